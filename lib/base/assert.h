@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Assertions of four strengths:
+ *   _Static_assert   what the compiler can see
+ *   HAUL_BUG_ON      a broken invariant; kept in release builds, ends the program
+ *   HAUL_CHECK       a caller's mistake, at the head of functions; with -Dchecks=true only
+ *   HAUL_COUNT_IF    surprising but survived; a counter with a text, shown with the statistics
+ */
+#ifndef HAULI_BASE_ASSERT_H
+#define HAULI_BASE_ASSERT_H
+
+#include <stdio.h>
+
+#include "base/cacheline.h"
+#include "base/counter.h"
+
+/* Prints one line and aborts. */
+__attribute__((noreturn, cold)) void hauli_bug(const char *what, const char *file, int line);
+
+#define HAUL_BUG_ON(cond)                                     \
+	do {                                                  \
+		if (hauli_unlikely(cond))                     \
+			hauli_bug(#cond, __FILE__, __LINE__); \
+	} while (0)
+
+#ifndef HAUL_CHECKS
+#define HAUL_CHECKS 0
+#endif
+
+#define HAUL_CHECK(cond)                                              \
+	do {                                                          \
+		if (HAUL_CHECKS && !(cond))                           \
+			hauli_bug("not: " #cond, __FILE__, __LINE__); \
+	} while (0)
+
+/* One place that counts; linked into a list when it first happens. */
+struct hauli_surprise {
+	const char *text;
+	struct hauli_surprise *next;
+	struct hauli_counter times; /* any thread */
+};
+
+__attribute__((cold)) void hauli_surprise_count(struct hauli_surprise *s);
+
+/* Prints "text: n times" for each that has happened. */
+void hauli_surprises_print(FILE *out);
+
+#define HAUL_COUNT_IF(cond, msg)                                           \
+	do {                                                               \
+		static struct hauli_surprise hauli_here = {.text = (msg)}; \
+		if (hauli_unlikely(cond))                                  \
+			hauli_surprise_count(&hauli_here);                 \
+	} while (0)
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Cache lines, and the two hints that the compiler cannot guess. */
+#ifndef HAULI_BASE_CACHELINE_H
+#define HAULI_BASE_CACHELINE_H
+
+#include <stddef.h>
+
+#define HAULI_CACHE_LINE 64
+
+/* Starts a new cache line inside a struct: put it on the first field of a group of one writer. */
+#define HAULI_LINE __attribute__((aligned(HAULI_CACHE_LINE)))
+
+#define HAULI_ASSERT_LINE(type, field)                                \
+	_Static_assert(offsetof(type, field) % HAULI_CACHE_LINE == 0, \
+		#type "." #field " must start a cache line")
+
+#define hauli_likely(x) __builtin_expect(!!(x), 1)
+#define hauli_unlikely(x) __builtin_expect(!!(x), 0)
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/clock.h"
+
+#include <pthread.h>
+
+#include <haul/base.h>
+
+#define CALIBRATION_NS (10 * HAUL_MS)
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+/* Fixed point, 32 fractional bits: ticks per ns and ns per tick. */
+static uint64_t ticks_per_ns;
+static uint64_t ns_per_tick;
+
+static uint64_t monotonic_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * HAUL_S + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t scale(uint64_t v, uint64_t by)
+{
+	return (uint64_t)(((unsigned __int128)v * by) >> 32);
+}
+
+static uint64_t fraction(uint64_t a, uint64_t b)
+{
+	return (uint64_t)(((unsigned __int128)a << 32) / b);
+}
+
+#if defined(__aarch64__)
+static void calibrate(void)
+{
+	uint64_t hz;
+
+	asm volatile("mrs %0, cntfrq_el0" : "=r"(hz));
+	ticks_per_ns = fraction(hz, HAUL_S);
+	ns_per_tick = fraction(HAUL_S, hz);
+}
+#else
+/* Both clocks as close together as they can be read: the try that took the shortest. */
+static void read_both(uint64_t *ticks, uint64_t *ns)
+{
+	uint64_t best = UINT64_MAX;
+
+	for (int i = 0; i < 16; i++) {
+		uint64_t before = hauli_ticks();
+		uint64_t now = monotonic_ns();
+		uint64_t after = hauli_ticks();
+
+		if (after - before < best) {
+			best = after - before;
+			*ticks = before + best / 2;
+			*ns = now;
+		}
+	}
+}
+
+static void calibrate(void)
+{
+	uint64_t t0 = 0, t1 = 0, n0 = 0, n1 = 0;
+
+	read_both(&t0, &n0);
+	nanosleep(&(struct timespec){.tv_nsec = CALIBRATION_NS}, NULL);
+	read_both(&t1, &n1);
+	ticks_per_ns = fraction(t1 - t0, n1 - n0);
+	ns_per_tick = fraction(n1 - n0, t1 - t0);
+}
+#endif
+
+void hauli_clock_init(void)
+{
+	pthread_once(&once, calibrate);
+}
+
+uint64_t hauli_ticks_from_ns(uint64_t ns)
+{
+	return ns == HAUL_FOREVER ? HAULI_NEVER : scale(ns, ticks_per_ns);
+}
+
+uint64_t hauli_ns_from_ticks(uint64_t ticks)
+{
+	return ticks == HAULI_NEVER ? HAUL_FOREVER : scale(ticks, ns_per_tick);
+}
+
+struct timespec hauli_monotonic_at(uint64_t ticks)
+{
+	uint64_t now = hauli_ticks();
+	uint64_t at = monotonic_ns() + (ticks > now ? hauli_ns_from_ticks(ticks - now) : 0);
+
+	return (struct timespec){.tv_sec = (time_t)(at / HAUL_S), .tv_nsec = (long)(at % HAUL_S)};
+}
+
+uint64_t haul_now(void)
+{
+	hauli_clock_init();
+	return hauli_ns_from_ticks(hauli_ticks());
+}

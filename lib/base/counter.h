@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Counters with one writer at a time and readers anywhere: a plain add for the writer, never a
+ * torn value for a reader, no order with anything else.
+ */
+#ifndef HAULI_BASE_COUNTER_H
+#define HAULI_BASE_COUNTER_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+struct hauli_counter {
+	_Atomic uint64_t v;
+};
+
+/* The one writer. A load and a store: the compiler makes it one unlocked add. */
+static inline void hauli_counter_add(struct hauli_counter *c, uint64_t n)
+{
+	uint64_t v = atomic_load_explicit(&c->v, memory_order_relaxed);
+
+	atomic_store_explicit(&c->v, v + n, memory_order_relaxed);
+}
+
+static inline uint64_t hauli_counter_read(const struct hauli_counter *c)
+{
+	return atomic_load_explicit(&c->v, memory_order_relaxed);
+}
+
+#endif
