@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Nearness is what moving a coroutine's data costs, and nothing else: a sibling on the same core
+ * shares even the L1, so it is the nearest, although it is the one that adds the least computing
+ * power. Whether to ask it for help is a matter of policy, for which haul_place.core tells who it
+ * is.
+ */
+#include "topo/distance.h"
+
+enum distance {
+	SAME_CORE,
+	SAME_CLUSTER_AND_NODE,
+	SAME_CLUSTER_AND_PACKAGE, /* only where no cache makes clusters */
+	SAME_CLUSTER,
+	SAME_NODE,
+	SAME_PACKAGE,
+	ELSEWHERE,
+	DISTANCES,
+};
+
+static enum distance distance(const struct haul_place *a, const struct haul_place *b,
+	const struct hauli_cpu *cpu_a, const struct hauli_cpu *cpu_b)
+{
+	bool same_cluster = a->cluster == b->cluster;
+
+	if (!cpu_a || !cpu_b)
+		return same_cluster ? SAME_CLUSTER : ELSEWHERE;
+	if (a->core == b->core)
+		return SAME_CORE;
+	if (cpu_a->node == cpu_b->node)
+		return same_cluster ? SAME_CLUSTER_AND_NODE : SAME_NODE;
+	if (cpu_a->package == cpu_b->package)
+		return same_cluster ? SAME_CLUSTER_AND_PACKAGE : SAME_PACKAGE;
+	return same_cluster ? SAME_CLUSTER : ELSEWHERE;
+}
+
+void hauli_distance_order(unsigned *order, const struct haul_place *places,
+	const struct hauli_cpu *const *cpus, unsigned carriers)
+{
+	for (unsigned i = 0; i < carriers; i++) {
+		for (enum distance d = 0; d < DISTANCES; d++) {
+			for (unsigned k = 1; k < carriers; k++) {
+				unsigned j = (i + k) % carriers;
+
+				if (distance(&places[i], &places[j], cpus[i], cpus[j]) == d)
+					*order++ = j;
+			}
+		}
+	}
+}
