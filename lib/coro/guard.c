@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "coro/guard.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Linux 6.13, include/uapi/asm-generic/mman-common.h; Debian 12's headers are older. */
+#ifndef MADV_GUARD_INSTALL
+#define MADV_GUARD_INSTALL 102
+#endif
+
+/* The bytes that are looked at: the first that a stack which runs over would reach. Memory fresh
+ * from the kernel is zero, so that a guard costs no page as long as it holds. */
+#define CANARY_BYTES 256
+
+/* Of the process's mappings, arenas leave a quarter to everybody else. Each guard splits one off,
+ * and the rest of the slot is one more. */
+static long mappings_for_guards(void)
+{
+	FILE *f = fopen("/proc/sys/vm/max_map_count", "re");
+	long max = 65530;
+
+	if (f) {
+		if (fscanf(f, "%ld", &max) != 1)
+			max = 65530;
+		fclose(f);
+	}
+	return max / 4 * 3;
+}
+
+static bool kernel_has_guards(size_t page)
+{
+	void *p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	bool has;
+
+	if (p == MAP_FAILED)
+		return false;
+	has = madvise(p, page, MADV_GUARD_INSTALL) == 0;
+	munmap(p, page);
+	return has;
+}
+
+int hauli_guards_init(struct hauli_guards *g, enum hauli_guard kind)
+{
+	g->page = (size_t)sysconf(_SC_PAGESIZE);
+	g->mappings_left = mappings_for_guards();
+	g->asked = kind != HAULI_GUARD_BEST;
+	if (kind == HAULI_GUARD_BEST)
+		kind = kernel_has_guards(g->page) ? HAULI_GUARD_MADVISE : HAULI_GUARD_MPROTECT;
+	else if (kind == HAULI_GUARD_MADVISE && !kernel_has_guards(g->page))
+		return -EOPNOTSUPP;
+	g->kind = kind;
+	return 0;
+}
+
+static void notice(void)
+{
+	fprintf(stderr,
+		"haul: no more guard pages to be had (vm.max_map_count): from here on an "
+		"overflowing stack is noticed only when its coroutine ends; "
+		"raise vm.max_map_count, or use Linux 6.13 or newer\n");
+}
+
+bool hauli_guard_set(struct hauli_guards *g, char *page)
+{
+	if (g->kind == HAULI_GUARD_MADVISE) {
+		if (madvise(page, g->page, MADV_GUARD_INSTALL) == 0)
+			return true;
+		g->kind = HAULI_GUARD_MPROTECT; /* locked memory */
+	}
+	if (g->kind == HAULI_GUARD_MPROTECT) {
+		g->mappings_left -= 2;
+		if (g->mappings_left >= 0 && mprotect(page, g->page, PROT_NONE) == 0)
+			return true;
+		g->kind = HAULI_GUARD_CANARY;
+		notice();
+	}
+	return false;
+}
+
+__attribute__((no_sanitize_address)) bool hauli_guard_broken(const struct hauli_co *co)
+{
+	const uint64_t *word = (const uint64_t *)(hauli_stack_lo(co) - CANARY_BYTES);
+	uint64_t seen = 0;
+
+	for (size_t i = 0; i < CANARY_BYTES / sizeof(*word); i++)
+		seen |= word[i];
+	return seen != 0;
+}

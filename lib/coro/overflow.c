@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "coro/overflow.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+
+#define WATCHED_MAX 64
+#define ALTSTACK_MIN ((size_t)32 << 10)
+/* How far below the guard a frame may have put the stack pointer before it touched the guard. */
+#define LARGEST_FRAME ((uintptr_t)1 << 20)
+
+/* A signal of ours, and who handled it before. */
+struct taken {
+	int sig;
+	bool ours; /* our handler is in place, or somebody has put his before it */
+	struct sigaction before;
+};
+
+/* At the low end of the memory of an alternate stack that we made. */
+struct altstack {
+	struct altstack *next;
+	size_t size;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for writing what follows */
+static struct taken taken[] = {{.sig = SIGSEGV}, {.sig = SIGBUS}};
+static unsigned n_watched;
+static struct altstack *altstacks;
+static struct hauli_stacks *_Atomic watched[WATCHED_MAX];
+
+/* A line put together without anything that a signal handler may not call. */
+struct line {
+	char text[256];
+	size_t len;
+};
+
+static void put_text(struct line *l, const char *s)
+{
+	while (*s && l->len < sizeof(l->text))
+		l->text[l->len++] = *s++;
+}
+
+static void put_number(struct line *l, size_t n)
+{
+	char digits[24];
+	char *p = digits + sizeof(digits) - 1;
+
+	*p = '\0';
+	do
+		*--p = (char)('0' + n % 10);
+	while (n /= 10);
+	put_text(l, p);
+}
+
+static void say(const struct hauli_co *co)
+{
+	struct line l = {.len = 0};
+	const char *name = co->name ? co->name : "-";
+
+	put_text(&l, "haul: coroutine \"");
+	for (size_t i = 0; i < 64 && name[i]; i++)
+		put_text(&l, (char[]){name[i], '\0'});
+	put_text(&l, "\" has run over its stack of ");
+	put_number(&l, hauli_stack_usable(co->stack_class) >> 10);
+	put_text(&l, " KiB: give it a larger one by haul_coro_opts.stack_size or --stack-size\n");
+	if (write(STDERR_FILENO, l.text, l.len) < 0)
+		return; /* nobody to tell */
+}
+
+void hauli_overflow_die(const struct hauli_co *co)
+{
+	say(co);
+	abort();
+}
+
+static uintptr_t stack_pointer(const ucontext_t *uc)
+{
+#if defined(__x86_64__)
+	return (uintptr_t)uc->uc_mcontext.gregs[REG_RSP];
+#elif defined(__aarch64__)
+	return (uintptr_t)uc->uc_mcontext.sp;
+#endif
+}
+
+/* The coroutine whose guard was touched by the one who runs on that stack; else NULL. */
+static const struct hauli_co *find_overflow(const siginfo_t *info, const ucontext_t *uc)
+{
+	uintptr_t sp = stack_pointer(uc);
+
+	for (unsigned i = 0; i < WATCHED_MAX; i++) {
+		const struct hauli_stacks *arena = watched[i];
+		struct hauli_stack_slot slot;
+
+		if (!arena || !hauli_stacks_find(arena, info->si_addr, &slot))
+			continue;
+		if ((char *)info->si_addr < slot.lo && sp < (uintptr_t)slot.end &&
+			sp >= (uintptr_t)slot.guard - LARGEST_FRAME)
+			return slot.head;
+	}
+	return NULL;
+}
+
+static void die_of(int sig, const siginfo_t *info)
+{
+	sigaction(sig, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+	/* A fault happens again when the handler returns, now with the default action and with
+	 * the registers as they were; a signal that was sent does not. */
+	if (info->si_code <= 0)
+		raise(sig);
+}
+
+static void handle(int sig, siginfo_t *info, void *uc)
+{
+	const struct sigaction *old = &taken[sig == SIGSEGV ? 0 : 1].before;
+	const struct hauli_co *co = info->si_code > 0 ? find_overflow(info, uc) : NULL;
+
+	if (co) {
+		say(co);
+		die_of(sig, info);
+	} else if (old->sa_flags & SA_SIGINFO) {
+		old->sa_sigaction(sig, info, uc);
+	} else if (old->sa_handler == SIG_DFL ||
+		(old->sa_handler == SIG_IGN && info->si_code > 0)) {
+		die_of(sig, info);
+	} else if (old->sa_handler != SIG_IGN) {
+		old->sa_handler(sig);
+	}
+}
+
+static void take(struct taken *t)
+{
+	struct sigaction sa = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+
+	if (t->ours)
+		return;
+	t->ours = true;
+	sigemptyset(&sa.sa_mask);
+	/* Two calls: the handler may need what was before as soon as it is in place. */
+	sigaction(t->sig, NULL, &t->before);
+	sigaction(t->sig, &sa, NULL);
+}
+
+static void give_back(struct taken *t)
+{
+	struct sigaction now;
+
+	/* Whoever came after us stays, and may still call us. */
+	sigaction(t->sig, NULL, &now);
+	if (!(now.sa_flags & SA_SIGINFO) || now.sa_sigaction != handle)
+		return;
+	sigaction(t->sig, &t->before, NULL);
+	t->ours = false;
+}
+
+int hauli_overflow_install(struct hauli_stacks *arena)
+{
+	int rc = -ENOSPC;
+
+	pthread_mutex_lock(&lock);
+	for (unsigned i = 0; i < WATCHED_MAX && rc; i++) {
+		if (watched[i])
+			continue;
+		watched[i] = arena;
+		rc = 0;
+	}
+	if (rc == 0 && n_watched++ == 0) {
+		take(&taken[0]);
+		take(&taken[1]);
+	}
+	pthread_mutex_unlock(&lock);
+	return rc;
+}
+
+void hauli_overflow_remove(struct hauli_stacks *arena)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&lock);
+	for (unsigned i = 0; i < WATCHED_MAX && !found; i++) {
+		found = watched[i] == arena;
+		if (found)
+			watched[i] = NULL;
+	}
+	if (found && --n_watched == 0) {
+		give_back(&taken[0]);
+		give_back(&taken[1]);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+void hauli_overflow_thread_init(void)
+{
+	size_t frame = getauxval(AT_MINSIGSTKSZ); /* what the kernel alone puts there */
+	size_t size = ALTSTACK_MIN + (frame + 4095) / 4096 * 4096;
+	struct altstack *alt;
+	stack_t st;
+
+	if (sigaltstack(NULL, &st) == 0 && !(st.ss_flags & SS_DISABLE))
+		return;
+	alt = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (alt == MAP_FAILED)
+		return;
+	st = (stack_t){.ss_sp = alt + 1, .ss_size = size - sizeof(*alt)};
+	HAUL_BUG_ON(sigaltstack(&st, NULL) != 0);
+	alt->size = size;
+	pthread_mutex_lock(&lock);
+	alt->next = altstacks;
+	altstacks = alt;
+	pthread_mutex_unlock(&lock);
+}
+
+/* Takes the one that has this stack off the list, if it is one of ours. */
+static struct altstack *forget(const void *sp)
+{
+	struct altstack **at, *alt;
+
+	pthread_mutex_lock(&lock);
+	for (at = &altstacks; *at && *at + 1 != sp; at = &(*at)->next)
+		;
+	alt = *at;
+	if (alt)
+		*at = alt->next;
+	pthread_mutex_unlock(&lock);
+	return alt;
+}
+
+void hauli_overflow_thread_fini(void)
+{
+	struct altstack *alt;
+	stack_t st;
+
+	HAUL_BUG_ON(sigaltstack(NULL, &st) != 0);
+	alt = forget(st.ss_sp);
+	if (!alt)
+		return;
+	sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
+	munmap(alt, alt->size);
+}

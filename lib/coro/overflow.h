@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A coroutine that runs over its stack ends the program with one line that names it, its stack
+ * size and the option to change, and then by the signal that it caused. Every other fault goes to
+ * whoever handled SIGSEGV and SIGBUS before.
+ */
+#ifndef HAULI_CORO_OVERFLOW_H
+#define HAULI_CORO_OVERFLOW_H
+
+#include "coro/stack.h"
+
+/* Watches the stacks of arena. Any thread. 0, or -ENOSPC when too many are watched already.
+ * remove comes before the arena is destroyed; the last one gives the signals back. */
+int hauli_overflow_install(struct hauli_stacks *arena);
+void hauli_overflow_remove(struct hauli_stacks *arena);
+
+/* The stack that the handler runs on, as the faulting one is used up: for the calling thread, which
+ * switches to coroutines. A thread that has one already keeps it. Without memory for one an
+ * overflow ends the program all the same, only without the line. */
+void hauli_overflow_thread_init(void);
+void hauli_overflow_thread_fini(void);
+
+/* Prints the line for co and aborts. Any context. */
+__attribute__((noreturn, cold)) void hauli_overflow_die(const struct hauli_co *co);
+
+#endif

@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The arena. Chunks of address space, one class each, are cut into slots from low to high; a
+ * chunk is never unmapped before the arena is. Their records lie in one array that grows at its
+ * end only, so that anyone may read it without a lock, a signal handler included.
+ */
+#include "coro/stack.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#if __has_include(<valgrind/valgrind.h>)
+#include <valgrind/valgrind.h>
+#else
+#define RUNNING_ON_VALGRIND 0
+#define VALGRIND_STACK_REGISTER(lo, hi) 0
+#define VALGRIND_STACK_DEREGISTER(id) (void)(id)
+#endif
+
+#include "base/assert.h"
+#include "coro/guard.h"
+#include "coro/overflow.h"
+
+#define SMALLEST ((size_t)16 << 10)
+#define OVERHEAD ((size_t)8 << 10) /* of each slot where pages are of 4 KiB: guard, head, colour */
+#define TOP ((size_t)4 << 10) /* the head is in the last so many bytes */
+#define TOP_ROOM ((size_t)1 << 10) /* of them for the stack */
+#define CHUNK ((size_t)64 << 20)
+#define CHUNKS_MAX 16384
+#define SLOTS_MAX (CHUNK / SMALLEST)
+#define CARVE_BYTES ((size_t)4 << 20) /* what is carved in one go, at most */
+/* A sanitizer makes frames a few times as large: so many bytes for each that is promised. */
+#define INFLATION (HAULI_ASAN || HAULI_TSAN ? 4 : 1)
+/* Heads of slots that follow each other are half a KiB apart: a head and the frames below it. */
+#define COLOUR_STEP 8
+
+struct chunk {
+	char *base;
+	unsigned *stack_ids; /* valgrind's, or NULL */
+	uint32_t slots;
+	uint32_t guarded; /* the slots below this one have guards */
+	uint32_t trimmed; /* bits in trimmed_map */
+	uint8_t cls;
+	_Atomic uint32_t carved; /* slots below this one have, or had, a head */
+	uint64_t trimmed_map[SLOTS_MAX / 64]; /* free slots that have lost all their memory */
+};
+
+struct hauli_stacks {
+	struct chunk *chunks; /* CHUNKS_MAX of them reserved */
+	size_t head_size;
+	unsigned colours;
+	size_t slot_size[HAULI_STACK_CLASSES];
+	_Atomic uint32_t n_chunks;
+
+	pthread_mutex_t lock; /* all below, and the fields of chunks that are not atomic */
+	struct hauli_guards guards;
+	struct hauli_stack_cache loose; /* where shared get and put find theirs */
+	struct hauli_co *sets[HAULI_STACK_CLASSES]; /* full ones, linked through ctx.fp */
+	int open[HAULI_STACK_CLASSES]; /* the chunk to carve from, or -1 */
+	unsigned trimmed[HAULI_STACK_CLASSES];
+};
+
+static size_t round_up(size_t n, size_t to)
+{
+	return (n + to - 1) / to * to;
+}
+
+int hauli_stack_class(size_t usable)
+{
+	for (int cls = 0; cls < HAULI_STACK_CLASSES; cls++) {
+		if (usable <= hauli_stack_usable((unsigned)cls))
+			return cls;
+	}
+	return -EINVAL;
+}
+
+size_t hauli_stack_usable(unsigned cls)
+{
+	return (SMALLEST << cls) - OVERHEAD;
+}
+
+static void *reserve(size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+int hauli_stacks_create(struct hauli_stacks **arena, size_t head_size, enum hauli_guard guard)
+{
+	struct hauli_stacks *a;
+	int rc;
+
+	if (head_size < sizeof(struct hauli_co) || head_size % HAULI_CACHE_LINE ||
+		head_size > TOP - TOP_ROOM)
+		return -EINVAL;
+	a = calloc(1, sizeof(*a));
+	if (!a)
+		return -ENOMEM;
+	rc = hauli_guards_init(&a->guards, guard);
+	if (rc == 0) {
+		a->chunks = reserve(CHUNKS_MAX * sizeof(*a->chunks));
+		rc = a->chunks ? 0 : -ENOMEM;
+	}
+	if (rc) {
+		free(a);
+		return rc;
+	}
+	pthread_mutex_init(&a->lock, NULL);
+	a->head_size = head_size;
+	a->colours = (unsigned)((TOP - TOP_ROOM - head_size) / HAULI_CACHE_LINE + 1);
+	/* The steps must reach every colour. */
+	a->colours -= a->colours > 1 && a->colours % 2 == 0;
+	hauli_stack_cache_init(&a->loose, a);
+	for (unsigned cls = 0; cls < HAULI_STACK_CLASSES; cls++) {
+		a->slot_size[cls] = round_up(
+			a->guards.page + hauli_stack_usable(cls) * INFLATION + TOP, a->guards.page);
+		a->open[cls] = -1;
+	}
+	*arena = a;
+	return 0;
+}
+
+static char *slot_at(const struct hauli_stacks *a, const struct chunk *c, uint32_t i)
+{
+	return c->base + i * a->slot_size[c->cls];
+}
+
+static struct hauli_co *head_at(const struct hauli_stacks *a, const struct chunk *c, uint32_t i)
+{
+	size_t colour = i * COLOUR_STEP % a->colours * HAULI_CACHE_LINE;
+
+	return (struct hauli_co *)(slot_at(a, c, i + 1) - a->head_size - colour);
+}
+
+static uint32_t slot_of(
+	const struct hauli_stacks *a, const struct chunk *c, const struct hauli_co *co)
+{
+	return (uint32_t)((size_t)((const char *)co - c->base) / a->slot_size[c->cls]);
+}
+
+/* A new chunk of the class, smaller where the address space is short. */
+static struct chunk *open_chunk(struct hauli_stacks *a, unsigned cls)
+{
+	uint32_t n = a->n_chunks;
+	struct chunk *c = &a->chunks[n];
+
+	if (n == CHUNKS_MAX)
+		return NULL;
+	c->slots = (uint32_t)(CHUNK / a->slot_size[cls]);
+	while (!(c->base = reserve(c->slots * a->slot_size[cls]))) {
+		c->slots /= 2;
+		if (!c->slots)
+			return NULL;
+	}
+	/* A huge page would make stacks resident that nobody uses. */
+	madvise(c->base, c->slots * a->slot_size[cls], MADV_NOHUGEPAGE);
+	c->cls = (uint8_t)cls;
+	if (RUNNING_ON_VALGRIND)
+		c->stack_ids = calloc(c->slots, sizeof(*c->stack_ids));
+	a->open[cls] = (int)n;
+	a->n_chunks = n + 1;
+	return c;
+}
+
+static struct hauli_co *make_head(struct hauli_stacks *a, struct chunk *c, uint32_t i)
+{
+	struct hauli_co *co = head_at(a, c, i);
+
+	co->stack_bytes = (uint32_t)((char *)co - slot_at(a, c, i) - a->guards.page);
+	co->stack_chunk = (uint16_t)(c - a->chunks);
+	co->stack_class = c->cls;
+	co->stack_canary = i >= c->guarded;
+	return co;
+}
+
+static void add(struct hauli_stack_set *set, struct hauli_co *co)
+{
+	co->ctx.sp = set->free;
+	set->free = co;
+	set->count++;
+}
+
+/* Slots that trim has emptied: their guards are still there. */
+static void reuse(struct hauli_stacks *a, struct hauli_stack_set *set, unsigned cls)
+{
+	for (uint32_t n = 0; a->trimmed[cls] && n < a->n_chunks; n++) {
+		struct chunk *c = &a->chunks[n];
+
+		if (c->cls != cls)
+			continue;
+		for (uint32_t i = 0; c->trimmed && i < c->slots; i++) {
+			uint64_t bit = UINT64_C(1) << i % 64;
+
+			if (!(c->trimmed_map[i / 64] & bit))
+				continue;
+			if (set->count == HAULI_STACK_SET)
+				return;
+			c->trimmed_map[i / 64] &= ~bit;
+			c->trimmed--;
+			a->trimmed[cls]--;
+			add(set, make_head(a, c, i));
+		}
+	}
+}
+
+static void carve(struct hauli_stacks *a, struct hauli_stack_set *set, unsigned cls)
+{
+	struct chunk *c = a->open[cls] < 0 ? NULL : &a->chunks[a->open[cls]];
+	unsigned want = HAULI_STACK_SET / 2;
+
+	if (want > CARVE_BYTES / a->slot_size[cls])
+		want = (unsigned)(CARVE_BYTES / a->slot_size[cls]) + 1;
+	if (!c || c->carved == c->slots)
+		c = open_chunk(a, cls);
+	if (!c)
+		return;
+	for (uint32_t i = c->carved; want && i < c->slots; i++, want--) {
+		struct hauli_co *co;
+
+		if (hauli_guard_set(&a->guards, slot_at(a, c, i)))
+			c->guarded = i + 1;
+		co = make_head(a, c, i);
+		if (c->stack_ids)
+			c->stack_ids[i] = VALGRIND_STACK_REGISTER(hauli_stack_lo(co), co);
+		add(set, co);
+		c->carved = i + 1; /* after the head is whole: for_each and find read it */
+	}
+}
+
+/* Something into an empty set, from the cheapest source; the lock is held. */
+static void fill(struct hauli_stacks *a, struct hauli_stack_set *set, unsigned cls)
+{
+	struct hauli_stack_set *loose = &a->loose.classes[cls];
+
+	if (a->sets[cls]) {
+		set->free = a->sets[cls];
+		set->count = HAULI_STACK_SET;
+		a->sets[cls] = set->free->ctx.fp;
+	} else if (loose != set && loose->free) {
+		set->free = loose->free;
+		set->count = loose->count;
+		loose->free = NULL;
+		loose->count = 0;
+	} else if (a->trimmed[cls]) {
+		reuse(a, set, cls);
+	} else {
+		carve(a, set, cls);
+	}
+}
+
+static struct hauli_co *take(struct hauli_stack_set *set)
+{
+	struct hauli_co *co = set->free;
+
+	if (co) {
+		set->free = co->ctx.sp;
+		set->count--;
+	}
+	return co;
+}
+
+struct hauli_co *hauli_stack_refill(struct hauli_stack_cache *cache, unsigned cls)
+{
+	struct hauli_stack_set *set = &cache->classes[cls];
+
+	if (set->spare) {
+		set->free = set->spare;
+		set->count = HAULI_STACK_SET;
+		set->spare = NULL;
+	} else {
+		pthread_mutex_lock(&cache->arena->lock);
+		fill(cache->arena, set, cls);
+		pthread_mutex_unlock(&cache->arena->lock);
+	}
+	return take(set);
+}
+
+/* A full set, by its first slot; the lock is held. */
+static void put_set(struct hauli_stacks *a, struct hauli_co *first)
+{
+	first->ctx.fp = a->sets[first->stack_class];
+	a->sets[first->stack_class] = first;
+}
+
+/* The set becomes the spare one, and the one that was goes to the arena. */
+void hauli_stack_spill(struct hauli_stack_cache *cache, unsigned cls)
+{
+	struct hauli_stack_set *set = &cache->classes[cls];
+	struct hauli_stacks *a = cache->arena;
+
+	if (set->spare) {
+		pthread_mutex_lock(&a->lock);
+		put_set(a, set->spare);
+		pthread_mutex_unlock(&a->lock);
+	}
+	set->spare = set->free;
+	set->free = NULL;
+	set->count = 0;
+}
+
+void hauli_stack_check(const struct hauli_co *co)
+{
+	if (hauli_guard_broken(co))
+		hauli_overflow_die(co);
+}
+
+struct hauli_co *hauli_stack_get_shared(struct hauli_stacks *a, unsigned cls)
+{
+	struct hauli_stack_set *set = &a->loose.classes[cls];
+	struct hauli_co *co;
+
+	pthread_mutex_lock(&a->lock);
+	if (!set->free)
+		fill(a, set, cls);
+	co = take(set);
+	pthread_mutex_unlock(&a->lock);
+	return co;
+}
+
+/* The lock is held. */
+static void put_loose(struct hauli_stacks *a, struct hauli_co *co)
+{
+	unsigned cls = co->stack_class;
+	struct hauli_stack_set *set = &a->loose.classes[cls];
+
+	add(set, co);
+	if (set->count == HAULI_STACK_SET) {
+		put_set(a, set->free);
+		set->free = NULL;
+		set->count = 0;
+	}
+}
+
+void hauli_stack_put_shared(struct hauli_stacks *a, struct hauli_co *co)
+{
+	if (co->stack_canary)
+		hauli_stack_check(co);
+	pthread_mutex_lock(&a->lock);
+	put_loose(a, co);
+	pthread_mutex_unlock(&a->lock);
+}
+
+void hauli_stack_cache_init(struct hauli_stack_cache *cache, struct hauli_stacks *arena)
+{
+	*cache = (struct hauli_stack_cache){.arena = arena};
+}
+
+void hauli_stack_cache_fini(struct hauli_stack_cache *cache)
+{
+	struct hauli_stacks *a = cache->arena;
+
+	pthread_mutex_lock(&a->lock);
+	for (unsigned cls = 0; cls < HAULI_STACK_CLASSES; cls++) {
+		struct hauli_stack_set *set = &cache->classes[cls];
+		struct hauli_co *co;
+
+		while ((co = take(set)))
+			put_loose(a, co);
+		if (set->spare)
+			put_set(a, set->spare);
+		set->spare = NULL;
+	}
+	pthread_mutex_unlock(&a->lock);
+}
+
+void hauli_stacks_for_each(
+	struct hauli_stacks *a, void (*fn)(struct hauli_co *co, void *arg), void *arg)
+{
+	for (uint32_t n = 0; n < a->n_chunks; n++) {
+		const struct chunk *c = &a->chunks[n];
+
+		for (uint32_t i = 0; i < c->carved; i++)
+			fn(head_at(a, c, i), arg);
+	}
+}
+
+bool hauli_stacks_find(
+	const struct hauli_stacks *a, const void *addr, struct hauli_stack_slot *slot)
+{
+	for (uint32_t n = 0; n < a->n_chunks; n++) {
+		const struct chunk *c = &a->chunks[n];
+		size_t off = (uintptr_t)addr - (uintptr_t)c->base;
+		uint32_t i = (uint32_t)(off / a->slot_size[c->cls]);
+
+		if (off >= c->slots * a->slot_size[c->cls] || i >= c->carved)
+			continue;
+		slot->head = head_at(a, c, i);
+		slot->guard = slot_at(a, c, i);
+		slot->lo = slot->guard + a->guards.page;
+		slot->end = slot_at(a, c, i + 1);
+		return true;
+	}
+	return false;
+}
+
+enum hauli_guard hauli_stacks_guard(const struct hauli_stacks *a)
+{
+	return a->guards.kind;
+}
+
+/* Which slots of each chunk a trim has taken out of the arena. */
+struct taken {
+	uint64_t map[SLOTS_MAX / 64];
+};
+
+static void mark_taken(struct hauli_stacks *a, struct taken *taken, struct hauli_co *co)
+{
+	while (co) {
+		struct hauli_co *next = co->ctx.sp;
+		uint32_t i = slot_of(a, &a->chunks[co->stack_chunk], co);
+
+		hauli_fiber_free(co);
+		taken[co->stack_chunk].map[i / 64] |= UINT64_C(1) << i % 64;
+		co = next;
+	}
+}
+
+/* Of the pages from lo to hi, guards not counted, which a kernel may call resident. */
+static size_t resident(const struct hauli_stacks *a, const struct chunk *c, char *lo, char *hi)
+{
+	const size_t page = a->guards.page;
+	unsigned char in[256];
+	size_t bytes = 0;
+
+	for (; lo < hi; lo += sizeof(in) * page) {
+		size_t n = (size_t)(hi - lo) / page;
+
+		n = n < sizeof(in) ? n : sizeof(in);
+		if (mincore(lo, n * page, in) != 0)
+			break;
+		for (size_t i = 0; i < n; i++) {
+			bool guard = (size_t)(lo + i * page - c->base) % a->slot_size[c->cls] == 0;
+
+			bytes += in[i] & 1 && !guard ? page : 0;
+		}
+	}
+	return bytes;
+}
+
+static size_t trim_chunk(struct hauli_stacks *a, struct chunk *c, const struct taken *t)
+{
+	size_t bytes = 0;
+	uint32_t freed = 0;
+
+	for (uint32_t i = 0, end; i < c->slots; i = end + 1) {
+		char *lo, *hi;
+
+		for (end = i; end < c->slots && t->map[end / 64] >> end % 64 & 1; end++)
+			;
+		if (end == i)
+			continue;
+		lo = slot_at(a, c, i);
+		hi = slot_at(a, c, end);
+		bytes += resident(a, c, lo, hi);
+		madvise(lo, (size_t)(hi - lo), MADV_DONTNEED); /* which leaves guards be */
+		freed += end - i;
+	}
+	if (!freed)
+		return 0;
+	pthread_mutex_lock(&a->lock);
+	for (size_t w = 0; w < SLOTS_MAX / 64; w++)
+		c->trimmed_map[w] |= t->map[w];
+	c->trimmed += freed;
+	a->trimmed[c->cls] += freed;
+	pthread_mutex_unlock(&a->lock);
+	return bytes;
+}
+
+size_t hauli_stacks_trim(struct hauli_stacks *a)
+{
+	struct taken *taken = reserve(CHUNKS_MAX * sizeof(*taken));
+	size_t bytes = 0;
+
+	if (!taken)
+		return 0;
+	for (unsigned cls = 0; cls < HAULI_STACK_CLASSES; cls++) {
+		struct hauli_stack_set *set = &a->loose.classes[cls];
+		struct hauli_co *loose, *full;
+
+		pthread_mutex_lock(&a->lock);
+		loose = set->free;
+		full = a->sets[cls];
+		set->free = NULL;
+		set->count = 0;
+		a->sets[cls] = NULL;
+		pthread_mutex_unlock(&a->lock);
+
+		mark_taken(a, taken, loose);
+		while (full) {
+			struct hauli_co *next = full->ctx.fp;
+
+			mark_taken(a, taken, full);
+			full = next;
+		}
+	}
+	for (uint32_t n = 0; n < a->n_chunks; n++)
+		bytes += trim_chunk(a, &a->chunks[n], &taken[n]);
+	munmap(taken, CHUNKS_MAX * sizeof(*taken));
+	return bytes;
+}
+
+static void free_fiber(struct hauli_co *co, void *arg)
+{
+	hauli_fiber_free(co);
+}
+
+void hauli_stacks_destroy(struct hauli_stacks *a)
+{
+	if (HAULI_ASAN || HAULI_TSAN)
+		hauli_stacks_for_each(a, free_fiber, NULL);
+	for (uint32_t n = 0; n < a->n_chunks; n++) {
+		struct chunk *c = &a->chunks[n];
+
+		for (uint32_t i = 0; c->stack_ids && i < c->carved; i++)
+			VALGRIND_STACK_DEREGISTER(c->stack_ids[i]);
+		free(c->stack_ids);
+		munmap(c->base, c->slots * a->slot_size[c->cls]);
+	}
+	munmap(a->chunks, CHUNKS_MAX * sizeof(*a->chunks));
+	pthread_mutex_destroy(&a->lock);
+	free(a);
+}
