@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The argument is in event.h. The kernel compares under the futex's lock, so a set between the
+ * look and the wait makes the wait return at once. */
+#include "conc/event.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+void hauli_event_set(struct hauli_event *e)
+{
+	atomic_store_explicit(&e->set, 1, memory_order_release /* event.E1:R */);
+	syscall(SYS_futex, &e->set, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+void hauli_event_wait(struct hauli_event *e)
+{
+	while (!atomic_load_explicit(&e->set, memory_order_acquire /* event.E1:A */))
+		syscall(SYS_futex, &e->set, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A gate: threads pass through while it is open; who closes it can wait until none is inside.
+ *
+ * Promise: after close() and is_quiet() nobody is inside, nor will be.
+ *
+ * One word, twice the number inside plus "closed". enter adds 2 and looks at the old value; close
+ *sets the bit. Both are read-modify-writes of one word: an enter before the close is counted, one
+ *after it sees the bit and backs out.
+ *
+ *	E1  what was done inside before what follows is_quiet(): release in leave, acquire in
+ *is_quiet; leaves are read-modify-writes and keep each other's release sequence.
+ *
+ * Model: tests/model/gate.c. Stress: tests/stress/runtime.c.
+ */
+#ifndef HAULI_CONC_GATE_H
+#define HAULI_CONC_GATE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct hauli_gate {
+	_Atomic uint64_t word; /* any thread */
+};
+
+static inline void hauli_gate_init(struct hauli_gate *g)
+{
+	atomic_init(&g->word, 0);
+}
+
+static inline void hauli_gate_leave(struct hauli_gate *g)
+{
+	atomic_fetch_sub_explicit(&g->word, 2, memory_order_release /* gate.E1:R */);
+}
+
+/* False when closed. True must be followed by hauli_gate_leave(). */
+static inline bool hauli_gate_enter(struct hauli_gate *g)
+{
+	uint64_t old = atomic_fetch_add_explicit(
+		&g->word, 2, memory_order_relaxed /* nothing is read of others inside */);
+
+	if (!(old & 1))
+		return true;
+	hauli_gate_leave(g);
+	return false;
+}
+
+static inline void hauli_gate_close(struct hauli_gate *g)
+{
+	atomic_fetch_or_explicit(&g->word, 1, memory_order_relaxed /* is_quiet orders */);
+}
+
+static inline bool hauli_gate_is_quiet(const struct hauli_gate *g)
+{
+	return atomic_load_explicit(&g->word, memory_order_acquire /* gate.E1:A */) == 1;
+}
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Promise: what is pushed is drained once, in the order of each pusher; an owner that sleeps
+ * when something is pushed is woken, by exactly one pusher; and the owner can tell when no
+ * waker is at work any more.
+ *
+ * One word, the head. It is a Treiber stack (R. K. Treiber, "Systems programming: coping with
+ * parallelism", IBM RJ 5118, 1986) that is detached whole, so a node is never popped singly and the
+ * ABA question does not arise. The mark "asleep" is a value of the same word:
+ *
+ *	state     meaning                            left by
+ *	EMPTY     nothing there, owner awake         push -> node      try_sleep -> ASLEEP
+ *	node      newest of a list, owner awake      push -> newer     drain -> EMPTY
+ *	          or about to be woken
+ *	ASLEEP    nothing there, owner waits         push -> node      drain -> EMPTY
+ *	AWAY      the same, on something else        push -> node      drain -> EMPTY
+ *
+ *	            push                drain, try_sleep
+ *	push        CAS, one wins       all are read-modify-writes of the one word,
+ *	owner       of one old value    so each sees the other's or comes before it
+ *
+ * No lost wakeup: try_sleep succeeds only on EMPTY. Any push is in the head's modification
+ * order either before it, then try_sleep fails, or after it, then the push replaces ASLEEP
+ * and returns true. There is no second word and so no store-load edge, hence no fence.
+ * One waker: ASLEEP is replaced by one read-modify-write; only its pusher saw it.
+ *
+ *	E1  the pusher's writes to the node before the owner's reads: release CAS in push, acquire
+ *	    exchange in drain. A later push that replaces the head is a read-modify-write and so
+ *keeps the release sequence of the ones before. E2  the owner's choice of what it waits on before
+ *the waker's use of it: release CAS in try_sleep, acquire CAS in push.
+ *
+ *	E3  the waker's last use of the inbox, and of what it wakes by, before the owner takes them
+ *	    away: release in called, acquire in is_settled. The owner counts what is owed: a drain
+ *	    that ends a sleep and finds a node finds the work of a pusher who must call.
+ *
+ * The wait: the kernel compares the low half of the head with ASLEEP under the futex's lock, and a
+ * pusher changes the head before it calls wake, so a push between try_sleep and the wait makes
+ * the wait return at once. A node's address is never 1 in its low half (alignment).
+ *
+ * Model: tests/model/inbox.c. Stress: tests/stress/inbox.c.
+ */
+#include "conc/inbox.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the futex is the head's low half");
+_Static_assert(sizeof(uintptr_t) == 8, "the head is a 64-bit word");
+
+static struct hauli_node *oldest_first(uintptr_t head)
+{
+	struct hauli_node *newest = (struct hauli_node *)head;
+	struct hauli_node *list = NULL;
+
+	while (newest) {
+		struct hauli_node *older = newest->next;
+
+		newest->next = list;
+		list = newest;
+		newest = older;
+	}
+	return list;
+}
+
+struct hauli_node *hauli_inbox_drain(struct hauli_inbox *in)
+{
+	uintptr_t head = atomic_exchange_explicit(
+		&in->head, HAULI_INBOX_EMPTY, memory_order_acquire /* inbox.E1:A */);
+
+	in->owed += in->sleeps && head > HAULI_INBOX_AWAY;
+	in->sleeps = false;
+	return head <= HAULI_INBOX_AWAY ? NULL : oldest_first(head);
+}
+
+bool hauli_inbox_try_sleep(struct hauli_inbox *in, enum hauli_inbox_state how)
+{
+	uintptr_t empty = HAULI_INBOX_EMPTY;
+
+	in->sleeps = atomic_compare_exchange_strong_explicit(&in->head, &empty, how,
+		memory_order_release /* inbox.E2:R */, memory_order_relaxed /* drain follows */);
+	return in->sleeps;
+}
+
+bool hauli_inbox_is_asleep(const struct hauli_inbox *in)
+{
+	uintptr_t head =
+		atomic_load_explicit(&in->head, memory_order_relaxed /* who waits looks */);
+
+	return head == HAULI_INBOX_ASLEEP || head == HAULI_INBOX_AWAY;
+}
+
+void hauli_inbox_wait(struct hauli_inbox *in, const struct timespec *until)
+{
+	syscall(SYS_futex, &in->head, FUTEX_WAIT_BITSET_PRIVATE, HAULI_INBOX_ASLEEP, until, NULL,
+		FUTEX_BITSET_MATCH_ANY);
+}
+
+void hauli_inbox_wake(struct hauli_inbox *in)
+{
+	syscall(SYS_futex, &in->head, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
