@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Coroutines: plain blocking C with a stack of its own, and affinity to one carrier.
+ *
+ * A coroutine has one home carrier for life. It runs nowhere else, except that an idle
+ * sibling may take it for one slice where stealing is on. Unless a function says
+ * otherwise it may be called from a coroutine only.
+ */
+#ifndef HAUL_CORO_H
+#define HAUL_CORO_H
+
+#include <haul/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct haul_coro;
+struct haul_carrier;
+struct haul_runtime;
+
+/* The body of a coroutine. What it returns is what haul_join() hands out. */
+typedef void *haul_fn(void *arg);
+
+/* How to spawn. NULL in place of it, or all zero, means the defaults. */
+struct haul_coro_opts {
+	const char *name; /* not copied: must live as long as the coroutine; NULL: "-" */
+	size_t stack_size; /* usable bytes, rounded up to a class; 0: the runtime's default */
+	bool pinned; /* never stolen */
+};
+
+/*
+ * Spawn a coroutine that runs fn(arg). The three differ in where its home is:
+ *   haul_spawn     the running carrier; only on a carrier's thread (coroutine or poller)
+ *   haul_spawn_on  that carrier; any thread
+ *   haul_spawn_any the running carrier, or from other threads one carrier after the other;
+ *                  any thread
+ * co may be NULL: then the coroutine is detached, and gone when it ends. Otherwise *co must
+ * be given to haul_join() or haul_detach() once.
+ * None of them suspends. Coroutines spawned by one thread on one carrier start in order.
+ * 0, -ENOMEM (no stack to be had), -EINVAL (stack_size beyond the largest class),
+ * -ECANCELED (the runtime is stopping), -EPERM (haul_spawn off a carrier).
+ */
+HAUL_API int haul_spawn(
+	struct haul_coro **co, haul_fn *fn, void *arg, const struct haul_coro_opts *opts);
+HAUL_API int haul_spawn_on(struct haul_carrier *carrier, struct haul_coro **co, haul_fn *fn,
+	void *arg, const struct haul_coro_opts *opts);
+HAUL_API int haul_spawn_any(struct haul_runtime *rt, struct haul_coro **co, haul_fn *fn, void *arg,
+	const struct haul_coro_opts *opts);
+
+/*
+ * Waits until co has ended, stores what its body returned in *result (may be NULL) and
+ * frees co. A coroutine, or a thread that is no carrier (that thread blocks).
+ * Cancelling the caller does not end the wait. 0; -EDEADLK when co is the caller.
+ */
+HAUL_API int haul_join(struct haul_coro *co, void **result) HAUL_SUSPENDS;
+
+/* Gives up the right to join: co is freed when it ends. Any thread. */
+HAUL_API void haul_detach(struct haul_coro *co);
+
+/* Lets the other ready coroutines and the poller go first. */
+HAUL_API void haul_yield(void) HAUL_SUSPENDS;
+
+/* Suspends for at least ns. 0, or -ECANCELED (at once, when cancelled before). */
+HAUL_API int haul_sleep(uint64_t ns) HAUL_SUSPENDS;
+
+/*
+ * haul_park() waits for a permit and takes it; haul_unpark() gives one. A coroutine holds
+ * at most one permit: giving it twice before it is taken is giving it once. So an unpark
+ * that comes before the park is not lost, and a caller of park re-checks its condition.
+ * haul_park: 0, or -ECANCELED (at once, when cancelled before).
+ * haul_unpark: any thread, while co is known to be not yet joined, freed or (detached) ended.
+ */
+HAUL_API int haul_park(void) HAUL_SUSPENDS;
+HAUL_API void haul_unpark(struct haul_coro *co);
+
+/*
+ * Asks co to end: every wait of co that says so, the present one and all later ones, returns
+ * -ECANCELED; a poller's haul_maybe_yield() returns false. It stays so. Any thread, same
+ * condition on co as for haul_unpark().
+ */
+HAUL_API void haul_cancel(struct haul_coro *co);
+
+/* Whether the running coroutine was asked to end. False off a coroutine. */
+HAUL_API bool haul_cancelled(void);
+
+/* The running coroutine (a poller is one); NULL in any other context. Any thread. */
+HAUL_API struct haul_coro *haul_self(void);
+
+/* The name given at the spawn. Any thread, same condition on co as for haul_unpark(). */
+HAUL_API const char *haul_coro_name(const struct haul_coro *co);
+
+/* Where co is at home. Any thread, same condition. */
+HAUL_API struct haul_carrier *haul_coro_home(const struct haul_coro *co);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Pinned pollers: the one coroutine of a carrier that looks for input.
+ *
+ * A poller sits in a slot of its own outside the run queue, is never stolen, and is resumed
+ * once per round of its carrier. Its body is a loop that ends when haul_maybe_yield() says so:
+ *
+ *	static void *poll(void *arg)
+ *	{
+ *		bool io = false;
+ *
+ *		while (haul_maybe_yield(io))
+ *			io = take_what_is_there(arg) > 0;
+ *		return NULL;
+ *	}
+ *
+ * That one spins. A poller that blocks has a wakeup, a function that ends its wait: called by any
+ * thread, without a lock, idempotent, and remembered when it comes before the wait (an eventfd
+ * is all that). It is called only while the poller is parked, once for each time that it parks.
+ * The way into the wait takes three steps, so that nothing that comes in between is missed:
+ *
+ *	while (haul_maybe_yield(io)) {
+ *		io = take_what_is_there(s) > 0;
+ *		if (io || !haul_try_park_poller())
+ *			continue;
+ *		arm(s);                          ... from here on input ends the wait
+ *		io = take_what_is_there(s) > 0;  ... what came before the arming
+ *		if (!io && haul_can_park_poller())
+ *			wait(s, haul_poller_deadline());
+ *		haul_unpark_poller();
+ *		disarm(s);
+ *	}
+ */
+#ifndef HAUL_DRIVER_H
+#define HAUL_DRIVER_H
+
+#include <haul/base.h>
+#include <haul/coro.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How to register. NULL in place of it, or all zero, means the defaults. */
+struct haul_poller_opts {
+	const char *name; /* as in haul_coro_opts */
+	size_t stack_size; /* 0: 248 KiB; burst calls of PMDs take up to 17 KiB in one frame */
+	void (*wakeup)(void *arg); /* ends the wait; gets fn's arg. NULL: the poller never blocks */
+};
+
+/*
+ * Starts fn(arg) as the poller of carrier. *poller is a coroutine to be joined or detached
+ * (may be NULL: detached); its end frees the slot before the joiner wakes, so that a
+ * new poller can be registered at once. Coroutines go on without a poller. Any thread; does
+ * not suspend. 0, -EBUSY (the carrier has a poller), -ENOMEM, -ECANCELED (stopping).
+ */
+HAUL_API int haul_poller_register(struct haul_carrier *carrier, struct haul_coro **poller,
+	haul_fn *fn, void *arg, const struct haul_poller_opts *opts);
+
+/*
+ * Called by a poller once per cycle: lets the carrier run what is ready, and comes back at
+ * once, after a few loads, when nothing is. had_io says whether the cycle found input. False
+ * when the poller was asked to end (haul_cancel(), haul_stop()).
+ */
+HAUL_API bool haul_maybe_yield(bool had_io) HAUL_SUSPENDS;
+
+/*
+ * The contract of a poller that blocks; all three from the poller only, and they do not suspend.
+ *
+ * haul_try_park_poller: from now on, who has work for the carrier calls the wakeup. False when
+ * there is work already, or the poller has no wakeup or was asked to end: it has not parked.
+ * haul_can_park_poller: right before the wait: still parked, and no work. Never keep the answer:
+ * a poller that suspends after it parked is found unparked when it is resumed.
+ * haul_unpark_poller: right after the wait, and in any case before the next cycle. Without a park
+ * before it does nothing.
+ */
+HAUL_API bool haul_try_park_poller(void);
+HAUL_API bool haul_can_park_poller(void);
+HAUL_API void haul_unpark_poller(void);
+
+/* When the wait must end for the carrier's next timer, on haul_now()'s clock; HAUL_FOREVER: no
+ * timer is armed. From the poller. */
+HAUL_API uint64_t haul_poller_deadline(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* All of haul's public headers. */
+#ifndef HAUL_HAUL_H
+#define HAUL_HAUL_H
+
+#include <haul/base.h>
+#include <haul/coro.h>
+#include <haul/driver.h>
+#include <haul/net.h>
+#include <haul/runtime.h>
+#include <haul/topo.h>
+
+#endif

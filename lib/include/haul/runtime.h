@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The runtime: all carriers of a process, started and stopped together. */
+#ifndef HAUL_RUNTIME_H
+#define HAUL_RUNTIME_H
+
+#include <stdio.h>
+
+#include <haul/base.h>
+#include <haul/coro.h>
+#include <haul/topo.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * How carriers get their threads. launch() runs fn(arg) on a thread for carrier i, pinned as
+ * place says, and returns 0 or -errno; join() waits until that fn has returned. Both are
+ * called from the thread that starts or stops the runtime. NULL in haul_runtime_opts means
+ * plain POSIX threads; haul-dpdk/eal.h has one that uses EAL's lcores.
+ */
+struct haul_launcher {
+	int (*launch)(void *ctx, unsigned i, const struct haul_place *place, int (*fn)(void *),
+		void *arg);
+	void (*join)(void *ctx, unsigned i);
+	void *ctx;
+};
+
+/* NULL in place of it, or all zero, means the defaults. */
+struct haul_runtime_opts {
+	const struct haul_plan *plan; /* NULL: haul_plan_create()'s default; copied */
+	const struct haul_launcher *launcher;
+	size_t stack_size; /* of a coroutine by default; 0: 24 KiB */
+	uint64_t round_ns; /* the most time for ready coroutines per round; 0: 50 us */
+	uint64_t poll_interval_ns; /* wished bound on the time between two polls; 0: 20 us */
+};
+
+/*
+ * Starts one carrier per place of the plan; all are known to each other before the first
+ * runs. Any thread that is no carrier. 0, -ENOMEM, -EAGAIN (no thread), or what the launcher
+ * returned. More than one runtime may exist.
+ */
+HAUL_API int haul_start(struct haul_runtime **rt, const struct haul_runtime_opts *opts);
+
+/*
+ * Refuses new spawns, cancels every coroutine and poller, waits until all have ended and
+ * joins the carriers, then frees the runtime. 0; -ETIMEDOUT when some have not ended after
+ * timeout_ns: they are listed on stderr, the runtime stays as it is and haul_stop() may be
+ * called again. Any thread that is no carrier.
+ */
+HAUL_API int haul_stop(struct haul_runtime *rt, uint64_t timeout_ns);
+
+/* Prints each coroutine that has not ended: carrier, name, state. Any thread. */
+HAUL_API void haul_dump(struct haul_runtime *rt, FILE *out);
+
+/* Gives the memory of unused stacks back to the kernel. Any thread. Bytes given back. */
+HAUL_API size_t haul_trim(struct haul_runtime *rt);
+
+/* How many carriers, and the i-th (NULL beyond). Any thread. */
+HAUL_API unsigned haul_carriers(const struct haul_runtime *rt);
+HAUL_API struct haul_carrier *haul_carrier(struct haul_runtime *rt, unsigned i);
+
+/* The carrier whose thread this is; NULL on other threads. Never kept over a suspension. */
+HAUL_API struct haul_carrier *haul_carrier_self(void);
+
+/* Fixed facts of a carrier. Any thread. */
+HAUL_API unsigned haul_carrier_id(const struct haul_carrier *c);
+HAUL_API const struct haul_place *haul_carrier_place(const struct haul_carrier *c);
+HAUL_API struct haul_runtime *haul_carrier_runtime(const struct haul_carrier *c);
+
+/* Counters since the start; each is exact, the set is not a snapshot. */
+struct haul_carrier_stats {
+	uint64_t rounds; /* turns of the carrier's loop */
+	uint64_t slices; /* times that a coroutine was resumed, pollers not counted */
+	uint64_t spawned; /* coroutines that came to be at home here */
+	uint64_t ended;
+	uint64_t messages; /* received from other threads */
+	uint64_t wakeups; /* calls made by other threads to wake it when it slept */
+	uint64_t parks; /* times that the carrier slept */
+};
+
+/* Any thread. */
+HAUL_API void haul_carrier_get_stats(const struct haul_carrier *c, struct haul_carrier_stats *st);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The carrier's round.
+ *
+ * Coroutines hand over to each other directly while the chain lasts; the loop comes in between
+ * to look at the clock, the inbox and the poller. A poller is resumed once per round, and how
+ * many slices a round may have follows the average length of a slice, so that the time
+ * between two polls stays near the wished bound. The budget opens slowly (it doubles) and
+ * closes at once.
+ */
+#include "sched/carrier.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "coro/overflow.h"
+#include "sched/runtime.h"
+
+#define CHAIN_MAX 32 /* slices between two looks at the clock and the inbox */
+#define BUDGET_MAX 255u /* slices of a round that has a poller */
+#define DEFAULT_ROUND_NS (50 * HAUL_US)
+#define DEFAULT_POLL_INTERVAL_NS (20 * HAUL_US)
+
+static void fire_timers(struct haul_carrier *c)
+{
+	struct hauli_timer *t;
+	uint64_t now;
+
+	if (hauli_likely(c->timers.next_at == HAULI_NEVER))
+		return;
+	now = hauli_ticks();
+	while ((t = hauli_timer_expire(&c->timers, now)))
+		hauli_ready(c, hauli_coro_of_timer(t));
+}
+
+static void receive(struct haul_carrier *c)
+{
+	if (hauli_unlikely(!hauli_inbox_is_empty(&c->inbox)))
+		hauli_mail_receive(c);
+}
+
+static void resume(struct haul_carrier *c, struct haul_coro *co)
+{
+	c->current = co;
+	hauli_arrive(hauli_co_switch(&c->loop, &co->co, c));
+}
+
+/* Runs a chain of at most n coroutines, of at least one that is ready; how many it was. */
+static unsigned run_chain(struct haul_carrier *c, unsigned n)
+{
+	hauli_runq_top_up(&c->runq);
+	c->chain_left = n - 1;
+	resume(c, hauli_runq_pop(&c->runq));
+	n -= c->chain_left;
+	c->chain_left = 0;
+	hauli_counter_add(&c->slices, n);
+	return n;
+}
+
+static unsigned min(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
+/* Adapts the count budget to what slices have lately cost. */
+static void learn_slice_length(struct haul_carrier *c, uint64_t ticks)
+{
+	uint64_t fits;
+
+	/* An outlier upwards counts at once, downwards one eighth. */
+	if (ticks > c->slice_ticks)
+		c->slice_ticks = ticks;
+	else
+		c->slice_ticks -= (c->slice_ticks - ticks) / 8;
+	fits = c->poll_ticks / (c->slice_ticks + 1);
+	c->count_budget = min(c->count_budget * 2, fits < BUDGET_MAX ? (unsigned)fits : BUDGET_MAX);
+	if (c->count_budget == 0)
+		c->count_budget = 1;
+}
+
+/* Runs what is ready until a budget is spent, at least one if any is; how many slices. */
+static unsigned run_ready(struct haul_carrier *c)
+{
+	unsigned budget = c->poller ? c->count_budget : UINT32_MAX;
+	uint64_t start, spent = 0;
+	unsigned ran = 0;
+
+	if (hauli_runq_is_empty(&c->runq))
+		return 0;
+	start = hauli_ticks();
+	do {
+		ran += run_chain(c, min(budget - ran, CHAIN_MAX));
+		receive(c);
+		spent = hauli_ticks() - start;
+	} while (!hauli_runq_is_empty(&c->runq) && ran < budget && spent < c->round_ticks);
+	learn_slice_length(c, spent / ran);
+	return ran;
+}
+
+/* False when there is none, or it waits for something itself. */
+static bool resume_poller(struct haul_carrier *c)
+{
+	struct haul_coro *poller = c->poller;
+
+	if (!poller || hauli_coro_state(poller) != HAULI_READY)
+		return false;
+	resume(c, poller);
+	/* It may have left in the middle of its way to sleep; it will find that it was woken. */
+	if (hauli_unlikely(c->inbox.sleeps))
+		hauli_mail_receive(c);
+	return true;
+}
+
+void hauli_carrier_settle(struct haul_carrier *c)
+{
+	/* A waker is between its push and the end of its call: at work, or preempted. */
+	while (!hauli_inbox_is_settled(&c->inbox))
+		sched_yield();
+}
+
+/* Sleeps until there is mail or the next timer is due. */
+static void sleep_until_needed(struct haul_carrier *c)
+{
+	struct timespec until;
+	bool timed = c->timers.next_at != HAULI_NEVER;
+
+	if (timed && hauli_ticks() >= c->timers.next_at)
+		return;
+	if (!hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_ASLEEP))
+		return;
+	if (timed)
+		until = hauli_monotonic_at(c->timers.next_at);
+	hauli_counter_add(&c->parks, 1);
+	hauli_inbox_wait(&c->inbox, timed ? &until : NULL);
+	hauli_mail_receive(c);
+}
+
+static void report_if_drained(struct haul_carrier *c)
+{
+	if (hauli_unlikely(c->phase == HAULI_DRAINS) && hauli_live(c) == 0) {
+		c->phase = HAULI_DRAINED;
+		hauli_runtime_drained(c->rt);
+	}
+}
+
+static void round_once(struct haul_carrier *c)
+{
+	bool busy;
+
+	hauli_counter_add(&c->rounds, 1);
+	fire_timers(c);
+	receive(c);
+	busy = run_ready(c) > 0;
+	busy |= resume_poller(c);
+	report_if_drained(c);
+	if (!busy && c->phase != HAULI_FINISHED)
+		sleep_until_needed(c);
+}
+
+int hauli_carrier_main(void *arg)
+{
+	struct haul_carrier *c = arg;
+
+	/* Else the kernel adds 50 us to each timed wait. */
+	prctl(PR_SET_TIMERSLACK, 1UL, 0, 0, 0);
+	hauli_self_set(c);
+	hauli_co_init_thread(&c->loop);
+	hauli_overflow_thread_init();
+	while (c->phase != HAULI_FINISHED)
+		round_once(c);
+	hauli_carrier_settle(c);
+	hauli_overflow_thread_fini();
+	hauli_co_fini_thread(&c->loop);
+	hauli_self_set(NULL);
+	return 0;
+}
+
+int hauli_carrier_init(struct haul_carrier *c, struct haul_runtime *rt, unsigned id,
+	const struct haul_place *place, const struct haul_runtime_opts *opts)
+{
+	*c = (struct haul_carrier){
+		.rt = rt,
+		.id = id,
+		.place = *place,
+		.count_budget = 1,
+		.round_ticks =
+			hauli_ticks_from_ns(opts->round_ns ? opts->round_ns : DEFAULT_ROUND_NS),
+		.poll_ticks = hauli_ticks_from_ns(
+			opts->poll_interval_ns ? opts->poll_interval_ns : DEFAULT_POLL_INTERVAL_NS),
+		.stop_msg.kind = HAULI_MSG_STOP,
+		.finish_msg.kind = HAULI_MSG_FINISH,
+	};
+	hauli_timers_init(&c->timers);
+	hauli_inbox_init(&c->inbox);
+	hauli_stack_cache_init(&c->stacks, rt->stacks);
+	return hauli_runq_init(&c->runq);
+}
+
+void hauli_carrier_fini(struct haul_carrier *c)
+{
+	hauli_stack_cache_fini(&c->stacks);
+	hauli_runq_fini(&c->runq);
+}
+
+void haul_carrier_get_stats(const struct haul_carrier *c, struct haul_carrier_stats *st)
+{
+	*st = (struct haul_carrier_stats){
+		.rounds = hauli_counter_read(&c->rounds),
+		.slices = hauli_counter_read(&c->slices),
+		.spawned = hauli_counter_read(&c->spawned),
+		.ended = hauli_counter_read(&c->ended),
+		.wakeups = hauli_inbox_calls(&c->inbox),
+		.messages = hauli_counter_read(&c->messages),
+		.parks = hauli_counter_read(&c->parks),
+	};
+}
+
+unsigned haul_carrier_id(const struct haul_carrier *c)
+{
+	return c->id;
+}
+
+const struct haul_place *haul_carrier_place(const struct haul_carrier *c)
+{
+	return &c->place;
+}
+
+struct haul_runtime *haul_carrier_runtime(const struct haul_carrier *c)
+{
+	return c->rt;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A carrier: a thread, its run queue, its poller's slot and its inbox. */
+#ifndef HAULI_SCHED_CARRIER_H
+#define HAULI_SCHED_CARRIER_H
+
+#include <haul/runtime.h>
+
+#include "base/assert.h"
+#include "base/counter.h"
+#include "conc/inbox.h"
+#include "conc/word.h"
+#include "sched/coroutine.h"
+#include "sched/runq.h"
+
+/* How a stopping carrier stands. */
+enum hauli_carrier_phase {
+	HAULI_RUNS,
+	HAULI_DRAINS, /* all are cancelled, none may be spawned */
+	HAULI_DRAINED, /* none is left that has not ended */
+	HAULI_FINISHED, /* leaves its loop */
+};
+
+struct haul_carrier {
+	/* The switch's line: owner. */
+	HAULI_LINE struct haul_coro *current; /* NULL: the loop */
+	struct haul_coro *left; /* switched out, to be published by who runs now; or NULL */
+	unsigned chain_left; /* coroutines may still hand over to so many others */
+	unsigned count_budget; /* slices per round while there is a poller */
+	struct haul_coro *poller;
+	struct hauli_timers timers;
+	enum hauli_carrier_phase phase;
+
+	struct hauli_runq runq; /* owner */
+
+	/* The loop's line: owner. */
+	HAULI_LINE struct hauli_co loop;
+
+	/* Owner. */
+	HAULI_LINE struct hauli_stack_cache stacks;
+	uint64_t slice_ticks; /* running average */
+
+	/* Statistics: owner, read anywhere. */
+	HAULI_LINE struct hauli_counter rounds, slices, spawned, ended, messages, parks;
+
+	/* Any thread. */
+	struct hauli_inbox inbox;
+	struct hauli_slot poller_slot; /* claimed by who registers, freed at the poller's end */
+
+	/* How to wake it while its poller blocks (AWAY). Who has claimed the slot. */
+	struct hauli_wakeup {
+		void (*fn)(void *arg);
+		void *arg;
+	} poller_wakeup;
+
+	/* Set before the carrier runs. */
+	HAULI_LINE struct haul_runtime *rt;
+	unsigned id;
+	struct haul_place place;
+	uint64_t round_ticks, poll_ticks;
+	struct hauli_msg stop_msg, finish_msg; /* haul_stop() */
+};
+
+HAULI_ASSERT_LINE(struct haul_carrier, loop);
+HAULI_ASSERT_LINE(struct haul_carrier, stacks);
+HAULI_ASSERT_LINE(struct haul_carrier, rounds);
+HAULI_ASSERT_LINE(struct haul_carrier, inbox);
+HAULI_ASSERT_LINE(struct haul_carrier, rt);
+
+/* 0 or -ENOMEM. */
+int hauli_carrier_init(struct haul_carrier *c, struct haul_runtime *rt, unsigned id,
+	const struct haul_place *place, const struct haul_runtime_opts *opts);
+void hauli_carrier_fini(struct haul_carrier *c);
+
+/* The thread's body: rounds until HAULI_MSG_FINISH. arg is the carrier. */
+int hauli_carrier_main(void *arg);
+
+/* The carrier whose thread this is, or NULL; the one thread-local of haul (self.c). */
+struct haul_carrier *hauli_self(void);
+void hauli_self_set(struct haul_carrier *c);
+
+/* Owner. Frees co's slot, at once or when the request that is under way has come. */
+void hauli_coro_free(struct haul_carrier *c, struct haul_coro *co);
+
+/* Owner, on me's stack. All that follows from the end of me but the freeing of its slot. */
+void hauli_coro_end(struct haul_carrier *c, struct haul_coro *me);
+
+/* Owner. Waits until nobody is about to make a wake-up call: what they use may go away after it. */
+void hauli_carrier_settle(struct haul_carrier *c);
+
+/* Owner. How many are at home here and have not ended. */
+static inline uint64_t hauli_live(const struct haul_carrier *c)
+{
+	return hauli_counter_read(&c->spawned) - hauli_counter_read(&c->ended);
+}
+
+/* Owner. Makes a coroutine at home here ready, after all others. */
+static inline void hauli_ready(struct haul_carrier *c, struct haul_coro *co)
+{
+	hauli_coro_set_state(co, HAULI_READY);
+	if (hauli_likely(!co->poller)) /* a poller needs no place in the queue */
+		hauli_runq_push(&c->runq, co);
+}
+
+/* The same, before all others: who wakes it is likely to be waiting for it, with warm data. */
+static inline void hauli_ready_soon(struct haul_carrier *c, struct haul_coro *co)
+{
+	hauli_coro_set_state(co, HAULI_READY);
+	if (hauli_likely(!co->poller))
+		hauli_runq_push_next(&c->runq, co);
+}
+
+/*
+ * Switch, then publish: a coroutine that yields or ends may be seen by others, or its stack
+ * used again, only when its context is saved. So whoever runs after it does that.
+ */
+static inline void hauli_arrive(struct haul_carrier *c)
+{
+	struct haul_coro *left = c->left;
+
+	if (!left)
+		return;
+	c->left = NULL;
+	if (hauli_coro_state(left) == HAULI_READY)
+		hauli_ready(c, left);
+	else if (left->detached)
+		hauli_coro_free(c, left);
+}
+
+/* Who runs after the current coroutine: the next one while the chain lasts, then the loop. */
+static inline struct hauli_co *hauli_next(struct haul_carrier *c)
+{
+	struct haul_coro *next = NULL;
+
+	if (hauli_likely(c->chain_left > 0)) {
+		next = hauli_runq_pop(&c->runq);
+		c->chain_left -= next != NULL;
+	}
+	c->current = next;
+	return next ? &next->co : &c->loop;
+}
+
+/* Suspends me, which is running on c. Its state is set already; publish it when ready. */
+static inline void hauli_suspend(struct haul_carrier *c, struct haul_coro *me, bool publish)
+{
+	c->left = publish ? me : NULL;
+	hauli_arrive(hauli_co_switch(&me->co, hauli_next(c), c));
+}
+
+#endif

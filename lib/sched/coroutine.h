@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A coroutine as the scheduler knows it.
+ *
+ * All that is decided about a coroutine is decided by its home carrier, on its home's thread:
+ * whether it is ready, parked, asleep or ended, whether it holds a permit, who waits for it. Other
+ * threads send requests (mail.h). So a wake-up, a time-out and a cancel of one coroutine never
+ * race, and between neighbours on one carrier nothing is atomic.
+ * docs/design/0001-home-decides.md weighs this against a shared state word.
+ */
+#ifndef HAULI_SCHED_COROUTINE_H
+#define HAULI_SCHED_COROUTINE_H
+
+#include <haul/coro.h>
+
+#include "base/cacheline.h"
+#include "conc/requests.h"
+#include "conc/word.h"
+#include "coro/stack.h"
+#include "sched/mail.h"
+#include "sched/timer.h"
+
+enum hauli_coro_state {
+	HAULI_READY, /* in the run queue, or about to be; a poller: to be resumed */
+	HAULI_PARKED, /* in haul_park() */
+	HAULI_SLEEPING, /* its timer is armed */
+	HAULI_JOINING, /* in haul_join() */
+	HAULI_ENDED, /* its body has returned; kept until joined */
+	HAULI_ZOMBIE, /* to be freed when the request that is under way has come */
+};
+
+/* Requests by other threads (conc/requests.h). */
+enum {
+	HAULI_REQ_UNPARK = 1 << 0,
+	HAULI_REQ_CANCEL = 1 << 1,
+	HAULI_REQ_DETACH = 1 << 2,
+	HAULI_REQ_JOINED = 1 << 3, /* what it joins has ended elsewhere */
+};
+
+/* One wait for the end of a coroutine. Lies on the waiter's stack. */
+struct hauli_join {
+	struct hauli_msg msg;
+	struct haul_coro *target;
+	struct haul_coro *waiter; /* NULL: a plain thread waits on event */
+	struct hauli_event *event; /* of the plain thread */
+	void *result; /* the target's home, before it wakes the waiter */
+	int status;
+};
+
+struct haul_coro {
+	/* Line 0: what a switch and the run queue touch. Written by the home. */
+	HAULI_LINE struct hauli_co co;
+	struct hauli_mark state; /* enum hauli_coro_state */
+	struct hauli_mark cancelled; /* stays set */
+	bool permit;
+	bool detached;
+	bool pinned;
+	bool poller;
+
+	/* Line 1: spawn, waits and end. Written by the spawner, then by the home. */
+	HAULI_LINE struct hauli_link home; /* struct haul_carrier; NULL: a free slot */
+	haul_fn *fn;
+	void *arg; /* from its end on: what the body returned */
+	struct hauli_join *joiner;
+	struct hauli_timer timer;
+
+	/* Line 2: written by other threads. */
+	HAULI_LINE struct hauli_requests requests;
+	struct hauli_msg request_msg;
+	struct hauli_msg start_msg; /* spawned by another thread */
+};
+
+HAULI_ASSERT_LINE(struct haul_coro, home);
+HAULI_ASSERT_LINE(struct haul_coro, requests);
+_Static_assert(offsetof(struct haul_coro, co) == 0, "the arena hands out struct hauli_co");
+_Static_assert(sizeof(struct haul_coro) == 3 * HAULI_CACHE_LINE, "three lines");
+
+static inline enum hauli_coro_state hauli_coro_state(const struct haul_coro *co)
+{
+	return (enum hauli_coro_state)hauli_mark_get(&co->state);
+}
+
+static inline void hauli_coro_set_state(struct haul_coro *co, enum hauli_coro_state state)
+{
+	hauli_mark_set(&co->state, (uint8_t)state);
+}
+
+static inline struct haul_carrier *hauli_coro_home(const struct haul_coro *co)
+{
+	return hauli_link_get(&co->home);
+}
+
+static inline struct haul_coro *hauli_coro_of_timer(struct hauli_timer *t)
+{
+	return (struct haul_coro *)((char *)t - offsetof(struct haul_coro, timer));
+}
+
+#endif

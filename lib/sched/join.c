@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The end of a coroutine, and waiting for it. */
+#include <errno.h>
+
+#include "conc/event.h"
+#include "sched/wait.h"
+
+bool hauli_join_here(struct haul_carrier *c, struct hauli_join *j)
+{
+	struct haul_coro *target = j->target;
+
+	HAUL_BUG_ON(target->joiner || target->detached);
+	if (hauli_coro_state(target) != HAULI_ENDED) {
+		target->joiner = j;
+		return false;
+	}
+	j->result = target->arg;
+	hauli_coro_free(c, target);
+	return true;
+}
+
+void hauli_join_wake(struct haul_carrier *c, struct hauli_join *j)
+{
+	if (j->event)
+		hauli_event_set(j->event);
+	else if (hauli_coro_home(j->waiter) == c)
+		hauli_ready_soon(c, j->waiter);
+	else
+		hauli_request(j->waiter, HAULI_REQ_JOINED);
+}
+
+void hauli_coro_free(struct haul_carrier *c, struct haul_coro *co)
+{
+	if (hauli_unlikely(hauli_requests_pending(&co->requests))) {
+		hauli_coro_set_state(co, HAULI_ZOMBIE);
+		return;
+	}
+	hauli_link_set(&co->home, NULL);
+	hauli_stack_put(&c->stacks, &co->co);
+}
+
+void hauli_coro_end(struct haul_carrier *c, struct haul_coro *me)
+{
+	struct hauli_join *j = me->joiner;
+
+	hauli_coro_set_state(me, HAULI_ENDED);
+	hauli_counter_add(&c->ended, 1);
+	if (hauli_unlikely(me->poller)) {
+		c->poller = NULL;
+		hauli_carrier_settle(c);
+		hauli_slot_free(&c->poller_slot);
+	}
+	if (j) {
+		j->result = me->arg;
+		me->detached = true; /* joined */
+		hauli_join_wake(c, j);
+	}
+}
+
+static void send_and_wait_as_coroutine(struct haul_carrier *c, struct hauli_join *j)
+{
+	struct haul_carrier *home = hauli_coro_home(j->target);
+
+	hauli_coro_set_state(j->waiter, HAULI_JOINING);
+	if (home != c)
+		hauli_mail_send(home, &j->msg);
+	hauli_suspend(c, j->waiter, false);
+}
+
+static void send_and_wait_as_thread(struct hauli_join *j)
+{
+	struct hauli_event ended;
+
+	hauli_event_init(&ended);
+	j->event = &ended;
+	hauli_mail_send(hauli_coro_home(j->target), &j->msg);
+	hauli_event_wait(&ended);
+}
+
+int haul_join(struct haul_coro *co, void **result)
+{
+	struct haul_carrier *c = hauli_self();
+	struct hauli_join j = {
+		.msg.kind = HAULI_MSG_JOIN, .target = co, .waiter = c ? c->current : NULL};
+
+	HAUL_CHECK(!c || c->current);
+	if (j.waiter == co)
+		return -EDEADLK;
+	if (!c)
+		send_and_wait_as_thread(&j);
+	else if (hauli_coro_home(co) != c || !hauli_join_here(c, &j))
+		send_and_wait_as_coroutine(c, &j);
+	if (result)
+		*result = j.result;
+	return 0;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The pinned poller: registering it, the way back from it into the carrier's round, and parking
+ * it. A poller that blocks parks its carrier with the inbox's mark AWAY, so who pushes knows that
+ * the poller's wakeup has to be called: conc/inbox.c has the argument. The wakeup is fixed while
+ * there is a poller; its end waits for calls that are under way (hauli_carrier_settle()).
+ *
+ * What the poller waits on is a second source that the inbox knows nothing of. Between the two,
+ * order is made by the caller's steps: park, arm, look once more, ask can_park, wait. Input that
+ * comes before the arming is seen by the look; after it, the wait ends by itself. Work that comes
+ * before the park makes it fail; after it, the wakeup is remembered by what is waited on.
+ *
+ * Model: tests/model/poller.c, tests/model/arming.pml. Stress: tests/stress/poller.c.
+ */
+#include <errno.h>
+
+#include <haul/driver.h>
+
+#include "sched/spawn.h"
+
+#define DEFAULT_STACK_SIZE (248 * 1024) /* what a slot of 256 KiB holds */
+
+int haul_poller_register(struct haul_carrier *carrier, struct haul_coro **poller, haul_fn *fn,
+	void *arg, const struct haul_poller_opts *opts)
+{
+	struct haul_coro_opts co = {
+		.name = opts && opts->name ? opts->name : "poller",
+		.stack_size = opts && opts->stack_size ? opts->stack_size : DEFAULT_STACK_SIZE,
+		.pinned = true,
+	};
+	int err;
+
+	if (!hauli_slot_claim(&carrier->poller_slot))
+		return -EBUSY;
+	carrier->poller_wakeup = (struct hauli_wakeup){opts ? opts->wakeup : NULL, arg};
+	err = hauli_spawn_by_mail(&(struct hauli_spawn){.carrier = carrier,
+		.out = poller,
+		.fn = fn,
+		.arg = arg,
+		.opts = &co,
+		.poller = true});
+	if (err)
+		hauli_slot_free(&carrier->poller_slot);
+	return err;
+}
+
+/* Whether the carrier's round has anything to do but polling. */
+static bool is_needed(const struct haul_carrier *c)
+{
+	if (hauli_unlikely(c->timers.next_at != HAULI_NEVER) && hauli_ticks() >= c->timers.next_at)
+		return true;
+	return !hauli_runq_is_empty(&c->runq) || !hauli_inbox_is_empty(&c->inbox);
+}
+
+/* The switch saves all registers: out of line, those who do not suspend save none. */
+static __attribute__((noinline)) bool give_way(struct haul_carrier *c, struct haul_coro *me)
+{
+	hauli_suspend(c, me, false);
+	return !hauli_mark_get(&me->cancelled);
+}
+
+bool haul_maybe_yield(bool had_io)
+{
+	struct haul_carrier *c = hauli_self();
+	struct haul_coro *me = c->current;
+
+	/* Stealing will look at it: a poller that finds input has no time for siblings. */
+	(void)had_io;
+	HAUL_CHECK(me == c->poller);
+	if (hauli_unlikely(is_needed(c)))
+		return give_way(c, me);
+	return hauli_likely(!hauli_mark_get(&me->cancelled));
+}
+
+bool haul_try_park_poller(void)
+{
+	struct haul_carrier *c = hauli_self();
+
+	HAUL_CHECK(c->current == c->poller);
+	if (!c->poller_wakeup.fn || hauli_mark_get(&c->current->cancelled) || is_needed(c))
+		return false;
+	if (!hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_AWAY))
+		return false;
+	hauli_counter_add(&c->parks, 1);
+	return true;
+}
+
+bool haul_can_park_poller(void)
+{
+	struct haul_carrier *c = hauli_self();
+
+	HAUL_CHECK(c->current == c->poller);
+	return hauli_inbox_is_asleep(&c->inbox) && !is_needed(c);
+}
+
+void haul_unpark_poller(void)
+{
+	struct haul_carrier *c = hauli_self();
+
+	HAUL_CHECK(c->current == c->poller);
+	if (c->inbox.sleeps)
+		hauli_mail_receive(c);
+}
+
+uint64_t haul_poller_deadline(void)
+{
+	struct haul_carrier *c = hauli_self();
+
+	return hauli_ns_from_ticks(c->timers.next_at);
+}

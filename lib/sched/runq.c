@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sched/runq.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/assert.h"
+
+#define BACKLOG_BYTES (HAULI_RUNQ_MAX * sizeof(struct haul_coro *))
+#define BACKLOG_FIRST_SIZE 512
+
+int hauli_runq_init(struct hauli_runq *q)
+{
+	void *p = mmap(NULL, BACKLOG_BYTES, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		return -ENOMEM;
+	q->next = NULL;
+	q->next_streak = 0;
+	q->backlog = (struct hauli_backlog){.slots = p, .size = BACKLOG_FIRST_SIZE};
+	hauli_ring_init(&q->ring);
+	return 0;
+}
+
+void hauli_runq_fini(struct hauli_runq *q)
+{
+	munmap(q->backlog.slots, BACKLOG_BYTES);
+}
+
+/* Doubles the array in place: what had wrapped round to its start goes behind its old end. */
+static void grow(struct hauli_backlog *b)
+{
+	uint32_t head = b->head & (b->size - 1);
+
+	HAUL_BUG_ON(b->size == HAULI_RUNQ_MAX);
+	memcpy(b->slots + b->size, b->slots, head * sizeof(b->slots[0]));
+	b->head = head;
+	b->tail = head + b->size;
+	b->size *= 2;
+}
+
+void hauli_backlog_push(struct hauli_backlog *b, struct haul_coro *co)
+{
+	if (b->tail - b->head == b->size)
+		grow(b);
+	b->slots[b->tail++ & (b->size - 1)] = co;
+}
+
+void hauli_runq_refill(struct hauli_runq *q)
+{
+	struct hauli_backlog *b = &q->backlog;
+
+	while (b->head != b->tail) {
+		struct haul_coro *co = b->slots[b->head & (b->size - 1)];
+
+		if (!hauli_ring_push(&q->ring, co))
+			return;
+		b->head++;
+	}
+}

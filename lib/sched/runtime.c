@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Start and stop. */
+#include "sched/runtime.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "coro/overflow.h"
+
+#define DEFAULT_STACK_SIZE (24 * 1024)
+
+struct start {
+	const struct haul_runtime_opts *opts;
+	const struct haul_plan *plan;
+};
+
+static int stacks_init(struct haul_runtime *rt, const struct start *s)
+{
+	int cls = hauli_stack_class(s->opts->stack_size ? s->opts->stack_size : DEFAULT_STACK_SIZE);
+
+	if (cls < 0)
+		return cls;
+	rt->default_class = (unsigned)cls;
+	return hauli_stacks_create(&rt->stacks, sizeof(struct haul_coro), HAULI_GUARD_BEST);
+}
+
+static void stacks_fini(struct haul_runtime *rt)
+{
+	hauli_stacks_destroy(rt->stacks);
+}
+
+static int overflow_init(struct haul_runtime *rt, const struct start *s)
+{
+	return hauli_overflow_install(rt->stacks);
+}
+
+static void overflow_fini(struct haul_runtime *rt)
+{
+	hauli_overflow_remove(rt->stacks);
+}
+
+static void carriers_fini(struct haul_runtime *rt)
+{
+	while (rt->nb_carriers > 0)
+		hauli_carrier_fini(&rt->carriers[--rt->nb_carriers]);
+	free(rt->carriers);
+}
+
+static int carriers_init(struct haul_runtime *rt, const struct start *s)
+{
+	unsigned n = s->plan->carriers;
+	int err = 0;
+
+	rt->carriers = aligned_alloc(HAULI_CACHE_LINE, n * sizeof(rt->carriers[0]));
+	if (!rt->carriers)
+		return -ENOMEM;
+	for (unsigned i = 0; i < n && !err; i++) {
+		err = hauli_carrier_init(&rt->carriers[i], rt, i, &s->plan->places[i], s->opts);
+		rt->nb_carriers += !err;
+	}
+	if (err)
+		carriers_fini(rt);
+	return err;
+}
+
+static int launcher_init(struct haul_runtime *rt, const struct start *s)
+{
+	if (!s->opts->launcher)
+		return hauli_threads_create(&rt->threads, rt->nb_carriers, &rt->launcher);
+	rt->launcher = *s->opts->launcher;
+	return 0;
+}
+
+static void launcher_fini(struct haul_runtime *rt)
+{
+	hauli_threads_destroy(rt->threads);
+}
+
+/* Sends the finish message to the first n carriers and waits for their threads. */
+static void finish(struct haul_runtime *rt, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		hauli_mail_send(&rt->carriers[i], &rt->carriers[i].finish_msg);
+	for (unsigned i = 0; i < n; i++)
+		rt->launcher.join(rt->launcher.ctx, i);
+}
+
+/* The second phase of the start: every carrier is in its place before the first one runs. */
+static int launch_all(struct haul_runtime *rt, const struct start *s)
+{
+	for (unsigned i = 0; i < rt->nb_carriers; i++) {
+		struct haul_carrier *c = &rt->carriers[i];
+		int err =
+			rt->launcher.launch(rt->launcher.ctx, i, &c->place, hauli_carrier_main, c);
+
+		if (err) {
+			finish(rt, i);
+			return err;
+		}
+	}
+	return 0;
+}
+
+static const struct step {
+	const char *name;
+	int (*init)(struct haul_runtime *rt, const struct start *s);
+	void (*fini)(struct haul_runtime *rt); /* NULL: haul_stop() has seen to it */
+} steps[] = {
+	{"stacks", stacks_init, stacks_fini},
+	{"overflow", overflow_init, overflow_fini},
+	{"carriers", carriers_init, carriers_fini},
+	{"launcher", launcher_init, launcher_fini},
+	{"launch", launch_all, NULL},
+};
+
+#define NB_STEPS (sizeof(steps) / sizeof(steps[0]))
+
+static void undo(struct haul_runtime *rt, size_t done)
+{
+	while (done-- > 0)
+		if (steps[done].fini)
+			steps[done].fini(rt);
+	pthread_cond_destroy(&rt->drained_more);
+	pthread_mutex_destroy(&rt->lock);
+	free(rt);
+}
+
+static struct haul_runtime *runtime_new(void)
+{
+	struct haul_runtime *rt = calloc(1, sizeof(*rt));
+	pthread_condattr_t monotonic;
+
+	if (!rt)
+		return NULL;
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&rt->drained_more, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	pthread_mutex_init(&rt->lock, NULL);
+	hauli_gate_init(&rt->gate);
+	return rt;
+}
+
+static int start(struct haul_runtime **out, const struct start *s)
+{
+	struct haul_runtime *rt = runtime_new();
+
+	if (!rt)
+		return -ENOMEM;
+	for (size_t i = 0; i < NB_STEPS; i++) {
+		int err = steps[i].init(rt, s);
+
+		if (err) {
+			undo(rt, i);
+			return err;
+		}
+	}
+	*out = rt;
+	return 0;
+}
+
+int haul_start(struct haul_runtime **rt, const struct haul_runtime_opts *opts)
+{
+	static const struct haul_runtime_opts defaults;
+	struct haul_plan *plan = NULL;
+	char why[256];
+	int err;
+
+	if (!opts)
+		opts = &defaults;
+	hauli_clock_init();
+	if (opts->plan)
+		return start(rt, &(struct start){.opts = opts, .plan = opts->plan});
+	err = haul_plan_create(&plan, NULL, why, sizeof(why));
+	if (err)
+		return err;
+	err = start(rt, &(struct start){.opts = opts, .plan = plan});
+	haul_plan_destroy(plan);
+	return err;
+}
+
+void hauli_runtime_drained(struct haul_runtime *rt)
+{
+	pthread_mutex_lock(&rt->lock);
+	rt->nb_drained++;
+	pthread_cond_signal(&rt->drained_more);
+	pthread_mutex_unlock(&rt->lock);
+}
+
+static bool wait_until_drained(struct haul_runtime *rt, uint64_t timeout_ns)
+{
+	uint64_t ticks = hauli_ticks_from_ns(timeout_ns);
+	uint64_t now = hauli_ticks();
+	/* A day stands for ever here: the loop goes round. */
+	uint64_t most = hauli_ticks_from_ns(24 * 3600 * HAUL_S);
+	struct timespec until = hauli_monotonic_at(now + (ticks < most ? ticks : most));
+	int err = 0;
+	bool drained;
+
+	pthread_mutex_lock(&rt->lock);
+	while (rt->nb_drained < rt->nb_carriers && err != ETIMEDOUT)
+		err = pthread_cond_timedwait(&rt->drained_more, &rt->lock, &until);
+	drained = rt->nb_drained == rt->nb_carriers;
+	pthread_mutex_unlock(&rt->lock);
+	return drained;
+}
+
+int haul_stop(struct haul_runtime *rt, uint64_t timeout_ns)
+{
+	HAUL_CHECK(!hauli_self());
+	hauli_gate_close(&rt->gate);
+	while (!hauli_gate_is_quiet(&rt->gate))
+		sched_yield();
+	if (!rt->stop_sent) {
+		for (unsigned i = 0; i < rt->nb_carriers; i++)
+			hauli_mail_send(&rt->carriers[i], &rt->carriers[i].stop_msg);
+		rt->stop_sent = true;
+	}
+	if (!wait_until_drained(rt, timeout_ns)) {
+		fputs("haul: not ended at the stop's deadline:\n", stderr);
+		haul_dump(rt, stderr);
+		return -ETIMEDOUT;
+	}
+	finish(rt, rt->nb_carriers);
+	undo(rt, NB_STEPS);
+	return 0;
+}
+
+size_t haul_trim(struct haul_runtime *rt)
+{
+	return hauli_stacks_trim(rt->stacks);
+}
+
+unsigned haul_carriers(const struct haul_runtime *rt)
+{
+	return rt->nb_carriers;
+}
+
+struct haul_carrier *haul_carrier(struct haul_runtime *rt, unsigned i)
+{
+	return i < rt->nb_carriers ? &rt->carriers[i] : NULL;
+}

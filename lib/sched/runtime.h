@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The runtime: what all carriers share. */
+#ifndef HAULI_SCHED_RUNTIME_H
+#define HAULI_SCHED_RUNTIME_H
+
+#include <pthread.h>
+
+#include "conc/gate.h"
+#include "sched/carrier.h"
+
+struct haul_runtime {
+	struct haul_carrier *carriers; /* fixed once started */
+	unsigned nb_carriers;
+	unsigned default_class; /* of stacks */
+	struct hauli_stacks *stacks;
+	struct haul_launcher launcher;
+	struct hauli_threads *threads; /* of the default launcher; else NULL */
+
+	/* Any thread. */
+	struct hauli_gate gate; /* spawns by mail pass through it */
+	struct hauli_turn turn; /* haul_spawn_any() from outside */
+
+	/* haul_stop(), under the lock. */
+	pthread_mutex_t lock;
+	pthread_cond_t drained_more;
+	unsigned nb_drained;
+	bool stop_sent;
+};
+
+/* Called once by each carrier when none of its coroutines is left. */
+void hauli_runtime_drained(struct haul_runtime *rt);
+
+/* The default launcher: POSIX threads, pinned and named as their places say. */
+int hauli_threads_create(
+	struct hauli_threads **threads, unsigned n, struct haul_launcher *launcher);
+void hauli_threads_destroy(struct hauli_threads *threads);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Spawning: on the running carrier without any atomic; on another one by a message. */
+#include "sched/spawn.h"
+
+#include <errno.h>
+
+#include "sched/runtime.h"
+
+static void body(void *pass)
+{
+	struct haul_carrier *c = pass;
+	struct haul_coro *me = c->current;
+
+	hauli_fiber_arrived(&me->co);
+	hauli_arrive(c);
+	me->arg = me->fn(me->arg);
+	c = hauli_self();
+	hauli_coro_end(c, me);
+	c->left = me;
+	hauli_co_end(&me->co, hauli_next(c), c);
+}
+
+static void set_up(struct haul_coro *co, haul_fn *fn, void *arg, const struct haul_coro_opts *opts,
+	bool detached)
+{
+	co->co.name = "-";
+	hauli_coro_set_state(co, HAULI_READY);
+	hauli_mark_set(&co->cancelled, false);
+	co->permit = false;
+	co->detached = detached;
+	co->pinned = false;
+	co->poller = false;
+	if (opts) {
+		if (opts->name)
+			co->co.name = opts->name;
+		co->pinned = opts->pinned;
+	}
+	co->fn = fn;
+	co->arg = arg;
+	co->joiner = NULL;
+	hauli_co_prepare(&co->co, co, body);
+}
+
+static int stack_class(const struct haul_runtime *rt, const struct haul_coro_opts *opts)
+{
+	if (hauli_likely(!opts || opts->stack_size == 0))
+		return (int)rt->default_class;
+	return hauli_stack_class(opts->stack_size);
+}
+
+static inline int spawn_here(struct haul_carrier *c, struct haul_coro **out, haul_fn *fn, void *arg,
+	const struct haul_coro_opts *opts)
+{
+	int cls = stack_class(c->rt, opts);
+	struct haul_coro *co;
+
+	if (hauli_unlikely(cls < 0))
+		return cls;
+	if (hauli_unlikely(c->phase != HAULI_RUNS))
+		return -ECANCELED;
+	co = (struct haul_coro *)hauli_stack_get(&c->stacks, (unsigned)cls);
+	if (hauli_unlikely(!co))
+		return -ENOMEM;
+	set_up(co, fn, arg, opts, !out);
+	hauli_link_set(&co->home, c);
+	hauli_counter_add(&c->spawned, 1);
+	if (out)
+		*out = co;
+	hauli_runq_push(&c->runq, co);
+	return 0;
+}
+
+/* On the other side of the gate. The caller is self's thread, or self is NULL. */
+static int spawn_inside(struct haul_carrier *self, const struct hauli_spawn *how, unsigned cls)
+{
+	struct haul_carrier *c = how->carrier;
+	struct haul_coro *co;
+
+	if (self && self->rt == c->rt)
+		co = (struct haul_coro *)hauli_stack_get(&self->stacks, cls);
+	else
+		co = (struct haul_coro *)hauli_stack_get_shared(c->rt->stacks, cls);
+	if (!co)
+		return -ENOMEM;
+	set_up(co, how->fn, how->arg, how->opts, !how->out);
+	co->poller = how->poller;
+	co->start_msg.kind = HAULI_MSG_START;
+	hauli_link_set(&co->home, c);
+	if (how->out)
+		*how->out = co;
+	hauli_mail_send(c, &co->start_msg);
+	return 0;
+}
+
+int hauli_spawn_by_mail(const struct hauli_spawn *how)
+{
+	struct haul_runtime *rt = how->carrier->rt;
+	int cls = stack_class(rt, how->opts);
+	int err;
+
+	if (cls < 0)
+		return cls;
+	if (!hauli_gate_enter(&rt->gate))
+		return -ECANCELED;
+	err = spawn_inside(hauli_self(), how, (unsigned)cls);
+	hauli_gate_leave(&rt->gate);
+	return err;
+}
+
+int haul_spawn(struct haul_coro **co, haul_fn *fn, void *arg, const struct haul_coro_opts *opts)
+{
+	struct haul_carrier *c = hauli_self();
+
+	if (hauli_unlikely(!c))
+		return -EPERM;
+	return spawn_here(c, co, fn, arg, opts);
+}
+
+int haul_spawn_on(struct haul_carrier *carrier, struct haul_coro **co, haul_fn *fn, void *arg,
+	const struct haul_coro_opts *opts)
+{
+	if (carrier == hauli_self())
+		return spawn_here(carrier, co, fn, arg, opts);
+	return hauli_spawn_by_mail(&(struct hauli_spawn){
+		.carrier = carrier, .out = co, .fn = fn, .arg = arg, .opts = opts});
+}
+
+int haul_spawn_any(struct haul_runtime *rt, struct haul_coro **co, haul_fn *fn, void *arg,
+	const struct haul_coro_opts *opts)
+{
+	struct haul_carrier *c = hauli_self();
+
+	if (!c || c->rt != rt)
+		c = &rt->carriers[hauli_turn_take(&rt->turn) % rt->nb_carriers];
+	return haul_spawn_on(c, co, fn, arg, opts);
+}

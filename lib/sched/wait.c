@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Yield, sleep, park, and what ends them. */
+#include "sched/wait.h"
+
+#include <errno.h>
+
+void haul_yield(void)
+{
+	struct haul_carrier *c = hauli_self();
+
+	HAUL_CHECK(c && c->current);
+	hauli_suspend(c, c->current, true);
+}
+
+static int cancelled(const struct haul_coro *co)
+{
+	return hauli_mark_get(&co->cancelled) ? -ECANCELED : 0;
+}
+
+int haul_sleep(uint64_t ns)
+{
+	struct haul_carrier *c = hauli_self();
+	struct haul_coro *me = c->current;
+
+	HAUL_CHECK(me);
+	if (cancelled(me))
+		return -ECANCELED;
+	if (ns == HAUL_FOREVER)
+		me->timer.at = HAULI_NEVER;
+	else
+		me->timer.at = hauli_ticks() + hauli_ticks_from_ns(ns);
+	hauli_timer_arm(&c->timers, &me->timer);
+	hauli_coro_set_state(me, HAULI_SLEEPING);
+	hauli_suspend(c, me, false);
+	return cancelled(me);
+}
+
+int haul_park(void)
+{
+	struct haul_carrier *c = hauli_self();
+	struct haul_coro *me = c->current;
+
+	HAUL_CHECK(me);
+	if (cancelled(me))
+		return -ECANCELED;
+	if (!me->permit) {
+		hauli_coro_set_state(me, HAULI_PARKED);
+		hauli_suspend(c, me, false);
+	}
+	me->permit = false;
+	return cancelled(me);
+}
+
+static void unpark_here(struct haul_carrier *c, struct haul_coro *co)
+{
+	/* Taken when the park returns: until then a second one changes nothing. */
+	co->permit = true;
+	if (hauli_coro_state(co) != HAULI_PARKED)
+		return;
+	/* What a poller or the inbox wakes stays in order. */
+	if (c->current && !c->current->poller)
+		hauli_ready_soon(c, co);
+	else
+		hauli_ready(c, co);
+}
+
+void hauli_cancel_here(struct haul_carrier *c, struct haul_coro *co)
+{
+	enum hauli_coro_state state = hauli_coro_state(co);
+
+	hauli_mark_set(&co->cancelled, true);
+	if (state == HAULI_SLEEPING)
+		hauli_timer_disarm(&c->timers, &co->timer);
+	if (state == HAULI_SLEEPING || state == HAULI_PARKED)
+		hauli_ready(c, co);
+}
+
+static void detach_here(struct haul_carrier *c, struct haul_coro *co)
+{
+	if (hauli_coro_state(co) == HAULI_ENDED)
+		hauli_coro_free(c, co);
+	else
+		co->detached = true;
+}
+
+void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co)
+{
+	uint32_t bits = hauli_requests_take(&co->requests);
+
+	if (hauli_coro_state(co) == HAULI_ZOMBIE) {
+		hauli_coro_free(c, co);
+		return;
+	}
+	if (bits & HAULI_REQ_UNPARK)
+		unpark_here(c, co);
+	if (bits & HAULI_REQ_CANCEL)
+		hauli_cancel_here(c, co);
+	if (bits & HAULI_REQ_JOINED)
+		hauli_ready(c, co);
+	if (bits & HAULI_REQ_DETACH)
+		detach_here(c, co);
+}
+
+void hauli_request(struct haul_coro *co, uint32_t bits)
+{
+	/* Read before the request: co may be gone after it. */
+	struct haul_carrier *home = hauli_coro_home(co);
+
+	if (hauli_requests_add(&co->requests, bits)) {
+		co->request_msg.kind = HAULI_MSG_REQUEST;
+		hauli_mail_send(home, &co->request_msg);
+	}
+}
+
+void haul_unpark(struct haul_coro *co)
+{
+	struct haul_carrier *c = hauli_self();
+
+	if (c && hauli_coro_home(co) == c)
+		unpark_here(c, co);
+	else
+		hauli_request(co, HAULI_REQ_UNPARK);
+}
+
+void haul_cancel(struct haul_coro *co)
+{
+	struct haul_carrier *c = hauli_self();
+
+	if (c && hauli_coro_home(co) == c)
+		hauli_cancel_here(c, co);
+	else
+		hauli_request(co, HAULI_REQ_CANCEL);
+}
+
+void haul_detach(struct haul_coro *co)
+{
+	struct haul_carrier *c = hauli_self();
+
+	if (c && hauli_coro_home(co) == c)
+		detach_here(c, co);
+	else
+		hauli_request(co, HAULI_REQ_DETACH);
+}
+
+bool haul_cancelled(void)
+{
+	struct haul_coro *me = haul_self();
+
+	return me && hauli_mark_get(&me->cancelled);
+}
+
+const char *haul_coro_name(const struct haul_coro *co)
+{
+	return co->co.name;
+}
+
+struct haul_carrier *haul_coro_home(const struct haul_coro *co)
+{
+	return hauli_coro_home(co);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a coroutine's home decides about its waits. All: owner, that is on the home's thread. */
+#ifndef HAULI_SCHED_WAIT_H
+#define HAULI_SCHED_WAIT_H
+
+#include "sched/carrier.h"
+
+/* Sets the cancel mark and ends the waits that it ends. */
+void hauli_cancel_here(struct haul_carrier *c, struct haul_coro *co);
+
+/* Grants what other threads have asked of co; on HAULI_MSG_REQUEST. */
+void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co);
+
+/* Asks co's home, from another thread, for bits. */
+void hauli_request(struct haul_coro *co, uint32_t bits);
+
+/* True: the target has ended, j has its result, and it is freed. False: j waits for its end. */
+bool hauli_join_here(struct haul_carrier *c, struct hauli_join *j);
+
+/* Lets the waiter of j go on; j may be gone after it. */
+void hauli_join_wake(struct haul_carrier *c, struct hauli_join *j);
+
+#endif
