@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ARP for IPv4 over Ethernet (RFC 826; probes and announcements: RFC 5227). */
+#include <rte_arp.h>
+
+#include "net/pkt.h"
+
+enum haul_verdict hauli_parse_arp(struct haul_pkt *pkt)
+{
+	uint32_t off = hauli_offset(pkt, pkt->l3);
+	enum haul_verdict v = hauli_need(pkt->mbuf, off, sizeof(struct rte_arp_hdr));
+
+	if (v)
+		return v;
+
+	const struct rte_arp_hdr *arp = pkt->arp;
+
+	if (arp->arp_hardware != rte_cpu_to_be_16(RTE_ARP_HRD_ETHER) ||
+		arp->arp_protocol != rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4))
+		return HAUL_NET_UNSUPPORTED;
+	if (arp->arp_hlen != RTE_ETHER_ADDR_LEN || arp->arp_plen != 4 ||
+		!rte_is_valid_assigned_ether_addr(&arp->arp_data.arp_sha))
+		return HAUL_NET_MALFORMED;
+	pkt->proto = HAUL_PROTO_ARP;
+	pkt->payload = (uint8_t *)pkt->arp + sizeof(*arp);
+	return hauli_cut(pkt->mbuf, off + sizeof(*arp));
+}
+
+enum haul_verdict hauli_arp_for_us(const struct haul_net_if *nif, const struct haul_pkt *pkt)
+{
+	if (hauli_is_zero(nif->ip4, 4) || memcmp(&pkt->arp->arp_data.arp_tip, nif->ip4, 4))
+		return HAUL_NET_NOT_FOR_US;
+	return HAUL_NET_OK;
+}
+
+enum haul_verdict haul_arp_reply(const struct haul_net_if *nif, struct haul_pkt *pkt)
+{
+	if (pkt->proto != HAUL_PROTO_ARP ||
+		pkt->arp->arp_opcode != rte_cpu_to_be_16(RTE_ARP_OP_REQUEST))
+		return HAUL_NET_UNSUPPORTED;
+
+	struct rte_arp_ipv4 *data = &pkt->arp->arp_data;
+
+	/* Somebody announces our address as its own: that asks nothing. */
+	if (data->arp_sip == data->arp_tip)
+		return HAUL_NET_UNSUPPORTED;
+
+	pkt->arp->arp_opcode = rte_cpu_to_be_16(RTE_ARP_OP_REPLY);
+	data->arp_tha = data->arp_sha;
+	data->arp_tip = data->arp_sip;
+	memcpy(&data->arp_sha, nif->mac, RTE_ETHER_ADDR_LEN);
+	memcpy(&data->arp_sip, nif->ip4, 4);
+	hauli_eth_to(nif, pkt, data->arp_tha.addr_bytes);
+	return HAUL_NET_OK;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* IPv6 neighbour discovery (RFC 4861): a solicitation becomes an advertisement. */
+#include <netinet/icmp6.h>
+#include <netinet/in.h>
+
+#include <rte_ip.h>
+
+#include "net/addr.h"
+#include "net/pkt.h"
+
+/* Solicitation and advertisement alike; options follow, counted in units of eight bytes. */
+struct nd_msg {
+	uint8_t type;
+	uint8_t code;
+	rte_be16_t cksum;
+	uint8_t flags; /* of an advertisement */
+	uint8_t reserved[3];
+	uint8_t target[16];
+} __rte_packed;
+_Static_assert(sizeof(struct nd_msg) == 24, "as on the wire");
+
+struct nd_link_addr {
+	uint8_t type;
+	uint8_t units;
+	uint8_t mac[6];
+} __rte_packed;
+_Static_assert(sizeof(struct nd_link_addr) == 8, "as on the wire");
+
+#define FLAG_SOLICITED 0x40
+#define FLAG_OVERRIDE 0x20
+#define ADVERT_LEN (sizeof(struct nd_msg) + sizeof(struct nd_link_addr))
+
+static const uint8_t all_nodes[16] = {0xff, 2, [15] = 1};
+
+static uint16_t msg_len(const struct haul_pkt *pkt)
+{
+	return (uint16_t)(pkt->payload - (uint8_t *)pkt->l4 + pkt->payload_len);
+}
+
+const uint8_t *hauli_nd_target(const struct haul_pkt *pkt)
+{
+	return ((const struct nd_msg *)pkt->l4)->target;
+}
+
+/* Walks the options of a message that lies in one piece. MALFORMED: one has no length or leads
+ * beyond the end. *source: the source link-layer address, or NULL. */
+static enum haul_verdict walk_options(const struct haul_pkt *pkt, const uint8_t **source)
+{
+	const uint8_t *opt = (const uint8_t *)pkt->l4 + sizeof(struct nd_msg);
+	const uint8_t *end = (const uint8_t *)pkt->l4 + msg_len(pkt);
+
+	*source = NULL;
+	while (opt < end) {
+		if (end - opt < 8 || opt[1] == 0 || opt[1] * 8 > end - opt)
+			return HAUL_NET_MALFORMED;
+		if (*opt == ND_OPT_SOURCE_LINKADDR && opt[1] == 1)
+			*source = ((const struct nd_link_addr *)opt)->mac;
+		opt += opt[1] * 8;
+	}
+	return HAUL_NET_OK;
+}
+
+/* What RFC 4861, 7.1.1 asks of a solicitation. */
+enum haul_verdict hauli_parse_nd(struct haul_pkt *pkt)
+{
+	static const uint8_t any_group[13] = {0xff, 2, [11] = 1, 0xff};
+	const struct nd_msg *msg = pkt->l4;
+	const struct rte_ipv6_hdr *ip = pkt->ip6;
+	const uint8_t *source;
+	uint32_t off = hauli_offset(pkt, msg);
+	enum haul_verdict v = msg_len(pkt) < sizeof(*msg)
+		? HAUL_NET_MALFORMED
+		: hauli_need(pkt->mbuf, off, msg_len(pkt));
+
+	if (v)
+		return v;
+	if (ip->hop_limits != HAULI_ND_HOPS || msg->code || msg->target[0] == 0xff)
+		return HAUL_NET_MALFORMED;
+	v = walk_options(pkt, &source);
+	if (v)
+		return v;
+	if (hauli_is_zero(ip->src_addr, 16) &&
+		(source || memcmp(ip->dst_addr, any_group, sizeof(any_group))))
+		return HAUL_NET_MALFORMED;
+	/* Replying to such an address would send to many. */
+	if (source && (source[0] & 1))
+		return HAUL_NET_MALFORMED;
+	pkt->proto = HAUL_PROTO_ND;
+	return HAUL_NET_OK;
+}
+
+/* Makes the message len bytes long, with anything in what is new. */
+static bool resize(struct haul_pkt *pkt, uint16_t len)
+{
+	struct rte_mbuf *m = pkt->mbuf;
+	uint16_t old = msg_len(pkt);
+
+	if (m->nb_segs != 1)
+		return false;
+	if (len < old)
+		rte_pktmbuf_trim(m, (uint16_t)(old - len));
+	else if (!rte_pktmbuf_append(m, (uint16_t)(len - old)))
+		return false;
+	pkt->payload_len = (uint16_t)(len - (pkt->payload - (uint8_t *)pkt->l4));
+	return true;
+}
+
+enum haul_verdict haul_nd_advertise(const struct haul_net_if *nif, struct haul_pkt *pkt)
+{
+	const uint8_t *source;
+	uint8_t mac[6];
+
+	if (pkt->proto != HAUL_PROTO_ND)
+		return HAUL_NET_UNSUPPORTED;
+
+	bool probe = hauli_is_zero(pkt->ip6->src_addr, 16);
+
+	walk_options(pkt, &source);
+	if (probe)
+		hauli_ip6_group_mac(mac, all_nodes);
+	else
+		memcpy(mac, source ? source : pkt->eth->src_addr.addr_bytes, sizeof(mac));
+	if (!resize(pkt, ADVERT_LEN))
+		return HAUL_NET_UNSUPPORTED;
+
+	enum haul_verdict v = hauli_turn(nif, pkt);
+
+	if (v)
+		return v;
+
+	struct nd_msg *msg = pkt->l4;
+	struct nd_link_addr *opt = (void *)(msg + 1);
+
+	*msg = (struct nd_msg){
+		.type = ND_NEIGHBOR_ADVERT,
+		.flags = FLAG_OVERRIDE | (probe ? 0 : FLAG_SOLICITED),
+	};
+	memcpy(msg->target, nif->ip6, 16);
+	opt->type = ND_OPT_TARGET_LINKADDR;
+	opt->units = 1;
+	memcpy(opt->mac, nif->mac, sizeof(opt->mac));
+
+	if (probe)
+		memcpy(pkt->ip6->dst_addr, all_nodes, 16);
+	hauli_eth_to(nif, pkt, mac);
+	hauli_ip_finish(pkt, HAULI_ND_HOPS, ADVERT_LEN);
+	msg->cksum =
+		(rte_be16_t)~hauli_sum(pkt, IPPROTO_ICMPV6, hauli_offset(pkt, msg), ADVERT_LEN);
+	return HAUL_NET_OK;
+}

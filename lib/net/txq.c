@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The buffered transmit queue: putting, waiting for room, taking. */
+#include <errno.h>
+#include <string.h>
+
+#include <rte_mbuf.h>
+
+#include <haul/coro.h>
+
+#include "base/assert.h"
+#include "net/txq.h"
+
+/* A coroutine that waits for room. Lies on its stack. */
+struct hauli_txq_waiter {
+	struct hauli_txq_waiter *next;
+	struct haul_coro *coro;
+	struct rte_mbuf *pkt;
+	bool served; /* no longer in line */
+	bool taken; /* its packet is the queue's */
+};
+
+void hauli_txq_init(struct haul_txq *txq, struct haul_carrier *carrier, bool *pending)
+{
+	memset(txq, 0, sizeof(*txq));
+	txq->pending = pending;
+	txq->waiters_end = &txq->waiters;
+	txq->carrier = carrier;
+}
+
+/* Room at the end of the array, after moving the packets to its front if they block it. */
+static __attribute__((noinline, cold)) uint32_t make_room(struct haul_txq *txq)
+{
+	uint32_t count = hauli_txq_count(txq);
+
+	if (txq->closed)
+		return 0;
+	if (txq->first > 0) {
+		memmove(txq->pkts, hauli_txq_peek(txq), count * sizeof(txq->pkts[0]));
+		txq->first = 0;
+		txq->end = count;
+	}
+	return HAULI_TXQ_ROOM - count;
+}
+
+static inline uint32_t room(struct haul_txq *txq)
+{
+	if (hauli_likely(txq->end < HAULI_TXQ_ROOM))
+		return HAULI_TXQ_ROOM - txq->end;
+	return make_room(txq);
+}
+
+static inline void put_one(struct haul_txq *txq, struct rte_mbuf *pkt)
+{
+	txq->pkts[txq->end++] = pkt;
+	hauli_counter_add(&txq->taken, 1);
+	hauli_counter_add(&txq->taken_bytes, pkt->pkt_len);
+	*txq->pending = true;
+}
+
+uint32_t hauli_txq_put(struct haul_txq *txq, struct rte_mbuf **pkts, uint32_t n)
+{
+	uint32_t have = room(txq);
+
+	/* What lies in front of a queue whose end is reached is room too, for as many as fit. */
+	if (have < n && txq->first > 0)
+		have = make_room(txq);
+	if (n > have)
+		n = have;
+	memcpy(&txq->pkts[txq->end], pkts, n * sizeof(pkts[0]));
+	txq->end += n;
+	*txq->pending = true;
+	return n;
+}
+
+static inline int try_send(struct haul_txq *txq, struct rte_mbuf *pkt)
+{
+	HAUL_CHECK(haul_carrier_self() == txq->carrier);
+	if (hauli_unlikely(room(txq) == 0))
+		return -ENOBUFS;
+	put_one(txq, pkt);
+	return 0;
+}
+
+int haul_try_send(struct haul_txq *txq, struct rte_mbuf *pkt)
+{
+	return try_send(txq, pkt);
+}
+
+static void leave_line(struct haul_txq *txq, struct hauli_txq_waiter *w)
+{
+	struct hauli_txq_waiter **at = &txq->waiters;
+
+	while (*at != w)
+		at = &(*at)->next;
+	*at = w->next;
+	if (!*at)
+		txq->waiters_end = at;
+}
+
+static void join_line(struct haul_txq *txq, struct hauli_txq_waiter *w)
+{
+	*txq->waiters_end = w;
+	txq->waiters_end = &w->next;
+}
+
+static __attribute__((noinline)) int wait_for_room(struct haul_txq *txq, struct rte_mbuf *pkt)
+{
+	struct hauli_txq_waiter w = {.coro = haul_self(), .pkt = pkt};
+
+	HAUL_CHECK(w.coro && haul_coro_home(w.coro) == txq->carrier);
+	if (txq->closed)
+		return -ECANCELED;
+	join_line(txq, &w);
+	/* A permit may come from elsewhere: only the line says whether the turn has come. */
+	while (!w.served) {
+		if (haul_park() == -ECANCELED && !w.served) {
+			leave_line(txq, &w);
+			return -ECANCELED;
+		}
+	}
+	return w.taken ? 0 : -ECANCELED;
+}
+
+int haul_send(struct haul_txq *txq, struct rte_mbuf *pkt)
+{
+	if (hauli_likely(try_send(txq, pkt) == 0))
+		return 0;
+	return wait_for_room(txq, pkt);
+}
+
+/* Ends the first waiter's wait. */
+static void serve(struct haul_txq *txq, bool taken)
+{
+	struct hauli_txq_waiter *w = txq->waiters;
+
+	txq->waiters = w->next;
+	if (!txq->waiters)
+		txq->waiters_end = &txq->waiters;
+	w->served = true;
+	w->taken = taken;
+	haul_unpark(w->coro);
+}
+
+void hauli_txq_pop(struct haul_txq *txq, uint32_t n)
+{
+	HAUL_CHECK(n <= hauli_txq_count(txq));
+	txq->first += n;
+	if (txq->first == txq->end)
+		txq->first = txq->end = 0;
+	while (hauli_unlikely(txq->waiters != NULL) && room(txq) > 0) {
+		put_one(txq, txq->waiters->pkt);
+		serve(txq, true);
+	}
+}
+
+void hauli_txq_close(struct haul_txq *txq)
+{
+	HAUL_CHECK(hauli_txq_count(txq) == 0);
+	txq->closed = true;
+	txq->first = txq->end = HAULI_TXQ_ROOM;
+	while (txq->waiters)
+		serve(txq, false);
+}
