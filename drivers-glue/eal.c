@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Starting and ending EAL. */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <haul-dpdk/eal.h>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+
+#include "eal_args.h"
+#include "interrupts.h"
+#include "log.h"
+#include "rundir.h"
+
+/* Of the thread that starts and ends EAL. */
+static struct {
+	bool started;
+	cpu_set_t before; /* that thread's CPUs */
+	struct hauli_eal_args args; /* EAL keeps pointers into them */
+} eal;
+
+/*
+ * The CPUs for what floats: all that this thread may use. And a refusal is found out now, for EAL
+ * ends the program when it cannot bind a thread.
+ */
+static int find_usable(cpu_set_t *usable, char *errbuf, size_t errlen)
+{
+	if (sched_getaffinity(0, sizeof(*usable), usable) == 0 &&
+		sched_setaffinity(0, sizeof(*usable), usable) == 0)
+		return 0;
+	snprintf(errbuf, errlen,
+		"EAL cannot start: binding threads to CPUs is refused here (%s); allow "
+		"sched_setaffinity in the container's seccomp profile",
+		strerror(errno));
+	return -EPERM;
+}
+
+/* Each CPU of the plan must be one that a thread can be bound to, for the same reason. */
+static int check_places(
+	const struct haul_plan *plan, const cpu_set_t *back, char *errbuf, size_t errlen)
+{
+	int err = 0;
+
+	for (unsigned i = 0; i < plan->carriers && err == 0; i++) {
+		const struct haul_place *p = &plan->places[i];
+		cpu_set_t one;
+
+		if (p->cpu < 0 || p->elsewhere)
+			continue;
+		CPU_ZERO(&one);
+		if (p->cpu < CPU_SETSIZE)
+			CPU_SET(p->cpu, &one);
+		if (sched_setaffinity(0, sizeof(one), &one) == 0)
+			continue;
+		err = -EINVAL;
+		snprintf(errbuf, errlen,
+			"carrier %u: CPU %d is not usable by this process; choose others", i,
+			p->cpu);
+	}
+	sched_setaffinity(0, sizeof(*back), back);
+	return err;
+}
+
+/* EAL's reasons, of which it has several for one failure, in one line. */
+static int failed(const char *line, char *errbuf, size_t errlen)
+{
+	int err = rte_errno ? rte_errno : EIO;
+
+	snprintf(errbuf, errlen, "DPDK cannot start: %s", line[0] ? line : rte_strerror(err));
+	return -err;
+}
+
+int haul_eal_init(const struct haul_eal_opts *opts, char *errbuf, size_t errlen)
+{
+	char line[HAULI_LOG_LINE];
+	int err;
+
+	if (eal.started) {
+		snprintf(errbuf, errlen, "DPDK has been started once; a process can do so no more");
+		return -EALREADY;
+	}
+	err = find_usable(&eal.before, errbuf, errlen);
+	if (err == 0)
+		err = check_places(opts->plan, &eal.before, errbuf, errlen);
+	if (err == 0)
+		err = hauli_eal_args_init(&eal.args, opts, &eal.before, errbuf, errlen);
+	if (err < 0) {
+		hauli_eal_args_fini(&eal.args);
+		return err;
+	}
+	if (opts->verbose && eal.args.notice[0])
+		fprintf(stderr, "%s\n", eal.args.notice);
+	hauli_log_verbose(opts->verbose);
+	rte_errno = 0;
+	if (eal.args.usage)
+		hauli_log_hold();
+	else
+		hauli_log_hold_all();
+	err = rte_eal_init(eal.args.argc, eal.args.argv);
+	hauli_log_release(line);
+	if (err < 0) {
+		err = failed(line, errbuf, errlen);
+		hauli_rundir_remove(rte_eal_get_runtime_dir());
+		hauli_eal_args_fini(&eal.args);
+		return err;
+	}
+	eal.started = true;
+	hauli_rundir_sweep(rte_eal_get_runtime_dir());
+	return 0;
+}
+
+void haul_eal_fini(void)
+{
+	char line[HAULI_LOG_LINE];
+	char *dir;
+
+	if (!eal.args.argv)
+		return;
+	dir = strdup(rte_eal_get_runtime_dir());
+	hauli_log_hold();
+	hauli_interrupts_still();
+	rte_eal_cleanup();
+	hauli_log_release(line);
+	if (dir)
+		hauli_rundir_remove(dir);
+	free(dir);
+	hauli_eal_args_fini(&eal.args);
+	sched_setaffinity(0, sizeof(eal.before), &eal.before);
+}
+
+bool haul_eal_has_hugepages(void)
+{
+	return rte_eal_has_hugepages() != 0;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Whether there are huge pages. */
+#ifndef HAULI_GLUE_HUGEPAGES_H
+#define HAULI_GLUE_HUGEPAGES_H
+
+#include <stdbool.h>
+
+/* True when so many megabytes of huge pages of one size can be had now. */
+bool hauli_hugepages_can_map(unsigned mb);
+
+/* True when they can have names: a hugetlbfs is mounted. */
+bool hauli_hugepages_can_name(void);
+
+#endif

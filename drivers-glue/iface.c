@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "iface.h"
+
+#include <errno.h>
+#include <linux/ethtool.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static int ask(const char *name, unsigned long what, struct ifreq *req)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	snprintf(req->ifr_name, sizeof(req->ifr_name), "%s", name);
+	err = ioctl(fd, what, req) < 0 ? -errno : 0;
+	close(fd);
+	return err;
+}
+
+int hauli_iface_index(const char *name)
+{
+	struct ifreq req = {0};
+
+	return ask(name, SIOCGIFINDEX, &req) < 0 ? 0 : req.ifr_ifindex;
+}
+
+unsigned hauli_iface_flags(const char *name)
+{
+	struct ifreq req = {0};
+
+	return ask(name, SIOCGIFFLAGS, &req) < 0 ? 0 : (unsigned short)req.ifr_flags;
+}
+
+unsigned hauli_iface_mtu(const char *name)
+{
+	struct ifreq req = {0};
+
+	return ask(name, SIOCGIFMTU, &req) < 0 ? 0 : (unsigned)req.ifr_mtu;
+}
+
+unsigned hauli_iface_backlog(const char *name)
+{
+	struct ifreq req = {0};
+
+	return ask(name, SIOCGIFTXQLEN, &req) < 0 ? 0 : (unsigned)req.ifr_qlen;
+}
+
+unsigned hauli_iface_speed(const char *name)
+{
+	char path[64];
+	int speed = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/class/net/%s/speed", name);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	if (fscanf(f, "%d", &speed) != 1 || speed < 0)
+		speed = 0;
+	fclose(f);
+	return (unsigned)speed;
+}
+
+int hauli_iface_ethtool(const char *name, void *command)
+{
+	struct ifreq req = {.ifr_data = command};
+
+	return ask(name, SIOCETHTOOL, &req);
+}
+
+bool hauli_iface_has_link(const char *name)
+{
+	struct ethtool_value v = {.cmd = ETHTOOL_GLINK};
+
+	return hauli_iface_ethtool(name, &v) == 0 && v.data;
+}
+
+unsigned hauli_iface_queues(const char *name)
+{
+	struct ethtool_channels ch = {.cmd = ETHTOOL_GCHANNELS};
+	unsigned n = 0;
+
+	if (hauli_iface_ethtool(name, &ch) == 0)
+		n = ch.combined_count ? ch.combined_count : ch.rx_count;
+	return n ? n : 1;
+}
+
+/* Reads a number from /sys, -1 when it is not there. */
+static int read_sys(const char *name, const char *attribute)
+{
+	char path[128];
+	int number = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/class/net/%s/%s", name, attribute);
+	f = fopen(path, "re");
+	if (!f)
+		return -1;
+	if (fscanf(f, "%d", &number) != 1)
+		number = -1;
+	fclose(f);
+	return number;
+}
+
+bool hauli_iface_is_veth(const char *name, char *peer)
+{
+	struct ethtool_drvinfo info = {.cmd = ETHTOOL_GDRVINFO};
+	int index;
+
+	peer[0] = '\0';
+	if (hauli_iface_ethtool(name, &info) < 0 || strcmp(info.driver, "veth") != 0)
+		return false;
+	/* A /sys that was mounted elsewhere tells of another namespace's interfaces. */
+	index = read_sys(name, "iflink");
+	if (read_sys(name, "ifindex") != hauli_iface_index(name) || index <= 0 ||
+		!if_indextoname((unsigned)index, peer))
+		peer[0] = '\0';
+	return true;
+}
+
+bool hauli_iface_has_device(const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/class/net/%s/device", name);
+	return access(path, F_OK) == 0;
+}
+
+/* The attribute of that type among those in size bytes; NULL. */
+static const struct rtattr *find(const struct rtattr *a, int size, unsigned short type)
+{
+	for (; RTA_OK(a, size); a = RTA_NEXT(a, size)) {
+		if ((a->rta_type & NLA_TYPE_MASK) == type)
+			return a;
+	}
+	return NULL;
+}
+
+static bool has_xdp(const struct nlmsghdr *reply)
+{
+	const struct ifinfomsg *info = NLMSG_DATA(reply);
+	const struct rtattr *xdp = find(IFLA_RTA(info), (int)IFLA_PAYLOAD(reply), IFLA_XDP);
+	const struct rtattr *attached =
+		xdp ? find(RTA_DATA(xdp), (int)RTA_PAYLOAD(xdp), IFLA_XDP_ATTACHED) : NULL;
+
+	return attached && *(const unsigned char *)RTA_DATA(attached) != XDP_ATTACHED_NONE;
+}
+
+bool hauli_iface_has_xdp(const char *name)
+{
+	struct {
+		struct nlmsghdr head;
+		struct ifinfomsg info;
+	} request = {
+		.head = {.nlmsg_len = sizeof(request),
+			.nlmsg_type = RTM_GETLINK,
+			.nlmsg_flags = NLM_F_REQUEST},
+		.info = {.ifi_index = hauli_iface_index(name)},
+	};
+	const size_t size = 32 << 10; /* an interface with many virtual functions says a lot */
+	struct nlmsghdr *reply = malloc(size);
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+	bool found = false;
+	ssize_t n = -1;
+
+	if (reply && fd >= 0 && send(fd, &request, sizeof(request), 0) == sizeof(request))
+		n = recv(fd, reply, size, 0);
+	if (n > 0 && NLMSG_OK(reply, (size_t)n) && reply->nlmsg_type == RTM_NEWLINK)
+		found = has_xdp(reply);
+	if (fd >= 0)
+		close(fd);
+	free(reply);
+	return found;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* DPDK's environment on behalf of a haul program: from a placement plan to running lcores. */
+#ifndef HAUL_DPDK_EAL_H
+#define HAUL_DPDK_EAL_H
+
+#include <rte_mempool.h>
+
+#include <haul/base.h>
+#include <haul/runtime.h>
+#include <haul/topo.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct haul_eal_opts {
+	const char *program; /* NULL: "haul" */
+	/* Carrier i becomes lcore i; the calling thread the main lcore. */
+	const struct haul_plan *plan;
+	unsigned mem_mb; /* 0: 512; see haul_pool_mem_mb() */
+	/* The user's own EAL arguments, after ours. Those about lcores are refused; those about
+	 * memory, devices and the file prefix replace ours. Valid until haul_eal_fini(). */
+	char *const *args;
+	int nb_args;
+	bool pci; /* for ports pci:; false: --no-pci */
+	bool verbose; /* let EAL log at its own level; false: warnings and above */
+};
+
+/*
+ * Initialises EAL: composes --lcores from the plan, takes huge pages when enough are free and
+ * --no-huge when not. The calling thread becomes the main lcore, which is no carrier: it floats
+ * over the CPUs that the thread may use and no carrier has, or over all where there are none
+ * such. Once per process; what other threads print meanwhile is
+ * lost. 0; -EINVAL (arguments, carriers), -EPERM (threads cannot be bound), -ENOMEM, -EALREADY or
+ * what EAL failed with: one line in errbuf.
+ */
+HAUL_API int haul_eal_init(const struct haul_eal_opts *opts, char *errbuf, size_t errlen);
+
+/* Ends EAL; the same thread, after all ports are closed and pools freed. Nothing without EAL. */
+HAUL_API void haul_eal_fini(void);
+
+/*
+ * For a program that has initialised EAL itself: a plan whose carriers are EAL's worker lcores, on
+ * the CPUs they have; first those with a CPU of their own, in their order, then those that float or
+ * share one. 0, -ENODEV (no worker lcore), -ENOMEM. The caller frees *plan by haul_plan_destroy().
+ */
+HAUL_API int haul_eal_attach(struct haul_plan **plan, char *errbuf, size_t errlen);
+
+/* The launcher for haul_runtime_opts, which runs each carrier of such a plan on its lcore. Valid
+ * after either of the above, until EAL ends; for one runtime at a time (-EBUSY). */
+HAUL_API const struct haul_launcher *haul_eal_launcher(void);
+
+/* True when memory is huge pages. */
+HAUL_API bool haul_eal_has_hugepages(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

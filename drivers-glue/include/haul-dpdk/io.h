@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Moving packets: a poller on each carrier that receives from its queue of every port and hands
+ * packets to a handler, which is either a function called for each burst (run to
+ * completion on the poller's stack) or a coroutine started for each packet.
+ *
+ * A program's order: open and start the ports, haul_start(), haul_io_start(); then haul_io_stop(),
+ * haul_stop(), close the ports, haul_io_free().
+ */
+#ifndef HAUL_DPDK_IO_H
+#define HAUL_DPDK_IO_H
+
+#include <rte_mbuf.h>
+
+#include <haul-dpdk/port.h>
+#include <haul/net.h>
+#include <haul/runtime.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where packets come from: one carrier's receive queue of one port. Its carrier's alone. */
+struct haul_rx {
+	unsigned port; /* index into haul_io_opts.ports */
+	unsigned carrier; /* number of the carrier, for state that handlers keep per carrier */
+	struct haul_txq *reply; /* this carrier's transmit queue of the same port */
+	struct haul_txq
+		*peer; /* and of the port that it is paired with (0-1, 2-3; itself if alone) */
+	void *arg; /* haul_io_opts.arg */
+};
+
+/* Run to completion: called on the poller's large stack, may make burst calls, must not suspend.
+ * Owns the packets. */
+typedef void haul_burst_fn(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n);
+
+/* A coroutine for each packet: owns it, may suspend, makes no burst calls. */
+typedef void haul_packet_fn(struct haul_rx *rx, struct rte_mbuf *pkt);
+
+/* Produces packets (txonly): fills up to n into pkts for tx, returns how many. On the poller's
+ * stack. */
+typedef uint16_t haul_source_fn(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n);
+
+struct haul_io;
+
+/* What a poller does when there are no packets. */
+enum haul_poll_how {
+	HAUL_POLL_SPIN, /* looks again at once */
+	HAUL_POLL_BLOCK, /* waits until packets come, or work for coroutines */
+	HAUL_POLL_ADAPTIVE, /* looks for ns more, then as block */
+	HAUL_POLL_SLEEP, /* looks again after 1, 2, 4, ... us, and at most ns; for any port */
+};
+struct haul_poll_policy {
+	enum haul_poll_how how;
+	uint64_t ns; /* 0: 50 us for adaptive, 100 us for sleep */
+};
+
+/* Reads "spin", "block", "adaptive[:US]" or "sleep[:US]" (microseconds). 0, or -EINVAL with a
+ * line. */
+HAUL_API int haul_poll_parse(
+	struct haul_poll_policy *policy, const char *text, char *errbuf, size_t errlen);
+HAUL_API const char *haul_poll_name(enum haul_poll_how how); /* "adaptive" */
+
+struct haul_io_opts {
+	struct haul_port **ports;
+	unsigned nb_ports;
+	struct rte_mempool *pool; /* of received packets; haul_io_free() checks that it is whole */
+	uint16_t burst; /* 1..512; 0: 32 */
+	/*
+	 * With on_packet: so many handlers per carrier and port may be under way; beyond that
+	 * nothing is received, and packets wait in the NIC. 0: what half of the pool allows.
+	 */
+	unsigned max_in_flight;
+	/*
+	 * Count bytes packet by packet, because the handler looks at packets anyway (on_packet
+	 * implies it). Otherwise bytes are what the PMD counted since the port was opened: packets
+	 * are not touched, and PMDs that count none (null, ring) show 0.
+	 */
+	bool count_bytes;
+	/* Exactly one of the three. */
+	haul_burst_fn *on_burst;
+	haul_packet_fn *on_packet;
+	haul_source_fn *source;
+	/*
+	 * Of all queues. block and adaptive are refused for ports without haul_port_wait_source(),
+	 * and with source.
+	 */
+	struct haul_poll_policy policy;
+	/*
+	 * Packets per second that a queue gets at most; 0: what a NIC's link allows, no bound for
+	 * what is not a NIC. With a bound a poller sleeps no longer than its queues last.
+	 */
+	uint64_t packet_rate;
+	const struct haul_coro_opts *coro; /* for on_packet: name, stack size */
+	void *arg;
+};
+
+/*
+ * Sends from a burst handler, at once, through the carrier's own queue. Packets that the PMD
+ * does not take are kept for the next flush while there is room, else dropped and counted.
+ * All packets are the queue's afterwards.
+ */
+HAUL_API void haul_tx_burst(struct haul_txq *txq, struct rte_mbuf **pkts, uint16_t n);
+
+/* Drops packets in a handler and counts them under the reason: ledger and --json show it. */
+enum haul_drop {
+	HAUL_DROP_TX_FULL, /* transmit queue full */
+	HAUL_DROP_NO_COROUTINE, /* no stack for a handler */
+	HAUL_DROP_MALFORMED,
+	HAUL_DROP_NOT_FOR_US,
+	HAUL_DROP_UNSUPPORTED,
+	HAUL_DROP_STOPPING, /* not sent when the program ended */
+	HAUL_DROP_REASONS,
+};
+HAUL_API const char *haul_drop_name(enum haul_drop reason); /* "tx_full", ... */
+HAUL_API void haul_drop(
+	struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n, enum haul_drop reason);
+
+/*
+ * Registers a poller on each carrier that has a queue of every port. 0; -EINVAL (options),
+ * -EBUSY (a carrier has a poller already), -ENOMEM and others, with a line in errbuf. Any thread
+ * that is no carrier. Handlers send on their own carrier only.
+ */
+HAUL_API int haul_io_start(struct haul_io **io, struct haul_runtime *rt,
+	const struct haul_io_opts *opts, char *errbuf, size_t errlen);
+
+/*
+ * Changes what pollers do about a port, on one carrier or all (carrier < 0), and returns when they
+ * do. A carrier whose queues differ does as the least patient: where one spins it spins, and where
+ * one sleeps it waits no longer than that one. Any thread that is no carrier. 0; -EINVAL (no such
+ * queue, or it cannot be waited on), -ECANCELED (stopping), -ENOMEM: with a line in errbuf.
+ */
+HAUL_API int haul_io_set_policy(struct haul_io *io, unsigned port, int carrier,
+	const struct haul_poll_policy *policy, char *errbuf, size_t errlen);
+
+/* A carrier's transmit queue of a port, for coroutines that send without having received; NULL when
+ * the carrier has no poller. Any thread. */
+HAUL_API struct haul_txq *haul_io_txq(const struct haul_io *io, unsigned port, unsigned carrier);
+
+/* "" or one line: which carriers got no poller, and why; which queue may overflow while its poller
+ * is away. */
+HAUL_API const char *haul_io_notice(const struct haul_io *io);
+
+/*
+ * Sums over carriers, or one carrier's part (carrier < 0: all). Any thread; each number is exact,
+ * the set is not a snapshot.
+ */
+struct haul_io_stats {
+	uint64_t rx_packets, rx_bytes;
+	uint64_t tx_packets, tx_bytes; /* given to the NIC */
+	uint64_t dropped[HAUL_DROP_REASONS];
+	uint64_t in_flight; /* handlers that have not ended */
+	uint64_t polls, empty_polls;
+	/* What the PMD says of packets that never came to be ours; of all carriers only. */
+	uint64_t rx_missed; /* its ring was full */
+	uint64_t rx_nombuf; /* no packet buffer */
+	uint64_t rx_errors;
+	uint64_t tx_errors; /* taken from us, but not sent */
+};
+HAUL_API void haul_io_get_stats(
+	const struct haul_io *io, unsigned port, int carrier, struct haul_io_stats *st);
+
+/* What waiting has come to, of all carriers or one (carrier < 0: all). Any thread. */
+#define HAUL_LATENCY_BUCKETS 256
+struct haul_io_wait_stats {
+	uint64_t sleeps; /* waits of any kind */
+	uint64_t wakes; /* those that ended before their time, by a packet or another thread */
+	uint64_t slept_ns; /* all of them */
+	/* From the end of a wait to the call of the handler of its first packet, in ns: those below
+	 * 8 have one bucket each, then there are eight for each power of two. */
+	uint64_t latency[HAUL_LATENCY_BUCKETS];
+};
+HAUL_API void haul_io_get_wait_stats(
+	const struct haul_io *io, int carrier, struct haul_io_wait_stats *st);
+
+/* So many of the wake-ups (0.5: half, 0.99) took at most this long, to an eighth; 0: there were
+ * none. */
+HAUL_API uint64_t haul_io_latency_ns(const struct haul_io_wait_stats *st, double share);
+
+/* True while all pollers run and all ports are alive; else *why gets one line, valid until the next
+ * call. The thread that started. */
+HAUL_API bool haul_io_healthy(struct haul_io *io, const char **why);
+
+/*
+ * Ends the pollers, waits until handlers have ended (up to timeout_ns; then they are cancelled, and
+ * get one more second), flushes or drops what is still to be sent, and checks the ledger of each
+ * queue: received == handled + dropped + in flight (0 now), and taken to be sent == sent + dropped.
+ * The queues take nothing more. After haul_stop() and haul_port_close() of all ports,
+ * haul_io_free() checks that the pool is whole, and frees io in any case.
+ * 0, or -EIO with one line in errbuf naming the mismatch. Any thread that is no carrier.
+ */
+HAUL_API int haul_io_stop(struct haul_io *io, uint64_t timeout_ns, char *errbuf, size_t errlen);
+HAUL_API int haul_io_free(struct haul_io *io, char *errbuf, size_t errlen);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

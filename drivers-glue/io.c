@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Starting and stopping the pollers of a program's packets. */
+#include "io.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_malloc.h>
+
+#include "away.h"
+#include "base/assert.h"
+#include "policy.h"
+
+static int check_opts(const struct haul_io_opts *opts, char *errbuf, size_t errlen)
+{
+	unsigned ways = !!opts->on_burst + !!opts->on_packet + !!opts->source;
+	const char *wrong = NULL;
+
+	if (opts->nb_ports == 0)
+		wrong = "no port is given; give at least one";
+	else if (!opts->pool)
+		wrong = "no pool is given; give the one that the ports were opened with";
+	else if (opts->burst > HAULI_BURST_MAX)
+		wrong = "burst is more than 512; give 1 to 512";
+	else if (ways != 1)
+		wrong = "give exactly one of on_burst, on_packet and source";
+	if (!wrong)
+		return 0;
+	snprintf(errbuf, errlen, "haul_io_start: %s", wrong);
+	return -EINVAL;
+}
+
+/* Carriers below the result have a queue of each port. */
+static unsigned count_served(struct haul_io *io, unsigned carriers)
+{
+	unsigned n = carriers;
+	unsigned i, q;
+
+	for (i = 0; i < io->opts.nb_ports; i++) {
+		q = haul_port_queues(io->ports[i]);
+		if (q >= n)
+			continue;
+		n = q;
+		snprintf(io->notice, sizeof(io->notice),
+			"%s has %u queue%s: %u of %u carriers receive%s%s",
+			haul_port_spec(io->ports[i]), q, q == 1 ? "" : "s", q, carriers,
+			haul_port_notice(io->ports[i])[0] ? "; " : "",
+			haul_port_notice(io->ports[i]));
+	}
+	return n;
+}
+
+/* Ports are paired 0-1, 2-3; a last one without a neighbour is its own peer. */
+static unsigned peer_of(const struct haul_io *io, unsigned port)
+{
+	unsigned peer = port ^ 1;
+
+	return peer < io->opts.nb_ports ? peer : port;
+}
+
+static void set_up_port(struct haul_io *io, struct hauli_poller *p, unsigned port)
+{
+	struct haul_queue queue = haul_port_queue(io->ports[port], haul_carrier_id(p->carrier));
+	struct hauli_rxq *r = &p->rxqs[port];
+	struct hauli_tx *tx = &p->txs[port];
+
+	hauli_txq_init(&tx->q, p->carrier, &p->pending);
+	tx->burst = hauli_burst(queue.port_id, queue.queue_id);
+	tx->count_bytes = p->count_bytes;
+	r->rx.port = port;
+	r->rx.carrier = haul_carrier_id(p->carrier);
+	r->rx.reply = &tx->q;
+	r->rx.peer = &p->txs[peer_of(io, port)].q;
+	r->rx.arg = io->opts.arg;
+	r->burst = tx->burst;
+	r->port = io->ports[port];
+	r->poller = p;
+	r->policy = io->opts.policy;
+	r->source.port = io->ports[port];
+	r->source.queue = haul_carrier_id(p->carrier);
+	r->source.fd = -1;
+	r->away_ns = hauli_away_ns(r->port, r->source.queue, io->opts.packet_rate);
+	r->on_packet = io->opts.on_packet;
+	r->max_in_flight = io->opts.max_in_flight;
+}
+
+/* All of one carrier's part in one piece of its node's memory. */
+static struct hauli_poller *create_poller(struct haul_io *io, struct haul_carrier *carrier)
+{
+	unsigned n = io->opts.nb_ports;
+	struct hauli_poller *p;
+	size_t size = sizeof(*p) + n * (sizeof(*p->rxqs) + sizeof(*p->txs));
+	unsigned i;
+
+	p = rte_zmalloc_socket(
+		"haul_io", size, HAULI_CACHE_LINE, haul_carrier_place(carrier)->node);
+	if (!p)
+		return NULL;
+	p->rxqs = (struct hauli_rxq *)(p + 1);
+	p->rxqs_end = p->rxqs + n;
+	p->txs = (struct hauli_tx *)p->rxqs_end;
+	p->carrier = carrier;
+	p->on_burst = io->opts.on_burst;
+	p->source = io->opts.source;
+	p->coro = &io->coro;
+	p->burst = io->opts.burst;
+	p->count_bytes = io->opts.count_bytes;
+	p->pool = io->opts.pool;
+	p->idle.wait = (struct hauli_wait){-1, -1};
+	for (i = 0; i < n; i++)
+		set_up_port(io, p, i);
+	hauli_idle_settle(p);
+	return p;
+}
+
+static int register_poller(struct hauli_poller *p, haul_fn *body)
+{
+	const struct haul_poller_opts opts = {.name = "poller", .wakeup = hauli_idle_wakeup};
+
+	return haul_poller_register(p->carrier, &p->coroutine, body, p, &opts);
+}
+
+/* Ends the pollers and waits until they have ended. */
+static void end_pollers(struct haul_io *io)
+{
+	unsigned i;
+
+	for (i = 0; i < io->nb_pollers; i++)
+		if (io->pollers[i]->coroutine)
+			haul_cancel(io->pollers[i]->coroutine);
+	for (i = 0; i < io->nb_pollers; i++)
+		if (io->pollers[i]->coroutine)
+			haul_join(io->pollers[i]->coroutine, NULL);
+	for (i = 0; i < io->nb_pollers; i++)
+		io->pollers[i]->coroutine = NULL;
+}
+
+/* None is waited for any more. */
+static void close_waits(struct haul_io *io)
+{
+	unsigned i;
+
+	for (i = 0; io->pollers && i < io->nb_pollers; i++)
+		if (io->pollers[i])
+			hauli_idle_close(io->pollers[i]);
+}
+
+static void destroy(struct haul_io *io)
+{
+	unsigned i;
+
+	close_waits(io);
+	for (i = 0; io->pollers && i < io->nb_pollers; i++)
+		rte_free(io->pollers[i]);
+	free(io->pollers);
+	free(io->ports);
+	free(io);
+}
+
+static int create(struct haul_io **out, struct haul_runtime *rt, const struct haul_io_opts *opts)
+{
+	struct haul_io *io = calloc(1, sizeof(*io));
+	unsigned i;
+
+	if (!io)
+		return -ENOMEM;
+	io->opts = *opts;
+	if (opts->burst == 0)
+		io->opts.burst = HAULI_BURST_DEFAULT;
+	if (opts->on_packet)
+		io->opts.count_bytes = true;
+	if (opts->coro)
+		io->coro = *opts->coro;
+	if (!io->coro.name)
+		io->coro.name = "packet";
+	io->ports = calloc(opts->nb_ports, sizeof(io->ports[0]));
+	if (!io->ports)
+		goto fail;
+	memcpy(io->ports, opts->ports, opts->nb_ports * sizeof(io->ports[0]));
+	io->nb_pollers = count_served(io, haul_carriers(rt));
+	if (io->opts.max_in_flight == 0)
+		io->opts.max_in_flight =
+			1 + opts->pool->size / 2 / (io->nb_pollers * opts->nb_ports);
+	io->pollers = calloc(io->nb_pollers, sizeof(io->pollers[0]));
+	if (!io->pollers)
+		goto fail;
+	for (i = 0; i < io->nb_pollers; i++) {
+		io->pollers[i] = create_poller(io, haul_carrier(rt, i));
+		if (!io->pollers[i])
+			goto fail;
+	}
+	*out = io;
+	return 0;
+fail:
+	destroy(io);
+	return -ENOMEM;
+}
+
+static int open_waits(struct haul_io *io, char *errbuf, size_t errlen)
+{
+	unsigned i;
+	int err = 0;
+
+	for (i = 0; i < io->nb_pollers && !err; i++)
+		err = hauli_idle_open(io->pollers[i]);
+	if (err)
+		snprintf(errbuf, errlen,
+			"haul_io_start: no epoll set or eventfd for a poller: %s%s", strerror(-err),
+			err == -EMFILE ? "; raise ulimit -n" : "");
+	return err;
+}
+
+/* Every way to wait may be too slow for what its queue gets. */
+static void note_away(struct haul_io *io)
+{
+	size_t len = strlen(io->notice);
+	unsigned i;
+
+	for (i = 0; i < io->opts.nb_ports && io->opts.policy.how != HAUL_POLL_SPIN; i++) {
+		const struct hauli_rxq *r = &io->pollers[0]->rxqs[i];
+
+		if (r->away_ns >= HAULI_AWAY_LEAST || len >= sizeof(io->notice))
+			continue;
+		snprintf(io->notice + len, sizeof(io->notice) - len,
+			"%sport '%s' loses packets when a burst begins: a queue is full after %.1f "
+			"us, and waking takes about 10; use spin, or longer queues",
+			len ? "; " : "", haul_port_spec(r->port), (double)r->away_ns / 1000);
+		return;
+	}
+}
+
+int haul_io_start(struct haul_io **out, struct haul_runtime *rt, const struct haul_io_opts *opts,
+	char *errbuf, size_t errlen)
+{
+	haul_fn *body = opts->on_burst ? hauli_poll_bursts
+		: opts->on_packet      ? hauli_poll_packets
+				       : hauli_poll_source;
+	struct haul_io_opts chosen = *opts;
+	struct haul_io *io;
+	unsigned i;
+	int err;
+
+	err = check_opts(opts, errbuf, errlen);
+	for (i = 0; i < opts->nb_ports && !err; i++)
+		err = hauli_policy_check(opts, opts->ports[i], &chosen.policy, errbuf, errlen);
+	if (err)
+		return err;
+	err = opts->on_packet ? hauli_poll_init() : 0;
+	if (!err)
+		err = create(&io, rt, &chosen);
+	if (err) {
+		snprintf(errbuf, errlen, "haul_io_start: no memory for %u ports: %s",
+			opts->nb_ports, strerror(-err));
+		return err;
+	}
+	err = open_waits(io, errbuf, errlen);
+	if (err) {
+		destroy(io);
+		return err;
+	}
+	for (i = 0; i < io->nb_pollers && !err; i++)
+		err = register_poller(io->pollers[i], body);
+	if (err) {
+		snprintf(errbuf, errlen, "haul_io_start: no poller on carrier %u: %s", i - 1,
+			err == -EBUSY ? "it has one already; end that one first" : strerror(-err));
+		end_pollers(io);
+		destroy(io);
+		return err;
+	}
+	note_away(io);
+	*out = io;
+	return 0;
+}
+
+struct haul_txq *haul_io_txq(const struct haul_io *io, unsigned port, unsigned carrier)
+{
+	return carrier < io->nb_pollers ? &io->pollers[carrier]->txs[port].q : NULL;
+}
+
+const char *haul_io_notice(const struct haul_io *io)
+{
+	return io->notice;
+}
+
+bool haul_io_healthy(struct haul_io *io, const char **why)
+{
+	unsigned i;
+
+	for (i = 0; i < io->opts.nb_ports; i++) {
+		*why = haul_port_fault(io->ports[i]);
+		if ((*why)[0])
+			return false;
+	}
+	for (i = 0; i < io->nb_pollers; i++) {
+		if (hauli_counter_read(&io->pollers[i]->ended) == 0)
+			continue;
+		snprintf(io->why, sizeof(io->why),
+			"the poller of carrier %u has ended: the runtime is being stopped", i);
+		*why = io->why;
+		return false;
+	}
+	return true;
+}
+
+/* The books of each queue; the first mismatch is the one that is told. */
+static int check_ledgers(struct haul_io *io, char *errbuf, size_t errlen)
+{
+	char where[128];
+	unsigned c, i;
+
+	for (c = 0; c < io->nb_pollers; c++) {
+		for (i = 0; i < io->opts.nb_ports; i++) {
+			snprintf(where, sizeof(where), "port %u (%s), carrier %u", i,
+				haul_port_spec(io->ports[i]), c);
+			if (!hauli_ledger_check_rx(
+				    &io->pollers[c]->rxqs[i], where, errbuf, errlen) ||
+				!hauli_ledger_check_tx(
+					&io->pollers[c]->txs[i], where, errbuf, errlen))
+				return -EIO;
+		}
+	}
+	return 0;
+}
+
+int haul_io_stop(struct haul_io *io, uint64_t timeout_ns, char *errbuf, size_t errlen)
+{
+	unsigned i;
+
+	if (!io->stopped) {
+		end_pollers(io);
+		for (i = 0; i < io->nb_pollers; i++) {
+			io->pollers[i]->timeout_ns = timeout_ns;
+			/* Refused when the runtime stops: then what is left shows in the ledger. */
+			if (register_poller(io->pollers[i], hauli_poll_drain) != 0)
+				io->pollers[i]->coroutine = NULL;
+		}
+		for (i = 0; i < io->nb_pollers; i++)
+			if (io->pollers[i]->coroutine)
+				haul_join(io->pollers[i]->coroutine, NULL);
+		close_waits(io);
+		io->stopped = true;
+	}
+	return check_ledgers(io, errbuf, errlen);
+}
+
+int haul_io_free(struct haul_io *io, char *errbuf, size_t errlen)
+{
+	struct rte_mempool *pool = io->opts.pool;
+	unsigned out = rte_mempool_in_use_count(pool);
+
+	destroy(io);
+	if (out == 0)
+		return 0;
+	snprintf(errbuf, errlen,
+		"pool %s: %u of %u packet buffers did not come back; a handler or a port keeps "
+		"them",
+		pool->name, out, pool->size);
+	return -EIO;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* All pollers of a program's packets, and what they share. */
+#ifndef HAULI_GLUE_IO_H
+#define HAULI_GLUE_IO_H
+
+#include "poll.h"
+
+struct haul_io {
+	struct haul_io_opts opts; /* constant from the start on, as is all but the last two */
+	struct haul_coro_opts coro;
+	struct haul_port **ports; /* copy of opts.ports */
+	struct hauli_poller **pollers; /* [nb_pollers], of the carriers with these numbers */
+	unsigned nb_pollers;
+	char notice[256];
+	bool stopped; /* by haul_io_stop() */
+	char why[256]; /* haul_io_healthy()'s line */
+};
+
+#endif

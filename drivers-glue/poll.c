@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The pollers: receive from each port's queue, hand on, send what was queued meanwhile. */
+#include <errno.h>
+
+#include <rte_errno.h>
+#include <rte_mbuf_dyn.h>
+
+#include "base/assert.h"
+#include "poll.h"
+
+/*
+ * A coroutine gets one pointer. It is the packet, which carries its queue in a dynamic field: one
+ * store and one load in a line that freeing the packet touches anyway, and nothing to allocate. A
+ * private area would be a third line.
+ */
+static int rx_field = -1;
+
+int hauli_poll_init(void)
+{
+	static const struct rte_mbuf_dynfield field = {
+		.name = "haul_rx",
+		.size = sizeof(struct hauli_rxq *),
+		.align = __alignof__(struct hauli_rxq *),
+	};
+
+	rx_field = rte_mbuf_dynfield_register(&field);
+	return rx_field < 0 ? -rte_errno : 0;
+}
+
+static inline struct hauli_rxq **rx_of_packet(struct rte_mbuf *pkt)
+{
+	return RTE_MBUF_DYNFIELD(pkt, rx_field, struct hauli_rxq **);
+}
+
+static inline void *handle(struct rte_mbuf *pkt, struct hauli_rxq *r)
+{
+	r->on_packet(&r->rx, pkt);
+	hauli_counter_add(&r->ended, 1);
+	return NULL;
+}
+
+/* The body of a handler's coroutine. */
+static void *handle_packet(void *arg)
+{
+	return handle(arg, *rx_of_packet(arg));
+}
+
+/* And of the first one after a wait. */
+static void *handle_first(void *arg)
+{
+	struct hauli_rxq *r = *rx_of_packet(arg);
+
+	hauli_idle_handles(r->poller);
+	return handle(arg, r);
+}
+
+bool hauli_is_handler(haul_fn *fn)
+{
+	return fn == handle_packet || fn == handle_first;
+}
+
+static void begin(struct hauli_poller *p)
+{
+	struct hauli_rxq *r;
+
+	for (r = p->rxqs; r < p->rxqs_end; r++)
+		haul_port_queue_adopt(r->port, haul_carrier_id(p->carrier));
+}
+
+/* A poller of which a round is cycle(). */
+static inline __attribute__((always_inline)) void *poll(
+	struct hauli_poller *p, hauli_cycle_fn *cycle)
+{
+	bool io;
+
+	begin(p);
+	do {
+		io = cycle(p, false);
+		if (!io && hauli_unlikely(p->waits))
+			io = hauli_idle(p, cycle);
+	} while (haul_maybe_yield(io));
+	hauli_counter_add(&p->ended, 1);
+	return NULL;
+}
+
+static inline __attribute__((always_inline)) bool cycle_bursts(struct hauli_poller *p, bool woken)
+{
+	struct rte_mbuf *pkts[HAULI_BURST_MAX];
+	struct hauli_rxq *r;
+	bool io = false;
+	uint16_t n;
+
+	if (hauli_unlikely(p->pending))
+		hauli_tx_flush(p);
+	for (r = p->rxqs; r < p->rxqs_end; r++) {
+		n = hauli_burst_rx(&r->burst, pkts, p->burst);
+		if (n == 0) {
+			hauli_counter_add(&r->empty, 1);
+			continue;
+		}
+		hauli_counter_add(&r->packets, n);
+		if (hauli_unlikely(p->count_bytes))
+			hauli_counter_add(&r->bytes, hauli_bytes_of(pkts, n));
+		if (woken && !io)
+			hauli_idle_handles(p);
+		p->on_burst(&r->rx, pkts, n);
+		io = true;
+	}
+	hauli_counter_add(&p->cycles, 1);
+	return io;
+}
+
+void *hauli_poll_bursts(void *arg)
+{
+	return poll(arg, cycle_bursts);
+}
+
+/* Starts a handler for each packet, in order. */
+static void start_handlers(
+	struct hauli_poller *p, struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n, bool woken)
+{
+	haul_fn *body = woken ? handle_first : handle_packet;
+	uint16_t i;
+	int err;
+
+	for (i = 0; i < n; i++) {
+		*rx_of_packet(pkts[i]) = r;
+		err = haul_spawn(NULL, body, pkts[i], p->coro);
+		if (hauli_unlikely(err)) {
+			hauli_drop_unhandled(r, pkts + i, n - i,
+				err == -ECANCELED ? HAUL_DROP_STOPPING : HAUL_DROP_NO_COROUTINE);
+			break;
+		}
+		body = handle_packet;
+	}
+	hauli_counter_add(&r->started, i);
+}
+
+static inline __attribute__((always_inline)) bool cycle_packets(struct hauli_poller *p, bool woken)
+{
+	struct rte_mbuf *pkts[HAULI_BURST_MAX];
+	struct hauli_rxq *r;
+	bool io = false;
+	uint16_t n;
+
+	if (p->pending)
+		hauli_tx_flush(p);
+	for (r = p->rxqs; r < p->rxqs_end; r++) {
+		n = 0;
+		if (hauli_likely(hauli_rxq_in_flight(r) < r->max_in_flight))
+			n = hauli_burst_rx(&r->burst, pkts, p->burst);
+		if (n == 0) {
+			hauli_counter_add(&r->empty, 1);
+			continue;
+		}
+		hauli_counter_add(&r->packets, n);
+		hauli_counter_add(&r->bytes, hauli_bytes_of(pkts, n));
+		start_handlers(p, r, pkts, n, woken && !io);
+		io = true;
+	}
+	hauli_counter_add(&p->cycles, 1);
+	return io;
+}
+
+void *hauli_poll_packets(void *arg)
+{
+	return poll(arg, cycle_packets);
+}
+
+static inline __attribute__((always_inline)) bool cycle_source(struct hauli_poller *p, bool woken)
+{
+	struct rte_mbuf *pkts[HAULI_BURST_MAX];
+	struct hauli_rxq *r;
+	bool io = false;
+	uint16_t n;
+
+	if (hauli_unlikely(p->pending))
+		hauli_tx_flush(p);
+	for (r = p->rxqs; r < p->rxqs_end; r++) {
+		n = 0;
+		/* What the NIC did not take goes first: it sets the pace. */
+		if (hauli_likely(hauli_txq_count(r->rx.reply) == 0))
+			n = p->source(&r->rx, pkts, p->burst);
+		if (n == 0) {
+			hauli_counter_add(&r->empty, 1);
+			continue;
+		}
+		haul_tx_burst(r->rx.reply, pkts, n);
+		io = true;
+	}
+	hauli_counter_add(&p->cycles, 1);
+	return io;
+}
+
+void *hauli_poll_source(void *arg)
+{
+	return poll(arg, cycle_source);
+}

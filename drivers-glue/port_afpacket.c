@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * afpacket: an interface of the kernel's through packet sockets, which share its packets by flow.
+ * Each socket must be read, or the packets of its flows are lost: there are as many as carriers.
+ *
+ * When its ring is full the PMD waits for the socket to be writable, for ever if need be. It is
+ * writable while less than half of its send buffer is in use, which the packets of one ring cannot
+ * reach if that is large enough: then the PMD returns, and what was not sent is the caller's again.
+ */
+#include <errno.h>
+#include <linux/if_packet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "iface.h"
+#include "kind.h"
+#include "sockets.h"
+
+#define FRAMES_DEFAULT 512
+#define FRAME_SIZE 2048
+#define FRAME_TRUESIZE 8192 /* of a packet in the kernel, at most */
+
+static unsigned frames(const struct haul_port *port)
+{
+	unsigned ring = RTE_MAX(port->opts.rx_ring, port->opts.tx_ring);
+
+	return (unsigned)hauli_spec_number(&port->spec, "framecnt", ring ? ring : FRAMES_DEFAULT);
+}
+
+static int check_iface(const struct haul_port *port, char *errbuf, size_t errlen)
+{
+	const char *name = port->spec.main;
+
+	if (!hauli_iface_index(name))
+		return hauli_spec_fail(&port->spec, -ENODEV, errbuf, errlen,
+			"there is no interface %s; ip link shows those that there are", name);
+	if (!(hauli_iface_flags(name) & IFF_UP))
+		return hauli_spec_fail(&port->spec, -ENETDOWN, errbuf, errlen,
+			"interface %s is down; ip link set %s up", name, name);
+	/* Two in one process would share the packets. */
+	if (hauli_port_on(name))
+		return hauli_spec_fail(&port->spec, -EBUSY, errbuf, errlen,
+			"interface %s has port \'%s\' on it already; choose another", name,
+			hauli_port_on(name)->spec.text);
+	return 0;
+}
+
+/* Sockets get what the sender has not finished, and what the receiver has merged. */
+static void note_offloads(struct haul_port *port)
+{
+	const char *name = port->iface;
+	char peer[IFNAMSIZ], list[64];
+
+	hauli_iface_offloads(name, HAULI_OFFLOAD_RECEIVING, list, sizeof(list));
+	if (list[0])
+		hauli_port_note(port, "packets are merged before they come here; ethtool -K %s %s",
+			name, list);
+	if (!hauli_iface_is_veth(name, peer) || !peer[0])
+		return;
+	hauli_iface_offloads(peer, HAULI_OFFLOAD_SENDING, list, sizeof(list));
+	if (list[0])
+		hauli_port_note(port,
+			"packets from %s come with unfinished checksums; ethtool -K %s %s", peer,
+			peer, list);
+}
+
+static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
+{
+	struct hauli_vdev *v;
+	int err = check_iface(port, errbuf, errlen);
+
+	if (err == 0)
+		err = hauli_port_vdevs(port, 1, errbuf, errlen);
+	if (err < 0)
+		return err;
+	v = &port->vdevs[0];
+	snprintf(port->iface, sizeof(port->iface), "%s", port->spec.main);
+	hauli_vdev_args(v, "iface=%s,qpairs=%u,framesz=%u,framecnt=%u", port->spec.main,
+		port->queues, FRAME_SIZE, frames(port));
+	hauli_spec_pass_on(&port->spec, v->args, sizeof(v->args));
+	note_offloads(port);
+	port->own = malloc(sizeof(struct hauli_sockets));
+	if (!port->own)
+		return hauli_spec_fail(&port->spec, -ENOMEM, errbuf, errlen, "no memory");
+	hauli_sockets_list(port->own, AF_PACKET);
+	return 0;
+}
+
+static void enlarge_buffer(int fd, unsigned nb_frames)
+{
+	int size = (int)(nb_frames * 2 * FRAME_TRUESIZE);
+
+	/* The first takes privilege; the second stays below the system's limit. */
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size)) < 0)
+		(void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+}
+
+/* To be waited on; in the order of queues. */
+static int keep_sockets(
+	struct haul_port *port, const struct hauli_sockets *now, char *errbuf, size_t errlen)
+{
+	port->fds = calloc(now->n, sizeof(port->fds[0]));
+	if (!port->fds)
+		return hauli_spec_fail(&port->spec, -ENOMEM, errbuf, errlen, "no memory");
+	memcpy(port->fds, now->fds, now->n * sizeof(port->fds[0]));
+	return 0;
+}
+
+/* The PMD has opened one socket per queue since prepare(). */
+static int ready(struct haul_port *port, char *errbuf, size_t errlen)
+{
+	struct hauli_sockets *before = port->own;
+	struct hauli_sockets now;
+
+	if (!before)
+		return 0;
+	hauli_sockets_list(&now, AF_PACKET);
+	hauli_sockets_subtract(&now, before);
+	for (unsigned i = 0; i < now.n; i++)
+		enlarge_buffer(now.fds[i], frames(port));
+	return now.n == port->queues ? keep_sockets(port, &now, errbuf, errlen) : 0;
+}
+
+static void closed(struct haul_port *port)
+{
+	free(port->own);
+}
+
+static int explain(const struct haul_port *port, const char *line, char *errbuf, size_t errlen)
+{
+	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+
+	if (fd >= 0) {
+		close(fd);
+		return 0;
+	}
+	return hauli_spec_fail(&port->spec, -errno, errbuf, errlen,
+		"packet sockets need CAP_NET_RAW; run as root, or in a network of your own: "
+		"unshare -rn");
+}
+
+/* The PMD copies. */
+static unsigned held(unsigned rx_ring, unsigned tx_ring)
+{
+	return 0;
+}
+
+static const struct hauli_key keys[] = {
+	{"framecnt", HAULI_NUMBER, 2, 65536, ""},
+	{"qdisc_bypass", HAULI_FLAG},
+	{NULL},
+};
+
+const struct hauli_kind hauli_kind_afpacket = {
+	.name = "afpacket",
+	.form = "afpacket:INTERFACE",
+	.help = "an interface that stays the kernel's, any kind [framecnt=N: ring size]",
+	.driver = "net_af_packet",
+	.main = HAULI_MAIN_INTERFACE,
+	.keys = keys,
+	.promiscuous = true,
+	.prepare = prepare,
+	.ready = ready,
+	.closed = closed,
+	.explain = explain,
+	.held = held,
+	.backlog = frames,
+	.wait_on = HAULI_WAIT_SOCKET,
+	.wait_name = "AF_PACKET socket",
+};

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* pcap: packets out of a capture file and into one, or of an interface through libpcap. */
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "iface.h"
+#include "kind.h"
+
+/* The first four bytes of a capture: of microseconds or nanoseconds, in either byte order. */
+static bool is_capture(const char *path)
+{
+	static const uint32_t magics[] = {0xa1b2c3d4, 0xd4c3b2a1, 0xa1b23c4d, 0x4d3cb2a1};
+	uint32_t magic = 0;
+	FILE *f = fopen(path, "re");
+
+	if (f) {
+		if (fread(&magic, sizeof(magic), 1, f) != 1)
+			magic = 0;
+		fclose(f);
+	}
+	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++) {
+		if (magic == magics[i])
+			return true;
+	}
+	return false;
+}
+
+static int check_files(
+	const struct haul_port *port, const char *rx, const char *tx, char *errbuf, size_t errlen)
+{
+	FILE *f;
+
+	if (rx && access(rx, R_OK) < 0)
+		return hauli_spec_fail(&port->spec, -errno, errbuf, errlen, "%s cannot be read: %s",
+			rx, strerror(errno));
+	if (rx && !is_capture(rx))
+		return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
+			"%s is no pcap file (pcapng is another format: editcap -F pcap)", rx);
+	if (rx && tx && strcmp(rx, tx) == 0)
+		return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
+			"rx and tx are the same file; give two");
+	if (!tx)
+		return 0;
+	f = fopen(tx, "ae"); /* as it is, for now */
+	if (!f)
+		return hauli_spec_fail(&port->spec, -errno, errbuf, errlen,
+			"%s cannot be written: %s", tx, strerror(errno));
+	fclose(f);
+	return 0;
+}
+
+static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
+{
+	const char *rx = hauli_spec_get(&port->spec, "rx");
+	const char *tx = hauli_spec_get(&port->spec, "tx");
+	const char *iface = hauli_spec_get(&port->spec, "iface");
+	int err;
+
+	if (!!iface == (rx || tx))
+		return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
+			"give rx=FILE, tx=FILE or both; or iface=INTERFACE");
+	if (iface && !hauli_iface_index(iface))
+		return hauli_spec_fail(&port->spec, -ENODEV, errbuf, errlen,
+			"there is no interface %s; ip link shows those that there are", iface);
+	err = check_files(port, rx, tx, errbuf, errlen);
+	if (err == 0)
+		err = hauli_port_vdevs(port, 1, errbuf, errlen);
+	if (err < 0)
+		return err;
+	hauli_spec_pass_on(&port->spec, port->vdevs[0].args, sizeof(port->vdevs[0].args));
+	if (iface)
+		snprintf(port->iface, sizeof(port->iface), "%s", iface);
+	if (iface && hauli_spec_get(&port->spec, "infinite_rx"))
+		return hauli_spec_fail(
+			&port->spec, -EINVAL, errbuf, errlen, "infinite_rx=1 is for rx=FILE");
+	return 0;
+}
+
+static int explain(const struct haul_port *port, const char *line, char *errbuf, size_t errlen)
+{
+	if (!hauli_spec_get(&port->spec, "iface") || geteuid() == 0)
+		return 0;
+	return hauli_spec_fail(&port->spec, -EPERM, errbuf, errlen,
+		"capturing needs CAP_NET_RAW; run as root, or in a network of your own: unshare "
+		"-rn");
+}
+
+/* The PMD copies. With infinite_rx it holds all of the file, which nobody can know here. */
+static unsigned held(unsigned rx_ring, unsigned tx_ring)
+{
+	return 0;
+}
+
+static const struct hauli_key keys[] = {
+	{"rx", HAULI_TEXT, .vdev = "rx_pcap"},
+	{"tx", HAULI_TEXT, .vdev = "tx_pcap"},
+	{"iface", HAULI_TEXT},
+	{"infinite_rx", HAULI_FLAG},
+	{NULL},
+};
+
+const struct hauli_kind hauli_kind_pcap = {
+	.name = "pcap",
+	.form = "pcap:rx=FILE,tx=FILE",
+	.help = "from a capture file and to one (or iface=NAME); one queue [infinite_rx=1]",
+	.driver = "net_pcap",
+	.keys = keys,
+	.prepare = prepare,
+	.explain = explain,
+	.held = held,
+};
