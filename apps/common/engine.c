@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Bringing a packet program up, running it, and taking it down. */
+#include "engine.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <haul-dpdk/eal.h>
+#include <haul-dpdk/pool.h>
+
+#include "report.h"
+#include "signals.h"
+
+#define STOP_TIMEOUT HAUL_S /* for handlers to end by themselves */
+#define IN_FLIGHT 8192 /* packets that handlers may hold, of all carriers, in a pool of our size */
+#define TIME_MAX (UINT64_C(1000000000) * HAUL_S)
+#define COUNT_PERIOD (5 * HAUL_MS) /* how often --packets looks */
+#define HEALTH_PERIOD (200 * HAUL_MS)
+
+static void fill_options(struct app_engine *e)
+{
+	const struct app_option options[] = {
+		{"--port", "SPEC", APP_TEXTS, &e->specs,
+			.help = "a port: null:, ring:, tap:NAME, afxdp:IFACE, afpacket:IFACE, "
+				"memif:...,\n"
+				"pcap:rx=FILE,tx=FILE, pci:ADDR, ...; again for more"},
+		{"--carriers", "N|LIST", APP_TEXT, &e->carriers_text,
+			.zero = "one per physical core",
+			.help = "how many carriers, or the CPUs they run on, as 0,2-3 (one: 2-2)"},
+		{"--poller", "KIND", APP_TEXT, &e->poller_text,
+			.help = "what carriers do without packets: spin; block: wait for them;\n"
+				"adaptive[:US]: spin so long (50 us), then wait; sleep[:US]: in\n"
+				"steps that grow up to so long (100 us), for any port"},
+		{"--packet-rate", "N", APP_NUMBER, &e->packet_rate, 1, UINT64_C(1000000000),
+			"a NIC's link's",
+			"most packets per second on a queue: sleeps are bounded by it"},
+		{"--burst", "N", APP_NUMBER, &e->burst, 1, 512, NULL, "packets per burst"},
+		{"--rxd", "N", APP_NUMBER, &e->rx_ring, 1, 32768, "the PMD's choice",
+			"descriptors of a receive queue"},
+		{"--txd", "N", APP_NUMBER, &e->tx_ring, 1, 32768, "the PMD's choice",
+			"descriptors of a transmit queue"},
+		{"--mbufs", "N", APP_NUMBER, &e->mbufs, 512, 16 << 20,
+			"what ports and handlers need", "packet buffers in the pool"},
+		{"--stack-size", "BYTES", APP_NUMBER, &e->stack_size, 4096, 1 << 20, NULL,
+			"stack of a coroutine"},
+		{"--duration", "SECONDS", APP_TIME, &e->duration, 0, TIME_MAX,
+			"until SIGINT or SIGTERM", "end after so long"},
+		{"--packets", "N", APP_NUMBER, &e->packets, 1, UINT64_MAX, "no end",
+			"end when so many have been received"},
+		{"--period", "SECONDS", APP_TIME, &e->period, 0, TIME_MAX, "never",
+			"time between two reports, 0: none"},
+		{"--json", NULL, APP_FLAG, &e->json,
+			.help = "one JSON object at the end on stdout, all else on stderr"},
+		{"--verbose", NULL, APP_FLAG, &e->verbose, .help = "let EAL say what it does"},
+		{"--eal", "ARGS...", APP_REST, &e->eal, .help = "all that follows goes to EAL"},
+		{NULL},
+	};
+
+	_Static_assert(sizeof(options) <= sizeof(e->options), "the table holds all");
+	memcpy(e->options, options, sizeof(options));
+}
+
+void app_engine_init(struct app_engine *e, const struct app_program *program)
+{
+	*e = (struct app_engine){
+		.program = program,
+		.burst = 32,
+		.poller_text = "spin",
+		.stack_size = 24 * 1024,
+		.period = HAUL_S,
+		.out = stdout,
+	};
+	fill_options(e);
+	app_signals_block();
+}
+
+/* Prints "NAME: line" on stderr; the exit code for err: what was given is wrong, or the machine
+ * does not do it. */
+static int fail(const struct app_engine *e, int err, const char *line)
+{
+	fprintf(stderr, "%s: %s\n", e->program->name, line);
+	switch (err) {
+	case -EINVAL:
+	case -ENODEV:
+	case -ENOENT:
+	case -ENXIO:
+	case -ERANGE:
+	case -ENAMETOOLONG:
+		return APP_USAGE;
+	default:
+		return APP_FAILED;
+	}
+}
+
+static void notice(const struct app_engine *e, const char *line)
+{
+	if (line[0])
+		fprintf(stderr, "%s: note: %s\n", e->program->name, line);
+}
+
+static int choose_poller(struct app_engine *e)
+{
+	char errbuf[256];
+
+	if (haul_poll_parse(&e->poller, e->poller_text, errbuf, sizeof(errbuf)) == 0)
+		return APP_DONE;
+	return app_args_wrong(e->program, "--%s", errbuf);
+}
+
+static int make_plan(struct app_engine *e)
+{
+	struct haul_plan_opts opts = {0};
+	const char *text = e->carriers_text;
+	char errbuf[256];
+	char *end;
+	int err;
+
+	if (text && text[strspn(text, "0123456789")] == '\0') {
+		unsigned long n = strtoul(text, &end, 10);
+
+		if (n < 1 || n > 1024)
+			return app_args_wrong(e->program,
+				"--carriers %s: give a number from 1 to 1024, or CPUs as 0,2-3",
+				text);
+		opts.carriers = (unsigned)n;
+	} else {
+		opts.cpus = text;
+	}
+	err = haul_plan_create(&e->plan, &opts, errbuf, sizeof(errbuf));
+	if (err)
+		return fail(e, err, errbuf);
+	notice(e, e->plan->notice);
+	return APP_DONE;
+}
+
+static bool is_pci(const char *spec)
+{
+	return strncmp(spec, "pci:", 4) == 0;
+}
+
+static void choose_pool_size(struct app_engine *e)
+{
+	const struct haul_pool_need need = {
+		.specs = (const char *const *)e->specs.items,
+		.nb_specs = e->specs.n,
+		.carriers = e->plan->carriers,
+		.rx_ring = (uint16_t)e->rx_ring,
+		.tx_ring = (uint16_t)e->tx_ring,
+		.in_flight = IN_FLIGHT,
+	};
+
+	if (e->mbufs == 0)
+		e->mbufs = haul_pool_size(&need);
+}
+
+static int start_eal(struct app_engine *e)
+{
+	struct haul_eal_opts opts = {
+		.program = e->program->name,
+		.plan = e->plan,
+		.args = e->eal.items,
+		.nb_args = (int)e->eal.n,
+		.verbose = e->verbose,
+	};
+	char errbuf[512];
+	unsigned i;
+	int err;
+
+	for (i = 0; i < e->specs.n; i++)
+		opts.pci |= is_pci(e->specs.items[i]);
+	choose_pool_size(e);
+	opts.mem_mb = haul_pool_mem_mb((unsigned)e->mbufs);
+	err = haul_eal_init(&opts, errbuf, sizeof(errbuf));
+	if (err)
+		return fail(e, err, errbuf);
+	e->has_eal = true;
+	return APP_DONE;
+}
+
+static int open_ports(struct app_engine *e)
+{
+	struct haul_port_opts opts = {
+		.queues = e->plan->carriers,
+		.pool = e->pool,
+		.rx_ring = (uint16_t)e->rx_ring,
+		.tx_ring = (uint16_t)e->tx_ring,
+		.waits = e->poller.how != HAUL_POLL_SPIN,
+	};
+	char errbuf[512];
+	unsigned i;
+	int err;
+
+	for (i = 0; i < e->specs.n; i++) {
+		err = haul_port_open(
+			&e->ports[i], e->specs.items[i], &opts, errbuf, sizeof(errbuf));
+		if (err)
+			return fail(e, err, errbuf);
+		e->nb_ports++;
+		notice(e, haul_port_notice(e->ports[i]));
+	}
+	for (i = 0; i < e->nb_ports; i++) {
+		err = haul_port_start(e->ports[i], errbuf, sizeof(errbuf));
+		if (err)
+			return fail(e, err, errbuf);
+	}
+	return APP_DONE;
+}
+
+static int start_carriers(struct app_engine *e)
+{
+	struct haul_runtime_opts opts = {
+		.plan = e->plan,
+		.launcher = haul_eal_launcher(),
+		.stack_size = e->stack_size,
+	};
+	char line[128];
+	int err = haul_start(&e->rt, &opts);
+
+	if (!err)
+		return APP_DONE;
+	snprintf(line, sizeof(line), "carriers do not start: %s", strerror(-err));
+	return fail(e, err, line);
+}
+
+static int make_pool(struct app_engine *e)
+{
+	char errbuf[256];
+
+	e->pool = haul_pool_create((unsigned)e->mbufs, errbuf, sizeof(errbuf));
+	return e->pool ? APP_DONE : fail(e, -ENOMEM, errbuf);
+}
+
+int app_engine_open(struct app_engine *e)
+{
+	int (*const steps[])(struct app_engine * e) = {
+		choose_poller,
+		make_plan,
+		start_eal,
+		make_pool,
+		open_ports,
+		start_carriers,
+	};
+	unsigned i;
+	int rc;
+
+	if (e->json)
+		e->out = stderr;
+	if (e->specs.n == 0)
+		return app_args_wrong(
+			e->program, "no port is given; give one by --port, as --port null:");
+	if (e->specs.n > APP_PORTS_MAX)
+		return app_args_wrong(
+			e->program, "%u ports are given; DPDK takes %u", e->specs.n, APP_PORTS_MAX);
+	for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		rc = steps[i](e);
+		if (rc != APP_DONE)
+			return rc;
+	}
+	return APP_DONE;
+}
+
+struct haul_io_opts app_engine_io_opts(const struct app_engine *e)
+{
+	return (struct haul_io_opts){
+		.ports = (struct haul_port **)e->ports,
+		.nb_ports = e->nb_ports,
+		.pool = e->pool,
+		.burst = (uint16_t)e->burst,
+		.policy = e->poller,
+		.packet_rate = e->packet_rate,
+	};
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t received(const struct app_engine *e)
+{
+	struct haul_io_stats st;
+	uint64_t n = 0;
+	unsigned i;
+
+	for (i = 0; i < e->nb_ports; i++) {
+		haul_io_get_stats(e->io, i, -1, &st);
+		n += st.rx_packets;
+	}
+	return n;
+}
+
+/* Until a signal, the end of --duration or --packets, or the end of an interface. */
+static int watch(struct app_engine *e)
+{
+	uint64_t end_at = e->duration ? e->began_at + e->duration : HAUL_FOREVER;
+	uint64_t report_at = e->period ? e->began_at + e->period : HAUL_FOREVER;
+	uint64_t look = e->packets ? COUNT_PERIOD : HEALTH_PERIOD;
+	const char *why;
+	uint64_t now;
+
+	for (;;) {
+		now = haul_now();
+		if (app_signals_wait(earlier(earlier(end_at, report_at), now + look)) != 0)
+			return APP_DONE;
+		now = haul_now();
+		if (!haul_io_healthy(e->io, &why))
+			return fail(e, -EIO, why);
+		if (now >= end_at || (e->packets && received(e) >= e->packets))
+			return APP_DONE;
+		if (now >= report_at) {
+			app_report_period(e);
+			report_at += e->period;
+		}
+	}
+}
+
+static void report(struct app_engine *e, const struct app_hooks *hooks)
+{
+	json_t *object;
+
+	if (!e->json) {
+		app_report_totals(e, stdout);
+		if (hooks && hooks->table)
+			hooks->table(e, stdout, hooks->arg);
+		return;
+	}
+	object = json_object();
+	if (hooks && hooks->json)
+		hooks->json(e, object, hooks->arg);
+	app_report_json(e, object);
+	json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+	putchar('\n');
+	json_decref(object);
+}
+
+int app_engine_run(
+	struct app_engine *e, const struct haul_io_opts *io, const struct app_hooks *hooks)
+{
+	char errbuf[512];
+	int err, rc;
+
+	err = haul_io_start(&e->io, e->rt, io, errbuf, sizeof(errbuf));
+	if (err)
+		return fail(e, err, errbuf);
+	notice(e, haul_io_notice(e->io));
+	e->began_at = haul_now();
+	rc = hooks && hooks->started ? hooks->started(e, hooks->arg) : APP_DONE;
+	if (rc == APP_DONE)
+		rc = watch(e);
+	e->ended_at = haul_now();
+	err = haul_io_stop(e->io, STOP_TIMEOUT, errbuf, sizeof(errbuf));
+	if (err)
+		rc = fail(e, err, errbuf);
+	report(e, hooks);
+	return rc;
+}
+
+int app_engine_close(struct app_engine *e, int rc)
+{
+	char errbuf[512];
+	int err;
+
+	if (e->rt) {
+		err = haul_stop(e->rt, STOP_TIMEOUT);
+		if (err) {
+			/* They may still use what would be taken from under them. */
+			fail(e, err, "coroutines have not ended, see above");
+			fflush(stdout);
+			_Exit(APP_FAILED);
+		}
+	}
+	while (e->nb_ports > 0)
+		haul_port_close(e->ports[--e->nb_ports]);
+	if (e->io) {
+		err = haul_io_free(e->io, errbuf, sizeof(errbuf));
+		if (err)
+			rc = fail(e, err, errbuf);
+	}
+	app_report_free(e);
+	rte_mempool_free(e->pool);
+	if (e->has_eal)
+		haul_eal_fini();
+	haul_plan_destroy(e->plan);
+	free(e->specs.items);
+	free(e->eal.items);
+	if (fflush(stdout) != 0 && rc == APP_DONE)
+		rc = fail(e, -EIO, "cannot write to stdout");
+	return rc;
+}

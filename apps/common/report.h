@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Statistics of a running program: rates once a period, totals at the end, as text and as JSON. */
+#ifndef APP_REPORT_H
+#define APP_REPORT_H
+
+#include "engine.h"
+
+/* Prints what happened since the last call, or the start, to e->out. */
+void app_report_period(struct app_engine *e);
+
+/* Prints the totals to out. */
+void app_report_totals(struct app_engine *e, FILE *out);
+
+/* Adds the totals to an object: seconds, ports[], carriers[]. */
+void app_report_json(struct app_engine *e, json_t *object);
+
+void app_report_free(struct app_engine *e);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* DPDK: its version, and the drivers that port specs need. */
+#include <glob.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_build_config.h>
+#include <rte_version.h>
+
+#include "doctor.h"
+
+#define TESTED "DPDK 22.11"
+
+static void version(const struct doctor_subject *subject, struct doctor_finding *finding)
+{
+	/* Of the libraries that are loaded, which need not be those compiled against. */
+	if (strncmp(rte_version(), TESTED, strlen(TESTED)) == 0)
+		doctor_say(finding, DOCTOR_OK, "%s", rte_version());
+	else
+		doctor_say(
+			finding, DOCTOR_NOTE, "%s; haul is tested with %s", rte_version(), TESTED);
+}
+
+/* EAL loads what is in this directory, under a name with or without the ABI's number. */
+static bool has_plugin(const char *name)
+{
+	char pattern[512];
+	glob_t found;
+	bool has;
+
+	snprintf(pattern, sizeof(pattern), "%s/librte_%s.so*", RTE_EAL_PMD_PATH, name);
+	has = glob(pattern, GLOB_NOSORT, NULL, &found) == 0;
+	globfree(&found);
+	return has;
+}
+
+static void append(char *list, size_t size, const char *separator, const char *item)
+{
+	size_t len = strlen(list);
+
+	snprintf(list + len, size - len, "%s%s", len ? separator : "", item);
+}
+
+/* Debian's package of a plugin: net_af_xdp is in librte-net-af-xdp23. */
+static void append_package(char *list, size_t size, const char *plugin)
+{
+	const char *abi = strstr(RTE_EAL_PMD_PATH, "pmds-");
+	char package[64];
+
+	snprintf(package, sizeof(package), "librte-%s%.*s", plugin, abi ? 2 : 0,
+		abi ? abi + strlen("pmds-") : "");
+	for (char *c = package; *c; c++)
+		*c = *c == '_' ? '-' : *c;
+	append(list, size, " ", package);
+}
+
+/* Without these nothing starts: the bus of virtual devices and the pool behind all pools. */
+static void plugins(const struct doctor_subject *subject, struct doctor_finding *finding)
+{
+	static const char *const needed[] = {"bus_vdev", "mempool_ring"};
+	char missing[128] = "", packages[128] = "";
+
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+		if (has_plugin(needed[i]))
+			continue;
+		append(missing, sizeof(missing), ", ", needed[i]);
+		append_package(packages, sizeof(packages), needed[i]);
+	}
+	if (!missing[0]) {
+		doctor_say(finding, DOCTOR_OK, "in %s", RTE_EAL_PMD_PATH);
+		return;
+	}
+	doctor_say(finding, DOCTOR_PROBLEM, "%s missing in %s", missing, RTE_EAL_PMD_PATH);
+	doctor_todo_root(finding, "apt install %s", packages);
+}
+
+static void drivers(const struct doctor_subject *subject, struct doctor_finding *finding)
+{
+	static const struct {
+		const char *spec, *driver;
+	} wanted[] = {
+		{"tap:", "net_tap"},
+		{"afxdp:", "net_af_xdp"},
+		{"afpacket:", "net_af_packet"},
+		{"memif:", "net_memif"},
+		{"vhost:", "net_vhost"},
+		{"virtio-user:", "net_virtio"},
+		{"pcap:", "net_pcap"},
+		{"ring:", "net_ring"},
+		{"null:", "net_null"},
+	};
+	char present[128] = "", missing[128] = "", packages[256] = "";
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		bool has = has_plugin(wanted[i].driver);
+
+		append(has ? present : missing, sizeof(present), " ", wanted[i].spec);
+		if (!has)
+			append_package(packages, sizeof(packages), wanted[i].driver);
+	}
+	if (!missing[0]) {
+		doctor_say(finding, DOCTOR_OK, "for %s", present);
+		return;
+	}
+	doctor_say(finding, present[0] ? DOCTOR_NOTE : DOCTOR_PROBLEM, "%s%s; missing for %s",
+		present[0] ? "for " : "none", present, missing);
+	doctor_todo_root(finding, "apt install %s", packages);
+}
+
+const struct doctor_check doctor_dpdk_checks[] = {
+	{"version", version},
+	{"plugins", plugins},
+	{"drivers", drivers},
+	{NULL, NULL},
+};

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What checks fill in. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "doctor.h"
+
+void doctor_say(struct doctor_finding *finding, enum doctor_status status, const char *format, ...)
+{
+	va_list ap;
+
+	finding->status = status;
+	va_start(ap, format);
+	vsnprintf(finding->says, sizeof(finding->says), format, ap);
+	va_end(ap);
+}
+
+void doctor_todo(struct doctor_finding *finding, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(finding->todo, sizeof(finding->todo), format, ap);
+	va_end(ap);
+}
+
+const char *doctor_sudo(void)
+{
+	return geteuid() ? "sudo " : "";
+}
+
+void doctor_todo_root(struct doctor_finding *finding, const char *format, ...)
+{
+	int len = snprintf(finding->todo, sizeof(finding->todo), "%s", doctor_sudo());
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(finding->todo + len, sizeof(finding->todo) - (size_t)len, format, ap);
+	va_end(ap);
+}

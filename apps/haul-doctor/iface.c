@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One network interface: what keeps it from being a port. */
+#include <stdio.h>
+
+#include <haul-dpdk/iface.h>
+
+#include "doctor.h"
+
+/* A page less the headroom and what the kernel keeps behind the packet. */
+#define XDP_MTU_MAX 3498
+
+/* What is a fault where the user wants a port, and worth knowing elsewhere. */
+static enum doctor_status fault(const struct doctor_subject *subject)
+{
+	return subject->named ? DOCTOR_PROBLEM : DOCTOR_NOTE;
+}
+
+static void link_state(const struct doctor_subject *subject, struct doctor_finding *finding)
+{
+	struct haul_iface iface;
+	int err = haul_iface_get(&iface, subject->iface);
+	const char *comma = iface.driver[0] ? ", " : "";
+
+	if (err < 0) {
+		doctor_say(finding, DOCTOR_PROBLEM, "there is no such interface");
+		doctor_todo(finding, "see what there is: ip -br link");
+	} else if (!iface.up) {
+		/* What nobody has asked for may well be down. */
+		doctor_say(finding, subject->named ? DOCTOR_PROBLEM : DOCTOR_OK, "%s%sdown",
+			iface.driver, comma);
+		if (subject->named)
+			doctor_todo_root(finding, "ip link set dev %s up", subject->iface);
+	} else if (!iface.link && iface.peer[0]) {
+		doctor_say(finding, fault(subject), "%s%sup, but its other end %s is down",
+			iface.driver, comma, iface.peer);
+		doctor_todo_root(finding, "ip link set dev %s up", iface.peer);
+	} else if (!iface.link) {
+		doctor_say(finding, DOCTOR_NOTE, "%s%sup, but nothing at the other end",
+			iface.driver, comma);
+		doctor_todo(finding, "plug in the cable, or set the other end up");
+	} else {
+		doctor_say(finding, DOCTOR_OK, "%s%sup", iface.driver, comma);
+	}
+}
+
+static void mtu(const struct doctor_subject *subject, struct doctor_finding *finding)
+{
+	struct haul_iface iface;
+
+	if (haul_iface_get(&iface, subject->iface) < 0)
+		return;
+	if (iface.mtu <= XDP_MTU_MAX) {
+		doctor_say(finding, DOCTOR_OK, "%u", iface.mtu);
+		return;
+	}
+	doctor_say(finding, fault(subject), "%u: AF_XDP takes at most %d", iface.mtu, XDP_MTU_MAX);
+	doctor_todo_root(finding, "ip link set dev %s mtu 1500", subject->iface);
+}
+
+static void todo_queues(struct doctor_finding *finding, const char *name,
+	const struct haul_iface *iface, unsigned n)
+{
+	if (iface->combined)
+		doctor_todo_root(finding, "ethtool -L %s combined %u", name, n);
+	else
+		doctor_todo_root(finding, "ethtool -L %s rx %u", name, n);
+}
+
+static void queues(const struct doctor_subject *subject, struct doctor_finding *finding)
+{
+	unsigned carriers = subject->plan->carriers;
+	struct haul_iface iface;
+
+	if (haul_iface_get(&iface, subject->iface) < 0 || iface.queues == 0)
+		return;
+	if (iface.queues == carriers) {
+		doctor_say(finding, DOCTOR_OK, "%u, one for each carrier", iface.queues);
+	} else if (iface.queues > carriers) {
+		doctor_say(finding, DOCTOR_NOTE,
+			"%u for %u carrier%s: of an afxdp: port, the packets of the others go to "
+			"the kernel",
+			iface.queues, carriers, carriers == 1 ? "" : "s");
+		todo_queues(finding, subject->iface, &iface, carriers);
+	} else if (iface.queues_most >= carriers) {
+		doctor_say(finding, DOCTOR_NOTE,
+			"%u for %u carriers: some of them get no packets of an afxdp: port",
+			iface.queues, carriers);
+		todo_queues(finding, subject->iface, &iface, carriers);
+	} else {
+		doctor_say(finding, DOCTOR_NOTE,
+			"%u of at most %u for %u carriers: some of them get no packets of an "
+			"afxdp: port",
+			iface.queues, iface.queues_most, carriers);
+		doctor_todo(finding, "--carriers %u", iface.queues_most);
+	}
+}
+
+/* veth passes on what its other end has not finished, so that one's count as well. */
+static void offloads(const struct doctor_subject *subject, struct doctor_finding *finding)
+{
+	struct haul_iface iface, peer;
+	bool other_end = false;
+
+	if (haul_iface_get(&iface, subject->iface) < 0)
+		return;
+	if (iface.peer[0] && haul_iface_get(&peer, iface.peer) == 0)
+		other_end = peer.offloads[0] != '\0';
+	if (iface.fixed_offloads[0]) {
+		doctor_say(finding, fault(subject),
+			"%s cannot be turned off: the NIC merges packets, which XDP does not take",
+			iface.fixed_offloads);
+		doctor_todo(finding, "use afpacket:%s", subject->iface);
+	} else if (iface.offloads[0] && !iface.veth) {
+		doctor_say(
+			finding, fault(subject), "the NIC merges packets, which XDP does not take");
+		doctor_todo_root(finding, "ethtool -K %s %s", subject->iface, iface.offloads);
+	} else if (iface.offloads[0] || other_end) {
+		doctor_say(finding, fault(subject),
+			"packets come without checksum, or larger than the MTU");
+		if (iface.offloads[0] && other_end)
+			doctor_todo_root(finding, "ethtool -K %s %s && %sethtool -K %s %s",
+				subject->iface, iface.offloads, doctor_sudo(), iface.peer,
+				peer.offloads);
+		else
+			doctor_todo_root(finding, "ethtool -K %s %s",
+				other_end ? iface.peer : subject->iface,
+				other_end ? peer.offloads : iface.offloads);
+	} else {
+		doctor_say(finding, DOCTOR_OK, "none that breaks AF_XDP%s",
+			iface.veth && !iface.peer[0] ? "; see to the other end, too" : "");
+	}
+}
+
+static void xdp(const struct doctor_subject *subject, struct doctor_finding *finding)
+{
+	struct haul_iface iface;
+
+	if (haul_iface_get(&iface, subject->iface) < 0)
+		return;
+	if (!iface.xdp) {
+		doctor_say(finding, DOCTOR_OK, "no program is attached");
+		return;
+	}
+	doctor_say(finding, fault(subject),
+		"a program is attached: another one uses the interface, or has left it there");
+	doctor_todo_root(finding, "ip link set dev %s xdp off", subject->iface);
+}
+
+const struct doctor_check doctor_iface_checks[] = {
+	{"link", link_state},
+	{"mtu", mtu},
+	{"queues", queues},
+	{"offloads", offloads},
+	{"xdp", xdp},
+	{NULL, NULL},
+};

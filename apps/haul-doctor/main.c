@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* haul-doctor: where carriers would go on this machine, and what is in the way of haul. */
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <haul-dpdk/port.h>
+
+#include "common/args.h"
+#include "doctor.h"
+#include "report.h"
+
+static uint64_t carriers;
+static struct haul_plan_opts plan_opts;
+static struct app_texts ifaces;
+static bool as_json;
+
+static const struct app_option options[] = {
+	{"--carriers", "N", APP_NUMBER, &carriers, .min = 1, .max = HAUL_CARRIERS_MAX,
+		.zero = "one per core", .help = "plan so many carriers"},
+	{"--cpus", "LIST", APP_TEXT, &plan_opts.cpus, .zero = "chosen by the plan",
+		.help = "plan carriers on these CPUs, as 0,2-5"},
+	{"--smt", NULL, APP_FLAG, &plan_opts.smt,
+		.help = "plan a carrier on each thread of a core"},
+	{"--near", "NIC", APP_TEXT, &plan_opts.near_nic, .zero = "nowhere in particular",
+		.help = "begin with the CPUs near this interface\nor PCI address"},
+	{"--machine", "M", APP_TEXT, &plan_opts.machine, .zero = "this one",
+		.help = "plan for another machine and check nothing: an hwloc\n"
+			"description as 'pack:2 l3:4 core:8 pu:2', or the file\n"
+			"that 'lstopo machine.xml' writes there"},
+	{"--iface", "IFACE", APP_TEXTS, &ifaces,
+		.help = "an interface that is to be a port: what is wrong with\n"
+			"it is a problem; may be given again\n"
+			"(default: notes on all but loopback)"},
+	{"--json", NULL, APP_FLAG, &as_json, .help = "print one JSON object"},
+	{0},
+};
+static const struct app_option *const tables[] = {options, NULL};
+static const struct app_program program = {
+	.name = "haul-doctor",
+	.purpose = "Prints where haul's carriers go on this machine, checks what haul needs, and\n"
+		   "says for each finding what to do. Changes nothing. Exits with 1 when something "
+		   "is\n"
+		   "missing that haul cannot do without.",
+	.examples = "  haul-doctor --iface eth0\n"
+		    "  haul-doctor --carriers 4 --near eth0\n"
+		    "  haul-doctor --machine 'pack:2 l3:4 core:8 pu:2'\n",
+	.tables = tables,
+};
+
+static void run(struct doctor_report *r, const char *title, const struct doctor_check *checks,
+	const struct doctor_subject *subject)
+{
+	doctor_report_group(r, title);
+	for (; checks->name; checks++) {
+		struct doctor_finding finding = {0};
+
+		checks->fn(subject, &finding);
+		doctor_report_finding(r, subject, checks->name, &finding);
+	}
+}
+
+/* Which pollers each kind of port can have. */
+static void tell_waits(struct doctor_report *r, const struct haul_plan *plan)
+{
+	struct doctor_subject machine = {.plan = plan};
+	const char *name, *on;
+
+	doctor_report_group(r, "Pollers");
+	for (unsigned i = 0; (name = haul_port_kind(i, &on)) != NULL; i++) {
+		struct doctor_finding finding = {0};
+
+		if (on[0])
+			doctor_say(&finding, DOCTOR_OK, "spin, sleep, adaptive, block (%s)", on);
+		else
+			doctor_say(&finding, DOCTOR_OK, "spin, sleep (nothing to wait on)");
+		doctor_report_finding(r, &machine, name, &finding);
+	}
+}
+
+static void check_machine(struct doctor_report *r, const struct haul_plan *plan)
+{
+	struct doctor_subject machine = {.plan = plan};
+
+	run(r, "Processors", doctor_cpu_checks, &machine);
+	run(r, "Memory", doctor_memory_checks, &machine);
+	run(r, "Privileges", doctor_privilege_checks, &machine);
+	run(r, "DPDK", doctor_dpdk_checks, &machine);
+	tell_waits(r, plan);
+}
+
+static void check_iface(
+	struct doctor_report *r, const struct haul_plan *plan, const char *iface, bool named)
+{
+	struct doctor_subject subject = {.plan = plan, .iface = iface, .named = named};
+	char title[64];
+
+	snprintf(title, sizeof(title), "Interface %s", iface);
+	run(r, title, doctor_iface_checks, &subject);
+}
+
+static void check_ifaces(struct doctor_report *r, const struct haul_plan *plan)
+{
+	struct if_nameindex *all;
+
+	for (unsigned i = 0; i < ifaces.n; i++)
+		check_iface(r, plan, ifaces.items[i], true);
+	if (ifaces.n > 0)
+		return;
+	all = if_nameindex();
+	for (struct if_nameindex *i = all; i && i->if_index; i++) {
+		if (strcmp(i->if_name, "lo") != 0)
+			check_iface(r, plan, i->if_name, false);
+	}
+	if_freenameindex(all);
+}
+
+int main(int argc, char **argv)
+{
+	struct doctor_report report;
+	struct haul_plan *plan;
+	char why[256];
+	int err = app_args_parse(&program, argc, argv);
+
+	if (err >= 0)
+		return err;
+	plan_opts.carriers = (unsigned)carriers;
+	err = haul_plan_create(&plan, &plan_opts, why, sizeof(why));
+	if (err == -EINVAL)
+		return app_args_wrong(&program, "%s", why);
+	if (err < 0) {
+		fprintf(stderr, "%s: %s\n", program.name, why);
+		return APP_FAILED;
+	}
+	doctor_report_begin(&report, as_json);
+	if (!as_json)
+		haul_plan_print(plan, stdout);
+	if (!plan_opts.machine) {
+		check_machine(&report, plan);
+		check_ifaces(&report, plan);
+	}
+	err = doctor_report_end(&report, plan, !plan_opts.machine);
+	haul_plan_destroy(plan);
+	if (err < 0)
+		fprintf(stderr, "%s: cannot write the findings\n", program.name);
+	return err < 0 || report.counts[DOCTOR_PROBLEM] ? APP_FAILED : APP_DONE;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sending as plain blocking code. */
+#include "generator.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Between two tries when all packet buffers are under way. */
+#define NO_BUFFER_PAUSE (100 * HAUL_US)
+
+struct generator {
+	struct haul_txq *txq;
+	struct fwd_carrier *carrier;
+	const struct frame_shape *shape;
+	struct rte_mempool *pool;
+	uint64_t left;
+};
+
+/* 0; -ECANCELED. */
+static int send_one(struct generator *g)
+{
+	struct rte_mbuf *pkt = rte_pktmbuf_alloc(g->pool);
+	int err;
+
+	if (!pkt)
+		return haul_sleep(NO_BUFFER_PAUSE);
+	frame_fill(g->shape, pkt, fwd_next_flow(g->carrier, g->shape->flows));
+	err = haul_send(g->txq, pkt);
+	if (err)
+		rte_pktmbuf_free(pkt);
+	else
+		g->left--;
+	return err;
+}
+
+static void *generate(void *arg)
+{
+	struct generator *g = arg;
+
+	while (g->left > 0 && send_one(g) == 0)
+		;
+	free(g);
+	return NULL;
+}
+
+int generator_start(struct fwd *fwd, struct haul_runtime *rt, const struct haul_io *io,
+	unsigned nb_ports, uint64_t count)
+{
+	const struct haul_coro_opts opts = {.name = "generator", .pinned = true};
+	struct generator *g;
+	unsigned c, i;
+	int err;
+
+	for (c = 0; c < haul_carriers(rt); c++) {
+		for (i = 0; i < nb_ports; i++) {
+			if (!haul_io_txq(io, i, c))
+				continue;
+			g = malloc(sizeof(*g));
+			if (!g)
+				return -ENOMEM;
+			*g = (struct generator){
+				.txq = haul_io_txq(io, i, c),
+				.carrier = &fwd->carriers[c],
+				.shape = &fwd->ports[i].shape,
+				.pool = fwd->pool,
+				.left = count ? count : UINT64_MAX,
+			};
+			err = haul_spawn_on(haul_carrier(rt, c), NULL, generate, g, &opts);
+			if (err) {
+				free(g);
+				return err;
+			}
+		}
+	}
+	return 0;
+}

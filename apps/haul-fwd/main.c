@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* haul-fwd: forwards packets between ports, as dpdk-testpmd does, on carriers. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/engine.h"
+#include "generator.h"
+#include "mode.h"
+
+static unsigned mode;
+static unsigned coroutine;
+static uint64_t size = FRAME_MIN;
+static uint64_t flows = 64;
+static uint64_t tx_first;
+static struct app_texts peers;
+
+static const struct app_option options[] = {
+	{"--mode", FWD_MODE_NAMES, APP_CHOICE, &mode,
+		.help = "io: as it is; mac: from the port's address to its peer's;\n"
+			"macswap: addresses exchanged; rxonly: freed; txonly: made and sent"},
+	{"--handler", "burst|coroutine", APP_CHOICE, &coroutine,
+		.help = "a function for each burst, or a coroutine for each packet"},
+	{"--eth-peer", "N,MAC", APP_TEXTS, &peers,
+		.help = "the address behind port N, for mac and txonly; again for more"},
+	{"--size", "BYTES", APP_NUMBER, &size, FRAME_MIN, FRAME_MAX, NULL,
+		"frame length of txonly, without FCS"},
+	{"--flows", "N", APP_NUMBER, &flows, 1, FRAME_FLOWS_MAX, NULL,
+		"txonly: UDP source ports to go through"},
+	{"--tx-first", "BURSTS", APP_NUMBER, &tx_first, 0, 1 << 20, "0",
+		"send so many bursts per port and carrier before the rest;\n"
+		"for ports that give back what was sent, as ring:"},
+	{0},
+};
+
+static struct app_engine engine;
+static const struct app_option *const tables[] = {engine.options, options, NULL};
+
+static const struct app_program program = {
+	.name = "haul-fwd",
+	.tables = tables,
+	.purpose = "Receives packets and sends them on through the paired port (0 and 1, 2 and 3, "
+		   "...; a\n"
+		   "last port without a pair sends to itself), with one poller per carrier.",
+	.examples =
+		"  haul-fwd --port null: --port null: --duration 5\n"
+		"      how fast forwarding can be, without any NIC\n"
+		"  haul-fwd --port afpacket:eth0 --port afpacket:eth1 --handler coroutine\n"
+		"      between two interfaces of the kernel, a coroutine for each packet\n"
+		"  haul-fwd --port tap:t0 --mode macswap --carriers 2\n"
+		"      give back to the kernel what it sends to a new interface t0\n"
+		"  haul-fwd --port pcap:rx=in.pcap,tx=out.pcap --mode mac --duration 1 --json\n"
+		"      from a file to a file, with figures for scripts\n"
+		"  haul-fwd --port pci:0000:01:00.0 --mode txonly --size 1518 --carriers 0,2-3\n"
+		"      generate traffic from carriers on CPUs 0, 2 and 3\n",
+};
+
+/* Where frames sent by port i go: as --eth-peer says, else an address of testpmd's making. 0, or
+ * an exit code after a line. */
+static int parse_peers(struct rte_ether_addr *to, unsigned nb_ports)
+{
+	unsigned i;
+
+	for (i = 0; i < nb_ports; i++)
+		to[i] = (struct rte_ether_addr){{0x02, 0, 0, 0, 0, (uint8_t)i}};
+	for (i = 0; i < peers.n; i++) {
+		const char *text = peers.items[i];
+		char *end;
+		unsigned long port = strtoul(text, &end, 10);
+
+		if (end == text || *end != ',' || port >= nb_ports ||
+			rte_ether_unformat_addr(end + 1, &to[port]) != 0)
+			return app_args_wrong(&program,
+				"--eth-peer %s: give the number of a port, a comma and a MAC "
+				"address, "
+				"as 0,02:00:00:00:00:01",
+				text);
+	}
+	return APP_DONE;
+}
+
+/* Ports are paired as haul-dpdk/io.h says. */
+static unsigned peer_of(unsigned port, unsigned nb_ports)
+{
+	return (port ^ 1) < nb_ports ? port ^ 1 : port;
+}
+
+static void set_up(struct fwd *fwd, const struct app_engine *e, const struct rte_ether_addr *to)
+{
+	unsigned i, peer;
+
+	fwd->pool = e->pool;
+	for (i = 0; i < e->nb_ports; i++) {
+		struct rte_ether_addr from = haul_port_mac(e->ports[i]);
+
+		peer = peer_of(i, e->nb_ports);
+		fwd->ports[i].macs[0] = to[peer];
+		fwd->ports[i].macs[1] = haul_port_mac(e->ports[peer]);
+		frame_shape_init(
+			&fwd->ports[i].shape, &from, &to[i], (uint16_t)size, (uint32_t)flows);
+	}
+}
+
+/* What sends without having received. */
+static int start_generators(struct app_engine *e, void *arg)
+{
+	int err = 0;
+
+	if (tx_first > 0)
+		err = generator_start(arg, e->rt, e->io, e->nb_ports, tx_first * e->burst);
+	if (!err && mode == FWD_TXONLY && coroutine)
+		err = generator_start(arg, e->rt, e->io, e->nb_ports, 0);
+	if (!err)
+		return APP_DONE;
+	fprintf(stderr, "%s: generators do not start: %s\n", program.name, strerror(-err));
+	return APP_FAILED;
+}
+
+static void add_mode(struct app_engine *e, json_t *object, void *arg)
+{
+	static const char *const names[] = {"io", "mac", "macswap", "rxonly", "txonly"};
+
+	json_object_set_new(object, "mode", json_string(names[mode]));
+	json_object_set_new(object, "handler", json_string(coroutine ? "coroutine" : "burst"));
+}
+
+static int run(struct app_engine *e)
+{
+	struct rte_ether_addr to[APP_PORTS_MAX];
+	struct fwd_port ports[APP_PORTS_MAX];
+	struct fwd fwd = {.ports = ports};
+	const struct haul_coro_opts coro = {.name = "packet"};
+	const struct app_hooks hooks = {
+		.started = start_generators,
+		.json = add_mode,
+		.arg = &fwd,
+	};
+	struct haul_io_opts io;
+	int rc;
+
+	rc = parse_peers(to, RTE_MIN(e->specs.n, (unsigned)APP_PORTS_MAX));
+	if (rc == APP_DONE)
+		rc = app_engine_open(e);
+	if (rc != APP_DONE)
+		return app_engine_close(e, rc);
+	fwd.carriers = aligned_alloc(
+		_Alignof(struct fwd_carrier), e->plan->carriers * sizeof(fwd.carriers[0]));
+	if (!fwd.carriers)
+		abort();
+	memset(fwd.carriers, 0, e->plan->carriers * sizeof(fwd.carriers[0]));
+	set_up(&fwd, e, to);
+	io = app_engine_io_opts(e);
+	io.coro = &coro;
+	io.arg = &fwd;
+	fwd_mode_set(&io, (enum fwd_mode)mode, coroutine);
+	rc = app_engine_run(e, &io, &hooks);
+	rc = app_engine_close(e, rc);
+	free(fwd.carriers);
+	free(peers.items);
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	int rc;
+
+	app_engine_init(&engine, &program);
+	rc = app_args_parse(&program, argc, argv);
+	return rc >= 0 ? rc : run(&engine);
+}

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The second half of apps/quickstart, inside a network namespace of its own: starts haul-echo on a
+TAP interface, has the kernel ping it and send it UDP, and says what happened."""
+import contextlib
+import json
+import math
+import os
+import re
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+IP4, IP6 = "10.77.0.1", "fd77::1"  # haul-echo's; the kernel's end of the interface has .2 and ::2
+TAP = "haul0"
+PING_SIZES = 56, 512, 1400
+PINGS = 200
+UDP_SIZES = 16, 1400
+SOCKETS = 8  # each from a port of its own, so the kernel spreads them over carriers
+DATAGRAMS = 100  # through each socket
+PORT = 7
+SLEEP_MS = 50
+SLEEPERS = 500
+
+
+class Failed(Exception):
+    pass
+
+
+def run(*command, **options):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          **options)
+    if done.returncode:
+        raise Failed(f"{' '.join(command)}: {done.stdout.strip()}")
+    return done.stdout
+
+
+class Echo:
+    """haul-echo on its TAP interface, from its start to its figures."""
+
+    def __init__(self, binary, *arguments):
+        self.log = tempfile.TemporaryFile("a+")
+        self.command = [binary, "--port", f"tap:{TAP}", "--ip", f"{IP4}/24", "--ip6", f"{IP6}/64",
+                        "--period", "0", "--json", *arguments]
+        self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, text=True,
+                                        stdout=subprocess.PIPE, stderr=self.log)
+
+    def said(self):
+        self.log.seek(0)
+        return self.log.read()
+
+    def fail(self):
+        self.process.wait()
+        raise Failed(f"haul-echo ended with exit status {self.process.returncode}\n"
+                     + self.said().strip())
+
+    def wait_until_ready(self):
+        while "ready:" not in self.said():
+            if self.process.poll() is not None:
+                self.fail()
+            time.sleep(0.01)
+        run("ip", "address", "add", f"{IP4[:-1]}2/24", "dev", TAP)
+        run("ip", "address", "add", f"{IP6[:-1]}2/64", "dev", TAP, "nodad")
+        run("ip", "link", "set", TAP, "up")
+
+    def stop(self):
+        """Ends it; what it counted."""
+        self.process.send_signal(signal.SIGINT)
+        try:
+            out = self.process.communicate(timeout=30)[0]
+        except subprocess.TimeoutExpired:
+            raise Failed("haul-echo does not end\n" + self.said().strip()) from None
+        if self.process.returncode:
+            self.fail()
+        return json.loads(out)
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()
+
+
+@contextlib.contextmanager
+def echo(binary, *arguments):
+    program = Echo(binary, *arguments)
+    try:
+        program.wait_until_ready()
+        yield program
+    finally:
+        program.kill()
+
+
+class Row:
+    """Packets of one kind: how many went out, how long each reply took."""
+
+    def __init__(self, what, size, sent, times):
+        self.what, self.size, self.sent, self.times = what, size, sent, sorted(times)
+
+    def percentile(self, p):
+        return self.times[math.ceil(len(self.times) * p / 100) - 1]
+
+    def show(self):
+        line = f"  {self.what:10}{self.size:>6} B{self.sent:>8}{len(self.times):>10}"
+        if self.times:
+            line += "".join(f"{v * 1e6:>9.0f} us" for v in (
+                self.percentile(50), self.percentile(99), self.times[-1]))
+        say(line)
+
+
+def ping(what, address, size):
+    out = subprocess.run(["ping", "-n", "-c", str(PINGS), "-i", "0.005", "-W", "5", "-s", str(size),
+                          address], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                         env={**os.environ, "LC_ALL": "C"}).stdout
+    times = [float(ms) / 1000 for ms in re.findall(r"icmp_seq=\d+ .*time=([\d.]+) ms", out)]
+    return Row(what, size, PINGS, times)
+
+
+def udp(what, family, address, size):
+    """One datagram at a time from each socket in turn, each a different one."""
+    times = []
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket(family, socket.SOCK_DGRAM))
+                   for _ in range(SOCKETS)]
+        for s in sockets:
+            s.connect((address, PORT))
+            s.settimeout(5)
+        for n in range(DATAGRAMS):
+            for s in sockets:
+                data = n.to_bytes(4, "big") + os.urandom(size - 4)
+                began = time.perf_counter()
+                s.send(data)
+                with contextlib.suppress(TimeoutError, ConnectionError):
+                    if s.recv(65536) == data:
+                        times.append(time.perf_counter() - began)
+    return Row(what, size, DATAGRAMS * SOCKETS, times)
+
+
+def at_once():
+    """Many datagrams before the first reply; how many came back, and after how long the last."""
+    waiting = set(range(SLEEPERS))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+        s.connect((IP4, PORT))
+        began = time.perf_counter()
+        for n in range(SLEEPERS):
+            s.send(n.to_bytes(4, "big"))
+        while waiting and select.select([s], [], [], 5)[0]:
+            waiting.discard(int.from_bytes(s.recv(64), "big"))
+        return SLEEPERS - len(waiting), time.perf_counter() - began
+
+
+def say(text=""):
+    print(text, flush=True)
+
+
+def show_carriers(figures):
+    say("  carrier  CPU  cluster    received  answered: ARP, ND    ping     UDP    coroutines run")
+    for c, done in zip(figures["carriers"], figures["replies_of_carriers"]):
+        cpu = c["cpu"] if c["cpu"] >= 0 else "any"
+        say(f"  {c['id']:>7}{cpu:>5}{c['cluster']:>9}{c['rx_packets']:>12}"
+            f"{done['arp'] + done['nd']:>19}{done['icmp'] + done['icmp6']:>8}{done['udp']:>8}"
+            f"{c['slices']:>18}")
+
+
+def one_by_one(binary):
+    """Pings and datagrams, one after the other; how many were and were not answered."""
+    rows = []
+    with echo(binary) as program:
+        say(f"  $ {' '.join(program.command)}\n")
+        say("                         sent  answered     median         p99         max")
+        for what, address in ("ping IPv4", IP4), ("ping IPv6", IP6):
+            for size in PING_SIZES:
+                rows.append(ping(what, address, size))
+                rows[-1].show()
+        for what, family, address in ("UDP IPv4", socket.AF_INET, IP4), \
+                ("UDP IPv6", socket.AF_INET6, IP6):
+            for size in UDP_SIZES:
+                rows.append(udp(what, family, address, size))
+                rows[-1].show()
+        figures = program.stop()
+    say()
+    show_carriers(figures)
+    if len(figures["carriers"]) >= len(os.sched_getaffinity(0)):
+        say("""
+  Every CPU has a carrier, and each carrier spins: kernel and ping share the CPUs with them, which
+  is what the slowest replies are. Leave a CPU to others by --carriers N.""")
+    return sum(len(r.times) for r in rows), sum(r.sent - len(r.times) for r in rows)
+
+
+def sleeping(binary):
+    """Handlers that sleep; how many datagrams were and were not answered."""
+    say(f"""
+Each packet is a coroutine: plain C that may wait. Now --delay {SLEEP_MS}ms: each handler sleeps so
+long before it answers, and {SLEEPERS} datagrams come all at once.
+""")
+    with echo(binary, "--delay", f"{SLEEP_MS}ms") as program:
+        answered, seconds = at_once()
+        program.stop()
+    say(f"  {answered} of {SLEEPERS} answered, the last after {seconds * 1e3:.0f} ms; "
+        f"one after the other takes {SLEEPERS * SLEEP_MS / 1000:.0f} s\n")
+    return answered, SLEEPERS - answered
+
+
+def main():
+    binary = sys.argv[1]
+    # EAL wants a folder under /run, which is root's. This one is gone with the namespace.
+    run("mount", "-t", "tmpfs", "tmpfs", "/run")
+    run("ip", "link", "set", "lo", "up")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+
+    say(f"haul: haul-echo takes the TAP interface {TAP}; this machine's kernel is its peer\n")
+    counts = one_by_one(binary), sleeping(binary)
+    answered, lost = map(sum, zip(*counts))
+    if lost:
+        say(f"haul: {lost} of {answered + lost} packets were not answered")
+        return 1
+    say(f"""haul: all {answered} packets were answered, and nothing is left behind but build/
+
+What to try next
+  build/apps/haul-doctor                 what this machine has, lacks, and what to do about it
+  build/apps/haul-fwd --port null: --mode io --handler burst --duration 5
+                                         packets per second without a NIC in the way
+  build/apps/haul-echo --help            the same on AF_XDP, AF_PACKET, a PCI NIC ...
+  README.md                              a first program of your own""")
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Failed as e:
+        print(f"haul: {e}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
