@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What do two coroutines of two carriers pay to wake each other, when both carriers have nothing
+ * else to do? One operation is there and back: two unparks, two parks, two sleeping threads. */
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <haul/coro.h>
+
+#include "carrier.h"
+#include "harness.h"
+#include "machine.h"
+
+/* haul */
+static struct haul_coro *driver, *other;
+static atomic_bool ending;
+
+static void *echo(void *arg)
+{
+	for (;;) {
+		haul_park();
+		if (ending)
+			return NULL;
+		haul_unpark(driver);
+	}
+}
+
+static int setup(uint64_t param)
+{
+	int err = perf_carriers_start(2);
+
+	ending = false;
+	return err ? err : haul_spawn_on(perf_carrier(1), &other, echo, NULL, NULL);
+}
+
+static uint64_t run_here(uint64_t n)
+{
+	uint64_t start;
+
+	driver = haul_self();
+	start = perf_now();
+	for (uint64_t i = 0; i < n; i++) {
+		haul_unpark(other);
+		haul_park();
+	}
+	return perf_now() - start;
+}
+
+static uint64_t run(uint64_t n)
+{
+	return perf_on_carrier(run_here, n);
+}
+
+static void teardown(void)
+{
+	ending = true;
+	haul_unpark(other);
+	haul_join(other, NULL);
+	perf_carriers_stop();
+}
+
+/* Two plain threads and a futex for each direction; its word is 1 while it holds a permit. */
+static pthread_t thread;
+static _Atomic uint32_t words[2];
+static atomic_bool futex_ending;
+
+static void futex_give(unsigned i)
+{
+	words[i] = 1;
+	syscall(SYS_futex, &words[i], FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+static void futex_take(unsigned i)
+{
+	while (atomic_exchange(&words[i], 0) == 0)
+		syscall(SYS_futex, &words[i], FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+}
+
+static void *futex_echo(void *arg)
+{
+	for (;;) {
+		futex_take(0);
+		if (futex_ending)
+			return NULL;
+		futex_give(1);
+	}
+}
+
+static int pin_thread(pthread_t t, unsigned cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return -pthread_setaffinity_np(t, sizeof(set), &set);
+}
+
+static int futex_setup(uint64_t param)
+{
+	int err;
+
+	futex_ending = false;
+	err = -pthread_create(&thread, NULL, futex_echo, NULL);
+	return err ? err : pin_thread(thread, perf_cpu(1));
+}
+
+static uint64_t futex_run(uint64_t n)
+{
+	uint64_t start, took;
+
+	pin_thread(pthread_self(), perf_cpu(0));
+	start = perf_now();
+	for (uint64_t i = 0; i < n; i++) {
+		futex_give(0);
+		futex_take(1);
+	}
+	took = perf_now() - start;
+	perf_pin(2); /* what the next side expects */
+	return took;
+}
+
+static void futex_teardown(void)
+{
+	futex_ending = true;
+	futex_give(0);
+	pthread_join(thread, NULL);
+}
+
+static const struct perf_case cases[] = {
+	{
+		.name = "park-across",
+		.question = "wake a coroutine of another, sleeping carrier and be woken",
+		.cpus = 2,
+		.sides =
+			{
+				{"haul", setup, run, teardown},
+				{"futex", futex_setup, futex_run, futex_teardown},
+				{"go", .program = "peer-go"},
+			},
+	},
+	{0},
+};
+
+int main(int argc, char **argv)
+{
+	return perf_main(argc, argv, cases);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "carrier.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <haul/coro.h>
+
+#include "harness.h"
+
+static struct haul_runtime *rt;
+
+void perf_must(int err, const char *what)
+{
+	if (err == 0)
+		return;
+	fprintf(stderr, "%s: %s\n", what, strerror(-err));
+	exit(1);
+}
+
+int perf_carriers_start(unsigned n)
+{
+	char cpus[64] = "", why[256] = "";
+	struct haul_plan *plan;
+	int err;
+
+	for (unsigned i = 0; i < n; i++) {
+		size_t used = strlen(cpus);
+
+		snprintf(cpus + used, sizeof(cpus) - used, "%s%u", i ? "," : "", perf_cpu(i));
+	}
+	err = haul_plan_create(&plan, &(struct haul_plan_opts){.cpus = cpus}, why, sizeof(why));
+	if (err) {
+		fprintf(stderr, "carriers on CPUs %s: %s\n", cpus, why);
+		return err;
+	}
+	err = haul_start(&rt, &(struct haul_runtime_opts){.plan = plan});
+	haul_plan_destroy(plan);
+	return err;
+}
+
+void perf_carriers_stop(void)
+{
+	perf_must(haul_stop(rt, 60 * HAUL_S), "haul_stop");
+	rt = NULL;
+}
+
+struct haul_carrier *perf_carrier(unsigned i)
+{
+	return haul_carrier(rt, i);
+}
+
+struct job {
+	uint64_t (*body)(uint64_t n);
+	uint64_t n;
+	uint64_t result;
+};
+
+static void *run_job(void *arg)
+{
+	struct job *job = arg;
+
+	job->result = job->body(job->n);
+	return NULL;
+}
+
+uint64_t perf_on_carrier(uint64_t (*body)(uint64_t n), uint64_t n)
+{
+	struct job job = {.body = body, .n = n};
+	struct haul_coro *co;
+
+	perf_must(haul_spawn_on(perf_carrier(0), &co, run_job, &job, NULL), "haul_spawn_on");
+	perf_must(haul_join(co, NULL), "haul_join");
+	return job.result;
+}
+
+uint64_t perf_slices(void)
+{
+	struct haul_carrier_stats st;
+
+	haul_carrier_get_stats(perf_carrier(0), &st);
+	return st.slices;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The scheduler's side of a benchmark: carriers on the case's CPUs, plain threads, no EAL. */
+#ifndef PERF_CARRIER_H
+#define PERF_CARRIER_H
+
+#include <haul/runtime.h>
+
+/* Starts so many carriers, on perf_cpu(0), perf_cpu(1)... One set at a time. 0 or -errno. */
+int perf_carriers_start(unsigned n);
+void perf_carriers_stop(void);
+
+struct haul_carrier *perf_carrier(unsigned i);
+
+/* Calls body(n) in a coroutine on carrier 0 and returns what it returns. */
+uint64_t perf_on_carrier(uint64_t (*body)(uint64_t n), uint64_t n);
+
+/* How often coroutines of carrier 0 were resumed so far. */
+uint64_t perf_slices(void);
+
+/* Ends the program when err is not 0: a benchmark that cannot spawn measures nothing. */
+void perf_must(int err, const char *what);
+
+#endif

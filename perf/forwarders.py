@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""haul-fwd and dpdk-testpmd, run with the same ports, burst, rings, pool, memory and CPU."""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import threading
+
+from machine import has_hugepages
+
+BURST = 32
+RING = 512
+MBUFS = 16384
+MEMORY_MB = 512
+TESTPMD_PERIOD = 2  # asked for one second it reports every other
+PATIENCE = 30  # seconds beyond what a run should take
+
+
+class Failed(Exception):
+    """A program did not do what it was started for; one line."""
+
+
+class Program:
+    """A process whose output is read as it comes and that is ended by SIGINT."""
+
+    def __init__(self, command):
+        self.is_peer = "dpdk-testpmd" in command
+        self.name = "dpdk-testpmd" if self.is_peer else "haul-fwd"
+        self.lines = []
+        self.news = threading.Condition()
+        self.ended = False
+        # testpmd ends when its stdin does. Its output goes to a pipe, as a terminal's would be
+        # buffered no less.
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.STDOUT, text=True, errors="replace")
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
+
+    def read(self):
+        for line in self.process.stdout:
+            with self.news:
+                self.lines.append(line.rstrip())
+                self.news.notify()
+        with self.news:
+            self.ended = True
+            self.news.notify()
+
+    def wait_for(self, condition, seconds):
+        """Until condition(lines) gives something; that."""
+        with self.news:
+            done = self.news.wait_for(lambda: condition(self.lines) or self.ended, seconds)
+            found = condition(self.lines)
+        if not found:
+            raise Failed(f"{self.name}: {'ended' if done else 'silent'}: {self.last_line()}")
+        return found
+
+    def last_line(self):
+        return next((line for line in reversed(self.lines) if line.strip()), "no output")
+
+    def wait(self, seconds):
+        """Until it ends by itself and well; all that it printed."""
+        try:
+            code = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise Failed(f"{self.name}: does not end: {self.last_line()}") from None
+        self.reader.join()
+        # testpmd may crash at its end, as the other end of a memif is gone; it has said all then.
+        if code != 0 and not self.is_peer:
+            raise Failed(f"{self.name}: exit code {code}: {self.last_line()}")
+        return "\n".join(self.lines)
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+        return self.wait(PATIENCE)
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+
+@contextlib.contextmanager
+def running(command):
+    program = Program(command)
+    try:
+        yield program
+    finally:
+        program.kill()
+
+
+def memory(prefix):
+    if has_hugepages(MEMORY_MB):
+        return ["--in-memory", "--single-file-segments", "-m", str(MEMORY_MB)]
+    return ["--no-huge", "--no-shconf", "-m", str(MEMORY_MB), f"--file-prefix={prefix}"]
+
+
+def testpmd(vdevs, mode, cpu, main_cpu, tx_first=False):
+    """Its command line: forwards on cpu, while its main lcore sleeps on main_cpu."""
+    command = ["dpdk-testpmd", "--lcores", f"0@{main_cpu},1@{cpu}", "--no-pci",
+               *memory(f"perf-{os.getpid()}-{cpu}")]
+    command += [f"--vdev={vdev}" for vdev in vdevs]
+    command += ["--", f"--forward-mode={mode}", f"--burst={BURST}", f"--rxd={RING}",
+                f"--txd={RING}", f"--total-num-mbufs={MBUFS}", "--nb-cores=1",
+                "--no-lsc-interrupt", "--stats-period=1"]
+    return command + (["--tx-first"] if tx_first else ["-a"])
+
+
+def haul_fwd(program, vdevs, mode, handler, cpu, until, tx_first=False):
+    """Its command line; until: arguments that say when it ends, if not at SIGINT."""
+    command = [program, "--mode", mode, "--handler", handler, "--carriers", f"{cpu}-{cpu}",
+               "--burst", str(BURST), "--rxd", str(RING), "--txd", str(RING),
+               "--mbufs", str(MBUFS), "--period", "1", "--json"]
+    for vdev in vdevs:
+        command += ["--port", vdev]
+    return command + until + (["--tx-first", "1"] if tx_first else [])
+
+
+def rates(lines, ports):
+    """What testpmd says it received per second, per period and summed over its ports."""
+    found = [int(match.group(1)) for match in
+             (re.search(r"Rx-pps:\s+(\d+)", line) for line in lines) if match]
+    return [sum(found[i:i + ports]) for i in range(0, len(found) - ports + 1, ports)]
+
+
+def received(lines, ports):
+    """How many packets testpmd has received, at its last period, on all ports."""
+    found = [int(match.group(1)) for match in
+             (re.search(r"RX-packets: (\d+) ", line) for line in lines) if match]
+    return sum(found[-ports:])
+
+
+def testpmd_rate(program, ports, seconds):
+    """Mean of testpmd's periods over so many seconds, without the first two: there it starts."""
+    wanted = 2 + (seconds + 1) // TESTPMD_PERIOD
+    found = program.wait_for(
+        lambda lines: len(rates(lines, ports)) >= wanted and rates(lines, ports),
+        seconds + PATIENCE)
+    return sum(found[2:wanted]) / (wanted - 2)
+
+
+def wait_until_up(program):
+    """Until a forwarder reports for the first time."""
+    program.wait_for(lambda lines: any("NIC statistics" in line or re.match(r"\d+\.\d s$", line)
+                                       for line in lines), PATIENCE)
+
+
+def testpmd_packets(output):
+    """What it forwarded in all."""
+    accumulated = output.split("Accumulated forward statistics", 1)[-1]
+    found = re.search(r"RX-packets:\s+(\d+)", accumulated)
+    if not found:
+        raise Failed("dpdk-testpmd: no forward statistics at its end")
+    return int(found.group(1))
+
+
+def haul_result(output):
+    """haul-fwd's object, from among what else was printed."""
+    start = output.find("\n{") + 1 if not output.startswith("{") else 0
+    try:
+        return json.JSONDecoder().raw_decode(output[start:])[0]
+    except ValueError:
+        raise Failed("haul-fwd: no JSON at its end") from None
+
+
+def haul_packets(result):
+    return sum(port["rx_packets"] for port in result["ports"])
+
+
+def instructions(command, packets, packets_of):
+    """(instructions, packets) of a whole run under callgrind. haul-fwd ends by itself, testpmd
+    when it has received about so many packets."""
+    with tempfile.TemporaryDirectory() as scratch:
+        valgrind = ["valgrind", "--tool=callgrind", "--fair-sched=try",
+                    "--callgrind-out-file=" + os.path.join(scratch, "callgrind.out")]
+        with running(valgrind + command) as program:
+            if program.is_peer:
+                ports = sum(word.startswith("--vdev=") for word in command)
+                program.wait_for(lambda lines: received(lines, ports) >= packets, 10 * PATIENCE)
+                program.process.send_signal(signal.SIGINT)
+            output = program.wait(10 * PATIENCE)
+    collected = re.search(r"Collected : (\d+)", output)
+    if not collected:
+        raise Failed(f"valgrind {command[0]}: {output.splitlines()[-1]}")
+    return int(collected.group(1)), packets_of(output)

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a figure was measured on: the CPUs used, the machine, the build. */
+#ifndef PERF_MACHINE_H
+#define PERF_MACHINE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* NULL, or why figures of this build mean nothing (not optimised, a sanitizer, debug checks). */
+const char *perf_build_refusal(void);
+
+/* Chooses the CPUs: first is --cpu's, or -1 for the last usable one. 0, or -1 with a line on
+ * stderr. */
+int perf_machine_init(int first);
+
+/* Pins the process to the first so many chosen CPUs. False when there are fewer. */
+bool perf_pin(unsigned cpus);
+
+/* Writes the facts as members of a JSON object, without braces. */
+void perf_machine_json(FILE *out);
+/* The same in a line for people. */
+void perf_machine_print(FILE *out);
+
+#endif

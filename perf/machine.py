@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a figure was measured on, for the benchmarks that are scripts."""
+
+import datetime
+import os
+import statistics
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(HERE)
+
+
+def cpus():
+    """The CPUs to measure on, the best first: interrupts tend to go to the lowest."""
+    return sorted(os.sched_getaffinity(0), reverse=True)
+
+
+def fact(path, key):
+    with open(path, encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            if line.startswith(key):
+                return line.split(":", 1)[1].strip()
+    return "unknown"
+
+
+def commit():
+    done = subprocess.run(["git", "-C", TOP, "describe", "--always", "--dirty", "--exclude", "*"],
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    return done.stdout.strip() or "unknown"
+
+
+def facts():
+    """As the harness writes them."""
+    system = os.uname()
+    now = datetime.datetime.now(datetime.timezone.utc)
+    return {
+        "commit": commit(),
+        "cpu": fact("/proc/cpuinfo", "model name"),
+        "cpus": len(cpus()),
+        "kernel": f"{system.sysname} {system.release}",
+        "load": round(os.getloadavg()[0], 2),
+        "date": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }
+
+
+def has_hugepages(megabytes):
+    free = int(fact("/proc/meminfo", "HugePages_Free"))
+    size = int(fact("/proc/meminfo", "Hugepagesize").split()[0])
+    return free * size >= megabytes * 1024
+
+
+def spread(values):
+    """The middle half of the values lies within so much."""
+    quarters = statistics.quantiles(values, n=4, method="inclusive")
+    return quarters[2] - quarters[0]
+
+
+def progress(text):
+    """A line that the next one replaces; nothing when nobody looks."""
+    if sys.stderr.isatty():
+        print(f"\r{text:60}\r", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package main
+
+import (
+	"runtime"
+	"time"
+)
+
+// So many goroutines that do nothing but yield; n yields in all.
+func yield(ready, n int) time.Duration {
+	stop := false
+	// Held back until all are there: they would yield whenever this one is preempted.
+	begin := make(chan struct{})
+	for i := 1; i < ready; i++ {
+		go func() {
+			<-begin
+			for !stop {
+				runtime.Gosched()
+			}
+		}()
+	}
+	rounds := (n + ready - 1) / ready
+	runtime.Gosched()
+	close(begin)
+	for i := 0; i < warmUp/ready+2; i++ {
+		runtime.Gosched()
+	}
+	start := time.Now()
+	for i := 0; i < rounds; i++ {
+		runtime.Gosched()
+	}
+	took := time.Since(start)
+	stop = true
+	return took
+}
+
+func echo(in, out chan struct{}) {
+	for range in {
+		out <- struct{}{}
+	}
+}
+
+func bounce(ping, pong chan struct{}, n int) {
+	for i := 0; i < n; i++ {
+		ping <- struct{}{}
+		<-pong
+	}
+}
+
+// There and back between two goroutines on one P.
+func pingPong(_, n int) time.Duration {
+	ping, pong := make(chan struct{}), make(chan struct{})
+	go echo(ping, pong)
+	bounce(ping, pong, warmUp)
+	start := time.Now()
+	bounce(ping, pong, n)
+	return time.Since(start)
+}
+
+// The same between two goroutines that are locked to a thread each.
+func pingPongThreads(_, n int) time.Duration {
+	runtime.GOMAXPROCS(2)
+	runtime.LockOSThread()
+	ping, pong := make(chan struct{}), make(chan struct{})
+	go func() {
+		runtime.LockOSThread()
+		echo(ping, pong)
+	}()
+	bounce(ping, pong, warmUp)
+	start := time.Now()
+	bounce(ping, pong, n)
+	return time.Since(start)
+}
