@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every public header compiles alone, twice in a row, in each language that its users may speak.
+Usage: alone.py CORE_INCLUDE GLUE_INCLUDE HEADER..."""
+import os
+import shlex
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+
+from tap import Tap
+
+WARNINGS = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-Wundef", "-Wstrict-prototypes"]
+LANGUAGES = [  # how it is called, compilers, options
+    ("gnu17", ["gcc", "clang"], ["-x", "c", "-std=gnu17"]),
+    ("c11", ["gcc", "clang"], ["-x", "c", "-std=c11"]),
+    ("c++17", ["g++", "clang++"], ["-x", "c++", "-std=c++17"]),
+]
+
+
+def dpdk():
+    """DPDK's flags, its folders as system folders: warnings of its headers are not ours."""
+    out = subprocess.run(["pkg-config", "--cflags", "libdpdk"], check=True,
+                         stdout=subprocess.PIPE, text=True).stdout
+    return ["-isystem" + f[2:] if f.startswith("-I") else f for f in shlex.split(out)]
+
+
+def main():
+    core, glue, *headers = map(os.path.realpath, sys.argv[1:])
+    tap = Tap()
+    for header in headers:
+        inside = os.path.relpath(header, core if header.startswith(core) else glue)
+        for language, compilers, options in LANGUAGES:
+            for compiler in compilers:
+                command = [compiler, *options, *WARNINGS, "-fsyntax-only", "-I" + core]
+                if header.startswith(glue):
+                    # DPDK's headers speak GNU C.
+                    command = [o.replace("=c", "=gnu") for o in command]
+                    command += ["-I" + glue, *dpdk()]
+                if "++" in compiler:
+                    command.remove("-Wstrict-prototypes")
+                run = subprocess.run(command + ["-"], input=f"#include <{inside}>\n" * 2,
+                                     stderr=subprocess.PIPE, text=True)
+                tap.ok(run.returncode == 0, f"{inside} by {compiler} as {language}", run.stderr)
+    tap.done()
+
+
+main()

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A program outside the tree: numbers are squared on two carriers and summed by a third party. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <haul/haul.h>
+
+#define CARRIERS 2
+#define COROUTINES 1000
+
+struct square {
+	struct haul_coro *co;
+	struct haul_carrier *home;
+	unsigned long n;
+	bool strayed;
+};
+
+static void *square(void *arg)
+{
+	struct square *s = arg;
+
+	s->strayed = haul_carrier_self() != s->home;
+	haul_yield();
+	s->strayed |= haul_carrier_self() != s->home;
+	return (void *)(s->n * s->n);
+}
+
+static void must(int err, const char *what)
+{
+	if (!err)
+		return;
+	fprintf(stderr, "%s: %s\n", what, strerror(-err));
+	exit(1);
+}
+
+int main(void)
+{
+	static struct square squares[COROUTINES];
+	struct haul_plan_opts wish = {.carriers = CARRIERS};
+	struct haul_plan *plan;
+	struct haul_runtime_opts opts = {0};
+	struct haul_runtime *rt;
+	unsigned long sum = 0, strayed = 0;
+	char err[256];
+
+	must(haul_plan_create(&plan, &wish, err, sizeof(err)), "haul_plan_create");
+	opts.plan = plan;
+	must(haul_start(&rt, &opts), "haul_start");
+	haul_plan_destroy(plan);
+	for (unsigned i = 0; i < COROUTINES; i++) {
+		struct square *s = &squares[i];
+
+		s->n = i;
+		s->home = haul_carrier(rt, i % CARRIERS);
+		must(haul_spawn_on(s->home, &s->co, square, s, NULL), "haul_spawn_on");
+	}
+	for (unsigned i = 0; i < COROUTINES; i++) {
+		void *result;
+
+		must(haul_join(squares[i].co, &result), "haul_join");
+		sum += (unsigned long)result;
+		strayed += squares[i].strayed;
+	}
+	must(haul_stop(rt, HAUL_FOREVER), "haul_stop");
+	printf("carriers %u sum %lu strayed %lu\n", CARRIERS, sum, strayed);
+	return 0;
+}

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Floors: a file includes from its own folder and from lower floors, and there is no cycle.
+
+Programs have one door into lib/, the public headers, and drivers-glue's own. Of DPDK, lib below
+lib/net sees helpers that need no initialised EAL, and lib/net sees mbufs and the definitions of
+packet headers.
+"""
+import os
+import re
+
+import tree
+
+BELOW = {  # folder: what it may include of other folders
+    "lib/base": set(),
+    "lib/topo": {"lib/base"},
+    "lib/coro": {"lib/base"},
+    "lib/conc": {"lib/base"},
+    "lib/sched": {"lib/base", "lib/topo", "lib/coro", "lib/conc"},
+    "lib/net": {"lib/base", "lib/topo", "lib/coro", "lib/conc", "lib/sched"},
+    "drivers-glue": {"lib/base", "lib/topo", "lib/coro", "lib/conc", "lib/sched", "lib/net"},
+    "apps": set(),
+}
+HELPERS = "branch_prediction|common|cycles|pause|prefetch"
+HEADERS = "arp|byteorder|ether|icmp|ip|mbuf|mbuf_ptype|mempool|net|tcp|udp|vxlan|gre|mpls"
+DPDK = {floor: HELPERS for floor in BELOW if floor.startswith("lib/")}
+DPDK["lib/include"] = "none"
+DPDK["lib/net"] += "|" + HEADERS
+
+
+def floor_of(path):
+    return next((f for f in [*BELOW, "lib/include"] if path.startswith(f + "/")), None)
+
+
+def target(root, path, quote, name):
+    """The file of this tree that an include means, or None when it is not of this tree."""
+    places = ["lib/include", "drivers-glue/include"]
+    if quote == '"':
+        places = [os.path.dirname(path), "lib", "drivers-glue", "tests", *places]
+    return next((os.path.normpath(os.path.join(p, name)) for p in places
+                 if os.path.isfile(os.path.join(root, p, name))), None)
+
+
+def allowed(floor, path, other):
+    if other.startswith("lib/include/"):
+        return True
+    if other.startswith("drivers-glue/include/"):
+        return floor in ("drivers-glue", "apps")
+    return floor_of(other) == floor or floor_of(other) in BELOW.get(floor, ())
+
+
+def cycles(graph):
+    """One line for each include that closes a circle."""
+    done, path = set(), []
+
+    def visit(node):
+        if node in path:
+            yield f"{node}:1: includes itself by way of {' > '.join(path[path.index(node):])}"
+        elif node not in done:
+            path.append(node)
+            for other in graph.get(node, ()):
+                yield from visit(other)
+            path.pop()
+            done.add(node)
+    for node in graph:
+        yield from visit(node)
+
+
+def findings(root):
+    graph = {}
+    for path in tree.files(root, ".c", ".h"):
+        source, floor = tree.text(root, path), floor_of(path)
+        for m in re.finditer(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)', source, re.M):
+            where = f"{path}:{tree.line_of(source, m.start())}"
+            other = target(root, path, *m.groups())
+            if other:
+                graph.setdefault(path, []).append(other)
+                if floor and not allowed(floor, path, other):
+                    yield f"{where}: {floor} may not include {other}"
+            elif floor in DPDK and re.match(r"rte_|cmdline|ethdev", m[2]) \
+                    and not re.fullmatch(f"rte_({DPDK[floor]})\\.h", m[2]):
+                yield f"{where}: {floor} may not include DPDK's {m[2]}"
+    yield from cycles(graph)
+
+
+if __name__ == "__main__":
+    tree.main(findings)

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Homes: things that are hard to get right live in one place each. Tests and benches are free."""
+import re
+
+import tree
+
+SOURCES = ("lib/", "drivers-glue/", "apps/")
+HOMES = [  # what, where it may be, what to say
+    (r"\bmemory_order_(?!relaxed\b)\w+", ["lib/conc/"], "atomics live in lib/conc"),
+    (r"\bmemory_order_relaxed\b", ["lib/conc/", "lib/base/counter.h"],
+     "atomics live in lib/conc, counters in lib/base/counter.h"),
+    (r"\batomic_\w+ *\(", ["lib/conc/", "lib/base/counter.h"], "atomics live in lib/conc"),
+    (r"\b__(?:atomic|sync)_\w+", [], "use C11 atomics, in lib/conc"),
+    (r"#\s*include\s*<hwloc", ["lib/topo/"], "hwloc is lib/topo's"),
+    (r"\brte_(?:eth|eal)_\w+ *\(|\brte_(?:ethdev|eal)\w*\.h\b", ["drivers-glue/"],
+     "EAL and ethdev are drivers-glue's"),
+    (r"(?<!asm )(?<!__asm__ )\bvolatile\b", [], "use an atomic of lib/conc"),
+    (r"\b(?:__thread|_Thread_local|thread_local)\b", ["lib/sched/self.c"],
+     "ask hauli_self(): a thread-local is not to be held over a switch"),
+    (r"__attribute__ *\(\( *constructor", [], "start-up is a table"),
+]
+
+
+def findings(root):
+    for path in tree.files(root, ".c", ".h"):
+        if not path.startswith(SOURCES):
+            continue
+        code = tree.code(tree.text(root, path))
+        for pattern, homes, why in HOMES:
+            if path.startswith(tuple(homes)):
+                continue
+            for m in re.finditer(pattern, code):
+                yield f"{path}:{tree.line_of(code, m.start())}: {m[0].strip()}: {why}"
+
+
+if __name__ == "__main__":
+    tree.main(findings)

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Does each rule see what it is there for? A small tree that is right, and for each wrong thing
+one file put into it, with the line that the rule must print."""
+import os
+import re
+import shutil
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+
+import edges
+import files
+import floors
+import format
+import homes
+import links
+import shell
+import symbols
+from tap import Tap
+
+C = "/* SPDX-License-Identifier: BSD-3-Clause */\n"
+STORE = "atomic_store_explicit(&w, 1, memory_order_release{});\n"
+LOAD = "atomic_load_explicit(&w, memory_order_acquire{});\n"
+
+RIGHT = {
+    "lib/base/list.h": C + "#include <stddef.h>\n",
+    "lib/conc/inbox.h": C + '#include "base/list.h"\n',
+    "lib/conc/inbox.c": C + "void f(void)\n{\n\t" + STORE.format(" /* inbox.E1:R */") + "\t"
+                        + LOAD.format(" /* inbox.E1:A */") + "}\n",
+    "lib/sched/run.c": C + '#include <rte_cycles.h>\n\n#include "conc/inbox.h"\n\n'
+                       "/* Not volatile, no rte_eth_rx_burst() */\n",
+    "lib/include/haul/base.h": C,
+    "drivers-glue/io.c": C + "#include <rte_ethdev.h>\n\n#include <haul/base.h>\n",
+    "drivers-glue/include/haul-dpdk/a.h": C,
+    "docs/README.md": "[a](a.md), [base](../lib/base)\n",
+    "docs/a.md": "[index](README.md#top), [out](https://example.org)\n```c\na[0](b)\n```\n",
+    "apps/go": "#!/bin/sh\n# SPDX-License-Identifier: BSD-3-Clause\nset -eu\n",
+}
+
+WRONG = [  # rule, file, text, what it must say
+    (floors, "lib/base/a.c", '#include "conc/inbox.h"\n', "lib/base/a.c:2: lib/base may not"),
+    (floors, "lib/conc/a.c", '#include "sched/b.h"\n', None),  # no such file: the compiler's
+    (floors, "apps/a.c", '#include "conc/inbox.h"\n', "apps may not include lib/conc/inbox.h"),
+    (floors, "lib/net/a.c", "#include <haul-dpdk/a.h>\n", "lib/net may not include drivers-glue"),
+    (floors, "lib/include/haul/a.h", '#include "base/list.h"\n', "lib/include may not"),
+    (floors, "lib/base/a.h", '#include "base/a.h"\n', "a.h:1: includes itself"),
+    (floors, "lib/sched/a.c", "#include <rte_mbuf.h>\n", "lib/sched may not include DPDK's"),
+    (floors, "lib/net/a.c", "#include <rte_ethdev.h>\n", "lib/net may not include DPDK's"),
+    (homes, "lib/sched/a.c", STORE.format(""), "memory_order_release: atomics live"),
+    (homes, "lib/net/a.c", "n = atomic_load(&n);\n", r"atomic_load\(: atomics live"),
+    (homes, "apps/a.c", "x = memory_order_relaxed;\n", "counters in lib/base"),
+    (homes, "lib/base/a.c", "x = __atomic_load_n(&y, 5);\n", "use C11 atomics"),
+    (homes, "lib/sched/a.c", "#include <hwloc.h>\n", "hwloc is lib/topo's"),
+    (homes, "apps/a.c", "rte_eth_dev_stop(0);\n", "drivers-glue's"),
+    (homes, "apps/a.c", "#include <rte_eal.h>\n", "drivers-glue's"),
+    (homes, "lib/sched/a.c", "static volatile int x;\n", "volatile: use an atomic"),
+    (homes, "lib/net/a.c", "static __thread int x;\n", "__thread: ask hauli_self"),
+    (edges, "lib/conc/a.c", STORE.format(""), "without a comment"),
+    (edges, "lib/conc/a.c", STORE.format(" /* so */"), "without the name of its edge"),
+    (edges, "lib/conc/a.c", STORE.format(" /* a.E1:R */"), "edge a.E1 has only R"),
+    (edges, "lib/conc/a.c", LOAD.format(" /* a.E1:F */"), "edge a.E1 has only F"),
+    (files, "lib/base/a.c", None, "does not begin with SPDX"),
+    (files, "lib/base/a.h", "int\ta" + "a" * 100 + ";\n", "110 columns"),
+    (files, "lib/base/a.h", "int a; \n", "white space"),
+    (files, "lib/base/a.h", "int a;", "no newline"),
+    (files, "lib/base/a.h", "\n" * 600, "601 lines"),
+    (format, "lib/base/a.c", "int  a;\n", "lib/base/a.c:1: run clang-format"),
+    (links, "docs/a.md", "\n[b](gone.md)\n", "docs/a.md:[23]: there is no docs/gone.md"),
+    (links, "docs/b.md", "text\n", "docs/b.md:1: docs/README.md does not lead"),
+    (shell, "tests/go", "#!/bin/sh\nrm $1\n", "SC2086"),
+]
+
+
+def report(rule, root):
+    return "\n".join(rule.findings(root))
+
+
+def make(root, contents):
+    for path, text in contents.items():
+        os.makedirs(os.path.dirname(f"{root}/{path}"), exist_ok=True)
+        with open(f"{root}/{path}", "w", encoding="utf-8") as f:
+            f.write(text)
+
+
+def main():
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as root:
+        make(root, RIGHT)
+        shutil.copy(sys.argv[1] + "/.clang-format", root)
+        for rule in floors, homes, edges, files, format, links, shell:
+            said = report(rule, root)
+            tap.ok(not said, f"{rule.__name__}: content with a tree that is right", said)
+        for rule, path, text, expected in WRONG:
+            text = "int a;\n" if text is None else text if text.startswith("#!") else C + text
+            make(root, {path: text})
+            said = report(rule, root)
+            os.remove(f"{root}/{path}")
+            make(root, RIGHT)
+            tap.ok(re.search(expected, said) if expected else not said,
+                   f"{rule.__name__}: {expected or 'leaves it to the compiler'}", said)
+
+    said = "\n".join(symbols.differences({"haul_a", "oops"}, {"haul_a", "hauli_b", "init"},
+                                         {"haul_a", "haul_gone"}))
+    for expected in "oops: exported", "haul_gone: declared", "init: a global name":
+        tap.ok(expected in said, f"symbols: {expected}", said)
+    tap.done()
+
+
+main()

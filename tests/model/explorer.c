@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The search: runs, choices, states. What a step does to memory is in memory.c. */
+#include "explorer.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "memory.h"
+
+#define STACK_BYTES (64 * 1024)
+#define STEPS_MAX 300 /* of one run; more means that a loop spins */
+#define TIME_OUTS_MAX 2 /* of one run: waits that end by themselves */
+#define SEEN_SLOTS (UINT64_C(1) << 24)
+#define SEEN_MAX (SEEN_SLOTS / 2)
+
+enum move { MOVE_STEP, MOVE_FLUSH, MOVE_TIME_OUT };
+
+struct action {
+	struct thread *thread;
+	enum move move;
+};
+
+static struct {
+	const struct model *model;
+	bool tso;
+	struct thread threads[MODEL_THREADS_MAX + 1]; /* the last one runs init() and check() */
+	struct hauli_ctx controller;
+	struct thread *running;
+	bool direct; /* init() and check(): accesses are no steps */
+	const char *violation;
+
+	unsigned taken[STEPS_MAX]; /* the choice at each depth of this run */
+	unsigned of[STEPS_MAX]; /* among so many */
+	unsigned depth;
+	unsigned time_outs;
+	unsigned prefix; /* choices that repeat the last run; the one before it differs */
+	char trace[STEPS_MAX][80];
+
+	uint64_t *seen; /* open addressing; 0: free */
+	uint64_t states, runs;
+	unsigned longest;
+} ex;
+
+void model_fail(const char *text)
+{
+	ex.violation = text;
+	(void)hauli_switch(&ex.running->ctx, &ex.controller, NULL);
+	abort();
+}
+
+/* Stops before the step; comes back when it has been done. */
+static uint64_t step(struct step s)
+{
+	struct thread *t = ex.running;
+
+	t->step = s;
+	if (ex.direct)
+		return memory_step(t);
+	(void)hauli_switch(&t->ctx, &ex.controller, NULL);
+	return t->result;
+}
+
+uint64_t model_load(const void *addr, unsigned size, int order)
+{
+	return step((struct step){
+		.kind = STEP_LOAD, .addr = (void *)addr, .size = size, .order = order});
+}
+
+void model_store(void *addr, unsigned size, uint64_t value, int order)
+{
+	step((struct step){
+		.kind = STEP_STORE, .addr = addr, .size = size, .value = value, .order = order});
+}
+
+uint64_t model_rmw(void *addr, unsigned size, enum model_rmw op, uint64_t operand, int order)
+{
+	return step((struct step){.kind = STEP_RMW,
+		.addr = addr,
+		.size = size,
+		.value = operand,
+		.rmw = op,
+		.order = order});
+}
+
+uint64_t model_cas(
+	void *addr, unsigned size, uint64_t expected, uint64_t desired, int success, int failure)
+{
+	return step((struct step){.kind = STEP_CAS,
+		.addr = addr,
+		.size = size,
+		.value = desired,
+		.expected = expected,
+		.order = success,
+		.failure_order = failure});
+}
+
+void model_fence(int order)
+{
+	step((struct step){.kind = STEP_FENCE, .order = order});
+}
+
+void model_await(const void *word, unsigned size, uint64_t value)
+{
+	step((struct step){.kind = STEP_AWAIT,
+		.addr = (void *)word,
+		.size = size,
+		.value = value,
+		.order = __ATOMIC_RELAXED});
+}
+
+long model_futex(uint32_t *addr, int op, uint32_t value, bool timed)
+{
+	bool wait = op == FUTEX_WAIT || op == FUTEX_WAIT_BITSET;
+	uint64_t result = step((struct step){.kind = wait ? STEP_FUTEX_WAIT : STEP_FUTEX_WAKE,
+		.addr = addr,
+		.size = 4,
+		.value = value,
+		.timed = timed});
+
+	if (result == 0)
+		return 0;
+	errno = (int)result;
+	return -1;
+}
+
+void model_plain(const void *addr, unsigned size, bool write)
+{
+	if (ex.running && (uintptr_t)addr < 4096)
+		model_fail("access through what is no pointer");
+	if (ex.running && !ex.direct)
+		memory_plain(ex.running, addr, size, write);
+}
+
+void model_free(const void *memory, size_t size)
+{
+	memory_free(ex.running, memory, size);
+}
+
+static void enter(void *pass)
+{
+	struct thread *t = pass;
+
+	if (!ex.direct)
+		ex.model->threads[t->id]();
+	else if (ex.depth == 0)
+		ex.model->init();
+	else
+		ex.model->check();
+	t->status = THREAD_ENDED;
+	(void)hauli_switch(&t->ctx, &ex.controller, NULL);
+}
+
+/* Lets t go on to its next step, its end, or a violation. */
+static void go_on(struct thread *t)
+{
+	ex.running = t;
+	(void)hauli_switch(&ex.controller, &t->ctx, t);
+	ex.running = NULL;
+}
+
+static void begin(struct thread *t, unsigned id)
+{
+	char *stack = t->stack;
+
+	*t = (struct thread){.id = id, .stack = stack};
+	hauli_ctx_prepare(&t->ctx, stack + STACK_BYTES, enter);
+}
+
+/* init() or check(), on a stack of its own so that it can fail. */
+static void run_direct(void)
+{
+	struct thread *t = &ex.threads[MODEL_THREADS_MAX];
+
+	begin(t, 0);
+	memset(&t->now, 0x7f, sizeof(t->now)); /* all that was done happened before */
+	ex.direct = true;
+	go_on(t);
+	ex.direct = false;
+}
+
+static unsigned list_actions(struct action *actions)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < ex.model->nb_threads; i++) {
+		struct thread *t = &ex.threads[i];
+
+		if (memory_can_step(t))
+			actions[n++] = (struct action){t, MOVE_STEP};
+		if (t->nb_buffered > 0)
+			actions[n++] = (struct action){t, MOVE_FLUSH};
+		if (t->status == THREAD_BLOCKED && t->step.timed && ex.time_outs < TIME_OUTS_MAX)
+			actions[n++] = (struct action){t, MOVE_TIME_OUT};
+	}
+	return n;
+}
+
+static void note(const struct action *a, uint64_t result)
+{
+	static const char *const kinds[] = {
+		"load", "store", "rmw", "cas", "fence", "futex wait", "futex wake", "await"};
+	const struct step *s = &a->thread->step;
+	char *line = ex.trace[ex.depth - 1];
+	size_t size = sizeof(ex.trace[0]);
+	long at = s->addr ? (long)((char *)s->addr - (char *)ex.model->memory) : -1;
+
+	if (a->move == MOVE_FLUSH)
+		snprintf(line, size, "thread %u: its oldest store reaches memory", a->thread->id);
+	else if (a->move == MOVE_TIME_OUT)
+		snprintf(line, size, "thread %u: its wait times out", a->thread->id);
+	else
+		snprintf(line, size, "thread %u: %s +%ld value %" PRIx64 " -> %" PRIx64,
+			a->thread->id, kinds[s->kind], at, s->value, result);
+}
+
+static void wake_one(const void *addr)
+{
+	for (unsigned i = 0; i < ex.model->nb_threads; i++) {
+		struct thread *t = &ex.threads[i];
+
+		if (t->status == THREAD_BLOCKED && t->step.addr == addr) {
+			t->status = THREAD_READY;
+			go_on(t);
+			return;
+		}
+	}
+}
+
+static void perform(const struct action *a)
+{
+	struct thread *t = a->thread;
+	uint64_t result = 0;
+
+	if (a->move == MOVE_FLUSH) {
+		ex.running = t;
+		memory_flush(t);
+		ex.running = NULL;
+		note(a, 0);
+		return;
+	}
+	if (a->move == MOVE_TIME_OUT) {
+		note(a, ETIMEDOUT);
+		ex.time_outs++;
+		t->status = THREAD_READY;
+		t->result = ETIMEDOUT;
+		t->history = mix(t->history, ETIMEDOUT);
+		go_on(t);
+		return;
+	}
+	ex.running = t;
+	result = memory_step(t);
+	ex.running = NULL;
+	note(a, result);
+	if (t->step.kind == STEP_FUTEX_WAIT) {
+		t->history = mix(t->history, result);
+		t->result = result ? 0 : EAGAIN;
+		if (result) {
+			t->status = THREAD_BLOCKED;
+			return;
+		}
+	} else {
+		t->result = result;
+		t->history = mix(t->history, mix(t->step.kind, result));
+	}
+	if (t->step.kind == STEP_FUTEX_WAKE)
+		wake_one(t->step.addr);
+	go_on(t);
+}
+
+static uint64_t state_hash(void)
+{
+	uint64_t hash = memory_hash();
+
+	for (unsigned i = 0; i < ex.model->nb_threads; i++) {
+		const struct thread *t = &ex.threads[i];
+		uint64_t now;
+
+		memcpy(&now, &t->now, sizeof(now));
+		hash = mix(hash, mix(t->history, (uint64_t)t->status));
+		hash = mix(hash, now);
+		for (unsigned k = 0; k < t->nb_buffered; k++) {
+			hash = mix(hash, (uintptr_t)t->buffer[k].addr);
+			hash = mix(hash, t->buffer[k].value);
+		}
+		hash = mix(hash, t->nb_buffered);
+	}
+	return hash ? hash : 1;
+}
+
+/* Adds a state; false when it was there. */
+static bool is_new(uint64_t hash)
+{
+	uint64_t i = hash % SEEN_SLOTS;
+
+	while (ex.seen[i] && ex.seen[i] != hash)
+		i = (i + 1) % SEEN_SLOTS;
+	if (ex.seen[i])
+		return false;
+	ex.seen[i] = hash;
+	ex.states++;
+	return true;
+}
+
+static bool all_ended(void)
+{
+	for (unsigned i = 0; i < ex.model->nb_threads; i++)
+		if (ex.threads[i].status != THREAD_ENDED)
+			return false;
+	return true;
+}
+
+/* One run: repeats the prefix, then takes the first choice everywhere until the threads have
+ * ended, a violation, or a state that was seen. */
+static void run_once(void)
+{
+	ex.depth = ex.time_outs = 0;
+	ex.runs++;
+	memory_reset(ex.model, ex.tso);
+	run_direct();
+	for (unsigned i = 0; i < ex.model->nb_threads && !ex.violation; i++) {
+		begin(&ex.threads[i], i);
+		ex.threads[i].now.at[i] = 1;
+		go_on(&ex.threads[i]);
+	}
+	while (!ex.violation) {
+		struct action actions[3 * MODEL_THREADS_MAX];
+		unsigned n = list_actions(actions);
+
+		if (n == 0) {
+			if (!all_ended())
+				ex.violation = "all wait, and nobody is left to wake them";
+			else if (ex.model->check)
+				run_direct();
+			return;
+		}
+		if (ex.depth == STEPS_MAX) {
+			ex.violation = "a run does not end: something spins, or wakes itself";
+			return;
+		}
+		if (ex.depth >= ex.prefix)
+			ex.taken[ex.depth] = 0;
+		ex.of[ex.depth] = n;
+		perform(&actions[ex.taken[ex.depth++]]);
+		if (ex.depth > ex.longest)
+			ex.longest = ex.depth;
+		if (ex.depth >= ex.prefix && !ex.violation && !is_new(state_hash()))
+			return;
+	}
+}
+
+/* Sets the prefix to the next one in depth-first order; false at the end. */
+static bool next_prefix(void)
+{
+	while (ex.depth > 0) {
+		ex.depth--;
+		if (ex.taken[ex.depth] + 1 < ex.of[ex.depth]) {
+			ex.taken[ex.depth]++;
+			ex.prefix = ex.depth + 1;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool search(bool tso)
+{
+	ex.tso = tso;
+	ex.violation = NULL;
+	ex.states = ex.runs = 0;
+	ex.prefix = ex.longest = 0;
+	memset(ex.seen, 0, SEEN_SLOTS * sizeof(ex.seen[0]));
+	do {
+		run_once();
+	} while (!ex.violation && ex.states < SEEN_MAX && next_prefix());
+	return ex.violation || ex.states < SEEN_MAX;
+}
+
+static double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+int model_main(int argc, char **argv, const struct model *model)
+{
+	static const char *const names[] = {"SC", "TSO"};
+	int status = EXIT_SUCCESS;
+
+	ex.model = model;
+	ex.seen = malloc(SEEN_SLOTS * sizeof(ex.seen[0]));
+	for (unsigned i = 0; i <= MODEL_THREADS_MAX; i++)
+		ex.threads[i].stack = aligned_alloc(64, STACK_BYTES);
+	printf("1..2\n");
+	for (int tso = 0; tso < 2; tso++) {
+		double start = seconds();
+		bool complete = search(tso);
+
+		printf("%s %d - %s %s: %u threads, %" PRIu64 " states, %" PRIu64
+		       " runs, longest %u steps, %.2f s, violations %d\n",
+			complete && !ex.violation ? "ok" : "not ok", tso + 1, model->name,
+			names[tso], model->nb_threads, ex.states, ex.runs, ex.longest,
+			seconds() - start, ex.violation != NULL);
+		if (!complete)
+			printf("# the search was not completed\n");
+		if (ex.violation) {
+			printf("# violation: %s\n", ex.violation);
+			for (unsigned i = 0; i < ex.depth; i++)
+				printf("#   %s\n", ex.trace[i]);
+			return 3;
+		}
+		if (!complete)
+			status = EXIT_FAILURE;
+	}
+	return status;
+}

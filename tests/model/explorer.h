@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The explorer: walks all interleavings of a few small threads over the real sources of lib/conc.
+ *
+ * Those sources, and the models, are compiled with -fsanitize=thread, but linked with hooks.c in
+ * place of ThreadSanitizer's library. So every access to memory that is not provably local calls
+ * into the explorer, and the code under test is the code that ships, to the letter.
+ *
+ * Threads are coroutines here. One runs up to its next visible step (an atomic access, a futex
+ * call, an await) and stops before it; the explorer chooses whose step is next, performs it, and
+ * remembers the state after it. All choices are tried, depth first, by running again from the
+ * start; a state that was seen before is not followed again. A state is the model's memory, the
+ * store buffers, what each thread has read so far (which determines its own variables), and
+ * who is blocked. States are told apart by a 64-bit hash.
+ *
+ * Memory, chosen per search:
+ *   SC   a step is done at once, in one order for all
+ *   TSO  each thread has a store buffer, as x86 has: a store waits there, its own thread sees it,
+ *        the others when it is flushed, which is one more step that may come at any time
+ * In both, accesses that are not atomic are checked against C11's happens-before, which is built
+ * from the orders that the source names, not from what SC or TSO would give for free. So an
+ * acquire or release that is missing shows as a data race even though neither memory would go
+ * wrong. Not covered: reordering of relaxed accesses beyond a store buffer.
+ */
+#ifndef HAUL_TESTS_MODEL_EXPLORER_H
+#define HAUL_TESTS_MODEL_EXPLORER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MODEL_THREADS_MAX 4
+
+struct model {
+	const char *name;
+	unsigned nb_threads;
+	void (*threads[MODEL_THREADS_MAX])(void);
+	void *memory; /* all that threads share; zeroed before each run */
+	size_t size;
+	void (*init)(void); /* after that; its accesses are no steps */
+	void (*check)(void); /* after all threads have ended; may be NULL */
+};
+
+/* For models. Ends the run with a violation; the text is a literal. */
+void model_fail(const char *text) __attribute__((noreturn));
+#define MODEL_ASSERT(cond)                 \
+	do {                               \
+		if (!(cond))               \
+			model_fail(#cond); \
+	} while (0)
+
+/* Blocks until *word, an atomic one, equals value: stands for a loop that spins on it, and reads
+ * it with no order. */
+void model_await(const void *word, unsigned size, uint64_t value);
+
+/* From here on an access to this memory by any thread is a violation. */
+void model_free(const void *memory, size_t size);
+
+/* Explores the model under both memories, prints a table, and ends the program: 0 when no
+ * violation exists, 3 when one was found in the search (with its trace), 1 when the search was
+ * not completed. */
+int model_main(int argc, char **argv, const struct model *model);
+
+/* For hooks.c: the visible steps. Sizes are 1, 2, 4 or 8 bytes; orders are __ATOMIC_*. */
+uint64_t model_load(const void *addr, unsigned size, int order);
+void model_store(void *addr, unsigned size, uint64_t value, int order);
+enum model_rmw { MODEL_EXCHANGE, MODEL_ADD, MODEL_SUB, MODEL_OR, MODEL_AND, MODEL_XOR };
+uint64_t model_rmw(void *addr, unsigned size, enum model_rmw op, uint64_t operand, int order);
+/* Returns the old value; it was exchanged if that equals expected. */
+uint64_t model_cas(
+	void *addr, unsigned size, uint64_t expected, uint64_t desired, int success, int failure);
+void model_fence(int order);
+/* A plain access. No step: it is checked for races only. */
+void model_plain(const void *addr, unsigned size, bool write);
+/* SYS_futex. 0 or -1 with errno, as the system call. */
+long model_futex(uint32_t *addr, int op, uint32_t value, bool timed);
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What code compiled with -fsanitize=thread calls, and syscall(2), as the explorer has them. */
+#include <linux/futex.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "explorer.h"
+
+void __tsan_init(void);
+void __tsan_init(void)
+{
+}
+
+void __tsan_func_entry(void *pc);
+void __tsan_func_entry(void *pc)
+{
+}
+
+void __tsan_func_exit(void);
+void __tsan_func_exit(void)
+{
+}
+
+#define PLAIN(size)                             \
+	void __tsan_read##size(void *addr);     \
+	void __tsan_read##size(void *addr)      \
+	{                                       \
+		model_plain(addr, size, false); \
+	}                                       \
+	void __tsan_write##size(void *addr);    \
+	void __tsan_write##size(void *addr)     \
+	{                                       \
+		model_plain(addr, size, true);  \
+	}
+PLAIN(1)
+PLAIN(2)
+PLAIN(4)
+PLAIN(8)
+PLAIN(16)
+
+void __tsan_read_range(void *addr, unsigned long size);
+void __tsan_read_range(void *addr, unsigned long size)
+{
+	model_plain(addr, (unsigned)size, false);
+}
+
+void __tsan_write_range(void *addr, unsigned long size);
+void __tsan_write_range(void *addr, unsigned long size)
+{
+	model_plain(addr, (unsigned)size, true);
+}
+
+#define FETCH(bits, type, name, op)                                                \
+	type __tsan_atomic##bits##_##name(volatile type *addr, type v, int order); \
+	type __tsan_atomic##bits##_##name(volatile type *addr, type v, int order)  \
+	{                                                                          \
+		return (type)model_rmw((void *)addr, bits / 8, op, v, order);      \
+	}
+
+#define ATOMIC(bits, type)                                                                        \
+	type __tsan_atomic##bits##_load(const volatile type *addr, int order);                    \
+	type __tsan_atomic##bits##_load(const volatile type *addr, int order)                     \
+	{                                                                                         \
+		return (type)model_load((const void *)addr, bits / 8, order);                     \
+	}                                                                                         \
+	void __tsan_atomic##bits##_store(volatile type *addr, type v, int order);                 \
+	void __tsan_atomic##bits##_store(volatile type *addr, type v, int order)                  \
+	{                                                                                         \
+		model_store((void *)addr, bits / 8, v, order);                                    \
+	}                                                                                         \
+	FETCH(bits, type, exchange, MODEL_EXCHANGE)                                               \
+	FETCH(bits, type, fetch_add, MODEL_ADD)                                                   \
+	FETCH(bits, type, fetch_sub, MODEL_SUB)                                                   \
+	FETCH(bits, type, fetch_or, MODEL_OR)                                                     \
+	FETCH(bits, type, fetch_and, MODEL_AND)                                                   \
+	FETCH(bits, type, fetch_xor, MODEL_XOR)                                                   \
+	int __tsan_atomic##bits##_compare_exchange_strong(                                        \
+		volatile type *addr, type *expected, type desired, int ok, int fail);             \
+	int __tsan_atomic##bits##_compare_exchange_strong(                                        \
+		volatile type *addr, type *expected, type desired, int ok, int fail)              \
+	{                                                                                         \
+		type old = (type)model_cas((void *)addr, bits / 8, *expected, desired, ok, fail); \
+		int done = old == *expected;                                                      \
+                                                                                                  \
+		*expected = old;                                                                  \
+		return done;                                                                      \
+	}                                                                                         \
+	int __tsan_atomic##bits##_compare_exchange_weak(                                          \
+		volatile type *addr, type *expected, type desired, int ok, int fail);             \
+	int __tsan_atomic##bits##_compare_exchange_weak(                                          \
+		volatile type *addr, type *expected, type desired, int ok, int fail)              \
+	{                                                                                         \
+		return __tsan_atomic##bits##_compare_exchange_strong(                             \
+			addr, expected, desired, ok, fail);                                       \
+	}                                                                                         \
+	type __tsan_atomic##bits##_compare_exchange_val(                                          \
+		volatile type *addr, type expected, type desired, int ok, int fail);              \
+	type __tsan_atomic##bits##_compare_exchange_val(                                          \
+		volatile type *addr, type expected, type desired, int ok, int fail)               \
+	{                                                                                         \
+		return (type)model_cas((void *)addr, bits / 8, expected, desired, ok, fail);      \
+	}
+ATOMIC(8, uint8_t)
+ATOMIC(16, uint16_t)
+ATOMIC(32, uint32_t)
+ATOMIC(64, uint64_t)
+
+void __tsan_atomic_thread_fence(int order);
+void __tsan_atomic_thread_fence(int order)
+{
+	model_fence(order);
+}
+
+void __tsan_atomic_signal_fence(int order);
+void __tsan_atomic_signal_fence(int order)
+{
+}
+
+/* Takes libc's place for the sources under test, which make no other call than futex. */
+long syscall(long number, ...);
+long syscall(long number, ...)
+{
+	va_list args;
+	uint32_t *addr;
+	int op;
+	uint32_t value;
+	const struct timespec *timeout;
+
+	if (number != SYS_futex)
+		model_fail("a system call that the explorer does not know");
+	va_start(args, number);
+	addr = va_arg(args, uint32_t *);
+	op = va_arg(args, int) & ~FUTEX_PRIVATE_FLAG;
+	value = va_arg(args, uint32_t);
+	timeout = va_arg(args, const struct timespec *);
+	va_end(args);
+	return model_futex(addr, op, value, timeout != NULL);
+}
+
+/* Models run no coroutines of haul's; a source that could is linked all the same. */
+void __tsan_switch_to_fiber(void *fiber, unsigned flags);
+void __tsan_switch_to_fiber(void *fiber, unsigned flags)
+{
+	model_fail("a switch in a model");
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define GRANULE 4 /* bytes that share one record; fields of a model must not share one */
+#define GRANULES_MAX 2048
+
+static struct granule {
+	struct clock sync; /* what an acquire load of the present value takes in */
+	struct clock reads; /* last plain read by each thread */
+	uint16_t write_at; /* last plain write: when, by whom */
+	uint8_t writer;
+	bool freed;
+} granules[GRANULES_MAX];
+
+static const struct model *model;
+static bool tso;
+
+static bool is_acquire(int order)
+{
+	return order == __ATOMIC_ACQUIRE || order == __ATOMIC_CONSUME ||
+		order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
+}
+
+static bool is_release(int order)
+{
+	return order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
+}
+
+static void join(struct clock *to, const struct clock *from)
+{
+	for (unsigned i = 0; i < MODEL_THREADS_MAX; i++)
+		if (from->at[i] > to->at[i])
+			to->at[i] = from->at[i];
+}
+
+void memory_reset(const struct model *m, bool with_buffers)
+{
+	model = m;
+	tso = with_buffers;
+	if (m->size > GRANULES_MAX * GRANULE)
+		abort();
+	memset(m->memory, 0, m->size);
+	memset(granules, 0, sizeof(granules));
+}
+
+static size_t granule_of(const void *addr)
+{
+	return (size_t)((const char *)addr - (const char *)model->memory) / GRANULE;
+}
+
+static bool is_shared(const void *addr)
+{
+	const char *base = model->memory;
+
+	return (const char *)addr >= base && (const char *)addr < base + model->size;
+}
+
+static uint64_t peek(const void *addr, unsigned size)
+{
+	uint64_t v = 0;
+
+	memcpy(&v, addr, size);
+	return v;
+}
+
+static struct granule *atomic_granule(const struct thread *t, const void *addr, bool write)
+{
+	struct granule *g = &granules[granule_of(addr)];
+
+	if (!is_shared(addr))
+		model_fail("an atomic outside of the model's memory");
+	if (g->freed)
+		model_fail("access to what was freed");
+	if (g->write_at > t->now.at[g->writer])
+		model_fail("race: an atomic access and a plain write");
+	if (write)
+		for (unsigned i = 0; i < MODEL_THREADS_MAX; i++)
+			if (g->reads.at[i] > t->now.at[i])
+				model_fail("race: an atomic write and a plain read");
+	return g;
+}
+
+void memory_plain(struct thread *t, const void *addr, unsigned size, bool write)
+{
+	if (!is_shared(addr))
+		return;
+	for (size_t i = granule_of(addr); i <= granule_of((const char *)addr + size - 1); i++) {
+		struct granule *g = &granules[i];
+
+		if (g->freed)
+			model_fail("access to what was freed");
+		if (g->write_at > t->now.at[g->writer])
+			model_fail(write ? "race: two plain writes"
+					 : "race: a plain read and a write");
+		for (unsigned k = 0; write && k < MODEL_THREADS_MAX; k++)
+			if (g->reads.at[k] > t->now.at[k])
+				model_fail("race: a plain write and a read");
+		if (write) {
+			g->writer = (uint8_t)t->id;
+			g->write_at = t->now.at[t->id];
+		} else {
+			g->reads.at[t->id] = t->now.at[t->id];
+		}
+	}
+	if (!write && size <= 8)
+		t->history = mix(t->history, peek(addr, size));
+}
+
+void memory_free(struct thread *t, const void *addr, size_t size)
+{
+	/* To the others it is a write: what they did with it must have happened before. */
+	memory_plain(t, addr, (unsigned)size, true);
+	for (size_t i = 0; i < size; i += GRANULE)
+		granules[granule_of((const char *)addr + i)].freed = true;
+}
+
+static uint64_t read_value(struct thread *t, const void *addr, unsigned size, int order)
+{
+	struct granule *g = atomic_granule(t, addr, false);
+
+	for (unsigned i = t->nb_buffered; i-- > 0;)
+		if (t->buffer[i].addr == addr)
+			return t->buffer[i].value; /* its own: nothing to take in */
+	join(&t->acquirable, &g->sync);
+	if (is_acquire(order))
+		join(&t->now, &g->sync);
+	return peek(addr, size);
+}
+
+static struct clock release_clock(const struct thread *t, int order)
+{
+	return is_release(order) ? t->now : t->released;
+}
+
+static void write_value(const struct buffered *b, bool keeps_sequence)
+{
+	struct granule *g = &granules[granule_of(b->addr)];
+
+	memcpy(b->addr, &b->value, b->size);
+	if (!keeps_sequence)
+		g->sync = (struct clock){0};
+	join(&g->sync, &b->release);
+}
+
+static void store(struct thread *t, const struct step *s, bool keeps_sequence)
+{
+	struct buffered b = {.addr = s->addr,
+		.size = s->size,
+		.value = s->value,
+		.release = release_clock(t, s->order)};
+
+	(void)atomic_granule(t, s->addr, true);
+	if (!tso || keeps_sequence || s->order == __ATOMIC_SEQ_CST) {
+		write_value(&b, keeps_sequence);
+		return;
+	}
+	if (t->nb_buffered == BUFFER_MAX)
+		model_fail("the explorer's store buffer is too short");
+	t->buffer[t->nb_buffered++] = b;
+}
+
+void memory_flush(struct thread *t)
+{
+	/* What was freed meanwhile is still written to. */
+	if (granules[granule_of(t->buffer[0].addr)].freed)
+		model_fail("access to what was freed");
+	write_value(&t->buffer[0], false);
+	memmove(t->buffer, t->buffer + 1, --t->nb_buffered * sizeof(t->buffer[0]));
+}
+
+static uint64_t combine(enum model_rmw op, uint64_t old, uint64_t v)
+{
+	switch (op) {
+	case MODEL_EXCHANGE:
+		return v;
+	case MODEL_ADD:
+		return old + v;
+	case MODEL_SUB:
+		return old - v;
+	case MODEL_OR:
+		return old | v;
+	case MODEL_AND:
+		return old & v;
+	case MODEL_XOR:
+		return old ^ v;
+	}
+	abort();
+}
+
+static void fence(struct thread *t, int order)
+{
+	if (is_acquire(order))
+		join(&t->now, &t->acquirable);
+	if (is_release(order))
+		t->released = t->now;
+}
+
+bool memory_can_step(const struct thread *t)
+{
+	const struct step *s = &t->step;
+	bool drains;
+
+	if (t->status != THREAD_READY)
+		return false;
+	drains = s->kind == STEP_RMW || s->kind == STEP_CAS || s->kind == STEP_FUTEX_WAIT ||
+		s->kind == STEP_FUTEX_WAKE ||
+		((s->kind == STEP_FENCE || s->kind == STEP_STORE) && s->order == __ATOMIC_SEQ_CST);
+	if (drains && t->nb_buffered > 0)
+		return false;
+	if (s->kind == STEP_AWAIT)
+		return peek(s->addr, s->size) == s->value;
+	return true;
+}
+
+static uint64_t do_step(struct thread *t)
+{
+	struct step *s = &t->step;
+	uint64_t old;
+
+	switch (s->kind) {
+	case STEP_LOAD:
+	case STEP_AWAIT:
+		return read_value(t, s->addr, s->size, s->order);
+	case STEP_STORE:
+		store(t, s, false);
+		return 0;
+	case STEP_RMW:
+		old = read_value(t, s->addr, s->size, s->order);
+		s->value = combine(s->rmw, old, s->value);
+		store(t, s, true);
+		return old;
+	case STEP_CAS:
+		if (peek(s->addr, s->size) != s->expected)
+			return read_value(t, s->addr, s->size, s->failure_order);
+		old = read_value(t, s->addr, s->size, s->order);
+		store(t, s, true);
+		return old;
+	case STEP_FENCE:
+		fence(t, s->order);
+		return 0;
+	case STEP_FUTEX_WAIT:
+		return peek(s->addr, 4) == s->value;
+	case STEP_FUTEX_WAKE:
+		return 0;
+	}
+	abort();
+}
+
+uint64_t memory_step(struct thread *t)
+{
+	uint64_t result = do_step(t);
+
+	/* What the thread does after a release does not happen before who acquires it. */
+	t->now.at[t->id]++;
+	return result;
+}
+
+uint64_t memory_hash(void)
+{
+	const char *bytes = model->memory;
+	uint64_t hash = 1;
+	size_t i;
+
+	for (i = 0; i + 8 <= model->size; i += 8)
+		hash = mix(hash, peek(bytes + i, 8));
+	for (i = 0; i < model->size / GRANULE; i++) {
+		uint64_t sync;
+
+		memcpy(&sync, &granules[i].sync, sizeof(sync));
+		if (sync | granules[i].freed)
+			hash = mix(hash, sync + 2 * i + granules[i].freed);
+	}
+	return hash;
+}

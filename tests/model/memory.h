@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The explorer's memory: store buffers, C11's happens-before, what is freed. */
+#ifndef HAUL_TESTS_MODEL_MEMORY_H
+#define HAUL_TESTS_MODEL_MEMORY_H
+
+#include "coro/switch.h"
+#include "explorer.h"
+
+/* A vector clock: how many steps of each thread happen before. */
+struct clock {
+	uint16_t at[MODEL_THREADS_MAX];
+};
+
+enum step_kind {
+	STEP_LOAD,
+	STEP_STORE,
+	STEP_RMW,
+	STEP_CAS,
+	STEP_FENCE,
+	STEP_FUTEX_WAIT,
+	STEP_FUTEX_WAKE,
+	STEP_AWAIT,
+};
+
+/* A visible step that a thread is about to do. */
+struct step {
+	enum step_kind kind;
+	void *addr;
+	unsigned size;
+	uint64_t value; /* stored, operand, desired, awaited, or futex's */
+	uint64_t expected; /* of a CAS */
+	enum model_rmw rmw;
+	int order, failure_order;
+	bool timed;
+};
+
+#define BUFFER_MAX 8
+
+struct buffered {
+	void *addr;
+	unsigned size;
+	uint64_t value;
+	struct clock release;
+};
+
+enum thread_status { THREAD_READY, THREAD_BLOCKED, THREAD_ENDED };
+
+struct thread {
+	struct hauli_ctx ctx;
+	char *stack;
+	unsigned id;
+	enum thread_status status;
+	struct step step;
+	uint64_t result; /* of the last step */
+	uint64_t history; /* hash of all that it has read */
+	struct clock now;
+	struct clock acquirable; /* by the next acquire fence */
+	struct clock released; /* by the last release fence */
+	struct buffered buffer[BUFFER_MAX];
+	unsigned nb_buffered;
+};
+
+/* The memory of a model, before each of its runs; tso: with store buffers. */
+void memory_reset(const struct model *model, bool tso);
+
+/* Whether the step can be done now: its store buffer is empty if it has to be, what it awaits is
+ * so. */
+bool memory_can_step(const struct thread *t);
+
+/* Does the step; its result. FUTEX_WAIT: 1 when it blocks. */
+uint64_t memory_step(struct thread *t);
+
+/* The oldest store of t's buffer reaches memory. */
+void memory_flush(struct thread *t);
+
+/* t's clock takes in the orders by which a futex call returns to it: none. A plain access. */
+void memory_plain(struct thread *t, const void *addr, unsigned size, bool write);
+void memory_free(struct thread *t, const void *addr, size_t size);
+
+uint64_t memory_hash(void);
+
+static inline uint64_t mix(uint64_t hash, uint64_t v)
+{
+	hash = (hash ^ v) * UINT64_C(0x9e3779b97f4a7c15);
+	return hash ^ (hash >> 29);
+}
+
+#endif

@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Breaks each step of the protocols, one at a time, and has the explorer find it.
+
+A mutation is one text in one file replaced by another, on a copy. It counts as caught only when the
+broken source compiled and the search itself reported a violation (exit code 3). Speaks TAP.
+usage: mutations.py SOURCE_ROOT COMPILER EXPLORER_LIBRARY
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+# model: (file, what is broken, text, its replacement)
+MUTATIONS = [
+    ('inbox', 'lib/conc/inbox.h', 'push publishes the node without release',
+     'memory_order_acq_rel, /* inbox.E1:R', 'memory_order_acquire, /* inbox.E1:R'),
+    ('inbox', 'lib/conc/inbox.h', 'push takes in nothing of the sleeper',
+     'memory_order_acq_rel, /* inbox.E1:R', 'memory_order_release, /* inbox.E1:R'),
+    ('inbox', 'lib/conc/inbox.h', 'push is a store instead of a CAS',
+     'while (!atomic_compare_exchange_weak_explicit(&in->head, &old, (uintptr_t)node,',
+     'while (!(atomic_store_explicit(&in->head, (uintptr_t)node, memory_order_release), true) ||'
+     ' (0 && (uintptr_t)node,'),
+    ('inbox', 'lib/conc/inbox.h', 'push does not report the sleeper',
+     'return old <= HAULI_INBOX_AWAY ? (enum hauli_inbox_state)old : HAULI_INBOX_EMPTY;',
+     'return HAULI_INBOX_EMPTY;'),
+    ('inbox', 'lib/conc/inbox.h', 'push reports a sleeper whenever it was empty',
+     'return old <= HAULI_INBOX_AWAY ? (enum hauli_inbox_state)old : HAULI_INBOX_EMPTY;',
+     'return old <= HAULI_INBOX_AWAY ? HAULI_INBOX_ASLEEP : HAULI_INBOX_EMPTY;'),
+    ('inbox', 'lib/conc/inbox.h', 'push keeps the mark as a node',
+     'old <= HAULI_INBOX_AWAY ? NULL : (struct hauli_node *)old', '(struct hauli_node *)old'),
+    ('inbox', 'lib/conc/inbox.c', 'drain takes in nothing of the pushers',
+     'memory_order_acquire /* inbox.E1:A */', 'memory_order_relaxed'),
+    ('inbox', 'lib/conc/inbox.c', 'drain is a load and a store instead of one exchange',
+     'atomic_exchange_explicit(&in->head, HAULI_INBOX_EMPTY, memory_order_acquire'
+     ' /* inbox.E1:A */);',
+     'atomic_load_explicit(&in->head, memory_order_acquire);\n'
+     '\tatomic_store_explicit(&in->head, HAULI_INBOX_EMPTY, memory_order_relaxed);'),
+    ('inbox', 'lib/conc/inbox.c', 'drain hands out the newest first',
+     'oldest_first(head);', '(struct hauli_node *)head;'),
+    ('inbox', 'lib/conc/inbox.c', 'try_sleep publishes nothing',
+     'memory_order_release /* inbox.E2:R */', 'memory_order_relaxed'),
+    ('inbox', 'lib/conc/inbox.c', 'try_sleep is a check and a store instead of a CAS',
+     'in->sleeps = atomic_compare_exchange_strong_explicit(&in->head, &empty, how,',
+     'in->sleeps = atomic_load_explicit(&in->head, memory_order_relaxed) == empty &&'
+     ' (atomic_store_explicit(&in->head, how, memory_order_release), true) &&'
+     ' !(HAULI_INBOX_EMPTY,'),
+    ('settle', 'lib/conc/inbox.h', 'called publishes nothing',
+     'memory_order_release /* inbox.E3:R */', 'memory_order_relaxed'),
+    ('settle', 'lib/conc/inbox.h', 'is_settled takes in nothing',
+     'memory_order_acquire /* inbox.E3:A */', 'memory_order_relaxed'),
+    ('settle', 'lib/conc/inbox.h', 'is_settled asks for nothing', '== in->owed;', '<= in->owed;'),
+    ('settle', 'lib/conc/inbox.c', 'a sleep ended by a push is not counted',
+     'in->owed += in->sleeps && head > HAULI_INBOX_AWAY;', ';'),
+    ('inbox', 'lib/conc/inbox.c', 'the wait does not compare',
+     'FUTEX_WAIT_BITSET_PRIVATE, HAULI_INBOX_ASLEEP,',
+     'FUTEX_WAIT_BITSET_PRIVATE, (uint32_t)in->head,'),
+    ('inbox', 'lib/conc/inbox.c', 'wake wakes nobody',
+     'syscall(SYS_futex, &in->head, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);', ';'),
+    ('requests', 'lib/conc/requests.h', 'add publishes nothing',
+     'memory_order_acq_rel /* requests.E1:R requests.E2:A */', 'memory_order_acquire'),
+    ('requests', 'lib/conc/requests.h', 'add takes in nothing of the owner',
+     'memory_order_acq_rel /* requests.E1:R requests.E2:A */', 'memory_order_release'),
+    ('requests', 'lib/conc/requests.h', 'add sends a message each time',
+     'requests.E2:A */) == 0;', '*/) < UINT32_MAX;'),
+    ('requests', 'lib/conc/requests.h', 'add is a load and a store',
+     'atomic_fetch_or_explicit(&r->bits, bits, memory_order_acq_rel'
+     ' /* requests.E1:R requests.E2:A */) == 0;',
+     'atomic_load_explicit(&r->bits, memory_order_acquire) == 0 &&'
+     ' (atomic_store_explicit(&r->bits, bits, memory_order_release), true);'),
+    ('requests', 'lib/conc/requests.h', 'take takes in nothing of the requesters',
+     'memory_order_acq_rel /* requests.E1:A requests.E2:R */', 'memory_order_release'),
+    ('requests', 'lib/conc/requests.h', 'take publishes nothing',
+     'memory_order_acq_rel /* requests.E1:A requests.E2:R */', 'memory_order_acquire'),
+    ('requests', 'lib/conc/requests.h', 'take is a load and a store instead of one exchange',
+     'return atomic_exchange_explicit(&r->bits, 0, memory_order_acq_rel'
+     ' /* requests.E1:A requests.E2:R */);',
+     'uint32_t bits = atomic_load_explicit(&r->bits, memory_order_acquire);\n'
+     '\tatomic_store_explicit(&r->bits, 0, memory_order_release);\n\treturn bits;'),
+    ('gate', 'lib/conc/gate.h', 'leave publishes nothing',
+     'memory_order_release /* gate.E1:R */', 'memory_order_relaxed'),
+    ('gate', 'lib/conc/gate.h', 'is_quiet takes in nothing',
+     'memory_order_acquire /* gate.E1:A */', 'memory_order_relaxed'),
+    ('gate', 'lib/conc/gate.h', 'enter looks, then adds',
+     'uint64_t old = atomic_fetch_add_explicit(',
+     'uint64_t old = atomic_load_explicit(&g->word, memory_order_relaxed);\n'
+     '\tatomic_fetch_add_explicit('),
+    ('gate', 'lib/conc/gate.h', 'enter does not look', 'if (!(old & 1))', 'if (old < UINT64_MAX)'),
+    ('gate', 'lib/conc/gate.h', 'close is a load and a store',
+     'atomic_fetch_or_explicit(&g->word, 1, memory_order_relaxed',
+     'atomic_store_explicit(&g->word, g->word | 1, memory_order_relaxed'),
+    ('gate', 'lib/conc/gate.h', 'who is refused does not back out',
+     'hauli_gate_leave(g); return false;', 'return false;'),
+    ('word', 'lib/conc/word.h', 'claim takes in nothing',
+     'memory_order_acquire /* word.E1:A */', 'memory_order_relaxed'),
+    ('word', 'lib/conc/word.h', 'claim is a load and a store',
+     'return !atomic_exchange_explicit(&s->taken, true, memory_order_acquire /* word.E1:A */);',
+     'if (atomic_load_explicit(&s->taken, memory_order_acquire))\n\t\treturn false;\n'
+     '\tatomic_store_explicit(&s->taken, true, memory_order_relaxed);\n\treturn true;'),
+    ('word', 'lib/conc/word.h', 'freeing the slot publishes nothing',
+     'memory_order_release /* word.E1:R */', 'memory_order_relaxed'),
+    ('word', 'lib/conc/word.h', 'setting the link publishes nothing',
+     'memory_order_release /* word.E2:R */', 'memory_order_relaxed'),
+    ('word', 'lib/conc/word.h', 'getting the link takes in nothing',
+     'memory_order_acquire /* word.E2:A */', 'memory_order_relaxed'),
+    ('word', 'lib/conc/event.c', 'set publishes nothing',
+     'memory_order_release /* event.E1:R */', 'memory_order_relaxed'),
+    ('word', 'lib/conc/event.c', 'wait takes in nothing',
+     'memory_order_acquire /* event.E1:A */', 'memory_order_relaxed'),
+    ('word', 'lib/conc/event.c', 'set wakes nobody',
+     'syscall(SYS_futex, &e->set, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);', ';'),
+    ('word', 'lib/conc/event.c', 'the wait does not compare',
+     'FUTEX_WAIT_PRIVATE, 0,', 'FUTEX_WAIT_PRIVATE, e->set,'),
+    ('poller', 'lib/sched/poller.c', 'try_park does not mark the carrier asleep',
+     'if (!hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_AWAY))', 'if (0)'),
+    ('poller', 'lib/sched/poller.c', 'try_park marks it as if it waited on the futex',
+     'hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_AWAY)',
+     'hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_ASLEEP)'),
+    ('poller', 'lib/sched/poller.c', 'unpark leaves the mail where it is',
+     'if (c->inbox.sleeps) hauli_mail_receive(c);',
+     'if (c->inbox.sleeps) hauli_inbox_drain(&c->inbox);'),
+    ('poller', 'lib/sched/poller.c', 'unpark does nothing', 'if (c->inbox.sleeps)', 'if (0)'),
+    ('poller', 'lib/sched/mail.c', 'the sender does not call the wakeup',
+     'c->poller_wakeup.fn(c->poller_wakeup.arg);', ''),
+    ('poller', 'lib/sched/mail.c', 'the sender does not say that it has called',
+     'hauli_inbox_called(&c->inbox);', ''),
+    ('poller', 'tests/model/poller.c', 'the poller does not look once more after arming',
+     'io = look(); if (!io && haul_can_park_poller())', 'if (haul_can_park_poller())'),
+    ('poller', 'tests/model/poller.c', 'the poller looks before it arms',
+     'atomic_store_explicit(&m.armed, 1, memory_order_seq_cst);\n\t\tio = look();',
+     'io = look();\n\t\tatomic_store_explicit(&m.armed, 1, memory_order_seq_cst);'),
+    ('poller', 'tests/model/poller.c', 'the arming is not ordered before the look',
+     'atomic_store_explicit(&m.armed, 1, memory_order_seq_cst);\n\t\tio = look();',
+     'atomic_store_explicit(&m.armed, 1, memory_order_release);\n'
+     '\t\tio = atomic_load_explicit(&m.packets, memory_order_acquire) > 0 && look();'),
+    ('poller', 'tests/model/poller.c', 'the poller arms before it parks, and does not ask again',
+     '!haul_try_park_poller())', '(atomic_store_explicit(&m.armed, 1, memory_order_seq_cst),'
+     ' look(), !haul_try_park_poller()))'),
+    ('poller', 'tests/model/poller.c', 'the wakeup is not remembered',
+     'model_await(&m.woken, 8, 1);',
+     'atomic_store_explicit(&m.woken, 0, memory_order_seq_cst);\n'
+     '\t\t\tmodel_await(&m.woken, 8, 1);'),
+]
+
+
+SOURCES = {
+    'gate': [], 'inbox': ['lib/conc/inbox.c'], 'requests': ['lib/conc/inbox.c'],
+    'settle': ['lib/conc/inbox.c'], 'word': ['lib/conc/event.c'],
+    'poller': ['lib/conc/inbox.c', 'lib/sched/mail.c', 'lib/sched/poller.c'],
+}
+
+
+def broken_copy(root, work, name, old, new):
+    """Copies what can be broken, and breaks one file; a reason when it does not have the text."""
+    for folder in ('lib', 'tests/model'):
+        shutil.copytree(os.path.join(root, folder), os.path.join(work, folder))
+    path = os.path.join(work, name)
+    with open(path) as f:
+        text = f.read()
+    # However it is laid out: white space counts for nothing.
+    places = list(re.finditer(r'\s*'.join(re.escape(c) for c in ''.join(old.split())), text))
+    if len(places) != 1:
+        return f'{name} has the text {len(places)} times: {old!r}'
+    with open(path, 'w') as f:
+        f.write(text[:places[0].start()] + new + text[places[0].end():])
+    return None
+
+
+def build(compiler, explorer, work, model):
+    flags = ['-std=gnu17', '-D_GNU_SOURCE', '-O1', '-fsanitize=thread', '-w']
+    flags += ['-I' + os.path.join(work, f) for f in ('lib', 'lib/include', 'tests/model')]
+    objects = []
+    for source in SOURCES[model] + [f'tests/model/{model}.c']:
+        objects.append(os.path.join(work, source.replace('/', '_') + '.o'))
+        subprocess.run(compiler + flags + ['-c', os.path.join(work, source), '-o', objects[-1]],
+                       check=True, capture_output=True, text=True)
+    program = os.path.join(work, 'model')
+    subprocess.run(compiler + objects + [explorer, '-o', program], check=True,
+                   capture_output=True, text=True)
+    return program
+
+
+def verdict(root, compiler, explorer, mutation):
+    """(caught, why)"""
+    model, name, _, old, new = mutation
+    with tempfile.TemporaryDirectory() as work:
+        why = broken_copy(root, work, name, old, new)
+        if why:
+            return False, why
+        try:
+            program = build(compiler, explorer, work, model)
+        except subprocess.CalledProcessError as e:
+            return False, 'does not compile: ' + e.stderr.strip().splitlines()[-1]
+        run = subprocess.run([program], capture_output=True, text=True, timeout=600)
+    found = [line[2:] for line in run.stdout.splitlines() if line.startswith('# violation')]
+    if run.returncode == 3 and found:
+        return True, found[0]
+    return False, 'the search found nothing' if run.returncode == 0 else 'it did not complete'
+
+
+def main():
+    root, compiler, explorer = sys.argv[1], sys.argv[2].split(), sys.argv[3]
+    missed = 0
+    print(f'1..{len(MUTATIONS)}')
+    for i, mutation in enumerate(MUTATIONS, 1):
+        caught, why = verdict(root, compiler, explorer, mutation)
+        missed += not caught
+        print(f'{"ok" if caught else "not ok"} {i} - {mutation[1]}: {mutation[2]}', flush=True)
+        print(f'# {why}', flush=True)
+    sys.exit(1 if missed else 0)
+
+
+if __name__ == '__main__':
+    main()

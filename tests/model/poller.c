@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A poller that blocks, by the real mail.c and poller.c of lib/sched: one thread sends the
+ * carrier messages, another is the NIC, which raises its line only when it is armed. The poller
+ * goes through the three steps until it has everything. The eventfd and the line are words that
+ * the wait looks at.
+ */
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include <haul/driver.h>
+
+#include "explorer.h"
+#include "sched/spawn.h"
+#include "sched/wait.h"
+
+#define MESSAGES 2
+#define PACKETS 1
+
+static struct {
+	struct haul_carrier c;
+	struct haul_coro poller;
+	struct haul_coro targets[MESSAGES];
+	_Atomic(uint64_t) woken; /* the wait's condition: the eventfd or the line */
+	_Atomic(uint64_t) armed; /* written by the poller, read by the NIC */
+	_Atomic(uint64_t) packets; /* in the NIC's ring */
+	uint64_t got_messages, got_packets;
+	uint64_t wakeups[MESSAGES], parks;
+} m;
+
+struct haul_carrier *hauli_self(void)
+{
+	return &m.c;
+}
+
+/* What a message leads to is not the matter here. */
+void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co)
+{
+	m.got_messages++;
+}
+
+static void wakeup(void *arg)
+{
+	atomic_store_explicit(&m.woken, 1, memory_order_seq_cst /* a system call */);
+}
+
+static void init(void)
+{
+	hauli_inbox_init(&m.c.inbox);
+	hauli_timers_init(&m.c.timers);
+	m.c.poller = m.c.current = &m.poller;
+	m.c.poller_wakeup.fn = wakeup;
+}
+
+static void send(unsigned i)
+{
+	m.targets[i].request_msg.kind = HAULI_MSG_REQUEST;
+	hauli_mail_send(&m.c, &m.targets[i].request_msg);
+}
+
+static void sender(void)
+{
+	for (unsigned i = 0; i < MESSAGES; i++)
+		send(i);
+}
+
+/* A device: its steps are in one order for all. */
+static void nic(void)
+{
+	atomic_fetch_add_explicit(&m.packets, 1, memory_order_seq_cst);
+	if (atomic_load_explicit(&m.armed, memory_order_seq_cst))
+		atomic_store_explicit(&m.woken, 1, memory_order_seq_cst);
+}
+
+static bool look(void)
+{
+	uint64_t n = atomic_exchange_explicit(&m.packets, 0, memory_order_seq_cst);
+
+	m.got_packets += n;
+	return n > 0;
+}
+
+static void poller(void)
+{
+	while (m.got_messages < MESSAGES || m.got_packets < PACKETS) {
+		bool io = look();
+
+		/* What the round does for a poller that gives way. */
+		if (!hauli_inbox_is_empty(&m.c.inbox))
+			hauli_mail_receive(&m.c);
+		if (io || (m.got_messages == MESSAGES && m.got_packets == PACKETS) ||
+			!haul_try_park_poller())
+			continue;
+		m.parks++;
+		atomic_store_explicit(&m.armed, 1, memory_order_seq_cst);
+		io = look();
+		if (!io && haul_can_park_poller()) {
+			model_await(&m.woken, 8, 1);
+			atomic_store_explicit(&m.woken, 0, memory_order_seq_cst);
+		}
+		haul_unpark_poller();
+		atomic_store_explicit(&m.armed, 0, memory_order_seq_cst);
+	}
+}
+
+static void check(void)
+{
+	MODEL_ASSERT(m.got_messages == MESSAGES);
+	MODEL_ASSERT(m.got_packets == PACKETS);
+	MODEL_ASSERT(hauli_inbox_is_settled(&m.c.inbox));
+	MODEL_ASSERT(hauli_inbox_calls(&m.c.inbox) <= m.parks);
+}
+
+int main(int argc, char **argv)
+{
+	return model_main(argc, argv,
+		&(struct model){.name = "poller, parked",
+			.nb_threads = 3,
+			.threads = {poller, sender, nic},
+			.memory = &m,
+			.size = sizeof(m),
+			.init = init,
+			.check = check});
+}
+
+/* The rest of lib/sched that mail.c and poller.c refer to, and that this model never comes to. */
+#define NEVER(type, name, ...) \
+	type name(__VA_ARGS__) \
+	{                      \
+		abort();       \
+	}
+NEVER(void, hauli_cancel_here, struct haul_carrier *c, struct haul_coro *co)
+NEVER(bool, hauli_join_here, struct haul_carrier *c, struct hauli_join *j)
+NEVER(void, hauli_join_wake, struct haul_carrier *c, struct hauli_join *j)
+NEVER(void, hauli_coro_free, struct haul_carrier *c, struct haul_coro *co)
+NEVER(void, hauli_backlog_push, struct hauli_backlog *b, struct haul_coro *co)
+NEVER(int, hauli_spawn_by_mail, const struct hauli_spawn *how)
+NEVER(void, hauli_stacks_for_each, struct hauli_stacks *arena,
+	void (*fn)(struct hauli_co *co, void *arg), void *arg)
+NEVER(uint64_t, hauli_ns_from_ticks, uint64_t ticks)
+NEVER(void, hauli_bug, const char *what, const char *file, int line)

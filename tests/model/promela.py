@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Has Spin search a Promela model, and each of its variants that are broken on purpose.
+
+The model must come through a complete search without an error; each variant -DBROKEN=n, n from 1 to
+the highest that the model's head lists, must fail in the search. Speaks TAP.
+usage: promela.py MODEL.pml SPIN COMPILER
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+
+def search(model, spin, compiler, broken):
+    """(errors, states) of a complete search; errors None when it was not completed."""
+    with tempfile.TemporaryDirectory() as work:
+        def run(*command):
+            return subprocess.run(command, cwd=work, check=True, capture_output=True,
+                                  text=True).stdout
+        run(spin, f'-DBROKEN={broken}', '-a', model)
+        run(*compiler, '-O2', '-w', '-DSAFETY', '-o', 'pan', 'pan.c')
+        out = run('./pan', '-m100000')
+    found = re.search(r'errors: (\d+)', out)
+    states = re.search(r'(\d+) states, stored', out)
+    if not found or 'max search depth too small' in out:
+        return None, out
+    return int(found[1]), int(states[1]) if states else 0
+
+
+def main():
+    model, spin, compiler = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3].split()
+    with open(model) as f:
+        variants = re.findall(r'^ \*\t(\d+)  (.*)$', f.read(), re.M)
+    failed = 0
+    print(f'1..{1 + len(variants)}')
+    for n, what in [('0', 'as it is')] + variants:
+        errors, states = search(model, spin, compiler, n)
+        good = errors is not None and (errors > 0) == (n != '0')
+        failed += not good
+        print(f'{"ok" if good else "not ok"} {int(n) + 1} - {os.path.basename(model)}: {what}')
+        print(f'# errors: {errors}, states: {states}', flush=True)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == '__main__':
+    main()

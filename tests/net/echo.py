@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""haul-echo under test: starts it, waits until it is ready, ends it, hands out what it said."""
+import json
+import os
+import re
+import signal
+import struct
+import subprocess
+import tempfile
+
+import netns
+
+IP4, IP6 = "10.9.9.2", "fd09::2"  # haul-echo's
+MINE4, MINE6 = "10.9.9.1", "fd09::1"  # the kernel's
+
+
+class Failed(Exception):
+    pass
+
+
+class Echo:
+    """A running haul-echo: with Echo(binary, "--port", "tap:t0", ...) as e: ..."""
+
+    def __init__(self, binary, *args):
+        self.err = tempfile.TemporaryFile("w+")
+        self.out = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen(
+            [binary, "--ip", f"{IP4}/24", "--ip6", f"{IP6}/64", "--json", "--period", "0",
+             *map(str, args)],
+            stdin=subprocess.DEVNULL, stdout=self.out, stderr=self.err, text=True)
+
+    def __enter__(self):
+        try:
+            netns.wait_for(lambda: self.ended() or self.said(" ready: "), "haul-echo to be ready")
+            if self.ended():
+                raise Failed(f"exit code {self.process.returncode}: {self.stderr()}")
+        except BaseException:
+            self.kill()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+
+    def ended(self):
+        return self.process.poll() is not None
+
+    def stderr(self):
+        """Read at a place of our own: the program's writing goes on where it was."""
+        return os.pread(self.err.fileno(), 1 << 20, 0).decode()
+
+    def said(self, text):
+        return text in self.stderr()
+
+    def mac(self):
+        found = re.search(r"ready: port 0 .* ([0-9a-fA-F:]{17}),", self.stderr())
+        return bytes.fromhex(found[1].replace(":", ""))
+
+    def kill(self):
+        if not self.ended():
+            self.process.kill()
+            self.process.wait()
+
+    def wait(self, seconds=30):
+        """Until it has ended by itself: exit code and figures (None when it printed none)."""
+        self.process.wait(seconds)
+        self.out.seek(0)
+        text = self.out.read()
+        return self.process.returncode, json.loads(text) if text.strip() else None
+
+    def stop(self, sig=signal.SIGINT):
+        self.process.send_signal(sig)
+        return self.wait()
+
+
+def peer(name):
+    """Gives the kernel's side its addresses."""
+    netns.ip6(name)
+    netns.ip(f"addr add {MINE4}/24 dev {name}")
+    netns.ip(f"addr add {MINE6}/64 dev {name} nodad")
+    netns.wait_up(name)
+
+
+def replies(figures, proto):
+    n = sum(p[proto] for p in figures["replies_of_ports"])
+    if n != sum(c[proto] for c in figures["replies_of_carriers"]):
+        raise Failed(f"ports and carriers differ: {figures}")
+    return n
+
+
+def dropped(figures, reason=None):
+    """Packets dropped on all ports, for that reason or any."""
+    return sum(n for p in figures["ports"] for why, n in p["dropped"].items()
+               if reason in (None, why))
+
+
+class Ping:
+    """What ping said: sent, received, its line of times."""
+
+    def __init__(self, address, count, size, *args):
+        self.what = f"{address} size {size}"
+        done = subprocess.run(
+            ["ping", "-n", "-q", "-c", str(count), "-s", str(size), *args, address],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            env={**os.environ, "LC_ALL": "C"})
+        found = re.search(r"(\d+) packets transmitted, (\d+) received(.*)", done.stdout)
+        if not found:
+            raise Failed(f"ping {address}: {done.stdout}")
+        self.sent, self.received = int(found[1]), int(found[2])
+        times = re.search(r"rtt .*", done.stdout)
+        self.line = f"{found[0]}; {times[0] if times else 'no times'}"
+        # Duplicates and corrupted payloads show here.
+        self.clean = "+" not in found[3] and "wrong data" not in done.stdout
+
+    def lossless(self):
+        return self.clean and self.sent > 0 and self.received == self.sent
+
+
+def flood(address, count, size):
+    """ping -f: the next request as soon as a reply came, or after 10 ms."""
+    return Ping(address, count, size, "-f")
+
+
+def cksum(data):
+    data += bytes(len(data) % 2)
+    s = sum(struct.unpack(f">{len(data) // 2}H", data))
+    while s >> 16:
+        s = (s & 0xffff) + (s >> 16)
+    return struct.pack(">H", ~s & 0xffff)
+
+
+def echo_request(dst, src):
+    """A ping that would be answered: Ethernet, IPv4, ICMP."""
+    icmp = b"\x08\x00\x00\x00\x12\x34\x00\x01" + bytes(range(32))
+    icmp = icmp[:2] + cksum(icmp) + icmp[4:]
+    ip = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(icmp), 1, 0, 64, 1, 0) + \
+        bytes(map(int, MINE4.split("."))) + bytes(map(int, IP4.split(".")))
+    ip = ip[:10] + cksum(ip) + ip[12:]
+    return dst + src + b"\x08\x00" + ip + icmp

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""haul-fwd under test: starting and ending it, its figures, capture files, frames."""
+import json
+import os
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+
+FWD = sys.argv[1] if len(sys.argv) > 1 else "haul-fwd"
+
+REASONS = {"tx_full", "no_coroutine", "malformed", "not_for_us", "unsupported", "stopping",
+           "rx_missed", "rx_nombuf", "rx_errors", "tx_errors"}
+OURS = {"tx_full", "no_coroutine", "malformed", "not_for_us", "unsupported", "stopping"}
+
+
+class Result:
+    def __init__(self, args, rc, out, err):
+        self.args, self.rc, self.out, self.err = args, rc, out, err
+        try:
+            self.json = json.loads(out)
+        except ValueError:
+            self.json = None
+
+    def __str__(self):
+        return f"haul-fwd {' '.join(self.args)}\nexit {self.rc}\n{self.err}{self.out}"
+
+    def port(self, i):
+        return self.json["ports"][i]
+
+    def total(self, key):
+        return sum(p[key] for p in self.json["ports"])
+
+    def dropped(self):
+        """What haul dropped, not what never reached it."""
+        return sum(n for p in self.json["ports"] for why, n in p["dropped"].items()
+                   if why in OURS)
+
+
+class Running:
+    """A haul-fwd that runs until it is told to end."""
+
+    def __init__(self, *args):
+        self.args = [*map(str, args), "--json", "--period", "0.2"]
+        self.err = tempfile.TemporaryFile("w+")
+        self.out = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen([FWD, *self.args], stdin=subprocess.DEVNULL,
+                                        stdout=self.out, stderr=self.err)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+    def said(self):
+        """All of stderr so far."""
+        return os.pread(self.err.fileno(), 1 << 22, 0).decode()
+
+    def runs(self):
+        """It has reported once, so its pollers run; or it has ended."""
+        return " s\n" in self.said() or self.process.poll() is not None
+
+    def wait(self, seconds=60):
+        rc = self.process.wait(seconds)
+        return Result(self.args, rc, os.pread(self.out.fileno(), 1 << 22, 0).decode(), self.said())
+
+    def end(self, sig=signal.SIGINT):
+        self.process.send_signal(sig)
+        return self.wait()
+
+
+def run(*args, seconds=60):
+    """Runs it to its end."""
+    args = [*map(str, args)]
+    done = subprocess.run([FWD, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=seconds)
+    return Result(args, done.returncode, done.stdout, done.stderr)
+
+
+def figures(*args):
+    return run(*args, "--json", "--period", "0")
+
+
+def write_pcap(path, frames):
+    with open(path, "wb") as f:
+        f.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
+        for i, frame in enumerate(frames):
+            f.write(struct.pack("<IIII", i, 0, len(frame), len(frame)) + frame)
+
+
+def read_pcap(path):
+    with open(path, "rb") as f:
+        data = f.read()
+    frames, at = [], 24
+    while at < len(data):
+        size = struct.unpack_from("<I", data, at + 8)[0]
+        frames.append(data[at + 16:at + 16 + size])
+        at += 16 + size
+    return frames
+
+
+def frame(i, size=None):
+    """A frame that no other number has, of 60 to 1514 bytes."""
+    size = size or 60 + i * 97 % 1455
+    head = struct.pack("!6s6sHI", b"\x02\x00\x00\x00\xaa" + bytes([i % 251]),
+                       b"\x02\x00\x00\x00\xbb" + bytes([i % 241]), 0x88B5, i)
+    return (head + bytes((i + k) & 0xFF for k in range(size)))[:size]
+
+
+def macs(mac, frames, to):
+    """What mode mac makes of them."""
+    return [to + mac + f[12:] for f in frames]
+
+
+def swapped(frames):
+    return [f[6:12] + f[:6] + f[12:] for f in frames]
+
+
+def checksum(data):
+    words = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    while words >> 16:
+        words = (words & 0xFFFF) + (words >> 16)
+    return words ^ 0xFFFF

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Wrong command lines: exit code 2, one line on stderr that says what to do, nothing on stdout."""
+import netns
+
+import fwd
+
+WRONG = [  # arguments, what the line must hold
+    ([], "--port"),
+    (["--port"], "--port SPEC"),
+    (["null:"], "options begin with --"),
+    (["--port", "nul:"], "nul:"),
+    (["--port", "null"], "null"),
+    (["--prot", "null:"], "--prot"),
+    (["--port", "tap:"], "tap:NAME"),
+    (["--port", "tap:a-name-longer-than-15"], "tap:"),
+    (["--port", "afpacket:nosuch0"], "nosuch0"),
+    (["--port", "pcap:rx=/nonexistent/in.pcap"], "/nonexistent/in.pcap"),
+    (["--port", "null:size=x"], "size"),
+    (["--port", "null:", "--mode", "forward"], "io|mac|macswap|rxonly|txonly"),
+    (["--port", "null:", "--handler", "thread"], "burst|coroutine"),
+    (["--port", "null:", "--burst", "0"], "1 to 512"),
+    (["--port", "null:", "--burst", "513"], "1 to 512"),
+    (["--port", "null:", "--burst", "-1"], "1 to 512"),
+    (["--port", "null:", "--burst", "32x"], "1 to 512"),
+    (["--port", "null:", "--burst", "99999999999999999999999"], "1 to 512"),
+    (["--port", "null:", "--carriers", "0"], "--carriers"),
+    (["--port", "null:", "--carriers", "1025"], "--carriers"),
+    (["--port", "null:", "--carriers", "zero"], "zero"),
+    (["--port", "null:", "--carriers", "0,9999"], "9999"),
+    (["--port", "null:", "--carriers", ""], "--carriers"),
+    (["--port", "null:", "--duration", "soon"], "5ms or 2s"),
+    (["--port", "null:", "--duration", "-1"], "5ms or 2s"),
+    (["--port", "null:", "--duration", "1h"], "5ms or 2s"),
+    (["--port", "null:", "--period", "1e30"], "5ms or 2s"),
+    (["--port", "null:", "--rxd", "0"], "1 to 32768"),
+    (["--port", "null:", "--txd", "65536"], "1 to 32768"),
+    (["--port", "null:", "--mbufs", "7"], "512 to"),
+    (["--port", "null:", "--stack-size", "100"], "4096 to"),
+    (["--port", "null:", "--size", "1519"], "64 to 1518"),
+    (["--port", "null:", "--flows", "0"], "1 to 64512"),
+    (["--port", "null:", "--eth-peer", "0"], "MAC address"),
+    (["--port", "null:", "--eth-peer", "1,02:00:00:00:00:01"], "MAC address"),
+    (["--port", "null:", "--eth-peer", "0,02:00:00:00:00"], "MAC address"),
+    (["--port", "null:", "--json=yes"], "no value"),
+    (["--port", "null:"] * 33, "33 ports"),
+    (["--port", "null:", "--eal", "--no-such-option"], "DPDK"),
+]
+
+netns.enter()
+tap = netns.Tap()
+for args, holds in WRONG:
+    r = fwd.run(*args, seconds=20)
+    tap.ok(r.rc == 2 and r.err.count("\n") == 1 and r.err.startswith("haul-fwd: ") and
+           holds in r.err and r.out == "", " ".join(args[:8]) or "no argument", r)
+
+r = fwd.run("--help")
+shown = [o for o in ("--port", "--mode", "--handler", "--carriers", "--burst", "--rxd", "--txd",
+                     "--duration", "--period", "--json", "--stack-size", "--mbufs", "--eal",
+                     "--size", "--flows") if f"  {o}" in r.out]
+tap.ok(r.rc == 0 and r.err == "" and len(shown) == 15 and "default: 32" in r.out and
+       "Examples:" in r.out, "--help names options, defaults and examples", r)
+r = fwd.run("--port", "null:", "--burst", "4", "--help")
+tap.ok(r.rc == 0 and "packets per burst (default: 32)" in r.out,
+       "--help anywhere shows defaults, not what was given", r)
+r = fwd.run("--version")
+tap.ok(r.rc == 0 and r.out.startswith("haul-fwd ") and r.out.count("\n") == 1, "--version", r)
+tap.done()

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How haul-fwd ends: on a signal, under traffic, when an interface is gone. Never by hanging, and
+always with its figures, its books and its pool in order."""
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+
+import netns
+
+import fwd
+
+netns.enter()
+tap = netns.Tap()
+
+for handler in "burst", "coroutine":
+    for sig in signal.SIGINT, signal.SIGTERM:
+        with fwd.Running("--port", "null:", "--handler", handler) as haul:
+            netns.wait_for(haul.runs, "haul-fwd to run")
+            r = haul.end(sig)
+        tap.ok(r.rc == 0 and r.json and r.total("rx_packets") == r.total("tx_packets") > 0,
+               f"{sig.name}, {handler}: figures and exit 0", r)
+
+    # Before the pollers run it is the same.
+    with fwd.Running("--port", "null:", "--handler", handler) as haul:
+        netns.wait_for(lambda: "SigBlk:\t0000000000004002" in
+                       open(f"/proc/{haul.process.pid}/status").read() or
+                       haul.process.poll() is not None, "signals to be blocked")
+        r = haul.end()
+    tap.ok(r.rc == 0 and r.json, f"SIGINT at the start, {handler}", r)
+
+    # In a ring there is traffic without end, at the moment of the end too.
+    with fwd.Running("--port", "ring:", "--port", "ring:", "--tx-first", 8, "--handler", handler,
+                     "--carriers", 2) as haul:
+        netns.wait_for(haul.runs, "haul-fwd to run")
+        r = haul.end()
+    tap.ok(r.rc == 0 and r.json and r.dropped() == 0 and r.total("rx_packets") > 0,
+           f"ended under traffic, ring, {handler}", r)
+
+    # A transmit queue that nobody empties: what is left is dropped, and counted.
+    with fwd.Running("--port", "ring:", "--mode", "txonly", "--handler", handler,
+                     "--carriers", 1) as haul:
+        netns.wait_for(haul.runs, "haul-fwd to run")
+        r = haul.end()
+    tap.ok(r.rc == 0 and r.json and r.total("tx_packets") > 0, f"ended when full, {handler}", r)
+
+    for kind in "tap", "afpacket", "afxdp":
+        if kind == "afxdp" and os.geteuid() != 0:
+            continue
+        if kind != "tap":
+            netns.veth("t0", "t1")
+        with fwd.Running("--port", f"{kind}:t0", "--port", "null:", "--handler", handler,
+                         "--carriers", 1) as haul:
+            netns.wait_for(lambda: haul.runs() and netns.exists("t0"), "haul-fwd to run")
+            netns.ip("link del t0")
+            r = haul.wait()
+        lines = [line for line in r.err.splitlines() if line.startswith("haul-fwd:")]
+        tap.ok(r.rc == 1 and r.json and len(lines) == 1 and f"{kind}:t0" in lines[0] and
+               "gone" in lines[0], f"{kind} deleted, {handler}: a line, figures, exit 1", r)
+
+# With another program's packets under way.
+testpmd = shutil.which("dpdk-testpmd")
+for handler in "burst", "coroutine":
+    name = f"ended under traffic, memif, {handler}"
+    if not testpmd:
+        tap.skip(name, "dpdk-testpmd is not installed")
+        continue
+    with tempfile.TemporaryDirectory() as d:
+        sock = os.path.join(d, "memif.sock")
+        with fwd.Running("--port", f"memif:role=server,socket={sock}", "--mode", "macswap",
+                         "--handler", handler, "--carriers", 1) as haul:
+            netns.wait_for(lambda: os.path.exists(sock) or haul.process.poll() is not None,
+                           "the socket")
+            # It would end with its stdin if it printed no statistics.
+            gen = subprocess.Popen(
+                [testpmd, "--lcores", "0@0-1,1@0-1", "--no-pci", "--no-huge", "-m", "256",
+                 "--no-shconf", "--no-telemetry",
+                 f"--vdev=net_memif0,role=client,socket={sock},socket-abstract=no", "--",
+                 "--total-num-mbufs=16384", "--forward-mode=flowgen", "--no-lsc-interrupt", "-a",
+                 "--stats-period", "1"],
+                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            try:
+                netns.wait_for(lambda: " kpps" in haul.said() or " Mpps" in haul.said() or
+                               haul.process.poll() is not None, "traffic", 60)
+                r = haul.end()
+            finally:
+                gen.kill()
+                gen.wait()
+                gen.stdin.close()
+        p = r.json and r.port(0)
+        tap.ok(r.rc == 0 and p and p["rx_packets"] > 0 and
+               p["rx_packets"] == p["tx_packets"] + r.dropped(), name, r)
+tap.done()

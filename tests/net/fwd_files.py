@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every mode from capture file to capture file, by both handlers, compared byte for byte."""
+import os
+import struct
+import tempfile
+
+import netns
+
+import fwd
+
+COUNT = 3000  # more than any ring holds
+
+netns.enter()
+tap = netns.Tap()
+where = tempfile.TemporaryDirectory()
+path = lambda name: os.path.join(where.name, name)
+frames = [fwd.frame(i) for i in range(COUNT)]
+others = [fwd.frame(i) for i in range(COUNT, COUNT + COUNT // 2)]
+fwd.write_pcap(path("a.in"), frames)
+fwd.write_pcap(path("b.in"), others)
+PEER = bytes.fromhex("02deadbeef01")
+
+
+def port(name):
+    return f"pcap:rx={path(name + '.in')},tx={path(name + '.out')}"
+
+
+def one_port(mode, handler, *args):
+    r = fwd.figures("--port", port("a"), "--mode", mode, "--handler", handler, "--carriers", 1,
+                    "--packets", COUNT, *args)
+    p = r.port(0)
+    whole = r.rc == 0 and r.err == "" and r.dropped() == 0 and p["rx_packets"] == COUNT and \
+        p["rx_bytes"] == sum(map(len, frames))
+    return r, whole, fwd.read_pcap(path("a.out"))
+
+
+for handler in "burst", "coroutine":
+    for mode, expected in ("io", frames), ("macswap", fwd.swapped(frames)):
+        r, whole, out = one_port(mode, handler)
+        tap.ok(whole and out == expected and r.port(0)["tx_packets"] == COUNT and
+               r.port(0)["tx_bytes"] == sum(map(len, frames)),
+               f"{mode}, {handler}: what comes out is what went in", r)
+
+    r, whole, out = one_port("mac", handler, "--eth-peer", "0,02:de:ad:be:ef:01")
+    own = out[0][6:12] if out else b""
+    tap.ok(whole and out == fwd.macs(own, frames, PEER) and own[0] & 1 == 0 and own != bytes(6),
+           f"mac, {handler}: from the port's own address to its peer's", r)
+    r, whole, out = one_port("mac", handler)
+    tap.ok(whole and out == fwd.macs(own, frames, bytes.fromhex("020000000000")),
+           f"mac, {handler}: the peer of port 0 is 02:00:00:00:00:00 unless told", r)
+
+    r, whole, out = one_port("rxonly", handler)
+    tap.ok(whole and out == [] and r.port(0)["tx_packets"] == 0, f"rxonly, {handler}: freed", r)
+
+    # Sizes of a burst that divide the rest evenly, and do not.
+    for burst in 1, 7, 512:
+        r, whole, out = one_port("io", handler, "--burst", burst)
+        tap.ok(whole and out == frames, f"io, {handler}, burst {burst}", r)
+
+    # Two ports: each one's packets come out of the other.
+    r = fwd.figures("--port", port("a"), "--port", port("b"), "--handler", handler, "--carriers", 1,
+                    "--packets", COUNT + COUNT // 2)
+    tap.ok(r.rc == 0 and fwd.read_pcap(path("a.out")) == others and
+           fwd.read_pcap(path("b.out")) == frames and
+           r.port(1)["tx_packets"] == COUNT and r.port(0)["tx_packets"] == COUNT // 2,
+           f"two ports, {handler}: paired", r)
+
+    # Three: the last one keeps to itself.
+    fwd.write_pcap(path("c.in"), others[:100])
+    r = fwd.figures("--port", port("a"), "--port", port("b"), "--port", port("c"), "--handler",
+                    handler, "--carriers", 1, "--packets", COUNT + COUNT // 2 + 100)
+    tap.ok(r.rc == 0 and fwd.read_pcap(path("b.out")) == frames and
+           fwd.read_pcap(path("c.out")) == others[:100],
+           f"three ports, {handler}: the last one forwards to itself", r)
+
+    # A file has one queue: with more carriers the first one does it all, and says so.
+    r = fwd.figures("--port", port("a"), "--handler", handler, "--carriers", 2, "--packets", COUNT)
+    tap.ok(r.rc == 0 and fwd.read_pcap(path("a.out")) == frames and
+           "1 of 2 carriers" in r.err and r.json["carriers"][1]["rx_packets"] == 0,
+           f"two carriers, one queue, {handler}: a note, and all arrives", r)
+
+    # What has no Ethernet header is counted, not edited.
+    fwd.write_pcap(path("s.in"), [frames[0], b"\x01\x02\x03", frames[1], b"\x01" * 13, frames[2]])
+    for mode, expected in ("macswap", fwd.swapped(frames[:3])), ("mac", None):
+        r = fwd.figures("--port", port("s"), "--mode", mode, "--handler", handler, "--carriers", 1,
+                        "--packets", 5)
+        out = fwd.read_pcap(path("s.out"))
+        tap.ok(r.rc == 0 and len(out) == 3 and expected in (None, out) and
+               r.port(0)["dropped"]["malformed"] == 2, f"{mode}, {handler}: runts are dropped", r)
+
+    # txonly: valid UDP over IPv4, as large as asked, each flow as often as any other.
+    for size, flows in (64, 64), (1518, 3), (64, 1):
+        r = fwd.figures("--port", f"pcap:tx={path('t.out')}", "--mode", "txonly", "--handler",
+                        handler, "--carriers", 1, "--size", size, "--flows", flows, "--duration",
+                        "0.05")
+        out = fwd.read_pcap(path("t.out"))
+        valid = all(len(f) == size and f[12:14] == b"\x08\x00" and f[14] == 0x45 and
+                    fwd.checksum(f[14:34]) == 0 and f[23] == 17 and
+                    struct.unpack("!H", f[16:18])[0] == size - 14 and
+                    struct.unpack("!HHH", f[36:42]) == (9, size - 34, 0) for f in out)
+        counts = {}
+        for f in out:
+            counts[f[34:36]] = counts.get(f[34:36], 0) + 1
+        fair = len(counts) == min(flows, len(out)) and \
+            max(counts.values(), default=0) - min(counts.values(), default=0) <= 1
+        tap.ok(r.rc == 0 and out and valid and fair and r.port(0)["tx_packets"] == len(out) and
+               r.port(0)["tx_bytes"] == size * len(out) and r.port(0)["rx_packets"] == 0,
+               f"txonly, {handler}: {size} bytes, {flows} flows", r)
+tap.done()

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What --json says: its fields, its sums, with one carrier, two, and more than there are CPUs."""
+import os
+
+import netns
+
+import fwd
+
+PORT = {"spec": str, "queues": list, "rx_packets": int, "rx_bytes": int, "tx_packets": int,
+        "tx_bytes": int, "bytes_known": bool, "dropped": dict}
+QUEUE = {"carrier": int, "rx_packets": int, "rx_bytes": int, "tx_packets": int, "tx_bytes": int,
+         "polls": int, "empty_polls": int}
+CARRIER = {"id": int, "cpu": int, "cluster": int, "rounds": int, "slices": int, "spawned": int,
+           "parks": int, "rx_packets": int, "rx_bytes": int, "tx_packets": int, "tx_bytes": int,
+           "polls": int, "empty_polls": int, "sleeps": int, "wakes": int, "slept_ns": int,
+           "wake_p50_ns": int, "wake_p99_ns": int}
+
+
+def typed(thing, fields):
+    return set(thing) >= set(fields) and all(type(thing[k]) is t for k, t in fields.items())
+
+
+def is_whole(r, mode, handler, ports, carriers):
+    j = r.json
+    return r.rc == 0 and j is not None and j["mode"] == mode and j["handler"] == handler and \
+        isinstance(j["seconds"], float) and len(j["ports"]) == ports and \
+        len(j["carriers"]) == carriers and all(typed(p, PORT) for p in j["ports"]) and \
+        all(typed(c, CARRIER) for c in j["carriers"]) and \
+        all(set(p["dropped"]) == fwd.REASONS for p in j["ports"]) and \
+        [c["id"] for c in j["carriers"]] == list(range(carriers)) and \
+        all(typed(q, QUEUE) for p in j["ports"] for q in p["queues"]) and \
+        all(len(p["queues"]) == carriers for p in j["ports"]) and \
+        all(sum(q[k] for q in p["queues"]) == p[k] for p in j["ports"]
+            for k in ("rx_packets", "tx_packets")) and \
+        all(sum(c[k] for c in j["carriers"]) == r.total(k)
+            for k in ("rx_packets", "tx_packets", "rx_bytes", "tx_bytes")
+            if all(p["bytes_known"] for p in j["ports"]) or "packets" in k)
+
+
+netns.enter()
+tap = netns.Tap()
+cpus = len(os.sched_getaffinity(0))
+for carriers in 1, 2, cpus + 1:
+    for handler in "burst", "coroutine":
+        for mode in "io", "mac", "macswap", "rxonly", "txonly":
+            name = f"{mode}, {handler}, {carriers} carriers"
+            # txonly receives nothing by bursts; a number of packets is an end for the others.
+            end = ("--duration", "0.1") if mode == "txonly" else ("--packets", 20000)
+            r = fwd.figures("--port", "null:", "--port", "null:", "--mode", mode, "--handler",
+                            handler, "--carriers", carriers, *end)
+            rx, tx = r.total("rx_packets"), r.total("tx_packets")
+            tap.ok(is_whole(r, mode, handler, 2, carriers), f"{name}: fields and sums", r)
+            tap.ok((rx == tx > 0) if mode in ("io", "mac", "macswap") else
+                   (rx > 0 and tx == 0) if mode == "rxonly" else (tx > 0), f"{name}: packets", r)
+            # A look costs nothing where packets are looked at anyway; null counts none itself.
+            known = mode != "io" or handler == "coroutine"
+            tap.ok(r.port(0)["bytes_known"] == known and
+                   (not known or r.port(0)["rx_bytes"] == 64 * r.port(0)["rx_packets"]),
+                   f"{name}: bytes", r)
+            if handler == "coroutine":
+                started = sum(c["slices"] for c in r.json["carriers"])
+                tap.ok(started >= rx and sum(c["spawned"] for c in r.json["carriers"]) >= rx,
+                       f"{name}: a coroutine for each packet", r)
+    # What was sent first goes round and round; at the end all of it is back in the pool.
+    for handler in "burst", "coroutine":
+        name = f"ring, {handler}, {carriers} carriers"
+        r = fwd.figures("--port", "ring:", "--port", "ring:", "--tx-first", 3, "--handler",
+                        handler, "--carriers", carriers, "--packets", 50000)
+        first = 3 * 32 * carriers
+        tap.ok(is_whole(r, "io", handler, 2, carriers), f"{name}: fields and sums", r)
+        tap.ok(all(p["rx_packets"] <= q["tx_packets"] + first and r.dropped() == 0
+                   for p, q in ((r.port(0), r.port(1)), (r.port(1), r.port(0)))),
+               f"{name}: nothing comes from nowhere", r)
+
+r = fwd.figures("--port", "null:", "--carriers", f"{cpus - 1}-{cpus - 1}", "--packets", 100)
+tap.ok(r.rc == 0 and [c["cpu"] for c in r.json["carriers"]] == [cpus - 1],
+       "a list of CPUs is where carriers run", r)
+r = fwd.run("--port", "null:", "--carriers", 1, "--packets", 100, "--json", "--period", "0.01",
+            "--duration", 20)
+tap.ok(r.json is not None and r.rc == 0, "stdout holds the object and nothing else", r)
+r = fwd.run("--port", "null:", "--carriers", 1, "--duration", "0.5", "--period", "0.1")
+tap.ok(r.rc == 0 and r.out.count("pps") > 8 and "total of 0.5 s" in r.out and
+       "carrier 0" in r.out and r.err == "", "for people: rates once a period, then totals", r)
+r = fwd.run("--port", "null:", "--carriers", 1, "--duration", "0.2", "--period", "0")
+tap.ok(r.rc == 0 and r.out.startswith("total of"), "--period 0: totals only", r)
+tap.done()

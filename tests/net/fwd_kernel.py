@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""haul-fwd between interfaces of the kernel: frames in at one end, out at the other, none lost."""
+import os
+
+import netns
+
+import fwd
+
+COUNT = 300
+WINDOW = 16  # under way at once: less than any queue holds
+
+netns.enter()
+tap = netns.Tap()
+cpus = len(os.sched_getaffinity(0))
+frames = [fwd.frame(i) for i in range(COUNT)]
+
+
+def exchange(out, back):
+    """Sends all frames on one end and takes them from the other, a few under way at once."""
+    got = []
+    for i in range(0, COUNT, WINDOW):
+        part = frames[i:i + WINDOW]
+        for f in part:
+            out.send(f)
+        for _ in part:
+            f = back.recv()
+            if f is None:
+                return got
+            got.append(f)
+    return got
+
+
+def check(name, haul, out, back, expected):
+    netns.wait_for(haul.runs, "haul-fwd to run")
+    got = exchange(out, back) if haul.process.poll() is None else []
+    r = haul.end()
+    tap.ok(sorted(got) == sorted(expected), f"{name}: all frames, unharmed",
+           f"{len(got)} of {len(expected)}\n{r}")
+    tap.ok(r.rc == 0 and r.json and r.dropped() == 0 and r.total("rx_packets") == COUNT and
+           r.total("tx_packets") == COUNT and r.total("rx_bytes") == sum(map(len, frames)),
+           f"{name}: the figures say so, books and pool are whole", r)
+
+
+for carriers in 1, 2, cpus + 1:
+    for handler in "burst", "coroutine":
+        how = f"{handler}, {carriers} carriers"
+        common = "--handler", handler, "--carriers", carriers
+
+        with fwd.Running("--port", "tap:t0", "--mode", "macswap", *common) as haul:
+            netns.wait_for(lambda: haul.runs() and netns.exists("t0"), "t0")
+            netns.wait_up("t0")
+            wire = netns.Raw("t0")
+            check(f"tap, {how}", haul, wire, wire, fwd.swapped(frames))
+            wire.close()
+
+        netns.veth("v0", "v1")
+        netns.veth("w0", "w1")
+        left, right = netns.Raw("v1"), netns.Raw("w1")
+        with fwd.Running("--port", "afpacket:v0", "--port", "afpacket:w0", *common) as haul:
+            check(f"afpacket, {how}", haul, left, right, frames)
+        with fwd.Running("--port", "afpacket:v0", "--port", "tap:t1", *common) as haul:
+            netns.wait_for(lambda: haul.runs() and netns.exists("t1"), "t1")
+            netns.wait_up("t1")
+            wire = netns.Raw("t1")
+            check(f"afpacket to tap, {how}", haul, left, wire, frames)
+            wire.close()
+        left.close()
+        right.close()
+        netns.ip("link del v0")
+        netns.ip("link del w0")
+
+        if os.geteuid() == 0:
+            netns.veth("x0", "x1", queues=carriers)
+            wire = netns.Raw("x1")
+            with fwd.Running("--port", "afxdp:x0", "--mode", "macswap", *common) as haul:
+                check(f"afxdp, {how}", haul, wire, wire, fwd.swapped(frames))
+            wire.close()
+            netns.ip("link del x0")
+tap.done()

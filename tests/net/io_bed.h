@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What tests of haul-dpdk/io.h stand on: EAL, two carriers, ring ports (what is sent on a queue
+ * comes back on it), and packets with a number in them. */
+#ifndef IO_BED_H
+#define IO_BED_H
+
+#include <check.h>
+
+#include <rte_cycles.h>
+#include <rte_mbuf.h>
+
+#include <haul-dpdk/io.h>
+#include <haul-dpdk/port.h>
+#include <haul/haul.h>
+
+#define BED_CARRIERS 2
+#define BED_PORTS_MAX 4
+#define BED_RING 1023 /* what a ring port's queue holds */
+#define BED_BUFFER 512 /* what a transmit queue holds before it */
+
+struct bed {
+	struct rte_mempool *pool;
+	struct haul_port *ports[BED_PORTS_MAX];
+	unsigned nb_ports;
+	struct haul_runtime *rt;
+	struct haul_io *io;
+	char errbuf[256];
+};
+
+/* Once per process. An exit code for main() when there is no EAL here (a skip), else -1. */
+int bed_init(void);
+void bed_fini(void);
+
+/* Opens the specs (NULL ends them) and starts the carriers. */
+void bed_open(struct bed *bed, const char *const *specs);
+
+/* Options with ports and pool filled in. */
+struct haul_io_opts bed_io_opts(const struct bed *bed);
+
+/* Starts the pollers; must work. */
+void bed_start(struct bed *bed, const struct haul_io_opts *opts);
+
+/* Stops the pollers, then all the rest; books and pool must be in order. */
+void bed_close(struct bed *bed, uint64_t timeout_ns);
+
+/* All the rest only: what haul_io_free() says. */
+int bed_take_down(struct bed *bed);
+
+/* A packet with this number in it, of 60 + number % 1000 bytes. Any thread of EAL's. */
+struct rte_mbuf *bed_packet(struct bed *bed, uint32_t number);
+uint32_t bed_number(const struct rte_mbuf *pkt);
+
+/* Sends packets numbered from first on through a carrier's queue, by a coroutine there that waits
+ * for room; returns when all are the queue's. */
+void bed_send(struct bed *bed, unsigned port, unsigned carrier, uint32_t first, uint32_t n);
+
+/* The port's statistics. */
+struct haul_io_stats bed_stats(const struct bed *bed, unsigned port, int carrier);
+
+/* Waits, for as long as it takes: meson ends what hangs. */
+#define WAIT_UNTIL(cond)                        \
+	do {                                    \
+		while (!(cond))                 \
+			rte_delay_us_sleep(50); \
+	} while (0)
+
+#endif

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Burst handlers and sources: what they are given, what is counted, what is refused. */
+#include <errno.h>
+#include <string.h>
+
+#include <haul/driver.h>
+
+#include "io_bed.h"
+
+#define TWO ((const char *const[]){"ring:", "ring:", NULL})
+#define THREE ((const char *const[]){"ring:", "ring:", "ring:", NULL})
+
+static void ignore(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	rte_pktmbuf_free_bulk(pkts, n);
+}
+
+static void ignore_one(struct haul_rx *rx, struct rte_mbuf *pkt)
+{
+	rte_pktmbuf_free(pkt);
+}
+
+static uint16_t nothing(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	return 0;
+}
+
+START_TEST(refuses_options_with_a_line)
+{
+	struct bed bed;
+	struct haul_io_opts wrong[6];
+	unsigned i;
+
+	bed_open(&bed, TWO);
+	for (i = 0; i < 6; i++) {
+		wrong[i] = bed_io_opts(&bed);
+		wrong[i].on_burst = ignore;
+	}
+	wrong[0].on_burst = NULL;
+	wrong[1].on_packet = ignore_one;
+	wrong[2].source = nothing;
+	wrong[3].burst = 513;
+	wrong[4].nb_ports = 0;
+	wrong[5].pool = NULL;
+	for (i = 0; i < 6; i++) {
+		struct haul_io *io = NULL;
+
+		bed.errbuf[0] = '\0';
+		ck_assert_int_eq(
+			haul_io_start(&io, bed.rt, &wrong[i], bed.errbuf, sizeof(bed.errbuf)),
+			-EINVAL);
+		ck_assert_ptr_null(io);
+		ck_assert_ptr_nonnull(strstr(bed.errbuf, "haul_io_start: "));
+		ck_assert_ptr_null(strchr(bed.errbuf, '\n'));
+	}
+	ck_assert_int_eq(bed_take_down(&bed), 0);
+}
+END_TEST
+
+static void *spin(void *arg)
+{
+	while (haul_maybe_yield(false))
+		;
+	return NULL;
+}
+
+START_TEST(refuses_a_carrier_that_has_a_poller)
+{
+	struct haul_io_opts opts;
+	struct haul_coro *poller;
+	struct haul_io *io = NULL;
+	struct bed bed;
+
+	bed_open(&bed, TWO);
+	opts = bed_io_opts(&bed);
+	opts.on_burst = ignore;
+	ck_assert_int_eq(
+		haul_poller_register(haul_carrier(bed.rt, 1), &poller, spin, NULL, NULL), 0);
+	ck_assert_int_eq(haul_io_start(&io, bed.rt, &opts, bed.errbuf, sizeof(bed.errbuf)), -EBUSY);
+	ck_assert_ptr_nonnull(strstr(bed.errbuf, "carrier 1"));
+	haul_cancel(poller);
+	haul_join(poller, NULL);
+	/* The one of carrier 0 is gone too: all can be started now, and no second time. */
+	bed_start(&bed, &opts);
+	ck_assert_int_eq(haul_io_start(&io, bed.rt, &opts, bed.errbuf, sizeof(bed.errbuf)), -EBUSY);
+	bed_send(&bed, 0, 0, 0, 100);
+	WAIT_UNTIL(bed_stats(&bed, 0, 0).rx_packets == 100);
+	bed_close(&bed, 0);
+}
+END_TEST
+
+/* Packets per port and carrier, in the order in which they must come. */
+struct seen {
+	uint32_t next[BED_PORTS_MAX][BED_CARRIERS];
+	bool wrong;
+};
+
+static void take_in_order(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct seen *seen = rx->arg;
+	uint16_t i;
+
+	seen->wrong |= haul_carrier_id(haul_carrier_self()) != rx->carrier || n == 0 || n > 32;
+	for (i = 0; i < n; i++)
+		seen->wrong |= bed_number(pkts[i]) != seen->next[rx->port][rx->carrier]++;
+	rte_pktmbuf_free_bulk(pkts, n);
+}
+
+START_TEST(bursts_come_whole_and_in_order)
+{
+	struct haul_io_opts opts;
+	struct seen seen = {0};
+	struct bed bed;
+	unsigned p, c;
+
+	bed_open(&bed, THREE);
+	opts = bed_io_opts(&bed);
+	opts.on_burst = take_in_order;
+	opts.count_bytes = true;
+	opts.arg = &seen;
+	bed_start(&bed, &opts);
+	ck_assert_str_eq(haul_io_notice(bed.io), "");
+	for (p = 0; p < 3; p++)
+		for (c = 0; c < BED_CARRIERS; c++)
+			bed_send(&bed, p, c, 0, 1000 * (p + 1) + c);
+	for (p = 0; p < 3; p++)
+		for (c = 0; c < BED_CARRIERS; c++)
+			WAIT_UNTIL(bed_stats(&bed, p, (int)c).rx_packets == 1000 * (p + 1) + c);
+	ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), 0);
+	ck_assert(!seen.wrong);
+	for (p = 0; p < 3; p++) {
+		struct haul_io_stats st = bed_stats(&bed, p, -1);
+
+		ck_assert_uint_eq(st.rx_packets, 2000 * (p + 1) + 1);
+		ck_assert_uint_eq(st.tx_packets, st.rx_packets);
+		ck_assert_uint_eq(st.tx_bytes, st.rx_bytes);
+		ck_assert_uint_ge(st.rx_bytes, 60 * st.rx_packets);
+		ck_assert_uint_gt(st.polls, st.empty_polls);
+		for (c = 0; c < BED_CARRIERS; c++)
+			ck_assert_uint_eq(seen.next[p][c], 1000 * (p + 1) + c);
+	}
+	ck_assert_int_eq(bed_take_down(&bed), 0);
+}
+END_TEST
+
+static void to_peer(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct seen *seen = rx->arg;
+
+	seen->next[rx->port][rx->carrier] += n;
+	/* Once across, then it stays there. */
+	if (rx->port == 0)
+		haul_tx_burst(rx->peer, pkts, n);
+	else
+		rte_pktmbuf_free_bulk(pkts, n);
+}
+
+START_TEST(the_peer_is_the_paired_port)
+{
+	struct haul_io_opts opts;
+	struct seen seen = {0};
+	struct bed bed;
+
+	bed_open(&bed, THREE);
+	opts = bed_io_opts(&bed);
+	opts.on_burst = to_peer;
+	opts.arg = &seen;
+	bed_start(&bed, &opts);
+	bed_send(&bed, 0, 1, 0, 500);
+	WAIT_UNTIL(bed_stats(&bed, 1, 1).rx_packets == 500);
+	ck_assert_uint_eq(bed_stats(&bed, 1, 0).rx_packets, 0);
+	ck_assert_uint_eq(bed_stats(&bed, 2, -1).rx_packets, 0);
+	bed_close(&bed, 0);
+	ck_assert_uint_eq(seen.next[0][1], 500);
+	ck_assert_uint_eq(seen.next[1][1], 500);
+}
+END_TEST
+
+static void twice(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct seen *seen = rx->arg;
+	uint16_t i;
+
+	/* More each time, until the ring and what is before it are full. */
+	for (i = 0; i < n; i++) {
+		struct rte_mbuf *more[8];
+		uint16_t k;
+
+		for (k = 0; k < 8; k++) {
+			more[k] = rte_pktmbuf_alloc(pkts[i]->pool);
+			if (!more[k])
+				break;
+			rte_pktmbuf_append(more[k], 60);
+		}
+		haul_tx_burst(rx->reply, more, k);
+	}
+	seen->next[0][0] += n;
+	haul_tx_burst(rx->reply, pkts, n);
+}
+
+START_TEST(a_full_nic_keeps_then_drops_and_counts)
+{
+	struct haul_io_opts opts;
+	struct seen seen = {0};
+	struct haul_io_stats st;
+	struct bed bed;
+
+	bed_open(&bed, TWO);
+	opts = bed_io_opts(&bed);
+	opts.on_burst = twice;
+	opts.count_bytes = true;
+	opts.arg = &seen;
+	bed_start(&bed, &opts);
+	bed_send(&bed, 0, 0, 0, 32);
+	WAIT_UNTIL(bed_stats(&bed, 0, -1).dropped[HAUL_DROP_TX_FULL] > 10000);
+	ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), 0);
+	st = bed_stats(&bed, 0, -1);
+	/* Nothing but what lay in the ring has not come back. */
+	ck_assert_uint_ge(st.tx_packets, st.rx_packets);
+	ck_assert_uint_le(st.tx_packets - st.rx_packets, BED_RING);
+	ck_assert_uint_ge(st.tx_bytes, 60 * st.tx_packets);
+	ck_assert_int_eq(bed_take_down(&bed), 0);
+}
+END_TEST
+
+static uint16_t make(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct bed *bed = rx->arg;
+
+	if (rte_pktmbuf_alloc_bulk(bed->pool, pkts, n) != 0)
+		return 0;
+	for (uint16_t i = 0; i < n; i++)
+		rte_pktmbuf_append(pkts[i], 60);
+	return n;
+}
+
+START_TEST(a_source_stops_at_a_full_nic)
+{
+	struct haul_io_opts opts;
+	struct haul_io_stats st;
+	struct bed bed;
+	unsigned c;
+
+	bed_open(&bed, TWO);
+	opts = bed_io_opts(&bed);
+	opts.source = make;
+	opts.arg = &bed;
+	bed_start(&bed, &opts);
+	for (c = 0; c < BED_CARRIERS; c++)
+		WAIT_UNTIL(bed_stats(&bed, 1, (int)c).tx_packets == BED_RING);
+	ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), 0);
+	st = bed_stats(&bed, 0, -1);
+	ck_assert_uint_eq(st.rx_packets, 0);
+	ck_assert_uint_eq(st.tx_packets, BED_CARRIERS * BED_RING);
+	/* Of the last burst of each carrier, which did not fit; no other was asked for. */
+	ck_assert_uint_le(st.dropped[HAUL_DROP_STOPPING], BED_CARRIERS * 32);
+	ck_assert_uint_eq(st.dropped[HAUL_DROP_TX_FULL], 0);
+	ck_assert_int_eq(bed_take_down(&bed), 0);
+}
+END_TEST
+
+START_TEST(carriers_without_a_queue_get_no_poller)
+{
+	struct haul_io_opts opts;
+	const char *why;
+	struct bed bed;
+
+	/* A file has one queue. */
+	bed_open(&bed, ((const char *const[]){"ring:", "pcap:tx=/dev/null", NULL}));
+	opts = bed_io_opts(&bed);
+	opts.on_burst = ignore;
+	bed_start(&bed, &opts);
+	ck_assert_ptr_nonnull(strstr(haul_io_notice(bed.io), "1 of 2 carriers"));
+	ck_assert_ptr_nonnull(strstr(haul_io_notice(bed.io), "pcap:tx=/dev/null"));
+	ck_assert_ptr_nonnull(haul_io_txq(bed.io, 0, 0));
+	ck_assert_ptr_null(haul_io_txq(bed.io, 0, 1));
+	ck_assert_uint_eq(bed_stats(&bed, 0, 1).polls, 0);
+	ck_assert(haul_io_healthy(bed.io, &why));
+	bed_send(&bed, 0, 0, 0, 10);
+	WAIT_UNTIL(bed_stats(&bed, 0, 0).rx_packets == 10);
+	bed_close(&bed, 0);
+}
+END_TEST
+
+START_TEST(stops_and_starts_again_on_the_same_ports)
+{
+	struct haul_io_opts opts;
+	struct bed bed;
+	const char *why;
+	unsigned i;
+
+	bed_open(&bed, TWO);
+	opts = bed_io_opts(&bed);
+	opts.on_burst = ignore;
+	for (i = 0; i < 5; i++) {
+		bed_start(&bed, &opts);
+		ck_assert(haul_io_healthy(bed.io, &why));
+		bed_send(&bed, 0, i % 2, 0, 200);
+		WAIT_UNTIL(bed_stats(&bed, 0, -1).rx_packets == 200);
+		ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), 0);
+		ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), 0);
+		/* What has stopped is no longer healthy, and says so. */
+		ck_assert(!haul_io_healthy(bed.io, &why));
+		ck_assert_ptr_nonnull(strstr(why, "has ended"));
+		if (i < 4)
+			ck_assert_int_eq(haul_io_free(bed.io, bed.errbuf, sizeof(bed.errbuf)), 0);
+	}
+	ck_assert_int_eq(bed_take_down(&bed), 0);
+}
+END_TEST
+
+static struct rte_mbuf *kept;
+
+static void keep_first(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	if (!kept) {
+		kept = pkts[0];
+		rte_pktmbuf_free_bulk(pkts + 1, n - 1u);
+	} else {
+		rte_pktmbuf_free_bulk(pkts, n);
+	}
+}
+
+START_TEST(a_kept_packet_is_missed_at_the_end)
+{
+	struct haul_io_opts opts;
+	struct bed bed;
+
+	bed_open(&bed, TWO);
+	opts = bed_io_opts(&bed);
+	opts.on_burst = keep_first;
+	bed_start(&bed, &opts);
+	bed_send(&bed, 0, 0, 0, 100);
+	WAIT_UNTIL(bed_stats(&bed, 0, -1).rx_packets == 100);
+	ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), 0);
+	ck_assert_int_eq(bed_take_down(&bed), -EIO);
+	ck_assert_msg(
+		strstr(bed.errbuf, "1 of 8192 packet buffers did not come back"), "%s", bed.errbuf);
+	kept = NULL;
+}
+END_TEST
+
+static void drop_by_number(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	uint16_t i;
+
+	for (i = 0; i < n; i++)
+		haul_drop(
+			rx, &pkts[i], 1, (enum haul_drop)(bed_number(pkts[i]) % HAUL_DROP_REASONS));
+}
+
+START_TEST(drops_are_counted_by_reason)
+{
+	struct haul_io_opts opts;
+	struct haul_io_stats st;
+	struct bed bed;
+	unsigned i;
+
+	bed_open(&bed, TWO);
+	opts = bed_io_opts(&bed);
+	opts.on_burst = drop_by_number;
+	bed_start(&bed, &opts);
+	bed_send(&bed, 1, 0, 0, 10 * HAUL_DROP_REASONS + 1);
+	WAIT_UNTIL(bed_stats(&bed, 1, -1).rx_packets == 10 * HAUL_DROP_REASONS + 1);
+	ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), 0);
+	st = bed_stats(&bed, 1, -1);
+	for (i = 0; i < HAUL_DROP_REASONS; i++) {
+		ck_assert_uint_eq(st.dropped[i], i == 0 ? 11 : 10);
+		ck_assert_str_ne(haul_drop_name((enum haul_drop)i), "?");
+	}
+	ck_assert_str_eq(haul_drop_name(HAUL_DROP_REASONS), "?");
+	ck_assert_int_eq(bed_take_down(&bed), 0);
+}
+END_TEST
+
+static void drop_too_many(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct rte_mbuf *own = rte_pktmbuf_alloc(pkts[0]->pool);
+
+	haul_drop(rx, pkts, n, HAUL_DROP_MALFORMED);
+	haul_drop(rx, &own, 1, HAUL_DROP_MALFORMED);
+}
+
+START_TEST(a_wrong_ledger_is_an_error_with_a_line)
+{
+	struct haul_io_opts opts;
+	struct bed bed;
+
+	bed_open(&bed, TWO);
+	opts = bed_io_opts(&bed);
+	opts.on_burst = drop_too_many;
+	bed_start(&bed, &opts);
+	bed_send(&bed, 1, 1, 0, 1);
+	WAIT_UNTIL(bed_stats(&bed, 1, -1).rx_packets == 1);
+	ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), -EIO);
+	ck_assert_msg(strstr(bed.errbuf, "port 1 (ring:), carrier 1: received 1 packets"), "%s",
+		bed.errbuf);
+	ck_assert_ptr_null(strchr(bed.errbuf, '\n'));
+	ck_assert_int_eq(bed_take_down(&bed), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("io_burst");
+	TCase *tc = tcase_create("io_burst");
+	SRunner *runner;
+	int failed = bed_init();
+
+	if (failed >= 0)
+		return failed;
+	tcase_set_timeout(tc, 0);
+	tcase_add_test(tc, refuses_options_with_a_line);
+	tcase_add_test(tc, refuses_a_carrier_that_has_a_poller);
+	tcase_add_test(tc, bursts_come_whole_and_in_order);
+	tcase_add_test(tc, the_peer_is_the_paired_port);
+	tcase_add_test(tc, a_full_nic_keeps_then_drops_and_counts);
+	tcase_add_test(tc, a_source_stops_at_a_full_nic);
+	tcase_add_test(tc, carriers_without_a_queue_get_no_poller);
+	tcase_add_test(tc, stops_and_starts_again_on_the_same_ports);
+	tcase_add_test(tc, a_kept_packet_is_missed_at_the_end);
+	tcase_add_test(tc, drops_are_counted_by_reason);
+	tcase_add_test(tc, a_wrong_ledger_is_an_error_with_a_line);
+	suite_add_tcase(s, tc);
+	runner = srunner_create(s);
+	srunner_set_fork_status(runner, CK_NOFORK);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	bed_fini();
+	return failed != 0;
+}

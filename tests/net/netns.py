@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A private network for a test: the test process itself moves into fresh namespaces.
+
+    import netns
+    netns.enter()                     # or ends the test with a TAP skip that says why
+    netns.veth("v0", "v1", queues=2)  # both up, quiet, no offloads
+    netns.ip("addr add 10.0.0.2/24 dev v1")
+    peer = netns.Raw("v1")            # frames in and out of an interface
+    subprocess.Popen([...])           # children live in the same private network
+
+Nothing is left behind: the kernel removes the namespaces with the last process in them, however
+that process ends. Names need not be unique, since nobody else sees them. Works as root, and as a
+user where the kernel lets users have namespaces. One network is enough for most tests: a port of
+haul's takes an interface that has no address, and the kernel talks to it from the other end.
+"""
+import ctypes
+import fcntl
+import os
+import select
+import socket
+import struct
+import subprocess
+import sys
+import time
+
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from tap import Tap  # noqa: E402  for the tests, as netns.Tap
+
+CLONE_NEWNS = 0x00020000
+CLONE_NEWUSER = 0x10000000
+CLONE_NEWNET = 0x40000000
+MS_REC_PRIVATE = 0x44000
+
+ETH_P_ALL = 3
+PACKET_OUTGOING = 4
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def _check(what, rc):
+    if rc < 0:
+        raise OSError(ctypes.get_errno(), f"{what}: {os.strerror(ctypes.get_errno())}")
+
+
+def _write(path, text):
+    with open(path, "w") as f:
+        f.write(text)
+
+
+def _mount(kind, where):
+    """True when it worked: a container may refuse any of them, and few tests need them."""
+    return _libc.mount(kind.encode(), where.encode(), kind.encode(), 0, None) == 0
+
+
+def enter(as_user=False):
+    """Moves this process into private network and mount namespaces, loopback up.
+
+    as_user: also into a user namespace, as an unprivileged user would (uid 0 inside, with no
+    power outside), although the test runs as root.
+    """
+    uid, gid = os.geteuid(), os.getegid()
+    user = as_user or uid != 0
+    if as_user and uid == 0:
+        # nobody: a root mapped to root would keep its access to root's files
+        os.setgroups([])
+        os.setresgid(65534, 65534, 65534)
+        os.setresuid(65534, 65534, 65534)
+        _check("prctl", _libc.prctl(4, 1, 0, 0, 0))  # dumpable again, so /proc/self is ours
+        uid = gid = 65534
+    try:
+        flags = CLONE_NEWNET | CLONE_NEWNS | (CLONE_NEWUSER if user else 0)
+        _check("unshare", _libc.unshare(flags))
+        if user:
+            _write("/proc/self/setgroups", "deny")
+            _write("/proc/self/uid_map", f"0 {uid} 1")
+            _write("/proc/self/gid_map", f"0 {gid} 1")
+        _check("mount", _libc.mount(b"none", b"/", None, MS_REC_PRIVATE, None))
+    except OSError as e:
+        skip_all(f"no private namespaces here ({e})")
+    # /sys/class/net of the new network, and a place for XDP programs.
+    _mount("sysfs", "/sys")
+    _mount("bpf", "/sys/fs/bpf")
+    # No router solicitations and the like: what is on a wire is the test's own. Tests that
+    # want IPv6 on an interface say so by ip6().
+    for scope in "all", "default":
+        try:
+            _write(f"/proc/sys/net/ipv6/conf/{scope}/disable_ipv6", "1")
+        except OSError:
+            pass
+    ip("link set lo up")
+
+
+def skip_all(why):
+    """Ends a TAP test program before its first test."""
+    print(f"1..0 # SKIP {why}", flush=True)
+    sys.exit(0)
+
+
+def ip(args):
+    subprocess.run(["ip"] + args.split(), check=True)
+
+
+def ip6(name):
+    """Lets an interface speak IPv6, with addresses that can be used at once (no DAD)."""
+    _write(f"/proc/sys/net/ipv6/conf/{name}/accept_dad", "0")
+    _write(f"/proc/sys/net/ipv6/conf/{name}/router_solicitations", "0")
+    _write(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6", "0")
+
+
+def veth(a, b, queues=1, mtu=None):
+    """A cable between two interfaces, both up, without the offloads that AF_XDP cannot take."""
+    q = f"numrxqueues {queues} numtxqueues {queues}"
+    ip(f"link add {a} {q} type veth peer name {b} {q}")
+    for name in a, b:
+        subprocess.run(["ethtool", "-K", name, *"tx off tso off gso off gro off".split()],
+                       check=True, stdout=subprocess.DEVNULL)
+        if mtu:
+            ip(f"link set {name} mtu {mtu}")
+        ip(f"link set {name} up")
+    for name in a, b:
+        wait_up(name)
+
+
+def exists(name):
+    return name in (n for _, n in socket.if_nameindex())
+
+
+def flags(name):
+    """The interface's IFF_ flags, 0 when there is no such interface."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        try:
+            r = fcntl.ioctl(s, 0x8913, struct.pack("16sH14x", name.encode(), 0))  # SIOCGIFFLAGS
+        except OSError:
+            return 0
+        return struct.unpack("16sH14x", r)[1]
+
+
+def wait_for(cond, what, seconds=20):
+    """Waits until cond() is true; the time is only for the message of a test that hangs."""
+    end = time.monotonic() + seconds
+    while not cond():
+        if time.monotonic() > end:
+            raise TimeoutError(f"waited {seconds} s for {what}")
+        time.sleep(0.005)
+
+
+def wait_up(name, seconds=20):
+    """Until the interface exists, is up and has carrier (IFF_UP and IFF_RUNNING)."""
+    wait_for(lambda: flags(name) & 0x41 == 0x41, f"{name} to come up", seconds)
+
+
+def mac(name):
+    with open(f"/sys/class/net/{name}/address") as f:
+        return bytes.fromhex(f.read().strip().replace(":", ""))
+
+
+class Raw:
+    """Frames in and out of an interface; what the interface itself sends is not seen."""
+
+    def __init__(self, name):
+        self.sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
+        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 << 20)
+        self.sock.bind((name, ETH_P_ALL))
+
+    def send(self, frame):
+        self.sock.send(frame)
+
+    def recv(self, seconds=10):
+        """The next frame that came in, or None after so long."""
+        end = time.monotonic() + seconds
+        while True:
+            left = end - time.monotonic()
+            if left <= 0 or not select.select([self.sock], [], [], left)[0]:
+                return None
+            frame, addr = self.sock.recvfrom(65536)
+            if addr[2] != PACKET_OUTGOING:
+                return frame
+
+    def close(self):
+        self.sock.close()

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ports to another process, or to another port, over a Unix socket: memif, vhost, virtio-user.
+
+Usage: port_sockets.py PROBE
+"""
+import os
+import socket
+import sys
+import tempfile
+
+import netns
+import tap
+from probe import Error, Probe, frame, refused
+
+t = tap.Tap()
+
+
+def exchange(a, b, q=0):
+    """A frame each way. Either end may need time for the other one's queue to be ready."""
+    a.count(1, 0.01)
+    netns.wait_for(lambda: a.send(frame(7), q) == 1 and b.count(1, 0.2)[0] > 0, "a frame to b")
+    netns.wait_for(lambda: b.send(frame(8), q) == 1 and a.count(1, 0.2)[0] > 0, "a frame to a")
+    b.count(100, 0.02)
+    a.send(frame(1), q)
+    there = b.recv()
+    a.count(100, 0.02)
+    b.send(frame(2), q)
+    return there == [(frame(1), q)] and a.recv() == [(frame(2), q)]
+
+
+def vhost(probe, path):
+    v = probe.open(f"vhost:{path}", 2)
+    t.ok(v.queues == 1 and "add queues=2" in v.notice and "1 queue for 2" in v.notice,
+         "vhost: one queue unless both sides have more", v.notice)
+    u = probe.open(f"virtio-user:{path}")
+    v.start(), u.start()
+    t.ok(exchange(v, u), "vhost and virtio-user: frames go both ways")
+    e = refused(probe, f"vhost:{path}")
+    t.ok("another program listens on" in e.line, "vhost: a path that is taken", e)
+    u.close(), v.close()
+    t.ok(not os.path.exists(path), "vhost: the socket is gone")
+    t.ok(probe.is_whole(), "vhost and virtio-user: the pool is whole", probe.pool())
+
+
+def two_queues(probe, path):
+    v = probe.open(f"vhost:{path},queues=2", 2)
+    u = probe.open(f"virtio-user:{path},queues=2", 2)
+    t.ok(v.queues == u.queues == 2 and v.notice == u.notice == "", "vhost: two queues if said so")
+    v.start(), u.start()
+    t.ok(exchange(v, u, 0) and exchange(v, u, 1), "vhost: frames on both queues")
+    # the other order: the guest's end finds nobody, and SIGPIPE does not end the program
+    v.close()
+    u.send(frame(), n=10)
+    u.close()
+    t.ok(probe.is_whole(), "vhost: closed before virtio-user", probe.pool())
+
+
+def left_behind(probe, path):
+    """A socket that nobody serves any more, as a crashed program leaves it."""
+    with socket.socket(socket.AF_UNIX) as s:
+        s.bind(path)
+    v = probe.open(f"vhost:{path}")
+    t.ok(True, "vhost: a socket left behind is no obstacle")
+    v.close()
+
+
+def memif(probe, program, path):
+    s = probe.open(f"memif:role=server,socket={path}", 2)
+    t.ok(s.queues == 1 and "add queues=2" in s.notice, "memif: one queue", s.notice)
+    s.start()
+    other = Probe(program)
+    c = other.open(f"memif:role=client,socket={path},rsize=9").start()
+    t.ok(exchange(c, s), "memif: frames go both ways between two processes")
+    other.kill()
+    s.send(frame(), n=3)
+    other = Probe(program)
+    c = other.open(f"memif:role=client,socket={path}").start()
+    t.ok(exchange(c, s), "memif: the other side may crash and come again")
+    third = Probe(program)
+    e = refused(third, f"memif:role=server,socket={path}")
+    t.ok("another program listens on" in e.line, "memif: a socket that is taken", e)
+    third.quit()
+    s.close()
+    t.ok(probe.is_whole(), "memif: the server's pool is whole", probe.pool())
+    c.close()
+    t.ok(other.is_whole() and other.quit() == 0, "memif: the client's pool is whole")
+
+
+def memif_queues(probe, path):
+    s = probe.open(f"memif:role=server,socket={path},id=3,queues=2", 2).start()
+    other = probe.open(f"memif:role=server,socket={path},id=4", 1).start()
+    c = probe.open(f"memif:role=client,socket={path},id=3,queues=2", 2).start()
+    t.ok(exchange(c, s, 0) and exchange(c, s, 1), "memif: two queues if said so")
+    t.ok(other.count(1, 0.05)[0] == 0, "memif: ids share a socket")
+    e = refused(probe, f"memif:role=server,socket={path}x,queues=3", 2)
+    t.ok("queues=3 for 2 carriers" in e.line, "memif: more queues than carriers", e)
+    lone = probe.open(f"memif:role=client,socket={path}x")
+    try:
+        lone.start()
+    except Error as e:
+        t.ok("no server listens on" in e.line, "memif: a client without a server", e)
+    e = refused(probe, f"memif:role=server,socket={path}x")
+    t.ok("give the server first" in e.line, "memif: a server after its own client", e)
+    for port in lone, c, other, s:
+        port.close()
+    t.ok(probe.is_whole(), "memif: the pool is whole after two queues", probe.pool())
+
+
+probe = Probe(sys.argv[1])
+with tempfile.TemporaryDirectory() as d:
+    vhost(probe, os.path.join(d, "v"))
+    two_queues(probe, os.path.join(d, "v2"))
+    left_behind(probe, os.path.join(d, "v3"))
+    memif(probe, sys.argv[1], os.path.join(d, "m"))
+    memif_queues(probe, os.path.join(d, "m2"))
+t.ok(probe.quit() == 0, "EAL ends")
+t.done()

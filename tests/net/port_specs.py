@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Port specs that cannot work: each is refused with its line, and costs nothing.
+
+Usage: port_specs.py PROBE
+"""
+import errno
+import os
+import sys
+import tempfile
+
+import netns
+import tap
+from probe import Probe, refused
+
+E = errno
+LONG = "x" * 600
+SPECS = [  # what is asked for, the error, what its line says
+    ("", E.EINVAL, "no such kind of port; there are tap: afxdp:"),
+    ("nothing", E.EINVAL, "no such kind of port"),
+    ("tun:t0", E.EINVAL, "no such kind of port"),
+    ("TAP:t0", E.EINVAL, "no such kind of port"),
+    ("crypto_null0", E.EINVAL, "no such kind of port"),
+    (f"ring:{LONG}", E.EINVAL, "longer than 511 characters"),
+    ("tap:", E.EINVAL, "nothing after 'tap:'; the form is tap:NAME"),
+    ("tap:sixteencharacter", E.EINVAL, "at most 15 characters"),
+    ("tap:a/b", E.EINVAL, "no slash, colon or space"),
+    ("tap:t0,t1", E.EINVAL, "'t1' is no option like key=value"),
+    ("tap:t0,foo=1", E.EINVAL, "no option foo; tap:NAME[,mac=ADDR] takes mac and remote"),
+    ("tap:t0,mac=1:2:3", E.EINVAL, "mac=1:2:3 is no address like 02:00:00:00:00:01"),
+    ("tap:t0,mac=", E.EINVAL, "mac= has no value"),
+    ("tap:t0,mac=02:00:00:00:00:01,mac=02:00:00:00:00:01", E.EINVAL, "mac is given twice"),
+    ("tap:lo", E.EBUSY, "interface lo is in use; choose another name"),
+    ("tap:dummy", E.EINVAL, "is no TAP with several queues; choose another name, or ip link del"),
+    ("afxdp:", E.EINVAL, "nothing after 'afxdp:'"),
+    ("afxdp:none", E.ENODEV, "there is no interface none; ip link shows"),
+    ("afxdp:dummy", E.ENETDOWN, "interface dummy is down; ip link set dummy up"),
+    ("afxdp:v0,start_queue=7", E.EINVAL, "interface v0 has no queue 7; its last is 1"),
+    ("afxdp:v0,force_copy=2", E.EINVAL, "force_copy=2 is neither 0 nor 1"),
+    ("afpacket:none", E.ENODEV, "there is no interface none"),
+    ("afpacket:dummy", E.ENETDOWN, "interface dummy is down; ip link set dummy up"),
+    ("afpacket:v0,framecnt=1", E.EINVAL, "framecnt=1 is no number from 2 to 65536"),
+    ("memif:", E.EINVAL, "role=server (makes the socket) or role=client (connects to it)"),
+    ("memif:role=boss,socket=/m", E.EINVAL, "role=server (makes the socket)"),
+    ("memif:role=server", E.EINVAL, "socket=/PATH is needed"),
+    ("memif:role=server,socket=/none/m", E.ENOENT, "no socket can be made in /none"),
+    ("memif:role=client,socket=/m,queues=2", E.EINVAL, "queues=2 for 1 carriers"),
+    (f"vhost:/{'d' * 120}", E.ENAMETOOLONG, "has more than 107 characters"),
+    ("vhost:DIR/file", E.EEXIST, "DIR/file exists and is no socket; choose another path"),
+    ("vhost:DIR/v,queues=0", E.EINVAL, "queues=0 is no number from 1 to 128"),
+    ("virtio-user:DIR/none", E.ENOENT, "nobody listens on DIR/none; start the other side first"),
+    ("virtio-user:DIR/v,server=1", E.EINVAL, "no option server"),
+    ("pcap:", E.EINVAL, "give rx=FILE, tx=FILE or both; or iface=INTERFACE"),
+    ("pcap:rx=DIR/none", E.ENOENT, "DIR/none cannot be read: No such file"),
+    ("pcap:rx=DIR/file", E.EINVAL, "DIR/file is no pcap file"),
+    ("pcap:tx=/none/f", E.ENOENT, "/none/f cannot be written: No such file"),
+    ("pcap:iface=none", E.ENODEV, "there is no interface none"),
+    ("pcap:iface=v0,rx=DIR/file", E.EINVAL, "give rx=FILE, tx=FILE or both"),
+    ("null:64", E.EINVAL, "'64' is no option like key=value"),
+    ("null:size=9000", E.EINVAL, "size=9000 is no number from 60 to 2048"),
+    ("null:size=+64", E.EINVAL, "size=+64 is no number"),
+    ("ring:r,size=3", E.EINVAL, "no option size; ring:[NAME] takes none"),
+    ("pci:", E.EINVAL, "nothing after 'pci:'"),
+    ("pci:here", E.EINVAL, "'here' is no PCI address like 0000:03:00.0"),
+    ("pci:0000:ff:1f.7", E.ENODEV, "there is no such PCI device; lspci -D"),
+    ("net_nothing0", E.ENODEV, "DPDK has no driver of that name"),
+    ("net_null0,size=large", E.EINVAL, "the driver refused it without a word"),
+    ("net_tap0,iface=this/that", E.EIO, "TAP invalid remote interface name (this/that)"),
+]
+
+netns.enter()
+netns.veth("v0", "v1", queues=2)
+netns.ip("link add dummy type veth peer name other")
+t = tap.Tap()
+with tempfile.TemporaryDirectory() as directory:
+    with open(os.path.join(directory, "file"), "w") as f:
+        f.write("not a capture")
+    probe = Probe(sys.argv[1])
+    for spec, number, text in SPECS:
+        spec, text = spec.replace("DIR", directory), text.replace("DIR", directory)
+        e = refused(probe, spec)
+        t.ok(e.number == number and e.line.startswith(f"port '{spec[:511]}': ") and text in e.line,
+             spec.replace(directory, "DIR").replace(LONG, "xxx...") or "(empty)", e)
+    t.ok(probe.is_whole(), "the pool is whole", probe.pool())
+    # what was refused is not in the way of what is right
+    port = probe.open("tap:t0").start()
+    t.ok(port.send(b"\xff" * 60) == 1, "a port opens after all that")
+    port.close()
+    t.ok(probe.is_whole() and probe.quit() == 0, "and closes")
+t.done()

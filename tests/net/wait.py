@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the tests of waiting pollers share: requests sent one at a time at random gaps."""
+import os
+import random
+import select
+import socket
+import time
+
+import netns
+from echo import IP4, MINE4, peer
+
+POLLERS = ("spin", "block", "adaptive", "sleep")
+REQUESTS = int(os.environ.get("HAUL_REQUESTS", "1000"))
+GAP = 0.003  # seconds, at most
+LOST = 2.0  # unanswered for so long: a wakeup was lost
+
+
+class Link:
+    """The kernel's side of a port of that kind: with Link("afxdp") as l: Echo(... l.port ...)"""
+
+    def __init__(self, kind, queues=2):
+        self.kind, self.queues = kind, queues
+        self.port = "tap:t0" if kind == "tap" else f"{kind}:v0"
+        self.iface = "t0" if kind == "tap" else "v1"
+        self.deleted = "t0" if kind == "tap" else "v0"
+
+    def __enter__(self):
+        if self.kind != "tap":
+            netns.veth("v0", "v1", queues=self.queues)
+        return self
+
+    def up(self, echo):
+        """Once the program runs. Nobody else but the test shall wake it: no ARP."""
+        peer(self.iface)
+        netns.ip(f"neigh replace {IP4} lladdr {echo.mac().hex(':')} dev {self.iface}")
+
+    def __exit__(self, *_):
+        if self.kind != "tap" and netns.exists("v0"):
+            netns.ip("link del v0")
+
+
+def ask(requests, gap=GAP, seed=None):
+    """Sends UDP requests one at a time, from ports that go to different queues. How many were
+    answered: all, or those before the first that was not."""
+    rng = random.Random(seed)
+    socks = []
+    for _ in range(8):
+        s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        s.bind((MINE4, 0))
+        s.setblocking(False)
+        socks.append(s)
+    try:
+        for n in range(requests):
+            s = socks[n % len(socks)]
+            body = n.to_bytes(8, "big")
+            s.sendto(body, (IP4, 7))
+            end = time.monotonic() + LOST
+            while True:
+                left = end - time.monotonic()
+                if left <= 0 or not select.select([s], [], [], left)[0]:
+                    return n
+                if s.recv(64) == body:
+                    break
+            time.sleep(rng.random() * gap)
+        return requests
+    finally:
+        for s in socks:
+            s.close()
+
+
+def cpu_seconds(pid):
+    """User and system time of a process."""
+    with open(f"/proc/{pid}/stat") as f:
+        fields = f.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

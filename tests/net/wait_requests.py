@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""No wakeup is lost: requests one at a time at random gaps, over each kind of port that can be
+waited on, under each kind of poller; each is answered. HAUL_REQUESTS: how many (for a soak)."""
+import random
+import sys
+
+import netns
+from echo import Echo, replies
+from wait import POLLERS, REQUESTS, Link, ask
+
+
+def one(tap, binary, kind, poller, carriers, requests, seed):
+    what = f"{kind}, {poller}, {carriers} carriers"
+    with Link(kind, queues=carriers) as link, \
+            Echo(binary, "--port", link.port, "--carriers", carriers, "--poller", poller) as e:
+        link.up(e)
+        answered = ask(requests, seed=seed)
+        tap.ok(answered == requests, f"{what}: {requests} requests answered",
+               f"{answered} answered, then none for 2 s (seed {seed})")
+        code, figures = e.stop()
+        sleeps = sum(c["sleeps"] for c in figures["carriers"]) if figures else 0
+        print(f"# {what}: {answered} of {requests}; {sleeps} sleeps; wake to handler p50 "
+              f"{figures and figures['wake_p50_ns']} p99 {figures and figures['wake_p99_ns']} ns")
+        tap.ok(code == 0 and figures and figures["poller"] == poller
+               and replies(figures, "udp") >= answered, f"{what}: clean end", e.stderr())
+        tap.ok((sleeps == 0) == (poller == "spin"), f"{what}: it does what it is called", figures)
+
+
+def main(binary):
+    tap = netns.Tap()
+    seed = random.randrange(1 << 32)
+    print(f"# seed {seed}")
+    for kind in "tap", "afxdp", "afpacket":
+        for poller in POLLERS:
+            one(tap, binary, kind, poller, 2, REQUESTS, seed)
+        for poller in POLLERS:
+            one(tap, binary, kind, poller, 5, max(REQUESTS // 10, 1), seed)
+    tap.done()
+
+
+if __name__ == "__main__":
+    netns.enter()
+    main(sys.argv[1])

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A runtime for tests: so many carriers on plain threads, floating where there are more than
+ * CPUs. */
+#ifndef HAUL_TESTS_RUNTIME_H
+#define HAUL_TESTS_RUNTIME_H
+
+#include <check.h>
+#include <sched.h>
+
+#include <haul/haul.h>
+
+static inline struct haul_runtime *runtime_start(unsigned carriers)
+{
+	struct haul_plan_opts opts = {.carriers = carriers};
+	struct haul_runtime *rt = NULL;
+	struct haul_plan *plan = NULL;
+	char why[256] = "";
+
+	ck_assert_msg(haul_plan_create(&plan, &opts, why, sizeof(why)) == 0, "%s", why);
+	ck_assert_int_eq(haul_start(&rt, &(struct haul_runtime_opts){.plan = plan}), 0);
+	haul_plan_destroy(plan);
+	ck_assert_uint_eq(haul_carriers(rt), carriers);
+	return rt;
+}
+
+static inline void runtime_stop(struct haul_runtime *rt)
+{
+	ck_assert_int_eq(haul_stop(rt, HAUL_FOREVER), 0);
+}
+
+/* Runs fn(arg) as a coroutine of carrier i and gives back what it returns. */
+static inline void *run_on(struct haul_runtime *rt, unsigned i, haul_fn *fn, void *arg)
+{
+	struct haul_coro *co;
+	void *result;
+
+	ck_assert_int_eq(haul_spawn_on(haul_carrier(rt, i), &co, fn, arg, NULL), 0);
+	ck_assert_int_eq(haul_join(co, &result), 0);
+	return result;
+}
+
+/* Waits for a condition, never for a time: a thread and a coroutine each in its way. */
+#define WAIT_UNTIL(cond)                       \
+	do {                                   \
+		while (!(cond)) {              \
+			if (haul_self())       \
+				haul_yield();  \
+			else                   \
+				sched_yield(); \
+		}                              \
+	} while (0)
+
+#endif

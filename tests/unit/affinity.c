@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Each coroutine runs on its home, whatever it does. */
+#include <errno.h>
+
+#include "support/runtime.h"
+#include "support/suite.h"
+
+#define CARRIERS 3
+
+static void *where(void *arg)
+{
+	return haul_carrier_self();
+}
+
+static void *stays_here(void *arg)
+{
+	struct haul_carrier *home = haul_carrier_self();
+	bool ok = haul_coro_home(haul_self()) == home;
+
+	for (int i = 0; i < 1000 && ok; i++) {
+		haul_yield();
+		ok = haul_carrier_self() == home;
+	}
+	for (int i = 0; i < 50 && ok; i++) {
+		ok = haul_sleep(i * HAUL_US) == 0 && haul_carrier_self() == home;
+	}
+	for (int i = 0; i < 1000 && ok; i++) {
+		haul_unpark(haul_self());
+		ok = haul_park() == 0 && haul_carrier_self() == home;
+	}
+	return ok ? home : NULL;
+}
+
+START_TEST(coroutine_stays_at_home)
+{
+	struct haul_runtime *rt = runtime_start(CARRIERS);
+
+	for (unsigned i = 0; i < CARRIERS; i++)
+		ck_assert_ptr_eq(run_on(rt, i, stays_here, NULL), haul_carrier(rt, i));
+	runtime_stop(rt);
+}
+END_TEST
+
+static void *child_is_here(void *arg)
+{
+	struct haul_coro *child;
+	void *there = NULL;
+
+	if (haul_spawn(&child, where, NULL, NULL) == 0)
+		haul_join(child, &there);
+	if (there != haul_carrier_self())
+		return "haul_spawn left home";
+	if (haul_spawn_any(arg, &child, where, NULL, NULL) == 0)
+		haul_join(child, &there);
+	return there == haul_carrier_self() ? NULL : "haul_spawn_any left home";
+}
+
+START_TEST(child_starts_on_the_running_carrier)
+{
+	struct haul_runtime *rt = runtime_start(CARRIERS);
+
+	for (unsigned i = 0; i < CARRIERS; i++)
+		ck_assert_pstr_eq(run_on(rt, i, child_is_here, rt), NULL);
+	runtime_stop(rt);
+}
+END_TEST
+
+START_TEST(plain_thread_is_no_carrier)
+{
+	struct haul_runtime *rt = runtime_start(1);
+
+	ck_assert_ptr_null(haul_carrier_self());
+	ck_assert_ptr_null(haul_self());
+	ck_assert(!haul_cancelled());
+	ck_assert_int_eq(haul_spawn(NULL, where, NULL, NULL), -EPERM);
+	runtime_stop(rt);
+}
+END_TEST
+
+START_TEST(spawn_any_from_outside_reaches_each_carrier)
+{
+	struct haul_runtime *rt = runtime_start(CARRIERS);
+	unsigned seen[CARRIERS] = {0};
+
+	for (unsigned i = 0; i < 4 * CARRIERS; i++) {
+		struct haul_coro *co;
+		void *there;
+
+		ck_assert_int_eq(haul_spawn_any(rt, &co, where, NULL, NULL), 0);
+		haul_join(co, &there);
+		seen[haul_carrier_id(there)]++;
+	}
+	for (unsigned i = 0; i < CARRIERS; i++)
+		ck_assert_uint_eq(seen[i], 4);
+	runtime_stop(rt);
+}
+END_TEST
+
+START_TEST(facts_of_a_carrier)
+{
+	struct haul_runtime *rt = runtime_start(CARRIERS);
+
+	for (unsigned i = 0; i < CARRIERS; i++) {
+		ck_assert_uint_eq(haul_carrier_id(haul_carrier(rt, i)), i);
+		ck_assert_ptr_eq(haul_carrier_runtime(haul_carrier(rt, i)), rt);
+	}
+	ck_assert_ptr_null(haul_carrier(rt, CARRIERS));
+	runtime_stop(rt);
+}
+END_TEST
+
+SUITE_MAIN("affinity", {coroutine_stays_at_home, 1}, {child_starts_on_the_running_carrier, 1},
+	{plain_thread_is_no_carrier, 1}, {spawn_any_from_outside_reaches_each_carrier, 1},
+	{facts_of_a_carrier, 1})

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A child process that is to die in a certain way: what it wrote to stderr, and how it ended. */
+#ifndef HAUL_TESTS_CORO_CHILD_H
+#define HAUL_TESTS_CORO_CHILD_H
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct child {
+	int status; /* of waitpid */
+	unsigned lines; /* that begin with "haul: " */
+	char said[4096];
+};
+
+/* Runs fn(arg), and _exit(0) after it, in a child. */
+static inline struct child child_run(void (*fn)(void *arg), void *arg)
+{
+	struct child c = {0};
+	size_t len = 0;
+	int fds[2];
+	ssize_t n;
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(fds), 0);
+	fflush(NULL);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+		dup2(fds[1], STDERR_FILENO);
+		close(fds[0]);
+		close(fds[1]);
+		fn(arg);
+		_exit(0);
+	}
+	close(fds[1]);
+	while (len < sizeof(c.said) - 1 &&
+		(n = read(fds[0], c.said + len, sizeof(c.said) - 1 - len)) > 0)
+		len += (size_t)n;
+	close(fds[0]);
+	ck_assert_int_eq(waitpid(pid, &c.status, 0), pid);
+	for (const char *p = c.said; (p = strstr(p, "haul: ")); p++)
+		c.lines += p == c.said || p[-1] == '\n';
+	return c;
+}
+
+#define CHILD_DIED_BY(c, sig)                                                   \
+	ck_assert_msg(WIFSIGNALED((c).status) && WTERMSIG((c).status) == (sig), \
+		"status %x, not signal %d; it said: %s", (c).status, (sig), (c).said)
+
+#define CHILD_EXITED(c, code)                                                     \
+	ck_assert_msg(WIFEXITED((c).status) && WEXITSTATUS((c).status) == (code), \
+		"status %x, not exit %d; it said: %s", (c).status, (code), (c).said)
+
+#endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The arena of stacks: where things lie in a slot, how slots move, and what is given back. */
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coro/stack.h"
+#include "support/suite.h"
+
+#define HEAD ((size_t)256)
+#define PAGE ((uintptr_t)4096)
+
+static struct hauli_stacks *arena_with(enum hauli_guard guard)
+{
+	struct hauli_stacks *a = NULL;
+
+	ck_assert_int_eq(hauli_stacks_create(&a, HEAD, guard), 0);
+	return a;
+}
+
+START_TEST(smallest_class_that_fits)
+{
+	size_t largest = hauli_stack_usable(HAULI_STACK_CLASSES - 1);
+
+	ck_assert_uint_eq(hauli_stack_usable(0), 8 << 10);
+	ck_assert_uint_eq(hauli_stack_usable(1), 24 << 10);
+	ck_assert_uint_eq(largest, (2048 << 10) - (8 << 10));
+	for (size_t n = 0; n <= largest; n++) {
+		int cls = hauli_stack_class(n);
+
+		if (cls < 0 || cls >= HAULI_STACK_CLASSES ||
+			hauli_stack_usable((unsigned)cls) < n ||
+			(cls > 0 && hauli_stack_usable((unsigned)cls - 1) >= n))
+			ck_abort_msg("class %d for %zu bytes", cls, n);
+	}
+	ck_assert_int_eq(hauli_stack_class(largest + 1), -EINVAL);
+	ck_assert_int_eq(hauli_stack_class(SIZE_MAX), -EINVAL);
+}
+END_TEST
+
+START_TEST(head_sizes_that_cannot_be)
+{
+	static const size_t sizes[] = {0, 1, 255, 257, 4096, 3 * 1024 + 64};
+	struct hauli_stacks *a;
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		ck_assert_int_eq(hauli_stacks_create(&a, sizes[i], HAULI_GUARD_BEST), -EINVAL);
+}
+END_TEST
+
+/* How many of n bytes are not c. */
+static size_t others(const void *p, char c, size_t n)
+{
+	size_t bad = 0;
+
+	for (size_t i = 0; i < n; i++)
+		bad += ((const char *)p)[i] != c;
+	return bad;
+}
+
+/* Every byte that is promised can be written, and belongs to one slot only. */
+START_TEST(slots_are_whole_and_apart)
+{
+	struct hauli_stacks *a = arena_with(HAULI_GUARD_BEST);
+	unsigned cls = (unsigned)_i;
+	const size_t beyond = HEAD - sizeof(struct hauli_co);
+	int n = cls < 4 ? 100 : 5;
+	struct hauli_co *co[100];
+
+	for (int i = 0; i < n; i++) {
+		co[i] = hauli_stack_get_shared(a, cls);
+		ck_assert_ptr_nonnull(co[i]);
+		ck_assert_uint_eq(co[i]->stack_class, cls);
+		ck_assert_ptr_null(co[i]->fiber);
+		ck_assert_uint_eq((uintptr_t)co[i] % 64, 0);
+		ck_assert_uint_eq((uintptr_t)hauli_stack_lo(co[i]) % PAGE, 0);
+		ck_assert(
+			(size_t)((char *)co[i] - hauli_stack_lo(co[i])) >= hauli_stack_usable(cls));
+		/* Beyond what the arena keeps there a new head is zero. */
+		ck_assert_uint_eq(others(co[i] + 1, 0, beyond), 0);
+		memset(co[i] + 1, i, beyond);
+		memset((char *)co[i] - hauli_stack_usable(cls), i, hauli_stack_usable(cls));
+	}
+	for (int i = 0; i < n; i++) {
+		size_t usable = hauli_stack_usable(cls);
+
+		ck_assert_uint_eq(others((char *)co[i] - usable, (char)i, usable), 0);
+		ck_assert_uint_eq(others(co[i] + 1, (char)i, beyond), 0);
+		hauli_stack_put_shared(a, co[i]);
+	}
+	hauli_stacks_destroy(a);
+}
+END_TEST
+
+/* Heads fall on all places of a page that leave room for small frames, each about as often, and
+ * heads with their frames do not overlap those of the next slots. */
+START_TEST(heads_are_spread)
+{
+	enum { SLOTS = 4500 };
+	struct hauli_stacks *a = arena_with(HAULI_GUARD_BEST);
+	static struct hauli_co *co[SLOTS];
+	unsigned lines[64] = {0}, used = 0, most = 0, least = SLOTS;
+
+	for (unsigned i = 0; i < SLOTS; i++) {
+		uintptr_t off;
+
+		co[i] = hauli_stack_get_shared(a, 1);
+		off = (uintptr_t)co[i] % PAGE;
+		ck_assert_uint_ge(off, 1024);
+		ck_assert_uint_le(off + HEAD, PAGE);
+		lines[off / 64]++;
+	}
+	for (unsigned l = 0; l < 64; l++) {
+		if (!lines[l])
+			continue;
+		used++;
+		most = lines[l] > most ? lines[l] : most;
+		least = lines[l] < least ? lines[l] : least;
+	}
+	ck_assert_uint_eq(used, (PAGE - 1024 - HEAD) / 64 + 1);
+	ck_assert_uint_le(most, least + least / 10);
+	for (unsigned i = 0; i < SLOTS; i++)
+		hauli_stack_put_shared(a, co[i]);
+	hauli_stacks_destroy(a);
+}
+END_TEST
+
+static void count(struct hauli_co *co, void *arg)
+{
+	++*(unsigned *)arg;
+}
+
+static unsigned carved(struct hauli_stacks *a)
+{
+	unsigned n = 0;
+
+	hauli_stacks_for_each(a, count, &n);
+	return n;
+}
+
+/* One thread gets from the arena, the other puts into its cache: what a carrier does with
+ * coroutines that others spawn on it. No slot is stranded on the way. */
+START_TEST(slots_come_round)
+{
+	struct hauli_stacks *a = arena_with(HAULI_GUARD_BEST);
+	struct hauli_stack_cache cache;
+	struct hauli_co *co[200];
+	unsigned n;
+
+	hauli_stack_cache_init(&cache, a);
+	for (unsigned round = 0; round < 100; round++) {
+		for (unsigned i = 0; i < 200; i++)
+			co[i] = hauli_stack_get_shared(a, 0);
+		for (unsigned i = 0; i < 200; i++)
+			hauli_stack_put(&cache, co[i]);
+	}
+	/* Those in use at once, two sets in the cache, one that is filled, one more batch. */
+	ck_assert_uint_le(carved(a), 200 + 4 * HAULI_STACK_SET);
+	/* And the other way round. */
+	for (unsigned round = 0; round < 100; round++) {
+		for (unsigned i = 0; i < 200; i++)
+			co[i] = hauli_stack_get(&cache, 0);
+		for (unsigned i = 0; i < 200; i++)
+			hauli_stack_put_shared(a, co[i]);
+	}
+	ck_assert_uint_le(carved(a), 200 + 4 * HAULI_STACK_SET);
+
+	/* All of them are there, each once. */
+	hauli_stack_cache_fini(&cache);
+	n = carved(a);
+	for (unsigned i = 0; i < n; i++) {
+		struct hauli_co *one = hauli_stack_get_shared(a, 0);
+
+		ck_assert_ptr_null(one->name);
+		one->name = "taken";
+	}
+	ck_assert_uint_eq(carved(a), n);
+	ck_assert_ptr_null(hauli_stack_get_shared(a, 0)->name);
+	hauli_stacks_destroy(a);
+}
+END_TEST
+
+START_TEST(last_put_is_first_got)
+{
+	struct hauli_stacks *a = arena_with(HAULI_GUARD_BEST);
+	struct hauli_stack_cache cache;
+	struct hauli_co *co[HAULI_STACK_SET * 4];
+
+	hauli_stack_cache_init(&cache, a);
+	for (unsigned i = 0; i < 4 * HAULI_STACK_SET; i++)
+		co[i] = hauli_stack_get(&cache, 0);
+	for (unsigned i = 0; i < 4 * HAULI_STACK_SET; i++) {
+		hauli_stack_put(&cache, co[i]);
+		ck_assert_ptr_eq(hauli_stack_get(&cache, 0), co[i]);
+		hauli_stack_put(&cache, co[i]);
+	}
+	hauli_stack_cache_fini(&cache);
+	hauli_stacks_destroy(a);
+}
+END_TEST
+
+START_TEST(find_knows_each_byte)
+{
+	struct hauli_stacks *a = arena_with(HAULI_GUARD_BEST);
+
+	for (unsigned cls = 0; cls < HAULI_STACK_CLASSES; cls++) {
+		struct hauli_co *co = hauli_stack_get_shared(a, cls);
+		struct hauli_stack_slot s;
+
+		ck_assert(hauli_stacks_find(a, co, &s));
+		ck_assert_ptr_eq(s.head, co);
+		ck_assert_ptr_eq(s.lo, hauli_stack_lo(co));
+		ck_assert_ptr_eq(s.guard, hauli_stack_lo(co) - PAGE);
+		ck_assert_uint_le((size_t)(s.end - (char *)co), PAGE);
+		ck_assert_uint_eq((uintptr_t)s.end % PAGE, 0);
+		ck_assert(hauli_stacks_find(a, s.guard, &s) && s.head == co);
+		ck_assert(hauli_stacks_find(a, s.end - 1, &s) && s.head == co);
+		ck_assert(!hauli_stacks_find(a, s.end, &s) || s.head != co);
+		ck_assert(!hauli_stacks_find(a, s.guard - 1, &s) || s.head != co);
+	}
+	ck_assert(!hauli_stacks_find(a, NULL, &(struct hauli_stack_slot){0}));
+	ck_assert(!hauli_stacks_find(a, &a, &(struct hauli_stack_slot){0}));
+	ck_assert(!hauli_stacks_find(a, (void *)UINTPTR_MAX, &(struct hauli_stack_slot){0}));
+	hauli_stacks_destroy(a);
+}
+END_TEST
+
+/* Trimmed slots have lost what was in them and are used again. (That their guards still hold is
+ * shown in coro_overflow.c.) */
+START_TEST(trim_gives_memory_back)
+{
+	enum { SLOTS = 300 };
+	static const enum hauli_guard guards[] = {
+		HAULI_GUARD_BEST, HAULI_GUARD_MPROTECT, HAULI_GUARD_CANARY};
+	struct hauli_stacks *a = arena_with(guards[_i]);
+	static struct hauli_co *co[SLOTS];
+	struct hauli_co *kept;
+	size_t usable = hauli_stack_usable(1);
+	unsigned n;
+
+	for (unsigned i = 0; i < SLOTS; i++) {
+		co[i] = hauli_stack_get_shared(a, 1);
+		memset(hauli_stack_lo(co[i]), 1, usable);
+		memset(co[i] + 1, 1, HEAD - sizeof(struct hauli_co));
+	}
+	kept = co[SLOTS / 2];
+	for (unsigned i = 0; i < SLOTS; i++) {
+		if (co[i] != kept)
+			hauli_stack_put_shared(a, co[i]);
+	}
+	n = carved(a);
+	ck_assert_uint_ge(hauli_stacks_trim(a), (SLOTS - 1) * usable);
+	ck_assert_uint_eq(hauli_stacks_trim(a), 0);
+	ck_assert_uint_eq(others(hauli_stack_lo(kept), 1, usable), 0);
+	for (unsigned i = 0; i < SLOTS - 1; i++) {
+		co[i] = hauli_stack_get_shared(a, 1);
+		ck_assert_ptr_ne(co[i], kept);
+		ck_assert_int_eq(*(char *)(co[i] + 1), 0);
+		ck_assert_int_eq(*hauli_stack_lo(co[i]), 0);
+		ck_assert_uint_eq(co[i]->stack_class, 1);
+		*hauli_stack_lo(co[i]) = 1; /* so that a slot handed out twice is seen */
+	}
+	ck_assert_uint_eq(carved(a), n);
+	hauli_stacks_destroy(a);
+}
+END_TEST
+
+SUITE_MAIN("coro_stack", {smallest_class_that_fits, 1}, {head_sizes_that_cannot_be, 1},
+	{slots_are_whole_and_apart, HAULI_STACK_CLASSES}, {heads_are_spread, 1},
+	{slots_come_round, 1}, {last_put_is_first_got, 1}, {find_knows_each_byte, 1},
+	{trim_gives_memory_back, 3})

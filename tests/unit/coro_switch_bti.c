@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The switch on aarch64 where the CPU checks the targets of jumps. Without a C library, as that of
+ * the cross compiler is not marked for it. Ends with 0; with -DWITHOUT_MARK it jumps to a place
+ * that is no target, which must end it by a signal: so the CPU does check.
+ */
+#include "coro/coro.h"
+
+static struct hauli_co main_co, co;
+static char stack[16384] __attribute__((aligned(16)));
+
+static void entry(void *pass)
+{
+	for (;;)
+		pass = hauli_co_switch(&co, &main_co, (char *)pass + 1);
+}
+
+static __attribute__((noreturn)) void leave(long status)
+{
+	register long x0 asm("x0") = status;
+	register long x8 asm("x8") = 93; /* exit */
+
+	asm volatile("svc 0" : : "r"(x0), "r"(x8));
+	__builtin_unreachable();
+}
+
+__attribute__((noreturn, used)) void _start(void)
+{
+	char *p = NULL;
+
+	hauli_co_prepare(&co, stack + sizeof(stack), entry);
+#ifdef WITHOUT_MARK
+	co.ctx.pc = (char *)co.ctx.pc + 4; /* past the landing mark */
+#endif
+	for (int i = 0; i < 10; i++)
+		p = hauli_co_switch(&main_co, &co, p);
+	leave(p != (char *)10);
+}

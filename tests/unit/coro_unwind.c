@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What coro_unwind.py has gdb look at: a coroutine stopped in a nested function, one that is
+ * suspended there, and the switches between. No function is inlined or cloned: names count. */
+#include "coro/coro.h"
+
+#define CALLED __attribute__((noipa, noinline))
+#ifdef __clang__
+#undef CALLED
+#define CALLED __attribute__((optnone, noinline))
+#endif
+
+struct hauli_co main_co, suspended;
+static char stack[64 << 10] __attribute__((aligned(64)));
+
+CALLED void in_a_coroutine(void);
+CALLED void while_one_is_suspended(void);
+CALLED int inner(int n);
+CALLED int outer(int n);
+CALLED void body(void *pass);
+
+CALLED void in_a_coroutine(void)
+{
+	asm volatile("");
+}
+
+CALLED void while_one_is_suspended(void)
+{
+	asm volatile("");
+}
+
+/* A frame of its own, so that it takes call-frame information to get out of it. */
+CALLED int inner(int n)
+{
+	volatile int frame[20] = {n};
+
+	in_a_coroutine();
+	hauli_co_switch(&suspended, &main_co, NULL);
+	return frame[0] + 1;
+}
+
+CALLED int outer(int n)
+{
+	char *frame = __builtin_alloca(16 * (size_t)n);
+
+	frame[0] = 1;
+	asm volatile("" : "+r"(frame)); /* its size is not known: found by the frame pointer */
+	return inner(n) + frame[0];
+}
+
+CALLED void body(void *pass)
+{
+	hauli_fiber_arrived(&suspended);
+	outer(7);
+	hauli_co_end(&suspended, &main_co, NULL);
+}
+
+int main(void)
+{
+	hauli_co_init_thread(&main_co);
+	suspended.stack_bytes = sizeof(stack);
+	hauli_co_prepare(&suspended, stack + sizeof(stack), body);
+	hauli_co_switch(&main_co, &suspended, NULL);
+	while_one_is_suspended();
+	hauli_co_switch(&main_co, &suspended, NULL);
+	hauli_fiber_free(&suspended);
+	hauli_co_fini_thread(&main_co);
+	return 0;
+}

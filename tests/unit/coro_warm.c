@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Once there have been as many coroutines before, new ones need no system call: shown in a child
+ * that the kernel kills at the first. */
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include "coro/stack.h"
+#include "coro_child.h"
+#include "support/suite.h"
+
+#define AT_ONCE 1000
+
+struct head {
+	struct hauli_co co;
+	char more[200];
+} HAULI_LINE;
+
+static struct hauli_co me;
+
+static void body(void *pass)
+{
+	struct hauli_co *co = pass;
+
+	hauli_fiber_arrived(co);
+	hauli_co_switch(co, &me, NULL);
+	hauli_co_end(co, &me, NULL);
+}
+
+static void generation(struct hauli_stack_cache *cache)
+{
+	struct hauli_co *co[AT_ONCE];
+
+	for (unsigned i = 0; i < AT_ONCE; i++) {
+		co[i] = hauli_stack_get(cache, 1);
+		hauli_co_prepare(co[i], co[i], body);
+		hauli_co_switch(&me, co[i], co[i]);
+	}
+	for (unsigned i = 0; i < AT_ONCE; i++) {
+		hauli_co_switch(&me, co[i], NULL);
+		hauli_stack_put(cache, co[i]);
+	}
+	for (unsigned i = 0; i < AT_ONCE; i++)
+		co[i] = hauli_stack_get_shared(cache->arena, 1);
+	for (unsigned i = 0; i < AT_ONCE; i++)
+		hauli_stack_put_shared(cache->arena, co[i]);
+}
+
+/* In strict mode only read, write and exit are let through. */
+static void warm_up_and_go_on(void *with_a_call)
+{
+	struct hauli_stack_cache cache;
+	struct hauli_stacks *a;
+
+	if (hauli_stacks_create(&a, sizeof(struct head), HAULI_GUARD_BEST))
+		_exit(8);
+	hauli_stack_cache_init(&cache, a);
+	hauli_co_init_thread(&me);
+	generation(&cache);
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT))
+		_exit(9);
+	for (unsigned i = 0; i < 50; i++)
+		generation(&cache);
+	if (with_a_call)
+		hauli_stacks_trim(a);
+	syscall(SYS_exit, 0);
+}
+
+START_TEST(warm_stacks_need_no_system_call)
+{
+	struct child c = child_run(warm_up_and_go_on, NULL);
+
+	CHILD_EXITED(c, 0);
+}
+END_TEST
+
+START_TEST(a_system_call_would_be_seen)
+{
+	struct child c = child_run(warm_up_and_go_on, &me);
+
+	CHILD_DIED_BY(c, SIGKILL);
+}
+END_TEST
+
+/* Whether a process can be confined here at all: not under valgrind, not in every container. */
+static bool can_confine(void)
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) ? 1 : (int)syscall(SYS_exit, 0));
+	return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+int main(void)
+{
+	const struct suite_test tests[] = {
+		{warm_stacks_need_no_system_call, 1}, {a_system_call_would_be_seen, 1}};
+	const char *why = NULL;
+
+	if (HAULI_ASAN || HAULI_TSAN)
+		why = "a sanitizer makes calls of its own";
+	else if (!can_confine())
+		why = "no seccomp here";
+	if (why) {
+		printf("1..0 # SKIP %s\n", why);
+		return 0;
+	}
+	return suite_run("coro_warm", tests, 2);
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The poller's slot: registering, ending, fairness. Input is a counter in memory. */
+#include <errno.h>
+#include <stdatomic.h>
+
+#include "support/runtime.h"
+#include "support/suite.h"
+
+struct source {
+	atomic_uint cycles;
+	atomic_uint handled;
+	unsigned budget; /* cycles until the body returns by itself; 0: until it is asked to end */
+	void *status;
+	struct haul_carrier *ran_on;
+};
+
+static void *polls(void *arg)
+{
+	struct source *s = arg;
+
+	s->ran_on = haul_carrier_self();
+	while (haul_maybe_yield(false)) {
+		if (++s->cycles == s->budget)
+			return s->status;
+	}
+	return NULL;
+}
+
+START_TEST(poller_spins_on_its_carrier)
+{
+	struct haul_runtime *rt = runtime_start(2);
+	struct source s = {0};
+	struct haul_coro *poller;
+
+	ck_assert_int_eq(haul_poller_register(haul_carrier(rt, 1), &poller, polls, &s, NULL), 0);
+	WAIT_UNTIL(s.cycles > 1000);
+	haul_cancel(poller);
+	haul_join(poller, NULL);
+	ck_assert_ptr_eq(s.ran_on, haul_carrier(rt, 1));
+	runtime_stop(rt);
+}
+END_TEST
+
+START_TEST(second_poller_is_refused_and_changes_nothing)
+{
+	struct haul_runtime *rt = runtime_start(1);
+	struct source a = {0}, b = {0};
+	struct haul_coro *poller;
+
+	ck_assert_int_eq(haul_poller_register(haul_carrier(rt, 0), &poller, polls, &a, NULL), 0);
+	for (int i = 0; i < 10; i++)
+		ck_assert_int_eq(
+			haul_poller_register(haul_carrier(rt, 0), NULL, polls, &b, NULL), -EBUSY);
+	WAIT_UNTIL(a.cycles > 1000);
+	haul_cancel(poller);
+	haul_join(poller, NULL);
+	ck_assert_uint_eq(b.cycles, 0);
+	runtime_stop(rt);
+}
+END_TEST
+
+START_TEST(completion_carries_the_status_and_frees_the_slot)
+{
+	struct haul_runtime *rt = runtime_start(1);
+
+	for (int i = 0; i < 100; i++) {
+		struct source s = {.budget = 1 + (unsigned)i, .status = &s};
+		struct haul_coro *poller;
+		void *status;
+
+		ck_assert_int_eq(
+			haul_poller_register(haul_carrier(rt, 0), &poller, polls, &s, NULL), 0);
+		haul_join(poller, &status);
+		ck_assert_ptr_eq(status, &s);
+		ck_assert_uint_eq(s.cycles, 1 + (unsigned)i);
+	}
+	runtime_stop(rt);
+}
+END_TEST
+
+static void *counts(void *arg)
+{
+	struct source *s = arg;
+
+	s->handled++;
+	return NULL;
+}
+
+static void *spawns_per_cycle(void *arg)
+{
+	struct source *s = arg;
+
+	while (haul_maybe_yield(true) && s->cycles < 1000) {
+		s->cycles++;
+		for (int i = 0; i < 32; i++)
+			haul_spawn(NULL, counts, s, NULL);
+		if (s->handled != 32 * (s->cycles - 1))
+			return "a handler of the last cycle had no turn";
+	}
+	return NULL;
+}
+
+START_TEST(handlers_of_a_burst_run_before_the_next_poll)
+{
+	struct haul_runtime *rt = runtime_start(1);
+	/* A wide bound, so that the count budget does not split a burst on a slow machine. */
+	struct haul_plan_opts one = {.carriers = 1};
+	struct haul_plan *plan;
+	struct haul_coro *poller;
+	struct source s = {0};
+	void *wrong;
+
+	runtime_stop(rt);
+	ck_assert_int_eq(haul_plan_create(&plan, &one, NULL, 0), 0);
+	ck_assert_int_eq(
+		haul_start(&rt,
+			&(struct haul_runtime_opts){
+				.plan = plan, .round_ns = HAUL_S, .poll_interval_ns = HAUL_S}),
+		0);
+	haul_plan_destroy(plan);
+	/* The budget opens by doubling: let it. */
+	for (int i = 0; i < 10; i++) {
+		haul_poller_register(
+			haul_carrier(rt, 0), &poller, polls, &(struct source){.budget = 10}, NULL);
+		haul_join(poller, NULL);
+		run_on(rt, 0, counts, &s);
+	}
+	s.handled = 0;
+	ck_assert_int_eq(
+		haul_poller_register(haul_carrier(rt, 0), &poller, spawns_per_cycle, &s, NULL), 0);
+	haul_join(poller, &wrong);
+	ck_assert_pstr_eq(wrong, NULL);
+	runtime_stop(rt);
+}
+END_TEST
+
+/* Takes longer than the wished time between two polls, and counts polls in between. */
+static void *hogs(void *arg)
+{
+	struct source *s = arg;
+	unsigned without_a_poll = 0;
+
+	for (int i = 0; i < 20; i++) {
+		uint64_t until = haul_now() + 100 * HAUL_US;
+		unsigned before;
+
+		while (haul_now() < until)
+			;
+		before = s->cycles;
+		haul_yield();
+		without_a_poll += s->cycles == before;
+	}
+	return without_a_poll ? "a long slice was followed by no poll" : NULL;
+}
+
+START_TEST(poller_has_its_turn_after_each_long_slice)
+{
+	struct haul_runtime *rt = runtime_start(1);
+	struct source s = {0};
+	struct haul_coro *poller, *a, *b;
+	void *wrong_a, *wrong_b;
+
+	ck_assert_int_eq(haul_poller_register(haul_carrier(rt, 0), &poller, polls, &s, NULL), 0);
+	ck_assert_int_eq(haul_spawn_any(rt, &a, hogs, &s, NULL), 0);
+	ck_assert_int_eq(haul_spawn_any(rt, &b, hogs, &s, NULL), 0);
+	haul_join(a, &wrong_a);
+	haul_join(b, &wrong_b);
+	ck_assert_pstr_eq(wrong_a, NULL);
+	ck_assert_pstr_eq(wrong_b, NULL);
+	haul_cancel(poller);
+	haul_join(poller, NULL);
+	runtime_stop(rt);
+}
+END_TEST
+
+static void *yields_until_cancelled(void *arg)
+{
+	while (!haul_cancelled())
+		haul_yield();
+	return NULL;
+}
+
+START_TEST(endless_yielder_does_not_starve_the_poller)
+{
+	struct haul_runtime *rt = runtime_start(1);
+	struct source s = {.budget = 5000};
+	struct haul_coro *poller, *yielder;
+
+	ck_assert_int_eq(haul_spawn_any(rt, &yielder, yields_until_cancelled, NULL, NULL), 0);
+	ck_assert_int_eq(haul_poller_register(haul_carrier(rt, 0), &poller, polls, &s, NULL), 0);
+	haul_join(poller, NULL);
+	ck_assert_uint_eq(s.cycles, 5000);
+	haul_cancel(yielder);
+	haul_join(yielder, NULL);
+	runtime_stop(rt);
+}
+END_TEST
+
+static void *parks_itself(void *arg)
+{
+	struct source *s = arg;
+
+	s->cycles = 1;
+	while (haul_park() == 0)
+		s->cycles++;
+	return NULL;
+}
+
+START_TEST(parked_poller_does_not_stop_handlers)
+{
+	struct haul_runtime *rt = runtime_start(1);
+	struct source s = {0};
+	struct haul_coro *poller;
+
+	ck_assert_int_eq(
+		haul_poller_register(haul_carrier(rt, 0), &poller, parks_itself, &s, NULL), 0);
+	WAIT_UNTIL(s.cycles == 1);
+	for (int i = 0; i < 100; i++)
+		run_on(rt, 0, counts, &s);
+	ck_assert_uint_eq(s.handled, 100);
+	haul_unpark(poller);
+	WAIT_UNTIL(s.cycles == 2);
+	haul_cancel(poller);
+	haul_join(poller, NULL);
+	runtime_stop(rt);
+}
+END_TEST
+
+struct closing {
+	struct haul_coro *poller, *parked;
+	bool parked_went_on;
+};
+
+static void *goes_on_after_the_poller(void *arg)
+{
+	struct closing *c = arg;
+
+	if (haul_park() == 0)
+		c->parked_went_on = true;
+	return NULL;
+}
+
+static void *closes_the_poller(void *arg)
+{
+	struct closing *c = arg;
+
+	haul_spawn(&c->parked, goes_on_after_the_poller, c, NULL);
+	haul_yield();
+	haul_cancel(c->poller);
+	haul_join(c->poller, NULL);
+	haul_unpark(c->parked);
+	haul_join(c->parked, NULL);
+	return c->parked_went_on ? NULL : "the parked one did not go on";
+}
+
+START_TEST(handler_closes_the_poller_and_others_go_on)
+{
+	struct haul_runtime *rt = runtime_start(1);
+	struct source s = {0};
+	struct closing c = {0};
+
+	ck_assert_int_eq(haul_poller_register(haul_carrier(rt, 0), &c.poller, polls, &s, NULL), 0);
+	ck_assert_pstr_eq(run_on(rt, 0, closes_the_poller, &c), NULL);
+	runtime_stop(rt);
+}
+END_TEST
+
+START_TEST(stop_ends_a_poller)
+{
+	struct haul_runtime *rt = runtime_start(2);
+	struct source s[2] = {0};
+
+	for (unsigned i = 0; i < 2; i++)
+		ck_assert_int_eq(
+			haul_poller_register(haul_carrier(rt, i), NULL, polls, &s[i], NULL), 0);
+	WAIT_UNTIL(s[0].cycles > 100 && s[1].cycles > 100);
+	runtime_stop(rt);
+}
+END_TEST
+
+SUITE_MAIN("poller", {poller_spins_on_its_carrier, 1},
+	{second_poller_is_refused_and_changes_nothing, 1},
+	{completion_carries_the_status_and_frees_the_slot, 1},
+	{handlers_of_a_burst_run_before_the_next_poll, 1},
+	{poller_has_its_turn_after_each_long_slice, 1},
+	{endless_yielder_does_not_starve_the_poller, 1}, {parked_poller_does_not_stop_handlers, 1},
+	{handler_closes_the_poller_and_others_go_on, 1}, {stop_ends_a_poller, 1})

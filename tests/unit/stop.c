@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Start and stop: nothing is lost, and what does not end is named. */
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/runtime.h"
+#include "support/suite.h"
+
+static void *parks(void *arg)
+{
+	return (void *)(intptr_t)haul_park();
+}
+
+static void *sleeps(void *arg)
+{
+	return (void *)(intptr_t)haul_sleep(HAUL_FOREVER);
+}
+
+START_TEST(nothing_to_do_starts_and_stops)
+{
+	for (int i = 0; i < 50; i++)
+		runtime_stop(runtime_start(1 + (unsigned)i % 4));
+}
+END_TEST
+
+START_TEST(defaults_start)
+{
+	struct haul_runtime *rt;
+
+	ck_assert_int_eq(haul_start(&rt, NULL), 0);
+	ck_assert_uint_ge(haul_carriers(rt), 1);
+	runtime_stop(rt);
+}
+END_TEST
+
+static void *returns_null(void *arg)
+{
+	return NULL;
+}
+
+static void *spawns_over_there(void *arg)
+{
+	struct haul_coro *co;
+	void *result = arg;
+
+	haul_spawn_any(arg, &co, returns_null, NULL, NULL);
+	haul_join(co, &result);
+	return result;
+}
+
+START_TEST(two_runtimes_live_side_by_side)
+{
+	struct haul_runtime *a = runtime_start(1), *b = runtime_start(1);
+
+	ck_assert_ptr_eq(run_on(a, 0, spawns_over_there, b), NULL);
+	ck_assert_ptr_eq(run_on(b, 0, spawns_over_there, a), NULL);
+	runtime_stop(a);
+	ck_assert_ptr_eq(run_on(b, 0, returns_null, NULL), NULL);
+	runtime_stop(b);
+}
+END_TEST
+
+START_TEST(stop_cancels_what_waits)
+{
+	struct haul_runtime *rt = runtime_start(3);
+
+	for (int i = 0; i < 300; i++)
+		ck_assert_int_eq(haul_spawn_any(rt, NULL, i % 2 ? parks : sleeps, NULL, NULL), 0);
+	runtime_stop(rt);
+}
+END_TEST
+
+static void *spawns_when_stopping(void *arg)
+{
+	atomic_int *refused = arg;
+
+	while (haul_park() == 0)
+		;
+	*refused = haul_spawn(NULL, parks, NULL, NULL);
+	return NULL;
+}
+
+START_TEST(stop_refuses_new_spawns)
+{
+	struct haul_runtime *rt = runtime_start(1);
+	atomic_int refused = 0;
+
+	ck_assert_int_eq(haul_spawn_any(rt, NULL, spawns_when_stopping, &refused, NULL), 0);
+	runtime_stop(rt);
+	ck_assert_int_eq(refused, -ECANCELED);
+}
+END_TEST
+
+static atomic_bool let_go;
+
+static void *ignores_the_cancel(void *arg)
+{
+	while (!let_go)
+		haul_yield();
+	return NULL;
+}
+
+/* stderr is caught in a file meanwhile. */
+START_TEST(what_does_not_end_is_listed)
+{
+	struct haul_coro_opts opts = {.name = "stubborn"};
+	struct haul_runtime *rt = runtime_start(2);
+	FILE *caught = tmpfile();
+	int saved = dup(STDERR_FILENO);
+	char text[512] = "";
+
+	let_go = false;
+	ck_assert_int_eq(haul_spawn_any(rt, NULL, ignores_the_cancel, NULL, &opts), 0);
+	ck_assert_int_eq(haul_spawn_any(rt, NULL, parks, NULL, NULL), 0);
+	fflush(stderr);
+	dup2(fileno(caught), STDERR_FILENO);
+	ck_assert_int_eq(haul_stop(rt, 50 * HAUL_MS), -ETIMEDOUT);
+	fflush(stderr);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	rewind(caught);
+	ck_assert_uint_gt(fread(text, 1, sizeof(text) - 1, caught), 0);
+	fclose(caught);
+	ck_assert_msg(strstr(text, "stubborn"), "not named in: %s", text);
+	/* A spawn is refused, the runtime is still there, and a second stop ends it. */
+	ck_assert_int_eq(haul_spawn_any(rt, NULL, parks, NULL, NULL), -ECANCELED);
+	let_go = true;
+	runtime_stop(rt);
+}
+END_TEST
+
+/* An ended coroutine that nobody joins does not hold up the stop. */
+START_TEST(unjoined_is_no_obstacle)
+{
+	struct haul_runtime *rt = runtime_start(1);
+	struct haul_coro *co;
+
+	haul_spawn_any(rt, &co, returns_null, NULL, NULL);
+	runtime_stop(rt);
+}
+END_TEST
+
+struct refusing {
+	unsigned at;
+	unsigned launched;
+};
+
+static int refuses(
+	void *ctx, unsigned i, const struct haul_place *place, int (*fn)(void *), void *arg)
+{
+	struct refusing *r = ctx;
+
+	if (i == r->at)
+		return -EAGAIN;
+	r->launched++;
+	return -ENOTSUP;
+}
+
+START_TEST(launch_that_fails_is_undone)
+{
+	struct refusing r = {.at = 0};
+	struct haul_launcher launcher = {.launch = refuses, .ctx = &r};
+	struct haul_runtime *rt = NULL;
+
+	ck_assert_int_eq(
+		haul_start(&rt, &(struct haul_runtime_opts){.launcher = &launcher}), -EAGAIN);
+	ck_assert_ptr_null(rt);
+	ck_assert_uint_eq(r.launched, 0);
+}
+END_TEST
+
+static void *fills(void *arg)
+{
+	struct haul_coro *co[1000];
+
+	for (int i = 0; i < 1000; i++)
+		haul_spawn(&co[i], parks, NULL, NULL);
+	haul_yield();
+	for (int i = 0; i < 1000; i++) {
+		haul_unpark(co[i]);
+		haul_join(co[i], NULL);
+	}
+	return NULL;
+}
+
+START_TEST(trim_gives_memory_back)
+{
+	struct haul_runtime *rt = runtime_start(1);
+
+	run_on(rt, 0, fills, NULL);
+	ck_assert_uint_gt(haul_trim(rt), 500 * 4096);
+	run_on(rt, 0, fills, NULL);
+	runtime_stop(rt);
+}
+END_TEST
+
+SUITE_MAIN("stop", {nothing_to_do_starts_and_stops, 1}, {defaults_start, 1},
+	{two_runtimes_live_side_by_side, 1}, {stop_cancels_what_waits, 1},
+	{stop_refuses_new_spawns, 1}, {what_does_not_end_is_listed, 1},
+	{unjoined_is_no_obstacle, 1}, {launch_that_fails_is_undone, 1}, {trim_gives_memory_back, 1})
