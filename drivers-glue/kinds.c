@@ -49,6 +49,6 @@ void haul_port_print_specs(FILE *out)
 	const struct hauli_kind *raw = &hauli_kind_raw;
 
 	for (const struct hauli_kind *const *k = hauli_kinds; *k; k++)
-		fprintf(out, "  %-34s %s\n", (*k)->form, (*k)->help);
-	fprintf(out, "  %-34s %s\n", raw->form, raw->help);
+		fprintf(out, "  %s\n      %s\n", (*k)->form, (*k)->help);
+	fprintf(out, "  %s\n      %s\n", raw->form, raw->help);
 }

@@ -213,6 +213,10 @@ static void print_help(const struct app_program *program)
 			print_option(o);
 	printf("  %-*s%s\n", HELP_COLUMN - 2, "--help", "print this and exit");
 	printf("  %-*s%s\n", HELP_COLUMN - 2, "--version", "print the version and exit");
+	if (program->ports) {
+		printf("\nPort specs (values of --port):\n");
+		program->ports(stdout);
+	}
 	printf("\nExit codes: 0 done, 1 failed while running, 2 wrong arguments.\n");
 	if (program->examples)
 		printf("\nExamples:\n%s", program->examples);

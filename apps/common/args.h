@@ -22,6 +22,8 @@
 #ifndef APP_ARGS_H
 #define APP_ARGS_H
 
+#include <stdio.h>
+
 #include <haul/base.h>
 
 enum app_exit {
@@ -59,6 +61,7 @@ struct app_program {
 	const char *name;
 	const char *purpose; /* a line or a few, for --help */
 	const char *examples; /* lines for --help */
+	void (*ports)(FILE *out); /* prints the kinds of port specs, for --help; NULL: takes none */
 	const struct app_option *const *tables; /* NULL ends them */
 };
 

@@ -24,9 +24,8 @@ static void fill_options(struct app_engine *e)
 {
 	const struct app_option options[] = {
 		{"--port", "SPEC", APP_TEXTS, &e->specs,
-			.help = "a port: null:, ring:, tap:NAME, afxdp:IFACE, afpacket:IFACE, "
-				"memif:...,\n"
-				"pcap:rx=FILE,tx=FILE, pci:ADDR, ...; again for more"},
+			.help = "a port, as tap:NAME, null: or pci:ADDR (see below); again for "
+				"more"},
 		{"--carriers", "N|LIST", APP_TEXT, &e->carriers_text,
 			.zero = "one per physical core",
 			.help = "how many carriers, or the CPUs they run on, as 0,2-3 (one: 2-2)"},

@@ -112,6 +112,7 @@ int main(int argc, char **argv)
 		.purpose = "Answers ARP, IPv6 neighbour discovery, ping and UDP, each packet in a\n"
 			   "coroutine of its own.",
 		.examples = examples,
+		.ports = haul_port_print_specs,
 		.tables = tables,
 	};
 	int rc;

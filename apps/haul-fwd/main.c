@@ -39,6 +39,7 @@ static const struct app_option *const tables[] = {engine.options, options, NULL}
 static const struct app_program program = {
 	.name = "haul-fwd",
 	.tables = tables,
+	.ports = haul_port_print_specs,
 	.purpose = "Receives packets and sends them on through the paired port (0 and 1, 2 and 3, "
 		   "...; a\n"
 		   "last port without a pair sends to itself), with one poller per carrier.",

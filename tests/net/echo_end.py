@@ -44,8 +44,8 @@ def wrong_arguments(tap, binary):
 def help_and_version(tap, binary):
     run = subprocess.run([binary, "--help"], stdout=subprocess.PIPE, text=True)
     tap.ok(run.returncode == 0 and "Usage: haul-echo" in run.stdout and "default:" in run.stdout
-           and "--port tap:" in run.stdout, "--help shows options, defaults and an example",
-           run.stdout)
+           and "--port tap:" in run.stdout and "\n  afxdp:" in run.stdout,
+           "--help shows options, defaults, kinds of ports and an example", run.stdout)
 
 
 def under_traffic(tap, binary, sig):

@@ -81,7 +81,7 @@ HAUL_API const char *haul_port_fault(const struct haul_port *port);
  */
 HAUL_API const char *haul_port_kind(unsigned i, const char **waits_on);
 
-/* Prints each kind of port spec with what it means, a line each, for a program's --help. */
+/* Prints each kind of port spec and what it means, a line each, for a program's --help. */
 HAUL_API void haul_port_print_specs(FILE *out);
 
 #ifdef __cplusplus
