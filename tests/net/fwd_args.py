@@ -59,8 +59,8 @@ shown = [o for o in ("--port", "--mode", "--handler", "--carriers", "--burst", "
                      "--size", "--flows") if f"  {o}" in r.out]
 tap.ok(r.rc == 0 and r.err == "" and len(shown) == 15 and "default: 32" in r.out and
        "Examples:" in r.out, "--help names options, defaults and examples", r)
-kinds = ("tap:", "afxdp:", "afpacket:", "memif:", "vhost:", "virtio-user:", "pcap:", "ring:", "null:",
-         "pci:", "net_")
+kinds = ("tap:", "afxdp:", "afpacket:", "memif:", "vhost:", "virtio-user:", "pcap:", "ring:",
+         "null:", "pci:", "net_")
 tap.ok(all(f"\n  {kind}" in r.out for kind in kinds), "--help explains each kind of port", r)
 r = fwd.run("--port", "null:", "--burst", "4", "--help")
 tap.ok(r.rc == 0 and "packets per burst (default: 32)" in r.out,
