@@ -4,13 +4,17 @@
  * wait, unpark, disarm. From the park on other threads end the wait by the eventfd, from the arming
  * on packets do; what came before is seen by the park, or by the look. Sleeping is the same with a
  * time-out and without the packets. See docs/internals/waiting.md.
+ *
+ * A pause needs none of that: it is a long step of spinning.
  */
 #include "idle.h"
 
 #include "away.h"
 #include "base/clock.h"
 #include "latency.h"
+#include "pause.h"
 #include "poll.h"
+#include "sched/carrier.h"
 
 #define EMPTIES 4 /* cycles without packets before any wait: handlers may be about to reply */
 #define STEP_NS HAUL_US /* the first sleep; each further one takes twice as long */
@@ -60,6 +64,7 @@ void hauli_idle_settle(struct hauli_poller *p)
 
 	p->waits = true;
 	d->spin_ticks = 0;
+	d->pause_ns = HAUL_FOREVER;
 	d->longest_ns = d->away_ns = HAUL_FOREVER;
 	/* Queues that differ: as the least patient of them. */
 	for (r = p->rxqs; r < p->rxqs_end; r++) {
@@ -77,6 +82,9 @@ void hauli_idle_settle(struct hauli_poller *p)
 		case HAUL_POLL_SLEEP:
 			d->longest_ns = earlier(d->longest_ns, r->policy.ns);
 			d->away_ns = earlier(d->away_ns, r->away_ns);
+			break;
+		case HAUL_POLL_PAUSE:
+			d->pause_ns = earlier(d->pause_ns, r->policy.ns);
 			break;
 		}
 	}
@@ -200,12 +208,33 @@ static void nudge(struct hauli_poller *p)
 			r->port->kind->nudge(r->port, r->source.queue);
 }
 
+/* Until a packet comes or the carrier's next timer, and no longer than work from other threads may
+ * wait: they cannot end it. A packet can where it is the only queue. */
+static void rest(struct hauli_poller *p)
+{
+	const struct hauli_burst *only = p->rxqs + 1 == p->rxqs_end ? &p->rxqs->burst : NULL;
+	uint64_t began = haul_now();
+	uint64_t until = earlier(began + p->idle.pause_ns, haul_poller_deadline());
+
+	hauli_pause(only, hauli_ticks_from_ns(until));
+	hauli_counter_add(&p->idle.sleeps, 1);
+	hauli_counter_add(&p->idle.slept_ns, haul_now() - began);
+}
+
 bool hauli_idle(struct hauli_poller *p, hauli_cycle_fn *cycle)
 {
 	struct hauli_idle *d = &p->idle;
 	bool io;
 
-	if (!is_time(p) || !haul_try_park_poller())
+	if (!is_time(p))
+		return false;
+	if (d->pause_ns != HAUL_FOREVER) {
+		/* Sending may have made coroutines ready. */
+		if (hauli_runq_is_empty(&p->carrier->runq))
+			rest(p);
+		return false;
+	}
+	if (!haul_try_park_poller())
 		return false;
 	arm(p);
 	io = cycle(p, false);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a carrier's poller does when it finds nothing: goes on, sleeps, or blocks. */
+/* What a carrier's poller does when it finds nothing: goes on, pauses, sleeps, or blocks. */
 #ifndef HAULI_GLUE_IDLE_H
 #define HAULI_GLUE_IDLE_H
 
@@ -16,6 +16,7 @@ struct hauli_idle {
 
 	/* What the policies of its queues come to, and the queues to. hauli_idle_settle() */
 	uint64_t spin_ticks; /* so long without packets before it waits */
+	uint64_t pause_ns; /* it pauses so long, and does nothing else; HAUL_FOREVER: it does not */
 	uint64_t longest_ns; /* bound of a wait; HAUL_FOREVER: none */
 	uint64_t away_ns; /* a sleep that is longer may overflow a queue */
 

@@ -218,7 +218,9 @@ static void note_away(struct haul_io *io)
 	size_t len = strlen(io->notice);
 	unsigned i;
 
-	for (i = 0; i < io->opts.nb_ports && io->opts.policy.how != HAUL_POLL_SPIN; i++) {
+	if (io->opts.policy.how == HAUL_POLL_SPIN || io->opts.policy.how == HAUL_POLL_PAUSE)
+		return;
+	for (i = 0; i < io->opts.nb_ports; i++) {
 		const struct hauli_rxq *r = &io->pollers[0]->rxqs[i];
 
 		if (r->away_ns >= HAULI_AWAY_LEAST || len >= sizeof(io->notice))

@@ -7,20 +7,23 @@
 #include <string.h>
 
 #include "io.h"
+#include "pause.h"
 #include "policy.h"
 
 #define US_MAX 10000000 /* ten seconds */
+#define PAUSE_US_MAX 50 /* nobody wakes a carrier from a pause, so others wait for its end */
 
 static const struct {
 	const char *name;
 	uint64_t ns; /* where the user says none */
-	bool takes_ns;
+	unsigned us_max; /* 0: takes no time */
 	bool needs_source;
 } kinds[] = {
 	[HAUL_POLL_SPIN] = {"spin"},
 	[HAUL_POLL_BLOCK] = {"block", .needs_source = true},
-	[HAUL_POLL_ADAPTIVE] = {"adaptive", 50 * HAUL_US, true, true},
-	[HAUL_POLL_SLEEP] = {"sleep", 100 * HAUL_US, true},
+	[HAUL_POLL_ADAPTIVE] = {"adaptive", 50 * HAUL_US, US_MAX, true},
+	[HAUL_POLL_SLEEP] = {"sleep", 100 * HAUL_US, US_MAX},
+	[HAUL_POLL_PAUSE] = {"pause", HAUL_US, PAUSE_US_MAX},
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
@@ -29,13 +32,18 @@ const char *haul_poll_name(enum haul_poll_how how)
 	return (unsigned)how < KINDS ? kinds[how].name : "?";
 }
 
-static bool parse_us(uint64_t *ns, const char *text)
+bool haul_poll_available(enum haul_poll_how how)
+{
+	return (unsigned)how < KINDS && (how != HAUL_POLL_PAUSE || hauli_pause_works());
+}
+
+static bool parse_us(uint64_t *ns, const char *text, unsigned max)
 {
 	char *end;
 	unsigned long us = strtoul(text, &end, 10);
 
 	*ns = us * HAUL_US;
-	return isdigit((unsigned char)text[0]) && *end == '\0' && us >= 1 && us <= US_MAX;
+	return isdigit((unsigned char)text[0]) && *end == '\0' && us >= 1 && us <= max;
 }
 
 int haul_poll_parse(struct haul_poll_policy *policy, const char *text, char *errbuf, size_t errlen)
@@ -50,13 +58,13 @@ int haul_poll_parse(struct haul_poll_policy *policy, const char *text, char *err
 		policy->ns = kinds[i].ns;
 		if (text[len] == '\0')
 			return 0;
-		if (kinds[i].takes_ns && parse_us(&policy->ns, text + len + 1))
+		if (parse_us(&policy->ns, text + len + 1, kinds[i].us_max))
 			return 0;
 	}
 	snprintf(errbuf, errlen,
-		"poller '%s': give spin, block, adaptive[:US] or sleep[:US], US from 1 to %d "
-		"microseconds",
-		text, US_MAX);
+		"poller '%s': give spin, pause[:US], block, adaptive[:US] or sleep[:US], US from 1 "
+		"to %d microseconds, for pause to %d",
+		text, US_MAX, PAUSE_US_MAX);
 	return -EINVAL;
 }
 
@@ -67,7 +75,11 @@ int hauli_policy_check(const struct haul_io_opts *opts, const struct haul_port *
 	const char *why = NULL;
 
 	if ((unsigned)policy->how >= KINDS)
-		why = "there is no such kind of poller; use spin, block, adaptive or sleep";
+		why = "there is no such kind of poller; use spin, pause, block, adaptive or sleep";
+	else if (!haul_poll_available(policy->how))
+		why = "this CPU has no light pause (x86: WAITPKG); use spin or sleep";
+	else if (policy->how == HAUL_POLL_PAUSE && policy->ns > PAUSE_US_MAX * HAUL_US)
+		why = "a pause is at most 50 us; give less, or use sleep";
 	else if (kinds[policy->how].needs_source && opts->source)
 		why = "who makes packets has none to wait for; use sleep or spin";
 	else if (kinds[policy->how].needs_source && !port->waitable)

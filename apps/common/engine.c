@@ -30,9 +30,11 @@ static void fill_options(struct app_engine *e)
 			.zero = "one per physical core",
 			.help = "how many carriers, or the CPUs they run on, as 0,2-3 (one: 2-2)"},
 		{"--poller", "KIND", APP_TEXT, &e->poller_text,
-			.help = "what carriers do without packets: spin; block: wait for them;\n"
-				"adaptive[:US]: spin so long (50 us), then wait; sleep[:US]: in\n"
-				"steps that grow up to so long (100 us), for any port"},
+			.help = "what carriers do without packets: spin; pause[:US]: spin, and\n"
+				"rest so long (1 us) in between, if the CPU can; block: wait\n"
+				"for them; adaptive[:US]: spin so long (50 us), then wait;\n"
+				"sleep[:US]: in steps that grow up to so long (100 us), for\n"
+				"any port"},
 		{"--packet-rate", "N", APP_NUMBER, &e->packet_rate, 1, UINT64_C(1000000000),
 			"a NIC's link's",
 			"most packets per second on a queue: sleeps are bounded by it"},
@@ -186,7 +188,7 @@ static int open_ports(struct app_engine *e)
 		.pool = e->pool,
 		.rx_ring = (uint16_t)e->rx_ring,
 		.tx_ring = (uint16_t)e->tx_ring,
-		.waits = e->poller.how != HAUL_POLL_SPIN,
+		.waits = e->poller.how != HAUL_POLL_SPIN && e->poller.how != HAUL_POLL_PAUSE,
 	};
 	char errbuf[512];
 	unsigned i;

@@ -29,10 +29,30 @@ def refused(tap, directory):
                    f"{spec} refuses {poller}", r)
     r = run("--port", "tap:t0", "--mode", "txonly", "--poller", "block", "--duration", 5)
     tap.ok(r.rc == 2 and "sleep" in r.err, "who only sends refuses block", r)
-    for poller in "hover", "sleep:0", "sleep:", "sleep:1ms", "adaptive:99999999", "block:5", "":
+    for poller in ("hover", "sleep:0", "sleep:", "sleep:1ms", "adaptive:99999999", "block:5", "",
+                   "pause:0", "pause:51", "pause:1us", "paus"):
         r = run("--port", "null:", "--poller", poller)
         tap.ok(r.rc == 2 and len(r.err.splitlines()) == 1 and f"'{poller}'" in r.err,
                f"--poller {poller!r}: wrong arguments", r)
+
+
+def pauses(tap):
+    """They need an instruction: refused without it, else they are taken and packets flow."""
+    with open("/proc/cpuinfo") as f:
+        has = "waitpkg" in f.read().split()
+    for poller in "pause", "pause:50":
+        for spec in "ring:", "null:no-rx=1":
+            r = figures("--port", spec, "--carriers", 1, "--poller", poller, "--duration", 0.5,
+                        "--tx-first", 1)
+            if has:
+                c = r.json["carriers"][0] if r.json else {}
+                tap.ok(r.rc == 0 and (c["sleeps"] > 0 if "null" in spec
+                                      else r.total("rx_packets") > 10000), f"{spec} {poller}", r)
+                continue
+            lines = [l for l in r.err.splitlines() if "note:" not in l]
+            tap.ok(r.rc == 2 and len(lines) == 1 and spec in lines[0] and "pause" in lines[0]
+                   and "spin" in lines[0] and "sleep" in lines[0] and "CPU" in lines[0],
+                   f"{spec} {poller}: refused on this CPU", r)
 
 
 def quiet(tap, kind, poller):
@@ -135,6 +155,7 @@ def main():
     tap = netns.Tap()
     with tempfile.TemporaryDirectory(prefix="haul") as directory:
         refused(tap, directory)
+        pauses(tap)
         for kind in "tap", "afxdp", "afpacket":
             quiet(tap, kind, "block")
         quiet(tap, "afpacket", "adaptive:100")

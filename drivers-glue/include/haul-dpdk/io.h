@@ -49,17 +49,23 @@ enum haul_poll_how {
 	HAUL_POLL_BLOCK, /* waits until packets come, or work for coroutines */
 	HAUL_POLL_ADAPTIVE, /* looks for ns more, then as block */
 	HAUL_POLL_SLEEP, /* looks again after 1, 2, 4, ... us, and at most ns; for any port */
+	/* As spin, and rests for at most ns in between, on CPUs that have an instruction for that;
+	 * for any port. Work from other threads does not end the rest: it waits so long at most. */
+	HAUL_POLL_PAUSE,
 };
 struct haul_poll_policy {
 	enum haul_poll_how how;
-	uint64_t ns; /* 0: 50 us for adaptive, 100 us for sleep */
+	/* 0: 50 us for adaptive, 100 us for sleep, 1 us for pause, which takes 50 us at most. */
+	uint64_t ns;
 };
 
-/* Reads "spin", "block", "adaptive[:US]" or "sleep[:US]" (microseconds). 0, or -EINVAL with a
- * line. */
+/* Reads "spin", "pause[:US]", "block", "adaptive[:US]" or "sleep[:US]" (microseconds). 0, or
+ * -EINVAL with a line. */
 HAUL_API int haul_poll_parse(
 	struct haul_poll_policy *policy, const char *text, char *errbuf, size_t errlen);
 HAUL_API const char *haul_poll_name(enum haul_poll_how how); /* "adaptive" */
+/* Whether this machine has it: all have all but pause. Any thread, before EAL too. */
+HAUL_API bool haul_poll_available(enum haul_poll_how how);
 
 struct haul_io_opts {
 	struct haul_port **ports;
@@ -83,7 +89,7 @@ struct haul_io_opts {
 	haul_source_fn *source;
 	/*
 	 * Of all queues. block and adaptive are refused for ports without haul_port_wait_source(),
-	 * and with source.
+	 * and with source; pause unless haul_poll_available().
 	 */
 	struct haul_poll_policy policy;
 	/*
@@ -163,7 +169,7 @@ HAUL_API void haul_io_get_stats(
 /* What waiting has come to, of all carriers or one (carrier < 0: all). Any thread. */
 #define HAUL_LATENCY_BUCKETS 256
 struct haul_io_wait_stats {
-	uint64_t sleeps; /* waits of any kind */
+	uint64_t sleeps; /* waits of any kind, pauses too */
 	uint64_t wakes; /* those that ended before their time, by a packet or another thread */
 	uint64_t slept_ns; /* all of them */
 	/* From the end of a wait to the call of the handler of its first packet, in ns: those below
