@@ -5,10 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <haul-dpdk/port.h>
-
 #include "common/args.h"
 #include "doctor.h"
+#include "pollers.h"
 #include "report.h"
 
 static uint64_t carriers;
@@ -39,10 +38,10 @@ static const struct app_option options[] = {
 static const struct app_option *const tables[] = {options, NULL};
 static const struct app_program program = {
 	.name = "haul-doctor",
-	.purpose = "Prints where haul's carriers go on this machine, checks what haul needs, and\n"
-		   "says for each finding what to do. Changes nothing. Exits with 1 when something "
-		   "is\n"
-		   "missing that haul cannot do without.",
+	.purpose = "Prints where haul's carriers go on this machine, checks what haul needs, "
+		   "measures\n"
+		   "what the kinds of pollers cost, and says for each finding what to do. Changes\n"
+		   "nothing. Exits with 1 when something is missing that haul cannot do without.",
 	.examples = "  haul-doctor --iface eth0\n"
 		    "  haul-doctor --carriers 4 --near eth0\n"
 		    "  haul-doctor --machine 'pack:2 l3:4 core:8 pu:2'\n",
@@ -61,24 +60,6 @@ static void run(struct doctor_report *r, const char *title, const struct doctor_
 	}
 }
 
-/* Which pollers each kind of port can have. */
-static void tell_waits(struct doctor_report *r, const struct haul_plan *plan)
-{
-	struct doctor_subject machine = {.plan = plan};
-	const char *name, *on;
-
-	doctor_report_group(r, "Pollers");
-	for (unsigned i = 0; (name = haul_port_kind(i, &on)) != NULL; i++) {
-		struct doctor_finding finding = {0};
-
-		if (on[0])
-			doctor_say(&finding, DOCTOR_OK, "spin, sleep, adaptive, block (%s)", on);
-		else
-			doctor_say(&finding, DOCTOR_OK, "spin, sleep (nothing to wait on)");
-		doctor_report_finding(r, &machine, name, &finding);
-	}
-}
-
 static void check_machine(struct doctor_report *r, const struct haul_plan *plan)
 {
 	struct doctor_subject machine = {.plan = plan};
@@ -87,7 +68,7 @@ static void check_machine(struct doctor_report *r, const struct haul_plan *plan)
 	run(r, "Memory", doctor_memory_checks, &machine);
 	run(r, "Privileges", doctor_privilege_checks, &machine);
 	run(r, "DPDK", doctor_dpdk_checks, &machine);
-	tell_waits(r, plan);
+	doctor_pollers(r, plan);
 }
 
 static void check_iface(

@@ -137,6 +137,7 @@ static void print_object(const struct doctor_report *r, const struct haul_plan *
 	json_object_set_new(object, "haul", json_string(APP_VERSION));
 	json_object_set_new(object, "plan", doctor_plan_json(plan));
 	json_object_set(object, "findings", r->json);
+	json_object_set_new(object, "costs", r->costs ? r->costs : json_null());
 	json_object_set_new(
 		object, "problems", json_integer((json_int_t)r->counts[DOCTOR_PROBLEM]));
 	json_object_set_new(object, "notes", json_integer((json_int_t)r->counts[DOCTOR_NOTE]));

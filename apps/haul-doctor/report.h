@@ -12,6 +12,7 @@
 struct doctor_report {
 	FILE *out;
 	json_t *json; /* the findings; NULL: print as text */
+	json_t *costs; /* what pollers cost, or NULL; becomes part of the object */
 	unsigned counts[DOCTOR_STATUSES];
 	unsigned columns; /* of the screen */
 	bool colours;

@@ -19,6 +19,8 @@ CHECKS = {
     "membarrier", "hypervisor", "memory", "huge-pages", "hugetlbfs", "guards", "mappings",
     "memlock", "privileges", "namespaces", "tun", "af-packet", "af-xdp", "bpffs", "version",
     "plugins", "drivers",
+    # what each kind of poller costs
+    "spin", "pause", "sleep", "block", "adaptive",
     # what each kind of port can be waited on by
     "tap", "afxdp", "afpacket", "memif", "vhost", "virtio-user", "pcap", "ring", "null", "pci",
 }
@@ -63,6 +65,28 @@ def test_json():
     tap.ok(all("\n" not in f["says"] + f["todo"] for f in report["findings"]), "in one line each")
     ids = [c["id"] for c in report["plan"]["carriers"]]
     tap.ok(ids == list(range(len(ids))) and ids, "the plan has carriers", ids)
+
+
+def test_costs():
+    _, report = ask()
+    costs = report["costs"]
+    numbers = ("round_ns", "late_1us_ns", "late_50us_ns", "wake_p50_ns", "wake_p90_ns", "waker_ns",
+               "wait_cpu_ns")
+    if "epoll_pwait2" in find(report, "sleep")["says"]:
+        numbers = numbers[:1]
+    tap.ok(all(costs[n] > 0 for n in numbers), "each cost is measured", costs)
+    tap.ok(costs.get("wake_p50_ns", 0) <= costs.get("wake_p90_ns", 0), "quantiles in order", costs)
+    cpus = [c["cpu"] for c in report["plan"]["carriers"]]
+    tap.ok(costs["cpu"] == cpus[0] and costs["waker_cpu"] in cpus[1:2] + [-1],
+           "on CPUs of the plan", costs)
+    with open("/proc/cpuinfo") as f:
+        has = "waitpkg" in f.read().split()
+    tap.ok(costs["has_pause"] == has
+           and ("pause" in find(report, "tap")["says"]) == has, "pause as the CPU has it", costs)
+    _, report = ask("--machine", "core:4 pu:1")
+    tap.ok(report["costs"] is None, "another machine's costs are not measured", report["costs"])
+    again = ask()[1]["costs"]
+    tap.ok(again != costs, "measured anew each time", again)
 
 
 def test_text():
@@ -209,6 +233,7 @@ def test_help():
 netns.enter()
 netns.veth("v0", "v1", queues=2)
 test_json()
+test_costs()
 test_text()
 test_interface()
 test_queues()

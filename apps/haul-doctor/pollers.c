@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "pollers.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include <haul-dpdk/io.h>
+#include <haul-dpdk/port.h>
+
+#include "costs.h"
+
+static double us(uint64_t ns)
+{
+	return (double)ns / (double)HAUL_US;
+}
+
+static void say_spin(const struct doctor_costs *c, struct doctor_finding *finding)
+{
+	doctor_say(finding, DOCTOR_OK,
+		"takes its core whole; an empty round takes %.1f ns, and the driver's look at its "
+		"queues",
+		c->round);
+}
+
+static void say_pause(const struct doctor_costs *c, struct doctor_finding *finding)
+{
+	if (haul_poll_available(HAUL_POLL_PAUSE))
+		doctor_say(finding, DOCTOR_OK,
+			"as spin, and leaves the core to its sibling for 1 us (pause:US) at a "
+			"time");
+	else
+		doctor_say(finding, DOCTOR_OK,
+			"not on this CPU, which has no instruction for it (x86: WAITPKG)");
+}
+
+static void say_sleep(const struct doctor_costs *c, struct doctor_finding *finding)
+{
+	if (c->coarse)
+		doctor_say(finding, DOCTOR_NOTE,
+			"a sleep ends up to 1 ms late: epoll_pwait2 is not there (Linux 5.11)");
+	else
+		doctor_say(finding, DOCTOR_OK,
+			"a sleep of 1 us ends %.1f us late, one of 50 us %.1f us (medians)",
+			us(c->late_1us), us(c->late_50us));
+}
+
+static void on_cpu(char *buf, size_t len, int cpu)
+{
+	if (cpu < 0)
+		snprintf(buf, len, "any CPU");
+	else
+		snprintf(buf, len, "CPU %d", cpu);
+}
+
+static void say_block(const struct doctor_costs *c, struct doctor_finding *finding)
+{
+	char from[32], to[32];
+
+	if (c->coarse) {
+		doctor_say(
+			finding, DOCTOR_OK, "not measured: epoll_pwait2 is not there (Linux 5.11)");
+		return;
+	}
+	on_cpu(from, sizeof(from), c->waker_cpu);
+	on_cpu(to, sizeof(to), c->cpu);
+	doctor_say(finding, DOCTOR_OK,
+		"from %s to %s a wake takes %.1f us, 90 %% are below %.1f us; who wakes pays %.1f "
+		"us, and each wait %.1f us of the carrier's CPU time",
+		from, to, us(c->wake_median), us(c->wake_p90), us(c->waker), us(c->wait));
+}
+
+/* So long a carrier may spin at the price of one wait. */
+static unsigned even_us(const struct doctor_costs *c)
+{
+	return (unsigned)((c->wait + HAUL_US - 1) / HAUL_US);
+}
+
+static void say_adaptive(const struct doctor_costs *c, struct doctor_finding *finding)
+{
+	if (c->coarse) {
+		doctor_say(finding, DOCTOR_OK, "as spin for so long, then as block");
+		return;
+	}
+	doctor_say(finding, DOCTOR_OK,
+		"as spin, then as block; while packets come less than %u us apart, spinning "
+		"takes no more CPU time than blocking, and needs no wake",
+		even_us(c));
+	doctor_todo(finding, "--poller adaptive:%u, or more for fewer wakes", even_us(c));
+}
+
+static const struct {
+	const char *kind;
+	void (*say)(const struct doctor_costs *costs, struct doctor_finding *finding);
+} kinds[] = {
+	{"spin", say_spin},
+	{"pause", say_pause},
+	{"sleep", say_sleep},
+	{"block", say_block},
+	{"adaptive", say_adaptive},
+};
+
+static void set(json_t *object, const char *key, uint64_t ns)
+{
+	json_object_set_new(object, key, json_integer((json_int_t)ns));
+}
+
+static json_t *costs_json(const struct doctor_costs *c)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "cpu", json_integer(c->cpu));
+	json_object_set_new(object, "waker_cpu", json_integer(c->waker_cpu));
+	json_object_set_new(
+		object, "has_pause", json_boolean(haul_poll_available(HAUL_POLL_PAUSE)));
+	json_object_set_new(object, "round_ns", json_real(c->round));
+	if (c->coarse)
+		return object;
+	set(object, "late_1us_ns", c->late_1us);
+	set(object, "late_50us_ns", c->late_50us);
+	set(object, "wake_p50_ns", c->wake_median);
+	set(object, "wake_p90_ns", c->wake_p90);
+	set(object, "waker_ns", c->waker);
+	set(object, "wait_cpu_ns", c->wait);
+	return object;
+}
+
+static void tell_costs(struct doctor_report *r, const struct doctor_subject *machine)
+{
+	struct doctor_costs costs;
+	int err = doctor_costs_measure(&costs, machine->plan);
+
+	doctor_report_group(r, "Kinds of pollers, measured just now");
+	if (!err && r->json)
+		r->costs = costs_json(&costs);
+	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct doctor_finding finding = {0};
+
+		if (err)
+			doctor_say(&finding, DOCTOR_NOTE, "cannot be measured: %s", strerror(-err));
+		else
+			kinds[i].say(&costs, &finding);
+		doctor_report_finding(r, machine, kinds[i].kind, &finding);
+	}
+}
+
+static void tell_waits(struct doctor_report *r, const struct doctor_subject *machine)
+{
+	const char *pause = haul_poll_available(HAUL_POLL_PAUSE) ? "pause, " : "";
+	const char *name, *on;
+
+	doctor_report_group(r, "Pollers of each kind of port");
+	for (unsigned i = 0; (name = haul_port_kind(i, &on)) != NULL; i++) {
+		struct doctor_finding finding = {0};
+
+		if (on[0])
+			doctor_say(&finding, DOCTOR_OK, "spin, %ssleep, adaptive, block (%s)",
+				pause, on);
+		else
+			doctor_say(
+				&finding, DOCTOR_OK, "spin, %ssleep (nothing to wait on)", pause);
+		doctor_report_finding(r, machine, name, &finding);
+	}
+}
+
+void doctor_pollers(struct doctor_report *r, const struct haul_plan *plan)
+{
+	const struct doctor_subject machine = {.plan = plan};
+
+	tell_costs(r, &machine);
+	tell_waits(r, &machine);
+}
