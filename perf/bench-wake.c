@@ -4,7 +4,7 @@
  * on the same PMD that waits for the same descriptor and then receives, and a loop on the kernel's
  * own socket or TAP? One operation is one way; its time is the median of the run.
  *
- * In a private network with cables v0-v1 and w0-w1: perf/wake makes it.
+ * In a private network with cables v0-v1 and w0-w1: perf/private makes it.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -13,24 +13,29 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bed.h"
 #include "wake.h"
 
 /* A run: long enough for a median, and short beside what else happens on a machine. */
 #define QUESTIONS 200
 
+static const char *const specs[] = {"tap:t0", "afpacket:v0", "afxdp:v0"};
 static struct wake_asker by_haul, by_dpdk, by_socket;
+static struct wake_dpdk dpdk;
 static int socket_fd;
 
 static int open_side(struct wake_asker *asker, const char *name, uint64_t kind)
 {
-	int err = wake_port_hold((enum wake_kind)kind);
-
-	return err ? err : wake_asker_open(asker, name, kind == WAKE_TAP ? "t0" : "v1");
+	return wake_asker_open(asker, name, kind == WAKE_TAP ? "t0" : "v1");
 }
 
 static int haul_setup(uint64_t kind)
 {
-	return open_side(&by_haul, "haul", kind);
+	int err = perf_bed_hold(specs[kind], NULL);
+
+	if (!err)
+		err = wake_dpdk_find(&dpdk, (enum wake_kind)kind);
+	return err ? err : open_side(&by_haul, "haul", kind);
 }
 
 static uint64_t haul_run(uint64_t n)
@@ -41,23 +46,25 @@ static uint64_t haul_run(uint64_t n)
 static void haul_teardown(void)
 {
 	wake_asker_close(&by_haul);
-	wake_port_release();
+	perf_bed_release();
 }
 
 static int dpdk_setup(uint64_t kind)
 {
-	return open_side(&by_dpdk, "DPDK", kind);
+	int err = perf_bed_hold(specs[kind], NULL);
+
+	return err ? err : open_side(&by_dpdk, "DPDK", kind);
 }
 
 static uint64_t dpdk_run(uint64_t n)
 {
-	return wake_by_dpdk(&by_dpdk, n);
+	return wake_by_dpdk(&by_dpdk, &dpdk, n);
 }
 
 static void dpdk_teardown(void)
 {
 	wake_asker_close(&by_dpdk);
-	wake_port_release();
+	perf_bed_release();
 }
 
 static int socket_setup(uint64_t kind)

@@ -1,30 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The side of bench-wake that asks. */
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/poll.h>
 #include <unistd.h>
 
+#include "bed.h"
 #include "wake.h"
 
 #define GAP_NS 3000000 /* at most, between an answer and the next question */
 #define LOST_MS 2000
 
-static int pin_to_second(void)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(perf_cpu(1), &set);
-	return sched_setaffinity(0, sizeof(set), &set) < 0 ? -errno : 0;
-}
-
 int wake_asker_open(struct wake_asker *asker, const char *name, const char *iface)
 {
-	int err = pin_to_second();
+	int err = perf_bed_pin_to_second();
 
 	*asker = (struct wake_asker){.name = name, .fd = err ? err : wake_socket_open(iface)};
 	if (asker->fd < 0)

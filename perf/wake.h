@@ -81,11 +81,9 @@ void *wake_socket_loop(void *fd); /* a TAP's descriptor or a packet socket, whic
 int wake_tap_open(const char *iface);
 int wake_socket_open(const char *iface);
 
-/* wake-haul.c: EAL, the port and the carrier, which all sides that receive by a PMD share. */
-int wake_port_hold(enum wake_kind kind); /* each holder gives it back; 0, or -errno with a line */
-void wake_port_release(void);
-/* Each has the carrier answer n questions: by a handler of haul's; by the bare loop. */
+/* wake-haul.c: on the bed's port and carrier. */
+int wake_dpdk_find(struct wake_dpdk *dpdk, enum wake_kind kind); /* before an asker is opened */
 uint64_t wake_by_haul(struct wake_asker *asker, uint64_t n);
-uint64_t wake_by_dpdk(struct wake_asker *asker, uint64_t n);
+uint64_t wake_by_dpdk(struct wake_asker *asker, struct wake_dpdk *dpdk, uint64_t n);
 
 #endif
