@@ -3,6 +3,7 @@
 pair. Requests one at a time, submitted by another thread; peers that are killed and come again."""
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from wait import POLLERS, REQUESTS
 
 CLIENT = sys.argv[2]
 SEED = random.randrange(1 << 32)
+KILLS = 3
 
 
 def client(spec, poller, requests=REQUESTS, *more):
@@ -73,6 +75,25 @@ def over_veth(tap):
         netns.ip("link del v0")
 
 
+def reports(server, pattern):
+    """Waits for a report from now on, of port 0, that has this."""
+    already = len(server.said())
+    netns.wait_for(lambda: re.search(f"^  port 0 .*{pattern}", server.said()[already:], re.M),
+                   f"a report of {pattern}")
+
+
+def kill_idle(server, victim):
+    """When it has asked, and nothing is under way any more. Amid traffic memif's PMD may unmap
+    what the other side's poller reads: docs/internals/drivers-glue.md. The server has to be the
+    one that goes on: a client's PMD connects once, when it starts."""
+    reports(server, r" rx +(?!0\.00 )\S")
+    victim.send_signal(signal.SIGSTOP)
+    for _ in range(2):  # the first may have begun before
+        reports(server, r" rx +0\.00 .* tx +0\.00 ")
+    victim.kill()
+    victim.communicate()
+
+
 def over_memif(tap, directory):
     path = os.path.join(directory, "m")
     with Running("--port", f"memif:role=server,socket={path}", "--carriers", 1,
@@ -80,6 +101,10 @@ def over_memif(tap, directory):
         netns.wait_for(server.runs, "haul-fwd to run")
         for what in "memif, sleep", "memif, sleep, another peer":
             answered(tap, what, client(f"memif:role=client,socket={path}", "sleep"))
+        for _ in range(KILLS):
+            kill_idle(server, client(f"memif:role=client,socket={path}", "sleep", 10 ** 6))
+            answered(tap, "memif, sleep, after a peer was killed",
+                     client(f"memif:role=client,socket={path}", "sleep", max(REQUESTS // 10, 1)))
         ends(tap, "memif, sleep", server)
 
 
