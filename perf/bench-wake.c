@@ -26,16 +26,17 @@ static int socket_fd;
 
 static int open_side(struct wake_asker *asker, const char *name, uint64_t kind)
 {
-	return wake_asker_open(asker, name, kind == WAKE_TAP ? "t0" : "v1");
+	bool first = !perf_bed()->port;
+	int err = perf_bed_hold(specs[kind], NULL);
+
+	if (!err && first)
+		err = wake_dpdk_find(&dpdk, (enum wake_kind)kind);
+	return err ? err : wake_asker_open(asker, name, kind == WAKE_TAP ? "t0" : "v1");
 }
 
 static int haul_setup(uint64_t kind)
 {
-	int err = perf_bed_hold(specs[kind], NULL);
-
-	if (!err)
-		err = wake_dpdk_find(&dpdk, (enum wake_kind)kind);
-	return err ? err : open_side(&by_haul, "haul", kind);
+	return open_side(&by_haul, "haul", kind);
 }
 
 static uint64_t haul_run(uint64_t n)
@@ -51,9 +52,7 @@ static void haul_teardown(void)
 
 static int dpdk_setup(uint64_t kind)
 {
-	int err = perf_bed_hold(specs[kind], NULL);
-
-	return err ? err : open_side(&by_dpdk, "DPDK", kind);
+	return open_side(&by_dpdk, "DPDK", kind);
 }
 
 static uint64_t dpdk_run(uint64_t n)
