@@ -16,7 +16,7 @@ static unsigned batch;
 static int haul_setup(uint64_t param)
 {
 	batch = (unsigned)param;
-	hauli_ring_init(&haul_ring);
+	hauli_ring_init(&haul_ring, &haul_ring);
 	return 0;
 }
 
@@ -28,6 +28,7 @@ static uint64_t haul_run(uint64_t n)
 	for (uint64_t done = 0; done < n; done += batch) {
 		for (unsigned i = 0; i < batch; i++)
 			hauli_ring_push(&haul_ring, &haul_ring);
+		hauli_ring_open(&haul_ring, batch);
 		for (unsigned i = 0; i < batch; i++)
 			PERF_KEEP(hauli_ring_pop(&haul_ring, &second, &fourth));
 	}

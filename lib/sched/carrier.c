@@ -47,16 +47,22 @@ static void resume(struct haul_carrier *c, struct haul_coro *co)
 	hauli_arrive(hauli_co_switch(&c->loop, &co->co, c));
 }
 
-/* Runs a chain of at most n coroutines, of at least one that is ready; how many it was. */
+/* Runs a chain of at most n coroutines; how many it was. What they put to the front makes it
+ * longer. */
 static unsigned run_chain(struct haul_carrier *c, unsigned n)
 {
-	hauli_runq_top_up(&c->runq);
-	c->chain_left = n - 1;
-	resume(c, hauli_runq_pop(&c->runq));
-	n -= c->chain_left;
-	c->chain_left = 0;
-	hauli_counter_add(&c->slices, n);
-	return n;
+	struct haul_coro *first;
+	uint32_t popped;
+
+	hauli_runq_open(&c->runq, n);
+	popped = hauli_ring_popped(&c->runq.ring);
+	first = hauli_runq_pop(&c->runq);
+	if (hauli_likely(first))
+		resume(c, first);
+	hauli_runq_close(&c->runq);
+	popped = hauli_ring_popped(&c->runq.ring) - popped;
+	hauli_counter_add(&c->slices, popped);
+	return popped;
 }
 
 static unsigned min(unsigned a, unsigned b)
@@ -95,7 +101,8 @@ static unsigned run_ready(struct haul_carrier *c)
 		receive(c);
 		spent = hauli_ticks() - start;
 	} while (!hauli_runq_is_empty(&c->runq) && ran < budget && spent < c->round_ticks);
-	learn_slice_length(c, spent / ran);
+	if (hauli_likely(ran > 0)) /* none: thieves had them all */
+		learn_slice_length(c, spent / ran);
 	return ran;
 }
 

@@ -24,7 +24,6 @@ struct haul_carrier {
 	/* The switch's line: owner. */
 	HAULI_LINE struct haul_coro *current; /* NULL: the loop */
 	struct haul_coro *left; /* switched out, to be published by who runs now; or NULL */
-	unsigned chain_left; /* coroutines may still hand over to so many others */
 	unsigned count_budget; /* slices per round while there is a poller */
 	struct haul_coro *poller;
 	struct hauli_timers timers;
@@ -129,12 +128,8 @@ static inline void hauli_arrive(struct haul_carrier *c)
 /* Who runs after the current coroutine: the next one while the chain lasts, then the loop. */
 static inline struct hauli_co *hauli_next(struct haul_carrier *c)
 {
-	struct haul_coro *next = NULL;
+	struct haul_coro *next = hauli_runq_pop(&c->runq);
 
-	if (hauli_likely(c->chain_left > 0)) {
-		next = hauli_runq_pop(&c->runq);
-		c->chain_left -= next != NULL;
-	}
 	c->current = next;
 	return next ? &next->co : &c->loop;
 }

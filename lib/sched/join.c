@@ -23,8 +23,10 @@ void hauli_join_wake(struct haul_carrier *c, struct hauli_join *j)
 {
 	if (j->event)
 		hauli_event_set(j->event);
-	else if (hauli_coro_home(j->waiter) == c)
+	else if (hauli_coro_home(j->waiter) == c && c->current)
 		hauli_ready_soon(c, j->waiter);
+	else if (hauli_coro_home(j->waiter) == c)
+		hauli_ready(c, j->waiter);
 	else
 		hauli_request(j->waiter, HAULI_REQ_JOINED);
 }

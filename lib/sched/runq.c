@@ -10,6 +10,9 @@
 #define BACKLOG_BYTES (HAULI_RUNQ_MAX * sizeof(struct haul_coro *))
 #define BACKLOG_FIRST_SIZE 512
 
+/* What is prefetched where nobody has been yet. */
+static const struct haul_coro nobody;
+
 int hauli_runq_init(struct hauli_runq *q)
 {
 	void *p = mmap(NULL, BACKLOG_BYTES, PROT_READ | PROT_WRITE,
@@ -17,10 +20,10 @@ int hauli_runq_init(struct hauli_runq *q)
 
 	if (p == MAP_FAILED)
 		return -ENOMEM;
-	q->next = NULL;
-	q->next_streak = 0;
+	q->next_at = UINT32_MAX / 2; /* far from where the head begins */
+	q->turn = 1;
 	q->backlog = (struct hauli_backlog){.slots = p, .size = BACKLOG_FIRST_SIZE};
-	hauli_ring_init(&q->ring);
+	hauli_ring_init(&q->ring, (void *)(uintptr_t)&nobody);
 	return 0;
 }
 

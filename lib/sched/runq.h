@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The run queue of one carrier: a next-slot for the newest that a running coroutine woke, a ring of
- * 256, and a backlog behind the ring. Oldest first. Owner only; the ring is where thieves will
- * look.
+ * The run queue of one carrier: a ring of 256 and a backlog behind it, oldest first, but that the
+ * one that a running coroutine woke last goes to the front. The owner pops in chains; thieves may
+ * take from the ring at any time, and from the backlog when the ring has nothing for them.
  *
  * The backlog is an array, not a list, so that what comes next can be prefetched from far. Its
  * address space is reserved once for as many coroutines as a carrier can have, so a push never
@@ -23,13 +23,13 @@ struct hauli_backlog {
 };
 
 struct hauli_runq {
-	struct haul_coro *next;
-	unsigned next_streak; /* times in a row that next was taken */
-	struct hauli_backlog backlog;
 	struct hauli_ring ring;
+	uint32_t next_at; /* where in the ring the last one was put to the front */
+	uint32_t turn; /* how often one was to go to the front */
+	struct hauli_backlog backlog;
 };
 
-#define HAULI_NEXT_STREAK_MAX 3
+#define HAULI_NEXT_TURNS 4u
 
 /* 0 or -ENOMEM. */
 int hauli_runq_init(struct hauli_runq *q);
@@ -48,14 +48,19 @@ static inline void hauli_runq_push(struct hauli_runq *q, struct haul_coro *co)
 		hauli_backlog_push(&q->backlog, co);
 }
 
-/* The same, before all others; who sat there goes to the ring. */
+/*
+ * The same, before all others. But one waits there at most, and every fourth time it is the others'
+ * turn.
+ */
 static inline void hauli_runq_push_next(struct hauli_runq *q, struct haul_coro *co)
 {
-	struct haul_coro *older = q->next;
+	uint32_t head = hauli_ring_head(&q->ring);
 
-	q->next = co;
-	if (older)
-		hauli_runq_push(q, older);
+	if (hauli_likely(head != q->next_at) && hauli_likely(q->turn++ % HAULI_NEXT_TURNS != 0) &&
+		hauli_likely(hauli_ring_push_front(&q->ring, co)))
+		q->next_at = head - 1;
+	else
+		hauli_runq_push(q, co);
 }
 
 /* Keeps the ring filled while there is a backlog; once per at most 256 pops. */
@@ -67,14 +72,18 @@ static inline void hauli_runq_top_up(struct hauli_runq *q)
 
 static inline bool hauli_runq_is_empty(const struct hauli_runq *q)
 {
-	return !q->next && hauli_ring_depth(&q->ring) == 0;
+	return hauli_ring_depth(&q->ring) == 0;
 }
 
 /*
  * With many coroutines each one's context is a cache miss: far ahead its first line is fetched, and
- * when that has come, the frames just above its stack pointer that the return will need.
+ * when that has come, the frames just above its stack pointer that the return will need. A thief
+ * may run it by now, or it may be long gone: its slot stays mapped, and nothing follows from what
+ * is read.
  */
-static inline void hauli_runq_prefetch(const struct haul_coro *near, const struct haul_coro *far)
+/* TSan: no race that matters. */
+__attribute__((no_sanitize("thread"))) static inline void hauli_runq_prefetch(
+	const struct haul_coro *near, const struct haul_coro *far)
 {
 	const char *sp = near->co.ctx.sp;
 
@@ -83,23 +92,28 @@ static inline void hauli_runq_prefetch(const struct haul_coro *near, const struc
 	__builtin_prefetch(sp + HAULI_CACHE_LINE, 1);
 }
 
+/* Begins a chain: lets the next n pops have what is there by then. */
+static inline void hauli_runq_open(struct hauli_runq *q, uint32_t n)
+{
+	hauli_runq_top_up(q);
+	hauli_ring_open(&q->ring, n);
+}
+
+/* Ends it: nobody runs but by the next chain. */
+static inline void hauli_runq_close(struct hauli_runq *q)
+{
+	hauli_ring_close(&q->ring);
+}
+
+/* The next of the chain, or NULL at its end. */
 static inline struct haul_coro *hauli_runq_pop(struct hauli_runq *q)
 {
-	struct haul_coro *oldest;
 	void *near, *far;
+	struct haul_coro *oldest = hauli_ring_pop(&q->ring, &near, &far);
 
-	if (q->next) {
-		struct haul_coro *co = q->next;
-
-		q->next = NULL;
-		if (q->next_streak++ < HAULI_NEXT_STREAK_MAX)
-			return co;
-		hauli_runq_push(q, co);
-	}
-	q->next_streak = 0;
-	oldest = hauli_ring_pop(&q->ring, &near, &far);
-	if (hauli_likely(oldest))
-		hauli_runq_prefetch(near, far);
+	if (hauli_unlikely(!oldest))
+		return NULL;
+	hauli_runq_prefetch(near, far);
 	return oldest;
 }
 

@@ -59,8 +59,18 @@ static uint64_t step(struct step s)
 	struct thread *t = ex.running;
 
 	t->step = s;
-	if (ex.direct)
-		return memory_step(t);
+	if (ex.direct) {
+		uint64_t result = memory_step(t);
+
+		while (t->nb_buffered > 0)
+			memory_flush(t);
+		return result;
+	}
+	if (memory_is_own_load(t, &s)) {
+		t->result = memory_step(t);
+		t->history = mix(t->history, mix(s.kind, t->result));
+		return t->result;
+	}
 	(void)hauli_switch(&t->ctx, &ex.controller, NULL);
 	return t->result;
 }
@@ -104,6 +114,18 @@ void model_fence(int order)
 	step((struct step){.kind = STEP_FENCE, .order = order});
 }
 
+void model_membarrier(void)
+{
+	for (unsigned i = 0; i < ex.model->nb_threads; i++)
+		if (i != ex.running->id)
+			step((struct step){.kind = STEP_DRAIN, .value = i});
+}
+
+void model_yield(void)
+{
+	step((struct step){.kind = STEP_YIELD, .value = ex.depth - ex.running->moves});
+}
+
 void model_await(const void *word, unsigned size, uint64_t value)
 {
 	step((struct step){.kind = STEP_AWAIT,
@@ -134,6 +156,11 @@ void model_plain(const void *addr, unsigned size, bool write)
 		model_fail("access through what is no pointer");
 	if (ex.running && !ex.direct)
 		memory_plain(ex.running, addr, size, write);
+}
+
+void model_own(const void *memory, size_t size, unsigned thread)
+{
+	memory_own(memory, size, thread);
 }
 
 void model_free(const void *memory, size_t size)
@@ -183,6 +210,12 @@ static void run_direct(void)
 	ex.direct = false;
 }
 
+/* Since t came to its yield: it would see what it saw before. */
+static bool others_rested(const struct thread *t)
+{
+	return ex.depth - t->moves == t->step.value;
+}
+
 static unsigned list_actions(struct action *actions)
 {
 	unsigned n = 0;
@@ -190,7 +223,7 @@ static unsigned list_actions(struct action *actions)
 	for (unsigned i = 0; i < ex.model->nb_threads; i++) {
 		struct thread *t = &ex.threads[i];
 
-		if (memory_can_step(t))
+		if (memory_can_step(t) && !(t->step.kind == STEP_YIELD && others_rested(t)))
 			actions[n++] = (struct action){t, MOVE_STEP};
 		if (t->nb_buffered > 0)
 			actions[n++] = (struct action){t, MOVE_FLUSH};
@@ -202,8 +235,8 @@ static unsigned list_actions(struct action *actions)
 
 static void note(const struct action *a, uint64_t result)
 {
-	static const char *const kinds[] = {
-		"load", "store", "rmw", "cas", "fence", "futex wait", "futex wake", "await"};
+	static const char *const kinds[] = {"load", "store", "rmw", "cas", "fence", "futex wait",
+		"futex wake", "await", "drain", "yield"};
 	const struct step *s = &a->thread->step;
 	char *line = ex.trace[ex.depth - 1];
 	size_t size = sizeof(ex.trace[0]);
@@ -254,6 +287,8 @@ static void perform(const struct action *a)
 	}
 	ex.running = t;
 	result = memory_step(t);
+	while (t->step.kind == STEP_DRAIN && ex.threads[t->step.value].nb_buffered > 0)
+		memory_flush(&ex.threads[t->step.value]);
 	ex.running = NULL;
 	note(a, result);
 	if (t->step.kind == STEP_FUTEX_WAIT) {
@@ -345,6 +380,7 @@ static void run_once(void)
 		if (ex.depth >= ex.prefix)
 			ex.taken[ex.depth] = 0;
 		ex.of[ex.depth] = n;
+		actions[ex.taken[ex.depth]].thread->moves++;
 		perform(&actions[ex.taken[ex.depth++]]);
 		if (ex.depth > ex.longest)
 			ex.longest = ex.depth;

@@ -56,6 +56,10 @@ void model_await(const void *word, unsigned size, uint64_t value);
 /* From here on an access to this memory by any thread is a violation. */
 void model_free(const void *memory, size_t size);
 
+/* From init(): only this thread writes there. Its own loads are no choices then, since nobody can
+ * come in between. A write by another one is a violation. */
+void model_own(const void *memory, size_t size, unsigned thread);
+
 /* Explores the model under both memories, prints a table, and ends the program: 0 when no
  * violation exists, 3 when one was found in the search (with its trace), 1 when the search was
  * not completed. */
@@ -72,6 +76,10 @@ uint64_t model_cas(
 void model_fence(int order);
 /* A plain access. No step: it is checked for races only. */
 void model_plain(const void *addr, unsigned size, bool write);
+/* SYS_membarrier: every other thread passes a full barrier, one after the other. */
+void model_membarrier(void);
+/* sched_yield(): goes on when another thread has done something. */
+void model_yield(void);
 /* SYS_futex. 0 or -1 with errno, as the system call. */
 long model_futex(uint32_t *addr, int op, uint32_t value, bool timed);
 

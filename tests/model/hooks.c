@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What code compiled with -fsanitize=thread calls, and syscall(2), as the explorer has them. */
 #include <linux/futex.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -117,7 +118,7 @@ void __tsan_atomic_signal_fence(int order)
 {
 }
 
-/* Takes libc's place for the sources under test, which make no other call than futex. */
+/* Takes libc's place for the sources under test, which make no other calls than these. */
 long syscall(long number, ...);
 long syscall(long number, ...)
 {
@@ -127,6 +128,10 @@ long syscall(long number, ...)
 	uint32_t value;
 	const struct timespec *timeout;
 
+	if (number == SYS_membarrier) {
+		model_membarrier();
+		return 0;
+	}
 	if (number != SYS_futex)
 		model_fail("a system call that the explorer does not know");
 	va_start(args, number);
@@ -136,6 +141,12 @@ long syscall(long number, ...)
 	timeout = va_arg(args, const struct timespec *);
 	va_end(args);
 	return model_futex(addr, op, value, timeout != NULL);
+}
+
+int sched_yield(void)
+{
+	model_yield();
+	return 0;
 }
 
 /* Models run no coroutines of haul's; a source that could is linked all the same. */

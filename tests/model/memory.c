@@ -12,6 +12,7 @@ static struct granule {
 	struct clock reads; /* last plain read by each thread */
 	uint16_t write_at; /* last plain write: when, by whom */
 	uint8_t writer;
+	uint8_t owner; /* 1 + the only thread that writes it; 0: any */
 	bool freed;
 } granules[GRANULES_MAX];
 
@@ -76,6 +77,8 @@ static struct granule *atomic_granule(const struct thread *t, const void *addr, 
 		model_fail("access to what was freed");
 	if (g->write_at > t->now.at[g->writer])
 		model_fail("race: an atomic access and a plain write");
+	if (write && g->owner && g->owner != t->id + 1)
+		model_fail("a write to what is another's own");
 	if (write)
 		for (unsigned i = 0; i < MODEL_THREADS_MAX; i++)
 			if (g->reads.at[i] > t->now.at[i])
@@ -115,6 +118,18 @@ void memory_free(struct thread *t, const void *addr, size_t size)
 	memory_plain(t, addr, (unsigned)size, true);
 	for (size_t i = 0; i < size; i += GRANULE)
 		granules[granule_of((const char *)addr + i)].freed = true;
+}
+
+void memory_own(const void *addr, size_t size, unsigned thread)
+{
+	for (size_t i = 0; i < size; i += GRANULE)
+		granules[granule_of((const char *)addr + i)].owner = (uint8_t)(thread + 1);
+}
+
+bool memory_is_own_load(const struct thread *t, const struct step *s)
+{
+	return s->kind == STEP_LOAD && is_shared(s->addr) &&
+		granules[granule_of(s->addr)].owner == t->id + 1;
 }
 
 static uint64_t read_value(struct thread *t, const void *addr, unsigned size, int order)
@@ -157,8 +172,6 @@ static void store(struct thread *t, const struct step *s, bool keeps_sequence)
 		write_value(&b, keeps_sequence);
 		return;
 	}
-	if (t->nb_buffered == BUFFER_MAX)
-		model_fail("the explorer's store buffer is too short");
 	t->buffer[t->nb_buffered++] = b;
 }
 
@@ -206,10 +219,12 @@ bool memory_can_step(const struct thread *t)
 	if (t->status != THREAD_READY)
 		return false;
 	drains = s->kind == STEP_RMW || s->kind == STEP_CAS || s->kind == STEP_FUTEX_WAIT ||
-		s->kind == STEP_FUTEX_WAKE ||
+		s->kind == STEP_FUTEX_WAKE || s->kind == STEP_DRAIN ||
 		((s->kind == STEP_FENCE || s->kind == STEP_STORE) && s->order == __ATOMIC_SEQ_CST);
 	if (drains && t->nb_buffered > 0)
 		return false;
+	if (s->kind == STEP_STORE && t->nb_buffered == BUFFER_MAX)
+		return false; /* a full one has to give something up first */
 	if (s->kind == STEP_AWAIT)
 		return peek(s->addr, s->size) == s->value;
 	return true;
@@ -244,6 +259,8 @@ static uint64_t do_step(struct thread *t)
 	case STEP_FUTEX_WAIT:
 		return peek(s->addr, 4) == s->value;
 	case STEP_FUTEX_WAKE:
+	case STEP_YIELD:
+	case STEP_DRAIN: /* the explorer does the rest */
 		return 0;
 	}
 	abort();

@@ -20,6 +20,8 @@ enum step_kind {
 	STEP_FUTEX_WAIT,
 	STEP_FUTEX_WAKE,
 	STEP_AWAIT,
+	STEP_DRAIN, /* another thread's store buffer: one of the barriers that membarrier makes */
+	STEP_YIELD, /* sched_yield(): until another thread has done something */
 };
 
 /* A visible step that a thread is about to do. */
@@ -27,14 +29,15 @@ struct step {
 	enum step_kind kind;
 	void *addr;
 	unsigned size;
-	uint64_t value; /* stored, operand, desired, awaited, or futex's */
+	uint64_t value; /* stored, operand, desired, awaited, futex's, the drained thread's id,
+			 * or how much the others had done */
 	uint64_t expected; /* of a CAS */
 	enum model_rmw rmw;
 	int order, failure_order;
 	bool timed;
 };
 
-#define BUFFER_MAX 8
+#define BUFFER_MAX 4
 
 struct buffered {
 	void *addr;
@@ -52,6 +55,7 @@ struct thread {
 	enum thread_status status;
 	struct step step;
 	uint64_t result; /* of the last step */
+	unsigned moves; /* of this run: steps, and flushes of its buffer */
 	uint64_t history; /* hash of all that it has read */
 	struct clock now;
 	struct clock acquirable; /* by the next acquire fence */
@@ -76,6 +80,10 @@ void memory_flush(struct thread *t);
 /* t's clock takes in the orders by which a futex call returns to it: none. A plain access. */
 void memory_plain(struct thread *t, const void *addr, unsigned size, bool write);
 void memory_free(struct thread *t, const void *addr, size_t size);
+
+void memory_own(const void *addr, size_t size, unsigned thread);
+/* A load of what only t writes. */
+bool memory_is_own_load(const struct thread *t, const struct step *s);
 
 uint64_t memory_hash(void);
 

@@ -4,7 +4,7 @@
 
 A mutation is one text in one file replaced by another, on a copy. It counts as caught only when the
 broken source compiled and the search itself reported a violation (exit code 3). Speaks TAP.
-usage: mutations.py SOURCE_ROOT COMPILER EXPLORER_LIBRARY
+usage: mutations.py SOURCE_ROOT COMPILER EXPLORER_LIBRARY [MODELS_THAT_BEGIN_SO]
 """
 import os
 import re
@@ -142,12 +142,72 @@ MUTATIONS = [
      'model_await(&m.woken, 8, 1);',
      'atomic_store_explicit(&m.woken, 0, memory_order_seq_cst);\n'
      '\t\t\tmodel_await(&m.woken, 8, 1);'),
+    ('ring', 'lib/conc/ring.h', 'push publishes nothing',
+     'atomic_store_explicit(&r->tail, tail + 1, memory_order_release /* ring.E1:R */);',
+     'atomic_store_explicit(&r->tail, tail + 1, memory_order_relaxed);'),
+    ('ring', 'lib/conc/ring.h', 'push to the front publishes nothing',
+     'atomic_store_explicit(&r->head, head - 1, memory_order_release /* ring.E1:R */);',
+     'atomic_store_explicit(&r->head, head - 1, memory_order_relaxed);'),
+    ('ring', 'lib/conc/ring.h', 'pop looks at the limit before it claims',
+     'limit = atomic_load_explicit(&r->limit, memory_order_relaxed /* fence.E1 */);', ''),
+    ('ring', 'lib/conc/ring.h', 'pop does not look at the limit',
+     '(int32_t)(limit - head) <= 0 || head == tail', 'limit == 7 || head == tail'),
+    ('ring', 'lib/conc/ring.h', 'pop does not look for the end', '|| head == tail', ''),
+    ('ring', 'lib/conc/ring.h', 'pop claims and does not give back',
+     'atomic_store_explicit(&r->head, head, memory_order_release /* ring.E1:R */);', ''),
+    ('ring', 'lib/conc/ring.h', 'open does not look at the guard',
+     'hauli_ring_open_robbed(r, n);\n}', ';\n}'),
+    ('ring', 'lib/conc/ring.h', 'open looks at the guard before it opens',
+     'atomic_store_explicit(&r->limit, hauli_ring_head(r) + n, memory_order_relaxed'
+     ' /* fence.E1 */);',
+     'uint32_t guard = atomic_load_explicit(&r->guard, memory_order_relaxed);\n'
+     '\tatomic_store_explicit(&r->limit, hauli_ring_head(r) + n, memory_order_relaxed);\n'
+     '\tif (guard == HAULI_RING_FREE)\n\t\treturn;'),
+    ('ring', 'lib/conc/ring.h', 'the owner closes at the head',
+     'hauli_ring_head(r) - HAULI_RING_FAR, memory_order_relaxed /* as a thief does */',
+     'hauli_ring_head(r), memory_order_relaxed'),
+    ('ring', 'lib/conc/ring.c', 'a thief closes at the head',
+     'closed = hauli_ring_head(r) - HAULI_RING_FAR;', 'closed = hauli_ring_head(r);'),
+    ('ring', 'lib/conc/ring.c', 'a thief does not close',
+     'atomic_store_explicit(&r->limit, closed, memory_order_relaxed /* fence.E1 */);',
+     'closed = r->limit;'),
+    ('ring', 'lib/conc/ring.c', 'a thief makes nobody pass a barrier', 'hauli_fence_heavy();', ''),
+    ('ring', 'lib/conc/ring.c', 'the barrier is the thief\'s own',
+     'hauli_fence_heavy();', 'hauli_fence_full();'),
+    ('ring', 'lib/conc/ring.c', 'a thief does not look whether the owner opened',
+     'memory_order_relaxed /* fence.E1 */) == closed)', 'memory_order_relaxed) != 7)'),
+    ('ring', 'lib/conc/ring.c', 'a thief takes in nothing of the owner',
+     'uint32_t tail = atomic_load_explicit(&r->tail, memory_order_acquire /* ring.E1:A */);',
+     'uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);'),
+    ('ring', 'lib/conc/ring.c', 'a thief does not mark what it took',
+     'r->robbed[slot / 64] |= UINT64_C(1) << (slot % 64);', ''),
+    ('ring', 'lib/conc/ring.c', 'the owner leaves the gaps', 'close_gaps(r);\n\tatomic', 'atomic'),
+    ('ring_thieves', 'lib/conc/ring.c', 'the owner opens after it has let go',
+     'close_gaps(r);\n\tatomic_store',
+     'close_gaps(r);\n\thauli_ring_release(r);\n\tif (r)\n\t\treturn atomic_store_explicit('
+     '&r->limit, hauli_ring_head(r) + n, memory_order_relaxed);\n\tatomic_store'),
+    ('ring_thieves', 'lib/conc/ring.c', 'the guard is taken by a load and a store',
+     'return guard != HAULI_RING_HELD && atomic_compare_exchange_strong_explicit(&r->guard, &guard,'
+     ' HAULI_RING_HELD, memory_order_acquire /* ring.E2:A */, memory_order_relaxed /* no */);',
+     'if (guard == HAULI_RING_HELD)\n\t\treturn false;\n'
+     '\tatomic_store_explicit(&r->guard, HAULI_RING_HELD, memory_order_relaxed);\n'
+     '\treturn true;'),
+    ('ring_thieves', 'lib/conc/ring.c', 'taking the guard takes in nothing',
+     'memory_order_acquire /* ring.E2:A */', 'memory_order_relaxed'),
+    ('ring_thieves', 'lib/conc/ring.c', 'letting go of the guard publishes nothing',
+     'memory_order_release /* ring.E2:R */', 'memory_order_relaxed'),
+    ('ring_thieves', 'lib/conc/ring.c', 'a thief takes what it may not',
+     'if (!may(item)) continue;', ''),
+    ('ring_thieves', 'lib/conc/ring.c', 'a thief takes what is gone',
+     'if (is_robbed(r, i)) continue;\n\t\titem', 'item'),
 ]
 
 
 SOURCES = {
     'gate': [], 'inbox': ['lib/conc/inbox.c'], 'requests': ['lib/conc/inbox.c'],
     'settle': ['lib/conc/inbox.c'], 'word': ['lib/conc/event.c'],
+    'ring': ['lib/conc/fence.c', 'lib/conc/ring.c'],
+    'ring_thieves': ['lib/conc/fence.c', 'lib/conc/ring.c'],
     'poller': ['lib/conc/inbox.c', 'lib/sched/mail.c', 'lib/sched/poller.c'],
 }
 
@@ -193,7 +253,7 @@ def verdict(root, compiler, explorer, mutation):
             program = build(compiler, explorer, work, model)
         except subprocess.CalledProcessError as e:
             return False, 'does not compile: ' + e.stderr.strip().splitlines()[-1]
-        run = subprocess.run([program], capture_output=True, text=True, timeout=600)
+        run = subprocess.run([program], capture_output=True, text=True, timeout=300)
     found = [line[2:] for line in run.stdout.splitlines() if line.startswith('# violation')]
     if run.returncode == 3 and found:
         return True, found[0]
@@ -202,9 +262,10 @@ def verdict(root, compiler, explorer, mutation):
 
 def main():
     root, compiler, explorer = sys.argv[1], sys.argv[2].split(), sys.argv[3]
+    chosen = [m for m in MUTATIONS if len(sys.argv) < 5 or m[0].startswith(sys.argv[4])]
     missed = 0
-    print(f'1..{len(MUTATIONS)}')
-    for i, mutation in enumerate(MUTATIONS, 1):
+    print(f'1..{len(chosen)}')
+    for i, mutation in enumerate(chosen, 1):
         caught, why = verdict(root, compiler, explorer, mutation)
         missed += not caught
         print(f'{"ok" if caught else "not ok"} {i} - {mutation[1]}: {mutation[2]}', flush=True)

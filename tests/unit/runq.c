@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The run queue: order, overflow into the backlog, the next-slot. */
+/* The run queue: order, overflow into the backlog, who goes to the front, thieves in one thread. */
 #include "sched/runq.h"
 
 #include "support/suite.h"
@@ -12,7 +12,14 @@ static void *pop(struct hauli_ring *r)
 {
 	void *second, *fourth;
 
+	hauli_ring_open(r, 1);
 	return hauli_ring_pop(r, &second, &fourth);
+}
+
+static struct haul_coro *pop_one(struct hauli_runq *q)
+{
+	hauli_runq_open(q, 1);
+	return hauli_runq_pop(q);
 }
 
 static struct hauli_runq *queue(void)
@@ -28,7 +35,7 @@ START_TEST(empty_gives_nothing)
 	struct hauli_runq *q = queue();
 
 	ck_assert(hauli_runq_is_empty(q));
-	ck_assert_ptr_null(hauli_runq_pop(q));
+	ck_assert_ptr_null(pop_one(q));
 	hauli_runq_fini(q);
 }
 END_TEST
@@ -41,7 +48,7 @@ START_TEST(oldest_comes_first_past_the_ring)
 		hauli_runq_push(q, &coros[i]);
 	for (int i = 0; i < MANY; i++) {
 		hauli_runq_top_up(q);
-		ck_assert_ptr_eq(hauli_runq_pop(q), &coros[i]);
+		ck_assert_ptr_eq(pop_one(q), &coros[i]);
 	}
 	ck_assert(hauli_runq_is_empty(q));
 	hauli_runq_fini(q);
@@ -63,7 +70,7 @@ START_TEST(order_holds_while_it_turns_and_grows)
 		while (in - out < depth)
 			hauli_runq_push(q, &coros[in++ % MANY]);
 		for (int i = 0; i < 7; i++)
-			if (hauli_runq_pop(q) != &coros[out++ % MANY])
+			if (pop_one(q) != &coros[out++ % MANY])
 				ck_abort_msg("out of order at %d", out);
 	}
 	hauli_runq_fini(q);
@@ -74,7 +81,7 @@ START_TEST(full_ring_is_exact)
 {
 	static struct hauli_ring r;
 
-	hauli_ring_init(&r);
+	hauli_ring_init(&r, &coros[MANY - 1]);
 	for (int turn = 0; turn < 3; turn++) {
 		for (unsigned i = 0; i < HAULI_RING_SIZE; i++) {
 			ck_assert_uint_eq(hauli_ring_depth(&r), i);
@@ -98,28 +105,114 @@ START_TEST(pop_tells_what_comes_after)
 	static struct hauli_ring r;
 	void *second, *fourth;
 
-	hauli_ring_init(&r);
+	hauli_ring_init(&r, &coros[MANY - 1]);
 	for (unsigned i = 0; i < 10; i++)
 		ck_assert(hauli_ring_push(&r, &coros[i]));
+	hauli_ring_open(&r, 20);
 	for (unsigned i = 0; i < 10; i++) {
 		ck_assert_ptr_eq(hauli_ring_pop(&r, &second, &fourth), &coros[i]);
-		ck_assert_ptr_eq(second, &coros[i + 1 < 10 ? i + 1 : i]);
-		ck_assert_ptr_eq(fourth, &coros[i + 3 < 10 ? i + 3 : i]);
+		ck_assert_ptr_eq(second, &coros[i + 1 < 10 ? i + 1 : MANY - 1]);
+		ck_assert_ptr_eq(fourth, &coros[i + 3 < 10 ? i + 3 : MANY - 1]);
 	}
 }
 END_TEST
 
-START_TEST(newest_woken_goes_first_and_displaces)
+START_TEST(pops_end_with_the_chain)
+{
+	struct hauli_runq *q = queue();
+
+	for (int i = 0; i < 5; i++)
+		hauli_runq_push(q, &coros[i]);
+	ck_assert_ptr_null(hauli_runq_pop(q));
+	hauli_runq_open(q, 2);
+	ck_assert_ptr_eq(hauli_runq_pop(q), &coros[0]);
+	ck_assert_ptr_eq(hauli_runq_pop(q), &coros[1]);
+	ck_assert_ptr_null(hauli_runq_pop(q));
+	hauli_runq_open(q, 9);
+	hauli_runq_push(q, &coros[9]);
+	ck_assert_ptr_eq(hauli_runq_pop(q), &coros[2]);
+	hauli_runq_close(q);
+	ck_assert_ptr_null(hauli_runq_pop(q));
+	hauli_runq_push_next(q, &coros[8]);
+	ck_assert_ptr_null(hauli_runq_pop(q));
+	hauli_runq_open(q, 9);
+	ck_assert_ptr_eq(hauli_runq_pop(q), &coros[8]);
+	hauli_runq_fini(q);
+}
+END_TEST
+
+START_TEST(woken_goes_first_and_one_at_a_time)
 {
 	struct hauli_runq *q = queue();
 
 	hauli_runq_push(q, &coros[0]);
 	hauli_runq_push_next(q, &coros[1]);
 	hauli_runq_push_next(q, &coros[2]);
-	ck_assert_ptr_eq(hauli_runq_pop(q), &coros[2]);
-	ck_assert_ptr_eq(hauli_runq_pop(q), &coros[0]);
-	ck_assert_ptr_eq(hauli_runq_pop(q), &coros[1]);
+	ck_assert_ptr_eq(pop_one(q), &coros[1]);
+	ck_assert_ptr_eq(pop_one(q), &coros[0]);
+	ck_assert_ptr_eq(pop_one(q), &coros[2]);
 	hauli_runq_fini(q);
+}
+END_TEST
+
+static bool is_even(const void *item)
+{
+	return ((const struct haul_coro *)item - coros) % 2 == 0;
+}
+
+START_TEST(thieves_take_the_oldest_they_may_and_the_rest_stays_in_order)
+{
+	static struct hauli_ring r;
+
+	hauli_ring_init(&r, &coros[MANY - 1]);
+	for (unsigned turn = 0; turn < 300; turn++) { /* so that all indices wrap */
+		for (unsigned i = 0; i < 7; i++)
+			ck_assert(hauli_ring_push(&r, &coros[i + 1]));
+		ck_assert(hauli_ring_push_front(&r, &coros[0]));
+		ck_assert(hauli_ring_is_fresh(&r));
+		ck_assert(hauli_ring_try_rob(&r));
+		ck_assert(!hauli_ring_try_rob(&r));
+		ck_assert_ptr_eq(hauli_ring_rob(&r, is_even), &coros[0]);
+		ck_assert_ptr_eq(hauli_ring_rob(&r, is_even), &coros[2]);
+		hauli_ring_end_rob(&r);
+		ck_assert(hauli_ring_is_fresh(&r));
+		/* What the owner does while it has not looked. */
+		ck_assert(hauli_ring_push(&r, &coros[8]));
+		ck_assert(hauli_ring_push_front(&r, &coros[9]));
+		ck_assert(hauli_ring_try_rob(&r));
+		ck_assert_ptr_eq(hauli_ring_rob(&r, is_even), &coros[4]);
+		ck_assert_ptr_eq(hauli_ring_rob(&r, is_even), &coros[6]);
+		ck_assert_ptr_eq(hauli_ring_rob(&r, is_even), &coros[8]);
+		ck_assert_ptr_null(hauli_ring_rob(&r, is_even));
+		hauli_ring_end_rob(&r);
+		ck_assert(!hauli_ring_is_fresh(&r));
+		for (unsigned i = 0; i < 5; i++)
+			ck_assert_ptr_eq(pop(&r), &coros[i == 0 ? 9 : 2 * i - 1]);
+		ck_assert_ptr_null(pop(&r));
+		ck_assert_uint_eq(hauli_ring_depth(&r), 0);
+	}
+}
+END_TEST
+
+START_TEST(a_thief_closes_the_chain)
+{
+	static struct hauli_ring r;
+	void *second, *fourth;
+
+	hauli_ring_init(&r, &coros[MANY - 1]);
+	for (unsigned i = 0; i < 5; i++)
+		ck_assert(hauli_ring_push(&r, &coros[2 * i]));
+	hauli_ring_open(&r, 5);
+	ck_assert_ptr_eq(hauli_ring_pop(&r, &second, &fourth), &coros[0]);
+	ck_assert(hauli_ring_try_rob(&r));
+	ck_assert_ptr_null(hauli_ring_pop(&r, &second, &fourth));
+	ck_assert_ptr_eq(hauli_ring_rob(&r, is_even), &coros[2]);
+	ck_assert(hauli_ring_push_front(&r, &coros[0]));
+	ck_assert_ptr_null(hauli_ring_pop(&r, &second, &fourth));
+	hauli_ring_end_rob(&r);
+	hauli_ring_open(&r, 9);
+	ck_assert_ptr_eq(hauli_ring_pop(&r, &second, &fourth), &coros[0]);
+	ck_assert_ptr_eq(hauli_ring_pop(&r, &second, &fourth), &coros[4]);
 }
 END_TEST
 
@@ -133,18 +226,20 @@ START_TEST(next_slot_starves_nobody)
 	hauli_runq_push(q, &coros[0]);
 	for (;;) {
 		hauli_runq_push_next(q, &coros[1]);
-		first = hauli_runq_pop(q);
+		first = pop_one(q);
 		if (first != &coros[1])
 			break;
 		streak++;
 	}
 	ck_assert_ptr_eq(first, &coros[0]);
-	ck_assert_int_eq(streak, HAULI_NEXT_STREAK_MAX);
+	ck_assert_int_eq(streak, (int)HAULI_NEXT_TURNS - 1);
 	hauli_runq_fini(q);
 }
 END_TEST
 
 SUITE_MAIN("runq", {empty_gives_nothing, 1}, {oldest_comes_first_past_the_ring, 1},
 	{order_holds_while_it_turns_and_grows, 1}, {full_ring_is_exact, 1},
-	{pop_tells_what_comes_after, 1}, {newest_woken_goes_first_and_displaces, 1},
-	{next_slot_starves_nobody, 1})
+	{pop_tells_what_comes_after, 1}, {pops_end_with_the_chain, 1},
+	{woken_goes_first_and_one_at_a_time, 1}, {next_slot_starves_nobody, 1},
+	{thieves_take_the_oldest_they_may_and_the_rest_stays_in_order, 1},
+	{a_thief_closes_the_chain, 1})

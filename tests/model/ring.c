@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The ring: its owner pushes behind and in front and pops in chains, while a thief takes from it.
+ * Each item is handed out once, none is lost, and what was written into it is seen.
+ */
+#include "conc/ring.h"
+
+#include "explorer.h"
+
+#define ITEMS 3
+
+static struct {
+	struct hauli_ring ring;
+	uint64_t items[ITEMS +
+		1]; /* the owner writes 1 before the push; the last one is the filler */
+	uint64_t taken[ITEMS];
+} m;
+
+static void init(void)
+{
+	hauli_ring_init(&m.ring, &m.items[ITEMS]);
+	model_own(&m.ring.head, sizeof(m.ring.head), 0);
+	model_own(&m.ring.tail, sizeof(m.ring.tail), 0);
+	model_own(&m.ring.fronted, sizeof(m.ring.fronted), 0);
+	model_own(m.ring.slots, sizeof(m.ring.slots), 0);
+}
+
+static bool any(const void *item)
+{
+	return true;
+}
+
+static void take(void *item)
+{
+	uint64_t *i = item;
+
+	MODEL_ASSERT(i >= m.items && i < &m.items[ITEMS]);
+	MODEL_ASSERT(*i == 1);
+	m.taken[i - m.items]++;
+}
+
+/* Up to n of a chain. */
+static void pop(unsigned n)
+{
+	void *item, *second, *fourth;
+
+	while (n-- > 0 && (item = hauli_ring_pop(&m.ring, &second, &fourth)))
+		take(item);
+}
+
+static void owner(void)
+{
+	void *second, *fourth;
+
+	for (unsigned i = 0; i < ITEMS - 1; i++) {
+		m.items[i] = 1;
+		hauli_ring_push(&m.ring, &m.items[i]);
+	}
+	hauli_ring_open(&m.ring, ITEMS);
+	pop(1);
+	hauli_ring_close(&m.ring);
+	m.items[2] = 1;
+	hauli_ring_push_front(&m.ring, &m.items[2]);
+	MODEL_ASSERT(!hauli_ring_pop(&m.ring, &second, &fourth));
+	hauli_ring_open(&m.ring, ITEMS);
+	pop(ITEMS);
+	hauli_ring_close(&m.ring);
+}
+
+static void thief(void)
+{
+	void *item;
+
+	if (!hauli_ring_try_rob(&m.ring))
+		return;
+	item = hauli_ring_rob(&m.ring, any);
+	hauli_ring_end_rob(&m.ring);
+	if (item)
+		take(item);
+}
+
+static void check(void)
+{
+	/* The owner's last chain ends early when a thief comes: it would open another. */
+	hauli_ring_open(&m.ring, ITEMS);
+	pop(ITEMS);
+	for (unsigned i = 0; i < ITEMS; i++)
+		MODEL_ASSERT(m.taken[i] == 1);
+	MODEL_ASSERT(hauli_ring_depth(&m.ring) == 0);
+}
+
+int main(int argc, char **argv)
+{
+	return model_main(argc, argv,
+		&(struct model){.name = "ring",
+			.nb_threads = 2,
+			.threads = {owner, thief},
+			.memory = &m,
+			.size = sizeof(m),
+			.init = init,
+			.check = check});
+}
