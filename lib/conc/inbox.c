@@ -74,6 +74,19 @@ struct hauli_node *hauli_inbox_drain(struct hauli_inbox *in)
 	return head <= HAULI_INBOX_AWAY ? NULL : oldest_first(head);
 }
 
+struct hauli_node *hauli_inbox_detach(struct hauli_inbox *in)
+{
+	uintptr_t head = atomic_load_explicit(&in->head, memory_order_relaxed /* only a guess */);
+
+	/* A mark stays: it is the owner's. */
+	while (head > HAULI_INBOX_AWAY)
+		if (atomic_compare_exchange_weak_explicit(&in->head, &head, HAULI_INBOX_EMPTY,
+			    memory_order_acquire /* inbox.E1:A */,
+			    memory_order_relaxed /* a new guess */))
+			return oldest_first(head);
+	return NULL;
+}
+
 bool hauli_inbox_try_sleep(struct hauli_inbox *in, enum hauli_inbox_state how)
 {
 	uintptr_t empty = HAULI_INBOX_EMPTY;

@@ -162,6 +162,14 @@ static inline bool hauli_ring_is_fresh(const struct hauli_ring *r)
 		atomic_load_explicit(&r->seen_fronted, memory_order_relaxed /* a guess */);
 }
 
+/* Who robs or holds. There is more behind the ring: thieves shall come again. */
+static inline void hauli_ring_unsee(struct hauli_ring *r)
+{
+	atomic_store_explicit(&r->seen_tail,
+		atomic_load_explicit(&r->tail, memory_order_relaxed /* a hint */) - 1,
+		memory_order_relaxed /* a hint */);
+}
+
 /* Owner. Keeps thieves out; for what the guard protects besides the ring. Waits for a thief. */
 void hauli_ring_hold(struct hauli_ring *r);
 void hauli_ring_release(struct hauli_ring *r);

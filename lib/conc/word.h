@@ -6,10 +6,15 @@
  *	        E1 what the last holder did before what the next one does: release, acquire
  *	link    a pointer with one writer, which publishes what it points to
  *	        E2 the writer's earlier writes before the reader's use: release, acquire
- *	mark    a byte with one writer, for others to show
+ *	mark    a byte for others to show, with one writer, or bits that any writer adds and takes
+ *	stamp   the same, of 64 bits
  *	turn    deals out numbers
+ *	permit  given by one thread, taken by it or by another one
+ *	        E3 what the giver did before what follows the taking: release, acquire. The other
+ *	        one takes by an exchange, so a permit given at the same time is taken with all that
+ *	        came before it, or stays
  *
- * Model of slot, link and event: tests/model/word.c.
+ * Model of slot, link and event: tests/model/word.c; of permit: tests/model/permit.c.
  */
 #ifndef HAULI_CONC_WORD_H
 #define HAULI_CONC_WORD_H
@@ -58,6 +63,58 @@ static inline void hauli_mark_set(struct hauli_mark *m, uint8_t value)
 static inline uint8_t hauli_mark_get(const struct hauli_mark *m)
 {
 	return atomic_load_explicit(&m->value, memory_order_relaxed /* own, or for show */);
+}
+
+/* Several may do it at a time, each with bits of its own. */
+static inline void hauli_mark_add(struct hauli_mark *m, uint8_t bits)
+{
+	atomic_fetch_or_explicit(&m->value, bits, memory_order_relaxed /* decides nothing */);
+}
+
+static inline void hauli_mark_remove(struct hauli_mark *m, uint8_t bits)
+{
+	atomic_fetch_and_explicit(
+		&m->value, (uint8_t)~bits, memory_order_relaxed /* decides nothing */);
+}
+
+struct hauli_stamp {
+	_Atomic uint64_t value;
+};
+
+static inline void hauli_stamp_set(struct hauli_stamp *s, uint64_t value)
+{
+	atomic_store_explicit(&s->value, value, memory_order_relaxed /* decides nothing */);
+}
+
+static inline uint64_t hauli_stamp_get(const struct hauli_stamp *s)
+{
+	return atomic_load_explicit(&s->value, memory_order_relaxed /* own, or a hint */);
+}
+
+struct hauli_permit {
+	_Atomic bool given;
+};
+
+static inline void hauli_permit_give(struct hauli_permit *p)
+{
+	atomic_store_explicit(&p->given, true, memory_order_release /* word.E3:R */);
+}
+
+/* Who gives. */
+static inline bool hauli_permit_is_given(const struct hauli_permit *p)
+{
+	return atomic_load_explicit(&p->given, memory_order_relaxed /* own */);
+}
+
+static inline void hauli_permit_take(struct hauli_permit *p)
+{
+	atomic_store_explicit(&p->given, false, memory_order_relaxed /* own */);
+}
+
+/* The other one. */
+static inline bool hauli_permit_take_away(struct hauli_permit *p)
+{
+	return atomic_exchange_explicit(&p->given, false, memory_order_acquire /* word.E3:A */);
 }
 
 struct hauli_turn {

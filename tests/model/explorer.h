@@ -39,6 +39,9 @@ struct model {
 	size_t size;
 	void (*init)(void); /* after that; its accesses are no steps */
 	void (*check)(void); /* after all threads have ended; may be NULL */
+	/* All that threads write is atomic, so there are no races to look for: without the clocks
+	 * of happens-before far fewer states differ. */
+	bool only_atomics;
 };
 
 /* For models. Ends the run with a violation; the text is a literal. */

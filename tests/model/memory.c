@@ -32,7 +32,7 @@ static bool is_release(int order)
 
 static void join(struct clock *to, const struct clock *from)
 {
-	for (unsigned i = 0; i < MODEL_THREADS_MAX; i++)
+	for (unsigned i = 0; i < MODEL_THREADS_MAX && !model->only_atomics; i++)
 		if (from->at[i] > to->at[i])
 			to->at[i] = from->at[i];
 }
@@ -75,7 +75,7 @@ static struct granule *atomic_granule(const struct thread *t, const void *addr, 
 		model_fail("an atomic outside of the model's memory");
 	if (g->freed)
 		model_fail("access to what was freed");
-	if (g->write_at > t->now.at[g->writer])
+	if (!model->only_atomics && g->write_at > t->now.at[g->writer])
 		model_fail("race: an atomic access and a plain write");
 	if (write && g->owner && g->owner != t->id + 1)
 		model_fail("a write to what is another's own");
@@ -90,6 +90,8 @@ void memory_plain(struct thread *t, const void *addr, unsigned size, bool write)
 {
 	if (!is_shared(addr))
 		return;
+	if (model->only_atomics && write)
+		model_fail("a plain write where all is said to be atomic");
 	for (size_t i = granule_of(addr); i <= granule_of((const char *)addr + size - 1); i++) {
 		struct granule *g = &granules[i];
 
@@ -271,7 +273,7 @@ uint64_t memory_step(struct thread *t)
 	uint64_t result = do_step(t);
 
 	/* What the thread does after a release does not happen before who acquires it. */
-	t->now.at[t->id]++;
+	t->now.at[t->id] += !model->only_atomics;
 	return result;
 }
 

@@ -142,6 +142,32 @@ MUTATIONS = [
      'model_await(&m.woken, 8, 1);',
      'atomic_store_explicit(&m.woken, 0, memory_order_seq_cst);\n'
      '\t\t\tmodel_await(&m.woken, 8, 1);'),
+    ('help', 'lib/conc/help.c', 'who lies down stores, and passes no barrier before it looks',
+     'atomic_fetch_or_explicit(&h->parked[i / 64], bit(i), memory_order_relaxed /* the fence */);'
+     '\n\thauli_fence_full();',
+     'atomic_store_explicit(&h->parked[i / 64], bit(i), memory_order_relaxed);'),
+    ('help', 'lib/conc/help.c', 'who lies down is not found',
+     'atomic_fetch_or_explicit(&h->parked[i / 64], bit(i), memory_order_relaxed', ';(0, 0'),
+    ('help', 'lib/conc/help.c', 'who calls does not pass a barrier before it looks for a sleeper',
+     'hauli_fence_full(); /* help.E1 */\n\tif (next', 'if (next'),
+    ('help', 'lib/conc/help.c', 'who calls does not mark itself',
+     'atomic_fetch_or_explicit(&h->wanted[i / 64], bit(i), memory_order_release /* help.E2:R */);',
+     ''),
+    ('help', 'lib/conc/help.c', 'a token is stored, without a barrier before the look',
+     'atomic_fetch_or_explicit(&h->tokens, UINT32_C(1) << token, memory_order_release'
+     ' /* help.E3:R */);\n\thauli_fence_full();',
+     'atomic_store_explicit(&h->tokens, UINT32_C(1) << token, memory_order_release);'),
+    ('help', 'lib/conc/help.c', 'a token is not given back',
+     'atomic_fetch_or_explicit(&h->tokens, UINT32_C(1) << token, memory_order_release'
+     ' /* help.E3:R */);', ''),
+    ('permit', 'lib/conc/word.h', 'giving a permit publishes nothing',
+     'memory_order_release /* word.E3:R */', 'memory_order_relaxed'),
+    ('permit', 'lib/conc/word.h', 'taking a permit takes in nothing',
+     'memory_order_acquire /* word.E3:A */', 'memory_order_relaxed'),
+    ('permit', 'lib/conc/word.h', 'taking is a load and a store instead of one exchange',
+     'return atomic_exchange_explicit(&p->given, false, memory_order_acquire /* word.E3:A */);',
+     'bool given = atomic_load_explicit(&p->given, memory_order_acquire);\n'
+     '\tatomic_store_explicit(&p->given, false, memory_order_relaxed);\n\treturn given;'),
     ('ring', 'lib/conc/ring.h', 'push publishes nothing',
      'atomic_store_explicit(&r->tail, tail + 1, memory_order_release /* ring.E1:R */);',
      'atomic_store_explicit(&r->tail, tail + 1, memory_order_relaxed);'),
@@ -206,6 +232,8 @@ MUTATIONS = [
 SOURCES = {
     'gate': [], 'inbox': ['lib/conc/inbox.c'], 'requests': ['lib/conc/inbox.c'],
     'settle': ['lib/conc/inbox.c'], 'word': ['lib/conc/event.c'],
+    'help': ['lib/conc/help.c'],
+    'permit': [],
     'ring': ['lib/conc/fence.c', 'lib/conc/ring.c'],
     'ring_thieves': ['lib/conc/fence.c', 'lib/conc/ring.c'],
     'poller': ['lib/conc/inbox.c', 'lib/sched/mail.c', 'lib/sched/poller.c'],

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The three pairs of conc/help.c, at once: one member calls for help while another one lies down
+ * and a third one gives its token back, looks who is in need, and forgets it.
+ */
+#include "conc/help.h"
+
+#include <stdatomic.h>
+
+#include "explorer.h"
+
+enum { CALLER, SLEEPER, SEARCHER, MEMBERS };
+
+static struct {
+	struct hauli_help help;
+	_Atomic uint64_t work; /* of the caller, on show */
+	_Atomic uint64_t called, token, found, saw_want, saw_work;
+} m;
+
+static void init(void)
+{
+	hauli_help_init(&m.help, MEMBERS, 1);
+	(void)hauli_help_take_token(&m.help); /* the searcher's */
+}
+
+static void note(_Atomic uint64_t *what, bool value)
+{
+	atomic_store_explicit(what, value, memory_order_relaxed);
+}
+
+static bool work(void)
+{
+	return atomic_load_explicit(&m.work, memory_order_relaxed);
+}
+
+static void caller(void)
+{
+	note(&m.work, true);
+	if (!hauli_help_call(&m.help, CALLER))
+		return;
+	note(&m.called, true);
+	note(&m.token, hauli_help_take_token(&m.help) >= 0);
+}
+
+static void sleeper(void)
+{
+	hauli_help_lie_down(&m.help, SLEEPER);
+	note(&m.found, work());
+}
+
+static void searcher(void)
+{
+	hauli_help_give_token(&m.help, 0);
+	if (hauli_help_next_wanted(&m.help, 0) != CALLER)
+		return;
+	note(&m.saw_want, true);
+	hauli_help_forget(&m.help, CALLER);
+	note(&m.saw_work, work());
+}
+
+static void check(void)
+{
+	bool wanted = hauli_help_next_wanted(&m.help, CALLER) == CALLER;
+
+	MODEL_ASSERT(m.called || m.found); /* D1 */
+	MODEL_ASSERT(!m.called || m.token || m.saw_want); /* D2 */
+	MODEL_ASSERT(!m.called || wanted || m.saw_work); /* D3 */
+}
+
+int main(int argc, char **argv)
+{
+	return model_main(argc, argv,
+		&(struct model){.name = "help",
+			.nb_threads = MEMBERS,
+			.threads = {caller, sleeper, searcher},
+			.memory = &m,
+			.size = sizeof(m),
+			.init = init,
+			.check = check,
+			.only_atomics = true});
+}

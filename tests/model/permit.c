@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A permit: one thread gives it twice, each time with something new to be seen; another one takes
+ * it meanwhile, and takes all that came with it, or finds it again. */
+#include "conc/word.h"
+
+#include "explorer.h"
+
+static struct {
+	struct hauli_permit permit;
+	uint64_t first; /* comes with the first one */
+	_Atomic uint64_t second;
+	uint64_t taken, seen;
+} m;
+
+static void init(void)
+{
+	atomic_init(&m.permit.given, false);
+}
+
+static void giver(void)
+{
+	m.first = 1;
+	hauli_permit_give(&m.permit);
+	atomic_store_explicit(&m.second, 1, memory_order_relaxed);
+	hauli_permit_give(&m.permit);
+}
+
+static void taker(void)
+{
+	m.taken = hauli_permit_take_away(&m.permit);
+	if (m.taken)
+		MODEL_ASSERT(m.first == 1);
+	m.seen = atomic_load_explicit(&m.second, memory_order_relaxed);
+}
+
+static void check(void)
+{
+	/* What the taker has not seen, it comes back for. */
+	MODEL_ASSERT(m.seen || hauli_permit_is_given(&m.permit));
+}
+
+int main(int argc, char **argv)
+{
+	return model_main(argc, argv,
+		&(struct model){.name = "permit",
+			.nb_threads = 2,
+			.threads = {giver, taker},
+			.memory = &m,
+			.size = sizeof(m),
+			.init = init,
+			.check = check});
+}
