@@ -175,6 +175,8 @@ static int create(struct haul_io **out, struct haul_runtime *rt, const struct ha
 		io->coro = *opts->coro;
 	if (!io->coro.name)
 		io->coro.name = "packet";
+	/* What one carrier receives of a flow it sends in order. */
+	io->coro.pinned = true;
 	io->ports = calloc(opts->nb_ports, sizeof(io->ports[0]));
 	if (!io->ports)
 		goto fail;

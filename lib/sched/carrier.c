@@ -17,6 +17,7 @@
 
 #include "coro/overflow.h"
 #include "sched/runtime.h"
+#include "sched/steal.h"
 
 #define CHAIN_MAX 32 /* slices between two looks at the clock and the inbox */
 #define BUDGET_MAX 255u /* slices of a round that has a poller */
@@ -86,24 +87,29 @@ static void learn_slice_length(struct haul_carrier *c, uint64_t ticks)
 		c->count_budget = 1;
 }
 
-/* Runs what is ready until a budget is spent, at least one if any is; how many slices. */
-static unsigned run_ready(struct haul_carrier *c)
+/* Runs what is ready until a budget is spent, at least one if any is. False: nothing is ready. */
+static bool run_ready(struct haul_carrier *c)
 {
 	unsigned budget = c->poller ? c->count_budget : UINT32_MAX;
 	uint64_t start, spent = 0;
 	unsigned ran = 0;
 
 	if (hauli_runq_is_empty(&c->runq))
-		return 0;
+		return false;
 	start = hauli_ticks();
 	do {
+		if (hauli_unlikely(c->group != NULL))
+			hauli_steal_chain_begins(c, start + spent);
 		ran += run_chain(c, min(budget - ran, CHAIN_MAX));
+		if (hauli_unlikely(c->group != NULL))
+			hauli_steal_chain_ended(c);
 		receive(c);
 		spent = hauli_ticks() - start;
 	} while (!hauli_runq_is_empty(&c->runq) && ran < budget && spent < c->round_ticks);
-	if (hauli_likely(ran > 0)) /* none: thieves had them all */
-		learn_slice_length(c, spent / ran);
-	return ran;
+	if (hauli_unlikely(ran == 0)) /* thieves had them, but there may be others by now */
+		return !hauli_runq_is_empty(&c->runq);
+	learn_slice_length(c, spent / ran);
+	return true;
 }
 
 /* False when there is none, or it waits for something itself. */
@@ -115,8 +121,11 @@ static bool resume_poller(struct haul_carrier *c)
 		return false;
 	resume(c, poller);
 	/* It may have left in the middle of its way to sleep; it will find that it was woken. */
-	if (hauli_unlikely(c->inbox.sleeps))
+	if (hauli_unlikely(c->inbox.sleeps)) {
+		if (c->group)
+			hauli_steal_got_up(c);
 		hauli_mail_receive(c);
+	}
 	return true;
 }
 
@@ -130,18 +139,27 @@ void hauli_carrier_settle(struct haul_carrier *c)
 /* Sleeps until there is mail or the next timer is due. */
 static void sleep_until_needed(struct haul_carrier *c)
 {
+	uint64_t at = c->timers.next_at;
 	struct timespec until;
-	bool timed = c->timers.next_at != HAULI_NEVER;
+	bool timed;
 
-	if (timed && hauli_ticks() >= c->timers.next_at)
-		return;
-	if (!hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_ASLEEP))
-		return;
-	if (timed)
-		until = hauli_monotonic_at(c->timers.next_at);
-	hauli_counter_add(&c->parks, 1);
-	hauli_inbox_wait(&c->inbox, timed ? &until : NULL);
-	hauli_mail_receive(c);
+	if (c->group) {
+		if (hauli_steal_idle(c) || !hauli_steal_may_sleep(c))
+			return;
+		if (c->search && c->nap_until < at)
+			at = c->nap_until;
+	}
+	timed = at != HAULI_NEVER;
+	if (!(timed && hauli_ticks() >= at) &&
+		hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_ASLEEP)) {
+		if (timed)
+			until = hauli_monotonic_at(at);
+		hauli_counter_add(&c->parks, 1);
+		hauli_inbox_wait(&c->inbox, timed ? &until : NULL);
+		hauli_mail_receive(c);
+	}
+	if (c->group)
+		hauli_steal_got_up(c);
 }
 
 static void report_if_drained(struct haul_carrier *c)
@@ -159,7 +177,9 @@ static void round_once(struct haul_carrier *c)
 	hauli_counter_add(&c->rounds, 1);
 	fire_timers(c);
 	receive(c);
-	busy = run_ready(c) > 0;
+	busy = run_ready(c);
+	if (hauli_unlikely(c->search != NULL) && !busy)
+		busy = hauli_steal_idle(c);
 	busy |= resume_poller(c);
 	report_if_drained(c);
 	if (!busy && c->phase != HAULI_FINISHED)
@@ -192,6 +212,7 @@ int hauli_carrier_init(struct haul_carrier *c, struct haul_runtime *rt, unsigned
 		.id = id,
 		.place = *place,
 		.count_budget = 1,
+		.spawns_plainly = true,
 		.round_ticks =
 			hauli_ticks_from_ns(opts->round_ns ? opts->round_ns : DEFAULT_ROUND_NS),
 		.poll_ticks = hauli_ticks_from_ns(
@@ -201,6 +222,7 @@ int hauli_carrier_init(struct haul_carrier *c, struct haul_runtime *rt, unsigned
 	};
 	hauli_timers_init(&c->timers);
 	hauli_inbox_init(&c->inbox);
+	hauli_stash_init(&c->stash);
 	hauli_stack_cache_init(&c->stacks, rt->stacks);
 	return hauli_runq_init(&c->runq);
 }
@@ -221,6 +243,9 @@ void haul_carrier_get_stats(const struct haul_carrier *c, struct haul_carrier_st
 		.wakeups = hauli_inbox_calls(&c->inbox),
 		.messages = hauli_counter_read(&c->messages),
 		.parks = hauli_counter_read(&c->parks),
+		.stolen = hauli_counter_read(&c->stolen),
+		.steals_failed = hauli_counter_read(&c->steals_failed),
+		.searches = hauli_counter_read(&c->searches),
 	};
 }
 

@@ -10,6 +10,7 @@
 #include "conc/inbox.h"
 #include "conc/word.h"
 #include "sched/coroutine.h"
+#include "sched/mail.h"
 #include "sched/runq.h"
 
 /* How a stopping carrier stands. */
@@ -28,6 +29,7 @@ struct haul_carrier {
 	struct haul_coro *poller;
 	struct hauli_timers timers;
 	enum hauli_carrier_phase phase;
+	bool spawns_plainly; /* neither draining nor stealing: a spawn here needs no care */
 
 	struct hauli_runq runq; /* owner */
 
@@ -43,6 +45,7 @@ struct haul_carrier {
 
 	/* Any thread. */
 	struct hauli_inbox inbox;
+	struct hauli_stash stash;
 	struct hauli_slot poller_slot; /* claimed by who registers, freed at the poller's end */
 
 	/* How to wake it while its poller blocks (AWAY). Who has claimed the slot. */
@@ -51,8 +54,18 @@ struct haul_carrier {
 		void *arg;
 	} poller_wakeup;
 
+	/* Stealing. Owner; the stamps are read by any. steal.c */
+	HAULI_LINE struct hauli_search *search; /* it holds this one; NULL: none */
+	uint64_t nap_until; /* then it looks again; ticks */
+	unsigned naps, probes, idle_cycles;
+	struct hauli_stamp chain_began; /* ticks; 0: no chain runs */
+	struct hauli_stamp slice_average; /* ticks */
+	struct hauli_counter stolen, steals_failed, searches;
+
 	/* Set before the carrier runs. */
 	HAULI_LINE struct haul_runtime *rt;
+	struct hauli_group *group; /* NULL: stealing is off */
+	unsigned seat; /* its number in the group */
 	unsigned id;
 	struct haul_place place;
 	uint64_t round_ticks, poll_ticks;
@@ -80,8 +93,14 @@ void hauli_self_set(struct haul_carrier *c);
 /* Owner. Frees co's slot, at once or when the request that is under way has come. */
 void hauli_coro_free(struct haul_carrier *c, struct haul_coro *co);
 
-/* Owner, on me's stack. All that follows from the end of me but the freeing of its slot. */
-void hauli_coro_end(struct haul_carrier *c, struct haul_coro *me);
+/* Owner. All that follows from the end of co, which is at home, but the freeing of its slot. */
+void hauli_coro_end(struct haul_carrier *c, struct haul_coro *co);
+
+/* Owner, on me's stack: it ends here, wherever its home is. */
+void hauli_coro_ends(struct haul_carrier *c, struct haul_coro *me);
+
+/* Owner. co, which has left, has ended, or was stolen from another carrier. */
+void hauli_coro_left(struct haul_carrier *c, struct haul_coro *co);
 
 /* Owner. Waits until nobody is about to make a wake-up call: what they use may go away after it. */
 void hauli_carrier_settle(struct haul_carrier *c);
@@ -119,10 +138,10 @@ static inline void hauli_arrive(struct haul_carrier *c)
 	if (!left)
 		return;
 	c->left = NULL;
-	if (hauli_coro_state(left) == HAULI_READY)
+	if (hauli_likely(hauli_coro_state(left) == HAULI_READY))
 		hauli_ready(c, left);
-	else if (left->detached)
-		hauli_coro_free(c, left);
+	else
+		hauli_coro_left(c, left);
 }
 
 /* Who runs after the current coroutine: the next one while the chain lasts, then the loop. */

@@ -26,6 +26,7 @@ enum hauli_coro_state {
 	HAULI_SLEEPING, /* its timer is armed */
 	HAULI_JOINING, /* in haul_join() */
 	HAULI_ENDED, /* its body has returned; kept until joined */
+	HAULI_STOLEN, /* another carrier has it, for one slice */
 	HAULI_ZOMBIE, /* to be freed when the request that is under way has come */
 };
 
@@ -35,6 +36,13 @@ enum {
 	HAULI_REQ_CANCEL = 1 << 1,
 	HAULI_REQ_DETACH = 1 << 2,
 	HAULI_REQ_JOINED = 1 << 3, /* what it joins has ended elsewhere */
+};
+
+/* Marks that make a coroutine look twice before it goes the short way. */
+enum {
+	HAULI_MARK_CANCELLED = 1 << 0, /* stays set. The home */
+	HAULI_MARK_STOLEN = 1 << 1, /* it runs elsewhere. Set by the thief, taken away at home */
+	HAULI_MARK_POLLER = 1 << 2,
 };
 
 /* One wait for the end of a coroutine. Lies on the waiter's stack. */
@@ -51,11 +59,12 @@ struct haul_coro {
 	/* Line 0: what a switch and the run queue touch. Written by the home. */
 	HAULI_LINE struct hauli_co co;
 	struct hauli_mark state; /* enum hauli_coro_state */
-	struct hauli_mark cancelled; /* stays set */
-	bool permit;
+	struct hauli_mark marks; /* HAULI_MARK_ */
+	struct hauli_permit permit; /* of haul_park(). The home gives */
 	bool detached;
 	bool pinned;
 	bool poller;
+	uint8_t back; /* enum hauli_back, when it is stolen. Itself */
 
 	/* Line 1: spawn, waits and end. Written by the spawner, then by the home. */
 	HAULI_LINE struct hauli_link home; /* struct haul_carrier; NULL: a free slot */
@@ -68,6 +77,7 @@ struct haul_coro {
 	HAULI_LINE struct hauli_requests requests;
 	struct hauli_msg request_msg;
 	struct hauli_msg start_msg; /* spawned by another thread */
+	struct hauli_msg back_msg; /* stolen, by the thief */
 };
 
 HAULI_ASSERT_LINE(struct haul_coro, home);
@@ -83,6 +93,16 @@ static inline enum hauli_coro_state hauli_coro_state(const struct haul_coro *co)
 static inline void hauli_coro_set_state(struct haul_coro *co, enum hauli_coro_state state)
 {
 	hauli_mark_set(&co->state, (uint8_t)state);
+}
+
+static inline bool hauli_coro_is_cancelled(const struct haul_coro *co)
+{
+	return hauli_mark_get(&co->marks) & HAULI_MARK_CANCELLED;
+}
+
+static inline bool hauli_coro_is_stolen(const struct haul_coro *co)
+{
+	return hauli_mark_get(&co->marks) & HAULI_MARK_STOLEN;
 }
 
 static inline struct haul_carrier *hauli_coro_home(const struct haul_coro *co)

@@ -3,6 +3,7 @@
 #include "sched/runtime.h"
 
 static const char *const state_names[] = {
+	[HAULI_STOLEN] = "stolen",
 	[HAULI_READY] = "ready or running",
 	[HAULI_PARKED] = "parked",
 	[HAULI_SLEEPING] = "sleeping",

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "conc/event.h"
+#include "sched/stolen.h"
 #include "sched/wait.h"
 
 bool hauli_join_here(struct haul_carrier *c, struct hauli_join *j)
@@ -23,12 +24,12 @@ void hauli_join_wake(struct haul_carrier *c, struct hauli_join *j)
 {
 	if (j->event)
 		hauli_event_set(j->event);
-	else if (hauli_coro_home(j->waiter) == c && c->current)
-		hauli_ready_soon(c, j->waiter);
-	else if (hauli_coro_home(j->waiter) == c)
-		hauli_ready(c, j->waiter);
-	else
+	else if (hauli_coro_home(j->waiter) != c)
 		hauli_request(j->waiter, HAULI_REQ_JOINED);
+	else if (c->current)
+		hauli_ready_soon(c, j->waiter);
+	else
+		hauli_ready(c, j->waiter);
 }
 
 void hauli_coro_free(struct haul_carrier *c, struct haul_coro *co)
@@ -41,32 +42,81 @@ void hauli_coro_free(struct haul_carrier *c, struct haul_coro *co)
 	hauli_stack_put(&c->stacks, &co->co);
 }
 
-void hauli_coro_end(struct haul_carrier *c, struct haul_coro *me)
+static inline void end(struct haul_carrier *c, struct haul_coro *co)
 {
-	struct hauli_join *j = me->joiner;
+	struct hauli_join *j = co->joiner;
 
-	hauli_coro_set_state(me, HAULI_ENDED);
+	hauli_coro_set_state(co, HAULI_ENDED);
 	hauli_counter_add(&c->ended, 1);
-	if (hauli_unlikely(me->poller)) {
-		c->poller = NULL;
-		hauli_carrier_settle(c);
-		hauli_slot_free(&c->poller_slot);
-	}
 	if (j) {
-		j->result = me->arg;
-		me->detached = true; /* joined */
+		j->result = co->arg;
+		co->detached = true; /* joined */
 		hauli_join_wake(c, j);
 	}
 }
 
-static void send_and_wait_as_coroutine(struct haul_carrier *c, struct hauli_join *j)
+void hauli_coro_end(struct haul_carrier *c, struct haul_coro *co)
+{
+	end(c, co);
+}
+
+static __attribute__((noinline)) void end_with_care(struct haul_carrier *c, struct haul_coro *me)
+{
+	if (hauli_coro_is_stolen(me)) {
+		me->back = HAULI_BACK_END;
+		return;
+	}
+	if (me->poller) {
+		c->poller = NULL;
+		hauli_carrier_settle(c);
+		hauli_slot_free(&c->poller_slot);
+	}
+	end(c, me);
+}
+
+void hauli_coro_ends(struct haul_carrier *c, struct haul_coro *me)
+{
+	if (hauli_unlikely(hauli_mark_get(&me->marks) != 0))
+		end_with_care(c, me);
+	else
+		end(c, me);
+}
+
+void hauli_coro_left(struct haul_carrier *c, struct haul_coro *co)
+{
+	if (hauli_coro_state(co) == HAULI_STOLEN)
+		hauli_stolen_send_home(c, co);
+	else if (co->detached)
+		hauli_coro_free(c, co);
+}
+
+void hauli_join_send(struct haul_carrier *c, struct hauli_join *j)
 {
 	struct haul_carrier *home = hauli_coro_home(j->target);
 
-	hauli_coro_set_state(j->waiter, HAULI_JOINING);
 	if (home != c)
 		hauli_mail_send(home, &j->msg);
-	hauli_suspend(c, j->waiter, false);
+	else if (hauli_join_here(c, j))
+		hauli_join_wake(c, j);
+}
+
+/* Nothing of the target is known here: its home sends the waiter on. */
+static void wait_as_coroutine(struct haul_carrier *c, struct hauli_join *j)
+{
+	struct haul_coro *me = j->waiter;
+	struct haul_carrier *home = hauli_coro_home(j->target);
+
+	if (hauli_coro_is_stolen(me)) {
+		me->arg = j;
+		hauli_stolen_go_home(c, me, HAULI_BACK_JOIN);
+		return;
+	}
+	if (home == c && hauli_join_here(c, j))
+		return;
+	hauli_coro_set_state(me, HAULI_JOINING);
+	if (home != c)
+		hauli_mail_send(home, &j->msg);
+	hauli_suspend(c, me, false);
 }
 
 static void send_and_wait_as_thread(struct hauli_join *j)
@@ -90,8 +140,8 @@ int haul_join(struct haul_coro *co, void **result)
 		return -EDEADLK;
 	if (!c)
 		send_and_wait_as_thread(&j);
-	else if (hauli_coro_home(co) != c || !hauli_join_here(c, &j))
-		send_and_wait_as_coroutine(c, &j);
+	else
+		wait_as_coroutine(c, &j);
 	if (result)
 		*result = j.result;
 	return 0;

@@ -3,13 +3,15 @@
 
 #include "sched/carrier.h"
 #include "sched/runtime.h"
+#include "sched/steal.h"
+#include "sched/stolen.h"
 #include "sched/wait.h"
 
-void hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg)
+bool hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg)
 {
 	switch (hauli_inbox_push(&c->inbox, &msg->node)) {
 	case HAULI_INBOX_EMPTY:
-		return;
+		return true;
 	case HAULI_INBOX_ASLEEP:
 		hauli_inbox_wake(&c->inbox);
 		break;
@@ -18,16 +20,18 @@ void hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg)
 		break;
 	}
 	hauli_inbox_called(&c->inbox);
+	return false;
 }
 
 static void start(struct haul_carrier *c, struct haul_coro *co)
 {
 	hauli_counter_add(&c->spawned, 1);
 	if (c->phase != HAULI_RUNS)
-		hauli_mark_set(&co->cancelled, true);
+		hauli_mark_add(&co->marks, HAULI_MARK_CANCELLED);
 	if (co->poller)
 		c->poller = co;
-	hauli_ready(c, co);
+	if (hauli_likely(!hauli_coro_is_stolen(co))) /* else it runs before it was announced */
+		hauli_ready(c, co);
 }
 
 static void cancel_if_home(struct hauli_co *slot, void *arg)
@@ -42,6 +46,7 @@ static void cancel_if_home(struct hauli_co *slot, void *arg)
 static void stop(struct haul_carrier *c)
 {
 	c->phase = HAULI_DRAINS;
+	c->spawns_plainly = false;
 	hauli_stacks_for_each(c->rt->stacks, cancel_if_home, c);
 }
 
@@ -63,6 +68,14 @@ static void handle(struct haul_carrier *c, struct hauli_msg *msg)
 			hauli_join_wake(c, j);
 		break;
 	}
+	case HAULI_MSG_BACK:
+		hauli_stolen_is_back(c, CONTAINER(msg, struct haul_coro, back_msg));
+		break;
+	case HAULI_MSG_SEARCH:
+		hauli_steal_search(c, CONTAINER(msg, struct hauli_search, msg));
+		break;
+	case HAULI_MSG_STASH: /* was taken out */
+		break;
 	case HAULI_MSG_STOP:
 		stop(c);
 		break;
@@ -72,9 +85,114 @@ static void handle(struct haul_carrier *c, struct hauli_msg *msg)
 	}
 }
 
+void hauli_stash_init(struct hauli_stash *stash)
+{
+	stash->oldest = NULL;
+	stash->end = &stash->oldest;
+	hauli_mark_set(&stash->stealable, false);
+	stash->announced = false;
+	stash->msg.kind = HAULI_MSG_STASH;
+}
+
+static struct hauli_msg *msg_of(struct hauli_node *node)
+{
+	return CONTAINER(node, struct hauli_msg, node);
+}
+
+/* The coroutine that a message makes ready, or NULL. */
+static struct haul_coro *made_ready(struct hauli_msg *msg)
+{
+	struct haul_coro *co;
+
+	switch (msg->kind) {
+	case HAULI_MSG_START:
+		co = CONTAINER(msg, struct haul_coro, start_msg);
+		return hauli_coro_is_stolen(co) ? NULL : co;
+	case HAULI_MSG_BACK:
+		co = CONTAINER(msg, struct haul_coro, back_msg);
+		return co->back == HAULI_BACK_YIELD ? co : NULL;
+	default:
+		return NULL;
+	}
+}
+
+static void take_out(struct hauli_stash *stash, struct hauli_node *node)
+{
+	struct hauli_node **at = &stash->oldest;
+
+	while (*at != node)
+		at = &(*at)->next;
+	*at = node->next;
+	if (stash->end == &node->next)
+		stash->end = at;
+}
+
+/* Puts what was in the inbox behind the stash. */
+static void append(struct hauli_stash *stash, struct hauli_node *node)
+{
+	for (*stash->end = node; node; node = node->next)
+		stash->end = &node->next;
+	if (stash->announced)
+		take_out(stash, &stash->msg.node);
+	stash->announced = false;
+}
+
+/* The owner, who waits for the guard before it drains, finds the stash's own message in place of
+ * what was there, and is woken by it if somebody had to wake it. */
+static void fill_stash(struct haul_carrier *v)
+{
+	struct hauli_node *node = hauli_inbox_detach(&v->inbox);
+
+	if (!node)
+		return;
+	append(&v->stash, node);
+	v->stash.announced = true;
+	hauli_mail_send(v, &v->stash.msg);
+}
+
+struct haul_coro *hauli_mail_rob(struct haul_carrier *v, bool (*may)(const void *item))
+{
+	struct hauli_stash *stash = &v->stash;
+	struct hauli_node **at = &stash->oldest, *node;
+	struct haul_coro *found = NULL;
+	bool more = false;
+
+	fill_stash(v);
+	while ((node = *at) && !more) {
+		struct haul_coro *co = made_ready(msg_of(node));
+
+		at = &node->next;
+		if (!co || !may(co))
+			continue;
+		more = found != NULL;
+		if (found)
+			continue;
+		found = co;
+	}
+	hauli_mark_set(&stash->stealable, more);
+	if (found && hauli_coro_is_stolen(found))
+		take_out(stash, &found->back_msg.node);
+	/* A start stays, for the home to count it. */
+	return found;
+}
+
+/* What thieves have gone through, and then what is new. */
+static struct hauli_node *drain_with_stash(struct haul_carrier *c)
+{
+	struct hauli_stash *stash = &c->stash;
+	struct hauli_node *oldest;
+
+	hauli_ring_hold(&c->runq.ring);
+	append(stash, hauli_inbox_drain(&c->inbox));
+	oldest = stash->oldest;
+	hauli_stash_init(stash);
+	hauli_ring_release(&c->runq.ring);
+	return oldest;
+}
+
 void hauli_mail_receive(struct haul_carrier *c)
 {
-	struct hauli_node *node = hauli_inbox_drain(&c->inbox);
+	struct hauli_node *node = c->group ? drain_with_stash(c) : hauli_inbox_drain(&c->inbox);
 	uint64_t n = 0;
 
 	while (node) {

@@ -4,11 +4,15 @@
 #define HAULI_SCHED_MAIL_H
 
 #include "conc/inbox.h"
+#include "conc/word.h"
 
 enum hauli_msg_kind {
 	HAULI_MSG_START, /* start_msg of a coroutine that another thread spawned here */
 	HAULI_MSG_REQUEST, /* request_msg of a coroutine at home here */
 	HAULI_MSG_JOIN, /* a struct hauli_join whose target is at home here */
+	HAULI_MSG_BACK, /* back_msg of a coroutine at home here that was stolen */
+	HAULI_MSG_SEARCH, /* a struct hauli_search: look who wants help */
+	HAULI_MSG_STASH, /* a thief has looked through the inbox: nothing to do */
 	HAULI_MSG_STOP, /* cancel all, report when all have ended */
 	HAULI_MSG_FINISH, /* leave the loop */
 };
@@ -20,10 +24,25 @@ struct hauli_msg {
 
 struct haul_carrier;
 
-/* Any thread. Puts msg into c's inbox and wakes c if it sleeps. */
-void hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg);
+/* Any thread. Puts msg into c's inbox and wakes c if it sleeps; true: it was awake. */
+bool hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg);
 
 /* Owner. Does what the messages ask; awake after it. */
 void hauli_mail_receive(struct haul_carrier *c);
+
+/* Mail that a thief has gone through, older than what is in the inbox. Under the guard of the
+ * carrier's ring. */
+struct hauli_stash {
+	struct hauli_node *oldest, **end; /* end: where the next one goes */
+	struct hauli_mark stealable; /* there is more to steal; read by any */
+	bool announced; /* msg is in the inbox */
+	struct hauli_msg msg; /* takes the place in the inbox of what was taken out */
+};
+
+struct haul_coro;
+void hauli_stash_init(struct hauli_stash *stash);
+
+/* Thief, in the ring of v. A coroutine that could run, from the mail of v; NULL: none. */
+struct haul_coro *hauli_mail_rob(struct haul_carrier *v, bool (*may)(const void *item));
 
 #endif

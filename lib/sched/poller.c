@@ -17,6 +17,7 @@
 #include <haul/driver.h>
 
 #include "sched/spawn.h"
+#include "sched/steal.h"
 
 #define DEFAULT_STACK_SIZE (248 * 1024) /* what a slot of 256 KiB holds */
 
@@ -49,6 +50,8 @@ static bool is_needed(const struct haul_carrier *c)
 {
 	if (hauli_unlikely(c->timers.next_at != HAULI_NEVER) && hauli_ticks() >= c->timers.next_at)
 		return true;
+	if (hauli_unlikely(c->search != NULL) && hauli_ticks() >= c->nap_until)
+		return true;
 	return !hauli_runq_is_empty(&c->runq) || !hauli_inbox_is_empty(&c->inbox);
 }
 
@@ -56,7 +59,7 @@ static bool is_needed(const struct haul_carrier *c)
 static __attribute__((noinline)) bool give_way(struct haul_carrier *c, struct haul_coro *me)
 {
 	hauli_suspend(c, me, false);
-	return !hauli_mark_get(&me->cancelled);
+	return !hauli_coro_is_cancelled(me);
 }
 
 bool haul_maybe_yield(bool had_io)
@@ -64,12 +67,13 @@ bool haul_maybe_yield(bool had_io)
 	struct haul_carrier *c = hauli_self();
 	struct haul_coro *me = c->current;
 
-	/* Stealing will look at it: a poller that finds input has no time for siblings. */
-	(void)had_io;
 	HAUL_CHECK(me == c->poller);
 	if (hauli_unlikely(is_needed(c)))
 		return give_way(c, me);
-	return hauli_likely(!hauli_mark_get(&me->cancelled));
+	/* A poller that finds input has no time for siblings. */
+	if (!had_io && hauli_unlikely(c->group != NULL) && hauli_steal_pull(c))
+		return give_way(c, me);
+	return hauli_likely(!hauli_coro_is_cancelled(me));
 }
 
 bool haul_try_park_poller(void)
@@ -77,10 +81,15 @@ bool haul_try_park_poller(void)
 	struct haul_carrier *c = hauli_self();
 
 	HAUL_CHECK(c->current == c->poller);
-	if (!c->poller_wakeup.fn || hauli_mark_get(&c->current->cancelled) || is_needed(c))
+	if (!c->poller_wakeup.fn || hauli_coro_is_cancelled(c->current) || is_needed(c))
 		return false;
-	if (!hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_AWAY))
+	if (c->group && !hauli_steal_may_sleep(c))
 		return false;
+	if (!hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_AWAY)) {
+		if (c->group)
+			hauli_steal_got_up(c);
+		return false;
+	}
 	hauli_counter_add(&c->parks, 1);
 	return true;
 }
@@ -98,13 +107,20 @@ void haul_unpark_poller(void)
 	struct haul_carrier *c = hauli_self();
 
 	HAUL_CHECK(c->current == c->poller);
-	if (c->inbox.sleeps)
-		hauli_mail_receive(c);
+	if (!c->inbox.sleeps)
+		return;
+	if (c->group)
+		hauli_steal_got_up(c);
+	hauli_mail_receive(c);
 }
 
 uint64_t haul_poller_deadline(void)
 {
 	struct haul_carrier *c = hauli_self();
 
-	return hauli_ns_from_ticks(c->timers.next_at);
+	uint64_t at = c->timers.next_at;
+
+	if (hauli_unlikely(c->search != NULL) && c->nap_until < at)
+		at = c->nap_until;
+	return hauli_ns_from_ticks(at);
 }

@@ -44,22 +44,65 @@ static void grow(struct hauli_backlog *b)
 	b->size *= 2;
 }
 
-void hauli_backlog_push(struct hauli_backlog *b, struct haul_coro *co)
+static void hold(struct hauli_runq *q)
 {
+	if (q->shared)
+		hauli_ring_hold(&q->ring);
+}
+
+static void release(struct hauli_runq *q)
+{
+	if (q->shared)
+		hauli_ring_release(&q->ring);
+}
+
+void hauli_backlog_push(struct hauli_runq *q, struct haul_coro *co)
+{
+	struct hauli_backlog *b = &q->backlog;
+
+	hold(q);
 	if (b->tail - b->head == b->size)
 		grow(b);
 	b->slots[b->tail++ & (b->size - 1)] = co;
+	hauli_mark_set(&q->behind, true);
+	if (q->shared)
+		hauli_ring_unsee(&q->ring);
+	release(q);
+}
+
+static struct haul_coro **oldest(const struct hauli_backlog *b)
+{
+	return &b->slots[b->head & (b->size - 1)];
 }
 
 void hauli_runq_refill(struct hauli_runq *q)
 {
 	struct hauli_backlog *b = &q->backlog;
 
-	while (b->head != b->tail) {
-		struct haul_coro *co = b->slots[b->head & (b->size - 1)];
+	hold(q);
+	while (b->head != b->tail && hauli_ring_push(&q->ring, *oldest(b)))
+		b->head++;
+	hauli_mark_set(&q->behind, b->head != b->tail);
+	release(q);
+}
 
-		if (!hauli_ring_push(&q->ring, co))
-			return;
+struct haul_coro *hauli_runq_rob(struct hauli_runq *q, bool (*may)(const void *item))
+{
+	struct haul_coro *co = hauli_ring_rob(&q->ring, may);
+	struct hauli_backlog *b = &q->backlog;
+
+	if (co || b->head == b->tail)
+		return co;
+	/* What may not be stolen goes behind the others: somebody may be waiting for those. */
+	for (uint32_t n = b->tail - b->head; n > 0 && !co; n--) {
+		if (may(*oldest(b)))
+			co = *oldest(b);
+		else
+			b->slots[b->tail++ & (b->size - 1)] = *oldest(b);
 		b->head++;
 	}
+	hauli_mark_set(&q->behind, b->head != b->tail);
+	if (b->head != b->tail)
+		hauli_ring_unsee(&q->ring);
+	return co;
 }

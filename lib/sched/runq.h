@@ -27,6 +27,8 @@ struct hauli_runq {
 	uint32_t next_at; /* where in the ring the last one was put to the front */
 	uint32_t turn; /* how often one was to go to the front */
 	struct hauli_backlog backlog;
+	struct hauli_mark behind; /* the backlog is not empty. Set and taken away under the guard */
+	bool shared; /* thieves may come: the backlog is under the ring's guard */
 };
 
 #define HAULI_NEXT_TURNS 4u
@@ -35,7 +37,10 @@ struct hauli_runq {
 int hauli_runq_init(struct hauli_runq *q);
 void hauli_runq_fini(struct hauli_runq *q);
 
-void hauli_backlog_push(struct hauli_backlog *b, struct haul_coro *co);
+void hauli_backlog_push(struct hauli_runq *q, struct haul_coro *co);
+
+/* Thief, in the ring (hauli_ring_try_rob()). The oldest that it may have, or NULL. */
+struct haul_coro *hauli_runq_rob(struct hauli_runq *q, bool (*may)(const void *item));
 
 /* Moves from the backlog to the ring until that is full. */
 void hauli_runq_refill(struct hauli_runq *q);
@@ -43,9 +48,9 @@ void hauli_runq_refill(struct hauli_runq *q);
 static inline void hauli_runq_push(struct hauli_runq *q, struct haul_coro *co)
 {
 	/* What waits in the backlog is older. */
-	if (hauli_unlikely(q->backlog.head != q->backlog.tail) ||
+	if (hauli_unlikely(hauli_mark_get(&q->behind)) ||
 		hauli_unlikely(!hauli_ring_push(&q->ring, co)))
-		hauli_backlog_push(&q->backlog, co);
+		hauli_backlog_push(q, co);
 }
 
 /*
@@ -66,7 +71,7 @@ static inline void hauli_runq_push_next(struct hauli_runq *q, struct haul_coro *
 /* Keeps the ring filled while there is a backlog; once per at most 256 pops. */
 static inline void hauli_runq_top_up(struct hauli_runq *q)
 {
-	if (hauli_unlikely(q->backlog.head != q->backlog.tail))
+	if (hauli_unlikely(hauli_mark_get(&q->behind)))
 		hauli_runq_refill(q);
 }
 
@@ -95,14 +100,15 @@ __attribute__((no_sanitize("thread"))) static inline void hauli_runq_prefetch(
 /* Begins a chain: lets the next n pops have what is there by then. */
 static inline void hauli_runq_open(struct hauli_runq *q, uint32_t n)
 {
-	hauli_runq_top_up(q);
 	hauli_ring_open(&q->ring, n);
 }
 
-/* Ends it: nobody runs but by the next chain. */
+/* Ends it: nobody runs but by the next chain. The ring is not empty after it while there is a
+ * backlog, though thieves may have emptied it. */
 static inline void hauli_runq_close(struct hauli_runq *q)
 {
 	hauli_ring_close(&q->ring);
+	hauli_runq_top_up(q);
 }
 
 /* The next of the chain, or NULL at its end. */

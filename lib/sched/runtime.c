@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "coro/overflow.h"
+#include "sched/steal.h"
 
 #define DEFAULT_STACK_SIZE (24 * 1024)
 
@@ -66,6 +67,11 @@ static int carriers_init(struct haul_runtime *rt, const struct start *s)
 	return err;
 }
 
+static int steal_init(struct haul_runtime *rt, const struct start *s)
+{
+	return hauli_steal_init(rt, s->plan, s->opts);
+}
+
 static int launcher_init(struct haul_runtime *rt, const struct start *s)
 {
 	if (!s->opts->launcher)
@@ -112,6 +118,7 @@ static const struct step {
 	{"stacks", stacks_init, stacks_fini},
 	{"overflow", overflow_init, overflow_fini},
 	{"carriers", carriers_init, carriers_fini},
+	{"stealing", steal_init, hauli_steal_fini},
 	{"launcher", launcher_init, launcher_fini},
 	{"launch", launch_all, NULL},
 };

@@ -13,6 +13,8 @@ struct haul_runtime {
 	unsigned nb_carriers;
 	unsigned default_class; /* of stacks */
 	struct hauli_stacks *stacks;
+	struct hauli_group *groups; /* of carriers that steal from each other; NULL: none */
+	unsigned nb_groups;
 	struct haul_launcher launcher;
 	struct hauli_threads *threads; /* of the default launcher; else NULL */
 

@@ -5,6 +5,8 @@
 #include <errno.h>
 
 #include "sched/runtime.h"
+#include "sched/steal.h"
+#include "sched/stolen.h"
 
 static void body(void *pass)
 {
@@ -15,7 +17,7 @@ static void body(void *pass)
 	hauli_arrive(c);
 	me->arg = me->fn(me->arg);
 	c = hauli_self();
-	hauli_coro_end(c, me);
+	hauli_coro_ends(c, me);
 	c->left = me;
 	hauli_co_end(&me->co, hauli_next(c), c);
 }
@@ -25,8 +27,8 @@ static void set_up(struct haul_coro *co, haul_fn *fn, void *arg, const struct ha
 {
 	co->co.name = "-";
 	hauli_coro_set_state(co, HAULI_READY);
-	hauli_mark_set(&co->cancelled, false);
-	co->permit = false;
+	hauli_mark_set(&co->marks, 0);
+	hauli_permit_take(&co->permit);
 	co->detached = detached;
 	co->pinned = false;
 	co->poller = false;
@@ -48,16 +50,14 @@ static int stack_class(const struct haul_runtime *rt, const struct haul_coro_opt
 	return hauli_stack_class(opts->stack_size);
 }
 
-static inline int spawn_here(struct haul_carrier *c, struct haul_coro **out, haul_fn *fn, void *arg,
-	const struct haul_coro_opts *opts)
+static inline int spawn_plainly(struct haul_carrier *c, struct haul_coro **out, haul_fn *fn,
+	void *arg, const struct haul_coro_opts *opts)
 {
 	int cls = stack_class(c->rt, opts);
 	struct haul_coro *co;
 
 	if (hauli_unlikely(cls < 0))
 		return cls;
-	if (hauli_unlikely(c->phase != HAULI_RUNS))
-		return -ECANCELED;
 	co = (struct haul_coro *)hauli_stack_get(&c->stacks, (unsigned)cls);
 	if (hauli_unlikely(!co))
 		return -ENOMEM;
@@ -68,6 +68,28 @@ static inline int spawn_here(struct haul_carrier *c, struct haul_coro **out, hau
 		*out = co;
 	hauli_runq_push(&c->runq, co);
 	return 0;
+}
+
+/* The running coroutine may go on for long: others may want to run what waits behind it. */
+static __attribute__((noinline)) int spawn_with_care(struct haul_carrier *c, struct haul_coro **out,
+	haul_fn *fn, void *arg, const struct haul_coro_opts *opts)
+{
+	int err;
+
+	if (c->phase != HAULI_RUNS)
+		return -ECANCELED;
+	err = spawn_plainly(c, out, fn, arg, opts);
+	if (err == 0)
+		hauli_steal_offer_here(c);
+	return err;
+}
+
+static inline int spawn_here(struct haul_carrier *c, struct haul_coro **out, haul_fn *fn, void *arg,
+	const struct haul_coro_opts *opts)
+{
+	if (hauli_likely(c->spawns_plainly))
+		return spawn_plainly(c, out, fn, arg, opts);
+	return spawn_with_care(c, out, fn, arg, opts);
 }
 
 /* On the other side of the gate. The caller is self's thread, or self is NULL. */
@@ -84,11 +106,14 @@ static int spawn_inside(struct haul_carrier *self, const struct hauli_spawn *how
 		return -ENOMEM;
 	set_up(co, how->fn, how->arg, how->opts, !how->out);
 	co->poller = how->poller;
+	if (how->poller)
+		hauli_mark_set(&co->marks, HAULI_MARK_POLLER);
 	co->start_msg.kind = HAULI_MSG_START;
 	hauli_link_set(&co->home, c);
 	if (how->out)
 		*how->out = co;
-	hauli_mail_send(c, &co->start_msg);
+	if (hauli_mail_send(c, &co->start_msg) && c->group)
+		hauli_steal_offer(c);
 	return 0;
 }
 
@@ -113,7 +138,9 @@ int haul_spawn(struct haul_coro **co, haul_fn *fn, void *arg, const struct haul_
 
 	if (hauli_unlikely(!c))
 		return -EPERM;
-	return spawn_here(c, co, fn, arg, opts);
+	if (hauli_likely(c->spawns_plainly))
+		return spawn_plainly(c, co, fn, arg, opts);
+	return haul_spawn_on(hauli_home_of_running(c), co, fn, arg, opts);
 }
 
 int haul_spawn_on(struct haul_carrier *carrier, struct haul_coro **co, haul_fn *fn, void *arg,
@@ -130,7 +157,9 @@ int haul_spawn_any(struct haul_runtime *rt, struct haul_coro **co, haul_fn *fn, 
 {
 	struct haul_carrier *c = hauli_self();
 
-	if (!c || c->rt != rt)
+	if (c && c->rt == rt)
+		c = hauli_home_of_running(c);
+	else
 		c = &rt->carriers[hauli_turn_take(&rt->turn) % rt->nb_carriers];
 	return haul_spawn_on(c, co, fn, arg, opts);
 }

@@ -4,6 +4,9 @@
 
 #include <errno.h>
 
+#include "sched/steal.h"
+#include "sched/stolen.h"
+
 void haul_yield(void)
 {
 	struct haul_carrier *c = hauli_self();
@@ -14,7 +17,37 @@ void haul_yield(void)
 
 static int cancelled(const struct haul_coro *co)
 {
-	return hauli_mark_get(&co->cancelled) ? -ECANCELED : 0;
+	return hauli_coro_is_cancelled(co) ? -ECANCELED : 0;
+}
+
+static void set_timer(struct haul_coro *me, uint64_t ns)
+{
+	if (ns == HAUL_FOREVER)
+		me->timer.at = HAULI_NEVER;
+	else
+		me->timer.at = hauli_ticks() + hauli_ticks_from_ns(ns);
+}
+
+static inline int sleep_here(struct haul_carrier *c, struct haul_coro *me, uint64_t ns)
+{
+	set_timer(me, ns);
+	hauli_timer_arm(&c->timers, &me->timer);
+	hauli_coro_set_state(me, HAULI_SLEEPING);
+	hauli_suspend(c, me, false);
+	return cancelled(me);
+}
+
+/* Cancelled, a poller, or stolen: then its home sees to the wait. */
+static __attribute__((noinline)) int sleep_with_care(
+	struct haul_carrier *c, struct haul_coro *me, uint64_t ns)
+{
+	if (cancelled(me))
+		return -ECANCELED;
+	if (!hauli_coro_is_stolen(me))
+		return sleep_here(c, me, ns);
+	set_timer(me, ns);
+	hauli_stolen_go_home(c, me, HAULI_BACK_SLEEP);
+	return cancelled(me);
 }
 
 int haul_sleep(uint64_t ns)
@@ -23,16 +56,39 @@ int haul_sleep(uint64_t ns)
 	struct haul_coro *me = c->current;
 
 	HAUL_CHECK(me);
+	if (hauli_unlikely(hauli_mark_get(&me->marks) != 0))
+		return sleep_with_care(c, me, ns);
+	return sleep_here(c, me, ns);
+}
+
+/* After the wait: who was woken may be stolen before it runs, while its home gives another one. */
+static inline int take_permit(struct haul_coro *me)
+{
+	if (hauli_likely(hauli_mark_get(&me->marks) == 0)) {
+		hauli_permit_take(&me->permit);
+		return 0;
+	}
+	hauli_permit_take_away(&me->permit);
+	return cancelled(me);
+}
+
+static inline int park_here(struct haul_carrier *c, struct haul_coro *me)
+{
+	if (!hauli_permit_is_given(&me->permit)) {
+		hauli_coro_set_state(me, HAULI_PARKED);
+		hauli_suspend(c, me, false);
+	}
+	return take_permit(me);
+}
+
+static __attribute__((noinline)) int park_with_care(struct haul_carrier *c, struct haul_coro *me)
+{
 	if (cancelled(me))
 		return -ECANCELED;
-	if (ns == HAUL_FOREVER)
-		me->timer.at = HAULI_NEVER;
-	else
-		me->timer.at = hauli_ticks() + hauli_ticks_from_ns(ns);
-	hauli_timer_arm(&c->timers, &me->timer);
-	hauli_coro_set_state(me, HAULI_SLEEPING);
-	hauli_suspend(c, me, false);
-	return cancelled(me);
+	if (!hauli_coro_is_stolen(me))
+		return park_here(c, me);
+	hauli_stolen_go_home(c, me, HAULI_BACK_PARK);
+	return take_permit(me);
 }
 
 int haul_park(void)
@@ -41,38 +97,38 @@ int haul_park(void)
 	struct haul_coro *me = c->current;
 
 	HAUL_CHECK(me);
-	if (cancelled(me))
-		return -ECANCELED;
-	if (!me->permit) {
-		hauli_coro_set_state(me, HAULI_PARKED);
-		hauli_suspend(c, me, false);
-	}
-	me->permit = false;
-	return cancelled(me);
+	if (hauli_unlikely(hauli_mark_get(&me->marks) != 0))
+		return park_with_care(c, me);
+	return park_here(c, me);
 }
 
 static void unpark_here(struct haul_carrier *c, struct haul_coro *co)
 {
 	/* Taken when the park returns: until then a second one changes nothing. */
-	co->permit = true;
+	hauli_permit_give(&co->permit);
 	if (hauli_coro_state(co) != HAULI_PARKED)
 		return;
 	/* What a poller or the inbox wakes stays in order. */
-	if (c->current && !c->current->poller)
+	if (c->current && !c->current->poller) {
 		hauli_ready_soon(c, co);
-	else
+		if (hauli_unlikely(c->group != NULL))
+			hauli_steal_offer(c);
+	} else {
 		hauli_ready(c, co);
+	}
 }
 
 void hauli_cancel_here(struct haul_carrier *c, struct haul_coro *co)
 {
 	enum hauli_coro_state state = hauli_coro_state(co);
 
-	hauli_mark_set(&co->cancelled, true);
+	hauli_mark_add(&co->marks, HAULI_MARK_CANCELLED);
 	if (state == HAULI_SLEEPING)
 		hauli_timer_disarm(&c->timers, &co->timer);
-	if (state == HAULI_SLEEPING || state == HAULI_PARKED)
+	if (state == HAULI_SLEEPING || state == HAULI_PARKED) {
 		hauli_ready(c, co);
+		hauli_steal_offer_here(c);
+	}
 }
 
 static void detach_here(struct haul_carrier *c, struct haul_coro *co)
@@ -146,7 +202,7 @@ bool haul_cancelled(void)
 {
 	struct haul_coro *me = haul_self();
 
-	return me && hauli_mark_get(&me->cancelled);
+	return me && hauli_coro_is_cancelled(me);
 }
 
 const char *haul_coro_name(const struct haul_coro *co)

@@ -12,6 +12,8 @@
 
 #include "explorer.h"
 #include "sched/spawn.h"
+#include "sched/steal.h"
+#include "sched/stolen.h"
 #include "sched/wait.h"
 
 #define MESSAGES 2
@@ -133,7 +135,13 @@ NEVER(void, hauli_cancel_here, struct haul_carrier *c, struct haul_coro *co)
 NEVER(bool, hauli_join_here, struct haul_carrier *c, struct hauli_join *j)
 NEVER(void, hauli_join_wake, struct haul_carrier *c, struct hauli_join *j)
 NEVER(void, hauli_coro_free, struct haul_carrier *c, struct haul_coro *co)
-NEVER(void, hauli_backlog_push, struct hauli_backlog *b, struct haul_coro *co)
+NEVER(void, hauli_backlog_push, struct hauli_runq *q, struct haul_coro *co)
+NEVER(void, hauli_coro_left, struct haul_carrier *c, struct haul_coro *co)
+NEVER(void, hauli_stolen_is_back, struct haul_carrier *c, struct haul_coro *co)
+NEVER(void, hauli_steal_search, struct haul_carrier *c, struct hauli_search *s)
+NEVER(bool, hauli_steal_may_sleep, struct haul_carrier *c)
+NEVER(void, hauli_steal_got_up, struct haul_carrier *c)
+NEVER(bool, hauli_steal_pull, struct haul_carrier *c)
 NEVER(int, hauli_spawn_by_mail, const struct hauli_spawn *how)
 NEVER(void, hauli_stacks_for_each, struct hauli_stacks *arena,
 	void (*fn)(struct hauli_co *co, void *arg), void *arg)

@@ -30,7 +30,8 @@ static void *works(void *arg)
 {
 	struct task *task = arg;
 	struct load *load = task->load;
-	struct haul_carrier *home = haul_carrier_self();
+	struct haul_carrier *home = haul_coro_home(haul_self());
+	bool may_move = runtime_steal_setting() != HAUL_STEAL_OFF;
 	struct hauli_random random;
 
 	hauli_random_init(&random, task->seed);
@@ -51,7 +52,9 @@ static void *works(void *arg)
 			haul_park(); /* until the parent unparks or cancels */
 			break;
 		}
-		if (haul_carrier_self() != home)
+		if (haul_coro_home(haul_self()) != home)
+			return "changed its home";
+		if (haul_carrier_self() != home && !may_move)
 			return "left home";
 	}
 	load->ended++;

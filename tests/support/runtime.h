@@ -6,21 +6,43 @@
 
 #include <check.h>
 #include <sched.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <haul/haul.h>
 
-static inline struct haul_runtime *runtime_start(unsigned carriers)
+/* HAUL_STEAL=cluster or global: the tests that do not say how run with stealing. */
+static inline enum haul_steal runtime_steal_setting(void)
 {
-	struct haul_plan_opts opts = {.carriers = carriers};
+	const char *how = getenv("HAUL_STEAL");
+
+	if (how && strcmp(how, "cluster") == 0)
+		return HAUL_STEAL_CLUSTER;
+	if (how && strcmp(how, "global") == 0)
+		return HAUL_STEAL_GLOBAL;
+	return HAUL_STEAL_OFF;
+}
+
+/* machine: a synthetic description for hwloc, or NULL. */
+static inline struct haul_runtime *runtime_start_stealing(
+	unsigned carriers, const char *machine, enum haul_steal steal)
+{
+	struct haul_plan_opts opts = {.carriers = carriers, .machine = machine};
 	struct haul_runtime *rt = NULL;
 	struct haul_plan *plan = NULL;
 	char why[256] = "";
 
 	ck_assert_msg(haul_plan_create(&plan, &opts, why, sizeof(why)) == 0, "%s", why);
-	ck_assert_int_eq(haul_start(&rt, &(struct haul_runtime_opts){.plan = plan}), 0);
+	ck_assert_int_eq(
+		haul_start(&rt, &(struct haul_runtime_opts){.plan = plan, .steal = steal}), 0);
 	haul_plan_destroy(plan);
 	ck_assert_uint_eq(haul_carriers(rt), carriers);
 	return rt;
+}
+
+static inline struct haul_runtime *runtime_start(unsigned carriers)
+{
+	return runtime_start_stealing(carriers, NULL, runtime_steal_setting());
 }
 
 static inline void runtime_stop(struct haul_runtime *rt)

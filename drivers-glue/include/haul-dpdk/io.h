@@ -97,7 +97,8 @@ struct haul_io_opts {
 	 * what is not a NIC. With a bound a poller sleeps no longer than its queues last.
 	 */
 	uint64_t packet_rate;
-	const struct haul_coro_opts *coro; /* for on_packet: name, stack size */
+	const struct haul_coro_opts *coro; /* for on_packet: name, stack size; they are
+						* pinned, so that flows keep their order */
 	void *arg;
 };
 

@@ -84,6 +84,13 @@ HAUL_API void haul_cancel(struct haul_coro *co);
 /* Whether the running coroutine was asked to end. False off a coroutine. */
 HAUL_API bool haul_cancelled(void);
 
+/*
+ * haul_pin: from here on the running coroutine is not stolen, and if it was, it goes home; for code
+ * that has to do with its carrier's own things. haul_unpin ends that; it is not counted.
+ */
+HAUL_API void haul_pin(void) HAUL_SUSPENDS;
+HAUL_API void haul_unpin(void);
+
 /* The running coroutine (a poller is one); NULL in any other context. Any thread. */
 HAUL_API struct haul_coro *haul_self(void);
 

@@ -147,8 +147,9 @@ HAUL_API enum haul_verdict haul_net_answer(const struct haul_net_if *nif, struct
 struct haul_txq;
 
 /*
- * Puts a packet on the queue; it is the queue's afterwards. Any context on the queue's carrier;
- * does not suspend. 0; -ENOBUFS (full): the packet is still the caller's.
+ * Puts a packet on the queue; it is the queue's afterwards. Any context on the queue's carrier: a
+ * coroutine that may be stolen calls haul_pin() before. Does not suspend. 0; -ENOBUFS (full): the
+ * packet is still the caller's.
  */
 HAUL_API int haul_try_send(struct haul_txq *txq, struct rte_mbuf *pkt);
 

@@ -26,6 +26,17 @@ struct haul_launcher {
 	void *ctx;
 };
 
+/*
+ * Whether a carrier that has nothing to do takes coroutines from one that has more than it can
+ * run, for one slice each. Their home stays where it is: what they spawn is at home there, and
+ * they are back after the slice. Pinned coroutines, pollers, and whoever sleeps are never taken.
+ */
+enum haul_steal {
+	HAUL_STEAL_OFF,
+	HAUL_STEAL_CLUSTER, /* from carriers of the same cluster */
+	HAUL_STEAL_GLOBAL, /* from all */
+};
+
 /* NULL in place of it, or all zero, means the defaults. */
 struct haul_runtime_opts {
 	const struct haul_plan *plan; /* NULL: haul_plan_create()'s default; copied */
@@ -33,12 +44,16 @@ struct haul_runtime_opts {
 	size_t stack_size; /* of a coroutine by default; 0: 24 KiB */
 	uint64_t round_ns; /* the most time for ready coroutines per round; 0: 50 us */
 	uint64_t poll_interval_ns; /* wished bound on the time between two polls; 0: 20 us */
+	enum haul_steal steal;
+	unsigned steal_most; /* coroutines in one theft, 1 to 32, of at most half; 0: 1 */
+	unsigned searchers; /* of a cluster at a time, 1 to 32; 0: 1 */
 };
 
 /*
  * Starts one carrier per place of the plan; all are known to each other before the first
- * runs. Any thread that is no carrier. 0, -ENOMEM, -EAGAIN (no thread), or what the launcher
- * returned. More than one runtime may exist.
+ * runs. Any thread that is no carrier. 0, -ENOMEM, -EAGAIN (no thread), -ENOTSUP (stealing needs
+ * membarrier(2), Linux 4.14), -EINVAL (steal_most, searchers; more than 256 carriers that steal
+ * from each other), or what the launcher returned. More than one runtime may exist.
  */
 HAUL_API int haul_start(struct haul_runtime **rt, const struct haul_runtime_opts *opts);
 
@@ -77,6 +92,9 @@ struct haul_carrier_stats {
 	uint64_t messages; /* received from other threads */
 	uint64_t wakeups; /* calls made by other threads to wake it when it slept */
 	uint64_t parks; /* times that the carrier slept */
+	uint64_t stolen; /* coroutines that it took from others */
+	uint64_t steals_failed; /* tries that found nothing, or the victim busy with itself */
+	uint64_t searches; /* times that it was woken to look for work */
 };
 
 /* Any thread. */

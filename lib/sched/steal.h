@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Stealing: when a carrier has more than it can run, one that has nothing to do takes a coroutine
+ * from it, for one slice. Who may help whom is a group: a cluster, or all carriers.
+ */
+#ifndef HAULI_SCHED_STEAL_H
+#define HAULI_SCHED_STEAL_H
+
+#include "conc/help.h"
+#include "sched/carrier.h"
+
+/* The message that makes a sleeper search; one a token, whose holder's it is. */
+struct hauli_search {
+	struct hauli_msg msg;
+};
+
+#define HAULI_SEARCHES 32
+#define HAULI_STEAL_MOST 32
+
+struct hauli_group {
+	struct hauli_help help;
+	HAULI_LINE unsigned nb_members;
+	struct haul_carrier **members;
+	struct hauli_search searches[HAULI_SEARCHES];
+	unsigned most; /* coroutines in one theft */
+	uint64_t worth_ticks, hog_ticks, nap_ticks;
+};
+
+struct haul_runtime;
+
+/* Start and stop of a runtime, when it has its carriers. 0, or -errno as haul_start(). */
+int hauli_steal_init(struct haul_runtime *rt, const struct haul_plan *plan,
+	const struct haul_runtime_opts *opts);
+void hauli_steal_fini(struct haul_runtime *rt);
+
+/* Where stealing is on. The owner. A chain begins, or has ended. */
+void hauli_steal_chain_begins(struct haul_carrier *c, uint64_t now);
+void hauli_steal_chain_ended(struct haul_carrier *c);
+
+/* Any thread. Something was put where thieves find it while c runs. */
+void hauli_steal_offer(struct haul_carrier *c);
+
+/* The same, where something may run on c and stealing may be off. The owner. */
+static inline void hauli_steal_offer_here(struct haul_carrier *c)
+{
+	if (hauli_unlikely(c->group != NULL) && c->current && !c->current->poller)
+		hauli_steal_offer(c);
+}
+
+/* Owner, an idle cycle of a poller that does not sleep. True when something was stolen. */
+bool hauli_steal_pull(struct haul_carrier *c);
+
+/* Owner, idle, before it sleeps. True when something was stolen. */
+bool hauli_steal_idle(struct haul_carrier *c);
+
+/*
+ * Owner, about to sleep; from now on it is found by callers. False: it has begun to search instead,
+ * do not sleep yet. Otherwise hauli_steal_got_up() follows. When it searches the sleep has to end
+ * at c->nap_until.
+ */
+bool hauli_steal_may_sleep(struct haul_carrier *c);
+void hauli_steal_got_up(struct haul_carrier *c);
+
+/* HAULI_MSG_SEARCH. */
+void hauli_steal_search(struct haul_carrier *c, struct hauli_search *s);
+
+#endif

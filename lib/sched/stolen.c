@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A stolen coroutine runs one slice elsewhere. It decides nothing of what its home decides about
+ * it: when it yields, parks, sleeps, joins or ends it says so in a message, and its home does it
+ * there, as if the coroutine had asked just then. Meanwhile the home takes requests for it as for
+ * one that runs. So what design/0001 says of wake, time-out and cancel holds for it as well.
+ *
+ * The thief writes its state and the mark STOLEN; the home writes them again when it is back. In
+ * between nobody else does, and who looks at them sees one that is not parked.
+ */
+#include "sched/stolen.h"
+
+#include "sched/wait.h"
+
+void hauli_stolen_mark(struct haul_coro *co)
+{
+	hauli_coro_set_state(co, HAULI_STOLEN);
+	hauli_mark_add(&co->marks, HAULI_MARK_STOLEN);
+	co->back = HAULI_BACK_YIELD; /* unless it says something else */
+}
+
+static void forget_theft(struct haul_coro *co)
+{
+	hauli_mark_remove(&co->marks, HAULI_MARK_STOLEN);
+	hauli_coro_set_state(co, HAULI_READY);
+}
+
+void hauli_stolen_arrive(struct haul_carrier *c, struct haul_coro *co)
+{
+	if (hauli_coro_home(co) == c)
+		forget_theft(co); /* stolen back before it ran */
+	hauli_runq_push(&c->runq, co);
+}
+
+void hauli_stolen_go_home(struct haul_carrier *c, struct haul_coro *me, enum hauli_back how)
+{
+	me->back = (uint8_t)how;
+	hauli_suspend(c, me, true);
+}
+
+void haul_pin(void)
+{
+	struct haul_carrier *c = hauli_self();
+	struct haul_coro *me = c->current;
+
+	HAUL_CHECK(me);
+	me->pinned = true;
+	if (hauli_coro_is_stolen(me))
+		hauli_stolen_go_home(c, me, HAULI_BACK_YIELD);
+}
+
+void haul_unpin(void)
+{
+	struct haul_coro *me = hauli_self()->current;
+
+	HAUL_CHECK(me);
+	me->pinned = me->poller;
+}
+
+void hauli_stolen_send_home(struct haul_carrier *c, struct haul_coro *co)
+{
+	co->back_msg.kind = HAULI_MSG_BACK;
+	hauli_mail_send(hauli_coro_home(co), &co->back_msg);
+}
+
+static void park(struct haul_carrier *c, struct haul_coro *co)
+{
+	if (hauli_permit_is_given(&co->permit) || hauli_coro_is_cancelled(co))
+		hauli_ready(c, co);
+	else
+		hauli_coro_set_state(co, HAULI_PARKED);
+}
+
+static void sleep(struct haul_carrier *c, struct haul_coro *co)
+{
+	if (hauli_coro_is_cancelled(co)) {
+		hauli_ready(c, co);
+		return;
+	}
+	hauli_timer_arm(&c->timers, &co->timer);
+	hauli_coro_set_state(co, HAULI_SLEEPING);
+}
+
+static void join(struct haul_carrier *c, struct haul_coro *co)
+{
+	struct hauli_join *j = co->arg;
+
+	hauli_coro_set_state(co, HAULI_JOINING);
+	hauli_join_send(c, j);
+}
+
+void hauli_stolen_is_back(struct haul_carrier *c, struct haul_coro *co)
+{
+	forget_theft(co);
+	switch ((enum hauli_back)co->back) {
+	case HAULI_BACK_YIELD:
+		hauli_ready(c, co);
+		break;
+	case HAULI_BACK_PARK:
+		park(c, co);
+		break;
+	case HAULI_BACK_SLEEP:
+		sleep(c, co);
+		break;
+	case HAULI_BACK_JOIN:
+		join(c, co);
+		break;
+	case HAULI_BACK_END:
+		hauli_coro_end(c, co);
+		if (co->detached)
+			hauli_coro_free(c, co);
+		break;
+	}
+}

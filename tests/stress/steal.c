@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Stealing amid everything: a tree of tasks that spawn, yield, park, sleep, cancel and hog their
+ * carriers, on more carriers than CPUs, started from a thread that goes on to send more. Each runs
+ * once, and each slice of one comes after the one before it.
+ */
+#include <errno.h>
+#include <stdatomic.h>
+
+#include <haul/driver.h>
+
+#include "support/evpoller.h"
+#include "support/runtime.h"
+#include "support/stress.h"
+#include "support/suite.h"
+
+#define CARRIERS 6
+#define TASKS 3000
+
+struct forest;
+
+struct task {
+	struct forest *forest;
+	uint64_t seed;
+	struct haul_coro *co;
+	unsigned slices; /* plain: what a slice wrote the next one sees, wherever it runs */
+	atomic_uint runs;
+};
+
+struct forest {
+	struct haul_runtime *rt;
+	struct task tasks[TASKS];
+	atomic_uint next; /* task to be spawned */
+	atomic_uint ended, wrong, hogged;
+};
+
+static void work(struct hauli_random *random)
+{
+	uint64_t until = haul_now() + hauli_random_below(random, 20) * HAUL_US;
+
+	while (haul_now() < until)
+		;
+}
+
+static void *run(void *arg);
+
+static struct task *sow(struct forest *f, struct haul_carrier *c, uint64_t seed)
+{
+	unsigned n = f->next++;
+	struct task *t;
+	int err;
+
+	if (n >= TASKS)
+		return NULL;
+	t = &f->tasks[n];
+	t->seed = seed;
+	err = c ? haul_spawn_on(c, &t->co, run, t, NULL) : haul_spawn(&t->co, run, t, NULL);
+	f->wrong += err != 0;
+	return t;
+}
+
+/* Does not give way until another task has ended: one that waits behind it may have to. */
+static void hog(struct forest *f)
+{
+	uint64_t until = haul_now() + 2 * HAUL_MS;
+	unsigned ended = f->ended;
+
+	while (f->ended == ended && haul_now() < until)
+		sched_yield();
+	f->hogged++;
+}
+
+static void step(struct task *t, struct hauli_random *random)
+{
+	struct forest *f = t->forest;
+	struct haul_coro *me = haul_self();
+
+	switch (hauli_random_below(random, 8)) {
+	case 0:
+		haul_yield();
+		break;
+	case 1:
+		haul_sleep(hauli_random_below(random, 100) * HAUL_US);
+		break;
+	case 2:
+		haul_unpark(me);
+		haul_park();
+		break;
+	case 3:
+		sow(f, NULL, hauli_random_next(random));
+		break;
+	case 4:
+		sow(f, haul_carrier(f->rt, hauli_random_below(random, CARRIERS)),
+			hauli_random_next(random));
+		break;
+	case 5: {
+		struct task *child = sow(f, NULL, hauli_random_next(random));
+
+		if (child) {
+			haul_cancel(child->co);
+			haul_unpark(child->co);
+		}
+		break;
+	}
+	case 6:
+		work(random);
+		break;
+	case 7:
+		if (hauli_random_below(random, 10) == 0)
+			hog(f);
+		break;
+	}
+	if (haul_self() != me)
+		f->wrong++;
+}
+
+static void *run(void *arg)
+{
+	struct task *t = arg;
+	struct haul_carrier *home = haul_coro_home(haul_self());
+	struct hauli_random random;
+	unsigned steps;
+
+	if (t->runs++ != 0)
+		t->forest->wrong++;
+	hauli_random_init(&random, t->seed);
+	steps = 1 + hauli_random_below(&random, 10);
+	for (unsigned i = 0; i < steps; i++) {
+		if (t->slices++ != i)
+			t->forest->wrong++;
+		step(t, &random);
+	}
+	if (haul_coro_home(haul_self()) != home)
+		t->forest->wrong++;
+	t->forest->ended++;
+	return t;
+}
+
+/* Pollers that spin, block, or none: _i. */
+static void add_pollers(struct haul_runtime *rt, int i, struct evpoller *p)
+{
+	for (unsigned c = 0; c < CARRIERS && i > 0; c += 2) {
+		evpoller_open(&p[c]);
+		ck_assert_int_eq(evpoller_register(haul_carrier(rt, c), &p[c], NULL), 0);
+	}
+}
+
+START_TEST(each_runs_once)
+{
+	static struct forest f;
+	uint64_t seed = stress_seed() + (uint64_t)_i * 977;
+	uint64_t deadline = stress_deadline();
+	struct evpoller pollers[CARRIERS] = {0};
+	struct hauli_random random;
+
+	f.rt = runtime_start_stealing(
+		CARRIERS, NULL, _i % 2 ? HAUL_STEAL_GLOBAL : HAUL_STEAL_CLUSTER);
+	add_pollers(f.rt, _i / 2, pollers);
+	do {
+		hauli_random_init(&random, seed++);
+		f.next = f.ended = 0;
+		for (unsigned i = 0; i < TASKS; i++) {
+			f.tasks[i].forest = &f;
+			f.tasks[i].slices = 0;
+			f.tasks[i].runs = 0;
+		}
+		/* Most of it on one carrier. */
+		while (f.next < TASKS)
+			sow(&f, haul_carrier(f.rt, hauli_random_below(&random, 4) ? 0 : 3),
+				hauli_random_next(&random));
+		WAIT_UNTIL(f.ended == TASKS); /* others may still cancel and unpark them */
+		for (unsigned i = 0; i < TASKS; i++) {
+			void *result;
+
+			ck_assert_int_eq(haul_join(f.tasks[i].co, &result), 0);
+			ck_assert_ptr_eq(result, &f.tasks[i]);
+		}
+		ck_assert_uint_eq(f.wrong, 0);
+	} while (haul_now() < deadline);
+	runtime_stop(f.rt);
+	for (unsigned c = 0; c < CARRIERS && _i / 2; c += 2)
+		evpoller_close(&pollers[c]);
+}
+END_TEST
+
+SUITE_MAIN("steal", {each_runs_once, 4})
