@@ -18,7 +18,7 @@
 #define IN_FLIGHT 8192 /* packets that handlers may hold, of all carriers, in a pool of our size */
 #define TIME_MAX (UINT64_C(1000000000) * HAUL_S)
 #define COUNT_PERIOD (5 * HAUL_MS) /* how often --packets looks */
-#define HEALTH_PERIOD (200 * HAUL_MS)
+#define HEALTH_PERIOD HAUL_S /* how often at the interfaces: each look is a few system calls */
 
 static void fill_options(struct app_engine *e)
 {

@@ -26,22 +26,20 @@ void app_signals_block(void)
 int app_signals_wait(uint64_t deadline)
 {
 	sigset_t set = asked_to_end();
-	uint64_t now;
-	int sig;
+	uint64_t now = haul_now();
 
 	/* TAP's real-time signals may interrupt the wait: go on waiting then. */
-	for (;;) {
-		now = haul_now();
+	do {
 		uint64_t left = deadline > now ? deadline - now : 0;
 		struct timespec ts = {
 			.tv_sec = (time_t)(left / HAUL_S),
 			.tv_nsec = (long)(left % HAUL_S),
 		};
+		int sig = sigtimedwait(&set, NULL, &ts);
 
-		sig = sigtimedwait(&set, NULL, &ts);
 		if (sig > 0)
 			return sig;
-		if (left == 0)
-			return 0;
-	}
+		now = haul_now();
+	} while (now < deadline);
+	return 0;
 }
