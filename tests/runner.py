@@ -31,12 +31,14 @@ class Configuration:
 
 CONFIGURATIONS = [
     Configuration("test", "as users build it", "gcc"),
-    Configuration("clang", "the other compiler", "clang", suites=["unit", "stress"]),
+    Configuration("clang", "the other compiler, all carriers steal", "clang",
+                  suites=["unit", "stress"], environment={"HAUL_STEAL": "global"}),
     Configuration("asan", "address and undefined behaviour sanitizers", "gcc",
                   SANITIZE + ["-Db_sanitize=address,undefined"], ["unit", "stress", "net"], 4,
                   {"HAUL_REQUESTS": "200"}),  # what only more of them show, the first one shows
-    Configuration("tsan", "thread sanitizer", "clang",
-                  SANITIZE + ["-Db_sanitize=thread"], ["unit", "stress"], 8),
+    Configuration("tsan", "thread sanitizer, carriers of a cluster steal", "clang",
+                  SANITIZE + ["-Db_sanitize=thread"], ["unit", "stress"], 8,
+                  {"HAUL_STEAL": "cluster"}),
 ]
 
 ENVIRONMENT = {
