@@ -119,9 +119,10 @@ MUTATIONS = [
      'hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_AWAY)',
      'hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_ASLEEP)'),
     ('poller', 'lib/sched/poller.c', 'unpark leaves the mail where it is',
-     'if (c->inbox.sleeps) hauli_mail_receive(c);',
-     'if (c->inbox.sleeps) hauli_inbox_drain(&c->inbox);'),
-    ('poller', 'lib/sched/poller.c', 'unpark does nothing', 'if (c->inbox.sleeps)', 'if (0)'),
+     'hauli_steal_got_up(c); hauli_mail_receive(c);',
+     'hauli_steal_got_up(c);\n\thauli_inbox_drain(&c->inbox);'),
+    ('poller', 'lib/sched/poller.c', 'unpark does nothing',
+     'if (!c->inbox.sleeps)', 'if (c)'),
     ('poller', 'lib/sched/mail.c', 'the sender does not call the wakeup',
      'c->poller_wakeup.fn(c->poller_wakeup.arg);', ''),
     ('poller', 'lib/sched/mail.c', 'the sender does not say that it has called',
@@ -236,7 +237,8 @@ SOURCES = {
     'permit': [],
     'ring': ['lib/conc/fence.c', 'lib/conc/ring.c'],
     'ring_thieves': ['lib/conc/fence.c', 'lib/conc/ring.c'],
-    'poller': ['lib/conc/inbox.c', 'lib/sched/mail.c', 'lib/sched/poller.c'],
+    'poller': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/ring.c', 'lib/sched/mail.c',
+               'lib/sched/poller.c'],
 }
 
 
