@@ -21,7 +21,7 @@ static int group_init(struct haul_runtime *rt, const struct haul_plan *plan,
 {
 	struct hauli_group *g = &rt->groups[number];
 
-	g->most = opts->steal_most ? opts->steal_most : 1;
+	g->most = opts->steal_most ? opts->steal_most : HAULI_STEAL_MOST;
 	g->worth_ticks = hauli_ticks_from_ns(WORTH_NS);
 	g->hog_ticks = hauli_ticks_from_ns(HOG_NS);
 	g->nap_ticks = hauli_ticks_from_ns(NAP_NS);

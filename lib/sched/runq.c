@@ -22,6 +22,8 @@ int hauli_runq_init(struct hauli_runq *q)
 		return -ENOMEM;
 	q->next_at = UINT32_MAX / 2; /* far from where the head begins */
 	q->turn = 1;
+	q->shared = false;
+	hauli_mark_set(&q->behind, false);
 	q->backlog = (struct hauli_backlog){.slots = p, .size = BACKLOG_FIRST_SIZE};
 	hauli_ring_init(&q->ring, (void *)(uintptr_t)&nobody);
 	return 0;

@@ -65,17 +65,25 @@ static bool may_steal(const void *item)
 	return !((const struct haul_coro *)item)->pinned;
 }
 
+/* So many that the theft pays, by the average slice, but at most half, and at most what is asked. */
+static unsigned amount(const struct hauli_group *g, const struct haul_carrier *v)
+{
+	uint64_t pays = g->worth_ticks / (hauli_stamp_get(&v->slice_average) + 1) + 1;
+	uint32_t half = hauli_ring_depth(&v->runq.ring) / 2 + 1;
+	unsigned n = g->most < half ? g->most : half;
+
+	return n < pays ? n : (unsigned)pays;
+}
+
 static bool steal_from(struct haul_carrier *c, struct haul_carrier *v)
 {
 	struct haul_coro *stolen[HAULI_STEAL_MOST];
-	unsigned most = c->group->most, n = 0;
+	unsigned most = amount(c->group, v), n = 0;
 
 	if (!hauli_ring_try_rob(&v->runq.ring)) {
 		hauli_counter_add(&c->steals_failed, 1);
 		return false;
 	}
-	if (most > 1 && most > hauli_ring_depth(&v->runq.ring) / 2)
-		most = hauli_ring_depth(&v->runq.ring) / 2 + 1;
 	while (n < most && (stolen[n] = hauli_runq_rob(&v->runq, may_steal)))
 		n++;
 	if (n == 0 && (stolen[0] = hauli_mail_rob(v, may_steal)))

@@ -32,14 +32,15 @@ MUTATIONS = [
     ('inbox', 'lib/conc/inbox.h', 'push keeps the mark as a node',
      'old <= HAULI_INBOX_AWAY ? NULL : (struct hauli_node *)old', '(struct hauli_node *)old'),
     ('inbox', 'lib/conc/inbox.c', 'drain takes in nothing of the pushers',
-     'memory_order_acquire /* inbox.E1:A */', 'memory_order_relaxed'),
+     '&in->head, HAULI_INBOX_EMPTY, memory_order_acquire /* inbox.E1:A */',
+     '&in->head, HAULI_INBOX_EMPTY, memory_order_relaxed'),
     ('inbox', 'lib/conc/inbox.c', 'drain is a load and a store instead of one exchange',
      'atomic_exchange_explicit(&in->head, HAULI_INBOX_EMPTY, memory_order_acquire'
      ' /* inbox.E1:A */);',
      'atomic_load_explicit(&in->head, memory_order_acquire);\n'
      '\tatomic_store_explicit(&in->head, HAULI_INBOX_EMPTY, memory_order_relaxed);'),
     ('inbox', 'lib/conc/inbox.c', 'drain hands out the newest first',
-     'oldest_first(head);', '(struct hauli_node *)head;'),
+     'NULL : oldest_first(head);', 'NULL : (struct hauli_node *)head;'),
     ('inbox', 'lib/conc/inbox.c', 'try_sleep publishes nothing',
      'memory_order_release /* inbox.E2:R */', 'memory_order_relaxed'),
     ('inbox', 'lib/conc/inbox.c', 'try_sleep is a check and a store instead of a CAS',

@@ -45,7 +45,7 @@ struct haul_runtime_opts {
 	uint64_t round_ns; /* the most time for ready coroutines per round; 0: 50 us */
 	uint64_t poll_interval_ns; /* wished bound on the time between two polls; 0: 20 us */
 	enum haul_steal steal;
-	unsigned steal_most; /* coroutines in one theft, 1 to 32, of at most half; 0: 1 */
+	unsigned steal_most; /* coroutines in one theft, 1 to 32; of at most half; 0: what pays */
 	unsigned searchers; /* of a cluster at a time, 1 to 32; 0: 1 */
 };
 
