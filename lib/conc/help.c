@@ -4,7 +4,7 @@
  * after it, or will look before it sleeps.
  *
  *	word    written by                              meaning
- *	parked  its member; who wakes it                found by those who call for help
+ *	parked  its member                              found by those who call for help
  *	wanted  who calls for a member; who has seen    what a searcher looks after
  *	        that there is nothing
  *	tokens  searchers                               how many more may search

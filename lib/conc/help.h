@@ -29,7 +29,7 @@ void hauli_help_init(struct hauli_help *h, unsigned members, unsigned searches);
  * than what a caller who does not find it has done. */
 void hauli_help_lie_down(struct hauli_help *h, unsigned i);
 
-/* It sleeps no more, or is to be woken by who calls this. */
+/* It sleeps no more. Itself: another one might take away the mark of its next sleep. */
 void hauli_help_get_up(struct hauli_help *h, unsigned i);
 
 /* For member i, which has something that others could run, and has put it where they find it: marks

@@ -56,6 +56,25 @@ static inline enum hauli_inbox_state hauli_inbox_push(
 	return old <= HAULI_INBOX_AWAY ? (enum hauli_inbox_state)old : HAULI_INBOX_EMPTY;
 }
 
+/*
+ * Any thread. The same, but only when the owner is ASLEEP or AWAY: then it drains this before it
+ * does anything else. EMPTY: it was not, and nothing was pushed.
+ */
+static inline enum hauli_inbox_state hauli_inbox_push_asleep(
+	struct hauli_inbox *in, struct hauli_node *node)
+{
+	uintptr_t old = atomic_load_explicit(&in->head, memory_order_relaxed /* only a guess */);
+
+	node->next = NULL;
+	do {
+		if (old != HAULI_INBOX_ASLEEP && old != HAULI_INBOX_AWAY)
+			return HAULI_INBOX_EMPTY;
+	} while (!atomic_compare_exchange_weak_explicit(&in->head, &old, (uintptr_t)node,
+		memory_order_acq_rel, /* inbox.E1:R inbox.E2:A */
+		memory_order_relaxed /* a new guess */));
+	return (enum hauli_inbox_state)old;
+}
+
 /* Owner. Whether there is nothing to take; a hint that may be late by one push. */
 static inline bool hauli_inbox_is_empty(const struct hauli_inbox *in)
 {
@@ -85,7 +104,7 @@ struct hauli_node *hauli_inbox_drain(struct hauli_inbox *in);
 /* Owner, awake. Goes from empty to ASLEEP or AWAY; false when something was pushed. */
 bool hauli_inbox_try_sleep(struct hauli_inbox *in, enum hauli_inbox_state how);
 
-/* Owner, after try_sleep: still so, nobody has pushed. */
+/* Owner, after try_sleep (others: a hint): still so, nobody has pushed. */
 bool hauli_inbox_is_asleep(const struct hauli_inbox *in);
 
 /*

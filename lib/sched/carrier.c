@@ -144,8 +144,9 @@ static void sleep_until_needed(struct haul_carrier *c)
 	bool timed;
 
 	if (c->group) {
-		if (hauli_steal_idle(c) || !hauli_steal_may_sleep(c))
+		if (hauli_steal_idle(c))
 			return;
+		hauli_steal_lie_down(c);
 		if (c->search && c->nap_until < at)
 			at = c->nap_until;
 	}
@@ -154,8 +155,10 @@ static void sleep_until_needed(struct haul_carrier *c)
 		hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_ASLEEP)) {
 		if (timed)
 			until = hauli_monotonic_at(at);
-		hauli_counter_add(&c->parks, 1);
-		hauli_inbox_wait(&c->inbox, timed ? &until : NULL);
+		if (!c->group || hauli_steal_may_stay(c)) {
+			hauli_counter_add(&c->parks, 1);
+			hauli_inbox_wait(&c->inbox, timed ? &until : NULL);
+		}
 		hauli_mail_receive(c);
 	}
 	if (c->group)

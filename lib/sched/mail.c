@@ -7,11 +7,12 @@
 #include "sched/stolen.h"
 #include "sched/wait.h"
 
-bool hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg)
+/* The owner slept so, and this caller has to wake it. */
+static void wake(struct haul_carrier *c, enum hauli_inbox_state slept)
 {
-	switch (hauli_inbox_push(&c->inbox, &msg->node)) {
+	switch (slept) {
 	case HAULI_INBOX_EMPTY:
-		return true;
+		return;
 	case HAULI_INBOX_ASLEEP:
 		hauli_inbox_wake(&c->inbox);
 		break;
@@ -20,7 +21,22 @@ bool hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg)
 		break;
 	}
 	hauli_inbox_called(&c->inbox);
-	return false;
+}
+
+bool hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg)
+{
+	enum hauli_inbox_state slept = hauli_inbox_push(&c->inbox, &msg->node);
+
+	wake(c, slept);
+	return slept == HAULI_INBOX_EMPTY;
+}
+
+bool hauli_mail_send_asleep(struct haul_carrier *c, struct hauli_msg *msg)
+{
+	enum hauli_inbox_state slept = hauli_inbox_push_asleep(&c->inbox, &msg->node);
+
+	wake(c, slept);
+	return slept != HAULI_INBOX_EMPTY;
 }
 
 static void start(struct haul_carrier *c, struct haul_coro *co)

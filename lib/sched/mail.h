@@ -27,6 +27,9 @@ struct haul_carrier;
 /* Any thread. Puts msg into c's inbox and wakes c if it sleeps; true: it was awake. */
 bool hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg);
 
+/* The same, if it sleeps: it handles msg before it runs anything. False: nothing was sent. */
+bool hauli_mail_send_asleep(struct haul_carrier *c, struct hauli_msg *msg);
+
 /* Owner. Does what the messages ask; awake after it. */
 void hauli_mail_receive(struct haul_carrier *c);
 

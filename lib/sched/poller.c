@@ -83,11 +83,15 @@ bool haul_try_park_poller(void)
 	HAUL_CHECK(c->current == c->poller);
 	if (!c->poller_wakeup.fn || hauli_coro_is_cancelled(c->current) || is_needed(c))
 		return false;
-	if (c->group && !hauli_steal_may_sleep(c))
-		return false;
+	if (c->group)
+		hauli_steal_lie_down(c);
 	if (!hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_AWAY)) {
 		if (c->group)
 			hauli_steal_got_up(c);
+		return false;
+	}
+	if (c->group && !hauli_steal_may_stay(c)) {
+		haul_unpark_poller();
 		return false;
 	}
 	hauli_counter_add(&c->parks, 1);

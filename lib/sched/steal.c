@@ -9,13 +9,14 @@
  * its carrier is taken to be hogged.
  *
  *	push   Who makes a surplus while a member sleeps takes a token, if there is one, and sends
- *	       it to the sleeper as a search. The searcher looks after all that want help: it
+ *	       it to the sleeper as a search; to a sleeper only: one that is awake may be about
+ *	       to be hogged, and the search with it. The searcher looks after all that want help: it
  *	       steals when it is worth it, and naps in between, for a hog shows only with time.
  *	       Before it turns to what it stole it hands the search on, if there is still a surplus
  *	       and a sleeper; else it gives the token back, and looks once more (conc/help.c, D2).
  *	pull   Who is idle and does not sleep looks at those that want help, and at two others.
  *
- * A member that is about to sleep looks at all others once (D1). If one has a surplus that is not
+ * A member that has gone to sleep looks at all others once before it waits (D1). If one has a surplus that is not
  * worth a theft yet, it searches, or leaves it to the searcher that there is.
  *
  * Stress: tests/stress/steal.c.
@@ -120,23 +121,40 @@ static struct haul_carrier *next_in_need(struct hauli_group *g, unsigned seat)
 	return NULL;
 }
 
-/* Sends the search to a sleeper, if somebody is in need and somebody sleeps; or ends it. */
+/* The first sleeper from that seat on that takes the search; false: nobody sleeps. */
+static bool send_search(struct hauli_group *g, struct hauli_search *s, unsigned seat)
+{
+	s->msg.kind = HAULI_MSG_SEARCH;
+	for (unsigned n = 0; n < g->nb_members; n++) {
+		int p = hauli_help_next_parked(&g->help, (seat + n) % g->nb_members);
+
+		if (p < 0)
+			return false;
+		if (hauli_mail_send_asleep(member(g, p), &s->msg))
+			return true;
+	}
+	return false;
+}
+
+static bool somebody_sleeps(const struct hauli_group *g)
+{
+	for (unsigned i = 0; i < g->nb_members; i++)
+		if (hauli_inbox_is_asleep(&member(g, (int)i)->inbox))
+			return true;
+	return false;
+}
+
+/*
+ * Sends the search to a sleeper, if somebody is in need and somebody sleeps; or ends it. Who is not
+ * asleep yet, though marked as parked, looks for itself once it is.
+ */
 static void hand_on(struct hauli_group *g, int token, unsigned seat)
 {
 	for (;;) {
-		struct haul_carrier *v = next_in_need(g, seat);
-		int p = hauli_help_next_parked(&g->help, seat);
-
-		if (v && p >= 0) {
-			struct hauli_search *s = &g->searches[token];
-
-			hauli_help_get_up(&g->help, (unsigned)p);
-			s->msg.kind = HAULI_MSG_SEARCH;
-			hauli_mail_send(member(g, p), &s->msg);
+		if (next_in_need(g, seat) && send_search(g, &g->searches[token], seat))
 			return;
-		}
 		hauli_help_give_token(&g->help, token);
-		if (!next_in_need(g, seat) || hauli_help_next_parked(&g->help, seat) < 0)
+		if (!next_in_need(g, seat) || !somebody_sleeps(g))
 			return;
 		token = hauli_help_take_token(&g->help);
 		if (token < 0)
@@ -251,13 +269,19 @@ bool hauli_steal_idle(struct haul_carrier *c)
 	return search(c);
 }
 
-bool hauli_steal_may_sleep(struct haul_carrier *c)
+void hauli_steal_lie_down(struct haul_carrier *c)
+{
+	if (!c->search)
+		hauli_help_lie_down(&c->group->help, c->seat);
+}
+
+bool hauli_steal_may_stay(struct haul_carrier *c)
 {
 	struct hauli_group *g = c->group;
 
 	if (c->search)
 		return true;
-	hauli_help_lie_down(&g->help, c->seat);
+	hauli_fence_full(); /* as help.E1: asleep before it looks */
 	for (unsigned i = 0; i + 1 < g->nb_members; i++) {
 		struct haul_carrier *v = member(g, (int)((c->seat + 1 + i) % g->nb_members));
 		int token;
@@ -267,7 +291,6 @@ bool hauli_steal_may_sleep(struct haul_carrier *c)
 		token = hauli_help_take_token(&g->help);
 		if (token < 0)
 			continue;
-		hauli_help_get_up(&g->help, c->seat);
 		begin_search(c, &g->searches[token]);
 		return false;
 	}

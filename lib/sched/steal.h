@@ -54,11 +54,12 @@ bool hauli_steal_pull(struct haul_carrier *c);
 bool hauli_steal_idle(struct haul_carrier *c);
 
 /*
- * Owner, about to sleep; from now on it is found by callers. False: it has begun to search instead,
- * do not sleep yet. Otherwise hauli_steal_got_up() follows. When it searches the sleep has to end
- * at c->nap_until.
+ * Owner. lie_down: about to mark its inbox as asleep; from now on callers look there. may_stay:
+ * right after that. False: it has begun to search instead, and has to get up. got_up: when it is
+ * awake. While it searches the sleep has to end at c->nap_until.
  */
-bool hauli_steal_may_sleep(struct haul_carrier *c);
+void hauli_steal_lie_down(struct haul_carrier *c);
+bool hauli_steal_may_stay(struct haul_carrier *c);
 void hauli_steal_got_up(struct haul_carrier *c);
 
 /* HAULI_MSG_SEARCH. */
