@@ -9,11 +9,12 @@
  * its carrier is taken to be hogged.
  *
  *	push   Who makes a surplus while a member sleeps takes a token, if there is one, and sends
- *	       it to the sleeper as a search; to a sleeper only: one that is awake may be about
- *	       to be hogged, and the search with it. The searcher looks after all that want help: it
- *	       steals when it is worth it, and naps in between, for a hog shows only with time.
- *	       Before it turns to what it stole it hands the search on, if there is still a surplus
- *	       and a sleeper; else it gives the token back, and looks once more (conc/help.c, D2).
+ *	       it to the sleeper as a search; to a sleeper only, for one that is awake may be
+ *	       about to be hogged, and the search with it. The searcher looks after all that want
+ *	       help: it steals when it is worth it, and naps in between, for a hog shows only with
+ *	       time. Before it turns to what it stole it hands the search on, if there is still a
+ *	       surplus and a sleeper; else it gives the token back, and looks once more
+ *	       (conc/help.c, D2).
  *	pull   Who is idle and does not sleep looks at those that want help, and at two others.
  *
  * A member that has gone to sleep looks at all others once before it waits (D1). If one has a surplus that is not
@@ -66,7 +67,7 @@ static bool may_steal(const void *item)
 	return !((const struct haul_coro *)item)->pinned;
 }
 
-/* So many that the theft pays, by the average slice, but at most half, and at most what is asked. */
+/* So many that the theft pays, by the average slice; at most half, and at most what is asked. */
 static unsigned amount(const struct hauli_group *g, const struct haul_carrier *v)
 {
 	uint64_t pays = g->worth_ticks / (hauli_stamp_get(&v->slice_average) + 1) + 1;
