@@ -17,8 +17,8 @@
  *	       (conc/help.c, D2).
  *	pull   Who is idle and does not sleep looks at those that want help, and at two others.
  *
- * A member that has gone to sleep looks at all others once before it waits (D1). If one has a surplus that is not
- * worth a theft yet, it searches, or leaves it to the searcher that there is.
+ * A member that has gone to sleep looks at all others once before it waits (D1). If one has a
+ * surplus that is not worth a theft yet, it searches, or leaves it to the searcher that there is.
  *
  * Stress: tests/stress/steal.c.
  */
