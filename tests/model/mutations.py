@@ -16,12 +16,14 @@ import tempfile
 # model: (file, what is broken, text, its replacement)
 MUTATIONS = [
     ('inbox', 'lib/conc/inbox.h', 'push publishes the node without release',
-     'memory_order_acq_rel, /* inbox.E1:R', 'memory_order_acquire, /* inbox.E1:R'),
+     'memory_order_acq_rel, /* inbox.E1:R the', 'memory_order_acquire, /* the'),
     ('inbox', 'lib/conc/inbox.h', 'push takes in nothing of the sleeper',
-     'memory_order_acq_rel, /* inbox.E1:R', 'memory_order_release, /* inbox.E1:R'),
+     'memory_order_acq_rel, /* inbox.E1:R the', 'memory_order_release, /* the'),
     ('inbox', 'lib/conc/inbox.h', 'push is a store instead of a CAS',
-     'while (!atomic_compare_exchange_weak_explicit(&in->head, &old, (uintptr_t)node,',
-     'while (!(atomic_store_explicit(&in->head, (uintptr_t)node, memory_order_release), true) ||'
+     '(struct hauli_node *)old; } while (!atomic_compare_exchange_weak_explicit(&in->head, &old,'
+     ' (uintptr_t)node,',
+     '(struct hauli_node *)old;\n\t} while (!'
+     '(atomic_store_explicit(&in->head, (uintptr_t)node, memory_order_release), true) ||'
      ' (0 && (uintptr_t)node,'),
     ('inbox', 'lib/conc/inbox.h', 'push does not report the sleeper',
      'return old <= HAULI_INBOX_AWAY ? (enum hauli_inbox_state)old : HAULI_INBOX_EMPTY;',
