@@ -20,6 +20,7 @@ struct evpoller {
 	void *arg;
 	atomic_ulong wakeups, waits, input;
 	atomic_bool could_not_park; /* can_park said no after a park */
+	atomic_bool blocked; /* in its wait */
 };
 
 static inline void evpoller_open(struct evpoller *p)
@@ -65,7 +66,9 @@ static inline void evpoller_wait(struct evpoller *p)
 	eventfd_t n;
 
 	p->waits++;
+	p->blocked = true;
 	ppoll(fds, 2, until == HAUL_FOREVER ? NULL : &t, NULL);
+	p->blocked = false;
 	eventfd_read(p->wake, &n);
 }
 
