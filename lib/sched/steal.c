@@ -198,19 +198,30 @@ void hauli_steal_search(struct haul_carrier *c, struct hauli_search *s)
 	begin_search(c, s);
 }
 
+/* The i-th of the others, from the one behind c on. */
+static struct haul_carrier *other(const struct haul_carrier *c, unsigned i)
+{
+	const struct hauli_group *g = c->group;
+
+	return member(g, (int)((c->seat + 1 + i) % g->nb_members));
+}
+
+/* From one that has called for help. */
+static bool steal_from_caller(struct haul_carrier *c)
+{
+	struct haul_carrier *v = next_in_need(c->group, c->seat);
+
+	return v && v != c && is_worth_it(v) && steal_from(c, v);
+}
+
 /* All that want help, then all others: whoever is worth it. */
 static bool steal_any(struct haul_carrier *c)
 {
-	struct hauli_group *g = c->group;
-	struct haul_carrier *v = next_in_need(g, c->seat);
-
-	if (v && v != c && is_worth_it(v) && steal_from(c, v))
+	if (steal_from_caller(c))
 		return true;
-	for (unsigned i = 0; i + 1 < g->nb_members; i++) {
-		v = member(g, (int)((c->seat + 1 + i) % g->nb_members));
-		if (is_worth_it(v) && steal_from(c, v))
+	for (unsigned i = 0; i + 1 < c->group->nb_members; i++)
+		if (is_worth_it(other(c, i)) && steal_from(c, other(c, i)))
 			return true;
-	}
 	return false;
 }
 
@@ -240,8 +251,7 @@ static bool probe(struct haul_carrier *c)
 	struct haul_carrier *best = NULL;
 
 	for (unsigned i = 0; i < 2 && i + 1 < g->nb_members; i++) {
-		unsigned turn = c->probes++ % (g->nb_members - 1);
-		struct haul_carrier *v = member(g, (int)((c->seat + 1 + turn) % g->nb_members));
+		struct haul_carrier *v = other(c, c->probes++ % (g->nb_members - 1));
 
 		if (has_surplus(v) && (!best || burden(v) > burden(best)))
 			best = v;
@@ -251,14 +261,9 @@ static bool probe(struct haul_carrier *c)
 
 bool hauli_steal_pull(struct haul_carrier *c)
 {
-	struct haul_carrier *v;
-
 	if (c->idle_cycles++ % PULL_EVERY != 0)
 		return false;
-	v = next_in_need(c->group, c->seat);
-	if (v && v != c && is_worth_it(v) && steal_from(c, v))
-		return true;
-	return probe(c);
+	return steal_from_caller(c) || probe(c);
 }
 
 bool hauli_steal_idle(struct haul_carrier *c)
@@ -284,7 +289,7 @@ bool hauli_steal_may_stay(struct haul_carrier *c)
 		return true;
 	hauli_fence_full(); /* as help.E1: asleep before it looks */
 	for (unsigned i = 0; i + 1 < g->nb_members; i++) {
-		struct haul_carrier *v = member(g, (int)((c->seat + 1 + i) % g->nb_members));
+		struct haul_carrier *v = other(c, i);
 		int token;
 
 		if (!has_surplus(v) || !hauli_help_call(&g->help, v->seat))
