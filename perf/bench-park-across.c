@@ -8,59 +8,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <haul/coro.h>
-
-#include "carrier.h"
 #include "harness.h"
 #include "machine.h"
-
-/* haul */
-static struct haul_coro *driver, *other;
-static atomic_bool ending;
-
-static void *echo(void *arg)
-{
-	for (;;) {
-		haul_park();
-		if (ending)
-			return NULL;
-		haul_unpark(driver);
-	}
-}
-
-static int setup(uint64_t param)
-{
-	int err = perf_carriers_start(2);
-
-	ending = false;
-	return err ? err : haul_spawn_on(perf_carrier(1), &other, echo, NULL, NULL);
-}
-
-static uint64_t run_here(uint64_t n)
-{
-	uint64_t start;
-
-	driver = haul_self();
-	start = perf_now();
-	for (uint64_t i = 0; i < n; i++) {
-		haul_unpark(other);
-		haul_park();
-	}
-	return perf_now() - start;
-}
-
-static uint64_t run(uint64_t n)
-{
-	return perf_on_carrier(run_here, n);
-}
-
-static void teardown(void)
-{
-	ending = true;
-	haul_unpark(other);
-	haul_join(other, NULL);
-	perf_carriers_stop();
-}
+#include "park.h"
 
 /* Two plain threads and a futex for each direction; its word is 1 while it holds a permit. */
 static pthread_t thread;
@@ -133,10 +83,11 @@ static const struct perf_case cases[] = {
 	{
 		.name = "park-across",
 		.question = "wake a coroutine of another, sleeping carrier and be woken",
+		.param = 2,
 		.cpus = 2,
 		.sides =
 			{
-				{"haul", setup, run, teardown},
+				{"haul", perf_park_setup, perf_park_run, perf_park_teardown},
 				{"futex", futex_setup, futex_run, futex_teardown},
 				{"go", .program = "peer-go"},
 			},

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Two coroutines that wake each other: haul's side of the benchmarks of park and unpark. */
+#ifndef PERF_PARK_H
+#define PERF_PARK_H
+
+#include <stdint.h>
+
+/* As in perf_side. The case's param is the number of carriers; the second coroutine is at home on
+ * the last, the first, which counts the time, on carrier 0. */
+int perf_park_setup(uint64_t carriers);
+uint64_t perf_park_run(uint64_t n);
+void perf_park_teardown(void);
+
+#endif
