@@ -30,7 +30,7 @@
  *	E3  what was done with a token before what its next holder does: release, acquire.
  *
  * Which member is woken is a hint: it may be up by the time. The search is a message to it
- * (sched/steal.c), and messages are not lost.
+ * (sched/policy.c), and messages are not lost.
  *
  * Model: tests/model/help.c. Stress: tests/stress/steal.c.
  */

@@ -147,8 +147,8 @@ static void sleep_until_needed(struct haul_carrier *c)
 		if (hauli_steal_idle(c))
 			return;
 		hauli_steal_lie_down(c);
-		if (c->search && c->nap_until < at)
-			at = c->nap_until;
+		if (c->thief.search && c->thief.nap_until < at)
+			at = c->thief.nap_until;
 	}
 	timed = at != HAULI_NEVER;
 	if (!(timed && hauli_ticks() >= at) &&
@@ -181,7 +181,7 @@ static void round_once(struct haul_carrier *c)
 	fire_timers(c);
 	receive(c);
 	busy = run_ready(c);
-	if (hauli_unlikely(c->search != NULL) && !busy)
+	if (hauli_unlikely(c->thief.search != 0) && !busy)
 		busy = hauli_steal_idle(c);
 	busy |= resume_poller(c);
 	report_if_drained(c);

@@ -11,6 +11,7 @@
 #include "conc/word.h"
 #include "sched/coroutine.h"
 #include "sched/mail.h"
+#include "sched/policy.h"
 #include "sched/runq.h"
 
 /* How a stopping carrier stands. */
@@ -55,9 +56,7 @@ struct haul_carrier {
 	} poller_wakeup;
 
 	/* Stealing. Owner; the stamps are read by any. steal.c */
-	HAULI_LINE struct hauli_search *search; /* it holds this one; NULL: none */
-	uint64_t nap_until; /* then it looks again; ticks */
-	unsigned naps, probes, idle_cycles;
+	HAULI_LINE struct hauli_thief thief;
 	struct hauli_stamp chain_began; /* ticks; 0: no chain runs */
 	struct hauli_stamp slice_average; /* ticks */
 	struct hauli_counter stolen, steals_failed, searches;
@@ -65,7 +64,7 @@ struct haul_carrier {
 	/* Set before the carrier runs. */
 	HAULI_LINE struct haul_runtime *rt;
 	struct hauli_group *group; /* NULL: stealing is off */
-	unsigned seat; /* its number in the group */
+	unsigned seat; /* its number in the group; as thief.seat, for others */
 	unsigned id;
 	struct haul_place place;
 	uint64_t round_ticks, poll_ticks;

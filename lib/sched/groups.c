@@ -21,26 +21,38 @@ static int group_init(struct haul_runtime *rt, const struct haul_plan *plan,
 {
 	struct hauli_group *g = &rt->groups[number];
 
-	g->most = opts->steal_most ? opts->steal_most : HAULI_STEAL_MOST;
-	g->worth_ticks = hauli_ticks_from_ns(WORTH_NS);
-	g->hog_ticks = hauli_ticks_from_ns(HOG_NS);
-	g->nap_ticks = hauli_ticks_from_ns(NAP_NS);
-	g->nb_members = 0;
+	struct hauli_policy *p = &g->policy;
+	int err;
+
+	p->rules = (struct hauli_rules){
+		.most = opts->steal_most ? opts->steal_most : HAULI_STEAL_MOST,
+		.depth = 1,
+		.naps = 5,
+		.pull_every = 16,
+		.worth = hauli_ticks_from_ns(WORTH_NS),
+		.hog = hauli_ticks_from_ns(HOG_NS),
+		.nap = hauli_ticks_from_ns(NAP_NS),
+	};
+	p->members = 0;
+	p->order = NULL;
 	g->members = calloc(rt->nb_carriers, sizeof(g->members[0]));
 	if (!g->members)
 		return -ENOMEM;
 	for (unsigned i = 0; i < rt->nb_carriers; i++)
 		if (group_of(plan, opts->steal, i) == number)
-			g->members[g->nb_members++] = &rt->carriers[i];
-	if (g->nb_members > HAULI_HELP_MEMBERS)
+			g->members[p->members++] = &rt->carriers[i];
+	if (p->members > HAULI_HELP_MEMBERS)
 		return -EINVAL;
-	hauli_help_init(&g->help, g->nb_members, opts->searchers ? opts->searchers : 1);
+	err = hauli_policy_init(p, opts->searchers ? opts->searchers : 1, &hauli_steal_acts);
+	if (err)
+		return err;
 	/* One alone has nobody to steal from. */
-	for (unsigned i = 0; g->nb_members > 1 && i < g->nb_members; i++) {
+	for (unsigned i = 0; p->members > 1 && i < p->members; i++) {
 		struct haul_carrier *c = g->members[i];
 
 		c->group = g;
 		c->seat = i;
+		c->thief = (struct hauli_thief){.policy = p, .seat = i};
 		c->spawns_plainly = false;
 		c->runq.shared = true;
 	}
@@ -72,8 +84,12 @@ int hauli_steal_init(
 
 void hauli_steal_fini(struct haul_runtime *rt)
 {
-	while (rt->nb_groups > 0)
-		free(rt->groups[--rt->nb_groups].members);
+	while (rt->nb_groups > 0) {
+		struct hauli_group *g = &rt->groups[--rt->nb_groups];
+
+		hauli_policy_fini(&g->policy);
+		free(g->members);
+	}
 	free(rt->groups);
 	rt->groups = NULL;
 }

@@ -50,7 +50,7 @@ static bool is_needed(const struct haul_carrier *c)
 {
 	if (hauli_unlikely(c->timers.next_at != HAULI_NEVER) && hauli_ticks() >= c->timers.next_at)
 		return true;
-	if (hauli_unlikely(c->search != NULL) && hauli_ticks() >= c->nap_until)
+	if (hauli_unlikely(c->thief.search != 0) && hauli_ticks() >= c->thief.nap_until)
 		return true;
 	return !hauli_runq_is_empty(&c->runq) || !hauli_inbox_is_empty(&c->inbox);
 }
@@ -124,7 +124,7 @@ uint64_t haul_poller_deadline(void)
 
 	uint64_t at = c->timers.next_at;
 
-	if (hauli_unlikely(c->search != NULL) && c->nap_until < at)
-		at = c->nap_until;
+	if (hauli_unlikely(c->thief.search != 0) && c->thief.nap_until < at)
+		at = c->thief.nap_until;
 	return hauli_ns_from_ticks(at);
 }

@@ -6,7 +6,6 @@
 #ifndef HAULI_SCHED_STEAL_H
 #define HAULI_SCHED_STEAL_H
 
-#include "conc/help.h"
 #include "sched/carrier.h"
 
 /* The message that makes a sleeper search; one a token, whose holder's it is. */
@@ -14,17 +13,13 @@ struct hauli_search {
 	struct hauli_msg msg;
 };
 
-#define HAULI_SEARCHES 32
-#define HAULI_STEAL_MOST 32
-
 struct hauli_group {
-	struct hauli_help help;
-	HAULI_LINE unsigned nb_members;
-	struct haul_carrier **members;
+	struct hauli_policy policy;
+	struct haul_carrier **members; /* by seat */
 	struct hauli_search searches[HAULI_SEARCHES];
-	unsigned most; /* coroutines in one theft */
-	uint64_t worth_ticks, hog_ticks, nap_ticks;
 };
+
+extern const struct hauli_acts hauli_steal_acts;
 
 struct haul_runtime;
 
@@ -56,7 +51,7 @@ bool hauli_steal_idle(struct haul_carrier *c);
 /*
  * Owner. lie_down: about to mark its inbox as asleep; from now on callers look there. may_stay:
  * right after that. False: it has begun to search instead, and has to get up. got_up: when it is
- * awake. While it searches the sleep has to end at c->nap_until.
+ * awake. While it searches the sleep has to end at thief.nap_until.
  */
 void hauli_steal_lie_down(struct haul_carrier *c);
 bool hauli_steal_may_stay(struct haul_carrier *c);

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Stealing is reluctant. What is behind a running coroutine is a surplus, but worth a theft only
+ * when there is work for longer than the theft costs, or when the same chain runs for so long that
+ * its carrier is taken to be hogged.
+ *
+ *	push   Who makes a surplus while a member sleeps takes a token, if there is one, and sends
+ *	       it to the sleeper as a search; to a sleeper only, for one that is awake may be
+ *	       about to be hogged, and the search with it. The searcher looks after all that want
+ *	       help: it steals when it is worth it, and naps in between, for a hog shows only with
+ *	       time. Before it turns to what it stole it hands the search on, if there is still a
+ *	       surplus and a sleeper; else it gives the token back, and looks once more
+ *	       (conc/help.c, D2).
+ *	pull   Who is idle and does not sleep looks at those that want help, and at two others.
+ *
+ * A member that has gone to sleep looks at all others once before it waits (D1). If one has a
+ * surplus that is not worth a theft yet, it searches, or leaves it to the searcher that there is.
+ *
+ * Used by steal.c and by perf/sim. Stress: tests/stress/steal.c.
+ */
+#include "sched/policy.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define NOBODY (-1)
+
+int hauli_policy_init(struct hauli_policy *p, unsigned searches, const struct hauli_acts *acts)
+{
+	unsigned n = p->members;
+
+	p->acts = acts;
+	p->order = calloc((size_t)n * n + 1, sizeof(p->order[0]));
+	if (!p->order)
+		return -ENOMEM;
+	for (unsigned i = 0; i < n; i++)
+		for (unsigned k = 0; k < n; k++)
+			p->order[i * n + k] = (uint16_t)((i + k) % n);
+	hauli_help_init(&p->help, n, searches);
+	return 0;
+}
+
+void hauli_policy_fini(struct hauli_policy *p)
+{
+	free(p->order);
+}
+
+/* The k-th that the seat looks at; the 0-th is itself. */
+static unsigned near(const struct hauli_policy *p, unsigned seat, unsigned k)
+{
+	return p->order[seat * p->members + k];
+}
+
+/* Whether there is anything that another could run while this one runs something else. */
+static bool is_surplus(const struct hauli_sight *s)
+{
+	bool runs = s->began != 0;
+
+	if (s->fresh && s->depth >= (runs ? 1 : 2))
+		return true;
+	return runs && s->mail;
+}
+
+static bool is_hogged(const struct hauli_policy *p, const struct hauli_sight *s, uint64_t now)
+{
+	return s->began != 0 && (int64_t)(now - s->began) >= (int64_t)p->rules.hog;
+}
+
+/* What it would take the member to run what it has; ticks. A hog counts for ever. */
+static uint64_t burden(const struct hauli_policy *p, const struct hauli_sight *s, uint64_t now)
+{
+	return is_hogged(p, s, now) ? UINT64_MAX : s->depth * s->average;
+}
+
+static bool is_worth_it(const struct hauli_policy *p, const struct hauli_sight *s, uint64_t now)
+{
+	return is_surplus(s) && (s->depth >= p->rules.depth || is_hogged(p, s, now)) &&
+		burden(p, s, now) >= p->rules.worth;
+}
+
+/* So many that the theft pays, by the average slice; at most half, and at most what is asked. */
+static unsigned amount(const struct hauli_policy *p, const struct hauli_sight *s)
+{
+	uint64_t pays = p->rules.worth / (s->average + 1) + 1;
+	uint32_t half = s->depth / 2 + 1;
+	unsigned n = p->rules.most < half ? p->rules.most : half;
+
+	return n < pays ? n : (unsigned)pays;
+}
+
+static bool steal_if_worth_it(struct hauli_thief *t, unsigned victim, uint64_t now)
+{
+	const struct hauli_policy *p = t->policy;
+	struct hauli_sight s;
+
+	p->acts->look(p, victim, &s);
+	return is_worth_it(p, &s, now) && p->acts->steal(t, victim, amount(p, &s));
+}
+
+static bool has_surplus(const struct hauli_policy *p, unsigned seat)
+{
+	struct hauli_sight s;
+
+	p->acts->look(p, seat, &s);
+	return is_surplus(&s);
+}
+
+/* The next from that seat on that wants help and can be helped, or NOBODY. */
+static int next_in_need(struct hauli_policy *p, unsigned seat)
+{
+	for (unsigned n = 0; n < p->members; n++) {
+		int w = hauli_help_next_wanted(&p->help, (seat + n) % p->members);
+
+		if (w < 0)
+			return NOBODY;
+		if (has_surplus(p, (unsigned)w))
+			return w;
+		hauli_help_forget(&p->help, (unsigned)w);
+		if (has_surplus(p, (unsigned)w))
+			return w;
+	}
+	return NOBODY;
+}
+
+/* The first sleeper from that seat on that takes the search; false: nobody sleeps. */
+static bool send_search(struct hauli_policy *p, unsigned token, unsigned seat)
+{
+	for (unsigned n = 0; n < p->members; n++) {
+		int s = hauli_help_next_parked(&p->help, (seat + n) % p->members);
+
+		if (s < 0)
+			return false;
+		if (p->acts->send(p, (unsigned)s, token))
+			return true;
+	}
+	return false;
+}
+
+static bool somebody_sleeps(const struct hauli_policy *p)
+{
+	for (unsigned i = 0; i < p->members; i++)
+		if (p->acts->is_asleep(p, i))
+			return true;
+	return false;
+}
+
+/*
+ * Sends the search to a sleeper, if somebody is in need and somebody sleeps; or ends it. Who is not
+ * asleep yet, though marked as parked, looks for itself once it is.
+ */
+static void hand_on(struct hauli_policy *p, int token, unsigned seat)
+{
+	for (;;) {
+		if (next_in_need(p, seat) != NOBODY && send_search(p, (unsigned)token, seat))
+			return;
+		hauli_help_give_token(&p->help, token);
+		if (next_in_need(p, seat) == NOBODY || !somebody_sleeps(p))
+			return;
+		token = hauli_help_take_token(&p->help);
+		if (token < 0)
+			return;
+	}
+}
+
+void hauli_policy_offer(struct hauli_policy *p, unsigned seat)
+{
+	int token;
+
+	if (!hauli_help_call(&p->help, seat))
+		return;
+	token = hauli_help_take_token(&p->help);
+	if (token >= 0)
+		hand_on(p, token, seat);
+}
+
+void hauli_policy_begin(struct hauli_thief *t, unsigned token, uint64_t now)
+{
+	if (t->search)
+		hauli_policy_end(t);
+	t->search = token + 1;
+	t->naps = 0;
+	t->nap_until = now;
+}
+
+void hauli_policy_end(struct hauli_thief *t)
+{
+	int token = (int)t->search - 1;
+
+	t->search = 0;
+	hand_on(t->policy, token, t->seat);
+}
+
+/* From one that has called for help. */
+static bool steal_from_caller(struct hauli_thief *t, uint64_t now)
+{
+	int w = next_in_need(t->policy, t->seat);
+
+	return w != NOBODY && (unsigned)w != t->seat && steal_if_worth_it(t, (unsigned)w, now);
+}
+
+/* All that want help, then all others: whoever is worth it. */
+static bool steal_any(struct hauli_thief *t, uint64_t now)
+{
+	if (steal_from_caller(t, now))
+		return true;
+	for (unsigned k = 1; k < t->policy->members; k++)
+		if (steal_if_worth_it(t, near(t->policy, t->seat, k), now))
+			return true;
+	return false;
+}
+
+/* Idle, and holds a search. */
+static bool search(struct hauli_thief *t, uint64_t now)
+{
+	if (steal_any(t, now)) {
+		hauli_policy_end(t);
+		return true;
+	}
+	if (next_in_need(t->policy, t->seat) != NOBODY)
+		t->naps = 0;
+	else if (++t->naps > t->policy->rules.naps) {
+		hauli_policy_end(t);
+		return false;
+	}
+	t->nap_until = now + (t->policy->rules.nap << t->naps);
+	return false;
+}
+
+/* From the better of two that are next in turn. */
+static bool probe(struct hauli_thief *t, uint64_t now)
+{
+	const struct hauli_policy *p = t->policy;
+	struct hauli_sight s, best_sight;
+	int best = NOBODY;
+
+	for (unsigned i = 0; i < 2 && i + 1 < p->members; i++) {
+		unsigned v = near(p, t->seat, 1 + t->probes++ % (p->members - 1));
+
+		p->acts->look(p, v, &s);
+		if (!is_surplus(&s))
+			continue;
+		if (best != NOBODY && burden(p, &s, now) <= burden(p, &best_sight, now))
+			continue;
+		best = (int)v;
+		best_sight = s;
+	}
+	return best != NOBODY && is_worth_it(p, &best_sight, now) &&
+		p->acts->steal(t, (unsigned)best, amount(p, &best_sight));
+}
+
+bool hauli_policy_pull(struct hauli_thief *t, uint64_t now)
+{
+	return steal_from_caller(t, now) || probe(t, now);
+}
+
+bool hauli_policy_idle(struct hauli_thief *t, uint64_t now)
+{
+	if (!t->search)
+		return steal_any(t, now);
+	if ((int64_t)(now - t->nap_until) < 0)
+		return false;
+	return search(t, now);
+}
+
+bool hauli_policy_may_stay(struct hauli_thief *t, uint64_t now)
+{
+	struct hauli_policy *p = t->policy;
+
+	if (t->search)
+		return true;
+	for (unsigned k = 1; k < p->members; k++) {
+		unsigned v = near(p, t->seat, k);
+		int token;
+
+		if (!has_surplus(p, v) || !hauli_help_call(&p->help, v))
+			continue;
+		token = hauli_help_take_token(&p->help);
+		if (token < 0)
+			continue;
+		hauli_policy_begin(t, (unsigned)token, now);
+		return false;
+	}
+	return true;
+}

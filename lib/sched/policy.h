@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Who steals, when, and from whom: all decisions, and nothing else. Carriers are seats of a group
+ * here; what is seen of one and what is done to it goes through a table of four functions, and the
+ * time is an argument. So perf/sim drives the same code in virtual time, with carriers that this
+ * machine does not have.
+ */
+#ifndef HAULI_SCHED_POLICY_H
+#define HAULI_SCHED_POLICY_H
+
+#include "conc/help.h"
+
+#define HAULI_SEARCHES 32 /* at a time in a group, at most */
+#define HAULI_STEAL_MOST 32
+
+/* One member as another one sees it: guesses, old by the time they are used. Times in ticks. */
+struct hauli_sight {
+	uint32_t depth; /* of its ring */
+	bool fresh; /* thieves have not looked through the ring as it is */
+	bool mail; /* something waits that the member has not looked at */
+	uint64_t began; /* when the chain that runs there began; 0: none runs */
+	uint64_t average; /* of its slices */
+};
+
+struct hauli_rules {
+	unsigned most; /* coroutines in one theft */
+	unsigned depth; /* so many have to wait, unless their carrier is hogged */
+	unsigned naps; /* with nobody to help, each twice as long as the one before */
+	unsigned pull_every; /* idle cycles of who does not sleep */
+	uint64_t worth; /* less work than that is done before a thief has it; ticks */
+	uint64_t hog; /* a chain that runs for so long has a hog in it; ticks */
+	uint64_t nap; /* the first one; ticks */
+};
+
+struct hauli_policy;
+
+/* A member as a thief. Its own. */
+struct hauli_thief {
+	struct hauli_policy *policy;
+	unsigned seat;
+	unsigned search; /* its token and 1, while it searches; 0: it does not */
+	uint64_t nap_until; /* then it looks again; ticks */
+	unsigned naps, probes, idle_cycles;
+};
+
+struct hauli_acts {
+	void (*look)(const struct hauli_policy *p, unsigned seat, struct hauli_sight *sight);
+	/* Takes up to so many; false: none. */
+	bool (*steal)(struct hauli_thief *t, unsigned victim, unsigned most);
+	/* Wakes the seat, which sleeps, to search with this token; false: it does not sleep. */
+	bool (*send)(struct hauli_policy *p, unsigned seat, unsigned token);
+	bool (*is_asleep)(const struct hauli_policy *p, unsigned seat);
+};
+
+/* What the members of a group share. */
+struct hauli_policy {
+	struct hauli_help help;
+	/* Constant. */
+	HAULI_LINE struct hauli_rules rules;
+	const struct hauli_acts *acts;
+	unsigned members;
+	/* order[i * members + k]: the seats in the order in which i looks at them, itself first. */
+	uint16_t *order;
+};
+
+/* 0 or -ENOMEM. The rules and the members, at most HAULI_HELP_MEMBERS, are set; the order is as the
+ * seats until somebody writes another one. */
+int hauli_policy_init(struct hauli_policy *p, unsigned searches, const struct hauli_acts *acts);
+void hauli_policy_fini(struct hauli_policy *p);
+
+/* Whether who is about to run one of so many has something for others. */
+static inline bool hauli_policy_has_spare(uint32_t depth, bool mail)
+{
+	return depth > 1 || mail;
+}
+
+/* Any thread. A member has something that others may run, and is busy. */
+void hauli_policy_offer(struct hauli_policy *p, unsigned seat);
+
+/* All others: the member itself. It was sent a token. */
+void hauli_policy_begin(struct hauli_thief *t, unsigned token, uint64_t now);
+
+/* It searches, and has something else to do now. */
+void hauli_policy_end(struct hauli_thief *t);
+
+/* An idle cycle of one that does not sleep. True: it is time for hauli_policy_pull(). */
+static inline bool hauli_policy_pulls(struct hauli_thief *t)
+{
+	return t->idle_cycles++ % t->policy->rules.pull_every == 0;
+}
+
+/* True when something was stolen, here and below. */
+bool hauli_policy_pull(struct hauli_thief *t, uint64_t now);
+
+/* Idle, and about to sleep, or in a nap. */
+bool hauli_policy_idle(struct hauli_thief *t, uint64_t now);
+
+/* Asleep, as others see it. False: it has begun to search instead. */
+bool hauli_policy_may_stay(struct hauli_thief *t, uint64_t now);
+
+#endif
