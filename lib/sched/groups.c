@@ -22,14 +22,16 @@ static int group_init(struct haul_runtime *rt, const struct haul_plan *plan,
 	struct hauli_group *g = &rt->groups[number];
 
 	struct hauli_policy *p = &g->policy;
+	unsigned ids[HAULI_HELP_MEMBERS];
 	int err;
 
 	p->rules = (struct hauli_rules){
 		.most = opts->steal_most ? opts->steal_most : HAULI_STEAL_MOST,
-		.depth = 1,
+		.depth = opts->steal_depth ? opts->steal_depth : 1,
 		.naps = 5,
 		.pull_every = 16,
-		.worth = hauli_ticks_from_ns(WORTH_NS),
+		.worth =
+			hauli_ticks_from_ns(opts->steal_worth_ns ? opts->steal_worth_ns : WORTH_NS),
 		.hog = hauli_ticks_from_ns(HOG_NS),
 		.nap = hauli_ticks_from_ns(NAP_NS),
 	};
@@ -43,7 +45,10 @@ static int group_init(struct haul_runtime *rt, const struct haul_plan *plan,
 			g->members[p->members++] = &rt->carriers[i];
 	if (p->members > HAULI_HELP_MEMBERS)
 		return -EINVAL;
-	err = hauli_policy_init(p, opts->searchers ? opts->searchers : 1, &hauli_steal_acts);
+	for (unsigned i = 0; i < p->members; i++)
+		ids[i] = g->members[i]->id;
+	err = hauli_policy_init(
+		p, plan, ids, opts->searchers ? opts->searchers : 1, &hauli_steal_acts);
 	if (err)
 		return err;
 	/* One alone has nobody to steal from. */
@@ -67,7 +72,8 @@ int hauli_steal_init(
 
 	if (opts->steal == HAUL_STEAL_OFF)
 		return 0;
-	if (opts->steal_most > HAULI_STEAL_MOST || opts->searchers > HAULI_SEARCHES)
+	if (opts->steal_most > HAULI_STEAL_MOST || opts->searchers > HAULI_SEARCHES ||
+		opts->steal_depth > HAULI_RING_SIZE)
 		return -EINVAL;
 	err = hauli_fence_init();
 	if (err)

@@ -16,6 +16,9 @@
  * A member that has gone to sleep looks at all others once before it waits (D1). If one has a
  * surplus that is not worth a theft yet, it searches, or leaves it to the searcher that there is.
  *
+ * Whoever is looked for, the nearest comes first: to the thief, the one in need; to the one in need,
+ * the sleeper.
+ *
  * Used by steal.c and by perf/sim. Stress: tests/stress/steal.c.
  */
 #include "sched/policy.h"
@@ -25,18 +28,36 @@
 
 #define NOBODY (-1)
 
-int hauli_policy_init(struct hauli_policy *p, unsigned searches, const struct hauli_acts *acts)
+/* The plan's order among all carriers, without those of other groups. */
+static void write_order(
+	struct hauli_policy *p, const struct haul_plan *plan, const unsigned *carriers)
 {
-	unsigned n = p->members;
+	int seat_of[HAUL_CARRIERS_MAX];
+	uint16_t *at = p->order;
 
+	for (unsigned c = 0; c < plan->carriers; c++)
+		seat_of[c] = NOBODY;
+	for (unsigned i = 0; i < p->members; i++)
+		seat_of[carriers[i]] = (int)i;
+	for (unsigned i = 0; i < p->members; i++) {
+		const unsigned *others = plan->order + (size_t)carriers[i] * (plan->carriers - 1);
+
+		*at++ = (uint16_t)i;
+		for (unsigned k = 0; k + 1 < plan->carriers; k++)
+			if (seat_of[others[k]] != NOBODY)
+				*at++ = (uint16_t)seat_of[others[k]];
+	}
+}
+
+int hauli_policy_init(struct hauli_policy *p, const struct haul_plan *plan,
+	const unsigned *carriers, unsigned searches, const struct hauli_acts *acts)
+{
 	p->acts = acts;
-	p->order = calloc((size_t)n * n + 1, sizeof(p->order[0]));
+	p->order = calloc((size_t)p->members * p->members + 1, sizeof(p->order[0]));
 	if (!p->order)
 		return -ENOMEM;
-	for (unsigned i = 0; i < n; i++)
-		for (unsigned k = 0; k < n; k++)
-			p->order[i * n + k] = (uint16_t)((i + k) % n);
-	hauli_help_init(&p->help, n, searches);
+	write_order(p, plan, carriers);
+	hauli_help_init(&p->help, p->members, searches);
 	return 0;
 }
 
@@ -45,7 +66,7 @@ void hauli_policy_fini(struct hauli_policy *p)
 	free(p->order);
 }
 
-/* The k-th that the seat looks at; the 0-th is itself. */
+/* The k-th nearest to the seat; the 0-th is itself. */
 static unsigned near(const struct hauli_policy *p, unsigned seat, unsigned k)
 {
 	return p->order[seat * p->members + k];
@@ -105,32 +126,36 @@ static bool has_surplus(const struct hauli_policy *p, unsigned seat)
 	return is_surplus(&s);
 }
 
-/* The next from that seat on that wants help and can be helped, or NOBODY. */
+/* The nearest to that seat that wants help and can be helped, or NOBODY. */
 static int next_in_need(struct hauli_policy *p, unsigned seat)
 {
-	for (unsigned n = 0; n < p->members; n++) {
-		int w = hauli_help_next_wanted(&p->help, (seat + n) % p->members);
+	for (unsigned k = 0; k < p->members; k++) {
+		unsigned w = near(p, seat, k);
+		int wanted = hauli_help_next_wanted(&p->help, w);
 
-		if (w < 0)
+		if (wanted == NOBODY)
 			return NOBODY;
-		if (has_surplus(p, (unsigned)w))
-			return w;
-		hauli_help_forget(&p->help, (unsigned)w);
-		if (has_surplus(p, (unsigned)w))
-			return w;
+		if ((unsigned)wanted != w)
+			continue;
+		if (has_surplus(p, w))
+			return wanted;
+		hauli_help_forget(&p->help, w);
+		if (has_surplus(p, w))
+			return wanted;
 	}
 	return NOBODY;
 }
 
-/* The first sleeper from that seat on that takes the search; false: nobody sleeps. */
+/* To the sleeper nearest to that seat that takes the search; false: nobody sleeps. */
 static bool send_search(struct hauli_policy *p, unsigned token, unsigned seat)
 {
-	for (unsigned n = 0; n < p->members; n++) {
-		int s = hauli_help_next_parked(&p->help, (seat + n) % p->members);
+	for (unsigned k = 0; k < p->members; k++) {
+		unsigned s = near(p, seat, k);
+		int parked = hauli_help_next_parked(&p->help, s);
 
-		if (s < 0)
+		if (parked == NOBODY)
 			return false;
-		if (p->acts->send(p, (unsigned)s, token))
+		if ((unsigned)parked == s && p->acts->send(p, s, token))
 			return true;
 	}
 	return false;
@@ -151,7 +176,9 @@ static bool somebody_sleeps(const struct hauli_policy *p)
 static void hand_on(struct hauli_policy *p, int token, unsigned seat)
 {
 	for (;;) {
-		if (next_in_need(p, seat) != NOBODY && send_search(p, (unsigned)token, seat))
+		int w = next_in_need(p, seat);
+
+		if (w != NOBODY && send_search(p, (unsigned)token, (unsigned)w))
 			return;
 		hauli_help_give_token(&p->help, token);
 		if (next_in_need(p, seat) == NOBODY || !somebody_sleeps(p))

@@ -8,6 +8,8 @@
 #ifndef HAULI_SCHED_POLICY_H
 #define HAULI_SCHED_POLICY_H
 
+#include <haul/topo.h>
+
 #include "conc/help.h"
 
 #define HAULI_SEARCHES 32 /* at a time in a group, at most */
@@ -59,13 +61,16 @@ struct hauli_policy {
 	HAULI_LINE struct hauli_rules rules;
 	const struct hauli_acts *acts;
 	unsigned members;
-	/* order[i * members + k]: the seats in the order in which i looks at them, itself first. */
+	/* order[i * members + k]: the seats by their distance from i, itself first. */
 	uint16_t *order;
 };
 
-/* 0 or -ENOMEM. The rules and the members, at most HAULI_HELP_MEMBERS, are set; the order is as the
- * seats until somebody writes another one. */
-int hauli_policy_init(struct hauli_policy *p, unsigned searches, const struct hauli_acts *acts);
+/*
+ * 0 or -ENOMEM. The rules are set, and so are the members, at most HAULI_HELP_MEMBERS; the carrier
+ * in seat i is carriers[i] of the plan, which is needed no more after this.
+ */
+int hauli_policy_init(struct hauli_policy *p, const struct haul_plan *plan,
+	const unsigned *carriers, unsigned searches, const struct hauli_acts *acts);
 void hauli_policy_fini(struct hauli_policy *p);
 
 /* Whether who is about to run one of so many has something for others. */

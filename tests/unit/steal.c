@@ -508,6 +508,10 @@ START_TEST(wrong_options)
 		haul_start(&rt,
 			&(struct haul_runtime_opts){.steal = HAUL_STEAL_CLUSTER, .searchers = 33}),
 		-EINVAL);
+	ck_assert_int_eq(haul_start(&rt,
+				 &(struct haul_runtime_opts){
+					 .steal = HAUL_STEAL_CLUSTER, .steal_depth = 257}),
+		-EINVAL);
 }
 END_TEST
 

@@ -46,13 +46,15 @@ struct haul_runtime_opts {
 	uint64_t poll_interval_ns; /* wished bound on the time between two polls; 0: 20 us */
 	enum haul_steal steal;
 	unsigned steal_most; /* coroutines in one theft, 1 to 32; of at most half; 0: what pays */
+	unsigned steal_depth; /* how many must wait, 1 to 256, but behind a hog; 0: 1 */
+	uint64_t steal_worth_ns; /* how long they must take, but behind a hog; 0: 10 us */
 	unsigned searchers; /* of a cluster at a time, 1 to 32; 0: 1 */
 };
 
 /*
  * Starts one carrier per place of the plan; all are known to each other before the first
  * runs. Any thread that is no carrier. 0, -ENOMEM, -EAGAIN (no thread), -ENOTSUP (stealing needs
- * membarrier(2), Linux 4.14), -EINVAL (steal_most, searchers; more than 256 carriers that steal
+ * membarrier(2), Linux 4.14), -EINVAL (steal_most, steal_depth, searchers; more than 256 carriers that steal
  * from each other), or what the launcher returned. More than one runtime may exist.
  */
 HAUL_API int haul_start(struct haul_runtime **rt, const struct haul_runtime_opts *opts);

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The decisions of stealing, over members that stand still: whom a thief turns to, who is woken,
+ * from what on a theft is worth it, how much it takes, and how a search ends.
+ */
+#include <string.h>
+
+#include "sched/policy.h"
+#include "support/suite.h"
+#include "topo.h"
+
+#define MEMBERS 8
+#define TWO_PACKAGES "package:2 numa:1 l3:2 core:2 pu:1" /* 0 1 | 2 3 || 4 5 | 6 7 */
+#define NONE 99
+
+static struct {
+	struct hauli_policy policy;
+	struct hauli_sight seen[MEMBERS];
+	struct hauli_thief thief;
+	bool asleep[MEMBERS];
+	unsigned victim, took, woken, token;
+} w;
+
+static void look(const struct hauli_policy *p, unsigned seat, struct hauli_sight *s)
+{
+	*s = w.seen[seat];
+}
+
+static bool steal(struct hauli_thief *t, unsigned victim, unsigned most)
+{
+	w.victim = victim;
+	w.took = most;
+	return true;
+}
+
+static bool wake(struct hauli_policy *p, unsigned seat, unsigned token)
+{
+	if (!w.asleep[seat])
+		return false;
+	w.woken = seat;
+	w.token = token;
+	return true;
+}
+
+static bool is_asleep(const struct hauli_policy *p, unsigned seat)
+{
+	return w.asleep[seat];
+}
+
+static const struct hauli_acts acts = {look, steal, wake, is_asleep};
+
+static const struct hauli_rules rules = {
+	.most = 32,
+	.depth = 1,
+	.naps = 3,
+	.pull_every = 16,
+	.worth = 1000,
+	.hog = 10000,
+	.nap = 500,
+};
+
+static void set_up(unsigned thief)
+{
+	static const unsigned carriers[MEMBERS] = {0, 1, 2, 3, 4, 5, 6, 7};
+	struct haul_plan *plan =
+		plan_of((struct haul_plan_opts){.carriers = MEMBERS, .machine = TWO_PACKAGES});
+
+	memset(&w, 0, sizeof(w));
+	w.policy.rules = rules;
+	w.policy.members = MEMBERS;
+	ck_assert_int_eq(hauli_policy_init(&w.policy, plan, carriers, 1, &acts), 0);
+	w.thief = (struct hauli_thief){.policy = &w.policy, .seat = thief};
+	w.victim = w.woken = NONE;
+	haul_plan_destroy(plan);
+}
+
+static void sleeps(unsigned seat)
+{
+	w.asleep[seat] = true;
+	hauli_help_lie_down(&w.policy.help, seat);
+}
+
+/* So many wait behind one that runs since then; each takes so long. */
+static void waits(unsigned seat, unsigned depth, uint64_t average, uint64_t began)
+{
+	w.seen[seat] = (struct hauli_sight){depth, true, false, began, average};
+}
+
+START_TEST(the_nearest_victim_comes_first)
+{
+	static const unsigned near_to_3[] = {2, 0, 1, 4, 5, 6, 7};
+
+	set_up(3);
+	for (unsigned i = 0; i < MEMBERS; i++)
+		if (i != 3)
+			waits(i, 4, 1000, 1);
+	for (unsigned k = 0; k < MEMBERS - 1; k++) {
+		ck_assert(hauli_policy_idle(&w.thief, 2));
+		ck_assert_uint_eq(w.victim, near_to_3[k]);
+		waits(w.victim, 0, 1000, 1);
+	}
+	ck_assert(!hauli_policy_idle(&w.thief, 2));
+	hauli_policy_fini(&w.policy);
+}
+END_TEST
+
+START_TEST(the_nearest_in_need_comes_first)
+{
+	set_up(3);
+	sleeps(7);
+	waits(5, 4, 1000, 1);
+	waits(0, 4, 1000, 1);
+	ck_assert(hauli_help_call(&w.policy.help, 5));
+	ck_assert(hauli_help_call(&w.policy.help, 0));
+	ck_assert(hauli_policy_pull(&w.thief, 2));
+	ck_assert_uint_eq(w.victim, 0);
+	hauli_policy_fini(&w.policy);
+}
+END_TEST
+
+START_TEST(the_nearest_sleeper_is_woken)
+{
+	set_up(0);
+	sleeps(4);
+	sleeps(1);
+	waits(3, 4, 1000, 1);
+	hauli_policy_offer(&w.policy, 3);
+	ck_assert_uint_eq(w.woken, 1);
+	ck_assert_int_eq(hauli_help_take_token(&w.policy.help), -1);
+	hauli_policy_fini(&w.policy);
+}
+END_TEST
+
+/* Who hands a search on gives it to a sleeper near to who is in need, not near to itself. */
+START_TEST(a_search_is_handed_on_to_who_is_near_the_need)
+{
+	set_up(6);
+	sleeps(7);
+	sleeps(0);
+	waits(1, 4, 1000, 1);
+	ck_assert(hauli_help_call(&w.policy.help, 1));
+	hauli_policy_begin(&w.thief, (unsigned)hauli_help_take_token(&w.policy.help), 2);
+	hauli_policy_end(&w.thief);
+	ck_assert_uint_eq(w.woken, 0);
+	ck_assert_uint_eq(w.thief.search, 0);
+	hauli_policy_fini(&w.policy);
+}
+END_TEST
+
+static const struct worth {
+	unsigned depth_rule, depth;
+	bool fresh, mail;
+	uint64_t began, average;
+	unsigned took; /* at time 20,000; 0: nothing */
+} worths[] = {
+	{1, 1, true, false, 19000, 999, 0}, /* work for less than it costs */
+	{1, 1, true, false, 19000, 1000, 1},
+	{1, 10, true, false, 19000, 100, 6}, /* half, and one that rounds up */
+	{1, 100, true, false, 19000, 100, 10}, /* what pays: worth / 101 + 1 */
+	{1, 200, true, false, 19000, 10, 32}, /* most */
+	{1, 10, false, false, 19000, 1000, 0}, /* thieves have looked through it */
+	{1, 1, true, false, 0, 5000, 0}, /* nobody runs: it is its owner's next */
+	{1, 2, true, false, 0, 5000, 1}, {4, 3, true, false, 19000, 5000, 0}, /* too few */
+	{4, 4, true, false, 19000, 5000, 1},
+	{4, 1, true, false, 10000, 10, 1}, /* behind a hog each counts */
+	{4, 0, false, true, 10000, 10, 1}, /* and so does mail */
+	{1, 0, false, true, 19000, 10, 0}, {1, 1, true, false, 10001, 10, 0}, /* not a hog yet */
+};
+
+START_TEST(what_is_worth_a_theft)
+{
+	const struct worth *x = &worths[_i];
+
+	set_up(0);
+	w.policy.rules.depth = x->depth_rule;
+	w.seen[1] = (struct hauli_sight){x->depth, x->fresh, x->mail, x->began, x->average};
+	ck_assert_int_eq(hauli_policy_idle(&w.thief, 20000), x->took > 0);
+	ck_assert_uint_eq(w.took, x->took);
+	hauli_policy_fini(&w.policy);
+}
+END_TEST
+
+/* With nobody to help it naps for longer and longer, then gives the token back. */
+START_TEST(a_search_ends)
+{
+	uint64_t now = 0;
+
+	set_up(0);
+	hauli_policy_begin(&w.thief, (unsigned)hauli_help_take_token(&w.policy.help), now);
+	for (unsigned nap = 1; nap <= rules.naps; nap++) {
+		ck_assert(!hauli_policy_idle(&w.thief, now));
+		ck_assert_uint_ne(w.thief.search, 0);
+		ck_assert_uint_eq(w.thief.nap_until, now + (rules.nap << nap));
+		ck_assert(!hauli_policy_idle(&w.thief, w.thief.nap_until - 1));
+		now = w.thief.nap_until;
+	}
+	ck_assert(!hauli_policy_idle(&w.thief, now));
+	ck_assert_uint_eq(w.thief.search, 0);
+	ck_assert_int_ge(hauli_help_take_token(&w.policy.help), 0);
+	hauli_policy_fini(&w.policy);
+}
+END_TEST
+
+/* With somebody to look after it keeps looking, until it shows that a hog is in the way. */
+START_TEST(a_search_waits_for_a_hog)
+{
+	set_up(0);
+	sleeps(7);
+	waits(2, 1, 10, 1);
+	ck_assert(hauli_help_call(&w.policy.help, 2));
+	w.asleep[7] = false;
+	hauli_policy_begin(&w.thief, (unsigned)hauli_help_take_token(&w.policy.help), 1);
+	for (uint64_t now = 1; now < 1 + rules.hog; now = w.thief.nap_until) {
+		ck_assert(!hauli_policy_idle(&w.thief, now));
+		ck_assert_uint_eq(w.thief.nap_until, now + rules.nap);
+	}
+	ck_assert(hauli_policy_idle(&w.thief, 1 + rules.hog));
+	ck_assert_uint_eq(w.victim, 2);
+	ck_assert_uint_eq(w.thief.search, 0);
+	hauli_policy_fini(&w.policy);
+}
+END_TEST
+
+/* Who lies down while there is a surplus searches itself, but if somebody else does. */
+START_TEST(who_lies_down_looks_once_more)
+{
+	set_up(0);
+	sleeps(0);
+	ck_assert(hauli_policy_may_stay(&w.thief, 1));
+	waits(5, 1, 10, 1);
+	ck_assert(!hauli_policy_may_stay(&w.thief, 2));
+	ck_assert_uint_ne(w.thief.search, 0);
+	w.thief.search = 0; /* the token is another one's */
+	ck_assert(hauli_policy_may_stay(&w.thief, 3));
+	ck_assert_int_eq(hauli_help_next_wanted(&w.policy.help, 0), 5);
+	hauli_policy_fini(&w.policy);
+}
+END_TEST
+
+SUITE_MAIN("policy", {the_nearest_victim_comes_first, 1}, {the_nearest_in_need_comes_first, 1},
+	{the_nearest_sleeper_is_woken, 1}, {a_search_is_handed_on_to_who_is_near_the_need, 1},
+	{what_is_worth_a_theft, sizeof(worths) / sizeof(worths[0])}, {a_search_ends, 1},
+	{a_search_waits_for_a_hog, 1}, {who_lies_down_looks_once_more, 1})
