@@ -16,8 +16,8 @@
  * A member that has gone to sleep looks at all others once before it waits (D1). If one has a
  * surplus that is not worth a theft yet, it searches, or leaves it to the searcher that there is.
  *
- * Whoever is looked for, the nearest comes first: to the thief, the one in need; to the one in need,
- * the sleeper.
+ * Whoever is looked for, the nearest comes first: to the thief, the one in need; to the one in
+ * need, the sleeper.
  *
  * Used by steal.c and by perf/sim. Stress: tests/stress/steal.c.
  */
