@@ -8,6 +8,9 @@
  *	        E2 the writer's earlier writes before the reader's use: release, acquire
  *	mark    a byte for others to show, with one writer, or bits that any writer adds and takes
  *	stamp   the same, of 64 bits
+ *	count   a number with one writer at a time, that says what has been done so far
+ *	        E4 what came before the number was set before what a reader does who has seen
+ *	        it: release, acquire
  *	turn    deals out numbers
  *	permit  given by one thread, taken by it or by another one
  *	        E3 what the giver did before what follows the taking: release, acquire. The other
@@ -89,6 +92,20 @@ static inline void hauli_stamp_set(struct hauli_stamp *s, uint64_t value)
 static inline uint64_t hauli_stamp_get(const struct hauli_stamp *s)
 {
 	return atomic_load_explicit(&s->value, memory_order_relaxed /* own, or a hint */);
+}
+
+struct hauli_count {
+	_Atomic uint32_t value;
+};
+
+static inline void hauli_count_set(struct hauli_count *n, uint32_t value)
+{
+	atomic_store_explicit(&n->value, value, memory_order_release /* word.E4:R */);
+}
+
+static inline uint32_t hauli_count_get(const struct hauli_count *n)
+{
+	return atomic_load_explicit(&n->value, memory_order_acquire /* word.E4:A */);
 }
 
 struct hauli_permit {

@@ -9,6 +9,7 @@
 
 #include "base/assert.h"
 #include "net/txq.h"
+#include "sched/stolen.h"
 
 /* A coroutine that waits for room. Lies on its stack. */
 struct hauli_txq_waiter {
@@ -25,6 +26,7 @@ void hauli_txq_init(struct haul_txq *txq, struct haul_carrier *carrier, bool *pe
 	txq->pending = pending;
 	txq->waiters_end = &txq->waiters;
 	txq->carrier = carrier;
+	txq->steals = carrier && carrier->group;
 }
 
 /* Room at the end of the array, after moving the packets to its front if they block it. */
@@ -81,11 +83,6 @@ static inline int try_send(struct haul_txq *txq, struct rte_mbuf *pkt)
 	return 0;
 }
 
-int haul_try_send(struct haul_txq *txq, struct rte_mbuf *pkt)
-{
-	return try_send(txq, pkt);
-}
-
 static void leave_line(struct haul_txq *txq, struct hauli_txq_waiter *w)
 {
 	struct hauli_txq_waiter **at = &txq->waiters;
@@ -103,6 +100,19 @@ static void join_line(struct haul_txq *txq, struct hauli_txq_waiter *w)
 	txq->waiters_end = &w->next;
 }
 
+/* Until w, which is in line, has had its turn. */
+static int wait_in_line(struct haul_txq *txq, struct hauli_txq_waiter *w)
+{
+	/* A permit may come from elsewhere: only the line says whether the turn has come. */
+	while (!w->served) {
+		if (haul_park() == -ECANCELED && !w->served) {
+			leave_line(txq, w);
+			return -ECANCELED;
+		}
+	}
+	return w->taken ? 0 : -ECANCELED;
+}
+
 static __attribute__((noinline)) int wait_for_room(struct haul_txq *txq, struct rte_mbuf *pkt)
 {
 	struct hauli_txq_waiter w = {.coro = haul_self(), .pkt = pkt};
@@ -111,21 +121,102 @@ static __attribute__((noinline)) int wait_for_room(struct haul_txq *txq, struct 
 	if (txq->closed)
 		return -ECANCELED;
 	join_line(txq, &w);
-	/* A permit may come from elsewhere: only the line says whether the turn has come. */
-	while (!w.served) {
-		if (haul_park() == -ECANCELED && !w.served) {
-			leave_line(txq, &w);
-			return -ECANCELED;
-		}
-	}
-	return w.taken ? 0 : -ECANCELED;
+	return wait_in_line(txq, &w);
+}
+
+/* The packet's place is what counts: it has one when it is on the queue, or waits in line. */
+static int send_in_turn(struct haul_carrier *c, struct haul_txq *txq, struct rte_mbuf *pkt)
+{
+	struct hauli_txq_waiter w = {.coro = c->current, .pkt = pkt};
+	struct haul_coro *me = c->current;
+	int err;
+
+	hauli_order_enter(c, me);
+	err = try_send(txq, pkt);
+	if (err && !txq->closed)
+		join_line(txq, &w);
+	hauli_order_leave(c, me);
+	if (err)
+		err = txq->closed ? -ECANCELED : wait_in_line(txq, &w);
+	return err;
+}
+
+static int send_at_home(struct haul_carrier *c, struct haul_txq *txq, struct rte_mbuf *pkt)
+{
+	if (hauli_order_matters(c, c->current))
+		return send_in_turn(c, txq, pkt);
+	if (hauli_likely(try_send(txq, pkt) == 0))
+		return 0;
+	return wait_for_room(txq, pkt);
+}
+
+/* The same port's queue of the carrier on which a stolen coroutine runs; NULL: it has to go home. */
+static struct haul_txq *queue_here(const struct haul_txq *txq, const struct haul_carrier *c)
+{
+	return c->id < txq->nb_of_carriers ? txq->of_carriers[c->id] : NULL;
+}
+
+static int send_from_away(struct haul_carrier *c, struct haul_txq *txq, struct rte_mbuf *pkt)
+{
+	struct haul_coro *me = c->current;
+	struct haul_txq *here = queue_here(txq, c);
+	int err;
+
+	if (here && try_send(here, pkt) == 0)
+		return 0;
+	me->pinned = true;
+	hauli_stolen_go_home(c, me, HAULI_BACK_HERE);
+	err = send_at_home(hauli_self(), txq, pkt);
+	me->pinned = false;
+	return err;
+}
+
+/* Where coroutines are stolen: it may be away, and those before it may. */
+static __attribute__((noinline)) int send_with_care(struct haul_txq *txq, struct rte_mbuf *pkt)
+{
+	struct haul_carrier *c = hauli_self();
+	struct haul_coro *me = c->current;
+	bool was_pinned = me->pinned;
+	int err;
+
+	if (hauli_coro_is_stolen(me))
+		return send_from_away(c, txq, pkt);
+	me->pinned = true;
+	err = send_at_home(c, txq, pkt);
+	me->pinned = was_pinned;
+	return err;
 }
 
 int haul_send(struct haul_txq *txq, struct rte_mbuf *pkt)
 {
+	if (hauli_unlikely(txq->steals))
+		return send_with_care(txq, pkt);
 	if (hauli_likely(try_send(txq, pkt) == 0))
 		return 0;
 	return wait_for_room(txq, pkt);
+}
+
+/* Nothing of a coroutine's own carrier may be touched while it is away. */
+static __attribute__((noinline)) int try_send_with_care(struct haul_txq *txq, struct rte_mbuf *pkt)
+{
+	struct haul_carrier *c = hauli_self();
+	struct haul_coro *me = c->current;
+
+	if (me && hauli_coro_is_stolen(me)) {
+		txq = queue_here(txq, c);
+		if (!txq)
+			return -EAGAIN;
+	} else if (me && hauli_order_matters(c, me)) {
+		return -EAGAIN;
+	}
+	return try_send(txq, pkt);
+}
+
+int haul_try_send(struct haul_txq *txq, struct rte_mbuf *pkt)
+{
+	if (hauli_unlikely(txq->steals))
+		return try_send_with_care(txq, pkt);
+	return try_send(txq, pkt);
 }
 
 /* Ends the first waiter's wait. */

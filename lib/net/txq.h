@@ -29,6 +29,11 @@ struct haul_txq {
 	struct hauli_counter taken; /* packets that became the queue's */
 	struct hauli_counter taken_bytes;
 	bool closed; /* no more packets; nobody waits */
+	bool steals; /* constant, as the next two: coroutines of the carrier may be stolen */
+	unsigned nb_of_carriers;
+	/* The same port's queue of each carrier, through which one that was stolen sends where it
+	 * runs; NULL: at home only. */
+	struct haul_txq *const *of_carriers;
 
 	/* What is touched when the queue is full. */
 	struct hauli_txq_waiter *waiters; /* oldest first */

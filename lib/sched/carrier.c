@@ -56,6 +56,8 @@ static unsigned run_chain(struct haul_carrier *c, unsigned n)
 	uint32_t popped;
 
 	hauli_runq_open(&c->runq, n);
+	if (hauli_unlikely(c->group != NULL))
+		c->orders.seen = hauli_count_get(&c->orders.taken);
 	popped = hauli_ring_popped(&c->runq.ring);
 	first = hauli_runq_pop(&c->runq);
 	if (hauli_likely(first))

@@ -11,6 +11,7 @@
 #include "conc/word.h"
 #include "sched/coroutine.h"
 #include "sched/mail.h"
+#include "sched/order.h"
 #include "sched/policy.h"
 #include "sched/runq.h"
 
@@ -60,6 +61,7 @@ struct haul_carrier {
 	struct hauli_stamp chain_began; /* ticks; 0: no chain runs */
 	struct hauli_stamp slice_average; /* ticks */
 	struct hauli_counter stolen, steals_failed, searches;
+	struct hauli_orders orders; /* among those at home here */
 
 	/* Set before the carrier runs. */
 	HAULI_LINE struct haul_runtime *rt;
@@ -103,6 +105,12 @@ void hauli_coro_left(struct haul_carrier *c, struct haul_coro *co);
 
 /* Owner. Waits until nobody is about to make a wake-up call: what they use may go away after it. */
 void hauli_carrier_settle(struct haul_carrier *c);
+
+/* Owner, for co that is at home. Whether any that was stolen may be before it: it has to enter. */
+static inline bool hauli_order_matters(const struct haul_carrier *c, const struct haul_coro *co)
+{
+	return co->order && hauli_stamp_get(&c->orders.members) != 0;
+}
 
 /* Owner. How many are at home here and have not ended. */
 static inline uint64_t hauli_live(const struct haul_carrier *c)

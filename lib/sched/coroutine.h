@@ -25,8 +25,9 @@ enum hauli_coro_state {
 	HAULI_PARKED, /* in haul_park() */
 	HAULI_SLEEPING, /* its timer is armed */
 	HAULI_JOINING, /* in haul_join() */
-	HAULI_ENDED, /* its body has returned; kept until joined */
+	HAULI_TURN, /* waits until those before it have come back (order.h) */
 	HAULI_STOLEN, /* another carrier has it, for one slice */
+	HAULI_ENDED, /* its body has returned; kept until joined */
 	HAULI_ZOMBIE, /* to be freed when the request that is under way has come */
 };
 
@@ -65,6 +66,7 @@ struct haul_coro {
 	bool pinned;
 	bool poller;
 	uint8_t back; /* enum hauli_back, when it is stolen. Itself */
+	uint8_t order; /* haul_coro_opts.order. Constant */
 
 	/* Line 1: spawn, waits and end. Written by the spawner, then by the home. */
 	HAULI_LINE struct hauli_link home; /* struct haul_carrier; NULL: a free slot */
@@ -75,9 +77,11 @@ struct haul_coro {
 
 	/* Line 2: written by other threads. */
 	HAULI_LINE struct hauli_requests requests;
+	uint32_t place; /* order.c, as order_next; 0: it is not in any list there */
 	struct hauli_msg request_msg;
 	struct hauli_msg start_msg; /* spawned by another thread */
 	struct hauli_msg back_msg; /* stolen, by the thief */
+	struct haul_coro *order_next;
 };
 
 HAULI_ASSERT_LINE(struct haul_coro, home);

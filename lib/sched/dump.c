@@ -3,11 +3,12 @@
 #include "sched/runtime.h"
 
 static const char *const state_names[] = {
-	[HAULI_STOLEN] = "stolen",
 	[HAULI_READY] = "ready or running",
 	[HAULI_PARKED] = "parked",
 	[HAULI_SLEEPING] = "sleeping",
 	[HAULI_JOINING] = "joining",
+	[HAULI_TURN] = "waiting for its turn",
+	[HAULI_STOLEN] = "stolen",
 };
 
 static void dump_one(struct hauli_co *slot, void *arg)

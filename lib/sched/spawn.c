@@ -31,11 +31,13 @@ static void set_up(struct haul_coro *co, haul_fn *fn, void *arg, const struct ha
 	hauli_permit_take(&co->permit);
 	co->detached = detached;
 	co->pinned = false;
+	co->order = 0;
 	co->poller = false;
 	if (opts) {
 		if (opts->name)
 			co->co.name = opts->name;
 		co->pinned = opts->pinned;
+		co->order = opts->order;
 	}
 	co->fn = fn;
 	co->arg = arg;

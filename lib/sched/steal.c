@@ -43,7 +43,7 @@ static void look(const struct hauli_policy *p, unsigned seat, struct hauli_sight
 
 static bool may_steal(const void *item)
 {
-	return !((const struct haul_coro *)item)->pinned;
+	return hauli_stolen_may(item);
 }
 
 static bool steal(struct hauli_thief *t, unsigned victim, unsigned most)

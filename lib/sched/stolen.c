@@ -12,8 +12,15 @@
 
 #include "sched/wait.h"
 
+bool hauli_stolen_may(const struct haul_coro *co)
+{
+	return !co->pinned && !(co->order && hauli_coro_home(co) == hauli_self());
+}
+
 void hauli_stolen_mark(struct haul_coro *co)
 {
+	if (!hauli_coro_is_stolen(co))
+		hauli_order_take(hauli_coro_home(co), co);
 	hauli_coro_set_state(co, HAULI_STOLEN);
 	hauli_mark_add(&co->marks, HAULI_MARK_STOLEN);
 	co->back = HAULI_BACK_YIELD; /* unless it says something else */
@@ -92,8 +99,11 @@ static void join(struct haul_carrier *c, struct haul_coro *co)
 void hauli_stolen_is_back(struct haul_carrier *c, struct haul_coro *co)
 {
 	forget_theft(co);
+	if (co->back != HAULI_BACK_HERE)
+		hauli_order_forget(c, co);
 	switch ((enum hauli_back)co->back) {
 	case HAULI_BACK_YIELD:
+	case HAULI_BACK_HERE:
 		hauli_ready(c, co);
 		break;
 	case HAULI_BACK_PARK:

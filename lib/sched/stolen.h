@@ -8,6 +8,7 @@
 /* What a stolen coroutine asks its home for when its slice ends. */
 enum hauli_back {
 	HAULI_BACK_YIELD,
+	HAULI_BACK_HERE, /* it goes on as it would have elsewhere, with its place in its order */
 	HAULI_BACK_PARK,
 	HAULI_BACK_SLEEP, /* until timer.at */
 	HAULI_BACK_JOIN, /* arg is the struct hauli_join */
@@ -19,6 +20,10 @@ static inline struct haul_carrier *hauli_home_of_running(struct haul_carrier *c)
 {
 	return c->current ? hauli_coro_home(c->current) : c;
 }
+
+/* Thief, under the victim's guard. One whose order counts is not stolen back by its home: others
+ * have looked at its place by now. */
+bool hauli_stolen_may(const struct haul_coro *co);
 
 /* Thief, under the victim's guard. From here on it is the thief's. */
 void hauli_stolen_mark(struct haul_coro *co);

@@ -22,11 +22,18 @@ struct haul_runtime;
 /* The body of a coroutine. What it returns is what haul_join() hands out. */
 typedef void *haul_fn(void *arg);
 
+#define HAUL_ORDERS 255
+
 /* How to spawn. NULL in place of it, or all zero, means the defaults. */
 struct haul_coro_opts {
 	const char *name; /* not copied: must live as long as the coroutine; NULL: "-" */
 	size_t stack_size; /* usable bytes, rounded up to a class; 0: the runtime's default */
 	bool pinned; /* never stolen */
+	/*
+	 * Those with the same number and the same home send (haul_send()) in the order in which
+	 * their slices would run if none was stolen. 1 to HAUL_ORDERS; 0: as it comes.
+	 */
+	uint8_t order;
 };
 
 /*

@@ -147,15 +147,18 @@ HAUL_API enum haul_verdict haul_net_answer(const struct haul_net_if *nif, struct
 struct haul_txq;
 
 /*
- * Puts a packet on the queue; it is the queue's afterwards. Any context on the queue's carrier: a
- * coroutine that may be stolen calls haul_pin() before. Does not suspend. 0; -ENOBUFS (full): the
- * packet is still the caller's.
+ * Puts a packet on the queue; it is the queue's afterwards. Any context on the queue's carrier, or a
+ * coroutine at home there. Does not suspend. 0; -ENOBUFS (full), -EAGAIN (the coroutine is stolen,
+ * or others are that are before it in its order: haul_send() waits for that): the packet is still
+ * the caller's.
  */
 HAUL_API int haul_try_send(struct haul_txq *txq, struct rte_mbuf *pkt);
 
 /*
- * The same, but waits for room. From a coroutine at home on the queue's carrier. 0; -ECANCELED: the
- * packet is still the caller's.
+ * The same, but waits for room, and for its turn where coroutines with an order are stolen
+ * (haul_coro_opts.order). From a coroutine at home on the queue's carrier; one that was stolen goes
+ * home to send, unless the queue was made for sending anywhere (haul_io_opts.order). 0; -ECANCELED:
+ * the packet is still the caller's.
  */
 HAUL_API int haul_send(struct haul_txq *txq, struct rte_mbuf *pkt) HAUL_SUSPENDS;
 

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Promise: coroutines of one order number and one home pass hauli_order_enter() in the order in
+ * which their slices would have run at home, whoever was stolen.
+ *
+ * A thief takes the oldest, so whatever was stolen would have run before whatever runs at home
+ * later. Each theft of an ordered coroutine gets the next number, which is its place, and the owner
+ * notes when it opens a chain how many thefts it has seen: the place of what runs in the chain is
+ * behind those.
+ *
+ *	place of one stolen            its number
+ *	place of one that runs at home one more than the thefts that were seen
+ *
+ * Who comes to its turn waits for all that are away with a smaller number, and for those in the
+ * line before it; the line is sorted by place, and who has the same place goes behind. One that is
+ * back in order to go on here stays in its list until it enters, since others may run before it.
+ *
+ * Why a slice that runs at home belongs behind just the thefts that its chain has seen:
+ *	- A theft closes the chain (conc/ring.c). The slice that runs then was popped before the head
+ *	  at which the thief begins, so it is older than what is taken, and the chain has not seen
+ *	  that theft; it is the chain's last.
+ *	- The note is made when the chain is open and nothing popped. If it has that theft, its count
+ *	  was published after the limit was closed (word.E4), so the first pop finds it closed.
+ *	- What runs at home later comes out of the ring, the backlog or the stash after the thief has
+ *	  let go of the guard, so the owner, who held the guard since, sees the number.
+ *
+ * Nobody waits for ever: one waits for smaller places only, and what is away ends its slice. Who has
+ * entered or waits is pinned, and its home does not steal it back (hauli_stolen_may()): so a place
+ * that others have looked at is not taken again behind them.
+ *
+ * Lists and numbers are under the guard of the home's ring. members is read without it: who finds
+ * none has nobody before it that was stolen, by the third point above.
+ *
+ * Model: tests/model/order.c. Stress: tests/stress/order.c.
+ */
+#include "sched/order.h"
+
+#include "sched/carrier.h"
+
+static struct hauli_order *order_of(struct haul_carrier *c, const struct haul_coro *co)
+{
+	return &c->orders.of[co->order - 1];
+}
+
+static bool is_before(uint32_t a, uint32_t b)
+{
+	return (int32_t)(a - b) < 0;
+}
+
+/* Behind all that have not a larger place. */
+static void insert(struct haul_coro **at, struct haul_coro *co)
+{
+	while (*at && !is_before(co->place, (*at)->place))
+		at = &(*at)->order_next;
+	co->order_next = *at;
+	*at = co;
+}
+
+static void take_out(struct haul_coro **at, struct haul_coro *co)
+{
+	while (*at != co)
+		at = &(*at)->order_next;
+	*at = co->order_next;
+}
+
+static void count_members(struct haul_carrier *c, int n)
+{
+	hauli_stamp_set(&c->orders.members, hauli_stamp_get(&c->orders.members) + (uint64_t)n);
+}
+
+void hauli_order_take(struct haul_carrier *v, struct haul_coro *co)
+{
+	if (co->order == 0)
+		return;
+	co->place = hauli_count_get(&v->orders.taken) + 1;
+	co->place += co->place == 0;
+	insert(&order_of(v, co)->away, co);
+	count_members(v, 1);
+	hauli_count_set(&v->orders.taken, co->place);
+}
+
+/* The first in the line waits, and nobody that it waits for is away any more: it is given out. */
+static struct haul_coro *may_enter(const struct hauli_order *o)
+{
+	struct haul_coro *first = o->line;
+
+	if (!first || hauli_coro_state(first) != HAULI_TURN)
+		return NULL;
+	return o->away && is_before(o->away->place, first->place) ? NULL : first;
+}
+
+/* Ends what the guard was held for. */
+static void release(struct haul_carrier *c, struct hauli_order *o)
+{
+	struct haul_coro *next = may_enter(o);
+
+	hauli_ring_release(&c->runq.ring);
+	if (next)
+		hauli_ready(c, next);
+}
+
+void hauli_order_forget(struct haul_carrier *c, struct haul_coro *co)
+{
+	struct hauli_order *o;
+
+	if (co->place == 0)
+		return;
+	o = order_of(c, co);
+	hauli_ring_hold(&c->runq.ring);
+	take_out(&o->away, co);
+	co->place = 0;
+	count_members(c, -1);
+	release(c, o);
+}
+
+static bool must_wait(const struct hauli_order *o, const struct haul_coro *co)
+{
+	return o->line != co || (o->away && is_before(o->away->place, co->place));
+}
+
+static void join_line(struct haul_carrier *c, struct hauli_order *o, struct haul_coro *co)
+{
+	if (co->place != 0) { /* it is back */
+		take_out(&o->away, co);
+	} else {
+		co->place = c->orders.seen + 1;
+		count_members(c, 1);
+	}
+	insert(&o->line, co);
+}
+
+void hauli_order_enter(struct haul_carrier *c, struct haul_coro *co)
+{
+	struct hauli_order *o = order_of(c, co);
+	bool wait;
+
+	hauli_ring_hold(&c->runq.ring);
+	join_line(c, o, co);
+	wait = must_wait(o, co);
+	if (wait)
+		hauli_coro_set_state(co, HAULI_TURN);
+	hauli_ring_release(&c->runq.ring);
+	if (wait)
+		hauli_suspend(c, co, false);
+}
+
+void hauli_order_leave(struct haul_carrier *c, struct haul_coro *co)
+{
+	struct hauli_order *o = order_of(c, co);
+
+	hauli_ring_hold(&c->runq.ring);
+	take_out(&o->line, co);
+	co->place = 0;
+	count_members(c, -1);
+	release(c, o);
+}

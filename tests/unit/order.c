@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sending from coroutines of which some are stolen: in their order, or from where they run. */
+#include <errno.h>
+#include <stdatomic.h>
+
+#include <rte_mbuf.h>
+
+#include <haul/net.h>
+
+#include "net/txq.h"
+#include "support/runtime.h"
+#include "support/suite.h"
+
+static struct {
+	struct haul_runtime *rt;
+	struct haul_txq txq, there; /* of carrier 0 and of carrier 1 */
+	struct haul_txq *of_carriers[2];
+	bool pending;
+	struct rte_mbuf pkts[8];
+	atomic_bool let_go;
+	atomic_uint away; /* the first is stolen, and runs */
+	int tried; /* what the second's haul_try_send() said */
+} s;
+
+static unsigned here(void)
+{
+	return haul_carrier_id(haul_carrier_self());
+}
+
+/* The first of its order: stolen, and held up there. */
+static void be_away(void)
+{
+	ck_assert_uint_eq(here(), 1);
+	s.away++;
+	while (!s.let_go)
+		sched_yield();
+}
+
+static void *send_first(void *arg)
+{
+	be_away();
+	ck_assert_int_eq(haul_send(&s.txq, arg), 0);
+	return NULL;
+}
+
+static void *drop_first(void *arg)
+{
+	be_away();
+	return NULL;
+}
+
+static void *yield_first(void *arg)
+{
+	be_away();
+	haul_yield();
+	ck_assert_int_eq(haul_send(&s.txq, arg), 0);
+	return NULL;
+}
+
+static void *send(void *arg)
+{
+	ck_assert_int_eq(haul_send(&s.txq, arg), 0);
+	ck_assert_uint_eq(here(), 0);
+	return NULL;
+}
+
+static void *try_then_send(void *arg)
+{
+	s.tried = haul_try_send(&s.txq, arg);
+	return send(arg);
+}
+
+static void spawn(haul_fn *fn, unsigned pkt, uint8_t order, bool pinned)
+{
+	const struct haul_coro_opts opts = {.order = order, .pinned = pinned};
+
+	ck_assert_int_eq(haul_spawn(NULL, fn, &s.pkts[pkt], &opts), 0);
+}
+
+static void expect(struct haul_txq *txq, unsigned n, const unsigned *pkts)
+{
+	WAIT_UNTIL(hauli_txq_count(txq) == n);
+	for (unsigned i = 0; i < n; i++) {
+		ck_assert_ptr_eq(hauli_txq_peek(txq)[0], &s.pkts[pkts[i]]);
+		hauli_txq_pop(txq, 1);
+	}
+}
+
+/* Runs on carrier 0, pinned: carrier 1 has nothing else to do than to steal from it. */
+static void on_carrier_0(haul_fn *fn)
+{
+	const struct haul_coro_opts opts = {.pinned = true};
+	struct haul_coro *co;
+
+	memset(&s, 0, sizeof(s));
+	s.rt = runtime_start_stealing(2, NULL, HAUL_STEAL_GLOBAL);
+	hauli_txq_init(&s.txq, haul_carrier(s.rt, 0), &s.pending);
+	hauli_txq_init(&s.there, haul_carrier(s.rt, 1), &s.pending);
+	ck_assert_int_eq(haul_spawn_on(haul_carrier(s.rt, 0), &co, fn, NULL, &opts), 0);
+	ck_assert_int_eq(haul_join(co, NULL), 0);
+	runtime_stop(s.rt);
+}
+
+static void hog_until_away(unsigned n)
+{
+	while (s.away < n)
+		sched_yield();
+}
+
+static void *those_behind_wait(void *arg)
+{
+	spawn(send_first, 0, 1, false);
+	hog_until_away(1);
+	spawn(try_then_send, 1, 1, true);
+	spawn(send, 2, 2, true); /* of another order */
+	spawn(send, 3, 0, true); /* of none */
+	spawn(send, 4, 1, true);
+	expect(&s.txq, 2, (unsigned[]){2, 3});
+	ck_assert_int_eq(s.tried, -EAGAIN);
+	s.let_go = true;
+	expect(&s.txq, 3, (unsigned[]){0, 1, 4});
+	return NULL;
+}
+
+START_TEST(those_behind_one_that_is_away_wait)
+{
+	on_carrier_0(those_behind_wait);
+}
+END_TEST
+
+static haul_fn *first;
+
+/* What does not send lets the others go on when its slice has ended. */
+static void *nothing_to_send(void *arg)
+{
+	spawn(first, 0, 7, false);
+	hog_until_away(1);
+	spawn(send, 1, 7, true);
+	for (unsigned i = 0; i < 100; i++)
+		haul_yield();
+	ck_assert_uint_eq(hauli_txq_count(&s.txq), 0);
+	s.let_go = true;
+	if (first == yield_first)
+		expect(&s.txq, 2, (unsigned[]){1, 0});
+	else
+		expect(&s.txq, 1, (unsigned[]){1});
+	return NULL;
+}
+
+START_TEST(one_that_has_nothing_to_send_is_not_waited_for)
+{
+	first = _i ? yield_first : drop_first;
+	on_carrier_0(nothing_to_send);
+}
+END_TEST
+
+static void *who_waits_is_cancelled(void *arg)
+{
+	const struct haul_coro_opts opts = {.order = 3, .pinned = true};
+	struct haul_coro *second;
+
+	spawn(send_first, 0, 3, false);
+	hog_until_away(1);
+	ck_assert_int_eq(haul_spawn(&second, send, &s.pkts[1], &opts), 0);
+	haul_yield();
+	haul_cancel(second);
+	for (unsigned i = 0; i < 100; i++)
+		haul_yield();
+	ck_assert_uint_eq(hauli_txq_count(&s.txq), 0); /* in order all the same */
+	s.let_go = true;
+	ck_assert_int_eq(haul_join(second, NULL), 0);
+	expect(&s.txq, 2, (unsigned[]){0, 1});
+	return NULL;
+}
+
+START_TEST(a_cancel_does_not_break_the_order)
+{
+	on_carrier_0(who_waits_is_cancelled);
+}
+END_TEST
+
+static void *send_from_there(void *arg)
+{
+	ck_assert_uint_eq(here(), 1);
+	ck_assert_int_eq(haul_try_send(&s.txq, arg), 0);
+	ck_assert_int_eq(haul_send(&s.txq, &s.pkts[1]), 0);
+	ck_assert_uint_eq(here(), 1);
+	s.away++;
+	return NULL;
+}
+
+static void *anywhere(void *arg)
+{
+	s.of_carriers[0] = &s.txq;
+	s.of_carriers[1] = &s.there;
+	s.txq.of_carriers = s.of_carriers;
+	s.txq.nb_of_carriers = 2;
+	spawn(send_from_there, 0, 0, false);
+	hog_until_away(1);
+	ck_assert_uint_eq(hauli_txq_count(&s.txq), 0);
+	return NULL;
+}
+
+START_TEST(any_order_sends_from_where_it_runs)
+{
+	on_carrier_0(anywhere);
+	expect(&s.there, 2, (unsigned[]){0, 1});
+}
+END_TEST
+
+static void *try_from_away(void *arg)
+{
+	s.tried = haul_try_send(&s.txq, arg);
+	s.away++;
+	return NULL;
+}
+
+static void *tries_from_away(void *arg)
+{
+	spawn(try_from_away, 0, 0, false);
+	hog_until_away(1);
+	ck_assert_int_eq(s.tried, -EAGAIN);
+	ck_assert_uint_eq(hauli_txq_count(&s.txq), 0);
+	return NULL;
+}
+
+START_TEST(a_stolen_one_cannot_send_without_going_home)
+{
+	on_carrier_0(tries_from_away);
+}
+END_TEST
+
+SUITE_MAIN("order", {those_behind_one_that_is_away_wait},
+	{one_that_has_nothing_to_send_is_not_waited_for, 2}, {a_cancel_does_not_break_the_order},
+	{any_order_sends_from_where_it_runs}, {a_stolen_one_cannot_send_without_going_home})
