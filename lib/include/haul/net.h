@@ -104,6 +104,14 @@ struct haul_pkt {
 HAUL_API enum haul_verdict haul_net_parse(struct haul_pkt *pkt, struct rte_mbuf *mbuf);
 
 /*
+ * A number for the flow that mbuf belongs to, the same for both directions: of the IP addresses
+ * and, where they are in reach, the ports of TCP, UDP or SCTP; of what is not IP the MAC addresses.
+ * Up to two VLAN tags are passed over and do not count. All parts of a fragmented packet have the
+ * same. mbuf may hold anything: nothing is verified.
+ */
+HAUL_API uint32_t haul_net_flow(const struct rte_mbuf *mbuf);
+
+/*
  * Whether pkt was sent to nif, at both layers: to its MAC address, or as an ARP broadcast, or to
  * the solicited-node group of its IPv6 address; and to its IP address, or asking for it (ARP, ND).
  * OK; NOT_FOR_US; MALFORMED: it is for us, but comes from an address that no other host can have.

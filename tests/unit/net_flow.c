@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The number of a packet's flow. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_byteorder.h>
+#include <rte_ether.h>
+#include <rte_ip.h>
+#include <rte_udp.h>
+
+#include "net_samples.h"
+
+static uint32_t flow_of(const struct net_bytes *p)
+{
+	struct rte_mbuf *m = net_mbuf(p, 0, 0);
+	uint32_t flow = haul_net_flow(m);
+
+	net_mbuf_free(m);
+	return flow;
+}
+
+/* A datagram of IPv4 or IPv6 from port a of one host to port b of another; or the other way. */
+static struct net_bytes datagram(int version, unsigned a, unsigned b, bool back)
+{
+	struct net_bytes p = {.len = version == 4 ? 42 : 62};
+	uint8_t *ip = p.b + 14;
+	unsigned n = version == 4 ? 4 : 16;
+	uint8_t *addrs = version == 4 ? ip + 12 : ip + 8;
+	uint8_t *ports = p.b + p.len - 8;
+
+	p.b[12] = version == 4 ? 0x08 : 0x86;
+	p.b[13] = version == 4 ? 0x00 : 0xdd;
+	ip[0] = version == 4 ? 0x45 : 0x60;
+	ip[version == 4 ? 9 : 6] = IPPROTO_UDP;
+	addrs[back ? 2 * n - 1 : n - 1] = 1;
+	addrs[back ? n - 1 : 2 * n - 1] = 2;
+	ports[back ? 2 : 0] = (uint8_t)(a >> 8);
+	ports[back ? 3 : 1] = (uint8_t)a;
+	ports[back ? 0 : 2] = (uint8_t)(b >> 8);
+	ports[back ? 1 : 3] = (uint8_t)b;
+	return p;
+}
+
+static void put_tag(struct net_bytes *p, unsigned id)
+{
+	const uint8_t tag[4] = {0x81, 0x00, 0, (uint8_t)id};
+
+	memmove(p->b + 16, p->b + 12, p->len - 12);
+	memcpy(p->b + 12, tag, 4);
+	p->len += 4;
+}
+
+START_TEST(both_directions_are_one_flow)
+{
+	for (unsigned port = 1; port < 1000; port++) {
+		struct net_bytes there = datagram(_i ? 6 : 4, port, 53, false);
+		struct net_bytes back = datagram(_i ? 6 : 4, port, 53, true);
+
+		ck_assert_uint_eq(flow_of(&there), flow_of(&back));
+	}
+}
+END_TEST
+
+START_TEST(flows_spread)
+{
+	unsigned n[4] = {0};
+
+	for (unsigned port = 1; port <= 1000; port++) {
+		struct net_bytes p = datagram(_i ? 6 : 4, port, 53, port % 2);
+
+		n[(uint64_t)flow_of(&p) * 4 >> 32]++;
+	}
+	for (unsigned i = 0; i < 4; i++)
+		ck_assert_msg(n[i] > 180 && n[i] < 320, "%u of 1000 in part %u of 4", n[i], i);
+}
+END_TEST
+
+START_TEST(fragments_stay_together)
+{
+	struct net_bytes first = datagram(4, 1000, 53, false);
+	struct net_bytes later = datagram(4, 7, 8, false); /* data in the place of ports */
+
+	first.b[14 + 6] = 0x20; /* more fragments */
+	later.b[14 + 7] = 3; /* an offset */
+	ck_assert_uint_eq(flow_of(&first), flow_of(&later));
+}
+END_TEST
+
+START_TEST(tags_do_not_count)
+{
+	struct net_bytes p = datagram(4, 1000, 53, false);
+	uint32_t flow = flow_of(&p);
+
+	put_tag(&p, 5);
+	ck_assert_uint_eq(flow_of(&p), flow);
+	put_tag(&p, 6);
+	ck_assert_uint_eq(flow_of(&p), flow);
+}
+END_TEST
+
+START_TEST(options_are_passed_over)
+{
+	struct net_bytes p = datagram(4, 1000, 53, false);
+	uint32_t flow = flow_of(&p);
+
+	memmove(p.b + 14 + 24, p.b + 14 + 20, 8);
+	p.b[14] = 0x46;
+	memset(p.b + 14 + 20, 1, 4);
+	p.len += 4;
+	ck_assert_uint_eq(flow_of(&p), flow);
+}
+END_TEST
+
+/* Sanitizers see a byte too far. */
+START_TEST(any_part_of_a_packet_will_do)
+{
+	struct net_bytes p = net_request(net_samples[_i].name);
+
+	for (unsigned tags = 0; tags < 4; tags++) {
+		uint32_t len = p.len;
+
+		for (p.len = 0; p.len <= len; p.len++)
+			flow_of(&p);
+		p.len = len;
+		for (unsigned n = 0; n < 16; n++) { /* header lengths that lie */
+			p.b[14] = (uint8_t)(0x40 | n);
+			flow_of(&p);
+		}
+		put_tag(&p, tags);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("net_flow");
+	TCase *tc = tcase_create("net_flow");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_loop_test(tc, both_directions_are_one_flow, 0, 2);
+	tcase_add_loop_test(tc, flows_spread, 0, 2);
+	tcase_add_test(tc, fragments_stay_together);
+	tcase_add_test(tc, tags_do_not_count);
+	tcase_add_test(tc, options_are_passed_over);
+	tcase_add_loop_test(tc, any_part_of_a_packet_will_do, 0, (int)net_nb_samples);
+	suite_add_tcase(suite, tc);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
