@@ -12,6 +12,7 @@
 #include "away.h"
 #include "base/assert.h"
 #include "policy.h"
+#include "sched/carrier.h"
 
 static int check_opts(const struct haul_io_opts *opts, char *errbuf, size_t errlen)
 {
@@ -60,6 +61,12 @@ static unsigned peer_of(const struct haul_io *io, unsigned port)
 	return peer < io->opts.nb_ports ? peer : port;
 }
 
+/* Whether its handlers may run elsewhere. */
+static bool steals(const struct haul_io *io, const struct haul_carrier *carrier)
+{
+	return carrier->group && !io->coro.pinned;
+}
+
 static void set_up_port(struct haul_io *io, struct hauli_poller *p, unsigned port)
 {
 	struct haul_queue queue = haul_port_queue(io->ports[port], haul_carrier_id(p->carrier));
@@ -83,6 +90,7 @@ static void set_up_port(struct haul_io *io, struct hauli_poller *p, unsigned por
 	r->source.fd = -1;
 	r->away_ns = hauli_away_ns(r->port, r->source.queue, io->opts.packet_rate);
 	r->on_packet = io->opts.on_packet;
+	r->steals = steals(io, p->carrier);
 	r->max_in_flight = io->opts.max_in_flight;
 }
 
@@ -105,6 +113,8 @@ static struct hauli_poller *create_poller(struct haul_io *io, struct haul_carrie
 	p->on_burst = io->opts.on_burst;
 	p->source = io->opts.source;
 	p->coro = &io->coro;
+	p->body = hauli_handler(steals(io, carrier));
+	p->keeps_order = steals(io, carrier) && io->opts.order == HAUL_ORDER_FLOW;
 	p->burst = io->opts.burst;
 	p->count_bytes = io->opts.count_bytes;
 	p->pool = io->opts.pool;
@@ -113,6 +123,27 @@ static struct hauli_poller *create_poller(struct haul_io *io, struct haul_carrie
 		set_up_port(io, p, i);
 	hauli_idle_settle(p);
 	return p;
+}
+
+/* Lets handlers send where they run. */
+static bool share_txqs(struct haul_io *io)
+{
+	unsigned n = io->nb_pollers;
+	unsigned i, c;
+
+	io->txqs = calloc(io->opts.nb_ports * n, sizeof(io->txqs[0]));
+	if (!io->txqs)
+		return false;
+	for (i = 0; i < io->opts.nb_ports; i++) {
+		for (c = 0; c < n; c++) {
+			struct haul_txq *txq = &io->pollers[c]->txs[i].q;
+
+			io->txqs[i * n + c] = txq;
+			txq->of_carriers = &io->txqs[i * n];
+			txq->nb_of_carriers = n;
+		}
+	}
+	return true;
 }
 
 static int register_poller(struct hauli_poller *p, haul_fn *body)
@@ -154,6 +185,7 @@ static void destroy(struct haul_io *io)
 	close_waits(io);
 	for (i = 0; io->pollers && i < io->nb_pollers; i++)
 		rte_free(io->pollers[i]);
+	free(io->txqs);
 	free(io->pollers);
 	free(io->ports);
 	free(io);
@@ -175,8 +207,6 @@ static int create(struct haul_io **out, struct haul_runtime *rt, const struct ha
 		io->coro = *opts->coro;
 	if (!io->coro.name)
 		io->coro.name = "packet";
-	/* What one carrier receives of a flow it sends in order. */
-	io->coro.pinned = true;
 	io->ports = calloc(opts->nb_ports, sizeof(io->ports[0]));
 	if (!io->ports)
 		goto fail;
@@ -193,6 +223,8 @@ static int create(struct haul_io **out, struct haul_runtime *rt, const struct ha
 		if (!io->pollers[i])
 			goto fail;
 	}
+	if (io->opts.order == HAUL_ORDER_ANY && !share_txqs(io))
+		goto fail;
 	*out = io;
 	return 0;
 fail:

@@ -9,6 +9,7 @@ struct haul_io {
 	struct haul_io_opts opts; /* constant from the start on, as is all but the last two */
 	struct haul_coro_opts coro;
 	struct haul_port **ports; /* copy of opts.ports */
+	struct haul_txq **txqs; /* [nb_ports][nb_pollers], with HAUL_ORDER_ANY */
 	struct hauli_poller **pollers; /* [nb_pollers], of the carriers with these numbers */
 	unsigned nb_pollers;
 	char notice[256];

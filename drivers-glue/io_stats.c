@@ -17,7 +17,7 @@ static void add_rx(
 	st->polls += hauli_counter_read(&p->cycles);
 	st->empty_polls += hauli_counter_read(&r->empty);
 	for (i = 0; i < HAUL_DROP_REASONS; i++)
-		st->dropped[i] += hauli_counter_read(&r->dropped[i]);
+		st->dropped[i] += hauli_rxq_dropped(r, i);
 }
 
 static void add_tx(struct haul_io_stats *st, const struct hauli_tx *tx)

@@ -24,8 +24,13 @@ const char *haul_drop_name(enum haul_drop reason)
 
 void haul_drop(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n, enum haul_drop reason)
 {
+	struct hauli_rxq *r = hauli_rxq_of(rx);
+
 	HAUL_CHECK((unsigned)reason < HAUL_DROP_REASONS);
-	hauli_counter_add(&hauli_rxq_of(rx)->dropped[reason], n);
+	if (hauli_rxq_is_away(r))
+		hauli_tally_add(&r->away_dropped[reason], n);
+	else
+		hauli_counter_add(&r->dropped[reason], n);
 	rte_pktmbuf_free_bulk(pkts, n);
 }
 
@@ -47,7 +52,7 @@ bool hauli_ledger_check_rx(const struct hauli_rxq *r, const char *where, char *b
 	unsigned i;
 
 	for (i = 0; i < HAUL_DROP_REASONS; i++)
-		dropped += hauli_counter_read(&r->dropped[i]);
+		dropped += hauli_rxq_dropped(r, i);
 	if (in_flight > 0)
 		snprintf(buf, len,
 			"%s: %" PRIu64 " of %" PRIu64 " handlers have not ended although cancelled;"

@@ -32,31 +32,50 @@ static inline struct hauli_rxq **rx_of_packet(struct rte_mbuf *pkt)
 	return RTE_MBUF_DYNFIELD(pkt, rx_field, struct hauli_rxq **);
 }
 
-static inline void *handle(struct rte_mbuf *pkt, struct hauli_rxq *r)
+/* The body of a handler's coroutine that is not stolen. */
+static void *handle_here(void *arg)
 {
-	r->on_packet(&r->rx, pkt);
+	struct hauli_rxq *r = *rx_of_packet(arg);
+
+	r->on_packet(&r->rx, arg);
 	hauli_counter_add(&r->ended, 1);
 	return NULL;
 }
 
-/* The body of a handler's coroutine. */
-static void *handle_packet(void *arg)
+/* Where it ends it may be away. */
+static void *handle(struct rte_mbuf *pkt, struct hauli_rxq *r)
+{
+	r->on_packet(&r->rx, pkt);
+	if (hauli_rxq_is_away(r))
+		hauli_tally_add(&r->away_ended, 1);
+	else
+		hauli_counter_add(&r->ended, 1);
+	return NULL;
+}
+
+static void *handle_anywhere(void *arg)
 {
 	return handle(arg, *rx_of_packet(arg));
 }
 
-/* And of the first one after a wait. */
+/* The first one after a wait. */
 static void *handle_first(void *arg)
 {
 	struct hauli_rxq *r = *rx_of_packet(arg);
 
-	hauli_idle_handles(r->poller);
+	if (!hauli_rxq_is_away(r))
+		hauli_idle_handles(r->poller);
 	return handle(arg, r);
+}
+
+haul_fn *hauli_handler(bool steals)
+{
+	return steals ? handle_anywhere : handle_here;
 }
 
 bool hauli_is_handler(haul_fn *fn)
 {
-	return fn == handle_packet || fn == handle_first;
+	return fn == handle_here || fn == handle_anywhere || fn == handle_first;
 }
 
 static void begin(struct hauli_poller *p)
@@ -115,23 +134,35 @@ void *hauli_poll_bursts(void *arg)
 	return poll(arg, cycle_bursts);
 }
 
+/* How to spawn the handler of that packet: with the order of its flow, in copy. */
+static inline const struct haul_coro_opts *coro_opts(
+	const struct hauli_poller *p, const struct rte_mbuf *pkt, struct haul_coro_opts *copy)
+{
+	if (hauli_likely(!p->keeps_order))
+		return p->coro;
+	*copy = *p->coro;
+	copy->order = (uint8_t)(1 + haul_net_flow(pkt) % HAUL_ORDERS);
+	return copy;
+}
+
 /* Starts a handler for each packet, in order. */
 static void start_handlers(
 	struct hauli_poller *p, struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n, bool woken)
 {
-	haul_fn *body = woken ? handle_first : handle_packet;
+	haul_fn *body = woken ? handle_first : p->body;
+	struct haul_coro_opts copy;
 	uint16_t i;
 	int err;
 
 	for (i = 0; i < n; i++) {
 		*rx_of_packet(pkts[i]) = r;
-		err = haul_spawn(NULL, body, pkts[i], p->coro);
+		err = haul_spawn(NULL, body, pkts[i], coro_opts(p, pkts[i], &copy));
 		if (hauli_unlikely(err)) {
 			hauli_drop_unhandled(r, pkts + i, n - i,
 				err == -ECANCELED ? HAUL_DROP_STOPPING : HAUL_DROP_NO_COROUTINE);
 			break;
 		}
-		body = handle_packet;
+		body = p->body;
 	}
 	hauli_counter_add(&r->started, i);
 }

@@ -12,6 +12,7 @@
 
 #include "base/cacheline.h"
 #include "base/counter.h"
+#include "conc/word.h"
 #include "idle.h"
 #include "net/txq.h"
 #include "poll_burst.h"
@@ -33,12 +34,16 @@ struct hauli_rxq {
 	struct haul_port *port; /* constant */
 	unsigned max_in_flight; /* constant */
 	struct hauli_counter not_started; /* the part of them that never had a handler */
+	bool steals; /* constant: handlers may be stolen, and then count below */
 
 	/* Of the poller. */
 	struct haul_poll_policy policy;
 	uint64_t away_ns; /* constant, as the next */
 	struct hauli_poller *poller;
 	struct hauli_wait_source source;
+
+	/* Handlers that run elsewhere. */
+	HAULI_LINE struct hauli_tally away_ended, away_dropped[HAUL_DROP_REASONS];
 };
 
 struct hauli_tx {
@@ -60,8 +65,10 @@ struct hauli_poller {
 	haul_burst_fn *on_burst;
 	haul_source_fn *source;
 	const struct haul_coro_opts *coro;
+	haul_fn *body; /* of handlers */
 	uint16_t burst;
 	bool count_bytes;
+	bool keeps_order; /* of the flows whose handlers are stolen */
 	bool waits; /* it does not only spin. Poller's carrier */
 
 	HAULI_LINE struct hauli_counter cycles; /* poller */
@@ -78,6 +85,7 @@ struct hauli_poller {
 };
 
 HAULI_ASSERT_LINE(struct hauli_rxq, bytes);
+HAULI_ASSERT_LINE(struct hauli_rxq, away_ended);
 HAULI_ASSERT_LINE(struct hauli_poller, cycles);
 HAULI_ASSERT_LINE(struct hauli_poller, carrier);
 HAULI_ASSERT_LINE(struct hauli_poller, idle);
@@ -106,13 +114,26 @@ static inline struct hauli_tx *hauli_tx_of(struct haul_txq *txq)
 
 static inline uint64_t hauli_rxq_in_flight(const struct hauli_rxq *r)
 {
-	return hauli_counter_read(&r->started) - hauli_counter_read(&r->ended);
+	return hauli_counter_read(&r->started) - hauli_counter_read(&r->ended) -
+		hauli_tally_get(&r->away_ended);
+}
+
+static inline uint64_t hauli_rxq_dropped(const struct hauli_rxq *r, unsigned reason)
+{
+	return hauli_counter_read(&r->dropped[reason]) + hauli_tally_get(&r->away_dropped[reason]);
+}
+
+/* Whether the caller, a handler, was stolen and runs elsewhere. */
+static inline bool hauli_rxq_is_away(const struct hauli_rxq *r)
+{
+	return hauli_unlikely(r->steals) && haul_carrier_self() != r->poller->carrier;
 }
 
 /* Before the first poller that has on_packet. 0 or -errno. */
 int hauli_poll_init(void);
 
-/* Whether it is the body of a handler's coroutine. */
+/* The body of a handler's coroutine, that may be stolen or not; and whether it is one. */
+haul_fn *hauli_handler(bool steals);
 bool hauli_is_handler(haul_fn *fn);
 
 /* Bodies of pollers, one for each way to handle. arg: struct hauli_poller. */

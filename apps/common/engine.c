@@ -35,6 +35,12 @@ static void fill_options(struct app_engine *e)
 				"for them; adaptive[:US]: spin so long (50 us), then wait;\n"
 				"sleep[:US]: in steps that grow up to so long (100 us), for\n"
 				"any port"},
+		{"--steal", "SCOPE", APP_TEXT, &e->steal_text,
+			.help = "whether idle carriers run handlers of those that have too many:\n"
+				"off, cluster (of the same last-level cache), global"},
+		{"--order", "KIND", APP_TEXT, &e->order_text,
+			.help = "how stolen handlers send: flow (what is of one flow in order), "
+				"any"},
 		{"--packet-rate", "N", APP_NUMBER, &e->packet_rate, 1, UINT64_C(1000000000),
 			"a NIC's link's",
 			"most packets per second on a queue: sleeps are bounded by it"},
@@ -70,6 +76,8 @@ void app_engine_init(struct app_engine *e, const struct app_program *program)
 		.program = program,
 		.burst = 32,
 		.poller_text = "spin",
+		.steal_text = "off",
+		.order_text = "flow",
 		.stack_size = 24 * 1024,
 		.period = HAUL_S,
 		.out = stdout,
@@ -109,6 +117,47 @@ static int choose_poller(struct app_engine *e)
 	if (haul_poll_parse(&e->poller, e->poller_text, errbuf, sizeof(errbuf)) == 0)
 		return APP_DONE;
 	return app_args_wrong(e->program, "--%s", errbuf);
+}
+
+/* The number of text among names, which NULL ends; -1 after a line. */
+static int choose(
+	const struct app_engine *e, const char *option, const char *const *names, const char *text)
+{
+	char list[64] = "";
+	int i;
+
+	for (i = 0; names[i]; i++) {
+		if (strcmp(text, names[i]) == 0)
+			return i;
+		if (i > 0)
+			strcat(list, names[i + 1] ? ", " : " or ");
+		strcat(list, names[i]);
+	}
+	app_args_wrong(e->program, "%s %s: give %s", option, text, list);
+	return -1;
+}
+
+static int choose_stealing(struct app_engine *e)
+{
+	static const char *const scopes[] = {
+		[HAUL_STEAL_OFF] = "off",
+		[HAUL_STEAL_CLUSTER] = "cluster",
+		[HAUL_STEAL_GLOBAL] = "global",
+		NULL,
+	};
+	static const char *const orders[] = {
+		[HAUL_ORDER_FLOW] = "flow",
+		[HAUL_ORDER_ANY] = "any",
+		NULL,
+	};
+	int steal = choose(e, "--steal", scopes, e->steal_text);
+	int order = steal < 0 ? -1 : choose(e, "--order", orders, e->order_text);
+
+	if (order < 0)
+		return APP_USAGE;
+	e->steal = (enum haul_steal)steal;
+	e->order = (enum haul_io_order)order;
+	return APP_DONE;
 }
 
 static int make_plan(struct app_engine *e)
@@ -216,13 +265,15 @@ static int start_carriers(struct app_engine *e)
 		.plan = e->plan,
 		.launcher = haul_eal_launcher(),
 		.stack_size = e->stack_size,
+		.steal = e->steal,
 	};
 	char line[128];
 	int err = haul_start(&e->rt, &opts);
 
 	if (!err)
 		return APP_DONE;
-	snprintf(line, sizeof(line), "carriers do not start: %s", strerror(-err));
+	snprintf(line, sizeof(line), "carriers do not start: %s%s", strerror(-err),
+		err == -ENOTSUP ? ": stealing needs membarrier(2); use --steal off" : "");
 	return fail(e, err, line);
 }
 
@@ -238,6 +289,7 @@ int app_engine_open(struct app_engine *e)
 {
 	int (*const steps[])(struct app_engine * e) = {
 		choose_poller,
+		choose_stealing,
 		make_plan,
 		start_eal,
 		make_pool,
@@ -272,6 +324,7 @@ struct haul_io_opts app_engine_io_opts(const struct app_engine *e)
 		.burst = (uint16_t)e->burst,
 		.policy = e->poller,
 		.packet_rate = e->packet_rate,
+		.order = e->order,
 	};
 }
 

@@ -46,15 +46,19 @@ struct app_engine {
 	uint64_t packets;
 	uint64_t period;
 	const char *poller_text;
+	const char *steal_text;
+	const char *order_text;
 	uint64_t packet_rate;
 	bool json;
 	bool verbose;
 	struct app_texts eal;
-	struct app_option options[18]; /* their table */
+	struct app_option options[20]; /* their table */
 
 	/* What is up. */
 	const struct app_program *program;
 	struct haul_poll_policy poller;
+	enum haul_steal steal;
+	enum haul_io_order order;
 	struct haul_plan *plan;
 	bool has_eal;
 	struct rte_mempool *pool;

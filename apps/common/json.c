@@ -85,6 +85,8 @@ static json_t *carrier(const struct app_engine *e, unsigned c, const struct app_
 	set(object, "slices", s->sched.slices);
 	set(object, "spawned", s->sched.spawned);
 	set(object, "parks", s->sched.parks);
+	set(object, "stolen", s->sched.stolen);
+	set(object, "searches", s->sched.searches);
 	set(object, "sleeps", s->wait.sleeps);
 	set(object, "wakes", s->wait.wakes);
 	set(object, "slept_ns", s->wait.slept_ns);
@@ -105,6 +107,8 @@ static void set_poller(json_t *object, const struct app_engine *e)
 
 	haul_io_get_wait_stats(e->io, -1, &all);
 	json_object_set_new(object, "poller", json_string(e->poller_text));
+	json_object_set_new(object, "steal", json_string(e->steal_text));
+	json_object_set_new(object, "order", json_string(e->order_text));
 	set_latency(object, &all);
 }
 

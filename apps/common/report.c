@@ -94,17 +94,20 @@ static void print_wait(FILE *out, const struct haul_io_wait_stats *st, double se
 static void print_carrier(FILE *out, const struct app_engine *e, unsigned c,
 	const struct app_carrier_sample *s, double seconds)
 {
-	char polls[16], slices[16];
+	char polls[16], slices[16], stolen[16];
 	char first[32];
 	int cpu = e->plan->places[c].cpu;
 
 	snprintf(first, sizeof(first), cpu < 0 ? "carrier %u floats" : "carrier %u cpu %d", c, cpu);
 	fprintf(out, "  %-30s", first);
 	print_flow(out, "rx", s->io.rx_packets, s->io.rx_bytes, seconds);
-	fprintf(out, "  polls %7s/s %3.0f %% empty  slices %7s/s\n",
+	fprintf(out, "  polls %7s/s %3.0f %% empty  slices %7s/s",
 		scaled(polls, (double)s->io.polls / seconds),
 		s->io.polls ? 100.0 * (double)s->io.empty_polls / (double)s->io.polls : 0.0,
 		scaled(slices, (double)s->sched.slices / seconds));
+	if (e->steal != HAUL_STEAL_OFF)
+		fprintf(out, "  stolen %7s/s", scaled(stolen, (double)s->sched.stolen / seconds));
+	fputc('\n', out);
 	if (s->wait.sleeps > 0)
 		print_wait(out, &s->wait, seconds);
 }

@@ -12,6 +12,7 @@
  *	        E4 what came before the number was set before what a reader does who has seen
  *	        it: release, acquire
  *	turn    deals out numbers
+ *	tally   a number to which any thread adds
  *	permit  given by one thread, taken by it or by another one
  *	        E3 what the giver did before what follows the taking: release, acquire. The other
  *	        one takes by an exchange, so a permit given at the same time is taken with all that
@@ -106,6 +107,20 @@ static inline void hauli_count_set(struct hauli_count *n, uint32_t value)
 static inline uint32_t hauli_count_get(const struct hauli_count *n)
 {
 	return atomic_load_explicit(&n->value, memory_order_acquire /* word.E4:A */);
+}
+
+struct hauli_tally {
+	_Atomic uint64_t value;
+};
+
+static inline void hauli_tally_add(struct hauli_tally *t, uint64_t n)
+{
+	atomic_fetch_add_explicit(&t->value, n, memory_order_relaxed /* a number only */);
+}
+
+static inline uint64_t hauli_tally_get(const struct hauli_tally *t)
+{
+	return atomic_load_explicit(&t->value, memory_order_relaxed /* a number only */);
 }
 
 struct hauli_permit {

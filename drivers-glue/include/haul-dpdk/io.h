@@ -23,7 +23,8 @@ extern "C" {
 /* Where packets come from: one carrier's receive queue of one port. Its carrier's alone. */
 struct haul_rx {
 	unsigned port; /* index into haul_io_opts.ports */
-	unsigned carrier; /* number of the carrier, for state that handlers keep per carrier */
+	unsigned
+		carrier; /* number of the carrier; see haul_io_opts.coro for state kept per carrier */
 	struct haul_txq *reply; /* this carrier's transmit queue of the same port */
 	struct haul_txq
 		*peer; /* and of the port that it is paired with (0-1, 2-3; itself if alone) */
@@ -67,6 +68,14 @@ HAUL_API const char *haul_poll_name(enum haul_poll_how how); /* "adaptive" */
 /* Whether this machine has it: all have all but pause. Any thread, before EAL too. */
 HAUL_API bool haul_poll_available(enum haul_poll_how how);
 
+/* How handlers that were stolen send. */
+enum haul_io_order {
+	/* At home, in the order in which they would have if none was stolen: what comes of one flow
+	 * (haul_net_flow()) goes in order. A handler that yields or waits gives up its place. */
+	HAUL_ORDER_FLOW,
+	HAUL_ORDER_ANY, /* through the queue of the carrier on which they run: in any order */
+};
+
 struct haul_io_opts {
 	struct haul_port **ports;
 	unsigned nb_ports;
@@ -97,8 +106,13 @@ struct haul_io_opts {
 	 * what is not a NIC. With a bound a poller sleeps no longer than its queues last.
 	 */
 	uint64_t packet_rate;
-	const struct haul_coro_opts *coro; /* for on_packet: name, stack size; they are
-						* pinned, so that flows keep their order */
+	/*
+	 * For on_packet: name, stack size. pinned: handlers always run on the carrier that received
+	 * the packet, so that what they keep per carrier (rx->carrier) is theirs alone. Otherwise
+	 * they may be stolen where the runtime steals; haul_pin() brings one home.
+	 */
+	const struct haul_coro_opts *coro;
+	enum haul_io_order order;
 	void *arg;
 };
 
