@@ -20,8 +20,8 @@ static int group_init(struct haul_runtime *rt, const struct haul_plan *plan,
 	const struct haul_runtime_opts *opts, unsigned number)
 {
 	struct hauli_group *g = &rt->groups[number];
-
 	struct hauli_policy *p = &g->policy;
+	uint64_t worth = opts->steal_worth_ns ? opts->steal_worth_ns : WORTH_NS;
 	unsigned ids[HAULI_HELP_MEMBERS];
 	int err;
 
@@ -30,8 +30,8 @@ static int group_init(struct haul_runtime *rt, const struct haul_plan *plan,
 		.depth = opts->steal_depth ? opts->steal_depth : 1,
 		.naps = 5,
 		.pull_every = 16,
-		.worth =
-			hauli_ticks_from_ns(opts->steal_worth_ns ? opts->steal_worth_ns : WORTH_NS),
+		.worth = hauli_ticks_from_ns(worth),
+		.take = hauli_ticks_from_ns(worth),
 		.hog = hauli_ticks_from_ns(HOG_NS),
 		.nap = hauli_ticks_from_ns(NAP_NS),
 	};

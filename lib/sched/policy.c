@@ -99,11 +99,12 @@ static bool is_worth_it(const struct hauli_policy *p, const struct hauli_sight *
 		burden(p, s, now) >= p->rules.worth;
 }
 
-/* So many that the theft pays, by the average slice; at most half, and at most what is asked. */
+/* So many that the theft pays, by the average slice; at most half, counting the one that runs, and
+ * at most what is asked. */
 static unsigned amount(const struct hauli_policy *p, const struct hauli_sight *s)
 {
-	uint64_t pays = p->rules.worth / (s->average + 1) + 1;
-	uint32_t half = s->depth / 2 + 1;
+	uint64_t pays = p->rules.take / (s->average + 1) + 1;
+	uint32_t half = (s->depth + (s->began != 0 ? 2 : 1)) / 2;
 	unsigned n = p->rules.most < half ? p->rules.most : half;
 
 	return n < pays ? n : (unsigned)pays;
@@ -257,7 +258,7 @@ static bool search(struct hauli_thief *t, uint64_t now)
 static bool probe(struct hauli_thief *t, uint64_t now)
 {
 	const struct hauli_policy *p = t->policy;
-	struct hauli_sight s, best_sight;
+	struct hauli_sight s, best_sight = {0};
 	int best = NOBODY;
 
 	for (unsigned i = 0; i < 2 && i + 1 < p->members; i++) {

@@ -55,6 +55,7 @@ static const struct hauli_rules rules = {
 	.naps = 3,
 	.pull_every = 16,
 	.worth = 1000,
+	.take = 1000,
 	.hog = 10000,
 	.nap = 500,
 };

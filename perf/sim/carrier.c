@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The round of a simulated carrier, as lib/sched/carrier.c has it: mail, chains of slices until a
+ * budget is spent, one poll, and when there was nothing to do, help for others, or sleep. A step
+ * does at once all that comes before the next wait, and what that costs puts off the wait's end.
+ */
+#include "sim.h"
+
+#define CHAIN_MAX 32
+#define BUDGET_MAX 255
+#define ROUND 50000
+#define POLL_INTERVAL 20000
+#define BURST 32 /* of a poll, and of a source */
+
+void sim_carrier_init(struct sim_carrier *c, struct sim_world *w, unsigned id, unsigned cluster)
+{
+	*c = (struct sim_carrier){.w = w, .id = id, .cluster = cluster, .search = -1};
+	c->budget = w->o->arrive == SIM_POLL ? 1 : UINT32_MAX;
+	c->state = SIM_LOOPS;
+	sim_queue_init(&c->ring);
+	sim_queue_init(&c->nic);
+	sim_queue_init(&c->loot);
+	sim_queue_init(&c->mail);
+}
+
+static uint64_t now(const struct sim_carrier *c)
+{
+	return c->w->now + c->cost;
+}
+
+static void go_on(struct sim_carrier *c, enum sim_state state, uint64_t after)
+{
+	c->state = state;
+	sim_schedule(c, now(c) + after);
+}
+
+void sim_carrier_push(struct sim_carrier *c, struct sim_task *t)
+{
+	sim_queue_push(&c->ring, t);
+	c->pushed++;
+}
+
+bool sim_carrier_wake(struct sim_carrier *c)
+{
+	const struct sim_opts *o = c->w->o;
+
+	if (c->state == SIM_IDLES && c->next_at > c->w->now + o->poll_cost)
+		sim_schedule(c, c->w->now + o->poll_cost);
+	if (c->state != SIM_SLEEPS)
+		return false;
+	c->w->acts->cost += o->wake_call;
+	c->w->counts.wakes++;
+	c->state = SIM_WAKES;
+	sim_schedule(c, c->w->now + o->wake);
+	return true;
+}
+
+void sim_carrier_arrive(struct sim_carrier *c, struct sim_task *t)
+{
+	bool polls = c->w->o->arrive == SIM_POLL;
+
+	c->w->acts = &c->w->outside;
+	sim_queue_push(polls ? &c->nic : &c->mail, t);
+	if (!sim_carrier_wake(c) && !polls && c->group)
+		sim_offer(c);
+}
+
+static bool has_mail(const struct sim_carrier *c)
+{
+	return c->mail.length > 0 || c->notes > 0 || c->search >= 0;
+}
+
+/* A thief may be where the owner is about to go. */
+static void wait_for_thief(struct sim_carrier *c)
+{
+	if (c->guarded > now(c))
+		c->cost = c->guarded - c->w->now;
+}
+
+static void receive(struct sim_carrier *c)
+{
+	struct sim_task *t;
+
+	if (!has_mail(c))
+		return;
+	wait_for_thief(c);
+	c->cost += (c->mail.length + c->notes) * c->w->o->receive_cost;
+	c->notes = c->notes_seen = 0;
+	while ((t = sim_queue_pop(&c->mail))) {
+		t->away = false;
+		sim_carrier_push(c, t);
+	}
+	if (c->search >= 0) {
+		unsigned token = (unsigned)c->search;
+
+		c->search = -1;
+		c->w->counts.searches++;
+		hauli_policy_begin(&c->thief, token, now(c));
+	}
+}
+
+/* A source starts a burst, and is done with when it has none left. */
+static void start_burst(struct sim_carrier *c, struct sim_task *source)
+{
+	for (unsigned i = 0; i < BURST && source->slices > 0; i++, source->slices--) {
+		struct sim_task *t = sim_task_new(c->w, c->id, sim_load_service(&c->w->load));
+
+		c->cost += c->w->o->spawn_cost;
+		t->came = now(c);
+		sim_carrier_push(c, t);
+		if (c->group)
+			sim_offer(c);
+	}
+}
+
+static void start_slice(struct sim_carrier *c, struct sim_task *t)
+{
+	const struct sim_opts *o = c->w->o;
+	uint64_t takes = t->service + o->slice_cost;
+
+	c->current = t;
+	c->ran++;
+	c->chain--;
+	if (t->source)
+		start_burst(c, t);
+	else if (t->away)
+		takes += c->w->carriers[t->home].cluster == c->cluster ? o->refill : o->far_refill;
+	go_on(c, SIM_RUNS, takes);
+}
+
+static void send_home(struct sim_carrier *c, struct sim_task *t)
+{
+	struct sim_carrier *home = &c->w->carriers[t->home];
+
+	c->cost += c->w->o->send_cost;
+	if (t->slices > 0) {
+		sim_queue_push(&home->mail, t);
+	} else {
+		home->notes++;
+		sim_task_end(c->w, t, c->w->now);
+	}
+	sim_carrier_wake(home);
+}
+
+static void end_slice(struct sim_carrier *c)
+{
+	struct sim_task *t = c->current;
+
+	c->current = NULL;
+	if (t->source) {
+		if (t->slices > 0)
+			sim_carrier_push(c, t);
+		else
+			sim_task_end(c->w, t, c->w->now);
+		return;
+	}
+	t->slices--;
+	c->w->counts.slices++;
+	c->w->counts.worked += t->service;
+	if (t->away)
+		send_home(c, t);
+	else if (t->slices > 0)
+		sim_carrier_push(c, t);
+	else
+		sim_task_end(c->w, t, c->w->now);
+}
+
+static void begin_chain(struct sim_carrier *c)
+{
+	unsigned left = c->budget - c->ran;
+
+	wait_for_thief(c);
+	c->closed = false;
+	c->chain = left < CHAIN_MAX ? left : CHAIN_MAX;
+	c->chain_began = now(c) + 1; /* 0 means none */
+	c->slice_average = c->slice_ticks;
+	if (!c->group)
+		return;
+	if (c->thief.search)
+		hauli_policy_end(&c->thief);
+	if (hauli_policy_has_spare(c->ring.length, has_mail(c)))
+		sim_offer(c);
+}
+
+/* The next slice of the chain; false: it has ended. */
+static bool next_in_chain(struct sim_carrier *c)
+{
+	struct sim_task *t = c->chain > 0 && !c->closed ? sim_queue_pop(&c->ring) : NULL;
+
+	if (t)
+		start_slice(c, t);
+	return t != NULL;
+}
+
+static void learn_slice_length(struct sim_carrier *c, uint64_t ns)
+{
+	uint64_t fits;
+
+	if (ns > c->slice_ticks)
+		c->slice_ticks = ns;
+	else
+		c->slice_ticks -= (c->slice_ticks - ns) / 8;
+	if (c->w->o->arrive != SIM_POLL)
+		return;
+	fits = POLL_INTERVAL / (c->slice_ticks + 1);
+	c->budget = c->budget * 2 < fits ? c->budget * 2 : (unsigned)fits;
+	if (c->budget > BUDGET_MAX)
+		c->budget = BUDGET_MAX;
+	if (c->budget == 0)
+		c->budget = 1;
+}
+
+static bool poll(struct sim_carrier *c)
+{
+	struct sim_task *t;
+	unsigned n = 0;
+
+	if (c->w->o->arrive != SIM_POLL)
+		return false;
+	c->cost += c->w->o->poll_cost;
+	for (; n < BURST && (t = sim_queue_pop(&c->nic)); n++) {
+		c->cost += c->w->o->spawn_cost;
+		sim_carrier_push(c, t);
+	}
+	return n > 0;
+}
+
+/* One that does not sleep looks for work itself, in every so many empty polls. */
+static void spin(struct sim_carrier *c)
+{
+	const struct sim_opts *o = c->w->o;
+
+	if (c->group && hauli_policy_pull(&c->thief, now(c)))
+		go_on(c, SIM_LOOPS, 0);
+	else
+		go_on(c, SIM_IDLES, o->poll_cost * o->pull_every);
+}
+
+static void sleep(struct sim_carrier *c)
+{
+	if (!c->group) {
+		c->state = SIM_SLEEPS;
+		sim_schedule(c, SIM_NEVER);
+		return;
+	}
+	if (hauli_policy_idle(&c->thief, now(c))) {
+		go_on(c, SIM_LOOPS, 0);
+		return;
+	}
+	if (!c->thief.search)
+		hauli_help_lie_down(&c->thief.policy->help, c->thief.seat);
+	c->state = SIM_SLEEPS;
+	if (!hauli_policy_may_stay(&c->thief, now(c))) {
+		hauli_help_get_up(&c->thief.policy->help, c->thief.seat);
+		go_on(c, SIM_LOOPS, 0);
+	} else if (c->thief.search) {
+		uint64_t until = c->thief.nap_until;
+
+		sim_schedule(c, until > now(c) ? until : now(c) + c->w->o->poll_cost);
+	} else {
+		sim_schedule(c, SIM_NEVER);
+	}
+}
+
+/* The round after its slices. */
+static void end_round(struct sim_carrier *c, bool busy)
+{
+	if (c->thief.search && !busy)
+		busy = hauli_policy_idle(&c->thief, now(c));
+	busy |= poll(c);
+	if (busy)
+		go_on(c, SIM_LOOPS, 0);
+	else if (c->w->o->idle == SIM_SPIN)
+		spin(c);
+	else
+		sleep(c);
+}
+
+static void begin_round(struct sim_carrier *c)
+{
+	struct sim_task *t;
+
+	while ((t = sim_queue_pop(&c->loot)))
+		sim_carrier_push(c, t);
+	receive(c);
+	c->ran = 0;
+	c->round_began = now(c);
+	if (c->ring.length == 0) {
+		end_round(c, false);
+		return;
+	}
+	begin_chain(c);
+	next_in_chain(c);
+}
+
+/* Between two chains. */
+static void end_chain(struct sim_carrier *c)
+{
+	uint64_t spent;
+
+	c->chain_began = 0;
+	receive(c);
+	spent = now(c) - c->round_began;
+	if (c->ring.length > 0 && c->ran < c->budget && spent < ROUND) {
+		begin_chain(c);
+		next_in_chain(c);
+		return;
+	}
+	learn_slice_length(c, spent / c->ran);
+	end_round(c, true);
+}
+
+void sim_carrier_step(struct sim_carrier *c)
+{
+	enum sim_state was = c->state;
+
+	if (c->debt > 0 && was != SIM_SLEEPS && was != SIM_WAKES) {
+		uint64_t debt = c->debt;
+
+		c->debt = 0;
+		sim_schedule(c, c->w->now + debt);
+		return;
+	}
+	c->w->acts = c;
+	c->cost = 0;
+	if (was == SIM_RUNS) {
+		end_slice(c);
+		if (!next_in_chain(c))
+			end_chain(c);
+		return;
+	}
+	if (c->group && (was == SIM_SLEEPS || was == SIM_WAKES))
+		hauli_help_get_up(&c->thief.policy->help, c->thief.seat);
+	c->state = SIM_LOOPS;
+	begin_round(c);
+}

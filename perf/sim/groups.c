@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the policy sees of simulated carriers and does to them: as lib/sched/steal.c for real ones. */
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "sim.h"
+
+static struct sim_group *group_of(const struct hauli_policy *p)
+{
+	return (struct sim_group *)((uintptr_t)p - offsetof(struct sim_group, policy));
+}
+
+static struct sim_carrier *member(const struct hauli_policy *p, unsigned seat)
+{
+	const struct sim_group *g = group_of(p);
+
+	return &g->w->carriers[g->carriers[seat]];
+}
+
+static void pay(struct sim_world *w, uint64_t ns)
+{
+	w->acts->cost += ns;
+	if (w->acts != &w->outside)
+		w->counts.overhead += ns;
+}
+
+static void look(const struct hauli_policy *p, unsigned seat, struct hauli_sight *s)
+{
+	const struct sim_carrier *v = member(p, seat);
+	bool far = v->cluster != v->w->acts->cluster;
+
+	pay(v->w, far ? v->w->o->far_look_cost : v->w->o->look_cost);
+	v->w->counts.looks++;
+	v->w->counts.far_looks += far;
+	*s = (struct hauli_sight){
+		.depth = v->ring.length < 256 ? v->ring.length : 256,
+		.fresh = v->pushed != v->seen,
+		.mail = v->mail.length > 0 || v->notes > v->notes_seen,
+		.began = v->chain_began,
+		.average = v->slice_average,
+	};
+}
+
+/* The barrier interrupts all that run, of whichever group. */
+static void interrupt_others(struct sim_world *w, const struct sim_carrier *thief)
+{
+	for (unsigned i = 0; i < w->o->carriers; i++) {
+		struct sim_carrier *c = &w->carriers[i];
+
+		if (c == thief || c->state == SIM_SLEEPS || c->state == SIM_WAKES)
+			continue;
+		c->debt += w->o->interrupt;
+		w->counts.overhead += w->o->interrupt;
+		w->counts.interrupts++;
+	}
+}
+
+static struct sim_task *take_one(struct sim_carrier *v, unsigned taken)
+{
+	struct sim_task *t = sim_queue_rob(&v->ring);
+
+	if (!t)
+		v->seen = v->pushed;
+	if (t || taken > 0)
+		return t;
+	v->notes_seen = v->notes;
+	return sim_queue_pop(&v->mail);
+}
+
+static bool steal(struct hauli_thief *thief, unsigned victim, unsigned most)
+{
+	struct sim_carrier *v = member(thief->policy, victim);
+	struct sim_carrier *c =
+		(struct sim_carrier *)((char *)thief - offsetof(struct sim_carrier, thief));
+	struct sim_world *w = c->w;
+	struct sim_task *t;
+	unsigned n;
+
+	if (v->guarded > w->now + c->cost) {
+		w->counts.failed++;
+		return false;
+	}
+	pay(w, w->o->barrier);
+	interrupt_others(w, c);
+	v->guarded = w->now + c->cost;
+	v->closed = true;
+	for (n = 0; n < most && (t = take_one(v, n)); n++) {
+		t->away = t->home != c->id;
+		sim_queue_push(&c->loot, t);
+	}
+	w->counts.failed += n == 0;
+	w->counts.thefts += n > 0;
+	w->counts.stolen += n;
+	w->counts.crossed += v->cluster == c->cluster ? 0 : n;
+	return n > 0;
+}
+
+static bool send_search(struct hauli_policy *p, unsigned seat, unsigned token)
+{
+	struct sim_carrier *c = member(p, seat);
+
+	if (c->state != SIM_SLEEPS)
+		return false;
+	c->search = (int)token;
+	return sim_carrier_wake(c);
+}
+
+static bool is_asleep(const struct hauli_policy *p, unsigned seat)
+{
+	return member(p, seat)->state == SIM_SLEEPS;
+}
+
+static const struct hauli_acts acts = {look, steal, send_search, is_asleep};
+
+static int group_init(
+	struct sim_group *g, struct sim_world *w, const struct haul_plan *plan, unsigned number)
+{
+	const struct sim_opts *o = w->o;
+	struct hauli_policy *p = &g->policy;
+
+	*g = (struct sim_group){.w = w};
+	p->rules = (struct hauli_rules){
+		.most = (unsigned)o->most,
+		.depth = (unsigned)o->depth,
+		.naps = (unsigned)o->naps,
+		.pull_every = (unsigned)o->pull_every,
+		.worth = o->worth,
+		.take = o->take,
+		.hog = o->hog,
+		.nap = o->nap,
+	};
+	for (unsigned i = 0; i < plan->carriers; i++)
+		if (o->steal == HAUL_STEAL_GLOBAL || plan->places[i].cluster == number)
+			g->carriers[p->members++] = i;
+	for (unsigned i = 0; p->members > 1 && i < p->members; i++) {
+		struct sim_carrier *c = &w->carriers[g->carriers[i]];
+
+		c->group = g;
+		c->thief = (struct hauli_thief){.policy = p, .seat = i};
+	}
+	return hauli_policy_init(p, plan, g->carriers, (unsigned)o->searchers, &acts);
+}
+
+int sim_groups_init(struct sim_world *w, const struct haul_plan *plan)
+{
+	unsigned n = w->o->steal == HAUL_STEAL_GLOBAL ? 1 : plan->clusters;
+	int err = 0;
+
+	if (w->o->steal == HAUL_STEAL_OFF)
+		return 0;
+	w->groups = aligned_alloc(_Alignof(struct sim_group), n * sizeof(w->groups[0]));
+	if (!w->groups)
+		return -ENOMEM;
+	for (w->nb_groups = 0; w->nb_groups < n && !err; w->nb_groups++)
+		err = group_init(&w->groups[w->nb_groups], w, plan, w->nb_groups);
+	return err;
+}
+
+void sim_groups_fini(struct sim_world *w)
+{
+	while (w->nb_groups > 0)
+		hauli_policy_fini(&w->groups[--w->nb_groups].policy);
+	free(w->groups);
+}
+
+void sim_offer(struct sim_carrier *c)
+{
+	hauli_policy_offer(&c->group->policy, c->thief.seat);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim.h"
+
+enum kind { NUMBER, REAL, SWITCH };
+
+static const struct option {
+	const char *name;
+	enum kind kind;
+	size_t at;
+	const char *is; /* by default */
+	const char *words; /* that stand for 0, 1, ...; NULL: a number */
+	double least, most;
+	const char *what;
+} options[] = {
+#define OPTION(name, kind, field, ...)                                    \
+	{                                                                 \
+		name, kind, offsetof(struct sim_opts, field), __VA_ARGS__ \
+	}
+	OPTION("carriers", NUMBER, carriers, "64", NULL, 2, 256, "how many"),
+	OPTION("clusters", NUMBER, clusters, "8", NULL, 1, 16, "they are in so many, evenly"),
+	OPTION("idle", NUMBER, idle, "park", "park spin", 0, 0, "what they do without work"),
+	OPTION("steal", NUMBER, steal, "cluster", "off cluster global", 0, 0, "from whom"),
+	OPTION("searchers", NUMBER, searchers, "1", NULL, 1, 32, "of a group at a time"),
+	OPTION("most", NUMBER, most, "32", NULL, 1, 32, "tasks in one theft, of at most half"),
+	OPTION("depth", NUMBER, depth, "1", NULL, 1, 256, "so many must wait, but behind a hog"),
+	OPTION("worth", NUMBER, worth, "10000", NULL, 0, 1e9, "ns of work that must wait"),
+	OPTION("take", NUMBER, take, "10000", NULL, 0, 1e12, "ns of work in one theft"),
+	OPTION("hog", NUMBER, hog, "100000", NULL, 0, 1e12, "ns of a chain that count as a hog"),
+	OPTION("nap", NUMBER, nap, "50000", NULL, 1, 1e9, "ns of a searcher's first nap"),
+	OPTION("naps", NUMBER, naps, "5", NULL, 0, 20, "that end a search, each twice as long"),
+	OPTION("pull-every", NUMBER, pull_every, "16", NULL, 1, 1e6, "empty polls of who spins"),
+	OPTION("arrive", NUMBER, arrive, "poll", "poll mail source", 0, 0,
+		"by pollers, by other threads, or started in a closed loop"),
+	OPTION("load", REAL, load, "0.7", NULL, 0.001, 10, "share of all carriers' time"),
+	OPTION("service", NUMBER, service, "exp", "const exp bimodal", 0, 0, "length of a slice"),
+	OPTION("mean", NUMBER, mean, "10000", NULL, 1, 1e9, "ns of it; bimodal: the short ones"),
+	OPTION("long", NUMBER, long_ns, "500000", NULL, 1, 1e9, "bimodal: ns of the long ones"),
+	OPTION("long-share", REAL, long_share, "0.01", NULL, 0, 1, "bimodal: how many are long"),
+	OPTION("slices", NUMBER, slices, "1", NULL, 1, 1000, "of a task, with yields in between"),
+	OPTION("burst", NUMBER, burst, "1", NULL, 1, 1000, "tasks that come at once"),
+	OPTION("hot", NUMBER, hot, "0", NULL, 0, 256, "so many carriers are hot; 0: even"),
+	OPTION("hot-share", REAL, hot_share, "0.5", NULL, 0, 1, "of all tasks that come to them"),
+	OPTION("zipf", REAL, zipf, "0", NULL, 0, 10, "instead: the n-th gets n^-this"),
+	OPTION("packed", SWITCH, packed, NULL, NULL, 0, 0,
+		"the hottest are in one cluster, else spread over all"),
+	OPTION("us", NUMBER, us, "100000", NULL, 1, 1e9, "how long tasks come"),
+	OPTION("tasks", NUMBER, tasks, "100000", NULL, 1, 1e9, "that sources start"),
+	OPTION("seed", NUMBER, seed, "1", NULL, 0, 1e18, "of all that is drawn"),
+	OPTION("slice-cost", NUMBER, slice_cost, "50", NULL, 0, 1e9, "ns: a switch"),
+	OPTION("spawn-cost", NUMBER, spawn_cost, "60", NULL, 0, 1e9, "ns: start a task"),
+	OPTION("send-cost", NUMBER, send_cost, "100", NULL, 0, 1e9, "ns: a message to a carrier"),
+	OPTION("receive-cost", NUMBER, receive_cost, "50", NULL, 0, 1e9, "ns: handle one"),
+	OPTION("poll-cost", NUMBER, poll_cost, "60", NULL, 1, 1e9, "ns: an empty poll"),
+	OPTION("look-cost", NUMBER, look_cost, "60", NULL, 0, 1e9, "ns: look at a carrier"),
+	OPTION("far-look-cost", NUMBER, far_look_cost, "200", NULL, 0, 1e9,
+		"ns: the same, of another cluster"),
+	OPTION("wake-call", NUMBER, wake_call, "2500", NULL, 0, 1e9, "ns: of who wakes"),
+	OPTION("wake", NUMBER, wake, "6000", NULL, 1, 1e9, "ns: until who slept runs"),
+	OPTION("barrier", NUMBER, barrier, "5000", NULL, 0, 1e9, "ns: a theft, for the thief"),
+	OPTION("interrupt", NUMBER, interrupt, "1000", NULL, 0, 1e9,
+		"ns: a theft, for each carrier that runs"),
+	OPTION("refill", NUMBER, refill, "200", NULL, 0, 1e9, "ns: a stolen slice's cold caches"),
+	OPTION("far-refill", NUMBER, far_refill, "2000", NULL, 0, 1e9,
+		"ns: the same, from another cluster"),
+	OPTION("json", SWITCH, json, NULL, NULL, 0, 0, "print one line of JSON"),
+};
+
+#define NB_OPTIONS (sizeof(options) / sizeof(options[0]))
+
+static void help(void)
+{
+	printf("sim: stealing in virtual time, decided by the library's own code\n\n"
+	       "usage: sim [--OPTION VALUE] ...\n\n");
+	for (unsigned i = 0; i < NB_OPTIONS; i++) {
+		const struct option *p = &options[i];
+
+		printf("  --%-14s %s", p->name, p->what);
+		if (p->words)
+			printf(" (%s)", p->words);
+		if (p->is)
+			printf(" [%s]", p->is);
+		printf("\n");
+	}
+	printf("\nThe same options give the same output. Exit code: 0, 1 when tasks are lost, "
+	       "2 for a wrong option.\n");
+}
+
+/* The place of a word among those of the option, or -1. */
+static int find(const char *words, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (int i = 0; *words; i++) {
+		size_t len = strcspn(words, " ");
+
+		if (len == n && memcmp(words, word, n) == 0)
+			return i;
+		words += len + (words[len] == ' ');
+	}
+	return -1;
+}
+
+static int refuse(const struct option *p, const char *value)
+{
+	if (p->words)
+		fprintf(stderr, "sim: --%s '%s': give one of: %s\n", p->name, value, p->words);
+	else
+		fprintf(stderr, "sim: --%s '%s': give a number from %g to %g\n", p->name, value,
+			p->least, p->most);
+	return -1;
+}
+
+static int set(struct sim_opts *o, const struct option *p, const char *value)
+{
+	void *field = (char *)o + p->at;
+	char *end;
+	double x;
+
+	if (p->words) {
+		int n = find(p->words, value);
+
+		if (n < 0)
+			return refuse(p, value);
+		*(uint64_t *)field = (uint64_t)n;
+		return 0;
+	}
+	x = strtod(value, &end);
+	if (end == value || *end || !(x >= p->least && x <= p->most))
+		return refuse(p, value);
+	if (p->kind == REAL) {
+		*(double *)field = x;
+		return 0;
+	}
+	*(uint64_t *)field = strtoull(value, &end, 10);
+	return *end ? refuse(p, value) : 0;
+}
+
+static const struct option *find_option(const char *arg)
+{
+	if (strncmp(arg, "--", 2) == 0)
+		for (unsigned i = 0; i < NB_OPTIONS; i++)
+			if (strcmp(arg + 2, options[i].name) == 0)
+				return &options[i];
+	return NULL;
+}
+
+static int check(const struct sim_opts *o)
+{
+	if (o->carriers % o->clusters != 0) {
+		fprintf(stderr,
+			"sim: %" PRIu64 " carriers in %" PRIu64
+			" clusters: give a multiple of the clusters\n",
+			o->carriers, o->clusters);
+		return -1;
+	}
+	if (o->hot >= o->carriers) {
+		fprintf(stderr, "sim: --hot %" PRIu64 ": give fewer than there are carriers\n",
+			o->hot);
+		return -1;
+	}
+	return 0;
+}
+
+int sim_options(struct sim_opts *o, int argc, char **argv)
+{
+	for (unsigned i = 0; i < NB_OPTIONS; i++)
+		if (options[i].is)
+			set(o, &options[i], options[i].is);
+	for (int i = 1; i < argc; i++) {
+		const struct option *p = find_option(argv[i]);
+
+		if (strcmp(argv[i], "--help") == 0) {
+			help();
+			return 1;
+		}
+		if (!p) {
+			fprintf(stderr, "sim: '%s' is no option; --help lists them\n", argv[i]);
+			return -1;
+		}
+		if (p->kind == SWITCH) {
+			*(bool *)((char *)o + p->at) = true;
+			continue;
+		}
+		if (++i == argc) {
+			fprintf(stderr, "sim: --%s: give a value\n", p->name);
+			return -1;
+		}
+		if (set(o, p, argv[i]) != 0)
+			return -1;
+	}
+	return check(o);
+}
+
+void sim_options_json(FILE *out, const struct sim_opts *o)
+{
+	for (unsigned i = 0; i < NB_OPTIONS; i++) {
+		const struct option *p = &options[i];
+		const void *field = (const char *)o + p->at;
+
+		if (p->at == offsetof(struct sim_opts, json))
+			continue;
+		fprintf(out, "\"%s\":", p->name);
+		if (p->kind == SWITCH)
+			fprintf(out, "%s,", *(const bool *)field ? "true" : "false");
+		else if (p->kind == REAL)
+			fprintf(out, "%g,", *(const double *)field);
+		else
+			fprintf(out, "%" PRIu64 ",", *(const uint64_t *)field);
+	}
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Stealing in virtual time: the library's own decisions (lib/sched/policy.c, lib/conc/help.c) over
+ * simulated carriers on a machine that lib/topo plans for. All times are nanoseconds.
+ */
+#ifndef PERF_SIM_H
+#define PERF_SIM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <haul/runtime.h>
+
+#include "base/random.h"
+#include "sched/policy.h"
+
+#define SIM_NEVER UINT64_MAX
+#define SIM_CARRIERS_MAX HAULI_HELP_MEMBERS
+
+enum sim_idle { SIM_PARK, SIM_SPIN };
+enum sim_service { SIM_CONST, SIM_EXP, SIM_BIMODAL };
+enum sim_arrive {
+	SIM_POLL, /* packets, that each carrier's poller takes */
+	SIM_MAIL, /* from threads that are no carriers, into inboxes */
+	SIM_SOURCE, /* a coroutine on each carrier starts a burst each time it runs */
+};
+
+struct sim_opts {
+	/* The machine. */
+	uint64_t carriers, clusters;
+	uint64_t idle; /* enum sim_idle */
+	/* The policy. */
+	uint64_t steal; /* enum haul_steal */
+	uint64_t searchers, most, depth, naps, pull_every, worth, take, hog, nap;
+	/* The load. */
+	uint64_t arrive, service; /* enums */
+	double load; /* of all carriers' time */
+	uint64_t mean, long_ns, slices, burst;
+	double long_share;
+	uint64_t hot; /* so many carriers */
+	double hot_share; /* get that share of it all */
+	double zipf;
+	bool packed; /* the busiest are neighbours, else in different clusters */
+	uint64_t tasks; /* of all sources together */
+	uint64_t us, seed;
+	/* What things cost. */
+	uint64_t slice_cost, spawn_cost, send_cost, receive_cost, poll_cost;
+	uint64_t look_cost, far_look_cost;
+	uint64_t wake_call, wake; /* of who wakes; until the other one runs */
+	uint64_t barrier, interrupt; /* of a theft: its thief, and each carrier that runs */
+	uint64_t refill, far_refill; /* of a stolen slice, within the cluster and between them */
+	bool json;
+};
+
+/* 0, 1 after --help, or -1 after a line that says what is wrong. */
+int sim_options(struct sim_opts *o, int argc, char **argv);
+void sim_options_json(FILE *out, const struct sim_opts *o);
+
+struct sim_task {
+	struct sim_task *next;
+	uint64_t came;
+	uint64_t service; /* of one slice */
+	unsigned home;
+	unsigned slices; /* still to be run */
+	unsigned ended; /* how often: has to be once */
+	bool source; /* pinned; its slices left are those that it starts */
+	bool away; /* stolen; its last slice may be over */
+};
+
+struct sim_queue {
+	struct sim_task *first, **end;
+	unsigned length;
+};
+
+void sim_queue_init(struct sim_queue *q);
+void sim_queue_push(struct sim_queue *q, struct sim_task *t);
+struct sim_task *sim_queue_pop(struct sim_queue *q);
+/* The oldest that is no source. */
+struct sim_task *sim_queue_rob(struct sim_queue *q);
+
+/* When tasks come, for whom, and how long they take: the same for each policy. */
+struct sim_load {
+	const struct sim_opts *o;
+	struct hauli_random random;
+	double between; /* two arrivals, in the mean */
+	double upto[SIM_CARRIERS_MAX]; /* sums of the carriers' shares */
+	uint64_t next_at; /* SIM_NEVER: no more */
+	double at;
+};
+
+void sim_load_init(struct sim_load *l, const struct sim_opts *o, const struct haul_plan *plan);
+void sim_load_next(struct sim_load *l);
+unsigned sim_load_carrier(struct sim_load *l);
+uint64_t sim_load_service(struct sim_load *l);
+
+/* Durations, in buckets of 1/64 of their size. */
+#define SIM_BUCKETS (59 * 64)
+
+struct sim_times {
+	uint64_t n, sum, most;
+	uint64_t buckets[SIM_BUCKETS];
+};
+
+void sim_times_add(struct sim_times *h, uint64_t ns);
+uint64_t sim_times_at(const struct sim_times *h, double q);
+
+enum sim_state { SIM_RUNS, SIM_LOOPS, SIM_IDLES, SIM_SLEEPS, SIM_WAKES };
+
+struct sim_group;
+
+struct sim_carrier {
+	struct sim_world *w;
+	unsigned id, cluster;
+	enum sim_state state;
+	uint64_t next_at; /* its next step */
+	unsigned in_heap; /* its place there */
+	uint64_t cost; /* of what it has just done */
+	uint64_t debt; /* interrupts that it has not yet felt */
+
+	struct sim_queue ring, nic;
+	struct sim_queue loot; /* it has when its theft is over */
+	struct sim_queue mail; /* in its inbox: tasks that start or come back */
+	unsigned notes, notes_seen; /* there as well: of those that ended away; by thieves */
+	int search; /* and the token that it was sent, or -1 */
+	uint64_t pushed, seen; /* fresh: they differ */
+	uint64_t guarded; /* a thief is in the ring until then */
+	bool closed; /* a thief has ended the chain */
+
+	struct sim_task *current;
+	unsigned chain, ran, budget; /* slices */
+	uint64_t round_began, chain_began, slice_ticks, slice_average;
+
+	struct sim_group *group; /* NULL: stealing is off */
+	struct hauli_thief thief;
+};
+
+struct sim_group {
+	struct hauli_policy policy;
+	unsigned carriers[SIM_CARRIERS_MAX]; /* by seat */
+	struct sim_world *w;
+};
+
+struct sim_counts {
+	uint64_t came, ended, slices, offered, worked; /* tasks, slices run, ns asked and done */
+	uint64_t thefts, stolen, crossed, failed, looks, far_looks, searches, wakes;
+	uint64_t interrupts, overhead; /* ns that carriers spent on stealing */
+};
+
+struct sim_world {
+	const struct sim_opts *o;
+	uint64_t now;
+	struct sim_load load;
+	struct sim_carrier carriers[SIM_CARRIERS_MAX], outside;
+	struct sim_carrier *acts; /* who pays for what is done now */
+	struct sim_carrier *heap[SIM_CARRIERS_MAX]; /* the earliest first */
+	struct sim_group *groups;
+	unsigned nb_groups;
+	struct sim_task *free;
+	struct sim_counts counts;
+	struct sim_times times;
+};
+
+/* groups.c: the policy's view. 0 or -ENOMEM. */
+int sim_groups_init(struct sim_world *w, const struct haul_plan *plan);
+void sim_groups_fini(struct sim_world *w);
+void sim_offer(struct sim_carrier *c);
+
+/* carrier.c */
+void sim_carrier_init(struct sim_carrier *c, struct sim_world *w, unsigned id, unsigned cluster);
+void sim_carrier_step(struct sim_carrier *c);
+void sim_carrier_push(struct sim_carrier *c, struct sim_task *t);
+/* A task from outside comes. */
+void sim_carrier_arrive(struct sim_carrier *c, struct sim_task *t);
+/* Wakes it if it sleeps; true if it did. w->acts pays. */
+bool sim_carrier_wake(struct sim_carrier *c);
+
+/* world.c */
+void sim_schedule(struct sim_carrier *c, uint64_t at);
+struct sim_task *sim_task_new(struct sim_world *w, unsigned home, uint64_t service);
+void sim_task_end(struct sim_world *w, struct sim_task *t, uint64_t at);
+/* Runs it all. 0, or -1 with a line that says what went wrong. */
+int sim_run(struct sim_world *w);
+
+#endif
