@@ -10,10 +10,11 @@
  *
  *	state     meaning                            left by
  *	EMPTY     nothing there, owner awake         push -> node      try_sleep -> ASLEEP
+ *	          or about to be woken
  *	node      newest of a list, owner awake      push -> newer     drain -> EMPTY
  *	          or about to be woken
- *	ASLEEP    nothing there, owner waits         push -> node      drain -> EMPTY
- *	AWAY      the same, on something else        push -> node      drain -> EMPTY
+ *	ASLEEP    nothing there, owner waits         push -> node      drain, rouse -> EMPTY
+ *	AWAY      the same, on something else        push -> node      drain, rouse -> EMPTY
  *
  *	            push                drain, try_sleep
  *	push        CAS, one wins       all are read-modify-writes of the one word,
@@ -22,22 +23,24 @@
  * No lost wakeup: try_sleep succeeds only on EMPTY. Any push is in the head's modification
  * order either before it, then try_sleep fails, or after it, then the push replaces ASLEEP
  * and returns true. There is no second word and so no store-load edge, hence no fence.
- * One waker: ASLEEP is replaced by one read-modify-write; only its pusher saw it.
+ * One waker: ASLEEP is replaced by one read-modify-write; only its pusher saw it. A rouse is a push
+ * of nothing: what follows is as after a push that was drained already.
  *
  *	E1  the pusher's writes to the node before the owner's reads: release CAS in push, acquire
  *	    exchange in drain. A later push that replaces the head is a read-modify-write and so
- *keeps the release sequence of the ones before. E2  the owner's choice of what it waits on before
- *the waker's use of it: release CAS in try_sleep, acquire CAS in push.
- *
+ *	    keeps the release sequence of the ones before.
+ *	E2  the owner's choice of what it waits on before the waker's use of it: release CAS in
+ *	    try_sleep, acquire CAS in push and rouse.
  *	E3  the waker's last use of the inbox, and of what it wakes by, before the owner takes them
  *	    away: release in called, acquire in is_settled. The owner counts what is owed: a drain
- *	    that ends a sleep and finds a node finds the work of a pusher who must call.
+ *	    that ends a sleep and does not find the mark finds the work of one who must call.
+ *	E4  what the rouser did before what follows the drain: release in rouse, acquire in drain.
  *
  * The wait: the kernel compares the low half of the head with ASLEEP under the futex's lock, and a
  * pusher changes the head before it calls wake, so a push between try_sleep and the wait makes
  * the wait return at once. A node's address is never 1 in its low half (alignment).
  *
- * Model: tests/model/inbox.c. Stress: tests/stress/inbox.c.
+ * Model: tests/model/inbox.c, settle.c; of rouse: intake.c. Stress: tests/stress/inbox.c.
  */
 #include "conc/inbox.h"
 
@@ -67,9 +70,9 @@ static struct hauli_node *oldest_first(uintptr_t head)
 struct hauli_node *hauli_inbox_drain(struct hauli_inbox *in)
 {
 	uintptr_t head = atomic_exchange_explicit(
-		&in->head, HAULI_INBOX_EMPTY, memory_order_acquire /* inbox.E1:A */);
+		&in->head, HAULI_INBOX_EMPTY, memory_order_acquire /* inbox.E1:A inbox.E4:A */);
 
-	in->owed += in->sleeps && head > HAULI_INBOX_AWAY;
+	in->owed += in->sleeps && head != HAULI_INBOX_ASLEEP && head != HAULI_INBOX_AWAY;
 	in->sleeps = false;
 	return head <= HAULI_INBOX_AWAY ? NULL : oldest_first(head);
 }

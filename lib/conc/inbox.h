@@ -20,7 +20,7 @@ struct hauli_node {
 struct hauli_inbox {
 	HAULI_LINE _Atomic(uintptr_t) head; /* EMPTY, ASLEEP, or the newest node. Any thread */
 	_Atomic(uint64_t) calls; /* wake-up calls that have been made. Any thread */
-	uint64_t owed; /* sleeps that a push has ended. Owner */
+	uint64_t owed; /* sleeps that another thread has ended. Owner */
 	bool sleeps; /* between try_sleep and drain. Owner */
 };
 
@@ -75,6 +75,23 @@ static inline enum hauli_inbox_state hauli_inbox_push_asleep(
 	return (enum hauli_inbox_state)old;
 }
 
+/*
+ * Any thread. Ends the owner's sleep and puts nothing there: ASLEEP or AWAY as for a push, with the
+ * same duties, or EMPTY: it did not sleep.
+ */
+static inline enum hauli_inbox_state hauli_inbox_rouse(struct hauli_inbox *in)
+{
+	uintptr_t old = atomic_load_explicit(&in->head, memory_order_relaxed /* only a guess */);
+
+	do {
+		if (old != HAULI_INBOX_ASLEEP && old != HAULI_INBOX_AWAY)
+			return HAULI_INBOX_EMPTY;
+	} while (!atomic_compare_exchange_weak_explicit(&in->head, &old, HAULI_INBOX_EMPTY,
+		memory_order_acq_rel, /* inbox.E4:R inbox.E2:A */
+		memory_order_relaxed /* a new guess */));
+	return (enum hauli_inbox_state)old;
+}
+
 /* Owner. Whether there is nothing to take; a hint that may be late by one push. */
 static inline bool hauli_inbox_is_empty(const struct hauli_inbox *in)
 {
@@ -114,7 +131,7 @@ bool hauli_inbox_is_asleep(const struct hauli_inbox *in);
 struct timespec;
 void hauli_inbox_wait(struct hauli_inbox *in, const struct timespec *until);
 
-/* The one thread whose push returned true: ends hauli_inbox_wait(). */
+/* The one thread whose push or rouse said ASLEEP: ends hauli_inbox_wait(). */
 void hauli_inbox_wake(struct hauli_inbox *in);
 
 /* The same thread, when it has made its call: it touches nothing of the owner's any more. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The end of an inbox's owner: a pusher may still be on its way to wake it when it has drained
- * what was pushed, because its sleep also ends by itself. It settles, then takes away what wakers
- * use.
+ * The end of an inbox's owner: who pushes or rouses may still be on its way to wake it when it is
+ * up, because its sleep also ends by itself. It settles, then takes away what wakers use.
  */
 #include "conc/inbox.h"
 
@@ -16,6 +15,7 @@ static struct {
 	struct hauli_inbox in;
 	struct hauli_node items[ITEMS];
 	uint64_t how_to_wake; /* as a poller's eventfd */
+	uint64_t why; /* written by who rouses */
 	uint64_t got;
 } m;
 
@@ -24,14 +24,35 @@ static void init(void)
 	hauli_inbox_init(&m.in);
 }
 
+static void wake(enum hauli_inbox_state slept)
+{
+	if (slept == HAULI_INBOX_EMPTY)
+		return;
+	MODEL_ASSERT(m.how_to_wake == 1);
+	hauli_inbox_wake(&m.in);
+	hauli_inbox_called(&m.in);
+}
+
 static void pusher(void)
 {
-	for (uint64_t i = 0; i < ITEMS; i++)
-		if (hauli_inbox_push(&m.in, &m.items[i]) == HAULI_INBOX_ASLEEP) {
-			MODEL_ASSERT(m.how_to_wake == 1);
-			hauli_inbox_wake(&m.in);
-			hauli_inbox_called(&m.in);
+	for (uint64_t i = 0; i < ITEMS; i++) {
+		wake(hauli_inbox_push(&m.in, &m.items[i]));
+		if (i + 1 < ITEMS) {
+			m.why = 1;
+			wake(hauli_inbox_rouse(&m.in));
 		}
+	}
+}
+
+static void get_up(void)
+{
+	uint64_t owed = m.in.owed;
+	struct hauli_node *node = hauli_inbox_drain(&m.in);
+
+	if (!node && m.in.owed != owed)
+		MODEL_ASSERT(m.why == 1); /* roused */
+	for (; node; node = node->next)
+		m.got++;
 }
 
 static void owner(void)
@@ -42,8 +63,7 @@ static void owner(void)
 	while (m.got < ITEMS) {
 		if (hauli_inbox_try_sleep(&m.in, HAULI_INBOX_ASLEEP))
 			hauli_inbox_wait(&m.in, &some_time);
-		for (struct hauli_node *node = hauli_inbox_drain(&m.in); node; node = node->next)
-			m.got++;
+		get_up();
 	}
 	while (!hauli_inbox_is_settled(&m.in))
 		model_await(&m.in.calls, 8, m.in.owed);
