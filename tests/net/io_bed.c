@@ -36,10 +36,11 @@ void bed_fini(void)
 	haul_plan_destroy(plan);
 }
 
-void bed_open(struct bed *bed, const char *const *specs)
+void bed_open_stealing(struct bed *bed, const char *const *specs, enum haul_steal steal)
 {
 	struct haul_port_opts port = {.queues = BED_CARRIERS};
-	const struct haul_runtime_opts rt = {.plan = plan, .launcher = haul_eal_launcher()};
+	const struct haul_runtime_opts rt = {
+		.plan = plan, .launcher = haul_eal_launcher(), .steal = steal};
 
 	memset(bed, 0, sizeof(*bed));
 	bed->pool = haul_pool_create(MBUFS, bed->errbuf, sizeof(bed->errbuf));
@@ -55,6 +56,11 @@ void bed_open(struct bed *bed, const char *const *specs)
 		bed->nb_ports++;
 	}
 	ck_assert_int_eq(haul_start(&bed->rt, &rt), 0);
+}
+
+void bed_open(struct bed *bed, const char *const *specs)
+{
+	bed_open_stealing(bed, specs, HAUL_STEAL_OFF);
 }
 
 struct haul_io_opts bed_io_opts(const struct bed *bed)
