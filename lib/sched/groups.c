@@ -7,13 +7,33 @@
 #include "sched/runtime.h"
 #include "sched/steal.h"
 
-#define HOG_NS (100 * HAUL_US) /* a chain that runs for so long has a hog in it */
-#define WORTH_NS (10 * HAUL_US) /* less work than that is done before a thief has it */
-#define NAP_NS (50 * HAUL_US)
-
 static unsigned group_of(const struct haul_plan *plan, enum haul_steal how, unsigned carrier)
 {
 	return how == HAUL_STEAL_GLOBAL ? 0 : plan->places[carrier].cluster;
+}
+
+static unsigned nb_groups(const struct haul_plan *plan, enum haul_steal how)
+{
+	return how == HAUL_STEAL_GLOBAL ? 1 : plan->clusters;
+}
+
+static struct hauli_rules rules_of(
+	const struct haul_plan *plan, const struct haul_runtime_opts *opts)
+{
+	struct hauli_rules r = hauli_policy_defaults(plan->carriers, nb_groups(plan, opts->steal));
+
+	if (opts->steal_most)
+		r.most = opts->steal_most;
+	if (opts->steal_depth)
+		r.depth = opts->steal_depth;
+	if (opts->steal_worth_ns)
+		r.worth = opts->steal_worth_ns;
+	r.take = hauli_ticks_from_ns(r.worth + r.apart);
+	r.worth = hauli_ticks_from_ns(r.worth);
+	r.apart = hauli_ticks_from_ns(r.apart);
+	r.hog = hauli_ticks_from_ns(r.hog);
+	r.nap = hauli_ticks_from_ns(r.nap);
+	return r;
 }
 
 static int group_init(struct haul_runtime *rt, const struct haul_plan *plan,
@@ -21,20 +41,10 @@ static int group_init(struct haul_runtime *rt, const struct haul_plan *plan,
 {
 	struct hauli_group *g = &rt->groups[number];
 	struct hauli_policy *p = &g->policy;
-	uint64_t worth = opts->steal_worth_ns ? opts->steal_worth_ns : WORTH_NS;
 	unsigned ids[HAULI_HELP_MEMBERS];
 	int err;
 
-	p->rules = (struct hauli_rules){
-		.most = opts->steal_most ? opts->steal_most : HAULI_STEAL_MOST,
-		.depth = opts->steal_depth ? opts->steal_depth : 1,
-		.naps = 5,
-		.pull_every = 16,
-		.worth = hauli_ticks_from_ns(worth),
-		.take = hauli_ticks_from_ns(worth),
-		.hog = hauli_ticks_from_ns(HOG_NS),
-		.nap = hauli_ticks_from_ns(NAP_NS),
-	};
+	p->rules = rules_of(plan, opts);
 	p->members = 0;
 	p->order = NULL;
 	g->members = calloc(rt->nb_carriers, sizeof(g->members[0]));
@@ -67,7 +77,7 @@ static int group_init(struct haul_runtime *rt, const struct haul_plan *plan,
 int hauli_steal_init(
 	struct haul_runtime *rt, const struct haul_plan *plan, const struct haul_runtime_opts *opts)
 {
-	unsigned n = opts->steal == HAUL_STEAL_GLOBAL ? 1 : plan->clusters;
+	unsigned n = nb_groups(plan, opts->steal);
 	int err;
 
 	if (opts->steal == HAUL_STEAL_OFF)

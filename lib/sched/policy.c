@@ -27,6 +27,32 @@
 #include <stdlib.h>
 
 #define NOBODY (-1)
+#define US 1000
+#define APART_ALL (30 * US) /* thefts of a process: a twentieth of everybody's time, at 1.5 us */
+
+/*
+ * A theft's barrier interrupts all carriers of the process, not only the two that it is about. So
+ * the more others there are, the further apart thefts are kept, the more work has to wait before
+ * one of them is spent on it, and the more it takes: docs/design/0005.
+ */
+struct hauli_rules hauli_policy_defaults(unsigned carriers, unsigned groups)
+{
+	unsigned others = carriers > 2 ? carriers - 2 : 0;
+	uint64_t apart = (uint64_t)APART_ALL * groups * others / carriers;
+	uint64_t worth = 10 * US + apart / 4;
+
+	return (struct hauli_rules){
+		.most = HAULI_STEAL_MOST,
+		.depth = 1,
+		.naps = 5,
+		.pull_every = 16,
+		.worth = worth,
+		.take = worth + apart,
+		.apart = apart,
+		.hog = 100 * US,
+		.nap = 50 * US,
+	};
+}
 
 /* The plan's order among all carriers, without those of other groups. */
 static void write_order(
@@ -53,6 +79,7 @@ int hauli_policy_init(struct hauli_policy *p, const struct haul_plan *plan,
 	const unsigned *carriers, unsigned searches, const struct hauli_acts *acts)
 {
 	p->acts = acts;
+	hauli_stamp_set(&p->theft_at, 0);
 	p->order = calloc((size_t)p->members * p->members + 1, sizeof(p->order[0]));
 	if (!p->order)
 		return -ENOMEM;
@@ -99,15 +126,27 @@ static bool is_worth_it(const struct hauli_policy *p, const struct hauli_sight *
 		burden(p, s, now) >= p->rules.worth;
 }
 
-/* So many that the theft pays, by the average slice; at most half, counting the one that runs, and
- * at most what is asked. */
-static unsigned amount(const struct hauli_policy *p, const struct hauli_sight *s)
+/* So many that the theft pays, by the average slice, and behind a hog as many as there are; at most
+ * half, counting the one that runs, and at most what is asked. */
+static unsigned amount(const struct hauli_policy *p, const struct hauli_sight *s, uint64_t now)
 {
-	uint64_t pays = p->rules.take / (s->average + 1) + 1;
+	uint64_t pays = is_hogged(p, s, now) ? UINT32_MAX : p->rules.take / (s->average + 1) + 1;
 	uint32_t half = (s->depth + (s->began != 0 ? 2 : 1)) / 2;
 	unsigned n = p->rules.most < half ? p->rules.most : half;
 
 	return n < pays ? n : (unsigned)pays;
+}
+
+/* Others may think so at the same time: a theft more. */
+static bool is_too_soon(const struct hauli_policy *p, uint64_t now)
+{
+	return now - hauli_stamp_get(&p->theft_at) < p->rules.apart;
+}
+
+static bool steal(struct hauli_thief *t, unsigned victim, const struct hauli_sight *s, uint64_t now)
+{
+	hauli_stamp_set(&t->policy->theft_at, now);
+	return t->policy->acts->steal(t, victim, amount(t->policy, s, now));
 }
 
 static bool steal_if_worth_it(struct hauli_thief *t, unsigned victim, uint64_t now)
@@ -116,7 +155,7 @@ static bool steal_if_worth_it(struct hauli_thief *t, unsigned victim, uint64_t n
 	struct hauli_sight s;
 
 	p->acts->look(p, victim, &s);
-	return is_worth_it(p, &s, now) && p->acts->steal(t, victim, amount(p, &s));
+	return is_worth_it(p, &s, now) && steal(t, victim, &s, now);
 }
 
 static bool has_surplus(const struct hauli_policy *p, unsigned seat)
@@ -229,6 +268,8 @@ static bool steal_from_caller(struct hauli_thief *t, uint64_t now)
 /* All that want help, then all others: whoever is worth it. */
 static bool steal_any(struct hauli_thief *t, uint64_t now)
 {
+	if (is_too_soon(t->policy, now))
+		return false;
 	if (steal_from_caller(t, now))
 		return true;
 	for (unsigned k = 1; k < t->policy->members; k++)
@@ -273,12 +314,12 @@ static bool probe(struct hauli_thief *t, uint64_t now)
 		best_sight = s;
 	}
 	return best != NOBODY && is_worth_it(p, &best_sight, now) &&
-		p->acts->steal(t, (unsigned)best, amount(p, &best_sight));
+		steal(t, (unsigned)best, &best_sight, now);
 }
 
 bool hauli_policy_pull(struct hauli_thief *t, uint64_t now)
 {
-	return steal_from_caller(t, now) || probe(t, now);
+	return !is_too_soon(t->policy, now) && (steal_from_caller(t, now) || probe(t, now));
 }
 
 bool hauli_policy_idle(struct hauli_thief *t, uint64_t now)

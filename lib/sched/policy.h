@@ -11,6 +11,7 @@
 #include <haul/topo.h>
 
 #include "conc/help.h"
+#include "conc/word.h"
 
 #define HAULI_SEARCHES 32 /* at a time in a group, at most */
 #define HAULI_STEAL_MOST 32
@@ -31,9 +32,13 @@ struct hauli_rules {
 	unsigned pull_every; /* idle cycles of who does not sleep */
 	uint64_t worth; /* less work than that is done before a thief has it; ticks */
 	uint64_t take; /* a theft takes as many as make so much work; ticks */
+	uint64_t apart; /* from one theft of the group to the next; ticks */
 	uint64_t hog; /* a chain that runs for so long has a hog in it; ticks */
 	uint64_t nap; /* the first one; ticks */
 };
+
+/* The defaults for a process with so many carriers in so many groups; times in ns. */
+struct hauli_rules hauli_policy_defaults(unsigned carriers, unsigned groups);
 
 struct hauli_policy;
 
@@ -58,6 +63,7 @@ struct hauli_acts {
 /* What the members of a group share. */
 struct hauli_policy {
 	struct hauli_help help;
+	HAULI_LINE struct hauli_stamp theft_at; /* the last one; ticks. Thieves */
 	/* Constant. */
 	HAULI_LINE struct hauli_rules rules;
 	const struct hauli_acts *acts;

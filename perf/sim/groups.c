@@ -42,18 +42,32 @@ static void look(const struct hauli_policy *p, unsigned seat, struct hauli_sight
 	};
 }
 
-/* The barrier interrupts all that run, of whichever group. */
-static void interrupt_others(struct sim_world *w, const struct sim_carrier *thief)
+/* The barrier interrupts the victim, or all that run, of whichever group. */
+static void interrupt(
+	struct sim_world *w, const struct sim_carrier *thief, const struct sim_carrier *victim)
 {
 	for (unsigned i = 0; i < w->o->carriers; i++) {
 		struct sim_carrier *c = &w->carriers[i];
 
-		if (c == thief || c->state == SIM_SLEEPS || c->state == SIM_WAKES)
+		if (c == thief || (c != victim && w->o->whom == SIM_VICTIM))
+			continue;
+		if (c->state == SIM_SLEEPS || c->state == SIM_WAKES)
 			continue;
 		c->debt += w->o->interrupt;
 		w->counts.overhead += w->o->interrupt;
 		w->counts.interrupts++;
 	}
+}
+
+/* Linux lets one membarrier(2) at a time interrupt others. */
+static void pass_barrier(struct sim_world *w, const struct sim_carrier *thief)
+{
+	uint64_t now = w->now + thief->cost, from = now;
+
+	if (!w->o->parallel && w->barriers_until > now)
+		from = w->barriers_until;
+	w->barriers_until = from + w->o->barrier;
+	pay(w, w->barriers_until - now);
 }
 
 static struct sim_task *take_one(struct sim_carrier *v, unsigned taken)
@@ -81,8 +95,8 @@ static bool steal(struct hauli_thief *thief, unsigned victim, unsigned most)
 		w->counts.failed++;
 		return false;
 	}
-	pay(w, w->o->barrier);
-	interrupt_others(w, c);
+	pass_barrier(w, c);
+	interrupt(w, c, v);
 	v->guarded = w->now + c->cost;
 	v->closed = true;
 	for (n = 0; n < most && (t = take_one(v, n)); n++) {
@@ -127,6 +141,7 @@ static int group_init(
 		.pull_every = (unsigned)o->pull_every,
 		.worth = o->worth,
 		.take = o->take,
+		.apart = o->apart,
 		.hog = o->hog,
 		.nap = o->nap,
 	};

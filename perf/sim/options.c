@@ -27,14 +27,16 @@ static const struct option {
 	OPTION("idle", NUMBER, idle, "park", "park spin", 0, 0, "what they do without work"),
 	OPTION("steal", NUMBER, steal, "cluster", "off cluster global", 0, 0, "from whom"),
 	OPTION("searchers", NUMBER, searchers, "1", NULL, 1, 32, "of a group at a time"),
-	OPTION("most", NUMBER, most, "32", NULL, 1, 32, "tasks in one theft, of at most half"),
-	OPTION("depth", NUMBER, depth, "1", NULL, 1, 256, "so many must wait, but behind a hog"),
-	OPTION("worth", NUMBER, worth, "10000", NULL, 0, 1e9, "ns of work that must wait"),
-	OPTION("take", NUMBER, take, "10000", NULL, 0, 1e12, "ns of work in one theft"),
-	OPTION("hog", NUMBER, hog, "100000", NULL, 0, 1e12, "ns of a chain that count as a hog"),
-	OPTION("nap", NUMBER, nap, "50000", NULL, 1, 1e9, "ns of a searcher's first nap"),
-	OPTION("naps", NUMBER, naps, "5", NULL, 0, 20, "that end a search, each twice as long"),
-	OPTION("pull-every", NUMBER, pull_every, "16", NULL, 1, 1e6, "empty polls of who spins"),
+	OPTION("most", NUMBER, most, NULL, NULL, 1, 32, "tasks in one theft, of at most half"),
+	OPTION("depth", NUMBER, depth, NULL, NULL, 1, 256, "so many must wait, but behind a hog"),
+	OPTION("worth", NUMBER, worth, NULL, NULL, 0, 1e9, "ns of work that must wait"),
+	OPTION("take", NUMBER, take, NULL, NULL, 0, 1e12, "ns of work in one theft"),
+	OPTION("apart", NUMBER, apart, NULL, NULL, 0, 1e12,
+		"ns from one theft of a group to the next"),
+	OPTION("hog", NUMBER, hog, NULL, NULL, 0, 1e12, "ns of a chain that count as a hog"),
+	OPTION("nap", NUMBER, nap, NULL, NULL, 1, 1e9, "ns of a searcher's first nap"),
+	OPTION("naps", NUMBER, naps, NULL, NULL, 0, 20, "that end a search, each twice as long"),
+	OPTION("pull-every", NUMBER, pull_every, NULL, NULL, 1, 1e6, "empty polls of who spins"),
 	OPTION("arrive", NUMBER, arrive, "poll", "poll mail source", 0, 0,
 		"by pollers, by other threads, or started in a closed loop"),
 	OPTION("load", REAL, load, "0.7", NULL, 0.001, 10, "share of all carriers' time"),
@@ -62,9 +64,13 @@ static const struct option {
 		"ns: the same, of another cluster"),
 	OPTION("wake-call", NUMBER, wake_call, "2500", NULL, 0, 1e9, "ns: of who wakes"),
 	OPTION("wake", NUMBER, wake, "6000", NULL, 1, 1e9, "ns: until who slept runs"),
-	OPTION("barrier", NUMBER, barrier, "5000", NULL, 0, 1e9, "ns: a theft, for the thief"),
-	OPTION("interrupt", NUMBER, interrupt, "1000", NULL, 0, 1e9,
-		"ns: a theft, for each carrier that runs"),
+	OPTION("barrier", NUMBER, barrier, "2500", NULL, 0, 1e9, "ns: a theft, for the thief"),
+	OPTION("interrupt", NUMBER, interrupt, "1500", NULL, 0, 1e9,
+		"ns: a theft, for who is interrupted"),
+	OPTION("parallel", SWITCH, parallel, NULL, NULL, 0, 0,
+		"barriers do not wait for each other (Linux before 6.8)"),
+	OPTION("whom", NUMBER, whom, "all", "all victim", 0, 0,
+		"a theft interrupts: all carriers that run, or the one"),
 	OPTION("refill", NUMBER, refill, "200", NULL, 0, 1e9, "ns: a stolen slice's cold caches"),
 	OPTION("far-refill", NUMBER, far_refill, "2000", NULL, 0, 1e9,
 		"ns: the same, from another cluster"),
@@ -87,7 +93,8 @@ static void help(void)
 			printf(" [%s]", p->is);
 		printf("\n");
 	}
-	printf("\nThe same options give the same output. Exit code: 0, 1 when tasks are lost, "
+	printf("\nWhat has no default here has the library's. The same options give the same "
+	       "output. Exit code: 0, 1 when tasks are lost, "
 	       "2 for a wrong option.\n");
 }
 
@@ -167,8 +174,36 @@ static int check(const struct sim_opts *o)
 	return 0;
 }
 
+static void set_if_not(uint64_t *option, uint64_t value)
+{
+	if (*option == SIM_NEVER)
+		*option = value;
+}
+
+/* Of the rules: the library's. */
+static void set_defaults(struct sim_opts *o)
+{
+	struct hauli_rules r = hauli_policy_defaults(
+		(unsigned)o->carriers, o->steal == HAUL_STEAL_GLOBAL ? 1 : (unsigned)o->clusters);
+
+	set_if_not(&o->most, r.most);
+	set_if_not(&o->depth, r.depth);
+	set_if_not(&o->worth, r.worth);
+	set_if_not(&o->apart, r.apart);
+	set_if_not(&o->take, o->worth + o->apart);
+	set_if_not(&o->hog, r.hog);
+	set_if_not(&o->nap, r.nap);
+	set_if_not(&o->naps, r.naps);
+	set_if_not(&o->pull_every, r.pull_every);
+}
+
 int sim_options(struct sim_opts *o, int argc, char **argv)
 {
+	uint64_t *const rules[] = {&o->most, &o->depth, &o->worth, &o->take, &o->apart, &o->hog,
+		&o->nap, &o->naps, &o->pull_every};
+
+	for (unsigned i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		*rules[i] = SIM_NEVER;
 	for (unsigned i = 0; i < NB_OPTIONS; i++)
 		if (options[i].is)
 			set(o, &options[i], options[i].is);
@@ -194,7 +229,10 @@ int sim_options(struct sim_opts *o, int argc, char **argv)
 		if (set(o, p, argv[i]) != 0)
 			return -1;
 	}
-	return check(o);
+	if (check(o) != 0)
+		return -1;
+	set_defaults(o);
+	return 0;
 }
 
 void sim_options_json(FILE *out, const struct sim_opts *o)

@@ -19,6 +19,7 @@
 #define SIM_CARRIERS_MAX HAULI_HELP_MEMBERS
 
 enum sim_idle { SIM_PARK, SIM_SPIN };
+enum sim_whom { SIM_ALL, SIM_VICTIM };
 enum sim_service { SIM_CONST, SIM_EXP, SIM_BIMODAL };
 enum sim_arrive {
 	SIM_POLL, /* packets, that each carrier's poller takes */
@@ -32,7 +33,7 @@ struct sim_opts {
 	uint64_t idle; /* enum sim_idle */
 	/* The policy. */
 	uint64_t steal; /* enum haul_steal */
-	uint64_t searchers, most, depth, naps, pull_every, worth, take, hog, nap;
+	uint64_t searchers, most, depth, naps, pull_every, worth, take, apart, hog, nap;
 	/* The load. */
 	uint64_t arrive, service; /* enums */
 	double load; /* of all carriers' time */
@@ -48,7 +49,9 @@ struct sim_opts {
 	uint64_t slice_cost, spawn_cost, send_cost, receive_cost, poll_cost;
 	uint64_t look_cost, far_look_cost;
 	uint64_t wake_call, wake; /* of who wakes; until the other one runs */
-	uint64_t barrier, interrupt; /* of a theft: its thief, and each carrier that runs */
+	uint64_t barrier, interrupt; /* of a theft: its thief, and who is interrupted */
+	bool parallel; /* barriers at a time; else one waits for the other */
+	uint64_t whom; /* is interrupted: enum sim_whom */
 	uint64_t refill, far_refill; /* of a stolen slice, within the cluster and between them */
 	bool json;
 };
@@ -157,6 +160,7 @@ struct sim_world {
 	struct sim_group *groups;
 	unsigned nb_groups;
 	struct sim_task *free;
+	uint64_t barriers_until; /* then the last one that was asked for is over */
 	struct sim_counts counts;
 	struct sim_times times;
 };

@@ -165,6 +165,7 @@ static const struct worth {
 	{4, 4, true, false, 19000, 5000, 1},
 	{4, 1, true, false, 10000, 10, 1}, /* behind a hog each counts */
 	{4, 0, false, true, 10000, 10, 1}, /* and so does mail */
+	{1, 10, true, false, 10000, 5000, 6}, /* and half is taken, however long it takes */
 	{1, 0, false, true, 19000, 10, 0}, {1, 1, true, false, 10001, 10, 0}, /* not a hog yet */
 };
 
@@ -178,6 +179,34 @@ START_TEST(what_is_worth_a_theft)
 	ck_assert_int_eq(hauli_policy_idle(&w.thief, 20000), x->took > 0);
 	ck_assert_uint_eq(w.took, x->took);
 	hauli_policy_fini(&w.policy);
+}
+END_TEST
+
+START_TEST(thefts_are_kept_apart)
+{
+	set_up(0);
+	w.policy.rules.apart = 500;
+	waits(1, 4, 1000, 2000);
+	ck_assert(hauli_policy_idle(&w.thief, 2000));
+	ck_assert(!hauli_policy_idle(&w.thief, 2499));
+	ck_assert(!hauli_policy_pull(&w.thief, 2499));
+	ck_assert(hauli_policy_idle(&w.thief, 2500));
+	hauli_policy_fini(&w.policy);
+}
+END_TEST
+
+/* Two alone interrupt nobody else; groups share what many bear. */
+START_TEST(with_many_carriers_thefts_are_rarer)
+{
+	struct hauli_rules two = hauli_policy_defaults(2, 1);
+	struct hauli_rules many = hauli_policy_defaults(64, 1);
+	struct hauli_rules clusters = hauli_policy_defaults(64, 8);
+
+	ck_assert_uint_eq(two.apart, 0);
+	ck_assert_uint_gt(many.apart, 0);
+	ck_assert_uint_gt(many.worth, two.worth);
+	ck_assert_uint_eq(clusters.apart, 8 * many.apart);
+	ck_assert_uint_eq(hauli_policy_defaults(1, 1).apart, 0);
 }
 END_TEST
 
@@ -240,5 +269,6 @@ END_TEST
 
 SUITE_MAIN("policy", {the_nearest_victim_comes_first, 1}, {the_nearest_in_need_comes_first, 1},
 	{the_nearest_sleeper_is_woken, 1}, {a_search_is_handed_on_to_who_is_near_the_need, 1},
-	{what_is_worth_a_theft, sizeof(worths) / sizeof(worths[0])}, {a_search_ends, 1},
-	{a_search_waits_for_a_hog, 1}, {who_lies_down_looks_once_more, 1})
+	{what_is_worth_a_theft, sizeof(worths) / sizeof(worths[0])}, {thefts_are_kept_apart, 1},
+	{with_many_carriers_thefts_are_rarer, 1}, {a_search_ends, 1}, {a_search_waits_for_a_hog, 1},
+	{who_lies_down_looks_once_more, 1})
