@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the policy sees of simulated carriers and does to them: as lib/sched/steal.c for real ones. */
+/* What the policy sees of simulated carriers, and does to them: what steal.c is for real ones. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
