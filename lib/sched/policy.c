@@ -201,10 +201,11 @@ static bool send_search(struct hauli_policy *p, unsigned token, unsigned seat)
 	return false;
 }
 
+/* Somebody who could be sent a search: a searcher in its nap looks by itself. */
 static bool somebody_sleeps(const struct hauli_policy *p)
 {
 	for (unsigned i = 0; i < p->members; i++)
-		if (p->acts->is_asleep(p, i))
+		if (hauli_help_next_parked(&p->help, i) == (int)i && p->acts->is_asleep(p, i))
 			return true;
 	return false;
 }

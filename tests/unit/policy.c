@@ -231,6 +231,26 @@ START_TEST(a_search_ends)
 }
 END_TEST
 
+/* One of two searchers ends; the other one naps, and nobody else sleeps. */
+START_TEST(who_naps_is_sent_no_search)
+{
+	struct hauli_help *help = &w.policy.help;
+
+	set_up(0);
+	hauli_help_init(help, MEMBERS, 2);
+	sleeps(7);
+	waits(2, 1, 10, 1);
+	ck_assert(hauli_help_call(help, 2));
+	ck_assert_int_ge(hauli_help_take_token(help), 0); /* 7's */
+	hauli_help_get_up(help, 7);
+	hauli_policy_begin(&w.thief, (unsigned)hauli_help_take_token(help), 1);
+	hauli_policy_end(&w.thief);
+	ck_assert_uint_eq(w.woken, NONE);
+	ck_assert_int_ge(hauli_help_take_token(help), 0);
+	hauli_policy_fini(&w.policy);
+}
+END_TEST
+
 /* With somebody to look after it keeps looking, until it shows that a hog is in the way. */
 START_TEST(a_search_waits_for_a_hog)
 {
@@ -270,5 +290,6 @@ END_TEST
 SUITE_MAIN("policy", {the_nearest_victim_comes_first, 1}, {the_nearest_in_need_comes_first, 1},
 	{the_nearest_sleeper_is_woken, 1}, {a_search_is_handed_on_to_who_is_near_the_need, 1},
 	{what_is_worth_a_theft, sizeof(worths) / sizeof(worths[0])}, {thefts_are_kept_apart, 1},
-	{with_many_carriers_thefts_are_rarer, 1}, {a_search_ends, 1}, {a_search_waits_for_a_hog, 1},
+	{with_many_carriers_thefts_are_rarer, 1}, {a_search_ends, 1},
+	{who_naps_is_sent_no_search, 1}, {a_search_waits_for_a_hog, 1},
 	{who_lies_down_looks_once_more, 1})
