@@ -34,6 +34,13 @@ static inline void hauli_requests_init(struct hauli_requests *r)
 	atomic_init(&r->bits, 0);
 }
 
+/* Before others know of it: bits that the owner takes with the first others, unasked. Until then no
+ * message is sent. */
+static inline void hauli_requests_begin(struct hauli_requests *r, uint32_t bits)
+{
+	atomic_store_explicit(&r->bits, bits, memory_order_relaxed /* not known yet */);
+}
+
 /* Any thread. True: the caller, no other, has to send the message. */
 static inline bool hauli_requests_add(struct hauli_requests *r, uint32_t bits)
 {

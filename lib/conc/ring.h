@@ -105,6 +105,15 @@ static inline void hauli_ring_close(struct hauli_ring *r)
 		memory_order_relaxed /* as a thief does */);
 }
 
+/* Any thread. Whether a chain runs; a guess. */
+static inline bool hauli_ring_is_open(const struct hauli_ring *r)
+{
+	uint32_t limit = atomic_load_explicit(&r->limit, memory_order_relaxed /* a guess */);
+	uint32_t head = atomic_load_explicit(&r->head, memory_order_relaxed /* a guess */);
+
+	return (int32_t)(limit - head) > -(int32_t)(HAULI_RING_FAR / 2);
+}
+
 /*
  * Owner. The oldest of those that were opened, or NULL. *second and *fourth are those that come
  * after it, for prefetching; beyond the end they are what was there before.

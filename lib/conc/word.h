@@ -158,4 +158,10 @@ static inline uint32_t hauli_turn_take(struct hauli_turn *t)
 	return atomic_fetch_add_explicit(&t->next, 1, memory_order_relaxed /* a number only */);
 }
 
+/* How many were taken. */
+static inline uint32_t hauli_turn_get(const struct hauli_turn *t)
+{
+	return atomic_load_explicit(&t->next, memory_order_relaxed /* a number only */);
+}
+
 #endif

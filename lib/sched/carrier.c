@@ -16,6 +16,7 @@
 #include <sys/prctl.h>
 
 #include "coro/overflow.h"
+#include "sched/cluster.h"
 #include "sched/runtime.h"
 #include "sched/steal.h"
 
@@ -157,7 +158,7 @@ static void sleep_until_needed(struct haul_carrier *c)
 		hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_ASLEEP)) {
 		if (timed)
 			until = hauli_monotonic_at(at);
-		if (!c->group || hauli_steal_may_stay(c)) {
+		if (hauli_cluster_may_sleep(c) && (!c->group || hauli_steal_may_stay(c))) {
 			hauli_counter_add(&c->parks, 1);
 			hauli_inbox_wait(&c->inbox, timed ? &until : NULL);
 		}
@@ -182,6 +183,8 @@ static void round_once(struct haul_carrier *c)
 	hauli_counter_add(&c->rounds, 1);
 	fire_timers(c);
 	receive(c);
+	if (hauli_unlikely(hauli_cluster_waits(c)))
+		hauli_cluster_fetch(c);
 	busy = run_ready(c);
 	if (hauli_unlikely(c->thief.search != 0) && !busy)
 		busy = hauli_steal_idle(c);

@@ -44,10 +44,12 @@ struct haul_carrier {
 
 	/* Statistics: owner, read anywhere. */
 	HAULI_LINE struct hauli_counter rounds, slices, spawned, ended, messages, parks;
+	struct hauli_counter arrived; /* coroutines started by mail */
 
 	/* Any thread. */
 	struct hauli_inbox inbox;
 	struct hauli_stash stash;
+	HAULI_LINE struct hauli_turn placed; /* coroutines sent here to be started; with arrived */
 	struct hauli_slot poller_slot; /* claimed by who registers, freed at the poller's end */
 
 	/* How to wake it while its poller blocks (AWAY). Who has claimed the slot. */
@@ -65,6 +67,8 @@ struct haul_carrier {
 
 	/* Set before the carrier runs. */
 	HAULI_LINE struct haul_runtime *rt;
+	struct hauli_cluster *cluster;
+	unsigned berth; /* its number in the cluster */
 	struct hauli_group *group; /* NULL: stealing is off */
 	unsigned seat; /* its number in the group; as thief.seat, for others */
 	unsigned id;

@@ -14,6 +14,7 @@
 #include <haul/coro.h>
 
 #include "base/cacheline.h"
+#include "conc/intake.h"
 #include "conc/requests.h"
 #include "conc/word.h"
 #include "coro/stack.h"
@@ -27,6 +28,7 @@ enum hauli_coro_state {
 	HAULI_JOINING, /* in haul_join() */
 	HAULI_TURN, /* waits until those before it have come back (order.h) */
 	HAULI_STOLEN, /* another carrier has it, for one slice */
+	HAULI_HOMELESS, /* waits for a carrier of a cluster (cluster.c) */
 	HAULI_ENDED, /* its body has returned; kept until joined */
 	HAULI_ZOMBIE, /* to be freed when the request that is under way has come */
 };
@@ -37,6 +39,8 @@ enum {
 	HAULI_REQ_CANCEL = 1 << 1,
 	HAULI_REQ_DETACH = 1 << 2,
 	HAULI_REQ_JOINED = 1 << 3, /* what it joins has ended elsewhere */
+	HAULI_REQ_JOIN = 1 << 4, /* as HAULI_MSG_JOIN, by asked: it had no home when that began */
+	HAULI_REQ_HOMELESS = 1 << 5, /* no request: no message is sent (cluster.c) */
 };
 
 /* Marks that make a coroutine look twice before it goes the short way. */
@@ -69,17 +73,23 @@ struct haul_coro {
 	uint8_t order; /* haul_coro_opts.order. Constant */
 
 	/* Line 1: spawn, waits and end. Written by the spawner, then by the home. */
-	HAULI_LINE struct hauli_link home; /* struct haul_carrier; NULL: a free slot */
+	HAULI_LINE struct hauli_link home; /* struct haul_carrier; NULL: free, or HOMELESS */
 	haul_fn *fn;
 	void *arg; /* from its end on: what the body returned */
 	struct hauli_join *joiner;
-	struct hauli_timer timer;
+	union {
+		struct hauli_timer timer;
+		struct hauli_item item; /* HOMELESS */
+	};
 
 	/* Line 2: written by other threads. */
 	HAULI_LINE struct hauli_requests requests;
 	uint32_t place; /* order.c, as order_next; 0: it is not in any list there */
 	struct hauli_msg request_msg;
-	struct hauli_msg start_msg; /* spawned by another thread */
+	union {
+		struct hauli_msg start_msg; /* spawned by another thread */
+		struct hauli_join *asked; /* spawned homeless: HAULI_REQ_JOIN. Who joins */
+	};
 	struct hauli_msg back_msg; /* stolen, by the thief */
 	struct haul_coro *order_next;
 };
@@ -117,6 +127,11 @@ static inline struct haul_carrier *hauli_coro_home(const struct haul_coro *co)
 static inline struct haul_coro *hauli_coro_of_timer(struct hauli_timer *t)
 {
 	return (struct haul_coro *)((char *)t - offsetof(struct haul_coro, timer));
+}
+
+static inline struct haul_coro *hauli_coro_of_item(struct hauli_item *item)
+{
+	return (struct haul_coro *)((char *)item - offsetof(struct haul_coro, item));
 }
 
 #endif

@@ -90,14 +90,31 @@ void hauli_coro_left(struct haul_carrier *c, struct haul_coro *co)
 		hauli_coro_free(c, co);
 }
 
+/* To the home of the target, which is elsewhere, or NULL: then to whatever will be its home. */
+static void send_to(struct haul_carrier *home, struct hauli_join *j)
+{
+	if (hauli_likely(home != NULL)) {
+		hauli_mail_send(home, &j->msg);
+		return;
+	}
+	j->target->asked = j;
+	hauli_request(j->target, HAULI_REQ_JOIN);
+}
+
+void hauli_join_answer(struct haul_carrier *c, struct hauli_join *j)
+{
+	if (hauli_join_here(c, j))
+		hauli_join_wake(c, j);
+}
+
 void hauli_join_send(struct haul_carrier *c, struct hauli_join *j)
 {
 	struct haul_carrier *home = hauli_coro_home(j->target);
 
 	if (home != c)
-		hauli_mail_send(home, &j->msg);
-	else if (hauli_join_here(c, j))
-		hauli_join_wake(c, j);
+		send_to(home, j);
+	else
+		hauli_join_answer(c, j);
 }
 
 /* Nothing of the target is known here: its home sends the waiter on. */
@@ -115,7 +132,7 @@ static void wait_as_coroutine(struct haul_carrier *c, struct hauli_join *j)
 		return;
 	hauli_coro_set_state(me, HAULI_JOINING);
 	if (home != c)
-		hauli_mail_send(home, &j->msg);
+		send_to(home, j);
 	hauli_suspend(c, me, false);
 }
 
@@ -125,7 +142,7 @@ static void send_and_wait_as_thread(struct hauli_join *j)
 
 	hauli_event_init(&ended);
 	j->event = &ended;
-	hauli_mail_send(hauli_coro_home(j->target), &j->msg);
+	send_to(hauli_coro_home(j->target), j);
 	hauli_event_wait(&ended);
 }
 

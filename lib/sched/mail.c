@@ -2,13 +2,13 @@
 #include "sched/mail.h"
 
 #include "sched/carrier.h"
+#include "sched/cluster.h"
 #include "sched/runtime.h"
 #include "sched/steal.h"
 #include "sched/stolen.h"
 #include "sched/wait.h"
 
-/* The owner slept so, and this caller has to wake it. */
-static void wake(struct haul_carrier *c, enum hauli_inbox_state slept)
+void hauli_mail_wake(struct haul_carrier *c, enum hauli_inbox_state slept)
 {
 	switch (slept) {
 	case HAULI_INBOX_EMPTY:
@@ -27,7 +27,7 @@ bool hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg)
 {
 	enum hauli_inbox_state slept = hauli_inbox_push(&c->inbox, &msg->node);
 
-	wake(c, slept);
+	hauli_mail_wake(c, slept);
 	return slept == HAULI_INBOX_EMPTY;
 }
 
@@ -35,13 +35,14 @@ bool hauli_mail_send_asleep(struct haul_carrier *c, struct hauli_msg *msg)
 {
 	enum hauli_inbox_state slept = hauli_inbox_push_asleep(&c->inbox, &msg->node);
 
-	wake(c, slept);
+	hauli_mail_wake(c, slept);
 	return slept != HAULI_INBOX_EMPTY;
 }
 
 static void start(struct haul_carrier *c, struct haul_coro *co)
 {
 	hauli_counter_add(&c->spawned, 1);
+	hauli_counter_add(&c->arrived, 1);
 	if (c->phase != HAULI_RUNS)
 		hauli_mark_add(&co->marks, HAULI_MARK_CANCELLED);
 	if (co->poller)
@@ -63,6 +64,7 @@ static void stop(struct haul_carrier *c)
 {
 	c->phase = HAULI_DRAINS;
 	c->spawns_plainly = false;
+	hauli_cluster_fetch_all(c);
 	hauli_stacks_for_each(c->rt->stacks, cancel_if_home, c);
 }
 

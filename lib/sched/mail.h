@@ -30,6 +30,9 @@ bool hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg);
 /* The same, if it sleeps: it handles msg before it runs anything. False: nothing was sent. */
 bool hauli_mail_send_asleep(struct haul_carrier *c, struct hauli_msg *msg);
 
+/* Who ended c's sleep, which was of this kind: wakes it. Nothing when it is EMPTY. */
+void hauli_mail_wake(struct haul_carrier *c, enum hauli_inbox_state slept);
+
 /* Owner. Does what the messages ask; awake after it. */
 void hauli_mail_receive(struct haul_carrier *c);
 

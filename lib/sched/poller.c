@@ -16,6 +16,7 @@
 
 #include <haul/driver.h>
 
+#include "sched/cluster.h"
 #include "sched/spawn.h"
 #include "sched/steal.h"
 
@@ -52,7 +53,8 @@ static bool is_needed(const struct haul_carrier *c)
 		return true;
 	if (hauli_unlikely(c->thief.search != 0) && hauli_ticks() >= c->thief.nap_until)
 		return true;
-	return !hauli_runq_is_empty(&c->runq) || !hauli_inbox_is_empty(&c->inbox);
+	return !hauli_runq_is_empty(&c->runq) || !hauli_inbox_is_empty(&c->inbox) ||
+		hauli_cluster_waits(c);
 }
 
 /* The switch saves all registers: out of line, those who do not suspend save none. */
@@ -90,7 +92,7 @@ bool haul_try_park_poller(void)
 			hauli_steal_got_up(c);
 		return false;
 	}
-	if (c->group && !hauli_steal_may_stay(c)) {
+	if (!hauli_cluster_may_sleep(c) || (c->group && !hauli_steal_may_stay(c))) {
 		haul_unpark_poller();
 		return false;
 	}

@@ -13,6 +13,15 @@
 /* What is prefetched where nobody has been yet. */
 static const struct haul_coro nobody;
 
+/* Under the guard. How many wait in the backlog, for the owner's next push and for others. */
+static void show(struct hauli_runq *q)
+{
+	uint32_t waiting = q->backlog.tail - q->backlog.head;
+
+	hauli_mark_set(&q->behind, waiting != 0);
+	hauli_stamp_set(&q->waiting, waiting);
+}
+
 int hauli_runq_init(struct hauli_runq *q)
 {
 	void *p = mmap(NULL, BACKLOG_BYTES, PROT_READ | PROT_WRITE,
@@ -23,8 +32,8 @@ int hauli_runq_init(struct hauli_runq *q)
 	q->next_at = UINT32_MAX / 2; /* far from where the head begins */
 	q->turn = 1;
 	q->shared = false;
-	hauli_mark_set(&q->behind, false);
 	q->backlog = (struct hauli_backlog){.slots = p, .size = BACKLOG_FIRST_SIZE};
+	show(q);
 	hauli_ring_init(&q->ring, (void *)(uintptr_t)&nobody);
 	return 0;
 }
@@ -66,7 +75,7 @@ void hauli_backlog_push(struct hauli_runq *q, struct haul_coro *co)
 	if (b->tail - b->head == b->size)
 		grow(b);
 	b->slots[b->tail++ & (b->size - 1)] = co;
-	hauli_mark_set(&q->behind, true);
+	show(q);
 	if (q->shared)
 		hauli_ring_unsee(&q->ring);
 	release(q);
@@ -84,7 +93,7 @@ void hauli_runq_refill(struct hauli_runq *q)
 	hold(q);
 	while (b->head != b->tail && hauli_ring_push(&q->ring, *oldest(b)))
 		b->head++;
-	hauli_mark_set(&q->behind, b->head != b->tail);
+	show(q);
 	release(q);
 }
 
@@ -103,7 +112,7 @@ struct haul_coro *hauli_runq_rob(struct hauli_runq *q, bool (*may)(const void *i
 			b->slots[b->tail++ & (b->size - 1)] = *oldest(b);
 		b->head++;
 	}
-	hauli_mark_set(&q->behind, b->head != b->tail);
+	show(q);
 	if (b->head != b->tail)
 		hauli_ring_unsee(&q->ring);
 	return co;

@@ -28,6 +28,7 @@ struct hauli_runq {
 	uint32_t turn; /* how often one was to go to the front */
 	struct hauli_backlog backlog;
 	struct hauli_mark behind; /* the backlog is not empty. Set and taken away under the guard */
+	struct hauli_stamp waiting; /* how many are in the backlog; as behind */
 	bool shared; /* thieves may come: the backlog is under the ring's guard */
 };
 

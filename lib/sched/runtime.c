@@ -9,6 +9,8 @@
 
 #include "base/clock.h"
 #include "coro/overflow.h"
+#include "sched/cluster.h"
+#include "sched/placing.h"
 #include "sched/steal.h"
 
 #define DEFAULT_STACK_SIZE (24 * 1024)
@@ -67,6 +69,16 @@ static int carriers_init(struct haul_runtime *rt, const struct start *s)
 	return err;
 }
 
+static int clusters_init(struct haul_runtime *rt, const struct start *s)
+{
+	return hauli_clusters_init(rt, s->plan);
+}
+
+static int placing_init(struct haul_runtime *rt, const struct start *s)
+{
+	return hauli_placing_init(rt, s->plan);
+}
+
 static int steal_init(struct haul_runtime *rt, const struct start *s)
 {
 	return hauli_steal_init(rt, s->plan, s->opts);
@@ -118,6 +130,8 @@ static const struct step {
 	{"stacks", stacks_init, stacks_fini},
 	{"overflow", overflow_init, overflow_fini},
 	{"carriers", carriers_init, carriers_fini},
+	{"clusters", clusters_init, hauli_clusters_fini},
+	{"placing", placing_init, hauli_placing_fini},
 	{"stealing", steal_init, hauli_steal_fini},
 	{"launcher", launcher_init, launcher_fini},
 	{"launch", launch_all, NULL},

@@ -13,6 +13,10 @@ struct haul_runtime {
 	unsigned nb_carriers;
 	unsigned default_class; /* of stacks */
 	struct hauli_stacks *stacks;
+	struct hauli_cluster *clusters;
+	unsigned nb_clusters;
+	struct haul_carrier **nearest; /* the one nearest to OS CPU i, of nb_cpus */
+	unsigned nb_cpus;
 	struct hauli_group *groups; /* of carriers that steal from each other; NULL: none */
 	unsigned nb_groups;
 	struct haul_launcher launcher;

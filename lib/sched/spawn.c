@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "sched/placing.h"
 #include "sched/runtime.h"
 #include "sched/steal.h"
 #include "sched/stolen.h"
@@ -22,8 +23,8 @@ static void body(void *pass)
 	hauli_co_end(&me->co, hauli_next(c), c);
 }
 
-static void set_up(struct haul_coro *co, haul_fn *fn, void *arg, const struct haul_coro_opts *opts,
-	bool detached)
+void hauli_spawn_set_up(struct haul_coro *co, haul_fn *fn, void *arg,
+	const struct haul_coro_opts *opts, bool detached)
 {
 	co->co.name = "-";
 	hauli_coro_set_state(co, HAULI_READY);
@@ -45,7 +46,7 @@ static void set_up(struct haul_coro *co, haul_fn *fn, void *arg, const struct ha
 	hauli_co_prepare(&co->co, co, body);
 }
 
-static int stack_class(const struct haul_runtime *rt, const struct haul_coro_opts *opts)
+int hauli_spawn_stack_class(const struct haul_runtime *rt, const struct haul_coro_opts *opts)
 {
 	if (hauli_likely(!opts || opts->stack_size == 0))
 		return (int)rt->default_class;
@@ -55,7 +56,7 @@ static int stack_class(const struct haul_runtime *rt, const struct haul_coro_opt
 static inline int spawn_plainly(struct haul_carrier *c, struct haul_coro **out, haul_fn *fn,
 	void *arg, const struct haul_coro_opts *opts)
 {
-	int cls = stack_class(c->rt, opts);
+	int cls = hauli_spawn_stack_class(c->rt, opts);
 	struct haul_coro *co;
 
 	if (hauli_unlikely(cls < 0))
@@ -63,7 +64,7 @@ static inline int spawn_plainly(struct haul_carrier *c, struct haul_coro **out, 
 	co = (struct haul_coro *)hauli_stack_get(&c->stacks, (unsigned)cls);
 	if (hauli_unlikely(!co))
 		return -ENOMEM;
-	set_up(co, fn, arg, opts, !out);
+	hauli_spawn_set_up(co, fn, arg, opts, !out);
 	hauli_link_set(&co->home, c);
 	hauli_counter_add(&c->spawned, 1);
 	if (out)
@@ -94,6 +95,15 @@ static inline int spawn_here(struct haul_carrier *c, struct haul_coro **out, hau
 	return spawn_with_care(c, out, fn, arg, opts);
 }
 
+void hauli_spawn_send(struct haul_carrier *home, struct haul_coro *co)
+{
+	co->start_msg.kind = HAULI_MSG_START;
+	hauli_link_set(&co->home, home);
+	hauli_turn_take(&home->placed);
+	if (hauli_mail_send(home, &co->start_msg) && home->group)
+		hauli_steal_offer(home);
+}
+
 /* On the other side of the gate. The caller is self's thread, or self is NULL. */
 static int spawn_inside(struct haul_carrier *self, const struct hauli_spawn *how, unsigned cls)
 {
@@ -106,23 +116,20 @@ static int spawn_inside(struct haul_carrier *self, const struct hauli_spawn *how
 		co = (struct haul_coro *)hauli_stack_get_shared(c->rt->stacks, cls);
 	if (!co)
 		return -ENOMEM;
-	set_up(co, how->fn, how->arg, how->opts, !how->out);
+	hauli_spawn_set_up(co, how->fn, how->arg, how->opts, !how->out);
 	co->poller = how->poller;
 	if (how->poller)
 		hauli_mark_set(&co->marks, HAULI_MARK_POLLER);
-	co->start_msg.kind = HAULI_MSG_START;
-	hauli_link_set(&co->home, c);
 	if (how->out)
 		*how->out = co;
-	if (hauli_mail_send(c, &co->start_msg) && c->group)
-		hauli_steal_offer(c);
+	hauli_spawn_send(c, co);
 	return 0;
 }
 
 int hauli_spawn_by_mail(const struct hauli_spawn *how)
 {
 	struct haul_runtime *rt = how->carrier->rt;
-	int cls = stack_class(rt, how->opts);
+	int cls = hauli_spawn_stack_class(rt, how->opts);
 	int err;
 
 	if (cls < 0)
@@ -162,6 +169,6 @@ int haul_spawn_any(struct haul_runtime *rt, struct haul_coro **co, haul_fn *fn, 
 	if (c && c->rt == rt)
 		c = hauli_home_of_running(c);
 	else
-		c = &rt->carriers[hauli_turn_take(&rt->turn) % rt->nb_carriers];
+		c = hauli_placing_carrier(rt, opts);
 	return haul_spawn_on(c, co, fn, arg, opts);
 }

@@ -155,17 +155,17 @@ void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co)
 		hauli_ready(c, co);
 	if (bits & HAULI_REQ_DETACH)
 		detach_here(c, co);
+	if (bits & HAULI_REQ_JOIN)
+		hauli_join_answer(c, co->asked);
 }
 
 void hauli_request(struct haul_coro *co, uint32_t bits)
 {
-	/* Read before the request: co may be gone after it. */
-	struct haul_carrier *home = hauli_coro_home(co);
-
-	if (hauli_requests_add(&co->requests, bits)) {
-		co->request_msg.kind = HAULI_MSG_REQUEST;
-		hauli_mail_send(home, &co->request_msg);
-	}
+	/* Not the first: co may be gone by now. The first: it stays until the message has come. */
+	if (!hauli_requests_add(&co->requests, bits))
+		return;
+	co->request_msg.kind = HAULI_MSG_REQUEST;
+	hauli_mail_send(hauli_coro_home(co), &co->request_msg);
 }
 
 void haul_unpark(struct haul_coro *co)

@@ -17,6 +17,9 @@ void hauli_request(struct haul_coro *co, uint32_t bits);
 /* True: the target has ended, j has its result, and it is freed. False: j waits for its end. */
 bool hauli_join_here(struct haul_carrier *c, struct hauli_join *j);
 
+/* The same; and then lets the waiter of j go on. */
+void hauli_join_answer(struct haul_carrier *c, struct hauli_join *j);
+
 /* For a waiter on c, whose state says that it waits: asks the target's home. */
 void hauli_join_send(struct haul_carrier *c, struct hauli_join *j);
 

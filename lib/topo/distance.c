@@ -7,6 +7,9 @@
  */
 #include "topo/distance.h"
 
+#include <limits.h>
+#include <string.h>
+
 enum distance {
 	SAME_CORE,
 	SAME_CLUSTER_AND_NODE,
@@ -45,6 +48,38 @@ void hauli_distance_order(unsigned *order, const struct haul_place *places,
 				if (distance(&places[i], &places[j], cpus[i], cpus[j]) == d)
 					*order++ = j;
 			}
+		}
+	}
+}
+
+/* The place that a carrier on cpu would have; in no cluster of the plan when it has none of that
+ * cluster. */
+static struct haul_place place_on(const struct hauli_cpu *cpu, const struct haul_place *places,
+	const struct hauli_cpu *const *cpus, unsigned carriers)
+{
+	struct haul_place place = {.core = (int)cpu->core, .cluster = UINT_MAX};
+
+	for (unsigned i = 0; i < carriers; i++)
+		if (cpus[i] && cpus[i]->cluster == cpu->cluster)
+			place.cluster = places[i].cluster;
+	return place;
+}
+
+void hauli_distance_nearest(unsigned *nearest, unsigned n, const struct hauli_machine *m,
+	const struct haul_place *places, const struct hauli_cpu *const *cpus, unsigned carriers)
+{
+	memset(nearest, 0, n * sizeof(nearest[0]));
+	for (unsigned k = 0; k < m->count; k++) {
+		const struct hauli_cpu *cpu = &m->cpus[k];
+		struct haul_place place = place_on(cpu, places, cpus, carriers);
+		enum distance best = DISTANCES;
+
+		for (unsigned i = 0; i < carriers; i++) {
+			enum distance d = distance(&place, &places[i], cpu, cpus[i]);
+
+			if (d < best)
+				nearest[cpu->cpu] = i;
+			best = d < best ? d : best;
 		}
 	}
 }

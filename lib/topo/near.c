@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "topo/cpufile.h"
+#include "topo/local.h"
 
 /* "1:0.0" and "0000:01:00.0" to the name that sysfs uses. */
 static bool pci_name(const char *text, char *name, size_t len)
@@ -59,6 +60,17 @@ static int find_here(const char *nic, hwloc_bitmap_t set)
 		return -EINVAL;
 	local_cpus(real, set);
 	return 0;
+}
+
+bool hauli_local_cpus(const char *nic, bool *local, unsigned n)
+{
+	hwloc_bitmap_t set = hwloc_bitmap_alloc();
+	bool found = set && find_here(nic, set) == 0 && !hwloc_bitmap_iszero(set);
+
+	for (unsigned i = 0; i < n; i++)
+		local[i] = found && hwloc_bitmap_isset(set, i);
+	hwloc_bitmap_free(set);
+	return found;
 }
 
 static int find_described(hwloc_topology_t topo, const char *nic, hwloc_bitmap_t set)

@@ -20,10 +20,21 @@ void haul_plan_destroy(struct haul_plan *plan)
 		return;
 	free(plan->places);
 	free(plan->order);
+	free(plan->nearest);
 	free(plan);
 }
 
-static struct haul_plan *plan_alloc(unsigned carriers)
+static unsigned count_cpus(const struct hauli_machine *m)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < m->count; i++)
+		if ((unsigned)m->cpus[i].cpu >= n)
+			n = (unsigned)m->cpus[i].cpu + 1;
+	return n;
+}
+
+static struct haul_plan *plan_alloc(unsigned carriers, unsigned cpus)
 {
 	struct haul_plan *plan = calloc(1, sizeof(*plan));
 
@@ -33,7 +44,9 @@ static struct haul_plan *plan_alloc(unsigned carriers)
 	plan->places = calloc(carriers, sizeof(*plan->places));
 	/* One carrier has no others; malloc(0) may return NULL. */
 	plan->order = calloc((size_t)carriers * (carriers - 1) + 1, sizeof(*plan->order));
-	if (plan->places && plan->order)
+	plan->cpus = cpus;
+	plan->nearest = calloc(cpus, sizeof(*plan->nearest));
+	if (plan->places && plan->order && plan->nearest)
 		return plan;
 	haul_plan_destroy(plan);
 	return NULL;
@@ -87,7 +100,7 @@ static void place_floating(struct haul_plan *plan)
 static int build(struct haul_plan **plan, const struct hauli_cpu *const *chosen, unsigned carriers,
 	const struct hauli_machine *m)
 {
-	struct haul_plan *p = plan_alloc(carriers);
+	struct haul_plan *p = plan_alloc(carriers, count_cpus(m));
 	unsigned *seen = calloc(carriers, sizeof(*seen));
 
 	if (!p || !seen) {
@@ -103,6 +116,7 @@ static int build(struct haul_plan **plan, const struct hauli_cpu *const *chosen,
 	}
 	place_floating(p);
 	hauli_distance_order(p->order, p->places, chosen, carriers);
+	hauli_distance_nearest(p->nearest, p->cpus, m, p->places, chosen, carriers);
 	free(seen);
 	*plan = p;
 	return 0;

@@ -299,8 +299,8 @@ SOURCES = {
     'permit': [],
     'ring': ['lib/conc/fence.c', 'lib/conc/ring.c'],
     'ring_thieves': ['lib/conc/fence.c', 'lib/conc/ring.c'],
-    'poller': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/ring.c', 'lib/sched/mail.c',
-               'lib/sched/poller.c'],
+    'poller': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c', 'lib/conc/ring.c',
+               'lib/sched/mail.c', 'lib/sched/poller.c'],
 }
 
 

@@ -11,6 +11,7 @@
 #include <haul/driver.h>
 
 #include "explorer.h"
+#include "sched/cluster.h"
 #include "sched/spawn.h"
 #include "sched/steal.h"
 #include "sched/stolen.h"
@@ -21,6 +22,7 @@
 
 static struct {
 	struct haul_carrier c;
+	struct hauli_cluster cluster; /* nothing waits there */
 	struct haul_coro poller;
 	struct haul_coro targets[MESSAGES];
 	_Atomic(uint64_t) woken; /* the wait's condition: the eventfd or the line */
@@ -52,6 +54,8 @@ static void init(void)
 	hauli_timers_init(&m.c.timers);
 	m.c.poller = m.c.current = &m.poller;
 	m.c.poller_wakeup.fn = wakeup;
+	m.c.cluster = &m.cluster;
+	model_own(&m.cluster, sizeof(m.cluster), 0);
 }
 
 static void send(unsigned i)
@@ -131,6 +135,7 @@ int main(int argc, char **argv)
 	{                      \
 		abort();       \
 	}
+NEVER(void, hauli_cluster_fetch_all, struct haul_carrier *c)
 NEVER(void, hauli_cancel_here, struct haul_carrier *c, struct haul_coro *co)
 NEVER(bool, hauli_join_here, struct haul_carrier *c, struct hauli_join *j)
 NEVER(void, hauli_join_wake, struct haul_carrier *c, struct hauli_join *j)

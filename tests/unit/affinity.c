@@ -77,16 +77,17 @@ START_TEST(plain_thread_is_no_carrier)
 }
 END_TEST
 
-START_TEST(spawn_any_from_outside_reaches_each_carrier)
+START_TEST(spawning_round_robin_reaches_each_carrier)
 {
 	struct haul_runtime *rt = runtime_start(CARRIERS);
+	struct haul_coro_opts opts = {.round_robin = true};
 	unsigned seen[CARRIERS] = {0};
 
 	for (unsigned i = 0; i < 4 * CARRIERS; i++) {
 		struct haul_coro *co;
 		void *there;
 
-		ck_assert_int_eq(haul_spawn_any(rt, &co, where, NULL, NULL), 0);
+		ck_assert_int_eq(haul_spawn_any(rt, &co, where, NULL, &opts), 0);
 		haul_join(co, &there);
 		seen[haul_carrier_id(there)]++;
 	}
@@ -110,5 +111,5 @@ START_TEST(facts_of_a_carrier)
 END_TEST
 
 SUITE_MAIN("affinity", {coroutine_stays_at_home, 1}, {child_starts_on_the_running_carrier, 1},
-	{plain_thread_is_no_carrier, 1}, {spawn_any_from_outside_reaches_each_carrier, 1},
+	{plain_thread_is_no_carrier, 1}, {spawning_round_robin_reaches_each_carrier, 1},
 	{facts_of_a_carrier, 1})

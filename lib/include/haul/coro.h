@@ -34,14 +34,20 @@ struct haul_coro_opts {
 	 * their slices would run if none was stolen. 1 to HAUL_ORDERS; 0: as it comes.
 	 */
 	uint8_t order;
+	/* haul_spawn_any() and haul_spawn_many() from a thread that is no carrier: in the cluster of
+	 * this carrier. NULL: in the one nearest to the CPU that the caller runs on. */
+	struct haul_carrier *near;
+	/* haul_spawn_any() from there: one carrier after the other, of near's cluster, or without
+	 * near of all; not by load. */
+	bool round_robin;
 };
 
 /*
  * Spawn a coroutine that runs fn(arg). The three differ in where its home is:
  *   haul_spawn     the running carrier; only on a carrier's thread (coroutine or poller)
  *   haul_spawn_on  that carrier; any thread
- *   haul_spawn_any the running carrier, or from other threads one carrier after the other;
- *                  any thread
+ *   haul_spawn_any the running carrier; or from a thread that is no carrier of rt the less
+ *                  loaded of two carriers of a cluster, see the options; any thread
  * co may be NULL: then the coroutine is detached, and gone when it ends. Otherwise *co must
  * be given to haul_join() or haul_detach() once.
  * None of them suspends. Coroutines spawned by one thread on one carrier start in order.
@@ -54,6 +60,19 @@ HAUL_API int haul_spawn_on(struct haul_carrier *carrier, struct haul_coro **co, 
 	void *arg, const struct haul_coro_opts *opts);
 HAUL_API int haul_spawn_any(struct haul_runtime *rt, struct haul_coro **co, haul_fn *fn, void *arg,
 	const struct haul_coro_opts *opts);
+
+/*
+ * Spawns n coroutines, the i-th of which runs fn(args[i]); args may be NULL: fn(NULL). All or none.
+ * On a carrier of rt: as haul_spawn() for each. From another thread: they wait in a queue of
+ * one cluster (the options say which), and its carriers share them: each takes some when it has
+ * little else to do, and is the home of those. All that wait cost the caller one step, and wake one
+ * carrier, which wakes the next.
+ * cos: NULL, or room for n; as *co above. They may be joined, cancelled and so on at once. args and
+ * opts are the caller's again on return. Those of one call start in order where one carrier takes
+ * them. Any thread; does not suspend. 0, or errors as above.
+ */
+HAUL_API int haul_spawn_many(struct haul_runtime *rt, struct haul_coro **cos, haul_fn *fn,
+	void *const args[], unsigned n, const struct haul_coro_opts *opts);
 
 /*
  * Waits until co has ended, stores what its body returned in *result (may be NULL) and
@@ -104,7 +123,8 @@ HAUL_API struct haul_coro *haul_self(void);
 /* The name given at the spawn. Any thread, same condition on co as for haul_unpark(). */
 HAUL_API const char *haul_coro_name(const struct haul_coro *co);
 
-/* Where co is at home. Any thread, same condition. */
+/* Where co is at home. NULL: haul_spawn_many() has spawned it, and no carrier has taken it so far.
+ * Any thread, same condition. */
 HAUL_API struct haul_carrier *haul_coro_home(const struct haul_coro *co);
 
 #ifdef __cplusplus

@@ -78,6 +78,13 @@ HAUL_API size_t haul_trim(struct haul_runtime *rt);
 HAUL_API unsigned haul_carriers(const struct haul_runtime *rt);
 HAUL_API struct haul_carrier *haul_carrier(struct haul_runtime *rt, unsigned i);
 
+/*
+ * The carrier nearest to a NIC, an interface name or a PCI address: for haul_coro_opts.near. NULL
+ * when there is no such NIC, or when it hangs on no device (veth, TAP), which is near to all.
+ * Reads a few files. Any thread.
+ */
+HAUL_API struct haul_carrier *haul_carrier_near(struct haul_runtime *rt, const char *nic);
+
 /* The carrier whose thread this is; NULL on other threads. Never kept over a suspension. */
 HAUL_API struct haul_carrier *haul_carrier_self(void);
 

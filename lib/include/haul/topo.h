@@ -49,6 +49,12 @@ struct haul_plan {
 	 * after the last the first: so neighbours do not all turn to the same one.
 	 */
 	unsigned *order;
+	/*
+	 * nearest[i], for OS CPU i < cpus, is the carrier nearest to it, in the same sense; of those
+	 * equally near the first.
+	 */
+	unsigned cpus;
+	unsigned *nearest;
 	char notice[256]; /* one line on what is less than wished (floating carriers), or empty */
 };
 

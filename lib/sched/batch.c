@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Spawning many at once: on the running carrier one by one; from a thread that is no carrier as one
+ * batch for a cluster, whose carriers share it (cluster.c). All stacks are there before the first
+ * coroutine is set up, so that all are spawned or none.
+ */
+#include <errno.h>
+
+#include "sched/placing.h"
+#include "sched/runtime.h"
+#include "sched/spawn.h"
+#include "sched/steal.h"
+#include "sched/stolen.h"
+
+struct batch {
+	struct haul_runtime *rt;
+	struct haul_coro **out; /* or NULL */
+	haul_fn *fn;
+	void *const *args;
+	unsigned n;
+	const struct haul_coro_opts *opts;
+	unsigned cls;
+};
+
+/* So many stacks, linked by item.next, or NULL. Without a cache straight from the arena. */
+static struct hauli_item *get_stacks(
+	const struct batch *b, struct hauli_stack_cache *cache, unsigned n)
+{
+	struct hauli_stacks *arena = b->rt->stacks;
+	struct hauli_item *first = NULL;
+
+	while (n-- > 0) {
+		struct haul_coro *co =
+			(struct haul_coro *)(cache ? hauli_stack_get(cache, b->cls)
+						   : hauli_stack_get_shared(arena, b->cls));
+
+		if (!co)
+			break;
+		co->item.next = first;
+		first = &co->item;
+		if (n == 0)
+			return first;
+	}
+	while (first) {
+		struct haul_coro *co = hauli_coro_of_item(first);
+
+		first = first->next;
+		if (cache)
+			hauli_stack_put(cache, &co->co);
+		else
+			hauli_stack_put_shared(arena, &co->co);
+	}
+	return NULL;
+}
+
+static void set_up(const struct batch *b, struct haul_coro *co, unsigned i)
+{
+	hauli_spawn_set_up(co, b->fn, b->args ? b->args[i] : NULL, b->opts, !b->out);
+	if (b->out)
+		b->out[i] = co;
+}
+
+static void set_up_homeless(const struct batch *b, struct hauli_item *first)
+{
+	unsigned i = 0;
+
+	first->n = b->n;
+	for (struct hauli_item *item = first; item; item = item->next) {
+		struct haul_coro *co = hauli_coro_of_item(item);
+
+		set_up(b, co, i++);
+		co->asked = NULL;
+		hauli_requests_begin(&co->requests, HAULI_REQ_HOMELESS);
+		hauli_coro_set_state(co, HAULI_HOMELESS);
+	}
+}
+
+static struct hauli_item *get_stacks_outside(const struct batch *b)
+{
+	struct hauli_stack_cache cache;
+	struct hauli_item *first;
+
+	if (b->n < HAULI_STACK_SET)
+		return get_stacks(b, NULL, b->n);
+	hauli_stack_cache_init(&cache, b->rt->stacks);
+	first = get_stacks(b, &cache, b->n);
+	hauli_stack_cache_fini(&cache);
+	return first;
+}
+
+static int spawn_outside(const struct batch *b)
+{
+	struct hauli_item *first;
+
+	if (!hauli_gate_enter(&b->rt->gate))
+		return -ECANCELED;
+	first = get_stacks_outside(b);
+	if (first) {
+		set_up_homeless(b, first);
+		hauli_cluster_put(hauli_placing_cluster(b->rt, b->opts), first);
+	}
+	hauli_gate_leave(&b->rt->gate);
+	return first ? 0 : -ENOMEM;
+}
+
+/* On c, whose thread this is. */
+static int spawn_here(struct haul_carrier *c, const struct batch *b)
+{
+	struct hauli_item *item;
+	unsigned i = 0;
+
+	if (c->phase != HAULI_RUNS)
+		return -ECANCELED;
+	item = get_stacks(b, &c->stacks, b->n);
+	if (!item)
+		return -ENOMEM;
+	while (item) {
+		struct haul_coro *co = hauli_coro_of_item(item);
+
+		item = item->next;
+		set_up(b, co, i++);
+		hauli_link_set(&co->home, c);
+		hauli_counter_add(&c->spawned, 1);
+		hauli_runq_push(&c->runq, co);
+	}
+	hauli_steal_offer_here(c);
+	return 0;
+}
+
+/* The caller was stolen by c, whose thread this is: they are at home where it is. */
+static int spawn_at_home(struct haul_carrier *c, struct haul_carrier *home, const struct batch *b)
+{
+	struct hauli_item *item;
+	unsigned i = 0;
+
+	if (!hauli_gate_enter(&b->rt->gate))
+		return -ECANCELED;
+	item = get_stacks(b, &c->stacks, b->n);
+	while (item) {
+		struct haul_coro *co = hauli_coro_of_item(item);
+
+		item = item->next;
+		set_up(b, co, i++);
+		hauli_spawn_send(home, co);
+	}
+	hauli_gate_leave(&b->rt->gate);
+	return i > 0 ? 0 : -ENOMEM;
+}
+
+int haul_spawn_many(struct haul_runtime *rt, struct haul_coro **cos, haul_fn *fn,
+	void *const args[], unsigned n, const struct haul_coro_opts *opts)
+{
+	struct batch b = {.rt = rt, .out = cos, .fn = fn, .args = args, .n = n, .opts = opts};
+	struct haul_carrier *c = hauli_self(), *home;
+	int cls = hauli_spawn_stack_class(rt, opts);
+
+	if (cls < 0)
+		return cls;
+	if (n == 0)
+		return 0;
+	b.cls = (unsigned)cls;
+	if (!c || c->rt != rt)
+		return spawn_outside(&b);
+	home = hauli_home_of_running(c);
+	return home == c ? spawn_here(c, &b) : spawn_at_home(c, home, &b);
+}

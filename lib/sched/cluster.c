@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What waits for any carrier of a cluster. Why nothing is left there while one of them sleeps is in
+ * conc/intake.c; here is how much one takes, and what makes a coroutine without a home one that has
+ * its home here.
+ *
+ * Requests to it before that (unpark, cancel, detach, join) find no home to send a message to. They
+ * need none: its word of requests is begun with a bit, so that who adds to it is not the first and
+ * sends nothing. Who becomes its home says so and takes them (conc/requests.h); who adds later is
+ * the first, and finds the home.
+ *
+ * A fair share is one of so many as there are carriers in the cluster, and not more than MOST, so
+ * that nobody holds the intake for long and those that are quicker come back for more. A carrier
+ * that has something ready itself takes less by that much, and comes only every so many rounds,
+ * for one at least.
+ */
+#include "sched/cluster.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "sched/runtime.h"
+#include "sched/wait.h"
+
+#define MOST 128u
+#define BUSY_ROUNDS 16
+
+static void become_home(struct haul_carrier *c, struct haul_coro *co)
+{
+	hauli_counter_add(&c->spawned, 1);
+	if (c->phase != HAULI_RUNS)
+		hauli_mark_add(&co->marks, HAULI_MARK_CANCELLED);
+	hauli_coro_set_state(co, HAULI_READY);
+	hauli_link_set(&co->home, c);
+	hauli_requests_here(c, co);
+	hauli_ready(c, co);
+}
+
+static void become_home_of_all(struct haul_carrier *c, struct hauli_item *item)
+{
+	while (item) {
+		struct haul_coro *co = hauli_coro_of_item(item);
+
+		item = item->next; /* the timer's from now on */
+		become_home(c, co);
+	}
+}
+
+static void call(struct hauli_cluster *cl, unsigned from)
+{
+	enum hauli_inbox_state slept;
+	int member = hauli_intake_call(&cl->intake, from, &slept);
+
+	if (member >= 0)
+		hauli_mail_wake(cl->members[member], slept);
+}
+
+void hauli_cluster_put(struct hauli_cluster *cl, struct hauli_item *first)
+{
+	hauli_intake_put(&cl->intake, first);
+	call(cl, hauli_intake_turn(&cl->intake));
+}
+
+static uint32_t share(const struct hauli_cluster *cl, uint32_t ready)
+{
+	uint32_t fair = hauli_intake_count(&cl->intake) / cl->nb_members;
+
+	if (fair > MOST)
+		fair = MOST;
+	return fair > ready ? fair - ready : 1;
+}
+
+void hauli_cluster_fetch(struct haul_carrier *c)
+{
+	struct hauli_cluster *cl = c->cluster;
+	uint32_t ready = hauli_ring_depth(&c->runq.ring);
+	struct hauli_item *items;
+
+	if (ready > 0 && hauli_counter_read(&c->rounds) % BUSY_ROUNDS != 0)
+		return;
+	if (!hauli_intake_try_open(&cl->intake)) {
+		if (ready == 0) /* who has it may have been preempted */
+			sched_yield();
+		return;
+	}
+	items = hauli_intake_take(&cl->intake, share(cl, ready));
+	hauli_intake_close(&cl->intake);
+	call(cl, c->berth + 1);
+	become_home_of_all(c, items);
+}
+
+void hauli_cluster_fetch_all(struct haul_carrier *c)
+{
+	struct hauli_intake *in = &c->cluster->intake;
+	struct hauli_item *items;
+
+	while (!hauli_intake_try_open(in))
+		sched_yield();
+	items = hauli_intake_take(in, UINT32_MAX);
+	hauli_intake_close(in);
+	become_home_of_all(c, items);
+}
+
+static int cluster_init(
+	struct hauli_cluster *cl, struct haul_runtime *rt, const struct haul_plan *plan)
+{
+	unsigned number = (unsigned)(cl - rt->clusters);
+
+	cl->nb_members = 0;
+	cl->members = calloc(rt->nb_carriers, sizeof(cl->members[0]));
+	cl->inboxes = calloc(rt->nb_carriers, sizeof(cl->inboxes[0]));
+	if (!cl->members || !cl->inboxes)
+		return -ENOMEM;
+	for (unsigned i = 0; i < rt->nb_carriers; i++) {
+		struct haul_carrier *c = &rt->carriers[i];
+
+		if (plan->places[i].cluster != number)
+			continue;
+		c->cluster = cl;
+		c->berth = cl->nb_members++;
+		cl->members[c->berth] = c;
+		cl->inboxes[c->berth] = &c->inbox;
+	}
+	hauli_intake_init(&cl->intake, cl->inboxes, cl->nb_members);
+	return 0;
+}
+
+int hauli_clusters_init(struct haul_runtime *rt, const struct haul_plan *plan)
+{
+	int err = 0;
+
+	rt->clusters = aligned_alloc(HAULI_CACHE_LINE, plan->clusters * sizeof(rt->clusters[0]));
+	if (!rt->clusters)
+		return -ENOMEM;
+	for (rt->nb_clusters = 0; rt->nb_clusters < plan->clusters && !err; rt->nb_clusters++)
+		err = cluster_init(&rt->clusters[rt->nb_clusters], rt, plan);
+	if (err)
+		hauli_clusters_fini(rt);
+	return err;
+}
+
+void hauli_clusters_fini(struct haul_runtime *rt)
+{
+	while (rt->nb_clusters > 0) {
+		struct hauli_cluster *cl = &rt->clusters[--rt->nb_clusters];
+
+		free(cl->members);
+		free(cl->inboxes);
+	}
+	free(rt->clusters);
+	rt->clusters = NULL;
+}

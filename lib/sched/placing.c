@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which carrier gets what a thread that is no carrier spawns.
+ *
+ * By load: the less loaded of two carriers of a cluster (M. Mitzenmacher, "The power of two choices
+ * in randomized load balancing", IEEE TPDS 12(10), 2001). The first of the two is the next in turn
+ * and wins when both are equal, so that equal carriers get equally many; the second is taken by
+ * lot. What is on its way counts from the moment it is sent: who looks next, and be it another
+ * thread, sees it, and not everybody runs to the one that was the least loaded a moment ago. The
+ * owner pays for none of it: its ring's indices and the count of what it has received are there
+ * anyway.
+ */
+#include "sched/placing.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "base/random.h"
+#include "sched/runtime.h"
+#include "topo/local.h"
+
+uint32_t hauli_load(const struct haul_carrier *c)
+{
+	const struct hauli_runq *q = &c->runq;
+	uint32_t arrived = (uint32_t)hauli_counter_read(&c->arrived);
+	int32_t coming = (int32_t)(hauli_turn_get(&c->placed) - arrived);
+
+	return hauli_ring_depth(&q->ring) + (uint32_t)hauli_stamp_get(&q->waiting) +
+		hauli_ring_is_open(&q->ring) + (coming > 0 ? (uint32_t)coming : 0);
+}
+
+static struct haul_carrier *less_loaded(struct hauli_cluster *cl, uint32_t turn)
+{
+	struct haul_carrier *next = cl->members[turn % cl->nb_members], *other;
+	struct hauli_random lot;
+
+	if (cl->nb_members == 1)
+		return next;
+	hauli_random_init(&lot, turn);
+	turn += 1 + hauli_random_below(&lot, cl->nb_members - 1);
+	other = cl->members[turn % cl->nb_members];
+	return hauli_load(other) < hauli_load(next) ? other : next;
+}
+
+struct hauli_cluster *hauli_placing_cluster(
+	struct haul_runtime *rt, const struct haul_coro_opts *opts)
+{
+	int cpu;
+
+	if (opts && opts->near)
+		return opts->near->cluster;
+	cpu = sched_getcpu();
+	if (cpu < 0 || (unsigned)cpu >= rt->nb_cpus)
+		return rt->carriers[0].cluster;
+	return rt->nearest[cpu]->cluster;
+}
+
+struct haul_carrier *hauli_placing_carrier(
+	struct haul_runtime *rt, const struct haul_coro_opts *opts)
+{
+	uint32_t turn = hauli_turn_take(&rt->turn);
+
+	if (!opts || !opts->round_robin)
+		return less_loaded(hauli_placing_cluster(rt, opts), turn);
+	if (opts->near)
+		return opts->near->cluster->members[turn % opts->near->cluster->nb_members];
+	return &rt->carriers[turn % rt->nb_carriers];
+}
+
+/* The first that is on one of these CPUs; else the one nearest to the first of them. */
+static struct haul_carrier *near_any(struct haul_runtime *rt, const bool *cpus)
+{
+	for (unsigned i = 0; i < rt->nb_carriers; i++) {
+		int cpu = rt->carriers[i].place.cpu;
+
+		if (cpu >= 0 && (unsigned)cpu < rt->nb_cpus && cpus[cpu])
+			return &rt->carriers[i];
+	}
+	for (unsigned i = 0; i < rt->nb_cpus; i++)
+		if (cpus[i])
+			return rt->nearest[i];
+	return NULL;
+}
+
+struct haul_carrier *haul_carrier_near(struct haul_runtime *rt, const char *nic)
+{
+	bool *cpus = calloc(rt->nb_cpus + 1, sizeof(cpus[0]));
+	struct haul_carrier *near = NULL;
+
+	if (cpus && hauli_local_cpus(nic, cpus, rt->nb_cpus))
+		near = near_any(rt, cpus);
+	free(cpus);
+	return near;
+}
+
+int hauli_placing_init(struct haul_runtime *rt, const struct haul_plan *plan)
+{
+	rt->nb_cpus = plan->nearest ? plan->cpus : 0;
+	rt->nearest = calloc(rt->nb_cpus + 1, sizeof(rt->nearest[0]));
+	if (!rt->nearest)
+		return -ENOMEM;
+	for (unsigned i = 0; i < rt->nb_cpus; i++)
+		rt->nearest[i] = &rt->carriers[plan->nearest[i]];
+	return 0;
+}
+
+void hauli_placing_fini(struct haul_runtime *rt)
+{
+	free(rt->nearest);
+}
