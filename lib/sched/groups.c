@@ -28,7 +28,6 @@ static struct hauli_rules rules_of(
 		r.depth = opts->steal_depth;
 	if (opts->steal_worth_ns)
 		r.worth = opts->steal_worth_ns;
-	r.take = hauli_ticks_from_ns(r.worth + r.apart);
 	r.worth = hauli_ticks_from_ns(r.worth);
 	r.apart = hauli_ticks_from_ns(r.apart);
 	r.hog = hauli_ticks_from_ns(r.hog);

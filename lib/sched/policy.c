@@ -32,22 +32,20 @@
 
 /*
  * A theft's barrier interrupts all carriers of the process, not only the two that it is about. So
- * the more others there are, the further apart thefts are kept, the more work has to wait before
- * one of them is spent on it, and the more it takes: docs/design/0005.
+ * the more others there are, the further apart thefts are kept, and the more has to wait before one
+ * of them is spent on it: docs/design/0005.
  */
 struct hauli_rules hauli_policy_defaults(unsigned carriers, unsigned groups)
 {
 	unsigned others = carriers > 2 ? carriers - 2 : 0;
 	uint64_t apart = (uint64_t)APART_ALL * groups * others / carriers;
-	uint64_t worth = 10 * US + apart / 4;
 
 	return (struct hauli_rules){
 		.most = HAULI_STEAL_MOST,
-		.depth = 1,
+		.depth = others > 0 ? 2 : 1,
 		.naps = 5,
 		.pull_every = 16,
-		.worth = worth,
-		.take = worth + apart,
+		.worth = 10 * US + apart / 4,
 		.apart = apart,
 		.hog = 100 * US,
 		.nap = 50 * US,
@@ -126,15 +124,12 @@ static bool is_worth_it(const struct hauli_policy *p, const struct hauli_sight *
 		burden(p, s, now) >= p->rules.worth;
 }
 
-/* So many that the theft pays, by the average slice, and behind a hog as many as there are; at most
- * half, counting the one that runs, and at most what is asked. */
-static unsigned amount(const struct hauli_policy *p, const struct hauli_sight *s, uint64_t now)
+/* At most half, counting the one that runs, and at most what is asked. */
+static unsigned amount(const struct hauli_policy *p, const struct hauli_sight *s)
 {
-	uint64_t pays = is_hogged(p, s, now) ? UINT32_MAX : p->rules.take / (s->average + 1) + 1;
 	uint32_t half = (s->depth + (s->began != 0 ? 2 : 1)) / 2;
-	unsigned n = p->rules.most < half ? p->rules.most : half;
 
-	return n < pays ? n : (unsigned)pays;
+	return p->rules.most < half ? p->rules.most : half;
 }
 
 /* Others may think so at the same time: a theft more. */
@@ -146,7 +141,7 @@ static bool is_too_soon(const struct hauli_policy *p, uint64_t now)
 static bool steal(struct hauli_thief *t, unsigned victim, const struct hauli_sight *s, uint64_t now)
 {
 	hauli_stamp_set(&t->policy->theft_at, now);
-	return t->policy->acts->steal(t, victim, amount(t->policy, s, now));
+	return t->policy->acts->steal(t, victim, amount(t->policy, s));
 }
 
 static bool steal_if_worth_it(struct hauli_thief *t, unsigned victim, uint64_t now)

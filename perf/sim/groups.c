@@ -140,7 +140,6 @@ static int group_init(
 		.naps = (unsigned)o->naps,
 		.pull_every = (unsigned)o->pull_every,
 		.worth = o->worth,
-		.take = o->take,
 		.apart = o->apart,
 		.hog = o->hog,
 		.nap = o->nap,

@@ -30,7 +30,6 @@ static const struct option {
 	OPTION("most", NUMBER, most, NULL, NULL, 1, 32, "tasks in one theft, of at most half"),
 	OPTION("depth", NUMBER, depth, NULL, NULL, 1, 256, "so many must wait, but behind a hog"),
 	OPTION("worth", NUMBER, worth, NULL, NULL, 0, 1e9, "ns of work that must wait"),
-	OPTION("take", NUMBER, take, NULL, NULL, 0, 1e12, "ns of work in one theft"),
 	OPTION("apart", NUMBER, apart, NULL, NULL, 0, 1e12,
 		"ns from one theft of a group to the next"),
 	OPTION("hog", NUMBER, hog, NULL, NULL, 0, 1e12, "ns of a chain that count as a hog"),
@@ -190,7 +189,6 @@ static void set_defaults(struct sim_opts *o)
 	set_if_not(&o->depth, r.depth);
 	set_if_not(&o->worth, r.worth);
 	set_if_not(&o->apart, r.apart);
-	set_if_not(&o->take, o->worth + o->apart);
 	set_if_not(&o->hog, r.hog);
 	set_if_not(&o->nap, r.nap);
 	set_if_not(&o->naps, r.naps);
@@ -199,8 +197,8 @@ static void set_defaults(struct sim_opts *o)
 
 int sim_options(struct sim_opts *o, int argc, char **argv)
 {
-	uint64_t *const rules[] = {&o->most, &o->depth, &o->worth, &o->take, &o->apart, &o->hog,
-		&o->nap, &o->naps, &o->pull_every};
+	uint64_t *const rules[] = {&o->most, &o->depth, &o->worth, &o->apart, &o->hog, &o->nap,
+		&o->naps, &o->pull_every};
 
 	for (unsigned i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
 		*rules[i] = SIM_NEVER;

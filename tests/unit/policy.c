@@ -55,7 +55,6 @@ static const struct hauli_rules rules = {
 	.naps = 3,
 	.pull_every = 16,
 	.worth = 1000,
-	.take = 1000,
 	.hog = 10000,
 	.nap = 500,
 };
@@ -156,16 +155,14 @@ static const struct worth {
 } worths[] = {
 	{1, 1, true, false, 19000, 999, 0}, /* work for less than it costs */
 	{1, 1, true, false, 19000, 1000, 1},
-	{1, 10, true, false, 19000, 100, 6}, /* half, and one that rounds up */
-	{1, 100, true, false, 19000, 100, 10}, /* what pays: worth / 101 + 1 */
-	{1, 200, true, false, 19000, 10, 32}, /* most */
+	{1, 10, true, false, 19000, 100, 6}, /* half of eleven */
+	{1, 10, true, false, 0, 100, 5}, {1, 200, true, false, 19000, 10, 32}, /* at most so many */
 	{1, 10, false, false, 19000, 1000, 0}, /* thieves have looked through it */
 	{1, 1, true, false, 0, 5000, 0}, /* nobody runs: it is its owner's next */
 	{1, 2, true, false, 0, 5000, 1}, {4, 3, true, false, 19000, 5000, 0}, /* too few */
-	{4, 4, true, false, 19000, 5000, 1},
+	{4, 4, true, false, 19000, 5000, 3},
 	{4, 1, true, false, 10000, 10, 1}, /* behind a hog each counts */
 	{4, 0, false, true, 10000, 10, 1}, /* and so does mail */
-	{1, 10, true, false, 10000, 5000, 6}, /* and half is taken, however long it takes */
 	{1, 0, false, true, 19000, 10, 0}, {1, 1, true, false, 10001, 10, 0}, /* not a hog yet */
 };
 
@@ -205,6 +202,7 @@ START_TEST(with_many_carriers_thefts_are_rarer)
 	ck_assert_uint_eq(two.apart, 0);
 	ck_assert_uint_gt(many.apart, 0);
 	ck_assert_uint_gt(many.worth, two.worth);
+	ck_assert_uint_gt(many.depth, two.depth);
 	ck_assert_uint_gt(clusters.apart, 7 * many.apart);
 	ck_assert_uint_eq(hauli_policy_defaults(1, 1).apart, 0);
 }
