@@ -2,6 +2,7 @@
 """haul-fwd and dpdk-testpmd, run with the same ports, burst, rings, pool, memory and CPU."""
 
 import contextlib
+import glob
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import signal
 import subprocess
 import tempfile
 import threading
+import time
 
 from machine import has_hugepages
 
@@ -85,6 +87,23 @@ class Program:
             self.process.kill()
             self.process.wait()
 
+    def times(self):
+        """Of each thread, by the kernel's books: nanoseconds on a CPU, and waiting for one."""
+        found = {}
+        for path in glob.glob(f"/proc/{self.process.pid}/task/*/schedstat"):
+            with contextlib.suppress(OSError), open(path, encoding="ascii") as books:
+                ran, waited, _ = books.read().split()
+                found[path] = int(ran), int(waited)
+        return found
+
+    def share(self, since):
+        """How much of the CPU that it wanted its busiest thread, the one that forwards, has had
+        since then; 1 where the kernel keeps no such books."""
+        now = self.times()
+        busiest = max(now, key=now.get, default=None)
+        ran, waited = (a - b for a, b in zip(now.get(busiest, (1, 0)), since.get(busiest, (0, 0))))
+        return ran / (ran + waited)
+
 
 @contextlib.contextmanager
 def running(command):
@@ -137,12 +156,27 @@ def received(lines, ports):
 
 
 def testpmd_rate(program, ports, seconds):
-    """Mean of testpmd's periods over so many seconds, without the first two: there it starts."""
+    """Mean of testpmd's periods over so many seconds, without the first two: there it starts. And
+    how much of its CPU it had."""
+    def after(periods):
+        return program.wait_for(
+            lambda lines: len(rates(lines, ports)) >= periods and rates(lines, ports),
+            seconds + PATIENCE)
+
     wanted = 2 + (seconds + 1) // TESTPMD_PERIOD
-    found = program.wait_for(
-        lambda lines: len(rates(lines, ports)) >= wanted and rates(lines, ports),
-        seconds + PATIENCE)
-    return sum(found[2:wanted]) / (wanted - 2)
+    after(2)
+    began = program.times()
+    found = after(wanted)
+    return sum(found[2:wanted]) / (wanted - 2), program.share(began)
+
+
+def haul_rate(program, seconds):
+    """The same of haul-fwd, over all of its run."""
+    wait_until_up(program)
+    time.sleep(seconds)
+    share = program.share({})
+    result = haul_result(program.stop())
+    return haul_packets(result) / result["seconds"], share
 
 
 def wait_until_up(program):
