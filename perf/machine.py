@@ -3,6 +3,7 @@
 
 import datetime
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -60,3 +61,12 @@ def progress(text):
     """A line that the next one replaces; nothing when nobody looks."""
     if sys.stderr.isatty():
         print(f"\r{text:60}\r", end="", file=sys.stderr, flush=True)
+
+
+def run(main):
+    """Runs main and ends with what it returns. Ctrl-C and SIGTERM clean up, and say nothing."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
