@@ -26,7 +26,7 @@ uint32_t hauli_load(const struct haul_carrier *c)
 	uint32_t arrived = (uint32_t)hauli_counter_read(&c->arrived);
 	int32_t coming = (int32_t)(hauli_turn_get(&c->placed) - arrived);
 
-	return hauli_ring_depth(&q->ring) + (uint32_t)hauli_stamp_get(&q->waiting) +
+	return hauli_ring_depth(&q->ring) + (uint32_t)hauli_backlog_depth(&q->backlog) +
 		hauli_ring_is_open(&q->ring) + (coming > 0 ? (uint32_t)coming : 0);
 }
 

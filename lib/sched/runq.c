@@ -13,13 +13,43 @@
 /* What is prefetched where nobody has been yet. */
 static const struct haul_coro nobody;
 
-/* Under the guard. How many wait in the backlog, for the owner's next push and for others. */
-static void show(struct hauli_runq *q)
+/* The owner, or under the guard, as all below. */
+static uint64_t head_of(const struct hauli_backlog *b)
 {
-	uint32_t waiting = q->backlog.tail - q->backlog.head;
+	return hauli_stamp_get(&b->head);
+}
 
-	hauli_mark_set(&q->behind, waiting != 0);
-	hauli_stamp_set(&q->waiting, waiting);
+static uint64_t tail_of(const struct hauli_backlog *b)
+{
+	return hauli_stamp_get(&b->tail);
+}
+
+static bool is_empty(const struct hauli_backlog *b)
+{
+	return head_of(b) == tail_of(b);
+}
+
+static struct haul_coro **slot(const struct hauli_backlog *b, uint64_t at)
+{
+	return &b->slots[at & (b->size - 1)];
+}
+
+static struct haul_coro **oldest(const struct hauli_backlog *b)
+{
+	return slot(b, head_of(b));
+}
+
+static void drop_oldest(struct hauli_backlog *b)
+{
+	hauli_stamp_set(&b->head, head_of(b) + 1);
+}
+
+static void append(struct hauli_backlog *b, struct haul_coro *co)
+{
+	uint64_t tail = tail_of(b);
+
+	*slot(b, tail) = co;
+	hauli_stamp_set(&b->tail, tail + 1);
 }
 
 int hauli_runq_init(struct hauli_runq *q)
@@ -32,8 +62,8 @@ int hauli_runq_init(struct hauli_runq *q)
 	q->next_at = UINT32_MAX / 2; /* far from where the head begins */
 	q->turn = 1;
 	q->shared = false;
+	hauli_mark_set(&q->behind, false);
 	q->backlog = (struct hauli_backlog){.slots = p, .size = BACKLOG_FIRST_SIZE};
-	show(q);
 	hauli_ring_init(&q->ring, (void *)(uintptr_t)&nobody);
 	return 0;
 }
@@ -46,12 +76,12 @@ void hauli_runq_fini(struct hauli_runq *q)
 /* Doubles the array in place: what had wrapped round to its start goes behind its old end. */
 static void grow(struct hauli_backlog *b)
 {
-	uint32_t head = b->head & (b->size - 1);
+	uint64_t head = head_of(b) & (b->size - 1);
 
 	HAUL_BUG_ON(b->size == HAULI_RUNQ_MAX);
 	memcpy(b->slots + b->size, b->slots, head * sizeof(b->slots[0]));
-	b->head = head;
-	b->tail = head + b->size;
+	hauli_stamp_set(&b->head, head);
+	hauli_stamp_set(&b->tail, head + b->size);
 	b->size *= 2;
 }
 
@@ -72,28 +102,27 @@ void hauli_backlog_push(struct hauli_runq *q, struct haul_coro *co)
 	struct hauli_backlog *b = &q->backlog;
 
 	hold(q);
-	if (b->tail - b->head == b->size)
+	if (hauli_unlikely(hauli_backlog_depth(b) == b->size))
 		grow(b);
-	b->slots[b->tail++ & (b->size - 1)] = co;
-	show(q);
+	append(b, co);
+	hauli_mark_set(&q->behind, true);
 	if (q->shared)
 		hauli_ring_unsee(&q->ring);
 	release(q);
 }
 
-static struct haul_coro **oldest(const struct hauli_backlog *b)
-{
-	return &b->slots[b->head & (b->size - 1)];
-}
-
 void hauli_runq_refill(struct hauli_runq *q)
 {
 	struct hauli_backlog *b = &q->backlog;
+	uint64_t head, tail;
 
 	hold(q);
-	while (b->head != b->tail && hauli_ring_push(&q->ring, *oldest(b)))
-		b->head++;
-	show(q);
+	head = head_of(b);
+	tail = tail_of(b);
+	while (head != tail && hauli_ring_push(&q->ring, *slot(b, head)))
+		head++;
+	hauli_stamp_set(&b->head, head);
+	hauli_mark_set(&q->behind, head != tail);
 	release(q);
 }
 
@@ -102,18 +131,18 @@ struct haul_coro *hauli_runq_rob(struct hauli_runq *q, bool (*may)(const void *i
 	struct haul_coro *co = hauli_ring_rob(&q->ring, may);
 	struct hauli_backlog *b = &q->backlog;
 
-	if (co || b->head == b->tail)
+	if (co || is_empty(b))
 		return co;
 	/* What may not be stolen goes behind the others: somebody may be waiting for those. */
-	for (uint32_t n = b->tail - b->head; n > 0 && !co; n--) {
+	for (uint64_t n = hauli_backlog_depth(b); n > 0 && !co; n--) {
 		if (may(*oldest(b)))
 			co = *oldest(b);
 		else
-			b->slots[b->tail++ & (b->size - 1)] = *oldest(b);
-		b->head++;
+			append(b, *oldest(b));
+		drop_oldest(b);
 	}
-	show(q);
-	if (b->head != b->tail)
+	hauli_mark_set(&q->behind, !is_empty(b));
+	if (!is_empty(b))
 		hauli_ring_unsee(&q->ring);
 	return co;
 }

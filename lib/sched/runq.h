@@ -18,7 +18,7 @@
 
 struct hauli_backlog {
 	struct haul_coro **slots;
-	uint32_t head, tail; /* run freely, masked on use */
+	struct hauli_stamp head, tail; /* run freely, masked on use; read by any */
 	uint32_t size; /* a power of two; grows in place */
 };
 
@@ -28,9 +28,14 @@ struct hauli_runq {
 	uint32_t turn; /* how often one was to go to the front */
 	struct hauli_backlog backlog;
 	struct hauli_mark behind; /* the backlog is not empty. Set and taken away under the guard */
-	struct hauli_stamp waiting; /* how many are in the backlog; as behind */
 	bool shared; /* thieves may come: the backlog is under the ring's guard */
 };
+
+/* Any thread. How many are in it; for who does not hold the guard a guess. */
+static inline uint64_t hauli_backlog_depth(const struct hauli_backlog *b)
+{
+	return hauli_stamp_get(&b->tail) - hauli_stamp_get(&b->head);
+}
 
 #define HAULI_NEXT_TURNS 4u
 
