@@ -138,8 +138,8 @@ static unsigned set_up(const struct perf_case *c, struct perf_series *series)
 		const struct perf_side *s = &c->sides[i];
 		int err = 0;
 
-		if (!perf_side_is_outside(c, s) && s->setup)
-			err = s->setup(c->param);
+		if (!perf_side_is_outside(c, s))
+			err = perf_side_set_up(s, c->param);
 		else if (access(perf_side_program(c, s), X_OK) < 0)
 			err = -errno;
 		if (err) {

@@ -2,6 +2,7 @@
 #include "side.h"
 
 #include <errno.h>
+#include <fenv.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -114,6 +115,12 @@ static int run_outside(
 	return 0;
 }
 
+int perf_side_set_up(const struct perf_side *s, uint64_t param)
+{
+	feclearexcept(FE_ALL_EXCEPT);
+	return s->setup ? s->setup(param) : 0;
+}
+
 int perf_side_run(
 	const struct perf_case *c, const struct perf_side *s, uint64_t n, struct perf_once *once)
 {
@@ -121,6 +128,7 @@ int perf_side_run(
 	if (perf_side_is_outside(c, s))
 		return run_outside(c, s, n, once);
 	once->n = n;
+	feclearexcept(FE_ALL_EXCEPT);
 	once->ns = s->run(n);
 	return 0;
 }
@@ -129,15 +137,14 @@ int perf_side_once(const struct perf_case *c, const struct perf_side *s, uint64_
 {
 	uint64_t unit = c->unit ? c->unit : 1;
 	struct perf_once once = {.n = n};
-	int err = 0;
+	int err;
 
 	if (s->program) {
 		fprintf(stderr, "%s: side %s is %s: run that\n", c->name, s->name, s->program);
 		return 2;
 	}
 	current = &once;
-	if (s->setup)
-		err = s->setup(c->param);
+	err = perf_side_set_up(s, c->param);
 	if (err) {
 		fprintf(stderr, "%s: %s: %s\n", c->name, s->name, strerror(-err));
 		return 1;

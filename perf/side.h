@@ -24,7 +24,13 @@ const char *perf_side_program(const struct perf_case *c, const struct perf_side 
 /* Whether a side runs in another process. */
 bool perf_side_is_outside(const struct perf_case *c, const struct perf_side *s);
 
-/* Runs a side that has been set up. 0, or -1 with a line on stderr. */
+/*
+ * Sets up a side; runs one that has been set up: 0, or -1 with a line on stderr. Both begin without
+ * the sticky floating-point flags that the harness's own arithmetic leaves behind: a switch that
+ * keeps MXCSR is fifty times slower while the flags of the two sides differ (switch-float asks
+ * for that).
+ */
+int perf_side_set_up(const struct perf_side *s, uint64_t param);
 int perf_side_run(
 	const struct perf_case *c, const struct perf_side *s, uint64_t n, struct perf_once *once);
 
