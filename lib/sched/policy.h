@@ -14,7 +14,7 @@
 #include "conc/word.h"
 
 #define HAULI_SEARCHES 32 /* at a time in a group, at most */
-#define HAULI_STEAL_MOST 32
+#define HAULI_STEAL_MOST 128 /* half a ring */
 
 /* One member as another one sees it: guesses, old by the time they are used. Times in ticks. */
 struct hauli_sight {

@@ -27,7 +27,7 @@ static const struct option {
 	OPTION("idle", NUMBER, idle, "park", "park spin", 0, 0, "what they do without work"),
 	OPTION("steal", NUMBER, steal, "cluster", "off cluster global", 0, 0, "from whom"),
 	OPTION("searchers", NUMBER, searchers, "1", NULL, 1, 32, "of a group at a time"),
-	OPTION("most", NUMBER, most, NULL, NULL, 1, 32, "tasks in one theft, of at most half"),
+	OPTION("most", NUMBER, most, NULL, NULL, 1, 128, "tasks in one theft, of at most half"),
 	OPTION("depth", NUMBER, depth, NULL, NULL, 1, 256, "so many must wait, but behind a hog"),
 	OPTION("worth", NUMBER, worth, NULL, NULL, 0, 1e9, "ns of work that must wait"),
 	OPTION("apart", NUMBER, apart, NULL, NULL, 0, 1e12,

@@ -502,7 +502,7 @@ START_TEST(wrong_options)
 
 	ck_assert_int_eq(
 		haul_start(&rt,
-			&(struct haul_runtime_opts){.steal = HAUL_STEAL_CLUSTER, .steal_most = 33}),
+			&(struct haul_runtime_opts){.steal = HAUL_STEAL_CLUSTER, .steal_most = 129}),
 		-EINVAL);
 	ck_assert_int_eq(
 		haul_start(&rt,
