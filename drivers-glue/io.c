@@ -64,7 +64,7 @@ static unsigned peer_of(const struct haul_io *io, unsigned port)
 /* Whether its handlers may run elsewhere. */
 static bool steals(const struct haul_io *io, const struct haul_carrier *carrier)
 {
-	return carrier->group && !io->coro.pinned;
+	return hauli_steals(carrier) && !io->coro.pinned;
 }
 
 static void set_up_port(struct haul_io *io, struct hauli_poller *p, unsigned port)
@@ -113,8 +113,9 @@ static struct hauli_poller *create_poller(struct haul_io *io, struct haul_carrie
 	p->on_burst = io->opts.on_burst;
 	p->source = io->opts.source;
 	p->coro = &io->coro;
-	p->body = hauli_handler(steals(io, carrier));
-	p->keeps_order = steals(io, carrier) && io->opts.order == HAUL_ORDER_FLOW;
+	p->steals = steals(io, carrier);
+	p->body = hauli_handler(p->steals);
+	p->keeps_order = p->steals && io->opts.order == HAUL_ORDER_FLOW;
 	p->burst = io->opts.burst;
 	p->count_bytes = io->opts.count_bytes;
 	p->pool = io->opts.pool;

@@ -135,10 +135,10 @@ void *hauli_poll_bursts(void *arg)
 }
 
 /* How to spawn the handler of that packet: with the order of its flow, in copy. */
-static inline const struct haul_coro_opts *coro_opts(
-	const struct hauli_poller *p, const struct rte_mbuf *pkt, struct haul_coro_opts *copy)
+static inline const struct haul_coro_opts *coro_opts(const struct hauli_poller *p,
+	const struct rte_mbuf *pkt, struct haul_coro_opts *copy, bool steals)
 {
-	if (hauli_likely(!p->keeps_order))
+	if (!steals || !p->keeps_order)
 		return p->coro;
 	*copy = *p->coro;
 	copy->order = (uint8_t)(1 + haul_net_flow(pkt) % HAUL_ORDERS);
@@ -146,8 +146,8 @@ static inline const struct haul_coro_opts *coro_opts(
 }
 
 /* Starts a handler for each packet, in order. */
-static void start_handlers(
-	struct hauli_poller *p, struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n, bool woken)
+static inline __attribute__((always_inline)) void start_each(struct hauli_poller *p,
+	struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n, bool woken, bool steals)
 {
 	haul_fn *body = woken ? handle_first : p->body;
 	struct haul_coro_opts copy;
@@ -156,7 +156,7 @@ static void start_handlers(
 
 	for (i = 0; i < n; i++) {
 		*rx_of_packet(pkts[i]) = r;
-		err = haul_spawn(NULL, body, pkts[i], coro_opts(p, pkts[i], &copy));
+		err = haul_spawn(NULL, body, pkts[i], coro_opts(p, pkts[i], &copy, steals));
 		if (hauli_unlikely(err)) {
 			hauli_drop_unhandled(r, pkts + i, n - i,
 				err == -ECANCELED ? HAUL_DROP_STOPPING : HAUL_DROP_NO_COROUTINE);
@@ -167,7 +167,20 @@ static void start_handlers(
 	hauli_counter_add(&r->started, i);
 }
 
-static inline __attribute__((always_inline)) bool cycle_packets(struct hauli_poller *p, bool woken)
+static __attribute__((noinline)) void start_handlers(
+	struct hauli_poller *p, struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n, bool woken)
+{
+	start_each(p, r, pkts, n, woken, false);
+}
+
+static __attribute__((noinline)) void start_stealable(
+	struct hauli_poller *p, struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n, bool woken)
+{
+	start_each(p, r, pkts, n, woken, true);
+}
+
+static inline __attribute__((always_inline)) bool cycle_handlers(
+	struct hauli_poller *p, bool woken, bool steals)
 {
 	struct rte_mbuf *pkts[HAULI_BURST_MAX];
 	struct hauli_rxq *r;
@@ -178,7 +191,8 @@ static inline __attribute__((always_inline)) bool cycle_packets(struct hauli_pol
 		hauli_tx_flush(p);
 	for (r = p->rxqs; r < p->rxqs_end; r++) {
 		n = 0;
-		if (hauli_likely(hauli_rxq_in_flight(r) < r->max_in_flight))
+		if (hauli_likely((steals ? hauli_rxq_in_flight(r) : hauli_rxq_in_flight_here(r)) <
+			    r->max_in_flight))
 			n = hauli_burst_rx(&r->burst, pkts, p->burst);
 		if (n == 0) {
 			hauli_counter_add(&r->empty, 1);
@@ -186,16 +200,38 @@ static inline __attribute__((always_inline)) bool cycle_packets(struct hauli_pol
 		}
 		hauli_counter_add(&r->packets, n);
 		hauli_counter_add(&r->bytes, hauli_bytes_of(pkts, n));
-		start_handlers(p, r, pkts, n, woken && !io);
+		if (steals)
+			start_stealable(p, r, pkts, n, woken && !io);
+		else
+			start_handlers(p, r, pkts, n, woken && !io);
 		io = true;
 	}
 	hauli_counter_add(&p->cycles, 1);
 	return io;
 }
 
+static inline __attribute__((always_inline)) bool cycle_packets(struct hauli_poller *p, bool woken)
+{
+	return cycle_handlers(p, woken, false);
+}
+
+static inline __attribute__((always_inline)) bool cycle_stealable(
+	struct hauli_poller *p, bool woken)
+{
+	return cycle_handlers(p, woken, true);
+}
+
+static void *poll_stealable(void *arg)
+{
+	return poll(arg, cycle_stealable);
+}
+
+/* Two instances: where handlers are not stolen, nothing is executed for it. */
 void *hauli_poll_packets(void *arg)
 {
-	return poll(arg, cycle_packets);
+	struct hauli_poller *p = arg;
+
+	return p->steals ? poll_stealable(p) : poll(p, cycle_packets);
 }
 
 static inline __attribute__((always_inline)) bool cycle_source(struct hauli_poller *p, bool woken)

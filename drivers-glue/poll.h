@@ -68,6 +68,7 @@ struct hauli_poller {
 	haul_fn *body; /* of handlers */
 	uint16_t burst;
 	bool count_bytes;
+	bool steals; /* handlers may be stolen */
 	bool keeps_order; /* of the flows whose handlers are stolen */
 	bool waits; /* it does not only spin. Poller's carrier */
 
@@ -112,10 +113,15 @@ static inline struct hauli_tx *hauli_tx_of(struct haul_txq *txq)
 	return (struct hauli_tx *)((char *)txq - offsetof(struct hauli_tx, q));
 }
 
+/* Where handlers are not stolen. */
+static inline uint64_t hauli_rxq_in_flight_here(const struct hauli_rxq *r)
+{
+	return hauli_counter_read(&r->started) - hauli_counter_read(&r->ended);
+}
+
 static inline uint64_t hauli_rxq_in_flight(const struct hauli_rxq *r)
 {
-	return hauli_counter_read(&r->started) - hauli_counter_read(&r->ended) -
-		hauli_tally_get(&r->away_ended);
+	return hauli_rxq_in_flight_here(r) - hauli_tally_get(&r->away_ended);
 }
 
 static inline uint64_t hauli_rxq_dropped(const struct hauli_rxq *r, unsigned reason)

@@ -273,7 +273,9 @@ static int start_carriers(struct app_engine *e)
 	if (!err)
 		return APP_DONE;
 	snprintf(line, sizeof(line), "carriers do not start: %s%s", strerror(-err),
-		err == -ENOTSUP ? ": stealing needs membarrier(2); use --steal off" : "");
+		err == -ENOTSUP
+			? ": stealing needs membarrier(2) and a build with it; use --steal off"
+			: "");
 	return fail(e, err, line);
 }
 

@@ -26,7 +26,8 @@ void hauli_txq_init(struct haul_txq *txq, struct haul_carrier *carrier, bool *pe
 	txq->pending = pending;
 	txq->waiters_end = &txq->waiters;
 	txq->carrier = carrier;
-	txq->steals = carrier && carrier->group;
+	txq->steals = carrier && hauli_steals(carrier);
+	txq->plain_end = txq->steals ? 0 : HAULI_TXQ_ROOM;
 }
 
 /* Room at the end of the array, after moving the packets to its front if they block it. */
@@ -72,6 +73,16 @@ uint32_t hauli_txq_put(struct haul_txq *txq, struct rte_mbuf **pkts, uint32_t n)
 	txq->end += n;
 	*txq->pending = true;
 	return n;
+}
+
+/* Whether that was all there is to it. */
+static inline bool try_send_plainly(struct haul_txq *txq, struct rte_mbuf *pkt)
+{
+	if (hauli_unlikely(txq->end >= txq->plain_end))
+		return false;
+	HAUL_CHECK(haul_carrier_self() == txq->carrier);
+	put_one(txq, pkt);
+	return true;
 }
 
 static inline int try_send(struct haul_txq *txq, struct rte_mbuf *pkt)
@@ -189,7 +200,9 @@ static __attribute__((noinline)) int send_with_care(struct haul_txq *txq, struct
 
 int haul_send(struct haul_txq *txq, struct rte_mbuf *pkt)
 {
-	if (hauli_unlikely(txq->steals))
+	if (hauli_likely(try_send_plainly(txq, pkt)))
+		return 0;
+	if (txq->steals)
 		return send_with_care(txq, pkt);
 	if (hauli_likely(try_send(txq, pkt) == 0))
 		return 0;
@@ -214,7 +227,9 @@ static __attribute__((noinline)) int try_send_with_care(struct haul_txq *txq, st
 
 int haul_try_send(struct haul_txq *txq, struct rte_mbuf *pkt)
 {
-	if (hauli_unlikely(txq->steals))
+	if (hauli_likely(try_send_plainly(txq, pkt)))
+		return 0;
+	if (txq->steals)
 		return try_send_with_care(txq, pkt);
 	return try_send(txq, pkt);
 }

@@ -7,6 +7,9 @@
  * many slices a round may have follows the average length of a slice, so that the time
  * between two polls stays near the wished bound. The budget opens slowly (it doubles) and
  * closes at once.
+ *
+ * There are two instances of the round. Whether the carrier steals is a constant in each, so one
+ * that does not executes nothing for it.
  */
 #include "sched/carrier.h"
 
@@ -37,10 +40,17 @@ static void fire_timers(struct haul_carrier *c)
 		hauli_ready(c, hauli_coro_of_timer(t));
 }
 
-static void receive(struct haul_carrier *c)
+/* A part of the round: compiled for carriers that steal, and for those that do not. */
+#define PART static inline __attribute__((always_inline))
+
+PART void receive(struct haul_carrier *c, bool steals)
 {
-	if (hauli_unlikely(!hauli_inbox_is_empty(&c->inbox)))
+	if (hauli_likely(hauli_inbox_is_empty(&c->inbox)))
+		return;
+	if (steals)
 		hauli_mail_receive(c);
+	else
+		hauli_mail_receive_plainly(c);
 }
 
 static void resume(struct haul_carrier *c, struct haul_coro *co)
@@ -51,18 +61,23 @@ static void resume(struct haul_carrier *c, struct haul_coro *co)
 
 /* Runs a chain of at most n coroutines; how many it was. What they put to the front makes it
  * longer. */
-static unsigned run_chain(struct haul_carrier *c, unsigned n)
+PART unsigned run_chain(struct haul_carrier *c, unsigned n, bool steals)
 {
 	struct haul_coro *first;
 	uint32_t popped;
 
-	hauli_runq_open(&c->runq, n);
-	if (hauli_unlikely(c->group != NULL))
+	if (steals) {
+		hauli_runq_open(&c->runq, n);
 		c->orders.seen = hauli_count_get(&c->orders.taken);
+	} else {
+		hauli_runq_open_plainly(&c->runq, n);
+	}
 	popped = hauli_ring_popped(&c->runq.ring);
 	first = hauli_runq_pop(&c->runq);
+	c->wakes_plainly = !steals;
 	if (hauli_likely(first))
 		resume(c, first);
+	c->wakes_plainly = false;
 	hauli_runq_close(&c->runq);
 	popped = hauli_ring_popped(&c->runq.ring) - popped;
 	hauli_counter_add(&c->slices, popped);
@@ -91,7 +106,7 @@ static void learn_slice_length(struct haul_carrier *c, uint64_t ticks)
 }
 
 /* Runs what is ready until a budget is spent, at least one if any is. False: nothing is ready. */
-static bool run_ready(struct haul_carrier *c)
+PART bool run_ready(struct haul_carrier *c, bool steals)
 {
 	unsigned budget = c->poller ? c->count_budget : UINT32_MAX;
 	uint64_t start, spent = 0;
@@ -101,22 +116,23 @@ static bool run_ready(struct haul_carrier *c)
 		return false;
 	start = hauli_ticks();
 	do {
-		if (hauli_unlikely(c->group != NULL))
+		if (steals)
 			hauli_steal_chain_begins(c, start + spent);
-		ran += run_chain(c, min(budget - ran, CHAIN_MAX));
-		if (hauli_unlikely(c->group != NULL))
+		ran += run_chain(c, min(budget - ran, CHAIN_MAX), steals);
+		if (steals)
 			hauli_steal_chain_ended(c);
-		receive(c);
+		receive(c, steals);
 		spent = hauli_ticks() - start;
 	} while (!hauli_runq_is_empty(&c->runq) && ran < budget && spent < c->round_ticks);
-	if (hauli_unlikely(ran == 0)) /* thieves had them, but there may be others by now */
+	if (steals &&
+		hauli_unlikely(ran == 0)) /* thieves had them, but there may be others by now */
 		return !hauli_runq_is_empty(&c->runq);
 	learn_slice_length(c, spent / ran);
 	return true;
 }
 
 /* False when there is none, or it waits for something itself. */
-static bool resume_poller(struct haul_carrier *c)
+PART bool resume_poller(struct haul_carrier *c, bool steals)
 {
 	struct haul_coro *poller = c->poller;
 
@@ -125,7 +141,7 @@ static bool resume_poller(struct haul_carrier *c)
 	resume(c, poller);
 	/* It may have left in the middle of its way to sleep; it will find that it was woken. */
 	if (hauli_unlikely(c->inbox.sleeps)) {
-		if (c->group)
+		if (steals)
 			hauli_steal_got_up(c);
 		hauli_mail_receive(c);
 	}
@@ -140,13 +156,13 @@ void hauli_carrier_settle(struct haul_carrier *c)
 }
 
 /* Sleeps until there is mail or the next timer is due. */
-static void sleep_until_needed(struct haul_carrier *c)
+PART void sleep_until_needed(struct haul_carrier *c, bool steals)
 {
 	uint64_t at = c->timers.next_at;
 	struct timespec until;
 	bool timed;
 
-	if (c->group) {
+	if (steals) {
 		if (hauli_steal_idle(c))
 			return;
 		hauli_steal_lie_down(c);
@@ -158,13 +174,13 @@ static void sleep_until_needed(struct haul_carrier *c)
 		hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_ASLEEP)) {
 		if (timed)
 			until = hauli_monotonic_at(at);
-		if (hauli_cluster_may_sleep(c) && (!c->group || hauli_steal_may_stay(c))) {
+		if (hauli_cluster_may_sleep(c) && (!steals || hauli_steal_may_stay(c))) {
 			hauli_counter_add(&c->parks, 1);
 			hauli_inbox_wait(&c->inbox, timed ? &until : NULL);
 		}
 		hauli_mail_receive(c);
 	}
-	if (c->group)
+	if (steals)
 		hauli_steal_got_up(c);
 }
 
@@ -176,22 +192,34 @@ static void report_if_drained(struct haul_carrier *c)
 	}
 }
 
-static void round_once(struct haul_carrier *c)
+PART void round_once(struct haul_carrier *c, bool steals)
 {
 	bool busy;
 
 	hauli_counter_add(&c->rounds, 1);
 	fire_timers(c);
-	receive(c);
+	receive(c, steals);
 	if (hauli_unlikely(hauli_cluster_waits(c)))
 		hauli_cluster_fetch(c);
-	busy = run_ready(c);
-	if (hauli_unlikely(c->thief.search != 0) && !busy)
+	busy = run_ready(c, steals);
+	if (steals && hauli_searches(c) && !busy)
 		busy = hauli_steal_idle(c);
-	busy |= resume_poller(c);
+	busy |= resume_poller(c, steals);
 	report_if_drained(c);
 	if (!busy && c->phase != HAULI_FINISHED)
-		sleep_until_needed(c);
+		sleep_until_needed(c, steals);
+}
+
+static __attribute__((noinline)) void run_plainly(struct haul_carrier *c)
+{
+	while (c->phase != HAULI_FINISHED)
+		round_once(c, false);
+}
+
+static __attribute__((noinline)) void run_stealing(struct haul_carrier *c)
+{
+	while (c->phase != HAULI_FINISHED)
+		round_once(c, true);
 }
 
 int hauli_carrier_main(void *arg)
@@ -203,8 +231,10 @@ int hauli_carrier_main(void *arg)
 	hauli_self_set(c);
 	hauli_co_init_thread(&c->loop);
 	hauli_overflow_thread_init();
-	while (c->phase != HAULI_FINISHED)
-		round_once(c);
+	if (hauli_steals(c))
+		run_stealing(c);
+	else
+		run_plainly(c);
 	hauli_carrier_settle(c);
 	hauli_overflow_thread_fini();
 	hauli_co_fini_thread(&c->loop);

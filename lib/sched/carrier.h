@@ -32,6 +32,7 @@ struct haul_carrier {
 	struct hauli_timers timers;
 	enum hauli_carrier_phase phase;
 	bool spawns_plainly; /* neither draining nor stealing: a spawn here needs no care */
+	bool wakes_plainly; /* a coroutine that is no poller runs, and nobody steals */
 
 	struct hauli_runq runq; /* owner */
 
@@ -104,8 +105,8 @@ void hauli_coro_end(struct haul_carrier *c, struct haul_coro *co);
 /* Owner, on me's stack: it ends here, wherever its home is. */
 void hauli_coro_ends(struct haul_carrier *c, struct haul_coro *me);
 
-/* Owner. co, which has left, has ended, or was stolen from another carrier. */
-void hauli_coro_left(struct haul_carrier *c, struct haul_coro *co);
+/* Owner. co, which has left, is a poller, or was stolen from another carrier. */
+void hauli_coro_left_apart(struct haul_carrier *c, struct haul_coro *co);
 
 /* Owner. Waits until nobody is about to make a wake-up call: what they use may go away after it. */
 void hauli_carrier_settle(struct haul_carrier *c);
@@ -122,11 +123,23 @@ static inline uint64_t hauli_live(const struct haul_carrier *c)
 	return hauli_counter_read(&c->spawned) - hauli_counter_read(&c->ended);
 }
 
+/* Whether c may steal and be stolen from; constant once it runs. */
+static inline bool hauli_steals(const struct haul_carrier *c)
+{
+	return HAUL_STEALING && c->group != NULL;
+}
+
+/* Owner. Whether it looks after those that want help. */
+static inline bool hauli_searches(const struct haul_carrier *c)
+{
+	return HAUL_STEALING && hauli_unlikely(c->thief.search != 0);
+}
+
 /* Owner. Makes a coroutine at home here ready, after all others. */
 static inline void hauli_ready(struct haul_carrier *c, struct haul_coro *co)
 {
 	hauli_coro_set_state(co, HAULI_READY);
-	if (hauli_likely(!co->poller)) /* a poller needs no place in the queue */
+	if (hauli_likely(hauli_coro_queues(co)))
 		hauli_runq_push(&c->runq, co);
 }
 
@@ -134,7 +147,7 @@ static inline void hauli_ready(struct haul_carrier *c, struct haul_coro *co)
 static inline void hauli_ready_soon(struct haul_carrier *c, struct haul_coro *co)
 {
 	hauli_coro_set_state(co, HAULI_READY);
-	if (hauli_likely(!co->poller))
+	if (hauli_likely(hauli_coro_queues(co)))
 		hauli_runq_push_next(&c->runq, co);
 }
 
@@ -149,10 +162,14 @@ static inline void hauli_arrive(struct haul_carrier *c)
 	if (!left)
 		return;
 	c->left = NULL;
-	if (hauli_likely(hauli_coro_state(left) == HAULI_READY))
-		hauli_ready(c, left);
-	else
-		hauli_coro_left(c, left);
+	if (hauli_unlikely(hauli_coro_state(left) != HAULI_READY)) {
+		if (left->detached)
+			hauli_coro_free(c, left);
+	} else if (hauli_likely(hauli_coro_queues(left))) {
+		hauli_runq_push(&c->runq, left);
+	} else {
+		hauli_coro_left_apart(c, left);
+	}
 }
 
 /* Who runs after the current coroutine: the next one while the chain lasts, then the loop. */

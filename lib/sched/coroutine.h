@@ -21,13 +21,16 @@
 #include "sched/mail.h"
 #include "sched/timer.h"
 
+#ifndef HAUL_STEALING /* meson's option stealing */
+#define HAUL_STEALING 1
+#endif
+
 enum hauli_coro_state {
-	HAULI_READY, /* in the run queue, or about to be; a poller: to be resumed */
+	HAULI_READY, /* running, in the run queue, or about to be; a poller: to be resumed */
 	HAULI_PARKED, /* in haul_park() */
 	HAULI_SLEEPING, /* its timer is armed */
 	HAULI_JOINING, /* in haul_join() */
 	HAULI_TURN, /* waits until those before it have come back (order.h) */
-	HAULI_STOLEN, /* another carrier has it, for one slice */
 	HAULI_HOMELESS, /* waits for a carrier of a cluster (cluster.c) */
 	HAULI_ENDED, /* its body has returned; kept until joined */
 	HAULI_ZOMBIE, /* to be freed when the request that is under way has come */
@@ -48,6 +51,7 @@ enum {
 	HAULI_MARK_CANCELLED = 1 << 0, /* stays set. The home */
 	HAULI_MARK_STOLEN = 1 << 1, /* it runs elsewhere. Set by the thief, taken away at home */
 	HAULI_MARK_POLLER = 1 << 2,
+	HAULI_MARK_PULLS = 1 << 3, /* a poller whose carrier steals. The home */
 };
 
 /* One wait for the end of a coroutine. Lies on the waiter's stack. */
@@ -116,7 +120,16 @@ static inline bool hauli_coro_is_cancelled(const struct haul_coro *co)
 
 static inline bool hauli_coro_is_stolen(const struct haul_coro *co)
 {
-	return hauli_mark_get(&co->marks) & HAULI_MARK_STOLEN;
+	return HAUL_STEALING && hauli_mark_get(&co->marks) & HAULI_MARK_STOLEN;
+}
+
+/* Whether it is to be in its home's run queue when it is ready: a poller has its own place, and one
+ * that was stolen is in the thief's. */
+static inline bool hauli_coro_queues(const struct haul_coro *co)
+{
+	const uint8_t apart = HAULI_MARK_POLLER | (HAUL_STEALING ? HAULI_MARK_STOLEN : 0);
+
+	return !(hauli_mark_get(&co->marks) & apart);
 }
 
 static inline struct haul_carrier *hauli_coro_home(const struct haul_coro *co)

@@ -8,7 +8,6 @@ static const char *const state_names[] = {
 	[HAULI_SLEEPING] = "sleeping",
 	[HAULI_JOINING] = "joining",
 	[HAULI_TURN] = "waiting for its turn",
-	[HAULI_STOLEN] = "stolen",
 	[HAULI_HOMELESS] = "waiting for a carrier",
 };
 
@@ -20,7 +19,7 @@ static void dump_one(struct hauli_co *slot, void *arg)
 
 	if (c && state < HAULI_ENDED)
 		fprintf(arg, "  carrier %u: %s %p, %s\n", c->id, co->co.name, (const void *)co,
-			state_names[state]);
+			hauli_coro_is_stolen(co) ? "stolen" : state_names[state]);
 	else if (state == HAULI_HOMELESS)
 		fprintf(arg, "  no carrier: %s %p, %s\n", co->co.name, (const void *)co,
 			state_names[state]);

@@ -81,6 +81,8 @@ int hauli_steal_init(
 
 	if (opts->steal == HAUL_STEAL_OFF)
 		return 0;
+	if (!HAUL_STEALING)
+		return -ENOTSUP;
 	if (opts->steal_most > HAULI_STEAL_MOST || opts->searchers > HAULI_SEARCHES ||
 		opts->steal_depth > HAULI_RING_SIZE)
 		return -EINVAL;

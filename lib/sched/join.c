@@ -82,12 +82,10 @@ void hauli_coro_ends(struct haul_carrier *c, struct haul_coro *me)
 		end(c, me);
 }
 
-void hauli_coro_left(struct haul_carrier *c, struct haul_coro *co)
+void hauli_coro_left_apart(struct haul_carrier *c, struct haul_coro *co)
 {
-	if (hauli_coro_state(co) == HAULI_STOLEN)
+	if (hauli_coro_is_stolen(co))
 		hauli_stolen_send_home(c, co);
-	else if (co->detached)
-		hauli_coro_free(c, co);
 }
 
 /* To the home of the target, which is elsewhere, or NULL: then to whatever will be its home. */

@@ -45,10 +45,12 @@ static void start(struct haul_carrier *c, struct haul_coro *co)
 	hauli_counter_add(&c->arrived, 1);
 	if (c->phase != HAULI_RUNS)
 		hauli_mark_add(&co->marks, HAULI_MARK_CANCELLED);
-	if (co->poller)
+	if (hauli_unlikely(co->poller)) {
 		c->poller = co;
-	if (hauli_likely(!hauli_coro_is_stolen(co))) /* else it runs before it was announced */
-		hauli_ready(c, co);
+		if (hauli_steals(c))
+			hauli_mark_add(&co->marks, HAULI_MARK_PULLS);
+	}
+	hauli_ready(c, co); /* or it was stolen, and runs before it was announced */
 }
 
 static void cancel_if_home(struct hauli_co *slot, void *arg)
@@ -208,9 +210,8 @@ static struct hauli_node *drain_with_stash(struct haul_carrier *c)
 	return oldest;
 }
 
-void hauli_mail_receive(struct haul_carrier *c)
+static void handle_all(struct haul_carrier *c, struct hauli_node *node)
 {
-	struct hauli_node *node = c->group ? drain_with_stash(c) : hauli_inbox_drain(&c->inbox);
 	uint64_t n = 0;
 
 	while (node) {
@@ -221,4 +222,17 @@ void hauli_mail_receive(struct haul_carrier *c)
 		n++;
 	}
 	hauli_counter_add(&c->messages, n);
+}
+
+void hauli_mail_receive_plainly(struct haul_carrier *c)
+{
+	handle_all(c, hauli_inbox_drain(&c->inbox));
+}
+
+void hauli_mail_receive(struct haul_carrier *c)
+{
+	if (hauli_steals(c))
+		handle_all(c, drain_with_stash(c));
+	else
+		hauli_mail_receive_plainly(c);
 }

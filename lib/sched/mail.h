@@ -36,6 +36,9 @@ void hauli_mail_wake(struct haul_carrier *c, enum hauli_inbox_state slept);
 /* Owner. Does what the messages ask; awake after it. */
 void hauli_mail_receive(struct haul_carrier *c);
 
+/* The same, where the carrier does not steal. */
+void hauli_mail_receive_plainly(struct haul_carrier *c);
+
 /* Mail that a thief has gone through, older than what is in the inbox. Under the guard of the
  * carrier's ring. */
 struct hauli_stash {

@@ -51,10 +51,13 @@ static bool is_needed(const struct haul_carrier *c)
 {
 	if (hauli_unlikely(c->timers.next_at != HAULI_NEVER) && hauli_ticks() >= c->timers.next_at)
 		return true;
-	if (hauli_unlikely(c->thief.search != 0) && hauli_ticks() >= c->thief.nap_until)
-		return true;
 	return !hauli_runq_is_empty(&c->runq) || !hauli_inbox_is_empty(&c->inbox) ||
 		hauli_cluster_waits(c);
+}
+
+static bool has_napped(const struct haul_carrier *c)
+{
+	return hauli_searches(c) && hauli_ticks() >= c->thief.nap_until;
 }
 
 /* The switch saves all registers: out of line, those who do not suspend save none. */
@@ -62,6 +65,20 @@ static __attribute__((noinline)) bool give_way(struct haul_carrier *c, struct ha
 {
 	hauli_suspend(c, me, false);
 	return !hauli_coro_is_cancelled(me);
+}
+
+/* Cancelled, or where carriers steal. */
+static __attribute__((noinline)) bool go_on_with_care(
+	struct haul_carrier *c, struct haul_coro *me, bool had_io)
+{
+	if (hauli_coro_is_cancelled(me))
+		return false;
+	if (has_napped(c))
+		return give_way(c, me);
+	/* A poller that finds input has no time for siblings. */
+	if (!had_io && hauli_steals(c) && hauli_steal_pull(c))
+		return give_way(c, me);
+	return true;
 }
 
 bool haul_maybe_yield(bool had_io)
@@ -72,10 +89,9 @@ bool haul_maybe_yield(bool had_io)
 	HAUL_CHECK(me == c->poller);
 	if (hauli_unlikely(is_needed(c)))
 		return give_way(c, me);
-	/* A poller that finds input has no time for siblings. */
-	if (!had_io && hauli_unlikely(c->group != NULL) && hauli_steal_pull(c))
-		return give_way(c, me);
-	return hauli_likely(!hauli_coro_is_cancelled(me));
+	if (hauli_unlikely(hauli_mark_get(&me->marks) & (HAULI_MARK_CANCELLED | HAULI_MARK_PULLS)))
+		return go_on_with_care(c, me, had_io);
+	return true;
 }
 
 bool haul_try_park_poller(void)
@@ -83,16 +99,17 @@ bool haul_try_park_poller(void)
 	struct haul_carrier *c = hauli_self();
 
 	HAUL_CHECK(c->current == c->poller);
-	if (!c->poller_wakeup.fn || hauli_coro_is_cancelled(c->current) || is_needed(c))
+	if (!c->poller_wakeup.fn || hauli_coro_is_cancelled(c->current) || is_needed(c) ||
+		has_napped(c))
 		return false;
-	if (c->group)
+	if (hauli_steals(c))
 		hauli_steal_lie_down(c);
 	if (!hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_AWAY)) {
-		if (c->group)
+		if (hauli_steals(c))
 			hauli_steal_got_up(c);
 		return false;
 	}
-	if (!hauli_cluster_may_sleep(c) || (c->group && !hauli_steal_may_stay(c))) {
+	if (!hauli_cluster_may_sleep(c) || (hauli_steals(c) && !hauli_steal_may_stay(c))) {
 		haul_unpark_poller();
 		return false;
 	}
@@ -105,7 +122,7 @@ bool haul_can_park_poller(void)
 	struct haul_carrier *c = hauli_self();
 
 	HAUL_CHECK(c->current == c->poller);
-	return hauli_inbox_is_asleep(&c->inbox) && !is_needed(c);
+	return hauli_inbox_is_asleep(&c->inbox) && !is_needed(c) && !has_napped(c);
 }
 
 void haul_unpark_poller(void)
@@ -115,7 +132,7 @@ void haul_unpark_poller(void)
 	HAUL_CHECK(c->current == c->poller);
 	if (!c->inbox.sleeps)
 		return;
-	if (c->group)
+	if (hauli_steals(c))
 		hauli_steal_got_up(c);
 	hauli_mail_receive(c);
 }
@@ -126,7 +143,7 @@ uint64_t haul_poller_deadline(void)
 
 	uint64_t at = c->timers.next_at;
 
-	if (hauli_unlikely(c->thief.search != 0) && c->thief.nap_until < at)
+	if (hauli_searches(c) && c->thief.nap_until < at)
 		at = c->thief.nap_until;
 	return hauli_ns_from_ticks(at);
 }

@@ -100,7 +100,7 @@ void hauli_spawn_send(struct haul_carrier *home, struct haul_coro *co)
 	co->start_msg.kind = HAULI_MSG_START;
 	hauli_link_set(&co->home, home);
 	hauli_turn_take(&home->placed);
-	if (hauli_mail_send(home, &co->start_msg) && home->group)
+	if (hauli_mail_send(home, &co->start_msg) && hauli_steals(home))
 		hauli_steal_offer(home);
 }
 
@@ -166,9 +166,12 @@ int haul_spawn_any(struct haul_runtime *rt, struct haul_coro **co, haul_fn *fn, 
 {
 	struct haul_carrier *c = hauli_self();
 
-	if (c && c->rt == rt)
+	if (c && c->rt == rt) {
+		if (hauli_likely(c->spawns_plainly))
+			return spawn_plainly(c, co, fn, arg, opts);
 		c = hauli_home_of_running(c);
-	else
+	} else {
 		c = hauli_placing_carrier(rt, opts);
+	}
 	return haul_spawn_on(c, co, fn, arg, opts);
 }

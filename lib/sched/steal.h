@@ -38,7 +38,7 @@ void hauli_steal_offer(struct haul_carrier *c);
 /* The same, where something may run on c and stealing may be off. The owner. */
 static inline void hauli_steal_offer_here(struct haul_carrier *c)
 {
-	if (hauli_unlikely(c->group != NULL) && c->current && !c->current->poller)
+	if (hauli_steals(c) && c->current && !c->current->poller)
 		hauli_steal_offer(c);
 }
 

@@ -5,8 +5,8 @@
  * there, as if the coroutine had asked just then. Meanwhile the home takes requests for it as for
  * one that runs. So what design/0001 says of wake, time-out and cancel holds for it as well.
  *
- * The thief writes its state and the mark STOLEN; the home writes them again when it is back. In
- * between nobody else does, and who looks at them sees one that is not parked.
+ * The thief adds the mark STOLEN, and the home takes it away when it is back. Its state is the
+ * home's, and READY all the while: who looks at it sees one that is not parked.
  */
 #include "sched/stolen.h"
 
@@ -21,7 +21,6 @@ void hauli_stolen_mark(struct haul_coro *co)
 {
 	if (!hauli_coro_is_stolen(co))
 		hauli_order_take(hauli_coro_home(co), co);
-	hauli_coro_set_state(co, HAULI_STOLEN);
 	hauli_mark_add(&co->marks, HAULI_MARK_STOLEN);
 	co->back = HAULI_BACK_YIELD; /* unless it says something else */
 }
@@ -29,7 +28,6 @@ void hauli_stolen_mark(struct haul_coro *co)
 static void forget_theft(struct haul_coro *co)
 {
 	hauli_mark_remove(&co->marks, HAULI_MARK_STOLEN);
-	hauli_coro_set_state(co, HAULI_READY);
 }
 
 void hauli_stolen_arrive(struct haul_carrier *c, struct haul_coro *co)

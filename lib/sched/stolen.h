@@ -18,7 +18,7 @@ enum hauli_back {
 /* Where children of what runs on c are to be at home. */
 static inline struct haul_carrier *hauli_home_of_running(struct haul_carrier *c)
 {
-	return c->current ? hauli_coro_home(c->current) : c;
+	return HAUL_STEALING && c->current ? hauli_coro_home(c->current) : c;
 }
 
 /* Thief, under the victim's guard. One whose order counts is not stolen back by its home: others

@@ -102,20 +102,27 @@ int haul_park(void)
 	return park_here(c, me);
 }
 
+/* What a poller or the inbox wakes stays in order. */
+static __attribute__((noinline)) void wake_with_care(struct haul_carrier *c, struct haul_coro *co)
+{
+	if (!c->current || c->current->poller) {
+		hauli_ready(c, co);
+		return;
+	}
+	hauli_ready_soon(c, co);
+	hauli_steal_offer_here(c);
+}
+
 static void unpark_here(struct haul_carrier *c, struct haul_coro *co)
 {
 	/* Taken when the park returns: until then a second one changes nothing. */
 	hauli_permit_give(&co->permit);
 	if (hauli_coro_state(co) != HAULI_PARKED)
 		return;
-	/* What a poller or the inbox wakes stays in order. */
-	if (c->current && !c->current->poller) {
+	if (hauli_likely(c->wakes_plainly))
 		hauli_ready_soon(c, co);
-		if (hauli_unlikely(c->group != NULL))
-			hauli_steal_offer(c);
-	} else {
-		hauli_ready(c, co);
-	}
+	else
+		wake_with_care(c, co);
 }
 
 void hauli_cancel_here(struct haul_carrier *c, struct haul_coro *co)

@@ -56,8 +56,9 @@ struct haul_runtime_opts {
 /*
  * Starts one carrier per place of the plan; all are known to each other before the first
  * runs. Any thread that is no carrier. 0, -ENOMEM, -EAGAIN (no thread), -ENOTSUP (stealing needs
- * membarrier(2), Linux 4.14), -EINVAL (steal_most, steal_depth, searchers; more than 256 carriers
- * that steal from each other), or what the launcher returned. More than one runtime may exist.
+ * membarrier(2), Linux 4.14, and a haul that was built with it: -Dstealing=true), -EINVAL
+ * (steal_most, steal_depth, searchers; more than 256 carriers that steal from each other), or what
+ * the launcher returned. More than one runtime may exist.
  */
 HAUL_API int haul_start(struct haul_runtime **rt, const struct haul_runtime_opts *opts);
 

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Built without stealing: who asks for it is told. */
+#include <errno.h>
+
+#include "support/runtime.h"
+#include "support/suite.h"
+
+START_TEST(stealing_is_refused)
+{
+	const enum haul_steal ways[] = {HAUL_STEAL_CLUSTER, HAUL_STEAL_GLOBAL};
+	struct haul_runtime *rt = NULL;
+
+	ck_assert_int_eq(haul_start(&rt, &(struct haul_runtime_opts){.steal = ways[_i]}), -ENOTSUP);
+}
+END_TEST
+
+START_TEST(off_starts)
+{
+	runtime_stop(runtime_start_stealing(2, NULL, HAUL_STEAL_OFF));
+}
+END_TEST
+
+SUITE_MAIN("no_steal", {stealing_is_refused, 2}, {off_starts, 1})
