@@ -14,6 +14,7 @@
 
 #define STACK_BYTES (64 * 1024)
 #define STEPS_MAX 300 /* of one run; more means that a loop spins */
+#define PLAIN_MAX 10000 /* accesses between two steps */
 #define TIME_OUTS_MAX 2 /* of one run: waits that end by themselves */
 #define SEEN_SLOTS (UINT64_C(1) << 24)
 #define SEEN_MAX (SEEN_SLOTS / 2)
@@ -27,7 +28,7 @@ struct action {
 
 static struct {
 	const struct model *model;
-	bool tso;
+	bool tso, membarriers; /* the latter: there are some */
 	struct thread threads[MODEL_THREADS_MAX + 1]; /* the last one runs init() and check() */
 	struct hauli_ctx controller;
 	struct thread *running;
@@ -38,8 +39,14 @@ static struct {
 	unsigned of[STEPS_MAX]; /* among so many */
 	unsigned depth;
 	unsigned time_outs;
+	unsigned plain; /* accesses since the last step */
 	unsigned prefix; /* choices that repeat the last run; the one before it differs */
-	char trace[STEPS_MAX][80];
+	struct noted {
+		unsigned thread;
+		enum move move;
+		struct step step;
+		uint64_t result;
+	} trace[STEPS_MAX];
 
 	uint64_t *seen; /* open addressing; 0: free */
 	uint64_t states, runs;
@@ -51,6 +58,23 @@ void model_fail(const char *text)
 	ex.violation = text;
 	(void)hauli_switch(&ex.running->ctx, &ex.controller, NULL);
 	abort();
+}
+
+/* Whether it makes no difference to the others when t does the step, nor theirs to it. */
+static bool is_nobodys_business(const struct thread *t, const struct step *s)
+{
+	switch (s->kind) {
+	case STEP_STORE: /* into its buffer; but a membarrier comes before it or after it */
+		return memory_is_apart(t, s) ||
+			(ex.tso && !ex.membarriers && s->order != __ATOMIC_SEQ_CST &&
+				t->nb_buffered < BUFFER_MAX);
+	case STEP_FENCE:
+		return t->nb_buffered == 0;
+	case STEP_DRAIN:
+		return !ex.tso;
+	default:
+		return memory_is_apart(t, s);
+	}
 }
 
 /* Stops before the step; comes back when it has been done. */
@@ -66,7 +90,7 @@ static uint64_t step(struct step s)
 			memory_flush(t);
 		return result;
 	}
-	if (memory_is_own_load(t, &s)) {
+	if (is_nobodys_business(t, &s)) {
 		t->result = memory_step(t);
 		t->history = mix(t->history, mix(s.kind, t->result));
 		return t->result;
@@ -116,6 +140,9 @@ void model_fence(int order)
 
 void model_membarrier(void)
 {
+	if (ex.tso && !ex.membarriers)
+		model_fail("a membarrier that the search without store buffers did not come to");
+	ex.membarriers = true;
 	for (unsigned i = 0; i < ex.model->nb_threads; i++)
 		if (i != ex.running->id)
 			step((struct step){.kind = STEP_DRAIN, .value = i});
@@ -123,7 +150,14 @@ void model_membarrier(void)
 
 void model_yield(void)
 {
-	step((struct step){.kind = STEP_YIELD, .value = ex.depth - ex.running->moves});
+	const struct step *last = &ex.running->step;
+
+	if (last->kind != STEP_LOAD)
+		model_fail("a yield that does not follow a load of what it waits for");
+	step((struct step){.kind = STEP_YIELD,
+		.addr = last->addr,
+		.size = last->size,
+		.value = ex.running->result});
 }
 
 void model_await(const void *word, unsigned size, uint64_t value)
@@ -154,13 +188,31 @@ void model_plain(const void *addr, unsigned size, bool write)
 {
 	if (ex.running && (uintptr_t)addr < 4096)
 		model_fail("access through what is no pointer");
+	if (ex.running && ++ex.plain > PLAIN_MAX)
+		model_fail("a loop does not end");
 	if (ex.running && !ex.direct)
 		memory_plain(ex.running, addr, size, write);
 }
 
 void model_own(const void *memory, size_t size, unsigned thread)
 {
-	memory_own(memory, size, thread);
+	memory_own(memory, size, USE_OWN, thread);
+}
+
+void model_private(const void *memory, size_t size, unsigned thread)
+{
+	memory_own(memory, size, USE_PRIVATE, thread);
+}
+
+void model_constant(const void *memory, size_t size)
+{
+	memory_own(memory, size, USE_CONSTANT, 0);
+}
+
+void model_forget(uint64_t but)
+{
+	if (ex.running)
+		ex.running->history = mix(1, but);
 }
 
 void model_free(const void *memory, size_t size)
@@ -186,6 +238,7 @@ static void enter(void *pass)
 static void go_on(struct thread *t)
 {
 	ex.running = t;
+	ex.plain = 0;
 	(void)hauli_switch(&ex.controller, &t->ctx, t);
 	ex.running = NULL;
 }
@@ -204,16 +257,11 @@ static void run_direct(void)
 	struct thread *t = &ex.threads[MODEL_THREADS_MAX];
 
 	begin(t, 0);
+	t->direct = true;
 	memset(&t->now, 0x7f, sizeof(t->now)); /* all that was done happened before */
 	ex.direct = true;
 	go_on(t);
 	ex.direct = false;
-}
-
-/* Since t came to its yield: it would see what it saw before. */
-static bool others_rested(const struct thread *t)
-{
-	return ex.depth - t->moves == t->step.value;
 }
 
 static unsigned list_actions(struct action *actions)
@@ -223,7 +271,7 @@ static unsigned list_actions(struct action *actions)
 	for (unsigned i = 0; i < ex.model->nb_threads; i++) {
 		struct thread *t = &ex.threads[i];
 
-		if (memory_can_step(t) && !(t->step.kind == STEP_YIELD && others_rested(t)))
+		if (memory_can_step(t))
 			actions[n++] = (struct action){t, MOVE_STEP};
 		if (t->nb_buffered > 0)
 			actions[n++] = (struct action){t, MOVE_FLUSH};
@@ -235,20 +283,23 @@ static unsigned list_actions(struct action *actions)
 
 static void note(const struct action *a, uint64_t result)
 {
+	ex.trace[ex.depth - 1] = (struct noted){a->thread->id, a->move, a->thread->step, result};
+}
+
+static void print_noted(const struct noted *n)
+{
 	static const char *const kinds[] = {"load", "store", "rmw", "cas", "fence", "futex wait",
 		"futex wake", "await", "drain", "yield"};
-	const struct step *s = &a->thread->step;
-	char *line = ex.trace[ex.depth - 1];
-	size_t size = sizeof(ex.trace[0]);
+	const struct step *s = &n->step;
 	long at = s->addr ? (long)((char *)s->addr - (char *)ex.model->memory) : -1;
 
-	if (a->move == MOVE_FLUSH)
-		snprintf(line, size, "thread %u: its oldest store reaches memory", a->thread->id);
-	else if (a->move == MOVE_TIME_OUT)
-		snprintf(line, size, "thread %u: its wait times out", a->thread->id);
+	if (n->move == MOVE_FLUSH)
+		printf("#   thread %u: its oldest store reaches memory\n", n->thread);
+	else if (n->move == MOVE_TIME_OUT)
+		printf("#   thread %u: its wait times out\n", n->thread);
 	else
-		snprintf(line, size, "thread %u: %s +%ld value %" PRIx64 " -> %" PRIx64,
-			a->thread->id, kinds[s->kind], at, s->value, result);
+		printf("#   thread %u: %s +%ld value %" PRIx64 " -> %" PRIx64 "\n", n->thread,
+			kinds[s->kind], at, s->value, n->result);
 }
 
 static void wake_one(const void *addr)
@@ -309,7 +360,7 @@ static void perform(const struct action *a)
 
 static uint64_t state_hash(void)
 {
-	uint64_t hash = memory_hash();
+	uint64_t hash = mix(memory_hash(), ex.time_outs);
 
 	for (unsigned i = 0; i < ex.model->nb_threads; i++) {
 		const struct thread *t = &ex.threads[i];
@@ -321,6 +372,8 @@ static uint64_t state_hash(void)
 		for (unsigned k = 0; k < t->nb_buffered; k++) {
 			hash = mix(hash, (uintptr_t)t->buffer[k].addr);
 			hash = mix(hash, t->buffer[k].value);
+			memcpy(&now, &t->buffer[k].release, sizeof(now));
+			hash = mix(hash, now);
 		}
 		hash = mix(hash, t->nb_buffered);
 	}
@@ -355,8 +408,7 @@ static void run_once(void)
 {
 	ex.depth = ex.time_outs = 0;
 	ex.runs++;
-	memory_reset(ex.model, ex.tso);
-	run_direct();
+	memory_begin();
 	for (unsigned i = 0; i < ex.model->nb_threads && !ex.violation; i++) {
 		begin(&ex.threads[i], i);
 		ex.threads[i].now.at[i] = 1;
@@ -380,7 +432,6 @@ static void run_once(void)
 		if (ex.depth >= ex.prefix)
 			ex.taken[ex.depth] = 0;
 		ex.of[ex.depth] = n;
-		actions[ex.taken[ex.depth]].thread->moves++;
 		perform(&actions[ex.taken[ex.depth++]]);
 		if (ex.depth > ex.longest)
 			ex.longest = ex.depth;
@@ -409,7 +460,11 @@ static bool search(bool tso)
 	ex.violation = NULL;
 	ex.states = ex.runs = 0;
 	ex.prefix = ex.longest = 0;
+	ex.depth = 0;
 	memset(ex.seen, 0, SEEN_SLOTS * sizeof(ex.seen[0]));
+	memory_init(ex.model, ex.tso);
+	run_direct();
+	memory_keep_as_initial();
 	do {
 		run_once();
 	} while (!ex.violation && ex.states < SEEN_MAX && next_prefix());
@@ -448,7 +503,7 @@ int model_main(int argc, char **argv, const struct model *model)
 		if (ex.violation) {
 			printf("# violation: %s\n", ex.violation);
 			for (unsigned i = 0; i < ex.depth; i++)
-				printf("#   %s\n", ex.trace[i]);
+				print_noted(&ex.trace[i]);
 			return 3;
 		}
 		if (!complete)

@@ -11,7 +11,9 @@
  * remembers the state after it. All choices are tried, depth first, by running again from the
  * start; a state that was seen before is not followed again. A state is the model's memory, the
  * store buffers, what each thread has read so far (which determines its own variables), and
- * who is blocked. States are told apart by a 64-bit hash.
+ * who is blocked. States are told apart by a 64-bit hash. A step that makes no difference to
+ * others, nor theirs to it, is no choice: a fence with nothing in the buffer, an access to what the
+ * model says is one thread's own.
  *
  * Memory, chosen per search:
  *   SC   a step is done at once, in one order for all
@@ -59,9 +61,16 @@ void model_await(const void *word, unsigned size, uint64_t value);
 /* From here on an access to this memory by any thread is a violation. */
 void model_free(const void *memory, size_t size);
 
-/* From init(): only this thread writes there. Its own loads are no choices then, since nobody can
- * come in between. A write by another one is a violation. */
+/* From init(). What nobody can come in between of is no choice. Only this thread writes there; only
+ * this thread reads or writes there; nobody writes there any more. What is said to the contrary by
+ * an access is a violation. */
 void model_own(const void *memory, size_t size, unsigned thread);
+void model_private(const void *memory, size_t size, unsigned thread);
+void model_constant(const void *memory, size_t size);
+
+/* By a thread: nothing that it has read up to now makes a difference to it any more, but for this
+ * value: its variables hold nothing else. So loops come back to states that were seen. */
+void model_forget(uint64_t but);
 
 /* Explores the model under both memories, prints a table, and ends the program: 0 when no
  * violation exists, 3 when one was found in the search (with its trace), 1 when the search was
@@ -81,7 +90,8 @@ void model_fence(int order);
 void model_plain(const void *addr, unsigned size, bool write);
 /* SYS_membarrier: every other thread passes a full barrier, one after the other. */
 void model_membarrier(void);
-/* sched_yield(): goes on when another thread has done something. */
+/* sched_yield(), in a loop that waits for the word that was loaded last: goes on when its value is
+ * another one. What the loop counts meanwhile must not matter. */
 void model_yield(void);
 /* SYS_futex. 0 or -1 with errno, as the system call. */
 long model_futex(uint32_t *addr, int op, uint32_t value, bool timed);

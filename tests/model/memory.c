@@ -5,19 +5,30 @@
 #include <string.h>
 
 #define GRANULE 4 /* bytes that share one record; fields of a model must not share one */
-#define GRANULES_MAX 2048
+#define GRANULES_MAX 8192
 
 static struct granule {
 	struct clock sync; /* what an acquire load of the present value takes in */
 	struct clock reads; /* last plain read by each thread */
 	uint16_t write_at; /* last plain write: when, by whom */
 	uint8_t writer;
-	uint8_t owner; /* 1 + the only thread that writes it; 0: any */
 	bool freed;
+	bool touched;
 } granules[GRANULES_MAX];
+
+/* What the model says of them, the same in all runs. */
+static struct use {
+	uint8_t how; /* enum memory_use */
+	uint8_t owner; /* whose it is */
+} uses[GRANULES_MAX];
+
+/* Those that this run has accessed; the others are as they were at its start. */
+static uint16_t touched[GRANULES_MAX];
+static unsigned nb_touched;
 
 static const struct model *model;
 static bool tso;
+static char initial[GRANULES_MAX * GRANULE]; /* the model's memory when init() has returned */
 
 static bool is_acquire(int order)
 {
@@ -37,19 +48,49 @@ static void join(struct clock *to, const struct clock *from)
 			to->at[i] = from->at[i];
 }
 
-void memory_reset(const struct model *m, bool with_buffers)
+static void untouch_all(void)
+{
+	while (nb_touched > 0)
+		granules[touched[--nb_touched]] = (struct granule){0};
+}
+
+void memory_init(const struct model *m, bool with_buffers)
 {
 	model = m;
 	tso = with_buffers;
-	if (m->size > GRANULES_MAX * GRANULE)
+	if (m->size > sizeof(initial))
 		abort();
 	memset(m->memory, 0, m->size);
-	memset(granules, 0, sizeof(granules));
+	memset(uses, 0, sizeof(uses));
+	untouch_all();
+}
+
+/* It happened before all that threads do. */
+void memory_keep_as_initial(void)
+{
+	memcpy(initial, model->memory, model->size);
+}
+
+void memory_begin(void)
+{
+	memcpy(model->memory, initial, model->size);
+	untouch_all();
 }
 
 static size_t granule_of(const void *addr)
 {
 	return (size_t)((const char *)addr - (const char *)model->memory) / GRANULE;
+}
+
+static struct granule *touch(size_t i)
+{
+	struct granule *g = &granules[i];
+
+	if (!g->touched) {
+		touched[nb_touched++] = (uint16_t)i;
+		g->touched = true;
+	}
+	return g;
 }
 
 static bool is_shared(const void *addr)
@@ -67,18 +108,33 @@ static uint64_t peek(const void *addr, unsigned size)
 	return v;
 }
 
-static struct granule *atomic_granule(const struct thread *t, const void *addr, bool write)
+static void check_use(const struct thread *t, const void *addr, bool write)
 {
-	struct granule *g = &granules[granule_of(addr)];
+	const struct use *u = &uses[granule_of(addr)];
+
+	if (t->direct || u->how == USE_ANY || (u->how != USE_CONSTANT && u->owner == t->id))
+		return;
+	if (u->how == USE_PRIVATE)
+		model_fail("an access to what is another's alone");
+	if (write)
+		model_fail(u->how == USE_OWN ? "a write to what is another's own"
+					     : "a write to what is said to be constant");
+}
+
+static struct granule *atomic_granule(
+	const struct thread *t, const void *addr, unsigned size, bool write)
+{
+	struct granule *g;
 
 	if (!is_shared(addr))
 		model_fail("an atomic outside of the model's memory");
+	g = touch(granule_of(addr));
+	(void)touch(granule_of((const char *)addr + size - 1));
 	if (g->freed)
 		model_fail("access to what was freed");
 	if (!model->only_atomics && g->write_at > t->now.at[g->writer])
 		model_fail("race: an atomic access and a plain write");
-	if (write && g->owner && g->owner != t->id + 1)
-		model_fail("a write to what is another's own");
+	check_use(t, addr, write);
 	if (write)
 		for (unsigned i = 0; i < MODEL_THREADS_MAX; i++)
 			if (g->reads.at[i] > t->now.at[i])
@@ -93,7 +149,7 @@ void memory_plain(struct thread *t, const void *addr, unsigned size, bool write)
 	if (model->only_atomics && write)
 		model_fail("a plain write where all is said to be atomic");
 	for (size_t i = granule_of(addr); i <= granule_of((const char *)addr + size - 1); i++) {
-		struct granule *g = &granules[i];
+		struct granule *g = touch(i);
 
 		if (g->freed)
 			model_fail("access to what was freed");
@@ -119,24 +175,35 @@ void memory_free(struct thread *t, const void *addr, size_t size)
 	/* To the others it is a write: what they did with it must have happened before. */
 	memory_plain(t, addr, (unsigned)size, true);
 	for (size_t i = 0; i < size; i += GRANULE)
-		granules[granule_of((const char *)addr + i)].freed = true;
+		touch(granule_of((const char *)addr + i))->freed = true;
 }
 
-void memory_own(const void *addr, size_t size, unsigned thread)
+void memory_own(const void *addr, size_t size, enum memory_use how, unsigned thread)
 {
 	for (size_t i = 0; i < size; i += GRANULE)
-		granules[granule_of((const char *)addr + i)].owner = (uint8_t)(thread + 1);
+		uses[granule_of((const char *)addr + i)] =
+			(struct use){(uint8_t)how, (uint8_t)thread};
 }
 
-bool memory_is_own_load(const struct thread *t, const struct step *s)
+bool memory_is_apart(const struct thread *t, const struct step *s)
 {
-	return s->kind == STEP_LOAD && is_shared(s->addr) &&
-		granules[granule_of(s->addr)].owner == t->id + 1;
+	const struct use *u;
+
+	if (!s->addr || !is_shared(s->addr))
+		return false;
+	u = &uses[granule_of(s->addr)];
+	if (u->how == USE_ANY || (u->how != USE_CONSTANT && u->owner != t->id))
+		return false;
+	if (s->kind == STEP_LOAD)
+		return true;
+	if (s->kind == STEP_RMW || s->kind == STEP_CAS)
+		return u->how == USE_PRIVATE && t->nb_buffered == 0;
+	return s->kind == STEP_STORE && u->how == USE_PRIVATE;
 }
 
 static uint64_t read_value(struct thread *t, const void *addr, unsigned size, int order)
 {
-	struct granule *g = atomic_granule(t, addr, false);
+	struct granule *g = atomic_granule(t, addr, size, false);
 
 	for (unsigned i = t->nb_buffered; i-- > 0;)
 		if (t->buffer[i].addr == addr)
@@ -169,8 +236,8 @@ static void store(struct thread *t, const struct step *s, bool keeps_sequence)
 		.value = s->value,
 		.release = release_clock(t, s->order)};
 
-	(void)atomic_granule(t, s->addr, true);
-	if (!tso || keeps_sequence || s->order == __ATOMIC_SEQ_CST) {
+	(void)atomic_granule(t, s->addr, s->size, true);
+	if (!tso || keeps_sequence || s->order == __ATOMIC_SEQ_CST || memory_is_apart(t, s)) {
 		write_value(&b, keeps_sequence);
 		return;
 	}
@@ -229,6 +296,8 @@ bool memory_can_step(const struct thread *t)
 		return false; /* a full one has to give something up first */
 	if (s->kind == STEP_AWAIT)
 		return peek(s->addr, s->size) == s->value;
+	if (s->kind == STEP_YIELD)
+		return peek(s->addr, s->size) != s->value;
 	return true;
 }
 
@@ -273,24 +342,31 @@ uint64_t memory_step(struct thread *t)
 	uint64_t result = do_step(t);
 
 	/* What the thread does after a release does not happen before who acquires it. */
-	t->now.at[t->id] += !model->only_atomics;
+	if (!model->only_atomics && t->step.kind != STEP_LOAD && is_release(t->step.order))
+		t->now.at[t->id]++;
 	return result;
+}
+
+/* How what is in a granule now differs from what was there at first. */
+static uint64_t difference(unsigned i)
+{
+	const struct granule *g = &granules[i];
+	uint64_t now = peek((char *)model->memory + (size_t)i * GRANULE, GRANULE);
+	uint64_t sync, hash = 0;
+
+	memcpy(&sync, &g->sync, sizeof(sync));
+	if (now != peek(initial + (size_t)i * GRANULE, GRANULE))
+		hash += mix(mix(1, i), now);
+	if (sync | g->freed)
+		hash += mix(mix(mix(2, i), sync), g->freed);
+	return hash;
 }
 
 uint64_t memory_hash(void)
 {
-	const char *bytes = model->memory;
 	uint64_t hash = 1;
-	size_t i;
 
-	for (i = 0; i + 8 <= model->size; i += 8)
-		hash = mix(hash, peek(bytes + i, 8));
-	for (i = 0; i < model->size / GRANULE; i++) {
-		uint64_t sync;
-
-		memcpy(&sync, &granules[i].sync, sizeof(sync));
-		if (sync | granules[i].freed)
-			hash = mix(hash, sync + 2 * i + granules[i].freed);
-	}
+	for (unsigned i = 0; i < nb_touched; i++)
+		hash += difference(touched[i]);
 	return hash;
 }

@@ -21,7 +21,7 @@ enum step_kind {
 	STEP_FUTEX_WAKE,
 	STEP_AWAIT,
 	STEP_DRAIN, /* another thread's store buffer: one of the barriers that membarrier makes */
-	STEP_YIELD, /* sched_yield(): until another thread has done something */
+	STEP_YIELD, /* sched_yield(): until the word that was loaded last is another one */
 };
 
 /* A visible step that a thread is about to do. */
@@ -29,8 +29,8 @@ struct step {
 	enum step_kind kind;
 	void *addr;
 	unsigned size;
-	uint64_t value; /* stored, operand, desired, awaited, futex's, the drained thread's id,
-			 * or how much the others had done */
+	uint64_t value; /* stored, operand, desired, awaited, futex's, not any more, or the drained
+			 * thread's id */
 	uint64_t expected; /* of a CAS */
 	enum model_rmw rmw;
 	int order, failure_order;
@@ -52,10 +52,10 @@ struct thread {
 	struct hauli_ctx ctx;
 	char *stack;
 	unsigned id;
+	bool direct; /* it runs init() or check(), and is no thread of the model */
 	enum thread_status status;
 	struct step step;
 	uint64_t result; /* of the last step */
-	unsigned moves; /* of this run: steps, and flushes of its buffer */
 	uint64_t history; /* hash of all that it has read */
 	struct clock now;
 	struct clock acquirable; /* by the next acquire fence */
@@ -64,8 +64,11 @@ struct thread {
 	unsigned nb_buffered;
 };
 
-/* The memory of a model, before each of its runs; tso: with store buffers. */
-void memory_reset(const struct model *model, bool tso);
+/* The memory of a model, all 0, for init(); tso: with store buffers. */
+void memory_init(const struct model *model, bool tso);
+/* After that: each run begins with the memory as it is now. */
+void memory_keep_as_initial(void);
+void memory_begin(void);
 
 /* Whether the step can be done now: its store buffer is empty if it has to be, what it awaits is
  * so. */
@@ -81,15 +84,18 @@ void memory_flush(struct thread *t);
 void memory_plain(struct thread *t, const void *addr, unsigned size, bool write);
 void memory_free(struct thread *t, const void *addr, size_t size);
 
-void memory_own(const void *addr, size_t size, unsigned thread);
-/* A load of what only t writes. */
-bool memory_is_own_load(const struct thread *t, const struct step *s);
+enum memory_use { USE_ANY, USE_OWN, USE_PRIVATE, USE_CONSTANT };
+void memory_own(const void *addr, size_t size, enum memory_use how, unsigned thread);
+/* An access that nobody can come in between of. */
+bool memory_is_apart(const struct thread *t, const struct step *s);
 
 uint64_t memory_hash(void);
 
 static inline uint64_t mix(uint64_t hash, uint64_t v)
 {
-	hash = (hash ^ v) * UINT64_C(0x9e3779b97f4a7c15);
+	/* Never the hash itself, for any v: a load of 0 by who has read nothing yet is a step. */
+	hash = (hash + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ v;
+	hash = (hash ^ (hash >> 32)) * UINT64_C(0xd6e8feb86659fd93);
 	return hash ^ (hash >> 29);
 }
 
