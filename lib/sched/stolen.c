@@ -32,8 +32,10 @@ static void forget_theft(struct haul_coro *co)
 
 void hauli_stolen_arrive(struct haul_carrier *c, struct haul_coro *co)
 {
-	if (hauli_coro_home(co) == c)
-		forget_theft(co); /* stolen back before it ran */
+	if (hauli_coro_home(co) == c) { /* stolen back before it ran */
+		hauli_mail_receive(c); /* its start may be there: not to be taken for news later */
+		forget_theft(co);
+	}
 	hauli_runq_push(&c->runq, co);
 }
 

@@ -288,6 +288,56 @@ MUTATIONS = [
      'if (!may(item)) continue;', ''),
     ('ring_thieves', 'lib/conc/ring.c', 'a thief takes what is gone',
      'if (is_robbed(r, i)) continue;\n\t\titem', 'item'),
+    ('stash', 'lib/conc/inbox.c', 'detach takes the sleeper\'s mark',
+     'while (head > HAULI_INBOX_AWAY)\n\t\tif (atomic', 'while (head)\n\t\tif (atomic'),
+    ('stash', 'lib/conc/inbox.c', 'detach takes in nothing of the pushers',
+     'HAULI_INBOX_EMPTY, memory_order_acquire /* inbox.E1:A */, memory_order_relaxed',
+     'HAULI_INBOX_EMPTY, memory_order_relaxed, memory_order_relaxed'),
+    ('stash', 'lib/conc/inbox.c', 'detach is a load and a store',
+     'if (atomic_compare_exchange_weak_explicit(&in->head, &head, HAULI_INBOX_EMPTY,'
+     ' memory_order_acquire /* inbox.E1:A */, memory_order_relaxed /* a new guess */))',
+     'if (atomic_store_explicit(&in->head, 0, memory_order_relaxed),'
+     ' atomic_thread_fence(memory_order_acquire), true)'),
+    ('stash', 'lib/sched/mail.c', 'nothing is put in place of what was detached',
+     'hauli_mail_send(v, &v->stash.msg);', ''),
+    ('stash', 'lib/sched/mail.c', 'the stash forgets that its message is in the inbox',
+     'v->stash.announced = true;', ''),
+    ('stash', 'lib/sched/mail.c', 'the stash\'s message stays when the mail is detached again',
+     'if (stash->announced) take_out(stash, &stash->msg.node);', ''),
+    ('stash', 'lib/sched/mail.c', 'who is taken out last leaves the end behind',
+     'if (stash->end == &node->next) stash->end = at;', ''),
+    ('stash', 'lib/sched/mail.c', 'what is new goes before what thieves have gone through',
+     'append(stash, hauli_inbox_drain(&c->inbox)); oldest = stash->oldest;',
+     'struct hauli_node *gone_through = stash->oldest;\n\tstash->oldest = NULL;\n'
+     '\tstash->end = &stash->oldest;\n\tappend(stash, hauli_inbox_drain(&c->inbox));\n'
+     '\t*stash->end = gone_through;\n\toldest = stash->oldest;'),
+    ('stash', 'lib/sched/mail.c', 'the owner drains before it keeps thieves out',
+     'hauli_ring_hold(&c->runq.ring); append(stash, hauli_inbox_drain(&c->inbox));',
+     'struct hauli_node *new = hauli_inbox_drain(&c->inbox);\n'
+     '\thauli_ring_hold(&c->runq.ring);\n\tappend(stash, new);'),
+    ('stash', 'lib/sched/mail.c', 'the owner does not keep thieves out',
+     'hauli_ring_hold(&c->runq.ring); append', 'append'),
+    ('stash', 'lib/sched/mail.c', 'the owner leaves the stash as it is',
+     'oldest = stash->oldest; hauli_stash_init(stash);', 'oldest = stash->oldest;'),
+    ('stash', 'lib/sched/mail.c', 'the owner does not look into the stash',
+     'append(stash, hauli_inbox_drain(&c->inbox)); oldest = stash->oldest;',
+     'oldest = hauli_inbox_drain(&c->inbox);'),
+    ('stash', 'lib/sched/mail.c', 'who came back and is taken stays in the mail',
+     'take_out(stash, &found->back_msg.node);', ''),
+    ('stash', 'lib/sched/mail.c', 'a start that is taken is taken out, and not counted',
+     'if (found && hauli_coro_is_stolen(found)) take_out(stash, &found->back_msg.node);',
+     'if (found)\n\t\ttake_out(stash, hauli_coro_is_stolen(found) ? &found->back_msg.node'
+     ' : &found->start_msg.node);'),
+    ('stash', 'lib/sched/mail.c', 'a start that is taken runs at home too',
+     'if (hauli_likely(!hauli_coro_is_stolen(co)))', 'if (co)'),
+    ('stash', 'lib/sched/mail.c', 'a start that is taken is taken again',
+     'return hauli_coro_is_stolen(co) ? NULL : co;', 'return co;'),
+    ('stash', 'lib/sched/mail.c', 'a thief makes ready what only the home may',
+     'default: return NULL;',
+     'case HAULI_MSG_REQUEST:\n\t\treturn CONTAINER(msg, struct haul_coro, request_msg);\n'
+     '\tdefault:\n\t\treturn NULL;'),
+    ('stash', 'lib/sched/stolen.c', 'who steals back does not look at its mail first',
+     'hauli_mail_receive(c); /* its', '/* its'),
 ]
 
 
@@ -299,6 +349,8 @@ SOURCES = {
     'permit': [],
     'ring': ['lib/conc/fence.c', 'lib/conc/ring.c'],
     'ring_thieves': ['lib/conc/fence.c', 'lib/conc/ring.c'],
+    'stash': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/ring.c', 'lib/sched/mail.c',
+              'lib/sched/stolen.c'],
     'poller': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c', 'lib/conc/ring.c',
                'lib/sched/mail.c', 'lib/sched/poller.c'],
 }
@@ -345,7 +397,10 @@ def verdict(root, compiler, explorer, mutation):
             program = build(compiler, explorer, work, model)
         except subprocess.CalledProcessError as e:
             return False, 'does not compile: ' + e.stderr.strip().splitlines()[-1]
-        run = subprocess.run([program], capture_output=True, text=True, timeout=300)
+        try:
+            run = subprocess.run([program], capture_output=True, text=True, timeout=300)
+        except subprocess.TimeoutExpired:
+            return False, 'the search did not end'
     found = [line[2:] for line in run.stdout.splitlines() if line.startswith('# violation')]
     if run.returncode == 3 and found:
         return True, found[0]

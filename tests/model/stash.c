@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Mail that a thief goes through, by the real mail.c and stolen.c of lib/sched. One that comes back
+ * and a request are in the inbox, and a pusher sends a start. A thief robs twice; the owner handles
+ * its mail, sleeps when it can, and steals back what is its own. Each coroutine is made ready once,
+ * at home or at the thief's; the messages are handled in their order; and who sleeps is woken once.
+ */
+#include <stdlib.h>
+
+#include "explorer.h"
+#include "sched/cluster.h"
+#include "sched/spawn.h"
+#include "sched/steal.h"
+#include "sched/stolen.h"
+#include "sched/wait.h"
+
+enum { STARTS, COMES_BACK, STAYS, COROS };
+
+static struct {
+	struct haul_carrier c;
+	struct haul_coro co[COROS], nobody;
+	_Atomic(void *) loot; /* in the thief's ring */
+	uint64_t ran[2]; /* at the thief's */
+	uint64_t granted;
+} m;
+
+/* It was sent before the start. */
+void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co)
+{
+	MODEL_ASSERT(co == &m.co[STAYS]);
+	MODEL_ASSERT(hauli_counter_read(&c->spawned) == 0);
+	m.granted++;
+}
+
+/* None has an order. */
+void hauli_order_take(struct haul_carrier *v, struct haul_coro *co)
+{
+}
+
+void hauli_order_forget(struct haul_carrier *c, struct haul_coro *co)
+{
+}
+
+static void init(void)
+{
+	struct haul_carrier *c = &m.c;
+
+	c->group = (struct hauli_group *)c; /* stealing is on; nobody looks into it */
+	hauli_inbox_init(&c->inbox);
+	hauli_stash_init(&c->stash);
+	hauli_ring_init(&c->runq.ring, &m.nobody);
+	c->runq.next_at = UINT32_MAX / 2;
+	for (unsigned i = 0; i < COROS; i++)
+		hauli_link_set(&m.co[i].home, c);
+	m.co[STARTS].start_msg.kind = HAULI_MSG_START;
+	hauli_stolen_mark(&m.co[COMES_BACK]);
+	m.co[STAYS].request_msg.kind = HAULI_MSG_REQUEST;
+	hauli_stolen_send_home(c, &m.co[COMES_BACK]);
+	hauli_mail_send(c, &m.co[STAYS].request_msg);
+	model_own(&c->runq.ring.head, sizeof(c->runq.ring.head), 0);
+	model_private(&c->runq.ring.tail, sizeof(c->runq.ring.tail), 0);
+	model_private(c->runq.ring.slots, sizeof(c->runq.ring.slots), 0);
+	model_private(&c->runq.behind, sizeof(c->runq.behind), 0);
+	model_private(&c->spawned, sizeof(c->spawned), 0);
+	model_private(&c->arrived, sizeof(c->arrived), 0);
+	model_private(&c->messages, sizeof(c->messages), 0);
+	for (unsigned i = 0; i < COROS; i++)
+		model_constant(&m.co[i].home, sizeof(m.co[i].home));
+}
+
+static void pusher(void)
+{
+	hauli_mail_send(&m.c, &m.co[STARTS].start_msg);
+}
+
+static bool any(const void *item)
+{
+	return true;
+}
+
+static void run(struct haul_coro *co)
+{
+	MODEL_ASSERT(co == &m.co[STARTS] || co == &m.co[COMES_BACK]);
+	m.ran[co - m.co]++;
+}
+
+static struct haul_coro *rob(void)
+{
+	struct haul_coro *co;
+
+	if (!hauli_ring_try_rob(&m.c.runq.ring))
+		return NULL;
+	co = hauli_mail_rob(&m.c, any);
+	if (co)
+		hauli_stolen_mark(co);
+	hauli_ring_end_rob(&m.c.runq.ring);
+	return co;
+}
+
+/* The first one waits in the thief's ring meanwhile. */
+static void thief(void)
+{
+	struct haul_coro *second;
+
+	atomic_store_explicit(&m.loot, rob(), memory_order_release);
+	model_forget(1);
+	second = rob();
+	if (second)
+		run(second);
+	model_forget(2);
+	second = atomic_exchange_explicit(&m.loot, NULL, memory_order_acq_rel);
+	if (second)
+		run(second);
+}
+
+static void steal_back(void)
+{
+	struct haul_coro *co = atomic_exchange_explicit(&m.loot, NULL, memory_order_acq_rel);
+
+	if (co)
+		hauli_stolen_arrive(&m.c, co);
+}
+
+static bool has_all(void)
+{
+	return hauli_counter_read(&m.c.spawned) == 1;
+}
+
+static void owner(void)
+{
+	struct haul_carrier *c = &m.c;
+
+	while (!has_all()) {
+		model_forget(0);
+		steal_back();
+		if (has_all())
+			break;
+		if (hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_ASLEEP))
+			hauli_inbox_wait(&c->inbox, NULL);
+		hauli_mail_receive(c);
+	}
+}
+
+static void check(void)
+{
+	struct hauli_ring *r = &m.c.runq.ring;
+
+	for (uint32_t i = r->head; i != r->tail; i++)
+		run(r->slots[i % HAULI_RING_SIZE]);
+	MODEL_ASSERT(m.ran[STARTS] == 1 && m.ran[COMES_BACK] == 1);
+	MODEL_ASSERT(m.granted == 1);
+	MODEL_ASSERT(hauli_counter_read(&m.c.spawned) == 1);
+	MODEL_ASSERT(hauli_inbox_is_settled(&m.c.inbox));
+	MODEL_ASSERT(!m.c.stash.oldest && hauli_inbox_is_empty(&m.c.inbox));
+}
+
+int main(int argc, char **argv)
+{
+	return model_main(argc, argv,
+		&(struct model){
+			.name = "stash",
+			.nb_threads = 3,
+			.threads = {owner, pusher, thief},
+			.memory = &m,
+			.size = sizeof(m),
+			.init = init,
+			.check = check,
+		});
+}
+
+/* The rest of lib/sched that mail.c and stolen.c refer to, and that this model never comes to. */
+#define NEVER(type, name, ...) \
+	type name(__VA_ARGS__) \
+	{                      \
+		abort();       \
+	}
+NEVER(struct haul_carrier *, hauli_self, void)
+NEVER(void, hauli_cluster_fetch_all, struct haul_carrier *c)
+NEVER(void, hauli_cancel_here, struct haul_carrier *c, struct haul_coro *co)
+NEVER(bool, hauli_join_here, struct haul_carrier *c, struct hauli_join *j)
+NEVER(void, hauli_join_send, struct haul_carrier *c, struct hauli_join *j)
+NEVER(void, hauli_join_wake, struct haul_carrier *c, struct hauli_join *j)
+NEVER(void, hauli_coro_end, struct haul_carrier *c, struct haul_coro *co)
+NEVER(void, hauli_coro_free, struct haul_carrier *c, struct haul_coro *co)
+NEVER(void, hauli_coro_left_apart, struct haul_carrier *c, struct haul_coro *co)
+NEVER(void, hauli_backlog_push, struct hauli_runq *q, struct haul_coro *co)
+NEVER(void, hauli_steal_search, struct haul_carrier *c, struct hauli_search *s)
+NEVER(void, hauli_timer_arm, struct hauli_timers *ts, struct hauli_timer *t)
+NEVER(void, hauli_stacks_for_each, struct hauli_stacks *arena,
+	void (*fn)(struct hauli_co *co, void *arg), void *arg)
+NEVER(void, hauli_bug, const char *what, const char *file, int line)
