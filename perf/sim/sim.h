@@ -66,7 +66,7 @@ struct sim_task {
 	uint64_t service; /* of one slice */
 	unsigned home;
 	unsigned slices; /* still to be run */
-	unsigned ended; /* how often: has to be once */
+	bool ended;
 	bool source; /* pinned; its slices left are those that it starts */
 	bool away; /* stolen; its last slice may be over */
 };
@@ -145,9 +145,10 @@ struct sim_group {
 };
 
 struct sim_counts {
-	uint64_t came, ended, slices, offered, worked; /* tasks, slices run, ns asked and done */
+	uint64_t came, ended, twice, slices; /* tasks; ended again; slices run */
+	uint64_t offered, worked; /* ns that tasks asked for, and that were run */
 	uint64_t thefts, stolen, crossed, failed, looks, far_looks, searches, wakes;
-	uint64_t interrupts, overhead; /* ns that carriers spent on stealing */
+	uint64_t interrupts, overhead; /* how many; ns that carriers spent on stealing */
 };
 
 struct sim_world {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Charts of ratios, drawn by hand: named places along x, a logarithmic y, a mark for each series."""
+"""Charts of ratios: named places along x, a logarithmic y, a mark for each series."""
 import math
 
 COLORS = ["#1b6ca8", "#d1495b", "#2e8b57", "#b8860b", "#7b4ab5", "#555555", "#00838f"]
@@ -25,11 +25,12 @@ def mark(kind, x, y, color):
 
 
 def ticks(low, high):
-    found = [step * 10 ** e for e in range(-4, 6) for step in STEPS]
+    steps = STEPS if high / low > 4 else range(1, 20)
+    found = [step * 10 ** e for e in range(-4, 6) for step in steps]
     return [t for t in found if low * 0.999 <= t <= high * 1.001]
 
 
-def panel(x0, width, height, title, places, series, lines):
+def panel(x0, width, height, title, below, places, series, lines):
     """series: {name: [a ratio or None for each place]}."""
     values = [v for row in series.values() for v in row if v] + [1]
     low, high = min(values) / 1.25, max(values) * 1.25
@@ -45,13 +46,14 @@ def panel(x0, width, height, title, places, series, lines):
            f'<rect x="{x0}" y="{TOP}" width="{width}" height="{height}" fill="none" '
            'stroke="#999"/>']
     for t in ticks(low, high):
-        color, dash = ("#333", "") if t == 1 else ("#ddd", "")
+        color = "#333" if t == 1 else "#ddd"
         out.append(f'<line x1="{x0}" x2="{x0 + width}" y1="{at_y(t):.1f}" y2="{at_y(t):.1f}" '
-                   f'stroke="{color}"{dash}/>')
+                   f'stroke="{color}"/>')
         out.append(text(x0 - 6, at_y(t) + 4, f"{t:g}", "end", 11))
     for i, place in enumerate(places):
         for k, line in enumerate(place.split("\n")):
             out.append(text(at_x(i), bottom + 16 + 13 * k, line, size=11))
+    out.append(text(x0 + width / 2, bottom + 34, below, size=12))
     for n, row in enumerate(series.values()):
         shift = 0 if lines else (n - (len(series) - 1) / 2) * 11
         points = [(at_x(i) + shift, at_y(v)) for i, v in enumerate(row) if v]
@@ -62,11 +64,11 @@ def panel(x0, width, height, title, places, series, lines):
     return out
 
 
-def chart(path, panels, lines=True, width=330, height=250, key=150):
+def chart(path, panels, below="", lines=True, width=330, height=250, key=150):
     """panels: [(title, places, series)], the series of all named alike."""
     out, x = [], LEFT
     for title, places, series in panels:
-        out += panel(x, width, height, title, places, series, lines)
+        out += panel(x, width, height, title, below, places, series, lines)
         x += width + LEFT + GAP - 20
     x -= GAP
     for n, name in enumerate(panels[0][2]):

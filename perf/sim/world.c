@@ -64,6 +64,8 @@ void sim_task_end(struct sim_world *w, struct sim_task *t, uint64_t at)
 	bool warm = w->o->arrive == SIM_SOURCE || t->came >= w->o->us * 100; /* a tenth of it all */
 
 	w->counts.ended++;
+	w->counts.twice += t->ended;
+	t->ended = true;
 	if (!t->source && warm)
 		sim_times_add(&w->times, at - t->came);
 	t->next = w->free;
@@ -115,7 +117,7 @@ int sim_run(struct sim_world *w)
 		if (w->load.next_at <= first->next_at) {
 			if (w->load.next_at == SIM_NEVER) {
 				fprintf(stderr,
-					"%" PRIu64 " of %" PRIu64
+					"sim: %" PRIu64 " of %" PRIu64
 					" tasks wait, and everybody sleeps\n",
 					n->came - n->ended, n->came);
 				return -1;
@@ -126,9 +128,11 @@ int sim_run(struct sim_world *w)
 		w->now = first->next_at;
 		sim_carrier_step(first);
 	}
-	if (n->worked != n->offered) {
-		fprintf(stderr, "%" PRIu64 " ns of work were asked for and %" PRIu64 " were done\n",
-			n->offered, n->worked);
+	if (n->twice > 0 || n->worked != n->offered) {
+		fprintf(stderr,
+			"sim: %" PRIu64 " tasks ended twice; %" PRIu64
+			" ns of work were asked for and %" PRIu64 " were done\n",
+			n->twice, n->offered, n->worked);
 		return -1;
 	}
 	return 0;

@@ -500,9 +500,9 @@ START_TEST(wrong_options)
 {
 	struct haul_runtime *rt;
 
-	ck_assert_int_eq(
-		haul_start(&rt,
-			&(struct haul_runtime_opts){.steal = HAUL_STEAL_CLUSTER, .steal_most = 129}),
+	ck_assert_int_eq(haul_start(&rt,
+				 &(struct haul_runtime_opts){
+					 .steal = HAUL_STEAL_CLUSTER, .steal_most = 129}),
 		-EINVAL);
 	ck_assert_int_eq(
 		haul_start(&rt,
