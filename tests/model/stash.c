@@ -107,10 +107,6 @@ static void thief(void)
 	second = rob();
 	if (second)
 		run(second);
-	model_forget(2);
-	second = atomic_exchange_explicit(&m.loot, NULL, memory_order_acq_rel);
-	if (second)
-		run(second);
 }
 
 static void steal_back(void)
@@ -145,6 +141,8 @@ static void check(void)
 {
 	struct hauli_ring *r = &m.c.runq.ring;
 
+	if (m.loot)
+		run(m.loot);
 	for (uint32_t i = r->head; i != r->tail; i++)
 		run(r->slots[i % HAULI_RING_SIZE]);
 	MODEL_ASSERT(m.ran[STARTS] == 1 && m.ran[COMES_BACK] == 1);
