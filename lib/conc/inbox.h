@@ -39,21 +39,29 @@ static inline void hauli_inbox_init(struct hauli_inbox *in)
 }
 
 /*
- * Any thread. ASLEEP or AWAY: the owner was so, and this caller, no other, has to wake it, by
- * hauli_inbox_wake() or by what the owner waits on, and then to call hauli_inbox_called().
- * EMPTY: it was awake; the caller may not touch the inbox again on account of this push.
+ * Any thread. Puts a list in: newest leads to older ones, up to oldest. ASLEEP or AWAY: the owner
+ * was so, and this caller, no other, has to wake it, by hauli_inbox_wake() or by what the owner
+ * waits on, and then to call hauli_inbox_called(). EMPTY: it was awake; the caller may not touch the
+ * inbox again on account of this push.
  */
-static inline enum hauli_inbox_state hauli_inbox_push(
-	struct hauli_inbox *in, struct hauli_node *node)
+static inline enum hauli_inbox_state hauli_inbox_push_all(
+	struct hauli_inbox *in, struct hauli_node *newest, struct hauli_node *oldest)
 {
 	uintptr_t old = atomic_load_explicit(&in->head, memory_order_relaxed /* only a guess */);
 
 	do {
-		node->next = old <= HAULI_INBOX_AWAY ? NULL : (struct hauli_node *)old;
-	} while (!atomic_compare_exchange_weak_explicit(&in->head, &old, (uintptr_t)node,
+		oldest->next = old <= HAULI_INBOX_AWAY ? NULL : (struct hauli_node *)old;
+	} while (!atomic_compare_exchange_weak_explicit(&in->head, &old, (uintptr_t)newest,
 		memory_order_acq_rel, /* inbox.E1:R the node's contents; inbox.E2:A how to wake */
 		memory_order_relaxed /* a new guess */));
 	return old <= HAULI_INBOX_AWAY ? (enum hauli_inbox_state)old : HAULI_INBOX_EMPTY;
+}
+
+/* The same with one. */
+static inline enum hauli_inbox_state hauli_inbox_push(
+	struct hauli_inbox *in, struct hauli_node *node)
+{
+	return hauli_inbox_push_all(in, node, node);
 }
 
 /*

@@ -96,6 +96,12 @@ static void handle(struct haul_carrier *c, struct hauli_msg *msg)
 		break;
 	case HAULI_MSG_STASH: /* was taken out */
 		break;
+	case HAULI_MSG_CALL: {
+		struct hauli_call *call = CONTAINER(msg, struct hauli_call, msg);
+
+		call->fn(call);
+		break;
+	}
 	case HAULI_MSG_STOP:
 		stop(c);
 		break;

@@ -13,6 +13,7 @@ enum hauli_msg_kind {
 	HAULI_MSG_BACK, /* back_msg of a coroutine at home here that was stolen */
 	HAULI_MSG_SEARCH, /* a struct hauli_search: look who wants help */
 	HAULI_MSG_STASH, /* a thief has looked through the inbox: nothing to do */
+	HAULI_MSG_CALL, /* a struct hauli_call: call it */
 	HAULI_MSG_STOP, /* cancel all, report when all have ended */
 	HAULI_MSG_FINISH, /* leave the loop */
 };
@@ -20,6 +21,12 @@ enum hauli_msg_kind {
 struct hauli_msg {
 	struct hauli_node node;
 	enum hauli_msg_kind kind;
+};
+
+/* What the carrier is to call, in its loop. */
+struct hauli_call {
+	struct hauli_msg msg;
+	void (*fn)(struct hauli_call *call);
 };
 
 struct haul_carrier;

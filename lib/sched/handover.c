@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Promise: what is put there the owner finds when it looks; and when it has listened, looked, found
+ * nothing and gone to sleep, a put wakes it.
+ *
+ * The inbox is the carrier's own (conc/inbox.c) once more, with listening in the place of sleeping:
+ * whoever pushes onto the mark ASLEEP, and nobody else, has to make the call, which is a message to
+ * the carrier. The message is one, so it must not be sent again before it has come: the owner listens
+ * again only when as many calls have come as it has seen pushes end its listening (owed by the
+ * inbox, heard here).
+ *
+ *	listens, nobody has put since     the next put sends the call
+ *	a put has ended it                its call is under way, or has come: it wakes the carrier
+ *	does not listen                   the owner will look before it waits, or it could not listen
+ *	                                  because a call is under way, which wakes it
+ *
+ * What is put while the first call is still under way relies on that call: it comes later than by
+ * a call of its own, when that thread is preempted between its push and its call.
+ *
+ * The look after hauli_handover_listen() needs no barrier: both are on the inbox's head, where a push
+ * either finds the mark or is found.
+ *
+ * Model: tests/model/handover.c. Stress: tests/stress/handover.c.
+ */
+#include "sched/handover.h"
+
+static void heard(struct hauli_call *call)
+{
+	struct hauli_handover *h =
+		(struct hauli_handover *)((char *)call - offsetof(struct hauli_handover, call));
+
+	h->heard++;
+}
+
+void hauli_handover_init(struct hauli_handover *h, struct haul_carrier *owner)
+{
+	hauli_inbox_init(&h->inbox);
+	h->oldest = NULL;
+	h->heard = 0;
+	h->owner = owner;
+	h->call.msg.kind = HAULI_MSG_CALL;
+	h->call.fn = heard;
+}
+
+void hauli_handover_put(struct hauli_handover *h, struct hauli_batch *b)
+{
+	struct hauli_batch all = *b;
+
+	*b = (struct hauli_batch){NULL, NULL};
+	if (hauli_inbox_push_all(&h->inbox, all.newest, all.oldest) == HAULI_INBOX_EMPTY)
+		return;
+	hauli_mail_send(h->owner, &h->call.msg);
+}
+
+struct hauli_node *hauli_handover_take(struct hauli_handover *h)
+{
+	struct hauli_node *node = h->oldest;
+
+	if (!node && !hauli_inbox_is_empty(&h->inbox))
+		node = hauli_inbox_drain(&h->inbox);
+	if (node)
+		h->oldest = node->next;
+	return node;
+}
+
+void hauli_handover_listen(struct hauli_handover *h)
+{
+	if (!h->inbox.sleeps && h->inbox.owed == h->heard)
+		hauli_inbox_try_sleep(&h->inbox, HAULI_INBOX_ASLEEP);
+}

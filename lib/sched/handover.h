@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Things that threads hand over to one carrier, oldest first for each that hands over. The carrier
+ * looks when it likes, and is woken when it said that it listens. The argument is in handover.c.
+ */
+#ifndef HAULI_SCHED_HANDOVER_H
+#define HAULI_SCHED_HANDOVER_H
+
+#include "base/cacheline.h"
+#include "sched/mail.h"
+
+struct hauli_handover {
+	struct hauli_inbox inbox; /* any thread; its owner "sleeps" while it listens */
+	HAULI_LINE struct hauli_node *oldest; /* taken out, and not handed out yet. Owner */
+	uint64_t heard; /* calls that have come. Owner */
+	struct haul_carrier *owner; /* constant */
+	struct hauli_call call; /* whose who ended the listening; then the owner's */
+};
+
+/* Things that are handed over together, oldest first. All zero: none. */
+struct hauli_batch {
+	struct hauli_node *oldest, *newest;
+};
+
+void hauli_handover_init(struct hauli_handover *h, struct haul_carrier *owner);
+
+static inline void hauli_batch_add(struct hauli_batch *b, struct hauli_node *node)
+{
+	/* Newest first, as an inbox has them. */
+	node->next = b->newest;
+	b->newest = node;
+	if (!b->oldest)
+		b->oldest = node;
+}
+
+/* Any thread. Gives all of b, which is not empty; b is as before it was used. */
+void hauli_handover_put(struct hauli_handover *h, struct hauli_batch *b);
+
+/* Any thread. Whether there is nothing; for the owner late by one put, for others a hint. */
+static inline bool hauli_handover_is_empty(const struct hauli_handover *h)
+{
+	return !h->oldest && hauli_inbox_is_empty(&h->inbox);
+}
+
+/* Owner. The oldest, or NULL. */
+struct hauli_node *hauli_handover_take(struct hauli_handover *h);
+
+/*
+ * Owner, about to wait: from here on who puts something there sends its carrier a message. It has to
+ * look once more after this.
+ */
+void hauli_handover_listen(struct hauli_handover *h);
+
+#endif
