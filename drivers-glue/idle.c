@@ -31,7 +31,8 @@ int hauli_idle_open(struct hauli_poller *p)
 	int err = hauli_wait_open(&p->idle.wait);
 
 	for (r = p->rxqs; r < p->rxqs_end && err == 0; r++)
-		hauli_wait_add(&p->idle.wait, &r->source);
+		if (!r->fed)
+			hauli_wait_add(&p->idle.wait, &r->source);
 	return err;
 }
 
@@ -133,6 +134,7 @@ static void arm(struct hauli_poller *p)
 		r->source.ready = false;
 		hauli_wait_arm(&p->idle.wait, &r->source, !rests && listens(r));
 	}
+	hauli_spread_listen(p);
 	hauli_wait_armed();
 }
 
@@ -162,7 +164,7 @@ static uint64_t longest(struct hauli_poller *p)
 {
 	uint64_t ns = next_step(&p->idle);
 
-	if (p->pending)
+	if (hauli_has_to_send(p))
 		ns = earlier(ns, RETRY_NS);
 	if (p->idle.lost)
 		ns = earlier(ns, LOST_NS);
@@ -204,7 +206,7 @@ static void nudge(struct hauli_poller *p)
 	struct hauli_rxq *r;
 
 	for (r = p->rxqs; r < p->rxqs_end; r++)
-		if (r->source.ready && r->port->kind->nudge)
+		if (!r->fed && r->source.ready && r->port->kind->nudge)
 			r->port->kind->nudge(r->port, r->source.queue);
 }
 
@@ -212,7 +214,8 @@ static void nudge(struct hauli_poller *p)
  * wait: they cannot end it. A packet can where it is the only queue. */
 static void rest(struct hauli_poller *p)
 {
-	const struct hauli_burst *only = p->rxqs + 1 == p->rxqs_end ? &p->rxqs->burst : NULL;
+	bool alone = p->rxqs + 1 == p->rxqs_end && !p->rxqs->fed;
+	const struct hauli_burst *only = alone ? &p->rxqs->burst : NULL;
 	uint64_t began = haul_now();
 	uint64_t until = earlier(began + p->idle.pause_ns, haul_poller_deadline());
 

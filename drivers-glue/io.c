@@ -33,22 +33,48 @@ static int check_opts(const struct haul_io_opts *opts, char *errbuf, size_t errl
 	return -EINVAL;
 }
 
-/* Carriers below the result have a queue of each port. */
-static unsigned count_served(struct haul_io *io, unsigned carriers)
+static bool spreads(const struct haul_io_opts *opts)
 {
+	switch (opts->spread) {
+	case HAUL_SPREAD_PACKETS:
+		return opts->on_packet;
+	case HAUL_SPREAD_ALL:
+		return !opts->source;
+	default:
+		return false;
+	}
+}
+
+/* Carriers below the result have, or are fed from, a queue of a port that has so many. */
+static unsigned reach(struct haul_io *io, struct haul_runtime *rt, unsigned queues)
+{
+	unsigned n = queues;
+
+	while (spreads(&io->opts) && n < haul_carriers(rt) &&
+		hauli_spread_feeder(rt, queues, n) >= 0)
+		n++;
+	return n;
+}
+
+/* Carriers below the result have a queue of each port, or are fed. */
+static unsigned count_served(struct haul_io *io, struct haul_runtime *rt)
+{
+	unsigned carriers = haul_carriers(rt);
 	unsigned n = carriers;
 	unsigned i, q;
 
 	for (i = 0; i < io->opts.nb_ports; i++) {
+		const char *notice = haul_port_notice(io->ports[i]);
+
 		q = haul_port_queues(io->ports[i]);
-		if (q >= n)
+		if (q >= carriers)
 			continue;
-		n = q;
+		n = RTE_MIN(n, reach(io, rt, q));
 		snprintf(io->notice, sizeof(io->notice),
-			"%s has %u queue%s: %u of %u carriers receive%s%s",
+			"%s has %u queue%s: %u of %u carriers receive%s%s%s",
 			haul_port_spec(io->ports[i]), q, q == 1 ? "" : "s", q, carriers,
-			haul_port_notice(io->ports[i])[0] ? "; " : "",
-			haul_port_notice(io->ports[i]));
+			n > q ? ", and hand on to others by flow" : "", notice[0] ? "; " : "",
+			notice);
 	}
 	return n;
 }
@@ -67,31 +93,45 @@ static bool steals(const struct haul_io *io, const struct haul_carrier *carrier)
 	return hauli_steals(carrier) && !io->coro.pinned;
 }
 
-static void set_up_port(struct haul_io *io, struct hauli_poller *p, unsigned port)
+/* Of a carrier that has no queue of that port. */
+static struct hauli_poller *feeder_of(struct haul_io *io, struct hauli_poller *p, unsigned port)
 {
-	struct haul_queue queue = haul_port_queue(io->ports[port], haul_carrier_id(p->carrier));
+	unsigned queues = haul_port_queues(io->ports[port]);
+
+	return io->pollers[hauli_spread_feeder(
+		haul_carrier_runtime(p->carrier), queues, haul_carrier_id(p->carrier))];
+}
+
+static bool set_up_port(struct haul_io *io, struct hauli_poller *p, unsigned port)
+{
+	unsigned carrier = haul_carrier_id(p->carrier);
+	struct haul_queue queue;
 	struct hauli_rxq *r = &p->rxqs[port];
 	struct hauli_tx *tx = &p->txs[port];
 
 	hauli_txq_init(&tx->q, p->carrier, &p->pending);
-	tx->burst = hauli_burst(queue.port_id, queue.queue_id);
 	tx->count_bytes = p->count_bytes;
 	r->rx.port = port;
 	r->rx.carrier = haul_carrier_id(p->carrier);
 	r->rx.reply = &tx->q;
 	r->rx.peer = &p->txs[peer_of(io, port)].q;
 	r->rx.arg = io->opts.arg;
-	r->burst = tx->burst;
 	r->port = io->ports[port];
 	r->poller = p;
 	r->policy = io->opts.policy;
 	r->source.port = io->ports[port];
 	r->source.queue = haul_carrier_id(p->carrier);
 	r->source.fd = -1;
-	r->away_ns = hauli_away_ns(r->port, r->source.queue, io->opts.packet_rate);
 	r->on_packet = io->opts.on_packet;
 	r->steals = steals(io, p->carrier);
 	r->max_in_flight = io->opts.max_in_flight;
+	r->away_ns = HAUL_FOREVER;
+	if (carrier >= haul_port_queues(r->port))
+		return hauli_spread_set_up(p, feeder_of(io, p, port), port);
+	queue = haul_port_queue(r->port, carrier);
+	r->burst = tx->burst = hauli_burst(queue.port_id, queue.queue_id);
+	r->away_ns = hauli_away_ns(r->port, carrier, io->opts.packet_rate);
+	return true;
 }
 
 /* All of one carrier's part in one piece of its node's memory. */
@@ -120,8 +160,10 @@ static struct hauli_poller *create_poller(struct haul_io *io, struct haul_carrie
 	p->count_bytes = io->opts.count_bytes;
 	p->pool = io->opts.pool;
 	p->idle.wait = (struct hauli_wait){-1, -1};
+	io->pollers[haul_carrier_id(carrier)] = p;
 	for (i = 0; i < n; i++)
-		set_up_port(io, p, i);
+		if (!set_up_port(io, p, i))
+			return NULL;
 	hauli_idle_settle(p);
 	return p;
 }
@@ -184,8 +226,11 @@ static void destroy(struct haul_io *io)
 	unsigned i;
 
 	close_waits(io);
-	for (i = 0; io->pollers && i < io->nb_pollers; i++)
+	for (i = 0; io->pollers && i < io->nb_pollers; i++) {
+		if (io->pollers[i])
+			hauli_spread_free(io->pollers[i]);
 		rte_free(io->pollers[i]);
+	}
 	free(io->txqs);
 	free(io->pollers);
 	free(io->ports);
@@ -212,7 +257,7 @@ static int create(struct haul_io **out, struct haul_runtime *rt, const struct ha
 	if (!io->ports)
 		goto fail;
 	memcpy(io->ports, opts->ports, opts->nb_ports * sizeof(io->ports[0]));
-	io->nb_pollers = count_served(io, haul_carriers(rt));
+	io->nb_pollers = count_served(io, rt);
 	if (io->opts.max_in_flight == 0)
 		io->opts.max_in_flight =
 			1 + opts->pool->size / 2 / (io->nb_pollers * opts->nb_ports);
@@ -220,8 +265,7 @@ static int create(struct haul_io **out, struct haul_runtime *rt, const struct ha
 	if (!io->pollers)
 		goto fail;
 	for (i = 0; i < io->nb_pollers; i++) {
-		io->pollers[i] = create_poller(io, haul_carrier(rt, i));
-		if (!io->pollers[i])
+		if (!create_poller(io, haul_carrier(rt, i)))
 			goto fail;
 	}
 	if (io->opts.order == HAUL_ORDER_ANY && !share_txqs(io))
@@ -284,7 +328,7 @@ int haul_io_start(struct haul_io **out, struct haul_runtime *rt, const struct ha
 		err = hauli_policy_check(opts, opts->ports[i], &chosen.policy, errbuf, errlen);
 	if (err)
 		return err;
-	err = opts->on_packet ? hauli_poll_init() : 0;
+	err = hauli_poll_init();
 	if (!err)
 		err = create(&io, rt, &chosen);
 	if (err) {

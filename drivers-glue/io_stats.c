@@ -28,6 +28,11 @@ static void add_tx(struct haul_io_stats *st, const struct hauli_tx *tx)
 	st->tx_bytes += hauli_counter_read(&tx->q.taken_bytes) - dropped;
 	st->dropped[HAUL_DROP_TX_FULL] += hauli_counter_read(&tx->full);
 	st->dropped[HAUL_DROP_STOPPING] += hauli_counter_read(&tx->stopping);
+	if (tx->relay) {
+		/* They count as sent where they were handed over. */
+		st->tx_packets -= hauli_counter_read(&tx->relay->dropped);
+		st->dropped[HAUL_DROP_STOPPING] += hauli_counter_read(&tx->relay->dropped);
+	}
 }
 
 /* Whether an earlier queue of the port belongs to the same device. */
@@ -92,6 +97,6 @@ void haul_io_get_stats(
 		st->rx_bytes = st->tx_bytes = 0;
 	if (carrier < 0)
 		add_port(st, p, !io->opts.count_bytes);
-	else if (!io->opts.count_bytes && (unsigned)carrier < io->nb_pollers)
+	else if (!io->opts.count_bytes && (unsigned)carrier < haul_port_queues(p))
 		add_queue_bytes(st, haul_port_queue(p, (unsigned)carrier));
 }

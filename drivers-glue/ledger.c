@@ -46,14 +46,19 @@ bool hauli_ledger_check_rx(const struct hauli_rxq *r, const char *where, char *b
 	uint64_t received = hauli_counter_read(&r->packets);
 	uint64_t in_flight = hauli_rxq_in_flight(r);
 	/* For a burst function, what it was given is handled. */
-	uint64_t started = r->on_packet ? hauli_counter_read(&r->started) : received;
 	uint64_t not_started = hauli_counter_read(&r->not_started);
+	uint64_t started = r->on_packet ? hauli_counter_read(&r->started) : received - not_started;
 	uint64_t dropped = 0;
 	unsigned i;
 
 	for (i = 0; i < HAUL_DROP_REASONS; i++)
 		dropped += hauli_rxq_dropped(r, i);
-	if (in_flight > 0)
+	if (r->fed && hauli_counter_read(&r->fed->passed) != received)
+		snprintf(buf, len,
+			"%s: was handed %" PRIu64 " packets, but received %" PRIu64
+			": the ledger does not add up",
+			where, hauli_counter_read(&r->fed->passed), received);
+	else if (in_flight > 0)
 		snprintf(buf, len,
 			"%s: %" PRIu64 " of %" PRIu64 " handlers have not ended although cancelled;"
 			" a handler must return when a wait says -ECANCELED",

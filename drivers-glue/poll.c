@@ -3,39 +3,30 @@
 #include <errno.h>
 
 #include <rte_errno.h>
-#include <rte_mbuf_dyn.h>
 
 #include "base/assert.h"
 #include "poll.h"
 
-/*
- * A coroutine gets one pointer. It is the packet, which carries its queue in a dynamic field: one
- * store and one load in a line that freeing the packet touches anyway, and nothing to allocate. A
- * private area would be a third line.
- */
-static int rx_field = -1;
+/* A coroutine gets one pointer. It is the packet, which carries its queue: nothing to allocate. A
+ * private area in place of the field would be a third line. */
+int hauli_pkt_at = -1;
 
 int hauli_poll_init(void)
 {
 	static const struct rte_mbuf_dynfield field = {
-		.name = "haul_rx",
-		.size = sizeof(struct hauli_rxq *),
-		.align = __alignof__(struct hauli_rxq *),
+		.name = "haul",
+		.size = sizeof(union hauli_pkt),
+		.align = __alignof__(union hauli_pkt),
 	};
 
-	rx_field = rte_mbuf_dynfield_register(&field);
-	return rx_field < 0 ? -rte_errno : 0;
-}
-
-static inline struct hauli_rxq **rx_of_packet(struct rte_mbuf *pkt)
-{
-	return RTE_MBUF_DYNFIELD(pkt, rx_field, struct hauli_rxq **);
+	hauli_pkt_at = rte_mbuf_dynfield_register(&field);
+	return hauli_pkt_at < 0 ? -rte_errno : 0;
 }
 
 /* The body of a handler's coroutine that is not stolen. */
 static void *handle_here(void *arg)
 {
-	struct hauli_rxq *r = *rx_of_packet(arg);
+	struct hauli_rxq *r = *hauli_pkt_rx(arg);
 
 	r->on_packet(&r->rx, arg);
 	hauli_counter_add(&r->ended, 1);
@@ -55,13 +46,13 @@ static void *handle(struct rte_mbuf *pkt, struct hauli_rxq *r)
 
 static void *handle_anywhere(void *arg)
 {
-	return handle(arg, *rx_of_packet(arg));
+	return handle(arg, *hauli_pkt_rx(arg));
 }
 
 /* The first one after a wait. */
 static void *handle_first(void *arg)
 {
-	struct hauli_rxq *r = *rx_of_packet(arg);
+	struct hauli_rxq *r = *hauli_pkt_rx(arg);
 
 	if (!hauli_rxq_is_away(r))
 		hauli_idle_handles(r->poller);
@@ -83,7 +74,8 @@ static void begin(struct hauli_poller *p)
 	struct hauli_rxq *r;
 
 	for (r = p->rxqs; r < p->rxqs_end; r++)
-		haul_port_queue_adopt(r->port, haul_carrier_id(p->carrier));
+		if (!r->fed)
+			haul_port_queue_adopt(r->port, haul_carrier_id(p->carrier));
 }
 
 /* A poller of which a round is cycle(). */
@@ -102,21 +94,45 @@ static inline __attribute__((always_inline)) void *poll(
 	return NULL;
 }
 
+/* From a queue whose carrier feeds others: what is left for itself. *passed: something was for
+ * them. */
+static __attribute__((noinline)) uint16_t receive_for_all(
+	struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t most, bool *passed)
+{
+	uint16_t n = hauli_spread_has_room(r) ? hauli_burst_rx(&r->burst, pkts, most) : 0;
+	uint16_t own = hauli_spread(r, pkts, n);
+
+	hauli_counter_add(&r->empty, n == 0);
+	*passed |= own < n;
+	return own;
+}
+
+static inline __attribute__((always_inline)) uint16_t receive(
+	struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t most, bool *passed)
+{
+	uint16_t n;
+
+	if (hauli_unlikely(r->relay != NULL))
+		return receive_for_all(r, pkts, most, passed);
+	n = hauli_burst_rx(&r->burst, pkts, most);
+	if (n == 0)
+		hauli_counter_add(&r->empty, 1);
+	return n;
+}
+
 static inline __attribute__((always_inline)) bool cycle_bursts(struct hauli_poller *p, bool woken)
 {
 	struct rte_mbuf *pkts[HAULI_BURST_MAX];
 	struct hauli_rxq *r;
-	bool io = false;
+	bool io = false, passed = false;
 	uint16_t n;
 
-	if (hauli_unlikely(p->pending))
+	if (hauli_unlikely(hauli_has_to_send(p)))
 		hauli_tx_flush(p);
 	for (r = p->rxqs; r < p->rxqs_end; r++) {
-		n = hauli_burst_rx(&r->burst, pkts, p->burst);
-		if (n == 0) {
-			hauli_counter_add(&r->empty, 1);
+		n = receive(r, pkts, p->burst, &passed);
+		if (n == 0)
 			continue;
-		}
 		hauli_counter_add(&r->packets, n);
 		if (hauli_unlikely(p->count_bytes))
 			hauli_counter_add(&r->bytes, hauli_bytes_of(pkts, n));
@@ -126,7 +142,7 @@ static inline __attribute__((always_inline)) bool cycle_bursts(struct hauli_poll
 		io = true;
 	}
 	hauli_counter_add(&p->cycles, 1);
-	return io;
+	return io || passed;
 }
 
 void *hauli_poll_bursts(void *arg)
@@ -155,7 +171,7 @@ static inline __attribute__((always_inline)) void start_each(struct hauli_poller
 	int err;
 
 	for (i = 0; i < n; i++) {
-		*rx_of_packet(pkts[i]) = r;
+		*hauli_pkt_rx(pkts[i]) = r;
 		err = haul_spawn(NULL, body, pkts[i], coro_opts(p, pkts[i], &copy, steals));
 		if (hauli_unlikely(err)) {
 			hauli_drop_unhandled(r, pkts + i, n - i,
@@ -184,20 +200,20 @@ static inline __attribute__((always_inline)) bool cycle_handlers(
 {
 	struct rte_mbuf *pkts[HAULI_BURST_MAX];
 	struct hauli_rxq *r;
-	bool io = false;
+	bool io = false, passed = false;
 	uint16_t n;
 
-	if (p->pending)
+	if (hauli_has_to_send(p))
 		hauli_tx_flush(p);
 	for (r = p->rxqs; r < p->rxqs_end; r++) {
-		n = 0;
-		if (hauli_likely((steals ? hauli_rxq_in_flight(r) : hauli_rxq_in_flight_here(r)) <
-			    r->max_in_flight))
-			n = hauli_burst_rx(&r->burst, pkts, p->burst);
-		if (n == 0) {
+		if (hauli_unlikely((steals ? hauli_rxq_in_flight(r)
+					   : hauli_rxq_in_flight_here(r)) >= r->max_in_flight)) {
 			hauli_counter_add(&r->empty, 1);
 			continue;
 		}
+		n = receive(r, pkts, p->burst, &passed);
+		if (n == 0)
+			continue;
 		hauli_counter_add(&r->packets, n);
 		hauli_counter_add(&r->bytes, hauli_bytes_of(pkts, n));
 		if (steals)
@@ -207,7 +223,7 @@ static inline __attribute__((always_inline)) bool cycle_handlers(
 		io = true;
 	}
 	hauli_counter_add(&p->cycles, 1);
-	return io;
+	return io || passed;
 }
 
 static inline __attribute__((always_inline)) bool cycle_packets(struct hauli_poller *p, bool woken)
@@ -241,7 +257,7 @@ static inline __attribute__((always_inline)) bool cycle_source(struct hauli_poll
 	bool io = false;
 	uint16_t n;
 
-	if (hauli_unlikely(p->pending))
+	if (hauli_unlikely(hauli_has_to_send(p)))
 		hauli_tx_flush(p);
 	for (r = p->rxqs; r < p->rxqs_end; r++) {
 		n = 0;

@@ -9,6 +9,7 @@
 
 #include <haul-dpdk/io.h>
 #include <haul/driver.h>
+#include <rte_mbuf_dyn.h>
 
 #include "base/cacheline.h"
 #include "base/counter.h"
@@ -16,6 +17,7 @@
 #include "idle.h"
 #include "net/txq.h"
 #include "poll_burst.h"
+#include "spread.h"
 
 #define HAULI_BURST_MAX 512
 #define HAULI_BURST_DEFAULT 32
@@ -35,6 +37,8 @@ struct hauli_rxq {
 	unsigned max_in_flight; /* constant */
 	struct hauli_counter not_started; /* the part of them that never had a handler */
 	bool steals; /* constant: handlers may be stolen, and then count below */
+	struct hauli_relay *relay; /* it feeds others; NULL: it does not. Constant, as the next */
+	struct hauli_fed *fed; /* others feed it: it is no queue of the port's; NULL: it is one */
 
 	/* Of the poller. */
 	struct haul_poll_policy policy;
@@ -54,6 +58,7 @@ struct hauli_tx {
 	struct hauli_counter dropped_bytes; /* poller */
 	struct hauli_counter full; /* dropped: HAUL_DROP_TX_FULL. Poller */
 	struct hauli_counter stopping; /* dropped: HAUL_DROP_STOPPING. Poller */
+	struct hauli_relay *relay; /* it sends for others too. Constant */
 	struct haul_txq q; /* a line of its own */
 };
 
@@ -70,10 +75,12 @@ struct hauli_poller {
 	bool count_bytes;
 	bool steals; /* handlers may be stolen */
 	bool keeps_order; /* of the flows whose handlers are stolen */
+	bool feeds; /* others */
 	bool waits; /* it does not only spin. Poller's carrier */
 
 	HAULI_LINE struct hauli_counter cycles; /* poller */
 	struct hauli_counter ended; /* poller, when it ends */
+	struct hauli_count drained; /* 1: the last one has handed over all that it sends */
 	bool pending; /* a transmit queue holds packets. Senders, poller */
 
 	/* Of the thread that starts and stops. */
@@ -119,6 +126,12 @@ static inline uint64_t hauli_rxq_in_flight_here(const struct hauli_rxq *r)
 	return hauli_counter_read(&r->started) - hauli_counter_read(&r->ended);
 }
 
+/* Whether the NIC is to be given something. */
+static inline bool hauli_has_to_send(const struct hauli_poller *p)
+{
+	return p->pending || (hauli_unlikely(p->feeds) && hauli_spread_relays(p));
+}
+
 static inline uint64_t hauli_rxq_in_flight(const struct hauli_rxq *r)
 {
 	return hauli_rxq_in_flight_here(r) - hauli_tally_get(&r->away_ended);
@@ -135,7 +148,32 @@ static inline bool hauli_rxq_is_away(const struct hauli_rxq *r)
 	return hauli_unlikely(r->steals) && haul_carrier_self() != r->poller->carrier;
 }
 
-/* Before the first poller that has on_packet. 0 or -errno. */
+/*
+ * What a packet carries in a dynamic field: its queue, for the handler, or while it is handed over
+ * its place in the list. A store and a load in a line that freeing the packet touches anyway.
+ */
+union hauli_pkt {
+	struct hauli_rxq *rx;
+	struct hauli_node node;
+};
+extern int hauli_pkt_at; /* offset of the field */
+
+static inline struct hauli_rxq **hauli_pkt_rx(struct rte_mbuf *pkt)
+{
+	return &RTE_MBUF_DYNFIELD(pkt, hauli_pkt_at, union hauli_pkt *)->rx;
+}
+
+static inline struct hauli_node *hauli_pkt_node(struct rte_mbuf *pkt)
+{
+	return &RTE_MBUF_DYNFIELD(pkt, hauli_pkt_at, union hauli_pkt *)->node;
+}
+
+static inline struct rte_mbuf *hauli_pkt_of(struct hauli_node *node)
+{
+	return (struct rte_mbuf *)((char *)node - hauli_pkt_at);
+}
+
+/* Before the first poller: registers the field. 0 or -errno. */
 int hauli_poll_init(void);
 
 /* The body of a handler's coroutine, that may be stolen or not; and whether it is one. */

@@ -49,13 +49,13 @@ static void drain(struct hauli_poller *p)
 	while (haul_maybe_yield(false)) {
 		uint64_t now = haul_now();
 
-		if (p->pending)
+		if (hauli_has_to_send(p))
 			hauli_tx_flush(p);
-		if (handlers && in_flight(p) == 0) {
+		if (handlers && in_flight(p) == 0 && hauli_spread_is_drained(p)) {
 			handlers = false;
 			give_up_at = earlier(give_up_at, now + LINGER_NS);
 		}
-		if ((!handlers && !p->pending) || now >= give_up_at)
+		if ((!handlers && !hauli_has_to_send(p)) || now >= give_up_at)
 			return;
 		if (handlers && now >= cancel_at) {
 			hauli_stacks_for_each(haul_carrier_runtime(p->carrier)->stacks,
@@ -70,7 +70,9 @@ void *hauli_poll_drain(void *arg)
 {
 	struct hauli_poller *p = arg;
 
+	hauli_spread_drop_received(p);
 	drain(p);
 	hauli_tx_close(p);
+	hauli_count_set(&p->drained, 1);
 	return NULL;
 }

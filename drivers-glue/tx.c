@@ -38,8 +38,10 @@ void hauli_tx_flush(struct hauli_poller *p)
 
 	p->pending = false;
 	for (i = 0; i < n; i++) {
-		flush(&p->txs[i]);
-		if (hauli_txq_count(&p->txs[i].q) > 0)
+		struct hauli_tx *tx = &p->txs[i];
+
+		flush(tx);
+		if (hauli_txq_count(&tx->q) > 0 || (tx->relay && !hauli_relay_flush(tx)))
 			p->pending = true;
 	}
 }
@@ -59,6 +61,8 @@ void hauli_tx_close(struct hauli_poller *p)
 			hauli_txq_pop(&tx->q, left);
 		}
 		hauli_txq_close(&tx->q);
+		if (tx->relay)
+			hauli_relay_drop(tx);
 	}
 	p->pending = false;
 }

@@ -41,6 +41,11 @@ static void fill_options(struct app_engine *e)
 		{"--order", "KIND", APP_TEXT, &e->order_text,
 			.help = "how stolen handlers send: flow (what is of one flow in order), "
 				"any"},
+		{"--spread", "WHAT", APP_TEXT, &e->spread_text,
+			.help = "where a port has too few queues, carriers that have none get "
+				"their\n"
+				"share of the flows from one that has: packets (for coroutines),\n"
+				"all (for bursts too), off"},
 		{"--packet-rate", "N", APP_NUMBER, &e->packet_rate, 1, UINT64_C(1000000000),
 			"a NIC's link's",
 			"most packets per second on a queue: sleeps are bounded by it"},
@@ -78,6 +83,7 @@ void app_engine_init(struct app_engine *e, const struct app_program *program)
 		.poller_text = "spin",
 		.steal_text = "off",
 		.order_text = "flow",
+		.spread_text = "packets",
 		.stack_size = 24 * 1024,
 		.period = HAUL_S,
 		.out = stdout,
@@ -137,7 +143,7 @@ static int choose(
 	return -1;
 }
 
-static int choose_stealing(struct app_engine *e)
+static int choose_sharing(struct app_engine *e)
 {
 	static const char *const scopes[] = {
 		[HAUL_STEAL_OFF] = "off",
@@ -150,13 +156,21 @@ static int choose_stealing(struct app_engine *e)
 		[HAUL_ORDER_ANY] = "any",
 		NULL,
 	};
+	static const char *const spreads[] = {
+		[HAUL_SPREAD_PACKETS] = "packets",
+		[HAUL_SPREAD_ALL] = "all",
+		[HAUL_SPREAD_OFF] = "off",
+		NULL,
+	};
 	int steal = choose(e, "--steal", scopes, e->steal_text);
 	int order = steal < 0 ? -1 : choose(e, "--order", orders, e->order_text);
+	int spread = order < 0 ? -1 : choose(e, "--spread", spreads, e->spread_text);
 
-	if (order < 0)
+	if (spread < 0)
 		return APP_USAGE;
 	e->steal = (enum haul_steal)steal;
 	e->order = (enum haul_io_order)order;
+	e->spread = (enum haul_io_spread)spread;
 	return APP_DONE;
 }
 
@@ -291,7 +305,7 @@ int app_engine_open(struct app_engine *e)
 {
 	int (*const steps[])(struct app_engine * e) = {
 		choose_poller,
-		choose_stealing,
+		choose_sharing,
 		make_plan,
 		start_eal,
 		make_pool,
@@ -327,6 +341,7 @@ struct haul_io_opts app_engine_io_opts(const struct app_engine *e)
 		.policy = e->poller,
 		.packet_rate = e->packet_rate,
 		.order = e->order,
+		.spread = e->spread,
 	};
 }
 

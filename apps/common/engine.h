@@ -48,17 +48,19 @@ struct app_engine {
 	const char *poller_text;
 	const char *steal_text;
 	const char *order_text;
+	const char *spread_text;
 	uint64_t packet_rate;
 	bool json;
 	bool verbose;
 	struct app_texts eal;
-	struct app_option options[20]; /* their table */
+	struct app_option options[21]; /* their table */
 
 	/* What is up. */
 	const struct app_program *program;
 	struct haul_poll_policy poller;
 	enum haul_steal steal;
 	enum haul_io_order order;
+	enum haul_io_spread spread;
 	struct haul_plan *plan;
 	bool has_eal;
 	struct rte_mempool *pool;

@@ -44,7 +44,7 @@ static json_t *queues(const struct app_engine *e, unsigned i, const struct app_s
 	json_t *array = json_array();
 	unsigned q;
 
-	for (q = 0; q < e->plan->carriers && haul_io_txq(e->io, i, q); q++)
+	for (q = 0; q < haul_port_queues(e->ports[i]) && haul_io_txq(e->io, i, q); q++)
 		json_array_append_new(array, queue(q, &s->carriers[q].queues[i]));
 	return array;
 }
@@ -109,6 +109,7 @@ static void set_poller(json_t *object, const struct app_engine *e)
 	json_object_set_new(object, "poller", json_string(e->poller_text));
 	json_object_set_new(object, "steal", json_string(e->steal_text));
 	json_object_set_new(object, "order", json_string(e->order_text));
+	json_object_set_new(object, "spread", json_string(e->spread_text));
 	set_latency(object, &all);
 }
 

@@ -21,7 +21,7 @@ BELOW = {  # folder: what it may include of other folders
     "apps": set(),
 }
 HELPERS = "branch_prediction|common|cycles|pause|prefetch"
-HEADERS = "arp|byteorder|ether|icmp|ip|mbuf|mbuf_ptype|mempool|net|tcp|udp|vxlan|gre|mpls"
+HEADERS = "arp|byteorder|ether|icmp|ip|jhash|mbuf|mbuf_ptype|mempool|net|tcp|udp|vxlan|gre|mpls"
 DPDK = {floor: HELPERS for floor in BELOW if floor.startswith("lib/")}
 DPDK["lib/include"] = "none"
 DPDK["lib/net"] += "|" + HEADERS

@@ -36,9 +36,10 @@ void bed_fini(void)
 	haul_plan_destroy(plan);
 }
 
-void bed_open_stealing(struct bed *bed, const char *const *specs, enum haul_steal steal)
+void bed_open_with(
+	struct bed *bed, const char *const *specs, unsigned queues, enum haul_steal steal)
 {
-	struct haul_port_opts port = {.queues = BED_CARRIERS};
+	struct haul_port_opts port = {.queues = queues};
 	const struct haul_runtime_opts rt = {
 		.plan = plan, .launcher = haul_eal_launcher(), .steal = steal};
 
@@ -60,7 +61,7 @@ void bed_open_stealing(struct bed *bed, const char *const *specs, enum haul_stea
 
 void bed_open(struct bed *bed, const char *const *specs)
 {
-	bed_open_stealing(bed, specs, HAUL_STEAL_OFF);
+	bed_open_with(bed, specs, BED_CARRIERS, HAUL_STEAL_OFF);
 }
 
 struct haul_io_opts bed_io_opts(const struct bed *bed)

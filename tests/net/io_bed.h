@@ -34,7 +34,8 @@ void bed_fini(void);
 /* Opens the specs (NULL ends them) and starts the carriers. */
 void bed_open(struct bed *bed, const char *const *specs);
 
-void bed_open_stealing(struct bed *bed, const char *const *specs, enum haul_steal steal);
+void bed_open_with(
+	struct bed *bed, const char *const *specs, unsigned queues, enum haul_steal steal);
 
 /* Options with ports and pool filled in. */
 struct haul_io_opts bed_io_opts(const struct bed *bed);

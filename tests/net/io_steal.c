@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Handlers that are stolen: all packets come in on one of two carriers, and what they send is looked
- * at where it comes back. Flows are told apart by a MAC address.
+ * Handlers that are stolen: all packets come in on one of two carriers, and what they send is
+ * looked at where it comes back. Flows are told apart by a MAC address.
  */
 #include <stdatomic.h>
 
@@ -87,7 +87,8 @@ static void run(const struct haul_io_opts *with)
 	const void *looks;
 
 	memset(&s, 0, sizeof(s));
-	bed_open_stealing(&bed, (const char *const[]){"ring:", "ring:", NULL}, HAUL_STEAL_GLOBAL);
+	bed_open_with(&bed, (const char *const[]){"ring:", "ring:", NULL}, BED_CARRIERS,
+		HAUL_STEAL_GLOBAL);
 	opts = bed_io_opts(&bed);
 	opts.on_packet = forward;
 	opts.order = with->order;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Packets of many flows on one overloaded carrier, whose handlers are stolen by all others: each flow
- * leaves in the order in which it came, and nothing is lost. Handlers are short, hog, end without
- * sending, and find the queue full.
+ * Packets of many flows on one overloaded carrier, whose handlers are stolen by all others: each
+ * flow leaves in the order in which it came, and nothing is lost. Handlers are short, hog, end
+ * without sending, and find the queue full.
  */
 #include <stdatomic.h>
 

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Ports with one queue for two carriers: flows are spread over both, each goes one way, in order,
+ * and nothing is lost. Flows are told apart by a MAC address. What port 1 sends comes back on it.
+ */
+#include <stdatomic.h>
+#include <string.h>
+
+#include <rte_ethdev.h>
+
+#include "io_bed.h"
+
+#define PACKETS 20000
+#define FLOWS 24
+#define SOURCE_MAC 11 /* where its last byte is */
+
+static struct {
+	uint32_t next[FLOWS]; /* packet number to leave next */
+	atomic_int carrier_of[FLOWS]; /* 1 more than that; 0: not known */
+	atomic_bool wrong;
+	atomic_uint handled[2];
+	atomic_uint away; /* handlers that began elsewhere */
+} s;
+
+static unsigned flow_of(uint32_t number)
+{
+	return number % FLOWS;
+}
+
+/* The poller's thread of port 1's queue. */
+static uint16_t look(
+	uint16_t port, uint16_t queue, struct rte_mbuf **pkts, uint16_t n, uint16_t max, void *arg)
+{
+	for (uint16_t i = 0; i < n; i++) {
+		uint32_t number = bed_number(pkts[i]);
+
+		if (number < s.next[flow_of(number)])
+			s.wrong = true;
+		s.next[flow_of(number)] = number + 1;
+	}
+	return n;
+}
+
+static void note(const struct haul_rx *rx, const struct rte_mbuf *pkt)
+{
+	unsigned flow = flow_of(bed_number(pkt));
+	int known = 0;
+
+	s.handled[rx->carrier]++;
+	if (!atomic_compare_exchange_strong(&s.carrier_of[flow], &known, (int)rx->carrier + 1) &&
+		known != (int)rx->carrier + 1)
+		s.wrong = true;
+}
+
+static void work(uint64_t ns)
+{
+	uint64_t until = haul_now() + ns;
+
+	while (haul_now() < until)
+		;
+}
+
+static void forward(struct haul_rx *rx, struct rte_mbuf *pkt)
+{
+	if (rx->port == 1) {
+		rte_pktmbuf_free(pkt);
+		return;
+	}
+	note(rx, pkt);
+	s.away += haul_carrier_id(haul_carrier_self()) != rx->carrier;
+	work(bed_number(pkt) * 2654435761u % 5 * HAUL_US);
+	if (haul_send(rx->peer, pkt) != 0)
+		haul_drop(rx, &pkt, 1, HAUL_DROP_STOPPING);
+}
+
+static void forward_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	if (rx->port == 1) {
+		rte_pktmbuf_free_bulk(pkts, n);
+		return;
+	}
+	for (uint16_t i = 0; i < n; i++)
+		note(rx, pkts[i]);
+	haul_tx_burst(rx->peer, pkts, n);
+}
+
+static void *generate(void *arg)
+{
+	struct bed *bed = arg;
+
+	for (uint32_t i = 0; i < PACKETS; i++) {
+		struct rte_mbuf *pkt = bed_packet(bed, i);
+
+		rte_pktmbuf_mtod(pkt, char *)[SOURCE_MAC] = (char)flow_of(i);
+		ck_assert_int_eq(haul_send(haul_io_txq(bed->io, 0, 0), pkt), 0);
+		if (i % 64 == 0)
+			haul_yield();
+	}
+	return NULL;
+}
+
+/* All is received and forwarded on the carriers that it should be, or dropped and counted. */
+static void run(struct haul_io_opts *opts, enum haul_steal steal, bool to_the_end)
+{
+	struct haul_coro *co;
+	struct bed bed;
+	struct haul_io_stats in, out, fed;
+	struct haul_queue queue;
+	const void *looks;
+
+	memset(&s, 0, sizeof(s));
+	bed_open_with(&bed, (const char *const[]){"ring:", "ring:", NULL}, 1, steal);
+	opts->ports = bed.ports;
+	opts->nb_ports = bed.nb_ports;
+	opts->pool = bed.pool;
+	queue = haul_port_queue(bed.ports[1], 0);
+	looks = rte_eth_add_rx_callback(queue.port_id, queue.queue_id, look, NULL);
+	ck_assert_ptr_nonnull(looks);
+	bed_start(&bed, opts);
+	ck_assert_int_eq(haul_spawn_on(haul_carrier(bed.rt, 0), &co, generate, &bed, NULL), 0);
+	ck_assert_int_eq(haul_join(co, NULL), 0);
+	if (to_the_end)
+		WAIT_UNTIL(bed_stats(&bed, 1, -1).rx_packets == PACKETS);
+	ck_assert_msg(haul_io_stop(bed.io, HAUL_FOREVER, bed.errbuf, sizeof(bed.errbuf)) == 0, "%s",
+		bed.errbuf);
+	rte_eth_remove_rx_callback(queue.port_id, queue.queue_id, looks);
+	in = bed_stats(&bed, 0, -1);
+	out = bed_stats(&bed, 1, -1);
+	fed = bed_stats(&bed, 0, 1);
+	ck_assert_uint_eq(in.in_flight, 0);
+	/* The books of each queue say the same of what was dropped. */
+	ck_assert_uint_le(s.handled[0] + s.handled[1], in.rx_packets);
+	ck_assert_uint_le(out.tx_packets, s.handled[0] + s.handled[1]);
+	ck_assert(!s.wrong);
+	if (to_the_end) {
+		ck_assert_uint_eq(s.handled[0] + s.handled[1], PACKETS);
+		ck_assert_uint_eq(fed.rx_packets, s.handled[1]);
+		ck_assert_uint_eq(out.tx_packets, PACKETS);
+	}
+	ck_assert_msg(bed_take_down(&bed) == 0, "%s", bed.errbuf);
+}
+
+static const struct haul_poll_policy policies[] = {
+	{.how = HAUL_POLL_SPIN}, {.how = HAUL_POLL_SLEEP, .ns = 100 * HAUL_US}};
+
+START_TEST(flows_are_spread_in_order)
+{
+	run(&(struct haul_io_opts){.on_packet = forward, .policy = policies[_i % 2]},
+		_i / 2 ? HAUL_STEAL_GLOBAL : HAUL_STEAL_OFF, true);
+	ck_assert_uint_gt(s.handled[0], 0);
+	ck_assert_uint_gt(s.handled[1], 0);
+	if (_i / 2 == 0)
+		ck_assert_uint_eq(s.away, 0);
+}
+END_TEST
+
+START_TEST(bursts_are_spread_on_request)
+{
+	run(&(struct haul_io_opts){.on_burst = forward_burst,
+		    .count_bytes = true,
+		    .policy = policies[_i],
+		    .spread = HAUL_SPREAD_ALL},
+		HAUL_STEAL_OFF, false);
+	ck_assert_uint_gt(s.handled[0], 0);
+	ck_assert_uint_gt(s.handled[1], 0);
+}
+END_TEST
+
+START_TEST(off_is_one_carrier)
+{
+	run(&(struct haul_io_opts){.on_packet = forward, .spread = HAUL_SPREAD_OFF}, HAUL_STEAL_OFF,
+		true);
+	ck_assert_uint_eq(s.handled[1], 0);
+}
+END_TEST
+
+START_TEST(stops_amid_traffic)
+{
+	for (unsigned i = 0; i < 5; i++)
+		run(&(struct haul_io_opts){.on_packet = forward}, HAUL_STEAL_OFF, false);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("io_spread");
+	TCase *tc = tcase_create("io_spread");
+	SRunner *runner;
+	int failed = bed_init();
+
+	if (failed >= 0)
+		return failed;
+	tcase_set_timeout(tc, 0);
+	tcase_add_loop_test(tc, flows_are_spread_in_order, 0, 4);
+	tcase_add_loop_test(tc, bursts_are_spread_on_request, 0, 2);
+	tcase_add_test(tc, off_is_one_carrier);
+	tcase_add_test(tc, stops_amid_traffic);
+	suite_add_tcase(suite, tc);
+	runner = srunner_create(suite);
+	srunner_set_fork_status(runner, CK_NOFORK);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	bed_fini();
+	return failed != 0;
+}
