@@ -45,7 +45,7 @@ struct hauli_rules hauli_policy_defaults(unsigned carriers, unsigned groups)
 		.depth = others > 0 ? 2 : 1,
 		.naps = 5,
 		.pull_every = 16,
-		.worth = 10 * US + apart / 4,
+		.worth = 10 * US + apart,
 		.apart = apart,
 		.hog = 100 * US,
 		.nap = 50 * US,
