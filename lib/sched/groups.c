@@ -29,6 +29,7 @@ static struct hauli_rules rules_of(
 	if (opts->steal_worth_ns)
 		r.worth = opts->steal_worth_ns;
 	r.worth = hauli_ticks_from_ns(r.worth);
+	r.least = hauli_ticks_from_ns(r.least);
 	r.apart = hauli_ticks_from_ns(r.apart);
 	r.hog = hauli_ticks_from_ns(r.hog);
 	r.nap = hauli_ticks_from_ns(r.nap);

@@ -46,6 +46,7 @@ struct hauli_rules hauli_policy_defaults(unsigned carriers, unsigned groups)
 		.naps = 5,
 		.pull_every = 16,
 		.worth = 10 * US + apart,
+		.least = US / 2,
 		.apart = apart,
 		.hog = 100 * US,
 		.nap = 50 * US,
@@ -120,7 +121,9 @@ static uint64_t burden(const struct hauli_policy *p, const struct hauli_sight *s
 
 static bool is_worth_it(const struct hauli_policy *p, const struct hauli_sight *s, uint64_t now)
 {
-	return is_surplus(s) && (s->depth >= p->rules.depth || is_hogged(p, s, now)) &&
+	if (!is_surplus(s) || is_hogged(p, s, now))
+		return is_surplus(s);
+	return s->depth >= p->rules.depth && s->average >= p->rules.least &&
 		burden(p, s, now) >= p->rules.worth;
 }
 

@@ -31,6 +31,7 @@ struct hauli_rules {
 	unsigned naps; /* with nobody to help, each twice as long as the one before */
 	unsigned pull_every; /* idle cycles of who does not sleep */
 	uint64_t worth; /* less work than that is done before a thief has it; ticks */
+	uint64_t least; /* shorter slices cost more away from home than they take; ticks */
 	uint64_t apart; /* from one theft of the group to the next; ticks */
 	uint64_t hog; /* a chain that runs for so long has a hog in it; ticks */
 	uint64_t nap; /* the first one; ticks */

@@ -91,11 +91,6 @@ void hauli_steal_search(struct haul_carrier *c, struct hauli_search *s)
 	hauli_policy_begin(&c->thief, (unsigned)(s - c->group->searches), hauli_ticks());
 }
 
-void hauli_steal_offer(struct haul_carrier *c)
-{
-	hauli_policy_offer(&c->group->policy, c->seat);
-}
-
 bool hauli_steal_pull(struct haul_carrier *c)
 {
 	return hauli_policy_pulls(&c->thief) && hauli_policy_pull(&c->thief, hauli_ticks());

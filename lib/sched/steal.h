@@ -33,7 +33,10 @@ void hauli_steal_chain_begins(struct haul_carrier *c, uint64_t now);
 void hauli_steal_chain_ended(struct haul_carrier *c);
 
 /* Any thread. Something was put where thieves find it while c runs. */
-void hauli_steal_offer(struct haul_carrier *c);
+static inline void hauli_steal_offer(struct haul_carrier *c)
+{
+	hauli_policy_offer(&c->group->policy, c->seat);
+}
 
 /* The same, where something may run on c and stealing may be off. The owner. */
 static inline void hauli_steal_offer_here(struct haul_carrier *c)

@@ -140,6 +140,7 @@ static int group_init(
 		.naps = (unsigned)o->naps,
 		.pull_every = (unsigned)o->pull_every,
 		.worth = o->worth,
+		.least = o->least,
 		.apart = o->apart,
 		.hog = o->hog,
 		.nap = o->nap,

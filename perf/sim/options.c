@@ -30,6 +30,7 @@ static const struct option {
 	OPTION("most", NUMBER, most, NULL, NULL, 1, 128, "tasks in one theft, of at most half"),
 	OPTION("depth", NUMBER, depth, NULL, NULL, 1, 256, "so many must wait, but behind a hog"),
 	OPTION("worth", NUMBER, worth, NULL, NULL, 0, 1e9, "ns of work that must wait"),
+	OPTION("least", NUMBER, least, NULL, NULL, 0, 1e9, "ns of a slice that is worth moving"),
 	OPTION("apart", NUMBER, apart, NULL, NULL, 0, 1e12,
 		"ns from one theft of a group to the next"),
 	OPTION("hog", NUMBER, hog, NULL, NULL, 0, 1e12, "ns of a chain that count as a hog"),
@@ -188,6 +189,7 @@ static void set_defaults(struct sim_opts *o)
 	set_if_not(&o->most, r.most);
 	set_if_not(&o->depth, r.depth);
 	set_if_not(&o->worth, r.worth);
+	set_if_not(&o->least, r.least);
 	set_if_not(&o->apart, r.apart);
 	set_if_not(&o->hog, r.hog);
 	set_if_not(&o->nap, r.nap);
@@ -197,8 +199,8 @@ static void set_defaults(struct sim_opts *o)
 
 int sim_options(struct sim_opts *o, int argc, char **argv)
 {
-	uint64_t *const rules[] = {&o->most, &o->depth, &o->worth, &o->apart, &o->hog, &o->nap,
-		&o->naps, &o->pull_every};
+	uint64_t *const rules[] = {&o->least, &o->most, &o->depth, &o->worth, &o->apart, &o->hog,
+		&o->nap, &o->naps, &o->pull_every};
 
 	for (unsigned i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
 		*rules[i] = SIM_NEVER;

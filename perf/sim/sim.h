@@ -33,7 +33,7 @@ struct sim_opts {
 	uint64_t idle; /* enum sim_idle */
 	/* The policy. */
 	uint64_t steal; /* enum haul_steal */
-	uint64_t searchers, most, depth, naps, pull_every, worth, apart, hog, nap;
+	uint64_t searchers, most, depth, naps, pull_every, worth, least, apart, hog, nap;
 	/* The load. */
 	uint64_t arrive, service; /* enums */
 	double load; /* of all carriers' time */

@@ -50,11 +50,12 @@ static bool is_asleep(const struct hauli_policy *p, unsigned seat)
 static const struct hauli_acts acts = {look, steal, wake, is_asleep};
 
 static const struct hauli_rules rules = {
-	.most = 32,
+	.most = 128,
 	.depth = 1,
 	.naps = 3,
 	.pull_every = 16,
 	.worth = 1000,
+	.least = 10,
 	.hog = 10000,
 	.nap = 500,
 };
@@ -156,7 +157,10 @@ static const struct worth {
 	{1, 1, true, false, 19000, 999, 0}, /* work for less than it costs */
 	{1, 1, true, false, 19000, 1000, 1},
 	{1, 10, true, false, 19000, 100, 6}, /* half of eleven */
-	{1, 10, true, false, 0, 100, 5}, {1, 200, true, false, 19000, 10, 32}, /* at most so many */
+	{1, 10, true, false, 0, 100, 5},
+	{1, 200, true, false, 19000, 9, 0}, /* each too short to be moved */
+	{1, 200, true, false, 10000, 9, 101},
+	/* but from behind a hog */ {1, 256, true, false, 19000, 10, 128}, /* at most so many */
 	{1, 10, false, false, 19000, 1000, 0}, /* thieves have looked through it */
 	{1, 1, true, false, 0, 5000, 0}, /* nobody runs: it is its owner's next */
 	{1, 2, true, false, 0, 5000, 1}, {4, 3, true, false, 19000, 5000, 0}, /* too few */
