@@ -15,7 +15,7 @@
  * and who puts something there never has it.
  *
  *	            put, call                   close, call          may_sleep
- *	put         CAS, one wins               E1 to E3             D1
+ *	put         CAS, one wins               inbox.E1             D1
  *	holder      push and detach are         the guard            D2
  *	            of one word
  *

@@ -65,21 +65,29 @@ static struct haul_place place_on(const struct hauli_cpu *cpu, const struct haul
 	return place;
 }
 
+static unsigned nearest_to(const struct hauli_cpu *cpu, const struct haul_place *places,
+	const struct hauli_cpu *const *cpus, unsigned carriers)
+{
+	struct haul_place place = place_on(cpu, places, cpus, carriers);
+	enum distance best = DISTANCES;
+	unsigned nearest = 0;
+
+	for (unsigned i = 0; i < carriers; i++) {
+		enum distance d = distance(&place, &places[i], cpu, cpus[i]);
+
+		if (cpus[i] == cpu)
+			return i;
+		if (d < best)
+			nearest = i;
+		best = d < best ? d : best;
+	}
+	return nearest;
+}
+
 void hauli_distance_nearest(unsigned *nearest, unsigned n, const struct hauli_machine *m,
 	const struct haul_place *places, const struct hauli_cpu *const *cpus, unsigned carriers)
 {
 	memset(nearest, 0, n * sizeof(nearest[0]));
-	for (unsigned k = 0; k < m->count; k++) {
-		const struct hauli_cpu *cpu = &m->cpus[k];
-		struct haul_place place = place_on(cpu, places, cpus, carriers);
-		enum distance best = DISTANCES;
-
-		for (unsigned i = 0; i < carriers; i++) {
-			enum distance d = distance(&place, &places[i], cpu, cpus[i]);
-
-			if (d < best)
-				nearest[cpu->cpu] = i;
-			best = d < best ? d : best;
-		}
-	}
+	for (unsigned k = 0; k < m->count; k++)
+		nearest[m->cpus[k].cpu] = nearest_to(&m->cpus[k], places, cpus, carriers);
 }

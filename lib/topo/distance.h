@@ -15,8 +15,8 @@ void hauli_distance_order(unsigned *order, const struct haul_place *places,
 	const struct hauli_cpu *const *cpus, unsigned carriers);
 
 /*
- * Fills nearest[n]: for each OS CPU the carrier that is nearest to it, as if a carrier were there; 0
- * for those that m does not have.
+ * Fills nearest[n]: for each OS CPU the carrier that is nearest to it, as if a carrier were there;
+ * 0 for those that m does not have.
  */
 void hauli_distance_nearest(unsigned *nearest, unsigned n, const struct hauli_machine *m,
 	const struct haul_place *places, const struct hauli_cpu *const *cpus, unsigned carriers);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The intake: a batch of two is there, somebody puts another one, two members take one each, and
- * never look again, as if what they took kept them for ever; a third one goes to sleep. When something is
- * left in the end, it must not be asleep.
+ * never look again, as if what they took kept them for ever; a third one goes to sleep. When
+ * something is left in the end, it must not be asleep.
  */
 #include "conc/intake.h"
 

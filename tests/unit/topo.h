@@ -101,6 +101,11 @@ static inline void check_sound(const struct haul_plan *plan)
 	}
 	ck_assert_uint_eq(plan->clusters, highest + 1);
 	check_order(plan);
+	for (unsigned i = 0; i < plan->cpus; i++)
+		ck_assert_uint_lt(plan->nearest[i], plan->carriers);
+	for (unsigned i = 0; i < plan->carriers; i++)
+		if (plan->places[i].cpu >= 0)
+			ck_assert_uint_eq(plan->nearest[plan->places[i].cpu], i);
 }
 
 /* One number of each carrier, "0 0 1 1". */

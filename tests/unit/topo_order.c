@@ -69,6 +69,21 @@ START_TEST(one_has_no_others)
 }
 END_TEST
 
+/* CPUs without a carrier have one on their core, in their cluster, on their node, or anywhere. */
+START_TEST(each_cpu_has_a_carrier_that_is_nearest)
+{
+	static const unsigned nearest[] = {0, 0, 0, 0, 1, 1, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3};
+	struct haul_plan *plan = plan_of((struct haul_plan_opts){
+		.machine = "pack:2 numa:1 l3:2 core:2 pu:2", .cpus = "0,4,7,8"});
+
+	check_sound(plan);
+	ck_assert_uint_eq(plan->cpus, 16);
+	for (unsigned i = 0; i < plan->cpus; i++)
+		ck_assert_uint_eq(plan->nearest[i], nearest[i]);
+	haul_plan_destroy(plan);
+}
+END_TEST
+
 START_TEST(many)
 {
 	static const unsigned carriers[] = {256, HAUL_CARRIERS_MAX};
@@ -84,4 +99,4 @@ END_TEST
 
 SUITE_MAIN("topo_order", {core_then_cluster_then_node_then_package, 1}, {equals_take_turns, 1},
 	{nodes_within_one_cluster, 1}, {floating_is_near_its_cluster, 1}, {one_has_no_others, 1},
-	{many, 2})
+	{each_cpu_has_a_carrier_that_is_nearest, 1}, {many, 2})

@@ -34,8 +34,10 @@ struct haul_coro_opts {
 	 * their slices would run if none was stolen. 1 to HAUL_ORDERS; 0: as it comes.
 	 */
 	uint8_t order;
-	/* haul_spawn_any() and haul_spawn_many() from a thread that is no carrier: in the cluster of
-	 * this carrier. NULL: in the one nearest to the CPU that the caller runs on. */
+	/*
+	 * haul_spawn_any() and haul_spawn_many() from a thread that is no carrier: in the cluster
+	 * of this carrier. NULL: in the one nearest to the CPU that the caller runs on.
+	 */
 	struct haul_carrier *near;
 	/* haul_spawn_any() from there: one carrier after the other, of near's cluster, or without
 	 * near of all; not by load. */

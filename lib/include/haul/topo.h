@@ -50,8 +50,8 @@ struct haul_plan {
 	 */
 	unsigned *order;
 	/*
-	 * nearest[i], for OS CPU i < cpus, is the carrier nearest to it, in the same sense; of those
-	 * equally near the first.
+	 * nearest[i], for OS CPU i < cpus, is the carrier nearest to it, in the same sense; of
+	 * those equally near the first.
 	 */
 	unsigned cpus;
 	unsigned *nearest;
