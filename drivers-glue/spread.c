@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The order of a flow: its packets all go the same way, from one receive queue through one hand-over
- * to one carrier, and what that sends goes through one hand-over back; each keeps the order.
+ * The order of a flow: its packets all go the same way, from one receive queue through one
+ * hand-over to one carrier, and what that sends through one back; each keeps the order.
  */
 #include "spread.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Where a port has fewer queues than there are carriers: a carrier that has a queue feeds others of
- * its cluster, each packet going where its flow does, and sends for them. One that is fed has a queue
- * pair like any other, whose burst calls (poll_burst.h) hand over in place of a PMD's.
+ * its cluster, each packet going where its flow does, and sends for them. One that is fed has a
+ * queue pair like any other, whose burst calls (poll_burst.h) hand over in place of a PMD's.
  */
 #ifndef HAULI_GLUE_SPREAD_H
 #define HAULI_GLUE_SPREAD_H
@@ -50,7 +50,8 @@ int hauli_spread_feeder(struct haul_runtime *rt, unsigned queues, unsigned c);
 bool hauli_spread_set_up(struct hauli_poller *p, struct hauli_poller *feeder, unsigned port);
 void hauli_spread_free(struct hauli_poller *p);
 
-/* Feeder, with what it has received. Passes on what belongs to others; how many of pkts are left. */
+/* Feeder, with what it has received. Passes on what belongs to others; how many of pkts are
+ * left. */
 uint16_t hauli_spread(struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n);
 
 /* Feeder. Whether nobody whom it feeds has as many packets under way as one may. */

@@ -41,8 +41,8 @@ static inline void hauli_inbox_init(struct hauli_inbox *in)
 /*
  * Any thread. Puts a list in: newest leads to older ones, up to oldest. ASLEEP or AWAY: the owner
  * was so, and this caller, no other, has to wake it, by hauli_inbox_wake() or by what the owner
- * waits on, and then to call hauli_inbox_called(). EMPTY: it was awake; the caller may not touch the
- * inbox again on account of this push.
+ * waits on, and then to call hauli_inbox_called(). EMPTY: it was awake; the caller may not touch
+ * the inbox again on account of this push.
  */
 static inline enum hauli_inbox_state hauli_inbox_push_all(
 	struct hauli_inbox *in, struct hauli_node *newest, struct hauli_node *oldest)

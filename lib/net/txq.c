@@ -161,7 +161,8 @@ static int send_at_home(struct haul_carrier *c, struct haul_txq *txq, struct rte
 	return wait_for_room(txq, pkt);
 }
 
-/* The same port's queue of the carrier on which a stolen coroutine runs; NULL: it has to go home. */
+/* The same port's queue of the carrier on which a stolen coroutine runs; NULL: it has to go
+ * home. */
 static struct haul_txq *queue_here(const struct haul_txq *txq, const struct haul_carrier *c)
 {
 	return c->id < txq->nb_of_carriers ? txq->of_carriers[c->id] : NULL;

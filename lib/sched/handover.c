@@ -5,20 +5,20 @@
  *
  * The inbox is the carrier's own (conc/inbox.c) once more, with listening in the place of sleeping:
  * whoever pushes onto the mark ASLEEP, and nobody else, has to make the call, which is a message to
- * the carrier. The message is one, so it must not be sent again before it has come: the owner listens
- * again only when as many calls have come as it has seen pushes end its listening (owed by the
- * inbox, heard here).
+ * the carrier. The message is one, so it must not be sent again before it has come: the owner
+ * listens again only when as many calls have come as it has seen pushes end its listening (owed by
+ * the inbox, heard here).
  *
- *	listens, nobody has put since     the next put sends the call
- *	a put has ended it                its call is under way, or has come: it wakes the carrier
- *	does not listen                   the owner will look before it waits, or it could not listen
- *	                                  because a call is under way, which wakes it
+ *	listens, nobody has put since   the next put sends the call
+ *	a put has ended it              its call is under way, or has come: it wakes the carrier
+ *	does not listen                 the owner will look before it waits; or it could not listen,
+ *	                                because a call is under way, which wakes it
  *
  * What is put while the first call is still under way relies on that call: it comes later than by
  * a call of its own, when that thread is preempted between its push and its call.
  *
- * The look after hauli_handover_listen() needs no barrier: both are on the inbox's head, where a push
- * either finds the mark or is found.
+ * The look after hauli_handover_listen() needs no barrier: both are on the inbox's head, where a
+ * push either finds the mark or is found.
  *
  * Model: tests/model/handover.c. Stress: tests/stress/handover.c.
  */

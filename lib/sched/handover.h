@@ -46,8 +46,8 @@ static inline bool hauli_handover_is_empty(const struct hauli_handover *h)
 struct hauli_node *hauli_handover_take(struct hauli_handover *h);
 
 /*
- * Owner, about to wait: from here on who puts something there sends its carrier a message. It has to
- * look once more after this.
+ * Owner, about to wait: from here on who puts something there sends its carrier a message. It has
+ * to look once more after this.
  */
 void hauli_handover_listen(struct hauli_handover *h);
 

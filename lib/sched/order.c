@@ -16,17 +16,18 @@
  * back in order to go on here stays in its list until it enters, since others may run before it.
  *
  * Why a slice that runs at home belongs behind just the thefts that its chain has seen:
- *	- A theft closes the chain (conc/ring.c). The slice that runs then was popped before the head
- *	  at which the thief begins, so it is older than what is taken, and the chain has not seen
- *	  that theft; it is the chain's last.
- *	- The note is made when the chain is open and nothing popped. If it has that theft, its count
- *	  was published after the limit was closed (word.E4), so the first pop finds it closed.
- *	- What runs at home later comes out of the ring, the backlog or the stash after the thief has
- *	  let go of the guard, so the owner, who held the guard since, sees the number.
+ *	- A theft closes the chain (conc/ring.c). The slice that runs then was popped before the
+ *	  head at which the thief begins, so it is older than what is taken, and the chain has not
+ *	  seen that theft; it is the chain's last.
+ *	- The note is made when the chain is open and nothing popped. If it has that theft, its
+ *	  count was published after the limit was closed (word.E4), so the first pop finds it
+ *	  closed.
+ *	- What runs at home later comes out of the ring, the backlog or the stash after the thief
+ *	  has let go of the guard, so the owner, who held the guard since, sees the number.
  *
- * Nobody waits for ever: one waits for smaller places only, and what is away ends its slice. Who has
- * entered or waits is pinned, and its home does not steal it back (hauli_stolen_may()): so a place
- * that others have looked at is not taken again behind them.
+ * Nobody waits for ever: one waits for smaller places only, and what is away ends its slice. Who
+ * has entered or waits is pinned, and its home does not steal it back (hauli_stolen_may()): so a
+ * place that others have looked at is not taken again behind them.
  *
  * Lists and numbers are under the guard of the home's ring. members is read without it: who finds
  * none has nobody before it that was stolen, by the third point above.

@@ -23,8 +23,7 @@ extern "C" {
 /* Where packets come from: one carrier's receive queue of one port. Its carrier's alone. */
 struct haul_rx {
 	unsigned port; /* index into haul_io_opts.ports */
-	unsigned
-		carrier; /* number of the carrier; see haul_io_opts.coro for state kept per carrier */
+	unsigned carrier; /* its number, for state that handlers keep per carrier (see coro) */
 	struct haul_txq *reply; /* this carrier's transmit queue of the same port */
 	struct haul_txq
 		*peer; /* and of the port that it is paired with (0-1, 2-3; itself if alone) */
@@ -77,9 +76,9 @@ enum haul_io_order {
 };
 
 /*
- * Where a port has fewer queues than there are carriers: whether a carrier that has one hands packets
- * on, by their flow (haul_net_flow()), to others of its cluster that have none, and sends for them.
- * They are as if they had a queue. It costs more than to handle a packet in a few dozen
+ * Where a port has fewer queues than there are carriers: whether a carrier that has one hands
+ * packets on, by their flow (haul_net_flow()), to others of its cluster that have none, and sends
+ * for them. They are as if they had a queue. It costs more than to handle a packet in a few dozen
  * instructions, and less than a microsecond.
  */
 enum haul_io_spread {

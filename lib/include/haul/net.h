@@ -155,10 +155,10 @@ HAUL_API enum haul_verdict haul_net_answer(const struct haul_net_if *nif, struct
 struct haul_txq;
 
 /*
- * Puts a packet on the queue; it is the queue's afterwards. Any context on the queue's carrier, or a
- * coroutine at home there. Does not suspend. 0; -ENOBUFS (full), -EAGAIN (the coroutine is stolen,
- * or others are that are before it in its order: haul_send() waits for that): the packet is still
- * the caller's.
+ * Puts a packet on the queue; it is the queue's afterwards. Any context on the queue's carrier, or
+ * a coroutine at home there. Does not suspend. 0; -ENOBUFS (full), -EAGAIN (the coroutine is
+ * stolen, or others are that are before it in its order: haul_send() waits for that): the packet is
+ * still the caller's.
  */
 HAUL_API int haul_try_send(struct haul_txq *txq, struct rte_mbuf *pkt);
 
