@@ -88,21 +88,28 @@ class Program:
             self.process.wait()
 
     def times(self):
-        """Of each thread, by the kernel's books: nanoseconds on a CPU, and waiting for one."""
-        found = {}
-        for path in glob.glob(f"/proc/{self.process.pid}/task/*/schedstat"):
-            with contextlib.suppress(OSError), open(path, encoding="ascii") as books:
-                ran, waited, _ = books.read().split()
-                found[path] = int(ran), int(waited)
-        return found
+        """Of the thread that forwards, by the kernel's books: seconds on a CPU, and waiting for
+        one. Zero when the process is gone. It is the busiest except the main one, which starts."""
+        found = [(0, 0)]
+        pid = self.process.pid
+        for path in set(glob.glob(f"/proc/{pid}/task/*/schedstat")) - {
+                f"/proc/{pid}/task/{pid}/schedstat"}:
+            with contextlib.suppress(OSError, ValueError), open(path, encoding="ascii") as books:
+                ran, waited, _ = map(int, books.read().split())
+                found.append((ran / 1e9, waited / 1e9))
+        return max(found)
 
-    def share(self, since):
-        """How much of the CPU that it wanted its busiest thread, the one that forwards, has had
-        since then; 1 where the kernel keeps no such books."""
-        now = self.times()
-        busiest = max(now, key=now.get, default=None)
-        ran, waited = (a - b for a, b in zip(now.get(busiest, (1, 0)), since.get(busiest, (0, 0))))
-        return ran / (ran + waited)
+    def stop_timed(self):
+        """Ends it: all that it printed, and the times, until it forwarded no more."""
+        times = self.times()
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+        while self.process.poll() is None:  # it may be late to hear of it, on a busy machine
+            times = max(times, self.times())
+            time.sleep(0.01)
+        if times[0] == 0:
+            raise Failed(f"{self.name}: the kernel keeps no /proc/PID/task/TID/schedstat")
+        return self.wait(PATIENCE), times
 
 
 @contextlib.contextmanager
@@ -156,27 +163,12 @@ def received(lines, ports):
 
 
 def testpmd_rate(program, ports, seconds):
-    """Mean of testpmd's periods over so many seconds, without the first two: there it starts. And
-    how much of its CPU it had."""
-    def after(periods):
-        return program.wait_for(
-            lambda lines: len(rates(lines, ports)) >= periods and rates(lines, ports),
-            seconds + PATIENCE)
-
+    """Mean of testpmd's periods over so many seconds, without the first two: there it starts."""
     wanted = 2 + (seconds + 1) // TESTPMD_PERIOD
-    after(2)
-    began = program.times()
-    found = after(wanted)
-    return sum(found[2:wanted]) / (wanted - 2), program.share(began)
-
-
-def haul_rate(program, seconds):
-    """The same of haul-fwd, over all of its run."""
-    wait_until_up(program)
-    time.sleep(seconds)
-    share = program.share({})
-    result = haul_result(program.stop())
-    return haul_packets(result) / result["seconds"], share
+    found = program.wait_for(
+        lambda lines: len(rates(lines, ports)) >= wanted and rates(lines, ports),
+        seconds + PATIENCE)
+    return sum(found[2:wanted]) / (wanted - 2)
 
 
 def wait_until_up(program):
