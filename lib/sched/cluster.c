@@ -13,6 +13,8 @@
  * that nobody holds the intake for long and those that are quicker come back for more. A carrier
  * that has something ready itself takes less by that much, and comes only every so many rounds,
  * for one at least.
+ *
+ * Model: tests/model/homeless.c. Stress: tests/stress/intake.c.
  */
 #include "sched/cluster.h"
 

@@ -164,6 +164,27 @@ MUTATIONS = [
      'model_await(&m.woken, 8, 1);',
      'atomic_store_explicit(&m.woken, 0, memory_order_seq_cst);\n'
      '\t\t\tmodel_await(&m.woken, 8, 1);'),
+    ('homeless', 'lib/sched/cluster.c', 'the home does not take what was asked before',
+     'hauli_requests_here(c, co); hauli_ready(c, co);', 'hauli_ready(c, co);'),
+    ('homeless', 'lib/sched/cluster.c', 'the home takes it before it says that it is the home',
+     'hauli_link_set(&co->home, c); hauli_requests_here(c, co);',
+     'hauli_requests_here(c, co);\n\thauli_link_set(&co->home, c);'),
+    ('homeless', 'lib/sched/wait.c', 'who asks looks for the home before it asks',
+     'if (!hauli_requests_add(&co->requests, bits)) return;'
+     ' co->request_msg.kind = HAULI_MSG_REQUEST;'
+     ' hauli_mail_send(hauli_coro_home(co), &co->request_msg);',
+     'struct haul_carrier *home = hauli_coro_home(co);\n'
+     '\tif (!hauli_requests_add(&co->requests, bits))\n\t\treturn;\n'
+     '\tco->request_msg.kind = HAULI_MSG_REQUEST;\n\thauli_mail_send(home, &co->request_msg);'),
+    ('homeless', 'lib/sched/wait.c', 'the home does not look for a join',
+     'if (bits & HAULI_REQ_JOIN)', 'if (0)'),
+    ('homeless', 'lib/sched/join.c', 'who joins asks before it leaves its address',
+     'j->target->asked = j; hauli_request(j->target, HAULI_REQ_JOIN);',
+     'hauli_request(j->target, HAULI_REQ_JOIN);\n\tj->target->asked = j;'),
+    ('homeless', 'lib/conc/requests.h', 'what is begun is nothing',
+     'atomic_store_explicit(&r->bits, bits, memory_order_relaxed /* not known yet */);', ''),
+    ('homeless', 'lib/conc/requests.h', 'add publishes nothing to the home',
+     'memory_order_acq_rel /* requests.E1:R requests.E2:A */', 'memory_order_acquire'),
     ('intake', 'lib/conc/intake.c', 'who puts does not call', 'if (hauli_intake_is_empty(in))',
      'if (in)'),
     ('intake', 'lib/conc/intake.c', 'who calls looks only at what is fresh',
@@ -345,6 +366,8 @@ SOURCES = {
     'gate': [], 'inbox': ['lib/conc/inbox.c'], 'requests': ['lib/conc/inbox.c'],
     'settle': ['lib/conc/inbox.c'], 'word': ['lib/conc/event.c'],
     'help': ['lib/conc/help.c'],
+    'homeless': ['lib/conc/event.c', 'lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c',
+                 'lib/conc/ring.c', 'lib/sched/cluster.c', 'lib/sched/join.c', 'lib/sched/wait.c'],
     'intake': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c'],
     'permit': [],
     'ring': ['lib/conc/fence.c', 'lib/conc/ring.c'],

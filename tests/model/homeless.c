@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A coroutine that no carrier has taken, by the real cluster.c, wait.c and join.c: while a carrier
+ * takes it from the intake and becomes its home, one thread unparks it and another one joins it.
+ * Both reach it, by the word of requests or by a message to the home, which is there then.
+ */
+#include <stdlib.h>
+
+#include "conc/event.h"
+#include "explorer.h"
+#include "sched/cluster.h"
+#include "sched/runtime.h"
+#include "sched/steal.h"
+#include "sched/stolen.h"
+#include "sched/wait.h"
+
+static struct {
+	struct haul_carrier c, other;
+	struct hauli_cluster cluster;
+	struct haul_carrier *members[1];
+	struct hauli_inbox *inboxes[1];
+	struct haul_coro co;
+	struct hauli_join join;
+	struct hauli_event ended;
+	uint64_t reason; /* what the unparking thread has to say */
+	uint64_t result;
+} m;
+
+struct haul_carrier *hauli_self(void)
+{
+	return NULL;
+}
+
+bool hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg)
+{
+	enum hauli_inbox_state slept;
+
+	MODEL_ASSERT(c == &m.c);
+	slept = hauli_inbox_push(&c->inbox, &msg->node);
+	if (slept == HAULI_INBOX_ASLEEP)
+		hauli_inbox_wake(&c->inbox);
+	return slept == HAULI_INBOX_EMPTY;
+}
+
+static void init(void)
+{
+	m.members[0] = &m.c;
+	m.inboxes[0] = &m.c.inbox;
+	m.c.cluster = &m.cluster;
+	m.cluster.nb_members = 1;
+	m.cluster.members = m.members;
+	hauli_inbox_init(&m.c.inbox);
+	hauli_intake_init(&m.cluster.intake, m.inboxes, 1);
+	hauli_ring_init(&m.c.runq.ring, NULL);
+	hauli_event_init(&m.ended);
+	m.join =
+		(struct hauli_join){.msg.kind = HAULI_MSG_JOIN, .target = &m.co, .event = &m.ended};
+	m.co.item.n = 1;
+	hauli_requests_begin(&m.co.requests, HAULI_REQ_HOMELESS);
+	hauli_coro_set_state(&m.co, HAULI_HOMELESS);
+	hauli_intake_put(&m.cluster.intake, &m.co.item);
+	model_own(&m.c.runq, sizeof(m.c.runq), 0);
+	model_own(&m.cluster, sizeof(m.cluster), 0);
+}
+
+static void unparker(void)
+{
+	m.reason = 1;
+	haul_unpark(&m.co);
+}
+
+static void joiner(void)
+{
+	hauli_join_send(&m.other, &m.join);
+	hauli_event_wait(&m.ended);
+	MODEL_ASSERT(m.join.result == &m.result && m.result == 1);
+}
+
+static void receive(struct hauli_node *node)
+{
+	while (node) {
+		struct hauli_msg *msg = (struct hauli_msg *)node;
+
+		node = node->next;
+		if (msg->kind == HAULI_MSG_REQUEST)
+			hauli_requests_here(&m.c, &m.co);
+		else
+			hauli_join_answer(&m.c, (struct hauli_join *)msg);
+	}
+}
+
+static void home(void)
+{
+	hauli_cluster_fetch(&m.c);
+	MODEL_ASSERT(hauli_ring_depth(&m.c.runq.ring) == 1);
+	while (!hauli_permit_is_given(&m.co.permit) || !m.co.joiner) {
+		if (hauli_inbox_try_sleep(&m.c.inbox, HAULI_INBOX_ASLEEP))
+			hauli_inbox_wait(&m.c.inbox, NULL);
+		receive(hauli_inbox_drain(&m.c.inbox));
+	}
+	MODEL_ASSERT(m.reason == 1);
+	m.result = 1;
+	m.co.arg = &m.result;
+	hauli_coro_end(&m.c, &m.co);
+}
+
+static void check(void)
+{
+	MODEL_ASSERT(!hauli_requests_pending(&m.co.requests));
+}
+
+int main(int argc, char **argv)
+{
+	return model_main(argc, argv,
+		&(struct model){.name = "homeless",
+			.nb_threads = 3,
+			.threads = {home, unparker, joiner},
+			.memory = &m,
+			.size = sizeof(m),
+			.init = init,
+			.check = check});
+}
+
+/* The rest of lib/sched that those refer to, and that this model never comes to. */
+#define NEVER(type, name, ...) \
+	type name(__VA_ARGS__) \
+	{                      \
+		abort();       \
+	}
+NEVER(void, hauli_mail_wake, struct haul_carrier *c, enum hauli_inbox_state slept)
+NEVER(struct haul_coro *, haul_self, void)
+NEVER(void, hauli_backlog_push, struct hauli_runq *q, struct haul_coro *co)
+NEVER(void, hauli_carrier_settle, struct haul_carrier *c)
+NEVER(void, hauli_policy_offer, struct hauli_policy *p, unsigned seat)
+NEVER(void, hauli_stack_check, const struct hauli_co *co)
+NEVER(void, hauli_stack_spill, struct hauli_stack_cache *cache, unsigned cls)
+NEVER(void, hauli_stolen_go_home, struct haul_carrier *c, struct haul_coro *me, enum hauli_back how)
+NEVER(void, hauli_stolen_send_home, struct haul_carrier *c, struct haul_coro *co)
+NEVER(void, hauli_timer_arm, struct hauli_timers *ts, struct hauli_timer *t)
+NEVER(void, hauli_timer_disarm, struct hauli_timers *ts, struct hauli_timer *t)
+NEVER(uint64_t, hauli_ticks_from_ns, uint64_t ns)
+NEVER(void, hauli_bug, const char *what, const char *file, int line)
