@@ -34,6 +34,30 @@ static void must(int err, const char *what)
 	exit(1);
 }
 
+static void *same(void *arg)
+{
+	return arg;
+}
+
+/* All at once, from this thread, which is no carrier. */
+static unsigned long sum_of_many(struct haul_runtime *rt)
+{
+	static struct haul_coro *cos[COROUTINES];
+	static void *args[COROUTINES];
+	unsigned long sum = 0;
+
+	for (unsigned long i = 0; i < COROUTINES; i++)
+		args[i] = (void *)i;
+	must(haul_spawn_many(rt, cos, same, args, COROUTINES, NULL), "haul_spawn_many");
+	for (unsigned i = 0; i < COROUTINES; i++) {
+		void *result;
+
+		must(haul_join(cos[i], &result), "haul_join");
+		sum += (unsigned long)result;
+	}
+	return sum;
+}
+
 int main(void)
 {
 	static struct square squares[COROUTINES];
@@ -61,6 +85,10 @@ int main(void)
 		must(haul_join(squares[i].co, &result), "haul_join");
 		sum += (unsigned long)result;
 		strayed += squares[i].strayed;
+	}
+	if (sum_of_many(rt) != COROUTINES * (COROUTINES - 1ul) / 2) {
+		fprintf(stderr, "haul_spawn_many: the sum is wrong\n");
+		return 1;
 	}
 	must(haul_stop(rt, HAUL_FOREVER), "haul_stop");
 	printf("carriers %u sum %lu strayed %lu\n", CARRIERS, sum, strayed);
