@@ -21,10 +21,10 @@ MUTATIONS = [
      'memory_order_acq_rel, /* inbox.E1:R the', 'memory_order_release, /* the'),
     ('inbox', 'lib/conc/inbox.h', 'push is a store instead of a CAS',
      '(struct hauli_node *)old; } while (!atomic_compare_exchange_weak_explicit(&in->head, &old,'
-     ' (uintptr_t)node,',
+     ' (uintptr_t)newest,',
      '(struct hauli_node *)old;\n\t} while (!'
-     '(atomic_store_explicit(&in->head, (uintptr_t)node, memory_order_release), true) ||'
-     ' (0 && (uintptr_t)node,'),
+     '(atomic_store_explicit(&in->head, (uintptr_t)newest, memory_order_release), true) ||'
+     ' (0 && (uintptr_t)newest,'),
     ('inbox', 'lib/conc/inbox.h', 'push does not report the sleeper',
      'return old <= HAULI_INBOX_AWAY ? (enum hauli_inbox_state)old : HAULI_INBOX_EMPTY;',
      'return HAULI_INBOX_EMPTY;'),
@@ -34,11 +34,11 @@ MUTATIONS = [
     ('inbox', 'lib/conc/inbox.h', 'push keeps the mark as a node',
      'old <= HAULI_INBOX_AWAY ? NULL : (struct hauli_node *)old', '(struct hauli_node *)old'),
     ('inbox', 'lib/conc/inbox.c', 'drain takes in nothing of the pushers',
-     '&in->head, HAULI_INBOX_EMPTY, memory_order_acquire /* inbox.E1:A */',
+     '&in->head, HAULI_INBOX_EMPTY, memory_order_acquire /* inbox.E1:A inbox.E4:A */',
      '&in->head, HAULI_INBOX_EMPTY, memory_order_relaxed'),
     ('inbox', 'lib/conc/inbox.c', 'drain is a load and a store instead of one exchange',
      'atomic_exchange_explicit(&in->head, HAULI_INBOX_EMPTY, memory_order_acquire'
-     ' /* inbox.E1:A */);',
+     ' /* inbox.E1:A inbox.E4:A */);',
      'atomic_load_explicit(&in->head, memory_order_acquire);\n'
      '\tatomic_store_explicit(&in->head, HAULI_INBOX_EMPTY, memory_order_relaxed);'),
     ('inbox', 'lib/conc/inbox.c', 'drain hands out the newest first',
