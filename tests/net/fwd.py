@@ -8,6 +8,8 @@ import subprocess
 import sys
 import tempfile
 
+import netns
+
 FWD = sys.argv[1] if len(sys.argv) > 1 else "haul-fwd"
 
 REASONS = {"tx_full", "no_coroutine", "malformed", "not_for_us", "unsupported", "stopping",
@@ -45,8 +47,9 @@ class Running:
         self.args = [*map(str, args), "--json", "--period", "0.2"]
         self.err = tempfile.TemporaryFile("w+")
         self.out = tempfile.TemporaryFile("w+")
-        self.process = subprocess.Popen([FWD, *self.args], stdin=subprocess.DEVNULL,
-                                        stdout=self.out, stderr=self.err)
+        self.process = subprocess.Popen(
+            [FWD, *netns.settings(self.args), *self.args], stdin=subprocess.DEVNULL,
+            stdout=self.out, stderr=self.err)
 
     def __enter__(self):
         return self
@@ -76,7 +79,8 @@ class Running:
 def run(*args, seconds=60):
     """Runs it to its end."""
     args = [*map(str, args)]
-    done = subprocess.run([FWD, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    more = netns.settings(args) if "--port" in args else []
+    done = subprocess.run([FWD, *more, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, timeout=seconds)
     return Result(args, done.returncode, done.stdout, done.stderr)
 

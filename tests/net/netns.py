@@ -37,6 +37,17 @@ PACKET_OUTGOING = 4
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
+def settings(args):
+    """Options for a program that is given args, as the environment wants the tests to run:
+    HAUL_STEAL=cluster or global, HAUL_CARRIERS=5 (more than there are CPUs)."""
+    more = []
+    if "HAUL_STEAL" in os.environ:
+        more += ["--steal", os.environ["HAUL_STEAL"]]
+    if "HAUL_CARRIERS" in os.environ and "--carriers" not in args:
+        more += ["--carriers", os.environ["HAUL_CARRIERS"]]
+    return more
+
+
 def _check(what, rc):
     if rc < 0:
         raise OSError(ctypes.get_errno(), f"{what}: {os.strerror(ctypes.get_errno())}")
