@@ -18,11 +18,17 @@ frames = [fwd.frame(i) for i in range(COUNT)]
 others = [fwd.frame(i) for i in range(COUNT, COUNT + COUNT // 2)]
 fwd.write_pcap(path("a.in"), frames)
 fwd.write_pcap(path("b.in"), others)
+flows = [bytes(11) + bytes([i % 64]) + f[12:] for i, f in enumerate(frames)]
+fwd.write_pcap(path("f.in"), flows)
 PEER = bytes.fromhex("02deadbeef01")
 
 
 def port(name):
     return f"pcap:rx={path(name + '.in')},tx={path(name + '.out')}"
+
+
+def by_flow(packets):
+    return [[p for p in packets if p[:12] == f[:12]] for f in flows[:64]]
 
 
 def one_port(mode, handler, *args):
@@ -74,10 +80,20 @@ for handler in "burst", "coroutine":
            f"three ports, {handler}: the last one forwards to itself", r)
 
     # A file has one queue: with more carriers the first one does it all, and says so.
-    r = fwd.figures("--port", port("a"), "--handler", handler, "--carriers", 2, "--packets", COUNT)
+    r = fwd.figures("--port", port("a"), "--handler", handler, "--carriers", 2, "--packets", COUNT,
+                    "--spread", "off", "--steal", "off")
     tap.ok(r.rc == 0 and fwd.read_pcap(path("a.out")) == frames and
            "1 of 2 carriers" in r.err and r.json["carriers"][1]["rx_packets"] == 0,
            f"two carriers, one queue, {handler}: a note, and all arrives", r)
+
+    # Or it hands on to the others, each flow to one of them.
+    r = fwd.figures("--port", port("f"), "--handler", handler, "--carriers", 2, "--packets", COUNT,
+                    "--spread", "all")
+    out = fwd.read_pcap(path("f.out"))
+    tap.ok(r.rc == 0 and sorted(out) == sorted(flows) and by_flow(out) == by_flow(flows) and
+           min(c["rx_packets"] for c in r.json["carriers"]) > COUNT // 4 and
+           r.port(0)["rx_packets"] == r.port(0)["tx_packets"] == COUNT,
+           f"two carriers, one queue, {handler}: spread by flow, each in order", r)
 
     # What has no Ethernet header is counted, not edited.
     fwd.write_pcap(path("s.in"), [frames[0], b"\x01\x02\x03", frames[1], b"\x01" * 13, frames[2]])
