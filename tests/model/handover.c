@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Handing over, by the real handover.c of lib/sched: one putter puts a batch of two, another one
+ * puts one, and the owner listens, looks once more, and sleeps on its carrier's inbox until a call
+ * comes. Nothing is lost, a batch comes in order, and the call is never in that inbox twice. Of the
+ * carrier there is the inbox only.
+ */
+#include "sched/handover.h"
+
+#include "explorer.h"
+
+#define PUTTERS 2
+#define ITEMS 2 /* of the first putter; the second has one */
+#define ALL 3
+
+struct item {
+	struct hauli_node node;
+	uint64_t putter, number;
+};
+
+struct haul_carrier {
+	struct hauli_inbox inbox;
+};
+
+static struct {
+	struct hauli_handover h;
+	struct haul_carrier c;
+	void (*heard)(struct hauli_call *call);
+	struct item items[PUTTERS][ITEMS];
+	unsigned under_way; /* calls that were sent and have not been handled */
+	uint64_t got[PUTTERS];
+} m;
+
+/* By no step: it orders nothing. */
+#define ASIDE __attribute__((noinline, no_sanitize("thread")))
+
+ASIDE static void sends(void)
+{
+	MODEL_ASSERT(m.under_way++ == 0);
+}
+
+ASIDE static void comes(void)
+{
+	m.under_way--;
+}
+
+bool hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg)
+{
+	sends();
+	if (hauli_inbox_push(&c->inbox, &msg->node) == HAULI_INBOX_EMPTY)
+		return true;
+	hauli_inbox_wake(&c->inbox);
+	return false;
+}
+
+static void come(struct hauli_call *call)
+{
+	comes();
+	m.heard(call);
+}
+
+static void init(void)
+{
+	hauli_inbox_init(&m.c.inbox);
+	hauli_handover_init(&m.h, &m.c);
+	m.heard = m.h.call.fn;
+	m.h.call.fn = come;
+}
+
+static void put(uint64_t putter, uint64_t first, uint64_t n)
+{
+	struct hauli_batch batch = {NULL, NULL};
+
+	for (uint64_t i = first; i < first + n; i++) {
+		struct item *item = &m.items[putter][i];
+
+		item->putter = putter;
+		item->number = i;
+		hauli_batch_add(&batch, &item->node);
+	}
+	hauli_handover_put(&m.h, &batch);
+	MODEL_ASSERT(!batch.oldest && !batch.newest);
+}
+
+static void putter_0(void)
+{
+	put(0, 0, 2);
+}
+
+static void putter_1(void)
+{
+	put(1, 0, 1);
+}
+
+static bool take_one(void)
+{
+	struct item *item = (struct item *)hauli_handover_take(&m.h);
+
+	if (!item)
+		return false;
+	MODEL_ASSERT(item->number == m.got[item->putter]);
+	m.got[item->putter]++;
+	model_free(item, sizeof(*item));
+	return true;
+}
+
+/* All that one look finds. */
+static bool take(void)
+{
+	if (!take_one())
+		return false;
+	while (m.h.oldest)
+		take_one();
+	return true;
+}
+
+static void receive(void)
+{
+	struct hauli_node *node = hauli_inbox_drain(&m.c.inbox);
+
+	while (node) {
+		struct hauli_call *call = (struct hauli_call *)node;
+
+		node = node->next; /* handled, it may be sent again */
+		MODEL_ASSERT(call->msg.kind == HAULI_MSG_CALL);
+		call->fn(call);
+	}
+}
+
+/* As a poller blocks (haul/driver.h), but that it never looks without having listened. */
+static void owner(void)
+{
+	while (m.got[0] + m.got[1] < ALL) {
+		if (hauli_inbox_try_sleep(&m.c.inbox, HAULI_INBOX_ASLEEP)) {
+			bool io;
+
+			hauli_handover_listen(&m.h);
+			io = take();
+			if (!io)
+				hauli_inbox_wait(&m.c.inbox, NULL);
+		}
+		receive();
+	}
+}
+
+static void check(void)
+{
+	receive(); /* a call may have come late */
+	MODEL_ASSERT(m.got[0] == ITEMS && m.got[1] == ALL - ITEMS);
+	MODEL_ASSERT(hauli_handover_is_empty(&m.h));
+	MODEL_ASSERT(m.under_way == 0);
+	MODEL_ASSERT(m.h.heard == m.h.inbox.owed);
+}
+
+int main(int argc, char **argv)
+{
+	return model_main(argc, argv,
+		&(struct model){.name = "handover",
+			.nb_threads = 3,
+			.threads = {owner, putter_0, putter_1},
+			.memory = &m,
+			.size = sizeof(m),
+			.init = init,
+			.check = check});
+}
