@@ -5,16 +5,22 @@
  *
  *	word    written by                              meaning
  *	parked  its member                              found by those who call for help
+ *	calm    its member; who settles: false          the member need not look for sleepers
  *	wanted  who calls for a member; who has seen    what a searcher looks after
  *	        that there is nothing
  *	tokens  searchers                               how many more may search
  *
- * Three pairs of a store and a load of another word, each with a full barrier on both sides, so
- * that one of the two sees the other's store:
+ * Three pairs of a store and a load of another word, each with a barrier on both sides, so that one
+ * of the two sees the other's store, and a fourth one that saves most of the looks:
  *
- *	D1  caller: puts work on show; looks for a sleeper (hauli_help_call)
- *	    sleeper: is found from now on; looks for work (hauli_help_lie_down)
- *	    So the caller finds the sleeper, or the sleeper the work.
+ *	D1  caller: puts work on show; looks for a sleeper (hauli_help_has_sleepers)
+ *	    sleeper: is found from now on (hauli_help_lie_down); looks for work after
+ *	    hauli_help_settle()
+ *	    So the caller finds the sleeper, or the sleeper the work. Callers are many, each spawn
+ *	    and wake-up of a running coroutine is one, so the sleeper's barrier is the heavy one
+ *	    and theirs costs nothing (conc/fence.h). It need not come at once: a sleeper may lie
+ *	    there unsettled for a while, found by those who look for it, if it gets up by itself to
+ *	    settle.
  *	D2  caller: is marked as wanting help; asks for a token (hauli_help_call, take_token)
  *	    searcher: gives its token back; looks who wants help (hauli_help_give_token)
  *	    So the caller gets the token, or the searcher finds the mark: a refused call is not
@@ -24,8 +30,17 @@
  *	    Both touch the mark by a read-modify-write: the caller's comes later, and the mark
  *	    stays, or earlier, and the searcher, who acquires it, sees the work.
  *
- *	E1  the barrier of D1 and D2. On x86 the read-modify-write before it is one already;
- *	    elsewhere it is not.
+ *	D4  member: is calm; looks for a sleeper (hauli_help_calm_down)
+ *	    sleeper: is found from now on; looks who is calm (hauli_help_settle)
+ *	    One who is calm does not look for sleepers where it makes work; so a sleeper makes all
+ *	    others stop being calm, passes the barrier, and looks at the work after that: what it
+ *	    does not see is made later, by one who looks (D1). A member that has looked too early
+ *	    to find the sleeper has stored before the barrier that it is calm, and the sleeper sees
+ *	    that; then it does the same once more. Nobody is calm after the first barrier who was
+ *	    not before, for all find the sleeper; so twice is enough.
+ *
+ *	E1  the barrier of D1 and D4, light and heavy, and of D2, full. On x86 the read-modify-write
+ *	    before D2's is one already; elsewhere it is not.
  *	E2  the caller's work before the searcher's look after forget: release, acquire.
  *	E3  what was done with a token before what its next holder does: release, acquire.
  *
@@ -55,8 +70,26 @@ void hauli_help_init(struct hauli_help *h, unsigned members, unsigned searches)
 
 void hauli_help_lie_down(struct hauli_help *h, unsigned i)
 {
-	atomic_fetch_or_explicit(&h->parked[i / 64], bit(i), memory_order_relaxed /* the fence */);
-	hauli_fence_full(); /* help.E1 */
+	atomic_fetch_or_explicit(&h->parked[i / 64], bit(i), memory_order_relaxed /* settle */);
+}
+
+static bool stir_all(struct hauli_calm *const *calms, unsigned n)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < n; i++) {
+		any |= hauli_mark_get(&calms[i]->wakes);
+		hauli_calm_set(calms[i], false);
+	}
+	return any;
+}
+
+void hauli_help_settle(struct hauli_calm *const *calms, unsigned n)
+{
+	stir_all(calms, n);
+	hauli_fence_heavy(); /* help.E1 */
+	if (stir_all(calms, n))
+		hauli_fence_heavy(); /* help.E1 */
 }
 
 void hauli_help_get_up(struct hauli_help *h, unsigned i)
@@ -95,8 +128,7 @@ int hauli_help_next_parked(const struct hauli_help *h, unsigned i)
 
 bool hauli_help_call(struct hauli_help *h, unsigned i)
 {
-	hauli_fence_full(); /* help.E1 */
-	if (next(h, h->parked, 0) < 0)
+	if (!hauli_help_has_sleepers(h))
 		return false;
 	atomic_fetch_or_explicit(&h->wanted[i / 64], bit(i), memory_order_release /* help.E2:R */);
 	hauli_fence_full(); /* help.E1 */

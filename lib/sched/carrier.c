@@ -74,10 +74,11 @@ PART unsigned run_chain(struct haul_carrier *c, unsigned n, bool steals)
 	}
 	popped = hauli_ring_popped(&c->runq.ring);
 	first = hauli_runq_pop(&c->runq);
-	c->wakes_plainly = !steals;
+	if (!steals)
+		hauli_mark_set(&c->plainly.wakes, true);
 	if (hauli_likely(first))
 		resume(c, first);
-	c->wakes_plainly = false;
+	hauli_mark_set(&c->plainly.wakes, false);
 	hauli_runq_close(&c->runq);
 	popped = hauli_ring_popped(&c->runq.ring) - popped;
 	hauli_counter_add(&c->slices, popped);
@@ -155,28 +156,33 @@ void hauli_carrier_settle(struct haul_carrier *c)
 		sched_yield();
 }
 
+/* Until someone pushes, or that time. */
+static void wait_until(struct haul_carrier *c, uint64_t at)
+{
+	struct timespec until;
+
+	hauli_counter_add(&c->parks, 1);
+	if (at != HAULI_NEVER)
+		until = hauli_monotonic_at(at);
+	hauli_inbox_wait(&c->inbox, at != HAULI_NEVER ? &until : NULL);
+}
+
 /* Sleeps until there is mail or the next timer is due. */
 PART void sleep_until_needed(struct haul_carrier *c, bool steals)
 {
 	uint64_t at = c->timers.next_at;
-	struct timespec until;
-	bool timed;
 
 	if (steals) {
 		if (hauli_steal_idle(c))
 			return;
 		hauli_steal_lie_down(c);
-		if (c->thief.search && c->thief.nap_until < at)
-			at = c->thief.nap_until;
 	}
-	timed = at != HAULI_NEVER;
-	if (!(timed && hauli_ticks() >= at) &&
+	if (!(at != HAULI_NEVER && hauli_ticks() >= at) &&
 		hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_ASLEEP)) {
-		if (timed)
-			until = hauli_monotonic_at(at);
 		if (hauli_cluster_may_sleep(c) && (!steals || hauli_steal_may_stay(c))) {
-			hauli_counter_add(&c->parks, 1);
-			hauli_inbox_wait(&c->inbox, timed ? &until : NULL);
+			if (steals && hauli_steal_wake_at(c) < at)
+				at = hauli_steal_wake_at(c);
+			wait_until(c, at);
 		}
 		hauli_mail_receive(c);
 	}
@@ -250,7 +256,6 @@ int hauli_carrier_init(struct haul_carrier *c, struct haul_runtime *rt, unsigned
 		.id = id,
 		.place = *place,
 		.count_budget = 1,
-		.spawns_plainly = true,
 		.round_ticks =
 			hauli_ticks_from_ns(opts->round_ns ? opts->round_ns : DEFAULT_ROUND_NS),
 		.poll_ticks = hauli_ticks_from_ns(
@@ -258,6 +263,7 @@ int hauli_carrier_init(struct haul_carrier *c, struct haul_runtime *rt, unsigned
 		.stop_msg.kind = HAULI_MSG_STOP,
 		.finish_msg.kind = HAULI_MSG_FINISH,
 	};
+	hauli_mark_set(&c->plainly.spawns, true);
 	hauli_timers_init(&c->timers);
 	hauli_inbox_init(&c->inbox);
 	hauli_stash_init(&c->stash);

@@ -31,8 +31,9 @@ struct haul_carrier {
 	struct haul_coro *poller;
 	struct hauli_timers timers;
 	enum hauli_carrier_phase phase;
-	bool spawns_plainly; /* neither draining nor stealing: a spawn here needs no care */
-	bool wakes_plainly; /* a coroutine that is no poller runs, and nobody steals */
+	/* A spawn here needs no care: it is not draining, and nobody has to be told. The same of a
+	 * wake-up: besides, a coroutine runs that is no poller. Owner; who settles (steal.c) */
+	struct hauli_calm plainly;
 
 	struct hauli_runq runq; /* owner */
 
@@ -61,6 +62,9 @@ struct haul_carrier {
 
 	/* Stealing. Owner; the stamps are read by any. steal.c */
 	HAULI_LINE struct hauli_thief thief;
+	uint64_t settle_at; /* not before it goes to sleep in earnest (steal.c); ticks */
+	bool unsettled; /* it sleeps until then only */
+	bool has_loot; /* what runs may have been stolen */
 	struct hauli_stamp chain_began; /* ticks; 0: no chain runs */
 	struct hauli_stamp slice_average; /* ticks */
 	struct hauli_counter stolen, steals_failed, searches;

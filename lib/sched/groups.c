@@ -7,6 +7,8 @@
 #include "sched/runtime.h"
 #include "sched/steal.h"
 
+#define SETTLE_NS HAUL_MS /* for each 16 members: more of them would interrupt others more often */
+
 static unsigned group_of(const struct haul_plan *plan, enum haul_steal how, unsigned carrier)
 {
 	return how == HAUL_STEAL_GLOBAL ? 0 : plan->places[carrier].cluster;
@@ -48,7 +50,8 @@ static int group_init(struct haul_runtime *rt, const struct haul_plan *plan,
 	p->members = 0;
 	p->order = NULL;
 	g->members = calloc(rt->nb_carriers, sizeof(g->members[0]));
-	if (!g->members)
+	g->calms = calloc(rt->nb_carriers, sizeof(g->calms[0]));
+	if (!g->members || !g->calms)
 		return -ENOMEM;
 	for (unsigned i = 0; i < rt->nb_carriers; i++)
 		if (group_of(plan, opts->steal, i) == number)
@@ -57,6 +60,7 @@ static int group_init(struct haul_runtime *rt, const struct haul_plan *plan,
 		return -EINVAL;
 	for (unsigned i = 0; i < p->members; i++)
 		ids[i] = g->members[i]->id;
+	g->settle_ticks = hauli_ticks_from_ns(SETTLE_NS * (1 + p->members / 16));
 	err = hauli_policy_init(
 		p, plan, ids, opts->searchers ? opts->searchers : 1, &hauli_steal_acts);
 	if (err)
@@ -68,7 +72,7 @@ static int group_init(struct haul_runtime *rt, const struct haul_plan *plan,
 		c->group = g;
 		c->seat = i;
 		c->thief = (struct hauli_thief){.policy = p, .seat = i};
-		c->spawns_plainly = false;
+		g->calms[i] = &c->plainly;
 		c->runq.shared = true;
 	}
 	return 0;
@@ -107,6 +111,7 @@ void hauli_steal_fini(struct haul_runtime *rt)
 
 		hauli_policy_fini(&g->policy);
 		free(g->members);
+		free(g->calms);
 	}
 	free(rt->groups);
 	rt->groups = NULL;

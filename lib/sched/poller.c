@@ -141,9 +141,7 @@ uint64_t haul_poller_deadline(void)
 {
 	struct haul_carrier *c = hauli_self();
 
-	uint64_t at = c->timers.next_at;
+	uint64_t at = c->timers.next_at, steal_at = hauli_steal_wake_at(c);
 
-	if (hauli_searches(c) && c->thief.nap_until < at)
-		at = c->thief.nap_until;
-	return hauli_ns_from_ticks(at);
+	return hauli_ns_from_ticks(at < steal_at ? at : steal_at);
 }

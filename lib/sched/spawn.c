@@ -79,7 +79,7 @@ static __attribute__((noinline)) int spawn_with_care(struct haul_carrier *c, str
 {
 	int err;
 
-	if (c->phase != HAULI_RUNS)
+	if (hauli_unlikely(c->phase != HAULI_RUNS))
 		return -ECANCELED;
 	err = spawn_plainly(c, out, fn, arg, opts);
 	if (err == 0)
@@ -90,7 +90,7 @@ static __attribute__((noinline)) int spawn_with_care(struct haul_carrier *c, str
 static inline int spawn_here(struct haul_carrier *c, struct haul_coro **out, haul_fn *fn, void *arg,
 	const struct haul_coro_opts *opts)
 {
-	if (hauli_likely(c->spawns_plainly))
+	if (hauli_likely(hauli_mark_get(&c->plainly.spawns)))
 		return spawn_plainly(c, out, fn, arg, opts);
 	return spawn_with_care(c, out, fn, arg, opts);
 }
@@ -147,8 +147,10 @@ int haul_spawn(struct haul_coro **co, haul_fn *fn, void *arg, const struct haul_
 
 	if (hauli_unlikely(!c))
 		return -EPERM;
-	if (hauli_likely(c->spawns_plainly))
+	if (hauli_likely(hauli_mark_get(&c->plainly.spawns)))
 		return spawn_plainly(c, co, fn, arg, opts);
+	if (hauli_likely(hauli_home_of_running(c) == c))
+		return spawn_with_care(c, co, fn, arg, opts);
 	return haul_spawn_on(hauli_home_of_running(c), co, fn, arg, opts);
 }
 
@@ -167,7 +169,7 @@ int haul_spawn_any(struct haul_runtime *rt, struct haul_coro **co, haul_fn *fn, 
 	struct haul_carrier *c = hauli_self();
 
 	if (c && c->rt == rt) {
-		if (hauli_likely(c->spawns_plainly))
+		if (hauli_likely(hauli_mark_get(&c->plainly.spawns)))
 			return spawn_plainly(c, co, fn, arg, opts);
 		c = hauli_home_of_running(c);
 	} else {

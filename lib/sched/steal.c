@@ -65,6 +65,7 @@ static bool steal(struct hauli_thief *t, unsigned victim, unsigned most)
 	hauli_ring_end_rob(&v->runq.ring);
 	for (unsigned i = 0; i < n; i++)
 		hauli_stolen_arrive(c, stolen[i]);
+	c->has_loot |= n > 0;
 	hauli_counter_add(&c->stolen, n);
 	hauli_counter_add(&c->steals_failed, n == 0);
 	return n > 0;
@@ -93,11 +94,13 @@ void hauli_steal_search(struct haul_carrier *c, struct hauli_search *s)
 
 bool hauli_steal_pull(struct haul_carrier *c)
 {
+	c->has_loot = false; /* nothing is ready */
 	return hauli_policy_pulls(&c->thief) && hauli_policy_pull(&c->thief, hauli_ticks());
 }
 
 bool hauli_steal_idle(struct haul_carrier *c)
 {
+	c->has_loot = false; /* nothing is ready */
 	return hauli_policy_idle(&c->thief, hauli_ticks());
 }
 
@@ -107,14 +110,29 @@ void hauli_steal_lie_down(struct haul_carrier *c)
 		hauli_help_lie_down(&c->group->policy.help, c->seat);
 }
 
+/*
+ * Settling costs as much as a theft (conc/help.c, D1), so who sleeps often does not settle each
+ * time, but sleeps until it is time to: most are woken before that.
+ */
 bool hauli_steal_may_stay(struct haul_carrier *c)
 {
-	hauli_fence_full(); /* as help.E1: asleep before it looks */
-	return hauli_policy_may_stay(&c->thief, hauli_ticks());
+	uint64_t now = hauli_ticks();
+
+	if (!hauli_policy_may_stay(&c->thief, now))
+		return false;
+	if (c->thief.search)
+		return true;
+	c->unsettled = (int64_t)(now - c->settle_at) < 0;
+	if (c->unsettled)
+		return true;
+	c->settle_at = now + c->group->settle_ticks;
+	hauli_help_settle(c->group->calms, c->group->policy.members);
+	return hauli_policy_may_stay(&c->thief, now);
 }
 
 void hauli_steal_got_up(struct haul_carrier *c)
 {
+	c->unsettled = false;
 	hauli_help_get_up(&c->group->policy.help, c->seat);
 }
 
@@ -124,6 +142,10 @@ void hauli_steal_chain_begins(struct haul_carrier *c, uint64_t now)
 	hauli_stamp_set(&c->slice_average, c->slice_ticks);
 	if (c->thief.search)
 		hauli_policy_end(&c->thief); /* no longer idle */
+	if (c->has_loot || c->phase != HAULI_RUNS)
+		hauli_calm_set(&c->plainly, false);
+	else
+		hauli_help_calm_down(&c->group->policy.help, &c->plainly);
 	if (hauli_policy_has_spare(
 		    hauli_ring_depth(&c->runq.ring), !hauli_inbox_is_empty(&c->inbox)))
 		hauli_steal_offer(c);
@@ -132,4 +154,5 @@ void hauli_steal_chain_begins(struct haul_carrier *c, uint64_t now)
 void hauli_steal_chain_ended(struct haul_carrier *c)
 {
 	hauli_stamp_set(&c->chain_began, 0);
+	hauli_mark_set(&c->plainly.spawns, c->phase == HAULI_RUNS);
 }

@@ -16,7 +16,9 @@ struct hauli_search {
 struct hauli_group {
 	struct hauli_policy policy;
 	struct haul_carrier **members; /* by seat */
+	struct hauli_calm **calms; /* theirs */
 	struct hauli_search searches[HAULI_SEARCHES];
+	uint64_t settle_ticks; /* from one settling of a member to its next */
 };
 
 extern const struct hauli_acts hauli_steal_acts;
@@ -35,7 +37,8 @@ void hauli_steal_chain_ended(struct haul_carrier *c);
 /* Any thread. Something was put where thieves find it while c runs. */
 static inline void hauli_steal_offer(struct haul_carrier *c)
 {
-	hauli_policy_offer(&c->group->policy, c->seat);
+	if (hauli_unlikely(hauli_help_has_sleepers(&c->group->policy.help)))
+		hauli_policy_offer(&c->group->policy, c->seat);
 }
 
 /* The same, where something may run on c and stealing may be off. The owner. */
@@ -53,12 +56,19 @@ bool hauli_steal_idle(struct haul_carrier *c);
 
 /*
  * Owner. lie_down: about to mark its inbox as asleep; from now on callers look there. may_stay:
- * right after that. False: it has begun to search instead, and has to get up. got_up: when it is
- * awake. While it searches the sleep has to end at thief.nap_until.
+ * right after that. False: it has begun to search instead, and has to get up. wake_at: after that,
+ * when the sleep has to end, or HAULI_NEVER. got_up: when it is awake.
  */
 void hauli_steal_lie_down(struct haul_carrier *c);
 bool hauli_steal_may_stay(struct haul_carrier *c);
 void hauli_steal_got_up(struct haul_carrier *c);
+
+static inline uint64_t hauli_steal_wake_at(const struct haul_carrier *c)
+{
+	if (hauli_searches(c))
+		return c->thief.nap_until;
+	return HAUL_STEALING && c->unsettled ? c->settle_at : HAULI_NEVER;
+}
 
 /* HAULI_MSG_SEARCH. */
 void hauli_steal_search(struct haul_carrier *c, struct hauli_search *s);

@@ -119,7 +119,7 @@ static void unpark_here(struct haul_carrier *c, struct haul_coro *co)
 	hauli_permit_give(&co->permit);
 	if (hauli_coro_state(co) != HAULI_PARKED)
 		return;
-	if (hauli_likely(c->wakes_plainly))
+	if (hauli_likely(hauli_mark_get(&c->plainly.wakes)))
 		hauli_ready_soon(c, co);
 	else
 		wake_with_care(c, co);
