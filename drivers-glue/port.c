@@ -275,6 +275,13 @@ struct rte_ether_addr haul_port_mac(const struct haul_port *port)
 	return port->mac;
 }
 
+const char *haul_port_nic(const struct haul_port *port)
+{
+	bool pci = port->nb_vdevs > 0 && strcmp(port->vdevs[0].bus, "pci") == 0;
+
+	return pci ? port->vdevs[0].name : port->iface;
+}
+
 const char *haul_port_notice(const struct haul_port *port)
 {
 	return port->notice;

@@ -25,8 +25,8 @@ class Echo:
         self.err = tempfile.TemporaryFile("w+")
         self.out = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(
-            [binary, *netns.settings(args), "--ip", f"{IP4}/24", "--ip6", f"{IP6}/64", "--json", "--period", "0",
-             *map(str, args)],
+            [binary, *netns.settings(args), "--ip", f"{IP4}/24", "--ip6", f"{IP6}/64", "--json",
+             "--period", "0", *map(str, args)],
             stdin=subprocess.DEVNULL, stdout=self.out, stderr=self.err, text=True)
 
     def __enter__(self):

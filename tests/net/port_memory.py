@@ -72,6 +72,7 @@ def pcap(probe, directory):
     port = probe.open(f"pcap:rx={rx},tx={tx}", 2).start()
     t.ok(port.queues == 1 and "1 queue for 2 carriers" in port.notice, "pcap: one queue",
          port.notice)
+    t.ok(port.nic == "", "pcap: nothing to be near", port.nic)
     t.ok([f for f, _ in port.recv(15)] == packets, "pcap: receives what is in the file")
     t.ok(port.count(1, 0.05)[0] == 0, "pcap: and at its end nothing")
     for n in range(5):

@@ -5,7 +5,7 @@
  *
  *	port_probe [-m MB] [-n POOL] [-c CPUS] [-v] [-p] [-- EAL ARGUMENTS...]
  *
- *	open QUEUES SPEC	ok PORT queues=N mac=ADDR ids=ID.Q,... notice=TEXT
+ *	open QUEUES SPEC	ok PORT queues=N mac=ADDR ids=ID.Q,... nic=NAME notice=TEXT
  *	start PORT		ok
  *	send PORT Q HEX N	ok TAKEN; N times the same frame
  *	recv PORT N MS		ok HEX.Q HEX.Q ...; up to N frames of all queues, for so long
@@ -69,6 +69,7 @@ static void open_port(const char *args)
 
 		printf("%s%u.%u", q ? "," : "", id.port_id, id.queue_id);
 	}
+	printf(" nic=%s", haul_port_nic(ports[p]));
 	printf(" notice=%s\n", haul_port_notice(ports[p]));
 }
 

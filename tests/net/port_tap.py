@@ -37,6 +37,7 @@ def frames(probe):
     netns.wait_up("t0")
     wire = netns.Raw("t0")
     t.ok(port.queues == 2 and port.notice == "", "two queues", port.notice)
+    t.ok(port.nic == "t0", "the name to be near", port.nic)
     t.ok(port.mac != netns.mac("t0") and port.mac[0] & 3 == 2,
          "haul's end has an address of its own", port.mac.hex())
     wire.send(frame(1))

@@ -19,6 +19,7 @@ class Port:
         self.queues = int(facts["queues"])
         self.mac = bytes.fromhex(facts["mac"].replace(":", ""))
         self.ids = facts["ids"].split(",")
+        self.nic = facts["nic"]
 
     def start(self):
         self.probe.ask(f"start {self.number}")

@@ -61,6 +61,9 @@ HAUL_API const char *haul_port_spec(const struct haul_port *port);
 HAUL_API unsigned haul_port_queues(const struct haul_port *port);
 HAUL_API struct haul_queue haul_port_queue(const struct haul_port *port, unsigned q);
 HAUL_API struct rte_ether_addr haul_port_mac(const struct haul_port *port);
+/* The interface or PCI address behind it, as haul_plan_opts.near_nic and haul_carrier_near() take
+ * it; "": nothing of the kind. */
+HAUL_API const char *haul_port_nic(const struct haul_port *port);
 HAUL_API const char *haul_port_notice(const struct haul_port *port); /* "" or one line */
 /*
  * What its queues are waited on by, in words: "AF_XDP socket", "queue interrupt"; "": nothing, so
