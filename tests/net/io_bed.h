@@ -13,6 +13,8 @@
 #include <haul-dpdk/port.h>
 #include <haul/haul.h>
 
+#include "support/suite.h"
+
 #define BED_CARRIERS 2
 #define BED_PORTS_MAX 4
 #define BED_RING 1023 /* what a ring port's queue holds */
@@ -66,5 +68,19 @@ struct haul_io_stats bed_stats(const struct bed *bed, unsigned port, int carrier
 		while (!(cond))                 \
 			rte_delay_us_sleep(50); \
 	} while (0)
+
+/* A program of these tests: struct suite_test each. */
+#define BED_MAIN(name, ...)                                                    \
+	int main(void)                                                         \
+	{                                                                      \
+		const struct suite_test tests[] = {__VA_ARGS__};               \
+		int rc = bed_init();                                           \
+                                                                               \
+		if (rc >= 0)                                                   \
+			return rc;                                             \
+		rc = suite_run(name, tests, sizeof(tests) / sizeof(tests[0])); \
+		bed_fini();                                                    \
+		return rc;                                                     \
+	}
 
 #endif

@@ -400,33 +400,9 @@ START_TEST(a_wrong_ledger_is_an_error_with_a_line)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("io_burst");
-	TCase *tc = tcase_create("io_burst");
-	SRunner *runner;
-	int failed = bed_init();
-
-	if (failed >= 0)
-		return failed;
-	tcase_set_timeout(tc, 0);
-	tcase_add_test(tc, refuses_options_with_a_line);
-	tcase_add_test(tc, refuses_a_carrier_that_has_a_poller);
-	tcase_add_test(tc, bursts_come_whole_and_in_order);
-	tcase_add_test(tc, the_peer_is_the_paired_port);
-	tcase_add_test(tc, a_full_nic_keeps_then_drops_and_counts);
-	tcase_add_test(tc, a_source_stops_at_a_full_nic);
-	tcase_add_test(tc, carriers_without_a_queue_get_no_poller);
-	tcase_add_test(tc, stops_and_starts_again_on_the_same_ports);
-	tcase_add_test(tc, a_kept_packet_is_missed_at_the_end);
-	tcase_add_test(tc, drops_are_counted_by_reason);
-	tcase_add_test(tc, a_wrong_ledger_is_an_error_with_a_line);
-	suite_add_tcase(s, tc);
-	runner = srunner_create(s);
-	srunner_set_fork_status(runner, CK_NOFORK);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	bed_fini();
-	return failed != 0;
-}
+BED_MAIN("io_burst", {refuses_options_with_a_line}, {refuses_a_carrier_that_has_a_poller},
+	{bursts_come_whole_and_in_order}, {the_peer_is_the_paired_port},
+	{a_full_nic_keeps_then_drops_and_counts}, {a_source_stops_at_a_full_nic},
+	{carriers_without_a_queue_get_no_poller}, {stops_and_starts_again_on_the_same_ports},
+	{a_kept_packet_is_missed_at_the_end}, {drops_are_counted_by_reason},
+	{a_wrong_ledger_is_an_error_with_a_line})

@@ -390,33 +390,9 @@ START_TEST(stops_under_traffic_with_the_books_in_order)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("io_packet");
-	TCase *tc = tcase_create("io_packet");
-	SRunner *runner;
-	int failed = bed_init();
-
-	if (failed >= 0)
-		return failed;
-	tcase_set_timeout(tc, 0);
-	tcase_add_test(tc, handlers_start_in_order);
-	tcase_add_test(tc, handlers_sleep_while_others_run);
-	tcase_add_test(tc, sleeping_handlers_are_cancelled_at_the_end);
-	tcase_add_test(tc, handlers_that_end_in_time_are_not_cancelled);
-	tcase_add_test(tc, what_handlers_send_at_the_end_is_sent);
-	tcase_add_test(tc, a_handler_that_does_not_end_is_named);
-	tcase_add_test(tc, no_more_are_started_than_allowed);
-	tcase_add_test(tc, no_stack_is_a_drop_with_its_reason);
-	tcase_add_test(tc, senders_wait_for_a_full_nic);
-	tcase_add_test(tc, nothing_can_be_sent_after_the_end);
-	tcase_add_test(tc, stops_under_traffic_with_the_books_in_order);
-	suite_add_tcase(s, tc);
-	runner = srunner_create(s);
-	srunner_set_fork_status(runner, CK_NOFORK);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	bed_fini();
-	return failed != 0;
-}
+BED_MAIN("io_packet", {handlers_start_in_order}, {handlers_sleep_while_others_run},
+	{sleeping_handlers_are_cancelled_at_the_end}, {handlers_that_end_in_time_are_not_cancelled},
+	{what_handlers_send_at_the_end_is_sent}, {a_handler_that_does_not_end_is_named},
+	{no_more_are_started_than_allowed}, {no_stack_is_a_drop_with_its_reason},
+	{senders_wait_for_a_full_nic}, {nothing_can_be_sent_after_the_end},
+	{stops_under_traffic_with_the_books_in_order})

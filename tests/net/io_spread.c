@@ -181,26 +181,5 @@ START_TEST(stops_amid_traffic)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("io_spread");
-	TCase *tc = tcase_create("io_spread");
-	SRunner *runner;
-	int failed = bed_init();
-
-	if (failed >= 0)
-		return failed;
-	tcase_set_timeout(tc, 0);
-	tcase_add_loop_test(tc, flows_are_spread_in_order, 0, 4);
-	tcase_add_loop_test(tc, bursts_are_spread_on_request, 0, 2);
-	tcase_add_test(tc, off_is_one_carrier);
-	tcase_add_test(tc, stops_amid_traffic);
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_set_fork_status(runner, CK_NOFORK);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	bed_fini();
-	return failed != 0;
-}
+BED_MAIN("io_spread", {flows_are_spread_in_order, 4}, {bursts_are_spread_on_request, 2},
+	{off_is_one_carrier}, {stops_amid_traffic})

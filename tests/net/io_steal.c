@@ -143,25 +143,5 @@ START_TEST(pinned_handlers_stay)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("io_steal");
-	TCase *tc = tcase_create("io_steal");
-	SRunner *runner;
-	int failed = bed_init();
-
-	if (failed >= 0)
-		return failed;
-	tcase_set_timeout(tc, 0);
-	tcase_add_loop_test(tc, flows_keep_their_order, 0, 2);
-	tcase_add_loop_test(tc, any_order_goes_out_where_handlers_run, 0, 2);
-	tcase_add_test(tc, pinned_handlers_stay);
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_set_fork_status(runner, CK_NOFORK);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	bed_fini();
-	return failed != 0;
-}
+BED_MAIN("io_steal", {flows_keep_their_order, 2}, {any_order_goes_out_where_handlers_run, 2},
+	{pinned_handlers_stay})
