@@ -155,6 +155,14 @@ static inline void hauli_ready_soon(struct haul_carrier *c, struct haul_coro *co
 		hauli_runq_push_next(&c->runq, co);
 }
 
+/* The same, even if others wait there: it goes on with what it began before them. */
+static inline void hauli_ready_first(struct haul_carrier *c, struct haul_coro *co)
+{
+	hauli_coro_set_state(co, HAULI_READY);
+	if (hauli_likely(hauli_coro_queues(co)))
+		hauli_runq_push_first(&c->runq, co);
+}
+
 /*
  * Switch, then publish: a coroutine that yields or ends may be seen by others, or its stack
  * used again, only when its context is saved. So whoever runs after it does that.

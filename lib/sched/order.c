@@ -97,7 +97,7 @@ static void release(struct haul_carrier *c, struct hauli_order *o)
 
 	hauli_ring_release(&c->runq.ring);
 	if (next)
-		hauli_ready(c, next);
+		hauli_ready_first(c, next);
 }
 
 void hauli_order_forget(struct haul_carrier *c, struct haul_coro *co)

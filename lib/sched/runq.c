@@ -9,6 +9,7 @@
 
 #define BACKLOG_BYTES (HAULI_RUNQ_MAX * sizeof(struct haul_coro *))
 #define BACKLOG_FIRST_SIZE 512
+#define FRONT 64 /* room in the ring for those that are back */
 
 /* What is prefetched where nobody has been yet. */
 static const struct haul_coro nobody;
@@ -114,12 +115,14 @@ void hauli_backlog_push(struct hauli_runq *q, struct haul_coro *co)
 void hauli_runq_refill(struct hauli_runq *q)
 {
 	struct hauli_backlog *b = &q->backlog;
+	uint32_t most = HAULI_RING_SIZE - (q->shared ? FRONT : 0);
 	uint64_t head, tail;
 
 	hold(q);
 	head = head_of(b);
 	tail = tail_of(b);
-	while (head != tail && hauli_ring_push(&q->ring, *slot(b, head)))
+	while (head != tail && hauli_ring_depth(&q->ring) < most &&
+		hauli_ring_push(&q->ring, *slot(b, head)))
 		head++;
 	hauli_stamp_set(&b->head, head);
 	hauli_mark_set(&q->behind, head != tail);

@@ -48,7 +48,7 @@ void hauli_backlog_push(struct hauli_runq *q, struct haul_coro *co);
 /* Thief, in the ring (hauli_ring_try_rob()). The oldest that it may have, or NULL. */
 struct haul_coro *hauli_runq_rob(struct hauli_runq *q, bool (*may)(const void *item));
 
-/* Moves from the backlog to the ring until that is full. */
+/* Moves from the backlog to the ring until that is full, but for what is to go to its front. */
 void hauli_runq_refill(struct hauli_runq *q);
 
 static inline void hauli_runq_push(struct hauli_runq *q, struct haul_coro *co)
@@ -74,7 +74,14 @@ static inline void hauli_runq_push_next(struct hauli_runq *q, struct haul_coro *
 		hauli_runq_push(q, co);
 }
 
-/* Keeps the ring filled while there is a backlog; once per at most 256 pops. */
+/* The same, whatever waits there. */
+static inline void hauli_runq_push_first(struct hauli_runq *q, struct haul_coro *co)
+{
+	if (hauli_unlikely(!hauli_ring_push_front(&q->ring, co)))
+		hauli_runq_push(q, co);
+}
+
+/* Keeps the ring filled while there is a backlog; once per at most 192 pops. */
 static inline void hauli_runq_top_up(struct hauli_runq *q)
 {
 	if (hauli_unlikely(hauli_mark_get(&q->behind)))

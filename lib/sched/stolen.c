@@ -103,8 +103,10 @@ void hauli_stolen_is_back(struct haul_carrier *c, struct haul_coro *co)
 		hauli_order_forget(c, co);
 	switch ((enum hauli_back)co->back) {
 	case HAULI_BACK_YIELD:
-	case HAULI_BACK_HERE:
 		hauli_ready(c, co);
+		break;
+	case HAULI_BACK_HERE:
+		hauli_ready_first(c, co);
 		break;
 	case HAULI_BACK_PARK:
 		park(c, co);

@@ -8,6 +8,7 @@
 #include <haul/net.h>
 
 #include "net/txq.h"
+#include "sched/carrier.h"
 #include "support/runtime.h"
 #include "support/suite.h"
 
@@ -179,6 +180,53 @@ START_TEST(a_cancel_does_not_break_the_order)
 }
 END_TEST
 
+/* More than run between two looks at what has come from other carriers. */
+#define OTHERS 200
+static unsigned counted, counted_before[3];
+
+static void *count(void *arg)
+{
+	counted++;
+	return NULL;
+}
+
+static void *send_and_look(void *arg)
+{
+	struct rte_mbuf *pkt = arg;
+
+	if (pkt == &s.pkts[0])
+		be_away();
+	ck_assert_int_eq(haul_send(&s.txq, pkt), 0);
+	counted_before[pkt - s.pkts] = counted;
+	return NULL;
+}
+
+/* What is back goes on before what has not begun, and so do those that waited for it. */
+static void *others_wait(void *arg)
+{
+	counted = 0;
+	spawn(send_and_look, 0, 5, false);
+	hog_until_away(1);
+	spawn(send_and_look, 1, 5, true);
+	spawn(send_and_look, 2, 5, true);
+	haul_yield();
+	for (unsigned i = 0; i < OTHERS; i++)
+		spawn(count, 0, 0, true);
+	s.let_go = true;
+	while (hauli_inbox_is_empty(&hauli_self()->inbox))
+		sched_yield();
+	expect(&s.txq, 3, (unsigned[]){0, 1, 2});
+	for (unsigned i = 0; i < 3; i++)
+		ck_assert_uint_lt(counted_before[i], OTHERS / 2);
+	return NULL;
+}
+
+START_TEST(one_that_is_back_goes_first)
+{
+	on_carrier_0(others_wait);
+}
+END_TEST
+
 static void *send_from_there(void *arg)
 {
 	ck_assert_uint_eq(here(), 1);
@@ -232,4 +280,5 @@ END_TEST
 
 SUITE_MAIN("order", {those_behind_one_that_is_away_wait},
 	{one_that_has_nothing_to_send_is_not_waited_for, 2}, {a_cancel_does_not_break_the_order},
-	{any_order_sends_from_where_it_runs}, {a_stolen_one_cannot_send_without_going_home})
+	{one_that_is_back_goes_first}, {any_order_sends_from_where_it_runs},
+	{a_stolen_one_cannot_send_without_going_home})
