@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The wire of bench-skew: a `ring:` port with one or two queues, and what stands around it, which
- * runs on the pollers' threads as callbacks of the port's. Packets of 64 flows come in; each flow has
- * its queue. What goes out is looked at as it does, in this order: how long it has taken, and whether
- * a later one of its flow was faster.
+ * runs on the pollers' threads as callbacks of the port's. Packets of 64 flows come in; each flow
+ * has its queue. What goes out is looked at as it does, in this order: how long it has taken, and
+ * whether a later one of its flow was faster.
  *
- * Closed: each packet that goes out comes in again at once, as one of a random flow. Paced: they come
- * in at random times that do not depend on when others go out, and count from there.
+ * Closed: each packet that goes out comes in again at once, as one of a random flow. Paced: they
+ * come in at random times that do not depend on when others go out, and count from there.
  */
 #ifndef PERF_SKEW_WIRE_H
 #define PERF_SKEW_WIRE_H
