@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What do packets gain by stealing when one of two queues gets nine tenths of them, and what does it
- * cost when both get the same? And what does it take to use two carriers where a port has one
+ * What do packets gain by stealing when one of two queues gets nine tenths of them, and what does
+ * it cost when both get the same? And what does it take to use two carriers where a port has one
  * queue: stealing, or handing packets on by their flow? One operation is a packet, whose handler
  * computes for so long and sends it back.
  *
