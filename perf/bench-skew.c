@@ -227,7 +227,8 @@ static void nap(uint64_t ns)
 
 static bool is_disturbed(const struct moment *a, const struct moment *b)
 {
-	return b->waited_ns - a->waited_ns > (b->ns - a->ns) / 20;
+	/* A hundredth of the packets is what a 99th percentile is about. */
+	return b->waited_ns - a->waited_ns > (b->ns - a->ns) / (load->percent ? 500 : 20);
 }
 
 /* b becomes what was between the two. */
