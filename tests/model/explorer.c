@@ -13,6 +13,8 @@
 #include "memory.h"
 
 #define STACK_BYTES (64 * 1024)
+#define CLEARED_BYTES 2048
+#define RED_ZONE_BYTES 128
 #define STEPS_MAX 300 /* of one run; more means that a loop spins */
 #define PLAIN_MAX 10000 /* accesses between two steps */
 #define TIME_OUTS_MAX 2 /* of one run: waits that end by themselves */
@@ -92,7 +94,6 @@ static uint64_t step(struct step s)
 	}
 	if (is_nobodys_business(t, &s)) {
 		t->result = memory_step(t);
-		t->history = mix(t->history, mix(s.kind, t->result));
 		return t->result;
 	}
 	(void)hauli_switch(&t->ctx, &ex.controller, NULL);
@@ -209,12 +210,6 @@ void model_constant(const void *memory, size_t size)
 	memory_own(memory, size, USE_CONSTANT, 0);
 }
 
-void model_forget(uint64_t but)
-{
-	if (ex.running)
-		ex.running->history = mix(1, but);
-}
-
 void model_free(const void *memory, size_t size)
 {
 	memory_free(ex.running, memory, size);
@@ -234,6 +229,31 @@ static void enter(void *pass)
 	(void)hauli_switch(&t->ctx, &ex.controller, NULL);
 }
 
+/*
+ * All that t's code goes by but the model's memory: its stack, since a switch keeps no register but
+ * three in the context. What is below is cleared, so that what was there before makes no difference
+ * to what is in frames to come but has no value yet.
+ */
+static uint64_t local_state(const struct thread *t)
+{
+	const char *sp = t->ctx.sp, *end = t->stack + STACK_BYTES;
+	uint64_t hash = mix((uintptr_t)t->ctx.pc, (uintptr_t)t->ctx.base);
+	uint64_t word;
+
+	hash = mix(hash, (uintptr_t)t->ctx.fp);
+	hash = mix(hash, (uintptr_t)sp);
+	for (; sp + sizeof(word) <= end; sp += sizeof(word)) {
+		memcpy(&word, sp, sizeof(word));
+		hash = mix(hash, word);
+	}
+	return hash;
+}
+
+static void clear_below(char *sp)
+{
+	memset(sp - CLEARED_BYTES, 0, CLEARED_BYTES - RED_ZONE_BYTES);
+}
+
 /* Lets t go on to its next step, its end, or a violation. */
 static void go_on(struct thread *t)
 {
@@ -241,6 +261,8 @@ static void go_on(struct thread *t)
 	ex.plain = 0;
 	(void)hauli_switch(&ex.controller, &t->ctx, t);
 	ex.running = NULL;
+	clear_below(t->ctx.sp);
+	t->local = 0;
 }
 
 static void begin(struct thread *t, unsigned id)
@@ -248,6 +270,8 @@ static void begin(struct thread *t, unsigned id)
 	char *stack = t->stack;
 
 	*t = (struct thread){.id = id, .stack = stack};
+	clear_below(stack + STACK_BYTES);
+	memset(stack + STACK_BYTES - RED_ZONE_BYTES, 0, RED_ZONE_BYTES);
 	hauli_ctx_prepare(&t->ctx, stack + STACK_BYTES, enter);
 }
 
@@ -332,7 +356,6 @@ static void perform(const struct action *a)
 		ex.time_outs++;
 		t->status = THREAD_READY;
 		t->result = ETIMEDOUT;
-		t->history = mix(t->history, ETIMEDOUT);
 		go_on(t);
 		return;
 	}
@@ -343,7 +366,6 @@ static void perform(const struct action *a)
 	ex.running = NULL;
 	note(a, result);
 	if (t->step.kind == STEP_FUTEX_WAIT) {
-		t->history = mix(t->history, result);
 		t->result = result ? 0 : EAGAIN;
 		if (result) {
 			t->status = THREAD_BLOCKED;
@@ -351,7 +373,6 @@ static void perform(const struct action *a)
 		}
 	} else {
 		t->result = result;
-		t->history = mix(t->history, mix(t->step.kind, result));
 	}
 	if (t->step.kind == STEP_FUTEX_WAKE)
 		wake_one(t->step.addr);
@@ -363,11 +384,18 @@ static uint64_t state_hash(void)
 	uint64_t hash = mix(memory_hash(), ex.time_outs);
 
 	for (unsigned i = 0; i < ex.model->nb_threads; i++) {
-		const struct thread *t = &ex.threads[i];
+		struct thread *t = &ex.threads[i];
 		uint64_t now;
 
+		if (t->local == 0 && t->status != THREAD_ENDED)
+			t->local = local_state(t);
+
 		memcpy(&now, &t->now, sizeof(now));
-		hash = mix(hash, mix(t->history, (uint64_t)t->status));
+		hash = mix(hash, mix(t->local, (uint64_t)t->status));
+		hash = mix(hash, now);
+		memcpy(&now, &t->acquirable, sizeof(now));
+		hash = mix(hash, now);
+		memcpy(&now, &t->released, sizeof(now));
 		hash = mix(hash, now);
 		for (unsigned k = 0; k < t->nb_buffered; k++) {
 			hash = mix(hash, (uintptr_t)t->buffer[k].addr);

@@ -10,10 +10,9 @@
  * call, an await) and stops before it; the explorer chooses whose step is next, performs it, and
  * remembers the state after it. All choices are tried, depth first, by running again from the
  * start; a state that was seen before is not followed again. A state is the model's memory, the
- * store buffers, what each thread has read so far (which determines its own variables), and
- * who is blocked. States are told apart by a 64-bit hash. A step that makes no difference to
- * others, nor theirs to it, is no choice: a fence with nothing in the buffer, an access to what the
- * model says is one thread's own.
+ * store buffers, the stack of each thread, and who is blocked. States are told apart by a 64-bit
+ * hash. A step that makes no difference to others, nor theirs to it, is no choice: a fence with
+ * nothing in the buffer, an access to what the model says is one thread's own.
  *
  * Memory, chosen per search:
  *   SC   a step is done at once, in one order for all
@@ -67,10 +66,6 @@ void model_free(const void *memory, size_t size);
 void model_own(const void *memory, size_t size, unsigned thread);
 void model_private(const void *memory, size_t size, unsigned thread);
 void model_constant(const void *memory, size_t size);
-
-/* By a thread: nothing that it has read up to now makes a difference to it any more, but for this
- * value: its variables hold nothing else. So loops come back to states that were seen. */
-void model_forget(uint64_t but);
 
 /* Explores the model under both memories, prints a table, and ends the program: 0 when no
  * violation exists, 3 when one was found in the search (with its trace), 1 when the search was

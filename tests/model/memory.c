@@ -166,8 +166,6 @@ void memory_plain(struct thread *t, const void *addr, unsigned size, bool write)
 			g->reads.at[t->id] = t->now.at[t->id];
 		}
 	}
-	if (!write && size <= 8)
-		t->history = mix(t->history, peek(addr, size));
 }
 
 void memory_free(struct thread *t, const void *addr, size_t size)

@@ -56,7 +56,7 @@ struct thread {
 	enum thread_status status;
 	struct step step;
 	uint64_t result; /* of the last step */
-	uint64_t history; /* hash of all that it has read */
+	uint64_t local; /* hash of its own variables; 0: not made yet */
 	struct clock now;
 	struct clock acquirable; /* by the next acquire fence */
 	struct clock released; /* by the last release fence */

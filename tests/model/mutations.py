@@ -396,7 +396,7 @@ MUTATIONS = [
      'if (found)\n\t\ttake_out(stash, hauli_coro_is_stolen(found) ? &found->back_msg.node'
      ' : &found->start_msg.node);'),
     ('stash', 'lib/sched/mail.c', 'a start that is taken runs at home too',
-     'if (hauli_likely(!hauli_coro_is_stolen(co)))', 'if (co)'),
+     'hauli_ready(c, co); /* or it was', 'hauli_runq_push(&c->runq, co); /* it was'),
     ('stash', 'lib/sched/mail.c', 'a start that is taken is taken again',
      'return hauli_coro_is_stolen(co) ? NULL : co;', 'return co;'),
     ('stash', 'lib/sched/mail.c', 'a thief makes ready what only the home may',

@@ -103,7 +103,6 @@ static void thief(void)
 	struct haul_coro *second;
 
 	atomic_store_explicit(&m.loot, rob(), memory_order_release);
-	model_forget(1);
 	second = rob();
 	if (second)
 		run(second);
@@ -127,7 +126,6 @@ static void owner(void)
 	struct haul_carrier *c = &m.c;
 
 	while (!has_all()) {
-		model_forget(0);
 		steal_back();
 		if (has_all())
 			break;
