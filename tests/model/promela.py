@@ -4,7 +4,7 @@
 
 The model must come through a complete search without an error; each variant -DBROKEN=n, n from 1 to
 the highest that the model's head lists, must fail in the search. Speaks TAP.
-usage: promela.py MODEL.pml SPIN COMPILER
+usage: promela.py MODEL.pml SPIN COMPILER [FLAGS_OF_THE_SEARCH]
 """
 import os
 import re
@@ -13,14 +13,14 @@ import sys
 import tempfile
 
 
-def search(model, spin, compiler, broken):
+def search(model, spin, compiler, flags, broken):
     """(errors, states) of a complete search; errors None when it was not completed."""
     with tempfile.TemporaryDirectory() as work:
         def run(*command):
             return subprocess.run(command, cwd=work, check=True, capture_output=True,
                                   text=True).stdout
         run(spin, f'-DBROKEN={broken}', '-a', model)
-        run(*compiler, '-O2', '-w', '-DSAFETY', '-o', 'pan', 'pan.c')
+        run(*compiler, '-O2', '-w', '-DSAFETY', *flags, '-o', 'pan', 'pan.c')
         out = run('./pan', '-m100000')
     found = re.search(r'errors: (\d+)', out)
     states = re.search(r'(\d+) states, stored', out)
@@ -31,12 +31,13 @@ def search(model, spin, compiler, broken):
 
 def main():
     model, spin, compiler = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3].split()
+    flags = sys.argv[4].split() if len(sys.argv) > 4 else []
     with open(model) as f:
         variants = re.findall(r'^ \*\t(\d+)  (.*)$', f.read(), re.M)
     failed = 0
     print(f'1..{1 + len(variants)}')
     for n, what in [('0', 'as it is')] + variants:
-        errors, states = search(model, spin, compiler, n)
+        errors, states = search(model, spin, compiler, flags, n)
         good = errors is not None and (errors > 0) == (n != '0')
         failed += not good
         print(f'{"ok" if good else "not ok"} {int(n) + 1} - {os.path.basename(model)}: {what}')

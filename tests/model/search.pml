@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The search as a whole, as lib/sched/policy.c and lib/conc/help.c have it: two carriers whose
+ * running coroutine never gives way each get a task behind it, and call; two others have
+ * nothing to do, and sleep when they find nothing. Safe: when all that can happen has happened,
+ * both tasks have run.
+ *
+ * One step is one load, or one read-modify-write, of a word that others see, and what follows
+ * from it for the thread itself. A store that is neither waits in its writer's store buffer:
+ * only the push of a task is one. A load that can change nothing is left out: at seats that are
+ * never in need, or never asleep. So is what can only help: the look at those that have not
+ * called. That who makes work looks for sleepers when there are some, is D4 of help.c, and in
+ * its model.
+ *
+ * Who is not searching comes too early to know a hog, who searches comes late enough, and a nap
+ * ends at once. What is stolen may not give way either. A carrier that blocks in its poller's
+ * wait is, to the others, as one that waits on its inbox. One that spins needs no call: it
+ * comes by until nothing is left.
+ *
+ * Broken on purpose, by -DBROKEN=n; each must be found:
+ *	1  who lies down is not found by callers
+ *	2  who lies down looks at the others before it is asleep
+ *	3  who lies down does not look at the others
+ *	4  who finds a surplus when it has lain down does not mark its owner
+ *	5  who lies down does not make callers pass a barrier before it looks
+ *	6  who calls does not mark itself
+ *	7  who calls does not send a search
+ *	8  who gives its token back does not look once more
+ *	9  who looks once more, and finds somebody in need, leaves it at that
+ *	10 who has stolen does not hand its search on
+ *	11 the token is not given back
+ *	12 a search is sent to one that is awake, and is not read
+ */
+#ifndef BROKEN
+#define BROKEN 0
+#endif
+
+#ifndef FEWER
+#define FEWER 0 /* 1: one idle carrier; 2: one hog */
+#endif
+
+#define HOGS	2
+#define MEMBERS 4
+#define NOBODY	9
+#define STOPPED 8
+
+mtype:inbox = { awake, asleep, sent };
+
+bool pushed[HOGS];  /* still in the hog's store buffer */
+bool task[HOGS];    /* as the others see it */
+bool wanted[HOGS];  /* one word */
+bool parked[MEMBERS]; /* one word; the hogs' are never set */
+bool token = true;  /* there is one, and it is free */
+mtype:inbox inbox[MEMBERS] = awake;
+bool hogged[MEMBERS];
+
+#define anybody_parked (parked[2] || parked[3])
+#define drained(i) (i >= HOGS || !pushed[i % HOGS]) /* a barrier, or a read-modify-write */
+
+/* Its own store it sees at once. */
+#define sees(h) (task[h] || (me == h && pushed[h]))
+#define drain	drained(me)
+
+/*
+ * One seat: its mark, what it has, and forget. One step: a task comes once here, before the
+ * mark, so who comes in between of these sees the same and does the same. (What forget has to
+ * look for once more is a task that comes later: help.c.)
+ */
+inline consider(h)
+{
+	atomic {
+		if
+		:: w != NOBODY
+		:: w == NOBODY && !wanted[0] && !wanted[1] -> w = STOPPED
+		:: w == NOBODY && wanted[h] && sees(h) -> w = h
+		:: w == NOBODY && wanted[h] && !sees(h) && drain -> wanted[h] = false
+		:: else
+		fi
+	}
+}
+
+/* w: the first from that seat on that wants help and can be helped. */
+inline next_in_need(near)
+{
+	w = NOBODY;
+	if
+	:: near == 1 -> consider(1); consider(0)
+	:: else -> consider(0); consider(1)
+	fi;
+	atomic {
+		if
+		:: w == STOPPED -> w = NOBODY
+		:: else
+		fi
+	}
+}
+
+/* The load of the word; then a read-modify-write of the inbox's head. */
+inline try_send(i)
+{
+	atomic {
+		if
+		:: done -> on = false
+		:: else -> on = parked[i]
+		fi
+	};
+	if
+	:: atomic { on && drain && inbox[i] == asleep -> inbox[i] = sent; done = true }
+#if BROKEN == 12
+	:: atomic { on && inbox[i] != asleep -> done = true }
+#endif
+	:: atomic { !on || inbox[i] != asleep -> on = false }
+	fi
+}
+
+inline see_sleeper(i)
+{
+	atomic {
+		if
+		:: done -> on = false
+		:: else -> on = parked[i]
+		fi
+	};
+	atomic { done = done || (on && inbox[i] == asleep) }
+}
+
+inline take_token()
+{
+	atomic { drain -> done = token; token = false }
+}
+
+inline hand_on()
+{
+	do
+	:: true ->
+		next_in_need(me);
+		done = false;
+		if
+		:: w != NOBODY -> try_send(2); try_send(3)
+		:: else
+		fi;
+		if
+		:: done -> break
+		:: else
+		fi;
+#if BROKEN != 11
+		atomic { drain -> token = true };
+#endif
+#if BROKEN == 8
+		break;
+#endif
+		next_in_need(me);
+		if
+		:: w == NOBODY -> break
+		:: else
+		fi;
+#if BROKEN == 9
+		break;
+#endif
+		done = false;
+		see_sleeper(2);
+		see_sleeper(3);
+		if
+		:: done -> take_token()
+		:: else -> break
+		fi;
+		if
+		:: !done -> break
+		:: else
+		fi
+	od;
+	atomic { w = 0; done = false; on = false }
+}
+
+/* Marks the seat if somebody sleeps; done: it did. */
+inline call(h)
+{
+	done = anybody_parked; /* its task may still be in its store buffer */
+	if
+	:: done ->
+		atomic { drain ->
+			if
+			:: (BROKEN == 6 && me < HOGS) || (BROKEN == 4 && me >= HOGS)
+			:: else -> wanted[h] = true
+			fi
+		}
+	:: else
+	fi
+}
+
+proctype hog(byte me)
+{
+	byte w = 0;
+	bool on = false, done = false;
+
+	pushed[me] = true;
+	call(me);
+#if BROKEN == 7
+	done = false;
+#endif
+	if
+	:: done -> take_token()
+	:: else
+	fi;
+	if
+	:: done -> hand_on()
+	:: else
+	fi
+}
+
+/* Reaches the others at any time. */
+proctype store_buffer(byte h)
+{
+end:	do
+	:: atomic { pushed[h] -> pushed[h] = false; task[h] = true }
+	od
+}
+
+/* From one that has called. Another thief may have been there. */
+inline steal_from_caller()
+{
+	next_in_need(me);
+	atomic {
+		if
+		:: w != NOBODY && task[w % HOGS] -> task[w % HOGS] = false; got = true
+		:: else
+		fi;
+		w = 0
+	}
+}
+
+inline look_at(h)
+{
+	atomic { done = !search && task[h] };
+	if
+	:: done -> call(h)
+	:: else
+	fi;
+	if
+	:: done -> take_token();
+		if
+		:: done -> search = true; stays = false
+		:: else
+		fi
+	:: else
+	fi
+}
+
+inline barrier_of(h)
+{
+	atomic {
+		if
+		:: pushed[h] -> pushed[h] = false; task[h] = true
+		:: else
+		fi
+	}
+}
+
+/* The heavy barrier: each of the callers passes one. */
+inline settle()
+{
+#if BROKEN == 5
+	skip
+#else
+	barrier_of(0);
+	barrier_of(1)
+#endif
+}
+
+/* Asleep, as others see it. */
+inline may_stay()
+{
+	stays = true;
+#if BROKEN != 3
+	look_at(0);
+	look_at(1);
+#endif
+	done = false
+}
+
+inline end_search()
+{
+	search = false;
+#if BROKEN == 10
+	token = true
+#else
+	hand_on()
+#endif
+}
+
+proctype idle(byte me)
+{
+	byte w = 0;
+	bool on = false, done = false, stays = false, search = false, got = false;
+
+	do
+	:: true ->
+		if
+		:: search ->
+			steal_from_caller();
+			if
+			:: got -> end_search()
+			:: else ->
+				next_in_need(me);
+				if
+				:: w == NOBODY -> end_search()
+				:: else -> w = 0
+				fi
+			fi
+		:: else -> next_in_need(me); w = 0 /* too early */
+		fi;
+		if
+		:: got -> got = false
+#if FEWER != 1
+		:: got -> hogged[me] = true; break /* what it has stolen does not give way either */
+#endif
+		:: else ->
+			/* lie_down, try_sleep, may_stay */
+#if BROKEN != 1
+			if
+			:: !search -> parked[me] = true
+			:: else
+			fi;
+#endif
+#if BROKEN == 2
+			if
+			:: search -> stays = true
+			:: else -> settle(); may_stay()
+			fi;
+#endif
+			inbox[me] = asleep;
+#if BROKEN != 2
+			if
+			:: search -> stays = true
+			:: !search -> settle(); may_stay()
+			:: !search -> stays = false /* gets up by itself to settle */
+			fi;
+#endif
+			if
+			:: stays && !search ->
+end_asleep:			inbox[me] != asleep
+			:: else
+			fi;
+			/* drain, got_up */
+			atomic {
+				search = search || inbox[me] == sent;
+				inbox[me] = awake
+			};
+			atomic { parked[me] = false; stays = false }
+		fi
+	od
+}
+
+/* When nothing else can happen. */
+proctype check()
+{
+	timeout;
+	assert(!pushed[0] && !pushed[1] && !task[0] && !task[1]);
+	assert(inbox[2] == asleep || hogged[2]);
+	assert(inbox[3] == asleep || hogged[3] || FEWER == 1)
+}
+
+init
+{
+	atomic {
+		run hog(0);
+		run store_buffer(0);
+		run idle(2);
+#if FEWER != 2
+		run hog(1);
+		run store_buffer(1);
+#endif
+#if FEWER != 1
+		run idle(3);
+#endif
+		run check()
+	}
+}
