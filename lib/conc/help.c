@@ -5,13 +5,12 @@
  *
  *	word    written by                              meaning
  *	parked  its member                              found by those who call for help
- *	calm    its member; who settles: false          the member need not look for sleepers
  *	wanted  who calls for a member; who has seen    what a searcher looks after
  *	        that there is nothing
  *	tokens  searchers                               how many more may search
  *
  * Three pairs of a store and a load of another word, each with a barrier on both sides, so that one
- * of the two sees the other's store, and a fourth one that saves most of the looks:
+ * of the two sees the other's store:
  *
  *	D1  caller: puts work on show; looks for a sleeper (hauli_help_has_sleepers)
  *	    sleeper: is found from now on (hauli_help_lie_down); looks for work after
@@ -30,16 +29,7 @@
  *	    Both touch the mark by a read-modify-write: the caller's comes later, and the mark
  *	    stays, or earlier, and the searcher, who acquires it, sees the work.
  *
- *	D4  member: is calm; looks for a sleeper (hauli_help_calm_down)
- *	    sleeper: is found from now on; looks who is calm (hauli_help_settle)
- *	    One who is calm does not look for sleepers where it makes work; so a sleeper makes all
- *	    others stop being calm, passes the barrier, and looks at the work after that: what it
- *	    does not see is made later, by one who looks (D1). A member that has looked too early
- *	    to find the sleeper has stored before the barrier that it is calm, and the sleeper sees
- *	    that; then it does the same once more. Nobody is calm after the first barrier who was
- *	    not before, for all find the sleeper; so twice is enough.
- *
- *	E1  the barrier of D1 and D4, light and heavy, and of D2, full. On x86 the read-modify-write
+ *	E1  the barrier of D1, light and heavy, and of D2, full. On x86 the read-modify-write
  *	    before D2's is one already; elsewhere it is not.
  *	E2  the caller's work before the searcher's look after forget: release, acquire.
  *	E3  what was done with a token before what its next holder does: release, acquire.
@@ -73,23 +63,9 @@ void hauli_help_lie_down(struct hauli_help *h, unsigned i)
 	atomic_fetch_or_explicit(&h->parked[i / 64], bit(i), memory_order_relaxed /* settle */);
 }
 
-static bool stir_all(struct hauli_calm *const *calms, unsigned n)
+void hauli_help_settle(void)
 {
-	bool any = false;
-
-	for (unsigned i = 0; i < n; i++) {
-		any |= hauli_mark_get(&calms[i]->wakes);
-		hauli_calm_set(calms[i], false);
-	}
-	return any;
-}
-
-void hauli_help_settle(struct hauli_calm *const *calms, unsigned n)
-{
-	stir_all(calms, n);
 	hauli_fence_heavy(); /* help.E1 */
-	if (stir_all(calms, n))
-		hauli_fence_heavy(); /* help.E1 */
 }
 
 void hauli_help_get_up(struct hauli_help *h, unsigned i)

@@ -12,7 +12,6 @@
 
 #include "base/cacheline.h"
 #include "conc/fence.h"
-#include "conc/word.h"
 
 #define HAULI_HELP_WORDS 4
 #define HAULI_HELP_MEMBERS (64 * HAULI_HELP_WORDS)
@@ -30,18 +29,10 @@ void hauli_help_init(struct hauli_help *h, unsigned members, unsigned searches);
 /* Member i is about to sleep: from now on it is found, by most. */
 void hauli_help_lie_down(struct hauli_help *h, unsigned i);
 
-/*
- * What a member, while nobody sleeps, does without asking whether somebody does: a word for each
- * of two things, to be read where they are done. The member, and who settles.
- */
-struct hauli_calm {
-	struct hauli_mark spawns, wakes;
-};
-
-/* Who has lain down, before it looks for work: whoever it does not see any of will call. calms:
- * those of all n members. System calls, and interrupts to each CPU that runs a thread of the
- * process. */
-void hauli_help_settle(struct hauli_calm *const *calms, unsigned n);
+/* Who has lain down, before it looks for work: what it sees after this is not older than what a
+ * caller who does not find it has done. A system call, and an interrupt to each CPU that runs a
+ * thread of the process. */
+void hauli_help_settle(void);
 
 /* It sleeps no more. Itself: another one might take away the mark of its next sleep. */
 void hauli_help_get_up(struct hauli_help *h, unsigned i);
@@ -52,26 +43,10 @@ static inline bool hauli_help_has_sleepers(const struct hauli_help *h)
 	uint64_t parked = 0;
 
 	hauli_fence_light(); /* help.E1 */
+#pragma GCC unroll 4
 	for (unsigned w = 0; w < HAULI_HELP_WORDS; w++)
 		parked |= atomic_load_explicit(&h->parked[w], memory_order_relaxed /* help.E1 */);
 	return parked != 0;
-}
-
-static inline void hauli_calm_set(struct hauli_calm *calm, bool is)
-{
-	hauli_mark_set(&calm->spawns, is);
-	hauli_mark_set(&calm->wakes, is);
-}
-
-/* A member: may do without asking, as long as nobody settles; or may not. */
-static inline void hauli_help_calm_down(const struct hauli_help *h, struct hauli_calm *calm)
-{
-	if (!hauli_help_has_sleepers(h)) {
-		hauli_calm_set(calm, true);
-		if (!hauli_help_has_sleepers(h)) /* help.D4 */
-			return;
-	}
-	hauli_calm_set(calm, false);
 }
 
 /* For member i, which has something that others could run, and has put it where they find it: marks

@@ -75,10 +75,10 @@ PART unsigned run_chain(struct haul_carrier *c, unsigned n, bool steals)
 	popped = hauli_ring_popped(&c->runq.ring);
 	first = hauli_runq_pop(&c->runq);
 	if (!steals)
-		hauli_mark_set(&c->plainly.wakes, true);
+		c->wakes = HAULI_PLAINLY;
 	if (hauli_likely(first))
 		resume(c, first);
-	hauli_mark_set(&c->plainly.wakes, false);
+	c->wakes = HAULI_WITH_CARE;
 	hauli_runq_close(&c->runq);
 	popped = hauli_ring_popped(&c->runq.ring) - popped;
 	hauli_counter_add(&c->slices, popped);
@@ -256,6 +256,7 @@ int hauli_carrier_init(struct haul_carrier *c, struct haul_runtime *rt, unsigned
 		.id = id,
 		.place = *place,
 		.count_budget = 1,
+		.spawns = HAULI_PLAINLY,
 		.round_ticks =
 			hauli_ticks_from_ns(opts->round_ns ? opts->round_ns : DEFAULT_ROUND_NS),
 		.poll_ticks = hauli_ticks_from_ns(
@@ -263,7 +264,6 @@ int hauli_carrier_init(struct haul_carrier *c, struct haul_runtime *rt, unsigned
 		.stop_msg.kind = HAULI_MSG_STOP,
 		.finish_msg.kind = HAULI_MSG_FINISH,
 	};
-	hauli_mark_set(&c->plainly.spawns, true);
 	hauli_timers_init(&c->timers);
 	hauli_inbox_init(&c->inbox);
 	hauli_stash_init(&c->stash);

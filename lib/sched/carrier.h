@@ -23,6 +23,13 @@ enum hauli_carrier_phase {
 	HAULI_FINISHED, /* leaves its loop */
 };
 
+/* How a coroutine that runs on a carrier is to spawn or to wake others. */
+enum hauli_way {
+	HAULI_WITH_CARE, /* something is not as usual */
+	HAULI_PLAINLY,
+	HAULI_AND_TELL, /* those who may steal it */
+};
+
 struct haul_carrier {
 	/* The switch's line: owner. */
 	HAULI_LINE struct haul_coro *current; /* NULL: the loop */
@@ -31,9 +38,7 @@ struct haul_carrier {
 	struct haul_coro *poller;
 	struct hauli_timers timers;
 	enum hauli_carrier_phase phase;
-	/* A spawn here needs no care: it is not draining, and nobody has to be told. The same of a
-	 * wake-up: besides, a coroutine runs that is no poller. Owner; who settles (steal.c) */
-	struct hauli_calm plainly;
+	enum hauli_way spawns, wakes; /* how the running coroutine does */
 
 	struct hauli_runq runq; /* owner */
 

@@ -50,8 +50,7 @@ static int group_init(struct haul_runtime *rt, const struct haul_plan *plan,
 	p->members = 0;
 	p->order = NULL;
 	g->members = calloc(rt->nb_carriers, sizeof(g->members[0]));
-	g->calms = calloc(rt->nb_carriers, sizeof(g->calms[0]));
-	if (!g->members || !g->calms)
+	if (!g->members)
 		return -ENOMEM;
 	for (unsigned i = 0; i < rt->nb_carriers; i++)
 		if (group_of(plan, opts->steal, i) == number)
@@ -72,7 +71,6 @@ static int group_init(struct haul_runtime *rt, const struct haul_plan *plan,
 		c->group = g;
 		c->seat = i;
 		c->thief = (struct hauli_thief){.policy = p, .seat = i};
-		g->calms[i] = &c->plainly;
 		c->runq.shared = true;
 	}
 	return 0;
@@ -111,7 +109,6 @@ void hauli_steal_fini(struct haul_runtime *rt)
 
 		hauli_policy_fini(&g->policy);
 		free(g->members);
-		free(g->calms);
 	}
 	free(rt->groups);
 	rt->groups = NULL;

@@ -65,7 +65,7 @@ static void cancel_if_home(struct hauli_co *slot, void *arg)
 static void stop(struct haul_carrier *c)
 {
 	c->phase = HAULI_DRAINS;
-	hauli_mark_set(&c->plainly.spawns, false);
+	c->spawns = HAULI_WITH_CARE;
 	hauli_cluster_fetch_all(c);
 	hauli_stacks_for_each(c->rt->stacks, cancel_if_home, c);
 }

@@ -73,13 +73,12 @@ static inline int spawn_plainly(struct haul_carrier *c, struct haul_coro **out, 
 	return 0;
 }
 
-/* The running coroutine may go on for long: others may want to run what waits behind it. */
-static __attribute__((noinline)) int spawn_with_care(struct haul_carrier *c, struct haul_coro **out,
-	haul_fn *fn, void *arg, const struct haul_coro_opts *opts)
+static int spawn_with_care(struct haul_carrier *c, struct haul_coro **out, haul_fn *fn, void *arg,
+	const struct haul_coro_opts *opts)
 {
 	int err;
 
-	if (hauli_unlikely(c->phase != HAULI_RUNS))
+	if (c->phase != HAULI_RUNS)
 		return -ECANCELED;
 	err = spawn_plainly(c, out, fn, arg, opts);
 	if (err == 0)
@@ -90,7 +89,7 @@ static __attribute__((noinline)) int spawn_with_care(struct haul_carrier *c, str
 static inline int spawn_here(struct haul_carrier *c, struct haul_coro **out, haul_fn *fn, void *arg,
 	const struct haul_coro_opts *opts)
 {
-	if (hauli_likely(hauli_mark_get(&c->plainly.spawns)))
+	if (hauli_likely(c->spawns == HAULI_PLAINLY))
 		return spawn_plainly(c, out, fn, arg, opts);
 	return spawn_with_care(c, out, fn, arg, opts);
 }
@@ -141,17 +140,30 @@ int hauli_spawn_by_mail(const struct hauli_spawn *how)
 	return err;
 }
 
+/* The running coroutine may go on for long: others may want to run what waits behind it. Or it was
+ * stolen. */
+static __attribute__((noinline)) int spawn_and_tell(struct haul_carrier *c, struct haul_coro **out,
+	haul_fn *fn, void *arg, const struct haul_coro_opts *opts)
+{
+	int err;
+
+	if (!HAUL_STEALING || hauli_unlikely(c->spawns != HAULI_AND_TELL))
+		return haul_spawn_on(hauli_home_of_running(c), out, fn, arg, opts);
+	err = spawn_plainly(c, out, fn, arg, opts);
+	if (hauli_likely(err == 0))
+		hauli_steal_offer(c);
+	return err;
+}
+
 int haul_spawn(struct haul_coro **co, haul_fn *fn, void *arg, const struct haul_coro_opts *opts)
 {
 	struct haul_carrier *c = hauli_self();
 
 	if (hauli_unlikely(!c))
 		return -EPERM;
-	if (hauli_likely(hauli_mark_get(&c->plainly.spawns)))
+	if (hauli_likely(c->spawns == HAULI_PLAINLY))
 		return spawn_plainly(c, co, fn, arg, opts);
-	if (hauli_likely(hauli_home_of_running(c) == c))
-		return spawn_with_care(c, co, fn, arg, opts);
-	return haul_spawn_on(hauli_home_of_running(c), co, fn, arg, opts);
+	return spawn_and_tell(c, co, fn, arg, opts);
 }
 
 int haul_spawn_on(struct haul_carrier *carrier, struct haul_coro **co, haul_fn *fn, void *arg,
@@ -169,7 +181,7 @@ int haul_spawn_any(struct haul_runtime *rt, struct haul_coro **co, haul_fn *fn, 
 	struct haul_carrier *c = hauli_self();
 
 	if (c && c->rt == rt) {
-		if (hauli_likely(hauli_mark_get(&c->plainly.spawns)))
+		if (hauli_likely(c->spawns == HAULI_PLAINLY))
 			return spawn_plainly(c, co, fn, arg, opts);
 		c = hauli_home_of_running(c);
 	} else {

@@ -142,7 +142,7 @@ bool hauli_steal_may_stay(struct haul_carrier *c)
 	if (c->unsettled)
 		return true;
 	c->settle_at = now + c->group->settle_ticks;
-	hauli_help_settle(c->group->calms, c->group->policy.members);
+	hauli_help_settle();
 	return hauli_policy_may_stay(&c->thief, now);
 }
 
@@ -158,10 +158,8 @@ void hauli_steal_chain_begins(struct haul_carrier *c, uint64_t now)
 	hauli_stamp_set(&c->slice_average, c->slice_ticks);
 	if (c->thief.search)
 		hauli_policy_end(&c->thief); /* no longer idle */
-	if (c->has_loot || c->phase != HAULI_RUNS)
-		hauli_calm_set(&c->plainly, false);
-	else
-		hauli_help_calm_down(&c->group->policy.help, &c->plainly);
+	c->wakes = HAULI_AND_TELL;
+	c->spawns = c->has_loot || c->phase != HAULI_RUNS ? HAULI_WITH_CARE : HAULI_AND_TELL;
 	if (hauli_policy_has_spare(
 		    hauli_ring_depth(&c->runq.ring), !hauli_inbox_is_empty(&c->inbox)))
 		hauli_steal_offer(c);
@@ -170,5 +168,5 @@ void hauli_steal_chain_begins(struct haul_carrier *c, uint64_t now)
 void hauli_steal_chain_ended(struct haul_carrier *c)
 {
 	hauli_stamp_set(&c->chain_began, 0);
-	hauli_mark_set(&c->plainly.spawns, c->phase == HAULI_RUNS);
+	c->spawns = c->phase == HAULI_RUNS ? HAULI_PLAINLY : HAULI_WITH_CARE;
 }

@@ -16,7 +16,6 @@ struct hauli_search {
 struct hauli_group {
 	struct hauli_policy policy;
 	struct haul_carrier **members; /* by seat */
-	struct hauli_calm **calms; /* theirs */
 	struct hauli_search searches[HAULI_SEARCHES];
 	uint64_t settle_ticks; /* from one settling of a member to its next */
 };

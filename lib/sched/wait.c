@@ -102,15 +102,10 @@ int haul_park(void)
 	return park_here(c, me);
 }
 
-/* What a poller or the inbox wakes stays in order. */
-static __attribute__((noinline)) void wake_with_care(struct haul_carrier *c, struct haul_coro *co)
+static __attribute__((noinline)) void wake_and_tell(struct haul_carrier *c, struct haul_coro *co)
 {
-	if (!c->current || c->current->poller) {
-		hauli_ready(c, co);
-		return;
-	}
 	hauli_ready_soon(c, co);
-	hauli_steal_offer_here(c);
+	hauli_steal_offer(c);
 }
 
 static void unpark_here(struct haul_carrier *c, struct haul_coro *co)
@@ -119,10 +114,12 @@ static void unpark_here(struct haul_carrier *c, struct haul_coro *co)
 	hauli_permit_give(&co->permit);
 	if (hauli_coro_state(co) != HAULI_PARKED)
 		return;
-	if (hauli_likely(hauli_mark_get(&c->plainly.wakes)))
+	if (hauli_likely(c->wakes == HAULI_PLAINLY))
 		hauli_ready_soon(c, co);
+	else if (c->wakes == HAULI_AND_TELL)
+		wake_and_tell(c, co);
 	else
-		wake_with_care(c, co);
+		hauli_ready(c, co); /* what a poller or the inbox wakes stays in order */
 }
 
 void hauli_cancel_here(struct haul_carrier *c, struct haul_coro *co)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The four pairs of conc/help.c, at once: one member, which is calm if it may, makes work and calls
- * for help while another one lies down and a third one gives its token back, looks who is in need,
- * and forgets it.
+ * The three pairs of conc/help.c, at once: one member calls for help while another one lies down
+ * and a third one gives its token back, looks who is in need, and forgets it.
  */
 #include "conc/help.h"
 
@@ -14,7 +13,6 @@ enum { CALLER, SLEEPER, SEARCHER, MEMBERS };
 
 static struct {
 	struct hauli_help help;
-	struct hauli_calm calm; /* the caller's */
 	_Atomic uint64_t work; /* of the caller, on show */
 	_Atomic uint64_t called, token, found, saw_want, saw_work;
 } m;
@@ -37,10 +35,7 @@ static bool work(void)
 
 static void caller(void)
 {
-	hauli_help_calm_down(&m.help, &m.calm);
 	note(&m.work, true);
-	if (hauli_mark_get(&m.calm.wakes))
-		return;
 	if (!hauli_help_call(&m.help, CALLER))
 		return;
 	note(&m.called, true);
@@ -49,10 +44,8 @@ static void caller(void)
 
 static void sleeper(void)
 {
-	struct hauli_calm *calms[] = {&m.calm};
-
 	hauli_help_lie_down(&m.help, SLEEPER);
-	hauli_help_settle(calms, 1);
+	hauli_help_settle();
 	note(&m.found, work());
 }
 
