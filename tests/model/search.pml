@@ -27,9 +27,9 @@
  *	7  who calls does not send a search
  *	8  who gives its token back does not look once more
  *	9  who looks once more, and finds somebody in need, leaves it at that
- *	10 who has stolen does not hand its search on
- *	11 the token is not given back
- *	12 a search is sent to one that is awake, and is not read
+ *	10  who has stolen does not hand its search on
+ *	11  the token is not given back
+ *	12  a search is sent to one that is awake, and is not read
  */
 #ifndef BROKEN
 #define BROKEN 0
