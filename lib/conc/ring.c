@@ -10,6 +10,7 @@
  *
  *	word    written by                      meaning
  *	head    owner                           next to pop
+ *	claim   owner                           the same, but within a pop one more
  *	tail    owner                           next to fill
  *	limit   owner: open; thief: close       pops below it only
  *	guard   all                             FREE -> HELD -> FREE or ROBBED; ROBBED -> HELD
@@ -22,15 +23,17 @@
  * This is the conflict of the THE protocol (M. Frigo, C. E. Leiserson, K. H. Randall, "The
  * implementation of the Cilk-5 multithreaded language", PLDI 1998, section 5), between the head and
  * a limit in place of the tail, and with the owner's barrier made asymmetric (conc/fence.h). A pop
- * stores the head, then loads the limit. A thief closes the limit, has everybody pass a barrier,
- * and then loads the head:
+ * stores its claim, then loads the limit, and moves the head. A thief closes the limit, has
+ * everybody pass a barrier, and then loads the claim:
  *
- *	the pop's load came before the barrier: its store is what the thief sees, and the item lies
- *	    before the head that the thief begins at;
- *	it came after: it sees the limit closed, takes the head back and leaves. Whether the thief
- *	    saw the head before or after that, the item is nobody's yet, or the thief's.
+ *	the pop's load came before the barrier: its claim is what the thief sees, and the item lies
+ *	    before it;
+ *	it came after: it sees the limit closed, takes its claim back and leaves.
  *
- * A thief that begins one behind such a head leaves one item more to the owner than it had to.
+ * The thief does not know which it is while the claim is not the head: it gives up. Else no pop has
+ * an item that the thief may take, and none is passed over that the owner will pop later: what a
+ * thief takes would have been popped before all that it leaves, but for what may not be stolen.
+ * sched/order.c builds on that.
  *
  * Opening is the same once more: the owner stores the limit, then loads the guard; a thief takes
  * the guard, closes the limit, passes the barrier, and looks at the limit again. If it is not
@@ -46,7 +49,10 @@
  *	E1  the owner's writes to an item and its slot before a thief's use: release store of
  *	    tail or head, acquire load in try_rob.
  *	E2  what is done under the guard before what is done under it next: release store in the
- *	    end, acquire in the CAS.
+ *	    end, acquire in the CAS. And what a thief has read of an item that it passed over,
+ *	    before what the owner does with it: acquire load in open.
+ *	E3  a head that was stored before a claim is seen by a thief that sees the claim: release
+ *	    store in all that store it, acquire load in try_rob.
  *
  * seen_tail, seen_fronted: where thieves have found the end, so that one who looks for work does
  * not come again for what may not be taken. Hints.
@@ -123,6 +129,7 @@ static void close_gaps(struct hauli_ring *r)
 	}
 	memset(r->robbed, 0, sizeof(r->robbed));
 	atomic_store_explicit(&r->head, to, memory_order_release /* ring.E1:R */);
+	atomic_store_explicit(&r->claim, to, memory_order_release /* ring.E3:R */);
 }
 
 void hauli_ring_open_robbed(struct hauli_ring *r, uint32_t n)
@@ -136,14 +143,16 @@ void hauli_ring_open_robbed(struct hauli_ring *r, uint32_t n)
 
 bool hauli_ring_try_rob(struct hauli_ring *r)
 {
-	uint32_t closed;
+	uint32_t closed, claim;
 
 	if (!try_hold(r))
 		return false;
 	closed = hauli_ring_head(r) - HAULI_RING_FAR;
 	atomic_store_explicit(&r->limit, closed, memory_order_relaxed /* fence.E1 */);
 	hauli_fence_heavy();
-	if (atomic_load_explicit(&r->limit, memory_order_relaxed /* fence.E1 */) == closed)
+	claim = atomic_load_explicit(&r->claim, memory_order_acquire /* ring.E3:A */);
+	if (atomic_load_explicit(&r->limit, memory_order_relaxed /* fence.E1 */) == closed &&
+		hauli_ring_head(r) == claim)
 		return true;
 	hauli_ring_release(r);
 	return false;

@@ -24,6 +24,7 @@ enum hauli_ring_guard {
 
 struct hauli_ring {
 	HAULI_LINE _Atomic uint32_t head; /* next to pop. Owner */
+	_Atomic uint32_t claim; /* the same, or one more within a pop. Owner */
 	_Atomic uint32_t limit; /* pops end here. Owner opens, thieves close */
 	_Atomic uint32_t tail; /* next to fill. Owner */
 	_Atomic uint32_t fronted; /* how many were ever pushed to the front. Owner */
@@ -78,6 +79,7 @@ static inline bool hauli_ring_push_front(struct hauli_ring *r, void *item)
 	atomic_store_explicit(&r->slots[(head - 1) % HAULI_RING_SIZE], item,
 		memory_order_relaxed /* published by ring.E1 */);
 	atomic_store_explicit(&r->head, head - 1, memory_order_release /* ring.E1:R */);
+	atomic_store_explicit(&r->claim, head - 1, memory_order_release /* ring.E3:R */);
 	atomic_store_explicit(&r->fronted, fronted + 1, memory_order_release /* ring.E1:R */);
 	return true;
 }
@@ -91,8 +93,9 @@ static inline void hauli_ring_open(struct hauli_ring *r, uint32_t n)
 	atomic_store_explicit(
 		&r->limit, hauli_ring_head(r) + n, memory_order_relaxed /* fence.E1 */);
 	hauli_fence_light();
-	if (hauli_unlikely(atomic_load_explicit(&r->guard, memory_order_relaxed /* fence.E1 */) !=
-		    HAULI_RING_FREE))
+	if (hauli_unlikely(
+		    atomic_load_explicit(&r->guard,
+			    memory_order_acquire /* fence.E1, ring.E2:A */) != HAULI_RING_FREE))
 		hauli_ring_open_robbed(r, n);
 }
 
@@ -132,13 +135,14 @@ static inline void *hauli_ring_pop(struct hauli_ring *r, void **second, void **f
 	void *item;
 
 	atomic_store_explicit(
-		&r->head, head + 1, memory_order_release /* ring.E1:R, and fence.E1 */);
+		&r->claim, head + 1, memory_order_release /* ring.E3:R, and fence.E1 */);
 	hauli_fence_light();
 	limit = atomic_load_explicit(&r->limit, memory_order_relaxed /* fence.E1 */);
 	if (hauli_unlikely((int32_t)(limit - head) <= 0 || head == tail)) {
-		atomic_store_explicit(&r->head, head, memory_order_release /* ring.E1:R */);
+		atomic_store_explicit(&r->claim, head, memory_order_release /* ring.E3:R */);
 		return NULL;
 	}
+	atomic_store_explicit(&r->head, head + 1, memory_order_release /* ring.E1:R */);
 	*second = atomic_load_explicit(
 		&r->slots[(head + 1) % HAULI_RING_SIZE], memory_order_relaxed /* a hint */);
 	*fourth = atomic_load_explicit(

@@ -3,10 +3,10 @@
  * Promise: coroutines of one order number and one home pass hauli_order_enter() in the order in
  * which their slices would have run at home, whoever was stolen.
  *
- * A thief takes the oldest, so whatever was stolen would have run before whatever runs at home
- * later. Each theft of an ordered coroutine gets the next number, which is its place, and the owner
- * notes when it opens a chain how many thefts it has seen: the place of what runs in the chain is
- * behind those.
+ * A thief takes the oldest (conc/ring.c: it passes over none but what is pinned), so whatever was
+ * stolen would have run before whatever runs at home later. Each theft of an ordered coroutine gets
+ * the next number, which is its place, and the owner notes when it opens a chain how many thefts it
+ * has seen: the place of what runs in the chain is behind those.
  *
  *	place of one stolen            its number
  *	place of one that runs at home one more than the thefts that were seen
@@ -32,7 +32,7 @@
  * Lists and numbers are under the guard of the home's ring. members is read without it: who finds
  * none has nobody before it that was stolen, by the third point above.
  *
- * Model: tests/model/order.c. Stress: tests/stress/order.c.
+ * Model: tests/model/order.c, order_three.c. Stress: tests/stress/order.c.
  */
 #include "sched/order.h"
 

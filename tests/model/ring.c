@@ -20,6 +20,7 @@ static void init(void)
 {
 	hauli_ring_init(&m.ring, &m.items[ITEMS]);
 	model_own(&m.ring.head, sizeof(m.ring.head), 0);
+	model_own(&m.ring.claim, sizeof(m.ring.claim), 0);
 	model_own(&m.ring.tail, sizeof(m.ring.tail), 0);
 	model_own(&m.ring.fronted, sizeof(m.ring.fronted), 0);
 	model_own(m.ring.slots, sizeof(m.ring.slots), 0);
@@ -87,6 +88,7 @@ static void check(void)
 	for (unsigned i = 0; i < ITEMS; i++)
 		MODEL_ASSERT(m.taken[i] == 1);
 	MODEL_ASSERT(hauli_ring_depth(&m.ring) == 0);
+	MODEL_ASSERT(m.ring.claim == m.ring.head); /* or thieves would be sent away */
 }
 
 int main(int argc, char **argv)

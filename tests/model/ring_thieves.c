@@ -16,6 +16,7 @@ static void init(void)
 {
 	hauli_ring_init(&m.ring, &m.items[ITEMS]);
 	model_own(&m.ring.head, sizeof(m.ring.head), 0);
+	model_own(&m.ring.claim, sizeof(m.ring.claim), 0);
 	model_own(&m.ring.tail, sizeof(m.ring.tail), 0);
 	model_own(&m.ring.fronted, sizeof(m.ring.fronted), 0);
 	model_own(m.ring.slots, sizeof(m.ring.slots), 0);
