@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Order among stolen coroutines, by the real order.c, stolen.c and run_chain() of lib/sched, and
+ * the real ring: the owner runs chains of coroutines of one order number, one of which ends without
+ * sending and one of which is pinned, and a thief robs it of some, which come back the other way
+ * round. Those that send pass in the order in which the ring had them, each once, and nobody
+ * waits for ever.
+ *
+ * A slice is a call here: who suspends itself returns. So order.c and carrier.c are compiled with a
+ * switch that only notes who is next.
+ */
+#include <stdlib.h>
+
+#include "coro/coro.h"
+#include "explorer.h"
+
+static __attribute__((noinline)) void *run_slices(
+	struct hauli_co *from, struct hauli_co *to, void *pass);
+#define hauli_co_switch run_slices
+#include "sched/carrier.c"
+#include "sched/order.c"
+#include "sched/stolen.h"
+#include "sched/wait.h"
+
+#ifndef ORDER_STOLEN /* order_three.c has others */
+#define ORDER_NAME "order"
+#define ORDER_COROS 4
+#define ORDER_STOLEN 2
+#define ORDER_BACK 1, 0 /* the first one stolen comes back last */
+#define ORDER_DOES SENDS, DROPS, SENDS, SENDS
+#endif
+
+enum { COROS = ORDER_COROS, STOLEN = ORDER_STOLEN };
+
+static const enum slice { SENDS, DROPS } does[COROS] = {ORDER_DOES};
+static const unsigned back[STOLEN] = {ORDER_BACK};
+
+static struct {
+	struct haul_carrier c;
+	struct haul_coro co[COROS], nobody;
+	struct hauli_co *next; /* who runs after the slice that has just ended */
+	uint64_t waited[COROS]; /* it was not its turn */
+	uint64_t next_to_pass, passed;
+	uint64_t done;
+	uint64_t closed[STOLEN]; /* before the number of the theft is known */
+	uint64_t noted;
+} m;
+
+static unsigned index_of(const struct haul_coro *co)
+{
+	return (unsigned)(co - m.co);
+}
+
+static void init(void)
+{
+	struct haul_carrier *c = &m.c;
+
+	c->group = (struct hauli_group *)c; /* stealing is on; nobody looks into it */
+	hauli_inbox_init(&c->inbox);
+	hauli_ring_init(&c->runq.ring, &m.nobody);
+	c->runq.next_at = UINT32_MAX / 2;
+	for (unsigned i = 0; i < COROS; i++) {
+		hauli_link_set(&m.co[i].home, c);
+		m.co[i].order = 1;
+		m.co[i].pinned = i == 3; /* a thief passes over it */
+		hauli_ready(c, &m.co[i]);
+		model_constant(&m.co[i].home, sizeof(m.co[i].home));
+	}
+	model_own(&c->runq.ring.head, sizeof(c->runq.ring.head), 0);
+	model_own(&c->runq.ring.claim, sizeof(c->runq.ring.claim), 0);
+	model_own(&c->runq.ring.tail, sizeof(c->runq.ring.tail), 0);
+	model_own(&c->runq.ring.fronted, sizeof(c->runq.ring.fronted), 0);
+	model_own(c->runq.ring.slots, sizeof(c->runq.ring.slots), 0);
+	model_private(&c->runq.behind, sizeof(c->runq.behind), 0);
+	model_private(&c->slices, sizeof(c->slices), 0);
+}
+
+static void end(struct haul_coro *co)
+{
+	hauli_coro_set_state(co, HAULI_ENDED);
+	m.done++;
+}
+
+static void pass(struct haul_coro *co)
+{
+	MODEL_ASSERT(index_of(co) >= m.next_to_pass);
+	m.next_to_pass = index_of(co) + 1;
+	m.passed++;
+}
+
+/* As haul_send(): true when it has, false when it waits. */
+static bool send(struct haul_carrier *c, struct haul_coro *co)
+{
+	uint64_t *waited = &m.waited[index_of(co)];
+
+	co->pinned = true;
+	if (!*waited && !hauli_order_matters(c, co)) {
+		pass(co);
+		return true;
+	}
+	if (!*waited)
+		hauli_order_enter(c, co);
+	*waited = hauli_coro_state(co) == HAULI_TURN;
+	if (*waited)
+		return false;
+	pass(co);
+	hauli_order_leave(c, co);
+	return true;
+}
+
+static void slice(struct haul_carrier *c, struct haul_coro *co)
+{
+	unsigned i = index_of(co);
+
+	if (does[i] != DROPS && !send(c, co))
+		return;
+	end(co);
+	m.next = hauli_next(c);
+}
+
+static void *run_slices(struct hauli_co *from, struct hauli_co *to, void *pass)
+{
+	m.next = to;
+	if (from == &m.c.loop)
+		while (m.next != from)
+			slice(&m.c, (struct haul_coro *)m.next);
+	return &m.c;
+}
+
+void hauli_coro_end(struct haul_carrier *c, struct haul_coro *co)
+{
+	end(co);
+}
+
+static void receive_back(void)
+{
+	struct hauli_node *node = hauli_inbox_drain(&m.c.inbox);
+
+	while (node) {
+		struct haul_coro *co = (struct haul_coro *)((char *)node -
+			offsetof(struct haul_coro, back_msg.node));
+
+		node = node->next;
+		hauli_stolen_is_back(&m.c, co);
+	}
+}
+
+static void owner(void)
+{
+	struct haul_carrier *c = &m.c;
+
+	while (m.done < COROS) {
+		if (!hauli_runq_is_empty(&c->runq)) {
+			run_chain(c, CHAIN_MAX, true);
+			/* What came before a theft was counted came before this. */
+			for (; m.noted < c->orders.seen; m.noted++)
+				MODEL_ASSERT(m.closed[m.noted]);
+			if (!hauli_inbox_is_empty(&c->inbox))
+				receive_back();
+			continue;
+		}
+		if (hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_ASLEEP))
+			hauli_inbox_wait(&c->inbox, NULL);
+		receive_back();
+	}
+}
+
+bool hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg)
+{
+	if (hauli_inbox_push(&c->inbox, &msg->node) == HAULI_INBOX_EMPTY)
+		return true;
+	hauli_inbox_wake(&c->inbox);
+	return false;
+}
+
+/* Asked by thieves only. */
+struct haul_carrier *hauli_self(void)
+{
+	return NULL;
+}
+
+static bool may(const void *item)
+{
+	return hauli_stolen_may(item);
+}
+
+/* As steal() in steal.c. */
+static unsigned rob(struct haul_coro *stolen[], unsigned most)
+{
+	struct hauli_ring *r = &m.c.runq.ring;
+	unsigned n = 0;
+
+	if (!hauli_ring_try_rob(r))
+		return 0;
+	while (n < most && (stolen[n] = hauli_ring_rob(r, may)))
+		n++;
+	for (unsigned i = 0; i < n; i++) {
+		m.closed[i] = 1;
+		hauli_stolen_mark(stolen[i]);
+	}
+	hauli_ring_end_rob(r);
+	return n;
+}
+
+/* Runs a slice. */
+static void run_away(struct haul_coro *co)
+{
+	co->back = HAULI_BACK_END;
+	if (does[index_of(co)] == SENDS) {
+		co->pinned = true;
+		co->back = HAULI_BACK_HERE;
+	}
+	hauli_stolen_send_home(NULL, co);
+}
+
+static void thief(void)
+{
+	struct haul_coro *stolen[STOLEN];
+	unsigned n = rob(stolen, STOLEN);
+
+	for (unsigned i = 0; i < STOLEN; i++)
+		if (back[i] < n)
+			run_away(stolen[back[i]]);
+}
+
+static void check(void)
+{
+	uint64_t senders = 0;
+
+	for (unsigned i = 0; i < COROS; i++)
+		senders += does[i] != DROPS;
+	MODEL_ASSERT(m.done == COROS && m.passed == senders);
+	MODEL_ASSERT(hauli_stamp_get(&m.c.orders.members) == 0);
+	MODEL_ASSERT(!m.c.orders.of[0].away && !m.c.orders.of[0].line);
+}
+
+int main(int argc, char **argv)
+{
+	return model_main(argc, argv,
+		&(struct model){.name = ORDER_NAME,
+			.nb_threads = 2,
+			.threads = {owner, thief},
+			.memory = &m,
+			.size = sizeof(m),
+			.init = init,
+			.check = check});
+}
+
+/* The rest of lib/sched that is referred to, and that this model never comes to. */
+#define NEVER(type, name, ...) \
+	type name(__VA_ARGS__) \
+	{                      \
+		abort();       \
+	}
+NEVER(void, hauli_self_set, struct haul_carrier *c)
+NEVER(void, hauli_co_init_thread, struct hauli_co *co)
+NEVER(void, hauli_co_fini_thread, struct hauli_co *co)
+NEVER(void, hauli_overflow_thread_init, void)
+NEVER(void, hauli_overflow_thread_fini, void)
+NEVER(void, hauli_stack_cache_init, struct hauli_stack_cache *cache, struct hauli_stacks *arena)
+NEVER(void, hauli_stack_cache_fini, struct hauli_stack_cache *cache)
+NEVER(void, hauli_stash_init, struct hauli_stash *stash)
+NEVER(int, hauli_runq_init, struct hauli_runq *q)
+NEVER(void, hauli_runq_fini, struct hauli_runq *q)
+NEVER(void, hauli_runq_refill, struct hauli_runq *q)
+NEVER(void, hauli_backlog_push, struct hauli_runq *q, struct haul_coro *co)
+NEVER(void, hauli_cluster_fetch, struct haul_carrier *c)
+NEVER(void, hauli_runtime_drained, struct haul_runtime *rt)
+NEVER(void, hauli_coro_free, struct haul_carrier *c, struct haul_coro *co)
+NEVER(void, hauli_coro_left_apart, struct haul_carrier *c, struct haul_coro *co)
+NEVER(void, hauli_mail_receive, struct haul_carrier *c)
+NEVER(void, hauli_mail_receive_plainly, struct haul_carrier *c)
+NEVER(void, hauli_join_send, struct haul_carrier *c, struct hauli_join *j)
+NEVER(void, hauli_steal_chain_begins, struct haul_carrier *c, uint64_t now)
+NEVER(void, hauli_steal_chain_ended, struct haul_carrier *c)
+NEVER(bool, hauli_steal_idle, struct haul_carrier *c)
+NEVER(void, hauli_steal_lie_down, struct haul_carrier *c)
+NEVER(bool, hauli_steal_may_stay, struct haul_carrier *c)
+NEVER(void, hauli_steal_got_up, struct haul_carrier *c)
+NEVER(void, hauli_timer_arm, struct hauli_timers *ts, struct hauli_timer *t)
+NEVER(void, hauli_timer_disarm, struct hauli_timers *ts, struct hauli_timer *t)
+NEVER(uint64_t, hauli_ticks_from_ns, uint64_t ns)
+NEVER(struct timespec, hauli_monotonic_at, uint64_t ticks)
