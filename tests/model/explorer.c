@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/futex.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,8 @@ static struct {
 	struct thread *running;
 	bool direct; /* init() and check(): accesses are no steps */
 	const char *violation;
+	bool on_thread; /* else a step is done for one, by the search */
+	jmp_buf give_up; /* where the search goes on from a violation then */
 
 	unsigned taken[STEPS_MAX]; /* the choice at each depth of this run */
 	unsigned of[STEPS_MAX]; /* among so many */
@@ -58,6 +61,8 @@ static struct {
 void model_fail(const char *text)
 {
 	ex.violation = text;
+	if (!ex.on_thread)
+		longjmp(ex.give_up, 1);
 	(void)hauli_switch(&ex.running->ctx, &ex.controller, NULL);
 	abort();
 }
@@ -259,7 +264,9 @@ static void go_on(struct thread *t)
 {
 	ex.running = t;
 	ex.plain = 0;
+	ex.on_thread = true;
 	(void)hauli_switch(&ex.controller, &t->ctx, t);
+	ex.on_thread = false;
 	ex.running = NULL;
 	clear_below(t->ctx.sp);
 	t->local = 0;
@@ -436,6 +443,8 @@ static void run_once(void)
 {
 	ex.depth = ex.time_outs = 0;
 	ex.runs++;
+	if (setjmp(ex.give_up))
+		return;
 	memory_begin();
 	for (unsigned i = 0; i < ex.model->nb_threads && !ex.violation; i++) {
 		begin(&ex.threads[i], i);

@@ -9,8 +9,7 @@
  * from it for the thread itself. A store that is neither waits in its writer's store buffer:
  * only the push of a task is one. A load that can change nothing is left out: at seats that are
  * never in need, or never asleep. So is what can only help: the look at those that have not
- * called. That who makes work looks for sleepers when there are some, is D4 of help.c, and in
- * its model.
+ * called.
  *
  * Who is not searching comes too early to know a hog, who searches comes late enough, and a nap
  * ends at once. What is stolen may not give way either. A carrier that blocks in its poller's
