@@ -39,6 +39,7 @@ struct haul_carrier {
 	struct hauli_timers timers;
 	enum hauli_carrier_phase phase;
 	enum hauli_way spawns, wakes; /* how the running coroutine does */
+	bool tells; /* spawns is HAULI_AND_TELL: one test of that word leaves no trace in off */
 
 	struct hauli_runq runq; /* owner */
 

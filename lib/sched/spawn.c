@@ -140,16 +140,12 @@ int hauli_spawn_by_mail(const struct hauli_spawn *how)
 	return err;
 }
 
-/* The running coroutine may go on for long: others may want to run what waits behind it. Or it was
- * stolen. */
-static __attribute__((noinline)) int spawn_and_tell(struct haul_carrier *c, struct haul_coro **out,
-	haul_fn *fn, void *arg, const struct haul_coro_opts *opts)
+/* The running coroutine may go on for long: others may want to run what waits behind it. */
+static inline int spawn_and_tell(struct haul_carrier *c, struct haul_coro **out, haul_fn *fn,
+	void *arg, const struct haul_coro_opts *opts)
 {
-	int err;
+	int err = spawn_plainly(c, out, fn, arg, opts);
 
-	if (!HAUL_STEALING || hauli_unlikely(c->spawns != HAULI_AND_TELL))
-		return haul_spawn_on(hauli_home_of_running(c), out, fn, arg, opts);
-	err = spawn_plainly(c, out, fn, arg, opts);
 	if (hauli_likely(err == 0))
 		hauli_steal_offer(c);
 	return err;
@@ -163,7 +159,9 @@ int haul_spawn(struct haul_coro **co, haul_fn *fn, void *arg, const struct haul_
 		return -EPERM;
 	if (hauli_likely(c->spawns == HAULI_PLAINLY))
 		return spawn_plainly(c, co, fn, arg, opts);
-	return spawn_and_tell(c, co, fn, arg, opts);
+	if (HAUL_STEALING && hauli_likely(c->tells))
+		return spawn_and_tell(c, co, fn, arg, opts);
+	return haul_spawn_on(hauli_home_of_running(c), co, fn, arg, opts);
 }
 
 int haul_spawn_on(struct haul_carrier *carrier, struct haul_coro **co, haul_fn *fn, void *arg,

@@ -160,6 +160,7 @@ void hauli_steal_chain_begins(struct haul_carrier *c, uint64_t now)
 		hauli_policy_end(&c->thief); /* no longer idle */
 	c->wakes = HAULI_AND_TELL;
 	c->spawns = c->has_loot || c->phase != HAULI_RUNS ? HAULI_WITH_CARE : HAULI_AND_TELL;
+	c->tells = c->spawns == HAULI_AND_TELL;
 	if (hauli_policy_has_spare(
 		    hauli_ring_depth(&c->runq.ring), !hauli_inbox_is_empty(&c->inbox)))
 		hauli_steal_offer(c);
@@ -169,4 +170,5 @@ void hauli_steal_chain_ended(struct haul_carrier *c)
 {
 	hauli_stamp_set(&c->chain_began, 0);
 	c->spawns = c->phase == HAULI_RUNS ? HAULI_PLAINLY : HAULI_WITH_CARE;
+	c->tells = false;
 }
