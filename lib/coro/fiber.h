@@ -43,6 +43,14 @@ void hauli_fiber_init_thread(struct hauli_co *co);
 void hauli_fiber_init(struct hauli_co *co, void *hi);
 void hauli_fiber_free(struct hauli_co *co);
 
+/* New memory, where stacks may have been that were unmapped: their red zones stay. */
+static inline void hauli_fiber_forget(void *memory, size_t bytes)
+{
+#if HAULI_ASAN
+	__asan_unpoison_memory_region(memory, bytes);
+#endif
+}
+
 /* Before co's first switch; what the stack's last user left behind is forgotten. */
 static inline void hauli_fiber_prepare(struct hauli_co *co, void *hi)
 {

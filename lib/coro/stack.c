@@ -88,7 +88,10 @@ static void *reserve(size_t bytes)
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
 
-	return p == MAP_FAILED ? NULL : p;
+	if (p == MAP_FAILED)
+		return NULL;
+	hauli_fiber_forget(p, bytes);
+	return p;
 }
 
 int hauli_stacks_create(struct hauli_stacks **arena, size_t head_size, enum hauli_guard guard)

@@ -253,6 +253,7 @@ int main(int argc, char **argv)
 		abort();       \
 	}
 NEVER(void, hauli_self_set, struct haul_carrier *c)
+NEVER(void, hauli_bug, const char *what, const char *file, int line)
 NEVER(void, hauli_co_init_thread, struct hauli_co *co)
 NEVER(void, hauli_co_fini_thread, struct hauli_co *co)
 NEVER(void, hauli_overflow_thread_init, void)

@@ -18,8 +18,8 @@ frames = [fwd.frame(i) for i in range(COUNT)]
 others = [fwd.frame(i) for i in range(COUNT, COUNT + COUNT // 2)]
 fwd.write_pcap(path("a.in"), frames)
 fwd.write_pcap(path("b.in"), others)
-flows = [bytes(11) + bytes([i % 64]) + f[12:] for i, f in enumerate(frames)]
-fwd.write_pcap(path("f.in"), flows)
+in_flows = [bytes(11) + bytes([i % 64]) + f[12:] for i, f in enumerate(frames)]
+fwd.write_pcap(path("f.in"), in_flows)
 PEER = bytes.fromhex("02deadbeef01")
 
 
@@ -28,7 +28,7 @@ def port(name):
 
 
 def by_flow(packets):
-    return [[p for p in packets if p[:12] == f[:12]] for f in flows[:64]]
+    return [[p for p in packets if p[:12] == f[:12]] for f in in_flows[:64]]
 
 
 def one_port(mode, handler, *args):
@@ -90,7 +90,7 @@ for handler in "burst", "coroutine":
     r = fwd.figures("--port", port("f"), "--handler", handler, "--carriers", 2, "--packets", COUNT,
                     "--spread", "all")
     out = fwd.read_pcap(path("f.out"))
-    tap.ok(r.rc == 0 and sorted(out) == sorted(flows) and by_flow(out) == by_flow(flows) and
+    tap.ok(r.rc == 0 and sorted(out) == sorted(in_flows) and by_flow(out) == by_flow(in_flows) and
            min(c["rx_packets"] for c in r.json["carriers"]) > COUNT // 4 and
            r.port(0)["rx_packets"] == r.port(0)["tx_packets"] == COUNT,
            f"two carriers, one queue, {handler}: spread by flow, each in order", r)
