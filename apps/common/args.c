@@ -90,6 +90,14 @@ static bool parse_choice(unsigned *to, const char *choices, const char *text)
 	}
 }
 
+const char *app_choice_name(char *buf, size_t len, const char *choices, unsigned i)
+{
+	for (; i > 0; i--)
+		choices += strcspn(choices, "|") + 1;
+	snprintf(buf, len, "%.*s", (int)strcspn(choices, "|"), choices);
+	return buf;
+}
+
 static void append(struct app_texts *texts, char *text)
 {
 	texts->items = realloc(texts->items, (texts->n + 1) * sizeof(texts->items[0]));
@@ -155,7 +163,6 @@ static void print_default(const struct app_option *o)
 {
 	const char *text = o->zero;
 	char buf[64];
-	unsigned i;
 
 	switch (o->kind) {
 	case APP_NUMBER:
@@ -170,11 +177,7 @@ static void print_default(const struct app_option *o)
 		text = *(const char **)o->to ? *(const char **)o->to : o->zero;
 		break;
 	case APP_CHOICE:
-		text = o->value;
-		for (i = *(unsigned *)o->to; i > 0; i--)
-			text += strcspn(text, "|") + 1;
-		snprintf(buf, sizeof(buf), "%.*s", (int)strcspn(text, "|"), text);
-		text = buf;
+		text = app_choice_name(buf, sizeof(buf), o->value, *(unsigned *)o->to);
 		break;
 	default:
 		break;

@@ -35,13 +35,13 @@ static void fill_options(struct app_engine *e)
 				"for them; adaptive[:US]: spin so long (50 us), then wait;\n"
 				"sleep[:US]: in steps that grow up to so long (100 us), for\n"
 				"any port"},
-		{"--steal", "SCOPE", APP_TEXT, &e->steal_text,
+		{"--steal", APP_STEAL_NAMES, APP_CHOICE, &e->steal,
 			.help = "whether idle carriers run handlers of those that have too many:\n"
 				"off, cluster (of the same last-level cache), global"},
-		{"--order", "KIND", APP_TEXT, &e->order_text,
+		{"--order", APP_ORDER_NAMES, APP_CHOICE, &e->order,
 			.help = "how stolen handlers send: flow (what is of one flow in order), "
 				"any"},
-		{"--spread", "WHAT", APP_TEXT, &e->spread_text,
+		{"--spread", APP_SPREAD_NAMES, APP_CHOICE, &e->spread,
 			.help = "where a port has too few queues, carriers that have none get "
 				"their\n"
 				"share of the flows from one that has: packets (for coroutines),\n"
@@ -81,9 +81,6 @@ void app_engine_init(struct app_engine *e, const struct app_program *program)
 		.program = program,
 		.burst = 32,
 		.poller_text = "spin",
-		.steal_text = "off",
-		.order_text = "flow",
-		.spread_text = "packets",
 		.stack_size = 24 * 1024,
 		.period = HAUL_S,
 		.out = stdout,
@@ -123,55 +120,6 @@ static int choose_poller(struct app_engine *e)
 	if (haul_poll_parse(&e->poller, e->poller_text, errbuf, sizeof(errbuf)) == 0)
 		return APP_DONE;
 	return app_args_wrong(e->program, "--%s", errbuf);
-}
-
-/* The number of text among names, which NULL ends; -1 after a line. */
-static int choose(
-	const struct app_engine *e, const char *option, const char *const *names, const char *text)
-{
-	char list[64] = "";
-	int i;
-
-	for (i = 0; names[i]; i++) {
-		if (strcmp(text, names[i]) == 0)
-			return i;
-		if (i > 0)
-			strcat(list, names[i + 1] ? ", " : " or ");
-		strcat(list, names[i]);
-	}
-	app_args_wrong(e->program, "%s %s: give %s", option, text, list);
-	return -1;
-}
-
-static int choose_sharing(struct app_engine *e)
-{
-	static const char *const scopes[] = {
-		[HAUL_STEAL_OFF] = "off",
-		[HAUL_STEAL_CLUSTER] = "cluster",
-		[HAUL_STEAL_GLOBAL] = "global",
-		NULL,
-	};
-	static const char *const orders[] = {
-		[HAUL_ORDER_FLOW] = "flow",
-		[HAUL_ORDER_ANY] = "any",
-		NULL,
-	};
-	static const char *const spreads[] = {
-		[HAUL_SPREAD_PACKETS] = "packets",
-		[HAUL_SPREAD_ALL] = "all",
-		[HAUL_SPREAD_OFF] = "off",
-		NULL,
-	};
-	int steal = choose(e, "--steal", scopes, e->steal_text);
-	int order = steal < 0 ? -1 : choose(e, "--order", orders, e->order_text);
-	int spread = order < 0 ? -1 : choose(e, "--spread", spreads, e->spread_text);
-
-	if (spread < 0)
-		return APP_USAGE;
-	e->steal = (enum haul_steal)steal;
-	e->order = (enum haul_io_order)order;
-	e->spread = (enum haul_io_spread)spread;
-	return APP_DONE;
 }
 
 static int make_plan(struct app_engine *e)
@@ -279,7 +227,7 @@ static int start_carriers(struct app_engine *e)
 		.plan = e->plan,
 		.launcher = haul_eal_launcher(),
 		.stack_size = e->stack_size,
-		.steal = e->steal,
+		.steal = (enum haul_steal)e->steal,
 	};
 	char line[128];
 	int err = haul_start(&e->rt, &opts);
@@ -305,7 +253,6 @@ int app_engine_open(struct app_engine *e)
 {
 	int (*const steps[])(struct app_engine * e) = {
 		choose_poller,
-		choose_sharing,
 		make_plan,
 		start_eal,
 		make_pool,
@@ -340,8 +287,8 @@ struct haul_io_opts app_engine_io_opts(const struct app_engine *e)
 		.burst = (uint16_t)e->burst,
 		.policy = e->poller,
 		.packet_rate = e->packet_rate,
-		.order = e->order,
-		.spread = e->spread,
+		.order = (enum haul_io_order)e->order,
+		.spread = (enum haul_io_spread)e->spread,
 	};
 }
 

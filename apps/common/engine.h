@@ -33,6 +33,11 @@
 
 #define APP_PORTS_MAX 32
 
+/* In the order of their enums. */
+#define APP_STEAL_NAMES "off|cluster|global"
+#define APP_ORDER_NAMES "flow|any"
+#define APP_SPREAD_NAMES "packets|all|off"
+
 struct app_engine {
 	/* The options, with their defaults from app_engine_init() on. */
 	struct app_texts specs;
@@ -46,9 +51,9 @@ struct app_engine {
 	uint64_t packets;
 	uint64_t period;
 	const char *poller_text;
-	const char *steal_text;
-	const char *order_text;
-	const char *spread_text;
+	unsigned steal; /* of APP_STEAL_NAMES, as enum haul_steal; and so on */
+	unsigned order;
+	unsigned spread;
 	uint64_t packet_rate;
 	bool json;
 	bool verbose;
@@ -58,9 +63,6 @@ struct app_engine {
 	/* What is up. */
 	const struct app_program *program;
 	struct haul_poll_policy poller;
-	enum haul_steal steal;
-	enum haul_io_order order;
-	enum haul_io_spread spread;
 	struct haul_plan *plan;
 	bool has_eal;
 	struct rte_mempool *pool;

@@ -10,6 +10,14 @@ static void set(json_t *object, const char *key, uint64_t n)
 	json_object_set_new(object, key, json_integer((json_int_t)n));
 }
 
+void app_report_choice(json_t *object, const char *key, const char *choices, unsigned i)
+{
+	char name[64];
+
+	json_object_set_new(
+		object, key, json_string(app_choice_name(name, sizeof(name), choices, i)));
+}
+
 static json_t *drops(const struct haul_io_stats *st)
 {
 	json_t *object = json_object();
@@ -107,9 +115,9 @@ static void set_poller(json_t *object, const struct app_engine *e)
 
 	haul_io_get_wait_stats(e->io, -1, &all);
 	json_object_set_new(object, "poller", json_string(e->poller_text));
-	json_object_set_new(object, "steal", json_string(e->steal_text));
-	json_object_set_new(object, "order", json_string(e->order_text));
-	json_object_set_new(object, "spread", json_string(e->spread_text));
+	app_report_choice(object, "steal", APP_STEAL_NAMES, e->steal);
+	app_report_choice(object, "order", APP_ORDER_NAMES, e->order);
+	app_report_choice(object, "spread", APP_SPREAD_NAMES, e->spread);
 	set_latency(object, &all);
 }
 

@@ -14,6 +14,9 @@ void app_report_totals(struct app_engine *e, FILE *out);
 /* Adds the totals to an object: seconds, ports[], carriers[]. */
 void app_report_json(struct app_engine *e, json_t *object);
 
+/* Adds the i-th of "first|second|..." to an object. */
+void app_report_choice(json_t *object, const char *key, const char *choices, unsigned i);
+
 void app_report_free(struct app_engine *e);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/engine.h"
+#include "common/report.h"
 #include "generator.h"
 #include "mode.h"
 
@@ -119,9 +120,7 @@ static int start_generators(struct app_engine *e, void *arg)
 
 static void add_mode(struct app_engine *e, json_t *object, void *arg)
 {
-	static const char *const names[] = {"io", "mac", "macswap", "rxonly", "txonly"};
-
-	json_object_set_new(object, "mode", json_string(names[mode]));
+	app_report_choice(object, "mode", FWD_MODE_NAMES, mode);
 	json_object_set_new(object, "handler", json_string(coroutine ? "coroutine" : "burst"));
 }
 
