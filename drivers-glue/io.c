@@ -87,12 +87,6 @@ static unsigned peer_of(const struct haul_io *io, unsigned port)
 	return peer < io->opts.nb_ports ? peer : port;
 }
 
-/* Whether its handlers may run elsewhere. */
-static bool steals(const struct haul_io *io, const struct haul_carrier *carrier)
-{
-	return hauli_steals(carrier) && !io->coro.pinned;
-}
-
 /* Of a carrier that has no queue of that port. */
 static struct hauli_poller *feeder_of(struct haul_io *io, struct hauli_poller *p, unsigned port)
 {
@@ -123,7 +117,6 @@ static bool set_up_port(struct haul_io *io, struct hauli_poller *p, unsigned por
 	r->source.queue = haul_carrier_id(p->carrier);
 	r->source.fd = -1;
 	r->on_packet = io->opts.on_packet;
-	r->steals = steals(io, p->carrier);
 	r->max_in_flight = io->opts.max_in_flight;
 	r->away_ns = HAUL_FOREVER;
 	if (carrier >= haul_port_queues(r->port))
@@ -153,8 +146,7 @@ static struct hauli_poller *create_poller(struct haul_io *io, struct haul_carrie
 	p->on_burst = io->opts.on_burst;
 	p->source = io->opts.source;
 	p->coro = &io->coro;
-	p->steals = steals(io, carrier);
-	p->body = hauli_handler(p->steals);
+	p->steals = hauli_steals(carrier) && !io->coro.pinned;
 	p->keeps_order = p->steals && io->opts.order == HAUL_ORDER_FLOW;
 	p->burst = io->opts.burst;
 	p->count_bytes = io->opts.count_bytes;

@@ -59,11 +59,6 @@ static void *handle_first(void *arg)
 	return handle(arg, r);
 }
 
-haul_fn *hauli_handler(bool steals)
-{
-	return steals ? handle_anywhere : handle_here;
-}
-
 bool hauli_is_handler(haul_fn *fn)
 {
 	return fn == handle_here || fn == handle_anywhere || fn == handle_first;
@@ -165,7 +160,8 @@ static inline const struct haul_coro_opts *coro_opts(const struct hauli_poller *
 static inline __attribute__((always_inline)) void start_each(struct hauli_poller *p,
 	struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n, bool woken, bool steals)
 {
-	haul_fn *body = woken ? handle_first : p->body;
+	haul_fn *usual = steals ? handle_anywhere : handle_here;
+	haul_fn *body = woken ? handle_first : usual;
 	struct haul_coro_opts copy;
 	uint16_t i;
 	int err;
@@ -178,7 +174,7 @@ static inline __attribute__((always_inline)) void start_each(struct hauli_poller
 				err == -ECANCELED ? HAUL_DROP_STOPPING : HAUL_DROP_NO_COROUTINE);
 			break;
 		}
-		body = p->body;
+		body = usual;
 	}
 	hauli_counter_add(&r->started, i);
 }

@@ -36,7 +36,6 @@ struct hauli_rxq {
 	struct haul_port *port; /* constant */
 	unsigned max_in_flight; /* constant */
 	struct hauli_counter not_started; /* the part of them that never had a handler */
-	bool steals; /* constant: handlers may be stolen, and then count below */
 	struct hauli_relay *relay; /* it feeds others; NULL: it does not. Constant, as the next */
 	struct hauli_fed *fed; /* others feed it: it is no queue of the port's; NULL: it is one */
 
@@ -70,10 +69,9 @@ struct hauli_poller {
 	haul_burst_fn *on_burst;
 	haul_source_fn *source;
 	const struct haul_coro_opts *coro;
-	haul_fn *body; /* of handlers */
 	uint16_t burst;
 	bool count_bytes;
-	bool steals; /* handlers may be stolen */
+	bool steals; /* handlers may be stolen, and then count in away_ */
 	bool keeps_order; /* of the flows whose handlers are stolen */
 	bool feeds; /* others */
 	bool waits; /* it does not only spin. Poller's carrier */
@@ -145,7 +143,7 @@ static inline uint64_t hauli_rxq_dropped(const struct hauli_rxq *r, unsigned rea
 /* Whether the caller, a handler, was stolen and runs elsewhere. */
 static inline bool hauli_rxq_is_away(const struct hauli_rxq *r)
 {
-	return hauli_unlikely(r->steals) && haul_carrier_self() != r->poller->carrier;
+	return hauli_unlikely(r->poller->steals) && haul_carrier_self() != r->poller->carrier;
 }
 
 /*
@@ -176,8 +174,7 @@ static inline struct rte_mbuf *hauli_pkt_of(struct hauli_node *node)
 /* Before the first poller: registers the field. 0 or -errno. */
 int hauli_poll_init(void);
 
-/* The body of a handler's coroutine, that may be stolen or not; and whether it is one. */
-haul_fn *hauli_handler(bool steals);
+/* Whether it is the body of a handler's coroutine. */
 bool hauli_is_handler(haul_fn *fn);
 
 /* Bodies of pollers, one for each way to handle. arg: struct hauli_poller. */
