@@ -10,14 +10,13 @@
 #include <haul-dpdk/eal.h>
 #include <haul-dpdk/pool.h>
 
+#include "eal.h"
 #include "harness.h"
 
-#define MBUFS 8192
 #define RUNS_MAX 256
 
 static struct perf_bed bed;
 static unsigned holders;
-static struct haul_plan *plan; /* for good, as EAL */
 static struct haul_io *ios[RUNS_MAX]; /* to be freed after the port is closed */
 static unsigned nb_ios;
 static char why[256];
@@ -25,35 +24,6 @@ static char why[256];
 struct perf_bed *perf_bed(void)
 {
 	return &bed;
-}
-
-static int say(int err)
-{
-	if (err)
-		fprintf(stderr, "%s\n", why);
-	return err;
-}
-
-static void must(int err)
-{
-	if (say(err))
-		exit(1);
-}
-
-static int start_eal(void)
-{
-	struct haul_eal_opts eal = {.program = "perf", .mem_mb = haul_pool_mem_mb(MBUFS)};
-	char cpu[32];
-	int err;
-
-	if (plan)
-		return 0;
-	snprintf(cpu, sizeof(cpu), "%u-%u", perf_cpu(0), perf_cpu(0));
-	err = haul_plan_create(&plan, &(struct haul_plan_opts){.cpus = cpu}, why, sizeof(why));
-	if (err)
-		return err;
-	eal.plan = plan;
-	return haul_eal_init(&eal, why, sizeof(why));
 }
 
 static int open_port(struct haul_port **port, const char *spec)
@@ -64,7 +34,7 @@ static int open_port(struct haul_port **port, const char *spec)
 	return err ? err : haul_port_start(*port, why, sizeof(why));
 }
 
-static int start_runtime(void)
+static int start_runtime(const struct haul_plan *plan)
 {
 	const struct haul_runtime_opts opts = {.plan = plan, .launcher = haul_eal_launcher()};
 	int err = haul_start(&bed.rt, &opts);
@@ -75,18 +45,19 @@ static int start_runtime(void)
 
 int perf_bed_hold(const char *spec, const char *far)
 {
+	const struct haul_plan *plan;
 	int err;
 
 	if (holders++ > 0)
 		return 0;
-	err = start_eal();
-	if (err)
-		return say(err);
-	bed.pool = haul_pool_create(MBUFS, why, sizeof(why));
+	plan = perf_eal(1);
+	if (!plan)
+		return -EINVAL;
+	bed.pool = haul_pool_create(PERF_EAL_MBUFS, why, sizeof(why));
 	err = bed.pool ? open_port(&bed.port, spec) : -ENOMEM;
 	if (!err && far)
 		err = open_port(&bed.far, far);
-	return say(err ? err : start_runtime());
+	return perf_say(err ? err : start_runtime(plan), why);
 }
 
 void perf_bed_release(void)
@@ -96,13 +67,13 @@ void perf_bed_release(void)
 	if (bed.io)
 		perf_bed_io_stop();
 	snprintf(why, sizeof(why), "the carrier does not end");
-	must(haul_stop(bed.rt, HAUL_S));
+	perf_must(haul_stop(bed.rt, HAUL_S), why);
 	/* virtio-user before vhost. */
 	if (bed.far)
 		haul_port_close(bed.far);
 	haul_port_close(bed.port);
 	while (nb_ios > 0)
-		must(haul_io_free(ios[--nb_ios], why, sizeof(why)));
+		perf_must(haul_io_free(ios[--nb_ios], why, sizeof(why)), why);
 	rte_mempool_free(bed.pool);
 	bed = (struct perf_bed){0};
 }
@@ -115,14 +86,14 @@ void perf_bed_io_start(const struct haul_io_opts *opts)
 	all.nb_ports = 1;
 	all.pool = bed.pool;
 	snprintf(why, sizeof(why), "more than %u runs", RUNS_MAX);
-	must(nb_ios == RUNS_MAX ? -EINVAL : 0);
-	must(haul_io_start(&ios[nb_ios], bed.rt, &all, why, sizeof(why)));
+	perf_must(nb_ios == RUNS_MAX ? -EINVAL : 0, why);
+	perf_must(haul_io_start(&ios[nb_ios], bed.rt, &all, why, sizeof(why)), why);
 	bed.io = ios[nb_ios++];
 }
 
 void perf_bed_io_stop(void)
 {
-	must(haul_io_stop(bed.io, HAUL_S, why, sizeof(why)));
+	perf_must(haul_io_stop(bed.io, HAUL_S, why, sizeof(why)), why);
 	bed.io = NULL;
 }
 
@@ -130,7 +101,7 @@ void perf_bed_io_policy(enum haul_poll_how how)
 {
 	const struct haul_poll_policy policy = {.how = how};
 
-	must(haul_io_set_policy(bed.io, 0, -1, &policy, why, sizeof(why)));
+	perf_must(haul_io_set_policy(bed.io, 0, -1, &policy, why, sizeof(why)), why);
 }
 
 int perf_bed_pin_to_second(void)

@@ -20,11 +20,11 @@
 #include <haul-dpdk/pool.h>
 #include <haul/haul.h>
 
+#include "eal.h"
 #include "harness.h"
 #include "skew-wire.h"
 
 #define CARRIERS 2
-#define MBUFS 8192
 #define CIRCLING 256 /* packets, where they are not paced */
 #define PACED 4096 /* at most */
 #define RAMP_NS (20 * HAUL_MS)
@@ -59,26 +59,13 @@ static struct how {
 
 static const struct load *load;
 static unsigned holders; /* sides that are set up */
-static struct haul_plan *plan; /* for good, as EAL */
+static struct haul_plan *plan;
 static struct rte_mempool *pool;
 static struct haul_runtime *rt;
 static struct haul_io *io;
 static pid_t threads[CARRIERS];
 static unsigned disturbed; /* runs of this case that were taken all the same */
 static char why[256];
-
-static int say(int err)
-{
-	if (err)
-		fprintf(stderr, "%s\n", why);
-	return err;
-}
-
-static void must(int err)
-{
-	if (say(err))
-		exit(1);
-}
 
 static void handle(struct haul_rx *rx, struct rte_mbuf *pkt)
 {
@@ -90,26 +77,9 @@ static void handle(struct haul_rx *rx, struct rte_mbuf *pkt)
 		haul_drop(rx, &pkt, 1, HAUL_DROP_STOPPING);
 }
 
-static int start_eal(void)
-{
-	struct haul_eal_opts eal = {.program = "perf", .mem_mb = haul_pool_mem_mb(MBUFS)};
-	char cpus[32];
-	int err;
-
-	if (plan)
-		return 0;
-	snprintf(cpus, sizeof(cpus), "%u,%u", perf_cpu(0), perf_cpu(1));
-	err = haul_plan_create(&plan, &(struct haul_plan_opts){.cpus = cpus}, why, sizeof(why));
-	if (err)
-		return err;
-	eal.plan = plan;
-	return haul_eal_init(&eal, why, sizeof(why));
-}
-
 static int hold(const struct load *l)
 {
 	struct skew_wire wire = {.queues = l->queues, .share = l->share, .packets = CIRCLING};
-	int err;
 
 	if (holders++ > 0)
 		return 0;
@@ -118,18 +88,18 @@ static int hold(const struct load *l)
 		wire.packets = PACED;
 		wire.gap_ns = (uint64_t)l->ns * 100 / l->percent / CARRIERS;
 	}
-	err = start_eal();
-	if (err)
-		return err;
-	pool = haul_pool_create(MBUFS, why, sizeof(why));
-	return pool ? skew_wire_open(&wire, pool, why, sizeof(why)) : -ENOMEM;
+	plan = perf_eal(CARRIERS);
+	if (!plan)
+		return -EINVAL;
+	pool = haul_pool_create(PERF_EAL_MBUFS, why, sizeof(why));
+	return perf_say(pool ? skew_wire_open(&wire, pool, why, sizeof(why)) : -ENOMEM, why);
 }
 
 static int set_up(struct how *how, uint64_t param)
 {
 	memset(&how->sum, 0, sizeof(how->sum));
 	how->stolen = how->ns = 0;
-	return say(hold(&loads[param]));
+	return hold(&loads[param]);
 }
 
 static void release(void)
@@ -163,22 +133,24 @@ static void start(const struct how *how)
 	int err = haul_start(&rt, &rt_opts);
 
 	snprintf(why, sizeof(why), "haul_start: %s", strerror(-err));
-	must(err);
+	perf_must(err, why);
 	for (unsigned i = 0; i < CARRIERS; i++) {
-		must(haul_spawn_on(haul_carrier(rt, i), &co, find_thread, &threads[i], &pinned));
-		must(haul_join(co, NULL));
+		perf_must(
+			haul_spawn_on(haul_carrier(rt, i), &co, find_thread, &threads[i], &pinned),
+			why);
+		perf_must(haul_join(co, NULL), why);
 	}
 	skew_wire_fill();
-	must(haul_io_start(&io, rt, &opts, why, sizeof(why)));
+	perf_must(haul_io_start(&io, rt, &opts, why, sizeof(why)), why);
 }
 
 static void stop(void)
 {
-	must(haul_io_stop(io, 10 * HAUL_S, why, sizeof(why)));
+	perf_must(haul_io_stop(io, 10 * HAUL_S, why, sizeof(why)), why);
 	snprintf(why, sizeof(why), "the carriers do not end");
-	must(haul_stop(rt, 10 * HAUL_S));
+	perf_must(haul_stop(rt, 10 * HAUL_S), why);
 	skew_wire_drain();
-	must(haul_io_free(io, why, sizeof(why)));
+	perf_must(haul_io_free(io, why, sizeof(why)), why);
 }
 
 /* What a moment knows: all of it counts up. */

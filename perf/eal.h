@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* EAL for benchmarks that receive packets. The harness's thread is its main lcore. */
+#ifndef PERF_EAL_H
+#define PERF_EAL_H
+
+#include <haul/topo.h>
+
+#define PERF_EAL_MBUFS 8192 /* memory for so many */
+
+/* Prints why if err says that something failed; returns err. The second one ends the process. */
+int perf_say(int err, const char *why);
+void perf_must(int err, const char *why);
+
+/* Starts EAL, for good, unless it has: one carrier on each of the case's first CPUs, so many. Their
+ * plan, or NULL after a line. */
+struct haul_plan *perf_eal(unsigned carriers);
+
+#endif
