@@ -33,48 +33,73 @@ static const void *take(struct rest *rest, size_t n)
 	return taken;
 }
 
-static uint32_t hash_pair(const void *a, const void *b, size_t n, uint32_t seed)
+static uint32_t load32(const void *from)
 {
-	bool swapped = memcmp(a, b, n) > 0;
-	uint32_t words[8] = {0};
+	uint32_t n;
 
-	memcpy(words, swapped ? b : a, n);
-	memcpy((char *)words + n, swapped ? a : b, n);
-	return rte_jhash_32b(words, (uint32_t)(2 * n + 3) / 4, seed);
+	memcpy(&n, from, sizeof(n));
+	return n;
 }
 
-/* Of protocols that begin with them; rest is what they should begin. */
-static uint32_t hash_ports(uint8_t proto, struct rest rest, uint32_t seed)
+/* A number for the ports of what begins in rest; 0 where there are none. */
+static uint32_t ports_of(uint8_t proto, struct rest rest)
 {
-	const uint8_t *ports = NULL;
+	const uint8_t *at = NULL;
+	uint32_t ports, swapped;
 
 	if (proto == IPPROTO_TCP || proto == IPPROTO_UDP || proto == IPPROTO_SCTP)
-		ports = take(&rest, 4);
-	return ports ? hash_pair(ports, ports + 2, 2, seed ^ proto) : seed;
+		at = take(&rest, sizeof(ports));
+	if (!at)
+		return 0;
+	ports = load32(at);
+	swapped = ports << 16 | ports >> 16;
+	return RTE_MIN(ports, swapped);
 }
 
-static uint32_t hash_ip4(struct rest rest, uint32_t seed)
+static uint32_t hash_ip4(struct rest rest)
 {
 	const struct rte_ipv4_hdr *ip = take(&rest, sizeof(*ip));
+	uint32_t ports = 0;
 
 	if (!ip)
-		return seed;
-	seed = hash_pair(&ip->src_addr, &ip->dst_addr, 4, seed);
+		return 0;
 	/* Of a fragmented packet only the first part has ports, and it stays with the others. */
-	if ((ip->fragment_offset & RTE_BE16(FRAGMENT)) != 0 || rte_ipv4_hdr_len(ip) < sizeof(*ip) ||
-		!take(&rest, rte_ipv4_hdr_len(ip) - sizeof(*ip)))
-		return seed;
-	return hash_ports(ip->next_proto_id, rest, seed);
+	if ((ip->fragment_offset & RTE_BE16(FRAGMENT)) == 0 &&
+		rte_ipv4_hdr_len(ip) >= sizeof(*ip) &&
+		take(&rest, rte_ipv4_hdr_len(ip) - sizeof(*ip)))
+		ports = ports_of(ip->next_proto_id, rest);
+	return rte_jhash_3words(RTE_MIN(ip->src_addr, ip->dst_addr),
+		RTE_MAX(ip->src_addr, ip->dst_addr), ports, ip->next_proto_id);
 }
 
-static uint32_t hash_ip6(struct rest rest, uint32_t seed)
+static uint32_t hash_ip6(struct rest rest)
 {
 	const struct rte_ipv6_hdr *ip = take(&rest, sizeof(*ip));
+	uint64_t src[2], dst[2];
+	uint32_t words[9];
+	bool swapped;
 
 	if (!ip)
-		return seed;
-	seed = hash_pair(ip->src_addr, ip->dst_addr, 16, seed);
-	return hash_ports(ip->proto, rest, seed);
+		return 0;
+	memcpy(src, ip->src_addr, sizeof(src));
+	memcpy(dst, ip->dst_addr, sizeof(dst));
+	swapped = src[1] != dst[1] ? src[1] > dst[1] : src[0] > dst[0];
+	memcpy(words, swapped ? dst : src, sizeof(src));
+	memcpy(words + 4, swapped ? src : dst, sizeof(dst));
+	words[8] = ports_of(ip->proto, rest);
+	return rte_jhash_32b(words, RTE_DIM(words), ip->proto);
+}
+
+static uint32_t hash_ether(const uint8_t *macs, uint16_t type)
+{
+	uint64_t src = 0, dst = 0, first, second;
+
+	memcpy(&dst, macs, RTE_ETHER_ADDR_LEN);
+	memcpy(&src, macs + RTE_ETHER_ADDR_LEN, RTE_ETHER_ADDR_LEN);
+	first = RTE_MIN(src, dst);
+	second = RTE_MAX(src, dst);
+	return rte_jhash_3words((uint32_t)first, (uint32_t)second,
+		(uint32_t)(first >> 32 << 16 ^ second >> 32), type);
 }
 
 uint32_t haul_net_flow(const struct rte_mbuf *mbuf)
@@ -98,8 +123,8 @@ uint32_t haul_net_flow(const struct rte_mbuf *mbuf)
 		memcpy(&type, tag + 2, sizeof(type)); /* behind the tag's own two bytes */
 	}
 	if (type == RTE_BE16(RTE_ETHER_TYPE_IPV4))
-		return hash_ip4(rest, type);
+		return hash_ip4(rest);
 	if (type == RTE_BE16(RTE_ETHER_TYPE_IPV6))
-		return hash_ip6(rest, type);
-	return hash_pair(macs, macs + RTE_ETHER_ADDR_LEN, RTE_ETHER_ADDR_LEN, type);
+		return hash_ip6(rest);
+	return hash_ether(macs, type);
 }
