@@ -24,7 +24,6 @@
 #include "sched/steal.h"
 
 #define CHAIN_MAX 32 /* slices between two looks at the clock and the inbox */
-#define BUDGET_MAX 255u /* slices of a round that has a poller */
 #define DEFAULT_ROUND_NS (50 * HAUL_US)
 #define DEFAULT_POLL_INTERVAL_NS (20 * HAUL_US)
 
@@ -90,26 +89,10 @@ static unsigned min(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
-/* Adapts the count budget to what slices have lately cost. */
-static void learn_slice_length(struct haul_carrier *c, uint64_t ticks)
-{
-	uint64_t fits;
-
-	/* An outlier upwards counts at once, downwards one eighth. */
-	if (ticks > c->slice_ticks)
-		c->slice_ticks = ticks;
-	else
-		c->slice_ticks -= (c->slice_ticks - ticks) / 8;
-	fits = c->poll_ticks / (c->slice_ticks + 1);
-	c->count_budget = min(c->count_budget * 2, fits < BUDGET_MAX ? (unsigned)fits : BUDGET_MAX);
-	if (c->count_budget == 0)
-		c->count_budget = 1;
-}
-
 /* Runs what is ready until a budget is spent, at least one if any is. False: nothing is ready. */
 PART bool run_ready(struct haul_carrier *c, bool steals)
 {
-	unsigned budget = c->poller ? c->count_budget : UINT32_MAX;
+	unsigned budget = c->poller ? c->lately.budget : UINT32_MAX;
 	uint64_t start, spent = 0;
 	unsigned ran = 0;
 
@@ -128,7 +111,7 @@ PART bool run_ready(struct haul_carrier *c, bool steals)
 	if (steals &&
 		hauli_unlikely(ran == 0)) /* thieves had them, but there may be others by now */
 		return !hauli_runq_is_empty(&c->runq);
-	learn_slice_length(c, spent / ran);
+	hauli_slices_learn(&c->lately, spent / ran, c->poll_ticks);
 	return true;
 }
 
@@ -255,7 +238,7 @@ int hauli_carrier_init(struct haul_carrier *c, struct haul_runtime *rt, unsigned
 		.rt = rt,
 		.id = id,
 		.place = *place,
-		.count_budget = 1,
+		.lately.budget = 1,
 		.spawns = HAULI_PLAINLY,
 		.round_ticks =
 			hauli_ticks_from_ns(opts->round_ns ? opts->round_ns : DEFAULT_ROUND_NS),

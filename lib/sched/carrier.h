@@ -14,6 +14,7 @@
 #include "sched/order.h"
 #include "sched/policy.h"
 #include "sched/runq.h"
+#include "sched/slices.h"
 
 /* How a stopping carrier stands. */
 enum hauli_carrier_phase {
@@ -34,7 +35,6 @@ struct haul_carrier {
 	/* The switch's line: owner. */
 	HAULI_LINE struct haul_coro *current; /* NULL: the loop */
 	struct haul_coro *left; /* switched out, to be published by who runs now; or NULL */
-	unsigned count_budget; /* slices per round while there is a poller */
 	struct haul_coro *poller;
 	struct hauli_timers timers;
 	enum hauli_carrier_phase phase;
@@ -48,7 +48,7 @@ struct haul_carrier {
 
 	/* Owner. */
 	HAULI_LINE struct hauli_stack_cache stacks;
-	uint64_t slice_ticks; /* running average */
+	struct hauli_slices lately;
 
 	/* Statistics: owner, read anywhere. */
 	HAULI_LINE struct hauli_counter rounds, slices, spawned, ended, messages, parks;

@@ -32,6 +32,7 @@ static struct hauli_rules rules_of(
 		r.worth = opts->steal_worth_ns;
 	r.worth = hauli_ticks_from_ns(r.worth);
 	r.least = hauli_ticks_from_ns(r.least);
+	r.home = hauli_ticks_from_ns(r.home);
 	r.apart = hauli_ticks_from_ns(r.apart);
 	r.hog = hauli_ticks_from_ns(r.hog);
 	r.nap = hauli_ticks_from_ns(r.nap);

@@ -47,6 +47,7 @@ struct hauli_rules hauli_policy_defaults(unsigned carriers, unsigned groups)
 		.pull_every = 16,
 		.worth = 10 * US + apart,
 		.least = US / 2,
+		.home = 3 * US / 2,
 		.apart = apart,
 		.hog = 100 * US,
 		.nap = 50 * US,
@@ -113,17 +114,25 @@ static bool is_hogged(const struct hauli_policy *p, const struct hauli_sight *s,
 	return s->began != 0 && (int64_t)(now - s->began) >= (int64_t)p->rules.hog;
 }
 
-/* What it would take the member to run what it has; ticks. A hog counts for ever. */
+/* What a slice saves the member when it runs elsewhere; ticks. */
+static uint64_t saved(const struct hauli_policy *p, const struct hauli_sight *s)
+{
+	uint64_t home = s->ordered ? p->rules.home : 0;
+
+	return s->average > home ? s->average - home : 0;
+}
+
+/* What the member saves when others run all that it has; ticks. A hog counts for ever. */
 static uint64_t burden(const struct hauli_policy *p, const struct hauli_sight *s, uint64_t now)
 {
-	return is_hogged(p, s, now) ? UINT64_MAX : s->depth * s->average;
+	return is_hogged(p, s, now) ? UINT64_MAX : s->depth * saved(p, s);
 }
 
 static bool is_worth_it(const struct hauli_policy *p, const struct hauli_sight *s, uint64_t now)
 {
 	if (!is_surplus(s) || is_hogged(p, s, now))
 		return is_surplus(s);
-	return s->depth >= p->rules.depth && s->average >= p->rules.least &&
+	return s->depth >= p->rules.depth && saved(p, s) >= p->rules.least &&
 		burden(p, s, now) >= p->rules.worth;
 }
 

@@ -21,6 +21,7 @@ struct hauli_sight {
 	uint32_t depth; /* of its ring */
 	bool fresh; /* thieves have not looked through the ring as it is */
 	bool mail; /* something waits that the member has not looked at */
+	bool ordered; /* what is stolen may have to go home amid its slice, to keep its order */
 	uint64_t began; /* when the chain that runs there began; 0: none runs */
 	uint64_t average; /* of its slices */
 };
@@ -32,6 +33,7 @@ struct hauli_rules {
 	unsigned pull_every; /* idle cycles of who does not sleep */
 	uint64_t worth; /* less work than that is done before a thief has it; ticks */
 	uint64_t least; /* shorter slices cost more away from home than they take; ticks */
+	uint64_t home; /* it takes so much of a slice to go home amid it; ticks */
 	uint64_t apart; /* from one theft of the group to the next; ticks */
 	uint64_t hog; /* a chain that runs for so long has a hog in it; ticks */
 	uint64_t nap; /* the first one; ticks */

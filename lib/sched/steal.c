@@ -29,22 +29,6 @@ static struct haul_carrier *carrier_of(struct hauli_thief *t)
 	return (struct haul_carrier *)((char *)t - offsetof(struct haul_carrier, thief));
 }
 
-#define HOME_NS 1500
-
-/*
- * What its slices take beyond what it costs to go home, if some do in order to send, as handlers of
- * packets whose flows keep their order. Short ones are done sooner at home.
- */
-static uint64_t average_of(const struct haul_carrier *v)
-{
-	uint64_t average = hauli_stamp_get(&v->slice_average), home;
-
-	if (hauli_count_get(&v->orders.taken) == 0)
-		return average;
-	home = hauli_ticks_from_ns(HOME_NS);
-	return average > home ? average - home : 0;
-}
-
 static void look(const struct hauli_policy *p, unsigned seat, struct hauli_sight *s)
 {
 	const struct haul_carrier *v = member(p, seat);
@@ -54,7 +38,8 @@ static void look(const struct hauli_policy *p, unsigned seat, struct hauli_sight
 	s->fresh = hauli_ring_is_fresh(&v->runq.ring);
 	s->mail = hauli_mark_get(&v->stash.stealable) ||
 		hauli_inbox_has_other(&v->inbox, &v->stash.msg.node);
-	s->average = average_of(v);
+	s->ordered = hauli_count_get(&v->orders.taken) > 0;
+	s->average = hauli_stamp_get(&v->slice_average);
 }
 
 static bool may_steal(const void *item)
@@ -155,7 +140,7 @@ void hauli_steal_got_up(struct haul_carrier *c)
 void hauli_steal_chain_begins(struct haul_carrier *c, uint64_t now)
 {
 	hauli_stamp_set(&c->chain_began, now);
-	hauli_stamp_set(&c->slice_average, c->slice_ticks);
+	hauli_stamp_set(&c->slice_average, c->lately.average);
 	if (c->thief.search)
 		hauli_policy_end(&c->thief); /* no longer idle */
 	c->wakes = HAULI_AND_TELL;

@@ -7,7 +7,6 @@
 #include "sim.h"
 
 #define CHAIN_MAX 32
-#define BUDGET_MAX 255
 #define ROUND 50000
 #define POLL_INTERVAL 20000
 #define BURST 32 /* of a poll, and of a source */
@@ -15,7 +14,7 @@
 void sim_carrier_init(struct sim_carrier *c, struct sim_world *w, unsigned id, unsigned cluster)
 {
 	*c = (struct sim_carrier){.w = w, .id = id, .cluster = cluster, .search = -1};
-	c->budget = w->o->arrive == SIM_POLL ? 1 : UINT32_MAX;
+	c->lately.budget = 1;
 	c->state = SIM_LOOPS;
 	sim_queue_init(&c->ring);
 	sim_queue_init(&c->nic);
@@ -165,15 +164,20 @@ static void end_slice(struct sim_carrier *c)
 		sim_task_end(c->w, t, c->w->now);
 }
 
+static unsigned budget(const struct sim_carrier *c)
+{
+	return c->w->o->arrive == SIM_POLL ? c->lately.budget : UINT32_MAX;
+}
+
 static void begin_chain(struct sim_carrier *c)
 {
-	unsigned left = c->budget - c->ran;
+	unsigned left = budget(c) - c->ran;
 
 	wait_for_thief(c);
 	c->closed = false;
 	c->chain = left < CHAIN_MAX ? left : CHAIN_MAX;
 	c->chain_began = now(c) + 1; /* 0 means none */
-	c->slice_average = c->slice_ticks;
+	c->slice_average = c->lately.average;
 	if (!c->group)
 		return;
 	if (c->thief.search)
@@ -190,24 +194,6 @@ static bool next_in_chain(struct sim_carrier *c)
 	if (t)
 		start_slice(c, t);
 	return t != NULL;
-}
-
-static void learn_slice_length(struct sim_carrier *c, uint64_t ns)
-{
-	uint64_t fits;
-
-	if (ns > c->slice_ticks)
-		c->slice_ticks = ns;
-	else
-		c->slice_ticks -= (c->slice_ticks - ns) / 8;
-	if (c->w->o->arrive != SIM_POLL)
-		return;
-	fits = POLL_INTERVAL / (c->slice_ticks + 1);
-	c->budget = c->budget * 2 < fits ? c->budget * 2 : (unsigned)fits;
-	if (c->budget > BUDGET_MAX)
-		c->budget = BUDGET_MAX;
-	if (c->budget == 0)
-		c->budget = 1;
 }
 
 static bool poll(struct sim_carrier *c)
@@ -301,12 +287,12 @@ static void end_chain(struct sim_carrier *c)
 	c->chain_began = 0;
 	receive(c);
 	spent = now(c) - c->round_began;
-	if (c->ring.length > 0 && c->ran < c->budget && spent < ROUND) {
+	if (c->ring.length > 0 && c->ran < budget(c) && spent < ROUND) {
 		begin_chain(c);
 		next_in_chain(c);
 		return;
 	}
-	learn_slice_length(c, spent / c->ran);
+	hauli_slices_learn(&c->lately, spent / c->ran, POLL_INTERVAL);
 	end_round(c, true);
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/random.h"
 #include "sched/policy.h"
+#include "sched/slices.h"
 
 #define SIM_NEVER UINT64_MAX
 #define SIM_CARRIERS_MAX HAULI_HELP_MEMBERS
@@ -131,8 +132,9 @@ struct sim_carrier {
 	bool closed; /* a thief has ended the chain */
 
 	struct sim_task *current;
-	unsigned chain, ran, budget; /* slices */
-	uint64_t round_began, chain_began, slice_ticks, slice_average;
+	unsigned chain, ran; /* slices */
+	struct hauli_slices lately;
+	uint64_t round_began, chain_began, slice_average;
 
 	struct sim_group *group; /* NULL: stealing is off */
 	struct hauli_thief thief;

@@ -84,7 +84,8 @@ static void sleeps(unsigned seat)
 /* So many wait behind one that runs since then; each takes so long. */
 static void waits(unsigned seat, unsigned depth, uint64_t average, uint64_t began)
 {
-	w.seen[seat] = (struct hauli_sight){depth, true, false, began, average};
+	w.seen[seat] = (struct hauli_sight){
+		.depth = depth, .fresh = true, .began = began, .average = average};
 }
 
 START_TEST(the_nearest_victim_comes_first)
@@ -176,9 +177,33 @@ START_TEST(what_is_worth_a_theft)
 
 	set_up(0);
 	w.policy.rules.depth = x->depth_rule;
-	w.seen[1] = (struct hauli_sight){x->depth, x->fresh, x->mail, x->began, x->average};
+	w.seen[1] = (struct hauli_sight){.depth = x->depth,
+		.fresh = x->fresh,
+		.mail = x->mail,
+		.began = x->began,
+		.average = x->average};
 	ck_assert_int_eq(hauli_policy_idle(&w.thief, 20000), x->took > 0);
 	ck_assert_uint_eq(w.took, x->took);
+	hauli_policy_fini(&w.policy);
+}
+END_TEST
+
+/* So much of each slice is spent on its way home. */
+START_TEST(what_goes_home_in_order_is_worth_less)
+{
+	set_up(0);
+	w.policy.rules.home = 300;
+	waits(1, 4, 549, 2000);
+	w.seen[1].ordered = true;
+	ck_assert(!hauli_policy_idle(&w.thief, 2000)); /* 4 * 249 */
+	w.seen[1].ordered = false;
+	ck_assert(hauli_policy_idle(&w.thief, 2000));
+	waits(1, 4, 550, 2000);
+	w.seen[1].ordered = true;
+	ck_assert(hauli_policy_idle(&w.thief, 2000));
+	waits(1, 200, 309, 2000);
+	w.seen[1].ordered = true;
+	ck_assert(!hauli_policy_idle(&w.thief, 2000)); /* each too short */
 	hauli_policy_fini(&w.policy);
 }
 END_TEST
@@ -291,7 +316,8 @@ END_TEST
 
 SUITE_MAIN("policy", {the_nearest_victim_comes_first, 1}, {the_nearest_in_need_comes_first, 1},
 	{the_nearest_sleeper_is_woken, 1}, {a_search_is_handed_on_to_who_is_near_the_need, 1},
-	{what_is_worth_a_theft, sizeof(worths) / sizeof(worths[0])}, {thefts_are_kept_apart, 1},
+	{what_is_worth_a_theft, sizeof(worths) / sizeof(worths[0])},
+	{what_goes_home_in_order_is_worth_less, 1}, {thefts_are_kept_apart, 1},
 	{with_many_carriers_thefts_are_rarer, 1}, {a_search_ends, 1},
 	{who_naps_is_sent_no_search, 1}, {a_search_waits_for_a_hog, 1},
 	{who_lies_down_looks_once_more, 1})

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How long slices have lately been, and how many of them a round may have. Also for perf/sim. */
+#ifndef HAULI_SCHED_SLICES_H
+#define HAULI_SCHED_SLICES_H
+
+#include <stdint.h>
+
+#define HAULI_BUDGET_MAX 255u
+
+struct hauli_slices {
+	uint64_t average; /* ticks */
+	unsigned budget; /* slices of a round that has a poller; 1 at first */
+};
+
+/* After some that took so long in the mean; packets are to be looked for that often. In ticks. */
+static inline void hauli_slices_learn(struct hauli_slices *s, uint64_t ticks, uint64_t interval)
+{
+	uint64_t fits;
+
+	/* An outlier upwards counts at once, downwards one eighth. */
+	if (ticks > s->average)
+		s->average = ticks;
+	else
+		s->average -= (s->average - ticks) / 8;
+	fits = interval / (s->average + 1);
+	s->budget *= 2;
+	if (s->budget > HAULI_BUDGET_MAX)
+		s->budget = HAULI_BUDGET_MAX;
+	if (s->budget > fits)
+		s->budget = (unsigned)fits;
+	if (s->budget == 0)
+		s->budget = 1;
+}
+
+#endif
