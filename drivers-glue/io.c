@@ -117,6 +117,7 @@ static bool set_up_port(struct haul_io *io, struct hauli_poller *p, unsigned por
 	r->source.queue = haul_carrier_id(p->carrier);
 	r->source.fd = -1;
 	r->on_packet = io->opts.on_packet;
+	r->robbed = hauli_steals(p->carrier) && !io->coro.pinned ? p->carrier : NULL;
 	r->max_in_flight = io->opts.max_in_flight;
 	r->away_ns = HAUL_FOREVER;
 	if (carrier >= haul_port_queues(r->port))
@@ -146,8 +147,6 @@ static struct hauli_poller *create_poller(struct haul_io *io, struct haul_carrie
 	p->on_burst = io->opts.on_burst;
 	p->source = io->opts.source;
 	p->coro = &io->coro;
-	p->steals = hauli_steals(carrier) && !io->coro.pinned;
-	p->keeps_order = p->steals && io->opts.order == HAUL_ORDER_FLOW;
 	p->burst = io->opts.burst;
 	p->count_bytes = io->opts.count_bytes;
 	p->pool = io->opts.pool;
@@ -245,6 +244,7 @@ static int create(struct haul_io **out, struct haul_runtime *rt, const struct ha
 		io->coro = *opts->coro;
 	if (!io->coro.name)
 		io->coro.name = "packet";
+	io->coro.order = io->opts.order == HAUL_ORDER_FLOW ? HAULI_ORDER_ASK : 0;
 	io->ports = calloc(opts->nb_ports, sizeof(io->ports[0]));
 	if (!io->ports)
 		goto fail;

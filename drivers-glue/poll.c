@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "poll.h"
+#include "sched/carrier.h"
 
 /* A coroutine gets one pointer. It is the packet, which carries its queue: nothing to allocate. A
  * private area in place of the field would be a third line. */
@@ -46,7 +47,10 @@ static void *handle(struct rte_mbuf *pkt, struct hauli_rxq *r)
 
 static void *handle_anywhere(void *arg)
 {
-	return handle(arg, *hauli_pkt_rx(arg));
+	struct hauli_rxq *r = *hauli_pkt_rx(arg);
+
+	hauli_order_begins(r->robbed);
+	return handle(arg, r);
 }
 
 /* The first one after a wait. */
@@ -56,7 +60,7 @@ static void *handle_first(void *arg)
 
 	if (!hauli_rxq_is_away(r))
 		hauli_idle_handles(r->poller);
-	return handle(arg, r);
+	return r->robbed ? handle_anywhere(arg) : handle_here(arg);
 }
 
 bool hauli_is_handler(haul_fn *fn)
@@ -64,10 +68,16 @@ bool hauli_is_handler(haul_fn *fn)
 	return fn == handle_here || fn == handle_anywhere || fn == handle_first;
 }
 
+static uint8_t order_of(const void *pkt)
+{
+	return (uint8_t)(1 + haul_net_flow(pkt) % HAUL_ORDERS);
+}
+
 static void begin(struct hauli_poller *p)
 {
 	struct hauli_rxq *r;
 
+	hauli_order_ask_by(p->carrier, order_of);
 	for (r = p->rxqs; r < p->rxqs_end; r++)
 		if (!r->fed)
 			haul_port_queue_adopt(r->port, haul_carrier_id(p->carrier));
@@ -145,30 +155,18 @@ void *hauli_poll_bursts(void *arg)
 	return poll(arg, cycle_bursts);
 }
 
-/* How to spawn the handler of that packet: with the order of its flow, in copy. */
-static inline const struct haul_coro_opts *coro_opts(const struct hauli_poller *p,
-	const struct rte_mbuf *pkt, struct haul_coro_opts *copy, bool steals)
-{
-	if (!steals || !p->keeps_order)
-		return p->coro;
-	*copy = *p->coro;
-	copy->order = (uint8_t)(1 + haul_net_flow(pkt) % HAUL_ORDERS);
-	return copy;
-}
-
 /* Starts a handler for each packet, in order. */
 static inline __attribute__((always_inline)) void start_each(struct hauli_poller *p,
 	struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n, bool woken, bool steals)
 {
 	haul_fn *usual = steals ? handle_anywhere : handle_here;
 	haul_fn *body = woken ? handle_first : usual;
-	struct haul_coro_opts copy;
 	uint16_t i;
 	int err;
 
 	for (i = 0; i < n; i++) {
 		*hauli_pkt_rx(pkts[i]) = r;
-		err = haul_spawn(NULL, body, pkts[i], coro_opts(p, pkts[i], &copy, steals));
+		err = haul_spawn(NULL, body, pkts[i], p->coro);
 		if (hauli_unlikely(err)) {
 			hauli_drop_unhandled(r, pkts + i, n - i,
 				err == -ECANCELED ? HAUL_DROP_STOPPING : HAUL_DROP_NO_COROUTINE);
@@ -243,7 +241,7 @@ void *hauli_poll_packets(void *arg)
 {
 	struct hauli_poller *p = arg;
 
-	return p->steals ? poll_stealable(p) : poll(p, cycle_packets);
+	return p->rxqs->robbed ? poll_stealable(p) : poll(p, cycle_packets);
 }
 
 static inline __attribute__((always_inline)) bool cycle_source(struct hauli_poller *p, bool woken)

@@ -32,6 +32,7 @@ struct hauli_rxq {
 	struct hauli_counter started; /* handlers. Poller */
 	struct hauli_counter ended; /* handlers. Themselves */
 	haul_packet_fn *on_packet;
+	struct haul_carrier *robbed; /* the poller's, if handlers are stolen; else NULL. Constant */
 	struct hauli_counter dropped[HAUL_DROP_REASONS]; /* handlers and poller */
 	struct haul_port *port; /* constant */
 	unsigned max_in_flight; /* constant */
@@ -71,8 +72,6 @@ struct hauli_poller {
 	const struct haul_coro_opts *coro;
 	uint16_t burst;
 	bool count_bytes;
-	bool steals; /* handlers may be stolen, and then count in away_ */
-	bool keeps_order; /* of the flows whose handlers are stolen */
 	bool feeds; /* others */
 	bool waits; /* it does not only spin. Poller's carrier */
 
@@ -143,7 +142,7 @@ static inline uint64_t hauli_rxq_dropped(const struct hauli_rxq *r, unsigned rea
 /* Whether the caller, a handler, was stolen and runs elsewhere. */
 static inline bool hauli_rxq_is_away(const struct hauli_rxq *r)
 {
-	return hauli_unlikely(r->poller->steals) && haul_carrier_self() != r->poller->carrier;
+	return r->robbed && hauli_unlikely(r->robbed != haul_carrier_self());
 }
 
 /*

@@ -18,6 +18,7 @@
 #ifndef HAULI_CORO_SWITCH_H
 #define HAULI_CORO_SWITCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,6 +50,12 @@ static inline void hauli_ctx_prepare(struct hauli_ctx *ctx, void *hi, void (*ent
 	sp[0] = (void *)entry;
 	*ctx = (struct hauli_ctx){
 		.sp = sp, .fp = NULL, .pc = (void *)hauli_coro_start, .base = NULL};
+}
+
+/* Whether nobody has switched to it since, if nobody does just now. */
+static inline bool hauli_ctx_is_fresh(const struct hauli_ctx *ctx)
+{
+	return ctx->pc == (void *)hauli_coro_start;
 }
 
 #endif

@@ -210,12 +210,21 @@ static __attribute__((noinline)) int send_with_care(struct haul_txq *txq, struct
 	return err;
 }
 
+/* The same for most: it is at home, and nobody that belongs there is away. */
+static inline bool try_send_from_home(struct haul_txq *txq, struct rte_mbuf *pkt)
+{
+	const struct haul_carrier *c = hauli_self();
+
+	return hauli_likely(c == txq->carrier && !hauli_orders_matter(c)) &&
+		hauli_likely(try_send(txq, pkt) == 0);
+}
+
 int haul_send(struct haul_txq *txq, struct rte_mbuf *pkt)
 {
 	if (hauli_likely(try_send_plainly(txq, pkt)))
 		return 0;
 	if (txq->steals)
-		return send_with_care(txq, pkt);
+		return try_send_from_home(txq, pkt) ? 0 : send_with_care(txq, pkt);
 	if (hauli_likely(try_send(txq, pkt) == 0))
 		return 0;
 	return wait_for_room(txq, pkt);

@@ -121,10 +121,25 @@ void hauli_coro_left_apart(struct haul_carrier *c, struct haul_coro *co);
 /* Owner. Waits until nobody is about to make a wake-up call: what they use may go away after it. */
 void hauli_carrier_settle(struct haul_carrier *c);
 
+/* Whether any that are at home there and have an order are away. For the owner none are if not. */
+static inline bool hauli_orders_matter(const struct haul_carrier *home)
+{
+	return hauli_stamp_get(&home->orders.members) != 0;
+}
+
+/* A coroutine that is at home there begins. */
+static inline void hauli_order_begins(const struct haul_carrier *home)
+{
+	if (hauli_unlikely(hauli_orders_matter(home)))
+		hauli_order_ask();
+}
+
 /* Owner, for co that is at home. Whether any that was stolen may be before it: it has to enter. */
 static inline bool hauli_order_matters(const struct haul_carrier *c, const struct haul_coro *co)
 {
-	return co->order && hauli_stamp_get(&c->orders.members) != 0;
+	bool has = (uint8_t)(co->order - 1) < HAUL_ORDERS;
+
+	return has && hauli_orders_matter(c);
 }
 
 /* Owner. How many are at home here and have not ended. */

@@ -74,7 +74,7 @@ struct haul_coro {
 	bool pinned;
 	bool poller;
 	uint8_t back; /* enum hauli_back, when it is stolen. Itself */
-	uint8_t order; /* haul_coro_opts.order. Constant */
+	uint8_t order; /* haul_coro_opts.order, or HAULI_ORDER_ASK */
 
 	/* Line 1: spawn, waits and end. Written by the spawner, then by the home. */
 	HAULI_LINE struct hauli_link home; /* struct haul_carrier; NULL: free, or HOMELESS */

@@ -25,6 +25,12 @@
  *	- What runs at home later comes out of the ring, the backlog or the stash after the thief
  *	  has let go of the guard, so the owner, who held the guard since, sees the number.
  *
+ * Few need their number, so it may be asked for late (HAULI_ORDER_ASK): by a thief that takes one
+ * that has not begun, and by one that begins at home while there are members. Who finds none then
+ * needs none: by the first point above, what is stolen during its slice belongs behind it. Once it
+ * has begun its argument may be gone, so it is not asked later, and goes as it comes when it is
+ * stolen then.
+ *
  * Nobody waits for ever: one waits for smaller places only, and what is away ends its slice. Who
  * has entered or waits is pinned, and its home does not steal it back (hauli_stolen_may()): so a
  * place that others have looked at is not taken again behind them.
@@ -69,8 +75,29 @@ static void count_members(struct haul_carrier *c, int n)
 	hauli_stamp_set(&c->orders.members, hauli_stamp_get(&c->orders.members) + (uint64_t)n);
 }
 
+void hauli_order_ask_by(struct haul_carrier *c, hauli_order_fn *ask)
+{
+	if (!c->orders.ask) /* else thieves may be reading it */
+		c->orders.ask = ask;
+}
+
+static uint8_t ask(const struct haul_carrier *home, const struct haul_coro *co)
+{
+	return home->orders.ask ? home->orders.ask(co->arg) : 0;
+}
+
+void hauli_order_ask(void)
+{
+	struct haul_coro *me = haul_self();
+
+	if (me->order == HAULI_ORDER_ASK)
+		me->order = ask(hauli_coro_home(me), me);
+}
+
 void hauli_order_take(struct haul_carrier *v, struct haul_coro *co)
 {
+	if (co->order == HAULI_ORDER_ASK)
+		co->order = hauli_ctx_is_fresh(&co->co.ctx) ? ask(v, co) : 0;
 	if (co->order == 0)
 		return;
 	co->place = hauli_count_get(&v->orders.taken) + 1;

@@ -28,6 +28,7 @@ static __attribute__((noinline)) void *run_slices(
 #define ORDER_STOLEN 2
 #define ORDER_BACK 1, 0 /* the first one stolen comes back last */
 #define ORDER_DOES SENDS, DROPS, SENDS, SENDS
+#define ORDER_NUMBER HAULI_ORDER_ASK
 #endif
 
 enum { COROS = ORDER_COROS, STOLEN = ORDER_STOLEN };
@@ -51,6 +52,15 @@ static unsigned index_of(const struct haul_coro *co)
 	return (unsigned)(co - m.co);
 }
 
+/* Its slice may free what it was given. */
+static uint8_t number_of(const void *arg)
+{
+	const struct haul_coro *co = arg;
+
+	MODEL_ASSERT(hauli_ctx_is_fresh(&co->co.ctx));
+	return 1;
+}
+
 static void init(void)
 {
 	struct haul_carrier *c = &m.c;
@@ -58,10 +68,13 @@ static void init(void)
 	c->group = (struct hauli_group *)c; /* stealing is on; nobody looks into it */
 	hauli_inbox_init(&c->inbox);
 	hauli_ring_init(&c->runq.ring, &m.nobody);
+	hauli_order_ask_by(c, number_of);
 	c->runq.next_at = UINT32_MAX / 2;
 	for (unsigned i = 0; i < COROS; i++) {
 		hauli_link_set(&m.co[i].home, c);
-		m.co[i].order = 1;
+		m.co[i].order = ORDER_NUMBER;
+		m.co[i].arg = &m.co[i];
+		m.co[i].co.ctx.pc = (void *)hauli_coro_start;
 		m.co[i].pinned = i == 3; /* a thief passes over it */
 		hauli_ready(c, &m.co[i]);
 		model_constant(&m.co[i].home, sizeof(m.co[i].home));
@@ -108,10 +121,22 @@ static bool send(struct haul_carrier *c, struct haul_coro *co)
 	return true;
 }
 
+static struct haul_coro *begins;
+
+struct haul_coro *haul_self(void)
+{
+	return begins;
+}
+
 static void slice(struct haul_carrier *c, struct haul_coro *co)
 {
 	unsigned i = index_of(co);
 
+	if (hauli_ctx_is_fresh(&co->co.ctx)) {
+		begins = co;
+		hauli_order_begins(c);
+		co->co.ctx.pc = NULL;
+	}
 	if (does[i] != DROPS && !send(c, co))
 		return;
 	end(co);

@@ -21,6 +21,9 @@ static struct {
 	atomic_bool let_go;
 	atomic_uint away; /* the first is stolen, and runs */
 	int tried; /* what the second's haul_try_send() said */
+	bool asks; /* numbers are asked for, when they are needed */
+	uint8_t numbers[8];
+	atomic_uint asked;
 } s;
 
 static unsigned here(void)
@@ -58,8 +61,15 @@ static void *yield_first(void *arg)
 	return NULL;
 }
 
+static uint8_t number_of(const void *arg)
+{
+	s.asked++;
+	return s.numbers[(const struct rte_mbuf *)arg - s.pkts];
+}
+
 static void *send(void *arg)
 {
+	hauli_order_begins(haul_carrier(s.rt, 0));
 	ck_assert_int_eq(haul_send(&s.txq, arg), 0);
 	ck_assert_uint_eq(here(), 0);
 	return NULL;
@@ -67,14 +77,17 @@ static void *send(void *arg)
 
 static void *try_then_send(void *arg)
 {
+	hauli_order_begins(haul_carrier(s.rt, 0));
 	s.tried = haul_try_send(&s.txq, arg);
 	return send(arg);
 }
 
 static void spawn(haul_fn *fn, unsigned pkt, uint8_t order, bool pinned)
 {
-	const struct haul_coro_opts opts = {.order = order, .pinned = pinned};
+	const struct haul_coro_opts opts = {
+		.order = s.asks ? HAULI_ORDER_ASK : order, .pinned = pinned};
 
+	s.numbers[pkt] = order;
 	ck_assert_int_eq(haul_spawn(NULL, fn, &s.pkts[pkt], &opts), 0);
 }
 
@@ -88,7 +101,7 @@ static void expect(struct haul_txq *txq, unsigned n, const unsigned *pkts)
 }
 
 /* Runs on carrier 0, pinned: carrier 1 has nothing else to do than to steal from it. */
-static void on_carrier_0(haul_fn *fn)
+static void on_carrier_0(haul_fn *fn, void *arg)
 {
 	const struct haul_coro_opts opts = {.pinned = true};
 	struct haul_coro *co;
@@ -97,7 +110,7 @@ static void on_carrier_0(haul_fn *fn)
 	s.rt = runtime_start_stealing(2, NULL, HAUL_STEAL_GLOBAL);
 	hauli_txq_init(&s.txq, haul_carrier(s.rt, 0), &s.pending);
 	hauli_txq_init(&s.there, haul_carrier(s.rt, 1), &s.pending);
-	ck_assert_int_eq(haul_spawn_on(haul_carrier(s.rt, 0), &co, fn, NULL, &opts), 0);
+	ck_assert_int_eq(haul_spawn_on(haul_carrier(s.rt, 0), &co, fn, arg, &opts), 0);
 	ck_assert_int_eq(haul_join(co, NULL), 0);
 	runtime_stop(s.rt);
 }
@@ -110,6 +123,14 @@ static void hog_until_away(unsigned n)
 
 static void *those_behind_wait(void *arg)
 {
+	s.asks = arg != NULL;
+	hauli_order_ask_by(haul_carrier_self(), number_of);
+	if (s.asks) { /* of those, none needs a number */
+		spawn(send, 5, 1, true);
+		spawn(send, 6, 1, true);
+		expect(&s.txq, 2, (unsigned[]){5, 6});
+		ck_assert_uint_eq(s.asked, 0);
+	}
 	spawn(send_first, 0, 1, false);
 	hog_until_away(1);
 	spawn(try_then_send, 1, 1, true);
@@ -120,12 +141,13 @@ static void *those_behind_wait(void *arg)
 	ck_assert_int_eq(s.tried, -EAGAIN);
 	s.let_go = true;
 	expect(&s.txq, 3, (unsigned[]){0, 1, 4});
+	ck_assert_uint_eq(s.asked, s.asks ? 5 : 0);
 	return NULL;
 }
 
 START_TEST(those_behind_one_that_is_away_wait)
 {
-	on_carrier_0(those_behind_wait);
+	on_carrier_0(those_behind_wait, _i ? &s : NULL);
 }
 END_TEST
 
@@ -151,7 +173,7 @@ static void *nothing_to_send(void *arg)
 START_TEST(one_that_has_nothing_to_send_is_not_waited_for)
 {
 	first = _i ? yield_first : drop_first;
-	on_carrier_0(nothing_to_send);
+	on_carrier_0(nothing_to_send, NULL);
 }
 END_TEST
 
@@ -176,7 +198,7 @@ static void *who_waits_is_cancelled(void *arg)
 
 START_TEST(a_cancel_does_not_break_the_order)
 {
-	on_carrier_0(who_waits_is_cancelled);
+	on_carrier_0(who_waits_is_cancelled, NULL);
 }
 END_TEST
 
@@ -223,7 +245,7 @@ static void *others_wait(void *arg)
 
 START_TEST(one_that_is_back_goes_first)
 {
-	on_carrier_0(others_wait);
+	on_carrier_0(others_wait, NULL);
 }
 END_TEST
 
@@ -251,7 +273,7 @@ static void *anywhere(void *arg)
 
 START_TEST(any_order_sends_from_where_it_runs)
 {
-	on_carrier_0(anywhere);
+	on_carrier_0(anywhere, NULL);
 	expect(&s.there, 2, (unsigned[]){0, 1});
 }
 END_TEST
@@ -274,11 +296,11 @@ static void *tries_from_away(void *arg)
 
 START_TEST(a_stolen_one_cannot_send_without_going_home)
 {
-	on_carrier_0(tries_from_away);
+	on_carrier_0(tries_from_away, NULL);
 }
 END_TEST
 
-SUITE_MAIN("order", {those_behind_one_that_is_away_wait},
+SUITE_MAIN("order", {those_behind_one_that_is_away_wait, 2},
 	{one_that_has_nothing_to_send_is_not_waited_for, 2}, {a_cancel_does_not_break_the_order},
 	{one_that_is_back_goes_first}, {any_order_sends_from_where_it_runs},
 	{a_stolen_one_cannot_send_without_going_home})

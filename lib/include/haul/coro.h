@@ -22,7 +22,7 @@ struct haul_runtime;
 /* The body of a coroutine. What it returns is what haul_join() hands out. */
 typedef void *haul_fn(void *arg);
 
-#define HAUL_ORDERS 255
+#define HAUL_ORDERS 254
 
 /* How to spawn. NULL in place of it, or all zero, means the defaults. */
 struct haul_coro_opts {
