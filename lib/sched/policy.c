@@ -42,12 +42,12 @@ struct hauli_rules hauli_policy_defaults(unsigned carriers, unsigned groups)
 
 	return (struct hauli_rules){
 		.most = HAULI_STEAL_MOST,
-		.depth = others > 0 ? 2 : 1,
+		.depth = 1,
 		.naps = 5,
-		.pull_every = 16,
-		.worth = 10 * US + apart,
+		.pull_every = 64,
+		.worth = 10 * US + apart / 2,
 		.least = US / 2,
-		.home = 3 * US / 2,
+		.home = 6 * US / 5,
 		.apart = apart,
 		.hog = 100 * US,
 		.nap = 50 * US,

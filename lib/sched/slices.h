@@ -8,15 +8,18 @@
 #define HAULI_BUDGET_MAX 255u
 
 struct hauli_slices {
-	uint64_t average; /* ticks */
+	uint64_t average; /* in ticks; never behind the longest, which it forgets slowly */
+	uint64_t typical; /* in ticks; outliers hardly count */
 	unsigned budget; /* slices of a round that has a poller; 1 at first */
 };
 
 /* After some that took so long in the mean; packets are to be looked for that often. In ticks. */
 static inline void hauli_slices_learn(struct hauli_slices *s, uint64_t ticks, uint64_t interval)
 {
+	uint64_t most = 2 * s->typical + 64;
 	uint64_t fits;
 
+	s->typical += (ticks < most ? ticks : most) / 8 - s->typical / 8;
 	/* An outlier upwards counts at once, downwards one eighth. */
 	if (ticks > s->average)
 		s->average = ticks;

@@ -140,7 +140,7 @@ void hauli_steal_got_up(struct haul_carrier *c)
 void hauli_steal_chain_begins(struct haul_carrier *c, uint64_t now)
 {
 	hauli_stamp_set(&c->chain_began, now);
-	hauli_stamp_set(&c->slice_average, c->lately.average);
+	hauli_stamp_set(&c->slice_average, c->lately.typical);
 	if (c->thief.search)
 		hauli_policy_end(&c->thief); /* no longer idle */
 	c->wakes = HAULI_AND_TELL;

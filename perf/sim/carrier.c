@@ -177,7 +177,7 @@ static void begin_chain(struct sim_carrier *c)
 	c->closed = false;
 	c->chain = left < CHAIN_MAX ? left : CHAIN_MAX;
 	c->chain_began = now(c) + 1; /* 0 means none */
-	c->slice_average = c->lately.average;
+	c->slice_average = c->lately.typical;
 	if (!c->group)
 		return;
 	if (c->thief.search)

@@ -46,8 +46,7 @@ struct haul_runtime_opts {
 	uint64_t poll_interval_ns; /* wished bound on the time between two polls; 0: 20 us */
 	enum haul_steal steal;
 	unsigned steal_most; /* coroutines in one theft, 1 to 128, of at most half; 0: 128 */
-	unsigned steal_depth; /* how many must wait, 1 to 256, but behind a hog; 0: 2, or 1 if there
-			       * are no more than two carriers */
+	unsigned steal_depth; /* how many must wait, 1 to 256, but behind a hog; 0: 1 */
 	uint64_t steal_worth_ns; /* how long they must take, but behind a hog; 0: 10 us, and more
 				  * with many carriers, all of which a theft interrupts */
 	unsigned searchers; /* of a cluster at a time, 1 to 32; 0: 1 */
