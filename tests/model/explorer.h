@@ -72,6 +72,13 @@ void model_constant(const void *memory, size_t size);
  * not completed. */
 int model_main(int argc, char **argv, const struct model *model);
 
+/* Defines a function that the sources of a model refer to and that the model never comes to. */
+#define MODEL_NEVER(type, name, ...) \
+	type name(__VA_ARGS__)       \
+	{                            \
+		__builtin_trap();    \
+	}
+
 /* For hooks.c: the visible steps. Sizes are 1, 2, 4 or 8 bytes; orders are __ATOMIC_*. */
 uint64_t model_load(const void *addr, unsigned size, int order);
 void model_store(void *addr, unsigned size, uint64_t value, int order);

@@ -4,8 +4,6 @@
  * takes it from the intake and becomes its home, one thread unparks it and another one joins it.
  * Both reach it, by the word of requests or by a message to the home, which is there then.
  */
-#include <stdlib.h>
-
 #include "conc/event.h"
 #include "explorer.h"
 #include "sched/cluster.h"
@@ -122,21 +120,17 @@ int main(int argc, char **argv)
 }
 
 /* The rest of lib/sched that those refer to, and that this model never comes to. */
-#define NEVER(type, name, ...) \
-	type name(__VA_ARGS__) \
-	{                      \
-		abort();       \
-	}
-NEVER(void, hauli_mail_wake, struct haul_carrier *c, enum hauli_inbox_state slept)
-NEVER(struct haul_coro *, haul_self, void)
-NEVER(void, hauli_backlog_push, struct hauli_runq *q, struct haul_coro *co)
-NEVER(void, hauli_carrier_settle, struct haul_carrier *c)
-NEVER(void, hauli_policy_offer, struct hauli_policy *p, unsigned seat)
-NEVER(void, hauli_stack_check, const struct hauli_co *co)
-NEVER(void, hauli_stack_spill, struct hauli_stack_cache *cache, unsigned cls)
-NEVER(void, hauli_stolen_go_home, struct haul_carrier *c, struct haul_coro *me, enum hauli_back how)
-NEVER(void, hauli_stolen_send_home, struct haul_carrier *c, struct haul_coro *co)
-NEVER(void, hauli_timer_arm, struct hauli_timers *ts, struct hauli_timer *t)
-NEVER(void, hauli_timer_disarm, struct hauli_timers *ts, struct hauli_timer *t)
-NEVER(uint64_t, hauli_ticks_from_ns, uint64_t ns)
-NEVER(void, hauli_bug, const char *what, const char *file, int line)
+MODEL_NEVER(void, hauli_mail_wake, struct haul_carrier *c, enum hauli_inbox_state slept)
+MODEL_NEVER(struct haul_coro *, haul_self, void)
+MODEL_NEVER(void, hauli_backlog_push, struct hauli_runq *q, struct haul_coro *co)
+MODEL_NEVER(void, hauli_carrier_settle, struct haul_carrier *c)
+MODEL_NEVER(void, hauli_policy_offer, struct hauli_policy *p, unsigned seat)
+MODEL_NEVER(void, hauli_stack_check, const struct hauli_co *co)
+MODEL_NEVER(void, hauli_stack_spill, struct hauli_stack_cache *cache, unsigned cls)
+MODEL_NEVER(void, hauli_stolen_go_home, struct haul_carrier *c, struct haul_coro *me,
+	enum hauli_back how)
+MODEL_NEVER(void, hauli_stolen_send_home, struct haul_carrier *c, struct haul_coro *co)
+MODEL_NEVER(void, hauli_timer_arm, struct hauli_timers *ts, struct hauli_timer *t)
+MODEL_NEVER(void, hauli_timer_disarm, struct hauli_timers *ts, struct hauli_timer *t)
+MODEL_NEVER(uint64_t, hauli_ticks_from_ns, uint64_t ns)
+MODEL_NEVER(void, hauli_bug, const char *what, const char *file, int line)

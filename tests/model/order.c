@@ -9,8 +9,6 @@
  * A slice is a call here: who suspends itself returns. So order.c and carrier.c are compiled with a
  * switch that only notes who is next.
  */
-#include <stdlib.h>
-
 #include "coro/coro.h"
 #include "explorer.h"
 
@@ -272,38 +270,34 @@ int main(int argc, char **argv)
 }
 
 /* The rest of lib/sched that is referred to, and that this model never comes to. */
-#define NEVER(type, name, ...) \
-	type name(__VA_ARGS__) \
-	{                      \
-		abort();       \
-	}
-NEVER(void, hauli_self_set, struct haul_carrier *c)
-NEVER(void, hauli_bug, const char *what, const char *file, int line)
-NEVER(void, hauli_co_init_thread, struct hauli_co *co)
-NEVER(void, hauli_co_fini_thread, struct hauli_co *co)
-NEVER(void, hauli_overflow_thread_init, void)
-NEVER(void, hauli_overflow_thread_fini, void)
-NEVER(void, hauli_stack_cache_init, struct hauli_stack_cache *cache, struct hauli_stacks *arena)
-NEVER(void, hauli_stack_cache_fini, struct hauli_stack_cache *cache)
-NEVER(void, hauli_stash_init, struct hauli_stash *stash)
-NEVER(int, hauli_runq_init, struct hauli_runq *q)
-NEVER(void, hauli_runq_fini, struct hauli_runq *q)
-NEVER(void, hauli_runq_refill, struct hauli_runq *q)
-NEVER(void, hauli_backlog_push, struct hauli_runq *q, struct haul_coro *co)
-NEVER(void, hauli_cluster_fetch, struct haul_carrier *c)
-NEVER(void, hauli_runtime_drained, struct haul_runtime *rt)
-NEVER(void, hauli_coro_free, struct haul_carrier *c, struct haul_coro *co)
-NEVER(void, hauli_coro_left_apart, struct haul_carrier *c, struct haul_coro *co)
-NEVER(void, hauli_mail_receive, struct haul_carrier *c)
-NEVER(void, hauli_mail_receive_plainly, struct haul_carrier *c)
-NEVER(void, hauli_join_send, struct haul_carrier *c, struct hauli_join *j)
-NEVER(void, hauli_steal_chain_begins, struct haul_carrier *c, uint64_t now)
-NEVER(void, hauli_steal_chain_ended, struct haul_carrier *c)
-NEVER(bool, hauli_steal_idle, struct haul_carrier *c)
-NEVER(void, hauli_steal_lie_down, struct haul_carrier *c)
-NEVER(bool, hauli_steal_may_stay, struct haul_carrier *c)
-NEVER(void, hauli_steal_got_up, struct haul_carrier *c)
-NEVER(void, hauli_timer_arm, struct hauli_timers *ts, struct hauli_timer *t)
-NEVER(void, hauli_timer_disarm, struct hauli_timers *ts, struct hauli_timer *t)
-NEVER(uint64_t, hauli_ticks_from_ns, uint64_t ns)
-NEVER(struct timespec, hauli_monotonic_at, uint64_t ticks)
+MODEL_NEVER(void, hauli_self_set, struct haul_carrier *c)
+MODEL_NEVER(void, hauli_bug, const char *what, const char *file, int line)
+MODEL_NEVER(void, hauli_co_init_thread, struct hauli_co *co)
+MODEL_NEVER(void, hauli_co_fini_thread, struct hauli_co *co)
+MODEL_NEVER(void, hauli_overflow_thread_init, void)
+MODEL_NEVER(void, hauli_overflow_thread_fini, void)
+MODEL_NEVER(
+	void, hauli_stack_cache_init, struct hauli_stack_cache *cache, struct hauli_stacks *arena)
+MODEL_NEVER(void, hauli_stack_cache_fini, struct hauli_stack_cache *cache)
+MODEL_NEVER(void, hauli_stash_init, struct hauli_stash *stash)
+MODEL_NEVER(int, hauli_runq_init, struct hauli_runq *q)
+MODEL_NEVER(void, hauli_runq_fini, struct hauli_runq *q)
+MODEL_NEVER(void, hauli_runq_refill, struct hauli_runq *q)
+MODEL_NEVER(void, hauli_backlog_push, struct hauli_runq *q, struct haul_coro *co)
+MODEL_NEVER(void, hauli_cluster_fetch, struct haul_carrier *c)
+MODEL_NEVER(void, hauli_runtime_drained, struct haul_runtime *rt)
+MODEL_NEVER(void, hauli_coro_free, struct haul_carrier *c, struct haul_coro *co)
+MODEL_NEVER(void, hauli_coro_left_apart, struct haul_carrier *c, struct haul_coro *co)
+MODEL_NEVER(void, hauli_mail_receive, struct haul_carrier *c)
+MODEL_NEVER(void, hauli_mail_receive_plainly, struct haul_carrier *c)
+MODEL_NEVER(void, hauli_join_send, struct haul_carrier *c, struct hauli_join *j)
+MODEL_NEVER(void, hauli_steal_chain_begins, struct haul_carrier *c, uint64_t now)
+MODEL_NEVER(void, hauli_steal_chain_ended, struct haul_carrier *c)
+MODEL_NEVER(bool, hauli_steal_idle, struct haul_carrier *c)
+MODEL_NEVER(void, hauli_steal_lie_down, struct haul_carrier *c)
+MODEL_NEVER(bool, hauli_steal_may_stay, struct haul_carrier *c)
+MODEL_NEVER(void, hauli_steal_got_up, struct haul_carrier *c)
+MODEL_NEVER(void, hauli_timer_arm, struct hauli_timers *ts, struct hauli_timer *t)
+MODEL_NEVER(void, hauli_timer_disarm, struct hauli_timers *ts, struct hauli_timer *t)
+MODEL_NEVER(uint64_t, hauli_ticks_from_ns, uint64_t ns)
+MODEL_NEVER(struct timespec, hauli_monotonic_at, uint64_t ticks)

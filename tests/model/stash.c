@@ -5,8 +5,6 @@
  * its mail, sleeps when it can, and steals back what is its own. Each coroutine is made ready once,
  * at home or at the thief's; the messages are handled in their order; and who sleeps is woken once.
  */
-#include <stdlib.h>
-
 #include "explorer.h"
 #include "sched/cluster.h"
 #include "sched/spawn.h"
@@ -165,23 +163,18 @@ int main(int argc, char **argv)
 }
 
 /* The rest of lib/sched that mail.c and stolen.c refer to, and that this model never comes to. */
-#define NEVER(type, name, ...) \
-	type name(__VA_ARGS__) \
-	{                      \
-		abort();       \
-	}
-NEVER(struct haul_carrier *, hauli_self, void)
-NEVER(void, hauli_cluster_fetch_all, struct haul_carrier *c)
-NEVER(void, hauli_cancel_here, struct haul_carrier *c, struct haul_coro *co)
-NEVER(bool, hauli_join_here, struct haul_carrier *c, struct hauli_join *j)
-NEVER(void, hauli_join_send, struct haul_carrier *c, struct hauli_join *j)
-NEVER(void, hauli_join_wake, struct haul_carrier *c, struct hauli_join *j)
-NEVER(void, hauli_coro_end, struct haul_carrier *c, struct haul_coro *co)
-NEVER(void, hauli_coro_free, struct haul_carrier *c, struct haul_coro *co)
-NEVER(void, hauli_coro_left_apart, struct haul_carrier *c, struct haul_coro *co)
-NEVER(void, hauli_backlog_push, struct hauli_runq *q, struct haul_coro *co)
-NEVER(void, hauli_steal_search, struct haul_carrier *c, struct hauli_search *s)
-NEVER(void, hauli_timer_arm, struct hauli_timers *ts, struct hauli_timer *t)
-NEVER(void, hauli_stacks_for_each, struct hauli_stacks *arena,
+MODEL_NEVER(struct haul_carrier *, hauli_self, void)
+MODEL_NEVER(void, hauli_cluster_fetch_all, struct haul_carrier *c)
+MODEL_NEVER(void, hauli_cancel_here, struct haul_carrier *c, struct haul_coro *co)
+MODEL_NEVER(bool, hauli_join_here, struct haul_carrier *c, struct hauli_join *j)
+MODEL_NEVER(void, hauli_join_send, struct haul_carrier *c, struct hauli_join *j)
+MODEL_NEVER(void, hauli_join_wake, struct haul_carrier *c, struct hauli_join *j)
+MODEL_NEVER(void, hauli_coro_end, struct haul_carrier *c, struct haul_coro *co)
+MODEL_NEVER(void, hauli_coro_free, struct haul_carrier *c, struct haul_coro *co)
+MODEL_NEVER(void, hauli_coro_left_apart, struct haul_carrier *c, struct haul_coro *co)
+MODEL_NEVER(void, hauli_backlog_push, struct hauli_runq *q, struct haul_coro *co)
+MODEL_NEVER(void, hauli_steal_search, struct haul_carrier *c, struct hauli_search *s)
+MODEL_NEVER(void, hauli_timer_arm, struct hauli_timers *ts, struct hauli_timer *t)
+MODEL_NEVER(void, hauli_stacks_for_each, struct hauli_stacks *arena,
 	void (*fn)(struct hauli_co *co, void *arg), void *arg)
-NEVER(void, hauli_bug, const char *what, const char *file, int line)
+MODEL_NEVER(void, hauli_bug, const char *what, const char *file, int line)

@@ -6,16 +6,11 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include <rte_ethdev.h>
-
-#include "io_bed.h"
+#include "io_flows.h"
 
 #define PACKETS 20000
-#define FLOWS 24
-#define SOURCE_MAC 11 /* where its last byte is */
 
 static struct {
-	uint32_t next[FLOWS]; /* packet number to leave next */
 	atomic_int carrier_of[FLOWS]; /* 1 more than that; 0: not known */
 	atomic_bool wrong;
 	atomic_uint handled[2];
@@ -25,20 +20,6 @@ static struct {
 static unsigned flow_of(uint32_t number)
 {
 	return number % FLOWS;
-}
-
-/* The poller's thread of port 1's queue. */
-static uint16_t look(
-	uint16_t port, uint16_t queue, struct rte_mbuf **pkts, uint16_t n, uint16_t max, void *arg)
-{
-	for (uint16_t i = 0; i < n; i++) {
-		uint32_t number = bed_number(pkts[i]);
-
-		if (number < s.next[flow_of(number)])
-			s.wrong = true;
-		s.next[flow_of(number)] = number + 1;
-	}
-	return n;
 }
 
 static void note(const struct haul_rx *rx, const struct rte_mbuf *pkt)
@@ -52,14 +33,6 @@ static void note(const struct haul_rx *rx, const struct rte_mbuf *pkt)
 		s.wrong = true;
 }
 
-static void work(uint64_t ns)
-{
-	uint64_t until = haul_now() + ns;
-
-	while (haul_now() < until)
-		;
-}
-
 static void forward(struct haul_rx *rx, struct rte_mbuf *pkt)
 {
 	if (rx->port == 1) {
@@ -68,7 +41,7 @@ static void forward(struct haul_rx *rx, struct rte_mbuf *pkt)
 	}
 	note(rx, pkt);
 	s.away += haul_carrier_id(haul_carrier_self()) != rx->carrier;
-	work(bed_number(pkt) * 2654435761u % 5 * HAUL_US);
+	flows_work(bed_number(pkt) * 2654435761u % 5 * HAUL_US);
 	if (haul_send(rx->peer, pkt) != 0)
 		haul_drop(rx, &pkt, 1, HAUL_DROP_STOPPING);
 }
@@ -84,46 +57,19 @@ static void forward_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n
 	haul_tx_burst(rx->peer, pkts, n);
 }
 
-static void *generate(void *arg)
-{
-	struct bed *bed = arg;
-
-	for (uint32_t i = 0; i < PACKETS; i++) {
-		struct rte_mbuf *pkt = bed_packet(bed, i);
-
-		rte_pktmbuf_mtod(pkt, char *)[SOURCE_MAC] = (char)flow_of(i);
-		ck_assert_int_eq(haul_send(haul_io_txq(bed->io, 0, 0), pkt), 0);
-		if (i % 64 == 0)
-			haul_yield();
-	}
-	return NULL;
-}
-
 /* All is received and forwarded on the carriers that it should be, or dropped and counted. */
 static void run(struct haul_io_opts *opts, enum haul_steal steal, bool to_the_end)
 {
-	struct haul_coro *co;
-	struct bed bed;
+	const struct flows flows = {.of = flow_of, .burst = 64};
 	struct haul_io_stats in, out, fed;
-	struct haul_queue queue;
-	const void *looks;
+	struct bed bed;
 
 	memset(&s, 0, sizeof(s));
-	bed_open_with(&bed, (const char *const[]){"ring:", "ring:", NULL}, 1, steal);
-	opts->ports = bed.ports;
-	opts->nb_ports = bed.nb_ports;
-	opts->pool = bed.pool;
-	queue = haul_port_queue(bed.ports[1], 0);
-	looks = rte_eth_add_rx_callback(queue.port_id, queue.queue_id, look, NULL);
-	ck_assert_ptr_nonnull(looks);
-	bed_start(&bed, opts);
-	ck_assert_int_eq(haul_spawn_on(haul_carrier(bed.rt, 0), &co, generate, &bed, NULL), 0);
-	ck_assert_int_eq(haul_join(co, NULL), 0);
+	flows_open(&bed, 1, steal, &flows);
+	flows_run(&bed, opts, PACKETS);
 	if (to_the_end)
 		WAIT_UNTIL(bed_stats(&bed, 1, -1).rx_packets == PACKETS);
-	ck_assert_msg(haul_io_stop(bed.io, HAUL_FOREVER, bed.errbuf, sizeof(bed.errbuf)) == 0, "%s",
-		bed.errbuf);
-	rte_eth_remove_rx_callback(queue.port_id, queue.queue_id, looks);
+	ck_assert(flows_stop(&bed));
 	in = bed_stats(&bed, 0, -1);
 	out = bed_stats(&bed, 1, -1);
 	fed = bed_stats(&bed, 0, 1);

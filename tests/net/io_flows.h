@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Packets of several flows, told apart by a MAC address: they come back on port 0, for handlers to
+ * forward, and what comes back on port 1 then is looked at, whether each flow is in order. Both are
+ * ring ports.
+ */
+#ifndef IO_FLOWS_H
+#define IO_FLOWS_H
+
+#include "io_bed.h"
+
+#define FLOWS 24
+
+struct flows {
+	unsigned (*of)(uint32_t number); /* the flow of a packet with that number, below FLOWS */
+	unsigned burst; /* packets between two yields of who sends them; 0: it does not yield */
+	bool disorder; /* is not looked for */
+};
+
+/* Opens both ports, with so many queues, and the runtime. */
+void flows_open(struct bed *bed, unsigned queues, enum haul_steal steal, const struct flows *flows);
+
+/* Starts the poller with ports and pool filled in, and sends so many packets. */
+void flows_run(struct bed *bed, struct haul_io_opts *opts, uint32_t packets);
+
+/* Stops the poller. Whether all was in order. */
+bool flows_stop(struct bed *bed);
+
+/* What a handler does for so long. */
+void flows_work(uint64_t ns);
+
+#endif
