@@ -11,8 +11,8 @@
  *	state     meaning                            left by
  *	EMPTY     nothing there, owner awake         push -> node      try_sleep -> ASLEEP
  *	          or about to be woken
- *	node      newest of a list, owner awake      push -> newer     drain -> EMPTY
- *	          or about to be woken
+ *	node      newest of a list, owner awake      push, replace     drain -> EMPTY
+ *	          or about to be woken               -> other node
  *	ASLEEP    nothing there, owner waits         push -> node      drain, rouse -> EMPTY
  *	AWAY      the same, on something else        push -> node      drain, rouse -> EMPTY
  *
@@ -35,12 +35,15 @@
  *	    away: release in called, acquire in is_settled. The owner counts what is owed: a drain
  *	    that ends a sleep and does not find the mark finds the work of one who must call.
  *	E4  what the rouser did before what follows the drain: release in rouse, acquire in drain.
+ *	E5  what a thief said of the mail before it took it, before what who finds the thief's node
+ *	    there asks: release in replace, acquire in has_other.
  *
  * The wait: the kernel compares the low half of the head with ASLEEP under the futex's lock, and a
  * pusher changes the head before it calls wake, so a push between try_sleep and the wait makes
  * the wait return at once. A node's address is never 1 in its low half (alignment).
  *
- * Model: tests/model/inbox.c, settle.c; of rouse: intake.c. Stress: tests/stress/inbox.c.
+ * Model: tests/model/inbox.c, settle.c; of rouse: intake.c; of replace: stash.c, stash_hogged.c.
+ * Stress: tests/stress/inbox.c.
  */
 #include "conc/inbox.h"
 
@@ -52,12 +55,13 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the futex is the head's low half");
 _Static_assert(sizeof(uintptr_t) == 8, "the head is a 64-bit word");
 
-static struct hauli_node *oldest_first(uintptr_t head)
+/* Of a list that ends with NULL, or with that node, which is left out. */
+static struct hauli_node *oldest_first(uintptr_t head, const struct hauli_node *end)
 {
 	struct hauli_node *newest = (struct hauli_node *)head;
 	struct hauli_node *list = NULL;
 
-	while (newest) {
+	while (newest && newest != end) {
 		struct hauli_node *older = newest->next;
 
 		newest->next = list;
@@ -74,7 +78,7 @@ struct hauli_node *hauli_inbox_drain(struct hauli_inbox *in)
 
 	in->owed += in->sleeps && head != HAULI_INBOX_ASLEEP && head != HAULI_INBOX_AWAY;
 	in->sleeps = false;
-	return head <= HAULI_INBOX_AWAY ? NULL : oldest_first(head);
+	return head <= HAULI_INBOX_AWAY ? NULL : oldest_first(head, NULL);
 }
 
 struct hauli_node *hauli_inbox_detach(struct hauli_inbox *in)
@@ -86,7 +90,20 @@ struct hauli_node *hauli_inbox_detach(struct hauli_inbox *in)
 		if (atomic_compare_exchange_weak_explicit(&in->head, &head, HAULI_INBOX_EMPTY,
 			    memory_order_acquire /* inbox.E1:A */,
 			    memory_order_relaxed /* a new guess */))
-			return oldest_first(head);
+			return oldest_first(head, NULL);
+	return NULL;
+}
+
+struct hauli_node *hauli_inbox_replace(struct hauli_inbox *in, struct hauli_node *node)
+{
+	uintptr_t head = atomic_load_explicit(&in->head, memory_order_relaxed /* only a guess */);
+
+	node->next = NULL; /* and is so when it is there, below all */
+	while (head > HAULI_INBOX_AWAY && head != (uintptr_t)node)
+		if (atomic_compare_exchange_weak_explicit(&in->head, &head, (uintptr_t)node,
+			    memory_order_acq_rel, /* inbox.E1 inbox.E5:R */
+			    memory_order_relaxed /* a new guess */))
+			return oldest_first(head, node);
 	return NULL;
 }
 

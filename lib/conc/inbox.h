@@ -107,21 +107,25 @@ static inline bool hauli_inbox_is_empty(const struct hauli_inbox *in)
 		HAULI_INBOX_AWAY;
 }
 
-/* Any thread. Whether there is anything newer than that node, which may not be there; a hint. */
+/* Any thread. Whether there is anything newer than that node, which may not be there. Who has
+ * pushed something finds so until it is taken. */
 static inline bool hauli_inbox_has_other(
 	const struct hauli_inbox *in, const struct hauli_node *node)
 {
-	uintptr_t head = atomic_load_explicit(&in->head, memory_order_relaxed /* a hint */);
+	uintptr_t head = atomic_load_explicit(&in->head, memory_order_acquire /* inbox.E5:A */);
 
 	return head > HAULI_INBOX_AWAY && head != (uintptr_t)node;
 }
 
-/*
- * Any thread but the owner's, while the owner is kept from draining. All that was pushed, oldest
- * first, or NULL. The inbox is empty then although the owner may have been promised a call: the
- * caller pushes something before it lets the owner drain.
- */
+/* Any thread, for an inbox that nobody drains. All that was pushed, oldest first, or NULL. */
 struct hauli_node *hauli_inbox_detach(struct hauli_inbox *in);
+
+/*
+ * Any thread but the owner's, while the owner is kept from draining. All that was pushed since the
+ * node was put there in this way, or at all, oldest first; the node takes its place, so that the
+ * owner finds something, as it was promised. NULL: nothing was, and nothing has changed.
+ */
+struct hauli_node *hauli_inbox_replace(struct hauli_inbox *in, struct hauli_node *node);
 
 /* Owner. All that was pushed, oldest first, or NULL; the owner is awake after it. */
 struct hauli_node *hauli_inbox_drain(struct hauli_inbox *in);

@@ -121,6 +121,14 @@ void hauli_coro_left_apart(struct haul_carrier *c, struct haul_coro *co);
 /* Owner. Waits until nobody is about to make a wake-up call: what they use may go away after it. */
 void hauli_carrier_settle(struct haul_carrier *c);
 
+/* Any thread. Whether there may be mail that others can do something about. */
+static inline bool hauli_mail_is_stealable(const struct haul_carrier *c)
+{
+	/* In this order: inbox.E5. */
+	return hauli_inbox_has_other(&c->inbox, &c->stash.msg.node) ||
+		hauli_mark_get(&c->stash.stealable);
+}
+
 /* Whether any that are at home there and have an order are away. For the owner none are if not. */
 static inline bool hauli_orders_matter(const struct haul_carrier *home)
 {

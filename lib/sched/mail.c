@@ -116,7 +116,6 @@ void hauli_stash_init(struct hauli_stash *stash)
 	stash->oldest = NULL;
 	stash->end = &stash->oldest;
 	hauli_mark_set(&stash->stealable, false);
-	stash->announced = false;
 	stash->msg.kind = HAULI_MSG_STASH;
 }
 
@@ -153,27 +152,11 @@ static void take_out(struct hauli_stash *stash, struct hauli_node *node)
 		stash->end = at;
 }
 
-/* Puts what was in the inbox behind the stash. */
+/* Behind what is there. */
 static void append(struct hauli_stash *stash, struct hauli_node *node)
 {
 	for (*stash->end = node; node; node = node->next)
 		stash->end = &node->next;
-	if (stash->announced)
-		take_out(stash, &stash->msg.node);
-	stash->announced = false;
-}
-
-/* The owner, who waits for the guard before it drains, finds the stash's own message in place of
- * what was there, and is woken by it if somebody had to wake it. */
-static void fill_stash(struct haul_carrier *v)
-{
-	struct hauli_node *node = hauli_inbox_detach(&v->inbox);
-
-	if (!node)
-		return;
-	append(&v->stash, node);
-	v->stash.announced = true;
-	hauli_mail_send(v, &v->stash.msg);
 }
 
 struct haul_coro *hauli_mail_rob(struct haul_carrier *v, bool (*may)(const void *item))
@@ -183,7 +166,10 @@ struct haul_coro *hauli_mail_rob(struct haul_carrier *v, bool (*may)(const void 
 	struct haul_coro *found = NULL;
 	bool more = false;
 
-	fill_stash(v);
+	/* Who has pushed and looks finds that there, or then this, until it is taken:
+	 * inbox.E5. */
+	hauli_mark_set(&stash->stealable, true);
+	append(stash, hauli_inbox_replace(&v->inbox, &stash->msg.node));
 	while ((node = *at) && !more) {
 		struct haul_coro *co = made_ready(msg_of(node));
 
@@ -206,10 +192,11 @@ struct haul_coro *hauli_mail_rob(struct haul_carrier *v, bool (*may)(const void 
 static struct hauli_node *drain_with_stash(struct haul_carrier *c)
 {
 	struct hauli_stash *stash = &c->stash;
-	struct hauli_node *oldest;
+	struct hauli_node *new, *oldest;
 
 	hauli_ring_hold(&c->runq.ring);
-	append(stash, hauli_inbox_drain(&c->inbox));
+	new = hauli_inbox_drain(&c->inbox);
+	append(stash, new == &stash->msg.node ? new->next : new);
 	oldest = stash->oldest;
 	hauli_stash_init(stash);
 	hauli_ring_release(&c->runq.ring);

@@ -50,9 +50,8 @@ void hauli_mail_receive_plainly(struct haul_carrier *c);
  * carrier's ring. */
 struct hauli_stash {
 	struct hauli_node *oldest, **end; /* end: where the next one goes */
-	struct hauli_mark stealable; /* there is more to steal; read by any */
-	bool announced; /* msg is in the inbox */
-	struct hauli_msg msg; /* takes the place in the inbox of what was taken out */
+	struct hauli_mark stealable; /* there is, or may be, more to steal; read by any */
+	struct hauli_msg msg; /* in the inbox, below all: in place of what was taken out */
 };
 
 struct haul_coro;

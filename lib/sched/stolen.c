@@ -10,6 +10,7 @@
  */
 #include "sched/stolen.h"
 
+#include "sched/steal.h"
 #include "sched/wait.h"
 
 bool hauli_stolen_may(const struct haul_coro *co)
@@ -66,8 +67,12 @@ void haul_unpin(void)
 
 void hauli_stolen_send_home(struct haul_carrier *c, struct haul_coro *co)
 {
+	struct haul_carrier *home = hauli_coro_home(co);
+	bool yields = co->back == HAULI_BACK_YIELD;
+
 	co->back_msg.kind = HAULI_MSG_BACK;
-	hauli_mail_send(hauli_coro_home(co), &co->back_msg);
+	if (hauli_mail_send(home, &co->back_msg) && yields)
+		hauli_steal_offer(home);
 }
 
 static void park(struct haul_carrier *c, struct haul_coro *co)

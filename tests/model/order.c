@@ -271,6 +271,7 @@ int main(int argc, char **argv)
 
 /* The rest of lib/sched that is referred to, and that this model never comes to. */
 MODEL_NEVER(void, hauli_self_set, struct haul_carrier *c)
+MODEL_NEVER(void, hauli_policy_offer, struct hauli_policy *p, unsigned seat)
 MODEL_NEVER(void, hauli_bug, const char *what, const char *file, int line)
 MODEL_NEVER(void, hauli_co_init_thread, struct hauli_co *co)
 MODEL_NEVER(void, hauli_co_fini_thread, struct hauli_co *co)

@@ -4,6 +4,9 @@
  * and a request are in the inbox, and a pusher sends a start. A thief robs twice; the owner handles
  * its mail, sleeps when it can, and steals back what is its own. Each coroutine is made ready once,
  * at home or at the thief's; the messages are handled in their order; and who sleeps is woken once.
+ *
+ * stash_hogged.c: the owner is hogged. Who has pushed and then looks sees that there is something,
+ * unless the thief has taken it.
  */
 #include "explorer.h"
 #include "sched/cluster.h"
@@ -12,14 +15,22 @@
 #include "sched/stolen.h"
 #include "sched/wait.h"
 
+#ifndef HOGGED /* stash_hogged.c */
+#define HOGGED 0
+#endif
+
 enum { STARTS, COMES_BACK, STAYS, COROS };
 
 static struct {
 	struct haul_carrier c;
+	struct hauli_group group;
 	struct haul_coro co[COROS], nobody;
 	_Atomic(void *) loot; /* in the thief's ring */
 	uint64_t ran[2]; /* at the thief's */
 	uint64_t granted;
+	uint64_t saw; /* the pusher, after its push */
+	uint64_t
+		said; /* plain: the thief, before it takes the mail, as it says that there may be more */
 } m;
 
 /* It was sent before the start. */
@@ -43,7 +54,7 @@ static void init(void)
 {
 	struct haul_carrier *c = &m.c;
 
-	c->group = (struct hauli_group *)c; /* stealing is on; nobody looks into it */
+	c->group = &m.group; /* stealing is on, and nobody sleeps */
 	hauli_inbox_init(&c->inbox);
 	hauli_stash_init(&c->stash);
 	hauli_ring_init(&c->runq.ring, &m.nobody);
@@ -53,8 +64,8 @@ static void init(void)
 	m.co[STARTS].start_msg.kind = HAULI_MSG_START;
 	hauli_stolen_mark(&m.co[COMES_BACK]);
 	m.co[STAYS].request_msg.kind = HAULI_MSG_REQUEST;
-	hauli_stolen_send_home(c, &m.co[COMES_BACK]);
 	hauli_mail_send(c, &m.co[STAYS].request_msg);
+	hauli_stolen_send_home(c, &m.co[COMES_BACK]);
 	model_own(&c->runq.ring.head, sizeof(c->runq.ring.head), 0);
 	model_private(&c->runq.ring.tail, sizeof(c->runq.ring.tail), 0);
 	model_private(c->runq.ring.slots, sizeof(c->runq.ring.slots), 0);
@@ -69,6 +80,9 @@ static void init(void)
 static void pusher(void)
 {
 	hauli_mail_send(&m.c, &m.co[STARTS].start_msg);
+	m.saw = hauli_mail_is_stealable(&m.c);
+	if (!hauli_inbox_has_other(&m.c.inbox, &m.c.stash.msg.node) && HOGGED)
+		MODEL_ASSERT(m.said);
 }
 
 static bool any(const void *item)
@@ -100,11 +114,26 @@ static void thief(void)
 {
 	struct haul_coro *second;
 
+	m.said = 1;
 	atomic_store_explicit(&m.loot, rob(), memory_order_release);
-	second = rob();
+	second = HOGGED ? NULL : rob();
 	if (second)
 		run(second);
 }
+
+#if HOGGED
+#define NAME "stash, hogged"
+#define THREADS pusher, thief
+
+static void check(void)
+{
+	if (m.loot)
+		run(m.loot);
+	MODEL_ASSERT(m.saw || m.ran[STARTS] == 1);
+}
+#else
+#define NAME "stash"
+#define THREADS owner, pusher, thief
 
 static void steal_back(void)
 {
@@ -147,14 +176,15 @@ static void check(void)
 	MODEL_ASSERT(hauli_inbox_is_settled(&m.c.inbox));
 	MODEL_ASSERT(!m.c.stash.oldest && hauli_inbox_is_empty(&m.c.inbox));
 }
+#endif
 
 int main(int argc, char **argv)
 {
 	return model_main(argc, argv,
 		&(struct model){
-			.name = "stash",
-			.nb_threads = 3,
-			.threads = {owner, pusher, thief},
+			.name = NAME,
+			.nb_threads = sizeof((void (*[])(void)){THREADS}) / sizeof(void *),
+			.threads = {THREADS},
 			.memory = &m,
 			.size = sizeof(m),
 			.init = init,
@@ -164,6 +194,7 @@ int main(int argc, char **argv)
 
 /* The rest of lib/sched that mail.c and stolen.c refer to, and that this model never comes to. */
 MODEL_NEVER(struct haul_carrier *, hauli_self, void)
+MODEL_NEVER(void, hauli_policy_offer, struct hauli_policy *p, unsigned seat)
 MODEL_NEVER(void, hauli_cluster_fetch_all, struct haul_carrier *c)
 MODEL_NEVER(void, hauli_cancel_here, struct haul_carrier *c, struct haul_coro *co)
 MODEL_NEVER(bool, hauli_join_here, struct haul_carrier *c, struct hauli_join *j)

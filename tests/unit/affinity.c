@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each coroutine runs on its home, whatever it does. */
+/* Each coroutine that is pinned runs on its home, whatever it does; homes of children. */
 #include <errno.h>
 
 #include "support/runtime.h"
@@ -7,16 +7,13 @@
 
 #define CARRIERS 3
 
-static void *where(void *arg)
-{
-	return haul_carrier_self();
-}
-
 static void *stays_here(void *arg)
 {
-	struct haul_carrier *home = haul_carrier_self();
-	bool ok = haul_coro_home(haul_self()) == home;
+	struct haul_carrier *home = haul_coro_home(haul_self());
+	bool ok;
 
+	haul_pin();
+	ok = haul_carrier_self() == home;
 	for (int i = 0; i < 1000 && ok; i++) {
 		haul_yield();
 		ok = haul_carrier_self() == home;
@@ -41,26 +38,33 @@ START_TEST(coroutine_stays_at_home)
 }
 END_TEST
 
-static void *child_is_here(void *arg)
+static void *its_home(void *arg)
 {
+	return haul_coro_home(haul_self());
+}
+
+/* It may be stolen itself, and so may they. */
+static void *child_is_at_home(void *arg)
+{
+	struct haul_carrier *home = haul_coro_home(haul_self());
 	struct haul_coro *child;
 	void *there = NULL;
 
-	if (haul_spawn(&child, where, NULL, NULL) == 0)
+	if (haul_spawn(&child, its_home, NULL, NULL) == 0)
 		haul_join(child, &there);
-	if (there != haul_carrier_self())
+	if (there != home)
 		return "haul_spawn left home";
-	if (haul_spawn_any(arg, &child, where, NULL, NULL) == 0)
+	if (haul_spawn_any(arg, &child, its_home, NULL, NULL) == 0)
 		haul_join(child, &there);
-	return there == haul_carrier_self() ? NULL : "haul_spawn_any left home";
+	return there == home ? NULL : "haul_spawn_any left home";
 }
 
-START_TEST(child_starts_on_the_running_carrier)
+START_TEST(child_is_at_home_where_its_parent_is)
 {
 	struct haul_runtime *rt = runtime_start(CARRIERS);
 
 	for (unsigned i = 0; i < CARRIERS; i++)
-		ck_assert_pstr_eq(run_on(rt, i, child_is_here, rt), NULL);
+		ck_assert_pstr_eq(run_on(rt, i, child_is_at_home, rt), NULL);
 	runtime_stop(rt);
 }
 END_TEST
@@ -72,7 +76,7 @@ START_TEST(plain_thread_is_no_carrier)
 	ck_assert_ptr_null(haul_carrier_self());
 	ck_assert_ptr_null(haul_self());
 	ck_assert(!haul_cancelled());
-	ck_assert_int_eq(haul_spawn(NULL, where, NULL, NULL), -EPERM);
+	ck_assert_int_eq(haul_spawn(NULL, its_home, NULL, NULL), -EPERM);
 	runtime_stop(rt);
 }
 END_TEST
@@ -87,7 +91,7 @@ START_TEST(spawning_round_robin_reaches_each_carrier)
 		struct haul_coro *co;
 		void *there;
 
-		ck_assert_int_eq(haul_spawn_any(rt, &co, where, NULL, &opts), 0);
+		ck_assert_int_eq(haul_spawn_any(rt, &co, its_home, NULL, &opts), 0);
 		haul_join(co, &there);
 		seen[haul_carrier_id(there)]++;
 	}
@@ -110,6 +114,6 @@ START_TEST(facts_of_a_carrier)
 }
 END_TEST
 
-SUITE_MAIN("affinity", {coroutine_stays_at_home, 1}, {child_starts_on_the_running_carrier, 1},
+SUITE_MAIN("affinity", {coroutine_stays_at_home, 1}, {child_is_at_home_where_its_parent_is, 1},
 	{plain_thread_is_no_carrier, 1}, {spawning_round_robin_reaches_each_carrier, 1},
 	{facts_of_a_carrier, 1})
