@@ -29,8 +29,7 @@ static struct {
 	uint64_t ran[2]; /* at the thief's */
 	uint64_t granted;
 	uint64_t saw; /* the pusher, after its push */
-	uint64_t
-		said; /* plain: the thief, before it takes the mail, as it says that there may be more */
+	uint64_t said; /* plain: the thief, before it takes the mail */
 } m;
 
 /* It was sent before the start. */
