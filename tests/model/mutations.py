@@ -42,7 +42,7 @@ MUTATIONS = [
      'atomic_load_explicit(&in->head, memory_order_acquire);\n'
      '\tatomic_store_explicit(&in->head, HAULI_INBOX_EMPTY, memory_order_relaxed);'),
     ('inbox', 'lib/conc/inbox.c', 'drain hands out the newest first',
-     'NULL : oldest_first(head);', 'NULL : (struct hauli_node *)head;'),
+     'NULL : oldest_first(head, NULL);', 'NULL : (struct hauli_node *)head;'),
     ('inbox', 'lib/conc/inbox.c', 'try_sleep publishes nothing',
      'memory_order_release /* inbox.E2:R */', 'memory_order_relaxed'),
     ('inbox', 'lib/conc/inbox.c', 'try_sleep is a check and a store instead of a CAS',
