@@ -6,6 +6,7 @@ A mutation is one text in one file replaced by another, on a copy. It counts as 
 broken source compiled and the search itself reported a violation (exit code 3). Speaks TAP.
 usage: mutations.py SOURCE_ROOT COMPILER EXPLORER_LIBRARY [MODELS_THAT_BEGIN_SO]
 """
+import multiprocessing.pool
 import os
 import re
 import shutil
@@ -551,8 +552,9 @@ def main():
     chosen = [m for m in MUTATIONS if len(sys.argv) < 5 or m[0].startswith(sys.argv[4])]
     missed = 0
     print(f'1..{len(chosen)}')
-    for i, mutation in enumerate(chosen, 1):
-        caught, why = verdict(root, compiler, explorer, mutation)
+    pool = multiprocessing.pool.ThreadPool(os.cpu_count())
+    verdicts = pool.imap(lambda m: verdict(root, compiler, explorer, m), chosen)
+    for i, (mutation, (caught, why)) in enumerate(zip(chosen, verdicts), 1):
         missed += not caught
         print(f'{"ok" if caught else "not ok"} {i} - {mutation[1]}: {mutation[2]}', flush=True)
         print(f'# {why}', flush=True)

@@ -10,7 +10,7 @@ import netns
 from echo import IP4, MINE4, peer
 
 POLLERS = ("spin", "block", "adaptive", "sleep")
-REQUESTS = int(os.environ.get("HAUL_REQUESTS", "1000"))
+REQUESTS = int(os.environ.get("HAUL_REQUESTS", "500"))
 GAP = 0.003  # seconds, at most
 LOST = 2.0  # unanswered for so long: a wakeup was lost
 

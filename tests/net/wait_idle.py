@@ -13,7 +13,7 @@ from fwd import Running, figures, run
 from wait import Link, ask, cpu_seconds
 
 ECHO = sys.argv[2]
-QUIET = 4  # seconds
+QUIET = 2  # seconds
 
 
 def refused(tap, directory):
