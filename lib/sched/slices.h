@@ -8,7 +8,7 @@
 #define HAULI_BUDGET_MAX 255u
 
 struct hauli_slices {
-	uint64_t average; /* in ticks; never behind the longest, which it forgets slowly */
+	uint64_t average; /* in ticks; a long one counts at once, and is forgotten slowly */
 	uint64_t typical; /* in ticks; outliers hardly count */
 	unsigned budget; /* slices of a round that has a poller; 1 at first */
 };
