@@ -31,7 +31,8 @@ struct haul_coro_opts {
 	bool pinned; /* never stolen */
 	/*
 	 * Those with the same number and the same home send (haul_send()) in the order in which
-	 * their slices would run if none was stolen. 1 to HAUL_ORDERS; 0: as it comes.
+	 * their slices would run if none was stolen. 1 to HAUL_ORDERS; 0: as it comes. Those that
+	 * are pinned are not waited for: thieves pass over them.
 	 */
 	uint8_t order;
 	/*
