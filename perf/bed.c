@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <haul-dpdk/eal.h>
@@ -66,8 +65,7 @@ void perf_bed_release(void)
 		return;
 	if (bed.io)
 		perf_bed_io_stop();
-	snprintf(why, sizeof(why), "the carrier does not end");
-	perf_must(haul_stop(bed.rt, HAUL_S), why);
+	perf_must(haul_stop(bed.rt, HAUL_S), "the carrier does not end");
 	/* virtio-user before vhost. */
 	if (bed.far)
 		haul_port_close(bed.far);
@@ -85,8 +83,7 @@ void perf_bed_io_start(const struct haul_io_opts *opts)
 	all.ports = &bed.port;
 	all.nb_ports = 1;
 	all.pool = bed.pool;
-	snprintf(why, sizeof(why), "more than %u runs", RUNS_MAX);
-	perf_must(nb_ios == RUNS_MAX ? -EINVAL : 0, why);
+	perf_must(nb_ios == RUNS_MAX ? -ENOSPC : 0, "more runs than there is room for");
 	perf_must(haul_io_start(&ios[nb_ios], bed.rt, &all, why, sizeof(why)), why);
 	bed.io = ios[nb_ios++];
 }

@@ -5,8 +5,6 @@
  * One operation is a coroutine.
  */
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include <rte_pause.h>
 
@@ -14,6 +12,7 @@
 
 #include "carrier.h"
 #include "harness.h"
+#include "plan.h"
 
 static struct haul_runtime *rt;
 static uint64_t batch;
@@ -32,16 +31,11 @@ static struct haul_runtime *runtimes[2];
 static int setup(unsigned side, uint64_t param)
 {
 	struct haul_plan *plan;
-	char cpu[16], why[256];
-	int err;
+	int err = perf_plan(&plan, 1, 1);
 
-	batch = param;
-	snprintf(cpu, sizeof(cpu), "%u", perf_cpu(1));
-	err = haul_plan_create(&plan, &(struct haul_plan_opts){.cpus = cpu}, why, sizeof(why));
-	if (err) {
-		fprintf(stderr, "a carrier on CPU %s: %s\n", cpu, why);
+	if (err)
 		return err;
-	}
+	batch = param;
 	err = haul_start(&runtimes[side], &(struct haul_runtime_opts){.plan = plan});
 	haul_plan_destroy(plan);
 	return err;

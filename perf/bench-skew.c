@@ -10,7 +10,6 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -130,15 +129,13 @@ static void start(const struct how *how)
 		.plan = plan, .launcher = haul_eal_launcher(), .steal = how->steal};
 	const struct haul_coro_opts pinned = {.pinned = true};
 	struct haul_coro *co;
-	int err = haul_start(&rt, &rt_opts);
 
-	snprintf(why, sizeof(why), "haul_start: %s", strerror(-err));
-	perf_must(err, why);
+	perf_must(haul_start(&rt, &rt_opts), "haul_start");
 	for (unsigned i = 0; i < CARRIERS; i++) {
 		perf_must(
 			haul_spawn_on(haul_carrier(rt, i), &co, find_thread, &threads[i], &pinned),
-			why);
-		perf_must(haul_join(co, NULL), why);
+			"haul_spawn_on");
+		perf_must(haul_join(co, NULL), "haul_join");
 	}
 	skew_wire_fill();
 	perf_must(haul_io_start(&io, rt, &opts, why, sizeof(why)), why);
@@ -147,8 +144,7 @@ static void start(const struct how *how)
 static void stop(void)
 {
 	perf_must(haul_io_stop(io, 10 * HAUL_S, why, sizeof(why)), why);
-	snprintf(why, sizeof(why), "the carriers do not end");
-	perf_must(haul_stop(rt, 10 * HAUL_S), why);
+	perf_must(haul_stop(rt, 10 * HAUL_S), "the carriers do not end");
 	skew_wire_drain();
 	perf_must(haul_io_free(io, why, sizeof(why)), why);
 }

@@ -5,12 +5,12 @@
  * handlers: a burst, then it gives way. One operation is a task; a task computes for so long.
  */
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include <haul/haul.h>
 
 #include "harness.h"
+#include "plan.h"
 
 #define CARRIERS 2
 #define BURST 32
@@ -175,17 +175,12 @@ static uint64_t run(struct haul_runtime *rt, uint64_t n)
 
 static int start(unsigned which, uint64_t param)
 {
-	char cpus[32], why[256];
 	struct haul_plan *plan;
-	int err;
+	int err = perf_plan(&plan, 0, 2);
 
-	load = &loads[param];
-	snprintf(cpus, sizeof(cpus), "%u,%u", perf_cpu(0), perf_cpu(1));
-	err = haul_plan_create(&plan, &(struct haul_plan_opts){.cpus = cpus}, why, sizeof(why));
-	if (err) {
-		fprintf(stderr, "carriers on CPUs %s: %s\n", cpus, why);
+	if (err)
 		return err;
-	}
+	load = &loads[param];
 	err = haul_start(&runtimes[which],
 		&(struct haul_runtime_opts){
 			.plan = plan, .steal = which ? HAUL_STEAL_GLOBAL : HAUL_STEAL_OFF});

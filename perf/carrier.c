@@ -1,40 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "carrier.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <haul/coro.h>
 
 #include "harness.h"
+#include "plan.h"
 
 static struct haul_runtime *rt;
 
-void perf_must(int err, const char *what)
-{
-	if (err == 0)
-		return;
-	fprintf(stderr, "%s: %s\n", what, strerror(-err));
-	exit(1);
-}
-
 int perf_carriers_start(unsigned n)
 {
-	char cpus[64] = "", why[256] = "";
 	struct haul_plan *plan;
-	int err;
+	int err = perf_plan(&plan, 0, n);
 
-	for (unsigned i = 0; i < n; i++) {
-		size_t used = strlen(cpus);
-
-		snprintf(cpus + used, sizeof(cpus) - used, "%s%u", i ? "," : "", perf_cpu(i));
-	}
-	err = haul_plan_create(&plan, &(struct haul_plan_opts){.cpus = cpus}, why, sizeof(why));
-	if (err) {
-		fprintf(stderr, "carriers on CPUs %s: %s\n", cpus, why);
+	if (err)
 		return err;
-	}
 	err = haul_start(&rt, &(struct haul_runtime_opts){.plan = plan});
 	haul_plan_destroy(plan);
 	return err;

@@ -17,7 +17,4 @@ uint64_t perf_on_carrier(uint64_t (*body)(uint64_t n), uint64_t n);
 /* How often coroutines of carrier 0 were resumed so far. */
 uint64_t perf_slices(void);
 
-/* Ends the program when err is not 0: a benchmark that cannot spawn measures nothing. */
-void perf_must(int err, const char *what);
-
 #endif

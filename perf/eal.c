@@ -2,12 +2,11 @@
 #include "eal.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <haul-dpdk/eal.h>
 #include <haul-dpdk/pool.h>
 
-#include "harness.h"
+#include "plan.h"
 
 int perf_say(int err, const char *why)
 {
@@ -16,27 +15,15 @@ int perf_say(int err, const char *why)
 	return err;
 }
 
-void perf_must(int err, const char *why)
-{
-	if (perf_say(err, why))
-		exit(1);
-}
-
 struct haul_plan *perf_eal(unsigned carriers)
 {
 	static struct haul_plan *plan;
 	struct haul_eal_opts eal = {.program = "perf", .mem_mb = haul_pool_mem_mb(PERF_EAL_MBUFS)};
-	char cpus[64], why[256];
-	size_t len = 0;
+	char why[256];
 
 	if (plan)
 		return plan;
-	for (unsigned i = 0; i < carriers; i++)
-		len += (size_t)snprintf(cpus + len, sizeof(cpus) - len, "%s%u-%u", i ? "," : "",
-			perf_cpu(i), perf_cpu(i)); /* a CPU alone would be a count */
-	if (perf_say(haul_plan_create(
-			     &plan, &(struct haul_plan_opts){.cpus = cpus}, why, sizeof(why)),
-		    why))
+	if (perf_plan(&plan, 0, carriers))
 		return NULL;
 	eal.plan = plan;
 	if (perf_say(haul_eal_init(&eal, why, sizeof(why)), why)) {

@@ -7,9 +7,8 @@
 
 #define PERF_EAL_MBUFS 8192 /* memory for so many */
 
-/* Prints why if err says that something failed; returns err. The second one ends the process. */
+/* Prints why if err says that something failed; returns err. */
 int perf_say(int err, const char *why);
-void perf_must(int err, const char *why);
 
 /* Starts EAL, for good, unless it has: one carrier on each of the case's first CPUs, so many. Their
  * plan, or NULL after a line. */

@@ -321,6 +321,14 @@ static int parse(struct options *o, int argc, char **argv)
 	return once;
 }
 
+void perf_must(int err, const char *what)
+{
+	if (err == 0)
+		return;
+	fprintf(stderr, "%s: %s\n", what, strerror(-err));
+	exit(1);
+}
+
 int perf_main(int argc, char **argv, const struct perf_case *cases)
 {
 	struct options o = {

@@ -55,6 +55,10 @@ unsigned perf_cpu(unsigned i);
 /* A figure of the run other than time, by a name that outlives it: shown and written beside it. */
 void perf_extra(const char *name, double value);
 
+/* Ends the program, with a line, when err, -errno, is not 0: a benchmark that cannot spawn measures
+ * nothing. */
+void perf_must(int err, const char *what);
+
 /* Nanoseconds on a clock that only goes forward. */
 static inline uint64_t perf_now(void)
 {

@@ -2,9 +2,6 @@
 /* The two sides of bench-wake that receive by a PMD: a handler of haul's, and the bare loop. */
 #include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include <rte_ethdev.h>
@@ -81,10 +78,7 @@ uint64_t wake_by_dpdk(struct wake_asker *asker, struct wake_dpdk *dpdk, uint64_t
 
 	/* On the carrier, so that thread, CPU and caches are the same; it blocks it. */
 	err = haul_spawn_on(haul_carrier(perf_bed()->rt, 0), &loop, wake_dpdk_loop, dpdk, &opts);
-	if (err) {
-		fprintf(stderr, "DPDK's loop: %s\n", strerror(-err));
-		exit(1);
-	}
+	perf_must(err, "DPDK's loop");
 	ns = wake_ask(asker, n);
 	wake_ask_end(asker);
 	(void)haul_join(loop, NULL);
