@@ -81,24 +81,12 @@ struct hauli_node *hauli_inbox_drain(struct hauli_inbox *in)
 	return head <= HAULI_INBOX_AWAY ? NULL : oldest_first(head, NULL);
 }
 
-struct hauli_node *hauli_inbox_detach(struct hauli_inbox *in)
-{
-	uintptr_t head = atomic_load_explicit(&in->head, memory_order_relaxed /* only a guess */);
-
-	/* A mark stays: it is the owner's. */
-	while (head > HAULI_INBOX_AWAY)
-		if (atomic_compare_exchange_weak_explicit(&in->head, &head, HAULI_INBOX_EMPTY,
-			    memory_order_acquire /* inbox.E1:A */,
-			    memory_order_relaxed /* a new guess */))
-			return oldest_first(head, NULL);
-	return NULL;
-}
-
 struct hauli_node *hauli_inbox_replace(struct hauli_inbox *in, struct hauli_node *node)
 {
 	uintptr_t head = atomic_load_explicit(&in->head, memory_order_relaxed /* only a guess */);
 
 	node->next = NULL; /* and is so when it is there, below all */
+	/* A mark stays: it is the owner's. */
 	while (head > HAULI_INBOX_AWAY && head != (uintptr_t)node)
 		if (atomic_compare_exchange_weak_explicit(&in->head, &head, (uintptr_t)node,
 			    memory_order_acq_rel, /* inbox.E1 inbox.E5:R */

@@ -117,9 +117,6 @@ static inline bool hauli_inbox_has_other(
 	return head > HAULI_INBOX_AWAY && head != (uintptr_t)node;
 }
 
-/* Any thread, for an inbox that nobody drains. All that was pushed, oldest first, or NULL. */
-struct hauli_node *hauli_inbox_detach(struct hauli_inbox *in);
-
 /*
  * Any thread but the owner's, while the owner is kept from draining. All that was pushed since the
  * node was put there in this way, or at all, oldest first; the node takes its place, so that the

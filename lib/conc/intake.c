@@ -4,7 +4,7 @@
  * member sleeps, another one is awake and about to look there before it does anything else.
  *
  *	word     written by                          meaning
- *	fresh    who puts: push; holder: detach      batches that nobody has counted
+ *	fresh    who puts: push; holder: drain       batches that nobody has counted
  *	guard    members: claim, free                who takes: the holder
  *	list     the holder                          batches, of the oldest what is left of it
  *	left     the holder, as it closes            how many are in the list
@@ -16,7 +16,7 @@
  *
  *	            put, call                   close, call          may_sleep
  *	put         CAS, one wins               inbox.E1             D1
- *	holder      push and detach are         the guard            D2
+ *	holder      push and drain are          the guard            D2
  *	            of one word
  *
  * Two pairs of a store and a load of another word, each with a full barrier on both sides, so that
@@ -87,7 +87,7 @@ static struct hauli_item *first_of(struct hauli_node *batch)
 /* Puts what is fresh behind the list. */
 static void count_fresh(struct hauli_intake *in)
 {
-	struct hauli_node *batch = hauli_inbox_detach(&in->fresh);
+	struct hauli_node *batch = hauli_inbox_drain(&in->fresh);
 
 	if (!batch)
 		return;

@@ -215,7 +215,7 @@ static inline bool try_send_from_home(struct haul_txq *txq, struct rte_mbuf *pkt
 {
 	const struct haul_carrier *c = hauli_self();
 
-	return hauli_likely(c == txq->carrier && !hauli_orders_matter(c)) &&
+	return hauli_likely(c == txq->carrier && !hauli_order_any_away(c)) &&
 		hauli_likely(try_send(txq, pkt) == 0);
 }
 

@@ -129,8 +129,9 @@ static inline bool hauli_mail_is_stealable(const struct haul_carrier *c)
 		hauli_mark_get(&c->stash.stealable);
 }
 
-/* Whether any that are at home there and have an order are away. For the owner none are if not. */
-static inline bool hauli_orders_matter(const struct haul_carrier *home)
+/* Whether any that are at home there and have an order are, or were, away: to the owner, no is
+ * certain. */
+static inline bool hauli_order_any_away(const struct haul_carrier *home)
 {
 	return hauli_stamp_get(&home->orders.members) != 0;
 }
@@ -138,7 +139,7 @@ static inline bool hauli_orders_matter(const struct haul_carrier *home)
 /* A coroutine that is at home there begins. */
 static inline void hauli_order_begins(const struct haul_carrier *home)
 {
-	if (hauli_unlikely(hauli_orders_matter(home)))
+	if (hauli_unlikely(hauli_order_any_away(home)))
 		hauli_order_ask();
 }
 
@@ -147,7 +148,7 @@ static inline bool hauli_order_matters(const struct haul_carrier *c, const struc
 {
 	bool has = (uint8_t)(co->order - 1) < HAUL_ORDERS;
 
-	return has && hauli_orders_matter(c);
+	return has && hauli_order_any_away(c);
 }
 
 /* Owner. How many are at home here and have not ended. */

@@ -93,7 +93,7 @@ MUTATIONS = [
      'hauli_runq_open(&c->runq, n); c->orders.seen = hauli_count_get(&c->orders.taken);',
      'c->orders.seen = hauli_count_get(&c->orders.taken);\n\t\thauli_runq_open(&c->runq, n);'),
     ('order', 'lib/sched/carrier.h', 'who begins at home amid thefts does not ask for its number',
-     'if (hauli_unlikely(hauli_orders_matter(home))) hauli_order_ask();', ''),
+     'if (hauli_unlikely(hauli_order_any_away(home))) hauli_order_ask();', ''),
     ('order', 'lib/sched/order.c', 'a thief does not ask for the number',
      'hauli_ctx_is_fresh(&co->co.ctx) ? ask(v, co) : 0;', '0;'),
     ('order', 'lib/sched/order.c', 'a theft is not numbered',
@@ -270,14 +270,14 @@ MUTATIONS = [
     ('handover', 'tests/model/handover.c', 'the owner looks before it listens',
      'hauli_handover_listen(&m.h); io = take();',
      'io = take();\n\t\t\thauli_handover_listen(&m.h);'),
-    ('intake', 'lib/conc/inbox.c', 'detach takes in nothing of the pushers',
-     'HAULI_INBOX_EMPTY, memory_order_acquire /* inbox.E1:A */, memory_order_relaxed',
-     'HAULI_INBOX_EMPTY, memory_order_relaxed, memory_order_relaxed'),
-    ('intake', 'lib/conc/inbox.c', 'detach is a load and a store',
-     'if (atomic_compare_exchange_weak_explicit(&in->head, &head, HAULI_INBOX_EMPTY,'
-     ' memory_order_acquire /* inbox.E1:A */, memory_order_relaxed /* a new guess */))',
-     'if (atomic_store_explicit(&in->head, 0, memory_order_relaxed),'
-     ' atomic_thread_fence(memory_order_acquire), true)'),
+    ('intake', 'lib/conc/inbox.c', 'drain takes in nothing of who puts',
+     '&in->head, HAULI_INBOX_EMPTY, memory_order_acquire /* inbox.E1:A inbox.E4:A */',
+     '&in->head, HAULI_INBOX_EMPTY, memory_order_relaxed'),
+    ('intake', 'lib/conc/inbox.c', 'drain is a load and a store for the holder',
+     'atomic_exchange_explicit(&in->head, HAULI_INBOX_EMPTY, memory_order_acquire'
+     ' /* inbox.E1:A inbox.E4:A */);',
+     'atomic_load_explicit(&in->head, memory_order_acquire);\n'
+     '\tatomic_store_explicit(&in->head, HAULI_INBOX_EMPTY, memory_order_relaxed);'),
     ('intake', 'lib/conc/intake.c', 'who puts does not call', 'if (hauli_intake_is_empty(in))',
      'if (in)'),
     ('intake', 'lib/conc/intake.c', 'who calls looks only at what is fresh',
