@@ -244,7 +244,8 @@ static int create(struct haul_io **out, struct haul_runtime *rt, const struct ha
 		io->coro = *opts->coro;
 	if (!io->coro.name)
 		io->coro.name = "packet";
-	io->coro.order = io->opts.order == HAUL_ORDER_FLOW ? HAULI_ORDER_ASK : 0;
+	if (io->opts.order == HAUL_ORDER_FLOW)
+		io->coro.order = HAULI_ORDER_ASK;
 	io->ports = calloc(opts->nb_ports, sizeof(io->ports[0]));
 	if (!io->ports)
 		goto fail;

@@ -33,14 +33,6 @@ static const void *take(struct rest *rest, size_t n)
 	return taken;
 }
 
-static uint32_t load32(const void *from)
-{
-	uint32_t n;
-
-	memcpy(&n, from, sizeof(n));
-	return n;
-}
-
 /* A number for the ports of what begins in rest; 0 where there are none. */
 static uint32_t ports_of(uint8_t proto, struct rest rest)
 {
@@ -51,7 +43,7 @@ static uint32_t ports_of(uint8_t proto, struct rest rest)
 		at = take(&rest, sizeof(ports));
 	if (!at)
 		return 0;
-	ports = load32(at);
+	memcpy(&ports, at, sizeof(ports));
 	swapped = ports << 16 | ports >> 16;
 	return RTE_MIN(ports, swapped);
 }
