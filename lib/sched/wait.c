@@ -20,6 +20,14 @@ static int cancelled(const struct haul_coro *co)
 	return hauli_coro_is_cancelled(co) ? -ECANCELED : 0;
 }
 
+/* In place of a wait of a cancelled coroutine. A loop that does not look at what its wait returns
+ * would keep its carrier for ever, and with it all who do end. */
+static int refuse_to_wait(struct haul_carrier *c, struct haul_coro *me)
+{
+	hauli_suspend(c, me, true);
+	return -ECANCELED;
+}
+
 static void set_timer(struct haul_coro *me, uint64_t ns)
 {
 	if (ns == HAUL_FOREVER)
@@ -42,7 +50,7 @@ static __attribute__((noinline)) int sleep_with_care(
 	struct haul_carrier *c, struct haul_coro *me, uint64_t ns)
 {
 	if (cancelled(me))
-		return -ECANCELED;
+		return refuse_to_wait(c, me);
 	if (!hauli_coro_is_stolen(me))
 		return sleep_here(c, me, ns);
 	set_timer(me, ns);
@@ -84,7 +92,7 @@ static inline int park_here(struct haul_carrier *c, struct haul_coro *me)
 static __attribute__((noinline)) int park_with_care(struct haul_carrier *c, struct haul_coro *me)
 {
 	if (cancelled(me))
-		return -ECANCELED;
+		return refuse_to_wait(c, me);
 	if (!hauli_coro_is_stolen(me))
 		return park_here(c, me);
 	hauli_stolen_go_home(c, me, HAULI_BACK_PARK);

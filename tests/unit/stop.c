@@ -102,6 +102,32 @@ static void *ignores_the_cancel(void *arg)
 	return NULL;
 }
 
+static void *loops_over_cancelled_waits(void *arg)
+{
+	while (!let_go)
+		arg ? haul_sleep(HAUL_MS) : haul_park();
+	return NULL;
+}
+
+/* Others of the same carrier end, and the carrier answers, while it goes on. */
+START_TEST(a_cancelled_wait_lets_others_run)
+{
+	struct haul_runtime *rt = runtime_start(1);
+	struct haul_coro *co;
+
+	let_go = false;
+	for (intptr_t i = 0; i < 2; i++) {
+		ck_assert_int_eq(
+			haul_spawn_any(rt, &co, loops_over_cancelled_waits, (void *)i, NULL), 0);
+		haul_cancel(co);
+		haul_detach(co);
+	}
+	ck_assert_ptr_null(run_on(rt, 0, returns_null, NULL));
+	let_go = true;
+	runtime_stop(rt);
+}
+END_TEST
+
 /* stderr is caught in a file meanwhile. */
 START_TEST(what_does_not_end_is_listed)
 {
@@ -198,5 +224,6 @@ END_TEST
 
 SUITE_MAIN("stop", {nothing_to_do_starts_and_stops, 1}, {defaults_start, 1},
 	{two_runtimes_live_side_by_side, 1}, {stop_cancels_what_waits, 1},
-	{stop_refuses_new_spawns, 1}, {what_does_not_end_is_listed, 1},
-	{unjoined_is_no_obstacle, 1}, {launch_that_fails_is_undone, 1}, {trim_gives_memory_back, 1})
+	{stop_refuses_new_spawns, 1}, {a_cancelled_wait_lets_others_run, 1},
+	{what_does_not_end_is_listed, 1}, {unjoined_is_no_obstacle, 1},
+	{launch_that_fails_is_undone, 1}, {trim_gives_memory_back, 1})

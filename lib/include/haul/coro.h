@@ -90,14 +90,14 @@ HAUL_API void haul_detach(struct haul_coro *co);
 /* Lets the other ready coroutines and the poller go first. */
 HAUL_API void haul_yield(void) HAUL_SUSPENDS;
 
-/* Suspends for at least ns. 0, or -ECANCELED (at once, when cancelled before). */
+/* Suspends for at least ns. 0, or -ECANCELED (when cancelled before: as soon as others ran). */
 HAUL_API int haul_sleep(uint64_t ns) HAUL_SUSPENDS;
 
 /*
  * haul_park() waits for a permit and takes it; haul_unpark() gives one. A coroutine holds
  * at most one permit: giving it twice before it is taken is giving it once. So an unpark
  * that comes before the park is not lost, and a caller of park re-checks its condition.
- * haul_park: 0, or -ECANCELED (at once, when cancelled before).
+ * haul_park: 0, or -ECANCELED (when cancelled before: as soon as others ran).
  * haul_unpark: any thread, while co is known to be not yet joined, freed or (detached) ended.
  */
 HAUL_API int haul_park(void) HAUL_SUSPENDS;
@@ -105,8 +105,8 @@ HAUL_API void haul_unpark(struct haul_coro *co);
 
 /*
  * Asks co to end: every wait of co that says so, the present one and all later ones, returns
- * -ECANCELED; a poller's haul_maybe_yield() returns false. It stays so. Any thread, same
- * condition on co as for haul_unpark().
+ * -ECANCELED, the later ones as soon as others ran; a poller's haul_maybe_yield() returns false.
+ * It stays so. Any thread, same condition on co as for haul_unpark().
  */
 HAUL_API void haul_cancel(struct haul_coro *co);
 
