@@ -177,6 +177,7 @@ static void report_if_drained(struct haul_carrier *c)
 {
 	if (hauli_unlikely(c->phase == HAULI_DRAINS) && hauli_live(c) == 0) {
 		c->phase = HAULI_DRAINED;
+		hauli_mark_set(&c->stop_step, HAULI_STOP_DRAINED);
 		hauli_runtime_drained(c->rt);
 	}
 }

@@ -24,6 +24,13 @@ enum hauli_carrier_phase {
 	HAULI_FINISHED, /* leaves its loop */
 };
 
+/* What others see of that. */
+enum hauli_stop_step {
+	HAULI_STOP_UNSEEN, /* the message has not been handled */
+	HAULI_STOP_SEEN,
+	HAULI_STOP_DRAINED,
+};
+
 /* How a coroutine that runs on a carrier is to spawn or to wake others. */
 enum hauli_way {
 	HAULI_WITH_CARE, /* something is not as usual */
@@ -86,6 +93,8 @@ struct haul_carrier {
 	struct haul_place place;
 	uint64_t round_ticks, poll_ticks;
 	struct hauli_msg stop_msg, finish_msg; /* haul_stop() */
+	struct hauli_mark stop_step; /* enum hauli_stop_step. Owner */
+	uint64_t unjoined; /* had ended before the stop, and nobody joined them. Owner */
 };
 
 HAULI_ASSERT_LINE(struct haul_carrier, loop);

@@ -123,6 +123,12 @@ static inline bool hauli_coro_is_stolen(const struct haul_coro *co)
 	return HAUL_STEALING && hauli_mark_get(&co->marks) & HAULI_MARK_STOLEN;
 }
 
+/* It has ended, and keeps its stack until it is joined or detached. Home; others: a hint. */
+static inline bool hauli_coro_is_unjoined(const struct haul_coro *co)
+{
+	return hauli_coro_state(co) == HAULI_ENDED && !co->detached;
+}
+
 /* Whether it is to be in its home's run queue when it is ready: a poller has its own place, and one
  * that was stolen is in the thief's. */
 static inline bool hauli_coro_queues(const struct haul_coro *co)

@@ -1,9 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A list of all coroutines that have not ended, for people. */
+/*
+ * Lists for people: of coroutines that have not ended, and of what a stop waits for. They are read
+ * while carriers write, and show a past that may never have been all at once.
+ */
+#include <inttypes.h>
+
 #include "sched/runtime.h"
 
+struct dump {
+	FILE *out;
+	uint64_t unjoined;
+	const char *unjoined_name; /* of one */
+};
+
 static const char *const state_names[] = {
-	[HAULI_READY] = "ready or running",
+	[HAULI_READY] = "ready",
 	[HAULI_PARKED] = "parked",
 	[HAULI_SLEEPING] = "sleeping",
 	[HAULI_JOINING] = "joining",
@@ -11,21 +22,68 @@ static const char *const state_names[] = {
 	[HAULI_HOMELESS] = "waiting for a carrier",
 };
 
-static void dump_one(struct hauli_co *slot, void *arg)
+/* TSan: for show. */
+__attribute__((no_sanitize("thread"))) static const struct haul_coro *running_on(
+	const struct haul_carrier *c)
+{
+	return c->current;
+}
+
+/* TSan: for show. */
+__attribute__((no_sanitize("thread"))) static void dump_one(struct hauli_co *slot, void *arg)
 {
 	const struct haul_coro *co = (struct haul_coro *)slot;
 	const struct haul_carrier *c = hauli_coro_home(co);
 	enum hauli_coro_state state = hauli_coro_state(co);
+	const char *how = state_names[state < HAULI_ENDED ? state : HAULI_READY];
+	struct dump *d = arg;
 
-	if (c && state < HAULI_ENDED)
-		fprintf(arg, "  carrier %u: %s %p, %s\n", c->id, co->co.name, (const void *)co,
-			hauli_coro_is_stolen(co) ? "stolen" : state_names[state]);
-	else if (state == HAULI_HOMELESS)
-		fprintf(arg, "  no carrier: %s %p, %s\n", co->co.name, (const void *)co,
-			state_names[state]);
+	if (c && hauli_coro_is_unjoined(co)) {
+		d->unjoined++;
+		d->unjoined_name = co->co.name;
+	} else if (c && state < HAULI_ENDED) {
+		if (hauli_coro_is_stolen(co))
+			how = "stolen";
+		else if (running_on(c) == co)
+			how = "running";
+		fprintf(d->out, "  carrier %u: %s %p, %s\n", c->id, co->co.name, (const void *)co,
+			how);
+	} else if (state == HAULI_HOMELESS) {
+		fprintf(d->out, "  no carrier: %s %p, %s\n", co->co.name, (const void *)co, how);
+	}
 }
 
 void haul_dump(struct haul_runtime *rt, FILE *out)
 {
-	hauli_stacks_for_each(rt->stacks, dump_one, out);
+	struct dump d = {.out = out};
+
+	hauli_stacks_for_each(rt->stacks, dump_one, &d);
+	if (d.unjoined > 0)
+		fprintf(out, "  %" PRIu64 " ended and not joined, as %s\n", d.unjoined,
+			d.unjoined_name);
+}
+
+static void tell_unseen(const struct haul_carrier *c, FILE *out)
+{
+	const struct haul_coro *co = running_on(c);
+
+	if (co)
+		fprintf(out, "  carrier %u does not answer: %s %p does not suspend\n", c->id,
+			co->co.name, (const void *)co);
+	else
+		fprintf(out, "  carrier %u does not answer: its thread gets no CPU\n", c->id);
+}
+
+void hauli_dump_unfinished(const struct haul_runtime *rt, FILE *out)
+{
+	for (unsigned i = 0; i < rt->nb_carriers; i++) {
+		const struct haul_carrier *c = &rt->carriers[i];
+		uint8_t step = hauli_mark_get(&c->stop_step);
+
+		if (step == HAULI_STOP_UNSEEN)
+			tell_unseen(c, out);
+		else if (step == HAULI_STOP_SEEN && hauli_live(c) == 0)
+			fprintf(out, "  carrier %u has none left, and has not said so yet\n",
+				c->id);
+	}
 }

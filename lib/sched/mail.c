@@ -58,13 +58,16 @@ static void cancel_if_home(struct hauli_co *slot, void *arg)
 	struct haul_coro *co = (struct haul_coro *)slot;
 	struct haul_carrier *c = arg;
 
-	if (hauli_coro_home(co) == c)
-		hauli_cancel_here(c, co);
+	if (hauli_coro_home(co) != c)
+		return;
+	c->unjoined += hauli_coro_is_unjoined(co);
+	hauli_cancel_here(c, co);
 }
 
 static void stop(struct haul_carrier *c)
 {
 	c->phase = HAULI_DRAINS;
+	hauli_mark_set(&c->stop_step, HAULI_STOP_SEEN);
 	c->spawns = HAULI_WITH_CARE;
 	hauli_cluster_fetch_all(c);
 	hauli_stacks_for_each(c->rt->stacks, cancel_if_home, c);

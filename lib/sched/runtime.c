@@ -3,7 +3,9 @@
 #include "sched/runtime.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +16,10 @@
 #include "sched/steal.h"
 
 #define DEFAULT_STACK_SIZE (24 * 1024)
+
+/* All that have started and not stopped. */
+static struct haul_runtime *running; /* under running_lock */
+static pthread_mutex_t running_lock = PTHREAD_MUTEX_INITIALIZER;
 
 struct start {
 	const struct haul_runtime_opts *opts;
@@ -122,6 +128,42 @@ static int launch_all(struct haul_runtime *rt, const struct start *s)
 	return 0;
 }
 
+/* Where rt is in the list, or the list's end. */
+static struct haul_runtime **find(const struct haul_runtime *rt)
+{
+	struct haul_runtime **at = &running;
+
+	while (*at && *at != rt)
+		at = &(*at)->next;
+	return at;
+}
+
+static int enlist(struct haul_runtime *rt, const struct start *s)
+{
+	pthread_mutex_lock(&running_lock);
+	rt->next = running;
+	running = rt;
+	pthread_mutex_unlock(&running_lock);
+	return 0;
+}
+
+static void delist(struct haul_runtime *rt)
+{
+	pthread_mutex_lock(&running_lock);
+	*find(rt) = rt->next;
+	pthread_mutex_unlock(&running_lock);
+}
+
+static bool is_running(const struct haul_runtime *rt)
+{
+	bool found;
+
+	pthread_mutex_lock(&running_lock);
+	found = rt && *find(rt) == rt;
+	pthread_mutex_unlock(&running_lock);
+	return found;
+}
+
 static const struct step {
 	const char *name;
 	int (*init)(struct haul_runtime *rt, const struct start *s);
@@ -135,6 +177,7 @@ static const struct step {
 	{"stealing", steal_init, hauli_steal_fini},
 	{"launcher", launcher_init, launcher_fini},
 	{"launch", launch_all, NULL},
+	{"list", enlist, delist},
 };
 
 #define NB_STEPS (sizeof(steps) / sizeof(steps[0]))
@@ -229,9 +272,43 @@ static bool wait_until_drained(struct haul_runtime *rt, uint64_t timeout_ns)
 	return drained;
 }
 
+static int refuse_stop(int err, const char *why)
+{
+	fprintf(stderr, "haul: haul_stop: %s\n", why);
+	return err;
+}
+
+static int check_stop(const struct haul_runtime *rt)
+{
+	if (hauli_self())
+		return refuse_stop(-EDEADLK,
+			"called on a carrier, which it would wait for; call it from another "
+			"thread");
+	if (!is_running(rt))
+		return refuse_stop(-EINVAL,
+			"this runtime does not run: it was stopped before, or never started");
+	return 0;
+}
+
+static void tell_unjoined(const struct haul_runtime *rt)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < rt->nb_carriers; i++)
+		n += rt->carriers[i].unjoined;
+	if (n > 0)
+		fprintf(stderr,
+			"haul: %" PRIu64 " coroutine%s had ended and kept %s until the stop; "
+			"haul_join() or haul_detach() what was spawned with a co\n",
+			n, n == 1 ? "" : "s", n == 1 ? "its stack" : "their stacks");
+}
+
 int haul_stop(struct haul_runtime *rt, uint64_t timeout_ns)
 {
-	HAUL_CHECK(!hauli_self());
+	int err = check_stop(rt);
+
+	if (err)
+		return err;
 	hauli_gate_close(&rt->gate);
 	while (!hauli_gate_is_quiet(&rt->gate))
 		sched_yield();
@@ -242,9 +319,11 @@ int haul_stop(struct haul_runtime *rt, uint64_t timeout_ns)
 	}
 	if (!wait_until_drained(rt, timeout_ns)) {
 		fputs("haul: not ended at the stop's deadline:\n", stderr);
+		hauli_dump_unfinished(rt, stderr);
 		haul_dump(rt, stderr);
 		return -ETIMEDOUT;
 	}
+	tell_unjoined(rt);
 	finish(rt, rt->nb_carriers);
 	undo(rt, NB_STEPS);
 	return 0;

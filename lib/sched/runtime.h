@@ -9,6 +9,7 @@
 #include "sched/carrier.h"
 
 struct haul_runtime {
+	struct haul_runtime *next; /* runtime.c's list of all */
 	struct haul_carrier *carriers; /* fixed once started */
 	unsigned nb_carriers;
 	unsigned default_class; /* of stacks */
@@ -35,6 +36,10 @@ struct haul_runtime {
 
 /* Called once by each carrier when none of its coroutines is left. */
 void hauli_runtime_drained(struct haul_runtime *rt);
+
+/* During a stop. A line for each carrier that keeps it waiting without having a coroutine that has
+ * not ended; the dump shows the others. Any thread. */
+void hauli_dump_unfinished(const struct haul_runtime *rt, FILE *out);
 
 /* The default launcher: POSIX threads, pinned and named as their places say. */
 int hauli_threads_create(

@@ -8,6 +8,18 @@
 #include "support/runtime.h"
 #include "support/suite.h"
 
+static uint64_t ended(struct haul_runtime *rt)
+{
+	struct haul_carrier_stats st;
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < haul_carriers(rt); i++) {
+		haul_carrier_get_stats(haul_carrier(rt, i), &st);
+		n += st.ended;
+	}
+	return n;
+}
+
 static void *parks(void *arg)
 {
 	return (void *)(intptr_t)haul_park();
@@ -128,27 +140,35 @@ START_TEST(a_cancelled_wait_lets_others_run)
 }
 END_TEST
 
-/* stderr is caught in a file meanwhile. */
-START_TEST(what_does_not_end_is_listed)
+/* haul_stop() with what it says on stderr. */
+static int stop_and_listen(struct haul_runtime *rt, uint64_t timeout_ns, char *text, size_t len)
 {
-	struct haul_coro_opts opts = {.name = "stubborn"};
-	struct haul_runtime *rt = runtime_start(2);
 	FILE *caught = tmpfile();
 	int saved = dup(STDERR_FILENO);
-	char text[512] = "";
+	int err;
 
-	let_go = false;
-	ck_assert_int_eq(haul_spawn_any(rt, NULL, ignores_the_cancel, NULL, &opts), 0);
-	ck_assert_int_eq(haul_spawn_any(rt, NULL, parks, NULL, NULL), 0);
 	fflush(stderr);
 	dup2(fileno(caught), STDERR_FILENO);
-	ck_assert_int_eq(haul_stop(rt, 50 * HAUL_MS), -ETIMEDOUT);
+	err = haul_stop(rt, timeout_ns);
 	fflush(stderr);
 	dup2(saved, STDERR_FILENO);
 	close(saved);
 	rewind(caught);
-	ck_assert_uint_gt(fread(text, 1, sizeof(text) - 1, caught), 0);
+	text[fread(text, 1, len - 1, caught)] = '\0';
 	fclose(caught);
+	return err;
+}
+
+START_TEST(what_does_not_end_is_listed)
+{
+	struct haul_coro_opts opts = {.name = "stubborn"};
+	struct haul_runtime *rt = runtime_start(2);
+	char text[512];
+
+	let_go = false;
+	ck_assert_int_eq(haul_spawn_any(rt, NULL, ignores_the_cancel, NULL, &opts), 0);
+	ck_assert_int_eq(haul_spawn_any(rt, NULL, parks, NULL, NULL), 0);
+	ck_assert_int_eq(stop_and_listen(rt, 50 * HAUL_MS, text, sizeof(text)), -ETIMEDOUT);
 	ck_assert_msg(strstr(text, "stubborn"), "not named in: %s", text);
 	/* A spawn is refused, the runtime is still there, and a second stop ends it. */
 	ck_assert_int_eq(haul_spawn_any(rt, NULL, parks, NULL, NULL), -ECANCELED);
@@ -157,14 +177,101 @@ START_TEST(what_does_not_end_is_listed)
 }
 END_TEST
 
-/* An ended coroutine that nobody joins does not hold up the stop. */
-START_TEST(unjoined_is_no_obstacle)
+static atomic_bool hogging;
+
+static void *hogs(void *arg)
+{
+	hogging = true;
+	while (!let_go)
+		;
+	return NULL;
+}
+
+START_TEST(a_carrier_that_does_not_answer_is_named)
+{
+	struct haul_coro_opts opts = {.name = "hog", .pinned = true};
+	struct haul_runtime *rt = runtime_start(2);
+	char text[512];
+
+	let_go = hogging = false;
+	ck_assert_int_eq(haul_spawn_on(haul_carrier(rt, 1), NULL, hogs, NULL, &opts), 0);
+	WAIT_UNTIL(hogging);
+	ck_assert_int_eq(stop_and_listen(rt, 50 * HAUL_MS, text, sizeof(text)), -ETIMEDOUT);
+	ck_assert_msg(strstr(text, "carrier 1 does not answer: hog"), "%s", text);
+	ck_assert_msg(strstr(text, ", running"), "%s", text);
+	let_go = true;
+	runtime_stop(rt);
+}
+END_TEST
+
+static void *stops(void *arg)
+{
+	return (void *)(intptr_t)haul_stop(arg, HAUL_FOREVER);
+}
+
+START_TEST(a_coroutine_cannot_stop)
 {
 	struct haul_runtime *rt = runtime_start(1);
-	struct haul_coro *co;
 
-	haul_spawn_any(rt, &co, returns_null, NULL, NULL);
+	ck_assert_int_eq((intptr_t)run_on(rt, 0, stops, rt), -EDEADLK);
 	runtime_stop(rt);
+}
+END_TEST
+
+START_TEST(what_does_not_run_cannot_be_stopped)
+{
+	struct haul_runtime *rt = runtime_start(1), *other = runtime_start(1);
+	char text[512];
+
+	runtime_stop(rt);
+	ck_assert_int_eq(stop_and_listen(rt, HAUL_FOREVER, text, sizeof(text)), -EINVAL);
+	ck_assert_msg(strstr(text, "haul_stop: this runtime does not run"), "%s", text);
+	ck_assert_int_eq(haul_stop(NULL, HAUL_FOREVER), -EINVAL);
+	runtime_stop(other);
+}
+END_TEST
+
+#define UNJOINED 1000
+
+/* They do not hold up the stop, but are told of. */
+START_TEST(unjoined_are_counted)
+{
+	struct haul_coro_opts opts = {.name = "forgotten"};
+	struct haul_runtime *rt = runtime_start(2);
+	struct haul_coro *co;
+	char text[512] = "";
+	FILE *out = fmemopen(text, sizeof(text), "w");
+
+	for (int i = 0; i < UNJOINED; i++)
+		ck_assert_int_eq(haul_spawn_any(rt, &co, returns_null, NULL, &opts), 0);
+	ck_assert_int_eq(haul_spawn_any(rt, &co, parks, NULL, NULL), 0);
+	WAIT_UNTIL(ended(rt) == UNJOINED);
+	haul_dump(rt, out);
+	fclose(out);
+	ck_assert_msg(strstr(text, "1000 ended and not joined, as forgotten"), "%s", text);
+	/* What the stop ends nobody could have joined. */
+	ck_assert_int_eq(stop_and_listen(rt, HAUL_FOREVER, text, sizeof(text)), 0);
+	ck_assert_msg(strstr(text, "haul: 1000 coroutines had ended"), "%s", text);
+}
+END_TEST
+
+/* Joined, detached at the start, at any time: none of them is told of. */
+START_TEST(joined_and_detached_are_not_counted)
+{
+	struct haul_runtime *rt = runtime_start(2);
+	struct haul_coro *co;
+	char text[512];
+
+	for (int i = 0; i < 100; i++) {
+		ck_assert_int_eq(haul_spawn_any(rt, &co, returns_null, NULL, NULL), 0);
+		ck_assert_int_eq(haul_join(co, NULL), 0);
+		ck_assert_int_eq(haul_spawn_any(rt, &co, returns_null, NULL, NULL), 0);
+		haul_detach(co);
+		ck_assert_int_eq(haul_spawn_any(rt, NULL, returns_null, NULL, NULL), 0);
+	}
+	WAIT_UNTIL(ended(rt) == 300);
+	ck_assert_int_eq(stop_and_listen(rt, HAUL_FOREVER, text, sizeof(text)), 0);
+	ck_assert_str_eq(text, "");
 }
 END_TEST
 
@@ -225,5 +332,7 @@ END_TEST
 SUITE_MAIN("stop", {nothing_to_do_starts_and_stops, 1}, {defaults_start, 1},
 	{two_runtimes_live_side_by_side, 1}, {stop_cancels_what_waits, 1},
 	{stop_refuses_new_spawns, 1}, {a_cancelled_wait_lets_others_run, 1},
-	{what_does_not_end_is_listed, 1}, {unjoined_is_no_obstacle, 1},
+	{what_does_not_end_is_listed, 1}, {a_carrier_that_does_not_answer_is_named, 1},
+	{a_coroutine_cannot_stop, 1}, {what_does_not_run_cannot_be_stopped, 1},
+	{unjoined_are_counted, 1}, {joined_and_detached_are_not_counted, 1},
 	{launch_that_fails_is_undone, 1}, {trim_gives_memory_back, 1})

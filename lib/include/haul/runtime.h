@@ -64,12 +64,15 @@ HAUL_API int haul_start(struct haul_runtime **rt, const struct haul_runtime_opts
 /*
  * Refuses new spawns, cancels every coroutine and poller, waits until all have ended and
  * joins the carriers, then frees the runtime. 0; -ETIMEDOUT when some have not ended after
- * timeout_ns: they are listed on stderr, the runtime stays as it is and haul_stop() may be
- * called again. Any thread that is no carrier.
+ * timeout_ns: they are listed on stderr, with the carriers that do not answer; the runtime
+ * stays as it is and haul_stop() may be called again. How many had ended before and were never
+ * joined or detached is told on stderr. At once, and with a line there: -EDEADLK on a carrier,
+ * -EINVAL when rt does not run (it was stopped before). Any thread that is no carrier.
  */
 HAUL_API int haul_stop(struct haul_runtime *rt, uint64_t timeout_ns);
 
-/* Prints each coroutine that has not ended: carrier, name, state. Any thread. */
+/* Prints each coroutine that has not ended: carrier, name, state; and how many have, and were
+ * neither joined nor detached. Any thread. */
 HAUL_API void haul_dump(struct haul_runtime *rt, FILE *out);
 
 /* Gives the memory of unused stacks back to the kernel. Any thread. Bytes given back. */
