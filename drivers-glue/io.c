@@ -11,8 +11,9 @@
 
 #include "away.h"
 #include "base/assert.h"
+#include "base/clock.h"
 #include "policy.h"
-#include "sched/carrier.h"
+#include "sched/runtime.h"
 
 static int check_opts(const struct haul_io_opts *opts, char *errbuf, size_t errlen)
 {
@@ -187,19 +188,32 @@ static int register_poller(struct hauli_poller *p, haul_fn *body)
 	return haul_poller_register(p->carrier, &p->coroutine, body, p, &opts);
 }
 
-/* Ends the pollers and waits until they have ended. */
-static void end_pollers(struct haul_io *io)
+static void begin_to_end(struct haul_io *io)
 {
-	unsigned i;
+	for (unsigned i = 0; i < io->nb_pollers; i++) {
+		struct hauli_poller *p = io->pollers[i];
 
-	for (i = 0; i < io->nb_pollers; i++)
-		if (io->pollers[i]->coroutine)
-			haul_cancel(io->pollers[i]->coroutine);
-	for (i = 0; i < io->nb_pollers; i++)
-		if (io->pollers[i]->coroutine)
-			haul_join(io->pollers[i]->coroutine, NULL);
-	for (i = 0; i < io->nb_pollers; i++)
-		io->pollers[i]->coroutine = NULL;
+		if (!p->coroutine)
+			continue;
+		haul_cancel(p->coroutine);
+		hauli_ending_begin(&p->ending, p->coroutine);
+	}
+	io->stage = HAULI_IO_ENDS;
+}
+
+/* Whether all pollers that there are have ended by then; NULL: waits until they have. */
+static bool have_ended(struct haul_io *io, const struct timespec *until)
+{
+	bool all = true;
+
+	for (unsigned i = 0; i < io->nb_pollers; i++) {
+		struct hauli_poller *p = io->pollers[i];
+
+		if (p->coroutine && hauli_ending_wait(&p->ending, until))
+			p->coroutine = NULL;
+		all &= !p->coroutine;
+	}
+	return all;
 }
 
 /* None is waited for any more. */
@@ -236,6 +250,7 @@ static int create(struct haul_io **out, struct haul_runtime *rt, const struct ha
 	if (!io)
 		return -ENOMEM;
 	io->opts = *opts;
+	io->rt = rt;
 	if (opts->burst == 0)
 		io->opts.burst = HAULI_BURST_DEFAULT;
 	if (opts->on_packet)
@@ -339,10 +354,12 @@ int haul_io_start(struct haul_io **out, struct haul_runtime *rt, const struct ha
 	if (err) {
 		snprintf(errbuf, errlen, "haul_io_start: no poller on carrier %u: %s", i - 1,
 			err == -EBUSY ? "it has one already; end that one first" : strerror(-err));
-		end_pollers(io);
+		begin_to_end(io);
+		(void)have_ended(io, NULL);
 		destroy(io);
 		return err;
 	}
+	hauli_runtime_hold(rt);
 	note_away(io);
 	*out = io;
 	return 0;
@@ -398,23 +415,76 @@ static int check_ledgers(struct haul_io *io, char *errbuf, size_t errlen)
 	return 0;
 }
 
+static void begin_to_drain(struct haul_io *io)
+{
+	for (unsigned i = 0; i < io->nb_pollers; i++) {
+		struct hauli_poller *p = io->pollers[i];
+
+		/* Without memory for it, what is left shows in the ledger. */
+		if (register_poller(p, hauli_poll_drain) == 0)
+			hauli_ending_begin(&p->ending, p->coroutine);
+		else
+			p->coroutine = NULL;
+	}
+	io->stage = HAULI_IO_DRAINS;
+}
+
+static int tell_silent(const struct haul_io *io, char *errbuf, size_t errlen)
+{
+	size_t len = 0;
+
+	for (unsigned i = 0; i < io->nb_pollers && len < errlen; i++) {
+		char line[160];
+
+		if (!io->pollers[i]->coroutine)
+			continue;
+		hauli_tell_silent(io->pollers[i]->carrier, line, sizeof(line));
+		len += (size_t)snprintf(errbuf + len, errlen - len, "%s%s", len ? "; " : "", line);
+	}
+	return -ETIMEDOUT;
+}
+
+/* For carriers to answer, when handlers have had their time. */
+#define ANSWER_NS (200 * HAUL_MS)
+
+static struct timespec in_time(uint64_t timeout_ns, uint64_t more)
+{
+	return hauli_monotonic_in(
+		timeout_ns > HAUL_FOREVER - more ? HAUL_FOREVER : timeout_ns + more);
+}
+
 int haul_io_stop(struct haul_io *io, uint64_t timeout_ns, char *errbuf, size_t errlen)
 {
-	unsigned i;
+	bool forever = timeout_ns == HAUL_FOREVER;
+	uint64_t began = haul_now();
+	struct timespec until = in_time(timeout_ns, HAULI_GRACE_NS + ANSWER_NS);
 
-	if (!io->stopped) {
-		end_pollers(io);
-		for (i = 0; i < io->nb_pollers; i++) {
-			io->pollers[i]->timeout_ns = timeout_ns;
-			/* Refused when the runtime stops: then what is left shows in the ledger. */
-			if (register_poller(io->pollers[i], hauli_poll_drain) != 0)
-				io->pollers[i]->coroutine = NULL;
-		}
-		for (i = 0; i < io->nb_pollers; i++)
-			if (io->pollers[i]->coroutine)
-				haul_join(io->pollers[i]->coroutine, NULL);
+	if (haul_carrier_self()) {
+		snprintf(errbuf, errlen,
+			"haul_io_stop: called on a carrier, which it would wait for; call it from "
+			"another thread");
+		return -EDEADLK;
+	}
+	if (io->stage == HAULI_IO_RUNS) {
+		for (unsigned i = 0; i < io->nb_pollers; i++)
+			io->pollers[i]->cancel_at = timeout_ns > HAUL_FOREVER - began
+				? HAUL_FOREVER
+				: began + timeout_ns;
+		begin_to_end(io);
+	}
+	if (io->stage == HAULI_IO_ENDS) {
+		if (!have_ended(io, forever ? NULL : &until))
+			return tell_silent(io, errbuf, errlen);
+		begin_to_drain(io);
+	}
+	if (io->stage == HAULI_IO_DRAINS) {
+		struct timespec later = in_time(0, HAULI_LINGER_NS + ANSWER_NS);
+
+		if (!have_ended(io, forever ? NULL : &until) && !have_ended(io, &later))
+			return tell_silent(io, errbuf, errlen);
 		close_waits(io);
-		io->stopped = true;
+		hauli_runtime_let_go(io->rt);
+		io->stage = HAULI_IO_STOPPED;
 	}
 	return check_ledgers(io, errbuf, errlen);
 }
@@ -424,6 +494,11 @@ int haul_io_free(struct haul_io *io, char *errbuf, size_t errlen)
 	struct rte_mempool *pool = io->opts.pool;
 	unsigned out = rte_mempool_in_use_count(pool);
 
+	if (io->stage != HAULI_IO_STOPPED) {
+		snprintf(errbuf, errlen,
+			"haul_io_free: its pollers have not ended; haul_io_stop() first");
+		return -EBUSY;
+	}
 	destroy(io);
 	if (out == 0)
 		return 0;

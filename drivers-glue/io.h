@@ -5,15 +5,24 @@
 
 #include "poll.h"
 
+/* How far the stop has come. */
+enum hauli_io_stage {
+	HAULI_IO_RUNS,
+	HAULI_IO_ENDS, /* the pollers are asked to end */
+	HAULI_IO_DRAINS, /* they have; the last ones drain */
+	HAULI_IO_STOPPED,
+};
+
 struct haul_io {
 	struct haul_io_opts opts; /* constant from the start on, as is all but the last two */
+	struct haul_runtime *rt;
 	struct haul_coro_opts coro;
 	struct haul_port **ports; /* copy of opts.ports */
 	struct haul_txq **txqs; /* [nb_ports][nb_pollers], with HAUL_ORDER_ANY */
 	struct hauli_poller **pollers; /* [nb_pollers], of the carriers with these numbers */
 	unsigned nb_pollers;
 	char notice[256];
-	bool stopped; /* by haul_io_stop() */
+	enum hauli_io_stage stage;
 	char why[256]; /* haul_io_healthy()'s line */
 };
 

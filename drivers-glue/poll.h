@@ -17,10 +17,16 @@
 #include "idle.h"
 #include "net/txq.h"
 #include "poll_burst.h"
+#include "sched/wait.h"
 #include "spread.h"
 
 #define HAULI_BURST_MAX 512
 #define HAULI_BURST_DEFAULT 32
+
+/* How long handlers that were cancelled have to end. */
+#define HAULI_GRACE_NS HAUL_S
+/* How long the NIC has to take what is left when there are no more handlers. */
+#define HAULI_LINGER_NS (100 * HAUL_MS)
 
 struct hauli_rxq {
 	HAULI_LINE struct haul_rx rx; /* what handlers get; constant */
@@ -83,8 +89,9 @@ struct hauli_poller {
 	/* Of the thread that starts and stops. */
 	HAULI_LINE struct haul_carrier *carrier;
 	struct haul_coro *coroutine; /* to be joined; NULL: none */
+	struct hauli_ending ending; /* of coroutine */
 	struct rte_mempool *pool; /* constant */
-	uint64_t timeout_ns; /* how long hauli_poll_drain() waits for handlers */
+	uint64_t cancel_at; /* hauli_poll_drain() waits so long for handlers; haul_now()'s clock */
 
 	HAULI_LINE struct hauli_idle idle;
 };

@@ -7,11 +7,6 @@
 #include "sched/coroutine.h"
 #include "sched/runtime.h"
 
-/* How long handlers that were cancelled have to end. */
-#define GRACE_NS HAUL_S
-/* How long the NIC has to take what is left when there are no more handlers. */
-#define LINGER_NS (100 * HAUL_MS)
-
 /* Each carrier has one poller, so each such coroutine at home here is a handler of ours. */
 static void cancel_handler(struct hauli_co *slot, void *arg)
 {
@@ -40,12 +35,10 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 /* Sends and waits for handlers until none is left, and the NIC has taken all or had its time. */
 static void drain(struct hauli_poller *p)
 {
-	uint64_t cancel_at = haul_now() + p->timeout_ns;
+	uint64_t cancel_at = p->cancel_at;
 	uint64_t give_up_at = HAUL_FOREVER;
 	bool handlers = true;
 
-	if (cancel_at < p->timeout_ns)
-		cancel_at = HAUL_FOREVER;
 	while (haul_maybe_yield(false)) {
 		uint64_t now = haul_now();
 
@@ -53,15 +46,18 @@ static void drain(struct hauli_poller *p)
 			hauli_tx_flush(p);
 		if (handlers && in_flight(p) == 0 && hauli_spread_is_drained(p)) {
 			handlers = false;
-			give_up_at = earlier(give_up_at, now + LINGER_NS);
+			give_up_at = earlier(give_up_at, now + HAULI_LINGER_NS);
 		}
 		if ((!handlers && !hauli_has_to_send(p)) || now >= give_up_at)
 			return;
 		if (handlers && now >= cancel_at) {
 			hauli_stacks_for_each(haul_carrier_runtime(p->carrier)->stacks,
 				cancel_handler, p->carrier);
+			/* The end began before this did: what is late has less, but a while. */
+			give_up_at = cancel_at + HAULI_GRACE_NS;
+			if (give_up_at < now + HAULI_LINGER_NS)
+				give_up_at = now + HAULI_LINGER_NS;
 			cancel_at = HAUL_FOREVER;
-			give_up_at = now + GRACE_NS;
 		}
 	}
 }

@@ -98,3 +98,10 @@ uint64_t haul_now(void)
 	hauli_clock_init();
 	return hauli_ns_from_ticks(hauli_ticks());
 }
+
+struct timespec hauli_monotonic_in(uint64_t ns)
+{
+	const uint64_t day = 24 * 3600 * HAUL_S;
+
+	return hauli_monotonic_at(hauli_ticks() + hauli_ticks_from_ns(ns < day ? ns : day));
+}

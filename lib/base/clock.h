@@ -35,4 +35,7 @@ uint64_t hauli_ns_from_ticks(uint64_t ticks);
 /* The CLOCK_MONOTONIC time at which the counter will stand at ticks, for system calls. */
 struct timespec hauli_monotonic_at(uint64_t ticks);
 
+/* The same, ns from now; at most a day, which stands for ever in a loop that goes round. */
+struct timespec hauli_monotonic_in(uint64_t ns);
+
 #endif

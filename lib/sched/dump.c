@@ -63,15 +63,15 @@ void haul_dump(struct haul_runtime *rt, FILE *out)
 			d.unjoined_name);
 }
 
-static void tell_unseen(const struct haul_carrier *c, FILE *out)
+void hauli_tell_silent(const struct haul_carrier *c, char *buf, size_t len)
 {
 	const struct haul_coro *co = running_on(c);
 
 	if (co)
-		fprintf(out, "  carrier %u does not answer: %s %p does not suspend\n", c->id,
+		snprintf(buf, len, "carrier %u does not answer: %s %p does not suspend", c->id,
 			co->co.name, (const void *)co);
 	else
-		fprintf(out, "  carrier %u does not answer: its thread gets no CPU\n", c->id);
+		snprintf(buf, len, "carrier %u does not answer: no coroutine runs there", c->id);
 }
 
 void hauli_dump_unfinished(const struct haul_runtime *rt, FILE *out)
@@ -79,11 +79,14 @@ void hauli_dump_unfinished(const struct haul_runtime *rt, FILE *out)
 	for (unsigned i = 0; i < rt->nb_carriers; i++) {
 		const struct haul_carrier *c = &rt->carriers[i];
 		uint8_t step = hauli_mark_get(&c->stop_step);
+		char line[160] = "";
 
 		if (step == HAULI_STOP_UNSEEN)
-			tell_unseen(c, out);
+			hauli_tell_silent(c, line, sizeof(line));
 		else if (step == HAULI_STOP_SEEN && hauli_live(c) == 0)
-			fprintf(out, "  carrier %u has none left, and has not said so yet\n",
-				c->id);
+			snprintf(line, sizeof(line),
+				"carrier %u has none left, and has not said so yet", c->id);
+		if (line[0])
+			fprintf(out, "  %s\n", line);
 	}
 }

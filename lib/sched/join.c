@@ -2,7 +2,6 @@
 /* The end of a coroutine, and waiting for it. */
 #include <errno.h>
 
-#include "conc/event.h"
 #include "sched/stolen.h"
 #include "sched/wait.h"
 
@@ -134,14 +133,25 @@ static void wait_as_coroutine(struct haul_carrier *c, struct hauli_join *j)
 	hauli_suspend(c, me, false);
 }
 
-static void send_and_wait_as_thread(struct hauli_join *j)
+void hauli_ending_begin(struct hauli_ending *e, struct haul_coro *co)
 {
-	struct hauli_event ended;
+	e->join = (struct hauli_join){.msg.kind = HAULI_MSG_JOIN, .target = co, .event = &e->event};
+	hauli_event_init(&e->event);
+	send_to(hauli_coro_home(co), &e->join);
+}
 
-	hauli_event_init(&ended);
-	j->event = &ended;
-	send_to(hauli_coro_home(j->target), j);
-	hauli_event_wait(&ended);
+bool hauli_ending_wait(struct hauli_ending *e, const struct timespec *until)
+{
+	return hauli_event_wait_until(&e->event, until);
+}
+
+static void *join_as_thread(struct haul_coro *co)
+{
+	struct hauli_ending e;
+
+	hauli_ending_begin(&e, co);
+	(void)hauli_ending_wait(&e, NULL);
+	return e.join.result;
 }
 
 int haul_join(struct haul_coro *co, void **result)
@@ -154,7 +164,7 @@ int haul_join(struct haul_coro *co, void **result)
 	if (j.waiter == co)
 		return -EDEADLK;
 	if (!c)
-		send_and_wait_as_thread(&j);
+		j.result = join_as_thread(co);
 	else
 		wait_as_coroutine(c, &j);
 	if (result)

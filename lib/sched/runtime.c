@@ -246,6 +246,30 @@ int haul_start(struct haul_runtime **rt, const struct haul_runtime_opts *opts)
 	return err;
 }
 
+void hauli_runtime_hold(struct haul_runtime *rt)
+{
+	pthread_mutex_lock(&rt->lock);
+	rt->holders++;
+	pthread_mutex_unlock(&rt->lock);
+}
+
+void hauli_runtime_let_go(struct haul_runtime *rt)
+{
+	pthread_mutex_lock(&rt->lock);
+	rt->holders--;
+	pthread_mutex_unlock(&rt->lock);
+}
+
+static bool is_held(struct haul_runtime *rt)
+{
+	bool held;
+
+	pthread_mutex_lock(&rt->lock);
+	held = rt->holders > 0;
+	pthread_mutex_unlock(&rt->lock);
+	return held;
+}
+
 void hauli_runtime_drained(struct haul_runtime *rt)
 {
 	pthread_mutex_lock(&rt->lock);
@@ -256,11 +280,7 @@ void hauli_runtime_drained(struct haul_runtime *rt)
 
 static bool wait_until_drained(struct haul_runtime *rt, uint64_t timeout_ns)
 {
-	uint64_t ticks = hauli_ticks_from_ns(timeout_ns);
-	uint64_t now = hauli_ticks();
-	/* A day stands for ever here: the loop goes round. */
-	uint64_t most = hauli_ticks_from_ns(24 * 3600 * HAUL_S);
-	struct timespec until = hauli_monotonic_at(now + (ticks < most ? ticks : most));
+	struct timespec until = hauli_monotonic_in(timeout_ns);
 	int err = 0;
 	bool drained;
 
@@ -278,7 +298,7 @@ static int refuse_stop(int err, const char *why)
 	return err;
 }
 
-static int check_stop(const struct haul_runtime *rt)
+static int check_stop(struct haul_runtime *rt)
 {
 	if (hauli_self())
 		return refuse_stop(-EDEADLK,
@@ -287,6 +307,8 @@ static int check_stop(const struct haul_runtime *rt)
 	if (!is_running(rt))
 		return refuse_stop(-EINVAL,
 			"this runtime does not run: it was stopped before, or never started");
+	if (is_held(rt))
+		return refuse_stop(-EBUSY, "pollers of packets run there; haul_io_stop() first");
 	return 0;
 }
 

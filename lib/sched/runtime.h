@@ -32,10 +32,19 @@ struct haul_runtime {
 	pthread_cond_t drained_more;
 	unsigned nb_drained;
 	bool stop_sent;
+	unsigned holders; /* under the lock */
 };
+
+/* Who has pollers here whose memory is its own: haul_stop() is refused until it lets go. Any thread
+ * that is no carrier. */
+void hauli_runtime_hold(struct haul_runtime *rt);
+void hauli_runtime_let_go(struct haul_runtime *rt);
 
 /* Called once by each carrier when none of its coroutines is left. */
 void hauli_runtime_drained(struct haul_runtime *rt);
+
+/* "carrier 1 does not answer: hog 0x... does not suspend", with what runs there. Any thread. */
+void hauli_tell_silent(const struct haul_carrier *c, char *buf, size_t len);
 
 /* During a stop. A line for each carrier that keeps it waiting without having a coroutine that has
  * not ended; the dump shows the others. Any thread. */

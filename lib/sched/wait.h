@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a coroutine's home decides about its waits. All: owner, that is on the home's thread. */
+/* What a coroutine's home decides about its waits. All but struct hauli_ending: owner, that is on
+ * the home's thread. */
 #ifndef HAULI_SCHED_WAIT_H
 #define HAULI_SCHED_WAIT_H
 
+#include "conc/event.h"
 #include "sched/carrier.h"
 
 /* Sets the cancel mark and ends the waits that it ends. */
@@ -25,5 +27,17 @@ void hauli_join_send(struct haul_carrier *c, struct hauli_join *j);
 
 /* Lets the waiter of j go on; j may be gone after it. */
 void hauli_join_wake(struct haul_carrier *c, struct hauli_join *j);
+
+/*
+ * A plain thread's join of a coroutine in two steps, so that its time can be bounded: begin it,
+ * then wait, once or more often. It is in use until a wait has said that the coroutine has ended,
+ * and stays so if none does.
+ */
+struct hauli_ending {
+	struct hauli_join join;
+	struct hauli_event event;
+};
+void hauli_ending_begin(struct hauli_ending *e, struct haul_coro *co);
+bool hauli_ending_wait(struct hauli_ending *e, const struct timespec *until);
 
 #endif

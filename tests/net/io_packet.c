@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A coroutine for each packet: order, waiting, the limit on how many, and how they end. */
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "io_bed.h"
@@ -15,7 +16,7 @@ struct told {
 	uint32_t cancelled;
 	uint32_t parked;
 	bool wrong;
-	bool open;
+	atomic_bool open;
 	struct haul_coro *waiting[64];
 };
 
@@ -225,6 +226,94 @@ START_TEST(a_handler_that_does_not_end_is_named)
 }
 END_TEST
 
+static void sleep_until_the_gate(struct haul_rx *rx, struct rte_mbuf *pkt)
+{
+	const struct told *told = rx->arg;
+
+	while (!told->open)
+		haul_sleep(HAUL_MS);
+	rte_pktmbuf_free(pkt);
+}
+
+START_TEST(a_handler_that_sleeps_on_is_named)
+{
+	struct told told = {0};
+	struct haul_io_opts opts;
+	struct bed bed;
+
+	bed_open(&bed, ONE);
+	opts = with(&bed, sleep_until_the_gate, &told);
+	bed_start(&bed, &opts);
+	bed_send(&bed, 0, 1, 0, 1);
+	WAIT_UNTIL(bed_stats(&bed, 0, 1).in_flight == 1);
+	ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), -EIO);
+	ck_assert_msg(strstr(bed.errbuf, "carrier 1: 1 of 1 handlers"), "%s", bed.errbuf);
+	told.open = true;
+	ck_assert_int_eq(bed_take_down(&bed), 0);
+}
+END_TEST
+
+static void hog_until_the_gate(struct haul_rx *rx, struct rte_mbuf *pkt)
+{
+	const struct told *told = rx->arg;
+
+	while (!told->open)
+		;
+	rte_pktmbuf_free(pkt);
+}
+
+START_TEST(a_carrier_that_does_not_answer_is_named)
+{
+	struct told told = {0};
+	struct haul_io_opts opts;
+	struct bed bed;
+
+	bed_open(&bed, ONE);
+	opts = with(&bed, hog_until_the_gate, &told);
+	bed_start(&bed, &opts);
+	bed_send(&bed, 0, 1, 0, 1);
+	WAIT_UNTIL(bed_stats(&bed, 0, 1).in_flight == 1);
+	/* Twice: the second one goes on with the first one's work. */
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(
+			haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), -ETIMEDOUT);
+		ck_assert_msg(
+			strstr(bed.errbuf, "carrier 1 does not answer: packet"), "%s", bed.errbuf);
+		ck_assert_msg(!strstr(bed.errbuf, "carrier 0"), "%s", bed.errbuf);
+	}
+	/* Its poller still has what these would take away. */
+	ck_assert_int_eq(haul_stop(bed.rt, 0), -EBUSY);
+	ck_assert_int_eq(haul_io_free(bed.io, bed.errbuf, sizeof(bed.errbuf)), -EBUSY);
+	told.open = true;
+	ck_assert_int_eq(haul_io_stop(bed.io, HAUL_S, bed.errbuf, sizeof(bed.errbuf)), 0);
+	ck_assert_int_eq(bed_take_down(&bed), 0);
+}
+END_TEST
+
+static void *stop_io(void *arg)
+{
+	struct bed *bed = arg;
+
+	return (void *)(intptr_t)haul_io_stop(bed->io, 0, bed->errbuf, sizeof(bed->errbuf));
+}
+
+START_TEST(a_coroutine_cannot_stop_what_it_waits_for)
+{
+	struct haul_io_opts opts;
+	struct haul_coro *co;
+	struct bed bed;
+	void *err;
+
+	bed_open(&bed, ONE);
+	opts = with(&bed, hog_until_the_gate, NULL);
+	bed_start(&bed, &opts);
+	ck_assert_int_eq(haul_spawn_on(haul_carrier(bed.rt, 0), &co, stop_io, &bed, NULL), 0);
+	ck_assert_int_eq(haul_join(co, &err), 0);
+	ck_assert_int_eq((intptr_t)err, -EDEADLK);
+	bed_close(&bed, 0);
+}
+END_TEST
+
 START_TEST(no_more_are_started_than_allowed)
 {
 	struct told told = {0};
@@ -393,6 +482,7 @@ END_TEST
 BED_MAIN("io_packet", {handlers_start_in_order}, {handlers_sleep_while_others_run},
 	{sleeping_handlers_are_cancelled_at_the_end}, {handlers_that_end_in_time_are_not_cancelled},
 	{what_handlers_send_at_the_end_is_sent}, {a_handler_that_does_not_end_is_named},
-	{no_more_are_started_than_allowed}, {no_stack_is_a_drop_with_its_reason},
-	{senders_wait_for_a_full_nic}, {nothing_can_be_sent_after_the_end},
-	{stops_under_traffic_with_the_books_in_order})
+	{a_handler_that_sleeps_on_is_named}, {a_carrier_that_does_not_answer_is_named},
+	{a_coroutine_cannot_stop_what_it_waits_for}, {no_more_are_started_than_allowed},
+	{no_stack_is_a_drop_with_its_reason}, {senders_wait_for_a_full_nic},
+	{nothing_can_be_sent_after_the_end}, {stops_under_traffic_with_the_books_in_order})

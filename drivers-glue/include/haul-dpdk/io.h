@@ -215,12 +215,19 @@ HAUL_API uint64_t haul_io_latency_ns(const struct haul_io_wait_stats *st, double
 HAUL_API bool haul_io_healthy(struct haul_io *io, const char **why);
 
 /*
- * Ends the pollers, waits until handlers have ended (up to timeout_ns; then they are cancelled, and
- * get one more second), flushes or drops what is still to be sent, and checks the ledger of each
- * queue: received == handled + dropped + in flight (0 now), and taken to be sent == sent + dropped.
- * The queues take nothing more. After haul_stop() and haul_port_close() of all ports,
- * haul_io_free() checks that the pool is whole, and frees io in any case.
- * 0, or -EIO with one line in errbuf naming the mismatch. Any thread that is no carrier.
+ * Ends the pollers, waits until handlers have ended (up to timeout_ns; then they are cancelled,
+ * and get one more second), flushes or drops what is still to be sent, and checks the ledger of
+ * each queue: received == handled + dropped + in flight (0 now), and taken to be sent == sent +
+ * dropped. The queues take nothing more. 0, or with one line in errbuf: -EIO, naming the mismatch
+ * or how many handlers have not ended: it is over all the same, and no poller is in a port;
+ * -ETIMEDOUT, naming the carriers that do not answer since something runs there that does not
+ * suspend: their pollers may still be in the ports, so nothing may be closed or freed, and it may
+ * be called again; at once, -EDEADLK on a carrier. It takes at most timeout_ns and one and a half
+ * seconds. Any thread that is no carrier.
+ *
+ * haul_io_free(), after haul_stop() and haul_port_close() of all ports, checks that the pool is
+ * whole, and frees io in any case but one: -EBUSY before haul_io_stop() is over. Else 0, or -EIO,
+ * with a line.
  */
 HAUL_API int haul_io_stop(struct haul_io *io, uint64_t timeout_ns, char *errbuf, size_t errlen);
 HAUL_API int haul_io_free(struct haul_io *io, char *errbuf, size_t errlen);

@@ -62,12 +62,12 @@ struct haul_runtime_opts {
 HAUL_API int haul_start(struct haul_runtime **rt, const struct haul_runtime_opts *opts);
 
 /*
- * Refuses new spawns, cancels every coroutine and poller, waits until all have ended and
- * joins the carriers, then frees the runtime. 0; -ETIMEDOUT when some have not ended after
- * timeout_ns: they are listed on stderr, with the carriers that do not answer; the runtime
- * stays as it is and haul_stop() may be called again. How many had ended before and were never
- * joined or detached is told on stderr. At once, and with a line there: -EDEADLK on a carrier,
- * -EINVAL when rt does not run (it was stopped before). Any thread that is no carrier.
+ * Refuses new spawns, cancels every coroutine and poller, waits until all have ended and joins
+ * the carriers, then frees the runtime. 0; -ETIMEDOUT when some have not ended after timeout_ns:
+ * they are listed on stderr, with the carriers that do not answer; the runtime stays as it is and
+ * haul_stop() may be called again. How many had ended before and were never joined or detached is
+ * told on stderr. At once, and with a line there: -EDEADLK on a carrier, -EINVAL when rt does not
+ * run (it was stopped before), -EBUSY before haul_io_stop(). Any thread that is no carrier.
  */
 HAUL_API int haul_stop(struct haul_runtime *rt, uint64_t timeout_ns);
 
