@@ -13,15 +13,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#if __has_include(<valgrind/valgrind.h>)
-#include <valgrind/valgrind.h>
-#else
-#define RUNNING_ON_VALGRIND 0
-#define VALGRIND_STACK_REGISTER(lo, hi) 0
-#define VALGRIND_STACK_DEREGISTER(id) (void)(id)
-#endif
-
 #include "base/assert.h"
+#include "base/valgrind.h"
 #include "coro/guard.h"
 #include "coro/overflow.h"
 

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a program tells valgrind, and asks it; nothing where its headers are not installed. */
+#ifndef HAULI_BASE_VALGRIND_H
+#define HAULI_BASE_VALGRIND_H
+
+#if __has_include(<valgrind/valgrind.h>)
+#include <valgrind/valgrind.h>
+#else
+#define RUNNING_ON_VALGRIND 0
+#define VALGRIND_STACK_REGISTER(lo, hi) 0
+#define VALGRIND_STACK_DEREGISTER(id) (void)(id)
+#endif
+
+#endif
