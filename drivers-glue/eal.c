@@ -14,6 +14,7 @@
 #include "eal_args.h"
 #include "interrupts.h"
 #include "log.h"
+#include "restart.h"
 #include "rundir.h"
 
 /* Of the thread that starts and ends EAL. */
@@ -66,17 +67,73 @@ static int check_places(
 }
 
 /* EAL's reasons, of which it has several for one failure, in one line. */
-static int failed(const char *line, char *errbuf, size_t errlen)
+static int failed(const char *line, int err, char *errbuf, size_t errlen)
 {
-	int err = rte_errno ? rte_errno : EIO;
-
 	snprintf(errbuf, errlen, "DPDK cannot start: %s", line[0] ? line : rte_strerror(err));
 	return -err;
 }
 
+/*
+ * True if EAL has not got the huge pages that were free when its arguments were composed. It maps
+ * them one by one, and nothing can keep them for it until then.
+ */
+static bool lost_hugepages(int err)
+{
+	return eal.args.hugepages && (err == EACCES || err == ENOMEM);
+}
+
+/* Returns only if the program cannot begin anew, with the error for that. */
+static int lost(struct hauli_restart *restart, bool allowed, char *errbuf, size_t errlen)
+{
+	int err = 0;
+
+	sched_setaffinity(0, sizeof(eal.before), &eal.before);
+	if (allowed)
+		err = hauli_restart(restart);
+	snprintf(errbuf, errlen,
+		"DPDK cannot start: the huge pages that were free could not be had (another "
+		"program was faster, or a limit forbids); %s%s",
+		err ? "beginning anew without them failed, so give EAL --no-huge: "
+		    : "start again, or give EAL --no-huge",
+		err ? strerror(-err) : "");
+	return -EAGAIN;
+}
+
+/* rte_eal_init(), with what it prints in one line. 0 or its error. */
+static int start(char line[HAULI_LOG_LINE])
+{
+	rte_errno = 0;
+	if (eal.args.usage)
+		hauli_log_hold();
+	else
+		hauli_log_hold_all();
+	if (rte_eal_init(eal.args.argc, eal.args.argv) < 0) {
+		hauli_log_release(line);
+		return rte_errno ? rte_errno : EIO;
+	}
+	hauli_log_release(line);
+	return 0;
+}
+
+static int start_or_begin_anew(bool restartable, char *errbuf, size_t errlen)
+{
+	struct hauli_restart restart = {0};
+	char line[HAULI_LOG_LINE];
+	int err;
+
+	restartable = restartable && eal.args.hugepages && hauli_restart_init(&restart) == 0;
+	err = start(line);
+	if (err) {
+		hauli_rundir_remove(rte_eal_get_runtime_dir());
+		err = lost_hugepages(err) ? lost(&restart, restartable, errbuf, errlen)
+					  : failed(line, err, errbuf, errlen);
+	}
+	hauli_restart_fini(&restart);
+	return err;
+}
+
 int haul_eal_init(const struct haul_eal_opts *opts, char *errbuf, size_t errlen)
 {
-	char line[HAULI_LOG_LINE];
 	int err;
 
 	if (eal.started) {
@@ -88,23 +145,13 @@ int haul_eal_init(const struct haul_eal_opts *opts, char *errbuf, size_t errlen)
 		err = check_places(opts->plan, &eal.before, errbuf, errlen);
 	if (err == 0)
 		err = hauli_eal_args_init(&eal.args, opts, &eal.before, errbuf, errlen);
-	if (err < 0) {
-		hauli_eal_args_fini(&eal.args);
-		return err;
+	if (err == 0) {
+		if (opts->verbose && eal.args.notice[0])
+			fprintf(stderr, "%s\n", eal.args.notice);
+		hauli_log_verbose(opts->verbose);
+		err = start_or_begin_anew(opts->restartable, errbuf, errlen);
 	}
-	if (opts->verbose && eal.args.notice[0])
-		fprintf(stderr, "%s\n", eal.args.notice);
-	hauli_log_verbose(opts->verbose);
-	rte_errno = 0;
-	if (eal.args.usage)
-		hauli_log_hold();
-	else
-		hauli_log_hold_all();
-	err = rte_eal_init(eal.args.argc, eal.args.argv);
-	hauli_log_release(line);
 	if (err < 0) {
-		err = failed(line, errbuf, errlen);
-		hauli_rundir_remove(rte_eal_get_runtime_dir());
 		hauli_eal_args_fini(&eal.args);
 		return err;
 	}
@@ -130,6 +177,11 @@ void haul_eal_fini(void)
 	free(dir);
 	hauli_eal_args_fini(&eal.args);
 	sched_setaffinity(0, sizeof(eal.before), &eal.before);
+}
+
+const char *haul_eal_notice(void)
+{
+	return eal.args.argv ? eal.args.pages : "";
 }
 
 bool haul_eal_has_hugepages(void)

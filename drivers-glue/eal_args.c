@@ -10,7 +10,9 @@
 
 #include <rte_config.h>
 
+#include "base/valgrind.h"
 #include "hugepages.h"
+#include "restart.h"
 #include "rundir.h"
 
 #define DEFAULT_MB 512
@@ -167,6 +169,28 @@ static int add_lcores(
 	return err < 0 ? err : add(args, "--main-lcore=%u", plan->carriers);
 }
 
+/* Whether to try huge pages; says why not where somebody might wonder. */
+static bool choose_hugepages(
+	struct hauli_eal_args *args, unsigned mb, const bool concerns[CONCERNS])
+{
+	/* For huge pages EAL reserves more addresses than valgrind has. */
+	if (concerns[NO_HUGE] || RUNNING_ON_VALGRIND)
+		return false;
+	if (hauli_restart_was()) {
+		snprintf(args->pages, sizeof(args->pages),
+			"the huge pages that were free could not be had (another program was "
+			"faster, or a limit forbids): packets live in ordinary pages");
+		return false;
+	}
+	if (hauli_hugepages_can_map(mb) && (!concerns[SHARED] || hauli_hugepages_can_name()))
+		return true;
+	if (hauli_hugepages_exist())
+		snprintf(args->pages, sizeof(args->pages),
+			"%u MB of huge pages are needed and %s: packets live in ordinary pages", mb,
+			hauli_hugepages_can_map(mb) ? "no hugetlbfs is mounted" : "fewer are free");
+	return false;
+}
+
 /*
  * --in-memory leaves no files behind and needs no mount, but no other process can attach; a user
  * who names files (--file-prefix) wants that one does. EAL refuses --in-memory with --no-huge.
@@ -176,8 +200,7 @@ static int add_memory(struct hauli_eal_args *args, unsigned mb, const bool conce
 {
 	int err = 0;
 
-	args->hugepages = !concerns[NO_HUGE] && hauli_hugepages_can_map(mb) &&
-		(!concerns[SHARED] || hauli_hugepages_can_name());
+	args->hugepages = choose_hugepages(args, mb, concerns);
 	if (!args->hugepages && concerns[IN_MEMORY]) {
 		snprintf(errbuf, errlen,
 			"EAL argument '--in-memory': it takes %u MB of huge pages, which are not "

@@ -17,9 +17,10 @@ struct hauli_eal_args {
 	char **argv; /* NULL-terminated; EAL may reorder it */
 	unsigned owned;
 	char *own[HAULI_EAL_ARGS_OWN]; /* those allocated here */
-	bool hugepages;
+	bool hugepages; /* EAL tries them */
 	bool usage; /* the user asked EAL for its help or version: it prints and ends the program */
 	char notice[160]; /* "" or one line for those who want details */
+	char pages[192]; /* "" or why there are no huge pages although the machine has some */
 };
 
 /*

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#define SIZES "/sys/kernel/mm/hugepages"
 #define HUGE_SHIFT 26 /* of log2(page size) in mmap's flags */
 
 /*
@@ -29,19 +30,44 @@ static bool can_map(unsigned mb, unsigned long page_kb)
 	return true;
 }
 
-bool hauli_hugepages_can_map(unsigned mb)
+static bool has_some(unsigned mb, unsigned long page_kb)
 {
-	DIR *dir = opendir("/sys/kernel/mm/hugepages");
+	char path[96];
+	unsigned long n = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), SIZES "/hugepages-%lukB/nr_hugepages", page_kb);
+	file = fopen(path, "re");
+	if (file && fscanf(file, "%lu", &n) != 1)
+		n = 0;
+	if (file)
+		fclose(file);
+	return n > 0;
+}
+
+/* True if is() is, for one of the sizes that the kernel knows. */
+static bool any_size(bool (*is)(unsigned mb, unsigned long page_kb), unsigned mb)
+{
+	DIR *dir = opendir(SIZES);
 	const struct dirent *entry;
 	unsigned long page_kb;
 	bool found = false;
 
 	while (dir && !found && (entry = readdir(dir)) != NULL)
-		found = sscanf(entry->d_name, "hugepages-%lukB", &page_kb) == 1 &&
-			can_map(mb, page_kb);
+		found = sscanf(entry->d_name, "hugepages-%lukB", &page_kb) == 1 && is(mb, page_kb);
 	if (dir)
 		closedir(dir);
 	return found;
+}
+
+bool hauli_hugepages_can_map(unsigned mb)
+{
+	return any_size(can_map, mb);
+}
+
+bool hauli_hugepages_exist(void)
+{
+	return any_size(has_some, 0);
 }
 
 bool hauli_hugepages_can_name(void)

@@ -5,8 +5,12 @@
 
 #include <stdbool.h>
 
-/* True when so many megabytes of huge pages of one size can be had now. */
+/* True when so many megabytes of huge pages of one size can be had now. Another program may have
+ * them a moment later. */
 bool hauli_hugepages_can_map(unsigned mb);
+
+/* True when the machine has reserved some, free or not. */
+bool hauli_hugepages_exist(void);
 
 /* True when they can have names: a hugetlbfs is mounted. */
 bool hauli_hugepages_can_name(void);

@@ -176,6 +176,7 @@ static int start_eal(struct app_engine *e)
 		.args = e->eal.items,
 		.nb_args = (int)e->eal.n,
 		.verbose = e->verbose,
+		.restartable = true, /* nothing but the command line has been read */
 	};
 	char errbuf[512];
 	unsigned i;
@@ -189,6 +190,7 @@ static int start_eal(struct app_engine *e)
 	if (err)
 		return fail(e, err, errbuf);
 	e->has_eal = true;
+	notice(e, haul_eal_notice());
 	return APP_DONE;
 }
 

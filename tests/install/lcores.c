@@ -19,7 +19,7 @@ static void *lcore(void *arg)
 int main(void)
 {
 	struct haul_plan_opts wish = {.carriers = 2};
-	struct haul_eal_opts eal = {.program = "lcores"};
+	struct haul_eal_opts eal = {.program = "lcores", .restartable = true};
 	struct haul_runtime_opts opts = {0};
 	struct haul_plan *plan;
 	struct haul_runtime *rt;

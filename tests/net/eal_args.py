@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Starting EAL: the arguments that a user may add, and what is said of those that he may not.
 
-Usage: eal_args.py PROBE
+Usage: eal_args.py PROBE THIEF
 """
 import errno
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -28,7 +29,7 @@ WRONG = [  # the user's arguments, the error, what its line says
 ]
 
 t = tap.Tap()
-program = os.path.abspath(sys.argv[1])
+program, thief = map(os.path.abspath, sys.argv[1:3])
 
 
 def fails(*args, **more):
@@ -63,7 +64,7 @@ with tempfile.TemporaryFile("w+") as out:
     t.ok(printed == "", "nothing is printed when all is well", printed)
 
 probe = Probe(program, eal=["--no-huge"])
-t.ok(probe.ask("hugepages") == "0" and probe.quit() == 0, "--no-huge")
+t.ok(probe.ask("hugepages") == "0 " and probe.quit() == 0, "--no-huge")
 probe = Probe(program, eal=["--vdev=net_null3,size=64", "-m256", "--iova-mode=va"])
 t.ok(probe.open("net_null4").start().count(10)[0] == 10 and probe.quit() == 0,
      "vdevs and memory of the user's own")
@@ -75,14 +76,57 @@ try:
 except Error as e:
     t.ok("there is no such PCI device" in e.line and probe.quit() == 0, "with PCI devices", e)
 
+def descriptors(probe):
+    """What is open in it, without what differs from one start to the next."""
+    folder = f"/proc/{probe.process.pid}/fd"
+    return sorted(re.sub(r"\d+", "N", os.readlink(os.path.join(folder, fd)))
+                  for fd in os.listdir(folder))
+
+
+# Another program takes them while EAL starts.
+robbed = {"env": {"LD_PRELOAD": thief, "ASAN_OPTIONS": "verify_asan_link_order=0:" +
+                  os.environ.get("ASAN_OPTIONS", "")}}
+probe = Probe(program, "-c", "2", eal=["--vdev=net_null3", "--no-huge"])
+expected = descriptors(probe)
+probe.quit()
+probe = Probe(program, "-c", "2", eal=["--vdev=net_null3"], **robbed)
+with open(f"/proc/{probe.process.pid}/cmdline") as f:
+    words = f.read().split("\0")[:-1]
+with open(f"/proc/{probe.process.pid}/comm") as f:
+    comm = f.read().strip()
+notice = probe.ask("hugepages")
+t.ok(notice.startswith("0 the huge pages that were free could not be had"),
+     "huge pages that are lost meanwhile: the program begins anew", notice)
+t.ok(words == probe.process.args and comm == os.path.basename(program)[:15],
+     "it has its arguments and its name", (words, comm))
+t.ok(descriptors(probe) == expected, "it has nothing open of the first start",
+     (descriptors(probe), expected))
+t.ok(probe.open("null:").start().count(10)[0] == 10 and probe.quit() == 0, "and it works")
+e, printed = fails("-o", **robbed)
+t.ok(e and e.number == E.EAGAIN and "the huge pages that were free could not be had" in e.line and
+     printed == "", "a program that may not begin anew says so", (e, printed))
+
+# As few as they are: the pages of others are theirs.
+SMALL = {"mem_mb": 8, "mbufs": 512}
+try:
+    probe = Probe(program, "-o", **SMALL)
+    huge, notice = probe.ask("hugepages").split(" ", 1)
+    if huge == "1":
+        t.ok(notice == "" and probe.is_whole(), "huge pages are taken", notice)
+    else:
+        t.skip("huge pages are taken", "fewer than 8 MB of them are free")
+    t.ok(probe.quit() == 0, "and given back")
+except Error as e:
+    t.ok(e.number == E.EAGAIN, "huge pages are taken", e)
+    t.skip("and given back", "another program was faster")
 with open("/proc/meminfo") as f:
     meminfo = dict(line.split(":") for line in f)
-free = int(meminfo["HugePages_Free"]) * int(meminfo["Hugepagesize"].split()[0])
-if free > 600 << 10:
-    probe = Probe(program)
-    t.ok(probe.ask("hugepages") == "1" and probe.quit() == 0, "huge pages are taken")
-else:
-    t.skip("huge pages are taken", "fewer than 600 MB of them are free")
+reserved = int(meminfo["HugePages_Total"]) * int(meminfo["Hugepagesize"].split()[0]) >> 10
+probe = Probe(program, mem_mb=reserved + 64, mbufs=512)
+notice = probe.ask("hugepages")
+t.ok(notice == (f"0 {reserved + 64} MB of huge pages are needed and fewer are free: packets live "
+                "in ordinary pages" if reserved else "0 "), "fewer than needed are told of", notice)
+probe.quit()
 
 with tempfile.TemporaryDirectory() as d:
     os.makedirs(os.path.join(d, "dpdk", "haul-1"))

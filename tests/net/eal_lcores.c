@@ -174,7 +174,7 @@ int main(void)
 		{carriers_have_pool_caches},
 	};
 	struct haul_plan_opts plan_opts = {.carriers = CARRIERS};
-	struct haul_eal_opts opts = {.program = "eal_lcores", .mem_mb = 64};
+	struct haul_eal_opts opts = {.program = "eal_lcores", .mem_mb = 64, .restartable = true};
 	cpu_set_t after;
 	char err[256];
 	int rc;

@@ -15,7 +15,8 @@ static struct haul_plan *plan;
 int bed_init(void)
 {
 	const struct haul_plan_opts plan_opts = {.carriers = BED_CARRIERS};
-	struct haul_eal_opts opts = {.program = "io", .mem_mb = haul_pool_mem_mb(MBUFS)};
+	struct haul_eal_opts opts = {
+		.program = "io", .mem_mb = haul_pool_mem_mb(MBUFS), .restartable = true};
 	char errbuf[256];
 
 	if (haul_plan_create(&plan, &plan_opts, errbuf, sizeof(errbuf)) != 0) {

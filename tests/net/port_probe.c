@@ -3,7 +3,9 @@
  * Ports by hand, for the scripts beside it: starts EAL, then does what it reads, a command a line,
  * and answers each with one line, "ok ..." or "error NUMBER TEXT".
  *
- *	port_probe [-m MB] [-n POOL] [-c CPUS] [-v] [-p] [-- EAL ARGUMENTS...]
+ *	port_probe [-m MB] [-n POOL] [-c CPUS] [-v] [-p] [-o] [-- EAL ARGUMENTS...]
+ *
+ * -o: it must not begin anew without huge pages (haul_eal_opts.restartable).
  *
  *	open QUEUES SPEC	ok PORT queues=N mac=ADDR ids=ID.Q,... nic=NAME notice=TEXT
  *	start PORT		ok
@@ -14,7 +16,7 @@
  *	fault PORT		ok TEXT
  *	close PORT		ok
  *	pool			ok AVAILABLE SIZE
- *	hugepages		ok 0|1
+ *	hugepages		ok 0|1 NOTICE
  *	quit			ok; ends EAL
  */
 #include <ctype.h>
@@ -213,7 +215,7 @@ static bool run(char *line)
 	else if (strcmp(verb, "pool") == 0)
 		printf("ok %u %u\n", rte_mempool_avail_count(pool), pool->size);
 	else if (strcmp(verb, "hugepages") == 0)
-		printf("ok %d\n", haul_eal_has_hugepages());
+		printf("ok %d %s\n", haul_eal_has_hugepages(), haul_eal_notice());
 	else if (strcmp(verb, "close") == 0) {
 		haul_port_close(ports[p]);
 		ports[p] = NULL;
@@ -244,7 +246,7 @@ static int serve(unsigned mbufs)
 
 int main(int argc, char **argv)
 {
-	struct haul_eal_opts eal = {.program = "port_probe"};
+	struct haul_eal_opts eal = {.program = "port_probe", .restartable = true};
 	struct haul_plan_opts plan_opts = {.carriers = 1};
 	struct haul_plan *plan;
 	unsigned mbufs = 16384;
@@ -252,7 +254,7 @@ int main(int argc, char **argv)
 	int opt, rc;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	while ((opt = getopt(argc, argv, "m:n:c:vp")) != -1) {
+	while ((opt = getopt(argc, argv, "m:n:c:vpo")) != -1) {
 		if (opt == 'm')
 			eal.mem_mb = (unsigned)atoi(optarg);
 		else if (opt == 'n')
@@ -263,6 +265,8 @@ int main(int argc, char **argv)
 			eal.verbose = true;
 		else if (opt == 'p')
 			eal.pci = true;
+		else if (opt == 'o')
+			eal.restartable = false;
 		else
 			return 2;
 	}

@@ -175,7 +175,8 @@ static int run(struct client *c, char **argv, unsigned requests)
 int main(int argc, char **argv)
 {
 	const struct haul_plan_opts plan_opts = {.carriers = 1};
-	struct haul_eal_opts eal = {.program = "wait_client", .mem_mb = haul_pool_mem_mb(MBUFS)};
+	struct haul_eal_opts eal = {
+		.program = "wait_client", .mem_mb = haul_pool_mem_mb(MBUFS), .restartable = true};
 	struct haul_runtime_opts rt = {0};
 	struct client c = {0};
 	struct haul_plan *plan;

@@ -24,6 +24,13 @@ struct haul_eal_opts {
 	int nb_args;
 	bool pci; /* for ports pci:; false: --no-pci */
 	bool verbose; /* let EAL log at its own level; false: warnings and above */
+	/*
+	 * Where another program takes the huge pages between our look and EAL's: begin anew from
+	 * main(), in the same process, without huge pages (EAL starts once in a process, well or
+	 * not). For programs that have done nothing by then that must not be done twice: they have
+	 * read nothing, written nothing, made no thread that matters. false: -EAGAIN.
+	 */
+	bool restartable;
 };
 
 /*
@@ -31,10 +38,15 @@ struct haul_eal_opts {
  * --no-huge when not. The calling thread becomes the main lcore, which is no carrier: it floats
  * over the CPUs that the thread may use and no carrier has, or over all where there are none
  * such. Once per process; what other threads print meanwhile is
- * lost. 0; -EINVAL (arguments, carriers), -EPERM (threads cannot be bound), -ENOMEM, -EALREADY or
- * what EAL failed with: one line in errbuf.
+ * lost. 0; -EINVAL (arguments, carriers), -EPERM (threads cannot be bound), -ENOMEM, -EALREADY,
+ * -EAGAIN (huge pages went to another program: see restartable) or what EAL failed with: one line
+ * in errbuf.
  */
 HAUL_API int haul_eal_init(const struct haul_eal_opts *opts, char *errbuf, size_t errlen);
+
+/* "", or one line for the user: why memory is no huge pages although the machine has some. Valid
+ * until haul_eal_fini(). */
+HAUL_API const char *haul_eal_notice(void);
 
 /* Ends EAL; the same thread, after all ports are closed and pools freed. Nothing without EAL. */
 HAUL_API void haul_eal_fini(void);
