@@ -56,7 +56,7 @@ static void fill_options(struct app_engine *e)
 			"descriptors of a transmit queue"},
 		{"--mbufs", "N", APP_NUMBER, &e->mbufs, 512, 16 << 20,
 			"what ports and handlers need", "packet buffers in the pool"},
-		{"--stack-size", "BYTES", APP_NUMBER, &e->stack_size, 4096, 1 << 20, NULL,
+		{"--stack-size", "BYTES", APP_NUMBER, &e->stack_size, 4096, HAUL_STACK_MAX, NULL,
 			"stack of a coroutine"},
 		{"--duration", "SECONDS", APP_TIME, &e->duration, 0, TIME_MAX,
 			"until SIGINT or SIGTERM", "end after so long"},

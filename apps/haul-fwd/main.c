@@ -67,16 +67,22 @@ static int parse_peers(struct rte_ether_addr *to, unsigned nb_ports)
 		to[i] = (struct rte_ether_addr){{0x02, 0, 0, 0, 0, (uint8_t)i}};
 	for (i = 0; i < peers.n; i++) {
 		const char *text = peers.items[i];
+		struct rte_ether_addr mac;
 		char *end;
 		unsigned long port = strtoul(text, &end, 10);
 
-		if (end == text || *end != ',' || port >= nb_ports ||
-			rte_ether_unformat_addr(end + 1, &to[port]) != 0)
+		if (end == text || *end != ',' || rte_ether_unformat_addr(end + 1, &mac) != 0)
 			return app_args_wrong(&program,
 				"--eth-peer %s: give the number of a port, a comma and a MAC "
 				"address, "
 				"as 0,02:00:00:00:00:01",
 				text);
+		if (port >= nb_ports)
+			return app_args_wrong(&program,
+				"--eth-peer %s: there is no port %lu: %u given by --port, and the "
+				"first is 0",
+				text, port, nb_ports);
+		to[port] = mac;
 	}
 	return APP_DONE;
 }

@@ -19,7 +19,6 @@
 #include "coro/overflow.h"
 
 #define SMALLEST ((size_t)16 << 10)
-#define OVERHEAD ((size_t)8 << 10) /* of each slot where pages are of 4 KiB: guard, head, colour */
 #define TOP ((size_t)4 << 10) /* the head is in the last so many bytes */
 #define TOP_ROOM ((size_t)1 << 10) /* of them for the stack */
 #define CHUNK ((size_t)64 << 20)
@@ -73,7 +72,7 @@ int hauli_stack_class(size_t usable)
 
 size_t hauli_stack_usable(unsigned cls)
 {
-	return (SMALLEST << cls) - OVERHEAD;
+	return HAULI_STACK_USABLE(cls);
 }
 
 static void *reserve(size_t bytes)

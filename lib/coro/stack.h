@@ -23,7 +23,10 @@
 #include "base/cacheline.h"
 #include "coro/coro.h"
 
-#define HAULI_STACK_CLASSES 8 /* usable: 16 KiB << class, less 8 KiB */
+#define HAULI_STACK_CLASSES 8
+/* Where pages are of 4 KiB, a slot is of a power of two with it: guard, head and colour. */
+#define HAULI_STACK_OVERHEAD ((size_t)8 << 10)
+#define HAULI_STACK_USABLE(cls) (((size_t)16 << 10 << (cls)) - HAULI_STACK_OVERHEAD)
 
 enum hauli_guard {
 	HAULI_GUARD_BEST, /* as the kernel has it */

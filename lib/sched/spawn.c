@@ -46,6 +46,8 @@ void hauli_spawn_set_up(struct haul_coro *co, haul_fn *fn, void *arg,
 	hauli_co_prepare(&co->co, co, body);
 }
 
+_Static_assert(HAUL_STACK_MAX == HAULI_STACK_USABLE(HAULI_STACK_CLASSES - 1), "the largest class");
+
 int hauli_spawn_stack_class(const struct haul_runtime *rt, const struct haul_coro_opts *opts)
 {
 	if (hauli_likely(!opts || opts->stack_size == 0))

@@ -23,6 +23,7 @@ struct haul_runtime;
 typedef void *haul_fn(void *arg);
 
 #define HAUL_ORDERS 254
+#define HAUL_STACK_MAX (UINT32_C(2040) << 10) /* bytes; the largest stack there is */
 
 /* How to spawn. NULL in place of it, or all zero, means the defaults. */
 struct haul_coro_opts {
@@ -54,7 +55,7 @@ struct haul_coro_opts {
  * co may be NULL: then the coroutine is detached, and gone when it ends. Otherwise *co must
  * be given to haul_join() or haul_detach() once.
  * None of them suspends. Coroutines spawned by one thread on one carrier start in order.
- * 0, -ENOMEM (no stack to be had), -EINVAL (stack_size beyond the largest class),
+ * 0, -ENOMEM (no stack to be had), -EINVAL (stack_size beyond HAUL_STACK_MAX),
  * -ECANCELED (the runtime is stopping), -EPERM (haul_spawn off a carrier).
  */
 HAUL_API int haul_spawn(
