@@ -11,6 +11,7 @@
 #include <haul-dpdk/eal.h>
 #include <haul-dpdk/pool.h>
 
+#include "output.h"
 #include "report.h"
 #include "signals.h"
 
@@ -332,6 +333,8 @@ static int watch(struct app_engine *e)
 			return APP_DONE;
 		if (now >= report_at) {
 			app_report_period(e);
+			if (app_output_is_lost())
+				return APP_DONE; /* app_output_end() says so */
 			report_at += e->period;
 		}
 	}
@@ -406,7 +409,5 @@ int app_engine_close(struct app_engine *e, int rc)
 	haul_plan_destroy(e->plan);
 	free(e->specs.items);
 	free(e->eal.items);
-	if (fflush(stdout) != 0 && rc == APP_DONE)
-		rc = fail(e, -EIO, "cannot write to stdout");
 	return rc;
 }

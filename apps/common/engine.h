@@ -15,7 +15,7 @@
  *		io.on_packet = my_handler;
  *		rc = app_engine_run(&engine, &io, NULL);
  *	}
- *	return app_engine_close(&engine, rc);
+ *	return app_output_end(&program, app_engine_close(&engine, rc));
  */
 #ifndef APP_ENGINE_H
 #define APP_ENGINE_H

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/args.h"
+#include "common/output.h"
 #include "doctor.h"
 #include "pollers.h"
 #include "report.h"
@@ -97,15 +98,14 @@ static void check_ifaces(struct doctor_report *r, const struct haul_plan *plan)
 	if_freenameindex(all);
 }
 
-int main(int argc, char **argv)
+/* With the options read. An exit code. */
+static int examine(void)
 {
 	struct doctor_report report;
 	struct haul_plan *plan;
 	char why[256];
-	int err = app_args_parse(&program, argc, argv);
+	int err;
 
-	if (err >= 0)
-		return err;
 	plan_opts.carriers = (unsigned)carriers;
 	err = haul_plan_create(&plan, &plan_opts, why, sizeof(why));
 	if (err == -EINVAL)
@@ -121,9 +121,16 @@ int main(int argc, char **argv)
 		check_machine(&report, plan);
 		check_ifaces(&report, plan);
 	}
-	err = doctor_report_end(&report, plan, !plan_opts.machine);
+	doctor_report_end(&report, plan, !plan_opts.machine);
 	haul_plan_destroy(plan);
-	if (err < 0)
-		fprintf(stderr, "%s: cannot write the findings\n", program.name);
-	return err < 0 || report.counts[DOCTOR_PROBLEM] ? APP_FAILED : APP_DONE;
+	return report.counts[DOCTOR_PROBLEM] ? APP_FAILED : APP_DONE;
+}
+
+int main(int argc, char **argv)
+{
+	int rc;
+
+	app_output_begin();
+	rc = app_args_parse(&program, argc, argv);
+	return app_output_end(&program, rc >= 0 ? rc : examine());
 }

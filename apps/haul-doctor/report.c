@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "report.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -146,12 +145,11 @@ static void print_object(const struct doctor_report *r, const struct haul_plan *
 	json_decref(object);
 }
 
-int doctor_report_end(struct doctor_report *r, const struct haul_plan *plan, bool checked)
+void doctor_report_end(struct doctor_report *r, const struct haul_plan *plan, bool checked)
 {
 	if (r->json)
 		print_object(r, plan);
 	else if (checked)
 		print_summary(r);
 	json_decref(r->json);
-	return fflush(r->out) == 0 && !ferror(r->out) ? 0 : -EIO;
 }

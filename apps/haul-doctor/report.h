@@ -27,8 +27,8 @@ void doctor_report_group(struct doctor_report *r, const char *title);
 void doctor_report_finding(struct doctor_report *r, const struct doctor_subject *subject,
 	const char *name, const struct doctor_finding *finding);
 
-/* Prints what is left. checked: whether the machine was, not only planned for. 0 or -EIO. */
-int doctor_report_end(struct doctor_report *r, const struct haul_plan *plan, bool checked);
+/* Prints what is left. checked: whether the machine was, not only planned for. */
+void doctor_report_end(struct doctor_report *r, const struct haul_plan *plan, bool checked);
 
 /* The plan as the object that --json shows. The caller owns it. */
 json_t *doctor_plan_json(const struct haul_plan *plan);

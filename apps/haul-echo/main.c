@@ -13,6 +13,7 @@
 
 #include "addresses.h"
 #include "common/engine.h"
+#include "common/output.h"
 #include "replies.h"
 
 /* Who we are on each port. Fixed before the first packet comes. */
@@ -117,6 +118,7 @@ int main(int argc, char **argv)
 	};
 	int rc;
 
+	app_output_begin();
 	app_engine_init(&engine, &program);
 	rc = app_args_parse(&program, argc, argv);
 	if (rc < 0)
@@ -124,5 +126,5 @@ int main(int argc, char **argv)
 	rc = app_engine_close(&engine, rc);
 	replies_fini();
 	addresses_free();
-	return rc;
+	return app_output_end(&program, rc);
 }

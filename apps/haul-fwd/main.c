@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/engine.h"
+#include "common/output.h"
 #include "common/report.h"
 #include "generator.h"
 #include "mode.h"
@@ -170,7 +171,8 @@ int main(int argc, char **argv)
 {
 	int rc;
 
+	app_output_begin();
 	app_engine_init(&engine, &program);
 	rc = app_args_parse(&program, argc, argv);
-	return rc >= 0 ? rc : run(&engine);
+	return app_output_end(&program, rc >= 0 ? rc : run(&engine));
 }

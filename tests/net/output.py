@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a program prints and nobody gets: a full disk, a closed stdout, a reader that goes.
+
+Usage: output.py PROGRAM...
+"""
+import os
+import signal
+import subprocess
+import sys
+
+import netns
+
+programs = {os.path.basename(path): path for path in sys.argv[1:]}
+RUNS = {
+    "haul-fwd": ["--port", "null:", "--carriers", "1", "--duration", "0.1"],
+    "haul-echo": ["--port", "null:", "--ip", "10.9.9.2/24", "--carriers", "1", "--duration", "0.1"],
+    "haul-doctor": ["--machine", "core:4 pu:2"],
+}
+ENDLESS = {
+    "haul-fwd": ["--port", "null:", "--carriers", "1", "--period", "0.05"],
+    "haul-echo": ["--port", "null:", "--ip", "10.9.9.2/24", "--carriers", "1", "--period", "0.05"],
+}
+
+tap = netns.Tap()
+
+
+def run(name, args, **streams):
+    # Python has SIGPIPE ignored; a shell's children have not.
+    return subprocess.run([programs[name], *args], stdin=subprocess.DEVNULL, text=True, timeout=60,
+                          restore_signals=True, **streams)
+
+
+def one_line(name, r):
+    lines = r.stderr.splitlines()
+    said = [line for line in lines if line.startswith(f"{name}: output is lost: ")]
+    return r.returncode == 1 and len(said) == 1 and lines[-1] == said[0]
+
+
+def lost(name, args):
+    shown = " ".join([name, *args])
+    with open("/dev/full", "w") as full:
+        r = run(name, args, stdout=full, stderr=subprocess.PIPE)
+    tap.ok(one_line(name, r), f"{shown}: stdout is full", r)
+    r = run(name, args, stderr=subprocess.PIPE, preexec_fn=lambda: os.close(1))
+    tap.ok(one_line(name, r), f"{shown}: stdout is closed", r)
+    read, write = os.pipe()
+    os.close(read)
+    r = run(name, args, stdout=write, stderr=subprocess.PIPE)
+    tap.ok(r.returncode == -signal.SIGPIPE and "stdout" not in r.stderr,
+           f"{shown}: the reader has gone", r)
+    r = run(name, args, stdout=write, stderr=subprocess.PIPE,
+            preexec_fn=lambda: signal.signal(signal.SIGPIPE, signal.SIG_IGN))
+    tap.ok(one_line(name, r) and "its reader has gone" in r.stderr,
+           f"{shown}: the reader has gone, SIGPIPE is ignored", r)
+    os.close(write)
+
+
+def reader_goes(name):
+    p = subprocess.Popen([programs[name], *ENDLESS[name]], stdin=subprocess.DEVNULL, text=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    first = p.stdout.readline()
+    p.stdout.close()
+    said = p.stderr.read()
+    rc = p.wait(60)
+    tap.ok(first and rc == -signal.SIGPIPE and "output" not in said,
+           f"{name}: ends when its reader goes", f"{rc} {first} {said}")
+
+
+for name in programs:
+    for args in (["--help"], ["--version"], RUNS[name], [*RUNS[name], "--json"]):
+        lost(name, args)
+    # A closed stderr is nobody's descriptor either: it does not become a port's.
+    r = run(name, RUNS[name], stdout=subprocess.DEVNULL, preexec_fn=lambda: os.close(2))
+    tap.ok(r.returncode == 0, f"{name}: runs with stderr closed", r)
+    if name in ENDLESS:
+        reader_goes(name)
+tap.done()
