@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "iface.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <linux/ethtool.h>
 #include <linux/if_link.h>
@@ -27,10 +28,25 @@ static int ask(const char *name, unsigned long what, struct ifreq *req)
 	return err;
 }
 
+/* As the kernel has it (dev_valid_name() in net/core/dev.c), and without what it replaces. */
+bool hauli_iface_is_name(const char *name)
+{
+	if (!name[0] || strlen(name) >= IFNAMSIZ || strcmp(name, ".") == 0 ||
+		strcmp(name, "..") == 0)
+		return false;
+	for (; *name; name++) {
+		if (strchr("/:%", *name) || isspace((unsigned char)*name))
+			return false;
+	}
+	return true;
+}
+
 int hauli_iface_index(const char *name)
 {
 	struct ifreq req = {0};
 
+	if (!hauli_iface_is_name(name))
+		return 0;
 	return ask(name, SIOCGIFINDEX, &req) < 0 ? 0 : req.ifr_ifindex;
 }
 

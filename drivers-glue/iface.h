@@ -6,6 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Whether an interface can have this name. The kernel's calls take more: they cut off what follows
+ * a colon, and replace %d by a number. */
+bool hauli_iface_is_name(const char *name);
+
 /* Each is 0 when there is no such interface. */
 int hauli_iface_index(const char *name);
 unsigned hauli_iface_flags(const char *name); /* IFF_UP, ... */

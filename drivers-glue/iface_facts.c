@@ -29,7 +29,7 @@ int haul_iface_get(struct haul_iface *iface, const char *name)
 	unsigned breaking;
 
 	memset(iface, 0, sizeof(*iface));
-	if (strlen(name) >= HAUL_IFACE_NAME || !hauli_iface_index(name))
+	if (!hauli_iface_index(name))
 		return -ENODEV;
 	if (hauli_iface_ethtool(name, &info) == 0)
 		snprintf(iface->driver, sizeof(iface->driver), "%s", info.driver);

@@ -211,7 +211,7 @@ int haul_port_open(struct haul_port **out, const char *spec, const struct haul_p
 	int err;
 
 	if (!port) {
-		snprintf(errbuf, errlen, "port '%s': no memory", spec);
+		snprintf(errbuf, errlen, "no memory for a port");
 		return -ENOMEM;
 	}
 	port->opts = *opts;

@@ -9,7 +9,7 @@
 
 static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 {
-	const char *text = port->spec.text;
+	const char *text = port->spec.parts;
 	const char *comma = strchr(text, ',');
 	size_t len = comma ? (size_t)(comma - text) : strlen(text);
 	const struct hauli_kind *of = hauli_kind_of_vdev(text);

@@ -10,6 +10,7 @@
 
 #include <rte_ether.h>
 
+#include "iface.h"
 #include "kind.h"
 
 int hauli_spec_fail(const struct hauli_spec *spec, int err, char *errbuf, size_t errlen,
@@ -137,18 +138,6 @@ static int parse_parts(struct hauli_spec *spec, char *rest, char *errbuf, size_t
 	return err;
 }
 
-/* As the kernel has it (dev_valid_name() in net/core/dev.c). */
-static bool is_interface_name(const char *name)
-{
-	if (strlen(name) >= IFNAMSIZ || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-		return false;
-	for (; *name; name++) {
-		if (*name == '/' || *name == ':' || isspace((unsigned char)*name))
-			return false;
-	}
-	return true;
-}
-
 static int check_main(const struct hauli_spec *spec, char *errbuf, size_t errlen)
 {
 	const struct hauli_kind *kind = spec->kind;
@@ -159,10 +148,10 @@ static int check_main(const struct hauli_spec *spec, char *errbuf, size_t errlen
 	if (kind->main >= HAULI_MAIN_NEEDED && !spec->main[0])
 		return hauli_spec_fail(spec, -EINVAL, errbuf, errlen,
 			"nothing after '%s:'; the form is %s", kind->name, kind->form);
-	if (kind->main == HAULI_MAIN_INTERFACE && !is_interface_name(spec->main))
+	if (kind->main == HAULI_MAIN_INTERFACE && !hauli_iface_is_name(spec->main))
 		return hauli_spec_fail(spec, -EINVAL, errbuf, errlen,
 			"'%s' is no interface name; they have at most %d characters and no "
-			"slash, colon or space",
+			"slash, colon, percent sign or space",
 			spec->main, IFNAMSIZ - 1);
 	return 0;
 }
@@ -177,6 +166,26 @@ static bool is_raw(const char *text)
 		(text[word] == '\0' || text[word] == ',');
 }
 
+/* A secret's first characters become stars, and the rest goes. */
+static void hide_secrets(char *text)
+{
+	static const char stars[] = "***", key[] = "secret=";
+	char *at = text;
+
+	while ((at = strstr(at, key)) != NULL) {
+		bool whole = at > text && strchr(":,", at[-1]);
+		char *value = at + strlen(key);
+		size_t len = strcspn(value, ",");
+		size_t n = RTE_MIN(len, strlen(stars));
+
+		at = value;
+		if (!whole)
+			continue;
+		memcpy(value, stars, n);
+		memmove(value + n, value + len, strlen(value + len) + 1);
+	}
+}
+
 int hauli_spec_parse(struct hauli_spec *spec, const char *text, char *errbuf, size_t errlen)
 {
 	const char *colon = strchr(text, ':');
@@ -186,11 +195,13 @@ int hauli_spec_parse(struct hauli_spec *spec, const char *text, char *errbuf, si
 	memset(spec, 0, sizeof(*spec));
 	spec->main = "";
 	snprintf(spec->text, sizeof(spec->text), "%s", text);
+	hide_secrets(spec->text);
 	if (strlen(text) >= sizeof(spec->text))
 		return hauli_spec_fail(spec, -EINVAL, errbuf, errlen, "longer than %zu characters",
 			sizeof(spec->text) - 1);
 	if (is_raw(text)) {
 		spec->kind = &hauli_kind_raw;
+		strcpy(spec->parts, text);
 		return 0;
 	}
 	if (colon)

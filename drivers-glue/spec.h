@@ -46,8 +46,8 @@ struct hauli_spec {
 		const char *name;
 		const char *value;
 	} keys[HAULI_SPEC_KEYS];
-	char text[HAULI_SPEC_SIZE]; /* as given */
-	char parts[HAULI_SPEC_SIZE]; /* what the pointers point into */
+	char text[HAULI_SPEC_SIZE]; /* as given, but for secrets: to be shown */
+	char parts[HAULI_SPEC_SIZE]; /* what the pointers point into; of a raw vdev all of it */
 };
 
 /* 0, or -EINVAL with a line in errbuf. */

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Wrong command lines: exit code 2, one line on stderr that says what to do, nothing on stdout."""
+import tempfile
+
 import netns
 
 import fwd
@@ -66,6 +68,11 @@ tap.ok(all(f"\n  {kind}" in r.out for kind in kinds), "--help explains each kind
 r = fwd.run("--port", "null:", "--burst", "4", "--help")
 tap.ok(r.rc == 0 and "packets per burst (default: 32)" in r.out,
        "--help anywhere shows defaults, not what was given", r)
+with tempfile.TemporaryDirectory() as d:
+    r = fwd.figures("--port", f"memif:role=server,socket={d}/m,secret=hunter2", "--duration", "0.1",
+                    "--verbose")
+    tap.ok(r.rc == 0 and r.json["ports"][0]["spec"].endswith(",secret=***") and
+           "hunter2" not in r.out + r.err, "a secret is not shown", r)
 r = fwd.run("--version")
 tap.ok(r.rc == 0 and r.out.startswith("haul-fwd ") and r.out.count("\n") == 1, "--version", r)
 tap.done()

@@ -23,7 +23,9 @@ SPECS = [  # what is asked for, the error, what its line says
     (f"ring:{LONG}", E.EINVAL, "longer than 511 characters"),
     ("tap:", E.EINVAL, "nothing after 'tap:'; the form is tap:NAME"),
     ("tap:sixteencharacter", E.EINVAL, "at most 15 characters"),
-    ("tap:a/b", E.EINVAL, "no slash, colon or space"),
+    ("tap:a/b", E.EINVAL, "no slash, colon, percent sign or space"),
+    ("tap:%d", E.EINVAL, "'%d' is no interface name"),
+    ("tap:t0%d", E.EINVAL, "'t0%d' is no interface name"),
     ("tap:t0,t1", E.EINVAL, "'t1' is no option like key=value"),
     ("tap:t0,foo=1", E.EINVAL, "no option foo; tap:NAME[,mac=ADDR] takes mac and remote"),
     ("tap:t0,mac=1:2:3", E.EINVAL, "mac=1:2:3 is no address like 02:00:00:00:00:01"),
@@ -53,6 +55,7 @@ SPECS = [  # what is asked for, the error, what its line says
     ("pcap:rx=DIR/none", E.ENOENT, "DIR/none cannot be read: No such file"),
     ("pcap:rx=DIR/file", E.EINVAL, "DIR/file is no pcap file"),
     ("pcap:tx=/none/f", E.ENOENT, "/none/f cannot be written: No such file"),
+    ("pcap:iface=lo:", E.ENODEV, "there is no interface lo:"),
     ("pcap:iface=none", E.ENODEV, "there is no interface none"),
     ("pcap:iface=v0,rx=DIR/file", E.EINVAL, "give rx=FILE, tx=FILE or both"),
     ("null:64", E.EINVAL, "'64' is no option like key=value"),
@@ -81,6 +84,11 @@ with tempfile.TemporaryDirectory() as directory:
         t.ok(e.number == number and e.line.startswith(f"port '{spec[:511]}': ") and text in e.line,
              spec.replace(directory, "DIR").replace(LONG, "xxx...") or "(empty)", e)
     t.ok(probe.is_whole(), "the pool is whole", probe.pool())
+    for spec in ("memif:secret=hunter2,role=boss", "memif:role=boss,secret=hunter2,id=1",
+                 "net_memif0,role=boss,secret=hunter2,id=1"):
+        e = refused(probe, spec)
+        t.ok(e.line.startswith(f"port '{spec.replace('hunter2', '***')}': ") and
+             "hunter2" not in e.line, f"{spec}: the secret is not shown", e)
     # what was refused is not in the way of what is right
     port = probe.open("tap:t0").start()
     t.ok(port.send(b"\xff" * 60) == 1, "a port opens after all that")

@@ -56,7 +56,8 @@ HAUL_API void haul_port_queue_adopt(struct haul_port *port, unsigned q);
 /* Stops and frees the port; its pollers must have ended. Gives back all mbufs it held. */
 HAUL_API void haul_port_close(struct haul_port *port);
 
-/* Facts. Any thread while the port is open. */
+/* Facts. Any thread while the port is open. The spec is as given, but for the values of secret=,
+ * which are hidden here and in all lines and notices. */
 HAUL_API const char *haul_port_spec(const struct haul_port *port);
 HAUL_API unsigned haul_port_queues(const struct haul_port *port);
 HAUL_API struct haul_queue haul_port_queue(const struct haul_port *port, unsigned q);
