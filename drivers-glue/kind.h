@@ -129,7 +129,5 @@ __attribute__((format(printf, 2, 3))) void hauli_port_note(
 	struct haul_port *port, const char *format, ...);
 /* The first of the ports that are open, or being opened. */
 struct haul_port *hauli_ports_open(void);
-/* The port that sits on this kernel interface; NULL. */
-struct haul_port *hauli_port_on(const char *iface);
 
 #endif

@@ -23,13 +23,29 @@ struct haul_port *hauli_ports_open(void)
 	return open_ports;
 }
 
-struct haul_port *hauli_port_on(const char *iface)
+/* One interface has several names (ip link property add altname), and may be yet to be made. */
+static bool is_same_iface(const char *a, const char *b)
 {
-	for (struct haul_port *p = open_ports; p; p = p->next) {
-		if (strcmp(p->iface, iface) == 0)
-			return p;
+	int index = hauli_iface_index(a);
+
+	return strcmp(a, b) == 0 || (index != 0 && index == hauli_iface_index(b));
+}
+
+/* Two ports on one interface, or two of a kind on one path or device, would take each other's
+ * packets, and most PMDs do not notice. */
+static int check_alone(const struct haul_port *port, const char *iface, char *errbuf, size_t errlen)
+{
+	for (const struct haul_port *p = open_ports; p; p = p->next) {
+		bool same = iface[0] && p->iface[0] && is_same_iface(p->iface, iface);
+
+		if (port->kind->main == HAULI_MAIN_NEEDED && p->kind == port->kind)
+			same |= port->spec.main[0] && strcmp(p->spec.main, port->spec.main) == 0;
+		if (same)
+			return hauli_spec_fail(&port->spec, -EBUSY, errbuf, errlen,
+				"port '%s' of this program is on %s already; choose another",
+				p->spec.text, iface[0] ? iface : port->spec.main);
 	}
-	return NULL;
+	return 0;
 }
 
 int hauli_port_vdevs(struct haul_port *port, unsigned n, char *errbuf, size_t errlen)
@@ -186,17 +202,24 @@ static void note_queues(struct haul_port *port)
 static int open_port(struct haul_port *port, const char *spec, char *errbuf, size_t errlen)
 {
 	int err = hauli_spec_parse(&port->spec, spec, errbuf, errlen);
+	const char *iface;
 
 	if (err < 0)
 		return err;
 	port->kind = port->spec.kind;
+	iface = port->kind->main == HAULI_MAIN_INTERFACE ? port->spec.main : "";
 	err = check_opts(port, errbuf, errlen);
+	if (err == 0)
+		err = check_alone(port, iface, errbuf, errlen);
 	if (err == 0)
 		err = port->kind->prepare(port, errbuf, errlen);
 	if (err == 0)
 		err = quietly(port, hauli_ethdevs_attach, errbuf, errlen);
 	if (err == 0)
 		err = quietly(port, hauli_ethdevs_configure, errbuf, errlen);
+	/* Of some kinds it is known only now. */
+	if (err == 0)
+		err = check_alone(port, port->iface, errbuf, errlen);
 	if (err == 0 && port->kind->ready)
 		err = port->kind->ready(port, errbuf, errlen);
 	if (err == 0 && hauli_watch_begin(port) < 0)

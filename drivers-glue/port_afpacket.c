@@ -40,11 +40,6 @@ static int check_iface(const struct haul_port *port, char *errbuf, size_t errlen
 	if (!(hauli_iface_flags(name) & IFF_UP))
 		return hauli_spec_fail(&port->spec, -ENETDOWN, errbuf, errlen,
 			"interface %s is down; ip link set %s up", name, name);
-	/* Two in one process would share the packets. */
-	if (hauli_port_on(name))
-		return hauli_spec_fail(&port->spec, -EBUSY, errbuf, errlen,
-			"interface %s has port \'%s\' on it already; choose another", name,
-			hauli_port_on(name)->spec.text);
 	return 0;
 }
 

@@ -68,10 +68,6 @@ static int check_iface(const struct haul_port *port, char *errbuf, size_t errlen
 		return hauli_spec_fail(&port->spec, -ENETDOWN, errbuf, errlen,
 			"the other end of %s is down; ip link set %s up", name,
 			peer[0] ? peer : "PEER");
-	if (hauli_port_on(name))
-		return hauli_spec_fail(&port->spec, -EBUSY, errbuf, errlen,
-			"interface %s has port \'%s\' on it already; choose another", name,
-			hauli_port_on(name)->spec.text);
 	if (!may_load())
 		return hauli_spec_fail(&port->spec, -EPERM, errbuf, errlen,
 			"loading XDP programs is not allowed; run as root (a user namespace is not "

@@ -42,6 +42,25 @@ static const struct haul_port *find_sharer(const struct haul_port *port, const c
 	return found;
 }
 
+/* A link has one end of each role. */
+static int check_link(const struct haul_port *port, char *errbuf, size_t errlen)
+{
+	const char *path = hauli_spec_get(&port->spec, "socket");
+
+	for (const struct haul_port *p = hauli_ports_open(); p; p = p->next) {
+		if (p->spec.kind == port->spec.kind &&
+			strcmp(hauli_spec_get(&p->spec, "socket"), path) == 0 &&
+			is_server(p) == is_server(port) &&
+			hauli_spec_number(&p->spec, "id", 0) ==
+				hauli_spec_number(&port->spec, "id", 0))
+			return hauli_spec_fail(&port->spec, -EBUSY, errbuf, errlen,
+				"port '%s' of this program is that end of the link already; choose "
+				"another id=N",
+				p->spec.text);
+	}
+	return 0;
+}
+
 static int check_socket(const struct haul_port *port, char *errbuf, size_t errlen)
 {
 	const char *path = hauli_spec_get(&port->spec, "socket");
@@ -72,6 +91,8 @@ static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 		err = hauli_port_agree(port, errbuf, errlen);
 	if (err == 0)
 		err = check_socket(port, errbuf, errlen);
+	if (err == 0)
+		err = check_link(port, errbuf, errlen);
 	if (err == 0)
 		err = hauli_port_vdevs(port, 1, errbuf, errlen);
 	if (err < 0)

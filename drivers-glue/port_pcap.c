@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "iface.h"
@@ -28,6 +29,40 @@ static bool is_capture(const char *path)
 	return false;
 }
 
+/* Whether both lead to the same file, by whatever names and links. A device (/dev/null) may be
+ * shared. */
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat sa, sb;
+
+	return a && b && stat(a, &sa) == 0 && stat(b, &sb) == 0 && !S_ISCHR(sa.st_mode) &&
+		sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+}
+
+/* The PMD begins to write at once: what is read or written elsewhere would be lost. */
+static int check_other_files(
+	const struct haul_port *port, const char *rx, const char *tx, char *errbuf, size_t errlen)
+{
+	if (is_same_file(rx, tx))
+		return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
+			"rx and tx are the same file; give two");
+	for (const struct haul_port *p = hauli_ports_open(); p; p = p->next) {
+		const char *their_tx, *their_rx;
+
+		if (p->spec.kind != port->spec.kind)
+			continue;
+		their_rx = hauli_spec_get(&p->spec, "rx");
+		their_tx = hauli_spec_get(&p->spec, "tx");
+		if (is_same_file(tx, their_tx) || is_same_file(tx, their_rx) ||
+			is_same_file(rx, their_tx))
+			return hauli_spec_fail(&port->spec, -EBUSY, errbuf, errlen,
+				"port '%s' of this program has the same file, and one of them "
+				"writes it; give another",
+				p->spec.text);
+	}
+	return 0;
+}
+
 static int check_files(
 	const struct haul_port *port, const char *rx, const char *tx, char *errbuf, size_t errlen)
 {
@@ -39,17 +74,13 @@ static int check_files(
 	if (rx && !is_capture(rx))
 		return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
 			"%s is no pcap file (pcapng is another format: editcap -F pcap)", rx);
-	if (rx && tx && strcmp(rx, tx) == 0)
-		return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
-			"rx and tx are the same file; give two");
-	if (!tx)
-		return 0;
-	f = fopen(tx, "ae"); /* as it is, for now */
-	if (!f)
+	f = tx ? fopen(tx, "ae") : NULL; /* as it is, for now */
+	if (tx && !f)
 		return hauli_spec_fail(&port->spec, -errno, errbuf, errlen,
 			"%s cannot be written: %s", tx, strerror(errno));
-	fclose(f);
-	return 0;
+	if (f)
+		fclose(f);
+	return check_other_files(port, rx, tx, errbuf, errlen);
 }
 
 static int prepare(struct haul_port *port, char *errbuf, size_t errlen)

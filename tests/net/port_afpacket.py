@@ -50,7 +50,7 @@ def frames(probe):
         came += 1
     t.ok(taken == came == 2000, "2,000 frames out, faster than the ring", (taken, came))
     e = refused(probe, "afpacket:v0")
-    t.ok("interface v0 has port 'afpacket:v0' on it" in e.line, "the same interface again", e)
+    t.ok("port 'afpacket:v0' of this program is on v0" in e.line, "the same interface again", e)
     port.close()
     t.ok(probe.is_whole(), "the pool is whole", probe.pool())
 

@@ -50,7 +50,7 @@ def frames(probe, wire):
     t.ok(taken == came == 3000, "3,000 frames out, more than the ring holds", (taken, came))
     t.ok(not probe.is_whole(), "the kernel has packet buffers", probe.pool())
     e = refused(probe, "afxdp:v0")
-    t.ok("interface v0 has port 'afxdp:v0' on it" in e.line, "the same interface again", e)
+    t.ok("port 'afxdp:v0' of this program is on v0" in e.line, "the same interface again", e)
     port.close()
     t.ok(probe.is_whole(), "and has given them back", probe.pool())
 

@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 import tap
-from probe import Error, Probe, flow, frame
+from probe import Error, Probe, flow, frame, refused
 
 t = tap.Tap()
 
@@ -65,6 +65,28 @@ def ring(probe):
     port.close()
 
 
+def pcap_twice(probe, directory, rx, tx):
+    """A file that is written is nobody else's, by whatever name."""
+    soft, hard = os.path.join(directory, "soft"), os.path.join(directory, "hard")
+    os.symlink(rx, soft)
+    os.link(rx, hard)
+    before = open(rx, "rb").read()
+    for name in rx, soft, hard, f"{directory}/./in.pcap":
+        e = refused(probe, f"pcap:rx={rx},tx={name}")
+        t.ok("rx and tx are the same file" in e.line, f"pcap: its own input, {name[-7:]}", e)
+    reader = probe.open(f"pcap:rx={rx}")
+    same = probe.open(f"pcap:rx={hard},tx={tx}").start()
+    same.send(frame())  # now it can be read, too
+    for spec in f"tx={soft}", f"tx={hard}", f"tx={tx}", f"rx={tx}":
+        e = refused(probe, f"pcap:{spec}")
+        t.ok("of this program has the same file" in e.line, f"pcap: {spec[:3]} of another port", e)
+    reader.close(), same.close()
+    t.ok(open(rx, "rb").read() == before, "pcap: the input is as it was")
+    one, two = probe.open("pcap:tx=/dev/null"), probe.open("pcap:tx=/dev/null")
+    t.ok(True, "pcap: a device is shared")
+    one.close(), two.close()
+
+
 def pcap(probe, directory):
     rx, tx = os.path.join(directory, "in.pcap"), os.path.join(directory, "out.pcap")
     packets = [flow(n, 60 + 100 * n) for n in range(15)]
@@ -79,6 +101,7 @@ def pcap(probe, directory):
         port.send(frame(n))
     port.close()
     t.ok(captured(tx) == [frame(n) for n in range(5)], "pcap: writes what is sent")
+    pcap_twice(probe, directory, rx, tx)
     port = probe.open(f"pcap:rx={rx},infinite_rx=1").start()
     t.ok(port.count(1000)[0] == 1000, "pcap: infinite_rx=1 begins again")
     t.ok(port.send(frame()) == 1, "pcap: takes packets without a file for them")

@@ -36,7 +36,12 @@ def vhost(probe, path):
     v.start(), u.start()
     t.ok(exchange(v, u), "vhost and virtio-user: frames go both ways")
     e = refused(probe, f"vhost:{path}")
-    t.ok("another program listens on" in e.line, "vhost: a path that is taken", e)
+    t.ok(f"port 'vhost:{path}' of this program is on {path} already" in e.line,
+         "vhost: a path that is taken here", e)
+    other = Probe(sys.argv[1])
+    e = refused(other, f"vhost:{path}")
+    t.ok("another program listens on" in e.line, "vhost: a path that is taken elsewhere", e)
+    other.quit()
     u.close(), v.close()
     t.ok(not os.path.exists(path), "vhost: the socket is gone")
     t.ok(probe.is_whole(), "vhost and virtio-user: the pool is whole", probe.pool())
@@ -92,6 +97,10 @@ def memif_queues(probe, path):
     c = probe.open(f"memif:role=client,socket={path},id=3,queues=2", 2).start()
     t.ok(exchange(c, s, 0) and exchange(c, s, 1), "memif: two queues if said so")
     t.ok(other.count(1, 0.05)[0] == 0, "memif: ids share a socket")
+    for twice in f"server,socket={path},id=4", f"client,socket={path},id=3":
+        e = refused(probe, f"memif:role={twice}")
+        t.ok("is that end of the link already; choose another id=N" in e.line,
+             f"memif: an id twice, {twice[:6]}", e)
     e = refused(probe, f"memif:role=server,socket={path}x,queues=3", 2)
     t.ok("queues=3 for 2 carriers" in e.line, "memif: more queues than carriers", e)
     lone = probe.open(f"memif:role=client,socket={path}x")

@@ -70,6 +70,27 @@ SPECS = [  # what is asked for, the error, what its line says
     ("net_tap0,iface=this/that", E.EIO, "TAP invalid remote interface name (this/that)"),
 ]
 
+
+
+def twice(probe):
+    """What has a port is refused to a second one, of whatever kind and by whatever name."""
+    netns.ip("link property add dev v0 altname cable")
+    netns.ip("link set lo up")
+    pairs = [("tap:t1", "tap:t1"), ("tap:t1", "net_tap7,iface=t1"), ("tap:t1", "afpacket:t1"),
+             ("net_tap7,iface=t1", "tap:t1"), ("afpacket:v0", "afpacket:v0"),
+             ("afpacket:v0", "afpacket:cable"), ("afpacket:v0", "pcap:iface=v0"),
+             ("pcap:iface=lo", "pcap:iface=lo")]
+    if os.geteuid() == 0:
+        pairs += [("afxdp:v0", "afxdp:v0"), ("afxdp:v0", "afpacket:v0"),
+                  ("afxdp:v0", "pcap:iface=v0"), ("afpacket:v0", "afxdp:v0")]
+    for first, second in pairs:
+        port = probe.open(first)
+        e = refused(probe, second)
+        t.ok(e.number == E.EBUSY and f"port '{first}' of this program is on" in e.line,
+             f"{second} beside {first}", e)
+        port.close()
+
+
 netns.enter()
 netns.veth("v0", "v1", queues=2)
 netns.ip("link add dummy type veth peer name other")
@@ -90,6 +111,7 @@ with tempfile.TemporaryDirectory() as directory:
         t.ok(e.line.startswith(f"port '{spec.replace('hunter2', '***')}': ") and
              "hunter2" not in e.line, f"{spec}: the secret is not shown", e)
     # what was refused is not in the way of what is right
+    twice(probe)
     port = probe.open("tap:t0").start()
     t.ok(port.send(b"\xff" * 60) == 1, "a port opens after all that")
     port.close()

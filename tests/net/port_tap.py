@@ -54,7 +54,7 @@ def frames(probe):
     t.ok(sum(queues) == FLOWS and all(queues), f"{FLOWS} flows: none lost, spread by the kernel",
          queues)
     e = refused(probe, "tap:t0")
-    t.ok("interface t0 is in use" in e.line, "the same name again", e)
+    t.ok("port 'tap:t0' of this program is on t0" in e.line, "the same name again", e)
     return port
 
 
