@@ -92,6 +92,9 @@ struct hauli_kind {
 	/* What queue q is waited on by says that there are packets, and the PMD saw none: makes it
 	 * look. On the thread that polls. */
 	void (*nudge)(const struct haul_port *port, unsigned q);
+	/* What the port stands on may have failed although the PMD goes on: writes one line to what
+	 * then. A control thread, about once a second. */
+	void (*look)(const struct haul_port *port, char *what, size_t size);
 	/* How many packets a queue takes in while nobody looks. NULL: as many as descriptors. */
 	unsigned (*backlog)(const struct haul_port *port);
 	/* Before the port is stopped for good, and after it is closed: for packets that the PMD

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pcap: packets out of a capture file and into one, or of an interface through libpcap. */
 #include <errno.h>
-#include <stdint.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <rte_ethdev.h>
+
 #include "iface.h"
 #include "kind.h"
+
+#define FILE_HEADER 24
+#define PACKET_HEADER 16
 
 /* The first four bytes of a capture: of microseconds or nanoseconds, in either byte order. */
 static bool is_capture(const char *path)
@@ -29,6 +35,11 @@ static bool is_capture(const char *path)
 	return false;
 }
 
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
 /* Whether both lead to the same file, by whatever names and links. A device (/dev/null) may be
  * shared. */
 static bool is_same_file(const char *a, const char *b)
@@ -36,7 +47,7 @@ static bool is_same_file(const char *a, const char *b)
 	struct stat sa, sb;
 
 	return a && b && stat(a, &sa) == 0 && stat(b, &sb) == 0 && !S_ISCHR(sa.st_mode) &&
-		sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+		is_same(&sa, &sb);
 }
 
 /* The PMD begins to write at once: what is read or written elsewhere would be lost. */
@@ -119,6 +130,51 @@ static int explain(const struct haul_port *port, const char *line, char *errbuf,
 		"-rn");
 }
 
+/* The PMD has opened them: remembers which regular file it writes. */
+static int ready(struct haul_port *port, char *errbuf, size_t errlen)
+{
+	const char *tx = hauli_spec_get(&port->spec, "tx");
+	struct stat st;
+
+	if (!tx || stat(tx, &st) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	port->own = malloc(sizeof(st));
+	if (!port->own)
+		return hauli_spec_fail(&port->spec, -ENOMEM, errbuf, errlen, "no memory");
+	memcpy(port->own, &st, sizeof(st));
+	return 0;
+}
+
+static void closed(struct haul_port *port)
+{
+	free(port->own);
+}
+
+/*
+ * The PMD writes each burst out at once, counts it after that, and does not look whether it could.
+ * So the file is never shorter than what is counted, unless something was lost.
+ */
+static void look(const struct haul_port *port, char *what, size_t size)
+{
+	const char *tx = hauli_spec_get(&port->spec, "tx");
+	const struct stat *written = port->own;
+	struct rte_eth_stats stats;
+	struct stat st;
+	uint64_t due;
+
+	if (!written || rte_eth_stats_get(port->vdevs[0].port_id, &stats) < 0 ||
+		stats.opackets == 0)
+		return;
+	due = FILE_HEADER + stats.opackets * PACKET_HEADER + stats.obytes;
+	/* By its name there may be another one meanwhile. */
+	if (stat(tx, &st) == 0 && is_same(&st, written) && (uint64_t)st.st_size < due)
+		snprintf(what, size,
+			"%s lacks %" PRIu64
+			" bytes that were sent: is the disk full? what is there "
+			"may end amid a packet",
+			tx, due - (uint64_t)st.st_size);
+}
+
 /* The PMD copies. With infinite_rx it holds all of the file, which nobody can know here. */
 static unsigned held(unsigned rx_ring, unsigned tx_ring)
 {
@@ -141,5 +197,8 @@ const struct hauli_kind hauli_kind_pcap = {
 	.keys = keys,
 	.prepare = prepare,
 	.explain = explain,
+	.ready = ready,
+	.look = look,
+	.closed = closed,
 	.held = held,
 };

@@ -10,10 +10,13 @@
 
 #include "iface.h"
 
+#define WHAT_SIZE (HAULI_SPEC_SIZE + 160)
+
 struct hauli_watch {
 	pthread_mutex_t lock;
 	int index; /* of the interface; 0: there is none */
-	char fault[HAULI_SPEC_SIZE + 160]; /* under lock: "" while all is well, then it stays */
+	char fault[HAULI_SPEC_SIZE +
+		WHAT_SIZE]; /* under lock: "" while all is well, then it stays */
 };
 
 static void set_fault(const struct haul_port *port, const char *what)
@@ -63,9 +66,8 @@ void hauli_watch_end(struct haul_port *port)
 	port->watch = NULL;
 }
 
-static void look(const struct haul_port *port)
+static void look_at_iface(const struct haul_port *port, char *what, size_t size)
 {
-	char what[128];
 	int index;
 
 	if (!port->watch->index)
@@ -73,15 +75,22 @@ static void look(const struct haul_port *port)
 	index = hauli_iface_index(port->iface);
 	/* By that name there may be another one meanwhile. */
 	if (index != port->watch->index)
-		snprintf(what, sizeof(what), "the interface %s is gone; make it again and restart",
+		snprintf(what, size, "the interface %s is gone; make it again and restart",
 			port->iface);
 	else if (!(hauli_iface_flags(port->iface) & IFF_UP))
-		snprintf(what, sizeof(what),
-			"the interface %s went down; ip link set %s up and restart", port->iface,
-			port->iface);
-	else
-		return;
-	set_fault(port, what);
+		snprintf(what, size, "the interface %s went down; ip link set %s up and restart",
+			port->iface, port->iface);
+}
+
+static void look(const struct haul_port *port)
+{
+	char what[WHAT_SIZE] = "";
+
+	look_at_iface(port, what, sizeof(what));
+	if (port->kind->look && port->vdevs[0].started)
+		port->kind->look(port, what, sizeof(what));
+	if (what[0])
+		set_fault(port, what);
 }
 
 const char *haul_port_fault(const struct haul_port *port)

@@ -340,6 +340,20 @@ static int watch(struct app_engine *e)
 	}
 }
 
+/* Once more when all has been sent: a file may lack the last of it. */
+static int check_ports(const struct app_engine *e)
+{
+	const char *fault;
+	unsigned i;
+
+	for (i = 0; i < e->nb_ports; i++) {
+		fault = haul_port_fault(e->ports[i]);
+		if (fault[0])
+			return fail(e, -EIO, fault);
+	}
+	return APP_DONE;
+}
+
 static void report(struct app_engine *e, const struct app_hooks *hooks)
 {
 	json_t *object;
@@ -377,6 +391,8 @@ int app_engine_run(
 	err = haul_io_stop(e->io, STOP_TIMEOUT, errbuf, sizeof(errbuf));
 	if (err)
 		rc = fail(e, err, errbuf);
+	if (rc == APP_DONE)
+		rc = check_ports(e);
 	report(e, hooks);
 	return rc;
 }

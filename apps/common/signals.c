@@ -21,6 +21,7 @@ void app_signals_block(void)
 
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 int app_signals_wait(uint64_t deadline)

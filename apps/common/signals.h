@@ -5,7 +5,8 @@
 
 #include <haul/base.h>
 
-/* Before any other thread is made: they inherit it. SIGPIPE becomes an error of write(). */
+/* Before any other thread is made: they inherit it. SIGPIPE and SIGXFSZ (ulimit -f) become errors
+ * of write(). */
 void app_signals_block(void);
 
 /* Sleeps until one of the two comes or haul_now() reaches deadline. The signal, or 0. */

@@ -20,6 +20,9 @@ fwd.write_pcap(path("a.in"), frames)
 fwd.write_pcap(path("b.in"), others)
 in_flows = [bytes(11) + bytes([i % 64]) + f[12:] for i, f in enumerate(frames)]
 fwd.write_pcap(path("f.in"), in_flows)
+small = path("small")
+os.mkdir(small)
+limited = netns.mount("tmpfs", small, "size=64k")
 PEER = bytes.fromhex("02deadbeef01")
 
 
@@ -103,6 +106,19 @@ for handler in "burst", "coroutine":
         out = fwd.read_pcap(path("s.out"))
         tap.ok(r.rc == 0 and len(out) == 3 and expected in (None, out) and
                r.port(0)["dropped"]["malformed"] == 2, f"{mode}, {handler}: runts are dropped", r)
+
+    # A disk that is full: what was not written is not passed over.
+    for carriers, end in (1, ("--packets", COUNT)), (2, ("--duration", 60)):
+        if not limited:
+            tap.skip(f"full disk, {handler}", "no tmpfs can be mounted")
+            continue
+        r = fwd.figures("--port", f"pcap:rx={path('a.in')},infinite_rx=1",
+                        "--port", f"pcap:tx={small}/full", "--handler", handler,
+                        "--carriers", carriers, *end)
+        lines = [line for line in r.err.splitlines() if ": note: " not in line]
+        tap.ok(r.rc == 1 and r.json and len(lines) == 1 and
+               f"{small}/full lacks" in lines[0] and "is the disk full?" in lines[0],
+               f"full disk, {handler}, {' '.join(map(str, end))}: a line, figures, exit 1", r)
 
     # txonly: valid UDP over IPv4, as large as asked, each flow as often as any other.
     for size, flows in (64, 64), (1518, 3), (64, 1):

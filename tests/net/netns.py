@@ -58,9 +58,11 @@ def _write(path, text):
         f.write(text)
 
 
-def _mount(kind, where):
-    """True when it worked: a container may refuse any of them, and few tests need them."""
-    return _libc.mount(kind.encode(), where.encode(), kind.encode(), 0, None) == 0
+def mount(kind, where, options=None):
+    """In this test's namespace only. True when it worked: a container may refuse any of them, and
+    few tests need them."""
+    data = options.encode() if options else None
+    return _libc.mount(kind.encode(), where.encode(), kind.encode(), 0, data) == 0
 
 
 def enter(as_user=False):
@@ -89,8 +91,8 @@ def enter(as_user=False):
     except OSError as e:
         skip_all(f"no private namespaces here ({e})")
     # /sys/class/net of the new network, and a place for XDP programs.
-    _mount("sysfs", "/sys")
-    _mount("bpf", "/sys/fs/bpf")
+    mount("sysfs", "/sys")
+    mount("bpf", "/sys/fs/bpf")
     # No router solicitations and the like: what is on a wire is the test's own. Tests that
     # want IPv6 on an interface say so by ip6().
     for scope in "all", "default":
