@@ -125,6 +125,8 @@ static bool set_up_port(struct haul_io *io, struct hauli_poller *p, unsigned por
 		return hauli_spread_set_up(p, feeder_of(io, p, port), port);
 	queue = haul_port_queue(r->port, carrier);
 	r->burst = tx->burst = hauli_burst(queue.port_id, queue.queue_id);
+	tx->port = r->port;
+	tx->queue = carrier;
 	r->away_ns = hauli_away_ns(r->port, carrier, io->opts.packet_rate);
 	return true;
 }

@@ -5,6 +5,7 @@
 #include <rte_ethdev.h>
 
 #include "io.h"
+#include "kind.h"
 
 static void add_rx(
 	struct haul_io_stats *st, const struct hauli_poller *p, const struct hauli_rxq *r)
@@ -27,12 +28,20 @@ static void add_tx(struct haul_io_stats *st, const struct hauli_tx *tx)
 	st->tx_packets += hauli_counter_read(&tx->direct) + hauli_counter_read(&tx->sent);
 	st->tx_bytes += hauli_counter_read(&tx->q.taken_bytes) - dropped;
 	st->dropped[HAUL_DROP_TX_FULL] += hauli_counter_read(&tx->full);
+	st->dropped[HAUL_DROP_TX_REFUSED] += hauli_counter_read(&tx->refused);
 	st->dropped[HAUL_DROP_STOPPING] += hauli_counter_read(&tx->stopping);
-	if (tx->relay) {
-		/* They count as sent where they were handed over. */
-		st->tx_packets -= hauli_counter_read(&tx->relay->dropped);
-		st->dropped[HAUL_DROP_STOPPING] += hauli_counter_read(&tx->relay->dropped);
-	}
+}
+
+/* What was dropped of what counts as sent, where it was handed over. */
+static void take_back(struct haul_io_stats *st, const struct hauli_relay *relay)
+{
+	uint64_t refused = hauli_counter_read(&relay->refused);
+	uint64_t dropped = hauli_counter_read(&relay->dropped);
+
+	st->tx_packets -= refused + dropped;
+	st->tx_bytes -= hauli_counter_read(&relay->lost_bytes);
+	st->dropped[HAUL_DROP_TX_REFUSED] += refused;
+	st->dropped[HAUL_DROP_STOPPING] += dropped;
 }
 
 /* Whether an earlier queue of the port belongs to the same device. */
@@ -60,7 +69,8 @@ static void add_port(struct haul_io_stats *st, const struct haul_port *port, boo
 		st->rx_missed += eth.imissed;
 		st->rx_nombuf += eth.rx_nombuf;
 		st->rx_errors += eth.ierrors;
-		st->tx_errors += eth.oerrors;
+		if (!port->kind->hands_back)
+			st->tx_errors += eth.oerrors;
 		if (bytes) {
 			st->rx_bytes += eth.ibytes;
 			st->tx_bytes += eth.obytes;
@@ -92,6 +102,8 @@ void haul_io_get_stats(
 			continue;
 		add_rx(st, io->pollers[c], &io->pollers[c]->rxqs[port]);
 		add_tx(st, &io->pollers[c]->txs[port]);
+		if (carrier < 0 && io->pollers[c]->txs[port].relay)
+			take_back(st, io->pollers[c]->txs[port].relay);
 	}
 	if (!io->opts.count_bytes)
 		st->rx_bytes = st->tx_bytes = 0;

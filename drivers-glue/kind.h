@@ -69,6 +69,7 @@ struct hauli_kind {
 	enum hauli_wait_on wait_on;
 	const char *wait_name; /* what that is: "queue interrupt" */
 	bool prints; /* libraries below it print without being asked, even when it is closed */
+	bool hands_back; /* what the PMD counts as transmit errors, it has not taken */
 
 	/*
 	 * Checks the spec, and fills vdevs, nb_vdevs and the wished queues (by hauli_port_vdevs()).
@@ -95,6 +96,9 @@ struct hauli_kind {
 	/* What the port stands on may have failed although the PMD goes on: writes one line to what
 	 * then. A control thread, about once a second. */
 	void (*look)(const struct haul_port *port, char *what, size_t size);
+	/* Whether queue q has room for pkt, so that a burst call which takes nothing now never
+	 * will. On the thread that polls. NULL: nobody knows, and it may be full. */
+	bool (*has_room)(const struct haul_port *port, unsigned q, const struct rte_mbuf *pkt);
 	/* How many packets a queue takes in while nobody looks. NULL: as many as descriptors. */
 	unsigned (*backlog)(const struct haul_port *port);
 	/* Before the port is stopped for good, and after it is closed: for packets that the PMD

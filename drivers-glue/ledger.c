@@ -10,6 +10,7 @@
 
 static const char *const names[HAUL_DROP_REASONS] = {
 	[HAUL_DROP_TX_FULL] = "tx_full",
+	[HAUL_DROP_TX_REFUSED] = "tx_refused",
 	[HAUL_DROP_NO_COROUTINE] = "no_coroutine",
 	[HAUL_DROP_MALFORMED] = "malformed",
 	[HAUL_DROP_NOT_FOR_US] = "not_for_us",
@@ -82,14 +83,14 @@ bool hauli_ledger_check_tx(const struct hauli_tx *tx, const char *where, char *b
 {
 	uint64_t taken = hauli_counter_read(&tx->q.taken);
 	uint64_t sent = hauli_counter_read(&tx->sent);
-	uint64_t full = hauli_counter_read(&tx->full);
-	uint64_t stopping = hauli_counter_read(&tx->stopping);
+	uint64_t dropped = hauli_counter_read(&tx->full) + hauli_counter_read(&tx->refused) +
+		hauli_counter_read(&tx->stopping);
 
-	if (taken == sent + full + stopping)
+	if (taken == sent + dropped)
 		return true;
 	snprintf(buf, len,
 		"%s: took %" PRIu64 " packets to be sent, but sent %" PRIu64 " and dropped %" PRIu64
 		": the ledger does not add up",
-		where, taken, sent, full + stopping);
+		where, taken, sent, dropped);
 	return false;
 }

@@ -63,8 +63,11 @@ struct hauli_tx {
 	struct hauli_counter sent; /* from the queue. Poller */
 	struct hauli_counter dropped_bytes; /* poller */
 	struct hauli_counter full; /* dropped: HAUL_DROP_TX_FULL. Poller */
+	struct hauli_counter refused; /* dropped: HAUL_DROP_TX_REFUSED. Poller */
 	struct hauli_counter stopping; /* dropped: HAUL_DROP_STOPPING. Poller */
-	struct hauli_relay *relay; /* it sends for others too. Constant */
+	struct hauli_relay *relay; /* it sends for others too. Constant, as the next two */
+	const struct haul_port *port; /* NULL: it is no queue of the port's */
+	unsigned queue;
 	struct haul_txq q; /* a line of its own */
 };
 
@@ -192,8 +195,12 @@ void *hauli_poll_source(void *arg);
  * handlers still have to send, and ends when they have, or had their time. */
 void *hauli_poll_drain(void *arg);
 
-/* Gives what the transmit queues hold to the NIC, as far as it takes it. On the poller's stack. */
+/* Gives what the transmit queues hold to the NIC, as far as it takes it, and drops what it refuses.
+ * On the poller's stack. */
 void hauli_tx_flush(struct hauli_poller *p);
+
+/* The NIC has taken nothing, pkt being the first: whether it takes pkt now or never. */
+bool hauli_tx_has_room(const struct hauli_tx *tx, const struct rte_mbuf *pkt);
 
 /* Drops what the transmit queues hold, and closes them. */
 void hauli_tx_close(struct hauli_poller *p);

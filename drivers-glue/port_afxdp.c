@@ -307,6 +307,7 @@ const struct hauli_kind hauli_kind_afxdp = {
 	.keys = keys,
 	.promiscuous = true,
 	.prints = true,
+	.hands_back = true,
 	.prepare = prepare,
 	.rings = rings,
 	.queue_begins = queue_begins,

@@ -175,6 +175,15 @@ static void look(const struct haul_port *port, char *what, size_t size)
 			tx, due - (uint64_t)st.st_size);
 }
 
+/* Of an interface's queue nobody knows; what does not fit its MTU, or has no Ethernet header, never
+ * goes. (A tagged frame may be longer, but is lost only if the queue is full, too.) */
+static bool has_room(const struct haul_port *port, unsigned q, const struct rte_mbuf *pkt)
+{
+	return port->iface[0] &&
+		(pkt->pkt_len < RTE_ETHER_HDR_LEN ||
+			pkt->pkt_len > hauli_iface_mtu(port->iface) + RTE_ETHER_HDR_LEN);
+}
+
 /* The PMD copies. With infinite_rx it holds all of the file, which nobody can know here. */
 static unsigned held(unsigned rx_ring, unsigned tx_ring)
 {
@@ -200,5 +209,6 @@ const struct hauli_kind hauli_kind_pcap = {
 	.ready = ready,
 	.look = look,
 	.closed = closed,
+	.has_room = has_room,
 	.held = held,
 };

@@ -127,6 +127,12 @@ static void nudge(const struct haul_port *port, unsigned q)
 		(void)pthread_kill(pthread_self(), sig);
 }
 
+/* The kernel takes a frame at once or not at all: too long, no Ethernet header, no memory. */
+static bool has_room(const struct haul_port *port, unsigned q, const struct rte_mbuf *pkt)
+{
+	return true;
+}
+
 static unsigned backlog(const struct haul_port *port)
 {
 	return hauli_iface_backlog(port->iface);
@@ -157,6 +163,8 @@ const struct hauli_kind hauli_kind_tap = {
 	.explain = explain,
 	.adopt = adopt,
 	.nudge = nudge,
+	.has_room = has_room,
+	.hands_back = true,
 	.backlog = backlog,
 	.wait_on = HAULI_WAIT_DESCRIPTOR,
 	.wait_name = "TAP descriptor",

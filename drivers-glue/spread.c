@@ -168,19 +168,42 @@ static void refill(struct hauli_relay *relay)
 		relay->pkts[relay->end++] = hauli_pkt_of(node);
 }
 
+static void drop_taken(struct hauli_relay *relay, unsigned n, struct hauli_counter *why)
+{
+	struct rte_mbuf **pkts = relay->pkts + relay->first;
+
+	hauli_counter_add(why, n);
+	hauli_counter_add(&relay->lost_bytes, hauli_bytes_of(pkts, n));
+	rte_pktmbuf_free_bulk(pkts, n);
+	relay->first += n;
+}
+
+/* Whether there is room, or the NIC refuses a packet, is found out as for the queue (tx.c). */
 bool hauli_relay_flush(struct hauli_tx *tx)
 {
 	struct hauli_relay *relay = tx->relay;
+	bool had_room = false;
 
 	for (;;) {
+		uint16_t sent;
+
 		if (relay->first == relay->end)
 			refill(relay);
 		if (relay->end == 0)
 			return true;
-		relay->first += hauli_burst_tx(&tx->burst, relay->pkts + relay->first,
+		sent = hauli_burst_tx(&tx->burst, relay->pkts + relay->first,
 			(uint16_t)(relay->end - relay->first));
-		if (relay->first < relay->end)
-			return false;
+		relay->first += sent;
+		if (sent > 0) {
+			had_room = false;
+		} else if (had_room) {
+			had_room = false;
+			drop_taken(relay, 1, &relay->refused);
+		} else {
+			had_room = hauli_tx_has_room(tx, relay->pkts[relay->first]);
+			if (!had_room)
+				return false;
+		}
 	}
 }
 
@@ -222,10 +245,7 @@ void hauli_relay_drop(struct hauli_tx *tx)
 	struct hauli_relay *relay = tx->relay;
 
 	do {
-		unsigned n = relay->end - relay->first;
-
-		hauli_counter_add(&relay->dropped, n);
-		rte_pktmbuf_free_bulk(relay->pkts + relay->first, n);
+		drop_taken(relay, relay->end - relay->first, &relay->dropped);
 		refill(relay);
 	} while (relay->end > 0);
 }

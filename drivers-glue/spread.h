@@ -39,6 +39,8 @@ struct hauli_relay {
 	HAULI_LINE struct rte_mbuf *pkts[HAULI_RELAY_CHUNK]; /* of that, taken out */
 	unsigned first, end; /* what of pkts is not sent yet */
 	struct hauli_counter dropped; /* at the end */
+	struct hauli_counter refused; /* by the NIC */
+	struct hauli_counter lost_bytes; /* of both */
 	unsigned nb_fed; /* constant, as the next */
 	struct hauli_fed **fed;
 };
@@ -60,7 +62,7 @@ bool hauli_spread_has_room(const struct hauli_rxq *r);
 /* Feeder. Whether there is something to be sent for others. */
 bool hauli_spread_relays(const struct hauli_poller *p);
 
-/* Feeder. Sends it, as far as the NIC takes it; true: all. */
+/* Feeder. Sends it, as far as the NIC takes it, and drops what that refuses; true: all. */
 bool hauli_relay_flush(struct hauli_tx *tx);
 
 /* Any, about to wait: what comes from others is to wake its carrier. */

@@ -3,6 +3,7 @@
 #include <rte_mbuf.h>
 
 #include "base/assert.h"
+#include "kind.h"
 #include "poll.h"
 
 /* What a burst call is given at most: every PMD takes so many, and few take more at once. */
@@ -16,18 +17,46 @@ static void drop(struct hauli_tx *tx, struct rte_mbuf **pkts, uint32_t n, struct
 	rte_pktmbuf_free_bulk(pkts, n);
 }
 
+__attribute__((cold)) bool hauli_tx_has_room(const struct hauli_tx *tx, const struct rte_mbuf *pkt)
+{
+	const struct haul_port *port = tx->port;
+
+	return port && port->kind->has_room && port->kind->has_room(port, tx->queue, pkt);
+}
+
+static __attribute__((noinline, cold)) void refuse(struct hauli_tx *tx)
+{
+	drop(tx, hauli_txq_peek(&tx->q), 1, &tx->refused);
+	hauli_txq_pop(&tx->q, 1);
+}
+
+/*
+ * A burst call that takes nothing does not say why: the NIC may be full, or never take the first
+ * packet, behind which all others would wait for ever. So the port is asked whether there is room,
+ * and the call that follows the yes decides. In that order: room that appears after the call is
+ * none that it had.
+ */
 static void flush(struct hauli_tx *tx)
 {
+	bool had_room = false;
 	uint32_t n;
 	uint16_t sent;
 
 	while ((n = hauli_txq_count(&tx->q)) > 0) {
 		sent = hauli_burst_tx(
 			&tx->burst, hauli_txq_peek(&tx->q), (uint16_t)RTE_MIN(n, CHUNK));
-		if (sent == 0)
-			break;
-		hauli_counter_add(&tx->sent, sent);
-		hauli_txq_pop(&tx->q, sent);
+		if (hauli_likely(sent > 0)) {
+			had_room = false;
+			hauli_counter_add(&tx->sent, sent);
+			hauli_txq_pop(&tx->q, sent);
+		} else if (had_room) {
+			had_room = false;
+			refuse(tx);
+		} else {
+			had_room = hauli_tx_has_room(tx, *hauli_txq_peek(&tx->q));
+			if (!had_room)
+				break;
+		}
 	}
 }
 

@@ -12,9 +12,9 @@ import netns
 
 FWD = sys.argv[1] if len(sys.argv) > 1 else "haul-fwd"
 
-REASONS = {"tx_full", "no_coroutine", "malformed", "not_for_us", "unsupported", "stopping",
-           "rx_missed", "rx_nombuf", "rx_errors", "tx_errors"}
-OURS = {"tx_full", "no_coroutine", "malformed", "not_for_us", "unsupported", "stopping"}
+OURS = {"tx_full", "tx_refused", "no_coroutine", "malformed", "not_for_us", "unsupported",
+        "stopping"}
+REASONS = OURS | {"rx_missed", "rx_nombuf", "rx_errors", "tx_errors"}
 
 
 class Result:

@@ -130,7 +130,8 @@ struct haul_io_opts {
 
 /*
  * Sends from a burst handler, at once, through the carrier's own queue. Packets that the PMD
- * does not take are kept for the next flush while there is room, else dropped and counted.
+ * does not take are kept for the next flush while there is room, else dropped and counted; so is
+ * one that it will never take (HAUL_DROP_TX_REFUSED).
  * All packets are the queue's afterwards.
  */
 HAUL_API void haul_tx_burst(struct haul_txq *txq, struct rte_mbuf **pkts, uint16_t n);
@@ -138,6 +139,7 @@ HAUL_API void haul_tx_burst(struct haul_txq *txq, struct rte_mbuf **pkts, uint16
 /* Drops packets in a handler and counts them under the reason: ledger and --json show it. */
 enum haul_drop {
 	HAUL_DROP_TX_FULL, /* transmit queue full */
+	HAUL_DROP_TX_REFUSED, /* the device never takes such a frame: too long, too short */
 	HAUL_DROP_NO_COROUTINE, /* no stack for a handler */
 	HAUL_DROP_MALFORMED,
 	HAUL_DROP_NOT_FOR_US,
@@ -180,7 +182,9 @@ HAUL_API const char *haul_io_notice(const struct haul_io *io);
  */
 struct haul_io_stats {
 	uint64_t rx_packets, rx_bytes;
-	uint64_t tx_packets, tx_bytes; /* given to the NIC */
+	/* Given to the NIC. A packet that was handed on for sending (haul_io_opts.spread) and then
+	 * dropped is taken back in the sum over all carriers only. */
+	uint64_t tx_packets, tx_bytes;
 	uint64_t dropped[HAUL_DROP_REASONS];
 	uint64_t in_flight; /* handlers that have not ended */
 	uint64_t polls, empty_polls;

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""haul-fwd: frames that a port cannot take, between frames that it can. The good ones come through
+behind them, each of the others comes through whole or is counted, and the books are whole."""
+import os
+import struct
+import tempfile
+
+import netns
+
+import fwd
+
+SIZES = [0, 1, 13, 14, 15, 1515, 1518, 1519, 1522, 1523, 1600, 1800, 1900, 1921, 1981, 1982, 1983,
+         2000, 2016, 2017, 2048, 2049, 4096, 9000, 16384, 32768, 65000]
+BETWEEN = 5  # good ones
+SNAPLEN = 16128  # what the PMD writes to a file of a packet of several segments
+PATIENCE = 20
+
+netns.enter()
+tap = netns.Tap()
+tmp = tempfile.TemporaryDirectory()
+
+
+def odd(size):
+    """One of each size; told from good ones by its length and type."""
+    head = b"\x02\x00\x00\x00\xcc\x00\x02\x00\x00\x00\xdd\x00\x88\xb6"
+    return (head + bytes((size + 7 * k) & 0xff for k in range(size)))[:size]
+
+
+def between(sizes):
+    """Frames of these sizes with good ones before, between and behind."""
+    mixed, number = [], 0
+    for size in [None, *sizes]:
+        if size is not None:
+            mixed.append(odd(size))
+        for _ in range(BETWEEN):
+            mixed.append(fwd.frame(number))
+            number += 1
+    return mixed
+
+
+class Way:
+    """What went in at one end, and what has come out at the other so far."""
+
+    def __init__(self, name, sizes=tuple(SIZES)):
+        self.name, self.sizes = name, sizes
+        self.sent = between(sizes)
+        self.good = [f for f in self.sent if f[12:14] == b"\x88\xb5"]
+        self.source = os.path.join(tmp.name, "in.pcap")
+        fwd.write_pcap(self.source, self.sent)
+
+    def judge(self, got, result, others=()):
+        """got: frames that came out; result: of the program that sent them into the port."""
+        odds = [odd(s) for s in self.sizes]
+        good = [f for f in got if f in self.good]
+        whole = [f for f in got if f in odds]
+        broken = len(got) - len(good) - len(whole)
+        why = {}
+        for r in (result, *others):
+            for p in r.json["ports"] if r.json else ():
+                for reason, n in p["dropped"].items():
+                    if n:
+                        why[reason] = why.get(reason, 0) + n
+        print(f"# {self.name:34} good {len(good):3} of {len(self.good):3}   other "
+              f"{len(whole):2} of {len(odds):2} whole, {broken} broken   {why}   "
+              f"whole: {','.join(str(len(f)) for f in whole)}", flush=True)
+        details = "\n".join(map(str, (result, *others)))
+        tap.ok(sorted(good) == sorted(self.good), f"{self.name}: all good ones", details)
+        tap.ok(broken == 0, f"{self.name}: what comes is whole", details)
+        tap.ok(sum(why.values()) == len(odds) - len(whole), f"{self.name}: the others are counted",
+               f"{why}\n{details}")
+        tap.ok(all(r.rc == 0 for r in (result, *others)), f"{self.name}: clean end", details)
+
+
+def collect(wire, way):
+    """Until the good frames have come, and what was before the last of them."""
+    got, missing = [], set(way.good)
+    while missing and (frame := wire.recv(PATIENCE)) is not None:
+        if frame[:1] == b"\x02":
+            got.append(frame)
+            missing.discard(frame)
+    return got
+
+
+def rest(wire):
+    """What has come meanwhile, of flows that other carriers send."""
+    while True:
+        try:
+            frame = wire.recv(0.1)
+        except OSError:
+            continue  # said once: the interface went down with the program
+        if frame is None:
+            return
+        if frame[:1] == b"\x02":
+            yield frame
+
+
+def captured(path):
+    """The frames of a capture file, as whole as they were before the file cut them."""
+    with open(path, "rb") as f:
+        data = f.read()
+    at, frames = 24, []
+    while at < len(data):
+        kept, size = struct.unpack_from("<II", data, at + 8)
+        frame = data[at + 16:at + 16 + kept]
+        if kept == SNAPLEN < size and frame == odd(size)[:SNAPLEN]:
+            frame = odd(size)
+        frames.append(frame)
+        at += 16 + kept
+    return frames
+
+
+def until_written(path, way):
+    """A capture file that is being written."""
+    def done():
+        with open(path, "rb") as f:
+            written = f.read()
+        return all(f in written for f in way.good)
+    try:
+        netns.wait_for(lambda: os.path.exists(path) and done(), "the good frames", PATIENCE)
+    except TimeoutError:
+        pass
+
+
+def to_interface(name, spec, iface, *args, sizes=tuple(SIZES), alone=False):
+    way = Way(name, sizes)
+    wire = netns.Raw(iface)
+    with fwd.Running("--port", f"pcap:rx={way.source}", "--port", spec, *args) as haul:
+        got = collect(wire, way)
+        result = haul.end()
+        way.judge([*got, *rest(wire)], result)
+    wire.close()
+
+
+def to_file(name, spec, *args):
+    """What the port gives back goes to a file; without a spec straight there."""
+    way = Way(name)
+    out = os.path.join(tmp.name, "out.pcap")
+    specs = ([f"pcap:rx={way.source},tx={out}", spec] if spec else
+             [f"pcap:rx={way.source}", f"pcap:tx={out}"])
+    with fwd.Running(*sum((["--port", s] for s in specs), []), *args) as haul:
+        until_written(out, way)
+        result = haul.end()
+    way.judge(captured(out), result)
+    os.unlink(out)
+
+
+def all_kinds(handler):
+    how = "--handler", handler
+    for mtu in 1500, 9000:
+        netns.ip("tuntap add t0 mode tap multi_queue")
+        netns.ip(f"link set t0 mtu {mtu}")
+        netns.ip("link set t0 up")
+        to_interface(f"tap mtu {mtu}, {handler}", "tap:t0", "t0", *how)
+        netns.ip("link del t0")
+    netns.veth("v0", "v1")
+    to_interface(f"pcap of an interface, {handler}", "pcap:iface=v0", "v1", *how)
+    netns.ip("link del v0")
+    to_file(f"pcap file, {handler}", None, *how)
+    to_file(f"ring, {handler}", "ring:", *how)
+
+
+def to_null():
+    way = Way("null")
+    with fwd.Running("--port", f"pcap:rx={way.source}", "--port", "null:no-rx=1") as haul:
+        netns.wait_for(haul.runs, "haul-fwd to run")
+        result = haul.end()
+    tap.ok(result.port(1)["tx_packets"] == len(way.sent) and result.dropped() == 0,
+           "null: takes all", result)
+
+
+for handler in "burst", "coroutine":
+    all_kinds(handler)
+to_null()
+tap.done()
