@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,7 +61,7 @@ static void fill_options(struct app_engine *e)
 		{"--stack-size", "BYTES", APP_NUMBER, &e->stack_size, 4096, HAUL_STACK_MAX, NULL,
 			"stack of a coroutine"},
 		{"--duration", "SECONDS", APP_TIME, &e->duration, 0, TIME_MAX,
-			"until SIGINT or SIGTERM", "end after so long"},
+			"until SIGINT, SIGTERM or SIGHUP", "end after so long"},
 		{"--packets", "N", APP_NUMBER, &e->packets, 1, UINT64_MAX, "no end",
 			"end when so many have been received"},
 		{"--period", "SECONDS", APP_TIME, &e->period, 0, TIME_MAX, "never",
@@ -87,7 +88,7 @@ void app_engine_init(struct app_engine *e, const struct app_program *program)
 		.out = stdout,
 	};
 	fill_options(e);
-	app_signals_block();
+	app_signals_init(program->name);
 }
 
 /* Prints "NAME: line" on stderr; the exit code for err: what was given is wrong, or the machine
@@ -185,6 +186,7 @@ static int start_eal(struct app_engine *e)
 
 	for (i = 0; i < e->specs.n; i++)
 		opts.pci |= is_pci(e->specs.items[i]);
+	app_signals_phase(APP_STARTS, "starting DPDK", "");
 	choose_pool_size(e);
 	opts.mem_mb = haul_pool_mem_mb((unsigned)e->mbufs);
 	err = haul_eal_init(&opts, errbuf, sizeof(errbuf));
@@ -209,6 +211,7 @@ static int open_ports(struct app_engine *e)
 	int err;
 
 	for (i = 0; i < e->specs.n; i++) {
+		app_signals_phase(APP_STARTS, "opening port ", e->specs.items[i]);
 		err = haul_port_open(
 			&e->ports[i], e->specs.items[i], &opts, errbuf, sizeof(errbuf));
 		if (err)
@@ -217,6 +220,7 @@ static int open_ports(struct app_engine *e)
 		notice(e, haul_port_notice(e->ports[i]));
 	}
 	for (i = 0; i < e->nb_ports; i++) {
+		app_signals_phase(APP_STARTS, "starting port ", e->specs.items[i]);
 		err = haul_port_start(e->ports[i], errbuf, sizeof(errbuf));
 		if (err)
 			return fail(e, err, errbuf);
@@ -275,6 +279,7 @@ int app_engine_open(struct app_engine *e)
 			e->program, "%u ports are given; DPDK takes %u", e->specs.n, APP_PORTS_MAX);
 	for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		rc = steps[i](e);
+		app_signals_phase(APP_WORKS, "starting", "");
 		if (rc != APP_DONE)
 			return rc;
 	}
@@ -313,6 +318,15 @@ static uint64_t received(const struct app_engine *e)
 	return n;
 }
 
+/* What an interrupted write has left would block whoever flushes next, as drivers' output is held
+ * back; ferror() still tells of it at the end. */
+static void end_writing(void)
+{
+	if (fflush(stdout) != 0)
+		__fpurge(stdout);
+	app_signals_phase(APP_WORKS, "running", "");
+}
+
 /* Until a signal, the end of --duration or --packets, or the end of an interface. */
 static int watch(struct app_engine *e)
 {
@@ -332,10 +346,15 @@ static int watch(struct app_engine *e)
 		if (now >= end_at || (e->packets && received(e) >= e->packets))
 			return APP_DONE;
 		if (now >= report_at) {
+			app_signals_phase(APP_WRITES, "writing a report", "");
 			app_report_period(e);
+			end_writing();
 			if (app_output_is_lost())
 				return APP_DONE; /* app_output_end() says so */
+			/* What was missed, stopped or without a reader, is not made up for. */
 			report_at += e->period;
+			if (report_at <= now)
+				report_at = haul_now() + e->period;
 		}
 	}
 }
@@ -388,13 +407,47 @@ int app_engine_run(
 	if (rc == APP_DONE)
 		rc = watch(e);
 	e->ended_at = haul_now();
+	app_signals_phase(APP_WORKS, "stopping pollers", "");
 	err = haul_io_stop(e->io, STOP_TIMEOUT, errbuf, sizeof(errbuf));
 	if (err)
 		rc = fail(e, err, errbuf);
+	e->polls = err == -ETIMEDOUT;
 	if (rc == APP_DONE)
 		rc = check_ports(e);
+	app_signals_phase(APP_WRITES, "writing the report", "");
 	report(e, hooks);
+	end_writing();
 	return rc;
+}
+
+static void close_ports(struct app_engine *e)
+{
+	while (e->nb_ports > 0) {
+		struct haul_port *port = e->ports[--e->nb_ports];
+
+		app_signals_phase(APP_WORKS, "closing port ", haul_port_spec(port));
+		haul_port_close(port);
+	}
+}
+
+/*
+ * The end when something on a carrier does not: it may still use what would be freed. Ports are
+ * closed if no poller can be in them, so that the kernel's interfaces are as they were.
+ */
+static void leave(struct app_engine *e)
+{
+	if (e->polls) {
+		haul_dump(e->rt, stderr);
+		fprintf(stderr,
+			"%s: note: the ports stay open, what they set up may be left behind: an "
+			"XDP program, promiscuous mode, a socket\n",
+			e->program->name);
+	} else {
+		close_ports(e);
+	}
+	app_signals_phase(APP_WRITES, "writing", "");
+	fflush(stdout);
+	_Exit(APP_FAILED);
 }
 
 int app_engine_close(struct app_engine *e, int rc)
@@ -402,28 +455,31 @@ int app_engine_close(struct app_engine *e, int rc)
 	char errbuf[512];
 	int err;
 
+	if (e->polls)
+		leave(e);
 	if (e->rt) {
+		app_signals_phase(APP_WORKS, "stopping carriers", "");
 		err = haul_stop(e->rt, STOP_TIMEOUT);
 		if (err) {
-			/* They may still use what would be taken from under them. */
 			fail(e, err, "coroutines have not ended, see above");
-			fflush(stdout);
-			_Exit(APP_FAILED);
+			leave(e);
 		}
 	}
-	while (e->nb_ports > 0)
-		haul_port_close(e->ports[--e->nb_ports]);
+	close_ports(e);
 	if (e->io) {
 		err = haul_io_free(e->io, errbuf, sizeof(errbuf));
 		if (err)
 			rc = fail(e, err, errbuf);
 	}
 	app_report_free(e);
+	app_signals_phase(APP_WORKS, "ending DPDK", "");
 	rte_mempool_free(e->pool);
 	if (e->has_eal)
 		haul_eal_fini();
 	haul_plan_destroy(e->plan);
 	free(e->specs.items);
 	free(e->eal.items);
+	/* To the end: app_output_end() writes what could not be written so far. */
+	app_signals_phase(APP_WRITES, "writing", "");
 	return rc;
 }

@@ -70,6 +70,7 @@ struct app_engine {
 	unsigned nb_ports;
 	struct haul_runtime *rt;
 	struct haul_io *io;
+	bool polls; /* haul_io_stop() has not ended all pollers */
 
 	/* What the statistics need. */
 	uint64_t began_at;
@@ -89,7 +90,7 @@ struct app_hooks {
 	void *arg;
 };
 
-/* Sets defaults and fills options. Blocks the signals that end the program. */
+/* Sets defaults and fills options. Takes the signals that end the program. */
 void app_engine_init(struct app_engine *e, const struct app_program *program);
 
 /* Brings up everything but the pollers. An exit code; other than APP_DONE after one line on stderr.

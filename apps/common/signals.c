@@ -1,46 +1,201 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Signals that are waited for instead of handled. */
 #include "signals.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-static sigset_t asked_to_end(void)
+#define KICK SIGURG /* interrupts the main thread's system calls, where it is let in */
+#define TICK (10 * HAUL_MS)
+#define PATIENCE (500 * HAUL_MS) /* before a system call is interrupted: it may yet end */
+#define START_MOST (2 * HAUL_S)
+#define LONG (5 * HAUL_S)
+#define STACK_SIZE (64 * 1024)
+
+static struct {
+	const char *name;
+	pthread_t main;
+	sigset_t taken;
+	int err; /* a copy of stderr: the other one is redirected while drivers print */
+
+	pthread_mutex_t lock;
+	pthread_cond_t came;
+	/* Under the lock. */
+	int sig; /* the first one; 0: none came */
+	uint64_t sig_at;
+	enum app_phase phase;
+	char what[256];
+	uint64_t phase_at;
+} s = {.lock = PTHREAD_MUTEX_INITIALIZER, .phase = APP_WORKS, .what = "starting"};
+
+static struct timespec timespec_of(uint64_t ns)
+{
+	return (struct timespec){.tv_sec = (time_t)(ns / HAUL_S), .tv_nsec = (long)(ns % HAUL_S)};
+}
+
+/* CLOCK_MONOTONIC: haul_now() may not be asked before DPDK or haul is up. */
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * HAUL_S + (uint64_t)t.tv_nsec;
+}
+
+static void say(const char *how)
+{
+	char line[512];
+	int n = snprintf(
+		line, sizeof(line), "%s: SIG%s: %s %s\n", s.name, sigabbrev_np(s.sig), s.what, how);
+
+	if (write(s.err, line, (size_t)n < sizeof(line) ? (size_t)n : sizeof(line) - 1) < 0)
+		return; /* there is nobody to tell */
+}
+
+static void die(int sig)
 {
 	sigset_t set;
 
 	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	return set;
+	sigaddset(&set, sig);
+	signal(sig, SIG_DFL);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	raise(sig);
 }
 
-void app_signals_block(void)
+/* Under the lock, some time after the first signal. */
+static void look_after_main(void)
 {
-	sigset_t set = asked_to_end();
+	static bool said;
+	uint64_t began = s.sig_at > s.phase_at ? s.sig_at : s.phase_at;
+	uint64_t t = now();
 
-	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	if (s.phase == APP_STARTS && t - s.sig_at >= START_MOST) {
+		say("does not end; what it has set up may be left behind");
+		die(s.sig);
+	}
+	if (s.phase != APP_WORKS && t - began >= PATIENCE)
+		pthread_kill(s.main, KICK);
+	if (!said && t - s.sig_at >= LONG) {
+		say("takes long; the same signal again ends the program at once");
+		said = true;
+	}
+}
+
+static void take(int sig)
+{
+	if (s.sig)
+		die(sig);
+	s.sig = sig;
+	s.sig_at = now();
+	pthread_cond_signal(&s.came);
+}
+
+static void *run(void *arg)
+{
+	const struct timespec tick = timespec_of(TICK);
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, NULL);
+	for (;;) {
+		/* Only this thread sets it. */
+		int sig = sigtimedwait(&s.taken, NULL, s.sig ? &tick : NULL);
+
+		pthread_mutex_lock(&s.lock);
+		if (sig > 0)
+			take(sig);
+		else if (s.sig)
+			look_after_main();
+		pthread_mutex_unlock(&s.lock);
+	}
+	return NULL;
+}
+
+static void kicked(int sig)
+{
+}
+
+static void mask_kick(int how)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, KICK);
+	pthread_sigmask(how, &set, NULL);
+}
+
+static void choose_signals(void)
+{
+	struct sigaction hup;
+
+	sigemptyset(&s.taken);
+	sigaddset(&s.taken, SIGINT);
+	sigaddset(&s.taken, SIGTERM);
+	if (sigaction(SIGHUP, NULL, &hup) == 0 && hup.sa_handler != SIG_IGN)
+		sigaddset(&s.taken, SIGHUP);
+}
+
+void app_signals_init(const char *name)
+{
+	const struct sigaction kick = {.sa_handler = kicked}; /* no SA_RESTART */
+	pthread_condattr_t monotonic;
+	pthread_attr_t small;
+	pthread_t thread;
+	int err;
+
+	s.name = name;
+	s.main = pthread_self();
+	s.err = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	choose_signals();
+	pthread_sigmask(SIG_BLOCK, &s.taken, NULL);
+	mask_kick(SIG_BLOCK);
+	sigaction(KICK, &kick, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&s.came, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, STACK_SIZE);
+	pthread_attr_setdetachstate(&small, PTHREAD_CREATE_DETACHED);
+	err = pthread_create(&thread, &small, run, NULL);
+	if (err != 0) {
+		fprintf(stderr, "%s: no thread for signals: %s\n", name, strerror(err));
+		exit(EXIT_FAILURE);
+	}
+	pthread_attr_destroy(&small);
+	pthread_setname_np(thread, "signals");
+}
+
+void app_signals_phase(enum app_phase phase, const char *what, const char *which)
+{
+	pthread_mutex_lock(&s.lock);
+	s.phase = phase;
+	snprintf(s.what, sizeof(s.what), "%s%s", what, which);
+	s.phase_at = now();
+	pthread_mutex_unlock(&s.lock);
+	mask_kick(phase == APP_WORKS ? SIG_BLOCK : SIG_UNBLOCK);
 }
 
 int app_signals_wait(uint64_t deadline)
 {
-	sigset_t set = asked_to_end();
-	uint64_t now = haul_now();
+	uint64_t at = haul_now();
+	struct timespec until = timespec_of(now() + (deadline > at ? deadline - at : 0));
+	int err = 0;
+	int sig;
 
-	/* TAP's real-time signals may interrupt the wait: go on waiting then. */
-	do {
-		uint64_t left = deadline > now ? deadline - now : 0;
-		struct timespec ts = {
-			.tv_sec = (time_t)(left / HAUL_S),
-			.tv_nsec = (long)(left % HAUL_S),
-		};
-		int sig = sigtimedwait(&set, NULL, &ts);
-
-		if (sig > 0)
-			return sig;
-		now = haul_now();
-	} while (now < deadline);
-	return 0;
+	pthread_mutex_lock(&s.lock);
+	while (!s.sig && err != ETIMEDOUT)
+		err = pthread_cond_timedwait(&s.came, &s.lock, &until);
+	sig = s.sig;
+	pthread_mutex_unlock(&s.lock);
+	return sig;
 }

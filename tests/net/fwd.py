@@ -43,13 +43,15 @@ class Result:
 class Running:
     """A haul-fwd that runs until it is told to end."""
 
-    def __init__(self, *args):
-        self.args = [*map(str, args), "--json", "--period", "0.2"]
+    def __init__(self, *args, options=("--json", "--period", "0.2"), out=None, **popen):
+        self.args = [*map(str, args), *options]
+        if "--eal" in args:
+            self.args = [*options, *map(str, args)]
         self.err = tempfile.TemporaryFile("w+")
-        self.out = tempfile.TemporaryFile("w+")
+        self.out = out or tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(
             [FWD, *netns.settings(self.args), *self.args], stdin=subprocess.DEVNULL,
-            stdout=self.out, stderr=self.err)
+            stdout=self.out, stderr=self.err, **popen)
 
     def __enter__(self):
         return self
@@ -63,13 +65,23 @@ class Running:
         """All of stderr so far."""
         return os.pread(self.err.fileno(), 1 << 22, 0).decode()
 
+    def takes_signals(self):
+        """SIGINT and SIGTERM no longer end it as they would end any program; or it has ended."""
+        with open(f"/proc/{self.process.pid}/status") as f:
+            blocked = [line.split()[1] for line in f if line.startswith("SigBlk:")]
+        return not blocked or int(blocked[0], 16) & 0x4002 == 0x4002 or \
+            self.process.poll() is not None
+
     def runs(self):
         """It has reported once, so its pollers run; or it has ended."""
         return " s\n" in self.said() or self.process.poll() is not None
 
     def wait(self, seconds=60):
         rc = self.process.wait(seconds)
-        return Result(self.args, rc, os.pread(self.out.fileno(), 1 << 22, 0).decode(), self.said())
+        out = b""
+        if hasattr(self.out, "fileno"):
+            out = os.pread(self.out.fileno(), 1 << 22, 0)
+        return Result(self.args, rc, out.decode(), self.said())
 
     def end(self, sig=signal.SIGINT):
         self.process.send_signal(sig)
