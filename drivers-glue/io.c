@@ -12,6 +12,7 @@
 #include "away.h"
 #include "base/assert.h"
 #include "base/clock.h"
+#include "gate.h"
 #include "policy.h"
 #include "sched/runtime.h"
 
@@ -97,6 +98,16 @@ static struct hauli_poller *feeder_of(struct haul_io *io, struct hauli_poller *p
 		haul_carrier_runtime(p->carrier), queues, haul_carrier_id(p->carrier))];
 }
 
+static bool set_up_gate(struct hauli_rxq *r, struct hauli_tx *tx)
+{
+	if (!r->port->kind->gate)
+		return true;
+	tx->gate = hauli_gate_create(r->port, tx->burst);
+	if (tx->gate)
+		r->burst = tx->burst = hauli_gate_burst(tx->gate);
+	return tx->gate;
+}
+
 static bool set_up_port(struct haul_io *io, struct hauli_poller *p, unsigned port)
 {
 	unsigned carrier = haul_carrier_id(p->carrier);
@@ -127,6 +138,8 @@ static bool set_up_port(struct haul_io *io, struct hauli_poller *p, unsigned por
 	r->burst = tx->burst = hauli_burst(queue.port_id, queue.queue_id);
 	tx->port = r->port;
 	tx->queue = carrier;
+	if (!set_up_gate(r, tx))
+		return false;
 	r->away_ns = hauli_away_ns(r->port, carrier, io->opts.packet_rate);
 	return true;
 }
@@ -218,6 +231,16 @@ static bool have_ended(struct haul_io *io, const struct timespec *until)
 	return all;
 }
 
+static void free_poller(struct hauli_poller *p, unsigned nb_ports)
+{
+	unsigned i;
+
+	hauli_spread_free(p);
+	for (i = 0; i < nb_ports; i++)
+		free(p->txs[i].gate);
+	rte_free(p);
+}
+
 /* None is waited for any more. */
 static void close_waits(struct haul_io *io)
 {
@@ -233,11 +256,9 @@ static void destroy(struct haul_io *io)
 	unsigned i;
 
 	close_waits(io);
-	for (i = 0; io->pollers && i < io->nb_pollers; i++) {
+	for (i = 0; io->pollers && i < io->nb_pollers; i++)
 		if (io->pollers[i])
-			hauli_spread_free(io->pollers[i]);
-		rte_free(io->pollers[i]);
-	}
+			free_poller(io->pollers[i], io->opts.nb_ports);
 	free(io->txqs);
 	free(io->pollers);
 	free(io->ports);

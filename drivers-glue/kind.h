@@ -34,6 +34,13 @@ struct hauli_vdev {
 	bool started;
 };
 
+/* Frames that a device sends whole, by their bytes. */
+struct hauli_frames {
+	uint32_t least, most;
+	uint32_t tag; /* those with a VLAN tag may have so many more */
+	uint16_t segs;
+};
+
 /* All but the watch is written before the port is handed out, and constant then. */
 struct haul_port {
 	struct hauli_spec spec;
@@ -43,6 +50,8 @@ struct haul_port {
 	unsigned nb_vdevs;
 	unsigned queues;
 	struct rte_ether_addr mac;
+	struct hauli_frames tx; /* without a gate the PMD refuses others */
+	uint32_t rx_most; /* longer frames are dropped, by the gate if not before */
 	char iface[IFNAMSIZ]; /* the kernel interface behind it, "" if there is none */
 	bool was_promiscuous; /* that interface, before */
 	int *fds; /* one per queue, of those kinds that wait on or tune a socket; else NULL */
@@ -69,6 +78,7 @@ struct hauli_kind {
 	enum hauli_wait_on wait_on;
 	const char *wait_name; /* what that is: "queue interrupt" */
 	bool prints; /* libraries below it print without being asked, even when it is closed */
+	bool gate; /* the PMD is called through one (gate.h) */
 	bool hands_back; /* what the PMD counts as transmit errors, it has not taken */
 
 	/*
@@ -128,6 +138,8 @@ int hauli_port_vdevs(struct haul_port *port, unsigned n, char *errbuf, size_t er
  * that both sides have (queues=N). 0 or -EINVAL with a line.
  */
 int hauli_port_agree(struct haul_port *port, char *errbuf, size_t errlen);
+/* How many bytes of a frame one packet buffer holds. */
+uint32_t hauli_port_buffer(const struct haul_port *port);
 /* Appends to a vdev's arguments. */
 __attribute__((format(printf, 2, 3))) void hauli_vdev_args(
 	struct hauli_vdev *vdev, const char *format, ...);

@@ -82,6 +82,11 @@ int hauli_port_agree(struct haul_port *port, char *errbuf, size_t errlen)
 	return 0;
 }
 
+uint32_t hauli_port_buffer(const struct haul_port *port)
+{
+	return rte_pktmbuf_data_room_size(port->opts.pool) - RTE_PKTMBUF_HEADROOM;
+}
+
 void hauli_vdev_args(struct hauli_vdev *vdev, const char *format, ...)
 {
 	size_t len = strlen(vdev->args);
@@ -179,17 +184,19 @@ static int check_opts(const struct haul_port *port, char *errbuf, size_t errlen)
 		opts->pool ? "queues must be 1 to 65535" : "no pool is given");
 }
 
-/* Frames as large as its MTU allows must fit a packet buffer. */
+/* The interface's MTU allows frames that the port cannot take. */
 static void note_mtu(struct haul_port *port)
 {
-	unsigned room = rte_pktmbuf_data_room_size(port->opts.pool) - RTE_PKTMBUF_HEADROOM;
-	unsigned most = room - RTE_ETHER_HDR_LEN - RTE_VLAN_HLEN;
 	unsigned mtu = port->iface[0] ? hauli_iface_mtu(port->iface) : 0;
+	unsigned longest = mtu + RTE_ETHER_HDR_LEN;
 
-	if (mtu > most)
+	if (longest > port->rx_most || longest > port->tx.most)
 		hauli_port_note(port,
-			"MTU %u: frames of more than %u bytes are lost; ip link set %s mtu 1500",
-			mtu, room, port->iface);
+			"MTU %u: frames of up to %u bytes are received and of up to %u sent, "
+			"longer "
+			"ones dropped; ip link set %s mtu 1500",
+			mtu, RTE_MIN(longest, port->rx_most), RTE_MIN(longest, port->tx.most),
+			port->iface);
 }
 
 static void note_queues(struct haul_port *port)
@@ -239,6 +246,8 @@ int haul_port_open(struct haul_port **out, const char *spec, const struct haul_p
 	}
 	port->opts = *opts;
 	port->queues = opts->queues;
+	port->tx = (struct hauli_frames){.most = UINT32_MAX, .segs = UINT16_MAX};
+	port->rx_most = UINT32_MAX;
 	err = open_port(port, spec, errbuf, errlen);
 	if (err < 0) {
 		destroy(port);

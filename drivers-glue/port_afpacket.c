@@ -20,7 +20,11 @@
 #include "sockets.h"
 
 #define FRAMES_DEFAULT 512
-#define FRAME_SIZE 2048
+#define FRAME_SIZE 2048 /* as much as a packet buffer: the PMD takes no more */
+/* What the kernel puts into a frame before the packet that it received, or we send. It cuts longer
+ * ones to what is left, and the PMD does not look whether it did. */
+#define RX_HEADERS 66
+#define TX_HEADERS (TPACKET2_HDRLEN - sizeof(struct sockaddr_ll))
 #define FRAME_TRUESIZE 8192 /* of a packet in the kernel, at most */
 
 static unsigned frames(const struct haul_port *port)
@@ -77,6 +81,15 @@ static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 		port->queues, FRAME_SIZE, frames(port));
 	hauli_spec_pass_on(&port->spec, v->args, sizeof(v->args));
 	note_offloads(port);
+	/* The kernel drops others without a word. */
+	port->tx = (struct hauli_frames){
+		.least = RTE_ETHER_HDR_LEN,
+		.most = RTE_MIN(hauli_iface_mtu(port->iface) + RTE_ETHER_HDR_LEN,
+			(uint32_t)(FRAME_SIZE - TX_HEADERS)),
+		.tag = RTE_VLAN_HLEN,
+		.segs = UINT16_MAX,
+	};
+	port->rx_most = FRAME_SIZE - RX_HEADERS - 1;
 	port->own = malloc(sizeof(struct hauli_sockets));
 	if (!port->own)
 		return hauli_spec_fail(&port->spec, -ENOMEM, errbuf, errlen, "no memory");
@@ -157,6 +170,7 @@ const struct hauli_kind hauli_kind_afpacket = {
 	.main = HAULI_MAIN_INTERFACE,
 	.keys = keys,
 	.promiscuous = true,
+	.gate = true,
 	.prepare = prepare,
 	.ready = ready,
 	.closed = closed,

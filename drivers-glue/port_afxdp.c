@@ -161,6 +161,13 @@ static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 		if (copies(port) && hauli_xdp_queue_wait(port->iface, first + i) == -EBUSY)
 			err = busy(port, errbuf, errlen);
 	}
+	/* The PMD sends only the first segment's memory, and the kernel drops without a word. */
+	port->tx = (struct hauli_frames){
+		.least = RTE_ETHER_HDR_LEN,
+		.most = hauli_iface_mtu(port->iface) + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN,
+		.segs = 1,
+	};
+	port->rx_most = hauli_port_buffer(port) - XDP_PACKET_HEADROOM;
 	note_offloads(port);
 	note_queues(port, have);
 	return err;
@@ -307,6 +314,7 @@ const struct hauli_kind hauli_kind_afxdp = {
 	.keys = keys,
 	.promiscuous = true,
 	.prints = true,
+	.gate = true,
 	.hands_back = true,
 	.prepare = prepare,
 	.rings = rings,

@@ -13,6 +13,10 @@
 #include "kind.h"
 #include "unixpath.h"
 
+/* The PMD's, unless the spec says otherwise. */
+#define BUFFER_SIZE 2048
+#define LOG2_RING_SIZE 10
+
 static int check_role(const struct haul_port *port, char *errbuf, size_t errlen)
 {
 	const char *role = hauli_spec_get(&port->spec, "role");
@@ -98,6 +102,10 @@ static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 	if (err < 0)
 		return err;
 	hauli_unixpath_no_sigpipe();
+	/* An empty packet goes as whatever its buffer held before. */
+	port->tx.least = 1;
+	port->tx.most = (uint32_t)hauli_spec_number(&port->spec, "bsize", BUFFER_SIZE)
+		<< hauli_spec_number(&port->spec, "rsize", LOG2_RING_SIZE);
 	hauli_spec_pass_on(&port->spec, port->vdevs[0].args, sizeof(port->vdevs[0].args));
 	hauli_vdev_args(&port->vdevs[0], ",socket-abstract=no");
 	return 0;
@@ -151,6 +159,7 @@ const struct hauli_kind hauli_kind_memif = {
 	.keys = keys,
 	.prepare = prepare,
 	.explain = explain,
+	.gate = true,
 	.release = release,
 	.held = held,
 };

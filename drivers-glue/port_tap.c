@@ -46,6 +46,8 @@ static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 	hauli_vdev_args(&port->vdevs[0], "iface=%s", port->spec.main);
 	hauli_spec_pass_on(&port->spec, port->vdevs[0].args, sizeof(port->vdevs[0].args));
 	snprintf(port->iface, sizeof(port->iface), "%s", port->spec.main);
+	port->tx.most = RTE_ETHER_MAX_VLAN_FRAME_LEN;
+	port->rx_most = hauli_port_buffer(port);
 	return 0;
 }
 

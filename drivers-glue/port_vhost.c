@@ -43,6 +43,7 @@ static int prepare_virtio_user(struct haul_port *port, char *errbuf, size_t errl
 	hauli_unixpath_no_sigpipe();
 	v = &port->vdevs[0];
 	hauli_vdev_args(v, "path=%s,queues=%u", path, port->queues);
+	port->tx.least = 1; /* the other end loses what is empty */
 	hauli_spec_pass_on(&port->spec, v->args, sizeof(v->args));
 	return 0;
 }
@@ -94,4 +95,5 @@ const struct hauli_kind hauli_kind_virtio_user = {
 	.wait_on = HAULI_WAIT_INTERRUPT,
 	.wait_name = "queue interrupt",
 	.prepare = prepare_virtio_user,
+	.gate = true,
 };

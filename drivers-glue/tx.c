@@ -3,6 +3,7 @@
 #include <rte_mbuf.h>
 
 #include "base/assert.h"
+#include "gate.h"
 #include "kind.h"
 #include "poll.h"
 
@@ -21,7 +22,11 @@ __attribute__((cold)) bool hauli_tx_has_room(const struct hauli_tx *tx, const st
 {
 	const struct haul_port *port = tx->port;
 
-	return port && port->kind->has_room && port->kind->has_room(port, tx->queue, pkt);
+	if (!port)
+		return false;
+	if (tx->gate && !hauli_gate_fits(port, pkt))
+		return true;
+	return port->kind->has_room && port->kind->has_room(port, tx->queue, pkt);
 }
 
 static __attribute__((noinline, cold)) void refuse(struct hauli_tx *tx)

@@ -121,14 +121,39 @@ def until_written(path, way):
         pass
 
 
-def to_interface(name, spec, iface, *args, sizes=tuple(SIZES), alone=False):
-    way = Way(name, sizes)
+def prepare_tap(name, mtu):
+    netns.ip(f"tuntap add {name} mode tap multi_queue")
+    netns.ip(f"link set {name} mtu {mtu}")
+    netns.ip(f"link set {name} up")
+
+
+def to_interface(name, spec, iface, mtu, *args):
+    way = Way(f"to {name}")
     wire = netns.Raw(iface)
     with fwd.Running("--port", f"pcap:rx={way.source}", "--port", spec, *args) as haul:
         got = collect(wire, way)
         result = haul.end()
         way.judge([*got, *rest(wire)], result)
     wire.close()
+
+
+def from_interface(name, spec, iface, mtu, *args):
+    """The kernel sends what its MTU allows; what comes in goes to a file."""
+    way = Way(f"from {name}", [s for s in SIZES if 15 <= s <= mtu + 14])
+    out = os.path.join(tmp.name, "out.pcap")
+    wire = netns.Raw(iface)
+    # One carrier: a file has one queue, and who has none of both ports does not receive.
+    with fwd.Running("--port", spec, "--port", f"pcap:tx={out}", "--carriers", 1, *args) as haul:
+        netns.wait_for(haul.runs, "haul-fwd to run")
+        netns.ip(f"link set {iface} mtu {mtu}")  # the PMD resets that of a TAP
+        netns.wait_up(iface)
+        for frame in way.sent:
+            wire.send(frame)
+        until_written(out, way)
+        result = haul.end()
+    wire.close()
+    way.judge(captured(out), result)
+    os.unlink(out)
 
 
 def to_file(name, spec, *args):
@@ -144,19 +169,54 @@ def to_file(name, spec, *args):
     os.unlink(out)
 
 
+def to_peer(name, first, second, *args, back=False):
+    """Through both ends of a wire between two programs; back: from the second to the first."""
+    way = Way(name)
+    out = os.path.join(tmp.name, "out.pcap")
+    ends = [f"pcap:tx={out}", f"pcap:rx={way.source}"]
+    if back:
+        ends.reverse()
+    # The first makes the socket. What is sent too early waits or is counted; so the sender waits.
+    with fwd.Running("--port", first, "--port", ends[0], *args) as a:
+        netns.wait_for(a.runs, "the first end")
+        with fwd.Running("--port", second, "--port", ends[1], *args) as b:
+            until_written(out, way)
+            results = [p.end() for p in (b, a)]
+    if back:
+        results.reverse()
+    way.judge(captured(out), results[0], results[1:])
+    os.unlink(out)
+
+
 def all_kinds(handler):
     how = "--handler", handler
     for mtu in 1500, 9000:
-        netns.ip("tuntap add t0 mode tap multi_queue")
-        netns.ip(f"link set t0 mtu {mtu}")
-        netns.ip("link set t0 up")
-        to_interface(f"tap mtu {mtu}, {handler}", "tap:t0", "t0", *how)
-        netns.ip("link del t0")
+        for way in to_interface, from_interface:
+            prepare_tap("t0", mtu)
+            way(f"tap mtu {mtu}, {handler}", "tap:t0", "t0", mtu, *how)
+            netns.ip("link del t0")
+        netns.veth("v0", "v1", mtu=mtu)
+        for way in to_interface, from_interface:
+            way(f"afpacket mtu {mtu}, {handler}", "afpacket:v0", "v1", mtu, *how)
+        netns.ip("link del v0")
+    if os.geteuid() == 0:
+        for mtu in 1500, 2030:
+            netns.veth("x0", "x1", mtu=mtu)
+            for way in to_interface, from_interface:
+                way(f"afxdp mtu {mtu}, {handler}", "afxdp:x0", "x1", mtu, *how)
+            netns.ip("link del x0")
     netns.veth("v0", "v1")
-    to_interface(f"pcap of an interface, {handler}", "pcap:iface=v0", "v1", *how)
+    to_interface(f"pcap of an interface, {handler}", "pcap:iface=v0", "v1", 1500, *how)
     netns.ip("link del v0")
     to_file(f"pcap file, {handler}", None, *how)
     to_file(f"ring, {handler}", "ring:", *how)
+    sock = os.path.join(tmp.name, "s")
+    for back in False, True:
+        way = ("to server", "to client")[back]
+        to_peer(f"memif {way}, {handler}", f"memif:role=server,socket={sock}",
+                f"memif:role=client,socket={sock}", *how, back=back)
+        way = ("to vhost", "to virtio-user")[back]
+        to_peer(f"{way}, {handler}", f"vhost:{sock}", f"virtio-user:{sock}", *how, back=back)
 
 
 def to_null():

@@ -191,7 +191,7 @@ struct haul_io_stats {
 	/* What the PMD says of packets that never came to be ours; of all carriers only. */
 	uint64_t rx_missed; /* its ring was full */
 	uint64_t rx_nombuf; /* no packet buffer */
-	uint64_t rx_errors;
+	uint64_t rx_errors; /* malformed, or too long to be received whole */
 	uint64_t tx_errors; /* taken from us, but not sent */
 };
 HAUL_API void haul_io_get_stats(
