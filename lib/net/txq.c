@@ -14,6 +14,7 @@
 /* A coroutine that waits for room. Lies on its stack. */
 struct hauli_txq_waiter {
 	struct hauli_txq_waiter *next;
+	struct hauli_txq_waiter **at; /* what points here: thousands may leave from the middle */
 	struct haul_coro *coro;
 	struct rte_mbuf *pkt;
 	bool served; /* no longer in line */
@@ -107,18 +108,17 @@ static inline int try_send(struct haul_txq *txq, struct rte_mbuf *pkt)
 
 static void leave_line(struct haul_txq *txq, struct hauli_txq_waiter *w)
 {
-	struct hauli_txq_waiter **at = &txq->waiters;
-
-	while (*at != w)
-		at = &(*at)->next;
-	*at = w->next;
-	if (!*at)
-		txq->waiters_end = at;
+	*w->at = w->next;
+	if (w->next)
+		w->next->at = w->at;
+	else
+		txq->waiters_end = w->at;
 }
 
 static void join_line(struct haul_txq *txq, struct hauli_txq_waiter *w)
 {
-	*txq->waiters_end = w;
+	w->at = txq->waiters_end;
+	*w->at = w;
 	txq->waiters_end = &w->next;
 }
 
@@ -260,9 +260,7 @@ static void serve(struct haul_txq *txq, bool taken)
 {
 	struct hauli_txq_waiter *w = txq->waiters;
 
-	txq->waiters = w->next;
-	if (!txq->waiters)
-		txq->waiters_end = &txq->waiters;
+	leave_line(txq, w);
 	w->served = true;
 	w->taken = taken;
 	haul_unpark(w->coro);
