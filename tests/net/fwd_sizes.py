@@ -2,6 +2,7 @@
 """haul-fwd: frames that a port cannot take, between frames that it can. The good ones come through
 behind them, each of the others comes through whole or is counted, and the books are whole."""
 import os
+import socket
 import struct
 import tempfile
 
@@ -14,6 +15,7 @@ SIZES = [0, 1, 13, 14, 15, 1515, 1518, 1519, 1522, 1523, 1600, 1800, 1900, 1921,
 BETWEEN = 5  # good ones
 SNAPLEN = 16128  # what the PMD writes to a file of a packet of several segments
 PATIENCE = 20
+UDP_SEGMENT = 103
 
 netns.enter()
 tap = netns.Tap()
@@ -219,6 +221,37 @@ def all_kinds(handler):
         to_peer(f"{way}, {handler}", f"vhost:{sock}", f"virtio-user:{sock}", *how, back=back)
 
 
+def merged():
+    """A datagram that its sender left for the NIC to cut up, which no packet buffer holds."""
+    netns.ip("link add v0 type veth peer name v1")
+    for name in "v0", "v1":
+        netns.ip(f"link set {name} up")
+    netns.wait_up("v0")
+    netns.ip("addr add 10.9.9.1/24 dev v1")
+    netns.ip("neigh add 10.9.9.2 lladdr 02:00:00:00:00:02 dev v1")
+    prepare_tap("t0", 1500)
+    wire, source = netns.Raw("t0"), netns.Raw("v1")
+    good = [fwd.frame(i) for i in range(20)]
+    with fwd.Running("--port", "afpacket:v0", "--port", "tap:t0", "--carriers", 1) as haul:
+        netns.wait_for(haul.runs, "haul-fwd to run")
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+            s.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, 1400)
+            s.sendto(bytes(2800), ("10.9.9.2", 9))
+        for frame in good:
+            source.send(frame)
+        got = set()
+        while not got >= set(good) and (frame := wire.recv(PATIENCE)) is not None:
+            got.add(frame)
+        result = haul.end()
+    dropped = {why: n for why, n in result.port(0)["dropped"].items() if n}
+    tap.ok(got >= set(good) and dropped == {"rx_errors": 1} and result.rc == 0,
+           "a merged datagram: dropped and counted, and what is behind it goes", result)
+    wire.close()
+    source.close()
+    for name in "v0", "t0":
+        netns.ip(f"link del {name}")
+
+
 def to_null():
     way = Way("null")
     with fwd.Running("--port", f"pcap:rx={way.source}", "--port", "null:no-rx=1") as haul:
@@ -230,5 +263,6 @@ def to_null():
 
 for handler in "burst", "coroutine":
     all_kinds(handler)
+merged()
 to_null()
 tap.done()
