@@ -8,6 +8,7 @@
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
 #include <net/if.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,17 +163,37 @@ static const struct rtattr *find(const struct rtattr *a, int size, unsigned shor
 	return NULL;
 }
 
-static bool has_xdp(const struct nlmsghdr *reply)
+static const struct rtattr *find_in(const struct nlmsghdr *reply, unsigned short type)
 {
 	const struct ifinfomsg *info = NLMSG_DATA(reply);
-	const struct rtattr *xdp = find(IFLA_RTA(info), (int)IFLA_PAYLOAD(reply), IFLA_XDP);
+
+	return find(IFLA_RTA(info), (int)IFLA_PAYLOAD(reply), type);
+}
+
+static void read_xdp(const struct nlmsghdr *reply, void *found)
+{
+	const struct rtattr *xdp = find_in(reply, IFLA_XDP);
 	const struct rtattr *attached =
 		xdp ? find(RTA_DATA(xdp), (int)RTA_PAYLOAD(xdp), IFLA_XDP_ATTACHED) : NULL;
 
-	return attached && *(const unsigned char *)RTA_DATA(attached) != XDP_ATTACHED_NONE;
+	*(bool *)found =
+		attached && *(const unsigned char *)RTA_DATA(attached) != XDP_ATTACHED_NONE;
 }
 
-bool hauli_iface_has_xdp(const char *name)
+static void read_unsent(const struct nlmsghdr *reply, void *n)
+{
+	const struct rtattr *a = find_in(reply, IFLA_STATS64);
+	struct rtnl_link_stats64 stats;
+
+	if (!a || RTA_PAYLOAD(a) < offsetof(struct rtnl_link_stats64, multicast))
+		return;
+	memcpy(&stats, RTA_DATA(a), offsetof(struct rtnl_link_stats64, multicast));
+	*(uint64_t *)n = stats.tx_dropped;
+}
+
+/* Has read() look at what rtnetlink says of the interface, if it does. */
+static void ask_link(
+	const char *name, void (*read)(const struct nlmsghdr *reply, void *arg), void *arg)
 {
 	struct {
 		struct nlmsghdr head;
@@ -186,15 +207,29 @@ bool hauli_iface_has_xdp(const char *name)
 	const size_t size = 32 << 10; /* an interface with many virtual functions says a lot */
 	struct nlmsghdr *reply = malloc(size);
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-	bool found = false;
 	ssize_t n = -1;
 
 	if (reply && fd >= 0 && send(fd, &request, sizeof(request), 0) == sizeof(request))
 		n = recv(fd, reply, size, 0);
 	if (n > 0 && NLMSG_OK(reply, (size_t)n) && reply->nlmsg_type == RTM_NEWLINK)
-		found = has_xdp(reply);
+		read(reply, arg);
 	if (fd >= 0)
 		close(fd);
 	free(reply);
+}
+
+bool hauli_iface_has_xdp(const char *name)
+{
+	bool found = false;
+
+	ask_link(name, read_xdp, &found);
 	return found;
+}
+
+uint64_t hauli_iface_unsent(const char *name)
+{
+	uint64_t n = 0;
+
+	ask_link(name, read_unsent, &n);
+	return n;
 }

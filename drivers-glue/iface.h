@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Whether an interface can have this name. The kernel's calls take more: they cut off what follows
  * a colon, and replace %d by a number. */
@@ -35,6 +36,9 @@ bool hauli_iface_has_device(const char *name);
 
 /* An XDP program is attached to it. */
 bool hauli_iface_has_xdp(const char *name);
+
+/* How many packets it was to send and dropped, ever: for a TAP those that nobody took in time. */
+uint64_t hauli_iface_unsent(const char *name);
 
 /* Passes one of ethtool's commands. 0 or -errno. */
 int hauli_iface_ethtool(const char *name, void *command);

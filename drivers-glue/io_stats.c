@@ -65,6 +65,8 @@ static void add_port(struct haul_io_stats *st, const struct haul_port *port, boo
 	struct rte_eth_stats eth;
 	unsigned q;
 
+	if (port->kind->missed)
+		st->rx_missed += port->kind->missed(port) - port->missed_before;
 	for (q = 0; q < haul_port_queues(port); q++) {
 		if (is_seen(port, q) ||
 			rte_eth_stats_get(haul_port_queue(port, q).port_id, &eth) != 0)

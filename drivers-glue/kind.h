@@ -55,6 +55,7 @@ struct haul_port {
 	char iface[IFNAMSIZ]; /* the kernel interface behind it, "" if there is none */
 	bool was_promiscuous; /* that interface, before */
 	int *fds; /* one per queue, of those kinds that wait on or tune a socket; else NULL */
+	uint64_t missed_before; /* the kind's missed() at the start */
 	bool waitable; /* each queue has what its kind waits on. Known from the start on */
 	struct hauli_watch *watch; /* any thread */
 	void *own; /* the kind's; freed by its closed() */
@@ -115,6 +116,9 @@ struct hauli_kind {
 	 * would lose. */
 	void (*release)(struct haul_port *port);
 	void (*closed)(struct haul_port *port);
+	/* How many packets the kernel dropped, because nobody took them in time, since the
+	 * interface was made; not in the PMD's own figures. Any thread. */
+	uint64_t (*missed)(const struct haul_port *port);
 	/* How many packet buffers a queue holds at most, with such rings. NULL: rx + tx. */
 	unsigned (*held)(unsigned rx_ring, unsigned tx_ring);
 };

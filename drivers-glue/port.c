@@ -266,6 +266,7 @@ static int start(struct haul_port *port, char *errbuf, size_t errlen)
 	int err = hauli_ethdevs_start(port, errbuf, errlen);
 
 	port->waitable = err == 0 && hauli_wait_probe(port);
+	port->missed_before = port->kind->missed ? port->kind->missed(port) : 0;
 	return err;
 }
 

@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <linux/if_packet.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,12 @@
 #define RX_HEADERS 66
 #define TX_HEADERS (TPACKET2_HDRLEN - sizeof(struct sockaddr_ll))
 #define FRAME_TRUESIZE 8192 /* of a packet in the kernel, at most */
+
+struct afpacket {
+	struct hauli_sockets before; /* those before the PMD's */
+	pthread_mutex_t lock;
+	uint64_t missed; /* under lock: the kernel's figures begin anew when they are read */
+};
 
 static unsigned frames(const struct haul_port *port)
 {
@@ -69,6 +76,7 @@ static void note_offloads(struct haul_port *port)
 static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 {
 	struct hauli_vdev *v;
+	struct afpacket *a;
 	int err = check_iface(port, errbuf, errlen);
 
 	if (err == 0)
@@ -90,10 +98,11 @@ static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 		.segs = UINT16_MAX,
 	};
 	port->rx_most = FRAME_SIZE - RX_HEADERS - 1;
-	port->own = malloc(sizeof(struct hauli_sockets));
-	if (!port->own)
+	port->own = a = calloc(1, sizeof(*a));
+	if (!a)
 		return hauli_spec_fail(&port->spec, -ENOMEM, errbuf, errlen, "no memory");
-	hauli_sockets_list(port->own, AF_PACKET);
+	pthread_mutex_init(&a->lock, NULL);
+	hauli_sockets_list(&a->before, AF_PACKET);
 	return 0;
 }
 
@@ -120,16 +129,36 @@ static int keep_sockets(
 /* The PMD has opened one socket per queue since prepare(). */
 static int ready(struct haul_port *port, char *errbuf, size_t errlen)
 {
-	struct hauli_sockets *before = port->own;
+	const struct afpacket *a = port->own;
 	struct hauli_sockets now;
 
-	if (!before)
+	if (!a)
 		return 0;
 	hauli_sockets_list(&now, AF_PACKET);
-	hauli_sockets_subtract(&now, before);
+	hauli_sockets_subtract(&now, &a->before);
 	for (unsigned i = 0; i < now.n; i++)
 		enlarge_buffer(now.fds[i], frames(port));
 	return now.n == port->queues ? keep_sockets(port, &now, errbuf, errlen) : 0;
+}
+
+static uint64_t missed(const struct haul_port *port)
+{
+	struct afpacket *a = port->own;
+	uint64_t sum;
+
+	if (!a || !port->fds)
+		return 0;
+	pthread_mutex_lock(&a->lock);
+	for (unsigned q = 0; q < port->queues; q++) {
+		struct tpacket_stats st;
+		socklen_t len = sizeof(st);
+
+		if (getsockopt(port->fds[q], SOL_PACKET, PACKET_STATISTICS, &st, &len) == 0)
+			a->missed += st.tp_drops;
+	}
+	sum = a->missed;
+	pthread_mutex_unlock(&a->lock);
+	return sum;
 }
 
 static void closed(struct haul_port *port)
@@ -177,6 +206,7 @@ const struct hauli_kind hauli_kind_afpacket = {
 	.explain = explain,
 	.held = held,
 	.backlog = frames,
+	.missed = missed,
 	.wait_on = HAULI_WAIT_SOCKET,
 	.wait_name = "AF_PACKET socket",
 };

@@ -135,6 +135,11 @@ static bool has_room(const struct haul_port *port, unsigned q, const struct rte_
 	return true;
 }
 
+static uint64_t missed(const struct haul_port *port)
+{
+	return hauli_iface_unsent(port->iface);
+}
+
 static unsigned backlog(const struct haul_port *port)
 {
 	return hauli_iface_backlog(port->iface);
@@ -168,6 +173,7 @@ const struct hauli_kind hauli_kind_tap = {
 	.has_room = has_room,
 	.hands_back = true,
 	.backlog = backlog,
+	.missed = missed,
 	.wait_on = HAULI_WAIT_DESCRIPTOR,
 	.wait_name = "TAP descriptor",
 	.held = held,

@@ -40,13 +40,14 @@ static void print_loss(FILE *out, const char *name, uint64_t n)
 		fprintf(out, "  %s %" PRIu64, name, n);
 }
 
-/* What was lost, by reason, as counts. */
+/* What was lost, by reason, as counts. What was not for us is no loss. */
 static void print_losses(FILE *out, const struct haul_io_stats *st)
 {
 	unsigned i;
 
 	for (i = 0; i < HAUL_DROP_REASONS; i++)
-		print_loss(out, haul_drop_name((enum haul_drop)i), st->dropped[i]);
+		if (i != HAUL_DROP_NOT_FOR_US)
+			print_loss(out, haul_drop_name((enum haul_drop)i), st->dropped[i]);
 	print_loss(out, "rx_missed", st->rx_missed);
 	print_loss(out, "rx_nombuf", st->rx_nombuf);
 	print_loss(out, "rx_errors", st->rx_errors);
@@ -59,6 +60,7 @@ static void print_rates(
 	fprintf(out, "  %-30s", first);
 	print_flow(out, "rx", st->rx_packets, st->rx_bytes, seconds);
 	print_flow(out, "tx", st->tx_packets, st->tx_bytes, seconds);
+	print_loss(out, "not_for_us", st->dropped[HAUL_DROP_NOT_FOR_US]);
 	print_losses(out, st);
 	fputc('\n', out);
 }
@@ -139,8 +141,9 @@ void app_report_period(struct app_engine *e)
 
 static void print_row(FILE *out, const char *first, const struct haul_io_stats *st)
 {
-	fprintf(out, "  %-28s %14" PRIu64 " %16" PRIu64 " %14" PRIu64 " %16" PRIu64, first,
-		st->rx_packets, st->rx_bytes, st->tx_packets, st->tx_bytes);
+	fprintf(out, "  %-28s %14" PRIu64 " %16" PRIu64 " %14" PRIu64 " %16" PRIu64 " %10" PRIu64,
+		first, st->rx_packets, st->rx_bytes, st->tx_packets, st->tx_bytes,
+		st->dropped[HAUL_DROP_NOT_FOR_US]);
 	print_losses(out, st);
 	fputc('\n', out);
 }
@@ -153,8 +156,8 @@ void app_report_totals(struct app_engine *e, FILE *out)
 	unsigned i;
 
 	fprintf(out, "total of %.1f s\n", seconds);
-	fprintf(out, "  %-28s %14s %16s %14s %16s  %s\n", "", "rx packets", "rx bytes",
-		"tx packets", "tx bytes", "lost");
+	fprintf(out, "  %-28s %14s %16s %14s %16s %10s  %s\n", "", "rx packets", "rx bytes",
+		"tx packets", "tx bytes", "not for us", "lost");
 	for (i = 0; i < e->nb_ports; i++) {
 		snprintf(first, sizeof(first), "port %-2u %s", i, haul_port_spec(e->ports[i]));
 		print_row(out, first, &s->ports[i]);

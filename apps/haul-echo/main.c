@@ -21,7 +21,14 @@ static struct haul_net_if ifs[APP_PORTS_MAX];
 
 static uint64_t delay;
 
-static enum haul_drop reason(enum haul_verdict v)
+/* What is sent to a group and not understood (LLDP, STP, ...) was meant for others. */
+static bool is_to_group(const struct rte_mbuf *mbuf)
+{
+	return mbuf->data_len >= RTE_ETHER_ADDR_LEN &&
+		rte_is_multicast_ether_addr(rte_pktmbuf_mtod(mbuf, struct rte_ether_addr *));
+}
+
+static enum haul_drop reason(enum haul_verdict v, const struct rte_mbuf *mbuf)
 {
 	switch (v) {
 	case HAUL_NET_MALFORMED:
@@ -29,7 +36,7 @@ static enum haul_drop reason(enum haul_verdict v)
 	case HAUL_NET_NOT_FOR_US:
 		return HAUL_DROP_NOT_FOR_US;
 	default:
-		return HAUL_DROP_UNSUPPORTED;
+		return is_to_group(mbuf) ? HAUL_DROP_NOT_FOR_US : HAUL_DROP_UNSUPPORTED;
 	}
 }
 
@@ -42,7 +49,7 @@ static void answer(struct haul_rx *rx, struct rte_mbuf *mbuf)
 	if (v == HAUL_NET_OK)
 		v = haul_net_answer(&ifs[rx->port], &pkt);
 	if (v != HAUL_NET_OK) {
-		haul_drop(rx, &mbuf, 1, reason(v));
+		haul_drop(rx, &mbuf, 1, reason(v, mbuf));
 		return;
 	}
 

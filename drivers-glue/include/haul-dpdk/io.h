@@ -188,8 +188,9 @@ struct haul_io_stats {
 	uint64_t dropped[HAUL_DROP_REASONS];
 	uint64_t in_flight; /* handlers that have not ended */
 	uint64_t polls, empty_polls;
-	/* What the PMD says of packets that never came to be ours; of all carriers only. */
-	uint64_t rx_missed; /* its ring was full */
+	/* What the PMD and the kernel say of packets that never came to be ours; of all carriers
+	 * only. */
+	uint64_t rx_missed; /* its ring was full, or what the kernel keeps in front of it */
 	uint64_t rx_nombuf; /* no packet buffer */
 	uint64_t rx_errors; /* malformed, or too long to be received whole */
 	uint64_t tx_errors; /* taken from us, but not sent */
