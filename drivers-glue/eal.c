@@ -123,6 +123,7 @@ static int start_or_begin_anew(bool restartable, char *errbuf, size_t errlen)
 
 	restartable = restartable && eal.args.hugepages && hauli_restart_init(&restart) == 0;
 	err = start(line);
+	hauli_rundir_started();
 	if (err) {
 		hauli_rundir_remove(rte_eal_get_runtime_dir());
 		err = lost_hugepages(err) ? lost(&restart, restartable, errbuf, errlen)
@@ -152,6 +153,7 @@ int haul_eal_init(const struct haul_eal_opts *opts, char *errbuf, size_t errlen)
 		err = start_or_begin_anew(opts->restartable, errbuf, errlen);
 	}
 	if (err < 0) {
+		hauli_rundir_remove("");
 		hauli_eal_args_fini(&eal.args);
 		return err;
 	}

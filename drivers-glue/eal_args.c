@@ -224,28 +224,17 @@ static int add_memory(struct hauli_eal_args *args, unsigned mb, const bool conce
 	return err;
 }
 
-/* EAL's telemetry wants a socket there, and does not start without. */
-static bool can_have_socket(char *dir, size_t size)
-{
-	const char *base = getenv("RUNTIME_DIRECTORY");
-
-	if (!base)
-		base = getuid() == 0 ? "/var/run" : getenv("XDG_RUNTIME_DIR");
-	snprintf(dir, size, "%s/dpdk", base ? base : "/tmp");
-	if (access(dir, W_OK | X_OK) == 0)
-		return true;
-	return errno == ENOENT && access(base ? base : "/tmp", W_OK | X_OK) == 0;
-}
-
+/* EAL's telemetry wants a socket, and EAL does not start without a directory for it. */
 static int add_telemetry(struct hauli_eal_args *args)
 {
-	char dir[64];
+	int err = hauli_rundir_prepare(args->notice, sizeof(args->notice));
 
-	if (can_have_socket(dir, sizeof(dir)))
+	if (err == 0)
 		return 0;
 	snprintf(args->notice, sizeof(args->notice),
-		"no telemetry: %s is not writable; set RUNTIME_DIRECTORY to a directory that is",
-		dir);
+		"no telemetry: no directory for its socket can be made in /tmp (%s); set "
+		"RUNTIME_DIRECTORY to a directory of your own",
+		strerror(-err));
 	return add(args, "--no-telemetry");
 }
 

@@ -4,6 +4,7 @@
 Usage: eal_args.py PROBE THIEF
 """
 import errno
+import glob
 import os
 import re
 import subprocess
@@ -138,6 +139,69 @@ with tempfile.TemporaryDirectory() as d:
     after = os.listdir(os.path.join(d, "dpdk"))
     t.ok(f"haul-{probe.process.pid}" in during and after == ["other"],
          "the directory of its sockets goes, and what a killed one left", (during, after))
+
+
+def trap(base, name):
+    """A link to somebody's directory where a killed program's would be; what must stay there."""
+    victim = os.path.join(base, "victim-" + name)
+    os.makedirs(victim)
+    kept = os.path.join(victim, "dpdk_telemetry.v2")
+    open(kept, "w").close()
+    os.utime(victim, (0, 0))
+    os.symlink(victim, os.path.join(base, "dpdk", name))
+    return kept
+
+
+def of_others(base):
+    os.mkdir(os.path.join(base, "dpdk"))
+    if os.geteuid() == 0:
+        os.chown(os.path.join(base, "dpdk"), 65534, 65534)
+    else:
+        os.chmod(os.path.join(base, "dpdk"), 0o757)
+
+
+def for_others(base):
+    os.mkdir(os.path.join(base, "dpdk"))
+    os.chmod(os.path.join(base, "dpdk"), 0o770)
+
+
+def by_link(base):
+    os.mkdir(os.path.join(base, "elsewhere"))
+    os.symlink("elsewhere", os.path.join(base, "dpdk"))
+
+
+def replaceable(base):
+    os.mkdir(os.path.join(base, "dpdk"), 0o700)
+    os.chmod(base, 0o777)
+
+
+for make, what in ((of_others, "somebody else's"), (for_others, "a group's to write"),
+                   (by_link, "a link"), (replaceable, "where anybody may rename it")):
+    with tempfile.TemporaryDirectory() as d:
+        make(d)
+        kept = trap(d, "haul-1")
+        probe = Probe(program, env={"RUNTIME_DIRECTORY": d})
+        fresh = glob.glob(f"/tmp/haul-*/dpdk/haul-{probe.process.pid}/dpdk_telemetry.v2")
+        modes = [os.stat(f.split("/dpdk/")[0]).st_mode & 0o777 for f in fresh]
+        there = os.listdir(os.path.join(d, "dpdk"))
+        t.ok(modes == [0o700] and there == ["haul-1"] and os.path.exists(kept),
+             f"a run directory that is {what} is left alone", (fresh, modes, there))
+        t.ok(probe.quit() == 0 and not glob.glob(fresh[0].split("/dpdk/")[0]),
+             "and the fresh one goes at the end", fresh)
+with tempfile.TemporaryDirectory() as d:
+    of_others(d)
+    probe = Probe(program, env={"RUNTIME_DIRECTORY": d})
+    left, = glob.glob(f"/tmp/haul-*/dpdk/haul-{probe.process.pid}")
+    probe.kill()
+    for path in left, left.split("/dpdk/")[0]:
+        os.utime(path, (0, 0))
+    Probe(program, env={"RUNTIME_DIRECTORY": d}).quit()
+    t.ok(not os.path.exists(left.split("/dpdk/")[0]), "a killed program's goes at the next start")
+with tempfile.TemporaryDirectory() as d:
+    os.mkdir(os.path.join(d, "dpdk"))
+    kept = trap(d, "haul-1")
+    Probe(program, env={"RUNTIME_DIRECTORY": d}).quit()
+    t.ok(os.path.exists(kept), "the sweep follows no link")
 
 help_text = subprocess.run([program, "--", "--help"], stdout=subprocess.PIPE, text=True).stdout
 t.ok("EAL common options" in help_text, "EAL's own help")
