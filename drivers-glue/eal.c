@@ -10,10 +10,13 @@
 
 #include <rte_eal.h>
 #include <rte_errno.h>
+#include <rte_lcore.h>
 
 #include "eal_args.h"
+#include "eal_up.h"
 #include "interrupts.h"
 #include "log.h"
+#include "resources.h"
 #include "restart.h"
 #include "rundir.h"
 
@@ -23,6 +26,25 @@ static struct {
 	cpu_set_t before; /* that thread's CPUs */
 	struct hauli_eal_args args; /* EAL keeps pointers into them */
 } eal;
+
+/* What is needed of the caller, who may have it from nowhere. */
+static int check_opts(const struct haul_eal_opts *opts, char *errbuf, size_t errlen)
+{
+	const char *wrong = NULL;
+
+	if (!opts)
+		wrong = "no options are given; give haul_eal_opts with a plan";
+	else if (!opts->plan)
+		wrong = "no plan is given; set haul_eal_opts.plan to one of haul_plan_create()";
+	else if (opts->plan->carriers == 0)
+		wrong = "the plan has no carriers; make one by haul_plan_create()";
+	else if (opts->nb_args < 0 || (opts->nb_args > 0 && !opts->args))
+		wrong = "haul_eal_opts.nb_args does not fit haul_eal_opts.args";
+	if (!wrong)
+		return 0;
+	snprintf(errbuf, errlen, "haul_eal_init: %s", wrong);
+	return -EINVAL;
+}
 
 /*
  * The CPUs for what floats: all that this thread may use. And a refusal is found out now, for EAL
@@ -141,9 +163,14 @@ int haul_eal_init(const struct haul_eal_opts *opts, char *errbuf, size_t errlen)
 		snprintf(errbuf, errlen, "DPDK has been started once; a process can do so no more");
 		return -EALREADY;
 	}
+	err = check_opts(opts, errbuf, errlen);
+	if (err < 0)
+		return err;
 	err = find_usable(&eal.before, errbuf, errlen);
 	if (err == 0)
 		err = check_places(opts->plan, &eal.before, errbuf, errlen);
+	if (err == 0)
+		err = hauli_resources_check(opts->plan->carriers, errbuf, errlen);
 	if (err == 0)
 		err = hauli_eal_args_init(&eal.args, opts, &eal.before, errbuf, errlen);
 	if (err == 0) {
@@ -188,5 +215,13 @@ const char *haul_eal_notice(void)
 
 bool haul_eal_has_hugepages(void)
 {
-	return rte_eal_has_hugepages() != 0;
+	return hauli_eal_is_up() && rte_eal_has_hugepages() != 0;
+}
+
+bool hauli_eal_is_up(void)
+{
+	bool ended = eal.started && !eal.args.argv;
+
+	/* EAL counts sockets when it starts. */
+	return !ended && rte_socket_count() > 0;
 }

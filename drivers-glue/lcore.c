@@ -10,6 +10,7 @@
 #include <rte_launch.h>
 #include <rte_lcore.h>
 
+#include "eal_up.h"
 #include "topo/pin.h"
 
 #define FLOATS (-1)
@@ -117,6 +118,11 @@ int haul_eal_attach(struct haul_plan **plan, char *errbuf, size_t errlen)
 	size_t len = 0;
 	int err;
 
+	if (!hauli_eal_is_up()) {
+		snprintf(errbuf, errlen,
+			"haul_eal_attach: DPDK is not running; call rte_eal_init() first");
+		return -ENODEV;
+	}
 	for (; lcore_of(opts.carriers) != RTE_MAX_LCORE; opts.carriers++) {
 		int cpu = cpu_of(lcore_of(opts.carriers));
 

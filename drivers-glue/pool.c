@@ -8,6 +8,7 @@
 #include <rte_mbuf.h>
 #include <rte_mbuf_pool_ops.h>
 
+#include "eal_up.h"
 #include "ethdev.h"
 #include "log.h"
 
@@ -80,6 +81,14 @@ struct rte_mempool *haul_pool_create(unsigned mbufs, char *errbuf, size_t errlen
 	struct rte_mempool *pool;
 	int err;
 
+	if (!hauli_eal_is_up() || mbufs == 0) {
+		snprintf(errbuf, errlen, "haul_pool_create: %s",
+			mbufs == 0 ? "0 packet buffers are asked for; give as many as "
+				     "haul_pool_size() "
+				     "says"
+				   : "DPDK is not running; call haul_eal_init() first");
+		return NULL;
+	}
 	snprintf(name, sizeof(name), "haul%u", made++);
 	hauli_log_hold();
 	pool = create(name, mbufs);

@@ -203,6 +203,24 @@ with tempfile.TemporaryDirectory() as d:
     Probe(program, env={"RUNTIME_DIRECTORY": d}).quit()
     t.ok(os.path.exists(kept), "the sweep follows no link")
 
+
+
+def limited(option, values):
+    """(starts that worked, lines of those that did not, what was printed besides)."""
+    worked, lines, besides = 0, [], ""
+    for value in values:
+        e, printed = fails("-c", "4", under=["prlimit", f"--{option}={value}"])
+        worked += e is None
+        lines += [e.line] if e else []
+        besides += printed
+    return worked, lines, besides
+
+
+worked, lines, besides = limited("nofile", range(16, 80, 3))
+t.ok(worked and lines and all("descriptors are needed for 4 carriers" in line and "ulimit -n" in
+                              line for line in lines) and besides == "", "few descriptors",
+     (worked, lines, besides))
+
 help_text = subprocess.run([program, "--", "--help"], stdout=subprocess.PIPE, text=True).stdout
 t.ok("EAL common options" in help_text, "EAL's own help")
 
@@ -220,6 +238,9 @@ if os.access(program, os.X_OK):
         out.seek(0)
         printed = out.read()
         t.ok(printed == "", "as an unprivileged user: nothing is printed", printed)
+    worked, lines, besides = limited("nproc", range(2, 16))
+    t.ok(worked and lines and all("threads are needed for 4 carriers" in line for line in lines) and
+         besides == "", "few threads", (worked, lines, besides))
 else:
     t.skip("as an unprivileged user", f"this user may not run {program}")
 t.done()

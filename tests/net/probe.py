@@ -48,10 +48,11 @@ class Port:
 
 
 class Probe:
-    def __init__(self, program, *args, mbufs=16384, mem_mb=0, eal=(), stderr=None, env=None):
-        """Error when EAL does not start."""
+    def __init__(self, program, *args, mbufs=16384, mem_mb=0, eal=(), stderr=None, env=None,
+                 under=()):
+        """Error when EAL does not start. under: a command that runs the probe."""
         self.process = subprocess.Popen(
-            [program, "-n", str(mbufs), "-m", str(mem_mb), *args, "--", *eal], text=True,
+            [*under, program, "-n", str(mbufs), "-m", str(mem_mb), *args, "--", *eal], text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr,
             env={**os.environ, **(env or {})})
         try:

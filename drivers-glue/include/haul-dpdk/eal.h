@@ -37,10 +37,13 @@ struct haul_eal_opts {
  * Initialises EAL: composes --lcores from the plan, takes huge pages when enough are free and
  * --no-huge when not. The calling thread becomes the main lcore, which is no carrier: it floats
  * over the CPUs that the thread may use and no carrier has, or over all where there are none
- * such. Once per process; what other threads print meanwhile is
- * lost. 0; -EINVAL (arguments, carriers), -EPERM (threads cannot be bound), -ENOMEM, -EALREADY,
- * -EAGAIN (huge pages went to another program: see restartable) or what EAL failed with: one line
- * in errbuf.
+ * such. Once per process; what other threads print meanwhile is lost. 0, or one line in
+ * errbuf and:
+ *	-EINVAL		no plan or none in it, arguments, carriers
+ *	-EPERM		threads cannot be bound
+ *	-EMFILE		too few descriptors
+ *	-EAGAIN		too few threads; huge pages went to another program (see restartable)
+ *	-ENOMEM, -EALREADY, or what EAL failed with
  */
 HAUL_API int haul_eal_init(const struct haul_eal_opts *opts, char *errbuf, size_t errlen);
 
@@ -54,7 +57,8 @@ HAUL_API void haul_eal_fini(void);
 /*
  * For a program that has initialised EAL itself: a plan whose carriers are EAL's worker lcores, on
  * the CPUs they have; first those with a CPU of their own, in their order, then those that float or
- * share one. 0, -ENODEV (no worker lcore), -ENOMEM. The caller frees *plan by haul_plan_destroy().
+ * share one. 0, -ENODEV (no EAL, no worker lcore), -ENOMEM. The caller frees *plan by
+ * haul_plan_destroy().
  */
 HAUL_API int haul_eal_attach(struct haul_plan **plan, char *errbuf, size_t errlen);
 
@@ -62,7 +66,7 @@ HAUL_API int haul_eal_attach(struct haul_plan **plan, char *errbuf, size_t errle
  * after either of the above, until EAL ends; for one runtime at a time (-EBUSY). */
 HAUL_API const struct haul_launcher *haul_eal_launcher(void);
 
-/* True when memory is huge pages. */
+/* True when EAL runs and its memory is huge pages. */
 HAUL_API bool haul_eal_has_hugepages(void);
 
 #ifdef __cplusplus

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Whether this process may have what EAL starts with; EAL ends the program when it may not. */
+#ifndef HAULI_GLUE_RESOURCES_H
+#define HAULI_GLUE_RESOURCES_H
+
+#include <stddef.h>
+
+/* Tries it: descriptors and threads for so many carriers. 0; -EMFILE or -EAGAIN with a line. */
+int hauli_resources_check(unsigned carriers, char *errbuf, size_t errlen);
+
+#endif
