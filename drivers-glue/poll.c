@@ -6,7 +6,7 @@
 
 #include "base/assert.h"
 #include "poll.h"
-#include "sched/carrier.h"
+#include "sched/spawn.h"
 
 /* A coroutine gets one pointer. It is the packet, which carries its queue: nothing to allocate. A
  * private area in place of the field would be a third line. */
@@ -72,6 +72,7 @@ static void begin(struct hauli_poller *p)
 {
 	struct hauli_rxq *r;
 
+	hauli_poller_handles(p->carrier);
 	hauli_order_ask_by(p->carrier, order_of);
 	for (r = p->rxqs; r < p->rxqs_end; r++)
 		if (!r->fed)
@@ -161,7 +162,7 @@ static inline __attribute__((always_inline)) void start_each(struct hauli_poller
 
 	for (i = 0; i < n; i++) {
 		*hauli_pkt_rx(pkts[i]) = r;
-		err = haul_spawn(NULL, body, pkts[i], p->coro);
+		err = hauli_spawn_own(body, pkts[i], p->coro);
 		if (hauli_unlikely(err)) {
 			hauli_drop_unhandled(r, pkts + i, n - i,
 				err == -ECANCELED ? HAUL_DROP_STOPPING : HAUL_DROP_NO_COROUTINE);

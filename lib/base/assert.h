@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Assertions of four strengths:
+ * Assertions of five strengths:
  *   _Static_assert   what the compiler can see
  *   HAUL_BUG_ON      a broken invariant; kept in release builds, ends the program
- *   HAUL_CHECK       a caller's mistake, at the head of functions; with -Dchecks=true only
+ *   HAUL_MISUSE_IF   a user's mistake that the call cannot return; kept in release builds, ends the
+ *                    program
+ *   HAUL_CHECK       the same where every build cannot pay for it; with -Dchecks=true only
  *   HAUL_COUNT_IF    surprising but survived; a counter with a text, shown with the statistics
  */
 #ifndef HAULI_BASE_ASSERT_H
@@ -21,6 +23,17 @@ __attribute__((noreturn, cold)) void hauli_bug(const char *what, const char *fil
 	do {                                                  \
 		if (hauli_unlikely(cond))                     \
 			hauli_bug(#cond, __FILE__, __LINE__); \
+	} while (0)
+
+/* Prints "haul: CALL(): MISTAKE" as one line and aborts. */
+__attribute__((noreturn, cold, format(printf, 2, 3))) void hauli_misuse(
+	const char *call, const char *mistake, ...);
+
+/* At the head of a public function, before anything is dereferenced. */
+#define HAUL_MISUSE_IF(cond, ...)                            \
+	do {                                                 \
+		if (hauli_unlikely(cond))                    \
+			hauli_misuse(__func__, __VA_ARGS__); \
 	} while (0)
 
 #ifndef HAUL_CHECKS

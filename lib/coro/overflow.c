@@ -198,6 +198,18 @@ void hauli_overflow_remove(struct hauli_stacks *arena)
 	pthread_mutex_unlock(&lock);
 }
 
+bool hauli_overflow_watches(const struct hauli_co *co)
+{
+	struct hauli_stack_slot slot;
+	bool found = false;
+
+	pthread_mutex_lock(&lock);
+	for (unsigned i = 0; i < WATCHED_MAX && !found; i++)
+		found = watched[i] && hauli_stacks_find(watched[i], co, &slot) && slot.head == co;
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
 void hauli_overflow_thread_init(void)
 {
 	size_t frame = getauxval(AT_MINSIGSTKSZ); /* what the kernel alone puts there */

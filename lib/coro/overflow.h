@@ -14,6 +14,9 @@
 int hauli_overflow_install(struct hauli_stacks *arena);
 void hauli_overflow_remove(struct hauli_stacks *arena);
 
+/* Whether co is the head of a slot of an arena that is watched. It may lead anywhere. Any thread */
+bool hauli_overflow_watches(const struct hauli_co *co);
+
 /* The stack that the handler runs on, as the faulting one is used up: for the calling thread, which
  * switches to coroutines. A thread that has one already keeps it. Without memory for one an
  * overflow ends the program all the same, only without the line. */

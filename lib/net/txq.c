@@ -137,9 +137,11 @@ static int wait_in_line(struct haul_txq *txq, struct hauli_txq_waiter *w)
 
 static __attribute__((noinline)) int wait_for_room(struct haul_txq *txq, struct rte_mbuf *pkt)
 {
-	struct hauli_txq_waiter w = {.coro = haul_self(), .pkt = pkt};
+	struct haul_carrier *c = hauli_here();
+	struct hauli_txq_waiter w = {.coro = c->current, .pkt = pkt};
 
-	HAUL_CHECK(w.coro && haul_coro_home(w.coro) == txq->carrier);
+	hauli_may_suspend(w.coro, "haul_send");
+	HAUL_CHECK(haul_coro_home(w.coro) == txq->carrier);
 	if (txq->closed)
 		return -ECANCELED;
 	join_line(txq, &w);
@@ -189,7 +191,7 @@ static int send_from_away(struct haul_carrier *c, struct haul_txq *txq, struct r
 		return 0;
 	me->pinned = true;
 	hauli_stolen_go_home(c, me, HAULI_BACK_HERE);
-	err = send_at_home(hauli_self(), txq, pkt);
+	err = send_at_home(hauli_here(), txq, pkt);
 	me->pinned = false;
 	return err;
 }
@@ -197,11 +199,12 @@ static int send_from_away(struct haul_carrier *c, struct haul_txq *txq, struct r
 /* Where coroutines are stolen: it may be away, and those before it may. */
 static __attribute__((noinline)) int send_with_care(struct haul_txq *txq, struct rte_mbuf *pkt)
 {
-	struct haul_carrier *c = hauli_self();
+	struct haul_carrier *c = hauli_here();
 	struct haul_coro *me = c->current;
 	bool was_pinned = me->pinned;
 	int err;
 
+	hauli_may_suspend(me, "haul_send");
 	if (hauli_coro_is_stolen(me))
 		return send_from_away(c, txq, pkt);
 	me->pinned = true;
@@ -213,7 +216,7 @@ static __attribute__((noinline)) int send_with_care(struct haul_txq *txq, struct
 /* The same for most: it is at home, and nobody that belongs there is away. */
 static inline bool try_send_from_home(struct haul_txq *txq, struct rte_mbuf *pkt)
 {
-	const struct haul_carrier *c = hauli_self();
+	const struct haul_carrier *c = hauli_here();
 
 	return hauli_likely(c == txq->carrier && !hauli_order_any_away(c)) &&
 		hauli_likely(try_send(txq, pkt) == 0);
@@ -233,7 +236,7 @@ int haul_send(struct haul_txq *txq, struct rte_mbuf *pkt)
 /* Nothing of a coroutine's own carrier may be touched while it is away. */
 static __attribute__((noinline)) int try_send_with_care(struct haul_txq *txq, struct rte_mbuf *pkt)
 {
-	struct haul_carrier *c = hauli_self();
+	struct haul_carrier *c = hauli_here();
 	struct haul_coro *me = c->current;
 
 	if (me && hauli_coro_is_stolen(me)) {

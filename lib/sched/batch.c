@@ -151,15 +151,18 @@ int haul_spawn_many(struct haul_runtime *rt, struct haul_coro **cos, haul_fn *fn
 	void *const args[], unsigned n, const struct haul_coro_opts *opts)
 {
 	struct batch b = {.rt = rt, .out = cos, .fn = fn, .args = args, .n = n, .opts = opts};
-	struct haul_carrier *c = hauli_self(), *home;
-	int cls = hauli_spawn_stack_class(rt, opts);
+	struct haul_carrier *c = hauli_here(), *home;
+	int cls;
 
+	if (!rt || !hauli_spawn_may(fn, opts))
+		return -EINVAL;
+	cls = hauli_spawn_stack_class(rt, opts);
 	if (cls < 0)
 		return cls;
 	if (n == 0)
 		return 0;
 	b.cls = (unsigned)cls;
-	if (!c || c->rt != rt)
+	if (c->rt != rt)
 		return spawn_outside(&b);
 	home = hauli_home_of_running(c);
 	return home == c ? spawn_here(c, &b) : spawn_at_home(c, home, &b);

@@ -261,8 +261,13 @@ void hauli_carrier_fini(struct haul_carrier *c)
 	hauli_runq_fini(&c->runq);
 }
 
+#define NO_CARRIER                                                                          \
+	"the carrier is NULL; haul_carrier_self() is, on a thread that is no carrier, and " \
+	"haul_carrier() beyond the last one"
+
 void haul_carrier_get_stats(const struct haul_carrier *c, struct haul_carrier_stats *st)
 {
+	HAUL_MISUSE_IF(!c, NO_CARRIER);
 	*st = (struct haul_carrier_stats){
 		.rounds = hauli_counter_read(&c->rounds),
 		.slices = hauli_counter_read(&c->slices),
@@ -279,15 +284,18 @@ void haul_carrier_get_stats(const struct haul_carrier *c, struct haul_carrier_st
 
 unsigned haul_carrier_id(const struct haul_carrier *c)
 {
+	HAUL_MISUSE_IF(!c, NO_CARRIER);
 	return c->id;
 }
 
 const struct haul_place *haul_carrier_place(const struct haul_carrier *c)
 {
+	HAUL_MISUSE_IF(!c, NO_CARRIER);
 	return &c->place;
 }
 
 struct haul_runtime *haul_carrier_runtime(const struct haul_carrier *c)
 {
+	HAUL_MISUSE_IF(!c, NO_CARRIER);
 	return c->rt;
 }

@@ -47,6 +47,7 @@ struct haul_carrier {
 	enum hauli_carrier_phase phase;
 	enum hauli_way spawns, wakes; /* how the running coroutine does */
 	bool tells; /* spawns is HAULI_AND_TELL: one test of that word leaves no trace in off */
+	bool cares; /* who suspends has to do more than to switch. Constant while it runs */
 
 	struct hauli_runq runq; /* owner */
 
@@ -111,15 +112,27 @@ void hauli_carrier_fini(struct haul_carrier *c);
 /* The thread's body: rounds until HAULI_MSG_FINISH. arg is the carrier. */
 int hauli_carrier_main(void *arg);
 
-/* The carrier whose thread this is, or NULL; the one thread-local of haul (self.c). */
+/*
+ * The carrier whose thread this is: the one thread-local of haul (self.c). On any other thread
+ * hauli_self() is NULL; hauli_here() is &hauli_nowhere, on which nobody runs: what does that has a
+ * mark, so that the short ways need no test of their own for it.
+ */
 struct haul_carrier *hauli_self(void);
-void hauli_self_set(struct haul_carrier *c);
+struct haul_carrier *hauli_here(void);
+void hauli_self_set(struct haul_carrier *c); /* NULL: none any more */
+extern struct haul_carrier hauli_nowhere;
+
+/* Where one looks twice: ends the program with a line if me, who is in call, may not suspend. */
+void hauli_may_suspend(const struct haul_coro *me, const char *call);
 
 /* Owner. Frees co's slot, at once or when the request that is under way has come. */
 void hauli_coro_free(struct haul_carrier *c, struct haul_coro *co);
 
 /* Owner. All that follows from the end of co, which is at home, but the freeing of its slot. */
 void hauli_coro_end(struct haul_carrier *c, struct haul_coro *co);
+
+/* Owner, from its poller: on this stack handlers run, which must not suspend. */
+void hauli_poller_handles(struct haul_carrier *c);
 
 /* Owner, on me's stack: it ends here, wherever its home is. */
 void hauli_coro_ends(struct haul_carrier *c, struct haul_coro *me);

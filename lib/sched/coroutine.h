@@ -52,6 +52,8 @@ enum {
 	HAULI_MARK_STOLEN = 1 << 1, /* it runs elsewhere. Set by the thief, taken away at home */
 	HAULI_MARK_POLLER = 1 << 2,
 	HAULI_MARK_PULLS = 1 << 3, /* a poller whose carrier steals. The home */
+	HAULI_MARK_HANDLES = 1 << 4, /* a poller that calls handlers, which must not suspend it */
+	HAULI_MARK_NOBODY = 1 << 5, /* stands for none (self.c). Constant */
 };
 
 /* One wait for the end of a coroutine. Lies on the waiter's stack. */

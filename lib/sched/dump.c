@@ -57,6 +57,7 @@ void haul_dump(struct haul_runtime *rt, FILE *out)
 {
 	struct dump d = {.out = out};
 
+	HAUL_MISUSE_IF(!rt || !out, "the runtime or the file is NULL");
 	hauli_stacks_for_each(rt->stacks, dump_one, &d);
 	if (d.unjoined > 0)
 		fprintf(out, "  %" PRIu64 " ended and not joined, as %s\n", d.unjoined,

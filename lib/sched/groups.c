@@ -87,9 +87,6 @@ int hauli_steal_init(
 		return 0;
 	if (!HAUL_STEALING)
 		return -ENOTSUP;
-	if (opts->steal_most > HAULI_STEAL_MOST || opts->searchers > HAULI_SEARCHES ||
-		opts->steal_depth > HAULI_RING_SIZE)
-		return -EINVAL;
 	err = hauli_fence_init();
 	if (err)
 		return err == -EPERM || err == -ENOSYS || err == -EINVAL ? -ENOTSUP : err;

@@ -2,6 +2,7 @@
 /* The end of a coroutine, and waiting for it. */
 #include <errno.h>
 
+#include "coro/overflow.h"
 #include "sched/stolen.h"
 #include "sched/wait.h"
 
@@ -9,7 +10,8 @@ bool hauli_join_here(struct haul_carrier *c, struct hauli_join *j)
 {
 	struct haul_coro *target = j->target;
 
-	HAUL_BUG_ON(target->joiner || target->detached);
+	if (hauli_unlikely(target->joiner || target->detached))
+		hauli_handle_is_used_up(target, "haul_join");
 	if (hauli_coro_state(target) != HAULI_ENDED) {
 		target->joiner = j;
 		return false;
@@ -35,6 +37,7 @@ void hauli_coro_free(struct haul_carrier *c, struct haul_coro *co)
 {
 	if (hauli_unlikely(hauli_requests_pending(&co->requests))) {
 		hauli_coro_set_state(co, HAULI_ZOMBIE);
+		co->detached = true; /* nobody may join it: */
 		return;
 	}
 	hauli_link_set(&co->home, NULL);
@@ -85,6 +88,8 @@ void hauli_coro_left_apart(struct haul_carrier *c, struct haul_coro *co)
 {
 	if (hauli_coro_is_stolen(co))
 		hauli_stolen_send_home(c, co);
+	else /* a poller, which asks to be published by that only */
+		hauli_may_suspend(co, "haul_yield");
 }
 
 /* To the home of the target, which is elsewhere, or NULL: then to whatever will be its home. */
@@ -115,16 +120,11 @@ void hauli_join_send(struct haul_carrier *c, struct hauli_join *j)
 }
 
 /* Nothing of the target is known here: its home sends the waiter on. */
-static void wait_as_coroutine(struct haul_carrier *c, struct hauli_join *j)
+static inline void wait_as_coroutine(struct haul_carrier *c, struct hauli_join *j)
 {
 	struct haul_coro *me = j->waiter;
 	struct haul_carrier *home = hauli_coro_home(j->target);
 
-	if (hauli_coro_is_stolen(me)) {
-		me->arg = j;
-		hauli_stolen_go_home(c, me, HAULI_BACK_JOIN);
-		return;
-	}
 	if (home == c && hauli_join_here(c, j))
 		return;
 	hauli_coro_set_state(me, HAULI_JOINING);
@@ -145,26 +145,48 @@ bool hauli_ending_wait(struct hauli_ending *e, const struct timespec *until)
 	return hauli_event_wait_until(&e->event, until);
 }
 
-static void *join_as_thread(struct haul_coro *co)
+static void wait_as_thread(struct hauli_join *j)
 {
 	struct hauli_ending e;
 
-	hauli_ending_begin(&e, co);
+	if (!hauli_overflow_watches(&j->target->co))
+		hauli_misuse("haul_join",
+			"%p is no coroutine of a runtime that runs; join before haul_stop()",
+			(void *)j->target);
+	hauli_ending_begin(&e, j->target);
 	(void)hauli_ending_wait(&e, NULL);
-	return e.join.result;
+	j->result = e.join.result;
+}
+
+/* On a thread that is no carrier, in a poller, cancelled, or stolen. */
+static __attribute__((noinline)) void wait_with_care(struct haul_carrier *c, struct hauli_join *j)
+{
+	struct haul_coro *me = j->waiter;
+
+	if (c == &hauli_nowhere) {
+		wait_as_thread(j);
+		return;
+	}
+	hauli_may_suspend(me, "haul_join");
+	if (hauli_coro_is_stolen(me)) {
+		me->arg = j;
+		hauli_stolen_go_home(c, me, HAULI_BACK_JOIN);
+		return;
+	}
+	wait_as_coroutine(c, j);
 }
 
 int haul_join(struct haul_coro *co, void **result)
 {
-	struct haul_carrier *c = hauli_self();
-	struct hauli_join j = {
-		.msg.kind = HAULI_MSG_JOIN, .target = co, .waiter = c ? c->current : NULL};
+	struct haul_carrier *c = hauli_here();
+	struct hauli_join j = {.msg.kind = HAULI_MSG_JOIN, .target = co, .waiter = c->current};
 
-	HAUL_CHECK(!c || c->current);
+	if (hauli_unlikely(!co))
+		return -EINVAL;
 	if (j.waiter == co)
 		return -EDEADLK;
-	if (!c)
-		j.result = join_as_thread(co);
+	if (hauli_unlikely(hauli_mark_get(&j.waiter->marks) != 0))
+		wait_with_care(c, &j);
 	else
 		wait_as_coroutine(c, &j);
 	if (result)

@@ -85,9 +85,11 @@ static struct haul_carrier *near_any(struct haul_runtime *rt, const bool *cpus)
 
 struct haul_carrier *haul_carrier_near(struct haul_runtime *rt, const char *nic)
 {
-	bool *cpus = calloc(rt->nb_cpus + 1, sizeof(cpus[0]));
 	struct haul_carrier *near = NULL;
+	bool *cpus;
 
+	HAUL_MISUSE_IF(!rt || !nic, "the runtime or the NIC's name is NULL");
+	cpus = calloc(rt->nb_cpus + 1, sizeof(cpus[0]));
 	if (cpus && hauli_local_cpus(nic, cpus, rt->nb_cpus))
 		near = near_any(rt, cpus);
 	free(cpus);

@@ -32,6 +32,8 @@ int haul_poller_register(struct haul_carrier *carrier, struct haul_coro **poller
 	};
 	int err;
 
+	if (!carrier || !fn)
+		return -EINVAL;
 	if (!hauli_slot_claim(&carrier->poller_slot))
 		return -EBUSY;
 	carrier->poller_wakeup = (struct hauli_wakeup){opts ? opts->wakeup : NULL, arg};
@@ -44,6 +46,13 @@ int haul_poller_register(struct haul_carrier *carrier, struct haul_coro **poller
 	if (err)
 		hauli_slot_free(&carrier->poller_slot);
 	return err;
+}
+
+#define NOT_THE_POLLER "called outside a poller; call it in what haul_poller_register() was given"
+
+void hauli_poller_handles(struct haul_carrier *c)
+{
+	hauli_mark_add(&c->poller->marks, HAULI_MARK_HANDLES);
 }
 
 /* Whether the carrier's round has anything to do but polling. */
@@ -63,6 +72,8 @@ static bool has_napped(const struct haul_carrier *c)
 /* The switch saves all registers: out of line, those who do not suspend save none. */
 static __attribute__((noinline)) bool give_way(struct haul_carrier *c, struct haul_coro *me)
 {
+	if (hauli_unlikely(me != c->poller))
+		hauli_misuse("haul_maybe_yield", NOT_THE_POLLER);
 	hauli_suspend(c, me, false);
 	return !hauli_coro_is_cancelled(me);
 }
@@ -83,10 +94,9 @@ static __attribute__((noinline)) bool go_on_with_care(
 
 bool haul_maybe_yield(bool had_io)
 {
-	struct haul_carrier *c = hauli_self();
+	struct haul_carrier *c = hauli_here();
 	struct haul_coro *me = c->current;
 
-	HAUL_CHECK(me == c->poller);
 	if (hauli_unlikely(is_needed(c)))
 		return give_way(c, me);
 	if (hauli_unlikely(hauli_mark_get(&me->marks) & (HAULI_MARK_CANCELLED | HAULI_MARK_PULLS)))
@@ -96,9 +106,9 @@ bool haul_maybe_yield(bool had_io)
 
 bool haul_try_park_poller(void)
 {
-	struct haul_carrier *c = hauli_self();
+	struct haul_carrier *c = hauli_here();
 
-	HAUL_CHECK(c->current == c->poller);
+	HAUL_MISUSE_IF(c->current != c->poller, NOT_THE_POLLER);
 	if (!c->poller_wakeup.fn || hauli_coro_is_cancelled(c->current) || is_needed(c) ||
 		has_napped(c))
 		return false;
@@ -119,17 +129,17 @@ bool haul_try_park_poller(void)
 
 bool haul_can_park_poller(void)
 {
-	struct haul_carrier *c = hauli_self();
+	struct haul_carrier *c = hauli_here();
 
-	HAUL_CHECK(c->current == c->poller);
+	HAUL_MISUSE_IF(c->current != c->poller, NOT_THE_POLLER);
 	return hauli_inbox_is_asleep(&c->inbox) && !is_needed(c) && !has_napped(c);
 }
 
 void haul_unpark_poller(void)
 {
-	struct haul_carrier *c = hauli_self();
+	struct haul_carrier *c = hauli_here();
 
-	HAUL_CHECK(c->current == c->poller);
+	HAUL_MISUSE_IF(c->current != c->poller, NOT_THE_POLLER);
 	if (!c->inbox.sleeps)
 		return;
 	if (hauli_steals(c))
@@ -139,9 +149,11 @@ void haul_unpark_poller(void)
 
 uint64_t haul_poller_deadline(void)
 {
-	struct haul_carrier *c = hauli_self();
+	struct haul_carrier *c = hauli_here();
+	uint64_t at, steal_at;
 
-	uint64_t at = c->timers.next_at, steal_at = hauli_steal_wake_at(c);
-
+	HAUL_MISUSE_IF(c->current != c->poller, NOT_THE_POLLER);
+	at = c->timers.next_at;
+	steal_at = hauli_steal_wake_at(c);
 	return hauli_ns_from_ticks(at < steal_at ? at : steal_at);
 }

@@ -226,6 +226,38 @@ static int start(struct haul_runtime **out, const struct start *s)
 	return 0;
 }
 
+static bool opts_are_in_range(const struct haul_runtime_opts *opts)
+{
+	const struct haul_launcher *l = opts->launcher;
+
+	return opts->steal <= HAUL_STEAL_GLOBAL && opts->steal_most <= HAULI_STEAL_MOST &&
+		opts->steal_depth <= HAULI_RING_SIZE && opts->searchers <= HAULI_SEARCHES &&
+		!(l && (!l->launch || !l->join));
+}
+
+static bool are_all_below(const unsigned *numbers, size_t n, unsigned bound)
+{
+	for (size_t i = 0; i < n; i++)
+		if (numbers[i] >= bound)
+			return false;
+	return true;
+}
+
+/* Whether a plan, which may be of the user's own making, leads to nothing that is not there. */
+static bool is_whole(const struct haul_plan *plan)
+{
+	unsigned n = plan->carriers;
+
+	if (n == 0 || n > HAUL_CARRIERS_MAX || plan->clusters == 0 || plan->clusters > n ||
+		!plan->places || (n > 1 && !plan->order))
+		return false;
+	for (unsigned i = 0; i < n; i++)
+		if (plan->places[i].cluster >= plan->clusters)
+			return false;
+	return (n == 1 || are_all_below(plan->order, (size_t)n * (n - 1), n)) &&
+		(!plan->nearest || are_all_below(plan->nearest, plan->cpus, n));
+}
+
 int haul_start(struct haul_runtime **rt, const struct haul_runtime_opts *opts)
 {
 	static const struct haul_runtime_opts defaults;
@@ -235,6 +267,10 @@ int haul_start(struct haul_runtime **rt, const struct haul_runtime_opts *opts)
 
 	if (!opts)
 		opts = &defaults;
+	if (hauli_self())
+		return -EPERM;
+	if (!rt || !opts_are_in_range(opts) || (opts->plan && !is_whole(opts->plan)))
+		return -EINVAL;
 	hauli_clock_init();
 	if (opts->plan)
 		return start(rt, &(struct start){.opts = opts, .plan = opts->plan});
@@ -351,17 +387,22 @@ int haul_stop(struct haul_runtime *rt, uint64_t timeout_ns)
 	return 0;
 }
 
+#define NO_RUNTIME "the runtime is NULL; give what haul_start() has given"
+
 size_t haul_trim(struct haul_runtime *rt)
 {
+	HAUL_MISUSE_IF(!rt, NO_RUNTIME);
 	return hauli_stacks_trim(rt->stacks);
 }
 
 unsigned haul_carriers(const struct haul_runtime *rt)
 {
+	HAUL_MISUSE_IF(!rt, NO_RUNTIME);
 	return rt->nb_carriers;
 }
 
 struct haul_carrier *haul_carrier(struct haul_runtime *rt, unsigned i)
 {
+	HAUL_MISUSE_IF(!rt, NO_RUNTIME);
 	return i < rt->nb_carriers ? &rt->carriers[i] : NULL;
 }

@@ -17,7 +17,7 @@ static void body(void *pass)
 	hauli_fiber_arrived(&me->co);
 	hauli_arrive(c);
 	me->arg = me->fn(me->arg);
-	c = hauli_self();
+	c = hauli_here();
 	hauli_coro_ends(c, me);
 	c->left = me;
 	hauli_co_end(&me->co, hauli_next(c), c);
@@ -105,13 +105,13 @@ void hauli_spawn_send(struct haul_carrier *home, struct haul_coro *co)
 		hauli_steal_offer(home);
 }
 
-/* On the other side of the gate. The caller is self's thread, or self is NULL. */
+/* On the other side of the gate. The caller is self's thread. */
 static int spawn_inside(struct haul_carrier *self, const struct hauli_spawn *how, unsigned cls)
 {
 	struct haul_carrier *c = how->carrier;
 	struct haul_coro *co;
 
-	if (self && self->rt == c->rt)
+	if (self->rt == c->rt)
 		co = (struct haul_coro *)hauli_stack_get(&self->stacks, cls);
 	else
 		co = (struct haul_coro *)hauli_stack_get_shared(c->rt->stacks, cls);
@@ -137,9 +137,18 @@ int hauli_spawn_by_mail(const struct hauli_spawn *how)
 		return cls;
 	if (!hauli_gate_enter(&rt->gate))
 		return -ECANCELED;
-	err = spawn_inside(hauli_self(), how, (unsigned)cls);
+	err = spawn_inside(hauli_here(), how, (unsigned)cls);
 	hauli_gate_leave(&rt->gate);
 	return err;
+}
+
+static int spawn_on(struct haul_carrier *carrier, struct haul_coro **co, haul_fn *fn, void *arg,
+	const struct haul_coro_opts *opts)
+{
+	if (carrier == hauli_here())
+		return spawn_here(carrier, co, fn, arg, opts);
+	return hauli_spawn_by_mail(&(struct hauli_spawn){
+		.carrier = carrier, .out = co, .fn = fn, .arg = arg, .opts = opts});
 }
 
 /* The running coroutine may go on for long: others may want to run what waits behind it. */
@@ -153,39 +162,53 @@ static inline int spawn_and_tell(struct haul_carrier *c, struct haul_coro **out,
 	return err;
 }
 
-int haul_spawn(struct haul_coro **co, haul_fn *fn, void *arg, const struct haul_coro_opts *opts)
+static inline int spawn(
+	struct haul_coro **co, haul_fn *fn, void *arg, const struct haul_coro_opts *opts)
 {
-	struct haul_carrier *c = hauli_self();
+	struct haul_carrier *c = hauli_here();
 
-	if (hauli_unlikely(!c))
-		return -EPERM;
 	if (hauli_likely(c->spawns == HAULI_PLAINLY))
 		return spawn_plainly(c, co, fn, arg, opts);
 	if (HAUL_STEALING && hauli_likely(c->tells))
 		return spawn_and_tell(c, co, fn, arg, opts);
-	return haul_spawn_on(hauli_home_of_running(c), co, fn, arg, opts);
+	if (c == &hauli_nowhere)
+		return -EPERM;
+	return spawn_on(hauli_home_of_running(c), co, fn, arg, opts);
+}
+
+int hauli_spawn_own(haul_fn *fn, void *arg, const struct haul_coro_opts *opts)
+{
+	return spawn(NULL, fn, arg, opts);
+}
+
+int haul_spawn(struct haul_coro **co, haul_fn *fn, void *arg, const struct haul_coro_opts *opts)
+{
+	if (hauli_unlikely(!hauli_spawn_may(fn, opts)))
+		return -EINVAL;
+	return spawn(co, fn, arg, opts);
 }
 
 int haul_spawn_on(struct haul_carrier *carrier, struct haul_coro **co, haul_fn *fn, void *arg,
 	const struct haul_coro_opts *opts)
 {
-	if (carrier == hauli_self())
-		return spawn_here(carrier, co, fn, arg, opts);
-	return hauli_spawn_by_mail(&(struct hauli_spawn){
-		.carrier = carrier, .out = co, .fn = fn, .arg = arg, .opts = opts});
+	if (!carrier || !hauli_spawn_may(fn, opts))
+		return -EINVAL;
+	return spawn_on(carrier, co, fn, arg, opts);
 }
 
 int haul_spawn_any(struct haul_runtime *rt, struct haul_coro **co, haul_fn *fn, void *arg,
 	const struct haul_coro_opts *opts)
 {
-	struct haul_carrier *c = hauli_self();
+	struct haul_carrier *c = hauli_here();
 
-	if (c && c->rt == rt) {
+	if (!rt || !hauli_spawn_may(fn, opts))
+		return -EINVAL;
+	if (c->rt == rt) {
 		if (hauli_likely(c->spawns == HAULI_PLAINLY))
 			return spawn_plainly(c, co, fn, arg, opts);
 		c = hauli_home_of_running(c);
 	} else {
 		c = hauli_placing_carrier(rt, opts);
 	}
-	return haul_spawn_on(c, co, fn, arg, opts);
+	return spawn_on(c, co, fn, arg, opts);
 }

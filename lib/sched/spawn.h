@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Spawning on a carrier from another thread. */
+/* Spawning: what a user may give, and on a carrier from another thread. */
 #ifndef HAULI_SCHED_SPAWN_H
 #define HAULI_SCHED_SPAWN_H
 
@@ -13,6 +13,15 @@ struct hauli_spawn {
 	const struct haul_coro_opts *opts;
 	bool poller; /* the caller has claimed the carrier's poller slot */
 };
+
+/* Whether what a user gives can be spawned; the stack's size is another matter. */
+static inline bool hauli_spawn_may(haul_fn *fn, const struct haul_coro_opts *opts)
+{
+	return fn && (hauli_likely(!opts) || opts->order <= HAUL_ORDERS);
+}
+
+/* haul_spawn() of what nobody joins, for haul itself: the order may be HAULI_ORDER_ASK. */
+int hauli_spawn_own(haul_fn *fn, void *arg, const struct haul_coro_opts *opts);
 
 /* Of the opts' stack size, or -EINVAL. */
 int hauli_spawn_stack_class(const struct haul_runtime *rt, const struct haul_coro_opts *opts);

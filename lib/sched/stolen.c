@@ -15,7 +15,7 @@
 
 bool hauli_stolen_may(const struct haul_coro *co)
 {
-	return !co->pinned && !(co->order && hauli_coro_home(co) == hauli_self());
+	return !co->pinned && !(co->order && hauli_coro_home(co) == hauli_here());
 }
 
 void hauli_stolen_mark(struct haul_coro *co)
@@ -46,12 +46,19 @@ void hauli_stolen_go_home(struct haul_carrier *c, struct haul_coro *me, enum hau
 	hauli_suspend(c, me, true);
 }
 
+#define OUTSIDE "called outside a coroutine: there is nothing that could be stolen"
+
+static inline bool is_nobody(const struct haul_coro *me)
+{
+	return hauli_mark_get(&me->marks) & HAULI_MARK_NOBODY;
+}
+
 void haul_pin(void)
 {
-	struct haul_carrier *c = hauli_self();
+	struct haul_carrier *c = hauli_here();
 	struct haul_coro *me = c->current;
 
-	HAUL_CHECK(me);
+	HAUL_MISUSE_IF(is_nobody(me), OUTSIDE);
 	me->pinned = true;
 	if (hauli_coro_is_stolen(me))
 		hauli_stolen_go_home(c, me, HAULI_BACK_YIELD);
@@ -59,9 +66,9 @@ void haul_pin(void)
 
 void haul_unpin(void)
 {
-	struct haul_coro *me = hauli_self()->current;
+	struct haul_coro *me = hauli_here()->current;
 
-	HAUL_CHECK(me);
+	HAUL_MISUSE_IF(is_nobody(me), OUTSIDE);
 	me->pinned = me->poller;
 }
 

@@ -7,11 +7,27 @@
 #include "sched/steal.h"
 #include "sched/stolen.h"
 
+#define NO_COROUTINE "the coroutine is NULL; give what a spawn or haul_self() has given"
+
+void hauli_may_suspend(const struct haul_coro *me, const char *call)
+{
+	uint8_t marks = hauli_mark_get(&me->marks);
+
+	if (marks & HAULI_MARK_NOBODY)
+		hauli_misuse(
+			call, "called outside a coroutine; call it in what haul_spawn() was given");
+	if (marks & HAULI_MARK_HANDLES)
+		hauli_misuse(call,
+			"called in a burst handler or a source, which must not suspend; "
+			"give haul_io_opts.on_packet instead");
+}
+
 void haul_yield(void)
 {
-	struct haul_carrier *c = hauli_self();
+	struct haul_carrier *c = hauli_here();
 
-	HAUL_CHECK(c && c->current);
+	if (hauli_unlikely(c->cares))
+		hauli_may_suspend(c->current, "haul_yield");
 	hauli_suspend(c, c->current, true);
 }
 
@@ -49,6 +65,7 @@ static inline int sleep_here(struct haul_carrier *c, struct haul_coro *me, uint6
 static __attribute__((noinline)) int sleep_with_care(
 	struct haul_carrier *c, struct haul_coro *me, uint64_t ns)
 {
+	hauli_may_suspend(me, "haul_sleep");
 	if (cancelled(me))
 		return refuse_to_wait(c, me);
 	if (!hauli_coro_is_stolen(me))
@@ -60,10 +77,9 @@ static __attribute__((noinline)) int sleep_with_care(
 
 int haul_sleep(uint64_t ns)
 {
-	struct haul_carrier *c = hauli_self();
+	struct haul_carrier *c = hauli_here();
 	struct haul_coro *me = c->current;
 
-	HAUL_CHECK(me);
 	if (hauli_unlikely(hauli_mark_get(&me->marks) != 0))
 		return sleep_with_care(c, me, ns);
 	return sleep_here(c, me, ns);
@@ -91,6 +107,7 @@ static inline int park_here(struct haul_carrier *c, struct haul_coro *me)
 
 static __attribute__((noinline)) int park_with_care(struct haul_carrier *c, struct haul_coro *me)
 {
+	hauli_may_suspend(me, "haul_park");
 	if (cancelled(me))
 		return refuse_to_wait(c, me);
 	if (!hauli_coro_is_stolen(me))
@@ -101,10 +118,9 @@ static __attribute__((noinline)) int park_with_care(struct haul_carrier *c, stru
 
 int haul_park(void)
 {
-	struct haul_carrier *c = hauli_self();
+	struct haul_carrier *c = hauli_here();
 	struct haul_coro *me = c->current;
 
-	HAUL_CHECK(me);
 	if (hauli_unlikely(hauli_mark_get(&me->marks) != 0))
 		return park_with_care(c, me);
 	return park_here(c, me);
@@ -145,6 +161,8 @@ void hauli_cancel_here(struct haul_carrier *c, struct haul_coro *co)
 
 static void detach_here(struct haul_carrier *c, struct haul_coro *co)
 {
+	if (hauli_unlikely(co->joiner || co->detached))
+		hauli_handle_is_used_up(co, "haul_detach");
 	if (hauli_coro_state(co) == HAULI_ENDED)
 		hauli_coro_free(c, co);
 	else
@@ -171,20 +189,46 @@ void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co)
 		hauli_join_answer(c, co->asked);
 }
 
+void hauli_handle_is_used_up(const struct haul_coro *co, const char *call)
+{
+	/* Its name may be gone as well. */
+	hauli_misuse(call,
+		"coroutine %p was joined or detached before, or others wait for it: a handle is "
+		"good for one haul_join() or haul_detach(), and for nothing after it",
+		(const void *)co);
+}
+
+/* Of what other threads ask; several may have been added, of which it is the last. */
+static const char *call_of(uint32_t bits)
+{
+	if (bits & HAULI_REQ_UNPARK)
+		return "haul_unpark";
+	if (bits & HAULI_REQ_CANCEL)
+		return "haul_cancel";
+	return bits & HAULI_REQ_DETACH ? "haul_detach" : "haul_join";
+}
+
 void hauli_request(struct haul_coro *co, uint32_t bits)
 {
+	struct haul_carrier *home;
+
 	/* Not the first: co may be gone by now. The first: it stays until the message has come. */
 	if (!hauli_requests_add(&co->requests, bits))
 		return;
+	/* One that waits for a home has its bits begun, and a home before they are taken. */
+	home = hauli_coro_home(co);
+	if (hauli_unlikely(!home))
+		hauli_handle_is_used_up(co, call_of(bits));
 	co->request_msg.kind = HAULI_MSG_REQUEST;
-	hauli_mail_send(hauli_coro_home(co), &co->request_msg);
+	hauli_mail_send(home, &co->request_msg);
 }
 
 void haul_unpark(struct haul_coro *co)
 {
-	struct haul_carrier *c = hauli_self();
+	struct haul_carrier *c = hauli_here();
 
-	if (c && hauli_coro_home(co) == c)
+	HAUL_MISUSE_IF(!co, NO_COROUTINE);
+	if (hauli_coro_home(co) == c)
 		unpark_here(c, co);
 	else
 		hauli_request(co, HAULI_REQ_UNPARK);
@@ -192,9 +236,10 @@ void haul_unpark(struct haul_coro *co)
 
 void haul_cancel(struct haul_coro *co)
 {
-	struct haul_carrier *c = hauli_self();
+	struct haul_carrier *c = hauli_here();
 
-	if (c && hauli_coro_home(co) == c)
+	HAUL_MISUSE_IF(!co, NO_COROUTINE);
+	if (hauli_coro_home(co) == c)
 		hauli_cancel_here(c, co);
 	else
 		hauli_request(co, HAULI_REQ_CANCEL);
@@ -202,9 +247,10 @@ void haul_cancel(struct haul_coro *co)
 
 void haul_detach(struct haul_coro *co)
 {
-	struct haul_carrier *c = hauli_self();
+	struct haul_carrier *c = hauli_here();
 
-	if (c && hauli_coro_home(co) == c)
+	HAUL_MISUSE_IF(!co, NO_COROUTINE);
+	if (hauli_coro_home(co) == c)
 		detach_here(c, co);
 	else
 		hauli_request(co, HAULI_REQ_DETACH);
@@ -219,10 +265,12 @@ bool haul_cancelled(void)
 
 const char *haul_coro_name(const struct haul_coro *co)
 {
+	HAUL_MISUSE_IF(!co, NO_COROUTINE);
 	return co->co.name;
 }
 
 struct haul_carrier *haul_coro_home(const struct haul_coro *co)
 {
+	HAUL_MISUSE_IF(!co, NO_COROUTINE);
 	return hauli_coro_home(co);
 }

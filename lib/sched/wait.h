@@ -16,6 +16,10 @@ void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co);
 /* Asks co's home, from another thread, for bits. */
 void hauli_request(struct haul_coro *co, uint32_t bits);
 
+/* Ends the program with a line: the call was made with a handle that is no one's any more. */
+__attribute__((noreturn, cold)) void hauli_handle_is_used_up(
+	const struct haul_coro *co, const char *call);
+
 /* True: the target has ended, j has its result, and it is freed. False: j waits for its end. */
 bool hauli_join_here(struct haul_carrier *c, struct hauli_join *j);
 

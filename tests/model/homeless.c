@@ -5,6 +5,7 @@
  * Both reach it, by the word of requests or by a message to the home, which is there then.
  */
 #include "conc/event.h"
+#include "coro/overflow.h"
 #include "explorer.h"
 #include "sched/cluster.h"
 #include "sched/runtime.h"
@@ -24,9 +25,18 @@ static struct {
 	uint64_t result;
 } m;
 
-struct haul_carrier *hauli_self(void)
+/* All threads but the home's are no carriers. */
+static struct haul_coro nobody = {.marks = {HAULI_MARK_NOBODY}};
+struct haul_carrier hauli_nowhere = {.current = &nobody};
+
+struct haul_carrier *hauli_here(void)
 {
-	return NULL;
+	return &hauli_nowhere;
+}
+
+bool hauli_overflow_watches(const struct hauli_co *co)
+{
+	return true;
 }
 
 bool hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg)
@@ -134,3 +144,4 @@ MODEL_NEVER(void, hauli_timer_arm, struct hauli_timers *ts, struct hauli_timer *
 MODEL_NEVER(void, hauli_timer_disarm, struct hauli_timers *ts, struct hauli_timer *t)
 MODEL_NEVER(uint64_t, hauli_ticks_from_ns, uint64_t ns)
 MODEL_NEVER(void, hauli_bug, const char *what, const char *file, int line)
+MODEL_NEVER(void, hauli_misuse, const char *call, const char *mistake, ...)

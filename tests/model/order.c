@@ -197,7 +197,7 @@ bool hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg)
 }
 
 /* Asked by thieves only. */
-struct haul_carrier *hauli_self(void)
+struct haul_carrier *hauli_here(void)
 {
 	return NULL;
 }
@@ -273,6 +273,7 @@ int main(int argc, char **argv)
 MODEL_NEVER(void, hauli_self_set, struct haul_carrier *c)
 MODEL_NEVER(void, hauli_policy_offer, struct hauli_policy *p, unsigned seat)
 MODEL_NEVER(void, hauli_bug, const char *what, const char *file, int line)
+MODEL_NEVER(void, hauli_misuse, const char *call, const char *mistake, ...)
 MODEL_NEVER(void, hauli_co_init_thread, struct hauli_co *co)
 MODEL_NEVER(void, hauli_co_fini_thread, struct hauli_co *co)
 MODEL_NEVER(void, hauli_overflow_thread_init, void)

@@ -31,7 +31,7 @@ static struct {
 	uint64_t wakeups[MESSAGES], parks;
 } m;
 
-struct haul_carrier *hauli_self(void)
+struct haul_carrier *hauli_here(void)
 {
 	return &m.c;
 }
@@ -147,3 +147,4 @@ MODEL_NEVER(void, hauli_stacks_for_each, struct hauli_stacks *arena,
 	void (*fn)(struct hauli_co *co, void *arg), void *arg)
 MODEL_NEVER(uint64_t, hauli_ns_from_ticks, uint64_t ticks)
 MODEL_NEVER(void, hauli_bug, const char *what, const char *file, int line)
+MODEL_NEVER(void, hauli_misuse, const char *call, const char *mistake, ...)

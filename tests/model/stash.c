@@ -192,7 +192,7 @@ int main(int argc, char **argv)
 }
 
 /* The rest of lib/sched that mail.c and stolen.c refer to, and that this model never comes to. */
-MODEL_NEVER(struct haul_carrier *, hauli_self, void)
+MODEL_NEVER(struct haul_carrier *, hauli_here, void)
 MODEL_NEVER(void, hauli_policy_offer, struct hauli_policy *p, unsigned seat)
 MODEL_NEVER(void, hauli_cluster_fetch_all, struct haul_carrier *c)
 MODEL_NEVER(void, hauli_cancel_here, struct haul_carrier *c, struct haul_coro *co)
@@ -208,3 +208,4 @@ MODEL_NEVER(void, hauli_timer_arm, struct hauli_timers *ts, struct hauli_timer *
 MODEL_NEVER(void, hauli_stacks_for_each, struct hauli_stacks *arena,
 	void (*fn)(struct hauli_co *co, void *arg), void *arg)
 MODEL_NEVER(void, hauli_bug, const char *what, const char *file, int line)
+MODEL_NEVER(void, hauli_misuse, const char *call, const char *mistake, ...)

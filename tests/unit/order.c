@@ -8,7 +8,7 @@
 #include <haul/net.h>
 
 #include "net/txq.h"
-#include "sched/carrier.h"
+#include "sched/spawn.h"
 #include "support/runtime.h"
 #include "support/suite.h"
 
@@ -88,7 +88,7 @@ static void spawn(haul_fn *fn, unsigned pkt, uint8_t order, bool pinned)
 		.order = s.asks ? HAULI_ORDER_ASK : order, .pinned = pinned};
 
 	s.numbers[pkt] = order;
-	ck_assert_int_eq(haul_spawn(NULL, fn, &s.pkts[pkt], &opts), 0);
+	ck_assert_int_eq(hauli_spawn_own(fn, &s.pkts[pkt], &opts), 0);
 }
 
 static void expect(struct haul_txq *txq, unsigned n, const unsigned *pkts)

@@ -291,10 +291,15 @@ static int refuses(
 	return -ENOTSUP;
 }
 
+static void joins_none(void *ctx, unsigned i)
+{
+	ck_abort_msg("carrier %u was not launched", i);
+}
+
 START_TEST(launch_that_fails_is_undone)
 {
 	struct refusing r = {.at = 0};
-	struct haul_launcher launcher = {.launch = refuses, .ctx = &r};
+	struct haul_launcher launcher = {.launch = refuses, .join = joins_none, .ctx = &r};
 	struct haul_runtime *rt = NULL;
 
 	ck_assert_int_eq(

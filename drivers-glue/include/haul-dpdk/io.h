@@ -30,8 +30,8 @@ struct haul_rx {
 	void *arg; /* haul_io_opts.arg */
 };
 
-/* Run to completion: called on the poller's large stack, may make burst calls, must not suspend.
- * Owns the packets. */
+/* Run to completion: called on the poller's large stack, may make burst calls. Owns the packets.
+ * Must not suspend: a call that would ends the program with a line, as in haul/coro.h. */
 typedef void haul_burst_fn(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n);
 
 /* A coroutine for each packet: owns it, may suspend, makes no burst calls. */

@@ -5,6 +5,11 @@
  * A coroutine has one home carrier for life. It runs nowhere else, except that an idle
  * sibling may take it for one slice where stealing is on. Unless a function says
  * otherwise it may be called from a coroutine only.
+ *
+ * A mistake that a call cannot return (haul_sleep() outside a coroutine, a handle that is NULL or
+ * was joined before) ends the program with one line on stderr, "haul: CALL(): what is wrong", and
+ * abort(), in every build. A handle that was used up is recognized until its coroutine's memory is
+ * that of another one.
  */
 #ifndef HAUL_CORO_H
 #define HAUL_CORO_H
@@ -55,8 +60,9 @@ struct haul_coro_opts {
  * co may be NULL: then the coroutine is detached, and gone when it ends. Otherwise *co must
  * be given to haul_join() or haul_detach() once.
  * None of them suspends. Coroutines spawned by one thread on one carrier start in order.
- * 0, -ENOMEM (no stack to be had), -EINVAL (stack_size beyond HAUL_STACK_MAX),
- * -ECANCELED (the runtime is stopping), -EPERM (haul_spawn off a carrier).
+ * 0, -ENOMEM (no stack to be had), -EINVAL (stack_size beyond HAUL_STACK_MAX, order beyond
+ * HAUL_ORDERS, a carrier, runtime or fn that is NULL), -ECANCELED (the runtime is stopping),
+ * -EPERM (haul_spawn off a carrier).
  */
 HAUL_API int haul_spawn(
 	struct haul_coro **co, haul_fn *fn, void *arg, const struct haul_coro_opts *opts);
@@ -81,7 +87,8 @@ HAUL_API int haul_spawn_many(struct haul_runtime *rt, struct haul_coro **cos, ha
 /*
  * Waits until co has ended, stores what its body returned in *result (may be NULL) and
  * frees co. A coroutine, or a thread that is no carrier (that thread blocks).
- * Cancelling the caller does not end the wait. 0; -EDEADLK when co is the caller.
+ * Cancelling the caller does not end the wait. 0; -EDEADLK when co is the caller; -EINVAL when it
+ * is NULL.
  */
 HAUL_API int haul_join(struct haul_coro *co, void **result) HAUL_SUSPENDS;
 

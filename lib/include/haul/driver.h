@@ -52,7 +52,8 @@ struct haul_poller_opts {
  * Starts fn(arg) as the poller of carrier. *poller is a coroutine to be joined or detached
  * (may be NULL: detached); its end frees the slot before the joiner wakes, so that a
  * new poller can be registered at once. Coroutines go on without a poller. Any thread; does
- * not suspend. 0, -EBUSY (the carrier has a poller), -ENOMEM, -ECANCELED (stopping).
+ * not suspend. 0, -EBUSY (the carrier has a poller), -ENOMEM, -ECANCELED (stopping), -EINVAL (the
+ * carrier or fn is NULL, or stack_size is too large).
  */
 HAUL_API int haul_poller_register(struct haul_carrier *carrier, struct haul_coro **poller,
 	haul_fn *fn, void *arg, const struct haul_poller_opts *opts);

@@ -54,10 +54,11 @@ struct haul_runtime_opts {
 
 /*
  * Starts one carrier per place of the plan; all are known to each other before the first
- * runs. Any thread that is no carrier. 0, -ENOMEM, -EAGAIN (no thread), -ENOTSUP (stealing needs
- * membarrier(2), Linux 4.14, and a haul that was built with it: -Dstealing=true), -EINVAL
- * (steal_most, steal_depth, searchers; more than 256 carriers that steal from each other), or what
- * the launcher returned. More than one runtime may exist.
+ * runs. Any thread that is no carrier. 0, -EPERM (a carrier's thread), -ENOMEM, -EAGAIN (no
+ * thread), -ENOTSUP (stealing needs membarrier(2), Linux 4.14, and a haul that was built with it:
+ * -Dstealing=true), -EINVAL (stack_size, steal and what follows out of range; a plan of no
+ * carriers, or whose tables lead beyond them; a launcher without a function; more than 256 carriers
+ * that steal from each other), or what the launcher returned. More than one runtime may exist.
  */
 HAUL_API int haul_start(struct haul_runtime **rt, const struct haul_runtime_opts *opts);
 

@@ -1,0 +1,566 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A user's mistakes: each in a child, which dies with one line that names the call, or gets an
+ * error where the call can return one. In every build. */
+#include <errno.h>
+#include <signal.h>
+
+#include <haul/driver.h>
+#include <haul/haul.h>
+
+#include "coro_child.h"
+#include "sched/carrier.h"
+#include "support/runtime.h"
+#include "support/suite.h"
+
+static struct haul_runtime *rt;
+static struct haul_coro *handle;
+
+static void *nothing(void *arg)
+{
+	return arg;
+}
+
+static void *parks(void *arg)
+{
+	haul_park();
+	return arg;
+}
+
+/* Outside a coroutine. */
+
+static void yield_outside(void)
+{
+	haul_yield();
+}
+
+static void sleep_outside(void)
+{
+	haul_sleep(1);
+}
+
+static void park_outside(void)
+{
+	haul_park();
+}
+
+static void pin_outside(void)
+{
+	haul_pin();
+}
+
+static void unpin_outside(void)
+{
+	haul_unpin();
+}
+
+static void cycle_outside(void)
+{
+	haul_maybe_yield(false);
+}
+
+static void try_park_outside(void)
+{
+	haul_try_park_poller();
+}
+
+static void can_park_outside(void)
+{
+	haul_can_park_poller();
+}
+
+static void unpark_poller_outside(void)
+{
+	haul_unpark_poller();
+}
+
+static void deadline_outside(void)
+{
+	haul_poller_deadline();
+}
+
+/* Before any runtime was started, and after. */
+static void sleep_before_any_start(void)
+{
+	runtime_stop(rt);
+	haul_sleep(1);
+}
+
+/* In a coroutine that is no poller. */
+
+static void *cycles(void *arg)
+{
+	while (haul_maybe_yield(false)) /* found when it would suspend: somebody else is ready */
+		;
+	return NULL;
+}
+
+static void cycle_in_a_coroutine(void)
+{
+	haul_spawn_on(haul_carrier(rt, 0), &handle, cycles, NULL, NULL);
+	for (;;)
+		haul_spawn_on(haul_carrier(rt, 0), NULL, nothing, NULL, NULL);
+}
+
+static void *parks_as_a_poller(void *arg)
+{
+	haul_try_park_poller();
+	return NULL;
+}
+
+static void park_poller_in_a_coroutine(void)
+{
+	run_on(rt, 0, parks_as_a_poller, NULL);
+}
+
+/* Handles that are used up, or NULL. */
+
+static struct haul_coro *joined(void)
+{
+	struct haul_coro *co;
+
+	haul_spawn_on(haul_carrier(rt, 0), &co, nothing, NULL, NULL);
+	haul_join(co, NULL);
+	return co;
+}
+
+static void join_twice(void)
+{
+	haul_join(joined(), NULL);
+}
+
+static void *join_in_a_coroutine(void *co)
+{
+	haul_join(co, NULL);
+	return NULL;
+}
+
+static void join_twice_in_a_coroutine(void)
+{
+	run_on(rt, 1, join_in_a_coroutine, joined());
+}
+
+static void *join_own_child_twice(void *arg)
+{
+	struct haul_coro *co;
+
+	haul_spawn(&co, nothing, NULL, NULL);
+	haul_join(co, NULL);
+	haul_join(co, NULL);
+	return NULL;
+}
+
+static void join_twice_on_one_carrier(void)
+{
+	run_on(rt, 0, join_own_child_twice, NULL);
+}
+
+static void *join_a_reused_one(void *arg)
+{
+	struct haul_coro *co, *other;
+
+	haul_spawn(&co, nothing, NULL, NULL);
+	haul_join(co, NULL);
+	haul_spawn(NULL, parks, NULL, NULL);
+	haul_spawn(&other, join_in_a_coroutine, co, NULL); /* co is the detached one by now */
+	haul_join(other, NULL);
+	return NULL;
+}
+
+static void join_after_reuse(void)
+{
+	run_on(rt, 0, join_a_reused_one, NULL);
+}
+
+static void join_by_two(void)
+{
+	haul_spawn_on(haul_carrier(rt, 0), &handle, parks, NULL, NULL);
+	haul_spawn_on(haul_carrier(rt, 1), NULL, join_in_a_coroutine, handle, NULL);
+	haul_join(handle, NULL);
+}
+
+static void join_after_detach(void)
+{
+	haul_spawn_on(haul_carrier(rt, 0), &handle, parks, NULL, NULL);
+	haul_detach(handle);
+	haul_join(handle, NULL);
+}
+
+static void join_after_stop(void)
+{
+	haul_spawn_on(haul_carrier(rt, 0), &handle, nothing, NULL, NULL);
+	runtime_stop(rt);
+	haul_join(handle, NULL);
+}
+
+static void detach_after_join(void)
+{
+	haul_detach(joined());
+}
+
+static void detach_twice(void)
+{
+	haul_spawn_on(haul_carrier(rt, 0), &handle, parks, NULL, NULL);
+	haul_detach(handle);
+	joined(); /* carrier 0 has taken the request */
+	haul_detach(handle);
+	joined();
+}
+
+static void unpark_after_join(void)
+{
+	haul_unpark(joined());
+}
+
+static void cancel_after_join(void)
+{
+	haul_cancel(joined());
+}
+
+static void unpark_none(void)
+{
+	haul_unpark(NULL);
+}
+
+static void cancel_none(void)
+{
+	haul_cancel(NULL);
+}
+
+static void detach_none(void)
+{
+	haul_detach(NULL);
+}
+
+static void name_of_none(void)
+{
+	haul_coro_name(NULL);
+}
+
+static void home_of_none(void)
+{
+	haul_coro_home(NULL);
+}
+
+/* What a thread that is no carrier has none of. */
+
+static void id_of_no_carrier(void)
+{
+	haul_carrier_id(haul_carrier_self());
+}
+
+static void place_of_no_carrier(void)
+{
+	haul_carrier_place(haul_carrier(rt, 2));
+}
+
+static void runtime_of_no_carrier(void)
+{
+	haul_carrier_runtime(NULL);
+}
+
+static void stats_of_no_carrier(void)
+{
+	struct haul_carrier_stats st;
+
+	haul_carrier_get_stats(NULL, &st);
+}
+
+static void carriers_of_none(void)
+{
+	haul_carriers(NULL);
+}
+
+static void carrier_of_none(void)
+{
+	haul_carrier(NULL, 0);
+}
+
+static void near_none(void)
+{
+	haul_carrier_near(rt, NULL);
+}
+
+static void dump_of_none(void)
+{
+	haul_dump(NULL, stderr);
+}
+
+static void trim_of_none(void)
+{
+	haul_trim(NULL);
+}
+
+/* In a handler that runs on its poller's stack. */
+
+static void *poll_with_handler(void *handler)
+{
+	hauli_poller_handles(hauli_self());
+	while (haul_maybe_yield(false))
+		((void (*)(void))handler)();
+	return NULL;
+}
+
+static void handle_by(void (*handler)(void))
+{
+	struct haul_coro *poller;
+
+	handle = NULL;
+	haul_spawn_on(haul_carrier(rt, 1), &handle, parks, NULL, NULL);
+	haul_poller_register(
+		haul_carrier(rt, 0), &poller, poll_with_handler, (void *)handler, NULL);
+	haul_join(poller, NULL);
+}
+
+static void join_handle(void)
+{
+	haul_join(handle, NULL);
+}
+
+static void sleep_in_a_handler(void)
+{
+	handle_by(sleep_outside);
+}
+
+static void park_in_a_handler(void)
+{
+	handle_by(park_outside);
+}
+
+static void yield_in_a_handler(void)
+{
+	handle_by(yield_outside);
+}
+
+static void join_in_a_handler(void)
+{
+	handle_by(join_handle);
+}
+
+#define OUTSIDE "called outside a coroutine"
+#define NO_POLLER "called outside a poller"
+#define USED_UP "was joined or detached before"
+#define IS_NULL "is NULL"
+#define IN_HANDLER "called in a burst handler"
+
+static const struct misuse {
+	void (*make)(void);
+	const char *call, *mistake;
+} misuses[] = {
+	{yield_outside, "haul_yield", OUTSIDE},
+	{sleep_outside, "haul_sleep", OUTSIDE},
+	{sleep_before_any_start, "haul_sleep", OUTSIDE},
+	{park_outside, "haul_park", OUTSIDE},
+	{pin_outside, "haul_pin", OUTSIDE},
+	{unpin_outside, "haul_unpin", OUTSIDE},
+	{cycle_outside, "haul_maybe_yield", NO_POLLER},
+	{try_park_outside, "haul_try_park_poller", NO_POLLER},
+	{can_park_outside, "haul_can_park_poller", NO_POLLER},
+	{unpark_poller_outside, "haul_unpark_poller", NO_POLLER},
+	{deadline_outside, "haul_poller_deadline", NO_POLLER},
+	{cycle_in_a_coroutine, "haul_maybe_yield", NO_POLLER},
+	{park_poller_in_a_coroutine, "haul_try_park_poller", NO_POLLER},
+	{join_twice, "haul_join", USED_UP},
+	{join_twice_in_a_coroutine, "haul_join", USED_UP},
+	{join_twice_on_one_carrier, "haul_join", USED_UP},
+	{join_after_reuse, "haul_join", USED_UP},
+	{join_by_two, "haul_join", "others wait for it"},
+	{join_after_detach, "haul_join", USED_UP},
+	{join_after_stop, "haul_join", "join before haul_stop()"},
+	{detach_after_join, "haul_detach", USED_UP},
+	{detach_twice, "haul_detach", USED_UP},
+	{unpark_after_join, "haul_unpark", USED_UP},
+	{cancel_after_join, "haul_cancel", USED_UP},
+	{unpark_none, "haul_unpark", IS_NULL},
+	{cancel_none, "haul_cancel", IS_NULL},
+	{detach_none, "haul_detach", IS_NULL},
+	{name_of_none, "haul_coro_name", IS_NULL},
+	{home_of_none, "haul_coro_home", IS_NULL},
+	{id_of_no_carrier, "haul_carrier_id", IS_NULL},
+	{place_of_no_carrier, "haul_carrier_place", IS_NULL},
+	{runtime_of_no_carrier, "haul_carrier_runtime", IS_NULL},
+	{stats_of_no_carrier, "haul_carrier_get_stats", IS_NULL},
+	{carriers_of_none, "haul_carriers", IS_NULL},
+	{carrier_of_none, "haul_carrier", IS_NULL},
+	{near_none, "haul_carrier_near", IS_NULL},
+	{dump_of_none, "haul_dump", IS_NULL},
+	{trim_of_none, "haul_trim", IS_NULL},
+	{sleep_in_a_handler, "haul_sleep", IN_HANDLER},
+	{park_in_a_handler, "haul_park", IN_HANDLER},
+	{yield_in_a_handler, "haul_yield", IN_HANDLER},
+	{join_in_a_handler, "haul_join", IN_HANDLER},
+};
+#define MISUSES ((int)(sizeof(misuses) / sizeof(misuses[0])))
+
+static void make_mistake(void *arg)
+{
+	const struct misuse *m = arg;
+
+	rt = runtime_start(2);
+	m->make();
+}
+
+START_TEST(a_mistake_is_told)
+{
+	const struct misuse *m = &misuses[_i];
+	struct child c = child_run(make_mistake, (void *)m);
+	char begins[64];
+
+	snprintf(begins, sizeof(begins), "haul: %s(): ", m->call);
+	CHILD_DIED_BY(c, SIGABRT);
+	ck_assert_msg(c.lines == 1 && strncmp(c.said, begins, strlen(begins)) == 0 &&
+			strstr(c.said, m->mistake) && strchr(c.said, '\n')[1] == '\0',
+		"no line of %s, with \"%s\": %s", m->call, m->mistake, c.said);
+	printf("# %s", c.said);
+}
+END_TEST
+
+/* What a call can return. */
+
+START_TEST(what_is_null_is_refused)
+{
+	struct haul_carrier *c;
+
+	rt = runtime_start(1);
+	c = haul_carrier(rt, 0);
+	ck_assert_int_eq(haul_join(NULL, NULL), -EINVAL);
+	ck_assert_int_eq(haul_spawn(NULL, nothing, NULL, NULL), -EPERM);
+	ck_assert_int_eq(haul_spawn(NULL, NULL, NULL, NULL), -EINVAL);
+	ck_assert_int_eq(haul_spawn_on(NULL, NULL, nothing, NULL, NULL), -EINVAL);
+	ck_assert_int_eq(haul_spawn_on(c, NULL, NULL, NULL, NULL), -EINVAL);
+	ck_assert_int_eq(haul_spawn_any(NULL, NULL, nothing, NULL, NULL), -EINVAL);
+	ck_assert_int_eq(haul_spawn_any(rt, NULL, NULL, NULL, NULL), -EINVAL);
+	ck_assert_int_eq(haul_spawn_many(NULL, NULL, nothing, NULL, 1, NULL), -EINVAL);
+	ck_assert_int_eq(haul_spawn_many(rt, NULL, NULL, NULL, 1, NULL), -EINVAL);
+	ck_assert_int_eq(haul_poller_register(NULL, NULL, nothing, NULL, NULL), -EINVAL);
+	ck_assert_int_eq(haul_poller_register(c, NULL, NULL, NULL, NULL), -EINVAL);
+	runtime_stop(rt);
+}
+END_TEST
+
+static void *spawn_in_no_order(void *arg)
+{
+	return (void *)(intptr_t)haul_spawn(NULL, nothing, NULL, arg);
+}
+
+START_TEST(an_order_beyond_the_last_is_refused)
+{
+	struct haul_coro_opts last = {.order = HAUL_ORDERS};
+	struct haul_coro_opts beyond = {.order = HAUL_ORDERS + 1};
+	struct haul_coro_opts huge = {.stack_size = HAUL_STACK_MAX + 1};
+
+	rt = runtime_start(1);
+	ck_assert_int_eq(haul_spawn_any(rt, NULL, nothing, NULL, &last), 0);
+	ck_assert_int_eq(haul_spawn_any(rt, NULL, nothing, NULL, &beyond), -EINVAL);
+	ck_assert_int_eq(haul_spawn_many(rt, NULL, nothing, NULL, 1, &beyond), -EINVAL);
+	ck_assert_int_eq(haul_spawn_on(haul_carrier(rt, 0), NULL, nothing, NULL, &beyond), -EINVAL);
+	ck_assert_int_eq((intptr_t)run_on(rt, 0, spawn_in_no_order, &beyond), -EINVAL);
+	ck_assert_int_eq((intptr_t)run_on(rt, 0, spawn_in_no_order, &huge), -EINVAL);
+	ck_assert_int_eq((intptr_t)run_on(rt, 0, spawn_in_no_order, &last), 0);
+	runtime_stop(rt);
+}
+END_TEST
+
+static void *start_another(void *arg)
+{
+	return (void *)(intptr_t)haul_start(arg, NULL);
+}
+
+START_TEST(no_start_in_a_coroutine)
+{
+	struct haul_runtime *other = NULL;
+
+	rt = runtime_start(1);
+	ck_assert_int_eq((intptr_t)run_on(rt, 0, start_another, &other), -EPERM);
+	ck_assert_ptr_null(other);
+	runtime_stop(rt);
+}
+END_TEST
+
+static int launch_none(
+	void *ctx, unsigned i, const struct haul_place *place, int (*fn)(void *), void *arg)
+{
+	return -EAGAIN;
+}
+
+START_TEST(options_out_of_range_are_refused)
+{
+	const struct haul_launcher halves[] = {{0}, {.launch = launch_none}};
+	const struct haul_runtime_opts wrong[] = {
+		{.steal = (enum haul_steal)3},
+		{.steal = (enum haul_steal)99},
+		{.steal = (enum haul_steal) - 1},
+		{.steal_most = 129},
+		{.steal_depth = 257},
+		{.searchers = 33},
+		{.stack_size = HAUL_STACK_MAX + 1},
+		{.stack_size = SIZE_MAX},
+		{.launcher = &halves[0]},
+		{.launcher = &halves[1]},
+	};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		rt = NULL;
+		ck_assert_msg(haul_start(&rt, &wrong[i]) == -EINVAL && !rt, "options %zu", i);
+	}
+	ck_assert_int_eq(haul_start(NULL, NULL), -EINVAL);
+}
+END_TEST
+
+START_TEST(plans_that_lead_nowhere_are_refused)
+{
+	struct haul_plan *good = NULL;
+	char why[256] = "";
+
+	ck_assert_msg(haul_plan_create(&good, &(struct haul_plan_opts){.carriers = 3}, why,
+			      sizeof(why)) == 0,
+		"%s", why);
+	for (int i = 0; i < 8; i++) {
+		struct haul_plan plan = *good;
+		struct haul_place places[3] = {good->places[0], good->places[1], good->places[2]};
+		unsigned order[6] = {1, 2, 2, 0, 0, 1};
+		unsigned nearest[1] = {0};
+		struct haul_plan *const p = &plan;
+
+		plan.places = places;
+		plan.order = order;
+		plan.cpus = 1;
+		plan.nearest = nearest;
+		rt = NULL;
+		switch (i) {
+		case 0:
+			ck_assert_int_eq(
+				haul_start(&rt, &(struct haul_runtime_opts){.plan = p}), 0);
+			runtime_stop(rt);
+			continue;
+		case 1:
+			plan.carriers = 0;
+			break;
+		case 2:
+			plan.carriers = HAUL_CARRIERS_MAX + 1;
+			break;
+		case 3:
+			plan.places = NULL;
+			break;
+		case 4:
+			plan.clusters = 0;
+			break;
+		case 5:
+			places[2].cluster = plan.clusters;
+			break;
+		case 6:
+			order[5] = 3;
+			break;
+		case 7:
+			nearest[0] = 3;
+			break;
+		}
+		ck_assert_msg(haul_start(&rt, &(struct haul_runtime_opts){.plan = p}) == -EINVAL,
+			"plan %d", i);
+	}
+	haul_plan_destroy(good);
+}
+END_TEST
+
+SUITE_MAIN("misuse", {a_mistake_is_told, MISUSES}, {what_is_null_is_refused, 1},
+	{an_order_beyond_the_last_is_refused, 1}, {no_start_in_a_coroutine, 1},
+	{options_out_of_range_are_refused, 1}, {plans_that_lead_nowhere_are_refused, 1})
