@@ -221,6 +221,8 @@ int hauli_carrier_main(void *arg)
 	hauli_self_set(c);
 	hauli_co_init_thread(&c->loop);
 	hauli_overflow_thread_init();
+	c->exceptions = hauli_exceptions_here();
+	c->cxx = c->exceptions != NULL;
 	if (hauli_steals(c))
 		run_stealing(c);
 	else

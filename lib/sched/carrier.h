@@ -10,6 +10,7 @@
 #include "conc/inbox.h"
 #include "conc/word.h"
 #include "sched/coroutine.h"
+#include "sched/exceptions.h"
 #include "sched/mail.h"
 #include "sched/order.h"
 #include "sched/policy.h"
@@ -47,7 +48,8 @@ struct haul_carrier {
 	enum hauli_carrier_phase phase;
 	enum hauli_way spawns, wakes; /* how the running coroutine does */
 	bool tells; /* spawns is HAULI_AND_TELL: one test of that word leaves no trace in off */
-	bool cares; /* who suspends has to do more than to switch. Constant while it runs */
+	bool cxx; /* there are exceptions to look at: one test of it, and no load. Constant */
+	struct hauli_exceptions *exceptions; /* its thread's; NULL: no C++. Constant */
 
 	struct hauli_runq runq; /* owner */
 
@@ -245,9 +247,17 @@ static inline struct hauli_co *hauli_next(struct haul_carrier *c)
 	return next ? &next->co : &c->loop;
 }
 
+/* The same for one that is amid exceptions, or is none (exceptions.c). Out of line: without C++ one
+ * test is all there is. */
+void hauli_suspend_with_care(struct haul_carrier *c, struct haul_coro *me, bool publish);
+
 /* Suspends me, which is running on c. Its state is set already; publish it when ready. */
 static inline void hauli_suspend(struct haul_carrier *c, struct haul_coro *me, bool publish)
 {
+	if (hauli_unlikely(c->cxx) && hauli_exceptions_any(c->exceptions)) {
+		hauli_suspend_with_care(c, me, publish);
+		return;
+	}
 	c->left = publish ? me : NULL;
 	hauli_arrive(hauli_co_switch(&me->co, hauli_next(c), c));
 }

@@ -14,8 +14,10 @@
 
 static struct haul_coro nobody = {.marks = {HAULI_MARK_NOBODY}};
 
-/* A spawn sees HAULI_WITH_CARE, and a poller's cycle a timer that is due. */
-struct haul_carrier hauli_nowhere = {.current = &nobody, .cares = true};
+static struct hauli_exceptions always = {.uncaught = 1};
+
+/* A spawn sees HAULI_WITH_CARE, a poller's cycle a timer that is due, and a yield exceptions. */
+struct haul_carrier hauli_nowhere = {.current = &nobody, .cxx = true, .exceptions = &always};
 
 static __thread struct haul_carrier *self __attribute__((tls_model("initial-exec"))) =
 	&hauli_nowhere;

@@ -26,8 +26,6 @@ void haul_yield(void)
 {
 	struct haul_carrier *c = hauli_here();
 
-	if (hauli_unlikely(c->cares))
-		hauli_may_suspend(c->current, "haul_yield");
 	hauli_suspend(c, c->current, true);
 }
 

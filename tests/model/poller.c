@@ -148,3 +148,5 @@ MODEL_NEVER(void, hauli_stacks_for_each, struct hauli_stacks *arena,
 MODEL_NEVER(uint64_t, hauli_ns_from_ticks, uint64_t ticks)
 MODEL_NEVER(void, hauli_bug, const char *what, const char *file, int line)
 MODEL_NEVER(void, hauli_misuse, const char *call, const char *mistake, ...)
+MODEL_NEVER(
+	void, hauli_suspend_with_care, struct haul_carrier *c, struct haul_coro *me, bool publish)

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* C++ exceptions of coroutines: kept apart where the program has any. */
+#ifndef HAULI_SCHED_EXCEPTIONS_H
+#define HAULI_SCHED_EXCEPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What a C++ runtime keeps for each thread: Itanium C++ ABI, 2.2.2. */
+struct hauli_exceptions {
+	void *caught;
+	unsigned uncaught;
+};
+
+/* The calling thread's; NULL: nothing here is C++. */
+struct hauli_exceptions *hauli_exceptions_here(void);
+
+static inline bool hauli_exceptions_any(const struct hauli_exceptions *e)
+{
+	return e->caught != NULL || e->uncaught != 0;
+}
+
+#endif
