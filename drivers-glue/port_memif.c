@@ -8,9 +8,9 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "kind.h"
+#include "listener.h"
 #include "unixpath.h"
 
 /* The PMD's, unless the spec says otherwise. */
@@ -32,25 +32,14 @@ static bool is_server(const struct haul_port *port)
 	return strcmp(hauli_spec_get(&port->spec, "role"), "server") == 0;
 }
 
-/* The first port of this process on the same socket; NULL. */
-static const struct haul_port *find_sharer(const struct haul_port *port, const char *path)
-{
-	const struct haul_port *found = NULL;
-
-	for (const struct haul_port *p = hauli_ports_open(); p; p = p->next) {
-		const char *other = hauli_spec_get(&p->spec, "socket");
-
-		if (p->spec.kind == port->spec.kind && strcmp(other, path) == 0)
-			found = p; /* the list has the newest first */
-	}
-	return found;
-}
-
 /* A link has one end of each role. */
 static int check_link(const struct haul_port *port, char *errbuf, size_t errlen)
 {
 	const char *path = hauli_spec_get(&port->spec, "socket");
 
+	if (!path || path[0] != '/')
+		return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
+			"socket=/PATH is needed: the same on both sides");
 	for (const struct haul_port *p = hauli_ports_open(); p; p = p->next) {
 		if (p->spec.kind == port->spec.kind &&
 			strcmp(hauli_spec_get(&p->spec, "socket"), path) == 0 &&
@@ -65,26 +54,32 @@ static int check_link(const struct haul_port *port, char *errbuf, size_t errlen)
 	return 0;
 }
 
-static int check_socket(const struct haul_port *port, char *errbuf, size_t errlen)
+/* Servers share a socket by their id, and the PMD has one socket per path. */
+static struct hauli_listener *find_listener(const char *path)
+{
+	for (struct haul_port *p = hauli_ports_open(); p; p = p->next) {
+		if (p->spec.kind == &hauli_kind_memif && is_server(p) &&
+			strcmp(hauli_spec_get(&p->spec, "socket"), path) == 0)
+			return p->own;
+	}
+	return NULL;
+}
+
+/* Into port->own, of a server. */
+static int find_socket(struct haul_port *port, char *errbuf, size_t errlen)
 {
 	const char *path = hauli_spec_get(&port->spec, "socket");
-	const struct haul_port *sharer;
+	struct hauli_listener *l = find_listener(path);
+	int err = 0;
 
-	if (!path || path[0] != '/')
-		return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
-			"socket=/PATH is needed: the same on both sides");
-	/* Servers share a socket by their id. */
 	if (!is_server(port))
-		return 0;
-	sharer = find_sharer(port, path);
-	if (!sharer)
-		return hauli_unixpath_free(&port->spec, path, errbuf, errlen);
-	/* The PMD has one socket per path, and listens if it was made for a server. */
-	if (is_server(sharer))
-		return 0;
-	return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
-		"port '%s' of this program is a client on that socket; give the server first",
-		sharer->spec.text);
+		return hauli_unixpath_connecting(&port->spec, errbuf, errlen);
+	if (l)
+		l = hauli_listener_share(l);
+	else
+		err = hauli_listener_create(&l, &port->spec, path, errbuf, errlen);
+	port->own = l;
+	return err;
 }
 
 static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
@@ -94,11 +89,11 @@ static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 	if (err == 0)
 		err = hauli_port_agree(port, errbuf, errlen);
 	if (err == 0)
-		err = check_socket(port, errbuf, errlen);
-	if (err == 0)
 		err = check_link(port, errbuf, errlen);
 	if (err == 0)
 		err = hauli_port_vdevs(port, 1, errbuf, errlen);
+	if (err == 0)
+		err = find_socket(port, errbuf, errlen);
 	if (err < 0)
 		return err;
 	hauli_unixpath_no_sigpipe();
@@ -107,8 +102,15 @@ static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 	port->tx.most = (uint32_t)hauli_spec_number(&port->spec, "bsize", BUFFER_SIZE)
 		<< hauli_spec_number(&port->spec, "rsize", LOG2_RING_SIZE);
 	hauli_spec_pass_on(&port->spec, port->vdevs[0].args, sizeof(port->vdevs[0].args));
-	hauli_vdev_args(&port->vdevs[0], ",socket-abstract=no");
+	hauli_vdev_args(&port->vdevs[0], ",socket=%s,socket-abstract=no",
+		port->own ? hauli_listener_made_at(port->own)
+			  : hauli_spec_get(&port->spec, "socket"));
 	return 0;
+}
+
+static int ready(struct haul_port *port, char *errbuf, size_t errlen)
+{
+	return port->own ? hauli_listener_publish(port->own, &port->spec, errbuf, errlen) : 0;
 }
 
 /* A client connects when it starts, and does not try again before it has been connected once. */
@@ -127,10 +129,13 @@ static int explain(const struct haul_port *port, const char *line, char *errbuf,
  */
 static void release(struct haul_port *port)
 {
-	const char *path = hauli_spec_get(&port->spec, "socket");
+	if (port->own)
+		hauli_listener_withdraw(port->own);
+}
 
-	if (path && is_server(port) && !find_sharer(port, path))
-		(void)unlink(path);
+static void closed(struct haul_port *port)
+{
+	hauli_listener_destroy(port->own);
 }
 
 /* The PMD copies. */
@@ -141,7 +146,8 @@ static unsigned held(unsigned rx_ring, unsigned tx_ring)
 
 static const struct hauli_key keys[] = {
 	{"role", HAULI_TEXT},
-	{"socket", HAULI_TEXT},
+	{"socket", HAULI_TEXT, .vdev = ""},
+	{"mode", HAULI_TEXT, .vdev = ""},
 	{"id", HAULI_NUMBER, 0, UINT32_MAX},
 	{"queues", HAULI_NUMBER, 1, 255, ""},
 	{"rsize", HAULI_NUMBER, 1, 14},
@@ -154,12 +160,15 @@ static const struct hauli_key keys[] = {
 const struct hauli_kind hauli_kind_memif = {
 	.name = "memif",
 	.form = "memif:role=server|client,socket=PATH",
-	.help = "shared memory with another process [id=N,queues=N: as on the other side]",
+	.help = "shared memory with another process [id=N,queues=N: as on the other side; "
+		"mode=0660: who may connect]",
 	.driver = "net_memif",
 	.keys = keys,
 	.prepare = prepare,
 	.explain = explain,
 	.gate = true,
+	.ready = ready,
 	.release = release,
+	.closed = closed,
 	.held = held,
 };

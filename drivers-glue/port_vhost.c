@@ -7,25 +7,47 @@
  * not is lost.
  */
 #include "kind.h"
+#include "listener.h"
 #include "unixpath.h"
 
 static int prepare_vhost(struct haul_port *port, char *errbuf, size_t errlen)
 {
-	bool client = hauli_spec_number(&port->spec, "client", 0);
+	const char *path = port->spec.main;
+	struct hauli_listener *l = NULL; /* a client has none */
 	struct hauli_vdev *v;
 	int err = hauli_port_agree(port, errbuf, errlen);
 
-	if (err == 0 && !client)
-		err = hauli_unixpath_free(&port->spec, port->spec.main, errbuf, errlen);
 	if (err == 0)
 		err = hauli_port_vdevs(port, 1, errbuf, errlen);
+	if (err == 0 && hauli_spec_number(&port->spec, "client", 0))
+		err = hauli_unixpath_connecting(&port->spec, errbuf, errlen);
+	else if (err == 0)
+		err = hauli_listener_create(&l, &port->spec, path, errbuf, errlen);
+	port->own = l;
 	if (err < 0)
 		return err;
 	hauli_unixpath_no_sigpipe();
 	v = &port->vdevs[0];
-	hauli_vdev_args(v, "iface=%s,queues=%u", port->spec.main, port->queues);
+	hauli_vdev_args(
+		v, "iface=%s,queues=%u", l ? hauli_listener_made_at(l) : path, port->queues);
 	hauli_spec_pass_on(&port->spec, v->args, sizeof(v->args));
 	return 0;
+}
+
+static int ready_vhost(struct haul_port *port, char *errbuf, size_t errlen)
+{
+	return port->own ? hauli_listener_publish(port->own, &port->spec, errbuf, errlen) : 0;
+}
+
+static void release_vhost(struct haul_port *port)
+{
+	if (port->own)
+		hauli_listener_withdraw(port->own);
+}
+
+static void closed_vhost(struct haul_port *port)
+{
+	hauli_listener_destroy(port->own);
 }
 
 static int prepare_virtio_user(struct haul_port *port, char *errbuf, size_t errlen)
@@ -57,6 +79,7 @@ static unsigned held_vhost(unsigned rx_ring, unsigned tx_ring)
 static const struct hauli_key vhost_keys[] = {
 	{"queues", HAULI_NUMBER, 1, 128, ""},
 	{"client", HAULI_FLAG},
+	{"mode", HAULI_TEXT, .vdev = ""},
 	{NULL},
 };
 
@@ -73,7 +96,7 @@ const struct hauli_kind hauli_kind_vhost = {
 	.name = "vhost",
 	.form = "vhost:PATH[,queues=N,client=1]",
 	.help = "the hypervisor's end of a virtio device; makes the socket, for QEMU or "
-		"virtio-user",
+		"virtio-user [mode=0660: who may connect]",
 	.driver = "net_vhost",
 	.main = HAULI_MAIN_NEEDED,
 	.keys = vhost_keys,
@@ -81,6 +104,9 @@ const struct hauli_kind hauli_kind_vhost = {
 	.wait_on = HAULI_WAIT_INTERRUPT,
 	.wait_name = "queue interrupt",
 	.prepare = prepare_vhost,
+	.ready = ready_vhost,
+	.release = release_vhost,
+	.closed = closed_vhost,
 	.held = held_vhost,
 };
 

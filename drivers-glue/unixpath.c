@@ -90,6 +90,14 @@ int hauli_unixpath_taken(
 	return 0;
 }
 
+int hauli_unixpath_connecting(const struct hauli_spec *spec, char *errbuf, size_t errlen)
+{
+	if (!hauli_spec_get(spec, "mode"))
+		return 0;
+	return hauli_spec_fail(
+		spec, -EINVAL, errbuf, errlen, "mode= is for the side that makes the socket");
+}
+
 void hauli_unixpath_no_sigpipe(void)
 {
 	struct sigaction sa;

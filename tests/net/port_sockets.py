@@ -5,6 +5,7 @@ Usage: port_sockets.py PROBE
 """
 import os
 import socket
+import stat
 import sys
 import tempfile
 
@@ -108,13 +109,47 @@ def memif_queues(probe, path):
         lone.start()
     except Error as e:
         t.ok("no server listens on" in e.line, "memif: a client without a server", e)
-    e = refused(probe, f"memif:role=server,socket={path}x")
-    t.ok("give the server first" in e.line, "memif: a server after its own client", e)
-    for port in lone, c, other, s:
+    after = probe.open(f"memif:role=server,socket={path}x").start()
+    lone.start()
+    t.ok(exchange(lone, after), "memif: a server after its own client")
+    for port in after, lone, c, other, s:
         port.close()
     t.ok(probe.is_whole(), "memif: the pool is whole after two queues", probe.pool())
 
 
+def mode_of(path):
+    return stat.S_IMODE(os.stat(path).st_mode)
+
+
+def listening(probe, form, directory):
+    """Who may connect, and whose the path is."""
+    path = os.path.join(directory, "a")
+    form, kind = form.replace("PATH", path), form.partition(":")[0]
+    for more, mode in ("", 0o600), (",mode=0660", 0o660), (",mode=777", 0o777):
+        port = probe.open(form + more)
+        t.ok(mode_of(path) == mode, f"{kind}: a socket of mode {mode:o}", oct(mode_of(path)))
+        t.ok(os.listdir(directory) == ["a"], f"{kind}: and nothing else", os.listdir(directory))
+        port.close()
+        t.ok(os.listdir(directory) == [], f"{kind}: the socket goes", os.listdir(directory))
+    for wrong in "0880", "01777", "-1", "rw", "0600x":
+        e = refused(probe, f"{form},mode={wrong}")
+        t.ok(f"mode={wrong} is no mode like 0660" in e.line, f"{kind}: mode={wrong}", e)
+    # Somebody moved the socket away, and has something of his own there.
+    for make in os.mkdir, lambda p: open(p, "w").close(), lambda p: os.symlink("/none", p):
+        port = probe.open(form)
+        os.rename(path, path + "x")
+        make(path)
+        port.close()
+        left = sorted(os.listdir(directory))
+        t.ok(left == ["a", "ax"], f"{kind}: what is not its own stays", left)
+        e = refused(probe, form)
+        t.ok("exists and is no socket" in e.line, f"{kind}: and is in the way", e)
+        os.unlink(path + "x")
+        os.rmdir(path) if os.path.isdir(path) else os.unlink(path)
+    t.ok(os.listdir(directory) == [], f"{kind}: nothing is left", os.listdir(directory))
+
+
+os.umask(0)  # the probe's, too: it must not matter
 probe = Probe(sys.argv[1])
 with tempfile.TemporaryDirectory() as d:
     vhost(probe, os.path.join(d, "v"))
@@ -122,5 +157,11 @@ with tempfile.TemporaryDirectory() as d:
     left_behind(probe, os.path.join(d, "v3"))
     memif(probe, sys.argv[1], os.path.join(d, "m"))
     memif_queues(probe, os.path.join(d, "m2"))
+    for form in "vhost:PATH", "memif:role=server,socket=PATH":
+        with tempfile.TemporaryDirectory() as empty:
+            listening(probe, form, empty)
+    for form in f"vhost:{d}/n,client=1", f"memif:role=client,socket={d}/n":
+        e = refused(probe, f"{form},mode=0600")
+        t.ok("mode= is for the side that makes the socket" in e.line, f"{form[:5]}: no mode", e)
 t.ok(probe.quit() == 0, "EAL ends")
 t.done()

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Unix sockets that PMDs listen on. A PMD lets in whom the umask lets in, and removes at its end
+ * whatever lies at its path. So it makes the socket in a directory that only its owner can enter.
+ * From there the socket goes, with its mode set, to the path that was asked for, unless
+ * something lies there; and it is removed from there if it still is the same.
+ */
+#ifndef HAULI_GLUE_LISTENER_H
+#define HAULI_GLUE_LISTENER_H
+
+#include "spec.h"
+
+struct hauli_listener;
+
+/*
+ * The spec's "mode", or 0600, is for who may connect to path. A socket that a program left behind
+ * at path when it crashed is removed. 0, or -errno with a line.
+ */
+int hauli_listener_create(struct hauli_listener **l, const struct hauli_spec *spec,
+	const char *path, char *errbuf, size_t errlen);
+
+/* One more user, for PMDs that share a socket. */
+struct hauli_listener *hauli_listener_share(struct hauli_listener *l);
+
+/* The path for the PMD; the same for all users. */
+const char *hauli_listener_made_at(const struct hauli_listener *l);
+
+/* The PMD listens: puts the socket at its path. Only the first call does it. 0, or -errno. */
+int hauli_listener_publish(
+	struct hauli_listener *l, const struct hauli_spec *spec, char *errbuf, size_t errlen);
+
+/* Of the last user: takes it away from its path. Nobody can connect any more. */
+void hauli_listener_withdraw(struct hauli_listener *l);
+
+/* The PMD has closed it. l may be NULL. */
+void hauli_listener_destroy(struct hauli_listener *l);
+
+#endif
