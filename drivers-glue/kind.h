@@ -78,6 +78,8 @@ struct hauli_kind {
 	bool promiscuous; /* filters by address unless told not to */
 	enum hauli_wait_on wait_on;
 	const char *wait_name; /* what that is: "queue interrupt" */
+	bool shares_memory; /* what the PMD reads there another process has written */
+	const char *library; /* of DPDK's, below the PMD's own: "vhost"; NULL: none */
 	bool prints; /* libraries below it print without being asked, even when it is closed */
 	bool gate; /* the PMD is called through one (gate.h) */
 	bool hands_back; /* what the PMD counts as transmit errors, it has not taken */

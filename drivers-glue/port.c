@@ -9,6 +9,7 @@
 #include <rte_ethdev.h>
 
 #include "ethdev.h"
+#include "fault.h"
 #include "iface.h"
 #include "kind.h"
 #include "log.h"
@@ -257,6 +258,7 @@ int haul_port_open(struct haul_port **out, const char *spec, const struct haul_p
 	note_mtu(port);
 	port->next = open_ports;
 	open_ports = port;
+	hauli_fault_explain();
 	*out = port;
 	return 0;
 }

@@ -163,6 +163,7 @@ const struct hauli_kind hauli_kind_memif = {
 	.help = "shared memory with another process [id=N,queues=N: as on the other side; "
 		"mode=0660: who may connect]",
 	.driver = "net_memif",
+	.shares_memory = true,
 	.keys = keys,
 	.prepare = prepare,
 	.explain = explain,

@@ -98,6 +98,8 @@ const struct hauli_kind hauli_kind_vhost = {
 	.help = "the hypervisor's end of a virtio device; makes the socket, for QEMU or "
 		"virtio-user [mode=0660: who may connect]",
 	.driver = "net_vhost",
+	.library = "vhost",
+	.shares_memory = true,
 	.main = HAULI_MAIN_NEEDED,
 	.keys = vhost_keys,
 	.rx_interrupts = true,
@@ -115,6 +117,7 @@ const struct hauli_kind hauli_kind_virtio_user = {
 	.form = "virtio-user:PATH[,queues=N]",
 	.help = "the guest's end of it; connects to the socket",
 	.driver = "net_virtio_user",
+	.shares_memory = true,
 	.main = HAULI_MAIN_NEEDED,
 	.keys = virtio_user_keys,
 	.rx_interrupts = true,

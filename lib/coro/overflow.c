@@ -37,6 +37,7 @@ static struct taken taken[] = {{.sig = SIGSEGV}, {.sig = SIGBUS}};
 static unsigned n_watched;
 static struct altstack *altstacks;
 static struct hauli_stacks *_Atomic watched[WATCHED_MAX];
+static void (*_Atomic explain_others)(int sig, const void *uc);
 
 /* A line put together without anything that a signal handler may not call. */
 struct line {
@@ -124,6 +125,8 @@ static void handle(int sig, siginfo_t *info, void *uc)
 	const struct sigaction *old = &taken[sig == SIGSEGV ? 0 : 1].before;
 	const struct hauli_co *co = info->si_code > 0 ? find_overflow(info, uc) : NULL;
 
+	if (!co && info->si_code > 0 && explain_others)
+		explain_others(sig, uc);
 	if (co) {
 		say(co);
 		die_of(sig, info);
@@ -208,6 +211,11 @@ bool hauli_overflow_watches(const struct hauli_co *co)
 		found = watched[i] && hauli_stacks_find(watched[i], co, &slot) && slot.head == co;
 	pthread_mutex_unlock(&lock);
 	return found;
+}
+
+void hauli_overflow_explain_others(void (*explain)(int sig, const void *uc))
+{
+	explain_others = explain;
 }
 
 void hauli_overflow_thread_init(void)

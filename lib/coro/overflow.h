@@ -17,6 +17,10 @@ void hauli_overflow_remove(struct hauli_stacks *arena);
 /* Whether co is the head of a slot of an arena that is watched. It may lead anywhere. Any thread */
 bool hauli_overflow_watches(const struct hauli_co *co);
 
+/* explain(sig, ucontext) is called at every other fault of the program's own, in the handler, and
+ * may print a line. Any thread; the last one counts. */
+void hauli_overflow_explain_others(void (*explain)(int sig, const void *uc));
+
 /* The stack that the handler runs on, as the faulting one is used up: for the calling thread, which
  * switches to coroutines. A thread that has one already keeps it. Without memory for one an
  * overflow ends the program all the same, only without the line. */
