@@ -31,7 +31,8 @@
  *
  * So for each batch that is put there somebody is roused, or nobody slept. Who was roused looks
  * before it runs anything, and calls again when it leaves something: it wakes one, that one the
- * next. If it finds the guard taken, the holder will call, after it has closed; what was put there
+ * next. It also calls when it takes nothing because it has something else to do. If it finds the
+ * guard taken, or nothing there, then the holder will call, after it has closed; what was put there
  * since then is seen by that call as well, which comes after the barrier. Who does not sleep and is
  * idle looks again and again.
  *
@@ -41,7 +42,7 @@
  *	inbox.E4  what the caller did before what the roused one does
  *	word.E1   what a holder has done before what the next one does
  *
- * Model: tests/model/intake.c. Stress: tests/stress/intake.c.
+ * Model: tests/model/intake.c, roused.c. Stress: tests/stress/intake.c.
  */
 #include "conc/intake.h"
 

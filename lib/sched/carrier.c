@@ -124,11 +124,8 @@ PART bool resume_poller(struct haul_carrier *c, bool steals)
 		return false;
 	resume(c, poller);
 	/* It may have left in the middle of its way to sleep; it will find that it was woken. */
-	if (hauli_unlikely(c->inbox.sleeps)) {
-		if (steals)
-			hauli_steal_got_up(c);
-		hauli_mail_receive(c);
-	}
+	if (hauli_unlikely(c->inbox.sleeps))
+		hauli_mail_get_up(c);
 	return true;
 }
 
@@ -160,17 +157,18 @@ PART void sleep_until_needed(struct haul_carrier *c, bool steals)
 			return;
 		hauli_steal_lie_down(c);
 	}
-	if (!(at != HAULI_NEVER && hauli_ticks() >= at) &&
-		hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_ASLEEP)) {
-		if (hauli_cluster_may_sleep(c) && (!steals || hauli_steal_may_stay(c))) {
-			if (steals && hauli_steal_wake_at(c) < at)
-				at = hauli_steal_wake_at(c);
-			wait_until(c, at);
-		}
-		hauli_mail_receive(c);
+	if ((at != HAULI_NEVER && hauli_ticks() >= at) ||
+		!hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_ASLEEP)) {
+		if (steals)
+			hauli_steal_got_up(c);
+		return;
 	}
-	if (steals)
-		hauli_steal_got_up(c);
+	if (hauli_cluster_may_sleep(c) && (!steals || hauli_steal_may_stay(c))) {
+		if (steals && hauli_steal_wake_at(c) < at)
+			at = hauli_steal_wake_at(c);
+		wait_until(c, at);
+	}
+	hauli_mail_get_up(c);
 }
 
 static void report_if_drained(struct haul_carrier *c)

@@ -59,6 +59,7 @@ struct haul_carrier {
 	/* Owner. */
 	HAULI_LINE struct hauli_stack_cache stacks;
 	struct hauli_slices lately;
+	unsigned passed_over; /* rounds in which it left what waits in the cluster (cluster.c) */
 
 	/* Statistics: owner, read anywhere. */
 	HAULI_LINE struct hauli_counter rounds, slices, spawned, ended, messages, parks;

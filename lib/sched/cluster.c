@@ -11,10 +11,12 @@
  *
  * A fair share is one of so many as there are carriers in the cluster, and not more than MOST, so
  * that nobody holds the intake for long and those that are quicker come back for more. A carrier
- * that has something ready itself takes less by that much, and comes only every so many rounds,
- * for one at least.
+ * that has something ready itself takes less by that much, but one at least, and only when it has
+ * passed over what waits for so many rounds. One that was asleep may not leave it at that: it may
+ * have been roused for this alone, so it takes a share or has the next sleeper do so
+ * (hauli_cluster_got_up()).
  *
- * Model: tests/model/homeless.c. Stress: tests/stress/intake.c.
+ * Model: tests/model/homeless.c, roused.c. Stress: tests/stress/intake.c.
  */
 #include "sched/cluster.h"
 
@@ -73,14 +75,12 @@ static uint32_t share(const struct hauli_cluster *cl, uint32_t ready)
 	return fair > ready ? fair - ready : 1;
 }
 
-void hauli_cluster_fetch(struct haul_carrier *c)
+/* ready: how many it has ready itself. */
+static void take_share(struct haul_carrier *c, uint32_t ready)
 {
 	struct hauli_cluster *cl = c->cluster;
-	uint32_t ready = hauli_ring_depth(&c->runq.ring);
 	struct hauli_item *items;
 
-	if (ready > 0 && hauli_counter_read(&c->rounds) % BUSY_ROUNDS != 0)
-		return;
 	if (!hauli_intake_try_open(&cl->intake)) {
 		if (ready == 0) /* who has it may have been preempted */
 			sched_yield();
@@ -90,6 +90,25 @@ void hauli_cluster_fetch(struct haul_carrier *c)
 	hauli_intake_close(&cl->intake);
 	call(cl, c->berth + 1);
 	become_home_of_all(c, items);
+}
+
+void hauli_cluster_fetch(struct haul_carrier *c)
+{
+	uint32_t ready = hauli_ring_depth(&c->runq.ring);
+
+	if (ready > 0 && ++c->passed_over < BUSY_ROUNDS)
+		return;
+	c->passed_over = 0;
+	take_share(c, ready);
+}
+
+void hauli_cluster_got_up(struct haul_carrier *c)
+{
+	c->passed_over = 0;
+	if (hauli_ring_depth(&c->runq.ring) == 0)
+		take_share(c, 0);
+	else /* its mail had something, which may keep it for long */
+		call(c->cluster, c->berth + 1);
 }
 
 void hauli_cluster_fetch_all(struct haul_carrier *c)

@@ -232,3 +232,12 @@ void hauli_mail_receive(struct haul_carrier *c)
 	else
 		hauli_mail_receive_plainly(c);
 }
+
+void hauli_mail_get_up(struct haul_carrier *c)
+{
+	if (hauli_steals(c))
+		hauli_steal_got_up(c);
+	hauli_mail_receive(c);
+	if (hauli_cluster_waits(c))
+		hauli_cluster_got_up(c);
+}

@@ -140,11 +140,8 @@ void haul_unpark_poller(void)
 	struct haul_carrier *c = hauli_here();
 
 	HAUL_MISUSE_IF(c->current != c->poller, NOT_THE_POLLER);
-	if (!c->inbox.sleeps)
-		return;
-	if (hauli_steals(c))
-		hauli_steal_got_up(c);
-	hauli_mail_receive(c);
+	if (c->inbox.sleeps)
+		hauli_mail_get_up(c);
 }
 
 uint64_t haul_poller_deadline(void)

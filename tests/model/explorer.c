@@ -158,7 +158,7 @@ void model_yield(void)
 {
 	const struct step *last = &ex.running->step;
 
-	if (last->kind != STEP_LOAD)
+	if (last->kind != STEP_LOAD && last->kind != STEP_RMW)
 		model_fail("a yield that does not follow a load of what it waits for");
 	step((struct step){.kind = STEP_YIELD,
 		.addr = last->addr,

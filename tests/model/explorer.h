@@ -92,8 +92,8 @@ void model_fence(int order);
 void model_plain(const void *addr, unsigned size, bool write);
 /* SYS_membarrier: every other thread passes a full barrier, one after the other. */
 void model_membarrier(void);
-/* sched_yield(), in a loop that waits for the word that was loaded last: goes on when its value is
- * another one. What the loop counts meanwhile must not matter. */
+/* sched_yield(), in a loop that waits for the word that was loaded last, or exchanged for what it
+ * was: goes on when its value is another one. What the loop counts meanwhile must not matter. */
 void model_yield(void);
 /* SYS_futex. 0 or -1 with errno, as the system call. */
 long model_futex(uint32_t *addr, int op, uint32_t value, bool timed);

@@ -130,6 +130,7 @@ int main(int argc, char **argv)
 
 /* The rest of lib/sched that mail.c and poller.c refer to, and that this model never comes to. */
 MODEL_NEVER(void, hauli_cluster_fetch_all, struct haul_carrier *c)
+MODEL_NEVER(void, hauli_cluster_got_up, struct haul_carrier *c)
 MODEL_NEVER(void, hauli_cancel_here, struct haul_carrier *c, struct haul_coro *co)
 MODEL_NEVER(bool, hauli_join_here, struct haul_carrier *c, struct hauli_join *j)
 MODEL_NEVER(void, hauli_join_wake, struct haul_carrier *c, struct hauli_join *j)

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Two carriers that sleep, by the real round of carrier.c, and the real cluster.c and mail.c. A
+ * thread puts a batch of one into the intake and then starts a hog on the first carrier, which may
+ * be the one that it has roused for the batch: that carrier runs the hog and never looks again. The
+ * batch is taken all the same, or the search finds the other carrier asleep for ever.
+ *
+ * A slice is a call here, as in order.c, and no time passes.
+ */
+#include "base/clock.h"
+#include "coro/coro.h"
+#include "explorer.h"
+
+static __attribute__((noinline)) void *run_slices(
+	struct hauli_co *from, struct hauli_co *to, void *pass);
+#define hauli_co_switch run_slices
+#define hauli_ticks() UINT64_C(0)
+#include "sched/carrier.c"
+#include "sched/spawn.h"
+#include "sched/stolen.h"
+#include "sched/wait.h"
+
+enum { HOGGED, OTHER, CARRIERS };
+
+static struct {
+	struct haul_carrier c[CARRIERS];
+	struct hauli_cluster cluster;
+	struct haul_carrier *members[CARRIERS];
+	struct hauli_inbox *inboxes[CARRIERS];
+	struct haul_coro hog, task;
+	uint64_t runs; /* of the task */
+} m;
+
+static void init_carrier(unsigned i)
+{
+	struct haul_carrier *c = &m.c[i];
+
+	c->cluster = &m.cluster;
+	c->berth = i;
+	c->finish_msg.kind = HAULI_MSG_FINISH;
+	c->spawns = HAULI_PLAINLY;
+	c->round_ticks = 1;
+	c->runq.next_at = UINT32_MAX / 2;
+	hauli_timers_init(&c->timers);
+	hauli_inbox_init(&c->inbox);
+	hauli_ring_init(&c->runq.ring, NULL);
+	m.members[i] = c;
+	m.inboxes[i] = &c->inbox;
+	model_private(&c->runq, sizeof(c->runq), i);
+	model_private(&c->rounds,
+		offsetof(struct haul_carrier, inbox) - offsetof(struct haul_carrier, rounds), i);
+	model_constant(&c->cluster, sizeof(c->cluster));
+}
+
+static void init(void)
+{
+	m.cluster.nb_members = CARRIERS;
+	m.cluster.members = m.members;
+	m.cluster.inboxes = m.inboxes;
+	hauli_intake_init(&m.cluster.intake, m.inboxes, CARRIERS);
+	for (unsigned i = 0; i < CARRIERS; i++)
+		init_carrier(i);
+	hauli_inbox_try_sleep(&m.c[HOGGED].inbox, HAULI_INBOX_ASLEEP);
+	model_constant(m.members, sizeof(m.members));
+	model_constant(m.inboxes, sizeof(m.inboxes));
+	m.task.item.n = 1;
+	hauli_coro_set_state(&m.task, HAULI_HOMELESS);
+	hauli_link_set(&m.hog.home, &m.c[HOGGED]);
+	m.hog.start_msg.kind = HAULI_MSG_START;
+	model_constant(&m.hog.home, sizeof(m.hog.home));
+	model_private(&m.hog.marks, sizeof(m.hog.marks), HOGGED);
+	model_private(&m.hog.state, sizeof(m.hog.state), HOGGED);
+	model_private(&m.cluster.intake.turn, sizeof(m.cluster.intake.turn), CARRIERS);
+}
+
+/* The task tells the other carrier that there is no more to come. */
+static void slice(struct haul_carrier *c, struct haul_coro *co)
+{
+	struct haul_carrier *other = &m.c[c == &m.c[HOGGED] ? OTHER : HOGGED];
+
+	if (co == &m.task) {
+		m.runs++;
+		hauli_mail_send(other, &other->finish_msg);
+	}
+	c->phase = HAULI_FINISHED; /* the hog never ends */
+}
+
+static void *run_slices(struct hauli_co *from, struct hauli_co *to, void *pass)
+{
+	struct haul_carrier *c = pass;
+
+	while (to != &c->loop) {
+		slice(c, (struct haul_coro *)to);
+		to = hauli_next(c);
+	}
+	return c;
+}
+
+static void run(struct haul_carrier *c)
+{
+	while (c->phase != HAULI_FINISHED)
+		round_once(c, false);
+}
+
+static void hogged(void)
+{
+	hauli_inbox_wait(&m.c[HOGGED].inbox, NULL);
+	hauli_mail_get_up(&m.c[HOGGED]);
+	run(&m.c[HOGGED]);
+}
+
+static void other(void)
+{
+	run(&m.c[OTHER]);
+}
+
+static void putter(void)
+{
+	hauli_cluster_put(&m.cluster, &m.task.item);
+	hauli_mail_send(&m.c[HOGGED], &m.hog.start_msg);
+}
+
+static void check(void)
+{
+	MODEL_ASSERT(m.runs == 1);
+	MODEL_ASSERT(hauli_intake_is_empty(&m.cluster.intake));
+}
+
+/* Nobody asks anything of the task. */
+void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co)
+{
+}
+
+int main(int argc, char **argv)
+{
+	return model_main(argc, argv,
+		&(struct model){.name = "roused for a batch, and hogged",
+			.nb_threads = 3,
+			.threads = {hogged, other, putter},
+			.memory = &m,
+			.size = sizeof(m),
+			.init = init,
+			.check = check});
+}
+
+/* The rest of lib/sched that is referred to, and that this model never comes to. */
+MODEL_NEVER(void, hauli_self_set, struct haul_carrier *c)
+MODEL_NEVER(struct haul_carrier *, hauli_self, void)
+MODEL_NEVER(struct haul_coro *, haul_self, void)
+MODEL_NEVER(void, hauli_order_ask, void)
+MODEL_NEVER(void, hauli_policy_offer, struct hauli_policy *p, unsigned seat)
+MODEL_NEVER(void, hauli_bug, const char *what, const char *file, int line)
+MODEL_NEVER(void, hauli_co_init_thread, struct hauli_co *co)
+MODEL_NEVER(void, hauli_co_fini_thread, struct hauli_co *co)
+MODEL_NEVER(void, hauli_overflow_thread_init, void)
+MODEL_NEVER(void, hauli_overflow_thread_fini, void)
+MODEL_NEVER(
+	void, hauli_stack_cache_init, struct hauli_stack_cache *cache, struct hauli_stacks *arena)
+MODEL_NEVER(void, hauli_stack_cache_fini, struct hauli_stack_cache *cache)
+MODEL_NEVER(int, hauli_runq_init, struct hauli_runq *q)
+MODEL_NEVER(void, hauli_runq_fini, struct hauli_runq *q)
+MODEL_NEVER(void, hauli_runq_refill, struct hauli_runq *q)
+MODEL_NEVER(void, hauli_backlog_push, struct hauli_runq *q, struct haul_coro *co)
+MODEL_NEVER(void, hauli_runtime_drained, struct haul_runtime *rt)
+MODEL_NEVER(void, hauli_cancel_here, struct haul_carrier *c, struct haul_coro *co)
+MODEL_NEVER(bool, hauli_join_here, struct haul_carrier *c, struct hauli_join *j)
+MODEL_NEVER(void, hauli_join_wake, struct haul_carrier *c, struct hauli_join *j)
+MODEL_NEVER(void, hauli_coro_free, struct haul_carrier *c, struct haul_coro *co)
+MODEL_NEVER(void, hauli_coro_left_apart, struct haul_carrier *c, struct haul_coro *co)
+MODEL_NEVER(void, hauli_stolen_is_back, struct haul_carrier *c, struct haul_coro *co)
+MODEL_NEVER(void, hauli_steal_search, struct haul_carrier *c, struct hauli_search *s)
+MODEL_NEVER(void, hauli_steal_chain_begins, struct haul_carrier *c, uint64_t now)
+MODEL_NEVER(void, hauli_steal_chain_ended, struct haul_carrier *c)
+MODEL_NEVER(bool, hauli_steal_idle, struct haul_carrier *c)
+MODEL_NEVER(void, hauli_steal_lie_down, struct haul_carrier *c)
+MODEL_NEVER(bool, hauli_steal_may_stay, struct haul_carrier *c)
+MODEL_NEVER(void, hauli_steal_got_up, struct haul_carrier *c)
+MODEL_NEVER(void, hauli_stacks_for_each, struct hauli_stacks *arena,
+	void (*fn)(struct hauli_co *co, void *arg), void *arg)
+MODEL_NEVER(void, hauli_timer_disarm, struct hauli_timers *ts, struct hauli_timer *t)
+MODEL_NEVER(uint64_t, hauli_ticks_from_ns, uint64_t ns)
+MODEL_NEVER(struct timespec, hauli_monotonic_at, uint64_t ticks)
