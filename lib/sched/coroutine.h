@@ -131,6 +131,12 @@ static inline bool hauli_coro_is_unjoined(const struct haul_coro *co)
 	return hauli_coro_state(co) == HAULI_ENDED && !co->detached;
 }
 
+/* Whether a thief may have it, as long as it waits to run. */
+static inline bool hauli_coro_is_stealable(const struct haul_coro *co)
+{
+	return !co->pinned;
+}
+
 /* Whether it is to be in its home's run queue when it is ready: a poller has its own place, and one
  * that was stolen is in the thief's. */
 static inline bool hauli_coro_queues(const struct haul_coro *co)

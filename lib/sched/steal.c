@@ -43,7 +43,7 @@ static void look(const struct hauli_policy *p, unsigned seat, struct hauli_sight
 
 static bool may_steal(const void *item)
 {
-	return hauli_stolen_may(item);
+	return hauli_coro_is_stealable(item);
 }
 
 static bool steal(struct hauli_thief *t, unsigned victim, unsigned most)
@@ -64,7 +64,7 @@ static bool steal(struct hauli_thief *t, unsigned victim, unsigned most)
 		hauli_stolen_mark(stolen[i]);
 	hauli_ring_end_rob(&v->runq.ring);
 	for (unsigned i = 0; i < n; i++)
-		hauli_stolen_arrive(c, stolen[i]);
+		hauli_runq_push(&c->runq, stolen[i]);
 	c->has_loot |= n > 0;
 	hauli_counter_add(&c->stolen, n);
 	hauli_counter_add(&c->steals_failed, n == 0);

@@ -7,16 +7,15 @@
  *
  * The thief adds the mark STOLEN, and the home takes it away when it is back. Its state is the
  * home's, and READY all the while: who looks at it sees one that is not parked.
+ *
+ * The home is a thief as any other. What it takes back from who has stolen it is still stolen: it
+ * runs its slice at home, and tells its home by a message how that has ended. So it keeps its place
+ * (order.c), and its start, which may be in the mail, is not taken for news.
  */
 #include "sched/stolen.h"
 
 #include "sched/steal.h"
 #include "sched/wait.h"
-
-bool hauli_stolen_may(const struct haul_coro *co)
-{
-	return !co->pinned && !(co->order && hauli_coro_home(co) == hauli_here());
-}
 
 void hauli_stolen_mark(struct haul_coro *co)
 {
@@ -24,20 +23,6 @@ void hauli_stolen_mark(struct haul_coro *co)
 		hauli_order_take(hauli_coro_home(co), co);
 	hauli_mark_add(&co->marks, HAULI_MARK_STOLEN);
 	co->back = HAULI_BACK_YIELD; /* unless it says something else */
-}
-
-static void forget_theft(struct haul_coro *co)
-{
-	hauli_mark_remove(&co->marks, HAULI_MARK_STOLEN);
-}
-
-void hauli_stolen_arrive(struct haul_carrier *c, struct haul_coro *co)
-{
-	if (hauli_coro_home(co) == c) { /* stolen back before it ran */
-		hauli_mail_receive(c); /* its start may be there: not to be taken for news later */
-		forget_theft(co);
-	}
-	hauli_runq_push(&c->runq, co);
 }
 
 void hauli_stolen_go_home(struct haul_carrier *c, struct haul_coro *me, enum hauli_back how)
@@ -110,7 +95,7 @@ static void join(struct haul_carrier *c, struct haul_coro *co)
 
 void hauli_stolen_is_back(struct haul_carrier *c, struct haul_coro *co)
 {
-	forget_theft(co);
+	hauli_mark_remove(&co->marks, HAULI_MARK_STOLEN);
 	if (co->back != HAULI_BACK_HERE)
 		hauli_order_forget(c, co);
 	switch ((enum hauli_back)co->back) {

@@ -21,15 +21,8 @@ static inline struct haul_carrier *hauli_home_of_running(struct haul_carrier *c)
 	return HAUL_STEALING && c->current ? hauli_coro_home(c->current) : c;
 }
 
-/* Thief, under the victim's guard. One whose order counts is not stolen back by its home: others
- * have looked at its place by now. */
-bool hauli_stolen_may(const struct haul_coro *co);
-
 /* Thief, under the victim's guard. From here on it is the thief's. */
 void hauli_stolen_mark(struct haul_coro *co);
-
-/* Thief. Makes it ready here. */
-void hauli_stolen_arrive(struct haul_carrier *c, struct haul_coro *co);
 
 /* The stolen coroutine itself, on c. Ends its slice; at home when it returns. */
 void hauli_stolen_go_home(struct haul_carrier *c, struct haul_coro *me, enum hauli_back how);

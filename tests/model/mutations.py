@@ -132,6 +132,14 @@ MUTATIONS = [
      'join_line(c, o, co);\n\twait = must_wait(o, co);\n\thauli_ring_hold(&c->runq.ring);'),
     ('order', 'lib/sched/stolen.c', 'who goes on in order loses its place',
      'if (co->back != HAULI_BACK_HERE)', 'if (co)'),
+    ('order_back', 'lib/sched/coroutine.h', 'one with an order is not taken back',
+     'return !co->pinned;', 'return !co->pinned && co->place == 0;'),
+    ('order_back', 'lib/sched/stolen.c', 'one that is taken back gets another place',
+     'if (!hauli_coro_is_stolen(co)) hauli_order_take(',
+     'if (co->place != 0)\n\t\tco->place = 0;\n\thauli_order_take('),
+    ('order_back', 'tests/model/order.c', 'one that is taken back is no longer stolen',
+     'hauli_stolen_mark(co); hauli_runq_push',
+     'hauli_mark_remove(&co->marks, HAULI_MARK_STOLEN);\n\thauli_runq_push'),
     ('order', 'tests/model/order.c', 'the number is published when the thief has let go',
      'm.closed[i] = 1; hauli_stolen_mark(stolen[i]); } hauli_ring_end_rob(r);',
      'm.closed[i] = 1;\n\t}\n\thauli_ring_end_rob(r);\n'
@@ -474,8 +482,6 @@ MUTATIONS = [
      'default: return NULL;',
      'case HAULI_MSG_REQUEST:\n\t\treturn CONTAINER(msg, struct haul_coro, request_msg);\n'
      '\tdefault:\n\t\treturn NULL;'),
-    ('stash', 'lib/sched/stolen.c', 'who steals back does not look at its mail first',
-     'hauli_mail_receive(c); /* its', '/* its'),
 ]
 
 
@@ -489,6 +495,8 @@ SOURCES = {
     'intake': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c'],
     'order': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c', 'lib/conc/ring.c',
               'lib/sched/stolen.c'],
+    'order_back': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c', 'lib/conc/ring.c',
+                   'lib/sched/stolen.c'],
     'order_three': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c', 'lib/conc/ring.c',
                     'lib/sched/stolen.c'],
     'permit': [],

@@ -6,6 +6,8 @@
  * round. Those that send pass in the order in which the ring had them, each once, and nobody
  * waits for ever.
  *
+ * order_back.c: the thief is hogged by the first one, and its home takes back what it has left.
+ *
  * A slice is a call here: who suspends itself returns. So order.c and carrier.c are compiled with a
  * switch that only notes who is next.
  */
@@ -29,7 +31,11 @@ static __attribute__((noinline)) void *run_slices(
 #define ORDER_NUMBER HAULI_ORDER_ASK
 #endif
 
-enum { COROS = ORDER_COROS, STOLEN = ORDER_STOLEN };
+#ifndef ORDER_LEFT /* order_back.c: the one stolen that its thief does not come to */
+#define ORDER_LEFT ORDER_STOLEN
+#endif
+
+enum { COROS = ORDER_COROS, STOLEN = ORDER_STOLEN, LEFT = ORDER_LEFT };
 
 static const enum slice { SENDS, DROPS } does[COROS] = {ORDER_DOES};
 static const unsigned back[STOLEN] = {ORDER_BACK};
@@ -41,6 +47,7 @@ static struct {
 	uint64_t waited[COROS]; /* it was not its turn */
 	uint64_t next_to_pass, passed;
 	uint64_t done;
+	_Atomic(void *) left; /* in the thief's ring */
 	uint64_t closed[STOLEN]; /* before the number of the theft is known */
 	uint64_t noted;
 } m;
@@ -119,6 +126,17 @@ static bool send(struct haul_carrier *c, struct haul_coro *co)
 	return true;
 }
 
+/* A slice of one that was stolen, by its thief, or by its home that has taken it back. */
+static void run_away(struct haul_coro *co)
+{
+	co->back = HAULI_BACK_END;
+	if (does[index_of(co)] == SENDS) {
+		co->pinned = true;
+		co->back = HAULI_BACK_HERE;
+	}
+	hauli_stolen_send_home(NULL, co);
+}
+
 static struct haul_coro *begins;
 
 struct haul_coro *haul_self(void)
@@ -135,9 +153,12 @@ static void slice(struct haul_carrier *c, struct haul_coro *co)
 		hauli_order_begins(c);
 		co->co.ctx.pc = NULL;
 	}
-	if (does[i] != DROPS && !send(c, co))
+	if (hauli_coro_is_stolen(co))
+		run_away(co);
+	else if (does[i] != DROPS && !send(c, co))
 		return;
-	end(co);
+	else
+		end(co);
 	m.next = hauli_next(c);
 }
 
@@ -168,11 +189,24 @@ static void receive_back(void)
 	}
 }
 
+static void take_back(struct haul_carrier *c)
+{
+	struct haul_coro *co = atomic_exchange_explicit(&m.left, NULL, memory_order_acq_rel);
+
+	if (!co)
+		return;
+	MODEL_ASSERT(hauli_coro_is_stealable(co));
+	hauli_stolen_mark(co);
+	hauli_runq_push(&c->runq, co);
+}
+
 static void owner(void)
 {
 	struct haul_carrier *c = &m.c;
 
 	while (m.done < COROS) {
+		if (LEFT < STOLEN)
+			take_back(c);
 		if (!hauli_runq_is_empty(&c->runq)) {
 			run_chain(c, CHAIN_MAX, true);
 			/* What came before a theft was counted came before this. */
@@ -196,15 +230,9 @@ bool hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg)
 	return false;
 }
 
-/* Asked by thieves only. */
-struct haul_carrier *hauli_here(void)
-{
-	return NULL;
-}
-
 static bool may(const void *item)
 {
-	return hauli_stolen_may(item);
+	return hauli_coro_is_stealable(item);
 }
 
 /* As steal() in steal.c. */
@@ -225,24 +253,18 @@ static unsigned rob(struct haul_coro *stolen[], unsigned most)
 	return n;
 }
 
-/* Runs a slice. */
-static void run_away(struct haul_coro *co)
-{
-	co->back = HAULI_BACK_END;
-	if (does[index_of(co)] == SENDS) {
-		co->pinned = true;
-		co->back = HAULI_BACK_HERE;
-	}
-	hauli_stolen_send_home(NULL, co);
-}
-
 static void thief(void)
 {
 	struct haul_coro *stolen[STOLEN];
 	unsigned n = rob(stolen, STOLEN);
 
+	if (LEFT < n) {
+		atomic_store_explicit(&m.left, stolen[LEFT], memory_order_release);
+		if (hauli_inbox_rouse(&m.c.inbox) != HAULI_INBOX_EMPTY)
+			hauli_inbox_wake(&m.c.inbox);
+	}
 	for (unsigned i = 0; i < STOLEN; i++)
-		if (back[i] < n)
+		if (back[i] < n && back[i] != LEFT)
 			run_away(stolen[back[i]]);
 }
 
@@ -270,6 +292,7 @@ int main(int argc, char **argv)
 }
 
 /* The rest of lib/sched that is referred to, and that this model never comes to. */
+MODEL_NEVER(struct haul_carrier *, hauli_self, void)
 MODEL_NEVER(void, hauli_self_set, struct haul_carrier *c)
 MODEL_NEVER(void, hauli_policy_offer, struct hauli_policy *p, unsigned seat)
 MODEL_NEVER(void, hauli_bug, const char *what, const char *file, int line)

@@ -139,7 +139,7 @@ static void steal_back(void)
 	struct haul_coro *co = atomic_exchange_explicit(&m.loot, NULL, memory_order_acq_rel);
 
 	if (co)
-		hauli_stolen_arrive(&m.c, co);
+		hauli_runq_push(&m.c.runq, co);
 }
 
 static bool has_all(void)

@@ -417,6 +417,45 @@ START_TEST(who_a_hog_has_woken_is_taken)
 }
 END_TEST
 
+static void *counts_when_it_begins(void *arg)
+{
+	atomic_uint *begun = arg;
+
+	*begun = 1;
+	spin_until(1);
+	return NULL;
+}
+
+/* Gives its carrier free when the first of two that were stolen runs, which waits for the other. */
+static void *loses_two(void *arg)
+{
+	const struct haul_coro_opts opts = {.order = *(uint8_t *)arg};
+	struct haul_coro *first, *second;
+	atomic_uint begun = 0;
+
+	ck_assert_int_eq(haul_spawn(&first, counts_when_it_begins, &begun, NULL), 0);
+	ck_assert_int_eq(haul_spawn(&second, counts, NULL, &opts), 0);
+	while (!begun)
+		sched_yield();
+	ck_assert_int_eq(haul_join(second, NULL), 0);
+	ck_assert_int_eq(haul_join(first, NULL), 0);
+	return NULL;
+}
+
+/* With and without an order. */
+START_TEST(who_was_stolen_and_waits_behind_a_hog_is_taken_back)
+{
+	struct haul_runtime *rt = runtime_start_stealing(2, NULL, HAUL_STEAL_CLUSTER);
+	uint8_t order = _i ? 5 : 0;
+
+	for (int i = 0; i < 20; i++) {
+		done = 0;
+		run_pinned(rt, 0, loses_two, &order);
+	}
+	runtime_stop(rt);
+}
+END_TEST
+
 #define TWO_CLUSTERS "package:2 l3:1 core:2 pu:1"
 
 static void *counts_where(void *arg)
@@ -519,5 +558,6 @@ SUITE_MAIN("steal", {stolen_for_one_slice_and_back, 1}, {each_way_home, 5},
 	{pinned_ones_and_sleepers_stay, 1}, {two_hogs_with_a_task_each, 4},
 	{mail_behind_a_hog_is_taken, 1}, {who_comes_back_to_a_hog_is_taken_again, 1},
 	{more_than_the_ring_holds_is_taken, 1}, {who_a_hog_has_woken_is_taken, 1},
+	{who_was_stolen_and_waits_behind_a_hog_is_taken_back, 2},
 	{no_theft_crosses_clusters_but_globally, 2}, {without_l3_it_still_works, 1},
 	{off_nothing_moves, 1}, {wrong_options, 1})

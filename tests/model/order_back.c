@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * As order.c, but that the thief does not come to the second one that it has stolen, which ends
+ * without sending: its home takes it back and runs it, before or after those that are behind it.
+ */
+#define ORDER_COROS 3
+#define ORDER_STOLEN 2
+#define ORDER_LEFT 1
+#define ORDER_BACK 0, 1
+#define ORDER_DOES SENDS, DROPS, SENDS
+#define ORDER_NUMBER 1
+#define ORDER_NAME "order, taken back"
+#include "order.c"
