@@ -6,13 +6,11 @@ A mutation is one text in one file replaced by another, on a copy. It counts as 
 broken source compiled and the search itself reported a violation (exit code 3). Speaks TAP.
 usage: mutations.py SOURCE_ROOT COMPILER EXPLORER_LIBRARY [MODELS_THAT_BEGIN_SO]
 """
-import multiprocessing.pool
 import os
-import re
-import shutil
 import subprocess
 import sys
-import tempfile
+
+from support import mutate
 
 # model: (file, what is broken, text, its replacement)
 MUTATIONS = [
@@ -513,22 +511,6 @@ SOURCES = {
 }
 
 
-def broken_copy(root, work, name, old, new):
-    """Copies what can be broken, and breaks one file; a reason when it does not have the text."""
-    for folder in ('lib', 'tests/model'):
-        shutil.copytree(os.path.join(root, folder), os.path.join(work, folder))
-    path = os.path.join(work, name)
-    with open(path) as f:
-        text = f.read()
-    # However it is laid out: white space counts for nothing.
-    places = list(re.finditer(r'\s*'.join(re.escape(c) for c in ''.join(old.split())), text))
-    if len(places) != 1:
-        return f'{name} has the text {len(places)} times: {old!r}'
-    with open(path, 'w') as f:
-        f.write(text[:places[0].start()] + new + text[places[0].end():])
-    return None
-
-
 def build(compiler, explorer, work, model):
     flags = ['-std=gnu17', '-D_GNU_SOURCE', '-O1', '-fsanitize=thread', '-w']
     flags += ['-I' + os.path.join(work, f) for f in ('lib', 'lib/include', 'tests/model')]
@@ -543,21 +525,11 @@ def build(compiler, explorer, work, model):
     return program
 
 
-def verdict(root, compiler, explorer, mutation):
-    """(caught, why)"""
-    model, name, _, old, new = mutation
-    with tempfile.TemporaryDirectory() as work:
-        why = broken_copy(root, work, name, old, new)
-        if why:
-            return False, why
-        try:
-            program = build(compiler, explorer, work, model)
-        except subprocess.CalledProcessError as e:
-            return False, 'does not compile: ' + e.stderr.strip().splitlines()[-1]
-        try:
-            run = subprocess.run([program], capture_output=True, text=True, timeout=300)
-        except subprocess.TimeoutExpired:
-            return False, 'the search did not end'
+def is_caught(model, program):
+    try:
+        run = subprocess.run([program], capture_output=True, text=True, timeout=300)
+    except subprocess.TimeoutExpired:
+        return False, 'the search did not end'
     found = [line[2:] for line in run.stdout.splitlines() if line.startswith('# violation')]
     if run.returncode == 3 and found:
         return True, found[0]
@@ -567,15 +539,12 @@ def verdict(root, compiler, explorer, mutation):
 def main():
     root, compiler, explorer = sys.argv[1], sys.argv[2].split(), sys.argv[3]
     chosen = [m for m in MUTATIONS if len(sys.argv) < 5 or m[0].startswith(sys.argv[4])]
-    missed = 0
-    print(f'1..{len(chosen)}')
-    pool = multiprocessing.pool.ThreadPool(os.cpu_count())
-    verdicts = pool.imap(lambda m: verdict(root, compiler, explorer, m), chosen)
-    for i, (mutation, (caught, why)) in enumerate(zip(chosen, verdicts), 1):
-        missed += not caught
-        print(f'{"ok" if caught else "not ok"} {i} - {mutation[1]}: {mutation[2]}', flush=True)
-        print(f'# {why}', flush=True)
-    sys.exit(1 if missed else 0)
+
+    def build_broken(work, model, name):
+        return build(compiler, explorer, work, model)
+
+    sys.exit(mutate.run_all(chosen, lambda m: mutate.verdict(
+        root, ('lib', 'tests/model'), m, build_broken, is_caught)))
 
 
 if __name__ == '__main__':

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Breaks a copy of the sources at one place, and has a program find it.
+
+A mutation is (program, file, what is broken, text, its replacement).
+"""
+import multiprocessing.pool
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+
+def broken_copy(root, work, folders, name, old, new):
+    """Copies these folders, and breaks one file; a reason when it does not have the text."""
+    for folder in folders:
+        shutil.copytree(os.path.join(root, folder), os.path.join(work, folder))
+    path = os.path.join(work, name)
+    with open(path) as f:
+        text = f.read()
+    # However it is laid out: white space counts for nothing.
+    places = list(re.finditer(r'\s*'.join(re.escape(c) for c in ''.join(old.split())), text))
+    if len(places) != 1:
+        return f'{name} has the text {len(places)} times: {old!r}'
+    with open(path, 'w') as f:
+        f.write(text[:places[0].start()] + new + text[places[0].end():])
+    return None
+
+
+def verdict(root, folders, mutation, build, is_caught):
+    """(caught, why). build(work, program): what to run; is_caught(command): the same pair."""
+    program, name, _, old, new = mutation
+    with tempfile.TemporaryDirectory() as work:
+        why = broken_copy(root, work, folders, name, old, new)
+        if why:
+            return False, why
+        try:
+            command = build(work, program, name)
+        except subprocess.CalledProcessError as e:
+            return False, 'does not compile: ' + e.stderr.strip().splitlines()[-1]
+        return is_caught(program, command)
+
+
+def run_all(mutations, judge):
+    """Speaks TAP; 1 when judge() has let one pass."""
+    missed = 0
+    print(f'1..{len(mutations)}')
+    pool = multiprocessing.pool.ThreadPool(os.cpu_count())
+    verdicts = pool.imap(judge, mutations)
+    for i, (mutation, (caught, why)) in enumerate(zip(mutations, verdicts), 1):
+        missed += not caught
+        print(f'{"ok" if caught else "not ok"} {i} - {mutation[0]}, {mutation[1]}: {mutation[2]}',
+              flush=True)
+        print(f'# {why}', flush=True)
+    return 1 if missed else 0
