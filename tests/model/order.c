@@ -292,7 +292,7 @@ int main(int argc, char **argv)
 }
 
 /* The rest of lib/sched that is referred to, and that this model never comes to. */
-MODEL_NEVER(struct haul_carrier *, hauli_self, void)
+MODEL_NEVER(struct haul_carrier *, hauli_here, void)
 MODEL_NEVER(void, hauli_self_set, struct haul_carrier *c)
 MODEL_NEVER(void, hauli_policy_offer, struct hauli_policy *p, unsigned seat)
 MODEL_NEVER(void, hauli_bug, const char *what, const char *file, int line)

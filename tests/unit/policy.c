@@ -20,11 +20,19 @@ static struct {
 	struct hauli_thief thief;
 	bool asleep[MEMBERS];
 	unsigned victim, took, woken, token;
+	unsigned looks; /* until another member is quicker */
+	unsigned calls; /* that member */
 } w;
+
+static void waits(unsigned seat, unsigned depth, uint64_t average, uint64_t began);
 
 static void look(const struct hauli_policy *p, unsigned seat, struct hauli_sight *s)
 {
 	*s = w.seen[seat];
+	if (w.looks > 0 && --w.looks == 0) {
+		waits(w.calls, 4, 1000, 1);
+		hauli_policy_offer(&w.policy, w.calls);
+	}
 }
 
 static bool steal(struct hauli_thief *t, unsigned victim, unsigned most)
@@ -331,10 +339,31 @@ START_TEST(who_lies_down_looks_once_more)
 }
 END_TEST
 
+/*
+ * Member 5 has called, and has nothing any more. While who searches finds that out, a member calls
+ * and gets no token: after the first look member 5 itself, whose mark is about to be taken away;
+ * after the second one another one, which was looked at before.
+ */
+START_TEST(who_calls_amid_the_end_of_a_search_is_found)
+{
+	set_up(0);
+	sleeps(7);
+	ck_assert(hauli_help_call(&w.policy.help, 5));
+	hauli_policy_begin(&w.thief, (unsigned)hauli_help_take_token(&w.policy.help), 2);
+	w.looks = 1 + (unsigned)_i;
+	w.calls = _i ? 2 : 5;
+	hauli_policy_end(&w.thief);
+	ck_assert_uint_eq(w.looks, 0);
+	ck_assert_uint_eq(w.woken, 7);
+	ck_assert_int_eq(hauli_help_take_token(&w.policy.help), -1);
+	hauli_policy_fini(&w.policy);
+}
+END_TEST
+
 SUITE_MAIN("policy", {the_nearest_victim_comes_first, 1}, {the_nearest_in_need_comes_first, 1},
 	{the_nearest_sleeper_is_woken, 1}, {a_search_is_handed_on_to_who_is_near_the_need, 1},
 	{what_is_worth_a_theft, sizeof(worths) / sizeof(worths[0])},
 	{what_goes_home_in_order_is_worth_less, 1}, {an_outlier_is_not_typical, 1},
 	{thefts_are_kept_apart, 1}, {with_many_carriers_thefts_are_rarer, 1}, {a_search_ends, 1},
 	{who_naps_is_sent_no_search, 1}, {a_search_waits_for_a_hog, 1},
-	{who_lies_down_looks_once_more, 1})
+	{who_lies_down_looks_once_more, 1}, {who_calls_amid_the_end_of_a_search_is_found, 2})

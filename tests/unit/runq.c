@@ -55,6 +55,26 @@ START_TEST(oldest_comes_first_past_the_ring)
 }
 END_TEST
 
+/* Also between two looks at the backlog, when the ring has room. */
+START_TEST(what_is_pushed_does_not_overtake_the_backlog)
+{
+	struct hauli_runq *q = queue();
+	int in = 0, out = 0;
+
+	while (in < 300)
+		hauli_runq_push(q, &coros[in++]);
+	for (; out < 10; out++)
+		ck_assert_ptr_eq(pop_one(q), &coros[out]);
+	hauli_runq_push(q, &coros[in++]);
+	for (; out < in; out++) {
+		if (hauli_runq_is_empty(q))
+			hauli_runq_top_up(q);
+		ck_assert_ptr_eq(pop_one(q), &coros[out]);
+	}
+	hauli_runq_fini(q);
+}
+END_TEST
+
 /* Pops and pushes the same over and over, so that all indices wrap and the backlog grows while it
  * is wrapped itself. */
 START_TEST(order_holds_while_it_turns_and_grows)
@@ -238,6 +258,7 @@ START_TEST(next_slot_starves_nobody)
 END_TEST
 
 SUITE_MAIN("runq", {empty_gives_nothing, 1}, {oldest_comes_first_past_the_ring, 1},
+	{what_is_pushed_does_not_overtake_the_backlog, 1},
 	{order_holds_while_it_turns_and_grows, 1}, {full_ring_is_exact, 1},
 	{pop_tells_what_comes_after, 1}, {pops_end_with_the_chain, 1},
 	{woken_goes_first_and_one_at_a_time, 1}, {next_slot_starves_nobody, 1},

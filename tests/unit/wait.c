@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Park and its permit, sleep, yield, cancel, join. */
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 
 #include "support/runtime.h"
 #include "support/suite.h"
@@ -342,6 +344,57 @@ START_TEST(detached_is_freed_at_its_end)
 }
 END_TEST
 
+static struct haul_coro *_Atomic target;
+
+static void *cancels_the_target(void *arg)
+{
+	struct haul_coro *co;
+
+	while (!(co = target))
+		sched_yield();
+	haul_cancel(co);
+	target = NULL;
+	return NULL;
+}
+
+static void *naps(void *arg)
+{
+	return haul_sleep(HAUL_US) == 0 ? NULL : "cancelled in the place of another one";
+}
+
+/* Its home does not look at the cancel until the target is joined, and its slot asked for. */
+static void *outruns_a_cancel(void *arg)
+{
+	struct haul_coro *co;
+	void *wrong;
+
+	haul_spawn(&co, returns_arg, NULL, NULL);
+	haul_yield();
+	target = co;
+	while (target)
+		sched_yield();
+	haul_join(co, NULL);
+	haul_spawn(&co, naps, NULL, NULL);
+	haul_join(co, &wrong);
+	return wrong;
+}
+
+START_TEST(a_late_cancel_does_not_hit_the_next_one)
+{
+	struct haul_runtime *rt = runtime_start(1);
+
+	for (int i = 0; i < 10; i++) {
+		pthread_t canceller;
+
+		target = NULL;
+		ck_assert_int_eq(pthread_create(&canceller, NULL, cancels_the_target, NULL), 0);
+		ck_assert_pstr_eq(run_on(rt, 0, outruns_a_cancel, NULL), NULL);
+		pthread_join(canceller, NULL);
+	}
+	runtime_stop(rt);
+}
+END_TEST
+
 START_TEST(stack_size_beyond_all_classes_is_refused)
 {
 	struct haul_runtime *rt = runtime_start(1);
@@ -357,4 +410,4 @@ SUITE_MAIN("wait", {permits_before_the_park_count_as_one, 1},
 	{coroutines_start_and_yield_in_order, 1}, {sleep_lasts_at_least_so_long, 1},
 	{endless_yielder_does_not_starve_a_sleeper, 1}, {cancel_ends_waits_now_and_later, 2},
 	{join_gives_the_result_early_and_late, 2}, {detached_is_freed_at_its_end, 2},
-	{stack_size_beyond_all_classes_is_refused, 1})
+	{a_late_cancel_does_not_hit_the_next_one, 1}, {stack_size_beyond_all_classes_is_refused, 1})

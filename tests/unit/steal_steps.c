@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Single steps of stealing, each where it matters: the carriers that could help sleep for good, so
+ * that they run only when they are called; and a home looks at its mail only when it is all there.
+ */
+#include <errno.h>
+#include <stdatomic.h>
+
+#include <haul/driver.h>
+
+#include "base/clock.h"
+#include "sched/spawn.h"
+#include "sched/steal.h"
+#include "support/runtime.h"
+#include "support/suite.h"
+
+static const struct haul_coro_opts pinned = {.pinned = true};
+
+static struct {
+	struct haul_runtime *rt;
+	struct haul_coro *child;
+	atomic_bool ran, asked;
+	atomic_ulong due; /* when the thief has something to do; ns */
+	atomic_uint away; /* what was stolen has begun */
+	atomic_uint first_theft; /* so many were in it */
+} s;
+
+static struct haul_carrier_stats stats(unsigned i)
+{
+	struct haul_carrier_stats st;
+
+	haul_carrier_get_stats(haul_carrier(s.rt, i), &st);
+	return st;
+}
+
+static bool is_away(void)
+{
+	return haul_carrier_self() != haul_coro_home(haul_self());
+}
+
+static void spin_until(const atomic_bool *what)
+{
+	while (!*what)
+		sched_yield(); /* more carriers than CPUs */
+}
+
+/* The first sleep of a carrier is settled: it ends when the carrier is called. */
+static void begin(unsigned carriers, unsigned most)
+{
+	struct haul_plan_opts plan_opts = {.carriers = carriers};
+	struct haul_runtime_opts opts = {.steal = HAUL_STEAL_GLOBAL, .steal_most = most};
+	struct haul_plan *plan;
+
+	memset(&s, 0, sizeof(s));
+	ck_assert_int_eq(haul_plan_create(&plan, &plan_opts, NULL, 0), 0);
+	opts.plan = plan;
+	ck_assert_int_eq(haul_start(&s.rt, &opts), 0);
+	haul_plan_destroy(plan);
+	for (unsigned i = 0; i < carriers; i++)
+		WAIT_UNTIL(stats(i).parks >= 1);
+}
+
+static struct haul_coro *spawn_on(
+	unsigned i, haul_fn *fn, void *arg, const struct haul_coro_opts *opts)
+{
+	struct haul_coro *co;
+
+	ck_assert_int_eq(haul_spawn_on(haul_carrier(s.rt, i), &co, fn, arg, opts), 0);
+	return co;
+}
+
+static void *result_of(struct haul_coro *co)
+{
+	void *result;
+
+	ck_assert_int_eq(haul_join(co, &result), 0);
+	return result;
+}
+
+/* The next sleep of the carrier is settled as well: it settles once in a millisecond. */
+static void outlast_the_settling(void)
+{
+	uint64_t until = haul_now() + 2 * HAUL_MS;
+
+	while (haul_now() < until)
+		;
+}
+
+static void *sleeps(void *arg)
+{
+	outlast_the_settling();
+	haul_sleep(HAUL_FOREVER);
+	s.ran = true;
+	return NULL;
+}
+
+static void *cancels_and_spins(void *arg)
+{
+	haul_cancel(arg);
+	spin_until(&s.ran);
+	return NULL;
+}
+
+START_TEST(who_a_hog_has_cancelled_is_taken)
+{
+	struct haul_coro *sleeper;
+
+	begin(2, 0);
+	sleeper = spawn_on(0, sleeps, NULL, NULL);
+	WAIT_UNTIL(stats(0).parks >= 2);
+	result_of(spawn_on(0, cancels_and_spins, sleeper, &pinned));
+	result_of(sleeper);
+	runtime_stop(s.rt);
+}
+END_TEST
+
+static void *spins(void *arg)
+{
+	spin_until(&s.ran);
+	return NULL;
+}
+
+static void *spins_when_it_is_due(void *arg)
+{
+	s.due = haul_now() + 20 * HAUL_MS;
+	haul_sleep(20 * HAUL_MS);
+	return spins(NULL);
+}
+
+static void *yields_when_that_is_due(void *arg)
+{
+	while (haul_now() <= s.due)
+		sched_yield();
+	haul_yield();
+	s.ran = true;
+	return NULL;
+}
+
+/* One that is pinned makes a thief look to the end: then it does not hand the search on. */
+static void *spins_before_two(void *arg)
+{
+	ck_assert_int_eq(haul_spawn(NULL, spins, NULL, &pinned), 0);
+	ck_assert_int_eq(haul_spawn(NULL, yields_when_that_is_due, NULL, NULL), 0);
+	return spins(NULL);
+}
+
+/* The thief has something else to do when the slice ends, so a third one has to be called. */
+START_TEST(who_comes_back_to_a_hog_calls)
+{
+	struct haul_coro *of_the_thief;
+
+	begin(3, 0);
+	of_the_thief = spawn_on(1, spins_when_it_is_due, NULL, &pinned);
+	WAIT_UNTIL(stats(1).parks >= 2);
+	result_of(spawn_on(0, spins_before_two, NULL, &pinned));
+	result_of(of_the_thief);
+	runtime_stop(s.rt);
+}
+END_TEST
+
+static void *child(void *arg)
+{
+	s.ran = true;
+	return NULL;
+}
+
+static void *needs_help(void *arg)
+{
+	ck_assert_int_eq(haul_spawn(NULL, child, NULL, NULL), 0);
+	s.asked = true;
+	spin_until(&s.ran);
+	return NULL;
+}
+
+/* In the chain that follows the search's begin. */
+static void *has_no_time_to_search(void *arg)
+{
+	bool kept = hauli_self()->thief.search != 0;
+
+	s.ran |= kept; /* nobody looks after the child */
+	spin_until(&s.ran);
+	return kept ? "kept" : NULL;
+}
+
+/* As if its carrier had been sent a search, and then something to run. */
+static void *is_sent_a_search(void *arg)
+{
+	struct haul_carrier *c = hauli_self();
+	int token = hauli_help_take_token(&c->group->policy.help);
+
+	ck_assert_int_eq(token, 0);
+	hauli_steal_search(c, &c->group->searches[token]);
+	*(struct haul_coro **)arg = spawn_on(0, needs_help, NULL, &pinned);
+	spin_until(&s.asked);
+	ck_assert_int_eq(hauli_spawn_by_mail(&(struct hauli_spawn){.carrier = c,
+				 .out = &s.child,
+				 .fn = has_no_time_to_search,
+				 .opts = &pinned}),
+		0);
+	return NULL;
+}
+
+START_TEST(who_begins_to_run_hands_its_search_on)
+{
+	struct haul_coro *needs;
+
+	begin(3, 0);
+	result_of(spawn_on(1, is_sent_a_search, &needs, &pinned));
+	ck_assert_pstr_eq(result_of(s.child), NULL);
+	result_of(needs);
+	runtime_stop(s.rt);
+}
+END_TEST
+
+static void *counts_its_theft(void *arg)
+{
+	if (s.away++ == 0)
+		s.first_theft = (unsigned)stats(haul_carrier_id(haul_carrier_self())).stolen;
+	return NULL;
+}
+
+static void *has_ten(void *arg)
+{
+	ck_assert_int_eq(haul_spawn_many(s.rt, NULL, counts_its_theft, NULL, 10, NULL), 0);
+	while (s.away < 10)
+		sched_yield();
+	return NULL;
+}
+
+START_TEST(a_theft_takes_no_more_than_was_said)
+{
+	begin(2, 3);
+	result_of(spawn_on(0, has_ten, NULL, &pinned));
+	ck_assert_uint_eq(s.first_theft, 3);
+	runtime_stop(s.rt);
+}
+END_TEST
+
+static void *sleeps_away(void *arg)
+{
+	ck_assert(is_away());
+	s.away = 1;
+	return (void *)(intptr_t)haul_sleep(HAUL_FOREVER);
+}
+
+/* On the home of who is away: its slice has ended, and nobody has looked. */
+static void wait_until_back(void)
+{
+	while (!s.away || hauli_inbox_is_empty(&hauli_self()->inbox))
+		sched_yield();
+}
+
+static void *cancels_between(void *arg)
+{
+	ck_assert_int_eq(haul_spawn(&s.child, sleeps_away, NULL, NULL), 0);
+	wait_until_back();
+	haul_cancel(s.child);
+	return NULL;
+}
+
+START_TEST(who_is_cancelled_on_its_way_to_sleep_wakes)
+{
+	begin(2, 0);
+	result_of(spawn_on(0, cancels_between, NULL, &pinned));
+	ck_assert_int_eq((int)(intptr_t)result_of(s.child), -ECANCELED);
+	runtime_stop(s.rt);
+}
+END_TEST
+
+static void *parks_twice(void *arg)
+{
+	outlast_the_settling();
+	ck_assert_int_eq(haul_park(), 0);
+	ck_assert(is_away());
+	s.away = 1;
+	return (void *)(intptr_t)haul_park();
+}
+
+static void *wakes_once(void *arg)
+{
+	haul_unpark(arg);
+	wait_until_back();
+	return NULL;
+}
+
+static void *does_nothing(void *arg)
+{
+	return NULL;
+}
+
+START_TEST(a_permit_that_was_taken_away_is_gone)
+{
+	struct haul_coro *parks;
+
+	begin(2, 0);
+	parks = spawn_on(0, parks_twice, NULL, NULL);
+	WAIT_UNTIL(stats(0).parks >= 2);
+	result_of(spawn_on(0, wakes_once, parks, &pinned));
+	/* After it, who was back has run if it had a permit. */
+	result_of(spawn_on(0, does_nothing, NULL, &pinned));
+	haul_cancel(parks);
+	ck_assert_int_eq((int)(intptr_t)result_of(parks), -ECANCELED);
+	runtime_stop(s.rt);
+}
+END_TEST
+
+/* Its carrier is to search, and the poller always has input. */
+static void *has_input(void *arg)
+{
+	struct haul_carrier *c = hauli_self();
+	uint64_t rounds;
+	int token;
+
+	token = hauli_help_take_token(&c->group->policy.help);
+	ck_assert_int_eq(token, 0);
+	hauli_steal_search(c, &c->group->searches[token]);
+	rounds = hauli_counter_read(&c->rounds);
+	haul_maybe_yield(true);
+	return hauli_counter_read(&c->rounds) > rounds ? NULL : "no time to search";
+}
+
+START_TEST(a_poller_with_input_gives_way_to_a_search)
+{
+	struct haul_coro *poller;
+
+	begin(2, 0);
+	ck_assert_int_eq(
+		haul_poller_register(haul_carrier(s.rt, 0), &poller, has_input, NULL, NULL), 0);
+	ck_assert_pstr_eq(result_of(poller), NULL);
+	runtime_stop(s.rt);
+}
+END_TEST
+
+SUITE_MAIN("steal_steps", {who_a_hog_has_cancelled_is_taken, 1}, {who_comes_back_to_a_hog_calls, 1},
+	{who_begins_to_run_hands_its_search_on, 1}, {a_theft_takes_no_more_than_was_said, 1},
+	{who_is_cancelled_on_its_way_to_sleep_wakes, 1}, {a_permit_that_was_taken_away_is_gone, 1},
+	{a_poller_with_input_gives_way_to_a_search, 1})
