@@ -12,7 +12,7 @@
 #include "away.h"
 #include "base/assert.h"
 #include "base/clock.h"
-#include "gate.h"
+#include "filter.h"
 #include "policy.h"
 #include "sched/runtime.h"
 
@@ -98,14 +98,14 @@ static struct hauli_poller *feeder_of(struct haul_io *io, struct hauli_poller *p
 		haul_carrier_runtime(p->carrier), queues, haul_carrier_id(p->carrier))];
 }
 
-static bool set_up_gate(struct hauli_rxq *r, struct hauli_tx *tx)
+static bool set_up_filter(struct hauli_rxq *r, struct hauli_tx *tx)
 {
-	if (!r->port->kind->gate)
+	if (!r->port->kind->filter)
 		return true;
-	tx->gate = hauli_gate_create(r->port, tx->burst);
-	if (tx->gate)
-		r->burst = tx->burst = hauli_gate_burst(tx->gate);
-	return tx->gate;
+	tx->filter = hauli_filter_create(r->port, tx->burst);
+	if (tx->filter)
+		r->burst = tx->burst = hauli_filter_burst(tx->filter);
+	return tx->filter;
 }
 
 static bool set_up_port(struct haul_io *io, struct hauli_poller *p, unsigned port)
@@ -138,7 +138,7 @@ static bool set_up_port(struct haul_io *io, struct hauli_poller *p, unsigned por
 	r->burst = tx->burst = hauli_burst(queue.port_id, queue.queue_id);
 	tx->port = r->port;
 	tx->queue = carrier;
-	if (!set_up_gate(r, tx))
+	if (!set_up_filter(r, tx))
 		return false;
 	r->away_ns = hauli_away_ns(r->port, carrier, io->opts.packet_rate);
 	return true;
@@ -237,7 +237,7 @@ static void free_poller(struct hauli_poller *p, unsigned nb_ports)
 
 	hauli_spread_free(p);
 	for (i = 0; i < nb_ports; i++)
-		free(p->txs[i].gate);
+		free(p->txs[i].filter);
 	rte_free(p);
 }
 

@@ -4,7 +4,7 @@
 
 #include <rte_ethdev.h>
 
-#include "gate.h"
+#include "filter.h"
 #include "io.h"
 #include "kind.h"
 
@@ -28,8 +28,8 @@ static void add_tx(struct haul_io_stats *st, const struct hauli_tx *tx)
 
 	st->tx_packets += hauli_counter_read(&tx->direct) + hauli_counter_read(&tx->sent);
 	st->tx_bytes += hauli_counter_read(&tx->q.taken_bytes) - dropped;
-	if (tx->gate)
-		st->rx_errors += hauli_counter_read(&tx->gate->cut);
+	if (tx->filter)
+		st->rx_errors += hauli_counter_read(&tx->filter->cut);
 	st->dropped[HAUL_DROP_TX_FULL] += hauli_counter_read(&tx->full);
 	st->dropped[HAUL_DROP_TX_REFUSED] += hauli_counter_read(&tx->refused);
 	st->dropped[HAUL_DROP_STOPPING] += hauli_counter_read(&tx->stopping);

@@ -50,8 +50,8 @@ struct haul_port {
 	unsigned nb_vdevs;
 	unsigned queues;
 	struct rte_ether_addr mac;
-	struct hauli_frames tx; /* without a gate the PMD refuses others */
-	uint32_t rx_most; /* longer frames are dropped, by the gate if not before */
+	struct hauli_frames tx; /* without a filter the PMD refuses others */
+	uint32_t rx_most; /* longer frames are dropped, by the filter if not before */
 	char iface[IFNAMSIZ]; /* the kernel interface behind it, "" if there is none */
 	bool was_promiscuous; /* that interface, before */
 	int *fds; /* one per queue, of those kinds that wait on or tune a socket; else NULL */
@@ -81,7 +81,7 @@ struct hauli_kind {
 	bool shares_memory; /* what the PMD reads there another process has written */
 	const char *library; /* of DPDK's, below the PMD's own: "vhost"; NULL: none */
 	bool prints; /* libraries below it print without being asked, even when it is closed */
-	bool gate; /* the PMD is called through one (gate.h) */
+	bool filter; /* the PMD is called through one (filter.h) */
 	bool hands_back; /* what the PMD counts as transmit errors, it has not taken */
 
 	/*

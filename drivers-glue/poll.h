@@ -68,7 +68,7 @@ struct hauli_tx {
 	struct hauli_relay *relay; /* it sends for others too. Constant, as the next two */
 	const struct haul_port *port; /* NULL: it is no queue of the port's */
 	unsigned queue;
-	struct hauli_gate *gate; /* of both directions; NULL: none. Constant */
+	struct hauli_filter *filter; /* of both directions; NULL: none. Constant */
 	struct haul_txq q; /* a line of its own */
 };
 

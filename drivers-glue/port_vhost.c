@@ -124,5 +124,5 @@ const struct hauli_kind hauli_kind_virtio_user = {
 	.wait_on = HAULI_WAIT_INTERRUPT,
 	.wait_name = "queue interrupt",
 	.prepare = prepare_virtio_user,
-	.gate = true,
+	.filter = true,
 };

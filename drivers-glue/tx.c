@@ -3,7 +3,7 @@
 #include <rte_mbuf.h>
 
 #include "base/assert.h"
-#include "gate.h"
+#include "filter.h"
 #include "kind.h"
 #include "poll.h"
 
@@ -24,7 +24,7 @@ __attribute__((cold)) bool hauli_tx_has_room(const struct hauli_tx *tx, const st
 
 	if (!port)
 		return false;
-	if (tx->gate && !hauli_gate_fits(port, pkt))
+	if (tx->filter && !hauli_filter_fits(port, pkt))
 		return true;
 	return port->kind->has_room && port->kind->has_room(port, tx->queue, pkt);
 }

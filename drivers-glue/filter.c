@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "gate.h"
+#include "filter.h"
 
 #include <stdlib.h>
 
@@ -20,66 +20,66 @@ static inline bool fits(const struct hauli_frames *tx, const struct rte_mbuf *pk
 		pkt->nb_segs <= tx->segs && is_tagged(pkt);
 }
 
-bool hauli_gate_fits(const struct haul_port *port, const struct rte_mbuf *pkt)
+bool hauli_filter_fits(const struct haul_port *port, const struct rte_mbuf *pkt)
 {
 	return fits(&port->tx, pkt);
 }
 
 static uint16_t send_fitting(void *queue, struct rte_mbuf **pkts, uint16_t n)
 {
-	const struct hauli_gate *gate = queue;
+	const struct hauli_filter *filter = queue;
 	uint16_t fit = 0;
 
-	while (fit < n && fits(&gate->port->tx, pkts[fit]))
+	while (fit < n && fits(&filter->port->tx, pkts[fit]))
 		fit++;
-	return fit ? hauli_burst_tx(&gate->pmd, pkts, fit) : 0;
+	return fit ? hauli_burst_tx(&filter->pmd, pkts, fit) : 0;
 }
 
 static __attribute__((noinline, cold)) uint16_t drop_cut(
-	struct hauli_gate *gate, struct rte_mbuf **pkts, uint16_t n)
+	struct hauli_filter *filter, struct rte_mbuf **pkts, uint16_t n)
 {
 	uint16_t whole = 0;
 
 	for (uint16_t i = 0; i < n; i++) {
-		if (pkts[i]->pkt_len <= gate->port->rx_most)
+		if (pkts[i]->pkt_len <= filter->port->rx_most)
 			pkts[whole++] = pkts[i];
 		else
 			rte_pktmbuf_free(pkts[i]);
 	}
-	hauli_counter_add(&gate->cut, n - whole);
+	hauli_counter_add(&filter->cut, n - whole);
 	return whole;
 }
 
 static uint16_t receive_whole(void *queue, struct rte_mbuf **pkts, uint16_t n)
 {
-	struct hauli_gate *gate = queue;
-	uint16_t got = hauli_burst_rx(&gate->pmd, pkts, n);
+	struct hauli_filter *filter = queue;
+	uint16_t got = hauli_burst_rx(&filter->pmd, pkts, n);
 	uint32_t longest = 0;
 
 	for (uint16_t i = 0; i < got; i++)
 		longest = RTE_MAX(longest, pkts[i]->pkt_len);
-	return hauli_likely(longest <= gate->port->rx_most) ? got : drop_cut(gate, pkts, got);
+	return hauli_likely(longest <= filter->port->rx_most) ? got : drop_cut(filter, pkts, got);
 }
 
-struct hauli_gate *hauli_gate_create(const struct haul_port *port, struct hauli_burst pmd)
+struct hauli_filter *hauli_filter_create(const struct haul_port *port, struct hauli_burst pmd)
 {
-	struct hauli_gate *gate = aligned_alloc(
-		HAULI_CACHE_LINE, RTE_ALIGN_CEIL(sizeof(*gate), (size_t)HAULI_CACHE_LINE));
+	struct hauli_filter *filter = aligned_alloc(
+		HAULI_CACHE_LINE, RTE_ALIGN_CEIL(sizeof(*filter), (size_t)HAULI_CACHE_LINE));
 
-	if (!gate)
+	if (!filter)
 		return NULL;
-	*gate = (struct hauli_gate){
+	*filter = (struct hauli_filter){
 		.pmd = pmd,
 		.port = port,
 		.ops = {.rx_pkt_burst = receive_whole, .tx_pkt_burst = send_fitting},
-		.queue = gate,
+		.queue = filter,
 	};
-	gate->ops.rxq.data = gate->ops.txq.data = &gate->queue;
-	gate->ops.rxq.clbk = gate->ops.txq.clbk = &gate->no_callbacks;
-	return gate;
+	filter->ops.rxq.data = filter->ops.txq.data = &filter->queue;
+	filter->ops.rxq.clbk = filter->ops.txq.clbk = &filter->no_callbacks;
+	return filter;
 }
 
-struct hauli_burst hauli_gate_burst(const struct hauli_gate *gate)
+struct hauli_burst hauli_filter_burst(const struct hauli_filter *filter)
 {
-	return (struct hauli_burst){&gate->ops, 0, 0};
+	return (struct hauli_burst){&filter->ops, 0, 0};
 }
