@@ -12,6 +12,7 @@
 #include <rte_errno.h>
 #include <rte_lcore.h>
 
+#include "base/forks.h"
 #include "eal_args.h"
 #include "eal_up.h"
 #include "interrupts.h"
@@ -23,6 +24,7 @@
 /* Of the thread that starts and ends EAL. */
 static struct {
 	bool started;
+	unsigned forks; /* hauli_forks then */
 	cpu_set_t before; /* that thread's CPUs */
 	struct hauli_eal_args args; /* EAL keeps pointers into them */
 } eal;
@@ -170,6 +172,8 @@ int haul_eal_init(const struct haul_eal_opts *opts, char *errbuf, size_t errlen)
 	if (err == 0)
 		err = check_places(opts->plan, &eal.before, errbuf, errlen);
 	if (err == 0)
+		err = hauli_forks_watch();
+	if (err == 0)
 		err = hauli_resources_check(opts->plan->carriers, errbuf, errlen);
 	if (err == 0)
 		err = hauli_eal_args_init(&eal.args, opts, &eal.before, errbuf, errlen);
@@ -185,6 +189,7 @@ int haul_eal_init(const struct haul_eal_opts *opts, char *errbuf, size_t errlen)
 		return err;
 	}
 	eal.started = true;
+	eal.forks = hauli_forks;
 	hauli_rundir_sweep(rte_eal_get_runtime_dir());
 	return 0;
 }
@@ -194,7 +199,7 @@ void haul_eal_fini(void)
 	char line[HAULI_LOG_LINE];
 	char *dir;
 
-	if (!eal.args.argv)
+	if (!eal.started || !hauli_eal_is_up())
 		return;
 	dir = strdup(rte_eal_get_runtime_dir());
 	hauli_log_hold();
@@ -220,7 +225,7 @@ bool haul_eal_has_hugepages(void)
 
 bool hauli_eal_is_up(void)
 {
-	bool ended = eal.started && !eal.args.argv;
+	bool ended = eal.started && (!eal.args.argv || eal.forks != hauli_forks);
 
 	/* EAL counts sockets when it starts. */
 	return !ended && rte_socket_count() > 0;

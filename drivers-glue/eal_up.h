@@ -5,7 +5,8 @@
 
 #include <stdbool.h>
 
-/* True between EAL's start, by haul or by the program, and haul_eal_fini(). */
+/* True between EAL's start, by haul or by the program, and haul_eal_fini(); false in a child of
+ * fork() where haul has started it: its lcores are the parent's. */
 bool hauli_eal_is_up(void);
 
 #endif

@@ -81,6 +81,8 @@ static int launch(
 
 	if (lcore == RTE_MAX_LCORE)
 		return -EINVAL;
+	if (!hauli_eal_is_up())
+		return -EPERM;
 	if (rte_eal_get_lcore_state(lcore) != WAIT)
 		return -EBUSY;
 	seats[lcore] = (struct seat){.fn = fn, .arg = arg};

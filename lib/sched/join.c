@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "coro/overflow.h"
+#include "sched/runtime.h"
 #include "sched/stolen.h"
 #include "sched/wait.h"
 
@@ -185,6 +186,8 @@ int haul_join(struct haul_coro *co, void **result)
 		return -EINVAL;
 	if (j.waiter == co)
 		return -EDEADLK;
+	if (c == &hauli_nowhere && hauli_runtimes_are_copies())
+		return -EPERM;
 	if (hauli_unlikely(hauli_mark_get(&j.waiter->marks) != 0))
 		wait_with_care(c, &j);
 	else

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/forks.h"
 #include "coro/overflow.h"
 #include "sched/cluster.h"
 #include "sched/placing.h"
@@ -20,6 +21,9 @@
 /* All that have started and not stopped. */
 static struct haul_runtime *running; /* under running_lock */
 static pthread_mutex_t running_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* hauli_forks when a runtime was last started; written by the one thread of a child of fork(). */
+static unsigned forks_at_start;
 
 struct start {
 	const struct haul_runtime_opts *opts;
@@ -258,6 +262,11 @@ static bool is_whole(const struct haul_plan *plan)
 		(!plan->nearest || are_all_below(plan->nearest, plan->cpus, n));
 }
 
+bool hauli_runtimes_are_copies(void)
+{
+	return hauli_forks != forks_at_start;
+}
+
 int haul_start(struct haul_runtime **rt, const struct haul_runtime_opts *opts)
 {
 	static const struct haul_runtime_opts defaults;
@@ -272,6 +281,11 @@ int haul_start(struct haul_runtime **rt, const struct haul_runtime_opts *opts)
 	if (!rt || !opts_are_in_range(opts) || (opts->plan && !is_whole(opts->plan)))
 		return -EINVAL;
 	hauli_clock_init();
+	err = hauli_forks_watch();
+	if (err)
+		return err;
+	if (hauli_runtimes_are_copies())
+		forks_at_start = hauli_forks;
 	if (opts->plan)
 		return start(rt, &(struct start){.opts = opts, .plan = opts->plan});
 	err = haul_plan_create(&plan, NULL, why, sizeof(why));
@@ -340,6 +354,8 @@ static int check_stop(struct haul_runtime *rt)
 		return refuse_stop(-EDEADLK,
 			"called on a carrier, which it would wait for; call it from another "
 			"thread");
+	if (hauli_runtimes_are_copies())
+		return refuse_stop(-EPERM, "called in a child of fork(), which has no carriers");
 	if (!is_running(rt))
 		return refuse_stop(-EINVAL,
 			"this runtime does not run: it was stopped before, or never started");

@@ -40,6 +40,10 @@ struct haul_runtime {
 void hauli_runtime_hold(struct haul_runtime *rt);
 void hauli_runtime_let_go(struct haul_runtime *rt);
 
+/* True in a child of fork() that has started no runtime since: those in its memory are without
+ * threads, and whoever waits for one waits for ever. For threads that are no carriers. */
+bool hauli_runtimes_are_copies(void);
+
 /* Called once by each carrier when none of its coroutines is left. */
 void hauli_runtime_drained(struct haul_runtime *rt);
 

@@ -135,6 +135,8 @@ int hauli_spawn_by_mail(const struct hauli_spawn *how)
 
 	if (cls < 0)
 		return cls;
+	if (hauli_runtimes_are_copies())
+		return -EPERM;
 	if (!hauli_gate_enter(&rt->gate))
 		return -ECANCELED;
 	err = spawn_inside(hauli_here(), how, (unsigned)cls);

@@ -135,6 +135,7 @@ MODEL_NEVER(struct haul_coro *, haul_self, void)
 MODEL_NEVER(void, hauli_backlog_push, struct hauli_runq *q, struct haul_coro *co)
 MODEL_NEVER(void, hauli_carrier_settle, struct haul_carrier *c)
 MODEL_NEVER(void, hauli_policy_offer, struct hauli_policy *p, unsigned seat)
+MODEL_NEVER(bool, hauli_runtimes_are_copies, void)
 MODEL_NEVER(void, hauli_stack_check, const struct hauli_co *co)
 MODEL_NEVER(void, hauli_stack_spill, struct hauli_stack_cache *cache, unsigned cls)
 MODEL_NEVER(void, hauli_stolen_go_home, struct haul_carrier *c, struct haul_coro *me,

@@ -2,6 +2,8 @@
 /* Calls that need EAL without one, and EAL without what it needs: each is refused with its line. */
 #include <errno.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <haul-dpdk/eal.h>
 #include <haul-dpdk/pool.h>
@@ -67,7 +69,30 @@ START_TEST(nothing_works_before_eal)
 }
 END_TEST
 
-START_TEST(nor_after)
+/* In a child: it must neither wait for lcores nor wake those of its parent. */
+static int is_refused_in_child(const struct haul_plan *plan)
+{
+	const struct haul_runtime_opts opts = {.plan = plan, .launcher = haul_eal_launcher()};
+	struct haul_runtime *rt;
+
+	haul_eal_fini();
+	if (haul_pool_create(1024, err, sizeof(err)))
+		return 1;
+	return haul_start(&rt, &opts) == -EPERM ? 0 : 2;
+}
+
+static void refused_in_child(const struct haul_plan *plan)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0)
+		_exit(is_refused_in_child(plan));
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_msg(status == 0, "status %x", (unsigned)status);
+}
+
+START_TEST(nor_in_a_child_nor_after)
 {
 	struct haul_eal_opts opts = {.program = "misuse", .mem_mb = 64, .restartable = true};
 	struct haul_plan *plan;
@@ -77,6 +102,7 @@ START_TEST(nor_after)
 	ck_assert_msg(haul_eal_init(&opts, err, sizeof(err)) == 0, "%s", err);
 	ck_assert_ptr_null(haul_pool_create(0, err, sizeof(err)));
 	refused_with("0 packet buffers");
+	refused_in_child(plan);
 	haul_eal_fini();
 	haul_plan_destroy(plan);
 	refused_without_eal();
@@ -91,7 +117,7 @@ int main(void)
 		{eal_needs_carriers},
 		{arguments_have_a_number},
 		{nothing_works_before_eal},
-		{nor_after},
+		{nor_in_a_child_nor_after},
 	};
 
 	return suite_run("eal_misuse", tests, sizeof(tests) / sizeof(tests[0]));

@@ -51,7 +51,8 @@ HAUL_API int haul_eal_init(const struct haul_eal_opts *opts, char *errbuf, size_
  * until haul_eal_fini(). */
 HAUL_API const char *haul_eal_notice(void);
 
-/* Ends EAL; the same thread, after all ports are closed and pools freed. Nothing without EAL. */
+/* Ends EAL; the same thread, after all ports are closed and pools freed. Nothing without EAL, nor
+ * in a child of fork(). */
 HAUL_API void haul_eal_fini(void);
 
 /*

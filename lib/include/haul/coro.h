@@ -62,7 +62,7 @@ struct haul_coro_opts {
  * None of them suspends. Coroutines spawned by one thread on one carrier start in order.
  * 0, -ENOMEM (no stack to be had), -EINVAL (stack_size beyond HAUL_STACK_MAX, order beyond
  * HAUL_ORDERS, a carrier, runtime or fn that is NULL), -ECANCELED (the runtime is stopping),
- * -EPERM (haul_spawn off a carrier).
+ * -EPERM (haul_spawn off a carrier; a child of fork(), which has no carriers).
  */
 HAUL_API int haul_spawn(
 	struct haul_coro **co, haul_fn *fn, void *arg, const struct haul_coro_opts *opts);
@@ -88,7 +88,7 @@ HAUL_API int haul_spawn_many(struct haul_runtime *rt, struct haul_coro **cos, ha
  * Waits until co has ended, stores what its body returned in *result (may be NULL) and
  * frees co. A coroutine, or a thread that is no carrier (that thread blocks).
  * Cancelling the caller does not end the wait. 0; -EDEADLK when co is the caller; -EINVAL when it
- * is NULL.
+ * is NULL; -EPERM in a child of fork().
  */
 HAUL_API int haul_join(struct haul_coro *co, void **result) HAUL_SUSPENDS;
 

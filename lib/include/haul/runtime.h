@@ -59,6 +59,8 @@ struct haul_runtime_opts {
  * -Dstealing=true), -EINVAL (stack_size, steal and what follows out of range; a plan of no
  * carriers, or whose tables lead beyond them; a launcher without a function; more than 256 carriers
  * that steal from each other), or what the launcher returned. More than one runtime may exist.
+ * A child of fork() has none: it may start one of its own (not on EAL's lcores); of those of its
+ * parent, spawns, joins and the stop are refused with -EPERM.
  */
 HAUL_API int haul_start(struct haul_runtime **rt, const struct haul_runtime_opts *opts);
 
@@ -68,7 +70,7 @@ HAUL_API int haul_start(struct haul_runtime **rt, const struct haul_runtime_opts
  * they are listed on stderr, with the carriers that do not answer; the runtime stays as it is and
  * haul_stop() may be called again. How many had ended before and were never joined or detached is
  * told on stderr. At once, and with a line there: -EDEADLK on a carrier, -EINVAL when rt does not
- * run (it was stopped before), -EBUSY before haul_io_stop(). Any thread that is no carrier.
+ * run (it was stopped before), -EBUSY before haul_io_stop(), -EPERM in a child of fork(). Any thread that is no carrier.
  */
 HAUL_API int haul_stop(struct haul_runtime *rt, uint64_t timeout_ns);
 
