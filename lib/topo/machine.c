@@ -12,11 +12,33 @@
 #include "topo/usable.h"
 
 /* Caches are counted from 1. */
+#define CPUS_MAX 4096u /* of a described machine: hwloc's time grows faster than their square */
 #define NO_SHARED_CACHE 0u
 
 static bool is_path(const char *description)
 {
 	return strchr(description, '/') || strstr(description, ".xml");
+}
+
+/*
+ * The CPUs of a synthetic description: the product of its counts, but for what stands in brackets
+ * (memory) and in parentheses (attributes). Beyond the bound any number.
+ */
+static unsigned long synthetic_cpus(const char *text)
+{
+	unsigned long cpus = 1;
+	int nested = 0;
+
+	for (const char *at = text; *at && cpus <= CPUS_MAX; at++) {
+		nested += (*at == '[' || *at == '(') - (*at == ']' || *at == ')');
+		if (nested > 0 || *at < '0' || *at > '9')
+			continue;
+		/* The digit of a name, as in l3, is no count. */
+		if (at > text && at[-1] != ':' && at[-1] != ' ')
+			continue;
+		cpus *= strtoul(at, NULL, 10) < CPUS_MAX ? strtoul(at, NULL, 10) : CPUS_MAX + 1;
+	}
+	return cpus;
 }
 
 static int describe(hwloc_topology_t topo, const char *machine, char *errbuf, size_t errlen)
@@ -27,6 +49,13 @@ static int describe(hwloc_topology_t topo, const char *machine, char *errbuf, si
 		snprintf(errbuf, errlen,
 			"machine '%s': not a readable hwloc XML file; make one with 'lstopo %s'",
 			machine, "machine.xml");
+		return -EINVAL;
+	}
+	if (synthetic_cpus(machine) > CPUS_MAX) {
+		snprintf(errbuf, errlen,
+			"machine '%s': more than %u CPUs, for which hwloc takes minutes; describe "
+			"a part of it",
+			machine, CPUS_MAX);
 		return -EINVAL;
 	}
 	if (hwloc_topology_set_synthetic(topo, machine) == 0)

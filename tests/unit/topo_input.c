@@ -98,6 +98,9 @@ START_TEST(bad_machines)
 	REFUSED(((struct haul_plan_opts){.machine = ""}), "machine ''");
 	REFUSED(((struct haul_plan_opts){.machine = "missing.xml"}), "missing.xml'", "lstopo");
 	REFUSED(((struct haul_plan_opts){.machine = "/dev/null"}), "machine '/dev/null'");
+	REFUSED(((struct haul_plan_opts){.machine = "pu:100000"}), "machine 'pu:100000'",
+		"more than 4096 CPUs");
+	REFUSED(((struct haul_plan_opts){.machine = "pack:64 l3:2 core:1024 pu:1"}), "4096");
 }
 END_TEST
 
