@@ -4,6 +4,7 @@
 
 #include "report.h"
 #include "sample.h"
+#include "text.h"
 
 static void set(json_t *object, const char *key, uint64_t n)
 {
@@ -62,7 +63,7 @@ static json_t *port(const struct app_engine *e, unsigned i, const struct app_sam
 	const struct haul_io_stats *st = &s->ports[i];
 	json_t *object = json_object();
 
-	json_object_set_new(object, "spec", json_string(haul_port_spec(e->ports[i])));
+	json_object_set_new(object, "spec", app_json_text(haul_port_spec(e->ports[i])));
 	set(object, "rx_packets", st->rx_packets);
 	set(object, "rx_bytes", st->rx_bytes);
 	set(object, "tx_packets", st->tx_packets);

@@ -7,6 +7,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "common/text.h"
+
 #define TEXT_COLUMN 25
 #define COLUMNS_MIN 80
 #define COLUMNS_MAX 100
@@ -91,10 +93,10 @@ static json_t *finding_json(const struct doctor_subject *subject, const char *na
 
 	json_object_set_new(object, "check", json_string(name));
 	json_object_set_new(
-		object, "interface", subject->iface ? json_string(subject->iface) : json_null());
+		object, "interface", subject->iface ? app_json_text(subject->iface) : json_null());
 	json_object_set_new(object, "status", json_string(statuses[finding->status].word));
-	json_object_set_new(object, "says", json_string(finding->says));
-	json_object_set_new(object, "todo", json_string(finding->todo));
+	json_object_set_new(object, "says", app_json_text(finding->says));
+	json_object_set_new(object, "todo", app_json_text(finding->todo));
 	return object;
 }
 

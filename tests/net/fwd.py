@@ -93,7 +93,8 @@ def run(*args, seconds=60):
     args = [*map(str, args)]
     more = netns.settings(args) if "--port" in args else []
     done = subprocess.run([FWD, *more, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, timeout=seconds)
+                          stderr=subprocess.PIPE, text=True,
+                          errors="surrogateescape", timeout=seconds)
     said = done.stderr.splitlines(True)
     if "HAUL_CARRIERS" in os.environ:
         said = [line for line in said if " carriers but only " not in line]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What --json says: its fields, its sums, with one carrier, two, and more than there are CPUs."""
 import os
+import tempfile
 
 import netns
 
@@ -40,6 +41,11 @@ def is_whole(r, mode, handler, ports, carriers):
 netns.enter()
 tap = netns.Tap()
 cpus = len(os.sched_getaffinity(0))
+with tempfile.TemporaryDirectory() as d:
+    path = os.path.join(d, "caf\u00e9-\udcff\udce2\udc82.pcap")
+    r = fwd.figures("--port", "null:", "--port", f"pcap:tx={path}", "--packets", 100)
+    tap.ok(r.json and r.json["ports"][1]["spec"].endswith("/caf\u00e9-\ufffd\ufffd\ufffd.pcap"),
+           "a spec that is not UTF-8", r.json and r.json["ports"][1].get("spec"))
 for carriers in 1, 2, cpus + 1:
     for handler in "burst", "coroutine":
         for mode in "io", "mac", "macswap", "rxonly", "txonly":
