@@ -121,16 +121,21 @@ def running(command):
         program.kill()
 
 
-def memory(prefix):
-    if has_hugepages(MEMORY_MB):
+def has_hugepages_for(programs):
+    """Whether so many can have them at a time."""
+    return has_hugepages(programs * MEMORY_MB)
+
+
+def memory(huge, prefix):
+    if huge:
         return ["--in-memory", "--single-file-segments", "-m", str(MEMORY_MB)]
     return ["--no-huge", "--no-shconf", "-m", str(MEMORY_MB), f"--file-prefix={prefix}"]
 
 
-def testpmd(vdevs, mode, cpu, main_cpu, tx_first=False):
+def testpmd(vdevs, mode, cpu, main_cpu, huge, tx_first=False):
     """Its command line: forwards on cpu, while its main lcore sleeps on main_cpu."""
     command = ["dpdk-testpmd", "--lcores", f"0@{main_cpu},1@{cpu}", "--no-pci",
-               *memory(f"perf-{os.getpid()}-{cpu}")]
+               *memory(huge, f"perf-{os.getpid()}-{cpu}")]
     command += [f"--vdev={vdev}" for vdev in vdevs]
     command += ["--", f"--forward-mode={mode}", f"--burst={BURST}", f"--rxd={RING}",
                 f"--txd={RING}", f"--total-num-mbufs={MBUFS}", "--nb-cores=1",
@@ -138,14 +143,15 @@ def testpmd(vdevs, mode, cpu, main_cpu, tx_first=False):
     return command + (["--tx-first"] if tx_first else ["-a"])
 
 
-def haul_fwd(program, vdevs, mode, handler, cpu, until, tx_first=False):
+def haul_fwd(program, vdevs, mode, handler, cpu, huge, until, tx_first=False):
     """Its command line; until: arguments that say when it ends, if not at SIGINT."""
     command = [program, "--mode", mode, "--handler", handler, "--carriers", f"{cpu}-{cpu}",
                "--burst", str(BURST), "--rxd", str(RING), "--txd", str(RING),
                "--mbufs", str(MBUFS), "--period", "1", "--json"]
     for vdev in vdevs:
         command += ["--port", vdev]
-    return command + until + (["--tx-first", "1"] if tx_first else [])
+    command += until + (["--tx-first", "1"] if tx_first else [])
+    return command + ([] if huge else ["--eal", "--no-huge"])
 
 
 def rates(lines, ports):
@@ -175,6 +181,9 @@ def wait_until_up(program):
     """Until a forwarder reports for the first time."""
     program.wait_for(lambda lines: any("NIC statistics" in line or re.match(r"\d+\.\d s$", line)
                                        for line in lines), PATIENCE)
+    for line in program.lines:
+        if "live in ordinary pages" in line:  # the other side would have huge ones
+            raise Failed(line)
 
 
 def testpmd_packets(output):
