@@ -157,36 +157,6 @@ void hauli_cancel_here(struct haul_carrier *c, struct haul_coro *co)
 	}
 }
 
-static void detach_here(struct haul_carrier *c, struct haul_coro *co)
-{
-	if (hauli_unlikely(co->joiner || co->detached))
-		hauli_handle_is_used_up(co, "haul_detach");
-	if (hauli_coro_state(co) == HAULI_ENDED)
-		hauli_coro_free(c, co);
-	else
-		co->detached = true;
-}
-
-void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co)
-{
-	uint32_t bits = hauli_requests_take(&co->requests);
-
-	if (hauli_coro_state(co) == HAULI_ZOMBIE) {
-		hauli_coro_free(c, co);
-		return;
-	}
-	if (bits & HAULI_REQ_UNPARK)
-		unpark_here(c, co);
-	if (bits & HAULI_REQ_CANCEL)
-		hauli_cancel_here(c, co);
-	if (bits & HAULI_REQ_JOINED)
-		hauli_ready(c, co);
-	if (bits & HAULI_REQ_DETACH)
-		detach_here(c, co);
-	if (bits & HAULI_REQ_JOIN)
-		hauli_join_answer(c, co->asked);
-}
-
 void hauli_handle_is_used_up(const struct haul_coro *co, const char *call)
 {
 	/* Its name may be gone as well. */
@@ -204,6 +174,38 @@ static const char *call_of(uint32_t bits)
 	if (bits & HAULI_REQ_CANCEL)
 		return "haul_cancel";
 	return bits & HAULI_REQ_DETACH ? "haul_detach" : "haul_join";
+}
+
+static void detach_here(struct haul_carrier *c, struct haul_coro *co)
+{
+	if (hauli_unlikely(co->joiner || co->detached))
+		hauli_handle_is_used_up(co, "haul_detach");
+	if (hauli_coro_state(co) == HAULI_ENDED)
+		hauli_coro_free(c, co);
+	else
+		co->detached = true;
+}
+
+void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co)
+{
+	uint32_t bits = hauli_requests_take(&co->requests);
+
+	if (hauli_coro_state(co) == HAULI_ZOMBIE) {
+		if (bits & (HAULI_REQ_DETACH | HAULI_REQ_JOIN))
+			hauli_handle_is_used_up(co, call_of(bits));
+		hauli_coro_free(c, co);
+		return;
+	}
+	if (bits & HAULI_REQ_UNPARK)
+		unpark_here(c, co);
+	if (bits & HAULI_REQ_CANCEL)
+		hauli_cancel_here(c, co);
+	if (bits & HAULI_REQ_JOINED)
+		hauli_ready(c, co);
+	if (bits & HAULI_REQ_DETACH)
+		detach_here(c, co);
+	if (bits & HAULI_REQ_JOIN)
+		hauli_join_answer(c, co->asked);
 }
 
 void hauli_request(struct haul_coro *co, uint32_t bits)

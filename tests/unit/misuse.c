@@ -114,12 +114,22 @@ static void park_poller_in_a_coroutine(void)
 
 /* Handles that are used up, or NULL. */
 
-static struct haul_coro *joined(void)
+static struct haul_coro *run_another(void)
 {
 	struct haul_coro *co;
 
 	haul_spawn_on(haul_carrier(rt, 0), &co, nothing, NULL, NULL);
 	haul_join(co, NULL);
+	return co;
+}
+
+/* One that is freed, and not only joined, when the carrier has come to another one. Its stack is in
+ * the carrier's cache then, from which this thread's spawns take none. */
+static struct haul_coro *joined(void)
+{
+	struct haul_coro *co = run_another();
+
+	run_another();
 	return co;
 }
 
@@ -197,13 +207,19 @@ static void detach_after_join(void)
 	haul_detach(joined());
 }
 
+static void detach_right_after_join(void)
+{
+	haul_detach(run_another());
+	run_another();
+}
+
 static void detach_twice(void)
 {
 	haul_spawn_on(haul_carrier(rt, 0), &handle, parks, NULL, NULL);
 	haul_detach(handle);
-	joined(); /* carrier 0 has taken the request */
+	run_another(); /* the carrier has taken the request */
 	haul_detach(handle);
-	joined();
+	run_another();
 }
 
 static void unpark_after_join(void)
@@ -367,6 +383,7 @@ static const struct misuse {
 	{join_after_detach, "haul_join", USED_UP},
 	{join_after_stop, "haul_join", "join before haul_stop()"},
 	{detach_after_join, "haul_detach", USED_UP},
+	{detach_right_after_join, "haul_detach", USED_UP},
 	{detach_twice, "haul_detach", USED_UP},
 	{unpark_after_join, "haul_unpark", USED_UP},
 	{cancel_after_join, "haul_cancel", USED_UP},
