@@ -46,6 +46,7 @@ static bool kernel_has_guards(size_t page)
 int hauli_guards_init(struct hauli_guards *g, enum hauli_guard kind)
 {
 	g->page = (size_t)sysconf(_SC_PAGESIZE);
+	g->size = (HAULI_GUARD_BYTES + g->page - 1) / g->page * g->page;
 	g->mappings_left = mappings_for_guards();
 	g->asked = kind != HAULI_GUARD_BEST;
 	if (kind == HAULI_GUARD_BEST)
@@ -64,16 +65,16 @@ static void notice(void)
 		"raise vm.max_map_count, or use Linux 6.13 or newer\n");
 }
 
-bool hauli_guard_set(struct hauli_guards *g, char *page)
+bool hauli_guard_set(struct hauli_guards *g, char *lo)
 {
 	if (g->kind == HAULI_GUARD_MADVISE) {
-		if (madvise(page, g->page, MADV_GUARD_INSTALL) == 0)
+		if (madvise(lo, g->size, MADV_GUARD_INSTALL) == 0)
 			return true;
 		g->kind = HAULI_GUARD_MPROTECT; /* locked memory */
 	}
 	if (g->kind == HAULI_GUARD_MPROTECT) {
 		g->mappings_left -= 2;
-		if (g->mappings_left >= 0 && mprotect(page, g->page, PROT_NONE) == 0)
+		if (g->mappings_left >= 0 && mprotect(lo, g->size, PROT_NONE) == 0)
 			return true;
 		g->kind = HAULI_GUARD_CANARY;
 		notice();

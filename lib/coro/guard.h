@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The page below a stack that must not be touched: how it is made, by what the kernel has. */
+/* What lies below a stack and must not be touched: how it is made, by what the kernel has. */
 #ifndef HAULI_CORO_GUARD_H
 #define HAULI_CORO_GUARD_H
 
 #include "coro/stack.h"
 
+/*
+ * No frame of glibc's, and hardly any of a PMD's, is larger, so that none steps over
+ * it, and gcc takes guards to be of that size on aarch64 (-fstack-clash-protection). It takes
+ * address space, and 120 bytes of page tables more than a page would.
+ */
+#define HAULI_GUARD_BYTES ((size_t)64 << 10)
+
 struct hauli_guards {
-	size_t page;
+	size_t page, size; /* of the kernel's, and of a guard: whole pages */
 	long mappings_left; /* how many mprotect may still use up */
 	bool asked; /* for this kind by name: no notice */
 	_Atomic(enum hauli_guard) kind; /* what the next guard is made by */
@@ -15,11 +22,11 @@ struct hauli_guards {
 /* 0, or -EOPNOTSUPP when MADVISE is asked for by name and the kernel has it not. */
 int hauli_guards_init(struct hauli_guards *g, enum hauli_guard kind);
 
-/* Guards the page at page. False: there is no way left, the slot has a canary. Goes down to the
+/* Guards what begins at lo. False: there is no way left, the slot has a canary. Goes down to the
  * next kind when one fails. One thread at a time. */
-bool hauli_guard_set(struct hauli_guards *g, char *page);
+bool hauli_guard_set(struct hauli_guards *g, char *lo);
 
-/* Whether a page that stands in for a guard has been written to, as far as can be seen. */
+/* Whether what stands in for a guard has been written to, as far as can be seen. */
 bool hauli_guard_broken(const struct hauli_co *co);
 
 #endif

@@ -13,10 +13,11 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "coro/guard.h"
 
 #define WATCHED_MAX 64
 #define ALTSTACK_MIN ((size_t)32 << 10)
-/* How far below the guard a frame may have put the stack pointer before it touched the guard. */
+/* How far below its stack a frame may have put the stack pointer before it touched anything. */
 #define LARGEST_FRAME ((uintptr_t)1 << 20)
 
 /* A signal of ours, and who handled it before. */
@@ -36,7 +37,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for writing what fol
 static struct taken taken[] = {{.sig = SIGSEGV}, {.sig = SIGBUS}};
 static unsigned n_watched;
 static struct altstack *altstacks;
-static struct hauli_stacks *_Atomic watched[WATCHED_MAX];
+static struct hauli_stacks *watched[WATCHED_MAX];
+static hauli_running_fn *_Atomic running;
 static void (*_Atomic explain_others)(int sig, const void *uc);
 
 /* A line put together without anything that a signal handler may not call. */
@@ -93,22 +95,18 @@ static uintptr_t stack_pointer(const ucontext_t *uc)
 #endif
 }
 
-/* The coroutine whose guard was touched by the one who runs on that stack; else NULL. */
+/* The coroutine that has run over its stack; NULL: it is another fault. */
 static const struct hauli_co *find_overflow(const siginfo_t *info, const ucontext_t *uc)
 {
-	uintptr_t sp = stack_pointer(uc);
+	uintptr_t sp = stack_pointer(uc), addr = (uintptr_t)info->si_addr, lo;
+	const struct hauli_co *co = running ? running() : NULL;
 
-	for (unsigned i = 0; i < WATCHED_MAX; i++) {
-		const struct hauli_stacks *arena = watched[i];
-		struct hauli_stack_slot slot;
-
-		if (!arena || !hauli_stacks_find(arena, info->si_addr, &slot))
-			continue;
-		if ((char *)info->si_addr < slot.lo && sp < (uintptr_t)slot.end &&
-			sp >= (uintptr_t)slot.guard - LARGEST_FRAME)
-			return slot.head;
-	}
-	return NULL;
+	if (!co)
+		return NULL;
+	lo = (uintptr_t)hauli_stack_lo(co);
+	if (sp >= (uintptr_t)co || sp < lo - LARGEST_FRAME)
+		return NULL; /* on a stack of its own making */
+	return sp < lo || (addr < lo && addr >= lo - HAULI_GUARD_BYTES) ? co : NULL;
 }
 
 static void die_of(int sig, const siginfo_t *info)
@@ -165,11 +163,12 @@ static void give_back(struct taken *t)
 	t->ours = false;
 }
 
-int hauli_overflow_install(struct hauli_stacks *arena)
+int hauli_overflow_install(struct hauli_stacks *arena, hauli_running_fn *runs)
 {
 	int rc = -ENOSPC;
 
 	pthread_mutex_lock(&lock);
+	running = runs;
 	for (unsigned i = 0; i < WATCHED_MAX && rc; i++) {
 		if (watched[i])
 			continue;
@@ -203,12 +202,11 @@ void hauli_overflow_remove(struct hauli_stacks *arena)
 
 bool hauli_overflow_watches(const struct hauli_co *co)
 {
-	struct hauli_stack_slot slot;
 	bool found = false;
 
 	pthread_mutex_lock(&lock);
 	for (unsigned i = 0; i < WATCHED_MAX && !found; i++)
-		found = watched[i] && hauli_stacks_find(watched[i], co, &slot) && slot.head == co;
+		found = watched[i] && hauli_stacks_have(watched[i], co);
 	pthread_mutex_unlock(&lock);
 	return found;
 }

@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A coroutine that runs over its stack ends the program with one line that names it, its stack
- * size and the option to change, and then by the signal that it caused. Every other fault goes to
- * whoever handled SIGSEGV and SIGBUS before.
+ * size and the option to change, and then by the signal that it caused: when it touches its guard,
+ * or anything else that must not be touched with a stack pointer that has left its stack by less
+ * than 1 MiB. Every other fault goes to whoever handled SIGSEGV and SIGBUS before.
  */
 #ifndef HAULI_CORO_OVERFLOW_H
 #define HAULI_CORO_OVERFLOW_H
 
 #include "coro/stack.h"
 
-/* Watches the stacks of arena. Any thread. 0, or -ENOSPC when too many are watched already.
- * remove comes before the arena is destroyed; the last one gives the signals back. */
-int hauli_overflow_install(struct hauli_stacks *arena);
+/* Who runs on the calling thread; NULL: nobody. Called in a signal handler. */
+typedef const struct hauli_co *hauli_running_fn(void);
+
+/*
+ * Watches the stacks of arena; running is the same for all. Any thread. 0, or -ENOSPC when too many
+ * are watched already. remove comes before the arena is destroyed; the last one gives the signals
+ * back.
+ */
+int hauli_overflow_install(struct hauli_stacks *arena, hauli_running_fn *running);
 void hauli_overflow_remove(struct hauli_stacks *arena);
 
 /* Whether co is the head of a slot of an arena that is watched. It may lead anywhere. Any thread */

@@ -2,7 +2,7 @@
 /*
  * The arena. Chunks of address space, one class each, are cut into slots from low to high; a
  * chunk is never unmapped before the arena is. Their records lie in one array that grows at its
- * end only, so that anyone may read it without a lock, a signal handler included.
+ * end only, so that anyone may read it without a lock.
  */
 #include "coro/stack.h"
 
@@ -114,7 +114,7 @@ int hauli_stacks_create(struct hauli_stacks **arena, size_t head_size, enum haul
 	hauli_stack_cache_init(&a->loose, a);
 	for (unsigned cls = 0; cls < HAULI_STACK_CLASSES; cls++) {
 		a->slot_size[cls] = round_up(
-			a->guards.page + hauli_stack_usable(cls) * INFLATION + TOP, a->guards.page);
+			a->guards.size + hauli_stack_usable(cls) * INFLATION + TOP, a->guards.page);
 		a->open[cls] = -1;
 	}
 	*arena = a;
@@ -167,7 +167,7 @@ static struct hauli_co *make_head(struct hauli_stacks *a, struct chunk *c, uint3
 {
 	struct hauli_co *co = head_at(a, c, i);
 
-	co->stack_bytes = (uint32_t)((char *)co - slot_at(a, c, i) - a->guards.page);
+	co->stack_bytes = (uint32_t)((char *)co - slot_at(a, c, i) - a->guards.size);
 	co->stack_chunk = (uint16_t)(c - a->chunks);
 	co->stack_class = c->cls;
 	co->stack_canary = i >= c->guarded;
@@ -375,21 +375,15 @@ void hauli_stacks_for_each(
 	}
 }
 
-bool hauli_stacks_find(
-	const struct hauli_stacks *a, const void *addr, struct hauli_stack_slot *slot)
+bool hauli_stacks_have(const struct hauli_stacks *a, const struct hauli_co *co)
 {
 	for (uint32_t n = 0; n < a->n_chunks; n++) {
 		const struct chunk *c = &a->chunks[n];
-		size_t off = (uintptr_t)addr - (uintptr_t)c->base;
+		size_t off = (uintptr_t)co - (uintptr_t)c->base;
 		uint32_t i = (uint32_t)(off / a->slot_size[c->cls]);
 
-		if (off >= c->slots * a->slot_size[c->cls] || i >= c->carved)
-			continue;
-		slot->head = head_at(a, c, i);
-		slot->guard = slot_at(a, c, i);
-		slot->lo = slot->guard + a->guards.page;
-		slot->end = slot_at(a, c, i + 1);
-		return true;
+		if (off < c->slots * a->slot_size[c->cls])
+			return i < c->carved && head_at(a, c, i) == co;
 	}
 	return false;
 }
@@ -430,7 +424,8 @@ static size_t resident(const struct hauli_stacks *a, const struct chunk *c, char
 		if (mincore(lo, n * page, in) != 0)
 			break;
 		for (size_t i = 0; i < n; i++) {
-			bool guard = (size_t)(lo + i * page - c->base) % a->slot_size[c->cls] == 0;
+			bool guard = (size_t)(lo + i * page - c->base) % a->slot_size[c->cls] <
+				a->guards.size;
 
 			bytes += in[i] & 1 && !guard ? page : 0;
 		}

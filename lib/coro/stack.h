@@ -2,7 +2,7 @@
 /*
  * Stacks: an arena of guarded slots in size classes, and an owner-only cache in front of it.
  *
- * A slot, from low to high addresses: guard page | stack, growing down | head | colour. The head
+ * A slot, from low to high addresses: guard | stack, growing down | head | colour. The head
  * (head_size bytes, starting with a struct hauli_co) is what the arena hands out. Its place within
  * the last 4 KiB varies from slot to slot (the colour), so that the heads and hot frames of many
  * coroutines spread over the cache's sets instead of falling on a few; it leaves at least 1 KiB of
@@ -24,9 +24,7 @@
 #include "coro/coro.h"
 
 #define HAULI_STACK_CLASSES 8
-/* Where pages are of 4 KiB, a slot is of a power of two with it: guard, head and colour. */
-#define HAULI_STACK_OVERHEAD ((size_t)8 << 10)
-#define HAULI_STACK_USABLE(cls) (((size_t)16 << 10 << (cls)) - HAULI_STACK_OVERHEAD)
+#define HAULI_STACK_USABLE(cls) (((size_t)16 << 10 << (cls)) - ((size_t)8 << 10))
 
 enum hauli_guard {
 	HAULI_GUARD_BEST, /* as the kernel has it */
@@ -130,14 +128,7 @@ size_t hauli_stacks_trim(struct hauli_stacks *arena);
 /* How the guards of this arena are made at present. */
 enum hauli_guard hauli_stacks_guard(const struct hauli_stacks *arena);
 
-/* The slot that addr is in, from the guard page's first byte to end. From a signal handler. */
-struct hauli_stack_slot {
-	struct hauli_co *head;
-	char *guard;
-	char *lo; /* the stack's lowest byte; the guard is right below */
-	char *end;
-};
-bool hauli_stacks_find(
-	const struct hauli_stacks *arena, const void *addr, struct hauli_stack_slot *slot);
+/* Whether co, which may lead anywhere, is the head of a slot. Any thread. */
+bool hauli_stacks_have(const struct hauli_stacks *arena, const struct hauli_co *co);
 
 #endif

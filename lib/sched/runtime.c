@@ -45,9 +45,16 @@ static void stacks_fini(struct haul_runtime *rt)
 	hauli_stacks_destroy(rt->stacks);
 }
 
+static const struct hauli_co *running(void)
+{
+	const struct haul_coro *me = haul_self();
+
+	return me ? &me->co : NULL;
+}
+
 static int overflow_init(struct haul_runtime *rt, const struct start *s)
 {
-	return hauli_overflow_install(rt->stacks);
+	return hauli_overflow_install(rt->stacks, running);
 }
 
 static void overflow_fini(struct haul_runtime *rt)

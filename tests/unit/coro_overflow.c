@@ -19,6 +19,13 @@ static const enum hauli_guard guards[] = {
 
 static struct hauli_stacks *arena;
 static struct hauli_co main_co;
+static const struct hauli_co *runs; /* NULL: main_co */
+
+static const struct hauli_co *running(void)
+{
+	return runs;
+}
+
 static int *volatile nowhere = (int *)16;
 
 /* Goes down the stack, frame by frame, until below this address. */
@@ -40,15 +47,33 @@ static void dive_out(void *pass)
 	hauli_co_end(co, &main_co, NULL);
 }
 
-/* One frame that is larger than the guard, and touched from its lower end on. */
-static void leap_out(void *pass)
+/* Frames that are larger than the stack, touched from their lower ends on: as far down as in the
+ * guard, and beyond it, where only what the compiler adds finds it. */
+static void leap_into_the_guard(void *pass)
 {
 	struct hauli_co *co = pass;
-	volatile char frame[128 << 10];
+	volatile char frame[60000];
 
 	hauli_fiber_arrived(co);
-	for (size_t i = (size_t)(hauli_stack_lo(co) - (char *)frame) - 64; i < sizeof(frame); i++)
+	for (size_t i = 0; i < sizeof(frame); i++)
 		frame[i] = 1;
+	hauli_co_end(co, &main_co, NULL);
+}
+
+static __attribute__((noinline)) char leap(size_t n)
+{
+	volatile char frame[300000];
+
+	frame[n] = 1;
+	return frame[n];
+}
+
+static void leap_over_the_guard(void *pass)
+{
+	struct hauli_co *co = pass;
+
+	hauli_fiber_arrived(co);
+	leap(0);
 	hauli_co_end(co, &main_co, NULL);
 }
 
@@ -62,13 +87,15 @@ static void run(unsigned cls, const char *name, void (*entry)(void *))
 	co = hauli_stack_get_shared(arena, cls);
 	co->name = name;
 	hauli_co_prepare(co, co, entry);
+	runs = co;
 	hauli_co_switch(&main_co, co, co);
+	runs = NULL;
 	hauli_stack_put_shared(arena, co);
 }
 
 static void start(enum hauli_guard guard)
 {
-	if (hauli_stacks_create(&arena, HEAD, guard) || hauli_overflow_install(arena))
+	if (hauli_stacks_create(&arena, HEAD, guard) || hauli_overflow_install(arena, running))
 		_exit(9);
 	hauli_co_init_thread(&main_co);
 	hauli_overflow_thread_init();
@@ -112,15 +139,17 @@ START_TEST(overflow_of_the_nameless_says_how_large)
 }
 END_TEST
 
+static void (*const leaps[])(void *) = {leap_into_the_guard, leap_over_the_guard};
+
 static void large_frame(void *arg)
 {
 	start(HAULI_GUARD_BEST);
-	run(1, "leaper", leap_out);
+	run(1, "leaper", *(void (*const *)(void *))arg);
 }
 
 START_TEST(overflow_by_one_large_frame)
 {
-	struct child c = child_run(large_frame, NULL);
+	struct child c = child_run(large_frame, (void *)&leaps[_i]);
 
 	CHILD_DIED_BY(c, SIGSEGV);
 	ck_assert_ptr_nonnull(
@@ -353,7 +382,7 @@ START_TEST(no_more_arenas_than_can_be_watched)
 
 	for (n = 0; n < 65 && rc == 0; n++) {
 		ck_assert_int_eq(hauli_stacks_create(&a[n], HEAD, HAULI_GUARD_BEST), 0);
-		rc = hauli_overflow_install(a[n]);
+		rc = hauli_overflow_install(a[n], running);
 	}
 	ck_assert_int_eq(n, 65);
 	ck_assert_int_eq(rc, -ENOSPC);
@@ -365,7 +394,7 @@ START_TEST(no_more_arenas_than_can_be_watched)
 END_TEST
 
 SUITE_MAIN("coro_overflow", {overflow_says_who, GUARDS},
-	{overflow_of_the_nameless_says_how_large, 1}, {overflow_by_one_large_frame, 1},
+	{overflow_of_the_nameless_says_how_large, 1}, {overflow_by_one_large_frame, 2},
 	{guards_outlive_a_trim, GUARDS}, {notice_when_mappings_are_used_up, 1},
 	{two_hundred_calls_fit, GUARDS}, {other_faults_end_as_ever, 2},
 	{other_faults_go_to_who_was_there, 1}, {a_signal_that_was_sent_is_no_fault, 1},

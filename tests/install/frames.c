@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A coroutine one of whose frames is larger than its stack. Usage: frames BYTES */
+#include <stdio.h>
+#include <string.h>
+
+#include <haul/haul.h>
+
+/* The lower end of a frame only, which may be far below the guard. */
+static void touch(char *frame)
+{
+	frame[0] = 1;
+	__asm__ volatile("" : : "r"(frame) : "memory");
+}
+
+static __attribute__((noinline)) int leap_60000(void)
+{
+	char frame[60000];
+
+	touch(frame);
+	return frame[0];
+}
+
+static __attribute__((noinline)) int leap_300000(void)
+{
+	char frame[300000];
+
+	touch(frame);
+	return frame[0];
+}
+
+static void *leap(void *bytes)
+{
+	haul_yield();
+	return strcmp(bytes, "60000") == 0 ? (leap_60000(), bytes) : (leap_300000(), bytes);
+}
+
+static void *wait(void *arg)
+{
+	haul_park();
+	return arg;
+}
+
+int main(int argc, char **argv)
+{
+	const struct haul_coro_opts opts = {.name = "leaper"};
+	const struct haul_coro_opts others = {.name = "neighbour"};
+	struct haul_runtime *rt;
+	struct haul_coro *co;
+
+	if (argc != 2 || haul_start(&rt, NULL))
+		return 2;
+	/* There are stacks below it. */
+	for (int i = 0; i < 20; i++)
+		haul_spawn_on(haul_carrier(rt, 0), NULL, wait, NULL, &others);
+	if (haul_spawn_on(haul_carrier(rt, 0), &co, leap, argv[1], &opts) || haul_join(co, NULL))
+		return 3;
+	puts("it went by");
+	return haul_stop(rt, HAUL_S) ? 4 : 0;
+}
