@@ -128,7 +128,9 @@ static char *slot_at(const struct hauli_stacks *a, const struct chunk *c, uint32
 
 static struct hauli_co *head_at(const struct hauli_stacks *a, const struct chunk *c, uint32_t i)
 {
-	size_t colour = i * COLOUR_STEP % a->colours * HAULI_CACHE_LINE;
+	/* Goes on where the chunk before it ended: chunks have few slots of a large class. */
+	size_t n = (size_t)(c - a->chunks) * c->slots + i;
+	size_t colour = n * COLOUR_STEP % a->colours * HAULI_CACHE_LINE;
 
 	return (struct hauli_co *)(slot_at(a, c, i + 1) - a->head_size - colour);
 }

@@ -52,7 +52,8 @@ static void dive_out(void *pass)
 static void leap_into_the_guard(void *pass)
 {
 	struct hauli_co *co = pass;
-	volatile char frame[60000];
+	volatile char
+		frame[HAULI_ASAN || HAULI_TSAN ? 120000 : 60000]; /* stacks are larger there */
 
 	hauli_fiber_arrived(co);
 	for (size_t i = 0; i < sizeof(frame); i++)
