@@ -16,6 +16,14 @@
 #include "policy.h"
 #include "sched/runtime.h"
 
+static bool any_is_null(struct haul_port *const *ports, unsigned n)
+{
+	for (unsigned i = 0; ports && i < n; i++)
+		if (!ports[i])
+			return true;
+	return !ports;
+}
+
 static int check_opts(const struct haul_io_opts *opts, char *errbuf, size_t errlen)
 {
 	unsigned ways = !!opts->on_burst + !!opts->on_packet + !!opts->source;
@@ -23,6 +31,14 @@ static int check_opts(const struct haul_io_opts *opts, char *errbuf, size_t errl
 
 	if (opts->nb_ports == 0)
 		wrong = "no port is given; give at least one";
+	else if (any_is_null(opts->ports, opts->nb_ports))
+		wrong = "a port is NULL; give what haul_port_open() has given";
+	else if ((unsigned)opts->order > HAUL_ORDER_ANY)
+		wrong = "there is no such order; give HAUL_ORDER_FLOW or HAUL_ORDER_ANY";
+	else if (opts->coro && opts->coro->order > HAUL_ORDERS)
+		wrong = "coro->order is more than 254; give 0 to 254";
+	else if ((unsigned)opts->spread > HAUL_SPREAD_OFF)
+		wrong = "there is no such spread; give one of enum haul_io_spread";
 	else if (!opts->pool)
 		wrong = "no pool is given; give the one that the ports were opened with";
 	else if (opts->burst > HAULI_BURST_MAX)
@@ -343,17 +359,28 @@ static void note_away(struct haul_io *io)
 	}
 }
 
+static haul_fn *body_of(const struct haul_io_opts *opts)
+{
+	if (opts->on_burst)
+		return hauli_poll_bursts;
+	return opts->on_packet ? hauli_poll_packets : hauli_poll_source;
+}
+
 int haul_io_start(struct haul_io **out, struct haul_runtime *rt, const struct haul_io_opts *opts,
 	char *errbuf, size_t errlen)
 {
-	haul_fn *body = opts->on_burst ? hauli_poll_bursts
-		: opts->on_packet      ? hauli_poll_packets
-				       : hauli_poll_source;
-	struct haul_io_opts chosen = *opts;
+	struct haul_io_opts chosen;
 	struct haul_io *io;
 	unsigned i;
 	int err;
 
+	if (!out || !rt || !opts || haul_carrier_self()) {
+		snprintf(errbuf, errlen, "haul_io_start: %s",
+			haul_carrier_self() ? "called on a carrier; call it in another thread"
+					    : "io, the runtime or the options are NULL");
+		return -EINVAL;
+	}
+	chosen = *opts;
 	err = check_opts(opts, errbuf, errlen);
 	for (i = 0; i < opts->nb_ports && !err; i++)
 		err = hauli_policy_check(opts, opts->ports[i], &chosen.policy, errbuf, errlen);
@@ -373,7 +400,7 @@ int haul_io_start(struct haul_io **out, struct haul_runtime *rt, const struct ha
 		return err;
 	}
 	for (i = 0; i < io->nb_pollers && !err; i++)
-		err = register_poller(io->pollers[i], body);
+		err = register_poller(io->pollers[i], body_of(opts));
 	if (err) {
 		snprintf(errbuf, errlen, "haul_io_start: no poller on carrier %u: %s", i - 1,
 			err == -EBUSY ? "it has one already; end that one first" : strerror(-err));
@@ -390,11 +417,15 @@ int haul_io_start(struct haul_io **out, struct haul_runtime *rt, const struct ha
 
 struct haul_txq *haul_io_txq(const struct haul_io *io, unsigned port, unsigned carrier)
 {
-	return carrier < io->nb_pollers ? &io->pollers[carrier]->txs[port].q : NULL;
+	HAUL_MISUSE_IF(!io, HAULI_NO_IO);
+	return carrier < io->nb_pollers && port < io->opts.nb_ports
+		? &io->pollers[carrier]->txs[port].q
+		: NULL;
 }
 
 const char *haul_io_notice(const struct haul_io *io)
 {
+	HAUL_MISUSE_IF(!io, HAULI_NO_IO);
 	return io->notice;
 }
 
@@ -402,6 +433,7 @@ bool haul_io_healthy(struct haul_io *io, const char **why)
 {
 	unsigned i;
 
+	HAUL_MISUSE_IF(!io || !why, HAULI_NO_IO);
 	for (i = 0; i < io->opts.nb_ports; i++) {
 		*why = haul_port_fault(io->ports[i]);
 		if ((*why)[0])

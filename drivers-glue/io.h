@@ -13,6 +13,8 @@ enum hauli_io_stage {
 	HAULI_IO_STOPPED,
 };
 
+#define HAULI_NO_IO "NULL is given; give what haul_io_start() has given"
+
 struct haul_io {
 	struct haul_io_opts opts; /* constant from the start on, as is all but the last two */
 	struct haul_runtime *rt;

@@ -4,6 +4,7 @@
 
 #include <rte_ethdev.h>
 
+#include "base/assert.h"
 #include "filter.h"
 #include "io.h"
 #include "kind.h"
@@ -98,9 +99,13 @@ static void add_queue_bytes(struct haul_io_stats *st, struct haul_queue queue)
 void haul_io_get_stats(
 	const struct haul_io *io, unsigned port, int carrier, struct haul_io_stats *st)
 {
-	const struct haul_port *p = io->ports[port];
+	const struct haul_port *p;
 	unsigned c;
 
+	HAUL_MISUSE_IF(!io || !st, HAULI_NO_IO);
+	HAUL_MISUSE_IF(port >= io->opts.nb_ports, "there is no port %u: %u were given", port,
+		io->opts.nb_ports);
+	p = io->ports[port];
 	memset(st, 0, sizeof(*st));
 	for (c = 0; c < io->nb_pollers; c++) {
 		if (carrier >= 0 && c != (unsigned)carrier)

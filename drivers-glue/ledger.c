@@ -27,6 +27,7 @@ void haul_drop(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n, enum haul
 {
 	struct hauli_rxq *r = hauli_rxq_of(rx);
 
+	HAUL_CHECK(rx && pkts);
 	HAUL_MISUSE_IF(
 		(unsigned)reason >= HAUL_DROP_REASONS, "there is no such reason: %u", reason);
 	if (hauli_rxq_is_away(r))

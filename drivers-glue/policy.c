@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "io.h"
 #include "pause.h"
 #include "policy.h"
@@ -48,9 +49,11 @@ static bool parse_us(uint64_t *ns, const char *text, unsigned max)
 
 int haul_poll_parse(struct haul_poll_policy *policy, const char *text, char *errbuf, size_t errlen)
 {
-	size_t len = strcspn(text, ":");
+	size_t len;
 	unsigned i;
 
+	HAUL_MISUSE_IF(!policy || !text, "the policy or the text is NULL");
+	len = strcspn(text, ":");
 	for (i = 0; i < KINDS; i++) {
 		if (strlen(kinds[i].name) != len || strncmp(kinds[i].name, text, len) != 0)
 			continue;
@@ -114,11 +117,16 @@ int haul_io_set_policy(struct haul_io *io, unsigned port, int carrier,
 	const struct haul_poll_policy *policy, char *errbuf, size_t errlen)
 {
 	const struct haul_coro_opts opts = {.name = "policy", .pinned = true};
-	struct change change = {.policy = *policy, .port = port};
+	struct change change = {.port = port};
 	struct haul_coro *co;
 	unsigned c;
 	int err;
 
+	if (!io || !policy) {
+		snprintf(errbuf, errlen, "haul_io_set_policy: io or the policy is NULL");
+		return -EINVAL;
+	}
+	change.policy = *policy;
 	if (port >= io->opts.nb_ports || carrier >= (int)io->nb_pollers) {
 		snprintf(errbuf, errlen, "haul_io_set_policy: no poller has port %u on carrier %d",
 			port, carrier);
@@ -143,6 +151,7 @@ void haul_io_get_wait_stats(const struct haul_io *io, int carrier, struct haul_i
 {
 	unsigned c, i;
 
+	HAUL_MISUSE_IF(!io || !st, HAULI_NO_IO);
 	memset(st, 0, sizeof(*st));
 	for (c = 0; c < io->nb_pollers; c++) {
 		const struct hauli_idle *d = &io->pollers[c]->idle;

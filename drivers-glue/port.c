@@ -8,6 +8,7 @@
 
 #include <rte_ethdev.h>
 
+#include "base/assert.h"
 #include "ethdev.h"
 #include "fault.h"
 #include "iface.h"
@@ -235,12 +236,21 @@ static int open_port(struct haul_port *port, const char *spec, char *errbuf, siz
 	return err;
 }
 
+#define NO_PORT "the port is NULL; give what haul_port_open() has given"
+
 int haul_port_open(struct haul_port **out, const char *spec, const struct haul_port_opts *opts,
 	char *errbuf, size_t errlen)
 {
-	struct haul_port *port = calloc(1, sizeof(*port));
+	struct haul_port *port;
 	int err;
 
+	if (!out || !spec || !opts || opts->queues == 0 || !opts->pool) {
+		snprintf(errbuf, errlen,
+			"haul_port_open: port, spec, options or pool is NULL, or no queue is asked "
+			"for");
+		return -EINVAL;
+	}
+	port = calloc(1, sizeof(*port));
 	if (!port) {
 		snprintf(errbuf, errlen, "no memory for a port");
 		return -ENOMEM;
@@ -274,6 +284,7 @@ static int start(struct haul_port *port, char *errbuf, size_t errlen)
 
 int haul_port_start(struct haul_port *port, char *errbuf, size_t errlen)
 {
+	HAUL_MISUSE_IF(!port, NO_PORT);
 	return quietly(port, start, errbuf, errlen);
 }
 
@@ -285,21 +296,27 @@ void haul_port_queue_adopt(struct haul_port *port, unsigned q)
 
 void haul_port_close(struct haul_port *port)
 {
+	HAUL_MISUSE_IF(!port, NO_PORT);
 	destroy(port);
 }
 
 const char *haul_port_spec(const struct haul_port *port)
 {
+	HAUL_MISUSE_IF(!port, NO_PORT);
 	return port->spec.text;
 }
 
 unsigned haul_port_queues(const struct haul_port *port)
 {
+	HAUL_MISUSE_IF(!port, NO_PORT);
 	return port->queues;
 }
 
 struct haul_queue haul_port_queue(const struct haul_port *port, unsigned q)
 {
+	HAUL_MISUSE_IF(!port, NO_PORT);
+	HAUL_MISUSE_IF(q >= port->queues, "%s has no queue %u: it has %u", port->spec.text, q,
+		port->queues);
 	if (port->nb_vdevs > 1)
 		return (struct haul_queue){.port_id = port->vdevs[q].port_id, .queue_id = 0};
 	return (struct haul_queue){.port_id = port->vdevs[0].port_id, .queue_id = (uint16_t)q};
@@ -307,6 +324,7 @@ struct haul_queue haul_port_queue(const struct haul_port *port, unsigned q)
 
 struct rte_ether_addr haul_port_mac(const struct haul_port *port)
 {
+	HAUL_MISUSE_IF(!port, NO_PORT);
 	return port->mac;
 }
 
@@ -319,5 +337,6 @@ const char *haul_port_nic(const struct haul_port *port)
 
 const char *haul_port_notice(const struct haul_port *port)
 {
+	HAUL_MISUSE_IF(!port, NO_PORT);
 	return port->notice;
 }

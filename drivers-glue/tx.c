@@ -143,7 +143,7 @@ void haul_tx_burst(struct haul_txq *txq, struct rte_mbuf **pkts, uint16_t n)
 	struct hauli_tx *tx = hauli_tx_of(txq);
 	uint16_t sent = 0;
 
-	HAUL_CHECK(haul_carrier_self() == txq->carrier);
+	HAUL_CHECK(txq && pkts && haul_carrier_self() == txq->carrier);
 	if (hauli_unlikely(tx->count_bytes))
 		count_bytes(txq, pkts, n);
 	if (hauli_likely(hauli_txq_count(txq) == 0))

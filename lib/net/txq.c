@@ -92,9 +92,14 @@ static inline bool try_send_plainly(struct haul_txq *txq, struct rte_mbuf *pkt)
 {
 	if (hauli_unlikely(!has_plain_room(txq)))
 		return false;
-	HAUL_CHECK(haul_carrier_self() == txq->carrier);
 	put_one(txq, pkt);
 	return true;
+}
+
+/* Where coroutines are stolen, one that is away has another queue, or goes home. */
+static inline bool is_mine(const struct haul_txq *txq)
+{
+	return txq->steals || haul_carrier_self() == txq->carrier;
 }
 
 static inline int try_send(struct haul_txq *txq, struct rte_mbuf *pkt)
@@ -224,6 +229,7 @@ static inline bool try_send_from_home(struct haul_txq *txq, struct rte_mbuf *pkt
 
 int haul_send(struct haul_txq *txq, struct rte_mbuf *pkt)
 {
+	HAUL_CHECK(txq && pkt && is_mine(txq));
 	if (hauli_likely(try_send_plainly(txq, pkt)))
 		return 0;
 	if (txq->steals)
@@ -251,6 +257,7 @@ static __attribute__((noinline)) int try_send_with_care(struct haul_txq *txq, st
 
 int haul_try_send(struct haul_txq *txq, struct rte_mbuf *pkt)
 {
+	HAUL_CHECK(txq && pkt && is_mine(txq));
 	if (hauli_likely(try_send_plainly(txq, pkt)))
 		return 0;
 	if (txq->steals)

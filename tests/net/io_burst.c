@@ -25,14 +25,30 @@ static uint16_t nothing(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 	return 0;
 }
 
+static void *start_here(void *arg)
+{
+	struct bed *bed = arg;
+	struct haul_io_opts opts = bed_io_opts(bed);
+	struct haul_io *io = NULL;
+
+	opts.on_burst = ignore;
+	return (void *)(intptr_t)haul_io_start(
+		&io, bed->rt, &opts, bed->errbuf, sizeof(bed->errbuf));
+}
+
 START_TEST(refuses_options_with_a_line)
 {
 	struct bed bed;
-	struct haul_io_opts wrong[6];
+	const struct haul_coro_opts order = {.order = HAUL_ORDERS + 1};
+	struct haul_port *none[2] = {NULL, NULL};
+	struct haul_io_opts wrong[11];
+	struct haul_io *other = NULL;
+	struct haul_coro *co;
+	void *result;
 	unsigned i;
 
 	bed_open(&bed, TWO);
-	for (i = 0; i < 6; i++) {
+	for (i = 0; i < 11; i++) {
 		wrong[i] = bed_io_opts(&bed);
 		wrong[i].on_burst = ignore;
 	}
@@ -42,7 +58,12 @@ START_TEST(refuses_options_with_a_line)
 	wrong[3].burst = 513;
 	wrong[4].nb_ports = 0;
 	wrong[5].pool = NULL;
-	for (i = 0; i < 6; i++) {
+	wrong[6].ports = NULL;
+	wrong[7].ports = none;
+	wrong[8].order = (enum haul_io_order)2;
+	wrong[9].spread = (enum haul_io_spread)3;
+	wrong[10].coro = &order;
+	for (i = 0; i < 11; i++) {
 		struct haul_io *io = NULL;
 
 		bed.errbuf[0] = '\0';
@@ -53,6 +74,14 @@ START_TEST(refuses_options_with_a_line)
 		ck_assert_ptr_nonnull(strstr(bed.errbuf, "haul_io_start: "));
 		ck_assert_ptr_null(strchr(bed.errbuf, '\n'));
 	}
+	ck_assert_int_eq(
+		haul_io_start(&other, NULL, &wrong[0], bed.errbuf, sizeof(bed.errbuf)), -EINVAL);
+	ck_assert_int_eq(
+		haul_io_start(&other, bed.rt, NULL, bed.errbuf, sizeof(bed.errbuf)), -EINVAL);
+	ck_assert_int_eq(haul_spawn_on(haul_carrier(bed.rt, 0), &co, start_here, &bed, NULL), 0);
+	ck_assert_int_eq(haul_join(co, &result), 0);
+	ck_assert_int_eq((intptr_t)result, -EINVAL);
+	ck_assert_ptr_nonnull(strstr(bed.errbuf, "called on a carrier"));
 	ck_assert_int_eq(bed_take_down(&bed), 0);
 }
 END_TEST
