@@ -12,16 +12,57 @@
 #include <string.h>
 
 #define HELP_COLUMN 26
+/* Of a line: more than a port spec with its advice. */
+#define LINE_HEAD 1000
+#define LINE_TAIL 200
 
-int app_args_wrong(const struct app_program *program, const char *format, ...)
+/* In one write: others print, too. */
+static void say(const struct app_program *program, const char *format, va_list ap, const char *end)
+{
+	char *text, *line;
+	size_t size;
+	int len = vasprintf(&text, format, ap);
+	FILE *out = open_memstream(&line, &size);
+	int i;
+
+	if (len < 0 || !out)
+		abort();
+	fprintf(out, "%s: ", program->name);
+	for (i = 0; i < len; i++) {
+		if (i == LINE_HEAD && len > LINE_HEAD + LINE_TAIL) {
+			fputs(" ... ", out);
+			i = len - LINE_TAIL;
+		}
+		if (iscntrl((unsigned char)text[i]))
+			fprintf(out, "\\x%02x", (unsigned char)text[i]);
+		else
+			fputc(text[i], out);
+	}
+	fprintf(out, "%s\n", end);
+	fclose(out);
+	fputs(line, stderr);
+	free(line);
+	free(text);
+}
+
+void app_say(const struct app_program *program, const char *format, ...)
 {
 	va_list ap;
 
-	fprintf(stderr, "%s: ", program->name);
 	va_start(ap, format);
-	vfprintf(stderr, format, ap);
+	say(program, format, ap, "");
 	va_end(ap);
-	fprintf(stderr, " (see %s --help)\n", program->name);
+}
+
+int app_args_wrong(const struct app_program *program, const char *format, ...)
+{
+	char hint[64];
+	va_list ap;
+
+	snprintf(hint, sizeof(hint), " (see %s --help)", program->name);
+	va_start(ap, format);
+	say(program, format, ap, hint);
+	va_end(ap);
 	return APP_USAGE;
 }
 

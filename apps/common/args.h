@@ -72,6 +72,11 @@ int app_args_parse(const struct app_program *program, int argc, char **argv);
 /* The i-th of "first|second|...", in buf. */
 const char *app_choice_name(char *buf, size_t len, const char *choices, unsigned i);
 
+/* Prints "NAME: ..." as one line on stderr: what a terminal would obey becomes \x1b and the like,
+ * and of a very long one the middle is left out. */
+__attribute__((format(printf, 2, 3))) void app_say(
+	const struct app_program *program, const char *format, ...);
+
 /* Prints "NAME: ..." and a hint at --help as one line on stderr; returns APP_USAGE. For what a
  * program itself finds wrong with its arguments. */
 __attribute__((format(printf, 2, 3))) int app_args_wrong(

@@ -95,7 +95,7 @@ void app_engine_init(struct app_engine *e, const struct app_program *program)
  * does not do it. */
 static int fail(const struct app_engine *e, int err, const char *line)
 {
-	fprintf(stderr, "%s: %s\n", e->program->name, line);
+	app_say(e->program, "%s", line);
 	switch (err) {
 	case -EINVAL:
 	case -ENODEV:
@@ -112,7 +112,7 @@ static int fail(const struct app_engine *e, int err, const char *line)
 static void notice(const struct app_engine *e, const char *line)
 {
 	if (line[0])
-		fprintf(stderr, "%s: note: %s\n", e->program->name, line);
+		app_say(e->program, "note: %s", line);
 }
 
 static int choose_poller(struct app_engine *e)

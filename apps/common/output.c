@@ -53,7 +53,6 @@ int app_output_end(const struct app_program *program, int rc)
 	if (gone)
 		why = "its reader has gone";
 	/* Of an earlier failure the reason is not known any more. */
-	fprintf(stderr, "%s: output is lost: stdout cannot be written%s%s\n", program->name,
-		why[0] ? ": " : "", why);
+	app_say(program, "output is lost: stdout cannot be written%s%s", why[0] ? ": " : "", why);
 	return APP_FAILED;
 }

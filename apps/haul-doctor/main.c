@@ -111,7 +111,7 @@ static int examine(void)
 	if (err == -EINVAL)
 		return app_args_wrong(&program, "%s", why);
 	if (err < 0) {
-		fprintf(stderr, "%s: %s\n", program.name, why);
+		app_say(&program, "%s", why);
 		return APP_FAILED;
 	}
 	doctor_report_begin(&report, as_json);

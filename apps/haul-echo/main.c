@@ -91,7 +91,7 @@ static int run(struct app_engine *e)
 		memcpy(ifs[i].mac, mac.addr_bytes, sizeof(ifs[i].mac));
 	}
 	if (!replies_init(e->plan->carriers)) {
-		fprintf(stderr, "%s: no memory for the counters\n", e->program->name);
+		app_say(e->program, "no memory for the counters");
 		return APP_FAILED;
 	}
 	io = app_engine_io_opts(e);

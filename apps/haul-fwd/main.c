@@ -121,7 +121,7 @@ static int start_generators(struct app_engine *e, void *arg)
 		err = generator_start(arg, e->rt, e->io, e->nb_ports, 0);
 	if (!err)
 		return APP_DONE;
-	fprintf(stderr, "%s: generators do not start: %s\n", program.name, strerror(-err));
+	app_say(&program, "generators do not start: %s", strerror(-err));
 	return APP_FAILED;
 }
 

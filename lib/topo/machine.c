@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "topo/near.h"
@@ -43,8 +44,12 @@ static unsigned long synthetic_cpus(const char *text)
 
 static int describe(hwloc_topology_t topo, const char *machine, char *errbuf, size_t errlen)
 {
+	struct stat st;
+
 	if (is_path(machine)) {
-		if (hwloc_topology_set_xml(topo, machine) == 0)
+		/* Of a device it would read for ever. */
+		if (stat(machine, &st) == 0 && S_ISREG(st.st_mode) &&
+			hwloc_topology_set_xml(topo, machine) == 0)
 			return 0;
 		snprintf(errbuf, errlen,
 			"machine '%s': not a readable hwloc XML file; make one with 'lstopo %s'",

@@ -101,6 +101,8 @@ START_TEST(bad_machines)
 	REFUSED(((struct haul_plan_opts){.machine = "pu:100000"}), "machine 'pu:100000'",
 		"more than 4096 CPUs");
 	REFUSED(((struct haul_plan_opts){.machine = "pack:64 l3:2 core:1024 pu:1"}), "4096");
+	REFUSED(((struct haul_plan_opts){.machine = "99999"}), "more than 4096 CPUs");
+	REFUSED(((struct haul_plan_opts){.machine = "/dev/zero"}), "machine '/dev/zero'");
 }
 END_TEST
 

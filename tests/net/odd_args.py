@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Odd values for every option of every program: one line, exit code 1 or 2, at once.
+
+Usage: odd_args.py PROGRAM...
+"""
+import os
+import re
+import resource
+import subprocess
+import sys
+
+import netns
+
+ODD = ["", "-1", "+1", "0x10", "1e99", "1 2", "1\n2", "\x1b[31m", "%s%n", "é", b"\xff", "x" * 5000,
+       "9" * 5000]
+BASE = {"haul-fwd": ["--port", "null:"], "haul-echo": ["--port", "null:"], "haul-doctor": []}
+TAKES_ANY = {"--iface", "--eal"}  # a name that does not exist is a finding, not an error
+MORE = {
+    "haul-fwd": [
+        ["--port=null:", "--port"], ["--port="], ["--port", " null:"], ["--"], ["-"], [""], ["-h"],
+        ["--help=x"], ["--version=1"], ["--json="], ["--port", "null:", "more"],
+        ["--port", "null:", "--carriers", "0-0-0"], ["--port", "null:", "--carriers", "1-0"],
+        ["--port", "null:", "--carriers", "0-4294967296"],
+        ["--port", "null:", "--poller", "pause:1:2"], ["--port", "null:", "--poller", "block:5"],
+        ["--port", "null:", "--eth-peer", "99999999999999999999,02:00:00:00:00:01"],
+        ["--port", "null:,"], ["--port", "null:="], ["--port", "\u202enull:"],
+        ["--port", "net_null0;ls"], ["--port", "net_" + "n" * 300], ["--port", "x" * 100000],
+        ["--port", "memif:role=server,socket=/dev/full"], ["--port", "memif:role=server,socket=/"],
+        ["--port", "memif:role=server,socket=/proc/m"], ["--port", "vhost:/"],
+        ["--port", "vhost:/proc/x"], ["--port", "virtio-user:/dev/null"],
+        ["--port", "pcap:rx=/dev/zero"], ["--port", "pcap:rx=/proc/self/mem"],
+        ["--port", "pcap:tx=/proc/none"], ["--port", "pci:../../x"], ["--" + "x" * 100000],
+    ],
+    "haul-echo": [
+        ["--port", "null:", "--ip", ip] for ip in (
+            "10.0.0.1", "10.0.0.1/33", "10.0.0.1/-1", "10.0.0.1/", "/24", "10.0.0.1/24/24",
+            "010.0.0.1/24", "1,10.0.0.1/24")] + [
+        ["--port", "null:", "--ip6", ip] for ip in (
+            "fd09::2", "fd09::2/129", "fd09::2%lo/64", "1:2:3:4:5:6:7:8:9/64")],
+    "haul-doctor": [
+        ["--machine", m] for m in (
+            "/dev/zero", "/dev/null", "/", "pu:100000", "core:999999999", "pack:-1", "bogus:3")] + [
+        ["--smt=1"], ["--carriers", "5", "--machine", "core:2"],
+        ["--cpus", "7", "--machine", "core:2"], ["--near", "eth0", "--machine", "core:2"]],
+}
+
+
+def options(program):
+    """The names of those that take a value."""
+    shown = subprocess.run([program, "--help"], capture_output=True, text=True).stdout
+    return re.findall(r"^  (--[a-z0-9-]+) [A-Z0-9a-z|]+", shown.partition("Port specs")[0], re.M)
+
+
+def check(program, args):
+    """"" or what is wrong."""
+    name = os.path.basename(program)
+    try:
+        r = subprocess.run([program, *args], stdin=subprocess.DEVNULL, capture_output=True,
+                           timeout=60)
+    except subprocess.TimeoutExpired:
+        return "it does not end"
+    line = r.stderr[:-1]
+    if r.returncode not in (1, 2) or r.stdout:
+        return f"exit {r.returncode} {r.stderr} {r.stdout[:100]}"
+    if not line.startswith(f"{name}: ".encode()) or len(line) > 1500 or \
+            any(c < 32 or c == 127 for c in line):
+        return f"not one plain line: {r.stderr}"
+    return ""
+
+
+def shown(args):
+    # (a character of its own in the name of a test would end it)
+    return " ".join(ascii(a)[:40] for a in args)
+
+
+netns.enter()
+tap = netns.Tap()
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+for path in sys.argv[1:]:
+    program = os.path.basename(path)
+    lines = [[*BASE[program], o, v] for o in options(path) if o not in TAKES_ANY
+             for v in ODD if o != "--machine" or "1" not in ascii(v)]
+    tap.ok(len(lines) > 40, f"{program}: its options are found", lines)
+    for args in lines + MORE[program]:
+        wrong = check(path, args)
+        tap.ok(not wrong, f"{program} {shown(args)}", wrong)
+tap.done()
