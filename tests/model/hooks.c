@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What code compiled with -fsanitize=thread calls, and syscall(2), as the explorer has them. */
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <sys/syscall.h>
@@ -128,13 +129,14 @@ long syscall(long number, ...)
 	uint32_t value;
 	const struct timespec *timeout;
 
-	if (number == SYS_membarrier) {
+	va_start(args, number);
+	if (number == SYS_membarrier && va_arg(args, int) == MEMBARRIER_CMD_PRIVATE_EXPEDITED) {
+		va_end(args);
 		model_membarrier();
 		return 0;
 	}
 	if (number != SYS_futex)
 		model_fail("a system call that the explorer does not know");
-	va_start(args, number);
 	addr = va_arg(args, uint32_t *);
 	op = va_arg(args, int) & ~FUTEX_PRIVATE_FLAG;
 	value = va_arg(args, uint32_t);

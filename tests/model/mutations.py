@@ -362,6 +362,8 @@ MUTATIONS = [
      'return atomic_exchange_explicit(&p->given, false, memory_order_acquire /* word.E3:A */);',
      'bool given = atomic_load_explicit(&p->given, memory_order_acquire);\n'
      '\tatomic_store_explicit(&p->given, false, memory_order_relaxed);\n\treturn given;'),
+    ('permit_away', 'lib/sched/wait.c', 'who is away takes its permit by a plain store',
+     'hauli_permit_take_away(&me->permit);', 'hauli_permit_take(&me->permit);'),
     ('ring', 'lib/conc/ring.h', 'push publishes nothing',
      'atomic_store_explicit(&r->tail, tail + 1, memory_order_release /* ring.E1:R */);',
      'atomic_store_explicit(&r->tail, tail + 1, memory_order_relaxed);'),
@@ -402,6 +404,8 @@ MUTATIONS = [
     ('ring', 'lib/conc/ring.c', 'a thief does not mark what it took',
      'r->robbed[slot / 64] |= UINT64_C(1) << (slot % 64);', ''),
     ('ring', 'lib/conc/ring.c', 'the owner leaves the gaps', 'close_gaps(r);\n\tatomic', 'atomic'),
+    ('ring', 'lib/conc/fence.c', 'the heavy fence is a call that makes nobody pass a barrier',
+     'SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED,', 'SYS_membarrier, MEMBARRIER_CMD_QUERY,'),
     ('ring_thieves', 'lib/conc/ring.c', 'the owner opens after it has let go',
      'close_gaps(r);\n\tatomic_store',
      'close_gaps(r);\n\thauli_ring_release(r);\n\tif (r)\n\t\treturn atomic_store_explicit('
@@ -497,7 +501,7 @@ SOURCES = {
                    'lib/sched/stolen.c'],
     'order_three': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c', 'lib/conc/ring.c',
                     'lib/sched/stolen.c'],
-    'permit': [],
+    'permit': [], 'permit_away': [],
     'ring': ['lib/conc/fence.c', 'lib/conc/ring.c'],
     'ring_thieves': ['lib/conc/fence.c', 'lib/conc/ring.c'],
     'roused': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c', 'lib/conc/ring.c',

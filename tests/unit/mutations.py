@@ -27,6 +27,12 @@ MUTATIONS = [
      'hauli_help_give_token(&p->help, token);\n\t\tif (p)\n\t\t\treturn;'),
     ('policy', 'lib/sched/policy.c', 'who lies down does not look at the others',
      'if (!has_surplus(p, v) || !hauli_help_call(&p->help, v)) continue;', 'continue;'),
+    ('fences', 'lib/conc/fence.h', 'a light fence is nothing',
+     'atomic_signal_fence(memory_order_seq_cst /* fence.E1:F of the compiler only */);', ''),
+    ('fences', 'lib/conc/fence.h', 'a full fence is one of the compiler only',
+     'atomic_thread_fence(memory_order_seq_cst /* fence.E1:F */);',
+     'atomic_signal_fence(memory_order_seq_cst);'),
+    ('fences', 'drivers-glue/wait.c', 'no barrier between arming and looking', 'rte_smp_mb();', ''),
     ('steal_steps', 'lib/sched/wait.c', 'who cancels calls nobody',
      'hauli_ready(c, co); hauli_steal_offer_here(c);', 'hauli_ready(c, co);'),
     ('steal_steps', 'lib/sched/stolen.c', 'who comes back calls nobody',
@@ -52,14 +58,22 @@ def output_of(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
 
 
+def script_of(root, test):
+    """For a test that is a script, which looks at the sources in root."""
+    path = os.path.join(root, 'tests/unit', test + '.py')
+    return path if os.path.exists(path) else None
+
+
 class Tests:
-    def __init__(self, compiler, library, programs):
-        self.compiler, self.library, self.programs = compiler, library, programs
+    def __init__(self, root, compiler, library, programs):
+        self.root, self.compiler, self.library, self.programs = root, compiler, library, programs
         self.flags = ['-std=gnu17', '-D_GNU_SOURCE', '-O2', '-w'] + output_of(
             'pkg-config', '--cflags', 'check', 'hwloc', 'libdpdk')
         self.libs = output_of('pkg-config', '--libs', 'check', 'hwloc') + ['-pthread']
 
     def build(self, work, test, broken):
+        if script_of(work, test):
+            return [sys.executable, script_of(work, test), work, ' '.join(self.compiler)]
         program = os.path.join(work, 'test')
         sources = [os.path.join(work, 'tests/unit', test + '.c')]
         # What it has in common with the library's takes its place there.
@@ -69,17 +83,21 @@ class Tests:
         subprocess.run(self.compiler + self.flags + includes + sources + [self.library] +
                        self.libs + ['-o', program],
                        check=True, capture_output=True, text=True)
-        return program
+        return [program]
 
-    def is_caught(self, test, program):
+    def whole(self, test):
+        if script_of(self.root, test):
+            return [sys.executable, script_of(self.root, test), self.root, ' '.join(self.compiler)]
+        return [os.path.join(self.programs, 'unit_' + test)]
+
+    def is_caught(self, test, command):
         env = os.environ | {'CK_TAP_LOG_FILE_NAME': '-', 'CK_VERBOSITY': 'silent'}
-        whole = os.path.join(self.programs, 'unit_' + test)
         begin = time.monotonic()
-        if subprocess.run([whole], capture_output=True, env=env).returncode != 0:
+        if subprocess.run(self.whole(test), capture_output=True, env=env).returncode != 0:
             return False, 'the test fails with nothing broken'
         limit = 3 + 10 * (time.monotonic() - begin)
         try:
-            run = subprocess.run([program], capture_output=True, text=True, env=env, timeout=limit)
+            run = subprocess.run(command, capture_output=True, text=True, env=env, timeout=limit)
         except subprocess.TimeoutExpired:
             return True, f'does not end: {limit:.1f} s'
         failed = [line for line in run.stdout.splitlines() if line.startswith('not ok')]
@@ -90,10 +108,10 @@ class Tests:
 
 def main():
     root, compiler, library, programs = sys.argv[1:5]
-    tests = Tests(compiler.split(), library, programs)
+    tests = Tests(root, compiler.split(), library, programs)
     chosen = [m for m in MUTATIONS if len(sys.argv) < 6 or m[0].startswith(sys.argv[5])]
     sys.exit(mutate.run_all(chosen, lambda m: mutate.verdict(
-        root, ('lib', 'tests'), m, tests.build, tests.is_caught)))
+        root, ('lib', 'drivers-glue', 'tests'), m, tests.build, tests.is_caught)))
 
 
 if __name__ == '__main__':
