@@ -37,7 +37,7 @@
  * Which member is woken is a hint: it may be up by the time. The search is a message to it
  * (sched/policy.c), and messages are not lost.
  *
- * Model: tests/model/help.c. Stress: tests/stress/steal.c.
+ * Model: tests/model/help.c, asleep.c, asleep_poller.c. Stress: tests/stress/steal.c.
  */
 #include "conc/help.h"
 

@@ -42,8 +42,8 @@
  * pusher changes the head before it calls wake, so a push between try_sleep and the wait makes
  * the wait return at once. A node's address is never 1 in its low half (alignment).
  *
- * Model: tests/model/inbox.c, settle.c; of rouse: intake.c; of replace: stash.c, stash_hogged.c.
- * Stress: tests/stress/inbox.c.
+ * Model: tests/model/inbox.c, settle.c, carrier_end.c; of rouse: intake.c; of replace: stash.c,
+ * stash_hogged.c. Stress: tests/stress/inbox.c.
  */
 #include "conc/inbox.h"
 

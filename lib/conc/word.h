@@ -18,7 +18,8 @@
  *	        one takes by an exchange, so a permit given at the same time is taken with all that
  *	        came before it, or stays
  *
- * Model of slot, link and event: tests/model/word.c; of permit: permit.c; of count: order.c.
+ * Model of slot, link and event: tests/model/word.c; of permit: permit.c,
+ * permit_away.c; of count: order.c.
  */
 #ifndef HAULI_CONC_WORD_H
 #define HAULI_CONC_WORD_H

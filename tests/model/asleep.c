@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A carrier that falls asleep while another one, which is busy, gets more than it can run: by the
+ * real carrier.c, mail.c, policy.c and steal.c of lib/sched. It searches in the end: it has found
+ * that, or was sent the search. At first it has just settled, and lies there until it is time to
+ * settle again.
+ *
+ * asleep_poller.c: it is parked by its poller, by the real poller.c, and settles at once.
+ *
+ * A thief would steal nothing yet: it is not worth it.
+ */
+#include <stdatomic.h>
+
+#include <haul/driver.h>
+
+#include "base/clock.h"
+#include "explorer.h"
+
+static uint64_t ticks(void);
+#define hauli_ticks ticks
+#include "sched/carrier.c"
+#include "sched/poller.c"
+#include "sched/spawn.h"
+#include "sched/steal.c"
+#include "sched/wait.h"
+
+#ifndef POLLER /* asleep_poller.c */
+#define POLLER 0
+#endif
+
+enum { SLEEPER, BUSY, CARRIERS };
+
+static struct {
+	struct haul_carrier c[CARRIERS];
+	struct hauli_cluster cluster; /* nothing waits there */
+	struct hauli_group group;
+	struct haul_carrier *members[CARRIERS];
+	uint16_t order[CARRIERS * CARRIERS];
+	struct haul_coro poller, surplus;
+	_Atomic(uint64_t) woken; /* the wait's condition */
+	uint64_t now;
+} m;
+
+static uint64_t ticks(void)
+{
+	return m.now;
+}
+
+/* A sleep may end by itself, whenever. */
+struct timespec hauli_monotonic_at(uint64_t at)
+{
+	return (struct timespec){0};
+}
+
+struct haul_carrier *hauli_self(void)
+{
+	return &m.c[SLEEPER];
+}
+
+static void wakeup(void *arg)
+{
+	atomic_store_explicit(&m.woken, 1, memory_order_seq_cst /* a system call */);
+}
+
+static void init_carrier(unsigned i)
+{
+	struct haul_carrier *c = &m.c[i];
+
+	c->cluster = &m.cluster;
+	c->group = &m.group;
+	c->seat = i;
+	c->thief = (struct hauli_thief){.policy = &m.group.policy, .seat = i};
+	c->runq.next_at = UINT32_MAX / 2;
+	c->runq.shared = true;
+	hauli_timers_init(&c->timers);
+	hauli_inbox_init(&c->inbox);
+	hauli_stash_init(&c->stash);
+	hauli_ring_init(&c->runq.ring, NULL);
+	m.members[i] = c;
+	for (unsigned k = 0; k < CARRIERS; k++)
+		m.order[i * CARRIERS + k] = (uint16_t)((i + k) % CARRIERS);
+	model_private(&c->rounds,
+		offsetof(struct haul_carrier, inbox) - offsetof(struct haul_carrier, rounds), i);
+}
+
+static void init(void)
+{
+	struct hauli_policy *p = &m.group.policy;
+
+	for (unsigned i = 0; i < CARRIERS; i++)
+		init_carrier(i);
+	m.group.members = m.members;
+	m.group.settle_ticks = 1000;
+	p->acts = &hauli_steal_acts;
+	p->members = CARRIERS;
+	p->order = m.order;
+	p->rules = (struct hauli_rules){
+		.most = 1, .depth = 1, .pull_every = 1, .least = 1, .hog = 1000, .nap = 1};
+	hauli_help_init(&p->help, CARRIERS, 1);
+	hauli_stamp_set(&m.c[BUSY].chain_began, 1);
+	m.now = 1;
+	m.c[SLEEPER].settle_at = POLLER ? 1 : 2;
+	m.c[SLEEPER].poller = m.c[SLEEPER].current = POLLER ? &m.poller : NULL;
+	m.c[SLEEPER].poller_wakeup.fn = wakeup;
+	model_constant(&m.c[BUSY].chain_began, sizeof(m.c[BUSY].chain_began));
+	model_constant(&m.c[BUSY].slice_average, sizeof(m.c[BUSY].slice_average));
+	model_constant(&m.c[BUSY].orders.taken, sizeof(m.c[BUSY].orders.taken));
+	model_constant(&m.cluster, sizeof(m.cluster));
+	model_private(&m.c[SLEEPER].runq, sizeof(m.c[SLEEPER].runq), SLEEPER);
+	model_private(&m.now, sizeof(m.now), SLEEPER);
+}
+
+static void block(void)
+{
+	if (!haul_try_park_poller())
+		return;
+	if (haul_can_park_poller())
+		model_await(&m.woken, 8, 1);
+	haul_unpark_poller();
+}
+
+static void sleeper(void)
+{
+	for (; !m.c[SLEEPER].thief.search; m.now++) {
+		if (POLLER)
+			block();
+		else
+			sleep_until_needed(&m.c[SLEEPER], true);
+	}
+}
+
+/* What runs there spawns another one. */
+static void busy(void)
+{
+	hauli_runq_push(&m.c[BUSY].runq, &m.surplus);
+	hauli_steal_offer(&m.c[BUSY]);
+}
+
+int main(int argc, char **argv)
+{
+	return model_main(argc, argv,
+		&(struct model){.name = POLLER ? "asleep, by its poller" : "asleep",
+			.nb_threads = 2,
+			.threads = {sleeper, busy},
+			.memory = &m,
+			.size = sizeof(m),
+			.init = init});
+}
+
+/* The rest of lib/sched that is referred to, and that this model never comes to. */
+MODEL_NEVER(struct haul_coro *, haul_self, void)
+MODEL_NEVER(void, hauli_order_ask, void)
+MODEL_NEVER(void, hauli_bug, const char *what, const char *file, int line)
+MODEL_NEVER(
+	void, hauli_stack_cache_init, struct hauli_stack_cache *cache, struct hauli_stacks *arena)
+MODEL_NEVER(void, hauli_stack_cache_fini, struct hauli_stack_cache *cache)
+MODEL_NEVER(int, hauli_runq_init, struct hauli_runq *q)
+MODEL_NEVER(void, hauli_runq_fini, struct hauli_runq *q)
+MODEL_NEVER(void, hauli_runq_refill, struct hauli_runq *q)
+MODEL_NEVER(void, hauli_backlog_push, struct hauli_runq *q, struct haul_coro *co)
+MODEL_NEVER(void, hauli_runtime_drained, struct haul_runtime *rt)
+MODEL_NEVER(void, hauli_cancel_here, struct haul_carrier *c, struct haul_coro *co)
+MODEL_NEVER(void, hauli_stolen_is_back, struct haul_carrier *c, struct haul_coro *co)
+MODEL_NEVER(void, hauli_requests_here, struct haul_carrier *c, struct haul_coro *co)
+MODEL_NEVER(void, hauli_stacks_for_each, struct hauli_stacks *arena,
+	void (*fn)(struct hauli_co *co, void *arg), void *arg)
+MODEL_NEVER(void, hauli_timer_disarm, struct hauli_timers *ts, struct hauli_timer *t)
+MODEL_NEVER(uint64_t, hauli_ticks_from_ns, uint64_t ns)
+MODEL_NEVER(int, hauli_spawn_by_mail, const struct hauli_spawn *how)
+MODEL_NEVER(uint64_t, hauli_ns_from_ticks, uint64_t ticks)
+MODEL_NEVER(void, hauli_self_set, struct haul_carrier *c)
+MODEL_NEVER(void, hauli_co_init_thread, struct hauli_co *co)
+MODEL_NEVER(void, hauli_co_fini_thread, struct hauli_co *co)
+MODEL_NEVER(void, hauli_overflow_thread_init, void)
+MODEL_NEVER(void, hauli_overflow_thread_fini, void)
+MODEL_NEVER(bool, hauli_join_here, struct haul_carrier *c, struct hauli_join *j)
+MODEL_NEVER(void, hauli_join_wake, struct haul_carrier *c, struct hauli_join *j)
+MODEL_NEVER(void, hauli_coro_free, struct haul_carrier *c, struct haul_coro *co)
+MODEL_NEVER(void, hauli_coro_left_apart, struct haul_carrier *c, struct haul_coro *co)
+MODEL_NEVER(struct haul_coro *, hauli_runq_rob, struct hauli_runq *q, bool (*may)(const void *item))
+MODEL_NEVER(bool, hauli_stolen_may, const struct haul_coro *co)
+MODEL_NEVER(void, hauli_stolen_mark, struct haul_coro *co)
+MODEL_NEVER(void, hauli_stolen_arrive, struct haul_carrier *c, struct haul_coro *co)
