@@ -19,6 +19,8 @@ MUTATIONS = [
      'if (hauli_unlikely(hauli_requests_pending(&co->requests)))', 'if (0)'),
     ('runq', 'lib/sched/runq.h', 'a push overtakes the backlog',
      'if (hauli_unlikely(hauli_mark_get(&q->behind)) ||', 'if ('),
+    ('stop', 'lib/sched/runtime.c', 'a stop does not wait for who is amid a spawn',
+     'while (!hauli_gate_is_quiet(&rt->gate)) sched_yield();', ''),
     ('policy', 'lib/sched/policy.c', 'who takes the mark away does not look once more',
      'hauli_help_forget(&p->help, w); if (has_surplus(p, w)) return wanted;',
      'hauli_help_forget(&p->help, w);'),

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Start and stop: nothing is lost, and what does not end is named. */
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "support/runtime.h"
@@ -275,6 +277,68 @@ START_TEST(joined_and_detached_are_not_counted)
 }
 END_TEST
 
+/*
+ * A thread is held up amid its spawn, where it asks for its CPU, until the stop waits for it. These
+ * two take the place of libc's in this program.
+ */
+static _Thread_local bool spawns, is_stopping;
+static atomic_bool amid_spawn, stop_waits, stop_is_over;
+
+int sched_getcpu(void)
+{
+	unsigned cpu = 0;
+
+	if (spawns) {
+		amid_spawn = true;
+		while (!stop_waits && !stop_is_over)
+			sched_yield();
+		if (stop_is_over) /* the runtime is gone */
+			pthread_exit("the stop did not wait");
+	}
+	return syscall(SYS_getcpu, &cpu, NULL, NULL) == 0 ? (int)cpu : -1;
+}
+
+int sched_yield(void)
+{
+	stop_waits |= is_stopping;
+	return (int)syscall(SYS_sched_yield);
+}
+
+static void *counts(void *arg)
+{
+	++*(atomic_uint *)arg;
+	return NULL;
+}
+
+static atomic_uint ran;
+
+static void *spawns_two(void *rt)
+{
+	void *const args[] = {&ran, &ran};
+
+	spawns = true;
+	ck_assert_int_eq(haul_spawn_many(rt, NULL, counts, args, 2, NULL), 0);
+	return NULL;
+}
+
+START_TEST(stop_waits_for_who_is_amid_a_spawn)
+{
+	struct haul_runtime *rt = runtime_start(2);
+	pthread_t spawner;
+	void *wrong;
+
+	ck_assert_int_eq(pthread_create(&spawner, NULL, spawns_two, rt), 0);
+	WAIT_UNTIL(amid_spawn);
+	is_stopping = true;
+	runtime_stop(rt);
+	is_stopping = false;
+	stop_is_over = true;
+	pthread_join(spawner, &wrong);
+	ck_assert_pstr_eq(wrong, NULL);
+	ck_assert_uint_eq(ran, 2);
+}
+END_TEST
+
 struct refusing {
 	unsigned at;
 	unsigned launched;
@@ -340,4 +404,5 @@ SUITE_MAIN("stop", {nothing_to_do_starts_and_stops, 1}, {defaults_start, 1},
 	{what_does_not_end_is_listed, 1}, {a_carrier_that_does_not_answer_is_named, 1},
 	{a_coroutine_cannot_stop, 1}, {what_does_not_run_cannot_be_stopped, 1},
 	{unjoined_are_counted, 1}, {joined_and_detached_are_not_counted, 1},
+	{stop_waits_for_who_is_amid_a_spawn, 1},
 	{launch_that_fails_is_undone, 1}, {trim_gives_memory_back, 1})
