@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Breaks steps of the scheduler and of the glue, one at a time, and has a test find each.
+
+A mutation is caught when the test compiled with it fails, or does not end: a lost wakeup is to
+hang. The rest comes from the library that is there. Speaks TAP.
+usage: mutations.py SOURCE_ROOT COMPILER BUILD_ROOT [TESTS_THAT_BEGIN_SO]
+"""
+import os
+import subprocess
+import sys
+import time
+
+from support import mutate
+
+# test: (file, what is broken, text, its replacement)
+MUTATIONS = [
+    ('unit/wait', 'lib/sched/join.c', 'a slot is freed with a request under way',
+     'if (hauli_unlikely(hauli_requests_pending(&co->requests)))', 'if (0)'),
+    ('unit/runq', 'lib/sched/runq.h', 'a push overtakes the backlog',
+     'if (hauli_unlikely(hauli_mark_get(&q->behind)) ||', 'if ('),
+    ('unit/stop', 'lib/sched/runtime.c', 'a stop does not wait for who is amid a spawn',
+     'while (!hauli_gate_is_quiet(&rt->gate)) sched_yield();', ''),
+    ('unit/policy', 'lib/sched/policy.c', 'who takes the mark away does not look once more',
+     'hauli_help_forget(&p->help, w); if (has_surplus(p, w)) return wanted;',
+     'hauli_help_forget(&p->help, w);'),
+    ('unit/policy', 'lib/sched/policy.c', 'who gives the search back does not look once more',
+     'hauli_help_give_token(&p->help, token);',
+     'hauli_help_give_token(&p->help, token);\n\t\tif (p)\n\t\t\treturn;'),
+    ('unit/policy', 'lib/sched/policy.c', 'who lies down does not look at the others',
+     'if (!has_surplus(p, v) || !hauli_help_call(&p->help, v)) continue;', 'continue;'),
+    ('unit/fences', 'lib/conc/fence.h', 'a light fence is nothing',
+     'atomic_signal_fence(memory_order_seq_cst /* fence.E1:F of the compiler only */);', ''),
+    ('unit/fences', 'lib/conc/fence.h', 'a full fence is one of the compiler only',
+     'atomic_thread_fence(memory_order_seq_cst /* fence.E1:F */);',
+     'atomic_signal_fence(memory_order_seq_cst);'),
+    ('unit/fences', 'drivers-glue/wait.c', 'no barrier between arming and looking',
+     'rte_smp_mb();', ''),
+    ('unit/steal_steps', 'lib/sched/wait.c', 'who cancels calls nobody',
+     'hauli_ready(c, co); hauli_steal_offer_here(c);', 'hauli_ready(c, co);'),
+    ('unit/steal_steps', 'lib/sched/stolen.c', 'who comes back calls nobody',
+     'if (hauli_mail_send(home, &co->back_msg) && yields) hauli_steal_offer(home);',
+     'hauli_mail_send(home, &co->back_msg);'),
+    ('unit/steal_steps', 'lib/sched/steal.c', 'who begins to run keeps its search',
+     'if (c->thief.search) hauli_policy_end(&c->thief);', ''),
+    ('unit/steal_steps', 'lib/sched/steal.c', 'a theft takes one too many',
+     'while (n < most &&', 'while (n <= most &&'),
+    ('unit/steal_steps', 'lib/sched/groups.c', 'a theft may take one too many',
+     'r.most = opts->steal_most;', 'r.most = opts->steal_most + 1;'),
+    ('unit/steal_steps', 'lib/sched/stolen.c', 'who is back to sleep does so though cancelled',
+     'if (hauli_coro_is_cancelled(co)) { hauli_ready(c, co); return; }', ''),
+    ('unit/steal_steps', 'lib/sched/wait.c', 'who takes a permit away from home leaves it',
+     'hauli_permit_take_away(&me->permit);', ''),
+    ('unit/steal_steps', 'lib/sched/poller.c', 'a poller with input does not give way to a search',
+     'if (has_napped(c)) return give_way(c, me);',
+     'if (!had_io && has_napped(c))\n\t\treturn give_way(c, me);'),
+    ('net/io_wait', 'drivers-glue/spread.c', 'who is fed does not listen',
+     'if (r->fed) hauli_handover_listen(&r->fed->in);', ''),
+    ('net/io_wait', 'drivers-glue/spread.c', 'who feeds does not listen',
+     'if (r->relay) hauli_handover_listen(&r->relay->in);', ''),
+    ('net/io_wait', 'drivers-glue/idle.c', 'who waits does not listen',
+     'hauli_spread_listen(p);', ''),
+    ('net/io_wait', 'drivers-glue/idle.c', 'who waits does not ask whether it may',
+     'if (!io && haul_can_park_poller())', 'if (!io)'),
+    ('net/io_wait', 'drivers-glue/spread.c', 'who feeds does not wait for the others\' last',
+     '->drained) == 0) return false;', '->drained) == 0)\n\t\t\t\treturn true;'),
+    ('net/io_wait', 'drivers-glue/poll_drain.c', 'who is fed says too early that it has sent all',
+     'hauli_spread_drop_received(p);',
+     'hauli_spread_drop_received(p);\n\thauli_count_set(&p->drained, 1);'),
+]
+
+
+def output_of(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+
+
+# With more than the library's own code; what a test shares with others.
+BED = ['tests/net/io_bed.c', 'tests/net/io_flows.c']
+
+
+class Tests:
+    def __init__(self, root, compiler, build):
+        self.root, self.compiler, self.programs = root, compiler, os.path.join(build, 'tests')
+        self.flags = ['-std=gnu17', '-D_GNU_SOURCE', '-O2', '-w'] + output_of(
+            'pkg-config', '--cflags', 'check', 'hwloc', 'libdpdk')
+        libs = output_of('pkg-config', '--libs', 'check', 'hwloc') + ['-pthread']
+        self.libs = {
+            'unit': [os.path.join(build, 'lib/libhaul_core.a')] + libs,
+            'net': [os.path.join(build, 'lib/libhaul.a')] + libs + output_of(
+                'pkg-config', '--libs', 'libdpdk'),
+        }
+
+    def script(self, root, test):
+        """The command of a test that is a script, which looks at the sources in root; or None."""
+        path = os.path.join(root, 'tests', test + '.py')
+        command = [sys.executable, path, root, ' '.join(self.compiler)]
+        return command if os.path.exists(path) else None
+
+    def build(self, work, test, broken):
+        suite = os.path.dirname(test)
+        program = os.path.join(work, 'test')
+        sources = [os.path.join('tests', test + '.c')] + (BED if suite == 'net' else [])
+        # What it has in common with the library's takes its place there.
+        if broken.endswith('.c'):
+            sources.append(broken)
+        includes = ['-I' + os.path.join(work, f) for f in (
+            'lib', 'lib/include', 'drivers-glue', 'drivers-glue/include', 'tests')]
+        if self.script(work, test):
+            return self.script(work, test)
+        subprocess.run(self.compiler + self.flags + includes +
+                       [os.path.join(work, s) for s in sources] + self.libs[suite] +
+                       ['-o', program],
+                       check=True, capture_output=True, text=True)
+        return [program]
+
+    def whole(self, test):
+        suite, name = os.path.split(test)
+        program = 'unit_' + name if suite == 'unit' else name
+        return self.script(self.root, test) or [os.path.join(self.programs, suite, program)]
+
+    def is_caught(self, test, command):
+        env = os.environ | {
+            'CK_TAP_LOG_FILE_NAME': '-', 'CK_VERBOSITY': 'silent', 'CK_FORK': 'no'}
+        begin = time.monotonic()
+        if subprocess.run(self.whole(test), capture_output=True, env=env).returncode != 0:
+            return False, 'the test fails with nothing broken'
+        limit = 2 + 5 * (time.monotonic() - begin)
+        try:
+            run = subprocess.run(command, capture_output=True, text=True, env=env, timeout=limit)
+        except subprocess.TimeoutExpired:
+            return True, f'does not end: {limit:.1f} s'
+        failed = [line for line in run.stdout.splitlines() if line.startswith('not ok')]
+        if run.returncode == 0:
+            return False, 'the test passes'
+        return True, failed[0] if failed else f'ends with {run.returncode}'
+
+
+def main():
+    root, compiler, build = sys.argv[1:4]
+    tests = Tests(root, compiler.split(), build)
+    chosen = [m for m in MUTATIONS if len(sys.argv) < 5 or m[0].startswith(sys.argv[4])]
+    sys.exit(mutate.run_all(chosen, lambda m: mutate.verdict(
+        root, ('lib', 'drivers-glue', 'tests'), m, tests.build, tests.is_caught)))
+
+
+if __name__ == '__main__':
+    main()

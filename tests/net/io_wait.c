@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What ends the wait of a poller that blocks, where no packet does: a hand-over from the carrier
+ * that feeds it, a packet to send for one that it feeds, a sender that goes on. Ring ports cannot
+ * be waited on. So pollers sleep in steps here, and a carrier can be told to wait for ever instead:
+ * what does not end its wait is seen by a test that hangs.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <rte_ethdev.h>
+
+#include "io.h"
+#include "io_bed.h"
+#include "poll.h"
+#include "sched/carrier.h"
+
+#define FLOW_AT 11 /* the last byte of the source's MAC address */
+#define NUMBERS 24
+
+static struct {
+	struct bed bed;
+	atomic_bool for_ever[BED_CARRIERS]; /* how that carrier waits */
+	atomic_bool waits[BED_CARRIERS]; /* it does, for ever */
+	atomic_uint handled[BED_CARRIERS], back;
+	atomic_bool hold, held; /* a handler on carrier 1 */
+	bool full; /* port 0's NIC, until a parked poller looks. Carrier 0 */
+	atomic_uint sent;
+} s;
+
+/* Takes libc's place. */
+int epoll_pwait2(
+	int fd, struct epoll_event *events, int n, const struct timespec *most, const sigset_t *set)
+{
+	const struct haul_carrier *c = hauli_self();
+	int got;
+
+	if (!c || !s.for_ever[c->id])
+		return (int)syscall(SYS_epoll_pwait2, fd, events, n, most, set, _NSIG / 8);
+	s.waits[c->id] = true;
+	got = (int)syscall(SYS_epoll_pwait2, fd, events, n, NULL, set, _NSIG / 8);
+	s.waits[c->id] = false;
+	return got;
+}
+
+static void open_with(const char *const *ports, unsigned queues)
+{
+	memset(&s, 0, sizeof(s));
+	bed_open_with(&s.bed, ports, queues, HAUL_STEAL_OFF);
+}
+
+static void start(haul_packet_fn *on_packet)
+{
+	struct haul_io_opts opts = bed_io_opts(&s.bed);
+
+	opts.on_packet = on_packet;
+	opts.policy = (struct haul_poll_policy){.how = HAUL_POLL_SLEEP, .ns = HAUL_MS};
+	bed_start(&s.bed, &opts);
+}
+
+static void wait_for_ever(unsigned carrier)
+{
+	s.for_ever[carrier] = true;
+	WAIT_UNTIL(s.waits[carrier]);
+}
+
+static void *send_one(void *arg)
+{
+	uint32_t number = (uint32_t)(uintptr_t)arg;
+	struct rte_mbuf *pkt = bed_packet(&s.bed, number);
+
+	rte_pktmbuf_mtod(pkt, char *)[FLOW_AT] = (char)number;
+	ck_assert_int_eq(haul_send(haul_io_txq(s.bed.io, 0, 0), pkt), 0);
+	return NULL;
+}
+
+static void *run_on(unsigned carrier, haul_fn *fn, void *arg)
+{
+	struct haul_coro *co;
+	void *result;
+
+	ck_assert_int_eq(haul_spawn_on(haul_carrier(s.bed.rt, carrier), &co, fn, arg, NULL), 0);
+	ck_assert_int_eq(haul_join(co, &result), 0);
+	return result;
+}
+
+/* Forwards what comes in on port 0; that comes back on port 1. */
+static void forward(struct haul_rx *rx, struct rte_mbuf *pkt)
+{
+	if (rx->port == 1) {
+		rte_pktmbuf_free(pkt);
+		s.back++;
+		return;
+	}
+	s.handled[rx->carrier]++;
+	while (rx->carrier == 1 && s.hold) {
+		s.held = true;
+		haul_yield();
+	}
+	if (haul_send(rx->peer, pkt) != 0)
+		haul_drop(rx, &pkt, 1, HAUL_DROP_STOPPING);
+}
+
+static unsigned handled(void)
+{
+	return s.handled[0] + s.handled[1];
+}
+
+static const char *const two_ports[] = {"ring:", "ring:", NULL};
+
+/* One packet of each flow, when the carrier that is fed waits. */
+START_TEST(a_hand_over_ends_the_wait_of_who_is_fed)
+{
+	open_with(two_ports, 1);
+	start(forward);
+	for (uintptr_t number = 0; number < NUMBERS; number++) {
+		wait_for_ever(1);
+		run_on(0, send_one, (void *)number);
+		WAIT_UNTIL(s.back == number + 1);
+	}
+	ck_assert_uint_gt(s.handled[1], 0);
+	bed_close(&s.bed, HAUL_FOREVER);
+}
+END_TEST
+
+/* Packets of flow after flow, until one is held by the carrier that is fed. */
+static void hold_one(void)
+{
+	s.hold = true;
+	for (uintptr_t number = 0; !s.held; number++) {
+		run_on(0, send_one, (void *)number);
+		WAIT_UNTIL(handled() == number + 1);
+		WAIT_UNTIL(s.back == s.handled[0]);
+	}
+}
+
+START_TEST(what_is_sent_for_others_ends_the_wait_of_who_feeds)
+{
+	open_with(two_ports, 1);
+	start(forward);
+	hold_one();
+	wait_for_ever(0);
+	s.hold = false;
+	WAIT_UNTIL(s.back == handled());
+	bed_close(&s.bed, HAUL_FOREVER);
+}
+END_TEST
+
+static bool is_drained(unsigned carrier)
+{
+	return hauli_count_get(&s.bed.io->pollers[carrier]->drained) != 0;
+}
+
+/* On carrier 0: whether its last poller is there. */
+static void *drains(void *arg)
+{
+	const struct haul_coro *poller = hauli_self()->poller;
+
+	return poller && poller->fn == hauli_poll_drain ? "drains" : NULL;
+}
+
+/* What is wrong. */
+static void *stop(void *arg)
+{
+	struct bed *bed = &s.bed;
+
+	if (haul_io_stop(bed->io, HAUL_FOREVER, bed->errbuf, sizeof(bed->errbuf)) == 0)
+		return NULL;
+	return bed->errbuf;
+}
+
+/* Between two that run on its carrier a poller that is there has a turn. */
+START_TEST(who_feeds_sends_until_all_have_sent_their_last)
+{
+	pthread_t stopper;
+	bool too_early;
+	void *wrong;
+
+	open_with(two_ports, 1);
+	start(forward);
+	hold_one();
+	ck_assert_int_eq(pthread_create(&stopper, NULL, stop, NULL), 0);
+	while (!run_on(0, drains, NULL) && !is_drained(0))
+		;
+	for (unsigned turn = 0; turn < 10; turn++)
+		run_on(0, drains, NULL);
+	too_early = is_drained(0);
+	s.hold = false;
+	pthread_join(stopper, &wrong);
+	ck_assert(!too_early);
+	ck_assert_pstr_eq(wrong, NULL);
+	ck_assert_uint_eq(bed_stats(&s.bed, 1, -1).tx_packets, handled());
+	ck_assert_msg(bed_take_down(&s.bed) == 0, "%s", s.bed.errbuf);
+}
+END_TEST
+
+static uint16_t take_when_parked(
+	uint16_t port, uint16_t queue, struct rte_mbuf **pkts, uint16_t n, void *arg)
+{
+	if (hauli_inbox_is_asleep(&hauli_self()->inbox))
+		s.full = false;
+	return s.full ? 0 : n;
+}
+
+static uint16_t receive_nothing(
+	uint16_t port, uint16_t queue, struct rte_mbuf **pkts, uint16_t n, uint16_t max, void *arg)
+{
+	rte_pktmbuf_free_bulk(pkts, n);
+	return 0;
+}
+
+static void *send_more_than_there_is_room_for(void *arg)
+{
+	s.full = true;
+	for (; s.sent <= BED_BUFFER; s.sent++)
+		send_one(NULL);
+	return NULL;
+}
+
+static void drop(struct haul_rx *rx, struct rte_mbuf *pkt)
+{
+	rte_pktmbuf_free(pkt);
+}
+
+/* The last look before the wait finds no packet, but room for a sender. */
+START_TEST(a_look_that_lets_a_sender_go_on_ends_the_wait)
+{
+	const void *rx, *tx;
+	struct haul_queue q;
+
+	open_with((const char *const[]){"ring:", NULL}, BED_CARRIERS);
+	q = haul_port_queue(s.bed.ports[0], 0);
+	tx = rte_eth_add_tx_callback(q.port_id, q.queue_id, take_when_parked, NULL);
+	rx = rte_eth_add_rx_callback(q.port_id, q.queue_id, receive_nothing, NULL);
+	ck_assert(tx && rx);
+	start(drop);
+	wait_for_ever(0);
+	ck_assert_ptr_null(run_on(0, send_more_than_there_is_room_for, NULL));
+	ck_assert_uint_eq(s.sent, BED_BUFFER + 1);
+	ck_assert_pstr_eq(stop(NULL), NULL);
+	rte_eth_remove_tx_callback(q.port_id, q.queue_id, tx);
+	rte_eth_remove_rx_callback(q.port_id, q.queue_id, rx);
+	ck_assert_msg(bed_take_down(&s.bed) == 0, "%s", s.bed.errbuf);
+}
+END_TEST
+
+BED_MAIN("io_wait", {a_hand_over_ends_the_wait_of_who_is_fed},
+	{what_is_sent_for_others_ends_the_wait_of_who_feeds},
+	{who_feeds_sends_until_all_have_sent_their_last},
+	{a_look_that_lets_a_sender_go_on_ends_the_wait})
