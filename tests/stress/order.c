@@ -11,6 +11,7 @@
 #include <haul/net.h>
 
 #include "net/txq.h"
+#include "sched/carrier.h"
 #include "support/runtime.h"
 #include "support/stress.h"
 #include "support/suite.h"
@@ -113,6 +114,8 @@ START_TEST(flows_keep_their_order)
 
 	hauli_random_init(&random, stress_seed());
 	rt = runtime_start_stealing(CARRIERS, NULL, HAUL_STEAL_GLOBAL);
+	/* As if so many had been stolen: places wrap. */
+	hauli_count_set(&haul_carrier(rt, 0)->orders.taken, UINT32_MAX - 100);
 	do {
 		struct haul_coro *co;
 

@@ -24,6 +24,7 @@ static struct {
 	bool asks; /* numbers are asked for, when they are needed */
 	uint8_t numbers[8];
 	atomic_uint asked;
+	atomic_bool begun, began_away, dropped, asked_late; /* a packet that has gone */
 } s;
 
 static unsigned here(void)
@@ -64,6 +65,7 @@ static void *yield_first(void *arg)
 static uint8_t number_of(const void *arg)
 {
 	s.asked++;
+	s.asked_late |= s.dropped;
 	return s.numbers[(const struct rte_mbuf *)arg - s.pkts];
 }
 
@@ -100,19 +102,26 @@ static void expect(struct haul_txq *txq, unsigned n, const unsigned *pkts)
 	}
 }
 
-/* Runs on carrier 0, pinned: carrier 1 has nothing else to do than to steal from it. */
-static void on_carrier_0(haul_fn *fn, void *arg)
+/* Runs on carrier 0, pinned, as if so many had been stolen from it: carrier 1 has nothing else to
+ * do than to steal from it. */
+static void on_carrier_0_after(uint32_t thefts, haul_fn *fn, void *arg)
 {
 	const struct haul_coro_opts opts = {.pinned = true};
 	struct haul_coro *co;
 
 	memset(&s, 0, sizeof(s));
 	s.rt = runtime_start_stealing(2, NULL, HAUL_STEAL_GLOBAL);
+	hauli_count_set(&haul_carrier(s.rt, 0)->orders.taken, thefts);
 	hauli_txq_init(&s.txq, haul_carrier(s.rt, 0), &s.pending);
 	hauli_txq_init(&s.there, haul_carrier(s.rt, 1), &s.pending);
 	ck_assert_int_eq(haul_spawn_on(haul_carrier(s.rt, 0), &co, fn, arg, &opts), 0);
 	ck_assert_int_eq(haul_join(co, NULL), 0);
 	runtime_stop(s.rt);
+}
+
+static void on_carrier_0(haul_fn *fn, void *arg)
+{
+	on_carrier_0_after(0, fn, arg);
 }
 
 static void hog_until_away(unsigned n)
@@ -147,7 +156,44 @@ static void *those_behind_wait(void *arg)
 
 START_TEST(those_behind_one_that_is_away_wait)
 {
-	on_carrier_0(those_behind_wait, _i ? &s : NULL);
+	/* Places wrap: the next one would be none. */
+	on_carrier_0_after(_i / 2 ? UINT32_MAX : 0, those_behind_wait, _i % 2 ? &s : NULL);
+}
+END_TEST
+
+/* Begins while nobody is away, so it needs no number; and its packet is gone. */
+static void *begin_and_drop(void *arg)
+{
+	hauli_order_begins(haul_carrier(s.rt, 0));
+	s.dropped = true;
+	s.began_away = here() == 1;
+	s.begun = true;
+	haul_yield();
+	s.away++;
+	return NULL;
+}
+
+/* Until it is stolen after it has begun. */
+static void *is_stolen_later(void *arg)
+{
+	s.asks = true;
+	hauli_order_ask_by(haul_carrier_self(), number_of);
+	do {
+		s.dropped = s.begun = false;
+		s.away = 0;
+		spawn(begin_and_drop, 0, 1, false);
+		WAIT_UNTIL(s.begun);
+		if (!s.began_away)
+			hog_until_away(1);
+		WAIT_UNTIL(s.away);
+	} while (s.began_away);
+	return NULL;
+}
+
+START_TEST(one_that_has_begun_is_not_asked)
+{
+	on_carrier_0(is_stolen_later, NULL);
+	ck_assert(!s.asked_late);
 }
 END_TEST
 
@@ -300,7 +346,7 @@ START_TEST(a_stolen_one_cannot_send_without_going_home)
 }
 END_TEST
 
-SUITE_MAIN("order", {those_behind_one_that_is_away_wait, 2},
+SUITE_MAIN("order", {those_behind_one_that_is_away_wait, 4}, {one_that_has_begun_is_not_asked},
 	{one_that_has_nothing_to_send_is_not_waited_for, 2}, {a_cancel_does_not_break_the_order},
 	{one_that_is_back_goes_first}, {any_order_sends_from_where_it_runs},
 	{a_stolen_one_cannot_send_without_going_home})
