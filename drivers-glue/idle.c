@@ -6,6 +6,8 @@
  * time-out and without the packets. See docs/internals/waiting.md.
  *
  * A pause needs none of that: it is a long step of spinning.
+ *
+ * Model: tests/model/poller_idle.c.
  */
 #include "idle.h"
 

@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 
+import falling_asleep
 from support import mutate
 
 # model: (file, what is broken, text, its replacement)
@@ -213,30 +214,6 @@ MUTATIONS = [
      'if (hauli_cluster_waits(c)) hauli_cluster_got_up(c);', ''),
     ('roused', 'lib/sched/carrier.c', 'who falls asleep does not look at the intake',
      'if (hauli_cluster_may_sleep(c) && (!steals', 'if ((!steals'),
-    ('asleep', 'lib/sched/carrier.c', 'who falls asleep does not look at those it could help',
-     '(!steals || hauli_steal_may_stay(c))', '(steals || !steals)'),
-    ('asleep', 'lib/sched/carrier.c', 'who falls asleep cannot be found',
-     'hauli_steal_lie_down(c); }', '}'),
-    ('asleep', 'lib/sched/carrier.c', 'who has not settled sleeps for ever',
-     'if (steals && hauli_steal_wake_at(c) < at) at = hauli_steal_wake_at(c);', ''),
-    ('asleep', 'lib/sched/steal.c', 'who falls asleep does not settle',
-     'hauli_help_settle();', ''),
-    ('asleep', 'lib/sched/steal.c', 'who has settled does not look once more',
-     'hauli_help_settle(); return hauli_policy_may_stay(&c->thief, now);',
-     'hauli_help_settle();\n\treturn true;'),
-    ('asleep', 'lib/sched/steal.c', 'who has lain there unsettled is taken to have settled',
-     'c->unsettled = (int64_t)(now - c->settle_at) < 0;',
-     'c->unsettled = (int64_t)(now - c->settle_at) < 0;\n\tif (!c->unsettled)\n\t\treturn true;'),
-    ('asleep_poller', 'lib/sched/poller.c', 'who parks does not look at those it could help',
-     '|| (hauli_steals(c) && !hauli_steal_may_stay(c))', ''),
-    ('asleep_poller', 'lib/sched/poller.c', 'who parks cannot be found',
-     'if (hauli_steals(c)) hauli_steal_lie_down(c);', ''),
-    ('asleep_poller', 'lib/sched/steal.c', 'who parks does not settle', 'hauli_help_settle();', ''),
-    ('poller_end', 'lib/sched/join.c', 'a poller ends while it is being called',
-     'hauli_carrier_settle(c); hauli_slot_free(&c->poller_slot);',
-     'hauli_slot_free(&c->poller_slot);'),
-    ('carrier_end', 'lib/sched/carrier.c', 'a carrier ends while it is being called',
-     'run_plainly(c); hauli_carrier_settle(c);', 'run_plainly(c);'),
     ('poller', 'lib/sched/mail.c', 'the sender does not call the wakeup',
      'c->poller_wakeup.fn(c->poller_wakeup.arg);', ''),
     ('poller', 'lib/sched/mail.c', 'the sender does not say that it has called',
@@ -508,11 +485,10 @@ MUTATIONS = [
      'default: return NULL;',
      'case HAULI_MSG_REQUEST:\n\t\treturn CONTAINER(msg, struct haul_coro, request_msg);\n'
      '\tdefault:\n\t\treturn NULL;'),
-]
+] + falling_asleep.MUTATIONS
 
 
-ASLEEP = ['lib/conc/fence.c', 'lib/conc/help.c', 'lib/conc/inbox.c', 'lib/conc/intake.c',
-          'lib/conc/ring.c', 'lib/sched/cluster.c', 'lib/sched/mail.c', 'lib/sched/policy.c']
+FOLDERS = ('lib', 'drivers-glue', 'tests/model')
 SOURCES = {
     'gate': [], 'inbox': ['lib/conc/inbox.c'], 'requests': ['lib/conc/inbox.c'],
     'settle': ['lib/conc/inbox.c'], 'word': ['lib/conc/event.c'],
@@ -530,13 +506,6 @@ SOURCES = {
     'permit': [], 'permit_away': [],
     'ring': ['lib/conc/fence.c', 'lib/conc/ring.c'],
     'ring_thieves': ['lib/conc/fence.c', 'lib/conc/ring.c'],
-    'asleep': ASLEEP, 'asleep_poller': ASLEEP,
-    'poller_end': ['lib/conc/event.c', 'lib/conc/fence.c', 'lib/conc/inbox.c',
-                   'lib/conc/intake.c', 'lib/conc/ring.c',
-                   'lib/sched/cluster.c', 'lib/sched/join.c', 'lib/sched/mail.c',
-                   'lib/sched/poller.c'],
-    'carrier_end': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c',
-                    'lib/conc/ring.c', 'lib/sched/cluster.c', 'lib/sched/mail.c'],
     'roused': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c', 'lib/conc/ring.c',
                'lib/sched/cluster.c', 'lib/sched/mail.c'],
     'stash_hogged': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/ring.c',
@@ -545,12 +514,15 @@ SOURCES = {
               'lib/sched/stolen.c'],
     'poller': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c', 'lib/conc/ring.c',
                'lib/sched/mail.c', 'lib/sched/poller.c'],
-}
+} | falling_asleep.SOURCES
 
 
 def build(compiler, explorer, work, model):
     flags = ['-std=gnu17', '-D_GNU_SOURCE', '-O1', '-fsanitize=thread', '-w']
-    flags += ['-I' + os.path.join(work, f) for f in ('lib', 'lib/include', 'tests/model')]
+    flags += ['-I' + os.path.join(work, f) for f in FOLDERS +
+              ('lib/include', 'drivers-glue/include')]
+    flags += subprocess.run(['pkg-config', '--cflags', 'libdpdk'], check=True, capture_output=True,
+                            text=True).stdout.split()
     objects = []
     for source in SOURCES[model] + [f'tests/model/{model}.c']:
         objects.append(os.path.join(work, source.replace('/', '_') + '.o'))
@@ -581,7 +553,7 @@ def main():
         return build(compiler, explorer, work, model)
 
     sys.exit(mutate.run_all(chosen, lambda m: mutate.verdict(
-        root, ('lib', 'tests/model'), m, build_broken, is_caught)))
+        root, FOLDERS, m, build_broken, is_caught)))
 
 
 if __name__ == '__main__':

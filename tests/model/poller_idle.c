@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The wait of a poller that blocks, by the real idle.c of the glue and the real mail.c and
+ * poller.c: a NIC raises its line only when it is armed, a thread sends the carrier a message, and
+ * the look behind the park may find nothing but something to run. The eventfd and the line are
+ * words that the wait looks at; the barrier behind the arming is a fence of the model's.
+ */
+#include <stdatomic.h>
+
+#include "base/clock.h"
+#include "explorer.h"
+
+#define hauli_ticks() UINT64_C(0)
+#include "idle.c"
+#include "sched/cluster.h"
+#include "sched/poller.c"
+#include "sched/stolen.h"
+#include "sched/wait.h"
+
+static struct {
+	struct haul_carrier c;
+	struct hauli_cluster cluster; /* nothing waits there */
+	struct haul_coro poller, target, ready;
+	struct hauli_poller p;
+	struct hauli_rxq rxq;
+	_Atomic(uint64_t) woken; /* the wait's condition: the eventfd or the line */
+	_Atomic(uint64_t) armed; /* written by the poller, read by the NIC */
+	_Atomic(uint64_t) packets; /* in the NIC's ring */
+	uint64_t got_messages, got_packets;
+	bool made_ready;
+} m;
+
+struct haul_carrier *hauli_self(void)
+{
+	return &m.c;
+}
+
+/* What a message leads to is not the matter here. */
+void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co)
+{
+	m.got_messages++;
+}
+
+void hauli_wait_wake(struct hauli_wait *w)
+{
+	atomic_store_explicit(&m.woken, 1, memory_order_seq_cst /* a system call */);
+}
+
+void hauli_wait_arm(struct hauli_wait *w, struct hauli_wait_source *s, bool listen)
+{
+	MODEL_ASSERT(listen);
+	atomic_store_explicit(&m.armed, 1, memory_order_relaxed);
+}
+
+void hauli_wait_armed(void)
+{
+	hauli_fence_full();
+}
+
+void hauli_wait_disarm(struct hauli_wait_source *s)
+{
+	atomic_store_explicit(&m.armed, 0, memory_order_relaxed);
+}
+
+unsigned hauli_wait(struct hauli_wait *w, uint64_t until)
+{
+	MODEL_ASSERT(hauli_runq_is_empty(&m.c.runq));
+	model_await(&m.woken, 8, 1);
+	atomic_store_explicit(&m.woken, 0, memory_order_relaxed);
+	return HAULI_WAIT_WOKEN;
+}
+
+/* It has no time-out, and there are packet buffers. */
+uint64_t hauli_ns_from_ticks(uint64_t ticks)
+{
+	return HAUL_FOREVER;
+}
+
+uint64_t haul_now(void)
+{
+	return 0;
+}
+
+unsigned rte_mempool_avail_count(const struct rte_mempool *mp)
+{
+	return DRY;
+}
+
+/* Nobody feeds it. */
+void hauli_spread_listen(struct hauli_poller *p)
+{
+}
+
+bool hauli_spread_relays(const struct hauli_poller *p)
+{
+	return false;
+}
+
+static void init(void)
+{
+	struct haul_carrier *c = &m.c;
+	struct hauli_poller *p = &m.p;
+
+	hauli_inbox_init(&c->inbox);
+	hauli_timers_init(&c->timers);
+	hauli_ring_init(&c->runq.ring, NULL);
+	c->poller = c->current = &m.poller;
+	c->poller_wakeup = (struct hauli_wakeup){hauli_idle_wakeup, p};
+	c->cluster = &m.cluster;
+	p->carrier = c;
+	p->rxqs = &m.rxq;
+	p->rxqs_end = p->rxqs + 1;
+	m.rxq.policy.how = HAUL_POLL_BLOCK;
+	m.rxq.max_in_flight = 1;
+	hauli_idle_settle(p);
+	model_private(&m.cluster, sizeof(m.cluster), 0);
+	model_private(&c->runq, sizeof(c->runq), 0);
+	model_private(&m.rxq, sizeof(m.rxq), 0);
+	model_private(p, sizeof(*p), 0);
+	model_private(&c->parks, sizeof(c->parks), 0);
+	model_private(&c->messages, sizeof(c->messages), 0);
+	model_private(&m.poller.marks, sizeof(m.poller.marks), 0);
+}
+
+static void sender(void)
+{
+	m.target.request_msg.kind = HAULI_MSG_REQUEST;
+	hauli_mail_send(&m.c, &m.target.request_msg);
+}
+
+/* A device: its steps are in one order for all. */
+static void nic(void)
+{
+	atomic_fetch_add_explicit(&m.packets, 1, memory_order_seq_cst);
+	if (atomic_load_explicit(&m.armed, memory_order_seq_cst))
+		atomic_store_explicit(&m.woken, 1, memory_order_seq_cst);
+}
+
+/* A PMD looks without a barrier. The first look behind a park makes something ready. */
+static bool cycle(struct hauli_poller *p, bool woken)
+{
+	uint64_t n = atomic_load_explicit(&m.packets, memory_order_relaxed) - m.got_packets;
+
+	hauli_counter_add(&p->cycles, 1);
+	m.got_packets += n;
+	if (hauli_inbox_is_asleep(&m.c.inbox) && !m.made_ready) {
+		m.made_ready = true;
+		hauli_runq_push(&m.c.runq, &m.ready);
+	}
+	return n > 0;
+}
+
+static bool has_all(void)
+{
+	return m.got_messages == 1 && m.got_packets == 1;
+}
+
+/* What the round does for a poller that gives way. */
+static void give_way_to_others(void)
+{
+	if (!hauli_inbox_is_empty(&m.c.inbox))
+		hauli_mail_receive(&m.c);
+	if (!hauli_runq_is_empty(&m.c.runq)) {
+		hauli_runq_open_plainly(&m.c.runq, 1);
+		hauli_runq_pop(&m.c.runq);
+		hauli_runq_close(&m.c.runq);
+	}
+}
+
+static void poller(void)
+{
+	struct hauli_poller *p = &m.p;
+
+	for (;;) {
+		cycle(p, false);
+		p->idle.empties = EMPTIES; /* there has been nothing for long enough */
+		p->idle.cycle = hauli_counter_read(&p->cycles) - 1;
+		if (has_all())
+			return;
+		hauli_idle(p, cycle);
+		give_way_to_others();
+	}
+}
+
+int main(int argc, char **argv)
+{
+	return model_main(argc, argv,
+		&(struct model){.name = "a poller's wait",
+			.nb_threads = 3,
+			.threads = {poller, sender, nic},
+			.memory = &m,
+			.size = sizeof(m),
+			.init = init});
+}
+
+/* The rest of lib/sched and of the glue that those refer to, and that this model never comes to. */
+MODEL_NEVER(void, hauli_cluster_fetch_all, struct haul_carrier *c)
+MODEL_NEVER(void, hauli_cluster_got_up, struct haul_carrier *c)
+MODEL_NEVER(void, hauli_cancel_here, struct haul_carrier *c, struct haul_coro *co)
+MODEL_NEVER(bool, hauli_join_here, struct haul_carrier *c, struct hauli_join *j)
+MODEL_NEVER(void, hauli_join_wake, struct haul_carrier *c, struct hauli_join *j)
+MODEL_NEVER(void, hauli_coro_free, struct haul_carrier *c, struct haul_coro *co)
+MODEL_NEVER(void, hauli_backlog_push, struct hauli_runq *q, struct haul_coro *co)
+MODEL_NEVER(void, hauli_coro_left_apart, struct haul_carrier *c, struct haul_coro *co)
+MODEL_NEVER(void, hauli_stolen_is_back, struct haul_carrier *c, struct haul_coro *co)
+MODEL_NEVER(void, hauli_steal_search, struct haul_carrier *c, struct hauli_search *s)
+MODEL_NEVER(void, hauli_steal_lie_down, struct haul_carrier *c)
+MODEL_NEVER(bool, hauli_steal_may_stay, struct haul_carrier *c)
+MODEL_NEVER(void, hauli_steal_got_up, struct haul_carrier *c)
+MODEL_NEVER(bool, hauli_steal_pull, struct haul_carrier *c)
+MODEL_NEVER(int, hauli_spawn_by_mail, const struct hauli_spawn *how)
+MODEL_NEVER(void, hauli_stacks_for_each, struct hauli_stacks *arena,
+	void (*fn)(struct hauli_co *co, void *arg), void *arg)
+MODEL_NEVER(void, hauli_bug, const char *what, const char *file, int line)
+MODEL_NEVER(void, hauli_runq_refill, struct hauli_runq *q)
+MODEL_NEVER(int, hauli_wait_open, struct hauli_wait *w)
+MODEL_NEVER(void, hauli_wait_close, struct hauli_wait *w)
+MODEL_NEVER(void, hauli_wait_add, struct hauli_wait *w, struct hauli_wait_source *s)
+MODEL_NEVER(void, hauli_wait_remove, struct hauli_wait *w, struct hauli_wait_source *s)
+MODEL_NEVER(void, hauli_pause, const struct hauli_burst *b, uint64_t until)
+MODEL_NEVER(uint64_t, hauli_ticks_from_ns, uint64_t ns)
