@@ -44,9 +44,9 @@ def ask(requests, gap=GAP, seed=None):
     answered: all, or those before the first that was not."""
     rng = random.Random(seed)
     socks = []
-    for _ in range(8):
+    for n in range(16):
         s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        s.bind((MINE4, 0))
+        s.bind((MINE4, 40000 + n))
         s.setblocking(False)
         socks.append(s)
     try:

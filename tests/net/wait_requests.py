@@ -9,9 +9,10 @@ from echo import Echo, replies
 from wait import POLLERS, REQUESTS, Link, ask
 
 
-def one(tap, binary, kind, poller, carriers, requests, seed):
-    what = f"{kind}, {poller}, {carriers} carriers"
-    with Link(kind, queues=carriers) as link, \
+def one(tap, binary, kind, poller, carriers, requests, seed, queues=None):
+    """queues: with fewer of them than carriers, one carrier feeds another."""
+    what = f"{kind}, {poller}, {carriers} carriers" + (f", queues: {queues}" if queues else "")
+    with Link(kind, queues=queues or carriers) as link, \
             Echo(binary, "--port", link.port, "--carriers", carriers, "--poller", poller) as e:
         link.up(e)
         answered = ask(requests, seed=seed)
@@ -23,6 +24,9 @@ def one(tap, binary, kind, poller, carriers, requests, seed):
               f"{figures and figures['wake_p50_ns']} p99 {figures and figures['wake_p99_ns']} ns")
         tap.ok(code == 0 and figures and figures["poller"] == poller
                and replies(figures, "udp") >= answered, f"{what}: clean end", e.stderr())
+        if queues:
+            tap.ok(figures and all(c["rx_packets"] for c in figures["carriers"]),
+                   f"{what}: each carrier had its share", figures)
         tap.ok((sleeps == 0) == (poller == "spin"), f"{what}: it does what it is called", figures)
 
 
@@ -35,6 +39,8 @@ def main(binary):
             one(tap, binary, kind, poller, 2, REQUESTS, seed)
         for poller in POLLERS:
             one(tap, binary, kind, poller, 5, max(REQUESTS // 10, 1), seed)
+    for poller in POLLERS:  # a socket for each queue that the interface has
+        one(tap, binary, "afxdp", poller, 2, REQUESTS, seed, queues=1)
     tap.done()
 
 
