@@ -21,6 +21,8 @@ MUTATIONS = [
     ('asleep_poller', 'lib/sched/poller.c', 'who parks cannot be found',
      'if (hauli_steals(c)) hauli_steal_lie_down(c);', ''),
     ('asleep_poller', 'lib/sched/steal.c', 'who parks does not settle', 'hauli_help_settle();', ''),
+    ('park_intake', 'lib/sched/poller.c', 'who parks does not look at the intake',
+     '!hauli_cluster_may_sleep(c) ||', ''),
     ('poller_idle', 'drivers-glue/idle.c', 'no barrier between the arming and the look',
      'hauli_wait_armed();', ''),
     ('poller_idle', 'drivers-glue/idle.c', 'the poller looks before it arms',
@@ -39,6 +41,8 @@ ASLEEP = ['lib/conc/fence.c', 'lib/conc/help.c', 'lib/conc/inbox.c', 'lib/conc/i
 SOURCES = {
     'poller_idle': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c', 'lib/conc/ring.c',
                     'lib/sched/mail.c'],
+    'park_intake': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c', 'lib/conc/ring.c',
+                    'lib/sched/cluster.c', 'lib/sched/mail.c', 'lib/sched/poller.c'],
     'asleep': ASLEEP, 'asleep_poller': ASLEEP,
     'poller_end': ['lib/conc/event.c', 'lib/conc/fence.c', 'lib/conc/inbox.c',
                    'lib/conc/intake.c', 'lib/conc/ring.c',

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A carrier that its poller parks while a thread puts a batch into the intake, by the real
+ * cluster.c, mail.c and poller.c of lib/sched: in the end it is not parked with a batch there.
+ */
+#include <haul/driver.h>
+
+#include "explorer.h"
+#include "sched/cluster.h"
+#include "sched/spawn.h"
+#include "sched/steal.h"
+#include "sched/stolen.h"
+#include "sched/wait.h"
+
+static struct {
+	struct haul_carrier c;
+	struct hauli_cluster cluster;
+	struct haul_carrier *members[1];
+	struct hauli_inbox *inboxes[1];
+	struct haul_coro poller, task;
+} m;
+
+struct haul_carrier *hauli_self(void)
+{
+	return &m.c;
+}
+
+/* It may be awake by then: nobody waits here. */
+static void wakeup(void *arg)
+{
+}
+
+static void init(void)
+{
+	struct haul_carrier *c = &m.c;
+
+	c->cluster = &m.cluster;
+	c->poller = c->current = &m.poller;
+	c->poller_wakeup.fn = wakeup;
+	hauli_timers_init(&c->timers);
+	hauli_inbox_init(&c->inbox);
+	hauli_ring_init(&c->runq.ring, NULL);
+	m.members[0] = c;
+	m.inboxes[0] = &c->inbox;
+	m.cluster.nb_members = 1;
+	m.cluster.members = m.members;
+	hauli_intake_init(&m.cluster.intake, m.inboxes, 1);
+	m.task.item.n = 1;
+	hauli_coro_set_state(&m.task, HAULI_HOMELESS);
+	model_private(&c->runq, sizeof(c->runq), 0);
+}
+
+static void poller(void)
+{
+	haul_try_park_poller();
+}
+
+static void putter(void)
+{
+	hauli_cluster_put(&m.cluster, &m.task.item);
+}
+
+static void check(void)
+{
+	bool waits = !hauli_intake_is_empty(&m.cluster.intake);
+
+	MODEL_ASSERT(!waits || !hauli_inbox_is_asleep(&m.c.inbox));
+}
+
+/* Nobody asks anything of the task. */
+void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co)
+{
+}
+
+int main(int argc, char **argv)
+{
+	return model_main(argc, argv,
+		&(struct model){.name = "parked beside the intake",
+			.nb_threads = 2,
+			.threads = {poller, putter},
+			.memory = &m,
+			.size = sizeof(m),
+			.init = init,
+			.check = check});
+}
+
+/* The rest of lib/sched that those refer to, and that this model never comes to. */
+MODEL_NEVER(void, hauli_cancel_here, struct haul_carrier *c, struct haul_coro *co)
+MODEL_NEVER(bool, hauli_join_here, struct haul_carrier *c, struct hauli_join *j)
+MODEL_NEVER(void, hauli_join_wake, struct haul_carrier *c, struct hauli_join *j)
+MODEL_NEVER(void, hauli_coro_free, struct haul_carrier *c, struct haul_coro *co)
+MODEL_NEVER(void, hauli_backlog_push, struct hauli_runq *q, struct haul_coro *co)
+MODEL_NEVER(void, hauli_coro_left_apart, struct haul_carrier *c, struct haul_coro *co)
+MODEL_NEVER(void, hauli_stolen_is_back, struct haul_carrier *c, struct haul_coro *co)
+MODEL_NEVER(void, hauli_steal_search, struct haul_carrier *c, struct hauli_search *s)
+MODEL_NEVER(void, hauli_steal_lie_down, struct haul_carrier *c)
+MODEL_NEVER(bool, hauli_steal_may_stay, struct haul_carrier *c)
+MODEL_NEVER(void, hauli_steal_got_up, struct haul_carrier *c)
+MODEL_NEVER(bool, hauli_steal_pull, struct haul_carrier *c)
+MODEL_NEVER(int, hauli_spawn_by_mail, const struct hauli_spawn *how)
+MODEL_NEVER(void, hauli_stacks_for_each, struct hauli_stacks *arena,
+	void (*fn)(struct hauli_co *co, void *arg), void *arg)
+MODEL_NEVER(uint64_t, hauli_ns_from_ticks, uint64_t ticks)
+MODEL_NEVER(void, hauli_bug, const char *what, const char *file, int line)
