@@ -9,9 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "memory.h"
+#include "search.h"
+#include "weak.h"
 
 #define STACK_BYTES (64 * 1024)
 #define CLEARED_BYTES 2048
@@ -27,11 +28,14 @@ enum move { MOVE_STEP, MOVE_FLUSH, MOVE_TIME_OUT };
 struct action {
 	struct thread *thread;
 	enum move move;
+	unsigned option; /* of the step: memory_options() */
 };
 
 static struct {
 	const struct model *model;
-	bool tso, membarriers; /* the latter: there are some */
+	enum memory_kind kind;
+	bool membarriers; /* there are some */
+	bool again; /* what the search went by is not so: once more, from the start */
 	struct thread threads[MODEL_THREADS_MAX + 1]; /* the last one runs init() and check() */
 	struct hauli_ctx controller;
 	struct thread *running;
@@ -42,6 +46,7 @@ static struct {
 
 	unsigned taken[STEPS_MAX]; /* the choice at each depth of this run */
 	unsigned of[STEPS_MAX]; /* among so many */
+	struct action actions[STEPS_MAX]; /* which it was */
 	unsigned depth;
 	unsigned time_outs;
 	unsigned plain; /* accesses since the last step */
@@ -49,6 +54,7 @@ static struct {
 	struct noted {
 		unsigned thread;
 		enum move move;
+		unsigned option;
 		struct step step;
 		uint64_t result;
 	} trace[STEPS_MAX];
@@ -57,6 +63,11 @@ static struct {
 	uint64_t states, runs;
 	unsigned longest;
 } ex;
+
+bool model_is_reduced(void)
+{
+	return ex.kind == MEMORY_WEAK && !getenv("HAUL_WHOLE");
+}
 
 void model_fail(const char *text)
 {
@@ -68,17 +79,19 @@ void model_fail(const char *text)
 }
 
 /* Whether it makes no difference to the others when t does the step, nor theirs to it. */
-static bool is_nobodys_business(const struct thread *t, const struct step *s)
+static bool is_nobodys_business(struct thread *t, const struct step *s)
 {
+	if (ex.kind == MEMORY_WEAK)
+		return weak_is_nobodys_business(t, s, ex.membarriers);
 	switch (s->kind) {
 	case STEP_STORE: /* into its buffer; but a membarrier comes before it or after it */
 		return memory_is_apart(t, s) ||
-			(ex.tso && !ex.membarriers && s->order != __ATOMIC_SEQ_CST &&
+			(ex.kind == MEMORY_TSO && !ex.membarriers && s->order != __ATOMIC_SEQ_CST &&
 				t->nb_buffered < BUFFER_MAX);
 	case STEP_FENCE:
 		return t->nb_buffered == 0;
 	case STEP_DRAIN:
-		return !ex.tso;
+		return ex.kind == MEMORY_SC;
 	default:
 		return memory_is_apart(t, s);
 	}
@@ -91,14 +104,14 @@ static uint64_t step(struct step s)
 
 	t->step = s;
 	if (ex.direct) {
-		uint64_t result = memory_step(t);
+		uint64_t result = memory_step(t, 0);
 
 		while (t->nb_buffered > 0)
 			memory_flush(t);
 		return result;
 	}
 	if (is_nobodys_business(t, &s)) {
-		t->result = memory_step(t);
+		t->result = memory_step(t, 0);
 		return t->result;
 	}
 	(void)hauli_switch(&t->ctx, &ex.controller, NULL);
@@ -144,14 +157,22 @@ void model_fence(int order)
 	step((struct step){.kind = STEP_FENCE, .order = order});
 }
 
+void model_light_fence(void)
+{
+	if (ex.kind == MEMORY_WEAK && !ex.direct)
+		step((struct step){.kind = STEP_LIGHT_FENCE});
+}
+
 void model_membarrier(void)
 {
-	if (ex.tso && !ex.membarriers)
-		model_fail("a membarrier that the search without store buffers did not come to");
+	uint64_t others =
+		((UINT64_C(1) << ex.model->nb_threads) - 1) & ~(UINT64_C(1) << ex.running->id);
+
+	ex.again |= !ex.membarriers;
 	ex.membarriers = true;
-	for (unsigned i = 0; i < ex.model->nb_threads; i++)
-		if (i != ex.running->id)
-			step((struct step){.kind = STEP_DRAIN, .value = i});
+	while (others)
+		others &=
+			~(UINT64_C(1) << step((struct step){.kind = STEP_DRAIN, .value = others}));
 }
 
 void model_yield(void)
@@ -276,7 +297,7 @@ static void begin(struct thread *t, unsigned id)
 {
 	char *stack = t->stack;
 
-	*t = (struct thread){.id = id, .stack = stack};
+	*t = (struct thread){.id = id, .stack = stack, .may_drain = true};
 	clear_below(stack + STACK_BYTES);
 	memset(stack + STACK_BYTES - RED_ZONE_BYTES, 0, RED_ZONE_BYTES);
 	hauli_ctx_prepare(&t->ctx, stack + STACK_BYTES, enter);
@@ -302,8 +323,9 @@ static unsigned list_actions(struct action *actions)
 	for (unsigned i = 0; i < ex.model->nb_threads; i++) {
 		struct thread *t = &ex.threads[i];
 
-		if (memory_can_step(t))
-			actions[n++] = (struct action){t, MOVE_STEP};
+		if (t->status == THREAD_READY)
+			for (unsigned k = 0, of = memory_options(t); k < of; k++)
+				actions[n++] = (struct action){t, MOVE_STEP, k};
 		if (t->nb_buffered > 0)
 			actions[n++] = (struct action){t, MOVE_FLUSH};
 		if (t->status == THREAD_BLOCKED && t->step.timed && ex.time_outs < TIME_OUTS_MAX)
@@ -314,13 +336,14 @@ static unsigned list_actions(struct action *actions)
 
 static void note(const struct action *a, uint64_t result)
 {
-	ex.trace[ex.depth - 1] = (struct noted){a->thread->id, a->move, a->thread->step, result};
+	ex.trace[ex.depth - 1] =
+		(struct noted){a->thread->id, a->move, a->option, a->thread->step, result};
 }
 
 static void print_noted(const struct noted *n)
 {
-	static const char *const kinds[] = {"load", "store", "rmw", "cas", "fence", "futex wait",
-		"futex wake", "await", "drain", "yield"};
+	static const char *const kinds[] = {"load", "store", "rmw", "cas", "fence", "light fence",
+		"futex wait", "futex wake", "await", "drain", "yield"};
 	const struct step *s = &n->step;
 	long at = s->addr ? (long)((char *)s->addr - (char *)ex.model->memory) : -1;
 
@@ -329,8 +352,15 @@ static void print_noted(const struct noted *n)
 	else if (n->move == MOVE_TIME_OUT)
 		printf("#   thread %u: its wait times out\n", n->thread);
 	else
-		printf("#   thread %u: %s +%ld value %" PRIx64 " -> %" PRIx64 "\n", n->thread,
-			kinds[s->kind], at, s->value, n->result);
+		printf("#   thread %u: %s +%ld value %" PRIx64 " -> %" PRIx64 "%s\n", n->thread,
+			kinds[s->kind], at, s->value, n->result,
+			ex.kind == MEMORY_WEAK && n->option > 0 ? ", not the newest" : "");
+}
+
+void search_print_trace(void)
+{
+	for (unsigned i = 0; i < ex.depth; i++)
+		print_noted(&ex.trace[i]);
 }
 
 static void wake_one(const void *addr)
@@ -367,9 +397,10 @@ static void perform(const struct action *a)
 		return;
 	}
 	ex.running = t;
-	result = memory_step(t);
-	while (t->step.kind == STEP_DRAIN && ex.threads[t->step.value].nb_buffered > 0)
-		memory_flush(&ex.threads[t->step.value]);
+	t->may_drain = false;
+	result = memory_step(t, a->option);
+	while (t->step.kind == STEP_DRAIN && ex.threads[result].nb_buffered > 0)
+		memory_flush(&ex.threads[result]);
 	ex.running = NULL;
 	note(a, result);
 	if (t->step.kind == STEP_FUTEX_WAIT) {
@@ -389,6 +420,9 @@ static void perform(const struct action *a)
 static uint64_t state_hash(void)
 {
 	uint64_t hash = mix(memory_hash(), ex.time_outs);
+
+	if (ex.kind == MEMORY_WEAK)
+		hash = mix(hash, weak_hash());
 
 	for (unsigned i = 0; i < ex.model->nb_threads; i++) {
 		struct thread *t = &ex.threads[i];
@@ -437,6 +471,30 @@ static bool all_ended(void)
 	return true;
 }
 
+/* The next action, of those that there are; false when there are none. */
+static bool choose(void)
+{
+	struct action actions[MODEL_THREADS_MAX * (OPTIONS_MAX + 2)];
+	unsigned n = list_actions(actions);
+
+	if (n == 0) {
+		if (!all_ended())
+			ex.violation = "all wait, and nobody is left to wake them";
+		else if (ex.model->check)
+			run_direct();
+		return false;
+	}
+	if (ex.depth == STEPS_MAX) {
+		ex.violation = "a run does not end: something spins, or wakes itself";
+		return false;
+	}
+	if (ex.depth >= ex.prefix)
+		ex.taken[ex.depth] = 0;
+	ex.of[ex.depth] = n;
+	ex.actions[ex.depth] = actions[ex.taken[ex.depth]];
+	return true;
+}
+
 /* One run: repeats the prefix, then takes the first choice everywhere until the threads have
  * ended, a violation, or a state that was seen. */
 static void run_once(void)
@@ -445,31 +503,16 @@ static void run_once(void)
 	ex.runs++;
 	if (setjmp(ex.give_up))
 		return;
-	memory_begin();
+	memory_begin(ex.threads);
 	for (unsigned i = 0; i < ex.model->nb_threads && !ex.violation; i++) {
 		begin(&ex.threads[i], i);
 		ex.threads[i].now.at[i] = 1;
 		go_on(&ex.threads[i]);
 	}
 	while (!ex.violation) {
-		struct action actions[3 * MODEL_THREADS_MAX];
-		unsigned n = list_actions(actions);
-
-		if (n == 0) {
-			if (!all_ended())
-				ex.violation = "all wait, and nobody is left to wake them";
-			else if (ex.model->check)
-				run_direct();
+		if (ex.depth + 1 >= ex.prefix && !choose())
 			return;
-		}
-		if (ex.depth == STEPS_MAX) {
-			ex.violation = "a run does not end: something spins, or wakes itself";
-			return;
-		}
-		if (ex.depth >= ex.prefix)
-			ex.taken[ex.depth] = 0;
-		ex.of[ex.depth] = n;
-		perform(&actions[ex.taken[ex.depth++]]);
+		perform(&ex.actions[ex.depth++]);
 		if (ex.depth > ex.longest)
 			ex.longest = ex.depth;
 		if (ex.depth >= ex.prefix && !ex.violation && !is_new(state_hash()))
@@ -491,60 +534,38 @@ static bool next_prefix(void)
 	return false;
 }
 
-static bool search(bool tso)
+static void search_once(void)
 {
-	ex.tso = tso;
-	ex.violation = NULL;
+	ex.again = false;
 	ex.states = ex.runs = 0;
 	ex.prefix = ex.longest = 0;
+	ex.seen = calloc(SEEN_SLOTS, sizeof(ex.seen[0]));
+	do {
+		run_once();
+		ex.again |= memory_is_otherwise();
+	} while (!ex.violation && !ex.again && ex.states < SEEN_MAX && next_prefix());
+	free(ex.seen);
+}
+
+struct search search_model(const struct model *model, enum memory_kind kind)
+{
+	ex.model = model;
+	ex.kind = kind;
+	ex.membarriers = false;
+	ex.violation = NULL;
 	ex.depth = 0;
-	memset(ex.seen, 0, SEEN_SLOTS * sizeof(ex.seen[0]));
-	memory_init(ex.model, ex.tso);
+	for (unsigned i = 0; i <= MODEL_THREADS_MAX; i++)
+		if (!ex.threads[i].stack)
+			ex.threads[i].stack = aligned_alloc(64, STACK_BYTES);
+	memory_init(model, kind);
 	run_direct();
 	memory_keep_as_initial();
 	do {
-		run_once();
-	} while (!ex.violation && ex.states < SEEN_MAX && next_prefix());
-	return ex.violation || ex.states < SEEN_MAX;
-}
-
-static double seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-int model_main(int argc, char **argv, const struct model *model)
-{
-	static const char *const names[] = {"SC", "TSO"};
-	int status = EXIT_SUCCESS;
-
-	ex.model = model;
-	ex.seen = malloc(SEEN_SLOTS * sizeof(ex.seen[0]));
-	for (unsigned i = 0; i <= MODEL_THREADS_MAX; i++)
-		ex.threads[i].stack = aligned_alloc(64, STACK_BYTES);
-	printf("1..2\n");
-	for (int tso = 0; tso < 2; tso++) {
-		double start = seconds();
-		bool complete = search(tso);
-
-		printf("%s %d - %s %s: %u threads, %" PRIu64 " states, %" PRIu64
-		       " runs, longest %u steps, %.2f s, violations %d\n",
-			complete && !ex.violation ? "ok" : "not ok", tso + 1, model->name,
-			names[tso], model->nb_threads, ex.states, ex.runs, ex.longest,
-			seconds() - start, ex.violation != NULL);
-		if (!complete)
-			printf("# the search was not completed\n");
-		if (ex.violation) {
-			printf("# violation: %s\n", ex.violation);
-			for (unsigned i = 0; i < ex.depth; i++)
-				print_noted(&ex.trace[i]);
-			return 3;
-		}
-		if (!complete)
-			status = EXIT_FAILURE;
-	}
-	return status;
+		search_once();
+	} while (ex.again && !ex.violation);
+	return (struct search){.complete = ex.violation || ex.states < SEEN_MAX,
+		.violation = ex.violation,
+		.states = ex.states,
+		.runs = ex.runs,
+		.longest = ex.longest};
 }

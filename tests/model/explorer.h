@@ -18,10 +18,14 @@
  *   SC   a step is done at once, in one order for all
  *   TSO  each thread has a store buffer, as x86 has: a store waits there, its own thread sees it,
  *        the others when it is flushed, which is one more step that may come at any time
- * In both, accesses that are not atomic are checked against C11's happens-before, which is built
+ *   weak what C11 allows, and so what aarch64 does, but for load buffering: a load may read an old
+ *        value as long as the orders named in the source allow it, and stores of two threads to
+ *        one word may come in any order that they allow. See weak.c, and weak_litmus.c for what
+ *        each memory shows
+ * In all, accesses that are not atomic are checked against C11's happens-before, which is built
  * from the orders that the source names, not from what SC or TSO would give for free. So an
- * acquire or release that is missing shows as a data race even though neither memory would go
- * wrong. Not covered: reordering of relaxed accesses beyond a store buffer.
+ * acquire or release that is missing shows as a data race even where the memory would not go
+ * wrong. When it is among atomics only, the weak memory shows it.
  */
 #ifndef HAUL_TESTS_MODEL_EXPLORER_H
 #define HAUL_TESTS_MODEL_EXPLORER_H
@@ -57,6 +61,10 @@ void model_fail(const char *text) __attribute__((noreturn));
  * it with no order. */
 void model_await(const void *word, unsigned size, uint64_t value);
 
+/* Whether this search has too many states for the whole setting: it has the weak memory, and the
+ * environment does not say HAUL_WHOLE=1. For a few models only. */
+bool model_is_reduced(void);
+
 /* From here on an access to this memory by any thread is a violation. */
 void model_free(const void *memory, size_t size);
 
@@ -67,10 +75,16 @@ void model_own(const void *memory, size_t size, unsigned thread);
 void model_private(const void *memory, size_t size, unsigned thread);
 void model_constant(const void *memory, size_t size);
 
-/* Explores the model under both memories, prints a table, and ends the program: 0 when no
- * violation exists, 3 when one was found in the search (with its trace), 1 when the search was
- * not completed. */
+/* Explores the model under all memories, or the one that the first argument names, and prints a
+ * table. The program's exit code: 0 when no violation exists, 3 when one was found in the search
+ * (with its trace), 1 when the search was not completed. */
 int model_main(int argc, char **argv, const struct model *model);
+
+enum memory_kind { MEMORY_SC, MEMORY_TSO, MEMORY_WEAK };
+
+/* For more than one model in a program: explores one, prints nothing. Whether the search was
+ * completed and found no violation. */
+bool model_holds(const struct model *model, enum memory_kind kind);
 
 /* Defines a function that the sources of a model refer to and that the model never comes to. */
 #define MODEL_NEVER(type, name, ...) \
@@ -88,9 +102,10 @@ uint64_t model_rmw(void *addr, unsigned size, enum model_rmw op, uint64_t operan
 uint64_t model_cas(
 	void *addr, unsigned size, uint64_t expected, uint64_t desired, int success, int failure);
 void model_fence(int order);
+void model_light_fence(void);
 /* A plain access. No step: it is checked for races only. */
 void model_plain(const void *addr, unsigned size, bool write);
-/* SYS_membarrier: every other thread passes a full barrier, one after the other. */
+/* SYS_membarrier: every other thread passes a full barrier, one after the other, in any order. */
 void model_membarrier(void);
 /* sched_yield(), in a loop that waits for the word that was loaded last, or exchanged for what it
  * was: goes on when its value is another one. What the loop counts meanwhile must not matter. */

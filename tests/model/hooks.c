@@ -117,6 +117,8 @@ void __tsan_atomic_thread_fence(int order)
 void __tsan_atomic_signal_fence(int order);
 void __tsan_atomic_signal_fence(int order)
 {
+	if (order == __ATOMIC_SEQ_CST)
+		model_light_fence();
 }
 
 /* Takes libc's place for the sources under test, which make no other calls than these. */

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "weak.h"
+
 #define GRANULE 4 /* bytes that share one record; fields of a model must not share one */
-#define GRANULES_MAX 8192
+#define GRANULES_MAX (MODEL_BYTES_MAX / GRANULE)
 
 static struct granule {
 	struct clock sync; /* what an acquire load of the present value takes in */
@@ -27,21 +29,10 @@ static uint16_t touched[GRANULES_MAX];
 static unsigned nb_touched;
 
 static const struct model *model;
-static bool tso;
+static enum memory_kind kind;
 static char initial[GRANULES_MAX * GRANULE]; /* the model's memory when init() has returned */
 
-static bool is_acquire(int order)
-{
-	return order == __ATOMIC_ACQUIRE || order == __ATOMIC_CONSUME ||
-		order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
-}
-
-static bool is_release(int order)
-{
-	return order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
-}
-
-static void join(struct clock *to, const struct clock *from)
+void memory_join(struct clock *to, const struct clock *from)
 {
 	for (unsigned i = 0; i < MODEL_THREADS_MAX && !model->only_atomics; i++)
 		if (from->at[i] > to->at[i])
@@ -54,15 +45,16 @@ static void untouch_all(void)
 		granules[touched[--nb_touched]] = (struct granule){0};
 }
 
-void memory_init(const struct model *m, bool with_buffers)
+void memory_init(const struct model *m, enum memory_kind k)
 {
 	model = m;
-	tso = with_buffers;
+	kind = k;
 	if (m->size > sizeof(initial))
 		abort();
 	memset(m->memory, 0, m->size);
 	memset(uses, 0, sizeof(uses));
 	untouch_all();
+	weak_init(m);
 }
 
 /* It happened before all that threads do. */
@@ -71,15 +63,27 @@ void memory_keep_as_initial(void)
 	memcpy(initial, model->memory, model->size);
 }
 
-void memory_begin(void)
+void memory_begin(struct thread *threads)
 {
 	memcpy(model->memory, initial, model->size);
 	untouch_all();
+	if (kind == MEMORY_WEAK)
+		weak_begin(threads);
+}
+
+bool memory_is_otherwise(void)
+{
+	return kind == MEMORY_WEAK && weak_is_otherwise();
+}
+
+size_t memory_offset(const void *addr)
+{
+	return (size_t)((const char *)addr - (const char *)model->memory);
 }
 
 static size_t granule_of(const void *addr)
 {
-	return (size_t)((const char *)addr - (const char *)model->memory) / GRANULE;
+	return memory_offset(addr) / GRANULE;
 }
 
 static struct granule *touch(size_t i)
@@ -100,14 +104,6 @@ static bool is_shared(const void *addr)
 	return (const char *)addr >= base && (const char *)addr < base + model->size;
 }
 
-static uint64_t peek(const void *addr, unsigned size)
-{
-	uint64_t v = 0;
-
-	memcpy(&v, addr, size);
-	return v;
-}
-
 static void check_use(const struct thread *t, const void *addr, bool write)
 {
 	const struct use *u = &uses[granule_of(addr)];
@@ -121,8 +117,7 @@ static void check_use(const struct thread *t, const void *addr, bool write)
 					     : "a write to what is said to be constant");
 }
 
-static struct granule *atomic_granule(
-	const struct thread *t, const void *addr, unsigned size, bool write)
+void memory_check_atomic(const struct thread *t, const void *addr, unsigned size, bool write)
 {
 	struct granule *g;
 
@@ -139,7 +134,6 @@ static struct granule *atomic_granule(
 		for (unsigned i = 0; i < MODEL_THREADS_MAX; i++)
 			if (g->reads.at[i] > t->now.at[i])
 				model_fail("race: an atomic write and a plain read");
-	return g;
 }
 
 void memory_plain(struct thread *t, const void *addr, unsigned size, bool write)
@@ -166,6 +160,8 @@ void memory_plain(struct thread *t, const void *addr, unsigned size, bool write)
 			g->reads.at[t->id] = t->now.at[t->id];
 		}
 	}
+	if (write && kind == MEMORY_WEAK)
+		weak_plain_write(addr, size);
 }
 
 void memory_free(struct thread *t, const void *addr, size_t size)
@@ -201,18 +197,19 @@ bool memory_is_apart(const struct thread *t, const struct step *s)
 
 static uint64_t read_value(struct thread *t, const void *addr, unsigned size, int order)
 {
-	struct granule *g = atomic_granule(t, addr, size, false);
+	struct granule *g = &granules[granule_of(addr)];
 
+	memory_check_atomic(t, addr, size, false);
 	for (unsigned i = t->nb_buffered; i-- > 0;)
 		if (t->buffer[i].addr == addr)
 			return t->buffer[i].value; /* its own: nothing to take in */
-	join(&t->acquirable, &g->sync);
+	memory_join(&t->acquirable, &g->sync);
 	if (is_acquire(order))
-		join(&t->now, &g->sync);
+		memory_join(&t->now, &g->sync);
 	return peek(addr, size);
 }
 
-static struct clock release_clock(const struct thread *t, int order)
+struct clock memory_release_clock(const struct thread *t, int order)
 {
 	return is_release(order) ? t->now : t->released;
 }
@@ -224,7 +221,7 @@ static void write_value(const struct buffered *b, bool keeps_sequence)
 	memcpy(b->addr, &b->value, b->size);
 	if (!keeps_sequence)
 		g->sync = (struct clock){0};
-	join(&g->sync, &b->release);
+	memory_join(&g->sync, &b->release);
 }
 
 static void store(struct thread *t, const struct step *s, bool keeps_sequence)
@@ -232,10 +229,11 @@ static void store(struct thread *t, const struct step *s, bool keeps_sequence)
 	struct buffered b = {.addr = s->addr,
 		.size = s->size,
 		.value = s->value,
-		.release = release_clock(t, s->order)};
+		.release = memory_release_clock(t, s->order)};
 
-	(void)atomic_granule(t, s->addr, s->size, true);
-	if (!tso || keeps_sequence || s->order == __ATOMIC_SEQ_CST || memory_is_apart(t, s)) {
+	memory_check_atomic(t, s->addr, s->size, true);
+	if (kind != MEMORY_TSO || keeps_sequence || s->order == __ATOMIC_SEQ_CST ||
+		memory_is_apart(t, s)) {
 		write_value(&b, keeps_sequence);
 		return;
 	}
@@ -251,7 +249,7 @@ void memory_flush(struct thread *t)
 	memmove(t->buffer, t->buffer + 1, --t->nb_buffered * sizeof(t->buffer[0]));
 }
 
-static uint64_t combine(enum model_rmw op, uint64_t old, uint64_t v)
+uint64_t memory_combine(enum model_rmw op, uint64_t old, uint64_t v)
 {
 	switch (op) {
 	case MODEL_EXCHANGE:
@@ -270,36 +268,43 @@ static uint64_t combine(enum model_rmw op, uint64_t old, uint64_t v)
 	abort();
 }
 
-static void fence(struct thread *t, int order)
+void memory_fence(struct thread *t, int order)
 {
 	if (is_acquire(order))
-		join(&t->now, &t->acquirable);
+		memory_join(&t->now, &t->acquirable);
 	if (is_release(order))
 		t->released = t->now;
 }
 
-bool memory_can_step(const struct thread *t)
+unsigned memory_options(const struct thread *t)
 {
 	const struct step *s = &t->step;
 	bool drains;
 
-	if (t->status != THREAD_READY)
-		return false;
+	if (kind == MEMORY_WEAK)
+		return weak_options(t);
 	drains = s->kind == STEP_RMW || s->kind == STEP_CAS || s->kind == STEP_FUTEX_WAIT ||
 		s->kind == STEP_FUTEX_WAKE || s->kind == STEP_DRAIN ||
 		((s->kind == STEP_FENCE || s->kind == STEP_STORE) && s->order == __ATOMIC_SEQ_CST);
 	if (drains && t->nb_buffered > 0)
-		return false;
+		return 0;
 	if (s->kind == STEP_STORE && t->nb_buffered == BUFFER_MAX)
-		return false; /* a full one has to give something up first */
+		return 0; /* a full one has to give something up first */
 	if (s->kind == STEP_AWAIT)
 		return peek(s->addr, s->size) == s->value;
 	if (s->kind == STEP_YIELD)
 		return peek(s->addr, s->size) != s->value;
-	return true;
+	return s->kind == STEP_DRAIN ? (unsigned)__builtin_popcountll(s->value) : 1;
 }
 
-static uint64_t do_step(struct thread *t)
+uint64_t memory_nth(uint64_t set, unsigned n)
+{
+	while (n-- > 0)
+		set &= set - 1;
+	return (uint64_t)__builtin_ctzll(set);
+}
+
+static uint64_t do_step(struct thread *t, unsigned option)
 {
 	struct step *s = &t->step;
 	uint64_t old;
@@ -313,7 +318,7 @@ static uint64_t do_step(struct thread *t)
 		return 0;
 	case STEP_RMW:
 		old = read_value(t, s->addr, s->size, s->order);
-		s->value = combine(s->rmw, old, s->value);
+		s->value = memory_combine(s->rmw, old, s->value);
 		store(t, s, true);
 		return old;
 	case STEP_CAS:
@@ -323,21 +328,24 @@ static uint64_t do_step(struct thread *t)
 		store(t, s, true);
 		return old;
 	case STEP_FENCE:
-		fence(t, s->order);
+		memory_fence(t, s->order);
 		return 0;
 	case STEP_FUTEX_WAIT:
 		return peek(s->addr, 4) == s->value;
-	case STEP_FUTEX_WAKE:
-	case STEP_YIELD:
 	case STEP_DRAIN: /* the explorer does the rest */
+		return memory_nth(s->value, option);
+	case STEP_FUTEX_WAKE:
+	case STEP_LIGHT_FENCE:
+	case STEP_YIELD:
 		return 0;
 	}
 	abort();
 }
 
-uint64_t memory_step(struct thread *t)
+uint64_t memory_step(struct thread *t, unsigned option)
 {
-	uint64_t result = do_step(t);
+	uint64_t result =
+		kind == MEMORY_WEAK && !t->direct ? weak_step(t, option) : do_step(t, option);
 
 	/* What the thread does after a release does not happen before who acquires it. */
 	if (!model->only_atomics && t->step.kind != STEP_LOAD && is_release(t->step.order))

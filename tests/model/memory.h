@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The explorer's memory: store buffers, C11's happens-before, what is freed. */
+/* The explorer's memory: store buffers, C11's happens-before, what is freed. Where stores are read
+ * late or never, by which thread: weak.h. */
 #ifndef HAUL_TESTS_MODEL_MEMORY_H
 #define HAUL_TESTS_MODEL_MEMORY_H
 
 #include "coro/switch.h"
 #include "explorer.h"
+
+#define MODEL_BYTES_MAX 32768
 
 /* A vector clock: how many steps of each thread happen before. */
 struct clock {
@@ -17,10 +20,11 @@ enum step_kind {
 	STEP_RMW,
 	STEP_CAS,
 	STEP_FENCE,
+	STEP_LIGHT_FENCE, /* the light side of conc/fence.h; a step of MEMORY_WEAK only */
 	STEP_FUTEX_WAIT,
 	STEP_FUTEX_WAKE,
 	STEP_AWAIT,
-	STEP_DRAIN, /* another thread's store buffer: one of the barriers that membarrier makes */
+	STEP_DRAIN, /* another thread passes a barrier: one of those that membarrier makes */
 	STEP_YIELD, /* sched_yield(): until the word that was loaded last is another one */
 };
 
@@ -29,8 +33,8 @@ struct step {
 	enum step_kind kind;
 	void *addr;
 	unsigned size;
-	uint64_t value; /* stored, operand, desired, awaited, futex's, not any more, or the drained
-			 * thread's id */
+	uint64_t value; /* stored, operand, desired, awaited, futex's, not any more, or a bit for
+			 * each thread that is not drained yet */
 	uint64_t expected; /* of a CAS */
 	enum model_rmw rmw;
 	int order, failure_order;
@@ -44,6 +48,13 @@ struct buffered {
 	unsigned size;
 	uint64_t value;
 	struct clock release;
+};
+
+#define LOCATIONS_MAX 64 /* of a model: words that are accessed as atomics */
+
+/* MEMORY_WEAK: for each location the oldest message that may still be read. */
+struct view {
+	uint8_t at[LOCATIONS_MAX];
 };
 
 enum thread_status { THREAD_READY, THREAD_BLOCKED, THREAD_ENDED };
@@ -62,25 +73,37 @@ struct thread {
 	struct clock released; /* by the last release fence */
 	struct buffered buffer[BUFFER_MAX];
 	unsigned nb_buffered;
+	struct views {
+		struct view now;
+		struct view acquirable; /* by the next acquire fence */
+		struct view released; /* by the last release fence */
+		struct view lit; /* as it was at the last light fence */
+		struct view pending; /* to be taken in at the next light fence */
+	} views;
+	bool may_drain; /* no other thread could step since its last fence, or since it began */
 };
 
-/* The memory of a model, all 0, for init(); tso: with store buffers. */
-void memory_init(const struct model *model, bool tso);
+/* The memory of a model, all 0, for init(). */
+void memory_init(const struct model *model, enum memory_kind kind);
 /* After that: each run begins with the memory as it is now. */
 void memory_keep_as_initial(void);
-void memory_begin(void);
+void memory_begin(struct thread *threads);
+/* What was concluded from the runs so far does not hold in this one. */
+bool memory_is_otherwise(void);
 
-/* Whether the step can be done now: its store buffer is empty if it has to be, what it awaits is
- * so. */
-bool memory_can_step(const struct thread *t);
+#define OPTIONS_MAX 64
 
-/* Does the step; its result. FUTEX_WAIT: 1 when it blocks. */
-uint64_t memory_step(struct thread *t);
+/* In how many ways the step of a ready thread can be done now: 0 when its store buffer is not empty
+ * and has to be, or what it awaits is not so. */
+unsigned memory_options(const struct thread *t);
+
+/* Does the step in that way; its result. FUTEX_WAIT: 1 when it blocks; DRAIN: which thread. */
+uint64_t memory_step(struct thread *t, unsigned option);
 
 /* The oldest store of t's buffer reaches memory. */
 void memory_flush(struct thread *t);
 
-/* t's clock takes in the orders by which a futex call returns to it: none. A plain access. */
+/* A plain access. (What a futex call returns to takes in no order.) */
 void memory_plain(struct thread *t, const void *addr, unsigned size, bool write);
 void memory_free(struct thread *t, const void *addr, size_t size);
 
@@ -90,6 +113,35 @@ void memory_own(const void *addr, size_t size, enum memory_use how, unsigned thr
 bool memory_is_apart(const struct thread *t, const struct step *s);
 
 uint64_t memory_hash(void);
+
+/* For weak.c. The checks of an atomic access; where an address lies in the model's memory. */
+void memory_check_atomic(const struct thread *t, const void *addr, unsigned size, bool write);
+size_t memory_offset(const void *addr);
+void memory_join(struct clock *to, const struct clock *from);
+struct clock memory_release_clock(const struct thread *t, int order);
+void memory_fence(struct thread *t, int order);
+/* The nth of a set of threads. */
+uint64_t memory_nth(uint64_t set, unsigned n);
+uint64_t memory_combine(enum model_rmw op, uint64_t old, uint64_t v);
+
+static inline bool is_acquire(int order)
+{
+	return order == __ATOMIC_ACQUIRE || order == __ATOMIC_CONSUME ||
+		order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
+}
+
+static inline bool is_release(int order)
+{
+	return order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
+}
+
+static inline uint64_t peek(const void *addr, unsigned size)
+{
+	uint64_t v = 0;
+
+	__builtin_memcpy(&v, addr, size);
+	return v;
+}
 
 static inline uint64_t mix(uint64_t hash, uint64_t v)
 {
