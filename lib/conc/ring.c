@@ -55,9 +55,10 @@
  *	    store in all that store it, acquire load in try_rob.
  *
  * seen_tail, seen_fronted: where thieves have found the end, so that one who looks for work does
- * not come again for what may not be taken. Hints.
+ * not come again for what may not be taken. Hints, but by E1 never ahead of what the thief saw: the
+ * next one finds what it has missed.
  *
- * Model: tests/model/ring.c. Stress: tests/stress/ring.c.
+ * Model: tests/model/ring.c, ring_thieves.c, ring_fresh.c. Stress: tests/stress/ring.c.
  */
 #include "conc/ring.h"
 

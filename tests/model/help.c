@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The three pairs of conc/help.c, at once: one member calls for help while another one lies down
- * and a third one gives its token back, looks who is in need, and forgets it.
+ * and a third one gives its token back, looks who is in need, and forgets it. With a token comes
+ * what was done with it.
  */
 #include "conc/help.h"
 
@@ -14,7 +15,8 @@ enum { CALLER, SLEEPER, SEARCHER, MEMBERS };
 static struct {
 	struct hauli_help help;
 	_Atomic uint64_t work; /* of the caller, on show */
-	_Atomic uint64_t called, token, found, saw_want, saw_work;
+	_Atomic uint64_t searched; /* with the token */
+	_Atomic uint64_t called, token, found, saw_want, saw_work, saw_search;
 } m;
 
 static void init(void)
@@ -39,7 +41,10 @@ static void caller(void)
 	if (!hauli_help_call(&m.help, CALLER))
 		return;
 	note(&m.called, true);
-	note(&m.token, hauli_help_take_token(&m.help) >= 0);
+	if (hauli_help_take_token(&m.help) < 0)
+		return;
+	note(&m.token, true);
+	note(&m.saw_search, atomic_load_explicit(&m.searched, memory_order_relaxed));
 }
 
 static void sleeper(void)
@@ -51,6 +56,7 @@ static void sleeper(void)
 
 static void searcher(void)
 {
+	note(&m.searched, true);
 	hauli_help_give_token(&m.help, 0);
 	if (hauli_help_next_wanted(&m.help, 0) != CALLER)
 		return;
@@ -66,6 +72,7 @@ static void check(void)
 	MODEL_ASSERT(m.called || m.found); /* D1 */
 	MODEL_ASSERT(!m.called || m.token || m.saw_want); /* D2 */
 	MODEL_ASSERT(!m.called || wanted || m.saw_work); /* D3 */
+	MODEL_ASSERT(!m.token || m.saw_search); /* E3 */
 }
 
 int main(int argc, char **argv)

@@ -2,7 +2,8 @@
 /*
  * The intake: a batch of two is there, somebody puts another one, two members take one each, and
  * never look again, as if what they took kept them for ever; a third one goes to sleep. When
- * something is left in the end, it must not be asleep. (In the weak memory one member takes.)
+ * something is left in the end, it must not be asleep. (In the weak memory the first batch
+ * has one, and one member takes it.)
  */
 #include "conc/intake.h"
 
@@ -22,15 +23,16 @@ static struct {
 	struct thing things[ITEMS];
 	uint64_t ready; /* written by the sleeper before it sleeps, read by who wakes it */
 	uint64_t got[TAKERS]; /* a bit for each number */
+	uint64_t all; /* the same */
 } m;
 
-static void fill(unsigned from)
+static void fill(unsigned from, unsigned n)
 {
-	for (unsigned i = from; i < from + BATCH; i++) {
+	for (unsigned i = from; i < from + n; i++) {
 		m.things[i].number = i;
-		m.things[i].item.next = i + 1 < from + BATCH ? &m.things[i + 1].item : NULL;
+		m.things[i].item.next = i + 1 < from + n ? &m.things[i + 1].item : NULL;
 	}
-	m.things[from].item.n = BATCH;
+	m.things[from].item.n = n;
 }
 
 static void init(void)
@@ -41,7 +43,8 @@ static void init(void)
 	}
 	/* Those of the takers need not be looked at: they do not sleep. */
 	hauli_intake_init(&m.in, m.members, 1);
-	fill(0);
+	m.all = model_is_reduced() ? 13 : 15;
+	fill(0, model_is_reduced() ? 1 : BATCH);
 	hauli_intake_put(&m.in, &m.things[0].item);
 }
 
@@ -57,7 +60,7 @@ static void call(void)
 
 static void putter(void)
 {
-	fill(BATCH);
+	fill(BATCH, BATCH);
 	hauli_intake_put(&m.in, &m.things[BATCH].item);
 	call();
 }
@@ -113,7 +116,7 @@ static void check(void)
 	uint64_t left = what_is_left();
 
 	MODEL_ASSERT(!left || !asleep);
-	MODEL_ASSERT((m.got[0] ^ m.got[1] ^ left) == 15);
+	MODEL_ASSERT((m.got[0] ^ m.got[1] ^ left) == m.all);
 }
 
 int main(int argc, char **argv)

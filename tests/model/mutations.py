@@ -75,6 +75,15 @@ MUTATIONS = [
      ' memory_order_acq_rel, /* inbox.E4:R inbox.E2:A */ memory_order_relaxed'
      ' /* a new guess */));',
      '} while (atomic_store_explicit(&in->head, HAULI_INBOX_EMPTY, memory_order_release), 0);'),
+    ('settle', 'lib/conc/inbox.h', 'push to a sleeper publishes nothing',
+     'memory_order_acq_rel, /* inbox.E1:R inbox.E2:A */', 'memory_order_acquire,'),
+    ('settle', 'lib/conc/inbox.h', 'push to a sleeper takes in nothing of it',
+     'memory_order_acq_rel, /* inbox.E1:R inbox.E2:A */', 'memory_order_release,'),
+    ('settle', 'lib/conc/inbox.h', 'push to a sleeper is a store instead of a CAS',
+     '} while (!atomic_compare_exchange_weak_explicit(&in->head, &old, (uintptr_t)node,'
+     ' memory_order_acq_rel, /* inbox.E1:R inbox.E2:A */ memory_order_relaxed'
+     ' /* a new guess */));',
+     '} while (atomic_store_explicit(&in->head, (uintptr_t)node, memory_order_release), 0);'),
     ('inbox', 'lib/conc/inbox.c', 'the wait does not compare',
      'FUTEX_WAIT_BITSET_PRIVATE, HAULI_INBOX_ASLEEP,',
      'FUTEX_WAIT_BITSET_PRIVATE, (uint32_t)in->head,'),
@@ -505,6 +514,7 @@ SOURCES = {
                     'lib/sched/stolen.c'],
     'permit': [], 'permit_away': [],
     'ring': ['lib/conc/fence.c', 'lib/conc/ring.c'],
+    'ring_fresh': ['lib/conc/fence.c', 'lib/conc/ring.c'],
     'ring_thieves': ['lib/conc/fence.c', 'lib/conc/ring.c'],
     'roused': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c', 'lib/conc/ring.c',
                'lib/sched/cluster.c', 'lib/sched/mail.c'],

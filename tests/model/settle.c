@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The end of an inbox's owner: who pushes or rouses may still be on its way to wake it when it is
- * up, because its sleep also ends by itself. It settles, then takes away what wakers use.
+ * up, because its sleep also ends by itself. It settles, then takes away what wakers use. One item
+ * is for a sleeper only.
  */
 #include "conc/inbox.h"
 
@@ -17,6 +18,11 @@ static struct {
 	uint64_t how_to_wake; /* as a poller's eventfd */
 	uint64_t why; /* written by who rouses */
 	uint64_t got;
+	struct offer {
+		struct hauli_node node;
+		uint64_t task;
+	} for_sleeper;
+	uint64_t offered, taken;
 } m;
 
 static void init(void)
@@ -38,8 +44,14 @@ static void pusher(void)
 	for (uint64_t i = 0; i < ITEMS; i++) {
 		wake(hauli_inbox_push(&m.in, &m.items[i]));
 		if (i + 1 < ITEMS) {
+			enum hauli_inbox_state slept;
+
 			m.why = 1;
 			wake(hauli_inbox_rouse(&m.in));
+			m.for_sleeper.task = 1;
+			slept = hauli_inbox_push_asleep(&m.in, &m.for_sleeper.node);
+			m.offered = slept != HAULI_INBOX_EMPTY;
+			wake(slept);
 		}
 	}
 }
@@ -51,8 +63,12 @@ static void get_up(void)
 
 	if (!node && m.in.owed != owed)
 		MODEL_ASSERT(m.why == 1); /* roused */
-	for (; node; node = node->next)
-		m.got++;
+	for (; node; node = node->next) {
+		if (node == &m.for_sleeper.node)
+			m.taken = ((struct offer *)node)->task;
+		else
+			m.got++;
+	}
 }
 
 static void owner(void)
@@ -71,6 +87,11 @@ static void owner(void)
 	model_free(&m.in, sizeof(m.in));
 }
 
+static void check(void)
+{
+	MODEL_ASSERT(m.taken == m.offered);
+}
+
 int main(int argc, char **argv)
 {
 	return model_main(argc, argv,
@@ -79,5 +100,6 @@ int main(int argc, char **argv)
 			.threads = {owner, pusher},
 			.memory = &m,
 			.size = sizeof(m),
-			.init = init});
+			.init = init,
+			.check = check});
 }

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Weakens each order that only a memory weaker than x86's shows, and has the explorer find it.
+
+As mutations.py, but the searches under SC and under TSO have to find nothing, and the one under
+the weak memory has to. What those two find as well belongs in mutations.py. Speaks TAP.
+usage: weakened.py SOURCE_ROOT COMPILER EXPLORER_LIBRARY
+"""
+import multiprocessing.pool
+import os
+import subprocess
+import sys
+import tempfile
+
+import mutations
+
+# model, file, what is weakened, text, its replacement
+WEAKENED = [
+    ('help', 'lib/conc/help.c', 'who calls publishes nothing with its mark',
+     'memory_order_release /* help.E2:R */', 'memory_order_relaxed'),
+    ('help', 'lib/conc/help.c', 'who takes the mark away takes in nothing of the caller',
+     'memory_order_acquire /* help.E2:A */', 'memory_order_relaxed'),
+    ('help', 'lib/conc/help.c', 'a token is given back with nothing',
+     'memory_order_release /* help.E3:R */', 'memory_order_relaxed'),
+    ('help', 'lib/conc/help.c', 'a token is taken with nothing',
+     'memory_order_acquire /* help.E3:A */', 'memory_order_relaxed'),
+    ('help', 'lib/conc/help.c', 'no barrier between the mark and the asking for a token',
+     'memory_order_release /* help.E2:R */); hauli_fence_full();',
+     'memory_order_release);'),
+    ('help', 'lib/conc/help.c', 'no barrier between a token given back and the look',
+     'memory_order_release /* help.E3:R */); hauli_fence_full();',
+     'memory_order_release);'),
+    ('help', 'lib/conc/help.h', 'the caller\'s light fence is empty', 'hauli_fence_light();', ';'),
+    ('intake', 'lib/conc/intake.c', 'no barrier between a put and the look for a sleeper',
+     'hauli_inbox_push(&in->fresh, &first->batch); hauli_fence_full();',
+     'hauli_inbox_push(&in->fresh, &first->batch);'),
+    ('intake', 'lib/conc/intake.c', 'no barrier between falling asleep and the look',
+     'hauli_fence_full(); /* intake.E1 */ return', 'return'),
+    ('ring', 'lib/conc/ring.c', 'a thief sees the claim and not the head before it',
+     'memory_order_acquire /* ring.E3:A */', 'memory_order_relaxed'),
+    ('ring', 'lib/conc/ring.h', 'a push to the front claims with nothing',
+     'atomic_store_explicit(&r->claim, head - 1, memory_order_release',
+     'atomic_store_explicit(&r->claim, head - 1, memory_order_relaxed'),
+    ('ring', 'lib/conc/ring.h', 'a pop gives its claim back with nothing',
+     'atomic_store_explicit(&r->claim, head, memory_order_release',
+     'atomic_store_explicit(&r->claim, head, memory_order_relaxed'),
+    ('ring', 'lib/conc/ring.h', 'the light fence of open is empty',
+     'memory_order_relaxed /* fence.E1 */); hauli_fence_light();', 'memory_order_relaxed);'),
+    ('ring', 'lib/conc/ring.h', 'the light fence of pop is empty',
+     'memory_order_release /* ring.E3:R, and fence.E1 */); hauli_fence_light();',
+     'memory_order_release);'),
+    ('ring_fresh', 'lib/conc/ring.h', 'a push to the front counts before it is there',
+     'atomic_store_explicit(&r->fronted, fronted + 1, memory_order_release',
+     'atomic_store_explicit(&r->fronted, fronted + 1, memory_order_relaxed'),
+    ('ring_fresh', 'lib/conc/ring.c', 'a thief counts what was pushed to the front, unseen',
+     'uint32_t fronted = atomic_load_explicit(&r->fronted, memory_order_acquire',
+     'uint32_t fronted = atomic_load_explicit(&r->fronted, memory_order_relaxed'),
+]
+
+
+def verdict(root, compiler, explorer, weakened):
+    """(whether the weak memory alone shows it, why or why not)"""
+    model, name, _, old, new = weakened
+    with tempfile.TemporaryDirectory() as work:
+        why = mutations.broken_copy(root, work, name, old, new)
+        if why:
+            return False, why
+        try:
+            program = mutations.build(compiler, explorer, work, model)
+        except subprocess.CalledProcessError as e:
+            return False, 'does not compile: ' + e.stderr.strip().splitlines()[-1]
+        runs = {memory: subprocess.run([program, memory], capture_output=True, text=True)
+                for memory in ('SC', 'TSO', 'weak')}
+    for memory in ('SC', 'TSO'):
+        if runs[memory].returncode != 0:
+            return False, f'{memory} shows it too'
+    found = [line[2:] for line in runs['weak'].stdout.splitlines()
+             if line.startswith('# violation')]
+    if runs['weak'].returncode == 3 and found:
+        return True, found[0]
+    return False, 'the search found nothing'
+
+
+def main():
+    root, compiler, explorer = sys.argv[1], sys.argv[2].split(), sys.argv[3]
+    missed = 0
+    print(f'1..{len(WEAKENED)}')
+    pool = multiprocessing.pool.ThreadPool(os.cpu_count())
+    verdicts = pool.imap(lambda w: verdict(root, compiler, explorer, w), WEAKENED)
+    for i, (weakened, (caught, why)) in enumerate(zip(WEAKENED, verdicts), 1):
+        missed += not caught
+        print(f'{"ok" if caught else "not ok"} {i} - {weakened[1]}: {weakened[2]}', flush=True)
+        print(f'# {why}', flush=True)
+    sys.exit(1 if missed else 0)
+
+
+if __name__ == '__main__':
+    main()
