@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "memory.h"
 #include "search.h"
@@ -39,7 +40,7 @@ static struct {
 	struct thread threads[MODEL_THREADS_MAX + 1]; /* the last one runs init() and check() */
 	struct hauli_ctx controller;
 	struct thread *running;
-	bool direct; /* init() and check(): accesses are no steps */
+	void (*direct)(void); /* init() or check(), while it runs: accesses are no steps */
 	const char *violation;
 	bool on_thread; /* else a step is done for one, by the search */
 	jmp_buf give_up; /* where the search goes on from a violation then */
@@ -245,12 +246,10 @@ static void enter(void *pass)
 {
 	struct thread *t = pass;
 
-	if (!ex.direct)
-		ex.model->threads[t->id]();
-	else if (ex.depth == 0)
-		ex.model->init();
+	if (ex.direct)
+		ex.direct();
 	else
-		ex.model->check();
+		ex.model->threads[t->id]();
 	t->status = THREAD_ENDED;
 	(void)hauli_switch(&t->ctx, &ex.controller, NULL);
 }
@@ -304,16 +303,16 @@ static void begin(struct thread *t, unsigned id)
 }
 
 /* init() or check(), on a stack of its own so that it can fail. */
-static void run_direct(void)
+static void run_direct(void (*fn)(void))
 {
 	struct thread *t = &ex.threads[MODEL_THREADS_MAX];
 
 	begin(t, 0);
 	t->direct = true;
 	memset(&t->now, 0x7f, sizeof(t->now)); /* all that was done happened before */
-	ex.direct = true;
+	ex.direct = fn;
 	go_on(t);
-	ex.direct = false;
+	ex.direct = NULL;
 }
 
 static unsigned list_actions(struct action *actions)
@@ -481,7 +480,7 @@ static bool choose(void)
 		if (!all_ended())
 			ex.violation = "all wait, and nobody is left to wake them";
 		else if (ex.model->check)
-			run_direct();
+			run_direct(ex.model->check);
 		return false;
 	}
 	if (ex.depth == STEPS_MAX) {
@@ -539,12 +538,16 @@ static void search_once(void)
 	ex.again = false;
 	ex.states = ex.runs = 0;
 	ex.prefix = ex.longest = 0;
-	ex.seen = calloc(SEEN_SLOTS, sizeof(ex.seen[0]));
+	/* A small search touches few pages of it. */
+	ex.seen = mmap(NULL, SEEN_SLOTS * sizeof(ex.seen[0]), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (ex.seen == MAP_FAILED)
+		abort();
 	do {
 		run_once();
 		ex.again |= memory_is_otherwise();
 	} while (!ex.violation && !ex.again && ex.states < SEEN_MAX && next_prefix());
-	free(ex.seen);
+	munmap(ex.seen, SEEN_SLOTS * sizeof(ex.seen[0]));
 }
 
 struct search search_model(const struct model *model, enum memory_kind kind)
@@ -558,7 +561,7 @@ struct search search_model(const struct model *model, enum memory_kind kind)
 		if (!ex.threads[i].stack)
 			ex.threads[i].stack = aligned_alloc(64, STACK_BYTES);
 	memory_init(model, kind);
-	run_direct();
+	run_direct(model->init);
 	memory_keep_as_initial();
 	do {
 		search_once();

@@ -41,6 +41,7 @@
  *	  stores there, and for a light fence that follows another step of its thread. Who
  *	  accesses what is learned; when a run shows more, the search begins again.
  *	- A message is forgotten when no thread that accesses the location can read it.
+ * weak_axioms.py compares the outcomes with those of C11's axioms.
  */
 #include "weak.h"
 
