@@ -20,7 +20,8 @@
  *        the others when it is flushed, which is one more step that may come at any time
  *   weak what C11 allows, and so what aarch64 does, but for load buffering: a load may read an old
  *        value as long as the orders named in the source allow it, and stores of two threads to
- *        one word may come in any order that they allow. See weak.c, and weak_litmus.c for what
+ *        one word may come in any order that they allow; but no store passes a load before it in
+ *        its thread. See weak.c, and weak_litmus.c for what
  *        each memory shows
  * In all, accesses that are not atomic are checked against C11's happens-before, which is built
  * from the orders that the source names, not from what SC or TSO would give for free. So an

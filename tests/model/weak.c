@@ -31,9 +31,9 @@
  * same way as the views. A release sequence has read-modify-writes only, as in C++20: a relaxed
  * store of the same thread ends it.
  *
- * Left out: load buffering, a load that sees what depends on a later store of its own thread
- * (promises: C11 allows it for relaxed accesses, and so does aarch64); a weak CAS that fails for no
- * reason; words that are accessed in parts. And what is left out of all searches (explorer.h).
+ * Left out: load buffering, a store that passes a load before it in its thread (promises: C11 and
+ * aarch64 allow it where no order forbids it); a weak CAS that fails for no reason; words that are
+ * accessed in parts. And what is left out of all searches (explorer.h).
  *
  * How many states there are depends on this:
  *	- A store that can go to one place only is done at once: others need not read it, and may

@@ -108,6 +108,15 @@ static bool both_1(void)
 	return m.r[0] == 1 && m.r[1] == 1;
 }
 
+/* The same without a circle: z is seen, which comes after y, which comes after x; x is not. */
+THREAD(lb_fs_w, W(x, 1, RLX); F(SC); W(y, 1, RLX))
+THREAD(lb_passes, R(2, y, RLX); W(z, 1, RLX))
+THREAD(lb_fs_r, R(0, z, RLX); F(SC); R(1, x, RLX))
+static bool z_only(void)
+{
+	return m.r[2] == 1 && flag_only();
+}
+
 /* CoRR: the newer one first. CoWR: its own store, then an older one. */
 THREAD(corr_w, W(x, 1, RLX); W(x, 2, RLX))
 THREAD(corr_r, R(0, x, RLX); R(1, x, RLX))
@@ -227,8 +236,10 @@ static const struct litmus {
 	{"WRC Wx | Ra Wr | Ra Rx", {wx_x, wrc_ra_wr, mp_r_ra}, seen_and_flag_only, NEVER},
 	{"WRC Wx | Rx Wr | Ra Rx", {wx_x, wrc_rx_wr, mp_r_ra}, seen_and_flag_only, NEVER},
 	{"WRC Wx | Ra Wx | Ra Rx", {wx_x, wrc_ra_wx, mp_r_ra}, seen_and_flag_only, WEAK},
-	/* C11 allows it; the explorer leaves it out. */
+	/* C11 allows the two; the explorer leaves them out. */
 	{"LB Rx Wx | Rx Wx", {lb_0, lb_1}, both_1, NEVER},
+	{"LB across fences Wx Fs Wx | Rx Wx | Rx Fs Rx", {lb_fs_w, lb_passes, lb_fs_r}, z_only,
+		NEVER},
 	{"CoRR Wx Wx | Rx Rx", {corr_w, corr_r}, newer_first, NEVER},
 	{"CoWR Wx Rx Rx | Wx", {cowr, wx_x}, away_and_back, NEVER},
 	{"CoRR Wx | Wx | Rx Rx | Rx Rx", {wx_x, wx_x2, corr_r, corr_r2}, disagree, NEVER},
