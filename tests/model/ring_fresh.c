@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ring: what a thief that finds nothing says of it. The owner pushes one in front and runs
- * nothing; the thief has it then, or the ring is fresh: thieves come again.
+ * The ring: what a thief that finds nothing says of it. The owner pushes two in front and pops one;
+ * the thief has one of them then, or the ring is fresh: thieves come again.
  */
 #include "conc/ring.h"
 
@@ -9,8 +9,8 @@
 
 static struct {
 	struct hauli_ring ring;
-	uint64_t item, filler;
-	uint64_t taken;
+	uint64_t items[2], filler;
+	uint64_t *popped, *taken;
 } m;
 
 static void init(void)
@@ -20,8 +20,14 @@ static void init(void)
 
 static void owner(void)
 {
-	m.item = 1;
-	hauli_ring_push_front(&m.ring, &m.item);
+	void *second, *fourth;
+
+	for (unsigned i = 0; i < 2; i++) {
+		m.items[i] = 1;
+		hauli_ring_push_front(&m.ring, &m.items[i]);
+	}
+	hauli_ring_open(&m.ring, 1);
+	m.popped = hauli_ring_pop(&m.ring, &second, &fourth);
 }
 
 static bool any(const void *item)
@@ -38,11 +44,13 @@ static void thief(void)
 	item = hauli_ring_rob(&m.ring, any);
 	hauli_ring_end_rob(&m.ring);
 	if (item)
-		m.taken = *item;
+		MODEL_ASSERT(*item == 1);
+	m.taken = item;
 }
 
 static void check(void)
 {
+	MODEL_ASSERT(!m.taken || m.taken != m.popped);
 	MODEL_ASSERT(m.taken || hauli_ring_is_fresh(&m.ring));
 }
 
