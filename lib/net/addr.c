@@ -17,8 +17,10 @@ bool hauli_ip4_is_host(const uint8_t ip[4])
 bool hauli_ip6_is_host(const uint8_t ip[16])
 {
 	static const uint8_t low[15]; /* of :: and ::1 */
+	static const uint8_t mapped[12] = {[10] = 0xff, 0xff}; /* IPv4's, which no wire carries */
 
-	return ip[0] != 0xff && (memcmp(ip, low, sizeof(low)) || ip[15] > 1);
+	return ip[0] != 0xff && memcmp(ip, mapped, sizeof(mapped)) &&
+		(memcmp(ip, low, sizeof(low)) || ip[15] > 1);
 }
 
 static uint32_t ip4_value(const uint8_t ip[4])

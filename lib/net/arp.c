@@ -2,6 +2,7 @@
 /* ARP for IPv4 over Ethernet (RFC 826; probes and announcements: RFC 5227). */
 #include <rte_arp.h>
 
+#include "net/addr.h"
 #include "net/pkt.h"
 
 enum haul_verdict hauli_parse_arp(struct haul_pkt *pkt)
@@ -27,8 +28,19 @@ enum haul_verdict hauli_parse_arp(struct haul_pkt *pkt)
 
 enum haul_verdict hauli_arp_for_us(const struct haul_net_if *nif, const struct haul_pkt *pkt)
 {
-	if (hauli_is_zero(nif->ip4, 4) || memcmp(&pkt->arp->arp_data.arp_tip, nif->ip4, 4))
+	const struct rte_arp_ipv4 *data = &pkt->arp->arp_data;
+	uint8_t from[4];
+
+	if (hauli_is_zero(nif->ip4, 4) || memcmp(&data->arp_tip, nif->ip4, 4))
 		return HAUL_NET_NOT_FOR_US;
+	if (!memcmp(&data->arp_sha, nif->mac, RTE_ETHER_ADDR_LEN))
+		return HAUL_NET_MALFORMED;
+	memcpy(from, &data->arp_sip, 4);
+	/* No address is a probe's, our own an announcement's. */
+	if (hauli_is_zero(from, 4) || !memcmp(from, nif->ip4, 4))
+		return HAUL_NET_OK;
+	if (!hauli_ip4_is_host(from) || hauli_ip4_is_edge(from, nif->ip4, nif->ip4_prefix))
+		return HAUL_NET_MALFORMED;
 	return HAUL_NET_OK;
 }
 

@@ -103,6 +103,8 @@ enum haul_verdict hauli_ipv6_for_us(const struct haul_net_if *nif, const struct 
 		return HAUL_NET_NOT_FOR_US;
 	if (solicitation && memcmp(hauli_nd_target(pkt), nif->ip6, 16))
 		return HAUL_NET_NOT_FOR_US;
+	if (solicitation && hauli_nd_is_from(pkt, nif->mac))
+		return HAUL_NET_MALFORMED;
 	/* The unspecified address is that of a probe, and of nothing else. */
 	if (solicitation && hauli_is_zero(ip->src_addr, 16))
 		return HAUL_NET_OK;

@@ -82,11 +82,19 @@ enum haul_verdict hauli_parse_nd(struct haul_pkt *pkt)
 	if (hauli_is_zero(ip->src_addr, 16) &&
 		(source || memcmp(ip->dst_addr, any_group, sizeof(any_group))))
 		return HAUL_NET_MALFORMED;
-	/* Replying to such an address would send to many. */
-	if (source && (source[0] & 1))
+	/* Replying to such an address would send to many, or to nobody. */
+	if (source && !rte_is_valid_assigned_ether_addr((const struct rte_ether_addr *)source))
 		return HAUL_NET_MALFORMED;
 	pkt->proto = HAUL_PROTO_ND;
 	return HAUL_NET_OK;
+}
+
+bool hauli_nd_is_from(const struct haul_pkt *pkt, const uint8_t *mac)
+{
+	const uint8_t *source;
+
+	walk_options(pkt, &source);
+	return source && !memcmp(source, mac, RTE_ETHER_ADDR_LEN);
 }
 
 /* Makes the message len bytes long, with anything in what is new. */

@@ -85,6 +85,8 @@ enum haul_verdict haul_net_for_us(const struct haul_net_if *nif, const struct ha
 {
 	if (!mac_for_us(nif, pkt))
 		return HAUL_NET_NOT_FOR_US;
+	if (!memcmp(&pkt->eth->src_addr, nif->mac, sizeof(nif->mac)))
+		return HAUL_NET_MALFORMED;
 	if (pkt->proto == HAUL_PROTO_ARP)
 		return hauli_arp_for_us(nif, pkt);
 	return pkt->ip_version == 4 ? hauli_ipv4_for_us(nif, pkt) : hauli_ipv6_for_us(nif, pkt);

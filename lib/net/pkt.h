@@ -75,6 +75,8 @@ enum haul_verdict hauli_ipv6_for_us(const struct haul_net_if *nif, const struct 
 
 /* The IPv6 address that a neighbour solicitation asks for. */
 const uint8_t *hauli_nd_target(const struct haul_pkt *pkt);
+/* Whether it says that its sender has that MAC address. */
+bool hauli_nd_is_from(const struct haul_pkt *pkt, const uint8_t *mac);
 
 /*
  * Sends an IP packet back: Ethernet and IP addresses exchanged, options and extension headers taken

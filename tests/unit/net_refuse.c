@@ -42,6 +42,14 @@ static const struct refused table[] = {
 	{"ARP for another host", "arp", 38, "0a000003", false, OTHER},
 	{"ARP for no address", "arp", 38, "00000000", false, OTHER},
 	{"ARP announcement", "arp", 28, "0a000002", false, UNKNOWN},
+	{"ARP from the broadcast address", "arp", 28, "ffffffff", false, BAD},
+	{"ARP from the network's broadcast address", "arp", 28, "0a0000ff", false, BAD},
+	{"ARP from the network's own address", "arp", 28, "0a000000", false, BAD},
+	{"ARP from a group", "arp", 28, "e0000001", false, BAD},
+	{"ARP from loopback", "arp", 28, "7f000001", false, BAD},
+	{"ARP from our MAC address", "arp", 22, "020000000002", false, BAD},
+	{"ARP in a frame from us", "arp", 6, "020000000002", false, BAD},
+	{"IPv4 in a frame from us", "icmp", 6, "020000000002", false, BAD},
 
 	{"IP version 5", "icmp", 14, "55", false, BAD},
 	{"IPv4 header of 16 bytes", "icmp", 14, "44", true, BAD},
@@ -113,6 +121,14 @@ static const struct refused table[] = {
 	{"probe to one host", "nd_probe", 38, "fd000000000000000000000000000002", false, BAD},
 	{"advertisement", "icmp6", 54, "88", false, UNKNOWN},
 	{"solicitation from us", "nd", 37, "02", false, BAD},
+	{"solicitation from our MAC address", "nd", 80, "020000000002", false, BAD},
+	{"solicitation from no MAC address", "nd", 80, "000000000000", false, BAD},
+	{"solicitation in a frame from us", "nd", 6, "020000000002", false, BAD},
+	{"solicitation from a mapped address", "nd", 22, "00000000000000000000ffff0a000001", false,
+		BAD},
+	{"solicitation from loopback", "nd", 22, "00000000000000000000000000000001", false, BAD},
+	{"solicitation from a group", "nd", 22, "ff02", false, BAD},
+	{"IPv6 from a mapped address", "icmp6", 22, "00000000000000000000ffff0a000001", false, BAD},
 };
 /* clang-format on */
 

@@ -46,8 +46,9 @@ struct haul_net_if {
 
 /*
  * Sets the address from text: "10.0.0.1/24", "fd00::1/64". 0; -EINVAL (not an address with a prefix
- * length); -EADDRNOTAVAIL (an address that no host can have: multicast, loopback, unspecified, or a
- * network's own or broadcast address). On an error the interface is as before.
+ * length); -EADDRNOTAVAIL (an address that no host can have: multicast, loopback, unspecified, IPv4
+ * mapped into IPv6, or a network's own or broadcast address). On an error the interface is as
+ * before.
  */
 HAUL_API int haul_net_set_ip4(struct haul_net_if *nif, const char *text);
 HAUL_API int haul_net_set_ip6(struct haul_net_if *nif, const char *text);
@@ -114,7 +115,8 @@ HAUL_API uint32_t haul_net_flow(const struct rte_mbuf *mbuf);
 /*
  * Whether pkt was sent to nif, at both layers: to its MAC address, or as an ARP broadcast, or to
  * the solicited-node group of its IPv6 address; and to its IP address, or asking for it (ARP, ND).
- * OK; NOT_FOR_US; MALFORMED: it is for us, but comes from an address that no other host can have.
+ * OK; NOT_FOR_US; MALFORMED: it is for us, but comes from an address, of any layer, that no other
+ * host can have.
  */
 HAUL_API enum haul_verdict haul_net_for_us(
 	const struct haul_net_if *nif, const struct haul_pkt *pkt);
