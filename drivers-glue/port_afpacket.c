@@ -130,7 +130,8 @@ static int keep_sockets(
 static int ready(struct haul_port *port, char *errbuf, size_t errlen)
 {
 	const struct afpacket *a = port->own;
-	struct hauli_sockets now;
+	struct hauli_sockets now = {0};
+	int err;
 
 	if (!a)
 		return 0;
@@ -138,7 +139,9 @@ static int ready(struct haul_port *port, char *errbuf, size_t errlen)
 	hauli_sockets_subtract(&now, &a->before);
 	for (unsigned i = 0; i < now.n; i++)
 		enlarge_buffer(now.fds[i], frames(port));
-	return now.n == port->queues ? keep_sockets(port, &now, errbuf, errlen) : 0;
+	err = now.n == port->queues ? keep_sockets(port, &now, errbuf, errlen) : 0;
+	hauli_sockets_free(&now);
+	return err;
 }
 
 static uint64_t missed(const struct haul_port *port)
@@ -163,7 +166,13 @@ static uint64_t missed(const struct haul_port *port)
 
 static void closed(struct haul_port *port)
 {
-	free(port->own);
+	struct afpacket *a = port->own;
+
+	if (!a)
+		return;
+	hauli_sockets_free(&a->before);
+	pthread_mutex_destroy(&a->lock);
+	free(a);
 }
 
 static int explain(const struct haul_port *port, const char *line, char *errbuf, size_t errlen)

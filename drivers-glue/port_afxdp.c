@@ -233,12 +233,13 @@ static int queue_begins(struct haul_port *port, unsigned q, char *errbuf, size_t
 static int queue_ready(struct haul_port *port, unsigned q, char *errbuf, size_t errlen)
 {
 	const struct afxdp *x = port->own;
-	struct hauli_sockets now;
+	struct hauli_sockets now = {0};
 
 	hauli_sockets_list(&now, AF_XDP);
 	hauli_sockets_subtract(&now, &x->before);
 	if (now.n == 1)
 		port->fds[q] = now.fds[0];
+	hauli_sockets_free(&now);
 	return 0;
 }
 
@@ -293,6 +294,7 @@ static void closed(struct haul_port *port)
 		return;
 	for (unsigned q = 0; x->left && q < port->queues; q++)
 		hauli_xdp_left_free(x->left[q]);
+	hauli_sockets_free(&x->before);
 	free(x->left);
 	free(x);
 }

@@ -11,25 +11,42 @@ static int compare(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
+static void add(struct hauli_sockets *s, int fd)
+{
+	int *more = realloc(s->fds, (s->n + 1) * sizeof(s->fds[0]));
+
+	if (!more)
+		return;
+	s->fds = more;
+	s->fds[s->n++] = fd;
+}
+
+void hauli_sockets_free(struct hauli_sockets *s)
+{
+	free(s->fds);
+	*s = (struct hauli_sockets){0};
+}
+
 void hauli_sockets_list(struct hauli_sockets *s, int domain)
 {
 	DIR *dir = opendir("/proc/self/fd");
 	const struct dirent *entry;
 
 	s->n = 0;
-	while (dir && s->n < HAULI_SOCKETS && (entry = readdir(dir)) != NULL) {
+	while (dir && (entry = readdir(dir)) != NULL) {
 		int fd = atoi(entry->d_name);
 		int is = -1;
 		socklen_t len = sizeof(is);
 
 		if (entry->d_name[0] != '.' &&
 			getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &is, &len) == 0 && is == domain)
-			s->fds[s->n++] = fd;
+			add(s, fd);
 	}
 	if (dir)
 		closedir(dir);
 	/* In the order in which they were opened, as far as numbers tell. */
-	qsort(s->fds, s->n, sizeof(s->fds[0]), compare);
+	if (s->n > 1)
+		qsort(s->fds, s->n, sizeof(s->fds[0]), compare);
 }
 
 static bool has(const struct hauli_sockets *s, int fd)

@@ -3,15 +3,15 @@
 #ifndef HAULI_GLUE_SOCKETS_H
 #define HAULI_GLUE_SOCKETS_H
 
-#define HAULI_SOCKETS 128
-
 struct hauli_sockets {
 	unsigned n;
-	int fds[HAULI_SOCKETS];
+	int *fds;
 };
 
-/* All sockets of this address family that the process has now (the first HAULI_SOCKETS). */
+/* All sockets of this address family that the process has now, in place of those that are listed.
+ * Without memory, or rights to look, it lists fewer. */
 void hauli_sockets_list(struct hauli_sockets *s, int domain);
+void hauli_sockets_free(struct hauli_sockets *s);
 
 /* Keeps those that are not in before. */
 void hauli_sockets_subtract(struct hauli_sockets *s, const struct hauli_sockets *before);

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """haul-fwd between interfaces of the kernel: frames in at one end, out at the other, none lost."""
 import os
+import socket
+import subprocess
 
 import netns
 
@@ -40,6 +42,17 @@ def check(name, haul, out, back, expected):
            r.total("tx_packets") == COUNT and r.total("rx_bytes") == sum(map(len, frames)),
            f"{name}: the figures say so, books and pool are whole", r)
 
+
+# Its own packet sockets are found among those that it was started with, however many.
+netns.veth("v0", "v1")
+inherited = [socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) for _ in range(200)]
+r = subprocess.run([fwd.FWD, "--port", "afpacket:v0", "--poller", "block", "--duration", "0.5"],
+                   pass_fds=[s.fileno() for s in inherited], stdin=subprocess.DEVNULL,
+                   capture_output=True, text=True)
+tap.ok(r.returncode == 0, "block with 200 packet sockets more", r.stderr)
+for s in inherited:
+    s.close()
+netns.ip("link del v0")
 
 for carriers in 1, 2, cpus + 1:
     for handler in "burst", "coroutine":
