@@ -13,24 +13,37 @@
 #include "iface.h"
 #include "kind.h"
 
-#define FILE_HEADER 24
+/* A capture begins so, in either byte order. */
+struct head {
+	uint32_t magic; /* of microseconds or nanoseconds */
+	uint16_t major, minor;
+	uint32_t unused[3];
+	uint32_t link; /* type of the link layer, in the lower bits */
+};
+_Static_assert(sizeof(struct head) == 24, "as in the file");
+
 #define PACKET_HEADER 16
 
-/* The first four bytes of a capture: of microseconds or nanoseconds, in either byte order. */
-static bool is_capture(const char *path)
-{
-	static const uint32_t magics[] = {0xa1b2c3d4, 0xd4c3b2a1, 0xa1b23c4d, 0x4d3cb2a1};
-	uint32_t magic = 0;
-	FILE *f = fopen(path, "re");
+#define LINK_ETHERNET 1
+#define LINK_MASK 0x03ffffff
 
-	if (f) {
-		if (fread(&magic, sizeof(magic), 1, f) != 1)
-			magic = 0;
+/* False: it is no capture. *packets: there is something behind its head. */
+static bool read_head(const char *path, struct head *head, bool *packets)
+{
+	static const uint32_t magics[] = {0xa1b2c3d4, 0xa1b23c4d};
+	FILE *f = fopen(path, "re");
+	bool ok = f && fread(head, sizeof(*head), 1, f) == 1;
+
+	*packets = ok && fgetc(f) != EOF;
+	if (f)
 		fclose(f);
-	}
-	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++) {
-		if (magic == magics[i])
+	for (size_t i = 0; ok && i < sizeof(magics) / sizeof(magics[0]); i++) {
+		if (head->magic == magics[i])
 			return true;
+		if (head->magic == __builtin_bswap32(magics[i])) {
+			head->link = __builtin_bswap32(head->link);
+			return true;
+		}
 	}
 	return false;
 }
@@ -74,17 +87,38 @@ static int check_other_files(
 	return 0;
 }
 
+static int check_capture(
+	const struct haul_port *port, const char *path, char *errbuf, size_t errlen)
+{
+	struct head head;
+	bool packets;
+
+	if (!read_head(path, &head, &packets))
+		return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
+			"%s is no pcap file (pcapng is another format: editcap -F pcap)", path);
+	if ((head.link & LINK_MASK) != LINK_ETHERNET)
+		return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
+			"%s holds no Ethernet frames, but link type %u; capture on an Ethernet "
+			"interface",
+			path, head.link & LINK_MASK);
+	if (!packets && hauli_spec_number(&port->spec, "infinite_rx", 0))
+		return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
+			"%s holds no packet that infinite_rx=1 could repeat", path);
+	return 0;
+}
+
 static int check_files(
 	const struct haul_port *port, const char *rx, const char *tx, char *errbuf, size_t errlen)
 {
 	FILE *f;
+	int err;
 
 	if (rx && access(rx, R_OK) < 0)
 		return hauli_spec_fail(&port->spec, -errno, errbuf, errlen, "%s cannot be read: %s",
 			rx, strerror(errno));
-	if (rx && !is_capture(rx))
-		return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
-			"%s is no pcap file (pcapng is another format: editcap -F pcap)", rx);
+	err = rx ? check_capture(port, rx, errbuf, errlen) : 0;
+	if (err < 0)
+		return err;
 	f = tx ? fopen(tx, "ae") : NULL; /* as it is, for now */
 	if (tx && !f)
 		return hauli_spec_fail(&port->spec, -errno, errbuf, errlen,
@@ -165,7 +199,7 @@ static void look(const struct haul_port *port, char *what, size_t size)
 	if (!written || rte_eth_stats_get(port->vdevs[0].port_id, &stats) < 0 ||
 		stats.opackets == 0)
 		return;
-	due = FILE_HEADER + stats.opackets * PACKET_HEADER + stats.obytes;
+	due = sizeof(struct head) + stats.opackets * PACKET_HEADER + stats.obytes;
 	/* By its name there may be another one meanwhile. */
 	if (stat(tx, &st) == 0 && is_same(&st, written) && (uint64_t)st.st_size < due)
 		snprintf(what, size,

@@ -5,6 +5,7 @@ Usage: port_specs.py PROBE
 """
 import errno
 import os
+import struct
 import sys
 import tempfile
 
@@ -54,6 +55,10 @@ SPECS = [  # what is asked for, the error, what its line says
     ("pcap:", E.EINVAL, "give rx=FILE, tx=FILE or both; or iface=INTERFACE"),
     ("pcap:rx=DIR/none", E.ENOENT, "DIR/none cannot be read: No such file"),
     ("pcap:rx=DIR/file", E.EINVAL, "DIR/file is no pcap file"),
+    ("pcap:rx=DIR/short", E.EINVAL, "DIR/short is no pcap file"),
+    ("pcap:rx=DIR/raw", E.EINVAL, "DIR/raw holds no Ethernet frames, but link type 101"),
+    ("pcap:rx=DIR/raw_be", E.EINVAL, "DIR/raw_be holds no Ethernet frames, but link type 113"),
+    ("pcap:rx=DIR/empty,infinite_rx=1", E.EINVAL, "DIR/empty holds no packet that infinite_rx=1"),
     ("pcap:tx=/none/f", E.ENOENT, "/none/f cannot be written: No such file"),
     ("pcap:iface=lo:", E.ENODEV, "there is no interface lo:"),
     ("pcap:iface=none", E.ENODEV, "there is no interface none"),
@@ -98,6 +103,10 @@ t = tap.Tap()
 with tempfile.TemporaryDirectory() as directory:
     with open(os.path.join(directory, "file"), "w") as f:
         f.write("not a capture")
+    for name, order, link, end in (("short", "<", 1, 23), ("raw", "<", 101, 24),
+                                   ("raw_be", ">", 113, 24), ("empty", "<", 1, 24)):
+        with open(os.path.join(directory, name), "wb") as f:
+            f.write(struct.pack(order + "IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, link)[:end])
     probe = Probe(sys.argv[1])
     for spec, number, text in SPECS:
         spec, text = spec.replace("DIR", directory), text.replace("DIR", directory)
