@@ -307,6 +307,14 @@ static const struct hauli_key keys[] = {
 	{NULL},
 };
 
+static void look(const struct haul_port *port, char *what, size_t size)
+{
+	if (!hauli_iface_has_xdp(port->iface))
+		snprintf(what, size,
+			"the XDP program was taken off %s, so packets go to the kernel; restart",
+			port->iface);
+}
+
 const struct hauli_kind hauli_kind_afxdp = {
 	.name = "afxdp",
 	.form = "afxdp:INTERFACE",
@@ -317,6 +325,7 @@ const struct hauli_kind hauli_kind_afxdp = {
 	.promiscuous = true,
 	.prints = true,
 	.filter = true,
+	.look = look,
 	.hands_back = true,
 	.prepare = prepare,
 	.rings = rings,

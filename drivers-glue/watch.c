@@ -15,8 +15,8 @@
 struct hauli_watch {
 	pthread_mutex_t lock;
 	int index; /* of the interface; 0: there is none */
-	char fault[HAULI_SPEC_SIZE +
-		WHAT_SIZE]; /* under lock: "" while all is well, then it stays */
+	/* Under lock: "" while all is well, then it stays. */
+	char fault[HAULI_SPEC_SIZE + WHAT_SIZE];
 };
 
 static void set_fault(const struct haul_port *port, const char *what)
@@ -87,7 +87,7 @@ static void look(const struct haul_port *port)
 	char what[WHAT_SIZE] = "";
 
 	look_at_iface(port, what, sizeof(what));
-	if (port->kind->look && port->vdevs[0].started)
+	if (!what[0] && port->kind->look && port->vdevs[0].started)
 		port->kind->look(port, what, sizeof(what));
 	if (what[0])
 		set_fault(port, what);

@@ -163,6 +163,13 @@ def trouble(probe):
     netns.ip("link set v0 up")
     netns.wait_up("v0")
     port = probe.open("afxdp:v0", 2).start()
+    t.ok(port.fault() == "", "no fault while all is well", port.fault())
+    netns.ip("link set v0 xdp off")
+    t.ok("the XDP program was taken off v0" in port.fault(), "no program: the fault says so",
+         port.fault())
+    port.close()
+    t.ok(probe.is_whole(), "no program: the pool is whole", probe.pool())
+    port = probe.open("afxdp:v0", 2).start()
     netns.ip("link del v0")
     t.ok("the interface v0 is gone" in port.fault(), "deleted: the fault says so", port.fault())
     port.send(frame(), n=100)

@@ -72,10 +72,11 @@ HAUL_API const char *haul_port_notice(const struct haul_port *port); /* "" or on
  */
 HAUL_API const char *haul_port_wait_source(const struct haul_port *port);
 /*
- * False once the interface behind the port is gone or down, the device unplugged, or a capture
- * file shorter than what was sent, as on a full disk; it stays so. Asks the kernel: for a control
- * thread about once a second and after the last packet, not for the packet path. The fault is
- * "" while the port is alive, else one line that says what happened and what to do.
+ * False once the interface behind the port is gone or down, the device unplugged, afxdp's XDP
+ * program taken off, or a capture file shorter than what was sent, as on a full disk; it stays so.
+ * Asks the kernel: for a control thread about once a second and after the last packet, not for the
+ * packet path. The fault is "" while the port is alive, else one line that says what happened and
+ * what to do.
  */
 HAUL_API bool haul_port_alive(const struct haul_port *port);
 HAUL_API const char *haul_port_fault(const struct haul_port *port);
