@@ -6,6 +6,7 @@
 #include <rte_mbuf.h>
 
 #include "base/assert.h"
+#include "net/given.h"
 #include "poll.h"
 
 static const char *const names[HAUL_DROP_REASONS] = {
@@ -30,6 +31,7 @@ void haul_drop(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n, enum haul
 	HAUL_CHECK(rx && pkts);
 	HAUL_MISUSE_IF(
 		(unsigned)reason >= HAUL_DROP_REASONS, "there is no such reason: %u", reason);
+	hauli_pkts_give(pkts, n, "haul_drop");
 	if (hauli_rxq_is_away(r))
 		hauli_tally_add(&r->away_dropped[reason], n);
 	else

@@ -5,6 +5,7 @@
 #include <rte_errno.h>
 
 #include "base/assert.h"
+#include "net/given.h"
 #include "poll.h"
 #include "sched/spawn.h"
 
@@ -20,8 +21,16 @@ int hauli_poll_init(void)
 		.align = __alignof__(union hauli_pkt),
 	};
 
+	static const struct rte_mbuf_dynflag given = {.name = "haul_given"};
+	int bit = 0;
+
 	hauli_pkt_at = rte_mbuf_dynfield_register(&field);
-	return hauli_pkt_at < 0 ? -rte_errno : 0;
+	if (HAUL_CHECKS && hauli_pkt_at >= 0)
+		bit = rte_mbuf_dynflag_register(&given);
+	if (hauli_pkt_at < 0 || bit < 0)
+		return -rte_errno;
+	hauli_pkt_given = HAUL_CHECKS ? RTE_BIT64(bit) : 0;
+	return 0;
 }
 
 /* The body of a handler's coroutine that is not stolen. */
@@ -101,8 +110,10 @@ static __attribute__((noinline)) uint16_t receive_for_all(
 	struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t most, bool *passed)
 {
 	uint16_t n = hauli_spread_has_room(r) ? hauli_burst_rx(&r->burst, pkts, most) : 0;
-	uint16_t own = hauli_spread(r, pkts, n);
+	uint16_t own;
 
+	hauli_pkts_take(pkts, n);
+	own = hauli_spread(r, pkts, n);
 	hauli_counter_add(&r->empty, n == 0);
 	*passed |= own < n;
 	return own;
@@ -116,6 +127,7 @@ static inline __attribute__((always_inline)) uint16_t receive(
 	if (hauli_unlikely(r->relay != NULL))
 		return receive_for_all(r, pkts, most, passed);
 	n = hauli_burst_rx(&r->burst, pkts, most);
+	hauli_pkts_take(pkts, n);
 	if (n == 0)
 		hauli_counter_add(&r->empty, 1);
 	return n;

@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "filter.h"
 #include "kind.h"
+#include "net/given.h"
 #include "poll.h"
 
 /* What a burst call is given at most: every PMD takes so many, and few take more at once. */
@@ -144,6 +145,7 @@ void haul_tx_burst(struct haul_txq *txq, struct rte_mbuf **pkts, uint16_t n)
 	uint16_t sent = 0;
 
 	HAUL_CHECK(txq && pkts && haul_carrier_self() == txq->carrier);
+	hauli_pkts_give(pkts, n, "haul_tx_burst");
 	if (hauli_unlikely(tx->count_bytes))
 		count_bytes(txq, pkts, n);
 	if (hauli_likely(hauli_txq_count(txq) == 0))

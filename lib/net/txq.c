@@ -8,8 +8,11 @@
 #include <haul/coro.h>
 
 #include "base/assert.h"
+#include "net/given.h"
 #include "net/txq.h"
 #include "sched/stolen.h"
+
+uint64_t hauli_pkt_given;
 
 /* A coroutine that waits for room. Lies on its stack. */
 struct hauli_txq_waiter {
@@ -227,7 +230,7 @@ static inline bool try_send_from_home(struct haul_txq *txq, struct rte_mbuf *pkt
 		hauli_likely(try_send(txq, pkt) == 0);
 }
 
-int haul_send(struct haul_txq *txq, struct rte_mbuf *pkt)
+static inline int send(struct haul_txq *txq, struct rte_mbuf *pkt)
 {
 	HAUL_CHECK(txq && pkt && is_mine(txq));
 	if (hauli_likely(try_send_plainly(txq, pkt)))
@@ -237,6 +240,17 @@ int haul_send(struct haul_txq *txq, struct rte_mbuf *pkt)
 	if (hauli_likely(try_send(txq, pkt) == 0))
 		return 0;
 	return wait_for_room(txq, pkt);
+}
+
+int haul_send(struct haul_txq *txq, struct rte_mbuf *pkt)
+{
+	int err;
+
+	hauli_pkt_give(pkt, "haul_send");
+	err = send(txq, pkt);
+	if (HAUL_CHECKS && err)
+		hauli_pkt_take(pkt);
+	return err;
 }
 
 /* Nothing of a coroutine's own carrier may be touched while it is away. */
@@ -255,7 +269,7 @@ static __attribute__((noinline)) int try_send_with_care(struct haul_txq *txq, st
 	return try_send(txq, pkt);
 }
 
-int haul_try_send(struct haul_txq *txq, struct rte_mbuf *pkt)
+static inline int send_without_waiting(struct haul_txq *txq, struct rte_mbuf *pkt)
 {
 	HAUL_CHECK(txq && pkt && is_mine(txq));
 	if (hauli_likely(try_send_plainly(txq, pkt)))
@@ -263,6 +277,17 @@ int haul_try_send(struct haul_txq *txq, struct rte_mbuf *pkt)
 	if (txq->steals)
 		return try_send_with_care(txq, pkt);
 	return try_send(txq, pkt);
+}
+
+int haul_try_send(struct haul_txq *txq, struct rte_mbuf *pkt)
+{
+	int err;
+
+	hauli_pkt_give(pkt, "haul_try_send");
+	err = send_without_waiting(txq, pkt);
+	if (HAUL_CHECKS && err)
+		hauli_pkt_take(pkt);
+	return err;
 }
 
 /* Ends the first waiter's wait. */

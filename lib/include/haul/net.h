@@ -153,7 +153,11 @@ HAUL_API int haul_udp_set_payload(struct haul_pkt *pkt, const void *data, size_t
  */
 HAUL_API enum haul_verdict haul_net_answer(const struct haul_net_if *nif, struct haul_pkt *pkt);
 
-/* One carrier's transmit queue of one port. Buffered: the carrier's poller hands it to the NIC. */
+/*
+ * One carrier's transmit queue of one port. Buffered: the carrier's poller hands it to the NIC. A
+ * packet that was sent or dropped (haul_drop()) is not the caller's any more: libraries built with
+ * -Dchecks=true say so in one line and abort when it is sent or dropped again.
+ */
 struct haul_txq;
 
 /*

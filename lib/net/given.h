@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * With -Dchecks=true: packets that a caller gave away, to be sent or dropped, and then uses again
+ * in a call of ours. A flag in the mbuf says that it was given; whoever gets it anew from its pool
+ * or from a port gets it without. Packets with more than one reference are left alone.
+ */
+#ifndef HAULI_NET_GIVEN_H
+#define HAULI_NET_GIVEN_H
+
+#include <rte_mbuf.h>
+
+#include "base/assert.h"
+
+/* The flag among mbuf->ol_flags; 0: not registered yet, nothing is found. */
+extern uint64_t hauli_pkt_given;
+
+static inline void hauli_pkt_give(struct rte_mbuf *pkt, const char *call)
+{
+	if (!HAUL_CHECKS || rte_mbuf_refcnt_read(pkt) > 1)
+		return;
+	if (pkt->ol_flags & hauli_pkt_given)
+		hauli_misuse(call,
+			"packet %p was sent or dropped before, and is not the caller's any more",
+			(void *)pkt);
+	pkt->ol_flags |= hauli_pkt_given;
+}
+
+/* It is the caller's, still or again. */
+static inline void hauli_pkt_take(struct rte_mbuf *pkt)
+{
+	if (HAUL_CHECKS)
+		pkt->ol_flags &= ~hauli_pkt_given;
+}
+
+static inline void hauli_pkts_give(struct rte_mbuf **pkts, uint16_t n, const char *call)
+{
+	for (uint16_t i = 0; HAUL_CHECKS && i < n; i++)
+		hauli_pkt_give(pkts[i], call);
+}
+
+static inline void hauli_pkts_take(struct rte_mbuf **pkts, uint16_t n)
+{
+	for (uint16_t i = 0; HAUL_CHECKS && i < n; i++)
+		hauli_pkt_take(pkts[i]);
+}
+
+#endif
