@@ -4,7 +4,6 @@
 Usage: eal_args.py PROBE THIEF
 """
 import errno
-import glob
 import os
 import re
 import subprocess
@@ -141,6 +140,13 @@ with tempfile.TemporaryDirectory() as d:
          "the directory of its sockets goes, and what a killed one left", (during, after))
 
 
+def sockets(probe):
+    """The paths of its telemetry, as the kernel knows them."""
+    with open("/proc/net/unix") as f:
+        return [line.split()[-1] for line in f
+                if line.rstrip().endswith(f"/haul-{probe.process.pid}/dpdk_telemetry.v2")]
+
+
 def trap(base, name):
     """A link to somebody's directory where a killed program's would be; what must stay there."""
     victim = os.path.join(base, "victim-" + name)
@@ -181,17 +187,18 @@ for make, what in ((of_others, "somebody else's"), (for_others, "a group's to wr
         make(d)
         kept = trap(d, "haul-1")
         probe = Probe(program, env={"RUNTIME_DIRECTORY": d})
-        fresh = glob.glob(f"/tmp/haul-*/dpdk/haul-{probe.process.pid}/dpdk_telemetry.v2")
+        fresh = sockets(probe)
         modes = [os.stat(f.split("/dpdk/")[0]).st_mode & 0o777 for f in fresh]
         there = os.listdir(os.path.join(d, "dpdk"))
-        t.ok(modes == [0o700] and there == ["haul-1"] and os.path.exists(kept),
+        t.ok(fresh and fresh[0].startswith("/tmp/haul-") and modes == [0o700] and
+             there == ["haul-1"] and os.path.exists(kept),
              f"a run directory that is {what} is left alone", (fresh, modes, there))
-        t.ok(probe.quit() == 0 and not glob.glob(fresh[0].split("/dpdk/")[0]),
+        t.ok(probe.quit() == 0 and not os.path.exists(fresh[0].split("/dpdk/")[0]),
              "and the fresh one goes at the end", fresh)
 with tempfile.TemporaryDirectory() as d:
     of_others(d)
     probe = Probe(program, env={"RUNTIME_DIRECTORY": d})
-    left, = glob.glob(f"/tmp/haul-*/dpdk/haul-{probe.process.pid}")
+    left = os.path.dirname(sockets(probe)[0])
     probe.kill()
     for path in left, left.split("/dpdk/")[0]:
         os.utime(path, (0, 0))
