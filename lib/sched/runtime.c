@@ -19,8 +19,8 @@
 #define DEFAULT_STACK_SIZE (24 * 1024)
 
 /* All that have started and not stopped. */
-static struct haul_runtime *running; /* under running_lock */
-static pthread_mutex_t running_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct haul_runtime *runtimes; /* under runtimes_lock */
+static pthread_mutex_t runtimes_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* hauli_forks when a runtime was last started; written by the one thread of a child of fork(). */
 static unsigned forks_at_start;
@@ -142,7 +142,7 @@ static int launch_all(struct haul_runtime *rt, const struct start *s)
 /* Where rt is in the list, or the list's end. */
 static struct haul_runtime **find(const struct haul_runtime *rt)
 {
-	struct haul_runtime **at = &running;
+	struct haul_runtime **at = &runtimes;
 
 	while (*at && *at != rt)
 		at = &(*at)->next;
@@ -151,27 +151,27 @@ static struct haul_runtime **find(const struct haul_runtime *rt)
 
 static int enlist(struct haul_runtime *rt, const struct start *s)
 {
-	pthread_mutex_lock(&running_lock);
-	rt->next = running;
-	running = rt;
-	pthread_mutex_unlock(&running_lock);
+	pthread_mutex_lock(&runtimes_lock);
+	rt->next = runtimes;
+	runtimes = rt;
+	pthread_mutex_unlock(&runtimes_lock);
 	return 0;
 }
 
 static void delist(struct haul_runtime *rt)
 {
-	pthread_mutex_lock(&running_lock);
+	pthread_mutex_lock(&runtimes_lock);
 	*find(rt) = rt->next;
-	pthread_mutex_unlock(&running_lock);
+	pthread_mutex_unlock(&runtimes_lock);
 }
 
 static bool is_running(const struct haul_runtime *rt)
 {
 	bool found;
 
-	pthread_mutex_lock(&running_lock);
+	pthread_mutex_lock(&runtimes_lock);
 	found = rt && *find(rt) == rt;
-	pthread_mutex_unlock(&running_lock);
+	pthread_mutex_unlock(&runtimes_lock);
 	return found;
 }
 

@@ -52,7 +52,7 @@ struct timespec hauli_monotonic_at(uint64_t at)
 	return (struct timespec){0};
 }
 
-struct haul_carrier *hauli_self(void)
+struct haul_carrier *hauli_here(void)
 {
 	return &m.c[SLEEPER];
 }
@@ -151,6 +151,7 @@ int main(int argc, char **argv)
 MODEL_NEVER(struct haul_coro *, haul_self, void)
 MODEL_NEVER(void, hauli_order_ask, void)
 MODEL_NEVER(void, hauli_bug, const char *what, const char *file, int line)
+MODEL_NEVER(void, hauli_misuse, const char *call, const char *mistake, ...)
 MODEL_NEVER(
 	void, hauli_stack_cache_init, struct hauli_stack_cache *cache, struct hauli_stacks *arena)
 MODEL_NEVER(void, hauli_stack_cache_fini, struct hauli_stack_cache *cache)
@@ -178,6 +179,6 @@ MODEL_NEVER(void, hauli_join_wake, struct haul_carrier *c, struct hauli_join *j)
 MODEL_NEVER(void, hauli_coro_free, struct haul_carrier *c, struct haul_coro *co)
 MODEL_NEVER(void, hauli_coro_left_apart, struct haul_carrier *c, struct haul_coro *co)
 MODEL_NEVER(struct haul_coro *, hauli_runq_rob, struct hauli_runq *q, bool (*may)(const void *item))
-MODEL_NEVER(bool, hauli_stolen_may, const struct haul_coro *co)
 MODEL_NEVER(void, hauli_stolen_mark, struct haul_coro *co)
-MODEL_NEVER(void, hauli_stolen_arrive, struct haul_carrier *c, struct haul_coro *co)
+MODEL_NEVER(
+	void, hauli_suspend_with_care, struct haul_carrier *c, struct haul_coro *me, bool publish)

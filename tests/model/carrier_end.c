@@ -57,6 +57,11 @@ void hauli_co_fini_thread(struct hauli_co *co)
 {
 }
 
+struct hauli_exceptions *hauli_exceptions_here(void)
+{
+	return NULL;
+}
+
 void hauli_overflow_thread_init(void)
 {
 }
@@ -77,11 +82,12 @@ int main(int argc, char **argv)
 }
 
 /* The rest of lib/sched that is referred to, and that this model never comes to. */
-MODEL_NEVER(struct haul_carrier *, hauli_self, void)
+MODEL_NEVER(struct haul_carrier *, hauli_here, void)
 MODEL_NEVER(struct haul_coro *, haul_self, void)
 MODEL_NEVER(void, hauli_order_ask, void)
 MODEL_NEVER(void, hauli_policy_offer, struct hauli_policy *p, unsigned seat)
 MODEL_NEVER(void, hauli_bug, const char *what, const char *file, int line)
+MODEL_NEVER(void, hauli_misuse, const char *call, const char *mistake, ...)
 MODEL_NEVER(
 	void, hauli_stack_cache_init, struct hauli_stack_cache *cache, struct hauli_stacks *arena)
 MODEL_NEVER(void, hauli_stack_cache_fini, struct hauli_stack_cache *cache)
@@ -109,3 +115,5 @@ MODEL_NEVER(void, hauli_stacks_for_each, struct hauli_stacks *arena,
 MODEL_NEVER(void, hauli_timer_disarm, struct hauli_timers *ts, struct hauli_timer *t)
 MODEL_NEVER(uint64_t, hauli_ticks_from_ns, uint64_t ns)
 MODEL_NEVER(struct timespec, hauli_monotonic_at, uint64_t ticks)
+MODEL_NEVER(
+	void, hauli_suspend_with_care, struct haul_carrier *c, struct haul_coro *me, bool publish)

@@ -20,7 +20,7 @@ static struct {
 	struct haul_coro poller, task;
 } m;
 
-struct haul_carrier *hauli_self(void)
+struct haul_carrier *hauli_here(void)
 {
 	return &m.c;
 }
@@ -102,3 +102,6 @@ MODEL_NEVER(void, hauli_stacks_for_each, struct hauli_stacks *arena,
 	void (*fn)(struct hauli_co *co, void *arg), void *arg)
 MODEL_NEVER(uint64_t, hauli_ns_from_ticks, uint64_t ticks)
 MODEL_NEVER(void, hauli_bug, const char *what, const char *file, int line)
+MODEL_NEVER(void, hauli_misuse, const char *call, const char *mistake, ...)
+MODEL_NEVER(
+	void, hauli_suspend_with_care, struct haul_carrier *c, struct haul_coro *me, bool publish)

@@ -53,7 +53,7 @@ int main(int argc, char **argv)
 }
 
 /* The rest of lib/sched that wait.c refers to, and that this model never comes to. */
-MODEL_NEVER(struct haul_carrier *, hauli_self, void)
+MODEL_NEVER(struct haul_carrier *, hauli_here, void)
 MODEL_NEVER(struct haul_coro *, haul_self, void)
 MODEL_NEVER(bool, hauli_mail_send, struct haul_carrier *c, struct hauli_msg *msg)
 MODEL_NEVER(void, hauli_backlog_push, struct hauli_runq *q, struct haul_coro *co)
@@ -68,3 +68,4 @@ MODEL_NEVER(void, hauli_timer_arm, struct hauli_timers *ts, struct hauli_timer *
 MODEL_NEVER(void, hauli_timer_disarm, struct hauli_timers *ts, struct hauli_timer *t)
 MODEL_NEVER(uint64_t, hauli_ticks_from_ns, uint64_t ns)
 MODEL_NEVER(void, hauli_bug, const char *what, const char *file, int line)
+MODEL_NEVER(void, hauli_misuse, const char *call, const char *mistake, ...)

@@ -24,7 +24,7 @@ static struct {
 	bool is_last;
 } m;
 
-struct haul_carrier *hauli_self(void)
+struct haul_carrier *hauli_here(void)
 {
 	return &m.c;
 }
@@ -101,6 +101,7 @@ MODEL_NEVER(struct haul_coro *, haul_self, void)
 MODEL_NEVER(void, hauli_order_ask, void)
 MODEL_NEVER(void, hauli_policy_offer, struct hauli_policy *p, unsigned seat)
 MODEL_NEVER(void, hauli_bug, const char *what, const char *file, int line)
+MODEL_NEVER(void, hauli_misuse, const char *call, const char *mistake, ...)
 MODEL_NEVER(
 	void, hauli_stack_cache_init, struct hauli_stack_cache *cache, struct hauli_stacks *arena)
 MODEL_NEVER(void, hauli_stack_cache_fini, struct hauli_stack_cache *cache)
@@ -127,6 +128,7 @@ MODEL_NEVER(struct timespec, hauli_monotonic_at, uint64_t ticks)
 MODEL_NEVER(bool, hauli_steal_pull, struct haul_carrier *c)
 MODEL_NEVER(int, hauli_spawn_by_mail, const struct hauli_spawn *how)
 MODEL_NEVER(uint64_t, hauli_ns_from_ticks, uint64_t ticks)
+struct haul_carrier hauli_nowhere;
 MODEL_NEVER(void, hauli_self_set, struct haul_carrier *c)
 MODEL_NEVER(void, hauli_co_init_thread, struct hauli_co *co)
 MODEL_NEVER(void, hauli_co_fini_thread, struct hauli_co *co)
@@ -138,3 +140,9 @@ MODEL_NEVER(void, hauli_stack_check, const struct hauli_co *co)
 MODEL_NEVER(void, hauli_stolen_send_home, struct haul_carrier *c, struct haul_coro *co)
 MODEL_NEVER(void, hauli_stolen_go_home, struct haul_carrier *c, struct haul_coro *me,
 	enum hauli_back how)
+MODEL_NEVER(
+	void, hauli_suspend_with_care, struct haul_carrier *c, struct haul_coro *me, bool publish)
+MODEL_NEVER(bool, hauli_overflow_watches, const struct hauli_co *co)
+MODEL_NEVER(void, hauli_handle_is_used_up, const struct haul_coro *co, const char *call)
+MODEL_NEVER(void, hauli_may_suspend, const struct haul_coro *me, const char *call)
+MODEL_NEVER(bool, hauli_runtimes_are_copies, void)

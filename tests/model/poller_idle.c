@@ -30,7 +30,7 @@ static struct {
 	bool made_ready;
 } m;
 
-struct haul_carrier *hauli_self(void)
+struct haul_carrier *hauli_here(void)
 {
 	return &m.c;
 }
@@ -212,6 +212,7 @@ MODEL_NEVER(int, hauli_spawn_by_mail, const struct hauli_spawn *how)
 MODEL_NEVER(void, hauli_stacks_for_each, struct hauli_stacks *arena,
 	void (*fn)(struct hauli_co *co, void *arg), void *arg)
 MODEL_NEVER(void, hauli_bug, const char *what, const char *file, int line)
+MODEL_NEVER(void, hauli_misuse, const char *call, const char *mistake, ...)
 MODEL_NEVER(void, hauli_runq_refill, struct hauli_runq *q)
 MODEL_NEVER(int, hauli_wait_open, struct hauli_wait *w)
 MODEL_NEVER(void, hauli_wait_close, struct hauli_wait *w)
@@ -219,3 +220,5 @@ MODEL_NEVER(void, hauli_wait_add, struct hauli_wait *w, struct hauli_wait_source
 MODEL_NEVER(void, hauli_wait_remove, struct hauli_wait *w, struct hauli_wait_source *s)
 MODEL_NEVER(void, hauli_pause, const struct hauli_burst *b, uint64_t until)
 MODEL_NEVER(uint64_t, hauli_ticks_from_ns, uint64_t ns)
+MODEL_NEVER(
+	void, hauli_suspend_with_care, struct haul_carrier *c, struct haul_coro *me, bool publish)
