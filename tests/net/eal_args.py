@@ -36,7 +36,7 @@ def fails(*args, **more):
     """The error, and what the program printed besides it."""
     with tempfile.TemporaryFile("w+") as out:
         try:
-            Probe(program, *args, stderr=out, **more).kill()
+            Probe(program, *args, stderr=out, **more).quit()
         except Error as e:
             out.seek(0)
             return e, out.read()
