@@ -13,6 +13,8 @@
  *	claim   owner                           the same, but within a pop one more
  *	tail    owner                           next to fill
  *	limit   owner: open; thief: close       pops below it only
+ *	kept    owner                           pushes of what thieves may not take
+ *	keeping owner                           the same, but within such a push one more
  *	guard   all                             FREE -> HELD -> FREE or ROBBED; ROBBED -> HELD
  *	robbed  who holds the guard             slots from head to tail that are not there any more
  *
@@ -54,11 +56,16 @@
  *	E3  a head that was stored before a claim is seen by a thief that sees the claim: release
  *	    store in all that store it, acquire load in try_rob.
  *
- * seen_tail, seen_fronted: where thieves have found the end, so that one who looks for work does
- * not come again for what may not be taken. Hints, but by E1 never ahead of what the thief saw: the
- * next one finds what it has missed.
+ * Who looks for work does not come again for what may not be taken: pushes are counted but for
+ * those that are kept, and a thief that has found the end leaves the count as it was. While the
+ * owner pushes one that it keeps, who looks does not count that as kept and may come for nothing;
+ * the thief does, and may leave one too few, so that somebody comes again. So an item that it has
+ * not seen, which is one more, never looks like one that it has.
  *
- * Model: tests/model/ring.c, ring_thieves.c, ring_fresh.c. Stress: tests/stress/ring.c.
+ *	E4  a push before it counts as kept: release in has_kept, acquire in is_fresh. That it is
+ *	    being kept, before the push: E1.
+ *
+ * Model: tests/model/ring.c, ring_thieves.c, ring_fresh.c, runq_fresh.c. Stress: tests/stress/ring.c.
  */
 #include "conc/ring.h"
 
@@ -164,6 +171,7 @@ void *hauli_ring_rob(struct hauli_ring *r, bool (*may)(const void *item))
 	uint32_t fronted = atomic_load_explicit(&r->fronted, memory_order_acquire /* ring.E1:A */);
 	uint32_t tail = atomic_load_explicit(&r->tail, memory_order_acquire /* ring.E1:A */);
 	uint32_t head = atomic_load_explicit(&r->head, memory_order_acquire /* ring.E1:A */);
+	uint32_t kept = atomic_load_explicit(&r->keeping, memory_order_relaxed /* ring.E1 */);
 
 	for (uint32_t i = head; (int32_t)(tail - i) > 0; i++) {
 		uint32_t slot = i % HAULI_RING_SIZE;
@@ -177,8 +185,8 @@ void *hauli_ring_rob(struct hauli_ring *r, bool (*may)(const void *item))
 		r->robbed[slot / 64] |= UINT64_C(1) << (slot % 64);
 		return item;
 	}
-	atomic_store_explicit(&r->seen_tail, tail, memory_order_relaxed /* a hint */);
-	atomic_store_explicit(&r->seen_fronted, fronted, memory_order_relaxed /* a hint */);
+	atomic_store_explicit(
+		&r->seen, tail + fronted - kept, memory_order_relaxed /* read as a guess */);
 	return NULL;
 }
 

@@ -29,7 +29,10 @@ struct hauli_ring {
 	_Atomic uint32_t tail; /* next to fill. Owner */
 	_Atomic uint32_t fronted; /* how many were ever pushed to the front. Owner */
 	_Atomic uint32_t guard; /* enum hauli_ring_guard. All */
-	_Atomic uint32_t seen_tail, seen_fronted; /* as they were when thieves had taken all */
+	_Atomic uint32_t kept; /* how many were ever pushed that thieves may not take. Owner */
+	_Atomic uint32_t keeping; /* the same, and one more while it is pushed. Owner */
+	_Atomic uint32_t
+		seen; /* pushes that count, as thieves had taken all. Who holds the guard */
 	uint64_t robbed[HAULI_RING_SIZE / 64]; /* a bit a slot. Who holds the guard */
 	HAULI_LINE _Atomic(void *) slots[HAULI_RING_SIZE];
 };
@@ -82,6 +85,30 @@ static inline bool hauli_ring_push_front(struct hauli_ring *r, void *item)
 	atomic_store_explicit(&r->claim, head - 1, memory_order_release /* ring.E3:R */);
 	atomic_store_explicit(&r->fronted, fronted + 1, memory_order_release /* ring.E1:R */);
 	return true;
+}
+
+/* Owner. How many were ever pushed. */
+static inline uint32_t hauli_ring_pushed(const struct hauli_ring *r)
+{
+	return atomic_load_explicit(&r->tail, memory_order_relaxed /* own */) +
+		atomic_load_explicit(&r->fronted, memory_order_relaxed /* own */);
+}
+
+/* Owner. Before and after a push of one that thieves may not take: they need not come for it. The
+ * second one is told whether it was pushed. */
+static inline void hauli_ring_keep(struct hauli_ring *r)
+{
+	uint32_t kept = atomic_load_explicit(&r->kept, memory_order_relaxed /* own */);
+
+	atomic_store_explicit(&r->keeping, kept + 1, memory_order_relaxed /* the push: ring.E1 */);
+}
+
+static inline void hauli_ring_has_kept(struct hauli_ring *r, bool pushed)
+{
+	uint32_t kept = atomic_load_explicit(&r->kept, memory_order_relaxed /* own */);
+
+	atomic_store_explicit(&r->kept, kept + pushed, memory_order_release /* ring.E4:R */);
+	atomic_store_explicit(&r->keeping, kept + pushed, memory_order_relaxed /* as it was */);
 }
 
 /* The same as the next, when thieves were or are at work: waits for them, closes their gaps. */
@@ -172,21 +199,17 @@ void *hauli_ring_rob(struct hauli_ring *r, bool (*may)(const void *item));
 
 void hauli_ring_end_rob(struct hauli_ring *r);
 
-/* Any thread. Whether thieves have not yet looked at all that is there; a guess. */
+/* Any thread. Whether there is anything that thieves may take and have not looked at. True is a
+ * guess; false is not, but for what is being pushed. */
 static inline bool hauli_ring_is_fresh(const struct hauli_ring *r)
 {
-	return atomic_load_explicit(&r->tail, memory_order_relaxed /* a guess */) !=
-		atomic_load_explicit(&r->seen_tail, memory_order_relaxed /* a guess */) ||
-		atomic_load_explicit(&r->fronted, memory_order_relaxed /* a guess */) !=
-		atomic_load_explicit(&r->seen_fronted, memory_order_relaxed /* a guess */);
-}
+	/* In this order: what is kept was pushed. */
+	uint32_t kept = atomic_load_explicit(&r->kept, memory_order_acquire /* ring.E4:A */);
+	uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed /* ring.E4 */);
+	uint32_t fronted = atomic_load_explicit(&r->fronted, memory_order_relaxed /* ring.E4 */);
 
-/* Who robs or holds. There is more behind the ring: thieves shall come again. */
-static inline void hauli_ring_unsee(struct hauli_ring *r)
-{
-	atomic_store_explicit(&r->seen_tail,
-		atomic_load_explicit(&r->tail, memory_order_relaxed /* a hint */) - 1,
-		memory_order_relaxed /* a hint */);
+	return tail + fronted - kept !=
+		atomic_load_explicit(&r->seen, memory_order_relaxed /* a guess */);
 }
 
 /* Owner. Keeps thieves out; for what the guard protects besides the ring. Waits for a thief. */

@@ -55,7 +55,7 @@ static struct hauli_item *get_stacks(
 
 static void set_up(const struct batch *b, struct haul_coro *co, unsigned i)
 {
-	hauli_spawn_set_up(co, b->fn, b->args ? b->args[i] : NULL, b->opts, !b->out);
+	hauli_spawn_set_up(b->rt, co, b->fn, b->args ? b->args[i] : NULL, b->opts, !b->out);
 	if (b->out)
 		b->out[i] = co;
 }
@@ -123,7 +123,7 @@ static int spawn_here(struct haul_carrier *c, const struct batch *b)
 		set_up(b, co, i++);
 		hauli_link_set(&co->home, c);
 		hauli_counter_add(&c->spawned, 1);
-		hauli_runq_push(&c->runq, co);
+		hauli_queue(c, co);
 	}
 	hauli_steal_offer_here(c);
 	return 0;

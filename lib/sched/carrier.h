@@ -140,8 +140,12 @@ void hauli_poller_handles(struct haul_carrier *c);
 /* Owner, on me's stack: it ends here, wherever its home is. */
 void hauli_coro_ends(struct haul_carrier *c, struct haul_coro *me);
 
-/* Owner. co, which has left, is a poller, or was stolen from another carrier. */
+/* Owner. co, which has left and is ready, is a poller, was stolen, or is kept. */
 void hauli_coro_left_apart(struct haul_carrier *c, struct haul_coro *co);
+
+/* Owner. co, which is ready, is one of those: into the run queue in this way, if it is kept. */
+void hauli_coro_ready_apart(struct haul_carrier *c, struct haul_coro *co,
+	void (*push)(struct hauli_runq *q, struct haul_coro *co));
 
 /* Owner. Waits until nobody is about to make a wake-up call: what they use may go away after it. */
 void hauli_carrier_settle(struct haul_carrier *c);
@@ -194,12 +198,20 @@ static inline bool hauli_searches(const struct haul_carrier *c)
 	return HAUL_STEALING && hauli_unlikely(c->thief.search != 0);
 }
 
+/* Owner. One that is ready and at home here, after all others. */
+static inline void hauli_queue(struct haul_carrier *c, struct haul_coro *co)
+{
+	if (hauli_likely(hauli_coro_queues(co)))
+		hauli_runq_push(&c->runq, co);
+	else
+		hauli_coro_ready_apart(c, co, hauli_runq_push);
+}
+
 /* Owner. Makes a coroutine at home here ready, after all others. */
 static inline void hauli_ready(struct haul_carrier *c, struct haul_coro *co)
 {
 	hauli_coro_set_state(co, HAULI_READY);
-	if (hauli_likely(hauli_coro_queues(co)))
-		hauli_runq_push(&c->runq, co);
+	hauli_queue(c, co);
 }
 
 /* The same, before all others: who wakes it is likely to be waiting for it, with warm data. */
@@ -208,6 +220,8 @@ static inline void hauli_ready_soon(struct haul_carrier *c, struct haul_coro *co
 	hauli_coro_set_state(co, HAULI_READY);
 	if (hauli_likely(hauli_coro_queues(co)))
 		hauli_runq_push_next(&c->runq, co);
+	else
+		hauli_coro_ready_apart(c, co, hauli_runq_push_next);
 }
 
 /* The same, even if others wait there: it goes on with what it began before them. */
@@ -216,6 +230,8 @@ static inline void hauli_ready_first(struct haul_carrier *c, struct haul_coro *c
 	hauli_coro_set_state(co, HAULI_READY);
 	if (hauli_likely(hauli_coro_queues(co)))
 		hauli_runq_push_first(&c->runq, co);
+	else
+		hauli_coro_ready_apart(c, co, hauli_runq_push_first);
 }
 
 /*

@@ -46,7 +46,7 @@ enum {
 	HAULI_REQ_HOMELESS = 1 << 5, /* no request: no message is sent (cluster.c) */
 };
 
-/* Marks that make a coroutine look twice before it goes the short way. */
+/* Marks that make a coroutine, but for the last one, look twice before it goes the short way. */
 enum {
 	HAULI_MARK_CANCELLED = 1 << 0, /* stays set. The home */
 	HAULI_MARK_STOLEN = 1 << 1, /* it runs elsewhere. Set by the thief, taken away at home */
@@ -54,6 +54,7 @@ enum {
 	HAULI_MARK_PULLS = 1 << 3, /* a poller whose carrier steals. The home */
 	HAULI_MARK_HANDLES = 1 << 4, /* a poller that calls handlers, which must not suspend it */
 	HAULI_MARK_NOBODY = 1 << 5, /* stands for none (self.c). Constant */
+	HAULI_MARK_KEPT = 1 << 6, /* pinned for long, where carriers steal. Who spawns it, itself */
 };
 
 /* One wait for the end of a coroutine. Lies on the waiter's stack. */
@@ -137,13 +138,27 @@ static inline bool hauli_coro_is_stealable(const struct haul_coro *co)
 	return !co->pinned;
 }
 
-/* Whether it is to be in its home's run queue when it is ready: a poller has its own place, and one
- * that was stolen is in the thief's. */
+/* Whether it has to look twice before it waits or ends. */
+static inline bool hauli_coro_needs_care(const struct haul_coro *co)
+{
+	return hauli_mark_get(&co->marks) & (uint8_t)~HAULI_MARK_KEPT;
+}
+
+/* Whether it is to be in its home's run queue when it is ready, as any other: a poller has its own
+ * place, one that was stolen is in the thief's, and one that is kept is counted. */
 static inline bool hauli_coro_queues(const struct haul_coro *co)
 {
-	const uint8_t apart = HAULI_MARK_POLLER | (HAUL_STEALING ? HAULI_MARK_STOLEN : 0);
+	const uint8_t steals = HAUL_STEALING ? HAULI_MARK_STOLEN | HAULI_MARK_KEPT : 0;
 
-	return !(hauli_mark_get(&co->marks) & apart);
+	return !(hauli_mark_get(&co->marks) & (HAULI_MARK_POLLER | steals));
+}
+
+/* Of those that do not: whether it is to be there all the same. */
+static inline bool hauli_coro_is_kept(const struct haul_coro *co)
+{
+	const uint8_t elsewhere = HAULI_MARK_POLLER | HAULI_MARK_STOLEN;
+
+	return !(hauli_mark_get(&co->marks) & elsewhere);
 }
 
 static inline struct haul_carrier *hauli_coro_home(const struct haul_coro *co)

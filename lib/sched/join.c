@@ -79,7 +79,7 @@ static __attribute__((noinline)) void end_with_care(struct haul_carrier *c, stru
 
 void hauli_coro_ends(struct haul_carrier *c, struct haul_coro *me)
 {
-	if (hauli_unlikely(hauli_mark_get(&me->marks) != 0))
+	if (hauli_unlikely(hauli_coro_needs_care(me)))
 		end_with_care(c, me);
 	else
 		end(c, me);
@@ -87,10 +87,13 @@ void hauli_coro_ends(struct haul_carrier *c, struct haul_coro *me)
 
 void hauli_coro_left_apart(struct haul_carrier *c, struct haul_coro *co)
 {
-	if (hauli_coro_is_stolen(co))
+	if (hauli_coro_is_stolen(co)) {
 		hauli_stolen_send_home(c, co);
-	else /* a poller, which asks to be published by that only */
-		hauli_may_suspend(co, "haul_yield");
+		return;
+	}
+	/* A poller asks to be published by haul_yield() only. */
+	hauli_may_suspend(co, "haul_yield");
+	hauli_coro_ready_apart(c, co, hauli_runq_push);
 }
 
 /* To the home of the target, which is elsewhere, or NULL: then to whatever will be its home. */
@@ -188,7 +191,7 @@ int haul_join(struct haul_coro *co, void **result)
 		return -EDEADLK;
 	if (c == &hauli_nowhere && hauli_runtimes_are_copies())
 		return -EPERM;
-	if (hauli_unlikely(hauli_mark_get(&j.waiter->marks) != 0))
+	if (hauli_unlikely(hauli_coro_needs_care(j.waiter)))
 		wait_with_care(c, &j);
 	else
 		wait_as_coroutine(c, &j);

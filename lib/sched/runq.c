@@ -30,27 +30,35 @@ static bool is_empty(const struct hauli_backlog *b)
 	return head_of(b) == tail_of(b);
 }
 
-static struct haul_coro **slot(const struct hauli_backlog *b, uint64_t at)
+static uintptr_t *slot(const struct hauli_backlog *b, uint64_t at)
 {
 	return &b->slots[at & (b->size - 1)];
 }
 
-static struct haul_coro **oldest(const struct hauli_backlog *b)
-{
-	return slot(b, head_of(b));
-}
-
-static void drop_oldest(struct hauli_backlog *b)
-{
-	hauli_stamp_set(&b->head, head_of(b) + 1);
-}
-
-static void append(struct hauli_backlog *b, struct haul_coro *co)
+static void append(struct hauli_backlog *b, uintptr_t entry)
 {
 	uint64_t tail = tail_of(b);
 
-	*slot(b, tail) = co;
+	*slot(b, tail) = entry;
 	hauli_stamp_set(&b->tail, tail + 1);
+}
+
+/* Of an entry where thieves may come, which does not ask the coroutine: that is a cache miss. */
+#define STAYS ((uintptr_t)1) /* thieves may not take it */
+
+static struct haul_coro *coro_of(uintptr_t entry)
+{
+	return (struct haul_coro *)(entry & ~STAYS);
+}
+
+static bool is_loose(uintptr_t entry)
+{
+	return entry != 0 && !(entry & STAYS);
+}
+
+static void count_loose(struct hauli_backlog *b, int n)
+{
+	hauli_stamp_set(&b->loose, hauli_stamp_get(&b->loose) + (uint64_t)n);
 }
 
 int hauli_runq_init(struct hauli_runq *q)
@@ -80,53 +88,112 @@ static void grow(struct hauli_backlog *b)
 	uint64_t head = head_of(b) & (b->size - 1);
 
 	HAUL_BUG_ON(b->size == HAULI_RUNQ_MAX);
+	b->passed -= head_of(b) - head;
 	memcpy(b->slots + b->size, b->slots, head * sizeof(b->slots[0]));
 	hauli_stamp_set(&b->head, head);
 	hauli_stamp_set(&b->tail, head + b->size);
 	b->size *= 2;
 }
 
-static void hold(struct hauli_runq *q)
+static void push_shared(struct hauli_runq *q, struct haul_coro *co)
 {
-	if (q->shared)
-		hauli_ring_hold(&q->ring);
-}
+	struct hauli_backlog *b = &q->backlog;
 
-static void release(struct hauli_runq *q)
-{
-	if (q->shared)
-		hauli_ring_release(&q->ring);
+	hauli_ring_hold(&q->ring);
+	if (hauli_unlikely(hauli_backlog_depth(b) == b->size))
+		grow(b);
+	append(b, (uintptr_t)co | (hauli_coro_is_stealable(co) ? 0 : STAYS));
+	count_loose(b, hauli_coro_is_stealable(co));
+	hauli_mark_set(&q->behind, true);
+	hauli_ring_release(&q->ring);
 }
 
 void hauli_backlog_push(struct hauli_runq *q, struct haul_coro *co)
 {
 	struct hauli_backlog *b = &q->backlog;
 
-	hold(q);
+	if (q->shared) {
+		push_shared(q, co);
+		return;
+	}
 	if (hauli_unlikely(hauli_backlog_depth(b) == b->size))
 		grow(b);
-	append(b, co);
+	append(b, (uintptr_t)co);
 	hauli_mark_set(&q->behind, true);
-	if (q->shared)
-		hauli_ring_unsee(&q->ring);
-	release(q);
+}
+
+void hauli_runq_push_pinned(struct hauli_runq *q, struct haul_coro *co,
+	void (*push)(struct hauli_runq *q, struct haul_coro *co))
+{
+	uint32_t pushed = hauli_ring_pushed(&q->ring);
+
+	hauli_ring_keep(&q->ring);
+	push(q, co); /* there, or into the backlog */
+	hauli_ring_has_kept(&q->ring, hauli_ring_pushed(&q->ring) != pushed);
+}
+
+static void refill_shared(struct hauli_runq *q)
+{
+	struct hauli_backlog *b = &q->backlog;
+	uint64_t head, tail;
+
+	hauli_ring_hold(&q->ring);
+	head = head_of(b);
+	tail = tail_of(b);
+	for (; head != tail && hauli_ring_depth(&q->ring) < HAULI_RING_SIZE - FRONT; head++) {
+		uintptr_t entry = *slot(b, head);
+
+		if (entry == 0)
+			continue;
+		if (is_loose(entry)) {
+			hauli_ring_push(&q->ring, coro_of(entry));
+			count_loose(b, -1);
+		} else {
+			hauli_ring_keep(&q->ring);
+			hauli_ring_push(&q->ring, coro_of(entry));
+			hauli_ring_has_kept(&q->ring, true);
+		}
+	}
+	hauli_stamp_set(&b->head, head);
+	hauli_mark_set(&q->behind, head != tail);
+	hauli_ring_release(&q->ring);
 }
 
 void hauli_runq_refill(struct hauli_runq *q)
 {
 	struct hauli_backlog *b = &q->backlog;
-	uint32_t most = HAULI_RING_SIZE - (q->shared ? FRONT : 0);
 	uint64_t head, tail;
 
-	hold(q);
+	if (q->shared) {
+		refill_shared(q);
+		return;
+	}
 	head = head_of(b);
 	tail = tail_of(b);
-	while (head != tail && hauli_ring_depth(&q->ring) < most &&
-		hauli_ring_push(&q->ring, *slot(b, head)))
+	while (head != tail && hauli_ring_push(&q->ring, coro_of(*slot(b, head))))
 		head++;
 	hauli_stamp_set(&b->head, head);
 	hauli_mark_set(&q->behind, head != tail);
-	release(q);
+}
+
+/* The oldest that may be taken; there is one. */
+static struct haul_coro *take_loose(struct hauli_backlog *b)
+{
+	uint64_t at = b->passed, head = head_of(b);
+	struct haul_coro *co;
+
+	if ((int64_t)(at - head) < 0)
+		at = head;
+	while (!is_loose(*slot(b, at)))
+		at++;
+	co = coro_of(*slot(b, at));
+	*slot(b, at) = 0;
+	count_loose(b, -1);
+	b->passed = at + 1;
+	while (head != b->passed && *slot(b, head) == 0)
+		head++;
+	hauli_stamp_set(&b->head, head);
+	return co;
 }
 
 struct haul_coro *hauli_runq_rob(struct hauli_runq *q, bool (*may)(const void *item))
@@ -134,18 +201,9 @@ struct haul_coro *hauli_runq_rob(struct hauli_runq *q, bool (*may)(const void *i
 	struct haul_coro *co = hauli_ring_rob(&q->ring, may);
 	struct hauli_backlog *b = &q->backlog;
 
-	if (co || is_empty(b))
+	if (co || hauli_stamp_get(&b->loose) == 0)
 		return co;
-	/* What may not be stolen goes behind the others: somebody may be waiting for those. */
-	for (uint64_t n = hauli_backlog_depth(b); n > 0 && !co; n--) {
-		if (may(*oldest(b)))
-			co = *oldest(b);
-		else
-			append(b, *oldest(b));
-		drop_oldest(b);
-	}
+	co = take_loose(b);
 	hauli_mark_set(&q->behind, !is_empty(b));
-	if (!is_empty(b))
-		hauli_ring_unsee(&q->ring);
 	return co;
 }

@@ -6,7 +6,8 @@
  *
  * The backlog is an array, not a list, so that what comes next can be prefetched from far. Its
  * address space is reserved once for as many coroutines as a carrier can have, so a push never
- * fails; memory is used as it fills.
+ * fails; memory is used as it fills. A thief leaves a hole where it has taken one, so the others
+ * keep their order, and how many it may take is counted, so it does not come for the rest.
  */
 #ifndef HAULI_SCHED_RUNQ_H
 #define HAULI_SCHED_RUNQ_H
@@ -17,8 +18,10 @@
 #define HAULI_RUNQ_MAX (1u << 24) /* coroutines of one carrier */
 
 struct hauli_backlog {
-	struct haul_coro **slots;
+	uintptr_t *slots; /* struct haul_coro; where thieves may come also a mark, or 0: taken */
 	struct hauli_stamp head, tail; /* run freely, masked on use; read by any */
+	struct hauli_stamp loose; /* where thieves may come: how many they may take; read by any */
+	uint64_t passed; /* before that there is none that thieves may take */
 	uint32_t size; /* a power of two; grows in place */
 };
 
@@ -35,6 +38,12 @@ struct hauli_runq {
 static inline uint64_t hauli_backlog_depth(const struct hauli_backlog *b)
 {
 	return hauli_stamp_get(&b->tail) - hauli_stamp_get(&b->head);
+}
+
+/* Any thread. Whether there is anything that thieves have not looked at and may take; a guess. */
+static inline bool hauli_runq_is_fresh(const struct hauli_runq *q)
+{
+	return hauli_ring_is_fresh(&q->ring) || hauli_stamp_get(&q->backlog.loose) > 0;
 }
 
 #define HAULI_NEXT_TURNS 4u
@@ -80,6 +89,10 @@ static inline void hauli_runq_push_first(struct hauli_runq *q, struct haul_coro 
 	if (hauli_unlikely(!hauli_ring_push_front(&q->ring, co)))
 		hauli_runq_push(q, co);
 }
+
+/* Any of these three with one that thieves may not take. */
+void hauli_runq_push_pinned(struct hauli_runq *q, struct haul_coro *co,
+	void (*push)(struct hauli_runq *q, struct haul_coro *co));
 
 /* Keeps the ring filled while there is a backlog; once per at most 192 pops. */
 static inline void hauli_runq_top_up(struct hauli_runq *q)

@@ -23,7 +23,7 @@ static void body(void *pass)
 	hauli_co_end(&me->co, hauli_next(c), c);
 }
 
-void hauli_spawn_set_up(struct haul_coro *co, haul_fn *fn, void *arg,
+static inline void set_up(struct haul_coro *co, haul_fn *fn, void *arg,
 	const struct haul_coro_opts *opts, bool detached)
 {
 	co->co.name = "-";
@@ -31,9 +31,10 @@ void hauli_spawn_set_up(struct haul_coro *co, haul_fn *fn, void *arg,
 	hauli_mark_set(&co->marks, 0);
 	hauli_permit_take(&co->permit);
 	co->detached = detached;
-	co->pinned = false;
-	co->order = 0;
+	co->pinned = false; /* with the next three one store */
 	co->poller = false;
+	co->back = 0;
+	co->order = 0;
 	if (opts) {
 		if (opts->name)
 			co->co.name = opts->name;
@@ -48,6 +49,21 @@ void hauli_spawn_set_up(struct haul_coro *co, haul_fn *fn, void *arg,
 
 _Static_assert(HAUL_STACK_MAX == HAULI_STACK_USABLE(HAULI_STACK_CLASSES - 1), "the largest class");
 
+/* One that is pinned. */
+static void keep(const struct haul_runtime *rt, struct haul_coro *co)
+{
+	if (rt->groups)
+		hauli_mark_set(&co->marks, HAULI_MARK_KEPT);
+}
+
+void hauli_spawn_set_up(struct haul_runtime *rt, struct haul_coro *co, haul_fn *fn, void *arg,
+	const struct haul_coro_opts *opts, bool detached)
+{
+	set_up(co, fn, arg, opts, detached);
+	if (co->pinned)
+		keep(rt, co);
+}
+
 int hauli_spawn_stack_class(const struct haul_runtime *rt, const struct haul_coro_opts *opts)
 {
 	if (hauli_likely(!opts || opts->stack_size == 0))
@@ -55,8 +71,9 @@ int hauli_spawn_stack_class(const struct haul_runtime *rt, const struct haul_cor
 	return hauli_stack_class(opts->stack_size);
 }
 
-static inline int spawn_plainly(struct haul_carrier *c, struct haul_coro **out, haul_fn *fn,
-	void *arg, const struct haul_coro_opts *opts)
+static inline __attribute__((always_inline)) int spawn(struct haul_carrier *c,
+	struct haul_coro **out, haul_fn *fn, void *arg, const struct haul_coro_opts *opts,
+	bool pinned)
 {
 	int cls = hauli_spawn_stack_class(c->rt, opts);
 	struct haul_coro *co;
@@ -66,13 +83,32 @@ static inline int spawn_plainly(struct haul_carrier *c, struct haul_coro **out, 
 	co = (struct haul_coro *)hauli_stack_get(&c->stacks, (unsigned)cls);
 	if (hauli_unlikely(!co))
 		return -ENOMEM;
-	hauli_spawn_set_up(co, fn, arg, opts, !out);
+	set_up(co, fn, arg, opts, !out);
+	if (pinned)
+		keep(c->rt, co);
 	hauli_link_set(&co->home, c);
 	hauli_counter_add(&c->spawned, 1);
 	if (out)
 		*out = co;
-	hauli_runq_push(&c->runq, co);
+	if (pinned)
+		hauli_queue(c, co);
+	else
+		hauli_runq_push(&c->runq, co);
 	return 0;
+}
+
+static __attribute__((noinline)) int spawn_pinned(struct haul_carrier *c, struct haul_coro **out,
+	haul_fn *fn, void *arg, const struct haul_coro_opts *opts)
+{
+	return spawn(c, out, fn, arg, opts, true);
+}
+
+static inline int spawn_plainly(struct haul_carrier *c, struct haul_coro **out, haul_fn *fn,
+	void *arg, const struct haul_coro_opts *opts)
+{
+	if (opts && hauli_unlikely(opts->pinned))
+		return spawn_pinned(c, out, fn, arg, opts);
+	return spawn(c, out, fn, arg, opts, false);
 }
 
 static int spawn_with_care(struct haul_carrier *c, struct haul_coro **out, haul_fn *fn, void *arg,
@@ -117,7 +153,7 @@ static int spawn_inside(struct haul_carrier *self, const struct hauli_spawn *how
 		co = (struct haul_coro *)hauli_stack_get_shared(c->rt->stacks, cls);
 	if (!co)
 		return -ENOMEM;
-	hauli_spawn_set_up(co, how->fn, how->arg, how->opts, !how->out);
+	hauli_spawn_set_up(c->rt, co, how->fn, how->arg, how->opts, !how->out);
 	co->poller = how->poller;
 	if (how->poller)
 		hauli_mark_set(&co->marks, HAULI_MARK_POLLER);
@@ -164,7 +200,7 @@ static inline int spawn_and_tell(struct haul_carrier *c, struct haul_coro **out,
 	return err;
 }
 
-static inline int spawn(
+static inline int spawn_from_here(
 	struct haul_coro **co, haul_fn *fn, void *arg, const struct haul_coro_opts *opts)
 {
 	struct haul_carrier *c = hauli_here();
@@ -180,14 +216,14 @@ static inline int spawn(
 
 int hauli_spawn_own(haul_fn *fn, void *arg, const struct haul_coro_opts *opts)
 {
-	return spawn(NULL, fn, arg, opts);
+	return spawn_from_here(NULL, fn, arg, opts);
 }
 
 int haul_spawn(struct haul_coro **co, haul_fn *fn, void *arg, const struct haul_coro_opts *opts)
 {
 	if (hauli_unlikely(!hauli_spawn_may(fn, opts)))
 		return -EINVAL;
-	return spawn(co, fn, arg, opts);
+	return spawn_from_here(co, fn, arg, opts);
 }
 
 int haul_spawn_on(struct haul_carrier *carrier, struct haul_coro **co, haul_fn *fn, void *arg,

@@ -27,7 +27,7 @@ int hauli_spawn_own(haul_fn *fn, void *arg, const struct haul_coro_opts *opts);
 int hauli_spawn_stack_class(const struct haul_runtime *rt, const struct haul_coro_opts *opts);
 
 /* Makes a slot a coroutine that waits to be started, without a home so far. */
-void hauli_spawn_set_up(struct haul_coro *co, haul_fn *fn, void *arg,
+void hauli_spawn_set_up(struct haul_runtime *rt, struct haul_coro *co, haul_fn *fn, void *arg,
 	const struct haul_coro_opts *opts, bool detached);
 
 /* Any thread, on the other side of the gate. Gives such a one its home, and starts it there. */

@@ -35,7 +35,7 @@ static void look(const struct hauli_policy *p, unsigned seat, struct hauli_sight
 
 	s->began = hauli_stamp_get(&v->chain_began);
 	s->depth = hauli_ring_depth(&v->runq.ring);
-	s->fresh = hauli_ring_is_fresh(&v->runq.ring);
+	s->fresh = hauli_runq_is_fresh(&v->runq);
 	s->mail = hauli_mail_is_stealable(v);
 	s->ordered = hauli_count_get(&v->orders.taken) > 0;
 	s->average = hauli_stamp_get(&v->slice_average);

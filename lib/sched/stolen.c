@@ -38,6 +38,13 @@ static inline bool is_nobody(const struct haul_coro *me)
 	return hauli_mark_get(&me->marks) & HAULI_MARK_NOBODY;
 }
 
+void hauli_coro_ready_apart(struct haul_carrier *c, struct haul_coro *co,
+	void (*push)(struct hauli_runq *q, struct haul_coro *co))
+{
+	if (hauli_coro_is_kept(co))
+		hauli_runq_push_pinned(&c->runq, co, push);
+}
+
 void haul_pin(void)
 {
 	struct haul_carrier *c = hauli_here();
@@ -45,6 +52,8 @@ void haul_pin(void)
 
 	HAUL_MISUSE_IF(is_nobody(me), OUTSIDE);
 	me->pinned = true;
+	if (hauli_steals(c))
+		hauli_mark_add(&me->marks, HAULI_MARK_KEPT);
 	if (hauli_coro_is_stolen(me))
 		hauli_stolen_go_home(c, me, HAULI_BACK_YIELD);
 }
@@ -55,6 +64,8 @@ void haul_unpin(void)
 
 	HAUL_MISUSE_IF(is_nobody(me), OUTSIDE);
 	me->pinned = me->poller;
+	if (hauli_mark_get(&me->marks) & HAULI_MARK_KEPT)
+		hauli_mark_remove(&me->marks, HAULI_MARK_KEPT);
 }
 
 void hauli_stolen_send_home(struct haul_carrier *c, struct haul_coro *co)

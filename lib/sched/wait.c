@@ -78,7 +78,7 @@ int haul_sleep(uint64_t ns)
 	struct haul_carrier *c = hauli_here();
 	struct haul_coro *me = c->current;
 
-	if (hauli_unlikely(hauli_mark_get(&me->marks) != 0))
+	if (hauli_unlikely(hauli_coro_needs_care(me)))
 		return sleep_with_care(c, me, ns);
 	return sleep_here(c, me, ns);
 }
@@ -86,7 +86,7 @@ int haul_sleep(uint64_t ns)
 /* After the wait: who was woken may be stolen before it runs, while its home gives another one. */
 static inline int take_permit(struct haul_coro *me)
 {
-	if (hauli_likely(hauli_mark_get(&me->marks) == 0)) {
+	if (hauli_likely(!hauli_coro_needs_care(me))) {
 		hauli_permit_take(&me->permit);
 		return 0;
 	}
@@ -119,7 +119,7 @@ int haul_park(void)
 	struct haul_carrier *c = hauli_here();
 	struct haul_coro *me = c->current;
 
-	if (hauli_unlikely(hauli_mark_get(&me->marks) != 0))
+	if (hauli_unlikely(hauli_coro_needs_care(me)))
 		return park_with_care(c, me);
 	return park_here(c, me);
 }

@@ -182,3 +182,5 @@ MODEL_NEVER(struct haul_coro *, hauli_runq_rob, struct hauli_runq *q, bool (*may
 MODEL_NEVER(void, hauli_stolen_mark, struct haul_coro *co)
 MODEL_NEVER(
 	void, hauli_suspend_with_care, struct haul_carrier *c, struct haul_coro *me, bool publish)
+MODEL_NEVER(void, hauli_coro_ready_apart, struct haul_carrier *c, struct haul_coro *co,
+	void (*push)(struct hauli_runq *q, struct haul_coro *co))

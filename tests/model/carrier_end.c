@@ -117,3 +117,5 @@ MODEL_NEVER(uint64_t, hauli_ticks_from_ns, uint64_t ns)
 MODEL_NEVER(struct timespec, hauli_monotonic_at, uint64_t ticks)
 MODEL_NEVER(
 	void, hauli_suspend_with_care, struct haul_carrier *c, struct haul_coro *me, bool publish)
+MODEL_NEVER(void, hauli_coro_ready_apart, struct haul_carrier *c, struct haul_coro *co,
+	void (*push)(struct hauli_runq *q, struct haul_coro *co))

@@ -133,6 +133,8 @@ int main(int argc, char **argv)
 MODEL_NEVER(void, hauli_mail_wake, struct haul_carrier *c, enum hauli_inbox_state slept)
 MODEL_NEVER(struct haul_coro *, haul_self, void)
 MODEL_NEVER(void, hauli_backlog_push, struct hauli_runq *q, struct haul_coro *co)
+MODEL_NEVER(void, hauli_coro_ready_apart, struct haul_carrier *c, struct haul_coro *co,
+	void (*push)(struct hauli_runq *q, struct haul_coro *co))
 MODEL_NEVER(void, hauli_carrier_settle, struct haul_carrier *c)
 MODEL_NEVER(void, hauli_policy_offer, struct hauli_policy *p, unsigned seat)
 MODEL_NEVER(bool, hauli_runtimes_are_copies, void)

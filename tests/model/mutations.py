@@ -364,6 +364,26 @@ MUTATIONS = [
     ('help', 'lib/conc/help.c', 'a token is not given back',
      'atomic_fetch_or_explicit(&h->tokens, UINT32_C(1) << token, memory_order_release'
      ' /* help.E3:R */);', ''),
+    ('runq_fresh', 'lib/sched/runq.c', 'what is being pushed counts as kept',
+     'push(q, co); /* there, or into the backlog */'
+     ' hauli_ring_has_kept(&q->ring, hauli_ring_pushed(&q->ring) != pushed);',
+     'hauli_ring_has_kept(&q->ring, true);\n\tpush(q, co);'),
+    ('runq_fresh', 'lib/conc/ring.c', 'a thief does not count what is being pushed as kept',
+     'atomic_load_explicit(&r->keeping,', 'atomic_load_explicit(&r->kept,'),
+    ('runq_fresh', 'lib/sched/runq.c', 'the owner does not count what it keeps',
+     'hauli_ring_has_kept(&q->ring, hauli_ring_pushed(&q->ring) != pushed);', ''),
+    ('runq_fresh', 'lib/conc/ring.h', 'who looks reads the pushes before those that are kept',
+     'uint32_t kept = atomic_load_explicit(&r->kept, memory_order_acquire /* ring.E4:A */);'
+     ' uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed /* ring.E4 */);'
+     ' uint32_t fronted = atomic_load_explicit(&r->fronted, memory_order_relaxed /* ring.E4 */);',
+     'uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);\n'
+     '\tuint32_t fronted = atomic_load_explicit(&r->fronted, memory_order_relaxed);\n'
+     '\tuint32_t kept = atomic_load_explicit(&r->kept, memory_order_acquire);'),
+    ('runq_fresh', 'lib/conc/ring.c', 'a thief reads those that are kept before the pushes',
+     'uint32_t fronted = atomic_load_explicit(&r->fronted, memory_order_acquire /* ring.E1:A */);'
+     ' uint32_t tail', 'uint32_t first = atomic_load_explicit(&r->keeping, memory_order_relaxed);'
+     '\n\tuint32_t fronted = atomic_load_explicit(&r->fronted, memory_order_acquire) +'
+     ' atomic_load_explicit(&r->keeping, memory_order_relaxed) - first;\n\tuint32_t tail'),
     ('permit', 'lib/conc/word.h', 'giving a permit publishes nothing',
      'memory_order_release /* word.E3:R */', 'memory_order_relaxed'),
     ('permit', 'lib/conc/word.h', 'taking a permit takes in nothing',
@@ -498,30 +518,27 @@ MUTATIONS = [
 
 
 FOLDERS = ('lib', 'drivers-glue', 'tests/model')
+ORDER = ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c', 'lib/conc/ring.c',
+         'lib/sched/stolen.c']
+STASH = ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/ring.c', 'lib/sched/mail.c',
+         'lib/sched/stolen.c']
 SOURCES = {
     'gate': [], 'inbox': ['lib/conc/inbox.c'], 'requests': ['lib/conc/inbox.c'],
     'settle': ['lib/conc/inbox.c'], 'word': ['lib/conc/event.c'],
     'handover': ['lib/conc/inbox.c', 'lib/sched/handover.c'],
+    'runq_fresh': ['lib/conc/fence.c', 'lib/conc/ring.c', 'lib/sched/runq.c'],
     'help': ['lib/conc/fence.c', 'lib/conc/help.c'],
     'homeless': ['lib/conc/event.c', 'lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c',
                  'lib/conc/ring.c', 'lib/sched/cluster.c', 'lib/sched/join.c', 'lib/sched/wait.c'],
     'intake': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c'],
-    'order': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c', 'lib/conc/ring.c',
-              'lib/sched/stolen.c'],
-    'order_back': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c', 'lib/conc/ring.c',
-                   'lib/sched/stolen.c'],
-    'order_three': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c', 'lib/conc/ring.c',
-                    'lib/sched/stolen.c'],
+    'order': ORDER, 'order_back': ORDER, 'order_three': ORDER,
     'permit': [], 'permit_away': [],
     'ring': ['lib/conc/fence.c', 'lib/conc/ring.c'],
     'ring_fresh': ['lib/conc/fence.c', 'lib/conc/ring.c'],
     'ring_thieves': ['lib/conc/fence.c', 'lib/conc/ring.c'],
     'roused': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c', 'lib/conc/ring.c',
                'lib/sched/cluster.c', 'lib/sched/mail.c'],
-    'stash_hogged': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/ring.c',
-                     'lib/sched/mail.c', 'lib/sched/stolen.c'],
-    'stash': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/ring.c', 'lib/sched/mail.c',
-              'lib/sched/stolen.c'],
+    'stash': STASH, 'stash_hogged': STASH,
     'poller': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c', 'lib/conc/ring.c',
                'lib/sched/mail.c', 'lib/sched/poller.c'],
 } | falling_asleep.SOURCES

@@ -311,6 +311,8 @@ MODEL_NEVER(int, hauli_runq_init, struct hauli_runq *q)
 MODEL_NEVER(void, hauli_runq_fini, struct hauli_runq *q)
 MODEL_NEVER(void, hauli_runq_refill, struct hauli_runq *q)
 MODEL_NEVER(void, hauli_backlog_push, struct hauli_runq *q, struct haul_coro *co)
+MODEL_NEVER(void, hauli_runq_push_pinned, struct hauli_runq *q, struct haul_coro *co,
+	void (*push)(struct hauli_runq *q, struct haul_coro *co))
 MODEL_NEVER(void, hauli_cluster_fetch, struct haul_carrier *c)
 MODEL_NEVER(void, hauli_runtime_drained, struct haul_runtime *rt)
 MODEL_NEVER(void, hauli_coro_free, struct haul_carrier *c, struct haul_coro *co)

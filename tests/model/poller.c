@@ -141,6 +141,8 @@ MODEL_NEVER(bool, hauli_join_here, struct haul_carrier *c, struct hauli_join *j)
 MODEL_NEVER(void, hauli_join_wake, struct haul_carrier *c, struct hauli_join *j)
 MODEL_NEVER(void, hauli_coro_free, struct haul_carrier *c, struct haul_coro *co)
 MODEL_NEVER(void, hauli_backlog_push, struct hauli_runq *q, struct haul_coro *co)
+MODEL_NEVER(void, hauli_coro_ready_apart, struct haul_carrier *c, struct haul_coro *co,
+	void (*push)(struct hauli_runq *q, struct haul_coro *co))
 MODEL_NEVER(void, hauli_coro_left_apart, struct haul_carrier *c, struct haul_coro *co)
 MODEL_NEVER(void, hauli_stolen_is_back, struct haul_carrier *c, struct haul_coro *co)
 MODEL_NEVER(void, hauli_steal_search, struct haul_carrier *c, struct hauli_search *s)

@@ -146,3 +146,5 @@ MODEL_NEVER(bool, hauli_overflow_watches, const struct hauli_co *co)
 MODEL_NEVER(void, hauli_handle_is_used_up, const struct haul_coro *co, const char *call)
 MODEL_NEVER(void, hauli_may_suspend, const struct haul_coro *me, const char *call)
 MODEL_NEVER(bool, hauli_runtimes_are_copies, void)
+MODEL_NEVER(void, hauli_coro_ready_apart, struct haul_carrier *c, struct haul_coro *co,
+	void (*push)(struct hauli_runq *q, struct haul_coro *co))

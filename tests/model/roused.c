@@ -162,6 +162,8 @@ MODEL_NEVER(int, hauli_runq_init, struct hauli_runq *q)
 MODEL_NEVER(void, hauli_runq_fini, struct hauli_runq *q)
 MODEL_NEVER(void, hauli_runq_refill, struct hauli_runq *q)
 MODEL_NEVER(void, hauli_backlog_push, struct hauli_runq *q, struct haul_coro *co)
+MODEL_NEVER(void, hauli_coro_ready_apart, struct haul_carrier *c, struct haul_coro *co,
+	void (*push)(struct hauli_runq *q, struct haul_coro *co))
 MODEL_NEVER(void, hauli_runtime_drained, struct haul_runtime *rt)
 MODEL_NEVER(void, hauli_cancel_here, struct haul_carrier *c, struct haul_coro *co)
 MODEL_NEVER(bool, hauli_join_here, struct haul_carrier *c, struct hauli_join *j)

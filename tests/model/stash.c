@@ -205,6 +205,8 @@ MODEL_NEVER(void, hauli_coro_end, struct haul_carrier *c, struct haul_coro *co)
 MODEL_NEVER(void, hauli_coro_free, struct haul_carrier *c, struct haul_coro *co)
 MODEL_NEVER(void, hauli_coro_left_apart, struct haul_carrier *c, struct haul_coro *co)
 MODEL_NEVER(void, hauli_backlog_push, struct hauli_runq *q, struct haul_coro *co)
+MODEL_NEVER(void, hauli_runq_push_pinned, struct hauli_runq *q, struct haul_coro *co,
+	void (*push)(struct hauli_runq *q, struct haul_coro *co))
 MODEL_NEVER(void, hauli_steal_search, struct haul_carrier *c, struct hauli_search *s)
 MODEL_NEVER(void, hauli_timer_arm, struct hauli_timers *ts, struct hauli_timer *t)
 MODEL_NEVER(void, hauli_stacks_for_each, struct hauli_stacks *arena,

@@ -2,6 +2,8 @@
 /* The run queue: order, overflow into the backlog, who goes to the front, thieves in one thread. */
 #include "sched/runq.h"
 
+#include <string.h>
+
 #include "support/suite.h"
 
 #define MANY 5000
@@ -175,6 +177,110 @@ START_TEST(woken_goes_first_and_one_at_a_time)
 }
 END_TEST
 
+static bool may(const void *item)
+{
+	return hauli_coro_is_stealable(item);
+}
+
+/* So many pushes and pops of which thieves take what they may, and the rest stays in order. Every
+ * so many is pinned. */
+START_TEST(what_is_pinned_stays_in_order_past_the_ring)
+{
+	static const unsigned pinned_every[] = {1, 2, 3, 100};
+	struct hauli_runq *q = queue();
+	unsigned every = pinned_every[_i], robbed = 0, popped = 0;
+
+	q->shared = true;
+	for (unsigned i = 0; i < MANY; i++)
+		coros[i].pinned = i % every == 0;
+	/* Over and over, so that the backlog wraps, and grows while it has holes. */
+	for (unsigned turn = 0; turn < 4; turn++) {
+		unsigned taken = MANY, next = 0;
+
+		for (unsigned i = 0; i < MANY; i++)
+			hauli_runq_push(q, &coros[i]);
+		ck_assert(hauli_ring_try_rob(&q->ring));
+		while (taken > MANY / 2) {
+			struct haul_coro *co = hauli_runq_rob(q, may);
+
+			if (!co)
+				break;
+			ck_assert(!co->pinned);
+			robbed++;
+			taken--;
+		}
+		hauli_ring_end_rob(&q->ring);
+		for (;;) {
+			struct haul_coro *co;
+
+			hauli_runq_top_up(q);
+			co = pop_one(q);
+			if (!co && hauli_runq_is_empty(q) && !hauli_mark_get(&q->behind))
+				break;
+			if (!co)
+				continue;
+			ck_assert_uint_ge((unsigned)(co - coros), next);
+			next = (unsigned)(co - coros) + 1;
+			popped++;
+		}
+		ck_assert_uint_eq(popped + robbed, (turn + 1) * MANY);
+		ck_assert_uint_eq(hauli_stamp_get(&q->backlog.loose), 0);
+	}
+	ck_assert_uint_eq(robbed > 0, every > 1);
+	memset(coros, 0, sizeof(coros));
+	hauli_runq_fini(q);
+}
+END_TEST
+
+static void push_pinned(struct hauli_runq *q, unsigned i)
+{
+	coros[i].pinned = true;
+	hauli_runq_push_pinned(q, &coros[i], hauli_runq_push);
+}
+
+static struct haul_coro *rob(struct hauli_runq *q)
+{
+	struct haul_coro *co;
+
+	ck_assert(hauli_ring_try_rob(&q->ring));
+	co = hauli_runq_rob(q, may);
+	ck_assert_ptr_null(co ? hauli_runq_rob(q, may) : NULL);
+	hauli_ring_end_rob(&q->ring);
+	return co;
+}
+
+/* In the ring alone, and with a backlog: only what thieves may take brings them. */
+START_TEST(pinned_ones_do_not_look_fresh)
+{
+	const unsigned n = _i ? MANY - 1 : 100;
+	struct hauli_runq *q = queue();
+	struct haul_coro *loose = &coros[MANY - 1];
+
+	q->shared = true;
+	for (unsigned i = 0; i < n; i++)
+		push_pinned(q, i);
+	ck_assert(!hauli_runq_is_fresh(q));
+	for (unsigned turn = 0; turn < 1000; turn++) { /* the first run and are pushed again */
+		bool is_loose = turn % 100 == 50;
+
+		hauli_runq_top_up(q);
+		push_pinned(q, (unsigned)(pop_one(q) - coros));
+		if (is_loose)
+			hauli_runq_push(q, loose);
+		ck_assert(hauli_runq_is_fresh(q) == is_loose);
+		push_pinned(q, (unsigned)(pop_one(q) - coros));
+		ck_assert(hauli_runq_is_fresh(q) == is_loose);
+		if (is_loose)
+			ck_assert_ptr_eq(rob(q), loose);
+		if (is_loose)
+			ck_assert_ptr_null(rob(q));
+		ck_assert(!hauli_runq_is_fresh(q));
+	}
+	memset(coros, 0, sizeof(coros));
+	hauli_runq_fini(q);
+}
+END_TEST
+
 static bool is_even(const void *item)
 {
 	return ((const struct haul_coro *)item - coros) % 2 == 0;
@@ -263,4 +369,5 @@ SUITE_MAIN("runq", {empty_gives_nothing, 1}, {oldest_comes_first_past_the_ring, 
 	{pop_tells_what_comes_after, 1}, {pops_end_with_the_chain, 1},
 	{woken_goes_first_and_one_at_a_time, 1}, {next_slot_starves_nobody, 1},
 	{thieves_take_the_oldest_they_may_and_the_rest_stays_in_order, 1},
-	{a_thief_closes_the_chain, 1})
+	{a_thief_closes_the_chain, 1}, {what_is_pinned_stays_in_order_past_the_ring, 4},
+	{pinned_ones_do_not_look_fresh, 2})

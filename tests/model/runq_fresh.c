@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whether there is anything to steal, by the real ring and runq.c: the owner pushes one that
+ * thieves may take, one that they may not, and another one that they may; a thief robs, and
+ * somebody looks whether it is worth while. Who looks when one is there finds so, unless the thief
+ * has taken it, whatever the owner is pushing just then.
+ */
+#include "sched/runq.h"
+
+#include "base/assert.h"
+#include "explorer.h"
+
+enum { FIRST, KEPT, SECOND, COROS };
+
+static struct {
+	struct hauli_runq q;
+	struct haul_coro co[COROS], nobody;
+	_Atomic uint64_t shown, taken; /* how many of those that thieves may take */
+} m;
+
+static void init(void)
+{
+	hauli_ring_init(&m.q.ring, &m.nobody);
+	m.q.next_at = UINT32_MAX / 2;
+	m.q.turn = 1;
+	m.q.shared = true;
+	model_own(&m.q.ring.slots, sizeof(m.q.ring.slots), 0);
+	model_private(&m.q.behind, sizeof(m.q.behind), 0);
+	m.co[KEPT].pinned = true;
+}
+
+static void show(struct haul_coro *co, uint64_t n)
+{
+	hauli_runq_push(&m.q, co);
+	atomic_store_explicit(&m.shown, n, memory_order_release);
+}
+
+static void owner(void)
+{
+	show(&m.co[FIRST], 1);
+	hauli_runq_push_pinned(&m.q, &m.co[KEPT], hauli_runq_push);
+	show(&m.co[SECOND], 2);
+}
+
+static bool may(const void *item)
+{
+	return hauli_coro_is_stealable(item);
+}
+
+static void thief(void)
+{
+	struct hauli_ring *r = &m.q.ring;
+
+	if (!hauli_ring_try_rob(r))
+		return;
+	while (hauli_ring_rob(r, may))
+		atomic_fetch_add_explicit(&m.taken, 1, memory_order_release);
+	hauli_ring_end_rob(r);
+}
+
+static void looker(void)
+{
+	uint64_t shown = atomic_load_explicit(&m.shown, memory_order_acquire);
+
+	if (!hauli_ring_is_fresh(&m.q.ring))
+		MODEL_ASSERT(atomic_load_explicit(&m.taken, memory_order_acquire) >= shown);
+}
+
+static void check(void)
+{
+	MODEL_ASSERT(m.taken == 2 || hauli_ring_is_fresh(&m.q.ring));
+	thief();
+	MODEL_ASSERT(m.taken == 2 && !hauli_ring_is_fresh(&m.q.ring));
+	hauli_runq_push_pinned(&m.q, &m.co[KEPT], hauli_runq_push_first);
+	MODEL_ASSERT(!hauli_ring_is_fresh(&m.q.ring));
+}
+
+int main(int argc, char **argv)
+{
+	return model_main(argc, argv,
+		&(struct model){.name = "what thieves may take, fresh",
+			.nb_threads = 3,
+			.threads = {owner, thief, looker},
+			.memory = &m,
+			.size = sizeof(m),
+			.init = init,
+			.check = check});
+}
+
+/* runq.c refers to it, and this model never comes to it. */
+MODEL_NEVER(void, hauli_bug, const char *what, const char *file, int line)
