@@ -71,6 +71,8 @@ static __attribute__((noinline)) void end_with_care(struct haul_carrier *c, stru
 	}
 	if (me->poller) {
 		c->poller = NULL;
+		if (c->inbox.sleeps) /* it has parked, and never unparked */
+			hauli_mail_get_up(c);
 		hauli_carrier_settle(c);
 		hauli_slot_free(&c->poller_slot);
 	}

@@ -130,6 +130,7 @@ int main(int argc, char **argv)
 }
 
 /* The rest of lib/sched that those refer to, and that this model never comes to. */
+MODEL_NEVER(void, hauli_mail_get_up, struct haul_carrier *c)
 MODEL_NEVER(void, hauli_mail_wake, struct haul_carrier *c, enum hauli_inbox_state slept)
 MODEL_NEVER(struct haul_coro *, haul_self, void)
 MODEL_NEVER(void, hauli_backlog_push, struct hauli_runq *q, struct haul_coro *co)

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdatomic.h>
 
+#include <haul/driver.h>
+
 #include "support/runtime.h"
 #include "support/suite.h"
 
@@ -278,10 +280,62 @@ START_TEST(stop_ends_a_poller)
 }
 END_TEST
 
+struct leaver {
+	struct haul_carrier *c;
+	atomic_bool parked, woken;
+	unsigned let_in; /* others, while its wakeup is at work */
+};
+
+/* Returns without having unparked, while its wakeup is called. */
+static void *leaves_parked(void *arg)
+{
+	struct leaver *l = arg;
+
+	while (haul_maybe_yield(false) && !haul_try_park_poller())
+		;
+	l->parked = true;
+	while (!l->woken)
+		sched_yield();
+	return NULL;
+}
+
+static void looks_for_its_slot(void *arg)
+{
+	static struct source s = {.budget = 1};
+	struct leaver *l = arg;
+
+	l->woken = true;
+	for (int i = 0; i < 2000; i++) {
+		l->let_in += haul_poller_register(l->c, NULL, polls, &s, NULL) != -EBUSY;
+		sched_yield();
+	}
+}
+
+static void *nothing(void *arg)
+{
+	return arg;
+}
+
+START_TEST(who_returns_parked_stays_until_its_wakeup_is_done)
+{
+	const struct haul_poller_opts opts = {.wakeup = looks_for_its_slot};
+	struct haul_runtime *rt = runtime_start(1);
+	struct leaver l = {.c = haul_carrier(rt, 0)};
+
+	ck_assert_int_eq(haul_poller_register(l.c, NULL, leaves_parked, &l, &opts), 0);
+	WAIT_UNTIL(l.parked);
+	run_on(rt, 0, nothing, NULL);
+	ck_assert(l.woken);
+	ck_assert_uint_eq(l.let_in, 0);
+	runtime_stop(rt);
+}
+END_TEST
+
 SUITE_MAIN("poller", {poller_spins_on_its_carrier, 1},
 	{second_poller_is_refused_and_changes_nothing, 1},
 	{completion_carries_the_status_and_frees_the_slot, 1},
 	{handlers_of_a_burst_run_before_the_next_poll, 1},
 	{poller_has_its_turn_after_each_long_slice, 1},
 	{endless_yielder_does_not_starve_the_poller, 1}, {parked_poller_does_not_stop_handlers, 1},
-	{handler_closes_the_poller_and_others_go_on, 1}, {stop_ends_a_poller, 1})
+	{handler_closes_the_poller_and_others_go_on, 1}, {stop_ends_a_poller, 1},
+	{who_returns_parked_stays_until_its_wakeup_is_done, 1})
