@@ -25,8 +25,8 @@ struct hauli_filter {
 /* Whether it is a frame that goes through the filter to be sent. */
 bool hauli_filter_fits(const struct haul_port *port, const struct rte_mbuf *pkt);
 
-/* Of a queue whose kind has a filter, and its burst calls in place of the PMD's. NULL: no memory. The
- * caller frees it by free(). */
+/* Of a queue whose kind has a filter, and its burst calls in place of the PMD's. NULL: no memory.
+ * The caller frees it by free(). */
 struct hauli_filter *hauli_filter_create(const struct haul_port *port, struct hauli_burst pmd);
 struct hauli_burst hauli_filter_burst(const struct hauli_filter *filter);
 

@@ -21,7 +21,8 @@ enum app_phase {
 };
 
 /* Before any other thread is made: they inherit the mask. SIGPIPE and SIGXFSZ (ulimit -f) become
- * errors of write(). A SIGHUP that is ignored already, as by nohup, stays so. name: the program's. */
+ * errors of write(). A SIGHUP that is ignored already, as by nohup, stays so. name:
+ * the program's. */
 void app_signals_init(const char *name);
 
 /* Main thread. "opening port ", "null:", for the lines. */

@@ -65,7 +65,8 @@
  *	E4  a push before it counts as kept: release in has_kept, acquire in is_fresh. That it is
  *	    being kept, before the push: E1.
  *
- * Model: tests/model/ring.c, ring_thieves.c, ring_fresh.c, runq_fresh.c. Stress: tests/stress/ring.c.
+ * Model: tests/model/ring.c, ring_thieves.c, ring_fresh.c, runq_fresh.c.
+ * Stress: tests/stress/ring.c.
  */
 #include "conc/ring.h"
 

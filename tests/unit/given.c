@@ -79,9 +79,9 @@ static const struct {
 	haul_fn *body;
 	const char *call;
 } wrong[] = {
-	{send_twice, "haul_send: packet "},
-	{try_after_send, "haul_try_send: packet "},
-	{give_after_send, "haul_drop: packet "},
+	{send_twice, "haul_send(): packet "},
+	{try_after_send, "haul_try_send(): packet "},
+	{give_after_send, "haul_drop(): packet "},
 };
 
 START_TEST(misuse_is_one_line)

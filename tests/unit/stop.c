@@ -404,5 +404,5 @@ SUITE_MAIN("stop", {nothing_to_do_starts_and_stops, 1}, {defaults_start, 1},
 	{what_does_not_end_is_listed, 1}, {a_carrier_that_does_not_answer_is_named, 1},
 	{a_coroutine_cannot_stop, 1}, {what_does_not_run_cannot_be_stopped, 1},
 	{unjoined_are_counted, 1}, {joined_and_detached_are_not_counted, 1},
-	{stop_waits_for_who_is_amid_a_spawn, 1},
-	{launch_that_fails_is_undone, 1}, {trim_gives_memory_back, 1})
+	{stop_waits_for_who_is_amid_a_spawn, 1}, {launch_that_fails_is_undone, 1},
+	{trim_gives_memory_back, 1})

@@ -70,7 +70,8 @@ HAUL_API int haul_start(struct haul_runtime **rt, const struct haul_runtime_opts
  * they are listed on stderr, with the carriers that do not answer; the runtime stays as it is and
  * haul_stop() may be called again. How many had ended before and were never joined or detached is
  * told on stderr. At once, and with a line there: -EDEADLK on a carrier, -EINVAL when rt does not
- * run (it was stopped before), -EBUSY before haul_io_stop(), -EPERM in a child of fork(). Any thread that is no carrier.
+ * run (it was stopped before), -EBUSY before haul_io_stop(), -EPERM in a child of fork(). Any
+ * thread that is no carrier.
  */
 HAUL_API int haul_stop(struct haul_runtime *rt, uint64_t timeout_ns);
 
