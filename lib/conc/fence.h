@@ -29,6 +29,7 @@ static inline void hauli_fence_light(void)
  * such thing, or does not allow it. */
 int hauli_fence_init(void);
 
+/* Ends the program where the kernel refuses it. */
 void hauli_fence_heavy(void);
 
 /* Both sides pay: a full barrier. */

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "base/assert.h"
 #include "explorer.h"
 
 void __tsan_init(void);
@@ -158,4 +159,10 @@ void __tsan_switch_to_fiber(void *fiber, unsigned flags);
 void __tsan_switch_to_fiber(void *fiber, unsigned flags)
 {
 	model_fail("a switch in a model");
+}
+
+/* HAUL_BUG_ON() of the sources under test. */
+void hauli_bug(const char *what, const char *file, int line)
+{
+	model_fail(what);
 }

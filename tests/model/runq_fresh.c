@@ -7,7 +7,6 @@
  */
 #include "sched/runq.h"
 
-#include "base/assert.h"
 #include "explorer.h"
 
 enum { FIRST, KEPT, SECOND, COROS };
@@ -86,6 +85,3 @@ int main(int argc, char **argv)
 			.init = init,
 			.check = check});
 }
-
-/* runq.c refers to it, and this model never comes to it. */
-MODEL_NEVER(void, hauli_bug, const char *what, const char *file, int line)

@@ -28,6 +28,7 @@ static struct hauli_runq *queue(void)
 {
 	static struct hauli_runq q;
 
+	ck_assert_int_eq(hauli_fence_init(), 0); /* for thieves */
 	ck_assert_int_eq(hauli_runq_init(&q), 0);
 	return &q;
 }
@@ -290,6 +291,7 @@ START_TEST(thieves_take_the_oldest_they_may_and_the_rest_stays_in_order)
 {
 	static struct hauli_ring r;
 
+	ck_assert_int_eq(hauli_fence_init(), 0);
 	hauli_ring_init(&r, &coros[MANY - 1]);
 	for (unsigned turn = 0; turn < 300; turn++) { /* so that all indices wrap */
 		for (unsigned i = 0; i < 7; i++)
@@ -325,6 +327,7 @@ START_TEST(a_thief_closes_the_chain)
 	static struct hauli_ring r;
 	void *second, *fourth;
 
+	ck_assert_int_eq(hauli_fence_init(), 0);
 	hauli_ring_init(&r, &coros[MANY - 1]);
 	for (unsigned i = 0; i < 5; i++)
 		ck_assert(hauli_ring_push(&r, &coros[2 * i]));
