@@ -30,7 +30,7 @@ struct hauli_rules {
 	unsigned most; /* coroutines in one theft */
 	unsigned depth; /* so many have to wait, unless their carrier is hogged */
 	unsigned naps; /* with nobody to help, each twice as long as the one before */
-	unsigned pull_every; /* idle cycles of who does not sleep */
+	unsigned pull_every; /* idle cycles of who does not sleep; sooner when a nap is over */
 	uint64_t worth; /* less work than that is done before a thief has it; ticks */
 	uint64_t least; /* shorter slices cost more away from home than they take; ticks */
 	uint64_t home; /* it takes so much of a slice to go home amid it; ticks */
@@ -51,6 +51,7 @@ struct hauli_thief {
 	unsigned search; /* its token and 1, while it searches; 0: it does not */
 	uint64_t nap_until; /* then it looks again; ticks */
 	unsigned naps, probes, idle_cycles;
+	uint64_t pulled_at; /* ticks */
 };
 
 struct hauli_acts {
@@ -98,9 +99,16 @@ void hauli_policy_begin(struct hauli_thief *t, unsigned token, uint64_t now);
 void hauli_policy_end(struct hauli_thief *t);
 
 /* An idle cycle of one that does not sleep. True: it is time for hauli_policy_pull(). */
-static inline bool hauli_policy_pulls(struct hauli_thief *t)
+static inline bool hauli_policy_pulls(struct hauli_thief *t, uint64_t now)
 {
-	return t->idle_cycles++ % t->policy->rules.pull_every == 0;
+	const struct hauli_rules *r = &t->policy->rules;
+
+	/* Cycles may be long: they yield the CPU, or handle what is sent to them. */
+	if (++t->idle_cycles < r->pull_every && now - t->pulled_at < r->nap)
+		return false;
+	t->idle_cycles = 0;
+	t->pulled_at = now;
+	return true;
 }
 
 /* True when something was stolen, here and below. */

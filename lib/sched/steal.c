@@ -94,8 +94,10 @@ void hauli_steal_search(struct haul_carrier *c, struct hauli_search *s)
 
 bool hauli_steal_pull(struct haul_carrier *c)
 {
+	uint64_t now = hauli_ticks();
+
 	c->has_loot = false; /* nothing is ready */
-	return hauli_policy_pulls(&c->thief) && hauli_policy_pull(&c->thief, hauli_ticks());
+	return hauli_policy_pulls(&c->thief, now) && hauli_policy_pull(&c->thief, now);
 }
 
 bool hauli_steal_idle(struct haul_carrier *c)

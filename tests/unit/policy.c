@@ -360,7 +360,26 @@ START_TEST(who_calls_amid_the_end_of_a_search_is_found)
 }
 END_TEST
 
-SUITE_MAIN("policy", {the_nearest_victim_comes_first, 1}, {the_nearest_in_need_comes_first, 1},
+/* Short cycles are counted; one as long as a nap is a look by itself. */
+START_TEST(who_spins_looks_by_cycles_and_by_time)
+{
+	uint64_t now = 1000000;
+
+	set_up(0);
+	w.thief.pulled_at = now;
+	for (unsigned looks = 0; looks < 3; looks++) {
+		for (unsigned i = 1; i < rules.pull_every; i++)
+			ck_assert(!hauli_policy_pulls(&w.thief, ++now));
+		ck_assert(hauli_policy_pulls(&w.thief, ++now));
+	}
+	for (unsigned i = 0; i < 3; i++)
+		ck_assert(hauli_policy_pulls(&w.thief, now += rules.nap));
+	ck_assert(!hauli_policy_pulls(&w.thief, now + rules.nap - 1));
+}
+END_TEST
+
+SUITE_MAIN("policy", {who_spins_looks_by_cycles_and_by_time, 1},
+	{the_nearest_victim_comes_first, 1}, {the_nearest_in_need_comes_first, 1},
 	{the_nearest_sleeper_is_woken, 1}, {a_search_is_handed_on_to_who_is_near_the_need, 1},
 	{what_is_worth_a_theft, sizeof(worths) / sizeof(worths[0])},
 	{what_goes_home_in_order_is_worth_less, 1}, {an_outlier_is_not_typical, 1},
