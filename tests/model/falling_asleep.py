@@ -32,6 +32,8 @@ MUTATIONS = [
     ('poller_end', 'lib/sched/join.c', 'a poller ends while it is being called',
      'hauli_carrier_settle(c); hauli_slot_free(&c->poller_slot);',
      'hauli_slot_free(&c->poller_slot);'),
+    ('poller_end', 'lib/sched/join.c', 'a poller that ends leaves its carrier parked',
+     'hauli_mail_get_up(c);', ';'),
     ('carrier_end', 'lib/sched/carrier.c', 'a carrier ends while it is being called',
      'run_plainly(c); hauli_carrier_settle(c);', 'run_plainly(c);'),
 ]

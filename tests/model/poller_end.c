@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The end of a poller that blocks, by the real carrier.c, join.c, mail.c and poller.c of lib/sched:
- * a thread sends its carrier a message, and the poller ends by that. The thread may still be about
- * to call the wakeup then; only after that the slot is free, and another poller's wakeup comes
- * there.
+ * a thread sends its carrier a message, and the poller ends by that, parked once more. The thread
+ * may still be about to call the wakeup then, and sends another message; only after that the slot
+ * is free, and another poller's wakeup comes there.
  */
 #include <stdatomic.h>
 
@@ -19,7 +19,7 @@ static struct {
 	struct haul_carrier c;
 	struct hauli_cluster cluster; /* nothing waits there */
 	struct haul_coro poller;
-	struct hauli_call last;
+	struct hauli_call last, more;
 	_Atomic(uint64_t) woken; /* the wait's condition */
 	bool is_last;
 } m;
@@ -44,6 +44,10 @@ static void finish(struct hauli_call *call)
 	m.is_last = true;
 }
 
+static void do_nothing(struct hauli_call *call)
+{
+}
+
 static void init(void)
 {
 	struct haul_carrier *c = &m.c;
@@ -58,6 +62,8 @@ static void init(void)
 	hauli_mark_set(&m.poller.marks, HAULI_MARK_POLLER);
 	m.last.msg.kind = HAULI_MSG_CALL;
 	m.last.fn = finish;
+	m.more.msg.kind = HAULI_MSG_CALL;
+	m.more.fn = do_nothing;
 }
 
 static void block(void)
@@ -75,6 +81,7 @@ static void poller(void)
 {
 	while (!m.is_last)
 		block();
+	haul_try_park_poller();
 	hauli_coro_ends(&m.c, &m.poller);
 	if (hauli_slot_claim(&m.c.poller_slot))
 		m.c.poller_wakeup.fn = another_wakeup;
@@ -83,6 +90,7 @@ static void poller(void)
 static void sender(void)
 {
 	hauli_mail_send(&m.c, &m.last.msg);
+	hauli_mail_send(&m.c, &m.more.msg);
 }
 
 int main(int argc, char **argv)
