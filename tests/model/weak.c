@@ -148,19 +148,37 @@ static void move_down(uint8_t *at, unsigned by)
 	*at = (uint8_t)(*at > by ? *at - by : 0);
 }
 
+static void occupy(struct location *l, unsigned size)
+{
+	uint8_t *at = &location_at[memory_offset(l->addr)];
+
+	for (; l->size < size; l->size++) {
+		if (at[l->size])
+			model_fail("two atomics that lie over each other");
+		at[l->size] = (uint8_t)(l - locations + 1);
+	}
+}
+
 static struct location *new_location(const void *addr, unsigned size)
 {
 	struct location *l = &locations[nb_locations];
 
 	if (nb_locations == LOCATIONS_MAX)
 		model_fail("more atomics than the explorer's views have places");
-	*l = (struct location){.addr = (char *)addr, .size = size};
-	for (unsigned i = 0; i < size; i++)
-		if (location_at[memory_offset(addr) + i])
-			model_fail("two atomics that lie over each other");
-	memset(&location_at[memory_offset(addr)], (int)++nb_locations, size);
+	nb_locations++;
+	*l = (struct location){.addr = (char *)addr};
+	occupy(l, size);
 	one_message(l);
 	return l;
+}
+
+/* A futex compares the low half of its word, and may come first. */
+static void widen(struct location *l, unsigned size)
+{
+	if (l->nb > 1)
+		model_fail("two atomics that lie over each other");
+	occupy(l, size);
+	l->messages[0].value = peek(l->addr, size);
 }
 
 /* The location of a step that t is about to do. */
@@ -175,8 +193,10 @@ static struct location *locate(const struct thread *t, const struct step *s)
 	l = location_at[memory_offset(s->addr)]
 		? &locations[location_at[memory_offset(s->addr)] - 1]
 		: new_location(s->addr, s->size);
-	if (l->addr != s->addr || l->size < s->size)
+	if (l->addr != s->addr)
 		model_fail("two atomics that lie over each other");
+	if (l->size < s->size)
+		widen(l, s->size);
 	if (!(l->users & bit) || (write && !(l->writers & bit)))
 		is_otherwise = true;
 	l->users |= bit;

@@ -7,9 +7,12 @@
  * x relaxed, a acquire, r release, s seq_cst; F a fence: Fa, Fr, Fs; Fl, Fh the light and the heavy
  * one of conc/fence.h. "|" divides threads.
  */
+#include <linux/futex.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "conc/fence.h"
 #include "explorer.h"
@@ -189,6 +192,16 @@ static bool come_apart(void)
 	return m.r[0] == 1 && m.r[1] == 1 && m.r[2] == 0 && m.r[3] == 0;
 }
 
+/* A wait on a futex, the low half of a word, and a wake-up: only the search's own end, all wait, is
+ * to be seen. */
+THREAD(futex_wait, syscall(SYS_futex, &m.x, FUTEX_WAIT, 0, NULL, NULL, 0))
+THREAD(futex_wake, F(SC); W(x, 1, RLX); syscall(SYS_futex, &m.x, FUTEX_WAKE, 1, NULL, NULL, 0))
+THREAD(futex_wake_first, syscall(SYS_futex, &m.x, FUTEX_WAKE, 1, NULL, NULL, 0); W(x, 1, RLX))
+static bool nothing(void)
+{
+	return false;
+}
+
 static const struct litmus {
 	const char *name;
 	void (*threads[MODEL_THREADS_MAX])(void);
@@ -257,6 +270,8 @@ static const struct litmus {
 	{"two that add Ux | Ux", {u_0, u_1}, both_0, NEVER},
 	{"barriers apart Wx Fl Rx Wx | Rx Fl Rx | Wx Fh Rx", {apart_0, apart_1, apart_h},
 		come_apart, WEAK},
+	{"a futex: wait | Fs Wx wake", {futex_wait, futex_wake}, nothing, NEVER},
+	{"a futex: wait | wake Wx", {futex_wait, futex_wake_first}, nothing, {true, true, true}},
 };
 
 #define NB_LITMUSES (sizeof(litmuses) / sizeof(litmuses[0]))
