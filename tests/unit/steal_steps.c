@@ -255,13 +255,23 @@ static void *cancels_between(void *arg)
 	ck_assert_int_eq(haul_spawn(&s.child, sleeps_away, NULL, NULL), 0);
 	wait_until_back();
 	haul_cancel(s.child);
+	s.ran = true;
 	return NULL;
+}
+
+/* Nothing else is sent to its carrier before it has ended. */
+static void run_in_silence(haul_fn *fn, void *arg)
+{
+	struct haul_coro *co = spawn_on(0, fn, arg, &pinned);
+
+	WAIT_UNTIL(s.ran);
+	result_of(co);
 }
 
 START_TEST(who_is_cancelled_on_its_way_to_sleep_wakes)
 {
 	begin(2, 0);
-	result_of(spawn_on(0, cancels_between, NULL, &pinned));
+	run_in_silence(cancels_between, NULL);
 	ck_assert_int_eq((int)(intptr_t)result_of(s.child), -ECANCELED);
 	runtime_stop(s.rt);
 }
@@ -280,6 +290,7 @@ static void *wakes_once(void *arg)
 {
 	haul_unpark(arg);
 	wait_until_back();
+	s.ran = true;
 	return NULL;
 }
 
@@ -295,7 +306,7 @@ START_TEST(a_permit_that_was_taken_away_is_gone)
 	begin(2, 0);
 	parks = spawn_on(0, parks_twice, NULL, NULL);
 	WAIT_UNTIL(stats(0).parks >= 2);
-	result_of(spawn_on(0, wakes_once, parks, &pinned));
+	run_in_silence(wakes_once, parks);
 	/* After it, who was back has run if it had a permit. */
 	result_of(spawn_on(0, does_nothing, NULL, &pinned));
 	haul_cancel(parks);
