@@ -61,6 +61,8 @@ static void init(void)
 	for (unsigned i = 0; i < CARRIERS; i++)
 		init_carrier(i);
 	hauli_inbox_try_sleep(&m.c[HOGGED].inbox, HAULI_INBOX_ASLEEP);
+	if (model_is_reduced())
+		hauli_inbox_try_sleep(&m.c[OTHER].inbox, HAULI_INBOX_ASLEEP);
 	model_constant(m.members, sizeof(m.members));
 	model_constant(m.inboxes, sizeof(m.inboxes));
 	m.task.item.n = 1;
@@ -111,6 +113,10 @@ static void hogged(void)
 
 static void other(void)
 {
+	if (model_is_reduced()) {
+		hauli_inbox_wait(&m.c[OTHER].inbox, NULL);
+		hauli_mail_get_up(&m.c[OTHER]);
+	}
 	run(&m.c[OTHER]);
 }
 
