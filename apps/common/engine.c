@@ -17,6 +17,7 @@
 #include "signals.h"
 
 #define STOP_TIMEOUT HAUL_S /* for handlers to end by themselves */
+#define CARRIERS_TIMEOUT (10 * HAUL_S) /* for idle carriers, which a busy machine keeps waiting */
 #define IN_FLIGHT 8192 /* packets that handlers may hold, of all carriers, in a pool of our size */
 #define TIME_MAX (UINT64_C(1000000000) * HAUL_S)
 #define COUNT_PERIOD (5 * HAUL_MS) /* how often --packets looks */
@@ -411,7 +412,7 @@ int app_engine_run(
 	err = haul_io_stop(e->io, STOP_TIMEOUT, errbuf, sizeof(errbuf));
 	if (err)
 		rc = fail(e, err, errbuf);
-	e->polls = err == -ETIMEDOUT;
+	e->stop_err = err;
 	if (rc == APP_DONE)
 		rc = check_ports(e);
 	app_signals_phase(APP_WRITES, "writing the report", "");
@@ -436,7 +437,7 @@ static void close_ports(struct app_engine *e)
  */
 static void leave(struct app_engine *e)
 {
-	if (e->polls) {
+	if (e->stop_err == -ETIMEDOUT) {
 		haul_dump(e->rt, stderr);
 		fprintf(stderr,
 			"%s: note: the ports stay open, what they set up may be left behind: an "
@@ -455,11 +456,11 @@ int app_engine_close(struct app_engine *e, int rc)
 	char errbuf[512];
 	int err;
 
-	if (e->polls)
+	if (e->stop_err == -ETIMEDOUT)
 		leave(e);
 	if (e->rt) {
 		app_signals_phase(APP_WORKS, "stopping carriers", "");
-		err = haul_stop(e->rt, STOP_TIMEOUT);
+		err = haul_stop(e->rt, e->stop_err ? STOP_TIMEOUT : CARRIERS_TIMEOUT);
 		if (err) {
 			fail(e, err, "coroutines have not ended, see above");
 			leave(e);

@@ -70,7 +70,7 @@ struct app_engine {
 	unsigned nb_ports;
 	struct haul_runtime *rt;
 	struct haul_io *io;
-	bool polls; /* haul_io_stop() has not ended all pollers */
+	int stop_err; /* what haul_io_stop() said; -ETIMEDOUT: pollers have not ended */
 
 	/* What the statistics need. */
 	uint64_t began_at;

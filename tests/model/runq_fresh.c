@@ -61,8 +61,8 @@ static void looker(void)
 {
 	uint64_t shown = atomic_load_explicit(&m.shown, memory_order_acquire);
 
-	/* An exchange reads what is there, where a load may read what was: seen is a hint, and brings
-	 * nothing else with it. */
+	/* An exchange reads what is there, where a load may read what was: seen is a hint, and
+	 * brings nothing else with it. */
 	if (!hauli_ring_is_fresh(&m.q.ring))
 		MODEL_ASSERT(atomic_fetch_add_explicit(&m.taken, 0, memory_order_acquire) >= shown);
 }
