@@ -102,9 +102,13 @@ bool hauli_spread_set_up(struct hauli_poller *p, struct hauli_poller *feeder, un
 void hauli_spread_free(struct hauli_poller *p)
 {
 	for (struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++) {
+		if (r->fed)
+			hauli_handover_fini(&r->fed->in);
 		free(r->fed);
-		if (r->relay)
-			free(r->relay->fed);
+		if (!r->relay)
+			continue;
+		hauli_handover_fini(&r->relay->in);
+		free(r->relay->fed);
 		free(r->relay);
 	}
 }

@@ -50,6 +50,7 @@ int hauli_spread_feeder(struct haul_runtime *rt, unsigned queues, unsigned c);
 
 /* Has feeder feed p on that port. Before they run. false: no memory. */
 bool hauli_spread_set_up(struct hauli_poller *p, struct hauli_poller *feeder, unsigned port);
+/* When no poller runs. Waits for messages that are still on their way to p's carrier. */
 void hauli_spread_free(struct hauli_poller *p);
 
 /* Feeder, with what it has received. Passes on what belongs to others; how many of pkts are

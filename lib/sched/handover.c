@@ -6,8 +6,8 @@
  * The inbox is the carrier's own (conc/inbox.c) once more, with listening in the place of sleeping:
  * whoever pushes onto the mark ASLEEP, and nobody else, has to make the call, which is a message to
  * the carrier. The message is one, so it must not be sent again before it has come: the owner
- * listens again only when as many calls have come as it has seen pushes end its listening (owed by
- * the inbox, heard here).
+ * listens again only when as many calls have come as it has seen pushes end its listening. The
+ * inbox counts both (conc/inbox.c, E3): a call is made when it has come, not when it is sent.
  *
  *	listens, nobody has put since   the next put sends the call
  *	a put has ended it              its call is under way, or has come: it wakes the carrier
@@ -20,23 +20,27 @@
  * The look after hauli_handover_listen() needs no barrier: both are on the inbox's head, where a
  * push either finds the mark or is found.
  *
+ * A call that has been sent may lie in the carrier's inbox when the last one has put and taken. It
+ * is the handover's, so who takes that away waits until it has come (E3 again).
+ *
  * Model: tests/model/handover.c. Stress: tests/stress/handover.c.
  */
 #include "sched/handover.h"
+
+#include <sched.h>
 
 static void heard(struct hauli_call *call)
 {
 	struct hauli_handover *h =
 		(struct hauli_handover *)((char *)call - offsetof(struct hauli_handover, call));
 
-	h->heard++;
+	hauli_inbox_called(&h->inbox);
 }
 
 void hauli_handover_init(struct hauli_handover *h, struct haul_carrier *owner)
 {
 	hauli_inbox_init(&h->inbox);
 	h->oldest = NULL;
-	h->heard = 0;
 	h->owner = owner;
 	h->call.msg.kind = HAULI_MSG_CALL;
 	h->call.fn = heard;
@@ -65,6 +69,13 @@ struct hauli_node *hauli_handover_take(struct hauli_handover *h)
 
 void hauli_handover_listen(struct hauli_handover *h)
 {
-	if (!h->inbox.sleeps && h->inbox.owed == h->heard)
+	if (!h->inbox.sleeps && hauli_inbox_is_settled(&h->inbox))
 		hauli_inbox_try_sleep(&h->inbox, HAULI_INBOX_ASLEEP);
+}
+
+void hauli_handover_fini(struct hauli_handover *h)
+{
+	(void)hauli_inbox_drain(&h->inbox); /* if a put has ended the listening, that counts */
+	while (!hauli_inbox_is_settled(&h->inbox))
+		sched_yield();
 }

@@ -12,7 +12,6 @@
 struct hauli_handover {
 	struct hauli_inbox inbox; /* any thread; its owner "sleeps" while it listens */
 	HAULI_LINE struct hauli_node *oldest; /* taken out, and not handed out yet. Owner */
-	uint64_t heard; /* calls that have come. Owner */
 	struct haul_carrier *owner; /* constant */
 	struct hauli_call call; /* whose who ended the listening; then the owner's */
 };
@@ -50,5 +49,12 @@ struct hauli_node *hauli_handover_take(struct hauli_handover *h);
  * to look once more after this.
  */
 void hauli_handover_listen(struct hauli_handover *h);
+
+/*
+ * In the owner's place, outside its carrier, when nobody puts or takes any more. Waits until the
+ * carrier has handled a call that was sent to it; after that h may go away. What is still there
+ * stays whose it was.
+ */
+void hauli_handover_fini(struct hauli_handover *h);
 
 #endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A handover that goes away: its call may lie in the inbox of a carrier that does not look. */
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "sched/handover.h"
+
+#include "support/runtime.h"
+#include "support/suite.h"
+
+static struct {
+	struct hauli_handover h;
+	struct hauli_node node;
+	bool takes; /* the owner, what was put */
+	atomic_bool listens, put, ready, gone, late;
+} s;
+
+static void spin_until(const atomic_bool *what)
+{
+	while (!*what)
+		sched_yield();
+}
+
+/* Then keeps its carrier from its mail, and gives who does not wait for that a while. */
+static void *listens(void *arg)
+{
+	hauli_handover_listen(&s.h);
+	s.listens = true;
+	spin_until(&s.put);
+	if (s.takes)
+		ck_assert_ptr_eq(hauli_handover_take(&s.h), &s.node);
+	s.ready = true;
+	for (int i = 0; i < 1000 && !s.gone; i++)
+		usleep(100);
+	return NULL;
+}
+
+static void comes_late(struct hauli_call *call)
+{
+	s.late = true;
+}
+
+static void take_away(void)
+{
+	hauli_handover_fini(&s.h);
+	s.h.call.fn = comes_late;
+	s.gone = true;
+}
+
+static void *does_nothing(void *arg)
+{
+	return NULL;
+}
+
+START_TEST(a_call_that_was_sent_is_waited_for)
+{
+	struct haul_runtime *rt = runtime_start(1);
+	struct hauli_batch batch = {NULL, NULL};
+	struct haul_coro *owner;
+
+	memset(&s, 0, sizeof(s));
+	s.takes = _i;
+	hauli_handover_init(&s.h, haul_carrier(rt, 0));
+	ck_assert_int_eq(haul_spawn_on(haul_carrier(rt, 0), &owner, listens, NULL, NULL), 0);
+	WAIT_UNTIL(s.listens);
+	hauli_batch_add(&batch, &s.node);
+	hauli_handover_put(&s.h, &batch);
+	s.put = true;
+	spin_until(&s.ready);
+	take_away();
+	ck_assert_int_eq(haul_join(owner, NULL), 0);
+	ck_assert_ptr_null(run_on(rt, 0, does_nothing, NULL));
+	ck_assert(!s.late);
+	runtime_stop(rt);
+}
+END_TEST
+
+static void *listens_until_it_is_gone(void *arg)
+{
+	hauli_handover_listen(&s.h);
+	s.ready = true;
+	spin_until(&s.gone);
+	return NULL;
+}
+
+START_TEST(where_no_call_was_sent_nothing_is_waited_for)
+{
+	struct haul_runtime *rt = runtime_start(1);
+	struct haul_coro *owner;
+
+	memset(&s, 0, sizeof(s));
+	hauli_handover_init(&s.h, haul_carrier(rt, 0));
+	ck_assert_int_eq(
+		haul_spawn_on(haul_carrier(rt, 0), &owner, listens_until_it_is_gone, NULL, NULL),
+		0);
+	WAIT_UNTIL(s.ready);
+	take_away();
+	ck_assert_int_eq(haul_join(owner, NULL), 0);
+	runtime_stop(rt);
+}
+END_TEST
+
+SUITE_MAIN("handover", {a_call_that_was_sent_is_waited_for, 2},
+	{where_no_call_was_sent_nothing_is_waited_for})
