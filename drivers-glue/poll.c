@@ -133,7 +133,8 @@ static inline __attribute__((always_inline)) uint16_t receive(
 	return n;
 }
 
-static inline __attribute__((always_inline)) bool cycle_bursts(struct hauli_poller *p, bool woken)
+static inline __attribute__((always_inline)) bool cycle_burst_handler(
+	struct hauli_poller *p, bool woken, bool steals)
 {
 	struct rte_mbuf *pkts[HAULI_BURST_MAX];
 	struct hauli_rxq *r;
@@ -151,6 +152,8 @@ static inline __attribute__((always_inline)) bool cycle_bursts(struct hauli_poll
 			hauli_counter_add(&r->bytes, hauli_bytes_of(pkts, n));
 		if (woken && !io)
 			hauli_idle_handles(p);
+		if (steals && !io)
+			hauli_poller_is_busy(p->carrier);
 		p->on_burst(&r->rx, pkts, n);
 		io = true;
 	}
@@ -158,9 +161,28 @@ static inline __attribute__((always_inline)) bool cycle_bursts(struct hauli_poll
 	return io || passed;
 }
 
+static inline __attribute__((always_inline)) bool cycle_bursts(struct hauli_poller *p, bool woken)
+{
+	return cycle_burst_handler(p, woken, false);
+}
+
+static inline __attribute__((always_inline)) bool cycle_bursts_stealing(
+	struct hauli_poller *p, bool woken)
+{
+	return cycle_burst_handler(p, woken, true);
+}
+
+static void *poll_bursts_stealing(void *arg)
+{
+	return poll(arg, cycle_bursts_stealing);
+}
+
+/* Two instances: where carriers do not steal, nothing is executed for it. */
 void *hauli_poll_bursts(void *arg)
 {
-	return poll(arg, cycle_bursts);
+	struct hauli_poller *p = arg;
+
+	return hauli_steals(p->carrier) ? poll_bursts_stealing(p) : poll(p, cycle_bursts);
 }
 
 /* Starts a handler for each packet, in order. */

@@ -137,6 +137,10 @@ void hauli_coro_end(struct haul_carrier *c, struct haul_coro *co);
 /* Owner, from its poller: on this stack handlers run, which must not suspend. */
 void hauli_poller_handles(struct haul_carrier *c);
 
+/* The same, where carriers steal, before it works for long itself: parked or not, it does not keep
+ * a search meanwhile, nor is it sent one. It is not parked after that. */
+void hauli_poller_is_busy(struct haul_carrier *c);
+
 /* Owner, on me's stack: it ends here, wherever its home is. */
 void hauli_coro_ends(struct haul_carrier *c, struct haul_coro *me);
 

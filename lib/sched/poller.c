@@ -56,6 +56,13 @@ void hauli_poller_handles(struct haul_carrier *c)
 	hauli_mark_add(&c->poller->marks, HAULI_MARK_HANDLES);
 }
 
+void hauli_poller_is_busy(struct haul_carrier *c)
+{
+	if (hauli_unlikely(c->inbox.sleeps)) /* it may have been sent a search */
+		hauli_mail_get_up(c);
+	hauli_steal_is_busy(c);
+}
+
 /* Whether the carrier's round has anything to do but polling. */
 static bool is_needed(const struct haul_carrier *c)
 {
@@ -85,10 +92,10 @@ static __attribute__((noinline)) bool go_on_with_care(
 {
 	if (hauli_coro_is_cancelled(me))
 		return false;
-	if (has_napped(c))
-		return give_way(c, me);
 	/* A poller that finds input has no time for siblings. */
-	if (!had_io && hauli_steals(c) && hauli_steal_pull(c))
+	if (had_io)
+		hauli_steal_is_busy(c);
+	else if (has_napped(c) || (hauli_steals(c) && hauli_steal_pull(c)))
 		return give_way(c, me);
 	return true;
 }

@@ -142,8 +142,7 @@ void hauli_steal_chain_begins(struct haul_carrier *c, uint64_t now)
 {
 	hauli_stamp_set(&c->chain_began, now);
 	hauli_stamp_set(&c->slice_average, c->lately.typical);
-	if (c->thief.search)
-		hauli_policy_end(&c->thief); /* no longer idle */
+	hauli_steal_is_busy(c);
 	c->wakes = HAULI_AND_TELL;
 	c->spawns = c->has_loot || c->phase != HAULI_RUNS ? HAULI_WITH_CARE : HAULI_AND_TELL;
 	c->tells = c->spawns == HAULI_AND_TELL;

@@ -53,6 +53,13 @@ bool hauli_steal_pull(struct haul_carrier *c);
 /* Owner, idle, before it sleeps. True when something was stolen. */
 bool hauli_steal_idle(struct haul_carrier *c);
 
+/* Owner, about to work for long: whoever is still in need is others' business. */
+static inline void hauli_steal_is_busy(struct haul_carrier *c)
+{
+	if (hauli_searches(c))
+		hauli_policy_end(&c->thief);
+}
+
 /*
  * Owner. lie_down: about to mark its inbox as asleep; from now on callers look there. may_stay:
  * right after that. False: it has begun to search instead, and has to get up. wake_at: after that,

@@ -132,6 +132,7 @@ MODEL_NEVER(void, hauli_stacks_for_each, struct hauli_stacks *arena,
 MODEL_NEVER(void, hauli_timer_disarm, struct hauli_timers *ts, struct hauli_timer *t)
 MODEL_NEVER(uint64_t, hauli_ticks_from_ns, uint64_t ns)
 MODEL_NEVER(struct timespec, hauli_monotonic_at, uint64_t ticks)
+MODEL_NEVER(void, hauli_policy_end, struct hauli_thief *t)
 MODEL_NEVER(bool, hauli_steal_pull, struct haul_carrier *c)
 MODEL_NEVER(int, hauli_spawn_by_mail, const struct hauli_spawn *how)
 MODEL_NEVER(uint64_t, hauli_ns_from_ticks, uint64_t ticks)

@@ -207,6 +207,7 @@ MODEL_NEVER(void, hauli_steal_search, struct haul_carrier *c, struct hauli_searc
 MODEL_NEVER(void, hauli_steal_lie_down, struct haul_carrier *c)
 MODEL_NEVER(bool, hauli_steal_may_stay, struct haul_carrier *c)
 MODEL_NEVER(void, hauli_steal_got_up, struct haul_carrier *c)
+MODEL_NEVER(void, hauli_policy_end, struct hauli_thief *t)
 MODEL_NEVER(bool, hauli_steal_pull, struct haul_carrier *c)
 MODEL_NEVER(int, hauli_spawn_by_mail, const struct hauli_spawn *how)
 MODEL_NEVER(void, hauli_stacks_for_each, struct hauli_stacks *arena,

@@ -1,18 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Handlers that are stolen: all packets come in on one of two carriers, and what they send is
- * looked at where it comes back. Flows are told apart by a MAC address.
+ * looked at where it comes back. Flows are told apart by a MAC address. And handlers of bursts,
+ * which keep their carrier from stealing.
  */
 #include <stdatomic.h>
 #include <string.h>
 
+#include <rte_ethdev.h>
+
+#include "base/clock.h"
 #include "io_flows.h"
+#include "sched/steal.h"
 
 #define PACKETS 20000
 
 static struct {
 	uint32_t left; /* how many have, through the queue of the other carrier */
 	atomic_uint away; /* handlers that began elsewhere */
+	struct bed *bed;
+	atomic_uint bursts;
+	atomic_bool searches, parked; /* at a burst's begin */
+	bool came; /* a packet, while the poller looked parked. Carrier 0 */
 } s;
 
 static unsigned flow_of(uint32_t number)
@@ -86,5 +95,90 @@ START_TEST(pinned_handlers_stay)
 }
 END_TEST
 
+static void works_long(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	s.searches = hauli_self()->thief.search != 0;
+	s.parked = hauli_self()->inbox.sleeps;
+	rte_pktmbuf_free_bulk(pkts, n);
+	s.bursts++;
+}
+
+/* As if this carrier had been sent a search, and naps when a packet comes. */
+static void *naps_when_a_packet_comes(void *arg)
+{
+	struct haul_carrier *c = hauli_self();
+	int token = hauli_help_take_token(&c->group->policy.help);
+
+	ck_assert_int_ge(token, 0);
+	hauli_steal_search(c, &c->group->searches[token]);
+	c->thief.nap_until += hauli_ticks_from_ns(HAUL_S);
+	ck_assert_int_eq(haul_send(haul_io_txq(s.bed->io, 0, 0), bed_packet(s.bed, 0)), 0);
+	return NULL;
+}
+
+static uint16_t receive_when_parked(
+	uint16_t port, uint16_t queue, struct rte_mbuf **pkts, uint16_t n, uint16_t max, void *arg)
+{
+	if (n > 0 || s.came || !hauli_inbox_is_asleep(&hauli_self()->inbox))
+		return n;
+	s.came = true;
+	pkts[0] = bed_packet(s.bed, 0);
+	return 1;
+}
+
+static void open_for_bursts(struct bed *bed)
+{
+	memset(&s, 0, sizeof(s));
+	bed_open_with(bed, (const char *const[]){"ring:", NULL}, BED_CARRIERS, HAUL_STEAL_GLOBAL);
+	s.bed = bed;
+}
+
+static void start_for_bursts(struct bed *bed, struct haul_poll_policy policy)
+{
+	struct haul_io_opts opts = bed_io_opts(bed);
+
+	opts.on_burst = works_long;
+	opts.policy = policy;
+	bed_start(bed, &opts);
+}
+
+START_TEST(who_handles_a_burst_does_not_search)
+{
+	struct haul_coro *co;
+	struct bed bed;
+
+	open_for_bursts(&bed);
+	start_for_bursts(&bed, policies[0]);
+	ck_assert_int_eq(haul_spawn_on(haul_carrier(bed.rt, 0), &co, naps_when_a_packet_comes, NULL,
+				 &(struct haul_coro_opts){.pinned = true}),
+		0);
+	ck_assert_int_eq(haul_join(co, NULL), 0);
+	WAIT_UNTIL(s.bursts == 1);
+	bed_close(&bed, HAUL_FOREVER);
+	ck_assert(!s.searches);
+}
+END_TEST
+
+/* The last look before the wait finds packets. */
+START_TEST(who_handles_a_burst_is_not_asleep)
+{
+	const struct rte_eth_rxtx_callback *rx;
+	struct haul_queue q;
+	struct bed bed;
+
+	open_for_bursts(&bed);
+	q = haul_port_queue(bed.ports[0], 0);
+	rx = rte_eth_add_rx_callback(q.port_id, q.queue_id, receive_when_parked, NULL);
+	ck_assert_ptr_nonnull(rx);
+	start_for_bursts(&bed, policies[1]);
+	WAIT_UNTIL(s.bursts == 1);
+	ck_assert_int_eq(haul_io_stop(bed.io, HAUL_FOREVER, bed.errbuf, sizeof(bed.errbuf)), 0);
+	rte_eth_remove_rx_callback(q.port_id, q.queue_id, rx);
+	ck_assert_msg(bed_take_down(&bed) == 0, "%s", bed.errbuf);
+	ck_assert(!s.parked);
+}
+END_TEST
+
 BED_MAIN("io_steal", {flows_keep_their_order, 2}, {any_order_goes_out_where_handlers_run, 2},
-	{pinned_handlers_stay})
+	{pinned_handlers_stay}, {who_handles_a_burst_does_not_search},
+	{who_handles_a_burst_is_not_asleep})

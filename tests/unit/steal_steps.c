@@ -182,14 +182,21 @@ static void *has_no_time_to_search(void *arg)
 	return kept ? "kept" : NULL;
 }
 
-/* As if its carrier had been sent a search, and then something to run. */
-static void *is_sent_a_search(void *arg)
+/* As if this carrier had been sent a search, and has napped. */
+static void begin_to_search(struct haul_carrier *c)
 {
-	struct haul_carrier *c = hauli_self();
 	int token = hauli_help_take_token(&c->group->policy.help);
 
 	ck_assert_int_eq(token, 0);
 	hauli_steal_search(c, &c->group->searches[token]);
+}
+
+/* Then its carrier has something to run. */
+static void *is_sent_a_search(void *arg)
+{
+	struct haul_carrier *c = hauli_self();
+
+	begin_to_search(c);
 	*(struct haul_coro **)arg = spawn_on(0, needs_help, NULL, &pinned);
 	spin_until(&s.asked);
 	ck_assert_int_eq(hauli_spawn_by_mail(&(struct hauli_spawn){.carrier = c,
@@ -315,29 +322,62 @@ START_TEST(a_permit_that_was_taken_away_is_gone)
 }
 END_TEST
 
-/* Its carrier is to search, and the poller always has input. */
+static void *has_no_input(void *arg)
+{
+	struct haul_carrier *c = hauli_self();
+	uint64_t rounds;
+
+	begin_to_search(c);
+	rounds = hauli_counter_read(&c->rounds);
+	haul_maybe_yield(false);
+	return hauli_counter_read(&c->rounds) > rounds ? NULL : "no time to search";
+}
+
+/* It goes on with that for long: others have to look after the child. */
 static void *has_input(void *arg)
 {
 	struct haul_carrier *c = hauli_self();
 	uint64_t rounds;
-	int token;
 
-	token = hauli_help_take_token(&c->group->policy.help);
-	ck_assert_int_eq(token, 0);
-	hauli_steal_search(c, &c->group->searches[token]);
-	rounds = hauli_counter_read(&c->rounds);
-	haul_maybe_yield(true);
-	return hauli_counter_read(&c->rounds) > rounds ? NULL : "no time to search";
+	begin_to_search(c);
+	c->thief.nap_until += hauli_ticks_from_ns(HAUL_S);
+	*(struct haul_coro **)arg = spawn_on(0, needs_help, NULL, &pinned);
+	spin_until(&s.asked);
+	do { /* once its carrier has no mail */
+		rounds = hauli_counter_read(&c->rounds);
+		haul_maybe_yield(true);
+	} while (hauli_counter_read(&c->rounds) > rounds);
+	if (c->thief.search) {
+		s.ran = true; /* nobody looks after the child */
+		return "kept";
+	}
+	spin_until(&s.ran);
+	return NULL;
 }
 
-START_TEST(a_poller_with_input_gives_way_to_a_search)
+static void run_poller(unsigned i, haul_fn *fn, void *arg)
 {
 	struct haul_coro *poller;
 
-	begin(2, 0);
-	ck_assert_int_eq(
-		haul_poller_register(haul_carrier(s.rt, 0), &poller, has_input, NULL, NULL), 0);
+	ck_assert_int_eq(haul_poller_register(haul_carrier(s.rt, i), &poller, fn, arg, NULL), 0);
 	ck_assert_pstr_eq(result_of(poller), NULL);
+}
+
+START_TEST(a_poller_without_input_gives_way_to_a_search)
+{
+	begin(2, 0);
+	run_poller(0, has_no_input, NULL);
+	runtime_stop(s.rt);
+}
+END_TEST
+
+START_TEST(a_poller_with_input_hands_its_search_on)
+{
+	struct haul_coro *needs;
+
+	begin(3, 0);
+	run_poller(1, has_input, &needs);
+	result_of(needs);
 	runtime_stop(s.rt);
 }
 END_TEST
@@ -388,4 +428,5 @@ END_TEST
 SUITE_MAIN("steal_steps", {who_a_hog_has_cancelled_is_taken, 1}, {who_comes_back_to_a_hog_calls, 1},
 	{who_begins_to_run_hands_its_search_on, 1}, {a_theft_takes_no_more_than_was_said, 1},
 	{who_is_cancelled_on_its_way_to_sleep_wakes, 1}, {a_permit_that_was_taken_away_is_gone, 1},
-	{a_poller_with_input_gives_way_to_a_search, 1}, {pinned_ones_attract_no_thieves, 1})
+	{a_poller_without_input_gives_way_to_a_search, 1},
+	{a_poller_with_input_hands_its_search_on, 1}, {pinned_ones_attract_no_thieves, 1})
