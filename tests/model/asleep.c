@@ -150,7 +150,6 @@ int main(int argc, char **argv)
 /* The rest of lib/sched that is referred to, and that this model never comes to. */
 MODEL_NEVER(struct haul_coro *, haul_self, void)
 MODEL_NEVER(void, hauli_order_ask, void)
-MODEL_NEVER(void, hauli_misuse, const char *call, const char *mistake, ...)
 MODEL_NEVER(
 	void, hauli_stack_cache_init, struct hauli_stack_cache *cache, struct hauli_stacks *arena)
 MODEL_NEVER(void, hauli_stack_cache_fini, struct hauli_stack_cache *cache)

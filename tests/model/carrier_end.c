@@ -86,7 +86,6 @@ MODEL_NEVER(struct haul_carrier *, hauli_here, void)
 MODEL_NEVER(struct haul_coro *, haul_self, void)
 MODEL_NEVER(void, hauli_order_ask, void)
 MODEL_NEVER(void, hauli_policy_offer, struct hauli_policy *p, unsigned seat)
-MODEL_NEVER(void, hauli_misuse, const char *call, const char *mistake, ...)
 MODEL_NEVER(
 	void, hauli_stack_cache_init, struct hauli_stack_cache *cache, struct hauli_stacks *arena)
 MODEL_NEVER(void, hauli_stack_cache_fini, struct hauli_stack_cache *cache)

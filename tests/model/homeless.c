@@ -147,6 +147,5 @@ MODEL_NEVER(void, hauli_stolen_send_home, struct haul_carrier *c, struct haul_co
 MODEL_NEVER(void, hauli_timer_arm, struct hauli_timers *ts, struct hauli_timer *t)
 MODEL_NEVER(void, hauli_timer_disarm, struct hauli_timers *ts, struct hauli_timer *t)
 MODEL_NEVER(uint64_t, hauli_ticks_from_ns, uint64_t ns)
-MODEL_NEVER(void, hauli_misuse, const char *call, const char *mistake, ...)
 MODEL_NEVER(
 	void, hauli_suspend_with_care, struct haul_carrier *c, struct haul_coro *me, bool publish)

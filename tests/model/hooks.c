@@ -161,8 +161,13 @@ void __tsan_switch_to_fiber(void *fiber, unsigned flags)
 	model_fail("a switch in a model");
 }
 
-/* HAUL_BUG_ON() of the sources under test. */
+/* HAUL_BUG_ON() and HAUL_MISUSE_IF() of the sources under test. */
 void hauli_bug(const char *what, const char *file, int line)
 {
 	model_fail(what);
+}
+
+void hauli_misuse(const char *call, const char *mistake, ...)
+{
+	model_fail(mistake);
 }

@@ -205,7 +205,7 @@ MUTATIONS = [
     ('word', 'lib/conc/event.c', 'set wakes nobody',
      'syscall(SYS_futex, &e->set, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);', ';'),
     ('word', 'lib/conc/event.c', 'the wait does not compare',
-     'FUTEX_WAIT_PRIVATE, 0,', 'FUTEX_WAIT_PRIVATE, e->set,'),
+     'FUTEX_WAIT_BITSET_PRIVATE, 0,', 'FUTEX_WAIT_BITSET_PRIVATE, e->set,'),
     ('poller', 'lib/sched/poller.c', 'try_park does not mark the carrier asleep',
      'if (!hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_AWAY))', 'if (0)'),
     ('poller', 'lib/sched/poller.c', 'try_park marks it as if it waited on the futex',
@@ -250,11 +250,10 @@ MUTATIONS = [
      'hauli_requests_here(c, co);\n\thauli_link_set(&co->home, c);'),
     ('homeless', 'lib/sched/wait.c', 'who asks looks for the home before it asks',
      'if (!hauli_requests_add(&co->requests, bits)) return;'
-     ' co->request_msg.kind = HAULI_MSG_REQUEST;'
-     ' hauli_mail_send(hauli_coro_home(co), &co->request_msg);',
-     'struct haul_carrier *home = hauli_coro_home(co);\n'
-     '\tif (!hauli_requests_add(&co->requests, bits))\n\t\treturn;\n'
-     '\tco->request_msg.kind = HAULI_MSG_REQUEST;\n\thauli_mail_send(home, &co->request_msg);'),
+     ' /* One that waits for a home has its bits begun, and a home before they are taken. */'
+     ' home = hauli_coro_home(co);',
+     'home = hauli_coro_home(co);\n'
+     '\tif (!hauli_requests_add(&co->requests, bits))\n\t\treturn;'),
     ('homeless', 'lib/sched/wait.c', 'the home does not look for a join',
      'if (bits & HAULI_REQ_JOIN)', 'if (0)'),
     ('homeless', 'lib/sched/join.c', 'who joins asks before it leaves its address',

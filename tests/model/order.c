@@ -295,7 +295,6 @@ int main(int argc, char **argv)
 MODEL_NEVER(struct haul_carrier *, hauli_here, void)
 MODEL_NEVER(void, hauli_self_set, struct haul_carrier *c)
 MODEL_NEVER(void, hauli_policy_offer, struct hauli_policy *p, unsigned seat)
-MODEL_NEVER(void, hauli_misuse, const char *call, const char *mistake, ...)
 MODEL_NEVER(
 	void, hauli_suspend_with_care, struct haul_carrier *c, struct haul_coro *me, bool publish)
 MODEL_NEVER(void, hauli_co_init_thread, struct hauli_co *co)

@@ -155,6 +155,5 @@ MODEL_NEVER(int, hauli_spawn_by_mail, const struct hauli_spawn *how)
 MODEL_NEVER(void, hauli_stacks_for_each, struct hauli_stacks *arena,
 	void (*fn)(struct hauli_co *co, void *arg), void *arg)
 MODEL_NEVER(uint64_t, hauli_ns_from_ticks, uint64_t ticks)
-MODEL_NEVER(void, hauli_misuse, const char *call, const char *mistake, ...)
 MODEL_NEVER(
 	void, hauli_suspend_with_care, struct haul_carrier *c, struct haul_coro *me, bool publish)

@@ -212,7 +212,6 @@ MODEL_NEVER(bool, hauli_steal_pull, struct haul_carrier *c)
 MODEL_NEVER(int, hauli_spawn_by_mail, const struct hauli_spawn *how)
 MODEL_NEVER(void, hauli_stacks_for_each, struct hauli_stacks *arena,
 	void (*fn)(struct hauli_co *co, void *arg), void *arg)
-MODEL_NEVER(void, hauli_misuse, const char *call, const char *mistake, ...)
 MODEL_NEVER(void, hauli_runq_refill, struct hauli_runq *q)
 MODEL_NEVER(int, hauli_wait_open, struct hauli_wait *w)
 MODEL_NEVER(void, hauli_wait_close, struct hauli_wait *w)

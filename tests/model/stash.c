@@ -211,6 +211,5 @@ MODEL_NEVER(void, hauli_steal_search, struct haul_carrier *c, struct hauli_searc
 MODEL_NEVER(void, hauli_timer_arm, struct hauli_timers *ts, struct hauli_timer *t)
 MODEL_NEVER(void, hauli_stacks_for_each, struct hauli_stacks *arena,
 	void (*fn)(struct hauli_co *co, void *arg), void *arg)
-MODEL_NEVER(void, hauli_misuse, const char *call, const char *mistake, ...)
 MODEL_NEVER(
 	void, hauli_suspend_with_care, struct haul_carrier *c, struct haul_coro *me, bool publish)

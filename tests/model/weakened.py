@@ -6,13 +6,11 @@ As mutations.py, but the searches under SC and under TSO have to find nothing, a
 the weak memory has to. What those two find as well belongs in mutations.py. Speaks TAP.
 usage: weakened.py SOURCE_ROOT COMPILER EXPLORER_LIBRARY
 """
-import multiprocessing.pool
-import os
 import subprocess
 import sys
-import tempfile
 
 import mutations
+from support import mutate
 
 # model, file, what is weakened, text, its replacement
 WEAKENED = [
@@ -58,19 +56,10 @@ WEAKENED = [
 ]
 
 
-def verdict(root, compiler, explorer, weakened):
-    """(whether the weak memory alone shows it, why or why not)"""
-    model, name, _, old, new = weakened
-    with tempfile.TemporaryDirectory() as work:
-        why = mutations.broken_copy(root, work, name, old, new)
-        if why:
-            return False, why
-        try:
-            program = mutations.build(compiler, explorer, work, model)
-        except subprocess.CalledProcessError as e:
-            return False, 'does not compile: ' + e.stderr.strip().splitlines()[-1]
-        runs = {memory: subprocess.run([program, memory], capture_output=True, text=True)
-                for memory in ('SC', 'TSO', 'weak')}
+def is_caught(model, program):
+    """The weak memory alone has to show it."""
+    runs = {memory: subprocess.run([program, memory], capture_output=True, text=True)
+            for memory in ('SC', 'TSO', 'weak')}
     for memory in ('SC', 'TSO'):
         if runs[memory].returncode != 0:
             return False, f'{memory} shows it too'
@@ -83,15 +72,9 @@ def verdict(root, compiler, explorer, weakened):
 
 def main():
     root, compiler, explorer = sys.argv[1], sys.argv[2].split(), sys.argv[3]
-    missed = 0
-    print(f'1..{len(WEAKENED)}')
-    pool = multiprocessing.pool.ThreadPool(os.cpu_count())
-    verdicts = pool.imap(lambda w: verdict(root, compiler, explorer, w), WEAKENED)
-    for i, (weakened, (caught, why)) in enumerate(zip(WEAKENED, verdicts), 1):
-        missed += not caught
-        print(f'{"ok" if caught else "not ok"} {i} - {weakened[1]}: {weakened[2]}', flush=True)
-        print(f'# {why}', flush=True)
-    sys.exit(1 if missed else 0)
+    sys.exit(mutate.run_all(WEAKENED, lambda m: mutate.verdict(
+        root, mutations.FOLDERS, m,
+        lambda work, model, _: mutations.build(compiler, explorer, work, model), is_caught)))
 
 
 if __name__ == '__main__':
