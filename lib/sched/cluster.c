@@ -33,8 +33,6 @@
 static void become_home(struct haul_carrier *c, struct haul_coro *co)
 {
 	hauli_counter_add(&c->spawned, 1);
-	if (c->phase != HAULI_RUNS)
-		hauli_mark_add(&co->marks, HAULI_MARK_CANCELLED);
 	hauli_coro_set_state(co, HAULI_READY);
 	hauli_link_set(&co->home, c);
 	hauli_requests_here(c, co);

@@ -41,10 +41,9 @@ bool hauli_mail_send_asleep(struct haul_carrier *c, struct hauli_msg *msg)
 
 static void start(struct haul_carrier *c, struct haul_coro *co)
 {
+	HAUL_CHECK(c->phase == HAULI_RUNS); /* stop() */
 	hauli_counter_add(&c->spawned, 1);
 	hauli_counter_add(&c->arrived, 1);
-	if (c->phase != HAULI_RUNS)
-		hauli_mark_add(&co->marks, HAULI_MARK_CANCELLED);
 	if (hauli_unlikely(co->poller)) {
 		c->poller = co;
 		if (hauli_steals(c))
@@ -64,6 +63,13 @@ static void cancel_if_home(struct hauli_co *slot, void *arg)
 	hauli_cancel_here(c, co);
 }
 
+/*
+ * Whoever is, or comes to be, at home here is so now, and is cancelled here. Who is sent here to be
+ * started, or is put into the cluster's intake, is so within the runtime's gate (spawn.c, batch.c),
+ * and the stop is sent when that is closed and quiet. The inbox and the stash keep the order of
+ * what was pushed, so all starts have come before this; and what is in the intake is taken now, or
+ * another carrier has it.
+ */
 static void stop(struct haul_carrier *c)
 {
 	c->phase = HAULI_DRAINS;

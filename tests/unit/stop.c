@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "sched/coroutine.h"
 #include "support/runtime.h"
 #include "support/suite.h"
 
@@ -339,6 +340,37 @@ START_TEST(stop_waits_for_who_is_amid_a_spawn)
 }
 END_TEST
 
+static atomic_bool too_busy;
+
+/* Its carrier looks at its mail only when the stop has begun. */
+static void *spawns_until_the_stop(void *arg)
+{
+	too_busy = true;
+	while (haul_spawn_on(arg, NULL, counts, &ran, NULL) == 0)
+		syscall(SYS_sched_yield);
+	return NULL;
+}
+
+/* Starts, of which a thief may have gone through some, and the stop: all in one inbox. */
+START_TEST(what_was_sent_before_the_stop_is_cancelled)
+{
+	struct haul_coro_opts pinned = {.pinned = true};
+	struct haul_runtime *rt = runtime_start_stealing(2, NULL, _i);
+	struct haul_carrier *busy = haul_carrier(rt, 0);
+
+	too_busy = false;
+	ck_assert_int_eq(
+		haul_spawn_on(busy, NULL, spawns_until_the_stop, haul_carrier(rt, 1), &pinned), 0);
+	WAIT_UNTIL(too_busy);
+	for (int i = 0; i < 300; i++)
+		ck_assert_int_eq(haul_spawn_on(busy, NULL, i % 2 ? parks : sleeps, NULL,
+					 i % 3 ? NULL : &pinned),
+			0);
+	ck_assert_int_eq(haul_spawn_many(rt, NULL, parks, NULL, 100, NULL), 0);
+	runtime_stop(rt);
+}
+END_TEST
+
 struct refusing {
 	unsigned at;
 	unsigned launched;
@@ -404,5 +436,6 @@ SUITE_MAIN("stop", {nothing_to_do_starts_and_stops, 1}, {defaults_start, 1},
 	{what_does_not_end_is_listed, 1}, {a_carrier_that_does_not_answer_is_named, 1},
 	{a_coroutine_cannot_stop, 1}, {what_does_not_run_cannot_be_stopped, 1},
 	{unjoined_are_counted, 1}, {joined_and_detached_are_not_counted, 1},
-	{stop_waits_for_who_is_amid_a_spawn, 1}, {launch_that_fails_is_undone, 1},
-	{trim_gives_memory_back, 1})
+	{stop_waits_for_who_is_amid_a_spawn, 1},
+	{what_was_sent_before_the_stop_is_cancelled, HAUL_STEALING ? 1 + HAUL_STEAL_GLOBAL : 1},
+	{launch_that_fails_is_undone, 1}, {trim_gives_memory_back, 1})
