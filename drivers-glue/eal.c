@@ -27,6 +27,7 @@ static struct {
 	unsigned forks; /* hauli_forks then */
 	cpu_set_t before; /* that thread's CPUs */
 	struct hauli_eal_args args; /* EAL keeps pointers into them */
+	int taken; /* of them; it moves those that it does not know to the end */
 } eal;
 
 /* What is needed of the caller, who may have it from nowhere. */
@@ -131,12 +132,11 @@ static int start(char line[HAULI_LOG_LINE])
 		hauli_log_hold();
 	else
 		hauli_log_hold_all();
-	if (rte_eal_init(eal.args.argc, eal.args.argv) < 0) {
-		hauli_log_release(line);
-		return rte_errno ? rte_errno : EIO;
-	}
+	eal.taken = rte_eal_init(eal.args.argc, eal.args.argv);
 	hauli_log_release(line);
-	return 0;
+	if (eal.taken >= 0)
+		return 0;
+	return rte_errno ? rte_errno : EIO;
 }
 
 static int start_or_begin_anew(bool restartable, char *errbuf, size_t errlen)
@@ -155,6 +155,15 @@ static int start_or_begin_anew(bool restartable, char *errbuf, size_t errlen)
 	}
 	hauli_restart_fini(&restart);
 	return err;
+}
+
+static int check_taken(char *errbuf, size_t errlen)
+{
+	if (eal.taken + 1 >= eal.args.argc)
+		return 0;
+	snprintf(errbuf, errlen, "EAL argument '%s': it belongs to no option of EAL's; remove it",
+		eal.args.argv[eal.taken + 1]);
+	return -EINVAL;
 }
 
 int haul_eal_init(const struct haul_eal_opts *opts, char *errbuf, size_t errlen)
@@ -191,7 +200,10 @@ int haul_eal_init(const struct haul_eal_opts *opts, char *errbuf, size_t errlen)
 	eal.started = true;
 	eal.forks = hauli_forks;
 	hauli_rundir_sweep(rte_eal_get_runtime_dir());
-	return 0;
+	err = check_taken(errbuf, errlen);
+	if (err < 0)
+		haul_eal_fini();
+	return err;
 }
 
 void haul_eal_fini(void)

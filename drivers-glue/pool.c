@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <haul-dpdk/pool.h>
 
+#include <limits.h>
 #include <stdio.h>
 
 #include <rte_eal.h>
@@ -11,6 +12,7 @@
 #include "eal_up.h"
 #include "ethdev.h"
 #include "log.h"
+#include "resources.h"
 
 #define CACHE 256 /* of each lcore; a cache keeps up to one and a half times that */
 #define UNDER_WAY 2048 /* of each carrier and port: bursts, and what waits to be sent */
@@ -74,6 +76,21 @@ static struct rte_mempool *create(const char *name, unsigned mbufs)
 	return pool;
 }
 
+/* The kernel promises more pages than there are, and ends programs when they are touched. Huge
+ * pages are EAL's already. */
+static bool is_too_large(unsigned mbufs, char *errbuf, size_t errlen)
+{
+	unsigned long mb = (unsigned long)mbufs * BYTES_EACH >> 20;
+	unsigned long free_mb = rte_eal_has_hugepages() ? ULONG_MAX : hauli_resources_free_mb();
+
+	if (mb <= free_mb)
+		return false;
+	snprintf(errbuf, errlen,
+		"no memory for %u packet buffers: they take %lu MB, and %lu MB are free; use fewer",
+		mbufs, mb, free_mb);
+	return true;
+}
+
 struct rte_mempool *haul_pool_create(unsigned mbufs, char *errbuf, size_t errlen)
 {
 	static unsigned made;
@@ -89,6 +106,8 @@ struct rte_mempool *haul_pool_create(unsigned mbufs, char *errbuf, size_t errlen
 				   : "DPDK is not running; call haul_eal_init() first");
 		return NULL;
 	}
+	if (is_too_large(mbufs, errbuf, errlen))
+		return NULL;
 	snprintf(name, sizeof(name), "haul%u", made++);
 	hauli_log_hold();
 	pool = create(name, mbufs);

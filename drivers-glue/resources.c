@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,6 +78,23 @@ static int check_threads(unsigned carriers, char *errbuf, size_t errlen)
 		return 0;
 	return fail("threads", need, n, carriers, err, "ulimit -u or the cgroup's pids.max", errbuf,
 		errlen);
+}
+
+unsigned long hauli_resources_free_mb(void)
+{
+	FILE *file = fopen("/proc/meminfo", "re");
+	unsigned long available = ULONG_MAX, swap = 0, kb;
+	char line[128];
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "MemAvailable: %lu kB", &kb) == 1)
+			available = kb >> 10;
+		else if (sscanf(line, "SwapFree: %lu kB", &kb) == 1)
+			swap = kb >> 10;
+	}
+	if (file)
+		fclose(file);
+	return available == ULONG_MAX ? available : available + swap;
 }
 
 int hauli_resources_check(unsigned carriers, char *errbuf, size_t errlen)

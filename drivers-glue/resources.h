@@ -8,4 +8,8 @@
 /* Tries it: descriptors and threads for so many carriers. 0; -EMFILE or -EAGAIN with a line. */
 int hauli_resources_check(unsigned carriers, char *errbuf, size_t errlen);
 
+/* Megabytes that programs may still take of the machine's memory, swap included; ULONG_MAX where
+ * the kernel does not say. */
+unsigned long hauli_resources_free_mb(void);
+
 #endif

@@ -25,6 +25,9 @@ WRONG = [  # the user's arguments, the error, what its line says
     (["--main-lcore", "1"], E.EINVAL, "'--main-lcore': lcores follow from the carriers"),
     (["-d", "/none.so"], E.EINVAL, "/none.so: cannot open shared object file"),
     (["--vdev=net_none0"], E.ENODEV, 'failed to parse device "net_none0"'),
+    (["x"], E.EINVAL, "'x': it belongs to no option"),
+    ([""], E.EINVAL, "'': it belongs to no option"),
+    (["--no-huge", "--", "y"], E.EINVAL, "'y': it belongs to no option"),
     (["--no-huge", "--in-memory"], E.EINVAL, "it takes 512 MB of huge pages"),
 ]
 
@@ -53,6 +56,9 @@ t.ok(e and "use at most 127 carriers" in e.line and printed == "", "128 carriers
 e, _ = fails(mem_mb=16, mbufs=20000, eal=["--no-huge"])
 t.ok(e and "no memory for 20000 packet buffers" in e.line and "-m 114 or more" in e.line,
      "a pool larger than the memory", e)
+e, _ = fails(mem_mb=64, mbufs=os.sysconf("SC_PHYS_PAGES") * 2, eal=["--no-huge"])
+t.ok(e and re.search(r"they take \d+ MB, and \d+ MB are free; use fewer$", e.line),
+     "a pool larger than the machine", e)
 
 with tempfile.TemporaryFile("w+") as out:
     probe = Probe(program, stderr=out)

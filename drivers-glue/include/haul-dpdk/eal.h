@@ -18,8 +18,9 @@ struct haul_eal_opts {
 	/* Carrier i becomes lcore i; the calling thread the main lcore. */
 	const struct haul_plan *plan;
 	unsigned mem_mb; /* 0: 512; see haul_pool_mem_mb() */
-	/* The user's own EAL arguments, after ours. Those about lcores are refused; those about
-	 * memory, devices and the file prefix replace ours. Valid until haul_eal_fini(). */
+	/* The user's own EAL arguments, after ours. Those about lcores are refused, and words that
+	 * belong to no option; those about memory, devices and the file prefix replace ours. Valid
+	 * until haul_eal_fini(). */
 	char *const *args;
 	int nb_args;
 	bool pci; /* for ports pci:; false: --no-pci */
