@@ -359,6 +359,21 @@ static void note_away(struct haul_io *io)
 	}
 }
 
+/* Neither the carriers nor the ports may go before the pollers. */
+static void hold(struct haul_io *io)
+{
+	hauli_runtime_hold(io->rt);
+	for (unsigned i = 0; i < io->opts.nb_ports; i++)
+		io->ports[i]->polled++;
+}
+
+static void let_go(struct haul_io *io)
+{
+	hauli_runtime_let_go(io->rt);
+	for (unsigned i = 0; i < io->opts.nb_ports; i++)
+		io->ports[i]->polled--;
+}
+
 static haul_fn *body_of(const struct haul_io_opts *opts)
 {
 	if (opts->on_burst)
@@ -409,7 +424,7 @@ int haul_io_start(struct haul_io **out, struct haul_runtime *rt, const struct ha
 		destroy(io);
 		return err;
 	}
-	hauli_runtime_hold(rt);
+	hold(io);
 	note_away(io);
 	*out = io;
 	return 0;
@@ -514,11 +529,17 @@ int haul_io_stop(struct haul_io *io, uint64_t timeout_ns, char *errbuf, size_t e
 	uint64_t began = haul_now();
 	struct timespec until = in_time(timeout_ns, HAULI_GRACE_NS + ANSWER_NS);
 
+	HAUL_MISUSE_IF(!io, HAULI_NO_IO);
 	if (haul_carrier_self()) {
 		snprintf(errbuf, errlen,
 			"haul_io_stop: called on a carrier, which it would wait for; call it from "
 			"another thread");
 		return -EDEADLK;
+	}
+	if (hauli_runtimes_are_copies()) {
+		snprintf(errbuf, errlen,
+			"haul_io_stop: called in a child of fork(), which has no carriers");
+		return -EPERM;
 	}
 	if (io->stage == HAULI_IO_RUNS) {
 		for (unsigned i = 0; i < io->nb_pollers; i++)
@@ -538,7 +559,7 @@ int haul_io_stop(struct haul_io *io, uint64_t timeout_ns, char *errbuf, size_t e
 		if (!have_ended(io, forever ? NULL : &until) && !have_ended(io, &later))
 			return tell_silent(io, errbuf, errlen);
 		close_waits(io);
-		hauli_runtime_let_go(io->rt);
+		let_go(io);
 		io->stage = HAULI_IO_STOPPED;
 	}
 	return check_ledgers(io, errbuf, errlen);
@@ -546,14 +567,17 @@ int haul_io_stop(struct haul_io *io, uint64_t timeout_ns, char *errbuf, size_t e
 
 int haul_io_free(struct haul_io *io, char *errbuf, size_t errlen)
 {
-	struct rte_mempool *pool = io->opts.pool;
-	unsigned out = rte_mempool_in_use_count(pool);
+	struct rte_mempool *pool;
+	unsigned out;
 
+	HAUL_MISUSE_IF(!io, HAULI_NO_IO);
 	if (io->stage != HAULI_IO_STOPPED) {
 		snprintf(errbuf, errlen,
 			"haul_io_free: its pollers have not ended; haul_io_stop() first");
 		return -EBUSY;
 	}
+	pool = io->opts.pool;
+	out = rte_mempool_in_use_count(pool);
 	destroy(io);
 	if (out == 0)
 		return 0;

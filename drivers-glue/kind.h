@@ -42,6 +42,8 @@ struct hauli_frames {
 };
 
 /* All but the watch is written before the port is handed out, and constant then. */
+#define HAULI_NO_PORT "the port is NULL; give what haul_port_open() has given"
+
 struct haul_port {
 	struct hauli_spec spec;
 	const struct hauli_kind *kind; /* the spec's, or for a raw vdev that of its driver */
@@ -59,6 +61,7 @@ struct haul_port {
 	bool waitable; /* each queue has what its kind waits on. Known from the start on */
 	struct hauli_watch *watch; /* any thread */
 	void *own; /* the kind's; freed by its closed() */
+	unsigned polled; /* by so many that haul_io_start() has made */
 	char notice[512];
 	struct haul_port *next; /* of all that are open */
 };

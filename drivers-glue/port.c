@@ -236,8 +236,6 @@ static int open_port(struct haul_port *port, const char *spec, char *errbuf, siz
 	return err;
 }
 
-#define NO_PORT "the port is NULL; give what haul_port_open() has given"
-
 int haul_port_open(struct haul_port **out, const char *spec, const struct haul_port_opts *opts,
 	char *errbuf, size_t errlen)
 {
@@ -284,37 +282,40 @@ static int start(struct haul_port *port, char *errbuf, size_t errlen)
 
 int haul_port_start(struct haul_port *port, char *errbuf, size_t errlen)
 {
-	HAUL_MISUSE_IF(!port, NO_PORT);
+	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
 	return quietly(port, start, errbuf, errlen);
 }
 
 void haul_port_queue_adopt(struct haul_port *port, unsigned q)
 {
+	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
 	if (port->kind->adopt)
 		port->kind->adopt(port, q);
 }
 
 void haul_port_close(struct haul_port *port)
 {
-	HAUL_MISUSE_IF(!port, NO_PORT);
+	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
+	HAUL_MISUSE_IF(
+		port->polled, "pollers use port '%s'; haul_io_stop() first", port->spec.text);
 	destroy(port);
 }
 
 const char *haul_port_spec(const struct haul_port *port)
 {
-	HAUL_MISUSE_IF(!port, NO_PORT);
+	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
 	return port->spec.text;
 }
 
 unsigned haul_port_queues(const struct haul_port *port)
 {
-	HAUL_MISUSE_IF(!port, NO_PORT);
+	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
 	return port->queues;
 }
 
 struct haul_queue haul_port_queue(const struct haul_port *port, unsigned q)
 {
-	HAUL_MISUSE_IF(!port, NO_PORT);
+	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
 	HAUL_MISUSE_IF(q >= port->queues, "%s has no queue %u: it has %u", port->spec.text, q,
 		port->queues);
 	if (port->nb_vdevs > 1)
@@ -324,19 +325,21 @@ struct haul_queue haul_port_queue(const struct haul_port *port, unsigned q)
 
 struct rte_ether_addr haul_port_mac(const struct haul_port *port)
 {
-	HAUL_MISUSE_IF(!port, NO_PORT);
+	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
 	return port->mac;
 }
 
 const char *haul_port_nic(const struct haul_port *port)
 {
-	bool pci = port->nb_vdevs > 0 && strcmp(port->vdevs[0].bus, "pci") == 0;
+	bool pci;
 
+	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
+	pci = port->nb_vdevs > 0 && strcmp(port->vdevs[0].bus, "pci") == 0;
 	return pci ? port->vdevs[0].name : port->iface;
 }
 
 const char *haul_port_notice(const struct haul_port *port)
 {
-	HAUL_MISUSE_IF(!port, NO_PORT);
+	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
 	return port->notice;
 }

@@ -8,6 +8,7 @@
 
 #include <rte_ethdev.h>
 
+#include "base/assert.h"
 #include "iface.h"
 
 #define WHAT_SIZE (HAULI_SPEC_SIZE + 160)
@@ -95,9 +96,11 @@ static void look(const struct haul_port *port)
 
 const char *haul_port_fault(const struct haul_port *port)
 {
-	struct hauli_watch *w = port->watch;
+	struct hauli_watch *w;
 	const char *fault;
 
+	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
+	w = port->watch;
 	look(port);
 	/* Once it is there it is not written again. */
 	pthread_mutex_lock(&w->lock);
@@ -108,5 +111,6 @@ const char *haul_port_fault(const struct haul_port *port)
 
 bool haul_port_alive(const struct haul_port *port)
 {
+	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
 	return haul_port_fault(port)[0] == '\0';
 }

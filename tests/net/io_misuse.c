@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Mistakes in handlers that run on a poller's stack: each in a child, with an EAL of its own,
- * which dies with one line. */
+/* Mistakes in handlers that run on a poller's stack, and around pollers: each in a child, with an
+ * EAL of its own, which dies with one line. */
+#include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
 
 #include "../unit/coro_child.h"
 #include "io_bed.h"
@@ -76,18 +79,126 @@ static void handle(void *arg)
 	pause();
 }
 
-START_TEST(a_mistake_in_a_handler_is_told)
+static void died_with(struct child c, const char *line)
 {
-	const struct misuse *m = &misuses[_i];
-	struct child c = child_run(handle, (void *)m);
-
 	if (WIFEXITED(c.status) && WEXITSTATUS(c.status) == NO_EAL) {
 		printf("# left out: no EAL here\n");
 		return;
 	}
 	CHILD_DIED_BY(c, SIGABRT);
-	ck_assert_msg(strstr(c.said, m->line) != NULL, "not \"%s\": %s", m->line, c.said);
+	ck_assert_msg(strstr(c.said, line) != NULL, "not \"%s\": %s", line, c.said);
+}
+
+START_TEST(a_mistake_in_a_handler_is_told)
+{
+	died_with(child_run(handle, (void *)&misuses[_i]), misuses[_i].line);
 }
 END_TEST
 
-SUITE_MAIN("io_misuse", {a_mistake_in_a_handler_is_told, MISUSES})
+static void frees_all(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	rte_pktmbuf_free_bulk(pkts, n);
+}
+
+static void stop_nothing(struct bed *bed)
+{
+	haul_io_stop(NULL, 0, bed->errbuf, sizeof(bed->errbuf));
+}
+
+static void free_nothing(struct bed *bed)
+{
+	haul_io_free(NULL, bed->errbuf, sizeof(bed->errbuf));
+}
+
+static void adopt_of_nothing(struct bed *bed)
+{
+	haul_port_queue_adopt(NULL, 0);
+}
+
+static void nic_of_nothing(struct bed *bed)
+{
+	haul_port_nic(NULL);
+}
+
+static void fault_of_nothing(struct bed *bed)
+{
+	haul_port_fault(NULL);
+}
+
+static void alive_of_nothing(struct bed *bed)
+{
+	haul_port_alive(NULL);
+}
+
+static void close_under_pollers(struct bed *bed)
+{
+	haul_port_close(bed->ports[0]);
+}
+
+static const struct call {
+	void (*make)(struct bed *bed);
+	const char *line;
+} calls[] = {
+	{stop_nothing, "haul: haul_io_stop(): NULL is given"},
+	{free_nothing, "haul: haul_io_free(): NULL is given"},
+	{adopt_of_nothing, "haul: haul_port_queue_adopt(): the port is NULL"},
+	{nic_of_nothing, "haul: haul_port_nic(): the port is NULL"},
+	{fault_of_nothing, "haul: haul_port_fault(): the port is NULL"},
+	{alive_of_nothing, "haul: haul_port_alive(): the port is NULL"},
+	{close_under_pollers, "haul: haul_port_close(): pollers use port 'null:'"},
+};
+#define CALLS ((int)(sizeof(calls) / sizeof(calls[0])))
+
+static void call(void *arg)
+{
+	const struct call *c = arg;
+	struct haul_io_opts opts;
+	struct bed bed;
+
+	if (bed_init() >= 0)
+		_exit(NO_EAL);
+	bed_open(&bed, (const char *const[]){"null:", NULL});
+	opts = bed_io_opts(&bed);
+	opts.on_burst = frees_all;
+	bed_start(&bed, &opts);
+	c->make(&bed);
+}
+
+START_TEST(a_mistake_around_pollers_is_told)
+{
+	died_with(child_run(call, (void *)&calls[_i]), calls[_i].line);
+}
+END_TEST
+
+static void stop_in_copy(void *arg)
+{
+	struct haul_io_opts opts;
+	struct bed bed;
+	int status;
+
+	if (bed_init() >= 0)
+		_exit(NO_EAL);
+	bed_open(&bed, (const char *const[]){"null:", NULL});
+	opts = bed_io_opts(&bed);
+	opts.on_burst = frees_all;
+	bed_start(&bed, &opts);
+	if (fork() == 0)
+		_exit(haul_io_stop(bed.io, HAUL_FOREVER, bed.errbuf, sizeof(bed.errbuf)) == -EPERM
+				? EXIT_SUCCESS
+				: EXIT_FAILURE);
+	wait(&status);
+	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE);
+}
+
+START_TEST(a_copy_of_the_program_stops_no_pollers)
+{
+	struct child c = child_run(stop_in_copy, NULL);
+
+	ck_assert_msg(WIFEXITED(c.status), "%s", c.said);
+	ck_assert_msg(WEXITSTATUS(c.status) == EXIT_SUCCESS || WEXITSTATUS(c.status) == NO_EAL,
+		"%d: %s", WEXITSTATUS(c.status), c.said);
+}
+END_TEST
+
+SUITE_MAIN("io_misuse", {a_copy_of_the_program_stops_no_pollers},
+	{a_mistake_in_a_handler_is_told, MISUSES}, {a_mistake_around_pollers_is_told, CALLS})

@@ -53,7 +53,8 @@ HAUL_API int haul_port_start(struct haul_port *port, char *errbuf, size_t errlen
  */
 HAUL_API void haul_port_queue_adopt(struct haul_port *port, unsigned q);
 
-/* Stops and frees the port; its pollers must have ended. Gives back all mbufs it held. */
+/* Stops and frees the port. Gives back all mbufs it held. Its pollers must have ended: under those
+ * of haul_io_start() it ends the program with a line. */
 HAUL_API void haul_port_close(struct haul_port *port);
 
 /* Facts. Any thread while the port is open. The spec is as given, but for the values of secret=,
