@@ -195,9 +195,10 @@ static void join_after_detach(void)
 	haul_join(handle, NULL);
 }
 
+/* What ends by the stop is not told of as what had ended before. */
 static void join_after_stop(void)
 {
-	haul_spawn_on(haul_carrier(rt, 0), &handle, nothing, NULL, NULL);
+	haul_spawn_on(haul_carrier(rt, 0), &handle, parks, NULL, NULL);
 	runtime_stop(rt);
 	haul_join(handle, NULL);
 }
