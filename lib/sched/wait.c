@@ -215,7 +215,7 @@ void hauli_request(struct haul_coro *co, uint32_t bits)
 	/* Not the first: co may be gone by now. The first: it stays until the message has come. */
 	if (!hauli_requests_add(&co->requests, bits))
 		return;
-	/* One that waits for a home has its bits begun, and a home before they are taken. */
+	/* The first caller finds a home: while co has none, its requests have begun. */
 	home = hauli_coro_home(co);
 	if (hauli_unlikely(!home))
 		hauli_handle_is_used_up(co, call_of(bits));

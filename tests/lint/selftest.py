@@ -15,12 +15,15 @@ import floors
 import format
 import homes
 import links
+import mutated
 import shell
 import symbols
 from tap import Tap
 
 C = "/* SPDX-License-Identifier: BSD-3-Clause */\n"
 STORE = "atomic_store_explicit(&w, 1, memory_order_release{});\n"
+MUTATIONS = ("#!/usr/bin/env python3\n# SPDX-License-Identifier: BSD-3-Clause\n"
+             "MUTATIONS = [\n    ('a', '{}', 'no load', 'atomic_load(&w)', '0'),\n]\n")
 LOAD = "atomic_load_explicit(&w, memory_order_acquire{});\n"
 
 RIGHT = {
@@ -33,6 +36,8 @@ RIGHT = {
     "lib/include/haul/base.h": C,
     "drivers-glue/io.c": C + "#include <rte_ethdev.h>\n\n#include <haul/base.h>\n",
     "drivers-glue/include/haul-dpdk/a.h": C,
+    "tests/mutations.py": MUTATIONS.format("lib/base/word.h"),
+    "lib/base/word.h": C + "/* atomic_load( &w) */\n",
     "docs/README.md": "[a](a.md), [base](../lib/base)\n",
     "docs/a.md": "[index](README.md#top), [out](https://example.org)\n```c\na[0](b)\n```\n",
     "apps/go": "#!/bin/sh\n# SPDX-License-Identifier: BSD-3-Clause\nset -eu\n",
@@ -68,6 +73,8 @@ WRONG = [  # rule, file, text, what it must say
     (format, "lib/base/a.c", "int  a;\n", "lib/base/a.c:1: run clang-format"),
     (links, "docs/a.md", "\n[b](gone.md)\n", "docs/a.md:[23]: there is no docs/gone.md"),
     (links, "docs/b.md", "text\n", "docs/b.md:1: docs/README.md does not lead"),
+    (mutated, "tests/a.py", MUTATIONS.format("lib/base/a.h"), "a.py:4: there is no lib/base/a.h"),
+    (mutated, "tests/a.py", MUTATIONS.format("lib/base/list.h"), "list.h has the text 0 times"),
     (shell, "tests/go", "#!/bin/sh\nrm $1\n", "SC2086"),
 ]
 
@@ -88,7 +95,7 @@ def main():
     with tempfile.TemporaryDirectory() as root:
         make(root, RIGHT)
         shutil.copy(sys.argv[1] + "/.clang-format", root)
-        for rule in floors, homes, edges, files, format, links, shell:
+        for rule in floors, homes, edges, files, format, links, mutated, shell:
             said = report(rule, root)
             tap.ok(not said, f"{rule.__name__}: content with a tree that is right", said)
         for rule, path, text, expected in WRONG:

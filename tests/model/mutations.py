@@ -250,10 +250,9 @@ MUTATIONS = [
      'hauli_requests_here(c, co);\n\thauli_link_set(&co->home, c);'),
     ('homeless', 'lib/sched/wait.c', 'who asks looks for the home before it asks',
      'if (!hauli_requests_add(&co->requests, bits)) return;'
-     ' /* One that waits for a home has its bits begun, and a home before they are taken. */'
+     ' /* The first caller finds a home: while co has none, its requests have begun. */'
      ' home = hauli_coro_home(co);',
-     'home = hauli_coro_home(co);\n'
-     '\tif (!hauli_requests_add(&co->requests, bits))\n\t\treturn;'),
+     'home = hauli_coro_home(co);\n\tif (!hauli_requests_add(&co->requests, bits))\n\t\treturn;'),
     ('homeless', 'lib/sched/wait.c', 'the home does not look for a join',
      'if (bits & HAULI_REQ_JOIN)', 'if (0)'),
     ('homeless', 'lib/sched/join.c', 'who joins asks before it leaves its address',
