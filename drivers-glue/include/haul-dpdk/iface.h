@@ -12,12 +12,12 @@ extern "C" {
 #define HAUL_IFACE_NAME 16 /* with its end */
 
 struct haul_iface {
-	char driver[32]; /* "" when it has none that tells its name */
+	char driver[32]; /* "" if it has none, or one that does not tell its name */
 	bool up; /* administratively */
 	bool link; /* there is a signal on its wire */
 	bool xdp; /* an XDP program is attached */
 	bool veth;
-	char peer[HAUL_IFACE_NAME]; /* of a veth: the other end; "" when that is out of sight */
+	char peer[HAUL_IFACE_NAME]; /* of a veth: its other end; "" if out of sight */
 	unsigned mtu;
 	unsigned queues, queues_most; /* for receiving; 0: the driver does not tell */
 	bool combined; /* ethtool -L calls them combined; else rx and tx */

@@ -31,7 +31,7 @@ struct haul_rx {
 };
 
 /* Run to completion: called on the poller's large stack, may make burst calls. Owns the packets.
- * Must not suspend: a call that would ends the program with a line, as in haul/coro.h. */
+ * Must not suspend: a call that may suspend ends the program with one line (haul/coro.h). */
 typedef void haul_burst_fn(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n);
 
 /* A coroutine for each packet: owns it, may suspend, makes no burst calls. */
@@ -49,8 +49,8 @@ enum haul_poll_how {
 	HAUL_POLL_BLOCK, /* waits until packets come, or work for coroutines */
 	HAUL_POLL_ADAPTIVE, /* looks for ns more, then as block */
 	HAUL_POLL_SLEEP, /* looks again after 1, 2, 4, ... us, and at most ns; for any port */
-	/* As spin, and rests for at most ns in between, on CPUs that have an instruction for that;
-	 * for any port. Work from other threads does not end the rest: it waits so long at most. */
+	/* As spin, but rests for at most ns between two looks; for any port, on CPUs that have an
+	 * instruction for that. Work from other threads does not end a rest. */
 	HAUL_POLL_PAUSE,
 };
 struct haul_poll_policy {
@@ -64,22 +64,23 @@ struct haul_poll_policy {
 HAUL_API int haul_poll_parse(
 	struct haul_poll_policy *policy, const char *text, char *errbuf, size_t errlen);
 HAUL_API const char *haul_poll_name(enum haul_poll_how how); /* "adaptive" */
-/* Whether this machine has it: all have all but pause. Any thread, before EAL too. */
+/* True if this machine can do it: only pause needs a CPU with an instruction for it. Any thread,
+ * before EAL too. */
 HAUL_API bool haul_poll_available(enum haul_poll_how how);
 
 /* How handlers that were stolen send. */
 enum haul_io_order {
-	/* At home, in the order in which they would have if none was stolen: what comes of one flow
-	 * (haul_net_flow()) goes in order. A handler that yields or waits gives up its place. */
+	/* From their home, in the order in which they would send if none was stolen: packets of one
+	 * flow (haul_net_flow()) stay in order. A handler that waits before gives up its place. */
 	HAUL_ORDER_FLOW,
 	HAUL_ORDER_ANY, /* through the queue of the carrier on which they run: in any order */
 };
 
 /*
- * Where a port has fewer queues than there are carriers: whether a carrier that has one hands
- * packets on, by their flow (haul_net_flow()), to others of its cluster that have none, and sends
- * for them. They are as if they had a queue. It costs more than to handle a packet in a few dozen
- * instructions, and less than a microsecond.
+ * For ports with fewer queues than there are carriers: whether a carrier with a queue hands packets
+ * on, by their flow (haul_net_flow()), to carriers of its cluster without one, and sends for them.
+ * Handlers there see no difference. Handing a packet on costs less than a microsecond, but more
+ * than a handler of a few dozen instructions.
  */
 enum haul_io_spread {
 	HAUL_SPREAD_PACKETS, /* with on_packet */
@@ -93,14 +94,15 @@ struct haul_io_opts {
 	struct rte_mempool *pool; /* of received packets; haul_io_free() checks that it is whole */
 	uint16_t burst; /* 1..512; 0: 32 */
 	/*
-	 * With on_packet: so many handlers per carrier and port may be under way; beyond that
-	 * nothing is received, and packets wait in the NIC. 0: what half of the pool allows.
+	 * With on_packet: the most handlers per carrier and port that have begun and not ended. At
+	 * that number nothing is received, and packets wait in the NIC. 0: what half of the pool
+	 * allows.
 	 */
 	unsigned max_in_flight;
 	/*
-	 * Count bytes packet by packet, because the handler looks at packets anyway (on_packet
-	 * implies it). Otherwise bytes are what the PMD counted since the port was opened: packets
-	 * are not touched, and PMDs that count none (null, ring) show 0.
+	 * Count bytes packet by packet; cheap where the handler looks at packets anyway (on_packet
+	 * implies it). Otherwise bytes are what the PMD has counted since the port was opened:
+	 * packets are not touched, and PMDs that count no bytes (null, ring) show 0.
 	 */
 	bool count_bytes;
 	/* Exactly one of the three. */
@@ -129,9 +131,9 @@ struct haul_io_opts {
 };
 
 /*
- * Sends from a burst handler, at once, through the carrier's own queue. Packets that the PMD
- * does not take are kept for the next flush while there is room, else dropped and counted; so is
- * one that it will never take (HAUL_DROP_TX_REFUSED).
+ * Sends from a burst handler, at once, through the carrier's own queue. Packets that the PMD does
+ * not take now are kept for the next flush. They are dropped and counted if there is no room for
+ * them (HAUL_DROP_TX_FULL), or if the PMD never takes such a packet (HAUL_DROP_TX_REFUSED).
  * All packets are the queue's afterwards.
  */
 HAUL_API void haul_tx_burst(struct haul_txq *txq, struct rte_mbuf **pkts, uint16_t n);
@@ -139,7 +141,7 @@ HAUL_API void haul_tx_burst(struct haul_txq *txq, struct rte_mbuf **pkts, uint16
 /* Drops packets in a handler and counts them under the reason: ledger and --json show it. */
 enum haul_drop {
 	HAUL_DROP_TX_FULL, /* transmit queue full */
-	HAUL_DROP_TX_REFUSED, /* the device never takes such a frame: too long, too short */
+	HAUL_DROP_TX_REFUSED, /* the device cannot send the frame: too long or too short */
 	HAUL_DROP_NO_COROUTINE, /* no stack for a handler */
 	HAUL_DROP_MALFORMED,
 	HAUL_DROP_NOT_FOR_US,
@@ -182,23 +184,22 @@ HAUL_API const char *haul_io_notice(const struct haul_io *io);
  */
 struct haul_io_stats {
 	uint64_t rx_packets, rx_bytes;
-	/* Given to the NIC. A packet that was handed on for sending (haul_io_opts.spread) and then
-	 * dropped is taken back in the sum over all carriers only. */
+	/* Given to the NIC. One carrier's part includes packets that it handed to another carrier
+	 * for sending (haul_io_opts.spread) and that were dropped there; the sum does not. */
 	uint64_t tx_packets, tx_bytes;
 	uint64_t dropped[HAUL_DROP_REASONS];
 	uint64_t in_flight; /* handlers that have not ended */
 	uint64_t polls, empty_polls;
-	/* What the PMD and the kernel say of packets that never came to be ours; of all carriers
-	 * only. */
-	uint64_t rx_missed; /* its ring was full, or what the kernel keeps in front of it */
+	/* Packets that the PMD or the kernel lost. Only in the sum over all carriers. */
+	uint64_t rx_missed; /* the PMD's ring or the kernel's socket was full */
 	uint64_t rx_nombuf; /* no packet buffer */
 	uint64_t rx_errors; /* malformed, or too long to be received whole */
-	uint64_t tx_errors; /* taken from us, but not sent */
+	uint64_t tx_errors; /* the PMD took them and did not send them */
 };
 HAUL_API void haul_io_get_stats(
 	const struct haul_io *io, unsigned port, int carrier, struct haul_io_stats *st);
 
-/* What waiting has come to, of all carriers or one (carrier < 0: all). Any thread. */
+/* How often and how long pollers waited, of all carriers or one (carrier < 0: all). Any thread. */
 #define HAUL_LATENCY_BUCKETS 256
 struct haul_io_wait_stats {
 	uint64_t sleeps; /* waits of any kind, pauses too */
@@ -211,8 +212,8 @@ struct haul_io_wait_stats {
 HAUL_API void haul_io_get_wait_stats(
 	const struct haul_io *io, int carrier, struct haul_io_wait_stats *st);
 
-/* So many of the wake-ups (0.5: half, 0.99) took at most this long, to an eighth; 0: there were
- * none. */
+/* The quantile of the wake-ups' latencies, in ns: share of them (0.5: the median, 0.99) took at
+ * most this long. Exact to an eighth. 0 if there were none. */
 HAUL_API uint64_t haul_io_latency_ns(const struct haul_io_wait_stats *st, double share);
 
 /* True while all pollers run and all ports are alive; else *why gets one line, valid until the next
@@ -220,19 +221,20 @@ HAUL_API uint64_t haul_io_latency_ns(const struct haul_io_wait_stats *st, double
 HAUL_API bool haul_io_healthy(struct haul_io *io, const char **why);
 
 /*
- * Ends the pollers, waits until handlers have ended (up to timeout_ns; then they are cancelled,
- * and get one more second), flushes or drops what is still to be sent, and checks the ledger of
- * each queue: received == handled + dropped + in flight (0 now), and taken to be sent == sent +
- * dropped. The queues take nothing more. 0, or with one line in errbuf: -EIO, naming the mismatch
- * or how many handlers have not ended: it is over all the same, and no poller is in a port;
- * -ETIMEDOUT, naming the carriers that do not answer since something runs there that does not
- * suspend: their pollers may still be in the ports, so nothing may be closed or freed, and it may
- * be called again; at once, -EDEADLK on a carrier. It takes at most timeout_ns and one and a half
- * seconds. Any thread that is no carrier.
+ * Ends the pollers and waits until handlers have ended. After timeout_ns it cancels those that have
+ * not, and gives them one more second. Then it sends or drops what the queues hold, and checks the
+ * ledger of each queue: received == handled + dropped + in flight (0 now), and taken to be sent ==
+ * sent + dropped. The queues take nothing more. It takes at most timeout_ns and one and a half
+ * seconds. Any thread that is no carrier. 0, or with one line in errbuf:
+ *	-EIO		a ledger does not match, or handlers have not ended. The stop is complete
+ *			all the same: no poller uses a port
+ *	-ETIMEDOUT	carriers do not answer, because something runs there that does not suspend.
+ *			Their pollers may still use the ports: close and free nothing; call it again
+ *	-EDEADLK	called on a carrier; nothing was done
  *
- * haul_io_free(), after haul_stop() and haul_port_close() of all ports, checks that the pool is
- * whole, and frees io in any case but one: -EBUSY before haul_io_stop() is over. Else 0, or -EIO,
- * with a line.
+ * haul_io_free() is called after haul_stop() and after haul_port_close() of all ports. It checks
+ * that the pool is whole, and frees io. 0; with one line in errbuf: -EIO if packets are missing (io
+ * is freed all the same), -EBUSY if haul_io_stop() has not completed (io is not freed).
  */
 HAUL_API int haul_io_stop(struct haul_io *io, uint64_t timeout_ns, char *errbuf, size_t errlen);
 HAUL_API int haul_io_free(struct haul_io *io, char *errbuf, size_t errlen);

@@ -17,22 +17,24 @@ struct haul_pool_need {
 	unsigned nb_specs;
 	unsigned carriers; /* each has a queue of each port */
 	uint16_t rx_ring, tx_ring; /* as in haul_port_opts */
-	unsigned in_flight; /* packets that handlers hold at once, of all carriers; 0: few */
+	unsigned in_flight; /* packets that the handlers of all carriers hold at once; 0: few */
 };
 
 /*
- * How many buffers that takes, with what PMDs keep in their rings, what waits to be sent and what
- * each carrier has at hand. Specs that cannot be parsed count nothing. Any thread, before EAL too.
+ * How many buffers such a program needs: what PMDs keep in their rings, what waits to be sent, what
+ * handlers hold and what each carrier's cache keeps. Specs that cannot be parsed add nothing. Any
+ * thread, before EAL too.
  */
 HAUL_API unsigned haul_pool_size(const struct haul_pool_need *need);
 
-/* Megabytes for so many buffers and all else that EAL's memory is for: haul_eal_opts.mem_mb. */
+/* Megabytes of EAL's memory for a pool of mbufs buffers and everything else: for
+ * haul_eal_opts.mem_mb. */
 HAUL_API unsigned haul_pool_mem_mb(unsigned mbufs);
 
 /*
- * Makes a pool of so many buffers for frames of up to 2,048 bytes, at least, in one piece of memory
- * if there is one that large. A thread of EAL's. NULL: errbuf gets one line. The caller frees it by
- * rte_mempool_free(), after its ports are closed.
+ * Makes a pool of at least mbufs buffers, for frames of up to 2,048 bytes, in one piece of memory
+ * if there is one that large. A thread of EAL's. NULL: errbuf gets one line. The caller frees the
+ * pool by rte_mempool_free(), after its ports are closed.
  */
 HAUL_API struct rte_mempool *haul_pool_create(unsigned mbufs, char *errbuf, size_t errlen);
 

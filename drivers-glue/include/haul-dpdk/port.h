@@ -35,11 +35,11 @@ struct haul_port_opts {
 };
 
 /*
- * Opens and configures the port that spec describes; it does not receive yet. A thread of
- * EAL's, before the runtime starts, one at a time; what other threads print meanwhile is lost. The
- * queues it got may be fewer than wished: haul_port_notice() says why.
- * 0, -EINVAL (malformed spec), -ENODEV, -EPERM, -ENOMEM and others: errbuf gets one line that
- * names the spec, what is wrong and what to do.
+ * Opens and configures the port that spec describes; it does not receive yet. A thread of EAL's,
+ * before the runtime starts, one at a time. What other threads print to stdout and stderr meanwhile
+ * is lost. The port may get fewer queues than wished: haul_port_notice() says why.
+ * 0, -EINVAL (malformed spec), -ENODEV, -EPERM, -ENOMEM and others: errbuf gets one line that names
+ * the spec, what is wrong and what to do.
  */
 HAUL_API int haul_port_open(struct haul_port **port, const char *spec,
 	const struct haul_port_opts *opts, char *errbuf, size_t errlen);
@@ -57,34 +57,35 @@ HAUL_API void haul_port_queue_adopt(struct haul_port *port, unsigned q);
  * of haul_io_start() it ends the program with a line. */
 HAUL_API void haul_port_close(struct haul_port *port);
 
-/* Facts. Any thread while the port is open. The spec is as given, but for the values of secret=,
- * which are hidden here and in all lines and notices. */
+/* Facts. Any thread while the port is open. The spec is as given, except that the value of secret=
+ * is hidden, as in all error lines and notices. */
 HAUL_API const char *haul_port_spec(const struct haul_port *port);
 HAUL_API unsigned haul_port_queues(const struct haul_port *port);
 HAUL_API struct haul_queue haul_port_queue(const struct haul_port *port, unsigned q);
 HAUL_API struct rte_ether_addr haul_port_mac(const struct haul_port *port);
-/* The interface or PCI address behind it, as haul_plan_opts.near_nic and haul_carrier_near() take
- * it; "": nothing of the kind. */
+/* The interface or PCI address behind the port, as haul_plan_opts.near_nic and haul_carrier_near()
+ * take it; "" if there is none. */
 HAUL_API const char *haul_port_nic(const struct haul_port *port);
 HAUL_API const char *haul_port_notice(const struct haul_port *port); /* "" or one line */
 /*
- * What its queues are waited on by, in words: "AF_XDP socket", "queue interrupt"; "": nothing, so
- * that its pollers may spin or sleep, but not block. Once the port is started.
+ * In words, what wakes a poller that waits for a queue of the port: "AF_XDP socket", "queue
+ * interrupt". "" if nothing does: then its pollers can spin or sleep, but not block. Valid once the
+ * port is started.
  */
 HAUL_API const char *haul_port_wait_source(const struct haul_port *port);
 /*
- * False once the interface behind the port is gone or down, the device unplugged, afxdp's XDP
- * program taken off, or a capture file shorter than what was sent, as on a full disk; it stays so.
- * Asks the kernel: for a control thread about once a second and after the last packet, not for the
- * packet path. The fault is "" while the port is alive, else one line that says what happened and
- * what to do.
+ * haul_port_alive() is false once the interface behind the port is gone or down, the device is
+ * unplugged, afxdp's XDP program is taken off, or a capture file is shorter than what was sent (a
+ * full disk). It never becomes true again. It asks the kernel: call it in a control thread, about
+ * once a second and after the last packet, and not for each packet. haul_port_fault() is "" while
+ * the port is alive, else one line that says what happened and what to do.
  */
 HAUL_API bool haul_port_alive(const struct haul_port *port);
 HAUL_API const char *haul_port_fault(const struct haul_port *port);
 
 /*
- * The i-th kind of port spec: its name ("tap"), and what its queues are waited on by, in words as
- * haul_port_wait_source(). NULL beyond the last. Any thread, before EAL too.
+ * The name of the i-th kind of port spec ("tap"), and in *waits_on what wakes its pollers, as
+ * haul_port_wait_source() says it. NULL beyond the last. Any thread, before EAL too.
  */
 HAUL_API const char *haul_port_kind(unsigned i, const char **waits_on);
 

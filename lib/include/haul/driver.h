@@ -14,9 +14,9 @@
  *		return NULL;
  *	}
  *
- * That one spins. A poller that blocks has a wakeup, a function that ends its wait: called by any
- * thread, without a lock, idempotent, and remembered when it comes before the wait (an eventfd
- * is all that). It is called only while the poller is parked, once for each time that it parks.
+ * This poller spins. A poller that blocks has a wakeup, a function that ends its wait. Any thread
+ * calls it, so it takes no lock; a wakeup that comes before the wait must end the wait, too (an
+ * eventfd does that). It is called only while the poller is parked, and at most once for each park.
  * The way into the wait takes three steps, so that nothing that comes in between is missed:
  *
  *	while (haul_maybe_yield(io)) {
@@ -68,19 +68,20 @@ HAUL_API bool haul_maybe_yield(bool had_io) HAUL_SUSPENDS;
 /*
  * The contract of a poller that blocks; all three from the poller only, and they do not suspend.
  *
- * haul_try_park_poller: from now on, who has work for the carrier calls the wakeup. False when
- * there is work already, or the poller has no wakeup or was asked to end: it has not parked.
- * haul_can_park_poller: right before the wait: still parked, and no work. Never keep the answer:
- * a poller that suspends after it parked is found unparked when it is resumed.
- * haul_unpark_poller: right after the wait, and in any case before the next cycle. Without a park
- * before it does nothing.
+ * haul_try_park_poller: true if the poller is parked now: a thread with work for the carrier calls
+ * the wakeup from here on. False if there is work already, or if the poller has no wakeup or was
+ * asked to end.
+ * haul_can_park_poller: called right before the wait; true if the poller is still parked and there
+ * is no work. Do not keep the answer: a parked poller that suspends is unparked when it goes on.
+ * haul_unpark_poller: called right after the wait, and in any case before the next cycle. Does
+ * nothing if the poller is not parked.
  */
 HAUL_API bool haul_try_park_poller(void);
 HAUL_API bool haul_can_park_poller(void);
 HAUL_API void haul_unpark_poller(void);
 
-/* When the wait must end for the carrier's next timer, on haul_now()'s clock; HAUL_FOREVER: no
- * timer is armed. From the poller. */
+/* When the wait must end for the carrier's next timer, on haul_now()'s clock; HAUL_FOREVER if no
+ * timer is armed. From the poller only. */
 HAUL_API uint64_t haul_poller_deadline(void);
 
 #ifdef __cplusplus

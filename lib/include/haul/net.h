@@ -46,9 +46,8 @@ struct haul_net_if {
 
 /*
  * Sets the address from text: "10.0.0.1/24", "fd00::1/64". 0; -EINVAL (not an address with a prefix
- * length); -EADDRNOTAVAIL (an address that no host can have: multicast, loopback, unspecified, IPv4
- * mapped into IPv6, or a network's own or broadcast address). On an error the interface is as
- * before.
+ * length); -EADDRNOTAVAIL (no host can have it: a multicast, loopback, unspecified or IPv4-mapped
+ * IPv6 address, the network's own address or its broadcast address). On an error nif is unchanged.
  */
 HAUL_API int haul_net_set_ip4(struct haul_net_if *nif, const char *text);
 HAUL_API int haul_net_set_ip6(struct haul_net_if *nif, const char *text);
@@ -115,8 +114,8 @@ HAUL_API uint32_t haul_net_flow(const struct rte_mbuf *mbuf);
 /*
  * Whether pkt was sent to nif, at both layers: to its MAC address, or as an ARP broadcast, or to
  * the solicited-node group of its IPv6 address; and to its IP address, or asking for it (ARP, ND).
- * OK; NOT_FOR_US; MALFORMED: it is for us, but comes from an address, of any layer, that no other
- * host can have.
+ * OK; NOT_FOR_US; MALFORMED: it is for us, but a source address in it, at any layer, is one that no
+ * other host can have.
  */
 HAUL_API enum haul_verdict haul_net_for_us(
 	const struct haul_net_if *nif, const struct haul_pkt *pkt);
@@ -154,25 +153,25 @@ HAUL_API int haul_udp_set_payload(struct haul_pkt *pkt, const void *data, size_t
 HAUL_API enum haul_verdict haul_net_answer(const struct haul_net_if *nif, struct haul_pkt *pkt);
 
 /*
- * One carrier's transmit queue of one port. Buffered: the carrier's poller hands it to the NIC. A
- * packet that was sent or dropped (haul_drop()) is not the caller's any more: libraries built with
- * -Dchecks=true say so in one line and abort when it is sent or dropped again.
+ * One carrier's transmit queue of one port. Buffered: the carrier's poller hands packets to the
+ * NIC. A packet that was sent or dropped (haul_drop()) no longer belongs to the caller. A library
+ * built with -Dchecks=true aborts with one line if the caller sends or drops it again.
  */
 struct haul_txq;
 
 /*
- * Puts a packet on the queue; it is the queue's afterwards. Any context on the queue's carrier, or
- * a coroutine at home there. Does not suspend. 0; -ENOBUFS (full), -EAGAIN (the coroutine is
- * stolen, or others are that are before it in its order: haul_send() waits for that): the packet is
- * still the caller's.
+ * Puts a packet on the queue, which owns it afterwards. Any context on the queue's carrier, or a
+ * coroutine at home there. Does not suspend. 0; -ENOBUFS (the queue is full); -EAGAIN (it is
+ * not the coroutine's turn to send: it is stolen, or stolen ones come before it in its order;
+ * haul_send() waits for that). On an error the packet is still the caller's.
  */
 HAUL_API int haul_try_send(struct haul_txq *txq, struct rte_mbuf *pkt);
 
 /*
  * The same, but waits for room, and for its turn where coroutines with an order are stolen
- * (haul_coro_opts.order). From a coroutine at home on the queue's carrier; one that was stolen goes
- * home to send, unless the queue was made for sending anywhere (haul_io_opts.order). 0; -ECANCELED:
- * the packet is still the caller's.
+ * (haul_coro_opts.order). From a coroutine at home on the queue's carrier. A stolen coroutine
+ * returns to its home to send, but not with HAUL_ORDER_ANY (haul_io_opts.order). 0; -ECANCELED: the
+ * packet is still the caller's.
  */
 HAUL_API int haul_send(struct haul_txq *txq, struct rte_mbuf *pkt) HAUL_SUSPENDS;
 

@@ -27,9 +27,10 @@ struct haul_launcher {
 };
 
 /*
- * Whether a carrier that has nothing to do takes coroutines from one that has more than it can
- * run, for one slice each. Their home stays where it is: what they spawn is at home there, and
- * they are back after the slice. Pinned coroutines, pollers, and whoever sleeps are never taken.
+ * Whether an idle carrier takes ready coroutines from a carrier that has more than it can run, for
+ * one slice each. A stolen coroutine keeps its home: it returns after the slice, and coroutines
+ * that it spawns have the same home. Pinned coroutines, pollers and coroutines that wait are not
+ * stolen.
  */
 enum haul_steal {
 	HAUL_STEAL_OFF,
@@ -41,55 +42,62 @@ enum haul_steal {
 struct haul_runtime_opts {
 	const struct haul_plan *plan; /* NULL: haul_plan_create()'s default; copied */
 	const struct haul_launcher *launcher;
-	size_t stack_size; /* of a coroutine by default; 0: 24 KiB */
+	size_t stack_size; /* usable bytes of a coroutine's stack by default; 0: 24 KiB */
 	uint64_t round_ns; /* the most time for ready coroutines per round; 0: 50 us */
-	uint64_t poll_interval_ns; /* wished bound on the time between two polls; 0: 20 us */
+	uint64_t poll_interval_ns; /* aim for the time between two polls; 0: 20 us */
 	enum haul_steal steal;
-	unsigned steal_most; /* coroutines in one theft, 1 to 128, of at most half; 0: 128 */
-	unsigned steal_depth; /* how many must wait, 1 to 256, but behind a hog; 0: 1 */
-	uint64_t steal_worth_ns; /* how long they must take, but behind a hog; 0: 10 us, and more
-				  * with many carriers, all of which a theft interrupts */
-	unsigned searchers; /* of a cluster at a time, 1 to 32; 0: 1 */
+	/* Bounds of a theft. The second and the third do not hold behind a coroutine that runs for
+	 * long. */
+	unsigned steal_most; /* coroutines that it takes, 1 to 128, and at most half; 0: 128 */
+	unsigned steal_depth; /* coroutines that must be ready there, 1 to 256; 0: 1 */
+	uint64_t steal_worth_ns; /* time that these must take; 0: 10 us, and more with many
+				  * carriers, all of which a theft interrupts */
+	unsigned searchers; /* idle carriers of a cluster that search at a time, 1 to 32; 0: 1 */
 };
 
 /*
- * Starts one carrier per place of the plan; all are known to each other before the first
- * runs. Any thread that is no carrier. 0, -EPERM (a carrier's thread), -ENOMEM, -EAGAIN (no
- * thread), -ENOTSUP (stealing needs membarrier(2), Linux 4.14, and a haul that was built with it:
- * -Dstealing=true), -EINVAL (stack_size, steal and what follows out of range; a plan of no
- * carriers, or whose tables lead beyond them; a launcher without a function; more than 256 carriers
- * that steal from each other), or what the launcher returned. More than one runtime may exist.
- * A child of fork() has none: it may start one of its own (not on EAL's lcores); of those of its
- * parent, spawns, joins and the stop are refused with -EPERM.
+ * Starts one carrier per place of the plan. Any thread that is no carrier. More than one runtime
+ * may exist. 0, what the launcher returned, or:
+ *	-EPERM		called on a carrier's thread
+ *	-ENOMEM, -EAGAIN	no memory; no thread
+ *	-ENOTSUP	stealing needs membarrier(2) (Linux 4.14) and a haul that was built with
+ *			-Dstealing=true
+ *	-EINVAL		rt is NULL; stack_size, steal or a field below it is out of range; the plan
+ *			has no carriers, or its tables name carriers that it has not; the launcher
+ *			lacks a function; more than 256 carriers steal from each other
+ * A child of fork() has no runtime: spawns, joins and the stop of its parent's fail with -EPERM. It
+ * may start one of its own, but not on EAL's lcores.
  */
 HAUL_API int haul_start(struct haul_runtime **rt, const struct haul_runtime_opts *opts);
 
 /*
- * Refuses new spawns, cancels every coroutine and poller, waits until all have ended and joins
- * the carriers, then frees the runtime. 0; -ETIMEDOUT when some have not ended after timeout_ns:
- * they are listed on stderr, with the carriers that do not answer; the runtime stays as it is and
- * haul_stop() may be called again. How many had ended before and were never joined or detached is
- * told on stderr. At once, and with a line there: -EDEADLK on a carrier, -EINVAL when rt does not
- * run (it was stopped before), -EBUSY before haul_io_stop(), -EPERM in a child of fork(). Any
- * thread that is no carrier.
+ * Refuses new spawns, cancels every coroutine and poller, waits until all have ended, joins the
+ * carriers and frees the runtime. Coroutines that had ended before and were neither joined nor
+ * detached are counted on stderr. Any thread that is no carrier. 0, or with lines on stderr:
+ *	-ETIMEDOUT	coroutines have not ended after timeout_ns: they are listed, with the
+ *			carriers that do not answer. The runtime goes on; call haul_stop() again
+ *	-EDEADLK	called on a carrier; nothing was done, as for the errors below
+ *	-EINVAL		rt does not run; it was stopped before
+ *	-EBUSY		haul_io_stop() comes first
+ *	-EPERM		called in a child of fork()
  */
 HAUL_API int haul_stop(struct haul_runtime *rt, uint64_t timeout_ns);
 
-/* Prints each coroutine that has not ended: carrier, name, state; and how many have, and were
+/* Prints each coroutine that has not ended (carrier, name, state), and how many have ended but were
  * neither joined nor detached. Any thread. */
 HAUL_API void haul_dump(struct haul_runtime *rt, FILE *out);
 
 /* Gives the memory of unused stacks back to the kernel. Any thread. Bytes given back. */
 HAUL_API size_t haul_trim(struct haul_runtime *rt);
 
-/* How many carriers, and the i-th (NULL beyond). Any thread. */
+/* The number of carriers; the i-th of them, or NULL if there are not so many. Any thread. */
 HAUL_API unsigned haul_carriers(const struct haul_runtime *rt);
 HAUL_API struct haul_carrier *haul_carrier(struct haul_runtime *rt, unsigned i);
 
 /*
- * The carrier nearest to a NIC, an interface name or a PCI address: for haul_coro_opts.near. NULL
- * when there is no such NIC, or when it hangs on no device (veth, TAP), which is near to all.
- * Reads a few files. Any thread.
+ * The carrier nearest to a NIC, given by its interface name or PCI address: for
+ * haul_coro_opts.near. NULL if there is no such NIC, or if the interface has no device (veth, TAP):
+ * then no carrier is nearer than another. Reads a few files. Any thread.
  */
 HAUL_API struct haul_carrier *haul_carrier_near(struct haul_runtime *rt, const char *nic);
 
@@ -105,14 +113,14 @@ HAUL_API struct haul_runtime *haul_carrier_runtime(const struct haul_carrier *c)
 struct haul_carrier_stats {
 	uint64_t rounds; /* turns of the carrier's loop */
 	uint64_t slices; /* times that a coroutine was resumed, pollers not counted */
-	uint64_t spawned; /* coroutines that came to be at home here */
+	uint64_t spawned; /* coroutines whose home is this carrier */
 	uint64_t ended;
 	uint64_t messages; /* received from other threads */
 	uint64_t wakeups; /* calls made by other threads to wake it when it slept */
 	uint64_t parks; /* times that the carrier slept */
 	uint64_t stolen; /* coroutines that it took from others */
 	uint64_t steals_failed; /* tries that found nothing, or the victim busy with itself */
-	uint64_t searches; /* times that it was woken to look for work */
+	uint64_t searches; /* times that it was woken to look for work to steal */
 };
 
 /* Any thread. */

@@ -17,8 +17,8 @@ extern "C" {
 /* What to plan for. All zero means: this machine, one carrier per physical core. */
 struct haul_plan_opts {
 	unsigned carriers; /* how many; 0: one per usable physical core, or one per entry of cpus */
-	/* "0,2-5": these OS CPUs in this order, which may be such that the kernel keeps from its
-	 * scheduler (isolcpus); NULL: chosen by the plan. */
+	/* "0,2-5": these OS CPUs in this order; isolated ones (isolcpus) are allowed. NULL: the
+	 * plan chooses. */
 	const char *cpus;
 	/* Interface name or PCI address: start with the CPUs closest to it. Not with cpus. */
 	const char *near_nic;
@@ -62,10 +62,10 @@ struct haul_plan {
  * Makes a plan. Usable CPUs are those in the process's affinity mask and cgroup.
  * Clusters follow the last-level cache; where no L3 is reported, the next shared
  * cache; else the whole machine is one cluster. SMT siblings come last. More
- * carriers than CPUs: the extra ones float, in clusters with others. Threads may not be bound
- * (containers): all float, in one cluster.
- * Any thread. 0, -EINVAL (malformed or unusable carriers, cpus, machine, near_nic: one
- * line that says so is in errbuf), -ENOMEM. The caller owns *plan until haul_plan_destroy().
+ * carriers than CPUs: the extra ones float, in clusters with others. Where threads cannot be bound
+ * (some containers) all float, in one cluster.
+ * Any thread. 0; -EINVAL (carriers, cpus, machine or near_nic is malformed or cannot be used: one
+ * line in errbuf says which); -ENOMEM. The caller owns *plan until haul_plan_destroy().
  */
 HAUL_API int haul_plan_create(
 	struct haul_plan **plan, const struct haul_plan_opts *opts, char *errbuf, size_t errlen);
