@@ -573,7 +573,7 @@ int haul_io_free(struct haul_io *io, char *errbuf, size_t errlen)
 	HAUL_MISUSE_IF(!io, HAULI_NO_IO);
 	if (io->stage != HAULI_IO_STOPPED) {
 		snprintf(errbuf, errlen,
-			"haul_io_free: its pollers have not ended; haul_io_stop() first");
+			"haul_io_free: its pollers have not ended; call haul_io_stop() first");
 		return -EBUSY;
 	}
 	pool = io->opts.pool;

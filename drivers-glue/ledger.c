@@ -76,7 +76,7 @@ bool hauli_ledger_check_rx(const struct hauli_rxq *r, const char *where, char *b
 	else if (dropped > received)
 		snprintf(buf, len,
 			"%s: received %" PRIu64 " packets, but dropped %" PRIu64
-			": a handler gave haul_drop() packets that came from elsewhere",
+			": a handler dropped some twice, or dropped others than it was given",
 			where, received, dropped);
 	else
 		return true;

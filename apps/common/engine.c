@@ -27,31 +27,30 @@ static void fill_options(struct app_engine *e)
 {
 	const struct app_option options[] = {
 		{"--port", "SPEC", APP_TEXTS, &e->specs,
-			.help = "a port, as tap:NAME, null: or pci:ADDR (see below); again for "
+			.help = "a port: tap:NAME, null:, pci:ADDR, ... (see below); repeat it for "
 				"more"},
 		{"--carriers", "N|LIST", APP_TEXT, &e->carriers_text,
 			.zero = "one per physical core",
 			.help = "how many carriers, or the CPUs they run on, as 0,2-3 (one: 2-2)"},
 		{"--poller", "KIND", APP_TEXT, &e->poller_text,
-			.help = "what carriers do without packets: spin; pause[:US]: spin, and\n"
-				"rest so long (1 us) in between, if the CPU can; block: wait\n"
-				"for them; adaptive[:US]: spin so long (50 us), then wait;\n"
-				"sleep[:US]: in steps that grow up to so long (100 us), for\n"
-				"any port"},
+			.help = "what carriers do while there are no packets: spin; pause[:US]:\n"
+				"spin with rests of up to US (1), if the CPU has them; block:\n"
+				"wait for packets; adaptive[:US]: spin for US (50), then wait;\n"
+				"sleep[:US]: look again after sleeps that grow up to US (100),\n"
+				"for any port"},
 		{"--steal", APP_STEAL_NAMES, APP_CHOICE, &e->steal,
-			.help = "whether idle carriers run handlers of those that have too many:\n"
-				"off, cluster (of the same last-level cache), global"},
+			.help = "which handlers idle carriers steal: none (off), those of "
+				"carriers\n"
+				"that share a last-level cache (cluster), those of all (global)"},
 		{"--order", APP_ORDER_NAMES, APP_CHOICE, &e->order,
-			.help = "how stolen handlers send: flow (what is of one flow in order), "
-				"any"},
+			.help = "how stolen handlers send: flow (each flow in order), any"},
 		{"--spread", APP_SPREAD_NAMES, APP_CHOICE, &e->spread,
-			.help = "where a port has too few queues, carriers that have none get "
-				"their\n"
-				"share of the flows from one that has: packets (for coroutines),\n"
-				"all (for bursts too), off"},
+			.help = "when carriers without a queue of a port get flows from a carrier\n"
+				"with one: packets (if handlers are coroutines), all (for bursts\n"
+				"too), off"},
 		{"--packet-rate", "N", APP_NUMBER, &e->packet_rate, 1, UINT64_C(1000000000),
 			"a NIC's link's",
-			"most packets per second on a queue: sleeps are bounded by it"},
+			"most packets per second that a queue gets: bounds sleeps"},
 		{"--burst", "N", APP_NUMBER, &e->burst, 1, 512, NULL, "packets per burst"},
 		{"--rxd", "N", APP_NUMBER, &e->rx_ring, 1, 32768, "the PMD's choice",
 			"descriptors of a receive queue"},
@@ -62,15 +61,15 @@ static void fill_options(struct app_engine *e)
 		{"--stack-size", "BYTES", APP_NUMBER, &e->stack_size, 4096, HAUL_STACK_MAX, NULL,
 			"stack of a coroutine"},
 		{"--duration", "SECONDS", APP_TIME, &e->duration, 0, TIME_MAX,
-			"until SIGINT, SIGTERM or SIGHUP", "end after so long"},
+			"until SIGINT, SIGTERM or SIGHUP", "end after this time"},
 		{"--packets", "N", APP_NUMBER, &e->packets, 1, UINT64_MAX, "no end",
-			"end when so many have been received"},
+			"end when N packets have been received"},
 		{"--period", "SECONDS", APP_TIME, &e->period, 0, TIME_MAX, "never",
 			"time between two reports, 0: none"},
 		{"--json", NULL, APP_FLAG, &e->json,
 			.help = "one JSON object at the end on stdout, all else on stderr"},
 		{"--verbose", NULL, APP_FLAG, &e->verbose, .help = "let EAL say what it does"},
-		{"--eal", "ARGS...", APP_REST, &e->eal, .help = "all that follows goes to EAL"},
+		{"--eal", "ARGS...", APP_REST, &e->eal, .help = "pass the rest of the line to EAL"},
 		{NULL},
 	};
 

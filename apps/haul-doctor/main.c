@@ -18,7 +18,7 @@ static bool as_json;
 
 static const struct app_option options[] = {
 	{"--carriers", "N", APP_NUMBER, &carriers, .min = 1, .max = HAUL_CARRIERS_MAX,
-		.zero = "one per core", .help = "plan so many carriers"},
+		.zero = "one per core", .help = "plan N carriers"},
 	{"--cpus", "LIST", APP_TEXT, &plan_opts.cpus, .zero = "chosen by the plan",
 		.help = "plan carriers on these CPUs, as 0,2-5"},
 	{"--smt", NULL, APP_FLAG, &plan_opts.smt,

@@ -78,7 +78,7 @@ static unsigned even_us(const struct doctor_costs *c)
 static void say_adaptive(const struct doctor_costs *c, struct doctor_finding *finding)
 {
 	if (c->coarse) {
-		doctor_say(finding, DOCTOR_OK, "as spin for so long, then as block");
+		doctor_say(finding, DOCTOR_OK, "as spin for US, then as block");
 		return;
 	}
 	doctor_say(finding, DOCTOR_OK,

@@ -101,7 +101,7 @@ static int run(struct app_engine *e)
 
 static const struct app_option options[] = {
 	{"--delay", "TIME", APP_TIME, &delay, .max = 3600 * HAUL_S, .zero = "none",
-		.help = "sleep so long in each handler before the reply, as 5ms"},
+		.help = "each handler sleeps for TIME before it replies, as 5ms"},
 	{NULL},
 };
 

@@ -19,19 +19,20 @@ static struct app_texts peers;
 
 static const struct app_option options[] = {
 	{"--mode", FWD_MODE_NAMES, APP_CHOICE, &mode,
-		.help = "io: as it is; mac: from the port's address to its peer's;\n"
-			"macswap: addresses exchanged; rxonly: freed; txonly: made and sent"},
+		.help = "what happens to frames: io: sent unchanged; mac: sent from the\n"
+			"port's address to its peer's; macswap: sent with addresses\n"
+			"exchanged; rxonly: freed; txonly: generated and sent"},
 	{"--handler", "burst|coroutine", APP_CHOICE, &coroutine,
 		.help = "a function for each burst, or a coroutine for each packet"},
 	{"--eth-peer", "N,MAC", APP_TEXTS, &peers,
-		.help = "the address behind port N, for mac and txonly; again for more"},
+		.help = "the address behind port N, for mac and txonly; repeat it for more"},
 	{"--size", "BYTES", APP_NUMBER, &size, FRAME_MIN, FRAME_MAX, NULL,
 		"frame length of txonly, without FCS"},
 	{"--flows", "N", APP_NUMBER, &flows, 1, FRAME_FLOWS_MAX, NULL,
-		"txonly: UDP source ports to go through"},
+		"txonly: how many UDP source ports take turns"},
 	{"--tx-first", "BURSTS", APP_NUMBER, &tx_first, 0, 1 << 20, "0",
-		"send so many bursts per port and carrier before the rest;\n"
-		"for ports that give back what was sent, as ring:"},
+		"bursts that each carrier sends on each port at the start; for\n"
+		"ports that give back what was sent, as ring:"},
 	{0},
 };
 

@@ -351,7 +351,7 @@ static bool wait_until_drained(struct haul_runtime *rt, uint64_t timeout_ns)
 
 static int refuse_stop(int err, const char *why)
 {
-	fprintf(stderr, "haul: haul_stop: %s\n", why);
+	fprintf(stderr, "haul: haul_stop(): %s\n", why);
 	return err;
 }
 
@@ -367,7 +367,8 @@ static int check_stop(struct haul_runtime *rt)
 		return refuse_stop(-EINVAL,
 			"this runtime does not run: it was stopped before, or never started");
 	if (is_held(rt))
-		return refuse_stop(-EBUSY, "pollers of packets run there; haul_io_stop() first");
+		return refuse_stop(
+			-EBUSY, "its carriers still receive packets; call haul_io_stop() first");
 	return 0;
 }
 
@@ -380,7 +381,7 @@ static void tell_unjoined(const struct haul_runtime *rt)
 	if (n > 0)
 		fprintf(stderr,
 			"haul: %" PRIu64 " coroutine%s had ended and kept %s until the stop; "
-			"haul_join() or haul_detach() what was spawned with a co\n",
+			"haul_join() or haul_detach() each handle that a spawn gives\n",
 			n, n == 1 ? "" : "s", n == 1 ? "its stack" : "their stacks");
 }
 
