@@ -50,12 +50,6 @@ bool hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg)
 	return slept == HAULI_INBOX_EMPTY;
 }
 
-/* The caller is right. */
-void hauli_misuse(const char *call, const char *mistake, ...)
-{
-	model_fail("a right call is taken for a mistake");
-}
-
 static void init(void)
 {
 	m.members[0] = &m.c;
