@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-/* True between EAL's start, by haul or by the program, and haul_eal_fini(); false in a child of
- * fork() where haul has started it: its lcores are the parent's. */
+/* True from EAL's start, by haul or by the program, until haul_eal_fini(). False in a child of
+ * fork() if haul has started EAL, because the lcores are the parent's. */
 bool hauli_eal_is_up(void);
 
 #endif

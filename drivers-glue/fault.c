@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is called from a signal handler here uses nothing that one may not call. */
+/* Explains faults in PMDs. The signal handler calls async-signal-safe functions only. */
 #include "fault.h"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 #define REGISTERS 31
 #endif
 
-/* What the thread was at. */
+/* The state of the thread that faulted. */
 struct place {
 	uintptr_t pc, caller; /* caller: where a function without a frame returns to */
 	uintptr_t words[REGISTERS + STACK_WORDS]; /* registers, then the stack from its top on */
@@ -121,7 +121,7 @@ static bool is_of(const struct haul_port *port, const char *library)
 	return below && strcmp(below, library) == 0;
 }
 
-/* Where in what the thread was at a queue of the port is first seen; at->nb: nowhere. */
+/* The first word of *at that points to a queue of the port; at->nb if none does. */
 static unsigned first_seen(const struct haul_port *port, const struct place *at)
 {
 	for (unsigned i = 0; i < at->nb; i++) {

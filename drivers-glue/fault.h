@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A SIGSEGV or SIGBUS in a PMD's code ends the program with one line that names the port, before
- * the signal goes to whoever handled it. It is looked for only when the fault has happened, in what
- * the thread was at: the library that the program counter is in, and the queues that its
- * registers and its stack lead to. Where DPDK is linked statically there is no line.
+ * the signal goes to the handler that was there before. Nothing is looked up until a fault happens:
+ * then the program counter tells the library, and the thread's registers and stack lead to the
+ * queue. If DPDK is linked statically there is no line.
  */
 #ifndef HAULI_GLUE_FAULT_H
 #define HAULI_GLUE_FAULT_H
 
-/* From now on, for all ports. Any thread, any number of times. */
+/* Explains faults from now on, for all ports. May be called again. Any thread. */
 void hauli_fault_explain(void);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A filter in front of PMDs that take frames which do not fit their device, and then send something
- * else or nothing, without a word; or that hand out frames of which the end is missing. Such a PMD
- * is called through the filter's burst calls (as in spread.h): transmit ends before the first frame
- * that does not fit, as with PMDs that refuse it, and receive drops what may be cut.
+ * A filter for PMDs that accept frames which do not fit their device, and silently send something
+ * else or nothing; or that hand out truncated frames. haul calls such a PMD through the filter's
+ * burst calls (as in spread.h): transmit stops before the first frame that does not fit, as if the
+ * PMD refused it, and receive drops frames that may be truncated.
  */
 #ifndef HAULI_GLUE_FILTER_H
 #define HAULI_GLUE_FILTER_H
@@ -22,11 +22,11 @@ struct hauli_filter {
 	void *queue, *no_callbacks;
 };
 
-/* Whether it is a frame that goes through the filter to be sent. */
+/* True if the filter lets the frame be sent. */
 bool hauli_filter_fits(const struct haul_port *port, const struct rte_mbuf *pkt);
 
-/* Of a queue whose kind has a filter, and its burst calls in place of the PMD's. NULL: no memory.
- * The caller frees it by free(). */
+/* Makes the filter of a queue, and puts its burst calls in place of the PMD's. NULL: no memory. The
+ * caller frees it by free(). */
 struct hauli_filter *hauli_filter_create(const struct haul_port *port, struct hauli_burst pmd);
 struct hauli_burst hauli_filter_burst(const struct hauli_filter *filter);
 

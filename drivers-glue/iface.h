@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether an interface can have this name. The kernel's calls take more: they cut off what follows
- * a colon, and replace %d by a number. */
+/* True if an interface can have this name. The kernel's calls accept more: they cut a name off at a
+ * colon, and replace %d by a number. */
 bool hauli_iface_is_name(const char *name);
 
 /* Each is 0 when there is no such interface. */
@@ -37,7 +37,8 @@ bool hauli_iface_has_device(const char *name);
 /* An XDP program is attached to it. */
 bool hauli_iface_has_xdp(const char *name);
 
-/* How many packets it was to send and dropped, ever: for a TAP those that nobody took in time. */
+/* How many packets it has dropped instead of sending them: for a TAP, those that were not read in
+ * time. */
 uint64_t hauli_iface_unsent(const char *name);
 
 /* Passes one of ethtool's commands. 0 or -errno. */

@@ -5,7 +5,7 @@
 
 #include "poll.h"
 
-/* How far the stop has come. */
+/* The stages of haul_io_stop(). */
 enum hauli_io_stage {
 	HAULI_IO_RUNS,
 	HAULI_IO_ENDS, /* the pollers are asked to end */

@@ -37,7 +37,7 @@ struct hauli_vdev {
 /* Frames that a device sends whole, by their bytes. */
 struct hauli_frames {
 	uint32_t least, most;
-	uint32_t tag; /* those with a VLAN tag may have so many more */
+	uint32_t tag; /* extra bytes that a frame with a VLAN tag may have */
 	uint16_t segs;
 };
 
@@ -81,11 +81,11 @@ struct hauli_kind {
 	bool promiscuous; /* filters by address unless told not to */
 	enum hauli_wait_on wait_on;
 	const char *wait_name; /* what that is: "queue interrupt" */
-	bool shares_memory; /* what the PMD reads there another process has written */
+	bool shares_memory; /* the PMD reads memory that another process writes */
 	const char *library; /* of DPDK's, below the PMD's own: "vhost"; NULL: none */
 	bool prints; /* libraries below it print without being asked, even when it is closed */
 	bool filter; /* the PMD is called through one (filter.h) */
-	bool hands_back; /* what the PMD counts as transmit errors, it has not taken */
+	bool hands_back; /* the PMD counts frames that it did not take as transmit errors */
 
 	/*
 	 * Checks the spec, and fills vdevs, nb_vdevs and the wished queues (by hauli_port_vdevs()).
@@ -109,11 +109,11 @@ struct hauli_kind {
 	/* What queue q is waited on by says that there are packets, and the PMD saw none: makes it
 	 * look. On the thread that polls. */
 	void (*nudge)(const struct haul_port *port, unsigned q);
-	/* What the port stands on may have failed although the PMD goes on: writes one line to what
-	 * then. A control thread, about once a second. */
+	/* The interface or file behind the port may fail although the PMD goes on: then writes one
+	 * line to what. A control thread, about once a second. */
 	void (*look)(const struct haul_port *port, char *what, size_t size);
-	/* Whether queue q has room for pkt, so that a burst call which takes nothing now never
-	 * will. On the thread that polls. NULL: nobody knows, and it may be full. */
+	/* True if queue q has room for pkt: then a burst call that does not take pkt now never
+	 * will. On the thread that polls. NULL: not known, the queue may be full. */
 	bool (*has_room)(const struct haul_port *port, unsigned q, const struct rte_mbuf *pkt);
 	/* How many packets a queue takes in while nobody looks. NULL: as many as descriptors. */
 	unsigned (*backlog)(const struct haul_port *port);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Unix sockets that PMDs listen on. A PMD lets in whom the umask lets in, and removes at its end
- * whatever lies at its path. So it makes the socket in a directory that only its owner can enter.
- * From there the socket goes, with its mode set, to the path that was asked for, unless
- * something lies there; and it is removed from there if it still is the same.
+ * Unix sockets that PMDs listen on. With a PMD alone, the umask decides who may connect, and the
+ * PMD removes at its end whatever lies at its path. So the PMD makes the socket in a directory that
+ * only its owner can enter. haul sets the socket's mode and moves it to the path that the user
+ * gave, unless something lies there. At the end haul removes it if it is still the same socket.
  */
 #ifndef HAULI_GLUE_LISTENER_H
 #define HAULI_GLUE_LISTENER_H
@@ -19,7 +19,7 @@ struct hauli_listener;
 int hauli_listener_create(struct hauli_listener **l, const struct hauli_spec *spec,
 	const char *path, char *errbuf, size_t errlen);
 
-/* One more user, for PMDs that share a socket. */
+/* Adds a user, for PMDs that share a socket. */
 struct hauli_listener *hauli_listener_share(struct hauli_listener *l);
 
 /* The path for the PMD; the same for all users. */
@@ -29,10 +29,10 @@ const char *hauli_listener_made_at(const struct hauli_listener *l);
 int hauli_listener_publish(
 	struct hauli_listener *l, const struct hauli_spec *spec, char *errbuf, size_t errlen);
 
-/* Of the last user: takes it away from its path. Nobody can connect any more. */
+/* The last user removes the socket from its path: nobody can connect any more. */
 void hauli_listener_withdraw(struct hauli_listener *l);
 
-/* The PMD has closed it. l may be NULL. */
+/* Frees it, after the PMD has closed it. l may be NULL. */
 void hauli_listener_destroy(struct hauli_listener *l);
 
 #endif

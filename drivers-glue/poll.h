@@ -23,9 +23,9 @@
 #define HAULI_BURST_MAX 512
 #define HAULI_BURST_DEFAULT 32
 
-/* How long handlers that were cancelled have to end. */
+/* How long cancelled handlers may take to end. */
 #define HAULI_GRACE_NS HAUL_S
-/* How long the NIC has to take what is left when there are no more handlers. */
+/* How long the NIC may take to accept the last packets, once all handlers have ended. */
 #define HAULI_LINGER_NS (100 * HAUL_MS)
 
 struct hauli_rxq {
@@ -95,7 +95,7 @@ struct hauli_poller {
 	struct haul_coro *coroutine; /* to be joined; NULL: none */
 	struct hauli_ending ending; /* of coroutine */
 	struct rte_mempool *pool; /* constant */
-	uint64_t cancel_at; /* hauli_poll_drain() waits so long for handlers; haul_now()'s clock */
+	uint64_t cancel_at; /* when hauli_poll_drain() cancels handlers; haul_now()'s clock */
 
 	HAULI_LINE struct hauli_idle idle;
 };
@@ -196,11 +196,12 @@ void *hauli_poll_source(void *arg);
  * handlers still have to send, and ends when they have, or had their time. */
 void *hauli_poll_drain(void *arg);
 
-/* Gives what the transmit queues hold to the NIC, as far as it takes it, and drops what it refuses.
- * On the poller's stack. */
+/* Gives packets of the transmit queues to the NIC until it takes no more, and drops those that it
+ * refuses. On the poller's stack. */
 void hauli_tx_flush(struct hauli_poller *p);
 
-/* The NIC has taken nothing, pkt being the first: whether it takes pkt now or never. */
+/* Called when the NIC has taken nothing of a burst that begins with pkt. True if the NIC has room
+ * for pkt, so that it never takes pkt if it does not take it in the next call. */
 bool hauli_tx_has_room(const struct hauli_tx *tx, const struct rte_mbuf *pkt);
 
 /* Drops what the transmit queues hold, and closes them. */

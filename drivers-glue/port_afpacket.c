@@ -22,8 +22,8 @@
 
 #define FRAMES_DEFAULT 512
 #define FRAME_SIZE 2048 /* as much as a packet buffer: the PMD takes no more */
-/* What the kernel puts into a frame before the packet that it received, or we send. It cuts longer
- * ones to what is left, and the PMD does not look whether it did. */
+/* Bytes that the kernel keeps at the head of a frame, before the packet. It truncates packets that
+ * do not fit into the rest, and the PMD does not check that. */
 #define RX_HEADERS 66
 #define TX_HEADERS (TPACKET2_HDRLEN - sizeof(struct sockaddr_ll))
 #define FRAME_TRUESIZE 8192 /* of a packet in the kernel, at most */

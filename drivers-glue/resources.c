@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Limits are many (rlimits, cgroups, of the machine) and some do not bind some users: so what is
- * needed is taken, and given back.
+ * There are many limits (rlimits, cgroups, the machine's), and some do not bind some users. So haul
+ * takes what is needed, and gives it back.
  */
 #include "resources.h"
 

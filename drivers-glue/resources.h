@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* Tries it: descriptors and threads for so many carriers. 0; -EMFILE or -EAGAIN with a line. */
+/* Tries to get descriptors and threads for all carriers. 0; -EMFILE or -EAGAIN with a line. */
 int hauli_resources_check(unsigned carriers, char *errbuf, size_t errlen);
 
 /* Megabytes that programs may still take of the machine's memory, swap included; ULONG_MAX where

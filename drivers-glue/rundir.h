@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The directory that EAL makes for a process's sockets (/var/run/dpdk/PREFIX) and leaves. EAL takes
- * what is there; so what others could have put there is refused here before.
+ * The directory that EAL makes for a process's sockets (/var/run/dpdk/PREFIX) and does not remove.
+ * EAL uses a directory that is there already, so haul first refuses one that others could have
+ * made.
  */
 #ifndef HAULI_GLUE_RUNDIR_H
 #define HAULI_GLUE_RUNDIR_H

@@ -8,8 +8,8 @@ struct hauli_sockets {
 	int *fds;
 };
 
-/* All sockets of this address family that the process has now, in place of those that are listed.
- * Without memory, or rights to look, it lists fewer. */
+/* Lists all sockets of this address family that the process has now, in place of the old list.
+ * Lists fewer if there is no memory, or no permission to look. */
 void hauli_sockets_list(struct hauli_sockets *s, int domain);
 void hauli_sockets_free(struct hauli_sockets *s);
 

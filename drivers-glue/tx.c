@@ -38,9 +38,9 @@ static __attribute__((noinline, cold)) void refuse(struct hauli_tx *tx)
 
 /*
  * A burst call that takes nothing does not say why: the NIC may be full, or never take the first
- * packet, behind which all others would wait for ever. So the port is asked whether there is room,
- * and the call that follows the yes decides. In that order: room that appears after the call is
- * none that it had.
+ * packet, behind which all others would wait for ever. So the port is asked first whether there is
+ * room, and if so, the next burst call decides. The order matters: room that appears only after a
+ * burst call does not prove that the call could have used it.
  */
 static void flush(struct hauli_tx *tx)
 {

@@ -22,7 +22,7 @@ int hauli_unixpath_free(
 int hauli_unixpath_taken(
 	const struct hauli_spec *spec, const char *path, char *errbuf, size_t errlen);
 
-/* "mode" is for who listens: 0, or -EINVAL with a line when it is given to who connects. */
+/* "mode" is for a side that listens: 0, or -EINVAL with a line if a side that connects has it. */
 int hauli_unixpath_connecting(const struct hauli_spec *spec, char *errbuf, size_t errlen);
 
 /* Writing to a socket whose other end has gone is an error here, not the end of the program. */

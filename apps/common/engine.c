@@ -318,8 +318,8 @@ static uint64_t received(const struct app_engine *e)
 	return n;
 }
 
-/* What an interrupted write has left would block whoever flushes next, as drivers' output is held
- * back; ferror() still tells of it at the end. */
+/* Data that an interrupted write has left would block the next flush, while drivers' output is held
+ * back; ferror() still reports the loss at the end. */
 static void end_writing(void)
 {
 	if (fflush(stdout) != 0)
@@ -351,7 +351,7 @@ static int watch(struct app_engine *e)
 			end_writing();
 			if (app_output_is_lost())
 				return APP_DONE; /* app_output_end() says so */
-			/* What was missed, stopped or without a reader, is not made up for. */
+			/* Reports missed while it was stopped, or had no reader, are left out. */
 			report_at += e->period;
 			if (report_at <= now)
 				report_at = haul_now() + e->period;

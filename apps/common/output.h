@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a program prints on stdout arrives, or the program says that it did not and fails. */
+/* Makes sure that output on stdout arrives: if not, the program says so and fails. */
 #ifndef APP_OUTPUT_H
 #define APP_OUTPUT_H
 
@@ -9,7 +9,7 @@
  * was closed, so nothing that is printed goes to a port. */
 void app_output_begin(void);
 
-/* Part of what was printed is lost: nobody will read the rest either. */
+/* True if part of the output is lost: then the rest will not be read either. */
 bool app_output_is_lost(void);
 
 /*

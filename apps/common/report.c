@@ -40,7 +40,7 @@ static void print_loss(FILE *out, const char *name, uint64_t n)
 		fprintf(out, "  %s %" PRIu64, name, n);
 }
 
-/* What was lost, by reason, as counts. What was not for us is no loss. */
+/* Counts of lost packets, by reason. Packets for other hosts are not lost. */
 static void print_losses(FILE *out, const struct haul_io_stats *st)
 {
 	unsigned i;

@@ -11,7 +11,7 @@
 
 #include <haul/base.h>
 
-/* What the main thread is at, when the first signal comes or after it. */
+/* What the main thread does, which decides what the first signal does. */
 enum app_phase {
 	/* System calls that last are interrupted, over and over; after two seconds the program
 	 * ends by the signal, with a line. */

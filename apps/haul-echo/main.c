@@ -21,7 +21,7 @@ static struct haul_net_if ifs[APP_PORTS_MAX];
 
 static uint64_t delay;
 
-/* What is sent to a group and not understood (LLDP, STP, ...) was meant for others. */
+/* Frames to a group that are not understood (LLDP, STP, ...) were meant for others. */
 static bool is_to_group(const struct rte_mbuf *mbuf)
 {
 	return mbuf->data_len >= RTE_ETHER_ADDR_LEN &&

@@ -35,7 +35,7 @@ uint64_t hauli_ns_from_ticks(uint64_t ticks);
 /* The CLOCK_MONOTONIC time at which the counter will stand at ticks, for system calls. */
 struct timespec hauli_monotonic_at(uint64_t ticks);
 
-/* The same, ns from now; at most a day, which stands for ever in a loop that goes round. */
+/* The same, ns from now; at most a day, which is as good as for ever in a loop that waits again. */
 struct timespec hauli_monotonic_in(uint64_t ns);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a program tells valgrind, and asks it; nothing where its headers are not installed. */
+/* Requests to valgrind; they do nothing if its headers are not installed. */
 #ifndef HAULI_BASE_VALGRIND_H
 #define HAULI_BASE_VALGRIND_H
 

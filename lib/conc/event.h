@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An event that happens once and that one plain thread waits for. It may lie on the stack of a
- * waiter that does not give up: set() touches it for the last time with its store; the wake that
- * follows gives the kernel an address only.
+ * An event that happens once and that one plain thread waits for. It may lie on the waiter's stack
+ * if the waiter does not give up: set() last touches it with its store; the wake after that only
+ * passes an address to the kernel.
  *
  *	E1  what was written before set before what follows wait: release store, acquire load.
  */
@@ -25,8 +25,8 @@ static inline void hauli_event_init(struct hauli_event *e)
 
 void hauli_event_set(struct hauli_event *e);
 
-/* Whether it has happened when CLOCK_MONOTONIC reaches *until; NULL: waits for ever. Who gives up
- * leaves it where it is: it may still happen. */
+/* Waits until the event has happened (true) or CLOCK_MONOTONIC has reached *until (false); NULL: no
+ * limit. A waiter that gives up keeps the event's memory: it may still happen. */
 struct timespec;
 bool hauli_event_wait_until(struct hauli_event *e, const struct timespec *until);
 

@@ -56,11 +56,11 @@
  *	E3  a head that was stored before a claim is seen by a thief that sees the claim: release
  *	    store in all that store it, acquire load in try_rob.
  *
- * Who looks for work does not come again for what may not be taken: pushes are counted but for
- * those that are kept, and a thief that has found the end leaves the count as it was. While the
- * owner pushes one that it keeps, who looks does not count that as kept and may come for nothing;
- * the thief does, and may leave one too few, so that somebody comes again. So an item that it has
- * not seen, which is one more, never looks like one that it has.
+ * A thief does not come again for items that it may not take: only pushes of other items count, and
+ * a thief that has found the end stores the count that it has seen. While the owner pushes an item
+ * that it keeps, a searcher does not yet count that as kept, and may come for nothing; the thief
+ * does, and may store one too few, so that a thief comes again. So an unseen item, which adds one
+ * to the count, is never taken for a seen one.
  *
  *	E4  a push before it counts as kept: release in has_kept, acquire in is_fresh. That it is
  *	    being kept, before the push: E1.

@@ -29,10 +29,10 @@ struct hauli_ring {
 	_Atomic uint32_t tail; /* next to fill. Owner */
 	_Atomic uint32_t fronted; /* how many were ever pushed to the front. Owner */
 	_Atomic uint32_t guard; /* enum hauli_ring_guard. All */
-	_Atomic uint32_t kept; /* how many were ever pushed that thieves may not take. Owner */
-	_Atomic uint32_t keeping; /* the same, and one more while it is pushed. Owner */
+	_Atomic uint32_t kept; /* pushes, ever, of items that thieves may not take. Owner */
+	_Atomic uint32_t keeping; /* the same, plus one during such a push. Owner */
 	_Atomic uint32_t
-		seen; /* pushes that count, as thieves had taken all. Who holds the guard */
+		seen; /* pushes that count when thieves had taken all. The guard's holder */
 	uint64_t robbed[HAULI_RING_SIZE / 64]; /* a bit a slot. Who holds the guard */
 	HAULI_LINE _Atomic(void *) slots[HAULI_RING_SIZE];
 };
@@ -94,8 +94,8 @@ static inline uint32_t hauli_ring_pushed(const struct hauli_ring *r)
 		atomic_load_explicit(&r->fronted, memory_order_relaxed /* own */);
 }
 
-/* Owner. Before and after a push of one that thieves may not take: they need not come for it. The
- * second one is told whether it was pushed. */
+/* Owner. Called before and after the push of an item that thieves may not take, so that they do not
+ * come for it. pushed: whether the push succeeded. */
 static inline void hauli_ring_keep(struct hauli_ring *r)
 {
 	uint32_t kept = atomic_load_explicit(&r->kept, memory_order_relaxed /* own */);
@@ -199,8 +199,8 @@ void *hauli_ring_rob(struct hauli_ring *r, bool (*may)(const void *item));
 
 void hauli_ring_end_rob(struct hauli_ring *r);
 
-/* Any thread. Whether there is anything that thieves may take and have not looked at. True is a
- * guess; false is not, but for what is being pushed. */
+/* Any thread. True if there may be items that thieves may take and have not looked at: a guess.
+ * False is exact, except for a push under way. */
 static inline bool hauli_ring_is_fresh(const struct hauli_ring *r)
 {
 	/* In this order: what is kept was pushed. */

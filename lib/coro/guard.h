@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What lies below a stack and must not be touched: how it is made, by what the kernel has. */
+/* Guards: inaccessible memory below each stack, by the best means that the kernel has. */
 #ifndef HAULI_CORO_GUARD_H
 #define HAULI_CORO_GUARD_H
 
 #include "coro/stack.h"
 
 /*
- * No frame of glibc's, and hardly any of a PMD's, is larger, so that none steps over
- * it, and gcc takes guards to be of that size on aarch64 (-fstack-clash-protection). It takes
- * address space, and 120 bytes of page tables more than a page would.
+ * No frame of glibc, and hardly any of a PMD, is larger, so none steps over the guard. gcc expects
+ * this size on aarch64 (-fstack-clash-protection). It takes address space, and 120 bytes of page
+ * tables more than a guard of one page.
  */
 #define HAULI_GUARD_BYTES ((size_t)64 << 10)
 
@@ -26,7 +26,7 @@ int hauli_guards_init(struct hauli_guards *g, enum hauli_guard kind);
  * next kind when one fails. One thread at a time. */
 bool hauli_guard_set(struct hauli_guards *g, char *lo);
 
-/* Whether what stands in for a guard has been written to, as far as can be seen. */
+/* True if the canary, where there is one in place of a guard, has been overwritten. */
 bool hauli_guard_broken(const struct hauli_co *co);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "coro/stack.h"
 
-/* Who runs on the calling thread; NULL: nobody. Called in a signal handler. */
+/* The coroutine that runs on the calling thread, or NULL. Called in a signal handler. */
 typedef const struct hauli_co *hauli_running_fn(void);
 
 /*
@@ -21,7 +21,7 @@ typedef const struct hauli_co *hauli_running_fn(void);
 int hauli_overflow_install(struct hauli_stacks *arena, hauli_running_fn *running);
 void hauli_overflow_remove(struct hauli_stacks *arena);
 
-/* Whether co is the head of a slot of an arena that is watched. It may lead anywhere. Any thread */
+/* True if co, which may be any address, is the head of a slot of a watched arena. Any thread. */
 bool hauli_overflow_watches(const struct hauli_co *co);
 
 /* explain(sig, ucontext) is called at every other fault of the program's own, in the handler, and

@@ -128,7 +128,7 @@ size_t hauli_stacks_trim(struct hauli_stacks *arena);
 /* How the guards of this arena are made at present. */
 enum hauli_guard hauli_stacks_guard(const struct hauli_stacks *arena);
 
-/* Whether co, which may lead anywhere, is the head of a slot. Any thread. */
+/* True if co, which may be any address, is the head of a slot. Any thread. */
 bool hauli_stacks_have(const struct hauli_stacks *arena, const struct hauli_co *co);
 
 #endif

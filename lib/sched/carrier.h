@@ -25,7 +25,7 @@ enum hauli_carrier_phase {
 	HAULI_FINISHED, /* leaves its loop */
 };
 
-/* What others see of that. */
+/* How far a carrier's stop has come, as other threads see it. */
 enum hauli_stop_step {
 	HAULI_STOP_UNSEEN, /* the message has not been handled */
 	HAULI_STOP_SEEN,
@@ -59,7 +59,7 @@ struct haul_carrier {
 	/* Owner. */
 	HAULI_LINE struct hauli_stack_cache stacks;
 	struct hauli_slices lately;
-	unsigned passed_over; /* rounds in which it left what waits in the cluster (cluster.c) */
+	unsigned passed_over; /* rounds in which it took nothing from the cluster's intake */
 
 	/* Statistics: owner, read anywhere. */
 	HAULI_LINE struct hauli_counter rounds, slices, spawned, ended, messages, parks;
@@ -98,7 +98,7 @@ struct haul_carrier {
 	uint64_t round_ticks, poll_ticks;
 	struct hauli_msg stop_msg, finish_msg; /* haul_stop() */
 	struct hauli_mark stop_step; /* enum hauli_stop_step. Owner */
-	uint64_t unjoined; /* had ended before the stop, and nobody joined them. Owner */
+	uint64_t unjoined; /* coroutines that had ended before the stop, not joined. Owner */
 };
 
 HAULI_ASSERT_LINE(struct haul_carrier, loop);
@@ -125,7 +125,7 @@ struct haul_carrier *hauli_here(void);
 void hauli_self_set(struct haul_carrier *c); /* NULL: none any more */
 extern struct haul_carrier hauli_nowhere;
 
-/* Where one looks twice: ends the program with a line if me, who is in call, may not suspend. */
+/* Off the short way: ends the program with a line if me, which is in call, may not suspend. */
 void hauli_may_suspend(const struct haul_coro *me, const char *call);
 
 /* Owner. Frees co's slot, at once or when the request that is under way has come. */
@@ -134,7 +134,7 @@ void hauli_coro_free(struct haul_carrier *c, struct haul_coro *co);
 /* Owner. All that follows from the end of co, which is at home, but the freeing of its slot. */
 void hauli_coro_end(struct haul_carrier *c, struct haul_coro *co);
 
-/* Owner, from its poller: on this stack handlers run, which must not suspend. */
+/* Owner, from its poller: handlers that must not suspend run on this stack. */
 void hauli_poller_handles(struct haul_carrier *c);
 
 /* The same, where carriers steal, before it works for long itself: parked or not, it does not keep
@@ -144,10 +144,10 @@ void hauli_poller_is_busy(struct haul_carrier *c);
 /* Owner, on me's stack: it ends here, wherever its home is. */
 void hauli_coro_ends(struct haul_carrier *c, struct haul_coro *me);
 
-/* Owner. co, which has left and is ready, is a poller, was stolen, or is kept. */
+/* Owner. co is ready, does not run, and is a poller, stolen or kept. */
 void hauli_coro_left_apart(struct haul_carrier *c, struct haul_coro *co);
 
-/* Owner. co, which is ready, is one of those: into the run queue in this way, if it is kept. */
+/* Owner. The same for a co that becomes ready; a kept one goes into the run queue by push. */
 void hauli_coro_ready_apart(struct haul_carrier *c, struct haul_coro *co,
 	void (*push)(struct hauli_runq *q, struct haul_coro *co));
 
@@ -202,7 +202,7 @@ static inline bool hauli_searches(const struct haul_carrier *c)
 	return HAUL_STEALING && hauli_unlikely(c->thief.search != 0);
 }
 
-/* Owner. One that is ready and at home here, after all others. */
+/* Owner. Puts a ready coroutine that is at home here behind all others. */
 static inline void hauli_queue(struct haul_carrier *c, struct haul_coro *co)
 {
 	if (hauli_likely(hauli_coro_queues(co)))
@@ -268,8 +268,8 @@ static inline struct hauli_co *hauli_next(struct haul_carrier *c)
 	return next ? &next->co : &c->loop;
 }
 
-/* The same for one that is amid exceptions, or is none (exceptions.c). Out of line: without C++ one
- * test is all there is. */
+/* The same for a coroutine that handles exceptions, and off coroutines (exceptions.c). Out of line:
+ * without C++ the short way has one test for it. */
 void hauli_suspend_with_care(struct haul_carrier *c, struct haul_coro *me, bool publish);
 
 /* Suspends me, which is running on c. Its state is set already; publish it when ready. */

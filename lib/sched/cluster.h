@@ -33,8 +33,8 @@ void hauli_cluster_fetch(struct haul_carrier *c);
 /* Owner, when the runtime stops: all that waits. Nothing comes after it. */
 void hauli_cluster_fetch_all(struct haul_carrier *c);
 
-/* Owner, whose sleep has ended, when something waits; it has read its mail and run nothing yet.
- * Whoever roused it counts on it: takes its share, or wakes the next one who sleeps to do so. */
+/* Owner, after its sleep, when coroutines wait in the intake; it has read its mail and run nothing
+ * yet. The waker relies on it: it takes its share, or wakes the next sleeping carrier to do so. */
 void hauli_cluster_got_up(struct haul_carrier *c);
 
 /* Owner. Whether something waits. */

@@ -46,15 +46,15 @@ enum {
 	HAULI_REQ_HOMELESS = 1 << 5, /* no request: no message is sent (cluster.c) */
 };
 
-/* Marks that make a coroutine, but for the last one, look twice before it goes the short way. */
+/* Marks. All but the last one keep a coroutine off the short way of a yield, a wait or its end. */
 enum {
 	HAULI_MARK_CANCELLED = 1 << 0, /* stays set. The home */
 	HAULI_MARK_STOLEN = 1 << 1, /* it runs elsewhere. Set by the thief, taken away at home */
 	HAULI_MARK_POLLER = 1 << 2,
 	HAULI_MARK_PULLS = 1 << 3, /* a poller whose carrier steals. The home */
 	HAULI_MARK_HANDLES = 1 << 4, /* a poller that calls handlers, which must not suspend it */
-	HAULI_MARK_NOBODY = 1 << 5, /* stands for none (self.c). Constant */
-	HAULI_MARK_KEPT = 1 << 6, /* pinned for long, where carriers steal. Who spawns it, itself */
+	HAULI_MARK_NOBODY = 1 << 5, /* no coroutine: its stand-in (self.c). Constant */
+	HAULI_MARK_KEPT = 1 << 6, /* pinned for long, where carriers steal. Spawner, itself */
 };
 
 /* One wait for the end of a coroutine. Lies on the waiter's stack. */
@@ -126,19 +126,19 @@ static inline bool hauli_coro_is_stolen(const struct haul_coro *co)
 	return HAUL_STEALING && hauli_mark_get(&co->marks) & HAULI_MARK_STOLEN;
 }
 
-/* It has ended, and keeps its stack until it is joined or detached. Home; others: a hint. */
+/* True if it has ended and keeps its stack until it is joined or detached. Home; others: a hint. */
 static inline bool hauli_coro_is_unjoined(const struct haul_coro *co)
 {
 	return hauli_coro_state(co) == HAULI_ENDED && !co->detached;
 }
 
-/* Whether a thief may have it, as long as it waits to run. */
+/* True if a thief may take it while it is ready. */
 static inline bool hauli_coro_is_stealable(const struct haul_coro *co)
 {
 	return !co->pinned;
 }
 
-/* Whether it has to look twice before it waits or ends. */
+/* True if it may not go the short way when it waits or ends. */
 static inline bool hauli_coro_needs_care(const struct haul_coro *co)
 {
 	return hauli_mark_get(&co->marks) & (uint8_t)~HAULI_MARK_KEPT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lists for people: of coroutines that have not ended, and of what a stop waits for. They are read
- * while carriers write, and show a past that may never have been all at once.
+ * Lists for people: of coroutines that have not ended, and of carriers that a stop waits for.
+ * Carriers change what is listed meanwhile, so a list is no snapshot.
  */
 #include <inttypes.h>
 

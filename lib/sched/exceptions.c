@@ -2,13 +2,13 @@
 /*
  * C++ exceptions of coroutines.
  *
- * A C++ runtime keeps the exceptions that are handled, and how many are on their way, for each
- * thread. A coroutine that suspends in a catch block, or in a destructor that an exception runs,
- * takes them with it: they lie on its stack until it goes on, in whatever thread. So nobody else
- * finds them, who begins finds none, and who suspends without any leaves none.
+ * A C++ runtime keeps, for each thread, a list of the exceptions that are being handled and a count
+ * of those that are uncaught. A coroutine that suspends in a catch block, or in a destructor that
+ * an exception runs, keeps both on its stack until it goes on, in whatever thread. Meanwhile the
+ * thread has none. So no other coroutine sees them, and a new coroutine starts without any.
  *
- * __cxa_get_globals() is there when the program, or a library that it is linked with, is C++. What
- * comes by dlopen() is seen when it is there, and global, before the carriers start.
+ * __cxa_get_globals() exists if the program, or a library that it is linked with, is C++. A library
+ * loaded by dlopen() counts if it was loaded with RTLD_GLOBAL before the carriers start.
  */
 #include "sched/exceptions.h"
 

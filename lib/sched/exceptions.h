@@ -6,13 +6,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a C++ runtime keeps for each thread: Itanium C++ ABI, 2.2.2. */
+/* The state that a C++ runtime keeps for each thread: Itanium C++ ABI, 2.2.2. */
 struct hauli_exceptions {
 	void *caught;
 	unsigned uncaught;
 };
 
-/* The calling thread's; NULL: nothing here is C++. */
+/* The calling thread's state; NULL if the program has no C++. */
 struct hauli_exceptions *hauli_exceptions_here(void);
 
 static inline bool hauli_exceptions_any(const struct hauli_exceptions *e)

@@ -46,8 +46,8 @@ void hauli_mail_receive(struct haul_carrier *c);
 /* The same, where the carrier does not steal. */
 void hauli_mail_receive_plainly(struct haul_carrier *c);
 
-/* Owner, after hauli_inbox_try_sleep(), before it runs anything: is awake, does what the messages
- * ask, and what it may have been roused for. */
+/* Owner, after hauli_inbox_try_sleep() and before it runs anything: marks it awake, handles its
+ * messages, and looks at what a waker may have roused it for. */
 void hauli_mail_get_up(struct haul_carrier *c);
 
 /* Mail that a thief has gone through, older than what is in the inbox. Under the guard of the

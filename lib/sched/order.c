@@ -32,9 +32,8 @@
  * stolen then.
  *
  * Nobody waits for ever: one waits for smaller places only, and what is away ends its slice. Who
- * has entered or waits is pinned. Who is stolen again before its slice has ended, be it by its
- * home, keeps the place that it has: so a place that others have looked at is not taken again
- * behind them.
+ * has entered or waits is pinned. A coroutine that is stolen again before its slice has ended, even
+ * by its home, keeps its place: coroutines behind it may have looked at that already.
  *
  * Lists and numbers are under the guard of the home's ring. members is read without it: who finds
  * none has nobody before it that was stolen, by the third point above.

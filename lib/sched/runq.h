@@ -40,7 +40,7 @@ static inline uint64_t hauli_backlog_depth(const struct hauli_backlog *b)
 	return hauli_stamp_get(&b->tail) - hauli_stamp_get(&b->head);
 }
 
-/* Any thread. Whether there is anything that thieves have not looked at and may take; a guess. */
+/* Any thread. True if there may be coroutines that thieves may take and have not looked at. */
 static inline bool hauli_runq_is_fresh(const struct hauli_runq *q)
 {
 	return hauli_ring_is_fresh(&q->ring) || hauli_stamp_get(&q->backlog.loose) > 0;
@@ -90,7 +90,7 @@ static inline void hauli_runq_push_first(struct hauli_runq *q, struct haul_coro 
 		hauli_runq_push(q, co);
 }
 
-/* Any of these three with one that thieves may not take. */
+/* Each of these three, for a coroutine that thieves may not take. */
 void hauli_runq_push_pinned(struct hauli_runq *q, struct haul_coro *co,
 	void (*push)(struct hauli_runq *q, struct haul_coro *co));
 

@@ -254,7 +254,7 @@ static bool are_all_below(const unsigned *numbers, size_t n, unsigned bound)
 	return true;
 }
 
-/* Whether a plan, which may be of the user's own making, leads to nothing that is not there. */
+/* True if the indices in a plan, which a user may have made, are within its tables. */
 static bool is_whole(const struct haul_plan *plan)
 {
 	unsigned n = plan->carriers;

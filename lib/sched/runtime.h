@@ -32,16 +32,16 @@ struct haul_runtime {
 	pthread_cond_t drained_more;
 	unsigned nb_drained;
 	bool stop_sent;
-	unsigned holders; /* under the lock */
+	unsigned holders; /* haul_stop() is refused while there are any; under the lock */
 };
 
-/* Who has pollers here whose memory is its own: haul_stop() is refused until it lets go. Any thread
- * that is no carrier. */
+/* For an owner of pollers and of the memory that they use: haul_stop() is refused until the owner
+ * releases rt. Any thread that is no carrier. */
 void hauli_runtime_hold(struct haul_runtime *rt);
 void hauli_runtime_let_go(struct haul_runtime *rt);
 
-/* True in a child of fork() that has started no runtime since: those in its memory are without
- * threads, and whoever waits for one waits for ever. For threads that are no carriers. */
+/* True in a child of fork() that has started no runtime since: the runtimes in its memory have no
+ * threads, and a wait for one would not end. For threads that are no carriers. */
 bool hauli_runtimes_are_copies(void);
 
 /* Called once by each carrier when none of its coroutines is left. */
@@ -50,8 +50,8 @@ void hauli_runtime_drained(struct haul_runtime *rt);
 /* "carrier 1 does not answer: hog 0x... does not suspend", with what runs there. Any thread. */
 void hauli_tell_silent(const struct haul_carrier *c, char *buf, size_t len);
 
-/* During a stop. A line for each carrier that keeps it waiting without having a coroutine that has
- * not ended; the dump shows the others. Any thread. */
+/* During a stop. A line for each carrier that the stop waits for although all its coroutines have
+ * ended; the dump shows the other carriers. Any thread. */
 void hauli_dump_unfinished(const struct haul_runtime *rt, FILE *out);
 
 /* The default launcher: POSIX threads, pinned and named as their places say. */

@@ -6,9 +6,9 @@
  * must take to have effects: else it may keep the variable's address, or its value, over a switch
  * after which the coroutine goes on in another thread (gcc and clang do so at -O2 -fPIC).
  *
- * On a thread that is no carrier it leads to one that stands for it, and there runs a coroutine
- * that stands for none. Their fields send every short way to where one looks twice, and there the
- * mistake is named: who yields, waits or spawns on a carrier pays nothing, or one test, for it.
+ * On a thread that is no carrier it points to a stand-in carrier, which runs a stand-in coroutine.
+ * Their fields keep every call off its short way, and the long way names the mistake. So a yield, a
+ * wait or a spawn on a carrier pays nothing, or one test, for that.
  */
 #include "sched/carrier.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Spawning: what a user may give, and on a carrier from another thread. */
+/* Spawning: the check of what a user gives, and spawns on a carrier from another thread. */
 #ifndef HAULI_SCHED_SPAWN_H
 #define HAULI_SCHED_SPAWN_H
 
@@ -14,7 +14,7 @@ struct hauli_spawn {
 	bool poller; /* the caller has claimed the carrier's poller slot */
 };
 
-/* Whether what a user gives can be spawned; the stack's size is another matter. */
+/* True if fn and opts of a user are valid, except for the stack's size, which is checked later. */
 static inline bool hauli_spawn_may(haul_fn *fn, const struct haul_coro_opts *opts)
 {
 	return fn && (hauli_likely(!opts) || opts->order <= HAUL_ORDERS);

@@ -34,8 +34,8 @@ static int cancelled(const struct haul_coro *co)
 	return hauli_coro_is_cancelled(co) ? -ECANCELED : 0;
 }
 
-/* In place of a wait of a cancelled coroutine. A loop that does not look at what its wait returns
- * would keep its carrier for ever, and with it all who do end. */
+/* In place of a wait of a cancelled coroutine. Otherwise a loop that ignores what its wait returns
+ * would keep its carrier for ever, and no other coroutine there could end. */
 static int refuse_to_wait(struct haul_carrier *c, struct haul_coro *me)
 {
 	hauli_suspend(c, me, true);
@@ -166,7 +166,7 @@ void hauli_handle_is_used_up(const struct haul_coro *co, const char *call)
 		(const void *)co);
 }
 
-/* Of what other threads ask; several may have been added, of which it is the last. */
+/* The name of the call that made a request; of several requests, of one of them. */
 static const char *call_of(uint32_t bits)
 {
 	if (bits & HAULI_REQ_UNPARK)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a coroutine's home decides about its waits. All but struct hauli_ending: owner, that is on
- * the home's thread. */
+/* A coroutine's waits, which its home decides about. Owner, that is the home's thread, except for
+ * struct hauli_ending. */
 #ifndef HAULI_SCHED_WAIT_H
 #define HAULI_SCHED_WAIT_H
 
@@ -16,7 +16,7 @@ void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co);
 /* Asks co's home, from another thread, for bits. */
 void hauli_request(struct haul_coro *co, uint32_t bits);
 
-/* Ends the program with a line: the call was made with a handle that is no one's any more. */
+/* Ends the program with a line: the handle was joined or detached before. */
 __attribute__((noreturn, cold)) void hauli_handle_is_used_up(
 	const struct haul_coro *co, const char *call);
 
