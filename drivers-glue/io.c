@@ -232,7 +232,7 @@ static void begin_to_end(struct haul_io *io)
 	io->stage = HAULI_IO_ENDS;
 }
 
-/* Whether all pollers that there are have ended by then; NULL: waits until they have. */
+/* True if all pollers have ended by then; NULL: waits until they have. */
 static bool have_ended(struct haul_io *io, const struct timespec *until)
 {
 	bool all = true;

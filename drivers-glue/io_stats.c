@@ -36,7 +36,7 @@ static void add_tx(struct haul_io_stats *st, const struct hauli_tx *tx)
 	st->dropped[HAUL_DROP_STOPPING] += hauli_counter_read(&tx->stopping);
 }
 
-/* What was dropped of what counts as sent, where it was handed over. */
+/* Packets that count as sent on the carrier that handed them on, and were dropped later. */
 static void take_back(struct haul_io_stats *st, const struct hauli_relay *relay)
 {
 	uint64_t refused = hauli_counter_read(&relay->refused);

@@ -25,7 +25,7 @@ struct haul_port *hauli_ports_open(void)
 	return open_ports;
 }
 
-/* One interface has several names (ip link property add altname), and may be yet to be made. */
+/* An interface may have several names (ip link property add altname), or not exist yet. */
 static bool is_same_iface(const char *a, const char *b)
 {
 	int index = hauli_iface_index(a);
@@ -226,7 +226,7 @@ static int open_port(struct haul_port *port, const char *spec, char *errbuf, siz
 		err = quietly(port, hauli_ethdevs_attach, errbuf, errlen);
 	if (err == 0)
 		err = quietly(port, hauli_ethdevs_configure, errbuf, errlen);
-	/* Of some kinds it is known only now. */
+	/* For some kinds it is known only now. */
 	if (err == 0)
 		err = check_alone(port, port->iface, errbuf, errlen);
 	if (err == 0 && port->kind->ready)

@@ -209,8 +209,9 @@ static void look(const struct haul_port *port, char *what, size_t size)
 			tx, due - (uint64_t)st.st_size);
 }
 
-/* Of an interface's queue nobody knows; what does not fit its MTU, or has no Ethernet header, never
- * goes. (A tagged frame may be longer, but is lost only if the queue is full, too.) */
+/* Whether an interface's queue has room is not known. Frames longer than its MTU, or without an
+ * Ethernet header, are never sent. (A tagged frame may be longer, but is lost only if the queue is
+ * full, too.) */
 static bool has_room(const struct haul_port *port, unsigned q, const struct rte_mbuf *pkt)
 {
 	return port->iface[0] &&

@@ -182,7 +182,7 @@ static void drop_taken(struct hauli_relay *relay, unsigned n, struct hauli_count
 	relay->first += n;
 }
 
-/* Whether there is room, or the NIC refuses a packet, is found out as for the queue (tx.c). */
+/* Tells a full NIC from a packet that it refuses in the same way as tx.c. */
 bool hauli_relay_flush(struct hauli_tx *tx)
 {
 	struct hauli_relay *relay = tx->relay;

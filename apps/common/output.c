@@ -52,7 +52,7 @@ int app_output_end(const struct app_program *program, int rc)
 	}
 	if (gone)
 		why = "its reader has gone";
-	/* Of an earlier failure the reason is not known any more. */
+	/* The reason of an earlier failure is no longer known. */
 	app_say(program, "output is lost: stdout cannot be written%s%s", why[0] ? ": " : "", why);
 	return APP_FAILED;
 }

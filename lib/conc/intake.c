@@ -11,8 +11,8 @@
  *	a member's inbox (inbox.c): ASLEEP, AWAY by itself; EMPTY by who rouses it
  *
  * A batch is put there whole, by one push: the items are linked before. So a million cost the
- * others no more than one. The guard is only tried: nobody waits for a holder who is preempted,
- * and who puts something there never has it.
+ * others no more than one. The guard is only tried: nobody waits for a holder who is preempted, and
+ * who puts something there never has it.
  *
  *	            put, call                   close, call          may_sleep
  *	put         CAS, one wins               inbox.E1             D1
@@ -27,14 +27,14 @@
  *	D2  holder: says how many are left; looks whether there is something, and for a
  *	    sleeper (close, call)
  *	    member: as above. While the holder is at it, fresh and left may both say that there
- *	    is nothing though there is: who believes it is found asleep by the holder.
+ *	    is nothing though there is: a member that believes it is found asleep by the holder.
  *
- * So for each batch that is put there somebody is roused, or nobody slept. Who was roused looks
- * before it runs anything, and calls again when it leaves something: it wakes one, that one the
- * next. It also calls when it takes nothing because it has something else to do. If it finds the
- * guard taken, or nothing there, then the holder will call, after it has closed; what was put there
- * since then is seen by that call as well, which comes after the barrier. Who does not sleep and is
- * idle looks again and again.
+ * So for each batch a member is roused, or none slept. A roused member looks before it runs
+ * anything, and calls again when it leaves something: it wakes one member, which wakes the next. It
+ * also calls when it takes nothing because it has something else to do. If it finds the guard
+ * taken, or nothing there, the holder will call, after it has closed; that call comes after the
+ * barrier, so it sees what was put there since. A member that is idle and does not sleep looks
+ * again and again.
  *
  *	E1  the barrier of D1 and D2. After a read-modify-write x86 needs none; others do, and
  *	    closing is by stores.

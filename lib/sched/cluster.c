@@ -9,12 +9,11 @@
  * sends nothing. Who becomes its home says so and takes them (conc/requests.h); who adds later is
  * the first, and finds the home.
  *
- * A fair share is one of so many as there are carriers in the cluster, and not more than MOST, so
- * that nobody holds the intake for long and those that are quicker come back for more. A carrier
- * that has something ready itself takes less by that much, but one at least, and only when it has
- * passed over what waits for so many rounds. One that was asleep may not leave it at that: it may
- * have been roused for this alone, so it takes a share or has the next sleeper do so
- * (hauli_cluster_got_up()).
+ * A fair share is what waits, divided by the carriers of the cluster, and at most MOST, so that no
+ * carrier holds the intake for long, and quick ones come back for more. A carrier that has ready
+ * coroutines of its own takes fewer by their number, but at least one, and only in every
+ * BUSY_ROUNDS-th round. A carrier that slept may have been roused for the intake alone: it takes a
+ * share, or has the next sleeper do so (hauli_cluster_got_up()).
  *
  * Model: tests/model/homeless.c, roused.c. Stress: tests/stress/intake.c.
  */

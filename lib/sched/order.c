@@ -31,12 +31,13 @@
  * has begun its argument may be gone, so it is not asked later, and goes as it comes when it is
  * stolen then.
  *
- * Nobody waits for ever: one waits for smaller places only, and what is away ends its slice. Who
- * has entered or waits is pinned. A coroutine that is stolen again before its slice has ended, even
- * by its home, keeps its place: coroutines behind it may have looked at that already.
+ * No coroutine waits for ever: it waits for smaller places only, and a coroutine that is away ends
+ * its slice. A coroutine that has entered or waits is pinned. A coroutine that is stolen again
+ * before its slice has ended, even by its home, keeps its place: coroutines behind it may have
+ * looked at that already.
  *
- * Lists and numbers are under the guard of the home's ring. members is read without it: who finds
- * none has nobody before it that was stolen, by the third point above.
+ * Lists and numbers are under the guard of the home's ring. members is read without it: by the
+ * third point above, a coroutine that finds no members has no stolen one before it.
  *
  * Model: tests/model/order.c, order_three.c. Stress: tests/stress/order.c.
  */

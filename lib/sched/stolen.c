@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A stolen coroutine runs one slice elsewhere. It decides nothing of what its home decides about
- * it: when it yields, parks, sleeps, joins or ends it says so in a message, and its home does it
- * there, as if the coroutine had asked just then. Meanwhile the home takes requests for it as for
- * one that runs. So what design/0001 says of wake, time-out and cancel holds for it as well.
+ * A stolen coroutine runs one slice away. Its home still decides all about it: when it yields,
+ * parks, sleeps, joins or ends, it tells its home by a message, and the home acts as if the
+ * coroutine had asked just then. Meanwhile the home takes requests for it as for a coroutine that
+ * runs. So what design/0001 says of wake, time-out and cancel holds for it as well.
  *
- * The thief adds the mark STOLEN, and the home takes it away when it is back. Its state is the
- * home's, and READY all the while: who looks at it sees one that is not parked.
+ * The thief adds the mark STOLEN, and the home removes it when the coroutine is back. The state
+ * belongs to the home and is READY all the while, so other threads do not take it for parked.
  *
- * The home is a thief as any other. What it takes back from who has stolen it is still stolen: it
- * runs its slice at home, and tells its home by a message how that has ended. So it keeps its place
- * (order.c), and its start, which may be in the mail, is not taken for news.
+ * The home may steal as any other carrier. A coroutine that it takes back from a thief is still
+ * stolen: it runs its slice at home, and a message tells the home how that has ended. So it keeps
+ * its place (order.c), and the message of its start, which may still be in the mail, does no harm.
  */
 #include "sched/stolen.h"
 
