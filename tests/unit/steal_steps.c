@@ -382,49 +382,6 @@ START_TEST(a_poller_with_input_hands_its_search_on)
 }
 END_TEST
 
-#define PINNED 2000
-
-static atomic_uint began, done;
-static atomic_bool all_began;
-
-static void *works_and_yields(void *arg)
-{
-	began++;
-	while (!all_began)
-		haul_yield();
-	for (int i = 0; i < 100; i++) {
-		uint64_t until = haul_now() + HAUL_US;
-
-		while (haul_now() < until)
-			;
-		haul_yield();
-	}
-	done++;
-	return NULL;
-}
-
-/* Nobody can help a carrier of which all are pinned, so nobody comes. */
-START_TEST(pinned_ones_attract_no_thieves)
-{
-	struct haul_carrier_stats before, after;
-
-	done = began = 0;
-	all_began = false;
-	begin(2, 0);
-	for (unsigned i = 0; i < PINNED; i++)
-		haul_detach(spawn_on(0, works_and_yields, NULL, &pinned));
-	/* A thief may come for their starts, which are in the mail. */
-	WAIT_UNTIL(began == PINNED);
-	before = stats(1);
-	all_began = true;
-	WAIT_UNTIL(done == PINNED);
-	after = stats(1);
-	ck_assert_uint_eq(after.stolen, 0);
-	ck_assert_uint_le(after.steals_failed - before.steals_failed, 20);
-	runtime_stop(s.rt);
-}
-END_TEST
-
 SUITE_MAIN("steal_steps", {who_a_hog_has_cancelled_is_taken, 1}, {who_comes_back_to_a_hog_calls, 1},
 	{who_begins_to_run_hands_its_search_on, 1}, {a_theft_takes_no_more_than_was_said, 1},
 	{who_is_cancelled_on_its_way_to_sleep_wakes, 1}, {a_permit_that_was_taken_away_is_gone, 1},
