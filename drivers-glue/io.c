@@ -338,27 +338,6 @@ static int open_waits(struct haul_io *io, char *errbuf, size_t errlen)
 	return err;
 }
 
-/* Every way to wait may be too slow for what its queue gets. */
-static void note_away(struct haul_io *io)
-{
-	size_t len = strlen(io->notice);
-	unsigned i;
-
-	if (io->opts.policy.how == HAUL_POLL_SPIN || io->opts.policy.how == HAUL_POLL_PAUSE)
-		return;
-	for (i = 0; i < io->opts.nb_ports; i++) {
-		const struct hauli_rxq *r = &io->pollers[0]->rxqs[i];
-
-		if (r->away_ns >= HAULI_AWAY_LEAST || len >= sizeof(io->notice))
-			continue;
-		snprintf(io->notice + len, sizeof(io->notice) - len,
-			"%sport '%s' loses packets when a burst begins: a queue is full after %.1f "
-			"us, and waking takes about 10; use spin, or longer queues",
-			len ? "; " : "", haul_port_spec(r->port), (double)r->away_ns / 1000);
-		return;
-	}
-}
-
 /* Neither the carriers nor the ports may go before the pollers. */
 static void hold(struct haul_io *io)
 {
@@ -425,7 +404,7 @@ int haul_io_start(struct haul_io **out, struct haul_runtime *rt, const struct ha
 		return err;
 	}
 	hold(io);
-	note_away(io);
+	hauli_io_note(io);
 	*out = io;
 	return 0;
 }

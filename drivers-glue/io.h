@@ -23,9 +23,12 @@ struct haul_io {
 	struct haul_txq **txqs; /* [nb_ports][nb_pollers], with HAUL_ORDER_ANY */
 	struct hauli_poller **pollers; /* [nb_pollers], of the carriers with these numbers */
 	unsigned nb_pollers;
-	char notice[256];
+	char notice[512];
 	enum hauli_io_stage stage;
 	char why[256]; /* haul_io_healthy()'s line */
 };
+
+/* Adds to the notice what may be lost. Once, when all pollers are there. */
+void hauli_io_note(struct haul_io *io);
 
 #endif

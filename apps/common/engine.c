@@ -197,6 +197,57 @@ static int start_eal(struct app_engine *e)
 	return APP_DONE;
 }
 
+/* Whether haul_io_start() finds work for carriers that a port has no queue for. */
+static bool spreads(const struct app_engine *e)
+{
+	return e->spread == HAUL_SPREAD_ALL || (e->spread == HAUL_SPREAD_PACKETS && !e->bursts);
+}
+
+static int open_port(struct app_engine *e, unsigned i, const struct haul_port_opts *opts)
+{
+	char errbuf[512];
+	int err;
+
+	app_signals_phase(APP_STARTS, "opening port ", e->specs.items[i]);
+	err = haul_port_open(&e->ports[i], e->specs.items[i], opts, errbuf, sizeof(errbuf));
+	return err ? fail(e, err, errbuf) : APP_DONE;
+}
+
+/* Those that have more queues than are polled would lose what comes on the rest. */
+static int open_with_fewer(struct app_engine *e, const struct haul_port_opts *opts)
+{
+	int rc = APP_DONE;
+
+	for (unsigned i = 0; i < e->nb_ports && rc == APP_DONE; i++) {
+		if (haul_port_queues(e->ports[i]) <= opts->queues)
+			continue;
+		haul_port_close(e->ports[i]);
+		rc = open_port(e, i, opts);
+		if (rc != APP_DONE)
+			e->ports[i] = e->ports[--e->nb_ports]; /* all that is left is to close */
+	}
+	return rc;
+}
+
+static int open_all(struct app_engine *e, struct haul_port_opts *opts)
+{
+	int rc = APP_DONE;
+
+	while (e->nb_ports < e->specs.n && rc == APP_DONE) {
+		unsigned queues;
+
+		rc = open_port(e, e->nb_ports, opts);
+		if (rc != APP_DONE)
+			break;
+		queues = haul_port_queues(e->ports[e->nb_ports++]);
+		if (queues >= opts->queues || spreads(e))
+			continue;
+		opts->queues = queues;
+		rc = open_with_fewer(e, opts);
+	}
+	return rc;
+}
+
 static int open_ports(struct app_engine *e)
 {
 	struct haul_port_opts opts = {
@@ -208,17 +259,12 @@ static int open_ports(struct app_engine *e)
 	};
 	char errbuf[512];
 	unsigned i;
-	int err;
+	int err, rc = open_all(e, &opts);
 
-	for (i = 0; i < e->specs.n; i++) {
-		app_signals_phase(APP_STARTS, "opening port ", e->specs.items[i]);
-		err = haul_port_open(
-			&e->ports[i], e->specs.items[i], &opts, errbuf, sizeof(errbuf));
-		if (err)
-			return fail(e, err, errbuf);
-		e->nb_ports++;
+	if (rc != APP_DONE)
+		return rc;
+	for (i = 0; i < e->nb_ports; i++)
 		notice(e, haul_port_notice(e->ports[i]));
-	}
 	for (i = 0; i < e->nb_ports; i++) {
 		app_signals_phase(APP_STARTS, "starting port ", e->specs.items[i]);
 		err = haul_port_start(e->ports[i], errbuf, sizeof(errbuf));

@@ -57,6 +57,7 @@ struct app_engine {
 	uint64_t packet_rate;
 	bool json;
 	bool verbose;
+	bool bursts; /* the program has a function for each burst; it says so before the open */
 	struct app_texts eal;
 	struct app_option options[21]; /* their table */
 

@@ -146,6 +146,7 @@ static int run(struct app_engine *e)
 	struct haul_io_opts io;
 	int rc;
 
+	e->bursts = !coroutine;
 	rc = parse_peers(to, RTE_MIN(e->specs.n, (unsigned)APP_PORTS_MAX));
 	if (rc == APP_DONE)
 		rc = app_engine_open(e);

@@ -3,6 +3,7 @@
 import os
 import socket
 import subprocess
+import tempfile
 
 import netns
 
@@ -15,6 +16,7 @@ netns.enter()
 tap = netns.Tap()
 cpus = len(os.sched_getaffinity(0))
 frames = [fwd.frame(i) for i in range(COUNT)]
+whole = 24 + sum(16 + len(f) for f in frames)  # of a capture file
 
 
 def exchange(out, back):
@@ -77,6 +79,19 @@ for carriers in 1, 2, cpus + 1:
             wire = netns.Raw("t1")
             check(f"afpacket to tap, {how}", haul, left, wire, frames)
             wire.close()
+        if handler == "burst":  # with one queue for all carriers
+            with tempfile.TemporaryDirectory() as d:
+                fwd.write_pcap(f"{d}/in", [])
+                with fwd.Running("--port", "afpacket:v0", "--port",
+                                 f"pcap:rx={d}/in,tx={d}/out", *common) as haul:
+                    netns.wait_for(haul.runs, "haul-fwd to run")
+                    for f in frames:
+                        left.send(f)
+                    netns.wait_for(lambda: os.path.getsize(f"{d}/out") == whole or
+                                   haul.process.poll() is not None, "all frames in the file")
+                    r = haul.end()
+                tap.ok(r.rc == 0 and sorted(fwd.read_pcap(f"{d}/out")) == sorted(frames),
+                       f"afpacket to a file, {how}: all frames", r)
         left.close()
         right.close()
         netns.ip("link del v0")

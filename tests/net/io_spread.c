@@ -127,5 +127,29 @@ START_TEST(stops_amid_traffic)
 }
 END_TEST
 
+START_TEST(queues_that_nobody_polls_are_told)
+{
+	struct haul_port_opts one = {.queues = 1};
+	struct haul_io_opts opts;
+	struct bed bed;
+
+	bed_open(&bed, (const char *const[]){"null:", NULL});
+	one.pool = bed.pool;
+	ck_assert_int_eq(haul_port_open(&bed.ports[bed.nb_ports++], "ring:", &one, bed.errbuf,
+				 sizeof(bed.errbuf)),
+		0);
+	ck_assert_int_eq(haul_port_start(bed.ports[1], bed.errbuf, sizeof(bed.errbuf)), 0);
+	opts = bed_io_opts(&bed);
+	opts.on_burst = forward_burst;
+	opts.spread = _i == 0 ? HAUL_SPREAD_OFF : HAUL_SPREAD_ALL;
+	bed_start(&bed, &opts);
+	ck_assert_msg(!strstr(haul_io_notice(bed.io),
+			      "1 of the 2 queues of null: are not polled, and what comes there is "
+			      "lost; open it with 1") == (opts.spread == HAUL_SPREAD_ALL),
+		"%s", haul_io_notice(bed.io));
+	bed_close(&bed, 0);
+}
+END_TEST
+
 BED_MAIN("io_spread", {flows_are_spread_in_order, 4}, {bursts_are_spread_on_request, 2},
-	{off_is_one_carrier}, {stops_amid_traffic})
+	{off_is_one_carrier}, {stops_amid_traffic}, {queues_that_nobody_polls_are_told, 2})

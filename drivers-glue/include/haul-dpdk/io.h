@@ -154,9 +154,10 @@ HAUL_API void haul_drop(
 	struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n, enum haul_drop reason);
 
 /*
- * Registers a poller on each carrier that has a queue of every port. 0; -EINVAL (options),
- * -EBUSY (a carrier has a poller already), -ENOMEM and others, with a line in errbuf. Any thread
- * that is no carrier. Handlers send on their own carrier only.
+ * Registers a poller on each carrier that has a queue of every port, or is fed (spread). What comes
+ * on the queues of others is lost: open each port with as many as all of them have. 0; -EINVAL
+ * (options), -EBUSY (a carrier has a poller already), -ENOMEM and others, with a line in errbuf.
+ * Any thread that is no carrier. Handlers send on their own carrier only.
  */
 HAUL_API int haul_io_start(struct haul_io **io, struct haul_runtime *rt,
 	const struct haul_io_opts *opts, char *errbuf, size_t errlen);
