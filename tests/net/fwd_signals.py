@@ -80,7 +80,7 @@ for sig in signal.SIGINT, signal.SIGTERM:
 
         def writes():
             with open(f"/proc/{haul.process.pid}/wchan") as f:
-                return "pipe" in f.read() or haul.process.poll() is not None
+                return "pipe_write" in f.read() or haul.process.poll() is not None
         netns.wait_for(writes, "the pipe to be full")
         haul.process.send_signal(sig)
         r = ended(haul)
