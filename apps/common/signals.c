@@ -145,6 +145,9 @@ static void choose_signals(void)
 void app_signals_init(const char *name)
 {
 	const struct sigaction kick = {.sa_handler = kicked}; /* no SA_RESTART */
+	const struct sigaction survive = {
+		.sa_handler = kicked, .sa_flags = SA_RESTART | SA_ONSTACK};
+	struct sigaction pipe;
 	pthread_condattr_t monotonic;
 	pthread_attr_t small;
 	pthread_t thread;
@@ -157,7 +160,9 @@ void app_signals_init(const char *name)
 	pthread_sigmask(SIG_BLOCK, &s.taken, NULL);
 	mask_kick(SIG_BLOCK);
 	sigaction(KICK, &kick, NULL);
-	signal(SIGPIPE, SIG_IGN);
+	/* Not ignored, as that would outlast an exec(): the glue may begin the program anew. */
+	if (sigaction(SIGPIPE, NULL, &pipe) == 0 && pipe.sa_handler == SIG_DFL)
+		sigaction(SIGPIPE, &survive, NULL);
 	signal(SIGXFSZ, SIG_IGN);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
