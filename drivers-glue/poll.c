@@ -77,15 +77,20 @@ static uint8_t order_of(const void *pkt)
 	return (uint8_t)(1 + haul_net_flow(pkt) % HAUL_ORDERS);
 }
 
-static void begin(struct hauli_poller *p)
+/* Touches no port before all carriers have their poller. False: cancelled, since one has not. */
+static bool begin(struct hauli_poller *p)
 {
 	struct hauli_rxq *r;
 
+	while (hauli_count_get(&p->may_begin) == 0)
+		if (!haul_maybe_yield(false))
+			return false;
 	hauli_poller_handles(p->carrier);
 	hauli_order_ask_by(p->carrier, order_of);
 	for (r = p->rxqs; r < p->rxqs_end; r++)
 		if (!r->fed)
 			haul_port_queue_adopt(r->port, haul_carrier_id(p->carrier));
+	return true;
 }
 
 /* A poller of which a round is cycle(). */
@@ -94,7 +99,8 @@ static inline __attribute__((always_inline)) void *poll(
 {
 	bool io;
 
-	begin(p);
+	if (!begin(p))
+		return NULL;
 	do {
 		io = cycle(p, false);
 		if (!io && hauli_unlikely(p->waits))

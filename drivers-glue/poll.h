@@ -88,6 +88,7 @@ struct hauli_poller {
 	HAULI_LINE struct hauli_counter cycles; /* poller */
 	struct hauli_counter ended; /* poller, when it ends */
 	struct hauli_count drained; /* 1: the last one has handed over all that it sends */
+	struct hauli_count may_begin; /* 1: each carrier has a poller. Who starts */
 	bool pending; /* a transmit queue holds packets. Senders, poller */
 
 	/* Of the thread that starts and stops. */

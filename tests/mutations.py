@@ -62,6 +62,8 @@ MUTATIONS = [
      'else if (has_napped(c) || (', 'else if (('),
     ('unit/steal_steps', 'lib/sched/poller.c', 'a poller with input keeps its search',
      'if (had_io) hauli_steal_is_busy(c);', 'if (had_io)\n\t\t;'),
+    ('net/io_packet', 'drivers-glue/poll.c', 'a poller begins before all carriers have theirs',
+     'while (hauli_count_get(&p->may_begin) == 0)', 'while (0)'),
     ('net/io_steal', 'lib/sched/poller.c', 'who handles a burst keeps its search',
      'hauli_mail_get_up(c); hauli_steal_is_busy(c); }', 'hauli_mail_get_up(c);\n}'),
     ('net/io_steal', 'lib/sched/poller.c', 'who handles a burst is asleep to others',

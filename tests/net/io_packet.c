@@ -4,6 +4,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include <rte_ethdev.h>
+
+#include <haul/driver.h>
+
 #include "io_bed.h"
 
 #define ONE ((const char *const[]){"ring:", NULL})
@@ -479,10 +483,60 @@ START_TEST(stops_under_traffic_with_the_books_in_order)
 }
 END_TEST
 
+static atomic_uint began;
+
+static void *spins(void *arg)
+{
+	while (haul_maybe_yield(false))
+		;
+	return NULL;
+}
+
+static void waits_for_its_cancel(struct haul_rx *rx, struct rte_mbuf *pkt)
+{
+	began++;
+	while (haul_park() == 0)
+		;
+	rte_pktmbuf_free(pkt);
+}
+
+/* Packets were there before for carrier 0, when carrier 1 turns out to have a poller. */
+START_TEST(a_start_that_fails_receives_nothing)
+{
+	struct haul_io_opts opts;
+	struct haul_coro *poller;
+	struct rte_mbuf *pkts[3];
+	struct haul_queue q;
+	struct bed bed;
+	bool too_early;
+
+	began = 0;
+	bed_open(&bed, ONE);
+	opts = with(&bed, waits_for_its_cancel, NULL);
+	q = haul_port_queue(bed.ports[0], 0);
+	for (unsigned i = 0; i < 3; i++)
+		pkts[i] = bed_packet(&bed, i);
+	ck_assert_uint_eq(rte_eth_tx_burst(q.port_id, q.queue_id, pkts, 3), 3);
+	ck_assert_int_eq(
+		haul_poller_register(haul_carrier(bed.rt, 1), &poller, spins, NULL, NULL), 0);
+	ck_assert_int_eq(
+		haul_io_start(&bed.io, bed.rt, &opts, bed.errbuf, sizeof(bed.errbuf)), -EBUSY);
+	too_early = began > 0;
+	haul_cancel(poller);
+	ck_assert_int_eq(haul_join(poller, NULL), 0);
+	/* They are there for who starts. */
+	bed_start(&bed, &opts);
+	WAIT_UNTIL(began == 3);
+	bed_close(&bed, 0);
+	ck_assert(!too_early);
+}
+END_TEST
+
 BED_MAIN("io_packet", {handlers_start_in_order}, {handlers_sleep_while_others_run},
 	{sleeping_handlers_are_cancelled_at_the_end}, {handlers_that_end_in_time_are_not_cancelled},
 	{what_handlers_send_at_the_end_is_sent}, {a_handler_that_does_not_end_is_named},
 	{a_handler_that_sleeps_on_is_named}, {a_carrier_that_does_not_answer_is_named},
 	{a_coroutine_cannot_stop_what_it_waits_for}, {no_more_are_started_than_allowed},
 	{no_stack_is_a_drop_with_its_reason}, {senders_wait_for_a_full_nic},
-	{nothing_can_be_sent_after_the_end}, {stops_under_traffic_with_the_books_in_order})
+	{nothing_can_be_sent_after_the_end}, {stops_under_traffic_with_the_books_in_order},
+	{a_start_that_fails_receives_nothing})
