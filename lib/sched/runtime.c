@@ -291,8 +291,10 @@ int haul_start(struct haul_runtime **rt, const struct haul_runtime_opts *opts)
 	err = hauli_forks_watch();
 	if (err)
 		return err;
-	if (hauli_runtimes_are_copies())
+	if (hauli_runtimes_are_copies()) {
 		forks_at_start = hauli_forks;
+		runtimes = NULL; /* those of the parent do not run here */
+	}
 	if (opts->plan)
 		return start(rt, &(struct start){.opts = opts, .plan = opts->plan});
 	err = haul_plan_create(&plan, NULL, why, sizeof(why));
