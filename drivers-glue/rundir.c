@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * In a directory that belongs to this user and that nobody else can write, nobody else can make,
- * rename or replace anything; and if its parent is sticky or not for everybody to write either,
- * nobody can replace the directory itself. So once looked at, it stays good. The sweep follows no
- * symbolic link all the same.
+ * rename or replace anything; and if its parent is root's or this user's, and sticky or not for
+ * everybody to write either, nobody can replace the directory itself. So once looked at, it stays
+ * good. The sweep follows no symbolic link all the same.
  */
 #include "rundir.h"
 
@@ -47,6 +47,7 @@ static bool keeps(const char *base)
 	struct stat st;
 
 	return stat(base, &st) == 0 && S_ISDIR(st.st_mode) &&
+		(st.st_uid == 0 || st.st_uid == geteuid()) &&
 		(!(st.st_mode & S_IWOTH) || (st.st_mode & S_ISVTX));
 }
 

@@ -187,7 +187,13 @@ def replaceable(base):
     os.chmod(base, 0o777)
 
 
-for make, what in ((of_others, "somebody else's"), (for_others, "a group's to write"),
+def in_anothers(base):
+    os.mkdir(os.path.join(base, "dpdk"), 0o700)
+    os.chown(base, 65534, 65534)
+
+
+more = ((in_anothers, "in somebody else's"),) if os.geteuid() == 0 else ()
+for make, what in more + ((of_others, "somebody else's"), (for_others, "a group's to write"),
                    (by_link, "a link"), (replaceable, "where anybody may rename it")):
     with tempfile.TemporaryDirectory() as d:
         make(d)
