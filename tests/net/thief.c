@@ -20,7 +20,7 @@
 SEEN void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t offset)
 {
 	if (flags & MAP_ANONYMOUS)
-		flags &= ~(MAP_HUGETLB | MAP_HUGE_MASK << MAP_HUGE_SHIFT);
+		flags &= (int)~(MAP_HUGETLB | (unsigned)MAP_HUGE_MASK << MAP_HUGE_SHIFT);
 	return (void *)syscall(SYS_mmap, addr, len, prot, flags, fd, offset);
 }
 

@@ -375,6 +375,7 @@ START_TEST(who_spins_looks_by_cycles_and_by_time)
 	for (unsigned i = 0; i < 3; i++)
 		ck_assert(hauli_policy_pulls(&w.thief, now += rules.nap));
 	ck_assert(!hauli_policy_pulls(&w.thief, now + rules.nap - 1));
+	hauli_policy_fini(&w.policy);
 }
 END_TEST
 
