@@ -213,7 +213,7 @@ static int open_port(struct app_engine *e, unsigned i, const struct haul_port_op
 	return err ? fail(e, err, errbuf) : APP_DONE;
 }
 
-/* Those that have more queues than are polled would lose what comes on the rest. */
+/* A port with more queues than are polled would lose what comes on the rest. */
 static int open_with_fewer(struct app_engine *e, const struct haul_port_opts *opts)
 {
 	int rc = APP_DONE;

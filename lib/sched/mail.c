@@ -64,11 +64,11 @@ static void cancel_if_home(struct hauli_co *slot, void *arg)
 }
 
 /*
- * Whoever is, or comes to be, at home here is so now, and is cancelled here. Who is sent here to be
- * started, or is put into the cluster's intake, is so within the runtime's gate (spawn.c, batch.c),
- * and the stop is sent when that is closed and quiet. The inbox and the stash keep the order of
- * what was pushed, so all starts have come before this; and what is in the intake is taken now, or
- * another carrier has it.
+ * All coroutines that this carrier will ever be the home of are at home by now, and are cancelled
+ * here. A spawner sends a start, or puts a batch into the cluster's intake, within the runtime's
+ * gate (spawn.c, batch.c), and the stop is sent when the gate is closed and quiet. The inbox and
+ * the stash keep the order of pushes, so all starts have come before the stop; and this carrier
+ * takes what is in the intake now, or another carrier has it.
  */
 static void stop(struct haul_carrier *c)
 {

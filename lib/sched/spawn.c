@@ -49,7 +49,7 @@ static inline void set_up(struct haul_coro *co, haul_fn *fn, void *arg,
 
 _Static_assert(HAUL_STACK_MAX == HAULI_STACK_USABLE(HAULI_STACK_CLASSES - 1), "the largest class");
 
-/* One that is pinned. */
+/* Of a pinned coroutine, where carriers steal: it is counted apart (HAULI_MARK_KEPT). */
 static void keep(const struct haul_runtime *rt, struct haul_coro *co)
 {
 	if (rt->groups)

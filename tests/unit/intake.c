@@ -50,7 +50,7 @@ static void wake_with_a_hog(void *arg)
 	evpoller_wakeup(&v->p);
 }
 
-/* One that sleeps is woken for it and gets something else to do, which lasts until it has run. */
+/* A sleeping carrier is woken for it and gets a hog to run, which lasts until it has run. */
 START_TEST(batch_is_taken_though_who_was_woken_for_it_is_hogged)
 {
 	struct haul_poller_opts opts = {.wakeup = wake_with_a_hog};

@@ -123,8 +123,8 @@ static struct haul_coro *run_another(void)
 	return co;
 }
 
-/* One that is freed, and not only joined, when the carrier has come to another one. Its stack is in
- * the carrier's cache then, from which this thread's spawns take none. */
+/* A coroutine that is freed, and not only joined, since the carrier has come to another one. Its
+ * stack is in the carrier's cache then, from which this thread's spawns take none. */
 static struct haul_coro *joined(void)
 {
 	struct haul_coro *co = run_another();

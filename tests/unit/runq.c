@@ -183,8 +183,8 @@ static bool may(const void *item)
 	return hauli_coro_is_stealable(item);
 }
 
-/* So many pushes and pops of which thieves take what they may, and the rest stays in order. Every
- * so many is pinned. */
+/* Thieves take what they may of what is pushed and popped, and the rest stays in order. Every
+ * pinned_every-th coroutine is pinned. */
 START_TEST(what_is_pinned_stays_in_order_past_the_ring)
 {
 	static const unsigned pinned_every[] = {1, 2, 3, 100};

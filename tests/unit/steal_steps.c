@@ -136,7 +136,7 @@ static void *yields_when_that_is_due(void *arg)
 	return NULL;
 }
 
-/* One that is pinned makes a thief look to the end: then it does not hand the search on. */
+/* A pinned coroutine makes a thief look to the end: then it does not hand the search on. */
 static void *spins_before_two(void *arg)
 {
 	ck_assert_int_eq(haul_spawn(NULL, spins, NULL, &pinned), 0);
