@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds haul in four ways and tests each. Called by tests/run.
+"""Builds haul and runs all tests; with --all, in three more ways. Called by tests/run.
 
-Every configuration has a build directory of its own, build-NAME, kept from run to run. The last
-line printed is "N passed, N failed, N skipped": tests within test programs, and one failure for
-each test program or configuration that does not build. Exit status 0: some passed, none failed.
+Every configuration has a build directory of its own, build-NAME, kept from run to run. On a
+terminal a line says how far the run is and how much time is left; elsewhere there is a line for
+each test program. The last line printed is "N passed, N failed, N skipped": tests within test
+programs, and one failure for each test program or configuration that does not build. Exit status
+0: some passed, none failed.
 """
 import argparse
 import collections
@@ -14,11 +16,14 @@ import subprocess
 import sys
 import time
 
+from progress import Progress, name, weights
+
 SANITIZE = ["-Dchecks=true", "-Doptimization=2", "-Db_lundef=false"]
 
 
 class Configuration:
-    def __init__(self, name, what, compiler, options=(), suites=(), slower=1, environment=None):
+    def __init__(self, name, what, compiler, options=(), suites=(), slower=1, environment=None,
+                 build=60, tests=60):
         self.name = name
         self.what = what
         self.dir = "build-" + name
@@ -27,10 +32,36 @@ class Configuration:
         self.suites = list(suites)  # none: all
         self.slower = slower  # how much longer a test may take
         self.environment = environment or {}
+        # Seconds on two cores, where no earlier run says more.
+        self.seconds = {"build": build, "tests": tests}
+
+    def chosen(self, suites):
+        """Those of the suites asked for that it runs; none asked for: its own."""
+        return [s for s in suites or self.suites if s in self.suites or not self.suites]
+
+    def stage(self, what):
+        return f"{self.name} {what}"
+
+    def last_log(self):
+        """What meson has logged of the last run in this build directory: an entry a program."""
+        try:
+            with open(self.dir + "/meson-logs/testlog.json", encoding="utf-8") as f:
+                return [json.loads(line) for line in f]
+        except (OSError, ValueError):
+            return []
+
+    def stages(self):
+        """Estimated seconds of each."""
+        built = os.path.exists(self.dir + "/build.ninja")
+        log = [e for e in self.last_log() if e.get("duration")]
+        tests = max((e["starttime"] + e["duration"] for e in log), default=0) - min(
+            (e["starttime"] for e in log), default=0)
+        return [(self.stage("build"), 5 if built else self.seconds["build"]),
+                (self.stage("tests"), tests or self.seconds["tests"])]
 
 
 CONFIGURATIONS = [
-    Configuration("test", "as users build it", "gcc"),
+    Configuration("test", "as users build it", "gcc", build=80, tests=270),
     Configuration("clang", "the other compiler, all carriers steal", "clang",
                   suites=["unit", "stress"], environment={"HAUL_STEAL": "global"}),
     Configuration("asan", "address and undefined behaviour sanitizers", "gcc",
@@ -87,8 +118,13 @@ class Tally:
             self.failed.append(f"{where}: {run['result'].lower()}" + tap * ", no test ran")
 
 
-def say(text):
-    print(text, flush=True)
+def read_lines(command, each, **more):
+    """Calls each() with every line that a command prints, as it comes; returns the exit status."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace",
+                          **more) as p:
+        for line in p.stdout:
+            each(line.rstrip("\n"))
+    return p.returncode
 
 
 def introspect(conf, what):
@@ -97,14 +133,14 @@ def introspect(conf, what):
     return json.loads(out.stdout)
 
 
-def configure(conf):
+def configure(conf, progress):
     if os.path.exists(conf.dir + "/build.ninja"):
         return True
     done = subprocess.run(["meson", "setup", conf.dir, "-Dtests=enabled"] + conf.options,
                           env={**os.environ, "CC": conf.compiler}, stdout=subprocess.PIPE,
                           text=True)
     if done.returncode:
-        say(done.stdout)
+        progress.say(done.stdout)
     return done.returncode == 0
 
 
@@ -114,22 +150,38 @@ def chosen(conf, suites):
             if not suites or {s.split(":")[-1] for s in t["suite"]} & set(suites)]
 
 
-def build(conf, tests, everything):
+def ninja(conf, progress, wanted):
+    """Builds these; False if something of it does not build."""
+    def each(line):
+        step = re.match(r"\[(\d+)/(\d+)\] ", line)
+        if step:
+            progress.update(conf.stage("build"), int(step[1]) / int(step[2]),
+                            f"{conf.name}: {step[1]} of {step[2]} built")
+        elif not line.startswith("ninja: "):
+            progress.say(line)
+
+    return read_lines(["ninja", "-C", conf.dir, "-k", "0"] + wanted, each,
+                      env={**os.environ, "NINJA_STATUS": "[%f/%t] "}) == 0
+
+
+def build(conf, progress, tests, everything):
     """Builds what the tests need; returns the tests whose programs could not be built."""
     files = {t["id"]: t["filename"] for t in introspect(conf, "--targets")}
     needs = {t["name"]: [os.path.relpath(f, conf.dir) for d in t["depends"] for f in files[d]]
              for t in tests}
     wanted = ["all"] if everything else sorted({f for n in needs.values() for f in n})
-    ninja = ["ninja", "-C", conf.dir]
-    if not wanted or subprocess.run(ninja + ["--quiet", "-k", "0"] + wanted).returncode == 0:
+    if not wanted or ninja(conf, progress, wanted):
         return [], True
     broken = [t for t in tests if needs[t["name"]] and b"no work to do" not in subprocess.run(
-        ninja + ["-n"] + needs[t["name"]], stdout=subprocess.PIPE).stdout]
+        ["ninja", "-C", conf.dir, "-n"] + needs[t["name"]], stdout=subprocess.PIPE).stdout]
     return broken, False
 
 
-def run_tests(conf, tests, suites, slower):
+def run_tests(conf, progress, tests, suites, slower):
     """Runs them and returns meson's log: one entry for each test program."""
+    seconds = weights(tests, conf.last_log(), conf.slower)
+    total = sum(seconds.values())
+    progress.estimate(conf.stage("tests"), total)
     log = conf.dir + "/meson-logs/testlog.json"
     if os.path.exists(log):
         os.remove(log)
@@ -137,54 +189,71 @@ def run_tests(conf, tests, suites, slower):
                "--timeout-multiplier", str(slower)]
     for suite in suites:
         command += ["--suite", suite]
-    subprocess.run(command + [t["name"] for t in tests],
-                   env={**ENVIRONMENT, **conf.environment, **os.environ})
-    if not os.path.exists(log):
-        return []
-    with open(log, encoding="utf-8") as f:
-        return [json.loads(line) for line in f]
+    done = collections.Counter()
+
+    def each(line):
+        # " 66/143 haul:model / model_permit   OK   0.01s   3 subtests passed"
+        result = re.match(r"\s*(\d+)/(\d+) (.*?)\s+([A-Z]+)\s+[\d.]+s\b", line)
+        good = result and result[4] in ("OK", "SKIP")
+        # Meson names those that failed again at its end.
+        if result and not done[result[1]]:
+            done[result[1]] = 1
+            done["seconds"] += seconds.get(name(result[3]), 0)
+            done["failed"] += not good
+            progress.update(conf.stage("tests"), min(done["seconds"] / total, 1),
+                            f"{conf.name}: {result[1]} of {result[2]} test programs, "
+                            f"{done['failed']} failed; {name(result[3])}")
+        # On a terminal, a line for each good one would push what matters away.
+        if not progress.live or line and not good:
+            progress.say(line)
+
+    read_lines(command + [t["name"] for t in tests], each,
+               env={**ENVIRONMENT, **conf.environment, **os.environ})
+    return conf.last_log()
 
 
-def run(conf, args, tally):
-    suites = [s for s in args.suite or conf.suites if s in conf.suites or not conf.suites]
-    if args.suite and not suites:
-        return
-    say(f"\n== {conf.name}: {conf.compiler}, {conf.what}; "
+def run(conf, args, progress, tally):
+    suites = conf.chosen(args.suite)
+    progress.say(f"\n== {conf.name}: {conf.compiler}, {conf.what}; "
         + ("suites " + ", ".join(suites) if suites else "all suites"))
     began = time.monotonic()
-    if not configure(conf):
+    if not configure(conf, progress):
         tally.failed.append(f"{conf.name}: does not configure")
         return
     everything = not suites or "net" in suites
     tests = chosen(conf, suites)
-    broken, built = build(conf, tests, everything)
+    broken, built = build(conf, progress, tests, everything)
     for t in broken:
         tally.failed.append(f"{conf.name}: {t['name']}: does not build")
     if not built and not broken:
         tally.failed.append(f"{conf.name}: something that no test needs does not build")
-    say(f"built in {time.monotonic() - began:.0f} s")
+    progress.update(conf.stage("build"), 1, f"{conf.name}: built")
+    progress.say(f"built in {time.monotonic() - began:.0f} s")
 
     tests = [t for t in tests if t not in broken]
     if not tests:
         return
     slower = max(conf.slower, args.soak)  # a program has several stress tests, in 30 s by default
-    entries = run_tests(conf, tests, suites, slower)
+    entries = run_tests(conf, progress, tests, suites, slower)
+    progress.update(conf.stage("tests"), 1, f"{conf.name}: tested")
     tap = {t["name"]: t["protocol"] == "tap" for t in tests}
     for entry in entries:
-        name = entry["name"].split(" / ")[-1]
-        tally.program(f"{conf.name}: {name}", entry, tap[name])
-    ran = collections.Counter(e["name"].split(" / ")[-1] for e in entries)
-    for name in (collections.Counter(t["name"] for t in tests) - ran).elements():
-        tally.failed.append(f"{conf.name}: {name}: was not run")
+        test = name(entry["name"])
+        tally.program(f"{conf.name}: {test}", entry, tap[test])
+    ran = collections.Counter(name(e["name"]) for e in entries)
+    for test in (collections.Counter(t["name"] for t in tests) - ran).elements():
+        tally.failed.append(f"{conf.name}: {test}: was not run")
 
 
 def main():
     p = argparse.ArgumentParser(
         prog="tests/run", formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Installs what is missing, builds haul and tests it, in these configurations:\n"
-        + "\n".join(f"  {c.name:6} {c.compiler}, {c.what}: "
-                    + (", ".join(c.suites) or "all suites") for c in CONFIGURATIONS))
-    p.add_argument("--quick", action="store_true", help="only the first configuration")
+        description="Installs what is missing, builds haul, and tests it.",
+        epilog="Configurations:\n" + "\n".join(
+            f"  {c.name:6} {c.compiler}, {c.what}: " + (", ".join(c.suites) or "all suites")
+            for c in CONFIGURATIONS))
+    p.add_argument("--all", action="store_true",
+                   help="all configurations, one after the other; else the first")
     p.add_argument("--only", metavar="CONFIGURATION", choices=[c.name for c in CONFIGURATIONS],
                    help="only this one")
     p.add_argument("--suite", action="append", default=[], metavar="NAME",
@@ -197,16 +266,20 @@ def main():
 
     began = time.monotonic()
     tally = Tally()
-    for conf in CONFIGURATIONS[:1] if args.quick else CONFIGURATIONS:
-        if args.only in (None, conf.name):
-            run(conf, args, tally)
+    confs = [c for c in CONFIGURATIONS if c.name == args.only] if args.only else CONFIGURATIONS
+    confs = [c for c in (confs if args.all or args.only else confs[:1])
+             if not args.suite or c.chosen(args.suite)]
+    progress = Progress([stage for c in confs for stage in c.stages()])
+    for conf in confs:
+        run(conf, args, progress, tally)
+    progress.end()
 
-    say(f"\n{time.monotonic() - began:.0f} s in all")
+    print(f"\n{time.monotonic() - began:.0f} s in all")
     for line in tally.failed:
-        say("failed: " + line)
+        print("failed: " + line)
     for line in tally.skipped:
-        say("skipped: " + line)
-    say(f"{tally.passed} passed, {len(tally.failed)} failed, {len(tally.skipped)} skipped")
+        print("skipped: " + line)
+    print(f"{tally.passed} passed, {len(tally.failed)} failed, {len(tally.skipped)} skipped")
     return 1 if tally.failed or not tally.passed else 0
 
 

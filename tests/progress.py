@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How far tests/run is, and the time that is left: a line redrawn each second on a terminal.
+
+The time left is that of the last run where there was one, else an estimate for a quiet machine with
+two cores, both corrected by the pace of this run so far.
+"""
+import os
+import shutil
+import sys
+import threading
+import time
+
+# Seconds of CPU time of the tests that take longest; the others take about one.
+LONG = {
+    "coro_million": 24, "coro_switch_aarch64": 7, "model_mutations": 240, "model_order_three": 25,
+    "model_poller": 16, "model_search": 60, "model_stash": 22, "model_weakened": 10,
+    "mutations": 120, "sim": 10, "stops": 15,
+}
+
+
+class Progress:
+    def __init__(self, stages):
+        """stages: (name, estimated seconds), in the order in which they run."""
+        self.left = dict(stages)
+        self.total = dict(stages)
+        self.began = self.updated = time.monotonic()
+        self.text = ""
+        self.live = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+        self.lock = threading.Lock()
+        if self.live:
+            threading.Thread(target=self.redraw_each_second, daemon=True).start()
+
+    def estimate(self, stage, seconds):
+        """A better estimate for a stage that is about to begin."""
+        self.left[stage] = self.total[stage] = seconds
+
+    def update(self, stage, share, text):
+        """This share of the stage is done, 0 to 1; text says what that is."""
+        with self.lock:
+            self.left[stage] = self.total[stage] * (1 - share)
+            self.updated = time.monotonic()
+            self.text = text
+            self.draw()
+
+    def say(self, text):
+        with self.lock:
+            if self.live:
+                sys.stdout.write("\r\x1b[K")
+            print(text, flush=True)
+            self.draw()
+
+    def seconds_left(self, now):
+        done = sum(self.total.values()) - sum(self.left.values())
+        # Too little is done at first to tell a slow machine from a slow start.
+        pace = min(max((self.updated - self.began) / done, 0.3), 5) if done > 20 else 1
+        return max(sum(self.left.values()) * pace - (now - self.updated), 0)
+
+    def draw(self):
+        if not self.live or not self.text:
+            return
+        now = time.monotonic()
+        line = f"{clock(now - self.began)}, about {clock(self.seconds_left(now))} left: {self.text}"
+        sys.stdout.write("\r\x1b[K" + line[:shutil.get_terminal_size().columns - 1])
+        sys.stdout.flush()
+
+    def redraw_each_second(self):
+        while True:
+            time.sleep(1)
+            with self.lock:
+                self.draw()
+
+    def end(self):
+        with self.lock:
+            if self.live:
+                sys.stdout.write("\r\x1b[K")
+            self.live = False
+
+
+def clock(seconds):
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
+
+
+def weights(tests, log, slower):
+    """Estimated seconds by test name. log: entries of meson's testlog.json of the last run."""
+    known = {name(e["name"]): e["duration"] for e in log if e.get("duration")}
+    cores = os.cpu_count() or 1
+    return {t["name"]: known.get(t["name"], LONG.get(t["name"], 1) * slower)
+            / (cores if t["is_parallel"] else 1) for t in tests}
+
+
+def name(entry):
+    """A test's name, from what meson calls it: project:suite / name."""
+    return entry.split(" / ")[-1]
