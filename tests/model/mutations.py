@@ -9,7 +9,9 @@ usage: mutations.py SOURCE_ROOT COMPILER EXPLORER_LIBRARY [MODELS_THAT_BEGIN_SO]
 import os
 import subprocess
 import sys
+import tempfile
 
+import broken
 import falling_asleep
 from support import mutate
 
@@ -516,7 +518,6 @@ MUTATIONS = [
 ] + falling_asleep.MUTATIONS
 
 
-FOLDERS = ('lib', 'drivers-glue', 'tests/model')
 ORDER = ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c', 'lib/conc/ring.c',
          'lib/sched/stolen.c']
 STASH = ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/ring.c', 'lib/sched/mail.c',
@@ -543,23 +544,6 @@ SOURCES = {
 } | falling_asleep.SOURCES
 
 
-def build(compiler, explorer, work, model):
-    flags = ['-std=gnu17', '-D_GNU_SOURCE', '-O1', '-fsanitize=thread', '-w']
-    flags += ['-I' + os.path.join(work, f) for f in FOLDERS +
-              ('lib/include', 'drivers-glue/include')]
-    flags += subprocess.run(['pkg-config', '--cflags', 'libdpdk'], check=True, capture_output=True,
-                            text=True).stdout.split()
-    objects = []
-    for source in SOURCES[model] + [f'tests/model/{model}.c']:
-        objects.append(os.path.join(work, source.replace('/', '_') + '.o'))
-        subprocess.run(compiler + flags + ['-c', os.path.join(work, source), '-o', objects[-1]],
-                       check=True, capture_output=True, text=True)
-    program = os.path.join(work, 'model')
-    subprocess.run(compiler + objects + [explorer, '-o', program], check=True,
-                   capture_output=True, text=True)
-    return program
-
-
 def is_caught(model, program):
     try:
         run = subprocess.run([program], capture_output=True, text=True, timeout=300)
@@ -571,15 +555,17 @@ def is_caught(model, program):
     return False, 'the search found nothing' if run.returncode == 0 else 'it did not complete'
 
 
+def run_all(mutations, is_caught):
+    root, compiler, explorer = os.path.abspath(sys.argv[1]), sys.argv[2].split(), sys.argv[3]
+    with tempfile.TemporaryDirectory() as work:
+        models = broken.Models(root, compiler, explorer, SOURCES, work)
+        return mutate.run_all(mutations, lambda m: mutate.verdict(
+            root, broken.FOLDERS, m, models.build, is_caught))
+
+
 def main():
-    root, compiler, explorer = sys.argv[1], sys.argv[2].split(), sys.argv[3]
-    chosen = [m for m in MUTATIONS if len(sys.argv) < 5 or m[0].startswith(sys.argv[4])]
-
-    def build_broken(work, model, name):
-        return build(compiler, explorer, work, model)
-
-    sys.exit(mutate.run_all(chosen, lambda m: mutate.verdict(
-        root, FOLDERS, m, build_broken, is_caught)))
+    sys.exit(run_all([m for m in MUTATIONS if len(sys.argv) < 5 or m[0].startswith(sys.argv[4])],
+                     is_caught))
 
 
 if __name__ == '__main__':

@@ -10,7 +10,6 @@ import subprocess
 import sys
 
 import mutations
-from support import mutate
 
 # model, file, what is weakened, text, its replacement
 WEAKENED = [
@@ -71,10 +70,7 @@ def is_caught(model, program):
 
 
 def main():
-    root, compiler, explorer = sys.argv[1], sys.argv[2].split(), sys.argv[3]
-    sys.exit(mutate.run_all(WEAKENED, lambda m: mutate.verdict(
-        root, mutations.FOLDERS, m,
-        lambda work, model, _: mutations.build(compiler, explorer, work, model), is_caught)))
+    sys.exit(mutations.run_all(WEAKENED, is_caught))
 
 
 if __name__ == '__main__':

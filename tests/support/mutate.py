@@ -12,9 +12,10 @@ import tempfile
 
 
 def broken_copy(root, work, folders, name, old, new):
-    """Copies these folders, and breaks one file; a reason when it does not have the text."""
+    """Links these folders, and breaks one file; a reason when it does not have the text."""
     for folder in folders:
-        shutil.copytree(os.path.join(root, folder), os.path.join(work, folder))
+        shutil.copytree(os.path.join(root, folder), os.path.join(work, folder),
+                        copy_function=os.symlink)
     path = os.path.join(work, name)
     with open(path) as f:
         text = f.read()
@@ -22,6 +23,7 @@ def broken_copy(root, work, folders, name, old, new):
     places = list(re.finditer(r'\s*'.join(re.escape(c) for c in ''.join(old.split())), text))
     if len(places) != 1:
         return f'{name} has the text {len(places)} times: {old!r}'
+    os.remove(path)
     with open(path, 'w') as f:
         f.write(text[:places[0].start()] + new + text[places[0].end():])
     return None
