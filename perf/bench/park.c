@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "bench/park.h"
+
+#include <stdatomic.h>
+
+#include <haul/coro.h>
+
+#include "harness/carrier.h"
+#include "harness/harness.h"
+
+static struct haul_coro *driver, *other;
+static atomic_bool ending;
+
+static void *echo(void *arg)
+{
+	for (;;) {
+		haul_park();
+		if (ending)
+			return NULL;
+		haul_unpark(driver);
+	}
+}
+
+int perf_park_setup(uint64_t carriers)
+{
+	int err = perf_carriers_start((unsigned)carriers);
+
+	ending = false;
+	return err ? err : haul_spawn_on(perf_carrier(carriers - 1), &other, echo, NULL, NULL);
+}
+
+static uint64_t run_here(uint64_t n)
+{
+	uint64_t start;
+
+	driver = haul_self();
+	start = perf_now();
+	for (uint64_t i = 0; i < n; i++) {
+		haul_unpark(other);
+		haul_park();
+	}
+	return perf_now() - start;
+}
+
+uint64_t perf_park_run(uint64_t n)
+{
+	return perf_on_carrier(run_here, n);
+}
+
+void perf_park_teardown(void)
+{
+	ending = true;
+	haul_unpark(other);
+	haul_join(other, NULL);
+	perf_carriers_stop();
+}

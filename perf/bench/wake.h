@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the sides of bench-wake share. One thread sends a frame with the time in it, from the other
+ * end of the wire; a receiver on another CPU notes how old it is when its code for packets begins,
+ * and answers with that. One frame is under way at a time, so that each finds the receiver asleep.
+ */
+#ifndef PERF_WAKE_H
+#define PERF_WAKE_H
+
+#include <arpa/inet.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "harness/harness.h"
+
+#define WAKE_TYPE 0x88b5 /* an EtherType for local experiments */
+
+enum wake_kind {
+	WAKE_TAP,
+	WAKE_AFPACKET,
+	WAKE_AFXDP,
+};
+
+struct wake_frame {
+	uint8_t destination[6], source[6];
+	uint16_t type;
+	uint64_t sent; /* ns; 0: the receiver shall end */
+	uint64_t age; /* ns, when the receiver saw it: the answer */
+	uint8_t padding[30];
+} __attribute__((packed));
+
+enum wake_what {
+	WAKE_IGNORE,
+	WAKE_ANSWER,
+	WAKE_END,
+};
+
+/* The first thing that a receiver does with a packet. */
+static inline enum wake_what wake_take(void *data, size_t len)
+{
+	uint64_t now = perf_now();
+	struct wake_frame *f = data;
+
+	if (len < sizeof(*f) || f->type != htons(WAKE_TYPE))
+		return WAKE_IGNORE;
+	if (f->sent == 0)
+		return WAKE_END;
+	f->age = now - f->sent;
+	return WAKE_ANSWER;
+}
+
+/* wake-ask.c: the thread that asks, which is the harness's. */
+struct wake_asker {
+	const char *name; /* of the side that it asks */
+	int fd;
+	uint64_t *ages; /* of all runs, for the tail */
+	size_t nb_ages;
+};
+
+/* Sends and receives on that interface, from the second CPU. 0, or -errno with a line. */
+int wake_asker_open(struct wake_asker *asker, const char *name, const char *iface);
+void wake_asker_close(struct wake_asker *asker);
+
+/* Asks n times, at random gaps, and returns n times the median age: a run's time. Notes the p99 of
+ * all runs up to here. Ends the process when an answer does not come. */
+uint64_t wake_ask(struct wake_asker *asker, uint64_t n);
+
+/* Has the receiver end. */
+void wake_ask_end(struct wake_asker *asker);
+
+/* wake-loop.c: what is left without haul. Both run until they are asked to end. */
+struct wake_dpdk {
+	uint16_t port_id, queue_id;
+	int fd; /* what the queue is waited on by */
+	bool signals; /* TAP looks only after a signal to the thread that polls it */
+};
+void *wake_dpdk_loop(void *dpdk);
+void *wake_socket_loop(void *fd); /* a TAP's descriptor or a packet socket, which does not block */
+
+/* A new TAP, up; or a packet socket that sees our frames on an interface. -errno when it fails. */
+int wake_tap_open(const char *iface);
+int wake_socket_open(const char *iface);
+
+/* wake-haul.c: on the bed's port and carrier. */
+int wake_dpdk_find(struct wake_dpdk *dpdk, enum wake_kind kind); /* before an asker is opened */
+uint64_t wake_by_haul(struct wake_asker *asker, uint64_t n);
+uint64_t wake_by_dpdk(struct wake_asker *asker, struct wake_dpdk *dpdk, uint64_t n);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "harness/carrier.h"
+
+#include <haul/coro.h>
+
+#include "harness/harness.h"
+#include "harness/plan.h"
+
+static struct haul_runtime *rt;
+
+int perf_carriers_start(unsigned n)
+{
+	struct haul_plan *plan;
+	int err = perf_plan(&plan, 0, n);
+
+	if (err)
+		return err;
+	err = haul_start(&rt, &(struct haul_runtime_opts){.plan = plan});
+	haul_plan_destroy(plan);
+	return err;
+}
+
+void perf_carriers_stop(void)
+{
+	perf_must(haul_stop(rt, 60 * HAUL_S), "haul_stop");
+	rt = NULL;
+}
+
+struct haul_carrier *perf_carrier(unsigned i)
+{
+	return haul_carrier(rt, i);
+}
+
+struct job {
+	uint64_t (*body)(uint64_t n);
+	uint64_t n;
+	uint64_t result;
+};
+
+static void *run_job(void *arg)
+{
+	struct job *job = arg;
+
+	job->result = job->body(job->n);
+	return NULL;
+}
+
+uint64_t perf_on_carrier(uint64_t (*body)(uint64_t n), uint64_t n)
+{
+	struct job job = {.body = body, .n = n};
+	struct haul_coro *co;
+
+	perf_must(haul_spawn_on(perf_carrier(0), &co, run_job, &job, NULL), "haul_spawn_on");
+	perf_must(haul_join(co, NULL), "haul_join");
+	return job.result;
+}
+
+uint64_t perf_slices(void)
+{
+	struct haul_carrier_stats st;
+
+	haul_carrier_get_stats(perf_carrier(0), &st);
+	return st.slices;
+}
