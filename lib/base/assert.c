@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/assert.h"
 
-#include <inttypes.h>
-#include <pthread.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-static pthread_mutex_t surprises_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct hauli_surprise *surprises;
 
 void hauli_bug(const char *what, const char *file, int line)
 {
@@ -33,23 +29,4 @@ void hauli_misuse(const char *call, const char *mistake, ...)
 	if (write(STDERR_FILENO, text, (size_t)len) < len)
 		abort(); /* as far as it goes */
 	abort();
-}
-
-void hauli_surprise_count(struct hauli_surprise *s)
-{
-	pthread_mutex_lock(&surprises_lock);
-	if (hauli_counter_read(&s->times) == 0) {
-		s->next = surprises;
-		surprises = s;
-	}
-	hauli_counter_add(&s->times, 1);
-	pthread_mutex_unlock(&surprises_lock);
-}
-
-void hauli_surprises_print(FILE *out)
-{
-	pthread_mutex_lock(&surprises_lock);
-	for (const struct hauli_surprise *s = surprises; s; s = s->next)
-		fprintf(out, "%s: %" PRIu64 " times\n", s->text, hauli_counter_read(&s->times));
-	pthread_mutex_unlock(&surprises_lock);
 }

@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Assertions of five strengths:
+ * Assertions of four strengths:
  *   _Static_assert   what the compiler can see
  *   HAUL_BUG_ON      a broken invariant; kept in release builds, ends the program
  *   HAUL_MISUSE_IF   a user's mistake that the call cannot return; kept in release builds, ends the
  *                    program
  *   HAUL_CHECK       the same where every build cannot pay for it; with -Dchecks=true only
- *   HAUL_COUNT_IF    surprising but survived; a counter with a text, shown with the statistics
  */
 #ifndef HAULI_BASE_ASSERT_H
 #define HAULI_BASE_ASSERT_H
 
-#include <stdio.h>
-
 #include "base/cacheline.h"
-#include "base/counter.h"
 
 /* Prints one line and aborts. */
 __attribute__((noreturn, cold)) void hauli_bug(const char *what, const char *file, int line);
@@ -44,25 +40,6 @@ __attribute__((noreturn, cold, format(printf, 2, 3))) void hauli_misuse(
 	do {                                                          \
 		if (HAUL_CHECKS && !(cond))                           \
 			hauli_bug("not: " #cond, __FILE__, __LINE__); \
-	} while (0)
-
-/* One place that counts; linked into a list when it first happens. */
-struct hauli_surprise {
-	const char *text;
-	struct hauli_surprise *next;
-	struct hauli_counter times; /* any thread */
-};
-
-__attribute__((cold)) void hauli_surprise_count(struct hauli_surprise *s);
-
-/* Prints "text: n times" for each that has happened. */
-void hauli_surprises_print(FILE *out);
-
-#define HAUL_COUNT_IF(cond, msg)                                           \
-	do {                                                               \
-		static struct hauli_surprise hauli_here = {.text = (msg)}; \
-		if (hauli_unlikely(cond))                                  \
-			hauli_surprise_count(&hauli_here);                 \
 	} while (0)
 
 #endif

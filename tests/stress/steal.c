@@ -31,7 +31,7 @@ struct forest {
 	struct haul_runtime *rt;
 	struct task tasks[TASKS];
 	atomic_uint next; /* task to be spawned */
-	atomic_uint ended, wrong, hogged;
+	atomic_uint ended, wrong;
 };
 
 static void work(struct hauli_random *random)
@@ -67,7 +67,6 @@ static void hog(struct forest *f)
 
 	while (f->ended == ended && haul_now() < until)
 		sched_yield();
-	f->hogged++;
 }
 
 static void step(struct task *t, struct hauli_random *random)

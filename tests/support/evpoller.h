@@ -18,7 +18,7 @@ struct evpoller {
 	haul_fn *on_input;
 	void (*between)(struct evpoller *p); /* called between try_park and can_park; or NULL */
 	void *arg;
-	atomic_ulong wakeups, waits, input;
+	atomic_ulong wakeups, waits;
 	atomic_bool could_not_park; /* can_park said no after a park */
 	atomic_bool blocked; /* in its wait */
 };
@@ -49,7 +49,6 @@ static inline bool evpoller_take(struct evpoller *p)
 
 	if (eventfd_read(p->source, &n) != 0)
 		return false;
-	p->input += n;
 	if (p->on_input)
 		for (; n > 0; n--)
 			haul_spawn(NULL, p->on_input, p->arg, NULL);
