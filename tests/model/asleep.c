@@ -146,39 +146,3 @@ int main(int argc, char **argv)
 			.size = sizeof(m),
 			.init = init});
 }
-
-/* The rest of lib/sched that is referred to, and that this model never comes to. */
-MODEL_NEVER(struct haul_coro *, haul_self, void)
-MODEL_NEVER(void, hauli_order_ask, void)
-MODEL_NEVER(
-	void, hauli_stack_cache_init, struct hauli_stack_cache *cache, struct hauli_stacks *arena)
-MODEL_NEVER(void, hauli_stack_cache_fini, struct hauli_stack_cache *cache)
-MODEL_NEVER(int, hauli_runq_init, struct hauli_runq *q)
-MODEL_NEVER(void, hauli_runq_fini, struct hauli_runq *q)
-MODEL_NEVER(void, hauli_runq_refill, struct hauli_runq *q)
-MODEL_NEVER(void, hauli_backlog_push, struct hauli_runq *q, struct haul_coro *co)
-MODEL_NEVER(void, hauli_runtime_drained, struct haul_runtime *rt)
-MODEL_NEVER(void, hauli_cancel_here, struct haul_carrier *c, struct haul_coro *co)
-MODEL_NEVER(void, hauli_stolen_is_back, struct haul_carrier *c, struct haul_coro *co)
-MODEL_NEVER(void, hauli_requests_here, struct haul_carrier *c, struct haul_coro *co)
-MODEL_NEVER(void, hauli_stacks_for_each, struct hauli_stacks *arena,
-	void (*fn)(struct hauli_co *co, void *arg), void *arg)
-MODEL_NEVER(void, hauli_timer_disarm, struct hauli_timers *ts, struct hauli_timer *t)
-MODEL_NEVER(uint64_t, hauli_ticks_from_ns, uint64_t ns)
-MODEL_NEVER(int, hauli_spawn_by_mail, const struct hauli_spawn *how)
-MODEL_NEVER(uint64_t, hauli_ns_from_ticks, uint64_t ticks)
-MODEL_NEVER(void, hauli_self_set, struct haul_carrier *c)
-MODEL_NEVER(void, hauli_co_init_thread, struct hauli_co *co)
-MODEL_NEVER(void, hauli_co_fini_thread, struct hauli_co *co)
-MODEL_NEVER(void, hauli_overflow_thread_init, void)
-MODEL_NEVER(void, hauli_overflow_thread_fini, void)
-MODEL_NEVER(bool, hauli_join_here, struct haul_carrier *c, struct hauli_join *j)
-MODEL_NEVER(void, hauli_join_wake, struct haul_carrier *c, struct hauli_join *j)
-MODEL_NEVER(void, hauli_coro_free, struct haul_carrier *c, struct haul_coro *co)
-MODEL_NEVER(void, hauli_coro_left_apart, struct haul_carrier *c, struct haul_coro *co)
-MODEL_NEVER(struct haul_coro *, hauli_runq_rob, struct hauli_runq *q, bool (*may)(const void *item))
-MODEL_NEVER(void, hauli_stolen_mark, struct haul_coro *co)
-MODEL_NEVER(
-	void, hauli_suspend_with_care, struct haul_carrier *c, struct haul_coro *me, bool publish)
-MODEL_NEVER(void, hauli_coro_ready_apart, struct haul_carrier *c, struct haul_coro *co,
-	void (*push)(struct hauli_runq *q, struct haul_coro *co))

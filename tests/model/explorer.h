@@ -87,13 +87,6 @@ enum memory_kind { MEMORY_SC, MEMORY_TSO, MEMORY_WEAK };
  * completed and found no violation. */
 bool model_holds(const struct model *model, enum memory_kind kind);
 
-/* Defines a function that the sources of a model refer to and that the model never comes to. */
-#define MODEL_NEVER(type, name, ...) \
-	type name(__VA_ARGS__)       \
-	{                            \
-		__builtin_trap();    \
-	}
-
 /* For hooks.c: the visible steps. Sizes are 1, 2, 4 or 8 bytes; orders are __ATOMIC_*. */
 uint64_t model_load(const void *addr, unsigned size, int order);
 void model_store(void *addr, unsigned size, uint64_t value, int order);

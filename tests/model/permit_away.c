@@ -51,21 +51,3 @@ int main(int argc, char **argv)
 			.init = init,
 			.check = check});
 }
-
-/* The rest of lib/sched that wait.c refers to, and that this model never comes to. */
-MODEL_NEVER(struct haul_carrier *, hauli_here, void)
-MODEL_NEVER(struct haul_coro *, haul_self, void)
-MODEL_NEVER(bool, hauli_mail_send, struct haul_carrier *c, struct hauli_msg *msg)
-MODEL_NEVER(void, hauli_backlog_push, struct hauli_runq *q, struct haul_coro *co)
-MODEL_NEVER(void, hauli_coro_free, struct haul_carrier *c, struct haul_coro *co)
-MODEL_NEVER(void, hauli_coro_left_apart, struct haul_carrier *c, struct haul_coro *co)
-MODEL_NEVER(void, hauli_join_answer, struct haul_carrier *c, struct hauli_join *j)
-MODEL_NEVER(void, hauli_policy_offer, struct hauli_policy *p, unsigned seat)
-MODEL_NEVER(void, hauli_stack_check, const struct hauli_co *co)
-MODEL_NEVER(void, hauli_stolen_go_home, struct haul_carrier *c, struct haul_coro *me,
-	enum hauli_back how)
-MODEL_NEVER(void, hauli_timer_arm, struct hauli_timers *ts, struct hauli_timer *t)
-MODEL_NEVER(void, hauli_timer_disarm, struct hauli_timers *ts, struct hauli_timer *t)
-MODEL_NEVER(uint64_t, hauli_ticks_from_ns, uint64_t ns)
-MODEL_NEVER(void, hauli_coro_ready_apart, struct haul_carrier *c, struct haul_coro *co,
-	void (*push)(struct hauli_runq *q, struct haul_coro *co))

@@ -104,54 +104,5 @@ int main(int argc, char **argv)
 			.init = init});
 }
 
-/* The rest of lib/sched that is referred to, and that this model never comes to. */
-MODEL_NEVER(struct haul_coro *, haul_self, void)
-MODEL_NEVER(void, hauli_order_ask, void)
-MODEL_NEVER(void, hauli_policy_offer, struct hauli_policy *p, unsigned seat)
-MODEL_NEVER(
-	void, hauli_stack_cache_init, struct hauli_stack_cache *cache, struct hauli_stacks *arena)
-MODEL_NEVER(void, hauli_stack_cache_fini, struct hauli_stack_cache *cache)
-MODEL_NEVER(int, hauli_runq_init, struct hauli_runq *q)
-MODEL_NEVER(void, hauli_runq_fini, struct hauli_runq *q)
-MODEL_NEVER(void, hauli_runq_refill, struct hauli_runq *q)
-MODEL_NEVER(void, hauli_backlog_push, struct hauli_runq *q, struct haul_coro *co)
-MODEL_NEVER(void, hauli_runtime_drained, struct haul_runtime *rt)
-MODEL_NEVER(void, hauli_cancel_here, struct haul_carrier *c, struct haul_coro *co)
-MODEL_NEVER(void, hauli_stolen_is_back, struct haul_carrier *c, struct haul_coro *co)
-MODEL_NEVER(void, hauli_steal_search, struct haul_carrier *c, struct hauli_search *s)
-MODEL_NEVER(void, hauli_steal_chain_begins, struct haul_carrier *c, uint64_t now)
-MODEL_NEVER(void, hauli_steal_chain_ended, struct haul_carrier *c)
-MODEL_NEVER(bool, hauli_steal_idle, struct haul_carrier *c)
-MODEL_NEVER(void, hauli_steal_lie_down, struct haul_carrier *c)
-MODEL_NEVER(bool, hauli_steal_may_stay, struct haul_carrier *c)
-MODEL_NEVER(void, hauli_requests_here, struct haul_carrier *c, struct haul_coro *co)
-MODEL_NEVER(void, hauli_steal_got_up, struct haul_carrier *c)
-MODEL_NEVER(void, hauli_stacks_for_each, struct hauli_stacks *arena,
-	void (*fn)(struct hauli_co *co, void *arg), void *arg)
-MODEL_NEVER(void, hauli_timer_disarm, struct hauli_timers *ts, struct hauli_timer *t)
-MODEL_NEVER(uint64_t, hauli_ticks_from_ns, uint64_t ns)
-MODEL_NEVER(struct timespec, hauli_monotonic_at, uint64_t ticks)
-MODEL_NEVER(void, hauli_policy_end, struct hauli_thief *t)
-MODEL_NEVER(bool, hauli_steal_pull, struct haul_carrier *c)
-MODEL_NEVER(int, hauli_spawn_by_mail, const struct hauli_spawn *how)
-MODEL_NEVER(uint64_t, hauli_ns_from_ticks, uint64_t ticks)
+/* Of lib/sched/self.c; no more than its address is used. */
 struct haul_carrier hauli_nowhere;
-MODEL_NEVER(void, hauli_self_set, struct haul_carrier *c)
-MODEL_NEVER(void, hauli_co_init_thread, struct hauli_co *co)
-MODEL_NEVER(void, hauli_co_fini_thread, struct hauli_co *co)
-MODEL_NEVER(void, hauli_overflow_thread_init, void)
-MODEL_NEVER(void, hauli_overflow_thread_fini, void)
-MODEL_NEVER(void, hauli_request, struct haul_coro *co, uint32_t bits)
-MODEL_NEVER(void, hauli_stack_spill, struct hauli_stack_cache *cache, unsigned cls)
-MODEL_NEVER(void, hauli_stack_check, const struct hauli_co *co)
-MODEL_NEVER(void, hauli_stolen_send_home, struct haul_carrier *c, struct haul_coro *co)
-MODEL_NEVER(void, hauli_stolen_go_home, struct haul_carrier *c, struct haul_coro *me,
-	enum hauli_back how)
-MODEL_NEVER(
-	void, hauli_suspend_with_care, struct haul_carrier *c, struct haul_coro *me, bool publish)
-MODEL_NEVER(bool, hauli_overflow_watches, const struct hauli_co *co)
-MODEL_NEVER(void, hauli_handle_is_used_up, const struct haul_coro *co, const char *call)
-MODEL_NEVER(void, hauli_may_suspend, const struct haul_coro *me, const char *call)
-MODEL_NEVER(bool, hauli_runtimes_are_copies, void)
-MODEL_NEVER(void, hauli_coro_ready_apart, struct haul_carrier *c, struct haul_coro *co,
-	void (*push)(struct hauli_runq *q, struct haul_coro *co))

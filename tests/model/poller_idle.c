@@ -192,34 +192,3 @@ int main(int argc, char **argv)
 			.size = sizeof(m),
 			.init = init});
 }
-
-/* The rest of lib/sched and of the glue that those refer to, and that this model never comes to. */
-MODEL_NEVER(void, hauli_cluster_fetch_all, struct haul_carrier *c)
-MODEL_NEVER(void, hauli_cluster_got_up, struct haul_carrier *c)
-MODEL_NEVER(void, hauli_cancel_here, struct haul_carrier *c, struct haul_coro *co)
-MODEL_NEVER(bool, hauli_join_here, struct haul_carrier *c, struct hauli_join *j)
-MODEL_NEVER(void, hauli_join_wake, struct haul_carrier *c, struct hauli_join *j)
-MODEL_NEVER(void, hauli_coro_free, struct haul_carrier *c, struct haul_coro *co)
-MODEL_NEVER(void, hauli_backlog_push, struct hauli_runq *q, struct haul_coro *co)
-MODEL_NEVER(void, hauli_coro_left_apart, struct haul_carrier *c, struct haul_coro *co)
-MODEL_NEVER(void, hauli_stolen_is_back, struct haul_carrier *c, struct haul_coro *co)
-MODEL_NEVER(void, hauli_steal_search, struct haul_carrier *c, struct hauli_search *s)
-MODEL_NEVER(void, hauli_steal_lie_down, struct haul_carrier *c)
-MODEL_NEVER(bool, hauli_steal_may_stay, struct haul_carrier *c)
-MODEL_NEVER(void, hauli_steal_got_up, struct haul_carrier *c)
-MODEL_NEVER(void, hauli_policy_end, struct hauli_thief *t)
-MODEL_NEVER(bool, hauli_steal_pull, struct haul_carrier *c)
-MODEL_NEVER(int, hauli_spawn_by_mail, const struct hauli_spawn *how)
-MODEL_NEVER(void, hauli_stacks_for_each, struct hauli_stacks *arena,
-	void (*fn)(struct hauli_co *co, void *arg), void *arg)
-MODEL_NEVER(void, hauli_runq_refill, struct hauli_runq *q)
-MODEL_NEVER(int, hauli_wait_open, struct hauli_wait *w)
-MODEL_NEVER(void, hauli_wait_close, struct hauli_wait *w)
-MODEL_NEVER(void, hauli_wait_add, struct hauli_wait *w, struct hauli_wait_source *s)
-MODEL_NEVER(void, hauli_wait_remove, struct hauli_wait *w, struct hauli_wait_source *s)
-MODEL_NEVER(void, hauli_pause, const struct hauli_burst *b, uint64_t until)
-MODEL_NEVER(uint64_t, hauli_ticks_from_ns, uint64_t ns)
-MODEL_NEVER(
-	void, hauli_suspend_with_care, struct haul_carrier *c, struct haul_coro *me, bool publish)
-MODEL_NEVER(void, hauli_coro_ready_apart, struct haul_carrier *c, struct haul_coro *co,
-	void (*push)(struct hauli_runq *q, struct haul_coro *co))

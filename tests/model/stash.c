@@ -190,26 +190,3 @@ int main(int argc, char **argv)
 			.check = check,
 		});
 }
-
-/* The rest of lib/sched that mail.c and stolen.c refer to, and that this model never comes to. */
-MODEL_NEVER(struct haul_carrier *, hauli_here, void)
-MODEL_NEVER(void, hauli_policy_offer, struct hauli_policy *p, unsigned seat)
-MODEL_NEVER(void, hauli_cluster_fetch_all, struct haul_carrier *c)
-MODEL_NEVER(void, hauli_cluster_got_up, struct haul_carrier *c)
-MODEL_NEVER(void, hauli_steal_got_up, struct haul_carrier *c)
-MODEL_NEVER(void, hauli_cancel_here, struct haul_carrier *c, struct haul_coro *co)
-MODEL_NEVER(bool, hauli_join_here, struct haul_carrier *c, struct hauli_join *j)
-MODEL_NEVER(void, hauli_join_send, struct haul_carrier *c, struct hauli_join *j)
-MODEL_NEVER(void, hauli_join_wake, struct haul_carrier *c, struct hauli_join *j)
-MODEL_NEVER(void, hauli_coro_end, struct haul_carrier *c, struct haul_coro *co)
-MODEL_NEVER(void, hauli_coro_free, struct haul_carrier *c, struct haul_coro *co)
-MODEL_NEVER(void, hauli_coro_left_apart, struct haul_carrier *c, struct haul_coro *co)
-MODEL_NEVER(void, hauli_backlog_push, struct hauli_runq *q, struct haul_coro *co)
-MODEL_NEVER(void, hauli_runq_push_pinned, struct hauli_runq *q, struct haul_coro *co,
-	void (*push)(struct hauli_runq *q, struct haul_coro *co))
-MODEL_NEVER(void, hauli_steal_search, struct haul_carrier *c, struct hauli_search *s)
-MODEL_NEVER(void, hauli_timer_arm, struct hauli_timers *ts, struct hauli_timer *t)
-MODEL_NEVER(void, hauli_stacks_for_each, struct hauli_stacks *arena,
-	void (*fn)(struct hauli_co *co, void *arg), void *arg)
-MODEL_NEVER(
-	void, hauli_suspend_with_care, struct haul_carrier *c, struct haul_coro *me, bool publish)
