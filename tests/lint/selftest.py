@@ -15,6 +15,7 @@ import floors
 import format
 import homes
 import links
+import mentions
 import mutated
 import shell
 import symbols
@@ -45,7 +46,7 @@ RIGHT = {
 
 WRONG = [  # rule, file, text, what it must say
     (floors, "lib/base/a.c", '#include "conc/inbox.h"\n', "lib/base/a.c:2: lib/base may not"),
-    (floors, "lib/conc/a.c", '#include "sched/b.h"\n', None),  # no such file: the compiler's
+    (floors, "lib/conc/a.c", '#include "sched/b.h"\n', None),  # the compiler's
     (floors, "apps/a.c", '#include "conc/inbox.h"\n', "apps may not include lib/conc/inbox.h"),
     (floors, "lib/net/a.c", "#include <haul-dpdk/a.h>\n", "lib/net may not include drivers-glue"),
     (floors, "lib/include/haul/a.h", '#include "base/list.h"\n', "lib/include may not"),
@@ -73,6 +74,14 @@ WRONG = [  # rule, file, text, what it must say
     (format, "lib/base/a.c", "int  a;\n", "lib/base/a.c:1: run clang-format"),
     (links, "docs/a.md", "\n[b](gone.md)\n", "docs/a.md:[23]: there is no docs/gone.md"),
     (links, "docs/b.md", "text\n", "docs/b.md:1: docs/README.md does not lead"),
+    (mentions, "lib/base/a.c", "/* As lib/base/gone.c. */\n", "a.c:2: there is no lib/base/gone.c"),
+    (mentions, "lib/base/a.c", "/* lib/base/list.h, conc/inbox.c, gone.h. */\n", "no gone.h"),
+    (mentions, "lib/base/a.c", "/* lib/base, tests/gone. */\n", "there is no tests/gone"),
+    (mentions, "lib/base/a.c", "/* list.h, a list_KIND.c */\nx(\"gone.c\");\n", None),
+    (mentions, "docs/a.md", "See docs/design/0099.\n", "there is no docs/design/0099"),
+    (mentions, "docs/a.md", "As of commit 7a295d4.\n", "a.md:2: commit 7a295d4: give"),
+    (mentions, "docs/a.md", "```sh\ncc first.c\n```\n", None),
+    (mentions, "apps/go", "#!/bin/sh\n# Calls gone.sh.\n", "apps/go:2: there is no gone.sh"),
     (mutated, "tests/a.py", MUTATIONS.format("lib/base/a.h"), "a.py:4: there is no lib/base/a.h"),
     (mutated, "tests/a.py", MUTATIONS.format("lib/base/list.h"), "list.h has the text 0 times"),
     (shell, "tests/go", "#!/bin/sh\nrm $1\n", "SC2086"),
@@ -95,7 +104,8 @@ def main():
     with tempfile.TemporaryDirectory() as root:
         make(root, RIGHT)
         shutil.copy(sys.argv[1] + "/.clang-format", root)
-        for rule in floors, homes, edges, files, format, links, mutated, shell:
+        for rule in floors, homes, edges, files, format, links, mentions, mutated,\
+                shell:
             said = report(rule, root)
             tap.ok(not said, f"{rule.__name__}: content with a tree that is right", said)
         for rule, path, text, expected in WRONG:
@@ -105,7 +115,7 @@ def main():
             os.remove(f"{root}/{path}")
             make(root, RIGHT)
             tap.ok(re.search(expected, said) if expected else not said,
-                   f"{rule.__name__}: {expected or 'leaves it to the compiler'}", said)
+                   f"{rule.__name__}: {expected or 'lets it pass'}", said)
 
     said = "\n".join(symbols.differences({"haul_a", "oops"}, {"haul_a", "hauli_b", "init"},
                                          {"haul_a", "haul_gone"}))
