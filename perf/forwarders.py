@@ -23,11 +23,11 @@ PATIENCE = 30  # seconds beyond what a run should take
 
 
 class Failed(Exception):
-    """A program did not do what it was started for; one line."""
+    """The failure of a program, in one line."""
 
 
 class Program:
-    """A process whose output is read as it comes and that is ended by SIGINT."""
+    """A process whose output is read line by line; SIGINT ends it."""
 
     def __init__(self, command):
         self.is_peer = "dpdk-testpmd" in command
@@ -52,7 +52,7 @@ class Program:
             self.news.notify()
 
     def wait_for(self, condition, seconds):
-        """Until condition(lines) gives something; that."""
+        """Waits until condition(lines) is true; returns its value."""
         with self.news:
             done = self.news.wait_for(lambda: condition(self.lines) or self.ended, seconds)
             found = condition(self.lines)
@@ -64,7 +64,7 @@ class Program:
         return next((line for line in reversed(self.lines) if line.strip()), "no output")
 
     def wait(self, seconds):
-        """Until it ends by itself and well; all that it printed."""
+        """Waits for exit status 0; returns all output."""
         try:
             code = self.process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -122,7 +122,7 @@ def running(command):
 
 
 def has_hugepages_for(programs):
-    """Whether so many can have them at a time."""
+    """True if that many processes can have huge pages at a time."""
     return has_hugepages(programs * MEMORY_MB)
 
 
@@ -155,7 +155,7 @@ def haul_fwd(program, vdevs, mode, handler, cpu, huge, until, tx_first=False):
 
 
 def rates(lines, ports):
-    """What testpmd says it received per second, per period and summed over its ports."""
+    """testpmd's received packets per second, per period, summed over its ports."""
     found = [int(match.group(1)) for match in
              (re.search(r"Rx-pps:\s+(\d+)", line) for line in lines) if match]
     return [sum(found[i:i + ports]) for i in range(0, len(found) - ports + 1, ports)]
@@ -169,7 +169,7 @@ def received(lines, ports):
 
 
 def testpmd_rate(program, ports, seconds):
-    """Mean of testpmd's periods over so many seconds, without the first two: there it starts."""
+    """Mean of testpmd's periods over the given seconds, without the first two (start-up)."""
     wanted = 2 + (seconds + 1) // TESTPMD_PERIOD
     found = program.wait_for(
         lambda lines: len(rates(lines, ports)) >= wanted and rates(lines, ports),
@@ -178,7 +178,7 @@ def testpmd_rate(program, ports, seconds):
 
 
 def wait_until_up(program):
-    """Until a forwarder reports for the first time."""
+    """Waits for a forwarder's first report."""
     program.wait_for(lambda lines: any("NIC statistics" in line or re.match(r"\d+\.\d s$", line)
                                        for line in lines), PATIENCE)
     for line in program.lines:
@@ -187,7 +187,7 @@ def wait_until_up(program):
 
 
 def testpmd_packets(output):
-    """What it forwarded in all."""
+    """Packets forwarded in all."""
     accumulated = output.split("Accumulated forward statistics", 1)[-1]
     found = re.search(r"RX-packets:\s+(\d+)", accumulated)
     if not found:

@@ -32,7 +32,7 @@ def commit():
 
 
 def facts():
-    """As the harness writes them."""
+    """Facts in the harness's format."""
     system = os.uname()
     now = datetime.datetime.now(datetime.timezone.utc)
     return {
@@ -52,13 +52,13 @@ def has_hugepages(megabytes):
 
 
 def spread(values):
-    """The middle half of the values lies within so much."""
+    """The interquartile range."""
     quarters = statistics.quantiles(values, n=4, method="inclusive")
     return quarters[2] - quarters[0]
 
 
 def progress(text):
-    """A line that the next one replaces; nothing when nobody looks."""
+    """A line that the next one replaces; only on a terminal."""
     if sys.stderr.isatty():
         print(f"\r{text:60}\r", end="", file=sys.stderr, flush=True)
 

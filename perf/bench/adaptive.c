@@ -26,8 +26,8 @@
 #define TYPE 0x88b6 /* an EtherType for local experiments */
 #define RUN_NS (20 * HAUL_MS)
 #define RAMP_NS (2 * HAUL_MS)
-#define TRIES 25 /* of a run that others disturb */
-#define PACKETS 1000 /* that a run's time is scaled to */
+#define TRIES 25 /* of a disturbed run */
+#define PACKETS 1000 /* the time of a run is scaled to these */
 
 static const struct wire {
 	const char *port;
@@ -41,14 +41,14 @@ static const struct wire {
 static uint8_t frame[SIZE] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, TYPE >> 8, TYPE & 0xff};
 static int fd = -1; /* of an interface */
 static clockid_t carrier_clock;
-static unsigned disturbed; /* runs of this case that were taken all the same */
+static unsigned disturbed; /* disturbed runs of this case that were kept */
 
 static void back(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 {
 	haul_tx_burst(rx->reply, pkts, n);
 }
 
-/* It receives nothing: what comes back ends in the kernel. */
+/* Receives nothing: replies end in the kernel. */
 static int socket_open(const char *iface)
 {
 	struct sockaddr_ll at = {.sll_family = AF_PACKET};
@@ -134,9 +134,9 @@ static void flood(uint64_t ns)
 	}
 }
 
-/* What a moment knows: all of it counts up. */
+/* A snapshot of counters. */
 struct moment {
-	uint64_t ns, sender_ns, carrier_ns; /* time, and what the two threads had of it */
+	uint64_t ns, sender_ns, carrier_ns; /* wall time, and CPU time of both threads */
 	struct haul_io_stats io;
 	struct haul_io_wait_stats wait;
 };
@@ -158,7 +158,7 @@ static void look(struct moment *m)
 	m->ns = perf_now();
 }
 
-/* Somebody else has had one of the CPUs for a good part of it. */
+/* True if other programs had one of the CPUs for more than a tenth of the run. */
 static bool is_disturbed(const struct moment *a, const struct moment *b)
 {
 	uint64_t ns = b->ns - a->ns, asleep = b->wait.slept_ns - a->wait.slept_ns;

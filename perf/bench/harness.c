@@ -12,7 +12,7 @@ static uint64_t run_nothing(uint64_t n)
 	return perf_now() - start;
 }
 
-/* A chain of so many additions, each of which must wait for the one before. */
+/* A chain of n dependent additions. */
 static inline __attribute__((always_inline)) uint64_t chain(uint64_t n, unsigned links)
 {
 	uint64_t start = perf_now();

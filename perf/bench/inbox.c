@@ -13,7 +13,7 @@
 #include "conc/inbox.h"
 #include "harness/harness.h"
 
-#define SLOTS 1024 /* that may be under way at once */
+#define SLOTS 1024 /* in flight at once, at most */
 #define BATCH 32
 
 static struct hauli_inbox inbox;
@@ -74,7 +74,7 @@ static uint64_t ring_run(uint64_t n)
 }
 
 /* Another thread, on the next CPU, puts n in as fast as they are taken out here. */
-static _Atomic uint64_t credit; /* so many may have been put in at most */
+static _Atomic uint64_t credit; /* the pusher may have pushed this many in all */
 static atomic_bool producing;
 
 static uint64_t wait_for_credit(uint64_t done)
@@ -112,7 +112,7 @@ static void *ring_producer(void *arg)
 	return NULL;
 }
 
-/* Returns when it is there and waits for credit. */
+/* Returns once the pusher waits for credit. */
 static pthread_t start_producer(void *(*body)(void *), uint64_t *n)
 {
 	pthread_t thread;

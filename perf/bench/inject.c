@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What does it cost a thread that is no carrier to have coroutines run, all at once beside one by
- * one? It starts so many on a carrier of another CPU, which sleeps, and waits until all have ended.
+ * What does it cost a thread outside the runtime to start coroutines: all at once, and one by one?
+ * The thread starts n on a sleeping carrier of another CPU and waits until all have ended.
  * One operation is a coroutine.
  */
 #include <stdatomic.h>
@@ -17,7 +17,7 @@
 static struct haul_runtime *rt;
 static uint64_t batch;
 static atomic_uint left;
-static uint64_t calling; /* how long the thread took to start them; ns */
+static uint64_t calling; /* ns that the thread took to start them */
 
 static void *body(void *arg)
 {
@@ -25,7 +25,7 @@ static void *body(void *arg)
 	return NULL;
 }
 
-/* Both sides have a runtime, whose carrier sleeps while the other side runs. */
+/* Each side has a runtime; its carrier sleeps while the other side runs. */
 static struct haul_runtime *runtimes[2];
 
 static int setup(unsigned side, uint64_t param)

@@ -16,7 +16,7 @@
 
 #define MILLION 1000000
 
-/* What the kernel says, in bytes. */
+/* A figure of /proc/self/status, in bytes. */
 static double status_of(const char *key)
 {
 	FILE *in = fopen("/proc/self/status", "re");
@@ -113,7 +113,7 @@ static void teardown(void)
 	free(coros);
 }
 
-/* boost.context: one mapping without guards, as so many guards by mprotect do not fit a process. */
+/* boost.context: one mapping without guards; a process cannot have a million mprotect guards. */
 #ifdef PERF_BOOST
 #define BOOST_STACK (16 * 1024)
 

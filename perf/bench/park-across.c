@@ -68,7 +68,7 @@ static uint64_t futex_run(uint64_t n)
 		futex_take(1);
 	}
 	took = perf_now() - start;
-	perf_pin(2); /* what the next side expects */
+	perf_pin(2); /* the next side's initial state */
 	return took;
 }
 

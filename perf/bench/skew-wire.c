@@ -30,9 +30,9 @@ struct frame {
 	uint8_t padding[10];
 } __attribute__((packed, aligned(2)));
 
-/* What stands around one queue. */
+/* The wire of one queue. */
 static struct line {
-	_Alignas(64) struct rte_ring *arriving; /* put there by any */
+	_Alignas(64) struct rte_ring *arriving; /* pushed by any thread */
 	uint64_t random;
 	uint64_t due; /* the next one; paced */
 	unsigned gap;
@@ -43,14 +43,14 @@ static struct line {
 
 static struct {
 	_Alignas(64) uint32_t next; /* number; written where its packets come in */
-	atomic_uint seen; /* numbers below it have gone out, or were overtaken */
+	atomic_uint seen; /* lower numbers were sent, or overtaken */
 } flows[FLOWS];
 
 static struct skew_wire wire;
 static struct rte_mempool *pool;
 static struct haul_port *port;
-static struct rte_ring *idle; /* packets that are to come in; paced */
-static bool drains; /* all that there is comes in */
+static struct rte_ring *idle; /* packets to receive; paced */
+static bool drains; /* not paced: every packet comes in at once */
 static uint64_t gaps[GAPS]; /* of a Poisson process */
 
 static uint64_t next_random(struct line *l)
@@ -82,7 +82,7 @@ static void add(atomic_ullong *count, uint64_t n)
 		count, atomic_load_explicit(count, memory_order_relaxed) + n, memory_order_relaxed);
 }
 
-/* Makes the packet one of a random flow of that queue. */
+/* Gives the packet a random flow of that queue. */
 static void choose_flow(struct line *l, struct rte_mbuf *pkt, unsigned queue)
 {
 	unsigned each = FLOWS / wire.queues;
@@ -116,7 +116,7 @@ static uint64_t ns_of(unsigned bucket)
 	return ((uint64_t)(SUB + bucket % SUB) << (shift - 1)) + (UINT64_C(1) << (shift - 1)) / 2;
 }
 
-/* Where a flow leaves by two queues, one of two at the same time may escape its notice. */
+/* Of two packets of a flow sent by two queues at the same time, one may go unnoticed. */
 static bool is_overtaken(struct rte_mbuf *pkt)
 {
 	atomic_uint *seen = &flows[flow_of(pkt)].seen;
@@ -153,7 +153,7 @@ static void put(struct rte_ring *ring, struct rte_mbuf *pkt)
 		abort();
 }
 
-/* What has gone out by this queue goes to the one of its new flow. */
+/* Moves packets sent by this queue to the queue of their new flow. */
 static uint16_t switch_over(
 	struct line *l, unsigned queue, struct rte_mbuf **pkts, uint16_t n, uint16_t max)
 {
@@ -235,7 +235,7 @@ static int stand_around(void)
 	return 0;
 }
 
-/* They would stay with the port's number; the memory of four is left behind. */
+/* ethdev keeps them by port number, so the memory of four ports is never freed. */
 static void go_away(void)
 {
 	for (uint16_t i = 0; i < wire.queues; i++) {

@@ -27,10 +27,10 @@ struct skew_wire {
 	unsigned packets; /* that there are */
 };
 
-/* What went out; counts up. */
+/* Packets sent; only grows. */
 struct skew_counts {
 	uint64_t packets, reordered;
-	uint64_t took[SKEW_BUCKETS]; /* from coming in to going out */
+	uint64_t took[SKEW_BUCKETS]; /* from receiving to sending */
 };
 
 /* 0, or -errno with a line in why. */
@@ -38,7 +38,7 @@ int skew_wire_open(const struct skew_wire *wire, struct rte_mempool *pool, char 
 struct haul_port *skew_wire_port(void);
 void skew_wire_close(void);
 
-/* Puts the packets on it; takes all off, when nobody polls it. */
+/* Puts the packets on the wire; removes all of them, with no poller running. */
 void skew_wire_fill(void);
 void skew_wire_drain(void);
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What do packets gain by stealing when one of two queues gets nine tenths of them, and what does
- * it cost when both get the same? And what does it take to use two carriers where a port has one
- * queue: stealing, or handing packets on by their flow? One operation is a packet, whose handler
- * computes for so long and sends it back.
+ * What does stealing gain when one of two queues gets nine tenths of the packets, and what does it
+ * cost when both get the same? And which way uses two carriers best where a port has one queue:
+ * stealing, or handing packets on by their flow? One operation is a packet; its handler computes
+ * for a given time and sends it back.
  *
- * Where packets are paced the time is not that of an operation: it is the run's 99th percentile of
- * how long a packet took.
+ * In paced cases the time is not per operation: it is the run's 99th percentile of packet latency.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -28,14 +27,14 @@
 #define PACED 4096 /* at most */
 #define RAMP_NS (20 * HAUL_MS)
 #define RUN_NS (50 * HAUL_MS) /* twice that where packets are paced */
-#define TRIES 12 /* of a run that others disturb */
-#define PACKETS 1000 /* that a run's time is scaled to */
+#define TRIES 12 /* of a disturbed run */
+#define PACKETS 1000 /* the time of a run is scaled to these */
 
 static const struct load {
 	unsigned queues, share; /* share: of queue 0, in percent */
 	unsigned ns; /* that a handler computes */
 	unsigned
-		percent; /* of both carriers' time that packets are to take; 0: all that there is */
+		percent; /* load, as a part of both carriers' time; 0: not paced */
 } loads[] = {
 	{2, 90, 1000}, {2, 90, 5000}, {2, 90, 20000}, {2, 90, 50000}, /* 0 to 3 */
 	{2, 50, 200}, {2, 50, 1000}, {2, 50, 20000}, /* 4 to 6 */
@@ -44,7 +43,7 @@ static const struct load {
 	{2, 90, 2000}, /* 14 */
 };
 
-/* What tells the sides apart, and what all their runs came to. */
+/* Options and totals of each side. */
 static struct how {
 	enum haul_steal steal;
 	enum haul_io_order order;
@@ -63,7 +62,7 @@ static struct rte_mempool *pool;
 static struct haul_runtime *rt;
 static struct haul_io *io;
 static pid_t threads[CARRIERS];
-static unsigned disturbed; /* runs of this case that were taken all the same */
+static unsigned disturbed; /* disturbed runs of this case that were kept */
 static char why[256];
 
 static void handle(struct haul_rx *rx, struct rte_mbuf *pkt)
@@ -149,9 +148,9 @@ static void stop(void)
 	perf_must(haul_io_free(io, why, sizeof(why)), why);
 }
 
-/* What a moment knows: all of it counts up. */
+/* A snapshot of counters. */
 struct moment {
-	uint64_t ns, stolen, waited_ns; /* waited: for a CPU that somebody else had */
+	uint64_t ns, stolen, waited_ns; /* waited: for a CPU that another thread had */
 	struct skew_counts counts;
 };
 
@@ -195,11 +194,11 @@ static void nap(uint64_t ns)
 
 static bool is_disturbed(const struct moment *a, const struct moment *b)
 {
-	/* A hundredth of the packets is what a 99th percentile is about. */
+	/* A 99th percentile is decided by a hundredth of the packets. */
 	return b->waited_ns - a->waited_ns > (b->ns - a->ns) / (load->percent ? 500 : 20);
 }
 
-/* b becomes what was between the two. */
+/* b becomes the difference. */
 static void take_off(struct moment *b, const struct moment *a)
 {
 	b->ns -= a->ns;

@@ -114,7 +114,7 @@ static void boost_teardown(void)
 #define BOOST PERF_ABSENT("boost.context")
 #endif
 
-/* Through the scheduler: so many are spawned, then the spawner yields. */
+/* Through the scheduler: the spawner spawns a batch, then yields. */
 static uint64_t batch;
 
 static void *body(void *arg)

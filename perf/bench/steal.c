@@ -2,7 +2,7 @@
 /*
  * What does stealing gain when one of two carriers gets nine tenths of the work, and what does it
  * cost when both get the same? A source on each carrier starts tasks as a poller does packets'
- * handlers: a burst, then it gives way. One operation is a task; a task computes for so long.
+ * handlers: a burst, then it yields. One operation is a task; a task computes for a given time.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 #define CARRIERS 2
 #define BURST 32
-#define KEPT (1u << 16) /* task times of a run that percentiles are taken of */
+#define KEPT (1u << 16) /* task times of a run, for percentiles */
 
 struct load {
 	unsigned share; /* of carrier 0, in percent */
@@ -65,7 +65,7 @@ static void *task(void *arg)
 	return NULL;
 }
 
-/* Wakes the one that waits for it, which is of the same carrier. */
+/* Wakes the waiting partner, at home on the same carrier. */
 static void *waits(void *arg)
 {
 	haul_park();

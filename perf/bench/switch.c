@@ -9,18 +9,18 @@
 
 #define STACK (64 * 1024)
 
-/* The three call shapes: the switch in the loop itself, three calls below it as in a library
- * that is called, and with arithmetic on one side whose result is not exact. */
+/* Three call shapes: the switch in the loop itself, three calls below it as within a library, and
+ * with inexact arithmetic on one side. */
 enum shape { SHALLOW, DEEP, FLOAT };
 
 static enum shape shape;
 
 #define DEEPER static __attribute__((noinline))
 
-/* Keeps the compiler from turning a call into a jump, so that the frame is there. */
+/* Prevents a tail call, so that the frame exists. */
 #define KEEP_FRAME() asm volatile("" : : : "memory")
 
-/* Raises the sticky "inexact" flag, which the side that does not compute has not. */
+/* Raises the sticky "inexact" flag; the other side leaves it clear. */
 static void compute(void)
 {
 	double third = 1, three = 3;

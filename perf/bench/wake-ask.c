@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The side of bench-wake that asks. */
+/* The asking side of bench-wake. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static void send_frame(const struct wake_asker *asker, uint64_t sent)
 		fail(asker, "a question cannot be sent");
 }
 
-/* The answers to other sides, which come on the same wire. */
+/* Answers to other sides share the wire. */
 static void drain(const struct wake_asker *asker)
 {
 	struct wake_frame f;

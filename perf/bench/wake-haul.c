@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The two sides of bench-wake that receive by a PMD: a handler of haul's, and the bare loop. */
+/* The two sides of bench-wake that receive through a PMD: a haul handler, and the bare loop. */
 #include <dirent.h>
 #include <errno.h>
 #include <sys/socket.h>
@@ -11,7 +11,7 @@
 
 #define LOOP_STACK (248 * 1024) /* burst calls take some */
 
-/* The process's socket of that domain, of which there is one. */
+/* The process's only socket of that domain. */
 static int find_socket(int domain)
 {
 	DIR *dir = opendir("/proc/self/fd");
@@ -76,7 +76,7 @@ uint64_t wake_by_dpdk(struct wake_asker *asker, struct wake_dpdk *dpdk, uint64_t
 	uint64_t ns;
 	int err;
 
-	/* On the carrier, so that thread, CPU and caches are the same; it blocks it. */
+	/* Runs on the carrier and blocks it, so that thread, CPU and caches are the same. */
 	err = haul_spawn_on(haul_carrier(perf_bed()->rt, 0), &loop, wake_dpdk_loop, dpdk, &opts);
 	perf_must(err, "DPDK's loop");
 	ns = wake_ask(asker, n);

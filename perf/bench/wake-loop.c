@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What bench-wake compares haul with: a loop on the same PMD, and one on the kernel's socket. */
+/* The peers of bench-wake: a loop on the same PMD, and a loop on the kernel's socket. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if_packet.h>
@@ -27,7 +27,7 @@ static int epoll_of(int fd)
 	return epoll;
 }
 
-/* Answers what is to be answered and frees the rest; false at the end. */
+/* Answers questions and frees other packets; false after the last question. */
 static bool answer(const struct wake_dpdk *d, struct rte_mbuf **pkts, uint16_t n)
 {
 	uint16_t answers = 0, sent;
@@ -99,7 +99,7 @@ void *wake_socket_loop(void *arg)
 int wake_socket_open(const char *iface)
 {
 	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	/* With a type of its own it does not see what it sends. */
+	/* A private EtherType keeps the socket from receiving its own frames. */
 	struct sockaddr_ll at = {
 		.sll_family = AF_PACKET,
 		.sll_protocol = htons(WAKE_TYPE),

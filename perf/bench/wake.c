@@ -16,7 +16,7 @@
 #include "bench/wake.h"
 #include "harness/bed.h"
 
-/* A run: long enough for a median, and short beside what else happens on a machine. */
+/* A run: long enough for a median, short enough to fit between disturbances. */
 #define QUESTIONS 200
 
 static const char *const specs[] = {"tap:t0", "afpacket:v0", "afxdp:v0"};

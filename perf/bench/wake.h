@@ -35,7 +35,7 @@ enum wake_what {
 	WAKE_END,
 };
 
-/* The first thing that a receiver does with a packet. */
+/* A receiver's first step with a packet. */
 static inline enum wake_what wake_take(void *data, size_t len)
 {
 	uint64_t now = perf_now();
@@ -49,9 +49,9 @@ static inline enum wake_what wake_take(void *data, size_t len)
 	return WAKE_ANSWER;
 }
 
-/* wake-ask.c: the thread that asks, which is the harness's. */
+/* wake-ask.c: the asking thread, which is the harness's. */
 struct wake_asker {
-	const char *name; /* of the side that it asks */
+	const char *name; /* of the side asked */
 	int fd;
 	uint64_t *ages; /* of all runs, for the tail */
 	size_t nb_ages;
@@ -65,14 +65,14 @@ void wake_asker_close(struct wake_asker *asker);
  * all runs up to here. Ends the process when an answer does not come. */
 uint64_t wake_ask(struct wake_asker *asker, uint64_t n);
 
-/* Has the receiver end. */
+/* Ends the receiver. */
 void wake_ask_end(struct wake_asker *asker);
 
-/* wake-loop.c: what is left without haul. Both run until they are asked to end. */
+/* wake-loop.c: the peers without haul. Both run until asked to end. */
 struct wake_dpdk {
 	uint16_t port_id, queue_id;
-	int fd; /* what the queue is waited on by */
-	bool signals; /* TAP looks only after a signal to the thread that polls it */
+	int fd; /* the descriptor to wait on */
+	bool signals; /* the TAP PMD reads only after a signal to the polling thread */
 };
 void *wake_dpdk_loop(void *dpdk);
 void *wake_socket_loop(void *fd); /* a TAP's descriptor or a packet socket, which does not block */

@@ -14,7 +14,7 @@
 #include "harness/harness.h"
 #include "peers/fcontext.h"
 
-#define COUNT_LAG 256 /* a carrier counts its slices from time to time, not one by one */
+#define COUNT_LAG 256 /* carriers update their slice counters in batches */
 
 /* haul */
 static uint64_t ready;
@@ -22,7 +22,7 @@ static bool yielding, ending;
 static struct haul_coro **others;
 static haul_fn *others_fn;
 
-/* So many times that no compiler makes a second copy of the loop for it. */
+/* Large enough that no compiler duplicates the loop. */
 static uint64_t for_ever(void)
 {
 	uint64_t times = UINT64_MAX;

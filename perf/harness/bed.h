@@ -15,9 +15,9 @@
 struct perf_bed {
 	struct rte_mempool *pool;
 	struct haul_port *port; /* with one queue, and waits */
-	struct haul_port *far; /* the other end of its wire, which nobody polls; or NULL */
+	struct haul_port *far; /* the other end of its wire, without a poller; or NULL */
 	struct haul_runtime *rt;
-	struct haul_io *io; /* the one that perf_bed_io_start() has started, or NULL */
+	struct haul_io *io; /* started by perf_bed_io_start(), or NULL */
 };
 
 /* Opens the port and the far end (or NULL), unless another side has: each gives them back. 0, or

@@ -5,7 +5,7 @@
 
 #include <haul/runtime.h>
 
-/* Starts so many carriers, on perf_cpu(0), perf_cpu(1)... One set at a time. 0 or -errno. */
+/* Starts n carriers on perf_cpu(0), perf_cpu(1)... One set at a time. 0 or -errno. */
 int perf_carriers_start(unsigned n);
 void perf_carriers_stop(void);
 

@@ -165,7 +165,7 @@ static void progress(const char *name, unsigned run, unsigned runs)
 		fprintf(stderr, "\r%*s\r", (int)strlen(name) + 24, "");
 }
 
-/* One run of each side; who begins changes from round to round. -1 when one fails. */
+/* One run of each side; the first side changes from round to round. -1 if a side fails. */
 static int run_round(
 	const struct perf_case *c, struct perf_series *series, unsigned sides, unsigned round)
 {

@@ -20,7 +20,7 @@ struct perf_side {
 	/* Before the first run, on the harness's thread; may be NULL. 0, or -errno: the side is
 	 * left out with a note. param is the case's. */
 	int (*setup)(uint64_t param);
-	/* Does n operations and returns how many nanoseconds these took. */
+	/* Does n operations; returns the nanoseconds that they took. */
 	uint64_t (*run)(uint64_t n);
 	void (*teardown)(void); /* after the last run; may be NULL */
 	/* Instead of the three: a program beside this one that answers to --once CASE SIDE N with
@@ -31,7 +31,7 @@ struct perf_side {
 struct perf_case {
 	const char *name; /* question, or question/param */
 	const char *question; /* what one operation is */
-	struct perf_side sides[PERF_SIDES_MAX]; /* up to the first without a name */
+	struct perf_side sides[PERF_SIDES_MAX]; /* ends with the first that has no name */
 	uint64_t param;
 	uint64_t unit; /* n is a multiple of it; 0: 1 */
 	uint64_t max; /* n is at most that; 0: as many as fill the time of a run */
@@ -68,10 +68,10 @@ static inline uint64_t perf_now(void)
 	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
-/* The compiler must have x ready here, and may assume nothing about memory afterwards. */
+/* Forces x to be computed here; clobbers memory. */
 #define PERF_KEEP(x) asm volatile("" : : "g"(x) : "memory")
 
-/* The compiler knows nothing of the variable's value after this. */
+/* Hides the variable's value from the compiler. */
 #define PERF_HIDE(x) asm volatile("" : "+m"(x))
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a figure was measured on: the CPUs used, the machine, the build. */
+/* Facts beside a figure: the CPUs used, the machine, the build. */
 #ifndef PERF_MACHINE_H
 #define PERF_MACHINE_H
 
@@ -13,7 +13,7 @@ const char *perf_build_refusal(void);
  * stderr. */
 int perf_machine_init(int first);
 
-/* Pins the process to the first so many chosen CPUs. False when there are fewer. */
+/* Pins the process to the first n chosen CPUs. False if there are fewer. */
 bool perf_pin(unsigned cpus);
 
 /* Writes the facts as members of a JSON object, without braces. */

@@ -14,7 +14,7 @@
 struct stat {
 	double median;
 	double best;
-	double spread; /* the middle half of the runs lies within so many ns */
+	double spread; /* interquartile range, in ns */
 };
 
 static int compare(const void *a, const void *b)

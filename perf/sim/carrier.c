@@ -98,7 +98,7 @@ static void receive(struct sim_carrier *c)
 	}
 }
 
-/* A source starts a burst, and is done with when it has none left. */
+/* A source starts a burst, and ends after its last. */
 static void start_burst(struct sim_carrier *c, struct sim_task *source)
 {
 	for (unsigned i = 0; i < BURST && source->slices > 0; i++, source->slices--) {
@@ -211,7 +211,7 @@ static bool poll(struct sim_carrier *c)
 	return n > 0;
 }
 
-/* One that does not sleep looks for work itself, in every so many empty polls. */
+/* A carrier that never sleeps looks for work itself, once every pull_every empty polls. */
 static void spin(struct sim_carrier *c)
 {
 	const struct sim_opts *o = c->w->o;
@@ -279,7 +279,7 @@ static void begin_round(struct sim_carrier *c)
 	next_in_chain(c);
 }
 
-/* Between two chains. */
+/* Between two batches. */
 static void end_chain(struct sim_carrier *c)
 {
 	uint64_t spent;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the policy sees of simulated carriers, and does to them: what steal.c is for real ones. */
+/* The policy's view of simulated carriers and its actions; steal.c's counterpart. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static void look(const struct hauli_policy *p, unsigned seat, struct hauli_sight
 	};
 }
 
-/* The barrier interrupts the victim, or all that run, of whichever group. */
+/* The barrier interrupts the victim, or every running carrier of all groups. */
 static void interrupt(
 	struct sim_world *w, const struct sim_carrier *thief, const struct sim_carrier *victim)
 {

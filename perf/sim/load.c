@@ -17,7 +17,7 @@ static double mean_service(const struct sim_opts *o)
 	return mean * (double)o->slices;
 }
 
-/* The share of the carrier that is the rank-th in being busy. */
+/* The share of the rank-th busiest carrier. */
 static double share(const struct sim_opts *o, unsigned rank)
 {
 	if (o->zipf > 0)
@@ -36,7 +36,7 @@ static void set_shares(struct sim_load *l, const struct haul_plan *plan)
 	unsigned rank = 0;
 
 	for (unsigned turn = 0; rank < plan->carriers; turn++) {
-		unsigned in[SIM_CARRIERS_MAX] = {0}; /* how many of the cluster came before */
+		unsigned in[SIM_CARRIERS_MAX] = {0}; /* earlier ones of the cluster */
 
 		for (unsigned i = 0; i < plan->carriers; i++) {
 			unsigned cluster = l->o->packed ? 0 : plan->places[i].cluster;

@@ -40,7 +40,7 @@ struct sim_opts {
 	double load; /* of all carriers' time */
 	uint64_t mean, long_ns, slices, burst;
 	double long_share;
-	uint64_t hot; /* so many carriers */
+	uint64_t hot; /* number of hot carriers */
 	double hot_share; /* get that share of it all */
 	double zipf;
 	bool packed; /* the busiest are neighbours, else in different clusters */
@@ -49,15 +49,15 @@ struct sim_opts {
 	/* What things cost. */
 	uint64_t slice_cost, spawn_cost, send_cost, receive_cost, poll_cost;
 	uint64_t look_cost, far_look_cost;
-	uint64_t wake_call, wake; /* of who wakes; until the other one runs */
-	uint64_t barrier, interrupt; /* of a theft: its thief, and who is interrupted */
-	bool parallel; /* barriers at a time; else one waits for the other */
+	uint64_t wake_call, wake; /* of the waker; until the wakee runs */
+	uint64_t barrier, interrupt; /* of a theft: the thief's, and the victim's interrupt */
+	bool parallel; /* barriers at a time; further ones wait */
 	uint64_t whom; /* is interrupted: enum sim_whom */
 	uint64_t refill, far_refill; /* of a stolen slice, within the cluster and between them */
 	bool json;
 };
 
-/* 0, 1 after --help, or -1 after a line that says what is wrong. */
+/* 0; 1 after --help; -1 after an error line. */
 int sim_options(struct sim_opts *o, int argc, char **argv);
 void sim_options_json(FILE *out, const struct sim_opts *o);
 
@@ -80,10 +80,10 @@ struct sim_queue {
 void sim_queue_init(struct sim_queue *q);
 void sim_queue_push(struct sim_queue *q, struct sim_task *t);
 struct sim_task *sim_queue_pop(struct sim_queue *q);
-/* The oldest that is no source. */
+/* The oldest task other than a source. */
 struct sim_task *sim_queue_rob(struct sim_queue *q);
 
-/* When tasks come, for whom, and how long they take: the same for each policy. */
+/* Arrival, carrier and duration of each task: the same for each policy. */
 struct sim_load {
 	const struct sim_opts *o;
 	struct hauli_random random;
@@ -117,7 +117,7 @@ struct sim_carrier {
 	struct sim_world *w;
 	unsigned id, cluster;
 	enum sim_state state;
-	uint64_t next_at; /* its next step */
+	uint64_t next_at; /* time of its next step */
 	unsigned in_heap; /* its place there */
 	uint64_t cost; /* of what it has just done */
 	uint64_t debt; /* interrupts that it has not yet felt */
@@ -158,12 +158,12 @@ struct sim_world {
 	uint64_t now;
 	struct sim_load load;
 	struct sim_carrier carriers[SIM_CARRIERS_MAX], outside;
-	struct sim_carrier *acts; /* who pays for what is done now */
+	struct sim_carrier *acts; /* the carrier that pays for the current action */
 	struct sim_carrier *heap[SIM_CARRIERS_MAX]; /* the earliest first */
 	struct sim_group *groups;
 	unsigned nb_groups;
 	struct sim_task *free;
-	uint64_t barriers_until; /* then the last one that was asked for is over */
+	uint64_t barriers_until; /* when the last requested barrier ends */
 	struct sim_counts counts;
 	struct sim_times times;
 };
@@ -179,14 +179,14 @@ void sim_carrier_step(struct sim_carrier *c);
 void sim_carrier_push(struct sim_carrier *c, struct sim_task *t);
 /* A task from outside comes. */
 void sim_carrier_arrive(struct sim_carrier *c, struct sim_task *t);
-/* Wakes it if it sleeps; true if it did. w->acts pays. */
+/* Wakes it if it sleeps; true if it slept. w->acts pays. */
 bool sim_carrier_wake(struct sim_carrier *c);
 
 /* world.c */
 void sim_schedule(struct sim_carrier *c, uint64_t at);
 struct sim_task *sim_task_new(struct sim_world *w, unsigned home, uint64_t service);
 void sim_task_end(struct sim_world *w, struct sim_task *t, uint64_t at);
-/* Runs it all. 0, or -1 with a line that says what went wrong. */
+/* Runs the simulation. 0, or -1 with a line on stderr. */
 int sim_run(struct sim_world *w);
 
 #endif

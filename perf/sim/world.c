@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Virtual time: whoever has the earliest event comes next. */
+/* Virtual time: the carrier with the earliest event runs next. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "sim.h"
 
-#define TOO_LONG 100 /* so many times the time in which tasks come: they never end */
+#define TOO_LONG 100 /* limit, in multiples of the arrival time: beyond it tasks never end */
 
 static bool before(const struct sim_carrier *a, const struct sim_carrier *b)
 {

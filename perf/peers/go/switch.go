@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// So many goroutines that do nothing but yield; n yields in all.
+// param goroutines that only yield; n yields in all.
 func yield(ready, n int) time.Duration {
 	stop := false
-	// Held back until all are there: they would yield whenever this one is preempted.
+	// Held back until all exist: otherwise they would yield whenever this one is preempted.
 	begin := make(chan struct{})
 	for i := 1; i < ready; i++ {
 		go func() {
