@@ -1,71 +1,60 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Contexts that are threads, and what a sanitizer keeps for each context. */
+#include "coro/fiber.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "base/assert.h"
-#include "coro/coro.h"
 
-static struct hauli_fiber *get_fiber(struct hauli_co *co)
+static struct hauli_fiber *new_fiber(void)
 {
-	if (!co->fiber)
-		co->fiber = calloc(1, sizeof(*co->fiber));
-	HAUL_BUG_ON(!co->fiber);
-	return co->fiber;
+	struct hauli_fiber *f = calloc(1, sizeof(*f));
+
+	HAUL_BUG_ON(!f);
+	return f;
 }
 
-void hauli_fiber_init_thread(struct hauli_co *co)
+struct hauli_fiber *hauli_fiber_of_thread(void)
 {
-	struct hauli_fiber *f = get_fiber(co);
+	struct hauli_fiber *f = new_fiber();
 	pthread_attr_t attr;
 	void *lo;
 
 	HAUL_BUG_ON(pthread_getattr_np(pthread_self(), &attr) != 0);
 	HAUL_BUG_ON(pthread_attr_getstack(&attr, &lo, &f->size) != 0);
 	f->lo = lo;
+	f->of_thread = true;
 	pthread_attr_destroy(&attr);
 #if HAULI_TSAN
 	f->tsan = __tsan_get_current_fiber();
 #endif
+	return f;
 }
 
-void hauli_fiber_init(struct hauli_co *co, void *hi)
+struct hauli_fiber *hauli_fiber_renew(struct hauli_fiber *f, void *lo, size_t size)
 {
-	struct hauli_fiber *f = get_fiber(co);
-
-	f->lo = (char *)hi - co->stack_bytes;
-	f->size = co->stack_bytes;
+	if (!f)
+		f = new_fiber();
+	f->lo = lo;
+	f->size = size;
 	f->fake = NULL;
 #if HAULI_ASAN
 	/* Frames that never returned have left their red zones. */
-	__asan_unpoison_memory_region(f->lo, f->size);
+	__asan_unpoison_memory_region(lo, size);
 #endif
 #if HAULI_TSAN
-	if (f->tsan) /* prepared before, and never run to its end */
+	if (f->tsan) /* renewed before, and its coroutine never ran to its end */
 		__tsan_destroy_fiber(f->tsan);
 	f->tsan = __tsan_create_fiber(0);
 #endif
+	return f;
 }
 
-void hauli_fiber_free(struct hauli_co *co)
+void hauli_fiber_free(struct hauli_fiber *f)
 {
 #if HAULI_TSAN
-	if (co->fiber && co->fiber->tsan && co->stack_bytes)
-		__tsan_destroy_fiber(co->fiber->tsan);
+	if (f && f->tsan && !f->of_thread)
+		__tsan_destroy_fiber(f->tsan);
 #endif
-	free(co->fiber);
-	co->fiber = NULL;
-}
-
-void hauli_co_init_thread(struct hauli_co *co)
-{
-	*co = (struct hauli_co){.name = "-"};
-	if (HAULI_ASAN || HAULI_TSAN)
-		hauli_fiber_init_thread(co);
-}
-
-void hauli_co_fini_thread(struct hauli_co *co)
-{
-	if (HAULI_ASAN || HAULI_TSAN)
-		hauli_fiber_free(co);
+	free(f);
 }

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What AddressSanitizer and ThreadSanitizer must be told about stacks that they did not make.
- * Nothing of it is left in a plain build. Included by coro.h only.
+ * A plain build contains none of it: there are no fibers, and the pointers to them are NULL.
  *
  * Everything that runs around a switch is inlined: a function of its own would be entered on one
  * coroutine's shadow call stack and left on another's.
  */
 #ifndef HAULI_CORO_FIBER_H
 #define HAULI_CORO_FIBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
 
 #ifdef __has_feature
 #define HAULI_HAS_FEATURE(x) __has_feature(x)
@@ -34,16 +37,21 @@ struct hauli_fiber {
 	const void *lo;
 	size_t size;
 	void *fake; /* AddressSanitizer's fake stack while suspended */
-	void *tsan; /* from prepare to the end; for a thread's own stack: the thread's */
+	void *tsan; /* from renew to the end; for a thread's own stack: the thread's */
+	bool of_thread; /* the thread's own stack */
 };
 
-/* The fiber of a thread's own stack, that of a slot, and the end of either. With a sanitizer
- * only; in fiber.c. */
-void hauli_fiber_init_thread(struct hauli_co *co);
-void hauli_fiber_init(struct hauli_co *co, void *hi);
-void hauli_fiber_free(struct hauli_co *co);
+/* The fiber of the calling thread's own stack. Only with a sanitizer, as the next two. */
+struct hauli_fiber *hauli_fiber_of_thread(void);
 
-/* New memory, where stacks may have been that were unmapped: their red zones stay. */
+/* The fiber of a coroutine that is about to begin on this stack. f: the fiber of the stack's last
+ * user, which is used again, or NULL. */
+struct hauli_fiber *hauli_fiber_renew(struct hauli_fiber *f, void *lo, size_t size);
+
+/* f may be NULL. */
+void hauli_fiber_free(struct hauli_fiber *f);
+
+/* For new memory: stacks that were unmapped there have left their red zones. */
 static inline void hauli_fiber_forget(void *memory, size_t bytes)
 {
 #if HAULI_ASAN
@@ -51,46 +59,39 @@ static inline void hauli_fiber_forget(void *memory, size_t bytes)
 #endif
 }
 
-/* Before co's first switch; what the stack's last user left behind is forgotten. */
-static inline void hauli_fiber_prepare(struct hauli_co *co, void *hi)
-{
-	if (HAULI_ASAN || HAULI_TSAN)
-		hauli_fiber_init(co, hi);
-}
-
-/* Right before the switch from from to to. */
+/* Right before the switch. */
 static inline __attribute__((always_inline)) void hauli_fiber_leave(
-	struct hauli_co *from, struct hauli_co *to)
+	struct hauli_fiber *from, const struct hauli_fiber *to)
 {
 #if HAULI_ASAN
-	__sanitizer_start_switch_fiber(&from->fiber->fake, to->fiber->lo, to->fiber->size);
+	__sanitizer_start_switch_fiber(&from->fake, to->lo, to->size);
 #endif
 #if HAULI_TSAN
-	__tsan_switch_to_fiber(to->fiber->tsan, 0);
+	__tsan_switch_to_fiber(to->tsan, 0);
 #endif
 }
 
-/* The first thing on self after a switch to it; at the head of its entry as well. */
-static inline __attribute__((always_inline)) void hauli_fiber_arrived(struct hauli_co *self)
+/* The first thing after a switch to self, and at the head of its entry function. */
+static inline __attribute__((always_inline)) void hauli_fiber_arrived(struct hauli_fiber *self)
 {
 #if HAULI_ASAN
-	__sanitizer_finish_switch_fiber(self->fiber->fake, NULL, NULL);
+	__sanitizer_finish_switch_fiber(self->fake, NULL, NULL);
 #endif
 }
 
-/* Right before the last switch out of from. */
+/* Right before the last switch away from `from`. */
 static inline __attribute__((always_inline)) void hauli_fiber_end(
-	struct hauli_co *from, struct hauli_co *to)
+	struct hauli_fiber *from, const struct hauli_fiber *to)
 {
 #if HAULI_ASAN
-	__sanitizer_start_switch_fiber(NULL, to->fiber->lo, to->fiber->size);
+	__sanitizer_start_switch_fiber(NULL, to->lo, to->size);
 #endif
 #if HAULI_TSAN
-	void *over = from->fiber->tsan;
+	void *over = from->tsan;
 
-	/* From the first call on this is to, as ThreadSanitizer sees it; so the other may go. */
-	from->fiber->tsan = NULL;
-	__tsan_switch_to_fiber(to->fiber->tsan, 0);
+	/* For ThreadSanitizer `to` runs from the first call on, so `from` can be destroyed. */
+	from->tsan = NULL;
+	__tsan_switch_to_fiber(to->tsan, 0);
 	__tsan_destroy_fiber(over);
 #endif
 }

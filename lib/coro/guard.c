@@ -12,12 +12,12 @@
 #define MADV_GUARD_INSTALL 102
 #endif
 
-/* The bytes that are looked at: the first that a stack which runs over would reach. Memory fresh
- * from the kernel is zero, so that a guard costs no page as long as it holds. */
+/* The bytes right below the stack, which an overflow reaches first. Memory new from the kernel is
+ * zero, so an intact canary costs no page. */
 #define CANARY_BYTES 256
 
-/* Of the process's mappings, arenas leave a quarter to everybody else. Each guard splits one off,
- * and the rest of the slot is one more. */
+/* Arenas leave a quarter of the process's mappings to the rest of the program. A guard uses two:
+ * its own, and the one of the slot that it splits off. */
 static long mappings_for_guards(void)
 {
 	FILE *f = fopen("/proc/sys/vm/max_map_count", "re");
@@ -70,7 +70,7 @@ bool hauli_guard_set(struct hauli_guards *g, char *lo)
 	if (g->kind == HAULI_GUARD_MADVISE) {
 		if (madvise(lo, g->size, MADV_GUARD_INSTALL) == 0)
 			return true;
-		g->kind = HAULI_GUARD_MPROTECT; /* locked memory */
+		g->kind = HAULI_GUARD_MPROTECT; /* locked memory cannot be guarded so */
 	}
 	if (g->kind == HAULI_GUARD_MPROTECT) {
 		g->mappings_left -= 2;
@@ -82,9 +82,9 @@ bool hauli_guard_set(struct hauli_guards *g, char *lo)
 	return false;
 }
 
-__attribute__((no_sanitize_address)) bool hauli_guard_broken(const struct hauli_co *co)
+__attribute__((no_sanitize_address)) bool hauli_guard_broken(const char *stack_lo)
 {
-	const uint64_t *word = (const uint64_t *)(hauli_stack_lo(co) - CANARY_BYTES);
+	const uint64_t *word = (const uint64_t *)(stack_lo - CANARY_BYTES);
 	uint64_t seen = 0;
 
 	for (size_t i = 0; i < CANARY_BYTES / sizeof(*word); i++)

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
-#include "coro/guard.h"
+#include "coro/overrun.h"
 
 #define WATCHED_MAX 64
 #define ALTSTACK_MIN ((size_t)32 << 10)
@@ -40,51 +40,6 @@ static struct altstack *altstacks;
 static struct hauli_stacks *watched[WATCHED_MAX];
 static hauli_running_fn *_Atomic running;
 static void (*_Atomic explain_others)(int sig, const void *uc);
-
-/* A line put together without anything that a signal handler may not call. */
-struct line {
-	char text[256];
-	size_t len;
-};
-
-static void put_text(struct line *l, const char *s)
-{
-	while (*s && l->len < sizeof(l->text))
-		l->text[l->len++] = *s++;
-}
-
-static void put_number(struct line *l, size_t n)
-{
-	char digits[24];
-	char *p = digits + sizeof(digits) - 1;
-
-	*p = '\0';
-	do
-		*--p = (char)('0' + n % 10);
-	while (n /= 10);
-	put_text(l, p);
-}
-
-static void say(const struct hauli_co *co)
-{
-	struct line l = {.len = 0};
-	const char *name = co->name ? co->name : "-";
-
-	put_text(&l, "haul: coroutine \"");
-	for (size_t i = 0; i < 64 && name[i]; i++)
-		put_text(&l, (char[]){name[i], '\0'});
-	put_text(&l, "\" has run over its stack of ");
-	put_number(&l, hauli_stack_usable(co->stack_class) >> 10);
-	put_text(&l, " KiB: give it a larger one by haul_coro_opts.stack_size or --stack-size\n");
-	if (write(STDERR_FILENO, l.text, l.len) < 0)
-		return; /* nobody to tell */
-}
-
-void hauli_overflow_die(const struct hauli_co *co)
-{
-	say(co);
-	abort();
-}
 
 static uintptr_t stack_pointer(const ucontext_t *uc)
 {
@@ -126,7 +81,7 @@ static void handle(int sig, siginfo_t *info, void *uc)
 	if (!co && info->si_code > 0 && explain_others)
 		explain_others(sig, uc);
 	if (co) {
-		say(co);
+		hauli_overrun_print(co->name, hauli_stack_usable(co->stack_class));
 		die_of(sig, info);
 	} else if (old->sa_flags & SA_SIGINFO) {
 		old->sa_sigaction(sig, info, uc);

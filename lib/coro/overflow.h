@@ -34,7 +34,4 @@ void hauli_overflow_explain_others(void (*explain)(int sig, const void *uc));
 void hauli_overflow_thread_init(void);
 void hauli_overflow_thread_fini(void);
 
-/* Prints the line for co and aborts. Any context. */
-__attribute__((noreturn, cold)) void hauli_overflow_die(const struct hauli_co *co);
-
 #endif

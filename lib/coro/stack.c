@@ -15,8 +15,7 @@
 
 #include "base/assert.h"
 #include "base/valgrind.h"
-#include "coro/guard.h"
-#include "coro/overflow.h"
+#include "coro/overrun.h"
 
 #define SMALLEST ((size_t)16 << 10)
 #define TOP ((size_t)4 << 10) /* the head is in the last so many bytes */
@@ -303,8 +302,8 @@ void hauli_stack_spill(struct hauli_stack_cache *cache, unsigned cls)
 
 void hauli_stack_check(const struct hauli_co *co)
 {
-	if (hauli_guard_broken(co))
-		hauli_overflow_die(co);
+	if (hauli_guard_broken(hauli_stack_lo(co)))
+		hauli_overrun_die(co->name, hauli_stack_usable(co->stack_class));
 }
 
 struct hauli_co *hauli_stack_get_shared(struct hauli_stacks *a, unsigned cls)
@@ -406,7 +405,7 @@ static void mark_taken(struct hauli_stacks *a, struct taken *taken, struct hauli
 		struct hauli_co *next = co->ctx.sp;
 		uint32_t i = slot_of(a, &a->chunks[co->stack_chunk], co);
 
-		hauli_fiber_free(co);
+		hauli_co_fini(co);
 		taken[co->stack_chunk].map[i / 64] |= UINT64_C(1) << i % 64;
 		co = next;
 	}
@@ -499,7 +498,7 @@ size_t hauli_stacks_trim(struct hauli_stacks *a)
 
 static void free_fiber(struct hauli_co *co, void *arg)
 {
-	hauli_fiber_free(co);
+	hauli_co_fini(co);
 }
 
 void hauli_stacks_destroy(struct hauli_stacks *a)

@@ -22,16 +22,10 @@
 
 #include "base/cacheline.h"
 #include "coro/coro.h"
+#include "coro/guard.h"
 
 #define HAULI_STACK_CLASSES 8
 #define HAULI_STACK_USABLE(cls) (((size_t)16 << 10 << (cls)) - ((size_t)8 << 10))
-
-enum hauli_guard {
-	HAULI_GUARD_BEST, /* as the kernel has it */
-	HAULI_GUARD_MADVISE,
-	HAULI_GUARD_MPROTECT,
-	HAULI_GUARD_CANARY,
-};
 
 struct hauli_stacks;
 

@@ -14,7 +14,7 @@ static void body(void *pass)
 	struct haul_carrier *c = pass;
 	struct haul_coro *me = c->current;
 
-	hauli_fiber_arrived(&me->co);
+	hauli_co_arrived(&me->co);
 	hauli_arrive(c);
 	me->arg = me->fn(me->arg);
 	c = hauli_here();

@@ -24,7 +24,7 @@ static void bare_body(void *pass)
 {
 	struct hauli_co *me = pass;
 
-	hauli_fiber_arrived(me);
+	hauli_co_arrived(me);
 	ended++;
 	hauli_co_end(me, &haul_main, me);
 }

@@ -72,7 +72,7 @@ DEEPER void haul_yield_1(void)
 
 static void haul_body(void *pass)
 {
-	hauli_fiber_arrived(&haul_co);
+	hauli_co_arrived(&haul_co);
 	for (;;) {
 		while (shape == DEEP)
 			haul_yield_1();

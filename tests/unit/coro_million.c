@@ -41,7 +41,7 @@ static void body(void *pass)
 {
 	struct head *h = pass;
 
-	hauli_fiber_arrived(&h->co);
+	hauli_co_arrived(&h->co);
 	h->number = wait_in(h);
 	hauli_co_end(&h->co, &me, NULL);
 }

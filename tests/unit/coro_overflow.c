@@ -41,7 +41,7 @@ static void dive_out(void *pass)
 {
 	struct hauli_co *co = pass;
 
-	hauli_fiber_arrived(co);
+	hauli_co_arrived(co);
 	/* Only so far that in the canary's case nothing but the canary is hurt. */
 	dive(hauli_stack_lo(co) - 200);
 	hauli_co_end(co, &main_co, NULL);
@@ -55,7 +55,7 @@ static void leap_into_the_guard(void *pass)
 	volatile char
 		frame[HAULI_ASAN || HAULI_TSAN ? 120000 : 60000]; /* stacks are larger there */
 
-	hauli_fiber_arrived(co);
+	hauli_co_arrived(co);
 	for (size_t i = 0; i < sizeof(frame); i++)
 		frame[i] = 1;
 	hauli_co_end(co, &main_co, NULL);
@@ -74,7 +74,7 @@ static void leap_over_the_guard(void *pass)
 {
 	struct hauli_co *co = pass;
 
-	hauli_fiber_arrived(co);
+	hauli_co_arrived(co);
 	leap(0);
 	hauli_co_end(co, &main_co, NULL);
 }
@@ -218,7 +218,7 @@ static void nest_200(void *pass)
 {
 	struct hauli_co *co = pass;
 
-	hauli_fiber_arrived(co);
+	hauli_co_arrived(co);
 	if (nest(200) != 201)
 		_exit(7);
 	hauli_co_end(co, &main_co, NULL);
@@ -245,7 +245,7 @@ static void wild(void *pass)
 {
 	struct hauli_co *co = pass;
 
-	hauli_fiber_arrived(co);
+	hauli_co_arrived(co);
 	*nowhere = 1;
 	hauli_co_end(co, &main_co, NULL);
 }
@@ -256,7 +256,7 @@ static void wild_into_a_guard(void *pass)
 	struct hauli_co *co = pass;
 	struct hauli_co *other = hauli_stack_get_shared(arena, 7);
 
-	hauli_fiber_arrived(co);
+	hauli_co_arrived(co);
 	other->name = "innocent";
 	*(volatile char *)(hauli_stack_lo(other) - 1) = 1;
 	hauli_co_end(co, &main_co, NULL);

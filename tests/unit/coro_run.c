@@ -32,7 +32,7 @@ static void body(void *pass)
 {
 	struct head *h = pass;
 
-	hauli_fiber_arrived(&h->co);
+	hauli_co_arrived(&h->co);
 	h->sum = 0;
 	while ((pass = hauli_co_switch(&h->co, h->back, NULL)))
 		h->sum += (uintptr_t)pass;
@@ -199,7 +199,7 @@ static void deep_body(void *pass)
 {
 	struct head *h = pass;
 
-	hauli_fiber_arrived(&h->co);
+	hauli_co_arrived(&h->co);
 	leave_from_deep(h, 40);
 }
 
@@ -209,7 +209,7 @@ static void plain_body(void *pass)
 	char *sp = __builtin_frame_address(0);
 	size_t free_below = (size_t)(sp - hauli_stack_lo(&h->co)) - 4096;
 
-	hauli_fiber_arrived(&h->co);
+	hauli_co_arrived(&h->co);
 	/* By libc, which a sanitizer looks at, where the last one had its red zones. */
 	memset(hauli_stack_lo(&h->co), 0, free_below);
 	hauli_co_end(&h->co, h->back, NULL);

@@ -33,7 +33,7 @@ static __attribute__((noinline)) int nest(int depth)
 
 static void trace(void *pass)
 {
-	hauli_fiber_arrived(&co);
+	hauli_co_arrived(&co);
 	n_frames = nest(DEPTH);
 	hauli_co_end(&co, &main_co, NULL);
 }
@@ -46,7 +46,7 @@ START_TEST(backtrace_ends_where_the_coroutine_began)
 	co.stack_bytes = sizeof(stack);
 	hauli_co_prepare(&co, stack + sizeof(stack), trace);
 	hauli_co_switch(&main_co, &co, NULL);
-	hauli_fiber_free(&co);
+	hauli_co_fini(&co);
 	hauli_co_fini_thread(&main_co);
 	/* nest() and its callees, trace(), hauli_coro_start(). A sanitizer adds its own. */
 	ck_assert_int_ge(n_frames, DEPTH + 3);

@@ -83,7 +83,7 @@ static const char *verdict;
 
 static void keep_other(void *pass)
 {
-	hauli_fiber_arrived(&co[0]);
+	hauli_co_arrived(&co[0]);
 	verdict = keep_values(&co[0], &main_co, 7919, ROUNDS);
 	hauli_co_end(&co[0], &main_co, NULL);
 }
@@ -102,7 +102,7 @@ static const char *values_survive(void)
 
 static void add_one(void *pass)
 {
-	hauli_fiber_arrived(&co[0]);
+	hauli_co_arrived(&co[0]);
 	while (pass)
 		pass = hauli_co_switch(&co[0], &main_co, (char *)pass + 1);
 	hauli_co_end(&co[0], &main_co, &co[0]);
@@ -128,7 +128,7 @@ static void pass_on(void *pass)
 	unsigned i = (unsigned)(uintptr_t)pass;
 	struct hauli_co *next = &co[(i + 1) % 3];
 
-	hauli_fiber_arrived(&co[i]);
+	hauli_co_arrived(&co[i]);
 	while (turns[i]++ < 1000)
 		hauli_co_switch(&co[i], next, (void *)(uintptr_t)((i + 1) % 3));
 	hauli_co_end(&co[i], &main_co, NULL);
@@ -153,7 +153,7 @@ static char printed[32];
 
 static void look_at_stack(void *pass)
 {
-	hauli_fiber_arrived(&co[0]);
+	hauli_co_arrived(&co[0]);
 	entry_frame = (uintptr_t)__builtin_frame_address(0);
 	/* Variadic with floating point: faults when the stack is not aligned. */
 	snprintf(printed, sizeof(printed), "%.2f", 0.25 + (double)(uintptr_t)pass);
@@ -204,7 +204,7 @@ static void dynamic_frames(void *pass)
 {
 	struct hauli_co *self = pass;
 
-	hauli_fiber_arrived(self);
+	hauli_co_arrived(self);
 	for (size_t bytes = 1; bytes < 4000; bytes += 61) {
 		if (!switch_with_dynamic_frame(self, bytes))
 			verdict = "bytes of a dynamic frame changed";
@@ -228,7 +228,7 @@ static const char *dynamic_frames_survive(void)
 
 static void round_up(void *pass)
 {
-	hauli_fiber_arrived(&co[0]);
+	hauli_co_arrived(&co[0]);
 	fesetround(FE_UPWARD);
 	hauli_co_switch(&co[0], &main_co, NULL);
 	fesetround(FE_TONEAREST);
@@ -277,7 +277,7 @@ static __attribute__((noinline)) int unwind_from_depth(int depth)
 
 static void unwind(void *pass)
 {
-	hauli_fiber_arrived(&co[0]);
+	hauli_co_arrived(&co[0]);
 	unwind_from_depth(10);
 	hauli_co_end(&co[0], &main_co, NULL);
 }

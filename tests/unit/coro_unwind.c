@@ -49,7 +49,7 @@ CALLED int outer(int n)
 
 CALLED void body(void *pass)
 {
-	hauli_fiber_arrived(&suspended);
+	hauli_co_arrived(&suspended);
 	outer(7);
 	hauli_co_end(&suspended, &main_co, NULL);
 }
@@ -62,7 +62,7 @@ int main(void)
 	hauli_co_switch(&main_co, &suspended, NULL);
 	while_one_is_suspended();
 	hauli_co_switch(&main_co, &suspended, NULL);
-	hauli_fiber_free(&suspended);
+	hauli_co_fini(&suspended);
 	hauli_co_fini_thread(&main_co);
 	return 0;
 }

@@ -22,7 +22,7 @@ static void body(void *pass)
 {
 	struct hauli_co *co = pass;
 
-	hauli_fiber_arrived(co);
+	hauli_co_arrived(co);
 	hauli_co_switch(co, &me, NULL);
 	hauli_co_end(co, &me, NULL);
 }

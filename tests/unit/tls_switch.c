@@ -28,7 +28,7 @@ static __attribute__((noinline)) void suspend(void *thread)
 
 static void body(void *pass)
 {
-	hauli_fiber_arrived(coroutine);
+	hauli_co_arrived(coroutine);
 	for (int i = 0;; i++) {
 		int here = i % 2, there = !here;
 
