@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which CPUs of this machine are close to a NIC; for those who know nothing of hwloc. */
+/* The CPUs of this machine that are close to a NIC, for callers that do not know hwloc. */
 #ifndef HAULI_TOPO_LOCAL_H
 #define HAULI_TOPO_LOCAL_H
 
 #include <stdbool.h>
 
-/* local[i], for i < n: whether OS CPU i is close to nic, an interface name or a PCI address. False
- * when there is no such NIC, or nothing is known of where it is. */
+/* Sets local[i] for each OS CPU i < n: true if it is close to nic, an interface name or a PCI
+ * address. Returns false, and sets all of them to false, when there is no such NIC or its place is
+ * unknown. */
 bool hauli_local_cpus(const char *nic, bool *local, unsigned n);
 
 #endif

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "topo/cpufile.h"
-#include "topo/local.h"
 
 /* "1:0.0" and "0000:01:00.0" to the name that sysfs uses. */
 static bool pci_name(const char *text, char *name, size_t len)
@@ -43,7 +42,7 @@ static void local_cpus(const char *path, hwloc_bitmap_t set)
 	}
 }
 
-static int find_here(const char *nic, hwloc_bitmap_t set)
+int hauli_near_cpus(hwloc_bitmap_t set, const char *nic)
 {
 	char path[128], pci[32], real[PATH_MAX];
 
@@ -60,17 +59,6 @@ static int find_here(const char *nic, hwloc_bitmap_t set)
 		return -EINVAL;
 	local_cpus(real, set);
 	return 0;
-}
-
-bool hauli_local_cpus(const char *nic, bool *local, unsigned n)
-{
-	hwloc_bitmap_t set = hwloc_bitmap_alloc();
-	bool found = set && find_here(nic, set) == 0 && !hwloc_bitmap_iszero(set);
-
-	for (unsigned i = 0; i < n; i++)
-		local[i] = found && hwloc_bitmap_isset(set, i);
-	hwloc_bitmap_free(set);
-	return found;
 }
 
 static int find_described(hwloc_topology_t topo, const char *nic, hwloc_bitmap_t set)
@@ -98,7 +86,7 @@ int hauli_near_find(hwloc_obj_t *place, hwloc_topology_t topo, bool here, const 
 	*place = NULL;
 	if (!set)
 		return -ENOMEM;
-	err = here ? find_here(nic, set) : find_described(topo, nic, set);
+	err = here ? hauli_near_cpus(set, nic) : find_described(topo, nic, set);
 	/* sysfs names CPUs that are offline too. */
 	hwloc_bitmap_and(set, set, hwloc_topology_get_topology_cpuset(topo));
 	if (err == 0)
