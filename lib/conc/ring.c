@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Promise: what is pushed is handed out once, to the owner's pop or to a thief's rob, each oldest
- * first; and the owner's way is plain loads and stores.
+ * Promise: each pushed item is handed out once, to the owner or to a thief, each of which gets the
+ * oldest first; the owner uses plain loads and stores only.
  *
  * The indices run freely and are masked on use. The owner alone writes slots, tail (push), and head
- * (pop, push_front). Pops are allowed below the limit, which the owner opens for a chain of them
+ * (pop, push_front). Pops are allowed below the limit, which the owner opens for a batch of pops
  * and a thief closes by a value far behind the head. A thief does not move the head: it marks slots
- * as robbed, and the owner closes the gaps before it opens the next chain.
+ * as stolen, and the owner closes the gaps before it opens the next batch.
  *
  *	word    written by                      meaning
+ *	slots   owner                           the items, from head to tail
  *	head    owner                           next to pop
- *	claim   owner                           the same, but within a pop one more
+ *	claim   owner                           head, or head + 1 within a pop
  *	tail    owner                           next to fill
- *	limit   owner: open; thief: close       pops below it only
- *	kept    owner                           pushes of what thieves may not take
- *	keeping owner                           the same, but within such a push one more
+ *	limit   owner: open, close;             pops below it only
+ *	        thief: close
+ *	fronted owner                           pushes to the front
+ *	kept    owner                           pushes of items that thieves may not take
+ *	keeping owner                           kept, or kept + 1 within such a push
  *	guard   all                             FREE -> HELD -> FREE or ROBBED; ROBBED -> HELD
- *	robbed  who holds the guard             slots from head to tail that are not there any more
+ *	robbed  holder of the guard             slots from head to tail whose items were stolen
+ *	seen    holder of the guard             pushes less kept, when a thief found the end
  *
  *	            owner: pop                  owner: open               thief
  *	thief       the fence, below            the fence and the guard   the guard
@@ -24,46 +28,56 @@
  *
  * This is the conflict of the THE protocol (M. Frigo, C. E. Leiserson, K. H. Randall, "The
  * implementation of the Cilk-5 multithreaded language", PLDI 1998, section 5), between the head and
- * a limit in place of the tail, and with the owner's barrier made asymmetric (conc/fence.h). A pop
- * stores its claim, then loads the limit, and moves the head. A thief closes the limit, has
- * everybody pass a barrier, and then loads the claim:
+ * a limit in place of the tail, and with the owner's barrier made asymmetric (conc/fence.h):
  *
- *	the pop's load came before the barrier: its claim is what the thief sees, and the item lies
- *	    before it;
- *	it came after: it sees the limit closed, takes its claim back and leaves.
+ *	owner: pop                      thief: try_rob
+ *	store claim = head + 1          store limit = closed
+ *	light fence                     heavy fence
+ *	load limit: closed? give the    load claim: not the head? give up
+ *	claim back and fail
+ *	store head = head + 1
  *
- * The thief does not know which it is while the claim is not the head: it gives up. Else no pop has
- * an item that the thief may take, and none is passed over that the owner will pop later: what a
- * thief takes would have been popped before all that it leaves, but for what may not be stolen.
- * sched/order.c builds on that.
+ *	If the pop loads the limit before the thief's barrier, the thief sees its claim: the popped
+ *	    item lies before the claim.
+ *	If it loads the limit after the barrier, it sees the limit closed, gives its claim back and
+ *	    fails.
  *
- * Opening is the same once more: the owner stores the limit, then loads the guard; a thief takes
- * the guard, closes the limit, passes the barrier, and looks at the limit again. If it is not
- * closed, the owner was about to open: the thief gives up. If it is, then an owner that loads the
- * guard later finds it held and waits; one that has loaded it before finds its own limit
- * overwritten. The owner waits for the guard, so for one thief at most: it opens before it lets go.
+ * While the claim is not the head the thief cannot tell the two cases apart, and gives up. If they
+ * are equal, no pop has an item that the thief may take, and the thief passes over no item that the
+ * owner will pop later: without the theft the owner would have popped the stolen item before all
+ * that are left, but for those that may not be stolen. sched/order.c builds on that.
  *
- * Pushes need no order against thieves but E1: they fill slots beyond the tail, or before the head,
- * that a thief has not seen; and since the head does not move while slots are robbed, and the ring
- * is full 256 beyond it, no slot that a thief looks at is filled anew. A push to the front never
- * opens a closed limit: that is 2^30 behind.
+ * An open is the same conflict: the owner stores the limit, then loads the guard; a thief takes the
+ * guard, closes the limit, passes the barrier, and loads the limit again. If it is not closed, the
+ * owner was about to open, and the thief gives up. If it is closed, an owner that loads the guard
+ * later finds it held, and waits; an owner that loaded it before finds its own limit overwritten.
+ * The owner waits until it has the guard itself, and opens before it frees it. So it waits for the
+ * one thief that has the guard, and for another one only if that is faster to take it.
  *
- *	E1  the owner's writes to an item and its slot before a thief's use: release store of
- *	    tail or head, acquire load in try_rob.
- *	E2  what is done under the guard before what is done under it next: release store in the
- *	    end, acquire in the CAS. And what a thief has read of an item that it passed over,
- *	    before what the owner does with it: acquire load in open.
- *	E3  a head that was stored before a claim is seen by a thief that sees the claim: release
- *	    store in all that store it, acquire load in try_rob.
+ * Pushes need no order against thieves but E1. They fill slots beyond the tail, or before the head,
+ * that a thief has not seen. The head moves forward only after all gaps are closed, and the ring is
+ * full at 256 slots from it, so no slot that a thief reads is filled again. A push to the front
+ * cannot open a closed limit, which is 2^30 behind.
  *
- * A thief does not come again for items that it may not take: only pushes of other items count, and
- * a thief that has found the end stores the count that it has seen. While the owner pushes an item
- * that it keeps, a searcher does not yet count that as kept, and may come for nothing; the thief
- * does, and may store one too few, so that a thief comes again. So an unseen item, which adds one
- * to the count, is never taken for a seen one.
+ *	E1  the owner's writes to an item and its slot before a thief's use: release store of tail
+ *	    or head in push and push_front, acquire load in rob. For a head that a pop stored E3
+ *	    does: the thief has seen the claim of that pop, or a later one.
+ *	E2  what a holder of the guard did before what the next holder does: release store when it
+ *	    frees the guard, acquire CAS. So the owner needs no release in close_gaps: a thief that
+ *	    sees its stores has taken the guard after it. And a thief's reads of an item that it
+ *	    passed over, before what the owner does with that item: acquire load in open.
+ *	E3  what the owner did before it stored a claim, an older head and the pushes of items,
+ *	    before the reads of a thief that sees that claim: release store of claim in pop and
+ *	    push_front, acquire load in try_rob.
  *
- *	E4  a push before it counts as kept: release in has_kept, acquire in is_fresh. That it is
- *	    being kept, before the push: E1.
+ * No thief comes for items that it may not take: only pushes of other items count, and a thief that
+ * has found the end stores the count up to which it has seen them all. During the push of a kept
+ * item the two sides count differently. A searcher does not count it as kept yet, and may come for
+ * nothing. A thief does, and may store a count that is one too small, so that a thief comes again.
+ * So an item that no thief has seen, which adds one to the count, never passes for a seen one.
+ *
+ *	E4  a push before it counts as kept: release in has_kept, acquire in is_fresh. keeping is
+ *	    stored before the push: E1.
  *
  * Model: tests/model/ring.c, ring_thieves.c, ring_fresh.c, runq_fresh.c.
  * Stress: tests/stress/ring.c.
@@ -107,7 +121,7 @@ static bool try_hold(struct hauli_ring *r)
 void hauli_ring_hold(struct hauli_ring *r)
 {
 	while (!try_hold(r))
-		/* The thief may have been preempted. */
+		/* The thief that has it may have been preempted. */
 		if (atomic_load_explicit(&r->guard, memory_order_relaxed /* try_hold follows */) ==
 			HAULI_RING_HELD)
 			sched_yield();
@@ -119,7 +133,7 @@ void hauli_ring_release(struct hauli_ring *r)
 		memory_order_release /* ring.E2:R */);
 }
 
-/* Moves what is left up to the tail. */
+/* Moves the items that are left up to the tail. The owner has the guard. */
 static void close_gaps(struct hauli_ring *r)
 {
 	uint32_t head = atomic_load_explicit(&r->head, memory_order_relaxed /* own */);
@@ -134,11 +148,11 @@ static void close_gaps(struct hauli_ring *r)
 		atomic_store_explicit(&r->slots[to % HAULI_RING_SIZE],
 			atomic_load_explicit(
 				&r->slots[from % HAULI_RING_SIZE], memory_order_relaxed /* own */),
-			memory_order_relaxed /* published by ring.E1 */);
+			memory_order_relaxed /* the guard: ring.E2 */);
 	}
 	memset(r->robbed, 0, sizeof(r->robbed));
-	atomic_store_explicit(&r->head, to, memory_order_release /* ring.E1:R */);
-	atomic_store_explicit(&r->claim, to, memory_order_release /* ring.E3:R */);
+	atomic_store_explicit(&r->head, to, memory_order_relaxed /* the guard: ring.E2 */);
+	atomic_store_explicit(&r->claim, to, memory_order_relaxed /* the guard: ring.E2 */);
 }
 
 void hauli_ring_open_robbed(struct hauli_ring *r, uint32_t n)

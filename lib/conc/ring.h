@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ring of a carrier's run queue: 256 pointers, oldest first, of which other carriers may take.
- * The argument why each is taken once, although the owner pays for no barrier and no atomic
+ * The ring of a carrier's run queue: 256 pointers, oldest first, from which other carriers steal.
+ * The argument why each item is taken once, although the owner uses no barrier and no atomic
  * read-modify-write, is in ring.c.
  */
 #ifndef HAULI_CONC_RING_H
@@ -18,45 +18,44 @@
 
 enum hauli_ring_guard {
 	HAULI_RING_FREE,
-	HAULI_RING_HELD, /* a thief, or the owner, is at work on what thieves may touch */
-	HAULI_RING_ROBBED, /* some slots between head and tail are thieves' by now */
+	HAULI_RING_HELD, /* a thief or the owner works on what the guard protects */
+	HAULI_RING_ROBBED, /* free, and items of some slots between head and tail were stolen */
 };
 
 struct hauli_ring {
 	HAULI_LINE _Atomic uint32_t head; /* next to pop. Owner */
-	_Atomic uint32_t claim; /* the same, or one more within a pop. Owner */
-	_Atomic uint32_t limit; /* pops end here. Owner opens, thieves close */
+	_Atomic uint32_t claim; /* head, or head + 1 within a pop. Owner */
+	_Atomic uint32_t limit; /* pops take slots below it. Owner opens, thieves close */
 	_Atomic uint32_t tail; /* next to fill. Owner */
-	_Atomic uint32_t fronted; /* how many were ever pushed to the front. Owner */
+	_Atomic uint32_t fronted; /* pushes to the front, ever. Owner */
 	_Atomic uint32_t guard; /* enum hauli_ring_guard. All */
 	_Atomic uint32_t kept; /* pushes, ever, of items that thieves may not take. Owner */
-	_Atomic uint32_t keeping; /* the same, plus one during such a push. Owner */
-	_Atomic uint32_t
-		seen; /* pushes that count when thieves had taken all. The guard's holder */
-	uint64_t robbed[HAULI_RING_SIZE / 64]; /* a bit a slot. Who holds the guard */
+	_Atomic uint32_t keeping; /* kept, or kept + 1 within such a push. Owner */
+	_Atomic uint32_t seen; /* other pushes, when a thief found the end. The guard's holder */
+	uint64_t robbed[HAULI_RING_SIZE / 64]; /* a bit per slot: stolen. The guard's holder */
 	HAULI_LINE _Atomic(void *) slots[HAULI_RING_SIZE];
 };
 
 HAULI_ASSERT_LINE(struct hauli_ring, slots);
 _Static_assert((HAULI_RING_SIZE & (HAULI_RING_SIZE - 1)) == 0, "indices are masked");
 
-/* All slots hold filler at first, so that what is prefetched beyond the end can be looked at. */
+/* filler: what all slots hold at first, as pop returns slots beyond the end for prefetching. */
 void hauli_ring_init(struct hauli_ring *r, void *filler);
 
-/* How many are in it. For the owner exact but for those that were stolen; for others a guess. */
+/* Slots between head and tail: the owner's items, and gaps of stolen ones. A guess for others. */
 static inline uint32_t hauli_ring_depth(const struct hauli_ring *r)
 {
 	return atomic_load_explicit(&r->tail, memory_order_relaxed /* own, or a guess */) -
 		atomic_load_explicit(&r->head, memory_order_relaxed /* own, or a guess */);
 }
 
-/* Owner. Where the next pop is. */
+/* Owner. The index of the next pop. */
 static inline uint32_t hauli_ring_head(const struct hauli_ring *r)
 {
 	return atomic_load_explicit(&r->head, memory_order_relaxed /* own */);
 }
 
-/* Owner. False when full. */
+/* Owner. False: the ring is full. */
 static inline bool hauli_ring_push(struct hauli_ring *r, void *item)
 {
 	uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed /* own */);
@@ -70,7 +69,7 @@ static inline bool hauli_ring_push(struct hauli_ring *r, void *item)
 	return true;
 }
 
-/* Owner. The same, before all others. */
+/* Owner. Pushes before all other items. False: the ring is full. */
 static inline bool hauli_ring_push_front(struct hauli_ring *r, void *item)
 {
 	uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed /* own */);
@@ -87,15 +86,15 @@ static inline bool hauli_ring_push_front(struct hauli_ring *r, void *item)
 	return true;
 }
 
-/* Owner. How many were ever pushed. */
+/* Owner. The number of pushes so far, modulo 2^32. */
 static inline uint32_t hauli_ring_pushed(const struct hauli_ring *r)
 {
 	return atomic_load_explicit(&r->tail, memory_order_relaxed /* own */) +
 		atomic_load_explicit(&r->fronted, memory_order_relaxed /* own */);
 }
 
-/* Owner. Called before and after the push of an item that thieves may not take, so that they do not
- * come for it. pushed: whether the push succeeded. */
+/* Owner. keep() comes before the push of an item that thieves may not take, has_kept() after it, so
+ * that no thief comes for it. pushed: true if the push succeeded. */
 static inline void hauli_ring_keep(struct hauli_ring *r)
 {
 	uint32_t kept = atomic_load_explicit(&r->kept, memory_order_relaxed /* own */);
@@ -111,10 +110,10 @@ static inline void hauli_ring_has_kept(struct hauli_ring *r, bool pushed)
 	atomic_store_explicit(&r->keeping, kept + pushed, memory_order_relaxed /* as it was */);
 }
 
-/* The same as the next, when thieves were or are at work: waits for them, closes their gaps. */
+/* hauli_ring_open() when the guard is not free: waits for the thief, and closes the gaps. */
 void hauli_ring_open_robbed(struct hauli_ring *r, uint32_t n);
 
-/* Owner. Lets the next n pops have what is there by then. */
+/* Owner. Begins a batch: the next n pops succeed as long as there are items. */
 static inline void hauli_ring_open(struct hauli_ring *r, uint32_t n)
 {
 	atomic_store_explicit(
@@ -126,7 +125,7 @@ static inline void hauli_ring_open(struct hauli_ring *r, uint32_t n)
 		hauli_ring_open_robbed(r, n);
 }
 
-/* The same, where there are no thieves. */
+/* The same for a ring without thieves. */
 static inline void hauli_ring_open_plainly(struct hauli_ring *r, uint32_t n)
 {
 	atomic_store_explicit(&r->limit, hauli_ring_head(r) + n, memory_order_relaxed /* own */);
@@ -134,14 +133,14 @@ static inline void hauli_ring_open_plainly(struct hauli_ring *r, uint32_t n)
 
 #define HAULI_RING_FAR (UINT32_C(1) << 30)
 
-/* Owner. No pops until it is opened again, whatever is pushed. */
+/* Owner. Ends the batch: all pops fail until the next open, also after pushes. */
 static inline void hauli_ring_close(struct hauli_ring *r)
 {
 	atomic_store_explicit(&r->limit, hauli_ring_head(r) - HAULI_RING_FAR,
 		memory_order_relaxed /* as a thief does */);
 }
 
-/* Any thread. Whether a chain runs; a guess. */
+/* Any thread. True: a batch is under way. A guess. */
 static inline bool hauli_ring_is_open(const struct hauli_ring *r)
 {
 	uint32_t limit = atomic_load_explicit(&r->limit, memory_order_relaxed /* a guess */);
@@ -151,8 +150,8 @@ static inline bool hauli_ring_is_open(const struct hauli_ring *r)
 }
 
 /*
- * Owner. The oldest of those that were opened, or NULL. *second and *fourth are those that come
- * after it, for prefetching; beyond the end they are what was there before.
+ * Owner. Takes the oldest item; NULL: the batch is over, or the ring is empty. *second and *fourth
+ * get the slots that follow, for prefetching: beyond the end, old contents.
  */
 static inline void *hauli_ring_pop(struct hauli_ring *r, void **second, void **fourth)
 {
@@ -169,7 +168,7 @@ static inline void *hauli_ring_pop(struct hauli_ring *r, void **second, void **f
 		atomic_store_explicit(&r->claim, head, memory_order_release /* ring.E3:R */);
 		return NULL;
 	}
-	atomic_store_explicit(&r->head, head + 1, memory_order_release /* ring.E1:R */);
+	atomic_store_explicit(&r->head, head + 1, memory_order_relaxed /* the claim: ring.E3 */);
 	*second = atomic_load_explicit(
 		&r->slots[(head + 1) % HAULI_RING_SIZE], memory_order_relaxed /* a hint */);
 	*fourth = atomic_load_explicit(
@@ -181,7 +180,7 @@ static inline void *hauli_ring_pop(struct hauli_ring *r, void **second, void **f
 	return item;
 }
 
-/* Owner. Counts pops: the difference of two calls is how many there were in between. */
+/* Owner. The difference of two calls is the number of pops in between. */
 static inline uint32_t hauli_ring_popped(const struct hauli_ring *r)
 {
 	return atomic_load_explicit(&r->head, memory_order_relaxed /* own */) +
@@ -189,21 +188,22 @@ static inline uint32_t hauli_ring_popped(const struct hauli_ring *r)
 }
 
 /*
- * Any thread but the owner's. Takes the ring for itself, or false at once when another one has it
- * or the owner is just opening it. True must be followed by hauli_ring_end_rob().
+ * Any thread but the owner's. Takes the guard and stops the owner's pops. False, without waiting:
+ * another thread has the guard, or the owner is about to pop or to open. After true the thief must
+ * call hauli_ring_end_rob().
  */
 bool hauli_ring_try_rob(struct hauli_ring *r);
 
-/* Who robs. Takes the oldest for which may() is true; NULL when there is none. */
+/* Thief, after try_rob. Takes the oldest item for which may() returns true, or NULL. */
 void *hauli_ring_rob(struct hauli_ring *r, bool (*may)(const void *item));
 
 void hauli_ring_end_rob(struct hauli_ring *r);
 
-/* Any thread. True if there may be items that thieves may take and have not looked at: a guess.
- * False is exact, except for a push under way. */
+/* Any thread. True: there may be items that thieves may take and have not seen; a guess. False is
+ * exact, except for a push under way. */
 static inline bool hauli_ring_is_fresh(const struct hauli_ring *r)
 {
-	/* In this order: what is kept was pushed. */
+	/* In this order, so that each push that counts as kept is counted as a push. */
 	uint32_t kept = atomic_load_explicit(&r->kept, memory_order_acquire /* ring.E4:A */);
 	uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed /* ring.E4 */);
 	uint32_t fronted = atomic_load_explicit(&r->fronted, memory_order_relaxed /* ring.E4 */);
@@ -212,7 +212,8 @@ static inline bool hauli_ring_is_fresh(const struct hauli_ring *r)
 		atomic_load_explicit(&r->seen, memory_order_relaxed /* a guess */);
 }
 
-/* Owner. Keeps thieves out; for what the guard protects besides the ring. Waits for a thief. */
+/* Owner. Takes and frees the guard, which protects more than the ring (sched/runq.c). hold() waits
+ * while a thief has it. */
 void hauli_ring_hold(struct hauli_ring *r);
 void hauli_ring_release(struct hauli_ring *r);
 
