@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The argument is in event.h. The kernel compares under the futex's lock, so a set between the
- * look and the wait makes the wait return at once. */
+ * test and the wait makes the wait return at once. */
 #include "conc/event.h"
 
 #include <errno.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An event that happens once and that one plain thread waits for. It may lie on the waiter's stack
- * if the waiter does not give up: set() last touches it with its store; the wake after that only
- * passes an address to the kernel.
+ * An event that happens once and that one plain thread waits for. It may lie on the stack of a
+ * waiter without a time limit: the store in set() is its last access to the event; the wake after
+ * that only passes the address to the kernel.
  *
- *	E1  what was written before set before what follows wait: release store, acquire load.
+ *	E1  what the setter wrote before set, before what follows wait: release store, acquire load.
  */
 #ifndef HAULI_CONC_EVENT_H
 #define HAULI_CONC_EVENT_H
@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 struct hauli_event {
-	_Atomic uint32_t set; /* who makes it happen */
+	_Atomic uint32_t set; /* the setter */
 };
 
 static inline void hauli_event_init(struct hauli_event *e)
@@ -25,8 +25,8 @@ static inline void hauli_event_init(struct hauli_event *e)
 
 void hauli_event_set(struct hauli_event *e);
 
-/* Waits until the event has happened (true) or CLOCK_MONOTONIC has reached *until (false); NULL: no
- * limit. A waiter that gives up keeps the event's memory: it may still happen. */
+/* Waits until the event has happened (true) or CLOCK_MONOTONIC has reached *until (false). until
+ * NULL: no limit. After false the memory must stay: the event may still happen. */
 struct timespec;
 bool hauli_event_wait_until(struct hauli_event *e, const struct timespec *until);
 

@@ -19,7 +19,7 @@ void hauli_fence_heavy(void)
 {
 	long err = syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 
-	/* After the registration the kernel refuses only if a filter of system calls was set since.
+	/* After registration the kernel refuses only if a system-call filter was installed since.
 	 * Without the barrier two carriers could run the same coroutine. */
 	HAUL_BUG_ON(err != 0);
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A gate: threads pass through while it is open; who closes it can wait until none is inside.
+ * A gate: threads pass while it is open; the thread that closes it can wait until none is inside.
  *
- * Promise: after close() and is_quiet() nobody is inside, nor will be.
+ * Promise: when is_quiet() returns true after close(), no thread is inside, and none will be.
  *
- * One word, twice the number inside plus "closed". enter adds 2 and looks at the old value; close
- *sets the bit. Both are read-modify-writes of one word: an enter before the close is counted, one
- *after it sees the bit and backs out.
+ * One word: twice the number of threads inside, plus the bit "closed". enter adds 2 and tests the
+ * old value; close sets the bit. Both are read-modify-writes of one word: an enter before the close
+ * is counted, and an enter after it sees the bit and backs out.
  *
- *	E1  what was done inside before what follows is_quiet(): release in leave, acquire in
- *is_quiet; leaves are read-modify-writes and keep each other's release sequence.
+ *	E1  what a thread did inside before what follows is_quiet(): release in leave, acquire in
+ *	    is_quiet. All later accesses are read-modify-writes, which keep the release sequence.
  *
  * Model: tests/model/gate.c. Stress: tests/stress/runtime.c.
  */
@@ -34,7 +34,7 @@ static inline void hauli_gate_leave(struct hauli_gate *g)
 	atomic_fetch_sub_explicit(&g->word, 2, memory_order_release /* gate.E1:R */);
 }
 
-/* False when closed. True must be followed by hauli_gate_leave(). */
+/* False: the gate is closed. After true the caller must call hauli_gate_leave(). */
 static inline bool hauli_gate_enter(struct hauli_gate *g)
 {
 	uint64_t old = atomic_fetch_add_explicit(

@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Promise: when a carrier has more than it can run and another one sleeps, somebody is looking
- * after it, or will look before it sleeps.
+ * Promise: while one carrier has more than it can run and another one sleeps, some carrier is
+ * searching, or will look for members that want help before it sleeps.
  *
  *	word    written by                              meaning
- *	parked  its member                              found by those who call for help
- *	wanted  who calls for a member; who has seen    what a searcher looks after
- *	        that there is nothing
- *	tokens  searchers                               how many more may search
+ *	parked  its member                              callers find a sleeper by it
+ *	wanted  callers set a bit; a thread that has    searchers serve these members
+ *	        seen no work clears it
+ *	tokens  searchers                               free rights to search
  *
- * Three pairs of a store and a load of another word, each with a barrier on both sides, so that one
- * of the two sees the other's store:
+ * Three pairs. In D1 and D2 each side stores to one word and then loads the other's, with a barrier
+ * in between, so that one of the two sees the other's store. In D3 both write the same word.
  *
- *	D1  caller: puts work on show; looks for a sleeper (hauli_help_has_sleepers)
- *	    sleeper: is found from now on (hauli_help_lie_down); looks for work after
- *	    hauli_help_settle()
- *	    So the caller finds the sleeper, or the sleeper the work. Callers are many, each spawn
- *	    and wake-up of a running coroutine is one, so the sleeper's barrier is the heavy one
- *	    and theirs costs nothing (conc/fence.h). It need not come at once: a sleeper may lie
- *	    there unsettled for a while, found by those who look for it, if it gets up by itself to
- *	    settle.
- *	D2  caller: is marked as wanting help; asks for a token (hauli_help_call, take_token)
- *	    searcher: gives its token back; looks who wants help (hauli_help_give_token)
- *	    So the caller gets the token, or the searcher finds the mark: a refused call is not
- *	    lost.
- *	D3  caller: puts work on show; marks its member (hauli_help_call)
- *	    searcher: takes the mark away; looks for work (hauli_help_forget)
- *	    Both touch the mark by a read-modify-write: the caller's comes later, and the mark
- *	    stays, or earlier, and the searcher, who acquires it, sees the work.
+ *	D1  caller: publishes work; looks for a sleeper (hauli_help_has_sleepers)
+ *	    sleeper: sets its idle bit (hauli_help_lie_down), passes hauli_help_settle(), looks for
+ *	    work
+ *	    So the caller finds the sleeper, or the sleeper finds the work. Each spawn and each
+ *	    wake-up of a coroutine is a caller, so the barrier of the sleeper is the heavy one and
+ *	    the caller's costs nothing (conc/fence.h). The heavy fence may come later: a sleeper
+ *	    may sleep for a while without it, and callers that see its bit wake it, provided that
+ *	    it wakes by itself and passes the fence then.
+ *	D2  caller: sets the help-wanted bit; asks for a token (hauli_help_call, take_token)
+ *	    searcher: gives its token back; looks for help-wanted bits (hauli_help_give_token)
+ *	    So the caller gets a token, or the searcher finds the bit: a caller that got no token
+ *	    leaves the work to the searcher.
+ *	D3  caller: publishes work; sets the help-wanted bit (hauli_help_call)
+ *	    searcher: clears the bit; looks for work (hauli_help_forget)
+ *	    Both access the bit by a read-modify-write. If the caller's comes later, the bit stays;
+ *	    if it comes earlier, the searcher acquires it and sees the work.
  *
  *	E1  the barrier of D1, light and heavy, and of D2, full. On x86 the read-modify-write
- *	    before D2's is one already; elsewhere it is not.
+ *	    before D2's is one already; on other CPUs it is not.
  *	E2  the caller's work before the searcher's look after forget: release, acquire.
- *	E3  what was done with a token before what its next holder does: release, acquire.
+ *	E3  what a holder of a token did before what the next holder does: release, acquire.
  *
- * Which member is woken is a hint: it may be up by the time. The search is a message to it
- * (sched/policy.c), and messages are not lost.
+ * The choice of the sleeper to wake is a hint: it may be awake by then. The search is handed to it
+ * by a message (sched/policy.c), and messages are not lost.
  *
  * Model: tests/model/help.c, asleep.c, asleep_poller.c. Stress: tests/stress/steal.c.
  */
@@ -73,10 +73,10 @@ void hauli_help_get_up(struct hauli_help *h, unsigned i)
 	atomic_fetch_and_explicit(&h->parked[i / 64], ~bit(i), memory_order_relaxed /* a hint */);
 }
 
-/* The first set bit from i on, round the end. */
+/* The first set bit from i on, cyclically. */
 static int next(const struct hauli_help *h, const _Atomic uint64_t *words, unsigned i)
 {
-	uint64_t before = 0; /* of the word of i, those before i: they come last */
+	uint64_t before = 0; /* the bits below i in the word of i: they come last */
 
 	for (unsigned n = 0; n < h->nb_words; n++) {
 		unsigned w = (i / 64 + n) % h->nb_words;

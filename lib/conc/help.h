@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The words by which carriers that may help each other find out who needs help and who is free.
- * The argument why no call for help is lost is in help.c. Members are numbered from 0.
+ * The words by which the carriers of one group find out which of them needs help and which of them
+ * sleeps. The argument why no request for help is lost is in help.c. Members are numbered from 0.
  */
 #ifndef HAULI_CONC_HELP_H
 #define HAULI_CONC_HELP_H
@@ -16,6 +16,7 @@
 #define HAULI_HELP_WORDS 4
 #define HAULI_HELP_MEMBERS (64 * HAULI_HELP_WORDS)
 
+/* Sets of members, a bit each. */
 struct hauli_help {
 	HAULI_LINE _Atomic uint64_t parked[HAULI_HELP_WORDS]; /* asleep, or about to be */
 	HAULI_LINE _Atomic uint64_t wanted[HAULI_HELP_WORDS]; /* has more than it can run */
@@ -23,21 +24,21 @@ struct hauli_help {
 	unsigned nb_words; /* constant */
 };
 
-/* At most HAULI_HELP_MEMBERS. searches: how many may be under way at once, 1 to 32. */
+/* members: 1 to HAULI_HELP_MEMBERS. searches: the most at the same time, 1 to 32. */
 void hauli_help_init(struct hauli_help *h, unsigned members, unsigned searches);
 
-/* Member i is about to sleep: from now on it is found, by most. */
+/* Member i is about to sleep. A caller may miss its idle bit until hauli_help_settle(). */
 void hauli_help_lie_down(struct hauli_help *h, unsigned i);
 
-/* Who has lain down, before it looks for work: what it sees after this is not older than what a
- * caller who does not find it has done. A system call, and an interrupt to each CPU that runs a
- * thread of the process. */
+/* A member between lie_down and its search for work. After this, any caller that missed its idle
+ * bit has published its work. Costs a system call, and an interrupt to each CPU that runs a thread
+ * of the process. */
 void hauli_help_settle(void);
 
-/* It sleeps no more. Itself: another one might take away the mark of its next sleep. */
+/* Member i itself, awake: another thread might clear the bit of its next sleep. */
 void hauli_help_get_up(struct hauli_help *h, unsigned i);
 
-/* For who has put something where others find it: whether there is anybody to call. Any thread. */
+/* Any thread, after it has published work. True: a member sleeps that could help. */
 static inline bool hauli_help_has_sleepers(const struct hauli_help *h)
 {
 	uint64_t parked = 0;
@@ -49,22 +50,22 @@ static inline bool hauli_help_has_sleepers(const struct hauli_help *h)
 	return parked != 0;
 }
 
-/* For member i, which has something that others could run, and has put it where they find it: marks
- * it as wanting help if somebody sleeps who could give it. Any thread. */
+/* Any thread, after it has published work of member i that others could run. If a member sleeps:
+ * sets the help-wanted bit of member i and returns true. */
 bool hauli_help_call(struct hauli_help *h, unsigned i);
 
-/* Member i has nothing to be helped with as far as the caller saw; it has to look once more. */
+/* Clears the help-wanted bit of member i, which had no work. The caller must look once more. */
 void hauli_help_forget(struct hauli_help *h, unsigned i);
 
-/* The first member from i on that wants help, or that is parked; -1: none. Round the end. */
+/* The first member from i on, cyclically, that wants help, or that is parked; -1: none. */
 int hauli_help_next_wanted(const struct hauli_help *h, unsigned i);
 int hauli_help_next_parked(const struct hauli_help *h, unsigned i);
 
-/* The right to search, or -1. Who has it looks after all that want help, and before it gives the
- * right back hands it to a sleeper if some still do. */
+/* The right to search, as a token, or -1. Its holder serves the members that want help. When it
+ * stops, it hands the token to a sleeper if any member still does, and else gives it back. */
 int hauli_help_take_token(struct hauli_help *h);
 
-/* After it the caller has to look whether anybody wants help. */
+/* The caller must look after it whether any member wants help. */
 void hauli_help_give_token(struct hauli_help *h, int token);
 
 #endif

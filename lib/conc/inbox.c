@@ -1,46 +1,49 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Promise: what is pushed is drained once, in the order of each pusher; an owner that sleeps
- * when something is pushed is woken, by exactly one pusher; and the owner can tell when no
- * waker is at work any more.
+ * Promise: each pushed node is drained once, in the order of its pusher; a push to a sleeping owner
+ * makes exactly one thread wake it; and the owner can tell when no waker is at work any more.
  *
  * One word, the head. It is a Treiber stack (R. K. Treiber, "Systems programming: coping with
- * parallelism", IBM RJ 5118, 1986) that is detached whole, so a node is never popped singly and the
- * ABA question does not arise. The mark "asleep" is a value of the same word:
+ * parallelism", IBM RJ 5118, 1986) that is detached whole. No node is popped singly, so there is no
+ * ABA problem. "Asleep" is a value of the same word:
  *
  *	state     meaning                            left by
- *	EMPTY     nothing there, owner awake         push -> node      try_sleep -> ASLEEP
+ *	EMPTY     no node, owner awake               push -> node      try_sleep -> ASLEEP, AWAY
  *	          or about to be woken
  *	node      newest of a list, owner awake      push, replace     drain -> EMPTY
  *	          or about to be woken               -> other node
- *	ASLEEP    nothing there, owner waits         push -> node      drain, rouse -> EMPTY
- *	AWAY      the same, on something else        push -> node      drain, rouse -> EMPTY
+ *	ASLEEP    no node, owner waits on the futex  push -> node      drain, rouse -> EMPTY
+ *	AWAY      no node, owner waits on something  push -> node      drain, rouse -> EMPTY
+ *	          else
  *
- *	            push                drain, try_sleep
- *	push        CAS, one wins       all are read-modify-writes of the one word,
- *	owner       of one old value    so each sees the other's or comes before it
+ *	            push, rouse, replace     drain, try_sleep
+ *	push, ...   CAS: one wins of each    all are read-modify-writes of the one word:
+ *	            old value                each sees the other or comes before it
+ *	owner       as on the right          the same thread
  *
- * No lost wakeup: try_sleep succeeds only on EMPTY. Any push is in the head's modification
- * order either before it, then try_sleep fails, or after it, then the push replaces ASLEEP
- * and returns true. There is no second word and so no store-load edge, hence no fence.
- * One waker: ASLEEP is replaced by one read-modify-write; only its pusher saw it. A rouse is a push
- * of nothing: what follows is as after a push that was drained already.
+ * No lost wakeup: try_sleep succeeds only on EMPTY. In the head's modification order a push comes
+ * before try_sleep, which then fails, or after it; then the push replaces ASLEEP and returns it.
+ * There is no second word, so there is no store-load edge and no fence.
+ * One waker: a single read-modify-write replaces ASLEEP, and only its thread has seen it. A rouse
+ * is a push of no nodes: the state after it is that after a push that was already drained.
  *
  *	E1  the pusher's writes to the node before the owner's reads: release CAS in push, acquire
- *	    exchange in drain. A later push that replaces the head is a read-modify-write and so
- *	    keeps the release sequence of the ones before.
+ *	    exchange in drain. A later push is a read-modify-write of the head, so it keeps the
+ *	    release sequences of the earlier ones. A thief reads as the owner does: acquire CAS
+ *	    in replace; and its own node is published as a pusher's: release.
  *	E2  the owner's choice of what it waits on before the waker's use of it: release CAS in
  *	    try_sleep, acquire CAS in push and rouse.
- *	E3  the waker's last use of the inbox, and of what it wakes by, before the owner takes them
- *	    away: release in called, acquire in is_settled. The owner counts what is owed: a drain
- *	    that ends a sleep and does not find the mark finds the work of one who must call.
+ *	E3  the waker's last access to the inbox, and to what it wakes by, before the owner frees
+ *	    them: release in called, acquire in is_settled. The owner counts the calls it must wait
+ *	    for: if the drain that ends a sleep does not find ASLEEP or AWAY, another thread has
+ *	    ended the sleep and will call.
  *	E4  what the rouser did before what follows the drain: release in rouse, acquire in drain.
- *	E5  what a thief said of the mail before it took it, before what who finds the thief's node
- *	    there asks: release in replace, acquire in has_other.
+ *	E5  what a thief wrote about the mail before it took it, before the reads of a thread that
+ *	    finds the thief's node there: release in replace, acquire in has_other.
  *
  * The wait: the kernel compares the low half of the head with ASLEEP under the futex's lock, and a
  * pusher changes the head before it calls wake, so a push between try_sleep and the wait makes
- * the wait return at once. A node's address is never 1 in its low half (alignment).
+ * the wait return at once. The low half of a node's address is never 1, as nodes are aligned.
  *
  * Model: tests/model/inbox.c, settle.c, carrier_end.c; of rouse: intake.c; of replace: stash.c,
  * stash_hogged.c. Stress: tests/stress/inbox.c.
@@ -55,7 +58,7 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the futex is the head's low half");
 _Static_assert(sizeof(uintptr_t) == 8, "the head is a 64-bit word");
 
-/* Of a list that ends with NULL, or with that node, which is left out. */
+/* Reverses the list from head up to NULL, or up to `end`, which is left out. */
 static struct hauli_node *oldest_first(uintptr_t head, const struct hauli_node *end)
 {
 	struct hauli_node *newest = (struct hauli_node *)head;
@@ -85,8 +88,8 @@ struct hauli_node *hauli_inbox_replace(struct hauli_inbox *in, struct hauli_node
 {
 	uintptr_t head = atomic_load_explicit(&in->head, memory_order_relaxed /* only a guess */);
 
-	node->next = NULL; /* and is so when it is there, below all */
-	/* A mark stays: it is the owner's. */
+	node->next = NULL; /* as it is if the node is there already: it is the oldest */
+	/* ASLEEP and AWAY stay: they are the owner's. */
 	while (head > HAULI_INBOX_AWAY && head != (uintptr_t)node)
 		if (atomic_compare_exchange_weak_explicit(&in->head, &head, (uintptr_t)node,
 			    memory_order_acq_rel, /* inbox.E1 inbox.E5:R */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The inbox: where other threads put things for one owner, who may be asleep. The argument why
- * nothing put there is lost, and why a sleeper is woken exactly once, is in inbox.c.
+ * The inbox: other threads push nodes to one owner, which may be asleep. The argument why no node
+ * is lost, and why a sleeping owner is woken exactly once, is in inbox.c.
  */
 #ifndef HAULI_CONC_INBOX_H
 #define HAULI_CONC_INBOX_H
@@ -12,22 +12,22 @@
 
 #include "base/cacheline.h"
 
-/* Embedded in what is pushed. The pusher's until pushed, the owner's after that. */
+/* Embedded in what is pushed. It belongs to the pusher before the push and to the owner after. */
 struct hauli_node {
 	struct hauli_node *next;
 };
 
 struct hauli_inbox {
-	HAULI_LINE _Atomic(uintptr_t) head; /* EMPTY, ASLEEP, or the newest node. Any thread */
-	_Atomic(uint64_t) calls; /* wake-up calls that have been made. Any thread */
-	uint64_t owed; /* sleeps that another thread has ended. Owner */
-	bool sleeps; /* between try_sleep and drain. Owner */
+	HAULI_LINE _Atomic(uintptr_t) head; /* EMPTY, ASLEEP, AWAY, or newest node. Any thread */
+	_Atomic(uint64_t) calls; /* wakers that are done with the inbox. Any thread */
+	uint64_t owed; /* sleeps that other threads have ended. Owner */
+	bool sleeps; /* true between try_sleep and drain. Owner */
 };
 
 enum hauli_inbox_state {
 	HAULI_INBOX_EMPTY = 0,
 	HAULI_INBOX_ASLEEP = 1, /* empty, and the owner waits on the futex */
-	HAULI_INBOX_AWAY = 3, /* empty, and the owner waits on something else, which it knows */
+	HAULI_INBOX_AWAY = 3, /* empty, and the owner waits on something else, of its choice */
 };
 
 static inline void hauli_inbox_init(struct hauli_inbox *in)
@@ -39,10 +39,10 @@ static inline void hauli_inbox_init(struct hauli_inbox *in)
 }
 
 /*
- * Any thread. Puts a list in: newest leads to older ones, up to oldest. ASLEEP or AWAY: the owner
- * was so, and this caller, no other, has to wake it, by hauli_inbox_wake() or by what the owner
- * waits on, and then to call hauli_inbox_called(). EMPTY: it was awake; the caller may not touch
- * the inbox again on account of this push.
+ * Any thread. Pushes a list, linked from newest to oldest. Returns the state of the owner before.
+ * ASLEEP or AWAY: this caller, and no other, must wake the owner, by hauli_inbox_wake() or by what
+ * the owner waits on, and then call hauli_inbox_called(). EMPTY: the owner was awake; this push
+ * gives the caller no right to touch the inbox again.
  */
 static inline enum hauli_inbox_state hauli_inbox_push_all(
 	struct hauli_inbox *in, struct hauli_node *newest, struct hauli_node *oldest)
@@ -57,7 +57,7 @@ static inline enum hauli_inbox_state hauli_inbox_push_all(
 	return old <= HAULI_INBOX_AWAY ? (enum hauli_inbox_state)old : HAULI_INBOX_EMPTY;
 }
 
-/* The same with one. */
+/* The same with a single node. */
 static inline enum hauli_inbox_state hauli_inbox_push(
 	struct hauli_inbox *in, struct hauli_node *node)
 {
@@ -65,8 +65,8 @@ static inline enum hauli_inbox_state hauli_inbox_push(
 }
 
 /*
- * Any thread. The same, but only when the owner is ASLEEP or AWAY: then it drains this before it
- * does anything else. EMPTY: it was not, and nothing was pushed.
+ * Any thread. Pushes only if the owner is ASLEEP or AWAY: the owner then drains the node before it
+ * does anything else. EMPTY: the owner was awake, and nothing was pushed.
  */
 static inline enum hauli_inbox_state hauli_inbox_push_asleep(
 	struct hauli_inbox *in, struct hauli_node *node)
@@ -84,8 +84,8 @@ static inline enum hauli_inbox_state hauli_inbox_push_asleep(
 }
 
 /*
- * Any thread. Ends the owner's sleep and puts nothing there: ASLEEP or AWAY as for a push, with the
- * same duties, or EMPTY: it did not sleep.
+ * Any thread. Ends the owner's sleep without a node. ASLEEP or AWAY: as for a push, with the same
+ * duties. EMPTY: the owner did not sleep.
  */
 static inline enum hauli_inbox_state hauli_inbox_rouse(struct hauli_inbox *in)
 {
@@ -100,15 +100,15 @@ static inline enum hauli_inbox_state hauli_inbox_rouse(struct hauli_inbox *in)
 	return (enum hauli_inbox_state)old;
 }
 
-/* Owner. Whether there is nothing to take; a hint that may be late by one push. */
+/* Owner. True: there is nothing to drain. A hint: it may miss a push that is under way. */
 static inline bool hauli_inbox_is_empty(const struct hauli_inbox *in)
 {
 	return atomic_load_explicit(&in->head, memory_order_relaxed /* a hint */) <=
 		HAULI_INBOX_AWAY;
 }
 
-/* Any thread. Whether there is anything newer than that node, which may not be there. Who has
- * pushed something finds so until it is taken. */
+/* Any thread. True: the newest entry is a node other than `node`, which may not be in the inbox.
+ * A thread that has pushed something newer gets true until that is drained or replaced. */
 static inline bool hauli_inbox_has_other(
 	const struct hauli_inbox *in, const struct hauli_node *node)
 {
@@ -118,44 +118,45 @@ static inline bool hauli_inbox_has_other(
 }
 
 /*
- * Any thread but the owner's, while the owner is kept from draining. All that was pushed since the
- * node was put there in this way, or at all, oldest first; the node takes its place, so that the
- * owner finds something, as it was promised. NULL: nothing was, and nothing has changed.
+ * Any thread but the owner's, while the owner is kept from draining. Takes all that was pushed
+ * since this function put `node` there, or ever, and returns it oldest first. `node` takes its
+ * place: the pushers count on the owner to find something there. NULL: nothing was pushed, and
+ * nothing has changed.
  */
 struct hauli_node *hauli_inbox_replace(struct hauli_inbox *in, struct hauli_node *node);
 
-/* Owner. All that was pushed, oldest first, or NULL; the owner is awake after it. */
+/* Owner. Takes all that was pushed, oldest first, or NULL. The owner is awake after it. */
 struct hauli_node *hauli_inbox_drain(struct hauli_inbox *in);
 
-/* Owner, awake. Goes from empty to ASLEEP or AWAY; false when something was pushed. */
+/* Owner, awake. Goes from EMPTY to `how`, ASLEEP or AWAY. False: something was pushed. */
 bool hauli_inbox_try_sleep(struct hauli_inbox *in, enum hauli_inbox_state how);
 
-/* Owner, after try_sleep (others: a hint): still so, nobody has pushed. */
+/* Owner, after try_sleep: true until a thread pushes or rouses. A hint for other threads. */
 bool hauli_inbox_is_asleep(const struct hauli_inbox *in);
 
 /*
- * Owner, ASLEEP. Blocks until someone pushes and wakes, or CLOCK_MONOTONIC reaches
- * *until (NULL: for ever), or for no reason. hauli_inbox_drain() must follow.
+ * Owner, ASLEEP. Blocks until a waker calls hauli_inbox_wake() or CLOCK_MONOTONIC reaches *until
+ * (NULL: no limit); it may also return for no reason. The owner must drain after it.
  */
 struct timespec;
 void hauli_inbox_wait(struct hauli_inbox *in, const struct timespec *until);
 
-/* The one thread whose push or rouse said ASLEEP: ends hauli_inbox_wait(). */
+/* The thread whose push or rouse returned ASLEEP. Ends hauli_inbox_wait(). */
 void hauli_inbox_wake(struct hauli_inbox *in);
 
-/* The same thread, when it has made its call: it touches nothing of the owner's any more. */
+/* The same thread after its wake-up call: its last access to anything of the owner. */
 static inline void hauli_inbox_called(struct hauli_inbox *in)
 {
 	atomic_fetch_add_explicit(&in->calls, 1, memory_order_release /* inbox.E3:R */);
 }
 
-/* Owner, awake. No call is under way: what wakers use, and the inbox itself, may be taken away. */
+/* Owner, awake. True: no waker is at work; what wakers use, and the inbox, may be freed. */
 static inline bool hauli_inbox_is_settled(const struct hauli_inbox *in)
 {
 	return atomic_load_explicit(&in->calls, memory_order_acquire /* inbox.E3:A */) == in->owed;
 }
 
-/* Any thread. How many wake-up calls have been made. */
+/* Any thread. The number of wake-up calls so far. */
 static inline uint64_t hauli_inbox_calls(const struct hauli_inbox *in)
 {
 	return atomic_load_explicit(&in->calls, memory_order_relaxed /* a number only */);

@@ -1,46 +1,45 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Promise: what is put there is taken once, oldest batch first; and while something is there and a
- * member sleeps, another one is awake and about to look there before it does anything else.
+ * Promise: each item that is put is taken once, oldest batch first; and while there are items and a
+ * member sleeps, another member is awake and will look there before it does anything else.
  *
  *	word     written by                          meaning
- *	fresh    who puts: push; holder: drain       batches that nobody has counted
- *	guard    members: claim, free                who takes: the holder
- *	list     the holder                          batches, of the oldest what is left of it
- *	left     the holder, as it closes            how many are in the list
- *	a member's inbox (inbox.c): ASLEEP, AWAY by itself; EMPTY by who rouses it
+ *	fresh    putters: push; the holder: drain    batches that are not in the list yet
+ *	guard    members: claim, free                its holder takes items
+ *	list     the holder                          batches; of the oldest batch what is left
+ *	left     the holder, when it closes          items in the list
+ *	a member's inbox (inbox.c): ASLEEP, AWAY by the member; EMPTY by the rouser
  *
- * A batch is put there whole, by one push: the items are linked before. So a million cost the
- * others no more than one. The guard is only tried: nobody waits for a holder who is preempted, and
- * who puts something there never has it.
+ * A batch is put whole: its items are linked before, and one push publishes them. So a batch of a
+ * million items costs other threads no more than one item. Members only try the guard, so they do
+ * not wait for a preempted holder. Putters do not use the guard.
  *
  *	            put, call                   close, call          may_sleep
- *	put         CAS, one wins               inbox.E1             D1
- *	holder      push and drain are          the guard            D2
- *	            of one word
+ *	putter      CAS, one wins               inbox.E1             D1
+ *	holder      push and drain access       the guard            D2
+ *	            one word
  *
- * Two pairs of a store and a load of another word, each with a full barrier on both sides, so that
- * one of the two sees the other's store:
+ * Two pairs. Each side stores to one word and then loads the other's, with a full barrier in
+ * between, so that one of the two sees the other's store:
  *
- *	D1  who puts: pushes; looks for a sleeper (put, call)
- *	    member: is asleep; looks whether there is something (may_sleep)
- *	D2  holder: says how many are left; looks whether there is something, and for a
- *	    sleeper (close, call)
- *	    member: as above. While the holder is at it, fresh and left may both say that there
- *	    is nothing though there is: a member that believes it is found asleep by the holder.
+ *	D1  putter: pushes; looks for a sleeper (put, call)
+ *	    member: is ASLEEP or AWAY; looks for items (may_sleep)
+ *	D2  holder: stores how many are left; looks for items and for a sleeper (close, call)
+ *	    member: as in D1. While the holder is between its drain and its close, fresh and left
+ *	    may both look empty though there are items. A member that falls asleep because of that
+ *	    is found asleep by the holder's call.
  *
- * So for each batch a member is roused, or none slept. A roused member looks before it runs
- * anything, and calls again when it leaves something: it wakes one member, which wakes the next. It
- * also calls when it takes nothing because it has something else to do. If it finds the guard
- * taken, or nothing there, the holder will call, after it has closed; that call comes after the
- * barrier, so it sees what was put there since. A member that is idle and does not sleep looks
- * again and again.
+ * So for each batch one member is roused, or no member slept. A roused member looks for items
+ * before it runs anything, and calls after its close: if it leaves any, it wakes one member, which
+ * wakes the next. It also calls when it takes none because it has other work. If it finds the guard
+ * taken, or no items, the holder calls after its close; that call comes after the barrier, so it
+ * sees what was put in the meantime. An idle member that does not sleep looks again and again.
  *
- *	E1  the barrier of D1 and D2. After a read-modify-write x86 needs none; others do, and
- *	    closing is by stores.
- *	inbox.E1  what was written to a batch before it is taken
- *	inbox.E4  what the caller did before what the roused one does
- *	word.E1   what a holder has done before what the next one does
+ *	E1  the barrier of D1 and D2. On x86 a read-modify-write before it is one already; on other
+ *	    CPUs it is not, and close() only stores.
+ *	inbox.E1  what a putter wrote to a batch before what the member that takes it reads
+ *	inbox.E4  what the caller did before what the roused member does
+ *	word.E1   what a holder did before what the next holder does
  *
  * Model: tests/model/intake.c, roused.c. Stress: tests/stress/intake.c.
  */
@@ -85,7 +84,7 @@ static struct hauli_item *first_of(struct hauli_node *batch)
 	return (struct hauli_item *)((char *)batch - offsetof(struct hauli_item, batch));
 }
 
-/* Puts what is fresh behind the list. */
+/* Appends the fresh batches to the list. */
 static void count_fresh(struct hauli_intake *in)
 {
 	struct hauli_node *batch = hauli_inbox_drain(&in->fresh);
@@ -110,7 +109,7 @@ bool hauli_intake_try_open(struct hauli_intake *in)
 	return true;
 }
 
-/* The oldest of all. What comes after it in its batch is the first of the batch then. */
+/* Takes the oldest item. The next item of its batch becomes the first one of the batch. */
 static struct hauli_item *take_one(struct hauli_intake *in)
 {
 	struct hauli_item *item = in->oldest, *next = item->next;

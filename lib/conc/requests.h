@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Requests to an object that one owner decides about: a set of bits that any thread adds to, and of
- * which the owner is told once per batch.
+ * Requests to an object with one owner: a set of bits that any thread adds to. One message tells
+ * the owner of all bits that were added before it takes them.
  *
- * Promise: every bit added is taken once or more, and the message that tells the owner is under way
- * at most once at a time, so it can be embedded in the object.
+ * Promise: a later take returns the bits of each add, and at most one message is under way at a
+ * time, so its node can be embedded in the object.
  *
- * One word. add: fetch_or; who finds it 0 sends the message. take (owner, on the message):
- * exchange with 0. Both are read-modify-writes of one word, so an add comes before the take, and
- * is taken by it, or after it, finds 0 (or an add that did) and a new message goes out. The
- * message's node is free again when take runs: the owner reads what it needs of it first.
+ * One word. add is a fetch_or; the requester that finds 0 sends the message. take (owner, when the
+ * message has come) is an exchange with 0. Both are read-modify-writes of one word. An add before
+ * the take is returned by it. An add after the take finds 0, and its requester sends a new message,
+ * or finds the bits of such an add. When take runs, the node of the message is free again: the
+ * owner reads what it needs of the node before.
  *
  *	E1  what the requester wrote before add, before what the owner does after take:
  *	    release in add, acquire in take.
@@ -34,28 +35,28 @@ static inline void hauli_requests_init(struct hauli_requests *r)
 	atomic_init(&r->bits, 0);
 }
 
-/* Before others know of it: bits that the owner takes with the first others, unasked. Until then no
- * message is sent. */
+/* Before other threads know the object. The first take returns these bits too; no add before that
+ * take asks for a message, so the owner has to take unasked. */
 static inline void hauli_requests_begin(struct hauli_requests *r, uint32_t bits)
 {
 	atomic_store_explicit(&r->bits, bits, memory_order_relaxed /* not known yet */);
 }
 
-/* Any thread. True: the caller, no other, has to send the message. */
+/* Any thread. True: this caller, and no other, must send the message. */
 static inline bool hauli_requests_add(struct hauli_requests *r, uint32_t bits)
 {
 	return atomic_fetch_or_explicit(
 		       &r->bits, bits, memory_order_acq_rel /* requests.E1:R requests.E2:A */) == 0;
 }
 
-/* Owner, when the message has come and its node was read for the last time. */
+/* Owner, after its last read of the node of the message that has come. */
 static inline uint32_t hauli_requests_take(struct hauli_requests *r)
 {
 	return atomic_exchange_explicit(
 		&r->bits, 0, memory_order_acq_rel /* requests.E1:A requests.E2:R */);
 }
 
-/* Owner. Whether a message is under way. */
+/* Owner. True: a message is under way. */
 static inline bool hauli_requests_pending(const struct hauli_requests *r)
 {
 	return atomic_load_explicit(&r->bits, memory_order_relaxed /* the message decides */) != 0;

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Small words that several threads look at, each with its one rule.
+ * Single words that several threads access. Each type has one rule.
  *
- *	slot    claimed by whoever comes first, freed by its holder
- *	        E1 what the last holder did before what the next one does: release, acquire
+ *	slot    claimed by the first thread that tries, freed by its holder
+ *	        E1 what a holder did before what the next holder does: release, acquire
  *	link    a pointer with one writer, which publishes what it points to
  *	        E2 the writer's earlier writes before the reader's use: release, acquire
- *	mark    a byte for others to show, with one writer, or bits that any writer adds and takes
- *	stamp   the same, of 64 bits
- *	count   a number with one writer at a time, that says what has been done so far
- *	        E4 what came before the number was set before what a reader does who has seen
- *	        it: release, acquire
- *	turn    deals out numbers
- *	tally   a number to which any thread adds
- *	permit  given by one thread, taken by it or by another one
- *	        E3 what the giver did before what follows the taking: release, acquire. The other
- *	        one takes by an exchange, so a permit given at the same time is taken with all that
- *	        came before it, or stays
+ *	mark    8 bits that order nothing: one writer at a time sets them, or several writers add
+ *	        and remove bits of their own
+ *	stamp   64 bits that order nothing, with one writer at a time
+ *	count   32 bits with one writer at a time: the progress of that writer
+ *	        E4 what the writer did before it set the number, before what follows a reader's
+ *	        load of that number: release, acquire
+ *	turn    a ticket dispenser, 32 bits: each take returns the next number
+ *	tally   64 bits that any thread adds to
+ *	permit  given by one thread, taken by the same thread or by a remote one
+ *	        E3 what the giver did before what follows the remote take: release, acquire. The
+ *	        remote take is an exchange: it returns a permit that is given at the same time
+ *	        together with all that came before it, or leaves it there
  *
  * Model of slot, link and event: tests/model/word.c; of permit: permit.c,
  * permit_away.c; of count: order.c.
@@ -70,7 +71,7 @@ static inline uint8_t hauli_mark_get(const struct hauli_mark *m)
 	return atomic_load_explicit(&m->value, memory_order_relaxed /* own, or for show */);
 }
 
-/* Several may do it at a time, each with bits of its own. */
+/* Several writers may add and remove at the same time, each its own bits. */
 static inline void hauli_mark_add(struct hauli_mark *m, uint8_t bits)
 {
 	atomic_fetch_or_explicit(&m->value, bits, memory_order_relaxed /* decides nothing */);
@@ -133,7 +134,7 @@ static inline void hauli_permit_give(struct hauli_permit *p)
 	atomic_store_explicit(&p->given, true, memory_order_release /* word.E3:R */);
 }
 
-/* Who gives. */
+/* The giver. */
 static inline bool hauli_permit_is_given(const struct hauli_permit *p)
 {
 	return atomic_load_explicit(&p->given, memory_order_relaxed /* own */);
@@ -144,7 +145,7 @@ static inline void hauli_permit_take(struct hauli_permit *p)
 	atomic_store_explicit(&p->given, false, memory_order_relaxed /* own */);
 }
 
-/* The other one. */
+/* Any thread but the giver. */
 static inline bool hauli_permit_take_away(struct hauli_permit *p)
 {
 	return atomic_exchange_explicit(&p->given, false, memory_order_acquire /* word.E3:A */);
@@ -159,7 +160,7 @@ static inline uint32_t hauli_turn_take(struct hauli_turn *t)
 	return atomic_fetch_add_explicit(&t->next, 1, memory_order_relaxed /* a number only */);
 }
 
-/* How many were taken. */
+/* The number of tickets taken so far. */
 static inline uint32_t hauli_turn_get(const struct hauli_turn *t)
 {
 	return atomic_load_explicit(&t->next, memory_order_relaxed /* a number only */);
