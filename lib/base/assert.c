@@ -18,15 +18,15 @@ void hauli_misuse(const char *call, const char *mistake, ...)
 	va_list args;
 	int len;
 
-	/* The stack may be small: no stream. */
+	/* No stream, as the caller's stack may be small. */
 	len = snprintf(text, sizeof(text), "haul: %s(): ", call);
 	va_start(args, mistake);
 	len += vsnprintf(text + len, sizeof(text) - (size_t)len, mistake, args);
 	va_end(args);
 	if (len > (int)sizeof(text) - 1)
 		len = (int)sizeof(text) - 1;
-	text[len++] = '\n'; /* in the place of the terminating zero */
+	text[len++] = '\n'; /* replaces the terminating zero */
 	if (write(STDERR_FILENO, text, (size_t)len) < len)
-		abort(); /* as far as it goes */
+		abort(); /* the line is cut */
 	abort();
 }

@@ -2,10 +2,11 @@
 /*
  * Assertions of four strengths:
  *   _Static_assert   what the compiler can see
- *   HAUL_BUG_ON      a broken invariant; kept in release builds, ends the program
- *   HAUL_MISUSE_IF   a user's mistake that the call cannot return; kept in release builds, ends the
- *                    program
- *   HAUL_CHECK       the same where every build cannot pay for it; with -Dchecks=true only
+ *   HAUL_BUG_ON      a broken invariant; aborts, in release builds too
+ *   HAUL_MISUSE_IF   a user's mistake that the call cannot return as an error; aborts, in release
+ *                    builds too
+ *   HAUL_CHECK       a broken invariant whose test is too expensive for release builds; aborts,
+ *                    with -Dchecks=true only
  */
 #ifndef HAULI_BASE_ASSERT_H
 #define HAULI_BASE_ASSERT_H

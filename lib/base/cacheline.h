@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cache lines, and the two hints that the compiler cannot guess. */
+/* Cache lines, and branch hints for the compiler. */
 #ifndef HAULI_BASE_CACHELINE_H
 #define HAULI_BASE_CACHELINE_H
 
@@ -7,7 +7,7 @@
 
 #define HAULI_CACHE_LINE 64
 
-/* Starts a new cache line inside a struct: put it on the first field of a group of one writer. */
+/* Starts a new cache line in a struct. Put it on the first of the fields that have one writer. */
 #define HAULI_LINE __attribute__((aligned(HAULI_CACHE_LINE)))
 
 #define HAULI_ASSERT_LINE(type, field)                                \

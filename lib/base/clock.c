@@ -40,7 +40,7 @@ static void calibrate(void)
 	ns_per_tick = fraction(HAUL_S, hz);
 }
 #else
-/* Both clocks as close together as they can be read: the try that took the shortest. */
+/* Reads both clocks as close together as possible: the fastest of several tries counts. */
 static void read_both(uint64_t *ticks, uint64_t *ns)
 {
 	uint64_t best = UINT64_MAX;

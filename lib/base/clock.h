@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The clock of the scheduler: ticks of the CPU's time stamp counter, which one instruction
- * reads. The rate is found once, against CLOCK_MONOTONIC (aarch64: told by the CPU).
+ * The clock of the scheduler: ticks of the CPU's time stamp counter, which one instruction reads.
+ * The rate is measured once against CLOCK_MONOTONIC; on aarch64 the CPU tells it.
  */
 #ifndef HAULI_BASE_CLOCK_H
 #define HAULI_BASE_CLOCK_H
@@ -25,17 +25,17 @@ static inline uint64_t hauli_ticks(void)
 #endif
 }
 
-/* Finds the rate; takes about 10 ms the first time. Before any conversion; any thread. */
+/* Finds the rate; takes about 10 ms the first time. Call it before any conversion. Any thread. */
 void hauli_clock_init(void);
 
-/* Conversions; HAUL_FOREVER and HAULI_NEVER are each other's. */
+/* Conversions. HAUL_FOREVER and HAULI_NEVER convert to each other. */
 uint64_t hauli_ticks_from_ns(uint64_t ns);
 uint64_t hauli_ns_from_ticks(uint64_t ticks);
 
-/* The CLOCK_MONOTONIC time at which the counter will stand at ticks, for system calls. */
+/* The CLOCK_MONOTONIC time at which the counter will reach ticks, for system calls. */
 struct timespec hauli_monotonic_at(uint64_t ticks);
 
-/* The same, ns from now; at most a day, which is as good as for ever in a loop that waits again. */
+/* The CLOCK_MONOTONIC time ns from now, at most a day: the caller waits in a loop. */
 struct timespec hauli_monotonic_in(uint64_t ns);
 
 #endif

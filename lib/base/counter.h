@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counters with one writer at a time and readers anywhere: a plain add for the writer, never a
- * torn value for a reader, no order with anything else.
+ * Counters with one writer at a time and any number of readers. The writer pays for a plain add, a
+ * reader never sees a torn value, and nothing is ordered.
  */
 #ifndef HAULI_BASE_COUNTER_H
 #define HAULI_BASE_COUNTER_H
@@ -13,7 +13,7 @@ struct hauli_counter {
 	_Atomic uint64_t v;
 };
 
-/* The one writer. A load and a store: the compiler makes it one unlocked add. */
+/* The writer. The compiler makes one unlocked add of the load and the store. */
 static inline void hauli_counter_add(struct hauli_counter *c, uint64_t n)
 {
 	uint64_t v = atomic_load_explicit(&c->v, memory_order_relaxed);

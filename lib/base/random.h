@@ -12,7 +12,7 @@ struct hauli_random {
 
 static inline void hauli_random_init(struct hauli_random *r, uint64_t seed)
 {
-	/* The multiplier spreads small seeds over all bits; | 1 keeps the state from 0. */
+	/* The multiplier spreads small seeds over all bits; | 1 makes the state nonzero. */
 	r->state = (seed * UINT64_C(0x9e3779b97f4a7c15)) | 1;
 }
 
@@ -27,7 +27,7 @@ static inline uint64_t hauli_random_next(struct hauli_random *r)
 	return x * UINT64_C(0x2545f4914f6cdd1d);
 }
 
-/* 0 .. n-1, n > 0. */
+/* 0 to n - 1. n > 0. */
 static inline uint32_t hauli_random_below(struct hauli_random *r, uint32_t n)
 {
 	return (uint32_t)(((hauli_random_next(r) >> 32) * n) >> 32);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests to valgrind; they do nothing if its headers are not installed. */
+/* Client requests to valgrind. They do nothing if its headers were not installed at build time. */
 #ifndef HAULI_BASE_VALGRIND_H
 #define HAULI_BASE_VALGRIND_H
 

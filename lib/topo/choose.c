@@ -16,8 +16,8 @@ unsigned hauli_choose_count(const struct hauli_machine *m, bool smt)
 	return n < HAUL_CARRIERS_MAX ? n : HAUL_CARRIERS_MAX;
 }
 
-/* The order in which CPUs are given away: whole cores before second siblings, near the NIC
- * before far from it, else as neighbours. */
+/* The order in which carriers get CPUs: first siblings of all cores before second ones, then near
+ * the NIC before far from it. */
 static bool goes_before(const struct hauli_cpu *a, const struct hauli_cpu *b)
 {
 	if (a->sibling != b->sibling)
@@ -32,7 +32,7 @@ static int compare(const void *x, const void *y)
 
 	if (goes_before(a, b) || goes_before(b, a))
 		return goes_before(a, b) ? -1 : 1;
-	/* Both point into one table, whose order is that of neighbours. */
+	/* Both point into one table, in which neighbours are next to each other. */
 	return (a > b) - (a < b);
 }
 

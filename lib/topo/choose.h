@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which CPUs the carriers of a plan get. */
+/* Chooses the CPUs for the carriers of a plan. */
 #ifndef HAULI_TOPO_CHOOSE_H
 #define HAULI_TOPO_CHOOSE_H
 
@@ -8,18 +8,17 @@
 #include "topo/cpulist.h"
 #include "topo/machine.h"
 
-/* How many carriers a plan has where the user does not say: one per usable core, with smt one per
- * usable CPU; at most HAUL_CARRIERS_MAX. */
+/* The default number of carriers: one per usable core, or with smt one per usable CPU; at most
+ * HAUL_CARRIERS_MAX. */
 unsigned hauli_choose_count(const struct hauli_machine *m, bool smt);
 
 /*
- * Fills chosen[carriers] with the usable CPUs: whole cores before second siblings, near the
- * NIC before far from it, else as neighbours. Entries for which there are none stay NULL. 0,
- * -ENOMEM.
+ * Fills chosen[carriers] with usable CPUs: first siblings of all cores before second ones, then
+ * near the NIC before far from it, then neighbours. NULL where CPUs run out. 0 or -ENOMEM.
  */
 int hauli_choose(const struct hauli_cpu **chosen, unsigned carriers, const struct hauli_machine *m);
 
-/* The same with the CPUs that the user has named, in that order. 0, or -EINVAL with one line in
+/* Fills chosen with the CPUs that the user has named, in that order. 0, or -EINVAL with one line in
  * errbuf when one of them cannot be used. */
 int hauli_choose_named(const struct hauli_cpu **chosen, unsigned carriers,
 	const struct hauli_machine *m, const struct hauli_cpulist *named, char *errbuf,

@@ -17,7 +17,7 @@ bool hauli_cpufile_read(const char *path, hwloc_bitmap_t set)
 	fclose(file);
 	if (!ok)
 		return false;
-	/* hwloc skips a number before a newline, and takes an empty list for an error. */
+	/* hwloc ignores a number before a newline, and rejects an empty list. */
 	line[strcspn(line, "\n")] = '\0';
 	return line[0] == '\0' || hwloc_bitmap_list_sscanf(set, line) == 0;
 }

@@ -10,7 +10,7 @@
 
 #include <haul/topo.h>
 
-/* Digits only: strtol alone would also take signs and blanks. */
+/* Digits only: strtol alone also accepts signs and blanks. */
 static bool number(const char **text, int *value)
 {
 	char *end;
@@ -27,7 +27,7 @@ static bool number(const char **text, int *value)
 	return true;
 }
 
-/* "N" or "N-M", then the end or a comma that is followed by something. */
+/* "N" or "N-M", then the end, or a comma with more text after it. */
 static bool range(const char **text, int *first, int *last)
 {
 	if (!number(text, first))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists of CPUs as people write them. */
+/* Lists of CPUs in the users' format. */
 #ifndef HAULI_TOPO_CPULIST_H
 #define HAULI_TOPO_CPULIST_H
 
@@ -12,9 +12,9 @@ struct hauli_cpulist {
 };
 
 /*
- * A CPU twice, an empty list, or more CPUs than HAUL_CARRIERS_MAX is an error. The text must live
- * as long as the list, whose cpus the caller frees in any case. 0, -ENOMEM, -EINVAL with one line
- * in errbuf.
+ * Parses text, which must outlive the list. 0, -ENOMEM, or -EINVAL with one line in errbuf: not a
+ * list, an empty list, a CPU named twice, or more than HAUL_CARRIERS_MAX CPUs. The caller frees
+ * list->cpus, after an error too.
  */
 int hauli_cpulist_parse(struct hauli_cpulist *list, const char *text, char *errbuf, size_t errlen);
 

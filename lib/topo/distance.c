@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Nearness is what moving a coroutine's data costs, and nothing else: a sibling on the same core
- * shares even the L1, so it is the nearest, although it is the one that adds the least computing
- * power. Whether to ask it for help is a matter of policy, for which haul_place.core tells who it
- * is.
+ * Distance is the cost of moving a coroutine's data, and nothing else. A sibling on the same core
+ * shares even the L1 cache, so it is the nearest, although it adds the least computing power. The
+ * steal policy decides whether it should help; haul_place.core identifies siblings.
  */
 #include "topo/distance.h"
 
@@ -52,8 +51,8 @@ void hauli_distance_order(unsigned *order, const struct haul_place *places,
 	}
 }
 
-/* The place that a carrier on cpu would have; in no cluster of the plan when it has none of that
- * cluster. */
+/* The place that a carrier on cpu would have. Its cluster is UINT_MAX if no carrier of the plan is
+ * in the CPU's cluster. */
 static struct haul_place place_on(const struct hauli_cpu *cpu, const struct haul_place *places,
 	const struct hauli_cpu *const *cpus, unsigned carriers)
 {

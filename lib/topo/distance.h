@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which carriers are near to each other. */
+/* Orders carriers by distance. */
 #ifndef HAULI_TOPO_DISTANCE_H
 #define HAULI_TOPO_DISTANCE_H
 
@@ -8,15 +8,15 @@
 #include "topo/machine.h"
 
 /*
- * Fills order[carriers * (carriers - 1)] as struct haul_plan says. cpus[i] is where carrier i
- * is; NULL: it floats.
+ * Fills order[carriers * (carriers - 1)] as documented in struct haul_plan. cpus[i] is the CPU of
+ * carrier i; NULL: it floats.
  */
 void hauli_distance_order(unsigned *order, const struct haul_place *places,
 	const struct hauli_cpu *const *cpus, unsigned carriers);
 
 /*
- * Fills nearest[n]: for each OS CPU the carrier that is nearest to it, as if a carrier were there;
- * 0 for those that m does not have.
+ * Fills nearest[n]: for each OS CPU the carrier nearest to it, by the distance that a carrier on
+ * that CPU would have; 0 for CPUs that m does not have.
  */
 void hauli_distance_nearest(unsigned *nearest, unsigned n, const struct hauli_machine *m,
 	const struct haul_place *places, const struct hauli_cpu *const *cpus, unsigned carriers);

@@ -12,9 +12,8 @@
 #include "topo/near.h"
 #include "topo/usable.h"
 
-/* Caches are counted from 1. */
 #define CPUS_MAX 4096u /* of a described machine: hwloc's time grows faster than their square */
-#define NO_SHARED_CACHE 0u
+#define NO_SHARED_CACHE 0u /* shared caches are numbered from 1 */
 
 static bool is_path(const char *description)
 {
@@ -22,8 +21,8 @@ static bool is_path(const char *description)
 }
 
 /*
- * The CPUs of a synthetic description: the product of its counts, but for what stands in brackets
- * (memory) and in parentheses (attributes). Beyond the bound any number.
+ * The number of CPUs in a synthetic description: the product of its counts, without the parts in
+ * brackets (memory) and in parentheses (attributes). Any number above CPUS_MAX means too many.
  */
 static unsigned long synthetic_cpus(const char *text)
 {
@@ -34,7 +33,7 @@ static unsigned long synthetic_cpus(const char *text)
 		nested += (*at == '[' || *at == '(') - (*at == ']' || *at == ')');
 		if (nested > 0 || *at < '0' || *at > '9')
 			continue;
-		/* The digit of a name, as in l3, is no count. */
+		/* A digit in a name, as in l3, is not a count. */
 		if (at > text && at[-1] != ':' && at[-1] != ' ')
 			continue;
 		cpus *= strtoul(at, NULL, 10) < CPUS_MAX ? strtoul(at, NULL, 10) : CPUS_MAX + 1;
@@ -47,7 +46,7 @@ static int describe(hwloc_topology_t topo, const char *machine, char *errbuf, si
 	struct stat st;
 
 	if (is_path(machine)) {
-		/* Of a device it would read for ever. */
+		/* hwloc would read a device for ever. */
 		if (stat(machine, &st) == 0 && S_ISREG(st.st_mode) &&
 			hwloc_topology_set_xml(topo, machine) == 0)
 			return 0;
@@ -76,10 +75,10 @@ static int load(
 	hwloc_topology_t *topo, const char *machine, const char *nic, char *errbuf, size_t errlen)
 {
 	/*
-	 * CPUs that the cgroup withholds stay in the tree: whether a cache serves several cores
-	 * is a fact of the machine, not of what this process may use of it.
-	 * The binding stays as it is: hwloc would else visit each CPU in turn, and wait for ever
-	 * for one that a real-time spinner holds.
+	 * CPUs that the cgroup withholds stay in the tree: whether several cores share a cache does
+	 * not depend on the CPUs that this process may use.
+	 * hwloc must not change the binding: it would run on each CPU in turn, and wait for ever
+	 * for a CPU that a real-time thread keeps busy.
 	 */
 	unsigned long flags = HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED;
 	int err = 0;
@@ -110,16 +109,16 @@ static unsigned cores_below(hwloc_topology_t topo, hwloc_obj_t obj)
 {
 	int cores = hwloc_get_nbobjs_inside_cpuset_by_type(topo, obj->cpuset, HWLOC_OBJ_CORE);
 
-	/* Without cores in the description each CPU is one. */
+	/* In a description without cores each CPU counts as a core. */
 	if (hwloc_get_nbobjs_by_type(topo, HWLOC_OBJ_CORE) <= 0)
 		cores = hwloc_bitmap_weight(obj->cpuset);
 	return cores > 0 ? (unsigned)cores : 0;
 }
 
 /*
- * The L3, or where that is missing the next lower cache, if it serves several cores. One that
- * serves a single core says nothing about who works well together (virtual machines like
- * to report an L3 for each CPU), so it makes no cluster: such CPUs are all in one.
+ * The largest cache, from L3 down to L1, that several cores share. A cache of a single core does
+ * not tell which CPUs work well together (virtual machines often report an L3 for each CPU), so it
+ * makes no cluster. All CPUs without a shared cache are in one cluster.
  */
 static unsigned cluster_of(hwloc_topology_t topo, hwloc_obj_t pu)
 {
@@ -152,7 +151,7 @@ static struct hauli_cpu describe_cpu(hwloc_topology_t topo, hwloc_obj_t pu)
 	};
 }
 
-/* Siblings are neighbours in the table. */
+/* Siblings are next to each other in the table. */
 static void count_siblings(struct hauli_machine *m)
 {
 	unsigned earlier = 0;
@@ -166,7 +165,7 @@ static void count_siblings(struct hauli_machine *m)
 	}
 }
 
-/* How far up from `near` a place that holds the CPU is found. */
+/* The number of levels from `near` up to an object that contains the CPU. */
 static unsigned steps_to(hwloc_obj_t near, hwloc_obj_t pu)
 {
 	unsigned steps = 0;

@@ -1,48 +1,48 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A machine as a plain table of CPUs: all that planning needs to know of hwloc's tree. */
+/* A machine as a plain table of CPUs: all that planning needs from hwloc's tree. */
 #ifndef HAULI_TOPO_MACHINE_H
 #define HAULI_TOPO_MACHINE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One CPU (hwloc: PU). Numbers other than cpu and node are counted by haul, in hwloc's order. */
+/* One CPU (hwloc: PU). cpu and node are the OS's numbers; the others count in hwloc's order. */
 struct hauli_cpu {
 	int cpu; /* OS index */
 	int node; /* NUMA node, OS index; -1: unknown */
 	unsigned core;
 	unsigned package;
-	unsigned cluster; /* CPUs of one cluster share a cache that serves several cores */
-	unsigned sibling; /* how many usable CPUs of the same core come earlier in the table */
-	unsigned far; /* steps from the NIC's place up to one that holds this CPU; 0: closest */
+	unsigned cluster; /* CPUs that share a cache of several cores; 0: CPUs without one */
+	unsigned sibling; /* usable CPUs of the same core that come earlier in the table */
+	unsigned far; /* levels from the NIC's place up to one that contains this CPU; 0: closest */
 	bool usable; /* in the process's affinity mask and cgroup */
-	/* Kept from the kernel's scheduler: in no mask, yet a thread can be bound to it. */
+	/* By isolcpus: in no thread's mask by default, but a thread can be bound to it. */
 	bool isolated;
 };
 
 struct hauli_machine {
-	struct hauli_cpu *cpus; /* neighbours in hwloc's tree are neighbours here */
+	struct hauli_cpu *cpus; /* in the order of hwloc's tree */
 	unsigned count;
 	unsigned usable;
-	bool here; /* the machine that this process runs on, not a description of another */
+	bool here; /* true: this process runs on it; false: described by the user */
 };
 
 /*
- * Reads this machine (description NULL), an hwloc XML file, or a synthetic description. nic:
- * interface name or PCI address that `far` is counted from; NULL: `far` is 0 everywhere.
- * Binds nothing. Any thread. 0, or -errno with one line in errbuf. hauli_machine_fini() frees.
+ * Reads this machine (description NULL), an hwloc XML file, or a synthetic description. `far`
+ * counts from nic, an interface name or PCI address; NULL: `far` is 0 everywhere. Binds no thread.
+ * Any thread. 0, or -errno with one line in errbuf. hauli_machine_fini() frees the table.
  */
 int hauli_machine_init(struct hauli_machine *m, const char *description, const char *nic,
 	char *errbuf, size_t errlen);
 void hauli_machine_fini(struct hauli_machine *m);
 
-/* The CPU with that OS index; NULL when there is none. */
+/* The CPU with OS index cpu, or NULL. */
 const struct hauli_cpu *hauli_machine_cpu(const struct hauli_machine *m, int cpu);
 
-/* "0-3,8": the OS indices, all or those that a user may name. Cut off at len. */
+/* Writes the OS indices as "0-3,8": of all CPUs, or of those that a user may name. Cuts at len. */
 void hauli_machine_list(const struct hauli_machine *m, bool nameable, char *buf, size_t len);
 
-/* Usable, or isolated: that one has to be asked for by its number. */
+/* True: a user may name the CPU. Isolated CPUs are used only when named. */
 bool hauli_cpu_nameable(const struct hauli_cpu *cpu);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "topo/cpufile.h"
 
-/* "1:0.0" and "0000:01:00.0" to the name that sysfs uses. */
+/* Converts "1:0.0" and "0000:01:00.0" to the name in sysfs. */
 static bool pci_name(const char *text, char *name, size_t len)
 {
 	unsigned domain = 0, bus, dev, fn;
@@ -26,8 +26,8 @@ static bool pci_name(const char *text, char *name, size_t len)
 	return true;
 }
 
-/* The CPUs that sysfs calls local to the device at path, or to the bus device that it hangs on
- * (a virtio or USB NIC has none of its own). The set stays empty when none says so. */
+/* Sets the CPUs that sysfs lists as local to the device at path, or to the closest bus device above
+ * it that has such a list (a virtio or USB NIC has none). Without any list the set stays empty. */
 static void local_cpus(const char *path, hwloc_bitmap_t set)
 {
 	char dir[PATH_MAX], file[PATH_MAX + 16];
@@ -46,7 +46,7 @@ int hauli_near_cpus(hwloc_bitmap_t set, const char *nic)
 {
 	char path[128], pci[32], real[PATH_MAX];
 
-	/* if_nametoindex also bounds the name's length and rejects slashes. */
+	/* if_nametoindex also limits the name's length and rejects slashes. */
 	if (if_nametoindex(nic) != 0) {
 		snprintf(path, sizeof(path), "/sys/class/net/%s/device", nic);
 		local_cpus(path, set);
@@ -87,7 +87,7 @@ int hauli_near_find(hwloc_obj_t *place, hwloc_topology_t topo, bool here, const 
 	if (!set)
 		return -ENOMEM;
 	err = here ? hauli_near_cpus(set, nic) : find_described(topo, nic, set);
-	/* sysfs names CPUs that are offline too. */
+	/* sysfs lists offline CPUs too. */
 	hwloc_bitmap_and(set, set, hwloc_topology_get_topology_cpuset(topo));
 	if (err == 0)
 		*place = hwloc_get_obj_covering_cpuset(topo, set);

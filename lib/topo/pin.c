@@ -14,7 +14,7 @@ void hauli_place_name(char name[HAULI_THREAD_NAME], const struct haul_place *pla
 
 	if (place->cpu >= 0)
 		len += snprintf(full + len, sizeof(full) - (size_t)len, ".p%d", place->cpu);
-	/* Four digits in each of the three do not fit even so; then the CPU is cut. */
+	/* Three numbers of four digits do not fit even then: the CPU is cut. */
 	if (len >= HAULI_THREAD_NAME) {
 		skip = sizeof("aul") - 1;
 		full[skip] = 'h';
@@ -36,7 +36,7 @@ int hauli_place_enter(const struct haul_place *place, unsigned id)
 		hwloc_bitmap_only(set, (unsigned)place->cpu);
 		err = hauli_usable_bind(set);
 	} else if (hauli_usable_get(set) == 0) {
-		/* A refusal leaves it where it is, which is a CPU that it may use. */
+		/* After a refusal the thread stays on a CPU that it may use. */
 		(void)hauli_usable_bind(set);
 	}
 	hwloc_bitmap_free(set);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Chosen CPUs become a plan. */
+/* Makes a plan of the chosen CPUs. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static struct haul_plan *plan_alloc(unsigned carriers, unsigned cpus)
 		return NULL;
 	plan->carriers = carriers;
 	plan->places = calloc(carriers, sizeof(*plan->places));
-	/* One carrier has no others; malloc(0) may return NULL. */
+	/* + 1: a single carrier has no others, and calloc(0) may return NULL. */
 	plan->order = calloc((size_t)carriers * (carriers - 1) + 1, sizeof(*plan->order));
 	plan->cpus = cpus;
 	plan->nearest = calloc(cpus, sizeof(*plan->nearest));
@@ -52,7 +52,7 @@ static struct haul_plan *plan_alloc(unsigned carriers, unsigned cpus)
 	return NULL;
 }
 
-/* Machine-wide cluster numbers to 0, 1, ... in the order of carriers. */
+/* Maps the machine's cluster numbers to 0, 1, ... in the order of carriers. */
 static unsigned renumber(unsigned *seen, unsigned *clusters, unsigned machine_cluster)
 {
 	for (unsigned c = 0; c < *clusters; c++) {
@@ -83,7 +83,7 @@ static void place(struct haul_plan *plan, unsigned i, const struct hauli_cpu *cp
 	};
 }
 
-/* Floating carriers join the clusters of the others in turn, so that each has help near. */
+/* Floating carriers join the clusters of the pinned ones in turn, so that each can get help. */
 static void place_floating(struct haul_plan *plan)
 {
 	unsigned next = 0;
@@ -96,7 +96,7 @@ static void place_floating(struct haul_plan *plan)
 	}
 }
 
-/* A plan with carrier i on chosen[i]; NULL floats. */
+/* Makes a plan with carrier i on chosen[i]; NULL: it floats. */
 static int build(struct haul_plan **plan, const struct hauli_cpu *const *chosen, unsigned carriers,
 	const struct hauli_machine *m)
 {
@@ -147,14 +147,14 @@ static void note(struct haul_plan *plan, unsigned floats, bool bound)
 			floats == 1 ? "s" : "");
 }
 
-/* named: the CPUs that opts->cpus names; none: count is 0. */
+/* named: the CPUs in opts->cpus; its count is 0 without them. */
 static int plan_machine(struct haul_plan **plan, const struct hauli_machine *m,
 	const struct haul_plan_opts *opts, const struct hauli_cpulist *named, char *errbuf,
 	size_t errlen)
 {
 	unsigned carriers = opts->carriers ? opts->carriers : named->count;
 	const struct hauli_cpu **chosen;
-	/* On a described machine there is nothing to bind. */
+	/* On a described machine no thread is bound. */
 	bool bound = !m->here || hauli_usable_binding();
 	int err;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The plan as a table for people. */
+/* Prints the plan as a table. */
 #include <errno.h>
 
 #include <haul/topo.h>

@@ -8,7 +8,7 @@
 
 #include "topo/cpufile.h"
 
-/* Linux goes up to NR_CPUS = 8192; a mask of the kernel's size or larger is accepted. */
+/* NR_CPUS is 8192 at most; Linux accepts a mask of the kernel's size or larger. */
 #define MASK_CPUS 8192
 #define MASK_BYTES CPU_ALLOC_SIZE(MASK_CPUS)
 
@@ -40,7 +40,7 @@ int hauli_usable_get(hwloc_bitmap_t set)
 
 		if (!entry)
 			break;
-		/* A thread may have ended since; what it was allowed is of no interest then. */
+		/* An error means that the thread has ended: its mask does not count. */
 		if (entry->d_name[0] != '.')
 			(void)get_thread(atoi(entry->d_name), set);
 	}
@@ -74,7 +74,7 @@ int hauli_usable_bind(hwloc_const_bitmap_t set)
 bool hauli_usable_binding(void)
 {
 	hwloc_bitmap_t own = hwloc_bitmap_alloc();
-	/* What refuses (seccomp) sees the call, not the mask: asking for what is, is enough. */
+	/* A filter (seccomp) refuses the call, whatever the mask: the present one will do. */
 	bool ok = own && get_thread(0, own) == 0 && hauli_usable_bind(own) == 0;
 
 	hwloc_bitmap_free(own);

@@ -7,17 +7,17 @@
 #include <stdbool.h>
 
 /*
- * The CPUs that any thread of the process may run on. The kernel keeps the cgroup's cpuset in
- * each thread's mask, and a thread that has pinned itself takes nothing away from the others.
- * Any thread. 0 or -errno.
+ * Adds the CPUs that at least one thread of the process may run on. The kernel applies the cgroup's
+ * cpuset to each thread's mask; a thread that has pinned itself takes no CPU from the others. Any
+ * thread. 0 or -errno.
  */
 int hauli_usable_get(hwloc_bitmap_t set);
 
-/* The CPUs that the kernel was told to keep from its scheduler (isolcpus): no thread has them in
- * its mask until it is bound to one. None where the kernel does not say. */
+/* Sets the isolated CPUs (isolcpus): no thread has them in its mask until it is bound to one. An
+ * empty set if the kernel does not tell. */
 void hauli_usable_isolated(hwloc_bitmap_t set);
 
-/* Whether threads may be bound at all: some containers refuse the call. Changes nothing. */
+/* True if threads can be bound: some containers refuse the call. Changes nothing. */
 bool hauli_usable_binding(void);
 
 /* Lets the calling thread run on the CPUs of set. 0 or -errno. */
