@@ -3,8 +3,8 @@
  * What AddressSanitizer and ThreadSanitizer must be told about stacks that they did not make.
  * A plain build contains none of it: there are no fibers, and the pointers to them are NULL.
  *
- * Everything that runs around a switch is inlined: a function of its own would be entered on one
- * coroutine's shadow call stack and left on another's.
+ * Everything around a switch is inlined: a function would be entered on the shadow call stack of
+ * one coroutine and left on that of another.
  */
 #ifndef HAULI_CORO_FIBER_H
 #define HAULI_CORO_FIBER_H

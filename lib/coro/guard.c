@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Linux 6.13, include/uapi/asm-generic/mman-common.h; Debian 12's headers are older. */
+/* From Linux 6.13, include/uapi/asm-generic/mman-common.h; Debian 12's headers are older. */
 #ifndef MADV_GUARD_INSTALL
 #define MADV_GUARD_INSTALL 102
 #endif

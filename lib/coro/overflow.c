@@ -17,23 +17,23 @@
 
 #define WATCHED_MAX 64
 #define ALTSTACK_MIN ((size_t)32 << 10)
-/* How far below its stack a frame may have put the stack pointer before it touched anything. */
+/* A frame may move the stack pointer this far below its stack before it touches memory. */
 #define LARGEST_FRAME ((uintptr_t)1 << 20)
 
-/* A signal of ours, and who handled it before. */
+/* A signal that we handle, and the handler before us. */
 struct taken {
 	int sig;
-	bool ours; /* our handler is in place, or somebody has put his before it */
+	bool ours; /* our handler is installed, or below a later one */
 	struct sigaction before;
 };
 
-/* At the low end of the memory of an alternate stack that we made. */
+/* At the low end of each alternate stack that we have made. */
 struct altstack {
 	struct altstack *next;
 	size_t size;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for writing what follows */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for writes to what follows */
 static struct taken taken[] = {{.sig = SIGSEGV}, {.sig = SIGBUS}};
 static unsigned n_watched;
 static struct altstack *altstacks;
@@ -50,7 +50,7 @@ static uintptr_t stack_pointer(const ucontext_t *uc)
 #endif
 }
 
-/* The coroutine that has run over its stack; NULL: it is another fault. */
+/* The coroutine that has run over its stack, or NULL for another fault. */
 static const struct hauli_co *find_overflow(const siginfo_t *info, const ucontext_t *uc)
 {
 	uintptr_t sp = stack_pointer(uc), addr = (uintptr_t)info->si_addr, lo;
@@ -60,15 +60,15 @@ static const struct hauli_co *find_overflow(const siginfo_t *info, const ucontex
 		return NULL;
 	lo = (uintptr_t)hauli_stack_lo(co);
 	if (sp >= (uintptr_t)co || sp < lo - LARGEST_FRAME)
-		return NULL; /* on a stack of its own making */
+		return NULL; /* on a stack that haul did not make */
 	return sp < lo || (addr < lo && addr >= lo - HAULI_GUARD_BYTES) ? co : NULL;
 }
 
 static void die_of(int sig, const siginfo_t *info)
 {
 	sigaction(sig, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
-	/* A fault happens again when the handler returns, now with the default action and with
-	 * the registers as they were; a signal that was sent does not. */
+	/* After the handler a fault happens again, with its registers and the default action. A
+	 * signal that was sent does not. */
 	if (info->si_code <= 0)
 		raise(sig);
 }
@@ -101,7 +101,7 @@ static void take(struct taken *t)
 		return;
 	t->ours = true;
 	sigemptyset(&sa.sa_mask);
-	/* Two calls: the handler may need what was before as soon as it is in place. */
+	/* Two calls: our handler may need the old one as soon as it is installed. */
 	sigaction(t->sig, NULL, &t->before);
 	sigaction(t->sig, &sa, NULL);
 }
@@ -110,7 +110,7 @@ static void give_back(struct taken *t)
 {
 	struct sigaction now;
 
-	/* Whoever came after us stays, and may still call us. */
+	/* A handler installed after ours stays, and may still call ours. */
 	sigaction(t->sig, NULL, &now);
 	if (!(now.sa_flags & SA_SIGINFO) || now.sa_sigaction != handle)
 		return;
@@ -173,7 +173,7 @@ void hauli_overflow_explain_others(void (*explain)(int sig, const void *uc))
 
 void hauli_overflow_thread_init(void)
 {
-	size_t frame = getauxval(AT_MINSIGSTKSZ); /* what the kernel alone puts there */
+	size_t frame = getauxval(AT_MINSIGSTKSZ); /* the kernel's signal frame, bytes */
 	size_t size = ALTSTACK_MIN + (frame + 4095) / 4096 * 4096;
 	struct altstack *alt;
 	stack_t st;
@@ -192,7 +192,7 @@ void hauli_overflow_thread_init(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Takes the one that has this stack off the list, if it is one of ours. */
+/* Removes the alternate stack at sp from the list. NULL: it is not ours. */
 static struct altstack *forget(const void *sp)
 {
 	struct altstack **at, *alt;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The arena. Chunks of address space, one class each, are cut into slots from low to high; a
- * chunk is never unmapped before the arena is. Their records lie in one array that grows at its
- * end only, so that anyone may read it without a lock.
+ * The arena. A chunk is a piece of address space for slots of one class, which are carved from low
+ * to high addresses. Chunks stay mapped until the arena is destroyed. Their records are in one
+ * array that only grows at its end, so any thread may read it without a lock.
  */
 #include "coro/stack.h"
 
@@ -18,41 +18,41 @@
 #include "coro/overrun.h"
 
 #define SMALLEST ((size_t)16 << 10)
-#define TOP ((size_t)4 << 10) /* the head is in the last so many bytes */
-#define TOP_ROOM ((size_t)1 << 10) /* of them for the stack */
+#define TOP ((size_t)4 << 10) /* of a slot: the bytes at its end, which hold the head */
+#define TOP_ROOM ((size_t)1 << 10) /* of TOP: for the stack */
 #define CHUNK ((size_t)64 << 20)
 #define CHUNKS_MAX 16384
 #define SLOTS_MAX (CHUNK / SMALLEST)
-#define CARVE_BYTES ((size_t)4 << 20) /* what is carved in one go, at most */
-/* A sanitizer makes frames a few times as large: so many bytes for each that is promised. */
+#define CARVE_BYTES ((size_t)4 << 20) /* carved at a time, at most */
+/* Bytes for each usable byte: a sanitizer makes frames a few times as large. */
 #define INFLATION (HAULI_ASAN || HAULI_TSAN ? 4 : 1)
-/* Heads of slots that follow each other are half a KiB apart: a head and the frames below it. */
+/* Colours from slot to slot, 512 bytes: the room of a head and the hot frames below it. */
 #define COLOUR_STEP 8
 
 struct chunk {
 	char *base;
 	unsigned *stack_ids; /* valgrind's, or NULL */
 	uint32_t slots;
-	uint32_t guarded; /* the slots below this one have guards */
+	uint32_t guarded; /* slots below this index have guards */
 	uint32_t trimmed; /* bits in trimmed_map */
 	uint8_t cls;
-	_Atomic uint32_t carved; /* slots below this one have, or had, a head */
-	uint64_t trimmed_map[SLOTS_MAX / 64]; /* free slots that have lost all their memory */
+	_Atomic uint32_t carved; /* slots below this index have, or had, a head */
+	uint64_t trimmed_map[SLOTS_MAX / 64]; /* free slots whose pages went to the kernel */
 };
 
 struct hauli_stacks {
-	struct chunk *chunks; /* CHUNKS_MAX of them reserved */
+	struct chunk *chunks; /* address space for CHUNKS_MAX */
 	size_t head_size;
 	unsigned colours;
 	size_t slot_size[HAULI_STACK_CLASSES];
 	_Atomic uint32_t n_chunks;
 
-	pthread_mutex_t lock; /* all below, and the fields of chunks that are not atomic */
+	pthread_mutex_t lock; /* for all below, and for the fields of chunks that are not atomic */
 	struct hauli_guards guards;
-	struct hauli_stack_cache loose; /* where shared get and put find theirs */
-	struct hauli_co *sets[HAULI_STACK_CLASSES]; /* full ones, linked through ctx.fp */
+	struct hauli_stack_cache loose; /* single slots, for the shared get and put */
+	struct hauli_co *sets[HAULI_STACK_CLASSES]; /* full sets, linked through ctx.fp */
 	int open[HAULI_STACK_CLASSES]; /* the chunk to carve from, or -1 */
-	unsigned trimmed[HAULI_STACK_CLASSES];
+	unsigned trimmed[HAULI_STACK_CLASSES]; /* slots in the trimmed_maps */
 };
 
 static size_t round_up(size_t n, size_t to)
@@ -108,7 +108,7 @@ int hauli_stacks_create(struct hauli_stacks **arena, size_t head_size, enum haul
 	pthread_mutex_init(&a->lock, NULL);
 	a->head_size = head_size;
 	a->colours = (unsigned)((TOP - TOP_ROOM - head_size) / HAULI_CACHE_LINE + 1);
-	/* The steps must reach every colour. */
+	/* COLOUR_STEP is a power of two, so steps reach each of an odd number of colours. */
 	a->colours -= a->colours > 1 && a->colours % 2 == 0;
 	hauli_stack_cache_init(&a->loose, a);
 	for (unsigned cls = 0; cls < HAULI_STACK_CLASSES; cls++) {
@@ -127,7 +127,7 @@ static char *slot_at(const struct hauli_stacks *a, const struct chunk *c, uint32
 
 static struct hauli_co *head_at(const struct hauli_stacks *a, const struct chunk *c, uint32_t i)
 {
-	/* Goes on where the chunk before it ended: chunks have few slots of a large class. */
+	/* Counts across chunks, as a chunk has few slots of a large class. */
 	size_t n = (size_t)(c - a->chunks) * c->slots + i;
 	size_t colour = n * COLOUR_STEP % a->colours * HAULI_CACHE_LINE;
 
@@ -140,7 +140,7 @@ static uint32_t slot_of(
 	return (uint32_t)((size_t)((const char *)co - c->base) / a->slot_size[c->cls]);
 }
 
-/* A new chunk of the class, smaller where the address space is short. */
+/* Maps a new chunk of the class, a smaller one if address space is short. */
 static struct chunk *open_chunk(struct hauli_stacks *a, unsigned cls)
 {
 	uint32_t n = a->n_chunks;
@@ -154,7 +154,7 @@ static struct chunk *open_chunk(struct hauli_stacks *a, unsigned cls)
 		if (!c->slots)
 			return NULL;
 	}
-	/* A huge page would make stacks resident that nobody uses. */
+	/* A huge page would make unused stacks resident. */
 	madvise(c->base, c->slots * a->slot_size[cls], MADV_NOHUGEPAGE);
 	c->cls = (uint8_t)cls;
 	if (RUNNING_ON_VALGRIND)
@@ -182,7 +182,7 @@ static void add(struct hauli_stack_set *set, struct hauli_co *co)
 	set->count++;
 }
 
-/* Slots that trim has emptied: their guards are still there. */
+/* Fills the set with trimmed slots, whose guards are still in place. */
 static void reuse(struct hauli_stacks *a, struct hauli_stack_set *set, unsigned cls)
 {
 	for (uint32_t n = 0; a->trimmed[cls] && n < a->n_chunks; n++) {
@@ -225,11 +225,11 @@ static void carve(struct hauli_stacks *a, struct hauli_stack_set *set, unsigned 
 		if (c->stack_ids)
 			c->stack_ids[i] = VALGRIND_STACK_REGISTER(hauli_stack_lo(co), co);
 		add(set, co);
-		c->carved = i + 1; /* after the head is whole: for_each and find read it */
+		c->carved = i + 1; /* last: for_each and have read heads below it without a lock */
 	}
 }
 
-/* Something into an empty set, from the cheapest source; the lock is held. */
+/* Fills an empty set from the cheapest source. The caller holds the lock. */
 static void fill(struct hauli_stacks *a, struct hauli_stack_set *set, unsigned cls)
 {
 	struct hauli_stack_set *loose = &a->loose.classes[cls];
@@ -277,14 +277,14 @@ struct hauli_co *hauli_stack_refill(struct hauli_stack_cache *cache, unsigned cl
 	return take(set);
 }
 
-/* A full set, by its first slot; the lock is held. */
+/* Adds a full set, given by its first slot, to the arena. The caller holds the lock. */
 static void put_set(struct hauli_stacks *a, struct hauli_co *first)
 {
 	first->ctx.fp = a->sets[first->stack_class];
 	a->sets[first->stack_class] = first;
 }
 
-/* The set becomes the spare one, and the one that was goes to the arena. */
+/* The full set becomes the spare one, and the old spare goes to the arena. */
 void hauli_stack_spill(struct hauli_stack_cache *cache, unsigned cls)
 {
 	struct hauli_stack_set *set = &cache->classes[cls];
@@ -319,7 +319,7 @@ struct hauli_co *hauli_stack_get_shared(struct hauli_stacks *a, unsigned cls)
 	return co;
 }
 
-/* The lock is held. */
+/* The caller holds the lock. */
 static void put_loose(struct hauli_stacks *a, struct hauli_co *co)
 {
 	unsigned cls = co->stack_class;
@@ -394,7 +394,7 @@ enum hauli_guard hauli_stacks_guard(const struct hauli_stacks *a)
 	return a->guards.kind;
 }
 
-/* Which slots of each chunk a trim has taken out of the arena. */
+/* Of one chunk: the slots that a trim has taken out of the arena. */
 struct taken {
 	uint64_t map[SLOTS_MAX / 64];
 };
@@ -411,7 +411,7 @@ static void mark_taken(struct hauli_stacks *a, struct taken *taken, struct hauli
 	}
 }
 
-/* Of the pages from lo to hi, guards not counted, which a kernel may call resident. */
+/* The resident bytes from lo to hi, without guards, which some kernels report as resident. */
 static size_t resident(const struct hauli_stacks *a, const struct chunk *c, char *lo, char *hi)
 {
 	const size_t page = a->guards.page;
@@ -449,7 +449,7 @@ static size_t trim_chunk(struct hauli_stacks *a, struct chunk *c, const struct t
 		lo = slot_at(a, c, i);
 		hi = slot_at(a, c, end);
 		bytes += resident(a, c, lo, hi);
-		madvise(lo, (size_t)(hi - lo), MADV_DONTNEED); /* which leaves guards be */
+		madvise(lo, (size_t)(hi - lo), MADV_DONTNEED); /* guards stay */
 		freed += end - i;
 	}
 	if (!freed)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stacks: an arena of guarded slots in size classes, and an owner-only cache in front of it.
+ * Stacks: an arena of guarded slots in size classes, and a cache for each thread that spawns.
  *
- * A slot, from low to high addresses: guard | stack, growing down | head | colour. The head
- * (head_size bytes, starting with a struct hauli_co) is what the arena hands out. Its place within
- * the last 4 KiB varies from slot to slot (the colour), so that the heads and hot frames of many
- * coroutines spread over the cache's sets instead of falling on a few; it leaves at least 1 KiB of
- * stack in the head's own page, so that a parked coroutine with small frames touches one page.
+ * A slot, from low to high addresses: guard | stack, growing down | head | colour. The arena hands
+ * out the head (head_size bytes, starting with a struct hauli_co). Its offset within the last 4 KiB
+ * varies from slot to slot (the colour), so that the heads and hot frames of many coroutines spread
+ * over all sets of the CPU's cache. At least 1 KiB of stack is in the page of the head, so a parked
+ * coroutine with small frames keeps one page resident.
  *
- * Guards are set when slots are carved out of a chunk, in batches: by MADV_GUARD_INSTALL
- * (Linux 6.13), which costs no mapping; else by mprotect while mappings last; else the page stays
- * open, is known to be zero, and is looked at when the slot comes back, and one notice says so.
- * Getting and putting a stack makes no system call once the cache or the arena has one of the
+ * Guards are set when slots are carved out of a chunk, many at a time: by MADV_GUARD_INSTALL
+ * (Linux 6.13), which costs no mapping; else by mprotect while mappings last; else by a canary,
+ * with one notice: the memory stays accessible and zero, and is checked when the slot comes back.
+ * Getting and putting a stack makes no system call while the cache or the arena has one of the
  * class.
  */
 #ifndef HAULI_CORO_STACK_H
@@ -29,48 +29,48 @@
 
 struct hauli_stacks;
 
-/* Unused slots of one class: those at hand, and one full set that waits. */
+/* Unused slots of one class: those in use for get and put, and a full set in reserve. */
 struct hauli_stack_set {
 	struct hauli_co *free; /* linked through ctx.sp */
 	struct hauli_co *spare; /* HAULI_STACK_SET of them, or NULL */
 	unsigned count; /* of free */
 };
 
-/* Slots move between caches and the arena a whole set at a time. */
+/* Slots. They move between caches and the arena a whole set at a time. */
 #define HAULI_STACK_SET 64
 
-/* One per thread that spawns; owner only. */
+/* One for each thread that spawns, which alone uses it. */
 struct hauli_stack_cache {
 	struct hauli_stacks *arena;
 	struct hauli_stack_set classes[HAULI_STACK_CLASSES];
 };
 
 /*
- * Any thread. head_size is a multiple of the cache line, 2 KiB at most. 0, -ENOMEM, -EINVAL (head
- * size), -EOPNOTSUPP (no MADV_GUARD_INSTALL, and it was asked for by name).
- * destroy unmaps all: no slot may be in use, and no cache may hold any.
+ * Any thread. head_size: a multiple of the cache line, sizeof(struct hauli_co) to 3 KiB. 0,
+ * -ENOMEM, -EINVAL (head_size), or -EOPNOTSUPP (guard is MADVISE and the kernel has no such thing).
+ * destroy() unmaps all memory: no slot may be in use, and no cache may hold any.
  */
 int hauli_stacks_create(struct hauli_stacks **arena, size_t head_size, enum hauli_guard guard);
 void hauli_stacks_destroy(struct hauli_stacks *arena);
 
-/* The class for so many usable bytes, or -EINVAL. And the reverse. */
+/* The smallest class with that many usable bytes, or -EINVAL; and the usable bytes of a class. */
 int hauli_stack_class(size_t usable);
 size_t hauli_stack_usable(unsigned cls);
 
 void hauli_stack_cache_init(struct hauli_stack_cache *cache, struct hauli_stacks *arena);
-/* Hands all cached stacks to the arena. */
+/* Gives all cached slots to the arena. */
 void hauli_stack_cache_fini(struct hauli_stack_cache *cache);
 
-/* The slow halves of get and put below: take a set from the arena and one of it, NULL when
- * memory is out; a set is full, so hand one to the arena; see that a slot without a guard was
- * not overrun, else end the program with a line. */
+/* The slow paths of get and put below. refill: takes a set from the arena and returns one slot of
+ * it; NULL: no memory. spill: the set is full, and one goes to the arena. check: for a slot with a
+ * canary; ends the program with a line if it was overrun. */
 struct hauli_co *hauli_stack_refill(struct hauli_stack_cache *cache, unsigned cls);
 void hauli_stack_spill(struct hauli_stack_cache *cache, unsigned cls);
 void hauli_stack_check(const struct hauli_co *co);
 
 /*
- * A slot's head, with the stack_ fields and fiber set and ctx undefined; everything beyond
- * struct hauli_co is as the last user left it, or zero. Its stack ends where the head begins.
+ * Returns a slot's head; its stack ends where the head begins. The stack_ fields and fiber are set,
+ * ctx is undefined, and the bytes after struct hauli_co are as the last user left them, or zero.
  */
 static inline struct hauli_co *hauli_stack_get(struct hauli_stack_cache *cache, unsigned cls)
 {
@@ -103,23 +103,23 @@ static inline void hauli_stack_put(struct hauli_stack_cache *cache, struct hauli
 		hauli_stack_spill(cache, cls);
 }
 
-/* The same straight from and to the arena, for threads without a cache. */
+/* Get and put directly in the arena, for threads without a cache. */
 struct hauli_co *hauli_stack_get_shared(struct hauli_stacks *arena, unsigned cls);
 void hauli_stack_put_shared(struct hauli_stacks *arena, struct hauli_co *co);
 
 /*
  * Calls fn for the head of each slot that was ever handed out, and of some that were not yet (all
- * zero beyond struct hauli_co): which of them are in use the head must say. Any thread, while
- * others get and put.
+ * zero after struct hauli_co). fn must tell from the head if the slot is in use. Any thread, also
+ * while other threads get and put.
  */
 void hauli_stacks_for_each(
 	struct hauli_stacks *arena, void (*fn)(struct hauli_co *co, void *arg), void *arg);
 
-/* Gives the pages of unused slots in the arena, not in caches, back to the kernel; the bytes that
- * were resident. Any thread. */
+/* Gives the pages of unused slots back to the kernel, but for slots in caches. Returns the bytes
+ * that were resident. Any thread. */
 size_t hauli_stacks_trim(struct hauli_stacks *arena);
 
-/* How the guards of this arena are made at present. */
+/* The kind of guard that the next slot gets. */
 enum hauli_guard hauli_stacks_guard(const struct hauli_stacks *arena);
 
 /* True if co, which may be any address, is the head of a slot. Any thread. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where a coroutine begins: entry(pass), with pass already in its register. */
+/* Where a coroutine begins: calls entry(pass), with pass already in its register. */
 	.text
 	.globl	hauli_coro_start
 	.hidden	hauli_coro_start
@@ -15,8 +15,8 @@ hauli_coro_start:
 	.cfi_endproc
 	.size	hauli_coro_start, . - hauli_coro_start
 
-/* Says that branch targets are marked (NT_GNU_PROPERTY_TYPE_0, AARCH64_FEATURE_1_AND: BTI), so that
- * linking this in does not turn the protection off. */
+/* Declares that branch targets are marked (NT_GNU_PROPERTY_TYPE_0, AARCH64_FEATURE_1_AND: BTI). An
+ * object file without this turns the protection off for the whole program. */
 	.section .note.gnu.property, "a", %note
 	.p2align 3
 	.word	4, 16, 5

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where a coroutine begins: entry(pass), with pass already in its register. */
+/* Where a coroutine begins: calls entry(pass), with pass already in its register. */
 	.text
 	.globl	hauli_coro_start
 	.hidden	hauli_coro_start

@@ -2,18 +2,17 @@
 /*
  * The switch: from one stack to another on the same thread.
  *
- * It is inlined, so that the compiler saves what is live and nothing else, and it leaves by a jump,
- * so that the return predictor keeps matching the frames of two coroutines that suspend in the
- * same function. Only the stack pointer, the frame pointer, the place to go on and the base pointer
- * are kept in the context; every other register is declared lost. (The base pointer, rbx or x19, is
- * what clang finds a function's locals by where there is both alloca() and a local of large
- * alignment; it takes no notice there when that register is declared lost.) The compiler's
- * call-frame information stays right throughout, and a suspended context unwinds from its first
- * three words.
+ * It is inlined, so that the compiler saves only live registers. It ends with a jump, so that the
+ * return predictor still matches the frames of two coroutines that suspend in the same function.
+ * The context holds the stack pointer, the frame pointer, the program counter and the base pointer;
+ * all other registers are declared as clobbered. (The base pointer is rbx or x19. clang addresses
+ * locals by it in a function with alloca() and a local of large alignment, and then ignores that
+ * it is clobbered.) The compiler's call-frame information is right at all times, and a suspended
+ * context unwinds from its first three words.
  *
- * Not saved: the floating-point control words (MXCSR, x87 CW; FPCR). They belong to the
- * carrier. A coroutine that changes the rounding or exception mode puts it back before it
- * suspends. Nor is the signal mask.
+ * Not saved: the floating-point control words (MXCSR, x87 CW; FPCR), which belong to the carrier,
+ * and the signal mask. A coroutine that changes the rounding or exception mode restores it before
+ * it suspends.
  */
 #ifndef HAULI_CORO_SWITCH_H
 #define HAULI_CORO_SWITCH_H
@@ -29,8 +28,8 @@ struct hauli_ctx {
 	void *base;
 };
 
-/* hauli_switch(from, to, pass): suspends the caller in *from and goes on in *to. There, pass is
- * the value of the switch that suspended it, or the argument of the entry. */
+/* hauli_switch(from, to, pass): suspends the caller in *from and resumes *to. There the switch that
+ * suspended it returns pass; a new context passes it to its entry function. */
 #if defined(__x86_64__)
 #include "coro/switch_x86_64.h"
 #elif defined(__aarch64__)
@@ -40,8 +39,8 @@ struct hauli_ctx {
 #endif
 
 /*
- * Makes *ctx such that the first switch to it calls entry(pass) on the stack that ends at
- * hi (exclusive, any alignment). entry must not return.
+ * The first switch to *ctx will call entry(pass) on the stack that ends at hi (exclusive, any
+ * alignment). entry must not return.
  */
 static inline void hauli_ctx_prepare(struct hauli_ctx *ctx, void *hi, void (*entry)(void *pass))
 {
@@ -52,7 +51,7 @@ static inline void hauli_ctx_prepare(struct hauli_ctx *ctx, void *hi, void (*ent
 		.sp = sp, .fp = NULL, .pc = (void *)hauli_coro_start, .base = NULL};
 }
 
-/* Whether nobody has switched to it since, if nobody does just now. */
+/* True: no thread has switched to *ctx since it was prepared, if none does so just now. */
 static inline bool hauli_ctx_is_fresh(const struct hauli_ctx *ctx)
 {
 	return ctx->pc == (void *)hauli_coro_start;

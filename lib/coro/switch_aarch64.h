@@ -3,7 +3,7 @@
 #ifndef HAULI_CORO_SWITCH_AARCH64_H
 #define HAULI_CORO_SWITCH_AARCH64_H
 
-/* Calls *(sp) with x0 as it is; the end of every backtrace. In start_aarch64.S. */
+/* Calls *(sp) with x0 unchanged; every backtrace ends here. In start_aarch64.S. */
 __attribute__((visibility("hidden"))) void hauli_coro_start(void);
 
 #ifdef __ARM_FEATURE_SVE
@@ -14,7 +14,7 @@ __attribute__((visibility("hidden"))) void hauli_coro_start(void);
 #define HAULI_CLOBBER_SVE
 #endif
 
-/* As on x86_64: see there. */
+/* As in switch_x86_64.h. */
 #ifdef __GCC_HAVE_DWARF2_CFI_ASM
 #define HAULI_CFI_BETWEEN ".cfi_remember_state\n\t.cfi_undefined x30\n\t"
 #define HAULI_CFI_ARRIVED ".cfi_restore_state\n"
@@ -30,8 +30,8 @@ static inline __attribute__((always_inline)) void *hauli_switch(
 	register struct hauli_ctx *x1 asm("x1") = from;
 	register struct hauli_ctx *x2 asm("x2") = to;
 
-	/* hint 36 is "bti j": a jump may land here where branch targets are protected. x18 is
-	 * left to the platform, which on Linux makes it an ordinary register: lost, like others. */
+	/* hint 36 is "bti j": with protected branch targets a jump may land here. x18 is the
+	 * platform's register; on Linux it is an ordinary one, so it is clobbered too. */
 	asm volatile("adr x9, 1f\n\t"
 		     "mov x10, sp\n\t"
 		     "stp x10, x29, [x1]\n\t"

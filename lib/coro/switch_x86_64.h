@@ -3,7 +3,7 @@
 #ifndef HAULI_CORO_SWITCH_X86_64_H
 #define HAULI_CORO_SWITCH_X86_64_H
 
-/* Calls *(rsp) with rdi as it is; the end of every backtrace. In start_x86_64.S. */
+/* Calls *(rsp) with rdi unchanged; every backtrace ends here. In start_x86_64.S. */
 __attribute__((visibility("hidden"))) void hauli_coro_start(void);
 
 #ifdef __AVX512F__
@@ -23,8 +23,8 @@ __attribute__((visibility("hidden"))) void hauli_coro_start(void);
 #define HAULI_CLOBBER_APX
 #endif
 
-/* While the stack pointer is already the other's, no caller can be told: an unwinder that comes
- * by (a profiler's, from a signal) stops instead of following the wrong stack. */
+/* While the stack pointer is already that of the other context, there is no known caller: an
+ * unwinder (a profiler's, in a signal handler) stops instead of following the wrong stack. */
 #ifdef __GCC_HAVE_DWARF2_CFI_ASM
 #define HAULI_CFI_BETWEEN ".cfi_remember_state\n\t.cfi_undefined rip\n\t"
 #define HAULI_CFI_ARRIVED ".cfi_restore_state\n"
@@ -36,7 +36,7 @@ __attribute__((visibility("hidden"))) void hauli_coro_start(void);
 static inline __attribute__((always_inline)) void *hauli_switch(
 	struct hauli_ctx *from, struct hauli_ctx *to, void *pass)
 {
-	/* Nothing is pushed: the caller's red zone stays whole. */
+	/* No push: the caller's red zone stays intact. */
 	asm volatile("leaq 1f(%%rip), %%rax\n\t"
 		     "movq %%rsp, 0(%%rsi)\n\t"
 		     "movq %%rbp, 8(%%rsi)\n\t"
