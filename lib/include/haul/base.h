@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What every public header needs: visibility, marks in prototypes, units. */
+/* Basics of all public headers: symbol visibility, the mark HAUL_SUSPENDS, units of time. */
 #ifndef HAUL_BASE_H
 #define HAUL_BASE_H
 
@@ -14,21 +14,21 @@ extern "C" {
 #define HAUL_API __attribute__((visibility("default")))
 
 /*
- * Marks a function that may suspend the calling coroutine. Across such a call
- * other coroutines run, and where stealing is on the caller may go on in
- * another thread: hold no spin lock, no multi-producer section, and no address
- * or value of a thread-local (errno, rte_errno, rte_lcore_id()) over it.
+ * Marks a function that may suspend the calling coroutine. Other coroutines run before it returns,
+ * and with stealing it may return on another thread. So do not hold a spin lock, the inside of a
+ * multi-producer operation, or the address or value of a thread-local variable (errno, rte_errno,
+ * rte_lcore_id()) across the call.
  */
 #define HAUL_SUSPENDS
 
-/* All times are nanoseconds; deadlines are on haul_now()'s clock. */
+/* Times are in nanoseconds. Deadlines are points of haul_now()'s clock. */
 #define HAUL_US UINT64_C(1000)
 #define HAUL_MS UINT64_C(1000000)
 #define HAUL_S UINT64_C(1000000000)
 #define HAUL_FOREVER UINT64_MAX
 
-/* Nanoseconds since some fixed point before the program's start, from the CPU's
- * time stamp counter. Any thread, never suspends. */
+/* The time in nanoseconds since a fixed point before the start of the program, read from the CPU's
+ * time stamp counter. Any thread. Does not suspend. */
 HAUL_API uint64_t haul_now(void);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where carriers go: the machine as hwloc sees it, turned into a plan of plain tables. */
+/* Placement: which carrier runs on which CPU, computed from the machine's topology (hwloc). */
 #ifndef HAUL_TOPO_H
 #define HAUL_TOPO_H
 
@@ -11,31 +11,32 @@
 extern "C" {
 #endif
 
-/* A plan has no more carriers than this. */
+/* The maximum number of carriers in a plan. */
 #define HAUL_CARRIERS_MAX 1024u
 
-/* What to plan for. All zero means: this machine, one carrier per physical core. */
+/* Options of a plan. NULL, or a struct of zeros: this machine, one carrier per physical core. */
 struct haul_plan_opts {
-	unsigned carriers; /* how many; 0: one per usable physical core, or one per entry of cpus */
-	/* "0,2-5": these OS CPUs in this order; isolated ones (isolcpus) are allowed. NULL: the
-	 * plan chooses. */
+	unsigned carriers; /* number; 0: one per usable physical core, or one per entry of cpus */
+	/* A list of OS CPU numbers such as "0,2-5": carriers go to these CPUs in this order. They
+	 * may be isolated (isolcpus). NULL: the plan chooses. */
 	const char *cpus;
-	/* Interface name or PCI address: start with the CPUs closest to it. Not with cpus. */
+	/* Interface name or PCI address of a NIC: begin with the CPUs nearest to it. Not with cpus.
+	 * NULL: no preference. */
 	const char *near_nic;
-	/* Instead of this machine: an hwloc synthetic description, or the path of an hwloc XML file
-	 * (lstopo machine.xml). NULL: this one. */
+	/* The machine to plan for: an hwloc synthetic description, or the path of an hwloc XML file
+	 * (written by lstopo machine.xml). NULL: this machine. */
 	const char *machine;
-	bool smt; /* count SMT siblings as cores: with carriers == 0, one per usable CPU */
+	bool smt; /* use SMT siblings as if they were cores; with carriers == 0: one per CPU */
 };
 
 /* The place of one carrier. */
 struct haul_place {
-	int cpu; /* OS index; -1: floats over all usable CPUs */
-	int core; /* number of the physical core, counted by haul; -1: floats */
-	int node; /* NUMA node, OS index; -1: unknown */
-	unsigned cluster; /* 0 .. clusters-1; carriers of one cluster share a last-level cache */
-	bool smt; /* an earlier carrier sits on the same physical core */
-	bool elsewhere; /* of haul_plan_opts.machine: a carrier that is started here floats */
+	int cpu; /* OS number; -1: not pinned, floats over all usable CPUs */
+	int core; /* physical core, numbered by haul from 0; -1: floats */
+	int node; /* NUMA node, OS number; -1: unknown */
+	unsigned cluster; /* 0 to clusters - 1; carriers of a cluster share a last-level cache */
+	bool smt; /* a carrier with a lower number is on the same physical core */
+	bool elsewhere; /* planned for another machine (opts.machine): floats if started here */
 };
 
 struct haul_plan {
@@ -43,35 +44,36 @@ struct haul_plan {
 	unsigned clusters;
 	struct haul_place *places; /* one per carrier */
 	/*
-	 * For carrier i, order[i * (carriers - 1) + k] is the k-th nearest other carrier: first
-	 * those on the same core, then in the same cluster, on the same NUMA node, in the
-	 * same package, then the rest. Among equals the next higher number comes first, and
-	 * after the last the first: so neighbours do not all turn to the same one.
+	 * Other carriers by distance: order[i * (carriers - 1) + k] is the k-th nearest to carrier
+	 * i, k from 0. Those on the same core come first, then those in the same cluster, on the
+	 * same NUMA node, in the same package, and the rest. Equally distant ones are sorted by
+	 * number, beginning at i + 1 and wrapping around, so that neighbours of i differ in their
+	 * first choice.
 	 */
 	unsigned *order;
 	/*
-	 * nearest[i], for OS CPU i < cpus, is the carrier nearest to it, in the same sense; of
-	 * those equally near the first.
+	 * nearest[i] is the carrier nearest to OS CPU i, for i < cpus, by the same distance; the
+	 * lowest number of those equally near.
 	 */
 	unsigned cpus;
 	unsigned *nearest;
-	char notice[256]; /* one line on what is less than wished (floating carriers), or empty */
+	char notice[256]; /* one line if the plan has drawbacks (floating carriers); else empty */
 };
 
 /*
- * Makes a plan. Usable CPUs are those in the process's affinity mask and cgroup.
- * Clusters follow the last-level cache; where no L3 is reported, the next shared
- * cache; else the whole machine is one cluster. SMT siblings come last. More
- * carriers than CPUs: the extra ones float, in clusters with others. Where threads cannot be bound
- * (some containers) all float, in one cluster.
- * Any thread. 0; -EINVAL (carriers, cpus, machine or near_nic is malformed or cannot be used: one
- * line in errbuf says which); -ENOMEM. The caller owns *plan until haul_plan_destroy().
+ * Makes a plan. It uses the CPUs in the affinity mask and cgroup of the process. Clusters follow
+ * the L3 cache; without an L3, the L2 or L1 if several cores share it. CPUs without a shared cache
+ * form one cluster. SMT siblings are used last. If there are more carriers than CPUs, the extra
+ * ones float and are distributed over the clusters. If threads cannot be bound (in some containers)
+ * all carriers float, in one cluster. Any thread. Does not suspend. Returns 0; -EINVAL (carriers,
+ * cpus, machine or near_nic is malformed or cannot be used: errbuf gets one line); -ENOMEM. The
+ * caller frees *plan by haul_plan_destroy().
  */
 HAUL_API int haul_plan_create(
 	struct haul_plan **plan, const struct haul_plan_opts *opts, char *errbuf, size_t errlen);
 HAUL_API void haul_plan_destroy(struct haul_plan *plan);
 
-/* Prints the plan as a table for people. 0, or -EIO. */
+/* Prints the plan as a table, for people to read. Any thread. Returns 0, or -EIO. */
 HAUL_API int haul_plan_print(const struct haul_plan *plan, FILE *out);
 
 #ifdef __cplusplus
