@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DPDK's environment on behalf of a haul program: from a placement plan to running lcores. */
+/* DPDK's EAL for a haul program: starts it with one lcore for each carrier of a placement plan. */
 #ifndef HAUL_DPDK_EAL_H
 #define HAUL_DPDK_EAL_H
 
@@ -15,60 +15,63 @@ extern "C" {
 
 struct haul_eal_opts {
 	const char *program; /* NULL: "haul" */
-	/* Carrier i becomes lcore i; the calling thread the main lcore. */
+	/* Carrier i will run on lcore i; the calling thread becomes the main lcore. */
 	const struct haul_plan *plan;
-	unsigned mem_mb; /* 0: 512; see haul_pool_mem_mb() */
-	/* The user's own EAL arguments, after ours. Those about lcores are refused, and words that
-	 * belong to no option; those about memory, devices and the file prefix replace ours. Valid
-	 * until haul_eal_fini(). */
+	unsigned mem_mb; /* EAL's memory, in MiB; 0: 512; see haul_pool_mem_mb() */
+	/* The user's own EAL arguments, appended to haul's. Arguments about memory, devices and the
+	 * file prefix replace haul's. Arguments about lcores, and words that belong to no option,
+	 * are errors. The caller keeps the strings, valid until haul_eal_fini(). */
 	char *const *args;
 	int nb_args;
-	bool pci; /* for ports pci:; false: --no-pci */
-	bool verbose; /* let EAL log at its own level; false: warnings and above */
+	bool pci; /* probe PCI devices, for ports pci:; false: --no-pci */
+	bool verbose; /* EAL logs at its default level; false: warnings and errors only */
 	/*
-	 * What haul_eal_init() does when another program takes the huge pages before EAL maps them.
-	 * EAL can be started only once in a process. true: haul executes the program again, from
-	 * main(), in the same process, without huge pages. So set it only if the program has read
-	 * nothing, written nothing and made no thread before haul_eal_init(). false: -EAGAIN.
+	 * For the case that another program takes the huge pages while EAL starts, after which EAL
+	 * cannot start again in this process. true: haul_eal_init() executes the program again
+	 * from main(), in the same process, without huge pages; so set it only if the program has
+	 * not read or written anything, or made threads, before haul_eal_init(). false:
+	 * haul_eal_init() returns -EAGAIN.
 	 */
 	bool restartable;
 };
 
 /*
- * Initialises EAL: composes --lcores from the plan, takes huge pages when enough are free and
- * --no-huge when not. The calling thread becomes the main lcore, which is no carrier: it floats
- * over those of the thread's CPUs that no carrier has, or over all of them if carriers have all.
- * Once per process. What other threads print to stdout and stderr meanwhile is lost. 0, or one line
- * in errbuf and:
- *	-EINVAL		no plan or none in it, arguments, carriers
- *	-EPERM		threads cannot be bound
- *	-EMFILE		too few descriptors
+ * Starts EAL, once in a process, with lcores from the plan, and with huge pages if enough are free
+ * (else --no-huge). The calling thread becomes the main lcore, which is no carrier: it floats over
+ * those of its CPUs that have no carrier, or over all of them if each has one. Output of other
+ * threads to stdout and stderr during the call is lost. Any thread; it blocks. Returns 0, or errbuf
+ * gets one line and it returns:
+ *	-EINVAL		no plan or an empty one, wrong arguments, too many carriers
+ *	-EPERM		threads cannot be bound to CPUs
+ *	-EMFILE		too few file descriptors
  *	-EAGAIN		too few threads; another program took the huge pages (see restartable)
- *	-ENOMEM, -EALREADY, or what EAL failed with
+ *	-ENOMEM, -EALREADY, or an error of EAL
  */
 HAUL_API int haul_eal_init(const struct haul_eal_opts *opts, char *errbuf, size_t errlen);
 
-/* "", or one line for the user: why EAL's memory is not huge pages although the machine has some.
- * Valid until haul_eal_fini(). */
+/* One line for the user if the machine has huge pages and EAL runs without: the reason. Else "".
+ * EAL owns it, until haul_eal_fini(). */
 HAUL_API const char *haul_eal_notice(void);
 
-/* Ends EAL. Called by the thread that started it, after all ports are closed and all pools are
- * freed. Does nothing if EAL does not run, and in a child of fork(). */
+/* Ends EAL. Called by the thread that called haul_eal_init(), after all ports are closed and all
+ * pools freed. Does nothing if EAL is not running, or in a child of fork(). */
 HAUL_API void haul_eal_fini(void);
 
 /*
- * For a program that has initialised EAL itself: a plan whose carriers are EAL's worker lcores, on
- * the CPUs that they have. Lcores with a CPU of their own come first, in their order; then those
- * that float or share a CPU. 0, -ENODEV (no EAL, no worker lcore), -ENOMEM. The caller frees *plan
- * by haul_plan_destroy().
+ * For a program that starts EAL itself: makes a plan with a carrier for each worker lcore, on the
+ * CPU of that lcore. Lcores with a CPU of their own come first, sorted by number, then those that
+ * float or share a CPU. The thread that started EAL. Returns 0; -ENODEV (EAL is not running, or has
+ * no worker lcore) or -ENOMEM, with one line in errbuf. The caller frees *plan by
+ * haul_plan_destroy().
  */
 HAUL_API int haul_eal_attach(struct haul_plan **plan, char *errbuf, size_t errlen);
 
-/* The launcher for haul_runtime_opts, which runs each carrier of such a plan on its lcore. Valid
- * after either of the above, until EAL ends; for one runtime at a time (-EBUSY). */
+/* The launcher for haul_runtime_opts that runs carrier i of the plan on its lcore. Valid from
+ * haul_eal_init() or haul_eal_attach() until EAL ends, for one runtime at a time: haul_start() of a
+ * second one returns -EBUSY. */
 HAUL_API const struct haul_launcher *haul_eal_launcher(void);
 
-/* True if EAL runs and has its memory in huge pages. */
+/* True if EAL is running and its memory is in huge pages. Any thread. */
 HAUL_API bool haul_eal_has_hugepages(void);
 
 #ifdef __cplusplus

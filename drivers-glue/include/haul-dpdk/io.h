@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Moving packets: a poller on each carrier that receives from its queue of every port and hands
- * packets to a handler, which is either a function called for each burst (run to
- * completion on the poller's stack) or a coroutine started for each packet.
+ * Packet I/O: a poller on each carrier receives from the carrier's queue of every port and passes
+ * packets to a handler: a function called for each burst (run to completion, on the poller's
+ * stack), or a coroutine started for each packet.
  *
- * A program's order: open and start the ports, haul_start(), haul_io_start(); then haul_io_stop(),
- * haul_stop(), close the ports, haul_io_free().
+ * Order of calls: haul_port_open(), haul_port_start(), haul_start(), haul_io_start(); to end,
+ * haul_io_stop(), haul_stop(), haul_port_close(), haul_io_free().
  */
 #ifndef HAUL_DPDK_IO_H
 #define HAUL_DPDK_IO_H
@@ -20,67 +20,69 @@
 extern "C" {
 #endif
 
-/* Where packets come from: one carrier's receive queue of one port. Its carrier's alone. */
+/* The source of packets: a carrier's receive queue of one port. Only that carrier uses it. */
 struct haul_rx {
 	unsigned port; /* index into haul_io_opts.ports */
-	unsigned carrier; /* its number, for state that handlers keep per carrier (see coro) */
+	unsigned carrier; /* haul_carrier_id(), for handlers with data per carrier (see coro) */
 	struct haul_txq *reply; /* this carrier's transmit queue of the same port */
-	struct haul_txq
-		*peer; /* and of the port that it is paired with (0-1, 2-3; itself if alone) */
+	/* The same of the paired port: 0 and 1, 2 and 3; a last port without a pair: itself. */
+	struct haul_txq *peer;
 	void *arg; /* haul_io_opts.arg */
 };
 
-/* Run to completion: called on the poller's large stack, may make burst calls. Owns the packets.
- * Must not suspend: a call that may suspend ends the program with one line (haul/coro.h). */
+/* Handles a burst on the poller's stack, and owns the packets. It may make burst calls of DPDK, but
+ * must not suspend: a haul call that may suspend aborts with one line (haul/coro.h). */
 typedef void haul_burst_fn(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n);
 
-/* A coroutine for each packet: owns it, may suspend, makes no burst calls. */
+/* Handles a packet in a coroutine of its own, and owns the packet. It may suspend, but must not
+ * make burst calls of DPDK: these need the stack of a poller. */
 typedef void haul_packet_fn(struct haul_rx *rx, struct rte_mbuf *pkt);
 
-/* Produces packets (txonly): fills up to n into pkts for tx, returns how many. On the poller's
- * stack. */
+/* Produces up to n packets to send into pkts, for a program that receives none, and returns their
+ * number. Called on the poller's stack; must not suspend. */
 typedef uint16_t haul_source_fn(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n);
 
 struct haul_io;
 
-/* What a poller does when there are no packets. */
+/* What a poller does while there are no packets. */
 enum haul_poll_how {
-	HAUL_POLL_SPIN, /* looks again at once */
-	HAUL_POLL_BLOCK, /* waits until packets come, or work for coroutines */
-	HAUL_POLL_ADAPTIVE, /* looks for ns more, then as block */
-	HAUL_POLL_SLEEP, /* looks again after 1, 2, 4, ... us, and at most ns; for any port */
-	/* As spin, but rests for at most ns between two looks; for any port, on CPUs that have an
-	 * instruction for that. Work from other threads does not end a rest. */
+	HAUL_POLL_SPIN, /* polls again at once */
+	HAUL_POLL_BLOCK, /* blocks until packets or work for coroutines arrive */
+	HAUL_POLL_ADAPTIVE, /* spins for ns, then blocks */
+	HAUL_POLL_SLEEP, /* sleeps 1, 2, 4, ... us, up to ns, between polls; for any port */
+	/* Rests the CPU for at most ns between polls; for any port, on CPUs with an instruction for
+	 * that. Packets may end a rest; work from other threads does not. */
 	HAUL_POLL_PAUSE,
 };
 struct haul_poll_policy {
 	enum haul_poll_how how;
-	/* 0: 50 us for adaptive, 100 us for sleep, 1 us for pause, which takes 50 us at most. */
+	/* Nanoseconds. 0: 50 us (adaptive), 100 us (sleep), 1 us (pause). pause: at most 50 us. */
 	uint64_t ns;
 };
 
-/* Reads "spin", "pause[:US]", "block", "adaptive[:US]" or "sleep[:US]" (microseconds). 0, or
- * -EINVAL with a line. */
+/* Parses "spin", "pause[:US]", "block", "adaptive[:US]" or "sleep[:US]" (US: microseconds). Any
+ * thread. Returns 0, or -EINVAL with one line in errbuf. */
 HAUL_API int haul_poll_parse(
 	struct haul_poll_policy *policy, const char *text, char *errbuf, size_t errlen);
 HAUL_API const char *haul_poll_name(enum haul_poll_how how); /* "adaptive" */
-/* True if this machine can do it: only pause needs a CPU with an instruction for it. Any thread,
- * before EAL too. */
+/* True if this CPU supports it: only pause needs a special instruction. Any thread, also without
+ * EAL. */
 HAUL_API bool haul_poll_available(enum haul_poll_how how);
 
-/* How handlers that were stolen send. */
+/* The order in which handlers send, if they can be stolen. */
 enum haul_io_order {
-	/* From their home, in the order in which they would send if none was stolen: packets of one
-	 * flow (haul_net_flow()) stay in order. A handler that waits before gives up its place. */
+	/* Handlers send from their home, in the order they would have without stealing: packets of
+	 * a flow (haul_net_flow()) stay in order. A handler that waits before it sends gives up its
+	 * place. */
 	HAUL_ORDER_FLOW,
-	HAUL_ORDER_ANY, /* through the queue of the carrier on which they run: in any order */
+	HAUL_ORDER_ANY, /* handlers send on the carrier that runs them, in any order */
 };
 
 /*
- * For ports with fewer queues than there are carriers: whether a carrier with a queue hands packets
- * on, by their flow (haul_net_flow()), to carriers of its cluster without one, and sends for them.
- * Handlers there see no difference. Handing a packet on costs less than a microsecond, but more
- * than a handler of a few dozen instructions.
+ * Spreading in software (like RPS), for ports with fewer queues than carriers: a carrier with a
+ * queue passes packets, by their flow (haul_net_flow()), to carriers of its cluster without a
+ * queue, and sends for them. Handlers see no difference. Passing a packet on costs less than 1 us,
+ * but more than a handler of a few dozen instructions.
  */
 enum haul_io_spread {
 	HAUL_SPREAD_PACKETS, /* with on_packet */
@@ -91,151 +93,156 @@ enum haul_io_spread {
 struct haul_io_opts {
 	struct haul_port **ports;
 	unsigned nb_ports;
-	struct rte_mempool *pool; /* of received packets; haul_io_free() checks that it is whole */
-	uint16_t burst; /* 1..512; 0: 32 */
+	struct rte_mempool *pool; /* of received packets; haul_io_free() checks it for leaks */
+	uint16_t burst; /* maximum of packets per poll, 1 to 512; 0: 32 */
 	/*
-	 * With on_packet: the most handlers per carrier and port that have begun and not ended. At
-	 * that number nothing is received, and packets wait in the NIC. 0: what half of the pool
-	 * allows.
+	 * With on_packet: maximum of handlers per carrier and port that have started and not ended.
+	 * At the maximum the poller leaves packets in the NIC. 0: a share of half the pool.
 	 */
 	unsigned max_in_flight;
 	/*
-	 * Count bytes packet by packet; cheap where the handler looks at packets anyway (on_packet
-	 * implies it). Otherwise bytes are what the PMD has counted since the port was opened:
-	 * packets are not touched, and PMDs that count no bytes (null, ring) show 0.
+	 * true: haul counts the bytes of each packet, which is cheap if the handler reads packets
+	 * anyway; on_packet implies it. false: bytes are those that the PMD counted since the port
+	 * was opened; haul does not touch packets, and PMDs that count no bytes (null, ring)
+	 * report 0.
 	 */
 	bool count_bytes;
-	/* Exactly one of the three. */
+	/* Exactly one of the three is set. */
 	haul_burst_fn *on_burst;
 	haul_packet_fn *on_packet;
 	haul_source_fn *source;
 	/*
-	 * Of all queues. block and adaptive are refused for ports without haul_port_wait_source(),
-	 * and with source; pause unless haul_poll_available().
+	 * For all queues. An error: block or adaptive, with a port that has no
+	 * haul_port_wait_source() or with source; pause, unless haul_poll_available().
 	 */
 	struct haul_poll_policy policy;
 	/*
-	 * Packets per second that a queue gets at most; 0: what a NIC's link allows, no bound for
-	 * what is not a NIC. With a bound a poller sleeps no longer than its queues last.
+	 * Maximum rate of a queue, in packets per second. A poller sleeps no longer than its
+	 * receive rings hold at this rate. 0: the link rate of a NIC; unlimited for other ports.
 	 */
 	uint64_t packet_rate;
 	/*
-	 * For on_packet: name, stack size. pinned: handlers always run on the carrier that received
-	 * the packet, so that what they keep per carrier (rx->carrier) is theirs alone. Otherwise
-	 * they may be stolen where the runtime steals; haul_pin() brings one home.
+	 * For on_packet: name and stack_size of the handlers' coroutines; pinned: with stealing,
+	 * handlers always run on the carrier that received the packet, so data per carrier
+	 * (rx->carrier) needs no lock. Otherwise they may be stolen; haul_pin() returns one to its
+	 * home. NULL: the defaults.
 	 */
 	const struct haul_coro_opts *coro;
 	enum haul_io_order order;
 	enum haul_io_spread spread;
-	void *arg;
+	void *arg; /* for haul_rx.arg */
 };
 
 /*
- * Sends from a burst handler, at once, through the carrier's own queue. Packets that the PMD does
- * not take now are kept for the next flush. They are dropped and counted if there is no room for
- * them (HAUL_DROP_TX_FULL), or if the PMD never takes such a packet (HAUL_DROP_TX_REFUSED).
- * All packets are the queue's afterwards.
+ * Sends a burst at once, on a queue of the calling carrier; for burst handlers. The queue owns all
+ * packets afterwards: it buffers those that the PMD does not take now, until the next flush. It
+ * drops and counts those for which it has no room (HAUL_DROP_TX_FULL), and those that the PMD can
+ * never send (HAUL_DROP_TX_REFUSED). Does not suspend.
  */
 HAUL_API void haul_tx_burst(struct haul_txq *txq, struct rte_mbuf **pkts, uint16_t n);
 
-/* Drops packets in a handler and counts them under the reason: ledger and --json show it. */
+/* Reasons for which packets are dropped, with a counter each. */
 enum haul_drop {
-	HAUL_DROP_TX_FULL, /* transmit queue full */
+	HAUL_DROP_TX_FULL, /* the transmit queue was full */
 	HAUL_DROP_TX_REFUSED, /* the device cannot send the frame: too long or too short */
-	HAUL_DROP_NO_COROUTINE, /* no stack for a handler */
+	HAUL_DROP_NO_COROUTINE, /* no memory for a handler's stack */
 	HAUL_DROP_MALFORMED,
 	HAUL_DROP_NOT_FOR_US,
 	HAUL_DROP_UNSUPPORTED,
-	HAUL_DROP_STOPPING, /* not sent when the program ended */
+	HAUL_DROP_STOPPING, /* not sent before the end of the program */
 	HAUL_DROP_REASONS,
 };
 HAUL_API const char *haul_drop_name(enum haul_drop reason); /* "tx_full", ... */
+/* Frees n packets, and counts them for rx under the reason. Called in handlers. Does not
+ * suspend. */
 HAUL_API void haul_drop(
 	struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n, enum haul_drop reason);
 
 /*
- * Registers a poller on each carrier that has a queue of every port, or is fed (spread). What comes
- * on the queues of others is lost: open each port with as many as all of them have. 0; -EINVAL
- * (options), -EBUSY (a carrier has a poller already), -ENOMEM and others, with a line in errbuf.
- * Any thread that is no carrier. Handlers send on their own carrier only.
+ * Registers a poller on each carrier that has a queue of every port, or gets packets by spreading.
+ * Packets on queues of other carriers are lost, so open all ports with the same number of queues.
+ * Handlers send on queues of their own carrier only. Any thread that is no carrier. Returns 0, and
+ * the caller owns *io until haul_io_free(); or -EINVAL (options), -EBUSY (a carrier has a poller),
+ * -ENOMEM and others, with one line in errbuf. *opts, its array of ports and *opts->coro are
+ * copied.
  */
 HAUL_API int haul_io_start(struct haul_io **io, struct haul_runtime *rt,
 	const struct haul_io_opts *opts, char *errbuf, size_t errlen);
 
 /*
- * Changes what pollers do about a port, on one carrier or all (carrier < 0), and returns when they
- * do. A carrier whose queues differ does as the least patient: where one spins it spins, and where
- * one sleeps it waits no longer than that one. Any thread that is no carrier. 0; -EINVAL (no such
- * queue, or it cannot be waited on), -ECANCELED (stopping), -ENOMEM: with a line in errbuf.
+ * Changes the policy of a port's queue on one carrier, or on all (carrier < 0), and returns once it
+ * is in effect. A poller with queues of different policies follows the least patient one: it spins
+ * if one of them spins, and sleeps no longer than the shortest sleep. Any thread that is no
+ * carrier. Returns 0; -EINVAL (no such queue, or pollers cannot wait for it), -ECANCELED (stopping)
+ * or -ENOMEM, with one line in errbuf.
  */
 HAUL_API int haul_io_set_policy(struct haul_io *io, unsigned port, int carrier,
 	const struct haul_poll_policy *policy, char *errbuf, size_t errlen);
 
-/* A carrier's transmit queue of a port, for coroutines that send without having received; NULL when
- * the carrier has no poller. Any thread. */
+/* The transmit queue of a carrier and port, for coroutines that are no packet handlers; NULL if the
+ * carrier has no poller. Any thread. */
 HAUL_API struct haul_txq *haul_io_txq(const struct haul_io *io, unsigned port, unsigned carrier);
 
-/* "" or one line: which carriers got no poller, and why; which queue may overflow while its poller
- * is away. */
+/* One line for the user, or "": carriers without a poller, and the reason; a queue that may
+ * overflow while its poller sleeps. io owns it. Any thread. */
 HAUL_API const char *haul_io_notice(const struct haul_io *io);
 
-/*
- * Sums over carriers, or one carrier's part (carrier < 0: all). Any thread; each number is exact,
- * the set is not a snapshot.
- */
+/* Counters of a port. Each is exact; they are not read at one instant. */
 struct haul_io_stats {
 	uint64_t rx_packets, rx_bytes;
-	/* Given to the NIC. One carrier's part includes packets that it handed to another carrier
-	 * for sending (haul_io_opts.spread) and that were dropped there; the sum does not. */
+	/* Passed to the NIC. With haul_io_opts.spread the count of one carrier includes packets
+	 * that it passed to another carrier and that were dropped there; the sum does not. */
 	uint64_t tx_packets, tx_bytes;
-	uint64_t dropped[HAUL_DROP_REASONS];
+	uint64_t dropped[HAUL_DROP_REASONS]; /* by haul and haul_drop() */
 	uint64_t in_flight; /* handlers that have not ended */
 	uint64_t polls, empty_polls;
-	/* Packets that the PMD or the kernel lost. Only in the sum over all carriers. */
-	uint64_t rx_missed; /* the PMD's ring or the kernel's socket was full */
-	uint64_t rx_nombuf; /* no packet buffer */
-	uint64_t rx_errors; /* malformed, or too long to be received whole */
-	uint64_t tx_errors; /* the PMD took them and did not send them */
+	/* Lost by the PMD or the kernel. Only in the sum over all carriers. */
+	uint64_t rx_missed; /* the ring of the PMD or the socket was full */
+	uint64_t rx_nombuf; /* the pool was empty */
+	uint64_t rx_errors; /* malformed, or too long for a packet buffer */
+	uint64_t tx_errors; /* taken by the PMD and not sent */
 };
+/* Copies the counters of one carrier, or the sum of all (carrier < 0), into *st. Any thread. */
 HAUL_API void haul_io_get_stats(
 	const struct haul_io *io, unsigned port, int carrier, struct haul_io_stats *st);
 
-/* How often and how long pollers waited, of all carriers or one (carrier < 0: all). Any thread. */
+/* How often and how long pollers waited for packets. */
 #define HAUL_LATENCY_BUCKETS 256
 struct haul_io_wait_stats {
-	uint64_t sleeps; /* waits of any kind, pauses too */
-	uint64_t wakes; /* those that ended before their time, by a packet or another thread */
-	uint64_t slept_ns; /* all of them */
-	/* From the end of a wait to the call of the handler of its first packet, in ns: those below
-	 * 8 have one bucket each, then there are eight for each power of two. */
+	uint64_t sleeps; /* waits of any kind, with pauses */
+	uint64_t wakes; /* waits ended early, by a packet or another thread */
+	uint64_t slept_ns; /* the sum of all waits */
+	/* Histogram of the time from the end of a wait to the call of the handler of its first
+	 * packet, in ns: one bucket for each value below 8, then eight for each power of two. */
 	uint64_t latency[HAUL_LATENCY_BUCKETS];
 };
+/* Copies the counters of one carrier, or the sum of all (carrier < 0), into *st. Any thread. */
 HAUL_API void haul_io_get_wait_stats(
 	const struct haul_io *io, int carrier, struct haul_io_wait_stats *st);
 
-/* The quantile of the wake-ups' latencies, in ns: share of them (0.5: the median, 0.99) took at
- * most this long. Exact to an eighth. 0 if there were none. */
+/* A quantile of the latency histogram, in ns, to within an eighth; share is 0.5 for the median,
+ * 0.99 for the 99th percentile. 0 if the histogram is empty. Any thread. */
 HAUL_API uint64_t haul_io_latency_ns(const struct haul_io_wait_stats *st, double share);
 
-/* True while all pollers run and all ports are alive; else *why gets one line, valid until the next
- * call. The thread that started. */
+/* True while all pollers run and all ports are alive (haul_port_alive()); else *why gets one line,
+ * owned by io and valid until the next call. Called by the thread that called haul_io_start(). */
 HAUL_API bool haul_io_healthy(struct haul_io *io, const char **why);
 
 /*
- * Ends the pollers and waits until handlers have ended. After timeout_ns it cancels those that have
- * not, and gives them one more second. Then it sends or drops what the queues hold, and checks the
- * ledger of each queue: received == handled + dropped + in flight (0 now), and taken to be sent ==
- * sent + dropped. The queues take nothing more. It takes at most timeout_ns and one and a half
- * seconds. Any thread that is no carrier. 0, or with one line in errbuf:
- *	-EIO		a ledger does not match, or handlers have not ended. The stop is complete
+ * haul_io_stop() ends the pollers and waits until the handlers have ended; after timeout_ns it
+ * cancels those that have not, and waits one more second. Then it sends or drops the packets in the
+ * transmit queues, which take no more, and checks the ledger of each queue: received == handled +
+ * dropped + in flight (0 now), and accepted for sending == sent + dropped. It blocks for at most
+ * timeout_ns and 1.5 s. Any thread that is no carrier. Returns 0, or with one line in errbuf:
+ *	-EIO		a ledger does not add up, or handlers have not ended. The stop is complete
  *			all the same: no poller uses a port
- *	-ETIMEDOUT	carriers do not answer, because something runs there that does not suspend.
- *			Their pollers may still use the ports: close and free nothing; call it again
+ *	-ETIMEDOUT	carriers do not respond, because a handler there does not suspend. Their
+ *			pollers may still use the ports: close and free nothing, and call it again
  *	-EDEADLK	called on a carrier; nothing was done
  *
- * haul_io_free() is called after haul_stop() and after haul_port_close() of all ports. It checks
- * that the pool is whole, and frees io. 0; with one line in errbuf: -EIO if packets are missing (io
- * is freed all the same), -EBUSY if haul_io_stop() has not completed (io is not freed).
+ * haul_io_free() checks the pool for lost packets and frees io. Call it after haul_stop() and after
+ * haul_port_close() of all ports. Returns 0, or with one line in errbuf: -EIO (packets are missing;
+ * io is freed), -EBUSY (haul_io_stop() has not completed; io is not freed).
  */
 HAUL_API int haul_io_stop(struct haul_io *io, uint64_t timeout_ns, char *errbuf, size_t errlen);
 HAUL_API int haul_io_free(struct haul_io *io, char *errbuf, size_t errlen);

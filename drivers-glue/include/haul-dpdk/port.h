@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ports: a NIC, a kernel interface or a file behind one short text, the port spec, with one queue
- * per carrier. What a PMD needs to make that true (several vdevs for one interface, pairs,
- * signal owners) is handled here and seen nowhere else.
+ * Ports: NICs, kernel interfaces and files, each named by a short text, the port spec, and opened
+ * with one queue per carrier. Differences between PMDs (several vdevs for one interface, owners of
+ * signals) are hidden behind this interface.
  */
 #ifndef HAUL_DPDK_PORT_H
 #define HAUL_DPDK_PORT_H
@@ -20,76 +20,78 @@ extern "C" {
 
 struct haul_port;
 
-/* An ethdev queue pair: rx and tx queue of the same number. */
+/* A queue of a port: the rx and the tx queue queue_id of the ethdev port_id. */
 struct haul_queue {
 	uint16_t port_id;
 	uint16_t queue_id;
 };
 
 struct haul_port_opts {
-	unsigned queues; /* wished: one per carrier; at least 1 */
-	struct rte_mempool *pool; /* where received packets live; must outlive the port */
-	uint16_t rx_ring; /* descriptors; 0: 512, or what the PMD prefers */
-	uint16_t tx_ring;
-	bool waits; /* its pollers may block: have NICs offer interrupts */
+	unsigned queues; /* requested, one per carrier; at least 1. The port may get fewer */
+	struct rte_mempool *pool; /* for received packets; must outlive the port */
+	uint16_t rx_ring; /* descriptors; 0: 512, or the default of the PMD */
+	uint16_t tx_ring; /* the same */
+	bool waits; /* pollers may block: sets up the interrupts of NICs */
 };
 
 /*
- * Opens and configures the port that spec describes; it does not receive yet. A thread of EAL's,
- * before the runtime starts, one at a time. What other threads print to stdout and stderr meanwhile
- * is lost. The port may get fewer queues than wished: haul_port_notice() says why.
- * 0, -EINVAL (malformed spec), -ENODEV, -EPERM, -ENOMEM and others: errbuf gets one line that names
- * the spec, what is wrong and what to do.
+ * Opens and configures the port that spec describes; it does not receive yet. Called on a thread of
+ * EAL, before the runtime starts; one call at a time. Output of other threads to stdout and stderr
+ * during the call is lost. If the port has fewer queues than requested, haul_port_notice() gives
+ * the reason. Returns 0, and the caller owns *port until haul_port_close(); or -EINVAL (malformed
+ * spec), -ENODEV, -EPERM, -ENOMEM and others, with one line in errbuf: the spec, the error, the
+ * remedy.
  */
 HAUL_API int haul_port_open(struct haul_port **port, const char *spec,
 	const struct haul_port_opts *opts, char *errbuf, size_t errlen);
 
-/* Begins to receive, waits up to 2 s for the link where there is one. Same errors. */
+/* Starts reception, and waits up to 2 s for the link of a NIC. Same context and errors. */
 HAUL_API int haul_port_start(struct haul_port *port, char *errbuf, size_t errlen);
 
 /*
- * Called by the thread that polls queue q, once, before its first burst and after each move to
- * another thread (TAP delivers its receive signal to a thread).
+ * Prepares queue q for polling by the calling thread (TAP sends its receive signal to one thread).
+ * Call it before the first burst, and again after another thread takes over. Does not suspend.
  */
 HAUL_API void haul_port_queue_adopt(struct haul_port *port, unsigned q);
 
-/* Stops and frees the port. Gives back all mbufs it held. Its pollers must have ended: under those
- * of haul_io_start() it ends the program with a line. */
+/* Stops and frees the port, and returns all its mbufs to the pool. Called on a thread of EAL, after
+ * the port's pollers have ended: while those of haul_io_start() run, the call aborts with a
+ * line. */
 HAUL_API void haul_port_close(struct haul_port *port);
 
-/* Facts. Any thread while the port is open. The spec is as given, except that the value of secret=
- * is hidden, as in all error lines and notices. */
+/* Properties. Any thread, while the port is open; the port owns the strings. The spec is the one
+ * given, with the value of secret= hidden, as in error lines and notices. */
 HAUL_API const char *haul_port_spec(const struct haul_port *port);
 HAUL_API unsigned haul_port_queues(const struct haul_port *port);
 HAUL_API struct haul_queue haul_port_queue(const struct haul_port *port, unsigned q);
 HAUL_API struct rte_ether_addr haul_port_mac(const struct haul_port *port);
-/* The interface or PCI address behind the port, as haul_plan_opts.near_nic and haul_carrier_near()
- * take it; "" if there is none. */
+/* The interface name or PCI address of the port, for haul_plan_opts.near_nic and
+ * haul_carrier_near(); "" if it has none. */
 HAUL_API const char *haul_port_nic(const struct haul_port *port);
-HAUL_API const char *haul_port_notice(const struct haul_port *port); /* "" or one line */
+HAUL_API const char *haul_port_notice(const struct haul_port *port); /* one line, or "" */
 /*
- * In words, what wakes a poller that waits for a queue of the port: "AF_XDP socket", "queue
- * interrupt". "" if nothing does: then its pollers can spin or sleep, but not block. Valid once the
+ * What wakes a poller that waits for packets of the port, in words: "AF_XDP socket", "queue
+ * interrupt". "" if nothing does: pollers can then spin or sleep, but not block. Valid once the
  * port is started.
  */
 HAUL_API const char *haul_port_wait_source(const struct haul_port *port);
 /*
- * haul_port_alive() is false once the interface behind the port is gone or down, the device is
- * unplugged, afxdp's XDP program is taken off, or a capture file is shorter than what was sent (a
- * full disk). It never becomes true again. It asks the kernel: call it in a control thread, about
- * once a second and after the last packet, and not for each packet. haul_port_fault() is "" while
- * the port is alive, else one line that says what happened and what to do.
+ * haul_port_alive() is false once the interface of the port is gone or down, the device is
+ * unplugged, the XDP program of an afxdp port is removed, or a capture file is incomplete (disk
+ * full). It does not become true again. Each call makes system calls: use it in a control thread,
+ * about once a second and after the last packet, not on the packet path. haul_port_fault() is ""
+ * while the port is alive, else one line with the cause and the remedy.
  */
 HAUL_API bool haul_port_alive(const struct haul_port *port);
 HAUL_API const char *haul_port_fault(const struct haul_port *port);
 
 /*
- * The name of the i-th kind of port spec ("tap"), and in *waits_on what wakes its pollers, as
- * haul_port_wait_source() says it. NULL beyond the last. Any thread, before EAL too.
+ * The name of kind i of port specs ("tap"), i from 0, or NULL after the last; *waits_on gets what
+ * haul_port_wait_source() returns for such ports. Any thread, also without EAL.
  */
 HAUL_API const char *haul_port_kind(unsigned i, const char **waits_on);
 
-/* Prints each kind of port spec and what it means, a line each, for a program's --help. */
+/* Prints one line for each kind of port spec, for --help texts. Any thread, also without EAL. */
 HAUL_API void haul_port_print_specs(FILE *out);
 
 #ifdef __cplusplus
