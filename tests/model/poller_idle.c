@@ -11,7 +11,7 @@
 #include "explorer.h"
 
 #define hauli_ticks() UINT64_C(0)
-#include "idle.c"
+#include "io/idle.c"
 #include "sched/cluster.h"
 #include "sched/poller.c"
 #include "sched/stolen.h"

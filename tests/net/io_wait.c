@@ -15,9 +15,9 @@
 
 #include <rte_ethdev.h>
 
-#include "io.h"
+#include "io/io.h"
+#include "io/poll.h"
 #include "io_bed.h"
-#include "poll.h"
 #include "sched/carrier.h"
 
 #define FLOW_AT 11 /* the last byte of the source's MAC address */

@@ -50,7 +50,8 @@ def main():
         with open(probe, 'w') as f:
             f.write(PROBE)
         made = functions(root, compiler, probe)
-    armed = functions(root, compiler, os.path.join(root, 'drivers-glue/wait.c'))['hauli_wait_armed']
+    source = os.path.join(root, 'drivers-glue/io/wait.c')
+    armed = functions(root, compiler, source)['hauli_wait_armed']
 
     def has_barrier(code):
         return any(BARRIER.match(line) for line in code)

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "eal/args.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_config.h>
+
+#include "base/valgrind.h"
+#include "eal/hugepages.h"
+#include "eal/restart.h"
+#include "eal/rundir.h"
+
+#define DEFAULT_MB 512
+#define FLOATS (-1)
+
+/* The user's own EAL arguments that bear on ours. */
+enum concern {
+	CPUS, /* not the user's to say: the plan does */
+	MEMORY, /* how much */
+	NO_HUGE,
+	IN_MEMORY,
+	SHARED, /* with other processes: memory must have a name */
+	DEVICES, /* which PCI devices */
+	ADDRESSES, /* physical or not */
+	USAGE,
+	CONCERNS,
+};
+
+static const struct {
+	const char *option;
+	enum concern concern;
+} known[] = {
+	{"--lcores", CPUS},
+	{"-l", CPUS},
+	{"-c", CPUS},
+	{"--main-lcore", CPUS},
+	{"-s", CPUS},
+	{"-S", CPUS},
+	{"-m", MEMORY},
+	{"--socket-mem", MEMORY},
+	{"--no-huge", NO_HUGE},
+	{"--in-memory", IN_MEMORY},
+	{"--file-prefix", SHARED},
+	{"--huge-dir", SHARED},
+	{"-a", DEVICES},
+	{"--allow", DEVICES},
+	{"-b", DEVICES},
+	{"--block", DEVICES},
+	{"--iova-mode", ADDRESSES},
+	{"-h", USAGE},
+	{"--help", USAGE},
+	{"-v", USAGE},
+};
+
+static bool is_option(const char *arg, const char *option)
+{
+	size_t len = strlen(option);
+
+	if (strncmp(arg, option, len) != 0)
+		return false;
+	/* "-m512" is "-m 512"; "--lcores=0" is "--lcores 0". */
+	return option[1] != '-' || arg[len] == '\0' || arg[len] == '=';
+}
+
+static int scan_user(
+	const struct haul_eal_opts *opts, bool concerns[CONCERNS], char *errbuf, size_t errlen)
+{
+	for (int i = 0; i < opts->nb_args; i++) {
+		for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); k++) {
+			if (!is_option(opts->args[i], known[k].option))
+				continue;
+			concerns[known[k].concern] = true;
+			if (known[k].concern != CPUS)
+				continue;
+			snprintf(errbuf, errlen,
+				"EAL argument '%s': lcores follow from the carriers; choose CPUs "
+				"by the carriers instead",
+				opts->args[i]);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+/* Appends an argument that is ours. */
+__attribute__((format(printf, 2, 3))) static int add(
+	struct hauli_eal_args *args, const char *format, ...)
+{
+	va_list ap;
+	char *arg;
+	int len;
+
+	if (args->owned == HAULI_EAL_ARGS_OWN)
+		return -ENOMEM;
+	va_start(ap, format);
+	len = vasprintf(&arg, format, ap);
+	va_end(ap);
+	if (len < 0)
+		return -ENOMEM;
+	args->own[args->owned++] = arg;
+	args->argv[args->argc++] = arg;
+	return 0;
+}
+
+/* "(0,2,3)" */
+static void print_set(FILE *out, const cpu_set_t *set)
+{
+	const char *sep = "(";
+
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET(cpu, set))
+			continue;
+		fprintf(out, "%s%d", sep, cpu);
+		sep = ",";
+	}
+	fputc(')', out);
+}
+
+/*
+ * Where the main lcore may run, and with it EAL's own threads: off the carriers' CPUs where there
+ * are others. There it would interrupt a poller in the middle of a burst, which costs time, and
+ * with memif more: its PMD takes the shared memory away under a burst when the peer goes.
+ */
+static cpu_set_t off_the_carriers(const struct haul_plan *plan, const cpu_set_t *usable)
+{
+	cpu_set_t set = *usable;
+
+	for (unsigned i = 0; i < plan->carriers; i++) {
+		const struct haul_place *p = &plan->places[i];
+
+		if (p->cpu != FLOATS && !p->elsewhere && p->cpu < CPU_SETSIZE)
+			CPU_CLR(p->cpu, &set);
+	}
+	return CPU_COUNT(&set) > 0 ? set : *usable;
+}
+
+/* Carrier i is lcore i; the main lcore comes after them. */
+static int add_lcores(
+	struct hauli_eal_args *args, const struct haul_plan *plan, const cpu_set_t *usable)
+{
+	const cpu_set_t main_set = off_the_carriers(plan, usable);
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+	int err;
+
+	if (!out)
+		return -ENOMEM;
+	for (unsigned i = 0; i < plan->carriers; i++) {
+		const struct haul_place *p = &plan->places[i];
+
+		fprintf(out, "%u@", i);
+		if (p->cpu != FLOATS && !p->elsewhere)
+			fprintf(out, "%d", p->cpu);
+		else
+			print_set(out, usable);
+		fputc(',', out);
+	}
+	fprintf(out, "%u@", plan->carriers);
+	print_set(out, &main_set);
+	fclose(out);
+	err = text ? add(args, "--lcores=%s", text) : -ENOMEM;
+	free(text);
+	return err < 0 ? err : add(args, "--main-lcore=%u", plan->carriers);
+}
+
+/* Whether to try huge pages; says why not where somebody might wonder. */
+static bool choose_hugepages(
+	struct hauli_eal_args *args, unsigned mb, const bool concerns[CONCERNS])
+{
+	/* For huge pages EAL reserves more addresses than valgrind has. */
+	if (concerns[NO_HUGE] || RUNNING_ON_VALGRIND)
+		return false;
+	if (hauli_restart_was()) {
+		snprintf(args->pages, sizeof(args->pages),
+			"the huge pages that were free could not be had (another program was "
+			"faster, or a limit forbids): packets live in ordinary pages");
+		return false;
+	}
+	if (hauli_hugepages_can_map(mb) && (!concerns[SHARED] || hauli_hugepages_can_name()))
+		return true;
+	if (hauli_hugepages_exist())
+		snprintf(args->pages, sizeof(args->pages),
+			"%u MB of huge pages are needed and %s: packets live in ordinary pages", mb,
+			hauli_hugepages_can_map(mb) ? "no hugetlbfs is mounted" : "fewer are free");
+	return false;
+}
+
+/*
+ * --in-memory leaves no files behind and needs no mount, but no other process can attach; a user
+ * who names files (--file-prefix) wants that one does. EAL refuses --in-memory with --no-huge.
+ */
+static int add_memory(struct hauli_eal_args *args, unsigned mb, const bool concerns[CONCERNS],
+	char *errbuf, size_t errlen)
+{
+	int err = 0;
+
+	args->hugepages = choose_hugepages(args, mb, concerns);
+	if (!args->hugepages && concerns[IN_MEMORY]) {
+		snprintf(errbuf, errlen,
+			"EAL argument '--in-memory': it takes %u MB of huge pages, which are not "
+			"free; echo %u > /proc/sys/vm/nr_hugepages",
+			mb, (mb + 1) / 2);
+		return -EINVAL;
+	}
+	if (!concerns[MEMORY])
+		err = add(args, "-m%u", mb);
+	if (err == 0 && !args->hugepages) {
+		err = add(args, "--no-huge");
+		if (err == 0)
+			err = add(args, "--no-shconf");
+	} else if (err == 0 && !concerns[SHARED]) {
+		err = add(args, "--in-memory");
+		if (err == 0)
+			err = add(args, "--single-file-segments");
+	}
+	if (err == 0 && !concerns[SHARED])
+		err = add(args, "--file-prefix=" HAULI_RUNDIR_PREFIX "%d", (int)getpid());
+	return err;
+}
+
+/* EAL's telemetry wants a socket, and EAL does not start without a directory for it. */
+static int add_telemetry(struct hauli_eal_args *args)
+{
+	int err = hauli_rundir_prepare(args->notice, sizeof(args->notice));
+
+	if (err == 0)
+		return 0;
+	snprintf(args->notice, sizeof(args->notice),
+		"no telemetry: no directory for its socket can be made in /tmp (%s); set "
+		"RUNTIME_DIRECTORY to a directory of your own",
+		strerror(-err));
+	return add(args, "--no-telemetry");
+}
+
+/*
+ * Nothing is probed before a port asks for it: the machine's own NIC may be among the devices. And
+ * without any, nobody needs physical addresses; EAL takes them when it may, and then memory is one
+ * piece per huge page, where XDP sockets need all of a pool in one.
+ */
+static int add_devices(struct hauli_eal_args *args, const struct haul_eal_opts *opts,
+	const bool concerns[CONCERNS])
+{
+	int err = 0;
+
+	if (concerns[DEVICES])
+		return 0;
+	if (opts->pci)
+		return add(args, "-affff:ff:1f.7");
+	if (!concerns[ADDRESSES])
+		err = add(args, "--iova-mode=va");
+	return err < 0 ? err : add(args, "--no-pci");
+}
+
+static int compose(struct hauli_eal_args *args, const struct haul_eal_opts *opts,
+	const cpu_set_t *usable, const bool concerns[CONCERNS], char *errbuf, size_t errlen)
+{
+	int err = add(args, "%s", opts->program ? opts->program : "haul");
+
+	if (err == 0)
+		err = add_lcores(args, opts->plan, usable);
+	if (err == 0)
+		err = add_memory(
+			args, opts->mem_mb ? opts->mem_mb : DEFAULT_MB, concerns, errbuf, errlen);
+	if (err == 0)
+		err = add_devices(args, opts, concerns);
+	if (err == 0)
+		err = add_telemetry(args);
+	if (err == 0 && !opts->verbose)
+		err = add(args, "--log-level=warning");
+	for (int i = 0; err == 0 && i < opts->nb_args; i++)
+		args->argv[args->argc++] = opts->args[i];
+	return err;
+}
+
+int hauli_eal_args_init(struct hauli_eal_args *args, const struct haul_eal_opts *opts,
+	const cpu_set_t *usable, char *errbuf, size_t errlen)
+{
+	bool concerns[CONCERNS] = {false};
+	int err;
+
+	memset(args, 0, sizeof(*args));
+	if (opts->plan->carriers >= RTE_MAX_LCORE) {
+		snprintf(errbuf, errlen,
+			"%u carriers: DPDK has room for %d lcores and one of them is the main one; "
+			"use at most %d carriers",
+			opts->plan->carriers, RTE_MAX_LCORE, RTE_MAX_LCORE - 1);
+		return -EINVAL;
+	}
+	err = scan_user(opts, concerns, errbuf, errlen);
+	if (err < 0)
+		return err;
+	args->usage = concerns[USAGE];
+	args->argv = calloc(HAULI_EAL_ARGS_OWN + (size_t)opts->nb_args + 1, sizeof(*args->argv));
+	err = args->argv ? compose(args, opts, usable, concerns, errbuf, errlen) : -ENOMEM;
+	if (err == -ENOMEM)
+		snprintf(errbuf, errlen, "no memory for EAL's arguments");
+	return err;
+}
+
+void hauli_eal_args_fini(struct hauli_eal_args *args)
+{
+	for (unsigned i = 0; i < args->owned; i++)
+		free(args->own[i]);
+	free(args->argv);
+	memset(args, 0, sizeof(*args));
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The command line that EAL gets. EAL ends the program on some arguments that it does not like, and
+ * cannot be initialised a second time after others, so all that can be checked is checked here.
+ */
+#ifndef HAULI_EAL_ARGS_H
+#define HAULI_EAL_ARGS_H
+
+#include <sched.h>
+
+#include <haul-dpdk/eal.h>
+
+#define HAULI_EAL_ARGS_OWN 24 /* at most so many are ours */
+
+struct hauli_eal_args {
+	int argc;
+	char **argv; /* NULL-terminated; EAL may reorder it */
+	unsigned owned;
+	char *own[HAULI_EAL_ARGS_OWN]; /* those allocated here */
+	bool hugepages; /* EAL tries them */
+	bool usage; /* the user asked EAL for its help or version: it prints and ends the program */
+	char notice[160]; /* "" or one line for those who want details */
+	char pages[192]; /* "" or why there are no huge pages although the machine has some */
+};
+
+/*
+ * opts must stay valid as long as args. 0, -EINVAL, -ENOMEM, -EPERM with a line in errbuf.
+ * hauli_eal_args_fini() in any case.
+ */
+int hauli_eal_args_init(struct hauli_eal_args *args, const struct haul_eal_opts *opts,
+	const cpu_set_t *usable, char *errbuf, size_t errlen);
+void hauli_eal_args_fini(struct hauli_eal_args *args);
+
+#endif

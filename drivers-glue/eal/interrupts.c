@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define ALLOW_EXPERIMENTAL_API /* rte_intr_instance_alloc() and the like, in DPDK 22.11 */
+#include "eal/interrupts.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <rte_alarm.h>
+#include <rte_interrupts.h>
+
+#include "conc/event.h"
+
+static void seen(void *arg)
+{
+	hauli_event_set(arg);
+}
+
+void hauli_interrupts_settle(void)
+{
+	/* Alarms ring on that thread; one may ring amid a round of it, the next in another. */
+	for (int round = 0; round < 2; round++) {
+		struct hauli_event event;
+
+		hauli_event_init(&event);
+		if (rte_eal_alarm_set(1, seen, &event) != 0)
+			return;
+		hauli_event_wait(&event);
+	}
+}
+
+/* An alarm would not do: the cleanup waits for alarms to end. */
+static void stay(void *arg)
+{
+	hauli_event_set(arg);
+	for (;;)
+		pause();
+}
+
+void hauli_interrupts_still(void)
+{
+	struct rte_intr_handle *handle = rte_intr_instance_alloc(RTE_INTR_INSTANCE_F_PRIVATE);
+	/* Ready to be read from the start. What it is made of is the thread's for good. */
+	int fd = eventfd(1, EFD_CLOEXEC);
+	struct hauli_event event;
+
+	hauli_event_init(&event);
+	if (handle && fd >= 0 && rte_intr_fd_set(handle, fd) == 0 &&
+		rte_intr_type_set(handle, RTE_INTR_HANDLE_EXT) == 0 &&
+		rte_intr_callback_register(handle, stay, &event) == 0) {
+		hauli_event_wait(&event);
+		fd = -1;
+	}
+	rte_intr_instance_free(handle); /* EAL has a copy */
+	if (fd >= 0)
+		close(fd);
+}

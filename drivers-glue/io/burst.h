@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Burst calls for queues that are called all the time: what rte_eth_rx_burst() and
+ * rte_eth_tx_burst() expand to, with the port's entry looked up once. Those keep the port and
+ * the queue in registers over the PMD's call for the sake of callbacks that are hardly ever there,
+ * which costs about twenty instructions of the hundred that forwarding a burst takes; here a queue
+ * that has callbacks goes through them. One may be installed at any time: the look at it is a
+ * plain load, of which each call makes its own. (Traces of bursts, RTE_ENABLE_TRACE_FP, show
+ * those only that have callbacks.)
+ */
+#ifndef HAULI_IO_BURST_H
+#define HAULI_IO_BURST_H
+
+#include <rte_ethdev.h>
+
+#include "base/cacheline.h"
+
+struct hauli_burst {
+	const struct rte_eth_fp_ops *ops; /* the port's: valid as long as the process */
+	uint16_t port_id;
+	uint16_t queue_id;
+};
+
+static inline struct hauli_burst hauli_burst(uint16_t port_id, uint16_t queue_id)
+{
+	return (struct hauli_burst){&rte_eth_fp_ops[port_id], port_id, queue_id};
+}
+
+/* With the callbacks. */
+uint16_t hauli_burst_rx_slow(const struct hauli_burst *b, struct rte_mbuf **pkts, uint16_t n);
+uint16_t hauli_burst_tx_slow(const struct hauli_burst *b, struct rte_mbuf **pkts, uint16_t n);
+
+static inline uint16_t hauli_burst_rx(
+	const struct hauli_burst *b, struct rte_mbuf **pkts, uint16_t n)
+{
+	const struct rte_eth_fp_ops *ops = b->ops;
+
+	if (hauli_unlikely(ops->rxq.clbk[b->queue_id]))
+		return hauli_burst_rx_slow(b, pkts, n);
+	return ops->rx_pkt_burst(ops->rxq.data[b->queue_id], pkts, n);
+}
+
+static inline uint16_t hauli_burst_tx(
+	const struct hauli_burst *b, struct rte_mbuf **pkts, uint16_t n)
+{
+	const struct rte_eth_fp_ops *ops = b->ops;
+
+	if (hauli_unlikely(ops->txq.clbk[b->queue_id]))
+		return hauli_burst_tx_slow(b, pkts, n);
+	return ops->tx_pkt_burst(ops->txq.data[b->queue_id], pkts, n);
+}
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The last poller of a carrier: lets handlers end and sends what they leave. It is a poller of
+ * its own so that the one before it need not look every cycle whether the end has come.
+ */
+#include "io/poll.h"
+#include "sched/coroutine.h"
+#include "sched/runtime.h"
+
+/* Each carrier has one poller, so each such coroutine at home here is a handler of ours. */
+static void cancel_handler(struct hauli_co *slot, void *arg)
+{
+	struct haul_coro *co = (struct haul_coro *)slot;
+
+	if (hauli_coro_home(co) == arg && hauli_is_handler(co->fn) &&
+		hauli_coro_state(co) < HAULI_ENDED)
+		haul_cancel(co);
+}
+
+static uint64_t in_flight(const struct hauli_poller *p)
+{
+	const struct hauli_rxq *r;
+	uint64_t n = 0;
+
+	for (r = p->rxqs; r < p->rxqs_end; r++)
+		n += hauli_rxq_in_flight(r);
+	return n;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Sends and waits for handlers until none is left, and the NIC has taken all or had its time. */
+static void drain(struct hauli_poller *p)
+{
+	uint64_t cancel_at = p->cancel_at;
+	uint64_t give_up_at = HAUL_FOREVER;
+	bool handlers = true;
+
+	while (haul_maybe_yield(false)) {
+		uint64_t now = haul_now();
+
+		if (hauli_has_to_send(p))
+			hauli_tx_flush(p);
+		if (handlers && in_flight(p) == 0 && hauli_spread_is_drained(p)) {
+			handlers = false;
+			give_up_at = earlier(give_up_at, now + HAULI_LINGER_NS);
+		}
+		if ((!handlers && !hauli_has_to_send(p)) || now >= give_up_at)
+			return;
+		if (handlers && now >= cancel_at) {
+			hauli_stacks_for_each(haul_carrier_runtime(p->carrier)->stacks,
+				cancel_handler, p->carrier);
+			/* The end began before this did: what is late has less, but a while. */
+			give_up_at = cancel_at + HAULI_GRACE_NS;
+			if (give_up_at < now + HAULI_LINGER_NS)
+				give_up_at = now + HAULI_LINGER_NS;
+			cancel_at = HAUL_FOREVER;
+		}
+	}
+}
+
+void *hauli_poll_drain(void *arg)
+{
+	struct hauli_poller *p = arg;
+
+	hauli_spread_drop_received(p);
+	drain(p);
+	hauli_tx_close(p);
+	hauli_count_set(&p->drained, 1);
+	return NULL;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A filter for PMDs that accept frames which do not fit their device, and silently send something
+ * else or nothing; or that hand out truncated frames. haul calls such a PMD through the filter's
+ * burst calls (as in spread.h): transmit stops before the first frame that does not fit, as if the
+ * PMD refused it, and receive drops frames that may be truncated.
+ */
+#ifndef HAULI_IO_FILTER_H
+#define HAULI_IO_FILTER_H
+
+#include "base/counter.h"
+#include "io/burst.h"
+#include "port/kind.h"
+
+struct hauli_filter {
+	struct hauli_counter cut; /* received frames that were dropped. Poller */
+
+	/* Constant. */
+	struct hauli_burst pmd;
+	const struct haul_port *port;
+	struct rte_eth_fp_ops ops;
+	void *queue, *no_callbacks;
+};
+
+/* True if the filter lets the frame be sent. */
+bool hauli_filter_fits(const struct haul_port *port, const struct rte_mbuf *pkt);
+
+/* Makes the filter of a queue, and puts its burst calls in place of the PMD's. NULL: no memory. The
+ * caller frees it by free(). */
+struct hauli_filter *hauli_filter_create(const struct haul_port *port, struct hauli_burst pmd);
+struct hauli_burst hauli_filter_burst(const struct hauli_filter *filter);
+
+#endif

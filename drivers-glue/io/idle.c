@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Waiting, in the order that misses nothing: park, arm, look once more, ask whether still parked,
+ * wait, unpark, disarm. From the park on other threads end the wait by the eventfd, from the arming
+ * on packets do; what came before is seen by the park, or by the look. Sleeping is the same with a
+ * time-out and without the packets. See docs/internals/waiting.md.
+ *
+ * A pause needs none of that: it is a long step of spinning.
+ *
+ * Model: tests/model/poller_idle.c.
+ */
+#include "io/idle.h"
+
+#include "base/clock.h"
+#include "io/latency.h"
+#include "io/pause.h"
+#include "io/poll.h"
+#include "port/fill_time.h"
+#include "sched/carrier.h"
+
+#define EMPTIES 4 /* cycles without packets before any wait: handlers may be about to reply */
+#define STEP_NS HAUL_US /* the first sleep; each further one takes twice as long */
+#define RETRY_NS (50 * HAUL_US) /* the NIC has not taken all */
+#define DRY_NS HAUL_MS /* no packet buffers: a PMD that could not refill its ring is not told */
+#define DRY 512
+#define LOST_NS (10 * HAUL_MS) /* the interface has gone, or may come again */
+#define IN_VAIN 16
+#define REST_NS HAUL_MS /* a queue says that it has packets, and the PMD sees none */
+
+int hauli_idle_open(struct hauli_poller *p)
+{
+	struct hauli_rxq *r;
+	int err = hauli_wait_open(&p->idle.wait);
+
+	for (r = p->rxqs; r < p->rxqs_end && err == 0; r++)
+		if (!r->fed)
+			hauli_wait_add(&p->idle.wait, &r->source);
+	return err;
+}
+
+void hauli_idle_close(struct hauli_poller *p)
+{
+	struct hauli_rxq *r;
+
+	for (r = p->rxqs; r < p->rxqs_end; r++)
+		hauli_wait_remove(&p->idle.wait, &r->source);
+	hauli_wait_close(&p->idle.wait);
+}
+
+void hauli_idle_wakeup(void *arg)
+{
+	struct hauli_poller *p = arg;
+
+	hauli_wait_wake(&p->idle.wait);
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+void hauli_idle_settle(struct hauli_poller *p)
+{
+	struct hauli_idle *d = &p->idle;
+	struct hauli_rxq *r;
+	uint64_t ticks;
+
+	p->waits = true;
+	d->spin_ticks = 0;
+	d->pause_ns = HAUL_FOREVER;
+	d->longest_ns = d->away_ns = HAUL_FOREVER;
+	/* Queues that differ: as the least patient of them. */
+	for (r = p->rxqs; r < p->rxqs_end; r++) {
+		switch (r->policy.how) {
+		case HAUL_POLL_SPIN:
+			p->waits = false;
+			break;
+		case HAUL_POLL_BLOCK:
+			break;
+		case HAUL_POLL_ADAPTIVE:
+			ticks = hauli_ticks_from_ns(r->policy.ns);
+			if (ticks > d->spin_ticks)
+				d->spin_ticks = ticks;
+			break;
+		case HAUL_POLL_SLEEP:
+			d->longest_ns = earlier(d->longest_ns, r->policy.ns);
+			d->away_ns = earlier(d->away_ns, r->away_ns);
+			break;
+		case HAUL_POLL_PAUSE:
+			d->pause_ns = earlier(d->pause_ns, r->policy.ns);
+			break;
+		}
+	}
+	d->step_ns = 0;
+}
+
+static bool listens(const struct hauli_rxq *r)
+{
+	if (r->policy.how != HAUL_POLL_BLOCK && r->policy.how != HAUL_POLL_ADAPTIVE)
+		return false;
+	/* With all handlers that it may have it takes no packets: no use in being woken. */
+	return hauli_rxq_in_flight(r) < r->max_in_flight;
+}
+
+/* Whether there has been nothing for long enough. */
+static bool is_time(struct hauli_poller *p)
+{
+	struct hauli_idle *d = &p->idle;
+	uint64_t cycle = hauli_counter_read(&p->cycles);
+	uint64_t now;
+
+	if (cycle != d->cycle + 1) {
+		d->empties = 0;
+		d->since = 0;
+		d->step_ns = 0;
+	}
+	d->cycle = cycle;
+	if (d->empties < EMPTIES) {
+		d->empties++;
+		return false;
+	}
+	if (d->spin_ticks == 0)
+		return true;
+	now = hauli_ticks();
+	if (d->since == 0)
+		d->since = now;
+	return now - d->since >= d->spin_ticks;
+}
+
+static void arm(struct hauli_poller *p)
+{
+	bool rests = p->idle.in_vain >= IN_VAIN;
+	struct hauli_rxq *r;
+
+	for (r = p->rxqs; r < p->rxqs_end; r++) {
+		r->source.ready = false;
+		hauli_wait_arm(&p->idle.wait, &r->source, !rests && listens(r));
+	}
+	hauli_spread_listen(p);
+	hauli_wait_armed();
+}
+
+static void disarm(struct hauli_poller *p)
+{
+	struct hauli_rxq *r;
+
+	for (r = p->rxqs; r < p->rxqs_end; r++)
+		hauli_wait_disarm(&r->source);
+}
+
+/* How long a sleep may be: twice the last one, up to what was asked for and what queues last. */
+static uint64_t next_step(struct hauli_idle *d)
+{
+	uint64_t most = d->away_ns;
+
+	if (d->longest_ns == HAUL_FOREVER)
+		return HAUL_FOREVER;
+	if (most != HAUL_FOREVER)
+		most = most > d->late_ns + STEP_NS ? most - d->late_ns : STEP_NS;
+	most = earlier(most, d->longest_ns);
+	d->step_ns = earlier(d->step_ns ? 2 * d->step_ns : STEP_NS, most);
+	return d->step_ns;
+}
+
+static uint64_t longest(struct hauli_poller *p)
+{
+	uint64_t ns = next_step(&p->idle);
+
+	if (hauli_has_to_send(p))
+		ns = earlier(ns, RETRY_NS);
+	if (p->idle.lost)
+		ns = earlier(ns, LOST_NS);
+	if (p->idle.in_vain >= IN_VAIN)
+		ns = earlier(ns, REST_NS);
+	if (ns > DRY_NS && rte_mempool_avail_count(p->pool) < DRY)
+		ns = DRY_NS;
+	return ns;
+}
+
+static void wait(struct hauli_poller *p)
+{
+	struct hauli_idle *d = &p->idle;
+	uint64_t most = longest(p);
+	uint64_t began = haul_now();
+	uint64_t timer = haul_poller_deadline();
+	uint64_t until = most == HAUL_FOREVER ? timer : earlier(timer, began + most);
+	unsigned end = hauli_wait(&d->wait, until);
+	uint64_t now = haul_now();
+
+	d->woke_at = hauli_ticks();
+	hauli_counter_add(&d->sleeps, 1);
+	hauli_counter_add(&d->slept_ns, now - began);
+	if (end)
+		hauli_counter_add(&d->wakes, 1);
+	else if (now > until)
+		d->late_ns = (7 * d->late_ns + now - until) / 8;
+	if (end & HAULI_WAIT_LOST)
+		d->lost = true;
+	if (end & HAULI_WAIT_READY)
+		d->in_vain++;
+	else
+		d->in_vain = 0;
+}
+
+/* A queue has ended the wait, and there was no packet. */
+static void nudge(struct hauli_poller *p)
+{
+	struct hauli_rxq *r;
+
+	for (r = p->rxqs; r < p->rxqs_end; r++)
+		if (!r->fed && r->source.ready && r->port->kind->nudge)
+			r->port->kind->nudge(r->port, r->source.queue);
+}
+
+/* Until a packet comes or the carrier's next timer, and no longer than work from other threads may
+ * wait: they cannot end it. A packet can where it is the only queue. */
+static void rest(struct hauli_poller *p)
+{
+	bool alone = p->rxqs + 1 == p->rxqs_end && !p->rxqs->fed;
+	const struct hauli_burst *only = alone ? &p->rxqs->burst : NULL;
+	uint64_t began = haul_now();
+	uint64_t until = earlier(began + p->idle.pause_ns, haul_poller_deadline());
+
+	hauli_pause(only, hauli_ticks_from_ns(until));
+	hauli_counter_add(&p->idle.sleeps, 1);
+	hauli_counter_add(&p->idle.slept_ns, haul_now() - began);
+}
+
+bool hauli_idle(struct hauli_poller *p, hauli_cycle_fn *cycle)
+{
+	struct hauli_idle *d = &p->idle;
+	bool io;
+
+	if (!is_time(p))
+		return false;
+	if (d->pause_ns != HAUL_FOREVER) {
+		/* Sending may have made coroutines ready. */
+		if (hauli_runq_is_empty(&p->carrier->runq))
+			rest(p);
+		return false;
+	}
+	if (!haul_try_park_poller())
+		return false;
+	arm(p);
+	io = cycle(p, false);
+	if (!io && haul_can_park_poller()) {
+		wait(p);
+		haul_unpark_poller();
+		disarm(p);
+		io = cycle(p, true);
+		if (!io && d->in_vain > 0)
+			nudge(p);
+	} else {
+		haul_unpark_poller();
+		disarm(p);
+	}
+	if (io)
+		d->in_vain = 0;
+	/* The next empty cycle goes on with the row, or begins one. */
+	d->cycle = io ? 0 : hauli_counter_read(&p->cycles);
+	return io;
+}
+
+void hauli_idle_handles(struct hauli_poller *p)
+{
+	uint64_t ns = hauli_ns_from_ticks(hauli_ticks()) - hauli_ns_from_ticks(p->idle.woke_at);
+
+	hauli_counter_add(&p->idle.latency[hauli_latency_bucket(ns)], 1);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The ledger: what became of each packet, and whether the books agree. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include <rte_mbuf.h>
+
+#include "base/assert.h"
+#include "io/poll.h"
+#include "net/given.h"
+
+static const char *const names[HAUL_DROP_REASONS] = {
+	[HAUL_DROP_TX_FULL] = "tx_full",
+	[HAUL_DROP_TX_REFUSED] = "tx_refused",
+	[HAUL_DROP_NO_COROUTINE] = "no_coroutine",
+	[HAUL_DROP_MALFORMED] = "malformed",
+	[HAUL_DROP_NOT_FOR_US] = "not_for_us",
+	[HAUL_DROP_UNSUPPORTED] = "unsupported",
+	[HAUL_DROP_STOPPING] = "stopping",
+};
+
+const char *haul_drop_name(enum haul_drop reason)
+{
+	return (unsigned)reason < HAUL_DROP_REASONS ? names[reason] : "?";
+}
+
+void haul_drop(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n, enum haul_drop reason)
+{
+	struct hauli_rxq *r = hauli_rxq_of(rx);
+
+	HAUL_CHECK(rx && pkts);
+	HAUL_MISUSE_IF(
+		(unsigned)reason >= HAUL_DROP_REASONS, "there is no such reason: %u", reason);
+	hauli_pkts_give(pkts, n, "haul_drop");
+	if (hauli_rxq_is_away(r))
+		hauli_tally_add(&r->away_dropped[reason], n);
+	else
+		hauli_counter_add(&r->dropped[reason], n);
+	rte_pktmbuf_free_bulk(pkts, n);
+}
+
+void hauli_drop_unhandled(
+	struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n, enum haul_drop reason)
+{
+	hauli_counter_add(&r->not_started, n);
+	haul_drop(&r->rx, pkts, n, reason);
+}
+
+bool hauli_ledger_check_rx(const struct hauli_rxq *r, const char *where, char *buf, size_t len)
+{
+	uint64_t received = hauli_counter_read(&r->packets);
+	uint64_t in_flight = hauli_rxq_in_flight(r);
+	/* For a burst function, what it was given is handled. */
+	uint64_t not_started = hauli_counter_read(&r->not_started);
+	uint64_t started = r->on_packet ? hauli_counter_read(&r->started) : received - not_started;
+	uint64_t dropped = 0;
+	unsigned i;
+
+	for (i = 0; i < HAUL_DROP_REASONS; i++)
+		dropped += hauli_rxq_dropped(r, i);
+	if (r->fed && hauli_counter_read(&r->fed->passed) != received)
+		snprintf(buf, len,
+			"%s: was handed %" PRIu64 " packets, but received %" PRIu64
+			": the ledger does not add up",
+			where, hauli_counter_read(&r->fed->passed), received);
+	else if (in_flight > 0)
+		snprintf(buf, len,
+			"%s: %" PRIu64 " of %" PRIu64 " handlers have not ended although cancelled;"
+			" a handler must return when a wait says -ECANCELED",
+			where, in_flight, started);
+	else if (received != started + not_started)
+		snprintf(buf, len,
+			"%s: received %" PRIu64 " packets, but handled %" PRIu64
+			" and dropped %" PRIu64 " unhandled: the ledger does not add up",
+			where, received, started, not_started);
+	else if (dropped > received)
+		snprintf(buf, len,
+			"%s: received %" PRIu64 " packets, but dropped %" PRIu64
+			": a handler dropped some twice, or dropped others than it was given",
+			where, received, dropped);
+	else
+		return true;
+	return false;
+}
+
+bool hauli_ledger_check_tx(const struct hauli_tx *tx, const char *where, char *buf, size_t len)
+{
+	uint64_t taken = hauli_counter_read(&tx->q.taken);
+	uint64_t sent = hauli_counter_read(&tx->sent);
+	uint64_t dropped = hauli_counter_read(&tx->full) + hauli_counter_read(&tx->refused) +
+		hauli_counter_read(&tx->stopping);
+
+	if (taken == sent + dropped)
+		return true;
+	snprintf(buf, len,
+		"%s: took %" PRIu64 " packets to be sent, but sent %" PRIu64 " and dropped %" PRIu64
+		": the ledger does not add up",
+		where, taken, sent, dropped);
+	return false;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What haul_io_notice() says of queues that may lose packets. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "io/io.h"
+#include "port/fill_time.h"
+
+__attribute__((format(printf, 2, 3))) static void note(struct haul_io *io, const char *format, ...)
+{
+	size_t len = strlen(io->notice);
+	va_list ap;
+
+	if (len > 0)
+		len += (size_t)snprintf(io->notice + len, sizeof(io->notice) - len, "; ");
+	va_start(ap, format);
+	if (len < sizeof(io->notice))
+		vsnprintf(io->notice + len, sizeof(io->notice) - len, format, ap);
+	va_end(ap);
+}
+
+static void note_unpolled(struct haul_io *io)
+{
+	for (unsigned i = 0; i < io->opts.nb_ports; i++) {
+		const struct haul_port *port = io->ports[i];
+
+		if (haul_port_queues(port) > io->nb_pollers)
+			note(io,
+				"%u of the %u queues of %s are not polled, and what comes there is "
+				"lost; open it with %u",
+				haul_port_queues(port) - io->nb_pollers, haul_port_queues(port),
+				haul_port_spec(port), io->nb_pollers);
+	}
+}
+
+/* Every way to wait may be too slow for what its queue gets. */
+static void note_away(struct haul_io *io)
+{
+	if (io->opts.policy.how == HAUL_POLL_SPIN || io->opts.policy.how == HAUL_POLL_PAUSE)
+		return;
+	for (unsigned i = 0; i < io->opts.nb_ports; i++) {
+		const struct hauli_rxq *r = &io->pollers[0]->rxqs[i];
+
+		if (r->away_ns >= HAULI_AWAY_LEAST)
+			continue;
+		note(io,
+			"port '%s' loses packets when a burst begins: a queue is full after %.1f "
+			"us, and waking takes about 10; use spin, or longer queues",
+			haul_port_spec(r->port), (double)r->away_ns / 1000);
+		return;
+	}
+}
+
+void hauli_io_note(struct haul_io *io)
+{
+	note_unpolled(io);
+	note_away(io);
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The pollers: receive from each port's queue, hand on, send what was queued meanwhile. */
+#include <errno.h>
+
+#include <rte_errno.h>
+
+#include "base/assert.h"
+#include "io/poll.h"
+#include "net/given.h"
+#include "sched/spawn.h"
+
+/* A coroutine gets one pointer. It is the packet, which carries its queue: nothing to allocate. A
+ * private area in place of the field would be a third line. */
+int hauli_pkt_at = -1;
+
+int hauli_poll_init(void)
+{
+	static const struct rte_mbuf_dynfield field = {
+		.name = "haul",
+		.size = sizeof(union hauli_pkt),
+		.align = __alignof__(union hauli_pkt),
+	};
+
+	static const struct rte_mbuf_dynflag given = {.name = "haul_given"};
+	int bit = 0;
+
+	hauli_pkt_at = rte_mbuf_dynfield_register(&field);
+	if (HAUL_CHECKS && hauli_pkt_at >= 0)
+		bit = rte_mbuf_dynflag_register(&given);
+	if (hauli_pkt_at < 0 || bit < 0)
+		return -rte_errno;
+	hauli_pkt_given = HAUL_CHECKS ? RTE_BIT64(bit) : 0;
+	return 0;
+}
+
+/* The body of a handler's coroutine that is not stolen. */
+static void *handle_here(void *arg)
+{
+	struct hauli_rxq *r = *hauli_pkt_rx(arg);
+
+	r->on_packet(&r->rx, arg);
+	hauli_counter_add(&r->ended, 1);
+	return NULL;
+}
+
+/* Of one that may be. Where it ends it may be away. */
+static void *handle_anywhere(void *arg)
+{
+	struct hauli_rxq *r = *hauli_pkt_rx(arg);
+
+	hauli_order_begins(r->robbed);
+	r->on_packet(&r->rx, arg);
+	if (hauli_rxq_is_away(r))
+		hauli_tally_add(&r->away_ended, 1);
+	else
+		hauli_counter_add(&r->ended, 1);
+	return NULL;
+}
+
+/* The first one after a wait. */
+static void *handle_first(void *arg)
+{
+	struct hauli_rxq *r = *hauli_pkt_rx(arg);
+
+	if (!hauli_rxq_is_away(r))
+		hauli_idle_handles(r->poller);
+	return r->robbed ? handle_anywhere(arg) : handle_here(arg);
+}
+
+bool hauli_is_handler(haul_fn *fn)
+{
+	return fn == handle_here || fn == handle_anywhere || fn == handle_first;
+}
+
+static uint8_t order_of(const void *pkt)
+{
+	return (uint8_t)(1 + haul_net_flow(pkt) % HAUL_ORDERS);
+}
+
+/* Touches no port before all carriers have their poller. False: cancelled, since one has not. */
+static bool begin(struct hauli_poller *p)
+{
+	struct hauli_rxq *r;
+
+	while (hauli_count_get(&p->may_begin) == 0)
+		if (!haul_maybe_yield(false))
+			return false;
+	hauli_poller_handles(p->carrier);
+	hauli_order_ask_by(p->carrier, order_of);
+	for (r = p->rxqs; r < p->rxqs_end; r++)
+		if (!r->fed)
+			haul_port_queue_adopt(r->port, haul_carrier_id(p->carrier));
+	return true;
+}
+
+/* A poller of which a round is cycle(). */
+static inline __attribute__((always_inline)) void *poll(
+	struct hauli_poller *p, hauli_cycle_fn *cycle)
+{
+	bool io;
+
+	if (!begin(p))
+		return NULL;
+	do {
+		io = cycle(p, false);
+		if (!io && hauli_unlikely(p->waits))
+			io = hauli_idle(p, cycle);
+	} while (haul_maybe_yield(io));
+	hauli_counter_add(&p->ended, 1);
+	return NULL;
+}
+
+/* From a queue whose carrier feeds others: what is left for itself. *passed: something was for
+ * them. */
+static __attribute__((noinline)) uint16_t receive_for_all(
+	struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t most, bool *passed)
+{
+	uint16_t n = hauli_spread_has_room(r) ? hauli_burst_rx(&r->burst, pkts, most) : 0;
+	uint16_t own;
+
+	hauli_pkts_take(pkts, n);
+	own = hauli_spread(r, pkts, n);
+	hauli_counter_add(&r->empty, n == 0);
+	*passed |= own < n;
+	return own;
+}
+
+static inline __attribute__((always_inline)) uint16_t receive(
+	struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t most, bool *passed)
+{
+	uint16_t n;
+
+	if (hauli_unlikely(r->relay != NULL))
+		return receive_for_all(r, pkts, most, passed);
+	n = hauli_burst_rx(&r->burst, pkts, most);
+	hauli_pkts_take(pkts, n);
+	if (n == 0)
+		hauli_counter_add(&r->empty, 1);
+	return n;
+}
+
+static inline __attribute__((always_inline)) bool cycle_burst_handler(
+	struct hauli_poller *p, bool woken, bool steals)
+{
+	struct rte_mbuf *pkts[HAULI_BURST_MAX];
+	struct hauli_rxq *r;
+	bool io = false, passed = false;
+	uint16_t n;
+
+	if (hauli_unlikely(hauli_has_to_send(p)))
+		hauli_tx_flush(p);
+	for (r = p->rxqs; r < p->rxqs_end; r++) {
+		n = receive(r, pkts, p->burst, &passed);
+		if (n == 0)
+			continue;
+		hauli_counter_add(&r->packets, n);
+		if (hauli_unlikely(p->count_bytes))
+			hauli_counter_add(&r->bytes, hauli_bytes_of(pkts, n));
+		if (woken && !io)
+			hauli_idle_handles(p);
+		if (steals && !io)
+			hauli_poller_is_busy(p->carrier);
+		p->on_burst(&r->rx, pkts, n);
+		io = true;
+	}
+	hauli_counter_add(&p->cycles, 1);
+	return io || passed;
+}
+
+static inline __attribute__((always_inline)) bool cycle_bursts(struct hauli_poller *p, bool woken)
+{
+	return cycle_burst_handler(p, woken, false);
+}
+
+static inline __attribute__((always_inline)) bool cycle_bursts_stealing(
+	struct hauli_poller *p, bool woken)
+{
+	return cycle_burst_handler(p, woken, true);
+}
+
+static void *poll_bursts_stealing(void *arg)
+{
+	return poll(arg, cycle_bursts_stealing);
+}
+
+/* Two instances: where carriers do not steal, nothing is executed for it. */
+void *hauli_poll_bursts(void *arg)
+{
+	struct hauli_poller *p = arg;
+
+	return hauli_steals(p->carrier) ? poll_bursts_stealing(p) : poll(p, cycle_bursts);
+}
+
+/* Starts a handler for each packet, in order. */
+static inline __attribute__((always_inline)) void start_each(struct hauli_poller *p,
+	struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n, bool woken, bool steals)
+{
+	haul_fn *usual = steals ? handle_anywhere : handle_here;
+	haul_fn *body = woken ? handle_first : usual;
+	uint16_t i;
+	int err;
+
+	for (i = 0; i < n; i++) {
+		*hauli_pkt_rx(pkts[i]) = r;
+		err = hauli_spawn_own(body, pkts[i], p->coro);
+		if (hauli_unlikely(err)) {
+			hauli_drop_unhandled(r, pkts + i, n - i,
+				err == -ECANCELED ? HAUL_DROP_STOPPING : HAUL_DROP_NO_COROUTINE);
+			break;
+		}
+		body = usual;
+	}
+	hauli_counter_add(&r->started, i);
+}
+
+static __attribute__((noinline)) void start_handlers(
+	struct hauli_poller *p, struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n, bool woken)
+{
+	start_each(p, r, pkts, n, woken, false);
+}
+
+static __attribute__((noinline)) void start_stealable(
+	struct hauli_poller *p, struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n, bool woken)
+{
+	start_each(p, r, pkts, n, woken, true);
+}
+
+static inline __attribute__((always_inline)) bool cycle_handlers(
+	struct hauli_poller *p, bool woken, bool steals)
+{
+	struct rte_mbuf *pkts[HAULI_BURST_MAX];
+	struct hauli_rxq *r;
+	bool io = false, passed = false;
+	uint16_t n;
+
+	if (hauli_has_to_send(p))
+		hauli_tx_flush(p);
+	for (r = p->rxqs; r < p->rxqs_end; r++) {
+		if (hauli_unlikely((steals ? hauli_rxq_in_flight(r)
+					   : hauli_rxq_in_flight_here(r)) >= r->max_in_flight)) {
+			hauli_counter_add(&r->empty, 1);
+			continue;
+		}
+		n = receive(r, pkts, p->burst, &passed);
+		if (n == 0)
+			continue;
+		hauli_counter_add(&r->packets, n);
+		hauli_counter_add(&r->bytes, hauli_bytes_of(pkts, n));
+		if (steals)
+			start_stealable(p, r, pkts, n, woken && !io);
+		else
+			start_handlers(p, r, pkts, n, woken && !io);
+		io = true;
+	}
+	hauli_counter_add(&p->cycles, 1);
+	return io || passed;
+}
+
+static inline __attribute__((always_inline)) bool cycle_packets(struct hauli_poller *p, bool woken)
+{
+	return cycle_handlers(p, woken, false);
+}
+
+static inline __attribute__((always_inline)) bool cycle_stealable(
+	struct hauli_poller *p, bool woken)
+{
+	return cycle_handlers(p, woken, true);
+}
+
+static void *poll_stealable(void *arg)
+{
+	return poll(arg, cycle_stealable);
+}
+
+/* Two instances: where handlers are not stolen, nothing is executed for it. */
+void *hauli_poll_packets(void *arg)
+{
+	struct hauli_poller *p = arg;
+
+	return p->rxqs->robbed ? poll_stealable(p) : poll(p, cycle_packets);
+}
+
+static inline __attribute__((always_inline)) bool cycle_source(struct hauli_poller *p, bool woken)
+{
+	struct rte_mbuf *pkts[HAULI_BURST_MAX];
+	struct hauli_rxq *r;
+	bool io = false;
+	uint16_t n;
+
+	if (hauli_unlikely(hauli_has_to_send(p)))
+		hauli_tx_flush(p);
+	for (r = p->rxqs; r < p->rxqs_end; r++) {
+		n = 0;
+		/* What the NIC did not take goes first: it sets the pace. */
+		if (hauli_likely(hauli_txq_count(r->rx.reply) == 0))
+			n = p->source(&r->rx, pkts, p->burst);
+		if (n == 0) {
+			hauli_counter_add(&r->empty, 1);
+			continue;
+		}
+		haul_tx_burst(r->rx.reply, pkts, n);
+		io = true;
+	}
+	hauli_counter_add(&p->cycles, 1);
+	return io;
+}
+
+void *hauli_poll_source(void *arg)
+{
+	return poll(arg, cycle_source);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The counters of carriers and PMDs, added up for who asks. */
+#include <string.h>
+
+#include <rte_ethdev.h>
+
+#include "base/assert.h"
+#include "io/filter.h"
+#include "io/io.h"
+#include "port/kind.h"
+
+static void add_rx(
+	struct haul_io_stats *st, const struct hauli_poller *p, const struct hauli_rxq *r)
+{
+	unsigned i;
+
+	st->rx_packets += hauli_counter_read(&r->packets);
+	st->rx_bytes += hauli_counter_read(&r->bytes);
+	st->in_flight += hauli_rxq_in_flight(r);
+	st->polls += hauli_counter_read(&p->cycles);
+	st->empty_polls += hauli_counter_read(&r->empty);
+	for (i = 0; i < HAUL_DROP_REASONS; i++)
+		st->dropped[i] += hauli_rxq_dropped(r, i);
+}
+
+static void add_tx(struct haul_io_stats *st, const struct hauli_tx *tx)
+{
+	uint64_t dropped = hauli_counter_read(&tx->dropped_bytes);
+
+	st->tx_packets += hauli_counter_read(&tx->direct) + hauli_counter_read(&tx->sent);
+	st->tx_bytes += hauli_counter_read(&tx->q.taken_bytes) - dropped;
+	if (tx->filter)
+		st->rx_errors += hauli_counter_read(&tx->filter->cut);
+	st->dropped[HAUL_DROP_TX_FULL] += hauli_counter_read(&tx->full);
+	st->dropped[HAUL_DROP_TX_REFUSED] += hauli_counter_read(&tx->refused);
+	st->dropped[HAUL_DROP_STOPPING] += hauli_counter_read(&tx->stopping);
+}
+
+/* Packets that count as sent on the carrier that handed them on, and were dropped later. */
+static void take_back(struct haul_io_stats *st, const struct hauli_relay *relay)
+{
+	uint64_t refused = hauli_counter_read(&relay->refused);
+	uint64_t dropped = hauli_counter_read(&relay->dropped);
+
+	st->tx_packets -= refused + dropped;
+	st->tx_bytes -= hauli_counter_read(&relay->lost_bytes);
+	st->dropped[HAUL_DROP_TX_REFUSED] += refused;
+	st->dropped[HAUL_DROP_STOPPING] += dropped;
+}
+
+/* Whether an earlier queue of the port belongs to the same device. */
+static bool is_seen(const struct haul_port *port, unsigned q)
+{
+	uint16_t id = haul_port_queue(port, q).port_id;
+	unsigned i;
+
+	for (i = 0; i < q; i++)
+		if (haul_port_queue(port, i).port_id == id)
+			return true;
+	return false;
+}
+
+/* What the PMDs say of the whole port. */
+static void add_port(struct haul_io_stats *st, const struct haul_port *port, bool bytes)
+{
+	struct rte_eth_stats eth;
+	unsigned q;
+
+	if (port->kind->missed)
+		st->rx_missed += port->kind->missed(port) - port->missed_before;
+	for (q = 0; q < haul_port_queues(port); q++) {
+		if (is_seen(port, q) ||
+			rte_eth_stats_get(haul_port_queue(port, q).port_id, &eth) != 0)
+			continue;
+		st->rx_missed += eth.imissed;
+		st->rx_nombuf += eth.rx_nombuf;
+		st->rx_errors += eth.ierrors;
+		if (!port->kind->hands_back)
+			st->tx_errors += eth.oerrors;
+		if (bytes) {
+			st->rx_bytes += eth.ibytes;
+			st->tx_bytes += eth.obytes;
+		}
+	}
+}
+
+/* And of one queue, where it counts by queue. */
+static void add_queue_bytes(struct haul_io_stats *st, struct haul_queue queue)
+{
+	struct rte_eth_stats eth;
+
+	if (queue.queue_id >= RTE_ETHDEV_QUEUE_STAT_CNTRS ||
+		rte_eth_stats_get(queue.port_id, &eth) != 0)
+		return;
+	st->rx_bytes += eth.q_ibytes[queue.queue_id];
+	st->tx_bytes += eth.q_obytes[queue.queue_id];
+}
+
+void haul_io_get_stats(
+	const struct haul_io *io, unsigned port, int carrier, struct haul_io_stats *st)
+{
+	const struct haul_port *p;
+	unsigned c;
+
+	HAUL_MISUSE_IF(!io || !st, HAULI_NO_IO);
+	HAUL_MISUSE_IF(port >= io->opts.nb_ports, "there is no port %u: %u were given", port,
+		io->opts.nb_ports);
+	p = io->ports[port];
+	memset(st, 0, sizeof(*st));
+	for (c = 0; c < io->nb_pollers; c++) {
+		if (carrier >= 0 && c != (unsigned)carrier)
+			continue;
+		add_rx(st, io->pollers[c], &io->pollers[c]->rxqs[port]);
+		add_tx(st, &io->pollers[c]->txs[port]);
+		if (carrier < 0 && io->pollers[c]->txs[port].relay)
+			take_back(st, io->pollers[c]->txs[port].relay);
+	}
+	if (!io->opts.count_bytes)
+		st->rx_bytes = st->tx_bytes = 0;
+	if (carrier < 0)
+		add_port(st, p, !io->opts.count_bytes);
+	else if (!io->opts.count_bytes && (unsigned)carrier < haul_port_queues(p))
+		add_queue_bytes(st, haul_port_queue(p, (unsigned)carrier));
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Against lost wakeups. A socket or TAP is level-triggered: a packet that nobody has taken ends the
+ * wait, whenever it came. An interrupt is an edge, told once, and only while it is armed. Who arms
+ * it and then looks, and who puts a packet there and then looks whether it is armed, are two sides
+ * of a store-load edge:
+ *
+ *	poller                          the other side of the wire
+ *	  arms                            puts a packet
+ *	  hauli_wait_armed(): barrier     barrier (its own business)
+ *	  looks for packets               looks whether it is armed
+ *
+ * At least one of them sees the other. PMDs differ in whether arming ends with a barrier (virtio's
+ * does, vhost's does not), so there is one here. Broken variants: tests/model/arming.pml.
+ *
+ * Eventfds are edge-triggered and never read: each write is an event, also one before the wait.
+ */
+#include "io/wait.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <rte_atomic.h>
+#include <rte_ethdev.h>
+
+#define EVENTS 16
+
+static int queue_fd(const struct haul_port *port, unsigned q)
+{
+	struct haul_queue id = haul_port_queue(port, q);
+
+	switch (port->kind->wait_on) {
+	case HAULI_WAIT_SOCKET:
+		return port->fds ? port->fds[q] : -1;
+	case HAULI_WAIT_DESCRIPTOR:
+	case HAULI_WAIT_INTERRUPT:
+		return rte_eth_dev_rx_intr_ctl_q_get_fd(id.port_id, id.queue_id);
+	default:
+		return -1;
+	}
+}
+
+static bool is_interrupt(const struct hauli_wait_source *s)
+{
+	return s->port->kind->wait_on == HAULI_WAIT_INTERRUPT;
+}
+
+static bool try_interrupt(struct haul_queue id)
+{
+	return rte_eth_dev_rx_intr_enable(id.port_id, id.queue_id) == 0 &&
+		rte_eth_dev_rx_intr_disable(id.port_id, id.queue_id) == 0;
+}
+
+bool hauli_wait_probe(const struct haul_port *port)
+{
+	for (unsigned q = 0; q < port->queues; q++) {
+		if (queue_fd(port, q) < 0)
+			return false;
+		if (port->kind->wait_on == HAULI_WAIT_INTERRUPT &&
+			!try_interrupt(haul_port_queue(port, q)))
+			return false;
+	}
+	return true;
+}
+
+int hauli_wait_open(struct hauli_wait *w)
+{
+	struct epoll_event wake = {.events = EPOLLIN | EPOLLET};
+	int err = 0;
+
+	w->epoll = epoll_create1(EPOLL_CLOEXEC);
+	w->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (w->epoll < 0 || w->wake < 0 || epoll_ctl(w->epoll, EPOLL_CTL_ADD, w->wake, &wake) < 0)
+		err = -errno;
+	if (err < 0)
+		hauli_wait_close(w);
+	return err;
+}
+
+void hauli_wait_close(struct hauli_wait *w)
+{
+	if (w->epoll >= 0)
+		close(w->epoll);
+	if (w->wake >= 0)
+		close(w->wake);
+	w->epoll = w->wake = -1;
+}
+
+void hauli_wait_wake(struct hauli_wait *w)
+{
+	/* Fails when its counter is full, and then there is an event. */
+	(void)eventfd_write(w->wake, 1);
+}
+
+/* PMD's thread: the other side came, went, or began to use a queue; so look, and arm anew. */
+static int changed(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret)
+{
+	hauli_wait_wake(arg);
+	return 0;
+}
+
+static const enum rte_eth_event_type changes[] = {
+	RTE_ETH_EVENT_INTR_LSC, RTE_ETH_EVENT_QUEUE_STATE};
+
+static void watch_changes(struct hauli_wait *w, uint16_t port_id, bool on)
+{
+	for (unsigned i = 0; i < RTE_DIM(changes); i++) {
+		if (on)
+			(void)rte_eth_dev_callback_register(port_id, changes[i], changed, w);
+		else
+			while (rte_eth_dev_callback_unregister(port_id, changes[i], changed, w) ==
+				-EAGAIN)
+				sched_yield(); /* it is being called */
+	}
+}
+
+void hauli_wait_add(struct hauli_wait *w, struct hauli_wait_source *s)
+{
+	struct epoll_event ev = {.data.ptr = s};
+
+	s->fd = s->port->waitable ? queue_fd(s->port, s->queue) : -1;
+	s->listens = s->armed = s->ready = s->lost = false;
+	if (s->fd < 0)
+		return;
+	if (is_interrupt(s)) {
+		ev.events = EPOLLIN | EPOLLET;
+		watch_changes(w, haul_port_queue(s->port, s->queue).port_id, true);
+	}
+	if (epoll_ctl(w->epoll, EPOLL_CTL_ADD, s->fd, &ev) < 0)
+		s->lost = true;
+}
+
+void hauli_wait_remove(struct hauli_wait *w, struct hauli_wait_source *s)
+{
+	if (s->fd < 0)
+		return;
+	if (is_interrupt(s))
+		watch_changes(w, haul_port_queue(s->port, s->queue).port_id, false);
+	(void)epoll_ctl(w->epoll, EPOLL_CTL_DEL, s->fd, NULL);
+	s->fd = -1;
+}
+
+void hauli_wait_arm(struct hauli_wait *w, struct hauli_wait_source *s, bool listen)
+{
+	struct epoll_event ev = {.events = listen ? EPOLLIN : 0, .data.ptr = s};
+	struct haul_queue id;
+
+	if (s->fd < 0 || s->lost)
+		return;
+	if (is_interrupt(s)) {
+		id = haul_port_queue(s->port, s->queue);
+		s->armed = listen && rte_eth_dev_rx_intr_enable(id.port_id, id.queue_id) == 0;
+	} else if (s->listens != listen) {
+		(void)epoll_ctl(w->epoll, EPOLL_CTL_MOD, s->fd, &ev);
+	}
+	s->listens = listen;
+}
+
+void hauli_wait_armed(void)
+{
+	rte_smp_mb();
+}
+
+void hauli_wait_disarm(struct hauli_wait_source *s)
+{
+	struct haul_queue id;
+
+	if (!s->armed)
+		return;
+	id = haul_port_queue(s->port, s->queue);
+	(void)rte_eth_dev_rx_intr_disable(id.port_id, id.queue_id);
+	s->armed = false;
+}
+
+/* Its interface is gone or down: the kernel would say so again at once, for ever. */
+static unsigned take_out(struct hauli_wait *w, struct hauli_wait_source *s)
+{
+	(void)epoll_ctl(w->epoll, EPOLL_CTL_DEL, s->fd, NULL);
+	s->listens = false;
+	s->lost = true;
+	return HAULI_WAIT_LOST;
+}
+
+static int wait_events(const struct hauli_wait *w, struct epoll_event *events, uint64_t until)
+{
+	uint64_t now = haul_now();
+	uint64_t left = until > now ? until - now : 0;
+	struct timespec ts = {.tv_sec = (time_t)(left / HAUL_S), .tv_nsec = (long)(left % HAUL_S)};
+	int n = epoll_pwait2(w->epoll, events, EVENTS, until == HAUL_FOREVER ? NULL : &ts, NULL);
+
+	if (n >= 0 || errno != ENOSYS)
+		return n;
+	/* Before Linux 5.11, and under valgrind: by the millisecond, so that waits end late. */
+	left = (left + HAUL_MS - 1) / HAUL_MS;
+	return epoll_wait(w->epoll, events, EVENTS,
+		until == HAUL_FOREVER    ? -1
+			: left > INT_MAX ? INT_MAX
+					 : (int)left);
+}
+
+unsigned hauli_wait(struct hauli_wait *w, uint64_t until)
+{
+	struct epoll_event events[EVENTS];
+	unsigned end = 0;
+	int n = wait_events(w, events, until);
+
+	/* TAP's signal. */
+	if (n < 0)
+		return HAULI_WAIT_WOKEN;
+	for (int i = 0; i < n; i++) {
+		struct hauli_wait_source *s = events[i].data.ptr;
+
+		if (!s) {
+			end |= HAULI_WAIT_WOKEN;
+		} else if (events[i].events & (EPOLLERR | EPOLLHUP)) {
+			end |= take_out(w, s);
+		} else {
+			s->ready = true;
+			end |= HAULI_WAIT_READY;
+		}
+	}
+	return end;
+}
+
+const char *haul_port_wait_source(const struct haul_port *port)
+{
+	return port->waitable ? port->kind->wait_name : "";
+}

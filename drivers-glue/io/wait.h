@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a poller waits on: one epoll set with an eventfd, by which other threads end the wait, and a
+ * descriptor for each queue whose PMD has one. What that is differs by PMD: see struct hauli_kind.
+ */
+#ifndef HAULI_IO_WAIT_H
+#define HAULI_IO_WAIT_H
+
+#include "port/kind.h"
+
+struct hauli_wait {
+	int epoll; /* -1: not open */
+	int wake;
+};
+
+/* One queue in the set. The poller's, as the set is but for hauli_wait_wake(). */
+struct hauli_wait_source {
+	struct haul_port *port; /* constant, as the next */
+	unsigned queue;
+	int fd; /* -1: not in the set */
+	bool listens; /* it ends the wait */
+	bool armed; /* its interrupt is on */
+	bool ready; /* it has ended the last wait */
+	bool lost; /* it reported an error, and was taken out */
+};
+
+/* What has ended a wait: any of them, or none (the time was over). */
+enum hauli_wait_end {
+	HAULI_WAIT_WOKEN = 1, /* hauli_wait_wake(), or a signal */
+	HAULI_WAIT_READY = 2, /* a queue */
+	HAULI_WAIT_LOST = 4, /* a queue that cannot be waited on any more */
+};
+
+/* 0 or -errno. */
+int hauli_wait_open(struct hauli_wait *w);
+void hauli_wait_close(struct hauli_wait *w);
+
+/* Ends the wait, or the next one if there is none. Any thread; idempotent. */
+void hauli_wait_wake(struct hauli_wait *w);
+
+/*
+ * Puts a queue into the set, not listening; one without a descriptor stays outside. The port is
+ * started. Remove before it is closed.
+ */
+void hauli_wait_add(struct hauli_wait *w, struct hauli_wait_source *s);
+void hauli_wait_remove(struct hauli_wait *w, struct hauli_wait_source *s);
+
+/*
+ * arm: says whether the queue shall end the wait. What came before the last arming need not, so one
+ * has to look at the queues after it, behind hauli_wait_armed(). disarm: what comes while nobody
+ * waits need not be told.
+ */
+void hauli_wait_arm(struct hauli_wait *w, struct hauli_wait_source *s, bool listen);
+void hauli_wait_armed(void);
+void hauli_wait_disarm(struct hauli_wait_source *s);
+
+/* Waits until haul_now() reaches until at most. Of enum hauli_wait_end. */
+unsigned hauli_wait(struct hauli_wait *w, uint64_t until);
+
+/* Whether all queues of a started port can be waited on. */
+bool hauli_wait_probe(const struct haul_port *port);
+
+#endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "linux/iface.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <linux/ethtool.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static int ask(const char *name, unsigned long what, struct ifreq *req)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	snprintf(req->ifr_name, sizeof(req->ifr_name), "%s", name);
+	err = ioctl(fd, what, req) < 0 ? -errno : 0;
+	close(fd);
+	return err;
+}
+
+/* As the kernel has it (dev_valid_name() in net/core/dev.c), and without what it replaces. */
+bool hauli_iface_is_name(const char *name)
+{
+	if (!name[0] || strlen(name) >= IFNAMSIZ || strcmp(name, ".") == 0 ||
+		strcmp(name, "..") == 0)
+		return false;
+	for (; *name; name++) {
+		if (strchr("/:%", *name) || isspace((unsigned char)*name))
+			return false;
+	}
+	return true;
+}
+
+int hauli_iface_index(const char *name)
+{
+	struct ifreq req = {0};
+
+	if (!hauli_iface_is_name(name))
+		return 0;
+	return ask(name, SIOCGIFINDEX, &req) < 0 ? 0 : req.ifr_ifindex;
+}
+
+unsigned hauli_iface_flags(const char *name)
+{
+	struct ifreq req = {0};
+
+	return ask(name, SIOCGIFFLAGS, &req) < 0 ? 0 : (unsigned short)req.ifr_flags;
+}
+
+unsigned hauli_iface_mtu(const char *name)
+{
+	struct ifreq req = {0};
+
+	return ask(name, SIOCGIFMTU, &req) < 0 ? 0 : (unsigned)req.ifr_mtu;
+}
+
+unsigned hauli_iface_backlog(const char *name)
+{
+	struct ifreq req = {0};
+
+	return ask(name, SIOCGIFTXQLEN, &req) < 0 ? 0 : (unsigned)req.ifr_qlen;
+}
+
+unsigned hauli_iface_speed(const char *name)
+{
+	char path[64];
+	int speed = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/class/net/%s/speed", name);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	if (fscanf(f, "%d", &speed) != 1 || speed < 0)
+		speed = 0;
+	fclose(f);
+	return (unsigned)speed;
+}
+
+int hauli_iface_ethtool(const char *name, void *command)
+{
+	struct ifreq req = {.ifr_data = command};
+
+	return ask(name, SIOCETHTOOL, &req);
+}
+
+bool hauli_iface_has_link(const char *name)
+{
+	struct ethtool_value v = {.cmd = ETHTOOL_GLINK};
+
+	return hauli_iface_ethtool(name, &v) == 0 && v.data;
+}
+
+unsigned hauli_iface_queues(const char *name)
+{
+	struct ethtool_channels ch = {.cmd = ETHTOOL_GCHANNELS};
+	unsigned n = 0;
+
+	if (hauli_iface_ethtool(name, &ch) == 0)
+		n = ch.combined_count ? ch.combined_count : ch.rx_count;
+	return n ? n : 1;
+}
+
+/* Reads a number from /sys, -1 when it is not there. */
+static int read_sys(const char *name, const char *attribute)
+{
+	char path[128];
+	int number = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/class/net/%s/%s", name, attribute);
+	f = fopen(path, "re");
+	if (!f)
+		return -1;
+	if (fscanf(f, "%d", &number) != 1)
+		number = -1;
+	fclose(f);
+	return number;
+}
+
+bool hauli_iface_is_veth(const char *name, char *peer)
+{
+	struct ethtool_drvinfo info = {.cmd = ETHTOOL_GDRVINFO};
+	int index;
+
+	peer[0] = '\0';
+	if (hauli_iface_ethtool(name, &info) < 0 || strcmp(info.driver, "veth") != 0)
+		return false;
+	/* A /sys that was mounted elsewhere tells of another namespace's interfaces. */
+	index = read_sys(name, "iflink");
+	if (read_sys(name, "ifindex") != hauli_iface_index(name) || index <= 0 ||
+		!if_indextoname((unsigned)index, peer))
+		peer[0] = '\0';
+	return true;
+}
+
+bool hauli_iface_has_device(const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/class/net/%s/device", name);
+	return access(path, F_OK) == 0;
+}
+
+/* The attribute of that type among those in size bytes; NULL. */
+static const struct rtattr *find(const struct rtattr *a, int size, unsigned short type)
+{
+	for (; RTA_OK(a, size); a = RTA_NEXT(a, size)) {
+		if ((a->rta_type & NLA_TYPE_MASK) == type)
+			return a;
+	}
+	return NULL;
+}
+
+static const struct rtattr *find_in(const struct nlmsghdr *reply, unsigned short type)
+{
+	const struct ifinfomsg *info = NLMSG_DATA(reply);
+
+	return find(IFLA_RTA(info), (int)IFLA_PAYLOAD(reply), type);
+}
+
+static void read_xdp(const struct nlmsghdr *reply, void *found)
+{
+	const struct rtattr *xdp = find_in(reply, IFLA_XDP);
+	const struct rtattr *attached =
+		xdp ? find(RTA_DATA(xdp), (int)RTA_PAYLOAD(xdp), IFLA_XDP_ATTACHED) : NULL;
+
+	*(bool *)found =
+		attached && *(const unsigned char *)RTA_DATA(attached) != XDP_ATTACHED_NONE;
+}
+
+static void read_unsent(const struct nlmsghdr *reply, void *n)
+{
+	const struct rtattr *a = find_in(reply, IFLA_STATS64);
+	struct rtnl_link_stats64 stats;
+
+	if (!a || RTA_PAYLOAD(a) < offsetof(struct rtnl_link_stats64, multicast))
+		return;
+	memcpy(&stats, RTA_DATA(a), offsetof(struct rtnl_link_stats64, multicast));
+	*(uint64_t *)n = stats.tx_dropped;
+}
+
+/* Has read() look at what rtnetlink says of the interface, if it does. */
+static void ask_link(
+	const char *name, void (*read)(const struct nlmsghdr *reply, void *arg), void *arg)
+{
+	struct {
+		struct nlmsghdr head;
+		struct ifinfomsg info;
+	} request = {
+		.head = {.nlmsg_len = sizeof(request),
+			.nlmsg_type = RTM_GETLINK,
+			.nlmsg_flags = NLM_F_REQUEST},
+		.info = {.ifi_index = hauli_iface_index(name)},
+	};
+	const size_t size = 32 << 10; /* an interface with many virtual functions says a lot */
+	struct nlmsghdr *reply = malloc(size);
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+	ssize_t n = -1;
+
+	if (reply && fd >= 0 && send(fd, &request, sizeof(request), 0) == sizeof(request))
+		n = recv(fd, reply, size, 0);
+	if (n > 0 && NLMSG_OK(reply, (size_t)n) && reply->nlmsg_type == RTM_NEWLINK)
+		read(reply, arg);
+	if (fd >= 0)
+		close(fd);
+	free(reply);
+}
+
+bool hauli_iface_has_xdp(const char *name)
+{
+	bool found = false;
+
+	ask_link(name, read_xdp, &found);
+	return found;
+}
+
+uint64_t hauli_iface_unsent(const char *name)
+{
+	uint64_t n = 0;
+
+	ask_link(name, read_unsent, &n);
+	return n;
+}

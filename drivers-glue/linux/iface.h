@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the kernel knows of a network interface. Any thread; nothing is cached. */
+#ifndef HAULI_LINUX_IFACE_H
+#define HAULI_LINUX_IFACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* True if an interface can have this name. The kernel's calls accept more: they cut a name off at a
+ * colon, and replace %d by a number. */
+bool hauli_iface_is_name(const char *name);
+
+/* Each is 0 when there is no such interface. */
+int hauli_iface_index(const char *name);
+unsigned hauli_iface_flags(const char *name); /* IFF_UP, ... */
+unsigned hauli_iface_mtu(const char *name);
+unsigned hauli_iface_backlog(const char *name); /* packets that wait in front of it */
+
+/* Mbit/s; 0: not known. */
+unsigned hauli_iface_speed(const char *name);
+
+/* There is a signal on its wire: of a veth the other end is up, of a TAP it is in use. Known at
+ * once, where IFF_RUNNING follows later. */
+bool hauli_iface_has_link(const char *name);
+
+/* How many receive queues (channels) it has; at least 1. */
+unsigned hauli_iface_queues(const char *name);
+
+/* Whether it is one end of a veth pair; peer (of IFNAMSIZ) gets the other end's name, or "" when
+ * that is in another network namespace. */
+bool hauli_iface_is_veth(const char *name, char *peer);
+
+/* Whether there is a device below it, and not only software. */
+bool hauli_iface_has_device(const char *name);
+
+/* An XDP program is attached to it. */
+bool hauli_iface_has_xdp(const char *name);
+
+/* How many packets it has dropped instead of sending them: for a TAP, those that were not read in
+ * time. */
+uint64_t hauli_iface_unsent(const char *name);
+
+/* Passes one of ethtool's commands. 0 or -errno. */
+int hauli_iface_ethtool(const char *name, void *command);
+
+/* What makes packets other than they are on a wire. */
+enum hauli_offload {
+	HAULI_OFFLOAD_SENDING = 1, /* tx, tso, gso: unfinished checksums, oversized packets */
+	HAULI_OFFLOAD_HARDWARE = 2, /* lro, rx-gro-hw: packets merged by the NIC */
+	HAULI_OFFLOAD_RECEIVING = 6, /* these, and gro: merged by anybody */
+};
+
+/* Writes those of which that are on, as ethtool -K takes them: "tx off tso off"; "" if none is.
+ * Those that cannot be changed are left out: the other has their names. */
+void hauli_iface_offloads(const char *name, unsigned which, char *list, size_t size);
+void hauli_iface_fixed_offloads(const char *name, unsigned which, char *list, size_t size);
+
+#endif

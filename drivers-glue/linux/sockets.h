@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Finding the sockets that a PMD opens and does not tell of. */
+#ifndef HAULI_LINUX_SOCKETS_H
+#define HAULI_LINUX_SOCKETS_H
+
+struct hauli_sockets {
+	unsigned n;
+	int *fds;
+};
+
+/* Lists all sockets of this address family that the process has now, in place of the old list.
+ * Lists fewer if there is no memory, or no permission to look. */
+void hauli_sockets_list(struct hauli_sockets *s, int domain);
+void hauli_sockets_free(struct hauli_sockets *s);
+
+/* Keeps those that are not in before. */
+void hauli_sockets_subtract(struct hauli_sockets *s, const struct hauli_sockets *before);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Kinds of ports: what each PMD needs so that a port has a queue per carrier and gives back what it
+ * took. A kind is one entry of a table and one file, port_KIND.c; port.c does what is common.
+ */
+#ifndef HAULI_PORT_KIND_H
+#define HAULI_PORT_KIND_H
+
+#include <net/if.h>
+
+#include <haul-dpdk/port.h>
+
+#include "port/spec.h"
+
+#define HAULI_VDEV_NAME 64
+#define HAULI_VDEV_ARGS 1024
+
+struct hauli_watch;
+
+/* What tells that packets have come to a queue. */
+enum hauli_wait_on {
+	HAULI_WAIT_NOTHING,
+	HAULI_WAIT_SOCKET, /* port->fds, readable while there are any */
+	HAULI_WAIT_DESCRIPTOR, /* the PMD's for its interrupt, which it cannot switch; readable */
+	HAULI_WAIT_INTERRUPT, /* an event of its descriptor, while it is armed */
+};
+
+/* An ethdev of a port. */
+struct hauli_vdev {
+	char name[HAULI_VDEV_NAME];
+	char args[HAULI_VDEV_ARGS];
+	const char *bus; /* "vdev" or "pci" */
+	uint16_t port_id; /* RTE_MAX_ETHPORTS: none (yet) */
+	bool started;
+};
+
+/* Frames that a device sends whole, by their bytes. */
+struct hauli_frames {
+	uint32_t least, most;
+	uint32_t tag; /* extra bytes that a frame with a VLAN tag may have */
+	uint16_t segs;
+};
+
+/* All but the watch is written before the port is handed out, and constant then. */
+#define HAULI_NO_PORT "the port is NULL; give what haul_port_open() has given"
+
+struct haul_port {
+	struct hauli_spec spec;
+	const struct hauli_kind *kind; /* the spec's, or for a raw vdev that of its driver */
+	struct haul_port_opts opts;
+	struct hauli_vdev *vdevs; /* one, or one per queue */
+	unsigned nb_vdevs;
+	unsigned queues;
+	struct rte_ether_addr mac;
+	struct hauli_frames tx; /* without a filter the PMD refuses others */
+	uint32_t rx_most; /* longer frames are dropped, by the filter if not before */
+	char iface[IFNAMSIZ]; /* the kernel interface behind it, "" if there is none */
+	bool was_promiscuous; /* that interface, before */
+	int *fds; /* one per queue, of those kinds that wait on or tune a socket; else NULL */
+	uint64_t missed_before; /* the kind's missed() at the start */
+	bool waitable; /* each queue has what its kind waits on. Known from the start on */
+	struct hauli_watch *watch; /* any thread */
+	void *own; /* the kind's; freed by its closed() */
+	unsigned polled; /* by so many that haul_io_start() has made */
+	char notice[512];
+	struct haul_port *next; /* of all that are open */
+};
+
+struct hauli_kind {
+	const char *name; /* "tap" */
+	const char *form; /* "tap:NAME" */
+	const char *help; /* one line */
+	const char *driver; /* what the PMD calls itself: "net_tap" */
+	enum hauli_main main;
+	const struct hauli_key *keys; /* ends with a name of NULL; NULL: the PMD says */
+
+	/* How to configure. */
+	bool rss; /* spread by the NIC's hash where it has one */
+	bool rx_interrupts; /* ask for them: the fds that adopt() needs come with them */
+	bool wait_link; /* the link comes by itself within two seconds, or not at all */
+	bool promiscuous; /* filters by address unless told not to */
+	enum hauli_wait_on wait_on;
+	const char *wait_name; /* what that is: "queue interrupt" */
+	bool shares_memory; /* the PMD reads memory that another process writes */
+	const char *library; /* of DPDK's, below the PMD's own: "vhost"; NULL: none */
+	bool prints; /* libraries below it print without being asked, even when it is closed */
+	bool filter; /* the PMD is called through one (filter.h) */
+	bool hands_back; /* the PMD counts frames that it did not take as transmit errors */
+
+	/*
+	 * Checks the spec, and fills vdevs, nb_vdevs and the wished queues (by hauli_port_vdevs()).
+	 * 0, or -errno with a line.
+	 */
+	int (*prepare)(struct haul_port *port, char *errbuf, size_t errlen);
+
+	/* The rest may be NULL. For a raw vdev prepare() is not called, and all else is. */
+
+	/* Which ring sizes the PMD can do. NULL: what it says itself. */
+	void (*rings)(uint16_t *rx_ring, uint16_t *tx_ring);
+	/* Before and after queue q is set up. 0 or -errno with a line. */
+	int (*queue_begins)(struct haul_port *port, unsigned q, char *errbuf, size_t errlen);
+	int (*queue_ready)(struct haul_port *port, unsigned q, char *errbuf, size_t errlen);
+	/* All queues are set up, before the start. */
+	int (*ready)(struct haul_port *port, char *errbuf, size_t errlen);
+	/* The PMD has failed, saying line: 0 when that is the best, or -errno with a better one. */
+	int (*explain)(const struct haul_port *port, const char *line, char *errbuf, size_t errlen);
+	/* As haul_port_queue_adopt(). */
+	void (*adopt)(struct haul_port *port, unsigned q);
+	/* What queue q is waited on by says that there are packets, and the PMD saw none: makes it
+	 * look. On the thread that polls. */
+	void (*nudge)(const struct haul_port *port, unsigned q);
+	/* The interface or file behind the port may fail although the PMD goes on: then writes one
+	 * line to what. A control thread, about once a second. */
+	void (*look)(const struct haul_port *port, char *what, size_t size);
+	/* True if queue q has room for pkt: then a burst call that does not take pkt now never
+	 * will. On the thread that polls. NULL: not known, the queue may be full. */
+	bool (*has_room)(const struct haul_port *port, unsigned q, const struct rte_mbuf *pkt);
+	/* How many packets a queue takes in while nobody looks. NULL: as many as descriptors. */
+	unsigned (*backlog)(const struct haul_port *port);
+	/* Before the port is stopped for good, and after it is closed: for packets that the PMD
+	 * would lose. */
+	void (*release)(struct haul_port *port);
+	void (*closed)(struct haul_port *port);
+	/* How many packets the kernel dropped, because nobody took them in time, since the
+	 * interface was made; not in the PMD's own figures. Any thread. */
+	uint64_t (*missed)(const struct haul_port *port);
+	/* How many packet buffers a queue holds at most, with such rings. NULL: rx + tx. */
+	unsigned (*held)(unsigned rx_ring, unsigned tx_ring);
+};
+
+extern const struct hauli_kind hauli_kind_tap, hauli_kind_afxdp, hauli_kind_afpacket,
+	hauli_kind_memif, hauli_kind_vhost, hauli_kind_virtio_user, hauli_kind_pcap,
+	hauli_kind_ring, hauli_kind_null, hauli_kind_pci, hauli_kind_raw;
+
+/* All that are asked for by name; ends with NULL. */
+extern const struct hauli_kind *const hauli_kinds[];
+
+/* The kind of that name; NULL. */
+const struct hauli_kind *hauli_kind_find(const char *name, size_t len);
+/* The kind whose driver a raw vdev ("net_tap0") asks for: it has that PMD's needs too; NULL. */
+const struct hauli_kind *hauli_kind_of_vdev(const char *name);
+
+/* n vdevs of the kind's driver with distinct names and no arguments yet. 0 or -ENOMEM. */
+int hauli_port_vdevs(struct haul_port *port, unsigned n, char *errbuf, size_t errlen);
+/*
+ * For kinds that cannot know how many queues the other side has: one, or as many as the user says
+ * that both sides have (queues=N). 0 or -EINVAL with a line.
+ */
+int hauli_port_agree(struct haul_port *port, char *errbuf, size_t errlen);
+/* How many bytes of a frame one packet buffer holds. */
+uint32_t hauli_port_buffer(const struct haul_port *port);
+/* Appends to a vdev's arguments. */
+__attribute__((format(printf, 2, 3))) void hauli_vdev_args(
+	struct hauli_vdev *vdev, const char *format, ...);
+/* Appends a sentence to the notice. */
+__attribute__((format(printf, 2, 3))) void hauli_port_note(
+	struct haul_port *port, const char *format, ...);
+/* The first of the ports that are open, or being opened. */
+struct haul_port *hauli_ports_open(void);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* null: packets from nowhere, packets to nowhere. */
+#include "port/kind.h"
+
+static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
+{
+	int err = hauli_port_vdevs(port, 1, errbuf, errlen);
+
+	if (err == 0)
+		hauli_spec_pass_on(&port->spec, port->vdevs[0].args, sizeof(port->vdevs[0].args));
+	return err;
+}
+
+static unsigned held(unsigned rx_ring, unsigned tx_ring)
+{
+	return 0;
+}
+
+/* The PMD writes size bytes into each packet, and does not ask whether they fit. */
+static const struct hauli_key keys[] = {
+	{"size", HAULI_NUMBER, 60, 2048},
+	{"copy", HAULI_FLAG},
+	{"no-rx", HAULI_FLAG},
+	{NULL},
+};
+
+const struct hauli_kind hauli_kind_null = {
+	.name = "null",
+	.form = "null:[size=64,copy=1,no-rx=1]",
+	.help = "packets from nowhere and to nowhere, without end unless no-rx=1",
+	.driver = "net_null",
+	.keys = keys,
+	.prepare = prepare,
+	.held = held,
+};

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* pcap: packets out of a capture file and into one, or of an interface through libpcap. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <rte_ethdev.h>
+
+#include "linux/iface.h"
+#include "port/kind.h"
+
+/* A capture begins so, in either byte order. */
+struct head {
+	uint32_t magic; /* of microseconds or nanoseconds */
+	uint16_t major, minor;
+	uint32_t unused[3];
+	uint32_t link; /* type of the link layer, in the lower bits */
+};
+_Static_assert(sizeof(struct head) == 24, "as in the file");
+
+#define PACKET_HEADER 16
+
+#define LINK_ETHERNET 1
+#define LINK_MASK 0x03ffffff
+
+/* False: it is no capture. *packets: there is something behind its head. */
+static bool read_head(const char *path, struct head *head, bool *packets)
+{
+	static const uint32_t magics[] = {0xa1b2c3d4, 0xa1b23c4d};
+	FILE *f = fopen(path, "re");
+	bool ok = f && fread(head, sizeof(*head), 1, f) == 1;
+
+	*packets = ok && fgetc(f) != EOF;
+	if (f)
+		fclose(f);
+	for (size_t i = 0; ok && i < sizeof(magics) / sizeof(magics[0]); i++) {
+		if (head->magic == magics[i])
+			return true;
+		if (head->magic == __builtin_bswap32(magics[i])) {
+			head->link = __builtin_bswap32(head->link);
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Whether both lead to the same file, by whatever names and links. A device (/dev/null) may be
+ * shared. */
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat sa, sb;
+
+	return a && b && stat(a, &sa) == 0 && stat(b, &sb) == 0 && !S_ISCHR(sa.st_mode) &&
+		is_same(&sa, &sb);
+}
+
+/* The PMD begins to write at once: what is read or written elsewhere would be lost. */
+static int check_other_files(
+	const struct haul_port *port, const char *rx, const char *tx, char *errbuf, size_t errlen)
+{
+	if (is_same_file(rx, tx))
+		return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
+			"rx and tx are the same file; give two");
+	for (const struct haul_port *p = hauli_ports_open(); p; p = p->next) {
+		const char *their_tx, *their_rx;
+
+		if (p->spec.kind != port->spec.kind)
+			continue;
+		their_rx = hauli_spec_get(&p->spec, "rx");
+		their_tx = hauli_spec_get(&p->spec, "tx");
+		if (is_same_file(tx, their_tx) || is_same_file(tx, their_rx) ||
+			is_same_file(rx, their_tx))
+			return hauli_spec_fail(&port->spec, -EBUSY, errbuf, errlen,
+				"port '%s' of this program has the same file, and one of them "
+				"writes it; give another",
+				p->spec.text);
+	}
+	return 0;
+}
+
+static int check_capture(
+	const struct haul_port *port, const char *path, char *errbuf, size_t errlen)
+{
+	struct head head;
+	bool packets;
+
+	if (!read_head(path, &head, &packets))
+		return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
+			"%s is no pcap file (pcapng is another format: editcap -F pcap)", path);
+	if ((head.link & LINK_MASK) != LINK_ETHERNET)
+		return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
+			"%s holds no Ethernet frames, but link type %u; capture on an Ethernet "
+			"interface",
+			path, head.link & LINK_MASK);
+	if (!packets && hauli_spec_number(&port->spec, "infinite_rx", 0))
+		return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
+			"%s holds no packet that infinite_rx=1 could repeat", path);
+	return 0;
+}
+
+static int check_files(
+	const struct haul_port *port, const char *rx, const char *tx, char *errbuf, size_t errlen)
+{
+	FILE *f;
+	int err;
+
+	if (rx && access(rx, R_OK) < 0)
+		return hauli_spec_fail(&port->spec, -errno, errbuf, errlen, "%s cannot be read: %s",
+			rx, strerror(errno));
+	err = rx ? check_capture(port, rx, errbuf, errlen) : 0;
+	if (err < 0)
+		return err;
+	f = tx ? fopen(tx, "ae") : NULL; /* as it is, for now */
+	if (tx && !f)
+		return hauli_spec_fail(&port->spec, -errno, errbuf, errlen,
+			"%s cannot be written: %s", tx, strerror(errno));
+	if (f)
+		fclose(f);
+	return check_other_files(port, rx, tx, errbuf, errlen);
+}
+
+static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
+{
+	const char *rx = hauli_spec_get(&port->spec, "rx");
+	const char *tx = hauli_spec_get(&port->spec, "tx");
+	const char *iface = hauli_spec_get(&port->spec, "iface");
+	int err;
+
+	if (!!iface == (rx || tx))
+		return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
+			"give rx=FILE, tx=FILE or both; or iface=INTERFACE");
+	if (iface && !hauli_iface_index(iface))
+		return hauli_spec_fail(&port->spec, -ENODEV, errbuf, errlen,
+			"there is no interface %s; ip link shows those that there are", iface);
+	err = check_files(port, rx, tx, errbuf, errlen);
+	if (err == 0)
+		err = hauli_port_vdevs(port, 1, errbuf, errlen);
+	if (err < 0)
+		return err;
+	hauli_spec_pass_on(&port->spec, port->vdevs[0].args, sizeof(port->vdevs[0].args));
+	if (iface)
+		snprintf(port->iface, sizeof(port->iface), "%s", iface);
+	if (iface && hauli_spec_get(&port->spec, "infinite_rx"))
+		return hauli_spec_fail(
+			&port->spec, -EINVAL, errbuf, errlen, "infinite_rx=1 is for rx=FILE");
+	return 0;
+}
+
+static int explain(const struct haul_port *port, const char *line, char *errbuf, size_t errlen)
+{
+	if (!hauli_spec_get(&port->spec, "iface") || geteuid() == 0)
+		return 0;
+	return hauli_spec_fail(&port->spec, -EPERM, errbuf, errlen,
+		"capturing needs CAP_NET_RAW; run as root, or in a network of your own: unshare "
+		"-rn");
+}
+
+/* The PMD has opened them: remembers which regular file it writes. */
+static int ready(struct haul_port *port, char *errbuf, size_t errlen)
+{
+	const char *tx = hauli_spec_get(&port->spec, "tx");
+	struct stat st;
+
+	if (!tx || stat(tx, &st) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	port->own = malloc(sizeof(st));
+	if (!port->own)
+		return hauli_spec_fail(&port->spec, -ENOMEM, errbuf, errlen, "no memory");
+	memcpy(port->own, &st, sizeof(st));
+	return 0;
+}
+
+static void closed(struct haul_port *port)
+{
+	free(port->own);
+}
+
+/*
+ * The PMD writes each burst out at once, counts it after that, and does not look whether it could.
+ * So the file is never shorter than what is counted, unless something was lost.
+ */
+static void look(const struct haul_port *port, char *what, size_t size)
+{
+	const char *tx = hauli_spec_get(&port->spec, "tx");
+	const struct stat *written = port->own;
+	struct rte_eth_stats stats;
+	struct stat st;
+	uint64_t due;
+
+	if (!written || rte_eth_stats_get(port->vdevs[0].port_id, &stats) < 0 ||
+		stats.opackets == 0)
+		return;
+	due = sizeof(struct head) + stats.opackets * PACKET_HEADER + stats.obytes;
+	/* By its name there may be another one meanwhile. */
+	if (stat(tx, &st) == 0 && is_same(&st, written) && (uint64_t)st.st_size < due)
+		snprintf(what, size,
+			"%s lacks %" PRIu64
+			" bytes that were sent: is the disk full? what is there "
+			"may end amid a packet",
+			tx, due - (uint64_t)st.st_size);
+}
+
+/* Whether an interface's queue has room is not known. Frames longer than its MTU, or without an
+ * Ethernet header, are never sent. (A tagged frame may be longer, but is lost only if the queue is
+ * full, too.) */
+static bool has_room(const struct haul_port *port, unsigned q, const struct rte_mbuf *pkt)
+{
+	return port->iface[0] &&
+		(pkt->pkt_len < RTE_ETHER_HDR_LEN ||
+			pkt->pkt_len > hauli_iface_mtu(port->iface) + RTE_ETHER_HDR_LEN);
+}
+
+/* The PMD copies. With infinite_rx it holds all of the file, which nobody can know here. */
+static unsigned held(unsigned rx_ring, unsigned tx_ring)
+{
+	return 0;
+}
+
+static const struct hauli_key keys[] = {
+	{"rx", HAULI_TEXT, .vdev = "rx_pcap"},
+	{"tx", HAULI_TEXT, .vdev = "tx_pcap"},
+	{"iface", HAULI_TEXT},
+	{"infinite_rx", HAULI_FLAG},
+	{NULL},
+};
+
+const struct hauli_kind hauli_kind_pcap = {
+	.name = "pcap",
+	.form = "pcap:rx=FILE,tx=FILE",
+	.help = "from a capture file and to one (or iface=NAME); one queue [infinite_rx=1]",
+	.driver = "net_pcap",
+	.keys = keys,
+	.prepare = prepare,
+	.explain = explain,
+	.ready = ready,
+	.look = look,
+	.closed = closed,
+	.has_room = has_room,
+	.held = held,
+};

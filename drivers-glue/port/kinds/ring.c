@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ring: what is sent on a queue is received on it. */
+#include <rte_ethdev.h>
+
+#include "port/kind.h"
+
+#define RING_SIZE 1024 /* the PMD's, of each queue */
+#define DRAIN 64
+
+static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
+{
+	return hauli_port_vdevs(port, 1, errbuf, errlen);
+}
+
+/* The PMD frees its rings with what is in them. */
+static void release(struct haul_port *port)
+{
+	const struct hauli_vdev *v = &port->vdevs[0];
+	struct rte_mbuf *pkts[DRAIN];
+	uint16_t n;
+
+	for (uint16_t q = 0; v->started && q < port->queues; q++) {
+		while ((n = rte_eth_rx_burst(v->port_id, q, pkts, DRAIN)) > 0)
+			rte_pktmbuf_free_bulk(pkts, n);
+	}
+}
+
+static unsigned held(unsigned rx_ring, unsigned tx_ring)
+{
+	return RING_SIZE;
+}
+
+static const struct hauli_key keys[] = {{NULL}};
+
+const struct hauli_kind hauli_kind_ring = {
+	.name = "ring",
+	.form = "ring:[NAME]",
+	.help = "in memory: what is sent on a queue comes back on it (NAME is a remark)",
+	.driver = "net_ring",
+	.main = HAULI_MAIN_OPTIONAL,
+	.keys = keys,
+	.prepare = prepare,
+	.release = release,
+	.held = held,
+};

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tap: an interface that the kernel sees as a NIC, and haul as the other end of its wire.
+ *
+ * The PMD looks at a queue only after a real-time signal that the kernel sends when packets come.
+ * It goes to the process, so any thread may take it, and the one that polls may look too early; so
+ * each queue's signal is sent to the thread that polls it. O_ASYNC, which makes the signals, is the
+ * PMD's and stays as it is.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/if_tun.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <rte_eal.h>
+#include <rte_ethdev.h>
+
+#include "linux/iface.h"
+#include "port/kind.h"
+
+#define CONTROL "/dev/net/tun"
+/* At its start the PMD puts the descriptors of all queues, both ways, into one message to other
+ * processes, and does not ask whether there is room. */
+#define QUEUES (RTE_MP_MAX_FD_NUM / 2)
+
+/*
+ * The kernel lets any number of programs share a TAP with several queues. One that is there already
+ * may be somebody's preparation (ip tuntap add), but one with a signal on its wire has a program.
+ */
+static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
+{
+	int err;
+
+	if (hauli_iface_has_link(port->spec.main))
+		return hauli_spec_fail(&port->spec, -EBUSY, errbuf, errlen,
+			"interface %s is in use; choose another name", port->spec.main);
+	port->queues = RTE_MIN(port->queues, (unsigned)QUEUES);
+	err = hauli_port_vdevs(port, 1, errbuf, errlen);
+	if (err < 0)
+		return err;
+	hauli_vdev_args(&port->vdevs[0], "iface=%s", port->spec.main);
+	hauli_spec_pass_on(&port->spec, port->vdevs[0].args, sizeof(port->vdevs[0].args));
+	snprintf(port->iface, sizeof(port->iface), "%s", port->spec.main);
+	port->tx.most = RTE_ETHER_MAX_VLAN_FRAME_LEN;
+	port->rx_most = hauli_port_buffer(port);
+	return 0;
+}
+
+/* Its descriptors are a chain of buffers for packets that are larger than one; ours are not. */
+static void rings(uint16_t *rx_ring, uint16_t *tx_ring)
+{
+	*rx_ring = 1;
+	*tx_ring = 1;
+}
+
+/*
+ * The PMD says that the kernel's address is its own. Two stations on one wire need two: haul's end
+ * gets its neighbour, marked as locally administered. A TAP filters nothing, so any will do.
+ */
+static int ready(struct haul_port *port, char *errbuf, size_t errlen)
+{
+	port->mac.addr_bytes[0] |= RTE_ETHER_LOCAL_ADMIN_ADDR;
+	port->mac.addr_bytes[RTE_ETHER_ADDR_LEN - 1] ^= 1;
+	return 0;
+}
+
+static void adopt(struct haul_port *port, unsigned q)
+{
+	int fd = rte_eth_dev_rx_intr_ctl_q_get_fd(port->vdevs[0].port_id, (uint16_t)q);
+	struct f_owner_ex owner = {.type = F_OWNER_TID, .pid = gettid()};
+
+	if (fd >= 0)
+		(void)fcntl(fd, F_SETOWN_EX, &owner);
+}
+
+/* Asks the kernel for the same that the PMD has asked for, to see what it says. */
+static int ask(const char *name)
+{
+	struct ifreq req = {.ifr_flags = IFF_TAP | IFF_MULTI_QUEUE};
+	int fd = open(CONTROL, O_RDWR | O_CLOEXEC);
+	int err;
+
+	if (fd < 0)
+		return errno;
+	snprintf(req.ifr_name, sizeof(req.ifr_name), "%s", name);
+	err = ioctl(fd, TUNSETIFF, &req) < 0 ? errno : 0;
+	close(fd);
+	return err;
+}
+
+static int explain(const struct haul_port *port, const char *line, char *errbuf, size_t errlen)
+{
+	const char *name = port->spec.main;
+	int err = port->spec.main[0] ? ask(name) : 0;
+
+	if (err == 0)
+		return 0;
+	if (access(CONTROL, R_OK | W_OK) < 0)
+		return hauli_spec_fail(&port->spec, -err, errbuf, errlen,
+			CONTROL " cannot be opened (%s); modprobe tun, and let this user use it",
+			strerror(err));
+	if (err == EPERM)
+		return hauli_spec_fail(&port->spec, -err, errbuf, errlen,
+			"making an interface needs CAP_NET_ADMIN; run as root, or in a network of "
+			"your own: unshare -rn");
+	if (err == EINVAL)
+		return hauli_spec_fail(&port->spec, -err, errbuf, errlen,
+			"there is an interface %s that is no TAP with several queues; choose "
+			"another name, or ip link del %s",
+			name, name);
+	return hauli_spec_fail(&port->spec, -err, errbuf, errlen, "interface %s cannot be made: %s",
+		name, strerror(err));
+}
+
+/*
+ * Its signal has got lost: threads that take theirs at the same time may count only one.
+ */
+static void nudge(const struct haul_port *port, unsigned q)
+{
+	int fd = rte_eth_dev_rx_intr_ctl_q_get_fd(port->vdevs[0].port_id, (uint16_t)q);
+	int sig = fd < 0 ? 0 : fcntl(fd, F_GETSIG);
+
+	if (sig > 0)
+		(void)pthread_kill(pthread_self(), sig);
+}
+
+/* The kernel takes a frame at once or not at all: too long, no Ethernet header, no memory. */
+static bool has_room(const struct haul_port *port, unsigned q, const struct rte_mbuf *pkt)
+{
+	return true;
+}
+
+static uint64_t missed(const struct haul_port *port)
+{
+	return hauli_iface_unsent(port->iface);
+}
+
+static unsigned backlog(const struct haul_port *port)
+{
+	return hauli_iface_backlog(port->iface);
+}
+
+static unsigned held(unsigned rx_ring, unsigned tx_ring)
+{
+	return 1;
+}
+
+static const struct hauli_key keys[] = {
+	{"mac", HAULI_MAC},
+	{"remote", HAULI_TEXT},
+	{NULL},
+};
+
+const struct hauli_kind hauli_kind_tap = {
+	.name = "tap",
+	.form = "tap:NAME[,mac=ADDR]",
+	.help = "a new interface NAME of the kernel's (mac: the kernel's end); up to 4 queues",
+	.driver = "net_tap",
+	.main = HAULI_MAIN_INTERFACE,
+	.keys = keys,
+	.rx_interrupts = true,
+	.prepare = prepare,
+	.rings = rings,
+	.ready = ready,
+	.explain = explain,
+	.adopt = adopt,
+	.nudge = nudge,
+	.has_room = has_room,
+	.hands_back = true,
+	.backlog = backlog,
+	.missed = missed,
+	.wait_on = HAULI_WAIT_DESCRIPTOR,
+	.wait_name = "TAP descriptor",
+	.held = held,
+};

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * vhost and virtio-user: the two ends of a virtio device, the one that a hypervisor has and the one
+ * that its guest has, over a Unix socket; or both in one process, in that order.
+ *
+ * The PMDs do not find out how many queues the other side has, and what is sent on one that it has
+ * not is lost.
+ */
+#include "port/kind.h"
+#include "port/listener.h"
+#include "port/unixpath.h"
+
+static int prepare_vhost(struct haul_port *port, char *errbuf, size_t errlen)
+{
+	const char *path = port->spec.main;
+	struct hauli_listener *l = NULL; /* a client has none */
+	struct hauli_vdev *v;
+	int err = hauli_port_agree(port, errbuf, errlen);
+
+	if (err == 0)
+		err = hauli_port_vdevs(port, 1, errbuf, errlen);
+	if (err == 0 && hauli_spec_number(&port->spec, "client", 0))
+		err = hauli_unixpath_connecting(&port->spec, errbuf, errlen);
+	else if (err == 0)
+		err = hauli_listener_create(&l, &port->spec, path, errbuf, errlen);
+	port->own = l;
+	if (err < 0)
+		return err;
+	hauli_unixpath_no_sigpipe();
+	v = &port->vdevs[0];
+	hauli_vdev_args(
+		v, "iface=%s,queues=%u", l ? hauli_listener_made_at(l) : path, port->queues);
+	hauli_spec_pass_on(&port->spec, v->args, sizeof(v->args));
+	return 0;
+}
+
+static int ready_vhost(struct haul_port *port, char *errbuf, size_t errlen)
+{
+	return port->own ? hauli_listener_publish(port->own, &port->spec, errbuf, errlen) : 0;
+}
+
+static void release_vhost(struct haul_port *port)
+{
+	if (port->own)
+		hauli_listener_withdraw(port->own);
+}
+
+static void closed_vhost(struct haul_port *port)
+{
+	hauli_listener_destroy(port->own);
+}
+
+static int prepare_virtio_user(struct haul_port *port, char *errbuf, size_t errlen)
+{
+	const char *path = port->spec.main;
+	int err = hauli_unixpath_taken(&port->spec, path, errbuf, errlen);
+	struct hauli_vdev *v;
+
+	if (err == 0)
+		err = hauli_port_agree(port, errbuf, errlen);
+	if (err == 0)
+		err = hauli_port_vdevs(port, 1, errbuf, errlen);
+	if (err < 0)
+		return err;
+	hauli_unixpath_no_sigpipe();
+	v = &port->vdevs[0];
+	hauli_vdev_args(v, "path=%s,queues=%u", path, port->queues);
+	port->tx.least = 1; /* the other end loses what is empty */
+	hauli_spec_pass_on(&port->spec, v->args, sizeof(v->args));
+	return 0;
+}
+
+/* vhost copies. */
+static unsigned held_vhost(unsigned rx_ring, unsigned tx_ring)
+{
+	return 0;
+}
+
+static const struct hauli_key vhost_keys[] = {
+	{"queues", HAULI_NUMBER, 1, 128, ""},
+	{"client", HAULI_FLAG},
+	{"mode", HAULI_TEXT, .vdev = ""},
+	{NULL},
+};
+
+/* Its own server=1 is not among them: it waits for ever for the other side. */
+static const struct hauli_key virtio_user_keys[] = {
+	{"queues", HAULI_NUMBER, 1, 8, ""},
+	{"queue_size", HAULI_NUMBER, 64, 32768},
+	{"mac", HAULI_MAC},
+	{"packed_vq", HAULI_FLAG},
+	{NULL},
+};
+
+const struct hauli_kind hauli_kind_vhost = {
+	.name = "vhost",
+	.form = "vhost:PATH[,queues=N,client=1]",
+	.help = "the hypervisor's end of a virtio device; makes the socket, for QEMU or "
+		"virtio-user [mode=0660: who may connect]",
+	.driver = "net_vhost",
+	.library = "vhost",
+	.shares_memory = true,
+	.main = HAULI_MAIN_NEEDED,
+	.keys = vhost_keys,
+	.rx_interrupts = true,
+	.wait_on = HAULI_WAIT_INTERRUPT,
+	.wait_name = "queue interrupt",
+	.prepare = prepare_vhost,
+	.ready = ready_vhost,
+	.release = release_vhost,
+	.closed = closed_vhost,
+	.held = held_vhost,
+};
+
+const struct hauli_kind hauli_kind_virtio_user = {
+	.name = "virtio-user",
+	.form = "virtio-user:PATH[,queues=N]",
+	.help = "the guest's end of it; connects to the socket",
+	.driver = "net_virtio_user",
+	.shares_memory = true,
+	.main = HAULI_MAIN_NEEDED,
+	.keys = virtio_user_keys,
+	.rx_interrupts = true,
+	.wait_on = HAULI_WAIT_INTERRUPT,
+	.wait_name = "queue interrupt",
+	.prepare = prepare_virtio_user,
+	.filter = true,
+};

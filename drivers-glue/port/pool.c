@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <haul-dpdk/pool.h>
+
+#include <limits.h>
+#include <stdio.h>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_mbuf.h>
+#include <rte_mbuf_pool_ops.h>
+
+#include "eal/init.h"
+#include "eal/log.h"
+#include "eal/resources.h"
+#include "port/ethdev.h"
+
+#define CACHE 256 /* of each lcore; a cache keeps up to one and a half times that */
+#define UNDER_WAY 2048 /* of each carrier and port: bursts, and what waits to be sent */
+#define LEAST 8192
+#define BYTES_EACH 2624 /* buffer, header, its places in the pool's ring and caches */
+#define MB_ELSE 64 /* rings, queues, PMDs */
+
+static unsigned held(const char *text, const struct haul_pool_need *need)
+{
+	uint16_t rx_ring = need->rx_ring, tx_ring = need->tx_ring;
+	struct hauli_spec spec;
+	char line[HAULI_LOG_LINE];
+
+	if (hauli_spec_parse(&spec, text, line, sizeof(line)) < 0)
+		return 0;
+	if (spec.kind == &hauli_kind_raw && hauli_kind_of_vdev(text))
+		spec.kind = hauli_kind_of_vdev(text);
+	hauli_ethdev_rings(spec.kind, &rx_ring, &tx_ring);
+	return spec.kind->held ? spec.kind->held(rx_ring, tx_ring) : rx_ring + tx_ring;
+}
+
+unsigned haul_pool_size(const struct haul_pool_need *need)
+{
+	unsigned n = need->in_flight + (need->carriers + 1) * (CACHE + CACHE / 2);
+
+	for (unsigned i = 0; i < need->nb_specs; i++)
+		n += need->carriers * (held(need->specs[i], need) + UNDER_WAY);
+	return n < LEAST ? LEAST : n;
+}
+
+unsigned haul_pool_mem_mb(unsigned mbufs)
+{
+	return MB_ELSE + (unsigned)(((uint64_t)mbufs * BYTES_EACH) >> 20);
+}
+
+/*
+ * Buffers back to back. rte_pktmbuf_pool_create() lets none cross a page, for the sake of physical
+ * addresses: with pages of 4 KiB each buffer takes one. Besides the memory, XDP sockets lose by it:
+ * their PMD tells the kernel of as much memory as buffers back to back would take, and the kernel
+ * throws away those beyond.
+ */
+static struct rte_mempool *create(const char *name, unsigned mbufs)
+{
+	const unsigned flags =
+		rte_eal_iova_mode() == RTE_IOVA_VA ? RTE_MEMPOOL_F_NO_IOVA_CONTIG : 0;
+	const struct rte_pktmbuf_pool_private info = {
+		.mbuf_data_room_size = RTE_MBUF_DEFAULT_BUF_SIZE};
+	struct rte_mempool *pool = rte_mempool_create_empty(name, mbufs,
+		sizeof(struct rte_mbuf) + RTE_MBUF_DEFAULT_BUF_SIZE, CACHE, sizeof(info),
+		SOCKET_ID_ANY, flags);
+
+	if (!pool)
+		return NULL;
+	rte_pktmbuf_pool_init(pool, (void *)(uintptr_t)&info);
+	if (rte_mempool_set_ops_byname(pool, rte_mbuf_best_mempool_ops(), NULL) < 0 ||
+		rte_mempool_populate_default(pool) < 0) {
+		rte_mempool_free(pool);
+		return NULL;
+	}
+	rte_mempool_obj_iter(pool, rte_pktmbuf_init, NULL);
+	return pool;
+}
+
+/* The kernel promises more pages than there are, and ends programs when they are touched. Huge
+ * pages are EAL's already. */
+static bool is_too_large(unsigned mbufs, char *errbuf, size_t errlen)
+{
+	unsigned long mb = (unsigned long)mbufs * BYTES_EACH >> 20;
+	unsigned long free_mb = rte_eal_has_hugepages() ? ULONG_MAX : hauli_resources_free_mb();
+
+	if (mb <= free_mb)
+		return false;
+	snprintf(errbuf, errlen,
+		"no memory for %u packet buffers: they take %lu MB, and %lu MB are free; use fewer",
+		mbufs, mb, free_mb);
+	return true;
+}
+
+struct rte_mempool *haul_pool_create(unsigned mbufs, char *errbuf, size_t errlen)
+{
+	static unsigned made;
+	char name[RTE_MEMPOOL_NAMESIZE], line[HAULI_LOG_LINE];
+	struct rte_mempool *pool;
+	int err;
+
+	if (!hauli_eal_is_up() || mbufs == 0) {
+		snprintf(errbuf, errlen, "haul_pool_create: %s",
+			mbufs == 0 ? "0 packet buffers are asked for; give as many as "
+				     "haul_pool_size() "
+				     "says"
+				   : "DPDK is not running; call haul_eal_init() first");
+		return NULL;
+	}
+	if (is_too_large(mbufs, errbuf, errlen))
+		return NULL;
+	snprintf(name, sizeof(name), "haul%u", made++);
+	hauli_log_hold();
+	pool = create(name, mbufs);
+	err = rte_errno;
+	hauli_log_release(line);
+	if (!pool)
+		snprintf(errbuf, errlen,
+			"no memory for %u packet buffers (%s); start EAL with -m %u or more", mbufs,
+			rte_strerror(err), haul_pool_mem_mb(mbufs));
+	return pool;
+}

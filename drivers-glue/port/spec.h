@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Port specs: "KIND:MAIN,KEY=VALUE,...", where MAIN (a name, an interface, a path) is what a kind
+ * cannot do without, or a raw vdev of DPDK's, "net_xxx0,KEY=VALUE,...".
+ */
+#ifndef HAULI_PORT_SPEC_H
+#define HAULI_PORT_SPEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define HAULI_SPEC_SIZE 512
+#define HAULI_SPEC_KEYS 16
+
+enum hauli_value {
+	HAULI_TEXT,
+	HAULI_NUMBER, /* min..max */
+	HAULI_FLAG, /* 0 or 1 */
+	HAULI_MAC,
+};
+
+/* An option that a kind of port takes. */
+struct hauli_key {
+	const char *name;
+	enum hauli_value type;
+	unsigned long min, max;
+	const char *vdev; /* the PMD's name for it; NULL: the same; "": not passed on */
+};
+
+/* What MAIN is. */
+enum hauli_main {
+	HAULI_MAIN_NONE,
+	HAULI_MAIN_OPTIONAL,
+	HAULI_MAIN_NEEDED,
+	HAULI_MAIN_INTERFACE, /* needed, and can be the name of a network interface */
+};
+
+struct hauli_kind;
+
+struct hauli_spec {
+	const struct hauli_kind *kind;
+	const char *main; /* "" if there is none */
+	unsigned nb;
+	struct {
+		const struct hauli_key *key; /* NULL: one that the kind does not know by name */
+		const char *name;
+		const char *value;
+	} keys[HAULI_SPEC_KEYS];
+	char text[HAULI_SPEC_SIZE]; /* as given, but for secrets: to be shown */
+	char parts[HAULI_SPEC_SIZE]; /* what the pointers point into; of a raw vdev all of it */
+};
+
+/* 0, or -EINVAL with a line in errbuf. */
+int hauli_spec_parse(struct hauli_spec *spec, const char *text, char *errbuf, size_t errlen);
+
+/* The value of a key, NULL when it was not given. */
+const char *hauli_spec_get(const struct hauli_spec *spec, const char *name);
+unsigned long hauli_spec_number(
+	const struct hauli_spec *spec, const char *name, unsigned long otherwise);
+
+/* Appends ",KEY=VALUE" for each given key that is the PMD's. */
+void hauli_spec_pass_on(const struct hauli_spec *spec, char *args, size_t size);
+
+/* Writes "SPEC: ..." to errbuf and returns err, for the caller to return. */
+__attribute__((format(printf, 5, 6))) int hauli_spec_fail(const struct hauli_spec *spec, int err,
+	char *errbuf, size_t errlen, const char *format, ...);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "port/unixpath.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static int check_length(
+	const struct hauli_spec *spec, const char *path, char *errbuf, size_t errlen)
+{
+	const size_t most = sizeof(((struct sockaddr_un *)0)->sun_path) - 1;
+
+	if (strlen(path) <= most)
+		return 0;
+	return hauli_spec_fail(spec, -ENAMETOOLONG, errbuf, errlen,
+		"the socket path has more than %zu characters; choose a shorter one", most);
+}
+
+/*
+ * Connecting and hanging up is not for strangers: DPDK's memif ends its program over it. But the
+ * kernel says what is there also to a socket of the wrong type, and goes no further.
+ */
+int hauli_unixpath_look(const char *path)
+{
+	struct sockaddr_un un = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int err = 0;
+
+	if (fd < 0)
+		return -errno;
+	snprintf(un.sun_path, sizeof(un.sun_path), "%s", path);
+	if (connect(fd, (struct sockaddr *)&un, sizeof(un)) < 0 && errno != EPROTOTYPE)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+int hauli_unixpath_free(
+	const struct hauli_spec *spec, const char *path, char *errbuf, size_t errlen)
+{
+	char copy[HAULI_SPEC_SIZE];
+	struct stat st;
+	const char *dir;
+	int err = check_length(spec, path, errbuf, errlen);
+
+	if (err < 0)
+		return err;
+	snprintf(copy, sizeof(copy), "%s", path);
+	dir = dirname(copy);
+	if (access(dir, W_OK | X_OK) < 0)
+		return hauli_spec_fail(spec, -errno, errbuf, errlen,
+			"no socket can be made in %s (%s); choose another directory", dir,
+			strerror(errno));
+	if (lstat(path, &st) < 0)
+		return 0;
+	if (!S_ISSOCK(st.st_mode))
+		return hauli_spec_fail(spec, -EEXIST, errbuf, errlen,
+			"%s exists and is no socket; choose another path", path);
+	err = hauli_unixpath_look(path);
+	if (err == 0)
+		return hauli_spec_fail(spec, -EADDRINUSE, errbuf, errlen,
+			"another program listens on %s; choose another path", path);
+	if (err != -ECONNREFUSED || unlink(path) < 0)
+		return hauli_spec_fail(spec, -EADDRINUSE, errbuf, errlen,
+			"%s exists and cannot be removed (%s); choose another path", path,
+			strerror(err != -ECONNREFUSED ? -err : errno));
+	return 0;
+}
+
+int hauli_unixpath_taken(
+	const struct hauli_spec *spec, const char *path, char *errbuf, size_t errlen)
+{
+	int err = check_length(spec, path, errbuf, errlen);
+
+	if (err < 0)
+		return err;
+	err = hauli_unixpath_look(path);
+	if (err == -ENOENT || err == -ECONNREFUSED)
+		return hauli_spec_fail(spec, err, errbuf, errlen,
+			"nobody listens on %s; start the other side first", path);
+	if (err < 0)
+		return hauli_spec_fail(spec, err, errbuf, errlen, "%s cannot be connected to: %s",
+			path, strerror(-err));
+	return 0;
+}
+
+int hauli_unixpath_connecting(const struct hauli_spec *spec, char *errbuf, size_t errlen)
+{
+	if (!hauli_spec_get(spec, "mode"))
+		return 0;
+	return hauli_spec_fail(
+		spec, -EINVAL, errbuf, errlen, "mode= is for the side that makes the socket");
+}
+
+void hauli_unixpath_no_sigpipe(void)
+{
+	struct sigaction sa;
+
+	/* A handler of the program's own stays. */
+	if (sigaction(SIGPIPE, NULL, &sa) == 0 && sa.sa_handler == SIG_DFL)
+		signal(SIGPIPE, SIG_IGN);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "port/watch.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rte_ethdev.h>
+
+#include "base/assert.h"
+#include "linux/iface.h"
+
+#define WHAT_SIZE (HAULI_SPEC_SIZE + 160)
+
+struct hauli_watch {
+	pthread_mutex_t lock;
+	int index; /* of the interface; 0: there is none */
+	/* Under lock: "" while all is well, then it stays. */
+	char fault[HAULI_SPEC_SIZE + WHAT_SIZE];
+};
+
+static void set_fault(const struct haul_port *port, const char *what)
+{
+	struct hauli_watch *w = port->watch;
+
+	pthread_mutex_lock(&w->lock);
+	if (w->fault[0] == '\0')
+		(void)hauli_spec_fail(&port->spec, 0, w->fault, sizeof(w->fault), "%s", what);
+	pthread_mutex_unlock(&w->lock);
+}
+
+/* EAL's interrupt thread. */
+static int unplugged(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret)
+{
+	set_fault(arg, "the device was unplugged");
+	return 0;
+}
+
+int hauli_watch_begin(struct haul_port *port)
+{
+	struct hauli_watch *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return -ENOMEM;
+	pthread_mutex_init(&w->lock, NULL);
+	if (port->iface[0])
+		w->index = hauli_iface_index(port->iface);
+	port->watch = w;
+	for (unsigned i = 0; i < port->nb_vdevs; i++)
+		(void)rte_eth_dev_callback_register(
+			port->vdevs[i].port_id, RTE_ETH_EVENT_INTR_RMV, unplugged, port);
+	return 0;
+}
+
+void hauli_watch_end(struct haul_port *port)
+{
+	if (!port->watch)
+		return;
+	for (unsigned i = 0; i < port->nb_vdevs; i++) {
+		if (port->vdevs[i].port_id != RTE_MAX_ETHPORTS)
+			(void)rte_eth_dev_callback_unregister(
+				port->vdevs[i].port_id, RTE_ETH_EVENT_INTR_RMV, unplugged, port);
+	}
+	pthread_mutex_destroy(&port->watch->lock);
+	free(port->watch);
+	port->watch = NULL;
+}
+
+static void look_at_iface(const struct haul_port *port, char *what, size_t size)
+{
+	int index;
+
+	if (!port->watch->index)
+		return;
+	index = hauli_iface_index(port->iface);
+	/* By that name there may be another one meanwhile. */
+	if (index != port->watch->index)
+		snprintf(what, size, "the interface %s is gone; make it again and restart",
+			port->iface);
+	else if (!(hauli_iface_flags(port->iface) & IFF_UP))
+		snprintf(what, size, "the interface %s went down; ip link set %s up and restart",
+			port->iface, port->iface);
+}
+
+static void look(const struct haul_port *port)
+{
+	char what[WHAT_SIZE] = "";
+
+	look_at_iface(port, what, sizeof(what));
+	if (!what[0] && port->kind->look && port->vdevs[0].started)
+		port->kind->look(port, what, sizeof(what));
+	if (what[0])
+		set_fault(port, what);
+}
+
+const char *haul_port_fault(const struct haul_port *port)
+{
+	struct hauli_watch *w;
+	const char *fault;
+
+	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
+	w = port->watch;
+	look(port);
+	/* Once it is there it is not written again. */
+	pthread_mutex_lock(&w->lock);
+	fault = w->fault[0] ? w->fault : "";
+	pthread_mutex_unlock(&w->lock);
+	return fault;
+}
+
+bool haul_port_alive(const struct haul_port *port)
+{
+	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
+	return haul_port_fault(port)[0] == '\0';
+}
