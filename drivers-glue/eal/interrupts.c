@@ -15,7 +15,7 @@ static void seen(void *arg)
 	hauli_event_set(arg);
 }
 
-void hauli_interrupts_settle(void)
+void hauli_interrupts_quiesce(void)
 {
 	/* Alarms ring on that thread; one may ring amid a round of it, the next in another. */
 	for (int round = 0; round < 2; round++) {

@@ -7,7 +7,7 @@
  * Returns when the thread has done all that it had to do at the time of the call: PMDs are told of
  * their peers there, and one that is closed frees what it uses. Not from that thread.
  */
-void hauli_interrupts_settle(void);
+void hauli_interrupts_quiesce(void);
 
 /*
  * Keeps the interrupt thread from ever running again: rte_eal_cleanup() takes away memory that it

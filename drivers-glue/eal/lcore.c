@@ -17,11 +17,11 @@
 #define CPU_DIGITS 6 /* with a comma */
 
 /* What an lcore runs. Written before the launch, by the thread that launches. */
-static struct seat {
+static struct job {
 	char name[HAULI_THREAD_NAME];
 	int (*fn)(void *);
 	void *arg;
-} seats[RTE_MAX_LCORE];
+} jobs[RTE_MAX_LCORE];
 
 /* The one CPU that a worker lcore is bound to, or FLOATS. */
 static int bound_to(unsigned lcore)
@@ -67,11 +67,11 @@ static unsigned lcore_of(unsigned carrier)
 
 static int run(void *arg)
 {
-	const struct seat *seat = arg;
+	const struct job *job = arg;
 
 	/* EAL has bound the thread already. */
-	pthread_setname_np(pthread_self(), seat->name);
-	return seat->fn(seat->arg);
+	pthread_setname_np(pthread_self(), job->name);
+	return job->fn(job->arg);
 }
 
 static int launch(
@@ -85,9 +85,9 @@ static int launch(
 		return -EPERM;
 	if (rte_eal_get_lcore_state(lcore) != WAIT)
 		return -EBUSY;
-	seats[lcore] = (struct seat){.fn = fn, .arg = arg};
-	hauli_place_name(seats[lcore].name, place, i);
-	return rte_eal_remote_launch(run, &seats[lcore], lcore);
+	jobs[lcore] = (struct job){.fn = fn, .arg = arg};
+	hauli_place_name(jobs[lcore].name, place, i);
+	return rte_eal_remote_launch(run, &jobs[lcore], lcore);
 }
 
 static void join(void *ctx, unsigned i)

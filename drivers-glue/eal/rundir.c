@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "port/unixpath.h"
+#include "linux/unixpath.h"
 
 #define SOCKET "dpdk_telemetry.v2"
 #define WHERE "RUNTIME_DIRECTORY" /* what EAL looks at first */

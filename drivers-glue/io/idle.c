@@ -68,7 +68,7 @@ void hauli_idle_settle(struct hauli_poller *p)
 	p->waits = true;
 	d->spin_ticks = 0;
 	d->pause_ns = HAUL_FOREVER;
-	d->longest_ns = d->away_ns = HAUL_FOREVER;
+	d->longest_ns = d->fill_time = HAUL_FOREVER;
 	/* Queues that differ: as the least patient of them. */
 	for (r = p->rxqs; r < p->rxqs_end; r++) {
 		switch (r->policy.how) {
@@ -84,7 +84,7 @@ void hauli_idle_settle(struct hauli_poller *p)
 			break;
 		case HAUL_POLL_SLEEP:
 			d->longest_ns = earlier(d->longest_ns, r->policy.ns);
-			d->away_ns = earlier(d->away_ns, r->away_ns);
+			d->fill_time = earlier(d->fill_time, r->fill_time);
 			break;
 		case HAUL_POLL_PAUSE:
 			d->pause_ns = earlier(d->pause_ns, r->policy.ns);
@@ -151,7 +151,7 @@ static void disarm(struct hauli_poller *p)
 /* How long a sleep may be: twice the last one, up to what was asked for and what queues last. */
 static uint64_t next_step(struct hauli_idle *d)
 {
-	uint64_t most = d->away_ns;
+	uint64_t most = d->fill_time;
 
 	if (d->longest_ns == HAUL_FOREVER)
 		return HAUL_FOREVER;
@@ -194,9 +194,9 @@ static void wait(struct hauli_poller *p)
 		hauli_counter_add(&d->wakes, 1);
 	else if (now > until)
 		d->late_ns = (7 * d->late_ns + now - until) / 8;
-	if (end & HAULI_WAIT_LOST)
+	if (end & HAULI_WAIT_END_LOST)
 		d->lost = true;
-	if (end & HAULI_WAIT_READY)
+	if (end & HAULI_WAIT_END_READY)
 		d->in_vain++;
 	else
 		d->in_vain = 0;

@@ -18,7 +18,7 @@ struct hauli_idle {
 	uint64_t spin_ticks; /* so long without packets before it waits */
 	uint64_t pause_ns; /* it pauses so long, and does nothing else; HAUL_FOREVER: it does not */
 	uint64_t longest_ns; /* bound of a wait; HAUL_FOREVER: none */
-	uint64_t away_ns; /* a sleep that is longer may overflow a queue */
+	uint64_t fill_time; /* a sleep that is longer may overflow a queue */
 
 	/* How it stands. */
 	uint64_t cycle; /* number of the last empty cycle */

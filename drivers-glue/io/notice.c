@@ -35,19 +35,19 @@ static void note_unpolled(struct haul_io *io)
 }
 
 /* Every way to wait may be too slow for what its queue gets. */
-static void note_away(struct haul_io *io)
+static void note_fill_time(struct haul_io *io)
 {
 	if (io->opts.policy.how == HAUL_POLL_SPIN || io->opts.policy.how == HAUL_POLL_PAUSE)
 		return;
 	for (unsigned i = 0; i < io->opts.nb_ports; i++) {
 		const struct hauli_rxq *r = &io->pollers[0]->rxqs[i];
 
-		if (r->away_ns >= HAULI_AWAY_LEAST)
+		if (r->fill_time >= HAULI_FILL_TIME_MIN)
 			continue;
 		note(io,
 			"port '%s' loses packets when a burst begins: a queue is full after %.1f "
 			"us, and waking takes about 10; use spin, or longer queues",
-			haul_port_spec(r->port), (double)r->away_ns / 1000);
+			haul_port_spec(r->port), (double)r->fill_time / 1000);
 		return;
 	}
 }
@@ -55,5 +55,5 @@ static void note_away(struct haul_io *io)
 void hauli_io_note(struct haul_io *io)
 {
 	note_unpolled(io);
-	note_away(io);
+	note_fill_time(io);
 }

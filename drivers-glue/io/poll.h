@@ -48,7 +48,7 @@ struct hauli_rxq {
 
 	/* Of the poller. */
 	struct haul_poll_policy policy;
-	uint64_t away_ns; /* constant, as the next */
+	uint64_t fill_time; /* constant, as the next */
 	struct hauli_poller *poller;
 	struct hauli_wait_source source;
 

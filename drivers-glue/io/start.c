@@ -147,7 +147,7 @@ static bool set_up_port(struct haul_io *io, struct hauli_poller *p, unsigned por
 	r->on_packet = io->opts.on_packet;
 	r->robbed = hauli_steals(p->carrier) && !io->coro.pinned ? p->carrier : NULL;
 	r->max_in_flight = io->opts.max_in_flight;
-	r->away_ns = HAUL_FOREVER;
+	r->fill_time = HAUL_FOREVER;
 	if (carrier >= haul_port_queues(r->port))
 		return hauli_spread_set_up(p, feeder_of(io, p, port), port);
 	queue = haul_port_queue(r->port, carrier);
@@ -156,7 +156,7 @@ static bool set_up_port(struct haul_io *io, struct hauli_poller *p, unsigned por
 	tx->queue = carrier;
 	if (!set_up_filter(r, tx))
 		return false;
-	r->away_ns = hauli_away_ns(r->port, carrier, io->opts.packet_rate);
+	r->fill_time = hauli_fill_time(r->port, carrier, io->opts.packet_rate);
 	return true;
 }
 

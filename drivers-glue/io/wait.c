@@ -26,44 +26,13 @@
 #include <rte_atomic.h>
 #include <rte_ethdev.h>
 
+#include "port/wait_fd.h"
+
 #define EVENTS 16
-
-static int queue_fd(const struct haul_port *port, unsigned q)
-{
-	struct haul_queue id = haul_port_queue(port, q);
-
-	switch (port->kind->wait_on) {
-	case HAULI_WAIT_SOCKET:
-		return port->fds ? port->fds[q] : -1;
-	case HAULI_WAIT_DESCRIPTOR:
-	case HAULI_WAIT_INTERRUPT:
-		return rte_eth_dev_rx_intr_ctl_q_get_fd(id.port_id, id.queue_id);
-	default:
-		return -1;
-	}
-}
 
 static bool is_interrupt(const struct hauli_wait_source *s)
 {
-	return s->port->kind->wait_on == HAULI_WAIT_INTERRUPT;
-}
-
-static bool try_interrupt(struct haul_queue id)
-{
-	return rte_eth_dev_rx_intr_enable(id.port_id, id.queue_id) == 0 &&
-		rte_eth_dev_rx_intr_disable(id.port_id, id.queue_id) == 0;
-}
-
-bool hauli_wait_probe(const struct haul_port *port)
-{
-	for (unsigned q = 0; q < port->queues; q++) {
-		if (queue_fd(port, q) < 0)
-			return false;
-		if (port->kind->wait_on == HAULI_WAIT_INTERRUPT &&
-			!try_interrupt(haul_port_queue(port, q)))
-			return false;
-	}
-	return true;
+	return s->port->kind->wait_on == HAULI_WAIT_ON_INTERRUPT;
 }
 
 int hauli_wait_open(struct hauli_wait *w)
@@ -121,7 +90,7 @@ void hauli_wait_add(struct hauli_wait *w, struct hauli_wait_source *s)
 {
 	struct epoll_event ev = {.data.ptr = s};
 
-	s->fd = s->port->waitable ? queue_fd(s->port, s->queue) : -1;
+	s->fd = s->port->waitable ? hauli_port_wait_fd(s->port, s->queue) : -1;
 	s->listens = s->armed = s->ready = s->lost = false;
 	if (s->fd < 0)
 		return;
@@ -181,7 +150,7 @@ static unsigned take_out(struct hauli_wait *w, struct hauli_wait_source *s)
 	(void)epoll_ctl(w->epoll, EPOLL_CTL_DEL, s->fd, NULL);
 	s->listens = false;
 	s->lost = true;
-	return HAULI_WAIT_LOST;
+	return HAULI_WAIT_END_LOST;
 }
 
 static int wait_events(const struct hauli_wait *w, struct epoll_event *events, uint64_t until)
@@ -209,23 +178,18 @@ unsigned hauli_wait(struct hauli_wait *w, uint64_t until)
 
 	/* TAP's signal. */
 	if (n < 0)
-		return HAULI_WAIT_WOKEN;
+		return HAULI_WAIT_END_WOKEN;
 	for (int i = 0; i < n; i++) {
 		struct hauli_wait_source *s = events[i].data.ptr;
 
 		if (!s) {
-			end |= HAULI_WAIT_WOKEN;
+			end |= HAULI_WAIT_END_WOKEN;
 		} else if (events[i].events & (EPOLLERR | EPOLLHUP)) {
 			end |= take_out(w, s);
 		} else {
 			s->ready = true;
-			end |= HAULI_WAIT_READY;
+			end |= HAULI_WAIT_END_READY;
 		}
 	}
 	return end;
-}
-
-const char *haul_port_wait_source(const struct haul_port *port)
-{
-	return port->waitable ? port->kind->wait_name : "";
 }

@@ -26,9 +26,9 @@ struct hauli_wait_source {
 
 /* What has ended a wait: any of them, or none (the time was over). */
 enum hauli_wait_end {
-	HAULI_WAIT_WOKEN = 1, /* hauli_wait_wake(), or a signal */
-	HAULI_WAIT_READY = 2, /* a queue */
-	HAULI_WAIT_LOST = 4, /* a queue that cannot be waited on any more */
+	HAULI_WAIT_END_WOKEN = 1, /* hauli_wait_wake(), or a signal */
+	HAULI_WAIT_END_READY = 2, /* a queue */
+	HAULI_WAIT_END_LOST = 4, /* a queue that cannot be waited on any more */
 };
 
 /* 0 or -errno. */
@@ -56,8 +56,5 @@ void hauli_wait_disarm(struct hauli_wait_source *s);
 
 /* Waits until haul_now() reaches until at most. Of enum hauli_wait_end. */
 unsigned hauli_wait(struct hauli_wait *w, uint64_t until);
-
-/* Whether all queues of a started port can be waited on. */
-bool hauli_wait_probe(const struct haul_port *port);
 
 #endif

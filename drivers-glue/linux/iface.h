@@ -44,16 +44,4 @@ uint64_t hauli_iface_unsent(const char *name);
 /* Passes one of ethtool's commands. 0 or -errno. */
 int hauli_iface_ethtool(const char *name, void *command);
 
-/* What makes packets other than they are on a wire. */
-enum hauli_offload {
-	HAULI_OFFLOAD_SENDING = 1, /* tx, tso, gso: unfinished checksums, oversized packets */
-	HAULI_OFFLOAD_HARDWARE = 2, /* lro, rx-gro-hw: packets merged by the NIC */
-	HAULI_OFFLOAD_RECEIVING = 6, /* these, and gro: merged by anybody */
-};
-
-/* Writes those of which that are on, as ethtool -K takes them: "tx off tso off"; "" if none is.
- * Those that cannot be changed are left out: the other has their names. */
-void hauli_iface_offloads(const char *name, unsigned which, char *list, size_t size);
-void hauli_iface_fixed_offloads(const char *name, unsigned which, char *list, size_t size);
-
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "linux/iface.h"
+#include "linux/offloads.h"
 
 _Static_assert(HAUL_IFACE_NAME == IFNAMSIZ, "a name of the kernel's must fit");
 

@@ -3,6 +3,8 @@
  * Which offloads of an interface are on. ethtool's older commands tell of some, but not of merging
  * by the NIC, nor of what cannot be changed: the bits of its features do.
  */
+#include "linux/offloads.h"
+
 #include <errno.h>
 #include <fnmatch.h>
 #include <linux/ethtool.h>

@@ -105,7 +105,7 @@ static int set_up_queues(struct haul_port *port, const struct hauli_vdev *v, uns
 static bool wants_interrupts(const struct haul_port *port)
 {
 	return port->kind->rx_interrupts ||
-		(port->opts.waits && port->kind->wait_on == HAULI_WAIT_INTERRUPT);
+		(port->opts.waits && port->kind->wait_on == HAULI_WAIT_ON_INTERRUPT);
 }
 
 static int configure(struct haul_port *port, const struct hauli_vdev *v, unsigned first, uint16_t n,
@@ -207,10 +207,10 @@ void hauli_ethdevs_detach(struct haul_port *port)
 {
 	for (unsigned i = 0; i < port->nb_vdevs; i++)
 		stop(port, &port->vdevs[i]);
-	hauli_interrupts_settle();
+	hauli_interrupts_quiesce();
 	for (unsigned i = 0; i < port->nb_vdevs; i++) {
 		if (port->vdevs[i].port_id != RTE_MAX_ETHPORTS)
 			close_and_remove(&port->vdevs[i]);
 	}
-	hauli_interrupts_settle();
+	hauli_interrupts_quiesce();
 }

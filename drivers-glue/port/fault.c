@@ -14,6 +14,7 @@
 
 #include "coro/overflow.h"
 #include "port/kind.h"
+#include "port/ports.h"
 
 #define STACK_WORDS 512 /* of the frames that are looked at, innermost first */
 #define LIBRARY "/librte_"

@@ -26,14 +26,13 @@ static uint64_t speed(const struct haul_port *port)
 
 	if (port->iface[0])
 		return hauli_iface_has_device(port->iface) ? hauli_iface_speed(port->iface) : 0;
-	if (port->kind != &hauli_kind_pci ||
-		rte_eth_link_get_nowait(port->vdevs[0].port_id, &link) < 0 ||
+	if (!port->kind->real_speed || rte_eth_link_get_nowait(port->vdevs[0].port_id, &link) < 0 ||
 		link.link_speed == RTE_ETH_SPEED_NUM_UNKNOWN)
 		return 0;
 	return link.link_speed;
 }
 
-uint64_t hauli_away_ns(const struct haul_port *port, unsigned q, uint64_t rate)
+uint64_t hauli_fill_time(const struct haul_port *port, unsigned q, uint64_t rate)
 {
 	uint64_t n = backlog(port, q);
 

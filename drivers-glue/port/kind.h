@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Kinds of ports: what each PMD needs so that a port has a queue per carrier and gives back what it
- * took. A kind is one entry of a table and one file, port_KIND.c; port.c does what is common.
+ * took. A kind is one file, kinds/KIND.c, and one line of kinds/list.h; port.c does what is common.
  */
 #ifndef HAULI_PORT_KIND_H
 #define HAULI_PORT_KIND_H
@@ -17,12 +17,12 @@
 
 struct hauli_watch;
 
-/* What tells that packets have come to a queue. */
+/* What says that packets have come to a queue. */
 enum hauli_wait_on {
-	HAULI_WAIT_NOTHING,
-	HAULI_WAIT_SOCKET, /* port->fds, readable while there are any */
-	HAULI_WAIT_DESCRIPTOR, /* the PMD's for its interrupt, which it cannot switch; readable */
-	HAULI_WAIT_INTERRUPT, /* an event of its descriptor, while it is armed */
+	HAULI_WAIT_ON_NOTHING,
+	HAULI_WAIT_ON_SOCKET, /* port->fds, readable while there are any */
+	HAULI_WAIT_ON_DESCRIPTOR, /* the interrupt's, always on; readable */
+	HAULI_WAIT_ON_INTERRUPT, /* an event of the interrupt's descriptor, while armed */
 };
 
 /* An ethdev of a port. */
@@ -63,7 +63,7 @@ struct haul_port {
 	void *own; /* the kind's; freed by its closed() */
 	unsigned polled; /* by so many that haul_io_start() has made */
 	char notice[512];
-	struct haul_port *next; /* of all that are open */
+	struct haul_port *next; /* port/ports.h */
 };
 
 struct hauli_kind {
@@ -85,6 +85,7 @@ struct hauli_kind {
 	const char *library; /* of DPDK's, below the PMD's own: "vhost"; NULL: none */
 	bool prints; /* libraries below it print without being asked, even when it is closed */
 	bool filter; /* the PMD is called through one (filter.h) */
+	bool real_speed; /* without a kernel interface too the speed of its link is a NIC's */
 	bool hands_back; /* the PMD counts frames that it did not take as transmit errors */
 
 	/*
@@ -128,18 +129,6 @@ struct hauli_kind {
 	unsigned (*held)(unsigned rx_ring, unsigned tx_ring);
 };
 
-extern const struct hauli_kind hauli_kind_tap, hauli_kind_afxdp, hauli_kind_afpacket,
-	hauli_kind_memif, hauli_kind_vhost, hauli_kind_virtio_user, hauli_kind_pcap,
-	hauli_kind_ring, hauli_kind_null, hauli_kind_pci, hauli_kind_raw;
-
-/* All that are asked for by name; ends with NULL. */
-extern const struct hauli_kind *const hauli_kinds[];
-
-/* The kind of that name; NULL. */
-const struct hauli_kind *hauli_kind_find(const char *name, size_t len);
-/* The kind whose driver a raw vdev ("net_tap0") asks for: it has that PMD's needs too; NULL. */
-const struct hauli_kind *hauli_kind_of_vdev(const char *name);
-
 /* n vdevs of the kind's driver with distinct names and no arguments yet. 0 or -ENOMEM. */
 int hauli_port_vdevs(struct haul_port *port, unsigned n, char *errbuf, size_t errlen);
 /*
@@ -155,7 +144,4 @@ __attribute__((format(printf, 2, 3))) void hauli_vdev_args(
 /* Appends a sentence to the notice. */
 __attribute__((format(printf, 2, 3))) void hauli_port_note(
 	struct haul_port *port, const char *format, ...);
-/* The first of the ports that are open, or being opened. */
-struct haul_port *hauli_ports_open(void);
-
 #endif

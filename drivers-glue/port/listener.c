@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "port/unixpath.h"
+#include "port/socket_path.h"
 
 #define NAME "s" /* in its directory */
 #define MODE_DEFAULT 0600
@@ -81,7 +81,7 @@ int hauli_listener_create(struct hauli_listener **out, const struct hauli_spec *
 	snprintf(l->path, sizeof(l->path), "%s", path);
 	err = parse_mode(l, spec, errbuf, errlen);
 	if (err == 0)
-		err = hauli_unixpath_free(spec, path, errbuf, errlen);
+		err = hauli_socket_path_free(spec, path, errbuf, errlen);
 	if (err == 0)
 		err = make_dir(l, spec, errbuf, errlen);
 	if (err == 0)

@@ -13,6 +13,8 @@
 #include "eal/log.h"
 #include "eal/resources.h"
 #include "port/ethdev.h"
+#include "port/kinds/table.h"
+#include "port/parse.h"
 
 #define CACHE 256 /* of each lcore; a cache keeps up to one and a half times that */
 #define UNDER_WAY 2048 /* of each carrier and port: bursts, and what waits to be sent */
@@ -23,15 +25,15 @@
 static unsigned held(const char *text, const struct haul_pool_need *need)
 {
 	uint16_t rx_ring = need->rx_ring, tx_ring = need->tx_ring;
+	const struct hauli_kind *kind;
 	struct hauli_spec spec;
 	char line[HAULI_LOG_LINE];
 
 	if (hauli_spec_parse(&spec, text, line, sizeof(line)) < 0)
 		return 0;
-	if (spec.kind == &hauli_kind_raw && hauli_kind_of_vdev(text))
-		spec.kind = hauli_kind_of_vdev(text);
-	hauli_ethdev_rings(spec.kind, &rx_ring, &tx_ring);
-	return spec.kind->held ? spec.kind->held(rx_ring, tx_ring) : rx_ring + tx_ring;
+	kind = hauli_kind_of_spec(&spec);
+	hauli_ethdev_rings(kind, &rx_ring, &tx_ring);
+	return kind->held ? kind->held(rx_ring, tx_ring) : rx_ring + tx_ring;
 }
 
 unsigned haul_pool_size(const struct haul_pool_need *need)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ports: what is common to all kinds. */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,20 +9,15 @@
 
 #include "base/assert.h"
 #include "eal/log.h"
-#include "io/wait.h"
 #include "linux/iface.h"
 #include "port/ethdev.h"
 #include "port/fault.h"
 #include "port/kind.h"
+#include "port/kinds/table.h"
+#include "port/parse.h"
+#include "port/ports.h"
+#include "port/wait_fd.h"
 #include "port/watch.h"
-
-/* All that are open. Of the threads that open and close, which are one at a time. */
-static struct haul_port *open_ports;
-
-struct haul_port *hauli_ports_open(void)
-{
-	return open_ports;
-}
 
 /* An interface may have several names (ip link property add altname), or not exist yet. */
 static bool is_same_iface(const char *a, const char *b)
@@ -37,7 +31,7 @@ static bool is_same_iface(const char *a, const char *b)
  * packets, and most PMDs do not notice. */
 static int check_alone(const struct haul_port *port, const char *iface, char *errbuf, size_t errlen)
 {
-	for (const struct haul_port *p = open_ports; p; p = p->next) {
+	for (const struct haul_port *p = hauli_ports_open(); p; p = p->next) {
 		bool same = iface[0] && p->iface[0] && is_same_iface(p->iface, iface);
 
 		if (port->kind->main == HAULI_MAIN_NEEDED && p->kind == port->kind)
@@ -48,71 +42,6 @@ static int check_alone(const struct haul_port *port, const char *iface, char *er
 				p->spec.text, iface[0] ? iface : port->spec.main);
 	}
 	return 0;
-}
-
-int hauli_port_vdevs(struct haul_port *port, unsigned n, char *errbuf, size_t errlen)
-{
-	static unsigned made; /* names are not used again: PMDs may keep what has them */
-
-	port->vdevs = calloc(n, sizeof(port->vdevs[0]));
-	if (!port->vdevs)
-		return hauli_spec_fail(&port->spec, -ENOMEM, errbuf, errlen, "no memory");
-	port->nb_vdevs = n;
-	for (unsigned i = 0; i < n; i++) {
-		struct hauli_vdev *v = &port->vdevs[i];
-
-		v->bus = "vdev";
-		v->port_id = RTE_MAX_ETHPORTS;
-		snprintf(v->name, sizeof(v->name), "%s_haul%u", port->kind->driver, made++);
-	}
-	return 0;
-}
-
-int hauli_port_agree(struct haul_port *port, char *errbuf, size_t errlen)
-{
-	unsigned long n = hauli_spec_number(&port->spec, "queues", 1);
-
-	if (n > port->queues)
-		return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
-			"queues=%lu for %u carriers: nobody would look after the last; use fewer "
-			"queues on both sides, or more carriers",
-			n, port->queues);
-	if (port->queues > 1 && !hauli_spec_get(&port->spec, "queues"))
-		hauli_port_note(
-			port, "if the other side has as many queues, add queues=%u", port->queues);
-	port->queues = (unsigned)n;
-	return 0;
-}
-
-uint32_t hauli_port_buffer(const struct haul_port *port)
-{
-	return rte_pktmbuf_data_room_size(port->opts.pool) - RTE_PKTMBUF_HEADROOM;
-}
-
-void hauli_vdev_args(struct hauli_vdev *vdev, const char *format, ...)
-{
-	size_t len = strlen(vdev->args);
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(vdev->args + len, sizeof(vdev->args) - len, format, ap);
-	va_end(ap);
-}
-
-void hauli_port_note(struct haul_port *port, const char *format, ...)
-{
-	size_t len = strlen(port->notice);
-	va_list ap;
-
-	if (len == 0)
-		len = (size_t)snprintf(
-			port->notice, sizeof(port->notice), "port '%s': ", port->spec.text);
-	else if (len < sizeof(port->notice))
-		len += (size_t)snprintf(port->notice + len, sizeof(port->notice) - len, "; ");
-	va_start(ap, format);
-	if (len < sizeof(port->notice))
-		vsnprintf(port->notice + len, sizeof(port->notice) - len, format, ap);
-	va_end(ap);
 }
 
 /* After a failure of the PMD: the kind's own explanation, or what is in DPDK's log. */
@@ -150,12 +79,7 @@ static int quietly(struct haul_port *port, int (*step)(struct haul_port *, char 
 
 static void destroy(struct haul_port *port)
 {
-	struct haul_port **p = &open_ports;
-
-	while (*p && *p != port)
-		p = &(*p)->next;
-	if (*p)
-		*p = port->next;
+	hauli_ports_remove(port);
 	hauli_watch_end(port);
 	if (port->nb_vdevs > 0) {
 		char line[HAULI_LOG_LINE];
@@ -222,8 +146,10 @@ static int open_port(struct haul_port *port, const char *spec, char *errbuf, siz
 		err = check_alone(port, iface, errbuf, errlen);
 	if (err == 0)
 		err = port->kind->prepare(port, errbuf, errlen);
-	if (err == 0)
+	if (err == 0) {
+		port->kind = hauli_kind_of_spec(&port->spec);
 		err = quietly(port, hauli_ethdevs_attach, errbuf, errlen);
+	}
 	if (err == 0)
 		err = quietly(port, hauli_ethdevs_configure, errbuf, errlen);
 	/* For some kinds it is known only now. */
@@ -264,8 +190,7 @@ int haul_port_open(struct haul_port **out, const char *spec, const struct haul_p
 	}
 	note_queues(port);
 	note_mtu(port);
-	port->next = open_ports;
-	open_ports = port;
+	hauli_ports_add(port);
 	hauli_fault_explain();
 	*out = port;
 	return 0;
@@ -275,7 +200,7 @@ static int start(struct haul_port *port, char *errbuf, size_t errlen)
 {
 	int err = hauli_ethdevs_start(port, errbuf, errlen);
 
-	port->waitable = err == 0 && hauli_wait_probe(port);
+	port->waitable = err == 0 && hauli_port_is_waitable(port);
 	port->missed_before = port->kind->missed ? port->kind->missed(port) : 0;
 	return err;
 }
@@ -299,47 +224,4 @@ void haul_port_close(struct haul_port *port)
 	HAUL_MISUSE_IF(
 		port->polled, "pollers use port '%s'; haul_io_stop() first", port->spec.text);
 	destroy(port);
-}
-
-const char *haul_port_spec(const struct haul_port *port)
-{
-	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
-	return port->spec.text;
-}
-
-unsigned haul_port_queues(const struct haul_port *port)
-{
-	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
-	return port->queues;
-}
-
-struct haul_queue haul_port_queue(const struct haul_port *port, unsigned q)
-{
-	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
-	HAUL_MISUSE_IF(q >= port->queues, "%s has no queue %u: it has %u", port->spec.text, q,
-		port->queues);
-	if (port->nb_vdevs > 1)
-		return (struct haul_queue){.port_id = port->vdevs[q].port_id, .queue_id = 0};
-	return (struct haul_queue){.port_id = port->vdevs[0].port_id, .queue_id = (uint16_t)q};
-}
-
-struct rte_ether_addr haul_port_mac(const struct haul_port *port)
-{
-	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
-	return port->mac;
-}
-
-const char *haul_port_nic(const struct haul_port *port)
-{
-	bool pci;
-
-	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
-	pci = port->nb_vdevs > 0 && strcmp(port->vdevs[0].bus, "pci") == 0;
-	return pci ? port->vdevs[0].name : port->iface;
-}
-
-const char *haul_port_notice(const struct haul_port *port)
-{
-	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
-	return port->notice;
 }

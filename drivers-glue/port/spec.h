@@ -50,9 +50,6 @@ struct hauli_spec {
 	char parts[HAULI_SPEC_SIZE]; /* what the pointers point into; of a raw vdev all of it */
 };
 
-/* 0, or -EINVAL with a line in errbuf. */
-int hauli_spec_parse(struct hauli_spec *spec, const char *text, char *errbuf, size_t errlen);
-
 /* The value of a key, NULL when it was not given. */
 const char *hauli_spec_get(const struct hauli_spec *spec, const char *name);
 unsigned long hauli_spec_number(

@@ -67,7 +67,7 @@ unsigned hauli_wait(struct hauli_wait *w, uint64_t until)
 	MODEL_ASSERT(hauli_runq_is_empty(&m.c.runq));
 	model_await(&m.woken, 8, 1);
 	atomic_store_explicit(&m.woken, 0, memory_order_relaxed);
-	return HAULI_WAIT_WOKEN;
+	return HAULI_WAIT_END_WOKEN;
 }
 
 /* It has no time-out, and there are packet buffers. */

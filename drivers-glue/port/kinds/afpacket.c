@@ -17,8 +17,9 @@
 #include <unistd.h>
 
 #include "linux/iface.h"
+#include "linux/offloads.h"
 #include "linux/sockets.h"
-#include "port/kind.h"
+#include "port/kinds/list.h"
 
 #define FRAMES_DEFAULT 512
 #define FRAME_SIZE 2048 /* as much as a packet buffer: the PMD takes no more */
@@ -216,6 +217,6 @@ const struct hauli_kind hauli_kind_afpacket = {
 	.held = held,
 	.backlog = frames,
 	.missed = missed,
-	.wait_on = HAULI_WAIT_SOCKET,
+	.wait_on = HAULI_WAIT_ON_SOCKET,
 	.wait_name = "AF_PACKET socket",
 };

@@ -16,10 +16,11 @@
 #include <rte_ethdev.h>
 
 #include "linux/iface.h"
+#include "linux/offloads.h"
 #include "linux/sockets.h"
 #include "linux/xdp_queue.h"
 #include "linux/xdp_rings.h"
-#include "port/kind.h"
+#include "port/kinds/list.h"
 
 #define RING_MIN 512
 #define RING_DEFAULT 2048 /* and the most that the PMD fills */
@@ -333,7 +334,7 @@ const struct hauli_kind hauli_kind_afxdp = {
 	.queue_ready = queue_ready,
 	.explain = explain,
 	.release = release,
-	.wait_on = HAULI_WAIT_SOCKET,
+	.wait_on = HAULI_WAIT_ON_SOCKET,
 	.wait_name = "AF_XDP socket",
 	.closed = closed,
 	.held = held,

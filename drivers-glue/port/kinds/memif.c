@@ -9,9 +9,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "port/kind.h"
+#include "linux/unixpath.h"
+#include "port/kinds/list.h"
 #include "port/listener.h"
-#include "port/unixpath.h"
+#include "port/ports.h"
+#include "port/socket_path.h"
 
 /* The PMD's, unless the spec says otherwise. */
 #define BUFFER_SIZE 2048
@@ -73,7 +75,7 @@ static int find_socket(struct haul_port *port, char *errbuf, size_t errlen)
 	int err = 0;
 
 	if (!is_server(port))
-		return hauli_unixpath_connecting(&port->spec, errbuf, errlen);
+		return hauli_socket_path_connecting(&port->spec, errbuf, errlen);
 	if (l)
 		l = hauli_listener_share(l);
 	else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* null: packets from nowhere, packets to nowhere. */
-#include "port/kind.h"
+#include "port/kinds/list.h"
 
 static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 {

@@ -11,7 +11,8 @@
 #include <rte_ethdev.h>
 
 #include "linux/iface.h"
-#include "port/kind.h"
+#include "port/kinds/list.h"
+#include "port/ports.h"
 
 /* A capture begins so, in either byte order. */
 struct head {

@@ -9,7 +9,7 @@
 #include <rte_eal.h>
 #include <rte_pci.h>
 
-#include "port/kind.h"
+#include "port/kinds/list.h"
 
 /* "0000:03:00.0"; the short form without the domain is completed. */
 static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
@@ -70,7 +70,8 @@ const struct hauli_kind hauli_kind_pci = {
 	.rss = true,
 	.promiscuous = true,
 	.wait_link = true,
-	.wait_on = HAULI_WAIT_INTERRUPT,
+	.real_speed = true,
+	.wait_on = HAULI_WAIT_ON_INTERRUPT,
 	.wait_name = "queue interrupt",
 	.prepare = prepare,
 	.explain = explain,

@@ -5,14 +5,13 @@
 
 #include <rte_ethdev.h>
 
-#include "port/kind.h"
+#include "port/kinds/list.h"
 
 static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 {
 	const char *text = port->spec.parts;
 	const char *comma = strchr(text, ',');
 	size_t len = comma ? (size_t)(comma - text) : strlen(text);
-	const struct hauli_kind *of = hauli_kind_of_vdev(text);
 	struct hauli_vdev *v;
 	uint16_t port_id;
 	int err = hauli_port_vdevs(port, 1, errbuf, errlen);
@@ -31,8 +30,6 @@ static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 	if (rte_eth_dev_get_port_by_name(v->name, &port_id) == 0)
 		return hauli_spec_fail(&port->spec, -EEXIST, errbuf, errlen,
 			"there is a device %s already; give it another number", v->name);
-	if (of)
-		port->kind = of;
 	return 0;
 }
 

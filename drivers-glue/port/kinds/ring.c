@@ -2,7 +2,7 @@
 /* ring: what is sent on a queue is received on it. */
 #include <rte_ethdev.h>
 
-#include "port/kind.h"
+#include "port/kinds/list.h"
 
 #define RING_SIZE 1024 /* the PMD's, of each queue */
 #define DRAIN 64

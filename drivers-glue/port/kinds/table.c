@@ -1,22 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All kinds of ports. */
+#include "port/kinds/table.h"
+
 #include <string.h>
 
-#include "port/kind.h"
-
-const struct hauli_kind *const hauli_kinds[] = {
-	&hauli_kind_tap,
-	&hauli_kind_afxdp,
-	&hauli_kind_afpacket,
-	&hauli_kind_memif,
-	&hauli_kind_vhost,
-	&hauli_kind_virtio_user,
-	&hauli_kind_pcap,
-	&hauli_kind_ring,
-	&hauli_kind_null,
-	&hauli_kind_pci,
-	NULL,
-};
+#define ENTRY(name) &hauli_kind_##name,
+const struct hauli_kind *const hauli_kinds[] = {HAULI_PORT_KINDS(ENTRY) NULL};
+#undef ENTRY
 
 const struct hauli_kind *hauli_kind_find(const char *name, size_t len)
 {
@@ -27,13 +16,15 @@ const struct hauli_kind *hauli_kind_find(const char *name, size_t len)
 	return NULL;
 }
 
-const struct hauli_kind *hauli_kind_of_vdev(const char *name)
+const struct hauli_kind *hauli_kind_of_spec(const struct hauli_spec *spec)
 {
+	if (spec->kind != &hauli_kind_raw)
+		return spec->kind;
 	for (const struct hauli_kind *const *k = hauli_kinds; *k; k++) {
-		if ((*k)->driver && strncmp((*k)->driver, name, strlen((*k)->driver)) == 0)
+		if ((*k)->driver && strncmp((*k)->driver, spec->parts, strlen((*k)->driver)) == 0)
 			return *k;
 	}
-	return NULL;
+	return spec->kind;
 }
 
 const char *haul_port_kind(unsigned i, const char **waits_on)

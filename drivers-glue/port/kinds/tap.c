@@ -21,7 +21,7 @@
 #include <rte_ethdev.h>
 
 #include "linux/iface.h"
-#include "port/kind.h"
+#include "port/kinds/list.h"
 
 #define CONTROL "/dev/net/tun"
 /* At its start the PMD puts the descriptors of all queues, both ways, into one message to other
@@ -174,7 +174,7 @@ const struct hauli_kind hauli_kind_tap = {
 	.hands_back = true,
 	.backlog = backlog,
 	.missed = missed,
-	.wait_on = HAULI_WAIT_DESCRIPTOR,
+	.wait_on = HAULI_WAIT_ON_DESCRIPTOR,
 	.wait_name = "TAP descriptor",
 	.held = held,
 };

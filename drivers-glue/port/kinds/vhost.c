@@ -6,9 +6,10 @@
  * The PMDs do not find out how many queues the other side has, and what is sent on one that it has
  * not is lost.
  */
-#include "port/kind.h"
+#include "linux/unixpath.h"
+#include "port/kinds/list.h"
 #include "port/listener.h"
-#include "port/unixpath.h"
+#include "port/socket_path.h"
 
 static int prepare_vhost(struct haul_port *port, char *errbuf, size_t errlen)
 {
@@ -20,7 +21,7 @@ static int prepare_vhost(struct haul_port *port, char *errbuf, size_t errlen)
 	if (err == 0)
 		err = hauli_port_vdevs(port, 1, errbuf, errlen);
 	if (err == 0 && hauli_spec_number(&port->spec, "client", 0))
-		err = hauli_unixpath_connecting(&port->spec, errbuf, errlen);
+		err = hauli_socket_path_connecting(&port->spec, errbuf, errlen);
 	else if (err == 0)
 		err = hauli_listener_create(&l, &port->spec, path, errbuf, errlen);
 	port->own = l;
@@ -53,7 +54,7 @@ static void closed_vhost(struct haul_port *port)
 static int prepare_virtio_user(struct haul_port *port, char *errbuf, size_t errlen)
 {
 	const char *path = port->spec.main;
-	int err = hauli_unixpath_taken(&port->spec, path, errbuf, errlen);
+	int err = hauli_socket_path_taken(&port->spec, path, errbuf, errlen);
 	struct hauli_vdev *v;
 
 	if (err == 0)
@@ -103,7 +104,7 @@ const struct hauli_kind hauli_kind_vhost = {
 	.main = HAULI_MAIN_NEEDED,
 	.keys = vhost_keys,
 	.rx_interrupts = true,
-	.wait_on = HAULI_WAIT_INTERRUPT,
+	.wait_on = HAULI_WAIT_ON_INTERRUPT,
 	.wait_name = "queue interrupt",
 	.prepare = prepare_vhost,
 	.ready = ready_vhost,
@@ -121,7 +122,7 @@ const struct hauli_kind hauli_kind_virtio_user = {
 	.main = HAULI_MAIN_NEEDED,
 	.keys = virtio_user_keys,
 	.rx_interrupts = true,
-	.wait_on = HAULI_WAIT_INTERRUPT,
+	.wait_on = HAULI_WAIT_ON_INTERRUPT,
 	.wait_name = "queue interrupt",
 	.prepare = prepare_virtio_user,
 	.filter = true,

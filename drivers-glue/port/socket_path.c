@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "port/unixpath.h"
+#include "port/socket_path.h"
 
 #include <errno.h>
 #include <libgen.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "linux/unixpath.h"
 
 static int check_length(
 	const struct hauli_spec *spec, const char *path, char *errbuf, size_t errlen)
@@ -22,26 +22,7 @@ static int check_length(
 		"the socket path has more than %zu characters; choose a shorter one", most);
 }
 
-/*
- * Connecting and hanging up is not for strangers: DPDK's memif ends its program over it. But the
- * kernel says what is there also to a socket of the wrong type, and goes no further.
- */
-int hauli_unixpath_look(const char *path)
-{
-	struct sockaddr_un un = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	int err = 0;
-
-	if (fd < 0)
-		return -errno;
-	snprintf(un.sun_path, sizeof(un.sun_path), "%s", path);
-	if (connect(fd, (struct sockaddr *)&un, sizeof(un)) < 0 && errno != EPROTOTYPE)
-		err = -errno;
-	close(fd);
-	return err;
-}
-
-int hauli_unixpath_free(
+int hauli_socket_path_free(
 	const struct hauli_spec *spec, const char *path, char *errbuf, size_t errlen)
 {
 	char copy[HAULI_SPEC_SIZE];
@@ -73,7 +54,7 @@ int hauli_unixpath_free(
 	return 0;
 }
 
-int hauli_unixpath_taken(
+int hauli_socket_path_taken(
 	const struct hauli_spec *spec, const char *path, char *errbuf, size_t errlen)
 {
 	int err = check_length(spec, path, errbuf, errlen);
@@ -90,19 +71,10 @@ int hauli_unixpath_taken(
 	return 0;
 }
 
-int hauli_unixpath_connecting(const struct hauli_spec *spec, char *errbuf, size_t errlen)
+int hauli_socket_path_connecting(const struct hauli_spec *spec, char *errbuf, size_t errlen)
 {
 	if (!hauli_spec_get(spec, "mode"))
 		return 0;
 	return hauli_spec_fail(
 		spec, -EINVAL, errbuf, errlen, "mode= is for the side that makes the socket");
-}
-
-void hauli_unixpath_no_sigpipe(void)
-{
-	struct sigaction sa;
-
-	/* A handler of the program's own stays. */
-	if (sigaction(SIGPIPE, NULL, &sa) == 0 && sa.sa_handler == SIG_DFL)
-		signal(SIGPIPE, SIG_IGN);
 }

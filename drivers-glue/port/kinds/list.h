@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* All kinds of ports that a spec can name, in the order in which --help lists them. */
+#ifndef HAULI_PORT_KINDS_LIST_H
+#define HAULI_PORT_KINDS_LIST_H
+
+#include "port/kind.h"
+
+/* clang-format off */
+#define HAULI_PORT_KINDS(KIND) \
+	KIND(tap) \
+	KIND(afxdp) \
+	KIND(afpacket) \
+	KIND(memif) \
+	KIND(vhost) \
+	KIND(virtio_user) \
+	KIND(pcap) \
+	KIND(ring) \
+	KIND(null) \
+	KIND(pci)
+/* clang-format on */
+
+#define HAULI_PORT_KIND(name) extern const struct hauli_kind hauli_kind_##name;
+HAULI_PORT_KINDS(HAULI_PORT_KIND)
+HAULI_PORT_KIND(raw)
+#undef HAULI_PORT_KIND
+
+#endif

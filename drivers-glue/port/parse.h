@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From a text to a spec of a kind of port. */
+#ifndef HAULI_PORT_PARSE_H
+#define HAULI_PORT_PARSE_H
+
+#include "port/spec.h"
+
+/* 0, or -EINVAL with a line in errbuf. */
+int hauli_spec_parse(struct hauli_spec *spec, const char *text, char *errbuf, size_t errlen);
+
+#endif

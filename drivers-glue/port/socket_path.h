@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Paths in specs: of Unix sockets that a port's PMD listens on, or connects to. */
+#ifndef HAULI_PORT_SOCKET_PATH_H
+#define HAULI_PORT_SOCKET_PATH_H
+
+#include "port/spec.h"
+
+/*
+ * For a path to listen on: it can be made, and nobody listens there; a socket that a program left
+ * behind when it crashed is removed. 0 or -errno with a line.
+ */
+int hauli_socket_path_free(
+	const struct hauli_spec *spec, const char *path, char *errbuf, size_t errlen);
+
+/* For a path to connect to: somebody listens. The same. */
+int hauli_socket_path_taken(
+	const struct hauli_spec *spec, const char *path, char *errbuf, size_t errlen);
+
+/* "mode" is for a side that listens: 0, or -EINVAL with a line if a side that connects has it. */
+int hauli_socket_path_connecting(const struct hauli_spec *spec, char *errbuf, size_t errlen);
+
+#endif
