@@ -3,7 +3,11 @@
  * The last poller of a carrier: lets handlers end and sends what they leave. It is a poller of
  * its own so that the one before it need not look every cycle whether the end has come.
  */
+#include "io/drain.h"
+
 #include "io/poll.h"
+#include "io/spread.h"
+#include "io/tx.h"
 #include "sched/coroutine.h"
 #include "sched/runtime.h"
 
@@ -62,7 +66,7 @@ static void drain(struct hauli_poller *p)
 	}
 }
 
-void *hauli_poll_drain(void *arg)
+void *hauli_drain(void *arg)
 {
 	struct hauli_poller *p = arg;
 

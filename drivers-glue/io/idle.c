@@ -14,8 +14,7 @@
 #include "base/clock.h"
 #include "io/latency.h"
 #include "io/pause.h"
-#include "io/poll.h"
-#include "port/fill_time.h"
+#include "io/spread.h"
 #include "sched/carrier.h"
 
 #define EMPTIES 4 /* cycles without packets before any wait: handlers may be about to reply */
@@ -59,7 +58,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-void hauli_idle_settle(struct hauli_poller *p)
+void hauli_idle_recompute(struct hauli_poller *p)
 {
 	struct hauli_idle *d = &p->idle;
 	struct hauli_rxq *r;

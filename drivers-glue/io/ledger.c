@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The ledger: what became of each packet, and whether the books agree. */
+#include "io/ledger.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
 #include <rte_mbuf.h>
 
 #include "base/assert.h"
-#include "io/poll.h"
 #include "net/given.h"
 
 static const char *const names[HAUL_DROP_REASONS] = {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What haul_io_notice() says of queues that may lose packets. */
+#include "io/notice.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "io/io.h"
 #include "port/fill_time.h"
 
 __attribute__((format(printf, 2, 3))) static void note(struct haul_io *io, const char *format, ...)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What pollers do when there is nothing: how it is told, changed while they run, and counted. */
+/* What pollers do when there is nothing: how it is told, and changed while they run. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "io/io.h"
+#include "io/idle.h"
 #include "io/pause.h"
 #include "io/policy.h"
 
@@ -109,7 +109,7 @@ static void *apply(void *arg)
 	const struct change *c = arg;
 
 	c->poller->rxqs[c->port].policy = c->policy;
-	hauli_idle_settle(c->poller);
+	hauli_idle_recompute(c->poller);
 	return NULL;
 }
 
@@ -145,46 +145,4 @@ int haul_io_set_policy(struct haul_io *io, unsigned port, int carrier,
 				strerror(-err));
 	}
 	return err;
-}
-
-void haul_io_get_wait_stats(const struct haul_io *io, int carrier, struct haul_io_wait_stats *st)
-{
-	unsigned c, i;
-
-	HAUL_MISUSE_IF(!io || !st, HAULI_NO_IO);
-	memset(st, 0, sizeof(*st));
-	for (c = 0; c < io->nb_pollers; c++) {
-		const struct hauli_idle *d = &io->pollers[c]->idle;
-
-		if (carrier >= 0 && c != (unsigned)carrier)
-			continue;
-		st->sleeps += hauli_counter_read(&d->sleeps);
-		st->wakes += hauli_counter_read(&d->wakes);
-		st->slept_ns += hauli_counter_read(&d->slept_ns);
-		for (i = 0; i < HAUL_LATENCY_BUCKETS; i++)
-			st->latency[i] += hauli_counter_read(&d->latency[i]);
-	}
-}
-
-/* The highest value that falls into the bucket. */
-static uint64_t bucket_end(unsigned i)
-{
-	if (i < 8)
-		return i;
-	return ((uint64_t)(8 + i % 8 + 1) << (i / 8 - 1)) - 1;
-}
-
-uint64_t haul_io_latency_ns(const struct haul_io_wait_stats *st, double share)
-{
-	uint64_t all = 0, below = 0;
-	unsigned i;
-
-	for (i = 0; i < HAUL_LATENCY_BUCKETS; i++)
-		all += st->latency[i];
-	for (i = 0; i < HAUL_LATENCY_BUCKETS && all > 0; i++) {
-		below += st->latency[i];
-		if ((double)below >= share * (double)all)
-			return bucket_end(i);
-	}
-	return 0;
 }

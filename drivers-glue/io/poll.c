@@ -1,37 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The pollers: receive from each port's queue, hand on, send what was queued meanwhile. */
+#include "io/poll.h"
+
 #include <errno.h>
 
-#include <rte_errno.h>
-
 #include "base/assert.h"
-#include "io/poll.h"
+#include "io/idle.h"
+#include "io/ledger.h"
+#include "io/packet.h"
+#include "io/spread.h"
+#include "io/tx.h"
 #include "net/given.h"
 #include "sched/spawn.h"
-
-/* A coroutine gets one pointer. It is the packet, which carries its queue: nothing to allocate. A
- * private area in place of the field would be a third line. */
-int hauli_pkt_at = -1;
-
-int hauli_poll_init(void)
-{
-	static const struct rte_mbuf_dynfield field = {
-		.name = "haul",
-		.size = sizeof(union hauli_pkt),
-		.align = __alignof__(union hauli_pkt),
-	};
-
-	static const struct rte_mbuf_dynflag given = {.name = "haul_given"};
-	int bit = 0;
-
-	hauli_pkt_at = rte_mbuf_dynfield_register(&field);
-	if (HAUL_CHECKS && hauli_pkt_at >= 0)
-		bit = rte_mbuf_dynflag_register(&given);
-	if (hauli_pkt_at < 0 || bit < 0)
-		return -rte_errno;
-	hauli_pkt_given = HAUL_CHECKS ? RTE_BIT64(bit) : 0;
-	return 0;
-}
 
 /* The body of a handler's coroutine that is not stolen. */
 static void *handle_here(void *arg)

@@ -9,7 +9,9 @@
 
 #include <haul/net.h>
 
-#include "io/poll.h"
+#include "io/ledger.h"
+#include "io/offer.h"
+#include "io/packet.h"
 
 int hauli_spread_feeder(struct haul_runtime *rt, unsigned queues, unsigned c)
 {
@@ -182,33 +184,29 @@ static void drop_taken(struct hauli_relay *relay, unsigned n, struct hauli_count
 	relay->first += n;
 }
 
-/* Tells a full NIC from a packet that it refuses in the same way as tx.c. */
-bool hauli_relay_flush(struct hauli_tx *tx)
+static uint16_t peek(struct hauli_tx *tx, struct rte_mbuf ***pkts)
 {
 	struct hauli_relay *relay = tx->relay;
-	bool had_room = false;
 
-	for (;;) {
-		uint16_t sent;
+	if (relay->first == relay->end)
+		refill(relay);
+	*pkts = relay->pkts + relay->first;
+	return (uint16_t)(relay->end - relay->first);
+}
 
-		if (relay->first == relay->end)
-			refill(relay);
-		if (relay->end == 0)
-			return true;
-		sent = hauli_burst_tx(&tx->burst, relay->pkts + relay->first,
-			(uint16_t)(relay->end - relay->first));
-		relay->first += sent;
-		if (sent > 0) {
-			had_room = false;
-		} else if (had_room) {
-			had_room = false;
-			drop_taken(relay, 1, &relay->refused);
-		} else {
-			had_room = hauli_tx_has_room(tx, relay->pkts[relay->first]);
-			if (!had_room)
-				return false;
-		}
-	}
+static void sent(struct hauli_tx *tx, uint16_t n)
+{
+	tx->relay->first += n;
+}
+
+static void refuse(struct hauli_tx *tx)
+{
+	drop_taken(tx->relay, 1, &tx->relay->refused);
+}
+
+bool hauli_relay_flush(struct hauli_tx *tx)
+{
+	return hauli_tx_offer(tx, peek, sent, refuse);
 }
 
 void hauli_spread_listen(struct hauli_poller *p)

@@ -2,48 +2,12 @@
 /*
  * Where a port has fewer queues than there are carriers: a carrier that has a queue feeds others of
  * its cluster, each packet going where its flow does, and sends for them. One that is fed has a
- * queue pair like any other, whose burst calls (poll_burst.h) hand over in place of a PMD's.
+ * queue pair like any other, whose burst calls (burst.h) hand over in place of a PMD's.
  */
 #ifndef HAULI_IO_SPREAD_H
 #define HAULI_IO_SPREAD_H
 
-#include <rte_ethdev.h>
-
-#include <haul/runtime.h>
-
-#include "base/counter.h"
-#include "sched/handover.h"
-
-struct hauli_poller;
-struct hauli_rxq;
-struct hauli_tx;
-
-/* The side of a carrier that is fed, for one port. */
-struct hauli_fed {
-	struct hauli_handover in; /* what its feeder has received for it */
-	struct hauli_batch batch; /* about to be handed over. Feeder */
-	struct hauli_counter passed; /* packets handed over. Feeder */
-
-	/* Constant. */
-	HAULI_LINE struct hauli_rxq *rxq; /* its own */
-	struct hauli_relay *relay;
-	struct rte_eth_fp_ops ops; /* of its queue pair */
-	void *queue, *no_callbacks;
-};
-
-#define HAULI_RELAY_CHUNK 64u
-
-/* The side of a carrier that feeds, for one port. */
-struct hauli_relay {
-	struct hauli_handover in; /* what it is to send for others */
-	HAULI_LINE struct rte_mbuf *pkts[HAULI_RELAY_CHUNK]; /* of that, taken out */
-	unsigned first, end; /* what of pkts is not sent yet */
-	struct hauli_counter dropped; /* at the end */
-	struct hauli_counter refused; /* by the NIC */
-	struct hauli_counter lost_bytes; /* of both */
-	unsigned nb_fed; /* constant, as the next */
-	struct hauli_fed **fed;
-};
+#include "io/state.h"
 
 /* Who feeds carrier c, which is not below queues: one of its cluster that has a queue; -1: none. */
 int hauli_spread_feeder(struct haul_runtime *rt, unsigned queues, unsigned c);
@@ -62,6 +26,12 @@ bool hauli_spread_has_room(const struct hauli_rxq *r);
 
 /* Feeder. Whether there is something to be sent for others. */
 bool hauli_spread_relays(const struct hauli_poller *p);
+
+/* Whether the NIC is to be given something. */
+static inline bool hauli_has_to_send(const struct hauli_poller *p)
+{
+	return p->pending || (hauli_unlikely(p->feeds) && hauli_spread_relays(p));
+}
 
 /* Feeder. Sends it, as far as the NIC takes it, and drops what that refuses; true: all. */
 bool hauli_relay_flush(struct hauli_tx *tx);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Starting and stopping the pollers of a program's packets. */
-#include "io/io.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +9,15 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "io/drain.h"
 #include "io/filter.h"
+#include "io/idle.h"
+#include "io/ledger.h"
+#include "io/notice.h"
+#include "io/packet.h"
 #include "io/policy.h"
+#include "io/poll.h"
+#include "io/spread.h"
 #include "port/fill_time.h"
 #include "sched/runtime.h"
 
@@ -187,7 +192,7 @@ static struct hauli_poller *create_poller(struct haul_io *io, struct haul_carrie
 	for (i = 0; i < n; i++)
 		if (!set_up_port(io, p, i))
 			return NULL;
-	hauli_idle_settle(p);
+	hauli_idle_recompute(p);
 	return p;
 }
 
@@ -380,7 +385,7 @@ int haul_io_start(struct haul_io **out, struct haul_runtime *rt, const struct ha
 		err = hauli_policy_check(opts, opts->ports[i], &chosen.policy, errbuf, errlen);
 	if (err)
 		return err;
-	err = hauli_poll_init();
+	err = hauli_packet_init();
 	if (!err)
 		err = create(&io, rt, &chosen);
 	if (err) {
@@ -472,7 +477,7 @@ static void begin_to_drain(struct haul_io *io)
 		struct hauli_poller *p = io->pollers[i];
 
 		/* Without memory for it, what is left shows in the ledger. */
-		if (register_poller(p, hauli_poll_drain) == 0)
+		if (register_poller(p, hauli_drain) == 0)
 			hauli_ending_begin(&p->ending, p->coroutine);
 		else
 			p->coroutine = NULL;

@@ -6,7 +6,7 @@
 
 #include "base/assert.h"
 #include "io/filter.h"
-#include "io/io.h"
+#include "io/state.h"
 #include "port/kind.h"
 
 static void add_rx(
@@ -121,4 +121,23 @@ void haul_io_get_stats(
 		add_port(st, p, !io->opts.count_bytes);
 	else if (!io->opts.count_bytes && (unsigned)carrier < haul_port_queues(p))
 		add_queue_bytes(st, haul_port_queue(p, (unsigned)carrier));
+}
+
+void haul_io_get_wait_stats(const struct haul_io *io, int carrier, struct haul_io_wait_stats *st)
+{
+	unsigned c, i;
+
+	HAUL_MISUSE_IF(!io || !st, HAULI_NO_IO);
+	memset(st, 0, sizeof(*st));
+	for (c = 0; c < io->nb_pollers; c++) {
+		const struct hauli_idle *d = &io->pollers[c]->idle;
+
+		if (carrier >= 0 && c != (unsigned)carrier)
+			continue;
+		st->sleeps += hauli_counter_read(&d->sleeps);
+		st->wakes += hauli_counter_read(&d->wakes);
+		st->slept_ns += hauli_counter_read(&d->slept_ns);
+		for (i = 0; i < HAUL_LATENCY_BUCKETS; i++)
+			st->latency[i] += hauli_counter_read(&d->latency[i]);
+	}
 }

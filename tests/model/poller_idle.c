@@ -112,7 +112,7 @@ static void init(void)
 	p->rxqs_end = p->rxqs + 1;
 	m.rxq.policy.how = HAUL_POLL_BLOCK;
 	m.rxq.max_in_flight = 1;
-	hauli_idle_settle(p);
+	hauli_idle_recompute(p);
 	model_private(&m.cluster, sizeof(m.cluster), 0);
 	model_private(&c->runq, sizeof(c->runq), 0);
 	model_private(&m.rxq, sizeof(m.rxq), 0);

@@ -15,8 +15,8 @@
 
 #include <rte_ethdev.h>
 
-#include "io/io.h"
-#include "io/poll.h"
+#include "io/drain.h"
+#include "io/state.h"
 #include "io_bed.h"
 #include "sched/carrier.h"
 
@@ -161,7 +161,7 @@ static void *drains(void *arg)
 {
 	const struct haul_coro *poller = hauli_self()->poller;
 
-	return poller && poller->fn == hauli_poll_drain ? "drains" : NULL;
+	return poller && poller->fn == hauli_drain ? "drains" : NULL;
 }
 
 /* What is wrong. */

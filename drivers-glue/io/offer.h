@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Giving packets to a NIC until it takes no more. A burst call that takes nothing does not say why:
+ * the NIC may be full, or never take the first packet, behind which all others would wait for ever.
+ * So the port is asked whether there is room, and if so, the next burst call decides. The order
+ * matters: room that appears only after a burst call does not prove that the call could have used
+ * it.
+ */
+#ifndef HAULI_IO_OFFER_H
+#define HAULI_IO_OFFER_H
+
+#include "io/state.h"
+
+/* What a burst call is given at most: every PMD takes so many, and few take more at once. */
+#define HAULI_OFFER_MAX 64u
+
+/* Called when the NIC has taken nothing of a burst that begins with pkt. True if the NIC has room
+ * for pkt, so that it never takes pkt if it does not take it in the next call. */
+bool hauli_tx_has_room(const struct hauli_tx *tx, const struct rte_mbuf *pkt);
+
+/*
+ * True: all is sent; false: the NIC is full. peek() gives the next packets, at most
+ * HAULI_OFFER_MAX, and returns how many; sent() is told how many of them the NIC took; refuse()
+ * drops the first, which the NIC never takes.
+ */
+static inline __attribute__((always_inline)) bool hauli_tx_offer(struct hauli_tx *tx,
+	uint16_t (*peek)(struct hauli_tx *tx, struct rte_mbuf ***pkts),
+	void (*sent)(struct hauli_tx *tx, uint16_t n), void (*refuse)(struct hauli_tx *tx))
+{
+	struct rte_mbuf **pkts;
+	bool had_room = false;
+	uint16_t n;
+
+	while ((n = peek(tx, &pkts)) > 0) {
+		n = hauli_burst_tx(&tx->burst, pkts, n);
+		if (hauli_likely(n > 0)) {
+			had_room = false;
+			sent(tx, n);
+		} else if (had_room) {
+			had_room = false;
+			refuse(tx);
+		} else {
+			had_room = hauli_tx_has_room(tx, pkts[0]);
+			if (!had_room)
+				return false;
+		}
+	}
+	return true;
+}
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a packet buffer carries for haul. */
+#ifndef HAULI_IO_PACKET_H
+#define HAULI_IO_PACKET_H
+
+#include <rte_mbuf_dyn.h>
+
+#include "io/state.h"
+
+/*
+ * What a packet carries in a dynamic field: its queue, for the handler, or while it is handed over
+ * its place in the list. A store and a load in a line that freeing the packet touches anyway.
+ */
+union hauli_pkt {
+	struct hauli_rxq *rx;
+	struct hauli_node node;
+};
+extern int hauli_pkt_at; /* offset of the field */
+
+static inline struct hauli_rxq **hauli_pkt_rx(struct rte_mbuf *pkt)
+{
+	return &RTE_MBUF_DYNFIELD(pkt, hauli_pkt_at, union hauli_pkt *)->rx;
+}
+
+static inline struct hauli_node *hauli_pkt_node(struct rte_mbuf *pkt)
+{
+	return &RTE_MBUF_DYNFIELD(pkt, hauli_pkt_at, union hauli_pkt *)->node;
+}
+
+static inline struct rte_mbuf *hauli_pkt_of(struct hauli_node *node)
+{
+	return (struct rte_mbuf *)((char *)node - hauli_pkt_at);
+}
+
+/* Before the first poller: registers the field. 0 or -errno. */
+int hauli_packet_init(void);
+
+#endif
