@@ -8,18 +8,6 @@
 #include "io/poll.h"
 #include "io/spread.h"
 #include "io/tx.h"
-#include "sched/coroutine.h"
-#include "sched/runtime.h"
-
-/* Each carrier has one poller, so each such coroutine at home here is a handler of ours. */
-static void cancel_handler(struct hauli_co *slot, void *arg)
-{
-	struct haul_coro *co = (struct haul_coro *)slot;
-
-	if (hauli_coro_home(co) == arg && hauli_is_handler(co->fn) &&
-		hauli_coro_state(co) < HAULI_ENDED)
-		haul_cancel(co);
-}
 
 static uint64_t in_flight(const struct hauli_poller *p)
 {
@@ -55,8 +43,8 @@ static void drain(struct hauli_poller *p)
 		if ((!handlers && !hauli_has_to_send(p)) || now >= give_up_at)
 			return;
 		if (handlers && now >= cancel_at) {
-			hauli_stacks_for_each(haul_carrier_runtime(p->carrier)->stacks,
-				cancel_handler, p->carrier);
+			/* The carrier has one poller: each handler at home there is p's. */
+			hauli_glue_cancel(p->carrier, hauli_is_handler);
 			/* The end began before this did: what is late has less, but a while. */
 			give_up_at = cancel_at + HAULI_GRACE_NS;
 			if (give_up_at < now + HAULI_LINGER_NS)

@@ -15,7 +15,6 @@
 #include "io/latency.h"
 #include "io/pause.h"
 #include "io/spread.h"
-#include "sched/carrier.h"
 
 #define EMPTIES 4 /* cycles without packets before any wait: handlers may be about to reply */
 #define STEP_NS HAUL_US /* the first sleep; each further one takes twice as long */
@@ -234,7 +233,7 @@ bool hauli_idle(struct hauli_poller *p, hauli_cycle_fn *cycle)
 		return false;
 	if (d->pause_ns != HAUL_FOREVER) {
 		/* Sending may have made coroutines ready. */
-		if (hauli_runq_is_empty(&p->carrier->runq))
+		if (!hauli_glue_has_ready(p->carrier))
 			rest(p);
 		return false;
 	}

@@ -15,7 +15,7 @@ union hauli_pkt {
 	struct hauli_rxq *rx;
 	struct hauli_node node;
 };
-extern int hauli_pkt_at; /* offset of the field */
+extern __attribute__((visibility("hidden"))) int hauli_pkt_at; /* offset of the field */
 
 static inline struct hauli_rxq **hauli_pkt_rx(struct rte_mbuf *pkt)
 {

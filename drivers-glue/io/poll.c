@@ -11,7 +11,6 @@
 #include "io/spread.h"
 #include "io/tx.h"
 #include "net/given.h"
-#include "sched/spawn.h"
 
 /* The body of a handler's coroutine that is not stolen. */
 static void *handle_here(void *arg)
@@ -28,7 +27,7 @@ static void *handle_anywhere(void *arg)
 {
 	struct hauli_rxq *r = *hauli_pkt_rx(arg);
 
-	hauli_order_begins(r->robbed);
+	hauli_glue_handler_begins(r->robbed);
 	r->on_packet(&r->rx, arg);
 	if (hauli_rxq_is_away(r))
 		hauli_tally_add(&r->away_ended, 1);
@@ -65,8 +64,7 @@ static bool begin(struct hauli_poller *p)
 	while (hauli_count_get(&p->may_begin) == 0)
 		if (!haul_maybe_yield(false))
 			return false;
-	hauli_poller_handles(p->carrier);
-	hauli_order_ask_by(p->carrier, order_of);
+	hauli_glue_poller_begins(p->carrier, order_of);
 	for (r = p->rxqs; r < p->rxqs_end; r++)
 		if (!r->fed)
 			haul_port_queue_adopt(r->port, haul_carrier_id(p->carrier));
@@ -139,7 +137,7 @@ static inline __attribute__((always_inline)) bool cycle_burst_handler(
 		if (woken && !io)
 			hauli_idle_handles(p);
 		if (steals && !io)
-			hauli_poller_is_busy(p->carrier);
+			hauli_glue_poller_is_busy(p->carrier);
 		p->on_burst(&r->rx, pkts, n);
 		io = true;
 	}
@@ -168,7 +166,7 @@ void *hauli_poll_bursts(void *arg)
 {
 	struct hauli_poller *p = arg;
 
-	return hauli_steals(p->carrier) ? poll_bursts_stealing(p) : poll(p, cycle_bursts);
+	return hauli_glue_steals(p->carrier) ? poll_bursts_stealing(p) : poll(p, cycle_bursts);
 }
 
 /* Starts a handler for each packet, in order. */
@@ -182,7 +180,7 @@ static inline __attribute__((always_inline)) void start_each(struct hauli_poller
 
 	for (i = 0; i < n; i++) {
 		*hauli_pkt_rx(pkts[i]) = r;
-		err = hauli_spawn_own(body, pkts[i], p->coro);
+		err = hauli_glue_spawn(body, pkts[i], p->coro);
 		if (hauli_unlikely(err)) {
 			hauli_drop_unhandled(r, pkts + i, n - i,
 				err == -ECANCELED ? HAUL_DROP_STOPPING : HAUL_DROP_NO_COROUTINE);

@@ -19,7 +19,6 @@
 #include "io/poll.h"
 #include "io/spread.h"
 #include "port/fill_time.h"
-#include "sched/runtime.h"
 
 static bool any_is_null(struct haul_port *const *ports, unsigned n)
 {
@@ -150,7 +149,7 @@ static bool set_up_port(struct haul_io *io, struct hauli_poller *p, unsigned por
 	r->source.queue = haul_carrier_id(p->carrier);
 	r->source.fd = -1;
 	r->on_packet = io->opts.on_packet;
-	r->robbed = hauli_steals(p->carrier) && !io->coro.pinned ? p->carrier : NULL;
+	r->robbed = hauli_glue_steals(p->carrier) && !io->coro.pinned ? p->carrier : NULL;
 	r->max_in_flight = io->opts.max_in_flight;
 	r->fill_time = HAUL_FOREVER;
 	if (carrier >= haul_port_queues(r->port))

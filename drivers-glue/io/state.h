@@ -16,8 +16,7 @@
 #include "io/burst.h"
 #include "io/wait.h"
 #include "net/txq.h"
-#include "sched/handover.h"
-#include "sched/wait.h"
+#include "sched/glue.h"
 
 struct hauli_filter;
 struct hauli_poller;

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Floors: a file includes from its own folder and from lower floors, and there is no cycle.
 
-Programs have one door into lib/, the public headers, and drivers-glue's own. Of DPDK, lib below
+Programs have one door into lib/, the public headers, and drivers-glue's own; drivers-glue has one
+into lib/sched beside them. Of DPDK, lib below
 lib/net sees helpers that need no initialised EAL, and lib/net sees mbufs and the definitions of
 packet headers.
 """
@@ -17,9 +18,16 @@ BELOW = {  # folder: what it may include of other folders
     "lib/conc": {"lib/base"},
     "lib/sched": {"lib/base", "lib/topo", "lib/coro", "lib/conc"},
     "lib/net": {"lib/base", "lib/topo", "lib/coro", "lib/conc", "lib/sched"},
-    "drivers-glue": {"lib/base", "lib/topo", "lib/coro", "lib/conc", "lib/sched", "lib/net"},
+    "drivers-glue/linux": {"lib/base"},
+    "drivers-glue/eal": {"lib/base", "lib/topo", "lib/conc", "drivers-glue/linux"},
+    "drivers-glue/port": {"lib/base", "lib/coro", "drivers-glue/eal", "drivers-glue/linux"},
+    "drivers-glue/io": {"lib/base", "lib/conc", "lib/net", "drivers-glue/port"},
+    "drivers-glue/include": set(),
     "apps": set(),
 }
+# The door into lib/sched for a folder above it; SHOWN is what the door shows whole.
+DOORS = {"drivers-glue/io": "lib/sched/glue.h"}
+SHOWN = ("lib/sched/glue.h", "lib/sched/handover.h")
 HELPERS = "branch_prediction|common|cycles|pause|prefetch"
 HEADERS = "arp|byteorder|ether|icmp|ip|jhash|mbuf|mbuf_ptype|mempool|net|tcp|udp|vxlan|gre|mpls"
 DPDK = {floor: HELPERS for floor in BELOW if floor.startswith("lib/")}
@@ -44,7 +52,9 @@ def allowed(floor, path, other):
     if other.startswith("lib/include/"):
         return True
     if other.startswith("drivers-glue/include/"):
-        return floor in ("drivers-glue", "apps")
+        return floor.startswith("drivers-glue/") or floor == "apps"
+    if other == DOORS.get(floor):
+        return True
     return floor_of(other) == floor or floor_of(other) in BELOW.get(floor, ())
 
 
@@ -65,10 +75,38 @@ def cycles(graph):
         yield from visit(node)
 
 
+def names(root, folder, without=()):
+    """What the headers of a folder name of haul's own."""
+    return {name for path in tree.files(root, ".h")
+            if path.startswith(folder + "/") and path not in without
+            for name in re.findall(r"\b(?:hauli|HAULI)_\w+", tree.text(root, path))}
+
+
+def past_the_door(root):
+    """Uses of what a door does not show, and of carriers' fields."""
+    hidden = names(root, "lib/sched", SHOWN)
+    for path in SHOWN:
+        if os.path.exists(os.path.join(root, path)):
+            hidden -= set(re.findall(r"\w+", tree.text(root, path)))
+    for folder in ("lib/base", "lib/conc", "lib/coro", "lib/net"):
+        hidden -= names(root, folder)
+    for path in tree.files(root, ".c", ".h"):
+        if floor_of(path) not in DOORS:
+            continue
+        code = tree.code(tree.text(root, path))
+        for m in re.finditer(r"\b(?:hauli|HAULI)_\w+|\bcarrier->", code):
+            if m[0] in hidden or m[0] == "carrier->":
+                yield f"{path}:{tree.line_of(code, m.start())}: {m[0]} is not in " \
+                      f"{DOORS[floor_of(path)]}"
+
+
 def findings(root):
+    yield from past_the_door(root)
     graph = {}
     for path in tree.files(root, ".c", ".h"):
         source, floor = tree.text(root, path), floor_of(path)
+        if path.startswith("drivers-glue/") and not floor:
+            yield f"{path}:1: drivers-glue has folders; which one is it of?"
         for m in re.finditer(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)', source, re.M):
             where = f"{path}:{tree.line_of(source, m.start())}"
             other = target(root, path, *m.groups())

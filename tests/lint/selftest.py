@@ -35,7 +35,12 @@ RIGHT = {
     "lib/sched/run.c": C + '#include <rte_cycles.h>\n\n#include "conc/inbox.h"\n\n'
                        "/* Not volatile, no rte_eth_rx_burst() */\n",
     "lib/include/haul/base.h": C,
-    "drivers-glue/io.c": C + "#include <rte_ethdev.h>\n\n#include <haul/base.h>\n",
+    "lib/sched/run.h": C + "void hauli_run(void);\nvoid hauli_walk(void);\n",
+    "lib/sched/glue.h": C + '#include "sched/run.h"\n\n/* As it is: hauli_walk() */\n',
+    "drivers-glue/port/port.h": C,
+    "drivers-glue/io/io.c": C + "#include <rte_ethdev.h>\n\n#include <haul/base.h>\n\n"
+                            '#include "port/port.h"\n#include "sched/glue.h"\n'
+                            "void f(void)\n{\n\thauli_walk();\n}\n",
     "drivers-glue/include/haul-dpdk/a.h": C,
     "tests/mutations.py": MUTATIONS.format("lib/base/word.h"),
     "lib/base/word.h": C + "/* atomic_load( &w) */\n",
@@ -49,6 +54,14 @@ WRONG = [  # rule, file, text, what it must say
     (floors, "lib/conc/a.c", '#include "sched/b.h"\n', None),  # the compiler's
     (floors, "apps/a.c", '#include "conc/inbox.h"\n', "apps may not include lib/conc/inbox.h"),
     (floors, "lib/net/a.c", "#include <haul-dpdk/a.h>\n", "lib/net may not include drivers-glue"),
+    (floors, "drivers-glue/port/a.c", '#include "io/a.h"\n', None),  # as above
+    (floors, "drivers-glue/linux/a.c", '#include "port/port.h"\n',
+     "drivers-glue/linux may not include drivers-glue/port/port.h"),
+    (floors, "drivers-glue/port/a.c", '#include "sched/glue.h"\n', "drivers-glue/port may not"),
+    (floors, "drivers-glue/io/a.c", '#include "sched/run.h"\n', "may not include lib/sched/run.h"),
+    (floors, "drivers-glue/io/a.c", "int x = hauli_run();\n", "hauli_run is not in lib/"),
+    (floors, "drivers-glue/io/a.c", "int x = p->carrier->id;\n", "carrier-> is not in"),
+    (floors, "drivers-glue/a.c", "int a;\n", "drivers-glue has folders"),
     (floors, "lib/include/haul/a.h", '#include "base/list.h"\n', "lib/include may not"),
     (floors, "lib/base/a.h", '#include "base/a.h"\n', "a.h:1: includes itself"),
     (floors, "lib/sched/a.c", "#include <rte_mbuf.h>\n", "lib/sched may not include DPDK's"),

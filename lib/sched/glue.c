@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sched/glue.h"
+
+struct choice {
+	const struct haul_carrier *home;
+	bool (*is_chosen)(haul_fn *body);
+};
+
+static void cancel_chosen(struct hauli_co *slot, void *arg)
+{
+	struct haul_coro *co = (struct haul_coro *)slot;
+	const struct choice *choice = arg;
+
+	if (hauli_coro_home(co) == choice->home && choice->is_chosen(co->fn) &&
+		hauli_coro_state(co) < HAULI_ENDED)
+		haul_cancel(co);
+}
+
+void hauli_glue_cancel(struct haul_carrier *c, bool (*is_chosen)(haul_fn *body))
+{
+	struct choice choice = {c, is_chosen};
+
+	hauli_stacks_for_each(c->rt->stacks, cancel_chosen, &choice);
+}
