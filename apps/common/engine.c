@@ -23,6 +23,20 @@
 #define COUNT_PERIOD (5 * HAUL_MS) /* how often --packets looks */
 #define HEALTH_PERIOD HAUL_S /* how often at the interfaces: each look is a few system calls */
 
+/* "what carriers do ...:\nspin: look again at once;\n..." */
+static const char *poller_help(void)
+{
+	static char text[512];
+	const struct haul_poll_kind *kind;
+	size_t len =
+		(size_t)snprintf(text, sizeof(text), "what carriers do while there are no packets");
+
+	for (unsigned i = 0; (kind = haul_poll_kind(i)) != NULL && len < sizeof(text); i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s\n%s: %s",
+			i == 0 ? ":" : ";", kind->form, kind->help);
+	return text;
+}
+
 static void fill_options(struct app_engine *e)
 {
 	const struct app_option options[] = {
@@ -32,12 +46,7 @@ static void fill_options(struct app_engine *e)
 		{"--carriers", "N|LIST", APP_TEXT, &e->carriers_text,
 			.zero = "one per physical core",
 			.help = "how many carriers, or the CPUs they run on, as 0,2-3 (one: 2-2)"},
-		{"--poller", "KIND", APP_TEXT, &e->poller_text,
-			.help = "what carriers do while there are no packets: spin; pause[:US]:\n"
-				"spin with rests of up to US (1), if the CPU has them; block:\n"
-				"wait for packets; adaptive[:US]: spin for US (50), then wait;\n"
-				"sleep[:US]: look again after sleeps that grow up to US (100),\n"
-				"for any port"},
+		{"--poller", "KIND", APP_TEXT, &e->poller_text, .help = poller_help()},
 		{"--steal", APP_STEAL_NAMES, APP_CHOICE, &e->steal,
 			.help = "which handlers idle carriers steal: none (off), those of "
 				"carriers\n"
@@ -255,7 +264,7 @@ static int open_ports(struct app_engine *e)
 		.pool = e->pool,
 		.rx_ring = (uint16_t)e->rx_ring,
 		.tx_ring = (uint16_t)e->tx_ring,
-		.waits = e->poller.how != HAUL_POLL_SPIN && e->poller.how != HAUL_POLL_PAUSE,
+		.waits = haul_poll_kind_of(e->poller.how)->opens_interrupts,
 	};
 	char errbuf[512];
 	unsigned i;

@@ -88,16 +88,21 @@ static void say_adaptive(const struct doctor_costs *c, struct doctor_finding *fi
 	doctor_todo(finding, "--poller adaptive:%u, or more for fewer wakes", even_us(c));
 }
 
-static const struct {
-	const char *kind;
-	void (*say)(const struct doctor_costs *costs, struct doctor_finding *finding);
-} kinds[] = {
-	{"spin", say_spin},
-	{"pause", say_pause},
-	{"sleep", say_sleep},
-	{"block", say_block},
-	{"adaptive", say_adaptive},
+typedef void say_fn(const struct doctor_costs *costs, struct doctor_finding *finding);
+
+/* NULL: a kind of which there is nothing to say. */
+static say_fn *const says[] = {
+	[HAUL_POLL_SPIN] = say_spin,
+	[HAUL_POLL_PAUSE] = say_pause,
+	[HAUL_POLL_BLOCK] = say_block,
+	[HAUL_POLL_ADAPTIVE] = say_adaptive,
+	[HAUL_POLL_SLEEP] = say_sleep,
 };
+
+static say_fn *say_of(enum haul_poll_how how)
+{
+	return (unsigned)how < sizeof(says) / sizeof(says[0]) ? says[how] : NULL;
+}
 
 static void set(json_t *object, const char *key, uint64_t ns)
 {
@@ -127,37 +132,51 @@ static json_t *costs_json(const struct doctor_costs *c)
 static void tell_costs(struct doctor_report *r, const struct doctor_subject *machine)
 {
 	struct doctor_costs costs;
+	const struct haul_poll_kind *kind;
 	int err = doctor_costs_measure(&costs, machine->plan);
 
 	doctor_report_group(r, "Kinds of pollers, measured just now");
 	if (!err && r->json)
 		r->costs = costs_json(&costs);
-	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	for (unsigned i = 0; (kind = haul_poll_kind(i)) != NULL; i++) {
 		struct doctor_finding finding = {0};
 
+		if (!say_of(kind->how))
+			continue;
 		if (err)
 			doctor_say(&finding, DOCTOR_NOTE, "cannot be measured: %s", strerror(-err));
 		else
-			kinds[i].say(&costs, &finding);
-		doctor_report_finding(r, machine, kinds[i].kind, &finding);
+			say_of(kind->how)(&costs, &finding);
+		doctor_report_finding(r, machine, kind->name, &finding);
+	}
+}
+
+/* "spin, pause, sleep": those that a port can have, by its wait source ("": none). */
+static void list_pollers(char *list, size_t size, const char *on)
+{
+	const struct haul_poll_kind *kind;
+	size_t len = 0;
+
+	/* Those that wait for packets stand last, in front of what they wait on. */
+	for (int waits = 0; waits <= (on[0] != '\0'); waits++) {
+		for (unsigned i = 0; (kind = haul_poll_kind(i)) != NULL && len < size; i++)
+			if (kind->needs_wait_source == waits && haul_poll_available(kind->how))
+				len += (size_t)snprintf(list + len, size - len, "%s%s",
+					len > 0 ? ", " : "", kind->name);
 	}
 }
 
 static void tell_waits(struct doctor_report *r, const struct doctor_subject *machine)
 {
-	const char *pause = haul_poll_available(HAUL_POLL_PAUSE) ? "pause, " : "";
 	const char *name, *on;
+	char list[96];
 
 	doctor_report_group(r, "Pollers of each kind of port");
 	for (unsigned i = 0; (name = haul_port_kind(i, &on)) != NULL; i++) {
 		struct doctor_finding finding = {0};
 
-		if (on[0])
-			doctor_say(&finding, DOCTOR_OK, "spin, %ssleep, adaptive, block (%s)",
-				pause, on);
-		else
-			doctor_say(
-				&finding, DOCTOR_OK, "spin, %ssleep (nothing to wait on)", pause);
+		list_pollers(list, sizeof(list), on);
+		doctor_say(&finding, DOCTOR_OK, "%s (%s)", list, on[0] ? on : "nothing to wait on");
 		doctor_report_finding(r, machine, name, &finding);
 	}
 }

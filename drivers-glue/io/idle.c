@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "io/latency.h"
 #include "io/pause.h"
+#include "io/poller_kinds.h"
 #include "io/spread.h"
 
 #define EMPTIES 4 /* cycles without packets before any wait: handlers may be about to reply */
@@ -61,40 +62,20 @@ void hauli_idle_recompute(struct hauli_poller *p)
 {
 	struct hauli_idle *d = &p->idle;
 	struct hauli_rxq *r;
-	uint64_t ticks;
 
 	p->waits = true;
 	d->spin_ticks = 0;
 	d->pause_ns = HAUL_FOREVER;
 	d->longest_ns = d->fill_time = HAUL_FOREVER;
 	/* Queues that differ: as the least patient of them. */
-	for (r = p->rxqs; r < p->rxqs_end; r++) {
-		switch (r->policy.how) {
-		case HAUL_POLL_SPIN:
-			p->waits = false;
-			break;
-		case HAUL_POLL_BLOCK:
-			break;
-		case HAUL_POLL_ADAPTIVE:
-			ticks = hauli_ticks_from_ns(r->policy.ns);
-			if (ticks > d->spin_ticks)
-				d->spin_ticks = ticks;
-			break;
-		case HAUL_POLL_SLEEP:
-			d->longest_ns = earlier(d->longest_ns, r->policy.ns);
-			d->fill_time = earlier(d->fill_time, r->fill_time);
-			break;
-		case HAUL_POLL_PAUSE:
-			d->pause_ns = earlier(d->pause_ns, r->policy.ns);
-			break;
-		}
-	}
+	for (r = p->rxqs; r < p->rxqs_end; r++)
+		hauli_poller_kind(r->policy.how)->merge(p, r);
 	d->step_ns = 0;
 }
 
 static bool listens(const struct hauli_rxq *r)
 {
-	if (r->policy.how != HAUL_POLL_BLOCK && r->policy.how != HAUL_POLL_ADAPTIVE)
+	if (!hauli_poller_kind(r->policy.how)->shown.needs_wait_source)
 		return false;
 	/* With all handlers that it may have it takes no packets: no use in being woken. */
 	return hauli_rxq_in_flight(r) < r->max_in_flight;

@@ -38,7 +38,7 @@ static void note_unpolled(struct haul_io *io)
 /* Every way to wait may be too slow for what its queue gets. */
 static void note_fill_time(struct haul_io *io)
 {
-	if (io->opts.policy.how == HAUL_POLL_SPIN || io->opts.policy.how == HAUL_POLL_PAUSE)
+	if (!haul_poll_kind_of(io->opts.policy.how)->may_overflow)
 		return;
 	for (unsigned i = 0; i < io->opts.nb_ports; i++) {
 		const struct hauli_rxq *r = &io->pollers[0]->rxqs[i];

@@ -15,8 +15,8 @@
 #include "io/ledger.h"
 #include "io/notice.h"
 #include "io/packet.h"
-#include "io/policy.h"
 #include "io/poll.h"
+#include "io/poller_kinds.h"
 #include "io/spread.h"
 #include "port/fill_time.h"
 
@@ -381,7 +381,7 @@ int haul_io_start(struct haul_io **out, struct haul_runtime *rt, const struct ha
 	chosen = *opts;
 	err = check_opts(opts, errbuf, errlen);
 	for (i = 0; i < opts->nb_ports && !err; i++)
-		err = hauli_policy_check(opts, opts->ports[i], &chosen.policy, errbuf, errlen);
+		err = hauli_poller_kind_check(opts, opts->ports[i], &chosen.policy, errbuf, errlen);
 	if (err)
 		return err;
 	err = hauli_packet_init();

@@ -86,6 +86,19 @@ unsigned rte_mempool_avail_count(const struct rte_mempool *mp)
 	return DRY;
 }
 
+static void merge(struct hauli_poller *p, const struct hauli_rxq *r)
+{
+}
+
+/* It blocks. */
+const struct hauli_poller_kind *hauli_poller_kind(enum haul_poll_how how)
+{
+	static const struct hauli_poller_kind block = {
+		.shown = {.how = HAUL_POLL_BLOCK, .needs_wait_source = true}, .merge = merge};
+
+	return &block;
+}
+
 /* Nobody feeds it. */
 void hauli_spread_listen(struct hauli_poller *p)
 {

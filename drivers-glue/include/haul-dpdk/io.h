@@ -65,6 +65,23 @@ struct haul_poll_policy {
 HAUL_API int haul_poll_parse(
 	struct haul_poll_policy *policy, const char *text, char *errbuf, size_t errlen);
 HAUL_API const char *haul_poll_name(enum haul_poll_how how); /* "adaptive" */
+
+/* A kind of poller. */
+struct haul_poll_kind {
+	enum haul_poll_how how;
+	const char *name; /* "adaptive" */
+	const char *form; /* "adaptive[:US]", for haul_poll_parse() */
+	const char *help; /* for --help: less than a line */
+	uint64_t ns; /* of a policy whose ns is 0; 0: the kind takes no time */
+	uint64_t ns_max; /* that haul_poll_parse() takes */
+	bool needs_wait_source; /* haul_port_wait_source(): the poller waits for packets */
+	bool opens_interrupts; /* the port is to be opened with haul_port_opts.waits */
+	bool may_overflow; /* a queue may be full before its poller is back from a wait */
+};
+/* The i-th kind, in the order for --help; NULL: there are no more. Any thread, before EAL too. */
+HAUL_API const struct haul_poll_kind *haul_poll_kind(unsigned i);
+HAUL_API const struct haul_poll_kind *haul_poll_kind_of(enum haul_poll_how how); /* NULL: none */
+
 /* True if this CPU supports it: only pause needs a special instruction. Any thread, also without
  * EAL. */
 HAUL_API bool haul_poll_available(enum haul_poll_how how);
