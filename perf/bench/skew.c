@@ -33,8 +33,7 @@
 static const struct load {
 	unsigned queues, share; /* share: of queue 0, in percent */
 	unsigned ns; /* that a handler computes */
-	unsigned
-		percent; /* load, as a part of both carriers' time; 0: not paced */
+	unsigned percent; /* load, as a part of both carriers' time; 0: not paced */
 } loads[] = {
 	{2, 90, 1000}, {2, 90, 5000}, {2, 90, 20000}, {2, 90, 50000}, /* 0 to 3 */
 	{2, 50, 200}, {2, 50, 1000}, {2, 50, 20000}, /* 4 to 6 */

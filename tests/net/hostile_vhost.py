@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Guests that give a vhost port wrong descriptors, rings and messages: the program lives, and serves
-the next guest; when memory that it shares goes away, its end names the port.
+"""Guests that give a vhost port wrong descriptors, rings and messages. The program lives and serves
+the next guest; when memory that it shares goes away, the line at its end names the port.
 
 Usage: hostile_vhost.py HAUL-FWD
 """
