@@ -10,7 +10,9 @@
 #include "base/assert.h"
 #include "net/given.h"
 #include "net/txq.h"
-#include "sched/stolen.h"
+#include "sched/order.h"
+#include "sched/self.h"
+#include "sched/suspend.h"
 
 uint64_t hauli_pkt_given;
 

@@ -1,239 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The carrier's round.
- *
- * Coroutines hand over to each other directly while the chain lasts; the loop comes in between
- * to look at the clock, the inbox and the poller. A poller is resumed once per round, and how
- * many slices a round may have follows the average length of a slice, so that the time
- * between two polls stays near the wished bound. The budget opens slowly (it doubles) and
- * closes at once.
- *
- * There are two instances of the round. Whether the carrier steals is a constant in each, so one
- * that does not executes nothing for it.
- */
+/* A carrier's state: its start and end, the coroutines at home there, its statistics. */
 #include "sched/carrier.h"
 
-#include <errno.h>
-#include <sched.h>
-#include <string.h>
-#include <sys/prctl.h>
-
-#include "coro/overflow.h"
-#include "sched/cluster.h"
-#include "sched/runtime.h"
-#include "sched/steal.h"
-
-#define CHAIN_MAX 32 /* slices between two looks at the clock and the inbox */
 #define DEFAULT_ROUND_NS (50 * HAUL_US)
 #define DEFAULT_POLL_INTERVAL_NS (20 * HAUL_US)
 
-static void fire_timers(struct haul_carrier *c)
-{
-	struct hauli_timer *t;
-	uint64_t now;
-
-	if (hauli_likely(c->timers.next_at == HAULI_NEVER))
-		return;
-	now = hauli_ticks();
-	while ((t = hauli_timer_expire(&c->timers, now)))
-		hauli_ready(c, hauli_coro_of_timer(t));
-}
-
-/* A part of the round: compiled for carriers that steal, and for those that do not. */
-#define PART static inline __attribute__((always_inline))
-
-PART void receive(struct haul_carrier *c, bool steals)
-{
-	if (hauli_likely(hauli_inbox_is_empty(&c->inbox)))
-		return;
-	if (steals)
-		hauli_mail_receive(c);
-	else
-		hauli_mail_receive_plainly(c);
-}
-
-static void resume(struct haul_carrier *c, struct haul_coro *co)
-{
-	c->current = co;
-	hauli_arrive(hauli_co_switch(&c->loop, &co->co, c));
-}
-
-/* Runs a chain of at most n coroutines; how many it was. What they put to the front makes it
- * longer. */
-PART unsigned run_chain(struct haul_carrier *c, unsigned n, bool steals)
-{
-	struct haul_coro *first;
-	uint32_t popped;
-
-	if (steals) {
-		hauli_runq_open(&c->runq, n);
-		c->orders.seen = hauli_count_get(&c->orders.taken);
-	} else {
-		hauli_runq_open_plainly(&c->runq, n);
-	}
-	popped = hauli_ring_popped(&c->runq.ring);
-	first = hauli_runq_pop(&c->runq);
-	if (!steals)
-		c->wakes = HAULI_PLAINLY;
-	if (hauli_likely(first))
-		resume(c, first);
-	c->wakes = HAULI_WITH_CARE;
-	hauli_runq_close(&c->runq);
-	popped = hauli_ring_popped(&c->runq.ring) - popped;
-	hauli_counter_add(&c->slices, popped);
-	return popped;
-}
-
-static unsigned min(unsigned a, unsigned b)
-{
-	return a < b ? a : b;
-}
-
-/* Runs what is ready until a budget is spent, at least one if any is. False: nothing is ready. */
-PART bool run_ready(struct haul_carrier *c, bool steals)
-{
-	unsigned budget = c->poller ? c->lately.budget : UINT32_MAX;
-	uint64_t start, spent = 0;
-	unsigned ran = 0;
-
-	if (hauli_runq_is_empty(&c->runq))
-		return false;
-	start = hauli_ticks();
-	do {
-		if (steals)
-			hauli_steal_chain_begins(c, start + spent);
-		ran += run_chain(c, min(budget - ran, CHAIN_MAX), steals);
-		if (steals)
-			hauli_steal_chain_ended(c);
-		receive(c, steals);
-		spent = hauli_ticks() - start;
-	} while (!hauli_runq_is_empty(&c->runq) && ran < budget && spent < c->round_ticks);
-	if (steals &&
-		hauli_unlikely(ran == 0)) /* thieves had them, but there may be others by now */
-		return !hauli_runq_is_empty(&c->runq);
-	hauli_slices_learn(&c->lately, spent / ran, c->poll_ticks);
-	return true;
-}
-
-/* False when there is none, or it waits for something itself. */
-PART bool resume_poller(struct haul_carrier *c, bool steals)
-{
-	struct haul_coro *poller = c->poller;
-
-	if (!poller || hauli_coro_state(poller) != HAULI_READY)
-		return false;
-	resume(c, poller);
-	/* It may have left in the middle of its way to sleep; it will find that it was woken. */
-	if (hauli_unlikely(c->inbox.sleeps))
-		hauli_mail_get_up(c);
-	return true;
-}
-
-void hauli_carrier_settle(struct haul_carrier *c)
-{
-	/* A waker is between its push and the end of its call: at work, or preempted. */
-	while (!hauli_inbox_is_settled(&c->inbox))
-		sched_yield();
-}
-
-/* Until someone pushes, or that time. */
-static void wait_until(struct haul_carrier *c, uint64_t at)
-{
-	struct timespec until;
-
-	hauli_counter_add(&c->parks, 1);
-	if (at != HAULI_NEVER)
-		until = hauli_monotonic_at(at);
-	hauli_inbox_wait(&c->inbox, at != HAULI_NEVER ? &until : NULL);
-}
-
-/* Sleeps until there is mail or the next timer is due. */
-PART void sleep_until_needed(struct haul_carrier *c, bool steals)
-{
-	uint64_t at = c->timers.next_at;
-
-	if (steals) {
-		if (hauli_steal_idle(c))
-			return;
-		hauli_steal_lie_down(c);
-	}
-	if ((at != HAULI_NEVER && hauli_ticks() >= at) ||
-		!hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_ASLEEP)) {
-		if (steals)
-			hauli_steal_got_up(c);
-		return;
-	}
-	if (hauli_cluster_may_sleep(c) && (!steals || hauli_steal_may_stay(c))) {
-		if (steals && hauli_steal_wake_at(c) < at)
-			at = hauli_steal_wake_at(c);
-		wait_until(c, at);
-	}
-	hauli_mail_get_up(c);
-}
-
-static void report_if_drained(struct haul_carrier *c)
-{
-	if (hauli_unlikely(c->phase == HAULI_DRAINS) && hauli_live(c) == 0) {
-		c->phase = HAULI_DRAINED;
-		hauli_mark_set(&c->stop_step, HAULI_STOP_DRAINED);
-		hauli_runtime_drained(c->rt);
-	}
-}
-
-PART void round_once(struct haul_carrier *c, bool steals)
-{
-	bool busy;
-
-	hauli_counter_add(&c->rounds, 1);
-	fire_timers(c);
-	receive(c, steals);
-	if (hauli_unlikely(hauli_cluster_waits(c)))
-		hauli_cluster_fetch(c);
-	busy = run_ready(c, steals);
-	if (steals && hauli_searches(c) && !busy)
-		busy = hauli_steal_idle(c);
-	busy |= resume_poller(c, steals);
-	report_if_drained(c);
-	if (!busy && c->phase != HAULI_FINISHED)
-		sleep_until_needed(c, steals);
-}
-
-static __attribute__((noinline)) void run_plainly(struct haul_carrier *c)
-{
-	while (c->phase != HAULI_FINISHED)
-		round_once(c, false);
-}
-
-static __attribute__((noinline)) void run_stealing(struct haul_carrier *c)
-{
-	while (c->phase != HAULI_FINISHED)
-		round_once(c, true);
-}
-
-int hauli_carrier_main(void *arg)
-{
-	struct haul_carrier *c = arg;
-
-	/* Else the kernel adds 50 us to each timed wait. */
-	prctl(PR_SET_TIMERSLACK, 1UL, 0, 0, 0);
-	hauli_self_set(c);
-	hauli_co_init_thread(&c->loop);
-	hauli_overflow_thread_init();
-	c->exceptions = hauli_exceptions_here();
-	c->cxx = c->exceptions != NULL;
-	if (hauli_steals(c))
-		run_stealing(c);
-	else
-		run_plainly(c);
-	hauli_carrier_settle(c);
-	hauli_overflow_thread_fini();
-	hauli_co_fini_thread(&c->loop);
-	hauli_self_set(NULL);
-	return 0;
-}
-
-int hauli_carrier_init(struct haul_carrier *c, struct haul_runtime *rt, unsigned id,
-	const struct haul_place *place, const struct haul_runtime_opts *opts)
+int hauli_carrier_init(struct haul_carrier *c, struct haul_runtime *rt, struct hauli_stacks *stacks,
+	unsigned id, const struct haul_place *place, const struct haul_runtime_opts *opts)
 {
 	*c = (struct haul_carrier){
 		.rt = rt,
@@ -245,13 +18,10 @@ int hauli_carrier_init(struct haul_carrier *c, struct haul_runtime *rt, unsigned
 			hauli_ticks_from_ns(opts->round_ns ? opts->round_ns : DEFAULT_ROUND_NS),
 		.poll_ticks = hauli_ticks_from_ns(
 			opts->poll_interval_ns ? opts->poll_interval_ns : DEFAULT_POLL_INTERVAL_NS),
-		.stop_msg.kind = HAULI_MSG_STOP,
-		.finish_msg.kind = HAULI_MSG_FINISH,
 	};
 	hauli_timers_init(&c->timers);
 	hauli_inbox_init(&c->inbox);
-	hauli_stash_init(&c->stash);
-	hauli_stack_cache_init(&c->stacks, rt->stacks);
+	hauli_stack_cache_init(&c->stacks, stacks);
 	return hauli_runq_init(&c->runq);
 }
 
@@ -259,6 +29,24 @@ void hauli_carrier_fini(struct haul_carrier *c)
 {
 	hauli_stack_cache_fini(&c->stacks);
 	hauli_runq_fini(&c->runq);
+}
+
+void hauli_coro_free(struct haul_carrier *c, struct haul_coro *co)
+{
+	if (hauli_unlikely(hauli_requests_pending(&co->requests))) {
+		hauli_coro_set_state(co, HAULI_ZOMBIE);
+		co->detached = true; /* nobody may join it: */
+		return;
+	}
+	hauli_link_set(&co->home, NULL);
+	hauli_stack_put(&c->stacks, &co->co);
+}
+
+void hauli_coro_ready_apart(struct haul_carrier *c, struct haul_coro *co,
+	void (*push)(struct hauli_runq *q, struct haul_coro *co))
+{
+	if (hauli_coro_is_kept(co))
+		hauli_runq_push_pinned(&c->runq, co, push);
 }
 
 #define NO_CARRIER                                                                          \

@@ -10,9 +10,7 @@
 #include "conc/inbox.h"
 #include "conc/word.h"
 #include "sched/coroutine.h"
-#include "sched/exceptions.h"
-#include "sched/mail.h"
-#include "sched/order.h"
+#include "sched/msg.h"
 #include "sched/policy.h"
 #include "sched/runq.h"
 #include "sched/slices.h"
@@ -38,6 +36,24 @@ enum hauli_way {
 	HAULI_PLAINLY,
 	HAULI_AND_TELL, /* those who may steal it */
 };
+
+typedef uint8_t hauli_order_fn(const void *arg);
+
+/* The coroutines of one order number. Linked by order_next. order.c */
+struct hauli_order {
+	struct haul_coro *away; /* stolen, and not known to be done; the first stolen first */
+	struct haul_coro *line; /* have come to their turn, or wait for it; by their places */
+};
+
+struct hauli_orders {
+	HAULI_LINE struct hauli_count taken; /* thefts from this carrier. Thieves */
+	struct hauli_stamp members; /* of all lists. Under the guard */
+	uint32_t seen; /* taken, when the running chain began. Owner */
+	hauli_order_fn *ask; /* for HAULI_ORDER_ASK, or NULL */
+	struct hauli_order of[HAUL_ORDERS]; /* under the guard of the carrier's ring */
+};
+
+struct hauli_exceptions;
 
 struct haul_carrier {
 	/* The switch's line: owner. */
@@ -108,81 +124,17 @@ HAULI_ASSERT_LINE(struct haul_carrier, inbox);
 HAULI_ASSERT_LINE(struct haul_carrier, rt);
 
 /* 0 or -ENOMEM. */
-int hauli_carrier_init(struct haul_carrier *c, struct haul_runtime *rt, unsigned id,
-	const struct haul_place *place, const struct haul_runtime_opts *opts);
+int hauli_carrier_init(struct haul_carrier *c, struct haul_runtime *rt, struct hauli_stacks *stacks,
+	unsigned id, const struct haul_place *place, const struct haul_runtime_opts *opts);
 void hauli_carrier_fini(struct haul_carrier *c);
 
-/* The thread's body: rounds until HAULI_MSG_FINISH. arg is the carrier. */
-int hauli_carrier_main(void *arg);
-
-/*
- * The carrier whose thread this is: the one thread-local of haul (self.c). On any other thread
- * hauli_self() is NULL; hauli_here() is &hauli_nowhere, on which nobody runs: what does that has a
- * mark, so that the short ways need no test of their own for it.
- */
-struct haul_carrier *hauli_self(void);
-struct haul_carrier *hauli_here(void);
-void hauli_self_set(struct haul_carrier *c); /* NULL: none any more */
-extern struct haul_carrier hauli_nowhere;
-
-/* Off the short way: ends the program with a line if me, which is in call, may not suspend. */
-void hauli_may_suspend(const struct haul_coro *me, const char *call);
-
-/* Owner. Frees co's slot, at once or when the request that is under way has come. */
+/* Owner. Frees co's slot: at once, or when the request that is under way has come. */
 void hauli_coro_free(struct haul_carrier *c, struct haul_coro *co);
 
-/* Owner. All that follows from the end of co, which is at home, but the freeing of its slot. */
-void hauli_coro_end(struct haul_carrier *c, struct haul_coro *co);
-
-/* Owner, from its poller: handlers that must not suspend run on this stack. */
-void hauli_poller_handles(struct haul_carrier *c);
-
-/* The same, where carriers steal, before it works for long itself: parked or not, it does not keep
- * a search meanwhile, nor is it sent one. It is not parked after that. */
-void hauli_poller_is_busy(struct haul_carrier *c);
-
-/* Owner, on me's stack: it ends here, wherever its home is. */
-void hauli_coro_ends(struct haul_carrier *c, struct haul_coro *me);
-
-/* Owner. co is ready, does not run, and is a poller, stolen or kept. */
-void hauli_coro_left_apart(struct haul_carrier *c, struct haul_coro *co);
-
-/* Owner. The same for a co that becomes ready; a kept one goes into the run queue by push. */
+/* Owner. co becomes ready and is a poller, stolen or kept. A kept one goes into the run queue, by
+ * push. */
 void hauli_coro_ready_apart(struct haul_carrier *c, struct haul_coro *co,
 	void (*push)(struct hauli_runq *q, struct haul_coro *co));
-
-/* Owner. Waits until nobody is about to make a wake-up call: what they use may go away after it. */
-void hauli_carrier_settle(struct haul_carrier *c);
-
-/* Any thread. Whether there may be mail that others can do something about. */
-static inline bool hauli_mail_is_stealable(const struct haul_carrier *c)
-{
-	/* In this order: inbox.E5. */
-	return hauli_inbox_has_other(&c->inbox, &c->stash.msg.node) ||
-		hauli_mark_get(&c->stash.stealable);
-}
-
-/* Whether any that are at home there and have an order are, or were, away: to the owner, no is
- * certain. */
-static inline bool hauli_order_any_away(const struct haul_carrier *home)
-{
-	return hauli_stamp_get(&home->orders.members) != 0;
-}
-
-/* A coroutine that is at home there begins. */
-static inline void hauli_order_begins(const struct haul_carrier *home)
-{
-	if (hauli_unlikely(hauli_order_any_away(home)))
-		hauli_order_ask();
-}
-
-/* Owner, for co that is at home. Whether any that was stolen may be before it: it has to enter. */
-static inline bool hauli_order_matters(const struct haul_carrier *c, const struct haul_coro *co)
-{
-	bool has = (uint8_t)(co->order - 1) < HAUL_ORDERS;
-
-	return has && hauli_order_any_away(c);
-}
 
 /* Owner. How many are at home here and have not ended. */
 static inline uint64_t hauli_live(const struct haul_carrier *c)
@@ -236,51 +188,6 @@ static inline void hauli_ready_first(struct haul_carrier *c, struct haul_coro *c
 		hauli_runq_push_first(&c->runq, co);
 	else
 		hauli_coro_ready_apart(c, co, hauli_runq_push_first);
-}
-
-/*
- * Switch, then publish: a coroutine that yields or ends may be seen by others, or its stack
- * used again, only when its context is saved. So whoever runs after it does that.
- */
-static inline void hauli_arrive(struct haul_carrier *c)
-{
-	struct haul_coro *left = c->left;
-
-	if (!left)
-		return;
-	c->left = NULL;
-	if (hauli_unlikely(hauli_coro_state(left) != HAULI_READY)) {
-		if (left->detached)
-			hauli_coro_free(c, left);
-	} else if (hauli_likely(hauli_coro_queues(left))) {
-		hauli_runq_push(&c->runq, left);
-	} else {
-		hauli_coro_left_apart(c, left);
-	}
-}
-
-/* Who runs after the current coroutine: the next one while the chain lasts, then the loop. */
-static inline struct hauli_co *hauli_next(struct haul_carrier *c)
-{
-	struct haul_coro *next = hauli_runq_pop(&c->runq);
-
-	c->current = next;
-	return next ? &next->co : &c->loop;
-}
-
-/* The same for a coroutine that handles exceptions, and off coroutines (exceptions.c). Out of line:
- * without C++ the short way has one test for it. */
-void hauli_suspend_with_care(struct haul_carrier *c, struct haul_coro *me, bool publish);
-
-/* Suspends me, which is running on c. Its state is set already; publish it when ready. */
-static inline void hauli_suspend(struct haul_carrier *c, struct haul_coro *me, bool publish)
-{
-	if (hauli_unlikely(c->cxx) && hauli_exceptions_any(c->exceptions)) {
-		hauli_suspend_with_care(c, me, publish);
-		return;
-	}
-	c->left = publish ? me : NULL;
-	hauli_arrive(hauli_co_switch(&me->co, hauli_next(c), c));
 }
 
 #endif

@@ -23,8 +23,9 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "sched/mail.h"
+#include "sched/request.h"
 #include "sched/runtime.h"
-#include "sched/wait.h"
 
 #define MOST 128u
 #define BUSY_ROUNDS 16

@@ -18,7 +18,7 @@
 #include "conc/requests.h"
 #include "conc/word.h"
 #include "coro/stack.h"
-#include "sched/mail.h"
+#include "sched/msg.h"
 #include "sched/timer.h"
 
 #ifndef HAUL_STEALING /* meson's option stealing */
@@ -42,7 +42,7 @@ enum {
 	HAULI_REQ_CANCEL = 1 << 1,
 	HAULI_REQ_DETACH = 1 << 2,
 	HAULI_REQ_JOINED = 1 << 3, /* what it joins has ended elsewhere */
-	HAULI_REQ_JOIN = 1 << 4, /* as HAULI_MSG_JOIN, by asked: it had no home when that began */
+	HAULI_REQ_JOIN = 1 << 4, /* handle asked: a join that began before it had a home */
 	HAULI_REQ_HOMELESS = 1 << 5, /* no request: no message is sent (cluster.c) */
 };
 
@@ -57,15 +57,13 @@ enum {
 	HAULI_MARK_KEPT = 1 << 6, /* pinned for long, where carriers steal. Spawner, itself */
 };
 
-/* One wait for the end of a coroutine. Lies on the waiter's stack. */
-struct hauli_join {
-	struct hauli_msg msg;
-	struct haul_coro *target;
-	struct haul_coro *waiter; /* NULL: a plain thread waits on event */
-	struct hauli_event *event; /* of the plain thread */
-	void *result; /* the target's home, before it wakes the waiter */
-	int status;
-};
+/*
+ * In place of an order number: the number is asked for, with the coroutine's argument, if it is
+ * needed before the first slice. A coroutine that begins without a number has none.
+ */
+#define HAULI_ORDER_ASK 255
+
+struct hauli_join;
 
 struct haul_coro {
 	/* Line 0: what a switch and the run queue touch. Written by the home. */
@@ -95,7 +93,7 @@ struct haul_coro {
 	struct hauli_msg request_msg;
 	union {
 		struct hauli_msg start_msg; /* spawned by another thread */
-		struct hauli_join *asked; /* spawned homeless: HAULI_REQ_JOIN. Who joins */
+		struct hauli_msg *asked; /* spawned homeless: HAULI_REQ_JOIN. The joiner */
 	};
 	struct hauli_msg back_msg; /* stolen, by the thief */
 	struct haul_coro *order_next;

@@ -3,8 +3,11 @@
  * Lists for people: of coroutines that have not ended, and of carriers that a stop waits for.
  * Carriers change what is listed meanwhile, so a list is no snapshot.
  */
+#include "sched/dump.h"
+
 #include <inttypes.h>
 
+#include "sched/carrier.h"
 #include "sched/runtime.h"
 
 struct dump {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sched/glue.h"
 
+#include "sched/carrier.h"
+
 struct choice {
 	const struct haul_carrier *home;
 	bool (*is_chosen)(haul_fn *body);

@@ -11,11 +11,13 @@
 #ifndef HAULI_SCHED_GLUE_H
 #define HAULI_SCHED_GLUE_H
 
-#include "sched/carrier.h"
+#include "sched/dump.h"
 #include "sched/handover.h"
+#include "sched/join.h"
+#include "sched/order.h"
+#include "sched/poller.h"
 #include "sched/runtime.h"
 #include "sched/spawn.h"
-#include "sched/wait.h"
 
 /* True if coroutines that are at home on c may be stolen. Constant once c runs. */
 static inline bool hauli_glue_steals(const struct haul_carrier *c)

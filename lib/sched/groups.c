@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who may steal from whom: made of the plan at the start. */
+/* The groups, made of the plan at the start. */
+#include "sched/groups.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "conc/fence.h"
 #include "sched/runtime.h"
 #include "sched/steal.h"
 
@@ -65,7 +68,7 @@ static int group_init(struct haul_runtime *rt, const struct haul_plan *plan,
 		p, plan, ids, opts->searchers ? opts->searchers : 1, &hauli_steal_acts);
 	if (err)
 		return err;
-	/* One alone has nobody to steal from. */
+	/* A single carrier has nothing to steal from. */
 	for (unsigned i = 0; p->members > 1 && i < p->members; i++) {
 		struct haul_carrier *c = g->members[i];
 
@@ -77,7 +80,7 @@ static int group_init(struct haul_runtime *rt, const struct haul_plan *plan,
 	return 0;
 }
 
-int hauli_steal_init(
+int hauli_groups_init(
 	struct haul_runtime *rt, const struct haul_plan *plan, const struct haul_runtime_opts *opts)
 {
 	unsigned n = nb_groups(plan, opts->steal);
@@ -96,11 +99,11 @@ int hauli_steal_init(
 	for (rt->nb_groups = 0; rt->nb_groups < n && !err; rt->nb_groups++)
 		err = group_init(rt, plan, opts, rt->nb_groups);
 	if (err)
-		hauli_steal_fini(rt);
+		hauli_groups_fini(rt);
 	return err;
 }
 
-void hauli_steal_fini(struct haul_runtime *rt)
+void hauli_groups_fini(struct haul_runtime *rt)
 {
 	while (rt->nb_groups > 0) {
 		struct hauli_group *g = &rt->groups[--rt->nb_groups];

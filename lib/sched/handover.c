@@ -29,21 +29,21 @@
 
 #include <sched.h>
 
-static void heard(struct hauli_call *call)
-{
-	struct hauli_handover *h =
-		(struct hauli_handover *)((char *)call - offsetof(struct hauli_handover, call));
+#include "sched/mail.h"
 
-	hauli_inbox_called(&h->inbox);
+static void heard(struct haul_carrier *c, struct hauli_msg *msg)
+{
+	hauli_inbox_called(&HAULI_CONTAINER(msg, struct hauli_handover, call)->inbox);
 }
+
+static const struct hauli_msg_kind call_msg = {.handle = heard};
 
 void hauli_handover_init(struct hauli_handover *h, struct haul_carrier *owner)
 {
 	hauli_inbox_init(&h->inbox);
 	h->oldest = NULL;
 	h->owner = owner;
-	h->call.msg.kind = HAULI_MSG_CALL;
-	h->call.fn = heard;
+	h->call.kind = &call_msg;
 }
 
 void hauli_handover_put(struct hauli_handover *h, struct hauli_batch *b)
@@ -53,7 +53,7 @@ void hauli_handover_put(struct hauli_handover *h, struct hauli_batch *b)
 	*b = (struct hauli_batch){NULL, NULL};
 	if (hauli_inbox_push_all(&h->inbox, all.newest, all.oldest) == HAULI_INBOX_EMPTY)
 		return;
-	hauli_mail_send(h->owner, &h->call.msg);
+	hauli_mail_send(h->owner, &h->call);
 }
 
 struct hauli_node *hauli_handover_take(struct hauli_handover *h)

@@ -7,13 +7,13 @@
 #define HAULI_SCHED_HANDOVER_H
 
 #include "base/cacheline.h"
-#include "sched/mail.h"
+#include "sched/msg.h"
 
 struct hauli_handover {
 	struct hauli_inbox inbox; /* any thread; its owner "sleeps" while it listens */
 	HAULI_LINE struct hauli_node *oldest; /* taken out, and not handed out yet. Owner */
 	struct haul_carrier *owner; /* constant */
-	struct hauli_call call; /* whose who ended the listening; then the owner's */
+	struct hauli_msg call; /* of the putter that ended the listening; then of the owner */
 };
 
 /* Things that are handed over together, oldest first. All zero: none. */

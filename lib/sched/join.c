@@ -1,11 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The end of a coroutine, and waiting for it. */
+/* Waiting for the end of a coroutine. */
+#include "sched/join.h"
+
 #include <errno.h>
 
 #include "coro/overflow.h"
+#include "sched/mail.h"
+#include "sched/request.h"
 #include "sched/runtime.h"
-#include "sched/stolen.h"
-#include "sched/wait.h"
+#include "sched/self.h"
+#include "sched/suspend.h"
+
+static void handle(struct haul_carrier *c, struct hauli_msg *msg)
+{
+	hauli_join_answer(c, HAULI_CONTAINER(msg, struct hauli_join, msg));
+}
+
+const struct hauli_msg_kind hauli_join_msg = {.handle = handle};
 
 bool hauli_join_here(struct haul_carrier *c, struct hauli_join *j)
 {
@@ -34,70 +45,6 @@ void hauli_join_wake(struct haul_carrier *c, struct hauli_join *j)
 		hauli_ready(c, j->waiter);
 }
 
-void hauli_coro_free(struct haul_carrier *c, struct haul_coro *co)
-{
-	if (hauli_unlikely(hauli_requests_pending(&co->requests))) {
-		hauli_coro_set_state(co, HAULI_ZOMBIE);
-		co->detached = true; /* nobody may join it: */
-		return;
-	}
-	hauli_link_set(&co->home, NULL);
-	hauli_stack_put(&c->stacks, &co->co);
-}
-
-static inline void end(struct haul_carrier *c, struct haul_coro *co)
-{
-	struct hauli_join *j = co->joiner;
-
-	hauli_coro_set_state(co, HAULI_ENDED);
-	hauli_counter_add(&c->ended, 1);
-	if (j) {
-		j->result = co->arg;
-		co->detached = true; /* joined */
-		hauli_join_wake(c, j);
-	}
-}
-
-void hauli_coro_end(struct haul_carrier *c, struct haul_coro *co)
-{
-	end(c, co);
-}
-
-static __attribute__((noinline)) void end_with_care(struct haul_carrier *c, struct haul_coro *me)
-{
-	if (hauli_coro_is_stolen(me)) {
-		me->back = HAULI_BACK_END;
-		return;
-	}
-	if (me->poller) {
-		c->poller = NULL;
-		if (c->inbox.sleeps) /* it has parked, and never unparked */
-			hauli_mail_get_up(c);
-		hauli_carrier_settle(c);
-		hauli_slot_free(&c->poller_slot);
-	}
-	end(c, me);
-}
-
-void hauli_coro_ends(struct haul_carrier *c, struct haul_coro *me)
-{
-	if (hauli_unlikely(hauli_coro_needs_care(me)))
-		end_with_care(c, me);
-	else
-		end(c, me);
-}
-
-void hauli_coro_left_apart(struct haul_carrier *c, struct haul_coro *co)
-{
-	if (hauli_coro_is_stolen(co)) {
-		hauli_stolen_send_home(c, co);
-		return;
-	}
-	/* A poller asks to be published by haul_yield() only. */
-	hauli_may_suspend(co, "haul_yield");
-	hauli_coro_ready_apart(c, co, hauli_runq_push);
-}
-
 /* To the home of the target, which is elsewhere, or NULL: then to whatever will be its home. */
 static void send_to(struct haul_carrier *home, struct hauli_join *j)
 {
@@ -105,7 +52,7 @@ static void send_to(struct haul_carrier *home, struct hauli_join *j)
 		hauli_mail_send(home, &j->msg);
 		return;
 	}
-	j->target->asked = j;
+	j->target->asked = &j->msg;
 	hauli_request(j->target, HAULI_REQ_JOIN);
 }
 
@@ -141,7 +88,8 @@ static inline void wait_as_coroutine(struct haul_carrier *c, struct hauli_join *
 
 void hauli_ending_begin(struct hauli_ending *e, struct haul_coro *co)
 {
-	e->join = (struct hauli_join){.msg.kind = HAULI_MSG_JOIN, .target = co, .event = &e->event};
+	e->join =
+		(struct hauli_join){.msg.kind = &hauli_join_msg, .target = co, .event = &e->event};
 	hauli_event_init(&e->event);
 	send_to(hauli_coro_home(co), &e->join);
 }
@@ -185,7 +133,7 @@ static __attribute__((noinline)) void wait_with_care(struct haul_carrier *c, str
 int haul_join(struct haul_coro *co, void **result)
 {
 	struct haul_carrier *c = hauli_here();
-	struct hauli_join j = {.msg.kind = HAULI_MSG_JOIN, .target = co, .waiter = c->current};
+	struct hauli_join j = {.msg.kind = &hauli_join_msg, .target = co, .waiter = c->current};
 
 	if (hauli_unlikely(!co))
 		return -EINVAL;

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sched/mail.h"
 
-#include "sched/carrier.h"
-#include "sched/cluster.h"
-#include "sched/runtime.h"
-#include "sched/steal.h"
-#include "sched/stolen.h"
-#include "sched/wait.h"
+#include "conc/ring.h"
+#include "sched/coroutine.h"
 
 void hauli_mail_wake(struct haul_carrier *c, enum hauli_inbox_state slept)
 {
@@ -39,115 +35,30 @@ bool hauli_mail_send_asleep(struct haul_carrier *c, struct hauli_msg *msg)
 	return slept != HAULI_INBOX_EMPTY;
 }
 
-static void start(struct haul_carrier *c, struct haul_coro *co)
+/* The stash's own message says that a thief has taken the mail out of the inbox. */
+static void do_nothing(struct haul_carrier *c, struct hauli_msg *msg)
 {
-	HAUL_CHECK(c->phase == HAULI_RUNS); /* stop() */
-	hauli_counter_add(&c->spawned, 1);
-	hauli_counter_add(&c->arrived, 1);
-	if (hauli_unlikely(co->poller)) {
-		c->poller = co;
-		if (hauli_steals(c))
-			hauli_mark_add(&co->marks, HAULI_MARK_PULLS);
-	}
-	hauli_ready(c, co); /* or it was stolen, and runs before it was announced */
 }
 
-static void cancel_if_home(struct hauli_co *slot, void *arg)
-{
-	struct haul_coro *co = (struct haul_coro *)slot;
-	struct haul_carrier *c = arg;
-
-	if (hauli_coro_home(co) != c)
-		return;
-	c->unjoined += hauli_coro_is_unjoined(co);
-	hauli_cancel_here(c, co);
-}
-
-/*
- * All coroutines that this carrier will ever be the home of are at home by now, and are cancelled
- * here. A spawner sends a start, or puts a batch into the cluster's intake, within the runtime's
- * gate (spawn.c, batch.c), and the stop is sent when the gate is closed and quiet. The inbox and
- * the stash keep the order of pushes, so all starts have come before the stop; and this carrier
- * takes what is in the intake now, or another carrier has it.
- */
-static void stop(struct haul_carrier *c)
-{
-	c->phase = HAULI_DRAINS;
-	hauli_mark_set(&c->stop_step, HAULI_STOP_SEEN);
-	c->spawns = HAULI_WITH_CARE;
-	hauli_cluster_fetch_all(c);
-	hauli_stacks_for_each(c->rt->stacks, cancel_if_home, c);
-}
-
-#define CONTAINER(msg, type, field) ((type *)((char *)(msg)-offsetof(type, field)))
-
-static void handle(struct haul_carrier *c, struct hauli_msg *msg)
-{
-	switch (msg->kind) {
-	case HAULI_MSG_START:
-		start(c, CONTAINER(msg, struct haul_coro, start_msg));
-		break;
-	case HAULI_MSG_REQUEST:
-		hauli_requests_here(c, CONTAINER(msg, struct haul_coro, request_msg));
-		break;
-	case HAULI_MSG_JOIN: {
-		struct hauli_join *j = CONTAINER(msg, struct hauli_join, msg);
-
-		if (hauli_join_here(c, j))
-			hauli_join_wake(c, j);
-		break;
-	}
-	case HAULI_MSG_BACK:
-		hauli_stolen_is_back(c, CONTAINER(msg, struct haul_coro, back_msg));
-		break;
-	case HAULI_MSG_SEARCH:
-		hauli_steal_search(c, CONTAINER(msg, struct hauli_search, msg));
-		break;
-	case HAULI_MSG_STASH: /* was taken out */
-		break;
-	case HAULI_MSG_CALL: {
-		struct hauli_call *call = CONTAINER(msg, struct hauli_call, msg);
-
-		call->fn(call);
-		break;
-	}
-	case HAULI_MSG_STOP:
-		stop(c);
-		break;
-	case HAULI_MSG_FINISH:
-		c->phase = HAULI_FINISHED;
-		break;
-	}
-}
+static const struct hauli_msg_kind stash_msg = {.handle = do_nothing};
 
 void hauli_stash_init(struct hauli_stash *stash)
 {
 	stash->oldest = NULL;
 	stash->end = &stash->oldest;
 	hauli_mark_set(&stash->stealable, false);
-	stash->msg.kind = HAULI_MSG_STASH;
+	stash->msg.kind = &stash_msg;
 }
 
 static struct hauli_msg *msg_of(struct hauli_node *node)
 {
-	return CONTAINER(node, struct hauli_msg, node);
+	return HAULI_CONTAINER(node, struct hauli_msg, node);
 }
 
 /* The coroutine that a message makes ready, or NULL. */
 static struct haul_coro *made_ready(struct hauli_msg *msg)
 {
-	struct haul_coro *co;
-
-	switch (msg->kind) {
-	case HAULI_MSG_START:
-		co = CONTAINER(msg, struct haul_coro, start_msg);
-		return hauli_coro_is_stolen(co) ? NULL : co;
-	case HAULI_MSG_BACK:
-		co = CONTAINER(msg, struct haul_coro, back_msg);
-		return co->back == HAULI_BACK_YIELD ? co : NULL;
-	default:
-		return NULL;
-	}
+	return msg->kind->stealable ? msg->kind->stealable(msg) : NULL;
 }
 
 static void take_out(struct hauli_stash *stash, struct hauli_node *node)
@@ -161,7 +72,7 @@ static void take_out(struct hauli_stash *stash, struct hauli_node *node)
 		stash->end = at;
 }
 
-/* Behind what is there. */
+/* Adds a list of messages behind those that are there. */
 static void append(struct hauli_stash *stash, struct hauli_node *node)
 {
 	for (*stash->end = node; node; node = node->next)
@@ -175,8 +86,7 @@ struct haul_coro *hauli_mail_rob(struct haul_carrier *v, bool (*may)(const void 
 	struct haul_coro *found = NULL;
 	bool more = false;
 
-	/* Who has pushed and looks finds that there, or then this, until it is taken:
-	 * inbox.E5. */
+	/* A pusher that rechecks sees its node or `stealable`: inbox.E5. */
 	hauli_mark_set(&stash->stealable, true);
 	append(stash, hauli_inbox_replace(&v->inbox, &stash->msg.node));
 	while ((node = *at) && !more) {
@@ -197,7 +107,7 @@ struct haul_coro *hauli_mail_rob(struct haul_carrier *v, bool (*may)(const void 
 	return found;
 }
 
-/* What thieves have gone through, and then what is new. */
+/* First the mail that thieves have gone through, then the new mail. */
 static struct hauli_node *drain_with_stash(struct haul_carrier *c)
 {
 	struct hauli_stash *stash = &c->stash;
@@ -217,10 +127,10 @@ static void handle_all(struct haul_carrier *c, struct hauli_node *node)
 	uint64_t n = 0;
 
 	while (node) {
-		struct hauli_msg *msg = CONTAINER(node, struct hauli_msg, node);
+		struct hauli_msg *msg = msg_of(node);
 
 		node = node->next; /* handled, the message may be gone or sent again */
-		handle(c, msg);
+		msg->kind->handle(c, msg);
 		n++;
 	}
 	hauli_counter_add(&c->messages, n);
@@ -237,13 +147,4 @@ void hauli_mail_receive(struct haul_carrier *c)
 		handle_all(c, drain_with_stash(c));
 	else
 		hauli_mail_receive_plainly(c);
-}
-
-void hauli_mail_get_up(struct haul_carrier *c)
-{
-	if (hauli_steals(c))
-		hauli_steal_got_up(c);
-	hauli_mail_receive(c);
-	if (hauli_cluster_waits(c))
-		hauli_cluster_got_up(c);
 }

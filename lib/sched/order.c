@@ -43,7 +43,8 @@
  */
 #include "sched/order.h"
 
-#include "sched/carrier.h"
+#include "conc/ring.h"
+#include "sched/suspend.h"
 
 static struct hauli_order *order_of(struct haul_carrier *c, const struct haul_coro *co)
 {

@@ -7,48 +7,43 @@
 #ifndef HAULI_SCHED_ORDER_H
 #define HAULI_SCHED_ORDER_H
 
-#include <haul/coro.h>
+#include "sched/carrier.h"
 
-#include "base/cacheline.h"
-#include "conc/word.h"
+/* Any thread. True if an ordered coroutine of this home may be stolen; false is exact for the
+ * owner. */
+static inline bool hauli_order_any_away(const struct haul_carrier *home)
+{
+	return hauli_stamp_get(&home->orders.members) != 0;
+}
 
-struct haul_coro;
-struct haul_carrier;
+/* Owner, for co that is at home. True if a stolen one may be before it: co has to enter. */
+static inline bool hauli_order_matters(const struct haul_carrier *c, const struct haul_coro *co)
+{
+	bool has = (uint8_t)(co->order - 1) < HAUL_ORDERS;
 
-/*
- * In place of a number: it is asked for, with the coroutine's argument, if somebody needs it before
- * the first slice. Who has begun without it has none.
- */
-#define HAULI_ORDER_ASK 255
-typedef uint8_t hauli_order_fn(const void *arg);
+	return has && hauli_order_any_away(c);
+}
 
-/* Those of one order number. Linked by order_next. */
-struct hauli_order {
-	struct haul_coro *away; /* stolen, and not known to be done; the first stolen first */
-	struct haul_coro *line; /* have come to their turn, or wait for it; by their places */
-};
-
-struct hauli_orders {
-	HAULI_LINE struct hauli_count taken; /* thefts from this carrier. Thieves */
-	struct hauli_stamp members; /* of all lists. Under the guard */
-	uint32_t seen; /* taken, when the running chain began. Owner */
-	hauli_order_fn *ask; /* for HAULI_ORDER_ASK, or NULL */
-	struct hauli_order of[HAUL_ORDERS]; /* under the guard of the carrier's ring */
-};
-
-/* Thief, in the ring of v, which is co's home. In the order in which it takes them. */
-void hauli_order_take(struct haul_carrier *v, struct haul_coro *co);
-
-/* The owner: who is asked for numbers of those that are at home there. Always the same. */
+/* Owner. Sets the function that gives numbers to the coroutines at home on c. Always the same. */
 void hauli_order_ask_by(struct haul_carrier *c, hauli_order_fn *ask);
 
-/* The running coroutine, which may be away, when others of that home are, or were: asks. */
+/* The running coroutine, which may be stolen: asks for its number. */
 void hauli_order_ask(void);
+
+/* The running coroutine, before its first slice: asks if others of that home may be stolen. */
+static inline void hauli_order_begins(const struct haul_carrier *home)
+{
+	if (hauli_unlikely(hauli_order_any_away(home)))
+		hauli_order_ask();
+}
+
+/* Thief, under the guard of the ring of v, which is co's home. In the order of its thefts. */
+void hauli_order_take(struct haul_carrier *v, struct haul_coro *co);
 
 /* Home. co, which is back, has nothing to do in order: others need not wait for it. */
 void hauli_order_forget(struct haul_carrier *c, struct haul_coro *co);
 
-/* co itself, at home and pinned: waits for its turn; and has done what it waited for. */
+/* co itself, at home and pinned. enter waits until it is co's turn; leave ends its turn. */
 void hauli_order_enter(struct haul_carrier *c, struct haul_coro *co);
 void hauli_order_leave(struct haul_carrier *c, struct haul_coro *co);
 

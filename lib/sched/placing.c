@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "base/random.h"
+#include "sched/carrier.h"
 #include "sched/runtime.h"
 #include "topo/local.h"
 

@@ -3,7 +3,7 @@
  * The pinned poller: registering it, the way back from it into the carrier's round, and parking
  * it. A poller that blocks parks its carrier with the inbox's mark AWAY, so who pushes knows that
  * the poller's wakeup has to be called: conc/inbox.c has the argument. The wakeup is fixed while
- * there is a poller; its end waits for calls that are under way (hauli_carrier_settle()).
+ * there is a poller; its end waits for calls that are under way (hauli_sleep_quiesce()).
  *
  * What the poller waits on is a second source that the inbox knows nothing of. Between the two,
  * order is made by the caller's steps: park, arm, look once more, ask can_park, wait. Input that
@@ -13,13 +13,19 @@
  * Model: tests/model/poller.c, park_intake.c, poller_end.c, arming.pml. Stress:
  * tests/stress/poller.c.
  */
+#include "sched/poller.h"
+
 #include <errno.h>
 
 #include <haul/driver.h>
 
+#include "base/clock.h"
 #include "sched/cluster.h"
+#include "sched/self.h"
+#include "sched/sleep.h"
 #include "sched/spawn.h"
 #include "sched/steal.h"
+#include "sched/suspend.h"
 
 #define DEFAULT_STACK_SIZE (248 * 1024) /* what a slot of 256 KiB holds */
 
@@ -59,7 +65,7 @@ void hauli_poller_handles(struct haul_carrier *c)
 void hauli_poller_is_busy(struct haul_carrier *c)
 {
 	if (hauli_unlikely(c->inbox.sleeps)) /* it may have been sent a search */
-		hauli_mail_get_up(c);
+		hauli_sleep_end(c);
 	hauli_steal_is_busy(c);
 }
 
@@ -149,7 +155,7 @@ void haul_unpark_poller(void)
 
 	HAUL_MISUSE_IF(c->current != c->poller, NOT_THE_POLLER);
 	if (c->inbox.sleeps)
-		hauli_mail_get_up(c);
+		hauli_sleep_end(c);
 }
 
 uint64_t haul_poller_deadline(void)

@@ -5,8 +5,10 @@
 
 #include <pthread.h>
 
+#include <haul/runtime.h>
+
 #include "conc/gate.h"
-#include "sched/carrier.h"
+#include "conc/word.h"
 
 struct haul_runtime {
 	struct haul_runtime *next; /* runtime.c's list of all */
@@ -35,28 +37,22 @@ struct haul_runtime {
 	unsigned holders; /* haul_stop() is refused while there are any; under the lock */
 };
 
-/* For an owner of pollers and of the memory that they use: haul_stop() is refused until the owner
- * releases rt. Any thread that is no carrier. */
-void hauli_runtime_hold(struct haul_runtime *rt);
-void hauli_runtime_let_go(struct haul_runtime *rt);
+/* The list of the runtimes that have started and not stopped. Any thread. */
+void hauli_runtime_enlist(struct haul_runtime *rt);
+void hauli_runtime_delist(struct haul_runtime *rt);
+bool hauli_runtime_is_running(const struct haul_runtime *rt);
 
 /* True in a child of fork() that has started no runtime since: the runtimes in its memory have no
  * threads, and a wait for one would not end. For threads that are no carriers. */
 bool hauli_runtimes_are_copies(void);
 
-/* Called once by each carrier when none of its coroutines is left. */
-void hauli_runtime_drained(struct haul_runtime *rt);
+/* In such a child, before its first start: the list becomes empty. */
+void hauli_runtimes_forget_copies(void);
 
-/* "carrier 1 does not answer: hog 0x... does not suspend", with what runs there. Any thread. */
-void hauli_tell_silent(const struct haul_carrier *c, char *buf, size_t len);
-
-/* During a stop. A line for each carrier that the stop waits for although all its coroutines have
- * ended; the dump shows the other carriers. Any thread. */
-void hauli_dump_unfinished(const struct haul_runtime *rt, FILE *out);
-
-/* The default launcher: POSIX threads, pinned and named as their places say. */
-int hauli_threads_create(
-	struct hauli_threads **threads, unsigned n, struct haul_launcher *launcher);
-void hauli_threads_destroy(struct hauli_threads *threads);
+/* For an owner of pollers and of the memory that they use: haul_stop() is refused until the owner
+ * releases rt. Any thread that is no carrier. */
+void hauli_runtime_hold(struct haul_runtime *rt);
+void hauli_runtime_let_go(struct haul_runtime *rt);
+bool hauli_runtime_is_held(struct haul_runtime *rt);
 
 #endif

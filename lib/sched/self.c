@@ -10,7 +10,9 @@
  * Their fields keep every call off its short way, and the long way names the mistake. So a yield, a
  * wait or a spawn on a carrier pays nothing, or one test, for that.
  */
-#include "sched/carrier.h"
+#include "sched/self.h"
+
+#include "sched/exceptions.h"
 
 static struct haul_coro nobody = {.marks = {HAULI_MARK_NOBODY}};
 

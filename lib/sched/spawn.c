@@ -4,10 +4,14 @@
 
 #include <errno.h>
 
+#include "sched/end.h"
+#include "sched/group.h"
 #include "sched/placing.h"
 #include "sched/runtime.h"
-#include "sched/steal.h"
+#include "sched/self.h"
+#include "sched/spawn_remote.h"
 #include "sched/stolen.h"
+#include "sched/suspend.h"
 
 static void body(void *pass)
 {
@@ -130,15 +134,6 @@ static inline int spawn_here(struct haul_carrier *c, struct haul_coro **out, hau
 	if (hauli_likely(c->spawns == HAULI_PLAINLY))
 		return spawn_plainly(c, out, fn, arg, opts);
 	return spawn_with_care(c, out, fn, arg, opts);
-}
-
-void hauli_spawn_send(struct haul_carrier *home, struct haul_coro *co)
-{
-	co->start_msg.kind = HAULI_MSG_START;
-	hauli_link_set(&co->home, home);
-	hauli_turn_take(&home->placed);
-	if (hauli_mail_send(home, &co->start_msg) && hauli_steals(home))
-		hauli_steal_offer(home);
 }
 
 /* On the other side of the gate. The caller is self's thread. */

@@ -5,6 +5,8 @@
 
 #include "sched/carrier.h"
 
+struct haul_runtime;
+
 struct hauli_spawn {
 	struct haul_carrier *carrier;
 	struct haul_coro **out;
@@ -29,9 +31,6 @@ int hauli_spawn_stack_class(const struct haul_runtime *rt, const struct haul_cor
 /* Makes a slot a coroutine that waits to be started, without a home so far. */
 void hauli_spawn_set_up(struct haul_runtime *rt, struct haul_coro *co, haul_fn *fn, void *arg,
 	const struct haul_coro_opts *opts, bool detached);
-
-/* Any thread, on the other side of the gate. Gives such a one its home, and starts it there. */
-void hauli_spawn_send(struct haul_carrier *home, struct haul_coro *co);
 
 /* Any thread. Errors as haul_spawn_on(). */
 int hauli_spawn_by_mail(const struct hauli_spawn *how);

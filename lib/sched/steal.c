@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "base/clock.h"
+#include "sched/mail.h"
 #include "sched/stolen.h"
 
 static const struct hauli_group *group_of(const struct hauli_policy *p)
@@ -71,11 +72,18 @@ static bool steal(struct hauli_thief *t, unsigned victim, unsigned most)
 	return n > 0;
 }
 
+static void handle(struct haul_carrier *c, struct hauli_msg *msg)
+{
+	hauli_steal_search(c, HAULI_CONTAINER(msg, struct hauli_search, msg));
+}
+
+static const struct hauli_msg_kind search_msg = {.handle = handle};
+
 static bool send_search(struct hauli_policy *p, unsigned seat, unsigned token)
 {
 	struct hauli_group *g = (struct hauli_group *)group_of(p);
 
-	g->searches[token].msg.kind = HAULI_MSG_SEARCH;
+	g->searches[token].msg.kind = &search_msg;
 	return hauli_mail_send_asleep(g->members[seat], &g->searches[token].msg);
 }
 

@@ -6,46 +6,13 @@
 #ifndef HAULI_SCHED_STEAL_H
 #define HAULI_SCHED_STEAL_H
 
-#include "sched/carrier.h"
-
-/* The message that makes a sleeper search; one a token, whose holder's it is. */
-struct hauli_search {
-	struct hauli_msg msg;
-};
-
-struct hauli_group {
-	struct hauli_policy policy;
-	struct haul_carrier **members; /* by seat */
-	struct hauli_search searches[HAULI_SEARCHES];
-	uint64_t settle_ticks; /* from one settling of a member to its next */
-};
+#include "sched/group.h"
 
 extern const struct hauli_acts hauli_steal_acts;
-
-struct haul_runtime;
-
-/* Start and stop of a runtime, when it has its carriers. 0, or -errno as haul_start(). */
-int hauli_steal_init(struct haul_runtime *rt, const struct haul_plan *plan,
-	const struct haul_runtime_opts *opts);
-void hauli_steal_fini(struct haul_runtime *rt);
 
 /* Where stealing is on. The owner. A chain begins, or has ended. */
 void hauli_steal_chain_begins(struct haul_carrier *c, uint64_t now);
 void hauli_steal_chain_ended(struct haul_carrier *c);
-
-/* Any thread. Something was put where thieves find it while c runs. */
-static inline void hauli_steal_offer(struct haul_carrier *c)
-{
-	if (hauli_unlikely(hauli_help_has_sleepers(&c->group->policy.help)))
-		hauli_policy_offer(&c->group->policy, c->seat);
-}
-
-/* The same, where something may run on c and stealing may be off. The owner. */
-static inline void hauli_steal_offer_here(struct haul_carrier *c)
-{
-	if (hauli_steals(c) && c->current && !c->current->poller)
-		hauli_steal_offer(c);
-}
 
 /* Owner, an idle cycle of a poller that does not sleep. True when something was stolen. */
 bool hauli_steal_pull(struct haul_carrier *c);
@@ -76,7 +43,7 @@ static inline uint64_t hauli_steal_wake_at(const struct haul_carrier *c)
 	return HAUL_STEALING && c->unsettled ? c->settle_at : HAULI_NEVER;
 }
 
-/* HAULI_MSG_SEARCH. */
+/* Owner. It was sent the token of s: it searches. */
 void hauli_steal_search(struct haul_carrier *c, struct hauli_search *s);
 
 #endif

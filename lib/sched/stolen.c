@@ -14,35 +14,15 @@
  */
 #include "sched/stolen.h"
 
-#include "sched/steal.h"
-#include "sched/wait.h"
-
-void hauli_stolen_mark(struct haul_coro *co)
-{
-	if (!hauli_coro_is_stolen(co))
-		hauli_order_take(hauli_coro_home(co), co);
-	hauli_mark_add(&co->marks, HAULI_MARK_STOLEN);
-	co->back = HAULI_BACK_YIELD; /* unless it says something else */
-}
-
-void hauli_stolen_go_home(struct haul_carrier *c, struct haul_coro *me, enum hauli_back how)
-{
-	me->back = (uint8_t)how;
-	hauli_suspend(c, me, true);
-}
+#include "sched/join.h"
+#include "sched/order.h"
+#include "sched/self.h"
 
 #define OUTSIDE "called outside a coroutine: there is nothing that could be stolen"
 
 static inline bool is_nobody(const struct haul_coro *me)
 {
 	return hauli_mark_get(&me->marks) & HAULI_MARK_NOBODY;
-}
-
-void hauli_coro_ready_apart(struct haul_carrier *c, struct haul_coro *co,
-	void (*push)(struct hauli_runq *q, struct haul_coro *co))
-{
-	if (hauli_coro_is_kept(co))
-		hauli_runq_push_pinned(&c->runq, co, push);
 }
 
 void haul_pin(void)
@@ -66,16 +46,6 @@ void haul_unpin(void)
 	me->pinned = me->poller;
 	if (hauli_mark_get(&me->marks) & HAULI_MARK_KEPT)
 		hauli_mark_remove(&me->marks, HAULI_MARK_KEPT);
-}
-
-void hauli_stolen_send_home(struct haul_carrier *c, struct haul_coro *co)
-{
-	struct haul_carrier *home = hauli_coro_home(co);
-	bool yields = co->back == HAULI_BACK_YIELD;
-
-	co->back_msg.kind = HAULI_MSG_BACK;
-	if (hauli_mail_send(home, &co->back_msg) && yields)
-		hauli_steal_offer(home);
 }
 
 static void park(struct haul_carrier *c, struct haul_coro *co)
@@ -131,4 +101,32 @@ void hauli_stolen_is_back(struct haul_carrier *c, struct haul_coro *co)
 			hauli_coro_free(c, co);
 		break;
 	}
+}
+
+static struct haul_coro *coro_of(struct hauli_msg *msg)
+{
+	return HAULI_CONTAINER(msg, struct haul_coro, back_msg);
+}
+
+static void handle(struct haul_carrier *c, struct hauli_msg *msg)
+{
+	hauli_stolen_is_back(c, coro_of(msg));
+}
+
+static struct haul_coro *stealable(struct hauli_msg *msg)
+{
+	struct haul_coro *co = coro_of(msg);
+
+	return co->back == HAULI_BACK_YIELD ? co : NULL;
+}
+
+static const struct hauli_msg_kind back_msg = {handle, stealable};
+
+void hauli_stolen_mark(struct haul_coro *co)
+{
+	if (!hauli_coro_is_stolen(co))
+		hauli_order_take(hauli_coro_home(co), co);
+	hauli_mark_add(&co->marks, HAULI_MARK_STOLEN);
+	co->back = HAULI_BACK_YIELD; /* unless it says something else */
+	co->back_msg.kind = &back_msg;
 }

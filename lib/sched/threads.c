@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Carriers on plain POSIX threads. */
+#include "sched/threads.h"
+
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 
-#include "sched/runtime.h"
 #include "topo/pin.h"
 
 struct thread {

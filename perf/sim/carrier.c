@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The round of a simulated carrier, as lib/sched/carrier.c has it: mail, chains of slices until a
+ * The round of a simulated carrier, as lib/sched/round.c has it: mail, chains of slices until a
  * budget is spent, one poll, and when there was nothing to do, help for others, or sleep. A step
  * does at once all that comes before the next wait, and what that costs puts off the wait's end.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A carrier that falls asleep while another one, which is busy, gets more than it can run: by the
- * real carrier.c, mail.c, policy.c and steal.c of lib/sched. It searches in the end: it has found
- * that, or was sent the search. At first it has just settled, and lies there until it is time to
- * settle again.
+ * real mail.c, policy.c, round.c, sleep.c and steal.c of lib/sched. It searches in the end: it has
+ * found that, or was sent the search. At first it has just settled, and lies there until it is time
+ * to settle again.
  *
  * asleep_poller.c: it is parked by its poller, by the real poller.c, and settles at once.
  *
@@ -18,11 +18,10 @@
 
 static uint64_t ticks(void);
 #define hauli_ticks ticks
-#include "sched/carrier.c"
+#include "sched/mail.h"
 #include "sched/poller.c"
-#include "sched/spawn.h"
+#include "sched/round.c"
 #include "sched/steal.c"
-#include "sched/wait.h"
 
 #ifndef POLLER /* asleep_poller.c */
 #define POLLER 0

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The end of a carrier, by the real carrier.c and mail.c: it sleeps, a thread sends it its last
- * message, and it ends by that. The thread may still be about to wake it then, and only when it has
- * done so the carrier may be taken away.
+ * The end of a carrier, by the real mail.c, round.c and sleep.c: it sleeps, a thread sends it its
+ * last message, and it ends by that. The thread may still be about to wake it then, and only when
+ * it has done so the carrier may be taken away.
  */
 #include "explorer.h"
-#include "sched/carrier.c"
-#include "sched/spawn.h"
-#include "sched/stolen.h"
-#include "sched/wait.h"
+#include "sched/mail.h"
+#include "sched/round.c"
 
 static struct {
 	struct haul_carrier c;
 	struct hauli_cluster cluster; /* nothing waits there */
-	struct hauli_call last;
+	struct hauli_msg last;
 } m;
 
-static void finish(struct hauli_call *call)
+static void finish(struct haul_carrier *c, struct hauli_msg *msg)
 {
 	m.c.phase = HAULI_FINISHED;
 }
+
+static const struct hauli_msg_kind last_msg = {.handle = finish};
 
 static void init(void)
 {
@@ -28,20 +28,19 @@ static void init(void)
 	c->cluster = &m.cluster;
 	hauli_timers_init(&c->timers);
 	hauli_inbox_init(&c->inbox);
-	m.last.msg.kind = HAULI_MSG_CALL;
-	m.last.fn = finish;
+	m.last.kind = &last_msg;
 }
 
 static void carrier(void)
 {
-	hauli_carrier_main(&m.c);
+	hauli_round_main(&m.c);
 	hauli_fence_full(); /* who joins the thread frees it */
 	model_free(&m.c, sizeof(m.c));
 }
 
 static void sender(void)
 {
-	hauli_mail_send(&m.c, &m.last.msg);
+	hauli_mail_send(&m.c, &m.last);
 }
 
 /* What a thread needs that runs coroutines. */

@@ -2,11 +2,11 @@
 """Mutations of how carriers and pollers fall asleep, wait and end; see mutations.py."""
 
 MUTATIONS = [
-    ('asleep', 'lib/sched/carrier.c', 'who falls asleep does not look at those it could help',
+    ('asleep', 'lib/sched/round.c', 'who falls asleep does not look at those it could help',
      '(!steals || hauli_steal_may_stay(c))', '(steals || !steals)'),
-    ('asleep', 'lib/sched/carrier.c', 'who falls asleep cannot be found',
+    ('asleep', 'lib/sched/round.c', 'who falls asleep cannot be found',
      'hauli_steal_lie_down(c); }', '}'),
-    ('asleep', 'lib/sched/carrier.c', 'who has not settled sleeps for ever',
+    ('asleep', 'lib/sched/round.c', 'who has not settled sleeps for ever',
      'if (steals && hauli_steal_wake_at(c) < at) at = hauli_steal_wake_at(c);', ''),
     ('asleep', 'lib/sched/steal.c', 'who falls asleep does not settle',
      'hauli_help_settle();', ''),
@@ -29,27 +29,30 @@ MUTATIONS = [
      'arm(p); io = cycle(p, false);', 'io = cycle(p, false);\n\tarm(p);'),
     ('poller_idle', 'drivers-glue/io/idle.c', 'the poller does not ask whether it may wait',
      'if (!io && haul_can_park_poller())', 'if (!io)'),
-    ('poller_end', 'lib/sched/join.c', 'a poller ends while it is being called',
-     'hauli_carrier_settle(c); hauli_slot_free(&c->poller_slot);',
+    ('poller_end', 'lib/sched/end.c', 'a poller ends while it is being called',
+     'hauli_sleep_quiesce(c); hauli_slot_free(&c->poller_slot);',
      'hauli_slot_free(&c->poller_slot);'),
-    ('poller_end', 'lib/sched/join.c', 'a poller that ends leaves its carrier parked',
-     'hauli_mail_get_up(c);', ';'),
-    ('carrier_end', 'lib/sched/carrier.c', 'a carrier ends while it is being called',
-     'run_plainly(c); hauli_carrier_settle(c);', 'run_plainly(c);'),
+    ('poller_end', 'lib/sched/end.c', 'a poller that ends leaves its carrier parked',
+     'hauli_sleep_end(c);', ';'),
+    ('carrier_end', 'lib/sched/round.c', 'a carrier ends while it is being called',
+     'run_plainly(c); hauli_sleep_quiesce(c);', 'run_plainly(c);'),
 ]
 
 ASLEEP = ['lib/conc/fence.c', 'lib/conc/help.c', 'lib/conc/inbox.c', 'lib/conc/intake.c',
-          'lib/conc/ring.c', 'lib/sched/cluster.c', 'lib/sched/mail.c', 'lib/sched/policy.c']
+          'lib/conc/ring.c', 'lib/sched/cluster.c', 'lib/sched/mail.c', 'lib/sched/policy.c',
+          'lib/sched/sleep.c']
 SOURCES = {
     'poller_idle': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c', 'lib/conc/ring.c',
-                    'lib/sched/mail.c'],
+                    'lib/sched/mail.c', 'lib/sched/sleep.c'],
     'park_intake': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c', 'lib/conc/ring.c',
-                    'lib/sched/cluster.c', 'lib/sched/mail.c', 'lib/sched/poller.c'],
+                    'lib/sched/cluster.c', 'lib/sched/mail.c', 'lib/sched/poller.c',
+                    'lib/sched/sleep.c'],
     'asleep': ASLEEP, 'asleep_poller': ASLEEP,
     'poller_end': ['lib/conc/event.c', 'lib/conc/fence.c', 'lib/conc/inbox.c',
                    'lib/conc/intake.c', 'lib/conc/ring.c',
-                   'lib/sched/cluster.c', 'lib/sched/join.c', 'lib/sched/mail.c',
-                   'lib/sched/poller.c'],
+                   'lib/sched/cluster.c', 'lib/sched/end.c', 'lib/sched/mail.c',
+                   'lib/sched/poller.c', 'lib/sched/sleep.c'],
     'carrier_end': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c',
-                    'lib/conc/ring.c', 'lib/sched/cluster.c', 'lib/sched/mail.c'],
+                    'lib/conc/ring.c', 'lib/sched/cluster.c', 'lib/sched/mail.c',
+                    'lib/sched/sleep.c'],
 }

@@ -25,7 +25,7 @@ struct haul_carrier {
 static struct {
 	struct hauli_handover h;
 	struct haul_carrier c;
-	void (*heard)(struct hauli_call *call);
+	const struct hauli_msg_kind *kind; /* the handover's own */
 	struct item items[PUTTERS][ITEMS];
 	unsigned under_way; /* calls that were sent and have not been handled */
 	uint64_t got[PUTTERS];
@@ -53,18 +53,20 @@ bool hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg)
 	return false;
 }
 
-static void come(struct hauli_call *call)
+static void come(struct haul_carrier *c, struct hauli_msg *msg)
 {
 	comes();
-	m.heard(call);
+	m.kind->handle(c, msg);
 }
+
+static const struct hauli_msg_kind call_msg = {.handle = come};
 
 static void init(void)
 {
 	hauli_inbox_init(&m.c.inbox);
 	hauli_handover_init(&m.h, &m.c);
-	m.heard = m.h.call.fn;
-	m.h.call.fn = come;
+	m.kind = m.h.call.kind;
+	m.h.call.kind = &call_msg;
 }
 
 static void put(uint64_t putter, uint64_t first, uint64_t n)
@@ -119,11 +121,10 @@ static void receive(void)
 	struct hauli_node *node = hauli_inbox_drain(&m.c.inbox);
 
 	while (node) {
-		struct hauli_call *call = (struct hauli_call *)node;
+		struct hauli_msg *msg = (struct hauli_msg *)node;
 
 		node = node->next; /* handled, it may be sent again */
-		MODEL_ASSERT(call->msg.kind == HAULI_MSG_CALL);
-		call->fn(call);
+		msg->kind->handle(&m.c, msg);
 	}
 }
 

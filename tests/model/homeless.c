@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A coroutine that no carrier has taken, by the real cluster.c, wait.c and join.c: while a carrier
- * takes it from the intake and becomes its home, one thread unparks it and another one joins it.
+ * A coroutine that no carrier has taken, by the real cluster.c, request.c and join.c: while a
+ * carrier takes it from the intake and becomes its home, one thread unparks it, another joins it.
  * Both reach it, by the word of requests or by a message to the home, which is there then.
  */
 #include "conc/event.h"
 #include "coro/overflow.h"
 #include "explorer.h"
 #include "sched/cluster.h"
+#include "sched/exceptions.h"
+#include "sched/join.h"
+#include "sched/request.h"
 #include "sched/runtime.h"
-#include "sched/steal.h"
-#include "sched/stolen.h"
-#include "sched/wait.h"
+#include "sched/self.h"
+#include "sched/suspend.h"
 
 static struct {
 	struct haul_carrier c, other;
@@ -61,8 +63,8 @@ static void init(void)
 	hauli_intake_init(&m.cluster.intake, m.inboxes, 1);
 	hauli_ring_init(&m.c.runq.ring, NULL);
 	hauli_event_init(&m.ended);
-	m.join =
-		(struct hauli_join){.msg.kind = HAULI_MSG_JOIN, .target = &m.co, .event = &m.ended};
+	m.join = (struct hauli_join){
+		.msg.kind = &hauli_join_msg, .target = &m.co, .event = &m.ended};
 	m.co.item.n = 1;
 	hauli_requests_begin(&m.co.requests, HAULI_REQ_HOMELESS);
 	hauli_coro_set_state(&m.co, HAULI_HOMELESS);
@@ -90,10 +92,7 @@ static void receive(struct hauli_node *node)
 		struct hauli_msg *msg = (struct hauli_msg *)node;
 
 		node = node->next;
-		if (msg->kind == HAULI_MSG_REQUEST)
-			hauli_requests_here(&m.c, &m.co);
-		else
-			hauli_join_answer(&m.c, (struct hauli_join *)msg);
+		msg->kind->handle(&m.c, msg);
 	}
 }
 

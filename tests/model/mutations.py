@@ -99,10 +99,10 @@ MUTATIONS = [
      'memory_order_release /* word.E4:R */', 'memory_order_relaxed'),
     ('order', 'lib/conc/word.h', 'who reads the number of thefts takes in nothing',
      'memory_order_acquire /* word.E4:A */', 'memory_order_relaxed'),
-    ('order', 'lib/sched/carrier.c', 'the thefts are noted before the chain is open',
+    ('order', 'lib/sched/round.c', 'the thefts are noted before the chain is open',
      'hauli_runq_open(&c->runq, n); c->orders.seen = hauli_count_get(&c->orders.taken);',
      'c->orders.seen = hauli_count_get(&c->orders.taken);\n\t\thauli_runq_open(&c->runq, n);'),
-    ('order', 'lib/sched/carrier.h', 'who begins at home amid thefts does not ask for its number',
+    ('order', 'lib/sched/order.h', 'who begins at home amid thefts does not ask for its number',
      'if (hauli_unlikely(hauli_order_any_away(home))) hauli_order_ask();', ''),
     ('order', 'lib/sched/order.c', 'a thief does not ask for the number',
      'hauli_ctx_is_fresh(&co->co.ctx) ? ask(v, co) : 0;', '0;'),
@@ -213,17 +213,17 @@ MUTATIONS = [
     ('poller', 'lib/sched/poller.c', 'try_park marks it as if it waited on the futex',
      'hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_AWAY)',
      'hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_ASLEEP)'),
-    ('poller', 'lib/sched/mail.c', 'who gets up leaves the mail where it is',
+    ('poller', 'lib/sched/sleep.c', 'who gets up leaves the mail where it is',
      'hauli_steal_got_up(c); hauli_mail_receive(c);',
      'hauli_steal_got_up(c);\n\thauli_inbox_drain(&c->inbox);'),
     ('poller', 'lib/sched/poller.c', 'unpark does nothing',
-     'if (c->inbox.sleeps) hauli_mail_get_up(c);', ';'),
+     'if (c->inbox.sleeps) hauli_sleep_end(c);', ';'),
     ('roused', 'lib/sched/cluster.c', 'who is roused and has something else to do calls nobody',
      'else /* its mail had something, which may keep it for long */'
      ' call(c->cluster, c->berth + 1);', ''),
-    ('roused', 'lib/sched/mail.c', 'who gets up does not see to what it was roused for',
+    ('roused', 'lib/sched/sleep.c', 'who gets up does not see to what it was roused for',
      'if (hauli_cluster_waits(c)) hauli_cluster_got_up(c);', ''),
-    ('roused', 'lib/sched/carrier.c', 'who falls asleep does not look at the intake',
+    ('roused', 'lib/sched/round.c', 'who falls asleep does not look at the intake',
      'if (hauli_cluster_may_sleep(c) && (!steals', 'if ((!steals'),
     ('poller', 'lib/sched/mail.c', 'the sender does not call the wakeup',
      'c->poller_wakeup.fn(c->poller_wakeup.arg);', ''),
@@ -250,16 +250,16 @@ MUTATIONS = [
     ('homeless', 'lib/sched/cluster.c', 'the home takes it before it says that it is the home',
      'hauli_link_set(&co->home, c); hauli_requests_here(c, co);',
      'hauli_requests_here(c, co);\n\thauli_link_set(&co->home, c);'),
-    ('homeless', 'lib/sched/wait.c', 'who asks looks for the home before it asks',
+    ('homeless', 'lib/sched/request.c', 'who asks looks for the home before it asks',
      'if (!hauli_requests_add(&co->requests, bits)) return;'
      ' /* The first caller finds a home: while co has none, its requests have begun. */'
      ' home = hauli_coro_home(co);',
      'home = hauli_coro_home(co);\n\tif (!hauli_requests_add(&co->requests, bits))\n\t\treturn;'),
-    ('homeless', 'lib/sched/wait.c', 'the home does not look for a join',
+    ('homeless', 'lib/sched/request.c', 'the home does not look for a join',
      'if (bits & HAULI_REQ_JOIN)', 'if (0)'),
     ('homeless', 'lib/sched/join.c', 'who joins asks before it leaves its address',
-     'j->target->asked = j; hauli_request(j->target, HAULI_REQ_JOIN);',
-     'hauli_request(j->target, HAULI_REQ_JOIN);\n\tj->target->asked = j;'),
+     'j->target->asked = &j->msg; hauli_request(j->target, HAULI_REQ_JOIN);',
+     'hauli_request(j->target, HAULI_REQ_JOIN);\n\tj->target->asked = &j->msg;'),
     ('homeless', 'lib/conc/requests.h', 'what is begun is nothing',
      'atomic_store_explicit(&r->bits, bits, memory_order_relaxed /* not known yet */);', ''),
     ('homeless', 'lib/conc/requests.h', 'add publishes nothing to the home',
@@ -272,9 +272,9 @@ MUTATIONS = [
     ('handover', 'lib/sched/handover.c', 'it does not listen',
      'hauli_inbox_try_sleep(&h->inbox, HAULI_INBOX_ASLEEP);', ';'),
     ('handover', 'lib/sched/handover.c', 'the call is not counted',
-     'hauli_inbox_called(&h->inbox);', ';'),
+     'hauli_inbox_called(&HAULI_CONTAINER(msg, struct hauli_handover, call)->inbox);', ';'),
     ('handover', 'lib/sched/handover.c', 'a put does not send the call',
-     'hauli_mail_send(h->owner, &h->call.msg);', ';'),
+     'hauli_mail_send(h->owner, &h->call);', ';'),
     ('handover', 'lib/sched/handover.c', 'a put sends the call each time',
      '== HAULI_INBOX_EMPTY) return;', '> HAULI_INBOX_AWAY)\n\t\treturn;'),
     ('handover', 'lib/sched/handover.c', 'a put gives one of its batch only',
@@ -471,7 +471,7 @@ MUTATIONS = [
      'return oldest_first(head, node);', 'return oldest_first(head, NULL);'),
     ('stash_hogged', 'lib/conc/inbox.h', 'who finds the thief\'s node takes in nothing',
      'memory_order_acquire /* inbox.E5:A */', 'memory_order_relaxed'),
-    ('stash_hogged', 'lib/sched/carrier.h', 'who has pushed looks at the mark first',
+    ('stash_hogged', 'lib/sched/mail.h', 'who has pushed looks at the mark first',
      'return hauli_inbox_has_other(&c->inbox, &c->stash.msg.node) ||'
      ' hauli_mark_get(&c->stash.stealable);',
      'return hauli_mark_get(&c->stash.stealable) ||'
@@ -507,21 +507,21 @@ MUTATIONS = [
      'if (found && hauli_coro_is_stolen(found)) take_out(stash, &found->back_msg.node);',
      'if (found)\n\t\ttake_out(stash, hauli_coro_is_stolen(found) ? &found->back_msg.node'
      ' : &found->start_msg.node);'),
-    ('stash', 'lib/sched/mail.c', 'a start that is taken runs at home too',
+    ('stash', 'lib/sched/spawn_remote.c', 'a start that is taken runs at home too',
      'hauli_ready(c, co); /* or it was', 'hauli_runq_push(&c->runq, co); /* it was'),
-    ('stash', 'lib/sched/mail.c', 'a start that is taken is taken again',
+    ('stash', 'lib/sched/spawn_remote.c', 'a start that is taken is taken again',
      'return hauli_coro_is_stolen(co) ? NULL : co;', 'return co;'),
     ('stash', 'lib/sched/mail.c', 'a thief makes ready what only the home may',
-     'default: return NULL;',
-     'case HAULI_MSG_REQUEST:\n\t\treturn CONTAINER(msg, struct haul_coro, request_msg);\n'
-     '\tdefault:\n\t\treturn NULL;'),
+     'msg->kind->stealable(msg) : NULL;',
+     'msg->kind->stealable(msg) : HAULI_CONTAINER(msg, struct haul_coro, request_msg);'),
 ] + falling_asleep.MUTATIONS
 
 
 ORDER = ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c', 'lib/conc/ring.c',
-         'lib/sched/stolen.c']
-STASH = ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/ring.c', 'lib/sched/mail.c',
-         'lib/sched/stolen.c']
+         'lib/sched/stolen.c', 'lib/sched/suspend.c']
+STASH = ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/ring.c', 'lib/sched/carrier.c',
+         'lib/sched/mail.c', 'lib/sched/spawn_remote.c', 'lib/sched/stolen.c',
+         'lib/sched/suspend.c']
 SOURCES = {
     'gate': [], 'inbox': ['lib/conc/inbox.c'], 'requests': ['lib/conc/inbox.c'],
     'settle': ['lib/conc/inbox.c'], 'word': ['lib/conc/event.c'],
@@ -529,7 +529,8 @@ SOURCES = {
     'runq_fresh': ['lib/conc/fence.c', 'lib/conc/ring.c', 'lib/sched/runq.c'],
     'help': ['lib/conc/fence.c', 'lib/conc/help.c'],
     'homeless': ['lib/conc/event.c', 'lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c',
-                 'lib/conc/ring.c', 'lib/sched/cluster.c', 'lib/sched/join.c', 'lib/sched/wait.c'],
+                 'lib/conc/ring.c', 'lib/sched/cluster.c', 'lib/sched/join.c',
+                 'lib/sched/request.c'],
     'intake': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c'],
     'order': ORDER, 'order_back': ORDER, 'order_three': ORDER,
     'permit': [], 'permit_away': [],
@@ -537,10 +538,11 @@ SOURCES = {
     'ring_fresh': ['lib/conc/fence.c', 'lib/conc/ring.c'],
     'ring_thieves': ['lib/conc/fence.c', 'lib/conc/ring.c'],
     'roused': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c', 'lib/conc/ring.c',
-               'lib/sched/cluster.c', 'lib/sched/mail.c'],
+               'lib/sched/cluster.c', 'lib/sched/mail.c', 'lib/sched/sleep.c',
+               'lib/sched/spawn_remote.c'],
     'stash': STASH, 'stash_hogged': STASH,
     'poller': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c', 'lib/conc/ring.c',
-               'lib/sched/mail.c', 'lib/sched/poller.c'],
+               'lib/sched/mail.c', 'lib/sched/poller.c', 'lib/sched/sleep.c'],
 } | falling_asleep.SOURCES
 
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Order among stolen coroutines, by the real order.c, stolen.c and run_chain() of lib/sched, and
- * the real ring: the owner runs chains of coroutines of one order number, one of which ends without
- * sending and one of which is pinned, and a thief robs it of some, which come back the other way
- * round. Those that send pass in the order in which the ring had them, each once, and nobody
- * waits for ever.
+ * Order among stolen coroutines, by the real order.c, stolen.c, suspend.c and run_chain() of
+ * round.c, and the real ring: the owner runs chains of coroutines of one order number, one of which
+ * ends without sending and one of which is pinned, and a thief robs it of some, which come back the
+ * other way round. Those that send pass in the order in which the ring had them, each once, and
+ * none waits for ever.
  *
  * order_back.c: the thief is hogged by the first one, and its home takes back what it has left.
  *
- * A slice is a call here: who suspends itself returns. So order.c and carrier.c are compiled with a
+ * A slice is a call here: who suspends itself returns. So order.c and round.c are compiled with a
  * switch that only notes who is next.
  */
 #include "coro/coro.h"
@@ -17,10 +17,11 @@
 static __attribute__((noinline)) void *run_slices(
 	struct hauli_co *from, struct hauli_co *to, void *pass);
 #define hauli_co_switch run_slices
-#include "sched/carrier.c"
+#include "sched/join.h"
+#include "sched/mail.h"
 #include "sched/order.c"
+#include "sched/round.c"
 #include "sched/stolen.h"
-#include "sched/wait.h"
 
 #ifndef ORDER_STOLEN /* order_three.c has others */
 #define ORDER_NAME "order"
@@ -46,7 +47,6 @@ static struct {
 	struct hauli_co *next; /* who runs after the slice that has just ended */
 	uint64_t waited[COROS]; /* it was not its turn */
 	uint64_t next_to_pass, passed;
-	uint64_t done;
 	_Atomic(void *) left; /* in the thief's ring */
 	uint64_t closed[STOLEN]; /* before the number of the theft is known */
 	uint64_t noted;
@@ -91,12 +91,12 @@ static void init(void)
 	model_own(c->runq.ring.slots, sizeof(c->runq.ring.slots), 0);
 	model_private(&c->runq.behind, sizeof(c->runq.behind), 0);
 	model_private(&c->slices, sizeof(c->slices), 0);
+	model_private(&c->ended, sizeof(c->ended), 0);
 }
 
-static void end(struct haul_coro *co)
+static uint64_t ended(void)
 {
-	hauli_coro_set_state(co, HAULI_ENDED);
-	m.done++;
+	return hauli_counter_read(&m.c.ended);
 }
 
 static void pass(struct haul_coro *co)
@@ -158,7 +158,7 @@ static void slice(struct haul_carrier *c, struct haul_coro *co)
 	else if (does[i] != DROPS && !send(c, co))
 		return;
 	else
-		end(co);
+		hauli_coro_end(c, co);
 	m.next = hauli_next(c);
 }
 
@@ -169,11 +169,6 @@ static void *run_slices(struct hauli_co *from, struct hauli_co *to, void *pass)
 		while (m.next != from)
 			slice(&m.c, (struct haul_coro *)m.next);
 	return &m.c;
-}
-
-void hauli_coro_end(struct haul_carrier *c, struct haul_coro *co)
-{
-	end(co);
 }
 
 static void receive_back(void)
@@ -204,7 +199,7 @@ static void owner(void)
 {
 	struct haul_carrier *c = &m.c;
 
-	while (m.done < COROS) {
+	while (ended() < COROS) {
 		if (LEFT < STOLEN)
 			take_back(c);
 		if (!hauli_runq_is_empty(&c->runq)) {
@@ -274,7 +269,7 @@ static void check(void)
 
 	for (unsigned i = 0; i < COROS; i++)
 		senders += does[i] != DROPS;
-	MODEL_ASSERT(m.done == COROS && m.passed == senders);
+	MODEL_ASSERT(ended() == COROS && m.passed == senders);
 	MODEL_ASSERT(hauli_stamp_get(&m.c.orders.members) == 0);
 	MODEL_ASSERT(!m.c.orders.of[0].away && !m.c.orders.of[0].line);
 }

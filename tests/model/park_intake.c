@@ -7,10 +7,12 @@
 
 #include "explorer.h"
 #include "sched/cluster.h"
+#include "sched/mail.h"
+#include "sched/request.h"
+#include "sched/self.h"
 #include "sched/spawn.h"
 #include "sched/steal.h"
-#include "sched/stolen.h"
-#include "sched/wait.h"
+#include "sched/suspend.h"
 
 static struct {
 	struct haul_carrier c;

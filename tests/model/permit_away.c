@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A permit that is taken away from home, by the real wait.c of lib/sched: a stolen coroutine goes
- * on after its park, and its home gives it another permit meanwhile. It sees what came before that,
- * or has the permit for its next park.
+ * A permit that is taken away from home, by the real request.c and wait.c of lib/sched: a stolen
+ * coroutine goes on after its park, and its home gives it another permit meanwhile. It sees what
+ * came before that, or has the permit for its next park.
  */
+#include "sched/request.c"
 #include "sched/wait.c"
 
 #include "explorer.h"

@@ -11,10 +11,11 @@
 
 #include "explorer.h"
 #include "sched/cluster.h"
+#include "sched/mail.h"
+#include "sched/self.h"
 #include "sched/spawn.h"
 #include "sched/steal.h"
-#include "sched/stolen.h"
-#include "sched/wait.h"
+#include "sched/suspend.h"
 
 #define MESSAGES 2
 #define PACKETS 1
@@ -37,10 +38,12 @@ struct haul_carrier *hauli_here(void)
 }
 
 /* What a message leads to is not the matter here. */
-void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co)
+static void handle(struct haul_carrier *c, struct hauli_msg *msg)
 {
 	m.got_messages++;
 }
+
+static const struct hauli_msg_kind request_msg = {.handle = handle};
 
 static void wakeup(void *arg)
 {
@@ -64,7 +67,7 @@ static void init(void)
 
 static void send(unsigned i)
 {
-	m.targets[i].request_msg.kind = HAULI_MSG_REQUEST;
+	m.targets[i].request_msg.kind = &request_msg;
 	hauli_mail_send(&m.c, &m.targets[i].request_msg);
 }
 

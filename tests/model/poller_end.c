@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The end of a poller that blocks, by the real carrier.c, join.c, mail.c and poller.c of lib/sched:
+ * The end of a poller that blocks, by the real end.c, mail.c, poller.c and sleep.c of lib/sched:
  * a thread sends its carrier a message, and the poller ends by that, parked once more. The thread
  * may still be about to call the wakeup then, and sends another message; only after that the slot
  * is free, and another poller's wakeup comes there.
@@ -10,16 +10,18 @@
 #include <haul/driver.h>
 
 #include "explorer.h"
-#include "sched/carrier.c"
+#include "sched/cluster.h"
+#include "sched/end.h"
+#include "sched/join.h"
+#include "sched/mail.h"
 #include "sched/spawn.h"
 #include "sched/stolen.h"
-#include "sched/wait.h"
 
 static struct {
 	struct haul_carrier c;
 	struct hauli_cluster cluster; /* nothing waits there */
 	struct haul_coro poller;
-	struct hauli_call last, more;
+	struct hauli_msg last, more;
 	_Atomic(uint64_t) woken; /* the wait's condition */
 	bool is_last;
 } m;
@@ -39,14 +41,17 @@ static void another_wakeup(void *arg)
 	model_fail("a poller is woken that has not parked");
 }
 
-static void finish(struct hauli_call *call)
+static void finish(struct haul_carrier *c, struct hauli_msg *msg)
 {
 	m.is_last = true;
 }
 
-static void do_nothing(struct hauli_call *call)
+static void do_nothing(struct haul_carrier *c, struct hauli_msg *msg)
 {
 }
+
+static const struct hauli_msg_kind last_msg = {.handle = finish};
+static const struct hauli_msg_kind other_msg = {.handle = do_nothing};
 
 static void init(void)
 {
@@ -60,10 +65,8 @@ static void init(void)
 	c->poller_wakeup.fn = wakeup;
 	m.poller.poller = true;
 	hauli_mark_set(&m.poller.marks, HAULI_MARK_POLLER);
-	m.last.msg.kind = HAULI_MSG_CALL;
-	m.last.fn = finish;
-	m.more.msg.kind = HAULI_MSG_CALL;
-	m.more.fn = do_nothing;
+	m.last.kind = &last_msg;
+	m.more.kind = &other_msg;
 }
 
 static void block(void)
@@ -89,8 +92,8 @@ static void poller(void)
 
 static void sender(void)
 {
-	hauli_mail_send(&m.c, &m.last.msg);
-	hauli_mail_send(&m.c, &m.more.msg);
+	hauli_mail_send(&m.c, &m.last);
+	hauli_mail_send(&m.c, &m.more);
 }
 
 int main(int argc, char **argv)

@@ -13,9 +13,8 @@
 #define hauli_ticks() UINT64_C(0)
 #include "io/idle.c"
 #include "sched/cluster.h"
+#include "sched/mail.h"
 #include "sched/poller.c"
-#include "sched/stolen.h"
-#include "sched/wait.h"
 
 static struct {
 	struct haul_carrier c;
@@ -36,10 +35,12 @@ struct haul_carrier *hauli_here(void)
 }
 
 /* What a message leads to is not the matter here. */
-void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co)
+static void handle(struct haul_carrier *c, struct hauli_msg *msg)
 {
 	m.got_messages++;
 }
+
+static const struct hauli_msg_kind request_msg = {.handle = handle};
 
 void hauli_wait_wake(struct hauli_wait *w)
 {
@@ -137,7 +138,7 @@ static void init(void)
 
 static void sender(void)
 {
-	m.target.request_msg.kind = HAULI_MSG_REQUEST;
+	m.target.request_msg.kind = &request_msg;
 	hauli_mail_send(&m.c, &m.target.request_msg);
 }
 

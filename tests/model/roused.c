@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two carriers that sleep, by the real round of carrier.c, and the real cluster.c and mail.c. A
+ * Two carriers that sleep, by the real cluster.c, mail.c, round.c and sleep.c. A
  * thread puts a batch of one into the intake and then starts a hog on the first carrier, which may
  * be the one that it has roused for the batch: that carrier runs the hog and never looks again. The
  * batch is taken all the same, or the search finds the other carrier asleep for ever.
@@ -15,10 +15,10 @@ static __attribute__((noinline)) void *run_slices(
 	struct hauli_co *from, struct hauli_co *to, void *pass);
 #define hauli_co_switch run_slices
 #define hauli_ticks() UINT64_C(0)
-#include "sched/carrier.c"
-#include "sched/spawn.h"
-#include "sched/stolen.h"
-#include "sched/wait.h"
+#include "sched/mail.h"
+#include "sched/request.h"
+#include "sched/round.c"
+#include "sched/spawn_remote.h"
 
 enum { HOGGED, OTHER, CARRIERS };
 
@@ -31,13 +31,20 @@ static struct {
 	uint64_t runs; /* of the task */
 } m;
 
+static void handle_finish(struct haul_carrier *c, struct hauli_msg *msg)
+{
+	c->phase = HAULI_FINISHED;
+}
+
+static const struct hauli_msg_kind finish = {.handle = handle_finish};
+
 static void init_carrier(unsigned i)
 {
 	struct haul_carrier *c = &m.c[i];
 
 	c->cluster = &m.cluster;
 	c->berth = i;
-	c->finish_msg.kind = HAULI_MSG_FINISH;
+	c->finish_msg.kind = &finish;
 	c->spawns = HAULI_PLAINLY;
 	c->round_ticks = 1;
 	c->runq.next_at = UINT32_MAX / 2;
@@ -68,7 +75,7 @@ static void init(void)
 	m.task.item.n = 1;
 	hauli_coro_set_state(&m.task, HAULI_HOMELESS);
 	hauli_link_set(&m.hog.home, &m.c[HOGGED]);
-	m.hog.start_msg.kind = HAULI_MSG_START;
+	m.hog.start_msg.kind = &hauli_start_msg;
 	model_constant(&m.hog.home, sizeof(m.hog.home));
 	model_private(&m.hog.marks, sizeof(m.hog.marks), HOGGED);
 	model_private(&m.hog.state, sizeof(m.hog.state), HOGGED);
@@ -107,7 +114,7 @@ static void run(struct haul_carrier *c)
 static void hogged(void)
 {
 	hauli_inbox_wait(&m.c[HOGGED].inbox, NULL);
-	hauli_mail_get_up(&m.c[HOGGED]);
+	hauli_sleep_end(&m.c[HOGGED]);
 	run(&m.c[HOGGED]);
 }
 
@@ -115,7 +122,7 @@ static void other(void)
 {
 	if (model_is_reduced()) {
 		hauli_inbox_wait(&m.c[OTHER].inbox, NULL);
-		hauli_mail_get_up(&m.c[OTHER]);
+		hauli_sleep_end(&m.c[OTHER]);
 	}
 	run(&m.c[OTHER]);
 }

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Mail that a thief goes through, by the real mail.c and stolen.c of lib/sched. One that comes back
- * and a request are in the inbox, and a pusher sends a start. A thief robs twice; the owner handles
- * its mail, sleeps when it can, and steals back what is its own. Each coroutine is made ready once,
- * at home or at the thief's; the messages are handled in their order; and who sleeps is woken once.
+ * Mail that a thief goes through, by the real mail.c, spawn_remote.c, stolen.c and suspend.c. One
+ * that comes back and a request are in the inbox, and a pusher sends a start. A thief robs twice;
+ * the owner handles its mail, sleeps when it can, and steals back what is its own. Each coroutine
+ * is made ready once, at home or at the thief's; the messages are handled in their order; and a
+ * sleeper is woken once.
  *
  * stash_hogged.c: the owner is hogged. Who has pushed and then looks sees that there is something,
  * unless the thief has taken it.
  */
 #include "explorer.h"
-#include "sched/cluster.h"
-#include "sched/spawn.h"
-#include "sched/steal.h"
+#include "sched/group.h"
+#include "sched/join.h"
+#include "sched/mail.h"
+#include "sched/order.h"
+#include "sched/self.h"
+#include "sched/spawn_remote.h"
 #include "sched/stolen.h"
-#include "sched/wait.h"
 
 #ifndef HOGGED /* stash_hogged.c */
 #define HOGGED 0
@@ -33,12 +36,14 @@ static struct {
 } m;
 
 /* It was sent before the start. */
-void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co)
+static void handle_request(struct haul_carrier *c, struct hauli_msg *msg)
 {
-	MODEL_ASSERT(co == &m.co[STAYS]);
+	MODEL_ASSERT(msg == &m.co[STAYS].request_msg);
 	MODEL_ASSERT(hauli_counter_read(&c->spawned) == 0);
 	m.granted++;
 }
+
+static const struct hauli_msg_kind request = {.handle = handle_request};
 
 /* None has an order. */
 void hauli_order_take(struct haul_carrier *v, struct haul_coro *co)
@@ -60,9 +65,9 @@ static void init(void)
 	c->runq.next_at = UINT32_MAX / 2;
 	for (unsigned i = 0; i < COROS; i++)
 		hauli_link_set(&m.co[i].home, c);
-	m.co[STARTS].start_msg.kind = HAULI_MSG_START;
+	m.co[STARTS].start_msg.kind = &hauli_start_msg;
 	hauli_stolen_mark(&m.co[COMES_BACK]);
-	m.co[STAYS].request_msg.kind = HAULI_MSG_REQUEST;
+	m.co[STAYS].request_msg.kind = &request;
 	hauli_mail_send(c, &m.co[STAYS].request_msg);
 	hauli_stolen_send_home(c, &m.co[COMES_BACK]);
 	model_own(&c->runq.ring.head, sizeof(c->runq.ring.head), 0);

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "io_flows.h"
+#include "sched/self.h"
 #include "sched/steal.h"
 
 #define PACKETS 20000

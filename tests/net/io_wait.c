@@ -18,7 +18,7 @@
 #include "io/drain.h"
 #include "io/state.h"
 #include "io_bed.h"
-#include "sched/carrier.h"
+#include "sched/self.h"
 
 #define FLOW_AT 11 /* the last byte of the source's MAC address */
 #define NUMBERS 24

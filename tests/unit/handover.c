@@ -35,15 +35,17 @@ static void *listens(void *arg)
 	return NULL;
 }
 
-static void comes_late(struct hauli_call *call)
+static void comes_late(struct haul_carrier *c, struct hauli_msg *msg)
 {
 	s.late = true;
 }
 
+static const struct hauli_msg_kind late_msg = {.handle = comes_late};
+
 static void take_away(void)
 {
 	hauli_handover_fini(&s.h);
-	s.h.call.fn = comes_late;
+	s.h.call.kind = &late_msg;
 	s.gone = true;
 }
 

@@ -8,7 +8,8 @@
 #include <haul/haul.h>
 
 #include "coro_child.h"
-#include "sched/carrier.h"
+#include "sched/poller.h"
+#include "sched/self.h"
 #include "support/runtime.h"
 #include "support/suite.h"
 

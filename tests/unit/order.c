@@ -8,6 +8,8 @@
 #include <haul/net.h>
 
 #include "net/txq.h"
+#include "sched/order.h"
+#include "sched/self.h"
 #include "sched/spawn.h"
 #include "support/runtime.h"
 #include "support/suite.h"

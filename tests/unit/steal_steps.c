@@ -9,6 +9,7 @@
 #include <haul/driver.h>
 
 #include "base/clock.h"
+#include "sched/self.h"
 #include "sched/spawn.h"
 #include "sched/steal.h"
 #include "support/runtime.h"

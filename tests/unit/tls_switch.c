@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "sched/carrier.h"
+#include "sched/self.h"
 
 #define ROUNDS 1000
 

@@ -6,10 +6,12 @@
  */
 #include <errno.h>
 
+#include "sched/group.h"
 #include "sched/placing.h"
 #include "sched/runtime.h"
+#include "sched/self.h"
 #include "sched/spawn.h"
-#include "sched/steal.h"
+#include "sched/spawn_remote.h"
 #include "sched/stolen.h"
 
 struct batch {
@@ -22,7 +24,7 @@ struct batch {
 	unsigned cls;
 };
 
-/* So many stacks, linked by item.next, or NULL. Without a cache straight from the arena. */
+/* n stacks, linked by item.next, or NULL. Without a cache they come from the arena. */
 static struct hauli_item *get_stacks(
 	const struct batch *b, struct hauli_stack_cache *cache, unsigned n)
 {

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sched/end.h"
+
+#include "sched/join.h"
+#include "sched/sleep.h"
+#include "sched/suspend.h"
+
+static __attribute__((noinline)) void end_with_care(struct haul_carrier *c, struct haul_coro *me)
+{
+	if (hauli_coro_is_stolen(me)) {
+		me->back = HAULI_BACK_END;
+		return;
+	}
+	if (me->poller) {
+		c->poller = NULL;
+		if (c->inbox.sleeps) /* it has parked, and never unparked */
+			hauli_sleep_end(c);
+		hauli_sleep_quiesce(c);
+		hauli_slot_free(&c->poller_slot);
+	}
+	hauli_coro_end(c, me);
+}
+
+void hauli_coro_ends(struct haul_carrier *c, struct haul_coro *me)
+{
+	if (hauli_unlikely(hauli_coro_needs_care(me)))
+		end_with_care(c, me);
+	else
+		hauli_coro_end(c, me);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The groups of carriers that steal from each other: start and stop. */
+#ifndef HAULI_SCHED_GROUPS_H
+#define HAULI_SCHED_GROUPS_H
+
+#include "sched/group.h"
+
+struct haul_runtime;
+
+/* Start and stop of a runtime, when it has its carriers. 0, or -errno as haul_start(). */
+int hauli_groups_init(struct haul_runtime *rt, const struct haul_plan *plan,
+	const struct haul_runtime_opts *opts);
+void hauli_groups_fini(struct haul_runtime *rt);
+
+#endif

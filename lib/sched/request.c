@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests: unpark, cancel, detach; and for those that come from elsewhere, the way home. */
+#include "sched/request.h"
+
+#include <errno.h>
+
+#include "sched/group.h"
+#include "sched/mail.h"
+#include "sched/self.h"
+
+#define NO_COROUTINE "the coroutine is NULL; give what a spawn or haul_self() has given"
+
+static __attribute__((noinline)) void wake_and_tell(struct haul_carrier *c, struct haul_coro *co)
+{
+	hauli_ready_soon(c, co);
+	hauli_steal_offer(c);
+}
+
+static void unpark_here(struct haul_carrier *c, struct haul_coro *co)
+{
+	/* Taken when the park returns: until then a second one changes nothing. */
+	hauli_permit_give(&co->permit);
+	if (hauli_coro_state(co) != HAULI_PARKED)
+		return;
+	if (hauli_likely(c->wakes == HAULI_PLAINLY))
+		hauli_ready_soon(c, co);
+	else if (c->wakes == HAULI_AND_TELL)
+		wake_and_tell(c, co);
+	else
+		hauli_ready(c, co); /* what a poller or the inbox wakes stays in order */
+}
+
+void hauli_cancel_here(struct haul_carrier *c, struct haul_coro *co)
+{
+	enum hauli_coro_state state = hauli_coro_state(co);
+
+	hauli_mark_add(&co->marks, HAULI_MARK_CANCELLED);
+	if (state == HAULI_SLEEPING)
+		hauli_timer_disarm(&c->timers, &co->timer);
+	if (state == HAULI_SLEEPING || state == HAULI_PARKED) {
+		hauli_ready(c, co);
+		hauli_steal_offer_here(c);
+	}
+}
+
+void hauli_handle_is_used_up(const struct haul_coro *co, const char *call)
+{
+	/* Its name may be gone as well. */
+	hauli_misuse(call,
+		"coroutine %p was joined or detached before, or others wait for it: a handle is "
+		"good for one haul_join() or haul_detach(), and for nothing after it",
+		(const void *)co);
+}
+
+/* The name of the call that made a request; of several requests, of one of them. */
+static const char *call_of(uint32_t bits)
+{
+	if (bits & HAULI_REQ_UNPARK)
+		return "haul_unpark";
+	if (bits & HAULI_REQ_CANCEL)
+		return "haul_cancel";
+	return bits & HAULI_REQ_DETACH ? "haul_detach" : "haul_join";
+}
+
+static void detach_here(struct haul_carrier *c, struct haul_coro *co)
+{
+	if (hauli_unlikely(co->joiner || co->detached))
+		hauli_handle_is_used_up(co, "haul_detach");
+	if (hauli_coro_state(co) == HAULI_ENDED)
+		hauli_coro_free(c, co);
+	else
+		co->detached = true;
+}
+
+void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co)
+{
+	uint32_t bits = hauli_requests_take(&co->requests);
+
+	if (hauli_coro_state(co) == HAULI_ZOMBIE) {
+		if (bits & (HAULI_REQ_DETACH | HAULI_REQ_JOIN))
+			hauli_handle_is_used_up(co, call_of(bits));
+		hauli_coro_free(c, co);
+		return;
+	}
+	if (bits & HAULI_REQ_UNPARK)
+		unpark_here(c, co);
+	if (bits & HAULI_REQ_CANCEL)
+		hauli_cancel_here(c, co);
+	if (bits & HAULI_REQ_JOINED)
+		hauli_ready(c, co);
+	if (bits & HAULI_REQ_DETACH)
+		detach_here(c, co);
+	if (bits & HAULI_REQ_JOIN)
+		co->asked->kind->handle(c, co->asked);
+}
+
+static void handle(struct haul_carrier *c, struct hauli_msg *msg)
+{
+	hauli_requests_here(c, HAULI_CONTAINER(msg, struct haul_coro, request_msg));
+}
+
+static const struct hauli_msg_kind request_msg = {.handle = handle};
+
+void hauli_request(struct haul_coro *co, uint32_t bits)
+{
+	struct haul_carrier *home;
+
+	/* Not the first: co may be gone by now. The first: it stays until the message has come. */
+	if (!hauli_requests_add(&co->requests, bits))
+		return;
+	/* The first caller finds a home: while co has none, its requests have begun. */
+	home = hauli_coro_home(co);
+	if (hauli_unlikely(!home))
+		hauli_handle_is_used_up(co, call_of(bits));
+	co->request_msg.kind = &request_msg;
+	hauli_mail_send(home, &co->request_msg);
+}
+
+void haul_unpark(struct haul_coro *co)
+{
+	struct haul_carrier *c = hauli_here();
+
+	HAUL_MISUSE_IF(!co, NO_COROUTINE);
+	if (hauli_coro_home(co) == c)
+		unpark_here(c, co);
+	else
+		hauli_request(co, HAULI_REQ_UNPARK);
+}
+
+void haul_cancel(struct haul_coro *co)
+{
+	struct haul_carrier *c = hauli_here();
+
+	HAUL_MISUSE_IF(!co, NO_COROUTINE);
+	if (hauli_coro_home(co) == c)
+		hauli_cancel_here(c, co);
+	else
+		hauli_request(co, HAULI_REQ_CANCEL);
+}
+
+void haul_detach(struct haul_coro *co)
+{
+	struct haul_carrier *c = hauli_here();
+
+	HAUL_MISUSE_IF(!co, NO_COROUTINE);
+	if (hauli_coro_home(co) == c)
+		detach_here(c, co);
+	else
+		hauli_request(co, HAULI_REQ_DETACH);
+}
+
+bool haul_cancelled(void)
+{
+	struct haul_coro *me = haul_self();
+
+	return me && hauli_coro_is_cancelled(me);
+}
+
+const char *haul_coro_name(const struct haul_coro *co)
+{
+	HAUL_MISUSE_IF(!co, NO_COROUTINE);
+	return co->co.name;
+}
+
+struct haul_carrier *haul_coro_home(const struct haul_coro *co)
+{
+	HAUL_MISUSE_IF(!co, NO_COROUTINE);
+	return hauli_coro_home(co);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The carrier of the calling thread. */
+#ifndef HAULI_SCHED_SELF_H
+#define HAULI_SCHED_SELF_H
+
+#include "sched/carrier.h"
+
+/*
+ * hauli_self() is NULL on a thread that is no carrier. There hauli_here() is &hauli_nowhere, a
+ * stand-in whose current coroutine has a mark, so the short ways need no test of their own for it.
+ */
+struct haul_carrier *hauli_self(void);
+struct haul_carrier *hauli_here(void);
+void hauli_self_set(struct haul_carrier *c); /* NULL: no carrier any more */
+extern struct haul_carrier hauli_nowhere;
+
+#endif

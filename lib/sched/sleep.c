@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sched/sleep.h"
+
+#include <sched.h>
+
+#include "sched/cluster.h"
+#include "sched/mail.h"
+#include "sched/steal.h"
+
+void hauli_sleep_end(struct haul_carrier *c)
+{
+	if (hauli_steals(c))
+		hauli_steal_got_up(c);
+	hauli_mail_receive(c);
+	if (hauli_cluster_waits(c))
+		hauli_cluster_got_up(c);
+}
+
+void hauli_sleep_quiesce(struct haul_carrier *c)
+{
+	/* A waker is between its push and the end of its call: at work, or preempted. */
+	while (!hauli_inbox_is_settled(&c->inbox))
+		sched_yield();
+}

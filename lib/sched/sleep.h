@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The end of a carrier's sleep, on the futex or in its poller's wait. */
+#ifndef HAULI_SCHED_SLEEP_H
+#define HAULI_SCHED_SLEEP_H
+
+#include "sched/carrier.h"
+
+/* Owner, after hauli_inbox_try_sleep() and before it runs anything. Marks the carrier awake,
+ * handles its messages, and looks at what a waker may have roused it for. */
+void hauli_sleep_end(struct haul_carrier *c);
+
+/* Owner. Waits until no waker is about to make a wake-up call: what a call uses may go away after
+ * that. */
+void hauli_sleep_quiesce(struct haul_carrier *c);
+
+#endif

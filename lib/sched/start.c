@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The start of a runtime, and its stop: the same steps backwards. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/forks.h"
+#include "coro/overflow.h"
+#include "sched/cluster.h"
+#include "sched/groups.h"
+#include "sched/mail.h"
+#include "sched/placing.h"
+#include "sched/round.h"
+#include "sched/runtime.h"
+#include "sched/self.h"
+#include "sched/stop.h"
+#include "sched/threads.h"
+
+#define DEFAULT_STACK_SIZE (24 * 1024)
+
+struct start {
+	const struct haul_runtime_opts *opts;
+	const struct haul_plan *plan;
+};
+
+static int stacks_init(struct haul_runtime *rt, const struct start *s)
+{
+	int cls = hauli_stack_class(s->opts->stack_size ? s->opts->stack_size : DEFAULT_STACK_SIZE);
+
+	if (cls < 0)
+		return cls;
+	rt->default_class = (unsigned)cls;
+	return hauli_stacks_create(&rt->stacks, sizeof(struct haul_coro), HAULI_GUARD_BEST);
+}
+
+static void stacks_fini(struct haul_runtime *rt)
+{
+	hauli_stacks_destroy(rt->stacks);
+}
+
+static const struct hauli_co *running(void)
+{
+	const struct haul_coro *me = haul_self();
+
+	return me ? &me->co : NULL;
+}
+
+static int overflow_init(struct haul_runtime *rt, const struct start *s)
+{
+	return hauli_overflow_install(rt->stacks, running);
+}
+
+static void overflow_fini(struct haul_runtime *rt)
+{
+	hauli_overflow_remove(rt->stacks);
+}
+
+static void carriers_fini(struct haul_runtime *rt)
+{
+	while (rt->nb_carriers > 0)
+		hauli_carrier_fini(&rt->carriers[--rt->nb_carriers]);
+	free(rt->carriers);
+}
+
+static int carriers_init(struct haul_runtime *rt, const struct start *s)
+{
+	unsigned n = s->plan->carriers;
+	int err = 0;
+
+	rt->carriers = aligned_alloc(HAULI_CACHE_LINE, n * sizeof(rt->carriers[0]));
+	if (!rt->carriers)
+		return -ENOMEM;
+	for (unsigned i = 0; i < n && !err; i++) {
+		struct haul_carrier *c = &rt->carriers[i];
+
+		err = hauli_carrier_init(c, rt, rt->stacks, i, &s->plan->places[i], s->opts);
+		hauli_stash_init(&c->stash);
+		rt->nb_carriers += !err;
+	}
+	if (err)
+		carriers_fini(rt);
+	return err;
+}
+
+static int clusters_init(struct haul_runtime *rt, const struct start *s)
+{
+	return hauli_clusters_init(rt, s->plan);
+}
+
+static int placing_init(struct haul_runtime *rt, const struct start *s)
+{
+	return hauli_placing_init(rt, s->plan);
+}
+
+static int groups_init(struct haul_runtime *rt, const struct start *s)
+{
+	return hauli_groups_init(rt, s->plan, s->opts);
+}
+
+static int launcher_init(struct haul_runtime *rt, const struct start *s)
+{
+	if (!s->opts->launcher)
+		return hauli_threads_create(&rt->threads, rt->nb_carriers, &rt->launcher);
+	rt->launcher = *s->opts->launcher;
+	return 0;
+}
+
+static void launcher_fini(struct haul_runtime *rt)
+{
+	hauli_threads_destroy(rt->threads);
+}
+
+/* The second phase of the start: every carrier is in its place before the first one runs. */
+static int launch_all(struct haul_runtime *rt, const struct start *s)
+{
+	for (unsigned i = 0; i < rt->nb_carriers; i++) {
+		struct haul_carrier *c = &rt->carriers[i];
+		int err = rt->launcher.launch(rt->launcher.ctx, i, &c->place, hauli_round_main, c);
+
+		if (err) {
+			hauli_stop_finish(rt, i);
+			return err;
+		}
+	}
+	return 0;
+}
+
+static int enlist(struct haul_runtime *rt, const struct start *s)
+{
+	hauli_runtime_enlist(rt);
+	return 0;
+}
+
+static const struct step {
+	const char *name;
+	int (*init)(struct haul_runtime *rt, const struct start *s);
+	void (*fini)(struct haul_runtime *rt); /* NULL: haul_stop() has seen to it */
+} steps[] = {
+	{"stacks", stacks_init, stacks_fini},
+	{"overflow", overflow_init, overflow_fini},
+	{"carriers", carriers_init, carriers_fini},
+	{"clusters", clusters_init, hauli_clusters_fini},
+	{"placing", placing_init, hauli_placing_fini},
+	{"stealing", groups_init, hauli_groups_fini},
+	{"launcher", launcher_init, launcher_fini},
+	{"launch", launch_all, NULL},
+	{"list", enlist, hauli_runtime_delist},
+};
+
+#define NB_STEPS (sizeof(steps) / sizeof(steps[0]))
+
+static void undo(struct haul_runtime *rt, size_t done)
+{
+	while (done-- > 0)
+		if (steps[done].fini)
+			steps[done].fini(rt);
+	pthread_cond_destroy(&rt->drained_more);
+	pthread_mutex_destroy(&rt->lock);
+	free(rt);
+}
+
+static struct haul_runtime *runtime_new(void)
+{
+	struct haul_runtime *rt = calloc(1, sizeof(*rt));
+	pthread_condattr_t monotonic;
+
+	if (!rt)
+		return NULL;
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&rt->drained_more, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	pthread_mutex_init(&rt->lock, NULL);
+	hauli_gate_init(&rt->gate);
+	return rt;
+}
+
+static int start(struct haul_runtime **out, const struct start *s)
+{
+	struct haul_runtime *rt = runtime_new();
+
+	if (!rt)
+		return -ENOMEM;
+	for (size_t i = 0; i < NB_STEPS; i++) {
+		int err = steps[i].init(rt, s);
+
+		if (err) {
+			undo(rt, i);
+			return err;
+		}
+	}
+	*out = rt;
+	return 0;
+}
+
+static bool opts_are_in_range(const struct haul_runtime_opts *opts)
+{
+	const struct haul_launcher *l = opts->launcher;
+
+	return opts->steal <= HAUL_STEAL_GLOBAL && opts->steal_most <= HAULI_STEAL_MOST &&
+		opts->steal_depth <= HAULI_RING_SIZE && opts->searchers <= HAULI_SEARCHES &&
+		!(l && (!l->launch || !l->join));
+}
+
+static bool are_all_below(const unsigned *numbers, size_t n, unsigned bound)
+{
+	for (size_t i = 0; i < n; i++)
+		if (numbers[i] >= bound)
+			return false;
+	return true;
+}
+
+/* True if the indices in a plan, which a user may have made, are within its tables. */
+static bool is_whole(const struct haul_plan *plan)
+{
+	unsigned n = plan->carriers;
+
+	if (n == 0 || n > HAUL_CARRIERS_MAX || plan->clusters == 0 || plan->clusters > n ||
+		!plan->places || (n > 1 && !plan->order))
+		return false;
+	for (unsigned i = 0; i < n; i++)
+		if (plan->places[i].cluster >= plan->clusters)
+			return false;
+	return (n == 1 || are_all_below(plan->order, (size_t)n * (n - 1), n)) &&
+		(!plan->nearest || are_all_below(plan->nearest, plan->cpus, n));
+}
+
+int haul_start(struct haul_runtime **rt, const struct haul_runtime_opts *opts)
+{
+	static const struct haul_runtime_opts defaults;
+	struct haul_plan *plan = NULL;
+	char why[256];
+	int err;
+
+	if (!opts)
+		opts = &defaults;
+	if (hauli_self())
+		return -EPERM;
+	if (!rt || !opts_are_in_range(opts) || (opts->plan && !is_whole(opts->plan)))
+		return -EINVAL;
+	hauli_clock_init();
+	err = hauli_forks_watch();
+	if (err)
+		return err;
+	hauli_runtimes_forget_copies();
+	if (opts->plan)
+		return start(rt, &(struct start){.opts = opts, .plan = opts->plan});
+	err = haul_plan_create(&plan, NULL, why, sizeof(why));
+	if (err)
+		return err;
+	err = start(rt, &(struct start){.opts = opts, .plan = plan});
+	haul_plan_destroy(plan);
+	return err;
+}
+
+int haul_stop(struct haul_runtime *rt, uint64_t timeout_ns)
+{
+	int err = hauli_stop(rt, timeout_ns);
+
+	if (err)
+		return err;
+	hauli_stop_finish(rt, rt->nb_carriers);
+	undo(rt, NB_STEPS);
+	return 0;
+}

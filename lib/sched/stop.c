@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The end of a runtime: what a stop asks of the carriers, and their side of it. */
+#include "sched/stop.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "sched/cluster.h"
+#include "sched/dump.h"
+#include "sched/mail.h"
+#include "sched/request.h"
+#include "sched/runtime.h"
+#include "sched/self.h"
+
+static void cancel_if_home(struct hauli_co *slot, void *arg)
+{
+	struct haul_coro *co = (struct haul_coro *)slot;
+	struct haul_carrier *c = arg;
+
+	if (hauli_coro_home(co) != c)
+		return;
+	c->unjoined += hauli_coro_is_unjoined(co);
+	hauli_cancel_here(c, co);
+}
+
+/*
+ * All coroutines that this carrier will ever be the home of are at home by now, and are cancelled
+ * here. A spawner sends a start, or puts a batch into the cluster's intake, within the runtime's
+ * gate (spawn.c, spawn_many.c), and the stop is sent when the gate is closed and quiet. The inbox
+ * and the stash keep the order of pushes, so all starts have come before the stop; and this carrier
+ * takes what is in the intake now, or another carrier has it.
+ */
+static void handle_stop(struct haul_carrier *c, struct hauli_msg *msg)
+{
+	c->phase = HAULI_DRAINS;
+	hauli_mark_set(&c->stop_step, HAULI_STOP_SEEN);
+	c->spawns = HAULI_WITH_CARE;
+	hauli_cluster_fetch_all(c);
+	hauli_stacks_for_each(c->rt->stacks, cancel_if_home, c);
+}
+
+static const struct hauli_msg_kind stop_msg = {.handle = handle_stop};
+
+static void count_drained(struct haul_runtime *rt)
+{
+	pthread_mutex_lock(&rt->lock);
+	rt->nb_drained++;
+	pthread_cond_signal(&rt->drained_more);
+	pthread_mutex_unlock(&rt->lock);
+}
+
+void hauli_stop_drained(struct haul_carrier *c)
+{
+	c->phase = HAULI_DRAINED;
+	hauli_mark_set(&c->stop_step, HAULI_STOP_DRAINED);
+	count_drained(c->rt);
+}
+
+static bool wait_until_drained(struct haul_runtime *rt, uint64_t timeout_ns)
+{
+	struct timespec until = hauli_monotonic_in(timeout_ns);
+	int err = 0;
+	bool drained;
+
+	pthread_mutex_lock(&rt->lock);
+	while (rt->nb_drained < rt->nb_carriers && err != ETIMEDOUT)
+		err = pthread_cond_timedwait(&rt->drained_more, &rt->lock, &until);
+	drained = rt->nb_drained == rt->nb_carriers;
+	pthread_mutex_unlock(&rt->lock);
+	return drained;
+}
+
+static int refuse_stop(int err, const char *why)
+{
+	fprintf(stderr, "haul: haul_stop(): %s\n", why);
+	return err;
+}
+
+static int check_stop(struct haul_runtime *rt)
+{
+	if (hauli_self())
+		return refuse_stop(-EDEADLK,
+			"called on a carrier, which it would wait for; call it from another "
+			"thread");
+	if (hauli_runtimes_are_copies())
+		return refuse_stop(-EPERM, "called in a child of fork(), which has no carriers");
+	if (!hauli_runtime_is_running(rt))
+		return refuse_stop(-EINVAL,
+			"this runtime does not run: it was stopped before, or never started");
+	if (hauli_runtime_is_held(rt))
+		return refuse_stop(
+			-EBUSY, "its carriers still receive packets; call haul_io_stop() first");
+	return 0;
+}
+
+static void tell_unjoined(const struct haul_runtime *rt)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < rt->nb_carriers; i++)
+		n += rt->carriers[i].unjoined;
+	if (n > 0)
+		fprintf(stderr,
+			"haul: %" PRIu64 " coroutine%s had ended and kept %s until the stop; "
+			"haul_join() or haul_detach() each handle that a spawn gives\n",
+			n, n == 1 ? "" : "s", n == 1 ? "its stack" : "their stacks");
+}
+
+int hauli_stop(struct haul_runtime *rt, uint64_t timeout_ns)
+{
+	int err = check_stop(rt);
+
+	if (err)
+		return err;
+	hauli_gate_close(&rt->gate);
+	while (!hauli_gate_is_quiet(&rt->gate))
+		sched_yield();
+	if (!rt->stop_sent) {
+		for (unsigned i = 0; i < rt->nb_carriers; i++) {
+			rt->carriers[i].stop_msg.kind = &stop_msg;
+			hauli_mail_send(&rt->carriers[i], &rt->carriers[i].stop_msg);
+		}
+		rt->stop_sent = true;
+	}
+	if (!wait_until_drained(rt, timeout_ns)) {
+		fputs("haul: not ended at the stop's deadline:\n", stderr);
+		hauli_dump_unfinished(rt, stderr);
+		haul_dump(rt, stderr);
+		return -ETIMEDOUT;
+	}
+	tell_unjoined(rt);
+	return 0;
+}
+
+static void handle_finish(struct haul_carrier *c, struct hauli_msg *msg)
+{
+	c->phase = HAULI_FINISHED;
+}
+
+static const struct hauli_msg_kind finish_msg = {.handle = handle_finish};
+
+void hauli_stop_finish(struct haul_runtime *rt, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		rt->carriers[i].finish_msg.kind = &finish_msg;
+		hauli_mail_send(&rt->carriers[i], &rt->carriers[i].finish_msg);
+	}
+	for (unsigned i = 0; i < n; i++)
+		rt->launcher.join(rt->launcher.ctx, i);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The end of a runtime. */
+#ifndef HAULI_SCHED_STOP_H
+#define HAULI_SCHED_STOP_H
+
+#include "sched/carrier.h"
+
+/* The caller of haul_stop(). Closes rt to spawns, cancels all coroutines and waits for their end.
+ * 0, or -errno as haul_stop(). */
+int hauli_stop(struct haul_runtime *rt, uint64_t timeout_ns);
+
+/* Tells the first n carriers to finish, and waits for their threads. */
+void hauli_stop_finish(struct haul_runtime *rt, unsigned n);
+
+void hauli_stop_drained(struct haul_carrier *c);
+
+/* Owner, once in each round. Reports during a stop that none of its coroutines is left. */
+static inline void hauli_stop_report(struct haul_carrier *c)
+{
+	if (hauli_unlikely(c->phase == HAULI_DRAINS) && hauli_live(c) == 0)
+		hauli_stop_drained(c);
+}
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sched/suspend.h"
+
+#include "sched/group.h"
+#include "sched/mail.h"
+
+void hauli_may_suspend(const struct haul_coro *me, const char *call)
+{
+	uint8_t marks = hauli_mark_get(&me->marks);
+
+	if (marks & HAULI_MARK_NOBODY)
+		hauli_misuse(
+			call, "called outside a coroutine; call it in what haul_spawn() was given");
+	if (marks & HAULI_MARK_HANDLES)
+		hauli_misuse(call,
+			"called in a burst handler or a source, which must not suspend; "
+			"give haul_io_opts.on_packet instead");
+}
+
+void hauli_suspend_with_care(struct haul_carrier *c, struct haul_coro *me, bool publish)
+{
+	struct hauli_exceptions mine = *c->exceptions;
+
+	if (hauli_mark_get(&me->marks) & HAULI_MARK_NOBODY)
+		hauli_may_suspend(me, "haul_yield"); /* all other calls have checked */
+	*c->exceptions = (struct hauli_exceptions){NULL, 0};
+	c->left = publish ? me : NULL;
+	c = hauli_co_switch(&me->co, hauli_next(c), c);
+	hauli_arrive(c);
+	*c->exceptions = mine;
+}
+
+void hauli_stolen_go_home(struct haul_carrier *c, struct haul_coro *me, enum hauli_back how)
+{
+	me->back = (uint8_t)how;
+	hauli_suspend(c, me, true);
+}
+
+void hauli_stolen_send_home(struct haul_carrier *c, struct haul_coro *co)
+{
+	struct haul_carrier *home = hauli_coro_home(co);
+	bool yields = co->back == HAULI_BACK_YIELD;
+
+	/* The thief has set the message's kind. */
+	if (hauli_mail_send(home, &co->back_msg) && yields)
+		hauli_steal_offer(home);
+}
+
+void hauli_coro_left_apart(struct haul_carrier *c, struct haul_coro *co)
+{
+	if (hauli_coro_is_stolen(co)) {
+		hauli_stolen_send_home(c, co);
+		return;
+	}
+	/* Only haul_yield() publishes a poller. */
+	hauli_may_suspend(co, "haul_yield");
+	hauli_coro_ready_apart(c, co, hauli_runq_push);
+}
