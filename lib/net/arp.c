@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ARP for IPv4 over Ethernet (RFC 826; probes and announcements: RFC 5227). */
+#include "net/arp.h"
+
 #include <rte_arp.h>
 
 #include "net/addr.h"

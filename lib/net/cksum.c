@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The Internet checksum (RFC 1071) of an upper layer, over all segments. */
+#include "net/cksum.h"
+
 #include <netinet/in.h>
 
 #include <rte_ip.h>

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ICMP and ICMPv6 (RFC 792, RFC 4443): echo. */
+#include "net/icmp.h"
+
 #include <netinet/icmp6.h>
 #include <netinet/in.h>
 
 #include <rte_icmp.h>
 #include <rte_ip.h>
 
+#include "net/cksum.h"
+#include "net/nd.h"
 #include "net/pkt.h"
+#include "net/reply.h"
 
 enum haul_verdict hauli_parse_icmp(struct haul_pkt *pkt)
 {

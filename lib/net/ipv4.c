@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* IPv4 (RFC 791, RFC 1122): the header and its options. */
+#include "net/ipv4.h"
+
 #include <rte_ip.h>
 
 #include "net/addr.h"
 #include "net/pkt.h"
+#include "net/upper.h"
 
 #define OPT_LSRR 131
 #define OPT_SSRR 137

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* IPv6 (RFC 8200): the header and the extension headers that are passed over. */
+#include "net/ipv6.h"
+
 #include <netinet/in.h>
 
 #include <rte_ip.h>
 
 #include "net/addr.h"
+#include "net/nd.h"
 #include "net/pkt.h"
+#include "net/upper.h"
 
 /* The options of a hop-by-hop or destination options header, RFC 8200, 4.2. */
 static enum haul_verdict check_options(const uint8_t *opt, const uint8_t *end)

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* IPv6 neighbour discovery (RFC 4861): a solicitation becomes an advertisement. */
+#include "net/nd.h"
+
 #include <netinet/icmp6.h>
 #include <netinet/in.h>
 
 #include <rte_ip.h>
 
 #include "net/addr.h"
+#include "net/cksum.h"
 #include "net/pkt.h"
+#include "net/reply.h"
 
 /* Solicitation and advertisement alike; options follow, counted in units of eight bytes. */
 struct nd_msg {

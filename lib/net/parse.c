@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From an mbuf to a struct haul_pkt: Ethernet, and the way up the layers. */
-#include <netinet/in.h>
-
 #include "net/addr.h"
+#include "net/arp.h"
+#include "net/ipv4.h"
+#include "net/ipv6.h"
 #include "net/pkt.h"
 
 const char *haul_proto_name(enum haul_proto proto)
@@ -17,18 +18,6 @@ const char *haul_proto_name(enum haul_proto proto)
 	};
 
 	return names[proto];
-}
-
-enum haul_verdict hauli_parse_upper(struct haul_pkt *pkt, uint32_t off, uint16_t len)
-{
-	pkt->l4 = (uint8_t *)pkt->eth + off;
-	pkt->payload = pkt->l4;
-	pkt->payload_len = len;
-	if (pkt->ip_proto == IPPROTO_UDP)
-		return hauli_parse_udp(pkt);
-	if (pkt->ip_proto == (pkt->ip_version == 4 ? IPPROTO_ICMP : IPPROTO_ICMPV6))
-		return hauli_parse_icmp(pkt);
-	return HAUL_NET_OK;
 }
 
 enum haul_verdict haul_net_parse(struct haul_pkt *pkt, struct rte_mbuf *m)

@@ -14,8 +14,6 @@
 #include "sched/self.h"
 #include "sched/suspend.h"
 
-uint64_t hauli_pkt_given;
-
 /* A coroutine that waits for room. Lies on its stack. */
 struct hauli_txq_waiter {
 	struct hauli_txq_waiter *next;

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* UDP (RFC 768; over IPv6: RFC 8200, 8.1). */
+#include "net/udp.h"
+
 #include <errno.h>
 #include <netinet/in.h>
 
 #include <rte_ip.h>
 #include <rte_udp.h>
 
+#include "net/cksum.h"
 #include "net/pkt.h"
+#include "net/reply.h"
 
 enum haul_verdict hauli_parse_udp(struct haul_pkt *pkt)
 {

@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "net/given.h"
+
+uint64_t hauli_pkt_given;
