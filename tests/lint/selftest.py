@@ -9,6 +9,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 
+import circles
 import edges
 import files
 import floors
@@ -34,6 +35,9 @@ RIGHT = {
                         + LOAD.format(" /* inbox.E1:A */") + "}\n",
     "lib/sched/run.c": C + '#include <rte_cycles.h>\n\n#include "conc/inbox.h"\n\n'
                        "/* Not volatile, no rte_eth_rx_burst() */\n",
+    "lib/sched/low.h": C + "struct low;\n",
+    "lib/sched/top.h": C + '#include "sched/low.h"\n\nvoid hauli_top(void);\n',
+    "lib/sched/top.c": C + '#include "sched/top.h"\n\nvoid hauli_top(void)\n{\n}\n',
     "lib/include/haul/base.h": C,
     "lib/sched/run.h": C + "void hauli_run(void);\nvoid hauli_walk(void);\n",
     "lib/sched/glue.h": C + '#include "sched/run.h"\n\n/* As it is: hauli_walk() */\n',
@@ -66,6 +70,13 @@ WRONG = [  # rule, file, text, what it must say
     (floors, "lib/base/a.h", '#include "base/a.h"\n', "a.h:1: includes itself"),
     (floors, "lib/sched/a.c", "#include <rte_mbuf.h>\n", "lib/sched may not include DPDK's"),
     (floors, "lib/net/a.c", "#include <rte_ethdev.h>\n", "lib/net may not include DPDK's"),
+    (circles, "lib/sched/low.h", '#include "sched/top.h"\n', "circle: lib/sched/low lib/sched/top"),
+    (circles, "lib/sched/low.c", "int f(void)\n{\n\thauli_top();\n}\n",
+     "lib/sched/low > lib/sched/top: lib/sched/low.c uses hauli_top"),
+    (circles, "lib/conc/a.c", "int f(void)\n{\n\thauli_top();\n}\n",
+     "lib/conc:1: in a circle: lib/conc lib/sched"),
+    (circles, "lib/sched/low.h", "void hauli_top(void);\n",
+     "low.h:2: declares hauli_top, which is defined in lib/sched/top.c"),
     (homes, "lib/sched/a.c", STORE.format(""), "memory_order_release: atomics live"),
     (homes, "lib/net/a.c", "n = atomic_load(&n);\n", r"atomic_load\(: atomics live"),
     (homes, "apps/a.c", "x = memory_order_relaxed;\n", "counters in lib/base"),
@@ -117,7 +128,7 @@ def main():
     with tempfile.TemporaryDirectory() as root:
         make(root, RIGHT)
         shutil.copy(sys.argv[1] + "/.clang-format", root)
-        for rule in floors, homes, edges, files, format, links, mentions, mutated,\
+        for rule in circles, floors, homes, edges, files, format, links, mentions, mutated,\
                 shell:
             said = report(rule, root)
             tap.ok(not said, f"{rule.__name__}: content with a tree that is right", said)

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""No circles: neither a folder nor a module of lib/ depends on itself by way of others.
+
+A module is a .c and the .h of the same name. It depends on the modules whose headers it includes,
+and on those that define the hauli_ functions and variables that it uses. A header declares what its
+own .c defines, so the includes of a file say all that it depends on.
+
+usage: circles.py ROOT [--show]: --show prints the modules of each folder, the highest floor first,
+each with what it depends on in that folder.
+"""
+import functools
+import os
+import re
+import sys
+
+import floors
+import tree
+
+ENFORCED = ("lib/",)  # "drivers-glue/" may be added
+
+NAME = r"hauli_\w+"
+# At the left margin: a return type that may be over two lines, the name, what follows.
+DEFINED = re.compile(rf"^(?!typedef|extern|#)[\w*][\w\s*(),\"-]*?\b({NAME})(\(|\[|;| = )", re.M)
+DECLARED = re.compile(rf"^(?!typedef|static|#)[\w*][\w\s*(),\"-]*?\b({NAME})(\(|\[|;)", re.M)
+
+
+def module(path):
+    return os.path.splitext(path)[0]
+
+
+def balanced(code, at):
+    """Behind the bracket that closes the one at `at`."""
+    depth = 0
+    for i in range(at, len(code)):
+        depth += {"(": 1, ")": -1}.get(code[i], 0)
+        if depth == 0:
+            return i + 1
+    return len(code)
+
+
+def is_body(code, m):
+    """Whether what the match begins is a definition: a body or a value follows."""
+    if m[2] != "(":
+        return m[2] != ";" or not m[0].startswith("struct")
+    return code[balanced(code, m.end() - 1):].lstrip().startswith("{")
+
+
+def definitions(code):
+    """The names with external linkage that a .c defines."""
+    return {m[1] for m in DEFINED.finditer(code)
+            if not re.match(r"static\b", m[0]) and is_body(code, m)}
+
+
+def declarations(code):
+    """The names that a .h declares, and does not define: with their places."""
+    return {m[1]: m.start() for m in DECLARED.finditer(code)
+            if not (m[2] == "(" and is_body(code, m))}
+
+
+def sources(root):
+    """The code of each file that the rule is for, without comments."""
+    return {path: tree.code(tree.text(root, path)) for path in tree.files(root, ".c", ".h")
+            if path.startswith(ENFORCED) and "/include/" not in path}
+
+
+def homes(codes):
+    """The module that defines each name."""
+    return {name: module(path) for path, code in codes.items() if path.endswith(".c")
+            for name in definitions(code)}
+
+
+def includes(root, path):
+    for m in re.finditer(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)', tree.text(root, path), re.M):
+        yield floors.target(root, path, '"', m[1])
+
+
+def graph(root, codes):
+    """For each module those that it depends on, each with the reason."""
+    defined, edges = homes(codes), {}
+    for path, code in codes.items():
+        out = edges.setdefault(module(path), {})
+        for other in includes(root, path):
+            if other in codes:
+                out.setdefault(module(other), f"{path} includes {other}")
+        for name in set(re.findall(rf"(?<!struct )\b{NAME}\b", code)) & defined.keys():
+            out.setdefault(defined[name], f"{path} uses {name}")
+        out.pop(module(path), None)
+    return edges
+
+
+def by_folder(edges):
+    folders = {}
+    for one, others in edges.items():
+        out = folders.setdefault(os.path.dirname(one), {})
+        for other, why in others.items():
+            if os.path.dirname(other) != os.path.dirname(one):
+                out.setdefault(os.path.dirname(other), why)
+    return folders
+
+
+def reachable(edges, start):
+    seen, todo = set(), [start]
+    while todo:
+        for other in edges.get(todo.pop(), ()):
+            if other not in seen:
+                seen.add(other)
+                todo.append(other)
+    return seen
+
+
+def circles(edges):
+    """The groups of nodes that reach each other."""
+    reach = {one: reachable(edges, one) for one in edges}
+    done = set()
+    for one in sorted(edges):
+        if one in reach[one] and one not in done:
+            members = {other for other in reach[one] if one in reach.get(other, ())}
+            done |= members
+            yield sorted(members)
+
+
+def tell(edges):
+    for members in circles(edges):
+        yield f"{members[0]}:1: in a circle: {' '.join(members)}"
+        for one in members:
+            for other, why in sorted(edges[one].items()):
+                if other in members:
+                    yield f"    {one} > {other}: {why}"
+
+
+def misplaced(codes):
+    """What a header declares and the .c of another module defines."""
+    defined = homes(codes)
+    for path, code in codes.items():
+        for name, at in declarations(code).items() if path.endswith(".h") else ():
+            if defined.get(name, module(path)) != module(path):
+                yield (f"{path}:{tree.line_of(code, at)}: declares {name}, which is defined in "
+                       f"{defined[name]}.c")
+
+
+def findings(root):
+    codes = sources(root)
+    edges = graph(root, codes)
+    yield from tell(edges)
+    yield from tell(by_folder(edges))
+    yield from misplaced(codes)
+
+
+def floor_numbers(edges):
+    """How far above the ground each node is; those in a circle are on one floor."""
+    together = {one: tuple(members) for members in circles(edges) for one in members}
+
+    @functools.lru_cache(None)
+    def floor(group):
+        below = {together.get(other, (other,)) for one in group for other in edges.get(one, ())}
+        return max((floor(other) + 1 for other in below - {group}), default=0)
+    return {one: floor(together.get(one, (one,))) for one in edges}
+
+
+def show(root):
+    edges = graph(root, sources(root))
+    for folder in sorted({os.path.dirname(one) for one in edges}):
+        inner = {one: {o for o in others if os.path.dirname(o) == folder}
+                 for one, others in edges.items() if os.path.dirname(one) == folder}
+        numbers = floor_numbers(inner)
+        print(folder)
+        for one in sorted(inner, key=lambda m: (-numbers[m], m)):
+            others = " ".join(sorted(os.path.basename(o) for o in inner[one]))
+            print(f"  {numbers[one]:2} {os.path.basename(one):16} {others}".rstrip())
+
+
+if __name__ == "__main__":
+    if "--show" in sys.argv:
+        show(os.path.abspath(next(a for a in [*sys.argv[1:], "."] if not a.startswith("--"))))
+    else:
+        tree.main(findings)
