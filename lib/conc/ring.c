@@ -79,7 +79,7 @@
  *	E4  a push before it counts as kept: release in has_kept, acquire in is_fresh. keeping is
  *	    stored before the push: E1.
  *
- * Model: tests/model/ring.c, ring_thieves.c, ring_fresh.c, runq_fresh.c.
+ * Model: tests/model/ring.c, ring_thieves.c, ring_fresh.c, ring_front.c, runq_fresh.c.
  * Stress: tests/stress/ring.c.
  */
 #include "conc/ring.h"

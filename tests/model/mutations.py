@@ -536,6 +536,7 @@ SOURCES = {
     'permit': [], 'permit_away': [],
     'ring': ['lib/conc/fence.c', 'lib/conc/ring.c'],
     'ring_fresh': ['lib/conc/fence.c', 'lib/conc/ring.c'],
+    'ring_front': ['lib/conc/fence.c', 'lib/conc/ring.c'],
     'ring_thieves': ['lib/conc/fence.c', 'lib/conc/ring.c'],
     'roused': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c', 'lib/conc/ring.c',
                'lib/sched/cluster.c', 'lib/sched/mail.c', 'lib/sched/sleep.c',
