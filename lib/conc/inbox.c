@@ -110,7 +110,7 @@ bool hauli_inbox_try_sleep(struct hauli_inbox *in, enum hauli_inbox_state how)
 bool hauli_inbox_is_asleep(const struct hauli_inbox *in)
 {
 	uintptr_t head =
-		atomic_load_explicit(&in->head, memory_order_relaxed /* who waits looks */);
+		atomic_load_explicit(&in->head, memory_order_relaxed /* the waiter loops */);
 
 	return head == HAULI_INBOX_ASLEEP || head == HAULI_INBOX_AWAY;
 }
