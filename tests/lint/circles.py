@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""No circles: neither a folder nor a module of lib/ and drivers-glue/ depends on itself by way of others.
+"""No circles: no folder and no module of lib/ and drivers-glue/ depends on itself by way of others.
 
 A module is a .c and the .h of the same name. It depends on the modules whose headers it includes,
 and on those that define the hauli_ functions and variables that it uses. A header declares what its
