@@ -169,7 +169,7 @@ static int add_lcores(
 	return err < 0 ? err : add(args, "--main-lcore=%u", plan->carriers);
 }
 
-/* Whether to try huge pages; says why not where somebody might wonder. */
+/* True if EAL is to try huge pages. If not although the machine has some, args->pages says why. */
 static bool choose_hugepages(
 	struct hauli_eal_args *args, unsigned mb, const bool concerns[CONCERNS])
 {
@@ -240,8 +240,8 @@ static int add_telemetry(struct hauli_eal_args *args)
 
 /*
  * Nothing is probed before a port asks for it: the machine's own NIC may be among the devices. And
- * without any, nobody needs physical addresses; EAL takes them when it may, and then memory is one
- * piece per huge page, where XDP sockets need all of a pool in one.
+ * without any, physical addresses are not needed; EAL takes them when it may, and then memory is
+ * one piece per huge page, where XDP sockets need all of a pool in one.
  */
 static int add_devices(struct hauli_eal_args *args, const struct haul_eal_opts *opts,
 	const bool concerns[CONCERNS])

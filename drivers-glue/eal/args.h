@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The command line that EAL gets. EAL ends the program on some arguments that it does not like, and
- * cannot be initialised a second time after others, so all that can be checked is checked here.
+ * cannot be initialised a second time after others, so haul checks here what can be checked.
  */
 #ifndef HAULI_EAL_ARGS_H
 #define HAULI_EAL_ARGS_H
@@ -10,16 +10,16 @@
 
 #include <haul-dpdk/eal.h>
 
-#define HAULI_EAL_ARGS_OWN 24 /* at most so many are ours */
+#define HAULI_EAL_ARGS_OWN 24 /* most arguments that haul adds */
 
 struct hauli_eal_args {
 	int argc;
 	char **argv; /* NULL-terminated; EAL may reorder it */
 	unsigned owned;
-	char *own[HAULI_EAL_ARGS_OWN]; /* those allocated here */
+	char *own[HAULI_EAL_ARGS_OWN]; /* allocated here */
 	bool hugepages; /* EAL tries them */
 	bool usage; /* the user asked EAL for its help or version: it prints and ends the program */
-	char notice[160]; /* "" or one line for those who want details */
+	char notice[160]; /* "" or one line, for a verbose start */
 	char pages[192]; /* "" or why there are no huge pages although the machine has some */
 };
 

@@ -13,7 +13,7 @@
 
 /*
  * The kernel reserves huge pages when they are mapped, not when they are touched: so a mapping
- * answers the question for this process, where the counters in /sys answer it for nobody.
+ * answers the question for this process, which the counters in /sys do not.
  */
 static bool can_map(unsigned mb, unsigned long page_kb)
 {

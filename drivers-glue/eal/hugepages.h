@@ -5,14 +5,14 @@
 
 #include <stdbool.h>
 
-/* True when so many megabytes of huge pages of one size can be had now. Another program may have
- * them a moment later. */
+/* True if mb megabytes of huge pages of one size can be mapped now. Another program may take them a
+ * moment later. */
 bool hauli_hugepages_can_map(unsigned mb);
 
-/* True when the machine has reserved some, free or not. */
+/* True if the machine has reserved huge pages, free or not. */
 bool hauli_hugepages_exist(void);
 
-/* True when they can have names: a hugetlbfs is mounted. */
+/* True if huge pages can have names: a hugetlbfs is mounted. */
 bool hauli_hugepages_can_name(void);
 
 #endif

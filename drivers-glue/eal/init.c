@@ -27,10 +27,10 @@ static struct {
 	unsigned forks; /* hauli_forks then */
 	cpu_set_t before; /* that thread's CPUs */
 	struct hauli_eal_args args; /* EAL keeps pointers into them */
-	int taken; /* of them; it moves those that it does not know to the end */
+	int taken; /* arguments that EAL took; EAL moves unknown ones to the end */
 } eal;
 
-/* What is needed of the caller, who may have it from nowhere. */
+/* Checks what the caller must have given. */
 static int check_opts(const struct haul_eal_opts *opts, char *errbuf, size_t errlen)
 {
 	const char *wrong = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whether there is an EAL to call. */
+/* The state of EAL. */
 #ifndef HAULI_EAL_INIT_H
 #define HAULI_EAL_INIT_H
 

@@ -4,15 +4,15 @@
 #define HAULI_EAL_INTERRUPTS_H
 
 /*
- * Returns when the thread has done all that it had to do at the time of the call: PMDs are told of
- * their peers there, and one that is closed frees what it uses. Not from that thread.
+ * Returns when the thread has run all callbacks that were due at the time of the call. PMDs hear of
+ * their peers there, and the close of a PMD frees what its callbacks use. Not on that thread.
  */
 void hauli_interrupts_quiesce(void);
 
 /*
- * Keeps the interrupt thread from ever running again: rte_eal_cleanup() takes away memory that it
- * looks at whenever it wakes, and PMDs leave it with things to wake for (memif: its listening
- * socket). Returns when the thread is still. Before rte_eal_cleanup(), after all ports are closed.
+ * Blocks the interrupt thread for good: rte_eal_cleanup() unmaps memory that the thread reads when
+ * it wakes, and PMDs leave descriptors that wake it (memif: its listening socket). Returns when the
+ * thread is blocked. Before rte_eal_cleanup(), after all ports are closed.
  */
 void hauli_interrupts_still(void);
 

@@ -35,7 +35,7 @@ static int bound_to(unsigned lcore)
 	return FLOATS;
 }
 
-/* The CPU that is this lcore's alone (of two that share one it is the first's), or FLOATS. */
+/* The CPU of this lcore alone, or FLOATS. Of two lcores that share a CPU the first one has it. */
 static int cpu_of(unsigned lcore)
 {
 	int cpu = bound_to(lcore);
@@ -49,7 +49,7 @@ static int cpu_of(unsigned lcore)
 }
 
 /*
- * The lcore of a carrier, RTE_MAX_LCORE when there is none. In their order, but those that float go
+ * The lcore of a carrier, RTE_MAX_LCORE when there is none. In their order; floating lcores are
  * last, as in a plan.
  */
 static unsigned lcore_of(unsigned carrier)

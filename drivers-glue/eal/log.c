@@ -54,7 +54,7 @@ static ssize_t take(void *cookie, const char *text, size_t size)
 	else if (level <= (int)RTE_LOG_WARNING)
 		keep_first(log_state.warning, text, size);
 	pthread_mutex_unlock(&log_state.lock);
-	/* After a message as bad as that, DPDK ends the program: nobody would ever see it. */
+	/* After a message as bad as that, DPDK ends the program: the user would never see it. */
 	if (log_state.verbose || level <= (int)RTE_LOG_CRIT)
 		size = write(err, text, size) < 0 ? 0 : size;
 	return (ssize_t)size;

@@ -2,7 +2,7 @@
 /*
  * DPDK's log, read instead of shown. Between hold and release nothing of it reaches the user (but
  * what DPDK says before it ends the program); the first error is kept, because it names the cause,
- * and those after it only say who else gave up.
+ * and later errors only name callers that gave up.
  */
 #ifndef HAULI_EAL_LOG_H
 #define HAULI_EAL_LOG_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * In a directory that belongs to this user and that nobody else can write, nobody else can make,
- * rename or replace anything; and if its parent is root's or this user's, and sticky or not for
- * everybody to write either, nobody can replace the directory itself. So once looked at, it stays
- * good. The sweep follows no symbolic link all the same.
+ * In a directory that belongs to this user and that no other user can write, no other user can
+ * make, rename or replace anything; and if its parent is root's or this user's, and sticky or not
+ * for everybody to write either, nobody can replace the directory itself. So once looked at, it
+ * stays good. The sweep follows no symbolic link all the same.
  */
 #include "eal/rundir.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The directory that EAL makes for a process's sockets (/var/run/dpdk/PREFIX) and does not remove.
- * EAL uses a directory that is there already, so haul first refuses one that others could have
- * made.
+ * EAL uses a directory that is there already, so haul first refuses a directory that other users
+ * could have made.
  */
 #ifndef HAULI_EAL_RUNDIR_H
 #define HAULI_EAL_RUNDIR_H

@@ -32,7 +32,7 @@ int hauli_idle_open(struct hauli_poller *p)
 	int err = hauli_wait_open(&p->idle.wait);
 
 	for (r = p->rxqs; r < p->rxqs_end && err == 0; r++)
-		if (!r->fed)
+		if (!r->target)
 			hauli_wait_add(&p->idle.wait, &r->source);
 	return err;
 }
@@ -67,7 +67,7 @@ void hauli_idle_recompute(struct hauli_poller *p)
 	d->spin_ticks = 0;
 	d->pause_ns = HAUL_FOREVER;
 	d->longest_ns = d->fill_time = HAUL_FOREVER;
-	/* Queues that differ: as the least patient of them. */
+	/* The least patient queue decides. */
 	for (r = p->rxqs; r < p->rxqs_end; r++)
 		hauli_poller_kind(r->policy.how)->merge(p, r);
 	d->step_ns = 0;
@@ -77,11 +77,11 @@ static bool listens(const struct hauli_rxq *r)
 {
 	if (!hauli_poller_kind(r->policy.how)->shown.needs_wait_source)
 		return false;
-	/* With all handlers that it may have it takes no packets: no use in being woken. */
+	/* A queue with max_in_flight handlers receives nothing: no packet is to end the wait. */
 	return hauli_rxq_in_flight(r) < r->max_in_flight;
 }
 
-/* Whether there has been nothing for long enough. */
+/* True if the row of empty cycles is long enough for a wait. */
 static bool is_time(struct hauli_poller *p)
 {
 	struct hauli_idle *d = &p->idle;
@@ -127,7 +127,7 @@ static void disarm(struct hauli_poller *p)
 		hauli_wait_disarm(&r->source);
 }
 
-/* How long a sleep may be: twice the last one, up to what was asked for and what queues last. */
+/* The next sleep: twice the last one, at most the policy's and the fill time. */
 static uint64_t next_step(struct hauli_idle *d)
 {
 	uint64_t most = d->fill_time;
@@ -181,21 +181,21 @@ static void wait(struct hauli_poller *p)
 		d->in_vain = 0;
 }
 
-/* A queue has ended the wait, and there was no packet. */
+/* A queue ended the wait, and its PMD gave no packet. */
 static void nudge(struct hauli_poller *p)
 {
 	struct hauli_rxq *r;
 
 	for (r = p->rxqs; r < p->rxqs_end; r++)
-		if (!r->fed && r->source.ready && r->port->kind->nudge)
+		if (!r->target && r->source.ready && r->port->kind->nudge)
 			r->port->kind->nudge(r->port, r->source.queue);
 }
 
-/* Until a packet comes or the carrier's next timer, and no longer than work from other threads may
- * wait: they cannot end it. A packet can where it is the only queue. */
+/* Pauses until the carrier's next timer at most. Other threads cannot end a pause, so it is short
+ * enough for their work to wait. A packet ends it if the poller has one queue. */
 static void rest(struct hauli_poller *p)
 {
-	bool alone = p->rxqs + 1 == p->rxqs_end && !p->rxqs->fed;
+	bool alone = p->rxqs + 1 == p->rxqs_end && !p->rxqs->target;
 	const struct hauli_burst *only = alone ? &p->rxqs->burst : NULL;
 	uint64_t began = haul_now();
 	uint64_t until = earlier(began + p->idle.pause_ns, haul_poller_deadline());
@@ -213,7 +213,7 @@ bool hauli_idle(struct hauli_poller *p, hauli_cycle_fn *cycle)
 	if (!is_time(p))
 		return false;
 	if (d->pause_ns != HAUL_FOREVER) {
-		/* Sending may have made coroutines ready. */
+		/* The flush may have made senders ready. */
 		if (!hauli_glue_has_ready(p->carrier))
 			rest(p);
 		return false;

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a carrier's poller does when it finds nothing: goes on, pauses, sleeps, or blocks. */
+/* What a poller does after an empty cycle: spins, pauses, sleeps or blocks. */
 #ifndef HAULI_IO_IDLE_H
 #define HAULI_IO_IDLE_H
 
 #include "io/state.h"
 
-/* One round over all queues: true when there were packets. woken: the first after a wait, which
- * calls hauli_idle_handles() when it comes to the first packet. */
+/* One cycle over all queues: true if there were packets. woken: the cycle after a wait, which calls
+ * hauli_idle_handles() at the first packet. */
 typedef bool hauli_cycle_fn(struct hauli_poller *p, bool woken);
 
-/* Opens what is waited on. 0 or -errno. The thread that starts and stops, as the next. */
+/* Opens the epoll set and the eventfd. 0 or -errno. The thread that starts and stops, as close. */
 int hauli_idle_open(struct hauli_poller *p);
 void hauli_idle_close(struct hauli_poller *p);
 
-/* Takes over the policies of the queues. The carrier's thread, or before the poller. */
+/* Merges the policies of the queues anew. The carrier's thread, or before the poller runs. */
 void hauli_idle_recompute(struct hauli_poller *p);
 
-/* After an empty cycle of a poller that does not spin; true when there are packets after all, and
- * they were handled. */
+/* After an empty cycle of a poller that does not only spin. True if there were packets meanwhile;
+ * they have been handled. */
 bool hauli_idle(struct hauli_poller *p, hauli_cycle_fn *cycle);
 
-/* A handler is called for the first packet after a wait. */
+/* Before the handler of the first packet after a wait. */
 void hauli_idle_handles(struct hauli_poller *p);
 
 /* The poller's wakeup; arg: struct hauli_poller. */

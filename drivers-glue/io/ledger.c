@@ -33,8 +33,8 @@ void haul_drop(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n, enum haul
 	HAUL_MISUSE_IF(
 		(unsigned)reason >= HAUL_DROP_REASONS, "there is no such reason: %u", reason);
 	hauli_pkts_give(pkts, n, "haul_drop");
-	if (hauli_rxq_is_away(r))
-		hauli_tally_add(&r->away_dropped[reason], n);
+	if (hauli_rxq_is_remote(r))
+		hauli_tally_add(&r->remote_dropped[reason], n);
 	else
 		hauli_counter_add(&r->dropped[reason], n);
 	rte_pktmbuf_free_bulk(pkts, n);
@@ -59,11 +59,11 @@ bool hauli_ledger_check_rx(const struct hauli_rxq *r, const char *where, char *b
 
 	for (i = 0; i < HAUL_DROP_REASONS; i++)
 		dropped += hauli_rxq_dropped(r, i);
-	if (r->fed && hauli_counter_read(&r->fed->passed) != received)
+	if (r->target && hauli_counter_read(&r->target->passed) != received)
 		snprintf(buf, len,
 			"%s: was handed %" PRIu64 " packets, but received %" PRIu64
 			": the ledger does not add up",
-			where, hauli_counter_read(&r->fed->passed), received);
+			where, hauli_counter_read(&r->target->passed), received);
 	else if (in_flight > 0)
 		snprintf(buf, len,
 			"%s: %" PRIu64 " of %" PRIu64 " handlers have not ended although cancelled;"

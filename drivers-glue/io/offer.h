@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Giving packets to a NIC until it takes no more. A burst call that takes nothing does not say why:
- * the NIC may be full, or never take the first packet, behind which all others would wait for ever.
+ * the NIC may be full, or may never take the first packet and so block the others for ever.
  * So the port is asked whether there is room, and if so, the next burst call decides. The order
  * matters: room that appears only after a burst call does not prove that the call could have used
  * it.
@@ -11,11 +11,11 @@
 
 #include "io/state.h"
 
-/* What a burst call is given at most: every PMD takes so many, and few take more at once. */
+/* Packets per burst call: every PMD takes this many, and few PMDs take more at once. */
 #define HAULI_OFFER_MAX 64u
 
-/* Called when the NIC has taken nothing of a burst that begins with pkt. True if the NIC has room
- * for pkt, so that it never takes pkt if it does not take it in the next call. */
+/* After a burst call that took nothing, and began with pkt. True if the NIC has room for pkt: if
+ * the next call does not take pkt either, the NIC never will. */
 bool hauli_tx_has_room(const struct hauli_tx *tx, const struct rte_mbuf *pkt);
 
 /*

@@ -8,7 +8,7 @@
 
 struct hauli_burst;
 
-/* Whether this CPU has them. Any thread, before EAL too. */
+/* True if this CPU has them. Any thread, before EAL too. */
 bool hauli_pause_works(void);
 
 /*

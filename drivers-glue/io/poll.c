@@ -22,28 +22,28 @@ static void *handle_here(void *arg)
 	return NULL;
 }
 
-/* Of one that may be. Where it ends it may be away. */
+/* The body of a handler that thieves may steal: it may end on another carrier. */
 static void *handle_anywhere(void *arg)
 {
 	struct hauli_rxq *r = *hauli_pkt_rx(arg);
 
-	hauli_glue_handler_begins(r->robbed);
+	hauli_glue_handler_begins(r->home);
 	r->on_packet(&r->rx, arg);
-	if (hauli_rxq_is_away(r))
-		hauli_tally_add(&r->away_ended, 1);
+	if (hauli_rxq_is_remote(r))
+		hauli_tally_add(&r->remote_ended, 1);
 	else
 		hauli_counter_add(&r->ended, 1);
 	return NULL;
 }
 
-/* The first one after a wait. */
+/* The body of the first handler after a wait. */
 static void *handle_first(void *arg)
 {
 	struct hauli_rxq *r = *hauli_pkt_rx(arg);
 
-	if (!hauli_rxq_is_away(r))
+	if (!hauli_rxq_is_remote(r))
 		hauli_idle_handles(r->poller);
-	return r->robbed ? handle_anywhere(arg) : handle_here(arg);
+	return r->home ? handle_anywhere(arg) : handle_here(arg);
 }
 
 bool hauli_is_handler(haul_fn *fn)
@@ -56,7 +56,7 @@ static uint8_t order_of(const void *pkt)
 	return (uint8_t)(1 + haul_net_flow(pkt) % HAUL_ORDERS);
 }
 
-/* Touches no port before all carriers have their poller. False: cancelled, since one has not. */
+/* Touches no port before all carriers have their poller. False: cancelled, because one has none. */
 static bool begin(struct hauli_poller *p)
 {
 	struct hauli_rxq *r;
@@ -66,7 +66,7 @@ static bool begin(struct hauli_poller *p)
 			return false;
 	hauli_glue_poller_begins(p->carrier, order_of);
 	for (r = p->rxqs; r < p->rxqs_end; r++)
-		if (!r->fed)
+		if (!r->target)
 			haul_port_queue_adopt(r->port, haul_carrier_id(p->carrier));
 	return true;
 }
@@ -88,8 +88,8 @@ static inline __attribute__((always_inline)) void *poll(
 	return NULL;
 }
 
-/* From a queue whose carrier feeds others: what is left for itself. *passed: something was for
- * them. */
+/* From a queue whose carrier is a proxy: returns what the carrier keeps. *passed: targets have got
+ * packets. */
 static __attribute__((noinline)) uint16_t receive_for_all(
 	struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t most, bool *passed)
 {
@@ -108,7 +108,7 @@ static inline __attribute__((always_inline)) uint16_t receive(
 {
 	uint16_t n;
 
-	if (hauli_unlikely(r->relay != NULL))
+	if (hauli_unlikely(r->proxy != NULL))
 		return receive_for_all(r, pkts, most, passed);
 	n = hauli_burst_rx(&r->burst, pkts, most);
 	hauli_pkts_take(pkts, n);
@@ -161,7 +161,7 @@ static void *poll_bursts_stealing(void *arg)
 	return poll(arg, cycle_bursts_stealing);
 }
 
-/* Two instances: where carriers do not steal, nothing is executed for it. */
+/* Two instances: carriers that do not steal execute nothing for stealing. */
 void *hauli_poll_bursts(void *arg)
 {
 	struct hauli_poller *p = arg;
@@ -250,12 +250,12 @@ static void *poll_stealable(void *arg)
 	return poll(arg, cycle_stealable);
 }
 
-/* Two instances: where handlers are not stolen, nothing is executed for it. */
+/* Two instances: pollers whose handlers cannot be stolen execute nothing for stealing. */
 void *hauli_poll_packets(void *arg)
 {
 	struct hauli_poller *p = arg;
 
-	return p->rxqs->robbed ? poll_stealable(p) : poll(p, cycle_packets);
+	return p->rxqs->home ? poll_stealable(p) : poll(p, cycle_packets);
 }
 
 static inline __attribute__((always_inline)) bool cycle_source(struct hauli_poller *p, bool woken)
@@ -269,7 +269,7 @@ static inline __attribute__((always_inline)) bool cycle_source(struct hauli_poll
 		hauli_tx_flush(p);
 	for (r = p->rxqs; r < p->rxqs_end; r++) {
 		n = 0;
-		/* What the NIC did not take goes first: it sets the pace. */
+		/* Packets that the NIC has not taken go first: the NIC sets the pace. */
 		if (hauli_likely(hauli_txq_count(r->rx.reply) == 0))
 			n = p->source(&r->rx, pkts, p->burst);
 		if (n == 0) {

@@ -14,8 +14,7 @@ struct hauli_poller_kind {
 	void (*merge)(struct hauli_poller *p, const struct hauli_rxq *r);
 	bool (*works)(void); /* NULL: on each machine */
 	const char *no_work; /* where it does not */
-	const char
-		*too_long; /* ns above ns_max, which waits of others depend on; NULL: no matter */
+	const char *too_long; /* said of ns above ns_max; NULL: any ns is good */
 };
 
 /* The row of a kind that is known to exist. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The order of a flow: its packets all go the same way, from one receive queue through one
- * hand-over to one carrier, and what that sends through one back; each keeps the order.
+ * The order of a flow: all its packets take one path, from a receive queue through one hand-over to
+ * a carrier, and back through one hand-over when that carrier sends them. Each step keeps the
+ * order.
  */
 #include "io/spread.h"
 
@@ -13,198 +14,198 @@
 #include "io/offer.h"
 #include "io/packet.h"
 
-int hauli_spread_feeder(struct haul_runtime *rt, unsigned queues, unsigned c)
+int hauli_spread_proxy(struct haul_runtime *rt, unsigned queues, unsigned c)
 {
 	unsigned cluster = haul_carrier_place(haul_carrier(rt, c))->cluster;
-	unsigned n = 0, turn;
+	unsigned n = 0, skip;
 
 	for (unsigned i = 0; i < queues; i++)
 		n += haul_carrier_place(haul_carrier(rt, i))->cluster == cluster;
 	if (n == 0)
 		return -1;
-	turn = (c - queues) % n;
+	skip = (c - queues) % n;
 	for (unsigned i = 0;; i++)
-		if (haul_carrier_place(haul_carrier(rt, i))->cluster == cluster && turn-- == 0)
+		if (haul_carrier_place(haul_carrier(rt, i))->cluster == cluster && skip-- == 0)
 			return (int)i;
 }
 
-/* In the place of a PMD's receive burst. */
+/* A target's receive burst. */
 static uint16_t take(void *queue, struct rte_mbuf **pkts, uint16_t n)
 {
-	struct hauli_fed *fed = queue;
+	struct hauli_rps_target *target = queue;
 	struct hauli_node *node;
 	uint16_t i;
 
-	for (i = 0; i < n && (node = hauli_handover_take(&fed->in)); i++)
+	for (i = 0; i < n && (node = hauli_handover_take(&target->in)); i++)
 		pkts[i] = hauli_pkt_of(node);
 	return i;
 }
 
-/* In the place of a PMD's transmit burst. */
+/* A target's transmit burst. */
 static uint16_t hand_back(void *queue, struct rte_mbuf **pkts, uint16_t n)
 {
-	struct hauli_fed *fed = queue;
+	struct hauli_rps_target *target = queue;
 	struct hauli_batch batch = {NULL, NULL};
 
 	for (uint16_t i = 0; i < n; i++)
 		hauli_batch_add(&batch, hauli_pkt_node(pkts[i]));
 	if (n > 0)
-		hauli_handover_put(&fed->relay->in, &batch);
+		hauli_handover_put(&target->proxy->in, &batch);
 	return n;
 }
 
-static struct hauli_relay *relay_of(struct hauli_poller *feeder, unsigned port)
+static struct hauli_tx_proxy *proxy_of(struct hauli_poller *proxy_poller, unsigned port)
 {
-	struct hauli_tx *tx = &feeder->txs[port];
-	struct hauli_relay *relay = tx->relay;
+	struct hauli_tx *tx = &proxy_poller->txs[port];
+	struct hauli_tx_proxy *proxy = tx->proxy;
 
-	if (relay)
-		return relay;
-	relay = aligned_alloc(HAULI_CACHE_LINE, sizeof(*relay));
-	if (!relay)
+	if (proxy)
+		return proxy;
+	proxy = aligned_alloc(HAULI_CACHE_LINE, sizeof(*proxy));
+	if (!proxy)
 		return NULL;
-	*relay = (struct hauli_relay){0};
-	hauli_handover_init(&relay->in, feeder->carrier);
-	feeder->feeds = true;
-	feeder->rxqs[port].relay = relay;
-	return tx->relay = relay;
+	*proxy = (struct hauli_tx_proxy){0};
+	hauli_handover_init(&proxy->in, proxy_poller->carrier);
+	proxy_poller->is_proxy = true;
+	proxy_poller->rxqs[port].proxy = proxy;
+	return tx->proxy = proxy;
 }
 
-bool hauli_spread_set_up(struct hauli_poller *p, struct hauli_poller *feeder, unsigned port)
+bool hauli_spread_set_up(struct hauli_poller *p, struct hauli_poller *proxy_poller, unsigned port)
 {
-	struct hauli_relay *relay = relay_of(feeder, port);
+	struct hauli_tx_proxy *proxy = proxy_of(proxy_poller, port);
 	struct hauli_rxq *r = &p->rxqs[port];
-	struct hauli_fed **all, *fed;
+	struct hauli_rps_target **all, *target;
 
-	if (!relay)
+	if (!proxy)
 		return false;
-	all = realloc(relay->fed, (relay->nb_fed + 1) * sizeof(all[0]));
+	all = realloc(proxy->targets, (proxy->nb_targets + 1) * sizeof(all[0]));
 	if (all)
-		relay->fed = all;
-	fed = aligned_alloc(HAULI_CACHE_LINE, sizeof(*fed));
-	if (!all || !fed) {
-		free(fed);
+		proxy->targets = all;
+	target = aligned_alloc(HAULI_CACHE_LINE, sizeof(*target));
+	if (!all || !target) {
+		free(target);
 		return false;
 	}
-	*fed = (struct hauli_fed){
+	*target = (struct hauli_rps_target){
 		.rxq = r,
-		.relay = relay,
+		.proxy = proxy,
 		.ops = {.rx_pkt_burst = take, .tx_pkt_burst = hand_back},
-		.queue = fed,
+		.queue = target,
 	};
-	fed->ops.rxq.data = fed->ops.txq.data = &fed->queue;
-	fed->ops.rxq.clbk = fed->ops.txq.clbk = &fed->no_callbacks;
-	hauli_handover_init(&fed->in, p->carrier);
-	relay->fed[relay->nb_fed++] = fed;
-	r->fed = fed;
-	r->burst = p->txs[port].burst = (struct hauli_burst){&fed->ops, 0, 0};
+	target->ops.rxq.data = target->ops.txq.data = &target->queue;
+	target->ops.rxq.clbk = target->ops.txq.clbk = &target->no_callbacks;
+	hauli_handover_init(&target->in, p->carrier);
+	proxy->targets[proxy->nb_targets++] = target;
+	r->target = target;
+	r->burst = p->txs[port].burst = (struct hauli_burst){&target->ops, 0, 0};
 	return true;
 }
 
 void hauli_spread_free(struct hauli_poller *p)
 {
 	for (struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++) {
-		if (r->fed)
-			hauli_handover_fini(&r->fed->in);
-		free(r->fed);
-		if (!r->relay)
+		if (r->target)
+			hauli_handover_fini(&r->target->in);
+		free(r->target);
+		if (!r->proxy)
 			continue;
-		hauli_handover_fini(&r->relay->in);
-		free(r->relay->fed);
-		free(r->relay);
+		hauli_handover_fini(&r->proxy->in);
+		free(r->proxy->targets);
+		free(r->proxy);
 	}
 }
 
 uint16_t hauli_spread(struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n)
 {
-	struct hauli_relay *relay = r->relay;
-	unsigned ways = relay->nb_fed + 1;
+	struct hauli_tx_proxy *proxy = r->proxy;
+	unsigned ways = proxy->nb_targets + 1;
 	uint16_t own = 0;
 
 	for (uint16_t i = 0; i < n; i++) {
 		uint32_t way = (uint32_t)((uint64_t)haul_net_flow(pkts[i]) * ways >> 32);
-		struct hauli_fed *fed;
+		struct hauli_rps_target *target;
 
 		if (way == 0) {
 			pkts[own++] = pkts[i];
 			continue;
 		}
-		fed = relay->fed[way - 1];
-		hauli_batch_add(&fed->batch, hauli_pkt_node(pkts[i]));
-		hauli_counter_add(&fed->passed, 1);
+		target = proxy->targets[way - 1];
+		hauli_batch_add(&target->batch, hauli_pkt_node(pkts[i]));
+		hauli_counter_add(&target->passed, 1);
 	}
-	for (unsigned i = 0; i < relay->nb_fed; i++)
-		if (relay->fed[i]->batch.newest)
-			hauli_handover_put(&relay->fed[i]->in, &relay->fed[i]->batch);
+	for (unsigned i = 0; i < proxy->nb_targets; i++)
+		if (proxy->targets[i]->batch.newest)
+			hauli_handover_put(&proxy->targets[i]->in, &proxy->targets[i]->batch);
 	return own;
 }
 
-/* Of those that were passed on, how many are not handled. */
-static uint64_t under_way(const struct hauli_fed *fed)
+/* Packets that were handed to the target, and whose handlers have not ended. */
+static uint64_t under_way(const struct hauli_rps_target *target)
 {
-	const struct hauli_rxq *r = fed->rxq;
+	const struct hauli_rxq *r = target->rxq;
 	uint64_t taken = hauli_counter_read(&r->packets);
 
-	return hauli_counter_read(&fed->passed) - taken +
+	return hauli_counter_read(&target->passed) - taken +
 		(r->on_packet ? hauli_rxq_in_flight(r) : 0);
 }
 
 bool hauli_spread_has_room(const struct hauli_rxq *r)
 {
-	for (unsigned i = 0; i < r->relay->nb_fed; i++)
-		if (under_way(r->relay->fed[i]) >= r->max_in_flight)
+	for (unsigned i = 0; i < r->proxy->nb_targets; i++)
+		if (under_way(r->proxy->targets[i]) >= r->max_in_flight)
 			return false;
 	return true;
 }
 
-bool hauli_spread_relays(const struct hauli_poller *p)
+bool hauli_spread_has_to_send(const struct hauli_poller *p)
 {
 	for (const struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++)
-		if (r->relay && !hauli_handover_is_empty(&r->relay->in))
+		if (r->proxy && !hauli_handover_is_empty(&r->proxy->in))
 			return true;
 	return false;
 }
 
-static void refill(struct hauli_relay *relay)
+static void refill(struct hauli_tx_proxy *proxy)
 {
 	struct hauli_node *node;
 
-	relay->first = relay->end = 0;
-	while (relay->end < HAULI_RELAY_CHUNK && (node = hauli_handover_take(&relay->in)))
-		relay->pkts[relay->end++] = hauli_pkt_of(node);
+	proxy->first = proxy->end = 0;
+	while (proxy->end < HAULI_TX_PROXY_CHUNK && (node = hauli_handover_take(&proxy->in)))
+		proxy->pkts[proxy->end++] = hauli_pkt_of(node);
 }
 
-static void drop_taken(struct hauli_relay *relay, unsigned n, struct hauli_counter *why)
+static void drop_taken(struct hauli_tx_proxy *proxy, unsigned n, struct hauli_counter *why)
 {
-	struct rte_mbuf **pkts = relay->pkts + relay->first;
+	struct rte_mbuf **pkts = proxy->pkts + proxy->first;
 
 	hauli_counter_add(why, n);
-	hauli_counter_add(&relay->lost_bytes, hauli_bytes_of(pkts, n));
+	hauli_counter_add(&proxy->lost_bytes, hauli_bytes_of(pkts, n));
 	rte_pktmbuf_free_bulk(pkts, n);
-	relay->first += n;
+	proxy->first += n;
 }
 
 static uint16_t peek(struct hauli_tx *tx, struct rte_mbuf ***pkts)
 {
-	struct hauli_relay *relay = tx->relay;
+	struct hauli_tx_proxy *proxy = tx->proxy;
 
-	if (relay->first == relay->end)
-		refill(relay);
-	*pkts = relay->pkts + relay->first;
-	return (uint16_t)(relay->end - relay->first);
+	if (proxy->first == proxy->end)
+		refill(proxy);
+	*pkts = proxy->pkts + proxy->first;
+	return (uint16_t)(proxy->end - proxy->first);
 }
 
 static void sent(struct hauli_tx *tx, uint16_t n)
 {
-	tx->relay->first += n;
+	tx->proxy->first += n;
 }
 
 static void refuse(struct hauli_tx *tx)
 {
-	drop_taken(tx->relay, 1, &tx->relay->refused);
+	drop_taken(tx->proxy, 1, &tx->proxy->refused);
 }
 
-bool hauli_relay_flush(struct hauli_tx *tx)
+bool hauli_tx_proxy_flush(struct hauli_tx *tx)
 {
 	return hauli_tx_offer(tx, peek, sent, refuse);
 }
@@ -212,20 +213,20 @@ bool hauli_relay_flush(struct hauli_tx *tx)
 void hauli_spread_listen(struct hauli_poller *p)
 {
 	for (struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++) {
-		if (r->fed)
-			hauli_handover_listen(&r->fed->in);
-		if (r->relay)
-			hauli_handover_listen(&r->relay->in);
+		if (r->target)
+			hauli_handover_listen(&r->target->in);
+		if (r->proxy)
+			hauli_handover_listen(&r->proxy->in);
 	}
 }
 
 void hauli_spread_drop_received(struct hauli_poller *p)
 {
-	struct rte_mbuf *pkts[HAULI_RELAY_CHUNK];
+	struct rte_mbuf *pkts[HAULI_TX_PROXY_CHUNK];
 	uint16_t n;
 
 	for (struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++) {
-		while (r->fed && (n = take(r->fed, pkts, HAULI_RELAY_CHUNK)) > 0) {
+		while (r->target && (n = take(r->target, pkts, HAULI_TX_PROXY_CHUNK)) > 0) {
 			hauli_counter_add(&r->packets, n);
 			hauli_counter_add(&r->bytes, hauli_bytes_of(pkts, n));
 			hauli_drop_unhandled(r, pkts, n, HAUL_DROP_STOPPING);
@@ -236,18 +237,18 @@ void hauli_spread_drop_received(struct hauli_poller *p)
 bool hauli_spread_is_drained(const struct hauli_poller *p)
 {
 	for (const struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++)
-		for (unsigned i = 0; r->relay && i < r->relay->nb_fed; i++)
-			if (hauli_count_get(&r->relay->fed[i]->rxq->poller->drained) == 0)
+		for (unsigned i = 0; r->proxy && i < r->proxy->nb_targets; i++)
+			if (hauli_count_get(&r->proxy->targets[i]->rxq->poller->drained) == 0)
 				return false;
 	return true;
 }
 
-void hauli_relay_drop(struct hauli_tx *tx)
+void hauli_tx_proxy_drop(struct hauli_tx *tx)
 {
-	struct hauli_relay *relay = tx->relay;
+	struct hauli_tx_proxy *proxy = tx->proxy;
 
 	do {
-		drop_taken(relay, relay->end - relay->first, &relay->dropped);
-		refill(relay);
-	} while (relay->end > 0);
+		drop_taken(proxy, proxy->end - proxy->first, &proxy->dropped);
+		refill(proxy);
+	} while (proxy->end > 0);
 }

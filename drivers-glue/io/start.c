@@ -67,18 +67,18 @@ static bool spreads(const struct haul_io_opts *opts)
 	}
 }
 
-/* Carriers below the result have, or are fed from, a queue of a port that has so many. */
+/* Carriers below the result have a queue of a port with that many, or a proxy that has one. */
 static unsigned reach(struct haul_io *io, struct haul_runtime *rt, unsigned queues)
 {
 	unsigned n = queues;
 
 	while (spreads(&io->opts) && n < haul_carriers(rt) &&
-		hauli_spread_feeder(rt, queues, n) >= 0)
+		hauli_spread_proxy(rt, queues, n) >= 0)
 		n++;
 	return n;
 }
 
-/* Carriers below the result have a queue of each port, or are fed. */
+/* Carriers below the result have a queue of each port, or a proxy. */
 static unsigned count_served(struct haul_io *io, struct haul_runtime *rt)
 {
 	unsigned carriers = haul_carriers(rt);
@@ -109,12 +109,13 @@ static unsigned peer_of(const struct haul_io *io, unsigned port)
 	return peer < io->opts.nb_ports ? peer : port;
 }
 
-/* Of a carrier that has no queue of that port. */
-static struct hauli_poller *feeder_of(struct haul_io *io, struct hauli_poller *p, unsigned port)
+/* Of a carrier that has no queue of that port: its proxy. */
+static struct hauli_poller *proxy_poller_of(
+	struct haul_io *io, struct hauli_poller *p, unsigned port)
 {
 	unsigned queues = haul_port_queues(io->ports[port]);
 
-	return io->pollers[hauli_spread_feeder(
+	return io->pollers[hauli_spread_proxy(
 		haul_carrier_runtime(p->carrier), queues, haul_carrier_id(p->carrier))];
 }
 
@@ -149,11 +150,11 @@ static bool set_up_port(struct haul_io *io, struct hauli_poller *p, unsigned por
 	r->source.queue = haul_carrier_id(p->carrier);
 	r->source.fd = -1;
 	r->on_packet = io->opts.on_packet;
-	r->robbed = hauli_glue_steals(p->carrier) && !io->coro.pinned ? p->carrier : NULL;
+	r->home = hauli_glue_steals(p->carrier) && !io->coro.pinned ? p->carrier : NULL;
 	r->max_in_flight = io->opts.max_in_flight;
 	r->fill_time = HAUL_FOREVER;
 	if (carrier >= haul_port_queues(r->port))
-		return hauli_spread_set_up(p, feeder_of(io, p, port), port);
+		return hauli_spread_set_up(p, proxy_poller_of(io, p, port), port);
 	queue = haul_port_queue(r->port, carrier);
 	r->burst = tx->burst = hauli_burst(queue.port_id, queue.queue_id);
 	tx->port = r->port;
@@ -450,7 +451,7 @@ bool haul_io_healthy(struct haul_io *io, const char **why)
 	return true;
 }
 
-/* The books of each queue; the first mismatch is the one that is told. */
+/* Checks the ledger of each queue; errbuf gets the first mismatch. */
 static int check_ledgers(struct haul_io *io, char *errbuf, size_t errlen)
 {
 	char where[128];

@@ -34,21 +34,21 @@ struct hauli_tx;
 struct hauli_idle {
 	struct hauli_wait wait;
 
-	/* What the policies of its queues come to, and the queues to. hauli_idle_recompute() */
-	uint64_t spin_ticks; /* so long without packets before it waits */
-	uint64_t pause_ns; /* it pauses so long, and does nothing else; HAUL_FOREVER: it does not */
-	uint64_t longest_ns; /* bound of a wait; HAUL_FOREVER: none */
-	uint64_t fill_time; /* a sleep that is longer may overflow a queue */
+	/* Merged from the policies and fill times of the queues. hauli_idle_recompute() */
+	uint64_t spin_ticks; /* time without packets before the poller waits */
+	uint64_t pause_ns; /* length of a pause; HAUL_FOREVER: the poller does not pause */
+	uint64_t longest_ns; /* longest wait; HAUL_FOREVER: no bound */
+	uint64_t fill_time; /* shortest of the queues: a longer sleep may overflow one */
 
-	/* How it stands. */
+	/* The current row of empty cycles. */
 	uint64_t cycle; /* number of the last empty cycle */
-	uint64_t since; /* of the first of a row; ticks, 0: not looked at */
+	uint64_t since; /* first cycle of the row; ticks, 0: not read yet */
 	unsigned empties; /* in a row */
-	unsigned in_vain; /* waits in a row that a queue ended without packets */
-	bool lost; /* a queue cannot be waited on any more */
-	uint64_t step_ns; /* of the last sleep, 0: none since packets came */
-	uint64_t late_ns; /* how much longer than asked a sleep takes, on average */
-	uint64_t woke_at; /* the last wait's end; ticks */
+	unsigned in_vain; /* consecutive waits that a queue ended, without packets */
+	bool lost; /* a queue was taken out of the epoll set */
+	uint64_t step_ns; /* length of the last sleep; 0: none since the last packet */
+	uint64_t late_ns; /* mean delay of the end of a sleep */
+	uint64_t woke_at; /* end of the last wait; ticks */
 
 	struct hauli_counter sleeps, wakes, slept_ns;
 	struct hauli_counter latency[HAUL_LATENCY_BUCKETS];
@@ -57,20 +57,23 @@ struct hauli_idle {
 struct hauli_rxq {
 	HAULI_LINE struct haul_rx rx; /* what handlers get; constant */
 	struct hauli_burst burst; /* constant */
-	struct hauli_counter empty; /* polls that found nothing. Poller */
+	struct hauli_counter empty; /* polls that got no packet. Poller */
 	struct hauli_counter packets; /* received. Poller */
 
-	HAULI_LINE struct hauli_counter bytes; /* where they are counted here. Poller */
+	HAULI_LINE struct hauli_counter bytes; /* if haul counts bytes, not the PMD. Poller */
 	struct hauli_counter started; /* handlers. Poller */
-	struct hauli_counter ended; /* handlers. Themselves */
+	struct hauli_counter ended; /* handlers. Written by handlers */
 	haul_packet_fn *on_packet;
-	struct haul_carrier *robbed; /* the poller's, if handlers are stolen; else NULL. Constant */
+	struct haul_carrier
+		*home; /* the carrier, if thieves may steal handlers; else NULL. Constant */
 	struct hauli_counter dropped[HAUL_DROP_REASONS]; /* handlers and poller */
 	struct haul_port *port; /* constant */
 	unsigned max_in_flight; /* constant */
-	struct hauli_counter not_started; /* the part of them that never had a handler */
-	struct hauli_relay *relay; /* it feeds others; NULL: it does not. Constant, as the next */
-	struct hauli_fed *fed; /* others feed it: it is no queue of the port's; NULL: it is one */
+	struct hauli_counter not_started; /* dropped packets that never had a handler */
+	struct hauli_tx_proxy
+		*proxy; /* NULL: the carrier is no proxy here. Constant, as the next */
+	struct hauli_rps_target
+		*target; /* NULL: a queue of the port's; else packets come from a proxy */
 
 	/* Of the poller. */
 	struct haul_poll_policy policy;
@@ -78,21 +81,21 @@ struct hauli_rxq {
 	struct hauli_poller *poller;
 	struct hauli_wait_source source;
 
-	/* Handlers that run elsewhere. */
-	HAULI_LINE struct hauli_tally away_ended, away_dropped[HAUL_DROP_REASONS];
+	/* Written by stolen handlers, on the carriers of their thieves. */
+	HAULI_LINE struct hauli_tally remote_ended, remote_dropped[HAUL_DROP_REASONS];
 };
 
 struct hauli_tx {
 	HAULI_LINE struct hauli_burst burst; /* constant, as the next */
 	bool count_bytes;
-	struct hauli_counter direct; /* sent without lying in the queue. Poller */
-	struct hauli_counter sent; /* from the queue. Poller */
+	struct hauli_counter direct; /* sent, past the queue. Poller */
+	struct hauli_counter sent; /* sent, out of the queue. Poller */
 	struct hauli_counter dropped_bytes; /* poller */
 	struct hauli_counter full; /* dropped: HAUL_DROP_TX_FULL. Poller */
 	struct hauli_counter refused; /* dropped: HAUL_DROP_TX_REFUSED. Poller */
 	struct hauli_counter stopping; /* dropped: HAUL_DROP_STOPPING. Poller */
-	struct hauli_relay *relay; /* it sends for others too. Constant, as the next two */
-	const struct haul_port *port; /* NULL: it is no queue of the port's */
+	struct hauli_tx_proxy *proxy; /* NULL: no proxy. Constant, as the next two */
+	const struct haul_port *port; /* NULL: a target's queue, which is none of the port's */
 	unsigned queue;
 	struct hauli_filter *filter; /* of both directions; NULL: none. Constant */
 	struct haul_txq q; /* a line of its own */
@@ -108,76 +111,76 @@ struct hauli_poller {
 	const struct haul_coro_opts *coro;
 	uint16_t burst;
 	bool count_bytes;
-	bool feeds; /* others */
-	bool waits; /* it does not only spin. Poller's carrier */
+	bool is_proxy; /* of RPS targets, on some port */
+	bool waits; /* false: the poller only spins. Poller's carrier */
 
 	HAULI_LINE struct hauli_counter cycles; /* poller */
-	struct hauli_counter ended; /* poller, when it ends */
-	struct hauli_count drained; /* 1: the last one has handed over all that it sends */
-	struct hauli_count may_begin; /* 1: each carrier has a poller. Who starts */
-	bool pending; /* a transmit queue holds packets. Senders, poller */
+	struct hauli_counter ended; /* 1: the poller has ended. Poller */
+	struct hauli_count drained; /* 1: the last poller has handed over all its packets */
+	struct hauli_count may_begin; /* 1: each carrier has a poller. haul_io_start() */
+	bool pending; /* a transmit queue has packets. Senders, poller */
 
-	/* Of the thread that starts and stops. */
+	/* The thread that starts and stops. */
 	HAULI_LINE struct haul_carrier *carrier;
 	struct haul_coro *coroutine; /* to be joined; NULL: none */
 	struct hauli_ending ending; /* of coroutine */
 	struct rte_mempool *pool; /* constant */
-	uint64_t cancel_at; /* when hauli_poll_drain() cancels handlers; haul_now()'s clock */
+	uint64_t cancel_at; /* when hauli_drain() cancels handlers; haul_now()'s clock */
 
 	HAULI_LINE struct hauli_idle idle;
 };
 
 HAULI_ASSERT_LINE(struct hauli_rxq, bytes);
-HAULI_ASSERT_LINE(struct hauli_rxq, away_ended);
+HAULI_ASSERT_LINE(struct hauli_rxq, remote_ended);
 HAULI_ASSERT_LINE(struct hauli_poller, cycles);
 HAULI_ASSERT_LINE(struct hauli_poller, carrier);
 HAULI_ASSERT_LINE(struct hauli_poller, idle);
 _Static_assert(offsetof(struct hauli_rxq, rx) == 0, "handlers get &rxq->rx");
 
-/* The side of a carrier that is fed, for one port. */
-struct hauli_fed {
-	struct hauli_handover in; /* what its feeder has received for it */
-	struct hauli_batch batch; /* about to be handed over. Feeder */
-	struct hauli_counter passed; /* packets handed over. Feeder */
+/* An RPS target, for one port: a carrier without a queue that gets packets from another. */
+struct hauli_rps_target {
+	struct hauli_handover in; /* what the proxy has received for the target */
+	struct hauli_batch batch; /* about to be handed over. Proxy */
+	struct hauli_counter passed; /* packets handed over. Proxy */
 
 	/* Constant. */
-	HAULI_LINE struct hauli_rxq *rxq; /* its own */
-	struct hauli_relay *relay;
-	struct rte_eth_fp_ops ops; /* of its queue pair */
+	HAULI_LINE struct hauli_rxq *rxq; /* the target's */
+	struct hauli_tx_proxy *proxy;
+	struct rte_eth_fp_ops ops; /* of the target's queue pair */
 	void *queue, *no_callbacks;
 };
 
-#define HAULI_RELAY_CHUNK 64u
+#define HAULI_TX_PROXY_CHUNK 64u
 
-/* The side of a carrier that feeds, for one port. */
-struct hauli_relay {
-	struct hauli_handover in; /* what it is to send for others */
-	HAULI_LINE struct rte_mbuf *pkts[HAULI_RELAY_CHUNK]; /* of that, taken out */
-	unsigned first, end; /* what of pkts is not sent yet */
-	struct hauli_counter dropped; /* at the end */
+/* A tx proxy, for one port: a carrier with a queue that receives and sends for RPS targets. */
+struct hauli_tx_proxy {
+	struct hauli_handover in; /* what targets have given it to send */
+	HAULI_LINE struct rte_mbuf *pkts[HAULI_TX_PROXY_CHUNK]; /* taken out of in */
+	unsigned first, end; /* the part of pkts that is not sent yet */
+	struct hauli_counter dropped; /* not sent when the program ended */
 	struct hauli_counter refused; /* by the NIC */
-	struct hauli_counter lost_bytes; /* of both */
-	unsigned nb_fed; /* constant, as the next */
-	struct hauli_fed **fed;
+	struct hauli_counter lost_bytes; /* of dropped and refused packets */
+	unsigned nb_targets; /* constant, as the next */
+	struct hauli_rps_target **targets;
 };
 
 /* The stages of haul_io_stop(). */
 enum hauli_io_stage {
 	HAULI_IO_RUNS,
-	HAULI_IO_ENDS, /* the pollers are asked to end */
-	HAULI_IO_DRAINS, /* they have; the last ones drain */
+	HAULI_IO_ENDS, /* pollers are cancelled */
+	HAULI_IO_DRAINS, /* pollers have ended; the last pollers drain */
 	HAULI_IO_STOPPED,
 };
 
 #define HAULI_NO_IO "NULL is given; give what haul_io_start() has given"
 
 struct haul_io {
-	struct haul_io_opts opts; /* constant from the start on, as is all but the last two */
+	struct haul_io_opts opts; /* constant once started, as all but stage and why */
 	struct haul_runtime *rt;
 	struct haul_coro_opts coro;
 	struct haul_port **ports; /* copy of opts.ports */
 	struct haul_txq **txqs; /* [nb_ports][nb_pollers], with HAUL_ORDER_ANY */
-	struct hauli_poller **pollers; /* [nb_pollers], of the carriers with these numbers */
+	struct hauli_poller **pollers; /* [nb_pollers]; i: of carrier i */
 	unsigned nb_pollers;
 	char notice[512];
 	enum hauli_io_stage stage;
@@ -205,7 +208,7 @@ static inline struct hauli_tx *hauli_tx_of(struct haul_txq *txq)
 	return (struct hauli_tx *)((char *)txq - offsetof(struct hauli_tx, q));
 }
 
-/* Where handlers are not stolen. */
+/* For queues whose handlers cannot be stolen. */
 static inline uint64_t hauli_rxq_in_flight_here(const struct hauli_rxq *r)
 {
 	return hauli_counter_read(&r->started) - hauli_counter_read(&r->ended);
@@ -213,18 +216,19 @@ static inline uint64_t hauli_rxq_in_flight_here(const struct hauli_rxq *r)
 
 static inline uint64_t hauli_rxq_in_flight(const struct hauli_rxq *r)
 {
-	return hauli_rxq_in_flight_here(r) - hauli_tally_get(&r->away_ended);
+	return hauli_rxq_in_flight_here(r) - hauli_tally_get(&r->remote_ended);
 }
 
 static inline uint64_t hauli_rxq_dropped(const struct hauli_rxq *r, unsigned reason)
 {
-	return hauli_counter_read(&r->dropped[reason]) + hauli_tally_get(&r->away_dropped[reason]);
+	return hauli_counter_read(&r->dropped[reason]) +
+		hauli_tally_get(&r->remote_dropped[reason]);
 }
 
-/* Whether the caller, a handler, was stolen and runs elsewhere. */
-static inline bool hauli_rxq_is_away(const struct hauli_rxq *r)
+/* True if the caller, a handler, was stolen and runs on another carrier. */
+static inline bool hauli_rxq_is_remote(const struct hauli_rxq *r)
 {
-	return r->robbed && hauli_unlikely(r->robbed != haul_carrier_self());
+	return r->home && hauli_unlikely(r->home != haul_carrier_self());
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The counters of carriers and PMDs, added up for who asks. */
+/* Sums of the counters of carriers and PMDs. */
 #include <string.h>
 
 #include <rte_ethdev.h>
@@ -36,19 +36,19 @@ static void add_tx(struct haul_io_stats *st, const struct hauli_tx *tx)
 	st->dropped[HAUL_DROP_STOPPING] += hauli_counter_read(&tx->stopping);
 }
 
-/* Packets that count as sent on the carrier that handed them on, and were dropped later. */
-static void take_back(struct haul_io_stats *st, const struct hauli_relay *relay)
+/* Packets that an RPS target counted as sent, and its proxy dropped. */
+static void take_back(struct haul_io_stats *st, const struct hauli_tx_proxy *proxy)
 {
-	uint64_t refused = hauli_counter_read(&relay->refused);
-	uint64_t dropped = hauli_counter_read(&relay->dropped);
+	uint64_t refused = hauli_counter_read(&proxy->refused);
+	uint64_t dropped = hauli_counter_read(&proxy->dropped);
 
 	st->tx_packets -= refused + dropped;
-	st->tx_bytes -= hauli_counter_read(&relay->lost_bytes);
+	st->tx_bytes -= hauli_counter_read(&proxy->lost_bytes);
 	st->dropped[HAUL_DROP_TX_REFUSED] += refused;
 	st->dropped[HAUL_DROP_STOPPING] += dropped;
 }
 
-/* Whether an earlier queue of the port belongs to the same device. */
+/* True if an earlier queue of the port belongs to the same device. */
 static bool is_seen(const struct haul_port *port, unsigned q)
 {
 	uint16_t id = haul_port_queue(port, q).port_id;
@@ -60,7 +60,7 @@ static bool is_seen(const struct haul_port *port, unsigned q)
 	return false;
 }
 
-/* What the PMDs say of the whole port. */
+/* The PMDs' counters of the whole port. */
 static void add_port(struct haul_io_stats *st, const struct haul_port *port, bool bytes)
 {
 	struct rte_eth_stats eth;
@@ -84,7 +84,7 @@ static void add_port(struct haul_io_stats *st, const struct haul_port *port, boo
 	}
 }
 
-/* And of one queue, where it counts by queue. */
+/* The PMD's counters of one queue, if it has them. */
 static void add_queue_bytes(struct haul_io_stats *st, struct haul_queue queue)
 {
 	struct rte_eth_stats eth;
@@ -112,8 +112,8 @@ void haul_io_get_stats(
 			continue;
 		add_rx(st, io->pollers[c], &io->pollers[c]->rxqs[port]);
 		add_tx(st, &io->pollers[c]->txs[port]);
-		if (carrier < 0 && io->pollers[c]->txs[port].relay)
-			take_back(st, io->pollers[c]->txs[port].relay);
+		if (carrier < 0 && io->pollers[c]->txs[port].proxy)
+			take_back(st, io->pollers[c]->txs[port].proxy);
 	}
 	if (!io->opts.count_bytes)
 		st->rx_bytes = st->tx_bytes = 0;

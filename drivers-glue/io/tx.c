@@ -50,7 +50,7 @@ void hauli_tx_flush(struct hauli_poller *p)
 		struct hauli_tx *tx = &p->txs[i];
 
 		flush(tx);
-		if (hauli_txq_count(&tx->q) > 0 || (tx->relay && !hauli_relay_flush(tx)))
+		if (hauli_txq_count(&tx->q) > 0 || (tx->proxy && !hauli_tx_proxy_flush(tx)))
 			p->pending = true;
 	}
 }
@@ -64,14 +64,14 @@ void hauli_tx_close(struct hauli_poller *p)
 		struct hauli_tx *tx = &p->txs[i];
 		uint32_t left;
 
-		/* A pop lets those in who wait: they have had their time. */
+		/* Each pop lets waiting senders in; their time is over too. */
 		while ((left = hauli_txq_count(&tx->q)) > 0) {
 			drop(tx, hauli_txq_peek(&tx->q), left, &tx->stopping);
 			hauli_txq_pop(&tx->q, left);
 		}
 		hauli_txq_close(&tx->q);
-		if (tx->relay)
-			hauli_relay_drop(tx);
+		if (tx->proxy)
+			hauli_tx_proxy_drop(tx);
 	}
 	p->pending = false;
 }

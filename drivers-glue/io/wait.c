@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Against lost wakeups. A socket or TAP is level-triggered: a packet that nobody has taken ends the
- * wait, whenever it came. An interrupt is an edge, told once, and only while it is armed. Who arms
- * it and then looks, and who puts a packet there and then looks whether it is armed, are two sides
- * of a store-load edge:
+ * Against lost wakeups. A socket or TAP is level-triggered: a packet that is still in its queue
+ * ends the wait, whenever it came. An interrupt is an edge: the NIC signals it once, and only while
+ * it is armed. The poller stores "armed" and loads the ring, the NIC stores a packet and loads
+ * "armed":
  *
  *	poller                          the other side of the wire
  *	  arms                            puts a packet
  *	  hauli_wait_armed(): barrier     barrier (its own business)
  *	  looks for packets               looks whether it is armed
  *
- * At least one of them sees the other. PMDs differ in whether arming ends with a barrier (virtio's
- * does, vhost's does not), so there is one here. Broken variants: tests/model/arming.pml.
+ * At least one side sees the other's store. PMDs differ in whether arming ends with a barrier
+ * (virtio's does, vhost's does not), so there is one here. Broken variants: tests/model/arming.pml.
  *
  * Eventfds are edge-triggered and never read: each write is an event, also one before the wait.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a poller waits on: one epoll set with an eventfd, by which other threads end the wait, and a
- * descriptor for each queue whose PMD has one. What that is differs by PMD: see struct hauli_kind.
+ * descriptor for each queue whose PMD has one. Its nature differs by PMD: see struct hauli_kind.
  */
 #ifndef HAULI_IO_WAIT_H
 #define HAULI_IO_WAIT_H
@@ -13,22 +13,22 @@ struct hauli_wait {
 	int wake;
 };
 
-/* One queue in the set. The poller's, as the set is but for hauli_wait_wake(). */
+/* A queue in the set. Poller; of the set any thread may call hauli_wait_wake(). */
 struct hauli_wait_source {
 	struct haul_port *port; /* constant, as the next */
 	unsigned queue;
 	int fd; /* -1: not in the set */
-	bool listens; /* it ends the wait */
+	bool listens; /* its packets end the wait */
 	bool armed; /* its interrupt is on */
-	bool ready; /* it has ended the last wait */
-	bool lost; /* it reported an error, and was taken out */
+	bool ready; /* a packet of this queue ended the last wait */
+	bool lost; /* its descriptor reported an error, and left the set */
 };
 
-/* What has ended a wait: any of them, or none (the time was over). */
+/* What ended a wait: any of these, or none (time-out). */
 enum hauli_wait_end {
 	HAULI_WAIT_END_WOKEN = 1, /* hauli_wait_wake(), or a signal */
 	HAULI_WAIT_END_READY = 2, /* a queue */
-	HAULI_WAIT_END_LOST = 4, /* a queue that cannot be waited on any more */
+	HAULI_WAIT_END_LOST = 4, /* a queue that left the set */
 };
 
 /* 0 or -errno. */
@@ -46,9 +46,9 @@ void hauli_wait_add(struct hauli_wait *w, struct hauli_wait_source *s);
 void hauli_wait_remove(struct hauli_wait *w, struct hauli_wait_source *s);
 
 /*
- * arm: says whether the queue shall end the wait. What came before the last arming need not, so one
- * has to look at the queues after it, behind hauli_wait_armed(). disarm: what comes while nobody
- * waits need not be told.
+ * arm: listen says whether packets of the queue end the wait. Packets that came before may not end
+ * it, so the poller arms all queues, calls hauli_wait_armed(), and then polls each once more.
+ * disarm: the poller waits no more.
  */
 void hauli_wait_arm(struct hauli_wait *w, struct hauli_wait_source *s, bool listen);
 void hauli_wait_armed(void);

@@ -37,7 +37,7 @@ bool hauli_iface_has_device(const char *name);
 /* An XDP program is attached to it. */
 bool hauli_iface_has_xdp(const char *name);
 
-/* How many packets it has dropped instead of sending them: for a TAP, those that were not read in
+/* How many packets it has dropped instead of sending them: for a TAP, packets that were not read in
  * time. */
 uint64_t hauli_iface_unsent(const char *name);
 

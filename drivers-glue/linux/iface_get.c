@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An interface for those who look at it before they make a port of it. */
+/* haul_iface_get(): an interface as a candidate for a port. */
 #include <haul-dpdk/iface.h>
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finding the sockets that a PMD opens and does not tell of. */
+/* Finding the sockets that a PMD opens and does not show. */
 #ifndef HAULI_LINUX_SOCKETS_H
 #define HAULI_LINUX_SOCKETS_H
 
@@ -13,7 +13,7 @@ struct hauli_sockets {
 void hauli_sockets_list(struct hauli_sockets *s, int domain);
 void hauli_sockets_free(struct hauli_sockets *s);
 
-/* Keeps those that are not in before. */
+/* Removes the sockets that are in before. */
 void hauli_sockets_subtract(struct hauli_sockets *s, const struct hauli_sockets *before);
 
 #endif

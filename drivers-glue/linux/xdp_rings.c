@@ -175,7 +175,7 @@ static void drop_doubles(struct hauli_xdp_left *left)
 }
 
 /* What the kernel has taken to receive into, which it tells a moment after what it has received. */
-static uint32_t settled(const struct ring *fill, uint32_t received)
+static uint32_t stable_count(const struct ring *fill, uint32_t received)
 {
 	uint32_t taken = consumed(fill);
 
@@ -203,7 +203,7 @@ struct hauli_xdp_left *hauli_xdp_rings_read(int fd, uint32_t ring_size, struct r
 	left->inode = st.st_ino;
 	/* In this order: a buffer that moves on meanwhile is found in the next place. */
 	received = produced(&r.rx);
-	taken = settled(&r.fill, received);
+	taken = stable_count(&r.fill, received);
 	take(left, &r.fill, taken, produced(&r.fill));
 	take(left, &r.fill, received, taken);
 	take(left, &r.rx, consumed(&r.rx), produced(&r.rx));

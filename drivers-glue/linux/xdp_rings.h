@@ -9,7 +9,7 @@
  * A buffer that the PMD took is in one of these places:
  *	fill ring: given to the kernel, to receive into
  *	in the kernel: taken from the fill ring, not yet in the receive ring
- *	receive ring: a packet that nobody has asked for
+ *	receive ring: a packet that the PMD has not taken
  *	transmit ring: a packet that the kernel has not sent
  *	completion ring: sent, and not yet looked at
  * The kernel takes from the fill ring in order and fills the receive ring in order, and numbers
@@ -23,9 +23,9 @@
 struct hauli_xdp_left; /* buffers that are in the rings of a socket */
 
 /*
- * Reads the rings of a socket, of which those for packets have ring_size entries. Nobody polls it
- * any more; the kernel may go on receiving. NULL when its rings are not where and what they should
- * be, or there is no memory.
+ * Reads the rings of a socket, of which those for packets have ring_size entries. No thread polls
+ * it any more; the kernel may go on receiving. NULL when its rings are not where and what they
+ * should be, or there is no memory.
  */
 struct hauli_xdp_left *hauli_xdp_rings_read(int fd, uint32_t ring_size, struct rte_mempool *pool);
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The common part of a port: its ethdevs attached, configured, started and taken away again. */
+/* The common part of a port: its ethdevs are attached, configured, started and detached. */
 #ifndef HAULI_PORT_ETHDEV_H
 #define HAULI_PORT_ETHDEV_H
 
 #include "port/kind.h"
 
-/* Each: 0, or -errno with a line in errbuf; or with none, and DPDK's log tells why. */
+/* 0; -errno with a line in errbuf, or without a line if DPDK's log has the reason. */
 int hauli_ethdevs_attach(struct haul_port *port, char *errbuf, size_t errlen);
 int hauli_ethdevs_configure(struct haul_port *port, char *errbuf, size_t errlen);
 int hauli_ethdevs_start(struct haul_port *port, char *errbuf, size_t errlen);
 
-/* Of whatever state. */
+/* In any state. */
 void hauli_ethdevs_detach(struct haul_port *port);
 
-/* The ring sizes that a queue gets: the asked ones as far as possible. */
+/* The ring sizes that a queue gets: the asked sizes, as far as the kind allows. */
 void hauli_ethdev_rings(const struct hauli_kind *kind, uint16_t *rx_ring, uint16_t *tx_ring);
 
 #endif

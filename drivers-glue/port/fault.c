@@ -167,7 +167,7 @@ static void say(int sig, const struct haul_port *port, const char *library)
 	for (unsigned i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		v[i] = (struct iovec){(void *)parts[i], strlen(parts[i])};
 	if (writev(STDERR_FILENO, v, sizeof(v) / sizeof(v[0])) < 0)
-		return; /* nobody to tell */
+		return; /* stderr is closed */
 }
 
 static void explain(int sig, const void *uc)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Kinds of ports: what each PMD needs so that a port has a queue per carrier and gives back what it
- * took. A kind is one file, kinds/KIND.c, and one line of kinds/list.h; port.c does what is common.
+ * Kinds of ports: what each PMD needs so that a port has a queue per carrier and frees all packet
+ * buffers at its end. A kind is one file, kinds/KIND.c, and one line of kinds/list.h; port.c does
+ * what is common.
  */
 #ifndef HAULI_PORT_KIND_H
 #define HAULI_PORT_KIND_H
@@ -34,16 +35,16 @@ struct hauli_vdev {
 	bool started;
 };
 
-/* Frames that a device sends whole, by their bytes. */
+/* Sizes of frames, in bytes, that a device sends whole. */
 struct hauli_frames {
 	uint32_t least, most;
-	uint32_t tag; /* extra bytes that a frame with a VLAN tag may have */
+	uint32_t tag; /* bytes that a VLAN tag may add */
 	uint16_t segs;
 };
 
-/* All but the watch is written before the port is handed out, and constant then. */
 #define HAULI_NO_PORT "the port is NULL; give what haul_port_open() has given"
 
+/* Constant once open, except watch and polled. */
 struct haul_port {
 	struct hauli_spec spec;
 	const struct hauli_kind *kind; /* the spec's, or for a raw vdev that of its driver */
@@ -52,16 +53,16 @@ struct haul_port {
 	unsigned nb_vdevs;
 	unsigned queues;
 	struct rte_ether_addr mac;
-	struct hauli_frames tx; /* without a filter the PMD refuses others */
-	uint32_t rx_most; /* longer frames are dropped, by the filter if not before */
+	struct hauli_frames tx; /* other frames: dropped by the filter, or refused by the PMD */
+	uint32_t rx_most; /* longer frames are dropped, at the latest by the filter */
 	char iface[IFNAMSIZ]; /* the kernel interface behind it, "" if there is none */
 	bool was_promiscuous; /* that interface, before */
-	int *fds; /* one per queue, of those kinds that wait on or tune a socket; else NULL */
+	int *fds; /* one per queue, of kinds that wait on or tune a socket; else NULL */
 	uint64_t missed_before; /* the kind's missed() at the start */
-	bool waitable; /* each queue has what its kind waits on. Known from the start on */
+	bool waitable; /* each queue has a descriptor to wait on. Known once started */
 	struct hauli_watch *watch; /* any thread */
 	void *own; /* the kind's; freed by its closed() */
-	unsigned polled; /* by so many that haul_io_start() has made */
+	unsigned polled; /* structs haul_io that poll the port */
 	char notice[512];
 	struct haul_port *next; /* port/ports.h */
 };
@@ -96,34 +97,34 @@ struct hauli_kind {
 
 	/* The rest may be NULL. For a raw vdev prepare() is not called, and all else is. */
 
-	/* Which ring sizes the PMD can do. NULL: what it says itself. */
+	/* Ring sizes that the PMD can do. NULL: as the PMD's device info says. */
 	void (*rings)(uint16_t *rx_ring, uint16_t *tx_ring);
 	/* Before and after queue q is set up. 0 or -errno with a line. */
 	int (*queue_begins)(struct haul_port *port, unsigned q, char *errbuf, size_t errlen);
 	int (*queue_ready)(struct haul_port *port, unsigned q, char *errbuf, size_t errlen);
 	/* All queues are set up, before the start. */
 	int (*ready)(struct haul_port *port, char *errbuf, size_t errlen);
-	/* The PMD has failed, saying line: 0 when that is the best, or -errno with a better one. */
+	/* The PMD failed and logged line: 0 if line explains it, or -errno with a better line. */
 	int (*explain)(const struct haul_port *port, const char *line, char *errbuf, size_t errlen);
 	/* As haul_port_queue_adopt(). */
 	void (*adopt)(struct haul_port *port, unsigned q);
-	/* What queue q is waited on by says that there are packets, and the PMD saw none: makes it
-	 * look. On the thread that polls. */
+	/* The descriptor of queue q says that there are packets, and the PMD gave none: makes the
+	 * PMD look. Polling thread. */
 	void (*nudge)(const struct haul_port *port, unsigned q);
-	/* The interface or file behind the port may fail although the PMD goes on: then writes one
-	 * line to what. A control thread, about once a second. */
+	/* Finds a failure of the interface or file behind the port that the PMD does not notice,
+	 * and writes one line to what. A control thread, about once a second. */
 	void (*look)(const struct haul_port *port, char *what, size_t size);
-	/* True if queue q has room for pkt: then a burst call that does not take pkt now never
-	 * will. On the thread that polls. NULL: not known, the queue may be full. */
+	/* True if queue q has room for pkt: a burst call that does not take pkt now never will.
+	 * Polling thread. NULL: not known, the queue may be full. */
 	bool (*has_room)(const struct haul_port *port, unsigned q, const struct rte_mbuf *pkt);
-	/* How many packets a queue takes in while nobody looks. NULL: as many as descriptors. */
+	/* How many packets a queue holds while it is not polled. NULL: one per descriptor. */
 	unsigned (*backlog)(const struct haul_port *port);
-	/* Before the port is stopped for good, and after it is closed: for packets that the PMD
-	 * would lose. */
+	/* release: before the last stop; closed: after the close. They free packet buffers that the
+	 * PMD would lose. */
 	void (*release)(struct haul_port *port);
 	void (*closed)(struct haul_port *port);
-	/* How many packets the kernel dropped, because nobody took them in time, since the
-	 * interface was made; not in the PMD's own figures. Any thread. */
+	/* How many packets the kernel has dropped because the port was slow, since the interface
+	 * was made; not among the PMD's counters. Any thread. */
 	uint64_t (*missed)(const struct haul_port *port);
 	/* How many packet buffers a queue holds at most, with such rings. NULL: rx + tx. */
 	unsigned (*held)(unsigned rx_ring, unsigned tx_ring);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Unix sockets that PMDs listen on. With a PMD alone, the umask decides who may connect, and the
- * PMD removes at its end whatever lies at its path. So the PMD makes the socket in a directory that
- * only its owner can enter. haul sets the socket's mode and moves it to the path that the user
- * gave, unless something lies there. At the end haul removes it if it is still the same socket.
+ * Unix sockets that PMDs listen on. With a PMD alone, the umask decides which users may connect,
+ * and the PMD removes at its end whatever lies at its path. So the PMD makes the socket in a
+ * directory that only its owner can enter. haul sets the socket's mode and moves it to the path
+ * that the user gave, unless something lies there. At the end haul removes it if it is still the
+ * same socket.
  */
 #ifndef HAULI_PORT_LISTENER_H
 #define HAULI_PORT_LISTENER_H
@@ -13,8 +14,8 @@
 struct hauli_listener;
 
 /*
- * The spec's "mode", or 0600, is for who may connect to path. A socket that a program left behind
- * at path when it crashed is removed. 0, or -errno with a line.
+ * The spec's "mode", or 0600, becomes the mode of the socket at path. A socket that a program left
+ * behind at path when it crashed is removed. 0, or -errno with a line.
  */
 int hauli_listener_create(struct hauli_listener **l, const struct hauli_spec *spec,
 	const char *path, char *errbuf, size_t errlen);
@@ -29,7 +30,7 @@ const char *hauli_listener_made_at(const struct hauli_listener *l);
 int hauli_listener_publish(
 	struct hauli_listener *l, const struct hauli_spec *spec, char *errbuf, size_t errlen);
 
-/* The last user removes the socket from its path: nobody can connect any more. */
+/* The last user removes the socket from its path: no peer can connect any more. */
 void hauli_listener_withdraw(struct hauli_listener *l);
 
 /* Frees it, after the PMD has closed it. l may be NULL. */

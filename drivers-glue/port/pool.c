@@ -54,7 +54,7 @@ unsigned haul_pool_mem_mb(unsigned mbufs)
  * Buffers back to back. rte_pktmbuf_pool_create() lets none cross a page, for the sake of physical
  * addresses: with pages of 4 KiB each buffer takes one. Besides the memory, XDP sockets lose by it:
  * their PMD tells the kernel of as much memory as buffers back to back would take, and the kernel
- * throws away those beyond.
+ * discards the buffers beyond.
  */
 static struct rte_mempool *create(const char *name, unsigned mbufs)
 {

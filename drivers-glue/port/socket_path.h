@@ -6,13 +6,13 @@
 #include "port/spec.h"
 
 /*
- * For a path to listen on: it can be made, and nobody listens there; a socket that a program left
- * behind when it crashed is removed. 0 or -errno with a line.
+ * For a path to listen on: a socket can be made, and no program listens there; the socket of a
+ * program that crashed is removed. 0 or -errno with a line.
  */
 int hauli_socket_path_free(
 	const struct hauli_spec *spec, const char *path, char *errbuf, size_t errlen);
 
-/* For a path to connect to: somebody listens. The same. */
+/* For a path to connect to: a program listens. 0 or -errno with a line. */
 int hauli_socket_path_taken(
 	const struct hauli_spec *spec, const char *path, char *errbuf, size_t errlen);
 

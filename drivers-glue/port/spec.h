@@ -42,7 +42,7 @@ struct hauli_spec {
 	const char *main; /* "" if there is none */
 	unsigned nb;
 	struct {
-		const struct hauli_key *key; /* NULL: one that the kind does not know by name */
+		const struct hauli_key *key; /* NULL: not in the kind's list */
 		const char *name;
 		const char *value;
 	} keys[HAULI_SPEC_KEYS];

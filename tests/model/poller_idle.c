@@ -100,12 +100,12 @@ const struct hauli_poller_kind *hauli_poller_kind(enum haul_poll_how how)
 	return &block;
 }
 
-/* Nobody feeds it. */
+/* No proxy, and no target. */
 void hauli_spread_listen(struct hauli_poller *p)
 {
 }
 
-bool hauli_spread_relays(const struct hauli_poller *p)
+bool hauli_spread_has_to_send(const struct hauli_poller *p)
 {
 	return false;
 }

@@ -90,7 +90,7 @@ static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 		port->queues, FRAME_SIZE, frames(port));
 	hauli_spec_pass_on(&port->spec, v->args, sizeof(v->args));
 	note_offloads(port);
-	/* The kernel drops others without a word. */
+	/* The kernel drops other frames silently. */
 	port->tx = (struct hauli_frames){
 		.least = RTE_ETHER_HDR_LEN,
 		.most = RTE_MIN(hauli_iface_mtu(port->iface) + RTE_ETHER_HDR_LEN,

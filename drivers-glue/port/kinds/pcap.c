@@ -220,7 +220,7 @@ static bool has_room(const struct haul_port *port, unsigned q, const struct rte_
 			pkt->pkt_len > hauli_iface_mtu(port->iface) + RTE_ETHER_HDR_LEN);
 }
 
-/* The PMD copies. With infinite_rx it holds all of the file, which nobody can know here. */
+/* The PMD copies. With infinite_rx it holds all of the file, which is not known here. */
 static unsigned held(unsigned rx_ring, unsigned tx_ring)
 {
 	return 0;

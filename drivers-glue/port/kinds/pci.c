@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pci: a NIC that DPDK drives itself, taken away from the kernel. */
+/* pci: a NIC that DPDK drives itself, unbound from the kernel's driver. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>

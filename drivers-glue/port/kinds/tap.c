@@ -3,7 +3,7 @@
  * tap: an interface that the kernel sees as a NIC, and haul as the other end of its wire.
  *
  * The PMD looks at a queue only after a real-time signal that the kernel sends when packets come.
- * It goes to the process, so any thread may take it, and the one that polls may look too early; so
+ * It goes to the process, so any thread may take it, and the polling thread may look too early; so
  * each queue's signal is sent to the thread that polls it. O_ASYNC, which makes the signals, is the
  * PMD's and stays as it is.
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * vhost and virtio-user: the two ends of a virtio device, the one that a hypervisor has and the one
- * that its guest has, over a Unix socket; or both in one process, in that order.
+ * vhost and virtio-user: the two ends of a virtio device, the hypervisor's and the guest's, over a
+ * Unix socket; or both in one process, in that order.
  *
- * The PMDs do not find out how many queues the other side has, and what is sent on one that it has
- * not is lost.
+ * The PMDs do not learn how many queues the peer has. Packets on a queue that the peer has not are
+ * lost.
  */
 #include "linux/unixpath.h"
 #include "port/kinds/list.h"
