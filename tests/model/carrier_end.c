@@ -34,7 +34,7 @@ static void init(void)
 static void carrier(void)
 {
 	hauli_round_main(&m.c);
-	hauli_fence_full(); /* who joins the thread frees it */
+	hauli_fence_full(); /* the thread's joiner frees it */
 	model_free(&m.c, sizeof(m.c));
 }
 

@@ -46,7 +46,7 @@ static struct {
 	jmp_buf give_up; /* where the search goes on from a violation then */
 
 	unsigned taken[STEPS_MAX]; /* the choice at each depth of this run */
-	unsigned of[STEPS_MAX]; /* among so many */
+	unsigned of[STEPS_MAX]; /* number of choices */
 	struct action actions[STEPS_MAX]; /* which it was */
 	unsigned depth;
 	unsigned time_outs;

@@ -69,16 +69,16 @@ bool model_is_reduced(void);
 /* From here on an access to this memory by any thread is a violation. */
 void model_free(const void *memory, size_t size);
 
-/* From init(). What nobody can come in between of is no choice. Only this thread writes there; only
- * this thread reads or writes there; nobody writes there any more. What is said to the contrary by
- * an access is a violation. */
+/* From init(); accesses that cannot interleave with others' are no choices of the search. own: only
+ * this thread writes there; private: only this thread reads or writes there; constant: no thread
+ * writes there any more. An access that contradicts it is a violation. */
 void model_own(const void *memory, size_t size, unsigned thread);
 void model_private(const void *memory, size_t size, unsigned thread);
 void model_constant(const void *memory, size_t size);
 
-/* Explores the model under all memories, or the one that the first argument names, and prints a
- * table. The program's exit code: 0 when no violation exists, 3 when one was found in the search
- * (with its trace), 1 when the search was not completed. */
+/* Explores the model under all memories, or the one named by the first argument, and prints a
+ * table. Returns the exit code: 0 if no violation exists, 3 if the search found a violation
+ * (printed with its trace), 1 if the search was not completed. */
 int model_main(int argc, char **argv, const struct model *model);
 
 enum memory_kind { MEMORY_SC, MEMORY_TSO, MEMORY_WEAK };

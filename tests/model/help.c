@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The three pairs of conc/help.c, at once: one member calls for help while another one lies down
- * and a third one gives its token back, looks who is in need, and forgets it. With a token comes
- * what was done with it.
+ * The three pairs of conc/help.c, at once: one member requests help while another goes idle and a
+ * third gives its token back, reads the requests, and clears one. The token's next holder sees what
+ * the last holder did.
  */
 #include "conc/help.h"
 

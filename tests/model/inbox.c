@@ -19,7 +19,7 @@ struct item {
 static struct {
 	struct hauli_inbox in;
 	struct item items[PUSHERS][ITEMS];
-	uint64_t how_to_wake; /* set by the owner before it sleeps, read by who wakes it */
+	uint64_t how_to_wake; /* set by the owner before it sleeps, read by its waker */
 	uint64_t got[PUSHERS];
 	uint64_t sleeps, wakes[PUSHERS];
 } m;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The intake: a batch of two is there, somebody puts another one, two members take one each, and
- * never look again, as if what they took kept them for ever; a third one goes to sleep. When
- * something is left in the end, it must not be asleep. (In the weak memory the first batch
- * has one, and one member takes it.)
+ * The injector: it holds a batch of two, a putter adds another batch; two members take one item
+ * each and never look again, as if a hog kept them; a third member goes to sleep. If an item is
+ * left at the end, the third member must be awake. (In the weak memory the first batch has one
+ * item, and one member takes it.)
  */
 #include "conc/intake.h"
 
@@ -21,7 +21,7 @@ static struct {
 	struct hauli_inbox inboxes[MEMBERS];
 	struct hauli_inbox *members[MEMBERS];
 	struct thing things[ITEMS];
-	uint64_t ready; /* written by the sleeper before it sleeps, read by who wakes it */
+	uint64_t ready; /* written by the sleeper before it sleeps, read by its waker */
 	uint64_t got[TAKERS]; /* a bit for each number */
 	uint64_t all; /* the same */
 } m;

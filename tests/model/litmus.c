@@ -38,7 +38,7 @@ struct litmus {
 	bool (*lost)(unsigned owner_saw, unsigned other_saw);
 };
 
-/* Going to sleep against a push: lost when the owner sleeps and nobody is to wake it. */
+/* Going to sleep against a push: lost if the owner sleeps and the pusher does not wake it. */
 static void inbox_reset(void)
 {
 	hauli_inbox_init(&w.in);

@@ -12,7 +12,7 @@
 static struct granule {
 	struct clock sync; /* what an acquire load of the present value takes in */
 	struct clock reads; /* last plain read by each thread */
-	uint16_t write_at; /* last plain write: when, by whom */
+	uint16_t write_at; /* last plain write: time and thread */
 	uint8_t writer;
 	bool freed;
 	bool touched;
@@ -21,7 +21,7 @@ static struct granule {
 /* What the model says of them, the same in all runs. */
 static struct use {
 	uint8_t how; /* enum memory_use */
-	uint8_t owner; /* whose it is */
+	uint8_t owner; /* the owning thread */
 } uses[GRANULES_MAX];
 
 /* Those that this run has accessed; the others are as they were at its start. */
@@ -347,7 +347,7 @@ uint64_t memory_step(struct thread *t, unsigned option)
 	uint64_t result =
 		kind == MEMORY_WEAK && !t->direct ? weak_step(t, option) : do_step(t, option);
 
-	/* What the thread does after a release does not happen before who acquires it. */
+	/* Steps after a release do not happen before its acquirer's. */
 	if (!model->only_atomics && t->step.kind != STEP_LOAD && is_release(t->step.order))
 		t->now.at[t->id]++;
 	return result;

@@ -109,7 +109,7 @@ void memory_free(struct thread *t, const void *addr, size_t size);
 
 enum memory_use { USE_ANY, USE_OWN, USE_PRIVATE, USE_CONSTANT };
 void memory_own(const void *addr, size_t size, enum memory_use how, unsigned thread);
-/* An access that nobody can come in between of. */
+/* An access that cannot interleave with any other. */
 bool memory_is_apart(const struct thread *t, const struct step *s);
 
 uint64_t memory_hash(void);
@@ -145,7 +145,8 @@ static inline uint64_t peek(const void *addr, unsigned size)
 
 static inline uint64_t mix(uint64_t hash, uint64_t v)
 {
-	/* Never the hash itself, for any v: a load of 0 by who has read nothing yet is a step. */
+	/* Never the hash itself, for any v: a load of 0 by a thread that has read nothing is a
+	 * step. */
 	hash = (hash + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ v;
 	hash = (hash ^ (hash >> 32)) * UINT64_C(0xd6e8feb86659fd93);
 	return hash ^ (hash >> 29);

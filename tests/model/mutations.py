@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Breaks each step of the protocols, one at a time, and has the explorer find it.
+"""Breaks each step of the protocols, one at a time; the explorer must find it.
 
-A mutation is one text in one file replaced by another, on a copy. It counts as caught only when the
-broken source compiled and the search itself reported a violation (exit code 3). Speaks TAP.
+A mutation replaces one text in a copy of one file. It counts as caught only if the broken source
+compiles and the search itself reports a violation (exit code 3). Speaks TAP.
 usage: mutations.py SOURCE_ROOT COMPILER EXPLORER_LIBRARY [MODELS_THAT_BEGIN_SO]
 """
 import os

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Order among stolen coroutines, by the real order.c, stolen.c, suspend.c and run_chain() of
- * round.c, and the real ring: the owner runs chains of coroutines of one order number, one of which
- * ends without sending and one of which is pinned, and a thief robs it of some, which come back the
- * other way round. Those that send pass in the order in which the ring had them, each once, and
- * none waits for ever.
+ * round.c, and the real ring: the owner runs batches of coroutines of one order key; one coroutine ends without
+ * sending, one is pinned. A thief steals some, which come back in reverse. Senders pass in the
+ * order of the ring, each once, and no coroutine waits for ever.
  *
- * order_back.c: the thief is hogged by the first one, and its home takes back what it has left.
+ * order_back.c: the first coroutine hogs the thief, and the home takes back the rest.
  *
- * A slice is a call here: who suspends itself returns. So order.c and round.c are compiled with a
- * switch that only notes who is next.
+ * A slice is a call here: suspending returns from it. So order.c and round.c are compiled with a
+ * switch that only records the next coroutine.
  */
 #include "coro/coro.h"
 #include "explorer.h"
@@ -44,7 +43,7 @@ static const unsigned back[STOLEN] = {ORDER_BACK};
 static struct {
 	struct haul_carrier c;
 	struct haul_coro co[COROS], nobody;
-	struct hauli_co *next; /* who runs after the slice that has just ended */
+	struct hauli_co *next; /* the coroutine to run after the slice that just ended */
 	uint64_t waited[COROS]; /* it was not its turn */
 	uint64_t next_to_pass, passed;
 	_Atomic(void *) left; /* in the thief's ring */
@@ -70,7 +69,7 @@ static void init(void)
 {
 	struct haul_carrier *c = &m.c;
 
-	c->group = (struct hauli_group *)c; /* stealing is on; nobody looks into it */
+	c->group = (struct hauli_group *)c; /* stealing is on; its contents are not read */
 	hauli_inbox_init(&c->inbox);
 	hauli_ring_init(&c->runq.ring, &m.nobody);
 	hauli_order_ask_by(c, number_of);
@@ -126,7 +125,7 @@ static bool send(struct haul_carrier *c, struct haul_coro *co)
 	return true;
 }
 
-/* A slice of one that was stolen, by its thief, or by its home that has taken it back. */
+/* A slice of a stolen coroutine, run by its thief, or by its home after taking it back. */
 static void run_away(struct haul_coro *co)
 {
 	co->back = HAULI_BACK_END;

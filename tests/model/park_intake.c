@@ -27,7 +27,7 @@ struct haul_carrier *hauli_here(void)
 	return &m.c;
 }
 
-/* It may be awake by then: nobody waits here. */
+/* It may be awake by then: the model does not wait here. */
 static void wakeup(void *arg)
 {
 }
@@ -69,7 +69,7 @@ static void check(void)
 	MODEL_ASSERT(!waits || !hauli_inbox_is_asleep(&m.c.inbox));
 }
 
-/* Nobody asks anything of the task. */
+/* The task gets no request. */
 void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co)
 {
 }

@@ -100,7 +100,7 @@ const struct hauli_poller_kind *hauli_poller_kind(enum haul_poll_how how)
 	return &block;
 }
 
-/* No proxy, and no target. */
+/* It has no RPS target. */
 void hauli_spread_listen(struct hauli_poller *p)
 {
 }

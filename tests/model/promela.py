@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Has Spin search a Promela model, and each of its variants that are broken on purpose.
 
-The model must come through a complete search without an error; each variant -DBROKEN=n, n from 1 to
-the highest that the model's head lists, must fail in the search. A search that is too long for each
-day is made of the model with each of PARTS in its place, unless HAUL_WHOLE is set. Speaks TAP.
+The model must pass a complete search without an error; each variant -DBROKEN=n, n from 1 to the
+highest listed at the model's head, must fail in the search. PARTS replace a search that is too long
+for every day: the model is searched with each of them, unless HAUL_WHOLE is set. Speaks TAP.
 usage: promela.py MODEL.pml SPIN COMPILER [FLAGS_OF_THE_SEARCH [PARTS]]
 """
 import os
@@ -16,7 +16,7 @@ import tempfile
 
 def search(model, spin, compiler, flags, *defines):
     """(errors, states) of a complete search; errors None when it was not completed."""
-    # What is broken is found sooner than a compiler can optimize the search.
+    # A broken variant fails sooner than a compiler could optimize the search.
     level = '-O2' if '-DBROKEN=0' in defines else '-O0'
     with tempfile.TemporaryDirectory() as work:
         def run(*command):

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The ring: two thieves, who may not take everything, against an owner that has one chain. */
+/* The ring: two thieves, which may not take everything, against an owner with one batch. */
 #include "conc/ring.h"
 
 #include "explorer.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two carriers that sleep, by the real cluster.c, mail.c, round.c and sleep.c. A
- * thread puts a batch of one into the intake and then starts a hog on the first carrier, which may
- * be the one that it has roused for the batch: that carrier runs the hog and never looks again. The
- * batch is taken all the same, or the search finds the other carrier asleep for ever.
+ * Two sleeping carriers, by the real cluster.c, mail.c, round.c and sleep.c. A
+ * thread puts a batch of one into the injector and then starts a hog on the first carrier, possibly
+ * the carrier roused for the batch, which then runs the hog and never looks again. The batch must
+ * be taken all the same; else the search finds the other carrier asleep for ever.
  *
  * A slice is a call here, as in order.c, and no time passes.
  */
@@ -139,7 +139,7 @@ static void check(void)
 	MODEL_ASSERT(hauli_intake_is_empty(&m.cluster.intake));
 }
 
-/* Nobody asks anything of the task. */
+/* The task gets no request. */
 void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co)
 {
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whether there is anything to steal, by the real ring and runq.c: the owner pushes one that
- * thieves may take, one that they may not, and another one that they may; a thief robs, and
- * somebody looks whether it is worth while. Who looks when one is there finds so, unless the thief
- * has taken it, whatever the owner is pushing just then.
+ * The check for work to steal, by the real ring and runq.c: the owner pushes a coroutine that
+ * thieves may take, one that is pinned, and another that they may take; a thief steals, and a
+ * searcher checks. While a stealable coroutine is queued, the check finds it, unless the thief has
+ * taken it, whatever the owner is pushing at that moment.
  */
 #include "sched/runq.h"
 

@@ -11,24 +11,24 @@
  * never in need, or never asleep. So is what can only help: the look at those that have not
  * called.
  *
- * Who is not searching comes too early to know a hog, who searches comes late enough, and a nap
- * ends at once. What is stolen may not give way either. A carrier that blocks in its poller's
- * wait is, to the others, as one that waits on its inbox. One that spins needs no call: it
- * comes by until nothing is left.
+ * A carrier that is not searching comes too early to recognise a hog, a searcher comes late enough,
+ * and a nap ends at once. A stolen task may not yield either. A carrier that blocks in its poller's
+ * wait is, to the others, like a carrier that waits on its inbox. A spinning carrier needs no
+ * request: it pulls until nothing is left.
  *
  * Broken on purpose, by -DBROKEN=n; each must be found:
- *	1  who lies down is not found by callers
- *	2  who lies down looks at the others before it is asleep
- *	3  who lies down does not look at the others
- *	4  who finds a surplus when it has lain down does not mark its owner
- *	5  who lies down does not make callers pass a barrier before it looks
- *	6  who calls does not mark itself
- *	7  who calls does not send a search
- *	8  who gives its token back does not look once more
- *	9  who looks once more, and finds somebody in need, leaves it at that
- *	10  who has stolen does not hand its search on
+ *	1  requesters do not find an idle carrier
+ *	2  an idle carrier rechecks the others before it is marked idle
+ *	3  an idle carrier does not recheck the others
+ *	4  an idle carrier that finds a surplus does not mark its owner
+ *	5  an idle carrier does not make requesters pass a barrier before it rechecks
+ *	6  a requester does not mark itself
+ *	7  a requester does not send a search
+ *	8  a searcher does not recheck after giving its token back
+ *	9  a searcher's recheck finds a request and ignores it
+ *	10  a successful thief does not hand its search on
  *	11  the token is not given back
- *	12  a search is sent to one that is awake, and is not read
+ *	12  a search is sent to an awake carrier, and is not read
  */
 #ifndef BROKEN
 #define BROKEN 0
@@ -62,8 +62,8 @@ bool hogged[MEMBERS];
 
 /*
  * One seat: its mark, what it has, and forget. One step: a task comes once here, before the
- * mark, so who comes in between of these sees the same and does the same. (What forget has to
- * look for once more is a task that comes later: help.c.)
+ * mark, so a thread between these sees and does the same. (Forget must recheck for a task that
+ * comes later: help.c.)
  */
 inline consider(h)
 {
@@ -171,7 +171,7 @@ inline hand_on()
 	atomic { w = 0; done = false; on = false }
 }
 
-/* Marks the seat if somebody sleeps; done: it did. */
+/* Marks the seat if a carrier sleeps; done: it did. */
 inline call(h)
 {
 	done = anybody_parked; /* its task may still be in its store buffer */
@@ -215,7 +215,7 @@ end:	do
 	od
 }
 
-/* From one that has called. Another thief may have been there. */
+/* From a requester. Another thief may have been there. */
 inline steal_from_caller()
 {
 	next_in_need(me);

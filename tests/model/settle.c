@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The end of an inbox's owner: who pushes or rouses may still be on its way to wake it when it is
- * up, because its sleep also ends by itself. It settles, then takes away what wakers use. One item
- * is for a sleeper only.
+ * The end of an inbox's owner: a pusher or rouser may still be about to wake the owner after the
+ * owner is up, because its sleep also ends by itself. The owner quiesces, then frees what wakers
+ * use. One item is for a sleeper only.
  */
 #include "conc/inbox.h"
 
@@ -16,7 +16,7 @@ static struct {
 	struct hauli_inbox in;
 	struct hauli_node items[ITEMS];
 	uint64_t how_to_wake; /* as a poller's eventfd */
-	uint64_t why; /* written by who rouses */
+	uint64_t why; /* written by the rouser */
 	uint64_t got;
 	struct offer {
 		struct hauli_node node;

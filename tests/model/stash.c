@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Mail that a thief goes through, by the real mail.c, spawn_remote.c, stolen.c and suspend.c. One
- * that comes back and a request are in the inbox, and a pusher sends a start. A thief robs twice;
- * the owner handles its mail, sleeps when it can, and steals back what is its own. Each coroutine
- * is made ready once, at home or at the thief's; the messages are handled in their order; and a
- * sleeper is woken once.
+ * Mail that a thief reads, by the real mail.c, spawn_remote.c, stolen.c and suspend.c. A returning coroutine and
+ * a request are in the inbox, and a pusher sends a start. A thief steals twice; the owner handles
+ * its mail, sleeps when it can, and steals back its own coroutines. Each coroutine is made ready
+ * once, at home or at the thief; messages are handled in order; a sleeper is woken once.
  *
- * stash_hogged.c: the owner is hogged. Who has pushed and then looks sees that there is something,
- * unless the thief has taken it.
+ * stash_hogged.c: the owner is hogged. A pusher that rechecks sees its node, unless the thief has
+ * taken it.
  */
 #include "explorer.h"
 #include "sched/group.h"
@@ -58,7 +57,7 @@ static void init(void)
 {
 	struct haul_carrier *c = &m.c;
 
-	c->group = &m.group; /* stealing is on, and nobody sleeps */
+	c->group = &m.group; /* stealing is on, and no member sleeps */
 	hauli_inbox_init(&c->inbox);
 	hauli_stash_init(&c->stash);
 	hauli_ring_init(&c->runq.ring, &m.nobody);

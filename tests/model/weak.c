@@ -7,7 +7,7 @@
  * from D. Goldblatt, "Asymmetric fences", WG21 P1202.
  *
  *	location  an atomic word: its messages, in modification order
- *	message   a value that was stored, and the view of who stored it, as far as it was released
+ *	message   a stored value, and its writer's view, as far as that was released
  *	view      for each location, the oldest message that may still be read
  *
  *	load      reads any message not older than the thread's view, which moves up to it. Acquire:
@@ -38,8 +38,8 @@
  * How many states there are depends on this:
  *	- A store that can go to one place only is done at once: others need not read it, and may
  *	  put theirs above or below it. The same goes for a load by the only thread that ever
- *	  stores there, and for a light fence that follows another step of its thread. Who
- *	  accesses what is learned; when a run shows more, the search begins again.
+ *	  stores there, and for a light fence that follows another step of its thread. The
+ *	  accessors of each location are learned; a run that shows more restarts the search.
  *	- A message is forgotten when no thread that accesses the location can read it.
  * weak_axioms.py compares the outcomes with those of C11's axioms.
  */
@@ -53,7 +53,7 @@
 struct message {
 	uint64_t value;
 	struct view view;
-	struct clock clock; /* happens-before, for who acquires it */
+	struct clock clock; /* happens-before, for acquirers */
 	bool follows; /* written by a read-modify-write that has read the one before it */
 };
 
@@ -474,7 +474,7 @@ uint64_t weak_step(struct thread *t, unsigned option)
 	return result;
 }
 
-/* Messages that none of those who access l can read. */
+/* Messages that no accessor of l can read. */
 static void forget(struct location *l)
 {
 	unsigned i = (unsigned)(l - locations), oldest_read = l->nb - 1;

@@ -17,14 +17,14 @@ uint64_t weak_step(struct thread *t, unsigned option);
  * after it makes a difference. */
 bool weak_is_nobodys_business(struct thread *t, const struct step *s, bool membarriers);
 
-/* That was concluded from who has accessed what in all runs so far. True: this run had another
- * one, and the search has to begin again. */
+/* The accessors of each location were learned in earlier runs. True: this run had another one, and
+ * the search has to begin again. */
 bool weak_is_otherwise(void);
 
 /* A plain access that is about to write there, or to free it. */
 void weak_plain_write(const void *addr, size_t size);
 
-/* Of all messages and views. Forgets messages that nobody can read any more. */
+/* Of all messages and views. Forgets messages that no thread can read any more. */
 uint64_t weak_hash(void);
 
 #endif

@@ -94,7 +94,7 @@ static bool flag_2_after_1_only(void)
 	return m.r[2] == 1 && flag_2_only();
 }
 
-/* WRC: the first one's store is seen by the second one, whose flag is seen by the third one. */
+/* WRC: thread 2 reads thread 1's store and sets a flag; thread 3 reads the flag. */
 THREAD(wrc_ra_wr, R(2, x, ACQ); W(y, 1, REL))
 THREAD(wrc_rx_wr, R(2, x, RLX); W(y, 1, REL))
 THREAD(wrc_ra_wx, R(2, x, ACQ); W(y, 1, RLX))

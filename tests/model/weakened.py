@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Weakens each order that only a memory weaker than x86's shows, and has the explorer find it.
+"""Weakens each order that matters only on memory weaker than x86's; the explorer must find it.
 
-As mutations.py, but the searches under SC and under TSO have to find nothing, and the one under
-the weak memory has to. What those two find as well belongs in mutations.py. Speaks TAP.
+As mutations.py, but the searches under SC and TSO must find nothing, and the search under the weak
+memory must find a violation. A mutation that SC or TSO shows belongs in mutations.py. Speaks TAP.
 usage: weakened.py SOURCE_ROOT COMPILER EXPLORER_LIBRARY
 """
 import subprocess

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Slot, link and event together: two threads claim a slot and one after the other builds
- * something in it; a third waits for the event, whose memory goes when it has returned.
+ * Slot, link and event together: two threads claim a slot, and each in turn builds something in it;
+ * a third thread waits for the event, whose memory is freed when the wait returns.
  */
 #include "conc/word.h"
 
