@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A coroutine one of whose frames is larger than its stack. Usage: frames BYTES */
+/* A coroutine with a frame larger than its stack. Usage: frames BYTES */
 #include <stdio.h>
 #include <string.h>
 

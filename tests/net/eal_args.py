@@ -154,7 +154,7 @@ def sockets(probe):
 
 
 def trap(base, name):
-    """A link to somebody's directory where a killed program's would be; what must stay there."""
+    """A link to another user's directory in place of a killed program's; its target must stay."""
     victim = os.path.join(base, "victim-" + name)
     os.makedirs(victim)
     kept = os.path.join(victim, "dpdk_telemetry.v2")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haul-echo: UDP of every size comes back as it was sent, over many flows; VLAN tags pass; and with
---delay a sleeping handler holds nobody up."""
+"""haul-echo: UDP of every size comes back unchanged, over many flows; VLAN tags pass; and with
+--delay a sleeping handler delays no other."""
 import os
 import select
 import socket
@@ -144,8 +144,8 @@ def sleepers_overlap(tap, binary):
 
 
 def sleepers_are_cancelled(tap, binary):
-    """The program ends when it has received so many, each of which sleeps for an hour: all have
-    been under way at the same time, and none is lost in the books."""
+    """The program ends after a given number of packets, whose handlers sleep for an hour: all were
+    in flight at the same time, and all are accounted for."""
     with Echo(binary, "--port", "tap:t0", "--delay", "3600s", "--packets", SLEEPERS) as e:
         peer("t0")
         netns.ip(f"neigh replace {IP4} lladdr {e.mac().hex(':')} dev t0")

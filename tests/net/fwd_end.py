@@ -36,7 +36,7 @@ for handler in "burst", "coroutine":
     tap.ok(r.rc == 0 and r.json and r.dropped() == 0 and r.total("rx_packets") > 0,
            f"ended under traffic, ring, {handler}", r)
 
-    # A transmit queue that nobody empties: what is left is dropped, and counted.
+    # A transmit queue without a reader: the rest is dropped, and counted.
     with fwd.Running("--port", "ring:", "--mode", "txonly", "--handler", handler,
                      "--carriers", 1) as haul:
         netns.wait_for(haul.runs, "haul-fwd to run")

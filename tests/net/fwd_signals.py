@@ -14,7 +14,7 @@ import fwd
 netns.enter()
 tap = netns.Tap()
 
-# What nobody could wait for; a stop that hangs is longer than this.
+# Longer than any user would wait; a stop that hangs takes longer than this.
 PATIENCE = 20
 
 
@@ -37,7 +37,7 @@ def is_clean(name):
     return "xdp" not in text and "promiscuity 0" in text
 
 
-# A start that waits for somebody who never comes.
+# A start that waits for a peer that never comes.
 def silent_peer(d):
     path = os.path.join(d, "silent.sock")
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -71,7 +71,7 @@ for sig in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
         tap.ok(r.rc in (1, 2, -sig) and lines,
                f"{sig.name} ends a start: {who.__name__}", r)
 
-# Nobody reads what it writes.
+# Its output has no reader.
 for sig in signal.SIGINT, signal.SIGTERM:
     reader, writer = os.pipe()
     with fwd.Running("--port", "null:", "--carriers", 1, options=("--period", "0.001"),

@@ -144,7 +144,8 @@ def from_interface(name, spec, iface, mtu, *args):
     way = Way(f"from {name}", [s for s in SIZES if 15 <= s <= mtu + 14])
     out = os.path.join(tmp.name, "out.pcap")
     wire = netns.Raw(iface)
-    # One carrier: a file has one queue, and who has none of both ports does not receive.
+    # One carrier: a file has one queue, and a carrier without a queue of both ports does not
+    # receive.
     with fwd.Running("--port", spec, "--port", f"pcap:tx={out}", "--carriers", 1, *args) as haul:
         netns.wait_for(haul.runs, "haul-fwd to run")
         netns.ip(f"link set {iface} mtu {mtu}")  # the PMD resets that of a TAP

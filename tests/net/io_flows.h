@@ -13,20 +13,20 @@
 
 struct flows {
 	unsigned (*of)(uint32_t number); /* the flow of a packet with that number, below FLOWS */
-	unsigned burst; /* packets between two yields of who sends them; 0: it does not yield */
+	unsigned burst; /* packets between two yields of the sender; 0: it does not yield */
 	bool disorder; /* is not looked for */
 };
 
-/* Opens both ports, with so many queues, and the runtime. */
+/* Opens both ports, with that many queues, and the runtime. */
 void flows_open(struct bed *bed, unsigned queues, enum haul_steal steal, const struct flows *flows);
 
-/* Starts the poller with ports and pool filled in, and sends so many packets. */
+/* Starts the poller with ports and pool filled in, and sends that many packets. */
 void flows_run(struct bed *bed, struct haul_io_opts *opts, uint32_t packets);
 
 /* Stops the poller. Whether all was in order. */
 bool flows_stop(struct bed *bed);
 
-/* What a handler does for so long. */
+/* Computes for ns, as a handler. */
 void flows_work(uint64_t ns);
 
 #endif

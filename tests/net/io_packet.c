@@ -399,7 +399,7 @@ START_TEST(senders_wait_for_a_full_nic)
 	unsigned i, sent = 0;
 	struct bed bed;
 
-	/* Nobody receives: the ring fills, then the queue before it, then they wait. */
+	/* Without a receiver the ring fills, then the queue before it, then senders wait. */
 	bed_open(&bed, ONE);
 	opts = bed_io_opts(&bed);
 	opts.source = nothing;
@@ -411,7 +411,7 @@ START_TEST(senders_wait_for_a_full_nic)
 			0);
 	}
 	WAIT_UNTIL(bed_stats(&bed, 0, 0).tx_packets == BED_RING);
-	/* Two that wait, the first and one among others; who was served is not undone. */
+	/* Cancels two waiting senders, the first and a middle one; a served sender stays served. */
 	haul_cancel(senders[SENDERS - 200].coro);
 	haul_cancel(senders[SENDERS - 100].coro);
 	ck_assert_int_eq(haul_join(senders[SENDERS - 200].coro, NULL), 0);
@@ -524,7 +524,7 @@ START_TEST(a_start_that_fails_receives_nothing)
 	too_early = began > 0;
 	haul_cancel(poller);
 	ck_assert_int_eq(haul_join(poller, NULL), 0);
-	/* They are there for who starts. */
+	/* For the starter. */
 	bed_start(&bed, &opts);
 	WAIT_UNTIL(began == 3);
 	bed_close(&bed, 0);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What ends the wait of a poller that blocks, where no packet does: a hand-over from the carrier
- * that feeds it, a packet to send for one that it feeds, a sender that goes on. Ring ports cannot
- * be waited on. So pollers sleep in steps here, and a carrier can be told to wait for ever instead:
- * what does not end its wait is seen by a test that hangs.
+ * Wake-ups of a blocked poller other than by a received packet: a hand-over from the RPS source, a
+ * packet to send for an RPS target, a sender that continues. Ring ports cannot be waited on, so
+ * pollers sleep in steps here; a carrier can be told to wait for ever instead: then a missing
+ * wake-up hangs the test.
  */
 #include <pthread.h>
 #include <signal.h>

@@ -9,7 +9,7 @@
     subprocess.Popen([...])           # children live in the same private network
 
 Nothing is left behind: the kernel removes the namespaces with the last process in them, however
-that process ends. Names need not be unique, since nobody else sees them. Works as root, and as a
+that process ends. Names need not be unique, since they are private. Works as root, and as a
 user where the kernel lets users have namespaces. One network is enough for most tests: a port of
 haul's takes an interface that has no address, and the kernel talks to it from the other end.
 """
@@ -74,7 +74,7 @@ def enter(as_user=False):
     uid, gid = os.geteuid(), os.getegid()
     user = as_user or uid != 0
     if as_user and uid == 0:
-        # nobody: a root mapped to root would keep its access to root's files
+        # the user nobody: a root mapped to root would keep its access to root's files
         os.setgroups([])
         os.setresgid(65534, 65534, 65534)
         os.setresuid(65534, 65534, 65534)
@@ -179,7 +179,7 @@ class Raw:
         self.sock.send(frame)
 
     def recv(self, seconds=10):
-        """The next frame that came in, or None after so long."""
+        """The next received frame, or None at the time-out."""
         end = time.monotonic() + seconds
         while True:
             left = end - time.monotonic()

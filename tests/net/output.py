@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a program prints and nobody gets: a full disk, a closed stdout, a reader that goes.
+"""Output that is lost: a full disk, a closed stdout, a reader that exits.
 
 Usage: output.py THIEF PROGRAM...
 """
@@ -76,7 +76,7 @@ def reader_goes(name):
 for name in programs:
     for args in (["--help"], ["--version"], RUNS[name], [*RUNS[name], "--json"]):
         lost(name, args)
-    # A closed stderr is nobody's descriptor either: it does not become a port's.
+    # A closed stderr's descriptor is not reused either, for a port.
     r = run(name, RUNS[name], stdout=subprocess.DEVNULL, preexec_fn=lambda: os.close(2))
     tap.ok(r.returncode == 0, f"{name}: runs with stderr closed", r)
     if name in ENDLESS:

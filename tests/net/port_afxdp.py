@@ -56,7 +56,7 @@ def frames(probe, wire):
 
 
 def unread(probe, wire):
-    """More than the rings hold, and nobody receives."""
+    """More than the rings hold, without a receiver."""
     port = probe.open("afxdp:v0", 2).start()
     for n in range(6000):
         wire.send(flow(n))
@@ -135,7 +135,7 @@ def other_program():
 
 
 def raw():
-    """DPDK's own spelling, which nobody waits for a queue to be free for."""
+    """DPDK's own spelling, without a wait for the queue to become free."""
     probe = Probe(program)
     netns.veth("v2", "v3")
     other = netns.Raw("v3")

@@ -66,7 +66,7 @@ def ring(probe):
 
 
 def pcap_twice(probe, directory, rx, tx):
-    """A file that is written is nobody else's, by whatever name."""
+    """A file being written belongs to one port, by whatever name."""
     soft, hard = os.path.join(directory, "soft"), os.path.join(directory, "hard")
     os.symlink(rx, soft)
     os.link(rx, hard)

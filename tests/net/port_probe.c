@@ -10,7 +10,7 @@
  *	open QUEUES SPEC	ok PORT queues=N mac=ADDR ids=ID.Q,... nic=NAME notice=TEXT
  *	start PORT		ok
  *	send PORT Q HEX N	ok TAKEN; N times the same frame
- *	recv PORT N MS		ok HEX.Q HEX.Q ...; up to N frames of all queues, for so long
+ *	recv PORT N MS		ok HEX.Q HEX.Q ...; up to N frames of all queues, for MS
  *	count PORT N MS		ok TOTAL per-queue ...; the same, frames are dropped
  *	bounce PORT N MS	ok N; sends each frame back where it came from
  *	fault PORT		ok TEXT

@@ -54,7 +54,7 @@ def two_queues(probe, path):
     t.ok(v.queues == u.queues == 2 and v.notice == u.notice == "", "vhost: two queues if said so")
     v.start(), u.start()
     t.ok(exchange(v, u, 0) and exchange(v, u, 1), "vhost: frames on both queues")
-    # the other order: the guest's end finds nobody, and SIGPIPE does not end the program
+    # the other order: the guest's end finds no peer, and SIGPIPE does not end the program
     v.close()
     u.send(frame(), n=10)
     u.close()
@@ -62,7 +62,7 @@ def two_queues(probe, path):
 
 
 def left_behind(probe, path):
-    """A socket that nobody serves any more, as a crashed program leaves it."""
+    """A stale socket, as a crashed program leaves it."""
     with socket.socket(socket.AF_UNIX) as s:
         s.bind(path)
     v = probe.open(f"vhost:{path}")
@@ -122,7 +122,7 @@ def mode_of(path):
 
 
 def listening(probe, form, directory):
-    """Who may connect, and whose the path is."""
+    """Permission to connect, and ownership of the path."""
     path = os.path.join(directory, "a")
     form, kind = form.replace("PATH", path), form.partition(":")[0]
     for more, mode in ("", 0o600), (",mode=0660", 0o660), (",mode=777", 0o777):
@@ -134,7 +134,7 @@ def listening(probe, form, directory):
     for wrong in "0880", "01777", "-1", "rw", "0600x":
         e = refused(probe, f"{form},mode={wrong}")
         t.ok(f"mode={wrong} is no mode like 0660" in e.line, f"{kind}: mode={wrong}", e)
-    # Somebody moved the socket away, and has something of his own there.
+    # Another process moved the socket away and put a file of its own there.
     for make in os.mkdir, lambda p: open(p, "w").close(), lambda p: os.symlink("/none", p):
         port = probe.open(form)
         os.rename(path, path + "x")

@@ -89,7 +89,7 @@ def trouble(probe, port):
 
 
 def prepared(probe):
-    """One that was made beforehand, as root does for users, stays."""
+    """An interface made beforehand, as root does for users, stays."""
     netns.ip("tuntap add t2 mode tap multi_queue")
     port = probe.open("tap:t2").start()
     port.send(frame())

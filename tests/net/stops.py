@@ -20,8 +20,8 @@ STEALS = ("off", "cluster", "global") if "steals" in sys.argv[3:] else ("off",)
 STOPS = int(os.environ.get("HAUL_STOPS", 24))
 SEED = int(os.environ.get("HAUL_SEED", random.randrange(1 << 32)))
 
-# No stop takes so long: handlers have a second to end, one after the cancel, and a loaded machine
-# or a sanitizer takes its time.
+# Longer than any stop: handlers have a second to end, another after the cancel, and a loaded
+# machine or a sanitizer takes its time.
 HANGS = 60
 
 IP = "10.9.9.2"

@@ -12,7 +12,7 @@ from echo import IP4, MINE4, peer
 POLLERS = ("spin", "block", "adaptive", "sleep")
 REQUESTS = int(os.environ.get("HAUL_REQUESTS", "500"))
 GAP = 0.003  # seconds, at most
-LOST = 2.0  # unanswered for so long: a wakeup was lost
+LOST = 2.0  # unanswered after these seconds: a wakeup was lost
 
 
 class Link:
@@ -30,7 +30,7 @@ class Link:
         return self
 
     def up(self, echo):
-        """Once the program runs. Nobody else but the test shall wake it: no ARP."""
+        """After the program's start. Only the test may wake it: no ARP."""
         peer(self.iface)
         netns.ip(f"neigh replace {IP4} lladdr {echo.mac().hex(':')} dev {self.iface}")
 

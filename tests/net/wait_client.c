@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sends requests one at a time at random gaps through any port to whoever sends frames back, and
- * waits for each with a poller of the given kind. Each is a submission from another thread to the
- * carrier; with "storm" others come meanwhile, and the policy changes all the time.
+ * Sends requests one at a time at random gaps through any port to a peer that returns frames, and
+ * waits for each reply with a poller of the given kind. Each request is a submission from another
+ * thread to the carrier; with "storm" further ones come meanwhile, and the policy keeps changing.
  *
  *	wait_client SPEC POLLER REQUESTS SEED [storm]	prints "answered N of REQUESTS ..."
  *

@@ -83,9 +83,9 @@ def reports(server, pattern):
 
 
 def kill_idle(server, victim):
-    """When it has asked, and nothing is under way any more. Amid traffic memif's PMD may unmap
-    what the other side's poller reads: docs/internals/drivers-glue.md. The server has to be the
-    one that goes on: a client's PMD connects once, when it starts."""
+    """Waits until all requests are answered. Amid traffic memif's PMD may unmap memory that the
+    other side's poller reads: docs/internals/drivers-glue.md. The server must outlive the client:
+    a client's PMD connects once, when it starts."""
     reports(server, r" rx +(?!0\.00 )\S")
     victim.send_signal(signal.SIGSTOP)
     for _ in range(2):  # the first may have begun before

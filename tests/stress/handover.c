@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Handing over to a carrier whose poller blocks, from carriers and a plain thread: nothing is lost,
- * each giver's things come in order, and the taker, which waits without a time-out, is woken.
+ * each giver's items arrive in order, and the taker, which waits without a time-out, is woken.
  */
 #include <stdatomic.h>
 

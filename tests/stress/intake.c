@@ -46,7 +46,7 @@ static void *run(void *arg)
 	return t;
 }
 
-/* One that nobody waits for: how many of them have ended. */
+/* A detached coroutine; counts its end. */
 static void *count(void *arg)
 {
 	atomic_uint *ended = arg;
@@ -103,7 +103,7 @@ static const char *put_and_detach(struct putter *p, struct hauli_random *random)
 		return "haul_spawn_many";
 	for (unsigned i = 0; i < n; i++)
 		haul_detach(cos[i]);
-	while (ended < n) /* nobody else wakes the carriers */
+	while (ended < n) /* no other thread wakes the carriers */
 		sched_yield();
 	return NULL;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Packets of many flows on one overloaded carrier, whose handlers are stolen by all others: each
- * flow leaves in the order in which it came, and nothing is lost. Handlers are short, hog, end
- * without sending, and find the queue full.
+ * Packets of many flows on one overloaded carrier; all others steal its handlers. Each flow leaves
+ * in the order of arrival, and nothing is lost. Handlers are short, hog, end without sending, or
+ * find the queue full.
  */
 #include <stdatomic.h>
 
@@ -114,7 +114,7 @@ START_TEST(flows_keep_their_order)
 
 	hauli_random_init(&random, stress_seed());
 	rt = runtime_start_stealing(CARRIERS, NULL, HAUL_STEAL_GLOBAL);
-	/* As if so many had been stolen: places wrap. */
+	/* As after that many thefts: places wrap. */
 	hauli_count_set(&haul_carrier(rt, 0)->orders.taken, UINT32_MAX - 100);
 	do {
 		struct haul_coro *co;

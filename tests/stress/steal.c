@@ -59,7 +59,7 @@ static struct task *sow(struct forest *f, struct haul_carrier *c, uint64_t seed)
 	return t;
 }
 
-/* Does not give way until another task has ended: one that waits behind it may have to. */
+/* Does not yield until another task has ended: possibly a task queued behind it. */
 static void hog(struct forest *f)
 {
 	uint64_t until = haul_now() + 2 * HAUL_MS;

@@ -14,7 +14,7 @@
 
 struct evpoller {
 	int wake; /* written by the wakeup */
-	int source; /* written by whoever is the NIC */
+	int source; /* written by the thread that plays the NIC */
 	haul_fn *on_input;
 	void (*between)(struct evpoller *p); /* called between try_park and can_park; or NULL */
 	void *arg;

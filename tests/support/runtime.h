@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A runtime for tests: so many carriers on plain threads, floating where there are more than
- * CPUs. */
+/* A runtime for tests: carriers on plain threads, floating if there are more carriers than CPUs. */
 #ifndef HAUL_TESTS_RUNTIME_H
 #define HAUL_TESTS_RUNTIME_H
 

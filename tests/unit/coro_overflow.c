@@ -345,7 +345,7 @@ START_TEST(a_signal_that_was_sent_is_no_fault)
 }
 END_TEST
 
-/* Two arenas; the first one goes, the second is still watched; then nobody is. */
+/* Two arenas: freeing the first leaves the second watched; freeing both ends the watch. */
 static void two_arenas(void *arg)
 {
 	struct hauli_stacks *first;

@@ -14,7 +14,7 @@
 /* A head as the scheduler would have it. */
 struct head {
 	struct hauli_co co;
-	struct hauli_co *back; /* who resumed it */
+	struct hauli_co *back; /* its resumer */
 	uint64_t sum;
 	_Atomic int in_use;
 };

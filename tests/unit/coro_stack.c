@@ -155,7 +155,7 @@ START_TEST(slots_come_round)
 		for (unsigned i = 0; i < 200; i++)
 			hauli_stack_put(&cache, co[i]);
 	}
-	/* Those in use at once, two sets in the cache, one that is filled, one more batch. */
+	/* The stacks in use at once, two sets in the cache, a set being filled, one more batch. */
 	ck_assert_uint_le(carved(a), 200 + 4 * HAULI_STACK_SET);
 	/* And the other way round. */
 	for (unsigned round = 0; round < 100; round++) {

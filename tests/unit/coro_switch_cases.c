@@ -178,8 +178,8 @@ static const char *stack_is_aligned(void)
 }
 
 /*
- * A frame whose size is not known to the compiler is found by the frame pointer, and one that is
- * aligned more than the stack besides by the base pointer. Two coroutines are here at a time.
+ * A frame of variable size is addressed by the frame pointer, and an over-aligned frame also by the
+ * base pointer. Two coroutines are here at a time.
  */
 static __attribute__((noinline)) bool switch_with_dynamic_frame(struct hauli_co *self, size_t bytes)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What coro_unwind.py has gdb look at: a coroutine stopped in a nested function, one that is
- * suspended there, and the switches between. No function is inlined or cloned: names count. */
+/* Debuggee of coro_unwind.py: a coroutine stopped in a nested function, a coroutine suspended
+ * there, and the switches between. No function is inlined or cloned: gdb compares names. */
 #include "coro/coro.h"
 
 #define CALLED __attribute__((noipa, noinline))

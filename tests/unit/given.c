@@ -54,7 +54,7 @@ static void *rightly(void *arg)
 	/* Sent, freed and received anew. */
 	hauli_pkts_take((struct rte_mbuf *[]){&pkts[0]}, 1);
 	ck_assert_int_eq(haul_send(&txq, &pkts[0]), 0);
-	/* Sent twice by somebody who holds it twice. */
+	/* Sent twice by an owner with two references. */
 	rte_mbuf_refcnt_set(&pkts[1], 2);
 	hauli_pkts_take((struct rte_mbuf *[]){&pkts[1]}, 1);
 	ck_assert_int_eq(haul_send(&txq, &pkts[1]), 0);

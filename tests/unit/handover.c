@@ -21,7 +21,7 @@ static void spin_until(const atomic_bool *what)
 		sched_yield();
 }
 
-/* Then keeps its carrier from its mail, and gives who does not wait for that a while. */
+/* Then keeps its carrier from its mail for a while; a caller that does not wait goes on. */
 static void *listens(void *arg)
 {
 	hauli_handover_listen(&s.h);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What waits for any carrier of a cluster is not left to one that has something else to do. */
+/* Coroutines for any carrier of a cluster are not left to a busy carrier. */
 #include <stdatomic.h>
 
 #include <haul/driver.h>
@@ -18,13 +18,13 @@ static void *counts(void *arg)
 	return NULL;
 }
 
-/* A poller whose carrier gets a hog when it is woken, and finds that when it is up. */
+/* A poller whose carrier gets a hog at the wake-up, and finds it when it is up. */
 struct victim {
 	struct evpoller p;
 	struct haul_carrier *carrier;
 	struct hogging {
 		struct haul_coro *hog;
-		atomic_bool wanted; /* taken away by who spawns it */
+		atomic_bool wanted; /* taken away by its spawner */
 		atomic_uint runs; /* of what the hog waits for */
 	} * hogging;
 };
@@ -75,7 +75,7 @@ START_TEST(batch_is_taken_though_who_was_woken_for_it_is_hogged)
 		h.hog = NULL;
 		h.wanted = true;
 		ck_assert_int_eq(haul_spawn_many(rt, &co, counts, args, 1, NULL), 0);
-		h.wanted = false; /* one that was on its way to sleep may have taken it */
+		h.wanted = false; /* a carrier on its way to sleep may have taken it */
 		haul_join(co, NULL);
 		if (h.hog)
 			haul_join(h.hog, NULL);

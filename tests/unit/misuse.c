@@ -90,7 +90,7 @@ static void sleep_before_any_start(void)
 
 static void *cycles(void *arg)
 {
-	while (haul_maybe_yield(false)) /* found when it would suspend: somebody else is ready */
+	while (haul_maybe_yield(false)) /* found when it would suspend: another is ready */
 		;
 	return NULL;
 }

@@ -17,7 +17,7 @@ struct net_sample {
 extern const struct net_sample net_samples[];
 extern const unsigned net_nb_samples;
 
-/* Whom the samples are for: 02:00:00:00:00:02, 10.0.0.2/24, fd00::2/64. */
+/* The samples' receiver: 02:00:00:00:00:02, 10.0.0.2/24, fd00::2/64. */
 extern const struct haul_net_if net_me;
 
 struct net_bytes {

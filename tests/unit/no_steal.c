@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Built without stealing: who asks for it is told. */
+/* Built without stealing: asking for it fails. */
 #include <errno.h>
 
 #include "support/runtime.h"

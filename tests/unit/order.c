@@ -104,8 +104,8 @@ static void expect(struct haul_txq *txq, unsigned n, const unsigned *pkts)
 	}
 }
 
-/* Runs on carrier 0, pinned, as if so many had been stolen from it: carrier 1 has nothing else to
- * do than to steal from it. */
+/* Runs on carrier 0, pinned, as after that many thefts from it; carrier 1 only steals from
+ * carrier 0. */
 static void on_carrier_0_after(uint32_t thefts, haul_fn *fn, void *arg)
 {
 	const struct haul_coro_opts opts = {.pinned = true};
@@ -163,7 +163,7 @@ START_TEST(those_behind_one_that_is_away_wait)
 }
 END_TEST
 
-/* Begins while nobody is away, so it needs no number; and its packet is gone. */
+/* Begins while no coroutine is remote, so it needs no key; its packet is gone. */
 static void *begin_and_drop(void *arg)
 {
 	hauli_order_begins(haul_carrier(s.rt, 0));

@@ -304,7 +304,7 @@ struct meeting {
 	unsigned expected;
 };
 
-/* Keeps its carrier until so many are there: each needs a carrier of its own. */
+/* Keeps its carrier until that many have arrived: each needs a carrier of its own. */
 static void *meet(void *arg)
 {
 	struct meeting *m = arg;
@@ -425,8 +425,8 @@ static void *join_it(void *arg)
 	return NULL;
 }
 
-/* What is asked of one that no carrier has taken is done when one does. The joiners are a thread,
- * and a coroutine on a carrier of another cluster. */
+/* Requests to a coroutine that no carrier has taken yet are served when a carrier takes it. The
+ * joiners are a thread, and a coroutine on a carrier of another cluster. */
 START_TEST(requests_come_before_the_carrier)
 {
 	enum { UNPARKED, CANCELLED, BOTH, DETACHED, JOINED, JOINED_FAR, ALL };

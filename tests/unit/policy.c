@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The decisions of stealing, over members that stand still: whom a thief turns to, who is woken,
- * from what on a theft is worth it, how much it takes, and how a search ends.
+ * The decisions of stealing, over members that stand still: the thief's choice of victim, the
+ * member to wake, the least work worth a theft, the number of coroutines stolen, and a search's
+ * end.
  */
 #include <string.h>
 
@@ -90,7 +91,7 @@ static void sleeps(unsigned seat)
 	hauli_help_lie_down(&w.policy.help, seat);
 }
 
-/* So many wait behind one that runs since then; each takes so long. */
+/* depth coroutines wait behind one running since began; each takes average. */
 static void waits(unsigned seat, unsigned depth, uint64_t average, uint64_t began)
 {
 	w.seen[seat] = (struct hauli_sight){
@@ -142,7 +143,7 @@ START_TEST(the_nearest_sleeper_is_woken)
 }
 END_TEST
 
-/* Who hands a search on gives it to a sleeper near to who is in need, not near to itself. */
+/* A search is handed on to a sleeper near the requester, not near the thief. */
 START_TEST(a_search_is_handed_on_to_who_is_near_the_need)
 {
 	set_up(6);
@@ -170,9 +171,9 @@ static const struct worth {
 	{1, 10, true, false, 0, 100, 5},
 	{1, 200, true, false, 19000, 9, 0}, /* each too short to be moved */
 	{1, 200, true, false, 10000, 9, 101},
-	/* but from behind a hog */ {1, 256, true, false, 19000, 10, 128}, /* at most so many */
+	/* but from behind a hog */ {1, 256, true, false, 19000, 10, 128}, /* at most this many */
 	{1, 10, false, false, 19000, 1000, 0}, /* thieves have looked through it */
-	{1, 1, true, false, 0, 5000, 0}, /* nobody runs: it is its owner's next */
+	{1, 1, true, false, 0, 5000, 0}, /* no batch runs: the owner's next */
 	{1, 2, true, false, 0, 5000, 1}, {4, 3, true, false, 19000, 5000, 0}, /* too few */
 	{4, 4, true, false, 19000, 5000, 3},
 	{4, 1, true, false, 10000, 10, 1}, /* behind a hog each counts */
@@ -197,7 +198,7 @@ START_TEST(what_is_worth_a_theft)
 }
 END_TEST
 
-/* So much of each slice is spent on its way home. */
+/* Trip cost: that much of each slice is spent on the way home. */
 START_TEST(what_goes_home_in_order_is_worth_less)
 {
 	set_up(0);
@@ -247,7 +248,7 @@ START_TEST(thefts_are_kept_apart)
 }
 END_TEST
 
-/* Two alone interrupt nobody else; groups share what many bear. */
+/* Two members alone interrupt no others; groups share a bound on all interrupts. */
 START_TEST(with_many_carriers_thefts_are_rarer)
 {
 	struct hauli_rules two = hauli_policy_defaults(2, 1);
@@ -262,7 +263,7 @@ START_TEST(with_many_carriers_thefts_are_rarer)
 }
 END_TEST
 
-/* With nobody to help it naps for longer and longer, then gives the token back. */
+/* Without a victim it naps longer and longer, then gives the token back. */
 START_TEST(a_search_ends)
 {
 	uint64_t now = 0;
@@ -283,7 +284,7 @@ START_TEST(a_search_ends)
 }
 END_TEST
 
-/* One of two searchers ends; the other one naps, and nobody else sleeps. */
+/* One of two searchers ends; the other naps, and no other member sleeps. */
 START_TEST(who_naps_is_sent_no_search)
 {
 	struct hauli_help *help = &w.policy.help;
@@ -303,7 +304,7 @@ START_TEST(who_naps_is_sent_no_search)
 }
 END_TEST
 
-/* With somebody to look after it keeps looking, until it shows that a hog is in the way. */
+/* With a possible victim it keeps looking, until a hog shows. */
 START_TEST(a_search_waits_for_a_hog)
 {
 	set_up(0);
@@ -323,7 +324,7 @@ START_TEST(a_search_waits_for_a_hog)
 }
 END_TEST
 
-/* Who lies down while there is a surplus searches itself, but if somebody else does. */
+/* A member that goes idle during a surplus searches itself, unless another member does. */
 START_TEST(who_lies_down_looks_once_more)
 {
 	set_up(0);
@@ -340,9 +341,9 @@ START_TEST(who_lies_down_looks_once_more)
 END_TEST
 
 /*
- * Member 5 has called, and has nothing any more. While who searches finds that out, a member calls
- * and gets no token: after the first look member 5 itself, whose mark is about to be taken away;
- * after the second one another one, which was looked at before.
+ * Member 5 has requested help and has nothing left. While the searcher finds that out, a member
+ * requests help and gets no token: after the first look member 5 itself, whose request is about to
+ * be cleared; after the second look another member, which was checked before.
  */
 START_TEST(who_calls_amid_the_end_of_a_search_is_found)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Packets in, coroutine, packets out: the same tests for each way to have an event loop on a
- * carrier. A poller that spins, one that blocks, one that waits as a coroutine (its carrier is free
- * meanwhile), and a loop in an ordinary coroutine. Packets are numbers in a socket.
+ * Packets in, coroutine, packets out: the same tests for each way to run an event loop on a
+ * carrier: a spinning poller, a blocking poller, a poller that waits as a coroutine (its carrier is
+ * free meanwhile), and a loop in an ordinary coroutine. Packets are numbers in a socket.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -99,7 +99,7 @@ static void *blocks(void *arg)
 		io = take();
 		if (io || !haul_try_park_poller())
 			continue;
-		/* A socket is readable until somebody reads it, so nothing has to be armed. */
+		/* A socket stays readable until it is read, so nothing has to be armed. */
 		if (haul_can_park_poller())
 			wait_for_input();
 		haul_unpark_poller();
@@ -295,8 +295,8 @@ START_TEST(stop_under_traffic)
 		bed.feeding = true;
 		ck_assert_int_eq(pthread_create(&feeder, NULL, floods, (void *)k), 0);
 		WAIT_UNTIL(bed.taken > 500);
-		/* Who unparks must know that the loop is still there: then packets are left over
-		 * when the runtime stops, else they go on coming. */
+		/* The unparker must know that the loop still exists: then packets are left over
+		 * when the runtime stops, else they keep coming. */
 		if (k->told) {
 			bed.feeding = false;
 			pthread_join(feeder, NULL);

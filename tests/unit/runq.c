@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The run queue: order, overflow into the backlog, who goes to the front, thieves in one thread. */
+/* The run queue: order, overflow into the backlog, pushes to the front, thieves in one thread. */
 #include "sched/runq.h"
 
 #include <string.h>

@@ -12,7 +12,7 @@
 #include "support/runtime.h"
 #include "support/suite.h"
 
-static atomic_uint done; /* what hogs wait for: so many */
+static atomic_uint done; /* hogs wait for this count */
 
 static unsigned here(void)
 {
@@ -208,7 +208,7 @@ static void *sleeper(void *arg)
 	return NULL;
 }
 
-/* A pinned one and a sleeper wait before one that may be taken. */
+/* A pinned coroutine and a sleeper are queued before a stealable one. */
 static void *hog_with_pinned(void *arg)
 {
 	const struct haul_coro_opts pinned = {.pinned = true};
@@ -348,7 +348,7 @@ static void *two_slices(void *arg)
 	return NULL;
 }
 
-/* One that yields away from home is back in a home that does not look at it. */
+/* A coroutine that yields while remote comes back to a home that does not look at it. */
 START_TEST(who_comes_back_to_a_hog_is_taken_again)
 {
 	struct haul_runtime *rt = runtime_start_stealing(3, NULL, HAUL_STEAL_CLUSTER);

@@ -23,7 +23,7 @@ static struct {
 	atomic_bool ran, asked;
 	atomic_ulong due; /* when the thief has something to do; ns */
 	atomic_uint away; /* what was stolen has begun */
-	atomic_uint first_theft; /* so many were in it */
+	atomic_uint first_theft; /* number of items in it */
 } s;
 
 static struct haul_carrier_stats stats(unsigned i)
@@ -251,7 +251,7 @@ static void *sleeps_away(void *arg)
 	return (void *)(intptr_t)haul_sleep(HAUL_FOREVER);
 }
 
-/* On the home of who is away: its slice has ended, and nobody has looked. */
+/* On the home of a remote coroutine: its slice has ended, and its home has not looked. */
 static void wait_until_back(void)
 {
 	while (!s.away || hauli_inbox_is_empty(&hauli_self()->inbox))
@@ -315,7 +315,7 @@ START_TEST(a_permit_that_was_taken_away_is_gone)
 	parks = spawn_on(0, parks_twice, NULL, NULL);
 	WAIT_UNTIL(stats(0).parks >= 2);
 	run_in_silence(wakes_once, parks);
-	/* After it, who was back has run if it had a permit. */
+	/* After it, the returned coroutine has run if it had a permit. */
 	result_of(spawn_on(0, does_nothing, NULL, &pinned));
 	haul_cancel(parks);
 	ck_assert_int_eq((int)(intptr_t)result_of(parks), -ECANCELED);

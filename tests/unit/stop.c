@@ -252,7 +252,7 @@ START_TEST(unjoined_are_counted)
 	haul_dump(rt, out);
 	fclose(out);
 	ck_assert_msg(strstr(text, "1000 ended and not joined, as forgotten"), "%s", text);
-	/* What the stop ends nobody could have joined. */
+	/* Coroutines ended by the stop had no joiner. */
 	ck_assert_int_eq(stop_and_listen(rt, HAUL_FOREVER, text, sizeof(text)), 0);
 	ck_assert_msg(strstr(text, "haul: 1000 coroutines had ended"), "%s", text);
 }

@@ -146,7 +146,7 @@ static inline void check_clusters(const struct haul_plan *plan, const char *clus
 	ck_assert_str_eq(buf, clusters);
 }
 
-/* "1 2 3": who is nearest to carrier i, nearest first. */
+/* "1 2 3": the carriers by distance from carrier i, nearest first. */
 static inline void check_nearest(const struct haul_plan *plan, unsigned i, const char *nearest)
 {
 	char buf[8192] = "";

@@ -137,7 +137,7 @@ START_TEST(numa_nodes)
 }
 END_TEST
 
-/* Of a described machine, so that whoever starts it knows that its CPU numbers mean nothing. */
+/* Of a described machine, so that the caller knows that its CPU numbers mean nothing. */
 START_TEST(described_is_elsewhere)
 {
 	struct haul_plan *plan = plan_of((struct haul_plan_opts){.machine = "core:2 pu:1"});

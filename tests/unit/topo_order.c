@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who is near to whom. */
+/* Distances between carriers. */
 #include "support/suite.h"
 #include "unit/topo.h"
 

@@ -190,7 +190,7 @@ static void isolated(void)
 	haul_plan_destroy(plan);
 }
 
-/* isolcpus takes CPUs out of every mask, for those to have who ask for them by number. */
+/* isolcpus takes CPUs out of every mask; only explicit numbers use them. */
 START_TEST(isolated_only_by_number)
 {
 	in_child(isolated);

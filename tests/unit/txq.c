@@ -140,7 +140,7 @@ static void *serves_waiters_in_order(void *arg)
 	start_senders(s, 8, HAULI_TXQ_ROOM);
 	for (i = 0; i < 8; i++)
 		ck_assert(!s[i].ended);
-	/* Each packet that goes lets in one; who comes later does not get ahead. */
+	/* Each packet sent lets in one waiter; a later sender does not overtake. */
 	pop_expect(0, 1);
 	ck_assert_int_eq(haul_try_send(&txq, &pkts[PKTS - 1]), -ENOBUFS);
 	ck_assert_uint_eq(hauli_counter_read(&txq.taken), HAULI_TXQ_ROOM + 1);
