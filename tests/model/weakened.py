@@ -13,9 +13,9 @@ import mutations
 
 # model, file, what is weakened, text, its replacement
 WEAKENED = [
-    ('help', 'lib/conc/help.c', 'who calls publishes nothing with its mark',
+    ('help', 'lib/conc/help.c', 'a requester publishes nothing with its mark',
      'memory_order_release /* help.E2:R */', 'memory_order_relaxed'),
-    ('help', 'lib/conc/help.c', 'who takes the mark away takes in nothing of the caller',
+    ('help', 'lib/conc/help.c', 'a thief that clears a request acquires nothing from the requester',
      'memory_order_acquire /* help.E2:A */', 'memory_order_relaxed'),
     ('help', 'lib/conc/help.c', 'a token is given back with nothing',
      'memory_order_release /* help.E3:R */', 'memory_order_relaxed'),
@@ -51,7 +51,7 @@ WEAKENED = [
     ('ring_fresh', 'lib/conc/ring.h', 'a push to the front counts before it is there',
      'atomic_store_explicit(&r->fronted, fronted + 1, memory_order_release',
      'atomic_store_explicit(&r->fronted, fronted + 1, memory_order_relaxed'),
-    ('ring_fresh', 'lib/conc/ring.c', 'a thief counts what was pushed to the front, unseen',
+    ('ring_fresh', 'lib/conc/ring.c', 'a thief counts a push to the front without acquiring it',
      'uint32_t fronted = atomic_load_explicit(&r->fronted, memory_order_acquire',
      'uint32_t fronted = atomic_load_explicit(&r->fronted, memory_order_relaxed'),
 ]
