@@ -6,12 +6,16 @@ A mutation is caught when the test compiled with it fails, or does not end: a lo
 hang. The rest comes from the library that is there. Speaks TAP.
 usage: mutations.py SOURCE_ROOT COMPILER BUILD_ROOT [TESTS_THAT_BEGIN_SO]
 """
+import collections
 import os
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 
 from support import mutate
+from support.objects import Objects
 
 # test: (file, what is broken, text, its replacement)
 MUTATIONS = [
@@ -94,10 +98,15 @@ BED = ['tests/net/io_bed.c', 'tests/net/io_flows.c']
 
 
 class Tests:
-    def __init__(self, root, compiler, build):
+    def __init__(self, root, compiler, build, work):
+        """work: a folder for the objects that mutations share."""
         self.root, self.compiler, self.programs = root, compiler, os.path.join(build, 'tests')
-        self.flags = ['-std=gnu17', '-D_GNU_SOURCE', '-O2', '-w'] + output_of(
+        flags = ['-std=gnu17', '-D_GNU_SOURCE', '-O2', '-w'] + output_of(
             'pkg-config', '--cflags', 'check', 'hwloc', 'libdpdk')
+        self.objects = Objects(root, compiler + flags, (
+            'lib', 'lib/include', 'drivers-glue', 'drivers-glue/include', 'tests'), work)
+        self.seconds = {}  # of a test with nothing broken; None: it fails
+        self.locks = collections.defaultdict(threading.Lock)
         libs = output_of('pkg-config', '--libs', 'check', 'hwloc') + ['-pthread']
         self.libs = {
             'unit': [os.path.join(build, 'lib/libhaul_core.a')] + libs,
@@ -118,13 +127,10 @@ class Tests:
         # What it has in common with the library's takes its place there.
         if broken.endswith('.c'):
             sources.append(broken)
-        includes = ['-I' + os.path.join(work, f) for f in (
-            'lib', 'lib/include', 'drivers-glue', 'drivers-glue/include', 'tests')]
         if self.script(work, test):
             return self.script(work, test)
-        subprocess.run(self.compiler + self.flags + includes +
-                       [os.path.join(work, s) for s in sources] + self.libs[suite] +
-                       ['-o', program],
+        objects = [self.objects.of(work, source, broken) for source in sources]
+        subprocess.run(self.compiler + objects + self.libs[suite] + ['-o', program],
                        check=True, capture_output=True, text=True)
         return [program]
 
@@ -133,13 +139,21 @@ class Tests:
         program = 'unit_' + name if suite == 'unit' else name
         return self.script(self.root, test) or [os.path.join(self.programs, suite, program)]
 
+    def whole_seconds(self, test, env):
+        with self.locks[test]:
+            if test not in self.seconds:
+                begin = time.monotonic()
+                failed = subprocess.run(self.whole(test), capture_output=True, env=env).returncode
+                self.seconds[test] = None if failed else time.monotonic() - begin
+            return self.seconds[test]
+
     def is_caught(self, test, command):
         env = os.environ | {
             'CK_TAP_LOG_FILE_NAME': '-', 'CK_VERBOSITY': 'silent', 'CK_FORK': 'no'}
-        begin = time.monotonic()
-        if subprocess.run(self.whole(test), capture_output=True, env=env).returncode != 0:
+        seconds = self.whole_seconds(test, env)
+        if seconds is None:
             return False, 'the test fails with nothing broken'
-        limit = 2 + 5 * (time.monotonic() - begin)
+        limit = 2 + 5 * seconds
         try:
             run = subprocess.run(command, capture_output=True, text=True, env=env, timeout=limit)
         except subprocess.TimeoutExpired:
@@ -151,11 +165,12 @@ class Tests:
 
 
 def main():
-    root, compiler, build = sys.argv[1:4]
-    tests = Tests(root, compiler.split(), build)
+    root, compiler, build = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3]
     chosen = [m for m in MUTATIONS if len(sys.argv) < 5 or m[0].startswith(sys.argv[4])]
-    sys.exit(mutate.run_all(chosen, lambda m: mutate.verdict(
-        root, ('lib', 'drivers-glue', 'tests'), m, tests.build, tests.is_caught)))
+    with tempfile.TemporaryDirectory() as work:
+        tests = Tests(root, compiler.split(), build, work)
+        sys.exit(mutate.run_all(chosen, lambda m: mutate.verdict(
+            root, ('lib', 'drivers-glue', 'tests'), m, tests.build, tests.is_caught)))
 
 
 if __name__ == '__main__':
