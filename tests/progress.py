@@ -12,9 +12,10 @@ import time
 
 # Seconds of CPU time of the tests that take longest; the others take about one.
 LONG = {
-    "coro_million": 24, "coro_switch_aarch64": 7, "model_mutations": 240, "model_order_three": 25,
-    "model_poller": 16, "model_search": 60, "model_stash": 22, "model_weakened": 10,
-    "mutations": 120, "sim": 10, "stops": 15,
+    "alone": 15, "coro_million": 24, "coro_switch_aarch64": 7, "echo_ping": 20, "fwd_end": 20,
+    "model_asleep": 9, "model_litmus": 13, "model_mutations": 80, "model_order": 9,
+    "model_order_three": 25, "model_poller": 14, "model_search": 32, "model_stash": 20,
+    "model_weakened": 10, "mutations": 50, "sim": 10, "stops": 15,
 }
 
 

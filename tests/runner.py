@@ -14,10 +14,12 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 
 from progress import Progress, name, weights
 
+LOGS = ["testlog", "testlog-beside"]
 SANITIZE = ["-Dchecks=true", "-Doptimization=2", "-Db_lundef=false"]
 
 
@@ -42,13 +44,20 @@ class Configuration:
     def stage(self, what):
         return f"{self.name} {what}"
 
+    def logs(self):
+        return [f"{self.dir}/meson-logs/{log}.json" for log in LOGS]
+
     def last_log(self):
         """What meson has logged of the last run in this build directory: an entry a program."""
-        try:
-            with open(self.dir + "/meson-logs/testlog.json", encoding="utf-8") as f:
-                return [json.loads(line) for line in f]
-        except (OSError, ValueError):
-            return []
+        entries = []
+        for log in filter(os.path.exists, self.logs()):
+            with open(log, encoding="utf-8") as f:
+                entries += [json.loads(line) for line in f]
+        return entries
+
+    def forget_log(self):
+        for log in filter(os.path.exists, self.logs()):
+            os.remove(log)
 
     def stages(self):
         """Estimated seconds of each."""
@@ -177,38 +186,69 @@ def build(conf, progress, tests, everything):
     return broken, False
 
 
+def computes(test):
+    """True of a test that only needs CPU time, and bears to get little of it."""
+    suites = {s.split(":")[-1] for s in test["suite"]}
+    return test["is_parallel"] and suites & {"model", "lint", "header"} and \
+        test["name"] != "mutations"  # which tells a hang by the clock
+
+
 def run_tests(conf, progress, tests, suites, slower):
-    """Runs them and returns meson's log: one entry for each test program."""
+    """Runs them and returns meson's log: one entry for each test program.
+
+    Tests that compute run beside the others, which mostly wait, and with a lower priority: not so
+    low that other programs on the machine would stop them.
+    """
     seconds = weights(tests, conf.last_log(), conf.slower)
     total = sum(seconds.values())
     progress.estimate(conf.stage("tests"), total)
-    log = conf.dir + "/meson-logs/testlog.json"
-    if os.path.exists(log):
-        os.remove(log)
-    command = ["meson", "test", "-C", conf.dir, "--no-rebuild", "--print-errorlogs",
-               "--timeout-multiplier", str(slower)]
-    for suite in suites:
-        command += ["--suite", suite]
-    done = collections.Counter()
+    conf.forget_log()
+    ran, failed = set(), set()
+    lock = threading.Lock()
 
     def each(line):
         # " 66/143 haul:model / model_permit   OK   0.01s   3 subtests passed"
-        result = re.match(r"\s*(\d+)/(\d+) (.*?)\s+([A-Z]+)\s+[\d.]+s\b", line)
-        good = result and result[4] in ("OK", "SKIP")
-        # Meson names those that failed again at its end.
-        if result and not done[result[1]]:
-            done[result[1]] = 1
-            done["seconds"] += seconds.get(name(result[3]), 0)
-            done["failed"] += not good
-            progress.update(conf.stage("tests"), min(done["seconds"] / total, 1),
-                            f"{conf.name}: {result[1]} of {result[2]} test programs, "
-                            f"{done['failed']} failed; {name(result[3])}")
+        result = re.match(r"\s*\d+/\d+ ((.*?)\s+([A-Z]+)\s+[\d.]+s\b.*)", line)
+        if not result:
+            # Counts of its own group, which main() has of all.
+            if line and not re.match(r"Summary of Failures|[A-Z][a-zA-Z ]+: +\d+ *$", line):
+                progress.say(line)
+            return
+        test, good = name(result[2]), result[3] in ("OK", "SKIP")
+        with lock:
+            if test in ran:  # meson names those that failed again at its end
+                return
+            ran.add(test)
+            failed.update(() if good else (test,))
+            n = len(ran)
+            progress.update(conf.stage("tests"),
+                            min(sum(seconds.get(t, 0) for t in ran) / total, 1),
+                            f"{conf.name}: {n} of {len(tests)} test programs, "
+                            f"{len(failed)} failed; {test}")
         # On a terminal, a line for each good one would push what matters away.
-        if not progress.live or line and not good:
-            progress.say(line)
+        if not (progress.live and good):
+            progress.say(f"{n:3}/{len(tests)} {result[1]}")
 
-    read_lines(command + [t["name"] for t in tests], each,
-               env={**ENVIRONMENT, **conf.environment, **os.environ})
+    def call(log, group, prefix, factor):
+        command = prefix + ["meson", "test", "-C", conf.dir, "--no-rebuild", "--print-errorlogs",
+                            "--logbase", log, "--timeout-multiplier", str(slower * factor)]
+        for suite in suites:
+            command += ["--suite", suite]
+        read_lines(command + [t["name"] for t in group], each,
+                   env={**ENVIRONMENT, **conf.environment, **os.environ})
+
+    beside = [t for t in tests if computes(t)]
+    others = [t for t in tests if not computes(t)]
+    calls = []
+    if beside:
+        low = ["nice", "-n", "5"] if others else []
+        calls.append(threading.Thread(target=call, args=(LOGS[1], beside, low, 4)))
+    if others:
+        calls.append(threading.Thread(target=call, args=(LOGS[0], others, [], 1)))
+    for thread in calls:
+        thread.start()
+    for thread in calls:
+        thread.join()
     return conf.last_log()
 
 
