@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Breaks steps of the scheduler and of the glue, one at a time, and has a test find each.
+"""Breaks steps of the scheduler and of the glue, one at a time; a test must find each.
 
 A mutation is caught when the test compiled with it fails, or does not end: a lost wakeup is to
 hang. The rest comes from the library that is there. Speaks TAP.
@@ -124,7 +124,7 @@ class Tests:
         suite = os.path.dirname(test)
         program = os.path.join(work, 'test')
         sources = [os.path.join('tests', test + '.c')] + (BED if suite == 'net' else [])
-        # What it has in common with the library's takes its place there.
+        # Linked before the library, it replaces the library's object.
         if broken.endswith('.c'):
             sources.append(broken)
         if self.script(work, test):

@@ -18,7 +18,7 @@ PROGRAMS = [  # name, where its source is, what it prints
 
 
 def wrong(root, program, compiler, static):
-    """What is wrong with it, or nothing."""
+    """The fault, or an empty text."""
     name, path, expected = program
     try:
         binary = outside.compile_program(root, name, path, compiler, static)

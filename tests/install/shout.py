@@ -18,7 +18,7 @@ DATAGRAMS = 100
 
 
 def answers():
-    """What comes back for datagrams that are all sent before the first answer is read."""
+    """The replies to datagrams that are all sent before the first reply is read."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
         s.settimeout(20)
         s.connect(("10.77.0.1", 7))

@@ -128,7 +128,7 @@ static void sleeper(void)
 	}
 }
 
-/* What runs there spawns another one. */
+/* The running coroutine spawns another. */
 static void busy(void)
 {
 	hauli_runq_push(&m.c[BUSY].runq, &m.surplus);

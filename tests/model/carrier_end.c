@@ -43,7 +43,7 @@ static void sender(void)
 	hauli_mail_send(&m.c, &m.last);
 }
 
-/* What a thread needs that runs coroutines. */
+/* Per-thread state of a coroutine runner. */
 void hauli_self_set(struct haul_carrier *c)
 {
 }

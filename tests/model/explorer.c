@@ -36,7 +36,7 @@ static struct {
 	const struct model *model;
 	enum memory_kind kind;
 	bool membarriers; /* there are some */
-	bool again; /* what the search went by is not so: once more, from the start */
+	bool again; /* an assumption of the search was wrong: restart */
 	struct thread threads[MODEL_THREADS_MAX + 1]; /* the last one runs init() and check() */
 	struct hauli_ctx controller;
 	struct thread *running;

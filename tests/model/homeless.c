@@ -23,7 +23,7 @@ static struct {
 	struct haul_coro co;
 	struct hauli_join join;
 	struct hauli_event ended;
-	uint64_t reason; /* what the unparking thread has to say */
+	uint64_t reason; /* the unparking thread's data */
 	uint64_t result;
 } m;
 

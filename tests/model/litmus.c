@@ -28,7 +28,7 @@ static struct {
 	HAULI_LINE unsigned other_saw;
 } w;
 
-/* A litmus: what each side does in a round, and whether what they saw is a loss. */
+/* A litmus test: each side's step of a round, and whether the values read are a loss. */
 struct litmus {
 	const char *name;
 	bool loses; /* it is broken, and has to be seen to lose */

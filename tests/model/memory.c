@@ -10,7 +10,7 @@
 #define GRANULES_MAX (MODEL_BYTES_MAX / GRANULE)
 
 static struct granule {
-	struct clock sync; /* what an acquire load of the present value takes in */
+	struct clock sync; /* the view that an acquire load of the current value gets */
 	struct clock reads; /* last plain read by each thread */
 	uint16_t write_at; /* last plain write: time and thread */
 	uint8_t writer;
@@ -18,7 +18,7 @@ static struct granule {
 	bool touched;
 } granules[GRANULES_MAX];
 
-/* What the model says of them, the same in all runs. */
+/* The model's declarations, the same in all runs. */
 static struct use {
 	uint8_t how; /* enum memory_use */
 	uint8_t owner; /* the owning thread */
@@ -166,7 +166,7 @@ void memory_plain(struct thread *t, const void *addr, unsigned size, bool write)
 
 void memory_free(struct thread *t, const void *addr, size_t size)
 {
-	/* To the others it is a write: what they did with it must have happened before. */
+	/* A write, to other threads: their accesses must have happened before. */
 	memory_plain(t, addr, (unsigned)size, true);
 	for (size_t i = 0; i < size; i += GRANULE)
 		touch(granule_of((const char *)addr + i))->freed = true;
@@ -242,7 +242,7 @@ static void store(struct thread *t, const struct step *s, bool keeps_sequence)
 
 void memory_flush(struct thread *t)
 {
-	/* What was freed meanwhile is still written to. */
+	/* A delayed store hits freed memory. */
 	if (granules[granule_of(t->buffer[0].addr)].freed)
 		model_fail("access to what was freed");
 	write_value(&t->buffer[0], false);
@@ -353,7 +353,7 @@ uint64_t memory_step(struct thread *t, unsigned option)
 	return result;
 }
 
-/* How what is in a granule now differs from what was there at first. */
+/* The difference of a granule's contents from its initial contents. */
 static uint64_t difference(unsigned i)
 {
 	const struct granule *g = &granules[i];

@@ -88,7 +88,7 @@ void memory_init(const struct model *model, enum memory_kind kind);
 /* After that: each run begins with the memory as it is now. */
 void memory_keep_as_initial(void);
 void memory_begin(struct thread *threads);
-/* What was concluded from the runs so far does not hold in this one. */
+/* A conclusion from earlier runs does not hold in this run. */
 bool memory_is_otherwise(void);
 
 #define OPTIONS_MAX 64

@@ -35,7 +35,7 @@ static void taker(void)
 
 static void check(void)
 {
-	/* What the taker has not seen, it comes back for. */
+	/* The taker comes back for a permit that it has not seen. */
 	MODEL_ASSERT(m.seen || hauli_permit_is_given(&m.permit));
 }
 

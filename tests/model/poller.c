@@ -37,7 +37,7 @@ struct haul_carrier *hauli_here(void)
 	return &m.c;
 }
 
-/* What a message leads to is not the matter here. */
+/* The model ignores a message's effect. */
 static void handle(struct haul_carrier *c, struct hauli_msg *msg)
 {
 	m.got_messages++;
@@ -98,7 +98,7 @@ static void poller(void)
 	while (m.got_messages < messages() || m.got_packets < PACKETS) {
 		bool io = look();
 
-		/* What the round does for a poller that gives way. */
+		/* The round's part for a poller that yields. */
 		if (!hauli_inbox_is_empty(&m.c.inbox))
 			hauli_mail_receive(&m.c);
 		if (io || (m.got_messages == messages() && m.got_packets == PACKETS) ||

@@ -34,7 +34,7 @@ struct haul_carrier *hauli_here(void)
 	return &m.c;
 }
 
-/* What a message leads to is not the matter here. */
+/* The model ignores a message's effect. */
 static void handle(struct haul_carrier *c, struct hauli_msg *msg)
 {
 	m.got_messages++;
@@ -169,7 +169,7 @@ static bool has_all(void)
 	return m.got_messages == 1 && m.got_packets == 1;
 }
 
-/* What the round does for a poller that gives way. */
+/* The round's part for a poller that yields. */
 static void give_way_to_others(void)
 {
 	if (!hauli_inbox_is_empty(&m.c.inbox))

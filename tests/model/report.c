@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a model's program does: the search under each memory, and a table. */
+/* The main function of a model's program: the search under each memory, and a table. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@ static struct {
 	struct hauli_inbox in;
 	struct hauli_requests requests;
 	struct hauli_node message;
-	uint64_t reason[2]; /* what the requester has to say, for the owner */
+	uint64_t reason[2]; /* the requester's data, for the owner */
 	uint64_t granted;
 	uint64_t messages;
 } m;

@@ -40,7 +40,7 @@ static void take(void *item)
 	m.taken[i - m.items]++;
 }
 
-/* Up to n of a chain. */
+/* Up to n of a batch. */
 static void pop(unsigned n)
 {
 	void *item, *second, *fourth;
@@ -82,7 +82,7 @@ static void thief(void)
 
 static void check(void)
 {
-	/* The owner's last chain ends early when a thief comes: it would open another. */
+	/* A thief ends the owner's last batch early: the owner would open another. */
 	hauli_ring_open(&m.ring, ITEMS);
 	pop(ITEMS);
 	for (unsigned i = 0; i < ITEMS; i++)

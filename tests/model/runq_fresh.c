@@ -14,7 +14,7 @@ enum { FIRST, KEPT, SECOND, COROS };
 static struct {
 	struct hauli_runq q;
 	struct haul_coro co[COROS], nobody;
-	_Atomic uint64_t shown, taken; /* how many of those that thieves may take */
+	_Atomic uint64_t shown, taken; /* number of stealable ones */
 } m;
 
 static void init(void)

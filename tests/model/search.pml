@@ -311,7 +311,7 @@ proctype idle(byte me)
 		if
 		:: got -> got = false
 #if FEWER != 1
-		:: got -> hogged[me] = true; break /* what it has stolen does not give way either */
+		:: got -> hogged[me] = true; break /* a stolen task does not yield either */
 #endif
 		:: else ->
 			/* lie_down, try_sleep, may_stay */

@@ -77,7 +77,7 @@ class Relation:
 
 
 def evaluate(events, source, sb_rf):
-    """What each event reads and writes; None when a store that is read does not happen."""
+    """The values read and written by each event; None if a store that is read does not happen."""
     read, written = {}, {}
     order = sorted(range(len(events)), key=lambda e: sum(sb_rf.has(a, e)
                                                          for a in range(len(events))))

@@ -19,7 +19,7 @@
 
 static struct {
 	_Atomic uint64_t x, y, z;
-	uint64_t r[4]; /* what was read */
+	uint64_t r[4]; /* values read */
 } m;
 
 #define RLX memory_order_relaxed
@@ -60,7 +60,7 @@ static bool both_0(void)
 	return m.r[0] == 0 && m.r[1] == 0;
 }
 
-/* MP: the flag y is seen, and what was stored to x before it is not. */
+/* MP: the reader sees the flag y, but not the earlier store to x. */
 THREAD(mp_w_wx, W(x, 1, RLX); W(y, 1, RLX))
 THREAD(mp_w_wr, W(x, 1, RLX); W(y, 1, REL))
 THREAD(mp_w_fr, W(x, 1, RLX); F(REL); W(y, 1, RLX))

@@ -36,7 +36,7 @@ program, thief = map(os.path.abspath, sys.argv[1:3])
 
 
 def fails(*args, **more):
-    """The error, and what the program printed besides it."""
+    """The error, and the program's other output."""
     with tempfile.TemporaryFile("w+") as out:
         try:
             Probe(program, *args, stderr=out, **more).quit()
@@ -83,7 +83,7 @@ except Error as e:
     t.ok("there is no such PCI device" in e.line and probe.quit() == 0, "with PCI devices", e)
 
 def descriptors(probe):
-    """What is open in it, without what differs from one start to the next."""
+    """Its open descriptors, without details that differ between starts."""
     folder = f"/proc/{probe.process.pid}/fd"
     return sorted(re.sub(r"\d+", "N", os.readlink(os.path.join(folder, fd)))
                   for fd in os.listdir(folder))

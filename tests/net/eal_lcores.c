@@ -16,7 +16,7 @@
 #define CARRIERS 3
 #define TIMEOUT (10 * HAUL_S)
 
-/* What a coroutine sees of where it runs. */
+/* A coroutine's view of its place. */
 struct seen {
 	unsigned carrier;
 	unsigned lcore;

@@ -95,7 +95,7 @@ def dropped(figures, reason=None):
 
 
 class Ping:
-    """What ping said: sent, received, its line of times."""
+    """ping's output: sent, received, its line of times."""
 
     def __init__(self, address, count, size, *args):
         self.what = f"{address} size {size}"

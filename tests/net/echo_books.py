@@ -32,7 +32,7 @@ def icmp6(dst, kind, body, hop_by_hop=False):
 
 
 def multicast(src):
-    """What every network has and a program did not ask for."""
+    """Traffic that every network has, apart from the program's."""
     def frame(dst, kind, payload):
         return bytes.fromhex(dst) + src + bytes.fromhex(kind) + payload.ljust(46, b"\0")
 
@@ -69,7 +69,7 @@ def others(tap, binary):
 
 
 def table(tap, binary):
-    """The same for people: behind the last figure stands what was lost."""
+    """The same for people: the losses stand behind the last figure."""
     with subprocess.Popen(
             [binary, "--port", "tap:t0", "--carriers", "1", "--ip", f"{IP4}/24", "--period", "0"],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as p:

@@ -35,7 +35,7 @@ class Result:
         return sum(p[key] for p in self.json["ports"])
 
     def dropped(self):
-        """What haul dropped, not what never reached it."""
+        """Packets dropped by haul, without packets that never reached it."""
         return sum(n for p in self.json["ports"] for why, n in p["dropped"].items()
                    if why in OURS)
 
@@ -132,7 +132,7 @@ def frame(i, size=None):
 
 
 def macs(mac, frames, to):
-    """What mode mac makes of them."""
+    """The frames after mode mac's edit."""
     return [to + mac + f[12:] for f in frames]
 
 

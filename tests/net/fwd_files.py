@@ -98,7 +98,7 @@ for handler in "burst", "coroutine":
            r.port(0)["rx_packets"] == r.port(0)["tx_packets"] == COUNT,
            f"two carriers, one queue, {handler}: spread by flow, each in order", r)
 
-    # What has no Ethernet header is counted, not edited.
+    # Packets without an Ethernet header are counted, not edited.
     fwd.write_pcap(path("s.in"), [frames[0], b"\x01\x02\x03", frames[1], b"\x01" * 13, frames[2]])
     for mode, expected in ("macswap", fwd.swapped(frames[:3])), ("mac", None):
         r = fwd.figures("--port", port("s"), "--mode", mode, "--handler", handler, "--carriers", 1,
@@ -107,7 +107,7 @@ for handler in "burst", "coroutine":
         tap.ok(r.rc == 0 and len(out) == 3 and expected in (None, out) and
                r.port(0)["dropped"]["malformed"] == 2, f"{mode}, {handler}: runts are dropped", r)
 
-    # A disk that is full: what was not written is not passed over.
+    # A full disk: unwritten packets are reported.
     for carriers, end in (1, ("--packets", COUNT)), (2, ("--duration", 60)):
         if not limited:
             tap.skip(f"full disk, {handler}", "no tmpfs can be mounted")

@@ -67,7 +67,7 @@ for carriers in 1, 2, cpus + 1:
                 started = sum(c["slices"] for c in r.json["carriers"])
                 tap.ok(started >= rx and sum(c["spawned"] for c in r.json["carriers"]) >= rx,
                        f"{name}: a coroutine for each packet", r)
-    # What was sent first goes round and round; at the end all of it is back in the pool.
+    # The first packets circulate; at the end all are back in the pool.
     for handler in "burst", "coroutine":
         name = f"ring, {handler}, {carriers} carriers"
         r = fwd.figures("--port", "ring:", "--port", "ring:", "--tx-first", 3, "--handler",

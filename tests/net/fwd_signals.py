@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Signals: they end haul-fwd whatever it is at, and what it has set up goes with it."""
+"""Signals: they end haul-fwd at any point, and its interfaces and files go with it."""
 import os
 import re
 import signal
@@ -27,7 +27,7 @@ def ended(haul):
 
 
 def interface(name):
-    """What the kernel says of it, XDP and promiscuous mode too."""
+    """The kernel's view of it, with XDP and promiscuous mode."""
     return subprocess.run(["ip", "-d", "link", "show", name], stdout=subprocess.PIPE,
                           text=True).stdout
 
@@ -121,7 +121,7 @@ with fwd.Running("--port", "null:") as haul:
     r = ended(haul)
 tap.ok(r.rc in (-signal.SIGTERM, -signal.SIGINT), "a second signal ends it at once", r)
 
-# What was missed while it stood still is not made up for.
+# Reports missed while stopped are not made up for.
 with fwd.Running("--port", "null:", options=("--json", "--period", "1")) as haul:
     netns.wait_for(haul.runs, "haul-fwd to run")
     haul.process.send_signal(signal.SIGSTOP)

@@ -41,7 +41,7 @@ def between(sizes):
 
 
 class Way:
-    """What went in at one end, and what has come out at the other so far."""
+    """Frames sent into one end, and frames received at the other so far."""
 
     def __init__(self, name, sizes=tuple(SIZES)):
         self.name, self.sizes = name, sizes
@@ -74,7 +74,7 @@ class Way:
 
 
 def collect(wire, way):
-    """Until the good frames have come, and what was before the last of them."""
+    """Waits for the good frames and all frames before the last of them."""
     got, missing = [], set(way.good)
     while missing and (frame := wire.recv(PATIENCE)) is not None:
         if frame[:1] == b"\x02":
@@ -84,7 +84,7 @@ def collect(wire, way):
 
 
 def rest(wire):
-    """What has come meanwhile, of flows that other carriers send."""
+    """Frames of other carriers' flows that came meanwhile."""
     while True:
         try:
             frame = wire.recv(0.1)
@@ -140,7 +140,7 @@ def to_interface(name, spec, iface, mtu, *args):
 
 
 def from_interface(name, spec, iface, mtu, *args):
-    """The kernel sends what its MTU allows; what comes in goes to a file."""
+    """The kernel sends frames up to its MTU; received frames go to a file."""
     way = Way(f"from {name}", [s for s in SIZES if 15 <= s <= mtu + 14])
     out = os.path.join(tmp.name, "out.pcap")
     wire = netns.Raw(iface)
@@ -160,7 +160,7 @@ def from_interface(name, spec, iface, mtu, *args):
 
 
 def to_file(name, spec, *args):
-    """What the port gives back goes to a file; without a spec straight there."""
+    """Frames returned by the port go to a file; without a spec, directly."""
     way = Way(name)
     out = os.path.join(tmp.name, "out.pcap")
     specs = ([f"pcap:rx={way.source},tx={out}", spec] if spec else

@@ -17,8 +17,8 @@
 
 #define BED_CARRIERS 2
 #define BED_PORTS_MAX 4
-#define BED_RING 1023 /* what a ring port's queue holds */
-#define BED_BUFFER 512 /* what a transmit queue holds before it */
+#define BED_RING 1023 /* capacity of a ring port's queue */
+#define BED_BUFFER 512 /* capacity of the transmit queue before it */
 
 struct bed {
 	struct rte_mempool *pool;
@@ -48,7 +48,7 @@ void bed_start(struct bed *bed, const struct haul_io_opts *opts);
 /* Stops the pollers, then all the rest; books and pool must be in order. */
 void bed_close(struct bed *bed, uint64_t timeout_ns);
 
-/* All the rest only: what haul_io_free() says. */
+/* The rest only; returns haul_io_free()'s result. */
 int bed_take_down(struct bed *bed);
 
 /* A packet with this number in it, of 60 + number % 1000 bytes. Any thread of EAL's. */
@@ -62,7 +62,7 @@ void bed_send(struct bed *bed, unsigned port, unsigned carrier, uint32_t first, 
 /* The port's statistics. */
 struct haul_io_stats bed_stats(const struct bed *bed, unsigned port, int carrier);
 
-/* Waits, for as long as it takes: meson ends what hangs. */
+/* Waits without a time-out: meson kills a test that hangs. */
 #define WAIT_UNTIL(cond)                        \
 	do {                                    \
 		while (!(cond))                 \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Burst handlers and sources: what they are given, what is counted, what is refused. */
+/* Burst handlers and sources: their arguments, counters, refused options. */
 #include <errno.h>
 #include <string.h>
 
@@ -244,7 +244,7 @@ START_TEST(a_full_nic_keeps_then_drops_and_counts)
 	WAIT_UNTIL(bed_stats(&bed, 0, -1).dropped[HAUL_DROP_TX_FULL] > 10000);
 	ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), 0);
 	st = bed_stats(&bed, 0, -1);
-	/* Nothing but what lay in the ring has not come back. */
+	/* All came back but the packets in the ring. */
 	ck_assert_uint_ge(st.tx_packets, st.rx_packets);
 	ck_assert_uint_le(st.tx_packets - st.rx_packets, BED_RING);
 	ck_assert_uint_ge(st.tx_bytes, 60 * st.tx_packets);
@@ -328,7 +328,7 @@ START_TEST(stops_and_starts_again_on_the_same_ports)
 		WAIT_UNTIL(bed_stats(&bed, 0, -1).rx_packets == 200);
 		ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), 0);
 		ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), 0);
-		/* What has stopped is no longer healthy, and says so. */
+		/* A stopped program is no longer healthy, and reports it. */
 		ck_assert(!haul_io_healthy(bed.io, &why));
 		ck_assert_ptr_nonnull(strstr(why, "has ended"));
 		if (i < 4)

@@ -285,7 +285,7 @@ START_TEST(a_carrier_that_does_not_answer_is_named)
 			strstr(bed.errbuf, "carrier 1 does not answer: packet"), "%s", bed.errbuf);
 		ck_assert_msg(!strstr(bed.errbuf, "carrier 0"), "%s", bed.errbuf);
 	}
-	/* Its poller still has what these would take away. */
+	/* Its poller still uses what these would free. */
 	ck_assert_int_eq(haul_stop(bed.rt, 0), -EBUSY);
 	ck_assert_int_eq(haul_io_free(bed.io, bed.errbuf, sizeof(bed.errbuf)), -EBUSY);
 	told.open = true;

@@ -74,7 +74,7 @@ static void run(struct haul_io_opts *opts, enum haul_steal steal, bool to_the_en
 	out = bed_stats(&bed, 1, -1);
 	fed = bed_stats(&bed, 0, 1);
 	ck_assert_uint_eq(in.in_flight, 0);
-	/* The books of each queue say the same of what was dropped. */
+	/* The counters of each queue agree on the drops. */
 	ck_assert_uint_le(s.handled[0] + s.handled[1], in.rx_packets);
 	ck_assert_uint_le(out.tx_packets, s.handled[0] + s.handled[1]);
 	ck_assert(!s.wrong);

@@ -89,7 +89,7 @@ static void *run_on(unsigned carrier, haul_fn *fn, void *arg)
 	return result;
 }
 
-/* Forwards what comes in on port 0; that comes back on port 1. */
+/* Forwards packets from port 0; they come back on port 1. */
 static void forward(struct haul_rx *rx, struct rte_mbuf *pkt)
 {
 	if (rx->port == 1) {
@@ -164,7 +164,7 @@ static void *drains(void *arg)
 	return poller && poller->fn == hauli_drain ? "drains" : NULL;
 }
 
-/* What is wrong. */
+/* The fault. */
 static void *stop(void *arg)
 {
 	struct bed *bed = &s.bed;
