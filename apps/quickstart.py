@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The second half of apps/quickstart, inside a network namespace of its own: starts haul-echo on a
-TAP interface, has the kernel ping it and send it UDP, and says what happened."""
+"""The second half of apps/quickstart, inside a private network namespace: starts haul-echo on a TAP
+interface, has the kernel ping it and send it UDP, and prints the results."""
 import contextlib
 import json
 import math
@@ -14,13 +14,13 @@ import sys
 import tempfile
 import time
 
-IP4, IP6 = "10.77.0.1", "fd77::1"  # haul-echo's; the kernel's end of the interface has .2 and ::2
+IP4, IP6 = "10.77.0.1", "fd77::1"  # of haul-echo; the kernel's end of the interface has .2 and ::2
 TAP = "haul0"
 PING_SIZES = 56, 512, 1400
 PINGS = 200
 UDP_SIZES = 16, 1400
-SOCKETS = 8  # each from a port of its own, so the kernel spreads them over carriers
-DATAGRAMS = 100  # through each socket
+SOCKETS = 8  # each with its own source port, so that the kernel spreads them over carriers
+DATAGRAMS = 100  # per socket
 PORT = 7
 SLEEP_MS = 50
 SLEEPERS = 500
@@ -39,7 +39,7 @@ def run(*command, **options):
 
 
 class Echo:
-    """haul-echo on its TAP interface, from its start to its figures."""
+    """A run of haul-echo on its TAP interface."""
 
     def __init__(self, binary, *arguments):
         self.log = tempfile.TemporaryFile("a+")
@@ -67,12 +67,12 @@ class Echo:
         run("ip", "link", "set", TAP, "up")
 
     def stop(self):
-        """Ends it; what it counted."""
+        """Ends haul-echo; returns its statistics."""
         self.process.send_signal(signal.SIGINT)
         try:
             out = self.process.communicate(timeout=30)[0]
         except subprocess.TimeoutExpired:
-            raise Failed("haul-echo does not end\n" + self.said().strip()) from None
+            raise Failed("haul-echo did not end within 30 s\n" + self.said().strip()) from None
         if self.process.returncode:
             self.fail()
         return json.loads(out)
@@ -94,7 +94,7 @@ def echo(binary, *arguments):
 
 
 class Row:
-    """Packets of one kind: how many went out, how long each reply took."""
+    """Packets of one kind: their number, and the time until each reply."""
 
     def __init__(self, what, size, sent, times):
         self.what, self.size, self.sent, self.times = what, size, sent, sorted(times)
@@ -119,7 +119,7 @@ def ping(what, address, size):
 
 
 def udp(what, family, address, size):
-    """One datagram at a time from each socket in turn, each a different one."""
+    """Sends different datagrams one at a time, from each socket in turn."""
     times = []
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket(family, socket.SOCK_DGRAM))
@@ -139,7 +139,7 @@ def udp(what, family, address, size):
 
 
 def at_once():
-    """Many datagrams before the first reply; how many came back, and after how long the last."""
+    """Sends many datagrams at once. Returns the number of replies, and the time until the last."""
     waiting = set(range(SLEEPERS))
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
         s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
@@ -166,7 +166,7 @@ def show_carriers(figures):
 
 
 def one_by_one(binary):
-    """Pings and datagrams, one after the other; how many were and were not answered."""
+    """Pings and datagrams one after the other. Returns the numbers answered and not answered."""
     rows = []
     with echo(binary) as program:
         say(f"  $ {' '.join(program.command)}\n")
@@ -185,45 +185,45 @@ def one_by_one(binary):
     show_carriers(figures)
     if len(figures["carriers"]) >= len(os.sched_getaffinity(0)):
         say("""
-  Every CPU has a carrier, and each carrier spins: kernel and ping share the CPUs with them, which
-  is what the slowest replies are. Leave a CPU to others by --carriers N.""")
+  Every CPU has a carrier that spins, so kernel and ping share the CPUs with carriers; that explains
+  the slowest replies. --carriers N leaves CPUs to others.""")
     return sum(len(r.times) for r in rows), sum(r.sent - len(r.times) for r in rows)
 
 
 def sleeping(binary):
-    """Handlers that sleep; how many datagrams were and were not answered."""
+    """Handlers that sleep. Returns the numbers of datagrams answered and not answered."""
     say(f"""
-Each packet is a coroutine: plain C that may wait. Now --delay {SLEEP_MS}ms: each handler sleeps so
-long before it answers, and {SLEEPERS} datagrams come all at once.
+A coroutine handles each packet: plain C that may wait. Now with --delay {SLEEP_MS}ms: each handler
+sleeps that long before it answers, and {SLEEPERS} datagrams arrive at once.
 """)
     with echo(binary, "--delay", f"{SLEEP_MS}ms") as program:
         answered, seconds = at_once()
         program.stop()
     say(f"  {answered} of {SLEEPERS} answered, the last after {seconds * 1e3:.0f} ms; "
-        f"one after the other takes {SLEEPERS * SLEEP_MS / 1000:.0f} s\n")
+        f"one after the other would take {SLEEPERS * SLEEP_MS / 1000:.0f} s\n")
     return answered, SLEEPERS - answered
 
 
 def main():
     binary = sys.argv[1]
-    # EAL wants a folder under /run, which is root's. This one is gone with the namespace.
+    # EAL needs a directory under /run. This one ends with the namespace.
     run("mount", "-t", "tmpfs", "tmpfs", "/run")
     run("ip", "link", "set", "lo", "up")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
 
-    say(f"haul: haul-echo takes the TAP interface {TAP}; this machine's kernel is its peer\n")
+    say(f"haul: haul-echo on the TAP interface {TAP}, with this machine's kernel as its peer\n")
     counts = one_by_one(binary), sleeping(binary)
     answered, lost = map(sum, zip(*counts))
     if lost:
         say(f"haul: {lost} of {answered + lost} packets were not answered")
         return 1
-    say(f"""haul: all {answered} packets were answered, and nothing is left behind but build/
+    say(f"""haul: all {answered} packets were answered; only build/ is left behind
 
 What to try next
-  build/apps/haul-doctor                 what this machine has, lacks, and what to do about it
+  build/apps/haul-doctor                 checks this machine, and prints remedies
   build/apps/haul-fwd --port null: --mode io --handler burst --duration 5
-                                         packets per second without a NIC in the way
-  build/apps/haul-echo --help            the same on AF_XDP, AF_PACKET, a PCI NIC ...
+                                         measures forwarding without a NIC
+  build/apps/haul-echo --help            lists other ports: AF_XDP, AF_PACKET, PCI NICs, ...
   README.md                              a first program of your own""")
     return 0
 

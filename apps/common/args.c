@@ -12,11 +12,11 @@
 #include <string.h>
 
 #define HELP_COLUMN 26
-/* Of a line: more than a port spec with its advice. */
+/* Parts of a long line that are kept: enough for a port spec with its error and remedy. */
 #define LINE_HEAD 1000
 #define LINE_TAIL 200
 
-/* In one write: others print, too. */
+/* Writes the line by one call, because other threads print too. */
 static void say(const struct app_program *program, const char *format, va_list ap, const char *end)
 {
 	char *text, *line;
@@ -66,7 +66,7 @@ int app_args_wrong(const struct app_program *program, const char *format, ...)
 	return APP_USAGE;
 }
 
-/* "90ms", for people. */
+/* "90ms", for people to read. */
 static void format_time(char *buf, size_t len, uint64_t ns)
 {
 	if (ns % HAUL_S == 0)
@@ -147,7 +147,7 @@ static void append(struct app_texts *texts, char *text)
 	texts->items[texts->n++] = text;
 }
 
-/* Stores text in o's variable. -1, or an exit code after a line. */
+/* Stores text in the variable of o. Returns -1, or an exit code after printing an error. */
 static int take(const struct app_program *program, const struct app_option *o, char *text)
 {
 	char min[32], max[32];
@@ -168,8 +168,9 @@ static int take(const struct app_program *program, const struct app_option *o, c
 		}
 		format_time(min, sizeof(min), o->min);
 		format_time(max, sizeof(max), o->max);
-		return app_args_wrong(program, "%s %s: give a time from %s to %s, as 5ms or 2s",
-			o->name, text, min, max);
+		return app_args_wrong(program,
+			"%s %s: give a time from %s to %s, such as 5ms or 2s", o->name, text, min,
+			max);
 	case APP_CHOICE:
 		if (parse_choice(o->to, o->value, text))
 			return -1;
@@ -255,13 +256,13 @@ static void print_help(const struct app_program *program)
 	for (t = 0; program->tables[t]; t++)
 		for (o = program->tables[t]; o->name; o++)
 			print_option(o);
-	printf("  %-*s%s\n", HELP_COLUMN - 2, "--help", "print this and exit");
+	printf("  %-*s%s\n", HELP_COLUMN - 2, "--help", "print this help and exit");
 	printf("  %-*s%s\n", HELP_COLUMN - 2, "--version", "print the version and exit");
 	if (program->ports) {
 		printf("\nPort specs (values of --port):\n");
 		program->ports(stdout);
 	}
-	printf("\nExit codes: 0 done, 1 failed while running, 2 wrong arguments.\n");
+	printf("\nExit codes: 0: success; 1: failure at run time; 2: wrong arguments.\n");
 	if (program->examples)
 		printf("\nExamples:\n%s", program->examples);
 }
@@ -287,7 +288,7 @@ int app_args_parse(const struct app_program *program, int argc, char **argv)
 	char *arg, *value;
 	int i, err;
 
-	/* Before anything is stored: --help shows the defaults. */
+	/* First of all, because parsing overwrites the defaults that --help shows. */
 	if (wants_help(program, argc, argv)) {
 		print_help(program);
 		return APP_DONE;

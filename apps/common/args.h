@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Command lines: a program describes its options in tables, and gets parsing, one-line errors and
- * --help from them.
+ * Command lines. A program describes its options in tables; parsing, one-line errors and --help
+ * follow from these.
  *
  *	static uint64_t delay;
  *	static const struct app_option options[] = {
@@ -17,7 +17,7 @@
  *	if (rc >= 0)
  *		return rc;
  *
- * An option's default is what its variable holds before; --help shows it.
+ * The default of an option is the value of its variable before parsing; --help shows it.
  */
 #ifndef APP_ARGS_H
 #define APP_ARGS_H
@@ -33,13 +33,13 @@ enum app_exit {
 };
 
 enum app_kind {
-	APP_FLAG, /* bool: true when given */
-	APP_NUMBER, /* uint64_t, min..max */
-	APP_TIME, /* uint64_t in ns, min..max: "5ms", "1.5s", "2": seconds */
+	APP_FLAG, /* bool: true if given */
+	APP_NUMBER, /* uint64_t, min to max */
+	APP_TIME, /* uint64_t in ns, min to max: "5ms", "1.5s"; "2" is seconds */
 	APP_TEXT, /* const char * */
-	APP_TEXTS, /* struct app_texts: may be given again */
-	APP_CHOICE, /* unsigned: the how-manieth of value's "first|second|..." */
-	APP_REST, /* struct app_texts: all arguments after it */
+	APP_TEXTS, /* struct app_texts: may be repeated */
+	APP_CHOICE, /* unsigned: index, from 0, into value "first|second|..." */
+	APP_REST, /* struct app_texts: all arguments after the option */
 };
 
 struct app_texts {
@@ -49,36 +49,36 @@ struct app_texts {
 
 struct app_option {
 	const char *name; /* "--port"; NULL ends a table */
-	const char *value; /* what --help calls its value; APP_CHOICE: all of them */
+	const char *value; /* name of its value in --help; APP_CHOICE: the choices */
 	enum app_kind kind;
 	void *to;
 	uint64_t min, max;
-	const char *zero; /* what --help says of a default that is 0, NULL or empty */
+	const char *zero; /* how --help shows a default of 0, NULL or "" */
 	const char *help;
 };
 
 struct app_program {
 	const char *name;
-	const char *purpose; /* a line or a few, for --help */
-	const char *examples; /* lines for --help */
-	void (*ports)(FILE *out); /* prints the kinds of port specs, for --help; NULL: takes none */
-	const struct app_option *const *tables; /* NULL ends them */
+	const char *purpose; /* one or a few lines, for --help */
+	const char *examples; /* lines, for --help */
+	void (*ports)(FILE *out); /* prints the port specs, for --help; NULL: no ports */
+	const struct app_option *const *tables; /* terminated by NULL */
 };
 
-/* Fills the variables. -1: go on; otherwise the exit code, and all has been said (--help,
- * --version, or one line on stderr). */
+/* Stores the options in their variables. Returns -1 if the program is to go on; else the exit code,
+ * after printing (--help, --version, or an error as one line on stderr). */
 int app_args_parse(const struct app_program *program, int argc, char **argv);
 
-/* The i-th of "first|second|...", in buf. */
+/* Choice i, from 0, of "first|second|...", copied to buf. Returns buf. */
 const char *app_choice_name(char *buf, size_t len, const char *choices, unsigned i);
 
-/* Prints "NAME: ..." as one line on stderr: what a terminal would obey becomes \x1b and the like,
- * and of a very long one the middle is left out. */
+/* Prints "NAME: ..." as one line on stderr. Control characters are printed as \x1b; the middle of a
+ * very long line is left out. */
 __attribute__((format(printf, 2, 3))) void app_say(
 	const struct app_program *program, const char *format, ...);
 
-/* Prints "NAME: ..." and a hint at --help as one line on stderr; returns APP_USAGE. For what a
- * program itself finds wrong with its arguments. */
+/* Like app_say(), with a hint to --help; returns APP_USAGE. For errors in arguments that the
+ * program finds itself. */
 __attribute__((format(printf, 2, 3))) int app_args_wrong(
 	const struct app_program *program, const char *format, ...);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bringing a packet program up, running it, and taking it down. */
+/* Starts, runs and shuts down a packet program. */
 #include "engine.h"
 
 #include <ctype.h>
@@ -17,19 +17,19 @@
 #include "signals.h"
 
 #define STOP_TIMEOUT HAUL_S /* for handlers to end by themselves */
-#define CARRIERS_TIMEOUT (10 * HAUL_S) /* for idle carriers, which a busy machine keeps waiting */
-#define IN_FLIGHT 8192 /* packets that handlers may hold, of all carriers, in a pool of our size */
+#define CARRIERS_TIMEOUT (10 * HAUL_S) /* for idle carriers, which wait for a CPU */
+#define IN_FLIGHT 8192 /* packets held by handlers, all carriers, in a pool of default size */
 #define TIME_MAX (UINT64_C(1000000000) * HAUL_S)
-#define COUNT_PERIOD (5 * HAUL_MS) /* how often --packets looks */
-#define HEALTH_PERIOD HAUL_S /* how often at the interfaces: each look is a few system calls */
+#define COUNT_PERIOD (5 * HAUL_MS) /* between checks of --packets */
+#define HEALTH_PERIOD HAUL_S /* between checks of the interfaces: a few system calls each */
 
-/* "what carriers do ...:\nspin: look again at once;\n..." */
+/* The help of --poller from the table of policies: "what pollers do ...:\nspin: ...;\n...". */
 static const char *poller_help(void)
 {
 	static char text[512];
 	const struct haul_poll_kind *kind;
-	size_t len =
-		(size_t)snprintf(text, sizeof(text), "what carriers do while there are no packets");
+	size_t len = (size_t)snprintf(text, sizeof(text),
+		"what pollers do while there are no packets, US in microseconds");
 
 	for (unsigned i = 0; (kind = haul_poll_kind(i)) != NULL && len < sizeof(text); i++)
 		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s\n%s: %s",
@@ -41,43 +41,47 @@ static void fill_options(struct app_engine *e)
 {
 	const struct app_option options[] = {
 		{"--port", "SPEC", APP_TEXTS, &e->specs,
-			.help = "a port: tap:NAME, null:, pci:ADDR, ... (see below); repeat it for "
-				"more"},
+			.help = "a port: tap:NAME, null:, pci:ADDRESS, ... (see below); repeat\n"
+				"the option for more ports"},
 		{"--carriers", "N|LIST", APP_TEXT, &e->carriers_text,
 			.zero = "one per physical core",
-			.help = "how many carriers, or the CPUs they run on, as 0,2-3 (one: 2-2)"},
+			.help = "number of carriers, or list of CPUs to run one on each, such\n"
+				"as 0,2-3 (2-2: on CPU 2)"},
 		{"--poller", "KIND", APP_TEXT, &e->poller_text, .help = poller_help()},
 		{"--steal", APP_STEAL_NAMES, APP_CHOICE, &e->steal,
-			.help = "which handlers idle carriers steal: none (off), those of "
-				"carriers\n"
-				"that share a last-level cache (cluster), those of all (global)"},
+			.help = "idle carriers run handlers of busy ones: never (off), of the\n"
+				"same last-level cache (cluster), of all carriers (global)"},
 		{"--order", APP_ORDER_NAMES, APP_CHOICE, &e->order,
-			.help = "how stolen handlers send: flow (each flow in order), any"},
+			.help = "order of packets that stolen handlers send: flow: as received\n"
+				"within each flow; any: not kept"},
 		{"--spread", APP_SPREAD_NAMES, APP_CHOICE, &e->spread,
-			.help = "when carriers without a queue of a port get flows from a carrier\n"
-				"with one: packets (if handlers are coroutines), all (for bursts\n"
-				"too), off"},
+			.help = "spread flows in software to carriers for which a port has no\n"
+				"queue: packets: if handlers are coroutines; all: also if they\n"
+				"are burst functions; off: never"},
 		{"--packet-rate", "N", APP_NUMBER, &e->packet_rate, 1, UINT64_C(1000000000),
-			"a NIC's link's",
-			"most packets per second that a queue gets: bounds sleeps"},
-		{"--burst", "N", APP_NUMBER, &e->burst, 1, 512, NULL, "packets per burst"},
+			"the link rate of NICs",
+			"maximum rate of a queue in packets per second; pollers sleep no\n"
+			"longer than receive rings hold at this rate"},
+		{"--burst", "N", APP_NUMBER, &e->burst, 1, 512, NULL,
+			"maximum of packets per poll"},
 		{"--rxd", "N", APP_NUMBER, &e->rx_ring, 1, 32768, "the PMD's choice",
 			"descriptors of a receive queue"},
 		{"--txd", "N", APP_NUMBER, &e->tx_ring, 1, 32768, "the PMD's choice",
 			"descriptors of a transmit queue"},
-		{"--mbufs", "N", APP_NUMBER, &e->mbufs, 512, 16 << 20,
-			"what ports and handlers need", "packet buffers in the pool"},
+		{"--mbufs", "N", APP_NUMBER, &e->mbufs, 512, 16 << 20, "as many as needed",
+			"number of packet buffers in the pool"},
 		{"--stack-size", "BYTES", APP_NUMBER, &e->stack_size, 4096, HAUL_STACK_MAX, NULL,
-			"stack of a coroutine"},
+			"stack size of a coroutine"},
 		{"--duration", "SECONDS", APP_TIME, &e->duration, 0, TIME_MAX,
-			"until SIGINT, SIGTERM or SIGHUP", "end after this time"},
-		{"--packets", "N", APP_NUMBER, &e->packets, 1, UINT64_MAX, "no end",
-			"end when N packets have been received"},
+			"until SIGINT, SIGTERM or SIGHUP", "end after this time, such as 500ms"},
+		{"--packets", "N", APP_NUMBER, &e->packets, 1, UINT64_MAX, "no limit",
+			"end after N received packets"},
 		{"--period", "SECONDS", APP_TIME, &e->period, 0, TIME_MAX, "never",
-			"time between two reports, 0: none"},
+			"time between reports; 0: none but the last"},
 		{"--json", NULL, APP_FLAG, &e->json,
-			.help = "one JSON object at the end on stdout, all else on stderr"},
-		{"--verbose", NULL, APP_FLAG, &e->verbose, .help = "let EAL say what it does"},
+			.help = "print one JSON object to stdout at the end, and other output to\n"
+				"stderr"},
+		{"--verbose", NULL, APP_FLAG, &e->verbose, .help = "show all messages of EAL"},
 		{"--eal", "ARGS...", APP_REST, &e->eal, .help = "pass the rest of the line to EAL"},
 		{NULL},
 	};
@@ -100,8 +104,7 @@ void app_engine_init(struct app_engine *e, const struct app_program *program)
 	app_signals_init(program->name);
 }
 
-/* Prints "NAME: line" on stderr; the exit code for err: what was given is wrong, or the machine
- * does not do it. */
+/* Prints "NAME: line" on stderr. Returns the exit code for err: wrong arguments, or a failure. */
 static int fail(const struct app_engine *e, int err, const char *line)
 {
 	app_say(e->program, "%s", line);
@@ -146,7 +149,8 @@ static int make_plan(struct app_engine *e)
 
 		if (n < 1 || n > 1024)
 			return app_args_wrong(e->program,
-				"--carriers %s: give a number from 1 to 1024, or CPUs as 0,2-3",
+				"--carriers %s: give a number from 1 to 1024, or CPUs such as "
+				"0,2-3",
 				text);
 		opts.carriers = (unsigned)n;
 	} else {
@@ -187,7 +191,7 @@ static int start_eal(struct app_engine *e)
 		.args = e->eal.items,
 		.nb_args = (int)e->eal.n,
 		.verbose = e->verbose,
-		.restartable = true, /* nothing but the command line has been read */
+		.restartable = true, /* nothing has been read but the command line */
 	};
 	char errbuf[512];
 	unsigned i;
@@ -206,7 +210,7 @@ static int start_eal(struct app_engine *e)
 	return APP_DONE;
 }
 
-/* Whether haul_io_start() finds work for carriers that a port has no queue for. */
+/* True if haul_io_start() will spread packets to carriers for which a port has no queue. */
 static bool spreads(const struct app_engine *e)
 {
 	return e->spread == HAUL_SPREAD_ALL || (e->spread == HAUL_SPREAD_PACKETS && !e->bursts);
@@ -222,7 +226,7 @@ static int open_port(struct app_engine *e, unsigned i, const struct haul_port_op
 	return err ? fail(e, err, errbuf) : APP_DONE;
 }
 
-/* A port with more queues than are polled would lose what comes on the rest. */
+/* Reopens ports with too many queues: packets on queues that no carrier polls would be lost. */
 static int open_with_fewer(struct app_engine *e, const struct haul_port_opts *opts)
 {
 	int rc = APP_DONE;
@@ -233,7 +237,7 @@ static int open_with_fewer(struct app_engine *e, const struct haul_port_opts *op
 		haul_port_close(e->ports[i]);
 		rc = open_port(e, i, opts);
 		if (rc != APP_DONE)
-			e->ports[i] = e->ports[--e->nb_ports]; /* all that is left is to close */
+			e->ports[i] = e->ports[--e->nb_ports]; /* the rest is only closed */
 	}
 	return rc;
 }
@@ -296,9 +300,10 @@ static int start_carriers(struct app_engine *e)
 
 	if (!err)
 		return APP_DONE;
-	snprintf(line, sizeof(line), "carriers do not start: %s%s", strerror(-err),
+	snprintf(line, sizeof(line), "cannot start the carriers: %s%s", strerror(-err),
 		err == -ENOTSUP
-			? ": stealing needs membarrier(2) and a build with it; use --steal off"
+			? ": stealing needs membarrier(2) and a build with -Dstealing=true; use "
+			  "--steal off"
 			: "");
 	return fail(e, err, line);
 }
@@ -328,10 +333,10 @@ int app_engine_open(struct app_engine *e)
 		e->out = stderr;
 	if (e->specs.n == 0)
 		return app_args_wrong(
-			e->program, "no port is given; give one by --port, as --port null:");
+			e->program, "no port given: use --port, for example --port null:");
 	if (e->specs.n > APP_PORTS_MAX)
-		return app_args_wrong(
-			e->program, "%u ports are given; DPDK takes %u", e->specs.n, APP_PORTS_MAX);
+		return app_args_wrong(e->program, "%u ports given, at most %u are possible",
+			e->specs.n, APP_PORTS_MAX);
 	for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		rc = steps[i](e);
 		app_signals_phase(APP_WORKS, "starting", "");
@@ -373,8 +378,8 @@ static uint64_t received(const struct app_engine *e)
 	return n;
 }
 
-/* Data that an interrupted write has left would block the next flush, while drivers' output is held
- * back; ferror() still reports the loss at the end. */
+/* Discards data that an interrupted write left in the buffer: it would block the next flush, which
+ * happens while output of drivers is captured. ferror() still reports the loss at the end. */
 static void end_writing(void)
 {
 	if (fflush(stdout) != 0)
@@ -382,7 +387,7 @@ static void end_writing(void)
 	app_signals_phase(APP_WORKS, "running", "");
 }
 
-/* Until a signal, the end of --duration or --packets, or the end of an interface. */
+/* Runs until a signal, the end of --duration or --packets, or the loss of an interface. */
 static int watch(struct app_engine *e)
 {
 	uint64_t end_at = e->duration ? e->began_at + e->duration : HAUL_FOREVER;
@@ -405,8 +410,8 @@ static int watch(struct app_engine *e)
 			app_report_period(e);
 			end_writing();
 			if (app_output_is_lost())
-				return APP_DONE; /* app_output_end() says so */
-			/* Reports missed while it was stopped, or had no reader, are left out. */
+				return APP_DONE; /* app_output_end() reports it */
+			/* Skips reports that were due while the process was stopped or blocked. */
 			report_at += e->period;
 			if (report_at <= now)
 				report_at = haul_now() + e->period;
@@ -414,7 +419,7 @@ static int watch(struct app_engine *e)
 	}
 }
 
-/* Once more when all has been sent: a file may lack the last of it. */
+/* Checks the ports after the last packet: the end of a capture file may be missing. */
 static int check_ports(const struct app_engine *e)
 {
 	const char *fault;
@@ -486,16 +491,17 @@ static void close_ports(struct app_engine *e)
 }
 
 /*
- * The end when something on a carrier does not: it may still use what would be freed. Ports are
- * closed if no poller can be in them, so that the kernel's interfaces are as they were.
+ * Ends the process while a carrier still runs, which may use the objects that a shutdown would
+ * free. Closes the ports if no poller uses them, so that kernel interfaces return to their old
+ * state.
  */
 static void leave(struct app_engine *e)
 {
 	if (e->stop_err == -ETIMEDOUT) {
 		haul_dump(e->rt, stderr);
 		fprintf(stderr,
-			"%s: note: the ports stay open, what they set up may be left behind: an "
-			"XDP program, promiscuous mode, a socket\n",
+			"%s: note: the ports were not closed; their traces may remain: an XDP "
+			"program, promiscuous mode, a socket\n",
 			e->program->name);
 	} else {
 		close_ports(e);
@@ -516,7 +522,7 @@ int app_engine_close(struct app_engine *e, int rc)
 		app_signals_phase(APP_WORKS, "stopping carriers", "");
 		err = haul_stop(e->rt, e->stop_err ? STOP_TIMEOUT : CARRIERS_TIMEOUT);
 		if (err) {
-			fail(e, err, "coroutines have not ended, see above");
+			fail(e, err, "some coroutines have not ended, see above");
 			leave(e);
 		}
 	}
@@ -534,7 +540,7 @@ int app_engine_close(struct app_engine *e, int rc)
 	haul_plan_destroy(e->plan);
 	free(e->specs.items);
 	free(e->eal.items);
-	/* To the end: app_output_end() writes what could not be written so far. */
+	/* Until the end of the program: app_output_end() writes what is left in the buffer. */
 	app_signals_phase(APP_WRITES, "writing", "");
 	return rc;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What every packet program does around its handler: the common options, bringing up EAL, ports,
- * carriers and pollers, statistics once a period, ending on a signal, after --duration or when an
- * interface is gone, and taking it all down with the books checked.
+ * The part that all packet programs share: common options; the start of EAL, ports, carriers and
+ * pollers; periodic statistics; the end by a signal, --duration, --packets or the loss of an
+ * interface; the shutdown, with the ledgers checked.
  *
  *	struct app_engine engine;
  *
@@ -33,13 +33,13 @@
 
 #define APP_PORTS_MAX 32
 
-/* In the order of their enums. */
+/* Choices of options, in the order of the enumerators. */
 #define APP_STEAL_NAMES "off|cluster|global"
 #define APP_ORDER_NAMES "flow|any"
 #define APP_SPREAD_NAMES "packets|all|off"
 
 struct app_engine {
-	/* The options, with their defaults from app_engine_init() on. */
+	/* Values of the options; app_engine_init() sets the defaults. */
 	struct app_texts specs;
 	const char *carriers_text;
 	uint64_t burst;
@@ -51,17 +51,17 @@ struct app_engine {
 	uint64_t packets;
 	uint64_t period;
 	const char *poller_text;
-	unsigned steal; /* of APP_STEAL_NAMES, as enum haul_steal; and so on */
+	unsigned steal; /* enum haul_steal; the next two: haul_io_order, haul_io_spread */
 	unsigned order;
 	unsigned spread;
 	uint64_t packet_rate;
 	bool json;
 	bool verbose;
-	bool bursts; /* the program has a function for each burst; it says so before the open */
+	bool bursts; /* handlers are burst functions; the program sets it before the open */
 	struct app_texts eal;
-	struct app_option options[21]; /* their table */
+	struct app_option options[21]; /* the table of these options */
 
-	/* What is up. */
+	/* Objects that exist now. */
 	const struct app_program *program;
 	struct haul_poll_policy poller;
 	struct haul_plan *plan;
@@ -71,41 +71,44 @@ struct app_engine {
 	unsigned nb_ports;
 	struct haul_runtime *rt;
 	struct haul_io *io;
-	int stop_err; /* what haul_io_stop() said; -ETIMEDOUT: pollers have not ended */
+	int stop_err; /* result of haul_io_stop(); -ETIMEDOUT: pollers have not ended */
 
-	/* What the statistics need. */
+	/* For statistics. */
 	uint64_t began_at;
-	uint64_t ended_at; /* 0: still running */
-	struct app_sample *last; /* of the last period */
-	FILE *out; /* where text goes: stderr with --json */
+	uint64_t ended_at; /* 0: running */
+	struct app_sample *last; /* at the end of the last period */
+	FILE *out; /* for text: stdout, or stderr with --json */
 };
 
-/* What a program adds to app_engine_run(). NULL in place of it, or of any of them: nothing. */
+/* Callbacks of app_engine_run() into the program. Each may be NULL, and so may be the struct. */
 struct app_hooks {
-	/* Pollers run. An exit code other than APP_DONE ends the program; it has printed a line. */
+	/* Called when the pollers run. Returns APP_DONE, or an exit code after printing an
+	 * error. */
 	int (*started)(struct app_engine *e, void *arg);
-	/* Fields of its own for the object of --json, before those of all programs. */
+	/* Adds fields of the program to the object of --json, before the common ones. */
 	void (*json)(struct app_engine *e, json_t *object, void *arg);
-	/* Lines of its own below the final table. */
+	/* Prints lines of the program below the final table. */
 	void (*table)(struct app_engine *e, FILE *out, void *arg);
 	void *arg;
 };
 
-/* Sets defaults and fills options. Takes the signals that end the program. */
+/* Sets the defaults, fills the table of options, and starts to handle the signals that end the
+ * program (signals.h). */
 void app_engine_init(struct app_engine *e, const struct app_program *program);
 
-/* Brings up everything but the pollers. An exit code; other than APP_DONE after one line on stderr.
- * app_engine_close() has to be called in any case. */
+/* Starts everything but the pollers. Returns APP_DONE, or an exit code after one line on stderr.
+ * The caller calls app_engine_close() in either case. */
 int app_engine_open(struct app_engine *e);
 
-/* Ports, pool and burst filled in. */
+/* Returns options of haul_io_start() with all but the handler filled in. */
 struct haul_io_opts app_engine_io_opts(const struct app_engine *e);
 
-/* Starts pollers, reports once a period, stops them, reports all. An exit code. */
+/* Starts the pollers, reports once a period until the end of the program, stops the pollers, and
+ * reports the totals. Returns an exit code. */
 int app_engine_run(
 	struct app_engine *e, const struct haul_io_opts *io, const struct app_hooks *hooks);
 
-/* Takes everything down; the exit code of the program, which is rc unless closing fails. */
+/* Shuts everything down. Returns the exit code of the program: rc, unless the shutdown fails. */
 int app_engine_close(struct app_engine *e, int rc);
 
 #endif

@@ -47,7 +47,7 @@ static json_t *queue(unsigned q, const struct haul_io_stats *st)
 	return object;
 }
 
-/* A queue of the port for each carrier that has one. */
+/* The queues of port i, one for each carrier that has one. */
 static json_t *queues(const struct app_engine *e, unsigned i, const struct app_sample *s)
 {
 	json_t *array = json_array();
@@ -68,7 +68,7 @@ static json_t *port(const struct app_engine *e, unsigned i, const struct app_sam
 	set(object, "rx_bytes", st->rx_bytes);
 	set(object, "tx_packets", st->tx_packets);
 	set(object, "tx_bytes", st->tx_bytes);
-	/* Some PMDs count no bytes, and io does not look at packets. */
+	/* Some PMDs count no bytes, and haul may not count them either (count_bytes). */
 	json_object_set_new(object, "bytes_known",
 		json_boolean((st->rx_bytes > 0 || st->rx_packets == 0) &&
 			(st->tx_bytes > 0 || st->tx_packets == 0)));
@@ -109,7 +109,7 @@ static json_t *carrier(const struct app_engine *e, unsigned c, const struct app_
 	return object;
 }
 
-/* The poller's text has its time in it. */
+/* The policy as text, because the text includes the time. */
 static void set_poller(json_t *object, const struct app_engine *e)
 {
 	struct haul_io_wait_stats all;

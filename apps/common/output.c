@@ -8,7 +8,7 @@
 #include <sys/poll.h>
 #include <unistd.h>
 
-static bool ends_by_sigpipe; /* as we were started */
+static bool ends_by_sigpipe; /* SIGPIPE was not ignored when the program started */
 
 void app_output_begin(void)
 {
@@ -16,7 +16,7 @@ void app_output_begin(void)
 	int fd;
 
 	ends_by_sigpipe = sigaction(SIGPIPE, NULL, &sa) == 0 && sa.sa_handler == SIG_DFL;
-	/* Not writable, so that output to a closed stdout is an error as it would be otherwise. */
+	/* Opened for reading, so that output to a closed stdout remains an error. */
 	do
 		fd = open("/dev/null", O_RDONLY);
 	while (fd >= 0 && fd <= STDERR_FILENO);
@@ -52,7 +52,7 @@ int app_output_end(const struct app_program *program, int rc)
 	}
 	if (gone)
 		why = "its reader has gone";
-	/* The reason of an earlier failure is no longer known. */
+	/* The errno of an earlier failure is lost: the line then names no reason. */
 	app_say(program, "output is lost: stdout cannot be written%s%s", why[0] ? ": " : "", why);
 	return APP_FAILED;
 }

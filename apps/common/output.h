@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes sure that output on stdout arrives: if not, the program says so and fails. */
+/* Reports lost output: a program that cannot write to stdout prints an error and fails. */
 #ifndef APP_OUTPUT_H
 #define APP_OUTPUT_H
 
 #include "args.h"
 
-/* Before anything else: no descriptor that is opened later takes the place of a standard one that
- * was closed, so nothing that is printed goes to a port. */
+/* To be called first. Fills closed standard descriptors with /dev/null, so that no file that is
+ * opened later gets one of these numbers, and output of the program with it. */
 void app_output_begin(void);
 
-/* True if part of the output is lost: then the rest will not be read either. */
+/* True if a write to stdout has failed; further output is useless then. */
 bool app_output_is_lost(void);
 
 /*
- * At the end: writes what stdout still holds. The exit code of the program, which is rc unless
- * output was lost: then APP_FAILED after a line. Where the reader of a pipe has gone and rc is
- * APP_DONE, it ends the program by SIGPIPE instead, as other programs end then, unless whoever
- * started it has that signal ignored.
+ * To be called last. Flushes stdout. Returns the exit code of the program: rc, or APP_FAILED after
+ * a line on stderr if output was lost. If the reader of a pipe has gone and rc is APP_DONE, it ends
+ * the process by SIGPIPE, as usual for a pipe, unless the process inherited SIGPIPE as ignored.
  */
 int app_output_end(const struct app_program *program, int rc);
 

@@ -8,7 +8,7 @@
 
 #include "sample.h"
 
-/* "21.43 M": a rate with three digits or four and its prefix. */
+/* "21.4 M": a rate with about three digits and a prefix. */
 static const char *scaled(char buf[16], double n)
 {
 	static const char prefix[] = {' ', 'k', 'M', 'G', 'T'};
@@ -31,7 +31,7 @@ static void print_flow(
 	if (bytes > 0 || packets == 0)
 		fprintf(out, " %7sbit/s", scaled(bps, (double)bytes * 8 / seconds));
 	else
-		fprintf(out, " %12s", "-"); /* nobody counts bytes here */
+		fprintf(out, " %12s", "-"); /* neither the PMD nor haul counts bytes */
 }
 
 static void print_loss(FILE *out, const char *name, uint64_t n)
@@ -40,7 +40,7 @@ static void print_loss(FILE *out, const char *name, uint64_t n)
 		fprintf(out, "  %s %" PRIu64, name, n);
 }
 
-/* Counts of lost packets, by reason. Packets for other hosts are not lost. */
+/* Prints the counters of lost packets. Packets for other hosts do not count as lost. */
 static void print_losses(FILE *out, const struct haul_io_stats *st)
 {
 	unsigned i;
@@ -80,7 +80,7 @@ static void print_port(FILE *out, const struct app_engine *e, unsigned i,
 	}
 }
 
-/* Of pollers that wait. */
+/* For pollers that wait. */
 static void print_wait(FILE *out, const struct haul_io_wait_stats *st, double seconds)
 {
 	char sleeps[16];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Taking and subtracting the counters of a program. */
+/* Takes and subtracts samples. */
 #include "sample.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Adds (sign 1) or subtracts (-1) structs that are nothing but counters. */
+/* Adds (sign 1) or subtracts (-1) structs that consist of counters only. */
 static void accumulate(void *to, const void *from, size_t size, int sign)
 {
 	const uint64_t *b = from;

@@ -11,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define KICK SIGURG /* interrupts the main thread's system calls, where it is let in */
+#define KICK SIGURG /* interrupts system calls of the main thread, in phases that allow it */
 #define TICK (10 * HAUL_MS)
-#define PATIENCE (500 * HAUL_MS) /* before a system call is interrupted: it may yet end */
+#define PATIENCE (500 * HAUL_MS) /* before a system call is interrupted: most end earlier */
 #define START_MOST (2 * HAUL_S)
 #define LONG (5 * HAUL_S)
 #define STACK_SIZE (64 * 1024)
@@ -22,12 +22,12 @@ static struct {
 	const char *name;
 	pthread_t main;
 	sigset_t taken;
-	int err; /* a copy of stderr: the other one is redirected while drivers print */
+	int err; /* copy of stderr, which is redirected while output of drivers is captured */
 
 	pthread_mutex_t lock;
 	pthread_cond_t came;
-	/* Under the lock. */
-	int sig; /* the first one; 0: none came */
+	/* Protected by the lock. */
+	int sig; /* the first signal; 0: none yet */
 	uint64_t sig_at;
 	enum app_phase phase;
 	char what[256];
@@ -39,7 +39,7 @@ static struct timespec timespec_of(uint64_t ns)
 	return (struct timespec){.tv_sec = (time_t)(ns / HAUL_S), .tv_nsec = (long)(ns % HAUL_S)};
 }
 
-/* CLOCK_MONOTONIC: haul_now() may not be asked before DPDK or haul is up. */
+/* CLOCK_MONOTONIC, because haul_now() may be called only after the start of haul or DPDK. */
 static uint64_t now(void)
 {
 	struct timespec t;
@@ -55,7 +55,7 @@ static void say(const char *how)
 		line, sizeof(line), "%s: SIG%s: %s %s\n", s.name, sigabbrev_np(s.sig), s.what, how);
 
 	if (write(s.err, line, (size_t)n < sizeof(line) ? (size_t)n : sizeof(line) - 1) < 0)
-		return; /* there is nobody to tell */
+		return; /* stderr is the last resort */
 }
 
 static void die(int sig)
@@ -69,7 +69,7 @@ static void die(int sig)
 	raise(sig);
 }
 
-/* Under the lock, some time after the first signal. */
+/* Called with the lock held, every TICK after the first signal. */
 static void look_after_main(void)
 {
 	static bool said;
@@ -77,13 +77,13 @@ static void look_after_main(void)
 	uint64_t t = now();
 
 	if (s.phase == APP_STARTS && t - s.sig_at >= START_MOST) {
-		say("does not end; what it has set up may be left behind");
+		say("does not end; its traces may remain");
 		die(s.sig);
 	}
 	if (s.phase != APP_WORKS && t - began >= PATIENCE)
 		pthread_kill(s.main, KICK);
 	if (!said && t - s.sig_at >= LONG) {
-		say("takes long; the same signal again ends the program at once");
+		say("takes long; another signal ends the program at once");
 		said = true;
 	}
 }
@@ -105,7 +105,7 @@ static void *run(void *arg)
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, NULL);
 	for (;;) {
-		/* Only this thread sets it. */
+		/* Without the lock: only this thread writes sig. */
 		int sig = sigtimedwait(&s.taken, NULL, s.sig ? &tick : NULL);
 
 		pthread_mutex_lock(&s.lock);
@@ -160,7 +160,8 @@ void app_signals_init(const char *name)
 	pthread_sigmask(SIG_BLOCK, &s.taken, NULL);
 	mask_kick(SIG_BLOCK);
 	sigaction(KICK, &kick, NULL);
-	/* Not ignored, as that would outlast an exec(): the glue may begin the program anew. */
+	/* Handled, not ignored: SIG_IGN would survive the exec() by which the glue may restart the
+	 * program. */
 	if (sigaction(SIGPIPE, NULL, &pipe) == 0 && pipe.sa_handler == SIG_DFL)
 		sigaction(SIGPIPE, &survive, NULL);
 	signal(SIGXFSZ, SIG_IGN);
@@ -173,7 +174,8 @@ void app_signals_init(const char *name)
 	pthread_attr_setdetachstate(&small, PTHREAD_CREATE_DETACHED);
 	err = pthread_create(&thread, &small, run, NULL);
 	if (err != 0) {
-		fprintf(stderr, "%s: no thread for signals: %s\n", name, strerror(err));
+		fprintf(stderr, "%s: cannot create a thread for signals: %s\n", name,
+			strerror(err));
 		exit(EXIT_FAILURE);
 	}
 	pthread_attr_destroy(&small);

@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SIGINT, SIGTERM and SIGHUP as events that the main thread waits for.
+ * SIGINT, SIGTERM and SIGHUP as events for the main thread.
  *
- * A thread of its own takes them, so that they also count while the main thread is in a system call
- * of a driver's. The first one asks the program to end, the second one ends it at once, as if
- * nobody had taken it. What the first one does meanwhile depends on the phase.
+ * A separate thread receives them, because the main thread may be in a system call of a driver. The
+ * first signal asks the program to end; the second one ends it at once, by its default action. The
+ * phase of the program decides what else the first signal does.
  */
 #ifndef APP_SIGNALS_H
 #define APP_SIGNALS_H
 
 #include <haul/base.h>
 
-/* What the main thread does, which decides what the first signal does. */
+/* Phases of the main thread, and what a first signal does in each. */
 enum app_phase {
-	/* System calls that last are interrupted, over and over; after two seconds the program
-	 * ends by the signal, with a line. */
+	/* Interrupts long system calls repeatedly; after two seconds prints a line and ends the
+	 * program by the signal. */
 	APP_STARTS,
-	APP_WORKS, /* nothing; a line when it takes long */
-	APP_WRITES, /* as APP_STARTS, but the program does not end */
+	APP_WORKS, /* interrupts nothing; prints a line if the end takes long */
+	APP_WRITES, /* interrupts long system calls repeatedly */
 };
 
-/* Before any other thread is made: they inherit the mask. SIGPIPE and SIGXFSZ (ulimit -f) become
- * errors of write(). A SIGHUP that is ignored already, as by nohup, stays so. name:
- * the program's. */
+/* To be called before any other thread is created, because threads inherit the signal mask. SIGPIPE
+ * and SIGXFSZ (ulimit -f) become errors of write(). A SIGHUP that is ignored (by nohup) stays
+ * ignored. name: the name of the program. */
 void app_signals_init(const char *name);
 
-/* Main thread. "opening port ", "null:", for the lines. */
+/* Main thread. what and which appear in printed lines: "opening port ", "null:". */
 void app_signals_phase(enum app_phase phase, const char *what, const char *which);
 
-/* Sleeps until one of them has come or haul_now() reaches deadline. The signal, or 0. */
+/* Sleeps until a signal has arrived or haul_now() reaches deadline. Returns the signal, or 0. */
 int app_signals_wait(uint64_t deadline);
 
 #endif

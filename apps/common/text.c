@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LONGEST 4 /* bytes of a character */
+#define LONGEST 4 /* bytes of a UTF-8 character */
 
-/* The bytes of the character at the head of text; 0: that is none. */
+/* The length in bytes of the UTF-8 character at the start of text; 0: there is none. */
 static size_t character(const char *text)
 {
 	size_t most = strnlen(text, LONGEST);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the cgroups that this process is in leave to it. */
+/* Limits of the cgroups of this process. */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,15 +10,15 @@
 
 #define ROOT "/sys/fs/cgroup"
 
-/* A cgroup's files. */
+/* The directory of a cgroup. */
 struct cgroup {
 	char dir[PATH_MAX];
-	size_t root; /* length of the mount's own part */
+	size_t root; /* length of the mount point in dir */
 };
 
 /*
- * Where a controller's files are: for version 1 in a hierarchy of its own, else in that of
- * version 2. /proc/self/cgroup has lines as "4:memory:/a/b" and "0::/a/b".
+ * Finds the directory of a controller (version 1), or of the unified hierarchy (version 2,
+ * controller ""). /proc/self/cgroup has lines such as "4:memory:/a/b" and "0::/a/b".
  */
 static bool find(struct cgroup *cg, const char *controller)
 {
@@ -45,7 +45,7 @@ static bool find(struct cgroup *cg, const char *controller)
 		(int)(sizeof(cg->dir) - cg->root);
 }
 
-/* To the one above; false at the mount. */
+/* Moves to the parent cgroup. Returns false at the mount point. */
 static bool up(struct cgroup *cg)
 {
 	char *slash = strrchr(cg->dir, '/');

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Measures what pollers do, the way they do it: a carrier's empty round, and epoll_pwait2() with an
- * eventfd, at the timer slack that carriers have. Two threads share nothing but the eventfd; each
- * has figures of its own, which are read when both have ended.
+ * Measures the operations of pollers as pollers perform them: an empty round of a carrier, and
+ * epoll_pwait2() on an eventfd with the timer slack of carriers. The two threads share only the
+ * eventfd. Each writes its own figures, which are read after both have ended.
  */
 #include "costs.h"
 
@@ -18,7 +18,7 @@
 #include <haul/haul.h>
 
 #define WAKES 300
-#define GAP (100 * HAUL_US) /* between two of them: the waiter is asleep again */
+#define GAP (100 * HAUL_US) /* between two wake-ups, for the waiter to fall asleep again */
 #define SLEEPS 100
 #define BATCHES 31
 #define ROUNDS 1000 /* in a batch */
@@ -26,8 +26,8 @@
 struct bench {
 	struct doctor_costs *costs;
 	int epoll, event;
-	uint64_t wrote_at[WAKES], writes[WAKES]; /* the waker's */
-	uint64_t woke_at[WAKES]; /* the waiter's, as the rest; 0: it was one with the next */
+	uint64_t wrote_at[WAKES], writes[WAKES]; /* written by the waker; the rest by the waiter */
+	uint64_t woke_at[WAKES]; /* 0: the waiter woke once for this write and the next */
 	uint64_t cpu_ns;
 	unsigned waits;
 	uint64_t late[SLEEPS];
@@ -40,7 +40,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sorts them; share: 0.5 for the median. */
+/* Sorts ns, and returns a quantile; share is 0.5 for the median. */
 static uint64_t quantile(uint64_t *ns, unsigned n, double share)
 {
 	if (n == 0)
@@ -57,7 +57,7 @@ static uint64_t cpu_time(void)
 	return (uint64_t)t.tv_sec * HAUL_S + (uint64_t)t.tv_nsec;
 }
 
-/* False: this kernel has only epoll_wait(). */
+/* Returns false if the kernel has no epoll_pwait2(). */
 static bool wait_for(const struct bench *b, const struct timespec *most)
 {
 	struct epoll_event event;
@@ -131,7 +131,8 @@ static void *wakes(void *arg)
 	return NULL;
 }
 
-/* On *cpu, or where the kernel likes: then *cpu is -1. 0 or -errno. */
+/* Starts a thread on *cpu; if that fails, without affinity, and sets *cpu to -1. Returns 0 or
+ * -errno. */
 static int begin(pthread_t *thread, int *cpu, void *(*fn)(void *), struct bench *b)
 {
 	pthread_attr_t attr;
@@ -175,7 +176,7 @@ static int measure_wakes(struct bench *b)
 		return err;
 	err = begin(&waker, &costs->waker_cpu, wakes, b);
 	if (err)
-		eventfd_write(b->event, WAKES); /* all that the waiter waits for */
+		eventfd_write(b->event, WAKES); /* ends the waiter */
 	else
 		pthread_join(waker, NULL);
 	pthread_join(waiter, NULL);
@@ -206,7 +207,7 @@ static void *spins(void *arg)
 	return NULL;
 }
 
-/* A runtime of one carrier, with a poller that has nothing to look at. */
+/* Measures rounds in a runtime of one carrier, with a poller without queues. */
 static int measure_round(struct doctor_costs *costs)
 {
 	struct haul_place place = {.cpu = costs->cpu, .core = -1, .node = -1};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The processors: what time they have for haul, and how they tell it. */
+/* Checks of the processors: CPU time, caches, frequency, clocks. */
 #include <inttypes.h>
 #include <linux/membarrier.h>
 #include <math.h>
@@ -34,22 +34,24 @@ static void cpu_quota(const struct doctor_subject *subject, struct doctor_findin
 	unsigned carriers = subject->plan->carriers;
 
 	if (cpus == 0) {
-		doctor_say(finding, DOCTOR_OK, "no cgroup limits the CPUs' time");
+		doctor_say(finding, DOCTOR_OK, "no cgroup limits the CPU time");
 		return;
 	}
 	if (cpus >= carriers) {
-		doctor_say(
-			finding, DOCTOR_OK, "the cgroup gives the time of %.1f CPUs, enough", cpus);
+		doctor_say(finding, DOCTOR_OK, "the cgroup allows the time of %.1f CPUs, enough",
+			cpus);
 		return;
 	}
 	doctor_say(finding, DOCTOR_NOTE,
-		"the cgroup gives the time of %.1f CPUs to %u carriers: the kernel will stop them "
-		"for most of each period",
+		"the cgroup allows the time of %.1f CPUs for %u carriers: the kernel will stop "
+		"them "
+		"for a part of each period",
 		cpus, carriers);
 	if (cpus >= 1)
 		doctor_todo(finding, "--carriers %u", (unsigned)cpus);
 	else
-		doctor_todo(finding, "give the container a CPU, or more: docker run --cpus 1 ...");
+		doctor_todo(
+			finding, "give the container at least one CPU: docker run --cpus 1 ...");
 }
 
 static void caches(const struct doctor_subject *subject, struct doctor_finding *finding)
@@ -85,14 +87,14 @@ static void smt(const struct doctor_subject *subject, struct doctor_finding *fin
 		shared += subject->plan->places[i].smt;
 	if (shared > 0) {
 		doctor_say(finding, DOCTOR_NOTE,
-			"%u carriers share a core with another one: two spinners on a core halve "
-			"each other",
+			"%u carriers share a core with another one: two that spin on a core run at "
+			"half speed",
 			shared);
 		doctor_todo(finding, "--carriers %u", subject->plan->carriers - shared);
 	} else {
 		doctor_say(finding, DOCTOR_OK, "%s",
 			kernel_number(CPU "/smt/active") == 1
-				? "on; each carrier has a core, the second threads are left free"
+				? "on; each carrier has a core of its own, SMT siblings stay free"
 				: "off: each CPU is a core");
 	}
 }
@@ -117,16 +119,16 @@ static void governor(const struct doctor_subject *subject, struct doctor_finding
 	}
 	if (slow_cpus > 0) {
 		doctor_say(finding, DOCTOR_NOTE,
-			"'%s' on %u of the carriers' CPUs: latencies vary with the frequency", slow,
+			"'%s' on %u of the carriers' CPUs: latency varies with the frequency", slow,
 			slow_cpus);
 		doctor_todo_root(finding, "cpupower frequency-set -g performance");
 	} else {
 		doctor_say(finding, DOCTOR_OK, "%s",
-			known ? "performance" : "the kernel does not set frequencies here");
+			known ? "performance" : "the kernel does not control frequencies here");
 	}
 }
 
-/* Whether cpu is in a list as the kernel writes it. */
+/* True if a CPU list in the kernel's format contains cpu. */
 static bool in_list(const char *list, int cpu)
 {
 	while (*list) {
@@ -143,7 +145,7 @@ static bool in_list(const char *list, int cpu)
 	return false;
 }
 
-/* The carriers' CPUs but the first CPU, which the kernel keeps for itself: "1,2,3". */
+/* Writes the CPUs of carriers without CPU 0, which cannot be isolated: "1,2,3". */
 static void isolable(const struct haul_plan *plan, char *list, size_t size)
 {
 	size_t len = 0;
@@ -167,17 +169,16 @@ static void isolation(const struct doctor_subject *subject, struct doctor_findin
 		within += in_list(isolated, subject->plan->places[i].cpu);
 	if (within == subject->plan->carriers) {
 		doctor_say(finding, DOCTOR_OK, "all carriers are on isolated CPUs (%s)%s%s",
-			isolated, tickless[0] == '(' || !tickless[0] ? "" : ", without tick: ",
+			isolated, tickless[0] == '(' || !tickless[0] ? "" : ", tickless: ",
 			tickless[0] == '(' ? "" : tickless);
 	} else if (isolated[0]) {
-		doctor_say(finding, DOCTOR_NOTE,
-			"%u of %u carriers are on isolated CPUs; isolated are %s", within,
-			subject->plan->carriers, isolated);
+		doctor_say(finding, DOCTOR_NOTE, "%u of %u carriers are on isolated CPUs (%s)",
+			within, subject->plan->carriers, isolated);
 		doctor_todo(finding, "--cpus %s (haul-fwd, haul-echo: --carriers %s)", isolated,
 			isolated);
 	} else {
 		doctor_say(finding, DOCTOR_NOTE,
-			"no CPU is isolated: other programs and the timer interrupt carriers");
+			"no CPU is isolated: other programs and timer ticks interrupt carriers");
 		isolable(subject->plan, list, sizeof(list));
 		if (list[0])
 			doctor_todo(finding,
@@ -195,21 +196,21 @@ static void clock_source(const struct doctor_subject *subject, struct doctor_fin
 	kernel_line(source, sizeof(source),
 		"/sys/devices/system/clocksource/clocksource0/current_clocksource");
 	if (strcmp(source, "hpet") == 0 || strcmp(source, "acpi_pm") == 0) {
-		/* What the kernel falls back to when it has seen the counter go wrong. */
+		/* The kernel's fallback after it found the TSC unstable. */
 		doctor_say(finding, DOCTOR_PROBLEM,
-			"the kernel uses %s because the time stamp counter is not steady: haul's "
-			"timers go wrong",
+			"the kernel uses %s because the time stamp counter is unstable: haul's "
+			"timers would be wrong",
 			source);
-		doctor_todo(finding, "look at: dmesg | grep -i tsc");
+		doctor_todo(finding, "for the reason: dmesg | grep -i tsc");
 	} else if (!steady) {
 		doctor_say(finding, DOCTOR_NOTE,
-			"%s; the time stamp counter may change its rate or stop in sleep",
+			"%s; the time stamp counter may change its rate, or stop in idle states",
 			source[0] ? source : "unknown");
 		doctor_todo(finding,
-			"in a virtual machine: let the host pass invtsc on "
+			"in a virtual machine: pass invtsc through from the host "
 			"(-cpu host,+invtsc)");
 	} else {
-		doctor_say(finding, DOCTOR_OK, "%s; the time stamp counter is steady",
+		doctor_say(finding, DOCTOR_OK, "%s; the time stamp counter is stable",
 			source[0] ? source : "unknown");
 	}
 }
@@ -221,16 +222,15 @@ static void timer_slack(const struct doctor_subject *subject, struct doctor_find
 	if (before >= 0 && prctl(PR_SET_TIMERSLACK, 1UL, 0, 0, 0) == 0 &&
 		prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0) == 1) {
 		prctl(PR_SET_TIMERSLACK, (unsigned long)before, 0, 0, 0);
-		doctor_say(finding, DOCTOR_OK, "%d us by default, carriers set it to 1 ns",
+		doctor_say(finding, DOCTOR_OK, "%d us by default; carriers set it to 1 ns",
 			before / 1000);
 		return;
 	}
-	doctor_say(finding, DOCTOR_NOTE,
-		"cannot be set: a carrier that sleeps wakes up to %d us late",
+	doctor_say(finding, DOCTOR_NOTE, "cannot be set: carriers that sleep wake up to %d us late",
 		before < 0 ? 50 : before / 1000);
 	doctor_todo(finding,
-		"run carriers without a real-time policy, and allow prctl in the "
-		"container's seccomp profile");
+		"run without a real-time policy, and allow prctl in the seccomp profile of the "
+		"container");
 }
 
 static void membarriers(const struct doctor_subject *subject, struct doctor_finding *finding)
@@ -240,7 +240,8 @@ static void membarriers(const struct doctor_subject *subject, struct doctor_find
 	if (commands > 0 && (commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED))
 		doctor_say(finding, DOCTOR_OK, "works");
 	else
-		doctor_say(finding, DOCTOR_NOTE, "membarrier(2) is missing; haul does without it");
+		doctor_say(
+			finding, DOCTOR_NOTE, "membarrier(2) is missing: stealing is not possible");
 }
 
 static void virtual_machine(const struct doctor_subject *subject, struct doctor_finding *finding)
@@ -250,12 +251,13 @@ static void virtual_machine(const struct doctor_subject *subject, struct doctor_
 	kernel_field(flags, sizeof(flags), "/proc/cpuinfo", "flags");
 	if (!kernel_has_word(flags, "hypervisor") &&
 		access("/proc/device-tree/hypervisor", F_OK) < 0) {
-		doctor_say(finding, DOCTOR_OK, "no hypervisor below");
+		doctor_say(finding, DOCTOR_OK, "none");
 		return;
 	}
 	doctor_say(finding, DOCTOR_NOTE,
-		"a virtual machine: the host may stop a CPU at any time, so trust no tail latency");
-	doctor_todo(finding, "on the host, give each CPU one of its own: virsh vcpupin DOMAIN N M");
+		"a virtual machine: the host may stop a CPU at any time, so tail latencies tell "
+		"nothing");
+	doctor_todo(finding, "on the host, pin each virtual CPU: virsh vcpupin DOMAIN N M");
 }
 
 const struct doctor_check doctor_cpu_checks[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DPDK: its version, and the drivers that port specs need. */
+/* Checks of DPDK: its version, and the drivers of port specs. */
 #include <glob.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 static void version(const struct doctor_subject *subject, struct doctor_finding *finding)
 {
-	/* Of the libraries that are loaded, which need not be those compiled against. */
+	/* The version of the loaded libraries, which may differ from that of the headers. */
 	if (strncmp(rte_version(), TESTED, strlen(TESTED)) == 0)
 		doctor_say(finding, DOCTOR_OK, "%s", rte_version());
 	else
@@ -21,7 +21,7 @@ static void version(const struct doctor_subject *subject, struct doctor_finding 
 			finding, DOCTOR_NOTE, "%s; haul is tested with %s", rte_version(), TESTED);
 }
 
-/* EAL loads what is in this directory, under a name with or without the ABI's number. */
+/* True if EAL finds the plugin in its directory, with or without the ABI number in its name. */
 static bool has_plugin(const char *name)
 {
 	char pattern[512];
@@ -41,7 +41,7 @@ static void append(char *list, size_t size, const char *separator, const char *i
 	snprintf(list + len, size - len, "%s%s", len ? separator : "", item);
 }
 
-/* Debian's package of a plugin: net_af_xdp is in librte-net-af-xdp23. */
+/* Appends the Debian package of a plugin: librte-net-af-xdp23 for net_af_xdp. */
 static void append_package(char *list, size_t size, const char *plugin)
 {
 	const char *abi = strstr(RTE_EAL_PMD_PATH, "pmds-");
@@ -54,7 +54,7 @@ static void append_package(char *list, size_t size, const char *plugin)
 	append(list, size, " ", package);
 }
 
-/* Without these nothing starts: the bus of virtual devices and the pool behind all pools. */
+/* Plugins without which no port starts: the vdev bus and the handler of mempools. */
 static void plugins(const struct doctor_subject *subject, struct doctor_finding *finding)
 {
 	static const char *const needed[] = {"bus_vdev", "mempool_ring"};

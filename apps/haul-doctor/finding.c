@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What checks fill in. */
+/* Fills findings. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One network interface: what keeps it from being a port. */
+/* Checks of a network interface for its use as a port. */
 #include <stdio.h>
 
 #include <haul-dpdk/iface.h>
 
 #include "doctor.h"
 
-/* A page less the headroom and what the kernel keeps behind the packet. */
+/* A page less the headroom and the tailroom of the kernel. */
 #define XDP_MTU_MAX 3498
 
-/* What is a fault where the user wants a port, and worth knowing elsewhere. */
+/* The status of a fault: a problem if the user named the interface, else a note. */
 static enum doctor_status fault(const struct doctor_subject *subject)
 {
 	return subject->named ? DOCTOR_PROBLEM : DOCTOR_NOTE;
@@ -23,20 +23,20 @@ static void link_state(const struct doctor_subject *subject, struct doctor_findi
 
 	if (err < 0) {
 		doctor_say(finding, DOCTOR_PROBLEM, "there is no such interface");
-		doctor_todo(finding, "see what there is: ip -br link");
+		doctor_todo(finding, "list the interfaces: ip -br link");
 	} else if (!iface.up) {
-		/* What nobody has asked for may well be down. */
+		/* An interface that nobody named may be down. */
 		doctor_say(finding, subject->named ? DOCTOR_PROBLEM : DOCTOR_OK, "%s%sdown",
 			iface.driver, comma);
 		if (subject->named)
 			doctor_todo_root(finding, "ip link set dev %s up", subject->iface);
 	} else if (!iface.link && iface.peer[0]) {
-		doctor_say(finding, fault(subject), "%s%sup, but its other end %s is down",
-			iface.driver, comma, iface.peer);
+		doctor_say(finding, fault(subject), "%s%sup, but its peer %s is down", iface.driver,
+			comma, iface.peer);
 		doctor_todo_root(finding, "ip link set dev %s up", iface.peer);
 	} else if (!iface.link) {
-		doctor_say(finding, DOCTOR_NOTE, "%s%sup, but nothing at the other end",
-			iface.driver, comma);
+		doctor_say(finding, DOCTOR_NOTE, "%s%sup, but without carrier signal", iface.driver,
+			comma);
 		doctor_todo(finding, "plug in the cable, or set the other end up");
 	} else {
 		doctor_say(finding, DOCTOR_OK, "%s%sup", iface.driver, comma);
@@ -53,7 +53,8 @@ static void mtu(const struct doctor_subject *subject, struct doctor_finding *fin
 		doctor_say(finding, DOCTOR_OK, "%u", iface.mtu);
 		return;
 	}
-	doctor_say(finding, fault(subject), "%u: AF_XDP takes at most %d", iface.mtu, XDP_MTU_MAX);
+	doctor_say(
+		finding, fault(subject), "%u: AF_XDP supports at most %d", iface.mtu, XDP_MTU_MAX);
 	doctor_todo_root(finding, "ip link set dev %s mtu 1500", subject->iface);
 }
 
@@ -77,25 +78,26 @@ static void queues(const struct doctor_subject *subject, struct doctor_finding *
 		doctor_say(finding, DOCTOR_OK, "%u, one for each carrier", iface.queues);
 	} else if (iface.queues > carriers) {
 		doctor_say(finding, DOCTOR_NOTE,
-			"%u for %u carrier%s: of an afxdp: port, the packets of the others go to "
+			"%u for %u carrier%s: afxdp: ports leave the packets of other queues to "
 			"the kernel",
 			iface.queues, carriers, carriers == 1 ? "" : "s");
 		todo_queues(finding, subject->iface, &iface, carriers);
 	} else if (iface.queues_most >= carriers) {
 		doctor_say(finding, DOCTOR_NOTE,
-			"%u for %u carriers: some of them get no packets of an afxdp: port",
+			"%u for %u carriers: some carriers get no packets of an afxdp: port",
 			iface.queues, carriers);
 		todo_queues(finding, subject->iface, &iface, carriers);
 	} else {
 		doctor_say(finding, DOCTOR_NOTE,
-			"%u of at most %u for %u carriers: some of them get no packets of an "
+			"%u of at most %u for %u carriers: some carriers get no packets of an "
 			"afxdp: port",
 			iface.queues, iface.queues_most, carriers);
 		doctor_todo(finding, "--carriers %u", iface.queues_most);
 	}
 }
 
-/* veth passes on what its other end has not finished, so that one's count as well. */
+/* A veth passes on packets that its peer left unfinished, so the offloads of the peer count,
+ * too. */
 static void offloads(const struct doctor_subject *subject, struct doctor_finding *finding)
 {
 	struct haul_iface iface, peer;
@@ -107,16 +109,17 @@ static void offloads(const struct doctor_subject *subject, struct doctor_finding
 		other_end = peer.offloads[0] != '\0';
 	if (iface.fixed_offloads[0]) {
 		doctor_say(finding, fault(subject),
-			"%s cannot be turned off: the NIC merges packets, which XDP does not take",
+			"%s cannot be turned off: the NIC merges packets, which XDP does not "
+			"support",
 			iface.fixed_offloads);
 		doctor_todo(finding, "use afpacket:%s", subject->iface);
 	} else if (iface.offloads[0] && !iface.veth) {
-		doctor_say(
-			finding, fault(subject), "the NIC merges packets, which XDP does not take");
+		doctor_say(finding, fault(subject),
+			"the NIC merges packets, which XDP does not support");
 		doctor_todo_root(finding, "ethtool -K %s %s", subject->iface, iface.offloads);
 	} else if (iface.offloads[0] || other_end) {
 		doctor_say(finding, fault(subject),
-			"packets come without checksum, or larger than the MTU");
+			"packets arrive without checksums, or larger than the MTU");
 		if (iface.offloads[0] && other_end)
 			doctor_todo_root(finding, "ethtool -K %s %s && %sethtool -K %s %s",
 				subject->iface, iface.offloads, doctor_sudo(), iface.peer,
@@ -127,7 +130,7 @@ static void offloads(const struct doctor_subject *subject, struct doctor_finding
 				other_end ? peer.offloads : iface.offloads);
 	} else {
 		doctor_say(finding, DOCTOR_OK, "none that breaks AF_XDP%s",
-			iface.veth && !iface.peer[0] ? "; see to the other end, too" : "");
+			iface.veth && !iface.peer[0] ? "; check the peer, too" : "");
 	}
 }
 
@@ -138,11 +141,11 @@ static void xdp(const struct doctor_subject *subject, struct doctor_finding *fin
 	if (haul_iface_get(&iface, subject->iface) < 0)
 		return;
 	if (!iface.xdp) {
-		doctor_say(finding, DOCTOR_OK, "no program is attached");
+		doctor_say(finding, DOCTOR_OK, "no program attached");
 		return;
 	}
 	doctor_say(finding, fault(subject),
-		"a program is attached: another one uses the interface, or has left it there");
+		"an XDP program is attached: a process uses the interface, or left it behind");
 	doctor_todo_root(finding, "ip link set dev %s xdp off", subject->iface);
 }
 

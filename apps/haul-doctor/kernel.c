@@ -44,7 +44,7 @@ int64_t kernel_number(const char *path, ...)
 	return end == line ? -1 : number;
 }
 
-/* Behind "key:" or "key	: "; NULL when the line is another's. */
+/* The text after "key:" or "key	: "; NULL if the line has another key. */
 static const char *value_of(const char *line, const char *key)
 {
 	size_t len = strlen(key);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* haul-doctor: where carriers would go on this machine, and what is in the way of haul. */
+/* haul-doctor: prints the placement of carriers on this machine, and checks it for obstacles. */
 #include <errno.h>
 #include <net/if.h>
 #include <stdio.h>
@@ -18,31 +18,31 @@ static bool as_json;
 
 static const struct app_option options[] = {
 	{"--carriers", "N", APP_NUMBER, &carriers, .min = 1, .max = HAUL_CARRIERS_MAX,
-		.zero = "one per core", .help = "plan N carriers"},
+		.zero = "one per core", .help = "number of carriers to plan for"},
 	{"--cpus", "LIST", APP_TEXT, &plan_opts.cpus, .zero = "chosen by the plan",
-		.help = "plan carriers on these CPUs, as 0,2-5"},
-	{"--smt", NULL, APP_FLAG, &plan_opts.smt,
-		.help = "plan a carrier on each thread of a core"},
-	{"--near", "NIC", APP_TEXT, &plan_opts.near_nic, .zero = "nowhere in particular",
-		.help = "begin with the CPUs near this interface\nor PCI address"},
+		.help = "plan a carrier on each of these CPUs, such as 0,2-5"},
+	{"--smt", NULL, APP_FLAG, &plan_opts.smt, .help = "plan carriers on SMT siblings, too"},
+	{"--near", "NIC", APP_TEXT, &plan_opts.near_nic, .zero = "no preference",
+		.help = "begin with the CPUs nearest to this interface or\nPCI address"},
 	{"--machine", "M", APP_TEXT, &plan_opts.machine, .zero = "this one",
-		.help = "plan for another machine and check nothing: an hwloc\n"
-			"description as 'pack:2 l3:4 core:8 pu:2', or the file\n"
-			"that 'lstopo machine.xml' writes there"},
+		.help = "plan for another machine, and check nothing: an hwloc\n"
+			"description such as 'pack:2 l3:4 core:8 pu:2', or a file\n"
+			"that 'lstopo machine.xml' wrote on that machine"},
 	{"--iface", "IFACE", APP_TEXTS, &ifaces,
-		.help = "an interface that is to be a port: what is wrong with\n"
-			"it is a problem; may be given again\n"
-			"(default: notes on all but loopback)"},
-	{"--json", NULL, APP_FLAG, &as_json, .help = "print one JSON object"},
+		.help = "an interface to use as a port: its faults are problems;\n"
+			"repeat the option for more interfaces (default: all but\n"
+			"loopback, with their faults as notes)"},
+	{"--json", NULL, APP_FLAG, &as_json, .help = "print one JSON object in place of text"},
 	{0},
 };
 static const struct app_option *const tables[] = {options, NULL};
 static const struct app_program program = {
 	.name = "haul-doctor",
-	.purpose = "Prints where haul's carriers go on this machine, checks what haul needs, "
-		   "measures\n"
-		   "what the kinds of pollers cost, and says for each finding what to do. Changes\n"
-		   "nothing. Exits with 1 when something is missing that haul cannot do without.",
+	.purpose =
+		"Prints the placement of haul's carriers on this machine, checks the needs of "
+		"haul,\n"
+		"measures the costs of the poller policies, and prints a remedy for each finding.\n"
+		"Changes nothing. Exits with 1 if there is a problem: haul cannot run.",
 	.examples = "  haul-doctor --iface eth0\n"
 		    "  haul-doctor --carriers 4 --near eth0\n"
 		    "  haul-doctor --machine 'pack:2 l3:4 core:8 pu:2'\n",
@@ -98,7 +98,7 @@ static void check_ifaces(struct doctor_report *r, const struct haul_plan *plan)
 	if_freenameindex(all);
 }
 
-/* With the options read. An exit code. */
+/* Called after the options are parsed. Returns an exit code. */
 static int examine(void)
 {
 	struct doctor_report report;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory: how much there is, in what pages, and how it is locked and guarded. */
+/* Checks of memory: amount, huge pages, locking, guard pages. */
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static uint64_t meminfo_kb(const char *key)
 	return kernel_field(value, sizeof(value), MEMINFO, key) ? strtoull(value, NULL, 10) : 0;
 }
 
-/* What a program with two ports asks for, as haul-fwd does. */
+/* MiB that a program with two ports needs, such as haul-fwd. */
 static unsigned wanted_mb(const struct doctor_subject *subject)
 {
 	static const char *const specs[] = {"afxdp:a", "afxdp:b"};
@@ -43,25 +43,25 @@ static void memory(const struct doctor_subject *subject, struct doctor_finding *
 	unsigned wanted = wanted_mb(subject);
 	uint64_t total = meminfo_kb("MemTotal") >> 10, free = meminfo_kb("MemAvailable") >> 10;
 	uint64_t cgroup = kernel_cgroup_memory_left() >> 20;
-	const char *limit = cgroup < free ? " (the cgroup's limit)" : "";
+	const char *limit = cgroup < free ? " (limit of the cgroup)" : "";
 
 	if (cgroup < free)
 		free = cgroup;
-	/* As much again for coroutines, and for everybody else. */
+	/* The same amount again for coroutines and other programs. */
 	if (free >= 2 * wanted) {
 		doctor_say(finding, DOCTOR_OK, "%" PRIu64 " MiB, %" PRIu64 " MiB available%s",
 			total, free, limit);
 		return;
 	}
 	doctor_say(finding, free < wanted ? DOCTOR_PROBLEM : DOCTOR_NOTE,
-		"%" PRIu64 " MiB available%s; two ports on %u carriers take %u MiB", free, limit,
+		"%" PRIu64 " MiB available%s; two ports on %u carriers need %u MiB", free, limit,
 		subject->plan->carriers, wanted);
 	doctor_todo(finding, "haul-fwd --carriers 1 ...");
 }
 
 struct huge_pages {
 	uint64_t reserved_mb, free_mb; /* of all sizes */
-	bool enough; /* in one size */
+	bool enough; /* of one size */
 	char sizes[128];
 };
 
@@ -107,18 +107,18 @@ static void huge_pages(const struct doctor_subject *subject, struct doctor_findi
 	}
 	if (size_kb == 0) {
 		doctor_say(finding, DOCTOR_NOTE,
-			"this kernel has none; packets live in ordinary pages, which costs TLB "
+			"this kernel has none: packets are in ordinary pages, which costs TLB "
 			"misses");
 		return;
 	}
 	if (pages.reserved_mb > 0)
 		doctor_say(finding, DOCTOR_NOTE,
-			"%s: less than the %u MiB that two ports take, so packets live in ordinary "
+			"%s: less than the %u MiB that two ports need, so packets are in ordinary "
 			"pages, which costs TLB misses",
 			pages.sizes, wanted);
 	else
 		doctor_say(finding, DOCTOR_NOTE,
-			"none reserved: packets live in ordinary pages, which costs TLB misses");
+			"none reserved: packets are in ordinary pages, which costs TLB misses");
 	doctor_todo_root(finding, "sysctl -w vm.nr_hugepages=%" PRIu64,
 		((pages.reserved_mb - pages.free_mb + wanted) * 1024 + size_kb - 1) / size_kb);
 }
@@ -138,7 +138,7 @@ static bool is_mounted(const char *type)
 
 static void hugetlbfs(const struct doctor_subject *subject, struct doctor_finding *finding)
 {
-	/* haul's own huge pages are private and need no mount. */
+	/* haul maps huge pages privately, and needs no mount for that. */
 	doctor_say(finding, DOCTOR_OK, "%s",
 		is_mounted("hugetlbfs")
 			? "mounted"
@@ -165,8 +165,8 @@ static void stack_guards(const struct doctor_subject *subject, struct doctor_fin
 		return;
 	}
 	doctor_say(finding, DOCTOR_NOTE,
-		"no MADV_GUARD_INSTALL (Linux 6.13): each stack's guard takes a mapping");
-	doctor_todo(finding, "use a newer kernel for more than a few ten thousand coroutines");
+		"no MADV_GUARD_INSTALL (Linux 6.13): the guard of each stack takes a mapping");
+	doctor_todo(finding, "for more than some ten thousand coroutines use a newer kernel");
 }
 
 static void mappings(const struct doctor_subject *subject, struct doctor_finding *finding)
@@ -179,10 +179,10 @@ static void mappings(const struct doctor_subject *subject, struct doctor_finding
 		doctor_say(finding, DOCTOR_OK, "at most %" PRId64 ", which is enough", max);
 		return;
 	}
-	/* haul takes three quarters of them, two for each stack. */
+	/* haul uses three quarters of them, two for each stack. */
 	doctor_say(finding, DOCTOR_NOTE,
 		"at most %" PRId64 ": room for about %" PRId64
-		" guarded stacks, the rest get canaries",
+		" guarded stacks; further ones get canaries",
 		max, max / 8 * 3);
 	doctor_todo_root(finding, "sysctl -w vm.max_map_count=2800000");
 }
@@ -199,7 +199,7 @@ static void memlock(const struct doctor_subject *subject, struct doctor_finding 
 	}
 	doctor_say(finding,
 		limit.rlim_cur >= (uint64_t)wanted_mb(subject) << 20 ? DOCTOR_OK : DOCTOR_NOTE,
-		"%" PRIu64 " KiB may be locked; afxdp: ports lock their packet memory",
+		"%" PRIu64 " KiB may be locked; afxdp: ports lock the memory of packets",
 		(uint64_t)limit.rlim_cur >> 10);
 	if (finding->status == DOCTOR_NOTE)
 		doctor_todo(finding,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A plan as JSON. */
+/* A placement plan as JSON. */
 #include "report.h"
 
 static json_t *place_json(const struct haul_plan *plan, unsigned i)

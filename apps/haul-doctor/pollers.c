@@ -17,7 +17,7 @@ static double us(uint64_t ns)
 static void say_spin(const struct doctor_costs *c, struct doctor_finding *finding)
 {
 	doctor_say(finding, DOCTOR_OK,
-		"takes its core whole; an empty round takes %.1f ns, and the driver's look at its "
+		"uses its core fully; an empty round takes %.1f ns, plus the driver's poll of its "
 		"queues",
 		c->round);
 }
@@ -26,18 +26,19 @@ static void say_pause(const struct doctor_costs *c, struct doctor_finding *findi
 {
 	if (haul_poll_available(HAUL_POLL_PAUSE))
 		doctor_say(finding, DOCTOR_OK,
-			"as spin, and leaves the core to its sibling for 1 us (pause:US) at a "
-			"time");
+			"as spin, but rests for 1 us (pause:US) at a time, which leaves the core "
+			"to "
+			"its SMT sibling");
 	else
 		doctor_say(finding, DOCTOR_OK,
-			"not on this CPU, which has no instruction for it (x86: WAITPKG)");
+			"not on this CPU, which lacks an instruction for it (x86: WAITPKG)");
 }
 
 static void say_sleep(const struct doctor_costs *c, struct doctor_finding *finding)
 {
 	if (c->coarse)
 		doctor_say(finding, DOCTOR_NOTE,
-			"a sleep ends up to 1 ms late: epoll_pwait2 is not there (Linux 5.11)");
+			"sleeps end up to 1 ms late: the kernel has no epoll_pwait2 (Linux 5.11)");
 	else
 		doctor_say(finding, DOCTOR_OK,
 			"a sleep of 1 us ends %.1f us late, one of 50 us %.1f us (medians)",
@@ -57,19 +58,19 @@ static void say_block(const struct doctor_costs *c, struct doctor_finding *findi
 	char from[32], to[32];
 
 	if (c->coarse) {
-		doctor_say(
-			finding, DOCTOR_OK, "not measured: epoll_pwait2 is not there (Linux 5.11)");
+		doctor_say(finding, DOCTOR_OK,
+			"not measured: the kernel has no epoll_pwait2 (Linux 5.11)");
 		return;
 	}
 	on_cpu(from, sizeof(from), c->waker_cpu);
 	on_cpu(to, sizeof(to), c->cpu);
 	doctor_say(finding, DOCTOR_OK,
-		"from %s to %s a wake takes %.1f us, 90 %% are below %.1f us; who wakes pays %.1f "
-		"us, and each wait %.1f us of the carrier's CPU time",
+		"a wake-up from %s to %s takes %.1f us (median; p90 %.1f us); it costs "
+		"the waker %.1f us, and the carrier %.1f us of CPU time for each wait",
 		from, to, us(c->wake_median), us(c->wake_p90), us(c->waker), us(c->wait));
 }
 
-/* So long a carrier may spin at the price of one wait. */
+/* The time of spinning that costs as much CPU time as one wait. */
 static unsigned even_us(const struct doctor_costs *c)
 {
 	return (unsigned)((c->wait + HAUL_US - 1) / HAUL_US);
@@ -82,15 +83,16 @@ static void say_adaptive(const struct doctor_costs *c, struct doctor_finding *fi
 		return;
 	}
 	doctor_say(finding, DOCTOR_OK,
-		"as spin, then as block; while packets come less than %u us apart, spinning "
-		"takes no more CPU time than blocking, and needs no wake",
+		"as spin, then as block; for packets less than %u us apart, spinning takes no more "
+		"CPU time than blocking, and saves the wake-ups",
 		even_us(c));
-	doctor_todo(finding, "--poller adaptive:%u, or more for fewer wakes", even_us(c));
+	doctor_todo(
+		finding, "--poller adaptive:%u, or a longer time for fewer wake-ups", even_us(c));
 }
 
 typedef void say_fn(const struct doctor_costs *costs, struct doctor_finding *finding);
 
-/* NULL: a kind of which there is nothing to say. */
+/* NULL: no finding for this policy. */
 static say_fn *const says[] = {
 	[HAUL_POLL_SPIN] = say_spin,
 	[HAUL_POLL_PAUSE] = say_pause,
@@ -135,7 +137,7 @@ static void tell_costs(struct doctor_report *r, const struct doctor_subject *mac
 	const struct haul_poll_kind *kind;
 	int err = doctor_costs_measure(&costs, machine->plan);
 
-	doctor_report_group(r, "Kinds of pollers, measured just now");
+	doctor_report_group(r, "Poller policies, measured now");
 	if (!err && r->json)
 		r->costs = costs_json(&costs);
 	for (unsigned i = 0; (kind = haul_poll_kind(i)) != NULL; i++) {
@@ -171,12 +173,12 @@ static void tell_waits(struct doctor_report *r, const struct doctor_subject *mac
 	const char *name, *on;
 	char list[96];
 
-	doctor_report_group(r, "Pollers of each kind of port");
+	doctor_report_group(r, "Poller policies of each kind of port");
 	for (unsigned i = 0; (name = haul_port_kind(i, &on)) != NULL; i++) {
 		struct doctor_finding finding = {0};
 
 		list_pollers(list, sizeof(list), on);
-		doctor_say(&finding, DOCTOR_OK, "%s (%s)", list, on[0] ? on : "nothing to wait on");
+		doctor_say(&finding, DOCTOR_OK, "%s (%s)", list, on[0] ? on : "no way to wait");
 		doctor_report_finding(r, machine, name, &finding);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What this process may do: capabilities, namespaces, sockets, XDP programs. */
+/* Checks of privileges: capabilities, namespaces, sockets, XDP programs. */
 #include "privilege.h"
 
 #include <errno.h>
@@ -60,15 +60,15 @@ static void privileges(const struct doctor_subject *subject, struct doctor_findi
 		return;
 	}
 	doctor_say(finding, DOCTOR_NOTE,
-		"%s without %s: tap:, afpacket: and afxdp: ports need a network of your own", who,
-		missing);
+		"%s without %s: tap:, afpacket: and afxdp: ports need a private network namespace",
+		who, missing);
 	doctor_todo(finding,
 		geteuid() == 0 ? "start the container with --cap-add=NET_ADMIN,"
 				 "NET_RAW,BPF"
 			       : "sudo haul-echo ..., or: unshare -rn haul-echo ...");
 }
 
-/* Tries it in a child, for a namespace cannot be left again. */
+/* Tries it in a child process, because a process cannot leave a namespace again. */
 static bool can_unshare(void)
 {
 	int status = -1;
@@ -81,16 +81,16 @@ static bool can_unshare(void)
 
 static void user_namespaces(const struct doctor_subject *subject, struct doctor_finding *finding)
 {
-	/* Debian's and Ubuntu's own switches, which do not concern root. */
+	/* Switches of Debian and Ubuntu, which do not apply to root. */
 	bool switched_off = kernel_number("/proc/sys/kernel/unprivileged_userns_clone") == 0 ||
 		kernel_number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") > 0;
 
 	if (can_unshare() && !switched_off) {
-		doctor_say(finding, DOCTOR_OK, "ordinary users can have a network of their own");
+		doctor_say(finding, DOCTOR_OK, "ordinary users can make network namespaces");
 		return;
 	}
 	doctor_say(finding, DOCTOR_NOTE,
-		"ordinary users cannot have a network of their own: haul needs root here");
+		"ordinary users cannot make network namespaces: haul needs root here");
 	if (kernel_number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") > 0)
 		doctor_todo_root(
 			finding, "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0");
@@ -109,7 +109,7 @@ static void tun(const struct doctor_subject *subject, struct doctor_finding *fin
 		doctor_say(finding, DOCTOR_OK, "/dev/net/tun can be opened");
 		return;
 	}
-	doctor_say(finding, DOCTOR_NOTE, "/dev/net/tun: %s; no tap: ports", strerror(errno));
+	doctor_say(finding, DOCTOR_NOTE, "/dev/net/tun: %s: no tap: ports", strerror(errno));
 	if (errno == EACCES || errno == EPERM)
 		doctor_todo_root(finding, "chmod 666 /dev/net/tun");
 	else
@@ -143,7 +143,7 @@ static int open_xdp_socket(void)
 	return 0;
 }
 
-/* The smallest XDP program: every packet goes on to the kernel. It is attached to nothing. */
+/* Loads a minimal XDP program, which passes every packet, and attaches it to nothing. */
 static int load_xdp_program(void)
 {
 	static const struct bpf_insn code[] = {
@@ -171,15 +171,15 @@ static void af_xdp(const struct doctor_subject *subject, struct doctor_finding *
 	int err = sock < 0 ? sock : program;
 
 	if (err == 0) {
-		doctor_say(finding, DOCTOR_OK, "AF_XDP sockets open, XDP programs load");
+		doctor_say(finding, DOCTOR_OK, "AF_XDP sockets can be opened, XDP programs loaded");
 		return;
 	}
 	doctor_say(finding, DOCTOR_NOTE, "%s (%s): no afxdp: ports",
-		sock < 0 ? "no AF_XDP socket" : "XDP programs do not load", strerror(-err));
+		sock < 0 ? "no AF_XDP socket" : "XDP programs cannot be loaded", strerror(-err));
 	if (err == -EAFNOSUPPORT || err == -ENOSYS)
 		doctor_todo(finding,
-			"use a kernel with CONFIG_XDP_SOCKETS and CONFIG_BPF_SYSCALL; "
-			"afpacket: ports are next best");
+			"use a kernel with CONFIG_XDP_SOCKETS and CONFIG_BPF_SYSCALL, or "
+			"afpacket: ports");
 	else
 		doctor_todo(finding, "run as root, outside of user namespaces");
 }
@@ -193,7 +193,7 @@ static void bpffs(const struct doctor_subject *subject, struct doctor_finding *f
 		return;
 	}
 	doctor_say(finding, DOCTOR_NOTE,
-		"/sys/fs/bpf is not mounted; libxdp keeps the programs of afxdp: ports there");
+		"/sys/fs/bpf is not mounted; libxdp pins the programs of afxdp: ports there");
 	doctor_todo_root(finding, "mount -t bpf bpf /sys/fs/bpf");
 }
 

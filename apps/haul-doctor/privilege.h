@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What this process may do. */
+/* Capabilities of this process. */
 #ifndef DOCTOR_PRIVILEGE_H
 #define DOCTOR_PRIVILEGE_H
 
 #include <stdbool.h>
 
-/* Capabilities by their number in the kernel. */
+/* Capabilities, by the numbers of linux/capability.h. */
 enum privilege {
 	PRIVILEGE_NET_ADMIN = 12,
 	PRIVILEGE_NET_RAW = 13,
@@ -13,7 +13,7 @@ enum privilege {
 	PRIVILEGE_BPF = 39,
 };
 
-/* Whether it is effective. */
+/* True if the capability is in the effective set. */
 bool privilege_has(enum privilege capability);
 
 #endif

@@ -53,7 +53,7 @@ void doctor_report_group(struct doctor_report *r, const char *title)
 		fprintf(r->out, "\n%s\n", title);
 }
 
-/* Breaks text between words, each further line indented like the first. */
+/* Prints text wrapped at words, with all lines at the same indentation. */
 static void print_wrapped(const struct doctor_report *r, const char *text)
 {
 	unsigned column = TEXT_COLUMN;
@@ -81,7 +81,7 @@ static void print_finding(
 	fprintf(r->out, "  %s%-7s%s  %-12s  ", r->colours ? statuses[finding->status].colour : "",
 		statuses[finding->status].word, r->colours ? "\033[0m" : "", name);
 	print_wrapped(r, finding->says);
-	/* Not wrapped: it is to be copied. */
+	/* Not wrapped, so that it can be copied. */
 	if (finding->todo[0])
 		fprintf(r->out, "%*s-> %s\n", TEXT_COLUMN, "", finding->todo);
 }
@@ -126,8 +126,7 @@ static void print_summary(const struct doctor_report *r)
 	print_count(r->out, r->counts[DOCTOR_PROBLEM], "problem");
 	fputs(", ", r->out);
 	print_count(r->out, r->counts[DOCTOR_NOTE], "note");
-	fputs(r->counts[DOCTOR_PROBLEM] ? ": haul cannot work like this\n"
-					: ": haul can work here\n",
+	fputs(r->counts[DOCTOR_PROBLEM] ? ": haul cannot run like this\n" : ": haul can run here\n",
 		r->out);
 }
 

@@ -11,13 +11,13 @@ static struct app_texts ip4s, ip6s;
 
 const struct app_option address_options[] = {
 	{"--ip", "ADDR/LEN", APP_TEXTS, &ip4s,
-		.help = "IPv4 address to answer for; again for further ports"},
+		.help = "IPv4 address to answer for; repeat the option, one for each port"},
 	{"--ip6", "ADDR/LEN", APP_TEXTS, &ip6s,
-		.help = "IPv6 address to answer for; again for further ports"},
+		.help = "IPv6 address to answer for; repeat the option, one for each port"},
 	{NULL},
 };
 
-/* Of the i-th port; NULL: none. */
+/* The address of port i, or NULL. */
 static const char *pick(const struct app_texts *texts, unsigned i)
 {
 	if (texts->n == 1)
@@ -32,11 +32,11 @@ static int set(const struct app_program *program, const char *option, const char
 	case 0:
 		return APP_DONE;
 	case -EADDRNOTAVAIL:
-		return app_args_wrong(program, "%s %s: no host can have this address; give another",
-			option, text);
+		return app_args_wrong(
+			program, "%s %s: not an address of a host; give another", option, text);
 	default:
 		return app_args_wrong(program,
-			"%s %s: give an address and its prefix length, as %s", option, text,
+			"%s %s: give an address and prefix length, such as %s", option, text,
 			parse == haul_net_set_ip4 ? "10.0.0.1/24" : "fd00::1/64");
 	}
 }
@@ -49,11 +49,11 @@ int addresses_set(const struct app_engine *e, struct haul_net_if ifs[APP_PORTS_M
 
 	if (most == 0)
 		return app_args_wrong(e->program,
-			"no address is given; give one by --ip, as --ip 10.0.0.1/24, or by --ip6");
+			"no address given: use --ip, for example --ip 10.0.0.1/24, or --ip6");
 	if (most > 1 && most > ports)
 		return app_args_wrong(e->program,
-			"%u addresses are given for %u port%s; give one for each port at most",
-			most, ports, ports == 1 ? "" : "s");
+			"%u addresses given for %u port%s; give at most one for each port", most,
+			ports, ports == 1 ? "" : "s");
 	for (unsigned i = 0; i < ports && rc == APP_DONE; i++) {
 		rc = set(e->program, "--ip", pick(&ip4s, i), haul_net_set_ip4, &ifs[i]);
 		if (rc == APP_DONE)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* --ip and --ip6: which addresses each port answers for. */
+/* --ip and --ip6: the addresses for which each port answers. */
 #ifndef ECHO_ADDRESSES_H
 #define ECHO_ADDRESSES_H
 
@@ -9,11 +9,11 @@
 
 extern const struct app_option address_options[];
 
-/* Sets the addresses of all ports given by --port: the i-th port has the i-th address, a single
- * one is for all. An exit code; other than APP_DONE after one line on stderr. */
+/* Sets the addresses of all ports: address i belongs to port i; a single address belongs to all
+ * ports. Returns APP_DONE, or an exit code after one line on stderr. */
 int addresses_set(const struct app_engine *e, struct haul_net_if ifs[APP_PORTS_MAX]);
 
-/* Prints "ready: ..." with what the port answers for as one line on stderr. */
+/* Prints "ready: ..." with the addresses of the port as one line on stderr. */
 void addresses_say_ready(const struct app_engine *e, unsigned port, const struct haul_net_if *nif);
 
 void addresses_free(void);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * haul-echo: answers ARP, IPv6 neighbour discovery, ping and UDP on any port that DPDK can open.
- * Each packet is handled by a coroutine of its own, which may sleep while others run.
+ * haul-echo: answers ARP, IPv6 neighbour discovery, ping and UDP on any port that DPDK can open. A
+ * coroutine handles each packet, and may sleep while others run.
  *
- * To make a program of your own of it, change answer(): it gets one packet, and what it does with
- * that is plain blocking C.
+ * To write a program of your own, copy this one and change answer(): it gets one packet and handles
+ * it in plain blocking C.
  */
 #include <string.h>
 
@@ -16,12 +16,12 @@
 #include "common/output.h"
 #include "replies.h"
 
-/* Who we are on each port. Fixed before the first packet comes. */
+/* Our addresses on each port. Constant once packets arrive. */
 static struct haul_net_if ifs[APP_PORTS_MAX];
 
 static uint64_t delay;
 
-/* Frames to a group that are not understood (LLDP, STP, ...) were meant for others. */
+/* Unsupported frames to a group (LLDP, STP, ...) count as not for us, not as losses. */
 static bool is_to_group(const struct rte_mbuf *mbuf)
 {
 	return mbuf->data_len >= RTE_ETHER_ADDR_LEN &&
@@ -53,8 +53,8 @@ static void answer(struct haul_rx *rx, struct rte_mbuf *mbuf)
 		return;
 	}
 
-	/* The packet is its own reply now. These two suspend this coroutine and no other, and
-	 * fail when the program ends meanwhile. */
+	/* The packet is now its reply. These two calls suspend only this coroutine, and fail if the
+	 * program ends meanwhile. */
 	if ((delay && haul_sleep(delay)) || haul_send(rx->reply, mbuf)) {
 		haul_drop(rx, &mbuf, 1, HAUL_DROP_STOPPING);
 		return;
@@ -62,7 +62,7 @@ static void answer(struct haul_rx *rx, struct rte_mbuf *mbuf)
 	replies_count(rx->port, pkt.proto);
 }
 
-/* Pollers run. The line is for people, and for scripts that wait for it. */
+/* Called when the pollers run. Scripts wait for this line. */
 static int say_ready(struct app_engine *e, void *arg)
 {
 	for (unsigned i = 0; i < e->nb_ports; i++)
@@ -70,7 +70,7 @@ static int say_ready(struct app_engine *e, void *arg)
 	return APP_DONE;
 }
 
-/* With the options read. An exit code. */
+/* Called after the options are parsed. Returns an exit code. */
 static int run(struct app_engine *e)
 {
 	static const struct app_hooks hooks = {
@@ -91,7 +91,7 @@ static int run(struct app_engine *e)
 		memcpy(ifs[i].mac, mac.addr_bytes, sizeof(ifs[i].mac));
 	}
 	if (!replies_init(e->plan->carriers)) {
-		app_say(e->program, "no memory for the counters");
+		app_say(e->program, "no memory for counters");
 		return APP_FAILED;
 	}
 	io = app_engine_io_opts(e);
@@ -101,7 +101,7 @@ static int run(struct app_engine *e)
 
 static const struct app_option options[] = {
 	{"--delay", "TIME", APP_TIME, &delay, .max = 3600 * HAUL_S, .zero = "none",
-		.help = "each handler sleeps for TIME before it replies, as 5ms"},
+		.help = "sleep for TIME, such as 5ms, in each handler before it replies"},
 	{NULL},
 };
 
@@ -117,8 +117,9 @@ int main(int argc, char **argv)
 	const struct app_option *const tables[] = {address_options, options, engine.options, NULL};
 	const struct app_program program = {
 		.name = "haul-echo",
-		.purpose = "Answers ARP, IPv6 neighbour discovery, ping and UDP, each packet in a\n"
-			   "coroutine of its own.",
+		.purpose = "Answers ARP, IPv6 neighbour discovery, ping and UDP. Each packet is "
+			   "handled\n"
+			   "by a coroutine of its own.",
 		.examples = examples,
 		.ports = haul_port_print_specs,
 		.tables = tables,

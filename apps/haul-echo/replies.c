@@ -6,7 +6,7 @@
 
 #include <haul/runtime.h>
 
-/* One for each carrier, which alone writes it; read when the pollers have ended. */
+/* One element per carrier, written by that carrier only, and read after the pollers have ended. */
 static struct replies {
 	uint64_t n[APP_PORTS_MAX][HAUL_PROTOS];
 } __rte_cache_aligned *replies;
@@ -31,7 +31,7 @@ void replies_count(unsigned port, enum haul_proto proto)
 	replies[haul_carrier_id(haul_carrier_self())].n[port][proto]++;
 }
 
-/* On a port (-1: all) by a carrier (-1: all). */
+/* The count for one port or all (-1), and one carrier or all (-1). */
 static uint64_t sum(const struct app_engine *e, int port, int carrier, enum haul_proto proto)
 {
 	uint64_t n = 0;

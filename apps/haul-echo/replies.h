@@ -7,14 +7,14 @@
 
 #include "common/engine.h"
 
-/* Before the first packet. False: no memory. */
+/* Called before the first packet. Returns false if there is no memory. */
 bool replies_init(unsigned carriers);
 void replies_fini(void);
 
-/* On a carrier. */
+/* Counts a reply. Called by coroutines. */
 void replies_count(unsigned port, enum haul_proto proto);
 
-/* For app_hooks: a line below the final table; two arrays in the object of --json. */
+/* Callbacks for app_hooks: print a line below the final table; add two arrays to --json. */
 void replies_table(struct app_engine *e, FILE *out, void *arg);
 void replies_json(struct app_engine *e, json_t *object, void *arg);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames to send. */
+/* Builds frames. */
 #include "frame.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #define DISCARD_PORT 9
 #define FIRST_PORT 1024
 
-_Static_assert(FIRST_PORT + FRAME_FLOWS_MAX == 65536, "source ports last for all flows");
+_Static_assert(FIRST_PORT + FRAME_FLOWS_MAX == 65536, "a source port for each flow");
 
 void frame_shape_init(struct frame_shape *shape, const struct rte_ether_addr *from,
 	const struct rte_ether_addr *to, uint16_t size, uint32_t flows)
@@ -30,7 +30,8 @@ void frame_shape_init(struct frame_shape *shape, const struct rte_ether_addr *fr
 	h->ip.hdr_checksum = rte_ipv4_cksum(&h->ip);
 	h->udp.dst_port = rte_cpu_to_be_16(DISCARD_PORT);
 	h->udp.dgram_len = rte_cpu_to_be_16((uint16_t)(ip_len - sizeof(h->ip)));
-	/* No UDP checksum: over IPv4 that is 0, and lets flows differ by their port alone. */
+	/* The UDP checksum stays 0 (none, allowed with IPv4), so that flows differ only in a
+	 * port. */
 }
 
 void frame_fill(const struct frame_shape *shape, struct rte_mbuf *pkt, uint32_t flow)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sending as plain blocking code. */
+/* Coroutines that generate frames: sending as plain blocking code. */
 #include "generator.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* Between two tries when all packet buffers are under way. */
+/* Between attempts while the pool is empty. */
 #define NO_BUFFER_PAUSE (100 * HAUL_US)
 
 struct generator {
@@ -16,7 +16,7 @@ struct generator {
 	uint64_t left;
 };
 
-/* 0; -ECANCELED. */
+/* Returns 0 or -ECANCELED. */
 static int send_one(struct generator *g)
 {
 	struct rte_mbuf *pkt = rte_pktmbuf_alloc(g->pool);

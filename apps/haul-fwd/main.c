@@ -19,20 +19,25 @@ static struct app_texts peers;
 
 static const struct app_option options[] = {
 	{"--mode", FWD_MODE_NAMES, APP_CHOICE, &mode,
-		.help = "what happens to frames: io: sent unchanged; mac: sent from the\n"
-			"port's address to its peer's; macswap: sent with addresses\n"
-			"exchanged; rxonly: freed; txonly: generated and sent"},
+		.help = "what happens to received frames:\n"
+			"io: sent unchanged\n"
+			"mac: sent from the address of the sending port to its peer's\n"
+			"macswap: sent with source and destination address exchanged\n"
+			"rxonly: dropped\n"
+			"txonly: none are received; frames are generated and sent"},
 	{"--handler", "burst|coroutine", APP_CHOICE, &coroutine,
-		.help = "a function for each burst, or a coroutine for each packet"},
+		.help = "handle packets by a function call per burst, or by a coroutine\n"
+			"per packet"},
 	{"--eth-peer", "N,MAC", APP_TEXTS, &peers,
-		.help = "the address behind port N, for mac and txonly; repeat it for more"},
+		.help = "destination address of frames sent by port N, for mac and\n"
+			"txonly; repeat the option for more ports"},
 	{"--size", "BYTES", APP_NUMBER, &size, FRAME_MIN, FRAME_MAX, NULL,
-		"frame length of txonly, without FCS"},
+		"length of generated frames, without FCS"},
 	{"--flows", "N", APP_NUMBER, &flows, 1, FRAME_FLOWS_MAX, NULL,
-		"txonly: how many UDP source ports take turns"},
+		"number of UDP source ports of generated frames, used in turn"},
 	{"--tx-first", "BURSTS", APP_NUMBER, &tx_first, 0, 1 << 20, "0",
-		"bursts that each carrier sends on each port at the start; for\n"
-		"ports that give back what was sent, as ring:"},
+		"number of bursts that each carrier sends on each port at the\n"
+		"start, for ports that return what was sent, such as ring:"},
 	{0},
 };
 
@@ -43,24 +48,24 @@ static const struct app_program program = {
 	.name = "haul-fwd",
 	.tables = tables,
 	.ports = haul_port_print_specs,
-	.purpose = "Receives packets and sends them on through the paired port (0 and 1, 2 and 3, "
-		   "...; a\n"
-		   "last port without a pair sends to itself), with one poller per carrier.",
+	.purpose = "Forwards packets between paired ports (0 and 1, 2 and 3, ...; a last port "
+		   "without\n"
+		   "a pair is its own peer), with one poller per carrier.",
 	.examples =
 		"  haul-fwd --port null: --port null: --duration 5\n"
-		"      how fast forwarding can be, without any NIC\n"
+		"      measure the upper limit of forwarding, without a NIC\n"
 		"  haul-fwd --port afpacket:eth0 --port afpacket:eth1 --handler coroutine\n"
-		"      between two interfaces of the kernel, a coroutine for each packet\n"
+		"      forward between two kernel interfaces, with a coroutine for each packet\n"
 		"  haul-fwd --port tap:t0 --mode macswap --carriers 2\n"
-		"      give back to the kernel what it sends to a new interface t0\n"
+		"      return to the kernel what it sends to a new interface t0\n"
 		"  haul-fwd --port pcap:rx=in.pcap,tx=out.pcap --mode mac --duration 1 --json\n"
-		"      from a file to a file, with figures for scripts\n"
+		"      copy from a file to a file, and print statistics for scripts\n"
 		"  haul-fwd --port pci:0000:01:00.0 --mode txonly --size 1518 --carriers 0,2-3\n"
 		"      generate traffic from carriers on CPUs 0, 2 and 3\n",
 };
 
-/* Where frames sent by port i go: as --eth-peer says, else an address of testpmd's making. 0, or
- * an exit code after a line. */
+/* Sets the destination address of each port: from --eth-peer, or the default of testpmd. Returns
+ * APP_DONE, or an exit code after printing an error. */
 static int parse_peers(struct rte_ether_addr *to, unsigned nb_ports)
 {
 	unsigned i;
@@ -77,19 +82,19 @@ static int parse_peers(struct rte_ether_addr *to, unsigned nb_ports)
 			return app_args_wrong(&program,
 				"--eth-peer %s: give the number of a port, a comma and a MAC "
 				"address, "
-				"as 0,02:00:00:00:00:01",
+				"such as 0,02:00:00:00:00:01",
 				text);
 		if (port >= nb_ports)
 			return app_args_wrong(&program,
-				"--eth-peer %s: there is no port %lu: %u given by --port, and the "
-				"first is 0",
+				"--eth-peer %s: there is no port %lu: %u given by --port, numbered "
+				"from 0",
 				text, port, nb_ports);
 		to[port] = mac;
 	}
 	return APP_DONE;
 }
 
-/* Ports are paired as haul-dpdk/io.h says. */
+/* The same pairs as haul_rx.peer (haul-dpdk/io.h). */
 static unsigned peer_of(unsigned port, unsigned nb_ports)
 {
 	return (port ^ 1) < nb_ports ? port ^ 1 : port;
@@ -111,7 +116,7 @@ static void set_up(struct fwd *fwd, const struct app_engine *e, const struct rte
 	}
 }
 
-/* What sends without having received. */
+/* Starts the coroutines that send without having received. */
 static int start_generators(struct app_engine *e, void *arg)
 {
 	int err = 0;
@@ -122,7 +127,7 @@ static int start_generators(struct app_engine *e, void *arg)
 		err = generator_start(arg, e->rt, e->io, e->nb_ports, 0);
 	if (!err)
 		return APP_DONE;
-	app_say(&program, "generators do not start: %s", strerror(-err));
+	app_say(&program, "cannot start the generators: %s", strerror(-err));
 	return APP_FAILED;
 }
 

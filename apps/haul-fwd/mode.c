@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The modes. */
+/* The modes of haul-fwd: one table at the end of the file, a row for each mode. */
 #include "mode.h"
 
 #include <string.h>
 
 #include <rte_prefetch.h>
 
-/* The first sixteen bytes of a frame: both addresses, the type, and two more that stay. */
+/* The first 16 bytes of a frame: both addresses, the type, and two bytes that do not change. */
 typedef uint8_t head __attribute__((vector_size(16)));
 
 static inline head load_head(const struct rte_mbuf *pkt)
@@ -22,9 +22,9 @@ static inline void store_head(struct rte_mbuf *pkt, head h)
 	memcpy(rte_pktmbuf_mtod(pkt, void *), &h, sizeof(h));
 }
 
-/* What an edit needs to know, read once per burst. */
+/* Parameters of an edit, read once per burst. */
 struct edit {
-	head macs; /* mode mac: to, from */
+	head macs; /* mode mac: destination, source */
 };
 
 static inline void swap_macs(const struct edit *e, struct rte_mbuf *pkt)
@@ -55,7 +55,7 @@ static inline bool is_frame(const struct rte_mbuf *pkt)
 	return pkt->data_len >= RTE_ETHER_HDR_LEN;
 }
 
-/* Drops what has no Ethernet header; how many are left of n. */
+/* Drops frames shorter than an Ethernet header. Returns the number of the others. */
 static __attribute__((noinline, cold)) uint16_t drop_runts(
 	struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 {
@@ -71,7 +71,7 @@ static __attribute__((noinline, cold)) uint16_t drop_runts(
 	return good;
 }
 
-/* Fetches all headers, then edits them: the misses of the cache overlap. */
+/* Prefetches all headers before it edits them, so that cache misses overlap. */
 static inline __attribute__((always_inline)) void edit_burst(struct haul_rx *rx,
 	struct rte_mbuf **pkts, uint16_t n,
 	void (*edit)(const struct edit *e, struct rte_mbuf *pkt))
@@ -127,7 +127,7 @@ static uint16_t txonly_source(struct haul_rx *rx, struct rte_mbuf **pkts, uint16
 	return n;
 }
 
-/* Waits for room: what comes meanwhile stays in the NIC. */
+/* Waits while the queue is full; at max_in_flight waiting handlers, packets stay in the NIC. */
 static void send_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
 {
 	if (haul_send(rx->peer, pkt) != 0)
@@ -168,7 +168,7 @@ void fwd_mode_set(struct haul_io_opts *io, enum fwd_mode mode, bool coroutine)
 		haul_burst_fn *burst;
 		haul_packet_fn *packet;
 		haul_source_fn *source;
-		bool looks; /* at each packet, so that its bytes can be counted */
+		bool looks; /* reads each packet, so that counting bytes is cheap */
 	} modes[FWD_MODES] = {
 		[FWD_IO] = {io_burst, send_packet, NULL, false},
 		[FWD_MAC] = {mac_burst, mac_packet, NULL, true},

@@ -68,7 +68,7 @@ kinds = ("tap:", "afxdp:", "afpacket:", "memif:", "vhost:", "virtio-user:", "pca
          "null:", "pci:", "net_")
 tap.ok(all(f"\n  {kind}" in r.out for kind in kinds), "--help explains each kind of port", r)
 r = fwd.run("--port", "null:", "--burst", "4", "--help")
-tap.ok(r.rc == 0 and "packets per burst (default: 32)" in r.out,
+tap.ok(r.rc == 0 and "maximum of packets per poll (default: 32)" in r.out,
        "--help anywhere shows defaults, not what was given", r)
 with tempfile.TemporaryDirectory() as d:
     r = fwd.figures("--port", f"memif:role=server,socket={d}/m,secret=hunter2", "--duration", "0.1",
