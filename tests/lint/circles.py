@@ -2,8 +2,8 @@
 """No circles: no folder and no module of lib/ and drivers-glue/ depends on itself by way of others.
 
 A module is a .c and the .h of the same name. It depends on the modules whose headers it includes,
-and on those that define the hauli_ functions and variables that it uses. A header declares what its
-own .c defines, so the includes of a file say all that it depends on.
+and on those that define the functions and variables that it uses, public ones included. A header
+declares what its own .c defines.
 
 usage: circles.py ROOT [--show]: --show prints the modules of each folder, the highest floor first,
 each with what it depends on in that folder.
@@ -18,7 +18,7 @@ import tree
 
 ENFORCED = ("lib/", "drivers-glue/")
 
-NAME = r"hauli_\w+"
+NAME = r"hauli?_\w+"
 # At the left margin: a return type that may be over two lines, the name, what follows.
 DEFINED = re.compile(rf"^(?!typedef|extern|#)[\w*][\w\s*(),\"-]*?\b({NAME})(\(|\[|;| = )", re.M)
 DECLARED = re.compile(rf"^(?!typedef|static|#)[\w*][\w\s*(),\"-]*?\b({NAME})(\(|\[|;)", re.M)
@@ -54,7 +54,8 @@ def definitions(code):
 def declarations(code):
     """The names that a .h declares, and does not define: with their places."""
     return {m[1]: m.start() for m in DECLARED.finditer(code)
-            if not (m[2] == "(" and is_body(code, m))}
+            if not (m[2] == "(" and is_body(code, m))
+            and not re.match(r"(struct|enum|union) \w+;", m[0])}
 
 
 def sources(root):
