@@ -10,17 +10,15 @@
 #include "base/assert.h"
 #include "net/given.h"
 #include "net/txq.h"
+#include "sched/await.h"
 #include "sched/order.h"
 #include "sched/self.h"
 #include "sched/suspend.h"
 
 /* A coroutine that waits for room. Lies on its stack. */
-struct hauli_txq_waiter {
-	struct hauli_txq_waiter *next;
-	struct hauli_txq_waiter **at; /* what points here: thousands may leave from the middle */
-	struct haul_coro *coro;
+struct sender {
+	struct hauli_waiter waiter;
 	struct rte_mbuf *pkt;
-	bool served; /* no longer in line */
 	bool taken; /* its packet is the queue's */
 };
 
@@ -28,7 +26,6 @@ void hauli_txq_init(struct haul_txq *txq, struct haul_carrier *carrier, bool *pe
 {
 	memset(txq, 0, sizeof(*txq));
 	txq->pending = pending;
-	txq->waiters_end = &txq->waiters;
 	txq->carrier = carrier;
 	txq->steals = carrier && hauli_steals(carrier);
 	txq->plain_end = txq->steals ? 0 : HAULI_TXQ_ROOM;
@@ -114,62 +111,47 @@ static inline int try_send(struct haul_txq *txq, struct rte_mbuf *pkt)
 	return 0;
 }
 
-static void leave_line(struct haul_txq *txq, struct hauli_txq_waiter *w)
+static void join_line(struct haul_txq *txq, struct sender *s)
 {
-	*w->at = w->next;
-	if (w->next)
-		w->next->at = w->at;
-	else
-		txq->waiters_end = w->at;
+	hauli_wait_list_enter(&txq->waiters, &s->waiter);
 }
 
-static void join_line(struct haul_txq *txq, struct hauli_txq_waiter *w)
+/* Until s, which is in line, has had its turn. */
+static int wait_in_line(struct haul_txq *txq, struct sender *s)
 {
-	w->at = txq->waiters_end;
-	*w->at = w;
-	txq->waiters_end = &w->next;
-}
+	int err = hauli_await(&txq->waiters, &s->waiter);
 
-/* Until w, which is in line, has had its turn. */
-static int wait_in_line(struct haul_txq *txq, struct hauli_txq_waiter *w)
-{
-	/* A permit may come from elsewhere: only the line says whether the turn has come. */
-	while (!w->served) {
-		if (haul_park() == -ECANCELED && !w->served) {
-			leave_line(txq, w);
-			return -ECANCELED;
-		}
-	}
-	return w->taken ? 0 : -ECANCELED;
+	return err == 0 && !s->taken ? -ECANCELED : err;
 }
 
 static __attribute__((noinline)) int wait_for_room(struct haul_txq *txq, struct rte_mbuf *pkt)
 {
 	struct haul_carrier *c = hauli_here();
-	struct hauli_txq_waiter w = {.coro = c->current, .pkt = pkt};
+	struct sender s = {.waiter.coro = c->current, .pkt = pkt};
 
-	hauli_may_suspend(w.coro, "haul_send");
-	HAUL_CHECK(haul_coro_home(w.coro) == txq->carrier);
+	hauli_may_suspend(c->current, "haul_send");
+	HAUL_CHECK(haul_coro_home(c->current) == txq->carrier);
 	if (txq->closed)
 		return -ECANCELED;
-	join_line(txq, &w);
-	return wait_in_line(txq, &w);
+	join_line(txq, &s);
+	return wait_in_line(txq, &s);
 }
 
 /* The packet's place is what counts: it has one when it is on the queue, or waits in line. */
 static int send_in_turn(struct haul_carrier *c, struct haul_txq *txq, struct rte_mbuf *pkt)
 {
-	struct hauli_txq_waiter w = {.coro = c->current, .pkt = pkt};
+	struct sender s = {.waiter.coro = c->current, .pkt = pkt};
 	struct haul_coro *me = c->current;
+	struct hauli_waiter turn;
 	int err;
 
-	hauli_order_enter(c, me);
+	hauli_order_enter(c, me, &turn);
 	err = try_send(txq, pkt);
 	if (err && !txq->closed)
-		join_line(txq, &w);
-	hauli_order_leave(c, me);
+		join_line(txq, &s);
+	hauli_order_leave(c, me, &turn);
 	if (err)
-		err = txq->closed ? -ECANCELED : wait_in_line(txq, &w);
+		err = txq->closed ? -ECANCELED : wait_in_line(txq, &s);
 	return err;
 }
 
@@ -290,15 +272,9 @@ int haul_try_send(struct haul_txq *txq, struct rte_mbuf *pkt)
 	return err;
 }
 
-/* Ends the first waiter's wait. */
-static void serve(struct haul_txq *txq, bool taken)
+static struct sender *first_sender(struct haul_txq *txq)
 {
-	struct hauli_txq_waiter *w = txq->waiters;
-
-	leave_line(txq, w);
-	w->served = true;
-	w->taken = taken;
-	haul_unpark(w->coro);
+	return (struct sender *)txq->waiters.first;
 }
 
 void hauli_txq_pop(struct haul_txq *txq, uint32_t n)
@@ -307,9 +283,10 @@ void hauli_txq_pop(struct haul_txq *txq, uint32_t n)
 	txq->first += n;
 	if (txq->first == txq->end)
 		txq->first = txq->end = 0;
-	while (hauli_unlikely(txq->waiters != NULL) && room(txq) > 0) {
-		put_one(txq, txq->waiters->pkt);
-		serve(txq, true);
+	while (hauli_unlikely(txq->waiters.first != NULL) && room(txq) > 0) {
+		put_one(txq, first_sender(txq)->pkt);
+		first_sender(txq)->taken = true;
+		hauli_await_serve(&txq->waiters);
 	}
 }
 
@@ -318,6 +295,6 @@ void hauli_txq_close(struct haul_txq *txq)
 	HAUL_CHECK(hauli_txq_count(txq) == 0);
 	txq->closed = true;
 	txq->first = txq->end = HAULI_TXQ_ROOM;
-	while (txq->waiters)
-		serve(txq, false);
+	while (txq->waiters.first)
+		hauli_await_serve(&txq->waiters);
 }

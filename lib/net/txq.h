@@ -16,10 +16,9 @@
 
 #include "base/cacheline.h"
 #include "base/counter.h"
+#include "sched/wait_list.h"
 
 #define HAULI_TXQ_ROOM 512u
-
-struct hauli_txq_waiter;
 
 struct haul_txq {
 	/* What a sender touches. Written by coroutines and the poller of the carrier. */
@@ -37,8 +36,7 @@ struct haul_txq {
 	struct haul_txq *const *of_carriers;
 
 	/* What is touched when the queue is full. */
-	struct hauli_txq_waiter *waiters; /* oldest first */
-	struct hauli_txq_waiter **waiters_end;
+	struct hauli_wait_list waiters; /* oldest first */
 	struct haul_carrier *carrier; /* constant */
 
 	HAULI_LINE struct rte_mbuf *pkts[HAULI_TXQ_ROOM];

@@ -14,6 +14,7 @@
 #include "sched/policy.h"
 #include "sched/runq.h"
 #include "sched/slices.h"
+#include "sched/wait_list.h"
 
 /* How a stopping carrier stands. */
 enum hauli_carrier_phase {
@@ -39,10 +40,12 @@ enum hauli_way {
 
 typedef uint8_t hauli_order_fn(const void *arg);
 
-/* The coroutines of one order number. Linked by order_next. order.c */
+/* The coroutines of one order number. order.c */
 struct hauli_order {
-	struct haul_coro *away; /* stolen, and not known to be done; the first stolen first */
-	struct haul_coro *line; /* have come to their turn, or wait for it; by their places */
+	struct haul_coro
+		*away; /* stolen, and not known to be done; the first stolen first. Linked by
+				 * order_next */
+	struct hauli_wait_list line; /* have entered, or wait to; by their places. Home */
 };
 
 struct hauli_orders {

@@ -56,12 +56,12 @@ static bool is_before(uint32_t a, uint32_t b)
 	return (int32_t)(a - b) < 0;
 }
 
-/* Behind all that have not a larger place. */
-static void insert(struct haul_coro **at, struct haul_coro *co)
+/* At the end: no theft has had a larger number. */
+static void append(struct haul_coro **at, struct haul_coro *co)
 {
-	while (*at && !is_before(co->place, (*at)->place))
+	while (*at)
 		at = &(*at)->order_next;
-	co->order_next = *at;
+	co->order_next = NULL;
 	*at = co;
 }
 
@@ -104,7 +104,7 @@ void hauli_order_take(struct haul_carrier *v, struct haul_coro *co)
 		return;
 	co->place = hauli_count_get(&v->orders.taken) + 1;
 	co->place += co->place == 0;
-	insert(&order_of(v, co)->away, co);
+	append(&order_of(v, co)->away, co);
 	count_members(v, 1);
 	hauli_count_set(&v->orders.taken, co->place);
 }
@@ -112,7 +112,7 @@ void hauli_order_take(struct haul_carrier *v, struct haul_coro *co)
 /* The first in the line waits, and nobody that it waits for is away any more: it is given out. */
 static struct haul_coro *may_enter(const struct hauli_order *o)
 {
-	struct haul_coro *first = o->line;
+	struct haul_coro *first = o->line.first ? o->line.first->coro : NULL;
 
 	if (!first || hauli_coro_state(first) != HAULI_TURN)
 		return NULL;
@@ -145,27 +145,40 @@ void hauli_order_forget(struct haul_carrier *c, struct haul_coro *co)
 
 static bool must_wait(const struct hauli_order *o, const struct haul_coro *co)
 {
-	return o->line != co || (o->away && is_before(o->away->place, co->place));
+	return o->line.first->coro != co || (o->away && is_before(o->away->place, co->place));
 }
 
-static void join_line(struct haul_carrier *c, struct hauli_order *o, struct haul_coro *co)
+/* Behind all that have not a larger place. */
+static void insert(struct hauli_wait_list *line, struct hauli_waiter *w)
 {
+	struct hauli_waiter *at = line->first;
+
+	while (at && !is_before(w->coro->place, at->coro->place))
+		at = at->next;
+	hauli_wait_list_enter_before(line, w, at);
+}
+
+static void join_line(struct haul_carrier *c, struct hauli_order *o, struct hauli_waiter *w)
+{
+	struct haul_coro *co = w->coro;
+
 	if (co->place != 0) { /* it is back */
 		take_out(&o->away, co);
 	} else {
 		co->place = c->orders.seen + 1;
 		count_members(c, 1);
 	}
-	insert(&o->line, co);
+	insert(&o->line, w);
 }
 
-void hauli_order_enter(struct haul_carrier *c, struct haul_coro *co)
+void hauli_order_enter(struct haul_carrier *c, struct haul_coro *co, struct hauli_waiter *w)
 {
 	struct hauli_order *o = order_of(c, co);
 	bool wait;
 
+	w->coro = co;
 	hauli_ring_hold(&c->runq.ring);
-	join_line(c, o, co);
+	join_line(c, o, w);
 	wait = must_wait(o, co);
 	if (wait)
 		hauli_coro_set_state(co, HAULI_TURN);
@@ -174,12 +187,12 @@ void hauli_order_enter(struct haul_carrier *c, struct haul_coro *co)
 		hauli_suspend(c, co, false);
 }
 
-void hauli_order_leave(struct haul_carrier *c, struct haul_coro *co)
+void hauli_order_leave(struct haul_carrier *c, struct haul_coro *co, struct hauli_waiter *w)
 {
 	struct hauli_order *o = order_of(c, co);
 
 	hauli_ring_hold(&c->runq.ring);
-	take_out(&o->line, co);
+	hauli_wait_list_leave(&o->line, w);
 	co->place = 0;
 	count_members(c, -1);
 	release(c, o);

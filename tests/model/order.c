@@ -45,6 +45,7 @@ static struct {
 	struct haul_coro co[COROS], nobody;
 	struct hauli_co *next; /* the coroutine to run after the slice that just ended */
 	uint64_t waited[COROS]; /* it was not its turn */
+	struct hauli_waiter waiters[COROS];
 	uint64_t next_to_pass, passed;
 	_Atomic(void *) left; /* in the thief's ring */
 	uint64_t closed[STOLEN]; /* before the number of the theft is known */
@@ -109,6 +110,7 @@ static void pass(struct haul_coro *co)
 static bool send(struct haul_carrier *c, struct haul_coro *co)
 {
 	uint64_t *waited = &m.waited[index_of(co)];
+	struct hauli_waiter *w = &m.waiters[index_of(co)];
 
 	co->pinned = true;
 	if (!*waited && !hauli_order_matters(c, co)) {
@@ -116,12 +118,12 @@ static bool send(struct haul_carrier *c, struct haul_coro *co)
 		return true;
 	}
 	if (!*waited)
-		hauli_order_enter(c, co);
+		hauli_order_enter(c, co, w);
 	*waited = hauli_coro_state(co) == HAULI_TURN;
 	if (*waited)
 		return false;
 	pass(co);
-	hauli_order_leave(c, co);
+	hauli_order_leave(c, co, w);
 	return true;
 }
 
@@ -270,7 +272,7 @@ static void check(void)
 		senders += does[i] != DROPS;
 	MODEL_ASSERT(ended() == COROS && m.passed == senders);
 	MODEL_ASSERT(hauli_stamp_get(&m.c.orders.members) == 0);
-	MODEL_ASSERT(!m.c.orders.of[0].away && !m.c.orders.of[0].line);
+	MODEL_ASSERT(!m.c.orders.of[0].away && !m.c.orders.of[0].line.first);
 }
 
 int main(int argc, char **argv)

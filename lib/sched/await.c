@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sched/await.h"
+
+#include <errno.h>
+
+#include <haul/coro.h>
+
+int hauli_await(struct hauli_wait_list *list, struct hauli_waiter *w)
+{
+	/* A permit may come from elsewhere: only the list says whether w was served. */
+	while (!w->served) {
+		if (haul_park() == -ECANCELED && !w->served) {
+			hauli_wait_list_leave(list, w);
+			return -ECANCELED;
+		}
+	}
+	return 0;
+}
+
+void hauli_await_serve(struct hauli_wait_list *list)
+{
+	struct hauli_waiter *w = list->first;
+
+	hauli_wait_list_leave(list, w);
+	w->served = true;
+	haul_unpark(w->coro);
+}

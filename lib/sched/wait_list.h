@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A list of coroutines that wait for the same thing. Each waiter lies on the stack of its coroutine
+ * and stays in the list from enter to leave; it may leave from anywhere. Only the carrier of the
+ * list touches it. With await.h the waiters are served first come, first served.
+ */
+#ifndef HAULI_SCHED_WAIT_LIST_H
+#define HAULI_SCHED_WAIT_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct haul_coro;
+
+struct hauli_waiter {
+	struct hauli_waiter *next, *prev;
+	struct haul_coro *coro;
+	bool served; /* await.c: no longer in the list */
+};
+
+/* All zero: empty. */
+struct hauli_wait_list {
+	struct hauli_waiter *first, *last;
+};
+
+/* Puts w before next, which is in the list; NULL: at the end. */
+static inline void hauli_wait_list_enter_before(
+	struct hauli_wait_list *list, struct hauli_waiter *w, struct hauli_waiter *next)
+{
+	w->next = next;
+	w->prev = next ? next->prev : list->last;
+	*(w->prev ? &w->prev->next : &list->first) = w;
+	*(next ? &next->prev : &list->last) = w;
+}
+
+static inline void hauli_wait_list_enter(struct hauli_wait_list *list, struct hauli_waiter *w)
+{
+	hauli_wait_list_enter_before(list, w, NULL);
+}
+
+static inline void hauli_wait_list_leave(struct hauli_wait_list *list, struct hauli_waiter *w)
+{
+	*(w->prev ? &w->prev->next : &list->first) = w->next;
+	*(w->next ? &w->next->prev : &list->last) = w->prev;
+}
+
+#endif
