@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The start of a runtime, and its stop: the same steps backwards. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/forks.h"
@@ -175,31 +177,47 @@ static struct haul_runtime *runtime_new(void)
 	return rt;
 }
 
+/* Leaves the line of an error; returns the error. */
+static int fail(const struct haul_runtime_opts *opts, int err, const char *what, const char *why)
+{
+	snprintf(opts->errbuf, opts->errlen, "%s: %s", what, why);
+	return err;
+}
+
 static int start(struct haul_runtime **out, const struct start *s)
 {
 	struct haul_runtime *rt = runtime_new();
 
 	if (!rt)
-		return -ENOMEM;
+		return fail(s->opts, -ENOMEM, "runtime", strerror(ENOMEM));
 	for (size_t i = 0; i < NB_STEPS; i++) {
 		int err = steps[i].init(rt, s);
 
 		if (err) {
 			undo(rt, i);
-			return err;
+			return fail(s->opts, err, steps[i].name, strerror(-err));
 		}
 	}
 	*out = rt;
 	return 0;
 }
 
-static bool opts_are_in_range(const struct haul_runtime_opts *opts)
+/* What is wrong with the options, or NULL. */
+static const char *find_wrong(const struct haul_runtime_opts *opts)
 {
 	const struct haul_launcher *l = opts->launcher;
 
-	return opts->steal <= HAUL_STEAL_GLOBAL && opts->steal_most <= HAULI_STEAL_MOST &&
-		opts->steal_depth <= HAULI_RING_SIZE && opts->searchers <= HAULI_SEARCHES &&
-		!(l && (!l->launch || !l->join));
+	if (opts->steal > HAUL_STEAL_GLOBAL)
+		return "steal: no such way to steal";
+	if (opts->steal_most > HAULI_STEAL_MOST)
+		return "steal_most: at most 128";
+	if (opts->steal_depth > HAULI_RING_SIZE)
+		return "steal_depth: at most 256";
+	if (opts->searchers > HAULI_SEARCHES)
+		return "searchers: at most 32";
+	if (l && (!l->launch || !l->join))
+		return "launcher: it lacks a function";
+	return NULL;
 }
 
 static bool are_all_below(const unsigned *numbers, size_t n, unsigned bound)
@@ -225,32 +243,58 @@ static bool is_whole(const struct haul_plan *plan)
 		(!plan->nearest || are_all_below(plan->nearest, plan->cpus, n));
 }
 
-int haul_start(struct haul_runtime **rt, const struct haul_runtime_opts *opts)
+static int start_by_default_plan(struct haul_runtime **rt, const struct haul_runtime_opts *opts)
 {
-	static const struct haul_runtime_opts defaults;
 	struct haul_plan *plan = NULL;
-	char why[256];
 	int err;
 
-	if (!opts)
-		opts = &defaults;
-	if (hauli_self())
-		return -EPERM;
-	if (!rt || !opts_are_in_range(opts) || (opts->plan && !is_whole(opts->plan)))
-		return -EINVAL;
-	hauli_clock_init();
-	err = hauli_forks_watch();
-	if (err)
-		return err;
-	hauli_runtimes_forget_copies();
-	if (opts->plan)
-		return start(rt, &(struct start){.opts = opts, .plan = opts->plan});
-	err = haul_plan_create(&plan, NULL, why, sizeof(why));
+	(void)fail(opts, -ENOMEM, "plan", strerror(ENOMEM)); /* the one error without a line */
+	err = haul_plan_create(&plan, NULL, opts->errbuf, opts->errlen);
 	if (err)
 		return err;
 	err = start(rt, &(struct start){.opts = opts, .plan = plan});
 	haul_plan_destroy(plan);
 	return err;
+}
+
+static int check(struct haul_runtime **rt, const struct haul_runtime_opts *opts)
+{
+	const char *wrong = find_wrong(opts);
+
+	if (hauli_self())
+		return fail(opts, -EPERM, "called on a carrier", "call it from another thread");
+	if (!rt)
+		return fail(opts, -EINVAL, "rt", "it is NULL");
+	if (wrong)
+		return fail(opts, -EINVAL, "options", wrong);
+	if (opts->plan && !is_whole(opts->plan))
+		return fail(opts, -EINVAL, "plan",
+			"it has no carriers, or its tables name carriers that it has not");
+	return 0;
+}
+
+int haul_start(struct haul_runtime **rt, const struct haul_runtime_opts *opts)
+{
+	static const struct haul_runtime_opts defaults;
+	char unread[256];
+	struct haul_runtime_opts o = opts ? *opts : defaults;
+	int err;
+
+	if (!o.errbuf) {
+		o.errbuf = unread;
+		o.errlen = sizeof(unread);
+	}
+	err = check(rt, &o);
+	if (err)
+		return err;
+	hauli_clock_init();
+	err = hauli_forks_watch();
+	if (err)
+		return fail(&o, err, "fork", strerror(-err));
+	hauli_runtimes_forget_copies();
+	if (o.plan)
+		return start(rt, &(struct start){.opts = &o, .plan = o.plan});
+	return start_by_default_plan(rt, &o);
 }
 
 int haul_stop(struct haul_runtime *rt, uint64_t timeout_ns)

@@ -517,9 +517,21 @@ START_TEST(options_out_of_range_are_refused)
 		{.launcher = &halves[1]},
 	};
 
+	static const char *const lines[] = {
+		"options: steal: ", "options: steal: ", "options: steal: ", "options: steal_most: ",
+		"options: steal_depth: ", "options: searchers: ", "stacks: ", "stacks: ",
+		"options: launcher: ", "options: launcher: "};
+	char line[256];
+
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct haul_runtime_opts opts = wrong[i];
+
 		rt = NULL;
-		ck_assert_msg(haul_start(&rt, &wrong[i]) == -EINVAL && !rt, "options %zu", i);
+		ck_assert_msg(haul_start(&rt, &opts) == -EINVAL && !rt, "options %zu", i);
+		opts.errbuf = line;
+		opts.errlen = sizeof(line);
+		ck_assert_int_eq(haul_start(&rt, &opts), -EINVAL);
+		ck_assert_msg(strncmp(line, lines[i], strlen(lines[i])) == 0, "%zu: %s", i, line);
 	}
 	ck_assert_int_eq(haul_start(NULL, NULL), -EINVAL);
 }

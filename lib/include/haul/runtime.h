@@ -56,12 +56,14 @@ struct haul_runtime_opts {
 	uint64_t steal_worth_ns;
 	unsigned searchers; /* maximum of idle carriers per cluster that search at once, 1 to 32;
 			     * 0: 1 */
+	char *errbuf; /* NULL, or a buffer for the line of a haul_start() that fails */
+	size_t errlen; /* its bytes */
 };
 
 /*
  * Starts a runtime with one carrier for each place of the plan. Any thread that is no carrier. A
- * process may have several runtimes. *rt is valid until haul_stop() returns 0. Returns 0, an error
- * of the launcher, or:
+ * process may have several runtimes. *rt is valid until haul_stop() returns 0. Returns 0; or,
+ * with one line in opts->errbuf, an error of the launcher, or:
  *	-EPERM		called on a carrier's thread
  *	-ENOMEM, -EAGAIN	no memory; no thread
  *	-ENOTSUP	stealing needs membarrier(2) (Linux 4.14) and a haul that was built with
