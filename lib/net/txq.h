@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The buffered transmit queue behind haul_try_send() and haul_send(): packets that coroutines of
- * one carrier want sent, oldest first, until that carrier's poller hands them to the NIC.
- * Coroutines for which there is no room wait in line, each with its packet in its hand, and are
- * served in order as room appears. Everything here is touched by the queue's carrier only;
+ * one carrier want to send, oldest first, until that carrier's poller hands them to the NIC.
+ * Coroutines that find no room wait in line, each with its packet, and are served in order as room
+ * appears. Everything here is touched by the queue's carrier only;
  * counters may be read by any thread.
  *
  * The packets lie in one piece, so that a poller can give them to a burst call as they are.
@@ -31,7 +31,7 @@ struct haul_txq {
 	bool closed; /* no more packets; nobody waits */
 	bool steals; /* constant, as the next two: coroutines of the carrier may be stolen */
 	unsigned nb_of_carriers;
-	/* The same port's queue of each carrier, through which one that was stolen sends where it
+	/* The same port's queue of each carrier, through which a stolen coroutine sends where it
 	 * runs; NULL: at home only. */
 	struct haul_txq *const *of_carriers;
 
@@ -64,7 +64,7 @@ uint32_t hauli_txq_put(struct haul_txq *txq, struct rte_mbuf **pkts, uint32_t n)
 /* Takes the n oldest packets off, then lets those in who wait for room. */
 void hauli_txq_pop(struct haul_txq *txq, uint32_t n);
 
-/* From now on the queue is full for everybody; who waits is woken with its packet. */
+/* From now on the queue is full for all; waiters are woken and keep their packets. */
 void hauli_txq_close(struct haul_txq *txq);
 
 #endif

@@ -90,7 +90,7 @@ struct haul_carrier {
 	HAULI_LINE struct hauli_turn placed; /* coroutines sent here to be started; with arrived */
 	struct hauli_slot poller_slot; /* claimed by who registers, freed at the poller's end */
 
-	/* How to wake it while its poller blocks (AWAY). Who has claimed the slot. */
+	/* Wakes it while its poller blocks (AWAY). Written by the claimer of the slot. */
 	struct hauli_wakeup {
 		void (*fn)(void *arg);
 		void *arg;
@@ -145,13 +145,13 @@ static inline uint64_t hauli_live(const struct haul_carrier *c)
 	return hauli_counter_read(&c->spawned) - hauli_counter_read(&c->ended);
 }
 
-/* Whether c may steal and be stolen from; constant once it runs. */
+/* True if c may steal and be stolen from; constant once it runs. */
 static inline bool hauli_steals(const struct haul_carrier *c)
 {
 	return HAUL_STEALING && c->group != NULL;
 }
 
-/* Owner. Whether it looks after those that want help. */
+/* Owner. True while it searches for carriers that want help. */
 static inline bool hauli_searches(const struct haul_carrier *c)
 {
 	return HAUL_STEALING && hauli_unlikely(c->thief.search != 0);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What waits for any carrier of a cluster. Why nothing is left there while one of them sleeps is in
- * conc/intake.c; here is how much one takes, and what makes a coroutine without a home one that has
- * its home here.
+ * The coroutines that wait for any carrier of a cluster. conc/intake.c argues that none is left
+ * there while a carrier sleeps; this file has the share that a carrier takes, and how a coroutine
+ * gets its home.
  *
  * Requests to it before that (unpark, cancel, detach, join) find no home to send a message to. They
- * need none: its word of requests is begun with a bit, so that who adds to it is not the first and
- * sends nothing. Who becomes its home says so and takes them (conc/requests.h); who adds later is
- * the first, and finds the home.
+ * need none: its word of requests begins with a bit set, so a requester is not the first and sends
+ * nothing. The new home sets its link and takes the requests (conc/requests.h); a later requester
+ * is the first, and finds the home.
  *
  * A fair share is what waits, divided by the carriers of the cluster, and at most MOST, so that no
  * carrier holds the intake for long, and quick ones come back for more. A carrier that has ready

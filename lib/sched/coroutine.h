@@ -3,9 +3,9 @@
  * A coroutine as the scheduler knows it.
  *
  * All that is decided about a coroutine is decided by its home carrier, on its home's thread:
- * whether it is ready, parked, asleep or ended, whether it holds a permit, who waits for it. Other
- * threads send requests (mail.h). So a wake-up, a time-out and a cancel of one coroutine never
- * race, and between neighbours on one carrier nothing is atomic.
+ * whether it is ready, parked, asleep or ended, whether it holds a permit, which join waits for
+ * it. Other threads send requests (request.h). So a wake-up, a time-out and a cancel of one
+ * coroutine never race, and between neighbours on one carrier nothing is atomic.
  * docs/design/0001-home-decides.md weighs this against a shared state word.
  */
 #ifndef HAULI_SCHED_COROUTINE_H
@@ -136,14 +136,14 @@ static inline bool hauli_coro_is_stealable(const struct haul_coro *co)
 	return !co->pinned;
 }
 
-/* True if it may not go the short way when it waits or ends. */
+/* True if it must take the slow path when it waits or ends. */
 static inline bool hauli_coro_needs_care(const struct haul_coro *co)
 {
 	return hauli_mark_get(&co->marks) & (uint8_t)~HAULI_MARK_KEPT;
 }
 
-/* Whether it is to be in its home's run queue when it is ready, as any other: a poller has its own
- * place, one that was stolen is in the thief's, and one that is kept is counted. */
+/* True if a ready coroutine goes into its home's run queue by the fast path. A poller has its own
+ * place, a stolen coroutine is in the thief's queue, and a kept one is counted. */
 static inline bool hauli_coro_queues(const struct haul_coro *co)
 {
 	const uint8_t steals = HAUL_STEALING ? HAULI_MARK_STOLEN | HAULI_MARK_KEPT : 0;
@@ -151,7 +151,7 @@ static inline bool hauli_coro_queues(const struct haul_coro *co)
 	return !(hauli_mark_get(&co->marks) & (HAULI_MARK_POLLER | steals));
 }
 
-/* Of those that do not: whether it is to be there all the same. */
+/* Of the others: true for a kept coroutine, which goes there by the slow path. */
 static inline bool hauli_coro_is_kept(const struct haul_coro *co)
 {
 	const uint8_t elsewhere = HAULI_MARK_POLLER | HAULI_MARK_STOLEN;

@@ -11,9 +11,9 @@
  *	place of one stolen            its number
  *	place of one that runs at home one more than the thefts that were seen
  *
- * Who comes to its turn waits for all that are away with a smaller number, and for those in the
- * line before it; the line is sorted by place, and who has the same place goes behind. One that is
- * back in order to go on here stays in its list until it enters, since others may run before it.
+ * A coroutine that enters waits for all stolen ones with a smaller number, and for those before it
+ * in the line. The line is sorted by place; a newcomer goes behind equal places. A coroutine that
+ * is back in order to go on here stays in its list until it enters, since others may run before it.
  *
  * Why a slice that runs at home belongs behind just the thefts that its chain has seen:
  *	- A theft closes the chain (conc/ring.c). The slice that runs then was popped before the
@@ -109,7 +109,7 @@ void hauli_order_take(struct haul_carrier *v, struct haul_coro *co)
 	hauli_count_set(&v->orders.taken, co->place);
 }
 
-/* The first in the line waits, and nobody that it waits for is away any more: it is given out. */
+/* The first in the line if it waits and no coroutine before it is away any more; else NULL. */
 static struct haul_coro *may_enter(const struct hauli_order *o)
 {
 	struct haul_coro *first = o->line.first ? o->line.first->coro : NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who steals, when, and from whom: all decisions, and nothing else. Carriers are seats of a group
- * here; what is seen of one and what is done to it goes through a table of four functions, and the
- * time is an argument. So perf/sim drives the same code in virtual time, with carriers that this
- * machine does not have.
+ * The decisions of stealing, and nothing else: which carrier steals, when, and from which victim.
+ * Carriers are seats of a group here; a table of four functions shows them and acts on them, and
+ * the time is an argument. So perf/sim drives the same code in virtual time, with carriers that
+ * this machine does not have.
  */
 #ifndef HAULI_SCHED_POLICY_H
 #define HAULI_SCHED_POLICY_H
@@ -28,18 +28,18 @@ struct hauli_sight {
 
 struct hauli_rules {
 	unsigned most; /* coroutines in one theft */
-	unsigned depth; /* so many have to wait, unless their carrier is hogged */
-	unsigned naps; /* with nobody to help, each twice as long as the one before */
-	unsigned pull_every; /* idle cycles of who does not sleep; sooner when a nap is over */
-	uint64_t worth; /* less work than that is done before a thief has it; ticks */
+	unsigned depth; /* minimum queue depth to steal from; ignored while a hog runs */
+	unsigned naps; /* of a search that finds no work, each twice as long as the one before */
+	unsigned pull_every; /* idle cycles of a spinning poller; sooner when a nap is over */
+	uint64_t worth; /* minimum work to steal: less is done before a thief has it; ticks */
 	uint64_t least; /* shorter slices cost more away from home than they take; ticks */
-	uint64_t home; /* it takes so much of a slice to go home amid it; ticks */
-	uint64_t apart; /* from one theft of the group to the next; ticks */
-	uint64_t hog; /* a chain that runs for so long has a hog in it; ticks */
+	uint64_t home; /* the price of going home amid a slice; ticks */
+	uint64_t apart; /* minimum time from one theft of the group to the next; ticks */
+	uint64_t hog; /* a chain that runs for longer has a hog in it; ticks */
 	uint64_t nap; /* the first one; ticks */
 };
 
-/* The defaults for a process with so many carriers in so many groups; times in ns. */
+/* The defaults for this number of carriers and groups; times in ns. */
 struct hauli_rules hauli_policy_defaults(unsigned carriers, unsigned groups);
 
 struct hauli_policy;
@@ -56,7 +56,7 @@ struct hauli_thief {
 
 struct hauli_acts {
 	void (*look)(const struct hauli_policy *p, unsigned seat, struct hauli_sight *sight);
-	/* Takes up to so many; false: none. */
+	/* Steals up to most coroutines; false: none. */
 	bool (*steal)(struct hauli_thief *t, unsigned victim, unsigned most);
 	/* Wakes the seat, which sleeps, to search with this token; false: it does not sleep. */
 	bool (*send)(struct hauli_policy *p, unsigned seat, unsigned token);
@@ -83,7 +83,7 @@ int hauli_policy_init(struct hauli_policy *p, const struct haul_plan *plan,
 	const unsigned *carriers, unsigned searches, const struct hauli_acts *acts);
 void hauli_policy_fini(struct hauli_policy *p);
 
-/* Whether who is about to run one of so many has something for others. */
+/* True if a carrier with this queue depth can spare a coroutine. */
 static inline bool hauli_policy_has_spare(uint32_t depth, bool mail)
 {
 	return depth > 1 || mail;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How long slices have lately been, and how many of them a round may have. Also for perf/sim. */
+/* The recent length of slices, and how many of them a round may run. Also for perf/sim. */
 #ifndef HAULI_SCHED_SLICES_H
 #define HAULI_SCHED_SLICES_H
 
@@ -13,7 +13,7 @@ struct hauli_slices {
 	unsigned budget; /* slices of a round that has a poller; 1 at first */
 };
 
-/* After some that took so long in the mean; packets are to be looked for that often. In ticks. */
+/* Feeds the mean length of the last slices; interval is the target between polls. In ticks. */
 static inline void hauli_slices_learn(struct hauli_slices *s, uint64_t ticks, uint64_t interval)
 {
 	uint64_t most = 2 * s->typical + 64;

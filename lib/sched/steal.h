@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stealing: when a carrier has more than it can run, one that has nothing to do takes a coroutine
- * from it, for one slice. Who may help whom is a group: a cluster, or all carriers.
+ * Stealing: an idle carrier takes coroutines from a carrier that has more than it can run, for one
+ * slice each. Carriers steal within their group: a cluster, or all carriers.
  */
 #ifndef HAULI_SCHED_STEAL_H
 #define HAULI_SCHED_STEAL_H
@@ -20,7 +20,7 @@ bool hauli_steal_pull(struct haul_carrier *c);
 /* Owner, idle, before it sleeps. True when something was stolen. */
 bool hauli_steal_idle(struct haul_carrier *c);
 
-/* Owner, about to work for long: whoever is still in need is others' business. */
+/* Owner, about to work for long: its search goes to others. */
 static inline void hauli_steal_is_busy(struct haul_carrier *c)
 {
 	if (hauli_searches(c))
