@@ -22,7 +22,7 @@ MUTATIONS = [
     ('unit/wait', 'lib/sched/carrier.c', 'a slot is freed with a request under way',
      'if (hauli_unlikely(hauli_requests_pending(&co->requests)))', 'if (0)'),
     ('unit/runq', 'lib/sched/runq.h', 'a push overtakes the backlog',
-     'if (hauli_unlikely(hauli_mark_get(&q->behind)) ||', 'if ('),
+     'if (hauli_unlikely(hauli_u8_owned_get(&q->behind)) ||', 'if ('),
     ('unit/stop', 'lib/sched/stop.c', 'a stop does not wait for a spawner under way',
      'while (!hauli_gate_is_quiet(&rt->gate)) sched_yield();', ''),
     ('unit/order', 'lib/sched/order.c', 'a place may be none', 'co->place += co->place == 0;', ''),
@@ -68,7 +68,7 @@ MUTATIONS = [
     ('unit/steal_steps', 'lib/sched/poller.c', 'a poller with input keeps its search',
      'if (had_io) hauli_steal_is_busy(c);', 'if (had_io)\n\t\t;'),
     ('net/io_packet', 'drivers-glue/io/poll.c', 'a poller begins before all carriers have theirs',
-     'while (hauli_count_get(&p->may_begin) == 0)', 'while (0)'),
+     'while (hauli_u32_published_get(&p->may_begin) == 0)', 'while (0)'),
     ('net/io_steal', 'lib/sched/poller.c', 'a poller with a burst keeps its search',
      'hauli_sleep_end(c); hauli_steal_is_busy(c); }', 'hauli_sleep_end(c);\n}'),
     ('net/io_steal', 'lib/sched/poller.c', 'a poller with a burst is marked asleep',
@@ -85,7 +85,7 @@ MUTATIONS = [
      '->drained) == 0) return false;', '->drained) == 0)\n\t\t\t\treturn true;'),
     ('net/io_wait', 'drivers-glue/io/drain.c', 'an RPS target says too early that it is drained',
      'hauli_spread_drop_received(p);',
-     'hauli_spread_drop_received(p);\n\thauli_count_set(&p->drained, 1);'),
+     'hauli_spread_drop_received(p);\n\thauli_u32_published_set(&p->drained, 1);'),
 ]
 
 

@@ -61,6 +61,6 @@ void *hauli_drain(void *arg)
 	hauli_spread_drop_received(p);
 	drain(p);
 	hauli_tx_close(p);
-	hauli_count_set(&p->drained, 1);
+	hauli_u32_published_set(&p->drained, 1);
 	return NULL;
 }

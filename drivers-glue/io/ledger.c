@@ -34,7 +34,7 @@ void haul_drop(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n, enum haul
 		(unsigned)reason >= HAUL_DROP_REASONS, "there is no such reason: %u", reason);
 	hauli_pkts_give(pkts, n, "haul_drop");
 	if (hauli_rxq_is_remote(r))
-		hauli_tally_add(&r->remote_dropped[reason], n);
+		hauli_u64_shared_add(&r->remote_dropped[reason], n);
 	else
 		hauli_counter_add(&r->dropped[reason], n);
 	rte_pktmbuf_free_bulk(pkts, n);

@@ -30,7 +30,7 @@ static void *handle_anywhere(void *arg)
 	hauli_glue_handler_begins(r->home);
 	r->on_packet(&r->rx, arg);
 	if (hauli_rxq_is_remote(r))
-		hauli_tally_add(&r->remote_ended, 1);
+		hauli_u64_shared_add(&r->remote_ended, 1);
 	else
 		hauli_counter_add(&r->ended, 1);
 	return NULL;
@@ -61,7 +61,7 @@ static bool begin(struct hauli_poller *p)
 {
 	struct hauli_rxq *r;
 
-	while (hauli_count_get(&p->may_begin) == 0)
+	while (hauli_u32_published_get(&p->may_begin) == 0)
 		if (!haul_maybe_yield(false))
 			return false;
 	hauli_glue_poller_begins(p->carrier, order_of);

@@ -238,7 +238,8 @@ bool hauli_spread_is_drained(const struct hauli_poller *p)
 {
 	for (const struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++)
 		for (unsigned i = 0; r->proxy && i < r->proxy->nb_targets; i++)
-			if (hauli_count_get(&r->proxy->targets[i]->rxq->poller->drained) == 0)
+			if (hauli_u32_published_get(&r->proxy->targets[i]->rxq->poller->drained) ==
+				0)
 				return false;
 	return true;
 }

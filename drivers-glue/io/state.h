@@ -82,7 +82,7 @@ struct hauli_rxq {
 	struct hauli_wait_source source;
 
 	/* Written by stolen handlers, on the carriers of their thieves. */
-	HAULI_LINE struct hauli_tally remote_ended, remote_dropped[HAUL_DROP_REASONS];
+	HAULI_LINE struct hauli_u64_shared remote_ended, remote_dropped[HAUL_DROP_REASONS];
 };
 
 struct hauli_tx {
@@ -116,8 +116,8 @@ struct hauli_poller {
 
 	HAULI_LINE struct hauli_counter cycles; /* poller */
 	struct hauli_counter ended; /* 1: the poller has ended. Poller */
-	struct hauli_count drained; /* 1: the last poller has handed over all its packets */
-	struct hauli_count may_begin; /* 1: each carrier has a poller. haul_io_start() */
+	struct hauli_u32_published drained; /* 1: the last poller has handed over all its packets */
+	struct hauli_u32_published may_begin; /* 1: each carrier has a poller. haul_io_start() */
 	bool pending; /* a transmit queue has packets. Senders, poller */
 
 	/* The thread that starts and stops. */
@@ -216,13 +216,13 @@ static inline uint64_t hauli_rxq_in_flight_here(const struct hauli_rxq *r)
 
 static inline uint64_t hauli_rxq_in_flight(const struct hauli_rxq *r)
 {
-	return hauli_rxq_in_flight_here(r) - hauli_tally_get(&r->remote_ended);
+	return hauli_rxq_in_flight_here(r) - hauli_u64_shared_get(&r->remote_ended);
 }
 
 static inline uint64_t hauli_rxq_dropped(const struct hauli_rxq *r, unsigned reason)
 {
 	return hauli_counter_read(&r->dropped[reason]) +
-		hauli_tally_get(&r->remote_dropped[reason]);
+		hauli_u64_shared_get(&r->remote_dropped[reason]);
 }
 
 /* True if the caller, a handler, was stolen and runs on another carrier. */

@@ -103,7 +103,7 @@ static void count_fresh(struct hauli_intake *in)
 
 bool hauli_intake_try_open(struct hauli_intake *in)
 {
-	if (!hauli_slot_claim(&in->guard))
+	if (!hauli_trylock_take(&in->guard))
 		return false;
 	count_fresh(in);
 	return true;
@@ -140,6 +140,6 @@ struct hauli_item *hauli_intake_take(struct hauli_intake *in, uint32_t n)
 void hauli_intake_close(struct hauli_intake *in)
 {
 	atomic_store_explicit(&in->left, in->count, memory_order_relaxed /* the barrier */);
-	hauli_slot_free(&in->guard);
+	hauli_trylock_release(&in->guard);
 	hauli_fence_full(); /* intake.E1 */
 }

@@ -21,10 +21,10 @@ struct hauli_intake {
 	struct hauli_inbox fresh; /* first items of batches, as they came. Any thread */
 	/* The holder of the guard writes these. */
 	HAULI_LINE _Atomic uint32_t left; /* count at the last close; any thread reads */
-	struct hauli_slot guard;
+	struct hauli_trylock guard;
 	struct hauli_item *oldest, *newest; /* the list: first items of batches */
 	uint32_t count; /* of items in the list's batches */
-	HAULI_LINE struct hauli_turn turn; /* where to start to look for a sleeper. Any thread */
+	HAULI_LINE struct hauli_ticket turn; /* where to start to look for a sleeper. Any thread */
 	unsigned nb_members; /* constant, as the next */
 	struct hauli_inbox **members;
 };
@@ -53,7 +53,7 @@ int hauli_intake_call(struct hauli_intake *in, unsigned from, enum hauli_inbox_s
 /* A start for hauli_intake_call(), different each time. */
 static inline unsigned hauli_intake_turn(struct hauli_intake *in)
 {
-	return hauli_turn_take(&in->turn) % in->nb_members;
+	return hauli_ticket_take(&in->turn) % in->nb_members;
 }
 
 /* A member, after hauli_inbox_try_sleep(). False: there are items, so it must not sleep. */

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Single words that several threads access. Each type has one rule.
+ * Single words that several threads access. A name says how wide the word is and who writes it:
+ * owned, one writer at a time, and it orders nothing; published, one writer at a time, and a reader
+ * sees what came before; shared, any thread, and it orders nothing.
  *
- *	slot    claimed by the first thread that tries, freed by its holder
- *	        E1 what a holder did before what the next holder does: release, acquire
- *	link    a pointer with one writer, which publishes what it points to
- *	        E2 the writer's earlier writes before the reader's use: release, acquire
- *	mark    8 bits that order nothing: one writer at a time sets them, or several writers add
- *	        and remove bits of their own
- *	stamp   64 bits that order nothing, with one writer at a time
- *	count   32 bits with one writer at a time: the progress of that writer
- *	        E4 what the writer did before it set the number, before what follows a reader's
- *	        load of that number: release, acquire
- *	turn    a ticket dispenser, 32 bits: each take returns the next number
- *	tally   64 bits that any thread adds to
- *	permit  given by one thread, taken by the same thread or by a remote one
- *	        E3 what the giver did before what follows the remote take: release, acquire. The
- *	        remote take is an exchange: it returns a permit that is given at the same time
- *	        together with all that came before it, or leaves it there
+ *	u8_owned       8 bits
+ *	u64_owned      64 bits
+ *	u32_published  32 bits: the progress of the writer
+ *	               E4 what the writer did before it set the number, before what follows a
+ *	               reader's load of that number: release, acquire
+ *	ptr_published  a pointer
+ *	               E2 the writer's earlier writes before the reader's use: release, acquire
+ *	u8_shared      8 bits: any thread sets and clears bits of its own
+ *	u64_shared     64 bits: any thread adds to it, or sets it, and the last one wins
+ *	ticket         a ticket dispenser, 32 bits: each take returns the next number
+ *	trylock        taken by the first thread that tries, released by its holder
+ *	               E1 what a holder did before what the next holder does: release, acquire
+ *	permit         given by one thread, taken by the same thread or by a remote one
+ *	               E3 what the giver did before what follows the remote take: release, acquire.
+ *	               The remote take is an exchange: it returns a permit that is given at the same
+ *	               time together with all that came before it, or leaves it there
  *
- * Model of slot, link and event: tests/model/word.c; of permit: permit.c,
- * permit_away.c; of count: order.c.
+ * Model of trylock, ptr_published and event: tests/model/word.c; of permit: permit.c,
+ * permit_away.c; of u32_published: order.c.
  */
 #ifndef HAULI_CONC_WORD_H
 #define HAULI_CONC_WORD_H
@@ -29,100 +31,119 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct hauli_slot {
+struct hauli_trylock {
 	_Atomic bool taken;
 };
 
-static inline bool hauli_slot_claim(struct hauli_slot *s)
+static inline bool hauli_trylock_take(struct hauli_trylock *l)
 {
-	return !atomic_exchange_explicit(&s->taken, true, memory_order_acquire /* word.E1:A */);
+	return !atomic_exchange_explicit(&l->taken, true, memory_order_acquire /* word.E1:A */);
 }
 
-static inline void hauli_slot_free(struct hauli_slot *s)
+static inline void hauli_trylock_release(struct hauli_trylock *l)
 {
-	atomic_store_explicit(&s->taken, false, memory_order_release /* word.E1:R */);
+	atomic_store_explicit(&l->taken, false, memory_order_release /* word.E1:R */);
 }
 
-struct hauli_link {
+struct hauli_ptr_published {
 	_Atomic(void *) to;
 };
 
-static inline void hauli_link_set(struct hauli_link *l, void *to)
+static inline void hauli_ptr_published_set(struct hauli_ptr_published *p, void *to)
 {
-	atomic_store_explicit(&l->to, to, memory_order_release /* word.E2:R */);
+	atomic_store_explicit(&p->to, to, memory_order_release /* word.E2:R */);
 }
 
-static inline void *hauli_link_get(const struct hauli_link *l)
+static inline void *hauli_ptr_published_get(const struct hauli_ptr_published *p)
 {
-	return atomic_load_explicit(&l->to, memory_order_acquire /* word.E2:A */);
+	return atomic_load_explicit(&p->to, memory_order_acquire /* word.E2:A */);
 }
 
-struct hauli_mark {
+struct hauli_u8_owned {
 	_Atomic uint8_t value;
 };
 
-static inline void hauli_mark_set(struct hauli_mark *m, uint8_t value)
+static inline void hauli_u8_owned_set(struct hauli_u8_owned *w, uint8_t value)
 {
-	atomic_store_explicit(&m->value, value, memory_order_relaxed /* decides nothing */);
+	atomic_store_explicit(&w->value, value, memory_order_relaxed /* decides nothing */);
 }
 
-static inline uint8_t hauli_mark_get(const struct hauli_mark *m)
+static inline uint8_t hauli_u8_owned_get(const struct hauli_u8_owned *w)
 {
-	return atomic_load_explicit(&m->value, memory_order_relaxed /* own, or for show */);
+	return atomic_load_explicit(&w->value, memory_order_relaxed /* own, or for show */);
 }
 
-/* Several writers may add and remove at the same time, each its own bits. */
-static inline void hauli_mark_add(struct hauli_mark *m, uint8_t bits)
+struct hauli_u8_shared {
+	_Atomic uint8_t bits;
+};
+
+/* Before other threads know of it. */
+static inline void hauli_u8_shared_init(struct hauli_u8_shared *w, uint8_t bits)
 {
-	atomic_fetch_or_explicit(&m->value, bits, memory_order_relaxed /* decides nothing */);
+	atomic_store_explicit(&w->bits, bits, memory_order_relaxed /* not known yet */);
 }
 
-static inline void hauli_mark_remove(struct hauli_mark *m, uint8_t bits)
+static inline uint8_t hauli_u8_shared_get(const struct hauli_u8_shared *w)
+{
+	return atomic_load_explicit(&w->bits, memory_order_relaxed /* own, or for show */);
+}
+
+static inline void hauli_u8_shared_set_bits(struct hauli_u8_shared *w, uint8_t bits)
+{
+	atomic_fetch_or_explicit(&w->bits, bits, memory_order_relaxed /* decides nothing */);
+}
+
+static inline void hauli_u8_shared_clear_bits(struct hauli_u8_shared *w, uint8_t bits)
 {
 	atomic_fetch_and_explicit(
-		&m->value, (uint8_t)~bits, memory_order_relaxed /* decides nothing */);
+		&w->bits, (uint8_t)~bits, memory_order_relaxed /* decides nothing */);
 }
 
-struct hauli_stamp {
+struct hauli_u64_owned {
 	_Atomic uint64_t value;
 };
 
-static inline void hauli_stamp_set(struct hauli_stamp *s, uint64_t value)
+static inline void hauli_u64_owned_set(struct hauli_u64_owned *w, uint64_t value)
 {
-	atomic_store_explicit(&s->value, value, memory_order_relaxed /* decides nothing */);
+	atomic_store_explicit(&w->value, value, memory_order_relaxed /* decides nothing */);
 }
 
-static inline uint64_t hauli_stamp_get(const struct hauli_stamp *s)
+static inline uint64_t hauli_u64_owned_get(const struct hauli_u64_owned *w)
 {
-	return atomic_load_explicit(&s->value, memory_order_relaxed /* own, or a hint */);
+	return atomic_load_explicit(&w->value, memory_order_relaxed /* own, or a hint */);
 }
 
-struct hauli_count {
+struct hauli_u32_published {
 	_Atomic uint32_t value;
 };
 
-static inline void hauli_count_set(struct hauli_count *n, uint32_t value)
+static inline void hauli_u32_published_set(struct hauli_u32_published *w, uint32_t value)
 {
-	atomic_store_explicit(&n->value, value, memory_order_release /* word.E4:R */);
+	atomic_store_explicit(&w->value, value, memory_order_release /* word.E4:R */);
 }
 
-static inline uint32_t hauli_count_get(const struct hauli_count *n)
+static inline uint32_t hauli_u32_published_get(const struct hauli_u32_published *w)
 {
-	return atomic_load_explicit(&n->value, memory_order_acquire /* word.E4:A */);
+	return atomic_load_explicit(&w->value, memory_order_acquire /* word.E4:A */);
 }
 
-struct hauli_tally {
+struct hauli_u64_shared {
 	_Atomic uint64_t value;
 };
 
-static inline void hauli_tally_add(struct hauli_tally *t, uint64_t n)
+static inline void hauli_u64_shared_add(struct hauli_u64_shared *w, uint64_t n)
 {
-	atomic_fetch_add_explicit(&t->value, n, memory_order_relaxed /* a number only */);
+	atomic_fetch_add_explicit(&w->value, n, memory_order_relaxed /* a number only */);
 }
 
-static inline uint64_t hauli_tally_get(const struct hauli_tally *t)
+static inline void hauli_u64_shared_set(struct hauli_u64_shared *w, uint64_t value)
 {
-	return atomic_load_explicit(&t->value, memory_order_relaxed /* a number only */);
+	atomic_store_explicit(&w->value, value, memory_order_relaxed /* a number only */);
+}
+
+static inline uint64_t hauli_u64_shared_get(const struct hauli_u64_shared *w)
+{
+	return atomic_load_explicit(&w->value, memory_order_relaxed /* a number only */);
 }
 
 struct hauli_permit {
@@ -151,17 +172,17 @@ static inline bool hauli_permit_take_away(struct hauli_permit *p)
 	return atomic_exchange_explicit(&p->given, false, memory_order_acquire /* word.E3:A */);
 }
 
-struct hauli_turn {
+struct hauli_ticket {
 	_Atomic uint32_t next;
 };
 
-static inline uint32_t hauli_turn_take(struct hauli_turn *t)
+static inline uint32_t hauli_ticket_take(struct hauli_ticket *t)
 {
 	return atomic_fetch_add_explicit(&t->next, 1, memory_order_relaxed /* a number only */);
 }
 
 /* The number of tickets taken so far. */
-static inline uint32_t hauli_turn_get(const struct hauli_turn *t)
+static inline uint32_t hauli_ticket_get(const struct hauli_ticket *t)
 {
 	return atomic_load_explicit(&t->next, memory_order_relaxed /* a number only */);
 }

@@ -38,7 +38,7 @@ void hauli_coro_free(struct haul_carrier *c, struct haul_coro *co)
 		co->detached = true; /* nobody may join it: */
 		return;
 	}
-	hauli_link_set(&co->home, NULL);
+	hauli_ptr_published_set(&co->home, NULL);
 	hauli_stack_put(&c->stacks, &co->co);
 }
 

@@ -49,8 +49,8 @@ struct hauli_order {
 };
 
 struct hauli_orders {
-	HAULI_LINE struct hauli_count taken; /* thefts from this carrier. Thieves */
-	struct hauli_stamp members; /* of all lists. Under the guard */
+	HAULI_LINE struct hauli_u32_published taken; /* thefts from this carrier. Thieves */
+	struct hauli_u64_owned members; /* of all lists. Under the guard */
 	uint32_t seen; /* taken, when the running chain began. Owner */
 	hauli_order_fn *ask; /* for HAULI_ORDER_ASK, or NULL */
 	struct hauli_order of[HAUL_ORDERS]; /* under the guard of the carrier's ring */
@@ -87,8 +87,9 @@ struct haul_carrier {
 	/* Any thread. */
 	struct hauli_inbox inbox;
 	struct hauli_stash stash;
-	HAULI_LINE struct hauli_turn placed; /* coroutines sent here to be started; with arrived */
-	struct hauli_slot poller_slot; /* claimed by who registers, freed at the poller's end */
+	/* coroutines sent here to be started; with arrived */
+	HAULI_LINE struct hauli_ticket placed;
+	struct hauli_trylock poller_lock; /* taken by who registers, released at the poller's end */
 
 	/* Wakes it while its poller blocks (AWAY). Written by the claimer of the slot. */
 	struct hauli_wakeup {
@@ -96,13 +97,13 @@ struct haul_carrier {
 		void *arg;
 	} poller_wakeup;
 
-	/* Stealing. Owner; the stamps are read by any. steal.c */
+	/* Stealing. Owner; the averages are read by any. steal.c */
 	HAULI_LINE struct hauli_thief thief;
 	uint64_t settle_at; /* not before it goes to sleep in earnest (steal.c); ticks */
 	bool unsettled; /* it sleeps until then only */
 	bool has_loot; /* what runs may have been stolen */
-	struct hauli_stamp chain_began; /* ticks; 0: no chain runs */
-	struct hauli_stamp slice_average; /* ticks */
+	struct hauli_u64_owned chain_began; /* ticks; 0: no chain runs */
+	struct hauli_u64_owned slice_average; /* ticks */
 	struct hauli_counter stolen, steals_failed, searches;
 	struct hauli_orders orders; /* among those at home here */
 
@@ -116,7 +117,7 @@ struct haul_carrier {
 	struct haul_place place;
 	uint64_t round_ticks, poll_ticks;
 	struct hauli_msg stop_msg, finish_msg; /* haul_stop() */
-	struct hauli_mark stop_step; /* enum hauli_stop_step. Owner */
+	struct hauli_u8_owned stop_step; /* enum hauli_stop_step. Owner */
 	uint64_t unjoined; /* coroutines that had ended before the stop, not joined. Owner */
 };
 

@@ -46,15 +46,15 @@ enum {
 	HAULI_REQ_HOMELESS = 1 << 5, /* no request: no message is sent (cluster.c) */
 };
 
-/* Marks. All but the last one keep a coroutine off the short way of a yield, a wait or its end. */
+/* Flags. All but the last one keep a coroutine off the short way of a yield, a wait or its end. */
 enum {
-	HAULI_MARK_CANCELLED = 1 << 0, /* stays set. The home */
-	HAULI_MARK_STOLEN = 1 << 1, /* it runs elsewhere. Set by the thief, taken away at home */
-	HAULI_MARK_POLLER = 1 << 2,
-	HAULI_MARK_PULLS = 1 << 3, /* a poller whose carrier steals. The home */
-	HAULI_MARK_HANDLES = 1 << 4, /* a poller that calls handlers, which must not suspend it */
-	HAULI_MARK_NOBODY = 1 << 5, /* no coroutine: its stand-in (self.c). Constant */
-	HAULI_MARK_KEPT = 1 << 6, /* pinned for long, where carriers steal. Spawner, itself */
+	HAULI_FLAG_CANCELLED = 1 << 0, /* stays set. The home */
+	HAULI_FLAG_STOLEN = 1 << 1, /* it runs elsewhere. Set by the thief, cleared at home */
+	HAULI_FLAG_POLLER = 1 << 2,
+	HAULI_FLAG_PULLS = 1 << 3, /* a poller whose carrier steals. The home */
+	HAULI_FLAG_HANDLES = 1 << 4, /* a poller that calls handlers, which must not suspend it */
+	HAULI_FLAG_NOBODY = 1 << 5, /* no coroutine: its stand-in (self.c). Constant */
+	HAULI_FLAG_KEPT = 1 << 6, /* pinned for long, where carriers steal. Spawner, itself */
 };
 
 /*
@@ -68,8 +68,8 @@ struct hauli_join;
 struct haul_coro {
 	/* Line 0: what a switch and the run queue touch. Written by the home. */
 	HAULI_LINE struct hauli_co co;
-	struct hauli_mark state; /* enum hauli_coro_state */
-	struct hauli_mark marks; /* HAULI_MARK_ */
+	struct hauli_u8_owned state; /* enum hauli_coro_state */
+	struct hauli_u8_shared flags; /* HAULI_FLAG_ */
 	struct hauli_permit permit; /* of haul_park(). The home gives */
 	bool detached;
 	bool pinned;
@@ -78,7 +78,8 @@ struct haul_coro {
 	uint8_t order; /* haul_coro_opts.order, or HAULI_ORDER_ASK */
 
 	/* Line 1: spawn, waits and end. Written by the spawner, then by the home. */
-	HAULI_LINE struct hauli_link home; /* struct haul_carrier; NULL: free, or HOMELESS */
+	/* struct haul_carrier; NULL: free, or HOMELESS */
+	HAULI_LINE struct hauli_ptr_published home;
 	haul_fn *fn;
 	void *arg; /* from its end on: what the body returned */
 	struct hauli_join *joiner;
@@ -106,22 +107,22 @@ _Static_assert(sizeof(struct haul_coro) == 3 * HAULI_CACHE_LINE, "three lines");
 
 static inline enum hauli_coro_state hauli_coro_state(const struct haul_coro *co)
 {
-	return (enum hauli_coro_state)hauli_mark_get(&co->state);
+	return (enum hauli_coro_state)hauli_u8_owned_get(&co->state);
 }
 
 static inline void hauli_coro_set_state(struct haul_coro *co, enum hauli_coro_state state)
 {
-	hauli_mark_set(&co->state, (uint8_t)state);
+	hauli_u8_owned_set(&co->state, (uint8_t)state);
 }
 
 static inline bool hauli_coro_is_cancelled(const struct haul_coro *co)
 {
-	return hauli_mark_get(&co->marks) & HAULI_MARK_CANCELLED;
+	return hauli_u8_shared_get(&co->flags) & HAULI_FLAG_CANCELLED;
 }
 
 static inline bool hauli_coro_is_stolen(const struct haul_coro *co)
 {
-	return HAUL_STEALING && hauli_mark_get(&co->marks) & HAULI_MARK_STOLEN;
+	return HAUL_STEALING && hauli_u8_shared_get(&co->flags) & HAULI_FLAG_STOLEN;
 }
 
 /* True if it has ended and keeps its stack until it is joined or detached. Home; others: a hint. */
@@ -139,29 +140,29 @@ static inline bool hauli_coro_is_stealable(const struct haul_coro *co)
 /* True if it must take the slow path when it waits or ends. */
 static inline bool hauli_coro_needs_care(const struct haul_coro *co)
 {
-	return hauli_mark_get(&co->marks) & (uint8_t)~HAULI_MARK_KEPT;
+	return hauli_u8_shared_get(&co->flags) & (uint8_t)~HAULI_FLAG_KEPT;
 }
 
 /* True if a ready coroutine goes into its home's run queue by the fast path. A poller has its own
  * place, a stolen coroutine is in the thief's queue, and a kept one is counted. */
 static inline bool hauli_coro_queues(const struct haul_coro *co)
 {
-	const uint8_t steals = HAUL_STEALING ? HAULI_MARK_STOLEN | HAULI_MARK_KEPT : 0;
+	const uint8_t steals = HAUL_STEALING ? HAULI_FLAG_STOLEN | HAULI_FLAG_KEPT : 0;
 
-	return !(hauli_mark_get(&co->marks) & (HAULI_MARK_POLLER | steals));
+	return !(hauli_u8_shared_get(&co->flags) & (HAULI_FLAG_POLLER | steals));
 }
 
 /* Of the others: true for a kept coroutine, which goes there by the slow path. */
 static inline bool hauli_coro_is_kept(const struct haul_coro *co)
 {
-	const uint8_t elsewhere = HAULI_MARK_POLLER | HAULI_MARK_STOLEN;
+	const uint8_t elsewhere = HAULI_FLAG_POLLER | HAULI_FLAG_STOLEN;
 
-	return !(hauli_mark_get(&co->marks) & elsewhere);
+	return !(hauli_u8_shared_get(&co->flags) & elsewhere);
 }
 
 static inline struct haul_carrier *hauli_coro_home(const struct haul_coro *co)
 {
-	return hauli_link_get(&co->home);
+	return hauli_ptr_published_get(&co->home);
 }
 
 static inline struct haul_coro *hauli_coro_of_timer(struct hauli_timer *t)

@@ -82,7 +82,7 @@ void hauli_dump_unfinished(const struct haul_runtime *rt, FILE *out)
 {
 	for (unsigned i = 0; i < rt->nb_carriers; i++) {
 		const struct haul_carrier *c = &rt->carriers[i];
-		uint8_t step = hauli_mark_get(&c->stop_step);
+		uint8_t step = hauli_u8_owned_get(&c->stop_step);
 		char line[160] = "";
 
 		if (step == HAULI_STOP_UNSEEN)

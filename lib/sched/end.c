@@ -16,7 +16,7 @@ static __attribute__((noinline)) void end_with_care(struct haul_carrier *c, stru
 		if (c->inbox.sleeps) /* it has parked, and never unparked */
 			hauli_sleep_end(c);
 		hauli_sleep_quiesce(c);
-		hauli_slot_free(&c->poller_slot);
+		hauli_trylock_release(&c->poller_lock);
 	}
 	hauli_coro_end(c, me);
 }

@@ -4,8 +4,8 @@
  * nothing and gone to sleep, a put wakes it.
  *
  * The inbox is the carrier's own (conc/inbox.c) once more, with listening in the place of sleeping:
- * whoever pushes onto the mark ASLEEP, and nobody else, has to make the call, which is a message to
- * the carrier. The message is one, so it must not be sent again before it has come: the owner
+ * whoever pushes onto the state ASLEEP, and nobody else, has to make the call, which is a message
+ * to the carrier. The message is one, so it must not be sent again before it has come: the owner
  * listens again only when as many calls have come as it has seen pushes end its listening. The
  * inbox counts both (conc/inbox.c, E3): a call is made when it has come, not when it is sent.
  *
@@ -18,7 +18,7 @@
  * a call of its own, when that thread is preempted between its push and its call.
  *
  * The look after hauli_handover_listen() needs no barrier: both are on the inbox's head, where a
- * push either finds the mark or is found.
+ * push either finds the state or is found.
  *
  * A call that has been sent may lie in the carrier's inbox when the last one has put and taken. It
  * is the handover's, so who takes that away waits until it has come (E3 again).

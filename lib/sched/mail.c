@@ -46,7 +46,7 @@ void hauli_stash_init(struct hauli_stash *stash)
 {
 	stash->oldest = NULL;
 	stash->end = &stash->oldest;
-	hauli_mark_set(&stash->stealable, false);
+	hauli_u8_owned_set(&stash->stealable, false);
 	stash->msg.kind = &stash_msg;
 }
 
@@ -87,7 +87,7 @@ struct haul_coro *hauli_mail_rob(struct haul_carrier *v, bool (*may)(const void 
 	bool more = false;
 
 	/* A pusher that rechecks sees its node or `stealable`: inbox.E5. */
-	hauli_mark_set(&stash->stealable, true);
+	hauli_u8_owned_set(&stash->stealable, true);
 	append(stash, hauli_inbox_replace(&v->inbox, &stash->msg.node));
 	while ((node = *at) && !more) {
 		struct haul_coro *co = made_ready(msg_of(node));
@@ -100,7 +100,7 @@ struct haul_coro *hauli_mail_rob(struct haul_carrier *v, bool (*may)(const void 
 			continue;
 		found = co;
 	}
-	hauli_mark_set(&stash->stealable, more);
+	hauli_u8_owned_set(&stash->stealable, more);
 	if (found && hauli_coro_is_stolen(found))
 		take_out(stash, &found->back_msg.node);
 	/* A start stays, for the home to count it. */

@@ -29,7 +29,7 @@ static inline bool hauli_mail_is_stealable(const struct haul_carrier *c)
 {
 	/* In this order: inbox.E5. */
 	return hauli_inbox_has_other(&c->inbox, &c->stash.msg.node) ||
-		hauli_mark_get(&c->stash.stealable);
+		hauli_u8_owned_get(&c->stash.stealable);
 }
 
 #endif

@@ -36,7 +36,7 @@ struct hauli_msg {
  * carrier's ring. mail.c */
 struct hauli_stash {
 	struct hauli_node *oldest, **end; /* end: where the next one goes */
-	struct hauli_mark stealable; /* there is, or may be, more to steal; read by any */
+	struct hauli_u8_owned stealable; /* there is, or may be, more to steal; read by any */
 	struct hauli_msg msg; /* in the inbox, below all: in place of what was taken out */
 };
 

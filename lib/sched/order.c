@@ -74,7 +74,8 @@ static void take_out(struct haul_coro **at, struct haul_coro *co)
 
 static void count_members(struct haul_carrier *c, int n)
 {
-	hauli_stamp_set(&c->orders.members, hauli_stamp_get(&c->orders.members) + (uint64_t)n);
+	hauli_u64_owned_set(
+		&c->orders.members, hauli_u64_owned_get(&c->orders.members) + (uint64_t)n);
 }
 
 void hauli_order_ask_by(struct haul_carrier *c, hauli_order_fn *ask)
@@ -102,11 +103,11 @@ void hauli_order_take(struct haul_carrier *v, struct haul_coro *co)
 		co->order = hauli_ctx_is_fresh(&co->co.ctx) ? ask(v, co) : 0;
 	if (co->order == 0)
 		return;
-	co->place = hauli_count_get(&v->orders.taken) + 1;
+	co->place = hauli_u32_published_get(&v->orders.taken) + 1;
 	co->place += co->place == 0;
 	append(&order_of(v, co)->away, co);
 	count_members(v, 1);
-	hauli_count_set(&v->orders.taken, co->place);
+	hauli_u32_published_set(&v->orders.taken, co->place);
 }
 
 /* The first in the line if it waits and no coroutine before it is away any more; else NULL. */

@@ -13,7 +13,7 @@
  * owner. */
 static inline bool hauli_order_any_away(const struct haul_carrier *home)
 {
-	return hauli_stamp_get(&home->orders.members) != 0;
+	return hauli_u64_owned_get(&home->orders.members) != 0;
 }
 
 /* Owner, for co that is at home. True if a stolen one may be before it: co has to enter. */

@@ -25,7 +25,7 @@ uint32_t hauli_load(const struct haul_carrier *c)
 {
 	const struct hauli_runq *q = &c->runq;
 	uint32_t arrived = (uint32_t)hauli_counter_read(&c->arrived);
-	int32_t coming = (int32_t)(hauli_turn_get(&c->placed) - arrived);
+	int32_t coming = (int32_t)(hauli_ticket_get(&c->placed) - arrived);
 
 	return hauli_ring_depth(&q->ring) + (uint32_t)hauli_backlog_depth(&q->backlog) +
 		hauli_ring_is_open(&q->ring) + (coming > 0 ? (uint32_t)coming : 0);
@@ -60,7 +60,7 @@ struct hauli_cluster *hauli_placing_cluster(
 struct haul_carrier *hauli_placing_carrier(
 	struct haul_runtime *rt, const struct haul_coro_opts *opts)
 {
-	uint32_t turn = hauli_turn_take(&rt->turn);
+	uint32_t turn = hauli_ticket_take(&rt->turn);
 
 	if (!opts || !opts->round_robin)
 		return less_loaded(hauli_placing_cluster(rt, opts), turn);

@@ -79,7 +79,7 @@ int hauli_policy_init(struct hauli_policy *p, const struct haul_plan *plan,
 	const unsigned *carriers, unsigned searches, const struct hauli_acts *acts)
 {
 	p->acts = acts;
-	hauli_stamp_set(&p->theft_at, 0);
+	hauli_u64_shared_set(&p->theft_at, 0);
 	p->order = calloc((size_t)p->members * p->members + 1, sizeof(p->order[0]));
 	if (!p->order)
 		return -ENOMEM;
@@ -147,12 +147,12 @@ static unsigned amount(const struct hauli_policy *p, const struct hauli_sight *s
 /* Others may think so at the same time: a theft more. */
 static bool is_too_soon(const struct hauli_policy *p, uint64_t now)
 {
-	return now - hauli_stamp_get(&p->theft_at) < p->rules.apart;
+	return now - hauli_u64_shared_get(&p->theft_at) < p->rules.apart;
 }
 
 static bool steal(struct hauli_thief *t, unsigned victim, const struct hauli_sight *s, uint64_t now)
 {
-	hauli_stamp_set(&t->policy->theft_at, now);
+	hauli_u64_shared_set(&t->policy->theft_at, now);
 	return t->policy->acts->steal(t, victim, amount(t->policy, s));
 }
 

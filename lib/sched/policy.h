@@ -66,7 +66,7 @@ struct hauli_acts {
 /* What the members of a group share. */
 struct hauli_policy {
 	struct hauli_help help;
-	HAULI_LINE struct hauli_stamp theft_at; /* the last one; ticks. Thieves */
+	HAULI_LINE struct hauli_u64_shared theft_at; /* the last one; ticks. Thieves */
 	/* Constant. */
 	HAULI_LINE struct hauli_rules rules;
 	const struct hauli_acts *acts;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The pinned poller: registering it, the way back from it into the carrier's round, and parking
- * it. A poller that blocks parks its carrier with the inbox's mark AWAY, so who pushes knows that
+ * it. A poller that blocks parks its carrier with the inbox's state AWAY, so who pushes knows that
  * the poller's wakeup has to be called: conc/inbox.c has the argument. The wakeup is fixed while
  * there is a poller; its end waits for calls that are under way (hauli_sleep_quiesce()).
  *
@@ -41,7 +41,7 @@ int haul_poller_register(struct haul_carrier *carrier, struct haul_coro **poller
 
 	if (!carrier || !fn)
 		return -EINVAL;
-	if (!hauli_slot_claim(&carrier->poller_slot))
+	if (!hauli_trylock_take(&carrier->poller_lock))
 		return -EBUSY;
 	carrier->poller_wakeup = (struct hauli_wakeup){opts ? opts->wakeup : NULL, arg};
 	err = hauli_spawn_by_mail(&(struct hauli_spawn){.carrier = carrier,
@@ -51,7 +51,7 @@ int haul_poller_register(struct haul_carrier *carrier, struct haul_coro **poller
 		.opts = &co,
 		.poller = true});
 	if (err)
-		hauli_slot_free(&carrier->poller_slot);
+		hauli_trylock_release(&carrier->poller_lock);
 	return err;
 }
 
@@ -59,7 +59,7 @@ int haul_poller_register(struct haul_carrier *carrier, struct haul_coro **poller
 
 void hauli_poller_handles(struct haul_carrier *c)
 {
-	hauli_mark_add(&c->poller->marks, HAULI_MARK_HANDLES);
+	hauli_u8_shared_set_bits(&c->poller->flags, HAULI_FLAG_HANDLES);
 }
 
 void hauli_poller_is_busy(struct haul_carrier *c)
@@ -113,7 +113,8 @@ bool haul_maybe_yield(bool had_io)
 
 	if (hauli_unlikely(is_needed(c)))
 		return give_way(c, me);
-	if (hauli_unlikely(hauli_mark_get(&me->marks) & (HAULI_MARK_CANCELLED | HAULI_MARK_PULLS)))
+	if (hauli_unlikely(
+		    hauli_u8_shared_get(&me->flags) & (HAULI_FLAG_CANCELLED | HAULI_FLAG_PULLS)))
 		return go_on_with_care(c, me, had_io);
 	return true;
 }

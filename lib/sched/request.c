@@ -34,7 +34,7 @@ void hauli_cancel_here(struct haul_carrier *c, struct haul_coro *co)
 {
 	enum hauli_coro_state state = hauli_coro_state(co);
 
-	hauli_mark_add(&co->marks, HAULI_MARK_CANCELLED);
+	hauli_u8_shared_set_bits(&co->flags, HAULI_FLAG_CANCELLED);
 	if (state == HAULI_SLEEPING)
 		hauli_timer_disarm(&c->timers, &co->timer);
 	if (state == HAULI_SLEEPING || state == HAULI_PARKED) {

@@ -11,7 +11,7 @@ void hauli_request(struct haul_coro *co, uint32_t bits);
 /* Owner, the home. Grants what other threads have asked of co. */
 void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co);
 
-/* Owner, the home. Sets the cancel mark and ends the wait that co is in, if cancel ends it. */
+/* Owner, the home. Sets the cancel flag and ends the wait that co is in, if cancel ends it. */
 void hauli_cancel_here(struct haul_carrier *c, struct haul_coro *co);
 
 /* Ends the program with a line: the handle was joined or detached before. */

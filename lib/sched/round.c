@@ -68,7 +68,7 @@ PART unsigned run_chain(struct haul_carrier *c, unsigned n, bool steals)
 
 	if (steals) {
 		hauli_runq_open(&c->runq, n);
-		c->orders.seen = hauli_count_get(&c->orders.taken);
+		c->orders.seen = hauli_u32_published_get(&c->orders.taken);
 	} else {
 		hauli_runq_open_plainly(&c->runq, n);
 	}

@@ -17,12 +17,12 @@ static const struct haul_coro nobody;
 /* The owner, or under the guard, as all below. */
 static uint64_t head_of(const struct hauli_backlog *b)
 {
-	return hauli_stamp_get(&b->head);
+	return hauli_u64_owned_get(&b->head);
 }
 
 static uint64_t tail_of(const struct hauli_backlog *b)
 {
-	return hauli_stamp_get(&b->tail);
+	return hauli_u64_owned_get(&b->tail);
 }
 
 static bool is_empty(const struct hauli_backlog *b)
@@ -40,7 +40,7 @@ static void append(struct hauli_backlog *b, uintptr_t entry)
 	uint64_t tail = tail_of(b);
 
 	*slot(b, tail) = entry;
-	hauli_stamp_set(&b->tail, tail + 1);
+	hauli_u64_owned_set(&b->tail, tail + 1);
 }
 
 /* Of an entry where thieves may come, which does not ask the coroutine: that is a cache miss. */
@@ -58,7 +58,7 @@ static bool is_loose(uintptr_t entry)
 
 static void count_loose(struct hauli_backlog *b, int n)
 {
-	hauli_stamp_set(&b->loose, hauli_stamp_get(&b->loose) + (uint64_t)n);
+	hauli_u64_owned_set(&b->loose, hauli_u64_owned_get(&b->loose) + (uint64_t)n);
 }
 
 int hauli_runq_init(struct hauli_runq *q)
@@ -71,7 +71,7 @@ int hauli_runq_init(struct hauli_runq *q)
 	q->next_at = UINT32_MAX / 2; /* far from where the head begins */
 	q->turn = 1;
 	q->shared = false;
-	hauli_mark_set(&q->behind, false);
+	hauli_u8_owned_set(&q->behind, false);
 	q->backlog = (struct hauli_backlog){.slots = p, .size = BACKLOG_FIRST_SIZE};
 	hauli_ring_init(&q->ring, (void *)(uintptr_t)&nobody);
 	return 0;
@@ -90,8 +90,8 @@ static void grow(struct hauli_backlog *b)
 	HAUL_BUG_ON(b->size == HAULI_RUNQ_MAX);
 	b->passed -= head_of(b) - head;
 	memcpy(b->slots + b->size, b->slots, head * sizeof(b->slots[0]));
-	hauli_stamp_set(&b->head, head);
-	hauli_stamp_set(&b->tail, head + b->size);
+	hauli_u64_owned_set(&b->head, head);
+	hauli_u64_owned_set(&b->tail, head + b->size);
 	b->size *= 2;
 }
 
@@ -104,7 +104,7 @@ static void push_shared(struct hauli_runq *q, struct haul_coro *co)
 		grow(b);
 	append(b, (uintptr_t)co | (hauli_coro_is_stealable(co) ? 0 : STAYS));
 	count_loose(b, hauli_coro_is_stealable(co));
-	hauli_mark_set(&q->behind, true);
+	hauli_u8_owned_set(&q->behind, true);
 	hauli_ring_release(&q->ring);
 }
 
@@ -119,7 +119,7 @@ void hauli_backlog_push(struct hauli_runq *q, struct haul_coro *co)
 	if (hauli_unlikely(hauli_backlog_depth(b) == b->size))
 		grow(b);
 	append(b, (uintptr_t)co);
-	hauli_mark_set(&q->behind, true);
+	hauli_u8_owned_set(&q->behind, true);
 }
 
 void hauli_runq_push_pinned(struct hauli_runq *q, struct haul_coro *co,
@@ -154,8 +154,8 @@ static void refill_shared(struct hauli_runq *q)
 			hauli_ring_has_kept(&q->ring, true);
 		}
 	}
-	hauli_stamp_set(&b->head, head);
-	hauli_mark_set(&q->behind, head != tail);
+	hauli_u64_owned_set(&b->head, head);
+	hauli_u8_owned_set(&q->behind, head != tail);
 	hauli_ring_release(&q->ring);
 }
 
@@ -172,8 +172,8 @@ void hauli_runq_refill(struct hauli_runq *q)
 	tail = tail_of(b);
 	while (head != tail && hauli_ring_push(&q->ring, coro_of(*slot(b, head))))
 		head++;
-	hauli_stamp_set(&b->head, head);
-	hauli_mark_set(&q->behind, head != tail);
+	hauli_u64_owned_set(&b->head, head);
+	hauli_u8_owned_set(&q->behind, head != tail);
 }
 
 /* The oldest that may be taken; there is one. */
@@ -192,7 +192,7 @@ static struct haul_coro *take_loose(struct hauli_backlog *b)
 	b->passed = at + 1;
 	while (head != b->passed && *slot(b, head) == 0)
 		head++;
-	hauli_stamp_set(&b->head, head);
+	hauli_u64_owned_set(&b->head, head);
 	return co;
 }
 
@@ -201,9 +201,9 @@ struct haul_coro *hauli_runq_rob(struct hauli_runq *q, bool (*may)(const void *i
 	struct haul_coro *co = hauli_ring_rob(&q->ring, may);
 	struct hauli_backlog *b = &q->backlog;
 
-	if (co || hauli_stamp_get(&b->loose) == 0)
+	if (co || hauli_u64_owned_get(&b->loose) == 0)
 		return co;
 	co = take_loose(b);
-	hauli_mark_set(&q->behind, !is_empty(b));
+	hauli_u8_owned_set(&q->behind, !is_empty(b));
 	return co;
 }

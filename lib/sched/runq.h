@@ -18,9 +18,10 @@
 #define HAULI_RUNQ_MAX (1u << 24) /* coroutines of one carrier */
 
 struct hauli_backlog {
-	uintptr_t *slots; /* struct haul_coro; where thieves may come also a mark, or 0: taken */
-	struct hauli_stamp head, tail; /* run freely, masked on use; read by any */
-	struct hauli_stamp loose; /* where thieves may come: how many they may take; read by any */
+	uintptr_t *slots; /* struct haul_coro; where thieves may come also a tag bit, or 0: taken */
+	struct hauli_u64_owned head, tail; /* run freely, masked on use; read by any */
+	/* where thieves may come: how many they may take; read by any */
+	struct hauli_u64_owned loose;
 	uint64_t passed; /* before that there is none that thieves may take */
 	uint32_t size; /* a power of two; grows in place */
 };
@@ -30,20 +31,21 @@ struct hauli_runq {
 	uint32_t next_at; /* where in the ring the last one was put to the front */
 	uint32_t turn; /* how often one was to go to the front */
 	struct hauli_backlog backlog;
-	struct hauli_mark behind; /* the backlog is not empty. Set and taken away under the guard */
+	/* the backlog is not empty. Set and cleared under the guard */
+	struct hauli_u8_owned behind;
 	bool shared; /* thieves may come: the backlog is under the ring's guard */
 };
 
 /* Any thread. How many are in it; for who does not hold the guard a guess. */
 static inline uint64_t hauli_backlog_depth(const struct hauli_backlog *b)
 {
-	return hauli_stamp_get(&b->tail) - hauli_stamp_get(&b->head);
+	return hauli_u64_owned_get(&b->tail) - hauli_u64_owned_get(&b->head);
 }
 
 /* Any thread. True if there may be coroutines that thieves may take and have not looked at. */
 static inline bool hauli_runq_is_fresh(const struct hauli_runq *q)
 {
-	return hauli_ring_is_fresh(&q->ring) || hauli_stamp_get(&q->backlog.loose) > 0;
+	return hauli_ring_is_fresh(&q->ring) || hauli_u64_owned_get(&q->backlog.loose) > 0;
 }
 
 #define HAULI_NEXT_TURNS 4u
@@ -63,7 +65,7 @@ void hauli_runq_refill(struct hauli_runq *q);
 static inline void hauli_runq_push(struct hauli_runq *q, struct haul_coro *co)
 {
 	/* What waits in the backlog is older. */
-	if (hauli_unlikely(hauli_mark_get(&q->behind)) ||
+	if (hauli_unlikely(hauli_u8_owned_get(&q->behind)) ||
 		hauli_unlikely(!hauli_ring_push(&q->ring, co)))
 		hauli_backlog_push(q, co);
 }
@@ -97,7 +99,7 @@ void hauli_runq_push_pinned(struct hauli_runq *q, struct haul_coro *co,
 /* Keeps the ring filled while there is a backlog; once per at most 192 pops. */
 static inline void hauli_runq_top_up(struct hauli_runq *q)
 {
-	if (hauli_unlikely(hauli_mark_get(&q->behind)))
+	if (hauli_unlikely(hauli_u8_owned_get(&q->behind)))
 		hauli_runq_refill(q);
 }
 

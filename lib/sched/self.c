@@ -14,7 +14,7 @@
 
 #include "sched/exceptions.h"
 
-static struct haul_coro nobody = {.marks = {HAULI_MARK_NOBODY}};
+static struct haul_coro nobody = {.flags = {HAULI_FLAG_NOBODY}};
 
 static struct hauli_exceptions always = {.uncaught = 1};
 

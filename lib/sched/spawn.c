@@ -32,7 +32,7 @@ static inline void set_up(struct haul_coro *co, haul_fn *fn, void *arg,
 {
 	co->co.name = "-";
 	hauli_coro_set_state(co, HAULI_READY);
-	hauli_mark_set(&co->marks, 0);
+	hauli_u8_shared_init(&co->flags, 0);
 	hauli_permit_take(&co->permit);
 	co->detached = detached;
 	co->pinned = false; /* with the next three one store */
@@ -53,11 +53,11 @@ static inline void set_up(struct haul_coro *co, haul_fn *fn, void *arg,
 
 _Static_assert(HAUL_STACK_MAX == HAULI_STACK_USABLE(HAULI_STACK_CLASSES - 1), "the largest class");
 
-/* Of a pinned coroutine, where carriers steal: it is counted apart (HAULI_MARK_KEPT). */
+/* Of a pinned coroutine, where carriers steal: it is counted apart (HAULI_FLAG_KEPT). */
 static void keep(const struct haul_runtime *rt, struct haul_coro *co)
 {
 	if (rt->groups)
-		hauli_mark_set(&co->marks, HAULI_MARK_KEPT);
+		hauli_u8_shared_init(&co->flags, HAULI_FLAG_KEPT);
 }
 
 void hauli_spawn_set_up(struct haul_runtime *rt, struct haul_coro *co, haul_fn *fn, void *arg,
@@ -90,7 +90,7 @@ static inline __attribute__((always_inline)) int spawn(struct haul_carrier *c,
 	set_up(co, fn, arg, opts, !out);
 	if (pinned)
 		keep(c->rt, co);
-	hauli_link_set(&co->home, c);
+	hauli_ptr_published_set(&co->home, c);
 	hauli_counter_add(&c->spawned, 1);
 	if (out)
 		*out = co;
@@ -151,7 +151,7 @@ static int spawn_inside(struct haul_carrier *self, const struct hauli_spawn *how
 	hauli_spawn_set_up(c->rt, co, how->fn, how->arg, how->opts, !how->out);
 	co->poller = how->poller;
 	if (how->poller)
-		hauli_mark_set(&co->marks, HAULI_MARK_POLLER);
+		hauli_u8_shared_init(&co->flags, HAULI_FLAG_POLLER);
 	if (how->out)
 		*how->out = co;
 	hauli_spawn_send(c, co);

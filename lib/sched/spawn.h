@@ -13,7 +13,7 @@ struct hauli_spawn {
 	haul_fn *fn;
 	void *arg;
 	const struct haul_coro_opts *opts;
-	bool poller; /* the caller has claimed the carrier's poller slot */
+	bool poller; /* the caller holds the carrier's poller lock */
 };
 
 /* True if fn and opts of a user are valid, except for the stack's size, which is checked later. */

@@ -123,7 +123,7 @@ static int spawn_here(struct haul_carrier *c, const struct batch *b)
 
 		item = item->next;
 		set_up(b, co, i++);
-		hauli_link_set(&co->home, c);
+		hauli_ptr_published_set(&co->home, c);
 		hauli_counter_add(&c->spawned, 1);
 		hauli_queue(c, co);
 	}

@@ -19,7 +19,7 @@ static void start(struct haul_carrier *c, struct hauli_msg *msg)
 	if (hauli_unlikely(co->poller)) {
 		c->poller = co;
 		if (hauli_steals(c))
-			hauli_mark_add(&co->marks, HAULI_MARK_PULLS);
+			hauli_u8_shared_set_bits(&co->flags, HAULI_FLAG_PULLS);
 	}
 	hauli_ready(c, co); /* or it was stolen, and runs before it was announced */
 }
@@ -36,8 +36,8 @@ const struct hauli_msg_kind hauli_start_msg = {start, stealable};
 void hauli_spawn_send(struct haul_carrier *home, struct haul_coro *co)
 {
 	co->start_msg.kind = &hauli_start_msg;
-	hauli_link_set(&co->home, home);
-	hauli_turn_take(&home->placed);
+	hauli_ptr_published_set(&co->home, home);
+	hauli_ticket_take(&home->placed);
 	if (hauli_mail_send(home, &co->start_msg) && hauli_steals(home))
 		hauli_steal_offer(home);
 }

@@ -34,12 +34,12 @@ static void look(const struct hauli_policy *p, unsigned seat, struct hauli_sight
 {
 	const struct haul_carrier *v = member(p, seat);
 
-	s->began = hauli_stamp_get(&v->chain_began);
+	s->began = hauli_u64_owned_get(&v->chain_began);
 	s->depth = hauli_ring_depth(&v->runq.ring);
 	s->fresh = hauli_runq_is_fresh(&v->runq);
 	s->mail = hauli_mail_is_stealable(v);
-	s->ordered = hauli_count_get(&v->orders.taken) > 0;
-	s->average = hauli_stamp_get(&v->slice_average);
+	s->ordered = hauli_u32_published_get(&v->orders.taken) > 0;
+	s->average = hauli_u64_owned_get(&v->slice_average);
 }
 
 static bool may_steal(const void *item)
@@ -62,7 +62,7 @@ static bool steal(struct hauli_thief *t, unsigned victim, unsigned most)
 	if (n == 0 && (stolen[0] = hauli_mail_rob(v, may_steal)))
 		n = 1;
 	for (unsigned i = 0; i < n; i++)
-		hauli_stolen_mark(stolen[i]);
+		hauli_stolen_take(stolen[i]);
 	hauli_ring_end_rob(&v->runq.ring);
 	for (unsigned i = 0; i < n; i++)
 		hauli_runq_push(&c->runq, stolen[i]);
@@ -148,8 +148,8 @@ void hauli_steal_got_up(struct haul_carrier *c)
 
 void hauli_steal_chain_begins(struct haul_carrier *c, uint64_t now)
 {
-	hauli_stamp_set(&c->chain_began, now);
-	hauli_stamp_set(&c->slice_average, c->lately.typical);
+	hauli_u64_owned_set(&c->chain_began, now);
+	hauli_u64_owned_set(&c->slice_average, c->lately.typical);
 	hauli_steal_is_busy(c);
 	c->wakes = HAULI_AND_TELL;
 	c->spawns = c->has_loot || c->phase != HAULI_RUNS ? HAULI_WITH_CARE : HAULI_AND_TELL;
@@ -161,7 +161,7 @@ void hauli_steal_chain_begins(struct haul_carrier *c, uint64_t now)
 
 void hauli_steal_chain_ended(struct haul_carrier *c)
 {
-	hauli_stamp_set(&c->chain_began, 0);
+	hauli_u64_owned_set(&c->chain_began, 0);
 	c->spawns = c->phase == HAULI_RUNS ? HAULI_PLAINLY : HAULI_WITH_CARE;
 	c->tells = false;
 }

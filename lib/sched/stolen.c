@@ -5,7 +5,7 @@
  * coroutine had asked just then. Meanwhile the home takes requests for it as for a coroutine that
  * runs. So what design/0001 says of wake, time-out and cancel holds for it as well.
  *
- * The thief adds the mark STOLEN, and the home removes it when the coroutine is back. The state
+ * The thief sets the flag STOLEN, and the home removes it when the coroutine is back. The state
  * belongs to the home and is READY all the while, so other threads do not take it for parked.
  *
  * The home may steal as any other carrier. A coroutine that it takes back from a thief is still
@@ -22,7 +22,7 @@
 
 static inline bool is_nobody(const struct haul_coro *me)
 {
-	return hauli_mark_get(&me->marks) & HAULI_MARK_NOBODY;
+	return hauli_u8_shared_get(&me->flags) & HAULI_FLAG_NOBODY;
 }
 
 void haul_pin(void)
@@ -33,7 +33,7 @@ void haul_pin(void)
 	HAUL_MISUSE_IF(is_nobody(me), OUTSIDE);
 	me->pinned = true;
 	if (hauli_steals(c))
-		hauli_mark_add(&me->marks, HAULI_MARK_KEPT);
+		hauli_u8_shared_set_bits(&me->flags, HAULI_FLAG_KEPT);
 	if (hauli_coro_is_stolen(me))
 		hauli_stolen_go_home(c, me, HAULI_BACK_YIELD);
 }
@@ -44,8 +44,8 @@ void haul_unpin(void)
 
 	HAUL_MISUSE_IF(is_nobody(me), OUTSIDE);
 	me->pinned = me->poller;
-	if (hauli_mark_get(&me->marks) & HAULI_MARK_KEPT)
-		hauli_mark_remove(&me->marks, HAULI_MARK_KEPT);
+	if (hauli_u8_shared_get(&me->flags) & HAULI_FLAG_KEPT)
+		hauli_u8_shared_clear_bits(&me->flags, HAULI_FLAG_KEPT);
 }
 
 static void park(struct haul_carrier *c, struct haul_coro *co)
@@ -76,7 +76,7 @@ static void join(struct haul_carrier *c, struct haul_coro *co)
 
 void hauli_stolen_is_back(struct haul_carrier *c, struct haul_coro *co)
 {
-	hauli_mark_remove(&co->marks, HAULI_MARK_STOLEN);
+	hauli_u8_shared_clear_bits(&co->flags, HAULI_FLAG_STOLEN);
 	if (co->back != HAULI_BACK_HERE)
 		hauli_order_forget(c, co);
 	switch ((enum hauli_back)co->back) {
@@ -122,11 +122,11 @@ static struct haul_coro *stealable(struct hauli_msg *msg)
 
 static const struct hauli_msg_kind back_msg = {handle, stealable};
 
-void hauli_stolen_mark(struct haul_coro *co)
+void hauli_stolen_take(struct haul_coro *co)
 {
 	if (!hauli_coro_is_stolen(co))
 		hauli_order_take(hauli_coro_home(co), co);
-	hauli_mark_add(&co->marks, HAULI_MARK_STOLEN);
+	hauli_u8_shared_set_bits(&co->flags, HAULI_FLAG_STOLEN);
 	co->back = HAULI_BACK_YIELD; /* unless it says something else */
 	co->back_msg.kind = &back_msg;
 }

@@ -12,7 +12,7 @@ static inline struct haul_carrier *hauli_home_of_running(struct haul_carrier *c)
 }
 
 /* Thief, under the victim's guard. From here on co is the thief's until its slice ends. */
-void hauli_stolen_mark(struct haul_coro *co);
+void hauli_stolen_take(struct haul_coro *co);
 
 /* Home. co has come back: does what its slice ended with. */
 void hauli_stolen_is_back(struct haul_carrier *c, struct haul_coro *co);

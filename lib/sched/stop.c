@@ -36,7 +36,7 @@ static void cancel_if_home(struct hauli_co *slot, void *arg)
 static void handle_stop(struct haul_carrier *c, struct hauli_msg *msg)
 {
 	c->phase = HAULI_DRAINS;
-	hauli_mark_set(&c->stop_step, HAULI_STOP_SEEN);
+	hauli_u8_owned_set(&c->stop_step, HAULI_STOP_SEEN);
 	c->spawns = HAULI_WITH_CARE;
 	hauli_cluster_fetch_all(c);
 	hauli_stacks_for_each(c->rt->stacks, cancel_if_home, c);
@@ -55,7 +55,7 @@ static void count_drained(struct haul_runtime *rt)
 void hauli_stop_drained(struct haul_carrier *c)
 {
 	c->phase = HAULI_DRAINED;
-	hauli_mark_set(&c->stop_step, HAULI_STOP_DRAINED);
+	hauli_u8_owned_set(&c->stop_step, HAULI_STOP_DRAINED);
 	count_drained(c->rt);
 }
 

@@ -6,12 +6,12 @@
 
 void hauli_may_suspend(const struct haul_coro *me, const char *call)
 {
-	uint8_t marks = hauli_mark_get(&me->marks);
+	uint8_t flags = hauli_u8_shared_get(&me->flags);
 
-	if (marks & HAULI_MARK_NOBODY)
+	if (flags & HAULI_FLAG_NOBODY)
 		hauli_misuse(
 			call, "called outside a coroutine; call it in what haul_spawn() was given");
-	if (marks & HAULI_MARK_HANDLES)
+	if (flags & HAULI_FLAG_HANDLES)
 		hauli_misuse(call,
 			"called in a burst handler or a source, which must not suspend; "
 			"give haul_io_opts.on_packet instead");
@@ -21,7 +21,7 @@ void hauli_suspend_with_care(struct haul_carrier *c, struct haul_coro *me, bool 
 {
 	struct hauli_exceptions mine = *c->exceptions;
 
-	if (hauli_mark_get(&me->marks) & HAULI_MARK_NOBODY)
+	if (hauli_u8_shared_get(&me->flags) & HAULI_FLAG_NOBODY)
 		hauli_may_suspend(me, "haul_yield"); /* all other calls have checked */
 	*c->exceptions = (struct hauli_exceptions){NULL, 0};
 	c->left = publish ? me : NULL;

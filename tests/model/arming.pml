@@ -25,7 +25,7 @@ bool armed = false;    /* as the NIC sees it */
 bool arming = false;   /* still in the poller's store buffer */
 bool line = false;     /* interrupt raised and not yet taken */
 byte inbox = 0;	       /* items */
-bool away = false;     /* the inbox's mark; one word with the items */
+bool away = false;     /* the inbox's state; one word with the items */
 bool eventfd = false;
 byte got_packets = 0, got_pushes = 0;
 

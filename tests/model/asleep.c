@@ -96,7 +96,7 @@ static void init(void)
 	p->rules = (struct hauli_rules){
 		.most = 1, .depth = 1, .pull_every = 1, .least = 1, .hog = 1000, .nap = 1};
 	hauli_help_init(&p->help, CARRIERS, 1);
-	hauli_stamp_set(&m.c[BUSY].chain_began, 1);
+	hauli_u64_owned_set(&m.c[BUSY].chain_began, 1);
 	m.now = 1;
 	m.c[SLEEPER].settle_at = POLLER ? 1 : 2;
 	m.c[SLEEPER].poller = m.c[SLEEPER].current = POLLER ? &m.poller : NULL;

@@ -28,7 +28,7 @@ static struct {
 } m;
 
 /* All threads but the home's are no carriers. */
-static struct haul_coro nobody = {.marks = {HAULI_MARK_NOBODY}};
+static struct haul_coro nobody = {.flags = {HAULI_FLAG_NOBODY}};
 struct haul_carrier hauli_nowhere = {.current = &nobody};
 
 struct haul_carrier *hauli_here(void)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Order among stolen coroutines, by the real order.c, stolen.c, suspend.c and run_chain() of
- * round.c, and the real ring: the owner runs batches of coroutines of one order key; one coroutine ends without
- * sending, one is pinned. A thief steals some, which come back in reverse. Senders pass in the
- * order of the ring, each once, and no coroutine waits for ever.
+ * round.c, and the real ring: the owner runs batches of coroutines of one order key; one coroutine
+ * ends without sending, one is pinned. A thief steals some, which come back in reverse. Senders
+ * pass in the order of the ring, each once, and no coroutine waits for ever.
  *
  * order_back.c: the first coroutine hogs the thief, and the home takes back the rest.
  *
@@ -76,7 +76,7 @@ static void init(void)
 	hauli_order_ask_by(c, number_of);
 	c->runq.next_at = UINT32_MAX / 2;
 	for (unsigned i = 0; i < COROS; i++) {
-		hauli_link_set(&m.co[i].home, c);
+		hauli_ptr_published_set(&m.co[i].home, c);
 		m.co[i].order = ORDER_NUMBER;
 		m.co[i].arg = &m.co[i];
 		m.co[i].co.ctx.pc = (void *)hauli_coro_start;
@@ -192,7 +192,7 @@ static void take_back(struct haul_carrier *c)
 	if (!co)
 		return;
 	MODEL_ASSERT(hauli_coro_is_stealable(co));
-	hauli_stolen_mark(co);
+	hauli_stolen_take(co);
 	hauli_runq_push(&c->runq, co);
 }
 
@@ -243,7 +243,7 @@ static unsigned rob(struct haul_coro *stolen[], unsigned most)
 		n++;
 	for (unsigned i = 0; i < n; i++) {
 		m.closed[i] = 1;
-		hauli_stolen_mark(stolen[i]);
+		hauli_stolen_take(stolen[i]);
 	}
 	hauli_ring_end_rob(r);
 	return n;
@@ -271,7 +271,7 @@ static void check(void)
 	for (unsigned i = 0; i < COROS; i++)
 		senders += does[i] != DROPS;
 	MODEL_ASSERT(ended() == COROS && m.passed == senders);
-	MODEL_ASSERT(hauli_stamp_get(&m.c.orders.members) == 0);
+	MODEL_ASSERT(hauli_u64_owned_get(&m.c.orders.members) == 0);
 	MODEL_ASSERT(!m.c.orders.of[0].away && !m.c.orders.of[0].line.first);
 }
 

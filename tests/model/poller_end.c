@@ -60,11 +60,11 @@ static void init(void)
 	c->cluster = &m.cluster;
 	hauli_timers_init(&c->timers);
 	hauli_inbox_init(&c->inbox);
-	hauli_slot_claim(&c->poller_slot);
+	hauli_trylock_take(&c->poller_lock);
 	c->poller = c->current = &m.poller;
 	c->poller_wakeup.fn = wakeup;
 	m.poller.poller = true;
-	hauli_mark_set(&m.poller.marks, HAULI_MARK_POLLER);
+	hauli_u8_shared_init(&m.poller.flags, HAULI_FLAG_POLLER);
 	m.last.kind = &last_msg;
 	m.more.kind = &other_msg;
 }
@@ -86,7 +86,7 @@ static void poller(void)
 		block();
 	haul_try_park_poller();
 	hauli_coro_ends(&m.c, &m.poller);
-	if (hauli_slot_claim(&m.c.poller_slot))
+	if (hauli_trylock_take(&m.c.poller_lock))
 		m.c.poller_wakeup.fn = another_wakeup;
 }
 

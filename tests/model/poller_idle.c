@@ -133,7 +133,7 @@ static void init(void)
 	model_private(p, sizeof(*p), 0);
 	model_private(&c->parks, sizeof(c->parks), 0);
 	model_private(&c->messages, sizeof(c->messages), 0);
-	model_private(&m.poller.marks, sizeof(m.poller.marks), 0);
+	model_private(&m.poller.flags, sizeof(m.poller.flags), 0);
 }
 
 static void sender(void)

@@ -74,10 +74,10 @@ static void init(void)
 	model_constant(m.inboxes, sizeof(m.inboxes));
 	m.task.item.n = 1;
 	hauli_coro_set_state(&m.task, HAULI_HOMELESS);
-	hauli_link_set(&m.hog.home, &m.c[HOGGED]);
+	hauli_ptr_published_set(&m.hog.home, &m.c[HOGGED]);
 	m.hog.start_msg.kind = &hauli_start_msg;
 	model_constant(&m.hog.home, sizeof(m.hog.home));
-	model_private(&m.hog.marks, sizeof(m.hog.marks), HOGGED);
+	model_private(&m.hog.flags, sizeof(m.hog.flags), HOGGED);
 	model_private(&m.hog.state, sizeof(m.hog.state), HOGGED);
 	model_private(&m.cluster.intake.turn, sizeof(m.cluster.intake.turn), CARRIERS);
 }

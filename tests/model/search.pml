@@ -22,7 +22,7 @@
  *	3  an idle carrier does not recheck the others
  *	4  an idle carrier that finds a surplus does not mark its owner
  *	5  an idle carrier does not make requesters pass a barrier before it rechecks
- *	6  a requester does not mark itself
+ *	6  a requester does not set its bit
  *	7  a requester does not send a search
  *	8  a searcher does not recheck after giving its token back
  *	9  a searcher's recheck finds a request and ignores it

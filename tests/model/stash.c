@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Mail that a thief reads, by the real mail.c, spawn_remote.c, stolen.c and suspend.c. A returning coroutine and
- * a request are in the inbox, and a pusher sends a start. A thief steals twice; the owner handles
- * its mail, sleeps when it can, and steals back its own coroutines. Each coroutine is made ready
- * once, at home or at the thief; messages are handled in order; a sleeper is woken once.
+ * Mail that a thief reads, by the real mail.c, spawn_remote.c, stolen.c and suspend.c. A returning
+ * coroutine and a request are in the inbox, and a pusher sends a start. A thief steals twice; the
+ * owner handles its mail, sleeps when it can, and steals back its own coroutines. Each coroutine is
+ * made ready once, at home or at the thief; messages are handled in order; a sleeper is woken once.
  *
  * stash_hogged.c: the owner is hogged. A pusher that rechecks sees its node, unless the thief has
  * taken it.
@@ -63,9 +63,9 @@ static void init(void)
 	hauli_ring_init(&c->runq.ring, &m.nobody);
 	c->runq.next_at = UINT32_MAX / 2;
 	for (unsigned i = 0; i < COROS; i++)
-		hauli_link_set(&m.co[i].home, c);
+		hauli_ptr_published_set(&m.co[i].home, c);
 	m.co[STARTS].start_msg.kind = &hauli_start_msg;
-	hauli_stolen_mark(&m.co[COMES_BACK]);
+	hauli_stolen_take(&m.co[COMES_BACK]);
 	m.co[STAYS].request_msg.kind = &request;
 	hauli_mail_send(c, &m.co[STAYS].request_msg);
 	hauli_stolen_send_home(c, &m.co[COMES_BACK]);
@@ -107,7 +107,7 @@ static struct haul_coro *rob(void)
 		return NULL;
 	co = hauli_mail_rob(&m.c, any);
 	if (co)
-		hauli_stolen_mark(co);
+		hauli_stolen_take(co);
 	hauli_ring_end_rob(&m.c.runq.ring);
 	return co;
 }

@@ -13,7 +13,7 @@ import mutations
 
 # model, file, what is weakened, text, its replacement
 WEAKENED = [
-    ('help', 'lib/conc/help.c', 'a requester publishes nothing with its mark',
+    ('help', 'lib/conc/help.c', 'a requester publishes nothing with its bit',
      'memory_order_release /* help.E2:R */', 'memory_order_relaxed'),
     ('help', 'lib/conc/help.c', 'a thief that clears a request acquires nothing from the requester',
      'memory_order_acquire /* help.E2:A */', 'memory_order_relaxed'),

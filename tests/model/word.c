@@ -9,11 +9,11 @@
 #include "explorer.h"
 
 static struct {
-	struct hauli_slot slot;
-	struct hauli_link link;
+	struct hauli_trylock lock;
+	struct hauli_ptr_published pointer;
 	struct hauli_event event;
-	uint64_t built; /* guarded by the slot */
-	uint64_t published; /* behind the link */
+	uint64_t built; /* guarded by the lock */
+	uint64_t published; /* behind the pointer */
 } m;
 
 static void init(void)
@@ -23,20 +23,20 @@ static void init(void)
 
 static void build(void)
 {
-	while (!hauli_slot_claim(&m.slot))
-		model_await(&m.slot.taken, 1, 0);
+	while (!hauli_trylock_take(&m.lock))
+		model_await(&m.lock.taken, 1, 0);
 	m.built++;
 	if (m.built == 2) {
 		m.published = m.built;
-		hauli_link_set(&m.link, &m.published);
+		hauli_ptr_published_set(&m.pointer, &m.published);
 		hauli_event_set(&m.event);
 	}
-	hauli_slot_free(&m.slot);
+	hauli_trylock_release(&m.lock);
 }
 
 static void waits(void)
 {
-	uint64_t *published = hauli_link_get(&m.link);
+	uint64_t *published = hauli_ptr_published_get(&m.pointer);
 
 	MODEL_ASSERT(!published || *published == 2);
 	hauli_event_wait(&m.event);
@@ -47,7 +47,7 @@ static void waits(void)
 int main(int argc, char **argv)
 {
 	return model_main(argc, argv,
-		&(struct model){.name = "slot, link and event",
+		&(struct model){.name = "try-lock, published pointer and event",
 			.nb_threads = 3,
 			.threads = {waits, build, build},
 			.memory = &m,

@@ -153,7 +153,7 @@ END_TEST
 
 static bool is_drained(unsigned carrier)
 {
-	return hauli_count_get(&s.bed.io->pollers[carrier]->drained) != 0;
+	return hauli_u32_published_get(&s.bed.io->pollers[carrier]->drained) != 0;
 }
 
 /* On carrier 0: whether its last poller is there. */

@@ -59,4 +59,4 @@ cases plain -O2
 cases unoptimised -O0
 cases protected -O3 -mbranch-protection=standard
 targets jumps_land_on_targets 0
-targets a_jump_past_the_target_is_caught 132 -DWITHOUT_MARK
+targets a_jump_past_the_target_is_caught 132 -DWITHOUT_LANDING_PAD

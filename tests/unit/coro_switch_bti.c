@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The switch on aarch64 where the CPU checks the targets of jumps. Without a C library, as that of
- * the cross compiler is not marked for it. Ends with 0; with -DWITHOUT_MARK it jumps to a place
- * that is no target, which must end it by a signal: so the CPU does check.
+ * the cross compiler is not marked for it. Ends with 0; with -DWITHOUT_LANDING_PAD it jumps to a
+ * place that is no target, which must end it by a signal: so the CPU does check.
  */
 #include "coro/coro.h"
 
@@ -29,7 +29,7 @@ __attribute__((noreturn, used)) void _start(void)
 	char *p = NULL;
 
 	hauli_co_prepare(&co, stack + sizeof(stack), entry);
-#ifdef WITHOUT_MARK
+#ifdef WITHOUT_LANDING_PAD
 	co.ctx.pc = (char *)co.ctx.pc + 4; /* past the landing mark */
 #endif
 	for (int i = 0; i < 10; i++)

@@ -113,7 +113,7 @@ static void on_carrier_0_after(uint32_t thefts, haul_fn *fn, void *arg)
 
 	memset(&s, 0, sizeof(s));
 	s.rt = runtime_start_stealing(2, NULL, HAUL_STEAL_GLOBAL);
-	hauli_count_set(&haul_carrier(s.rt, 0)->orders.taken, thefts);
+	hauli_u32_published_set(&haul_carrier(s.rt, 0)->orders.taken, thefts);
 	hauli_txq_init(&s.txq, haul_carrier(s.rt, 0), &s.pending);
 	hauli_txq_init(&s.there, haul_carrier(s.rt, 1), &s.pending);
 	ck_assert_int_eq(haul_spawn_on(haul_carrier(s.rt, 0), &co, fn, arg, &opts), 0);

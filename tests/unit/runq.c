@@ -216,7 +216,7 @@ START_TEST(what_is_pinned_stays_in_order_past_the_ring)
 
 			hauli_runq_top_up(q);
 			co = pop_one(q);
-			if (!co && hauli_runq_is_empty(q) && !hauli_mark_get(&q->behind))
+			if (!co && hauli_runq_is_empty(q) && !hauli_u8_owned_get(&q->behind))
 				break;
 			if (!co)
 				continue;
@@ -225,7 +225,7 @@ START_TEST(what_is_pinned_stays_in_order_past_the_ring)
 			popped++;
 		}
 		ck_assert_uint_eq(popped + robbed, (turn + 1) * MANY);
-		ck_assert_uint_eq(hauli_stamp_get(&q->backlog.loose), 0);
+		ck_assert_uint_eq(hauli_u64_owned_get(&q->backlog.loose), 0);
 	}
 	ck_assert_uint_eq(robbed > 0, every > 1);
 	memset(coros, 0, sizeof(coros));
