@@ -29,7 +29,7 @@ MUTATIONS = [
     ('unit/order', 'lib/sched/order.c', 'a coroutine that has begun is asked for its order key',
      'hauli_ctx_is_fresh(&co->co.ctx) ? ask(v, co) : 0;', 'ask(v, co);'),
     ('unit/handover', 'lib/sched/handover.c', 'an owner that ends does not wait for its wake-up',
-     'while (!hauli_inbox_is_settled(&h->inbox)) sched_yield();', ''),
+     'while (!hauli_inbox_is_quiesced(&h->inbox)) sched_yield();', ''),
     ('unit/handover', 'lib/sched/handover.c',
      'an owner that ends misses the waker of its last wait',
      '(void)hauli_inbox_drain(&h->inbox);', ''),

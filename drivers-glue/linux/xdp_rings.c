@@ -23,8 +23,8 @@
 #define FILL_SIZE 4096
 #define DONE_SIZE 2048
 
-#define SETTLE_US 100
-#define SETTLE_LOOKS 1000
+#define CATCH_UP_US 100
+#define CATCH_UP_LOOKS 1000
 
 struct ring {
 	const char *map; /* shared with the kernel */
@@ -179,8 +179,8 @@ static uint32_t stable_count(const struct ring *fill, uint32_t received)
 {
 	uint32_t taken = consumed(fill);
 
-	for (unsigned i = 0; (int32_t)(taken - received) < 0 && i < SETTLE_LOOKS; i++) {
-		rte_delay_us_sleep(SETTLE_US);
+	for (unsigned i = 0; (int32_t)(taken - received) < 0 && i < CATCH_UP_LOOKS; i++) {
+		rte_delay_us_sleep(CATCH_UP_US);
 		taken = consumed(fill);
 	}
 	return taken;

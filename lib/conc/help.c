@@ -13,7 +13,7 @@
  * in between, so that one of the two sees the other's store. In D3 both write the same word.
  *
  *	D1  caller: publishes work; looks for a sleeper (hauli_help_has_sleepers)
- *	    sleeper: sets its idle bit (hauli_help_lie_down), passes hauli_help_settle(), looks for
+ *	    sleeper: sets its idle bit (hauli_help_lie_down), passes hauli_help_barrier(), looks for
  *	    work
  *	    So the caller finds the sleeper, or the sleeper finds the work. Each spawn and each
  *	    wake-up of a coroutine is a caller, so the barrier of the sleeper is the heavy one and
@@ -60,10 +60,10 @@ void hauli_help_init(struct hauli_help *h, unsigned members, unsigned searches)
 
 void hauli_help_lie_down(struct hauli_help *h, unsigned i)
 {
-	atomic_fetch_or_explicit(&h->parked[i / 64], bit(i), memory_order_relaxed /* settle */);
+	atomic_fetch_or_explicit(&h->parked[i / 64], bit(i), memory_order_relaxed /* barrier */);
 }
 
-void hauli_help_settle(void)
+void hauli_help_barrier(void)
 {
 	hauli_fence_heavy(); /* help.E1 */
 }

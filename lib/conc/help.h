@@ -27,13 +27,13 @@ struct hauli_help {
 /* members: 1 to HAULI_HELP_MEMBERS. searches: the most at the same time, 1 to 32. */
 void hauli_help_init(struct hauli_help *h, unsigned members, unsigned searches);
 
-/* Member i is about to sleep. A caller may miss its idle bit until hauli_help_settle(). */
+/* Member i is about to sleep. A caller may miss its idle bit until hauli_help_barrier(). */
 void hauli_help_lie_down(struct hauli_help *h, unsigned i);
 
 /* A member between lie_down and its search for work. After this, any caller that missed its idle
  * bit has published its work. Costs a system call, and an interrupt to each CPU that runs a thread
  * of the process. */
-void hauli_help_settle(void);
+void hauli_help_barrier(void);
 
 /* Member i itself, awake: another thread might clear the bit of its next sleep. */
 void hauli_help_get_up(struct hauli_help *h, unsigned i);

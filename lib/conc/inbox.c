@@ -34,7 +34,7 @@
  *	E2  the owner's choice of what it waits on before the waker's use of it: release CAS in
  *	    try_sleep, acquire CAS in push and rouse.
  *	E3  the waker's last access to the inbox, and to what it wakes by, before the owner frees
- *	    them: release in called, acquire in is_settled. The owner counts the calls it must wait
+ *	    them: release in called, acquire in is_quiesced. The owner counts the calls it must wait
  *	    for: if the drain that ends a sleep does not find ASLEEP or AWAY, another thread has
  *	    ended the sleep and will call.
  *	E4  what the rouser did before what follows the drain: release in rouse, acquire in drain.
@@ -45,7 +45,7 @@
  * pusher changes the head before it calls wake, so a push between try_sleep and the wait makes
  * the wait return at once. The low half of a node's address is never 1, as nodes are aligned.
  *
- * Model: tests/model/inbox.c, settle.c, carrier_end.c; of rouse: intake.c; of replace: stash.c,
+ * Model: tests/model/inbox.c, quiesce.c, carrier_end.c; of rouse: intake.c; of replace: stash.c,
  * stash_hogged.c. Stress: tests/stress/inbox.c.
  */
 #include "conc/inbox.h"

@@ -151,7 +151,7 @@ static inline void hauli_inbox_called(struct hauli_inbox *in)
 }
 
 /* Owner, awake. True: no waker is at work; what wakers use, and the inbox, may be freed. */
-static inline bool hauli_inbox_is_settled(const struct hauli_inbox *in)
+static inline bool hauli_inbox_is_quiesced(const struct hauli_inbox *in)
 {
 	return atomic_load_explicit(&in->calls, memory_order_acquire /* inbox.E3:A */) == in->owed;
 }

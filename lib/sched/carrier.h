@@ -99,8 +99,8 @@ struct haul_carrier {
 
 	/* Stealing. Owner; the averages are read by any. steal.c */
 	HAULI_LINE struct hauli_thief thief;
-	uint64_t settle_at; /* not before it goes to sleep in earnest (steal.c); ticks */
-	bool unsettled; /* it sleeps until then only */
+	uint64_t barrier_at; /* not before it goes to sleep in earnest (steal.c); ticks */
+	bool before_barrier; /* it sleeps until then only */
 	bool has_loot; /* what runs may have been stolen */
 	struct hauli_u64_owned chain_began; /* ticks; 0: no chain runs */
 	struct hauli_u64_owned slice_average; /* ticks */

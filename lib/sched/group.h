@@ -16,7 +16,7 @@ struct hauli_group {
 	struct hauli_policy policy;
 	struct haul_carrier **members; /* by seat */
 	struct hauli_search searches[HAULI_SEARCHES];
-	uint64_t settle_ticks; /* from one settling of a member to its next */
+	uint64_t barrier_ticks; /* from one barrier of a member to its next */
 };
 
 /* Any thread, where stealing is on. A coroutine was put where thieves find it while c runs. */

@@ -10,7 +10,7 @@
 #include "sched/runtime.h"
 #include "sched/steal.h"
 
-#define SETTLE_NS HAUL_MS /* for each 16 members: more of them would interrupt others more often */
+#define BARRIER_NS HAUL_MS /* for each 16 members: more of them would interrupt others more often */
 
 static unsigned group_of(const struct haul_plan *plan, enum haul_steal how, unsigned carrier)
 {
@@ -63,7 +63,7 @@ static int group_init(struct haul_runtime *rt, const struct haul_plan *plan,
 		return -EINVAL;
 	for (unsigned i = 0; i < p->members; i++)
 		ids[i] = g->members[i]->id;
-	g->settle_ticks = hauli_ticks_from_ns(SETTLE_NS * (1 + p->members / 16));
+	g->barrier_ticks = hauli_ticks_from_ns(BARRIER_NS * (1 + p->members / 16));
 	err = hauli_policy_init(
 		p, plan, ids, opts->searchers ? opts->searchers : 1, &hauli_steal_acts);
 	if (err)

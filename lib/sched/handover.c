@@ -69,13 +69,13 @@ struct hauli_node *hauli_handover_take(struct hauli_handover *h)
 
 void hauli_handover_listen(struct hauli_handover *h)
 {
-	if (!h->inbox.sleeps && hauli_inbox_is_settled(&h->inbox))
+	if (!h->inbox.sleeps && hauli_inbox_is_quiesced(&h->inbox))
 		hauli_inbox_try_sleep(&h->inbox, HAULI_INBOX_ASLEEP);
 }
 
 void hauli_handover_fini(struct hauli_handover *h)
 {
 	(void)hauli_inbox_drain(&h->inbox); /* if a put has ended the listening, that counts */
-	while (!hauli_inbox_is_settled(&h->inbox))
+	while (!hauli_inbox_is_quiesced(&h->inbox))
 		sched_yield();
 }

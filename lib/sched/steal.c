@@ -121,8 +121,8 @@ void hauli_steal_lie_down(struct haul_carrier *c)
 }
 
 /*
- * Settling costs as much as a theft (conc/help.c, D1), so who sleeps often does not settle each
- * time, but sleeps until it is time to: most are woken before that.
+ * The barrier costs as much as a theft (conc/help.c, D1), so a carrier that sleeps often has none
+ * each time, but sleeps until the next is due: most are woken before that.
  */
 bool hauli_steal_may_stay(struct haul_carrier *c)
 {
@@ -132,17 +132,17 @@ bool hauli_steal_may_stay(struct haul_carrier *c)
 		return false;
 	if (c->thief.search)
 		return true;
-	c->unsettled = (int64_t)(now - c->settle_at) < 0;
-	if (c->unsettled)
+	c->before_barrier = (int64_t)(now - c->barrier_at) < 0;
+	if (c->before_barrier)
 		return true;
-	c->settle_at = now + c->group->settle_ticks;
-	hauli_help_settle();
+	c->barrier_at = now + c->group->barrier_ticks;
+	hauli_help_barrier();
 	return hauli_policy_may_stay(&c->thief, now);
 }
 
 void hauli_steal_got_up(struct haul_carrier *c)
 {
-	c->unsettled = false;
+	c->before_barrier = false;
 	hauli_help_get_up(&c->group->policy.help, c->seat);
 }
 

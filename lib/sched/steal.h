@@ -40,7 +40,7 @@ static inline uint64_t hauli_steal_wake_at(const struct haul_carrier *c)
 {
 	if (hauli_searches(c))
 		return c->thief.nap_until;
-	return HAUL_STEALING && c->unsettled ? c->settle_at : HAULI_NEVER;
+	return HAUL_STEALING && c->before_barrier ? c->barrier_at : HAULI_NEVER;
 }
 
 /* Owner. It was sent the token of s: it searches. */

@@ -2,10 +2,10 @@
 /*
  * A carrier that falls asleep while another one, which is busy, gets more than it can run: by the
  * real mail.c, policy.c, round.c, sleep.c and steal.c of lib/sched. It searches in the end: it has
- * found that, or was sent the search. At first it has just settled, and lies there until it is time
- * to settle again.
+ * found that, or was sent the search. At first its barrier is just over, and it sleeps until it is
+ * time for the next.
  *
- * asleep_poller.c: it is parked by its poller, by the real poller.c, and settles at once.
+ * asleep_poller.c: it is parked by its poller, by the real poller.c, and has its barrier at once.
  *
  * A thief would steal nothing yet: it is not worth it.
  */
@@ -89,7 +89,7 @@ static void init(void)
 	for (unsigned i = 0; i < CARRIERS; i++)
 		init_carrier(i);
 	m.group.members = m.members;
-	m.group.settle_ticks = 1000;
+	m.group.barrier_ticks = 1000;
 	p->acts = &hauli_steal_acts;
 	p->members = CARRIERS;
 	p->order = m.order;
@@ -98,7 +98,7 @@ static void init(void)
 	hauli_help_init(&p->help, CARRIERS, 1);
 	hauli_u64_owned_set(&m.c[BUSY].chain_began, 1);
 	m.now = 1;
-	m.c[SLEEPER].settle_at = POLLER ? 1 : 2;
+	m.c[SLEEPER].barrier_at = POLLER ? 1 : 2;
 	m.c[SLEEPER].poller = m.c[SLEEPER].current = POLLER ? &m.poller : NULL;
 	m.c[SLEEPER].poller_wakeup.fn = wakeup;
 	model_constant(&m.c[BUSY].chain_began, sizeof(m.c[BUSY].chain_began));

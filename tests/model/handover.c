@@ -150,7 +150,7 @@ static void check(void)
 	MODEL_ASSERT(m.got[0] == ITEMS && m.got[1] == ALL - ITEMS);
 	MODEL_ASSERT(hauli_handover_is_empty(&m.h));
 	MODEL_ASSERT(m.under_way == 0);
-	MODEL_ASSERT(hauli_inbox_is_settled(&m.h.inbox));
+	MODEL_ASSERT(hauli_inbox_is_quiesced(&m.h.inbox));
 }
 
 int main(int argc, char **argv)

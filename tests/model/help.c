@@ -50,7 +50,7 @@ static void caller(void)
 static void sleeper(void)
 {
 	hauli_help_lie_down(&m.help, SLEEPER);
-	hauli_help_settle();
+	hauli_help_barrier();
 	note(&m.found, work());
 }
 

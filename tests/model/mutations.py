@@ -52,36 +52,36 @@ MUTATIONS = [
      'in->sleeps = atomic_load_explicit(&in->head, memory_order_relaxed) == empty &&'
      ' (atomic_store_explicit(&in->head, how, memory_order_release), true) &&'
      ' !(HAULI_INBOX_EMPTY,'),
-    ('settle', 'lib/conc/inbox.h', 'called publishes nothing',
+    ('quiesce', 'lib/conc/inbox.h', 'called publishes nothing',
      'memory_order_release /* inbox.E3:R */', 'memory_order_relaxed'),
-    ('settle', 'lib/conc/inbox.h', 'is_settled takes in nothing',
+    ('quiesce', 'lib/conc/inbox.h', 'is_quiesced takes in nothing',
      'memory_order_acquire /* inbox.E3:A */', 'memory_order_relaxed'),
-    ('settle', 'lib/conc/inbox.h', 'is_settled asks for nothing', '== in->owed;', '<= in->owed;'),
-    ('settle', 'lib/conc/inbox.c', 'a sleep ended by another thread is not counted',
+    ('quiesce', 'lib/conc/inbox.h', 'is_quiesced asks for nothing', '== in->owed;', '<= in->owed;'),
+    ('quiesce', 'lib/conc/inbox.c', 'a sleep ended by another thread is not counted',
      'in->owed += in->sleeps && head != HAULI_INBOX_ASLEEP && head != HAULI_INBOX_AWAY;', ';'),
-    ('settle', 'lib/conc/inbox.c', 'a sleep ended by a rouse is not counted',
+    ('quiesce', 'lib/conc/inbox.c', 'a sleep ended by a rouse is not counted',
      'head != HAULI_INBOX_ASLEEP && head != HAULI_INBOX_AWAY;', 'head > HAULI_INBOX_AWAY;'),
-    ('settle', 'lib/conc/inbox.h', 'rouse does not report the sleeper',
+    ('quiesce', 'lib/conc/inbox.h', 'rouse does not report the sleeper',
      'return HAULI_INBOX_EMPTY; } while (!atomic_compare_exchange_weak_explicit(&in->head, &old,'
      ' HAULI_INBOX_EMPTY, memory_order_acq_rel, /* inbox.E4:R inbox.E2:A */'
      ' memory_order_relaxed /* a new guess */)); return (enum hauli_inbox_state)old;',
      'return HAULI_INBOX_EMPTY;\n\t} while (!atomic_compare_exchange_weak_explicit(&in->head, &old,'
      ' HAULI_INBOX_EMPTY, memory_order_acq_rel, memory_order_relaxed));\n'
      '\treturn HAULI_INBOX_EMPTY;'),
-    ('settle', 'lib/conc/inbox.h', 'rouse takes in nothing of the sleeper',
+    ('quiesce', 'lib/conc/inbox.h', 'rouse takes in nothing of the sleeper',
      'memory_order_acq_rel, /* inbox.E4:R inbox.E2:A */', 'memory_order_release,'),
-    ('settle', 'lib/conc/inbox.h', 'rouse publishes nothing',
+    ('quiesce', 'lib/conc/inbox.h', 'rouse publishes nothing',
      'memory_order_acq_rel, /* inbox.E4:R inbox.E2:A */', 'memory_order_acquire,'),
-    ('settle', 'lib/conc/inbox.h', 'rouse is a store instead of a CAS',
+    ('quiesce', 'lib/conc/inbox.h', 'rouse is a store instead of a CAS',
      '} while (!atomic_compare_exchange_weak_explicit(&in->head, &old, HAULI_INBOX_EMPTY,'
      ' memory_order_acq_rel, /* inbox.E4:R inbox.E2:A */ memory_order_relaxed'
      ' /* a new guess */));',
      '} while (atomic_store_explicit(&in->head, HAULI_INBOX_EMPTY, memory_order_release), 0);'),
-    ('settle', 'lib/conc/inbox.h', 'push to a sleeper publishes nothing',
+    ('quiesce', 'lib/conc/inbox.h', 'push to a sleeper publishes nothing',
      'memory_order_acq_rel, /* inbox.E1:R inbox.E2:A */', 'memory_order_acquire,'),
-    ('settle', 'lib/conc/inbox.h', 'push to a sleeper takes in nothing of it',
+    ('quiesce', 'lib/conc/inbox.h', 'push to a sleeper takes in nothing of it',
      'memory_order_acq_rel, /* inbox.E1:R inbox.E2:A */', 'memory_order_release,'),
-    ('settle', 'lib/conc/inbox.h', 'push to a sleeper is a store instead of a CAS',
+    ('quiesce', 'lib/conc/inbox.h', 'push to a sleeper is a store instead of a CAS',
      '} while (!atomic_compare_exchange_weak_explicit(&in->head, &old, (uintptr_t)node,'
      ' memory_order_acq_rel, /* inbox.E1:R inbox.E2:A */ memory_order_relaxed'
      ' /* a new guess */));',
@@ -267,10 +267,10 @@ MUTATIONS = [
     ('homeless', 'lib/conc/requests.h', 'add publishes nothing to the home',
      'memory_order_acq_rel /* requests.E1:R requests.E2:A */', 'memory_order_acquire'),
     ('handover', 'lib/sched/handover.c', 'it listens although a wake-up is under way',
-     'if (!h->inbox.sleeps && hauli_inbox_is_settled(&h->inbox))', 'if (!h->inbox.sleeps)'),
+     'if (!h->inbox.sleeps && hauli_inbox_is_quiesced(&h->inbox))', 'if (!h->inbox.sleeps)'),
     ('handover', 'lib/sched/handover.c', 'it listens once more while it listens',
-     'if (!h->inbox.sleeps && hauli_inbox_is_settled(&h->inbox))',
-     'if (hauli_inbox_is_settled(&h->inbox))'),
+     'if (!h->inbox.sleeps && hauli_inbox_is_quiesced(&h->inbox))',
+     'if (hauli_inbox_is_quiesced(&h->inbox))'),
     ('handover', 'lib/sched/handover.c', 'it does not listen',
      'hauli_inbox_try_sleep(&h->inbox, HAULI_INBOX_ASLEEP);', ';'),
     ('handover', 'lib/sched/handover.c', 'the call is not counted',
@@ -352,8 +352,8 @@ MUTATIONS = [
      'hauli_fence_heavy();', 'hauli_fence_full();'),
     ('help', 'tests/model/help.c',
      'a carrier that goes idle passes its barrier before its idle bit',
-     'hauli_help_lie_down(&m.help, SLEEPER); hauli_help_settle();',
-     'hauli_help_settle();\n\thauli_help_lie_down(&m.help, SLEEPER);'),
+     'hauli_help_lie_down(&m.help, SLEEPER); hauli_help_barrier();',
+     'hauli_help_barrier();\n\thauli_help_lie_down(&m.help, SLEEPER);'),
     ('help', 'lib/conc/help.c', 'an idle carrier is not found',
      'atomic_fetch_or_explicit(&h->parked[i / 64], bit(i), memory_order_relaxed', ';(0, 0'),
     ('help', 'tests/model/help.c', 'a requester looks for a sleeper before it publishes its work',
@@ -530,7 +530,7 @@ STASH = ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/ring.c', 'lib/sched/c
          'lib/sched/suspend.c']
 SOURCES = {
     'gate': [], 'inbox': ['lib/conc/inbox.c'], 'requests': ['lib/conc/inbox.c'],
-    'settle': ['lib/conc/inbox.c'], 'word': ['lib/conc/event.c'],
+    'quiesce': ['lib/conc/inbox.c'], 'word': ['lib/conc/event.c'],
     'handover': ['lib/conc/inbox.c', 'lib/sched/handover.c'],
     'runq_fresh': ['lib/conc/fence.c', 'lib/conc/ring.c', 'lib/sched/runq.c'],
     'help': ['lib/conc/fence.c', 'lib/conc/help.c'],

@@ -13,7 +13,7 @@
 NEVER(haul_self)
 NEVER(hauli_backlog_push)
 NEVER(hauli_cancel_here)
-NEVER(hauli_carrier_settle)
+NEVER(hauli_carrier_quiesce)
 NEVER(hauli_cluster_fetch)
 NEVER(hauli_cluster_fetch_all)
 NEVER(hauli_cluster_got_up)

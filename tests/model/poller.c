@@ -120,7 +120,7 @@ static void check(void)
 {
 	MODEL_ASSERT(m.got_messages == messages());
 	MODEL_ASSERT(m.got_packets == PACKETS);
-	MODEL_ASSERT(hauli_inbox_is_settled(&m.c.inbox));
+	MODEL_ASSERT(hauli_inbox_is_quiesced(&m.c.inbox));
 	MODEL_ASSERT(hauli_inbox_calls(&m.c.inbox) <= m.parks);
 }
 

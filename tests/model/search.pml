@@ -256,7 +256,7 @@ inline barrier_of(h)
 }
 
 /* The heavy barrier: each of the callers passes one. */
-inline settle()
+inline barrier()
 {
 #if BROKEN == 5
 	skip
@@ -324,15 +324,15 @@ proctype idle(byte me)
 #if BROKEN == 2
 			if
 			:: search -> stays = true
-			:: else -> settle(); may_stay()
+			:: else -> barrier(); may_stay()
 			fi;
 #endif
 			inbox[me] = asleep;
 #if BROKEN != 2
 			if
 			:: search -> stays = true
-			:: !search -> settle(); may_stay()
-			:: !search -> stays = false /* gets up by itself to settle */
+			:: !search -> barrier(); may_stay()
+			:: !search -> stays = false /* gets up by itself for the barrier */
 			fi;
 #endif
 			if

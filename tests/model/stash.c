@@ -176,7 +176,7 @@ static void check(void)
 	MODEL_ASSERT(m.ran[STARTS] == 1 && m.ran[COMES_BACK] == 1);
 	MODEL_ASSERT(m.granted == 1);
 	MODEL_ASSERT(hauli_counter_read(&m.c.spawned) == 1);
-	MODEL_ASSERT(hauli_inbox_is_settled(&m.c.inbox));
+	MODEL_ASSERT(hauli_inbox_is_quiesced(&m.c.inbox));
 	MODEL_ASSERT(!m.c.stash.oldest && hauli_inbox_is_empty(&m.c.inbox));
 }
 #endif

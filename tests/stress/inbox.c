@@ -70,7 +70,7 @@ static unsigned consume(struct inbox_run *run)
 			got++;
 		}
 	}
-	while (!hauli_inbox_is_settled(&run->in))
+	while (!hauli_inbox_is_quiesced(&run->in))
 		sched_yield();
 	return sleeps;
 }

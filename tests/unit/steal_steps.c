@@ -45,7 +45,7 @@ static void spin_until(const atomic_bool *what)
 		sched_yield(); /* more carriers than CPUs */
 }
 
-/* The first sleep of a carrier is settled: it ends when the carrier is called. */
+/* The first sleep of a carrier has its barrier: it ends when the carrier is called. */
 static void begin(unsigned carriers, unsigned most)
 {
 	struct haul_plan_opts plan_opts = {.carriers = carriers};
@@ -78,8 +78,8 @@ static void *result_of(struct haul_coro *co)
 	return result;
 }
 
-/* The next sleep of the carrier is settled as well: it settles once in a millisecond. */
-static void outlast_the_settling(void)
+/* The next sleep of the carrier has one as well: there is one in a millisecond. */
+static void outlast_the_barrier_gap(void)
 {
 	uint64_t until = haul_now() + 2 * HAUL_MS;
 
@@ -89,7 +89,7 @@ static void outlast_the_settling(void)
 
 static void *sleeps(void *arg)
 {
-	outlast_the_settling();
+	outlast_the_barrier_gap();
 	haul_sleep(HAUL_FOREVER);
 	s.ran = true;
 	return NULL;
@@ -287,7 +287,7 @@ END_TEST
 
 static void *parks_twice(void *arg)
 {
-	outlast_the_settling();
+	outlast_the_barrier_gap();
 	ck_assert_int_eq(haul_park(), 0);
 	ck_assert(is_away());
 	s.away = 1;

@@ -81,7 +81,7 @@ static void owner(void)
 			hauli_inbox_wait(&m.in, &some_time);
 		get_up();
 	}
-	while (!hauli_inbox_is_settled(&m.in))
+	while (!hauli_inbox_is_quiesced(&m.in))
 		model_await(&m.in.calls, 8, m.in.owed);
 	model_free(&m.how_to_wake, sizeof(m.how_to_wake));
 	model_free(&m.in, sizeof(m.in));
@@ -95,7 +95,7 @@ static void check(void)
 int main(int argc, char **argv)
 {
 	return model_main(argc, argv,
-		&(struct model){.name = "inbox, settled",
+		&(struct model){.name = "inbox, quiesced",
 			.nb_threads = 2,
 			.threads = {owner, pusher},
 			.memory = &m,
