@@ -62,7 +62,7 @@ MUTATIONS = [
     ('unit/steal_steps', 'lib/sched/stolen.c', 'a returned sleeper sleeps though it is cancelled',
      'if (hauli_coro_is_cancelled(co)) { hauli_ready(c, co); return; }', ''),
     ('unit/steal_steps', 'lib/sched/wait.c', 'a remote coroutine leaves the permit that it takes',
-     'hauli_permit_take_away(&me->permit);', ''),
+     'hauli_permit_take_remote(&me->permit);', ''),
     ('unit/steal_steps', 'lib/sched/poller.c', 'a poller does not give way to a search',
      'else if (has_napped(c) || (', 'else if (('),
     ('unit/steal_steps', 'lib/sched/poller.c', 'a poller with input keeps its search',

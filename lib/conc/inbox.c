@@ -8,12 +8,12 @@
  * ABA problem. "Asleep" is a value of the same word:
  *
  *	state     meaning                            left by
- *	EMPTY     no node, owner awake               push -> node      try_sleep -> ASLEEP, AWAY
- *	          or about to be woken
+ *	EMPTY     no node, owner awake push -> node try_sleep -> ASLEEP, POLLING_WAIT or about to be
+ *	          woken
  *	node      newest of a list, owner awake      push, replace     drain -> EMPTY
  *	          or about to be woken               -> other node
  *	ASLEEP    no node, owner waits on the futex  push -> node      drain, rouse -> EMPTY
- *	AWAY      no node, owner waits on something  push -> node      drain, rouse -> EMPTY
+ *	POLLING_WAIT      no node, owner waits on something  push -> node      drain, rouse -> EMPTY
  *	          else
  *
  *	            push, rouse, replace     drain, try_sleep
@@ -35,8 +35,8 @@
  *	    try_sleep, acquire CAS in push and rouse.
  *	E3  the waker's last access to the inbox, and to what it wakes by, before the owner frees
  *	    them: release in called, acquire in is_quiesced. The owner counts the calls it must wait
- *	    for: if the drain that ends a sleep does not find ASLEEP or AWAY, another thread has
- *	    ended the sleep and will call.
+ *	    for: if the drain that ends a sleep does not find ASLEEP or POLLING_WAIT, another thread
+ *	    has ended the sleep and will call.
  *	E4  what the rouser did before what follows the drain: release in rouse, acquire in drain.
  *	E5  what a thief wrote about the mail before it took it, before the reads of a thread that
  *	    finds the thief's node there: release in replace, acquire in has_other.
@@ -79,9 +79,9 @@ struct hauli_node *hauli_inbox_drain(struct hauli_inbox *in)
 	uintptr_t head = atomic_exchange_explicit(
 		&in->head, HAULI_INBOX_EMPTY, memory_order_acquire /* inbox.E1:A inbox.E4:A */);
 
-	in->owed += in->sleeps && head != HAULI_INBOX_ASLEEP && head != HAULI_INBOX_AWAY;
+	in->owed += in->sleeps && head != HAULI_INBOX_ASLEEP && head != HAULI_INBOX_POLLING_WAIT;
 	in->sleeps = false;
-	return head <= HAULI_INBOX_AWAY ? NULL : oldest_first(head, NULL);
+	return head <= HAULI_INBOX_POLLING_WAIT ? NULL : oldest_first(head, NULL);
 }
 
 struct hauli_node *hauli_inbox_replace(struct hauli_inbox *in, struct hauli_node *node)
@@ -89,8 +89,8 @@ struct hauli_node *hauli_inbox_replace(struct hauli_inbox *in, struct hauli_node
 	uintptr_t head = atomic_load_explicit(&in->head, memory_order_relaxed /* only a guess */);
 
 	node->next = NULL; /* as it is if the node is there already: it is the oldest */
-	/* ASLEEP and AWAY stay: they are the owner's. */
-	while (head > HAULI_INBOX_AWAY && head != (uintptr_t)node)
+	/* ASLEEP and POLLING_WAIT stay: they are the owner's. */
+	while (head > HAULI_INBOX_POLLING_WAIT && head != (uintptr_t)node)
 		if (atomic_compare_exchange_weak_explicit(&in->head, &head, (uintptr_t)node,
 			    memory_order_acq_rel, /* inbox.E1 inbox.E5:R */
 			    memory_order_relaxed /* a new guess */))
@@ -112,7 +112,7 @@ bool hauli_inbox_is_asleep(const struct hauli_inbox *in)
 	uintptr_t head =
 		atomic_load_explicit(&in->head, memory_order_relaxed /* the waiter loops */);
 
-	return head == HAULI_INBOX_ASLEEP || head == HAULI_INBOX_AWAY;
+	return head == HAULI_INBOX_ASLEEP || head == HAULI_INBOX_POLLING_WAIT;
 }
 
 void hauli_inbox_wait(struct hauli_inbox *in, const struct timespec *until)

@@ -18,7 +18,8 @@ struct hauli_node {
 };
 
 struct hauli_inbox {
-	HAULI_LINE _Atomic(uintptr_t) head; /* EMPTY, ASLEEP, AWAY, or newest node. Any thread */
+	/* EMPTY, ASLEEP, POLLING_WAIT, or newest node. Any thread */
+	HAULI_LINE _Atomic(uintptr_t) head;
 	_Atomic(uint64_t) calls; /* wakers that are done with the inbox. Any thread */
 	uint64_t owed; /* sleeps that other threads have ended. Owner */
 	bool sleeps; /* true between try_sleep and drain. Owner */
@@ -27,7 +28,8 @@ struct hauli_inbox {
 enum hauli_inbox_state {
 	HAULI_INBOX_EMPTY = 0,
 	HAULI_INBOX_ASLEEP = 1, /* empty, and the owner waits on the futex */
-	HAULI_INBOX_AWAY = 3, /* empty, and the owner waits on something else, of its choice */
+	/* empty, and the owner waits on something else, of its choice */
+	HAULI_INBOX_POLLING_WAIT = 3,
 };
 
 static inline void hauli_inbox_init(struct hauli_inbox *in)
@@ -40,9 +42,9 @@ static inline void hauli_inbox_init(struct hauli_inbox *in)
 
 /*
  * Any thread. Pushes a list, linked from newest to oldest. Returns the state of the owner before.
- * ASLEEP or AWAY: this caller, and no other, must wake the owner, by hauli_inbox_wake() or by what
- * the owner waits on, and then call hauli_inbox_called(). EMPTY: the owner was awake; this push
- * gives the caller no right to touch the inbox again.
+ * ASLEEP or POLLING_WAIT: this caller, and no other, must wake the owner, by hauli_inbox_wake() or
+ * by what the owner waits on, and then call hauli_inbox_called(). EMPTY: the owner was awake; this
+ * push gives the caller no right to touch the inbox again.
  */
 static inline enum hauli_inbox_state hauli_inbox_push_all(
 	struct hauli_inbox *in, struct hauli_node *newest, struct hauli_node *oldest)
@@ -50,11 +52,11 @@ static inline enum hauli_inbox_state hauli_inbox_push_all(
 	uintptr_t old = atomic_load_explicit(&in->head, memory_order_relaxed /* only a guess */);
 
 	do {
-		oldest->next = old <= HAULI_INBOX_AWAY ? NULL : (struct hauli_node *)old;
+		oldest->next = old <= HAULI_INBOX_POLLING_WAIT ? NULL : (struct hauli_node *)old;
 	} while (!atomic_compare_exchange_weak_explicit(&in->head, &old, (uintptr_t)newest,
 		memory_order_acq_rel, /* inbox.E1:R the node's contents; inbox.E2:A how to wake */
 		memory_order_relaxed /* a new guess */));
-	return old <= HAULI_INBOX_AWAY ? (enum hauli_inbox_state)old : HAULI_INBOX_EMPTY;
+	return old <= HAULI_INBOX_POLLING_WAIT ? (enum hauli_inbox_state)old : HAULI_INBOX_EMPTY;
 }
 
 /* The same with a single node. */
@@ -65,8 +67,8 @@ static inline enum hauli_inbox_state hauli_inbox_push(
 }
 
 /*
- * Any thread. Pushes only if the owner is ASLEEP or AWAY: the owner then drains the node before it
- * does anything else. EMPTY: the owner was awake, and nothing was pushed.
+ * Any thread. Pushes only if the owner is ASLEEP or POLLING_WAIT: the owner then drains the node
+ * before it does anything else. EMPTY: the owner was awake, and nothing was pushed.
  */
 static inline enum hauli_inbox_state hauli_inbox_push_asleep(
 	struct hauli_inbox *in, struct hauli_node *node)
@@ -75,7 +77,7 @@ static inline enum hauli_inbox_state hauli_inbox_push_asleep(
 
 	node->next = NULL;
 	do {
-		if (old != HAULI_INBOX_ASLEEP && old != HAULI_INBOX_AWAY)
+		if (old != HAULI_INBOX_ASLEEP && old != HAULI_INBOX_POLLING_WAIT)
 			return HAULI_INBOX_EMPTY;
 	} while (!atomic_compare_exchange_weak_explicit(&in->head, &old, (uintptr_t)node,
 		memory_order_acq_rel, /* inbox.E1:R inbox.E2:A */
@@ -84,15 +86,15 @@ static inline enum hauli_inbox_state hauli_inbox_push_asleep(
 }
 
 /*
- * Any thread. Ends the owner's sleep without a node. ASLEEP or AWAY: as for a push, with the same
- * duties. EMPTY: the owner did not sleep.
+ * Any thread. Ends the owner's sleep without a node. ASLEEP or POLLING_WAIT: as for a push, with
+ * the same duties. EMPTY: the owner did not sleep.
  */
 static inline enum hauli_inbox_state hauli_inbox_rouse(struct hauli_inbox *in)
 {
 	uintptr_t old = atomic_load_explicit(&in->head, memory_order_relaxed /* only a guess */);
 
 	do {
-		if (old != HAULI_INBOX_ASLEEP && old != HAULI_INBOX_AWAY)
+		if (old != HAULI_INBOX_ASLEEP && old != HAULI_INBOX_POLLING_WAIT)
 			return HAULI_INBOX_EMPTY;
 	} while (!atomic_compare_exchange_weak_explicit(&in->head, &old, HAULI_INBOX_EMPTY,
 		memory_order_acq_rel, /* inbox.E4:R inbox.E2:A */
@@ -104,7 +106,7 @@ static inline enum hauli_inbox_state hauli_inbox_rouse(struct hauli_inbox *in)
 static inline bool hauli_inbox_is_empty(const struct hauli_inbox *in)
 {
 	return atomic_load_explicit(&in->head, memory_order_relaxed /* a hint */) <=
-		HAULI_INBOX_AWAY;
+		HAULI_INBOX_POLLING_WAIT;
 }
 
 /* Any thread. True: the newest entry is a node other than `node`, which may not be in the inbox.
@@ -114,7 +116,7 @@ static inline bool hauli_inbox_has_other(
 {
 	uintptr_t head = atomic_load_explicit(&in->head, memory_order_acquire /* inbox.E5:A */);
 
-	return head > HAULI_INBOX_AWAY && head != (uintptr_t)node;
+	return head > HAULI_INBOX_POLLING_WAIT && head != (uintptr_t)node;
 }
 
 /*
@@ -128,7 +130,7 @@ struct hauli_node *hauli_inbox_replace(struct hauli_inbox *in, struct hauli_node
 /* Owner. Takes all that was pushed, oldest first, or NULL. The owner is awake after it. */
 struct hauli_node *hauli_inbox_drain(struct hauli_inbox *in);
 
-/* Owner, awake. Goes from EMPTY to `how`, ASLEEP or AWAY. False: something was pushed. */
+/* Owner, awake. Goes from EMPTY to `how`, ASLEEP or POLLING_WAIT. False: something was pushed. */
 bool hauli_inbox_try_sleep(struct hauli_inbox *in, enum hauli_inbox_state how);
 
 /* Owner, after try_sleep: true until a thread pushes or rouses. A hint for other threads. */

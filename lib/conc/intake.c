@@ -8,7 +8,7 @@
  *	guard    members: claim, free                its holder takes items
  *	list     the holder                          batches; of the oldest batch what is left
  *	left     the holder, when it closes          items in the list
- *	a member's inbox (inbox.c): ASLEEP, AWAY by the member; EMPTY by the rouser
+ *	a member's inbox (inbox.c): ASLEEP, POLLING_WAIT by the member; EMPTY by the rouser
  *
  * A batch is put whole: its items are linked before, and one push publishes them. So a batch of a
  * million items costs other threads no more than one item. Members only try the guard, so they do
@@ -23,7 +23,7 @@
  * between, so that one of the two sees the other's store:
  *
  *	D1  putter: pushes; looks for a sleeper (put, call)
- *	    member: is ASLEEP or AWAY; looks for items (may_sleep)
+ *	    member: is ASLEEP or POLLING_WAIT; looks for items (may_sleep)
  *	D2  holder: stores how many are left; looks for items and for a sleeper (close, call)
  *	    member: as in D1. While the holder is between its drain and its close, fresh and left
  *	    may both look empty though there are items. A member that falls asleep because of that

@@ -22,7 +22,7 @@
  *	               time together with all that came before it, or leaves it there
  *
  * Model of trylock, ptr_published and event: tests/model/word.c; of permit: permit.c,
- * permit_away.c; of u32_published: order.c.
+ * permit_remote.c; of u32_published: order.c.
  */
 #ifndef HAULI_CONC_WORD_H
 #define HAULI_CONC_WORD_H
@@ -167,7 +167,7 @@ static inline void hauli_permit_take(struct hauli_permit *p)
 }
 
 /* Any thread but the giver. */
-static inline bool hauli_permit_take_away(struct hauli_permit *p)
+static inline bool hauli_permit_take_remote(struct hauli_permit *p)
 {
 	return atomic_exchange_explicit(&p->given, false, memory_order_acquire /* word.E3:A */);
 }

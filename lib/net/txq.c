@@ -78,7 +78,7 @@ uint32_t hauli_txq_put(struct haul_txq *txq, struct rte_mbuf **pkts, uint32_t n)
 
 /*
  * Whether there is room and nothing to take care of: one comparison for both, since where
- * coroutines are stolen the plain end is 0. One that is away reads the end then while its home
+ * coroutines are stolen the plain end is 0. One that is remote reads the end then while its home
  * writes it, and nothing follows from what it reads.
  */
 /* TSan: no race that matters. */
@@ -96,7 +96,7 @@ static inline bool try_send_plainly(struct haul_txq *txq, struct rte_mbuf *pkt)
 	return true;
 }
 
-/* Where coroutines are stolen, one that is away has another queue, or goes home. */
+/* Where coroutines are stolen, a remote one has another queue, or goes home. */
 static inline bool is_mine(const struct haul_txq *txq)
 {
 	return txq->steals || haul_carrier_self() == txq->carrier;
@@ -171,7 +171,7 @@ static struct haul_txq *queue_here(const struct haul_txq *txq, const struct haul
 	return c->id < txq->nb_of_carriers ? txq->of_carriers[c->id] : NULL;
 }
 
-static int send_from_away(struct haul_carrier *c, struct haul_txq *txq, struct rte_mbuf *pkt)
+static int send_remote(struct haul_carrier *c, struct haul_txq *txq, struct rte_mbuf *pkt)
 {
 	struct haul_coro *me = c->current;
 	struct haul_txq *here = queue_here(txq, c);
@@ -186,7 +186,7 @@ static int send_from_away(struct haul_carrier *c, struct haul_txq *txq, struct r
 	return err;
 }
 
-/* Where coroutines are stolen: it may be away, and those before it may. */
+/* Where coroutines are stolen: it may be remote, and those before it may. */
 static __attribute__((noinline)) int send_with_care(struct haul_txq *txq, struct rte_mbuf *pkt)
 {
 	struct haul_carrier *c = hauli_here();
@@ -196,19 +196,19 @@ static __attribute__((noinline)) int send_with_care(struct haul_txq *txq, struct
 
 	hauli_may_suspend(me, "haul_send");
 	if (hauli_coro_is_stolen(me))
-		return send_from_away(c, txq, pkt);
+		return send_remote(c, txq, pkt);
 	me->pinned = true;
 	err = send_at_home(c, txq, pkt);
 	me->pinned = was_pinned;
 	return err;
 }
 
-/* The same for most: it is at home, and nobody that belongs there is away. */
+/* The same for most: it is at home, and nobody that belongs there is remote. */
 static inline bool try_send_from_home(struct haul_txq *txq, struct rte_mbuf *pkt)
 {
 	const struct haul_carrier *c = hauli_here();
 
-	return hauli_likely(c == txq->carrier && !hauli_order_any_away(c)) &&
+	return hauli_likely(c == txq->carrier && !hauli_order_any_remote(c)) &&
 		hauli_likely(try_send(txq, pkt) == 0);
 }
 
@@ -235,7 +235,7 @@ int haul_send(struct haul_txq *txq, struct rte_mbuf *pkt)
 	return err;
 }
 
-/* Nothing of a coroutine's own carrier may be touched while it is away. */
+/* Nothing of a coroutine's own carrier may be touched while it is remote. */
 static __attribute__((noinline)) int try_send_with_care(struct haul_txq *txq, struct rte_mbuf *pkt)
 {
 	struct haul_carrier *c = hauli_here();

@@ -43,7 +43,7 @@ typedef uint8_t hauli_order_fn(const void *arg);
 /* The coroutines of one order number. order.c */
 struct hauli_order {
 	struct haul_coro
-		*away; /* stolen, and not known to be done; the first stolen first. Linked by
+		*remote; /* stolen, and not known to be done; the first stolen first. Linked by
 				 * order_next */
 	struct hauli_wait_list line; /* have entered, or wait to; by their places. Home */
 };
@@ -91,7 +91,7 @@ struct haul_carrier {
 	HAULI_LINE struct hauli_ticket placed;
 	struct hauli_trylock poller_lock; /* taken by who registers, released at the poller's end */
 
-	/* Wakes it while its poller blocks (AWAY). Written by the claimer of the slot. */
+	/* Wakes it while its poller blocks (POLLING_WAIT). Written by the claimer of the slot. */
 	struct hauli_wakeup {
 		void (*fn)(void *arg);
 		void *arg;

@@ -12,7 +12,7 @@ void hauli_mail_wake(struct haul_carrier *c, enum hauli_inbox_state slept)
 	case HAULI_INBOX_ASLEEP:
 		hauli_inbox_wake(&c->inbox);
 		break;
-	case HAULI_INBOX_AWAY:
+	case HAULI_INBOX_POLLING_WAIT:
 		c->poller_wakeup.fn(c->poller_wakeup.arg);
 		break;
 	}

@@ -31,7 +31,7 @@
  * has begun its argument may be gone, so it is not asked later, and goes as it comes when it is
  * stolen then.
  *
- * No coroutine waits for ever: it waits for smaller places only, and a coroutine that is away ends
+ * No coroutine waits for ever: it waits for smaller places only, and a remote coroutine ends
  * its slice. A coroutine that has entered or waits is pinned. A coroutine that is stolen again
  * before its slice has ended, even by its home, keeps its place: coroutines behind it may have
  * looked at that already.
@@ -105,7 +105,7 @@ void hauli_order_take(struct haul_carrier *v, struct haul_coro *co)
 		return;
 	co->place = hauli_u32_published_get(&v->orders.taken) + 1;
 	co->place += co->place == 0;
-	append(&order_of(v, co)->away, co);
+	append(&order_of(v, co)->remote, co);
 	count_members(v, 1);
 	hauli_u32_published_set(&v->orders.taken, co->place);
 }
@@ -117,7 +117,7 @@ static struct haul_coro *may_enter(const struct hauli_order *o)
 
 	if (!first || hauli_coro_state(first) != HAULI_TURN)
 		return NULL;
-	return o->away && is_before(o->away->place, first->place) ? NULL : first;
+	return o->remote && is_before(o->remote->place, first->place) ? NULL : first;
 }
 
 /* Ends what the guard was held for. */
@@ -138,7 +138,7 @@ void hauli_order_forget(struct haul_carrier *c, struct haul_coro *co)
 		return;
 	o = order_of(c, co);
 	hauli_ring_hold(&c->runq.ring);
-	take_out(&o->away, co);
+	take_out(&o->remote, co);
 	co->place = 0;
 	count_members(c, -1);
 	release(c, o);
@@ -146,7 +146,7 @@ void hauli_order_forget(struct haul_carrier *c, struct haul_coro *co)
 
 static bool must_wait(const struct hauli_order *o, const struct haul_coro *co)
 {
-	return o->line.first->coro != co || (o->away && is_before(o->away->place, co->place));
+	return o->line.first->coro != co || (o->remote && is_before(o->remote->place, co->place));
 }
 
 /* Behind all that have not a larger place. */
@@ -164,7 +164,7 @@ static void join_line(struct haul_carrier *c, struct hauli_order *o, struct haul
 	struct haul_coro *co = w->coro;
 
 	if (co->place != 0) { /* it is back */
-		take_out(&o->away, co);
+		take_out(&o->remote, co);
 	} else {
 		co->place = c->orders.seen + 1;
 		count_members(c, 1);

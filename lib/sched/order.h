@@ -11,7 +11,7 @@
 
 /* Any thread. True if an ordered coroutine of this home may be stolen; false is exact for the
  * owner. */
-static inline bool hauli_order_any_away(const struct haul_carrier *home)
+static inline bool hauli_order_any_remote(const struct haul_carrier *home)
 {
 	return hauli_u64_owned_get(&home->orders.members) != 0;
 }
@@ -21,7 +21,7 @@ static inline bool hauli_order_matters(const struct haul_carrier *c, const struc
 {
 	bool has = (uint8_t)(co->order - 1) < HAUL_ORDERS;
 
-	return has && hauli_order_any_away(c);
+	return has && hauli_order_any_remote(c);
 }
 
 /* Owner. Sets the function that gives numbers to the coroutines at home on c. Always the same. */
@@ -33,7 +33,7 @@ void hauli_order_ask(void);
 /* The running coroutine, before its first slice: asks if others of that home may be stolen. */
 static inline void hauli_order_begins(const struct haul_carrier *home)
 {
-	if (hauli_unlikely(hauli_order_any_away(home)))
+	if (hauli_unlikely(hauli_order_any_remote(home)))
 		hauli_order_ask();
 }
 

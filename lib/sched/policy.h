@@ -32,7 +32,7 @@ struct hauli_rules {
 	unsigned naps; /* of a search that finds no work, each twice as long as the one before */
 	unsigned pull_every; /* idle cycles of a spinning poller; sooner when a nap is over */
 	uint64_t worth; /* minimum work to steal: less is done before a thief has it; ticks */
-	uint64_t least; /* shorter slices cost more away from home than they take; ticks */
+	uint64_t least; /* shorter slices cost more elsewhere than they take; ticks */
 	uint64_t home; /* the price of going home amid a slice; ticks */
 	uint64_t apart; /* minimum time from one theft of the group to the next; ticks */
 	uint64_t hog; /* a chain that runs for longer has a hog in it; ticks */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The pinned poller: registering it, the way back from it into the carrier's round, and parking
- * it. A poller that blocks parks its carrier with the inbox's state AWAY, so who pushes knows that
- * the poller's wakeup has to be called: conc/inbox.c has the argument. The wakeup is fixed while
- * there is a poller; its end waits for calls that are under way (hauli_sleep_quiesce()).
+ * it. A poller that blocks parks its carrier with the inbox's state POLLING_WAIT, so who pushes
+ * knows that the poller's wakeup has to be called: conc/inbox.c has the argument. The wakeup is
+ * fixed while there is a poller; its end waits for calls that are under way
+ * (hauli_sleep_quiesce()).
  *
  * What the poller waits on is a second source that the inbox knows nothing of. Between the two,
  * order is made by the caller's steps: park, arm, look once more, ask can_park, wait. Input that
@@ -129,7 +130,7 @@ bool haul_try_park_poller(void)
 		return false;
 	if (hauli_steals(c))
 		hauli_steal_lie_down(c);
-	if (!hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_AWAY)) {
+	if (!hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_POLLING_WAIT)) {
 		if (hauli_steals(c))
 			hauli_steal_got_up(c);
 		return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A stolen coroutine runs one slice away. Its home still decides all about it: when it yields,
+ * A stolen coroutine runs one slice elsewhere. Its home still decides all about it: when it yields,
  * parks, sleeps, joins or ends, it tells its home by a message, and the home acts as if the
  * coroutine had asked just then. Meanwhile the home takes requests for it as for a coroutine that
  * runs. So what design/0001 says of wake, time-out and cancel holds for it as well.

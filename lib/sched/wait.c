@@ -76,7 +76,7 @@ static inline int take_permit(struct haul_coro *me)
 		hauli_permit_take(&me->permit);
 		return 0;
 	}
-	hauli_permit_take_away(&me->permit);
+	hauli_permit_take_remote(&me->permit);
 	return cancelled(me);
 }
 

@@ -236,7 +236,7 @@ static int stand_around(void)
 }
 
 /* ethdev keeps them by port number, so the memory of four ports is never freed. */
-static void go_away(void)
+static void leave_wire(void)
 {
 	for (uint16_t i = 0; i < wire.queues; i++) {
 		struct haul_queue q = haul_port_queue(port, i);
@@ -282,7 +282,7 @@ struct haul_port *skew_wire_port(void)
 
 void skew_wire_close(void)
 {
-	go_away();
+	leave_wire();
 	haul_port_close(port);
 	for (unsigned i = 0; i < wire.queues; i++)
 		rte_ring_free(lines[i].arriving);

@@ -86,7 +86,7 @@ static void receive(struct sim_carrier *c)
 	c->cost += (c->mail.length + c->notes) * c->w->o->receive_cost;
 	c->notes = c->notes_seen = 0;
 	while ((t = sim_queue_pop(&c->mail))) {
-		t->away = false;
+		t->remote = false;
 		sim_carrier_push(c, t);
 	}
 	if (c->search >= 0) {
@@ -122,7 +122,7 @@ static void start_slice(struct sim_carrier *c, struct sim_task *t)
 	c->chain--;
 	if (t->source)
 		start_burst(c, t);
-	else if (t->away)
+	else if (t->remote)
 		takes += c->w->carriers[t->home].cluster == c->cluster ? o->refill : o->far_refill;
 	go_on(c, SIM_RUNS, takes);
 }
@@ -156,7 +156,7 @@ static void end_slice(struct sim_carrier *c)
 	t->slices--;
 	c->w->counts.slices++;
 	c->w->counts.worked += t->service;
-	if (t->away)
+	if (t->remote)
 		send_home(c, t);
 	else if (t->slices > 0)
 		sim_carrier_push(c, t);

@@ -100,7 +100,7 @@ static bool steal(struct hauli_thief *thief, unsigned victim, unsigned most)
 	v->guarded = w->now + c->cost;
 	v->closed = true;
 	for (n = 0; n < most && (t = take_one(v, n)); n++) {
-		t->away = t->home != c->id;
+		t->remote = t->home != c->id;
 		sim_queue_push(&c->loot, t);
 	}
 	w->counts.failed += n == 0;

@@ -69,7 +69,7 @@ struct sim_task {
 	unsigned slices; /* still to be run */
 	bool ended;
 	bool source; /* pinned; its slices left are those that it starts */
-	bool away; /* stolen; its last slice may be over */
+	bool remote; /* stolen; its last slice may be over */
 };
 
 struct sim_queue {
@@ -125,7 +125,7 @@ struct sim_carrier {
 	struct sim_queue ring, nic;
 	struct sim_queue loot; /* it has when its theft is over */
 	struct sim_queue mail; /* in its inbox: tasks that start or come back */
-	unsigned notes, notes_seen; /* there as well: of those that ended away; by thieves */
+	unsigned notes, notes_seen; /* there as well: of those that ended elsewhere; by thieves */
 	int search; /* and the token that it was sent, or -1 */
 	uint64_t pushed, seen; /* fresh: they differ */
 	uint64_t guarded; /* a thief is in the ring until then */

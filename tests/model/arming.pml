@@ -25,7 +25,7 @@ bool armed = false;    /* as the NIC sees it */
 bool arming = false;   /* still in the poller's store buffer */
 bool line = false;     /* interrupt raised and not yet taken */
 byte inbox = 0;	       /* items */
-bool away = false;     /* the inbox's state; one word with the items */
+bool polling_wait = false;     /* the inbox's state; one word with the items */
 bool eventfd = false;
 byte got_packets = 0, got_pushes = 0;
 
@@ -48,23 +48,23 @@ active proctype nic()
 active proctype pusher()
 {
 	byte n = 0;
-	bool was_away;
+	bool was_polling_wait;
 
 	do
 	:: n < PUSHES ->
 		n++;
 #if BROKEN == 6
-		was_away = away;
+		was_polling_wait = polling_wait;
 		atomic { inbox++ }
 		if
-		:: was_away -> atomic { away = false; eventfd = true }
+		:: was_polling_wait -> atomic { polling_wait = false; eventfd = true }
 		:: else
 		fi
 #else
 		/* One read-modify-write of the inbox's head. */
-		atomic { was_away = away; away = false; inbox++ }
+		atomic { was_polling_wait = polling_wait; polling_wait = false; inbox++ }
 		if
-		:: was_away -> eventfd = true
+		:: was_polling_wait -> eventfd = true
 		:: else
 		fi
 #endif
@@ -99,7 +99,7 @@ inline look(found)
 
 inline take_inbox()
 {
-	atomic { got_pushes = got_pushes + inbox; inbox = 0; away = false }
+	atomic { got_pushes = got_pushes + inbox; inbox = 0; polling_wait = false }
 }
 
 inline arm()
@@ -127,7 +127,7 @@ active proctype poller()
 		:: found || (got_packets == PACKETS && got_pushes == PUSHES) -> skip
 		:: else ->
 			/* try_park: fails when something is in the inbox. */
-			atomic { parked = (inbox == 0); away = parked }
+			atomic { parked = (inbox == 0); polling_wait = parked }
 			if
 			:: !parked -> skip
 			:: else ->
@@ -151,7 +151,7 @@ active proctype poller()
 #if BROKEN == 4
 				:: !found ->
 #else
-				:: !found && away ->
+				:: !found && polling_wait ->
 #endif
 #if BROKEN == 5
 					eventfd = false;

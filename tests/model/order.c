@@ -128,7 +128,7 @@ static bool send(struct haul_carrier *c, struct haul_coro *co)
 }
 
 /* A slice of a stolen coroutine, run by its thief, or by its home after taking it back. */
-static void run_away(struct haul_coro *co)
+static void run_remote(struct haul_coro *co)
 {
 	co->back = HAULI_BACK_END;
 	if (does[index_of(co)] == SENDS) {
@@ -155,7 +155,7 @@ static void slice(struct haul_carrier *c, struct haul_coro *co)
 		co->co.ctx.pc = NULL;
 	}
 	if (hauli_coro_is_stolen(co))
-		run_away(co);
+		run_remote(co);
 	else if (does[i] != DROPS && !send(c, co))
 		return;
 	else
@@ -261,7 +261,7 @@ static void thief(void)
 	}
 	for (unsigned i = 0; i < STOLEN; i++)
 		if (back[i] < n && back[i] != LEFT)
-			run_away(stolen[back[i]]);
+			run_remote(stolen[back[i]]);
 }
 
 static void check(void)
@@ -272,7 +272,7 @@ static void check(void)
 		senders += does[i] != DROPS;
 	MODEL_ASSERT(ended() == COROS && m.passed == senders);
 	MODEL_ASSERT(hauli_u64_owned_get(&m.c.orders.members) == 0);
-	MODEL_ASSERT(!m.c.orders.of[0].away && !m.c.orders.of[0].line.first);
+	MODEL_ASSERT(!m.c.orders.of[0].remote && !m.c.orders.of[0].line.first);
 }
 
 int main(int argc, char **argv)

@@ -27,7 +27,7 @@ static void giver(void)
 
 static void taker(void)
 {
-	m.taken = hauli_permit_take_away(&m.permit);
+	m.taken = hauli_permit_take_remote(&m.permit);
 	if (m.taken)
 		MODEL_ASSERT(m.first == 1);
 	m.seen = atomic_load_explicit(&m.second, memory_order_relaxed);

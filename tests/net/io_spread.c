@@ -14,7 +14,7 @@ static struct {
 	atomic_int carrier_of[FLOWS]; /* 1 more than that; 0: not known */
 	atomic_bool wrong;
 	atomic_uint handled[2];
-	atomic_uint away; /* handlers that began elsewhere */
+	atomic_uint remote; /* handlers that began elsewhere */
 } s;
 
 static unsigned flow_of(uint32_t number)
@@ -40,7 +40,7 @@ static void forward(struct haul_rx *rx, struct rte_mbuf *pkt)
 		return;
 	}
 	note(rx, pkt);
-	s.away += haul_carrier_id(haul_carrier_self()) != rx->carrier;
+	s.remote += haul_carrier_id(haul_carrier_self()) != rx->carrier;
 	flows_work(bed_number(pkt) * 2654435761u % 5 * HAUL_US);
 	if (haul_send(rx->peer, pkt) != 0)
 		haul_drop(rx, &pkt, 1, HAUL_DROP_STOPPING);
@@ -96,7 +96,7 @@ START_TEST(flows_are_spread_in_order)
 	ck_assert_uint_gt(s.handled[0], 0);
 	ck_assert_uint_gt(s.handled[1], 0);
 	if (_i / 2 == 0)
-		ck_assert_uint_eq(s.away, 0);
+		ck_assert_uint_eq(s.remote, 0);
 }
 END_TEST
 

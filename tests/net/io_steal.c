@@ -18,7 +18,7 @@
 
 static struct {
 	uint32_t left; /* how many have, through the queue of the other carrier */
-	atomic_uint away; /* handlers that began elsewhere */
+	atomic_uint remote; /* handlers that began elsewhere */
 	struct bed *bed;
 	atomic_uint bursts;
 	atomic_bool searches, parked; /* at a burst's begin */
@@ -39,7 +39,7 @@ static void forward(struct haul_rx *rx, struct rte_mbuf *pkt)
 		rte_pktmbuf_free(pkt);
 		return;
 	}
-	s.away += haul_carrier_self() != haul_coro_home(haul_self());
+	s.remote += haul_carrier_self() != haul_coro_home(haul_self());
 	flows_work((1 + number * 2654435761u % 20) * HAUL_US);
 	if (number % 100 == 99)
 		haul_drop(rx, &pkt, 1, HAUL_DROP_UNSUPPORTED);
@@ -73,7 +73,7 @@ static const struct haul_poll_policy policies[] = {
 START_TEST(flows_keep_their_order)
 {
 	run(&(struct haul_io_opts){.policy = policies[_i]});
-	ck_assert_uint_gt(s.away, 0);
+	ck_assert_uint_gt(s.remote, 0);
 	ck_assert_uint_eq(s.left, 0); /* through the queue of the thief */
 }
 END_TEST
@@ -81,7 +81,7 @@ END_TEST
 START_TEST(any_order_goes_out_where_handlers_run)
 {
 	run(&(struct haul_io_opts){.policy = policies[_i], .order = HAUL_ORDER_ANY});
-	ck_assert_uint_gt(s.away, 0);
+	ck_assert_uint_gt(s.remote, 0);
 	ck_assert_uint_gt(s.left, 0);
 }
 END_TEST
@@ -91,7 +91,7 @@ START_TEST(pinned_handlers_stay)
 	const struct haul_coro_opts pinned = {.pinned = true};
 
 	run(&(struct haul_io_opts){.coro = &pinned});
-	ck_assert_uint_eq(s.away, 0);
+	ck_assert_uint_eq(s.remote, 0);
 	ck_assert_uint_eq(s.left, 0);
 }
 END_TEST

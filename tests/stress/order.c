@@ -28,7 +28,7 @@ static struct {
 	bool pending;
 	atomic_uint ended;
 	unsigned sent, out, failed;
-	atomic_uint away; /* slices that did not run at home */
+	atomic_uint remote; /* slices that did not run at home */
 } s;
 
 static unsigned flow_of(unsigned number)
@@ -49,7 +49,7 @@ static void *handle(void *arg)
 	struct rte_mbuf *pkt = arg;
 	unsigned chance = pkt->hash.usr * 2654435761u >> 22; /* 0 to 1023 */
 
-	s.away += haul_carrier_self() != haul_coro_home(haul_self());
+	s.remote += haul_carrier_self() != haul_coro_home(haul_self());
 	if (chance < 4)
 		work(300 * HAUL_US);
 	else if (chance < 300)
@@ -127,7 +127,7 @@ START_TEST(flows_keep_their_order)
 		ck_assert_uint_eq(s.out, s.sent);
 		ck_assert_uint_eq(s.failed, 0);
 		ck_assert_uint_gt(s.sent, PACKETS * 9 / 10);
-	} while (haul_now() < deadline || s.away == 0);
+	} while (haul_now() < deadline || s.remote == 0);
 	runtime_stop(rt);
 }
 END_TEST

@@ -12,16 +12,17 @@
 #include <stdexcept>
 #include <string>
 
-namespace {
+namespace
+{
 
 std::atomic<int> wrong;
 
-#define SAYS(cond)                                                                \
-	do {                                                                      \
-		if (!(cond)) {                                                    \
+#define SAYS(cond)                                                                    \
+	do {                                                                          \
+		if (!(cond)) {                                                        \
 			std::printf("# %s:%d: not: %s\n", __FILE__, __LINE__, #cond); \
-			wrong++;                                                  \
-		}                                                                 \
+			wrong++;                                                      \
+		}                                                                     \
 	} while (0)
 
 haul_runtime *rt;
@@ -297,17 +298,17 @@ void handed_over()
 }
 
 /* A handler that begins in one thread and goes on in another. */
-std::atomic<bool> away, hogs;
+std::atomic<bool> remote, hogs;
 
 void *hog(void *)
 {
 	hogs = true;
-	while (!away)
+	while (!remote)
 		;
 	return nullptr;
 }
 
-void *goes_away(void *arg)
+void *goes_remote(void *arg)
 {
 	auto *home = haul_carrier_self();
 
@@ -319,12 +320,12 @@ void *goes_away(void *arg)
 			haul_yield();
 		SAYS(handled() == "at home");
 		try {
-			throw std::logic_error("away");
+			throw std::logic_error("remote");
 		} catch (...) {
-			away = true;
+			remote = true;
 			haul_sleep(1000);
 			SAYS(haul_carrier_self() == home);
-			SAYS(handled() == "away");
+			SAYS(handled() == "remote");
 		}
 		SAYS(handled() == "at home");
 	}
@@ -334,9 +335,9 @@ void *goes_away(void *arg)
 
 void stolen_in_a_handler()
 {
-	away = hogs = false;
-	run_on(0, goes_away, nullptr);
-	SAYS(hogs && away);
+	remote = hogs = false;
+	run_on(0, goes_remote, nullptr);
+	SAYS(hogs && remote);
 }
 
 /* A poller of the program's own. */

@@ -42,7 +42,7 @@ static void comes_late(struct haul_carrier *c, struct hauli_msg *msg)
 
 static const struct hauli_msg_kind late_msg = {.handle = comes_late};
 
-static void take_away(void)
+static void retire(void)
 {
 	hauli_handover_fini(&s.h);
 	s.h.call.kind = &late_msg;
@@ -69,7 +69,7 @@ START_TEST(a_call_that_was_sent_is_waited_for)
 	hauli_handover_put(&s.h, &batch);
 	s.put = true;
 	spin_until(&s.ready);
-	take_away();
+	retire();
 	ck_assert_int_eq(haul_join(owner, NULL), 0);
 	ck_assert_ptr_null(run_on(rt, 0, does_nothing, NULL));
 	ck_assert(!s.late);
@@ -96,7 +96,7 @@ START_TEST(where_no_call_was_sent_nothing_is_waited_for)
 		haul_spawn_on(haul_carrier(rt, 0), &owner, listens_until_it_is_gone, NULL, NULL),
 		0);
 	WAIT_UNTIL(s.ready);
-	take_away();
+	retire();
 	ck_assert_int_eq(haul_join(owner, NULL), 0);
 	runtime_stop(rt);
 }

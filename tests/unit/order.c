@@ -21,12 +21,12 @@ static struct {
 	bool pending;
 	struct rte_mbuf pkts[8];
 	atomic_bool let_go;
-	atomic_uint away; /* the first is stolen, and runs */
+	atomic_uint remote; /* the first is stolen, and runs */
 	int tried; /* what the second's haul_try_send() said */
 	bool asks; /* numbers are asked for, when they are needed */
 	uint8_t numbers[8];
 	atomic_uint asked;
-	atomic_bool begun, began_away, dropped, asked_late; /* a packet that has gone */
+	atomic_bool begun, began_remote, dropped, asked_late; /* a packet that has gone */
 } s;
 
 static unsigned here(void)
@@ -35,30 +35,30 @@ static unsigned here(void)
 }
 
 /* The first of its order: stolen, and held up there. */
-static void be_away(void)
+static void be_remote(void)
 {
 	ck_assert_uint_eq(here(), 1);
-	s.away++;
+	s.remote++;
 	while (!s.let_go)
 		sched_yield();
 }
 
 static void *send_first(void *arg)
 {
-	be_away();
+	be_remote();
 	ck_assert_int_eq(haul_send(&s.txq, arg), 0);
 	return NULL;
 }
 
 static void *drop_first(void *arg)
 {
-	be_away();
+	be_remote();
 	return NULL;
 }
 
 static void *yield_first(void *arg)
 {
-	be_away();
+	be_remote();
 	haul_yield();
 	ck_assert_int_eq(haul_send(&s.txq, arg), 0);
 	return NULL;
@@ -126,9 +126,9 @@ static void on_carrier_0(haul_fn *fn, void *arg)
 	on_carrier_0_after(0, fn, arg);
 }
 
-static void hog_until_away(unsigned n)
+static void hog_until_remote(unsigned n)
 {
-	while (s.away < n)
+	while (s.remote < n)
 		sched_yield();
 }
 
@@ -143,7 +143,7 @@ static void *those_behind_wait(void *arg)
 		ck_assert_uint_eq(s.asked, 0);
 	}
 	spawn(send_first, 0, 1, false);
-	hog_until_away(1);
+	hog_until_remote(1);
 	spawn(try_then_send, 1, 1, true);
 	spawn(send, 2, 2, true); /* of another order */
 	spawn(send, 3, 0, true); /* of none */
@@ -156,7 +156,7 @@ static void *those_behind_wait(void *arg)
 	return NULL;
 }
 
-START_TEST(those_behind_one_that_is_away_wait)
+START_TEST(those_behind_a_remote_one_wait)
 {
 	/* Places wrap: the next one would be none. */
 	on_carrier_0_after(_i / 2 ? UINT32_MAX : 0, those_behind_wait, _i % 2 ? &s : NULL);
@@ -168,10 +168,10 @@ static void *begin_and_drop(void *arg)
 {
 	hauli_order_begins(haul_carrier(s.rt, 0));
 	s.dropped = true;
-	s.began_away = here() == 1;
+	s.began_remote = here() == 1;
 	s.begun = true;
 	haul_yield();
-	s.away++;
+	s.remote++;
 	return NULL;
 }
 
@@ -182,13 +182,13 @@ static void *is_stolen_later(void *arg)
 	hauli_order_ask_by(haul_carrier_self(), number_of);
 	do {
 		s.dropped = s.begun = false;
-		s.away = 0;
+		s.remote = 0;
 		spawn(begin_and_drop, 0, 1, false);
 		WAIT_UNTIL(s.begun);
-		if (!s.began_away)
-			hog_until_away(1);
-		WAIT_UNTIL(s.away);
-	} while (s.began_away);
+		if (!s.began_remote)
+			hog_until_remote(1);
+		WAIT_UNTIL(s.remote);
+	} while (s.began_remote);
 	return NULL;
 }
 
@@ -205,7 +205,7 @@ static haul_fn *first;
 static void *nothing_to_send(void *arg)
 {
 	spawn(first, 0, 7, false);
-	hog_until_away(1);
+	hog_until_remote(1);
 	spawn(send, 1, 7, true);
 	for (unsigned i = 0; i < 100; i++)
 		haul_yield();
@@ -231,7 +231,7 @@ static void *who_waits_is_cancelled(void *arg)
 	struct haul_coro *second;
 
 	spawn(send_first, 0, 3, false);
-	hog_until_away(1);
+	hog_until_remote(1);
 	ck_assert_int_eq(haul_spawn(&second, send, &s.pkts[1], &opts), 0);
 	haul_yield();
 	haul_cancel(second);
@@ -265,7 +265,7 @@ static void *send_and_look(void *arg)
 	struct rte_mbuf *pkt = arg;
 
 	if (pkt == &s.pkts[0])
-		be_away();
+		be_remote();
 	ck_assert_int_eq(haul_send(&s.txq, pkt), 0);
 	counted_before[pkt - s.pkts] = counted;
 	return NULL;
@@ -276,7 +276,7 @@ static void *others_wait(void *arg)
 {
 	counted = 0;
 	spawn(send_and_look, 0, 5, false);
-	hog_until_away(1);
+	hog_until_remote(1);
 	spawn(send_and_look, 1, 5, true);
 	spawn(send_and_look, 2, 5, true);
 	haul_yield();
@@ -303,7 +303,7 @@ static void *send_from_there(void *arg)
 	ck_assert_int_eq(haul_try_send(&s.txq, arg), 0);
 	ck_assert_int_eq(haul_send(&s.txq, &s.pkts[1]), 0);
 	ck_assert_uint_eq(here(), 1);
-	s.away++;
+	s.remote++;
 	return NULL;
 }
 
@@ -314,7 +314,7 @@ static void *anywhere(void *arg)
 	s.txq.of_carriers = s.of_carriers;
 	s.txq.nb_of_carriers = 2;
 	spawn(send_from_there, 0, 0, false);
-	hog_until_away(1);
+	hog_until_remote(1);
 	ck_assert_uint_eq(hauli_txq_count(&s.txq), 0);
 	return NULL;
 }
@@ -326,17 +326,17 @@ START_TEST(any_order_sends_from_where_it_runs)
 }
 END_TEST
 
-static void *try_from_away(void *arg)
+static void *try_remote(void *arg)
 {
 	s.tried = haul_try_send(&s.txq, arg);
-	s.away++;
+	s.remote++;
 	return NULL;
 }
 
-static void *tries_from_away(void *arg)
+static void *tries_remote(void *arg)
 {
-	spawn(try_from_away, 0, 0, false);
-	hog_until_away(1);
+	spawn(try_remote, 0, 0, false);
+	hog_until_remote(1);
 	ck_assert_int_eq(s.tried, -EAGAIN);
 	ck_assert_uint_eq(hauli_txq_count(&s.txq), 0);
 	return NULL;
@@ -344,11 +344,11 @@ static void *tries_from_away(void *arg)
 
 START_TEST(a_stolen_one_cannot_send_without_going_home)
 {
-	on_carrier_0(tries_from_away, NULL);
+	on_carrier_0(tries_remote, NULL);
 }
 END_TEST
 
-SUITE_MAIN("order", {those_behind_one_that_is_away_wait, 4}, {one_that_has_begun_is_not_asked},
+SUITE_MAIN("order", {those_behind_a_remote_one_wait, 4}, {one_that_has_begun_is_not_asked},
 	{one_that_has_nothing_to_send_is_not_waited_for, 2}, {a_cancel_does_not_break_the_order},
 	{one_that_is_back_goes_first}, {any_order_sends_from_where_it_runs},
 	{a_stolen_one_cannot_send_without_going_home})

@@ -75,7 +75,7 @@ static void *grandchild(void *arg)
 	return NULL;
 }
 
-static void *one_slice_away(void *arg)
+static void *one_remote_slice(void *arg)
 {
 	struct haul_coro *child;
 	unsigned where = 99;
@@ -104,7 +104,7 @@ START_TEST(stolen_for_one_slice_and_back)
 {
 	struct haul_runtime *rt = runtime_start_stealing(2, NULL, HAUL_STEAL_CLUSTER);
 	const struct haul_coro_opts pinned = {.pinned = true};
-	struct hog h = {.fn = one_slice_away, .until = 1};
+	struct hog h = {.fn = one_remote_slice, .until = 1};
 	struct haul_coro *co;
 	void *result;
 
@@ -119,7 +119,7 @@ START_TEST(stolen_for_one_slice_and_back)
 }
 END_TEST
 
-/* Each way to end a slice away from home. Back there, it may be stolen again. */
+/* Each way to end a slice elsewhere. Back there, it may be stolen again. */
 static void *sleeps(void *arg)
 {
 	ck_assert_uint_eq(here(), 1);
@@ -192,7 +192,7 @@ static void *counts(void *arg)
 	return NULL;
 }
 
-static void *never_away(void *arg)
+static void *never_remote(void *arg)
 {
 	ck_assert_uint_eq(here(), home());
 	return NULL;
@@ -218,7 +218,7 @@ static void *hog_with_pinned(void *arg)
 	ck_assert_int_eq(haul_spawn(&children[0], sleeper, &sleeps, NULL), 0);
 	while (!sleeps)
 		haul_yield();
-	ck_assert_int_eq(haul_spawn(&children[1], never_away, NULL, &pinned), 0);
+	ck_assert_int_eq(haul_spawn(&children[1], never_remote, NULL, &pinned), 0);
 	ck_assert_int_eq(haul_spawn(&children[2], counts, NULL, NULL), 0);
 	spin_until(1);
 	ck_assert(sleeps);

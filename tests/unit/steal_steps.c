@@ -22,7 +22,7 @@ static struct {
 	struct haul_coro *child;
 	atomic_bool ran, asked;
 	atomic_ulong due; /* when the thief has something to do; ns */
-	atomic_uint away; /* what was stolen has begun */
+	atomic_uint remote; /* what was stolen has begun */
 	atomic_uint first_theft; /* number of items in it */
 } s;
 
@@ -34,7 +34,7 @@ static struct haul_carrier_stats stats(unsigned i)
 	return st;
 }
 
-static bool is_away(void)
+static bool is_remote(void)
 {
 	return haul_carrier_self() != haul_coro_home(haul_self());
 }
@@ -222,7 +222,7 @@ END_TEST
 
 static void *counts_its_theft(void *arg)
 {
-	if (s.away++ == 0)
+	if (s.remote++ == 0)
 		s.first_theft = (unsigned)stats(haul_carrier_id(haul_carrier_self())).stolen;
 	return NULL;
 }
@@ -230,7 +230,7 @@ static void *counts_its_theft(void *arg)
 static void *has_ten(void *arg)
 {
 	ck_assert_int_eq(haul_spawn_many(s.rt, NULL, counts_its_theft, NULL, 10, NULL), 0);
-	while (s.away < 10)
+	while (s.remote < 10)
 		sched_yield();
 	return NULL;
 }
@@ -244,23 +244,23 @@ START_TEST(a_theft_takes_no_more_than_was_said)
 }
 END_TEST
 
-static void *sleeps_away(void *arg)
+static void *sleeps_remote(void *arg)
 {
-	ck_assert(is_away());
-	s.away = 1;
+	ck_assert(is_remote());
+	s.remote = 1;
 	return (void *)(intptr_t)haul_sleep(HAUL_FOREVER);
 }
 
 /* On the home of a remote coroutine: its slice has ended, and its home has not looked. */
 static void wait_until_back(void)
 {
-	while (!s.away || hauli_inbox_is_empty(&hauli_self()->inbox))
+	while (!s.remote || hauli_inbox_is_empty(&hauli_self()->inbox))
 		sched_yield();
 }
 
 static void *cancels_between(void *arg)
 {
-	ck_assert_int_eq(haul_spawn(&s.child, sleeps_away, NULL, NULL), 0);
+	ck_assert_int_eq(haul_spawn(&s.child, sleeps_remote, NULL, NULL), 0);
 	wait_until_back();
 	haul_cancel(s.child);
 	s.ran = true;
@@ -289,8 +289,8 @@ static void *parks_twice(void *arg)
 {
 	outlast_the_barrier_gap();
 	ck_assert_int_eq(haul_park(), 0);
-	ck_assert(is_away());
-	s.away = 1;
+	ck_assert(is_remote());
+	s.remote = 1;
 	return (void *)(intptr_t)haul_park();
 }
 
@@ -307,7 +307,7 @@ static void *does_nothing(void *arg)
 	return NULL;
 }
 
-START_TEST(a_permit_that_was_taken_away_is_gone)
+START_TEST(a_permit_that_a_thief_took_is_gone)
 {
 	struct haul_coro *parks;
 
@@ -385,6 +385,6 @@ END_TEST
 
 SUITE_MAIN("steal_steps", {who_a_hog_has_cancelled_is_taken, 1}, {who_comes_back_to_a_hog_calls, 1},
 	{who_begins_to_run_hands_its_search_on, 1}, {a_theft_takes_no_more_than_was_said, 1},
-	{who_is_cancelled_on_its_way_to_sleep_wakes, 1}, {a_permit_that_was_taken_away_is_gone, 1},
+	{who_is_cancelled_on_its_way_to_sleep_wakes, 1}, {a_permit_that_a_thief_took_is_gone, 1},
 	{a_poller_without_input_gives_way_to_a_search, 1},
 	{a_poller_with_input_hands_its_search_on, 1})

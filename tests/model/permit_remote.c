@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A permit that is taken away from home, by the real request.c and wait.c of lib/sched: a stolen
- * coroutine goes on after its park, and its home gives it another permit meanwhile. It sees what
- * came before that, or has the permit for its next park.
+ * A permit that is taken elsewhere than at home, by the real request.c and wait.c of lib/sched: a
+ * stolen coroutine goes on after its park, and its home gives it another permit meanwhile. It sees
+ * what came before that, or has the permit for its next park.
  */
 #include "sched/request.c"
 #include "sched/wait.c"
@@ -44,7 +44,7 @@ static void check(void)
 int main(int argc, char **argv)
 {
 	return model_main(argc, argv,
-		&(struct model){.name = "permit, away",
+		&(struct model){.name = "permit, remote",
 			.nb_threads = 2,
 			.threads = {home, stolen},
 			.memory = &m,
