@@ -24,7 +24,8 @@ struct hauli_intake {
 	struct hauli_trylock guard;
 	struct hauli_item *oldest, *newest; /* the list: first items of batches */
 	uint32_t count; /* of items in the list's batches */
-	HAULI_LINE struct hauli_ticket turn; /* where to start to look for a sleeper. Any thread */
+	/* where to start to look for a sleeper. Any thread */
+	HAULI_LINE struct hauli_ticket ticket;
 	unsigned nb_members; /* constant, as the next */
 	struct hauli_inbox **members;
 };
@@ -51,9 +52,9 @@ void hauli_intake_put(struct hauli_intake *in, struct hauli_item *first);
 int hauli_intake_call(struct hauli_intake *in, unsigned from, enum hauli_inbox_state *slept);
 
 /* A start for hauli_intake_call(), different each time. */
-static inline unsigned hauli_intake_turn(struct hauli_intake *in)
+static inline unsigned hauli_injector_ticket(struct hauli_intake *in)
 {
-	return hauli_ticket_take(&in->turn) % in->nb_members;
+	return hauli_ticket_take(&in->ticket) % in->nb_members;
 }
 
 /* A member, after hauli_inbox_try_sleep(). False: there are items, so it must not sleep. */

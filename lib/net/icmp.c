@@ -56,7 +56,7 @@ enum haul_verdict haul_icmp_echo_reply(const struct haul_net_if *nif, struct hau
 	if (pkt->icmp->icmp_type != request)
 		return HAUL_NET_UNSUPPORTED;
 
-	enum haul_verdict v = hauli_turn(nif, pkt);
+	enum haul_verdict v = hauli_reply(nif, pkt);
 
 	if (v)
 		return v;

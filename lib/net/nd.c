@@ -135,7 +135,7 @@ enum haul_verdict haul_nd_advertise(const struct haul_net_if *nif, struct haul_p
 	if (!resize(pkt, ADVERT_LEN))
 		return HAUL_NET_UNSUPPORTED;
 
-	enum haul_verdict v = hauli_turn(nif, pkt);
+	enum haul_verdict v = hauli_reply(nif, pkt);
 
 	if (v)
 		return v;

@@ -44,7 +44,7 @@ static void strip(struct haul_pkt *pkt)
 		pkt->ip6->proto = pkt->ip_proto;
 }
 
-enum haul_verdict hauli_turn(const struct haul_net_if *nif, struct haul_pkt *pkt)
+enum haul_verdict hauli_reply(const struct haul_net_if *nif, struct haul_pkt *pkt)
 {
 	uint32_t end = hauli_offset(pkt, pkt->payload) + pkt->payload_len;
 	uint32_t l4_len = end - hauli_offset(pkt, pkt->l4);

@@ -10,7 +10,7 @@
  * out, a fresh hop limit, lengths that end behind the payload. UNSUPPORTED: the mbuf cannot be cut
  * to them, nothing changed.
  */
-enum haul_verdict hauli_turn(const struct haul_net_if *nif, struct haul_pkt *pkt);
+enum haul_verdict hauli_reply(const struct haul_net_if *nif, struct haul_pkt *pkt);
 
 /* Sets lengths, hop limit and checksum of the IP header for an upper layer of len bytes. */
 void hauli_ip_finish(struct haul_pkt *pkt, uint8_t hops, uint16_t len);

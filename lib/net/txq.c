@@ -138,7 +138,7 @@ static __attribute__((noinline)) int wait_for_room(struct haul_txq *txq, struct 
 }
 
 /* The packet's place is what counts: it has one when it is on the queue, or waits in line. */
-static int send_in_turn(struct haul_carrier *c, struct haul_txq *txq, struct rte_mbuf *pkt)
+static int send_in_order(struct haul_carrier *c, struct haul_txq *txq, struct rte_mbuf *pkt)
 {
 	struct sender s = {.waiter.coro = c->current, .pkt = pkt};
 	struct haul_coro *me = c->current;
@@ -158,7 +158,7 @@ static int send_in_turn(struct haul_carrier *c, struct haul_txq *txq, struct rte
 static int send_at_home(struct haul_carrier *c, struct haul_txq *txq, struct rte_mbuf *pkt)
 {
 	if (hauli_order_matters(c, c->current))
-		return send_in_turn(c, txq, pkt);
+		return send_in_order(c, txq, pkt);
 	if (hauli_likely(try_send(txq, pkt) == 0))
 		return 0;
 	return wait_for_room(txq, pkt);

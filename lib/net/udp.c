@@ -44,7 +44,7 @@ enum haul_verdict haul_udp_reply(const struct haul_net_if *nif, struct haul_pkt 
 	if (pkt->proto != HAUL_PROTO_UDP || pkt->udp->src_port == 0)
 		return HAUL_NET_UNSUPPORTED;
 
-	enum haul_verdict v = hauli_turn(nif, pkt);
+	enum haul_verdict v = hauli_reply(nif, pkt);
 
 	if (v)
 		return v;

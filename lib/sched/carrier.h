@@ -179,9 +179,9 @@ static inline void hauli_ready_soon(struct haul_carrier *c, struct haul_coro *co
 {
 	hauli_coro_set_state(co, HAULI_READY);
 	if (hauli_likely(hauli_coro_queues(co)))
-		hauli_runq_push_next(&c->runq, co);
+		hauli_runq_push_lifo(&c->runq, co);
 	else
-		hauli_coro_ready_apart(c, co, hauli_runq_push_next);
+		hauli_coro_ready_apart(c, co, hauli_runq_push_lifo);
 }
 
 /* The same, even if others wait there: it goes on with what it began before them. */

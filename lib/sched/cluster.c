@@ -61,7 +61,7 @@ static void call(struct hauli_cluster *cl, unsigned from)
 void hauli_cluster_put(struct hauli_cluster *cl, struct hauli_item *first)
 {
 	hauli_intake_put(&cl->intake, first);
-	call(cl, hauli_intake_turn(&cl->intake));
+	call(cl, hauli_injector_ticket(&cl->intake));
 }
 
 static uint32_t share(const struct hauli_cluster *cl, uint32_t ready)

@@ -30,7 +30,7 @@ enum hauli_coro_state {
 	HAULI_PARKED, /* in haul_park() */
 	HAULI_SLEEPING, /* its timer is armed */
 	HAULI_JOINING, /* in haul_join() */
-	HAULI_TURN, /* waits until those before it have come back (order.h) */
+	HAULI_CORO_ORDER_WAIT, /* waits until those before it have come back (order.h) */
 	HAULI_HOMELESS, /* waits for a carrier of a cluster (cluster.c) */
 	HAULI_ENDED, /* its body has returned; kept until joined */
 	HAULI_ZOMBIE, /* to be freed when the request that is under way has come */

@@ -21,7 +21,7 @@ static const char *const state_names[] = {
 	[HAULI_PARKED] = "parked",
 	[HAULI_SLEEPING] = "sleeping",
 	[HAULI_JOINING] = "joining",
-	[HAULI_TURN] = "waiting for its turn",
+	[HAULI_CORO_ORDER_WAIT] = "waiting for its order",
 	[HAULI_HOMELESS] = "waiting for a carrier",
 };
 

@@ -115,7 +115,7 @@ static struct haul_coro *may_enter(const struct hauli_order *o)
 {
 	struct haul_coro *first = o->line.first ? o->line.first->coro : NULL;
 
-	if (!first || hauli_coro_state(first) != HAULI_TURN)
+	if (!first || hauli_coro_state(first) != HAULI_CORO_ORDER_WAIT)
 		return NULL;
 	return o->remote && is_before(o->remote->place, first->place) ? NULL : first;
 }
@@ -182,7 +182,7 @@ void hauli_order_enter(struct haul_carrier *c, struct haul_coro *co, struct haul
 	join_line(c, o, w);
 	wait = must_wait(o, co);
 	if (wait)
-		hauli_coro_set_state(co, HAULI_TURN);
+		hauli_coro_set_state(co, HAULI_CORO_ORDER_WAIT);
 	hauli_ring_release(&c->runq.ring);
 	if (wait)
 		hauli_suspend(c, co, false);

@@ -43,8 +43,8 @@ void hauli_order_take(struct haul_carrier *v, struct haul_coro *co);
 /* Home. co, which is back, has nothing to do in order: others need not wait for it. */
 void hauli_order_forget(struct haul_carrier *c, struct haul_coro *co);
 
-/* co itself, at home and pinned. enter waits until it is co's turn; leave ends its turn. w is in
- * use from enter to leave. */
+/* co itself, at home and pinned. enter waits until co may go on; leave lets the next one enter. w
+ * is in use from enter to leave. */
 void hauli_order_enter(struct haul_carrier *c, struct haul_coro *co, struct hauli_waiter *w);
 void hauli_order_leave(struct haul_carrier *c, struct haul_coro *co, struct hauli_waiter *w);
 

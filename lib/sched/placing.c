@@ -31,16 +31,16 @@ uint32_t hauli_load(const struct haul_carrier *c)
 		hauli_ring_is_open(&q->ring) + (coming > 0 ? (uint32_t)coming : 0);
 }
 
-static struct haul_carrier *less_loaded(struct hauli_cluster *cl, uint32_t turn)
+static struct haul_carrier *less_loaded(struct hauli_cluster *cl, uint32_t ticket)
 {
-	struct haul_carrier *next = cl->members[turn % cl->nb_members], *other;
+	struct haul_carrier *next = cl->members[ticket % cl->nb_members], *other;
 	struct hauli_random lot;
 
 	if (cl->nb_members == 1)
 		return next;
-	hauli_random_init(&lot, turn);
-	turn += 1 + hauli_random_below(&lot, cl->nb_members - 1);
-	other = cl->members[turn % cl->nb_members];
+	hauli_random_init(&lot, ticket);
+	ticket += 1 + hauli_random_below(&lot, cl->nb_members - 1);
+	other = cl->members[ticket % cl->nb_members];
 	return hauli_load(other) < hauli_load(next) ? other : next;
 }
 
@@ -60,13 +60,13 @@ struct hauli_cluster *hauli_placing_cluster(
 struct haul_carrier *hauli_placing_carrier(
 	struct haul_runtime *rt, const struct haul_coro_opts *opts)
 {
-	uint32_t turn = hauli_ticket_take(&rt->turn);
+	uint32_t ticket = hauli_ticket_take(&rt->ticket);
 
 	if (!opts || !opts->round_robin)
-		return less_loaded(hauli_placing_cluster(rt, opts), turn);
+		return less_loaded(hauli_placing_cluster(rt, opts), ticket);
 	if (opts->near)
-		return opts->near->cluster->members[turn % opts->near->cluster->nb_members];
-	return &rt->carriers[turn % rt->nb_carriers];
+		return opts->near->cluster->members[ticket % opts->near->cluster->nb_members];
+	return &rt->carriers[ticket % rt->nb_carriers];
 }
 
 /* The first that is on one of these CPUs; else the one nearest to the first of them. */

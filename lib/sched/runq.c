@@ -68,8 +68,8 @@ int hauli_runq_init(struct hauli_runq *q)
 
 	if (p == MAP_FAILED)
 		return -ENOMEM;
-	q->next_at = UINT32_MAX / 2; /* far from where the head begins */
-	q->turn = 1;
+	q->lifo_at = UINT32_MAX / 2; /* far from where the head begins */
+	q->lifo_count = 1;
 	q->shared = false;
 	hauli_u8_owned_set(&q->behind, false);
 	q->backlog = (struct hauli_backlog){.slots = p, .size = BACKLOG_FIRST_SIZE};

@@ -28,8 +28,8 @@ struct hauli_backlog {
 
 struct hauli_runq {
 	struct hauli_ring ring;
-	uint32_t next_at; /* where in the ring the last one was put to the front */
-	uint32_t turn; /* how often one was to go to the front */
+	uint32_t lifo_at; /* where in the ring the last one was put to the front */
+	uint32_t lifo_count; /* how often one was to go to the front */
 	struct hauli_backlog backlog;
 	/* the backlog is not empty. Set and cleared under the guard */
 	struct hauli_u8_owned behind;
@@ -48,7 +48,7 @@ static inline bool hauli_runq_is_fresh(const struct hauli_runq *q)
 	return hauli_ring_is_fresh(&q->ring) || hauli_u64_owned_get(&q->backlog.loose) > 0;
 }
 
-#define HAULI_NEXT_TURNS 4u
+#define HAULI_LIFO_PERIOD 4u
 
 /* 0 or -ENOMEM. */
 int hauli_runq_init(struct hauli_runq *q);
@@ -71,16 +71,17 @@ static inline void hauli_runq_push(struct hauli_runq *q, struct haul_coro *co)
 }
 
 /*
- * The same, before all others. But one waits there at most, and every fourth time it is the others'
- * turn.
+ * The same, before all others. But one waits there at most, and every fourth time the others go
+ * first.
  */
-static inline void hauli_runq_push_next(struct hauli_runq *q, struct haul_coro *co)
+static inline void hauli_runq_push_lifo(struct hauli_runq *q, struct haul_coro *co)
 {
 	uint32_t head = hauli_ring_head(&q->ring);
 
-	if (hauli_likely(head != q->next_at) && hauli_likely(q->turn++ % HAULI_NEXT_TURNS != 0) &&
+	if (hauli_likely(head != q->lifo_at) &&
+		hauli_likely(q->lifo_count++ % HAULI_LIFO_PERIOD != 0) &&
 		hauli_likely(hauli_ring_push_front(&q->ring, co)))
-		q->next_at = head - 1;
+		q->lifo_at = head - 1;
 	else
 		hauli_runq_push(q, co);
 }

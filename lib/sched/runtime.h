@@ -27,7 +27,7 @@ struct haul_runtime {
 
 	/* Any thread. */
 	struct hauli_gate gate; /* spawns by mail pass through it */
-	struct hauli_ticket turn; /* haul_spawn_any() from outside */
+	struct hauli_ticket ticket; /* haul_spawn_any() from outside */
 
 	/* haul_stop(), under the lock. */
 	pthread_mutex_t lock;

@@ -69,7 +69,7 @@ static void init_carrier(unsigned i)
 	c->group = &m.group;
 	c->seat = i;
 	c->thief = (struct hauli_thief){.policy = &m.group.policy, .seat = i};
-	c->runq.next_at = UINT32_MAX / 2;
+	c->runq.lifo_at = UINT32_MAX / 2;
 	c->runq.shared = true;
 	hauli_timers_init(&c->timers);
 	hauli_inbox_init(&c->inbox);

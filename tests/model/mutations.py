@@ -139,7 +139,7 @@ MUTATIONS = [
      'take_out(&o->remote, co); co->place = 0; count_members(c, -1); release(c, o);',
      'take_out(&o->remote, co);\n\tco->place = 0;\n\tcount_members(c, -1);\n'
      '\thauli_ring_release(&c->runq.ring);'),
-    ('order', 'lib/sched/order.c', 'the turn is passed on while an earlier coroutine is remote',
+    ('order', 'lib/sched/order.c', 'the next one may enter while an earlier coroutine is remote',
      'return o->remote && is_before(o->remote->place, first->place) ? NULL : first;',
      'return first;'),
     ('order', 'lib/sched/order.c', 'the lists are looked at without the guard',

@@ -44,7 +44,7 @@ static struct {
 	struct haul_carrier c;
 	struct haul_coro co[COROS], nobody;
 	struct hauli_co *next; /* the coroutine to run after the slice that just ended */
-	uint64_t waited[COROS]; /* it was not its turn */
+	uint64_t waited[COROS]; /* it could not enter */
 	struct hauli_waiter waiters[COROS];
 	uint64_t next_to_pass, passed;
 	_Atomic(void *) left; /* in the thief's ring */
@@ -74,7 +74,7 @@ static void init(void)
 	hauli_inbox_init(&c->inbox);
 	hauli_ring_init(&c->runq.ring, &m.nobody);
 	hauli_order_ask_by(c, number_of);
-	c->runq.next_at = UINT32_MAX / 2;
+	c->runq.lifo_at = UINT32_MAX / 2;
 	for (unsigned i = 0; i < COROS; i++) {
 		hauli_ptr_published_set(&m.co[i].home, c);
 		m.co[i].order = ORDER_NUMBER;
@@ -119,7 +119,7 @@ static bool send(struct haul_carrier *c, struct haul_coro *co)
 	}
 	if (!*waited)
 		hauli_order_enter(c, co, w);
-	*waited = hauli_coro_state(co) == HAULI_TURN;
+	*waited = hauli_coro_state(co) == HAULI_CORO_ORDER_WAIT;
 	if (*waited)
 		return false;
 	pass(co);

@@ -47,7 +47,7 @@ static void init_carrier(unsigned i)
 	c->finish_msg.kind = &finish;
 	c->spawns = HAULI_PLAINLY;
 	c->round_ticks = 1;
-	c->runq.next_at = UINT32_MAX / 2;
+	c->runq.lifo_at = UINT32_MAX / 2;
 	hauli_timers_init(&c->timers);
 	hauli_inbox_init(&c->inbox);
 	hauli_ring_init(&c->runq.ring, NULL);
@@ -79,7 +79,7 @@ static void init(void)
 	model_constant(&m.hog.home, sizeof(m.hog.home));
 	model_private(&m.hog.flags, sizeof(m.hog.flags), HOGGED);
 	model_private(&m.hog.state, sizeof(m.hog.state), HOGGED);
-	model_private(&m.cluster.intake.turn, sizeof(m.cluster.intake.turn), CARRIERS);
+	model_private(&m.cluster.intake.ticket, sizeof(m.cluster.intake.ticket), CARRIERS);
 }
 
 /* The task tells the other carrier that there is no more to come. */

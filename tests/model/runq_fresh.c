@@ -20,8 +20,8 @@ static struct {
 static void init(void)
 {
 	hauli_ring_init(&m.q.ring, &m.nobody);
-	m.q.next_at = UINT32_MAX / 2;
-	m.q.turn = 1;
+	m.q.lifo_at = UINT32_MAX / 2;
+	m.q.lifo_count = 1;
 	m.q.shared = true;
 	model_own(&m.q.ring.slots, sizeof(m.q.ring.slots), 0);
 	model_private(&m.q.behind, sizeof(m.q.behind), 0);

@@ -61,7 +61,7 @@ static void init(void)
 	hauli_inbox_init(&c->inbox);
 	hauli_stash_init(&c->stash);
 	hauli_ring_init(&c->runq.ring, &m.nobody);
-	c->runq.next_at = UINT32_MAX / 2;
+	c->runq.lifo_at = UINT32_MAX / 2;
 	for (unsigned i = 0; i < COROS; i++)
 		hauli_ptr_published_set(&m.co[i].home, c);
 	m.co[STARTS].start_msg.kind = &hauli_start_msg;

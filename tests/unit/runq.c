@@ -156,7 +156,7 @@ START_TEST(pops_end_with_the_chain)
 	ck_assert_ptr_eq(hauli_runq_pop(q), &coros[2]);
 	hauli_runq_close(q);
 	ck_assert_ptr_null(hauli_runq_pop(q));
-	hauli_runq_push_next(q, &coros[8]);
+	hauli_runq_push_lifo(q, &coros[8]);
 	ck_assert_ptr_null(hauli_runq_pop(q));
 	hauli_runq_open(q, 9);
 	ck_assert_ptr_eq(hauli_runq_pop(q), &coros[8]);
@@ -169,8 +169,8 @@ START_TEST(woken_goes_first_and_one_at_a_time)
 	struct hauli_runq *q = queue();
 
 	hauli_runq_push(q, &coros[0]);
-	hauli_runq_push_next(q, &coros[1]);
-	hauli_runq_push_next(q, &coros[2]);
+	hauli_runq_push_lifo(q, &coros[1]);
+	hauli_runq_push_lifo(q, &coros[2]);
 	ck_assert_ptr_eq(pop_one(q), &coros[1]);
 	ck_assert_ptr_eq(pop_one(q), &coros[0]);
 	ck_assert_ptr_eq(pop_one(q), &coros[2]);
@@ -346,7 +346,7 @@ START_TEST(a_thief_closes_the_chain)
 END_TEST
 
 /* Two that wake each other for ever must let a third run. */
-START_TEST(next_slot_starves_nobody)
+START_TEST(lifo_slot_starves_nobody)
 {
 	struct hauli_runq *q = queue();
 	struct haul_coro *first;
@@ -354,14 +354,14 @@ START_TEST(next_slot_starves_nobody)
 
 	hauli_runq_push(q, &coros[0]);
 	for (;;) {
-		hauli_runq_push_next(q, &coros[1]);
+		hauli_runq_push_lifo(q, &coros[1]);
 		first = pop_one(q);
 		if (first != &coros[1])
 			break;
 		streak++;
 	}
 	ck_assert_ptr_eq(first, &coros[0]);
-	ck_assert_int_eq(streak, (int)HAULI_NEXT_TURNS - 1);
+	ck_assert_int_eq(streak, (int)HAULI_LIFO_PERIOD - 1);
 	hauli_runq_fini(q);
 }
 END_TEST
@@ -370,7 +370,7 @@ SUITE_MAIN("runq", {empty_gives_nothing, 1}, {oldest_comes_first_past_the_ring, 
 	{what_is_pushed_does_not_overtake_the_backlog, 1},
 	{order_holds_while_it_turns_and_grows, 1}, {full_ring_is_exact, 1},
 	{pop_tells_what_comes_after, 1}, {pops_end_with_the_chain, 1},
-	{woken_goes_first_and_one_at_a_time, 1}, {next_slot_starves_nobody, 1},
+	{woken_goes_first_and_one_at_a_time, 1}, {lifo_slot_starves_nobody, 1},
 	{thieves_take_the_oldest_they_may_and_the_rest_stays_in_order, 1},
 	{a_thief_closes_the_chain, 1}, {what_is_pinned_stays_in_order_past_the_ring, 4},
 	{pinned_ones_do_not_look_fresh, 2})
