@@ -51,7 +51,7 @@ static void fill_options(struct app_engine *e)
 		{"--steal", APP_STEAL_NAMES, APP_CHOICE, &e->steal,
 			.help = "idle carriers run handlers of busy ones: never (off), of the\n"
 				"same last-level cache (cluster), of all carriers (global)"},
-		{"--order", APP_ORDER_NAMES, APP_CHOICE, &e->order,
+		{"--order", APP_ORDER_NAMES, APP_CHOICE, &e->send_order,
 			.help = "order of packets that stolen handlers send: flow: as received\n"
 				"within each flow; any: not kept"},
 		{"--spread", APP_SPREAD_NAMES, APP_CHOICE, &e->spread,
@@ -355,7 +355,7 @@ struct haul_io_opts app_engine_io_opts(const struct app_engine *e)
 		.burst = (uint16_t)e->burst,
 		.policy = e->poller,
 		.packet_rate = e->packet_rate,
-		.order = (enum haul_io_order)e->order,
+		.send_order = (enum haul_send_order)e->send_order,
 		.spread = (enum haul_io_spread)e->spread,
 	};
 }

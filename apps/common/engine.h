@@ -51,8 +51,8 @@ struct app_engine {
 	uint64_t packets;
 	uint64_t period;
 	const char *poller_text;
-	unsigned steal; /* enum haul_steal; the next two: haul_io_order, haul_io_spread */
-	unsigned order;
+	unsigned steal; /* enum haul_steal; the next two: haul_send_order, haul_io_spread */
+	unsigned send_order;
 	unsigned spread;
 	uint64_t packet_rate;
 	bool json;

@@ -117,7 +117,7 @@ static void set_poller(json_t *object, const struct app_engine *e)
 	haul_io_get_wait_stats(e->io, -1, &all);
 	json_object_set_new(object, "poller", json_string(e->poller_text));
 	app_report_choice(object, "steal", APP_STEAL_NAMES, e->steal);
-	app_report_choice(object, "order", APP_ORDER_NAMES, e->order);
+	app_report_choice(object, "order", APP_ORDER_NAMES, e->send_order);
 	app_report_choice(object, "spread", APP_SPREAD_NAMES, e->spread);
 	set_latency(object, &all);
 }

@@ -15,7 +15,8 @@ static json_t *place_json(const struct haul_plan *plan, unsigned i)
 	json_object_set_new(object, "cluster", json_integer(place->cluster));
 	json_object_set_new(object, "smt", json_boolean(place->smt));
 	for (unsigned k = 0; k < others; k++)
-		json_array_append_new(nearest, json_integer(plan->order[(size_t)i * others + k]));
+		json_array_append_new(
+			nearest, json_integer(plan->by_distance[(size_t)i * others + k]));
 	json_object_set_new(object, "nearest", nearest);
 	return object;
 }

@@ -53,7 +53,7 @@ bool hauli_is_handler(haul_fn *fn)
 
 static uint8_t order_of(const void *pkt)
 {
-	return (uint8_t)(1 + haul_net_flow(pkt) % HAUL_ORDERS);
+	return (uint8_t)(1 + haul_net_flow(pkt) % HAUL_ORDER_KEYS);
 }
 
 /* Touches no port before all carriers have their poller. False: cancelled, because one has none. */

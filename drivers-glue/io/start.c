@@ -37,10 +37,10 @@ static int check_opts(const struct haul_io_opts *opts, char *errbuf, size_t errl
 		wrong = "no port is given; give at least one";
 	else if (any_is_null(opts->ports, opts->nb_ports))
 		wrong = "a port is NULL; give what haul_port_open() has given";
-	else if ((unsigned)opts->order > HAUL_ORDER_ANY)
+	else if ((unsigned)opts->send_order > HAUL_ORDER_ANY)
 		wrong = "there is no such order; give HAUL_ORDER_FLOW or HAUL_ORDER_ANY";
-	else if (opts->coro && opts->coro->order > HAUL_ORDERS)
-		wrong = "coro->order is more than 254; give 0 to 254";
+	else if (opts->coro && opts->coro->order_key > HAUL_ORDER_KEYS)
+		wrong = "coro->order_key is more than 254; give 0 to 254";
 	else if ((unsigned)opts->spread > HAUL_SPREAD_OFF)
 		wrong = "there is no such spread; give one of enum haul_io_spread";
 	else if (!opts->pool)
@@ -303,8 +303,8 @@ static int create(struct haul_io **out, struct haul_runtime *rt, const struct ha
 		io->coro = *opts->coro;
 	if (!io->coro.name)
 		io->coro.name = "packet";
-	if (io->opts.order == HAUL_ORDER_FLOW)
-		io->coro.order = HAULI_ORDER_ASK;
+	if (io->opts.send_order == HAUL_ORDER_FLOW)
+		io->coro.order_key = HAULI_ORDER_KEY_ASK;
 	io->ports = calloc(opts->nb_ports, sizeof(io->ports[0]));
 	if (!io->ports)
 		goto fail;
@@ -320,7 +320,7 @@ static int create(struct haul_io **out, struct haul_runtime *rt, const struct ha
 		if (!create_poller(io, haul_carrier(rt, i)))
 			goto fail;
 	}
-	if (io->opts.order == HAUL_ORDER_ANY && !share_txqs(io))
+	if (io->opts.send_order == HAUL_ORDER_ANY && !share_txqs(io))
 		goto fail;
 	*out = io;
 	return 0;

@@ -38,9 +38,9 @@ enum hauli_way {
 	HAULI_AND_TELL, /* those who may steal it */
 };
 
-typedef uint8_t hauli_order_fn(const void *arg);
+typedef uint8_t hauli_order_key_fn(const void *arg);
 
-/* The coroutines of one order number. order.c */
+/* The coroutines of one order key. order.c */
 struct hauli_order {
 	struct haul_coro
 		*remote; /* stolen, and not known to be done; the first stolen first. Linked by
@@ -52,8 +52,8 @@ struct hauli_orders {
 	HAULI_LINE struct hauli_u32_published taken; /* thefts from this carrier. Thieves */
 	struct hauli_u64_owned members; /* of all lists. Under the guard */
 	uint32_t seen; /* taken, when the running chain began. Owner */
-	hauli_order_fn *ask; /* for HAULI_ORDER_ASK, or NULL */
-	struct hauli_order of[HAUL_ORDERS]; /* under the guard of the carrier's ring */
+	hauli_order_key_fn *ask; /* for HAULI_ORDER_KEY_ASK, or NULL */
+	struct hauli_order of[HAUL_ORDER_KEYS]; /* under the guard of the carrier's ring */
 };
 
 struct hauli_exceptions;

@@ -58,10 +58,10 @@ enum {
 };
 
 /*
- * In place of an order number: the number is asked for, with the coroutine's argument, if it is
+ * In place of an order key: the number is asked for, with the coroutine's argument, if it is
  * needed before the first slice. A coroutine that begins without a number has none.
  */
-#define HAULI_ORDER_ASK 255
+#define HAULI_ORDER_KEY_ASK 255
 
 struct hauli_join;
 
@@ -75,7 +75,7 @@ struct haul_coro {
 	bool pinned;
 	bool poller;
 	uint8_t back; /* enum hauli_back, when it is stolen. Itself */
-	uint8_t order; /* haul_coro_opts.order, or HAULI_ORDER_ASK */
+	uint8_t order_key; /* haul_coro_opts.order_key, or HAULI_ORDER_KEY_ASK */
 
 	/* Line 1: spawn, waits and end. Written by the spawner, then by the home. */
 	/* struct haul_carrier; NULL: free, or HOMELESS */

@@ -6,7 +6,7 @@
  *
  * As they are, for the stop: hauli_runtime_hold(), hauli_runtime_let_go(),
  * hauli_runtimes_are_copies(), hauli_tell_silent(), struct hauli_ending with hauli_ending_begin()
- * and hauli_ending_wait(). For options of handlers: HAULI_ORDER_ASK.
+ * and hauli_ending_wait(). For options of handlers: HAULI_ORDER_KEY_ASK.
  */
 #ifndef HAULI_SCHED_GLUE_H
 #define HAULI_SCHED_GLUE_H
@@ -32,12 +32,12 @@ static inline bool hauli_glue_has_ready(const struct haul_carrier *c)
 }
 
 /* c's poller, before anything else: handlers that must not suspend run on its stack, and order_of()
- * tells the order of a coroutine with HAULI_ORDER_ASK by its argument. */
+ * tells the order of a coroutine with HAULI_ORDER_KEY_ASK by its argument. */
 static inline void hauli_glue_poller_begins(
 	struct haul_carrier *c, uint8_t (*order_of)(const void *arg))
 {
 	hauli_poller_handles(c);
-	hauli_order_ask_by(c, order_of);
+	hauli_order_set_key_fn(c, order_of);
 }
 
 /* c's poller, where carriers steal, before it works for long itself: it gives back a search that it

@@ -52,7 +52,7 @@ static int group_init(struct haul_runtime *rt, const struct haul_plan *plan,
 
 	p->rules = rules_of(plan, opts);
 	p->members = 0;
-	p->order = NULL;
+	p->by_distance = NULL;
 	g->members = calloc(rt->nb_carriers, sizeof(g->members[0]));
 	if (!g->members)
 		return -ENOMEM;

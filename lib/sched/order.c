@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Promise: coroutines of one order number and one home pass hauli_order_enter() in the order in
+ * Promise: coroutines of one order key and one home pass hauli_order_enter() in the order in
  * which their slices would have run at home, whoever was stolen.
  *
  * A thief takes the oldest (conc/ring.c: it passes over none but what is pinned), so whatever was
@@ -25,11 +25,11 @@
  *	- What runs at home later comes out of the ring, the backlog or the stash after the thief
  *	  has let go of the guard, so the owner, who held the guard since, sees the number.
  *
- * Few need their number, so it may be asked for late (HAULI_ORDER_ASK): by a thief that takes one
- * that has not begun, and by one that begins at home while there are members. Who finds none then
- * needs none: by the first point above, what is stolen during its slice belongs behind it. Once it
- * has begun its argument may be gone, so it is not asked later, and goes as it comes when it is
- * stolen then.
+ * Few need their number, so it may be asked for late (HAULI_ORDER_KEY_ASK): by a thief that takes
+ * one that has not begun, and by one that begins at home while there are members. Who finds none
+ * then needs none: by the first point above, what is stolen during its slice belongs behind it.
+ * Once it has begun its argument may be gone, so it is not asked later, and goes as it comes when
+ * it is stolen then.
  *
  * No coroutine waits for ever: it waits for smaller places only, and a remote coroutine ends
  * its slice. A coroutine that has entered or waits is pinned. A coroutine that is stolen again
@@ -48,7 +48,7 @@
 
 static struct hauli_order *order_of(struct haul_carrier *c, const struct haul_coro *co)
 {
-	return &c->orders.of[co->order - 1];
+	return &c->orders.of[co->order_key - 1];
 }
 
 static bool is_before(uint32_t a, uint32_t b)
@@ -78,7 +78,7 @@ static void count_members(struct haul_carrier *c, int n)
 		&c->orders.members, hauli_u64_owned_get(&c->orders.members) + (uint64_t)n);
 }
 
-void hauli_order_ask_by(struct haul_carrier *c, hauli_order_fn *ask)
+void hauli_order_set_key_fn(struct haul_carrier *c, hauli_order_key_fn *ask)
 {
 	if (!c->orders.ask) /* else thieves may be reading it */
 		c->orders.ask = ask;
@@ -89,19 +89,19 @@ static uint8_t ask(const struct haul_carrier *home, const struct haul_coro *co)
 	return home->orders.ask ? home->orders.ask(co->arg) : 0;
 }
 
-void hauli_order_ask(void)
+void hauli_order_ask_key(void)
 {
 	struct haul_coro *me = haul_self();
 
-	if (me->order == HAULI_ORDER_ASK)
-		me->order = ask(hauli_coro_home(me), me);
+	if (me->order_key == HAULI_ORDER_KEY_ASK)
+		me->order_key = ask(hauli_coro_home(me), me);
 }
 
 void hauli_order_take(struct haul_carrier *v, struct haul_coro *co)
 {
-	if (co->order == HAULI_ORDER_ASK)
-		co->order = hauli_ctx_is_fresh(&co->co.ctx) ? ask(v, co) : 0;
-	if (co->order == 0)
+	if (co->order_key == HAULI_ORDER_KEY_ASK)
+		co->order_key = hauli_ctx_is_fresh(&co->co.ctx) ? ask(v, co) : 0;
+	if (co->order_key == 0)
 		return;
 	co->place = hauli_u32_published_get(&v->orders.taken) + 1;
 	co->place += co->place == 0;
@@ -130,7 +130,7 @@ static void release(struct haul_carrier *c, struct hauli_order *o)
 		hauli_ready_first(c, next);
 }
 
-void hauli_order_forget(struct haul_carrier *c, struct haul_coro *co)
+void hauli_order_withdraw(struct haul_carrier *c, struct haul_coro *co)
 {
 	struct hauli_order *o;
 

@@ -54,19 +54,20 @@ struct hauli_rules hauli_policy_defaults(unsigned carriers, unsigned groups)
 	};
 }
 
-/* The plan's order among all carriers, without those of other groups. */
-static void write_order(
+/* The plan's carriers by their distance, without those of other groups. */
+static void write_by_distance(
 	struct hauli_policy *p, const struct haul_plan *plan, const unsigned *carriers)
 {
 	int seat_of[HAUL_CARRIERS_MAX];
-	uint16_t *at = p->order;
+	uint16_t *at = p->by_distance;
 
 	for (unsigned c = 0; c < plan->carriers; c++)
 		seat_of[c] = NOBODY;
 	for (unsigned i = 0; i < p->members; i++)
 		seat_of[carriers[i]] = (int)i;
 	for (unsigned i = 0; i < p->members; i++) {
-		const unsigned *others = plan->order + (size_t)carriers[i] * (plan->carriers - 1);
+		const unsigned *others =
+			plan->by_distance + (size_t)carriers[i] * (plan->carriers - 1);
 
 		*at++ = (uint16_t)i;
 		for (unsigned k = 0; k + 1 < plan->carriers; k++)
@@ -80,23 +81,23 @@ int hauli_policy_init(struct hauli_policy *p, const struct haul_plan *plan,
 {
 	p->acts = acts;
 	hauli_u64_shared_set(&p->theft_at, 0);
-	p->order = calloc((size_t)p->members * p->members + 1, sizeof(p->order[0]));
-	if (!p->order)
+	p->by_distance = calloc((size_t)p->members * p->members + 1, sizeof(p->by_distance[0]));
+	if (!p->by_distance)
 		return -ENOMEM;
-	write_order(p, plan, carriers);
+	write_by_distance(p, plan, carriers);
 	hauli_help_init(&p->help, p->members, searches);
 	return 0;
 }
 
 void hauli_policy_fini(struct hauli_policy *p)
 {
-	free(p->order);
+	free(p->by_distance);
 }
 
 /* The k-th nearest to the seat; the 0-th is itself. */
 static unsigned near(const struct hauli_policy *p, unsigned seat, unsigned k)
 {
-	return p->order[seat * p->members + k];
+	return p->by_distance[seat * p->members + k];
 }
 
 /* Whether there is anything that another could run while this one runs something else. */

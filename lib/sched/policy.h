@@ -71,8 +71,8 @@ struct hauli_policy {
 	HAULI_LINE struct hauli_rules rules;
 	const struct hauli_acts *acts;
 	unsigned members;
-	/* order[i * members + k]: the seats by their distance from i, itself first. */
-	uint16_t *order;
+	/* by_distance[i * members + k]: the seats by their distance from i, itself first. */
+	uint16_t *by_distance;
 };
 
 /*

@@ -38,12 +38,12 @@ static inline void set_up(struct haul_coro *co, haul_fn *fn, void *arg,
 	co->pinned = false; /* with the next three one store */
 	co->poller = false;
 	co->back = 0;
-	co->order = 0;
+	co->order_key = 0;
 	if (opts) {
 		if (opts->name)
 			co->co.name = opts->name;
 		co->pinned = opts->pinned;
-		co->order = opts->order;
+		co->order_key = opts->order_key;
 	}
 	co->fn = fn;
 	co->arg = arg;

@@ -19,10 +19,10 @@ struct hauli_spawn {
 /* True if fn and opts of a user are valid, except for the stack's size, which is checked later. */
 static inline bool hauli_spawn_may(haul_fn *fn, const struct haul_coro_opts *opts)
 {
-	return fn && (hauli_likely(!opts) || opts->order <= HAUL_ORDERS);
+	return fn && (hauli_likely(!opts) || opts->order_key <= HAUL_ORDER_KEYS);
 }
 
-/* haul_spawn() of what nobody joins, for haul itself: the order may be HAULI_ORDER_ASK. */
+/* haul_spawn() of what nobody joins, for haul itself: the order key may be HAULI_ORDER_KEY_ASK. */
 int hauli_spawn_own(haul_fn *fn, void *arg, const struct haul_coro_opts *opts);
 
 /* Of the opts' stack size, or -EINVAL. */

@@ -234,12 +234,12 @@ static bool is_whole(const struct haul_plan *plan)
 	unsigned n = plan->carriers;
 
 	if (n == 0 || n > HAUL_CARRIERS_MAX || plan->clusters == 0 || plan->clusters > n ||
-		!plan->places || (n > 1 && !plan->order))
+		!plan->places || (n > 1 && !plan->by_distance))
 		return false;
 	for (unsigned i = 0; i < n; i++)
 		if (plan->places[i].cluster >= plan->clusters)
 			return false;
-	return (n == 1 || are_all_below(plan->order, (size_t)n * (n - 1), n)) &&
+	return (n == 1 || are_all_below(plan->by_distance, (size_t)n * (n - 1), n)) &&
 		(!plan->nearest || are_all_below(plan->nearest, plan->cpus, n));
 }
 

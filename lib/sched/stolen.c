@@ -78,7 +78,7 @@ void hauli_stolen_is_back(struct haul_carrier *c, struct haul_coro *co)
 {
 	hauli_u8_shared_clear_bits(&co->flags, HAULI_FLAG_STOLEN);
 	if (co->back != HAULI_BACK_HERE)
-		hauli_order_forget(c, co);
+		hauli_order_withdraw(c, co);
 	switch ((enum hauli_back)co->back) {
 	case HAULI_BACK_YIELD:
 		hauli_ready(c, co);

@@ -36,7 +36,7 @@ static enum distance distance(const struct haul_place *a, const struct haul_plac
 	return same_cluster ? SAME_CLUSTER : ELSEWHERE;
 }
 
-void hauli_distance_order(unsigned *order, const struct haul_place *places,
+void hauli_distance_sort(unsigned *by_distance, const struct haul_place *places,
 	const struct hauli_cpu *const *cpus, unsigned carriers)
 {
 	for (unsigned i = 0; i < carriers; i++) {
@@ -45,7 +45,7 @@ void hauli_distance_order(unsigned *order, const struct haul_place *places,
 				unsigned j = (i + k) % carriers;
 
 				if (distance(&places[i], &places[j], cpus[i], cpus[j]) == d)
-					*order++ = j;
+					*by_distance++ = j;
 			}
 		}
 	}

@@ -8,10 +8,10 @@
 #include "topo/machine.h"
 
 /*
- * Fills order[carriers * (carriers - 1)] as documented in struct haul_plan. cpus[i] is the CPU of
- * carrier i; NULL: it floats.
+ * Fills by_distance[carriers * (carriers - 1)] as documented in struct haul_plan. cpus[i] is the
+ * CPU of carrier i; NULL: it floats.
  */
-void hauli_distance_order(unsigned *order, const struct haul_place *places,
+void hauli_distance_sort(unsigned *by_distance, const struct haul_place *places,
 	const struct hauli_cpu *const *cpus, unsigned carriers);
 
 /*

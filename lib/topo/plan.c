@@ -19,7 +19,7 @@ void haul_plan_destroy(struct haul_plan *plan)
 	if (!plan)
 		return;
 	free(plan->places);
-	free(plan->order);
+	free(plan->by_distance);
 	free(plan->nearest);
 	free(plan);
 }
@@ -43,10 +43,11 @@ static struct haul_plan *plan_alloc(unsigned carriers, unsigned cpus)
 	plan->carriers = carriers;
 	plan->places = calloc(carriers, sizeof(*plan->places));
 	/* + 1: a single carrier has no others, and calloc(0) may return NULL. */
-	plan->order = calloc((size_t)carriers * (carriers - 1) + 1, sizeof(*plan->order));
+	plan->by_distance =
+		calloc((size_t)carriers * (carriers - 1) + 1, sizeof(*plan->by_distance));
 	plan->cpus = cpus;
 	plan->nearest = calloc(cpus, sizeof(*plan->nearest));
-	if (plan->places && plan->order && plan->nearest)
+	if (plan->places && plan->by_distance && plan->nearest)
 		return plan;
 	haul_plan_destroy(plan);
 	return NULL;
@@ -115,7 +116,7 @@ static int build(struct haul_plan **plan, const struct hauli_cpu *const *chosen,
 		p->places[i].elsewhere = !m->here;
 	}
 	place_floating(p);
-	hauli_distance_order(p->order, p->places, chosen, carriers);
+	hauli_distance_sort(p->by_distance, p->places, chosen, carriers);
 	hauli_distance_nearest(p->nearest, p->cpus, m, p->places, chosen, carriers);
 	free(seen);
 	*plan = p;

@@ -17,10 +17,10 @@ static void print_number(FILE *out, int width, int number)
 static void print_nearest(FILE *out, const struct haul_plan *plan, unsigned i)
 {
 	unsigned others = plan->carriers - 1;
-	const unsigned *order = plan->order + (size_t)i * others;
+	const unsigned *by_distance = plan->by_distance + (size_t)i * others;
 
 	for (unsigned k = 0; k < others && k < NEAREST_SHOWN; k++)
-		fprintf(out, "%s%u", k ? " " : "", order[k]);
+		fprintf(out, "%s%u", k ? " " : "", by_distance[k]);
 	if (others > NEAREST_SHOWN)
 		fputs(" ...", out);
 	else if (others == 0)

@@ -45,7 +45,7 @@ static const struct load {
 /* Options and totals of each side. */
 static struct how {
 	enum haul_steal steal;
-	enum haul_io_order order;
+	enum haul_send_order send_order;
 	enum haul_io_spread spread;
 	struct skew_counts sum;
 	uint64_t stolen, ns;
@@ -121,7 +121,7 @@ static void start(const struct how *how)
 		.nb_ports = 1,
 		.pool = pool,
 		.on_packet = handle,
-		.order = how->order,
+		.send_order = how->send_order,
 		.spread = how->spread};
 	const struct haul_runtime_opts rt_opts = {
 		.plan = plan, .launcher = haul_eal_launcher(), .steal = how->steal};

@@ -34,7 +34,7 @@ static struct {
 	struct hauli_cluster cluster; /* nothing waits there */
 	struct hauli_group group;
 	struct haul_carrier *members[CARRIERS];
-	uint16_t order[CARRIERS * CARRIERS];
+	uint16_t by_distance[CARRIERS * CARRIERS];
 	struct haul_coro poller, surplus;
 	_Atomic(uint64_t) woken; /* the wait's condition */
 	uint64_t now;
@@ -77,7 +77,7 @@ static void init_carrier(unsigned i)
 	hauli_ring_init(&c->runq.ring, NULL);
 	m.members[i] = c;
 	for (unsigned k = 0; k < CARRIERS; k++)
-		m.order[i * CARRIERS + k] = (uint16_t)((i + k) % CARRIERS);
+		m.by_distance[i * CARRIERS + k] = (uint16_t)((i + k) % CARRIERS);
 	model_private(&c->rounds,
 		offsetof(struct haul_carrier, inbox) - offsetof(struct haul_carrier, rounds), i);
 }
@@ -92,7 +92,7 @@ static void init(void)
 	m.group.barrier_ticks = 1000;
 	p->acts = &hauli_steal_acts;
 	p->members = CARRIERS;
-	p->order = m.order;
+	p->by_distance = m.by_distance;
 	p->rules = (struct hauli_rules){
 		.most = 1, .depth = 1, .pull_every = 1, .least = 1, .hog = 1000, .nap = 1};
 	hauli_help_init(&p->help, CARRIERS, 1);

@@ -28,7 +28,7 @@ static __attribute__((noinline)) void *run_slices(
 #define ORDER_STOLEN 2
 #define ORDER_BACK 1, 0 /* the first one stolen comes back last */
 #define ORDER_DOES SENDS, DROPS, SENDS, SENDS
-#define ORDER_NUMBER HAULI_ORDER_ASK
+#define ORDER_KEY HAULI_ORDER_KEY_ASK
 #endif
 
 #ifndef ORDER_LEFT /* order_back.c: the one stolen that its thief does not come to */
@@ -73,11 +73,11 @@ static void init(void)
 	c->group = (struct hauli_group *)c; /* stealing is on; its contents are not read */
 	hauli_inbox_init(&c->inbox);
 	hauli_ring_init(&c->runq.ring, &m.nobody);
-	hauli_order_ask_by(c, number_of);
+	hauli_order_set_key_fn(c, number_of);
 	c->runq.lifo_at = UINT32_MAX / 2;
 	for (unsigned i = 0; i < COROS; i++) {
 		hauli_ptr_published_set(&m.co[i].home, c);
-		m.co[i].order = ORDER_NUMBER;
+		m.co[i].order_key = ORDER_KEY;
 		m.co[i].arg = &m.co[i];
 		m.co[i].co.ctx.pc = (void *)hauli_coro_start;
 		m.co[i].pinned = i == 3; /* a thief passes over it */

@@ -8,6 +8,6 @@
 #define ORDER_LEFT 1
 #define ORDER_BACK 0, 1
 #define ORDER_DOES SENDS, DROPS, SENDS
-#define ORDER_NUMBER 1
+#define ORDER_KEY 1
 #define ORDER_NAME "order, taken back"
 #include "order.c"

@@ -8,6 +8,6 @@
 #define ORDER_STOLEN 3
 #define ORDER_BACK 1, 0, 2
 #define ORDER_DOES DROPS, SENDS, SENDS
-#define ORDER_NUMBER 1
+#define ORDER_KEY 1
 #define ORDER_NAME "order, three stolen"
 #include "order.c"

@@ -49,7 +49,7 @@ void hauli_order_take(struct haul_carrier *v, struct haul_coro *co)
 {
 }
 
-void hauli_order_forget(struct haul_carrier *c, struct haul_coro *co)
+void hauli_order_withdraw(struct haul_carrier *c, struct haul_coro *co)
 {
 }
 

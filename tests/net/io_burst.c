@@ -39,7 +39,7 @@ static void *start_here(void *arg)
 START_TEST(refuses_options_with_a_line)
 {
 	struct bed bed;
-	const struct haul_coro_opts order = {.order = HAUL_ORDERS + 1};
+	const struct haul_coro_opts order = {.order_key = HAUL_ORDER_KEYS + 1};
 	struct haul_port *none[2] = {NULL, NULL};
 	struct haul_io_opts wrong[11];
 	struct haul_io *other = NULL;
@@ -60,7 +60,7 @@ START_TEST(refuses_options_with_a_line)
 	wrong[5].pool = NULL;
 	wrong[6].ports = NULL;
 	wrong[7].ports = none;
-	wrong[8].order = (enum haul_io_order)2;
+	wrong[8].send_order = (enum haul_send_order)2;
 	wrong[9].spread = (enum haul_io_spread)3;
 	wrong[10].coro = &order;
 	for (i = 0; i < 11; i++) {

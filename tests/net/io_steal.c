@@ -49,7 +49,7 @@ static void forward(struct haul_rx *rx, struct rte_mbuf *pkt)
 
 static void run(struct haul_io_opts *opts)
 {
-	const struct flows flows = {.of = flow_of, .disorder = opts->order == HAUL_ORDER_ANY};
+	const struct flows flows = {.of = flow_of, .disorder = opts->send_order == HAUL_ORDER_ANY};
 	struct haul_io_stats st;
 	struct bed bed;
 
@@ -80,7 +80,7 @@ END_TEST
 
 START_TEST(any_order_goes_out_where_handlers_run)
 {
-	run(&(struct haul_io_opts){.policy = policies[_i], .order = HAUL_ORDER_ANY});
+	run(&(struct haul_io_opts){.policy = policies[_i], .send_order = HAUL_ORDER_ANY});
 	ck_assert_uint_gt(s.remote, 0);
 	ck_assert_uint_gt(s.left, 0);
 }

@@ -94,7 +94,7 @@ static void *receive(void *arg)
 
 		for (; burst > 0 && in < PACKETS && in - s.ended < AHEAD; burst--, in++) {
 			const struct haul_coro_opts opts = {
-				.order = (uint8_t)(1 + flow_of(in) % 16)};
+				.order_key = (uint8_t)(1 + flow_of(in) % 16)};
 
 			s.pkts[in].hash.usr = in;
 			ck_assert_int_eq(haul_spawn(NULL, handle, &s.pkts[in], &opts), 0);

@@ -456,15 +456,15 @@ START_TEST(what_is_null_is_refused)
 }
 END_TEST
 
-static void *spawn_in_no_order(void *arg)
+static void *spawn_without_order_key(void *arg)
 {
 	return (void *)(intptr_t)haul_spawn(NULL, nothing, NULL, arg);
 }
 
-START_TEST(an_order_beyond_the_last_is_refused)
+START_TEST(an_order_key_beyond_the_last_is_refused)
 {
-	struct haul_coro_opts last = {.order = HAUL_ORDERS};
-	struct haul_coro_opts beyond = {.order = HAUL_ORDERS + 1};
+	struct haul_coro_opts last = {.order_key = HAUL_ORDER_KEYS};
+	struct haul_coro_opts beyond = {.order_key = HAUL_ORDER_KEYS + 1};
 	struct haul_coro_opts huge = {.stack_size = HAUL_STACK_MAX + 1};
 
 	rt = runtime_start(1);
@@ -472,9 +472,9 @@ START_TEST(an_order_beyond_the_last_is_refused)
 	ck_assert_int_eq(haul_spawn_any(rt, NULL, nothing, NULL, &beyond), -EINVAL);
 	ck_assert_int_eq(haul_spawn_many(rt, NULL, nothing, NULL, 1, &beyond), -EINVAL);
 	ck_assert_int_eq(haul_spawn_on(haul_carrier(rt, 0), NULL, nothing, NULL, &beyond), -EINVAL);
-	ck_assert_int_eq((intptr_t)run_on(rt, 0, spawn_in_no_order, &beyond), -EINVAL);
-	ck_assert_int_eq((intptr_t)run_on(rt, 0, spawn_in_no_order, &huge), -EINVAL);
-	ck_assert_int_eq((intptr_t)run_on(rt, 0, spawn_in_no_order, &last), 0);
+	ck_assert_int_eq((intptr_t)run_on(rt, 0, spawn_without_order_key, &beyond), -EINVAL);
+	ck_assert_int_eq((intptr_t)run_on(rt, 0, spawn_without_order_key, &huge), -EINVAL);
+	ck_assert_int_eq((intptr_t)run_on(rt, 0, spawn_without_order_key, &last), 0);
 	runtime_stop(rt);
 }
 END_TEST
@@ -548,12 +548,12 @@ START_TEST(plans_that_lead_nowhere_are_refused)
 	for (int i = 0; i < 8; i++) {
 		struct haul_plan plan = *good;
 		struct haul_place places[3] = {good->places[0], good->places[1], good->places[2]};
-		unsigned order[6] = {1, 2, 2, 0, 0, 1};
+		unsigned by_distance[6] = {1, 2, 2, 0, 0, 1};
 		unsigned nearest[1] = {0};
 		struct haul_plan *const p = &plan;
 
 		plan.places = places;
-		plan.order = order;
+		plan.by_distance = by_distance;
 		plan.cpus = 1;
 		plan.nearest = nearest;
 		rt = NULL;
@@ -579,7 +579,7 @@ START_TEST(plans_that_lead_nowhere_are_refused)
 			places[2].cluster = plan.clusters;
 			break;
 		case 6:
-			order[5] = 3;
+			by_distance[5] = 3;
 			break;
 		case 7:
 			nearest[0] = 3;
@@ -593,5 +593,5 @@ START_TEST(plans_that_lead_nowhere_are_refused)
 END_TEST
 
 SUITE_MAIN("misuse", {a_mistake_is_told, MISUSES}, {what_is_null_is_refused, 1},
-	{an_order_beyond_the_last_is_refused, 1}, {no_start_in_a_coroutine, 1},
+	{an_order_key_beyond_the_last_is_refused, 1}, {no_start_in_a_coroutine, 1},
 	{options_out_of_range_are_refused, 1}, {plans_that_lead_nowhere_are_refused, 1})

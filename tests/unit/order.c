@@ -89,7 +89,7 @@ static void *try_then_send(void *arg)
 static void spawn(haul_fn *fn, unsigned pkt, uint8_t order, bool pinned)
 {
 	const struct haul_coro_opts opts = {
-		.order = s.asks ? HAULI_ORDER_ASK : order, .pinned = pinned};
+		.order_key = s.asks ? HAULI_ORDER_KEY_ASK : order, .pinned = pinned};
 
 	s.numbers[pkt] = order;
 	ck_assert_int_eq(hauli_spawn_own(fn, &s.pkts[pkt], &opts), 0);
@@ -135,7 +135,7 @@ static void hog_until_remote(unsigned n)
 static void *those_behind_wait(void *arg)
 {
 	s.asks = arg != NULL;
-	hauli_order_ask_by(haul_carrier_self(), number_of);
+	hauli_order_set_key_fn(haul_carrier_self(), number_of);
 	if (s.asks) { /* of those, none needs a number */
 		spawn(send, 5, 1, true);
 		spawn(send, 6, 1, true);
@@ -179,7 +179,7 @@ static void *begin_and_drop(void *arg)
 static void *is_stolen_later(void *arg)
 {
 	s.asks = true;
-	hauli_order_ask_by(haul_carrier_self(), number_of);
+	hauli_order_set_key_fn(haul_carrier_self(), number_of);
 	do {
 		s.dropped = s.begun = false;
 		s.remote = 0;
@@ -227,7 +227,7 @@ END_TEST
 
 static void *who_waits_is_cancelled(void *arg)
 {
-	const struct haul_coro_opts opts = {.order = 3, .pinned = true};
+	const struct haul_coro_opts opts = {.order_key = 3, .pinned = true};
 	struct haul_coro *second;
 
 	spawn(send_first, 0, 3, false);

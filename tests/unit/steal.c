@@ -429,7 +429,7 @@ static void *counts_when_it_begins(void *arg)
 /* Gives its carrier free when the first of two that were stolen runs, which waits for the other. */
 static void *loses_two(void *arg)
 {
-	const struct haul_coro_opts opts = {.order = *(uint8_t *)arg};
+	const struct haul_coro_opts opts = {.order_key = *(uint8_t *)arg};
 	struct haul_coro *first, *second;
 	atomic_uint begun = 0;
 

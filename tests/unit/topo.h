@@ -58,7 +58,7 @@ static inline void check_order(const struct haul_plan *plan)
 		memset(seen, 0, n * sizeof(*seen));
 		seen[i] = true;
 		for (unsigned k = 0; k + 1 < n; k++) {
-			unsigned j = plan->order[i * (n - 1) + k];
+			unsigned j = plan->by_distance[i * (n - 1) + k];
 
 			/* An assertion that holds costs microseconds; there are a million. */
 			if (j >= n || seen[j])
@@ -154,7 +154,7 @@ static inline void check_nearest(const struct haul_plan *plan, unsigned i, const
 
 	for (unsigned k = 0; k + 1 < plan->carriers; k++)
 		at += (size_t)snprintf(buf + at, sizeof(buf) - at, "%s%u", k ? " " : "",
-			plan->order[i * (plan->carriers - 1) + k]);
+			plan->by_distance[i * (plan->carriers - 1) + k]);
 	ck_assert_str_eq(buf, nearest);
 }
 

@@ -64,7 +64,7 @@ START_TEST(one_has_no_others)
 		plan_of((struct haul_plan_opts){.machine = "core:4 pu:1", .carriers = 1});
 
 	ck_assert_uint_eq(plan->carriers, 1);
-	ck_assert_ptr_nonnull(plan->order);
+	ck_assert_ptr_nonnull(plan->by_distance);
 	haul_plan_destroy(plan);
 }
 END_TEST

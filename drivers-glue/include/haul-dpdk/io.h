@@ -87,7 +87,7 @@ HAUL_API const struct haul_poll_kind *haul_poll_kind_of(enum haul_poll_how how);
 HAUL_API bool haul_poll_available(enum haul_poll_how how);
 
 /* The order in which handlers send, if they can be stolen. */
-enum haul_io_order {
+enum haul_send_order {
 	/* Handlers send from their home, in the order they would have without stealing: packets of
 	 * a flow (haul_net_flow()) stay in order. A handler that waits before it sends gives up its
 	 * place. */
@@ -145,7 +145,7 @@ struct haul_io_opts {
 	 * home. NULL: the defaults.
 	 */
 	const struct haul_coro_opts *coro;
-	enum haul_io_order order;
+	enum haul_send_order send_order;
 	enum haul_io_spread spread;
 	void *arg; /* for haul_rx.arg */
 };

@@ -29,7 +29,7 @@ struct haul_runtime;
 /* The body of a coroutine. haul_join() stores its return value in *result. */
 typedef void *haul_fn(void *arg);
 
-#define HAUL_ORDERS 254
+#define HAUL_ORDER_KEYS 254
 #define HAUL_STACK_MAX (UINT32_C(2040) << 10) /* the largest stack_size, in bytes */
 
 /* Options of a spawn. NULL, or a struct of zeros, means the defaults. */
@@ -40,11 +40,11 @@ struct haul_coro_opts {
 	size_t stack_size;
 	bool pinned; /* never stolen */
 	/*
-	 * The order key, 1 to HAUL_ORDERS: coroutines with the same key and the same home send
+	 * The order key, 1 to HAUL_ORDER_KEYS: coroutines with the same key and the same home send
 	 * (haul_send()) in the order in which their slices would run without stealing. 0: no
 	 * order. No coroutine waits for pinned ones, because these are never stolen.
 	 */
-	uint8_t order;
+	uint8_t order_key;
 	/*
 	 * For haul_spawn_any() and haul_spawn_many() from a thread that is no carrier: the home
 	 * will be in the same cluster as this carrier. NULL: in the cluster nearest to the CPU
@@ -65,10 +65,10 @@ struct haul_coro_opts {
  * co == NULL: the coroutine is detached, and freed when it ends. Otherwise *co gets a handle, which
  * the caller passes to haul_join() or haul_detach() exactly once.
  * They do not suspend. Coroutines that one thread spawns on one carrier start in that order.
- * Return 0; -ENOMEM (no memory for a stack); -EINVAL (stack_size above HAUL_STACK_MAX, order above
- * HAUL_ORDERS, or carrier, rt or fn is NULL); -ECANCELED (the runtime is stopping); -EPERM
- * (haul_spawn() on a thread that is no carrier; any of them in a child of fork(), which has no
- * carriers).
+ * Return 0; -ENOMEM (no memory for a stack); -EINVAL (stack_size above HAUL_STACK_MAX, order_key
+ * above HAUL_ORDER_KEYS, or carrier, rt or fn is NULL); -ECANCELED (the runtime is stopping);
+ * -EPERM (haul_spawn() on a thread that is no carrier; any of them in a child of fork(), which has
+ * no carriers).
  */
 HAUL_API int haul_spawn(
 	struct haul_coro **co, haul_fn *fn, void *arg, const struct haul_coro_opts *opts);

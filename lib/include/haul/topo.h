@@ -44,13 +44,13 @@ struct haul_plan {
 	unsigned clusters;
 	struct haul_place *places; /* one per carrier */
 	/*
-	 * Other carriers by distance: order[i * (carriers - 1) + k] is the k-th nearest to carrier
-	 * i, k from 0. Those on the same core come first, then those in the same cluster, on the
-	 * same NUMA node, in the same package, and the rest. Equally distant ones are sorted by
-	 * number, beginning at i + 1 and wrapping around, so that neighbours of i differ in their
-	 * first choice.
+	 * Other carriers by distance: by_distance[i * (carriers - 1) + k] is the k-th nearest to
+	 * carrier i, k from 0. Those on the same core come first, then those in the same cluster,
+	 * on the same NUMA node, in the same package, and the rest. Equally distant ones are sorted
+	 * by number, beginning at i + 1 and wrapping around, so that neighbours of i differ in
+	 * their first choice.
 	 */
-	unsigned *order;
+	unsigned *by_distance;
 	/*
 	 * nearest[i] is the carrier nearest to OS CPU i, for i < cpus, by the same distance; the
 	 * lowest number of those equally near.
