@@ -110,9 +110,9 @@ struct haul_carrier {
 	/* Set before the carrier runs. */
 	HAULI_LINE struct haul_runtime *rt;
 	struct hauli_cluster *cluster;
-	unsigned berth; /* its number in the cluster */
+	unsigned cluster_idx; /* its number in the cluster */
 	struct hauli_group *group; /* NULL: stealing is off */
-	unsigned seat; /* its number in the group; as thief.seat, for others */
+	unsigned group_idx; /* its number in the group; as thief.group_idx, for others */
 	unsigned id;
 	struct haul_place place;
 	uint64_t round_ticks, poll_ticks;

@@ -86,7 +86,7 @@ static void take_share(struct haul_carrier *c, uint32_t ready)
 	}
 	items = hauli_intake_take(&cl->intake, share(cl, ready));
 	hauli_intake_close(&cl->intake);
-	call(cl, c->berth + 1);
+	call(cl, c->cluster_idx + 1);
 	become_home_of_all(c, items);
 }
 
@@ -106,7 +106,7 @@ void hauli_cluster_got_up(struct haul_carrier *c)
 	if (hauli_ring_depth(&c->runq.ring) == 0)
 		take_share(c, 0);
 	else /* its mail had something, which may keep it for long */
-		call(c->cluster, c->berth + 1);
+		call(c->cluster, c->cluster_idx + 1);
 }
 
 void hauli_cluster_fetch_all(struct haul_carrier *c)
@@ -137,9 +137,9 @@ static int cluster_init(
 		if (plan->places[i].cluster != number)
 			continue;
 		c->cluster = cl;
-		c->berth = cl->nb_members++;
-		cl->members[c->berth] = c;
-		cl->inboxes[c->berth] = &c->inbox;
+		c->cluster_idx = cl->nb_members++;
+		cl->members[c->cluster_idx] = c;
+		cl->inboxes[c->cluster_idx] = &c->inbox;
 	}
 	hauli_intake_init(&cl->intake, cl->inboxes, cl->nb_members);
 	return 0;

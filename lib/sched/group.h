@@ -14,7 +14,7 @@ struct hauli_search {
 
 struct hauli_group {
 	struct hauli_policy policy;
-	struct haul_carrier **members; /* by seat */
+	struct haul_carrier **members; /* by group_idx */
 	struct hauli_search searches[HAULI_SEARCHES];
 	uint64_t barrier_ticks; /* from one barrier of a member to its next */
 };
@@ -23,7 +23,7 @@ struct hauli_group {
 static inline void hauli_steal_offer(struct haul_carrier *c)
 {
 	if (hauli_unlikely(hauli_help_has_sleepers(&c->group->policy.help)))
-		hauli_policy_offer(&c->group->policy, c->seat);
+		hauli_policy_offer(&c->group->policy, c->group_idx);
 }
 
 /* Owner. The same where stealing may be off and c may run nothing. */

@@ -73,8 +73,8 @@ static int group_init(struct haul_runtime *rt, const struct haul_plan *plan,
 		struct haul_carrier *c = g->members[i];
 
 		c->group = g;
-		c->seat = i;
-		c->thief = (struct hauli_thief){.policy = p, .seat = i};
+		c->group_idx = i;
+		c->thief = (struct hauli_thief){.policy = p, .group_idx = i};
 		c->runq.shared = true;
 	}
 	return 0;

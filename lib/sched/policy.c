@@ -58,21 +58,21 @@ struct hauli_rules hauli_policy_defaults(unsigned carriers, unsigned groups)
 static void write_by_distance(
 	struct hauli_policy *p, const struct haul_plan *plan, const unsigned *carriers)
 {
-	int seat_of[HAUL_CARRIERS_MAX];
+	int idx_of[HAUL_CARRIERS_MAX];
 	uint16_t *at = p->by_distance;
 
 	for (unsigned c = 0; c < plan->carriers; c++)
-		seat_of[c] = NOBODY;
+		idx_of[c] = NOBODY;
 	for (unsigned i = 0; i < p->members; i++)
-		seat_of[carriers[i]] = (int)i;
+		idx_of[carriers[i]] = (int)i;
 	for (unsigned i = 0; i < p->members; i++) {
 		const unsigned *others =
 			plan->by_distance + (size_t)carriers[i] * (plan->carriers - 1);
 
 		*at++ = (uint16_t)i;
 		for (unsigned k = 0; k + 1 < plan->carriers; k++)
-			if (seat_of[others[k]] != NOBODY)
-				*at++ = (uint16_t)seat_of[others[k]];
+			if (idx_of[others[k]] != NOBODY)
+				*at++ = (uint16_t)idx_of[others[k]];
 	}
 }
 
@@ -94,10 +94,10 @@ void hauli_policy_fini(struct hauli_policy *p)
 	free(p->by_distance);
 }
 
-/* The k-th nearest to the seat; the 0-th is itself. */
-static unsigned near(const struct hauli_policy *p, unsigned seat, unsigned k)
+/* The k-th nearest to the member; the 0-th is itself. */
+static unsigned near(const struct hauli_policy *p, unsigned idx, unsigned k)
 {
-	return p->by_distance[seat * p->members + k];
+	return p->by_distance[idx * p->members + k];
 }
 
 /* Whether there is anything that another could run while this one runs something else. */
@@ -166,19 +166,19 @@ static bool steal_if_worth_it(struct hauli_thief *t, unsigned victim, uint64_t n
 	return is_worth_it(p, &s, now) && steal(t, victim, &s, now);
 }
 
-static bool has_surplus(const struct hauli_policy *p, unsigned seat)
+static bool has_surplus(const struct hauli_policy *p, unsigned idx)
 {
 	struct hauli_sight s;
 
-	p->acts->look(p, seat, &s);
+	p->acts->look(p, idx, &s);
 	return is_surplus(&s);
 }
 
-/* The nearest to that seat that wants help and can be helped, or NOBODY. */
-static int next_in_need(struct hauli_policy *p, unsigned seat)
+/* The nearest to that member that wants help and can be helped, or NOBODY. */
+static int next_in_need(struct hauli_policy *p, unsigned idx)
 {
 	for (unsigned k = 0; k < p->members; k++) {
-		unsigned w = near(p, seat, k);
+		unsigned w = near(p, idx, k);
 		int wanted = hauli_help_next_wanted(&p->help, w);
 
 		if (wanted == NOBODY)
@@ -194,11 +194,11 @@ static int next_in_need(struct hauli_policy *p, unsigned seat)
 	return NOBODY;
 }
 
-/* To the sleeper nearest to that seat that takes the search; false: nobody sleeps. */
-static bool send_search(struct hauli_policy *p, unsigned token, unsigned seat)
+/* To the sleeper nearest to that member that takes the search; false: nobody sleeps. */
+static bool send_search(struct hauli_policy *p, unsigned token, unsigned idx)
 {
 	for (unsigned k = 0; k < p->members; k++) {
-		unsigned s = near(p, seat, k);
+		unsigned s = near(p, idx, k);
 		int parked = hauli_help_next_parked(&p->help, s);
 
 		if (parked == NOBODY)
@@ -222,15 +222,15 @@ static bool somebody_sleeps(const struct hauli_policy *p)
  * Sends the search to a sleeper, if somebody is in need and somebody sleeps; or ends it. Who is not
  * asleep yet, though marked as parked, looks for itself once it is.
  */
-static void hand_on(struct hauli_policy *p, int token, unsigned seat)
+static void hand_on(struct hauli_policy *p, int token, unsigned idx)
 {
 	for (;;) {
-		int w = next_in_need(p, seat);
+		int w = next_in_need(p, idx);
 
 		if (w != NOBODY && send_search(p, (unsigned)token, (unsigned)w))
 			return;
 		hauli_help_give_token(&p->help, token);
-		if (next_in_need(p, seat) == NOBODY || !somebody_sleeps(p))
+		if (next_in_need(p, idx) == NOBODY || !somebody_sleeps(p))
 			return;
 		token = hauli_help_take_token(&p->help);
 		if (token < 0)
@@ -238,15 +238,15 @@ static void hand_on(struct hauli_policy *p, int token, unsigned seat)
 	}
 }
 
-void hauli_policy_offer(struct hauli_policy *p, unsigned seat)
+void hauli_policy_offer(struct hauli_policy *p, unsigned idx)
 {
 	int token;
 
-	if (!hauli_help_call(&p->help, seat))
+	if (!hauli_help_call(&p->help, idx))
 		return;
 	token = hauli_help_take_token(&p->help);
 	if (token >= 0)
-		hand_on(p, token, seat);
+		hand_on(p, token, idx);
 }
 
 void hauli_policy_begin(struct hauli_thief *t, unsigned token, uint64_t now)
@@ -263,15 +263,15 @@ void hauli_policy_end(struct hauli_thief *t)
 	int token = (int)t->search - 1;
 
 	t->search = 0;
-	hand_on(t->policy, token, t->seat);
+	hand_on(t->policy, token, t->group_idx);
 }
 
 /* From one that has called for help. */
 static bool steal_from_caller(struct hauli_thief *t, uint64_t now)
 {
-	int w = next_in_need(t->policy, t->seat);
+	int w = next_in_need(t->policy, t->group_idx);
 
-	return w != NOBODY && (unsigned)w != t->seat && steal_if_worth_it(t, (unsigned)w, now);
+	return w != NOBODY && (unsigned)w != t->group_idx && steal_if_worth_it(t, (unsigned)w, now);
 }
 
 /* All that want help, then all others: whoever is worth it. */
@@ -282,7 +282,7 @@ static bool steal_any(struct hauli_thief *t, uint64_t now)
 	if (steal_from_caller(t, now))
 		return true;
 	for (unsigned k = 1; k < t->policy->members; k++)
-		if (steal_if_worth_it(t, near(t->policy, t->seat, k), now))
+		if (steal_if_worth_it(t, near(t->policy, t->group_idx, k), now))
 			return true;
 	return false;
 }
@@ -294,7 +294,7 @@ static bool search(struct hauli_thief *t, uint64_t now)
 		hauli_policy_end(t);
 		return true;
 	}
-	if (next_in_need(t->policy, t->seat) != NOBODY)
+	if (next_in_need(t->policy, t->group_idx) != NOBODY)
 		t->naps = 0;
 	else if (++t->naps > t->policy->rules.naps) {
 		hauli_policy_end(t);
@@ -312,7 +312,7 @@ static bool probe(struct hauli_thief *t, uint64_t now)
 	int best = NOBODY;
 
 	for (unsigned i = 0; i < 2 && i + 1 < p->members; i++) {
-		unsigned v = near(p, t->seat, 1 + t->probes++ % (p->members - 1));
+		unsigned v = near(p, t->group_idx, 1 + t->probes++ % (p->members - 1));
 
 		p->acts->look(p, v, &s);
 		if (!is_surplus(&s))
@@ -347,7 +347,7 @@ bool hauli_policy_may_stay(struct hauli_thief *t, uint64_t now)
 	if (t->search)
 		return true;
 	for (unsigned k = 1; k < p->members; k++) {
-		unsigned v = near(p, t->seat, k);
+		unsigned v = near(p, t->group_idx, k);
 		int token;
 
 		if (!has_surplus(p, v) || !hauli_help_call(&p->help, v))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The decisions of stealing, and nothing else: which carrier steals, when, and from which victim.
- * Carriers are seats of a group here; a table of four functions shows them and acts on them, and
+ * Carriers are members of a group here; a table of four functions shows them and acts on them, and
  * the time is an argument. So perf/sim drives the same code in virtual time, with carriers that
  * this machine does not have.
  */
@@ -47,7 +47,7 @@ struct hauli_policy;
 /* A member as a thief. Its own. */
 struct hauli_thief {
 	struct hauli_policy *policy;
-	unsigned seat;
+	unsigned group_idx;
 	unsigned search; /* its token and 1, while it searches; 0: it does not */
 	uint64_t nap_until; /* then it looks again; ticks */
 	unsigned naps, probes, idle_cycles;
@@ -55,12 +55,12 @@ struct hauli_thief {
 };
 
 struct hauli_acts {
-	void (*look)(const struct hauli_policy *p, unsigned seat, struct hauli_sight *sight);
+	void (*look)(const struct hauli_policy *p, unsigned idx, struct hauli_sight *sight);
 	/* Steals up to most coroutines; false: none. */
 	bool (*steal)(struct hauli_thief *t, unsigned victim, unsigned most);
-	/* Wakes the seat, which sleeps, to search with this token; false: it does not sleep. */
-	bool (*send)(struct hauli_policy *p, unsigned seat, unsigned token);
-	bool (*is_asleep)(const struct hauli_policy *p, unsigned seat);
+	/* Wakes the member, which sleeps, to search with this token; false: it does not sleep. */
+	bool (*send)(struct hauli_policy *p, unsigned idx, unsigned token);
+	bool (*is_asleep)(const struct hauli_policy *p, unsigned idx);
 };
 
 /* What the members of a group share. */
@@ -71,13 +71,13 @@ struct hauli_policy {
 	HAULI_LINE struct hauli_rules rules;
 	const struct hauli_acts *acts;
 	unsigned members;
-	/* by_distance[i * members + k]: the seats by their distance from i, itself first. */
+	/* by_distance[i * members + k]: the members by their distance from i, itself first. */
 	uint16_t *by_distance;
 };
 
 /*
  * 0 or -ENOMEM. The rules are set, and so are the members, at most HAULI_HELP_MEMBERS; the carrier
- * in seat i is carriers[i] of the plan, which is needed no more after this.
+ * with group_idx i is carriers[i] of the plan, which is needed no more after this.
  */
 int hauli_policy_init(struct hauli_policy *p, const struct haul_plan *plan,
 	const unsigned *carriers, unsigned searches, const struct hauli_acts *acts);
@@ -90,7 +90,7 @@ static inline bool hauli_policy_has_spare(uint32_t depth, bool mail)
 }
 
 /* Any thread. A member has something that others may run, and is busy. */
-void hauli_policy_offer(struct hauli_policy *p, unsigned seat);
+void hauli_policy_offer(struct hauli_policy *p, unsigned idx);
 
 /* All others: the member itself. It was sent a token. */
 void hauli_policy_begin(struct hauli_thief *t, unsigned token, uint64_t now);

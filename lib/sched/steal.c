@@ -20,9 +20,9 @@ static const struct hauli_group *group_of(const struct hauli_policy *p)
 	return (const struct hauli_group *)((const char *)p - offsetof(struct hauli_group, policy));
 }
 
-static struct haul_carrier *member(const struct hauli_policy *p, unsigned seat)
+static struct haul_carrier *member(const struct hauli_policy *p, unsigned idx)
 {
-	return group_of(p)->members[seat];
+	return group_of(p)->members[idx];
 }
 
 static struct haul_carrier *carrier_of(struct hauli_thief *t)
@@ -30,9 +30,9 @@ static struct haul_carrier *carrier_of(struct hauli_thief *t)
 	return (struct haul_carrier *)((char *)t - offsetof(struct haul_carrier, thief));
 }
 
-static void look(const struct hauli_policy *p, unsigned seat, struct hauli_sight *s)
+static void look(const struct hauli_policy *p, unsigned idx, struct hauli_sight *s)
 {
-	const struct haul_carrier *v = member(p, seat);
+	const struct haul_carrier *v = member(p, idx);
 
 	s->began = hauli_u64_owned_get(&v->chain_began);
 	s->depth = hauli_ring_depth(&v->runq.ring);
@@ -79,17 +79,17 @@ static void handle(struct haul_carrier *c, struct hauli_msg *msg)
 
 static const struct hauli_msg_kind search_msg = {.handle = handle};
 
-static bool send_search(struct hauli_policy *p, unsigned seat, unsigned token)
+static bool send_search(struct hauli_policy *p, unsigned idx, unsigned token)
 {
 	struct hauli_group *g = (struct hauli_group *)group_of(p);
 
 	g->searches[token].msg.kind = &search_msg;
-	return hauli_mail_send_asleep(g->members[seat], &g->searches[token].msg);
+	return hauli_mail_send_asleep(g->members[idx], &g->searches[token].msg);
 }
 
-static bool is_asleep(const struct hauli_policy *p, unsigned seat)
+static bool is_asleep(const struct hauli_policy *p, unsigned idx)
 {
-	return hauli_inbox_is_asleep(&member(p, seat)->inbox);
+	return hauli_inbox_is_asleep(&member(p, idx)->inbox);
 }
 
 const struct hauli_acts hauli_steal_acts = {look, steal, send_search, is_asleep};
@@ -117,7 +117,7 @@ bool hauli_steal_idle(struct haul_carrier *c)
 void hauli_steal_lie_down(struct haul_carrier *c)
 {
 	if (!c->thief.search)
-		hauli_help_lie_down(&c->group->policy.help, c->seat);
+		hauli_help_lie_down(&c->group->policy.help, c->group_idx);
 }
 
 /*
@@ -143,7 +143,7 @@ bool hauli_steal_may_stay(struct haul_carrier *c)
 void hauli_steal_got_up(struct haul_carrier *c)
 {
 	c->before_barrier = false;
-	hauli_help_get_up(&c->group->policy.help, c->seat);
+	hauli_help_get_up(&c->group->policy.help, c->group_idx);
 }
 
 void hauli_steal_chain_begins(struct haul_carrier *c, uint64_t now)

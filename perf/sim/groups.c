@@ -11,11 +11,11 @@ static struct sim_group *group_of(const struct hauli_policy *p)
 	return (struct sim_group *)((uintptr_t)p - offsetof(struct sim_group, policy));
 }
 
-static struct sim_carrier *member(const struct hauli_policy *p, unsigned seat)
+static struct sim_carrier *member(const struct hauli_policy *p, unsigned idx)
 {
 	const struct sim_group *g = group_of(p);
 
-	return &g->w->carriers[g->carriers[seat]];
+	return &g->w->carriers[g->carriers[idx]];
 }
 
 static void pay(struct sim_world *w, uint64_t ns)
@@ -25,9 +25,9 @@ static void pay(struct sim_world *w, uint64_t ns)
 		w->counts.overhead += ns;
 }
 
-static void look(const struct hauli_policy *p, unsigned seat, struct hauli_sight *s)
+static void look(const struct hauli_policy *p, unsigned idx, struct hauli_sight *s)
 {
-	const struct sim_carrier *v = member(p, seat);
+	const struct sim_carrier *v = member(p, idx);
 	bool far = v->cluster != v->w->acts->cluster;
 
 	pay(v->w, far ? v->w->o->far_look_cost : v->w->o->look_cost);
@@ -110,9 +110,9 @@ static bool steal(struct hauli_thief *thief, unsigned victim, unsigned most)
 	return n > 0;
 }
 
-static bool send_search(struct hauli_policy *p, unsigned seat, unsigned token)
+static bool send_search(struct hauli_policy *p, unsigned idx, unsigned token)
 {
-	struct sim_carrier *c = member(p, seat);
+	struct sim_carrier *c = member(p, idx);
 
 	if (c->state != SIM_SLEEPS)
 		return false;
@@ -120,9 +120,9 @@ static bool send_search(struct hauli_policy *p, unsigned seat, unsigned token)
 	return sim_carrier_wake(c);
 }
 
-static bool is_asleep(const struct hauli_policy *p, unsigned seat)
+static bool is_asleep(const struct hauli_policy *p, unsigned idx)
 {
-	return member(p, seat)->state == SIM_SLEEPS;
+	return member(p, idx)->state == SIM_SLEEPS;
 }
 
 static const struct hauli_acts acts = {look, steal, send_search, is_asleep};
@@ -152,7 +152,7 @@ static int group_init(
 		struct sim_carrier *c = &w->carriers[g->carriers[i]];
 
 		c->group = g;
-		c->thief = (struct hauli_thief){.policy = p, .seat = i};
+		c->thief = (struct hauli_thief){.policy = p, .group_idx = i};
 	}
 	return hauli_policy_init(p, plan, g->carriers, (unsigned)o->searchers, &acts);
 }
@@ -181,5 +181,5 @@ void sim_groups_fini(struct sim_world *w)
 
 void sim_offer(struct sim_carrier *c)
 {
-	hauli_policy_offer(&c->group->policy, c->thief.seat);
+	hauli_policy_offer(&c->group->policy, c->thief.group_idx);
 }

@@ -142,7 +142,7 @@ struct sim_carrier {
 
 struct sim_group {
 	struct hauli_policy policy;
-	unsigned carriers[SIM_CARRIERS_MAX]; /* by seat */
+	unsigned carriers[SIM_CARRIERS_MAX]; /* by group_idx */
 	struct sim_world *w;
 };
 

@@ -67,8 +67,8 @@ static void init_carrier(unsigned i)
 
 	c->cluster = &m.cluster;
 	c->group = &m.group;
-	c->seat = i;
-	c->thief = (struct hauli_thief){.policy = &m.group.policy, .seat = i};
+	c->group_idx = i;
+	c->thief = (struct hauli_thief){.policy = &m.group.policy, .group_idx = i};
 	c->runq.lifo_at = UINT32_MAX / 2;
 	c->runq.shared = true;
 	hauli_timers_init(&c->timers);

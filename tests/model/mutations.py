@@ -225,7 +225,7 @@ MUTATIONS = [
      'if (c->inbox.sleeps) hauli_sleep_end(c);', ';'),
     ('roused', 'lib/sched/cluster.c', 'a roused carrier with other work rouses no other',
      'else /* its mail had something, which may keep it for long */'
-     ' call(c->cluster, c->berth + 1);', ''),
+     ' call(c->cluster, c->cluster_idx + 1);', ''),
     ('roused', 'lib/sched/sleep.c', 'an awakened carrier does not look for the batch',
      'if (hauli_cluster_waits(c)) hauli_cluster_got_up(c);', ''),
     ('roused', 'lib/sched/round.c', 'a carrier that goes to sleep does not recheck the injector',

@@ -43,7 +43,7 @@ static void init_carrier(unsigned i)
 	struct haul_carrier *c = &m.c[i];
 
 	c->cluster = &m.cluster;
-	c->berth = i;
+	c->cluster_idx = i;
 	c->finish_msg.kind = &finish;
 	c->spawns = HAULI_PLAINLY;
 	c->round_ticks = 1;

@@ -7,7 +7,7 @@
  *
  * One step is one load, or one read-modify-write, of a word that others see, and what follows
  * from it for the thread itself. A store that is neither waits in its writer's store buffer:
- * only the push of a task is one. A load that can change nothing is left out: at seats that are
+ * only the push of a task is one. A load that can change nothing is left out: at members that are
  * never in need, or never asleep. So is what can only help: the look at those that have not
  * called.
  *
@@ -61,7 +61,7 @@ bool hogged[MEMBERS];
 #define drain	drained(me)
 
 /*
- * One seat: its mark, what it has, and forget. One step: a task comes once here, before the
+ * One member: its mark, what it has, and forget. One step: a task comes once here, before the
  * mark, so a thread between these sees and does the same. (Forget must recheck for a task that
  * comes later: help.c.)
  */
@@ -78,7 +78,7 @@ inline consider(h)
 	}
 }
 
-/* w: the first from that seat on that wants help and can be helped. */
+/* w: the first from that member on that wants help and can be helped. */
 inline next_in_need(near)
 {
 	w = NOBODY;
@@ -171,7 +171,7 @@ inline hand_on()
 	atomic { w = 0; done = false; on = false }
 }
 
-/* Marks the seat if a carrier sleeps; done: it did. */
+/* Marks the member if a carrier sleeps; done: it did. */
 inline call(h)
 {
 	done = anybody_parked; /* its task may still be in its store buffer */

@@ -25,11 +25,11 @@ static struct {
 	unsigned calls; /* that member */
 } w;
 
-static void waits(unsigned seat, unsigned depth, uint64_t average, uint64_t began);
+static void waits(unsigned idx, unsigned depth, uint64_t average, uint64_t began);
 
-static void look(const struct hauli_policy *p, unsigned seat, struct hauli_sight *s)
+static void look(const struct hauli_policy *p, unsigned idx, struct hauli_sight *s)
 {
-	*s = w.seen[seat];
+	*s = w.seen[idx];
 	if (w.looks > 0 && --w.looks == 0) {
 		waits(w.calls, 4, 1000, 1);
 		hauli_policy_offer(&w.policy, w.calls);
@@ -43,18 +43,18 @@ static bool steal(struct hauli_thief *t, unsigned victim, unsigned most)
 	return true;
 }
 
-static bool wake(struct hauli_policy *p, unsigned seat, unsigned token)
+static bool wake(struct hauli_policy *p, unsigned idx, unsigned token)
 {
-	if (!w.asleep[seat])
+	if (!w.asleep[idx])
 		return false;
-	w.woken = seat;
+	w.woken = idx;
 	w.token = token;
 	return true;
 }
 
-static bool is_asleep(const struct hauli_policy *p, unsigned seat)
+static bool is_asleep(const struct hauli_policy *p, unsigned idx)
 {
-	return w.asleep[seat];
+	return w.asleep[idx];
 }
 
 static const struct hauli_acts acts = {look, steal, wake, is_asleep};
@@ -80,21 +80,21 @@ static void set_up(unsigned thief)
 	w.policy.rules = rules;
 	w.policy.members = MEMBERS;
 	ck_assert_int_eq(hauli_policy_init(&w.policy, plan, carriers, 1, &acts), 0);
-	w.thief = (struct hauli_thief){.policy = &w.policy, .seat = thief};
+	w.thief = (struct hauli_thief){.policy = &w.policy, .group_idx = thief};
 	w.victim = w.woken = NONE;
 	haul_plan_destroy(plan);
 }
 
-static void sleeps(unsigned seat)
+static void sleeps(unsigned idx)
 {
-	w.asleep[seat] = true;
-	hauli_help_lie_down(&w.policy.help, seat);
+	w.asleep[idx] = true;
+	hauli_help_lie_down(&w.policy.help, idx);
 }
 
 /* depth coroutines wait behind one running since began; each takes average. */
-static void waits(unsigned seat, unsigned depth, uint64_t average, uint64_t began)
+static void waits(unsigned idx, unsigned depth, uint64_t average, uint64_t began)
 {
-	w.seen[seat] = (struct hauli_sight){
+	w.seen[idx] = (struct hauli_sight){
 		.depth = depth, .fresh = true, .began = began, .average = average};
 }
 
