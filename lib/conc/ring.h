@@ -126,7 +126,7 @@ static inline void hauli_ring_open(struct hauli_ring *r, uint32_t n)
 }
 
 /* The same for a ring without thieves. */
-static inline void hauli_ring_open_plainly(struct hauli_ring *r, uint32_t n)
+static inline void hauli_ring_open_unshared(struct hauli_ring *r, uint32_t n)
 {
 	atomic_store_explicit(&r->limit, hauli_ring_head(r) + n, memory_order_relaxed /* own */);
 }

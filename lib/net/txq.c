@@ -28,7 +28,7 @@ void hauli_txq_init(struct haul_txq *txq, struct haul_carrier *carrier, bool *pe
 	txq->pending = pending;
 	txq->carrier = carrier;
 	txq->steals = carrier && hauli_steals(carrier);
-	txq->plain_end = txq->steals ? 0 : HAULI_TXQ_ROOM;
+	txq->fast_end = txq->steals ? 0 : HAULI_TXQ_ROOM;
 }
 
 /* Room at the end of the array, after moving the packets to its front if they block it. */
@@ -77,20 +77,20 @@ uint32_t hauli_txq_put(struct haul_txq *txq, struct rte_mbuf **pkts, uint32_t n)
 }
 
 /*
- * Whether there is room and nothing to take care of: one comparison for both, since where
- * coroutines are stolen the plain end is 0. One that is remote reads the end then while its home
+ * Whether there is room and the fast path will do: one comparison for both, since where
+ * coroutines are stolen fast_end is 0. One that is remote reads the end then while its home
  * writes it, and nothing follows from what it reads.
  */
 /* TSan: no race that matters. */
-__attribute__((no_sanitize("thread"))) static inline bool has_plain_room(const struct haul_txq *txq)
+__attribute__((no_sanitize("thread"))) static inline bool has_fast_room(const struct haul_txq *txq)
 {
-	return txq->end < txq->plain_end;
+	return txq->end < txq->fast_end;
 }
 
 /* Whether that was all there is to it. */
-static inline bool try_send_plainly(struct haul_txq *txq, struct rte_mbuf *pkt)
+static inline bool try_send_fast(struct haul_txq *txq, struct rte_mbuf *pkt)
 {
-	if (hauli_unlikely(!has_plain_room(txq)))
+	if (hauli_unlikely(!has_fast_room(txq)))
 		return false;
 	put_one(txq, pkt);
 	return true;
@@ -187,7 +187,7 @@ static int send_remote(struct haul_carrier *c, struct haul_txq *txq, struct rte_
 }
 
 /* Where coroutines are stolen: it may be remote, and those before it may. */
-static __attribute__((noinline)) int send_with_care(struct haul_txq *txq, struct rte_mbuf *pkt)
+static __attribute__((noinline)) int send_slow(struct haul_txq *txq, struct rte_mbuf *pkt)
 {
 	struct haul_carrier *c = hauli_here();
 	struct haul_coro *me = c->current;
@@ -215,10 +215,10 @@ static inline bool try_send_from_home(struct haul_txq *txq, struct rte_mbuf *pkt
 static inline int send(struct haul_txq *txq, struct rte_mbuf *pkt)
 {
 	HAUL_CHECK(txq && pkt && is_mine(txq));
-	if (hauli_likely(try_send_plainly(txq, pkt)))
+	if (hauli_likely(try_send_fast(txq, pkt)))
 		return 0;
 	if (txq->steals)
-		return try_send_from_home(txq, pkt) ? 0 : send_with_care(txq, pkt);
+		return try_send_from_home(txq, pkt) ? 0 : send_slow(txq, pkt);
 	if (hauli_likely(try_send(txq, pkt) == 0))
 		return 0;
 	return wait_for_room(txq, pkt);
@@ -236,7 +236,7 @@ int haul_send(struct haul_txq *txq, struct rte_mbuf *pkt)
 }
 
 /* Nothing of a coroutine's own carrier may be touched while it is remote. */
-static __attribute__((noinline)) int try_send_with_care(struct haul_txq *txq, struct rte_mbuf *pkt)
+static __attribute__((noinline)) int try_send_slow(struct haul_txq *txq, struct rte_mbuf *pkt)
 {
 	struct haul_carrier *c = hauli_here();
 	struct haul_coro *me = c->current;
@@ -254,10 +254,10 @@ static __attribute__((noinline)) int try_send_with_care(struct haul_txq *txq, st
 static inline int send_without_waiting(struct haul_txq *txq, struct rte_mbuf *pkt)
 {
 	HAUL_CHECK(txq && pkt && is_mine(txq));
-	if (hauli_likely(try_send_plainly(txq, pkt)))
+	if (hauli_likely(try_send_fast(txq, pkt)))
 		return 0;
 	if (txq->steals)
-		return try_send_with_care(txq, pkt);
+		return try_send_slow(txq, pkt);
 	return try_send(txq, pkt);
 }
 

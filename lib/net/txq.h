@@ -24,7 +24,7 @@ struct haul_txq {
 	/* What a sender touches. Written by coroutines and the poller of the carrier. */
 	HAULI_LINE uint32_t first; /* index of the oldest packet */
 	uint32_t end; /* and behind the newest */
-	uint32_t plain_end; /* constant: where the room ends for who needs no care; steals: 0 */
+	uint32_t fast_end; /* constant: where the room of the fast path ends; steals: 0 */
 	bool *pending; /* set with each packet: the poller has something to do */
 	struct hauli_counter taken; /* packets that became the queue's */
 	struct hauli_counter taken_bytes;

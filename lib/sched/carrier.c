@@ -13,7 +13,7 @@ int hauli_carrier_init(struct haul_carrier *c, struct haul_runtime *rt, struct h
 		.id = id,
 		.place = *place,
 		.lately.budget = 1,
-		.spawns = HAULI_PLAINLY,
+		.spawn_path = HAULI_PATH_FAST,
 		.round_ticks =
 			hauli_ticks_from_ns(opts->round_ns ? opts->round_ns : DEFAULT_ROUND_NS),
 		.poll_ticks = hauli_ticks_from_ns(
@@ -42,7 +42,7 @@ void hauli_coro_free(struct haul_carrier *c, struct haul_coro *co)
 	hauli_stack_put(&c->stacks, &co->co);
 }
 
-void hauli_coro_ready_apart(struct haul_carrier *c, struct haul_coro *co,
+void hauli_coro_ready_slow(struct haul_carrier *c, struct haul_coro *co,
 	void (*push)(struct hauli_runq *q, struct haul_coro *co))
 {
 	if (hauli_coro_is_kept(co))

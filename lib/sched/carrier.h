@@ -31,11 +31,11 @@ enum hauli_stop_step {
 	HAULI_STOP_DRAINED,
 };
 
-/* How a coroutine that runs on a carrier is to spawn or to wake others. */
-enum hauli_way {
-	HAULI_WITH_CARE, /* something is not as usual */
-	HAULI_PLAINLY,
-	HAULI_AND_TELL, /* those who may steal it */
+/* The path by which a coroutine that runs on a carrier spawns or wakes others. */
+enum hauli_path {
+	HAULI_PATH_SLOW, /* something is not as usual */
+	HAULI_PATH_FAST,
+	HAULI_PATH_NOTIFY, /* those who may steal it */
 };
 
 typedef uint8_t hauli_order_key_fn(const void *arg);
@@ -65,8 +65,9 @@ struct haul_carrier {
 	struct haul_coro *poller;
 	struct hauli_timers timers;
 	enum hauli_carrier_phase phase;
-	enum hauli_way spawns, wakes; /* how the running coroutine does */
-	bool tells; /* spawns is HAULI_AND_TELL: one test of that word leaves no trace in off */
+	enum hauli_path spawn_path, wake_path; /* of the running coroutine */
+	/* spawn_path is HAULI_PATH_NOTIFY: one test of that word leaves no trace in off */
+	bool notifies;
 	bool cxx; /* there are exceptions to look at: one test of it, and no load. Constant */
 	struct hauli_exceptions *exceptions; /* its thread's; NULL: no C++. Constant */
 
@@ -137,7 +138,7 @@ void hauli_coro_free(struct haul_carrier *c, struct haul_coro *co);
 
 /* Owner. co becomes ready and is a poller, stolen or kept. A kept one goes into the run queue, by
  * push. */
-void hauli_coro_ready_apart(struct haul_carrier *c, struct haul_coro *co,
+void hauli_coro_ready_slow(struct haul_carrier *c, struct haul_coro *co,
 	void (*push)(struct hauli_runq *q, struct haul_coro *co));
 
 /* Owner. How many are at home here and have not ended. */
@@ -164,7 +165,7 @@ static inline void hauli_queue(struct haul_carrier *c, struct haul_coro *co)
 	if (hauli_likely(hauli_coro_queues(co)))
 		hauli_runq_push(&c->runq, co);
 	else
-		hauli_coro_ready_apart(c, co, hauli_runq_push);
+		hauli_coro_ready_slow(c, co, hauli_runq_push);
 }
 
 /* Owner. Makes a coroutine at home here ready, after all others. */
@@ -181,7 +182,7 @@ static inline void hauli_ready_soon(struct haul_carrier *c, struct haul_coro *co
 	if (hauli_likely(hauli_coro_queues(co)))
 		hauli_runq_push_lifo(&c->runq, co);
 	else
-		hauli_coro_ready_apart(c, co, hauli_runq_push_lifo);
+		hauli_coro_ready_slow(c, co, hauli_runq_push_lifo);
 }
 
 /* The same, even if others wait there: it goes on with what it began before them. */
@@ -191,7 +192,7 @@ static inline void hauli_ready_first(struct haul_carrier *c, struct haul_coro *c
 	if (hauli_likely(hauli_coro_queues(co)))
 		hauli_runq_push_first(&c->runq, co);
 	else
-		hauli_coro_ready_apart(c, co, hauli_runq_push_first);
+		hauli_coro_ready_slow(c, co, hauli_runq_push_first);
 }
 
 #endif

@@ -46,7 +46,7 @@ enum {
 	HAULI_REQ_HOMELESS = 1 << 5, /* no request: no message is sent (cluster.c) */
 };
 
-/* Flags. All but the last one keep a coroutine off the short way of a yield, a wait or its end. */
+/* Flags. All but the last one keep a coroutine off the fast path of a yield, a wait or its end. */
 enum {
 	HAULI_FLAG_CANCELLED = 1 << 0, /* stays set. The home */
 	HAULI_FLAG_STOLEN = 1 << 1, /* it runs elsewhere. Set by the thief, cleared at home */
@@ -138,7 +138,7 @@ static inline bool hauli_coro_is_stealable(const struct haul_coro *co)
 }
 
 /* True if it must take the slow path when it waits or ends. */
-static inline bool hauli_coro_needs_care(const struct haul_coro *co)
+static inline bool hauli_coro_needs_slow_path(const struct haul_coro *co)
 {
 	return hauli_u8_shared_get(&co->flags) & (uint8_t)~HAULI_FLAG_KEPT;
 }

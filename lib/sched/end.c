@@ -5,7 +5,7 @@
 #include "sched/sleep.h"
 #include "sched/suspend.h"
 
-static __attribute__((noinline)) void end_with_care(struct haul_carrier *c, struct haul_coro *me)
+static __attribute__((noinline)) void end_slow(struct haul_carrier *c, struct haul_coro *me)
 {
 	if (hauli_coro_is_stolen(me)) {
 		me->back = HAULI_BACK_END;
@@ -23,8 +23,8 @@ static __attribute__((noinline)) void end_with_care(struct haul_carrier *c, stru
 
 void hauli_coro_ends(struct haul_carrier *c, struct haul_coro *me)
 {
-	if (hauli_unlikely(hauli_coro_needs_care(me)))
-		end_with_care(c, me);
+	if (hauli_unlikely(hauli_coro_needs_slow_path(me)))
+		end_slow(c, me);
 	else
 		hauli_coro_end(c, me);
 }

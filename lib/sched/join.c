@@ -113,7 +113,7 @@ static void wait_as_thread(struct hauli_join *j)
 }
 
 /* On a thread that is no carrier, in a poller, cancelled, or stolen. */
-static __attribute__((noinline)) void wait_with_care(struct haul_carrier *c, struct hauli_join *j)
+static __attribute__((noinline)) void wait_slow(struct haul_carrier *c, struct hauli_join *j)
 {
 	struct haul_coro *me = j->waiter;
 
@@ -141,8 +141,8 @@ int haul_join(struct haul_coro *co, void **result)
 		return -EDEADLK;
 	if (c == &hauli_nowhere && hauli_runtimes_are_copies())
 		return -EPERM;
-	if (hauli_unlikely(hauli_coro_needs_care(j.waiter)))
-		wait_with_care(c, &j);
+	if (hauli_unlikely(hauli_coro_needs_slow_path(j.waiter)))
+		wait_slow(c, &j);
 	else
 		wait_as_coroutine(c, &j);
 	if (result)

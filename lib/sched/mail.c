@@ -136,7 +136,7 @@ static void handle_all(struct haul_carrier *c, struct hauli_node *node)
 	hauli_counter_add(&c->messages, n);
 }
 
-void hauli_mail_receive_plainly(struct haul_carrier *c)
+void hauli_mail_receive_unshared(struct haul_carrier *c)
 {
 	handle_all(c, hauli_inbox_drain(&c->inbox));
 }
@@ -146,5 +146,5 @@ void hauli_mail_receive(struct haul_carrier *c)
 	if (hauli_steals(c))
 		handle_all(c, drain_with_stash(c));
 	else
-		hauli_mail_receive_plainly(c);
+		hauli_mail_receive_unshared(c);
 }

@@ -17,7 +17,7 @@ void hauli_mail_wake(struct haul_carrier *c, enum hauli_inbox_state slept);
 
 /* Owner. Handles all messages. The second is for a carrier that does not steal. */
 void hauli_mail_receive(struct haul_carrier *c);
-void hauli_mail_receive_plainly(struct haul_carrier *c);
+void hauli_mail_receive_unshared(struct haul_carrier *c);
 
 void hauli_stash_init(struct hauli_stash *stash);
 

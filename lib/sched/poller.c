@@ -94,7 +94,7 @@ static __attribute__((noinline)) bool give_way(struct haul_carrier *c, struct ha
 }
 
 /* Cancelled, or where carriers steal. */
-static __attribute__((noinline)) bool go_on_with_care(
+static __attribute__((noinline)) bool go_on_slow(
 	struct haul_carrier *c, struct haul_coro *me, bool had_io)
 {
 	if (hauli_coro_is_cancelled(me))
@@ -116,7 +116,7 @@ bool haul_maybe_yield(bool had_io)
 		return give_way(c, me);
 	if (hauli_unlikely(
 		    hauli_u8_shared_get(&me->flags) & (HAULI_FLAG_CANCELLED | HAULI_FLAG_PULLS)))
-		return go_on_with_care(c, me, had_io);
+		return go_on_slow(c, me, had_io);
 	return true;
 }
 

@@ -10,7 +10,7 @@
 
 #define NO_COROUTINE "the coroutine is NULL; give what a spawn or haul_self() has given"
 
-static __attribute__((noinline)) void wake_and_tell(struct haul_carrier *c, struct haul_coro *co)
+static __attribute__((noinline)) void wake_notify(struct haul_carrier *c, struct haul_coro *co)
 {
 	hauli_ready_soon(c, co);
 	hauli_steal_offer(c);
@@ -22,10 +22,10 @@ static void unpark_here(struct haul_carrier *c, struct haul_coro *co)
 	hauli_permit_give(&co->permit);
 	if (hauli_coro_state(co) != HAULI_PARKED)
 		return;
-	if (hauli_likely(c->wakes == HAULI_PLAINLY))
+	if (hauli_likely(c->wake_path == HAULI_PATH_FAST))
 		hauli_ready_soon(c, co);
-	else if (c->wakes == HAULI_AND_TELL)
-		wake_and_tell(c, co);
+	else if (c->wake_path == HAULI_PATH_NOTIFY)
+		wake_notify(c, co);
 	else
 		hauli_ready(c, co); /* what a poller or the inbox wakes stays in order */
 }

@@ -50,7 +50,7 @@ PART void receive(struct haul_carrier *c, bool steals)
 	if (steals)
 		hauli_mail_receive(c);
 	else
-		hauli_mail_receive_plainly(c);
+		hauli_mail_receive_unshared(c);
 }
 
 static void resume(struct haul_carrier *c, struct haul_coro *co)
@@ -70,15 +70,15 @@ PART unsigned run_chain(struct haul_carrier *c, unsigned n, bool steals)
 		hauli_runq_open(&c->runq, n);
 		c->orders.seen = hauli_u32_published_get(&c->orders.taken);
 	} else {
-		hauli_runq_open_plainly(&c->runq, n);
+		hauli_runq_open_unshared(&c->runq, n);
 	}
 	popped = hauli_ring_popped(&c->runq.ring);
 	first = hauli_runq_pop(&c->runq);
 	if (!steals)
-		c->wakes = HAULI_PLAINLY;
+		c->wake_path = HAULI_PATH_FAST;
 	if (hauli_likely(first))
 		resume(c, first);
-	c->wakes = HAULI_WITH_CARE;
+	c->wake_path = HAULI_PATH_SLOW;
 	hauli_runq_close(&c->runq);
 	popped = hauli_ring_popped(&c->runq.ring) - popped;
 	hauli_counter_add(&c->slices, popped);
@@ -183,7 +183,7 @@ PART void round_once(struct haul_carrier *c, bool steals)
 		sleep_until_needed(c, steals);
 }
 
-static __attribute__((noinline)) void run_plainly(struct haul_carrier *c)
+static __attribute__((noinline)) void run_unshared(struct haul_carrier *c)
 {
 	while (c->phase != HAULI_FINISHED)
 		round_once(c, false);
@@ -209,7 +209,7 @@ int hauli_round_main(void *arg)
 	if (hauli_steals(c))
 		run_stealing(c);
 	else
-		run_plainly(c);
+		run_unshared(c);
 	hauli_sleep_quiesce(c);
 	hauli_overflow_thread_fini();
 	hauli_co_fini_thread(&c->loop);

@@ -133,9 +133,9 @@ static inline void hauli_runq_open(struct hauli_runq *q, uint32_t n)
 }
 
 /* The same, where there are no thieves. */
-static inline void hauli_runq_open_plainly(struct hauli_runq *q, uint32_t n)
+static inline void hauli_runq_open_unshared(struct hauli_runq *q, uint32_t n)
 {
-	hauli_ring_open_plainly(&q->ring, n);
+	hauli_ring_open_unshared(&q->ring, n);
 }
 
 /* Ends it: nobody runs but by the next chain. The ring is not empty after it while there is a

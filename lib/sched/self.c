@@ -7,7 +7,7 @@
  * after which the coroutine goes on in another thread (gcc and clang do so at -O2 -fPIC).
  *
  * On a thread that is no carrier it points to a stand-in carrier, which runs a stand-in coroutine.
- * Their fields keep every call off its short way, and the long way names the mistake. So a yield, a
+ * Their fields keep every call off its fast path, and the long way names the mistake. So a yield, a
  * wait or a spawn on a carrier pays nothing, or one test, for that.
  */
 #include "sched/self.h"
@@ -18,7 +18,7 @@ static struct haul_coro nobody = {.flags = {HAULI_FLAG_NOBODY}};
 
 static struct hauli_exceptions always = {.uncaught = 1};
 
-/* A spawn sees HAULI_WITH_CARE, a poller's cycle a timer that is due, and a yield exceptions. */
+/* A spawn sees HAULI_PATH_SLOW, a poller's cycle a timer that is due, and a yield exceptions. */
 struct haul_carrier hauli_nowhere = {.current = &nobody, .cxx = true, .exceptions = &always};
 
 static __thread struct haul_carrier *self __attribute__((tls_model("initial-exec"))) =

@@ -7,7 +7,7 @@
 
 /*
  * hauli_self() is NULL on a thread that is no carrier. There hauli_here() is &hauli_nowhere, a
- * stand-in whose current coroutine has a flag, so the short ways need no test of their own for it.
+ * stand-in whose current coroutine has a flag, so the fast paths need no test of their own for it.
  */
 struct haul_carrier *hauli_self(void);
 struct haul_carrier *hauli_here(void);

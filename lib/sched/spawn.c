@@ -107,22 +107,22 @@ static __attribute__((noinline)) int spawn_pinned(struct haul_carrier *c, struct
 	return spawn(c, out, fn, arg, opts, true);
 }
 
-static inline int spawn_plainly(struct haul_carrier *c, struct haul_coro **out, haul_fn *fn,
-	void *arg, const struct haul_coro_opts *opts)
+static inline int spawn_fast(struct haul_carrier *c, struct haul_coro **out, haul_fn *fn, void *arg,
+	const struct haul_coro_opts *opts)
 {
 	if (opts && hauli_unlikely(opts->pinned))
 		return spawn_pinned(c, out, fn, arg, opts);
 	return spawn(c, out, fn, arg, opts, false);
 }
 
-static int spawn_with_care(struct haul_carrier *c, struct haul_coro **out, haul_fn *fn, void *arg,
+static int spawn_slow(struct haul_carrier *c, struct haul_coro **out, haul_fn *fn, void *arg,
 	const struct haul_coro_opts *opts)
 {
 	int err;
 
 	if (c->phase != HAULI_RUNS)
 		return -ECANCELED;
-	err = spawn_plainly(c, out, fn, arg, opts);
+	err = spawn_fast(c, out, fn, arg, opts);
 	if (err == 0)
 		hauli_steal_offer_here(c);
 	return err;
@@ -131,9 +131,9 @@ static int spawn_with_care(struct haul_carrier *c, struct haul_coro **out, haul_
 static inline int spawn_here(struct haul_carrier *c, struct haul_coro **out, haul_fn *fn, void *arg,
 	const struct haul_coro_opts *opts)
 {
-	if (hauli_likely(c->spawns == HAULI_PLAINLY))
-		return spawn_plainly(c, out, fn, arg, opts);
-	return spawn_with_care(c, out, fn, arg, opts);
+	if (hauli_likely(c->spawn_path == HAULI_PATH_FAST))
+		return spawn_fast(c, out, fn, arg, opts);
+	return spawn_slow(c, out, fn, arg, opts);
 }
 
 /* On the other side of the gate. The caller is self's thread. */
@@ -185,10 +185,10 @@ static int spawn_on(struct haul_carrier *carrier, struct haul_coro **co, haul_fn
 }
 
 /* The running coroutine may go on for long: others may want to run what waits behind it. */
-static inline int spawn_and_tell(struct haul_carrier *c, struct haul_coro **out, haul_fn *fn,
+static inline int spawn_notify(struct haul_carrier *c, struct haul_coro **out, haul_fn *fn,
 	void *arg, const struct haul_coro_opts *opts)
 {
-	int err = spawn_plainly(c, out, fn, arg, opts);
+	int err = spawn_fast(c, out, fn, arg, opts);
 
 	if (hauli_likely(err == 0))
 		hauli_steal_offer(c);
@@ -200,10 +200,10 @@ static inline int spawn_from_here(
 {
 	struct haul_carrier *c = hauli_here();
 
-	if (hauli_likely(c->spawns == HAULI_PLAINLY))
-		return spawn_plainly(c, co, fn, arg, opts);
-	if (HAUL_STEALING && hauli_likely(c->tells))
-		return spawn_and_tell(c, co, fn, arg, opts);
+	if (hauli_likely(c->spawn_path == HAULI_PATH_FAST))
+		return spawn_fast(c, co, fn, arg, opts);
+	if (HAUL_STEALING && hauli_likely(c->notifies))
+		return spawn_notify(c, co, fn, arg, opts);
 	if (c == &hauli_nowhere)
 		return -EPERM;
 	return spawn_on(hauli_home_of_running(c), co, fn, arg, opts);
@@ -237,8 +237,8 @@ int haul_spawn_any(struct haul_runtime *rt, struct haul_coro **co, haul_fn *fn, 
 	if (!rt || !hauli_spawn_may(fn, opts))
 		return -EINVAL;
 	if (c->rt == rt) {
-		if (hauli_likely(c->spawns == HAULI_PLAINLY))
-			return spawn_plainly(c, co, fn, arg, opts);
+		if (hauli_likely(c->spawn_path == HAULI_PATH_FAST))
+			return spawn_fast(c, co, fn, arg, opts);
 		c = hauli_home_of_running(c);
 	} else {
 		c = hauli_placing_carrier(rt, opts);

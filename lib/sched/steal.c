@@ -151,9 +151,9 @@ void hauli_steal_chain_begins(struct haul_carrier *c, uint64_t now)
 	hauli_u64_owned_set(&c->chain_began, now);
 	hauli_u64_owned_set(&c->slice_average, c->lately.typical);
 	hauli_steal_is_busy(c);
-	c->wakes = HAULI_AND_TELL;
-	c->spawns = c->has_loot || c->phase != HAULI_RUNS ? HAULI_WITH_CARE : HAULI_AND_TELL;
-	c->tells = c->spawns == HAULI_AND_TELL;
+	c->wake_path = HAULI_PATH_NOTIFY;
+	c->spawn_path = c->has_loot || c->phase != HAULI_RUNS ? HAULI_PATH_SLOW : HAULI_PATH_NOTIFY;
+	c->notifies = c->spawn_path == HAULI_PATH_NOTIFY;
 	if (hauli_policy_has_spare(
 		    hauli_ring_depth(&c->runq.ring), !hauli_inbox_is_empty(&c->inbox)))
 		hauli_steal_offer(c);
@@ -162,6 +162,6 @@ void hauli_steal_chain_begins(struct haul_carrier *c, uint64_t now)
 void hauli_steal_chain_ended(struct haul_carrier *c)
 {
 	hauli_u64_owned_set(&c->chain_began, 0);
-	c->spawns = c->phase == HAULI_RUNS ? HAULI_PLAINLY : HAULI_WITH_CARE;
-	c->tells = false;
+	c->spawn_path = c->phase == HAULI_RUNS ? HAULI_PATH_FAST : HAULI_PATH_SLOW;
+	c->notifies = false;
 }

@@ -37,7 +37,7 @@ static void handle_stop(struct haul_carrier *c, struct hauli_msg *msg)
 {
 	c->phase = HAULI_DRAINS;
 	hauli_u8_owned_set(&c->stop_step, HAULI_STOP_SEEN);
-	c->spawns = HAULI_WITH_CARE;
+	c->spawn_path = HAULI_PATH_SLOW;
 	hauli_cluster_fetch_all(c);
 	hauli_stacks_for_each(c->rt->stacks, cancel_if_home, c);
 }

@@ -17,7 +17,7 @@ void hauli_may_suspend(const struct haul_coro *me, const char *call)
 			"give haul_io_opts.on_packet instead");
 }
 
-void hauli_suspend_with_care(struct haul_carrier *c, struct haul_coro *me, bool publish)
+void hauli_suspend_slow(struct haul_carrier *c, struct haul_coro *me, bool publish)
 {
 	struct hauli_exceptions mine = *c->exceptions;
 
@@ -46,7 +46,7 @@ void hauli_stolen_send_home(struct haul_carrier *c, struct haul_coro *co)
 		hauli_steal_offer(home);
 }
 
-void hauli_coro_left_apart(struct haul_carrier *c, struct haul_coro *co)
+void hauli_coro_left_slow(struct haul_carrier *c, struct haul_coro *co)
 {
 	if (hauli_coro_is_stolen(co)) {
 		hauli_stolen_send_home(c, co);
@@ -54,5 +54,5 @@ void hauli_coro_left_apart(struct haul_carrier *c, struct haul_coro *co)
 	}
 	/* Only haul_yield() publishes a poller. */
 	hauli_may_suspend(co, "haul_yield");
-	hauli_coro_ready_apart(c, co, hauli_runq_push);
+	hauli_coro_ready_slow(c, co, hauli_runq_push);
 }

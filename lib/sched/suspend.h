@@ -16,14 +16,14 @@ enum hauli_back {
 	HAULI_BACK_END,
 };
 
-/* Off the short way: ends the program with a line if me, which is in call, may not suspend. */
+/* Off the fast path: ends the program with a line if me, which is in call, may not suspend. */
 void hauli_may_suspend(const struct haul_coro *me, const char *call);
 
 /* The carrier on which co's slice has ended. co was stolen, and its context is saved. */
 void hauli_stolen_send_home(struct haul_carrier *c, struct haul_coro *co);
 
 /* Owner. co has left its slice ready, and is a poller, stolen or kept. */
-void hauli_coro_left_apart(struct haul_carrier *c, struct haul_coro *co);
+void hauli_coro_left_slow(struct haul_carrier *c, struct haul_coro *co);
 
 /*
  * Switch, then publish: a coroutine that yields or ends may be seen by others, or its stack used
@@ -42,7 +42,7 @@ static inline void hauli_arrive(struct haul_carrier *c)
 	} else if (hauli_likely(hauli_coro_queues(left))) {
 		hauli_runq_push(&c->runq, left);
 	} else {
-		hauli_coro_left_apart(c, left);
+		hauli_coro_left_slow(c, left);
 	}
 }
 
@@ -56,14 +56,14 @@ static inline struct hauli_co *hauli_next(struct haul_carrier *c)
 }
 
 /* Suspends a coroutine that handles exceptions, and refuses to suspend a thread that runs none.
- * Out of line: without C++ the short way has one test for it. */
-void hauli_suspend_with_care(struct haul_carrier *c, struct haul_coro *me, bool publish);
+ * Out of line: without C++ the fast path has one test for it. */
+void hauli_suspend_slow(struct haul_carrier *c, struct haul_coro *me, bool publish);
 
 /* Suspends me, which is running on c. Its state is set already. publish: it is ready. */
 static inline void hauli_suspend(struct haul_carrier *c, struct haul_coro *me, bool publish)
 {
 	if (hauli_unlikely(c->cxx) && hauli_exceptions_any(c->exceptions)) {
-		hauli_suspend_with_care(c, me, publish);
+		hauli_suspend_slow(c, me, publish);
 		return;
 	}
 	c->left = publish ? me : NULL;

@@ -46,7 +46,7 @@ static inline int sleep_here(struct haul_carrier *c, struct haul_coro *me, uint6
 }
 
 /* Cancelled, a poller, or stolen: then its home sees to the wait. */
-static __attribute__((noinline)) int sleep_with_care(
+static __attribute__((noinline)) int sleep_slow(
 	struct haul_carrier *c, struct haul_coro *me, uint64_t ns)
 {
 	hauli_may_suspend(me, "haul_sleep");
@@ -64,15 +64,15 @@ int haul_sleep(uint64_t ns)
 	struct haul_carrier *c = hauli_here();
 	struct haul_coro *me = c->current;
 
-	if (hauli_unlikely(hauli_coro_needs_care(me)))
-		return sleep_with_care(c, me, ns);
+	if (hauli_unlikely(hauli_coro_needs_slow_path(me)))
+		return sleep_slow(c, me, ns);
 	return sleep_here(c, me, ns);
 }
 
 /* After the wait: who was woken may be stolen before it runs, while its home gives another one. */
 static inline int take_permit(struct haul_coro *me)
 {
-	if (hauli_likely(!hauli_coro_needs_care(me))) {
+	if (hauli_likely(!hauli_coro_needs_slow_path(me))) {
 		hauli_permit_take(&me->permit);
 		return 0;
 	}
@@ -89,7 +89,7 @@ static inline int park_here(struct haul_carrier *c, struct haul_coro *me)
 	return take_permit(me);
 }
 
-static __attribute__((noinline)) int park_with_care(struct haul_carrier *c, struct haul_coro *me)
+static __attribute__((noinline)) int park_slow(struct haul_carrier *c, struct haul_coro *me)
 {
 	hauli_may_suspend(me, "haul_park");
 	if (cancelled(me))
@@ -105,7 +105,7 @@ int haul_park(void)
 	struct haul_carrier *c = hauli_here();
 	struct haul_coro *me = c->current;
 
-	if (hauli_unlikely(hauli_coro_needs_care(me)))
-		return park_with_care(c, me);
+	if (hauli_unlikely(hauli_coro_needs_slow_path(me)))
+		return park_slow(c, me);
 	return park_here(c, me);
 }

@@ -37,7 +37,7 @@ MUTATIONS = [
     ('poller_end', 'lib/sched/end.c', 'a poller that ends leaves its carrier parked',
      'hauli_sleep_end(c);', ';'),
     ('carrier_end', 'lib/sched/round.c', 'a carrier ends while it is being called',
-     'run_plainly(c); hauli_sleep_quiesce(c);', 'run_plainly(c);'),
+     'run_unshared(c); hauli_sleep_quiesce(c);', 'run_unshared(c);'),
 ]
 
 ASLEEP = ['lib/conc/fence.c', 'lib/conc/help.c', 'lib/conc/inbox.c', 'lib/conc/intake.c',

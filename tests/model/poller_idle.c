@@ -175,7 +175,7 @@ static void give_way_to_others(void)
 	if (!hauli_inbox_is_empty(&m.c.inbox))
 		hauli_mail_receive(&m.c);
 	if (!hauli_runq_is_empty(&m.c.runq)) {
-		hauli_runq_open_plainly(&m.c.runq, 1);
+		hauli_runq_open_unshared(&m.c.runq, 1);
 		hauli_runq_pop(&m.c.runq);
 		hauli_runq_close(&m.c.runq);
 	}

@@ -45,7 +45,7 @@ static void init_carrier(unsigned i)
 	c->cluster = &m.cluster;
 	c->cluster_idx = i;
 	c->finish_msg.kind = &finish;
-	c->spawns = HAULI_PLAINLY;
+	c->spawn_path = HAULI_PATH_FAST;
 	c->round_ticks = 1;
 	c->runq.lifo_at = UINT32_MAX / 2;
 	hauli_timers_init(&c->timers);
