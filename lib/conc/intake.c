@@ -59,7 +59,7 @@ void hauli_intake_put(struct hauli_intake *in, struct hauli_item *first)
 	hauli_fence_full(); /* intake.E1 */
 }
 
-int hauli_intake_call(struct hauli_intake *in, unsigned from, enum hauli_inbox_state *slept)
+int hauli_injector_rouse(struct hauli_intake *in, unsigned from, enum hauli_inbox_state *slept)
 {
 	if (hauli_intake_is_empty(in))
 		return -1;

@@ -41,7 +41,7 @@ static inline bool hauli_intake_is_empty(const struct hauli_intake *in)
 }
 
 /* Any thread. Puts a batch of first->n items, linked from oldest to newest. The caller must then
- * call hauli_intake_call(). */
+ * call hauli_injector_rouse(). */
 void hauli_intake_put(struct hauli_intake *in, struct hauli_item *first);
 
 /*
@@ -49,9 +49,9 @@ void hauli_intake_put(struct hauli_intake *in, struct hauli_item *first);
  * from number `from` on, cyclically. Returns its number, and in *slept what hauli_inbox_rouse()
  * returned: the caller must wake it. -1: there is no member to wake.
  */
-int hauli_intake_call(struct hauli_intake *in, unsigned from, enum hauli_inbox_state *slept);
+int hauli_injector_rouse(struct hauli_intake *in, unsigned from, enum hauli_inbox_state *slept);
 
-/* A start for hauli_intake_call(), different each time. */
+/* A start for hauli_injector_rouse(), different each time. */
 static inline unsigned hauli_injector_ticket(struct hauli_intake *in)
 {
 	return hauli_ticket_take(&in->ticket) % in->nb_members;
@@ -63,7 +63,7 @@ bool hauli_intake_may_sleep(const struct hauli_intake *in);
 /*
  * A member, awake. Takes the guard; false: another member has it. After true the member may count
  * the items and take some; then it must close and, if it may have left any, call
- * hauli_intake_call(), both before it runs what it took, which may take long.
+ * hauli_injector_rouse(), both before it runs what it took, which may take long.
  */
 bool hauli_intake_try_open(struct hauli_intake *in);
 static inline uint32_t hauli_intake_count(const struct hauli_intake *in)

@@ -52,7 +52,7 @@ struct hauli_fiber *hauli_fiber_renew(struct hauli_fiber *f, void *lo, size_t si
 void hauli_fiber_free(struct hauli_fiber *f);
 
 /* For new memory: stacks that were unmapped there have left their red zones. */
-static inline void hauli_fiber_forget(void *memory, size_t bytes)
+static inline void hauli_fiber_discard(void *memory, size_t bytes)
 {
 #if HAULI_ASAN
 	__asan_unpoison_memory_region(memory, bytes);

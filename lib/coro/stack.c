@@ -81,7 +81,7 @@ static void *reserve(size_t bytes)
 
 	if (p == MAP_FAILED)
 		return NULL;
-	hauli_fiber_forget(p, bytes);
+	hauli_fiber_discard(p, bytes);
 	return p;
 }
 

@@ -13,7 +13,7 @@
  * carrier holds the intake for long, and quick ones come back for more. A carrier that has ready
  * coroutines of its own takes fewer by their number, but at least one, and only in every
  * BUSY_ROUNDS-th round. A carrier that slept may have been roused for the intake alone: it takes a
- * share, or has the next sleeper do so (hauli_cluster_got_up()).
+ * share, or has the next sleeper do so (hauli_cluster_after_sleep()).
  *
  * Model: tests/model/homeless.c, roused.c. Stress: tests/stress/intake.c.
  */
@@ -49,10 +49,10 @@ static void become_home_of_all(struct haul_carrier *c, struct hauli_item *item)
 	}
 }
 
-static void call(struct hauli_cluster *cl, unsigned from)
+static void rouse(struct hauli_cluster *cl, unsigned from)
 {
 	enum hauli_inbox_state slept;
-	int member = hauli_intake_call(&cl->intake, from, &slept);
+	int member = hauli_injector_rouse(&cl->intake, from, &slept);
 
 	if (member >= 0)
 		hauli_mail_wake(cl->members[member], slept);
@@ -61,7 +61,7 @@ static void call(struct hauli_cluster *cl, unsigned from)
 void hauli_cluster_put(struct hauli_cluster *cl, struct hauli_item *first)
 {
 	hauli_intake_put(&cl->intake, first);
-	call(cl, hauli_injector_ticket(&cl->intake));
+	rouse(cl, hauli_injector_ticket(&cl->intake));
 }
 
 static uint32_t share(const struct hauli_cluster *cl, uint32_t ready)
@@ -86,7 +86,7 @@ static void take_share(struct haul_carrier *c, uint32_t ready)
 	}
 	items = hauli_intake_take(&cl->intake, share(cl, ready));
 	hauli_intake_close(&cl->intake);
-	call(cl, c->cluster_idx + 1);
+	rouse(cl, c->cluster_idx + 1);
 	become_home_of_all(c, items);
 }
 
@@ -100,13 +100,13 @@ void hauli_cluster_fetch(struct haul_carrier *c)
 	take_share(c, ready);
 }
 
-void hauli_cluster_got_up(struct haul_carrier *c)
+void hauli_cluster_after_sleep(struct haul_carrier *c)
 {
 	c->passed_over = 0;
 	if (hauli_ring_depth(&c->runq.ring) == 0)
 		take_share(c, 0);
 	else /* its mail had something, which may keep it for long */
-		call(c->cluster, c->cluster_idx + 1);
+		rouse(c->cluster, c->cluster_idx + 1);
 }
 
 void hauli_cluster_fetch_all(struct haul_carrier *c)

@@ -35,7 +35,7 @@ void hauli_cluster_fetch_all(struct haul_carrier *c);
 
 /* Owner, after its sleep, when coroutines wait in the intake; it has read its mail and run nothing
  * yet. The waker relies on it: it takes its share, or wakes the next sleeping carrier to do so. */
-void hauli_cluster_got_up(struct haul_carrier *c);
+void hauli_cluster_after_sleep(struct haul_carrier *c);
 
 /* Owner. Whether something waits. */
 static inline bool hauli_cluster_waits(const struct haul_carrier *c)
@@ -43,7 +43,7 @@ static inline bool hauli_cluster_waits(const struct haul_carrier *c)
 	return !hauli_intake_is_empty(&c->cluster->intake);
 }
 
-/* Owner, right after its inbox is marked as asleep. False: something waits, it has to get up. */
+/* Owner, right after its inbox is marked as asleep. False: something waits, it has to wake up. */
 static inline bool hauli_cluster_may_sleep(const struct haul_carrier *c)
 {
 	return hauli_intake_may_sleep(&c->cluster->intake);

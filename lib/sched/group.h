@@ -22,7 +22,7 @@ struct hauli_group {
 /* Any thread, where stealing is on. A coroutine was put where thieves find it while c runs. */
 static inline void hauli_steal_offer(struct haul_carrier *c)
 {
-	if (hauli_unlikely(hauli_help_has_sleepers(&c->group->policy.help)))
+	if (hauli_unlikely(hauli_help_any_idle(&c->group->policy.help)))
 		hauli_policy_offer(&c->group->policy, c->group_idx);
 }
 

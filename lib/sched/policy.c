@@ -187,7 +187,7 @@ static int next_in_need(struct hauli_policy *p, unsigned idx)
 			continue;
 		if (has_surplus(p, w))
 			return wanted;
-		hauli_help_forget(&p->help, w);
+		hauli_help_clear_request(&p->help, w);
 		if (has_surplus(p, w))
 			return wanted;
 	}
@@ -199,11 +199,11 @@ static bool send_search(struct hauli_policy *p, unsigned token, unsigned idx)
 {
 	for (unsigned k = 0; k < p->members; k++) {
 		unsigned s = near(p, idx, k);
-		int parked = hauli_help_next_parked(&p->help, s);
+		int idle = hauli_help_next_idle(&p->help, s);
 
-		if (parked == NOBODY)
+		if (idle == NOBODY)
 			return false;
-		if ((unsigned)parked == s && p->acts->send(p, s, token))
+		if ((unsigned)idle == s && p->acts->send(p, s, token))
 			return true;
 	}
 	return false;
@@ -213,14 +213,14 @@ static bool send_search(struct hauli_policy *p, unsigned token, unsigned idx)
 static bool somebody_sleeps(const struct hauli_policy *p)
 {
 	for (unsigned i = 0; i < p->members; i++)
-		if (hauli_help_next_parked(&p->help, i) == (int)i && p->acts->is_asleep(p, i))
+		if (hauli_help_next_idle(&p->help, i) == (int)i && p->acts->is_asleep(p, i))
 			return true;
 	return false;
 }
 
 /*
  * Sends the search to a sleeper, if somebody is in need and somebody sleeps; or ends it. Who is not
- * asleep yet, though marked as parked, looks for itself once it is.
+ * asleep yet, though marked as idle, looks for itself once it is.
  */
 static void hand_on(struct hauli_policy *p, int token, unsigned idx)
 {
@@ -242,7 +242,7 @@ void hauli_policy_offer(struct hauli_policy *p, unsigned idx)
 {
 	int token;
 
-	if (!hauli_help_call(&p->help, idx))
+	if (!hauli_help_request(&p->help, idx))
 		return;
 	token = hauli_help_take_token(&p->help);
 	if (token >= 0)
@@ -266,8 +266,8 @@ void hauli_policy_end(struct hauli_thief *t)
 	hand_on(t->policy, token, t->group_idx);
 }
 
-/* From one that has called for help. */
-static bool steal_from_caller(struct hauli_thief *t, uint64_t now)
+/* From a member that has requested help. */
+static bool steal_from_requester(struct hauli_thief *t, uint64_t now)
 {
 	int w = next_in_need(t->policy, t->group_idx);
 
@@ -279,7 +279,7 @@ static bool steal_any(struct hauli_thief *t, uint64_t now)
 {
 	if (is_too_soon(t->policy, now))
 		return false;
-	if (steal_from_caller(t, now))
+	if (steal_from_requester(t, now))
 		return true;
 	for (unsigned k = 1; k < t->policy->members; k++)
 		if (steal_if_worth_it(t, near(t->policy, t->group_idx, k), now))
@@ -328,7 +328,7 @@ static bool probe(struct hauli_thief *t, uint64_t now)
 
 bool hauli_policy_pull(struct hauli_thief *t, uint64_t now)
 {
-	return !is_too_soon(t->policy, now) && (steal_from_caller(t, now) || probe(t, now));
+	return !is_too_soon(t->policy, now) && (steal_from_requester(t, now) || probe(t, now));
 }
 
 bool hauli_policy_idle(struct hauli_thief *t, uint64_t now)
@@ -350,7 +350,7 @@ bool hauli_policy_may_stay(struct hauli_thief *t, uint64_t now)
 		unsigned v = near(p, t->group_idx, k);
 		int token;
 
-		if (!has_surplus(p, v) || !hauli_help_call(&p->help, v))
+		if (!has_surplus(p, v) || !hauli_help_request(&p->help, v))
 			continue;
 		token = hauli_help_take_token(&p->help);
 		if (token < 0)

@@ -129,10 +129,10 @@ bool haul_try_park_poller(void)
 		has_napped(c))
 		return false;
 	if (hauli_steals(c))
-		hauli_steal_lie_down(c);
+		hauli_steal_set_idle(c);
 	if (!hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_POLLING_WAIT)) {
 		if (hauli_steals(c))
-			hauli_steal_got_up(c);
+			hauli_steal_clear_idle(c);
 		return false;
 	}
 	if (!hauli_cluster_may_sleep(c) || (hauli_steals(c) && !hauli_steal_may_stay(c))) {

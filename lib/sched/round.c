@@ -149,12 +149,12 @@ PART void sleep_until_needed(struct haul_carrier *c, bool steals)
 	if (steals) {
 		if (hauli_steal_idle(c))
 			return;
-		hauli_steal_lie_down(c);
+		hauli_steal_set_idle(c);
 	}
 	if ((at != HAULI_NEVER && hauli_ticks() >= at) ||
 		!hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_ASLEEP)) {
 		if (steals)
-			hauli_steal_got_up(c);
+			hauli_steal_clear_idle(c);
 		return;
 	}
 	if (hauli_cluster_may_sleep(c) && (!steals || hauli_steal_may_stay(c))) {

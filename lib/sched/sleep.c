@@ -10,10 +10,10 @@
 void hauli_sleep_end(struct haul_carrier *c)
 {
 	if (hauli_steals(c))
-		hauli_steal_got_up(c);
+		hauli_steal_clear_idle(c);
 	hauli_mail_receive(c);
 	if (hauli_cluster_waits(c))
-		hauli_cluster_got_up(c);
+		hauli_cluster_after_sleep(c);
 }
 
 void hauli_sleep_quiesce(struct haul_carrier *c)

@@ -2,8 +2,8 @@
 /*
  * What the policy (policy.c) sees of carriers and does to them. What makes it safe is elsewhere: a
  * ring of which others take (conc/ring.c), an inbox that is taken over under the ring's guard
- * (mail.c), calls for help that are not lost (conc/help.c). A stolen coroutine runs one slice and
- * goes home (stolen.c).
+ * (mail.c), requests for help that are not lost (conc/help.c). A stolen coroutine runs one slice
+ * and goes home (stolen.c).
  *
  * Stress: tests/stress/steal.c.
  */
@@ -114,10 +114,10 @@ bool hauli_steal_idle(struct haul_carrier *c)
 	return hauli_policy_idle(&c->thief, hauli_ticks());
 }
 
-void hauli_steal_lie_down(struct haul_carrier *c)
+void hauli_steal_set_idle(struct haul_carrier *c)
 {
 	if (!c->thief.search)
-		hauli_help_lie_down(&c->group->policy.help, c->group_idx);
+		hauli_help_set_idle(&c->group->policy.help, c->group_idx);
 }
 
 /*
@@ -140,10 +140,10 @@ bool hauli_steal_may_stay(struct haul_carrier *c)
 	return hauli_policy_may_stay(&c->thief, now);
 }
 
-void hauli_steal_got_up(struct haul_carrier *c)
+void hauli_steal_clear_idle(struct haul_carrier *c)
 {
 	c->before_barrier = false;
-	hauli_help_get_up(&c->group->policy.help, c->group_idx);
+	hauli_help_clear_idle(&c->group->policy.help, c->group_idx);
 }
 
 void hauli_steal_chain_begins(struct haul_carrier *c, uint64_t now)

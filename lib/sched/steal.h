@@ -28,13 +28,13 @@ static inline void hauli_steal_is_busy(struct haul_carrier *c)
 }
 
 /*
- * Owner. lie_down: about to mark its inbox as asleep; from now on callers look there. may_stay:
- * right after that. False: it has begun to search instead, and has to get up. wake_at: after that,
- * when the sleep has to end, or HAULI_NEVER. got_up: when it is awake.
+ * Owner. set_idle: about to mark its inbox as asleep; from now on callers look there. may_stay:
+ * right after that. False: it has begun to search instead, and has to wake up. wake_at: after that,
+ * when the sleep has to end, or HAULI_NEVER. clear_idle: when it is awake.
  */
-void hauli_steal_lie_down(struct haul_carrier *c);
+void hauli_steal_set_idle(struct haul_carrier *c);
 bool hauli_steal_may_stay(struct haul_carrier *c);
-void hauli_steal_got_up(struct haul_carrier *c);
+void hauli_steal_clear_idle(struct haul_carrier *c);
 
 static inline uint64_t hauli_steal_wake_at(const struct haul_carrier *c)
 {

@@ -234,10 +234,10 @@ static void sleep(struct sim_carrier *c)
 		return;
 	}
 	if (!c->thief.search)
-		hauli_help_lie_down(&c->thief.policy->help, c->thief.group_idx);
+		hauli_help_set_idle(&c->thief.policy->help, c->thief.group_idx);
 	c->state = SIM_SLEEPS;
 	if (!hauli_policy_may_stay(&c->thief, now(c))) {
-		hauli_help_get_up(&c->thief.policy->help, c->thief.group_idx);
+		hauli_help_clear_idle(&c->thief.policy->help, c->thief.group_idx);
 		go_on(c, SIM_LOOPS, 0);
 	} else if (c->thief.search) {
 		uint64_t until = c->thief.nap_until;
@@ -316,7 +316,7 @@ void sim_carrier_step(struct sim_carrier *c)
 		return;
 	}
 	if (c->group && (was == SIM_SLEEPS || was == SIM_WAKES))
-		hauli_help_get_up(&c->thief.policy->help, c->thief.group_idx);
+		hauli_help_clear_idle(&c->thief.policy->help, c->thief.group_idx);
 	c->state = SIM_LOOPS;
 	begin_round(c);
 }

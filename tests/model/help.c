@@ -38,7 +38,7 @@ static bool work(void)
 static void caller(void)
 {
 	note(&m.work, true);
-	if (!hauli_help_call(&m.help, CALLER))
+	if (!hauli_help_request(&m.help, CALLER))
 		return;
 	note(&m.called, true);
 	if (hauli_help_take_token(&m.help) < 0)
@@ -49,7 +49,7 @@ static void caller(void)
 
 static void sleeper(void)
 {
-	hauli_help_lie_down(&m.help, SLEEPER);
+	hauli_help_set_idle(&m.help, SLEEPER);
 	hauli_help_barrier();
 	note(&m.found, work());
 }
@@ -61,7 +61,7 @@ static void searcher(void)
 	if (hauli_help_next_wanted(&m.help, 0) != CALLER)
 		return;
 	note(&m.saw_want, true);
-	hauli_help_forget(&m.help, CALLER);
+	hauli_help_clear_request(&m.help, CALLER);
 	note(&m.saw_work, work());
 }
 

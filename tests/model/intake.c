@@ -52,7 +52,7 @@ static void call(void)
 {
 	enum hauli_inbox_state slept;
 
-	if (hauli_intake_call(&m.in, SLEEPER, &slept) < 0)
+	if (hauli_injector_rouse(&m.in, SLEEPER, &slept) < 0)
 		return;
 	MODEL_ASSERT(slept == HAULI_INBOX_ASLEEP);
 	MODEL_ASSERT(m.ready == 1);

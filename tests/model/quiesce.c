@@ -56,7 +56,7 @@ static void pusher(void)
 	}
 }
 
-static void get_up(void)
+static void wake_up(void)
 {
 	uint64_t owed = m.in.owed;
 	struct hauli_node *node = hauli_inbox_drain(&m.in);
@@ -79,7 +79,7 @@ static void owner(void)
 	while (m.got < ITEMS) {
 		if (hauli_inbox_try_sleep(&m.in, HAULI_INBOX_ASLEEP))
 			hauli_inbox_wait(&m.in, &some_time);
-		get_up();
+		wake_up();
 	}
 	while (!hauli_inbox_is_quiesced(&m.in))
 		model_await(&m.in.calls, 8, m.in.owed);

@@ -61,7 +61,7 @@ bool hogged[MEMBERS];
 #define drain	drained(me)
 
 /*
- * One member: its mark, what it has, and forget. One step: a task comes once here, before the
+ * One member: its request, what it has, and clear_request. One step: a task comes once here, before the
  * mark, so a thread between these sees and does the same. (Forget must recheck for a task that
  * comes later: help.c.)
  */
@@ -216,7 +216,7 @@ end:	do
 }
 
 /* From a requester. Another thief may have been there. */
-inline steal_from_caller()
+inline steal_from_requester()
 {
 	next_in_need(me);
 	atomic {
@@ -296,7 +296,7 @@ proctype idle(byte me)
 	:: true ->
 		if
 		:: search ->
-			steal_from_caller();
+			steal_from_requester();
 			if
 			:: got -> end_search()
 			:: else ->
@@ -314,7 +314,7 @@ proctype idle(byte me)
 		:: got -> hogged[me] = true; break /* a stolen task does not yield either */
 #endif
 		:: else ->
-			/* lie_down, try_sleep, may_stay */
+			/* set_idle, try_sleep, may_stay */
 #if BROKEN != 1
 			if
 			:: !search -> parked[me] = true
@@ -340,7 +340,7 @@ proctype idle(byte me)
 end_asleep:			inbox[me] != asleep
 			:: else
 			fi;
-			/* drain, got_up */
+			/* drain, clear_idle */
 			atomic {
 				search = search || inbox[me] == sent;
 				inbox[me] = awake

@@ -21,7 +21,7 @@ WEAKENED = [
      'memory_order_release /* help.E3:R */', 'memory_order_relaxed'),
     ('help', 'lib/conc/help.c', 'a token is taken with nothing',
      'memory_order_acquire /* help.E3:A */', 'memory_order_relaxed'),
-    ('help', 'lib/conc/help.c', 'no barrier between the mark and the asking for a token',
+    ('help', 'lib/conc/help.c', 'no barrier between the request and the asking for a token',
      'memory_order_release /* help.E2:R */); hauli_fence_full();',
      'memory_order_release);'),
     ('help', 'lib/conc/help.c', 'no barrier between a token given back and the look',

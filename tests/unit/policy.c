@@ -88,7 +88,7 @@ static void set_up(unsigned thief)
 static void sleeps(unsigned idx)
 {
 	w.asleep[idx] = true;
-	hauli_help_lie_down(&w.policy.help, idx);
+	hauli_help_set_idle(&w.policy.help, idx);
 }
 
 /* depth coroutines wait behind one running since began; each takes average. */
@@ -122,8 +122,8 @@ START_TEST(the_nearest_in_need_comes_first)
 	sleeps(7);
 	waits(5, 4, 1000, 1);
 	waits(0, 4, 1000, 1);
-	ck_assert(hauli_help_call(&w.policy.help, 5));
-	ck_assert(hauli_help_call(&w.policy.help, 0));
+	ck_assert(hauli_help_request(&w.policy.help, 5));
+	ck_assert(hauli_help_request(&w.policy.help, 0));
 	ck_assert(hauli_policy_pull(&w.thief, 2));
 	ck_assert_uint_eq(w.victim, 0);
 	hauli_policy_fini(&w.policy);
@@ -150,7 +150,7 @@ START_TEST(a_search_is_handed_on_to_who_is_near_the_need)
 	sleeps(7);
 	sleeps(0);
 	waits(1, 4, 1000, 1);
-	ck_assert(hauli_help_call(&w.policy.help, 1));
+	ck_assert(hauli_help_request(&w.policy.help, 1));
 	hauli_policy_begin(&w.thief, (unsigned)hauli_help_take_token(&w.policy.help), 2);
 	hauli_policy_end(&w.thief);
 	ck_assert_uint_eq(w.woken, 0);
@@ -293,9 +293,9 @@ START_TEST(who_naps_is_sent_no_search)
 	hauli_help_init(help, MEMBERS, 2);
 	sleeps(7);
 	waits(2, 1, 10, 1);
-	ck_assert(hauli_help_call(help, 2));
+	ck_assert(hauli_help_request(help, 2));
 	ck_assert_int_ge(hauli_help_take_token(help), 0); /* 7's */
-	hauli_help_get_up(help, 7);
+	hauli_help_clear_idle(help, 7);
 	hauli_policy_begin(&w.thief, (unsigned)hauli_help_take_token(help), 1);
 	hauli_policy_end(&w.thief);
 	ck_assert_uint_eq(w.woken, NONE);
@@ -310,7 +310,7 @@ START_TEST(a_search_waits_for_a_hog)
 	set_up(0);
 	sleeps(7);
 	waits(2, 1, 10, 1);
-	ck_assert(hauli_help_call(&w.policy.help, 2));
+	ck_assert(hauli_help_request(&w.policy.help, 2));
 	w.asleep[7] = false;
 	hauli_policy_begin(&w.thief, (unsigned)hauli_help_take_token(&w.policy.help), 1);
 	for (uint64_t now = 1; now < 1 + rules.hog; now = w.thief.nap_until) {
@@ -349,7 +349,7 @@ START_TEST(who_calls_amid_the_end_of_a_search_is_found)
 {
 	set_up(0);
 	sleeps(7);
-	ck_assert(hauli_help_call(&w.policy.help, 5));
+	ck_assert(hauli_help_request(&w.policy.help, 5));
 	hauli_policy_begin(&w.thief, (unsigned)hauli_help_take_token(&w.policy.help), 2);
 	w.looks = 1 + (unsigned)_i;
 	w.calls = _i ? 2 : 5;
