@@ -79,7 +79,7 @@ struct haul_carrier {
 	/* Owner. */
 	HAULI_LINE struct hauli_stack_cache stacks;
 	struct hauli_slices lately;
-	unsigned passed_over; /* rounds in which it took nothing from the cluster's intake */
+	unsigned passed_over; /* rounds in which it took nothing from the cluster's injector */
 
 	/* Statistics: owner, read anywhere. */
 	HAULI_LINE struct hauli_counter rounds, slices, spawned, ended, messages, parks;

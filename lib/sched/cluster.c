@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The coroutines that wait for any carrier of a cluster. conc/intake.c argues that none is left
+ * The coroutines that wait for any carrier of a cluster. conc/injector.c argues that none is left
  * there while a carrier sleeps; this file has the share that a carrier takes, and how a coroutine
  * gets its home.
  *
@@ -10,12 +10,12 @@
  * is the first, and finds the home.
  *
  * A fair share is what waits, divided by the carriers of the cluster, and at most MOST, so that no
- * carrier holds the intake for long, and quick ones come back for more. A carrier that has ready
+ * carrier holds the injector for long, and quick ones come back for more. A carrier that has ready
  * coroutines of its own takes fewer by their number, but at least one, and only in every
- * BUSY_ROUNDS-th round. A carrier that slept may have been roused for the intake alone: it takes a
- * share, or has the next sleeper do so (hauli_cluster_after_sleep()).
+ * BUSY_ROUNDS-th round. A carrier that slept may have been roused for the injector alone: it takes
+ * a share, or has the next sleeper do so (hauli_cluster_after_sleep()).
  *
- * Model: tests/model/homeless.c, roused.c. Stress: tests/stress/intake.c.
+ * Model: tests/model/homeless.c, roused.c. Stress: tests/stress/injector.c.
  */
 #include "sched/cluster.h"
 
@@ -52,7 +52,7 @@ static void become_home_of_all(struct haul_carrier *c, struct hauli_item *item)
 static void rouse(struct hauli_cluster *cl, unsigned from)
 {
 	enum hauli_inbox_state slept;
-	int member = hauli_injector_rouse(&cl->intake, from, &slept);
+	int member = hauli_injector_rouse(&cl->injector, from, &slept);
 
 	if (member >= 0)
 		hauli_mail_wake(cl->members[member], slept);
@@ -60,13 +60,13 @@ static void rouse(struct hauli_cluster *cl, unsigned from)
 
 void hauli_cluster_put(struct hauli_cluster *cl, struct hauli_item *first)
 {
-	hauli_intake_put(&cl->intake, first);
-	rouse(cl, hauli_injector_ticket(&cl->intake));
+	hauli_injector_put(&cl->injector, first);
+	rouse(cl, hauli_injector_ticket(&cl->injector));
 }
 
 static uint32_t share(const struct hauli_cluster *cl, uint32_t ready)
 {
-	uint32_t fair = hauli_intake_count(&cl->intake) / cl->nb_members;
+	uint32_t fair = hauli_injector_count(&cl->injector) / cl->nb_members;
 
 	if (fair > MOST)
 		fair = MOST;
@@ -79,13 +79,13 @@ static void take_share(struct haul_carrier *c, uint32_t ready)
 	struct hauli_cluster *cl = c->cluster;
 	struct hauli_item *items;
 
-	if (!hauli_intake_try_open(&cl->intake)) {
+	if (!hauli_injector_try_open(&cl->injector)) {
 		if (ready == 0) /* who has it may have been preempted */
 			sched_yield();
 		return;
 	}
-	items = hauli_intake_take(&cl->intake, share(cl, ready));
-	hauli_intake_close(&cl->intake);
+	items = hauli_injector_take(&cl->injector, share(cl, ready));
+	hauli_injector_close(&cl->injector);
 	rouse(cl, c->cluster_idx + 1);
 	become_home_of_all(c, items);
 }
@@ -111,13 +111,13 @@ void hauli_cluster_after_sleep(struct haul_carrier *c)
 
 void hauli_cluster_fetch_all(struct haul_carrier *c)
 {
-	struct hauli_intake *in = &c->cluster->intake;
+	struct hauli_injector *in = &c->cluster->injector;
 	struct hauli_item *items;
 
-	while (!hauli_intake_try_open(in))
+	while (!hauli_injector_try_open(in))
 		sched_yield();
-	items = hauli_intake_take(in, UINT32_MAX);
-	hauli_intake_close(in);
+	items = hauli_injector_take(in, UINT32_MAX);
+	hauli_injector_close(in);
 	become_home_of_all(c, items);
 }
 
@@ -141,7 +141,7 @@ static int cluster_init(
 		cl->members[c->cluster_idx] = c;
 		cl->inboxes[c->cluster_idx] = &c->inbox;
 	}
-	hauli_intake_init(&cl->intake, cl->inboxes, cl->nb_members);
+	hauli_injector_init(&cl->injector, cl->inboxes, cl->nb_members);
 	return 0;
 }
 

@@ -14,7 +14,7 @@
 #include <haul/coro.h>
 
 #include "base/cacheline.h"
-#include "conc/intake.h"
+#include "conc/injector.h"
 #include "conc/requests.h"
 #include "conc/word.h"
 #include "coro/stack.h"

@@ -11,7 +11,7 @@
  * comes before the arming is seen by the look; after it, the wait ends by itself. Work that comes
  * before the park makes it fail; after it, the wakeup is remembered by what is waited on.
  *
- * Model: tests/model/poller.c, park_intake.c, poller_end.c, arming.pml. Stress:
+ * Model: tests/model/poller.c, park_injector.c, poller_end.c, arming.pml. Stress:
  * tests/stress/poller.c.
  */
 #include "sched/poller.h"

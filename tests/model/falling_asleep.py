@@ -23,7 +23,7 @@ MUTATIONS = [
      'if (hauli_steals(c)) hauli_steal_set_idle(c);', ''),
     ('asleep_poller', 'lib/sched/steal.c',
      'a poller that parks does not pass its barrier', 'hauli_help_barrier();', ''),
-    ('park_intake', 'lib/sched/poller.c', 'a poller that parks does not recheck the injector',
+    ('park_injector', 'lib/sched/poller.c', 'a poller that parks does not recheck the injector',
      '!hauli_cluster_may_sleep(c) ||', ''),
     ('poller_idle', 'drivers-glue/io/idle.c', 'no barrier between the arming and the look',
      'hauli_wait_armed();', ''),
@@ -40,21 +40,23 @@ MUTATIONS = [
      'run_unshared(c); hauli_sleep_quiesce(c);', 'run_unshared(c);'),
 ]
 
-ASLEEP = ['lib/conc/fence.c', 'lib/conc/help.c', 'lib/conc/inbox.c', 'lib/conc/intake.c',
+ASLEEP = ['lib/conc/fence.c', 'lib/conc/help.c', 'lib/conc/inbox.c', 'lib/conc/injector.c',
           'lib/conc/ring.c', 'lib/sched/cluster.c', 'lib/sched/mail.c', 'lib/sched/policy.c',
           'lib/sched/sleep.c']
 SOURCES = {
-    'poller_idle': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c', 'lib/conc/ring.c',
+    'poller_idle': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/injector.c',
+                    'lib/conc/ring.c',
                     'lib/sched/mail.c', 'lib/sched/sleep.c'],
-    'park_intake': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c', 'lib/conc/ring.c',
+    'park_injector': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/injector.c',
+                      'lib/conc/ring.c',
                     'lib/sched/cluster.c', 'lib/sched/mail.c', 'lib/sched/poller.c',
                     'lib/sched/sleep.c'],
     'asleep': ASLEEP, 'asleep_poller': ASLEEP,
     'poller_end': ['lib/conc/event.c', 'lib/conc/fence.c', 'lib/conc/inbox.c',
-                   'lib/conc/intake.c', 'lib/conc/ring.c',
+                   'lib/conc/injector.c', 'lib/conc/ring.c',
                    'lib/sched/cluster.c', 'lib/sched/end.c', 'lib/sched/mail.c',
                    'lib/sched/poller.c', 'lib/sched/sleep.c'],
-    'carrier_end': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/intake.c',
+    'carrier_end': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/injector.c',
                     'lib/conc/ring.c', 'lib/sched/cluster.c', 'lib/sched/mail.c',
                     'lib/sched/sleep.c'],
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A coroutine that no carrier has taken, by the real cluster.c, request.c and join.c: while a
- * carrier takes it from the intake and becomes its home, one thread unparks it, another joins it.
+ * carrier takes it from the injector and becomes its home, one thread unparks it, another joins it.
  * Both reach it, by the word of requests or by a message to the home, which is there then.
  */
 #include "conc/event.h"
@@ -60,7 +60,7 @@ static void init(void)
 	m.cluster.nb_members = 1;
 	m.cluster.members = m.members;
 	hauli_inbox_init(&m.c.inbox);
-	hauli_intake_init(&m.cluster.intake, m.inboxes, 1);
+	hauli_injector_init(&m.cluster.injector, m.inboxes, 1);
 	hauli_ring_init(&m.c.runq.ring, NULL);
 	hauli_event_init(&m.ended);
 	m.join = (struct hauli_join){
@@ -68,7 +68,7 @@ static void init(void)
 	m.co.item.n = 1;
 	hauli_requests_begin(&m.co.requests, HAULI_REQ_HOMELESS);
 	hauli_coro_set_state(&m.co, HAULI_HOMELESS);
-	hauli_intake_put(&m.cluster.intake, &m.co.item);
+	hauli_injector_put(&m.cluster.injector, &m.co.item);
 	model_own(&m.c.runq, sizeof(m.c.runq), 0);
 	model_own(&m.cluster, sizeof(m.cluster), 0);
 }

@@ -64,7 +64,7 @@ static void init(void)
 	m.cluster.nb_members = CARRIERS;
 	m.cluster.members = m.members;
 	m.cluster.inboxes = m.inboxes;
-	hauli_intake_init(&m.cluster.intake, m.inboxes, CARRIERS);
+	hauli_injector_init(&m.cluster.injector, m.inboxes, CARRIERS);
 	for (unsigned i = 0; i < CARRIERS; i++)
 		init_carrier(i);
 	hauli_inbox_try_sleep(&m.c[HOGGED].inbox, HAULI_INBOX_ASLEEP);
@@ -79,7 +79,7 @@ static void init(void)
 	model_constant(&m.hog.home, sizeof(m.hog.home));
 	model_private(&m.hog.flags, sizeof(m.hog.flags), HOGGED);
 	model_private(&m.hog.state, sizeof(m.hog.state), HOGGED);
-	model_private(&m.cluster.intake.ticket, sizeof(m.cluster.intake.ticket), CARRIERS);
+	model_private(&m.cluster.injector.ticket, sizeof(m.cluster.injector.ticket), CARRIERS);
 }
 
 /* The task tells the other carrier that there is no more to come. */
@@ -136,7 +136,7 @@ static void putter(void)
 static void check(void)
 {
 	MODEL_ASSERT(m.runs == 1);
-	MODEL_ASSERT(hauli_intake_is_empty(&m.cluster.intake));
+	MODEL_ASSERT(hauli_injector_is_empty(&m.cluster.injector));
 }
 
 /* The task gets no request. */

@@ -86,4 +86,4 @@ START_TEST(batch_is_taken_though_who_was_woken_for_it_is_hogged)
 }
 END_TEST
 
-SUITE_MAIN("intake", {batch_is_taken_though_who_was_woken_for_it_is_hogged, 1})
+SUITE_MAIN("injector", {batch_is_taken_though_who_was_woken_for_it_is_hogged, 1})

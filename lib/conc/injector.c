@@ -4,7 +4,7 @@
  * member sleeps, another member is awake and will look there before it does anything else.
  *
  *	word     written by                          meaning
- *	fresh    putters: push; the holder: drain    batches that are not in the list yet
+ *	incoming putters: push; the holder: drain    batches that are not in the list yet
  *	guard    members: claim, free                its holder takes items
  *	list     the holder                          batches; of the oldest batch what is left
  *	left     the holder, when it closes          items in the list
@@ -14,7 +14,7 @@
  * million items costs other threads no more than one item. Members only try the guard, so they do
  * not wait for a preempted holder. Putters do not use the guard.
  *
- *	            put, call                   close, call          may_sleep
+ *	            put, rouse                  close, rouse         may_sleep
  *	putter      CAS, one wins               inbox.E1             D1
  *	holder      push and drain access       the guard            D2
  *	            one word
@@ -22,10 +22,10 @@
  * Two pairs. Each side stores to one word and then loads the other's, with a full barrier in
  * between, so that one of the two sees the other's store:
  *
- *	D1  putter: pushes; looks for a sleeper (put, call)
+ *	D1  putter: pushes; looks for a sleeper (put, rouse)
  *	    member: is ASLEEP or POLLING_WAIT; looks for items (may_sleep)
- *	D2  holder: stores how many are left; looks for items and for a sleeper (close, call)
- *	    member: as in D1. While the holder is between its drain and its close, fresh and left
+ *	D2  holder: stores how many are left; looks for items and for a sleeper (close, rouse)
+ *	    member: as in D1. While the holder is between its drain and its close, incoming and left
  *	    may both look empty though there are items. A member that falls asleep because of that
  *	    is found asleep by the holder's call.
  *
@@ -41,27 +41,28 @@
  *	inbox.E4  what the caller did before what the roused member does
  *	word.E1   what a holder did before what the next holder does
  *
- * Model: tests/model/intake.c, roused.c. Stress: tests/stress/intake.c.
+ * Model: tests/model/injector.c, roused.c. Stress: tests/stress/injector.c.
  */
-#include "conc/intake.h"
+#include "conc/injector.h"
 
 #include "conc/fence.h"
 
-void hauli_intake_init(struct hauli_intake *in, struct hauli_inbox **members, unsigned nb_members)
+void hauli_injector_init(
+	struct hauli_injector *in, struct hauli_inbox **members, unsigned nb_members)
 {
-	*in = (struct hauli_intake){.members = members, .nb_members = nb_members};
-	hauli_inbox_init(&in->fresh);
+	*in = (struct hauli_injector){.members = members, .nb_members = nb_members};
+	hauli_inbox_init(&in->incoming);
 }
 
-void hauli_intake_put(struct hauli_intake *in, struct hauli_item *first)
+void hauli_injector_put(struct hauli_injector *in, struct hauli_item *first)
 {
-	hauli_inbox_push(&in->fresh, &first->batch);
-	hauli_fence_full(); /* intake.E1 */
+	hauli_inbox_push(&in->incoming, &first->batch);
+	hauli_fence_full(); /* injector.E1 */
 }
 
-int hauli_injector_rouse(struct hauli_intake *in, unsigned from, enum hauli_inbox_state *slept)
+int hauli_injector_rouse(struct hauli_injector *in, unsigned from, enum hauli_inbox_state *slept)
 {
-	if (hauli_intake_is_empty(in))
+	if (hauli_injector_is_empty(in))
 		return -1;
 	for (unsigned i = 0; i < in->nb_members; i++) {
 		unsigned member = (from + i) % in->nb_members;
@@ -73,10 +74,10 @@ int hauli_injector_rouse(struct hauli_intake *in, unsigned from, enum hauli_inbo
 	return -1;
 }
 
-bool hauli_intake_may_sleep(const struct hauli_intake *in)
+bool hauli_injector_may_sleep(const struct hauli_injector *in)
 {
-	hauli_fence_full(); /* intake.E1 */
-	return hauli_intake_is_empty(in);
+	hauli_fence_full(); /* injector.E1 */
+	return hauli_injector_is_empty(in);
 }
 
 static struct hauli_item *first_of(struct hauli_node *batch)
@@ -84,10 +85,10 @@ static struct hauli_item *first_of(struct hauli_node *batch)
 	return (struct hauli_item *)((char *)batch - offsetof(struct hauli_item, batch));
 }
 
-/* Appends the fresh batches to the list. */
-static void count_fresh(struct hauli_intake *in)
+/* Appends the incoming batches to the list. */
+static void count_incoming(struct hauli_injector *in)
 {
-	struct hauli_node *batch = hauli_inbox_drain(&in->fresh);
+	struct hauli_node *batch = hauli_inbox_drain(&in->incoming);
 
 	if (!batch)
 		return;
@@ -101,16 +102,16 @@ static void count_fresh(struct hauli_intake *in)
 	}
 }
 
-bool hauli_intake_try_open(struct hauli_intake *in)
+bool hauli_injector_try_open(struct hauli_injector *in)
 {
 	if (!hauli_trylock_take(&in->guard))
 		return false;
-	count_fresh(in);
+	count_incoming(in);
 	return true;
 }
 
 /* Takes the oldest item. The next item of its batch becomes the first one of the batch. */
-static struct hauli_item *take_one(struct hauli_intake *in)
+static struct hauli_item *take_one(struct hauli_injector *in)
 {
 	struct hauli_item *item = in->oldest, *next = item->next;
 
@@ -125,7 +126,7 @@ static struct hauli_item *take_one(struct hauli_intake *in)
 	return item;
 }
 
-struct hauli_item *hauli_intake_take(struct hauli_intake *in, uint32_t n)
+struct hauli_item *hauli_injector_take(struct hauli_injector *in, uint32_t n)
 {
 	struct hauli_item *oldest = NULL, **end = &oldest;
 
@@ -137,9 +138,9 @@ struct hauli_item *hauli_intake_take(struct hauli_intake *in, uint32_t n)
 	return oldest;
 }
 
-void hauli_intake_close(struct hauli_intake *in)
+void hauli_injector_close(struct hauli_injector *in)
 {
 	atomic_store_explicit(&in->left, in->count, memory_order_relaxed /* the barrier */);
 	hauli_trylock_release(&in->guard);
-	hauli_fence_full(); /* intake.E1 */
+	hauli_fence_full(); /* injector.E1 */
 }

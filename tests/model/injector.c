@@ -5,7 +5,7 @@
  * left at the end, the third member must be awake. (In the weak memory the first batch has one
  * item, and one member takes it.)
  */
-#include "conc/intake.h"
+#include "conc/injector.h"
 
 #include "explorer.h"
 
@@ -17,7 +17,7 @@ struct thing {
 };
 
 static struct {
-	struct hauli_intake in;
+	struct hauli_injector in;
 	struct hauli_inbox inboxes[MEMBERS];
 	struct hauli_inbox *members[MEMBERS];
 	struct thing things[ITEMS];
@@ -42,10 +42,10 @@ static void init(void)
 		m.members[i] = &m.inboxes[i];
 	}
 	/* Those of the takers need not be looked at: they do not sleep. */
-	hauli_intake_init(&m.in, m.members, 1);
+	hauli_injector_init(&m.in, m.members, 1);
 	m.all = model_is_reduced() ? 13 : 15;
 	fill(0, model_is_reduced() ? 1 : BATCH);
-	hauli_intake_put(&m.in, &m.things[0].item);
+	hauli_injector_put(&m.in, &m.things[0].item);
 }
 
 static void call(void)
@@ -61,7 +61,7 @@ static void call(void)
 static void putter(void)
 {
 	fill(BATCH, BATCH);
-	hauli_intake_put(&m.in, &m.things[BATCH].item);
+	hauli_injector_put(&m.in, &m.things[BATCH].item);
 	call();
 }
 
@@ -69,10 +69,10 @@ static void take(unsigned me)
 {
 	struct thing *thing;
 
-	if (!hauli_intake_try_open(&m.in))
+	if (!hauli_injector_try_open(&m.in))
 		return;
-	thing = (struct thing *)hauli_intake_take(&m.in, 1);
-	hauli_intake_close(&m.in);
+	thing = (struct thing *)hauli_injector_take(&m.in, 1);
+	hauli_injector_close(&m.in);
 	call();
 	if (!thing)
 		return;
@@ -96,7 +96,7 @@ static void sleeper(void)
 {
 	m.ready = 1;
 	if (hauli_inbox_try_sleep(&m.inboxes[SLEEPER], HAULI_INBOX_ASLEEP) &&
-		!hauli_intake_may_sleep(&m.in))
+		!hauli_injector_may_sleep(&m.in))
 		hauli_inbox_drain(&m.inboxes[SLEEPER]);
 }
 
@@ -104,8 +104,8 @@ static uint64_t what_is_left(void)
 {
 	uint64_t numbers = 0;
 
-	MODEL_ASSERT(hauli_intake_try_open(&m.in));
-	for (struct hauli_item *i = hauli_intake_take(&m.in, ITEMS); i; i = i->next)
+	MODEL_ASSERT(hauli_injector_try_open(&m.in));
+	for (struct hauli_item *i = hauli_injector_take(&m.in, ITEMS); i; i = i->next)
 		numbers |= UINT64_C(1) << ((struct thing *)i)->number;
 	return numbers;
 }
@@ -122,7 +122,7 @@ static void check(void)
 int main(int argc, char **argv)
 {
 	return model_main(argc, argv,
-		&(struct model){.name = "intake",
+		&(struct model){.name = "injector",
 			.nb_threads = 4,
 			.threads = {sleeper, putter, taker_0, taker_1},
 			.memory = &m,

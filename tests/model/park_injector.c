@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A carrier that its poller parks while a thread puts a batch into the intake, by the real
+ * A carrier that its poller parks while a thread puts a batch into the injector, by the real
  * cluster.c, mail.c and poller.c of lib/sched: in the end it is not parked with a batch there.
  */
 #include <haul/driver.h>
@@ -46,7 +46,7 @@ static void init(void)
 	m.inboxes[0] = &c->inbox;
 	m.cluster.nb_members = 1;
 	m.cluster.members = m.members;
-	hauli_intake_init(&m.cluster.intake, m.inboxes, 1);
+	hauli_injector_init(&m.cluster.injector, m.inboxes, 1);
 	m.task.item.n = 1;
 	hauli_coro_set_state(&m.task, HAULI_HOMELESS);
 	model_private(&c->runq, sizeof(c->runq), 0);
@@ -64,7 +64,7 @@ static void putter(void)
 
 static void check(void)
 {
-	bool waits = !hauli_intake_is_empty(&m.cluster.intake);
+	bool waits = !hauli_injector_is_empty(&m.cluster.injector);
 
 	MODEL_ASSERT(!waits || !hauli_inbox_is_asleep(&m.c.inbox));
 }
@@ -77,7 +77,7 @@ void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co)
 int main(int argc, char **argv)
 {
 	return model_main(argc, argv,
-		&(struct model){.name = "parked beside the intake",
+		&(struct model){.name = "parked beside the injector",
 			.nb_threads = 2,
 			.threads = {poller, putter},
 			.memory = &m,

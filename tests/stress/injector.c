@@ -219,4 +219,4 @@ START_TEST(stop_in_the_middle_of_batches)
 }
 END_TEST
 
-SUITE_MAIN("intake", {each_runs_once_and_none_is_left, 6}, {stop_in_the_middle_of_batches, 1})
+SUITE_MAIN("injector", {each_runs_once_and_none_is_left, 6}, {stop_in_the_middle_of_batches, 1})
