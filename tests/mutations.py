@@ -27,7 +27,7 @@ MUTATIONS = [
      'while (!hauli_gate_is_quiet(&rt->gate)) sched_yield();', ''),
     ('unit/order', 'lib/sched/order.c', 'a place may be none', 'co->place += co->place == 0;', ''),
     ('unit/order', 'lib/sched/order.c', 'a coroutine that has begun is asked for its order key',
-     'hauli_ctx_is_fresh(&co->co.ctx) ? ask(v, co) : 0;', 'ask(v, co);'),
+     'hauli_ctx_is_unstarted(&co->co.ctx) ? ask(v, co) : 0;', 'ask(v, co);'),
     ('unit/handover', 'lib/sched/handover.c', 'an owner that ends does not wait for its wake-up',
      'while (!hauli_inbox_is_quiesced(&h->inbox)) sched_yield();', ''),
     ('unit/handover', 'lib/sched/handover.c',

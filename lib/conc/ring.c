@@ -15,7 +15,7 @@
  *	tail    owner                           next to fill
  *	limit   owner: open, close;             pops below it only
  *	        thief: close
- *	fronted owner                           pushes to the front
+ *	lifo_pushes owner                           pushes to the front
  *	kept    owner                           pushes of items that thieves may not take
  *	keeping owner                           kept, or kept + 1 within such a push
  *	guard   all                             FREE -> HELD -> FREE or ROBBED; ROBBED -> HELD
@@ -76,10 +76,10 @@
  * nothing. A thief does, and may store a count that is one too small, so that a thief comes again.
  * So an item that no thief has seen, which adds one to the count, never passes for a seen one.
  *
- *	E4  a push before it counts as kept: release in has_kept, acquire in is_fresh. keeping is
- *	    stored before the push: E1.
+ *	E4  a push before it counts as kept: release in has_kept, acquire in has_stealable. keeping
+ *	    is stored before the push: E1.
  *
- * Model: tests/model/ring.c, ring_thieves.c, ring_fresh.c, ring_front.c, runq_fresh.c.
+ * Model: tests/model/ring.c, ring_thieves.c, ring_stealable.c, ring_front.c, runq_stealable.c.
  * Stress: tests/stress/ring.c.
  */
 #include "conc/ring.h"
@@ -183,7 +183,8 @@ bool hauli_ring_try_rob(struct hauli_ring *r)
 
 void *hauli_ring_rob(struct hauli_ring *r, bool (*may)(const void *item))
 {
-	uint32_t fronted = atomic_load_explicit(&r->fronted, memory_order_acquire /* ring.E1:A */);
+	uint32_t lifo_pushes =
+		atomic_load_explicit(&r->lifo_pushes, memory_order_acquire /* ring.E1:A */);
 	uint32_t tail = atomic_load_explicit(&r->tail, memory_order_acquire /* ring.E1:A */);
 	uint32_t head = atomic_load_explicit(&r->head, memory_order_acquire /* ring.E1:A */);
 	uint32_t kept = atomic_load_explicit(&r->keeping, memory_order_relaxed /* ring.E1 */);
@@ -200,8 +201,8 @@ void *hauli_ring_rob(struct hauli_ring *r, bool (*may)(const void *item))
 		r->robbed[slot / 64] |= UINT64_C(1) << (slot % 64);
 		return item;
 	}
-	atomic_store_explicit(
-		&r->seen, tail + fronted - kept, memory_order_relaxed /* read as a guess */);
+	atomic_store_explicit(&r->exhausted_at, tail + lifo_pushes - kept,
+		memory_order_relaxed /* read as a guess */);
 	return NULL;
 }
 

@@ -27,11 +27,12 @@ struct hauli_ring {
 	_Atomic uint32_t claim; /* head, or head + 1 within a pop. Owner */
 	_Atomic uint32_t limit; /* pops take slots below it. Owner opens, thieves close */
 	_Atomic uint32_t tail; /* next to fill. Owner */
-	_Atomic uint32_t fronted; /* pushes to the front, ever. Owner */
+	_Atomic uint32_t lifo_pushes; /* pushes to the front, ever. Owner */
 	_Atomic uint32_t guard; /* enum hauli_ring_guard. All */
 	_Atomic uint32_t kept; /* pushes, ever, of items that thieves may not take. Owner */
 	_Atomic uint32_t keeping; /* kept, or kept + 1 within such a push. Owner */
-	_Atomic uint32_t seen; /* other pushes, when a thief found the end. The guard's holder */
+	/* other pushes, when a thief found the end. The guard's holder */
+	_Atomic uint32_t exhausted_at;
 	uint64_t robbed[HAULI_RING_SIZE / 64]; /* a bit per slot: stolen. The guard's holder */
 	HAULI_LINE _Atomic(void *) slots[HAULI_RING_SIZE];
 };
@@ -74,7 +75,8 @@ static inline bool hauli_ring_push_front(struct hauli_ring *r, void *item)
 {
 	uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed /* own */);
 	uint32_t head = atomic_load_explicit(&r->head, memory_order_relaxed /* own */);
-	uint32_t fronted = atomic_load_explicit(&r->fronted, memory_order_relaxed /* own */);
+	uint32_t lifo_pushes =
+		atomic_load_explicit(&r->lifo_pushes, memory_order_relaxed /* own */);
 
 	if (hauli_unlikely(tail - head == HAULI_RING_SIZE))
 		return false;
@@ -82,7 +84,8 @@ static inline bool hauli_ring_push_front(struct hauli_ring *r, void *item)
 		memory_order_relaxed /* published by ring.E1 */);
 	atomic_store_explicit(&r->head, head - 1, memory_order_release /* ring.E1:R */);
 	atomic_store_explicit(&r->claim, head - 1, memory_order_release /* ring.E3:R */);
-	atomic_store_explicit(&r->fronted, fronted + 1, memory_order_release /* ring.E1:R */);
+	atomic_store_explicit(
+		&r->lifo_pushes, lifo_pushes + 1, memory_order_release /* ring.E1:R */);
 	return true;
 }
 
@@ -90,7 +93,7 @@ static inline bool hauli_ring_push_front(struct hauli_ring *r, void *item)
 static inline uint32_t hauli_ring_pushed(const struct hauli_ring *r)
 {
 	return atomic_load_explicit(&r->tail, memory_order_relaxed /* own */) +
-		atomic_load_explicit(&r->fronted, memory_order_relaxed /* own */);
+		atomic_load_explicit(&r->lifo_pushes, memory_order_relaxed /* own */);
 }
 
 /* Owner. keep() comes before the push of an item that thieves may not take, has_kept() after it, so
@@ -184,7 +187,7 @@ static inline void *hauli_ring_pop(struct hauli_ring *r, void **second, void **f
 static inline uint32_t hauli_ring_popped(const struct hauli_ring *r)
 {
 	return atomic_load_explicit(&r->head, memory_order_relaxed /* own */) +
-		atomic_load_explicit(&r->fronted, memory_order_relaxed /* own */);
+		atomic_load_explicit(&r->lifo_pushes, memory_order_relaxed /* own */);
 }
 
 /*
@@ -201,15 +204,16 @@ void hauli_ring_end_rob(struct hauli_ring *r);
 
 /* Any thread. True: there may be items that thieves may take and have not seen; a guess. False is
  * exact, except for a push under way. */
-static inline bool hauli_ring_is_fresh(const struct hauli_ring *r)
+static inline bool hauli_ring_has_stealable(const struct hauli_ring *r)
 {
 	/* In this order, so that each push that counts as kept is counted as a push. */
 	uint32_t kept = atomic_load_explicit(&r->kept, memory_order_acquire /* ring.E4:A */);
 	uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed /* ring.E4 */);
-	uint32_t fronted = atomic_load_explicit(&r->fronted, memory_order_relaxed /* ring.E4 */);
+	uint32_t lifo_pushes =
+		atomic_load_explicit(&r->lifo_pushes, memory_order_relaxed /* ring.E4 */);
 
-	return tail + fronted - kept !=
-		atomic_load_explicit(&r->seen, memory_order_relaxed /* a guess */);
+	return tail + lifo_pushes - kept !=
+		atomic_load_explicit(&r->exhausted_at, memory_order_relaxed /* a guess */);
 }
 
 /* Owner. Takes and frees the guard, which protects more than the ring (sched/runq.c). hold() waits

@@ -52,7 +52,7 @@ static inline void hauli_ctx_prepare(struct hauli_ctx *ctx, void *hi, void (*ent
 }
 
 /* True: no thread has switched to *ctx since it was prepared, if none does so just now. */
-static inline bool hauli_ctx_is_fresh(const struct hauli_ctx *ctx)
+static inline bool hauli_ctx_is_unstarted(const struct hauli_ctx *ctx)
 {
 	return ctx->pc == (void *)hauli_coro_start;
 }

@@ -26,8 +26,8 @@ enum hauli_carrier_phase {
 
 /* How far a carrier's stop has come, as other threads see it. */
 enum hauli_stop_step {
-	HAULI_STOP_UNSEEN, /* the message has not been handled */
-	HAULI_STOP_SEEN,
+	HAULI_STOP_UNHANDLED, /* the message has not been handled */
+	HAULI_STOP_HANDLED,
 	HAULI_STOP_DRAINED,
 };
 
@@ -51,7 +51,7 @@ struct hauli_order {
 struct hauli_orders {
 	HAULI_LINE struct hauli_u32_published taken; /* thefts from this carrier. Thieves */
 	struct hauli_u64_owned members; /* of all lists. Under the guard */
-	uint32_t seen; /* taken, when the running chain began. Owner */
+	uint32_t seen; /* taken, when the running batch began. Owner */
 	hauli_order_key_fn *ask; /* for HAULI_ORDER_KEY_ASK, or NULL */
 	struct hauli_order of[HAUL_ORDER_KEYS]; /* under the guard of the carrier's ring */
 };
@@ -103,7 +103,7 @@ struct haul_carrier {
 	uint64_t barrier_at; /* not before it goes to sleep in earnest (steal.c); ticks */
 	bool before_barrier; /* it sleeps until then only */
 	bool has_loot; /* what runs may have been stolen */
-	struct hauli_u64_owned chain_began; /* ticks; 0: no chain runs */
+	struct hauli_u64_owned batch_began; /* ticks; 0: no batch runs */
 	struct hauli_u64_owned slice_average; /* ticks */
 	struct hauli_counter stolen, steals_failed, searches;
 	struct hauli_orders orders; /* among those at home here */

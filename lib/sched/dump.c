@@ -85,9 +85,9 @@ void hauli_dump_unfinished(const struct haul_runtime *rt, FILE *out)
 		uint8_t step = hauli_u8_owned_get(&c->stop_step);
 		char line[160] = "";
 
-		if (step == HAULI_STOP_UNSEEN)
+		if (step == HAULI_STOP_UNHANDLED)
 			hauli_tell_silent(c, line, sizeof(line));
-		else if (step == HAULI_STOP_SEEN && hauli_live(c) == 0)
+		else if (step == HAULI_STOP_HANDLED && hauli_live(c) == 0)
 			snprintf(line, sizeof(line),
 				"carrier %u has none left, and has not said so yet", c->id);
 		if (line[0])

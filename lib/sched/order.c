@@ -5,8 +5,8 @@
  *
  * A thief takes the oldest (conc/ring.c: it passes over none but what is pinned), so whatever was
  * stolen would have run before whatever runs at home later. Each theft of an ordered coroutine gets
- * the next number, which is its place, and the owner notes when it opens a chain how many thefts it
- * has seen: the place of what runs in the chain is behind those.
+ * the next number, which is its place, and the owner notes when it opens a batch how many thefts it
+ * has seen: the place of what runs in the batch is behind those.
  *
  *	place of one stolen            its number
  *	place of one that runs at home one more than the thefts that were seen
@@ -15,11 +15,11 @@
  * in the line. The line is sorted by place; a newcomer goes behind equal places. A coroutine that
  * is back in order to go on here stays in its list until it enters, since others may run before it.
  *
- * Why a slice that runs at home belongs behind just the thefts that its chain has seen:
- *	- A theft closes the chain (conc/ring.c). The slice that runs then was popped before the
- *	  head at which the thief begins, so it is older than what is taken, and the chain has not
- *	  seen that theft; it is the chain's last.
- *	- The note is made when the chain is open and nothing popped. If it has that theft, its
+ * Why a slice that runs at home belongs behind just the thefts that its batch has seen:
+ *	- A theft closes the batch (conc/ring.c). The slice that runs then was popped before the
+ *	  head at which the thief begins, so it is older than what is taken, and the batch has not
+ *	  seen that theft; it is the batch's last.
+ *	- The note is made when the batch is open and nothing popped. If it has that theft, its
  *	  count was published after the limit was closed (word.E4), so the first pop finds it
  *	  closed.
  *	- What runs at home later comes out of the ring, the backlog or the stash after the thief
@@ -100,7 +100,7 @@ void hauli_order_ask_key(void)
 void hauli_order_take(struct haul_carrier *v, struct haul_coro *co)
 {
 	if (co->order_key == HAULI_ORDER_KEY_ASK)
-		co->order_key = hauli_ctx_is_fresh(&co->co.ctx) ? ask(v, co) : 0;
+		co->order_key = hauli_ctx_is_unstarted(&co->co.ctx) ? ask(v, co) : 0;
 	if (co->order_key == 0)
 		return;
 	co->place = hauli_u32_published_get(&v->orders.taken) + 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Stealing is reluctant. What is behind a running coroutine is a surplus, but worth a theft only
- * when there is work for longer than the theft costs, or when the same chain runs for so long that
+ * when there is work for longer than the theft costs, or when the same batch runs for so long that
  * its carrier is taken to be hogged.
  *
  *	push   Who makes a surplus while a member sleeps takes a token, if there is one, and sends
@@ -105,7 +105,7 @@ static bool is_surplus(const struct hauli_sight *s)
 {
 	bool runs = s->began != 0;
 
-	if (s->fresh && s->depth >= (runs ? 1 : 2))
+	if (s->stealable && s->depth >= (runs ? 1 : 2))
 		return true;
 	return runs && s->mail;
 }

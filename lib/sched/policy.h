@@ -19,10 +19,10 @@
 /* One member as another one sees it: guesses, old by the time they are used. Times in ticks. */
 struct hauli_sight {
 	uint32_t depth; /* of its ring */
-	bool fresh; /* thieves have not looked through the ring as it is */
+	bool stealable; /* thieves have not looked through the ring as it is */
 	bool mail; /* something waits that the member has not looked at */
 	bool ordered; /* what is stolen may have to go home amid its slice, to keep its order */
-	uint64_t began; /* when the chain that runs there began; 0: none runs */
+	uint64_t began; /* when the batch that runs there began; 0: none runs */
 	uint64_t average; /* of its slices */
 };
 
@@ -35,7 +35,7 @@ struct hauli_rules {
 	uint64_t least; /* shorter slices cost more elsewhere than they take; ticks */
 	uint64_t home; /* the price of going home amid a slice; ticks */
 	uint64_t apart; /* minimum time from one theft of the group to the next; ticks */
-	uint64_t hog; /* a chain that runs for longer has a hog in it; ticks */
+	uint64_t hog; /* a batch that runs for longer has a hog in it; ticks */
 	uint64_t nap; /* the first one; ticks */
 };
 

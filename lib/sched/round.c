@@ -2,7 +2,7 @@
 /*
  * The carrier's round.
  *
- * Coroutines hand over to each other directly while the chain lasts; the loop comes in between
+ * Coroutines hand over to each other directly while the batch lasts; the loop comes in between
  * to look at the clock, the inbox and the poller. A poller is resumed once per round, and how
  * many slices a round may have follows the average length of a slice, so that the time
  * between two polls stays near the wished bound. The budget opens slowly (it doubles) and
@@ -26,7 +26,7 @@
 #include "sched/stop.h"
 #include "sched/suspend.h"
 
-#define CHAIN_MAX 32 /* slices between two looks at the clock and the inbox */
+#define BATCH_MAX 32 /* slices between two looks at the clock and the inbox */
 
 static void fire_timers(struct haul_carrier *c)
 {
@@ -59,9 +59,9 @@ static void resume(struct haul_carrier *c, struct haul_coro *co)
 	hauli_arrive(hauli_co_switch(&c->loop, &co->co, c));
 }
 
-/* Runs a chain of at most n coroutines; how many it was. What they put to the front makes it
+/* Runs a batch of at most n coroutines; how many it was. What they put to the front makes it
  * longer. */
-PART unsigned run_chain(struct haul_carrier *c, unsigned n, bool steals)
+PART unsigned run_batch(struct haul_carrier *c, unsigned n, bool steals)
 {
 	struct haul_coro *first;
 	uint32_t popped;
@@ -102,10 +102,10 @@ PART bool run_ready(struct haul_carrier *c, bool steals)
 	start = hauli_ticks();
 	do {
 		if (steals)
-			hauli_steal_chain_begins(c, start + spent);
-		ran += run_chain(c, min(budget - ran, CHAIN_MAX), steals);
+			hauli_steal_batch_begins(c, start + spent);
+		ran += run_batch(c, min(budget - ran, BATCH_MAX), steals);
 		if (steals)
-			hauli_steal_chain_ended(c);
+			hauli_steal_batch_ended(c);
 		receive(c, steals);
 		spent = hauli_ticks() - start;
 	} while (!hauli_runq_is_empty(&c->runq) && ran < budget && spent < c->round_ticks);

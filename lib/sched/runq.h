@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The run queue of one carrier: a ring of 256 and a backlog behind it, oldest first, but that the
- * one that a running coroutine woke last goes to the front. The owner pops in chains; thieves may
+ * one that a running coroutine woke last goes to the front. The owner pops in batches; thieves may
  * take from the ring at any time, and from the backlog when the ring has nothing for them.
  *
  * The backlog is an array, not a list, so that what comes next can be prefetched from far. Its
@@ -43,9 +43,9 @@ static inline uint64_t hauli_backlog_depth(const struct hauli_backlog *b)
 }
 
 /* Any thread. True if there may be coroutines that thieves may take and have not looked at. */
-static inline bool hauli_runq_is_fresh(const struct hauli_runq *q)
+static inline bool hauli_runq_has_stealable(const struct hauli_runq *q)
 {
-	return hauli_ring_is_fresh(&q->ring) || hauli_u64_owned_get(&q->backlog.loose) > 0;
+	return hauli_ring_has_stealable(&q->ring) || hauli_u64_owned_get(&q->backlog.loose) > 0;
 }
 
 #define HAULI_LIFO_PERIOD 4u
@@ -126,7 +126,7 @@ __attribute__((no_sanitize("thread"))) static inline void hauli_runq_prefetch(
 	__builtin_prefetch(sp + HAULI_CACHE_LINE, 1);
 }
 
-/* Begins a chain: lets the next n pops have what is there by then. */
+/* Begins a batch: lets the next n pops have what is there by then. */
 static inline void hauli_runq_open(struct hauli_runq *q, uint32_t n)
 {
 	hauli_ring_open(&q->ring, n);
@@ -138,7 +138,7 @@ static inline void hauli_runq_open_unshared(struct hauli_runq *q, uint32_t n)
 	hauli_ring_open_unshared(&q->ring, n);
 }
 
-/* Ends it: nobody runs but by the next chain. The ring is not empty after it while there is a
+/* Ends it: nobody runs but by the next batch. The ring is not empty after it while there is a
  * backlog, though thieves may have emptied it. */
 static inline void hauli_runq_close(struct hauli_runq *q)
 {
@@ -146,7 +146,7 @@ static inline void hauli_runq_close(struct hauli_runq *q)
 	hauli_runq_top_up(q);
 }
 
-/* The next of the chain, or NULL at its end. */
+/* The next of the batch, or NULL at its end. */
 static inline struct haul_coro *hauli_runq_pop(struct hauli_runq *q)
 {
 	void *near, *far;

@@ -34,9 +34,9 @@ static void look(const struct hauli_policy *p, unsigned idx, struct hauli_sight 
 {
 	const struct haul_carrier *v = member(p, idx);
 
-	s->began = hauli_u64_owned_get(&v->chain_began);
+	s->began = hauli_u64_owned_get(&v->batch_began);
 	s->depth = hauli_ring_depth(&v->runq.ring);
-	s->fresh = hauli_runq_is_fresh(&v->runq);
+	s->stealable = hauli_runq_has_stealable(&v->runq);
 	s->mail = hauli_mail_is_stealable(v);
 	s->ordered = hauli_u32_published_get(&v->orders.taken) > 0;
 	s->average = hauli_u64_owned_get(&v->slice_average);
@@ -146,9 +146,9 @@ void hauli_steal_clear_idle(struct haul_carrier *c)
 	hauli_help_clear_idle(&c->group->policy.help, c->group_idx);
 }
 
-void hauli_steal_chain_begins(struct haul_carrier *c, uint64_t now)
+void hauli_steal_batch_begins(struct haul_carrier *c, uint64_t now)
 {
-	hauli_u64_owned_set(&c->chain_began, now);
+	hauli_u64_owned_set(&c->batch_began, now);
 	hauli_u64_owned_set(&c->slice_average, c->lately.typical);
 	hauli_steal_is_busy(c);
 	c->wake_path = HAULI_PATH_NOTIFY;
@@ -159,9 +159,9 @@ void hauli_steal_chain_begins(struct haul_carrier *c, uint64_t now)
 		hauli_steal_offer(c);
 }
 
-void hauli_steal_chain_ended(struct haul_carrier *c)
+void hauli_steal_batch_ended(struct haul_carrier *c)
 {
-	hauli_u64_owned_set(&c->chain_began, 0);
+	hauli_u64_owned_set(&c->batch_began, 0);
 	c->spawn_path = c->phase == HAULI_RUNS ? HAULI_PATH_FAST : HAULI_PATH_SLOW;
 	c->notifies = false;
 }

@@ -10,9 +10,9 @@
 
 extern const struct hauli_acts hauli_steal_acts;
 
-/* Where stealing is on. The owner. A chain begins, or has ended. */
-void hauli_steal_chain_begins(struct haul_carrier *c, uint64_t now);
-void hauli_steal_chain_ended(struct haul_carrier *c);
+/* Where stealing is on. The owner. A batch begins, or has ended. */
+void hauli_steal_batch_begins(struct haul_carrier *c, uint64_t now);
+void hauli_steal_batch_ended(struct haul_carrier *c);
 
 /* Owner, an idle cycle of a poller that does not sleep. True when something was stolen. */
 bool hauli_steal_pull(struct haul_carrier *c);

@@ -36,7 +36,7 @@ static void cancel_if_home(struct hauli_co *slot, void *arg)
 static void handle_stop(struct haul_carrier *c, struct hauli_msg *msg)
 {
 	c->phase = HAULI_DRAINS;
-	hauli_u8_owned_set(&c->stop_step, HAULI_STOP_SEEN);
+	hauli_u8_owned_set(&c->stop_step, HAULI_STOP_HANDLED);
 	c->spawn_path = HAULI_PATH_SLOW;
 	hauli_cluster_fetch_all(c);
 	hauli_stacks_for_each(c->rt->stacks, cancel_if_home, c);

@@ -46,7 +46,7 @@ static inline void hauli_arrive(struct haul_carrier *c)
 	}
 }
 
-/* The context that runs after the current coroutine: the next one of the chain, then the loop. */
+/* The context that runs after the current coroutine: the next one of the batch, then the loop. */
 static inline struct hauli_co *hauli_next(struct haul_carrier *c)
 {
 	struct haul_coro *next = hauli_runq_pop(&c->runq);

@@ -12,7 +12,7 @@ static uint64_t run_nothing(uint64_t n)
 	return perf_now() - start;
 }
 
-/* A chain of n dependent additions. */
+/* A batch of n dependent additions. */
 static inline __attribute__((always_inline)) uint64_t chain(uint64_t n, unsigned links)
 {
 	uint64_t start = perf_now();
@@ -29,7 +29,7 @@ static inline __attribute__((always_inline)) uint64_t chain(uint64_t n, unsigned
 	return perf_now() - start;
 }
 
-static uint64_t run_chain(uint64_t n)
+static uint64_t run_batch(uint64_t n)
 {
 	return chain(n, 16);
 }
@@ -53,12 +53,12 @@ static const struct perf_case cases[] = {
 	{
 		.name = "harness/same",
 		.question = "the same code on both sides: ratio near 1",
-		.sides = {{"chain", .run = run_chain}, {"chain-again", .run = run_chain_again}},
+		.sides = {{"batch", .run = run_batch}, {"batch-again", .run = run_chain_again}},
 	},
 	{
 		.name = "harness/twice",
 		.question = "half the work beside all of it: ratio near 0.5",
-		.sides = {{"chain", .run = run_chain}, {"chain-twice", .run = run_chain_twice}},
+		.sides = {{"batch", .run = run_batch}, {"batch-twice", .run = run_chain_twice}},
 	},
 	{0},
 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The round of a simulated carrier, as lib/sched/round.c has it: mail, chains of slices until a
+ * The round of a simulated carrier, as lib/sched/round.c has it: mail, batches of slices until a
  * budget is spent, one poll, and when there was nothing to do, help for others, or sleep. A step
  * does at once all that comes before the next wait, and what that costs puts off the wait's end.
  */
 #include "sim.h"
 
-#define CHAIN_MAX 32
+#define BATCH_MAX 32
 #define ROUND 50000
 #define POLL_INTERVAL 20000
 #define BURST 32 /* of a poll, and of a source */
@@ -119,7 +119,7 @@ static void start_slice(struct sim_carrier *c, struct sim_task *t)
 
 	c->current = t;
 	c->ran++;
-	c->chain--;
+	c->batch--;
 	if (t->source)
 		start_burst(c, t);
 	else if (t->remote)
@@ -169,14 +169,14 @@ static unsigned budget(const struct sim_carrier *c)
 	return c->w->o->arrive == SIM_POLL ? c->lately.budget : UINT32_MAX;
 }
 
-static void begin_chain(struct sim_carrier *c)
+static void begin_batch(struct sim_carrier *c)
 {
 	unsigned left = budget(c) - c->ran;
 
 	wait_for_thief(c);
 	c->closed = false;
-	c->chain = left < CHAIN_MAX ? left : CHAIN_MAX;
-	c->chain_began = now(c) + 1; /* 0 means none */
+	c->batch = left < BATCH_MAX ? left : BATCH_MAX;
+	c->batch_began = now(c) + 1; /* 0 means none */
 	c->slice_average = c->lately.typical;
 	if (!c->group)
 		return;
@@ -186,10 +186,10 @@ static void begin_chain(struct sim_carrier *c)
 		sim_offer(c);
 }
 
-/* The next slice of the chain; false: it has ended. */
-static bool next_in_chain(struct sim_carrier *c)
+/* The next slice of the batch; false: it has ended. */
+static bool next_in_batch(struct sim_carrier *c)
 {
-	struct sim_task *t = c->chain > 0 && !c->closed ? sim_queue_pop(&c->ring) : NULL;
+	struct sim_task *t = c->batch > 0 && !c->closed ? sim_queue_pop(&c->ring) : NULL;
 
 	if (t)
 		start_slice(c, t);
@@ -275,21 +275,21 @@ static void begin_round(struct sim_carrier *c)
 		end_round(c, false);
 		return;
 	}
-	begin_chain(c);
-	next_in_chain(c);
+	begin_batch(c);
+	next_in_batch(c);
 }
 
 /* Between two batches. */
-static void end_chain(struct sim_carrier *c)
+static void end_batch(struct sim_carrier *c)
 {
 	uint64_t spent;
 
-	c->chain_began = 0;
+	c->batch_began = 0;
 	receive(c);
 	spent = now(c) - c->round_began;
 	if (c->ring.length > 0 && c->ran < budget(c) && spent < ROUND) {
-		begin_chain(c);
-		next_in_chain(c);
+		begin_batch(c);
+		next_in_batch(c);
 		return;
 	}
 	hauli_slices_learn(&c->lately, spent / c->ran, POLL_INTERVAL);
@@ -311,8 +311,8 @@ void sim_carrier_step(struct sim_carrier *c)
 	c->cost = 0;
 	if (was == SIM_RUNS) {
 		end_slice(c);
-		if (!next_in_chain(c))
-			end_chain(c);
+		if (!next_in_batch(c))
+			end_batch(c);
 		return;
 	}
 	if (c->group && (was == SIM_SLEEPS || was == SIM_WAKES))

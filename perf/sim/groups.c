@@ -35,9 +35,9 @@ static void look(const struct hauli_policy *p, unsigned idx, struct hauli_sight 
 	v->w->counts.far_looks += far;
 	*s = (struct hauli_sight){
 		.depth = v->ring.length < 256 ? v->ring.length : 256,
-		.fresh = v->pushed != v->seen,
+		.stealable = v->pushed != v->seen,
 		.mail = v->mail.length > 0 || v->notes > v->notes_seen,
-		.began = v->chain_began,
+		.began = v->batch_began,
 		.average = v->slice_average,
 	};
 }

@@ -33,7 +33,7 @@ static const struct option {
 	OPTION("least", NUMBER, least, NULL, NULL, 0, 1e9, "ns of a slice that is worth moving"),
 	OPTION("apart", NUMBER, apart, NULL, NULL, 0, 1e12,
 		"ns from one theft of a group to the next"),
-	OPTION("hog", NUMBER, hog, NULL, NULL, 0, 1e12, "ns of a chain that count as a hog"),
+	OPTION("hog", NUMBER, hog, NULL, NULL, 0, 1e12, "ns of a batch that count as a hog"),
 	OPTION("nap", NUMBER, nap, NULL, NULL, 1, 1e9, "ns of a searcher's first nap"),
 	OPTION("naps", NUMBER, naps, NULL, NULL, 0, 20, "that end a search, each twice as long"),
 	OPTION("pull-every", NUMBER, pull_every, NULL, NULL, 1, 1e6, "empty polls of who spins"),

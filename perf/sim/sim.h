@@ -127,14 +127,14 @@ struct sim_carrier {
 	struct sim_queue mail; /* in its inbox: tasks that start or come back */
 	unsigned notes, notes_seen; /* there as well: of those that ended elsewhere; by thieves */
 	int search; /* and the token that it was sent, or -1 */
-	uint64_t pushed, seen; /* fresh: they differ */
+	uint64_t pushed, seen; /* stealable: they differ */
 	uint64_t guarded; /* a thief is in the ring until then */
-	bool closed; /* a thief has ended the chain */
+	bool closed; /* a thief has ended the batch */
 
 	struct sim_task *current;
-	unsigned chain, ran; /* slices */
+	unsigned batch, ran; /* slices */
 	struct hauli_slices lately;
-	uint64_t round_began, chain_began, slice_average;
+	uint64_t round_began, batch_began, slice_average;
 
 	struct sim_group *group; /* NULL: stealing is off */
 	struct hauli_thief thief;

@@ -96,12 +96,12 @@ static void init(void)
 	p->rules = (struct hauli_rules){
 		.most = 1, .depth = 1, .pull_every = 1, .least = 1, .hog = 1000, .nap = 1};
 	hauli_help_init(&p->help, CARRIERS, 1);
-	hauli_u64_owned_set(&m.c[BUSY].chain_began, 1);
+	hauli_u64_owned_set(&m.c[BUSY].batch_began, 1);
 	m.now = 1;
 	m.c[SLEEPER].barrier_at = POLLER ? 1 : 2;
 	m.c[SLEEPER].poller = m.c[SLEEPER].current = POLLER ? &m.poller : NULL;
 	m.c[SLEEPER].poller_wakeup.fn = wakeup;
-	model_constant(&m.c[BUSY].chain_began, sizeof(m.c[BUSY].chain_began));
+	model_constant(&m.c[BUSY].batch_began, sizeof(m.c[BUSY].batch_began));
 	model_constant(&m.c[BUSY].slice_average, sizeof(m.c[BUSY].slice_average));
 	model_constant(&m.c[BUSY].orders.taken, sizeof(m.c[BUSY].orders.taken));
 	model_constant(&m.cluster, sizeof(m.cluster));

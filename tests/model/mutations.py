@@ -110,7 +110,7 @@ MUTATIONS = [
      'a coroutine that begins at home amid thefts is not asked for its key',
      'if (hauli_unlikely(hauli_order_any_remote(home))) hauli_order_ask_key();', ''),
     ('order', 'lib/sched/order.c', 'a thief does not ask for the key',
-     'hauli_ctx_is_fresh(&co->co.ctx) ? ask(v, co) : 0;', '0;'),
+     'hauli_ctx_is_unstarted(&co->co.ctx) ? ask(v, co) : 0;', '0;'),
     ('order', 'lib/sched/order.c', 'a theft is not numbered',
      'hauli_u32_published_set(&v->orders.taken, co->place);', ';'),
     ('order', 'lib/sched/order.c', 'a theft is not counted among the members',
@@ -374,25 +374,27 @@ MUTATIONS = [
     ('help', 'lib/conc/help.c', 'a token is not given back',
      'atomic_fetch_or_explicit(&h->tokens, UINT32_C(1) << token, memory_order_release'
      ' /* help.E3:R */);', ''),
-    ('runq_fresh', 'lib/sched/runq.c', 'an item being pushed counts as pinned',
+    ('runq_stealable', 'lib/sched/runq.c', 'an item being pushed counts as pinned',
      'push(q, co); /* there, or into the backlog */'
      ' hauli_ring_has_kept(&q->ring, hauli_ring_pushed(&q->ring) != pushed);',
      'hauli_ring_has_kept(&q->ring, true);\n\tpush(q, co);'),
-    ('runq_fresh', 'lib/conc/ring.c', 'a thief does not count an item being pushed as pinned',
+    ('runq_stealable', 'lib/conc/ring.c', 'a thief does not count an item being pushed as pinned',
      'atomic_load_explicit(&r->keeping,', 'atomic_load_explicit(&r->kept,'),
-    ('runq_fresh', 'lib/sched/runq.c', 'the owner does not count pinned items',
+    ('runq_stealable', 'lib/sched/runq.c', 'the owner does not count pinned items',
      'hauli_ring_has_kept(&q->ring, hauli_ring_pushed(&q->ring) != pushed);', ''),
-    ('runq_fresh', 'lib/conc/ring.h', 'a searcher reads the push count before the pinned count',
+    ('runq_stealable', 'lib/conc/ring.h', 'a searcher reads the push count before the pinned count',
      'uint32_t kept = atomic_load_explicit(&r->kept, memory_order_acquire /* ring.E4:A */);'
      ' uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed /* ring.E4 */);'
-     ' uint32_t fronted = atomic_load_explicit(&r->fronted, memory_order_relaxed /* ring.E4 */);',
+     ' uint32_t lifo_pushes = atomic_load_explicit(&r->lifo_pushes, memory_order_relaxed /*'
+     ' ring.E4 */);',
      'uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);\n'
-     '\tuint32_t fronted = atomic_load_explicit(&r->fronted, memory_order_relaxed);\n'
+     '\tuint32_t lifo_pushes = atomic_load_explicit(&r->lifo_pushes, memory_order_relaxed);\n'
      '\tuint32_t kept = atomic_load_explicit(&r->kept, memory_order_acquire);'),
-    ('runq_fresh', 'lib/conc/ring.c', 'a thief reads those that are kept before the pushes',
-     'uint32_t fronted = atomic_load_explicit(&r->fronted, memory_order_acquire /* ring.E1:A */);'
+    ('runq_stealable', 'lib/conc/ring.c', 'a thief reads those that are kept before the pushes',
+     'uint32_t lifo_pushes = atomic_load_explicit(&r->lifo_pushes, memory_order_acquire /*'
+     ' ring.E1:A */);'
      ' uint32_t tail', 'uint32_t first = atomic_load_explicit(&r->keeping, memory_order_relaxed);'
-     '\n\tuint32_t fronted = atomic_load_explicit(&r->fronted, memory_order_acquire) +'
+     '\n\tuint32_t lifo_pushes = atomic_load_explicit(&r->lifo_pushes, memory_order_acquire) +'
      ' atomic_load_explicit(&r->keeping, memory_order_relaxed) - first;\n\tuint32_t tail'),
     ('permit', 'lib/conc/word.h', 'giving a permit publishes nothing',
      'memory_order_release /* word.E3:R */', 'memory_order_relaxed'),
@@ -536,7 +538,7 @@ SOURCES = {
     'gate': [], 'inbox': ['lib/conc/inbox.c'], 'requests': ['lib/conc/inbox.c'],
     'quiesce': ['lib/conc/inbox.c'], 'word': ['lib/conc/event.c'],
     'handover': ['lib/conc/inbox.c', 'lib/sched/handover.c'],
-    'runq_fresh': ['lib/conc/fence.c', 'lib/conc/ring.c', 'lib/sched/runq.c'],
+    'runq_stealable': ['lib/conc/fence.c', 'lib/conc/ring.c', 'lib/sched/runq.c'],
     'help': ['lib/conc/fence.c', 'lib/conc/help.c'],
     'homeless': ['lib/conc/event.c', 'lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/injector.c',
                  'lib/conc/ring.c', 'lib/sched/cluster.c', 'lib/sched/join.c',
@@ -545,7 +547,7 @@ SOURCES = {
     'order': ORDER, 'order_back': ORDER, 'order_three': ORDER,
     'permit': [], 'permit_remote': [],
     'ring': ['lib/conc/fence.c', 'lib/conc/ring.c'],
-    'ring_fresh': ['lib/conc/fence.c', 'lib/conc/ring.c'],
+    'ring_stealable': ['lib/conc/fence.c', 'lib/conc/ring.c'],
     'ring_front': ['lib/conc/fence.c', 'lib/conc/ring.c'],
     'ring_thieves': ['lib/conc/fence.c', 'lib/conc/ring.c'],
     'roused': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/injector.c', 'lib/conc/ring.c',

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Order among stolen coroutines, by the real order.c, stolen.c, suspend.c and run_chain() of
+ * Order among stolen coroutines, by the real order.c, stolen.c, suspend.c and run_batch() of
  * round.c, and the real ring: the owner runs batches of coroutines of one order key; one coroutine
  * ends without sending, one is pinned. A thief steals some, which come back in reverse. Senders
  * pass in the order of the ring, each once, and no coroutine waits for ever.
@@ -62,7 +62,7 @@ static uint8_t number_of(const void *arg)
 {
 	const struct haul_coro *co = arg;
 
-	MODEL_ASSERT(hauli_ctx_is_fresh(&co->co.ctx));
+	MODEL_ASSERT(hauli_ctx_is_unstarted(&co->co.ctx));
 	return 1;
 }
 
@@ -87,7 +87,7 @@ static void init(void)
 	model_own(&c->runq.ring.head, sizeof(c->runq.ring.head), 0);
 	model_own(&c->runq.ring.claim, sizeof(c->runq.ring.claim), 0);
 	model_own(&c->runq.ring.tail, sizeof(c->runq.ring.tail), 0);
-	model_own(&c->runq.ring.fronted, sizeof(c->runq.ring.fronted), 0);
+	model_own(&c->runq.ring.lifo_pushes, sizeof(c->runq.ring.lifo_pushes), 0);
 	model_own(c->runq.ring.slots, sizeof(c->runq.ring.slots), 0);
 	model_private(&c->runq.behind, sizeof(c->runq.behind), 0);
 	model_private(&c->slices, sizeof(c->slices), 0);
@@ -149,7 +149,7 @@ static void slice(struct haul_carrier *c, struct haul_coro *co)
 {
 	unsigned i = index_of(co);
 
-	if (hauli_ctx_is_fresh(&co->co.ctx)) {
+	if (hauli_ctx_is_unstarted(&co->co.ctx)) {
 		begins = co;
 		hauli_order_begins(c);
 		co->co.ctx.pc = NULL;
@@ -204,7 +204,7 @@ static void owner(void)
 		if (LEFT < STOLEN)
 			take_back(c);
 		if (!hauli_runq_is_empty(&c->runq)) {
-			run_chain(c, CHAIN_MAX, true);
+			run_batch(c, BATCH_MAX, true);
 			/* What came before a theft was counted came before this. */
 			for (; m.noted < c->orders.seen; m.noted++)
 				MODEL_ASSERT(m.closed[m.noted]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ring: its owner pushes behind and in front and pops in chains, while a thief takes from it.
+ * The ring: its owner pushes behind and in front and pops in batches, while a thief takes from it.
  * Each item is handed out once, none is lost, and what was written into it is seen.
  */
 #include "conc/ring.h"
@@ -22,7 +22,7 @@ static void init(void)
 	model_own(&m.ring.head, sizeof(m.ring.head), 0);
 	model_own(&m.ring.claim, sizeof(m.ring.claim), 0);
 	model_own(&m.ring.tail, sizeof(m.ring.tail), 0);
-	model_own(&m.ring.fronted, sizeof(m.ring.fronted), 0);
+	model_own(&m.ring.lifo_pushes, sizeof(m.ring.lifo_pushes), 0);
 	model_own(m.ring.slots, sizeof(m.ring.slots), 0);
 }
 

@@ -18,7 +18,7 @@ static void init(void)
 	model_own(&m.ring.head, sizeof(m.ring.head), 0);
 	model_own(&m.ring.claim, sizeof(m.ring.claim), 0);
 	model_own(&m.ring.tail, sizeof(m.ring.tail), 0);
-	model_own(&m.ring.fronted, sizeof(m.ring.fronted), 0);
+	model_own(&m.ring.lifo_pushes, sizeof(m.ring.lifo_pushes), 0);
 	model_own(m.ring.slots, sizeof(m.ring.slots), 0);
 	for (unsigned i = 0; i < ITEMS; i++)
 		hauli_ring_push(&m.ring, &m.items[i]);

@@ -48,12 +48,12 @@ WEAKENED = [
      'memory_order_release);'),
     ('ring_front', 'lib/conc/ring.h', 'a pop claims with nothing',
      'memory_order_release /* ring.E3:R, and fence.E1 */', 'memory_order_relaxed'),
-    ('ring_fresh', 'lib/conc/ring.h', 'a push to the front counts before it is there',
-     'atomic_store_explicit(&r->fronted, fronted + 1, memory_order_release',
-     'atomic_store_explicit(&r->fronted, fronted + 1, memory_order_relaxed'),
-    ('ring_fresh', 'lib/conc/ring.c', 'a thief counts a push to the front without acquiring it',
-     'uint32_t fronted = atomic_load_explicit(&r->fronted, memory_order_acquire',
-     'uint32_t fronted = atomic_load_explicit(&r->fronted, memory_order_relaxed'),
+    ('ring_stealable', 'lib/conc/ring.h', 'a push to the front counts before it is there',
+     'atomic_store_explicit(&r->lifo_pushes, lifo_pushes + 1, memory_order_release',
+     'atomic_store_explicit(&r->lifo_pushes, lifo_pushes + 1, memory_order_relaxed'),
+    ('ring_stealable', 'lib/conc/ring.c', 'a thief counts a push to the front without acquiring it',
+     'uint32_t lifo_pushes = atomic_load_explicit(&r->lifo_pushes, memory_order_acquire',
+     'uint32_t lifo_pushes = atomic_load_explicit(&r->lifo_pushes, memory_order_relaxed'),
 ]
 
 

@@ -169,7 +169,7 @@ static void *thief_main(void *arg)
 	while (!run.wrong) {
 		bool over = run.pushed_all;
 
-		if (!hauli_ring_is_fresh(&run.ring)) {
+		if (!hauli_ring_has_stealable(&run.ring)) {
 			if (over)
 				break;
 			sched_yield();

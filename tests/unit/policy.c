@@ -95,7 +95,7 @@ static void sleeps(unsigned idx)
 static void waits(unsigned idx, unsigned depth, uint64_t average, uint64_t began)
 {
 	w.seen[idx] = (struct hauli_sight){
-		.depth = depth, .fresh = true, .began = began, .average = average};
+		.depth = depth, .stealable = true, .began = began, .average = average};
 }
 
 START_TEST(the_nearest_victim_comes_first)
@@ -161,7 +161,7 @@ END_TEST
 
 static const struct worth {
 	unsigned depth_rule, depth;
-	bool fresh, mail;
+	bool stealable, mail;
 	uint64_t began, average;
 	unsigned took; /* at time 20,000; 0: nothing */
 } worths[] = {
@@ -188,7 +188,7 @@ START_TEST(what_is_worth_a_theft)
 	set_up(0);
 	w.policy.rules.depth = x->depth_rule;
 	w.seen[1] = (struct hauli_sight){.depth = x->depth,
-		.fresh = x->fresh,
+		.stealable = x->stealable,
 		.mail = x->mail,
 		.began = x->began,
 		.average = x->average};

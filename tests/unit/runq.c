@@ -140,7 +140,7 @@ START_TEST(pop_tells_what_comes_after)
 }
 END_TEST
 
-START_TEST(pops_end_with_the_chain)
+START_TEST(pops_end_with_the_batch)
 {
 	struct hauli_runq *q = queue();
 
@@ -251,7 +251,7 @@ static struct haul_coro *rob(struct hauli_runq *q)
 }
 
 /* In the ring alone, and with a backlog: only what thieves may take brings them. */
-START_TEST(pinned_ones_do_not_look_fresh)
+START_TEST(pinned_ones_do_not_look_stealable)
 {
 	const unsigned n = _i ? MANY - 1 : 100;
 	struct hauli_runq *q = queue();
@@ -260,7 +260,7 @@ START_TEST(pinned_ones_do_not_look_fresh)
 	q->shared = true;
 	for (unsigned i = 0; i < n; i++)
 		push_pinned(q, i);
-	ck_assert(!hauli_runq_is_fresh(q));
+	ck_assert(!hauli_runq_has_stealable(q));
 	for (unsigned turn = 0; turn < 1000; turn++) { /* the first run and are pushed again */
 		bool is_loose = turn % 100 == 50;
 
@@ -268,14 +268,14 @@ START_TEST(pinned_ones_do_not_look_fresh)
 		push_pinned(q, (unsigned)(pop_one(q) - coros));
 		if (is_loose)
 			hauli_runq_push(q, loose);
-		ck_assert(hauli_runq_is_fresh(q) == is_loose);
+		ck_assert(hauli_runq_has_stealable(q) == is_loose);
 		push_pinned(q, (unsigned)(pop_one(q) - coros));
-		ck_assert(hauli_runq_is_fresh(q) == is_loose);
+		ck_assert(hauli_runq_has_stealable(q) == is_loose);
 		if (is_loose)
 			ck_assert_ptr_eq(rob(q), loose);
 		if (is_loose)
 			ck_assert_ptr_null(rob(q));
-		ck_assert(!hauli_runq_is_fresh(q));
+		ck_assert(!hauli_runq_has_stealable(q));
 	}
 	memset(coros, 0, sizeof(coros));
 	hauli_runq_fini(q);
@@ -297,13 +297,13 @@ START_TEST(thieves_take_the_oldest_they_may_and_the_rest_stays_in_order)
 		for (unsigned i = 0; i < 7; i++)
 			ck_assert(hauli_ring_push(&r, &coros[i + 1]));
 		ck_assert(hauli_ring_push_front(&r, &coros[0]));
-		ck_assert(hauli_ring_is_fresh(&r));
+		ck_assert(hauli_ring_has_stealable(&r));
 		ck_assert(hauli_ring_try_rob(&r));
 		ck_assert(!hauli_ring_try_rob(&r));
 		ck_assert_ptr_eq(hauli_ring_rob(&r, is_even), &coros[0]);
 		ck_assert_ptr_eq(hauli_ring_rob(&r, is_even), &coros[2]);
 		hauli_ring_end_rob(&r);
-		ck_assert(hauli_ring_is_fresh(&r));
+		ck_assert(hauli_ring_has_stealable(&r));
 		/* What the owner does while it has not looked. */
 		ck_assert(hauli_ring_push(&r, &coros[8]));
 		ck_assert(hauli_ring_push_front(&r, &coros[9]));
@@ -313,7 +313,7 @@ START_TEST(thieves_take_the_oldest_they_may_and_the_rest_stays_in_order)
 		ck_assert_ptr_eq(hauli_ring_rob(&r, is_even), &coros[8]);
 		ck_assert_ptr_null(hauli_ring_rob(&r, is_even));
 		hauli_ring_end_rob(&r);
-		ck_assert(!hauli_ring_is_fresh(&r));
+		ck_assert(!hauli_ring_has_stealable(&r));
 		for (unsigned i = 0; i < 5; i++)
 			ck_assert_ptr_eq(pop(&r), &coros[i == 0 ? 9 : 2 * i - 1]);
 		ck_assert_ptr_null(pop(&r));
@@ -322,7 +322,7 @@ START_TEST(thieves_take_the_oldest_they_may_and_the_rest_stays_in_order)
 }
 END_TEST
 
-START_TEST(a_thief_closes_the_chain)
+START_TEST(a_thief_closes_the_batch)
 {
 	static struct hauli_ring r;
 	void *second, *fourth;
@@ -369,8 +369,8 @@ END_TEST
 SUITE_MAIN("runq", {empty_gives_nothing, 1}, {oldest_comes_first_past_the_ring, 1},
 	{what_is_pushed_does_not_overtake_the_backlog, 1},
 	{order_holds_while_it_turns_and_grows, 1}, {full_ring_is_exact, 1},
-	{pop_tells_what_comes_after, 1}, {pops_end_with_the_chain, 1},
+	{pop_tells_what_comes_after, 1}, {pops_end_with_the_batch, 1},
 	{woken_goes_first_and_one_at_a_time, 1}, {lifo_slot_starves_nobody, 1},
 	{thieves_take_the_oldest_they_may_and_the_rest_stays_in_order, 1},
-	{a_thief_closes_the_chain, 1}, {what_is_pinned_stays_in_order_past_the_ring, 4},
-	{pinned_ones_do_not_look_fresh, 2})
+	{a_thief_closes_the_batch, 1}, {what_is_pinned_stays_in_order_past_the_ring, 4},
+	{pinned_ones_do_not_look_stealable, 2})

@@ -173,7 +173,7 @@ static void *needs_help(void *arg)
 	return NULL;
 }
 
-/* In the chain that follows the search's begin. */
+/* In the batch that follows the search's begin. */
 static void *has_no_time_to_search(void *arg)
 {
 	bool kept = hauli_self()->thief.search != 0;

@@ -47,7 +47,7 @@ struct haul_runtime_opts {
 	enum haul_steal steal;
 	/*
 	 * Limits of a theft. steal_depth and steal_worth_ns are ignored while the victim runs a
-	 * hog, a coroutine (or a chain of up to 32) that has held its carrier for 100 us.
+	 * hog, a coroutine (or a batch of up to 32) that has held its carrier for 100 us.
 	 */
 	unsigned steal_most; /* maximum taken at once, 1 to 128, and half the queue; 0: 128 */
 	unsigned steal_depth; /* minimum length of the victim's run queue, 1 to 256; 0: 1 */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The ring: what a thief that finds nothing says of it. The owner pushes two in front and pops one;
- * the thief has one of them then, or the ring is fresh: thieves come again.
+ * the thief has one of them then, or the ring has something stealable: thieves come again.
  */
 #include "conc/ring.h"
 
@@ -51,13 +51,13 @@ static void thief(void)
 static void check(void)
 {
 	MODEL_ASSERT(!m.taken || m.taken != m.popped);
-	MODEL_ASSERT(m.taken || hauli_ring_is_fresh(&m.ring));
+	MODEL_ASSERT(m.taken || hauli_ring_has_stealable(&m.ring));
 }
 
 int main(int argc, char **argv)
 {
 	return model_main(argc, argv,
-		&(struct model){.name = "ring, fresh",
+		&(struct model){.name = "ring, stealable",
 			.nb_threads = 2,
 			.threads = {owner, thief},
 			.memory = &m,

@@ -63,23 +63,23 @@ static void looker(void)
 
 	/* An exchange reads what is there, where a load may read what was: seen is a hint, and
 	 * brings nothing else with it. */
-	if (!hauli_ring_is_fresh(&m.q.ring))
+	if (!hauli_ring_has_stealable(&m.q.ring))
 		MODEL_ASSERT(atomic_fetch_add_explicit(&m.taken, 0, memory_order_acquire) >= shown);
 }
 
 static void check(void)
 {
-	MODEL_ASSERT(m.taken == 2 || hauli_ring_is_fresh(&m.q.ring));
+	MODEL_ASSERT(m.taken == 2 || hauli_ring_has_stealable(&m.q.ring));
 	thief();
-	MODEL_ASSERT(m.taken == 2 && !hauli_ring_is_fresh(&m.q.ring));
+	MODEL_ASSERT(m.taken == 2 && !hauli_ring_has_stealable(&m.q.ring));
 	hauli_runq_push_pinned(&m.q, &m.co[KEPT], hauli_runq_push_first);
-	MODEL_ASSERT(!hauli_ring_is_fresh(&m.q.ring));
+	MODEL_ASSERT(!hauli_ring_has_stealable(&m.q.ring));
 }
 
 int main(int argc, char **argv)
 {
 	return model_main(argc, argv,
-		&(struct model){.name = "what thieves may take, fresh",
+		&(struct model){.name = "what thieves may take, stealable",
 			.nb_threads = 3,
 			.threads = {owner, thief, looker},
 			.memory = &m,
