@@ -22,21 +22,22 @@ static unsigned nb_groups(const struct haul_plan *plan, enum haul_steal how)
 	return how == HAUL_STEAL_GLOBAL ? 1 : plan->clusters;
 }
 
-static struct hauli_rules rules_of(
+static struct hauli_policy_params params_of(
 	const struct haul_plan *plan, const struct haul_runtime_opts *opts)
 {
-	struct hauli_rules r = hauli_policy_defaults(plan->carriers, nb_groups(plan, opts->steal));
+	struct hauli_policy_params r =
+		hauli_policy_defaults(plan->carriers, nb_groups(plan, opts->steal));
 
 	if (opts->steal_most)
 		r.most = opts->steal_most;
 	if (opts->steal_depth)
 		r.depth = opts->steal_depth;
-	if (opts->steal_worth_ns)
-		r.worth = opts->steal_worth_ns;
-	r.worth = hauli_ticks_from_ns(r.worth);
+	if (opts->steal_min_work_ns)
+		r.min_work = opts->steal_min_work_ns;
+	r.min_work = hauli_ticks_from_ns(r.min_work);
 	r.least = hauli_ticks_from_ns(r.least);
-	r.home = hauli_ticks_from_ns(r.home);
-	r.apart = hauli_ticks_from_ns(r.apart);
+	r.trip_cost = hauli_ticks_from_ns(r.trip_cost);
+	r.min_gap = hauli_ticks_from_ns(r.min_gap);
 	r.hog = hauli_ticks_from_ns(r.hog);
 	r.nap = hauli_ticks_from_ns(r.nap);
 	return r;
@@ -50,7 +51,7 @@ static int group_init(struct haul_runtime *rt, const struct haul_plan *plan,
 	unsigned ids[HAULI_HELP_MEMBERS];
 	int err;
 
-	p->rules = rules_of(plan, opts);
+	p->params = params_of(plan, opts);
 	p->members = 0;
 	p->by_distance = NULL;
 	g->members = calloc(rt->nb_carriers, sizeof(g->members[0]));
@@ -65,7 +66,7 @@ static int group_init(struct haul_runtime *rt, const struct haul_plan *plan,
 		ids[i] = g->members[i]->id;
 	g->barrier_ticks = hauli_ticks_from_ns(BARRIER_NS * (1 + p->members / 16));
 	err = hauli_policy_init(
-		p, plan, ids, opts->searchers ? opts->searchers : 1, &hauli_steal_acts);
+		p, plan, ids, opts->searchers ? opts->searchers : 1, &hauli_steal_ops);
 	if (err)
 		return err;
 	/* A single carrier has nothing to steal from. */

@@ -28,27 +28,27 @@
 
 #define NOBODY (-1)
 #define US 1000
-#define APART_ALL (30 * US) /* thefts of a process: a twentieth of everybody's time, at 1.5 us */
+#define MIN_GAP_ALL (30 * US) /* thefts of a process: a twentieth of everybody's time, at 1.5 us */
 
 /*
  * A theft's barrier interrupts all carriers of the process, not only the two that it is about. So
  * the more others there are, the further apart thefts are kept, and the more has to wait before one
  * of them is spent on it: docs/design/0005.
  */
-struct hauli_rules hauli_policy_defaults(unsigned carriers, unsigned groups)
+struct hauli_policy_params hauli_policy_defaults(unsigned carriers, unsigned groups)
 {
 	unsigned others = carriers > 2 ? carriers - 2 : 0;
-	uint64_t apart = (uint64_t)APART_ALL * groups * others / carriers;
+	uint64_t min_gap = (uint64_t)MIN_GAP_ALL * groups * others / carriers;
 
-	return (struct hauli_rules){
+	return (struct hauli_policy_params){
 		.most = HAULI_STEAL_MOST,
 		.depth = 1,
 		.naps = 5,
 		.pull_every = 64,
-		.worth = 10 * US + apart / 2,
+		.min_work = 10 * US + min_gap / 2,
 		.least = US / 2,
-		.home = 6 * US / 5,
-		.apart = apart,
+		.trip_cost = 6 * US / 5,
+		.min_gap = min_gap,
 		.hog = 100 * US,
 		.nap = 50 * US,
 	};
@@ -77,9 +77,9 @@ static void write_by_distance(
 }
 
 int hauli_policy_init(struct hauli_policy *p, const struct haul_plan *plan,
-	const unsigned *carriers, unsigned searches, const struct hauli_acts *acts)
+	const unsigned *carriers, unsigned searches, const struct hauli_policy_ops *ops)
 {
-	p->acts = acts;
+	p->ops = ops;
 	hauli_u64_shared_set(&p->theft_at, 0);
 	p->by_distance = calloc((size_t)p->members * p->members + 1, sizeof(p->by_distance[0]));
 	if (!p->by_distance)
@@ -101,7 +101,7 @@ static unsigned near(const struct hauli_policy *p, unsigned idx, unsigned k)
 }
 
 /* Whether there is anything that another could run while this one runs something else. */
-static bool is_surplus(const struct hauli_sight *s)
+static bool is_surplus(const struct hauli_policy_snapshot *s)
 {
 	bool runs = s->began != 0;
 
@@ -110,67 +110,71 @@ static bool is_surplus(const struct hauli_sight *s)
 	return runs && s->mail;
 }
 
-static bool is_hogged(const struct hauli_policy *p, const struct hauli_sight *s, uint64_t now)
+static bool is_hogged(
+	const struct hauli_policy *p, const struct hauli_policy_snapshot *s, uint64_t now)
 {
-	return s->began != 0 && (int64_t)(now - s->began) >= (int64_t)p->rules.hog;
+	return s->began != 0 && (int64_t)(now - s->began) >= (int64_t)p->params.hog;
 }
 
 /* What a slice saves the member when it runs elsewhere; ticks. */
-static uint64_t saved(const struct hauli_policy *p, const struct hauli_sight *s)
+static uint64_t saved(const struct hauli_policy *p, const struct hauli_policy_snapshot *s)
 {
-	uint64_t home = s->ordered ? p->rules.home : 0;
+	uint64_t trip_cost = s->ordered ? p->params.trip_cost : 0;
 
-	return s->average > home ? s->average - home : 0;
+	return s->average > trip_cost ? s->average - trip_cost : 0;
 }
 
 /* What the member saves when others run all that it has; ticks. A hog counts for ever. */
-static uint64_t burden(const struct hauli_policy *p, const struct hauli_sight *s, uint64_t now)
+static uint64_t burden(
+	const struct hauli_policy *p, const struct hauli_policy_snapshot *s, uint64_t now)
 {
 	return is_hogged(p, s, now) ? UINT64_MAX : s->depth * saved(p, s);
 }
 
-static bool is_worth_it(const struct hauli_policy *p, const struct hauli_sight *s, uint64_t now)
+static bool is_profitable(
+	const struct hauli_policy *p, const struct hauli_policy_snapshot *s, uint64_t now)
 {
 	if (!is_surplus(s) || is_hogged(p, s, now))
 		return is_surplus(s);
-	return s->depth >= p->rules.depth && saved(p, s) >= p->rules.least &&
-		burden(p, s, now) >= p->rules.worth;
+	return s->depth >= p->params.depth && saved(p, s) >= p->params.least &&
+		burden(p, s, now) >= p->params.min_work;
 }
 
 /* At most half, counting the one that runs, and at most what is asked. */
-static unsigned amount(const struct hauli_policy *p, const struct hauli_sight *s)
+static unsigned amount(const struct hauli_policy *p, const struct hauli_policy_snapshot *s)
 {
 	uint32_t half = (s->depth + (s->began != 0 ? 2 : 1)) / 2;
 
-	return p->rules.most < half ? p->rules.most : half;
+	return p->params.most < half ? p->params.most : half;
 }
 
 /* Others may think so at the same time: a theft more. */
 static bool is_too_soon(const struct hauli_policy *p, uint64_t now)
 {
-	return now - hauli_u64_shared_get(&p->theft_at) < p->rules.apart;
+	return now - hauli_u64_shared_get(&p->theft_at) < p->params.min_gap;
 }
 
-static bool steal(struct hauli_thief *t, unsigned victim, const struct hauli_sight *s, uint64_t now)
+static bool steal(
+	struct hauli_thief *t, unsigned victim, const struct hauli_policy_snapshot *s, uint64_t now)
 {
 	hauli_u64_shared_set(&t->policy->theft_at, now);
-	return t->policy->acts->steal(t, victim, amount(t->policy, s));
+	return t->policy->ops->steal(t, victim, amount(t->policy, s));
 }
 
-static bool steal_if_worth_it(struct hauli_thief *t, unsigned victim, uint64_t now)
+static bool steal_if_profitable(struct hauli_thief *t, unsigned victim, uint64_t now)
 {
 	const struct hauli_policy *p = t->policy;
-	struct hauli_sight s;
+	struct hauli_policy_snapshot s;
 
-	p->acts->look(p, victim, &s);
-	return is_worth_it(p, &s, now) && steal(t, victim, &s, now);
+	p->ops->look(p, victim, &s);
+	return is_profitable(p, &s, now) && steal(t, victim, &s, now);
 }
 
 static bool has_surplus(const struct hauli_policy *p, unsigned idx)
 {
-	struct hauli_sight s;
+	struct hauli_policy_snapshot s;
 
-	p->acts->look(p, idx, &s);
+	p->ops->look(p, idx, &s);
 	return is_surplus(&s);
 }
 
@@ -203,7 +207,7 @@ static bool send_search(struct hauli_policy *p, unsigned token, unsigned idx)
 
 		if (idle == NOBODY)
 			return false;
-		if ((unsigned)idle == s && p->acts->send(p, s, token))
+		if ((unsigned)idle == s && p->ops->send(p, s, token))
 			return true;
 	}
 	return false;
@@ -213,7 +217,7 @@ static bool send_search(struct hauli_policy *p, unsigned token, unsigned idx)
 static bool somebody_sleeps(const struct hauli_policy *p)
 {
 	for (unsigned i = 0; i < p->members; i++)
-		if (hauli_help_next_idle(&p->help, i) == (int)i && p->acts->is_asleep(p, i))
+		if (hauli_help_next_idle(&p->help, i) == (int)i && p->ops->is_asleep(p, i))
 			return true;
 	return false;
 }
@@ -271,7 +275,8 @@ static bool steal_from_requester(struct hauli_thief *t, uint64_t now)
 {
 	int w = next_in_need(t->policy, t->group_idx);
 
-	return w != NOBODY && (unsigned)w != t->group_idx && steal_if_worth_it(t, (unsigned)w, now);
+	return w != NOBODY && (unsigned)w != t->group_idx &&
+		steal_if_profitable(t, (unsigned)w, now);
 }
 
 /* All that want help, then all others: whoever is worth it. */
@@ -282,7 +287,7 @@ static bool steal_any(struct hauli_thief *t, uint64_t now)
 	if (steal_from_requester(t, now))
 		return true;
 	for (unsigned k = 1; k < t->policy->members; k++)
-		if (steal_if_worth_it(t, near(t->policy, t->group_idx, k), now))
+		if (steal_if_profitable(t, near(t->policy, t->group_idx, k), now))
 			return true;
 	return false;
 }
@@ -296,11 +301,11 @@ static bool search(struct hauli_thief *t, uint64_t now)
 	}
 	if (next_in_need(t->policy, t->group_idx) != NOBODY)
 		t->naps = 0;
-	else if (++t->naps > t->policy->rules.naps) {
+	else if (++t->naps > t->policy->params.naps) {
 		hauli_policy_end(t);
 		return false;
 	}
-	t->nap_until = now + (t->policy->rules.nap << t->naps);
+	t->nap_until = now + (t->policy->params.nap << t->naps);
 	return false;
 }
 
@@ -308,22 +313,22 @@ static bool search(struct hauli_thief *t, uint64_t now)
 static bool probe(struct hauli_thief *t, uint64_t now)
 {
 	const struct hauli_policy *p = t->policy;
-	struct hauli_sight s, best_sight = {0};
+	struct hauli_policy_snapshot s, best_snapshot = {0};
 	int best = NOBODY;
 
 	for (unsigned i = 0; i < 2 && i + 1 < p->members; i++) {
 		unsigned v = near(p, t->group_idx, 1 + t->probes++ % (p->members - 1));
 
-		p->acts->look(p, v, &s);
+		p->ops->look(p, v, &s);
 		if (!is_surplus(&s))
 			continue;
-		if (best != NOBODY && burden(p, &s, now) <= burden(p, &best_sight, now))
+		if (best != NOBODY && burden(p, &s, now) <= burden(p, &best_snapshot, now))
 			continue;
 		best = (int)v;
-		best_sight = s;
+		best_snapshot = s;
 	}
-	return best != NOBODY && is_worth_it(p, &best_sight, now) &&
-		steal(t, (unsigned)best, &best_sight, now);
+	return best != NOBODY && is_profitable(p, &best_snapshot, now) &&
+		steal(t, (unsigned)best, &best_snapshot, now);
 }
 
 bool hauli_policy_pull(struct hauli_thief *t, uint64_t now)

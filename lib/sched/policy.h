@@ -17,7 +17,7 @@
 #define HAULI_STEAL_MOST 128 /* half a ring */
 
 /* One member as another one sees it: guesses, old by the time they are used. Times in ticks. */
-struct hauli_sight {
+struct hauli_policy_snapshot {
 	uint32_t depth; /* of its ring */
 	bool stealable; /* thieves have not looked through the ring as it is */
 	bool mail; /* something waits that the member has not looked at */
@@ -26,21 +26,21 @@ struct hauli_sight {
 	uint64_t average; /* of its slices */
 };
 
-struct hauli_rules {
+struct hauli_policy_params {
 	unsigned most; /* coroutines in one theft */
 	unsigned depth; /* minimum queue depth to steal from; ignored while a hog runs */
 	unsigned naps; /* of a search that finds no work, each twice as long as the one before */
 	unsigned pull_every; /* idle cycles of a spinning poller; sooner when a nap is over */
-	uint64_t worth; /* minimum work to steal: less is done before a thief has it; ticks */
+	uint64_t min_work; /* minimum work to steal: less is done before a thief has it; ticks */
 	uint64_t least; /* shorter slices cost more elsewhere than they take; ticks */
-	uint64_t home; /* the price of going home amid a slice; ticks */
-	uint64_t apart; /* minimum time from one theft of the group to the next; ticks */
+	uint64_t trip_cost; /* the price of going home amid a slice; ticks */
+	uint64_t min_gap; /* minimum time from one theft of the group to the next; ticks */
 	uint64_t hog; /* a batch that runs for longer has a hog in it; ticks */
 	uint64_t nap; /* the first one; ticks */
 };
 
 /* The defaults for this number of carriers and groups; times in ns. */
-struct hauli_rules hauli_policy_defaults(unsigned carriers, unsigned groups);
+struct hauli_policy_params hauli_policy_defaults(unsigned carriers, unsigned groups);
 
 struct hauli_policy;
 
@@ -54,8 +54,9 @@ struct hauli_thief {
 	uint64_t pulled_at; /* ticks */
 };
 
-struct hauli_acts {
-	void (*look)(const struct hauli_policy *p, unsigned idx, struct hauli_sight *sight);
+struct hauli_policy_ops {
+	void (*look)(
+		const struct hauli_policy *p, unsigned idx, struct hauli_policy_snapshot *snapshot);
 	/* Steals up to most coroutines; false: none. */
 	bool (*steal)(struct hauli_thief *t, unsigned victim, unsigned most);
 	/* Wakes the member, which sleeps, to search with this token; false: it does not sleep. */
@@ -68,19 +69,19 @@ struct hauli_policy {
 	struct hauli_help help;
 	HAULI_LINE struct hauli_u64_shared theft_at; /* the last one; ticks. Thieves */
 	/* Constant. */
-	HAULI_LINE struct hauli_rules rules;
-	const struct hauli_acts *acts;
+	HAULI_LINE struct hauli_policy_params params;
+	const struct hauli_policy_ops *ops;
 	unsigned members;
 	/* by_distance[i * members + k]: the members by their distance from i, itself first. */
 	uint16_t *by_distance;
 };
 
 /*
- * 0 or -ENOMEM. The rules are set, and so are the members, at most HAULI_HELP_MEMBERS; the carrier
- * with group_idx i is carriers[i] of the plan, which is needed no more after this.
+ * 0 or -ENOMEM. The parameters are set, and so are the members, at most HAULI_HELP_MEMBERS; the
+ * carrier with group_idx i is carriers[i] of the plan, which is needed no more after this.
  */
 int hauli_policy_init(struct hauli_policy *p, const struct haul_plan *plan,
-	const unsigned *carriers, unsigned searches, const struct hauli_acts *acts);
+	const unsigned *carriers, unsigned searches, const struct hauli_policy_ops *ops);
 void hauli_policy_fini(struct hauli_policy *p);
 
 /* True if a carrier with this queue depth can spare a coroutine. */
@@ -101,7 +102,7 @@ void hauli_policy_end(struct hauli_thief *t);
 /* An idle cycle of one that does not sleep. True: it is time for hauli_policy_pull(). */
 static inline bool hauli_policy_pulls(struct hauli_thief *t, uint64_t now)
 {
-	const struct hauli_rules *r = &t->policy->rules;
+	const struct hauli_policy_params *r = &t->policy->params;
 
 	/* Cycles may be long: they yield the CPU, or handle what is sent to them. */
 	if (++t->idle_cycles < r->pull_every && now - t->pulled_at < r->nap)

@@ -30,7 +30,7 @@ static struct haul_carrier *carrier_of(struct hauli_thief *t)
 	return (struct haul_carrier *)((char *)t - offsetof(struct haul_carrier, thief));
 }
 
-static void look(const struct hauli_policy *p, unsigned idx, struct hauli_sight *s)
+static void look(const struct hauli_policy *p, unsigned idx, struct hauli_policy_snapshot *s)
 {
 	const struct haul_carrier *v = member(p, idx);
 
@@ -92,7 +92,7 @@ static bool is_asleep(const struct hauli_policy *p, unsigned idx)
 	return hauli_inbox_is_asleep(&member(p, idx)->inbox);
 }
 
-const struct hauli_acts hauli_steal_acts = {look, steal, send_search, is_asleep};
+const struct hauli_policy_ops hauli_steal_ops = {look, steal, send_search, is_asleep};
 
 void hauli_steal_search(struct haul_carrier *c, struct hauli_search *s)
 {

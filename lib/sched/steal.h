@@ -8,7 +8,7 @@
 
 #include "sched/group.h"
 
-extern const struct hauli_acts hauli_steal_acts;
+extern const struct hauli_policy_ops hauli_steal_ops;
 
 /* Where stealing is on. The owner. A batch begins, or has ended. */
 void hauli_steal_batch_begins(struct haul_carrier *c, uint64_t now);

@@ -47,7 +47,7 @@ bool sim_carrier_wake(struct sim_carrier *c)
 		sim_schedule(c, c->w->now + o->poll_cost);
 	if (c->state != SIM_SLEEPS)
 		return false;
-	c->w->acts->cost += o->wake_call;
+	c->w->payer->cost += o->wake_call;
 	c->w->counts.wakes++;
 	c->state = SIM_WAKES;
 	sim_schedule(c, c->w->now + o->wake);
@@ -58,7 +58,7 @@ void sim_carrier_arrive(struct sim_carrier *c, struct sim_task *t)
 {
 	bool polls = c->w->o->arrive == SIM_POLL;
 
-	c->w->acts = &c->w->outside;
+	c->w->payer = &c->w->outside;
 	sim_queue_push(polls ? &c->nic : &c->mail, t);
 	if (!sim_carrier_wake(c) && !polls && c->group)
 		sim_offer(c);
@@ -307,7 +307,7 @@ void sim_carrier_step(struct sim_carrier *c)
 		sim_schedule(c, c->w->now + debt);
 		return;
 	}
-	c->w->acts = c;
+	c->w->payer = c;
 	c->cost = 0;
 	if (was == SIM_RUNS) {
 		end_slice(c);

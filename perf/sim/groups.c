@@ -20,20 +20,20 @@ static struct sim_carrier *member(const struct hauli_policy *p, unsigned idx)
 
 static void pay(struct sim_world *w, uint64_t ns)
 {
-	w->acts->cost += ns;
-	if (w->acts != &w->outside)
+	w->payer->cost += ns;
+	if (w->payer != &w->outside)
 		w->counts.overhead += ns;
 }
 
-static void look(const struct hauli_policy *p, unsigned idx, struct hauli_sight *s)
+static void look(const struct hauli_policy *p, unsigned idx, struct hauli_policy_snapshot *s)
 {
 	const struct sim_carrier *v = member(p, idx);
-	bool far = v->cluster != v->w->acts->cluster;
+	bool far = v->cluster != v->w->payer->cluster;
 
 	pay(v->w, far ? v->w->o->far_look_cost : v->w->o->look_cost);
 	v->w->counts.looks++;
 	v->w->counts.far_looks += far;
-	*s = (struct hauli_sight){
+	*s = (struct hauli_policy_snapshot){
 		.depth = v->ring.length < 256 ? v->ring.length : 256,
 		.stealable = v->pushed != v->seen,
 		.mail = v->mail.length > 0 || v->notes > v->notes_seen,
@@ -125,7 +125,7 @@ static bool is_asleep(const struct hauli_policy *p, unsigned idx)
 	return member(p, idx)->state == SIM_SLEEPS;
 }
 
-static const struct hauli_acts acts = {look, steal, send_search, is_asleep};
+static const struct hauli_policy_ops ops = {look, steal, send_search, is_asleep};
 
 static int group_init(
 	struct sim_group *g, struct sim_world *w, const struct haul_plan *plan, unsigned number)
@@ -134,14 +134,14 @@ static int group_init(
 	struct hauli_policy *p = &g->policy;
 
 	*g = (struct sim_group){.w = w};
-	p->rules = (struct hauli_rules){
+	p->params = (struct hauli_policy_params){
 		.most = (unsigned)o->most,
 		.depth = (unsigned)o->depth,
 		.naps = (unsigned)o->naps,
 		.pull_every = (unsigned)o->pull_every,
-		.worth = o->worth,
+		.min_work = o->min_work,
 		.least = o->least,
-		.apart = o->apart,
+		.min_gap = o->min_gap,
 		.hog = o->hog,
 		.nap = o->nap,
 	};
@@ -154,7 +154,7 @@ static int group_init(
 		c->group = g;
 		c->thief = (struct hauli_thief){.policy = p, .group_idx = i};
 	}
-	return hauli_policy_init(p, plan, g->carriers, (unsigned)o->searchers, &acts);
+	return hauli_policy_init(p, plan, g->carriers, (unsigned)o->searchers, &ops);
 }
 
 int sim_groups_init(struct sim_world *w, const struct haul_plan *plan)

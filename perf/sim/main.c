@@ -80,7 +80,7 @@ static int run(struct sim_world *w, const struct haul_plan *plan)
 	for (unsigned i = 0; i < plan->carriers; i++)
 		sim_carrier_init(&w->carriers[i], w, i, plan->places[i].cluster);
 	sim_carrier_init(&w->outside, w, plan->carriers, plan->clusters);
-	w->acts = &w->outside;
+	w->payer = &w->outside;
 	sim_load_init(&w->load, w->o, plan);
 	err = sim_groups_init(w, plan);
 	if (err) {

@@ -29,9 +29,9 @@ static const struct option {
 	OPTION("searchers", NUMBER, searchers, "1", NULL, 1, 32, "of a group at a time"),
 	OPTION("most", NUMBER, most, NULL, NULL, 1, 128, "tasks in one theft, of at most half"),
 	OPTION("depth", NUMBER, depth, NULL, NULL, 1, 256, "so many must wait, but behind a hog"),
-	OPTION("worth", NUMBER, worth, NULL, NULL, 0, 1e9, "ns of work that must wait"),
+	OPTION("min-work", NUMBER, min_work, NULL, NULL, 0, 1e9, "ns of work that must wait"),
 	OPTION("least", NUMBER, least, NULL, NULL, 0, 1e9, "ns of a slice that is worth moving"),
-	OPTION("apart", NUMBER, apart, NULL, NULL, 0, 1e12,
+	OPTION("min-gap", NUMBER, min_gap, NULL, NULL, 0, 1e12,
 		"ns from one theft of a group to the next"),
 	OPTION("hog", NUMBER, hog, NULL, NULL, 0, 1e12, "ns of a batch that count as a hog"),
 	OPTION("nap", NUMBER, nap, NULL, NULL, 1, 1e9, "ns of a searcher's first nap"),
@@ -180,17 +180,17 @@ static void set_if_not(uint64_t *option, uint64_t value)
 		*option = value;
 }
 
-/* Of the rules: the library's. */
+/* Of the parameters: the library's. */
 static void set_defaults(struct sim_opts *o)
 {
-	struct hauli_rules r = hauli_policy_defaults(
+	struct hauli_policy_params r = hauli_policy_defaults(
 		(unsigned)o->carriers, o->steal == HAUL_STEAL_GLOBAL ? 1 : (unsigned)o->clusters);
 
 	set_if_not(&o->most, r.most);
 	set_if_not(&o->depth, r.depth);
-	set_if_not(&o->worth, r.worth);
+	set_if_not(&o->min_work, r.min_work);
 	set_if_not(&o->least, r.least);
-	set_if_not(&o->apart, r.apart);
+	set_if_not(&o->min_gap, r.min_gap);
 	set_if_not(&o->hog, r.hog);
 	set_if_not(&o->nap, r.nap);
 	set_if_not(&o->naps, r.naps);
@@ -199,11 +199,11 @@ static void set_defaults(struct sim_opts *o)
 
 int sim_options(struct sim_opts *o, int argc, char **argv)
 {
-	uint64_t *const rules[] = {&o->least, &o->most, &o->depth, &o->worth, &o->apart, &o->hog,
-		&o->nap, &o->naps, &o->pull_every};
+	uint64_t *const params[] = {&o->least, &o->most, &o->depth, &o->min_work, &o->min_gap,
+		&o->hog, &o->nap, &o->naps, &o->pull_every};
 
-	for (unsigned i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
-		*rules[i] = SIM_NEVER;
+	for (unsigned i = 0; i < sizeof(params) / sizeof(params[0]); i++)
+		*params[i] = SIM_NEVER;
 	for (unsigned i = 0; i < NB_OPTIONS; i++)
 		if (options[i].is)
 			set(o, &options[i], options[i].is);

@@ -34,7 +34,7 @@ struct sim_opts {
 	uint64_t idle; /* enum sim_idle */
 	/* The policy. */
 	uint64_t steal; /* enum haul_steal */
-	uint64_t searchers, most, depth, naps, pull_every, worth, least, apart, hog, nap;
+	uint64_t searchers, most, depth, naps, pull_every, min_work, least, min_gap, hog, nap;
 	/* The load. */
 	uint64_t arrive, service; /* enums */
 	double load; /* of all carriers' time */
@@ -158,7 +158,7 @@ struct sim_world {
 	uint64_t now;
 	struct sim_load load;
 	struct sim_carrier carriers[SIM_CARRIERS_MAX], outside;
-	struct sim_carrier *acts; /* the carrier that pays for the current action */
+	struct sim_carrier *payer; /* the carrier that pays for the current action */
 	struct sim_carrier *heap[SIM_CARRIERS_MAX]; /* the earliest first */
 	struct sim_group *groups;
 	unsigned nb_groups;
@@ -179,7 +179,7 @@ void sim_carrier_step(struct sim_carrier *c);
 void sim_carrier_push(struct sim_carrier *c, struct sim_task *t);
 /* A task from outside comes. */
 void sim_carrier_arrive(struct sim_carrier *c, struct sim_task *t);
-/* Wakes it if it sleeps; true if it slept. w->acts pays. */
+/* Wakes it if it sleeps; true if it slept. w->payer pays. */
 bool sim_carrier_wake(struct sim_carrier *c);
 
 /* world.c */

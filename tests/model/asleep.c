@@ -90,10 +90,10 @@ static void init(void)
 		init_carrier(i);
 	m.group.members = m.members;
 	m.group.barrier_ticks = 1000;
-	p->acts = &hauli_steal_acts;
+	p->ops = &hauli_steal_ops;
 	p->members = CARRIERS;
 	p->by_distance = m.by_distance;
-	p->rules = (struct hauli_rules){
+	p->params = (struct hauli_policy_params){
 		.most = 1, .depth = 1, .pull_every = 1, .least = 1, .hog = 1000, .nap = 1};
 	hauli_help_init(&p->help, CARRIERS, 1);
 	hauli_u64_owned_set(&m.c[BUSY].batch_began, 1);

@@ -17,7 +17,7 @@
 
 static struct {
 	struct hauli_policy policy;
-	struct hauli_sight seen[MEMBERS];
+	struct hauli_policy_snapshot seen[MEMBERS];
 	struct hauli_thief thief;
 	bool asleep[MEMBERS];
 	unsigned victim, took, woken, token;
@@ -27,7 +27,7 @@ static struct {
 
 static void waits(unsigned idx, unsigned depth, uint64_t average, uint64_t began);
 
-static void look(const struct hauli_policy *p, unsigned idx, struct hauli_sight *s)
+static void look(const struct hauli_policy *p, unsigned idx, struct hauli_policy_snapshot *s)
 {
 	*s = w.seen[idx];
 	if (w.looks > 0 && --w.looks == 0) {
@@ -57,14 +57,14 @@ static bool is_asleep(const struct hauli_policy *p, unsigned idx)
 	return w.asleep[idx];
 }
 
-static const struct hauli_acts acts = {look, steal, wake, is_asleep};
+static const struct hauli_policy_ops ops = {look, steal, wake, is_asleep};
 
-static const struct hauli_rules rules = {
+static const struct hauli_policy_params params = {
 	.most = 128,
 	.depth = 1,
 	.naps = 3,
 	.pull_every = 16,
-	.worth = 1000,
+	.min_work = 1000,
 	.least = 10,
 	.hog = 10000,
 	.nap = 500,
@@ -77,9 +77,9 @@ static void set_up(unsigned thief)
 		plan_of((struct haul_plan_opts){.carriers = MEMBERS, .machine = TWO_PACKAGES});
 
 	memset(&w, 0, sizeof(w));
-	w.policy.rules = rules;
+	w.policy.params = params;
 	w.policy.members = MEMBERS;
-	ck_assert_int_eq(hauli_policy_init(&w.policy, plan, carriers, 1, &acts), 0);
+	ck_assert_int_eq(hauli_policy_init(&w.policy, plan, carriers, 1, &ops), 0);
 	w.thief = (struct hauli_thief){.policy = &w.policy, .group_idx = thief};
 	w.victim = w.woken = NONE;
 	haul_plan_destroy(plan);
@@ -94,7 +94,7 @@ static void sleeps(unsigned idx)
 /* depth coroutines wait behind one running since began; each takes average. */
 static void waits(unsigned idx, unsigned depth, uint64_t average, uint64_t began)
 {
-	w.seen[idx] = (struct hauli_sight){
+	w.seen[idx] = (struct hauli_policy_snapshot){
 		.depth = depth, .stealable = true, .began = began, .average = average};
 }
 
@@ -159,12 +159,12 @@ START_TEST(a_search_is_handed_on_to_who_is_near_the_need)
 }
 END_TEST
 
-static const struct worth {
-	unsigned depth_rule, depth;
+static const struct theft_case {
+	unsigned min_depth, depth;
 	bool stealable, mail;
 	uint64_t began, average;
 	unsigned took; /* at time 20,000; 0: nothing */
-} worths[] = {
+} cases[] = {
 	{1, 1, true, false, 19000, 999, 0}, /* work for less than it costs */
 	{1, 1, true, false, 19000, 1000, 1},
 	{1, 10, true, false, 19000, 100, 6}, /* half of eleven */
@@ -181,13 +181,13 @@ static const struct worth {
 	{1, 0, false, true, 19000, 10, 0}, {1, 1, true, false, 10001, 10, 0}, /* not a hog yet */
 };
 
-START_TEST(what_is_worth_a_theft)
+START_TEST(what_pays_for_a_theft)
 {
-	const struct worth *x = &worths[_i];
+	const struct theft_case *x = &cases[_i];
 
 	set_up(0);
-	w.policy.rules.depth = x->depth_rule;
-	w.seen[1] = (struct hauli_sight){.depth = x->depth,
+	w.policy.params.depth = x->min_depth;
+	w.seen[1] = (struct hauli_policy_snapshot){.depth = x->depth,
 		.stealable = x->stealable,
 		.mail = x->mail,
 		.began = x->began,
@@ -199,10 +199,10 @@ START_TEST(what_is_worth_a_theft)
 END_TEST
 
 /* Trip cost: that much of each slice is spent on the way home. */
-START_TEST(what_goes_home_in_order_is_worth_less)
+START_TEST(what_goes_home_in_order_pays_less)
 {
 	set_up(0);
-	w.policy.rules.home = 300;
+	w.policy.params.trip_cost = 300;
 	waits(1, 4, 549, 2000);
 	w.seen[1].ordered = true;
 	ck_assert(!hauli_policy_idle(&w.thief, 2000)); /* 4 * 249 */
@@ -238,7 +238,7 @@ END_TEST
 START_TEST(thefts_are_kept_apart)
 {
 	set_up(0);
-	w.policy.rules.apart = 500;
+	w.policy.params.min_gap = 500;
 	waits(1, 4, 1000, 2000);
 	ck_assert(hauli_policy_idle(&w.thief, 2000));
 	ck_assert(!hauli_policy_idle(&w.thief, 2499));
@@ -251,15 +251,15 @@ END_TEST
 /* Two members alone interrupt no others; groups share a bound on all interrupts. */
 START_TEST(with_many_carriers_thefts_are_rarer)
 {
-	struct hauli_rules two = hauli_policy_defaults(2, 1);
-	struct hauli_rules many = hauli_policy_defaults(64, 1);
-	struct hauli_rules clusters = hauli_policy_defaults(64, 8);
+	struct hauli_policy_params two = hauli_policy_defaults(2, 1);
+	struct hauli_policy_params many = hauli_policy_defaults(64, 1);
+	struct hauli_policy_params clusters = hauli_policy_defaults(64, 8);
 
-	ck_assert_uint_eq(two.apart, 0);
-	ck_assert_uint_gt(many.apart, 0);
-	ck_assert_uint_gt(many.worth, two.worth);
-	ck_assert_uint_gt(clusters.apart, 7 * many.apart);
-	ck_assert_uint_eq(hauli_policy_defaults(1, 1).apart, 0);
+	ck_assert_uint_eq(two.min_gap, 0);
+	ck_assert_uint_gt(many.min_gap, 0);
+	ck_assert_uint_gt(many.min_work, two.min_work);
+	ck_assert_uint_gt(clusters.min_gap, 7 * many.min_gap);
+	ck_assert_uint_eq(hauli_policy_defaults(1, 1).min_gap, 0);
 }
 END_TEST
 
@@ -270,10 +270,10 @@ START_TEST(a_search_ends)
 
 	set_up(0);
 	hauli_policy_begin(&w.thief, (unsigned)hauli_help_take_token(&w.policy.help), now);
-	for (unsigned nap = 1; nap <= rules.naps; nap++) {
+	for (unsigned nap = 1; nap <= params.naps; nap++) {
 		ck_assert(!hauli_policy_idle(&w.thief, now));
 		ck_assert_uint_ne(w.thief.search, 0);
-		ck_assert_uint_eq(w.thief.nap_until, now + (rules.nap << nap));
+		ck_assert_uint_eq(w.thief.nap_until, now + (params.nap << nap));
 		ck_assert(!hauli_policy_idle(&w.thief, w.thief.nap_until - 1));
 		now = w.thief.nap_until;
 	}
@@ -313,11 +313,11 @@ START_TEST(a_search_waits_for_a_hog)
 	ck_assert(hauli_help_request(&w.policy.help, 2));
 	w.asleep[7] = false;
 	hauli_policy_begin(&w.thief, (unsigned)hauli_help_take_token(&w.policy.help), 1);
-	for (uint64_t now = 1; now < 1 + rules.hog; now = w.thief.nap_until) {
+	for (uint64_t now = 1; now < 1 + params.hog; now = w.thief.nap_until) {
 		ck_assert(!hauli_policy_idle(&w.thief, now));
-		ck_assert_uint_eq(w.thief.nap_until, now + rules.nap);
+		ck_assert_uint_eq(w.thief.nap_until, now + params.nap);
 	}
-	ck_assert(hauli_policy_idle(&w.thief, 1 + rules.hog));
+	ck_assert(hauli_policy_idle(&w.thief, 1 + params.hog));
 	ck_assert_uint_eq(w.victim, 2);
 	ck_assert_uint_eq(w.thief.search, 0);
 	hauli_policy_fini(&w.policy);
@@ -369,13 +369,13 @@ START_TEST(who_spins_looks_by_cycles_and_by_time)
 	set_up(0);
 	w.thief.pulled_at = now;
 	for (unsigned looks = 0; looks < 3; looks++) {
-		for (unsigned i = 1; i < rules.pull_every; i++)
+		for (unsigned i = 1; i < params.pull_every; i++)
 			ck_assert(!hauli_policy_pulls(&w.thief, ++now));
 		ck_assert(hauli_policy_pulls(&w.thief, ++now));
 	}
 	for (unsigned i = 0; i < 3; i++)
-		ck_assert(hauli_policy_pulls(&w.thief, now += rules.nap));
-	ck_assert(!hauli_policy_pulls(&w.thief, now + rules.nap - 1));
+		ck_assert(hauli_policy_pulls(&w.thief, now += params.nap));
+	ck_assert(!hauli_policy_pulls(&w.thief, now + params.nap - 1));
 	hauli_policy_fini(&w.policy);
 }
 END_TEST
@@ -383,8 +383,8 @@ END_TEST
 SUITE_MAIN("policy", {who_spins_looks_by_cycles_and_by_time, 1},
 	{the_nearest_victim_comes_first, 1}, {the_nearest_in_need_comes_first, 1},
 	{the_nearest_sleeper_is_woken, 1}, {a_search_is_handed_on_to_who_is_near_the_need, 1},
-	{what_is_worth_a_theft, sizeof(worths) / sizeof(worths[0])},
-	{what_goes_home_in_order_is_worth_less, 1}, {an_outlier_is_not_typical, 1},
+	{what_pays_for_a_theft, sizeof(cases) / sizeof(cases[0])},
+	{what_goes_home_in_order_pays_less, 1}, {an_outlier_is_not_typical, 1},
 	{thefts_are_kept_apart, 1}, {with_many_carriers_thefts_are_rarer, 1}, {a_search_ends, 1},
 	{who_naps_is_sent_no_search, 1}, {a_search_waits_for_a_hog, 1},
 	{who_lies_down_looks_once_more, 1}, {who_calls_amid_the_end_of_a_search_is_found, 2})

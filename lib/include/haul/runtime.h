@@ -46,14 +46,14 @@ struct haul_runtime_opts {
 	uint64_t poll_interval_ns; /* target for the time between two polls; 0: 20 us */
 	enum haul_steal steal;
 	/*
-	 * Limits of a theft. steal_depth and steal_worth_ns are ignored while the victim runs a
+	 * Limits of a theft. steal_depth and steal_min_work_ns are ignored while the victim runs a
 	 * hog, a coroutine (or a batch of up to 32) that has held its carrier for 100 us.
 	 */
 	unsigned steal_most; /* maximum taken at once, 1 to 128, and half the queue; 0: 128 */
 	unsigned steal_depth; /* minimum length of the victim's run queue, 1 to 256; 0: 1 */
 	/* Minimum time that the queue is estimated to take. 0: 10 us, and more with many carriers,
 	 * because each theft interrupts all of them. */
-	uint64_t steal_worth_ns;
+	uint64_t steal_min_work_ns;
 	unsigned searchers; /* maximum of idle carriers per cluster that search at once, 1 to 32;
 			     * 0: 1 */
 	char *errbuf; /* NULL, or a buffer for the line of a haul_start() that fails */
