@@ -18,8 +18,8 @@
  *	lifo_pushes owner                           pushes to the front
  *	kept    owner                           pushes of items that thieves may not take
  *	keeping owner                           kept, or kept + 1 within such a push
- *	guard   all                             FREE -> HELD -> FREE or ROBBED; ROBBED -> HELD
- *	robbed  holder of the guard             slots from head to tail whose items were stolen
+ *	guard   all                             FREE -> HELD -> FREE or STOLEN; STOLEN -> HELD
+ *	stolen  holder of the guard             slots from head to tail whose items were stolen
  *	seen    holder of the guard             pushes less kept, when a thief found the end
  *
  *	            owner: pop                  owner: open               thief
@@ -30,7 +30,7 @@
  * implementation of the Cilk-5 multithreaded language", PLDI 1998, section 5), between the head and
  * a limit in place of the tail, and with the owner's barrier made asymmetric (conc/fence.h):
  *
- *	owner: pop                      thief: try_rob
+ *	owner: pop                      thief: try_steal
  *	store claim = head + 1          store limit = closed
  *	light fence                     heavy fence
  *	load limit: closed? give the    load claim: not the head? give up
@@ -60,7 +60,7 @@
  * cannot open a closed limit, which is 2^30 behind.
  *
  *	E1  the owner's writes to an item and its slot before a thief's use: release store of tail
- *	    or head in push and push_front, acquire load in rob. For a head that a pop stored E3
+ *	    or head in push and push_front, acquire load in steal. For a head that a pop stored E3
  *	    does: the thief has seen the claim of that pop, or a later one.
  *	E2  what a holder of the guard did before what the next holder does: release store when it
  *	    frees the guard, acquire CAS. So the owner needs no release in close_gaps: a thief that
@@ -68,7 +68,7 @@
  *	    passed over, before what the owner does with that item: acquire load in open.
  *	E3  what the owner did before it stored a claim, an older head and the pushes of items,
  *	    before the reads of a thief that sees that claim: release store of claim in pop and
- *	    push_front, acquire load in try_rob.
+ *	    push_front, acquire load in try_steal.
  *
  * No thief comes for items that it may not take: only pushes of other items count, and a thief that
  * has found the end stores the count up to which it has seen them all. During the push of a kept
@@ -94,17 +94,17 @@ void hauli_ring_init(struct hauli_ring *r, void *filler)
 		atomic_init(&r->slots[i], filler);
 }
 
-static bool is_robbed(const struct hauli_ring *r, uint32_t index)
+static bool is_stolen(const struct hauli_ring *r, uint32_t index)
 {
 	uint32_t slot = index % HAULI_RING_SIZE;
 
-	return r->robbed[slot / 64] >> (slot % 64) & 1;
+	return r->stolen[slot / 64] >> (slot % 64) & 1;
 }
 
 static bool has_gaps(const struct hauli_ring *r)
 {
 	for (unsigned i = 0; i < HAULI_RING_SIZE / 64; i++)
-		if (r->robbed[i])
+		if (r->stolen[i])
 			return true;
 	return false;
 }
@@ -129,7 +129,7 @@ void hauli_ring_hold(struct hauli_ring *r)
 
 void hauli_ring_release(struct hauli_ring *r)
 {
-	atomic_store_explicit(&r->guard, has_gaps(r) ? HAULI_RING_ROBBED : HAULI_RING_FREE,
+	atomic_store_explicit(&r->guard, has_gaps(r) ? HAULI_RING_STOLEN : HAULI_RING_FREE,
 		memory_order_release /* ring.E2:R */);
 }
 
@@ -141,7 +141,7 @@ static void close_gaps(struct hauli_ring *r)
 	uint32_t to = from;
 
 	while (from-- != head) {
-		if (is_robbed(r, from))
+		if (is_stolen(r, from))
 			continue;
 		if (--to == from)
 			continue;
@@ -150,12 +150,12 @@ static void close_gaps(struct hauli_ring *r)
 				&r->slots[from % HAULI_RING_SIZE], memory_order_relaxed /* own */),
 			memory_order_relaxed /* the guard: ring.E2 */);
 	}
-	memset(r->robbed, 0, sizeof(r->robbed));
+	memset(r->stolen, 0, sizeof(r->stolen));
 	atomic_store_explicit(&r->head, to, memory_order_relaxed /* the guard: ring.E2 */);
 	atomic_store_explicit(&r->claim, to, memory_order_relaxed /* the guard: ring.E2 */);
 }
 
-void hauli_ring_open_robbed(struct hauli_ring *r, uint32_t n)
+void hauli_ring_open_stolen(struct hauli_ring *r, uint32_t n)
 {
 	hauli_ring_hold(r);
 	close_gaps(r);
@@ -164,7 +164,7 @@ void hauli_ring_open_robbed(struct hauli_ring *r, uint32_t n)
 	hauli_ring_release(r);
 }
 
-bool hauli_ring_try_rob(struct hauli_ring *r)
+bool hauli_ring_try_steal(struct hauli_ring *r)
 {
 	uint32_t closed, claim;
 
@@ -181,7 +181,7 @@ bool hauli_ring_try_rob(struct hauli_ring *r)
 	return false;
 }
 
-void *hauli_ring_rob(struct hauli_ring *r, bool (*may)(const void *item))
+void *hauli_ring_steal(struct hauli_ring *r, bool (*may)(const void *item))
 {
 	uint32_t lifo_pushes =
 		atomic_load_explicit(&r->lifo_pushes, memory_order_acquire /* ring.E1:A */);
@@ -193,12 +193,12 @@ void *hauli_ring_rob(struct hauli_ring *r, bool (*may)(const void *item))
 		uint32_t slot = i % HAULI_RING_SIZE;
 		void *item;
 
-		if (is_robbed(r, i))
+		if (is_stolen(r, i))
 			continue;
 		item = atomic_load_explicit(&r->slots[slot], memory_order_relaxed /* ring.E1 */);
 		if (!may(item))
 			continue;
-		r->robbed[slot / 64] |= UINT64_C(1) << (slot % 64);
+		r->stolen[slot / 64] |= UINT64_C(1) << (slot % 64);
 		return item;
 	}
 	atomic_store_explicit(&r->exhausted_at, tail + lifo_pushes - kept,
@@ -206,7 +206,7 @@ void *hauli_ring_rob(struct hauli_ring *r, bool (*may)(const void *item))
 	return NULL;
 }
 
-void hauli_ring_end_rob(struct hauli_ring *r)
+void hauli_ring_end_steal(struct hauli_ring *r)
 {
 	hauli_ring_release(r);
 }

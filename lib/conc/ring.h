@@ -19,7 +19,7 @@
 enum hauli_ring_guard {
 	HAULI_RING_FREE,
 	HAULI_RING_HELD, /* a thief or the owner works on what the guard protects */
-	HAULI_RING_ROBBED, /* free, and items of some slots between head and tail were stolen */
+	HAULI_RING_STOLEN, /* free, and items of some slots between head and tail were stolen */
 };
 
 struct hauli_ring {
@@ -33,7 +33,7 @@ struct hauli_ring {
 	_Atomic uint32_t keeping; /* kept, or kept + 1 within such a push. Owner */
 	/* other pushes, when a thief found the end. The guard's holder */
 	_Atomic uint32_t exhausted_at;
-	uint64_t robbed[HAULI_RING_SIZE / 64]; /* a bit per slot: stolen. The guard's holder */
+	uint64_t stolen[HAULI_RING_SIZE / 64]; /* a bit per slot: stolen. The guard's holder */
 	HAULI_LINE _Atomic(void *) slots[HAULI_RING_SIZE];
 };
 
@@ -114,7 +114,7 @@ static inline void hauli_ring_has_kept(struct hauli_ring *r, bool pushed)
 }
 
 /* hauli_ring_open() when the guard is not free: waits for the thief, and closes the gaps. */
-void hauli_ring_open_robbed(struct hauli_ring *r, uint32_t n);
+void hauli_ring_open_stolen(struct hauli_ring *r, uint32_t n);
 
 /* Owner. Begins a batch: the next n pops succeed as long as there are items. */
 static inline void hauli_ring_open(struct hauli_ring *r, uint32_t n)
@@ -125,7 +125,7 @@ static inline void hauli_ring_open(struct hauli_ring *r, uint32_t n)
 	if (hauli_unlikely(
 		    atomic_load_explicit(&r->guard,
 			    memory_order_acquire /* fence.E1, ring.E2:A */) != HAULI_RING_FREE))
-		hauli_ring_open_robbed(r, n);
+		hauli_ring_open_stolen(r, n);
 }
 
 /* The same for a ring without thieves. */
@@ -193,14 +193,14 @@ static inline uint32_t hauli_ring_popped(const struct hauli_ring *r)
 /*
  * Any thread but the owner's. Takes the guard and stops the owner's pops. False, without waiting:
  * another thread has the guard, or the owner is about to pop or to open. After true the thief must
- * call hauli_ring_end_rob().
+ * call hauli_ring_end_steal().
  */
-bool hauli_ring_try_rob(struct hauli_ring *r);
+bool hauli_ring_try_steal(struct hauli_ring *r);
 
-/* Thief, after try_rob. Takes the oldest item for which may() returns true, or NULL. */
-void *hauli_ring_rob(struct hauli_ring *r, bool (*may)(const void *item));
+/* Thief, after try_steal. Takes the oldest item for which may() returns true, or NULL. */
+void *hauli_ring_steal(struct hauli_ring *r, bool (*may)(const void *item));
 
-void hauli_ring_end_rob(struct hauli_ring *r);
+void hauli_ring_end_steal(struct hauli_ring *r);
 
 /* Any thread. True: there may be items that thieves may take and have not seen; a guess. False is
  * exact, except for a push under way. */

@@ -102,7 +102,7 @@ struct haul_carrier {
 	HAULI_LINE struct hauli_thief thief;
 	uint64_t barrier_at; /* not before it goes to sleep in earnest (steal.c); ticks */
 	bool before_barrier; /* it sleeps until then only */
-	bool has_loot; /* what runs may have been stolen */
+	bool has_stolen; /* what runs may have been stolen */
 	struct hauli_u64_owned batch_began; /* ticks; 0: no batch runs */
 	struct hauli_u64_owned slice_average; /* ticks */
 	struct hauli_counter stolen, steals_failed, searches;

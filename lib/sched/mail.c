@@ -79,7 +79,7 @@ static void append(struct hauli_stash *stash, struct hauli_node *node)
 		stash->end = &node->next;
 }
 
-struct haul_coro *hauli_mail_rob(struct haul_carrier *v, bool (*may)(const void *item))
+struct haul_coro *hauli_mail_steal(struct haul_carrier *v, bool (*may)(const void *item))
 {
 	struct hauli_stash *stash = &v->stash;
 	struct hauli_node **at = &stash->oldest, *node;

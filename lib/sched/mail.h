@@ -22,7 +22,7 @@ void hauli_mail_receive_unshared(struct haul_carrier *c);
 void hauli_stash_init(struct hauli_stash *stash);
 
 /* Thief, under the guard of v's ring. A ready coroutine from v's mail, or NULL. */
-struct haul_coro *hauli_mail_rob(struct haul_carrier *v, bool (*may)(const void *item));
+struct haul_coro *hauli_mail_steal(struct haul_carrier *v, bool (*may)(const void *item));
 
 /* Any thread. True if c may have mail that a thief can take a coroutine from. */
 static inline bool hauli_mail_is_stealable(const struct haul_carrier *c)

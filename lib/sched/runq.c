@@ -196,9 +196,9 @@ static struct haul_coro *take_loose(struct hauli_backlog *b)
 	return co;
 }
 
-struct haul_coro *hauli_runq_rob(struct hauli_runq *q, bool (*may)(const void *item))
+struct haul_coro *hauli_runq_steal(struct hauli_runq *q, bool (*may)(const void *item))
 {
-	struct haul_coro *co = hauli_ring_rob(&q->ring, may);
+	struct haul_coro *co = hauli_ring_steal(&q->ring, may);
 	struct hauli_backlog *b = &q->backlog;
 
 	if (co || hauli_u64_owned_get(&b->loose) == 0)

@@ -56,8 +56,8 @@ void hauli_runq_fini(struct hauli_runq *q);
 
 void hauli_backlog_push(struct hauli_runq *q, struct haul_coro *co);
 
-/* Thief, in the ring (hauli_ring_try_rob()). The oldest that it may have, or NULL. */
-struct haul_coro *hauli_runq_rob(struct hauli_runq *q, bool (*may)(const void *item));
+/* Thief, in the ring (hauli_ring_try_steal()). The oldest that it may have, or NULL. */
+struct haul_coro *hauli_runq_steal(struct hauli_runq *q, bool (*may)(const void *item));
 
 /* Moves from the backlog to the ring until that is full, but for what is to go to its front. */
 void hauli_runq_refill(struct hauli_runq *q);

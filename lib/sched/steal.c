@@ -53,20 +53,20 @@ static bool steal(struct hauli_thief *t, unsigned victim, unsigned most)
 	struct haul_coro *stolen[HAULI_STEAL_MOST];
 	unsigned n = 0;
 
-	if (!hauli_ring_try_rob(&v->runq.ring)) {
+	if (!hauli_ring_try_steal(&v->runq.ring)) {
 		hauli_counter_add(&c->steals_failed, 1);
 		return false;
 	}
-	while (n < most && (stolen[n] = hauli_runq_rob(&v->runq, may_steal)))
+	while (n < most && (stolen[n] = hauli_runq_steal(&v->runq, may_steal)))
 		n++;
-	if (n == 0 && (stolen[0] = hauli_mail_rob(v, may_steal)))
+	if (n == 0 && (stolen[0] = hauli_mail_steal(v, may_steal)))
 		n = 1;
 	for (unsigned i = 0; i < n; i++)
 		hauli_stolen_take(stolen[i]);
-	hauli_ring_end_rob(&v->runq.ring);
+	hauli_ring_end_steal(&v->runq.ring);
 	for (unsigned i = 0; i < n; i++)
 		hauli_runq_push(&c->runq, stolen[i]);
-	c->has_loot |= n > 0;
+	c->has_stolen |= n > 0;
 	hauli_counter_add(&c->stolen, n);
 	hauli_counter_add(&c->steals_failed, n == 0);
 	return n > 0;
@@ -104,13 +104,13 @@ bool hauli_steal_pull(struct haul_carrier *c)
 {
 	uint64_t now = hauli_ticks();
 
-	c->has_loot = false; /* nothing is ready */
+	c->has_stolen = false; /* nothing is ready */
 	return hauli_policy_pulls(&c->thief, now) && hauli_policy_pull(&c->thief, now);
 }
 
 bool hauli_steal_idle(struct haul_carrier *c)
 {
-	c->has_loot = false; /* nothing is ready */
+	c->has_stolen = false; /* nothing is ready */
 	return hauli_policy_idle(&c->thief, hauli_ticks());
 }
 
@@ -152,7 +152,8 @@ void hauli_steal_batch_begins(struct haul_carrier *c, uint64_t now)
 	hauli_u64_owned_set(&c->slice_average, c->lately.typical);
 	hauli_steal_is_busy(c);
 	c->wake_path = HAULI_PATH_NOTIFY;
-	c->spawn_path = c->has_loot || c->phase != HAULI_RUNS ? HAULI_PATH_SLOW : HAULI_PATH_NOTIFY;
+	c->spawn_path =
+		c->has_stolen || c->phase != HAULI_RUNS ? HAULI_PATH_SLOW : HAULI_PATH_NOTIFY;
 	c->notifies = c->spawn_path == HAULI_PATH_NOTIFY;
 	if (hauli_policy_has_spare(
 		    hauli_ring_depth(&c->runq.ring), !hauli_inbox_is_empty(&c->inbox)))

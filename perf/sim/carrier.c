@@ -18,7 +18,7 @@ void sim_carrier_init(struct sim_carrier *c, struct sim_world *w, unsigned id, u
 	c->state = SIM_LOOPS;
 	sim_queue_init(&c->ring);
 	sim_queue_init(&c->nic);
-	sim_queue_init(&c->loot);
+	sim_queue_init(&c->stolen_tasks);
 	sim_queue_init(&c->mail);
 }
 
@@ -266,7 +266,7 @@ static void begin_round(struct sim_carrier *c)
 {
 	struct sim_task *t;
 
-	while ((t = sim_queue_pop(&c->loot)))
+	while ((t = sim_queue_pop(&c->stolen_tasks)))
 		sim_carrier_push(c, t);
 	receive(c);
 	c->ran = 0;

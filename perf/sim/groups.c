@@ -72,7 +72,7 @@ static void pass_barrier(struct sim_world *w, const struct sim_carrier *thief)
 
 static struct sim_task *take_one(struct sim_carrier *v, unsigned taken)
 {
-	struct sim_task *t = sim_queue_rob(&v->ring);
+	struct sim_task *t = sim_queue_steal(&v->ring);
 
 	if (!t)
 		v->seen = v->pushed;
@@ -101,7 +101,7 @@ static bool steal(struct hauli_thief *thief, unsigned victim, unsigned most)
 	v->closed = true;
 	for (n = 0; n < most && (t = take_one(v, n)); n++) {
 		t->remote = t->home != c->id;
-		sim_queue_push(&c->loot, t);
+		sim_queue_push(&c->stolen_tasks, t);
 	}
 	w->counts.failed += n == 0;
 	w->counts.thefts += n > 0;

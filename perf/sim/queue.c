@@ -32,7 +32,7 @@ struct sim_task *sim_queue_pop(struct sim_queue *q)
 	return q->first ? take(q, &q->first) : NULL;
 }
 
-struct sim_task *sim_queue_rob(struct sim_queue *q)
+struct sim_task *sim_queue_steal(struct sim_queue *q)
 {
 	struct sim_task **at = &q->first;
 

@@ -81,7 +81,7 @@ void sim_queue_init(struct sim_queue *q);
 void sim_queue_push(struct sim_queue *q, struct sim_task *t);
 struct sim_task *sim_queue_pop(struct sim_queue *q);
 /* The oldest task other than a source. */
-struct sim_task *sim_queue_rob(struct sim_queue *q);
+struct sim_task *sim_queue_steal(struct sim_queue *q);
 
 /* Arrival, carrier and duration of each task: the same for each policy. */
 struct sim_load {
@@ -123,7 +123,7 @@ struct sim_carrier {
 	uint64_t debt; /* interrupts that it has not yet felt */
 
 	struct sim_queue ring, nic;
-	struct sim_queue loot; /* it has when its theft is over */
+	struct sim_queue stolen_tasks; /* it has when its theft is over */
 	struct sim_queue mail; /* in its inbox: tasks that start or come back */
 	unsigned notes, notes_seen; /* there as well: of those that ended elsewhere; by thieves */
 	int search; /* and the token that it was sent, or -1 */

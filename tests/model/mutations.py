@@ -156,8 +156,8 @@ MUTATIONS = [
      'hauli_stolen_take(co); hauli_runq_push',
      'hauli_u8_shared_clear_bits(&co->flags, HAULI_FLAG_STOLEN);\n\thauli_runq_push'),
     ('order', 'tests/model/order.c', 'the number is published when the thief has let go',
-     'm.closed[i] = 1; hauli_stolen_take(stolen[i]); } hauli_ring_end_rob(r);',
-     'm.closed[i] = 1;\n\t}\n\thauli_ring_end_rob(r);\n'
+     'm.closed[i] = 1; hauli_stolen_take(stolen[i]); } hauli_ring_end_steal(r);',
+     'm.closed[i] = 1;\n\t}\n\thauli_ring_end_steal(r);\n'
      '\tfor (unsigned i = 0; i < n; i++)\n\t\thauli_stolen_take(stolen[i]);'),
     ('requests', 'lib/conc/requests.h', 'add publishes nothing',
      'memory_order_acq_rel /* requests.E1:R requests.E2:A */', 'memory_order_acquire'),
@@ -420,7 +420,7 @@ MUTATIONS = [
     ('ring', 'lib/conc/ring.h', 'pop claims and does not give back',
      'atomic_store_explicit(&r->claim, head, memory_order_release /* ring.E3:R */);', ''),
     ('ring', 'lib/conc/ring.h', 'open does not look at the guard',
-     'hauli_ring_open_robbed(r, n);\n}', ';\n}'),
+     'hauli_ring_open_stolen(r, n);\n}', ';\n}'),
     ('ring', 'lib/conc/ring.h', 'open looks at the guard before it opens',
      'atomic_store_explicit(&r->limit, hauli_ring_head(r) + n, memory_order_relaxed'
      ' /* fence.E1 */);',
@@ -445,7 +445,7 @@ MUTATIONS = [
      'uint32_t tail = atomic_load_explicit(&r->tail, memory_order_acquire /* ring.E1:A */);',
      'uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);'),
     ('ring', 'lib/conc/ring.c', 'a thief does not mark what it took',
-     'r->robbed[slot / 64] |= UINT64_C(1) << (slot % 64);', ''),
+     'r->stolen[slot / 64] |= UINT64_C(1) << (slot % 64);', ''),
     ('ring', 'lib/conc/ring.c', 'the owner leaves the gaps', 'close_gaps(r);\n\tatomic', 'atomic'),
     ('ring', 'lib/conc/fence.c', 'the heavy fence makes no thread pass a barrier',
      'SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED,', 'SYS_membarrier, MEMBARRIER_CMD_QUERY,'),
@@ -466,7 +466,7 @@ MUTATIONS = [
     ('ring_thieves', 'lib/conc/ring.c', 'a thief takes a pinned item',
      'if (!may(item)) continue;', ''),
     ('ring_thieves', 'lib/conc/ring.c', 'a thief takes an item that is gone',
-     'if (is_robbed(r, i)) continue;\n\t\titem', 'item'),
+     'if (is_stolen(r, i)) continue;\n\t\titem', 'item'),
     ('stash', 'lib/conc/inbox.c', 'the thief\'s node takes the place of the sleeper\'s state',
      'while (head > HAULI_INBOX_POLLING_WAIT && head != (uintptr_t)node)',
      'while (head && head != (uintptr_t)node)'),

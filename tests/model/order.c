@@ -232,27 +232,27 @@ static bool may(const void *item)
 }
 
 /* As steal() in steal.c. */
-static unsigned rob(struct haul_coro *stolen[], unsigned most)
+static unsigned steal(struct haul_coro *stolen[], unsigned most)
 {
 	struct hauli_ring *r = &m.c.runq.ring;
 	unsigned n = 0;
 
-	if (!hauli_ring_try_rob(r))
+	if (!hauli_ring_try_steal(r))
 		return 0;
-	while (n < most && (stolen[n] = hauli_ring_rob(r, may)))
+	while (n < most && (stolen[n] = hauli_ring_steal(r, may)))
 		n++;
 	for (unsigned i = 0; i < n; i++) {
 		m.closed[i] = 1;
 		hauli_stolen_take(stolen[i]);
 	}
-	hauli_ring_end_rob(r);
+	hauli_ring_end_steal(r);
 	return n;
 }
 
 static void thief(void)
 {
 	struct haul_coro *stolen[STOLEN];
-	unsigned n = rob(stolen, STOLEN);
+	unsigned n = steal(stolen, STOLEN);
 
 	if (LEFT < n) {
 		atomic_store_explicit(&m.left, stolen[LEFT], memory_order_release);

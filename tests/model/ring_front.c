@@ -62,10 +62,10 @@ static void thief(void)
 {
 	uint64_t *item;
 
-	if (!hauli_ring_try_rob(&m.ring))
+	if (!hauli_ring_try_steal(&m.ring))
 		return;
-	item = hauli_ring_rob(&m.ring, any);
-	hauli_ring_end_rob(&m.ring);
+	item = hauli_ring_steal(&m.ring, any);
+	hauli_ring_end_steal(&m.ring);
 	if (item)
 		take(item);
 }

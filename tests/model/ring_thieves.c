@@ -52,14 +52,14 @@ static void owner(void)
 	hauli_ring_close(&m.ring);
 }
 
-static void rob(bool (*may)(const void *item))
+static void steal(bool (*may)(const void *item))
 {
 	void *item;
 
-	if (!hauli_ring_try_rob(&m.ring))
+	if (!hauli_ring_try_steal(&m.ring))
 		return;
-	item = hauli_ring_rob(&m.ring, may);
-	hauli_ring_end_rob(&m.ring);
+	item = hauli_ring_steal(&m.ring, may);
+	hauli_ring_end_steal(&m.ring);
 	if (item) {
 		MODEL_ASSERT(may(item));
 		take(item);
@@ -68,12 +68,12 @@ static void rob(bool (*may)(const void *item))
 
 static void thief(void)
 {
-	rob(any);
+	steal(any);
 }
 
 static void choosy_thief(void)
 {
-	rob(not_the_first);
+	steal(not_the_first);
 }
 
 static void check(void)

@@ -50,11 +50,11 @@ static void thief(void)
 {
 	struct hauli_ring *r = &m.q.ring;
 
-	if (!hauli_ring_try_rob(r))
+	if (!hauli_ring_try_steal(r))
 		return;
-	while (hauli_ring_rob(r, may))
+	while (hauli_ring_steal(r, may))
 		atomic_fetch_add_explicit(&m.taken, 1, memory_order_release);
-	hauli_ring_end_rob(r);
+	hauli_ring_end_steal(r);
 }
 
 static void looker(void)

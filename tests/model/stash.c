@@ -27,7 +27,7 @@ static struct {
 	struct haul_carrier c;
 	struct hauli_group group;
 	struct haul_coro co[COROS], nobody;
-	_Atomic(void *) loot; /* in the thief's ring */
+	_Atomic(void *) stolen; /* in the thief's ring */
 	uint64_t ran[2]; /* at the thief's */
 	uint64_t granted;
 	uint64_t saw; /* the pusher, after its push */
@@ -99,16 +99,16 @@ static void run(struct haul_coro *co)
 	m.ran[co - m.co]++;
 }
 
-static struct haul_coro *rob(void)
+static struct haul_coro *steal(void)
 {
 	struct haul_coro *co;
 
-	if (!hauli_ring_try_rob(&m.c.runq.ring))
+	if (!hauli_ring_try_steal(&m.c.runq.ring))
 		return NULL;
-	co = hauli_mail_rob(&m.c, any);
+	co = hauli_mail_steal(&m.c, any);
 	if (co)
 		hauli_stolen_take(co);
-	hauli_ring_end_rob(&m.c.runq.ring);
+	hauli_ring_end_steal(&m.c.runq.ring);
 	return co;
 }
 
@@ -118,8 +118,8 @@ static void thief(void)
 	struct haul_coro *second;
 
 	m.said = 1;
-	atomic_store_explicit(&m.loot, rob(), memory_order_release);
-	second = HOGGED ? NULL : rob();
+	atomic_store_explicit(&m.stolen, steal(), memory_order_release);
+	second = HOGGED ? NULL : steal();
 	if (second)
 		run(second);
 }
@@ -130,8 +130,8 @@ static void thief(void)
 
 static void check(void)
 {
-	if (m.loot)
-		run(m.loot);
+	if (m.stolen)
+		run(m.stolen);
 	MODEL_ASSERT(m.saw || m.ran[STARTS] == 1);
 }
 #else
@@ -140,7 +140,7 @@ static void check(void)
 
 static void steal_back(void)
 {
-	struct haul_coro *co = atomic_exchange_explicit(&m.loot, NULL, memory_order_acq_rel);
+	struct haul_coro *co = atomic_exchange_explicit(&m.stolen, NULL, memory_order_acq_rel);
 
 	if (co)
 		hauli_runq_push(&m.c.runq, co);
@@ -169,8 +169,8 @@ static void check(void)
 {
 	struct hauli_ring *r = &m.c.runq.ring;
 
-	if (m.loot)
-		run(m.loot);
+	if (m.stolen)
+		run(m.stolen);
 	for (uint32_t i = r->head; i != r->tail; i++)
 		run(r->slots[i % HAULI_RING_SIZE]);
 	MODEL_ASSERT(m.ran[STARTS] == 1 && m.ran[COMES_BACK] == 1);

@@ -90,12 +90,12 @@ def descriptors(probe):
 
 
 # Another program takes them while EAL starts.
-robbed = {"env": {"LD_PRELOAD": thief, "ASAN_OPTIONS": "verify_asan_link_order=0:" +
+preloaded = {"env": {"LD_PRELOAD": thief, "ASAN_OPTIONS": "verify_asan_link_order=0:" +
                   os.environ.get("ASAN_OPTIONS", "")}}
 probe = Probe(program, "-c", "2", eal=["--vdev=net_null3", "--no-huge"])
 expected = descriptors(probe)
 probe.quit()
-probe = Probe(program, "-c", "2", eal=["--vdev=net_null3"], **robbed)
+probe = Probe(program, "-c", "2", eal=["--vdev=net_null3"], **preloaded)
 with open(f"/proc/{probe.process.pid}/cmdline") as f:
     words = f.read().split("\0")[:-1]
 with open(f"/proc/{probe.process.pid}/comm") as f:
@@ -108,7 +108,7 @@ t.ok(words == probe.process.args and comm == os.path.basename(program)[:15],
 t.ok(descriptors(probe) == expected, "it has nothing open of the first start",
      (descriptors(probe), expected))
 t.ok(probe.open("null:").start().count(10)[0] == 10 and probe.quit() == 0, "and it works")
-e, printed = fails("-o", **robbed)
+e, printed = fails("-o", **preloaded)
 t.ok(e and e.number == E.EAGAIN and "the huge pages that were free could not be had" in e.line and
      printed == "", "a program that may not begin anew says so", (e, printed))
 

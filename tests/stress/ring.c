@@ -151,7 +151,7 @@ static void steal(struct thief *t, uint32_t most)
 {
 	struct item *item;
 
-	while (most-- > 0 && (item = hauli_ring_rob(&run.ring, may))) {
+	while (most-- > 0 && (item = hauli_ring_steal(&run.ring, may))) {
 		t->wrong = check_stolen(item);
 		if (t->wrong)
 			return;
@@ -173,9 +173,9 @@ static void *thief_main(void *arg)
 			if (over)
 				break;
 			sched_yield();
-		} else if (hauli_ring_try_rob(&run.ring)) {
+		} else if (hauli_ring_try_steal(&run.ring)) {
 			steal(t, hauli_random_below(&t->random, 5));
-			hauli_ring_end_rob(&run.ring);
+			hauli_ring_end_steal(&run.ring);
 			if (t->wrong)
 				run.wrong = true;
 		}

@@ -189,7 +189,7 @@ START_TEST(what_is_pinned_stays_in_order_past_the_ring)
 {
 	static const unsigned pinned_every[] = {1, 2, 3, 100};
 	struct hauli_runq *q = queue();
-	unsigned every = pinned_every[_i], robbed = 0, popped = 0;
+	unsigned every = pinned_every[_i], stolen = 0, popped = 0;
 
 	q->shared = true;
 	for (unsigned i = 0; i < MANY; i++)
@@ -200,17 +200,17 @@ START_TEST(what_is_pinned_stays_in_order_past_the_ring)
 
 		for (unsigned i = 0; i < MANY; i++)
 			hauli_runq_push(q, &coros[i]);
-		ck_assert(hauli_ring_try_rob(&q->ring));
+		ck_assert(hauli_ring_try_steal(&q->ring));
 		while (taken > MANY / 2) {
-			struct haul_coro *co = hauli_runq_rob(q, may);
+			struct haul_coro *co = hauli_runq_steal(q, may);
 
 			if (!co)
 				break;
 			ck_assert(!co->pinned);
-			robbed++;
+			stolen++;
 			taken--;
 		}
-		hauli_ring_end_rob(&q->ring);
+		hauli_ring_end_steal(&q->ring);
 		for (;;) {
 			struct haul_coro *co;
 
@@ -224,10 +224,10 @@ START_TEST(what_is_pinned_stays_in_order_past_the_ring)
 			next = (unsigned)(co - coros) + 1;
 			popped++;
 		}
-		ck_assert_uint_eq(popped + robbed, (turn + 1) * MANY);
+		ck_assert_uint_eq(popped + stolen, (turn + 1) * MANY);
 		ck_assert_uint_eq(hauli_u64_owned_get(&q->backlog.loose), 0);
 	}
-	ck_assert_uint_eq(robbed > 0, every > 1);
+	ck_assert_uint_eq(stolen > 0, every > 1);
 	memset(coros, 0, sizeof(coros));
 	hauli_runq_fini(q);
 }
@@ -239,14 +239,14 @@ static void push_pinned(struct hauli_runq *q, unsigned i)
 	hauli_runq_push_pinned(q, &coros[i], hauli_runq_push);
 }
 
-static struct haul_coro *rob(struct hauli_runq *q)
+static struct haul_coro *steal(struct hauli_runq *q)
 {
 	struct haul_coro *co;
 
-	ck_assert(hauli_ring_try_rob(&q->ring));
-	co = hauli_runq_rob(q, may);
-	ck_assert_ptr_null(co ? hauli_runq_rob(q, may) : NULL);
-	hauli_ring_end_rob(&q->ring);
+	ck_assert(hauli_ring_try_steal(&q->ring));
+	co = hauli_runq_steal(q, may);
+	ck_assert_ptr_null(co ? hauli_runq_steal(q, may) : NULL);
+	hauli_ring_end_steal(&q->ring);
 	return co;
 }
 
@@ -272,9 +272,9 @@ START_TEST(pinned_ones_do_not_look_stealable)
 		push_pinned(q, (unsigned)(pop_one(q) - coros));
 		ck_assert(hauli_runq_has_stealable(q) == is_loose);
 		if (is_loose)
-			ck_assert_ptr_eq(rob(q), loose);
+			ck_assert_ptr_eq(steal(q), loose);
 		if (is_loose)
-			ck_assert_ptr_null(rob(q));
+			ck_assert_ptr_null(steal(q));
 		ck_assert(!hauli_runq_has_stealable(q));
 	}
 	memset(coros, 0, sizeof(coros));
@@ -298,21 +298,21 @@ START_TEST(thieves_take_the_oldest_they_may_and_the_rest_stays_in_order)
 			ck_assert(hauli_ring_push(&r, &coros[i + 1]));
 		ck_assert(hauli_ring_push_front(&r, &coros[0]));
 		ck_assert(hauli_ring_has_stealable(&r));
-		ck_assert(hauli_ring_try_rob(&r));
-		ck_assert(!hauli_ring_try_rob(&r));
-		ck_assert_ptr_eq(hauli_ring_rob(&r, is_even), &coros[0]);
-		ck_assert_ptr_eq(hauli_ring_rob(&r, is_even), &coros[2]);
-		hauli_ring_end_rob(&r);
+		ck_assert(hauli_ring_try_steal(&r));
+		ck_assert(!hauli_ring_try_steal(&r));
+		ck_assert_ptr_eq(hauli_ring_steal(&r, is_even), &coros[0]);
+		ck_assert_ptr_eq(hauli_ring_steal(&r, is_even), &coros[2]);
+		hauli_ring_end_steal(&r);
 		ck_assert(hauli_ring_has_stealable(&r));
 		/* What the owner does while it has not looked. */
 		ck_assert(hauli_ring_push(&r, &coros[8]));
 		ck_assert(hauli_ring_push_front(&r, &coros[9]));
-		ck_assert(hauli_ring_try_rob(&r));
-		ck_assert_ptr_eq(hauli_ring_rob(&r, is_even), &coros[4]);
-		ck_assert_ptr_eq(hauli_ring_rob(&r, is_even), &coros[6]);
-		ck_assert_ptr_eq(hauli_ring_rob(&r, is_even), &coros[8]);
-		ck_assert_ptr_null(hauli_ring_rob(&r, is_even));
-		hauli_ring_end_rob(&r);
+		ck_assert(hauli_ring_try_steal(&r));
+		ck_assert_ptr_eq(hauli_ring_steal(&r, is_even), &coros[4]);
+		ck_assert_ptr_eq(hauli_ring_steal(&r, is_even), &coros[6]);
+		ck_assert_ptr_eq(hauli_ring_steal(&r, is_even), &coros[8]);
+		ck_assert_ptr_null(hauli_ring_steal(&r, is_even));
+		hauli_ring_end_steal(&r);
 		ck_assert(!hauli_ring_has_stealable(&r));
 		for (unsigned i = 0; i < 5; i++)
 			ck_assert_ptr_eq(pop(&r), &coros[i == 0 ? 9 : 2 * i - 1]);
@@ -333,12 +333,12 @@ START_TEST(a_thief_closes_the_batch)
 		ck_assert(hauli_ring_push(&r, &coros[2 * i]));
 	hauli_ring_open(&r, 5);
 	ck_assert_ptr_eq(hauli_ring_pop(&r, &second, &fourth), &coros[0]);
-	ck_assert(hauli_ring_try_rob(&r));
+	ck_assert(hauli_ring_try_steal(&r));
 	ck_assert_ptr_null(hauli_ring_pop(&r, &second, &fourth));
-	ck_assert_ptr_eq(hauli_ring_rob(&r, is_even), &coros[2]);
+	ck_assert_ptr_eq(hauli_ring_steal(&r, is_even), &coros[2]);
 	ck_assert(hauli_ring_push_front(&r, &coros[0]));
 	ck_assert_ptr_null(hauli_ring_pop(&r, &second, &fourth));
-	hauli_ring_end_rob(&r);
+	hauli_ring_end_steal(&r);
 	hauli_ring_open(&r, 9);
 	ck_assert_ptr_eq(hauli_ring_pop(&r, &second, &fourth), &coros[0]);
 	ck_assert_ptr_eq(hauli_ring_pop(&r, &second, &fourth), &coros[4]);
