@@ -14,7 +14,7 @@ import time
 LONG = {
     "alone": 15, "coro_million": 24, "coro_switch_aarch64": 7, "echo_ping": 20, "fwd_end": 20,
     "model_asleep": 9, "model_litmus": 13, "model_mutations": 80, "model_order": 9,
-    "model_order_three": 25, "model_poller": 14, "model_search": 32, "model_stash": 20,
+    "model_order_three": 25, "model_poller": 14, "model_search": 32, "model_detached": 20,
     "model_weakened": 10, "mutations": 50, "sim": 10, "stops": 15,
 }
 

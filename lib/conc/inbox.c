@@ -45,8 +45,8 @@
  * pusher changes the head before it calls wake, so a push between try_sleep and the wait makes
  * the wait return at once. The low half of a node's address is never 1, as nodes are aligned.
  *
- * Model: tests/model/inbox.c, quiesce.c, carrier_end.c; of rouse: injector.c; of replace: stash.c,
- * stash_hogged.c. Stress: tests/stress/inbox.c.
+ * Model: tests/model/inbox.c, quiesce.c, carrier_end.c; of rouse: injector.c; of replace:
+ * detached.c, detached_hogged.c. Stress: tests/stress/inbox.c.
  */
 #include "conc/inbox.h"
 

@@ -87,7 +87,7 @@ struct haul_carrier {
 
 	/* Any thread. */
 	struct hauli_inbox inbox;
-	struct hauli_stash stash;
+	struct hauli_detached_mail detached;
 	/* coroutines sent here to be started; with arrived */
 	HAULI_LINE struct hauli_ticket placed;
 	struct hauli_trylock poller_lock; /* taken by who registers, released at the poller's end */

@@ -35,19 +35,19 @@ bool hauli_mail_send_asleep(struct haul_carrier *c, struct hauli_msg *msg)
 	return slept != HAULI_INBOX_EMPTY;
 }
 
-/* The stash's own message says that a thief has taken the mail out of the inbox. */
+/* The detached mail's own message says that a thief has taken the mail out of the inbox. */
 static void do_nothing(struct haul_carrier *c, struct hauli_msg *msg)
 {
 }
 
-static const struct hauli_msg_kind stash_msg = {.handle = do_nothing};
+static const struct hauli_msg_kind detached_msg = {.handle = do_nothing};
 
-void hauli_stash_init(struct hauli_stash *stash)
+void hauli_detached_mail_init(struct hauli_detached_mail *detached)
 {
-	stash->oldest = NULL;
-	stash->end = &stash->oldest;
-	hauli_u8_owned_set(&stash->stealable, false);
-	stash->msg.kind = &stash_msg;
+	detached->oldest = NULL;
+	detached->end = &detached->oldest;
+	hauli_u8_owned_set(&detached->stealable, false);
+	detached->msg.kind = &detached_msg;
 }
 
 static struct hauli_msg *msg_of(struct hauli_node *node)
@@ -61,34 +61,34 @@ static struct haul_coro *made_ready(struct hauli_msg *msg)
 	return msg->kind->stealable ? msg->kind->stealable(msg) : NULL;
 }
 
-static void take_out(struct hauli_stash *stash, struct hauli_node *node)
+static void take_out(struct hauli_detached_mail *detached, struct hauli_node *node)
 {
-	struct hauli_node **at = &stash->oldest;
+	struct hauli_node **at = &detached->oldest;
 
 	while (*at != node)
 		at = &(*at)->next;
 	*at = node->next;
-	if (stash->end == &node->next)
-		stash->end = at;
+	if (detached->end == &node->next)
+		detached->end = at;
 }
 
 /* Adds a list of messages behind those that are there. */
-static void append(struct hauli_stash *stash, struct hauli_node *node)
+static void append(struct hauli_detached_mail *detached, struct hauli_node *node)
 {
-	for (*stash->end = node; node; node = node->next)
-		stash->end = &node->next;
+	for (*detached->end = node; node; node = node->next)
+		detached->end = &node->next;
 }
 
 struct haul_coro *hauli_mail_steal(struct haul_carrier *v, bool (*may)(const void *item))
 {
-	struct hauli_stash *stash = &v->stash;
-	struct hauli_node **at = &stash->oldest, *node;
+	struct hauli_detached_mail *detached = &v->detached;
+	struct hauli_node **at = &detached->oldest, *node;
 	struct haul_coro *found = NULL;
 	bool more = false;
 
 	/* A pusher that rechecks sees its node or `stealable`: inbox.E5. */
-	hauli_u8_owned_set(&stash->stealable, true);
-	append(stash, hauli_inbox_replace(&v->inbox, &stash->msg.node));
+	hauli_u8_owned_set(&detached->stealable, true);
+	append(detached, hauli_inbox_replace(&v->inbox, &detached->msg.node));
 	while ((node = *at) && !more) {
 		struct haul_coro *co = made_ready(msg_of(node));
 
@@ -100,24 +100,24 @@ struct haul_coro *hauli_mail_steal(struct haul_carrier *v, bool (*may)(const voi
 			continue;
 		found = co;
 	}
-	hauli_u8_owned_set(&stash->stealable, more);
+	hauli_u8_owned_set(&detached->stealable, more);
 	if (found && hauli_coro_is_stolen(found))
-		take_out(stash, &found->back_msg.node);
+		take_out(detached, &found->back_msg.node);
 	/* A start stays, for the home to count it. */
 	return found;
 }
 
 /* First the mail that thieves have gone through, then the new mail. */
-static struct hauli_node *drain_with_stash(struct haul_carrier *c)
+static struct hauli_node *drain_detached_first(struct haul_carrier *c)
 {
-	struct hauli_stash *stash = &c->stash;
+	struct hauli_detached_mail *detached = &c->detached;
 	struct hauli_node *new, *oldest;
 
 	hauli_ring_hold(&c->runq.ring);
 	new = hauli_inbox_drain(&c->inbox);
-	append(stash, new == &stash->msg.node ? new->next : new);
-	oldest = stash->oldest;
-	hauli_stash_init(stash);
+	append(detached, new == &detached->msg.node ? new->next : new);
+	oldest = detached->oldest;
+	hauli_detached_mail_init(detached);
 	hauli_ring_release(&c->runq.ring);
 	return oldest;
 }
@@ -144,7 +144,7 @@ void hauli_mail_receive_unshared(struct haul_carrier *c)
 void hauli_mail_receive(struct haul_carrier *c)
 {
 	if (hauli_steals(c))
-		handle_all(c, drain_with_stash(c));
+		handle_all(c, drain_detached_first(c));
 	else
 		hauli_mail_receive_unshared(c);
 }

@@ -19,7 +19,7 @@ void hauli_mail_wake(struct haul_carrier *c, enum hauli_inbox_state slept);
 void hauli_mail_receive(struct haul_carrier *c);
 void hauli_mail_receive_unshared(struct haul_carrier *c);
 
-void hauli_stash_init(struct hauli_stash *stash);
+void hauli_detached_mail_init(struct hauli_detached_mail *detached);
 
 /* Thief, under the guard of v's ring. A ready coroutine from v's mail, or NULL. */
 struct haul_coro *hauli_mail_steal(struct haul_carrier *v, bool (*may)(const void *item));
@@ -28,8 +28,8 @@ struct haul_coro *hauli_mail_steal(struct haul_carrier *v, bool (*may)(const voi
 static inline bool hauli_mail_is_stealable(const struct haul_carrier *c)
 {
 	/* In this order: inbox.E5. */
-	return hauli_inbox_has_other(&c->inbox, &c->stash.msg.node) ||
-		hauli_u8_owned_get(&c->stash.stealable);
+	return hauli_inbox_has_other(&c->inbox, &c->detached.msg.node) ||
+		hauli_u8_owned_get(&c->detached.stealable);
 }
 
 #endif

@@ -34,7 +34,7 @@ struct hauli_msg {
 
 /* Mail that a thief has gone through, older than what is in the inbox. Under the guard of the
  * carrier's ring. mail.c */
-struct hauli_stash {
+struct hauli_detached_mail {
 	struct hauli_node *oldest, **end; /* end: where the next one goes */
 	struct hauli_u8_owned stealable; /* there is, or may be, more to steal; read by any */
 	struct hauli_msg msg; /* in the inbox, below all: in place of what was taken out */

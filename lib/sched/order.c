@@ -22,8 +22,8 @@
  *	- The note is made when the batch is open and nothing popped. If it has that theft, its
  *	  count was published after the limit was closed (word.E4), so the first pop finds it
  *	  closed.
- *	- What runs at home later comes out of the ring, the backlog or the stash after the thief
- *	  has let go of the guard, so the owner, who held the guard since, sees the number.
+ *	- What runs at home later comes out of the ring, the backlog or the detached mail after the
+ *	  thief has let go of the guard, so the owner, who held the guard since, sees the number.
  *
  * Few need their number, so it may be asked for late (HAULI_ORDER_KEY_ASK): by a thief that takes
  * one that has not begun, and by one that begins at home while there are members. Who finds none

@@ -76,7 +76,7 @@ static int carriers_init(struct haul_runtime *rt, const struct start *s)
 		struct haul_carrier *c = &rt->carriers[i];
 
 		err = hauli_carrier_init(c, rt, rt->stacks, i, &s->plan->places[i], s->opts);
-		hauli_stash_init(&c->stash);
+		hauli_detached_mail_init(&c->detached);
 		rt->nb_carriers += !err;
 	}
 	if (err)

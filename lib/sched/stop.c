@@ -30,8 +30,8 @@ static void cancel_if_home(struct hauli_co *slot, void *arg)
  * All coroutines that this carrier will ever be the home of are at home by now, and are cancelled
  * here. A spawner sends a start, or puts a batch into the cluster's injector, within the runtime's
  * gate (spawn.c, spawn_many.c), and the stop is sent when the gate is closed and quiet. The inbox
- * and the stash keep the order of pushes, so all starts have come before the stop; and this carrier
- * takes what is in the injector now, or another carrier has it.
+ * and the detached mail keep the order of pushes, so all starts have come before the stop; and this
+ * carrier takes what is in the injector now, or another carrier has it.
  */
 static void handle_stop(struct haul_carrier *c, struct hauli_msg *msg)
 {

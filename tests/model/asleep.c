@@ -73,7 +73,7 @@ static void init_carrier(unsigned i)
 	c->runq.shared = true;
 	hauli_timers_init(&c->timers);
 	hauli_inbox_init(&c->inbox);
-	hauli_stash_init(&c->stash);
+	hauli_detached_mail_init(&c->detached);
 	hauli_ring_init(&c->runq.ring, NULL);
 	m.members[i] = c;
 	for (unsigned k = 0; k < CARRIERS; k++)

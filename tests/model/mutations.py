@@ -467,63 +467,65 @@ MUTATIONS = [
      'if (!may(item)) continue;', ''),
     ('ring_thieves', 'lib/conc/ring.c', 'a thief takes an item that is gone',
      'if (is_stolen(r, i)) continue;\n\t\titem', 'item'),
-    ('stash', 'lib/conc/inbox.c', 'the thief\'s node takes the place of the sleeper\'s state',
+    ('detached', 'lib/conc/inbox.c', 'the thief\'s node takes the place of the sleeper\'s state',
      'while (head > HAULI_INBOX_POLLING_WAIT && head != (uintptr_t)node)',
      'while (head && head != (uintptr_t)node)'),
-    ('stash', 'lib/conc/inbox.c', 'replace acquires nothing from pushers',
+    ('detached', 'lib/conc/inbox.c', 'replace acquires nothing from pushers',
      'memory_order_acq_rel, /* inbox.E1 inbox.E5:R */', 'memory_order_release,'),
-    ('stash_hogged', 'lib/conc/inbox.c', 'replace publishes nothing',
+    ('detached_hogged', 'lib/conc/inbox.c', 'replace publishes nothing',
      'memory_order_acq_rel, /* inbox.E1 inbox.E5:R */', 'memory_order_acquire,'),
-    ('stash', 'lib/conc/inbox.c', 'replace is a load and a store',
+    ('detached', 'lib/conc/inbox.c', 'replace is a load and a store',
      'if (atomic_compare_exchange_weak_explicit(&in->head, &head, (uintptr_t)node,'
      ' memory_order_acq_rel, /* inbox.E1 inbox.E5:R */ memory_order_relaxed /* a new guess */))',
      'if (atomic_store_explicit(&in->head, (uintptr_t)node, memory_order_release),'
      ' atomic_thread_fence(memory_order_acquire), true)'),
-    ('stash', 'lib/conc/inbox.c', 'earlier mail is handed out again',
+    ('detached', 'lib/conc/inbox.c', 'earlier mail is handed out again',
      'return oldest_first(head, node);', 'return oldest_first(head, NULL);'),
-    ('stash_hogged', 'lib/conc/inbox.h', 'a reader of the thief\'s node acquires nothing',
+    ('detached_hogged', 'lib/conc/inbox.h', 'a reader of the thief\'s node acquires nothing',
      'memory_order_acquire /* inbox.E5:A */', 'memory_order_relaxed'),
-    ('stash_hogged', 'lib/sched/mail.h', 'a pusher rechecks stealable first',
-     'return hauli_inbox_has_other(&c->inbox, &c->stash.msg.node) ||'
-     ' hauli_u8_owned_get(&c->stash.stealable);',
-     'return hauli_u8_owned_get(&c->stash.stealable) ||'
-     '\n\t\thauli_inbox_has_other(&c->inbox, &c->stash.msg.node);'),
-    ('stash_hogged', 'lib/sched/mail.c', 'stealable is set after the mail is taken',
-     'hauli_u8_owned_set(&stash->stealable, true);'
-     ' append(stash, hauli_inbox_replace(&v->inbox, &stash->msg.node));',
-     'append(stash, hauli_inbox_replace(&v->inbox, &stash->msg.node));\n'
-     '\thauli_u8_owned_set(&stash->stealable, true);'),
-    ('stash', 'lib/sched/mail.c', 'the owner takes the stash\'s message for mail of before',
-     'append(stash, new == &stash->msg.node ? new->next : new);', 'append(stash, new);'),
-    ('stash', 'lib/sched/mail.c', 'the last removal leaves the end pointer behind',
-     'if (stash->end == &node->next) stash->end = at;', ''),
-    ('stash', 'lib/sched/mail.c', 'new mail goes before mail that thieves have read',
-     'append(stash, new == &stash->msg.node ? new->next : new); oldest = stash->oldest;',
-     'struct hauli_node *gone_through = stash->oldest;\n\tstash->oldest = NULL;\n'
-     '\tstash->end = &stash->oldest;\n'
-     '\tappend(stash, new == &stash->msg.node ? new->next : new);\n'
-     '\t*stash->end = gone_through;\n\toldest = stash->oldest;'),
-    ('stash', 'lib/sched/mail.c', 'the owner drains before it keeps thieves out',
+    ('detached_hogged', 'lib/sched/mail.h', 'a pusher rechecks stealable first',
+     'return hauli_inbox_has_other(&c->inbox, &c->detached.msg.node) ||'
+     ' hauli_u8_owned_get(&c->detached.stealable);',
+     'return hauli_u8_owned_get(&c->detached.stealable) ||'
+     '\n\t\thauli_inbox_has_other(&c->inbox, &c->detached.msg.node);'),
+    ('detached_hogged', 'lib/sched/mail.c', 'stealable is set after the mail is taken',
+     'hauli_u8_owned_set(&detached->stealable, true);'
+     ' append(detached, hauli_inbox_replace(&v->inbox, &detached->msg.node));',
+     'append(detached, hauli_inbox_replace(&v->inbox, &detached->msg.node));\n'
+     '\thauli_u8_owned_set(&detached->stealable, true);'),
+    ('detached', 'lib/sched/mail.c',
+     'the owner takes the detached mail\'s message for mail of before',
+     'append(detached, new == &detached->msg.node ? new->next : new);', 'append(detached, new);'),
+    ('detached', 'lib/sched/mail.c', 'the last removal leaves the end pointer behind',
+     'if (detached->end == &node->next) detached->end = at;', ''),
+    ('detached', 'lib/sched/mail.c', 'new mail goes before mail that thieves have read',
+     'append(detached, new == &detached->msg.node ? new->next : new); oldest = detached->oldest;',
+     'struct hauli_node *gone_through = detached->oldest;\n\tdetached->oldest = NULL;\n'
+     '\tdetached->end = &detached->oldest;\n'
+     '\tappend(detached, new == &detached->msg.node ? new->next : new);\n'
+     '\t*detached->end = gone_through;\n\toldest = detached->oldest;'),
+    ('detached', 'lib/sched/mail.c', 'the owner drains before it keeps thieves out',
      'hauli_ring_hold(&c->runq.ring); new = hauli_inbox_drain(&c->inbox);',
      'new = hauli_inbox_drain(&c->inbox);\n\thauli_ring_hold(&c->runq.ring);'),
-    ('stash', 'lib/sched/mail.c', 'the owner does not keep thieves out',
+    ('detached', 'lib/sched/mail.c', 'the owner does not keep thieves out',
      'hauli_ring_hold(&c->runq.ring); new', 'new'),
-    ('stash', 'lib/sched/mail.c', 'the owner leaves the stash as it is',
-     'oldest = stash->oldest; hauli_stash_init(stash);', 'oldest = stash->oldest;'),
-    ('stash', 'lib/sched/mail.c', 'the owner does not look into the stash',
-     'append(stash, new == &stash->msg.node ? new->next : new); oldest = stash->oldest;',
-     'oldest = new == &stash->msg.node ? new->next : new;'),
-    ('stash', 'lib/sched/mail.c', 'a returned coroutine that is stolen stays in the mail',
-     'take_out(stash, &found->back_msg.node);', ''),
-    ('stash', 'lib/sched/mail.c', 'a start that is taken is taken out, and not counted',
-     'if (found && hauli_coro_is_stolen(found)) take_out(stash, &found->back_msg.node);',
-     'if (found)\n\t\ttake_out(stash, hauli_coro_is_stolen(found) ? &found->back_msg.node'
+    ('detached', 'lib/sched/mail.c', 'the owner leaves the detached mail as it is',
+     'oldest = detached->oldest; hauli_detached_mail_init(detached);',
+     'oldest = detached->oldest;'),
+    ('detached', 'lib/sched/mail.c', 'the owner does not look into the detached mail',
+     'append(detached, new == &detached->msg.node ? new->next : new); oldest = detached->oldest;',
+     'oldest = new == &detached->msg.node ? new->next : new;'),
+    ('detached', 'lib/sched/mail.c', 'a returned coroutine that is stolen stays in the mail',
+     'take_out(detached, &found->back_msg.node);', ''),
+    ('detached', 'lib/sched/mail.c', 'a start that is taken is taken out, and not counted',
+     'if (found && hauli_coro_is_stolen(found)) take_out(detached, &found->back_msg.node);',
+     'if (found)\n\t\ttake_out(detached, hauli_coro_is_stolen(found) ? &found->back_msg.node'
      ' : &found->start_msg.node);'),
-    ('stash', 'lib/sched/spawn_remote.c', 'a start that is taken runs at home too',
+    ('detached', 'lib/sched/spawn_remote.c', 'a start that is taken runs at home too',
      'hauli_ready(c, co); /* or it was', 'hauli_runq_push(&c->runq, co); /* it was'),
-    ('stash', 'lib/sched/spawn_remote.c', 'a start that is taken is taken again',
+    ('detached', 'lib/sched/spawn_remote.c', 'a start that is taken is taken again',
      'return hauli_coro_is_stolen(co) ? NULL : co;', 'return co;'),
-    ('stash', 'lib/sched/mail.c', 'a thief makes ready a coroutine that only its home may',
+    ('detached', 'lib/sched/mail.c', 'a thief makes ready a coroutine that only its home may',
      'msg->kind->stealable(msg) : NULL;',
      'msg->kind->stealable(msg) : HAULI_CONTAINER(msg, struct haul_coro, request_msg);'),
 ] + falling_asleep.MUTATIONS
@@ -531,7 +533,7 @@ MUTATIONS = [
 
 ORDER = ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/injector.c', 'lib/conc/ring.c',
          'lib/sched/stolen.c', 'lib/sched/suspend.c']
-STASH = ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/ring.c', 'lib/sched/carrier.c',
+DETACHED = ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/ring.c', 'lib/sched/carrier.c',
          'lib/sched/mail.c', 'lib/sched/spawn_remote.c', 'lib/sched/stolen.c',
          'lib/sched/suspend.c']
 SOURCES = {
@@ -553,7 +555,7 @@ SOURCES = {
     'roused': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/injector.c', 'lib/conc/ring.c',
                'lib/sched/cluster.c', 'lib/sched/mail.c', 'lib/sched/sleep.c',
                'lib/sched/spawn_remote.c'],
-    'stash': STASH, 'stash_hogged': STASH,
+    'detached': DETACHED, 'detached_hogged': DETACHED,
     'poller': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/injector.c', 'lib/conc/ring.c',
                'lib/sched/mail.c', 'lib/sched/poller.c', 'lib/sched/sleep.c'],
 } | falling_asleep.SOURCES

@@ -5,8 +5,8 @@
  * owner handles its mail, sleeps when it can, and steals back its own coroutines. Each coroutine is
  * made ready once, at home or at the thief; messages are handled in order; a sleeper is woken once.
  *
- * stash_hogged.c: the owner is hogged. A pusher that rechecks sees its node, unless the thief has
- * taken it.
+ * detached_hogged.c: the owner is hogged. A pusher that rechecks sees its node, unless the thief
+ * has taken it.
  */
 #include "explorer.h"
 #include "sched/group.h"
@@ -17,7 +17,7 @@
 #include "sched/spawn_remote.h"
 #include "sched/stolen.h"
 
-#ifndef HOGGED /* stash_hogged.c */
+#ifndef HOGGED /* detached_hogged.c */
 #define HOGGED 0
 #endif
 
@@ -59,7 +59,7 @@ static void init(void)
 
 	c->group = &m.group; /* stealing is on, and no member sleeps */
 	hauli_inbox_init(&c->inbox);
-	hauli_stash_init(&c->stash);
+	hauli_detached_mail_init(&c->detached);
 	hauli_ring_init(&c->runq.ring, &m.nobody);
 	c->runq.lifo_at = UINT32_MAX / 2;
 	for (unsigned i = 0; i < COROS; i++)
@@ -84,7 +84,7 @@ static void pusher(void)
 {
 	hauli_mail_send(&m.c, &m.co[STARTS].start_msg);
 	m.saw = hauli_mail_is_stealable(&m.c);
-	if (!hauli_inbox_has_other(&m.c.inbox, &m.c.stash.msg.node) && HOGGED)
+	if (!hauli_inbox_has_other(&m.c.inbox, &m.c.detached.msg.node) && HOGGED)
 		MODEL_ASSERT(m.said);
 }
 
@@ -125,7 +125,7 @@ static void thief(void)
 }
 
 #if HOGGED
-#define NAME "stash, hogged"
+#define NAME "detached mail, hogged"
 #define THREADS pusher, thief
 
 static void check(void)
@@ -135,7 +135,7 @@ static void check(void)
 	MODEL_ASSERT(m.saw || m.ran[STARTS] == 1);
 }
 #else
-#define NAME "stash"
+#define NAME "detached mail"
 #define THREADS owner, pusher, thief
 
 static void steal_back(void)
@@ -177,7 +177,7 @@ static void check(void)
 	MODEL_ASSERT(m.granted == 1);
 	MODEL_ASSERT(hauli_counter_read(&m.c.spawned) == 1);
 	MODEL_ASSERT(hauli_inbox_is_quiesced(&m.c.inbox));
-	MODEL_ASSERT(!m.c.stash.oldest && hauli_inbox_is_empty(&m.c.inbox));
+	MODEL_ASSERT(!m.c.detached.oldest && hauli_inbox_is_empty(&m.c.inbox));
 }
 #endif
 

@@ -1,4 +1,0 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
-/* As stash.c, with an owner that does not come to its mail. */
-#define HOGGED 1
-#include "stash.c"
