@@ -61,7 +61,7 @@ static void forward_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n
 static void run(struct haul_io_opts *opts, enum haul_steal steal, bool to_the_end)
 {
 	const struct flows flows = {.of = flow_of, .burst = 64};
-	struct haul_io_stats in, out, fed;
+	struct haul_io_stats in, out, target;
 	struct bed bed;
 
 	memset(&s, 0, sizeof(s));
@@ -72,7 +72,7 @@ static void run(struct haul_io_opts *opts, enum haul_steal steal, bool to_the_en
 	ck_assert(flows_stop(&bed));
 	in = bed_stats(&bed, 0, -1);
 	out = bed_stats(&bed, 1, -1);
-	fed = bed_stats(&bed, 0, 1);
+	target = bed_stats(&bed, 0, 1);
 	ck_assert_uint_eq(in.in_flight, 0);
 	/* The counters of each queue agree on the drops. */
 	ck_assert_uint_le(s.handled[0] + s.handled[1], in.rx_packets);
@@ -80,7 +80,7 @@ static void run(struct haul_io_opts *opts, enum haul_steal steal, bool to_the_en
 	ck_assert(!s.wrong);
 	if (to_the_end) {
 		ck_assert_uint_eq(s.handled[0] + s.handled[1], PACKETS);
-		ck_assert_uint_eq(fed.rx_packets, s.handled[1]);
+		ck_assert_uint_eq(target.rx_packets, s.handled[1]);
 		ck_assert_uint_eq(out.tx_packets, PACKETS);
 	}
 	ck_assert_msg(bed_take_down(&bed) == 0, "%s", bed.errbuf);

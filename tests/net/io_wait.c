@@ -113,8 +113,8 @@ static unsigned handled(void)
 
 static const char *const two_ports[] = {"ring:", "ring:", NULL};
 
-/* One packet of each flow, when the carrier that is fed waits. */
-START_TEST(a_hand_over_ends_the_wait_of_who_is_fed)
+/* One packet of each flow, when the RPS target waits. */
+START_TEST(a_hand_over_ends_the_wait_of_an_rps_target)
 {
 	open_with(two_ports, 1);
 	start(forward);
@@ -128,7 +128,7 @@ START_TEST(a_hand_over_ends_the_wait_of_who_is_fed)
 }
 END_TEST
 
-/* Packets of flow after flow, until one is held by the carrier that is fed. */
+/* Packets of flow after flow, until one is held by the RPS target. */
 static void hold_one(void)
 {
 	s.hold = true;
@@ -262,7 +262,7 @@ START_TEST(a_look_that_lets_a_sender_go_on_ends_the_wait)
 }
 END_TEST
 
-BED_MAIN("io_wait", {a_hand_over_ends_the_wait_of_who_is_fed},
+BED_MAIN("io_wait", {a_hand_over_ends_the_wait_of_an_rps_target},
 	{what_is_sent_for_others_ends_the_wait_of_who_feeds},
 	{who_feeds_sends_until_all_have_sent_their_last},
 	{a_look_that_lets_a_sender_go_on_ends_the_wait})

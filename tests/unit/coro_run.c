@@ -132,7 +132,7 @@ START_TEST(heads_are_readable_while_others_spawn)
 END_TEST
 
 /* A coroutine that is resumed by one thread after another. */
-struct relay {
+struct handoff {
 	struct hauli_stacks *arena;
 	pthread_barrier_t turn;
 	struct head *h;
@@ -140,7 +140,7 @@ struct relay {
 
 static void *resume_once(void *arg)
 {
-	struct relay *r = arg;
+	struct handoff *r = arg;
 	struct hauli_co me;
 
 	hauli_co_init_thread(&me);
@@ -154,7 +154,7 @@ static void *resume_once(void *arg)
 
 START_TEST(resumed_by_another_thread)
 {
-	struct relay r = {.arena = arena_new()};
+	struct handoff r = {.arena = arena_new()};
 	struct hauli_stack_cache cache;
 	struct hauli_co me;
 
