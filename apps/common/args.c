@@ -63,7 +63,7 @@ int app_args_wrong(const struct app_program *program, const char *format, ...)
 	va_start(ap, format);
 	say(program, format, ap, hint);
 	va_end(ap);
-	return APP_USAGE;
+	return APP_EXIT_USAGE;
 }
 
 /* "90ms", for people to read. */
@@ -154,14 +154,14 @@ static int take(const struct app_program *program, const struct app_option *o, c
 	uint64_t n;
 
 	switch (o->kind) {
-	case APP_NUMBER:
+	case APP_ARG_NUMBER:
 		if (parse_number(&n, text) && n >= o->min && n <= o->max) {
 			*(uint64_t *)o->to = n;
 			return -1;
 		}
 		return app_args_wrong(program, "%s %s: give a number from %" PRIu64 " to %" PRIu64,
 			o->name, text, o->min, o->max);
-	case APP_TIME:
+	case APP_ARG_TIME:
 		if (parse_time(&n, text) && n >= o->min && n <= o->max) {
 			*(uint64_t *)o->to = n;
 			return -1;
@@ -171,18 +171,18 @@ static int take(const struct app_program *program, const struct app_option *o, c
 		return app_args_wrong(program,
 			"%s %s: give a time from %s to %s, such as 5ms or 2s", o->name, text, min,
 			max);
-	case APP_CHOICE:
+	case APP_ARG_CHOICE:
 		if (parse_choice(o->to, o->value, text))
 			return -1;
 		return app_args_wrong(program, "%s %s: give one of %s", o->name, text, o->value);
-	case APP_TEXT:
+	case APP_ARG_TEXT:
 		*(const char **)o->to = text;
 		return -1;
-	case APP_TEXTS:
+	case APP_ARG_TEXTS:
 		append(o->to, text);
 		return -1;
-	case APP_FLAG:
-	case APP_REST:
+	case APP_ARG_FLAG:
+	case APP_ARG_REST:
 		break;
 	}
 	abort();
@@ -207,18 +207,18 @@ static void print_default(const struct app_option *o)
 	char buf[64];
 
 	switch (o->kind) {
-	case APP_NUMBER:
+	case APP_ARG_NUMBER:
 		snprintf(buf, sizeof(buf), "%" PRIu64, *(uint64_t *)o->to);
 		text = *(uint64_t *)o->to ? buf : o->zero;
 		break;
-	case APP_TIME:
+	case APP_ARG_TIME:
 		format_time(buf, sizeof(buf), *(uint64_t *)o->to);
 		text = *(uint64_t *)o->to ? buf : o->zero;
 		break;
-	case APP_TEXT:
+	case APP_ARG_TEXT:
 		text = *(const char **)o->to ? *(const char **)o->to : o->zero;
 		break;
-	case APP_CHOICE:
+	case APP_ARG_CHOICE:
 		text = app_choice_name(buf, sizeof(buf), o->value, *(unsigned *)o->to);
 		break;
 	default:
@@ -276,7 +276,7 @@ static bool wants_help(const struct app_program *program, int argc, char **argv)
 		if (strcmp(argv[i], "--help") == 0)
 			return true;
 		o = find(program, argv[i], strlen(argv[i]));
-		if (o && o->kind == APP_REST)
+		if (o && o->kind == APP_ARG_REST)
 			return false;
 	}
 	return false;
@@ -291,13 +291,13 @@ int app_args_parse(const struct app_program *program, int argc, char **argv)
 	/* First of all, because parsing overwrites the defaults that --help shows. */
 	if (wants_help(program, argc, argv)) {
 		print_help(program);
-		return APP_DONE;
+		return APP_EXIT_DONE;
 	}
 	for (i = 1; i < argc; i++) {
 		arg = argv[i];
 		if (strcmp(arg, "--version") == 0) {
 			printf("%s %s\n", program->name, APP_VERSION);
-			return APP_DONE;
+			return APP_EXIT_DONE;
 		}
 		if (strncmp(arg, "--", 2) != 0)
 			return app_args_wrong(
@@ -306,12 +306,12 @@ int app_args_parse(const struct app_program *program, int argc, char **argv)
 		o = find(program, arg, value ? (size_t)(value - arg) : strlen(arg));
 		if (!o)
 			return app_args_wrong(program, "%s: there is no such option", arg);
-		if (o->kind == APP_REST) {
+		if (o->kind == APP_ARG_REST) {
 			while (++i < argc)
 				append(o->to, argv[i]);
 			break;
 		}
-		if (o->kind == APP_FLAG) {
+		if (o->kind == APP_ARG_FLAG) {
 			if (value)
 				return app_args_wrong(program, "%s: takes no value", o->name);
 			*(bool *)o->to = true;

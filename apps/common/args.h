@@ -5,7 +5,7 @@
  *
  *	static uint64_t delay;
  *	static const struct app_option options[] = {
- *		{"--delay", "TIME", APP_TIME, &delay, .max = 60 * HAUL_S, .zero = "none",
+ *		{"--delay", "TIME", APP_ARG_TIME, &delay, .max = 60 * HAUL_S, .zero = "none",
  *			.help = "sleep before each reply"},
  *		{0},
  *	};
@@ -27,19 +27,19 @@
 #include <haul/base.h>
 
 enum app_exit {
-	APP_DONE = 0,
-	APP_FAILED = 1, /* while running */
-	APP_USAGE = 2, /* wrong arguments */
+	APP_EXIT_DONE = 0,
+	APP_EXIT_FAILED = 1, /* while running */
+	APP_EXIT_USAGE = 2, /* wrong arguments */
 };
 
 enum app_kind {
-	APP_FLAG, /* bool: true if given */
-	APP_NUMBER, /* uint64_t, min to max */
-	APP_TIME, /* uint64_t in ns, min to max: "5ms", "1.5s"; "2" is seconds */
-	APP_TEXT, /* const char * */
-	APP_TEXTS, /* struct app_texts: may be repeated */
-	APP_CHOICE, /* unsigned: index, from 0, into value "first|second|..." */
-	APP_REST, /* struct app_texts: all arguments after the option */
+	APP_ARG_FLAG, /* bool: true if given */
+	APP_ARG_NUMBER, /* uint64_t, min to max */
+	APP_ARG_TIME, /* uint64_t in ns, min to max: "5ms", "1.5s"; "2" is seconds */
+	APP_ARG_TEXT, /* const char * */
+	APP_ARG_TEXTS, /* struct app_texts: may be repeated */
+	APP_ARG_CHOICE, /* unsigned: index, from 0, into value "first|second|..." */
+	APP_ARG_REST, /* struct app_texts: all arguments after the option */
 };
 
 struct app_texts {
@@ -49,7 +49,7 @@ struct app_texts {
 
 struct app_option {
 	const char *name; /* "--port"; NULL ends a table */
-	const char *value; /* name of its value in --help; APP_CHOICE: the choices */
+	const char *value; /* name of its value in --help; APP_ARG_CHOICE: the choices */
 	enum app_kind kind;
 	void *to;
 	uint64_t min, max;
@@ -77,7 +77,7 @@ const char *app_choice_name(char *buf, size_t len, const char *choices, unsigned
 __attribute__((format(printf, 2, 3))) void app_say(
 	const struct app_program *program, const char *format, ...);
 
-/* Like app_say(), with a hint to --help; returns APP_USAGE. For errors in arguments that the
+/* Like app_say(), with a hint to --help; returns APP_EXIT_USAGE. For errors in arguments that the
  * program finds itself. */
 __attribute__((format(printf, 2, 3))) int app_args_wrong(
 	const struct app_program *program, const char *format, ...);

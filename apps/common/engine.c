@@ -40,49 +40,50 @@ static const char *poller_help(void)
 static void fill_options(struct app_engine *e)
 {
 	const struct app_option options[] = {
-		{"--port", "SPEC", APP_TEXTS, &e->specs,
+		{"--port", "SPEC", APP_ARG_TEXTS, &e->specs,
 			.help = "a port: tap:NAME, null:, pci:ADDRESS, ... (see below); repeat\n"
 				"the option for more ports"},
-		{"--carriers", "N|LIST", APP_TEXT, &e->carriers_text,
+		{"--carriers", "N|LIST", APP_ARG_TEXT, &e->carriers_text,
 			.zero = "one per physical core",
 			.help = "number of carriers, or list of CPUs to run one on each, such\n"
 				"as 0,2-3 (2-2: on CPU 2)"},
-		{"--poller", "KIND", APP_TEXT, &e->poller_text, .help = poller_help()},
-		{"--steal", APP_STEAL_NAMES, APP_CHOICE, &e->steal,
+		{"--poller", "KIND", APP_ARG_TEXT, &e->poller_text, .help = poller_help()},
+		{"--steal", APP_STEAL_NAMES, APP_ARG_CHOICE, &e->steal,
 			.help = "idle carriers run handlers of busy ones: never (off), of the\n"
 				"same last-level cache (cluster), of all carriers (global)"},
-		{"--order", APP_ORDER_NAMES, APP_CHOICE, &e->send_order,
+		{"--order", APP_ORDER_NAMES, APP_ARG_CHOICE, &e->send_order,
 			.help = "order of packets that stolen handlers send: flow: as received\n"
 				"within each flow; any: not kept"},
-		{"--spread", APP_SPREAD_NAMES, APP_CHOICE, &e->spread,
+		{"--spread", APP_SPREAD_NAMES, APP_ARG_CHOICE, &e->spread,
 			.help = "spread flows in software to carriers for which a port has no\n"
 				"queue: packets: if handlers are coroutines; all: also if they\n"
 				"are burst functions; off: never"},
-		{"--packet-rate", "N", APP_NUMBER, &e->packet_rate, 1, UINT64_C(1000000000),
+		{"--packet-rate", "N", APP_ARG_NUMBER, &e->packet_rate, 1, UINT64_C(1000000000),
 			"the link rate of NICs",
 			"maximum rate of a queue in packets per second; pollers sleep no\n"
 			"longer than receive rings hold at this rate"},
-		{"--burst", "N", APP_NUMBER, &e->burst, 1, 512, NULL,
+		{"--burst", "N", APP_ARG_NUMBER, &e->burst, 1, 512, NULL,
 			"maximum of packets per poll"},
-		{"--rxd", "N", APP_NUMBER, &e->rx_ring, 1, 32768, "the PMD's choice",
+		{"--rxd", "N", APP_ARG_NUMBER, &e->rx_ring, 1, 32768, "the PMD's choice",
 			"descriptors of a receive queue"},
-		{"--txd", "N", APP_NUMBER, &e->tx_ring, 1, 32768, "the PMD's choice",
+		{"--txd", "N", APP_ARG_NUMBER, &e->tx_ring, 1, 32768, "the PMD's choice",
 			"descriptors of a transmit queue"},
-		{"--mbufs", "N", APP_NUMBER, &e->mbufs, 512, 16 << 20, "as many as needed",
+		{"--mbufs", "N", APP_ARG_NUMBER, &e->mbufs, 512, 16 << 20, "as many as needed",
 			"number of packet buffers in the pool"},
-		{"--stack-size", "BYTES", APP_NUMBER, &e->stack_size, 4096, HAUL_STACK_MAX, NULL,
-			"stack size of a coroutine"},
-		{"--duration", "SECONDS", APP_TIME, &e->duration, 0, TIME_MAX,
+		{"--stack-size", "BYTES", APP_ARG_NUMBER, &e->stack_size, 4096, HAUL_STACK_MAX,
+			NULL, "stack size of a coroutine"},
+		{"--duration", "SECONDS", APP_ARG_TIME, &e->duration, 0, TIME_MAX,
 			"until SIGINT, SIGTERM or SIGHUP", "end after this time, such as 500ms"},
-		{"--packets", "N", APP_NUMBER, &e->packets, 1, UINT64_MAX, "no limit",
+		{"--packets", "N", APP_ARG_NUMBER, &e->packets, 1, UINT64_MAX, "no limit",
 			"end after N received packets"},
-		{"--period", "SECONDS", APP_TIME, &e->period, 0, TIME_MAX, "never",
+		{"--period", "SECONDS", APP_ARG_TIME, &e->period, 0, TIME_MAX, "never",
 			"time between reports; 0: none but the last"},
-		{"--json", NULL, APP_FLAG, &e->json,
+		{"--json", NULL, APP_ARG_FLAG, &e->json,
 			.help = "print one JSON object to stdout at the end, and other output to\n"
 				"stderr"},
-		{"--verbose", NULL, APP_FLAG, &e->verbose, .help = "show all messages of EAL"},
-		{"--eal", "ARGS...", APP_REST, &e->eal, .help = "pass the rest of the line to EAL"},
+		{"--verbose", NULL, APP_ARG_FLAG, &e->verbose, .help = "show all messages of EAL"},
+		{"--eal", "ARGS...", APP_ARG_REST, &e->eal,
+			.help = "pass the rest of the line to EAL"},
 		{NULL},
 	};
 
@@ -115,9 +116,9 @@ static int fail(const struct app_engine *e, int err, const char *line)
 	case -ENXIO:
 	case -ERANGE:
 	case -ENAMETOOLONG:
-		return APP_USAGE;
+		return APP_EXIT_USAGE;
 	default:
-		return APP_FAILED;
+		return APP_EXIT_FAILED;
 	}
 }
 
@@ -132,7 +133,7 @@ static int choose_poller(struct app_engine *e)
 	char errbuf[256];
 
 	if (haul_poll_parse(&e->poller, e->poller_text, errbuf, sizeof(errbuf)) == 0)
-		return APP_DONE;
+		return APP_EXIT_DONE;
 	return app_args_wrong(e->program, "--%s", errbuf);
 }
 
@@ -160,7 +161,7 @@ static int make_plan(struct app_engine *e)
 	if (err)
 		return fail(e, err, errbuf);
 	notice(e, e->plan->notice);
-	return APP_DONE;
+	return APP_EXIT_DONE;
 }
 
 static bool is_pci(const char *spec)
@@ -199,7 +200,7 @@ static int start_eal(struct app_engine *e)
 
 	for (i = 0; i < e->specs.n; i++)
 		opts.pci |= is_pci(e->specs.items[i]);
-	app_signals_phase(APP_STARTS, "starting DPDK", "");
+	app_signals_phase(APP_PHASE_STARTS, "starting DPDK", "");
 	choose_pool_size(e);
 	opts.mem_mb = haul_pool_mem_mb((unsigned)e->mbufs);
 	err = haul_eal_init(&opts, errbuf, sizeof(errbuf));
@@ -207,7 +208,7 @@ static int start_eal(struct app_engine *e)
 		return fail(e, err, errbuf);
 	e->has_eal = true;
 	notice(e, haul_eal_notice());
-	return APP_DONE;
+	return APP_EXIT_DONE;
 }
 
 /* True if haul_io_start() will spread packets to carriers for which a port has no queue. */
@@ -221,22 +222,22 @@ static int open_port(struct app_engine *e, unsigned i, const struct haul_port_op
 	char errbuf[512];
 	int err;
 
-	app_signals_phase(APP_STARTS, "opening port ", e->specs.items[i]);
+	app_signals_phase(APP_PHASE_STARTS, "opening port ", e->specs.items[i]);
 	err = haul_port_open(&e->ports[i], e->specs.items[i], opts, errbuf, sizeof(errbuf));
-	return err ? fail(e, err, errbuf) : APP_DONE;
+	return err ? fail(e, err, errbuf) : APP_EXIT_DONE;
 }
 
 /* Reopens ports with too many queues: packets on queues that no carrier polls would be lost. */
 static int open_with_fewer(struct app_engine *e, const struct haul_port_opts *opts)
 {
-	int rc = APP_DONE;
+	int rc = APP_EXIT_DONE;
 
-	for (unsigned i = 0; i < e->nb_ports && rc == APP_DONE; i++) {
+	for (unsigned i = 0; i < e->nb_ports && rc == APP_EXIT_DONE; i++) {
 		if (haul_port_queues(e->ports[i]) <= opts->queues)
 			continue;
 		haul_port_close(e->ports[i]);
 		rc = open_port(e, i, opts);
-		if (rc != APP_DONE)
+		if (rc != APP_EXIT_DONE)
 			e->ports[i] = e->ports[--e->nb_ports]; /* the rest is only closed */
 	}
 	return rc;
@@ -244,13 +245,13 @@ static int open_with_fewer(struct app_engine *e, const struct haul_port_opts *op
 
 static int open_all(struct app_engine *e, struct haul_port_opts *opts)
 {
-	int rc = APP_DONE;
+	int rc = APP_EXIT_DONE;
 
-	while (e->nb_ports < e->specs.n && rc == APP_DONE) {
+	while (e->nb_ports < e->specs.n && rc == APP_EXIT_DONE) {
 		unsigned queues;
 
 		rc = open_port(e, e->nb_ports, opts);
-		if (rc != APP_DONE)
+		if (rc != APP_EXIT_DONE)
 			break;
 		queues = haul_port_queues(e->ports[e->nb_ports++]);
 		if (queues >= opts->queues || spreads(e))
@@ -274,17 +275,17 @@ static int open_ports(struct app_engine *e)
 	unsigned i;
 	int err, rc = open_all(e, &opts);
 
-	if (rc != APP_DONE)
+	if (rc != APP_EXIT_DONE)
 		return rc;
 	for (i = 0; i < e->nb_ports; i++)
 		notice(e, haul_port_notice(e->ports[i]));
 	for (i = 0; i < e->nb_ports; i++) {
-		app_signals_phase(APP_STARTS, "starting port ", e->specs.items[i]);
+		app_signals_phase(APP_PHASE_STARTS, "starting port ", e->specs.items[i]);
 		err = haul_port_start(e->ports[i], errbuf, sizeof(errbuf));
 		if (err)
 			return fail(e, err, errbuf);
 	}
-	return APP_DONE;
+	return APP_EXIT_DONE;
 }
 
 static int start_carriers(struct app_engine *e)
@@ -299,7 +300,7 @@ static int start_carriers(struct app_engine *e)
 	int err = haul_start(&e->rt, &opts);
 
 	if (!err)
-		return APP_DONE;
+		return APP_EXIT_DONE;
 	snprintf(line, sizeof(line), "cannot start the carriers: %s%s", strerror(-err),
 		err == -ENOTSUP
 			? ": stealing needs membarrier(2) and a build with -Dstealing=true; use "
@@ -313,7 +314,7 @@ static int make_pool(struct app_engine *e)
 	char errbuf[256];
 
 	e->pool = haul_pool_create((unsigned)e->mbufs, errbuf, sizeof(errbuf));
-	return e->pool ? APP_DONE : fail(e, -ENOMEM, errbuf);
+	return e->pool ? APP_EXIT_DONE : fail(e, -ENOMEM, errbuf);
 }
 
 int app_engine_open(struct app_engine *e)
@@ -339,11 +340,11 @@ int app_engine_open(struct app_engine *e)
 			e->specs.n, APP_PORTS_MAX);
 	for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		rc = steps[i](e);
-		app_signals_phase(APP_WORKS, "starting", "");
-		if (rc != APP_DONE)
+		app_signals_phase(APP_PHASE_WORKS, "starting", "");
+		if (rc != APP_EXIT_DONE)
 			return rc;
 	}
-	return APP_DONE;
+	return APP_EXIT_DONE;
 }
 
 struct haul_io_opts app_engine_io_opts(const struct app_engine *e)
@@ -384,7 +385,7 @@ static void end_writing(void)
 {
 	if (fflush(stdout) != 0)
 		__fpurge(stdout);
-	app_signals_phase(APP_WORKS, "running", "");
+	app_signals_phase(APP_PHASE_WORKS, "running", "");
 }
 
 /* Runs until a signal, the end of --duration or --packets, or the loss of an interface. */
@@ -399,18 +400,18 @@ static int watch(struct app_engine *e)
 	for (;;) {
 		now = haul_now();
 		if (app_signals_wait(earlier(earlier(end_at, report_at), now + look)) != 0)
-			return APP_DONE;
+			return APP_EXIT_DONE;
 		now = haul_now();
 		if (!haul_io_healthy(e->io, &why))
 			return fail(e, -EIO, why);
 		if (now >= end_at || (e->packets && received(e) >= e->packets))
-			return APP_DONE;
+			return APP_EXIT_DONE;
 		if (now >= report_at) {
-			app_signals_phase(APP_WRITES, "writing a report", "");
+			app_signals_phase(APP_PHASE_WRITES, "writing a report", "");
 			app_report_period(e);
 			end_writing();
 			if (app_output_is_lost())
-				return APP_DONE; /* app_output_end() reports it */
+				return APP_EXIT_DONE; /* app_output_end() reports it */
 			/* Skips reports that were due while the process was stopped or blocked. */
 			report_at += e->period;
 			if (report_at <= now)
@@ -430,7 +431,7 @@ static int check_ports(const struct app_engine *e)
 		if (fault[0])
 			return fail(e, -EIO, fault);
 	}
-	return APP_DONE;
+	return APP_EXIT_DONE;
 }
 
 static void report(struct app_engine *e, const struct app_hooks *hooks)
@@ -463,18 +464,18 @@ int app_engine_run(
 		return fail(e, err, errbuf);
 	notice(e, haul_io_notice(e->io));
 	e->began_at = haul_now();
-	rc = hooks && hooks->started ? hooks->started(e, hooks->arg) : APP_DONE;
-	if (rc == APP_DONE)
+	rc = hooks && hooks->started ? hooks->started(e, hooks->arg) : APP_EXIT_DONE;
+	if (rc == APP_EXIT_DONE)
 		rc = watch(e);
 	e->ended_at = haul_now();
-	app_signals_phase(APP_WORKS, "stopping pollers", "");
+	app_signals_phase(APP_PHASE_WORKS, "stopping pollers", "");
 	err = haul_io_stop(e->io, STOP_TIMEOUT, errbuf, sizeof(errbuf));
 	if (err)
 		rc = fail(e, err, errbuf);
 	e->stop_err = err;
-	if (rc == APP_DONE)
+	if (rc == APP_EXIT_DONE)
 		rc = check_ports(e);
-	app_signals_phase(APP_WRITES, "writing the report", "");
+	app_signals_phase(APP_PHASE_WRITES, "writing the report", "");
 	report(e, hooks);
 	end_writing();
 	return rc;
@@ -485,7 +486,7 @@ static void close_ports(struct app_engine *e)
 	while (e->nb_ports > 0) {
 		struct haul_port *port = e->ports[--e->nb_ports];
 
-		app_signals_phase(APP_WORKS, "closing port ", haul_port_spec(port));
+		app_signals_phase(APP_PHASE_WORKS, "closing port ", haul_port_spec(port));
 		haul_port_close(port);
 	}
 }
@@ -506,9 +507,9 @@ static void leave(struct app_engine *e)
 	} else {
 		close_ports(e);
 	}
-	app_signals_phase(APP_WRITES, "writing", "");
+	app_signals_phase(APP_PHASE_WRITES, "writing", "");
 	fflush(stdout);
-	_Exit(APP_FAILED);
+	_Exit(APP_EXIT_FAILED);
 }
 
 int app_engine_close(struct app_engine *e, int rc)
@@ -519,7 +520,7 @@ int app_engine_close(struct app_engine *e, int rc)
 	if (e->stop_err == -ETIMEDOUT)
 		leave(e);
 	if (e->rt) {
-		app_signals_phase(APP_WORKS, "stopping carriers", "");
+		app_signals_phase(APP_PHASE_WORKS, "stopping carriers", "");
 		err = haul_stop(e->rt, e->stop_err ? STOP_TIMEOUT : CARRIERS_TIMEOUT);
 		if (err) {
 			fail(e, err, "some coroutines have not ended, see above");
@@ -533,7 +534,7 @@ int app_engine_close(struct app_engine *e, int rc)
 			rc = fail(e, err, errbuf);
 	}
 	app_report_free(e);
-	app_signals_phase(APP_WORKS, "ending DPDK", "");
+	app_signals_phase(APP_PHASE_WORKS, "ending DPDK", "");
 	rte_mempool_free(e->pool);
 	if (e->has_eal)
 		haul_eal_fini();
@@ -541,6 +542,6 @@ int app_engine_close(struct app_engine *e, int rc)
 	free(e->specs.items);
 	free(e->eal.items);
 	/* Until the end of the program: app_output_end() writes what is left in the buffer. */
-	app_signals_phase(APP_WRITES, "writing", "");
+	app_signals_phase(APP_PHASE_WRITES, "writing", "");
 	return rc;
 }

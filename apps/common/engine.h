@@ -9,7 +9,7 @@
  *	app_engine_init(&engine, &program);
  *	... tables[] = {own_options, engine.options, NULL}; app_args_parse() ...
  *	rc = app_engine_open(&engine);
- *	if (rc == APP_DONE) {
+ *	if (rc == APP_EXIT_DONE) {
  *		struct haul_io_opts io = app_engine_io_opts(&engine);
  *
  *		io.on_packet = my_handler;
@@ -82,7 +82,7 @@ struct app_engine {
 
 /* Callbacks of app_engine_run() into the program. Each may be NULL, and so may be the struct. */
 struct app_hooks {
-	/* Called when the pollers run. Returns APP_DONE, or an exit code after printing an
+	/* Called when the pollers run. Returns APP_EXIT_DONE, or an exit code after printing an
 	 * error. */
 	int (*started)(struct app_engine *e, void *arg);
 	/* Adds fields of the program to the object of --json, before the common ones. */
@@ -96,8 +96,8 @@ struct app_hooks {
  * program (signals.h). */
 void app_engine_init(struct app_engine *e, const struct app_program *program);
 
-/* Starts everything but the pollers. Returns APP_DONE, or an exit code after one line on stderr.
- * The caller calls app_engine_close() in either case. */
+/* Starts everything but the pollers. Returns APP_EXIT_DONE, or an exit code after one line on
+ * stderr. The caller calls app_engine_close() in either case. */
 int app_engine_open(struct app_engine *e);
 
 /* Returns options of haul_io_start() with all but the handler filled in. */

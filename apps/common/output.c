@@ -46,7 +46,7 @@ int app_output_end(const struct app_program *program, int rc)
 		why = strerror(errno);
 	else if (!lost)
 		return rc;
-	if (gone && ends_by_sigpipe && rc == APP_DONE) {
+	if (gone && ends_by_sigpipe && rc == APP_EXIT_DONE) {
 		signal(SIGPIPE, SIG_DFL);
 		raise(SIGPIPE);
 	}
@@ -54,5 +54,5 @@ int app_output_end(const struct app_program *program, int rc)
 		why = "its reader has gone";
 	/* The errno of an earlier failure is lost: the line then names no reason. */
 	app_say(program, "output is lost: stdout cannot be written%s%s", why[0] ? ": " : "", why);
-	return APP_FAILED;
+	return APP_EXIT_FAILED;
 }

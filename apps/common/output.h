@@ -13,9 +13,10 @@ void app_output_begin(void);
 bool app_output_is_lost(void);
 
 /*
- * To be called last. Flushes stdout. Returns the exit code of the program: rc, or APP_FAILED after
- * a line on stderr if output was lost. If the reader of a pipe has gone and rc is APP_DONE, it ends
- * the process by SIGPIPE, as usual for a pipe, unless the process inherited SIGPIPE as ignored.
+ * To be called last. Flushes stdout. Returns the exit code of the program: rc, or APP_EXIT_FAILED
+ * after a line on stderr if output was lost. If the reader of a pipe has gone and rc is
+ * APP_EXIT_DONE, it ends the process by SIGPIPE, as usual for a pipe, unless the process inherited
+ * SIGPIPE as ignored.
  */
 int app_output_end(const struct app_program *program, int rc);
 

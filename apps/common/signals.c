@@ -32,7 +32,7 @@ static struct {
 	enum app_phase phase;
 	char what[256];
 	uint64_t phase_at;
-} s = {.lock = PTHREAD_MUTEX_INITIALIZER, .phase = APP_WORKS, .what = "starting"};
+} s = {.lock = PTHREAD_MUTEX_INITIALIZER, .phase = APP_PHASE_WORKS, .what = "starting"};
 
 static struct timespec timespec_of(uint64_t ns)
 {
@@ -76,11 +76,11 @@ static void look_after_main(void)
 	uint64_t began = s.sig_at > s.phase_at ? s.sig_at : s.phase_at;
 	uint64_t t = now();
 
-	if (s.phase == APP_STARTS && t - s.sig_at >= START_MOST) {
+	if (s.phase == APP_PHASE_STARTS && t - s.sig_at >= START_MOST) {
 		say("does not end; its traces may remain");
 		die(s.sig);
 	}
-	if (s.phase != APP_WORKS && t - began >= PATIENCE)
+	if (s.phase != APP_PHASE_WORKS && t - began >= PATIENCE)
 		pthread_kill(s.main, KICK);
 	if (!said && t - s.sig_at >= LONG) {
 		say("takes long; another signal ends the program at once");
@@ -189,7 +189,7 @@ void app_signals_phase(enum app_phase phase, const char *what, const char *which
 	snprintf(s.what, sizeof(s.what), "%s%s", what, which);
 	s.phase_at = now();
 	pthread_mutex_unlock(&s.lock);
-	mask_kick(phase == APP_WORKS ? SIG_BLOCK : SIG_UNBLOCK);
+	mask_kick(phase == APP_PHASE_WORKS ? SIG_BLOCK : SIG_UNBLOCK);
 }
 
 int app_signals_wait(uint64_t deadline)

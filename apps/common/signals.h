@@ -15,9 +15,9 @@
 enum app_phase {
 	/* Interrupts long system calls repeatedly; after two seconds prints a line and ends the
 	 * program by the signal. */
-	APP_STARTS,
-	APP_WORKS, /* interrupts nothing; prints a line if the end takes long */
-	APP_WRITES, /* interrupts long system calls repeatedly */
+	APP_PHASE_STARTS,
+	APP_PHASE_WORKS, /* interrupts nothing; prints a line if the end takes long */
+	APP_PHASE_WRITES, /* interrupts long system calls repeatedly */
 };
 
 /* To be called before any other thread is created, because threads inherit the signal mask. SIGPIPE

@@ -17,22 +17,22 @@ static struct app_texts ifaces;
 static bool as_json;
 
 static const struct app_option options[] = {
-	{"--carriers", "N", APP_NUMBER, &carriers, .min = 1, .max = HAUL_CARRIERS_MAX,
+	{"--carriers", "N", APP_ARG_NUMBER, &carriers, .min = 1, .max = HAUL_CARRIERS_MAX,
 		.zero = "one per core", .help = "number of carriers to plan for"},
-	{"--cpus", "LIST", APP_TEXT, &plan_opts.cpus, .zero = "chosen by the plan",
+	{"--cpus", "LIST", APP_ARG_TEXT, &plan_opts.cpus, .zero = "chosen by the plan",
 		.help = "plan a carrier on each of these CPUs, such as 0,2-5"},
-	{"--smt", NULL, APP_FLAG, &plan_opts.smt, .help = "plan carriers on SMT siblings, too"},
-	{"--near", "NIC", APP_TEXT, &plan_opts.near_nic, .zero = "no preference",
+	{"--smt", NULL, APP_ARG_FLAG, &plan_opts.smt, .help = "plan carriers on SMT siblings, too"},
+	{"--near", "NIC", APP_ARG_TEXT, &plan_opts.near_nic, .zero = "no preference",
 		.help = "begin with the CPUs nearest to this interface or\nPCI address"},
-	{"--machine", "M", APP_TEXT, &plan_opts.machine, .zero = "this one",
+	{"--machine", "M", APP_ARG_TEXT, &plan_opts.machine, .zero = "this one",
 		.help = "plan for another machine, and check nothing: an hwloc\n"
 			"description such as 'pack:2 l3:4 core:8 pu:2', or a file\n"
 			"that 'lstopo machine.xml' wrote on that machine"},
-	{"--iface", "IFACE", APP_TEXTS, &ifaces,
+	{"--iface", "IFACE", APP_ARG_TEXTS, &ifaces,
 		.help = "an interface to use as a port: its faults are problems;\n"
 			"repeat the option for more interfaces (default: all but\n"
 			"loopback, with their faults as notes)"},
-	{"--json", NULL, APP_FLAG, &as_json, .help = "print one JSON object in place of text"},
+	{"--json", NULL, APP_ARG_FLAG, &as_json, .help = "print one JSON object in place of text"},
 	{0},
 };
 static const struct app_option *const tables[] = {options, NULL};
@@ -112,7 +112,7 @@ static int examine(void)
 		return app_args_wrong(&program, "%s", why);
 	if (err < 0) {
 		app_say(&program, "%s", why);
-		return APP_FAILED;
+		return APP_EXIT_FAILED;
 	}
 	doctor_report_begin(&report, as_json);
 	if (!as_json)
@@ -123,7 +123,7 @@ static int examine(void)
 	}
 	doctor_report_end(&report, plan, !plan_opts.machine);
 	haul_plan_destroy(plan);
-	return report.counts[DOCTOR_PROBLEM] ? APP_FAILED : APP_DONE;
+	return report.counts[DOCTOR_PROBLEM] ? APP_EXIT_FAILED : APP_EXIT_DONE;
 }
 
 int main(int argc, char **argv)

@@ -10,9 +10,9 @@
 static struct app_texts ip4s, ip6s;
 
 const struct app_option address_options[] = {
-	{"--ip", "ADDR/LEN", APP_TEXTS, &ip4s,
+	{"--ip", "ADDR/LEN", APP_ARG_TEXTS, &ip4s,
 		.help = "IPv4 address to answer for; repeat the option, one for each port"},
-	{"--ip6", "ADDR/LEN", APP_TEXTS, &ip6s,
+	{"--ip6", "ADDR/LEN", APP_ARG_TEXTS, &ip6s,
 		.help = "IPv6 address to answer for; repeat the option, one for each port"},
 	{NULL},
 };
@@ -30,7 +30,7 @@ static int set(const struct app_program *program, const char *option, const char
 {
 	switch (text ? parse(nif, text) : 0) {
 	case 0:
-		return APP_DONE;
+		return APP_EXIT_DONE;
 	case -EADDRNOTAVAIL:
 		return app_args_wrong(
 			program, "%s %s: not an address of a host; give another", option, text);
@@ -45,7 +45,7 @@ int addresses_set(const struct app_engine *e, struct haul_net_if ifs[APP_PORTS_M
 {
 	unsigned ports = RTE_MIN(e->specs.n, (unsigned)APP_PORTS_MAX);
 	unsigned most = RTE_MAX(ip4s.n, ip6s.n);
-	int rc = APP_DONE;
+	int rc = APP_EXIT_DONE;
 
 	if (most == 0)
 		return app_args_wrong(e->program,
@@ -54,9 +54,9 @@ int addresses_set(const struct app_engine *e, struct haul_net_if ifs[APP_PORTS_M
 		return app_args_wrong(e->program,
 			"%u addresses given for %u port%s; give at most one for each port", most,
 			ports, ports == 1 ? "" : "s");
-	for (unsigned i = 0; i < ports && rc == APP_DONE; i++) {
+	for (unsigned i = 0; i < ports && rc == APP_EXIT_DONE; i++) {
 		rc = set(e->program, "--ip", pick(&ip4s, i), haul_net_set_ip4, &ifs[i]);
-		if (rc == APP_DONE)
+		if (rc == APP_EXIT_DONE)
 			rc = set(e->program, "--ip6", pick(&ip6s, i), haul_net_set_ip6, &ifs[i]);
 	}
 	return rc;

@@ -10,7 +10,7 @@
 extern const struct app_option address_options[];
 
 /* Sets the addresses of all ports: address i belongs to port i; a single address belongs to all
- * ports. Returns APP_DONE, or an exit code after one line on stderr. */
+ * ports. Returns APP_EXIT_DONE, or an exit code after one line on stderr. */
 int addresses_set(const struct app_engine *e, struct haul_net_if ifs[APP_PORTS_MAX]);
 
 /* Prints "ready: ..." with the addresses of the port as one line on stderr. */

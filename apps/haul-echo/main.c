@@ -67,7 +67,7 @@ static int say_ready(struct app_engine *e, void *arg)
 {
 	for (unsigned i = 0; i < e->nb_ports; i++)
 		addresses_say_ready(e, i, &ifs[i]);
-	return APP_DONE;
+	return APP_EXIT_DONE;
 }
 
 /* Called after the options are parsed. Returns an exit code. */
@@ -81,9 +81,9 @@ static int run(struct app_engine *e)
 	struct haul_io_opts io;
 	int rc = addresses_set(e, ifs);
 
-	if (rc == APP_DONE)
+	if (rc == APP_EXIT_DONE)
 		rc = app_engine_open(e);
-	if (rc != APP_DONE)
+	if (rc != APP_EXIT_DONE)
 		return rc;
 	for (unsigned i = 0; i < e->nb_ports; i++) {
 		struct rte_ether_addr mac = haul_port_mac(e->ports[i]);
@@ -92,7 +92,7 @@ static int run(struct app_engine *e)
 	}
 	if (!replies_init(e->plan->carriers)) {
 		app_say(e->program, "no memory for counters");
-		return APP_FAILED;
+		return APP_EXIT_FAILED;
 	}
 	io = app_engine_io_opts(e);
 	io.on_packet = answer;
@@ -100,7 +100,7 @@ static int run(struct app_engine *e)
 }
 
 static const struct app_option options[] = {
-	{"--delay", "TIME", APP_TIME, &delay, .max = 3600 * HAUL_S, .zero = "none",
+	{"--delay", "TIME", APP_ARG_TIME, &delay, .max = 3600 * HAUL_S, .zero = "none",
 		.help = "sleep for TIME, such as 5ms, in each handler before it replies"},
 	{NULL},
 };

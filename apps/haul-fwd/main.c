@@ -18,24 +18,24 @@ static uint64_t tx_first;
 static struct app_texts peers;
 
 static const struct app_option options[] = {
-	{"--mode", FWD_MODE_NAMES, APP_CHOICE, &mode,
+	{"--mode", FWD_MODE_NAMES, APP_ARG_CHOICE, &mode,
 		.help = "what happens to received frames:\n"
 			"io: sent unchanged\n"
 			"mac: sent from the address of the sending port to its peer's\n"
 			"macswap: sent with source and destination address exchanged\n"
 			"rxonly: dropped\n"
 			"txonly: none are received; frames are generated and sent"},
-	{"--handler", "burst|coroutine", APP_CHOICE, &coroutine,
+	{"--handler", "burst|coroutine", APP_ARG_CHOICE, &coroutine,
 		.help = "handle packets by a function call per burst, or by a coroutine\n"
 			"per packet"},
-	{"--eth-peer", "N,MAC", APP_TEXTS, &peers,
+	{"--eth-peer", "N,MAC", APP_ARG_TEXTS, &peers,
 		.help = "destination address of frames sent by port N, for mac and\n"
 			"txonly; repeat the option for more ports"},
-	{"--size", "BYTES", APP_NUMBER, &size, FRAME_MIN, FRAME_MAX, NULL,
+	{"--size", "BYTES", APP_ARG_NUMBER, &size, FRAME_MIN, FRAME_MAX, NULL,
 		"length of generated frames, without FCS"},
-	{"--flows", "N", APP_NUMBER, &flows, 1, FRAME_FLOWS_MAX, NULL,
+	{"--flows", "N", APP_ARG_NUMBER, &flows, 1, FRAME_FLOWS_MAX, NULL,
 		"number of UDP source ports of generated frames, used in turn"},
-	{"--tx-first", "BURSTS", APP_NUMBER, &tx_first, 0, 1 << 20, "0",
+	{"--tx-first", "BURSTS", APP_ARG_NUMBER, &tx_first, 0, 1 << 20, "0",
 		"number of bursts that each carrier sends on each port at the\n"
 		"start, for ports that return what was sent, such as ring:"},
 	{0},
@@ -65,7 +65,7 @@ static const struct app_program program = {
 };
 
 /* Sets the destination address of each port: from --eth-peer, or the default of testpmd. Returns
- * APP_DONE, or an exit code after printing an error. */
+ * APP_EXIT_DONE, or an exit code after printing an error. */
 static int parse_peers(struct rte_ether_addr *to, unsigned nb_ports)
 {
 	unsigned i;
@@ -91,7 +91,7 @@ static int parse_peers(struct rte_ether_addr *to, unsigned nb_ports)
 				text, port, nb_ports);
 		to[port] = mac;
 	}
-	return APP_DONE;
+	return APP_EXIT_DONE;
 }
 
 /* The same pairs as haul_rx.peer (haul-dpdk/io.h). */
@@ -126,9 +126,9 @@ static int start_generators(struct app_engine *e, void *arg)
 	if (!err && mode == FWD_TXONLY && coroutine)
 		err = generator_start(arg, e->rt, e->io, e->nb_ports, 0);
 	if (!err)
-		return APP_DONE;
+		return APP_EXIT_DONE;
 	app_say(&program, "cannot start the generators: %s", strerror(-err));
-	return APP_FAILED;
+	return APP_EXIT_FAILED;
 }
 
 static void add_mode(struct app_engine *e, json_t *object, void *arg)
@@ -153,9 +153,9 @@ static int run(struct app_engine *e)
 
 	e->bursts = !coroutine;
 	rc = parse_peers(to, RTE_MIN(e->specs.n, (unsigned)APP_PORTS_MAX));
-	if (rc == APP_DONE)
+	if (rc == APP_EXIT_DONE)
 		rc = app_engine_open(e);
-	if (rc != APP_DONE)
+	if (rc != APP_EXIT_DONE)
 		return app_engine_close(e, rc);
 	fwd.carriers = aligned_alloc(
 		_Alignof(struct fwd_carrier), e->plan->carriers * sizeof(fwd.carriers[0]));

@@ -58,13 +58,13 @@ static int check_value(const struct hauli_spec *spec, const struct hauli_key *ke
 			spec, -EINVAL, errbuf, errlen, "%s= has no value; give it one", name);
 	if (!key)
 		return 0;
-	if (key->type == HAULI_FLAG && strcmp(value, "0") != 0 && strcmp(value, "1") != 0)
+	if (key->type == HAULI_VALUE_FLAG && strcmp(value, "0") != 0 && strcmp(value, "1") != 0)
 		return hauli_spec_fail(
 			spec, -EINVAL, errbuf, errlen, "%s=%s is neither 0 nor 1", name, value);
-	if (key->type == HAULI_MAC && rte_ether_unformat_addr(value, &mac) < 0)
+	if (key->type == HAULI_VALUE_MAC && rte_ether_unformat_addr(value, &mac) < 0)
 		return hauli_spec_fail(spec, -EINVAL, errbuf, errlen,
 			"%s=%s is no address like 02:00:00:00:00:01", name, value);
-	if (key->type != HAULI_NUMBER)
+	if (key->type != HAULI_VALUE_NUMBER)
 		return 0;
 	errno = 0;
 	n = strtoul(value, &end, 10);

@@ -13,10 +13,10 @@
 #define HAULI_SPEC_KEYS 16
 
 enum hauli_value {
-	HAULI_TEXT,
-	HAULI_NUMBER, /* min..max */
-	HAULI_FLAG, /* 0 or 1 */
-	HAULI_MAC,
+	HAULI_VALUE_TEXT,
+	HAULI_VALUE_NUMBER, /* min..max */
+	HAULI_VALUE_FLAG, /* 0 or 1 */
+	HAULI_VALUE_MAC,
 };
 
 /* An option that a kind of port takes. */

@@ -34,7 +34,7 @@ void hauli_carrier_fini(struct haul_carrier *c)
 void hauli_coro_free(struct haul_carrier *c, struct haul_coro *co)
 {
 	if (hauli_unlikely(hauli_requests_pending(&co->requests))) {
-		hauli_coro_set_state(co, HAULI_ZOMBIE);
+		hauli_coro_set_state(co, HAULI_CORO_ZOMBIE);
 		co->detached = true; /* nobody may join it: */
 		return;
 	}

@@ -18,10 +18,10 @@
 
 /* How a stopping carrier stands. */
 enum hauli_carrier_phase {
-	HAULI_RUNS,
-	HAULI_DRAINS, /* all are cancelled, none may be spawned */
-	HAULI_DRAINED, /* none is left that has not ended */
-	HAULI_FINISHED, /* leaves its loop */
+	HAULI_PHASE_RUNS,
+	HAULI_PHASE_DRAINS, /* all are cancelled, none may be spawned */
+	HAULI_PHASE_DRAINED, /* none is left that has not ended */
+	HAULI_PHASE_FINISHED, /* leaves its loop */
 };
 
 /* How far a carrier's stop has come, as other threads see it. */
@@ -171,14 +171,14 @@ static inline void hauli_queue(struct haul_carrier *c, struct haul_coro *co)
 /* Owner. Makes a coroutine at home here ready, after all others. */
 static inline void hauli_ready(struct haul_carrier *c, struct haul_coro *co)
 {
-	hauli_coro_set_state(co, HAULI_READY);
+	hauli_coro_set_state(co, HAULI_CORO_READY);
 	hauli_queue(c, co);
 }
 
 /* The same, before all others: who wakes it is likely to be waiting for it, with warm data. */
 static inline void hauli_ready_soon(struct haul_carrier *c, struct haul_coro *co)
 {
-	hauli_coro_set_state(co, HAULI_READY);
+	hauli_coro_set_state(co, HAULI_CORO_READY);
 	if (hauli_likely(hauli_coro_queues(co)))
 		hauli_runq_push_lifo(&c->runq, co);
 	else
@@ -188,7 +188,7 @@ static inline void hauli_ready_soon(struct haul_carrier *c, struct haul_coro *co
 /* The same, even if others wait there: it goes on with what it began before them. */
 static inline void hauli_ready_first(struct haul_carrier *c, struct haul_coro *co)
 {
-	hauli_coro_set_state(co, HAULI_READY);
+	hauli_coro_set_state(co, HAULI_CORO_READY);
 	if (hauli_likely(hauli_coro_queues(co)))
 		hauli_runq_push_first(&c->runq, co);
 	else

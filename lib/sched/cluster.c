@@ -33,7 +33,7 @@
 static void become_home(struct haul_carrier *c, struct haul_coro *co)
 {
 	hauli_counter_add(&c->spawned, 1);
-	hauli_coro_set_state(co, HAULI_READY);
+	hauli_coro_set_state(co, HAULI_CORO_READY);
 	hauli_ptr_published_set(&co->home, c);
 	hauli_requests_here(c, co);
 	hauli_ready(c, co);

@@ -26,14 +26,14 @@
 #endif
 
 enum hauli_coro_state {
-	HAULI_READY, /* running, in the run queue, or about to be; a poller: to be resumed */
-	HAULI_PARKED, /* in haul_park() */
-	HAULI_SLEEPING, /* its timer is armed */
-	HAULI_JOINING, /* in haul_join() */
+	HAULI_CORO_READY, /* running, in the run queue, or about to be; a poller: to be resumed */
+	HAULI_CORO_PARKED, /* in haul_park() */
+	HAULI_CORO_SLEEPING, /* its timer is armed */
+	HAULI_CORO_JOINING, /* in haul_join() */
 	HAULI_CORO_ORDER_WAIT, /* waits until those before it have come back (order.h) */
-	HAULI_HOMELESS, /* waits for a carrier of a cluster (cluster.c) */
-	HAULI_ENDED, /* its body has returned; kept until joined */
-	HAULI_ZOMBIE, /* to be freed when the request that is under way has come */
+	HAULI_CORO_HOMELESS, /* waits for a carrier of a cluster (cluster.c) */
+	HAULI_CORO_ENDED, /* its body has returned; kept until joined */
+	HAULI_CORO_ZOMBIE, /* to be freed when the request that is under way has come */
 };
 
 /* Requests by other threads (conc/requests.h). */
@@ -128,7 +128,7 @@ static inline bool hauli_coro_is_stolen(const struct haul_coro *co)
 /* True if it has ended and keeps its stack until it is joined or detached. Home; others: a hint. */
 static inline bool hauli_coro_is_unjoined(const struct haul_coro *co)
 {
-	return hauli_coro_state(co) == HAULI_ENDED && !co->detached;
+	return hauli_coro_state(co) == HAULI_CORO_ENDED && !co->detached;
 }
 
 /* True if a thief may take it while it is ready. */

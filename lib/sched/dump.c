@@ -17,12 +17,12 @@ struct dump {
 };
 
 static const char *const state_names[] = {
-	[HAULI_READY] = "ready",
-	[HAULI_PARKED] = "parked",
-	[HAULI_SLEEPING] = "sleeping",
-	[HAULI_JOINING] = "joining",
+	[HAULI_CORO_READY] = "ready",
+	[HAULI_CORO_PARKED] = "parked",
+	[HAULI_CORO_SLEEPING] = "sleeping",
+	[HAULI_CORO_JOINING] = "joining",
 	[HAULI_CORO_ORDER_WAIT] = "waiting for its order",
-	[HAULI_HOMELESS] = "waiting for a carrier",
+	[HAULI_CORO_HOMELESS] = "waiting for a carrier",
 };
 
 /* TSan: for show. */
@@ -38,20 +38,20 @@ __attribute__((no_sanitize("thread"))) static void dump_one(struct hauli_co *slo
 	const struct haul_coro *co = (struct haul_coro *)slot;
 	const struct haul_carrier *c = hauli_coro_home(co);
 	enum hauli_coro_state state = hauli_coro_state(co);
-	const char *how = state_names[state < HAULI_ENDED ? state : HAULI_READY];
+	const char *how = state_names[state < HAULI_CORO_ENDED ? state : HAULI_CORO_READY];
 	struct dump *d = arg;
 
 	if (c && hauli_coro_is_unjoined(co)) {
 		d->unjoined++;
 		d->unjoined_name = co->co.name;
-	} else if (c && state < HAULI_ENDED) {
+	} else if (c && state < HAULI_CORO_ENDED) {
 		if (hauli_coro_is_stolen(co))
 			how = "stolen";
 		else if (running_on(c) == co)
 			how = "running";
 		fprintf(d->out, "  carrier %u: %s %p, %s\n", c->id, co->co.name, (const void *)co,
 			how);
-	} else if (state == HAULI_HOMELESS) {
+	} else if (state == HAULI_CORO_HOMELESS) {
 		fprintf(d->out, "  no carrier: %s %p, %s\n", co->co.name, (const void *)co, how);
 	}
 }

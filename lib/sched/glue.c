@@ -14,7 +14,7 @@ static void cancel_chosen(struct hauli_co *slot, void *arg)
 	const struct choice *choice = arg;
 
 	if (hauli_coro_home(co) == choice->home && choice->is_chosen(co->fn) &&
-		hauli_coro_state(co) < HAULI_ENDED)
+		hauli_coro_state(co) < HAULI_CORO_ENDED)
 		haul_cancel(co);
 }
 

@@ -24,7 +24,7 @@ bool hauli_join_here(struct haul_carrier *c, struct hauli_join *j)
 
 	if (hauli_unlikely(target->joiner || target->detached))
 		hauli_handle_is_used_up(target, "haul_join");
-	if (hauli_coro_state(target) != HAULI_ENDED) {
+	if (hauli_coro_state(target) != HAULI_CORO_ENDED) {
 		target->joiner = j;
 		return false;
 	}
@@ -80,7 +80,7 @@ static inline void wait_as_coroutine(struct haul_carrier *c, struct hauli_join *
 
 	if (home == c && hauli_join_here(c, j))
 		return;
-	hauli_coro_set_state(me, HAULI_JOINING);
+	hauli_coro_set_state(me, HAULI_CORO_JOINING);
 	if (home != c)
 		send_to(home, j);
 	hauli_suspend(c, me, false);

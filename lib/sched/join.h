@@ -36,7 +36,7 @@ static inline void hauli_coro_end(struct haul_carrier *c, struct haul_coro *co)
 {
 	struct hauli_join *j = co->joiner;
 
-	hauli_coro_set_state(co, HAULI_ENDED);
+	hauli_coro_set_state(co, HAULI_CORO_ENDED);
 	hauli_counter_add(&c->ended, 1);
 	if (j) {
 		j->result = co->arg;

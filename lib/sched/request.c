@@ -20,7 +20,7 @@ static void unpark_here(struct haul_carrier *c, struct haul_coro *co)
 {
 	/* Taken when the park returns: until then a second one changes nothing. */
 	hauli_permit_give(&co->permit);
-	if (hauli_coro_state(co) != HAULI_PARKED)
+	if (hauli_coro_state(co) != HAULI_CORO_PARKED)
 		return;
 	if (hauli_likely(c->wake_path == HAULI_PATH_FAST))
 		hauli_ready_soon(c, co);
@@ -35,9 +35,9 @@ void hauli_cancel_here(struct haul_carrier *c, struct haul_coro *co)
 	enum hauli_coro_state state = hauli_coro_state(co);
 
 	hauli_u8_shared_set_bits(&co->flags, HAULI_FLAG_CANCELLED);
-	if (state == HAULI_SLEEPING)
+	if (state == HAULI_CORO_SLEEPING)
 		hauli_timer_disarm(&c->timers, &co->timer);
-	if (state == HAULI_SLEEPING || state == HAULI_PARKED) {
+	if (state == HAULI_CORO_SLEEPING || state == HAULI_CORO_PARKED) {
 		hauli_ready(c, co);
 		hauli_steal_offer_here(c);
 	}
@@ -66,7 +66,7 @@ static void detach_here(struct haul_carrier *c, struct haul_coro *co)
 {
 	if (hauli_unlikely(co->joiner || co->detached))
 		hauli_handle_is_used_up(co, "haul_detach");
-	if (hauli_coro_state(co) == HAULI_ENDED)
+	if (hauli_coro_state(co) == HAULI_CORO_ENDED)
 		hauli_coro_free(c, co);
 	else
 		co->detached = true;
@@ -76,7 +76,7 @@ void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co)
 {
 	uint32_t bits = hauli_requests_take(&co->requests);
 
-	if (hauli_coro_state(co) == HAULI_ZOMBIE) {
+	if (hauli_coro_state(co) == HAULI_CORO_ZOMBIE) {
 		if (bits & (HAULI_REQ_DETACH | HAULI_REQ_JOIN))
 			hauli_handle_is_used_up(co, call_of(bits));
 		hauli_coro_free(c, co);

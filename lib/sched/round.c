@@ -121,7 +121,7 @@ PART bool resume_poller(struct haul_carrier *c, bool steals)
 {
 	struct haul_coro *poller = c->poller;
 
-	if (!poller || hauli_coro_state(poller) != HAULI_READY)
+	if (!poller || hauli_coro_state(poller) != HAULI_CORO_READY)
 		return false;
 	resume(c, poller);
 	/* It may have left in the middle of its way to sleep; it will find that it was woken. */
@@ -179,19 +179,19 @@ PART void round_once(struct haul_carrier *c, bool steals)
 		busy = hauli_steal_idle(c);
 	busy |= resume_poller(c, steals);
 	hauli_stop_report(c);
-	if (!busy && c->phase != HAULI_FINISHED)
+	if (!busy && c->phase != HAULI_PHASE_FINISHED)
 		sleep_until_needed(c, steals);
 }
 
 static __attribute__((noinline)) void run_unshared(struct haul_carrier *c)
 {
-	while (c->phase != HAULI_FINISHED)
+	while (c->phase != HAULI_PHASE_FINISHED)
 		round_once(c, false);
 }
 
 static __attribute__((noinline)) void run_stealing(struct haul_carrier *c)
 {
-	while (c->phase != HAULI_FINISHED)
+	while (c->phase != HAULI_PHASE_FINISHED)
 		round_once(c, true);
 }
 

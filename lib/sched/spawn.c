@@ -31,7 +31,7 @@ static inline void set_up(struct haul_coro *co, haul_fn *fn, void *arg,
 	const struct haul_coro_opts *opts, bool detached)
 {
 	co->co.name = "-";
-	hauli_coro_set_state(co, HAULI_READY);
+	hauli_coro_set_state(co, HAULI_CORO_READY);
 	hauli_u8_shared_init(&co->flags, 0);
 	hauli_permit_take(&co->permit);
 	co->detached = detached;
@@ -120,7 +120,7 @@ static int spawn_slow(struct haul_carrier *c, struct haul_coro **out, haul_fn *f
 {
 	int err;
 
-	if (c->phase != HAULI_RUNS)
+	if (c->phase != HAULI_PHASE_RUNS)
 		return -ECANCELED;
 	err = spawn_fast(c, out, fn, arg, opts);
 	if (err == 0)

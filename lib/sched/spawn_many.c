@@ -73,7 +73,7 @@ static void set_up_homeless(const struct batch *b, struct hauli_item *first)
 		set_up(b, co, i++);
 		co->asked = NULL;
 		hauli_requests_begin(&co->requests, HAULI_REQ_HOMELESS);
-		hauli_coro_set_state(co, HAULI_HOMELESS);
+		hauli_coro_set_state(co, HAULI_CORO_HOMELESS);
 	}
 }
 
@@ -113,7 +113,7 @@ static int spawn_here(struct haul_carrier *c, const struct batch *b)
 	struct hauli_item *item;
 	unsigned i = 0;
 
-	if (c->phase != HAULI_RUNS)
+	if (c->phase != HAULI_PHASE_RUNS)
 		return -ECANCELED;
 	item = get_stacks(b, &c->stacks, b->n);
 	if (!item)

@@ -13,7 +13,7 @@ static void start(struct haul_carrier *c, struct hauli_msg *msg)
 {
 	struct haul_coro *co = coro_of(msg);
 
-	HAUL_CHECK(c->phase == HAULI_RUNS); /* stop.c */
+	HAUL_CHECK(c->phase == HAULI_PHASE_RUNS); /* stop.c */
 	hauli_counter_add(&c->spawned, 1);
 	hauli_counter_add(&c->arrived, 1);
 	if (hauli_unlikely(co->poller)) {

@@ -153,7 +153,7 @@ void hauli_steal_batch_begins(struct haul_carrier *c, uint64_t now)
 	hauli_steal_is_busy(c);
 	c->wake_path = HAULI_PATH_NOTIFY;
 	c->spawn_path =
-		c->has_stolen || c->phase != HAULI_RUNS ? HAULI_PATH_SLOW : HAULI_PATH_NOTIFY;
+		c->has_stolen || c->phase != HAULI_PHASE_RUNS ? HAULI_PATH_SLOW : HAULI_PATH_NOTIFY;
 	c->notifies = c->spawn_path == HAULI_PATH_NOTIFY;
 	if (hauli_policy_has_spare(
 		    hauli_ring_depth(&c->runq.ring), !hauli_inbox_is_empty(&c->inbox)))
@@ -163,6 +163,6 @@ void hauli_steal_batch_begins(struct haul_carrier *c, uint64_t now)
 void hauli_steal_batch_ended(struct haul_carrier *c)
 {
 	hauli_u64_owned_set(&c->batch_began, 0);
-	c->spawn_path = c->phase == HAULI_RUNS ? HAULI_PATH_FAST : HAULI_PATH_SLOW;
+	c->spawn_path = c->phase == HAULI_PHASE_RUNS ? HAULI_PATH_FAST : HAULI_PATH_SLOW;
 	c->notifies = false;
 }

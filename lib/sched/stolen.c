@@ -53,7 +53,7 @@ static void park(struct haul_carrier *c, struct haul_coro *co)
 	if (hauli_permit_is_given(&co->permit) || hauli_coro_is_cancelled(co))
 		hauli_ready(c, co);
 	else
-		hauli_coro_set_state(co, HAULI_PARKED);
+		hauli_coro_set_state(co, HAULI_CORO_PARKED);
 }
 
 static void sleep(struct haul_carrier *c, struct haul_coro *co)
@@ -63,14 +63,14 @@ static void sleep(struct haul_carrier *c, struct haul_coro *co)
 		return;
 	}
 	hauli_timer_arm(&c->timers, &co->timer);
-	hauli_coro_set_state(co, HAULI_SLEEPING);
+	hauli_coro_set_state(co, HAULI_CORO_SLEEPING);
 }
 
 static void join(struct haul_carrier *c, struct haul_coro *co)
 {
 	struct hauli_join *j = co->arg;
 
-	hauli_coro_set_state(co, HAULI_JOINING);
+	hauli_coro_set_state(co, HAULI_CORO_JOINING);
 	hauli_join_send(c, j);
 }
 

@@ -35,7 +35,7 @@ static void cancel_if_home(struct hauli_co *slot, void *arg)
  */
 static void handle_stop(struct haul_carrier *c, struct hauli_msg *msg)
 {
-	c->phase = HAULI_DRAINS;
+	c->phase = HAULI_PHASE_DRAINS;
 	hauli_u8_owned_set(&c->stop_step, HAULI_STOP_HANDLED);
 	c->spawn_path = HAULI_PATH_SLOW;
 	hauli_cluster_fetch_all(c);
@@ -54,7 +54,7 @@ static void count_drained(struct haul_runtime *rt)
 
 void hauli_stop_drained(struct haul_carrier *c)
 {
-	c->phase = HAULI_DRAINED;
+	c->phase = HAULI_PHASE_DRAINED;
 	hauli_u8_owned_set(&c->stop_step, HAULI_STOP_DRAINED);
 	count_drained(c->rt);
 }
@@ -137,7 +137,7 @@ int hauli_stop(struct haul_runtime *rt, uint64_t timeout_ns)
 
 static void handle_finish(struct haul_carrier *c, struct hauli_msg *msg)
 {
-	c->phase = HAULI_FINISHED;
+	c->phase = HAULI_PHASE_FINISHED;
 }
 
 static const struct hauli_msg_kind finish_msg = {.handle = handle_finish};

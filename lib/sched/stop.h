@@ -17,7 +17,7 @@ void hauli_stop_drained(struct haul_carrier *c);
 /* Owner, once in each round. Reports during a stop that none of its coroutines is left. */
 static inline void hauli_stop_report(struct haul_carrier *c)
 {
-	if (hauli_unlikely(c->phase == HAULI_DRAINS) && hauli_live(c) == 0)
+	if (hauli_unlikely(c->phase == HAULI_PHASE_DRAINS) && hauli_live(c) == 0)
 		hauli_stop_drained(c);
 }
 

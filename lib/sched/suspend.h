@@ -36,7 +36,7 @@ static inline void hauli_arrive(struct haul_carrier *c)
 	if (!left)
 		return;
 	c->left = NULL;
-	if (hauli_unlikely(hauli_coro_state(left) != HAULI_READY)) {
+	if (hauli_unlikely(hauli_coro_state(left) != HAULI_CORO_READY)) {
 		if (left->detached)
 			hauli_coro_free(c, left);
 	} else if (hauli_likely(hauli_coro_queues(left))) {

@@ -40,7 +40,7 @@ static inline int sleep_here(struct haul_carrier *c, struct haul_coro *me, uint6
 {
 	set_timer(me, ns);
 	hauli_timer_arm(&c->timers, &me->timer);
-	hauli_coro_set_state(me, HAULI_SLEEPING);
+	hauli_coro_set_state(me, HAULI_CORO_SLEEPING);
 	hauli_suspend(c, me, false);
 	return cancelled(me);
 }
@@ -83,7 +83,7 @@ static inline int take_permit(struct haul_coro *me)
 static inline int park_here(struct haul_carrier *c, struct haul_coro *me)
 {
 	if (!hauli_permit_is_given(&me->permit)) {
-		hauli_coro_set_state(me, HAULI_PARKED);
+		hauli_coro_set_state(me, HAULI_CORO_PARKED);
 		hauli_suspend(c, me, false);
 	}
 	return take_permit(me);

@@ -16,7 +16,7 @@ static struct {
 
 static void finish(struct haul_carrier *c, struct hauli_msg *msg)
 {
-	m.c.phase = HAULI_FINISHED;
+	m.c.phase = HAULI_PHASE_FINISHED;
 }
 
 static const struct hauli_msg_kind last_msg = {.handle = finish};

@@ -67,7 +67,7 @@ static void init(void)
 		.msg.kind = &hauli_join_msg, .target = &m.co, .event = &m.ended};
 	m.co.item.n = 1;
 	hauli_requests_begin(&m.co.requests, HAULI_REQ_HOMELESS);
-	hauli_coro_set_state(&m.co, HAULI_HOMELESS);
+	hauli_coro_set_state(&m.co, HAULI_CORO_HOMELESS);
 	hauli_injector_put(&m.cluster.injector, &m.co.item);
 	model_own(&m.c.runq, sizeof(m.c.runq), 0);
 	model_own(&m.cluster, sizeof(m.cluster), 0);

@@ -48,7 +48,7 @@ static void init(void)
 	m.cluster.members = m.members;
 	hauli_injector_init(&m.cluster.injector, m.inboxes, 1);
 	m.task.item.n = 1;
-	hauli_coro_set_state(&m.task, HAULI_HOMELESS);
+	hauli_coro_set_state(&m.task, HAULI_CORO_HOMELESS);
 	model_private(&c->runq, sizeof(c->runq), 0);
 }
 

@@ -18,7 +18,7 @@ static struct {
 
 static void init(void)
 {
-	hauli_coro_set_state(&m.co, HAULI_READY);
+	hauli_coro_set_state(&m.co, HAULI_CORO_READY);
 	hauli_u8_shared_init(&m.co.flags, HAULI_FLAG_STOLEN);
 	unpark_here(&m.home, &m.co); /* this has woken it */
 }

@@ -33,7 +33,7 @@ static struct {
 
 static void handle_finish(struct haul_carrier *c, struct hauli_msg *msg)
 {
-	c->phase = HAULI_FINISHED;
+	c->phase = HAULI_PHASE_FINISHED;
 }
 
 static const struct hauli_msg_kind finish = {.handle = handle_finish};
@@ -73,7 +73,7 @@ static void init(void)
 	model_constant(m.members, sizeof(m.members));
 	model_constant(m.inboxes, sizeof(m.inboxes));
 	m.task.item.n = 1;
-	hauli_coro_set_state(&m.task, HAULI_HOMELESS);
+	hauli_coro_set_state(&m.task, HAULI_CORO_HOMELESS);
 	hauli_ptr_published_set(&m.hog.home, &m.c[HOGGED]);
 	m.hog.start_msg.kind = &hauli_start_msg;
 	model_constant(&m.hog.home, sizeof(m.hog.home));
@@ -91,7 +91,7 @@ static void slice(struct haul_carrier *c, struct haul_coro *co)
 		m.runs++;
 		hauli_mail_send(other, &other->finish_msg);
 	}
-	c->phase = HAULI_FINISHED; /* the hog never ends */
+	c->phase = HAULI_PHASE_FINISHED; /* the hog never ends */
 }
 
 static void *run_slices(struct hauli_co *from, struct hauli_co *to, void *pass)
@@ -107,7 +107,7 @@ static void *run_slices(struct hauli_co *from, struct hauli_co *to, void *pass)
 
 static void run(struct haul_carrier *c)
 {
-	while (c->phase != HAULI_FINISHED)
+	while (c->phase != HAULI_PHASE_FINISHED)
 		round_once(c, false);
 }
 

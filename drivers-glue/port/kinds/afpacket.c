@@ -196,8 +196,8 @@ static unsigned held(unsigned rx_ring, unsigned tx_ring)
 }
 
 static const struct hauli_key keys[] = {
-	{"framecnt", HAULI_NUMBER, 2, 65536, ""},
-	{"qdisc_bypass", HAULI_FLAG},
+	{"framecnt", HAULI_VALUE_NUMBER, 2, 65536, ""},
+	{"qdisc_bypass", HAULI_VALUE_FLAG},
 	{NULL},
 };
 

@@ -301,10 +301,10 @@ static void closed(struct haul_port *port)
 }
 
 static const struct hauli_key keys[] = {
-	{"start_queue", HAULI_NUMBER, 0, 1023, ""},
-	{"busy_budget", HAULI_NUMBER, 0, 65535},
-	{"force_copy", HAULI_FLAG},
-	{"xdp_prog", HAULI_TEXT},
+	{"start_queue", HAULI_VALUE_NUMBER, 0, 1023, ""},
+	{"busy_budget", HAULI_VALUE_NUMBER, 0, 65535},
+	{"force_copy", HAULI_VALUE_FLAG},
+	{"xdp_prog", HAULI_VALUE_TEXT},
 	{NULL},
 };
 

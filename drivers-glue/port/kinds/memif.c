@@ -147,15 +147,15 @@ static unsigned held(unsigned rx_ring, unsigned tx_ring)
 }
 
 static const struct hauli_key keys[] = {
-	{"role", HAULI_TEXT},
-	{"socket", HAULI_TEXT, .vdev = ""},
-	{"mode", HAULI_TEXT, .vdev = ""},
-	{"id", HAULI_NUMBER, 0, UINT32_MAX},
-	{"queues", HAULI_NUMBER, 1, 255, ""},
-	{"rsize", HAULI_NUMBER, 1, 14},
-	{"bsize", HAULI_NUMBER, 64, 65535},
-	{"mac", HAULI_MAC},
-	{"secret", HAULI_TEXT},
+	{"role", HAULI_VALUE_TEXT},
+	{"socket", HAULI_VALUE_TEXT, .vdev = ""},
+	{"mode", HAULI_VALUE_TEXT, .vdev = ""},
+	{"id", HAULI_VALUE_NUMBER, 0, UINT32_MAX},
+	{"queues", HAULI_VALUE_NUMBER, 1, 255, ""},
+	{"rsize", HAULI_VALUE_NUMBER, 1, 14},
+	{"bsize", HAULI_VALUE_NUMBER, 64, 65535},
+	{"mac", HAULI_VALUE_MAC},
+	{"secret", HAULI_VALUE_TEXT},
 	{NULL},
 };
 

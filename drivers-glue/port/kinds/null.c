@@ -18,9 +18,9 @@ static unsigned held(unsigned rx_ring, unsigned tx_ring)
 
 /* The PMD writes size bytes into each packet, and does not ask whether they fit. */
 static const struct hauli_key keys[] = {
-	{"size", HAULI_NUMBER, 60, 2048},
-	{"copy", HAULI_FLAG},
-	{"no-rx", HAULI_FLAG},
+	{"size", HAULI_VALUE_NUMBER, 60, 2048},
+	{"copy", HAULI_VALUE_FLAG},
+	{"no-rx", HAULI_VALUE_FLAG},
 	{NULL},
 };
 

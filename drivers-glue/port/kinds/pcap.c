@@ -227,10 +227,10 @@ static unsigned held(unsigned rx_ring, unsigned tx_ring)
 }
 
 static const struct hauli_key keys[] = {
-	{"rx", HAULI_TEXT, .vdev = "rx_pcap"},
-	{"tx", HAULI_TEXT, .vdev = "tx_pcap"},
-	{"iface", HAULI_TEXT},
-	{"infinite_rx", HAULI_FLAG},
+	{"rx", HAULI_VALUE_TEXT, .vdev = "rx_pcap"},
+	{"tx", HAULI_VALUE_TEXT, .vdev = "tx_pcap"},
+	{"iface", HAULI_VALUE_TEXT},
+	{"infinite_rx", HAULI_VALUE_FLAG},
 	{NULL},
 };
 

@@ -151,8 +151,8 @@ static unsigned held(unsigned rx_ring, unsigned tx_ring)
 }
 
 static const struct hauli_key keys[] = {
-	{"mac", HAULI_MAC},
-	{"remote", HAULI_TEXT},
+	{"mac", HAULI_VALUE_MAC},
+	{"remote", HAULI_VALUE_TEXT},
 	{NULL},
 };
 

@@ -78,18 +78,18 @@ static unsigned held_vhost(unsigned rx_ring, unsigned tx_ring)
 }
 
 static const struct hauli_key vhost_keys[] = {
-	{"queues", HAULI_NUMBER, 1, 128, ""},
-	{"client", HAULI_FLAG},
-	{"mode", HAULI_TEXT, .vdev = ""},
+	{"queues", HAULI_VALUE_NUMBER, 1, 128, ""},
+	{"client", HAULI_VALUE_FLAG},
+	{"mode", HAULI_VALUE_TEXT, .vdev = ""},
 	{NULL},
 };
 
 /* Its own server=1 is not among them: it waits for ever for the other side. */
 static const struct hauli_key virtio_user_keys[] = {
-	{"queues", HAULI_NUMBER, 1, 8, ""},
-	{"queue_size", HAULI_NUMBER, 64, 32768},
-	{"mac", HAULI_MAC},
-	{"packed_vq", HAULI_FLAG},
+	{"queues", HAULI_VALUE_NUMBER, 1, 8, ""},
+	{"queue_size", HAULI_VALUE_NUMBER, 64, 32768},
+	{"mac", HAULI_VALUE_MAC},
+	{"packed_vq", HAULI_VALUE_FLAG},
 	{NULL},
 };
 
