@@ -18,13 +18,13 @@ static __attribute__((noinline)) void end_slow(struct haul_carrier *c, struct ha
 		hauli_sleep_quiesce(c);
 		hauli_trylock_release(&c->poller_lock);
 	}
-	hauli_coro_end(c, me);
+	hauli_coro_finish(c, me);
 }
 
-void hauli_coro_ends(struct haul_carrier *c, struct haul_coro *me)
+void hauli_coro_exit(struct haul_carrier *c, struct haul_coro *me)
 {
 	if (hauli_unlikely(hauli_coro_needs_slow_path(me)))
 		end_slow(c, me);
 	else
-		hauli_coro_end(c, me);
+		hauli_coro_finish(c, me);
 }

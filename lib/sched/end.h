@@ -6,6 +6,6 @@
 #include "sched/carrier.h"
 
 /* Owner, on me's stack, when its body has returned. */
-void hauli_coro_ends(struct haul_carrier *c, struct haul_coro *me);
+void hauli_coro_exit(struct haul_carrier *c, struct haul_coro *me);
 
 #endif

@@ -32,7 +32,7 @@ void hauli_join_send(struct haul_carrier *c, struct hauli_join *j);
 void hauli_join_wake(struct haul_carrier *c, struct hauli_join *j);
 
 /* The end of co, which is at home on c: all that follows from it except the freeing of its slot. */
-static inline void hauli_coro_end(struct haul_carrier *c, struct haul_coro *co)
+static inline void hauli_coro_finish(struct haul_carrier *c, struct haul_coro *co)
 {
 	struct hauli_join *j = co->joiner;
 

@@ -22,7 +22,7 @@ static void body(void *pass)
 	hauli_arrive(c);
 	me->arg = me->fn(me->arg);
 	c = hauli_here();
-	hauli_coro_ends(c, me);
+	hauli_coro_exit(c, me);
 	c->left = me;
 	hauli_co_end(&me->co, hauli_next(c), c);
 }

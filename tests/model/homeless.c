@@ -108,7 +108,7 @@ static void home(void)
 	MODEL_ASSERT(m.reason == 1);
 	m.result = 1;
 	m.co.arg = &m.result;
-	hauli_coro_end(&m.c, &m.co);
+	hauli_coro_finish(&m.c, &m.co);
 }
 
 static void check(void)

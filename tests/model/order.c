@@ -159,7 +159,7 @@ static void slice(struct haul_carrier *c, struct haul_coro *co)
 	else if (does[i] != DROPS && !send(c, co))
 		return;
 	else
-		hauli_coro_end(c, co);
+		hauli_coro_finish(c, co);
 	m.next = hauli_next(c);
 }
 

@@ -85,7 +85,7 @@ static void poller(void)
 	while (!m.is_last)
 		block();
 	haul_try_park_poller();
-	hauli_coro_ends(&m.c, &m.poller);
+	hauli_coro_exit(&m.c, &m.poller);
 	if (hauli_trylock_take(&m.c.poller_lock))
 		m.c.poller_wakeup.fn = another_wakeup;
 }
