@@ -20,6 +20,7 @@ import mentions
 import mutated
 import shell
 import symbols
+import words
 from tap import Tap
 
 C = "/* SPDX-License-Identifier: BSD-3-Clause */\n"
@@ -96,6 +97,8 @@ WRONG = [  # rule, file, text, what it must say
     (files, "lib/base/a.h", "int a;", "no newline"),
     (files, "lib/base/a.h", "\n" * 600, "601 lines"),
     (format, "lib/base/a.c", "int  a;\n", "lib/base/a.c:1: run clang-format"),
+    (words, "lib/sched/a.c", "int seat;\n", "a.c:2: seat: say group_idx"),
+    (words, "docs/a.md", "The thief will rob.\n", "a.md:2: rob: say steal"),
     (links, "docs/a.md", "\n[b](gone.md)\n", "docs/a.md:[23]: there is no docs/gone.md"),
     (links, "docs/b.md", "text\n", "docs/b.md:1: docs/README.md does not lead"),
     (mentions, "lib/base/a.c", "/* As lib/base/gone.c. */\n", "a.c:2: there is no lib/base/gone.c"),
@@ -129,7 +132,7 @@ def main():
         make(root, RIGHT)
         shutil.copy(sys.argv[1] + "/.clang-format", root)
         for rule in circles, floors, homes, edges, files, format, links, mentions, mutated,\
-                shell:
+                shell, words:
             said = report(rule, root)
             tap.ok(not said, f"{rule.__name__}: content with a tree that is right", said)
         for rule, path, text, expected in WRONG:

@@ -20,7 +20,7 @@ from vhost_guest import (DATA, GPA, HEADER, INDIRECT, NEXT, SET_FEATURES, SET_ME
 GOOD = 10
 
 
-def away(guest):
+def out_of_region(guest):
     for i, address in enumerate([0, GPA - 1, GPA + SIZE, GPA + SIZE - 4, (1 << 64) - 64]):
         guest.describe(i, address, 64 + HEADER)
         guest.offer([i])
@@ -84,7 +84,7 @@ def receive_nowhere(guest):
         guest.offer([i], ring=0)
 
 
-def rings_away(guest):
+def rings_out_of_region(guest):
     guest.say(SET_VRING_ADDR, struct.pack("<IIQQQQ", 1, 0, 0, GPA + SIZE, (1 << 64) - 2, 0))
     guest.send(fwd.frame(0))
 
@@ -128,12 +128,13 @@ def short(guest):
 
 
 ATTACKS = {
-    "addresses out of the region": away, "lengths": lengths, "a chain that is a circle": circle,
+    "addresses out of the region": out_of_region, "lengths": lengths,
+    "a chain that is a circle": circle,
     "a chain of all descriptors": long_chain, "successors beyond the ring": successors,
     "heads beyond the ring": heads, "an index far ahead": index_far_ahead,
     "an index that goes back": index_back, "indirect tables": indirect,
     "a frame in writable memory": writable, "room for frames out of the region": receive_nowhere,
-    "rings out of the region": rings_away,
+    "rings out of the region": rings_out_of_region,
     "a ring of 0": lambda guest: ring_of(guest, 0),
     "a ring of 2 to the 31st": lambda guest: ring_of(guest, 1 << 31),
     "a memory table of none": no_memory, "a memory table of too many": many_regions,
