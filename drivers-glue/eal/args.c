@@ -178,15 +178,15 @@ static bool choose_hugepages(
 		return false;
 	if (hauli_restart_was()) {
 		snprintf(args->pages, sizeof(args->pages),
-			"the huge pages that were free could not be had (another program was "
-			"faster, or a limit forbids): packets live in ordinary pages");
+			"free huge pages could not be mapped (another program took them, or a "
+			"limit forbids it): packets are in ordinary pages");
 		return false;
 	}
 	if (hauli_hugepages_can_map(mb) && (!concerns[SHARED] || hauli_hugepages_can_name()))
 		return true;
 	if (hauli_hugepages_exist())
 		snprintf(args->pages, sizeof(args->pages),
-			"%u MB of huge pages are needed and %s: packets live in ordinary pages", mb,
+			"%u MB of huge pages are needed, but %s: packets are in ordinary pages", mb,
 			hauli_hugepages_can_map(mb) ? "no hugetlbfs is mounted" : "fewer are free");
 	return false;
 }

@@ -116,10 +116,10 @@ static int lost(struct hauli_restart *restart, bool allowed, char *errbuf, size_
 	if (allowed)
 		err = hauli_restart(restart);
 	snprintf(errbuf, errlen,
-		"DPDK cannot start: the huge pages that were free could not be had (another "
-		"program was faster, or a limit forbids); %s%s",
-		err ? "beginning anew without them failed, so give EAL --no-huge: "
-		    : "start again, or give EAL --no-huge",
+		"DPDK cannot start: free huge pages could not be mapped (another program took "
+		"them, or a limit forbids it); %s%s",
+		err ? "the restart without them failed, so pass --no-huge to EAL: "
+		    : "start again, or pass --no-huge to EAL",
 		err ? strerror(-err) : "");
 	return -EAGAIN;
 }
@@ -161,7 +161,7 @@ static int check_taken(char *errbuf, size_t errlen)
 {
 	if (eal.taken + 1 >= eal.args.argc)
 		return 0;
-	snprintf(errbuf, errlen, "EAL argument '%s': it belongs to no option of EAL's; remove it",
+	snprintf(errbuf, errlen, "EAL argument '%s': it belongs to no option of EAL; remove it",
 		eal.args.argv[eal.taken + 1]);
 	return -EINVAL;
 }
@@ -171,7 +171,8 @@ int haul_eal_init(const struct haul_eal_opts *opts, char *errbuf, size_t errlen)
 	int err;
 
 	if (eal.started) {
-		snprintf(errbuf, errlen, "DPDK has been started once; a process can do so no more");
+		snprintf(
+			errbuf, errlen, "EAL was started before; a process can start it only once");
 		return -EALREADY;
 	}
 	err = check_opts(opts, errbuf, errlen);

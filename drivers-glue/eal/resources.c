@@ -22,8 +22,8 @@ static int fail(const char *what, unsigned need, unsigned have, unsigned carrier
 	const char *advice, char *errbuf, size_t errlen)
 {
 	snprintf(errbuf, errlen,
-		"DPDK cannot start: %u %s are needed for %u carriers and %u can be had (%s); raise "
-		"%s, or use fewer carriers",
+		"DPDK cannot start: %u %s are needed for %u carriers, but %u are available (%s); "
+		"raise %s, or use fewer carriers",
 		need, what, carriers, have, strerror(err), advice);
 	return -err;
 }

@@ -206,8 +206,8 @@ int hauli_rundir_prepare(char *notice, size_t len)
 	walk(open_dir(AT_FDCWD, "/tmp"), sweep_fresh);
 	if (!mkdtemp(path))
 		return -errno;
-	snprintf(notice, len, "EAL's files are in %s: %s/dpdk is not this user's alone", path,
-		base_of_eal());
+	snprintf(notice, len, "EAL's files are in %s, because %s/dpdk is not private to this user",
+		path, base_of_eal());
 	strcpy(rundir.fresh, path);
 	rundir.before = before ? strdup(before) : NULL;
 	return setenv(WHERE, path, 1) < 0 ? -errno : 0;

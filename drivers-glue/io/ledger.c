@@ -66,8 +66,9 @@ bool hauli_ledger_check_rx(const struct hauli_rxq *r, const char *where, char *b
 			where, hauli_counter_read(&r->target->passed), received);
 	else if (in_flight > 0)
 		snprintf(buf, len,
-			"%s: %" PRIu64 " of %" PRIu64 " handlers have not ended although cancelled;"
-			" a handler must return when a wait says -ECANCELED",
+			"%s: %" PRIu64 " of %" PRIu64
+			" handlers have not ended although cancelled; a handler must return when a "
+			"wait returns -ECANCELED",
 			where, in_flight, started);
 	else if (received != started + not_started)
 		snprintf(buf, len,

@@ -28,7 +28,7 @@ static void note_unpolled(struct haul_io *io)
 
 		if (haul_port_queues(port) > io->nb_pollers)
 			note(io,
-				"%u of the %u queues of %s are not polled, and what comes there is "
+				"%u of the %u queues of %s are not polled, and their packets are "
 				"lost; open it with %u",
 				haul_port_queues(port) - io->nb_pollers, haul_port_queues(port),
 				haul_port_spec(port), io->nb_pollers);
@@ -46,8 +46,8 @@ static void note_fill_time(struct haul_io *io)
 		if (r->fill_time >= HAULI_FILL_TIME_MIN)
 			continue;
 		note(io,
-			"port '%s' loses packets when a burst begins: a queue is full after %.1f "
-			"us, and waking takes about 10; use spin, or longer queues",
+			"port '%s' may lose packets at the start of a burst: a queue is full after "
+			"%.1f us, and a wake-up takes about 10; use spin, or longer queues",
 			haul_port_spec(r->port), (double)r->fill_time / 1000);
 		return;
 	}

@@ -209,7 +209,7 @@ static const char *find_fault(const struct haul_io_opts *opts, const struct haul
 	if (kind->shown.needs_wait_source && opts->source)
 		return "a source makes packets, and there are none to wait for; use sleep or spin";
 	if (kind->shown.needs_wait_source && !port->waitable)
-		return "it has nothing that tells when packets come; use sleep or spin";
+		return "it offers no way to wait for packets; use sleep or spin";
 	return NULL;
 }
 

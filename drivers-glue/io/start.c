@@ -95,7 +95,7 @@ static unsigned count_served(struct haul_io *io, struct haul_runtime *rt)
 		snprintf(io->notice, sizeof(io->notice),
 			"%s has %u queue%s: %u of %u carriers receive%s%s%s",
 			haul_port_spec(io->ports[i]), q, q == 1 ? "" : "s", q, carriers,
-			n > q ? ", and hand on to others by flow" : "", notice[0] ? "; " : "",
+			n > q ? ", and spread flows to the others" : "", notice[0] ? "; " : "",
 			notice);
 	}
 	return n;

@@ -157,9 +157,9 @@ static const struct haul_port *find_port(const struct place *at, const char *lib
 static void say(int sig, const struct haul_port *port, const char *library)
 {
 	const char *why = port->kind->shares_memory
-		? "): the other side broke what they share, or it is a bug of DPDK's; let only "
-		  "those connect whom you trust (mode= of the spec)\n"
-		: "): a bug of DPDK's, or a packet buffer was broken before\n";
+		? "): the peer corrupted the shared memory, or the PMD has a bug; let only trusted "
+		  "processes connect (mode= of the spec)\n"
+		: "): the PMD has a bug, or a packet buffer was corrupted before\n";
 	const char *parts[] = {"haul: port '", port->spec.text,
 		"': ", sig == SIGBUS ? "SIGBUS" : "SIGSEGV", " in its PMD (librte_", library, why};
 	struct iovec v[sizeof(parts) / sizeof(parts[0])];

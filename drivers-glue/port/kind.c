@@ -34,8 +34,8 @@ int hauli_port_agree(struct haul_port *port, char *errbuf, size_t errlen)
 
 	if (n > port->queues)
 		return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
-			"queues=%lu for %u carriers: nobody would look after the last; use fewer "
-			"queues on both sides, or more carriers",
+			"queues=%lu for %u carriers: no carrier would poll the last ones; use "
+			"fewer queues on both sides, or more carriers",
 			n, port->queues);
 	if (port->queues > 1 && !hauli_spec_get(&port->spec, "queues"))
 		hauli_port_note(

@@ -60,9 +60,9 @@ int hauli_guards_init(struct hauli_guards *g, enum hauli_guard kind)
 static void notice(void)
 {
 	fprintf(stderr,
-		"haul: no more guard pages to be had (vm.max_map_count): from here on an "
-		"overflowing stack is noticed only when its coroutine ends; "
-		"raise vm.max_map_count, or use Linux 6.13 or newer\n");
+		"haul: no more guard pages available (vm.max_map_count): from now on a stack "
+		"overflow is detected only when the coroutine ends; raise vm.max_map_count, or use "
+		"Linux 6.13 or newer\n");
 }
 
 bool hauli_guard_set(struct hauli_guards *g, char *lo)

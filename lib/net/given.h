@@ -20,7 +20,7 @@ static inline void hauli_pkt_give(struct rte_mbuf *pkt, const char *call)
 		return;
 	if (pkt->ol_flags & hauli_pkt_given)
 		hauli_misuse(call,
-			"packet %p was sent or dropped before, and is not the caller's any more",
+			"packet %p was sent or dropped before: the caller does not own it",
 			(void *)pkt);
 	pkt->ol_flags |= hauli_pkt_given;
 }

@@ -49,8 +49,8 @@ void hauli_coro_ready_slow(struct haul_carrier *c, struct haul_coro *co,
 		hauli_runq_push_pinned(&c->runq, co, push);
 }
 
-#define NO_CARRIER                                                                          \
-	"the carrier is NULL; haul_carrier_self() is, on a thread that is no carrier, and " \
+#define NO_CARRIER                                                                     \
+	"the carrier is NULL; haul_carrier_self() returns that on other threads, and " \
 	"haul_carrier() beyond the last one"
 
 void haul_carrier_get_stats(const struct haul_carrier *c, struct haul_carrier_stats *st)

@@ -89,7 +89,8 @@ void hauli_dump_unfinished(const struct haul_runtime *rt, FILE *out)
 			hauli_tell_silent(c, line, sizeof(line));
 		else if (step == HAULI_STOP_HANDLED && hauli_live(c) == 0)
 			snprintf(line, sizeof(line),
-				"carrier %u has none left, and has not said so yet", c->id);
+				"carrier %u has no coroutine left, but has not reported that yet",
+				c->id);
 		if (line[0])
 			fprintf(out, "  %s\n", line);
 	}

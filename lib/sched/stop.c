@@ -126,7 +126,7 @@ int hauli_stop(struct haul_runtime *rt, uint64_t timeout_ns)
 		rt->stop_sent = true;
 	}
 	if (!wait_until_drained(rt, timeout_ns)) {
-		fputs("haul: not ended at the stop's deadline:\n", stderr);
+		fputs("haul: not ended at the deadline of haul_stop():\n", stderr);
 		hauli_dump_unfinished(rt, stderr);
 		haul_dump(rt, stderr);
 		return -ETIMEDOUT;

@@ -101,7 +101,7 @@ with open(f"/proc/{probe.process.pid}/cmdline") as f:
 with open(f"/proc/{probe.process.pid}/comm") as f:
     comm = f.read().strip()
 notice = probe.ask("hugepages")
-t.ok(notice.startswith("0 the huge pages that were free could not be had"),
+t.ok(notice.startswith("0 free huge pages could not be mapped"),
      "huge pages that are lost meanwhile: the program begins anew", notice)
 t.ok(words == probe.process.args and comm == os.path.basename(program)[:15],
      "it has its arguments and its name", (words, comm))
@@ -109,7 +109,7 @@ t.ok(descriptors(probe) == expected, "it has nothing open of the first start",
      (descriptors(probe), expected))
 t.ok(probe.open("null:").start().count(10)[0] == 10 and probe.quit() == 0, "and it works")
 e, printed = fails("-o", **preloaded)
-t.ok(e and e.number == E.EAGAIN and "the huge pages that were free could not be had" in e.line and
+t.ok(e and e.number == E.EAGAIN and "free huge pages could not be mapped" in e.line and
      printed == "", "a program that may not begin anew says so", (e, printed))
 
 # As few as they are: the pages of others are theirs.
@@ -130,7 +130,7 @@ with open("/proc/meminfo") as f:
 reserved = int(meminfo["HugePages_Total"]) * int(meminfo["Hugepagesize"].split()[0]) >> 10
 probe = Probe(program, mem_mb=reserved + 64, mbufs=512)
 notice = probe.ask("hugepages")
-t.ok(notice == (f"0 {reserved + 64} MB of huge pages are needed and fewer are free: packets live "
+t.ok(notice == (f"0 {reserved + 64} MB of huge pages are needed, but fewer are free: packets are "
                 "in ordinary pages" if reserved else "0 "), "fewer than needed are told of", notice)
 probe.quit()
 

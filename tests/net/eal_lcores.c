@@ -129,7 +129,7 @@ START_TEST(once_per_process)
 	char err[256];
 
 	ck_assert_int_eq(haul_eal_init(&opts, err, sizeof(err)), -EALREADY);
-	ck_assert_msg(strstr(err, "started once") != NULL, "%s", err);
+	ck_assert_msg(strstr(err, "EAL was started before") != NULL, "%s", err);
 }
 END_TEST
 

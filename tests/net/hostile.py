@@ -82,7 +82,7 @@ def memif(name, attack, signal_name, *ports):
     lines = [line for line in r.err.splitlines() if line.startswith("haul: ")]
     tap.ok(r.rc != 0 and len(lines) == 1 and
            lines[0].startswith(f"haul: port '{spec}': {signal_name} in its PMD (librte_net_memif)")
-           and "let only those connect whom you trust" in lines[0], name, r)
+           and "let only trusted processes connect" in lines[0], name, r)
 
 
 netns.enter()

@@ -144,7 +144,7 @@ START_TEST(queues_that_nobody_polls_are_told)
 	opts.spread = _i == 0 ? HAUL_SPREAD_OFF : HAUL_SPREAD_ALL;
 	bed_start(&bed, &opts);
 	ck_assert_msg(!strstr(haul_io_notice(bed.io),
-			      "1 of the 2 queues of null: are not polled, and what comes there is "
+			      "1 of the 2 queues of null: are not polled, and their packets are "
 			      "lost; open it with 1") == (opts.spread == HAUL_SPREAD_ALL),
 		"%s", haul_io_notice(bed.io));
 	bed_close(&bed, 0);

@@ -165,7 +165,7 @@ def trouble(probe):
     port = probe.open("afxdp:v0", 2).start()
     t.ok(port.fault() == "", "no fault while all is well", port.fault())
     netns.ip("link set v0 xdp off")
-    t.ok("the XDP program was taken off v0" in port.fault(), "no program: the fault says so",
+    t.ok("the XDP program of v0 was removed" in port.fault(), "no program: the fault says so",
          port.fault())
     port.close()
     t.ok(probe.is_whole(), "no program: the pool is whole", probe.pool())

@@ -71,7 +71,7 @@ SPECS = [  # what is asked for, the error, what its line says
     ("pci:here", E.EINVAL, "'here' is no PCI address like 0000:03:00.0"),
     ("pci:0000:ff:1f.7", E.ENODEV, "there is no such PCI device; lspci -D"),
     ("net_nothing0", E.ENODEV, "DPDK has no driver of that name"),
-    ("net_null0,size=large", E.EINVAL, "the driver refused it without a word"),
+    ("net_null0,size=large", E.EINVAL, "the driver refused it without a message"),
     ("net_tap0,iface=this/that", E.EIO, "TAP invalid remote interface name (this/that)"),
 ]
 

@@ -63,14 +63,15 @@ static void note_offloads(struct haul_port *port)
 
 	hauli_iface_offloads(name, HAULI_OFFLOAD_RECEIVING, list, sizeof(list));
 	if (list[0])
-		hauli_port_note(port, "packets are merged before they come here; ethtool -K %s %s",
+		hauli_port_note(port,
+			"the kernel merges packets before haul receives them; ethtool -K %s %s",
 			name, list);
 	if (!hauli_iface_is_veth(name, peer) || !peer[0])
 		return;
 	hauli_iface_offloads(peer, HAULI_OFFLOAD_SENDING, list, sizeof(list));
 	if (list[0])
 		hauli_port_note(port,
-			"packets from %s come with unfinished checksums; ethtool -K %s %s", peer,
+			"packets from %s arrive with unfinished checksums; ethtool -K %s %s", peer,
 			peer, list);
 }
 
@@ -185,7 +186,7 @@ static int explain(const struct haul_port *port, const char *line, char *errbuf,
 		return 0;
 	}
 	return hauli_spec_fail(&port->spec, -errno, errbuf, errlen,
-		"packet sockets need CAP_NET_RAW; run as root, or in a network of your own: "
+		"packet sockets need CAP_NET_RAW; run as root, or in a private network namespace: "
 		"unshare -rn");
 }
 
@@ -204,7 +205,7 @@ static const struct hauli_key keys[] = {
 const struct hauli_kind hauli_kind_afpacket = {
 	.name = "afpacket",
 	.form = "afpacket:INTERFACE",
-	.help = "an interface that stays the kernel's, any kind [framecnt=N: ring size]",
+	.help = "a kernel interface of any kind, also used by the kernel [framecnt=N: ring size]",
 	.driver = "net_af_packet",
 	.main = HAULI_MAIN_INTERFACE,
 	.keys = keys,

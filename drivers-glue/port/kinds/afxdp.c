@@ -214,8 +214,8 @@ static int queue_begins(struct haul_port *port, unsigned q, char *errbuf, size_t
 
 	if (!is_compact(port->opts.pool))
 		return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
-			"the packet pool does not lie in one piece of memory, without gaps (%u "
-			"pieces); make it by haul_pool_create() and smaller, or use --no-huge",
+			"the packet pool is not contiguous in memory (%u pieces); make a smaller "
+			"one by haul_pool_create(), or use --no-huge",
 			port->opts.pool->nb_mem_chunks);
 	if (!x) {
 		port->own = x = calloc(1, sizeof(*x));
@@ -251,8 +251,8 @@ static int explain(const struct haul_port *port, const char *line, char *errbuf,
 
 	if (rte_mempool_avail_count(port->opts.pool) < FILLED)
 		return hauli_spec_fail(&port->spec, -ENOMEM, errbuf, errlen,
-			"the packet pool of %u is too small: each queue takes %u and as many "
-			"again for packets under way",
+			"the packet pool of %u is too small: each queue needs %u, and as many "
+			"again for packets in flight",
 			size, FILLED);
 	if (name[0] && hauli_iface_has_xdp(name))
 		return busy(port, errbuf, errlen);
@@ -312,14 +312,14 @@ static void look(const struct haul_port *port, char *what, size_t size)
 {
 	if (!hauli_iface_has_xdp(port->iface))
 		snprintf(what, size,
-			"the XDP program was taken off %s, so packets go to the kernel; restart",
+			"the XDP program of %s was removed, so packets go to the kernel; restart",
 			port->iface);
 }
 
 const struct hauli_kind hauli_kind_afxdp = {
 	.name = "afxdp",
 	.form = "afxdp:INTERFACE",
-	.help = "queues of an interface that stays the kernel's; root [start_queue=N,force_copy=1]",
+	.help = "queues of a kernel interface; needs root [start_queue=N,force_copy=1]",
 	.driver = "net_af_xdp",
 	.main = HAULI_MAIN_INTERFACE,
 	.keys = keys,

@@ -162,8 +162,8 @@ static const struct hauli_key keys[] = {
 const struct hauli_kind hauli_kind_memif = {
 	.name = "memif",
 	.form = "memif:role=server|client,socket=PATH",
-	.help = "shared memory with another process [id=N,queues=N: as on the other side; "
-		"mode=0660: who may connect]",
+	.help = "shared memory with another process [id=N,queues=N: equal on both sides; "
+		"mode=0660: permission to connect]",
 	.driver = "net_memif",
 	.shares_memory = true,
 	.keys = keys,

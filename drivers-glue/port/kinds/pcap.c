@@ -161,8 +161,8 @@ static int explain(const struct haul_port *port, const char *line, char *errbuf,
 	if (!hauli_spec_get(&port->spec, "iface") || geteuid() == 0)
 		return 0;
 	return hauli_spec_fail(&port->spec, -EPERM, errbuf, errlen,
-		"capturing needs CAP_NET_RAW; run as root, or in a network of your own: unshare "
-		"-rn");
+		"capturing needs CAP_NET_RAW; run as root, or in a private network namespace: "
+		"unshare -rn");
 }
 
 /* The PMD has opened them: remembers which regular file it writes. */
@@ -205,8 +205,7 @@ static void look(const struct haul_port *port, char *what, size_t size)
 	if (stat(tx, &st) == 0 && is_same(&st, written) && (uint64_t)st.st_size < due)
 		snprintf(what, size,
 			"%s lacks %" PRIu64
-			" bytes that were sent: is the disk full? what is there "
-			"may end amid a packet",
+			" bytes that were sent: is the disk full? the file may end within a packet",
 			tx, due - (uint64_t)st.st_size);
 }
 
@@ -237,7 +236,7 @@ static const struct hauli_key keys[] = {
 const struct hauli_kind hauli_kind_pcap = {
 	.name = "pcap",
 	.form = "pcap:rx=FILE,tx=FILE",
-	.help = "from a capture file and to one (or iface=NAME); one queue [infinite_rx=1]",
+	.help = "reads and writes capture files (or iface=NAME); one queue [infinite_rx=1: repeat]",
 	.driver = "net_pcap",
 	.keys = keys,
 	.prepare = prepare,

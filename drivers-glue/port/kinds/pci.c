@@ -65,7 +65,7 @@ static int explain(const struct haul_port *port, const char *line, char *errbuf,
 const struct hauli_kind hauli_kind_pci = {
 	.name = "pci",
 	.form = "pci:ADDRESS[,key=value...]",
-	.help = "a NIC bound to vfio-pci (or of a PMD that shares it with the kernel)",
+	.help = "a NIC bound to vfio-pci (or with a PMD that needs no binding)",
 	.main = HAULI_MAIN_NEEDED,
 	.rss = true,
 	.promiscuous = true,

@@ -41,13 +41,13 @@ static int explain(const struct haul_port *port, const char *line, char *errbuf,
 	if (line[0])
 		return 0;
 	return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
-		"the driver refused it without a word; check its arguments");
+		"the driver refused it without a message; check its arguments");
 }
 
 const struct hauli_kind hauli_kind_raw = {
 	.name = "raw",
 	.form = "net_NAME0[,key=value...]",
-	.help = "a vdev of DPDK's, as its documentation has it",
+	.help = "a vdev of DPDK, as in DPDK's documentation",
 	.driver = "net_raw",
 	.promiscuous = true,
 	.rss = true,

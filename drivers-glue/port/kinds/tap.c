@@ -106,8 +106,8 @@ static int explain(const struct haul_port *port, const char *line, char *errbuf,
 			strerror(err));
 	if (err == EPERM)
 		return hauli_spec_fail(&port->spec, -err, errbuf, errlen,
-			"making an interface needs CAP_NET_ADMIN; run as root, or in a network of "
-			"your own: unshare -rn");
+			"making an interface needs CAP_NET_ADMIN; run as root, or in a private "
+			"network namespace: unshare -rn");
 	if (err == EINVAL)
 		return hauli_spec_fail(&port->spec, -err, errbuf, errlen,
 			"there is an interface %s that is no TAP with several queues; choose "
@@ -159,7 +159,7 @@ static const struct hauli_key keys[] = {
 const struct hauli_kind hauli_kind_tap = {
 	.name = "tap",
 	.form = "tap:NAME[,mac=ADDR]",
-	.help = "a new interface NAME of the kernel's (mac: the kernel's end); up to 4 queues",
+	.help = "a new kernel interface NAME (mac: of the kernel's end); up to 4 queues",
 	.driver = "net_tap",
 	.main = HAULI_MAIN_INTERFACE,
 	.keys = keys,

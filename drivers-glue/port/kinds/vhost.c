@@ -96,8 +96,8 @@ static const struct hauli_key virtio_user_keys[] = {
 const struct hauli_kind hauli_kind_vhost = {
 	.name = "vhost",
 	.form = "vhost:PATH[,queues=N,client=1]",
-	.help = "the hypervisor's end of a virtio device; makes the socket, for QEMU or "
-		"virtio-user [mode=0660: who may connect]",
+	.help = "the host end of a virtio device; creates the socket, for QEMU or virtio-user "
+		"[mode=0660: permission to connect]",
 	.driver = "net_vhost",
 	.library = "vhost",
 	.shares_memory = true,
@@ -116,7 +116,7 @@ const struct hauli_kind hauli_kind_vhost = {
 const struct hauli_kind hauli_kind_virtio_user = {
 	.name = "virtio-user",
 	.form = "virtio-user:PATH[,queues=N]",
-	.help = "the guest's end of it; connects to the socket",
+	.help = "the guest end of a virtio device; connects to the socket",
 	.driver = "net_virtio_user",
 	.shares_memory = true,
 	.main = HAULI_MAIN_NEEDED,
