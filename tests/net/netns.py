@@ -17,6 +17,7 @@ import ctypes
 import fcntl
 import os
 import select
+import signal
 import socket
 import struct
 import subprocess
@@ -71,6 +72,7 @@ def enter(as_user=False):
     as_user: also into a user namespace, as an unprivileged user would (uid 0 inside, with no
     power outside), although the test runs as root.
     """
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # also for its children, if it runs under nohup
     uid, gid = os.geteuid(), os.getegid()
     user = as_user or uid != 0
     if as_user and uid == 0:
