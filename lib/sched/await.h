@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waiting in a wait list until one is served. Coroutines at home on the carrier of the list. */
+/* Waiting in a wait list. The callers run on the list's carrier. */
 #ifndef HAULI_SCHED_AWAIT_H
 #define HAULI_SCHED_AWAIT_H
 
 #include "sched/wait_list.h"
 
-/* The running coroutine, whose waiter w is in the list. 0: w was served. -ECANCELED: the coroutine
- * was cancelled first, and w has left the list. */
+/* Suspends the running coroutine, whose waiter w is in the list, until w is served. The coroutine
+ * is at home, and pinned where carriers steal. Returns 0, or -ECANCELED: the coroutine was
+ * cancelled first, and w has left the list. */
 int hauli_await(struct hauli_wait_list *list, struct hauli_waiter *w);
 
-/* Takes the first waiter, which there is, out of the list, and ends its wait. */
+/* Removes the first waiter of the list, which must not be empty, and wakes its coroutine. */
 void hauli_await_serve(struct hauli_wait_list *list);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A carrier's state: its start and end, the coroutines at home there, its statistics. */
+/* A carrier's state: init and fini, the coroutines at home there, statistics. */
 #include "sched/carrier.h"
 
 #define DEFAULT_ROUND_NS (50 * HAUL_US)
@@ -35,7 +35,7 @@ void hauli_coro_free(struct haul_carrier *c, struct haul_coro *co)
 {
 	if (hauli_unlikely(hauli_requests_pending(&co->requests))) {
 		hauli_coro_set_state(co, HAULI_CORO_ZOMBIE);
-		co->detached = true; /* nobody may join it: */
+		co->detached = true; /* so that a join or detach of it is misuse */
 		return;
 	}
 	hauli_ptr_published_set(&co->home, NULL);

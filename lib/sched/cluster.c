@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The coroutines that wait for any carrier of a cluster. conc/injector.c argues that none is left
- * there while a carrier sleeps; this file has the share that a carrier takes, and how a coroutine
- * gets its home.
+ * The share that a carrier takes from the injector of its cluster, and how a coroutine gets its
+ * home. conc/injector.c has the proof that no coroutine stays in the injector while a carrier
+ * sleeps.
  *
- * Requests to it before that (unpark, cancel, detach, join) find no home to send a message to. They
- * need none: its word of requests begins with a bit set, so a requester is not the first and sends
- * nothing. The new home sets its link and takes the requests (conc/requests.h); a later requester
- * is the first, and finds the home.
+ * Requests to a homeless coroutine (unpark, cancel, detach, join) cannot be sent to a home. They
+ * need no message: its request word begins with a bit set, so no requester is the first, and none
+ * sends one. The new home publishes itself and then takes the requests (conc/requests.h); the first
+ * requester after that finds the home.
  *
- * A fair share is what waits, divided by the carriers of the cluster, and at most MOST, so that no
- * carrier holds the injector for long, and quick ones come back for more. A carrier that has ready
- * coroutines of its own takes fewer by their number, but at least one, and only in every
- * BUSY_ROUNDS-th round. A carrier that slept may have been roused for the injector alone: it takes
- * a share, or has the next sleeper do so (hauli_cluster_after_sleep()).
+ * A fair share is the number of waiting coroutines divided by the carriers of the cluster, at most
+ * MOST, so that no carrier holds the injector for long and fast carriers come back for more. A
+ * carrier with ready coroutines of its own takes a share only in every BUSY_ROUNDS-th round, less
+ * the number of these, but at least one. A carrier that slept may have been roused for the injector
+ * alone: it takes a share, or wakes the next sleeping carrier for it (hauli_cluster_after_sleep()).
  *
  * Model: tests/model/homeless.c, roused.c. Stress: tests/stress/injector.c.
  */
@@ -44,7 +44,7 @@ static void become_home_of_all(struct haul_carrier *c, struct hauli_item *item)
 	while (item) {
 		struct haul_coro *co = hauli_coro_of_item(item);
 
-		item = item->next; /* the timer's from now on */
+		item = item->next; /* item shares its memory with the timer */
 		become_home(c, co);
 	}
 }
@@ -73,14 +73,14 @@ static uint32_t share(const struct hauli_cluster *cl, uint32_t ready)
 	return fair > ready ? fair - ready : 1;
 }
 
-/* ready: how many it has ready itself. */
+/* ready: the number of c's own ready coroutines. */
 static void take_share(struct haul_carrier *c, uint32_t ready)
 {
 	struct hauli_cluster *cl = c->cluster;
 	struct hauli_item *items;
 
 	if (!hauli_injector_try_open(&cl->injector)) {
-		if (ready == 0) /* who has it may have been preempted */
+		if (ready == 0) /* its holder may be preempted */
 			sched_yield();
 		return;
 	}
@@ -105,7 +105,7 @@ void hauli_cluster_after_sleep(struct haul_carrier *c)
 	c->passed_over = 0;
 	if (hauli_ring_depth(&c->runq.ring) == 0)
 		take_share(c, 0);
-	else /* its mail had something, which may keep it for long */
+	else /* its mail made coroutines ready, which may run for long */
 		rouse(c->cluster, c->cluster_idx + 1);
 }
 

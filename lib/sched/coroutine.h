@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A coroutine as the scheduler knows it.
+ * A coroutine, as the scheduler sees it.
  *
- * All that is decided about a coroutine is decided by its home carrier, on its home's thread:
- * whether it is ready, parked, asleep or ended, whether it holds a permit, which join waits for
- * it. Other threads send requests (request.h). So a wake-up, a time-out and a cancel of one
- * coroutine never race, and between neighbours on one carrier nothing is atomic.
- * docs/design/0001-home-decides.md weighs this against a shared state word.
+ * The home carrier, on its own thread, decides everything about a coroutine: whether it is ready,
+ * parked, asleep or ended, whether it has a permit, and which join waits for it. Other threads send
+ * requests (request.h). So a wake-up, a time-out and a cancel of one coroutine never race, and
+ * coroutines of one carrier need no atomics among themselves. docs/design/0001-home-decides.md
+ * compares this with a shared state word.
  */
 #ifndef HAULI_SCHED_COROUTINE_H
 #define HAULI_SCHED_COROUTINE_H
@@ -26,14 +26,14 @@
 #endif
 
 enum hauli_coro_state {
-	HAULI_CORO_READY, /* running, in the run queue, or about to be; a poller: to be resumed */
+	HAULI_CORO_READY, /* running, queued, or about to be; a poller: to be resumed */
 	HAULI_CORO_PARKED, /* in haul_park() */
 	HAULI_CORO_SLEEPING, /* its timer is armed */
 	HAULI_CORO_JOINING, /* in haul_join() */
-	HAULI_CORO_ORDER_WAIT, /* waits until those before it have come back (order.h) */
-	HAULI_CORO_HOMELESS, /* waits for a carrier of a cluster (cluster.c) */
+	HAULI_CORO_ORDER_WAIT, /* waits for earlier ones of its order key (order.h) */
+	HAULI_CORO_HOMELESS, /* in the injector of a cluster (cluster.c) */
 	HAULI_CORO_ENDED, /* its body has returned; kept until joined */
-	HAULI_CORO_ZOMBIE, /* to be freed when the request that is under way has come */
+	HAULI_CORO_ZOMBIE, /* freed when the request message that is under way has come */
 };
 
 /* Requests by other threads (conc/requests.h). */
@@ -41,47 +41,51 @@ enum {
 	HAULI_REQ_UNPARK = 1 << 0,
 	HAULI_REQ_CANCEL = 1 << 1,
 	HAULI_REQ_DETACH = 1 << 2,
-	HAULI_REQ_JOINED = 1 << 3, /* what it joins has ended elsewhere */
-	HAULI_REQ_JOIN = 1 << 4, /* handle asked: a join that began before it had a home */
-	HAULI_REQ_HOMELESS = 1 << 5, /* no request: no message is sent (cluster.c) */
+	HAULI_REQ_JOINED = 1 << 3, /* its join's target has ended on another carrier */
+	HAULI_REQ_JOIN = 1 << 4, /* handle `asked`: a join that began while co was homeless */
+	HAULI_REQ_HOMELESS = 1 << 5, /* no request: keeps requesters from sending (cluster.c) */
 };
 
-/* Flags. All but the last one keep a coroutine off the fast path of a yield, a wait or its end. */
+/* Flags. Each but KEPT makes a wait or an end take the slow path. POLLER, STOLEN and KEPT keep a
+ * ready coroutine off the fast path into the run queue. */
 enum {
-	HAULI_FLAG_CANCELLED = 1 << 0, /* stays set. The home */
-	HAULI_FLAG_STOLEN = 1 << 1, /* it runs elsewhere. Set by the thief, cleared at home */
+	HAULI_FLAG_CANCELLED = 1 << 0, /* never cleared. Set by the home */
+	/* from its theft until it is back. Set by the thief, cleared by the home */
+	HAULI_FLAG_STOLEN = 1 << 1,
 	HAULI_FLAG_POLLER = 1 << 2,
-	HAULI_FLAG_PULLS = 1 << 3, /* a poller whose carrier steals. The home */
-	HAULI_FLAG_HANDLES = 1 << 4, /* a poller that calls handlers, which must not suspend it */
-	HAULI_FLAG_NOBODY = 1 << 5, /* no coroutine: its stand-in (self.c). Constant */
-	HAULI_FLAG_KEPT = 1 << 6, /* pinned for long, where carriers steal. Spawner, itself */
+	HAULI_FLAG_PULLS = 1 << 3, /* a poller whose carrier steals. Set by the home */
+	HAULI_FLAG_HANDLES = 1 << 4, /* a poller that calls handlers, which must not suspend */
+	/* the stand-in on a thread that is no carrier (self.c). Constant */
+	HAULI_FLAG_NOBODY = 1 << 5,
+	/* pinned for long, where carriers steal. Set by the spawner, and by itself */
+	HAULI_FLAG_KEPT = 1 << 6,
 };
 
 /*
- * In place of an order key: the number is asked for, with the coroutine's argument, if it is
- * needed before the first slice. A coroutine that begins without a number has none.
+ * Instead of an order key: the owner's key function computes the key from the coroutine's argument
+ * if it is needed before the first slice. A coroutine that begins without a key has none.
  */
 #define HAULI_ORDER_KEY_ASK 255
 
 struct hauli_join;
 
 struct haul_coro {
-	/* Line 0: what a switch and the run queue touch. Written by the home. */
+	/* Line 0: used by a switch and the run queue. Written by the home. */
 	HAULI_LINE struct hauli_co co;
 	struct hauli_u8_owned state; /* enum hauli_coro_state */
 	struct hauli_u8_shared flags; /* HAULI_FLAG_ */
-	struct hauli_permit permit; /* of haul_park(). The home gives */
+	struct hauli_permit permit; /* taken by haul_park(). Given by the home */
 	bool detached;
 	bool pinned;
 	bool poller;
-	uint8_t back; /* enum hauli_back, when it is stolen. Itself */
+	uint8_t back; /* enum hauli_back, while stolen. Set by the thief, and by itself */
 	uint8_t order_key; /* haul_coro_opts.order_key, or HAULI_ORDER_KEY_ASK */
 
 	/* Line 1: spawn, waits and end. Written by the spawner, then by the home. */
 	/* struct haul_carrier; NULL: free, or HOMELESS */
 	HAULI_LINE struct hauli_ptr_published home;
 	haul_fn *fn;
-	void *arg; /* from its end on: what the body returned */
+	void *arg; /* after the end: the result of the body */
 	struct hauli_join *joiner;
 	union {
 		struct hauli_timer timer;
@@ -90,13 +94,13 @@ struct haul_coro {
 
 	/* Line 2: written by other threads. */
 	HAULI_LINE struct hauli_requests requests;
-	uint32_t place; /* order.c, as order_next; 0: it is not in any list there */
+	uint32_t place; /* place in the order (order.c); 0: in no list there */
 	struct hauli_msg request_msg;
 	union {
 		struct hauli_msg start_msg; /* spawned by another thread */
-		struct hauli_msg *asked; /* spawned homeless: HAULI_REQ_JOIN. The joiner */
+		struct hauli_msg *asked; /* spawned homeless: the joiner's, for HAULI_REQ_JOIN */
 	};
-	struct hauli_msg back_msg; /* stolen, by the thief */
+	struct hauli_msg back_msg; /* stolen; its kind is set by the thief */
 	struct haul_coro *order_next;
 };
 
@@ -125,26 +129,28 @@ static inline bool hauli_coro_is_stolen(const struct haul_coro *co)
 	return HAUL_STEALING && hauli_u8_shared_get(&co->flags) & HAULI_FLAG_STOLEN;
 }
 
-/* True if it has ended and keeps its stack until it is joined or detached. Home; others: a hint. */
+/* True if co has ended and keeps its stack until it is joined or detached. For other threads than
+ * the home's a hint. */
 static inline bool hauli_coro_is_unjoined(const struct haul_coro *co)
 {
 	return hauli_coro_state(co) == HAULI_CORO_ENDED && !co->detached;
 }
 
-/* True if a thief may take it while it is ready. */
+/* True if a thief may take co while co is ready. */
 static inline bool hauli_coro_is_stealable(const struct haul_coro *co)
 {
 	return !co->pinned;
 }
 
-/* True if it must take the slow path when it waits or ends. */
+/* True if co takes the slow path when it waits or ends. */
 static inline bool hauli_coro_needs_slow_path(const struct haul_coro *co)
 {
 	return hauli_u8_shared_get(&co->flags) & (uint8_t)~HAULI_FLAG_KEPT;
 }
 
-/* True if a ready coroutine goes into its home's run queue by the fast path. A poller has its own
- * place, a stolen coroutine is in the thief's queue, and a kept one is counted. */
+/* True if co, when ready, goes into its home's run queue by the fast path. The exceptions: the loop
+ * resumes a poller, a stolen coroutine is in the thief's queue, and pushes of kept ones are
+ * counted. */
 static inline bool hauli_coro_queues(const struct haul_coro *co)
 {
 	const uint8_t steals = HAUL_STEALING ? HAULI_FLAG_STOLEN | HAULI_FLAG_KEPT : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lists for people: of coroutines that have not ended, and of carriers that a stop waits for.
- * Carriers change what is listed meanwhile, so a list is no snapshot.
+ * Lists for people: coroutines that have not ended, and carriers that a stop waits for. The
+ * carriers run on meanwhile, so a list is no snapshot.
  */
 #include "sched/dump.h"
 
@@ -13,7 +13,7 @@
 struct dump {
 	FILE *out;
 	uint64_t unjoined;
-	const char *unjoined_name; /* of one */
+	const char *unjoined_name; /* the name of one of them */
 };
 
 static const char *const state_names[] = {

@@ -13,7 +13,7 @@ static __attribute__((noinline)) void end_slow(struct haul_carrier *c, struct ha
 	}
 	if (me->poller) {
 		c->poller = NULL;
-		if (c->inbox.sleeps) /* it has parked, and never unparked */
+		if (c->inbox.sleeps) /* it ended between park and unpark */
 			hauli_sleep_end(c);
 		hauli_sleep_quiesce(c);
 		hauli_trylock_release(&c->poller_lock);

@@ -3,9 +3,9 @@
  * C++ exceptions of coroutines.
  *
  * A C++ runtime keeps, for each thread, a list of the exceptions that are being handled and a count
- * of those that are uncaught. A coroutine that suspends in a catch block, or in a destructor that
- * an exception runs, keeps both on its stack until it goes on, in whatever thread (suspend.c).
- * Meanwhile the thread has none. So no other coroutine sees them, and a new coroutine starts
+ * of the uncaught ones. A coroutine that suspends in a catch block, or in a destructor that runs
+ * because of an exception, saves both on its stack until it continues, on any thread (suspend.c).
+ * The thread has none in between. So no other coroutine sees them, and a new coroutine starts
  * without any.
  *
  * __cxa_get_globals() exists if the program, or a library that it is linked with, is C++. A library

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* C++ exceptions of coroutines: kept apart where the program has any. */
+/* C++ exceptions of coroutines: each coroutine has its own. */
 #ifndef HAULI_SCHED_EXCEPTIONS_H
 #define HAULI_SCHED_EXCEPTIONS_H
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The door for drivers-glue: what its pollers and handlers need of the scheduler beside the public
- * headers. The glue includes no other header of lib/sched, and uses no name of lib/sched that is
- * neither here nor in handover.h (tests/lint/floors.py); carriers have no fields for it.
+ * The interface for drivers-glue: the functions of the scheduler that its pollers and handlers call
+ * beside the public headers. The glue includes no other header of lib/sched, and uses no name of
+ * lib/sched that is neither here nor in handover.h (tests/lint/floors.py). Carriers have no fields
+ * for the glue.
  *
- * As they are, for the stop: hauli_runtime_hold(), hauli_runtime_let_go(),
- * hauli_runtimes_are_copies(), hauli_tell_silent(), struct hauli_ending with hauli_ending_begin()
- * and hauli_ending_wait(). For options of handlers: HAULI_ORDER_KEY_ASK.
+ * Of the headers included here the glue uses directly, for the stop: hauli_runtime_hold(),
+ * hauli_runtime_let_go(), hauli_runtimes_are_copies(), hauli_tell_silent(), struct hauli_ending
+ * with hauli_ending_begin() and hauli_ending_wait(); for options of handlers: HAULI_ORDER_KEY_ASK.
  */
 #ifndef HAULI_SCHED_GLUE_H
 #define HAULI_SCHED_GLUE_H
@@ -19,20 +20,20 @@
 #include "sched/runtime.h"
 #include "sched/spawn.h"
 
-/* True if coroutines that are at home on c may be stolen. Constant once c runs. */
+/* True if coroutines of home c may be stolen. Constant once c runs. */
 static inline bool hauli_glue_steals(const struct haul_carrier *c)
 {
 	return hauli_steals(c);
 }
 
-/* True if c has a coroutine to run. c's poller. */
+/* True if c has ready coroutines. Called by c's poller. */
 static inline bool hauli_glue_has_ready(const struct haul_carrier *c)
 {
 	return !hauli_runq_is_empty(&c->runq);
 }
 
-/* c's poller, before anything else: handlers that must not suspend run on its stack, and order_of()
- * tells the order of a coroutine with HAULI_ORDER_KEY_ASK by its argument. */
+/* Called by c's poller first of all. Handlers that must not suspend run on its stack. order_of()
+ * computes the order key of a coroutine with HAULI_ORDER_KEY_ASK from its argument. */
 static inline void hauli_glue_poller_begins(
 	struct haul_carrier *c, uint8_t (*order_of)(const void *arg))
 {
@@ -40,8 +41,9 @@ static inline void hauli_glue_poller_begins(
 	hauli_order_set_key_fn(c, order_of);
 }
 
-/* c's poller, where carriers steal, before it works for long itself: it gives back a search that it
- * was sent, and gets none meanwhile. It is not parked after that. */
+/* Called by c's poller, where carriers steal, before it works for long itself. Gives back a search
+ * that c was sent; c gets none until the poller parks again. The poller is not parked
+ * afterwards. */
 static inline void hauli_glue_poller_is_busy(struct haul_carrier *c)
 {
 	hauli_poller_is_busy(c);
@@ -53,13 +55,13 @@ static inline int hauli_glue_spawn(haul_fn *fn, void *arg, const struct haul_cor
 	return hauli_spawn_own(fn, arg, opts);
 }
 
-/* The handler, first of all, if home is where it was spawned and coroutines may be stolen there. */
+/* Called by a handler first of all, if coroutines of its home may be stolen. */
 static inline void hauli_glue_handler_begins(const struct haul_carrier *home)
 {
 	hauli_order_begins(home);
 }
 
-/* c's poller. Cancels the coroutines at home on c whose body is chosen. */
+/* Called by c's poller. Cancels the coroutines of home c for whose body is_chosen() is true. */
 void hauli_glue_cancel(struct haul_carrier *c, bool (*is_chosen)(haul_fn *body));
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The carriers that steal from each other: a cluster, or all of them. */
+/* A group: the carriers that steal from each other, of a cluster or all. */
 #ifndef HAULI_SCHED_GROUP_H
 #define HAULI_SCHED_GROUP_H
 
@@ -7,7 +7,8 @@
 #include "sched/msg.h"
 #include "sched/policy.h"
 
-/* The message that makes a sleeper search: one for each token, at the token's holder. */
+/* The message that makes a sleeping carrier search. One for each token; the token's holder sends
+ * it. */
 struct hauli_search {
 	struct hauli_msg msg;
 };
@@ -16,17 +17,19 @@ struct hauli_group {
 	struct hauli_policy policy;
 	struct haul_carrier **members; /* by group_idx */
 	struct hauli_search searches[HAULI_SEARCHES];
-	uint64_t barrier_ticks; /* from one barrier of a member to its next */
+	uint64_t barrier_ticks; /* minimum time between two barriers of a member */
 };
 
-/* Any thread, where stealing is on. A coroutine was put where thieves find it while c runs. */
+/* Any thread, where c steals. Offers thieves a coroutine that was put where they find it while c
+ * runs others. */
 static inline void hauli_steal_offer(struct haul_carrier *c)
 {
 	if (hauli_unlikely(hauli_help_any_idle(&c->group->policy.help)))
 		hauli_policy_offer(&c->group->policy, c->group_idx);
 }
 
-/* Owner. The same where stealing may be off and c may run nothing. */
+/* Owner. The same, also if c does not steal. Does nothing unless c runs a coroutine, the poller
+ * excepted. */
 static inline void hauli_steal_offer_here(struct haul_carrier *c)
 {
 	if (hauli_steals(c) && c->current && !c->current->poller)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The groups, made of the plan at the start. */
+/* The groups, made from the plan at the start. */
 #include "sched/groups.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "sched/runtime.h"
 #include "sched/steal.h"
 
-#define BARRIER_NS HAUL_MS /* for each 16 members: more of them would interrupt others more often */
+#define BARRIER_NS HAUL_MS /* per 16 members, as each barrier interrupts all carriers */
 
 static unsigned group_of(const struct haul_plan *plan, enum haul_steal how, unsigned carrier)
 {

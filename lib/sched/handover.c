@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Promise: what is put there the owner finds when it looks; and when it has listened, looked, found
- * nothing and gone to sleep, a put wakes it.
+ * Promise: the owner finds each node that was put when it looks. If it has listened, looked, found
+ * nothing and gone to sleep, the next put wakes it.
  *
- * The inbox is the carrier's own (conc/inbox.c) once more, with listening in the place of sleeping:
- * whoever pushes onto the state ASLEEP, and nobody else, has to make the call, which is a message
- * to the carrier. The message is one, so it must not be sent again before it has come: the owner
- * listens again only when as many calls have come as it has seen pushes end its listening. The
- * inbox counts both (conc/inbox.c, E3): a call is made when it has come, not when it is sent.
+ * The inbox is used as a carrier's own is (conc/inbox.c), with listening in place of sleeping: the
+ * putter that pushes onto the state ASLEEP, and no other, makes the call, which is a message to the
+ * carrier. There is one such message, so it must not be sent again before it has come: the owner
+ * listens again only when the calls that have come are as many as the pushes that ended its
+ * listening. The inbox counts both (conc/inbox.c, E3): here a call counts as made when it has come,
+ * not when it is sent.
  *
- *	listens, nobody has put since   the next put sends the call
- *	a put has ended it              its call is under way, or has come: it wakes the carrier
- *	does not listen                 the owner will look before it waits; or it could not listen,
- *	                                because a call is under way, which wakes it
+ *	state of the owner              effect of a put
+ *	listens, no put since           sends the call
+ *	listened, a put has ended that  none: the call that was sent wakes the carrier
+ *	does not listen                 none: the owner will look before it waits; or it could not
+ *	                                listen because a call is under way, which wakes it
  *
- * What is put while the first call is still under way relies on that call: it comes later than by
- * a call of its own, when that thread is preempted between its push and its call.
+ * A put while the first call is under way relies on that call. The call comes later than one of its
+ * own would if its putter is preempted between push and call.
  *
- * The look after hauli_handover_listen() needs no barrier: both are on the inbox's head, where a
- * push either finds the state or is found.
+ * The look after hauli_handover_listen() needs no barrier: both access the inbox's head, so a push
+ * either finds the state or is found.
  *
- * A call that has been sent may lie in the carrier's inbox when the last one has put and taken. It
- * is the handover's, so who takes that away waits until it has come (E3 again).
+ * After the last put and take a call may still lie in the carrier's inbox. The message is part of
+ * the handover, so hauli_handover_fini() waits until it has come (E3 again).
  *
  * Model: tests/model/handover.c. Stress: tests/stress/handover.c.
  */
@@ -75,7 +77,8 @@ void hauli_handover_listen(struct hauli_handover *h)
 
 void hauli_handover_fini(struct hauli_handover *h)
 {
-	(void)hauli_inbox_drain(&h->inbox); /* if a put has ended the listening, that counts */
+	/* counts the end of the listening, if a put has ended it */
+	(void)hauli_inbox_drain(&h->inbox);
 	while (!hauli_inbox_is_quiesced(&h->inbox))
 		sched_yield();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Things that threads hand over to one carrier, oldest first for each that hands over. The carrier
- * looks when it likes, and is woken when it said that it listens. The argument is in handover.c.
+ * A queue of nodes from any thread to one carrier, oldest first for each putter. The carrier takes
+ * nodes when it likes; a put wakes it only while it listens. The proof is in handover.c.
  */
 #ifndef HAULI_SCHED_HANDOVER_H
 #define HAULI_SCHED_HANDOVER_H
@@ -10,13 +10,13 @@
 #include "sched/msg.h"
 
 struct hauli_handover {
-	struct hauli_inbox inbox; /* any thread; its owner "sleeps" while it listens */
-	HAULI_LINE struct hauli_node *oldest; /* taken out, and not handed out yet. Owner */
+	struct hauli_inbox inbox; /* any thread; ASLEEP while the owner listens */
+	HAULI_LINE struct hauli_node *oldest; /* drained and not taken yet. Owner */
 	struct haul_carrier *owner; /* constant */
-	struct hauli_msg call; /* of the putter that ended the listening; then of the owner */
+	struct hauli_msg call; /* sent by the putter that ended the listening */
 };
 
-/* Things that are handed over together, oldest first. All zero: none. */
+/* Nodes that are put together, oldest first. All zero: empty. */
 struct hauli_batch {
 	struct hauli_node *oldest, *newest;
 };
@@ -25,35 +25,36 @@ void hauli_handover_init(struct hauli_handover *h, struct haul_carrier *owner);
 
 static inline void hauli_batch_add(struct hauli_batch *b, struct hauli_node *node)
 {
-	/* Newest first, as an inbox has them. */
+	/* Linked from newest to oldest, as in an inbox. */
 	node->next = b->newest;
 	b->newest = node;
 	if (!b->oldest)
 		b->oldest = node;
 }
 
-/* Any thread. Gives all of b, which is not empty; b is as before it was used. */
+/* Any thread. Puts all nodes of b, which must not be empty; b is empty afterwards. */
 void hauli_handover_put(struct hauli_handover *h, struct hauli_batch *b);
 
-/* Any thread. Whether there is nothing; for the owner late by one put, for others a hint. */
+/* Any thread. True if there are no nodes. The owner may miss a put that is in progress; for other
+ * threads a hint. */
 static inline bool hauli_handover_is_empty(const struct hauli_handover *h)
 {
 	return !h->oldest && hauli_inbox_is_empty(&h->inbox);
 }
 
-/* Owner. The oldest, or NULL. */
+/* Owner. Takes the oldest node; NULL: there is none. */
 struct hauli_node *hauli_handover_take(struct hauli_handover *h);
 
 /*
- * Owner, about to wait: from here on who puts something there sends its carrier a message. It has
- * to look once more after this.
+ * Owner, before it waits: from now on a put sends the carrier a message. The owner must look for
+ * nodes once more after this call.
  */
 void hauli_handover_listen(struct hauli_handover *h);
 
 /*
- * In the owner's place, outside its carrier, when nobody puts or takes any more. Waits until the
- * carrier has handled a call that was sent to it; after that h may go away. What is still there
- * stays whose it was.
+ * Any thread, in place of the owner, after the last put and take. Waits until the carrier has
+ * handled a call that was sent to it; after that h may be freed. Nodes that were not taken still
+ * belong to their putters.
  */
 void hauli_handover_fini(struct hauli_handover *h);
 

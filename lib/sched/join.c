@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waiting for the end of a coroutine. */
+/* Joins. */
 #include "sched/join.h"
 
 #include <errno.h>
@@ -45,7 +45,8 @@ void hauli_join_wake(struct haul_carrier *c, struct hauli_join *j)
 		hauli_ready(c, j->waiter);
 }
 
-/* To the home of the target, which is elsewhere, or NULL: then to whatever will be its home. */
+/* Sends j to the target's home, another carrier; NULL: the target is homeless, and its future home
+ * gets j. */
 static void send_to(struct haul_carrier *home, struct hauli_join *j)
 {
 	if (hauli_likely(home != NULL)) {
@@ -72,7 +73,8 @@ void hauli_join_send(struct haul_carrier *c, struct hauli_join *j)
 		hauli_join_answer(c, j);
 }
 
-/* Nothing of the target is known here: its home sends the waiter on. */
+/* The join of a coroutine on c, its home. If the target's home is another carrier, that wakes the
+ * waiter. */
 static inline void wait_as_coroutine(struct haul_carrier *c, struct hauli_join *j)
 {
 	struct haul_coro *me = j->waiter;
@@ -112,7 +114,7 @@ static void wait_as_thread(struct hauli_join *j)
 	j->result = e.join.result;
 }
 
-/* On a thread that is no carrier, in a poller, cancelled, or stolen. */
+/* For a caller on a thread that is no carrier, or one that is a poller, cancelled, or stolen. */
 static __attribute__((noinline)) void wait_slow(struct haul_carrier *c, struct hauli_join *j)
 {
 	struct haul_coro *me = j->waiter;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waiting for the end of a coroutine. Owner, the home's thread, except for struct hauli_ending. */
+/* Joins. The functions are for the owner, the thread of carrier c, but those of struct
+ * hauli_ending. */
 #ifndef HAULI_SCHED_JOIN_H
 #define HAULI_SCHED_JOIN_H
 
@@ -7,31 +8,33 @@
 #include "sched/carrier.h"
 #include "sched/msg.h"
 
-/* One wait for the end of a coroutine. Lies on the waiter's stack. */
+/* A join in progress. Lies on the waiter's stack. */
 struct hauli_join {
-	struct hauli_msg msg; /* of kind hauli_join_msg: to the target's home */
+	struct hauli_msg msg; /* of kind hauli_join_msg; sent to the target's home */
 	struct haul_coro *target;
-	struct haul_coro *waiter; /* NULL: a plain thread waits on event */
-	struct hauli_event *event; /* of the plain thread */
-	void *result; /* the target's home, before it wakes the waiter */
+	struct haul_coro *waiter; /* NULL: a plain thread waits for event */
+	struct hauli_event *event; /* of a plain thread */
+	void *result; /* written by the target's home before it wakes the waiter */
 	int status;
 };
 
 extern const struct hauli_msg_kind hauli_join_msg;
 
-/* True: the target has ended, j has its result, and it is freed. False: j waits for its end. */
+/* At the target's home. True: the target has ended, j->result is set, and the target is freed.
+ * False: the end of the target will serve j. */
 bool hauli_join_here(struct haul_carrier *c, struct hauli_join *j);
 
-/* The same; and then lets the waiter of j go on. */
+/* The same, and wakes the waiter if the target has ended. */
 void hauli_join_answer(struct haul_carrier *c, struct hauli_join *j);
 
-/* For a waiter on c, whose state says that it waits: asks the target's home. */
+/* For a waiter at home on c whose state is JOINING: joins at the target's home, by a message if
+ * that is another carrier. */
 void hauli_join_send(struct haul_carrier *c, struct hauli_join *j);
 
-/* Lets the waiter of j go on; j may be gone afterwards. */
+/* Wakes the waiter of j; j may be gone afterwards. */
 void hauli_join_wake(struct haul_carrier *c, struct hauli_join *j);
 
-/* The end of co, which is at home on c: all that follows from it except the freeing of its slot. */
+/* Ends co, whose home is c, and wakes its joiner. The caller frees the slot. */
 static inline void hauli_coro_finish(struct haul_carrier *c, struct haul_coro *co)
 {
 	struct hauli_join *j = co->joiner;
@@ -46,9 +49,8 @@ static inline void hauli_coro_finish(struct haul_carrier *c, struct haul_coro *c
 }
 
 /*
- * A plain thread's join of a coroutine in two steps, so that its time can be bounded: begin it,
- * then wait, once or more often. It is in use until a wait has returned true, and for ever if none
- * does.
+ * A join by a plain thread in two steps, so that it can have a time limit: begin, then wait, once
+ * or repeatedly. e is in use until a wait has returned true; if none does, forever.
  */
 struct hauli_ending {
 	struct hauli_join join;

@@ -35,7 +35,7 @@ bool hauli_mail_send_asleep(struct haul_carrier *c, struct hauli_msg *msg)
 	return slept != HAULI_INBOX_EMPTY;
 }
 
-/* The detached mail's own message says that a thief has taken the mail out of the inbox. */
+/* The message of the detached mail: in the inbox while a thief has taken the mail out. */
 static void do_nothing(struct haul_carrier *c, struct hauli_msg *msg)
 {
 }
@@ -55,7 +55,7 @@ static struct hauli_msg *msg_of(struct hauli_node *node)
 	return HAULI_CONTAINER(node, struct hauli_msg, node);
 }
 
-/* The coroutine that a message makes ready, or NULL. */
+/* The coroutine that a message makes ready and that a thief may take, or NULL. */
 static struct haul_coro *made_ready(struct hauli_msg *msg)
 {
 	return msg->kind->stealable ? msg->kind->stealable(msg) : NULL;
@@ -72,7 +72,7 @@ static void take_out(struct hauli_detached_mail *detached, struct hauli_node *no
 		detached->end = at;
 }
 
-/* Adds a list of messages behind those that are there. */
+/* Appends a list of messages. */
 static void append(struct hauli_detached_mail *detached, struct hauli_node *node)
 {
 	for (*detached->end = node; node; node = node->next)
@@ -103,11 +103,11 @@ struct haul_coro *hauli_mail_steal(struct haul_carrier *v, bool (*may)(const voi
 	hauli_u8_owned_set(&detached->stealable, more);
 	if (found && hauli_coro_is_stolen(found))
 		take_out(detached, &found->back_msg.node);
-	/* A start stays, for the home to count it. */
+	/* A start message stays: the home counts it. */
 	return found;
 }
 
-/* First the mail that thieves have gone through, then the new mail. */
+/* Drains the detached mail and, behind it, the inbox. */
 static struct hauli_node *drain_detached_first(struct haul_carrier *c)
 {
 	struct hauli_detached_mail *detached = &c->detached;
@@ -129,7 +129,7 @@ static void handle_all(struct haul_carrier *c, struct hauli_node *node)
 	while (node) {
 		struct hauli_msg *msg = msg_of(node);
 
-		node = node->next; /* handled, the message may be gone or sent again */
+		node = node->next; /* handle() may free the message or send it again */
 		msg->kind->handle(c, msg);
 		n++;
 	}

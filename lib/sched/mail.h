@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The transport of messages: sending, receiving, and a thief's way through a victim's mail. */
+/* The transport of messages: sending, receiving, and stealing from a victim's mail. */
 #ifndef HAULI_SCHED_MAIL_H
 #define HAULI_SCHED_MAIL_H
 
@@ -9,22 +9,25 @@
 /* Any thread. Puts msg into c's inbox and wakes c if it sleeps. True if c was awake. */
 bool hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg);
 
-/* Sends msg only if c sleeps: c handles it before it runs anything. False if nothing was sent. */
+/* Any thread. Sends msg if c sleeps; c handles it before it runs anything. False: c was awake, and
+ * msg was not sent. */
 bool hauli_mail_send_asleep(struct haul_carrier *c, struct hauli_msg *msg);
 
-/* The thread that ended c's sleep, which was of this kind: wakes c. Nothing when it is EMPTY. */
+/* For the thread that ended c's sleep: wakes c from the state that the inbox was in. Does nothing
+ * if that is EMPTY. */
 void hauli_mail_wake(struct haul_carrier *c, enum hauli_inbox_state slept);
 
-/* Owner. Handles all messages. The second is for a carrier that does not steal. */
+/* Owner. Handles all messages. The second is for carriers that do not steal. */
 void hauli_mail_receive(struct haul_carrier *c);
 void hauli_mail_receive_unshared(struct haul_carrier *c);
 
 void hauli_detached_mail_init(struct hauli_detached_mail *detached);
 
-/* Thief, under the guard of v's ring. A ready coroutine from v's mail, or NULL. */
+/* Thief, under the guard of v's ring. Takes a coroutine that a message of v makes ready and for
+ * which may() is true, or returns NULL. */
 struct haul_coro *hauli_mail_steal(struct haul_carrier *v, bool (*may)(const void *item));
 
-/* Any thread. True if c may have mail that a thief can take a coroutine from. */
+/* Any thread. True if c may have mail from which a thief can take a coroutine. */
 static inline bool hauli_mail_is_stealable(const struct haul_carrier *c)
 {
 	/* In this order: inbox.E5. */

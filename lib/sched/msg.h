@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages between carriers: what other threads put into a carrier's inbox. A message carries its
- * kind, and the kind its handler, so the transport (mail.h) knows no sender and no receiver.
+ * Messages: what other threads put into a carrier's inbox. A message carries its kind, and the kind
+ * its handler, so the transport (mail.h) depends on no sender and no receiver.
  */
 #ifndef HAULI_SCHED_MSG_H
 #define HAULI_SCHED_MSG_H
@@ -15,12 +15,14 @@ struct haul_carrier;
 struct haul_coro;
 struct hauli_msg;
 
-/* One constant for each kind, beside its handler. */
+/* A constant for each kind of message, in the file of its handler. */
 struct hauli_msg_kind {
-	/* Owner, in its loop. The message may be gone, or sent again, afterwards. */
+	/* Called by the owner, in its loop or its poller. Afterwards the message may have been
+	 * freed or sent again. */
 	void (*handle)(struct haul_carrier *c, struct hauli_msg *msg);
-	/* Thief, under the guard of the carrier's ring. The coroutine that the message makes ready
-	 * and that is not stolen yet, or NULL. NULL for a kind that makes none ready. */
+	/* Called by a thief, under the guard of the carrier's ring. Returns the coroutine that the
+	 * message makes ready, or NULL if that is stolen already or a thief may not take it now.
+	 * NULL: the kind makes no coroutine ready. */
 	struct haul_coro *(*stealable)(struct hauli_msg *msg);
 };
 
@@ -29,15 +31,16 @@ struct hauli_msg {
 	const struct hauli_msg_kind *kind;
 };
 
-/* The structure that a message, or another member of that name, is part of. */
+/* The structure that contains the member `field` at this address. */
 #define HAULI_CONTAINER(at, type, field) ((type *)((char *)(at)-offsetof(type, field)))
 
-/* Mail that a thief has gone through, older than what is in the inbox. Under the guard of the
- * carrier's ring. mail.c */
+/* Mail that a thief has taken out of the inbox and searched, older than what is in the inbox. Under
+ * the guard of the carrier's ring. mail.c */
 struct hauli_detached_mail {
-	struct hauli_node *oldest, **end; /* end: where the next one goes */
-	struct hauli_u8_owned stealable; /* there is, or may be, more to steal; read by any */
-	struct hauli_msg msg; /* in the inbox, below all: in place of what was taken out */
+	struct hauli_node *oldest, **end; /* end: the link to set by an append */
+	struct hauli_u8_owned stealable; /* may hold more coroutines to steal; read by any thread */
+	/* at the bottom of the inbox, in place of the mail that was taken out */
+	struct hauli_msg msg;
 };
 
 #endif

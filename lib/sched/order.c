@@ -1,43 +1,45 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Promise: coroutines of one order key and one home pass hauli_order_enter() in the order in
- * which their slices would have run at home, whoever was stolen.
+ * Promise: coroutines of one order key and one home pass hauli_order_enter() in the order in which
+ * their slices would have run at home, whichever of them are stolen.
  *
- * A thief takes the oldest (conc/ring.c: it passes over none but what is pinned), so whatever was
- * stolen would have run before whatever runs at home later. Each theft of an ordered coroutine gets
- * the next number, which is its place, and the owner notes when it opens a batch how many thefts it
- * has seen: the place of what runs in the batch is behind those.
+ * A thief takes the oldest coroutine (conc/ring.c: it passes over pinned ones only), so each stolen
+ * coroutine would have run before each one that runs at home later. A theft of an ordered coroutine
+ * gives it the next number, its place. When the owner opens a batch it notes the number of the last
+ * theft that it sees; coroutines that run in the batch have their place behind that.
  *
- *	place of one stolen            its number
- *	place of one that runs at home one more than the thefts that were seen
+ *	place of a stolen coroutine     the number of its theft
+ *	place of one that runs at home  one more than the last number that its batch has seen
  *
- * A coroutine that enters waits for all stolen ones with a smaller number, and for those before it
+ * A coroutine that enters waits for all stolen ones with a smaller place, and for those before it
  * in the line. The line is sorted by place; a newcomer goes behind equal places. A coroutine that
- * is back in order to go on here stays in its list until it enters, since others may run before it.
+ * has come back to continue at home stays in the list of stolen ones until it enters, since others
+ * may run before it.
  *
- * Why a slice that runs at home belongs behind just the thefts that its batch has seen:
- *	- A theft closes the batch (conc/ring.c). The slice that runs then was popped before the
- *	  head at which the thief begins, so it is older than what is taken, and the batch has not
- *	  seen that theft; it is the batch's last.
- *	- The note is made when the batch is open and nothing popped. If it has that theft, its
- *	  count was published after the limit was closed (word.E4), so the first pop finds it
- *	  closed.
- *	- What runs at home later comes out of the ring, the backlog or the detached mail after the
- *	  thief has let go of the guard, so the owner, who held the guard since, sees the number.
+ * Why a slice that runs at home belongs right behind the thefts that its batch has seen:
+ * - A theft closes the batch (conc/ring.c). The slice that runs at that time was popped before
+ *   the head from which the thief begins, so it is older than what the thief takes; its batch
+ *   has not seen that theft, and it is the last slice of the batch.
+ * - The owner notes the number when the batch is open and nothing is popped. If the number
+ *   includes that theft, the thief published it after it had closed the limit (word.E4), so the
+ *   first pop finds the limit closed.
+ * - A coroutine that runs at home later comes out of the ring, the backlog or the detached mail
+ *   after the thief has released the guard. The owner has held the guard since, so it sees the
+ *   number.
  *
- * Few need their number, so it may be asked for late (HAULI_ORDER_KEY_ASK): by a thief that takes
- * one that has not begun, and by one that begins at home while there are members. Who finds none
- * then needs none: by the first point above, what is stolen during its slice belongs behind it.
- * Once it has begun its argument may be gone, so it is not asked later, and goes as it comes when
- * it is stolen then.
+ * Few coroutines need their key, so it may be computed late (HAULI_ORDER_KEY_ASK): by a thief, for
+ * a coroutine that has not begun; and by a coroutine that begins at home while there are members.
+ * If there are no members it needs no key: by the first point above, coroutines stolen during its
+ * slice belong behind it. After a coroutine has begun its argument may be freed, so the key is not
+ * computed later: stolen then, it is not ordered.
  *
- * No coroutine waits for ever: it waits for smaller places only, and a remote coroutine ends
- * its slice. A coroutine that has entered or waits is pinned. A coroutine that is stolen again
- * before its slice has ended, even by its home, keeps its place: coroutines behind it may have
- * looked at that already.
+ * No coroutine waits forever: it waits for smaller places only, and a remote coroutine ends its
+ * slice. A coroutine that has entered or waits is pinned. A coroutine that is stolen again before
+ * its slice has ended, even by its home, keeps its place: coroutines behind it may have compared
+ * theirs with it already.
  *
- * Lists and numbers are under the guard of the home's ring. members is read without it: by the
- * third point above, a coroutine that finds no members has no stolen one before it.
+ * Lists and numbers are under the guard of the home's ring. members is read without the guard: by
+ * the third point above, a coroutine that finds no members has no stolen one before it.
  *
  * Model: tests/model/order.c, order_three.c. Stress: tests/stress/order.c.
  */
@@ -56,7 +58,7 @@ static bool is_before(uint32_t a, uint32_t b)
 	return (int32_t)(a - b) < 0;
 }
 
-/* At the end: no theft has had a larger number. */
+/* Appends co, whose place is the largest so far. */
 static void append(struct haul_coro **at, struct haul_coro *co)
 {
 	while (*at)
@@ -80,7 +82,7 @@ static void count_members(struct haul_carrier *c, int n)
 
 void hauli_order_set_key_fn(struct haul_carrier *c, hauli_order_key_fn *ask)
 {
-	if (!c->orders.ask) /* else thieves may be reading it */
+	if (!c->orders.ask) /* thieves may read it from the first call on */
 		c->orders.ask = ask;
 }
 
@@ -110,7 +112,7 @@ void hauli_order_take(struct haul_carrier *v, struct haul_coro *co)
 	hauli_u32_published_set(&v->orders.taken, co->place);
 }
 
-/* The first in the line if it waits and no coroutine before it is away any more; else NULL. */
+/* The first in the line, if it waits and no stolen coroutine has a smaller place; else NULL. */
 static struct haul_coro *may_enter(const struct hauli_order *o)
 {
 	struct haul_coro *first = o->line.first ? o->line.first->coro : NULL;
@@ -120,7 +122,7 @@ static struct haul_coro *may_enter(const struct hauli_order *o)
 	return o->remote && is_before(o->remote->place, first->place) ? NULL : first;
 }
 
-/* Ends what the guard was held for. */
+/* Releases the guard, and makes the first in the line ready if it may enter. */
 static void release(struct haul_carrier *c, struct hauli_order *o)
 {
 	struct haul_coro *next = may_enter(o);
@@ -149,7 +151,7 @@ static bool must_wait(const struct hauli_order *o, const struct haul_coro *co)
 	return o->line.first->coro != co || (o->remote && is_before(o->remote->place, co->place));
 }
 
-/* Behind all that have not a larger place. */
+/* Inserts w before the first larger place. */
 static void insert(struct hauli_wait_list *line, struct hauli_waiter *w)
 {
 	struct hauli_waiter *at = line->first;
@@ -163,7 +165,7 @@ static void join_line(struct haul_carrier *c, struct hauli_order *o, struct haul
 {
 	struct haul_coro *co = w->coro;
 
-	if (co->place != 0) { /* it is back */
+	if (co->place != 0) { /* it was stolen, and is back */
 		take_out(&o->remote, co);
 	} else {
 		co->place = c->orders.seen + 1;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which carrier gets what a thread that is no carrier spawns.
+ * The choice of a home for coroutines that a thread spawns that is no carrier.
  *
  * By load: the less loaded of two carriers of a cluster (M. Mitzenmacher, "The power of two choices
- * in randomized load balancing", IEEE TPDS 12(10), 2001). The first of the two is the next in turn
- * and wins when both are equal, so that equal carriers get equally many; the second is taken by
- * lot. What is on its way counts from the moment it is sent: who looks next, and be it another
- * thread, sees it, and not everybody runs to the one that was the least loaded a moment ago. The
- * owner pays for none of it: its ring's indices and the count of what it has received are there
- * anyway.
+ * in randomized load balancing", IEEE TPDS 12(10), 2001). The first is chosen round robin and wins
+ * if the loads are equal, so that equally loaded carriers get equal numbers; the second is chosen
+ * at random. The load includes coroutines under way from the moment they are sent, so another
+ * thread that chooses sees them, and threads do not all choose the carrier that was least loaded a
+ * moment ago. This costs the owner nothing: the indices of its ring and the count of received
+ * starts exist anyway.
  */
 #include "sched/placing.h"
 
@@ -69,7 +69,8 @@ struct haul_carrier *hauli_placing_carrier(
 	return &rt->carriers[ticket % rt->nb_carriers];
 }
 
-/* The first that is on one of these CPUs; else the one nearest to the first of them. */
+/* The first carrier on one of these CPUs; if there is none, the carrier nearest to the first of
+ * them. */
 static struct haul_carrier *near_any(struct haul_runtime *rt, const bool *cpus)
 {
 	for (unsigned i = 0; i < rt->nb_carriers; i++) {

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stealing is reluctant. What is behind a running coroutine is a surplus, but worth a theft only
- * when there is work for longer than the theft costs, or when the same batch runs for so long that
- * its carrier is taken to be hogged.
+ * Stealing is reluctant. Coroutines behind a running one are a surplus. A surplus is worth a theft
+ * only if it is more work than the theft costs, or if one batch has run for so long that its
+ * carrier counts as blocked by a hog.
  *
- *	push   Who makes a surplus while a member sleeps takes a token, if there is one, and sends
- *	       it to the sleeper as a search; to a sleeper only, for one that is awake may be
- *	       about to be hogged, and the search with it. The searcher looks after all that want
- *	       help: it steals when it is worth it, and naps in between, for a hog shows only with
- *	       time. Before it turns to what it stole it hands the search on, if there is still a
- *	       surplus and a sleeper; else it gives the token back, and looks once more
- *	       (conc/help.c, D2).
- *	pull   Who is idle and does not sleep looks at those that want help, and at two others.
+ *	push   A carrier that makes a surplus while a member sleeps takes a token, if there is one,
+ *	       and sends it to the sleeper as a search. It sends to sleepers only: a member that is
+ *	       awake may be about to run a hog, which would hold up the search. The searcher serves
+ *	       all members that want help: it steals if that is profitable, and naps in between,
+ *	       because only time shows a hog. Before it runs what it stole it hands the search on
+ *	       if there is still a surplus and a sleeper; else it gives the token back and looks
+ *	       once more (conc/help.c, D2).
+ *	pull   An idle member that does not sleep looks at members that want help, and at two
+ *	       others.
  *
  * A member that has gone to sleep looks at all others once before it waits (D1). If one has a
- * surplus that is not worth a theft yet, it searches, or leaves it to the searcher that there is.
+ * surplus that is not worth a theft yet, the member searches, or leaves that to the present
+ * searcher.
  *
- * Whoever is looked for, the nearest comes first: to the thief, the one in need; to the one in
- * need, the sleeper.
+ * The nearest come first: a thief looks at the members in need nearest to it, and a search goes to
+ * the sleeper nearest to the member in need.
  *
  * Used by steal.c and by perf/sim. Stress: tests/stress/steal.c.
  */
@@ -28,12 +30,13 @@
 
 #define NOBODY (-1)
 #define US 1000
-#define MIN_GAP_ALL (30 * US) /* thefts of a process: a twentieth of everybody's time, at 1.5 us */
+/* between thefts of a process: 5 % of each carrier's time, at 1.5 us */
+#define MIN_GAP_ALL (30 * US)
 
 /*
- * A theft's barrier interrupts all carriers of the process, not only the two that it is about. So
- * the more others there are, the further apart thefts are kept, and the more has to wait before one
- * of them is spent on it: docs/design/0005.
+ * The barrier of a theft interrupts all carriers of the process, not only thief and victim. So with
+ * more carriers, the minimum gap between thefts and the minimum work of a theft grow:
+ * docs/design/0005.
  */
 struct hauli_policy_params hauli_policy_defaults(unsigned carriers, unsigned groups)
 {
@@ -54,7 +57,7 @@ struct hauli_policy_params hauli_policy_defaults(unsigned carriers, unsigned gro
 	};
 }
 
-/* The plan's carriers by their distance, without those of other groups. */
+/* The members by distance: as in the plan, without the carriers of other groups. */
 static void write_by_distance(
 	struct hauli_policy *p, const struct haul_plan *plan, const unsigned *carriers)
 {
@@ -94,13 +97,13 @@ void hauli_policy_fini(struct hauli_policy *p)
 	free(p->by_distance);
 }
 
-/* The k-th nearest to the member; the 0-th is itself. */
+/* The k-th nearest member; the 0-th is the member itself. */
 static unsigned near(const struct hauli_policy *p, unsigned idx, unsigned k)
 {
 	return p->by_distance[idx * p->members + k];
 }
 
-/* Whether there is anything that another could run while this one runs something else. */
+/* True if the member has a coroutine that another could run while it runs a different one. */
 static bool is_surplus(const struct hauli_policy_snapshot *s)
 {
 	bool runs = s->began != 0;
@@ -116,7 +119,7 @@ static bool is_hogged(
 	return s->began != 0 && (int64_t)(now - s->began) >= (int64_t)p->params.hog;
 }
 
-/* What a slice saves the member when it runs elsewhere; ticks. */
+/* Time that the member saves if one slice runs elsewhere; ticks. */
 static uint64_t saved(const struct hauli_policy *p, const struct hauli_policy_snapshot *s)
 {
 	uint64_t trip_cost = s->ordered ? p->params.trip_cost : 0;
@@ -124,7 +127,7 @@ static uint64_t saved(const struct hauli_policy *p, const struct hauli_policy_sn
 	return s->average > trip_cost ? s->average - trip_cost : 0;
 }
 
-/* What the member saves when others run all that it has; ticks. A hog counts for ever. */
+/* Time that the member saves if its whole queue runs elsewhere; ticks. Infinite for a hog. */
 static uint64_t burden(
 	const struct hauli_policy *p, const struct hauli_policy_snapshot *s, uint64_t now)
 {
@@ -140,7 +143,7 @@ static bool is_profitable(
 		burden(p, s, now) >= p->params.min_work;
 }
 
-/* At most half, counting the one that runs, and at most what is asked. */
+/* The number of coroutines to steal: half, including the running one, and at most params.most. */
 static unsigned amount(const struct hauli_policy *p, const struct hauli_policy_snapshot *s)
 {
 	uint32_t half = (s->depth + (s->began != 0 ? 2 : 1)) / 2;
@@ -148,7 +151,7 @@ static unsigned amount(const struct hauli_policy *p, const struct hauli_policy_s
 	return p->params.most < half ? p->params.most : half;
 }
 
-/* Others may think so at the same time: a theft more. */
+/* Several thieves may pass this check at the same time: a theft too many does no harm. */
 static bool is_too_soon(const struct hauli_policy *p, uint64_t now)
 {
 	return now - hauli_u64_shared_get(&p->theft_at) < p->params.min_gap;
@@ -178,7 +181,7 @@ static bool has_surplus(const struct hauli_policy *p, unsigned idx)
 	return is_surplus(&s);
 }
 
-/* The nearest to that member that wants help and can be helped, or NOBODY. */
+/* The nearest to member idx that wants help and has a surplus, or NOBODY. */
 static int next_in_need(struct hauli_policy *p, unsigned idx)
 {
 	for (unsigned k = 0; k < p->members; k++) {
@@ -198,7 +201,7 @@ static int next_in_need(struct hauli_policy *p, unsigned idx)
 	return NOBODY;
 }
 
-/* To the sleeper nearest to that member that takes the search; false: nobody sleeps. */
+/* Sends the search to the sleeper nearest to member idx. False: no member sleeps. */
 static bool send_search(struct hauli_policy *p, unsigned token, unsigned idx)
 {
 	for (unsigned k = 0; k < p->members; k++) {
@@ -213,7 +216,8 @@ static bool send_search(struct hauli_policy *p, unsigned token, unsigned idx)
 	return false;
 }
 
-/* Somebody who could be sent a search: a searcher in its nap looks by itself. */
+/* True if a member sleeps to which a search could be sent. A searcher in its nap is not meant: its
+ * idle bit is not set, and it looks again by itself. */
 static bool somebody_sleeps(const struct hauli_policy *p)
 {
 	for (unsigned i = 0; i < p->members; i++)
@@ -223,8 +227,8 @@ static bool somebody_sleeps(const struct hauli_policy *p)
 }
 
 /*
- * Sends the search to a sleeper, if somebody is in need and somebody sleeps; or ends it. Who is not
- * asleep yet, though marked as idle, looks for itself once it is.
+ * Sends the search to a sleeper if a member is in need and a member sleeps, or ends it. A member
+ * with its idle bit set that is not asleep yet looks for work once it is.
  */
 static void hand_on(struct hauli_policy *p, int token, unsigned idx)
 {
@@ -270,7 +274,7 @@ void hauli_policy_end(struct hauli_thief *t)
 	hand_on(t->policy, token, t->group_idx);
 }
 
-/* From a member that has requested help. */
+/* Steals from the nearest member that wants help. */
 static bool steal_from_requester(struct hauli_thief *t, uint64_t now)
 {
 	int w = next_in_need(t->policy, t->group_idx);
@@ -279,7 +283,8 @@ static bool steal_from_requester(struct hauli_thief *t, uint64_t now)
 		steal_if_profitable(t, (unsigned)w, now);
 }
 
-/* All that want help, then all others: whoever is worth it. */
+/* Steals from a member that wants help, or else from the nearest one where a theft is
+ * profitable. */
 static bool steal_any(struct hauli_thief *t, uint64_t now)
 {
 	if (is_too_soon(t->policy, now))
@@ -292,7 +297,7 @@ static bool steal_any(struct hauli_thief *t, uint64_t now)
 	return false;
 }
 
-/* Idle, and holds a search. */
+/* One look of an idle searcher: steals, naps again, or ends the search. */
 static bool search(struct hauli_thief *t, uint64_t now)
 {
 	if (steal_any(t, now)) {
@@ -309,7 +314,7 @@ static bool search(struct hauli_thief *t, uint64_t now)
 	return false;
 }
 
-/* From the better of two that are next in turn. */
+/* Steals from the one with the larger burden of the next two members, round robin. */
 static bool probe(struct hauli_thief *t, uint64_t now)
 {
 	const struct hauli_policy *p = t->policy;

@@ -224,7 +224,7 @@ MUTATIONS = [
     ('poller', 'lib/sched/poller.c', 'unpark does nothing',
      'if (c->inbox.sleeps) hauli_sleep_end(c);', ';'),
     ('roused', 'lib/sched/cluster.c', 'a roused carrier with other work rouses no other',
-     'else /* its mail had something, which may keep it for long */'
+     'else /* its mail made coroutines ready, which may run for long */'
      ' rouse(c->cluster, c->cluster_idx + 1);', ''),
     ('roused', 'lib/sched/sleep.c', 'an awakened carrier does not look for the batch',
      'if (hauli_cluster_waits(c)) hauli_cluster_after_sleep(c);', ''),
