@@ -158,7 +158,8 @@ static inline bool hauli_coro_queues(const struct haul_coro *co)
 	return !(hauli_u8_shared_get(&co->flags) & (HAULI_FLAG_POLLER | steals));
 }
 
-/* Of the others: true for a kept coroutine, which goes there by the slow path. */
+/* For a co that hauli_coro_queues() excludes: true if co is kept, and goes into the run queue by
+ * the slow path. */
 static inline bool hauli_coro_is_kept(const struct haul_coro *co)
 {
 	const uint8_t elsewhere = HAULI_FLAG_POLLER | HAULI_FLAG_STOLEN;

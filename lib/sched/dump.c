@@ -25,14 +25,14 @@ static const char *const state_names[] = {
 	[HAULI_CORO_HOMELESS] = "waiting for a carrier",
 };
 
-/* TSan: for show. */
+/* TSan: a race, but the values are only printed. */
 __attribute__((no_sanitize("thread"))) static const struct haul_coro *running_on(
 	const struct haul_carrier *c)
 {
 	return c->current;
 }
 
-/* TSan: for show. */
+/* TSan: a race, but the values are only printed. */
 __attribute__((no_sanitize("thread"))) static void dump_one(struct hauli_co *slot, void *arg)
 {
 	const struct haul_coro *co = (struct haul_coro *)slot;

@@ -49,7 +49,7 @@ static inline void hauli_glue_poller_is_busy(struct haul_carrier *c)
 	hauli_poller_is_busy(c);
 }
 
-/* Spawns a handler, which nobody joins. Errors as haul_spawn(). */
+/* Spawns a detached handler. Errors as haul_spawn(). */
 static inline int hauli_glue_spawn(haul_fn *fn, void *arg, const struct haul_coro_opts *opts)
 {
 	return hauli_spawn_own(fn, arg, opts);

@@ -73,7 +73,8 @@ struct hauli_policy_ops {
 /* What the members of a group share. */
 struct hauli_policy {
 	struct hauli_help help;
-	HAULI_LINE struct hauli_u64_shared theft_at; /* time of the last theft; ticks. Thieves */
+	/* time of the last theft or try; ticks. Thieves */
+	HAULI_LINE struct hauli_u64_shared theft_at;
 	/* Constant. */
 	HAULI_LINE struct hauli_policy_params params;
 	const struct hauli_policy_ops *ops;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The pinned poller: registering it, the way back from it into the carrier's round, and parking
- * it. A poller that blocks parks its carrier with the inbox's state POLLING_WAIT, so who pushes
- * knows that the poller's wakeup has to be called: conc/inbox.c has the argument. The wakeup is
- * fixed while there is a poller; its end waits for calls that are under way
- * (hauli_sleep_quiesce()).
+ * Pollers: registration, the return to the carrier's round, and parking. A poller that blocks parks
+ * its carrier with the inbox's state POLLING_WAIT, so a pusher knows that it must call the poller's
+ * wakeup: conc/inbox.c has the proof. The wakeup is constant while there is a poller; the poller's
+ * end waits for calls that are under way (hauli_sleep_quiesce()).
  *
- * What the poller waits on is a second source that the inbox knows nothing of. Between the two,
- * order is made by the caller's steps: park, arm, look once more, ask can_park, wait. Input that
- * comes before the arming is seen by the look; after it, the wait ends by itself. Work that comes
- * before the park makes it fail; after it, the wakeup is remembered by what is waited on.
+ * The event that the poller waits for is a second source of work, which the inbox does not cover.
+ * The order between the two is made by the poller's steps: park, arm, look once more, check
+ * can_park, wait. The look finds input from before the arming; input after it ends the wait. Work
+ * from before the park makes the park fail; work after it calls the wakeup, which also ends a wait
+ * that begins later.
  *
  * Model: tests/model/poller.c, park_injector.c, poller_end.c, arming.pml. Stress:
  * tests/stress/poller.c.
@@ -28,7 +28,7 @@
 #include "sched/steal.h"
 #include "sched/suspend.h"
 
-#define DEFAULT_STACK_SIZE (248 * 1024) /* what a slot of 256 KiB holds */
+#define DEFAULT_STACK_SIZE (248 * 1024) /* usable bytes of a 256 KiB slot */
 
 int haul_poller_register(struct haul_carrier *carrier, struct haul_coro **poller, haul_fn *fn,
 	void *arg, const struct haul_poller_opts *opts)
@@ -70,7 +70,7 @@ void hauli_poller_is_busy(struct haul_carrier *c)
 	hauli_steal_is_busy(c);
 }
 
-/* Whether the carrier's round has anything to do but polling. */
+/* True if the round has work other than polling. */
 static bool is_needed(const struct haul_carrier *c)
 {
 	if (hauli_unlikely(c->timers.next_at != HAULI_NEVER) && hauli_ticks() >= c->timers.next_at)
@@ -84,7 +84,7 @@ static bool has_napped(const struct haul_carrier *c)
 	return hauli_searches(c) && hauli_ticks() >= c->thief.nap_until;
 }
 
-/* The switch saves all registers: out of line, those who do not suspend save none. */
+/* Out of line, so that a cycle that does not suspend saves no registers for the switch. */
 static __attribute__((noinline)) bool give_way(struct haul_carrier *c, struct haul_coro *me)
 {
 	if (hauli_unlikely(me != c->poller))
@@ -93,13 +93,13 @@ static __attribute__((noinline)) bool give_way(struct haul_carrier *c, struct ha
 	return !hauli_coro_is_cancelled(me);
 }
 
-/* Cancelled, or where carriers steal. */
+/* For a poller that is cancelled, or whose carrier steals. */
 static __attribute__((noinline)) bool go_on_slow(
 	struct haul_carrier *c, struct haul_coro *me, bool had_io)
 {
 	if (hauli_coro_is_cancelled(me))
 		return false;
-	/* A poller that finds input has no time for siblings. */
+	/* A poller with input has no time to search: others get its search. */
 	if (had_io)
 		hauli_steal_is_busy(c);
 	else if (has_napped(c) || (hauli_steals(c) && hauli_steal_pull(c)))

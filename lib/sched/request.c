@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests: unpark, cancel, detach; and for those that come from elsewhere, the way home. */
+/* Unpark, cancel and detach: direct on the home's thread, by a request to the home on others. */
 #include "sched/request.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ static __attribute__((noinline)) void wake_notify(struct haul_carrier *c, struct
 
 static void unpark_here(struct haul_carrier *c, struct haul_coro *co)
 {
-	/* Taken when the park returns: until then a second one changes nothing. */
+	/* The park takes the permit when it returns: until then a second unpark changes nothing. */
 	hauli_permit_give(&co->permit);
 	if (hauli_coro_state(co) != HAULI_CORO_PARKED)
 		return;
@@ -27,7 +27,7 @@ static void unpark_here(struct haul_carrier *c, struct haul_coro *co)
 	else if (c->wake_path == HAULI_PATH_NOTIFY)
 		wake_notify(c, co);
 	else
-		hauli_ready(c, co); /* what a poller or the inbox wakes stays in order */
+		hauli_ready(c, co); /* wake-ups by the poller or by mail keep their order */
 }
 
 void hauli_cancel_here(struct haul_carrier *c, struct haul_coro *co)
@@ -45,14 +45,14 @@ void hauli_cancel_here(struct haul_carrier *c, struct haul_coro *co)
 
 void hauli_handle_is_used_up(const struct haul_coro *co, const char *call)
 {
-	/* Its name may be gone as well. */
+	/* The line gives no name: that may have been freed as well. */
 	hauli_misuse(call,
 		"coroutine %p was joined or detached before, or others wait for it: a handle is "
 		"good for one haul_join() or haul_detach(), and for nothing after it",
 		(const void *)co);
 }
 
-/* The name of the call that made a request; of several requests, of one of them. */
+/* The name of the call that made a request; if there were several, of one of them. */
 static const char *call_of(uint32_t bits)
 {
 	if (bits & HAULI_REQ_UNPARK)
@@ -105,10 +105,11 @@ void hauli_request(struct haul_coro *co, uint32_t bits)
 {
 	struct haul_carrier *home;
 
-	/* Not the first: co may be gone by now. The first: it stays until the message has come. */
+	/* After a request that is not the first, co may be freed by now. After the first, co stays
+	 * until its message has come. */
 	if (!hauli_requests_add(&co->requests, bits))
 		return;
-	/* The first caller finds a home: while co has none, its requests have begun. */
+	/* The first requester finds a home: a homeless co has a bit set from the start. */
 	home = hauli_coro_home(co);
 	if (hauli_unlikely(!home))
 		hauli_handle_is_used_up(co, call_of(bits));

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests to a coroutine, which its home grants: HAULI_REQ_ in coroutine.h. */
+/* Requests of other threads to a coroutine, granted by its home: HAULI_REQ_ in coroutine.h. */
 #ifndef HAULI_SCHED_REQUEST_H
 #define HAULI_SCHED_REQUEST_H
 
 #include "sched/carrier.h"
 
-/* Any thread but the home's. Asks co's home for bits. */
+/* Any thread but the home's. Adds these bits to co's requests, and sends its home a message if none
+ * is under way. */
 void hauli_request(struct haul_coro *co, uint32_t bits);
 
-/* Owner, the home. Grants what other threads have asked of co. */
+/* Owner, the home. Grants the pending requests to co. */
 void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co);
 
-/* Owner, the home. Sets the cancel flag and ends the wait that co is in, if cancel ends it. */
+/* Owner, the home. Sets the cancel flag of co, and ends its wait if that is a sleep or a park. */
 void hauli_cancel_here(struct haul_carrier *c, struct haul_coro *co);
 
 /* Ends the program with a line: the handle was joined or detached before. */

@@ -2,14 +2,13 @@
 /*
  * The carrier's round.
  *
- * Coroutines hand over to each other directly while the batch lasts; the loop comes in between
- * to look at the clock, the inbox and the poller. A poller is resumed once per round, and how
- * many slices a round may have follows the average length of a slice, so that the time
- * between two polls stays near the wished bound. The budget opens slowly (it doubles) and
- * closes at once.
+ * Within a batch coroutines switch to each other directly; between batches the loop reads the clock
+ * and the inbox. It resumes the poller once per round. The number of slices per round follows the
+ * mean length of a slice, so that the time between two polls stays near its target. This budget
+ * doubles as long as slices are short, and drops at once.
  *
- * There are two instances of the round. Whether the carrier steals is a constant in each, so one
- * that does not executes nothing for it.
+ * There are two instances of the round. Whether the carrier steals is a constant in each, so a
+ * carrier that does not steal executes no code for stealing.
  */
 #include "sched/round.h"
 
@@ -26,7 +25,7 @@
 #include "sched/stop.h"
 #include "sched/suspend.h"
 
-#define BATCH_MAX 32 /* slices between two looks at the clock and the inbox */
+#define BATCH_MAX 32 /* slices between two reads of the clock and the inbox */
 
 static void fire_timers(struct haul_carrier *c)
 {
@@ -40,7 +39,7 @@ static void fire_timers(struct haul_carrier *c)
 		hauli_ready(c, hauli_coro_of_timer(t));
 }
 
-/* A part of the round: compiled for carriers that steal, and for those that do not. */
+/* A part of the round, compiled twice: for carriers that steal, and for the others. */
 #define PART static inline __attribute__((always_inline))
 
 PART void receive(struct haul_carrier *c, bool steals)
@@ -59,8 +58,8 @@ static void resume(struct haul_carrier *c, struct haul_coro *co)
 	hauli_arrive(hauli_co_switch(&c->loop, &co->co, c));
 }
 
-/* Runs a batch of at most n coroutines; how many it was. What they put to the front makes it
- * longer. */
+/* Runs a batch of at most n slices, and one more for each push to the front meanwhile. Returns the
+ * number of slices. */
 PART unsigned run_batch(struct haul_carrier *c, unsigned n, bool steals)
 {
 	struct haul_coro *first;
@@ -90,7 +89,7 @@ static unsigned min(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
-/* Runs what is ready until a budget is spent, at least one if any is. False: nothing is ready. */
+/* Runs ready coroutines until a budget is spent, at least one. False: none was ready. */
 PART bool run_ready(struct haul_carrier *c, bool steals)
 {
 	unsigned budget = c->poller ? c->lately.budget : UINT32_MAX;
@@ -110,13 +109,13 @@ PART bool run_ready(struct haul_carrier *c, bool steals)
 		spent = hauli_ticks() - start;
 	} while (!hauli_runq_is_empty(&c->runq) && ran < budget && spent < c->round_ticks);
 	if (steals &&
-		hauli_unlikely(ran == 0)) /* thieves had them, but there may be others by now */
+		hauli_unlikely(ran == 0)) /* thieves took them all; others may be ready by now */
 		return !hauli_runq_is_empty(&c->runq);
 	hauli_slices_learn(&c->lately, spent / ran, c->poll_ticks);
 	return true;
 }
 
-/* False when there is none, or it waits for something itself. */
+/* Resumes the poller. False: there is none, or it waits for something itself. */
 PART bool resume_poller(struct haul_carrier *c, bool steals)
 {
 	struct haul_coro *poller = c->poller;
@@ -124,13 +123,14 @@ PART bool resume_poller(struct haul_carrier *c, bool steals)
 	if (!poller || hauli_coro_state(poller) != HAULI_CORO_READY)
 		return false;
 	resume(c, poller);
-	/* It may have left in the middle of its way to sleep; it will find that it was woken. */
+	/* The poller may have suspended between park and wait. It finds itself unparked when it
+	 * resumes. */
 	if (hauli_unlikely(c->inbox.sleeps))
 		hauli_sleep_end(c);
 	return true;
 }
 
-/* Until someone pushes, or that time. */
+/* Waits for a push to the inbox, at most until `at`, in ticks. */
 static void wait_until(struct haul_carrier *c, uint64_t at)
 {
 	struct timespec until;
@@ -141,7 +141,7 @@ static void wait_until(struct haul_carrier *c, uint64_t at)
 	hauli_inbox_wait(&c->inbox, at != HAULI_NEVER ? &until : NULL);
 }
 
-/* Sleeps until there is mail or the next timer is due. */
+/* Sleeps until there is mail, or the next timer or look for work is due. */
 PART void sleep_until_needed(struct haul_carrier *c, bool steals)
 {
 	uint64_t at = c->timers.next_at;
@@ -199,7 +199,7 @@ int hauli_round_main(void *arg)
 {
 	struct haul_carrier *c = arg;
 
-	/* Else the kernel adds 50 us to each timed wait. */
+	/* The default slack would delay each timed wait by up to 50 us. */
 	prctl(PR_SET_TIMERSLACK, 1UL, 0, 0, 0);
 	hauli_self_set(c);
 	hauli_co_init_thread(&c->loop);

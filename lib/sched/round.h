@@ -3,7 +3,7 @@
 #ifndef HAULI_SCHED_ROUND_H
 #define HAULI_SCHED_ROUND_H
 
-/* Runs rounds until the carrier, which is arg, is told to finish. 0. */
+/* Runs the rounds of carrier arg until the carrier is told to finish. Returns 0. */
 int hauli_round_main(void *arg);
 
 #endif

@@ -9,12 +9,12 @@
 
 #define BACKLOG_BYTES (HAULI_RUNQ_MAX * sizeof(struct haul_coro *))
 #define BACKLOG_FIRST_SIZE 512
-#define FRONT 64 /* room in the ring for those that are back */
+#define FRONT 64 /* slots left free for pushes to the front */
 
-/* What is prefetched where nobody has been yet. */
+/* The filler of the ring's slots, for prefetching. */
 static const struct haul_coro nobody;
 
-/* The owner, or under the guard, as all below. */
+/* This and all functions below: for the owner; where thieves may come, for the guard's holder. */
 static uint64_t head_of(const struct hauli_backlog *b)
 {
 	return hauli_u64_owned_get(&b->head);
@@ -43,8 +43,9 @@ static void append(struct hauli_backlog *b, uintptr_t entry)
 	hauli_u64_owned_set(&b->tail, tail + 1);
 }
 
-/* Of an entry where thieves may come, which does not ask the coroutine: that is a cache miss. */
-#define STAYS ((uintptr_t)1) /* thieves may not take it */
+/* A tag bit of entries, where thieves may come: to read it from the coroutine would be a cache
+ * miss. */
+#define STAYS ((uintptr_t)1) /* not stealable */
 
 static struct haul_coro *coro_of(uintptr_t entry)
 {
@@ -82,7 +83,7 @@ void hauli_runq_fini(struct hauli_runq *q)
 	munmap(q->backlog.slots, BACKLOG_BYTES);
 }
 
-/* Doubles the array in place: what had wrapped round to its start goes behind its old end. */
+/* Doubles the array in place: entries that wrapped round to its start move behind its old end. */
 static void grow(struct hauli_backlog *b)
 {
 	uint64_t head = head_of(b) & (b->size - 1);
@@ -128,7 +129,7 @@ void hauli_runq_push_pinned(struct hauli_runq *q, struct haul_coro *co,
 	uint32_t pushed = hauli_ring_pushed(&q->ring);
 
 	hauli_ring_keep(&q->ring);
-	push(q, co); /* there, or into the backlog */
+	push(q, co); /* to the ring or the backlog */
 	hauli_ring_has_kept(&q->ring, hauli_ring_pushed(&q->ring) != pushed);
 }
 
@@ -176,7 +177,7 @@ void hauli_runq_refill(struct hauli_runq *q)
 	hauli_u8_owned_set(&q->behind, head != tail);
 }
 
-/* The oldest that may be taken; there is one. */
+/* Takes the oldest stealable entry; the caller has checked that there is one. */
 static struct haul_coro *take_loose(struct hauli_backlog *b)
 {
 	uint64_t at = b->passed, head = head_of(b);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The run queue of one carrier: a ring of 256 and a backlog behind it, oldest first, but that the
- * one that a running coroutine woke last goes to the front. The owner pops in batches; thieves may
- * take from the ring at any time, and from the backlog when the ring has nothing for them.
+ * The run queue of a carrier: a ring of 256 and a backlog behind it, first in, first out, except
+ * for the LIFO slot at the front of the ring. The owner pops in batches. Thieves may take from the
+ * ring at any time, and from the backlog if the ring has nothing for them.
  *
- * The backlog is an array, not a list, so that what comes next can be prefetched from far. Its
- * address space is reserved once for as many coroutines as a carrier can have, so a push never
- * fails; memory is used as it fills. A thief leaves a hole where it has taken one, so the others
- * keep their order, and how many it may take is counted, so it does not come for the rest.
+ * The backlog is an array, not a list, so that coroutines far behind the head can be prefetched.
+ * Its address space is reserved once, for the maximum number of coroutines of a carrier, so a push
+ * never fails; memory is used as it fills. A thief leaves a hole where it has taken an entry, so
+ * the rest keeps its order. The stealable entries are counted, so no thief comes for the others.
  */
 #ifndef HAULI_SCHED_RUNQ_H
 #define HAULI_SCHED_RUNQ_H
@@ -18,31 +18,33 @@
 #define HAULI_RUNQ_MAX (1u << 24) /* coroutines of one carrier */
 
 struct hauli_backlog {
-	uintptr_t *slots; /* struct haul_coro; where thieves may come also a tag bit, or 0: taken */
-	struct hauli_u64_owned head, tail; /* run freely, masked on use; read by any */
-	/* where thieves may come: how many they may take; read by any */
+	/* pointers to struct haul_coro; where thieves may come, with a tag bit, and 0 for a hole */
+	uintptr_t *slots;
+	struct hauli_u64_owned head, tail; /* not wrapped, masked on use; read by any thread */
+	/* where thieves may come: the number of stealable entries; read by any thread */
 	struct hauli_u64_owned loose;
-	uint64_t passed; /* before that there is none that thieves may take */
+	uint64_t passed; /* thieves have passed the entries before this index: none is stealable */
 	uint32_t size; /* a power of two; grows in place */
 };
 
 struct hauli_runq {
 	struct hauli_ring ring;
-	uint32_t lifo_at; /* where in the ring the last one was put to the front */
-	uint32_t lifo_count; /* how often one was to go to the front */
+	uint32_t lifo_at; /* the head right after the last push into the LIFO slot */
+	uint32_t lifo_count; /* pushes that found the LIFO slot empty */
 	struct hauli_backlog backlog;
-	/* the backlog is not empty. Set and cleared under the guard */
+	/* the backlog is not empty. Where thieves may come, set under the guard */
 	struct hauli_u8_owned behind;
 	bool shared; /* thieves may come: the backlog is under the ring's guard */
 };
 
-/* Any thread. How many are in it; for who does not hold the guard a guess. */
+/* Any thread. The number of entries, holes included. A guess for threads that do not hold the
+ * guard. */
 static inline uint64_t hauli_backlog_depth(const struct hauli_backlog *b)
 {
 	return hauli_u64_owned_get(&b->tail) - hauli_u64_owned_get(&b->head);
 }
 
-/* Any thread. True if there may be coroutines that thieves may take and have not looked at. */
+/* Any thread. True if a thief may find coroutines in the ring or the backlog. */
 static inline bool hauli_runq_has_stealable(const struct hauli_runq *q)
 {
 	return hauli_ring_has_stealable(&q->ring) || hauli_u64_owned_get(&q->backlog.loose) > 0;
@@ -56,23 +58,25 @@ void hauli_runq_fini(struct hauli_runq *q);
 
 void hauli_backlog_push(struct hauli_runq *q, struct haul_coro *co);
 
-/* Thief, in the ring (hauli_ring_try_steal()). The oldest that it may have, or NULL. */
+/* Thief, after hauli_ring_try_steal(). Takes the oldest coroutine for which may() is true, or
+ * returns NULL. */
 struct haul_coro *hauli_runq_steal(struct hauli_runq *q, bool (*may)(const void *item));
 
-/* Moves from the backlog to the ring until that is full, but for what is to go to its front. */
+/* Moves coroutines from the backlog to the ring until that is full. Where thieves may come, it
+ * leaves room for pushes to the front. */
 void hauli_runq_refill(struct hauli_runq *q);
 
 static inline void hauli_runq_push(struct hauli_runq *q, struct haul_coro *co)
 {
-	/* What waits in the backlog is older. */
+	/* Coroutines in the backlog are older. */
 	if (hauli_unlikely(hauli_u8_owned_get(&q->behind)) ||
 		hauli_unlikely(!hauli_ring_push(&q->ring, co)))
 		hauli_backlog_push(q, co);
 }
 
 /*
- * The same, before all others. But one waits there at most, and every fourth time the others go
- * first.
+ * The same, into the LIFO slot at the front. If a coroutine is there already, and every fourth
+ * time, the push goes to the end.
  */
 static inline void hauli_runq_push_lifo(struct hauli_runq *q, struct haul_coro *co)
 {
@@ -86,18 +90,19 @@ static inline void hauli_runq_push_lifo(struct hauli_runq *q, struct haul_coro *
 		hauli_runq_push(q, co);
 }
 
-/* The same, whatever waits there. */
+/* The same, to the front in every case; to the end only if the ring is full. */
 static inline void hauli_runq_push_first(struct hauli_runq *q, struct haul_coro *co)
 {
 	if (hauli_unlikely(!hauli_ring_push_front(&q->ring, co)))
 		hauli_runq_push(q, co);
 }
 
-/* Each of these three, for a coroutine that thieves may not take. */
+/* Any of these three pushes, for a coroutine that thieves may not take. */
 void hauli_runq_push_pinned(struct hauli_runq *q, struct haul_coro *co,
 	void (*push)(struct hauli_runq *q, struct haul_coro *co));
 
-/* Keeps the ring filled while there is a backlog; once per at most 192 pops. */
+/* Refills the ring from the backlog. Called at least once in 192 pops, so that the ring does not
+ * run empty while there is a backlog. */
 static inline void hauli_runq_top_up(struct hauli_runq *q)
 {
 	if (hauli_unlikely(hauli_u8_owned_get(&q->behind)))
@@ -110,12 +115,12 @@ static inline bool hauli_runq_is_empty(const struct hauli_runq *q)
 }
 
 /*
- * With many coroutines each one's context is a cache miss: far ahead its first line is fetched, and
- * when that has come, the frames just above its stack pointer that the return will need. A thief
- * may run it by now, or it may be long gone: its slot stays mapped, and nothing follows from what
- * is read.
+ * With many coroutines each context is a cache miss. So the first line of a far coroutine is
+ * prefetched; and of a near one, whose first line has come by now, the frames just above the stack
+ * pointer, which its return reads. A thief may run that coroutine by now, or it may have ended: its
+ * slot stays mapped, and the values read are used for prefetching only.
  */
-/* TSan: no race that matters. */
+/* TSan: a race, but see above. */
 __attribute__((no_sanitize("thread"))) static inline void hauli_runq_prefetch(
 	const struct haul_coro *near, const struct haul_coro *far)
 {
@@ -126,7 +131,7 @@ __attribute__((no_sanitize("thread"))) static inline void hauli_runq_prefetch(
 	__builtin_prefetch(sp + HAULI_CACHE_LINE, 1);
 }
 
-/* Begins a batch: lets the next n pops have what is there by then. */
+/* Begins a batch: the next n pops succeed as long as there are coroutines. */
 static inline void hauli_runq_open(struct hauli_runq *q, uint32_t n)
 {
 	hauli_ring_open(&q->ring, n);
@@ -138,15 +143,15 @@ static inline void hauli_runq_open_unshared(struct hauli_runq *q, uint32_t n)
 	hauli_ring_open_unshared(&q->ring, n);
 }
 
-/* Ends it: nobody runs but by the next batch. The ring is not empty after it while there is a
- * backlog, though thieves may have emptied it. */
+/* Ends the batch: pops fail until the next open. Afterwards the ring is not empty while there is a
+ * backlog, even if thieves have emptied it. */
 static inline void hauli_runq_close(struct hauli_runq *q)
 {
 	hauli_ring_close(&q->ring);
 	hauli_runq_top_up(q);
 }
 
-/* The next of the batch, or NULL at its end. */
+/* The next coroutine of the batch; NULL: the batch has ended. */
 static inline struct haul_coro *hauli_runq_pop(struct hauli_runq *q)
 {
 	void *near, *far;

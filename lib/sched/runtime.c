@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The runtimes of the process, and what their users may ask of one. */
+/* The list of the runtimes of the process, and the getters of a runtime. */
 #include "sched/runtime.h"
 
 #include <stdlib.h>
@@ -7,14 +7,14 @@
 #include "base/forks.h"
 #include "sched/carrier.h"
 
-/* All that have started and not stopped. */
+/* All runtimes that are started and not stopped. */
 static struct haul_runtime *runtimes; /* under runtimes_lock */
 static pthread_mutex_t runtimes_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* hauli_forks when a runtime was last started; written by the one thread of a child of fork(). */
+/* hauli_forks at the last start of a runtime. Written by the only thread of a child of fork(). */
 static unsigned forks_at_start;
 
-/* Where rt is in the list, or the list's end. */
+/* The link to rt in the list, or the NULL link at its end. */
 static struct haul_runtime **find(const struct haul_runtime *rt)
 {
 	struct haul_runtime **at = &runtimes;
@@ -59,7 +59,7 @@ void hauli_runtimes_forget_copies(void)
 	if (!hauli_runtimes_are_copies())
 		return;
 	forks_at_start = hauli_forks;
-	runtimes = NULL; /* those of the parent do not run here */
+	runtimes = NULL; /* the runtimes of the parent have no threads here */
 }
 
 void hauli_runtime_hold(struct haul_runtime *rt)

@@ -11,46 +11,46 @@
 #include "conc/word.h"
 
 struct haul_runtime {
-	struct haul_runtime *next; /* runtime.c's list of all */
-	struct haul_carrier *carriers; /* fixed once started */
+	struct haul_runtime *next; /* in the list of all runtimes (runtime.c) */
+	struct haul_carrier *carriers; /* constant after the start */
 	unsigned nb_carriers;
-	unsigned default_class; /* of stacks */
+	unsigned default_class; /* stack class */
 	struct hauli_stacks *stacks;
 	struct hauli_cluster *clusters;
 	unsigned nb_clusters;
-	struct haul_carrier **nearest; /* the one nearest to OS CPU i, of nb_cpus */
+	struct haul_carrier **nearest; /* by OS CPU, below nb_cpus: the nearest carrier */
 	unsigned nb_cpus;
-	struct hauli_group *groups; /* of carriers that steal from each other; NULL: none */
+	struct hauli_group *groups; /* NULL: stealing is off */
 	unsigned nb_groups;
 	struct haul_launcher launcher;
-	struct hauli_threads *threads; /* of the default launcher; else NULL */
+	struct hauli_threads *threads; /* of the default launcher, or NULL */
 
 	/* Any thread. */
-	struct hauli_gate gate; /* spawns by mail pass through it */
-	struct hauli_ticket ticket; /* haul_spawn_any() from outside */
+	struct hauli_gate gate; /* passed by spawns from other threads */
+	struct hauli_ticket ticket; /* for haul_spawn_any() on threads that are no carriers */
 
 	/* haul_stop(), under the lock. */
 	pthread_mutex_t lock;
 	pthread_cond_t drained_more;
 	unsigned nb_drained;
 	bool stop_sent;
-	unsigned holders; /* haul_stop() is refused while there are any; under the lock */
+	unsigned holders; /* haul_stop() is refused while this is not 0 */
 };
 
-/* The list of the runtimes that have started and not stopped. Any thread. */
+/* The list of runtimes that are started and not stopped. Any thread. */
 void hauli_runtime_enlist(struct haul_runtime *rt);
 void hauli_runtime_delist(struct haul_runtime *rt);
 bool hauli_runtime_is_running(const struct haul_runtime *rt);
 
-/* True in a child of fork() that has started no runtime since: the runtimes in its memory have no
- * threads, and a wait for one would not end. For threads that are no carriers. */
+/* True in a child of fork() that has not started a runtime: the runtimes in its memory have no
+ * threads, so a wait for one would not end. For threads that are no carriers. */
 bool hauli_runtimes_are_copies(void);
 
-/* In such a child, before its first start: the list becomes empty. */
+/* In such a child, before its first start: empties the list. */
 void hauli_runtimes_forget_copies(void);
 
-/* For an owner of pollers and of the memory that they use: haul_stop() is refused until the owner
- * releases rt. Any thread that is no carrier. */
+/* For code that owns pollers and the memory that they use: haul_stop() is refused from hold to
+ * let_go. Any thread that is no carrier. */
 void hauli_runtime_hold(struct haul_runtime *rt);
 void hauli_runtime_let_go(struct haul_runtime *rt);
 bool hauli_runtime_is_held(struct haul_runtime *rt);

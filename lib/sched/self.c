@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which carrier this thread is.
+ * The carrier of the calling thread.
  *
- * The only thread-local of haul, behind a function that is never inlined and that the compiler
- * must take to have effects: else it may keep the variable's address, or its value, over a switch
- * after which the coroutine goes on in another thread (gcc and clang do so at -O2 -fPIC).
+ * This is haul's only thread-local variable. It is read by a function that is never inlined and
+ * that the compiler must assume to have side effects. Otherwise the compiler may keep the
+ * variable's address, or its value, across a switch after which the coroutine continues on another
+ * thread (gcc and clang do so at -O2 -fPIC).
  *
- * On a thread that is no carrier it points to a stand-in carrier, which runs a stand-in coroutine.
- * Their fields keep every call off its fast path, and the long way names the mistake. So a yield, a
- * wait or a spawn on a carrier pays nothing, or one test, for that.
+ * On a thread that is no carrier the variable points to a stand-in carrier, which runs a stand-in
+ * coroutine. Their fields keep every call off its fast path, and the slow path reports the misuse.
+ * So a yield, a wait or a spawn on a carrier has at most one test for this.
  */
 #include "sched/self.h"
 
@@ -18,7 +19,8 @@ static struct haul_coro nobody = {.flags = {HAULI_FLAG_NOBODY}};
 
 static struct hauli_exceptions always = {.uncaught = 1};
 
-/* A spawn sees HAULI_PATH_SLOW, a poller's cycle a timer that is due, and a yield exceptions. */
+/* A spawn finds HAULI_PATH_SLOW here, a poller's cycle a timer that is due, and a yield
+ * exceptions. */
 struct haul_carrier hauli_nowhere = {.current = &nobody, .cxx = true, .exceptions = &always};
 
 static __thread struct haul_carrier *self __attribute__((tls_model("initial-exec"))) =

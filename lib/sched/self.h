@@ -6,12 +6,13 @@
 #include "sched/carrier.h"
 
 /*
- * hauli_self() is NULL on a thread that is no carrier. There hauli_here() is &hauli_nowhere, a
- * stand-in whose current coroutine has a flag, so the fast paths need no test of their own for it.
+ * On a thread that is no carrier hauli_self() is NULL, and hauli_here() is &hauli_nowhere, a
+ * stand-in whose current coroutine has a flag. So the fast paths need no test of their own for such
+ * threads.
  */
 struct haul_carrier *hauli_self(void);
 struct haul_carrier *hauli_here(void);
-void hauli_self_set(struct haul_carrier *c); /* NULL: no carrier any more */
+void hauli_self_set(struct haul_carrier *c); /* NULL: the thread ceases to be a carrier */
 extern struct haul_carrier hauli_nowhere;
 
 #endif

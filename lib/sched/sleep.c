@@ -18,7 +18,7 @@ void hauli_sleep_end(struct haul_carrier *c)
 
 void hauli_sleep_quiesce(struct haul_carrier *c)
 {
-	/* A waker is between its push and the end of its call: at work, or preempted. */
+	/* A waker in its call is running or preempted. */
 	while (!hauli_inbox_is_quiesced(&c->inbox))
 		sched_yield();
 }

@@ -6,11 +6,11 @@
 #include "sched/carrier.h"
 
 /* Owner, after hauli_inbox_try_sleep() and before it runs anything. Marks the carrier awake,
- * handles its messages, and looks at what a waker may have roused it for. */
+ * handles its messages, and takes from the injector, for which a waker may have roused it. */
 void hauli_sleep_end(struct haul_carrier *c);
 
-/* Owner. Waits until no waker is about to make a wake-up call: what a call uses may go away after
- * that. */
+/* Owner. Waits until no waker is between its push and the end of its wake-up call. After that, what
+ * the call uses may be freed. */
 void hauli_sleep_quiesce(struct haul_carrier *c);
 
 #endif

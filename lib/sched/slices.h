@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The recent length of slices, and how many of them a round may run. Also for perf/sim. */
+/* The recent length of slices, and the number of them that a round may run. Also for perf/sim. */
 #ifndef HAULI_SCHED_SLICES_H
 #define HAULI_SCHED_SLICES_H
 
@@ -8,9 +8,9 @@
 #define HAULI_BUDGET_MAX 255u
 
 struct hauli_slices {
-	uint64_t average; /* in ticks; a long one counts at once, and is forgotten slowly */
+	uint64_t average; /* in ticks; a rise counts at once, a fall by one eighth */
 	uint64_t typical; /* in ticks; outliers hardly count */
-	unsigned budget; /* slices of a round that has a poller; 1 at first */
+	unsigned budget; /* slices per round of a carrier with a poller, 1 to 255; 1 at first */
 };
 
 /* Feeds the mean length of the last slices; interval is the target between polls. In ticks. */
@@ -20,7 +20,7 @@ static inline void hauli_slices_learn(struct hauli_slices *s, uint64_t ticks, ui
 	uint64_t fits;
 
 	s->typical += (ticks < most ? ticks : most) / 8 - s->typical / 8;
-	/* An outlier upwards counts at once, downwards one eighth. */
+	/* A longer mean counts at once, a shorter one by one eighth. */
 	if (ticks > s->average)
 		s->average = ticks;
 	else

@@ -35,7 +35,7 @@ static inline void set_up(struct haul_coro *co, haul_fn *fn, void *arg,
 	hauli_u8_shared_init(&co->flags, 0);
 	hauli_permit_take(&co->permit);
 	co->detached = detached;
-	co->pinned = false; /* with the next three one store */
+	co->pinned = false; /* one store, with the next three fields */
 	co->poller = false;
 	co->back = 0;
 	co->order_key = 0;
@@ -53,7 +53,8 @@ static inline void set_up(struct haul_coro *co, haul_fn *fn, void *arg,
 
 _Static_assert(HAUL_STACK_MAX == HAULI_STACK_USABLE(HAULI_STACK_CLASSES - 1), "the largest class");
 
-/* Of a pinned coroutine, where carriers steal: it is counted apart (HAULI_FLAG_KEPT). */
+/* For a pinned coroutine: where carriers steal, its pushes are counted separately
+ * (HAULI_FLAG_KEPT). */
 static void keep(const struct haul_runtime *rt, struct haul_coro *co)
 {
 	if (rt->groups)
@@ -136,7 +137,7 @@ static inline int spawn_here(struct haul_carrier *c, struct haul_coro **out, hau
 	return spawn_slow(c, out, fn, arg, opts);
 }
 
-/* On the other side of the gate. The caller is self's thread. */
+/* Inside the gate. Called on self's thread. */
 static int spawn_inside(struct haul_carrier *self, const struct hauli_spawn *how, unsigned cls)
 {
 	struct haul_carrier *c = how->carrier;
@@ -184,7 +185,7 @@ static int spawn_on(struct haul_carrier *carrier, struct haul_coro **co, haul_fn
 		.carrier = carrier, .out = co, .fn = fn, .arg = arg, .opts = opts});
 }
 
-/* The running coroutine may go on for long: others may want to run what waits behind it. */
+/* Spawns on c, and offers the coroutine to thieves, because the running one may run for long. */
 static inline int spawn_notify(struct haul_carrier *c, struct haul_coro **out, haul_fn *fn,
 	void *arg, const struct haul_coro_opts *opts)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Spawning: the check of what a user gives, and spawns on a carrier from another thread. */
+/* Spawning: the check of arguments, and spawns on a carrier from another thread. */
 #ifndef HAULI_SCHED_SPAWN_H
 #define HAULI_SCHED_SPAWN_H
 
@@ -16,19 +16,19 @@ struct hauli_spawn {
 	bool poller; /* the caller holds the carrier's poller lock */
 };
 
-/* True if fn and opts of a user are valid, except for the stack's size, which is checked later. */
+/* True if fn and opts are valid; the stack size is checked later. */
 static inline bool hauli_spawn_may(haul_fn *fn, const struct haul_coro_opts *opts)
 {
 	return fn && (hauli_likely(!opts) || opts->order_key <= HAUL_ORDER_KEYS);
 }
 
-/* haul_spawn() of what nobody joins, for haul itself: the order key may be HAULI_ORDER_KEY_ASK. */
+/* A detached haul_spawn() for haul itself: the order key may be HAULI_ORDER_KEY_ASK. */
 int hauli_spawn_own(haul_fn *fn, void *arg, const struct haul_coro_opts *opts);
 
-/* Of the opts' stack size, or -EINVAL. */
+/* The stack class for the stack size in opts, or -EINVAL. */
 int hauli_spawn_stack_class(const struct haul_runtime *rt, const struct haul_coro_opts *opts);
 
-/* Makes a slot a coroutine that waits to be started, without a home so far. */
+/* Makes a slot a ready coroutine that has no home yet. */
 void hauli_spawn_set_up(struct haul_runtime *rt, struct haul_coro *co, haul_fn *fn, void *arg,
 	const struct haul_coro_opts *opts, bool detached);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Spawning many at once: on the running carrier one by one; from a thread that is no carrier as one
- * batch for a cluster, whose carriers share it (cluster.c). All stacks are there before the first
- * coroutine is set up, so that all are spawned or none.
+ * Spawning many coroutines at once: on a carrier one by one; from a thread that is no carrier as
+ * one batch for a cluster, whose carriers share it (cluster.c). All stacks are allocated before the
+ * first coroutine is set up, so all are spawned or none.
  */
 #include <errno.h>
 
@@ -24,7 +24,7 @@ struct batch {
 	unsigned cls;
 };
 
-/* n stacks, linked by item.next, or NULL. Without a cache they come from the arena. */
+/* Gets n slots, linked by item.next, or NULL. Without a cache they come from the arena. */
 static struct hauli_item *get_stacks(
 	const struct batch *b, struct hauli_stack_cache *cache, unsigned n)
 {
@@ -107,7 +107,7 @@ static int spawn_outside(const struct batch *b)
 	return first ? 0 : -ENOMEM;
 }
 
-/* On c, whose thread this is. */
+/* Called on c's thread. c becomes the home of the coroutines. */
 static int spawn_here(struct haul_carrier *c, const struct batch *b)
 {
 	struct hauli_item *item;
@@ -131,7 +131,7 @@ static int spawn_here(struct haul_carrier *c, const struct batch *b)
 	return 0;
 }
 
-/* The caller was stolen by c, whose thread this is: they are at home where it is. */
+/* Called on c's thread by a coroutine that c has stolen. The coroutines get the caller's home. */
 static int spawn_at_home(struct haul_carrier *c, struct haul_carrier *home, const struct batch *b)
 {
 	struct hauli_item *item;

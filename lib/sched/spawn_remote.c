@@ -13,7 +13,7 @@ static void start(struct haul_carrier *c, struct hauli_msg *msg)
 {
 	struct haul_coro *co = coro_of(msg);
 
-	HAUL_CHECK(c->phase == HAULI_PHASE_RUNS); /* stop.c */
+	HAUL_CHECK(c->phase == HAULI_PHASE_RUNS); /* see stop.c */
 	hauli_counter_add(&c->spawned, 1);
 	hauli_counter_add(&c->arrived, 1);
 	if (hauli_unlikely(co->poller)) {
@@ -21,7 +21,7 @@ static void start(struct haul_carrier *c, struct hauli_msg *msg)
 		if (hauli_steals(c))
 			hauli_u8_shared_set_bits(&co->flags, HAULI_FLAG_PULLS);
 	}
-	hauli_ready(c, co); /* or it was stolen, and runs before it was announced */
+	hauli_ready(c, co); /* does not queue co if a thief has taken it already */
 }
 
 static struct haul_coro *stealable(struct hauli_msg *msg)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A coroutine spawned on a carrier by another thread: the message that starts it there. */
+/* The start message: starts, on its home, a coroutine that another thread has spawned. */
 #ifndef HAULI_SCHED_SPAWN_REMOTE_H
 #define HAULI_SCHED_SPAWN_REMOTE_H
 
@@ -8,8 +8,8 @@
 
 extern const struct hauli_msg_kind hauli_start_msg;
 
-/* Any thread, inside the runtime's gate. Gives co, which is set up, its home, and starts it
- * there. */
+/* Any thread, inside the runtime's gate. Sets the home of co, which is set up, and sends it the
+ * start message. */
 void hauli_spawn_send(struct haul_carrier *home, struct haul_coro *co);
 
 #endif

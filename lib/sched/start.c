@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The start of a runtime, and its stop: the same steps backwards. */
+/* The start of a runtime, and its stop, which undoes the steps of the start backwards. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,7 +112,7 @@ static void launcher_fini(struct haul_runtime *rt)
 	hauli_threads_destroy(rt->threads);
 }
 
-/* The second phase of the start: every carrier is in its place before the first one runs. */
+/* Launches the carriers. All of them are initialised before the first one runs. */
 static int launch_all(struct haul_runtime *rt, const struct start *s)
 {
 	for (unsigned i = 0; i < rt->nb_carriers; i++) {
@@ -136,7 +136,7 @@ static int enlist(struct haul_runtime *rt, const struct start *s)
 static const struct step {
 	const char *name;
 	int (*init)(struct haul_runtime *rt, const struct start *s);
-	void (*fini)(struct haul_runtime *rt); /* NULL: haul_stop() has seen to it */
+	void (*fini)(struct haul_runtime *rt); /* NULL: haul_stop() has undone it */
 } steps[] = {
 	{"stacks", stacks_init, stacks_fini},
 	{"overflow", overflow_init, overflow_fini},
@@ -177,7 +177,7 @@ static struct haul_runtime *runtime_new(void)
 	return rt;
 }
 
-/* Leaves the line of an error; returns the error. */
+/* Writes the line of an error into errbuf, and returns the error. */
 static int fail(const struct haul_runtime_opts *opts, int err, const char *what, const char *why)
 {
 	snprintf(opts->errbuf, opts->errlen, "%s: %s", what, why);
@@ -248,7 +248,8 @@ static int start_by_default_plan(struct haul_runtime **rt, const struct haul_run
 	struct haul_plan *plan = NULL;
 	int err;
 
-	(void)fail(opts, -ENOMEM, "plan", strerror(ENOMEM)); /* the one error without a line */
+	/* haul_plan_create() writes no line for this error */
+	(void)fail(opts, -ENOMEM, "plan", strerror(ENOMEM));
 	err = haul_plan_create(&plan, NULL, opts->errbuf, opts->errlen);
 	if (err)
 		return err;

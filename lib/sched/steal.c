@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the policy (policy.c) sees of carriers and does to them. What makes it safe is elsewhere: a
- * ring of which others take (conc/ring.c), an inbox that is taken over under the ring's guard
- * (mail.c), requests for help that are not lost (conc/help.c). A stolen coroutine runs one slice
+ * The four functions by which the policy (policy.c) reads carriers and acts on them. Why they are
+ * safe is shown elsewhere: for thefts from a ring in conc/ring.c, for an inbox taken over under the
+ * ring's guard in mail.c, for requests for help in conc/help.c. A stolen coroutine runs one slice
  * and goes home (stolen.c).
  *
  * Stress: tests/stress/steal.c.
@@ -121,8 +121,9 @@ void hauli_steal_set_idle(struct haul_carrier *c)
 }
 
 /*
- * The barrier costs as much as a theft (conc/help.c, D1), so a carrier that sleeps often has none
- * each time, but sleeps until the next is due: most are woken before that.
+ * The barrier costs as much as a theft (conc/help.c, D1). So a carrier that sleeps often does not
+ * issue it at each sleep: until the next one is due it sleeps without, but only until then. Most
+ * sleeps end earlier.
  */
 bool hauli_steal_may_stay(struct haul_carrier *c)
 {

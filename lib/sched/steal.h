@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stealing: an idle carrier takes coroutines from a carrier that has more than it can run, for one
- * slice each. Carriers steal within their group: a cluster, or all carriers.
+ * Stealing: an idle carrier takes coroutines from a carrier with a surplus, for one slice each.
+ * Carriers steal within their group: a cluster, or all carriers.
  */
 #ifndef HAULI_SCHED_STEAL_H
 #define HAULI_SCHED_STEAL_H
@@ -10,17 +10,17 @@
 
 extern const struct hauli_policy_ops hauli_steal_ops;
 
-/* Where stealing is on. The owner. A batch begins, or has ended. */
+/* Owner, where carriers steal: before and after each batch. */
 void hauli_steal_batch_begins(struct haul_carrier *c, uint64_t now);
 void hauli_steal_batch_ended(struct haul_carrier *c);
 
-/* Owner, an idle cycle of a poller that does not sleep. True when something was stolen. */
+/* Owner, in an idle cycle of a poller that does not sleep. True: coroutines were stolen. */
 bool hauli_steal_pull(struct haul_carrier *c);
 
-/* Owner, idle, before it sleeps. True when something was stolen. */
+/* Owner, idle, before it sleeps. True: coroutines were stolen. */
 bool hauli_steal_idle(struct haul_carrier *c);
 
-/* Owner, about to work for long: its search goes to others. */
+/* Owner, before it works for long: hands its search on, or ends it. */
 static inline void hauli_steal_is_busy(struct haul_carrier *c)
 {
 	if (hauli_searches(c))
@@ -28,9 +28,9 @@ static inline void hauli_steal_is_busy(struct haul_carrier *c)
 }
 
 /*
- * Owner. set_idle: about to mark its inbox as asleep; from now on callers look there. may_stay:
- * right after that. False: it has begun to search instead, and has to wake up. wake_at: after that,
- * when the sleep has to end, or HAULI_NEVER. clear_idle: when it is awake.
+ * Owner. set_idle: before it marks its inbox asleep; from now on threads that offer work look
+ * there. may_stay: right after that; false: c has begun to search and must wake up. wake_at: after
+ * may_stay; the time at which the sleep must end, or HAULI_NEVER. clear_idle: when c is awake.
  */
 void hauli_steal_set_idle(struct haul_carrier *c);
 bool hauli_steal_may_stay(struct haul_carrier *c);
@@ -43,7 +43,7 @@ static inline uint64_t hauli_steal_wake_at(const struct haul_carrier *c)
 	return HAUL_STEALING && c->before_barrier ? c->barrier_at : HAULI_NEVER;
 }
 
-/* Owner. It was sent the token of s: it searches. */
+/* Owner, on receipt of s: searches with the token of s. */
 void hauli_steal_search(struct haul_carrier *c, struct hauli_search *s);
 
 #endif

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A stolen coroutine runs one slice elsewhere. Its home still decides all about it: when it yields,
- * parks, sleeps, joins or ends, it tells its home by a message, and the home acts as if the
- * coroutine had asked just then. Meanwhile the home takes requests for it as for a coroutine that
- * runs. So what design/0001 says of wake, time-out and cancel holds for it as well.
+ * A stolen coroutine runs one slice on the thief. Its home still decides everything about it: when
+ * it yields, parks, sleeps, joins or ends, a message tells its home, which acts as if the coroutine
+ * had made the call on it just then. Meanwhile the home handles requests to it as for a running
+ * coroutine. So the argument of design/0001 for wake, time-out and cancel holds for it as well.
  *
- * The thief sets the flag STOLEN, and the home removes it when the coroutine is back. The state
- * belongs to the home and is READY all the while, so other threads do not take it for parked.
+ * The thief sets the flag STOLEN, and the home clears it when the coroutine is back. Only the home
+ * writes the state, which stays READY in the meantime, so no thread takes the coroutine for parked.
  *
  * The home may steal as any other carrier. A coroutine that it takes back from a thief is still
- * stolen: it runs its slice at home, and a message tells the home how that has ended. So it keeps
- * its place (order.c), and the message of its start, which may still be in the mail, does no harm.
+ * stolen: it runs its slice at home, and a message tells the home how the slice ended. So the
+ * coroutine keeps its place (order.c), and its start message, which may still be in the mail, does
+ * no harm.
  */
 #include "sched/stolen.h"
 
@@ -127,6 +128,6 @@ void hauli_stolen_take(struct haul_coro *co)
 	if (!hauli_coro_is_stolen(co))
 		hauli_order_take(hauli_coro_home(co), co);
 	hauli_u8_shared_set_bits(&co->flags, HAULI_FLAG_STOLEN);
-	co->back = HAULI_BACK_YIELD; /* unless it says something else */
+	co->back = HAULI_BACK_YIELD; /* unless the coroutine sets another value */
 	co->back_msg.kind = &back_msg;
 }

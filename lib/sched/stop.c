@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The end of a runtime: what a stop asks of the carriers, and their side of it. */
+/* The end of a runtime: the stop and finish messages to the carriers, and their handlers. */
 #include "sched/stop.h"
 
 #include <errno.h>
@@ -27,11 +27,11 @@ static void cancel_if_home(struct hauli_co *slot, void *arg)
 }
 
 /*
- * All coroutines that this carrier will ever be the home of are at home by now, and are cancelled
- * here. A spawner sends a start, or puts a batch into the cluster's injector, within the runtime's
- * gate (spawn.c, spawn_many.c), and the stop is sent when the gate is closed and quiet. The inbox
- * and the detached mail keep the order of pushes, so all starts have come before the stop; and this
- * carrier takes what is in the injector now, or another carrier has it.
+ * Cancels all coroutines of this home. No others can follow. A spawner sends a start message, or
+ * puts a batch into the cluster's injector, within the runtime's gate (spawn.c, spawn_many.c); the
+ * stop message is sent when the gate is closed and quiet. The inbox and the detached mail keep the
+ * order of pushes, so all start messages have come before it. Coroutines in the injector are taken
+ * by this carrier here, or by another one.
  */
 static void handle_stop(struct haul_carrier *c, struct hauli_msg *msg)
 {

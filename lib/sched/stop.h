@@ -5,8 +5,8 @@
 
 #include "sched/carrier.h"
 
-/* The caller of haul_stop(). Closes rt to spawns, cancels all coroutines and waits for their end.
- * 0, or -errno as haul_stop(). */
+/* Called by the thread in haul_stop(). Closes rt to spawns, cancels all coroutines and waits until
+ * they have ended. Returns 0, or -errno as haul_stop(). */
 int hauli_stop(struct haul_runtime *rt, uint64_t timeout_ns);
 
 /* Tells the first n carriers to finish, and waits for their threads. */
@@ -14,7 +14,8 @@ void hauli_stop_finish(struct haul_runtime *rt, unsigned n);
 
 void hauli_stop_drained(struct haul_carrier *c);
 
-/* Owner, once in each round. Reports during a stop that none of its coroutines is left. */
+/* Owner, once per round. During a stop, reports once that all coroutines at home here have
+ * ended. */
 static inline void hauli_stop_report(struct haul_carrier *c)
 {
 	if (hauli_unlikely(c->phase == HAULI_PHASE_DRAINS) && hauli_live(c) == 0)

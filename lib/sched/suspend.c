@@ -22,7 +22,7 @@ void hauli_suspend_slow(struct haul_carrier *c, struct haul_coro *me, bool publi
 	struct hauli_exceptions mine = *c->exceptions;
 
 	if (hauli_u8_shared_get(&me->flags) & HAULI_FLAG_NOBODY)
-		hauli_may_suspend(me, "haul_yield"); /* all other calls have checked */
+		hauli_may_suspend(me, "haul_yield"); /* all other calls have checked this before */
 	*c->exceptions = (struct hauli_exceptions){NULL, 0};
 	c->left = publish ? me : NULL;
 	c = hauli_co_switch(&me->co, hauli_next(c), c);
@@ -41,7 +41,7 @@ void hauli_stolen_send_home(struct haul_carrier *c, struct haul_coro *co)
 	struct haul_carrier *home = hauli_coro_home(co);
 	bool yields = co->back == HAULI_BACK_YIELD;
 
-	/* The thief has set the message's kind. */
+	/* The message's kind was set by the thief. */
 	if (hauli_mail_send(home, &co->back_msg) && yields)
 		hauli_steal_offer(home);
 }

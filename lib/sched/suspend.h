@@ -1,33 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Suspending the running coroutine: the switch to the next one, and a stolen one's way home. */
+/* Suspending the running coroutine: the switch to the next one, and the way home of a stolen
+ * one. */
 #ifndef HAULI_SCHED_SUSPEND_H
 #define HAULI_SCHED_SUSPEND_H
 
 #include "sched/carrier.h"
 #include "sched/exceptions.h"
 
-/* What a stolen coroutine asks its home for when its slice ends. The home's side is stolen.c. */
+/* The operation with which a stolen coroutine ends its slice, for its home (stolen.c). */
 enum hauli_back {
 	HAULI_BACK_YIELD,
-	HAULI_BACK_HERE, /* it goes on as it would have elsewhere, with its place in its order */
+	HAULI_BACK_HERE, /* to continue at home, with its place in the order kept */
 	HAULI_BACK_PARK,
 	HAULI_BACK_SLEEP, /* until timer.at */
 	HAULI_BACK_JOIN, /* arg is the struct hauli_join */
 	HAULI_BACK_END,
 };
 
-/* Off the fast path: ends the program with a line if me, which is in call, may not suspend. */
+/* On slow paths: ends the program with a line if me may not suspend. call: the function that me is
+ * in. */
 void hauli_may_suspend(const struct haul_coro *me, const char *call);
 
-/* The carrier on which co's slice has ended. co was stolen, and its context is saved. */
+/* Called on carrier c, where a stolen co has ended its slice and its context is saved. Sends co
+ * home. */
 void hauli_stolen_send_home(struct haul_carrier *c, struct haul_coro *co);
 
-/* Owner. co has left its slice ready, and is a poller, stolen or kept. */
+/* Owner. Publishes co, which ended its slice ready, and is a poller, stolen or kept. */
 void hauli_coro_left_slow(struct haul_carrier *c, struct haul_coro *co);
 
 /*
- * Switch, then publish: a coroutine that yields or ends may be seen by others, or its stack used
- * again, only when its context is saved. So the one that runs next publishes it.
+ * Switch, then publish: other threads may see a coroutine that yields or ends, and reuse its stack,
+ * only after its context is saved. So the context that runs next publishes it.
  */
 static inline void hauli_arrive(struct haul_carrier *c)
 {
@@ -46,7 +49,7 @@ static inline void hauli_arrive(struct haul_carrier *c)
 	}
 }
 
-/* The context that runs after the current coroutine: the next one of the batch, then the loop. */
+/* The context to run after the current coroutine: the next one of the batch, or the loop. */
 static inline struct hauli_co *hauli_next(struct haul_carrier *c)
 {
 	struct haul_coro *next = hauli_runq_pop(&c->runq);
@@ -55,11 +58,11 @@ static inline struct hauli_co *hauli_next(struct haul_carrier *c)
 	return next ? &next->co : &c->loop;
 }
 
-/* Suspends a coroutine that handles exceptions, and refuses to suspend a thread that runs none.
- * Out of line: without C++ the fast path has one test for it. */
+/* Suspends a coroutine that handles exceptions; on a thread that is no carrier, ends the program
+ * with a line. Out of line, so that the fast path has one test for both. */
 void hauli_suspend_slow(struct haul_carrier *c, struct haul_coro *me, bool publish);
 
-/* Suspends me, which is running on c. Its state is set already. publish: it is ready. */
+/* Suspends me, which runs on c and whose state is set. publish: me is ready. */
 static inline void hauli_suspend(struct haul_carrier *c, struct haul_coro *me, bool publish)
 {
 	if (hauli_unlikely(c->cxx) && hauli_exceptions_any(c->exceptions)) {
@@ -70,7 +73,8 @@ static inline void hauli_suspend(struct haul_carrier *c, struct haul_coro *me, b
 	hauli_arrive(hauli_co_switch(&me->co, hauli_next(c), c));
 }
 
-/* The stolen coroutine itself, on c. Ends its slice; it is at home when this returns. */
+/* Called by a stolen coroutine on c. Ends its slice; the coroutine continues at home if it is
+ * pinned, and else may be stolen again before this returns. */
 void hauli_stolen_go_home(struct haul_carrier *c, struct haul_coro *me, enum hauli_back how);
 
 #endif

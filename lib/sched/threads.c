@@ -25,7 +25,8 @@ static void *run(void *arg)
 {
 	struct thread *t = arg;
 
-	/* The plan has found out whether binding works, and has said so. */
+	/* A failure is ignored: the plan has checked whether threads can be bound, and reported
+	 * it. */
 	(void)hauli_place_enter(&t->place, t->i);
 	t->fn(t->arg);
 	return NULL;

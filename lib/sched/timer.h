@@ -29,13 +29,13 @@ static inline void hauli_timers_init(struct hauli_timers *ts)
 	ts->next_at = HAULI_NEVER;
 }
 
-/* Inserts t with t->at set. Equal times fire in no certain order. */
+/* Inserts t, whose time t->at is set. Timers of equal times expire in no particular order. */
 void hauli_timer_arm(struct hauli_timers *ts, struct hauli_timer *t);
 
-/* Takes out an armed timer. */
+/* Removes an armed timer. */
 void hauli_timer_disarm(struct hauli_timers *ts, struct hauli_timer *t);
 
-/* The earliest timer if it is due at now, taken out; else NULL. */
+/* Removes and returns the earliest timer if it is due at now; else NULL. */
 static inline struct hauli_timer *hauli_timer_expire(struct hauli_timers *ts, uint64_t now)
 {
 	struct hauli_timer *t = ts->first;

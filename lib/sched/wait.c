@@ -20,8 +20,8 @@ static int cancelled(const struct haul_coro *co)
 	return hauli_coro_is_cancelled(co) ? -ECANCELED : 0;
 }
 
-/* In place of a wait of a cancelled coroutine. Otherwise a loop that ignores what its wait returns
- * would keep its carrier for ever, and no other coroutine there could end. */
+/* Replaces the wait of a cancelled coroutine by a yield. Otherwise a loop that ignores the result
+ * of its wait would keep its carrier forever, and no other coroutine there could end. */
 static int refuse_to_wait(struct haul_carrier *c, struct haul_coro *me)
 {
 	hauli_suspend(c, me, true);
@@ -45,7 +45,8 @@ static inline int sleep_here(struct haul_carrier *c, struct haul_coro *me, uint6
 	return cancelled(me);
 }
 
-/* Cancelled, a poller, or stolen: then its home sees to the wait. */
+/* For a coroutine that is cancelled, a poller, or stolen: the home of a stolen one carries out its
+ * wait. */
 static __attribute__((noinline)) int sleep_slow(
 	struct haul_carrier *c, struct haul_coro *me, uint64_t ns)
 {
@@ -69,7 +70,8 @@ int haul_sleep(uint64_t ns)
 	return sleep_here(c, me, ns);
 }
 
-/* After the wait: who was woken may be stolen before it runs, while its home gives another one. */
+/* After the wait. A woken coroutine may be stolen before it runs, and its home may give it another
+ * permit at the same time: then the take is atomic. */
 static inline int take_permit(struct haul_coro *me)
 {
 	if (hauli_likely(!hauli_coro_needs_slow_path(me))) {

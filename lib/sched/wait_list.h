@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A list of coroutines that wait for the same thing. Each waiter lies on the stack of its coroutine
- * and stays in the list from enter to leave; it may leave from anywhere. Only the carrier of the
- * list touches it. With await.h the waiters are served first come, first served.
+ * A list of coroutines that wait for the same event. Each waiter lies on the stack of its coroutine
+ * and is in the list from enter to leave; a waiter may leave from any position. Only the list's
+ * carrier accesses it. With await.h the waiters are served first come, first served.
  */
 #ifndef HAULI_SCHED_WAIT_LIST_H
 #define HAULI_SCHED_WAIT_LIST_H
@@ -15,7 +15,7 @@ struct haul_coro;
 struct hauli_waiter {
 	struct hauli_waiter *next, *prev;
 	struct haul_coro *coro;
-	bool served; /* await.c: no longer in the list */
+	bool served; /* await.c: served, and no longer in the list */
 };
 
 /* All zero: empty. */

@@ -257,7 +257,7 @@ MUTATIONS = [
      'hauli_requests_here(c, co);\n\thauli_ptr_published_set(&co->home, c);'),
     ('homeless', 'lib/sched/request.c', 'a requester reads the home before it adds its request',
      'if (!hauli_requests_add(&co->requests, bits)) return;'
-     ' /* The first caller finds a home: while co has none, its requests have begun. */'
+     ' /* The first requester finds a home: a homeless co has a bit set from the start. */'
      ' home = hauli_coro_home(co);',
      'home = hauli_coro_home(co);\n\tif (!hauli_requests_add(&co->requests, bits))\n\t\treturn;'),
     ('homeless', 'lib/sched/request.c', 'the home does not look for a join',
@@ -375,7 +375,7 @@ MUTATIONS = [
      'atomic_fetch_or_explicit(&h->tokens, UINT32_C(1) << token, memory_order_release'
      ' /* help.E3:R */);', ''),
     ('runq_stealable', 'lib/sched/runq.c', 'an item being pushed counts as pinned',
-     'push(q, co); /* there, or into the backlog */'
+     'push(q, co); /* to the ring or the backlog */'
      ' hauli_ring_has_kept(&q->ring, hauli_ring_pushed(&q->ring) != pushed);',
      'hauli_ring_has_kept(&q->ring, true);\n\tpush(q, co);'),
     ('runq_stealable', 'lib/conc/ring.c', 'a thief does not count an item being pushed as pinned',
@@ -522,7 +522,7 @@ MUTATIONS = [
      'if (found)\n\t\ttake_out(detached, hauli_coro_is_stolen(found) ? &found->back_msg.node'
      ' : &found->start_msg.node);'),
     ('detached', 'lib/sched/spawn_remote.c', 'a start that is taken runs at home too',
-     'hauli_ready(c, co); /* or it was', 'hauli_runq_push(&c->runq, co); /* it was'),
+     'hauli_ready(c, co); /* does not', 'hauli_runq_push(&c->runq, co); /* does not'),
     ('detached', 'lib/sched/spawn_remote.c', 'a start that is taken is taken again',
      'return hauli_coro_is_stolen(co) ? NULL : co;', 'return co;'),
     ('detached', 'lib/sched/mail.c', 'a thief makes ready a coroutine that only its home may',
