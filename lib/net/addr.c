@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Addresses: from text, and which of them a host can have. */
+/* Addresses: parsing from text, and checks. */
 #include "net/addr.h"
 
 #include <arpa/inet.h>
@@ -16,8 +16,8 @@ bool hauli_ip4_is_host(const uint8_t ip[4])
 
 bool hauli_ip6_is_host(const uint8_t ip[16])
 {
-	static const uint8_t low[15]; /* of :: and ::1 */
-	static const uint8_t mapped[12] = {[10] = 0xff, 0xff}; /* IPv4's, which no wire carries */
+	static const uint8_t low[15]; /* the first 15 bytes of :: and ::1 */
+	static const uint8_t mapped[12] = {[10] = 0xff, 0xff}; /* IPv4-mapped, never on the wire */
 
 	return ip[0] != 0xff && memcmp(ip, mapped, sizeof(mapped)) &&
 		(memcmp(ip, low, sizeof(low)) || ip[15] > 1);
@@ -56,7 +56,7 @@ void hauli_ip6_group_mac(uint8_t mac[6], const uint8_t group[16])
 	memcpy(mac + 2, group + 12, 4);
 }
 
-/* "ADDR/LEN" into ip and prefix. */
+/* Parses "ADDR/LEN" into *ip and *prefix. Returns 0 or -EINVAL. */
 static int parse(const char *text, int family, void *ip, unsigned long longest, uint8_t *prefix)
 {
 	char addr[INET6_ADDRSTRLEN];
@@ -64,7 +64,7 @@ static int parse(const char *text, int family, void *ip, unsigned long longest, 
 	size_t len = slash ? (size_t)(slash - text) : 0;
 	char *end;
 
-	/* strtoul() would let a sign or a space pass. */
+	/* strtoul() would accept a sign or a space. */
 	if (!slash || len >= sizeof(addr) || slash[1] < '0' || slash[1] > '9')
 		return -EINVAL;
 	memcpy(addr, text, len);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a packet to its reply: the choice among the protocols. */
+/* The reply to a packet: dispatch by protocol. */
 #include <haul/net.h>
 
 enum haul_verdict haul_net_answer(const struct haul_net_if *nif, struct haul_pkt *pkt)

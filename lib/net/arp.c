@@ -38,7 +38,7 @@ enum haul_verdict hauli_arp_for_us(const struct haul_net_if *nif, const struct h
 	if (!memcmp(&data->arp_sha, nif->mac, RTE_ETHER_ADDR_LEN))
 		return HAUL_NET_MALFORMED;
 	memcpy(from, &data->arp_sip, 4);
-	/* No address is a probe's, our own an announcement's. */
+	/* A probe has no sender address, an announcement our own. */
 	if (hauli_is_zero(from, 4) || !memcmp(from, nif->ip4, 4))
 		return HAUL_NET_OK;
 	if (!hauli_ip4_is_host(from) || hauli_ip4_is_edge(from, nif->ip4, nif->ip4_prefix))
@@ -54,7 +54,7 @@ enum haul_verdict haul_arp_reply(const struct haul_net_if *nif, struct haul_pkt 
 
 	struct rte_arp_ipv4 *data = &pkt->arp->arp_data;
 
-	/* Somebody announces our address as its own: that asks nothing. */
+	/* An announcement of our address by another host is no request. */
 	if (data->arp_sip == data->arp_tip)
 		return HAUL_NET_UNSUPPORTED;
 

@@ -9,9 +9,9 @@
 #include "net/pkt.h"
 
 /*
- * From off on, which lies in the first segment: upper headers do.
- * Not rte_raw_cksum_mbuf(): as of DPDK 22.11 it cuts the unfolded sum of a segment that begins at
- * an odd offset to 16 bits and so loses its carries.
+ * Sums len bytes from offset off, which is in the first segment, as upper headers are. Not
+ * rte_raw_cksum_mbuf(): as of DPDK 22.11 it truncates the unfolded sum of a segment that begins at
+ * an odd offset to 16 bits, and so loses its carries.
  */
 static uint32_t sum_segments(const struct rte_mbuf *m, uint32_t off, uint32_t len)
 {
@@ -33,7 +33,7 @@ uint16_t hauli_sum(const struct haul_pkt *pkt, uint8_t proto, uint32_t off, uint
 	uint32_t sum = sum_segments(pkt->mbuf, off, len);
 
 	if (proto != IPPROTO_ICMP) {
-		/* Source and destination are neighbours in both headers. */
+		/* Source and destination are adjacent in both headers. */
 		sum += pkt->ip_version == 4 ? rte_raw_cksum(&pkt->ip4->src_addr, 8)
 					    : rte_raw_cksum(pkt->ip6->src_addr, 32);
 		sum += rte_cpu_to_be_16(proto);

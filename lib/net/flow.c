@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which flow a packet belongs to, as a number. Both directions give the same one: of each pair of
- * addresses or ports the smaller comes first. The mixing is Jenkins' (rte_jhash.h).
+ * A hash of the flow that a packet belongs to. It is equal in both directions: of each pair of
+ * addresses or ports the smaller comes first. The hash function is Jenkins' (rte_jhash.h).
  */
 #include <string.h>
 
@@ -16,7 +16,7 @@
 #define TAGS_MAX 2
 #define FRAGMENT (RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK)
 
-/* The part of a packet that is not looked at yet. */
+/* The part of a packet that is not parsed yet. */
 struct rest {
 	const uint8_t *data;
 	size_t len;
@@ -33,7 +33,8 @@ static const void *take(struct rest *rest, size_t n)
 	return taken;
 }
 
-/* A number for the ports of what begins in rest; 0 where there are none. */
+/* Both ports of the upper header at the start of rest, equal for both directions; 0: there are
+ * none. */
 static uint32_t ports_of(uint8_t proto, struct rest rest)
 {
 	const uint8_t *at = NULL;
@@ -55,7 +56,8 @@ static uint32_t hash_ip4(struct rest rest)
 
 	if (!ip)
 		return 0;
-	/* Of a fragmented packet only the first part has ports, and it stays with the others. */
+	/* Only the first fragment of a packet has ports. It is hashed without them, to get the same
+	 * hash as the other fragments. */
 	if ((ip->fragment_offset & RTE_BE16(FRAGMENT)) == 0 &&
 		rte_ipv4_hdr_len(ip) >= sizeof(*ip) &&
 		take(&rest, rte_ipv4_hdr_len(ip) - sizeof(*ip)))
@@ -112,7 +114,8 @@ uint32_t haul_net_flow(const struct rte_mbuf *mbuf)
 		tag = take(&rest, sizeof(struct rte_vlan_hdr));
 		if (!tag)
 			return 0;
-		memcpy(&type, tag + 2, sizeof(type)); /* behind the tag's own two bytes */
+		/* after the two bytes of the tag control information */
+		memcpy(&type, tag + 2, sizeof(type));
 	}
 	if (type == RTE_BE16(RTE_ETHER_TYPE_IPV4))
 		return hash_ip4(rest);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * With -Dchecks=true: finds packets that a caller sends or drops although it has sent or dropped
- * them before. A flag in the mbuf marks a packet that was given away. The pool and the ports hand
- * out mbufs without the flag. Packets with more than one reference are not checked.
+ * With -Dchecks=true: detects packets that a caller sends or drops after it has sent or dropped
+ * them. A flag in the mbuf marks a packet that was given away; mbufs from the pool and the ports
+ * have no flag. Packets with more than one reference are not checked.
  */
 #ifndef HAULI_NET_GIVEN_H
 #define HAULI_NET_GIVEN_H
@@ -11,7 +11,7 @@
 
 #include "base/assert.h"
 
-/* The flag in mbuf->ol_flags; 0 until it is registered: then nothing is found. */
+/* The flag in mbuf->ol_flags. 0 until it is registered, which means that nothing is detected. */
 extern uint64_t hauli_pkt_given;
 
 static inline void hauli_pkt_give(struct rte_mbuf *pkt, const char *call)
@@ -25,7 +25,7 @@ static inline void hauli_pkt_give(struct rte_mbuf *pkt, const char *call)
 	pkt->ol_flags |= hauli_pkt_given;
 }
 
-/* The caller owns pkt, still or again. */
+/* Clears the flag: the caller owns pkt, still or again. */
 static inline void hauli_pkt_take(struct rte_mbuf *pkt)
 {
 	if (HAUL_CHECKS)

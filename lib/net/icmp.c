@@ -32,9 +32,9 @@ enum haul_verdict hauli_parse_icmp(struct haul_pkt *pkt)
 }
 
 /*
- * The checksum after a byte at an even offset became another: RFC 1624, equation 3. Its result 0
- * may stand for a sum over nothing but zeros, whose checksum is 0xffff; where 0 is right, 0xffff is
- * right too.
+ * The checksum after a byte at an even offset changed: RFC 1624, equation 3. A result of 0 may
+ * stand for a sum over zeros only, whose checksum is 0xffff. Where 0 is right, 0xffff is right,
+ * too.
  */
 static rte_be16_t adjust(rte_be16_t cksum, uint8_t from, uint8_t to)
 {
@@ -60,7 +60,7 @@ enum haul_verdict haul_icmp_echo_reply(const struct haul_net_if *nif, struct hau
 
 	if (v)
 		return v;
-	/* Exchanging the addresses does not change ICMPv6's sum. */
+	/* The exchange of the addresses does not change ICMPv6's sum. */
 	pkt->icmp->icmp_cksum = adjust(pkt->icmp->icmp_cksum, request, reply);
 	pkt->icmp->icmp_type = reply;
 	return HAUL_NET_OK;

@@ -20,7 +20,7 @@ static enum haul_verdict check_options(const uint8_t *opt, const uint8_t *end)
 		}
 		if (end - opt < 2 || opt[1] < 2 || opt[1] > end - opt)
 			return HAUL_NET_MALFORMED;
-		/* The reply would have to take the same way back. */
+		/* A reply would have to carry the reversed route. */
 		if (*opt == OPT_LSRR || *opt == OPT_SSRR)
 			return HAUL_NET_UNSUPPORTED;
 		opt += opt[1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* IPv6 (RFC 8200): the header and the extension headers that are passed over. */
+/* IPv6 (RFC 8200): the header, and the extension headers that are skipped. */
 #include "net/ipv6.h"
 
 #include <netinet/in.h>
@@ -11,7 +11,7 @@
 #include "net/pkt.h"
 #include "net/upper.h"
 
-/* The options of a hop-by-hop or destination options header, RFC 8200, 4.2. */
+/* Checks the options of a hop-by-hop or destination options header, RFC 8200, 4.2. */
 static enum haul_verdict check_options(const uint8_t *opt, const uint8_t *end)
 {
 	while (opt < end) {
@@ -21,7 +21,8 @@ static enum haul_verdict check_options(const uint8_t *opt, const uint8_t *end)
 		}
 		if (end - opt < 2 || opt[1] > end - opt - 2)
 			return HAUL_NET_MALFORMED;
-		/* None is known here; the upper two bits say whether such a one may be skipped. */
+		/* haul knows no other option; the upper two bits say whether an unknown one may be
+		 * skipped. */
 		if (*opt >> 6)
 			return HAUL_NET_UNSUPPORTED;
 		opt += 2 + opt[1];
@@ -29,7 +30,8 @@ static enum haul_verdict check_options(const uint8_t *opt, const uint8_t *end)
 	return HAUL_NET_OK;
 }
 
-/* Steps over the extension headers from *off on. *next: which header stands at *off. */
+/* Skips extension headers, beginning at *off with one of type *next. Sets both for the first header
+ * that is none. */
 static enum haul_verdict skip_extensions(const struct haul_pkt *pkt, uint32_t *off, uint8_t *next)
 {
 	bool first = true;
@@ -109,7 +111,7 @@ enum haul_verdict hauli_ipv6_for_us(const struct haul_net_if *nif, const struct 
 		return HAUL_NET_NOT_FOR_US;
 	if (solicitation && hauli_nd_is_from(pkt, nif->mac))
 		return HAUL_NET_MALFORMED;
-	/* The unspecified address is that of a probe, and of nothing else. */
+	/* Only a probe has the unspecified address as source. */
 	if (solicitation && hauli_is_zero(ip->src_addr, 16))
 		return HAUL_NET_OK;
 	if (!hauli_ip6_is_host(ip->src_addr) || !memcmp(ip->src_addr, nif->ip6, 16))

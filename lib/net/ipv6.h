@@ -5,11 +5,11 @@
 
 #include <haul/net.h>
 
-/* Parses the IPv6 headers of pkt, which is filled up to the layer below. */
+/* Parses the IPv6 headers of pkt, whose fields up to l3 are set, and the layers above. */
 enum haul_verdict hauli_parse_ipv6(struct haul_pkt *pkt);
 
-/* OK if the packet's addresses, IPv6's or those in a solicitation, are for nif, as
- * haul_net_for_us() says. */
+/* Returns OK if pkt is addressed to the IPv6 address of nif, or solicits it; else as
+ * haul_net_for_us(). */
 enum haul_verdict hauli_ipv6_for_us(const struct haul_net_if *nif, const struct haul_pkt *pkt);
 
 #endif

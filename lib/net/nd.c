@@ -12,7 +12,7 @@
 #include "net/pkt.h"
 #include "net/reply.h"
 
-/* Solicitation and advertisement alike; options follow, counted in units of eight bytes. */
+/* The layout of solicitation and advertisement. Options follow, counted in units of eight bytes. */
 struct nd_msg {
 	uint8_t type;
 	uint8_t code;
@@ -46,8 +46,8 @@ const uint8_t *hauli_nd_target(const struct haul_pkt *pkt)
 	return ((const struct nd_msg *)pkt->l4)->target;
 }
 
-/* Walks the options of a message that lies in one piece. MALFORMED: one has no length or leads
- * beyond the end. *source: the source link-layer address, or NULL. */
+/* Walks the options of a contiguous message. *source: the source link-layer address, or NULL.
+ * Returns MALFORMED if an option has no length or extends beyond the end. */
 static enum haul_verdict walk_options(const struct haul_pkt *pkt, const uint8_t **source)
 {
 	const uint8_t *opt = (const uint8_t *)pkt->l4 + sizeof(struct nd_msg);
@@ -64,7 +64,7 @@ static enum haul_verdict walk_options(const struct haul_pkt *pkt, const uint8_t 
 	return HAUL_NET_OK;
 }
 
-/* What RFC 4861, 7.1.1 asks of a solicitation. */
+/* The checks that RFC 4861, 7.1.1 requires for a solicitation. */
 enum haul_verdict hauli_parse_nd(struct haul_pkt *pkt)
 {
 	static const uint8_t any_group[13] = {0xff, 2, [11] = 1, 0xff};
@@ -86,7 +86,7 @@ enum haul_verdict hauli_parse_nd(struct haul_pkt *pkt)
 	if (hauli_is_zero(ip->src_addr, 16) &&
 		(source || memcmp(ip->dst_addr, any_group, sizeof(any_group))))
 		return HAUL_NET_MALFORMED;
-	/* Replying to such an address would send to many, or to nobody. */
+	/* A reply to such an address would reach many hosts, or none. */
 	if (source && !rte_is_valid_assigned_ether_addr((const struct rte_ether_addr *)source))
 		return HAUL_NET_MALFORMED;
 	pkt->proto = HAUL_PROTO_ND;
@@ -101,7 +101,8 @@ bool hauli_nd_is_from(const struct haul_pkt *pkt, const uint8_t *mac)
 	return source && !memcmp(source, mac, RTE_ETHER_ADDR_LEN);
 }
 
-/* Makes the message len bytes long, with anything in what is new. */
+/* Sets the length of the message to len bytes; new bytes are not initialised. False: the mbuf has
+ * several segments or no room. */
 static bool resize(struct haul_pkt *pkt, uint16_t len)
 {
 	struct rte_mbuf *m = pkt->mbuf;

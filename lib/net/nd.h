@@ -5,13 +5,13 @@
 
 #include <haul/net.h>
 
-/* Parses the solicitation of pkt, which is filled up to the layer below. */
+/* Parses the neighbour solicitation of pkt, whose ICMPv6 header is parsed. */
 enum haul_verdict hauli_parse_nd(struct haul_pkt *pkt);
 
-/* The IPv6 address that a neighbour solicitation asks for. */
+/* The target address of a neighbour solicitation. */
 const uint8_t *hauli_nd_target(const struct haul_pkt *pkt);
 
-/* True if a neighbour solicitation gives that MAC address as its sender's. */
+/* True if the source link-layer address option of a neighbour solicitation has this MAC address. */
 bool hauli_nd_is_from(const struct haul_pkt *pkt, const uint8_t *mac);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From an mbuf to a struct haul_pkt: Ethernet, and the way up the layers. */
+/* Parsing an mbuf into a struct haul_pkt: Ethernet, and dispatch to the layers above. */
 #include "net/addr.h"
 #include "net/arp.h"
 #include "net/ipv4.h"
@@ -53,7 +53,7 @@ enum haul_verdict haul_net_parse(struct haul_pkt *pkt, struct rte_mbuf *m)
 	return HAUL_NET_UNSUPPORTED;
 }
 
-/* The filter that a NIC out of promiscuous mode would be. */
+/* The filter that a NIC applies when it is not promiscuous. */
 static bool mac_for_us(const struct haul_net_if *nif, const struct haul_pkt *pkt)
 {
 	const struct rte_ether_addr *dst = &pkt->eth->dst_addr;

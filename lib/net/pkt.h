@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the protocols share: bounds, trimming, and Ethernet addresses. */
+/* Helpers of all protocols: bounds checks, trimming, Ethernet addresses. */
 #ifndef HAULI_NET_PKT_H
 #define HAULI_NET_PKT_H
 
@@ -10,7 +10,7 @@
 
 #include <haul/net.h>
 
-#define HAULI_ND_HOPS 255 /* RFC 4861, 7.1: proof that no router passed it on */
+#define HAULI_ND_HOPS 255 /* RFC 4861, 7.1: proves that no router has forwarded it */
 
 /* True if an address of up to 16 bytes is all zero. */
 static inline bool hauli_is_zero(const uint8_t *addr, size_t len)
@@ -25,8 +25,8 @@ static inline uint32_t hauli_offset(const struct haul_pkt *pkt, const void *at)
 	return (uint32_t)((const uint8_t *)at - (const uint8_t *)pkt->eth);
 }
 
-/* OK if n bytes from offset off on are there (else MALFORMED) and in the first segment (else
- * UNSUPPORTED). */
+/* Returns OK if the packet has n bytes from offset off on, else MALFORMED; UNSUPPORTED if they are
+ * not all in the first segment. */
 static inline enum haul_verdict hauli_need(const struct rte_mbuf *m, uint32_t off, uint32_t n)
 {
 	if (off + n > rte_pktmbuf_pkt_len(m))
@@ -36,7 +36,8 @@ static inline enum haul_verdict hauli_need(const struct rte_mbuf *m, uint32_t of
 	return HAUL_NET_OK;
 }
 
-/* Cuts the packet to len bytes, at most what it has. UNSUPPORTED: that would take segments away. */
+/* Trims the packet to len bytes; it must have that many. UNSUPPORTED: whole segments would have to
+ * be removed. */
 static inline enum haul_verdict hauli_cut(struct rte_mbuf *m, uint32_t len)
 {
 	uint32_t excess = rte_pktmbuf_pkt_len(m) - len;
@@ -47,7 +48,7 @@ static inline enum haul_verdict hauli_cut(struct rte_mbuf *m, uint32_t len)
 	return HAUL_NET_OK;
 }
 
-/* Addresses the Ethernet frame: from nif to the given address. */
+/* Sets the addresses of the Ethernet frame: from nif to mac. */
 static inline void hauli_eth_to(
 	const struct haul_net_if *nif, struct haul_pkt *pkt, const uint8_t *mac)
 {

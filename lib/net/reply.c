@@ -12,8 +12,8 @@ void hauli_ip_finish(struct haul_pkt *pkt, uint8_t hops, uint16_t len)
 	uint32_t headers = hauli_offset(pkt, pkt->l4) - hauli_offset(pkt, pkt->l3);
 
 	if (pkt->ip_version == 4) {
-		/* Identification and DF stay: what is unique from the peer to us is so from us
-		 * to the peer, when all we send are replies. */
+		/* Identification and DF stay: identifications that are unique from the peer to us
+		 * are so from us to the peer, too, as we send replies only. */
 		pkt->ip4->total_length = rte_cpu_to_be_16((uint16_t)(headers + len));
 		pkt->ip4->time_to_live = hops;
 		pkt->ip4->hdr_checksum = 0;
@@ -26,7 +26,7 @@ void hauli_ip_finish(struct haul_pkt *pkt, uint8_t hops, uint16_t len)
 	}
 }
 
-/* Takes out what stands between the IP header and the upper layer. */
+/* Removes options and extension headers between the IP header and the upper layer. */
 static void strip(struct haul_pkt *pkt)
 {
 	uint32_t l3 = hauli_offset(pkt, pkt->l3);

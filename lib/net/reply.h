@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A packet turned into its reply, up to the IP header. */
+/* Turning a packet into its reply, up to the IP header. */
 #ifndef HAULI_NET_REPLY_H
 #define HAULI_NET_REPLY_H
 
 #include <haul/net.h>
 
 /*
- * Sends an IP packet back: Ethernet and IP addresses exchanged, options and extension headers taken
- * out, a fresh hop limit, lengths that end behind the payload. UNSUPPORTED: the mbuf cannot be cut
- * to them, nothing changed.
+ * Turns an IP packet into a reply: exchanges Ethernet and IP addresses, removes options and
+ * extension headers, sets a new hop limit, and trims it to the end of the payload. UNSUPPORTED: the
+ * mbuf cannot be trimmed to that; nothing has changed.
  */
 enum haul_verdict hauli_reply(const struct haul_net_if *nif, struct haul_pkt *pkt);
 

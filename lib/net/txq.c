@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The buffered transmit queue: putting, waiting for room, taking. */
+/* The buffered transmit queue: appending, waiting for room, removing. */
 #include <errno.h>
 #include <string.h>
 
@@ -15,11 +15,11 @@
 #include "sched/self.h"
 #include "sched/suspend.h"
 
-/* A coroutine that waits for room. Lies on its stack. */
+/* A coroutine that waits for room. Lies on the coroutine's stack. */
 struct sender {
 	struct hauli_waiter waiter;
 	struct rte_mbuf *pkt;
-	bool taken; /* its packet is the queue's */
+	bool taken; /* the queue owns its packet */
 };
 
 void hauli_txq_init(struct haul_txq *txq, struct haul_carrier *carrier, bool *pending)
@@ -31,7 +31,8 @@ void hauli_txq_init(struct haul_txq *txq, struct haul_carrier *carrier, bool *pe
 	txq->fast_end = txq->steals ? 0 : HAULI_TXQ_ROOM;
 }
 
-/* Room at the end of the array, after moving the packets to its front if they block it. */
+/* The room at the end of the array, after moving the packets to its front if they do not begin
+ * there. */
 static __attribute__((noinline, cold)) uint32_t make_room(struct haul_txq *txq)
 {
 	uint32_t count = hauli_txq_count(txq);
@@ -65,7 +66,7 @@ uint32_t hauli_txq_put(struct haul_txq *txq, struct rte_mbuf **pkts, uint32_t n)
 {
 	uint32_t have = room(txq);
 
-	/* What lies in front of a queue whose end is reached is room too, for as many as fit. */
+	/* If the room at the end does not suffice, use the room in front of the packets, too. */
 	if (have < n && txq->first > 0)
 		have = make_room(txq);
 	if (n > have)
@@ -77,17 +78,17 @@ uint32_t hauli_txq_put(struct haul_txq *txq, struct rte_mbuf **pkts, uint32_t n)
 }
 
 /*
- * Whether there is room and the fast path will do: one comparison for both, since where
- * coroutines are stolen fast_end is 0. One that is remote reads the end then while its home
- * writes it, and nothing follows from what it reads.
+ * True if there is room and the fast path applies. One comparison for both, since fast_end is 0
+ * where coroutines may be stolen. A remote coroutine then reads `end` while its home writes it; the
+ * result is false whatever it reads.
  */
-/* TSan: no race that matters. */
+/* TSan: a race, but see above. */
 __attribute__((no_sanitize("thread"))) static inline bool has_fast_room(const struct haul_txq *txq)
 {
 	return txq->end < txq->fast_end;
 }
 
-/* Whether that was all there is to it. */
+/* True: the packet is sent. */
 static inline bool try_send_fast(struct haul_txq *txq, struct rte_mbuf *pkt)
 {
 	if (hauli_unlikely(!has_fast_room(txq)))
@@ -96,7 +97,8 @@ static inline bool try_send_fast(struct haul_txq *txq, struct rte_mbuf *pkt)
 	return true;
 }
 
-/* Where coroutines are stolen, a remote one has another queue, or goes home. */
+/* True if the caller may use the queue. Where coroutines may be stolen, a remote one sends by
+ * another queue, or goes home. */
 static inline bool is_mine(const struct haul_txq *txq)
 {
 	return txq->steals || haul_carrier_self() == txq->carrier;
@@ -116,7 +118,8 @@ static void join_line(struct haul_txq *txq, struct sender *s)
 	hauli_wait_list_enter(&txq->waiters, &s->waiter);
 }
 
-/* Until s, which is in line, has had its turn. */
+/* Waits until s, which is in line, is served. Returns 0, or -ECANCELED if the queue has not taken
+ * its packet. */
 static int wait_in_line(struct haul_txq *txq, struct sender *s)
 {
 	int err = hauli_await(&txq->waiters, &s->waiter);
@@ -137,7 +140,8 @@ static __attribute__((noinline)) int wait_for_room(struct haul_txq *txq, struct 
 	return wait_in_line(txq, &s);
 }
 
-/* The packet's place is what counts: it has one when it is on the queue, or waits in line. */
+/* Sends in the order of the coroutine's key. The packet has its place once it is in the queue or
+ * waits in line, so the coroutine leaves the order before it waits for room. */
 static int send_in_order(struct haul_carrier *c, struct haul_txq *txq, struct rte_mbuf *pkt)
 {
 	struct sender s = {.waiter.coro = c->current, .pkt = pkt};
@@ -164,8 +168,8 @@ static int send_at_home(struct haul_carrier *c, struct haul_txq *txq, struct rte
 	return wait_for_room(txq, pkt);
 }
 
-/* The same port's queue of the carrier on which a stolen coroutine runs; NULL: it has to go
- * home. */
+/* The queue of the same port on carrier c, where a stolen coroutine runs; NULL: the coroutine must
+ * go home. */
 static struct haul_txq *queue_here(const struct haul_txq *txq, const struct haul_carrier *c)
 {
 	return c->id < txq->nb_of_carriers ? txq->of_carriers[c->id] : NULL;
@@ -186,7 +190,7 @@ static int send_remote(struct haul_carrier *c, struct haul_txq *txq, struct rte_
 	return err;
 }
 
-/* Where coroutines are stolen: it may be remote, and those before it may. */
+/* For carriers that steal: the coroutine may be remote, and so may be earlier ones of its key. */
 static __attribute__((noinline)) int send_slow(struct haul_txq *txq, struct rte_mbuf *pkt)
 {
 	struct haul_carrier *c = hauli_here();
@@ -203,7 +207,8 @@ static __attribute__((noinline)) int send_slow(struct haul_txq *txq, struct rte_
 	return err;
 }
 
-/* The same for most: it is at home, and nobody that belongs there is remote. */
+/* The common case of it: the coroutine is at home, and no ordered coroutine of this home can be
+ * remote. False: nothing was done. */
 static inline bool try_send_from_home(struct haul_txq *txq, struct rte_mbuf *pkt)
 {
 	const struct haul_carrier *c = hauli_here();
@@ -235,7 +240,7 @@ int haul_send(struct haul_txq *txq, struct rte_mbuf *pkt)
 	return err;
 }
 
-/* Nothing of a coroutine's own carrier may be touched while it is remote. */
+/* For carriers that steal. A remote coroutine must not access the queue of its home. */
 static __attribute__((noinline)) int try_send_slow(struct haul_txq *txq, struct rte_mbuf *pkt)
 {
 	struct haul_carrier *c = hauli_here();

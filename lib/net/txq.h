@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The buffered transmit queue behind haul_try_send() and haul_send(): packets that coroutines of
- * one carrier want to send, oldest first, until that carrier's poller hands them to the NIC.
- * Coroutines that find no room wait in line, each with its packet, and are served in order as room
- * appears. Everything here is touched by the queue's carrier only;
- * counters may be read by any thread.
+ * The buffered transmit queue behind haul_try_send() and haul_send(). It holds packets of one
+ * carrier's coroutines, oldest first, until the carrier's poller passes them to the NIC. Coroutines
+ * that find it full wait in line, each with its packet, and are served in order as room appears.
+ * Only the queue's carrier accesses a queue; other threads read the counters and the constants, and
+ * a remote coroutine reads `end` (has_fast_room()).
  *
- * The packets lie in one piece, so that a poller can give them to a burst call as they are.
+ * The packets are contiguous, so a poller can pass them to a burst call as they are.
  */
 #ifndef HAULI_NET_TXQ_H
 #define HAULI_NET_TXQ_H
@@ -21,21 +21,21 @@
 #define HAULI_TXQ_ROOM 512u
 
 struct haul_txq {
-	/* What a sender touches. Written by coroutines and the poller of the carrier. */
+	/* Used by each send. Written by the carrier's coroutines and poller. */
 	HAULI_LINE uint32_t first; /* index of the oldest packet */
-	uint32_t end; /* and behind the newest */
-	uint32_t fast_end; /* constant: where the room of the fast path ends; steals: 0 */
-	bool *pending; /* set with each packet: the poller has something to do */
-	struct hauli_counter taken; /* packets that became the queue's */
+	uint32_t end; /* index after the newest packet */
+	uint32_t fast_end; /* limit of `end` for the fast path; 0 if steals. Constant */
+	bool *pending; /* set to true by each send, for the poller */
+	struct hauli_counter taken; /* packets accepted by the queue */
 	struct hauli_counter taken_bytes;
-	bool closed; /* no more packets; nobody waits */
-	bool steals; /* constant, as the next two: coroutines of the carrier may be stolen */
+	bool closed; /* refuses packets; no coroutine waits */
+	bool steals; /* the carrier's coroutines may be stolen. Constant, as the next two */
 	unsigned nb_of_carriers;
-	/* The same port's queue of each carrier, through which a stolen coroutine sends where it
-	 * runs; NULL: at home only. */
+	/* By carrier: its queue of the same port, for stolen coroutines that send from where they
+	 * run. NULL: they send at home only. */
 	struct haul_txq *const *of_carriers;
 
-	/* What is touched when the queue is full. */
+	/* Used if the queue is full, or if steals. */
 	struct hauli_wait_list waiters; /* oldest first */
 	struct haul_carrier *carrier; /* constant */
 
@@ -57,14 +57,16 @@ static inline struct rte_mbuf **hauli_txq_peek(struct haul_txq *txq)
 	return &txq->pkts[txq->first];
 }
 
-/* Puts up to n packets on the queue, without waiting; returns how many. The caller has counted
- * them as taken. */
+/* Appends up to n packets, without waiting. Returns their number. The caller has counted them as
+ * taken. */
 uint32_t hauli_txq_put(struct haul_txq *txq, struct rte_mbuf **pkts, uint32_t n);
 
-/* Takes the n oldest packets off, then lets those in who wait for room. */
+/* Removes the n oldest packets, then appends the packets of waiting coroutines while there is
+ * room. */
 void hauli_txq_pop(struct haul_txq *txq, uint32_t n);
 
-/* From now on the queue is full for all; waiters are woken and keep their packets. */
+/* Closes the queue, which must be empty: sends fail from now on. Waiting coroutines are woken and
+ * keep their packets. */
 void hauli_txq_close(struct haul_txq *txq);
 
 #endif

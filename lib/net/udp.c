@@ -23,7 +23,7 @@ enum haul_verdict hauli_parse_udp(struct haul_pkt *pkt)
 
 	uint16_t len = rte_be_to_cpu_16(udp->dgram_len);
 
-	/* What IP carries beyond UDP's length is no part of the datagram. */
+	/* Bytes of the IP payload beyond UDP's length are not part of the datagram. */
 	if (len < sizeof(*udp) || len > pkt->payload_len)
 		return HAUL_NET_MALFORMED;
 	if (udp->dgram_cksum == 0) {
@@ -40,7 +40,7 @@ enum haul_verdict hauli_parse_udp(struct haul_pkt *pkt)
 
 enum haul_verdict haul_udp_reply(const struct haul_net_if *nif, struct haul_pkt *pkt)
 {
-	/* RFC 768: a source port of zero says that no reply is wanted. */
+	/* RFC 768: a source port of zero means that no reply is expected. */
 	if (pkt->proto != HAUL_PROTO_UDP || pkt->udp->src_port == 0)
 		return HAUL_NET_UNSUPPORTED;
 
@@ -49,7 +49,7 @@ enum haul_verdict haul_udp_reply(const struct haul_net_if *nif, struct haul_pkt 
 	if (v)
 		return v;
 
-	/* The sum does not see in which order addresses and ports stand. */
+	/* The sum does not depend on the order of addresses and ports. */
 	rte_be16_t port = pkt->udp->src_port;
 
 	pkt->udp->src_port = pkt->udp->dst_port;

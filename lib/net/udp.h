@@ -5,7 +5,7 @@
 
 #include <haul/net.h>
 
-/* Parses the UDP header of pkt, which is filled up to the layer below. */
+/* Parses the UDP header of pkt, whose fields up to l4 and the payload are set. */
 enum haul_verdict hauli_parse_udp(struct haul_pkt *pkt);
 
 #endif
