@@ -90,8 +90,8 @@ HAUL_API int haul_start(struct haul_runtime **rt, const struct haul_runtime_opts
  */
 HAUL_API int haul_stop(struct haul_runtime *rt, uint64_t timeout_ns);
 
-/* Prints each coroutine that has not ended (carrier, name, state), and the number of those that
- * ended and were not joined or detached. Any thread. */
+/* Prints each coroutine that has not ended (carrier, name, state), and the number of ended
+ * coroutines that were neither joined nor detached. Any thread. */
 HAUL_API void haul_dump(struct haul_runtime *rt, FILE *out);
 
 /* Returns the memory of unused stacks to the kernel. Any thread. Returns the number of bytes. */
@@ -123,7 +123,7 @@ struct haul_carrier_stats {
 	uint64_t rounds; /* iterations of the carrier's loop */
 	uint64_t slices; /* resumptions of coroutines, without pollers */
 	uint64_t spawned; /* coroutines spawned with this home */
-	uint64_t ended; /* those of them that have ended */
+	uint64_t ended; /* ended coroutines of this home */
 	uint64_t messages; /* received from other threads */
 	uint64_t wakeups; /* calls of other threads that woke it from sleep */
 	uint64_t parks; /* times that it went to sleep */

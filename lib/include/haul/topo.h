@@ -45,15 +45,15 @@ struct haul_plan {
 	struct haul_place *places; /* one per carrier */
 	/*
 	 * Other carriers by distance: by_distance[i * (carriers - 1) + k] is the k-th nearest to
-	 * carrier i, k from 0. Those on the same core come first, then those in the same cluster,
-	 * on the same NUMA node, in the same package, and the rest. Equally distant ones are sorted
-	 * by number, beginning at i + 1 and wrapping around, so that neighbours of i differ in
-	 * their first choice.
+	 * carrier i, k from 0. Carriers on the same core come first, then carriers in the same
+	 * cluster, on the same NUMA node, in the same package, and the rest. Equally distant ones
+	 * are sorted by number, beginning at i + 1 and wrapping around, so that neighbours of i
+	 * differ in their first choice.
 	 */
 	unsigned *by_distance;
 	/*
-	 * nearest[i] is the carrier nearest to OS CPU i, for i < cpus, by the same distance; the
-	 * lowest number of those equally near.
+	 * nearest[i] is the carrier nearest to OS CPU i, for i < cpus, by the same distance; of
+	 * equally near carriers the one with the lowest number.
 	 */
 	unsigned cpus;
 	unsigned *nearest;
