@@ -92,7 +92,7 @@ struct haul_carrier {
 	/* Any thread. */
 	struct hauli_inbox inbox;
 	struct hauli_detached_mail detached;
-	/* Start messages sent to this carrier; less arrived: those under way. */
+	/* Start messages sent to this carrier. The difference to arrived is under way. */
 	HAULI_LINE struct hauli_ticket placed;
 	struct hauli_trylock poller_lock; /* held from a poller's registration to its end */
 

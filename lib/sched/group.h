@@ -28,8 +28,8 @@ static inline void hauli_steal_offer(struct haul_carrier *c)
 		hauli_policy_offer(&c->group->policy, c->group_idx);
 }
 
-/* Owner. The same, also if c does not steal. Does nothing unless c runs a coroutine, the poller
- * excepted. */
+/* Owner. The same for any c: does nothing if c does not steal, or runs no coroutine but its
+ * poller. */
 static inline void hauli_steal_offer_here(struct haul_carrier *c)
 {
 	if (hauli_steals(c) && c->current && !c->current->poller)

@@ -16,8 +16,8 @@
  *	does not listen                 none: the owner will look before it waits; or it could not
  *	                                listen because a call is under way, which wakes it
  *
- * A put while the first call is under way relies on that call. The call comes later than one of its
- * own would if its putter is preempted between push and call.
+ * A put while the first call is under way relies on that call. It comes later than a call of its
+ * own if the first putter is preempted between its push and its call.
  *
  * The look after hauli_handover_listen() needs no barrier: both access the inbox's head, so a push
  * either finds the state or is found.

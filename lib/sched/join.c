@@ -114,7 +114,8 @@ static void wait_as_thread(struct hauli_join *j)
 	j->result = e.join.result;
 }
 
-/* For a caller on a thread that is no carrier, or one that is a poller, cancelled, or stolen. */
+/* For a caller on a thread that is no carrier, and for a poller, a cancelled or a stolen
+ * coroutine. */
 static __attribute__((noinline)) void wait_slow(struct haul_carrier *c, struct hauli_join *j)
 {
 	struct haul_coro *me = j->waiter;

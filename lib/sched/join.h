@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Joins. The functions are for the owner, the thread of carrier c, but those of struct
- * hauli_ending. */
+/* Joins. All functions but those of struct hauli_ending are for the owner, the thread of carrier
+ * c. */
 #ifndef HAULI_SCHED_JOIN_H
 #define HAULI_SCHED_JOIN_H
 
@@ -21,7 +21,7 @@ struct hauli_join {
 extern const struct hauli_msg_kind hauli_join_msg;
 
 /* At the target's home. True: the target has ended, j->result is set, and the target is freed.
- * False: the end of the target will serve j. */
+ * False: j is served when the target ends. */
 bool hauli_join_here(struct haul_carrier *c, struct hauli_join *j);
 
 /* The same, and wakes the waiter if the target has ended. */

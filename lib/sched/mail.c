@@ -35,7 +35,8 @@ bool hauli_mail_send_asleep(struct haul_carrier *c, struct hauli_msg *msg)
 	return slept != HAULI_INBOX_EMPTY;
 }
 
-/* The message of the detached mail: in the inbox while a thief has taken the mail out. */
+/* Handles the detached mail's own message, which only marks the place of taken mail in the
+ * inbox. */
 static void do_nothing(struct haul_carrier *c, struct hauli_msg *msg)
 {
 }

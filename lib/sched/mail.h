@@ -13,8 +13,8 @@ bool hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg);
  * msg was not sent. */
 bool hauli_mail_send_asleep(struct haul_carrier *c, struct hauli_msg *msg);
 
-/* For the thread that ended c's sleep: wakes c from the state that the inbox was in. Does nothing
- * if that is EMPTY. */
+/* For the thread that ended c's sleep: wakes c, whose inbox was in the state slept. Does nothing if
+ * that is EMPTY. */
 void hauli_mail_wake(struct haul_carrier *c, enum hauli_inbox_state slept);
 
 /* Owner. Handles all messages. The second is for carriers that do not steal. */

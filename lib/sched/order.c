@@ -4,12 +4,12 @@
  * their slices would have run at home, whichever of them are stolen.
  *
  * A thief takes the oldest coroutine (conc/ring.c: it passes over pinned ones only), so each stolen
- * coroutine would have run before each one that runs at home later. A theft of an ordered coroutine
- * gives it the next number, its place. When the owner opens a batch it notes the number of the last
- * theft that it sees; coroutines that run in the batch have their place behind that.
+ * coroutine would have run before every coroutine that runs at home later. A theft of an ordered
+ * coroutine gives it the next number, its place. When the owner opens a batch it notes the number
+ * of the last theft that it sees; coroutines that run in the batch have their place behind that.
  *
  *	place of a stolen coroutine     the number of its theft
- *	place of one that runs at home  one more than the last number that its batch has seen
+ *	place of a coroutine at home    one more than the last number that its batch has seen
  *
  * A coroutine that enters waits for all stolen ones with a smaller place, and for those before it
  * in the line. The line is sorted by place; a newcomer goes behind equal places. A coroutine that

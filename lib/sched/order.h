@@ -43,7 +43,7 @@ static inline void hauli_order_begins(const struct haul_carrier *home)
  * the order of the thefts. */
 void hauli_order_take(struct haul_carrier *v, struct haul_coro *co);
 
-/* Home, when co is back and will not enter in this slice: others need not wait for it. */
+/* Home, when co is back and has ended its slice: others need not wait for it any more. */
 void hauli_order_withdraw(struct haul_carrier *c, struct haul_coro *co);
 
 /* Called by co itself, at home and pinned. enter suspends co until no earlier coroutine can still

@@ -4,7 +4,7 @@
  * only if it is more work than the theft costs, or if one batch has run for so long that its
  * carrier counts as blocked by a hog.
  *
- *	push   A carrier that makes a surplus while a member sleeps takes a token, if there is one,
+ *	push   A thread that makes a surplus while a member sleeps takes a token, if there is one,
  *	       and sends it to the sleeper as a search. It sends to sleepers only: a member that is
  *	       awake may be about to run a hog, which would hold up the search. The searcher serves
  *	       all members that want help: it steals if that is profitable, and naps in between,
@@ -14,9 +14,9 @@
  *	pull   An idle member that does not sleep looks at members that want help, and at two
  *	       others.
  *
- * A member that has gone to sleep looks at all others once before it waits (D1). If one has a
- * surplus that is not worth a theft yet, the member searches, or leaves that to the present
- * searcher.
+ * A member that has gone to sleep looks at all others once before it waits (D1). If one of them has
+ * a surplus, even one that is not worth a theft yet, the member searches, unless all tokens are
+ * taken.
  *
  * The nearest come first: a thief looks at the members in need nearest to it, and a search goes to
  * the sleeper nearest to the member in need.

@@ -7,8 +7,8 @@
  *
  * The event that the poller waits for is a second source of work, which the inbox does not cover.
  * The order between the two is made by the poller's steps: park, arm, look once more, check
- * can_park, wait. The look finds input from before the arming; input after it ends the wait. Work
- * from before the park makes the park fail; work after it calls the wakeup, which also ends a wait
+ * can_park, wait. The look finds input from before the arming; input after it ends the wait. A push
+ * before the park makes the park fail; a pusher after it calls the wakeup, which also ends a wait
  * that begins later.
  *
  * Model: tests/model/poller.c, park_injector.c, poller_end.c, arming.pml. Stress:

@@ -20,7 +20,7 @@
 struct hauli_backlog {
 	/* pointers to struct haul_coro; where thieves may come, with a tag bit, and 0 for a hole */
 	uintptr_t *slots;
-	struct hauli_u64_owned head, tail; /* not wrapped, masked on use; read by any thread */
+	struct hauli_u64_owned head, tail; /* free-running, masked on use; read by any thread */
 	/* where thieves may come: the number of stealable entries; read by any thread */
 	struct hauli_u64_owned loose;
 	uint64_t passed; /* thieves have passed the entries before this index: none is stealable */

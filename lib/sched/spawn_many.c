@@ -24,7 +24,7 @@ struct batch {
 	unsigned cls;
 };
 
-/* Gets n slots, linked by item.next, or NULL. Without a cache they come from the arena. */
+/* Gets n slots, linked by item.next, or NULL if there is no memory. cache NULL: from the arena. */
 static struct hauli_item *get_stacks(
 	const struct batch *b, struct hauli_stack_cache *cache, unsigned n)
 {

@@ -28,8 +28,8 @@ static inline void hauli_steal_is_busy(struct haul_carrier *c)
 }
 
 /*
- * Owner. set_idle: before it marks its inbox asleep; from now on threads that offer work look
- * there. may_stay: right after that; false: c has begun to search and must wake up. wake_at: after
+ * Owner. set_idle: before c marks its inbox asleep; from now on threads that offer work find c.
+ * may_stay: right after that; false: c has begun to search and must wake up. wake_at: after
  * may_stay; the time at which the sleep must end, or HAULI_NEVER. clear_idle: when c is awake.
  */
 void hauli_steal_set_idle(struct haul_carrier *c);

@@ -5,7 +5,7 @@
 
 #include "sched/suspend.h"
 
-/* The home of coroutines spawned by the one that runs on c; c if none runs. */
+/* The home of coroutines spawned by the running coroutine of c; c if none runs. */
 static inline struct haul_carrier *hauli_home_of_running(struct haul_carrier *c)
 {
 	return HAUL_STEALING && c->current ? hauli_coro_home(c->current) : c;
