@@ -8,19 +8,19 @@
  * and a thief closes by a value far behind the head. A thief does not move the head: it marks slots
  * as stolen, and the owner closes the gaps before it opens the next batch.
  *
- *	word    written by                      meaning
- *	slots   owner                           the items, from head to tail
- *	head    owner                           next to pop
- *	claim   owner                           head, or head + 1 within a pop
- *	tail    owner                           next to fill
- *	limit   owner: open, close;             pops below it only
- *	        thief: close
- *	lifo_pushes owner                           pushes to the front
- *	kept    owner                           pushes of items that thieves may not take
- *	keeping owner                           kept, or kept + 1 within such a push
- *	guard   all                             FREE -> HELD -> FREE or STOLEN; STOLEN -> HELD
- *	stolen  holder of the guard             slots from head to tail whose items were stolen
- *	seen    holder of the guard             pushes less kept, when a thief found the end
+ *	word          written by              meaning
+ *	slots         owner                   the items, from head to tail
+ *	head          owner                   next to pop
+ *	claim         owner                   head, or head + 1 within a pop
+ *	tail          owner                   next to fill
+ *	limit         owner: open, close;     pops below it only
+ *	              thief: close
+ *	lifo_pushes   owner                   pushes to the front
+ *	kept          owner                   pushes of items that thieves may not take
+ *	keeping       owner                   kept, or kept + 1 within such a push
+ *	guard         all                     FREE -> HELD -> FREE or STOLEN; STOLEN -> HELD
+ *	stolen        holder of the guard     slots from head to tail whose items were stolen
+ *	exhausted_at  holder of the guard     pushes less kept, when a thief found the end
  *
  *	            owner: pop                  owner: open               thief
  *	thief       the fence, below            the fence and the guard   the guard
