@@ -187,7 +187,8 @@ static void start(struct thief *thieves, uint64_t seed)
 {
 	for (unsigned i = 0; i < ITEMS; i++)
 		run.items[i].taken = 0;
-	run.last_stolen = run.last_popped = 0;
+	run.last_popped = 0;
+	run.last_stolen = 0;
 	run.pushed_all = run.wrong = false;
 	hauli_ring_init(&run.ring, &run.filler);
 	for (unsigned i = 0; i < THIEVES; i++) {
