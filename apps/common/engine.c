@@ -290,22 +290,21 @@ static int open_ports(struct app_engine *e)
 
 static int start_carriers(struct app_engine *e)
 {
+	char why[192] = "", line[256];
 	struct haul_runtime_opts opts = {
 		.plan = e->plan,
 		.launcher = haul_eal_launcher(),
 		.stack_size = e->stack_size,
 		.steal = (enum haul_steal)e->steal,
+		.errbuf = why,
+		.errlen = sizeof(why),
 	};
-	char line[128];
 	int err = haul_start(&e->rt, &opts);
 
 	if (!err)
 		return APP_EXIT_DONE;
-	snprintf(line, sizeof(line), "cannot start the carriers: %s%s", strerror(-err),
-		err == -ENOTSUP
-			? ": stealing needs membarrier(2) and a build with -Dstealing=true; use "
-			  "--steal off"
-			: "");
+	snprintf(line, sizeof(line), "cannot start the carriers: %s%s", why,
+		err == -ENOTSUP ? "; use --steal off" : "");
 	return fail(e, err, line);
 }
 

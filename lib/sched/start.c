@@ -184,6 +184,13 @@ static int fail(const struct haul_runtime_opts *opts, int err, const char *what,
 	return err;
 }
 
+static const char *why_not(const struct step *step, int err)
+{
+	if (err == -ENOTSUP && step->init == groups_init)
+		return "it needs membarrier(2) (Linux 4.14) and a haul built with -Dstealing=true";
+	return strerror(-err);
+}
+
 static int start(struct haul_runtime **out, const struct start *s)
 {
 	struct haul_runtime *rt = runtime_new();
@@ -195,7 +202,7 @@ static int start(struct haul_runtime **out, const struct start *s)
 
 		if (err) {
 			undo(rt, i);
-			return fail(s->opts, err, steps[i].name, strerror(-err));
+			return fail(s->opts, err, steps[i].name, why_not(&steps[i], err));
 		}
 	}
 	*out = rt;

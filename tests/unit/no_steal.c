@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Built without stealing: asking for it fails. */
 #include <errno.h>
+#include <string.h>
 
 #include "support/runtime.h"
 #include "support/suite.h"
@@ -8,9 +9,13 @@
 START_TEST(stealing_is_refused)
 {
 	const enum haul_steal ways[] = {HAUL_STEAL_CLUSTER, HAUL_STEAL_GLOBAL};
+	char why[128] = "";
+	const struct haul_runtime_opts opts = {
+		.steal = ways[_i], .errbuf = why, .errlen = sizeof(why)};
 	struct haul_runtime *rt = NULL;
 
-	ck_assert_int_eq(haul_start(&rt, &(struct haul_runtime_opts){.steal = ways[_i]}), -ENOTSUP);
+	ck_assert_int_eq(haul_start(&rt, &opts), -ENOTSUP);
+	ck_assert_msg(strstr(why, "-Dstealing=true") != NULL, "%s", why);
 }
 END_TEST
 
