@@ -92,7 +92,7 @@ static void refused_in_child(const struct haul_plan *plan)
 	ck_assert_msg(status == 0, "status %x", (unsigned)status);
 }
 
-START_TEST(nor_in_a_child_nor_after)
+START_TEST(nothing_works_in_a_child_nor_after)
 {
 	struct haul_eal_opts opts = {.program = "misuse", .mem_mb = 64, .restartable = true};
 	struct haul_plan *plan;
@@ -117,7 +117,7 @@ int main(void)
 		{eal_needs_carriers},
 		{arguments_have_a_number},
 		{nothing_works_before_eal},
-		{nor_in_a_child_nor_after},
+		{nothing_works_in_a_child_nor_after},
 	};
 
 	return suite_run("eal_misuse", tests, sizeof(tests) / sizeof(tests[0]));

@@ -89,7 +89,7 @@ static void died_with(struct child c, const char *line)
 	ck_assert_msg(strstr(c.said, line) != NULL, "not \"%s\": %s", line, c.said);
 }
 
-START_TEST(a_mistake_in_a_handler_is_told)
+START_TEST(a_mistake_in_a_handler_is_reported)
 {
 	died_with(child_run(handle, (void *)&misuses[_i]), misuses[_i].line);
 }
@@ -164,7 +164,7 @@ static void call(void *arg)
 	c->make(&bed);
 }
 
-START_TEST(a_mistake_around_pollers_is_told)
+START_TEST(a_mistake_around_pollers_is_reported)
 {
 	died_with(child_run(call, (void *)&calls[_i]), calls[_i].line);
 }
@@ -201,4 +201,5 @@ START_TEST(a_copy_of_the_program_stops_no_pollers)
 END_TEST
 
 SUITE_MAIN("io_misuse", {a_copy_of_the_program_stops_no_pollers},
-	{a_mistake_in_a_handler_is_told, MISUSES}, {a_mistake_around_pollers_is_told, CALLS})
+	{a_mistake_in_a_handler_is_reported, MISUSES},
+	{a_mistake_around_pollers_is_reported, CALLS})

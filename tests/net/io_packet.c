@@ -163,7 +163,7 @@ static void reply_at_the_end(struct haul_rx *rx, struct rte_mbuf *pkt)
 		told->wrong = true;
 }
 
-START_TEST(what_handlers_send_at_the_end_is_sent)
+START_TEST(packets_sent_at_the_end_go_out)
 {
 	struct told told = {0};
 	struct haul_io_opts opts;
@@ -534,7 +534,7 @@ END_TEST
 
 BED_MAIN("io_packet", {handlers_start_in_order}, {handlers_sleep_while_others_run},
 	{sleeping_handlers_are_cancelled_at_the_end}, {handlers_that_end_in_time_are_not_cancelled},
-	{what_handlers_send_at_the_end_is_sent}, {a_handler_that_does_not_end_is_named},
+	{packets_sent_at_the_end_go_out}, {a_handler_that_does_not_end_is_named},
 	{a_handler_that_sleeps_on_is_named}, {a_carrier_that_does_not_answer_is_named},
 	{a_coroutine_cannot_stop_what_it_waits_for}, {no_more_are_started_than_allowed},
 	{no_stack_is_a_drop_with_its_reason}, {senders_wait_for_a_full_nic},

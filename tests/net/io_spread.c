@@ -112,7 +112,7 @@ START_TEST(bursts_are_spread_on_request)
 }
 END_TEST
 
-START_TEST(off_is_one_carrier)
+START_TEST(spread_off_uses_one_carrier)
 {
 	run(&(struct haul_io_opts){.on_packet = forward, .spread = HAUL_SPREAD_OFF}, HAUL_STEAL_OFF,
 		true);
@@ -127,7 +127,7 @@ START_TEST(stops_amid_traffic)
 }
 END_TEST
 
-START_TEST(queues_that_nobody_polls_are_told)
+START_TEST(unpolled_queues_are_reported)
 {
 	struct haul_port_opts one = {.queues = 1};
 	struct haul_io_opts opts;
@@ -152,4 +152,4 @@ START_TEST(queues_that_nobody_polls_are_told)
 END_TEST
 
 BED_MAIN("io_spread", {flows_are_spread_in_order, 4}, {bursts_are_spread_on_request, 2},
-	{off_is_one_carrier}, {stops_amid_traffic}, {queues_that_nobody_polls_are_told, 2})
+	{spread_off_uses_one_carrier}, {stops_amid_traffic}, {unpolled_queues_are_reported, 2})

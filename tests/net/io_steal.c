@@ -143,7 +143,7 @@ static void start_for_bursts(struct bed *bed, struct haul_poll_policy policy)
 	bed_start(bed, &opts);
 }
 
-START_TEST(who_handles_a_burst_does_not_search)
+START_TEST(a_burst_handler_does_not_search)
 {
 	struct haul_coro *co;
 	struct bed bed;
@@ -161,7 +161,7 @@ START_TEST(who_handles_a_burst_does_not_search)
 END_TEST
 
 /* The last look before the wait finds packets. */
-START_TEST(who_handles_a_burst_is_not_asleep)
+START_TEST(a_burst_handler_is_not_asleep)
 {
 	const struct rte_eth_rxtx_callback *rx;
 	struct haul_queue q;
@@ -181,5 +181,4 @@ START_TEST(who_handles_a_burst_is_not_asleep)
 END_TEST
 
 BED_MAIN("io_steal", {flows_keep_their_order, 2}, {any_order_goes_out_where_handlers_run, 2},
-	{pinned_handlers_stay}, {who_handles_a_burst_does_not_search},
-	{who_handles_a_burst_is_not_asleep})
+	{pinned_handlers_stay}, {a_burst_handler_does_not_search}, {a_burst_handler_is_not_asleep})

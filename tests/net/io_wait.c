@@ -139,7 +139,7 @@ static void hold_one(void)
 	}
 }
 
-START_TEST(what_is_sent_for_others_ends_the_wait_of_who_feeds)
+START_TEST(packet_for_a_tx_proxy_ends_its_wait)
 {
 	open_with(two_ports, 1);
 	start(forward);
@@ -183,7 +183,7 @@ static uint64_t rounds(unsigned carrier)
 }
 
 /* In each whole round of its carrier a poller that is there has a turn. */
-START_TEST(who_feeds_sends_until_all_have_sent_their_last)
+START_TEST(a_tx_proxy_sends_until_its_targets_have_drained)
 {
 	pthread_t stopper;
 	bool too_early;
@@ -263,6 +263,5 @@ START_TEST(a_look_that_lets_a_sender_go_on_ends_the_wait)
 END_TEST
 
 BED_MAIN("io_wait", {a_hand_over_ends_the_wait_of_an_rps_target},
-	{what_is_sent_for_others_ends_the_wait_of_who_feeds},
-	{who_feeds_sends_until_all_have_sent_their_last},
+	{packet_for_a_tx_proxy_ends_its_wait}, {a_tx_proxy_sends_until_its_targets_have_drained},
 	{a_look_that_lets_a_sender_go_on_ends_the_wait})

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each coroutine that is pinned runs on its home, whatever it does; homes of children. */
+/* A pinned coroutine always runs on its home. The homes of child coroutines. */
 #include <errno.h>
 
 #include "support/runtime.h"
@@ -43,7 +43,7 @@ static void *its_home(void *arg)
 	return haul_coro_home(haul_self());
 }
 
-/* It may be stolen itself, and so may they. */
+/* Thieves may steal the parent and its children. */
 static void *child_is_at_home(void *arg)
 {
 	struct haul_carrier *home = haul_coro_home(haul_self());

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A child process that is to die in a certain way: what it wrote to stderr, and how it ended. */
+/* A child process that must die in a given way: its stderr and its exit status. */
 #ifndef HAUL_TESTS_CORO_CHILD_H
 #define HAUL_TESTS_CORO_CHILD_H
 
@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 struct child {
-	int status; /* of waitpid */
-	unsigned lines; /* that begin with "haul: " */
+	int status; /* from waitpid() */
+	unsigned lines; /* lines that begin with "haul: " */
 	char said[4096];
 };
 
-/* Runs fn(arg), and _exit(0) after it, in a child. */
+/* Runs fn(arg) in a child process, which then calls _exit(0). */
 static inline struct child child_run(void (*fn)(void *arg), void *arg)
 {
 	struct child c = {0};

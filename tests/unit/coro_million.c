@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A million coroutines of the default stack size, each suspended two calls deep: they fit, each
- * keeps a page resident and hardly more, and guards split no mapping. */
+ * keeps about one page resident, and guards split no mapping. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,11 +10,11 @@
 #include "support/suite.h"
 
 #define MILLION 1000000u
-#define MOST_BYTES 4400 /* resident, of each */
-#define MOST_MAPPINGS 64 /* of all of them */
+#define MOST_BYTES 4400 /* resident memory of each */
+#define MOST_MAPPINGS 64 /* of all coroutines */
 #define NEEDED_KB (6ul << 20)
 
-/* As large as the scheduler's. */
+/* The size of the scheduler's head. */
 struct head {
 	struct hauli_co co;
 	uint64_t number;
@@ -110,7 +110,7 @@ START_TEST(a_million_at_once)
 	}
 	hauli_co_fini_thread(&me);
 	hauli_stack_cache_fini(&cache);
-	/* All but nothing is left when it is given back. */
+	/* Almost no memory stays resident after the stacks are given back. */
 	ck_assert_uint_ge(hauli_stacks_trim(a), MILLION * (size_t)4096);
 	ck_assert_uint_le(resident_bytes() - before, 64 << 20);
 	hauli_stacks_destroy(a);

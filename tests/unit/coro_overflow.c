@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A stack that is overrun ends the program with one line, by whichever guard; other faults go
- * where they went before. Each in a child process. */
+/* A stack overflow ends the program with one line, whichever guard finds it; other faults go where
+ * they went before. Each case runs in a child process. */
 #include <errno.h>
 #include <signal.h>
 #include <stdint.h>
@@ -28,7 +28,7 @@ static const struct hauli_co *running(void)
 
 static int *volatile nowhere = (int *)16;
 
-/* Goes down the stack, frame by frame, until below this address. */
+/* Goes down the stack, frame by frame, to below this address. */
 static __attribute__((noinline)) int dive(const char *below)
 {
 	volatile char frame[120];
@@ -42,18 +42,17 @@ static void dive_out(void *pass)
 	struct hauli_co *co = pass;
 
 	hauli_co_arrived(co);
-	/* Only so far that in the canary's case nothing but the canary is hurt. */
+	/* Stops inside the canary, so that the canary's case overwrites only the canary. */
 	dive(hauli_stack_lo(co) - 200);
 	hauli_co_end(co, &main_co, NULL);
 }
 
-/* Frames that are larger than the stack, touched from their lower ends on: as far down as in the
- * guard, and beyond it, where only what the compiler adds finds it. */
+/* Frames larger than the stack, touched from their lower ends up: in the guard, and beyond it,
+ * where only the compiler's stack probes find the overflow. */
 static void leap_into_the_guard(void *pass)
 {
 	struct hauli_co *co = pass;
-	volatile char
-		frame[HAULI_ASAN || HAULI_TSAN ? 120000 : 60000]; /* stacks are larger there */
+	volatile char frame[HAULI_ASAN || HAULI_TSAN ? 120000 : 60000]; /* larger stacks */
 
 	hauli_co_arrived(co);
 	for (size_t i = 0; i < sizeof(frame); i++)
@@ -65,7 +64,7 @@ static __attribute__((noinline)) char leap(size_t n)
 {
 	volatile char frame[300000];
 
-	__asm__ volatile("" : : "r"(frame)); /* else clang keeps the one byte that is used */
+	__asm__ volatile("" : : "r"(frame)); /* else clang keeps only the used byte */
 	frame[n] = 1;
 	return frame[n];
 }
@@ -83,7 +82,7 @@ static void run(unsigned cls, const char *name, void (*entry)(void *))
 {
 	struct hauli_co *co;
 
-	/* Not the lowest slot, so that there is something below. */
+	/* Not the lowest slot: some slot lies below it. */
 	for (int i = 0; i < 20; i++)
 		hauli_stack_get_shared(arena, cls);
 	co = hauli_stack_get_shared(arena, cls);
@@ -114,7 +113,7 @@ static int signal_of(enum hauli_guard guard)
 	return guard == HAULI_GUARD_CANARY ? SIGABRT : SIGSEGV;
 }
 
-START_TEST(overflow_says_who)
+START_TEST(overflow_names_the_coroutine)
 {
 	struct child c = child_run(overflow, (void *)&guards[_i]);
 
@@ -132,7 +131,7 @@ static void overflow_of_the_nameless(void *arg)
 	run(7, NULL, dive_out);
 }
 
-START_TEST(overflow_of_the_nameless_says_how_large)
+START_TEST(overflow_without_a_name_says_the_size)
 {
 	struct child c = child_run(overflow_of_the_nameless, NULL);
 
@@ -181,7 +180,7 @@ START_TEST(guards_outlive_a_trim)
 }
 END_TEST
 
-/* More guards than there are mappings for; the last slot has a canary, and it is looked at. */
+/* More guards than the kernel has mappings for: the last slot has a canary, and it is checked. */
 static void run_out_of_mappings(void *arg)
 {
 	start(HAULI_GUARD_MPROTECT);
@@ -205,7 +204,7 @@ START_TEST(notice_when_mappings_are_used_up)
 }
 END_TEST
 
-/* 200 calls of 100 bytes, in the stack that coroutines have by default. */
+/* 200 calls of 100 bytes on a stack of the default size. */
 static __attribute__((noinline)) int nest(int depth)
 {
 	volatile char frame[60] = {0};
@@ -239,7 +238,7 @@ START_TEST(two_hundred_calls_fit)
 }
 END_TEST
 
-/* Faults that are none of ours. */
+/* Faults that are not stack overflows. */
 
 static void wild(void *pass)
 {
@@ -250,7 +249,7 @@ static void wild(void *pass)
 	hauli_co_end(co, &main_co, NULL);
 }
 
-/* Into the guard of another coroutine, from afar. */
+/* A far access hits another coroutine's guard. */
 static void wild_into_a_guard(void *pass)
 {
 	struct hauli_co *co = pass;
@@ -271,7 +270,7 @@ static void no_handler(void *arg)
 	run(1, "guilty", *(void (*const *)(void *))arg);
 }
 
-START_TEST(other_faults_end_as_ever)
+START_TEST(other_faults_end_as_before)
 {
 	struct child c = child_run(no_handler, (void *)&wild_ones[_i]);
 
@@ -316,7 +315,7 @@ static void handled_after(void *arg)
 	*nowhere = 1;
 }
 
-START_TEST(other_faults_go_to_who_was_there)
+START_TEST(other_faults_go_to_the_programs_handler)
 {
 	struct child c = child_run(handled_with_info, NULL);
 
@@ -345,7 +344,8 @@ START_TEST(a_signal_that_was_sent_is_no_fault)
 }
 END_TEST
 
-/* Two arenas: freeing the first leaves the second watched; freeing both ends the watch. */
+/* Two arenas: the second one stays watched after the first is freed; freeing both ends the
+ * watch. */
 static void two_arenas(void *arg)
 {
 	struct hauli_stacks *first;
@@ -395,9 +395,9 @@ START_TEST(no_more_arenas_than_can_be_watched)
 }
 END_TEST
 
-SUITE_MAIN("coro_overflow", {overflow_says_who, GUARDS},
-	{overflow_of_the_nameless_says_how_large, 1}, {overflow_by_one_large_frame, 2},
+SUITE_MAIN("coro_overflow", {overflow_names_the_coroutine, GUARDS},
+	{overflow_without_a_name_says_the_size, 1}, {overflow_by_one_large_frame, 2},
 	{guards_outlive_a_trim, GUARDS}, {notice_when_mappings_are_used_up, 1},
-	{two_hundred_calls_fit, GUARDS}, {other_faults_end_as_ever, 2},
-	{other_faults_go_to_who_was_there, 1}, {a_signal_that_was_sent_is_no_fault, 1},
+	{two_hundred_calls_fit, GUARDS}, {other_faults_end_as_before, 2},
+	{other_faults_go_to_the_programs_handler, 1}, {a_signal_that_was_sent_is_no_fault, 1},
 	{each_arena_is_watched, 1}, {no_more_arenas_than_can_be_watched, 1})

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Switches and stacks together: coroutines by the thousand, on several threads, again and again.
- * Under a sanitizer this is what its annotations must get through. */
+/* Switches and stacks together: thousands of coroutines on several threads, repeatedly. Also tests
+ * the annotations for sanitizers. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #define HEAD ((size_t)256)
 
-/* A head as the scheduler would have it. */
+/* A head, as the scheduler has one. */
 struct head {
 	struct hauli_co co;
 	struct hauli_co *back; /* its resumer */
@@ -27,7 +27,7 @@ static struct hauli_stacks *arena_new(void)
 	return a;
 }
 
-/* Adds up what it is passed, call by call, until that is nothing. */
+/* Adds up the values that it is passed, until one is 0. */
 static void body(void *pass)
 {
 	struct head *h = pass;
@@ -52,7 +52,8 @@ static struct head *spawn(struct hauli_stack_cache *cache, struct hauli_co *back
 	return h;
 }
 
-/* n at once, three turns each, rounds times. False: something came out wrong. */
+/* Runs n coroutines at once, three turns each, and repeats that rounds times. False: a wrong
+ * result. */
 static bool generations(struct hauli_stacks *a, unsigned n, unsigned rounds)
 {
 	struct head **h = calloc(n, sizeof(*h));
@@ -85,7 +86,7 @@ START_TEST(two_thousand_at_once_again_and_again)
 {
 	struct hauli_stacks *a = arena_new();
 
-	/* More in all than ThreadSanitizer has fibers for at once. */
+	/* More coroutines in all than ThreadSanitizer has fibers at a time. */
 	ck_assert(generations(a, 2000, 5));
 	hauli_stacks_destroy(a);
 }
@@ -131,7 +132,7 @@ START_TEST(heads_are_readable_while_others_spawn)
 }
 END_TEST
 
-/* A coroutine that is resumed by one thread after another. */
+/* Several threads resume one coroutine in turn. */
 struct handoff {
 	struct hauli_stacks *arena;
 	pthread_barrier_t turn;
@@ -181,7 +182,8 @@ START_TEST(resumed_by_another_thread)
 }
 END_TEST
 
-/* Leaves by the last switch with red zones of all its frames in the sanitizer's memory. */
+/* Leaves by the last switch while the red zones of its frames are in the sanitizer's shadow
+ * memory. */
 static __attribute__((noinline)) int leave_from_deep(struct head *h, int depth)
 {
 	volatile char frame[64] = {0};
@@ -189,7 +191,7 @@ static __attribute__((noinline)) int leave_from_deep(struct head *h, int depth)
 	if (depth)
 		return leave_from_deep(h, depth - 1) + frame[depth];
 	frame[depth] = 1;
-	asm volatile("" : "+r"(depth)); /* for all that the compiler knows it may return */
+	asm volatile("" : "+r"(depth)); /* the compiler must assume that it may return */
 	if (!depth)
 		hauli_co_end(&h->co, h->back, NULL);
 	return frame[depth];
@@ -210,7 +212,7 @@ static void plain_body(void *pass)
 	size_t free_below = (size_t)(sp - hauli_stack_lo(&h->co)) - 4096;
 
 	hauli_co_arrived(&h->co);
-	/* By libc, which a sanitizer looks at, where the last one had its red zones. */
+	/* A libc call that the sanitizer checks, at the addresses of those red zones. */
 	memset(hauli_stack_lo(&h->co), 0, free_below);
 	hauli_co_end(&h->co, h->back, NULL);
 }

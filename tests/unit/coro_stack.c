@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The arena of stacks: where things lie in a slot, how slots move, and what is given back. */
+/* The arena of stacks: the layout of a slot, the movement of slots, and returned memory. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ START_TEST(head_sizes_that_cannot_be)
 }
 END_TEST
 
-/* How many of n bytes are not c. */
+/* The number of bytes among n that differ from c. */
 static size_t others(const void *p, char c, size_t n)
 {
 	size_t bad = 0;
@@ -59,7 +59,7 @@ static size_t others(const void *p, char c, size_t n)
 	return bad;
 }
 
-/* Every byte that is promised can be written, and belongs to one slot only. */
+/* Every promised byte is writable and belongs to one slot only. */
 START_TEST(slots_are_whole_and_apart)
 {
 	struct hauli_stacks *a = arena_with(HAULI_GUARD_BEST);
@@ -77,7 +77,7 @@ START_TEST(slots_are_whole_and_apart)
 		ck_assert_uint_eq((uintptr_t)hauli_stack_lo(co[i]) % PAGE, 0);
 		ck_assert(
 			(size_t)((char *)co[i] - hauli_stack_lo(co[i])) >= hauli_stack_usable(cls));
-		/* Beyond what the arena keeps there a new head is zero. */
+		/* A new head is zero beyond the arena's own fields. */
 		ck_assert_uint_eq(others(co[i] + 1, 0, beyond), 0);
 		memset(co[i] + 1, i, beyond);
 		memset((char *)co[i] - hauli_stack_usable(cls), i, hauli_stack_usable(cls));
@@ -93,8 +93,8 @@ START_TEST(slots_are_whole_and_apart)
 }
 END_TEST
 
-/* Heads fall on all places of a page that leave room for small frames, each about as often, and
- * heads with their frames do not overlap those of the next slots. */
+/* Heads are spread evenly over the places of a page that leave room for small frames, and heads and
+ * their frames do not overlap those of the next slots. */
 START_TEST(heads_are_spread)
 {
 	enum { SLOTS = 4500 };
@@ -139,9 +139,9 @@ static unsigned carved(struct hauli_stacks *a)
 	return n;
 }
 
-/* One thread gets from the arena, the other puts into its cache: what a carrier does with
- * coroutines that others spawn on it. No slot is stranded on the way. */
-START_TEST(slots_come_round)
+/* One thread gets slots from the arena, the other puts them into its cache, as a carrier does with
+ * coroutines spawned by other threads. No slot is lost on the way. */
+START_TEST(slots_are_reused)
 {
 	struct hauli_stacks *a = arena_with(HAULI_GUARD_BEST);
 	struct hauli_stack_cache cache;
@@ -155,9 +155,10 @@ START_TEST(slots_come_round)
 		for (unsigned i = 0; i < 200; i++)
 			hauli_stack_put(&cache, co[i]);
 	}
-	/* The stacks in use at once, two sets in the cache, a set being filled, one more batch. */
+	/* The stacks in use at once, two sets in the cache, a third set that fills up, one more
+	 * batch. */
 	ck_assert_uint_le(carved(a), 200 + 4 * HAULI_STACK_SET);
-	/* And the other way round. */
+	/* The same with the threads' parts exchanged. */
 	for (unsigned round = 0; round < 100; round++) {
 		for (unsigned i = 0; i < 200; i++)
 			co[i] = hauli_stack_get(&cache, 0);
@@ -166,7 +167,7 @@ START_TEST(slots_come_round)
 	}
 	ck_assert_uint_le(carved(a), 200 + 4 * HAULI_STACK_SET);
 
-	/* All of them are there, each once. */
+	/* Each slot is there exactly once. */
 	hauli_stack_cache_fini(&cache);
 	n = carved(a);
 	for (unsigned i = 0; i < n; i++) {
@@ -212,7 +213,7 @@ START_TEST(heads_are_known)
 		ck_assert(!hauli_stacks_have(a, (struct hauli_co *)((char *)co - 1)));
 		ck_assert(!hauli_stacks_have(a, (struct hauli_co *)hauli_stack_lo(co)));
 		hauli_stack_put_shared(a, co);
-		ck_assert(hauli_stacks_have(a, co)); /* once it was one */
+		ck_assert(hauli_stacks_have(a, co)); /* still the arena's after the put */
 	}
 	ck_assert(!hauli_stacks_have(a, NULL));
 	ck_assert(!hauli_stacks_have(a, (struct hauli_co *)&a));
@@ -221,8 +222,8 @@ START_TEST(heads_are_known)
 }
 END_TEST
 
-/* Trimmed slots have lost what was in them and are used again. (That their guards still hold is
- * shown in coro_overflow.c.) */
+/* Trimmed slots have lost their contents and are reused. (coro_overflow.c shows that their guards
+ * still work.) */
 START_TEST(trim_gives_memory_back)
 {
 	enum { SLOTS = 300 };
@@ -254,7 +255,7 @@ START_TEST(trim_gives_memory_back)
 		ck_assert_int_eq(*(char *)(co[i] + 1), 0);
 		ck_assert_int_eq(*hauli_stack_lo(co[i]), 0);
 		ck_assert_uint_eq(co[i]->stack_class, 1);
-		*hauli_stack_lo(co[i]) = 1; /* so that a slot handed out twice is seen */
+		*hauli_stack_lo(co[i]) = 1; /* a slot handed out twice shows */
 	}
 	ck_assert_uint_eq(carved(a), n);
 	hauli_stacks_destroy(a);
@@ -263,5 +264,5 @@ END_TEST
 
 SUITE_MAIN("coro_stack", {smallest_class_that_fits, 1}, {head_sizes_that_cannot_be, 1},
 	{slots_are_whole_and_apart, HAULI_STACK_CLASSES}, {heads_are_spread, 1},
-	{slots_come_round, 1}, {last_put_is_first_got, 1}, {heads_are_known, 1},
+	{slots_are_reused, 1}, {last_put_is_first_got, 1}, {heads_are_known, 1},
 	{trim_gives_memory_back, 3})

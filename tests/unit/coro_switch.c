@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The switch on this CPU, and where a backtrace taken on a coroutine's stack ends. */
+/* The switch on this CPU, and the end of a backtrace taken on a coroutine's stack. */
 #include <execinfo.h>
 #include <stdint.h>
 
@@ -48,7 +48,8 @@ START_TEST(backtrace_ends_where_the_coroutine_began)
 	hauli_co_switch(&main_co, &co, NULL);
 	hauli_co_fini(&co);
 	hauli_co_fini_thread(&main_co);
-	/* nest() and its callees, trace(), hauli_coro_start(). A sanitizer adds its own. */
+	/* The frames of nest(), its callees, trace() and hauli_coro_start(). A sanitizer adds its
+	 * own. */
 	ck_assert_int_ge(n_frames, DEPTH + 3);
 	ck_assert_int_lt(n_frames, 64);
 	last = (uintptr_t)frames[n_frames - 1];

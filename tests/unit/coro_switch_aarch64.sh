@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The cases of the switch on aarch64, under qemu's user emulation: as the compiler builds by default
-# at two levels, and with return addresses signed and branch targets marked. Takes the source root.
+# The cases of the switch on aarch64, under qemu's user emulation: with the compiler's defaults
+# at two levels, and with signed return addresses and marked branch targets. Takes the source root.
 set -eu
 root=$1
 for program in aarch64-linux-gnu-gcc qemu-aarch64; do
@@ -29,7 +29,7 @@ verdict() {
 	fi
 }
 
-# cases NAME FLAGS...: one line for all the cases
+# cases NAME FLAGS...: prints one line for all cases
 cases() {
 	name=$1
 	shift
@@ -42,7 +42,7 @@ cases() {
 	verdict "$name" 0 "$rc"
 }
 
-# targets NAME STATUS FLAGS...: the CPU checks where jumps land
+# targets NAME STATUS FLAGS...: runs with branch target checks in the CPU
 targets() {
 	name=$1
 	wanted=$2

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The cases of the switch, as TAP, for a CPU that has no libcheck here. */
+/* The cases of the switch, with TAP output, for a CPU for which libcheck is not installed. */
 #include <stdio.h>
 
 #include "coro_switch_cases.h"

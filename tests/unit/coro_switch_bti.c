@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The switch on aarch64 where the CPU checks the targets of jumps. Without a C library, as that of
- * the cross compiler is not marked for it. Ends with 0; with -DWITHOUT_LANDING_PAD it jumps to a
- * place that is no target, which must end it by a signal: so the CPU does check.
+ * The switch on aarch64 with branch target checks in the CPU. Built without a C library, because
+ * the cross compiler's one is not marked for them. Ends with 0. With -DWITHOUT_LANDING_PAD it jumps
+ * to a place that is no target and must die by a signal: this shows that the CPU checks.
  */
 #include "coro/coro.h"
 

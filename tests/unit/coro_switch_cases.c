@@ -12,7 +12,7 @@
 
 #define ROUNDS 1000000
 #define STACK (64 << 10)
-#define N 12 /* more values than registers that a callee saves, of either kind */
+#define N 12 /* more values than callee-saved registers, for integers and floats */
 
 struct switch_case {
 	const char *name;
@@ -28,7 +28,7 @@ static void begin(unsigned i, void (*entry)(void *))
 	hauli_co_prepare(&co[i], stacks[i] + STACK, entry);
 }
 
-/* The compiler knows nothing about the value from here on, so it must keep it in some place. */
+/* Hides the value from the compiler, which must then keep it in a register or on the stack. */
 #define HIDE_INT(x) asm volatile("" : "+r"(x))
 #if defined(__x86_64__)
 #define HIDE_FP(x) asm volatile("" : "+x"(x))
@@ -37,8 +37,8 @@ static void begin(unsigned i, void (*entry)(void *))
 #endif
 
 /*
- * Switches back and forth with N integers and N floating-point numbers alive that step by
- * different amounts on each side. Not inlined, and in full on each stack.
+ * Switches back and forth with N integers and N floating-point numbers alive, which step by
+ * different amounts on each side. Not inlined, and unrolled on each stack.
  */
 static __attribute__((noinline)) const char *keep_values(
 	struct hauli_co *self, struct hauli_co *other, uint64_t step, long rounds)
@@ -68,7 +68,7 @@ static __attribute__((noinline)) const char *keep_values(
 	for (int i = 0; i < N; i++) {
 		if (a[i] != step * (uint64_t)(i + 1) + (uint64_t)rounds * (step + (uint64_t)i))
 			return "an integer was lost";
-		/* A sum that is rounded the same way a million times is known only by adding. */
+		/* Only repeated addition gives the sum with the same million roundings. */
 		volatile double want = (double)step / (i + 1);
 
 		for (long n = 0; n < rounds; n++)
@@ -95,7 +95,7 @@ static const char *values_survive(void)
 	verdict = "the other side did not end";
 	begin(0, keep_other);
 	mine = keep_values(&main_co, &co[0], 104729, ROUNDS);
-	/* The other side has one switch to come back from. */
+	/* The other side still has one switch to return from. */
 	hauli_co_switch(&main_co, &co[0], NULL);
 	return mine ? mine : verdict;
 }
@@ -122,7 +122,7 @@ static const char *values_are_passed(void)
 
 static unsigned turns[3];
 
-/* Round and round without a way through the main context. */
+/* Switches in a circle that does not pass through the main context. */
 static void pass_on(void *pass)
 {
 	unsigned i = (unsigned)(uintptr_t)pass;
@@ -155,7 +155,7 @@ static void look_at_stack(void *pass)
 {
 	hauli_co_arrived(&co[0]);
 	entry_frame = (uintptr_t)__builtin_frame_address(0);
-	/* Variadic with floating point: faults when the stack is not aligned. */
+	/* A variadic call with floating point faults if the stack is misaligned. */
 	snprintf(printed, sizeof(printed), "%.2f", 0.25 + (double)(uintptr_t)pass);
 	hauli_co_end(&co[0], &main_co, NULL);
 }
@@ -179,7 +179,7 @@ static const char *stack_is_aligned(void)
 
 /*
  * A frame of variable size is addressed by the frame pointer, and an over-aligned frame also by the
- * base pointer. Two coroutines are here at a time.
+ * base pointer. Two coroutines run this code at a time.
  */
 static __attribute__((noinline)) bool switch_with_dynamic_frame(struct hauli_co *self, size_t bytes)
 {
@@ -235,7 +235,7 @@ static void round_up(void *pass)
 	hauli_co_end(&co[0], &main_co, NULL);
 }
 
-/* That is the contract: the control words are the thread's, not the coroutine's. */
+/* The contract: control words belong to the thread, not to the coroutine. */
 static const char *control_words_are_the_threads(void)
 {
 	int before = fegetround(), between;
@@ -260,7 +260,7 @@ static _Unwind_Reason_Code count_frame(struct _Unwind_Context *context, void *ar
 {
 	struct trace *t = arg;
 
-	/* One more call, with none, says that the end was reached. */
+	/* One more call, which finds no frame, marks the end. */
 	if (_Unwind_GetIP(context) == 0)
 		return _URC_NO_REASON;
 	t->last = _Unwind_GetIP(context);
@@ -289,7 +289,7 @@ static const char *unwinding_ends_at_the_start(void)
 	seen = (struct trace){.n = 0};
 	begin(0, unwind);
 	hauli_co_switch(&main_co, &co[0], NULL);
-	/* Eleven of unwind_from_depth(), unwind() and hauli_coro_start(), and no more. */
+	/* Exactly eleven frames: unwind_from_depth(), unwind() and hauli_coro_start(). */
 	if (seen.n != 13)
 		return "not as many frames as there are";
 	return seen.last > start && seen.last <= start + 16 ? NULL : "another end than the start";

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a switch must keep and pass on, as functions that need no library: the same ones are run by
- * coro_switch.c for this CPU and by coro_switch_bare.c for another one under an emulator.
+ * What a switch must keep and pass on, as functions that need no library: coro_switch.c runs them
+ * on this CPU, coro_switch_bare.c on another one under an emulator.
  */
 #ifndef HAUL_TESTS_CORO_SWITCH_CASES_H
 #define HAUL_TESTS_CORO_SWITCH_CASES_H
 
 #define SWITCH_CASES 7
 
-/* Runs case i. NULL, or what is wrong. */
+/* Runs case i. NULL if it is right, else the error. */
 const char *switch_case_run(unsigned i, const char **name);
 
 #endif

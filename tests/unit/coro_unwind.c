@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Debuggee of coro_unwind.py: a coroutine stopped in a nested function, a coroutine suspended
- * there, and the switches between. No function is inlined or cloned: gdb compares names. */
+/* Debuggee of coro_unwind.py: a coroutine stopped in a nested function, a coroutine suspended in
+ * it, and the switches between them. No function is inlined or cloned: gdb compares names. */
 #include "coro/coro.h"
 
 #define CALLED __attribute__((noipa, noinline))
@@ -28,7 +28,7 @@ CALLED void while_one_is_suspended(void)
 	asm volatile("");
 }
 
-/* A frame of its own, so that it takes call-frame information to get out of it. */
+/* A frame of its own: gdb needs call-frame information to unwind it. */
 CALLED int inner(int n)
 {
 	volatile int frame[20] = {n};
@@ -43,7 +43,7 @@ CALLED int outer(int n)
 	char *frame = __builtin_alloca(16 * (size_t)n);
 
 	frame[0] = 1;
-	asm volatile("" : "+r"(frame)); /* its size is not known: found by the frame pointer */
+	asm volatile("" : "+r"(frame)); /* of unknown size: gdb finds it by the frame pointer */
 	return inner(n) + frame[0];
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Run by gdb on coro_unwind: every backtrace on a coroutine's stack is whole and ends at its start.
-
+"""Run by gdb on coro_unwind: every backtrace on a coroutine's stack is complete and ends at the
+coroutine's start.
 gdb -batch -nx -x coro_unwind.py coro_unwind
 """
 import os
@@ -10,10 +10,10 @@ import gdb
 SUSPENDED = ["inner", "outer", "body", "hauli_coro_start"]
 OUTERMOST = gdb.frame_stop_reason_string(gdb.FRAME_UNWIND_OUTERMOST)
 REGISTERS = {"i386:x86-64": ("rsp", "rbp", "rip"), "aarch64": ("sp", "x29", "pc")}
-STEPS_MAX = 400  # instructions from one side's switch to what the other side does next
+STEPS_MAX = 400  # instructions from one side's switch to the next action of the other side
 
 
-OUT = os.dup(1)  # ours; gdb tells of every stop on what was there
+OUT = os.dup(1)  # our breakpoints; gdb reports every one at the stop
 os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
@@ -22,7 +22,8 @@ def say(line):
 
 
 def walk():
-    """The names of all functions that have a frame, and why unwinding stopped at the last."""
+    """The names of all functions with a frame, and the reason why unwinding stopped at the last
+    one."""
     names = []
     frame = gdb.newest_frame()
     while frame is not None:
@@ -49,8 +50,8 @@ class Tap:
 
 
 def step_through(tap):
-    """From in_a_coroutine() out by a switch to main: at each instruction the backtrace is whole,
-    or, between the two stacks, is one frame and says that it is the last."""
+    """From in_a_coroutine() by a switch to main: at each instruction the backtrace is complete, or,
+    between the two stacks, is one frame marked as the last."""
     wrong, between = [], 0
     for _ in range(STEPS_MAX):
         gdb.execute("stepi", to_string=True)

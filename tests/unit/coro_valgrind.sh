@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# A check program that switches among thousands of stacks, under valgrind: no error, and no doubt
-# about which stack it is on. Takes the program.
+# Runs a check program that switches among thousands of stacks under valgrind: valgrind reports
+# no error and no unclear stack change. Takes the program.
 set -eu
 if ! command -v valgrind > /dev/null; then
 	echo "1..0 # SKIP no valgrind"
@@ -10,7 +10,7 @@ fi
 copy=$(mktemp)
 trap 'rm -f "$copy"' EXIT
 
-# check PROGRAM: its verdict, and valgrind's words in log
+# check PROGRAM: prints its verdict, with valgrind's output in log
 check() {
 	verdict=ok
 	log=$(CK_VERBOSITY=silent CK_TAP_LOG_FILE_NAME=/dev/null \
@@ -21,7 +21,7 @@ check() {
 
 check "$1"
 case $log in
-*"debuginfo reader:"*) # valgrind is older than the compiler's debug information
+*"debuginfo reader:"*) # this valgrind cannot read the compiler's debug information
 	strip --strip-debug -o "$copy" "$1"
 	check "$copy"
 	;;

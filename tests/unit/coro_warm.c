@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Once there have been as many coroutines before, new ones need no system call: shown in a child
- * that the kernel kills at the first. */
+/* After an equal number of coroutines before, new coroutines need no system call. A child process
+ * shows it: the kernel kills it at the first call. */
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -46,7 +46,7 @@ static void generation(struct hauli_stack_cache *cache)
 		hauli_stack_put_shared(cache->arena, co[i]);
 }
 
-/* In strict mode only read, write and exit are let through. */
+/* Strict mode permits only read, write and exit. */
 static void warm_up_and_go_on(void *with_a_call)
 {
 	struct hauli_stack_cache cache;
@@ -82,7 +82,7 @@ START_TEST(a_system_call_would_be_seen)
 }
 END_TEST
 
-/* Whether a process can be confined here at all: not under valgrind, not in every container. */
+/* True if a process can be confined here: not under valgrind and not in every container. */
 static bool can_confine(void)
 {
 	int status = -1;

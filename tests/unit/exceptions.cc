@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* C++ exceptions over suspensions: each coroutine has its own. Speaks TAP itself. */
+/* C++ exceptions across suspensions: each coroutine has its own. Prints TAP itself. */
 #include <haul/driver.h>
 #include <haul/haul.h>
 
@@ -37,7 +37,7 @@ void *run_on(unsigned carrier, haul_fn *fn, void *arg)
 	return result;
 }
 
-/* What is handled at this moment: thrown again, as a handler may. */
+/* The exception that is being handled, thrown again, as a handler may do. */
 std::string handled()
 {
 	try {
@@ -47,7 +47,7 @@ std::string handled()
 	}
 }
 
-/* A few coroutines that go through the same, each with exceptions of its own. */
+/* Several coroutines run the same body, each with exceptions of its own. */
 constexpr int EACH = 8;
 constexpr int TURNS = 5;
 
@@ -121,7 +121,7 @@ void handlers_in_handlers()
 	each(nests);
 }
 
-/* By a throw; that comes after a suspension, out of a function. */
+/* The coroutine ends by a throw, after a suspension, out of a function. */
 void throws_again(const std::string &what)
 {
 	try {
@@ -154,7 +154,7 @@ void thrown_again_after_a_suspension()
 	each(catches_again);
 }
 
-/* A destructor that an exception runs. */
+/* A destructor that runs during unwinding. */
 struct waits_at_its_end {
 	int *ended;
 
@@ -196,7 +196,7 @@ void destructors_that_suspend()
 	each(unwinds);
 }
 
-/* A wait that is cancelled: what follows is the coroutine's own, and it cleans up. */
+/* A cancelled wait: the coroutine goes on and cleans up by itself. */
 struct cancelled : std::exception {
 };
 
@@ -249,7 +249,7 @@ void *returns_what_it_handles(void *arg)
 	return arg;
 }
 
-/* Spawned and joined within a handler. */
+/* A coroutine spawned and joined within a handler. */
 void *joins(void *arg)
 {
 	const std::string mine = name_of(arg);
@@ -297,7 +297,7 @@ void handed_over()
 	}
 }
 
-/* A handler that begins in one thread and goes on in another. */
+/* A handler that begins in one thread and continues in another. */
 std::atomic<bool> remote, hogs;
 
 void *hog(void *)
@@ -340,7 +340,7 @@ void stolen_in_a_handler()
 	SAYS(hogs && remote);
 }
 
-/* A poller of the program's own. */
+/* A poller of a C++ program. */
 std::atomic<int> cycles;
 
 void *polls(void *)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The heavy fence where a filter of system calls that was set later refuses it. */
+/* The heavy fence under a system call filter that was installed later and refuses it. */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

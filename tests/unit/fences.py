@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The barriers of which a program that runs shows nothing, in the code that a compiler makes.
-
-A light fence costs no instruction, and keeps the compiler from merging what is around it. A full
-one, and the one between arming a queue and looking at it, is an instruction. Speaks TAP.
+"""Checks the barriers whose absence no running program shows, in the compiler's output. A light
+fence costs no instruction, but keeps the compiler from merging the accesses around it. A full
+fence, and the fence between arming a queue and polling it, is an instruction. Speaks TAP.
 usage: fences.py SOURCE_ROOT COMPILER
 """
 import os

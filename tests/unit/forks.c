@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A child of fork() has no carriers: what would wait for one is refused there. */
+/* A child of fork() has no carriers: calls that would wait for a carrier are refused there. */
 #include <errno.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ static void *nothing(void *arg)
 	return arg;
 }
 
-/* In the child: the number of the first call that does not say -EPERM, or 0. */
+/* In the child: the number of the first call that does not return -EPERM, or 0. */
 static int refused(struct haul_runtime *rt, struct haul_coro *of_parent)
 {
 	struct haul_coro *co;
@@ -57,10 +57,10 @@ START_TEST(a_child_has_no_carriers)
 	if (child == 0) {
 		int failed = refused(rt, co);
 
-		if (!failed && !HAULI_TSAN) /* which starts no threads in a child of fork() */
+		if (!failed && !HAULI_TSAN) /* it starts no threads in a child of fork() */
 			failed = has_its_own();
 		if (!failed && !HAULI_TSAN && haul_stop(rt, HAUL_FOREVER) != -EINVAL)
-			failed = 100; /* its own do not make the parent's run */
+			failed = 100; /* the child's own carriers do not revive the parent's */
 		_exit(failed);
 	}
 	ck_assert_int_eq(waitpid(child, &status, 0), child);

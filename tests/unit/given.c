@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A packet that was given away and is used again: found, and said in one line. Built with the
- * checks of -Dchecks=true, whatever the rest is built with. */
+/* A use of a packet after its owner gave it away is found and reported in one line. Always built
+ * with the checks of -Dchecks=true. */
 #include <errno.h>
 
 #include <rte_mbuf.h>
@@ -31,7 +31,7 @@ static void *try_after_send(void *arg)
 	return NULL;
 }
 
-/* As haul_drop() and haul_tx_burst() do. */
+/* Gives the packet away as haul_drop() and haul_tx_burst() do. */
 static void *give_after_send(void *arg)
 {
 	struct rte_mbuf *both[] = {&pkts[1], &pkts[0]};
@@ -47,14 +47,14 @@ static void *rightly(void *arg)
 
 	for (i = 0; i < HAULI_TXQ_ROOM; i++)
 		ck_assert_int_eq(haul_try_send(&txq, &pkts[i]), 0);
-	/* Refused: still the caller's. */
+	/* A refused packet still belongs to the caller. */
 	ck_assert_int_eq(haul_try_send(&txq, &pkts[i]), -ENOBUFS);
 	hauli_txq_pop(&txq, HAULI_TXQ_ROOM);
 	ck_assert_int_eq(haul_try_send(&txq, &pkts[i]), 0);
-	/* Sent, freed and received anew. */
+	/* The packet was sent, freed and received anew. */
 	hauli_pkts_take((struct rte_mbuf *[]){&pkts[0]}, 1);
 	ck_assert_int_eq(haul_send(&txq, &pkts[0]), 0);
-	/* Sent twice by an owner with two references. */
+	/* An owner with two references sends twice. */
 	rte_mbuf_refcnt_set(&pkts[1], 2);
 	hauli_pkts_take((struct rte_mbuf *[]){&pkts[1]}, 1);
 	ck_assert_int_eq(haul_send(&txq, &pkts[1]), 0);

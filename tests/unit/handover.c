@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A handover that goes away: its call may lie in the inbox of a carrier that does not look. */
+/* A handover that is freed while its call may lie in the inbox of a busy carrier. */
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -11,7 +11,7 @@
 static struct {
 	struct hauli_handover h;
 	struct hauli_node node;
-	bool takes; /* the owner, what was put */
+	bool takes; /* the owner takes the item */
 	atomic_bool listens, put, ready, gone, late;
 } s;
 
@@ -21,7 +21,8 @@ static void spin_until(const atomic_bool *what)
 		sched_yield();
 }
 
-/* Then keeps its carrier from its mail for a while; a caller that does not wait goes on. */
+/* Listens, then keeps its carrier from its mail for a while; a caller that does not wait goes
+ * on. */
 static void *listens(void *arg)
 {
 	hauli_handover_listen(&s.h);
@@ -54,7 +55,7 @@ static void *does_nothing(void *arg)
 	return NULL;
 }
 
-START_TEST(a_call_that_was_sent_is_waited_for)
+START_TEST(the_end_waits_for_a_call_that_was_sent)
 {
 	struct haul_runtime *rt = runtime_start(1);
 	struct hauli_batch batch = {NULL, NULL};
@@ -85,7 +86,7 @@ static void *listens_until_it_is_gone(void *arg)
 	return NULL;
 }
 
-START_TEST(where_no_call_was_sent_nothing_is_waited_for)
+START_TEST(without_a_call_there_is_no_wait)
 {
 	struct haul_runtime *rt = runtime_start(1);
 	struct haul_coro *owner;
@@ -102,5 +103,5 @@ START_TEST(where_no_call_was_sent_nothing_is_waited_for)
 }
 END_TEST
 
-SUITE_MAIN("handover", {a_call_that_was_sent_is_waited_for, 2},
-	{where_no_call_was_sent_nothing_is_waited_for})
+SUITE_MAIN(
+	"handover", {the_end_waits_for_a_call_that_was_sent, 2}, {without_a_call_there_is_no_wait})

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Coroutines for any carrier of a cluster are not left to a busy carrier. */
+/* A busy carrier does not hold up coroutines that any carrier of the cluster may run. */
 #include <stdatomic.h>
 
 #include <haul/driver.h>
@@ -18,14 +18,14 @@ static void *counts(void *arg)
 	return NULL;
 }
 
-/* A poller whose carrier gets a hog at the wake-up, and finds it when it is up. */
+/* A poller whose carrier receives a hog with the wake-up, and finds it once awake. */
 struct victim {
 	struct evpoller p;
 	struct haul_carrier *carrier;
 	struct hogging {
 		struct haul_coro *hog;
-		atomic_bool wanted; /* taken away by its spawner */
-		atomic_uint runs; /* of what the hog waits for */
+		atomic_bool wanted; /* cleared by its spawner */
+		atomic_uint runs; /* of the tasks for which the hog waits */
 	} * hogging;
 };
 
@@ -50,8 +50,9 @@ static void wake_with_a_hog(void *arg)
 	evpoller_wakeup(&v->p);
 }
 
-/* A sleeping carrier is woken for it and gets a hog to run, which lasts until it has run. */
-START_TEST(batch_is_taken_though_who_was_woken_for_it_is_hogged)
+/* A sleeping carrier is woken for the batch and receives a hog, which runs until the batch has
+ * run. */
+START_TEST(batch_is_taken_though_the_woken_carrier_gets_a_hog)
 {
 	struct haul_poller_opts opts = {.wakeup = wake_with_a_hog};
 	struct haul_runtime *rt = runtime_start(CARRIERS);
@@ -75,7 +76,7 @@ START_TEST(batch_is_taken_though_who_was_woken_for_it_is_hogged)
 		h.hog = NULL;
 		h.wanted = true;
 		ck_assert_int_eq(haul_spawn_many(rt, &co, counts, args, 1, NULL), 0);
-		h.wanted = false; /* a carrier on its way to sleep may have taken it */
+		h.wanted = false; /* a carrier on its way to sleep may have taken the batch */
 		haul_join(co, NULL);
 		if (h.hog)
 			haul_join(h.hog, NULL);
@@ -86,4 +87,4 @@ START_TEST(batch_is_taken_though_who_was_woken_for_it_is_hogged)
 }
 END_TEST
 
-SUITE_MAIN("injector", {batch_is_taken_though_who_was_woken_for_it_is_hogged, 1})
+SUITE_MAIN("injector", {batch_is_taken_though_the_woken_carrier_gets_a_hog, 1})

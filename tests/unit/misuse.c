@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A user's mistakes: each in a child, which dies with one line that names the call, or gets an
- * error where the call can return one. In every build. */
+/* Misuse of the API: the process (a child) dies with one line that names the call, or the call
+ * returns an error where it can. In every build. */
 #include <errno.h>
 #include <signal.h>
 
@@ -27,7 +27,7 @@ static void *parks(void *arg)
 	return arg;
 }
 
-/* Outside a coroutine. */
+/* Calls from outside a coroutine. */
 
 static void yield_outside(void)
 {
@@ -79,18 +79,18 @@ static void deadline_outside(void)
 	haul_poller_deadline();
 }
 
-/* Before any runtime was started, and after. */
+/* Calls before the first start of a runtime, and after its stop. */
 static void sleep_before_any_start(void)
 {
 	runtime_stop(rt);
 	haul_sleep(1);
 }
 
-/* In a coroutine that is no poller. */
+/* Calls from a coroutine that is no poller. */
 
 static void *cycles(void *arg)
 {
-	while (haul_maybe_yield(false)) /* found when it would suspend: another is ready */
+	while (haul_maybe_yield(false)) /* found at the suspension: another coroutine is ready */
 		;
 	return NULL;
 }
@@ -113,7 +113,7 @@ static void park_poller_in_a_coroutine(void)
 	run_on(rt, 0, parks_as_a_poller, NULL);
 }
 
-/* Handles that are used up, or NULL. */
+/* Handles that are invalid or NULL. */
 
 static struct haul_coro *run_another(void)
 {
@@ -124,8 +124,8 @@ static struct haul_coro *run_another(void)
 	return co;
 }
 
-/* A coroutine that is freed, and not only joined, since the carrier has come to another one. Its
- * stack is in the carrier's cache then, from which this thread's spawns take none. */
+/* A coroutine that is freed and not only joined, since the carrier has switched to another one. Its
+ * stack is then in the carrier's cache, which this thread's spawns do not use. */
 static struct haul_coro *joined(void)
 {
 	struct haul_coro *co = run_another();
@@ -172,7 +172,8 @@ static void *join_a_reused_one(void *arg)
 	haul_spawn(&co, nothing, NULL, NULL);
 	haul_join(co, NULL);
 	haul_spawn(NULL, parks, NULL, NULL);
-	haul_spawn(&other, join_in_a_coroutine, co, NULL); /* co is the detached one by now */
+	haul_spawn(&other, join_in_a_coroutine, co, NULL); /* by now this is the detached
+	                                                    * coroutine */
 	haul_join(other, NULL);
 	return NULL;
 }
@@ -196,7 +197,7 @@ static void join_after_detach(void)
 	haul_join(handle, NULL);
 }
 
-/* What ends by the stop is not told of as what had ended before. */
+/* The report does not list coroutines ended by the stop as unjoined. */
 static void join_after_stop(void)
 {
 	haul_spawn_on(haul_carrier(rt, 0), &handle, parks, NULL, NULL);
@@ -219,7 +220,7 @@ static void detach_twice(void)
 {
 	haul_spawn_on(haul_carrier(rt, 0), &handle, parks, NULL, NULL);
 	haul_detach(handle);
-	run_another(); /* the carrier has taken the request */
+	run_another(); /* the carrier has handled the request */
 	haul_detach(handle);
 	run_another();
 }
@@ -259,7 +260,7 @@ static void home_of_none(void)
 	haul_coro_home(NULL);
 }
 
-/* What a thread that is no carrier has none of. */
+/* Calls that need the state of a carrier, from another thread. */
 
 static void id_of_no_carrier(void)
 {
@@ -308,7 +309,7 @@ static void trim_of_none(void)
 	haul_trim(NULL);
 }
 
-/* In a handler that runs on its poller's stack. */
+/* Calls from a handler that runs on its poller's stack. */
 
 static void *poll_with_handler(void *handler)
 {
@@ -418,7 +419,7 @@ static void make_mistake(void *arg)
 	m->make();
 }
 
-START_TEST(a_mistake_is_told)
+START_TEST(a_mistake_is_reported)
 {
 	const struct misuse *m = &misuses[_i];
 	struct child c = child_run(make_mistake, (void *)m);
@@ -433,9 +434,9 @@ START_TEST(a_mistake_is_told)
 }
 END_TEST
 
-/* What a call can return. */
+/* Calls that return an error. */
 
-START_TEST(what_is_null_is_refused)
+START_TEST(null_is_refused)
 {
 	struct haul_carrier *c;
 
@@ -592,6 +593,6 @@ START_TEST(plans_that_lead_nowhere_are_refused)
 }
 END_TEST
 
-SUITE_MAIN("misuse", {a_mistake_is_told, MISUSES}, {what_is_null_is_refused, 1},
+SUITE_MAIN("misuse", {a_mistake_is_reported, MISUSES}, {null_is_refused, 1},
 	{an_order_key_beyond_the_last_is_refused, 1}, {no_start_in_a_coroutine, 1},
 	{options_out_of_range_are_refused, 1}, {plans_that_lead_nowhere_are_refused, 1})

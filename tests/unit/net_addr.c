@@ -14,7 +14,7 @@ START_TEST(good_ip4)
 	ck_assert_int_eq(haul_net_set_ip4(&nif, "10.1.2.3/24"), 0);
 	ck_assert_mem_eq(nif.ip4, "\x0a\x01\x02\x03", 4);
 	ck_assert_uint_eq(nif.ip4_prefix, 24);
-	/* Both addresses of a point-to-point network, and the one of a host's own. */
+	/* Both addresses of a point-to-point network, and the address of a single host. */
 	ck_assert_int_eq(haul_net_set_ip4(&nif, "10.0.0.0/31"), 0);
 	ck_assert_int_eq(haul_net_set_ip4(&nif, "10.0.0.1/31"), 0);
 	ck_assert_int_eq(haul_net_set_ip4(&nif, "10.0.0.255/32"), 0);

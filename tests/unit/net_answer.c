@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lib/net: each request becomes the reply that it should, byte for byte. */
+/* lib/net: each request becomes the expected reply, byte for byte. */
 #include <check.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -84,7 +84,7 @@ START_TEST(no_truncation_is_answered)
 }
 END_TEST
 
-/* Where the headers that must be in one piece end. */
+/* The end of the headers, which must be contiguous. */
 static uint32_t headers_end(const char *name, const struct net_bytes *p)
 {
 	if (!strcmp(name, "arp") || !strncmp(name, "nd", 2))
@@ -99,7 +99,7 @@ START_TEST(two_segments)
 	struct net_bytes want = net_reply(s->name);
 	uint32_t end = headers_end(s->name, &request);
 
-	/* From 1: an empty first segment is none. */
+	/* From 1: an empty first segment does not exist. */
 	for (uint32_t split = 1; split < request.len; split++) {
 		struct rte_mbuf *m = net_mbuf(&request, split, 0);
 		struct haul_pkt pkt;
@@ -119,7 +119,7 @@ START_TEST(two_segments)
 }
 END_TEST
 
-/* A sum over more than 16 bits' worth of bytes that begin at an odd offset. */
+/* A checksum over more than 64 KiB, from an odd offset. */
 START_TEST(much_in_the_second_segment)
 {
 	struct net_bytes request = net_request("udp");
@@ -152,8 +152,8 @@ START_TEST(padding_over_segments)
 	struct haul_pkt pkt;
 
 	request.len += 5;
-	/* The last segment holds payload and padding; then nothing but padding; then not all of it,
-	 * so that cutting it off would take a whole segment. */
+	/* The last segment holds payload and padding; then only padding; then a part of the
+	 * padding, so that the cut would take a whole segment. */
 	for (uint32_t split = want.len - 1; split <= want.len + 1; split++) {
 		struct rte_mbuf *m = net_mbuf(&request, split, 0);
 		enum haul_verdict v = haul_net_parse(&pkt, m);
@@ -171,7 +171,7 @@ START_TEST(padding_over_segments)
 }
 END_TEST
 
-/* The same where UDP's own length says what to cut; the packet stays whole. */
+/* The same, with the cut given by UDP's own length; the packet stays whole. */
 START_TEST(surplus_over_segments)
 {
 	struct net_bytes request = net_request("udp");
@@ -280,7 +280,7 @@ START_TEST(arp_probe_is_answered)
 }
 END_TEST
 
-/* Where all else is zero, a reply's checksum is 0xffff, not 0. */
+/* For an all-zero datagram the reply's checksum is 0xffff, not 0. */
 START_TEST(echo_of_nothing_but_zeros)
 {
 	struct net_bytes request = net_request("icmp");
@@ -324,7 +324,7 @@ START_TEST(udp_without_checksum)
 }
 END_TEST
 
-/* IP carries more than UDP says: the rest is no part of the datagram. */
+/* The IP payload is longer than the datagram: the rest does not belong to it. */
 START_TEST(udp_shorter_than_ip)
 {
 	struct net_bytes request = net_request("udp");
@@ -355,7 +355,7 @@ START_TEST(empty_udp)
 }
 END_TEST
 
-/* Hop-by-hop, destination options and a used-up routing header, singly and all together. */
+/* Hop-by-hop, destination options and a used-up routing header, one by one and together. */
 START_TEST(extension_headers_are_taken_out)
 {
 	static const uint8_t options[8] = {0, 0, 5, 2, 0, 0, 1, 0}; /* router alert, PadN */
@@ -418,7 +418,7 @@ START_TEST(description_of_a_packet)
 	ck_assert_mem_eq(pkt.payload, "haul-net!", 9);
 	ck_assert_int_eq(haul_net_for_us(&net_me, &pkt), HAUL_NET_OK);
 
-	/* No step takes another protocol's packet. */
+	/* No step handles a packet of another protocol. */
 	ck_assert_int_eq(haul_arp_reply(&net_me, &pkt), HAUL_NET_UNSUPPORTED);
 	ck_assert_int_eq(haul_nd_advertise(&net_me, &pkt), HAUL_NET_UNSUPPORTED);
 	ck_assert_int_eq(haul_icmp_echo_reply(&net_me, &pkt), HAUL_NET_UNSUPPORTED);
@@ -428,7 +428,7 @@ START_TEST(description_of_a_packet)
 }
 END_TEST
 
-/* A responder of one's own: another payload, then the packet turned round. */
+/* A responder of the user's own: it replaces the payload, then reverses the packet. */
 static void set_payload(const char *name, const char *text, size_t len, bool fits)
 {
 	struct net_bytes request = net_request(name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The number of a packet's flow. */
+/* The flow hash of a packet. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static uint32_t flow_of(const struct net_bytes *p)
 	return flow;
 }
 
-/* A datagram of IPv4 or IPv6 from port a of one host to port b of another; or the other way. */
+/* A datagram of IPv4 or IPv6 from port a of one host to port b of another, or the reverse. */
 static struct net_bytes datagram(int version, unsigned a, unsigned b, bool back)
 {
 	struct net_bytes p = {.len = version == 4 ? 42 : 62};
@@ -79,10 +79,10 @@ END_TEST
 START_TEST(fragments_stay_together)
 {
 	struct net_bytes first = datagram(4, 1000, 53, false);
-	struct net_bytes later = datagram(4, 7, 8, false); /* data in the place of ports */
+	struct net_bytes later = datagram(4, 7, 8, false); /* payload bytes where ports would be */
 
-	first.b[14 + 6] = 0x20; /* more fragments */
-	later.b[14 + 7] = 3; /* an offset */
+	first.b[14 + 6] = 0x20; /* more fragments flag */
+	later.b[14 + 7] = 3; /* fragment offset */
 	ck_assert_uint_eq(flow_of(&first), flow_of(&later));
 }
 END_TEST
@@ -112,8 +112,8 @@ START_TEST(options_are_passed_over)
 }
 END_TEST
 
-/* Sanitizers see a byte too far. */
-START_TEST(any_part_of_a_packet_will_do)
+/* A sanitizer finds reads beyond the packet. */
+START_TEST(any_part_of_a_packet_is_accepted)
 {
 	struct net_bytes p = net_request(net_samples[_i].name);
 
@@ -123,7 +123,7 @@ START_TEST(any_part_of_a_packet_will_do)
 		for (p.len = 0; p.len <= len; p.len++)
 			flow_of(&p);
 		p.len = len;
-		for (unsigned n = 0; n < 16; n++) { /* header lengths that lie */
+		for (unsigned n = 0; n < 16; n++) { /* wrong header lengths */
 			p.b[14] = (uint8_t)(0x40 | n);
 			flow_of(&p);
 		}
@@ -144,7 +144,7 @@ int main(void)
 	tcase_add_test(tc, fragments_stay_together);
 	tcase_add_test(tc, tags_do_not_count);
 	tcase_add_test(tc, options_are_passed_over);
-	tcase_add_loop_test(tc, any_part_of_a_packet_will_do, 0, (int)net_nb_samples);
+	tcase_add_loop_test(tc, any_part_of_a_packet_is_accepted, 0, (int)net_nb_samples);
 	suite_add_tcase(suite, tc);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lib/net: what is not answered, and why; and that no bytes whatever lead it beyond the packet. */
+/* lib/net: the packets that are not answered, with the reason; no input leads it beyond the
+ * packet. */
 #include <check.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -8,13 +9,13 @@
 
 #include "net_samples.h"
 
-/* A sample with some bytes changed. */
+/* A sample with changed bytes. */
 struct refused {
 	const char *what;
 	const char *sample;
 	uint32_t at;
 	const char *hex;
-	bool keep_cksums; /* else they are set right after the change */
+	bool keep_cksums; /* if false, they are set right after the change */
 	enum haul_verdict verdict;
 };
 
@@ -154,7 +155,7 @@ START_TEST(refused_with_reason)
 }
 END_TEST
 
-/* The packet ends with the type of an option: its length would be the first byte beyond. */
+/* The packet ends with an option's type: the option's length would be the first byte beyond it. */
 START_TEST(option_type_as_last_byte)
 {
 	struct net_bytes p = net_request("icmp_rr");
@@ -204,7 +205,7 @@ START_TEST(refused_extensions)
 }
 END_TEST
 
-START_TEST(family_that_is_not_spoken)
+START_TEST(family_without_an_address)
 {
 	static const struct haul_net_if none = {.mac = {2, 0, 0, 0, 0, 2}};
 
@@ -212,7 +213,7 @@ START_TEST(family_that_is_not_spoken)
 		struct net_bytes p = net_request(net_samples[i].name);
 		bool arp = p.b[13] == 0x06, v4 = p.b[12] == 0x08;
 
-		/* To the all-zero address that a family not spoken has. */
+		/* To the all-zero address of a family without an address here. */
 		if (arp || v4)
 			memset(p.b + (arp ? 38 : 30), 0, 4);
 		else
@@ -229,7 +230,7 @@ START_TEST(family_that_is_not_spoken)
 }
 END_TEST
 
-/* Random changes of samples; what is answered nevertheless must be a whole and right packet. */
+/* Random changes of samples; a packet that is answered all the same must give a valid reply. */
 START_TEST(mutations)
 {
 	const char *text = getenv("HAUL_TEST_SEED");
@@ -265,7 +266,7 @@ START_TEST(mutations)
 			ck_assert_mem_eq(reply.b + 6, net_me.mac, 6);
 		}
 	}
-	/* The test is worth nothing if hardly anything gets through to the builders. */
+	/* The test is void if hardly any packet reaches the builders. */
 	ck_assert_uint_gt(answered, 20000);
 }
 END_TEST
@@ -278,7 +279,7 @@ int main(void)
 	tcase_add_loop_test(t, refused_with_reason, 0, (int)RTE_DIM(table));
 	tcase_add_test(t, option_type_as_last_byte);
 	tcase_add_test(t, refused_extensions);
-	tcase_add_test(t, family_that_is_not_spoken);
+	tcase_add_test(t, family_without_an_address);
 	tcase_add_test(t, mutations);
 	tcase_set_timeout(t, 0);
 	suite_add_tcase(s, t);

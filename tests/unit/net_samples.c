@@ -5,9 +5,9 @@
 #include <string.h>
 
 /*
- * Captured between two network stacks of Linux 6.18, with the kernel's own replies; except that a
- * reply of ours keeps identification, DF and flow label of its request and takes out IPv4 options,
- * and that Linux gives no reply to a probe (nd_probe).
+ * Captured between two network stacks of Linux 6.18, with the kernel's own replies. Exceptions: a
+ * reply of ours keeps identification, DF and flow label of its request and removes IPv4 options,
+ * and Linux does not reply to a probe (nd_probe).
  */
 const struct net_sample net_samples[] = {
 	{
@@ -159,8 +159,8 @@ static uint16_t fold(uint32_t sum)
 	return (uint16_t)sum;
 }
 
-/* Where the upper layer of a frame is, and where its checksum is; 0: none that we know. Whether all
- * that lies within the frame is for the caller to see: fits(). */
+/* The offsets of the upper layer of a frame and of its checksum; 0: unknown. The caller checks by
+ * fits() that both lie within the frame. */
 struct upper {
 	uint32_t at;
 	uint32_t len;

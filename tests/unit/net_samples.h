@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets for the tests of lib/net: what was captured, mbufs without an EAL, an own checksum. */
+/* Packets for the tests of lib/net: captured samples, mbufs without an EAL, an independent
+ * checksum. */
 #ifndef NET_SAMPLES_H
 #define NET_SAMPLES_H
 
@@ -28,22 +29,22 @@ struct net_bytes {
 struct net_bytes net_request(const char *name);
 struct net_bytes net_reply(const char *name);
 
-/* Sets the checksums of an Ethernet frame without VLAN tag right: IPv4 header, ICMP, ICMPv6, UDP.
- * Leaves those alone that are of more than is there. */
+/* Sets the checksums of an Ethernet frame without VLAN tag: IPv4 header, ICMP, ICMPv6, UDP. Leaves
+ * a checksum alone if it covers more bytes than the frame has. */
 void net_fix_cksums(struct net_bytes *p);
 
-/* Whether they are right; false too when the lengths do not fit the frame exactly. */
+/* True if the checksums are right and the lengths fit the frame exactly. */
 bool net_cksums_right(const struct net_bytes *p);
 
 /*
- * An mbuf on the heap whose buffer ends where the data ends, so that a sanitizer sees each byte
- * beyond; with room, that many bytes later. split > 0: a second segment begins at that offset.
+ * An mbuf on the heap whose buffer ends at the end of its data, so that a sanitizer finds each
+ * access beyond; room adds that number of bytes. split > 0: a second segment begins at that offset.
  */
 struct rte_mbuf *net_mbuf(const struct net_bytes *p, uint32_t split, uint16_t room);
 struct net_bytes net_mbuf_bytes(const struct rte_mbuf *m);
 void net_mbuf_free(struct rte_mbuf *m);
 
-/* Parses and answers an exactly sized mbuf with p; *reply (may be NULL) gets what became of it. */
+/* Parses an exactly sized mbuf with p and answers it; *reply (may be NULL) receives the result. */
 enum haul_verdict net_try(const struct net_bytes *p, struct net_bytes *reply);
 
 #endif

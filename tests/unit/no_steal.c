@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Built without stealing: asking for it fails. */
+/* In a build without stealing, a start that asks for it fails. */
 #include <errno.h>
 #include <string.h>
 

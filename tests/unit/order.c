@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sending from coroutines of which some are stolen: in their order, or from where they run. */
+/* Sends by coroutines of which some are stolen: in their order, or from where they run. */
 #include <errno.h>
 #include <stdatomic.h>
 
@@ -21,12 +21,12 @@ static struct {
 	bool pending;
 	struct rte_mbuf pkts[8];
 	atomic_bool let_go;
-	atomic_uint remote; /* the first is stolen, and runs */
-	int tried; /* what the second's haul_try_send() said */
-	bool asks; /* numbers are asked for, when they are needed */
+	atomic_uint remote; /* first ones that were stolen and run */
+	int tried; /* result of the second one's haul_try_send() */
+	bool asks; /* order keys are asked for only when they are needed */
 	uint8_t numbers[8];
 	atomic_uint asked;
-	atomic_bool begun, began_remote, dropped, asked_late; /* a packet that has gone */
+	atomic_bool begun, began_remote, dropped, asked_late; /* a packet that was sent */
 } s;
 
 static unsigned here(void)
@@ -34,7 +34,7 @@ static unsigned here(void)
 	return haul_carrier_id(haul_carrier_self());
 }
 
-/* The first of its order: stolen, and held up there. */
+/* The first one of its order: stolen, and blocked at the thief. */
 static void be_remote(void)
 {
 	ck_assert_uint_eq(here(), 1);
@@ -104,7 +104,7 @@ static void expect(struct haul_txq *txq, unsigned n, const unsigned *pkts)
 	}
 }
 
-/* Runs on carrier 0, pinned, as after that many thefts from it; carrier 1 only steals from
+/* Runs on carrier 0, pinned, as after that number of thefts from it; carrier 1 only steals from
  * carrier 0. */
 static void on_carrier_0_after(uint32_t thefts, haul_fn *fn, void *arg)
 {
@@ -132,11 +132,11 @@ static void hog_until_remote(unsigned n)
 		sched_yield();
 }
 
-static void *those_behind_wait(void *arg)
+static void *coroutines_behind_wait(void *arg)
 {
 	s.asks = arg != NULL;
 	hauli_order_set_key_fn(haul_carrier_self(), number_of);
-	if (s.asks) { /* of those, none needs a number */
+	if (s.asks) { /* nothing is remote: neither needs its key */
 		spawn(send, 5, 1, true);
 		spawn(send, 6, 1, true);
 		expect(&s.txq, 2, (unsigned[]){5, 6});
@@ -145,8 +145,8 @@ static void *those_behind_wait(void *arg)
 	spawn(send_first, 0, 1, false);
 	hog_until_remote(1);
 	spawn(try_then_send, 1, 1, true);
-	spawn(send, 2, 2, true); /* of another order */
-	spawn(send, 3, 0, true); /* of none */
+	spawn(send, 2, 2, true); /* of another order key */
+	spawn(send, 3, 0, true); /* without an order key */
 	spawn(send, 4, 1, true);
 	expect(&s.txq, 2, (unsigned[]){2, 3});
 	ck_assert_int_eq(s.tried, -EAGAIN);
@@ -156,10 +156,10 @@ static void *those_behind_wait(void *arg)
 	return NULL;
 }
 
-START_TEST(those_behind_a_remote_one_wait)
+START_TEST(coroutines_behind_a_remote_one_wait)
 {
-	/* Places wrap: the next one would be none. */
-	on_carrier_0_after(_i / 2 ? UINT32_MAX : 0, those_behind_wait, _i % 2 ? &s : NULL);
+	/* The place number wraps: the next one would be 0, which means none. */
+	on_carrier_0_after(_i / 2 ? UINT32_MAX : 0, coroutines_behind_wait, _i % 2 ? &s : NULL);
 }
 END_TEST
 
@@ -175,7 +175,7 @@ static void *begin_and_drop(void *arg)
 	return NULL;
 }
 
-/* Until it is stolen after it has begun. */
+/* Until it is stolen, after it has begun. */
 static void *is_stolen_later(void *arg)
 {
 	s.asks = true;
@@ -192,7 +192,7 @@ static void *is_stolen_later(void *arg)
 	return NULL;
 }
 
-START_TEST(one_that_has_begun_is_not_asked)
+START_TEST(a_begun_coroutine_is_not_asked_for_its_key)
 {
 	on_carrier_0(is_stolen_later, NULL);
 	ck_assert(!s.asked_late);
@@ -201,7 +201,7 @@ END_TEST
 
 static haul_fn *first;
 
-/* What does not send lets the others go on when its slice has ended. */
+/* A coroutine that does not send lets the next ones go on when its slice ends. */
 static void *nothing_to_send(void *arg)
 {
 	spawn(first, 0, 7, false);
@@ -213,19 +213,19 @@ static void *nothing_to_send(void *arg)
 	s.let_go = true;
 	if (first == drop_first)
 		expect(&s.txq, 1, (unsigned[]){1});
-	else /* in any order: it may be stolen again before it is back */
+	else /* without order: it may be stolen again before it is back */
 		WAIT_UNTIL(hauli_txq_count(&s.txq) == 2);
 	return NULL;
 }
 
-START_TEST(one_that_has_nothing_to_send_is_not_waited_for)
+START_TEST(a_coroutine_that_does_not_send_holds_up_none)
 {
 	first = _i ? yield_first : drop_first;
 	on_carrier_0(nothing_to_send, NULL);
 }
 END_TEST
 
-static void *who_waits_is_cancelled(void *arg)
+static void *a_waiter_is_cancelled(void *arg)
 {
 	const struct haul_coro_opts opts = {.order_key = 3, .pinned = true};
 	struct haul_coro *second;
@@ -237,7 +237,7 @@ static void *who_waits_is_cancelled(void *arg)
 	haul_cancel(second);
 	for (unsigned i = 0; i < 100; i++)
 		haul_yield();
-	ck_assert_uint_eq(hauli_txq_count(&s.txq), 0); /* in order all the same */
+	ck_assert_uint_eq(hauli_txq_count(&s.txq), 0); /* ordered all the same */
 	s.let_go = true;
 	ck_assert_int_eq(haul_join(second, NULL), 0);
 	expect(&s.txq, 2, (unsigned[]){0, 1});
@@ -246,11 +246,11 @@ static void *who_waits_is_cancelled(void *arg)
 
 START_TEST(a_cancel_does_not_break_the_order)
 {
-	on_carrier_0(who_waits_is_cancelled, NULL);
+	on_carrier_0(a_waiter_is_cancelled, NULL);
 }
 END_TEST
 
-/* More than run between two looks at what has come from other carriers. */
+/* More than run between two checks of the mail. */
 #define OTHERS 200
 static unsigned counted, counted_before[3];
 
@@ -271,7 +271,7 @@ static void *send_and_look(void *arg)
 	return NULL;
 }
 
-/* What is back goes on before what has not begun, and so do those that waited for it. */
+/* A returned coroutine runs before coroutines that have not begun, and so do those in its line. */
 static void *others_wait(void *arg)
 {
 	counted = 0;
@@ -291,7 +291,7 @@ static void *others_wait(void *arg)
 	return NULL;
 }
 
-START_TEST(one_that_is_back_goes_first)
+START_TEST(a_returned_coroutine_goes_first)
 {
 	on_carrier_0(others_wait, NULL);
 }
@@ -342,13 +342,14 @@ static void *tries_remote(void *arg)
 	return NULL;
 }
 
-START_TEST(a_stolen_one_cannot_send_without_going_home)
+START_TEST(a_stolen_coroutine_goes_home_to_send)
 {
 	on_carrier_0(tries_remote, NULL);
 }
 END_TEST
 
-SUITE_MAIN("order", {those_behind_a_remote_one_wait, 4}, {one_that_has_begun_is_not_asked},
-	{one_that_has_nothing_to_send_is_not_waited_for, 2}, {a_cancel_does_not_break_the_order},
-	{one_that_is_back_goes_first}, {any_order_sends_from_where_it_runs},
-	{a_stolen_one_cannot_send_without_going_home})
+SUITE_MAIN("order", {coroutines_behind_a_remote_one_wait, 4},
+	{a_begun_coroutine_is_not_asked_for_its_key},
+	{a_coroutine_that_does_not_send_holds_up_none, 2}, {a_cancel_does_not_break_the_order},
+	{a_returned_coroutine_goes_first}, {any_order_sends_from_where_it_runs},
+	{a_stolen_coroutine_goes_home_to_send})

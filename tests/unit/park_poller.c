@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pollers that block: the three steps, how often they are woken, and what may come in between. */
+/* Blocking pollers: the three steps, the number of wake-ups, and events between the steps. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,8 +20,8 @@ static uint64_t parks(void)
 	return st.parks;
 }
 
-/* A call may come late: when its park has ended by itself, and another wait has begun. So waits and
- * calls do not count each other. */
+/* A call may come late: after its park has ended by itself and another wait has begun. So waits and
+ * calls are counted independently. */
 static bool is_blocked(void)
 {
 	return p.blocked;
@@ -103,7 +103,7 @@ END_TEST
 
 static atomic_uint from_between;
 
-/* Another thread's work, put there right between the two steps. */
+/* Another thread's work arrives exactly between the two steps. */
 static void spawn_from_a_thread(struct evpoller *poller_here)
 {
 	static atomic_bool done;
@@ -122,7 +122,7 @@ START_TEST(work_between_park_and_wait_is_run_without_another_event)
 {
 	from_between = 0;
 	begin(spawn_from_a_thread);
-	/* Those that come while it is awake do not make it wait once more. */
+	/* Messages that come while the owner is awake cause no further wait. */
 	while (from_between == 0)
 		run_on(rt, 0, returns, NULL);
 	ck_assert(p.could_not_park);
@@ -142,7 +142,7 @@ static void sleep_in_between(struct evpoller *poller_here)
 	ck_assert(!haul_can_park_poller());
 }
 
-/* A poller that suspends after it parked is found unparked; it never blocks then, and work goes
+/* A poller that suspends after its park is found unparked; it does not block then, and work goes
  * on. */
 START_TEST(poller_descheduled_between_the_steps_is_unparked)
 {
@@ -187,7 +187,7 @@ START_TEST(timers_fire_while_the_poller_blocks)
 {
 	begin(NULL);
 	ck_assert_pstr_eq(run_on(rt, 0, sleeps, NULL), NULL);
-	/* Both happened: it slept, and it was not woken by anybody for the timers. */
+	/* The poller slept, and no waker called it for the timers. */
 	ck_assert_uint_ge(p.waits, 20);
 	ck_assert_uint_le(p.wakeups, 3);
 	end();
@@ -203,7 +203,7 @@ START_TEST(cancel_and_stop_end_a_blocked_poller)
 	haul_cancel(poller);
 	haul_join(poller, &status);
 	ck_assert_ptr_eq(status, &p);
-	/* Without a poller the carrier sleeps on its futex and is woken there. */
+	/* A carrier without a poller sleeps on its futex and is woken there. */
 	ck_assert_ptr_eq(run_on(rt, 0, returns, &p), &p);
 	ck_assert_int_eq(evpoller_register(haul_carrier(rt, 0), &p, NULL), 0);
 	WAIT_UNTIL(p.waits == 2);
@@ -235,8 +235,8 @@ START_TEST(poller_without_a_wakeup_cannot_park)
 }
 END_TEST
 
-/* A poller that waits as a coroutine, while another one wakes it: its carrier is free meanwhile,
- * and sleeps on the futex although there is a wakeup. */
+/* A poller that waits as a coroutine and is woken by another one: its carrier is free meanwhile,
+ * and sleeps on the futex although a wakeup is registered. */
 static void *waits_as_a_coroutine(void *arg)
 {
 	struct evpoller *e = arg;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where coroutines go that a thread spawns which is no carrier: by load, in turn, near, or many at
- * once for a cluster. */
+/* The homes of coroutines spawned by a plain thread: by load, round robin, near, or a batch for a
+ * cluster. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -25,7 +25,7 @@ static unsigned cluster_of(const struct haul_carrier *c)
 	return haul_carrier_place(c)->cluster;
 }
 
-/* How many are at home where, by what they return. */
+/* The number of coroutines at home on each carrier, as they return it. */
 static void *home(void *arg)
 {
 	return haul_coro_home(haul_self());
@@ -42,7 +42,7 @@ static void count_homes(struct haul_coro **cos, unsigned n, unsigned *seen)
 	}
 }
 
-/* Occupies its carrier until it is let go. */
+/* Occupies its carrier until it is released. */
 struct hogs {
 	struct haul_coro *cos[CARRIERS];
 	atomic_uint hogging;
@@ -78,8 +78,8 @@ static void let_go(struct hogs *h)
 }
 
 /*
- * Idle ones take what they get at once, if they have a CPU, and load shows only on those that have
- * none. Then the others get more, but not more than two choices of four allow: half.
+ * Idle carriers with a CPU take their coroutines at once, so only carriers without a CPU show load.
+ * The others then get more, but at most the share that two choices of four allow: half.
  */
 START_TEST(idle_carriers_get_about_equally_many)
 {
@@ -98,7 +98,7 @@ START_TEST(idle_carriers_get_about_equally_many)
 }
 END_TEST
 
-/* Nothing of what was sent shows in a ring: it counts all the same. */
+/* The ring does not show coroutines that were sent, but they count. */
 START_TEST(busy_carriers_get_equally_many)
 {
 	struct haul_runtime *rt = start(NULL);
@@ -133,7 +133,7 @@ static void *spawn_from_a_thread(void *arg)
 	return NULL;
 }
 
-/* Several threads that look at the same loads make no herd. */
+/* Several threads that read the same loads do not all choose the same carrier. */
 START_TEST(four_threads_spread_evenly)
 {
 	static struct spawner spawners[4];
@@ -227,13 +227,13 @@ START_TEST(near_means_its_cluster)
 }
 END_TEST
 
-START_TEST(no_carrier_is_near_a_nic_that_is_not_there)
+START_TEST(no_carrier_is_near_a_missing_nic)
 {
 	struct haul_runtime *rt = start(NULL);
 
 	ck_assert_ptr_null(haul_carrier_near(rt, "no-such-nic"));
 	ck_assert_ptr_null(haul_carrier_near(rt, "ffff:ff:1f.7"));
-	ck_assert_ptr_null(haul_carrier_near(rt, "lo")); /* on no device */
+	ck_assert_ptr_null(haul_carrier_near(rt, "lo")); /* not on a device */
 	runtime_stop(rt);
 }
 END_TEST
@@ -260,7 +260,7 @@ START_TEST(many_each_run_once)
 		for (unsigned i = 0; i < n; i++)
 			args[i] = &runs[i];
 		ck_assert_int_eq(haul_spawn_many(rt, cos, add_one, args, n, NULL), 0);
-		memset(args, 0, sizeof(args)); /* not looked at any more */
+		memset(args, 0, sizeof(args)); /* no longer read */
 		for (unsigned i = 0; i < n; i++) {
 			haul_join(cos[i], &result);
 			ck_assert_ptr_eq(result, &runs[i]);
@@ -304,7 +304,7 @@ struct meeting {
 	unsigned expected;
 };
 
-/* Keeps its carrier until that many have arrived: each needs a carrier of its own. */
+/* Keeps its carrier until that number has arrived: each needs a carrier of its own. */
 static void *meet(void *arg)
 {
 	struct meeting *m = arg;
@@ -342,8 +342,9 @@ static void add_pollers(struct haul_runtime *rt, enum kind kind, struct evpoller
 	}
 }
 
-/* Each kind of idle carrier comes, by waking or by looking, and leaves enough for the others. */
-START_TEST(all_idle_carriers_share_what_waits)
+/* Each kind of idle carrier takes part, by a wake-up or by a check, and leaves enough for the
+ * others. */
+START_TEST(all_idle_carriers_share_the_batch)
 {
 	struct haul_runtime *rt = start(NULL);
 	struct evpoller pollers[CARRIERS] = {0};
@@ -380,7 +381,7 @@ static void *yields(void *arg)
 	return NULL;
 }
 
-START_TEST(busy_carriers_take_what_waits)
+START_TEST(busy_carriers_take_the_batch)
 {
 	struct haul_runtime *rt = start(NULL);
 	struct haul_coro *busy[4 * CARRIERS], *cos[100];
@@ -425,8 +426,8 @@ static void *join_it(void *arg)
 	return NULL;
 }
 
-/* Requests to a coroutine that no carrier has taken yet are served when a carrier takes it. The
- * joiners are a thread, and a coroutine on a carrier of another cluster. */
+/* Requests to a coroutine without a home are served when a carrier takes it. The joiners are a
+ * thread, and a coroutine on a carrier of another cluster. */
 START_TEST(requests_come_before_the_carrier)
 {
 	enum { UNPARKED, CANCELLED, BOTH, DETACHED, JOINED, JOINED_FAR, ALL };
@@ -441,7 +442,7 @@ START_TEST(requests_come_before_the_carrier)
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
 
-	/* No thief of the other cluster is let in either. */
+	/* Thieves of the other cluster are kept out as well. */
 	ck_assert_uint_eq(cluster_of(haul_carrier(rt, 1)), 0);
 	ck_assert_uint_eq(cluster_of(haul_carrier(rt, 2)), 1);
 	hog_carriers(&hogs, rt, 0, 2);
@@ -466,7 +467,7 @@ START_TEST(requests_come_before_the_carrier)
 	ck_assert_int_eq(pthread_create(&thread, NULL, join_it, &here), 0);
 	ck_assert_int_eq(haul_spawn_on(haul_carrier(rt, 2), &far, join_it, &there, NULL), 0);
 	for (unsigned i = 0; i < 1000; i++)
-		sched_yield(); /* so that both are likely to come first */
+		sched_yield(); /* both are then likely to come first */
 	let_go(&hogs);
 	haul_join(cos[UNPARKED], &result);
 	ck_assert_int_eq((intptr_t)result, 0);
@@ -498,7 +499,7 @@ static void *is_cancelled(void *arg)
 	return NULL;
 }
 
-/* When the stop has begun: lets the carriers go. */
+/* Releases the carriers once the stop has begun. */
 static void *wait_for_stop(void *arg)
 {
 	struct stopping *s = arg;
@@ -510,7 +511,7 @@ static void *wait_for_stop(void *arg)
 	return NULL;
 }
 
-START_TEST(what_waits_when_the_stop_comes_is_started_cancelled)
+START_TEST(queued_starts_are_cancelled_by_the_stop)
 {
 	struct haul_runtime *rt = start(TWO_CLUSTERS);
 	static struct hogs hogs;
@@ -551,8 +552,7 @@ END_TEST
 SUITE_MAIN("placement", {idle_carriers_get_about_equally_many, 1},
 	{busy_carriers_get_equally_many, 1}, {four_threads_spread_evenly, 1},
 	{loaded_carrier_is_spared, 1}, {round_robin_reaches_each_carrier, 1},
-	{near_means_its_cluster, 1}, {no_carrier_is_near_a_nic_that_is_not_there, 1},
-	{many_each_run_once, 1}, {many_on_a_carrier_stay_there, 1},
-	{all_idle_carriers_share_what_waits, KINDS}, {busy_carriers_take_what_waits, 1},
-	{requests_come_before_the_carrier, 1},
-	{what_waits_when_the_stop_comes_is_started_cancelled, 1}, {many_or_none, 1})
+	{near_means_its_cluster, 1}, {no_carrier_is_near_a_missing_nic, 1}, {many_each_run_once, 1},
+	{many_on_a_carrier_stay_there, 1}, {all_idle_carriers_share_the_batch, KINDS},
+	{busy_carriers_take_the_batch, 1}, {requests_come_before_the_carrier, 1},
+	{queued_starts_are_cancelled_by_the_stop, 1}, {many_or_none, 1})

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The decisions of stealing, over members that stand still: the thief's choice of victim, the
- * member to wake, the least work worth a theft, the number of coroutines stolen, and a search's
- * end.
+ * The decisions of stealing, over members whose state is fixed: the thief's choice of victim, the
+ * member to wake, the least work worth a theft, the number of coroutines stolen, and the end of a
+ * search.
  */
 #include <string.h>
 
@@ -21,8 +21,8 @@ static struct {
 	struct hauli_thief thief;
 	bool asleep[MEMBERS];
 	unsigned victim, took, woken, token;
-	unsigned looks; /* until another member is quicker */
-	unsigned calls; /* that member */
+	unsigned looks; /* looks left before another member requests help */
+	unsigned calls; /* the member that does */
 } w;
 
 static void waits(unsigned idx, unsigned depth, uint64_t average, uint64_t began);
@@ -91,7 +91,7 @@ static void sleeps(unsigned idx)
 	hauli_help_set_idle(&w.policy.help, idx);
 }
 
-/* depth coroutines wait behind one running since began; each takes average. */
+/* Puts depth coroutines behind a batch that began at began; each takes average ns. */
 static void waits(unsigned idx, unsigned depth, uint64_t average, uint64_t began)
 {
 	w.seen[idx] = (struct hauli_policy_snapshot){
@@ -143,8 +143,8 @@ START_TEST(the_nearest_sleeper_is_woken)
 }
 END_TEST
 
-/* A search is handed on to a sleeper near the requester, not near the thief. */
-START_TEST(a_search_is_handed_on_to_who_is_near_the_need)
+/* The thief hands its search to a sleeper near the requester, not near itself. */
+START_TEST(a_search_goes_to_a_sleeper_near_the_requester)
 {
 	set_up(6);
 	sleeps(7);
@@ -163,25 +163,26 @@ static const struct theft_case {
 	unsigned min_depth, depth;
 	bool stealable, mail;
 	uint64_t began, average;
-	unsigned took; /* at time 20,000; 0: nothing */
+	unsigned took; /* number stolen at time 20,000; 0: no theft */
 } cases[] = {
-	{1, 1, true, false, 19000, 999, 0}, /* work for less than it costs */
+	{1, 1, true, false, 19000, 999, 0}, /* the work is worth less than a theft costs */
 	{1, 1, true, false, 19000, 1000, 1},
 	{1, 10, true, false, 19000, 100, 6}, /* half of eleven */
 	{1, 10, true, false, 0, 100, 5},
-	{1, 200, true, false, 19000, 9, 0}, /* each too short to be moved */
+	{1, 200, true, false, 19000, 9, 0}, /* each slice is too short to be moved */
 	{1, 200, true, false, 10000, 9, 101},
-	/* but from behind a hog */ {1, 256, true, false, 19000, 10, 128}, /* at most this many */
-	{1, 10, false, false, 19000, 1000, 0}, /* thieves have looked through it */
-	{1, 1, true, false, 0, 5000, 0}, /* no batch runs: the owner's next */
-	{1, 2, true, false, 0, 5000, 1}, {4, 3, true, false, 19000, 5000, 0}, /* too few */
+	/* behind a hog */ {1, 256, true, false, 19000, 10, 128}, /* at most this number */
+	{1, 10, false, false, 19000, 1000, 0}, /* thieves have found nothing more to take */
+	{1, 1, true, false, 0, 5000, 0}, /* no batch runs: the owner runs it next */
+	{1, 2, true, false, 0, 5000, 1}, {4, 3, true, false, 19000, 5000, 0}, /* the queue is too
+	                                                                       * short */
 	{4, 4, true, false, 19000, 5000, 3},
-	{4, 1, true, false, 10000, 10, 1}, /* behind a hog each counts */
-	{4, 0, false, true, 10000, 10, 1}, /* and so does mail */
+	{4, 1, true, false, 10000, 10, 1}, /* behind a hog each one counts */
+	{4, 0, false, true, 10000, 10, 1}, /* and mail counts too */
 	{1, 0, false, true, 19000, 10, 0}, {1, 1, true, false, 10001, 10, 0}, /* not a hog yet */
 };
 
-START_TEST(what_pays_for_a_theft)
+START_TEST(work_that_pays_for_a_theft)
 {
 	const struct theft_case *x = &cases[_i];
 
@@ -198,8 +199,8 @@ START_TEST(what_pays_for_a_theft)
 }
 END_TEST
 
-/* Trip cost: that much of each slice is spent on the way home. */
-START_TEST(what_goes_home_in_order_pays_less)
+/* Trip cost: the part of each slice that is spent on the way home. */
+START_TEST(ordered_slices_pay_less)
 {
 	set_up(0);
 	w.policy.params.trip_cost = 300;
@@ -213,12 +214,13 @@ START_TEST(what_goes_home_in_order_pays_less)
 	ck_assert(hauli_policy_idle(&w.thief, 2000));
 	waits(1, 200, 309, 2000);
 	w.seen[1].ordered = true;
-	ck_assert(!hauli_policy_idle(&w.thief, 2000)); /* each too short */
+	ck_assert(!hauli_policy_idle(&w.thief, 2000)); /* each slice is too short */
 	hauli_policy_fini(&w.policy);
 }
 END_TEST
 
-/* An interrupt makes no load of long slices: a theft is one for others. */
+/* One slice with an interrupt in it hardly raises the typical length. (Each theft interrupts the
+ * other members.) */
 START_TEST(an_outlier_is_not_typical)
 {
 	struct hauli_slices s = {.budget = 1};
@@ -231,7 +233,7 @@ START_TEST(an_outlier_is_not_typical)
 	ck_assert_uint_le(s.typical, 1150);
 	for (unsigned i = 0; i < 100; i++)
 		hauli_slices_learn(&s, 50000, 20000);
-	ck_assert_uint_ge(s.typical, 49000); /* but a new load is */
+	ck_assert_uint_ge(s.typical, 49000); /* a lasting change of load does */
 }
 END_TEST
 
@@ -248,7 +250,7 @@ START_TEST(thefts_are_kept_apart)
 }
 END_TEST
 
-/* Two members alone interrupt no others; groups share a bound on all interrupts. */
+/* With two members a theft interrupts no other member; groups share a bound on all interrupts. */
 START_TEST(with_many_carriers_thefts_are_rarer)
 {
 	struct hauli_policy_params two = hauli_policy_defaults(2, 1);
@@ -263,7 +265,7 @@ START_TEST(with_many_carriers_thefts_are_rarer)
 }
 END_TEST
 
-/* Without a victim it naps longer and longer, then gives the token back. */
+/* A searcher without a victim naps for longer each time, then gives the token back. */
 START_TEST(a_search_ends)
 {
 	uint64_t now = 0;
@@ -285,7 +287,7 @@ START_TEST(a_search_ends)
 END_TEST
 
 /* One of two searchers ends; the other naps, and no other member sleeps. */
-START_TEST(who_naps_is_sent_no_search)
+START_TEST(a_napping_searcher_is_sent_no_search)
 {
 	struct hauli_help *help = &w.policy.help;
 
@@ -294,7 +296,7 @@ START_TEST(who_naps_is_sent_no_search)
 	sleeps(7);
 	waits(2, 1, 10, 1);
 	ck_assert(hauli_help_request(help, 2));
-	ck_assert_int_ge(hauli_help_take_token(help), 0); /* 7's */
+	ck_assert_int_ge(hauli_help_take_token(help), 0); /* member 7's token */
 	hauli_help_clear_idle(help, 7);
 	hauli_policy_begin(&w.thief, (unsigned)hauli_help_take_token(help), 1);
 	hauli_policy_end(&w.thief);
@@ -304,7 +306,7 @@ START_TEST(who_naps_is_sent_no_search)
 }
 END_TEST
 
-/* With a possible victim it keeps looking, until a hog shows. */
+/* A searcher with a possible victim continues, until the victim has a hog. */
 START_TEST(a_search_waits_for_a_hog)
 {
 	set_up(0);
@@ -325,7 +327,7 @@ START_TEST(a_search_waits_for_a_hog)
 END_TEST
 
 /* A member that goes idle during a surplus searches itself, unless another member does. */
-START_TEST(who_lies_down_looks_once_more)
+START_TEST(a_member_that_goes_idle_rechecks)
 {
 	set_up(0);
 	sleeps(0);
@@ -333,7 +335,7 @@ START_TEST(who_lies_down_looks_once_more)
 	waits(5, 1, 10, 1);
 	ck_assert(!hauli_policy_may_stay(&w.thief, 2));
 	ck_assert_uint_ne(w.thief.search, 0);
-	w.thief.search = 0; /* the token is another one's */
+	w.thief.search = 0; /* another member has the token */
 	ck_assert(hauli_policy_may_stay(&w.thief, 3));
 	ck_assert_int_eq(hauli_help_next_wanted(&w.policy.help, 0), 5);
 	hauli_policy_fini(&w.policy);
@@ -345,7 +347,7 @@ END_TEST
  * requests help and gets no token: after the first look member 5 itself, whose request is about to
  * be cleared; after the second look another member, which was checked before.
  */
-START_TEST(who_calls_amid_the_end_of_a_search_is_found)
+START_TEST(a_request_amid_the_end_of_a_search_is_found)
 {
 	set_up(0);
 	sleeps(7);
@@ -361,8 +363,8 @@ START_TEST(who_calls_amid_the_end_of_a_search_is_found)
 }
 END_TEST
 
-/* Short cycles are counted; one as long as a nap is a look by itself. */
-START_TEST(who_spins_looks_by_cycles_and_by_time)
+/* Short cycles are counted; a cycle as long as a nap counts as a look by itself. */
+START_TEST(spinning_member_looks_by_cycles_and_by_time)
 {
 	uint64_t now = 1000000;
 
@@ -380,11 +382,11 @@ START_TEST(who_spins_looks_by_cycles_and_by_time)
 }
 END_TEST
 
-SUITE_MAIN("policy", {who_spins_looks_by_cycles_and_by_time, 1},
+SUITE_MAIN("policy", {spinning_member_looks_by_cycles_and_by_time, 1},
 	{the_nearest_victim_comes_first, 1}, {the_nearest_in_need_comes_first, 1},
-	{the_nearest_sleeper_is_woken, 1}, {a_search_is_handed_on_to_who_is_near_the_need, 1},
-	{what_pays_for_a_theft, sizeof(cases) / sizeof(cases[0])},
-	{what_goes_home_in_order_pays_less, 1}, {an_outlier_is_not_typical, 1},
-	{thefts_are_kept_apart, 1}, {with_many_carriers_thefts_are_rarer, 1}, {a_search_ends, 1},
-	{who_naps_is_sent_no_search, 1}, {a_search_waits_for_a_hog, 1},
-	{who_lies_down_looks_once_more, 1}, {who_calls_amid_the_end_of_a_search_is_found, 2})
+	{the_nearest_sleeper_is_woken, 1}, {a_search_goes_to_a_sleeper_near_the_requester, 1},
+	{work_that_pays_for_a_theft, sizeof(cases) / sizeof(cases[0])},
+	{ordered_slices_pay_less, 1}, {an_outlier_is_not_typical, 1}, {thefts_are_kept_apart, 1},
+	{with_many_carriers_thefts_are_rarer, 1}, {a_search_ends, 1},
+	{a_napping_searcher_is_sent_no_search, 1}, {a_search_waits_for_a_hog, 1},
+	{a_member_that_goes_idle_rechecks, 1}, {a_request_amid_the_end_of_a_search_is_found, 2})

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The poller's slot: registering, ending, fairness. Input is a counter in memory. */
+/* The poller's slot: registration, end, fairness. A counter in memory stands for input. */
 #include <errno.h>
 #include <stdatomic.h>
 
@@ -120,7 +120,7 @@ START_TEST(handlers_of_a_burst_run_before_the_next_poll)
 				.plan = plan, .round_ns = HAUL_S, .poll_interval_ns = HAUL_S}),
 		0);
 	haul_plan_destroy(plan);
-	/* The budget opens by doubling: let it. */
+	/* The budget grows by doubling: wait until it is large. */
 	for (int i = 0; i < 10; i++) {
 		haul_poller_register(
 			haul_carrier(rt, 0), &poller, polls, &(struct source){.budget = 10}, NULL);
@@ -136,7 +136,7 @@ START_TEST(handlers_of_a_burst_run_before_the_next_poll)
 }
 END_TEST
 
-/* Takes longer than the wished time between two polls, and counts polls in between. */
+/* Runs for longer than the interval between two polls, and counts the polls in between. */
 static void *hogs(void *arg)
 {
 	struct source *s = arg;
@@ -283,10 +283,10 @@ END_TEST
 struct leaver {
 	struct haul_carrier *c;
 	atomic_bool parked, woken;
-	unsigned let_in; /* others, while its wakeup is at work */
+	unsigned let_in; /* pollers registered while the wakeup runs */
 };
 
-/* Returns without having unparked, while its wakeup is called. */
+/* Returns while it is parked, during the call of its wakeup. */
 static void *leaves_parked(void *arg)
 {
 	struct leaver *l = arg;
@@ -316,7 +316,7 @@ static void *nothing(void *arg)
 	return arg;
 }
 
-START_TEST(who_returns_parked_stays_until_its_wakeup_is_done)
+START_TEST(a_parked_poller_that_returns_outlives_its_wakeup)
 {
 	const struct haul_poller_opts opts = {.wakeup = looks_for_its_slot};
 	struct haul_runtime *rt = runtime_start(1);
@@ -338,4 +338,4 @@ SUITE_MAIN("poller", {poller_spins_on_its_carrier, 1},
 	{poller_has_its_turn_after_each_long_slice, 1},
 	{endless_yielder_does_not_starve_the_poller, 1}, {parked_poller_does_not_stop_handlers, 1},
 	{handler_closes_the_poller_and_others_go_on, 1}, {stop_ends_a_poller, 1},
-	{who_returns_parked_stays_until_its_wakeup_is_done, 1})
+	{a_parked_poller_that_returns_outlives_its_wakeup, 1})

@@ -25,17 +25,18 @@
 enum { OURS, THEIRS };
 
 static struct {
-	int in[2], out[2]; /* the loop and its handlers hold one end, the test the other */
+	int in[2], out[2]; /* one end is the loop's and its handlers', the other the test's */
 	int wake;
-	atomic_uint taken, ended; /* packets that the loop took; handlers, or none to be had */
-	atomic_uint idle; /* times that the loop found nothing */
+	atomic_uint taken, ended; /* packets taken by the loop; handlers that ended or could not be
+	                           * spawned */
+	atomic_uint idle; /* number of times that the loop found nothing */
 	atomic_bool feeding;
 } bed;
 
 static struct haul_runtime *rt;
 static struct haul_coro *loop;
 
-/* An end of its own for each packet: at once, after others had a turn, after a while. */
+/* A handler ends in one of three ways, by packet number: at once, after a yield, after a sleep. */
 static void *answer(void *arg)
 {
 	uint32_t number = (uint32_t)(uintptr_t)arg;
@@ -99,7 +100,7 @@ static void *blocks(void *arg)
 		io = take();
 		if (io || !haul_try_park_poller())
 			continue;
-		/* A socket stays readable until it is read, so nothing has to be armed. */
+		/* A socket stays readable until it is read, so nothing needs arming. */
 		if (haul_can_park_poller())
 			wait_for_input();
 		haul_unpark_poller();
@@ -112,7 +113,7 @@ static void wakeup(void *arg)
 	eventfd_write(bed.wake, 1);
 }
 
-/* It is unparked for each packet; a permit that comes before the park is kept. */
+/* The feeder unparks it for each packet; a permit that comes before the park is kept. */
 static void *waits(void *arg)
 {
 	bool io = false;
@@ -141,7 +142,7 @@ static void *is_a_coroutine(void *arg)
 static const struct kind {
 	haul_fn *fn;
 	void (*wakeup)(void *arg);
-	bool told; /* by haul_unpark() */
+	bool told; /* woken by haul_unpark() */
 	bool plain; /* not in the poller's slot */
 } kinds[] = {
 	{.fn = spins},
@@ -180,7 +181,7 @@ static void begin(const struct kind *k)
 	ck_assert_int_eq(err, 0);
 }
 
-/* By the runtime's stop, which is the loop's only end; every packet taken had its handler. */
+/* Only the runtime's stop ends the loop; every packet taken had its handler. */
 static void stop(void)
 {
 	runtime_stop(rt);
@@ -204,7 +205,7 @@ static void put(const struct kind *k, uint32_t number)
 		haul_unpark(loop);
 }
 
-/* One at a time, so that the loop waits before each, and many at a time, in turn. */
+/* One packet at a time, so that the loop waits before each; then many at a time; in turn. */
 START_TEST(packets_in_coroutine_packets_out)
 {
 	const struct kind *k = &kinds[_i];
@@ -266,7 +267,7 @@ START_TEST(stop_while_idle)
 }
 END_TEST
 
-/* Does not look whether anything comes back; what does, is thrown away. */
+/* Sends without waiting for replies, and throws the replies away. */
 static void *floods(void *arg)
 {
 	const struct kind *k = arg;
@@ -295,8 +296,9 @@ START_TEST(stop_under_traffic)
 		bed.feeding = true;
 		ck_assert_int_eq(pthread_create(&feeder, NULL, floods, (void *)k), 0);
 		WAIT_UNTIL(bed.taken > 500);
-		/* The unparker must know that the loop still exists: then packets are left over
-		 * when the runtime stops, else they keep coming. */
+		/* A feeder that unparks the loop must stop before the loop is freed: packets are
+		 * then left over when the runtime stops. The others go on feeding during the
+		 * stop. */
 		if (k->told) {
 			bed.feeding = false;
 			pthread_join(feeder, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The run queue: order, overflow into the backlog, pushes to the front, thieves in one thread. */
+/* The run queue: order, overflow into the backlog, pushes to the front, thieves in the same
+ * thread. */
 #include "sched/runq.h"
 
 #include <string.h>
@@ -28,7 +29,7 @@ static struct hauli_runq *queue(void)
 {
 	static struct hauli_runq q;
 
-	ck_assert_int_eq(hauli_fence_init(), 0); /* for thieves */
+	ck_assert_int_eq(hauli_fence_init(), 0); /* thieves use the heavy fence */
 	ck_assert_int_eq(hauli_runq_init(&q), 0);
 	return &q;
 }
@@ -58,8 +59,8 @@ START_TEST(oldest_comes_first_past_the_ring)
 }
 END_TEST
 
-/* Also between two looks at the backlog, when the ring has room. */
-START_TEST(what_is_pushed_does_not_overtake_the_backlog)
+/* Also between two checks of the backlog, while the ring has room. */
+START_TEST(pushed_coroutines_do_not_overtake_the_backlog)
 {
 	struct hauli_runq *q = queue();
 	int in = 0, out = 0;
@@ -78,8 +79,8 @@ START_TEST(what_is_pushed_does_not_overtake_the_backlog)
 }
 END_TEST
 
-/* Pops and pushes the same over and over, so that all indices wrap and the backlog grows while it
- * is wrapped itself. */
+/* Repeats the same pops and pushes, so that all indices wrap and the backlog grows while it is
+ * wrapped itself. */
 START_TEST(order_holds_while_it_turns_and_grows)
 {
 	struct hauli_runq *q = queue();
@@ -114,7 +115,7 @@ START_TEST(full_ring_is_exact)
 		for (unsigned i = 0; i < HAULI_RING_SIZE; i++)
 			ck_assert_ptr_eq(pop(&r), &coros[i]);
 		ck_assert_ptr_null(pop(&r));
-		/* The next turn starts in the middle. */
+		/* The next turn starts in the middle of the ring. */
 		for (int i = 0; i < 100; i++) {
 			ck_assert(hauli_ring_push(&r, &coros[i]));
 			ck_assert_ptr_eq(pop(&r), &coros[i]);
@@ -183,9 +184,9 @@ static bool may(const void *item)
 	return hauli_coro_is_stealable(item);
 }
 
-/* Thieves take what they may of what is pushed and popped, and the rest stays in order. Every
+/* Thieves take what they may while the owner pushes and pops, and the rest stays in order. Every
  * pinned_every-th coroutine is pinned. */
-START_TEST(what_is_pinned_stays_in_order_past_the_ring)
+START_TEST(pinned_coroutines_stay_in_order_past_the_ring)
 {
 	static const unsigned pinned_every[] = {1, 2, 3, 100};
 	struct hauli_runq *q = queue();
@@ -194,7 +195,7 @@ START_TEST(what_is_pinned_stays_in_order_past_the_ring)
 	q->shared = true;
 	for (unsigned i = 0; i < MANY; i++)
 		coros[i].pinned = i % every == 0;
-	/* Over and over, so that the backlog wraps, and grows while it has holes. */
+	/* Repeated, so that the backlog wraps, and grows while it has holes. */
 	for (unsigned turn = 0; turn < 4; turn++) {
 		unsigned taken = MANY, next = 0;
 
@@ -250,8 +251,8 @@ static struct haul_coro *steal(struct hauli_runq *q)
 	return co;
 }
 
-/* In the ring alone, and with a backlog: only what thieves may take brings them. */
-START_TEST(pinned_ones_do_not_look_stealable)
+/* In the ring alone, and with a backlog: only a stealable coroutine attracts thieves. */
+START_TEST(pinned_coroutines_do_not_look_stealable)
 {
 	const unsigned n = _i ? MANY - 1 : 100;
 	struct hauli_runq *q = queue();
@@ -261,7 +262,8 @@ START_TEST(pinned_ones_do_not_look_stealable)
 	for (unsigned i = 0; i < n; i++)
 		push_pinned(q, i);
 	ck_assert(!hauli_runq_has_stealable(q));
-	for (unsigned turn = 0; turn < 1000; turn++) { /* the first run and are pushed again */
+	for (unsigned turn = 0; turn < 1000; turn++) { /* the oldest ones run and are pushed
+	                                                * again */
 		bool is_loose = turn % 100 == 50;
 
 		hauli_runq_top_up(q);
@@ -304,7 +306,7 @@ START_TEST(thieves_take_the_oldest_they_may_and_the_rest_stays_in_order)
 		ck_assert_ptr_eq(hauli_ring_steal(&r, is_even), &coros[2]);
 		hauli_ring_end_steal(&r);
 		ck_assert(hauli_ring_has_stealable(&r));
-		/* What the owner does while it has not looked. */
+		/* The owner's pushes between two thefts. */
 		ck_assert(hauli_ring_push(&r, &coros[8]));
 		ck_assert(hauli_ring_push_front(&r, &coros[9]));
 		ck_assert(hauli_ring_try_steal(&r));
@@ -345,8 +347,8 @@ START_TEST(a_thief_closes_the_batch)
 }
 END_TEST
 
-/* Two that wake each other for ever must let a third run. */
-START_TEST(lifo_slot_starves_nobody)
+/* Two coroutines that keep waking each other must let a third one run. */
+START_TEST(lifo_slot_starves_no_coroutine)
 {
 	struct hauli_runq *q = queue();
 	struct haul_coro *first;
@@ -367,10 +369,10 @@ START_TEST(lifo_slot_starves_nobody)
 END_TEST
 
 SUITE_MAIN("runq", {empty_gives_nothing, 1}, {oldest_comes_first_past_the_ring, 1},
-	{what_is_pushed_does_not_overtake_the_backlog, 1},
+	{pushed_coroutines_do_not_overtake_the_backlog, 1},
 	{order_holds_while_it_turns_and_grows, 1}, {full_ring_is_exact, 1},
 	{pop_tells_what_comes_after, 1}, {pops_end_with_the_batch, 1},
-	{woken_goes_first_and_one_at_a_time, 1}, {lifo_slot_starves_nobody, 1},
+	{woken_goes_first_and_one_at_a_time, 1}, {lifo_slot_starves_no_coroutine, 1},
 	{thieves_take_the_oldest_they_may_and_the_rest_stays_in_order, 1},
-	{a_thief_closes_the_batch, 1}, {what_is_pinned_stays_in_order_past_the_ring, 4},
-	{pinned_ones_do_not_look_stealable, 2})
+	{a_thief_closes_the_batch, 1}, {pinned_coroutines_stay_in_order_past_the_ring, 4},
+	{pinned_coroutines_do_not_look_stealable, 2})

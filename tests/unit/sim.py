@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The simulator of stealing: no task is lost or run twice, whatever is asked of it; what it says
-depends on its options only; and nothing is stolen that may not be.
-
+"""The simulator of stealing: no task is lost or run twice, with any options; its output depends on
+the options only; and it steals nothing that the scope forbids.
 usage: sim.py SIM
 """
 import itertools
@@ -28,7 +27,7 @@ def figures(sim, *options):
 
 
 def conserves(tap, sim):
-    """The simulator itself ends with 1 when a task is lost, or runs twice."""
+    """The simulator itself ends with 1 if a task is lost or runs twice."""
     ways = itertools.product(("poll", "mail", "source"), ("park", "spin"),
                              ("off", "cluster", "global"), ("1", "8"))
     for arrive, idle, steal, searchers in ways:

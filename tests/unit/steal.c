@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stealing: what is behind a coroutine that never ends runs elsewhere, for one slice, and is back
- * at home after it. Hogs spin on a word that only what they block can set.
+ * Stealing: a coroutine queued behind a hog runs elsewhere, for one slice, and returns home after
+ * it. Hogs spin on a word that only the coroutines queued behind them set.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -27,10 +27,10 @@ static unsigned home(void)
 static void spin_until(unsigned n)
 {
 	while (done < n)
-		sched_yield(); /* more carriers than CPUs */
+		sched_yield(); /* there are more carriers than CPUs */
 }
 
-/* Spawns fn, and does not give way until it has run. */
+/* Spawns fn, and does not yield until fn has run. */
 struct hog {
 	haul_fn *fn;
 	const struct haul_coro_opts *opts;
@@ -90,7 +90,7 @@ static void *one_remote_slice(void *arg)
 	haul_carrier_get_stats(haul_coro_home(haul_self()), &st);
 	parks = st.parks;
 	done = 1;
-	/* Until its home is asleep, it might be stolen there again. */
+	/* Waits until its home is asleep, else it might be stolen there again. */
 	while (st.parks == parks)
 		haul_carrier_get_stats(haul_coro_home(haul_self()), &st);
 	haul_yield();
@@ -119,7 +119,7 @@ START_TEST(stolen_for_one_slice_and_back)
 }
 END_TEST
 
-/* Each way to end a slice elsewhere. Back there, it may be stolen again. */
+/* Each way to end a slice elsewhere. At home it may be stolen again. */
 static void *sleeps(void *arg)
 {
 	ck_assert_uint_eq(here(), 1);
@@ -228,7 +228,7 @@ static void *hog_with_pinned(void *arg)
 	return NULL;
 }
 
-START_TEST(pinned_ones_and_sleepers_stay)
+START_TEST(pinned_coroutines_and_sleepers_stay)
 {
 	struct haul_runtime *rt = runtime_start_stealing(2, NULL, HAUL_STEAL_CLUSTER);
 	const struct haul_coro_opts pinned = {.pinned = true};
@@ -278,7 +278,7 @@ static void idle_poller(struct haul_carrier *c, enum idle how, struct evpoller *
 	}
 }
 
-/* Two carriers never give way, with one task behind each: the two idle ones run both. */
+/* Two carriers have a hog with one task behind it: the two idle carriers run both tasks. */
 START_TEST(two_hogs_with_a_task_each)
 {
 	struct haul_runtime *rt = runtime_start_stealing(4, NULL, HAUL_STEAL_GLOBAL);
@@ -319,8 +319,8 @@ static void *spin(void *arg)
 	return NULL;
 }
 
-/* What others send to a hog that does not look at its mail. */
-START_TEST(mail_behind_a_hog_is_taken)
+/* Mail sent to a carrier while a hog keeps it from its inbox. */
+START_TEST(mail_behind_a_hog_is_stolen)
 {
 	const struct haul_coro_opts pinned = {.pinned = true};
 	struct haul_runtime *rt = runtime_start_stealing(3, NULL, HAUL_STEAL_CLUSTER);
@@ -348,8 +348,8 @@ static void *two_slices(void *arg)
 	return NULL;
 }
 
-/* A coroutine that yields while remote comes back to a home that does not look at it. */
-START_TEST(who_comes_back_to_a_hog_is_taken_again)
+/* A coroutine that yields while remote returns to a home that does not drain its inbox. */
+START_TEST(coroutine_returned_to_a_hog_is_stolen_again)
 {
 	struct haul_runtime *rt = runtime_start_stealing(3, NULL, HAUL_STEAL_CLUSTER);
 	struct hog h = {.fn = two_slices, .until = 1};
@@ -375,7 +375,7 @@ static void *hog_of_many(void *arg)
 	return NULL;
 }
 
-START_TEST(more_than_the_ring_holds_is_taken)
+START_TEST(more_than_the_ring_holds_is_stolen)
 {
 	struct haul_runtime *rt = runtime_start_stealing(2, NULL, HAUL_STEAL_CLUSTER);
 	const struct haul_coro_opts opts = {.stack_size = 64 * 1024, .pinned = true};
@@ -403,7 +403,7 @@ static void *parks_and_counts(void *arg)
 	return NULL;
 }
 
-START_TEST(who_a_hog_has_woken_is_taken)
+START_TEST(coroutine_woken_by_a_hog_is_stolen)
 {
 	struct haul_runtime *rt = runtime_start_stealing(2, NULL, HAUL_STEAL_CLUSTER);
 	struct haul_coro *sleeper;
@@ -426,7 +426,8 @@ static void *counts_when_it_begins(void *arg)
 	return NULL;
 }
 
-/* Gives its carrier free when the first of two that were stolen runs, which waits for the other. */
+/* Waits until the first of two stolen coroutines has begun, which waits for the second one, then
+ * gives up its carrier. */
 static void *loses_two(void *arg)
 {
 	const struct haul_coro_opts opts = {.order_key = *(uint8_t *)arg};
@@ -442,8 +443,8 @@ static void *loses_two(void *arg)
 	return NULL;
 }
 
-/* With and without an order. */
-START_TEST(who_was_stolen_and_waits_behind_a_hog_is_taken_back)
+/* Without and with an order key. */
+START_TEST(stolen_coroutine_behind_a_hog_is_taken_back)
 {
 	struct haul_runtime *rt = runtime_start_stealing(2, NULL, HAUL_STEAL_CLUSTER);
 	uint8_t order = _i ? 5 : 0;
@@ -477,7 +478,8 @@ static void *spawns_and_spins(void *arg)
 	return NULL;
 }
 
-/* One of each cluster has work for all: its own cluster helps; all do when the scope is global. */
+/* One carrier has work for all: only its own cluster helps, or all carriers if the scope is
+ * global. */
 START_TEST(no_theft_crosses_clusters_but_globally)
 {
 	struct haul_runtime *rt = runtime_start_stealing(
@@ -520,7 +522,7 @@ static void *yields_much(void *arg)
 	return NULL;
 }
 
-START_TEST(off_nothing_moves)
+START_TEST(no_stealing_nothing_moves)
 {
 	struct haul_runtime *rt = runtime_start_stealing(3, NULL, HAUL_STEAL_OFF);
 	struct haul_coro *co[60];
@@ -555,9 +557,9 @@ START_TEST(wrong_options)
 END_TEST
 
 SUITE_MAIN("steal", {stolen_for_one_slice_and_back, 1}, {each_way_home, 5},
-	{pinned_ones_and_sleepers_stay, 1}, {two_hogs_with_a_task_each, 4},
-	{mail_behind_a_hog_is_taken, 1}, {who_comes_back_to_a_hog_is_taken_again, 1},
-	{more_than_the_ring_holds_is_taken, 1}, {who_a_hog_has_woken_is_taken, 1},
-	{who_was_stolen_and_waits_behind_a_hog_is_taken_back, 2},
+	{pinned_coroutines_and_sleepers_stay, 1}, {two_hogs_with_a_task_each, 4},
+	{mail_behind_a_hog_is_stolen, 1}, {coroutine_returned_to_a_hog_is_stolen_again, 1},
+	{more_than_the_ring_holds_is_stolen, 1}, {coroutine_woken_by_a_hog_is_stolen, 1},
+	{stolen_coroutine_behind_a_hog_is_taken_back, 2},
 	{no_theft_crosses_clusters_but_globally, 2}, {without_l3_it_still_works, 1},
-	{off_nothing_moves, 1}, {wrong_options, 1})
+	{no_stealing_nothing_moves, 1}, {wrong_options, 1})

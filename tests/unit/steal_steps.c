@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Single steps of stealing, each where it matters: the carriers that could help sleep for good, so
- * that they run only when they are called; and a home looks at its mail only when it is all there.
+ * Single steps of stealing, each in a case that depends on it: the carriers that could help sleep
+ * until they are called, so they run only then; and a home drains its inbox only when all mail is
+ * there.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -21,9 +22,9 @@ static struct {
 	struct haul_runtime *rt;
 	struct haul_coro *child;
 	atomic_bool ran, asked;
-	atomic_ulong due; /* when the thief has something to do; ns */
-	atomic_uint remote; /* what was stolen has begun */
-	atomic_uint first_theft; /* number of items in it */
+	atomic_ulong due; /* time at which the thief has other work; ns */
+	atomic_uint remote; /* stolen coroutines that have begun */
+	atomic_uint first_theft; /* number of coroutines in the first theft */
 } s;
 
 static struct haul_carrier_stats stats(unsigned i)
@@ -42,10 +43,10 @@ static bool is_remote(void)
 static void spin_until(const atomic_bool *what)
 {
 	while (!*what)
-		sched_yield(); /* more carriers than CPUs */
+		sched_yield(); /* there are more carriers than CPUs */
 }
 
-/* The first sleep of a carrier has its barrier: it ends when the carrier is called. */
+/* Starts the carriers. The first sleep of a carrier has passed its barrier: only a call ends it. */
 static void begin(unsigned carriers, unsigned most)
 {
 	struct haul_plan_opts plan_opts = {.carriers = carriers};
@@ -78,7 +79,8 @@ static void *result_of(struct haul_coro *co)
 	return result;
 }
 
-/* The next sleep of the carrier has one as well: there is one in a millisecond. */
+/* After this the carrier's next sleep passes a barrier too: a carrier has at most one in a
+ * millisecond. */
 static void outlast_the_barrier_gap(void)
 {
 	uint64_t until = haul_now() + 2 * HAUL_MS;
@@ -102,7 +104,7 @@ static void *cancels_and_spins(void *arg)
 	return NULL;
 }
 
-START_TEST(who_a_hog_has_cancelled_is_taken)
+START_TEST(coroutine_cancelled_by_a_hog_is_stolen)
 {
 	struct haul_coro *sleeper;
 
@@ -137,7 +139,8 @@ static void *yields_when_that_is_due(void *arg)
 	return NULL;
 }
 
-/* A pinned coroutine makes a thief look to the end: then it does not hand the search on. */
+/* A pinned coroutine makes a thief look through the whole queue: then it does not hand the search
+ * on. */
 static void *spins_before_two(void *arg)
 {
 	ck_assert_int_eq(haul_spawn(NULL, spins, NULL, &pinned), 0);
@@ -145,8 +148,8 @@ static void *spins_before_two(void *arg)
 	return spins(NULL);
 }
 
-/* The thief has something else to do when the slice ends, so a third one has to be called. */
-START_TEST(who_comes_back_to_a_hog_calls)
+/* The thief has other work when the slice ends, so a third carrier has to be called. */
+START_TEST(return_to_a_hog_wakes_another_thief)
 {
 	struct haul_coro *of_the_thief;
 
@@ -173,17 +176,17 @@ static void *needs_help(void *arg)
 	return NULL;
 }
 
-/* In the batch that follows the search's begin. */
+/* Runs in the batch that follows the begin of the search. */
 static void *has_no_time_to_search(void *arg)
 {
 	bool kept = hauli_self()->thief.search != 0;
 
-	s.ran |= kept; /* nobody looks after the child */
+	s.ran |= kept; /* no carrier will run the child */
 	spin_until(&s.ran);
 	return kept ? "kept" : NULL;
 }
 
-/* As if this carrier had been sent a search, and has napped. */
+/* Puts this carrier into the state after it was sent a search and has napped. */
 static void begin_to_search(struct haul_carrier *c)
 {
 	int token = hauli_help_take_token(&c->group->policy.help);
@@ -192,7 +195,7 @@ static void begin_to_search(struct haul_carrier *c)
 	hauli_steal_search(c, &c->group->searches[token]);
 }
 
-/* Then its carrier has something to run. */
+/* Begins a search, then gives its carrier something to run. */
 static void *is_sent_a_search(void *arg)
 {
 	struct haul_carrier *c = hauli_self();
@@ -208,7 +211,7 @@ static void *is_sent_a_search(void *arg)
 	return NULL;
 }
 
-START_TEST(who_begins_to_run_hands_its_search_on)
+START_TEST(searcher_with_work_hands_its_search_on)
 {
 	struct haul_coro *needs;
 
@@ -235,7 +238,7 @@ static void *has_ten(void *arg)
 	return NULL;
 }
 
-START_TEST(a_theft_takes_no_more_than_was_said)
+START_TEST(a_theft_takes_at_most_steal_most)
 {
 	begin(2, 3);
 	result_of(spawn_on(0, has_ten, NULL, &pinned));
@@ -251,7 +254,8 @@ static void *sleeps_remote(void *arg)
 	return (void *)(intptr_t)haul_sleep(HAUL_FOREVER);
 }
 
-/* On the home of a remote coroutine: its slice has ended, and its home has not looked. */
+/* Runs on the home of a remote coroutine: waits until the slice has ended, without draining the
+ * inbox. */
 static void wait_until_back(void)
 {
 	while (!s.remote || hauli_inbox_is_empty(&hauli_self()->inbox))
@@ -267,7 +271,7 @@ static void *cancels_between(void *arg)
 	return NULL;
 }
 
-/* Nothing else is sent to its carrier before it has ended. */
+/* Sends nothing else to the carrier before the coroutine has ended. */
 static void run_in_silence(haul_fn *fn, void *arg)
 {
 	struct haul_coro *co = spawn_on(0, fn, arg, &pinned);
@@ -276,7 +280,7 @@ static void run_in_silence(haul_fn *fn, void *arg)
 	result_of(co);
 }
 
-START_TEST(who_is_cancelled_on_its_way_to_sleep_wakes)
+START_TEST(cancel_on_the_way_to_sleep_wakes)
 {
 	begin(2, 0);
 	run_in_silence(cancels_between, NULL);
@@ -315,7 +319,7 @@ START_TEST(a_permit_that_a_thief_took_is_gone)
 	parks = spawn_on(0, parks_twice, NULL, NULL);
 	WAIT_UNTIL(stats(0).parks >= 2);
 	run_in_silence(wakes_once, parks);
-	/* After it, the returned coroutine has run if it had a permit. */
+	/* When this has run, the returned coroutine has run too, if it had a permit. */
 	result_of(spawn_on(0, does_nothing, NULL, &pinned));
 	haul_cancel(parks);
 	ck_assert_int_eq((int)(intptr_t)result_of(parks), -ECANCELED);
@@ -334,7 +338,7 @@ static void *has_no_input(void *arg)
 	return hauli_counter_read(&c->rounds) > rounds ? NULL : "no time to search";
 }
 
-/* It goes on with that for long: others have to look after the child. */
+/* Its input lasts for long: another carrier has to run the child. */
 static void *has_input(void *arg)
 {
 	struct haul_carrier *c = hauli_self();
@@ -344,12 +348,12 @@ static void *has_input(void *arg)
 	c->thief.nap_until += hauli_ticks_from_ns(HAUL_S);
 	*(struct haul_coro **)arg = spawn_on(0, needs_help, NULL, &pinned);
 	spin_until(&s.asked);
-	do { /* once its carrier has no mail */
+	do { /* once the carrier has no mail */
 		rounds = hauli_counter_read(&c->rounds);
 		haul_maybe_yield(true);
 	} while (hauli_counter_read(&c->rounds) > rounds);
 	if (c->thief.search) {
-		s.ran = true; /* nobody looks after the child */
+		s.ran = true; /* no carrier will run the child */
 		return "kept";
 	}
 	spin_until(&s.ran);
@@ -383,8 +387,8 @@ START_TEST(a_poller_with_input_hands_its_search_on)
 }
 END_TEST
 
-SUITE_MAIN("steal_steps", {who_a_hog_has_cancelled_is_taken, 1}, {who_comes_back_to_a_hog_calls, 1},
-	{who_begins_to_run_hands_its_search_on, 1}, {a_theft_takes_no_more_than_was_said, 1},
-	{who_is_cancelled_on_its_way_to_sleep_wakes, 1}, {a_permit_that_a_thief_took_is_gone, 1},
-	{a_poller_without_input_gives_way_to_a_search, 1},
+SUITE_MAIN("steal_steps", {coroutine_cancelled_by_a_hog_is_stolen, 1},
+	{return_to_a_hog_wakes_another_thief, 1}, {searcher_with_work_hands_its_search_on, 1},
+	{a_theft_takes_at_most_steal_most, 1}, {cancel_on_the_way_to_sleep_wakes, 1},
+	{a_permit_that_a_thief_took_is_gone, 1}, {a_poller_without_input_gives_way_to_a_search, 1},
 	{a_poller_with_input_hands_its_search_on, 1})

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Start and stop: nothing is lost, and what does not end is named. */
+/* Start and stop: nothing is lost, and the stop names the coroutines that do not end. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -77,7 +77,7 @@ START_TEST(two_runtimes_live_side_by_side)
 }
 END_TEST
 
-START_TEST(stop_cancels_what_waits)
+START_TEST(stop_cancels_waiting_coroutines)
 {
 	struct haul_runtime *rt = runtime_start(3);
 
@@ -124,7 +124,7 @@ static void *loops_over_cancelled_waits(void *arg)
 	return NULL;
 }
 
-/* Others of the same carrier end, and the carrier answers, while it goes on. */
+/* Meanwhile other coroutines of the same carrier end, and the carrier answers. */
 START_TEST(a_cancelled_wait_lets_others_run)
 {
 	struct haul_runtime *rt = runtime_start(1);
@@ -143,7 +143,7 @@ START_TEST(a_cancelled_wait_lets_others_run)
 }
 END_TEST
 
-/* haul_stop() with what it says on stderr. */
+/* haul_stop(); gives back its output on stderr. */
 static int stop_and_listen(struct haul_runtime *rt, uint64_t timeout_ns, char *text, size_t len)
 {
 	FILE *caught = tmpfile();
@@ -162,7 +162,7 @@ static int stop_and_listen(struct haul_runtime *rt, uint64_t timeout_ns, char *t
 	return err;
 }
 
-START_TEST(what_does_not_end_is_listed)
+START_TEST(coroutines_that_do_not_end_are_listed)
 {
 	struct haul_coro_opts opts = {.name = "stubborn"};
 	struct haul_runtime *rt = runtime_start(2);
@@ -173,7 +173,7 @@ START_TEST(what_does_not_end_is_listed)
 	ck_assert_int_eq(haul_spawn_any(rt, NULL, parks, NULL, NULL), 0);
 	ck_assert_int_eq(stop_and_listen(rt, 50 * HAUL_MS, text, sizeof(text)), -ETIMEDOUT);
 	ck_assert_msg(strstr(text, "stubborn"), "not named in: %s", text);
-	/* A spawn is refused, the runtime is still there, and a second stop ends it. */
+	/* A spawn is refused, the runtime still exists, and a second stop ends it. */
 	ck_assert_int_eq(haul_spawn_any(rt, NULL, parks, NULL, NULL), -ECANCELED);
 	let_go = true;
 	runtime_stop(rt);
@@ -221,7 +221,7 @@ START_TEST(a_coroutine_cannot_stop)
 }
 END_TEST
 
-START_TEST(what_does_not_run_cannot_be_stopped)
+START_TEST(a_runtime_that_does_not_run_cannot_be_stopped)
 {
 	struct haul_runtime *rt = runtime_start(1), *other = runtime_start(1);
 	char text[512];
@@ -236,7 +236,7 @@ END_TEST
 
 #define UNJOINED 1000
 
-/* They do not hold up the stop, but are told of. */
+/* Ended coroutines that were not joined do not hold up the stop, but the stop reports them. */
 START_TEST(unjoined_are_counted)
 {
 	struct haul_coro_opts opts = {.name = "forgotten"};
@@ -258,7 +258,7 @@ START_TEST(unjoined_are_counted)
 }
 END_TEST
 
-/* Joined, detached at the start, at any time: none of them is told of. */
+/* Joined, detached at the start, detached later: the stop reports none of them. */
 START_TEST(joined_and_detached_are_not_counted)
 {
 	struct haul_runtime *rt = runtime_start(2);
@@ -279,8 +279,8 @@ START_TEST(joined_and_detached_are_not_counted)
 END_TEST
 
 /*
- * A thread is held up amid its spawn, where it asks for its CPU, until the stop waits for it. These
- * two take the place of libc's in this program.
+ * sched_getcpu() holds a thread up amid its spawn, which asks for the CPU, until the stop waits for
+ * it. This function and sched_yield() replace libc's in this program.
  */
 static _Thread_local bool spawns, is_stopping;
 static atomic_bool amid_spawn, stop_waits, stop_is_over;
@@ -322,7 +322,7 @@ static void *spawns_two(void *rt)
 	return NULL;
 }
 
-START_TEST(stop_waits_for_who_is_amid_a_spawn)
+START_TEST(stop_waits_for_a_spawn_under_way)
 {
 	struct haul_runtime *rt = runtime_start(2);
 	pthread_t spawner;
@@ -342,7 +342,7 @@ END_TEST
 
 static atomic_bool too_busy;
 
-/* Its carrier looks at its mail only when the stop has begun. */
+/* Its carrier drains its inbox only when the stop has begun. */
 static void *spawns_until_the_stop(void *arg)
 {
 	too_busy = true;
@@ -351,8 +351,8 @@ static void *spawns_until_the_stop(void *arg)
 	return NULL;
 }
 
-/* Starts, of which a thief may have gone through some, and the stop: all in one inbox. */
-START_TEST(what_was_sent_before_the_stop_is_cancelled)
+/* Starts, some of them perhaps read by a thief, and the stop: all in one inbox. */
+START_TEST(mail_sent_before_the_stop_is_cancelled)
 {
 	struct haul_coro_opts pinned = {.pinned = true};
 	struct haul_runtime *rt = runtime_start_stealing(2, NULL, _i);
@@ -431,11 +431,11 @@ START_TEST(trim_gives_memory_back)
 END_TEST
 
 SUITE_MAIN("stop", {nothing_to_do_starts_and_stops, 1}, {defaults_start, 1},
-	{two_runtimes_live_side_by_side, 1}, {stop_cancels_what_waits, 1},
+	{two_runtimes_live_side_by_side, 1}, {stop_cancels_waiting_coroutines, 1},
 	{stop_refuses_new_spawns, 1}, {a_cancelled_wait_lets_others_run, 1},
-	{what_does_not_end_is_listed, 1}, {a_carrier_that_does_not_answer_is_named, 1},
-	{a_coroutine_cannot_stop, 1}, {what_does_not_run_cannot_be_stopped, 1},
+	{coroutines_that_do_not_end_are_listed, 1}, {a_carrier_that_does_not_answer_is_named, 1},
+	{a_coroutine_cannot_stop, 1}, {a_runtime_that_does_not_run_cannot_be_stopped, 1},
 	{unjoined_are_counted, 1}, {joined_and_detached_are_not_counted, 1},
-	{stop_waits_for_who_is_amid_a_spawn, 1},
-	{what_was_sent_before_the_stop_is_cancelled, HAUL_STEALING ? 1 + HAUL_STEAL_GLOBAL : 1},
+	{stop_waits_for_a_spawn_under_way, 1},
+	{mail_sent_before_the_stop_is_cancelled, HAUL_STEALING ? 1 + HAUL_STEAL_GLOBAL : 1},
 	{launch_that_fails_is_undone, 1}, {trim_gives_memory_back, 1})

@@ -51,7 +51,7 @@ START_TEST(fires_in_order_of_time)
 }
 END_TEST
 
-/* Arms, disarms and fires at random; every timer leaves the heap once and by the way chosen. */
+/* Arms, disarms and fires at random; every timer leaves the heap once, by the expected way. */
 START_TEST(disarmed_never_fires)
 {
 	static struct hauli_timer timers[N];

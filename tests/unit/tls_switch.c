@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A coroutine that goes on in another thread after a switch: haul_carrier_self() must say where it
- * runs now. A thread-local read directly may not: the compiler keeps its address over the switch.
- * What the direct read gave is shown, not judged. Built at -O3 -fPIC by each compiler; speaks TAP.
+ * A coroutine that continues in another thread after a switch: haul_carrier_self() must return the
+ * carrier where it runs now. A direct read of a thread-local may not: the compiler keeps its
+ * address across the switch. The result of the direct read is shown, not judged. Built at -O3 -fPIC
+ * by each compiler; speaks TAP.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -13,14 +14,14 @@
 #define ROUNDS 1000
 
 static struct haul_carrier carriers[2];
-static _Thread_local int which; /* what a user might do */
+static _Thread_local int which; /* a thread-local as a user might declare it */
 
 static struct hauli_co threads[2]; /* each thread's own stack */
 static struct hauli_co *coroutine;
 static pthread_barrier_t turn;
 static unsigned wrong, wrong_direct;
 
-/* A call, as haul_yield() is one for its users. */
+/* An opaque call, as haul_yield() is for its users. */
 static __attribute__((noinline)) void suspend(void *thread)
 {
 	(void)hauli_co_switch(coroutine, thread, NULL);

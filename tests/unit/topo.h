@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of lib/topo share: making plans, and what must be true of each. */
+/* Shared by the tests of lib/topo: plans, and the properties of every plan. */
 #ifndef HAUL_TESTS_UNIT_TOPO_H
 #define HAUL_TESTS_UNIT_TOPO_H
 
@@ -33,7 +33,7 @@ static inline struct haul_plan *plan_of(struct haul_plan_opts opts)
 	return plan;
 }
 
-/* The plan is refused by one line that holds all of words[], up to NULL. */
+/* The plan is refused with one line that contains all of words[], up to NULL. */
 static inline void refused(struct haul_plan_opts opts, const char *const *words)
 {
 	char path[512], why[512] = "";
@@ -60,7 +60,7 @@ static inline void check_order(const struct haul_plan *plan)
 		for (unsigned k = 0; k + 1 < n; k++) {
 			unsigned j = plan->by_distance[i * (n - 1) + k];
 
-			/* An assertion that holds costs microseconds; there are a million. */
+			/* A passed assertion costs microseconds; there are a million. */
 			if (j >= n || seen[j])
 				ck_abort_msg(
 					"carrier %u in the order of %u: not so, or twice", j, i);
@@ -87,7 +87,7 @@ static inline void check_place(const struct haul_plan *plan, unsigned i)
 	ck_assert_int_eq(p->cpu < 0, p->core < 0);
 }
 
-/* True of every plan: orders are permutations, clusters are numbered without holes, no CPU
+/* Properties of every plan: orders are permutations, clusters are numbered without holes, no CPU
  * has two carriers. */
 static inline void check_sound(const struct haul_plan *plan)
 {
@@ -108,7 +108,7 @@ static inline void check_sound(const struct haul_plan *plan)
 			ck_assert_uint_eq(plan->nearest[plan->places[i].cpu], i);
 }
 
-/* One number of each carrier, "0 0 1 1". */
+/* The cluster of each carrier, "0 0 1 1". */
 static inline void join(char *buf, size_t len, const struct haul_plan *plan,
 	int (*number)(const struct haul_place *))
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What users ask of a plan: lists of CPUs, NICs, machines; and what they ask wrongly. */
+/* Users' input to a plan: lists of CPUs, NICs, machines; and errors in them. */
 #include <dirent.h>
 
 #include "support/suite.h"
@@ -71,7 +71,7 @@ START_TEST(list_names_no_cpu)
 {
 	REFUSED(((struct haul_plan_opts){.machine = DESKTOP, .cpus = "0,16"}), "cpus '0,16'",
 		"no CPU 16", "0-15");
-	/* Also where the carriers asked for would not reach it. */
+	/* Also when the requested carriers would not reach it. */
 	REFUSED(((struct haul_plan_opts){.machine = DESKTOP, .cpus = "0,16", .carriers = 1}),
 		"no CPU 16");
 }
@@ -134,7 +134,7 @@ START_TEST(near_an_unknown_nic)
 }
 END_TEST
 
-/* lo has no device: it is near to nothing in particular. */
+/* lo has no device: no carrier is nearer to it than another. */
 START_TEST(near_a_nic_without_a_device)
 {
 	struct haul_plan *near = plan_of((struct haul_plan_opts){.near_nic = "lo"});
@@ -148,7 +148,7 @@ START_TEST(near_a_nic_without_a_device)
 }
 END_TEST
 
-/* Whatever this machine has (there may be none): by its address it is found. */
+/* A PCI device of this machine (there may be none) is found by its address. */
 START_TEST(near_each_pci_device)
 {
 	DIR *dir = opendir("/sys/bus/pci/devices");

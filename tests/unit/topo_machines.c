@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What machines of many shapes become: carriers, CPUs, clusters. */
+/* The plans for machines of many shapes: carriers, CPUs, clusters. */
 #include "support/suite.h"
 #include "unit/topo.h"
 
 static const struct machine {
 	const char *name;
 	const char *machine; /* synthetic description or file */
-	const char *cpus; /* of the default plan */
+	const char *cpus; /* CPUs of the default plan */
 	const char *clusters;
-	const char *smt_cpus; /* with siblings as carriers of their own */
+	const char *smt_cpus; /* CPUs with siblings as carriers of their own */
 	const char *smt_clusters;
 } machines[] = {
 	{"desktop, two CCDs, SMT", "pack:1 l3:2 core:4 pu:2", "0 2 4 6 8 10 12 14",
@@ -69,7 +69,7 @@ START_TEST(smt_plan)
 }
 END_TEST
 
-/* Asked for as many carriers as there are CPUs, it takes the siblings without being told to. */
+/* A request for as many carriers as CPUs uses the siblings without a further option. */
 START_TEST(asked_for_all)
 {
 	const struct machine *m = &machines[_i];
@@ -85,7 +85,7 @@ START_TEST(asked_for_all)
 }
 END_TEST
 
-/* A machine's own CPUs run out; the extra carriers float, spread over the clusters. */
+/* More carriers than the machine has CPUs: the extra carriers float, spread over the clusters. */
 START_TEST(asked_for_more)
 {
 	const struct machine *m = &machines[_i];
@@ -137,7 +137,7 @@ START_TEST(numa_nodes)
 }
 END_TEST
 
-/* Of a described machine, so that the caller knows that its CPU numbers mean nothing. */
+/* A plan of a described machine says so: its CPU numbers mean nothing here. */
 START_TEST(described_is_elsewhere)
 {
 	struct haul_plan *plan = plan_of((struct haul_plan_opts){.machine = "core:2 pu:1"});

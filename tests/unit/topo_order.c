@@ -5,8 +5,8 @@
 
 START_TEST(core_then_cluster_then_node_then_package)
 {
-	/* Two sockets of two nodes of two LLCs of one core with two threads would be private
-	 * LLCs; so two cores, of which carriers 0-15 are the first threads. */
+	/* With one core of two threads in each LLC, the LLCs would be private; so two cores in each
+	 * of two LLCs of two nodes of two sockets. Carriers 0-15 are the first threads. */
 	struct haul_plan *plan = plan_of(
 		(struct haul_plan_opts){.machine = "pack:2 numa:2 l3:2 core:2 pu:2", .smt = true});
 
@@ -32,7 +32,7 @@ START_TEST(equals_take_turns)
 }
 END_TEST
 
-/* Without caches all is one cluster, but not all of it is equally near. */
+/* Without caches all carriers are one cluster, but at different distances. */
 START_TEST(nodes_within_one_cluster)
 {
 	struct haul_plan *plan =
@@ -69,7 +69,8 @@ START_TEST(one_has_no_others)
 }
 END_TEST
 
-/* CPUs without a carrier have one on their core, in their cluster, on their node, or anywhere. */
+/* The nearest carrier of a CPU without one is on its core, in its cluster, on its node, or
+ * anywhere. */
 START_TEST(each_cpu_has_a_carrier_that_is_nearest)
 {
 	static const unsigned nearest[] = {0, 0, 0, 0, 1, 1, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3};

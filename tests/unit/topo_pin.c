@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Threads at their places: names and masks. */
+/* Threads on their CPUs: names and masks. */
 #include <pthread.h>
 #include <sched.h>
 
@@ -10,7 +10,7 @@
 struct visit {
 	struct haul_place place;
 	unsigned id;
-	int first_pin; /* CPU that the thread is on before; -1: wherever */
+	int first_pin; /* CPU of the thread before the visit; -1: not pinned */
 	int result;
 	cpu_set_t mask;
 	char name[HAULI_THREAD_NAME];
@@ -64,7 +64,8 @@ START_TEST(pinned)
 }
 END_TEST
 
-/* Whatever thread it was started from, it may run where the process may. */
+/* A floating carrier may use all CPUs of the process, whatever the mask of the thread that started
+ * it. */
 static void check_floats(struct haul_place place, const char *name)
 {
 	struct visit v = {.place = place, .id = 7, .first_pin = some_cpu()};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A plan as people see it. */
+/* A plan as text for people. */
 #include "support/suite.h"
 #include "unit/topo.h"
 
@@ -60,7 +60,7 @@ START_TEST(long_orders_are_cut)
 }
 END_TEST
 
-START_TEST(a_full_disk_is_told)
+START_TEST(a_full_disk_is_reported)
 {
 	struct haul_plan *plan = plan_of((struct haul_plan_opts){.machine = "core:1 pu:1"});
 	FILE *out = fopen("/dev/full", "w");
@@ -73,4 +73,5 @@ START_TEST(a_full_disk_is_told)
 }
 END_TEST
 
-SUITE_MAIN("topo_print", {table, 1}, {one, 1}, {long_orders_are_cut, 1}, {a_full_disk_is_told, 1})
+SUITE_MAIN(
+	"topo_print", {table, 1}, {one, 1}, {long_orders_are_cut, 1}, {a_full_disk_is_reported, 1})

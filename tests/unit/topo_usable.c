@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A process that may use part of the machine, or may not bind its threads. */
+/* A process that may use only a part of the machine, or may not bind its threads. */
 #include <dirent.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -17,7 +17,7 @@
 #include "topo/pin.h"
 #include "unit/topo.h"
 
-/* check cannot count in a child: a failed assertion there ends it by this status. */
+/* check does not count assertions in a child: a failed one ends the child with status 1. */
 #define HOLDS(cond)                                                                           \
 	do {                                                                                  \
 		if (!(cond)) {                                                                \
@@ -74,7 +74,7 @@ static void pin(int cpu)
 	HOLDS(sched_setaffinity(0, sizeof(mask), &mask) == 0);
 }
 
-/* Every thread: a sanitizer may have one of its own. */
+/* Every thread of the process: a sanitizer may have its own. */
 static void pin_process(int cpu)
 {
 	cpu_set_t mask;
@@ -152,7 +152,8 @@ START_TEST(list_outside_of_the_mask)
 }
 END_TEST
 
-/* A private /sys/devices/system/cpu/isolated that says so. False where that is not allowed. */
+/* Mounts a private /sys/devices/system/cpu/isolated that lists cpu. False where that is not
+ * allowed. */
 static bool isolate(int cpu)
 {
 	char path[] = "/tmp/haul-isolated-XXXXXX", list[16];
@@ -190,7 +191,7 @@ static void isolated(void)
 	haul_plan_destroy(plan);
 }
 
-/* isolcpus takes CPUs out of every mask; only explicit numbers use them. */
+/* isolcpus takes CPUs out of every mask; only an explicit list uses them. */
 START_TEST(isolated_only_by_number)
 {
 	in_child(isolated);
@@ -218,7 +219,7 @@ static void pinned_thread(void)
 	haul_plan_destroy(all);
 }
 
-/* A thread that has pinned itself takes no CPUs away from the process. */
+/* The mask of a thread that has pinned itself does not limit the process. */
 START_TEST(plan_made_by_a_pinned_thread)
 {
 	in_child(pinned_thread);
@@ -243,7 +244,7 @@ START_TEST(planning_pins_nothing)
 }
 END_TEST
 
-/* What some containers do: the kernel answers sched_setaffinity with EPERM. */
+/* As in some containers: the kernel refuses sched_setaffinity() with EPERM. */
 static void refuse_binding(void)
 {
 	struct sock_filter code[] = {
@@ -297,7 +298,7 @@ START_TEST(binding_refused)
 }
 END_TEST
 
-/* A described machine is planned as if it could be bound. */
+/* A described machine is planned as if binding were possible. */
 static void refused_elsewhere(void)
 {
 	struct haul_plan *plan;

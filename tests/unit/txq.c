@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The buffered transmit queue: order, room, waiting in line, cancelling, closing. */
+/* The buffered transmit queue: order, room, waiting senders, cancelling, closing. */
 #include <errno.h>
 
 #include <rte_mbuf.h>
@@ -31,7 +31,7 @@ static void on_carrier(haul_fn *body)
 	runtime_stop(rt);
 }
 
-/* Takes n packets off, which must be those from number first on. */
+/* Takes n packets off and checks that they are numbered from first on. */
 static void pop_expect(unsigned first, unsigned n)
 {
 	unsigned i;
@@ -70,7 +70,7 @@ static void *keeps_order(void *arg)
 	pop_expect(out, in - out);
 	ck_assert_uint_eq(hauli_txq_count(&txq), 0);
 	for (unsigned i = 0; i < in; i++)
-		bytes += i % 3 == 1 ? 0 : pkts[i].pkt_len; /* put's caller counts */
+		bytes += i % 3 == 1 ? 0 : pkts[i].pkt_len; /* put's caller counts its own */
 	ck_assert_uint_eq(hauli_counter_read(&txq.taken), in / 3 * 2);
 	ck_assert_uint_eq(hauli_counter_read(&txq.taken_bytes), bytes);
 	return NULL;
@@ -93,7 +93,7 @@ static void *is_full_at_its_room(void *arg)
 	return NULL;
 }
 
-/* A sender of one packet, and what became of it. */
+/* A sender of one packet, and its result. */
 struct sender {
 	struct rte_mbuf *pkt;
 	struct haul_coro *coro;
@@ -111,7 +111,7 @@ static void *send_one(void *arg)
 	return NULL;
 }
 
-/* Starts n senders of the packets from number first on, one after the other. */
+/* Starts n senders, one by one, of the packets numbered from first on. */
 static void start_senders(struct sender *s, unsigned n, unsigned first)
 {
 	unsigned i;
@@ -140,7 +140,7 @@ static void *serves_waiters_in_order(void *arg)
 	start_senders(s, 8, HAULI_TXQ_ROOM);
 	for (i = 0; i < 8; i++)
 		ck_assert(!s[i].ended);
-	/* Each packet sent lets in one waiter; a later sender does not overtake. */
+	/* Each sent packet admits one waiter; a later sender does not overtake. */
 	pop_expect(0, 1);
 	ck_assert_int_eq(haul_try_send(&txq, &pkts[PKTS - 1]), -ENOBUFS);
 	ck_assert_uint_eq(hauli_counter_read(&txq.taken), HAULI_TXQ_ROOM + 1);
@@ -180,7 +180,7 @@ static void *a_cancelled_waiter_leaves_the_line(void *arg)
 		ck_assert_int_eq(s[order[i][1]].result, 0);
 		ck_assert_int_eq(s[order[i][2]].result, 0);
 		ck_assert_uint_eq(hauli_txq_count(&txq), 0);
-		/* The line's end is right: one more gets in. */
+		/* The line's end is right: one more sender gets in. */
 		fill(0);
 		start_senders(s, 1, HAULI_TXQ_ROOM);
 		pop_expect(0, HAULI_TXQ_ROOM + 1);
@@ -200,7 +200,7 @@ static void *a_cancelled_sender_does_not_wait(void *arg)
 	haul_cancel(s[0].coro);
 	join_senders(s, 1);
 	ck_assert_int_eq(s[0].result, -ECANCELED);
-	/* With room it sends all the same. */
+	/* With room a cancelled sender sends all the same. */
 	hauli_txq_pop(&txq, 1);
 	s[1] = (struct sender){.pkt = &pkts[HAULI_TXQ_ROOM]};
 	ck_assert_int_eq(haul_spawn(&s[1].coro, send_one, &s[1], NULL), 0);
@@ -210,7 +210,8 @@ static void *a_cancelled_sender_does_not_wait(void *arg)
 	return NULL;
 }
 
-/* Served and cancelled before it runs again: its packet is gone, and it must not say otherwise. */
+/* A sender that was served, then cancelled before it runs again: its packet is sent, and it must
+ * return 0. */
 static void *served_before_cancelled_is_sent(void *arg)
 {
 	struct sender s[1];
@@ -251,14 +252,14 @@ static void *closing_ends_all_waits(void *arg)
 
 	fill(0);
 	start_senders(s, 4, HAULI_TXQ_ROOM);
-	/* As a poller does that drops what is left. */
+	/* As a poller that drops the remaining packets. */
 	while (hauli_txq_count(&txq) > 0)
 		hauli_txq_pop(&txq, hauli_txq_count(&txq));
 	for (i = 0; i < 4; i++)
 		ck_assert_int_eq(haul_join(s[i].coro, NULL), 0);
 	fill(0);
 	start_senders(s, 4, HAULI_TXQ_ROOM);
-	txq.first = txq.end; /* emptied without letting anybody in */
+	txq.first = txq.end; /* emptied without admitting a waiter */
 	hauli_txq_close(&txq);
 	join_senders(s, 4);
 	for (i = 0; i < 4; i++)

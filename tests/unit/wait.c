@@ -7,7 +7,8 @@
 #include "support/runtime.h"
 #include "support/suite.h"
 
-/* What coroutines of one test share. All on one carrier, unless the test says otherwise. */
+/* Shared by the coroutines of one test, which are all on one carrier unless the test says
+ * otherwise. */
 struct shared {
 	struct haul_coro *other;
 	int count;
@@ -24,7 +25,7 @@ static void *permit_is_sticky_and_one(void *arg)
 	haul_unpark(haul_self());
 	if (haul_park() != 0)
 		return "the first park";
-	/* The others did not add up: this one waits until it is cancelled. */
+	/* The further permits did not add up: this park lasts until the cancel. */
 	s->count = 1;
 	return haul_park() == -ECANCELED ? NULL : "the second park";
 }
@@ -120,7 +121,7 @@ static void *ping_pong(void *arg)
 	return wrong;
 }
 
-/* _i 0: on one carrier; 1: across two. */
+/* _i 0: on one carrier; 1: across two carriers. */
 START_TEST(thousand_ping_pongs)
 {
 	struct haul_runtime *rt = runtime_start(2);
@@ -275,7 +276,7 @@ static void *cancels(void *arg)
 	return wrong;
 }
 
-/* _i 0: by a neighbour; 1: from another carrier. */
+/* _i 0: the target is on the canceller's carrier; 1: on the other one. */
 START_TEST(cancel_ends_waits_now_and_later)
 {
 	struct haul_runtime *rt = runtime_start(2);
@@ -330,7 +331,7 @@ static void *detaches(void *arg)
 	return NULL;
 }
 
-/* Each slot comes back: else haul_stop() would list what is left, or the arena grow. */
+/* Each slot is returned: else haul_stop() would list coroutines, or the arena would grow. */
 START_TEST(detached_is_freed_at_its_end)
 {
 	struct haul_runtime *rt = runtime_start(2);
@@ -362,7 +363,7 @@ static void *naps(void *arg)
 	return haul_sleep(HAUL_US) == 0 ? NULL : "cancelled in the place of another one";
 }
 
-/* Its home does not look at the cancel until the target is joined, and its slot asked for. */
+/* Its home handles the cancel only after the target is joined and its slot is requested again. */
 static void *outruns_a_cancel(void *arg)
 {
 	struct haul_coro *co;

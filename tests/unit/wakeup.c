@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How many wake-up calls are made: none where none is needed, one where one is. */
+/* The number of wake-up calls: none where none is needed, one where one is. */
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -41,7 +41,8 @@ static void *gives_itself_work(void *arg)
 		haul_unpark(co);
 		haul_join(co, NULL);
 	}
-	/* Two messages of the test's own: the spawn, which may have woken, and the join. */
+	/* Two messages are the test's own: the spawn, which may have woken the carrier, and the
+	 * join. */
 	return stats(arg, 0).wakeups <= 1 && stats(arg, 0).messages <= 2 ? NULL : "woken";
 }
 
@@ -118,7 +119,7 @@ static void *gives(void *arg)
 	return NULL;
 }
 
-/* Eight at once: as many calls as times that the carrier went to sleep in between, never more. */
+/* Eight pushers at once: exactly one call for each sleep of the carrier in between. */
 START_TEST(eight_givers_make_one_call_per_sleep)
 {
 	struct giving g = {.rt = runtime_start(1)};
