@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""haul-doctor in a private network: what is wrong is told, and what it says to do helps.
+"""haul-doctor in a private network: it reports what is wrong, and its advice helps.
 
-    doctor.py PATH-OF-HAUL-DOCTOR
+doctor.py PATH-OF-HAUL-DOCTOR
 """
 import ctypes
 import json
@@ -19,9 +19,9 @@ CHECKS = {
     "membarrier", "hypervisor", "memory", "huge-pages", "hugetlbfs", "guards", "mappings",
     "memlock", "privileges", "namespaces", "tun", "af-packet", "af-xdp", "bpffs", "version",
     "plugins", "drivers",
-    # what each kind of poller costs
+    # the cost of each poller kind
     "spin", "pause", "sleep", "block", "adaptive",
-    # what each kind of port can be waited on by
+    # the poller kinds for each port kind
     "tap", "afxdp", "afpacket", "memif", "vhost", "virtio-user", "pcap", "ring", "null", "pci",
 }
 IFACE_CHECKS = {"link", "mtu", "queues", "offloads", "xdp"}
@@ -47,7 +47,7 @@ def find(report, check, iface=None):
 
 
 def do(finding):
-    """What a reader would copy."""
+    """Runs the advice, as a reader would copy it."""
     subprocess.run(finding["todo"], shell=True, check=True, stdout=subprocess.DEVNULL)
 
 
@@ -103,7 +103,7 @@ def test_text():
 
 
 def healed(name, check, iface, spoil):
-    """spoil makes it a problem of an interface that was asked for, the todo heals it again."""
+    """spoil makes the finding a problem of a requested interface, its todo repairs it again."""
     code, report = ask("--iface", iface)
     tap.ok(find(report, check, iface)["status"] == "ok", f"{name}: ok before", report)
     spoil()
@@ -161,7 +161,7 @@ def bpf(cmd, attr):
 
 
 def test_xdp():
-    """A program that passes everything on (r0 = 2; exit), pinned, so that ip can attach it."""
+    """A program that passes every packet (r0 = 2; exit), pinned, so that ip can attach it."""
     path = ctypes.create_string_buffer(b"/sys/fs/bpf/haul-doctor")
     code = ctypes.create_string_buffer(struct.pack("<BBhi", 0xb7, 0, 0, 2) +
                                        struct.pack("<BBhi", 0x95, 0, 0, 0))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Starting EAL: the arguments that a user may add, and what is said of those that he may not.
+"""Starting EAL: the arguments that a user may add, and the errors for those that are refused.
 
 Usage: eal_args.py PROBE THIEF
 """
@@ -15,7 +15,7 @@ import tap
 from probe import Error, Probe, refused
 
 E = errno
-WRONG = [  # the user's arguments, the error, what its line says
+WRONG = [  # the user's arguments, the error, a part of its line
     (["--foo"], E.EINVAL, "unrecognized option '--foo'"),
     (["-Z"], E.EINVAL, "invalid option -- 'Z'"),
     (["--iova-mode"], E.EINVAL, "option '--iova-mode' requires an argument"),
@@ -52,7 +52,7 @@ for args, number, text in WRONG:
          f"{e} {printed}")
 e, printed = fails("-c", "128")
 t.ok(e and "use at most 127 carriers" in e.line and printed == "", "128 carriers", e)
-# With huge pages, -m is where EAL's memory begins and not where it ends.
+# With huge pages, -m sets the initial size of EAL's memory, not its limit.
 e, _ = fails(mem_mb=16, mbufs=20000, eal=["--no-huge"])
 t.ok(e and "no memory for 20000 packet buffers" in e.line and "-m 114 or more" in e.line,
      "a pool larger than the memory", e)
@@ -83,13 +83,13 @@ except Error as e:
     t.ok("there is no such PCI device" in e.line and probe.quit() == 0, "with PCI devices", e)
 
 def descriptors(probe):
-    """Its open descriptors, without details that differ between starts."""
+    """The probe's open descriptors, without details that differ between starts."""
     folder = f"/proc/{probe.process.pid}/fd"
     return sorted(re.sub(r"\d+", "N", os.readlink(os.path.join(folder, fd)))
                   for fd in os.listdir(folder))
 
 
-# Another program takes them while EAL starts.
+# Another program takes the free huge pages while EAL starts.
 preloaded = {"env": {"LD_PRELOAD": thief, "ASAN_OPTIONS": "verify_asan_link_order=0:" +
                   os.environ.get("ASAN_OPTIONS", "")}}
 probe = Probe(program, "-c", "2", eal=["--vdev=net_null3", "--no-huge"])
@@ -112,7 +112,7 @@ e, printed = fails("-o", **preloaded)
 t.ok(e and e.number == E.EAGAIN and "free huge pages could not be mapped" in e.line and
      printed == "", "a program that may not begin anew says so", (e, printed))
 
-# As few as they are: the pages of others are theirs.
+# Few pages are used: a process does not take the pages of others.
 SMALL = {"mem_mb": 8, "mbufs": 512}
 try:
     probe = Probe(program, "-o", **SMALL)
@@ -147,14 +147,15 @@ with tempfile.TemporaryDirectory() as d:
 
 
 def sockets(probe):
-    """The paths of its telemetry, as the kernel knows them."""
+    """The paths of the probe's telemetry sockets, as the kernel knows them."""
     with open("/proc/net/unix") as f:
         return [line.split()[-1] for line in f
                 if line.rstrip().endswith(f"/haul-{probe.process.pid}/dpdk_telemetry.v2")]
 
 
 def trap(base, name):
-    """A link to another user's directory in place of a killed program's; its target must stay."""
+    """Puts a link to another user's directory in the place of a killed program's one; the link's
+    target must stay."""
     victim = os.path.join(base, "victim-" + name)
     os.makedirs(victim)
     kept = os.path.join(victim, "dpdk_telemetry.v2")
@@ -225,9 +226,9 @@ with tempfile.TemporaryDirectory() as d:
 
 
 def limited(option, values):
-    """(starts that worked, lines of those that did not, what was printed besides)."""
+    """(successful starts, error lines of the failed ones, their other output)."""
     worked, lines, besides = 0, [], ""
-    # The leak sanitizer wants a thread and descriptors of its own.
+    # The leak sanitizer needs a thread and descriptors of its own.
     env = {"ASAN_OPTIONS": "detect_leaks=0:" + os.environ.get("ASAN_OPTIONS", "")}
     for value in values:
         e, printed = fails("-c", "4", under=["prlimit", f"--{option}={value}"], env=env)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* EAL by the program itself: its worker lcores become carriers where they are. */
+/* EAL started by the program: its worker lcores become carriers on their CPUs. */
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -15,10 +15,10 @@
 
 #define TIMEOUT (10 * HAUL_S)
 
-/* Of each carrier: the lcore that EAL's command line (below) makes it. */
+/* For each carrier: the lcore that EAL's command line (below) gives it. */
 static const struct {
 	unsigned lcore;
-	int cpu; /* 0: the first usable one; -1: floats */
+	int cpu; /* 0: the first usable CPU; -1: floats */
 } expected[] = {
 	{7, 0}, {3, -1}, /* it floats, so it comes last */
 	{9, -1}, /* it shares 7's CPU */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* EAL by haul: the plan's carriers are lcores, on their CPUs and by their names. */
+/* EAL started by haul: the plan's carriers are lcores, with the plan's CPUs and names. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -16,12 +16,12 @@
 #define CARRIERS 3
 #define TIMEOUT (10 * HAUL_S)
 
-/* A coroutine's view of its place. */
+/* The place of a coroutine, as the coroutine sees it. */
 struct seen {
 	unsigned carrier;
 	unsigned lcore;
-	int cpus; /* how many it may run on */
-	int cpu; /* if one: which */
+	int cpus; /* number of CPUs in its mask */
+	int cpu; /* the CPU, if there is one */
 	char name[16];
 };
 
@@ -133,7 +133,7 @@ START_TEST(once_per_process)
 }
 END_TEST
 
-/* Memory works, from carriers too: their lcore is what a pool's cache goes by. */
+/* Memory works on carriers too: the lcore selects a pool's cache. */
 static void *use_pool(void *arg)
 {
 	struct rte_mempool *pool = arg;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls that need EAL without one, and EAL without what it needs: each is refused with its line. */
+/* Calls that need EAL, without EAL, and EAL without its preconditions: each is refused with a
+ * line. */
 #include <errno.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -69,7 +70,7 @@ START_TEST(nothing_works_before_eal)
 }
 END_TEST
 
-/* In a child: it must neither wait for lcores nor wake those of its parent. */
+/* In a child process: it must neither wait for lcores nor wake the parent's lcores. */
 static int is_refused_in_child(const struct haul_plan *plan)
 {
 	const struct haul_runtime_opts opts = {.plan = plan, .launcher = haul_eal_launcher()};

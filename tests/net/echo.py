@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haul-echo under test: starts it, waits until it is ready, ends it, hands out what it said."""
+"""haul-echo under test: starts it, waits until it is ready, ends it, returns its output."""
 import json
 import os
 import re
@@ -46,7 +46,7 @@ class Echo:
         return self.process.poll() is not None
 
     def stderr(self):
-        """Read at a place of our own: the program's writing goes on where it was."""
+        """Read with an offset of its own: the program continues to write at the end."""
         return os.pread(self.err.fileno(), 1 << 20, 0).decode()
 
     def said(self, text):
@@ -62,7 +62,7 @@ class Echo:
             self.process.wait()
 
     def wait(self, seconds=30):
-        """Until it has ended by itself: exit code and figures (None when it printed none)."""
+        """Waits until it has ended by itself: exit code and figures (None without figures)."""
         self.process.wait(seconds)
         self.out.seek(0)
         text = self.out.read()
@@ -89,13 +89,13 @@ def replies(figures, proto):
 
 
 def dropped(figures, reason=None):
-    """Packets dropped on all ports, for that reason or any."""
+    """Packets dropped on all ports, for one reason or all."""
     return sum(n for p in figures["ports"] for why, n in p["dropped"].items()
                if reason in (None, why))
 
 
 class Ping:
-    """ping's output: sent, received, its line of times."""
+    """ping's output: packets sent, packets received, its line of times."""
 
     def __init__(self, address, count, size, *args):
         self.what = f"{address} size {size}"
@@ -109,7 +109,7 @@ class Ping:
         self.sent, self.received = int(found[1]), int(found[2])
         times = re.search(r"rtt .*", done.stdout)
         self.line = f"{found[0]}; {times[0] if times else 'no times'}"
-        # Duplicates and corrupted payloads show here.
+        # Shows duplicates and corrupted payloads.
         self.clean = "+" not in found[3] and "wrong data" not in done.stdout
 
     def lossless(self):
@@ -117,7 +117,7 @@ class Ping:
 
 
 def flood(address, count, size):
-    """ping -f: the next request as soon as a reply came, or after 10 ms."""
+    """ping -f: sends the next request after a reply, or after 10 ms."""
     return Ping(address, count, size, "-f")
 
 
@@ -130,7 +130,7 @@ def cksum(data):
 
 
 def echo_request(dst, src):
-    """A ping that would be answered: Ethernet, IPv4, ICMP."""
+    """A ping request that the program answers: Ethernet, IPv4, ICMP."""
     icmp = b"\x08\x00\x00\x00\x12\x34\x00\x01" + bytes(range(32))
     icmp = icmp[:2] + cksum(icmp) + icmp[4:]
     ip = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(icmp), 1, 0, 64, 1, 0) + \

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haul-echo: what counts as lost, and what does not. Packets that the kernel drops in front of a
-port are missed; packets for others are none of ours; a reply that the port cannot send is refused,
-and those behind it go."""
+"""haul-echo: the ledger of losses. Packets that the kernel drops in front of a port count as
+missed; packets for other hosts do not count as lost; a reply that the port cannot send is refused,
+and the replies behind it go out."""
 import re
 import signal
 import struct
@@ -21,7 +21,7 @@ def udp4(dst, src, dport, more=False):
 
 
 def icmp6(dst, kind, body, hop_by_hop=False):
-    """From fe80::1, with a checksum; hop_by_hop: with a router alert."""
+    """A message from fe80::1, with a checksum; hop_by_hop: with a router alert."""
     src = b"\xfe\x80" + bytes(13) + b"\x01"
     msg = struct.pack(">BBH", kind, 0, 0) + body
     pseudo = src + dst + struct.pack(">II", len(msg), 58)
@@ -32,7 +32,7 @@ def icmp6(dst, kind, body, hop_by_hop=False):
 
 
 def multicast(src):
-    """Traffic that every network has, apart from the program's."""
+    """Traffic that every network has, beside the program's."""
     def frame(dst, kind, payload):
         return bytes.fromhex(dst) + src + bytes.fromhex(kind) + payload.ljust(46, b"\0")
 
@@ -63,13 +63,13 @@ def others(tap, binary):
         alive = Ping(IP4, 3, 56, "-i", "0.2")
         code, figures = e.stop()
         why = {w: n for w, n in figures["ports"][0]["dropped"].items() if n}
-        # The kernel's own come on top.
+        # The kernel's own packets come on top.
         tap.ok(code == 0 and alive.lossless() and set(why) == {"not_for_us"} and
                why["not_for_us"] >= len(frames), f"not for us: {', '.join(frames)}", why)
 
 
 def table(tap, binary):
-    """The same for people: the losses stand behind the last figure."""
+    """The same in the table for people: the losses stand behind the last figure."""
     with subprocess.Popen(
             [binary, "--port", "tap:t0", "--carriers", "1", "--ip", f"{IP4}/24", "--period", "0"],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as p:
@@ -90,7 +90,7 @@ def table(tap, binary):
 
 
 def missed(tap, binary, name, spec, wire_on):
-    """The program stands still while more comes than the kernel keeps for it."""
+    """The program is stopped while more packets arrive than the kernel queues for it."""
     with Echo(binary, "--port", spec, "--carriers", 1) as e:
         netns.wait_up(wire_on)
         wire = netns.Raw(wire_on)
@@ -117,7 +117,7 @@ def missed(tap, binary, name, spec, wire_on):
 
 
 def too_long(tap, binary):
-    """Replies of more than the TAP takes."""
+    """Replies longer than the TAP's MTU."""
     with Echo(binary, "--port", "tap:t0", "--carriers", 1, "--poller", "block") as e:
         peer("t0")
         netns.ip("link set t0 mtu 2000")

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haul-echo: how it ends. Signals under traffic, --duration, its interface taken away, wrong
-arguments."""
+"""haul-echo: its end. Signals under traffic, --duration, a removed interface, wrong arguments."""
 import signal
 import subprocess
 import sys
@@ -49,7 +48,7 @@ def help_and_version(tap, binary):
 
 
 def under_traffic(tap, binary, sig):
-    """The flood goes on while it ends, and for a while after."""
+    """The flood lasts until after the end."""
     with Echo(binary, "--port", "tap:t0", "--carriers", 2, "--delay", "1ms") as e:
         peer("t0")
         ping = subprocess.Popen(["ping", "-f", "-q", "-n", "-W", "1", "-c", "100000", IP4],
@@ -77,7 +76,7 @@ def duration(tap, binary):
 
 
 def tables(tap, binary):
-    """Without --json: reports once a period, then the totals, on stdout."""
+    """Without --json: a report each period, then the totals, on stdout."""
     run = subprocess.run([binary, "--port", "tap:t0", "--ip", f"{IP4}/24", "--carriers", "2",
                           "--duration", "0.5s", "--period", "200ms"], stdin=subprocess.DEVNULL,
                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -89,7 +88,7 @@ def tables(tap, binary):
 
 
 def interface_gone(tap, binary, port, iface):
-    """In the midst of a flood."""
+    """The interface is removed amid a flood."""
     with Echo(binary, "--port", port, "--carriers", 2) as e:
         peer("t0" if port.startswith("tap") else "v1")
         ping = subprocess.Popen(["ping", "-f", "-q", "-n", "-c", "100000", IP4],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haul-echo: whatever comes in, it goes on answering, counts it, and ends clean."""
+"""haul-echo: with any input it continues to answer, counts the input, and ends cleanly."""
 import os
 import random
 import sys
@@ -42,9 +42,9 @@ def garbage(tap, binary, name, port, iface, carriers):
             try:
                 raw.send(frame)
             except OSError:
-                pass  # the interface's queue is full: as good as any other loss
+                pass  # the interface's queue is full: a loss like any other
         raw.close()
-        big = Ping(IP4, 1, 4000, "-W", "1")  # comes in fragments
+        big = Ping(IP4, 1, 4000, "-W", "1")  # arrives in fragments
         tap.ok(big.received == 0, f"{name}: fragments are not answered", big.line)
         still = Ping(IP4, 5, 56, "-i", "0.2"), Ping(IP6, 5, 56, "-i", "0.2")
         tap.ok(all(p.lossless() for p in still), f"{name}: still answers",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haul-echo: floods of pings from the kernel, over TAP, AF_XDP and AF_PACKET, lose nothing, and the
-pool is whole at the end."""
+"""haul-echo: floods of pings from the kernel, over TAP, AF_XDP and AF_PACKET, lose nothing, and all
+packets are back in the pool at the end."""
 import sys
 
 import netns
@@ -12,7 +12,7 @@ SIZES6 = 56, 1452
 
 
 def check(tap, name, e, count=COUNT):
-    """Floods; ends e, which also says whether the pool is whole."""
+    """Floods; ends e, which also checks that the pool is complete."""
     pings = [flood(IP4, count, size) for size in SIZES4] + \
             [flood(IP6, count, size) for size in SIZES6]
     code, figures = e.stop()
@@ -32,7 +32,7 @@ def check(tap, name, e, count=COUNT):
 
 
 def two_ports(tap, binary):
-    """Each port has its own address, and the one of the other is not its business."""
+    """Each port has its own address, and ignores the address of the other port."""
     with Echo(binary, "--port", "tap:t0", "--port", "tap:t1", "--ip", "10.9.8.2/24", "--ip6",
               "fd08::2/64", "--carriers", 2) as e:
         peer("t0")
@@ -56,7 +56,7 @@ def main(binary):
     for carriers in 1, 2, 4:
         with Echo(binary, "--port", "tap:t0", "--carriers", carriers) as e:
             peer("t0")
-            # More carriers than CPUs take turns in spinning: the same, but slower.
+            # More carriers than CPUs take turns in spinning: the test is only slower.
             check(tap, f"tap, {carriers} carriers", e, COUNT if carriers < 4 else COUNT // 4)
     for kind in "afxdp", "afpacket":
         for carriers in 1, 2:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """haul-echo: UDP of every size comes back unchanged, over many flows; VLAN tags pass; and with
---delay a sleeping handler delays no other."""
+--delay a sleeping handler delays no other handler."""
 import os
 import select
 import socket
@@ -11,7 +11,7 @@ import netns
 from echo import IP4, IP6, MINE4, MINE6, Echo, dropped, echo_request, peer, replies
 
 FLOWS = 32
-WINDOW = 64  # datagrams under way: less than any queue on their path holds
+WINDOW = 64  # datagrams under way: below the capacity of each queue on their path
 SLEEPERS = 200
 TAG = 0x6005  # priority 3, VLAN 5
 
@@ -19,7 +19,7 @@ SOL_PACKET, PACKET_AUXDATA = 263, 8  # linux/socket.h, linux/if_packet.h
 
 
 class Exchange:
-    """Sends datagrams over many sockets; each must come back, on its socket, as it was."""
+    """Sends datagrams over many sockets; each must come back unchanged on its socket."""
 
     def __init__(self, family, address, mine, flows=FLOWS):
         self.sockets = []
@@ -40,7 +40,7 @@ class Exchange:
         s.send(payload)
 
     def take(self, seconds):
-        """Some of what has come; False: nothing within that time."""
+        """Receives some datagrams; False: none within that time."""
         ready = select.select(self.sockets, [], [], seconds)[0]
         for s in ready:
             payload = s.recv(65536)
@@ -74,7 +74,7 @@ def sizes(tap, name, family, address, mine, largest):
 
 
 def flows(tap, name):
-    """Many flows: each carrier gets its share, wherever the kernel spreads by flow."""
+    """Many flows: each carrier gets its share where the kernel spreads by flow."""
     x = Exchange(socket.AF_INET, IP4, MINE4, 256)
     for n in range(2048):
         x.send(n, n.to_bytes(8, "big"))
@@ -85,7 +85,8 @@ def flows(tap, name):
 
 
 def vlan(tap, name, e, iface):
-    """A ping with a tag, by hand: the kernel need not know VLANs. Tags come beside their frames."""
+    """A hand-made ping with a tag: the kernel need not know VLANs. Tags are passed beside their
+    frames."""
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(netns.ETH_P_ALL)) as s:
         s.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
         s.bind((iface, netns.ETH_P_ALL))
@@ -129,7 +130,7 @@ def over_veth(tap, binary, kind):
 
 
 def sleepers_overlap(tap, binary):
-    """One after the other they would take 200 times 200 ms, which is longer than is waited."""
+    """In sequence the sleeps would take 200 times 200 ms, longer than the test waits."""
     with Echo(binary, "--port", "tap:t0", "--delay", "200ms") as e:
         peer("t0")
         x = Exchange(socket.AF_INET, IP4, MINE4)
@@ -145,7 +146,7 @@ def sleepers_overlap(tap, binary):
 
 def sleepers_are_cancelled(tap, binary):
     """The program ends after a given number of packets, whose handlers sleep for an hour: all were
-    in flight at the same time, and all are accounted for."""
+    in flight at the same time, and the ledger has all of them."""
     with Echo(binary, "--port", "tap:t0", "--delay", "3600s", "--packets", SLEEPERS) as e:
         peer("t0")
         netns.ip(f"neigh replace {IP4} lladdr {e.mac().hex(':')} dev t0")
@@ -155,7 +156,7 @@ def sleepers_are_cancelled(tap, binary):
         code, figures = e.wait()
         x.close()
         tap.ok(code == 0, "cancelled sleepers: clean end", e.stderr())
-        # A few may have been the kernel's own, to its groups.
+        # Some may have been the kernel's own packets to its multicast groups.
         tap.ok(figures and replies(figures, "udp") == 0 and dropped(figures) >= SLEEPERS
                and dropped(figures, "stopping") > SLEEPERS * 9 // 10
                and dropped(figures) == figures["ports"][0]["rx_packets"],

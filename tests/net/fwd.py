@@ -66,14 +66,14 @@ class Running:
         return os.pread(self.err.fileno(), 1 << 22, 0).decode()
 
     def takes_signals(self):
-        """SIGINT and SIGTERM no longer end it as they would end any program; or it has ended."""
+        """True if it has its own handling of SIGINT and SIGTERM, or has ended."""
         with open(f"/proc/{self.process.pid}/status") as f:
             blocked = [line.split()[1] for line in f if line.startswith("SigBlk:")]
         return not blocked or int(blocked[0], 16) & 0x4002 == 0x4002 or \
             self.process.poll() is not None
 
     def runs(self):
-        """It has reported once, so its pollers run; or it has ended."""
+        """True if it has printed a report, so that its pollers run, or has ended."""
         return " s\n" in self.said() or self.process.poll() is not None
 
     def wait(self, seconds=60):
@@ -89,7 +89,7 @@ class Running:
 
 
 def run(*args, seconds=60):
-    """Runs it to its end."""
+    """Runs it until it ends by itself."""
     args = [*map(str, args)]
     more = netns.settings(args) if "--port" in args else []
     done = subprocess.run([FWD, *more, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -124,7 +124,7 @@ def read_pcap(path):
 
 
 def frame(i, size=None):
-    """A frame that no other number has, of 60 to 1514 bytes."""
+    """The frame with this number, which no other number has, of 60 to 1514 bytes."""
     size = size or 60 + i * 97 % 1455
     head = struct.pack("!6s6sHI", b"\x02\x00\x00\x00\xaa" + bytes([i % 251]),
                        b"\x02\x00\x00\x00\xbb" + bytes([i % 241]), 0x88B5, i)
@@ -132,7 +132,7 @@ def frame(i, size=None):
 
 
 def macs(mac, frames, to):
-    """The frames after mode mac's edit."""
+    """The frames as mode mac edits them."""
     return [to + mac + f[12:] for f in frames]
 
 

@@ -6,7 +6,7 @@ import netns
 
 import fwd
 
-WRONG = [  # arguments, what the line must hold
+WRONG = [  # arguments, a part of the line
     ([], "--port"),
     (["--port"], "--port SPEC"),
     (["null:"], "options begin with --"),
@@ -53,7 +53,7 @@ netns.enter()
 tap = netns.Tap()
 for args, holds in WRONG:
     r = fwd.run(*args, seconds=20)
-    # A machine of few huge pages has its note.
+    # A machine with few huge pages prints a note.
     lines = [line for line in r.err.splitlines() if ": note: " not in line]
     tap.ok(r.rc == 2 and len(lines) == 1 and lines[0].startswith("haul-fwd: ") and
            holds in lines[0] and r.out == "", " ".join(args[:8]) or "no argument", r)

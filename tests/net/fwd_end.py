@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How haul-fwd ends: on a signal, under traffic, when an interface is gone. Never by hanging, and
-always with its figures, its books and its pool in order."""
+"""The end of haul-fwd: by a signal, under traffic, after an interface has gone. It never hangs, and
+always prints its figures; its ledger and its pool are right."""
 import os
 import shutil
 import signal
@@ -22,13 +22,13 @@ for handler in "burst", "coroutine":
         tap.ok(r.rc == 0 and r.json and r.total("rx_packets") == r.total("tx_packets") > 0,
                f"{sig.name}, {handler}: figures and exit 0", r)
 
-    # Before the pollers run it is the same.
+    # Also before the pollers run.
     with fwd.Running("--port", "null:", "--handler", handler) as haul:
         netns.wait_for(haul.takes_signals, "signals to be taken")
         r = haul.end()
     tap.ok(r.rc == 0 and r.json, f"SIGINT at the start, {handler}", r)
 
-    # In a ring there is traffic without end, at the moment of the end too.
+    # Packets circulate in a ring without end, also during the end.
     with fwd.Running("--port", "ring:", "--port", "ring:", "--tx-first", 8, "--handler", handler,
                      "--carriers", 2) as haul:
         netns.wait_for(haul.runs, "haul-fwd to run")
@@ -36,7 +36,7 @@ for handler in "burst", "coroutine":
     tap.ok(r.rc == 0 and r.json and r.dropped() == 0 and r.total("rx_packets") > 0,
            f"ended under traffic, ring, {handler}", r)
 
-    # A transmit queue without a reader: the rest is dropped, and counted.
+    # A transmit queue without a receiver: the remaining packets are dropped and counted.
     with fwd.Running("--port", "ring:", "--mode", "txonly", "--handler", handler,
                      "--carriers", 1) as haul:
         netns.wait_for(haul.runs, "haul-fwd to run")
@@ -57,7 +57,7 @@ for handler in "burst", "coroutine":
         tap.ok(r.rc == 1 and r.json and len(lines) == 1 and f"{kind}:t0" in lines[0] and
                "gone" in lines[0], f"{kind} deleted, {handler}: a line, figures, exit 1", r)
 
-# With another program's packets under way.
+# While another program's packets are under way.
 testpmd = shutil.which("dpdk-testpmd")
 for handler in "burst", "coroutine":
     name = f"ended under traffic, memif, {handler}"
@@ -70,7 +70,7 @@ for handler in "burst", "coroutine":
                          "--handler", handler, "--carriers", 1) as haul:
             netns.wait_for(lambda: os.path.exists(sock) or haul.process.poll() is not None,
                            "the socket")
-            # It would end with its stdin if it printed no statistics.
+            # Without a statistics period it would end with its stdin.
             gen = subprocess.Popen(
                 [testpmd, "--lcores", "0@0-1,1@0-1", "--no-pci", "--no-huge", "-m", "256",
                  "--no-shconf", "--no-telemetry",

@@ -8,7 +8,7 @@ import netns
 
 import fwd
 
-COUNT = 3000  # more than any ring holds
+COUNT = 3000  # more than any ring's capacity
 
 netns.enter()
 tap = netns.Tap()
@@ -61,12 +61,12 @@ for handler in "burst", "coroutine":
     r, whole, out = one_port("rxonly", handler)
     tap.ok(whole and out == [] and r.port(0)["tx_packets"] == 0, f"rxonly, {handler}: freed", r)
 
-    # Sizes of a burst that divide the rest evenly, and do not.
+    # Burst sizes that divide the remaining packets evenly, and burst sizes that do not.
     for burst in 1, 7, 512:
         r, whole, out = one_port("io", handler, "--burst", burst)
         tap.ok(whole and out == frames, f"io, {handler}, burst {burst}", r)
 
-    # Two ports: each one's packets come out of the other.
+    # Two ports: the packets of each leave through the other.
     r = fwd.figures("--port", port("a"), "--port", port("b"), "--handler", handler, "--carriers", 1,
                     "--packets", COUNT + COUNT // 2)
     tap.ok(r.rc == 0 and fwd.read_pcap(path("a.out")) == others and
@@ -74,7 +74,7 @@ for handler in "burst", "coroutine":
            r.port(1)["tx_packets"] == COUNT and r.port(0)["tx_packets"] == COUNT // 2,
            f"two ports, {handler}: paired", r)
 
-    # Three: the last one keeps to itself.
+    # Three ports: the last one forwards to itself.
     fwd.write_pcap(path("c.in"), others[:100])
     r = fwd.figures("--port", port("a"), "--port", port("b"), "--port", port("c"), "--handler",
                     handler, "--carriers", 1, "--packets", COUNT + COUNT // 2 + 100)
@@ -82,14 +82,15 @@ for handler in "burst", "coroutine":
            fwd.read_pcap(path("c.out")) == others[:100],
            f"three ports, {handler}: the last one forwards to itself", r)
 
-    # A file has one queue: with more carriers the first one does it all, and says so.
+    # A file has one queue: with more carriers the first one handles all packets, and a note says
+    # so.
     r = fwd.figures("--port", port("a"), "--handler", handler, "--carriers", 2, "--packets", COUNT,
                     "--spread", "off", "--steal", "off")
     tap.ok(r.rc == 0 and fwd.read_pcap(path("a.out")) == frames and
            "1 of 2 carriers" in r.err and r.json["carriers"][1]["rx_packets"] == 0,
            f"two carriers, one queue, {handler}: a note, and all arrives", r)
 
-    # Or it hands on to the others, each flow to one of them.
+    # With --spread it passes them on to the others, each flow to one carrier.
     r = fwd.figures("--port", port("f"), "--handler", handler, "--carriers", 2, "--packets", COUNT,
                     "--spread", "all")
     out = fwd.read_pcap(path("f.out"))
@@ -120,7 +121,7 @@ for handler in "burst", "coroutine":
                f"{small}/full lacks" in lines[0] and "is the disk full?" in lines[0],
                f"full disk, {handler}, {' '.join(map(str, end))}: a line, figures, exit 1", r)
 
-    # txonly: valid UDP over IPv4, as large as asked, each flow as often as any other.
+    # txonly: valid UDP over IPv4, of the requested size, each flow with an equal share.
     for size, flows in (64, 64), (1518, 3), (64, 1):
         r = fwd.figures("--port", f"pcap:tx={path('t.out')}", "--mode", "txonly", "--handler",
                         handler, "--carriers", 1, "--size", size, "--flows", flows, "--duration",

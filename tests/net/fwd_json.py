@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What --json says: its fields, its sums, with one carrier, two, and more than there are CPUs."""
+"""The output of --json: its fields, its sums, with one carrier, two, and more than CPUs."""
 import os
 import tempfile
 
@@ -50,7 +50,7 @@ for carriers in 1, 2, cpus + 1:
     for handler in "burst", "coroutine":
         for mode in "io", "mac", "macswap", "rxonly", "txonly":
             name = f"{mode}, {handler}, {carriers} carriers"
-            # txonly receives nothing by bursts; a number of packets is an end for the others.
+            # txonly receives no bursts; for the other modes a number of packets is an end.
             end = ("--duration", "0.1") if mode == "txonly" else ("--packets", 20000)
             r = fwd.figures("--port", "null:", "--port", "null:", "--mode", mode, "--handler",
                             handler, "--carriers", carriers, *end)
@@ -58,7 +58,8 @@ for carriers in 1, 2, cpus + 1:
             tap.ok(is_whole(r, mode, handler, 2, carriers), f"{name}: fields and sums", r)
             tap.ok((rx == tx > 0) if mode in ("io", "mac", "macswap") else
                    (rx > 0 and tx == 0) if mode == "rxonly" else (tx > 0), f"{name}: packets", r)
-            # A look costs nothing where packets are looked at anyway; null counts none itself.
+            # Byte counts are free in modes that read the packets; a null port counts none by
+            # itself.
             known = mode != "io" or handler == "coroutine"
             tap.ok(r.port(0)["bytes_known"] == known and
                    (not known or r.port(0)["rx_bytes"] == 64 * r.port(0)["rx_packets"]),
@@ -67,7 +68,7 @@ for carriers in 1, 2, cpus + 1:
                 started = sum(c["slices"] for c in r.json["carriers"])
                 tap.ok(started >= rx and sum(c["spawned"] for c in r.json["carriers"]) >= rx,
                        f"{name}: a coroutine for each packet", r)
-    # The first packets circulate; at the end all are back in the pool.
+    # The first packets circulate; at the end all of them are back in the pool.
     for handler in "burst", "coroutine":
         name = f"ring, {handler}, {carriers} carriers"
         r = fwd.figures("--port", "ring:", "--port", "ring:", "--tx-first", 3, "--handler",

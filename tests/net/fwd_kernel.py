@@ -10,7 +10,7 @@ import netns
 import fwd
 
 COUNT = 300
-WINDOW = 16  # under way at once: less than any queue holds
+WINDOW = 16  # packets under way at once: below the capacity of each queue
 
 netns.enter()
 tap = netns.Tap()
@@ -20,7 +20,7 @@ whole = 24 + sum(16 + len(f) for f in frames)  # of a capture file
 
 
 def exchange(out, back):
-    """Sends all frames on one end and takes them from the other, a few under way at once."""
+    """Sends all frames into one end and receives them from the other, a few under way at once."""
     got = []
     for i in range(0, COUNT, WINDOW):
         part = frames[i:i + WINDOW]
@@ -45,7 +45,7 @@ def check(name, haul, out, back, expected):
            f"{name}: the figures say so, books and pool are whole", r)
 
 
-# Its own packet sockets are found among those that it was started with, however many.
+# Its own packet sockets are told from any number of inherited descriptors.
 netns.veth("v0", "v1")
 inherited = [socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) for _ in range(200)]
 r = subprocess.run([fwd.FWD, "--port", "afpacket:v0", "--poller", "block", "--duration", "0.5"],

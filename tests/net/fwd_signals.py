@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Signals: they end haul-fwd at any point, and its interfaces and files go with it."""
+"""Signals: they end haul-fwd at any point, and its interfaces and files are removed."""
 import os
 import re
 import signal
@@ -14,7 +14,7 @@ import fwd
 netns.enter()
 tap = netns.Tap()
 
-# Longer than any user would wait; a stop that hangs takes longer than this.
+# Longer than any stop takes, and longer than a user would wait.
 PATIENCE = 20
 
 
@@ -27,7 +27,7 @@ def ended(haul):
 
 
 def interface(name):
-    """The kernel's view of it, with XDP and promiscuous mode."""
+    """The interface as the kernel sees it, with XDP and promiscuous mode."""
     return subprocess.run(["ip", "-d", "link", "show", name], stdout=subprocess.PIPE,
                           text=True).stdout
 
@@ -37,7 +37,7 @@ def is_clean(name):
     return "xdp" not in text and "promiscuity 0" in text
 
 
-# A start that waits for a peer that never comes.
+# A start that waits for a peer that never connects.
 def silent_peer(d):
     path = os.path.join(d, "silent.sock")
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -67,11 +67,11 @@ for sig in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
             if kept:
                 kept.close()
         lines = [line for line in r.err.splitlines() if line.startswith("haul-fwd: ")]
-        # By an error of what was interrupted, which has a line, or by the signal.
+        # It ends by the error of the interrupted call, with a line, or by the signal.
         tap.ok(r.rc in (1, 2, -sig) and lines,
                f"{sig.name} ends a start: {who.__name__}", r)
 
-# Its output has no reader.
+# The output has no reader.
 for sig in signal.SIGINT, signal.SIGTERM:
     reader, writer = os.pipe()
     with fwd.Running("--port", "null:", "--carriers", 1, options=("--period", "0.001"),
@@ -87,7 +87,7 @@ for sig in signal.SIGINT, signal.SIGTERM:
     os.close(reader)
     tap.ok(r.rc == 1 and "stdout cannot be written" in r.err, f"{sig.name}, and stdout is full", r)
 
-# All three end it in the same way, and leave nothing behind.
+# All three signals end it in the same way and leave nothing behind.
 kinds = ["afpacket"] + (["afxdp"] if os.geteuid() == 0 else [])
 for kind in kinds:
     for sig in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
@@ -111,7 +111,7 @@ with fwd.Running("--port", "null:", preexec_fn=lambda: signal.signal(
     r = haul.end(signal.SIGTERM)
 tap.ok(goes_on and r.rc == 0, "SIGHUP under nohup does nothing", r)
 
-# It ends by itself within a second, or at once by a second signal; which comes first is open.
+# It ends by itself within a second, or at once by a second signal; either may come first.
 with fwd.Running("--port", "null:") as haul:
     netns.wait_for(haul.runs, "haul-fwd to run")
     haul.process.send_signal(signal.SIGSTOP)
@@ -121,7 +121,7 @@ with fwd.Running("--port", "null:") as haul:
     r = ended(haul)
 tap.ok(r.rc in (-signal.SIGTERM, -signal.SIGINT), "a second signal ends it at once", r)
 
-# Reports missed while stopped are not made up for.
+# Reports that fell due while it was stopped are not printed later.
 with fwd.Running("--port", "null:", options=("--json", "--period", "1")) as haul:
     netns.wait_for(haul.runs, "haul-fwd to run")
     haul.process.send_signal(signal.SIGSTOP)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haul-fwd: frames that a port cannot take, between frames that it can. The good ones come through
-behind them, each of the others comes through whole or is counted, and the books are whole."""
+"""haul-fwd: frames that a port cannot take, between frames that it can. The good frames behind them
+come through, each other frame comes through complete or is counted, and the ledger is right."""
 import os
 import socket
 import struct
@@ -13,7 +13,7 @@ import fwd
 SIZES = [0, 1, 13, 14, 15, 1515, 1518, 1519, 1522, 1523, 1600, 1800, 1900, 1921, 1981, 1982, 1983,
          2000, 2016, 2017, 2048, 2049, 4096, 9000, 16384, 32768, 65000]
 BETWEEN = 5  # good ones
-SNAPLEN = 16128  # what the PMD writes to a file of a packet of several segments
+SNAPLEN = 16128  # the PMD's output to a file for a packet of several segments
 PATIENCE = 20
 UDP_SEGMENT = 103
 
@@ -23,13 +23,13 @@ tmp = tempfile.TemporaryDirectory()
 
 
 def odd(size):
-    """One of each size; told from good ones by its length and type."""
+    """One frame of each size; length and type tell it from good frames."""
     head = b"\x02\x00\x00\x00\xcc\x00\x02\x00\x00\x00\xdd\x00\x88\xb6"
     return (head + bytes((size + 7 * k) & 0xff for k in range(size)))[:size]
 
 
 def between(sizes):
-    """Frames of these sizes with good ones before, between and behind."""
+    """Frames of these sizes with good frames before, between and behind them."""
     mixed, number = [], 0
     for size in [None, *sizes]:
         if size is not None:
@@ -41,7 +41,7 @@ def between(sizes):
 
 
 class Way:
-    """Frames sent into one end, and frames received at the other so far."""
+    """Frames sent into one end, and the frames received at the other end so far."""
 
     def __init__(self, name, sizes=tuple(SIZES)):
         self.name, self.sizes = name, sizes
@@ -74,7 +74,7 @@ class Way:
 
 
 def collect(wire, way):
-    """Waits for the good frames and all frames before the last of them."""
+    """Waits for the good frames and for all frames before the last good one."""
     got, missing = [], set(way.good)
     while missing and (frame := wire.recv(PATIENCE)) is not None:
         if frame[:1] == b"\x02":
@@ -89,7 +89,7 @@ def rest(wire):
         try:
             frame = wire.recv(0.1)
         except OSError:
-            continue  # said once: the interface went down with the program
+            continue  # printed once: the interface went down with the program
         if frame is None:
             return
         if frame[:1] == b"\x02":
@@ -97,7 +97,7 @@ def rest(wire):
 
 
 def captured(path):
-    """The frames of a capture file, as whole as they were before the file cut them."""
+    """The frames of a capture file, restored to their length before the file cut them."""
     with open(path, "rb") as f:
         data = f.read()
     at, frames = 24, []
@@ -144,11 +144,10 @@ def from_interface(name, spec, iface, mtu, *args):
     way = Way(f"from {name}", [s for s in SIZES if 15 <= s <= mtu + 14])
     out = os.path.join(tmp.name, "out.pcap")
     wire = netns.Raw(iface)
-    # One carrier: a file has one queue, and a carrier without a queue of both ports does not
-    # receive.
+    # One carrier: a file has one queue, and only a carrier with a queue of both ports receives.
     with fwd.Running("--port", spec, "--port", f"pcap:tx={out}", "--carriers", 1, *args) as haul:
         netns.wait_for(haul.runs, "haul-fwd to run")
-        netns.ip(f"link set {iface} mtu {mtu}")  # the PMD resets that of a TAP
+        netns.ip(f"link set {iface} mtu {mtu}")  # the PMD resets a TAP's MTU
         netns.wait_up(iface)
         for frame in way.sent:
             wire.send(frame)
@@ -179,7 +178,7 @@ def to_peer(name, first, second, *args, back=False):
     ends = [f"pcap:tx={out}", f"pcap:rx={way.source}"]
     if back:
         ends.reverse()
-    # The first makes the socket. What is sent too early waits or is counted; so the sender waits.
+    # The first program makes the socket. Early frames wait or are counted; so the sender waits.
     with fwd.Running("--port", first, "--port", ends[0], *args) as a:
         netns.wait_for(a.runs, "the first end")
         with fwd.Running("--port", second, "--port", ends[1], *args) as b:
@@ -223,7 +222,7 @@ def all_kinds(handler):
 
 
 def merged():
-    """A datagram that its sender left for the NIC to cut up, which no packet buffer holds."""
+    """A datagram that its sender left to the NIC to segment, too large for a packet buffer."""
     netns.ip("link add v0 type veth peer name v1")
     for name in "v0", "v1":
         netns.ip(f"link set {name} up")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Peers that break the memory they share with a port: the end of the program names the port.
+"""Peers that corrupt the memory they share with a port: the program ends with a line that names the
+port.
 
 Usage: hostile.py HAUL-FWD
 """
@@ -17,12 +18,12 @@ import fwd
 
 SIZE = 1 << 20
 RING_SLOTS = 1 << 8
-RING_BYTES = 128 + 16 * RING_SLOTS  # memif's: head, tail, descriptors in lines of their own
+RING_BYTES = 128 + 16 * RING_SLOTS  # memif's: head, tail, descriptors, each in its own cache line
 DATA = 1 << 16
 
 
 class Memif:
-    """A memif client by hand: one region with a ring each way."""
+    """A hand-written memif client: one region with a ring each way."""
 
     def __init__(self, path):
         self.memory = os.memfd_create("region")

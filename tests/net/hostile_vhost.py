@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Guests that give a vhost port wrong descriptors, rings and messages. The program lives and serves
-the next guest; when memory that it shares goes away, the line at its end names the port.
+"""Guests that give a vhost port wrong descriptors, rings and messages. The program survives and
+serves the next guest; when shared memory disappears, the program ends with a line that names the
+port.
 
 Usage: hostile_vhost.py HAUL-FWD
 """
@@ -145,7 +146,8 @@ ATTACKS = {
 
 
 def until_taken(haul, guest, seconds=10):
-    """Sends good frames until the port has taken some; they are lost while it starts its rings."""
+    """Sends good frames until the port has taken some; frames are lost while the port starts its
+    rings."""
     def some():
         if guest.used() == 0 and guest.sent < SLOTS:
             guest.send(fwd.frame(guest.sent))
@@ -154,7 +156,7 @@ def until_taken(haul, guest, seconds=10):
 
 
 def serves(haul, sock):
-    """True when the next guest's frames are taken."""
+    """True if the next guest's frames are taken."""
     try:
         guest = Guest(sock).set_up()
     except OSError:
@@ -180,16 +182,16 @@ def survives(haul, sock, attack):
         guest.sock.settimeout(0.2)
         guest.sock.recv(64)
     except (OSError, socket.timeout):
-        pass  # the port may hang up
+        pass  # the port may close the connection
     guest.close()
     return serves(haul, sock)
 
 
 def lives():
-    """One program for all attacks, one after the other."""
+    """One program for all attacks, one by one."""
     with tempfile.TemporaryDirectory() as d:
         sock = os.path.join(d, "sock")
-        # io: what comes goes back into the guest's other ring.
+        # io: received packets go back into the guest's other ring.
         with fwd.Running("--port", f"vhost:{sock}", "--mode", "io", "--carriers", 1) as haul:
             netns.wait_for(lambda: os.path.exists(sock) and haul.runs(), "haul-fwd to run")
             for name, attack in ATTACKS.items():
@@ -200,7 +202,7 @@ def lives():
 
 
 def ends(name, attack):
-    """Memory that is not there raises SIGBUS in the PMD: a line names the port."""
+    """Missing memory raises SIGBUS in the PMD: a line names the port."""
     with tempfile.TemporaryDirectory() as d:
         sock = os.path.join(d, "sock")
         spec = f"vhost:{sock}"

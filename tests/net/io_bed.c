@@ -89,7 +89,7 @@ int bed_take_down(struct bed *bed)
 	for (i = 0; i < bed->nb_ports; i++)
 		haul_port_close(bed->ports[i]);
 	err = bed->io ? haul_io_free(bed->io, bed->errbuf, sizeof(bed->errbuf)) : 0;
-	/* Packets kept by a test's handler are freed with it. */
+	/* Frees packets that the test's handlers still keep. */
 	rte_mempool_free(bed->pool);
 	return err;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What tests of haul-dpdk/io.h stand on: EAL, two carriers, ring ports (what is sent on a queue
- * comes back on it), and packets with a number in them. */
+/* The bed of tests of haul-dpdk/io.h: EAL, two carriers, ring ports (a packet sent on a queue comes
+ * back on it), and numbered packets. */
 #ifndef IO_BED_H
 #define IO_BED_H
 
@@ -29,11 +29,11 @@ struct bed {
 	char errbuf[256];
 };
 
-/* Once per process. An exit code for main() when there is no EAL here (a skip), else -1. */
+/* Call once per process. An exit code for main() without EAL here (a skip), else -1. */
 int bed_init(void);
 void bed_fini(void);
 
-/* Opens the specs (NULL ends them) and starts the carriers. */
+/* Opens the ports of these specs (NULL ends them) and starts the carriers. */
 void bed_open(struct bed *bed, const char *const *specs);
 
 void bed_open_with(
@@ -42,21 +42,21 @@ void bed_open_with(
 /* Options with ports and pool filled in. */
 struct haul_io_opts bed_io_opts(const struct bed *bed);
 
-/* Starts the pollers; must work. */
+/* Starts the pollers; must succeed. */
 void bed_start(struct bed *bed, const struct haul_io_opts *opts);
 
-/* Stops the pollers, then all the rest; books and pool must be in order. */
+/* Stops the pollers, then everything else; ledger and pool must be right. */
 void bed_close(struct bed *bed, uint64_t timeout_ns);
 
-/* The rest only; returns haul_io_free()'s result. */
+/* Stops everything but the pollers; returns haul_io_free()'s result. */
 int bed_take_down(struct bed *bed);
 
-/* A packet with this number in it, of 60 + number % 1000 bytes. Any thread of EAL's. */
+/* A packet with this number, of 60 + number % 1000 bytes. For any thread of EAL. */
 struct rte_mbuf *bed_packet(struct bed *bed, uint32_t number);
 uint32_t bed_number(const struct rte_mbuf *pkt);
 
 /* Sends packets numbered from first on through a carrier's queue, by a coroutine there that waits
- * for room; returns when all are the queue's. */
+ * for room; returns when the queue has taken all of them. */
 void bed_send(struct bed *bed, unsigned port, unsigned carrier, uint32_t first, uint32_t n);
 
 /* The port's statistics. */
@@ -69,7 +69,7 @@ struct haul_io_stats bed_stats(const struct bed *bed, unsigned port, int carrier
 			rte_delay_us_sleep(50); \
 	} while (0)
 
-/* A program of these tests: struct suite_test each. */
+/* The main function of a program of these tests: struct suite_test for each. */
 #define BED_MAIN(name, ...)                                                    \
 	int main(void)                                                         \
 	{                                                                      \

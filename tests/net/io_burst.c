@@ -109,7 +109,7 @@ START_TEST(refuses_a_carrier_that_has_a_poller)
 	ck_assert_ptr_nonnull(strstr(bed.errbuf, "carrier 1"));
 	haul_cancel(poller);
 	haul_join(poller, NULL);
-	/* The one of carrier 0 is gone too: all can be started now, and no second time. */
+	/* Carrier 0's poller is gone too: now all can be started, but only once. */
 	bed_start(&bed, &opts);
 	ck_assert_int_eq(haul_io_start(&io, bed.rt, &opts, bed.errbuf, sizeof(bed.errbuf)), -EBUSY);
 	bed_send(&bed, 0, 0, 0, 100);
@@ -118,7 +118,7 @@ START_TEST(refuses_a_carrier_that_has_a_poller)
 }
 END_TEST
 
-/* Packets per port and carrier, in the order in which they must come. */
+/* Packets per port and carrier, in the expected order. */
 struct seen {
 	uint32_t next[BED_PORTS_MAX][BED_CARRIERS];
 	bool wrong;
@@ -177,7 +177,7 @@ static void to_peer(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 	struct seen *seen = rx->arg;
 
 	seen->next[rx->port][rx->carrier] += n;
-	/* Once across, then it stays there. */
+	/* Once across, then they are freed. */
 	if (rx->port == 0)
 		haul_tx_burst(rx->peer, pkts, n);
 	else
@@ -210,7 +210,7 @@ static void twice(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 	struct seen *seen = rx->arg;
 	uint16_t i;
 
-	/* More each time, until the ring and what is before it are full. */
+	/* More packets each time, until the ring and the queue before it are full. */
 	for (i = 0; i < n; i++) {
 		struct rte_mbuf *more[8];
 		uint16_t k;
@@ -244,7 +244,7 @@ START_TEST(a_full_nic_keeps_then_drops_and_counts)
 	WAIT_UNTIL(bed_stats(&bed, 0, -1).dropped[HAUL_DROP_TX_FULL] > 10000);
 	ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), 0);
 	st = bed_stats(&bed, 0, -1);
-	/* All came back but the packets in the ring. */
+	/* All packets came back but those in the ring. */
 	ck_assert_uint_ge(st.tx_packets, st.rx_packets);
 	ck_assert_uint_le(st.tx_packets - st.rx_packets, BED_RING);
 	ck_assert_uint_ge(st.tx_bytes, 60 * st.tx_packets);
@@ -281,7 +281,8 @@ START_TEST(a_source_stops_at_a_full_nic)
 	st = bed_stats(&bed, 0, -1);
 	ck_assert_uint_eq(st.rx_packets, 0);
 	ck_assert_uint_eq(st.tx_packets, BED_CARRIERS * BED_RING);
-	/* Of the last burst of each carrier, which did not fit; no other was asked for. */
+	/* Packets of the last burst of each carrier, which did not fit; no further burst was
+	 * requested. */
 	ck_assert_uint_le(st.dropped[HAUL_DROP_STOPPING], BED_CARRIERS * 32);
 	ck_assert_uint_eq(st.dropped[HAUL_DROP_TX_FULL], 0);
 	ck_assert_int_eq(bed_take_down(&bed), 0);
@@ -328,7 +329,7 @@ START_TEST(stops_and_starts_again_on_the_same_ports)
 		WAIT_UNTIL(bed_stats(&bed, 0, -1).rx_packets == 200);
 		ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), 0);
 		ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), 0);
-		/* A stopped program is no longer healthy, and reports it. */
+		/* A stopped poller set is no longer healthy, and reports it. */
 		ck_assert(!haul_io_healthy(bed.io, &why));
 		ck_assert_ptr_nonnull(strstr(why, "has ended"));
 		if (i < 4)

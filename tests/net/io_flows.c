@@ -6,18 +6,18 @@
 
 #include <rte_ethdev.h>
 
-#define SOURCE_MAC 11 /* where its last byte is */
+#define SOURCE_MAC 11 /* position of its last byte */
 
 static struct {
 	struct flows flows;
-	uint32_t next[FLOWS]; /* packet number to leave next, at least */
+	uint32_t next[FLOWS]; /* least number of the flow's next packet */
 	atomic_bool wrong;
-	struct haul_queue queue; /* port 1's, where packets are looked at */
+	struct haul_queue queue; /* of port 1, where packets are checked */
 	const void *looks;
 	uint32_t packets;
 } s;
 
-/* The poller's thread of the queue. */
+/* Called in the thread that polls the queue. */
 static uint16_t look(
 	uint16_t port, uint16_t queue, struct rte_mbuf **pkts, uint16_t n, uint16_t max, void *arg)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Mistakes in handlers that run on a poller's stack, and around pollers: each in a child, with an
- * EAL of its own, which dies with one line. */
+/* Misuse in handlers that run on a poller's stack, and around pollers: each case runs in a child
+ * with an EAL of its own, which dies with one line. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static void parks(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 	haul_park();
 }
 
-/* More than the queue holds. */
+/* Sends more packets than the queue holds. */
 static void sends(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 {
 	struct rte_mempool *pool = pkts[0]->pool;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A coroutine for each packet: order, waiting, the limit on how many, and how they end. */
+/* A coroutine for each packet: order, waiting, the limit on their number, and their end. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -13,8 +13,8 @@
 #define ONE ((const char *const[]){"ring:", NULL})
 #define TWO ((const char *const[]){"ring:", "ring:", NULL})
 
-/* What handlers tell; each field is written by one carrier and read when that has stopped, or
- * only to wait for it. */
+/* The handlers' results; each field is written by one carrier and read after that has stopped, or
+ * only to wait for a value. */
 struct told {
 	uint32_t next;
 	uint32_t cancelled;
@@ -69,7 +69,7 @@ static void across_by_sleep(struct haul_rx *rx, struct rte_mbuf *pkt)
 {
 	struct told *told = rx->arg;
 
-	/* The earlier, the longer: they overtake each other, and none is lost. */
+	/* Earlier packets sleep longer: later ones overtake them, and none is lost. */
 	if (rx->port == 0) {
 		haul_sleep((100 - bed_number(pkt)) * 100 * HAUL_US);
 		if (haul_send(rx->peer, pkt) != 0)
@@ -156,7 +156,7 @@ static void reply_at_the_end(struct haul_rx *rx, struct rte_mbuf *pkt)
 {
 	struct told *told = rx->arg;
 
-	/* The pollers have ended by the time that this is cancelled: the last one still sends. */
+	/* The pollers have ended by the time of this cancel: the drain still sends. */
 	if (haul_sleep(HAUL_FOREVER) == -ECANCELED && haul_send(rx->reply, pkt) == 0)
 		told->cancelled++;
 	else
@@ -190,7 +190,7 @@ static void wait_for_the_gate(struct haul_rx *rx, struct rte_mbuf *pkt)
 	struct told *told = rx->arg;
 
 	told->waiting[told->parked++] = haul_self();
-	/* Deaf to being cancelled. */
+	/* Ignores the cancel. */
 	while (!told->open) {
 		if (haul_park() != 0)
 			haul_yield();
@@ -277,7 +277,7 @@ START_TEST(a_carrier_that_does_not_answer_is_named)
 	bed_start(&bed, &opts);
 	bed_send(&bed, 0, 1, 0, 1);
 	WAIT_UNTIL(bed_stats(&bed, 0, 1).in_flight == 1);
-	/* Twice: the second one goes on with the first one's work. */
+	/* Two stops: the second one continues the first one's work. */
 	for (int i = 0; i < 2; i++) {
 		ck_assert_int_eq(
 			haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), -ETIMEDOUT);
@@ -285,7 +285,7 @@ START_TEST(a_carrier_that_does_not_answer_is_named)
 			strstr(bed.errbuf, "carrier 1 does not answer: packet"), "%s", bed.errbuf);
 		ck_assert_msg(!strstr(bed.errbuf, "carrier 0"), "%s", bed.errbuf);
 	}
-	/* Its poller still uses what these would free. */
+	/* Its poller still uses the memory that these calls would free. */
 	ck_assert_int_eq(haul_stop(bed.rt, 0), -EBUSY);
 	ck_assert_int_eq(haul_io_free(bed.io, bed.errbuf, sizeof(bed.errbuf)), -EBUSY);
 	told.open = true;
@@ -331,7 +331,7 @@ START_TEST(no_more_are_started_than_allowed)
 	opts.max_in_flight = 10;
 	bed_start(&bed, &opts);
 	bed_send(&bed, 0, 0, 0, 40);
-	/* A burst more than the limit at most, and then no more although packets wait. */
+	/* At most one burst above the limit, then no more although packets wait. */
 	WAIT_UNTIL(bed_stats(&bed, 0, 0).in_flight == 12);
 	st = bed_stats(&bed, 0, 0);
 	WAIT_UNTIL(bed_stats(&bed, 0, 0).empty_polls > st.empty_polls + 1000);
@@ -370,7 +370,7 @@ static uint16_t nothing(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 	return 0;
 }
 
-/* A coroutine that is no handler and sends. */
+/* A coroutine that sends and is not a handler. */
 struct sender {
 	struct bed *bed;
 	struct haul_coro *coro;
@@ -418,7 +418,7 @@ START_TEST(senders_wait_for_a_full_nic)
 	ck_assert_int_eq(haul_join(senders[SENDERS - 100].coro, NULL), 0);
 	ck_assert_int_eq(senders[SENDERS - 200].result, -ECANCELED);
 	ck_assert_int_eq(senders[SENDERS - 100].result, -ECANCELED);
-	/* The end wakes the others: each has its packet, or the queue has. */
+	/* The end wakes the others: each still has its packet, or the queue has taken it. */
 	ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), 0);
 	for (i = 0; i < SENDERS; i++) {
 		if (i != SENDERS - 200 && i != SENDERS - 100)
@@ -475,7 +475,7 @@ START_TEST(stops_under_traffic_with_the_books_in_order)
 	ck_assert_int_eq(haul_io_stop(bed.io, HAUL_S, bed.errbuf, sizeof(bed.errbuf)), 0);
 	a = bed_stats(&bed, 0, -1);
 	b = bed_stats(&bed, 1, -1);
-	/* All that was received was sent on or dropped; 400 were put in by each test sender. */
+	/* All received packets were sent on or dropped; each test sender put in 400. */
 	ck_assert_uint_eq(a.rx_packets + b.rx_packets + 800,
 		a.tx_packets + b.tx_packets + a.dropped[HAUL_DROP_STOPPING] +
 			b.dropped[HAUL_DROP_STOPPING]);
@@ -500,7 +500,7 @@ static void waits_for_its_cancel(struct haul_rx *rx, struct rte_mbuf *pkt)
 	rte_pktmbuf_free(pkt);
 }
 
-/* Packets were there before for carrier 0, when carrier 1 turns out to have a poller. */
+/* Carrier 0 already has packets when the start finds that carrier 1 has a poller. */
 START_TEST(a_start_that_fails_receives_nothing)
 {
 	struct haul_io_opts opts;
@@ -524,7 +524,7 @@ START_TEST(a_start_that_fails_receives_nothing)
 	too_early = began > 0;
 	haul_cancel(poller);
 	ck_assert_int_eq(haul_join(poller, NULL), 0);
-	/* For the starter. */
+	/* Starts anew. */
 	bed_start(&bed, &opts);
 	WAIT_UNTIL(began == 3);
 	bed_close(&bed, 0);

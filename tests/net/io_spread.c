@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ports with one queue for two carriers: flows are spread over both, each goes one way, in order,
- * and nothing is lost. Flows are told apart by a MAC address. What port 1 sends comes back on it.
+ * Ports with one queue for two carriers: flows are spread over both carriers, each flow stays on
+ * one, in order, and nothing is lost. A MAC address tells flows apart. Packets sent on port 1 come
+ * back on it.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -11,10 +12,10 @@
 #define PACKETS 20000
 
 static struct {
-	atomic_int carrier_of[FLOWS]; /* 1 more than that; 0: not known */
+	atomic_int carrier_of[FLOWS]; /* the carrier's number + 1; 0: not known */
 	atomic_bool wrong;
 	atomic_uint handled[2];
-	atomic_uint remote; /* handlers that began elsewhere */
+	atomic_uint remote; /* handlers that began away from home */
 } s;
 
 static unsigned flow_of(uint32_t number)
@@ -57,7 +58,7 @@ static void forward_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n
 	haul_tx_burst(rx->peer, pkts, n);
 }
 
-/* All is received and forwarded on the carriers that it should be, or dropped and counted. */
+/* All packets are received and forwarded on the right carriers, or dropped and counted. */
 static void run(struct haul_io_opts *opts, enum haul_steal steal, bool to_the_end)
 {
 	const struct flows flows = {.of = flow_of, .burst = 64};

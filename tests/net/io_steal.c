@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Handlers that are stolen: all packets come in on one of two carriers, and what they send is
- * looked at where it comes back. Flows are told apart by a MAC address. And handlers of bursts,
- * which keep their carrier from stealing.
+ * Stolen handlers: all packets come in on one of two carriers, and the packets that handlers send
+ * are checked where they come back. A MAC address tells flows apart. And burst handlers, which keep
+ * their carrier from stealing.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -17,12 +17,12 @@
 #define PACKETS 20000
 
 static struct {
-	uint32_t left; /* how many have, through the queue of the other carrier */
-	atomic_uint remote; /* handlers that began elsewhere */
+	uint32_t left; /* packets that left through the other carrier's queue */
+	atomic_uint remote; /* handlers that began away from home */
 	struct bed *bed;
 	atomic_uint bursts;
-	atomic_bool searches, parked; /* at a burst's begin */
-	bool came; /* a packet, while the poller looked parked. Carrier 0 */
+	atomic_bool searches, parked; /* at the begin of a burst */
+	bool came; /* a packet came while the poller looked parked; carrier 0's */
 } s;
 
 static unsigned flow_of(uint32_t number)
@@ -30,7 +30,7 @@ static unsigned flow_of(uint32_t number)
 	return number % 3 ? number % FLOWS : 0; /* flow 0 is a third of all */
 }
 
-/* Ends without sending, now and then. */
+/* Now and then ends without sending. */
 static void forward(struct haul_rx *rx, struct rte_mbuf *pkt)
 {
 	uint32_t number = bed_number(pkt);
@@ -104,7 +104,7 @@ static void works_long(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 	s.bursts++;
 }
 
-/* As if this carrier had been sent a search, and naps when a packet comes. */
+/* Puts this carrier into the state after it was sent a search; it naps when a packet comes. */
 static void *naps_when_a_packet_comes(void *arg)
 {
 	struct haul_carrier *c = hauli_self();
@@ -160,7 +160,7 @@ START_TEST(a_burst_handler_does_not_search)
 }
 END_TEST
 
-/* The last look before the wait finds packets. */
+/* The recheck before the wait finds packets. */
 START_TEST(a_burst_handler_is_not_asleep)
 {
 	const struct rte_eth_rxtx_callback *rx;

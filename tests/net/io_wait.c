@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Wake-ups of a blocked poller other than by a received packet: a hand-over from the RPS source, a
- * packet to send for an RPS target, a sender that continues. Ring ports cannot be waited on, so
- * pollers sleep in steps here; a carrier can be told to wait for ever instead: then a missing
- * wake-up hangs the test.
+ * Wake-ups of a blocked poller by other events than a received packet: a hand-over from the RPS
+ * source, a packet to send for an RPS target, a sender that continues. Ring ports cannot be waited
+ * on, so pollers sleep in short steps here; the test can make a carrier wait for ever instead: then
+ * a missing wake-up hangs the test.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -25,15 +25,15 @@
 
 static struct {
 	struct bed bed;
-	atomic_bool for_ever[BED_CARRIERS]; /* how that carrier waits */
-	atomic_bool waits[BED_CARRIERS]; /* it does, for ever */
+	atomic_bool for_ever[BED_CARRIERS]; /* the carrier's next wait has no end */
+	atomic_bool waits[BED_CARRIERS]; /* the carrier is in such a wait */
 	atomic_uint handled[BED_CARRIERS], back;
-	atomic_bool hold, held; /* a handler on carrier 1 */
-	bool full; /* port 0's NIC, until a parked poller looks. Carrier 0 */
+	atomic_bool hold, held; /* by a handler on carrier 1 */
+	bool full; /* port 0's NIC is full, until a parked poller polls it; carrier 0's */
 	atomic_uint sent;
 } s;
 
-/* Takes libc's place. */
+/* Replaces libc's function. */
 int epoll_pwait2(
 	int fd, struct epoll_event *events, int n, const struct timespec *most, const sigset_t *set)
 {
@@ -113,7 +113,7 @@ static unsigned handled(void)
 
 static const char *const two_ports[] = {"ring:", "ring:", NULL};
 
-/* One packet of each flow, when the RPS target waits. */
+/* Sends one packet of each flow while the RPS target waits. */
 START_TEST(a_hand_over_ends_the_wait_of_an_rps_target)
 {
 	open_with(two_ports, 1);
@@ -128,7 +128,7 @@ START_TEST(a_hand_over_ends_the_wait_of_an_rps_target)
 }
 END_TEST
 
-/* Packets of flow after flow, until one is held by the RPS target. */
+/* Sends packets of one flow after another, until the RPS target holds one. */
 static void hold_one(void)
 {
 	s.hold = true;
@@ -156,7 +156,7 @@ static bool is_drained(unsigned carrier)
 	return hauli_u32_published_get(&s.bed.io->pollers[carrier]->drained) != 0;
 }
 
-/* On carrier 0: whether its last poller is there. */
+/* Runs on carrier 0: "drains" if the carrier's poller is the drain. */
 static void *drains(void *arg)
 {
 	const struct haul_coro *poller = hauli_self()->poller;
@@ -164,7 +164,7 @@ static void *drains(void *arg)
 	return poller && poller->fn == hauli_drain ? "drains" : NULL;
 }
 
-/* The fault. */
+/* Returns the error, or NULL. */
 static void *stop(void *arg)
 {
 	struct bed *bed = &s.bed;
@@ -182,7 +182,7 @@ static uint64_t rounds(unsigned carrier)
 	return st.rounds;
 }
 
-/* In each whole round of its carrier a poller that is there has a turn. */
+/* A registered poller has a turn in each complete round of its carrier. */
 START_TEST(a_tx_proxy_sends_until_its_targets_have_drained)
 {
 	pthread_t stopper;
@@ -237,7 +237,7 @@ static void drop(struct haul_rx *rx, struct rte_mbuf *pkt)
 	rte_pktmbuf_free(pkt);
 }
 
-/* The last look before the wait finds no packet, but room for a sender. */
+/* The recheck before the wait finds no packet, but room for a sender. */
 START_TEST(a_look_that_lets_a_sender_go_on_ends_the_wait)
 {
 	const void *rx, *tx;
@@ -250,7 +250,7 @@ START_TEST(a_look_that_lets_a_sender_go_on_ends_the_wait)
 	ck_assert(tx && rx);
 	start(drop);
 	wait_for_ever(0);
-	/* Nothing else is sent to its carrier before it has ended. */
+	/* Nothing else is sent to the carrier before this has ended. */
 	ck_assert_int_eq(haul_spawn_on(haul_carrier(s.bed.rt, 0), NULL,
 				 send_more_than_there_is_room_for, NULL, NULL),
 		0);

@@ -39,8 +39,8 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def settings(args):
-    """Options for a program that is given args, as the environment wants the tests to run:
-    HAUL_STEAL=cluster or global, HAUL_CARRIERS=5 (more than there are CPUs)."""
+    """Options for a program with args, as the environment of the tests asks for: HAUL_STEAL=cluster
+    or global, HAUL_CARRIERS=5 (more than CPUs)."""
     more = []
     if "HAUL_STEAL" in os.environ:
         more += ["--steal", os.environ["HAUL_STEAL"]]
@@ -60,17 +60,16 @@ def _write(path, text):
 
 
 def mount(kind, where, options=None):
-    """In this test's namespace only. True when it worked: a container may refuse any of them, and
-    few tests need them."""
+    """Mounts a file system in this test's namespace only. True on success: a container may refuse
+    any of them, and few tests need them."""
     data = options.encode() if options else None
     return _libc.mount(kind.encode(), where.encode(), kind.encode(), 0, data) == 0
 
 
 def enter(as_user=False):
-    """Moves this process into private network and mount namespaces, loopback up.
-
-    as_user: also into a user namespace, as an unprivileged user would (uid 0 inside, with no
-    power outside), although the test runs as root.
+    """Moves this process into private network and mount namespaces, loopback up. as_user: also into
+    a user namespace, as an unprivileged user would (uid 0 inside, without power outside), although
+    the test runs as root.
     """
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # also for its children, if it runs under nohup
     uid, gid = os.geteuid(), os.getegid()
@@ -95,8 +94,8 @@ def enter(as_user=False):
     # /sys/class/net of the new network, and a place for XDP programs.
     mount("sysfs", "/sys")
     mount("bpf", "/sys/fs/bpf")
-    # No router solicitations and the like: what is on a wire is the test's own. Tests that
-    # want IPv6 on an interface say so by ip6().
+    # No router solicitations and the like: a wire carries the test's traffic only. Tests that
+    # need IPv6 on an interface call ip6().
     for scope in "all", "default":
         try:
             _write(f"/proc/sys/net/ipv6/conf/{scope}/disable_ipv6", "1")
@@ -116,14 +115,15 @@ def ip(args):
 
 
 def ip6(name):
-    """Lets an interface speak IPv6, with addresses that can be used at once (no DAD)."""
+    """Enables IPv6 on an interface, with addresses that are usable at once (no DAD)."""
     _write(f"/proc/sys/net/ipv6/conf/{name}/accept_dad", "0")
     _write(f"/proc/sys/net/ipv6/conf/{name}/router_solicitations", "0")
     _write(f"/proc/sys/net/ipv6/conf/{name}/disable_ipv6", "0")
 
 
 def veth(a, b, queues=1, mtu=None):
-    """A cable between two interfaces, both up, without the offloads that AF_XDP cannot take."""
+    """A cable between two interfaces, both up, without the offloads that AF_XDP does not
+    support."""
     q = f"numrxqueues {queues} numtxqueues {queues}"
     ip(f"link add {a} {q} type veth peer name {b} {q}")
     for name in a, b:
@@ -151,7 +151,7 @@ def flags(name):
 
 
 def wait_for(cond, what, seconds=20):
-    """Waits until cond() is true; the time is only for the message of a test that hangs."""
+    """Waits until cond() is true; the time-out only gives a test that hangs its message."""
     end = time.monotonic() + seconds
     while not cond():
         if time.monotonic() > end:
@@ -160,7 +160,7 @@ def wait_for(cond, what, seconds=20):
 
 
 def wait_up(name, seconds=20):
-    """Until the interface exists, is up and has carrier (IFF_UP and IFF_RUNNING)."""
+    """Waits until the interface exists, is up and has carrier (IFF_UP and IFF_RUNNING)."""
     wait_for(lambda: flags(name) & 0x41 == 0x41, f"{name} to come up", seconds)
 
 
@@ -170,7 +170,7 @@ def mac(name):
 
 
 class Raw:
-    """Frames in and out of an interface; what the interface itself sends is not seen."""
+    """Frames in and out of an interface; frames that the interface itself sends are not seen."""
 
     def __init__(self, name):
         self.sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))

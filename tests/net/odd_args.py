@@ -46,20 +46,20 @@ MORE = {
 
 
 def options(program):
-    """The names of those that take a value."""
+    """The names of the options that take a value."""
     shown = subprocess.run([program, "--help"], capture_output=True, text=True).stdout
     return re.findall(r"^  (--[a-z0-9-]+) [A-Z0-9a-z|]+", shown.partition("Port specs")[0], re.M)
 
 
 def check(program, args):
-    """"" or what is wrong."""
+    """"" or the error."""
     name = os.path.basename(program)
     try:
         r = subprocess.run([program, *args], stdin=subprocess.DEVNULL, capture_output=True,
                            timeout=60)
     except subprocess.TimeoutExpired:
         return "it does not end"
-    # A machine of few huge pages has its note.
+    # A machine with few huge pages prints a note.
     line = re.sub(rb"\A\S+: note: .*\n", b"", r.stderr)[:-1]
     if r.returncode not in (1, 2) or r.stdout:
         return f"exit {r.returncode} {r.stderr} {r.stdout[:100]}"
@@ -70,7 +70,7 @@ def check(program, args):
 
 
 def shown(args):
-    # (a character of its own in the name of a test would end it)
+    # (that character would end the name of a test)
     return " ".join(ascii(a)[:40] for a in args)
 
 

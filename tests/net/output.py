@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Output that is lost: a full disk, a closed stdout, a reader that exits.
+"""Lost output: a full disk, a closed stdout, a reader that exits.
 
 Usage: output.py THIEF PROGRAM...
 """
@@ -10,7 +10,7 @@ import sys
 
 import netns
 
-thief = sys.argv[1]  # takes huge pages while EAL starts, so that the program begins anew
+thief = sys.argv[1]  # takes huge pages while EAL starts, so that the program restarts itself
 programs = {os.path.basename(path): path for path in sys.argv[2:]}
 RUNS = {
     "haul-fwd": ["--port", "null:", "--carriers", "1", "--duration", "0.1"],
@@ -26,7 +26,7 @@ tap = netns.Tap()
 
 
 def run(name, args, **streams):
-    # Python has SIGPIPE ignored; a shell's children have not.
+    # Python ignores SIGPIPE; a shell's children do not.
     return subprocess.run([programs[name], *args], stdin=subprocess.DEVNULL, text=True, timeout=60,
                           restore_signals=True, **streams)
 
@@ -77,7 +77,7 @@ def reader_goes(name):
 for name in programs:
     for args in (["--help"], ["--version"], RUNS[name], [*RUNS[name], "--json"]):
         lost(name, args)
-    # A closed stderr's descriptor is not reused either, for a port.
+    # The number of a closed stderr is not reused for a port either.
     r = run(name, RUNS[name], stdout=subprocess.DEVNULL, preexec_fn=lambda: os.close(2))
     tap.ok(r.returncode == 0, f"{name}: runs with stderr closed", r)
     if name in ENDLESS:

@@ -12,7 +12,7 @@ import tap
 from probe import Probe, flow, frame, refused
 
 FLOWS = 2000
-AT_ONCE = 100  # below what a ring holds
+AT_ONCE = 100  # below a ring's capacity
 
 t = tap.Tap()
 program = os.path.abspath(sys.argv[1])

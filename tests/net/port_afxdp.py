@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""AF_XDP ports on veth: a queue each, and every packet buffer back whatever happens.
+"""AF_XDP ports on veth: a queue each, and every packet buffer is returned in every case.
 
 Usage: port_afxdp.py PROBE
 """
@@ -56,7 +56,7 @@ def frames(probe, wire):
 
 
 def unread(probe, wire):
-    """More than the rings hold, without a receiver."""
+    """More frames than the rings hold, without a receiver."""
     port = probe.open("afxdp:v0", 2).start()
     for n in range(6000):
         wire.send(flow(n))
@@ -66,7 +66,7 @@ def unread(probe, wire):
 
 
 def under_fire(probe, wire):
-    """Closed while packets come in."""
+    """A port closed while packets arrive."""
     stop = threading.Event()
 
     def fire():
@@ -135,7 +135,7 @@ def other_program():
 
 
 def raw():
-    """DPDK's own spelling, without a wait for the queue to become free."""
+    """DPDK's own syntax, without a wait until the queue is free."""
     probe = Probe(program)
     netns.veth("v2", "v3")
     other = netns.Raw("v3")

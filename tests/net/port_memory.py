@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ports that need nothing of the kernel: null, ring, pcap files, and DPDK's own spelling.
+"""Ports that need nothing from the kernel: null, ring, pcap files, and DPDK's own syntax.
 
 Usage: port_memory.py PROBE
 """
@@ -66,7 +66,7 @@ def ring(probe):
 
 
 def pcap_twice(probe, directory, rx, tx):
-    """A file being written belongs to one port, by whatever name."""
+    """A file being written belongs to one port, under each of its names."""
     soft, hard = os.path.join(directory, "soft"), os.path.join(directory, "hard")
     os.symlink(rx, soft)
     os.link(rx, hard)

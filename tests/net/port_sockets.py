@@ -17,7 +17,7 @@ t = tap.Tap()
 
 
 def exchange(a, b, q=0):
-    """A frame each way. Either end may need time for the other one's queue to be ready."""
+    """A frame each way. Either end may need time until the other one's queue is ready."""
     a.count(1, 0.01)
     netns.wait_for(lambda: a.send(frame(7), q) == 1 and b.count(1, 0.2)[0] > 0, "a frame to b")
     netns.wait_for(lambda: b.send(frame(8), q) == 1 and a.count(1, 0.2)[0] > 0, "a frame to a")
@@ -54,7 +54,7 @@ def two_queues(probe, path):
     t.ok(v.queues == u.queues == 2 and v.notice == u.notice == "", "vhost: two queues if said so")
     v.start(), u.start()
     t.ok(exchange(v, u, 0) and exchange(v, u, 1), "vhost: frames on both queues")
-    # the other order: the guest's end finds no peer, and SIGPIPE does not end the program
+    # in the other order: the guest's end finds no peer, and SIGPIPE does not end the program
     v.close()
     u.send(frame(), n=10)
     u.close()
@@ -149,7 +149,7 @@ def listening(probe, form, directory):
     t.ok(os.listdir(directory) == [], f"{kind}: nothing is left", os.listdir(directory))
 
 
-os.umask(0)  # the probe's, too: it must not matter
+os.umask(0)  # the probe's umask has it too, and must not matter
 probe = Probe(sys.argv[1])
 with tempfile.TemporaryDirectory() as d:
     vhost(probe, os.path.join(d, "v"))

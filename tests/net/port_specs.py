@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Port specs that cannot work: each is refused with its line, and costs nothing.
+"""Port specs that cannot work: each is refused with its line, and keeps no resources.
 
 Usage: port_specs.py PROBE
 """
@@ -15,7 +15,7 @@ from probe import Probe, refused
 
 E = errno
 LONG = "x" * 600
-SPECS = [  # what is asked for, the error, what its line says
+SPECS = [  # the spec, the error, a part of its line
     ("", E.EINVAL, "no such kind of port; there are tap: afxdp:"),
     ("nothing", E.EINVAL, "no such kind of port"),
     ("tun:t0", E.EINVAL, "no such kind of port"),
@@ -78,7 +78,7 @@ SPECS = [  # what is asked for, the error, what its line says
 
 
 def twice(probe):
-    """What has a port is refused to a second one, of whatever kind and by whatever name."""
+    """A device with a port is refused to a second port, of any kind and by any name."""
     netns.ip("link property add dev v0 altname cable")
     netns.ip("link set lo up")
     pairs = [("tap:t1", "tap:t1"), ("tap:t1", "net_tap7,iface=t1"), ("tap:t1", "afpacket:t1"),
@@ -119,7 +119,7 @@ with tempfile.TemporaryDirectory() as directory:
         e = refused(probe, spec)
         t.ok(e.line.startswith(f"port '{spec.replace('hunter2', '***')}': ") and
              "hunter2" not in e.line, f"{spec}: the secret is not shown", e)
-    # what was refused is not in the way of what is right
+    # a refused spec does not block a right one
     twice(probe)
     port = probe.open("tap:t0").start()
     t.ok(port.send(b"\xff" * 60) == 1, "a port opens after all that")

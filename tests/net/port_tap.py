@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""TAP ports and the kernel: frames both ways on every queue, and what happens to the interface.
+"""TAP ports and the kernel: frames both ways on every queue, and the interface's life.
 
 Usage: port_tap.py PROBE [user]; user: as an unprivileged user in a user namespace.
 """
@@ -12,7 +12,7 @@ import tap
 from probe import Probe, flow, frame, refused
 
 FLOWS = 2000
-AT_ONCE = 50  # below what the interface queues
+AT_ONCE = 50  # below the capacity of the interface's queue
 
 t = tap.Tap()
 program = os.path.abspath(sys.argv[1])
@@ -22,7 +22,7 @@ if not os.access(program, os.X_OK):
 
 
 def from_kernel(port, wire, n):
-    """Sends n flows into the interface; how many each queue got."""
+    """Sends n flows into the interface; returns the number received on each queue."""
     queues = [0] * port.queues
     for i in range(0, n, AT_ONCE):
         for k in range(AT_ONCE):
@@ -89,7 +89,7 @@ def trouble(probe, port):
 
 
 def prepared(probe):
-    """An interface made beforehand, as root does for users, stays."""
+    """An interface made beforehand, as root does for users, remains."""
     netns.ip("tuntap add t2 mode tap multi_queue")
     port = probe.open("tap:t2").start()
     port.send(frame())

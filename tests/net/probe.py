@@ -6,7 +6,7 @@ import subprocess
 
 
 class Error(Exception):
-    """What the probe refused: a positive errno and haul's line."""
+    """The probe's refusal: a positive errno and haul's line."""
 
     def __init__(self, number, line):
         super().__init__(f"{number} {line}")
@@ -26,7 +26,7 @@ class Port:
         return self
 
     def send(self, frame, q=0, n=1):
-        """How many of n were taken."""
+        """The number of frames taken, of n."""
         return int(self.probe.ask(f"send {self.number} {q} {frame.hex()} {n}"))
 
     def recv(self, n=1, seconds=10):
@@ -35,7 +35,7 @@ class Port:
         return [(bytes.fromhex(f.split(".")[0]), int(f.split(".")[1])) for f in frames]
 
     def count(self, n, seconds=10):
-        """How many came, and per queue; stops at n."""
+        """The number of received frames, and the number per queue; stops at n."""
         total, *queues = map(int, self.probe.ask(
             f"count {self.number} {n} {int(seconds * 1000)}").split())
         return total, queues
@@ -50,7 +50,7 @@ class Port:
 class Probe:
     def __init__(self, program, *args, mbufs=16384, mem_mb=0, eal=(), stderr=None, env=None,
                  under=()):
-        """Error when EAL does not start. under: a command that runs the probe."""
+        """Error if EAL does not start. under: a command that runs the probe."""
         self.process = subprocess.Popen(
             [*under, program, "-n", str(mbufs), "-m", str(mem_mb), *args, "--", *eal], text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr,
@@ -82,13 +82,13 @@ class Probe:
         return self.answer()
 
     def open(self, spec, queues=1):
-        """A port; Error with haul's line when there is none."""
+        """A port; Error with haul's line if it cannot be opened."""
         facts, _, notice = self.ask(f"open {queues} {spec}").partition(" notice=")
         number, *facts = facts.split()
         return Port(self, int(number), dict(f.split("=", 1) for f in facts), notice)
 
     def pool(self):
-        """Buffers in the pool, and how many there are."""
+        """The free buffers in the pool, and all its buffers."""
         return tuple(map(int, self.ask("pool").split()))
 
     def is_whole(self):
@@ -107,12 +107,12 @@ class Probe:
 
 
 def frame(n=0, size=60):
-    """An Ethernet frame that no kernel looks into, told from others by its number."""
+    """An Ethernet frame that the kernel ignores, told from others by its number."""
     return b"\xff" * 6 + b"\x02\0\0\0\0\1\x88\xb5" + n.to_bytes(4, "big") + bytes(size - 18)
 
 
 def flow(n, size=60):
-    """A UDP packet of flow n, for what spreads by flow."""
+    """A UDP packet of flow n, for ports that spread by flow."""
     ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, size - 14, 0, 0, 64, 17, 0,
                      bytes([10, 9, n >> 8, n & 255]), bytes([10, 9, 0, 1]))
     udp = struct.pack(">HHHH", 1024 + n % 60000, 9, size - 34, 0)
@@ -120,7 +120,7 @@ def flow(n, size=60):
 
 
 def refused(probe, spec, queues=1):
-    """The line with which a spec is refused; it must be one, and say which spec."""
+    """The line with which a spec is refused; it must be a single line that names the spec."""
     try:
         probe.open(spec, queues)
     except Error as e:

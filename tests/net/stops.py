@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Stops under load, with options and ports at random: each ends with exit code 0 and figures, and
+"""Stops under load, with random options and ports: each ends with exit code 0 and figures, and
 leaves nothing behind. HAUL_STOPS=1000 for a soak; HAUL_SEED replays one."""
 import json
 import os
@@ -21,7 +21,7 @@ STOPS = int(os.environ.get("HAUL_STOPS", 24))
 SEED = int(os.environ.get("HAUL_SEED", random.randrange(1 << 32)))
 
 # Longer than any stop: handlers have a second to end, another after the cancel, and a loaded
-# machine or a sanitizer takes its time.
+# machine or a sanitizer takes more time.
 HANGS = 60
 
 IP = "10.9.9.2"
@@ -31,7 +31,7 @@ BLOCKING = "block", "adaptive", "adaptive:5"
 
 
 class Blast:
-    """Frames into an interface, as many as a process can send, until it is killed."""
+    """Sends frames into an interface, as fast as one process can, until it is killed."""
 
     def __init__(self, name, frames):
         self.pid = os.fork()
@@ -77,7 +77,7 @@ class Program:
         return self.ready in self.said() or self.process.poll() is not None
 
     def stop(self, sig):
-        """How long it took."""
+        """Stops the program; returns the seconds that it took."""
         began = time.monotonic()
         self.process.send_signal(sig)
         try:
@@ -98,7 +98,7 @@ class Program:
                 print(f"# {line}")
 
     def wrong(self):
-        """None, or what is wrong with how it ended."""
+        """None, or the error in its end."""
         try:
             json.loads(os.pread(self.out.fileno(), 1 << 22, 0).decode())
             figures = True
@@ -111,8 +111,8 @@ class Program:
         return f"exit {self.process.returncode}, figures {figures}: {lines}"
 
     def crashed_in_memif(self):
-        """The PMD of memif unmaps what it shares with a peer that went, while a poller is in a
-        burst: no fault of a stop."""
+        """memif's PMD unmaps the memory shared with a peer that went, while a poller is in a burst:
+        not a fault of the stop."""
         if "AddressSanitizer: SEGV" in self.said():
             return "librte_net_memif" in self.said()
         return self.process.returncode in (-signal.SIGSEGV, -signal.SIGBUS)
@@ -141,7 +141,7 @@ def frames(choose, to):
 
 
 class Stop:
-    """One of them: what runs, what loads it."""
+    """One stop: the program and its load."""
 
     def __init__(self, choose, d):
         self.choose, self.d = choose, d
@@ -176,13 +176,13 @@ class Stop:
             [FWD, "--port", f"memif:role=client,socket={path}", "--mode", "txonly", "--handler",
              self.choose.choice(("burst", "coroutine")), "--carriers", "1", "--json",
              "--period", "0.05"], " s\n")
-        # Either of them ends first.
+        # Either of the two ends first.
         first, second = self.choose.choice(((program, client), (client, program)))
         self.peers.append(second)
         return first
 
     def kernel(self, spec, peer):
-        """haul-echo that is flooded with pings, or haul-fwd with anything."""
+        """haul-echo flooded with pings, or haul-fwd with a random load."""
         echo = self.choose.random() < 0.6
         if echo:
             program = Program([ECHO, "--port", spec, "--ip", f"{IP}/24", "--delay",
@@ -229,7 +229,7 @@ class Stop:
         return left
 
     def run(self):
-        """Seconds that it took, and what was wrong or None."""
+        """The seconds that it took, and the error or None."""
         try:
             for program in [self.program, *self.peers]:
                 netns.wait_for(program.is_up, f"it to run: {program.args}", HANGS)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Preloaded into a program, this is another program that takes huge pages at the worst moment: a
- * look at whether some are free finds them, and when EAL comes to map them the fourth and all
- * after are gone. (Or it finds none, where the machine has none.)
+ * Preloaded into a program, this plays another program that takes huge pages at the worst moment: a
+ * check for free pages finds some, and when EAL maps them the fourth and all further ones are gone.
+ * (On a machine without huge pages the check finds none.)
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* The build says how wide an off_t is; with 64 bits these are mmap64() and fallocate64(). */
+/* The build sets the width of off_t; with 64 bits these are mmap64() and fallocate64(). */
 #define SEEN __attribute__((visibility("default")))
 #define LEFT 3
 #define SMALLEST (2 << 20)

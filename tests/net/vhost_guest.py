@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A guest of a vhost port, by hand: its memory, its two rings and its messages, right or wrong.
+"""A hand-written guest of a vhost port: its memory, its two rings and its messages, right or wrong.
 
-Virtio 1.0, split rings, no offloads, one queue pair; messages as QEMU's vhost-user specification
-has them. Ring 0 receives, ring 1 transmits, as the guest sees it.
+Virtio 1.0, split rings, no offloads, one queue pair; messages as in QEMU's vhost-user
+specification. Ring 0 receives, ring 1 transmits, as the guest sees it.
 """
 import array
 import mmap
@@ -12,9 +12,9 @@ import struct
 
 SIZE = 1 << 20
 SLOTS = 256
-HEADER = 12  # of virtio-net, in front of each frame
+HEADER = 12  # virtio-net's header in front of each frame
 DATA = 1 << 16
-GPA = 1 << 30  # where the guest sees the start of its memory
+GPA = 1 << 30  # guest address of the memory's start
 
 NEXT, WRITE, INDIRECT = 1, 2, 4  # flags of a descriptor
 
@@ -54,7 +54,7 @@ class Guest:
         return struct.unpack("<IIIQ", self.sock.recv(20))[3]
 
     def set_up(self, region=SIZE, rings=(0, 1 << 14), slots=SLOTS):
-        """Memory and both rings, as an honest guest gives them."""
+        """Memory and both rings, as a correct guest sets them up."""
         offered = self.ask(GET_FEATURES)
         self.say(SET_FEATURES, struct.pack("<Q", offered & VERSION_1))
         self.say(SET_OWNER)
@@ -66,14 +66,14 @@ class Guest:
             self.say(SET_VRING_BASE, struct.pack("<II", i, 0))
             self.say(SET_VRING_ADDR, struct.pack("<IIQQQQ", i, 0, desc, used, avail, 0))
             self.say(SET_VRING_KICK, struct.pack("<Q", i), [self.kicks[i]])
-        self.ask(GET_FEATURES)  # what was said before has been handled
+        self.ask(GET_FEATURES)  # earlier messages have been handled
         return self
 
     def describe(self, i, address, length, flags=0, successor=0, ring=1 << 14):
         struct.pack_into("<QIHH", self.map, ring + 16 * i, address, length, flags, successor)
 
     def offer(self, entries, ring=1 << 14, by=None):
-        """Puts the heads of chains into the available ring and moves its index on."""
+        """Puts the heads of chains into the available ring and advances its index."""
         idx, = struct.unpack_from("<H", self.map, ring + 0x1002)
         for k, head in enumerate(entries):
             struct.pack_into("<H", self.map, ring + 0x1004 + 2 * ((idx + k) % SLOTS), head)
@@ -91,5 +91,5 @@ class Guest:
         self.sent += 1
 
     def used(self, ring=1 << 14):
-        """How many chains the port has given back."""
+        """The number of chains that the port has returned."""
         return struct.unpack_from("<H", self.map, ring + 0x2002)[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the tests of waiting pollers share: requests sent one at a time at random gaps."""
+"""Shared by the tests of waiting pollers: requests sent one at a time at random gaps."""
 import os
 import random
 import select
@@ -12,7 +12,7 @@ from echo import IP4, MINE4, peer
 POLLERS = ("spin", "block", "adaptive", "sleep")
 REQUESTS = int(os.environ.get("HAUL_REQUESTS", "500"))
 GAP = 0.003  # seconds, at most
-LOST = 2.0  # unanswered after these seconds: a wakeup was lost
+LOST = 2.0  # no answer within these seconds: a lost wakeup
 
 
 class Link:
@@ -30,7 +30,7 @@ class Link:
         return self
 
     def up(self, echo):
-        """After the program's start. Only the test may wake it: no ARP."""
+        """Call after the program's start. No traffic but the test's may wake it: no ARP."""
         peer(self.iface)
         netns.ip(f"neigh replace {IP4} lladdr {echo.mac().hex(':')} dev {self.iface}")
 
@@ -40,8 +40,8 @@ class Link:
 
 
 def ask(requests, gap=GAP, seed=None):
-    """Sends UDP requests one at a time, from ports that go to different queues. How many were
-    answered: all, or those before the first that was not."""
+    """Sends UDP requests one at a time, from ports that map to different queues. Returns the number
+    of answered requests: all, or those before the first one without an answer."""
     rng = random.Random(seed)
     socks = []
     for n in range(16):

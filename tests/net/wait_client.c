@@ -24,7 +24,7 @@
 #include <haul/haul.h>
 
 #define MBUFS 16384
-#define ETHERTYPE 0x88b5 /* for experiments */
+#define ETHERTYPE 0x88b5 /* ethertype for experiments */
 #define GAP_US 3000
 #define LOST_S 2
 #define OTHERS 3 /* submissions between two requests, in a storm */
@@ -41,7 +41,7 @@ struct client {
 	struct haul_runtime *rt;
 	struct haul_port *port;
 	struct haul_io *io;
-	atomic_uint number; /* of the request under way */
+	atomic_uint number; /* number of the request under way */
 	sem_t answered;
 	atomic_uint others;
 	char errbuf[512];
@@ -105,7 +105,7 @@ static void storm(struct client *c, unsigned *given)
 		abort();
 }
 
-/* How many were answered. */
+/* Returns the number of answered requests. */
 static unsigned ask(struct client *c, unsigned requests, bool stormy)
 {
 	unsigned n, given = 0;
@@ -125,13 +125,13 @@ static unsigned ask(struct client *c, unsigned requests, bool stormy)
 				return n;
 		usleep((useconds_t)(rand() % GAP_US));
 	}
-	/* For ever: what hangs is ended from outside. */
+	/* No time-out: the caller ends a test that hangs. */
 	while (c->others != given)
 		usleep(100);
 	return n;
 }
 
-/* Once connected, if the port has another side that may be slow. */
+/* Asks until a peer has answered: some ports take time to connect. */
 static bool has_peer(struct client *c)
 {
 	for (int i = 0; i < 100; i++) {

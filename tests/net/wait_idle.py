@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What waiting costs, what cannot be waited on, and how programs end that wait."""
+"""The cost of waiting, the ports that cannot be waited on, and the end of programs that wait."""
 import os
 import signal
 import subprocess
@@ -37,7 +37,7 @@ def refused(tap, directory):
 
 
 def pauses(tap):
-    """They need an instruction: refused without it, else they are taken and packets flow."""
+    """Policies that need a CPU instruction: refused without it, else accepted, and packets flow."""
     with open("/proc/cpuinfo") as f:
         has = "waitpkg" in f.read().split()
     for poller in "pause", "pause:50":
@@ -56,7 +56,7 @@ def pauses(tap):
 
 
 def quiet(tap, kind, poller):
-    """Blocked: hardly a wait a second, and hardly any CPU time."""
+    """Blocked: about one wait a second at most, and hardly any CPU time."""
     with Link(kind) as link, \
             Echo(ECHO, "--port", link.port, "--carriers", 2, "--poller", poller) as e:
         link.up(e)
@@ -66,7 +66,7 @@ def quiet(tap, kind, poller):
         share = (cpu_seconds(e.process.pid) - before) / (time.monotonic() - began)
         code, done = e.stop(signal.SIGTERM)
         print(f"# {kind}, {poller}: {100 * share:.2f} % of a core when idle")
-        # A hundredth of a second is what the kernel counts in; 0.5 % is what is meant.
+        # The kernel counts in hundredths of a second; the bound is 0.5 %.
         tap.ok(share < 0.02, f"{kind}, {poller}: idle costs nothing", share)
         sleeps = sum(c["sleeps"] for c in done["carriers"])
         tap.ok(code == 0 and sleeps < 20 * 4 + 20 * QUIET,
@@ -74,7 +74,7 @@ def quiet(tap, kind, poller):
 
 
 def carriers(pid):
-    """Their thread ids."""
+    """The carriers' thread ids."""
     found = set()
     for tid in os.listdir(f"/proc/{pid}/task"):
         with open(f"/proc/{pid}/task/{tid}/comm") as f:
@@ -85,7 +85,7 @@ def carriers(pid):
 
 
 def traced(args, seconds, directory):
-    """The system calls that carriers make in a program that runs already."""
+    """The system calls of the carriers of a running program."""
     with Running(*args) as r:
         netns.wait_for(r.runs, "haul-fwd to run")
         threads = carriers(r.process.pid)
@@ -121,7 +121,7 @@ def system_calls(tap, directory):
 
 
 def deleted(tap, kind, how):
-    """The interface goes while the poller waits for it: a line, an end, no busy loop."""
+    """The interface disappears while the poller waits for it: a line, an end, no busy loop."""
     with Link(kind) as link, \
             Echo(ECHO, "--port", link.port, "--carriers", 2, "--poller", "block") as e:
         link.up(e)
@@ -137,7 +137,7 @@ def deleted(tap, kind, how):
 
 
 def bounded(tap):
-    """Sleeps are no longer than queues last."""
+    """Sleeps are no longer than the fill time of the queues."""
     r = figures("--port", "tap:t0", "--carriers", 1, "--poller", "sleep:100000",
             "--packet-rate", 1000000, "--duration", 1)
     tap.ok(r.rc == 0 and r.json["carriers"][0]["sleeps"] > 400, "sleeps end before a queue "

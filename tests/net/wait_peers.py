@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Two programs of ours that wait for each other: over vhost and virtio-user, memif, and a veth
-pair. Requests one at a time, submitted by another thread; peers that are killed and come again."""
+pair. Requests one at a time, submitted by another thread; peers that are killed and restarted."""
 import os
 import random
 import re
@@ -62,7 +62,7 @@ def over_vhost(tap, directory):
 
 
 def over_veth(tap):
-    """A storm: other submissions in between, and policies changed all the time."""
+    """A storm: other submissions in between, and constant changes of the policy."""
     for poller in POLLERS:
         netns.veth("v0", "v1")
         for one, two in (("afxdp:v0", "afpacket:v1"), ("afpacket:v0", "afxdp:v1")):
@@ -76,7 +76,7 @@ def over_veth(tap):
 
 
 def reports(server, pattern):
-    """Waits for a report from now on, of port 0, that has this."""
+    """Waits for a new report on port 0 that matches the pattern."""
     already = len(server.said())
     netns.wait_for(lambda: re.search(f"^  port 0 .*{pattern}", server.said()[already:], re.M),
                    f"a report of {pattern}")
@@ -84,11 +84,11 @@ def reports(server, pattern):
 
 def kill_idle(server, victim):
     """Waits until all requests are answered. Amid traffic memif's PMD may unmap memory that the
-    other side's poller reads: docs/internals/drivers-glue.md. The server must outlive the client:
-    a client's PMD connects once, when it starts."""
+    other side's poller reads: docs/internals/drivers-glue.md. The server must outlive the client: a
+    client's PMD connects once, when it starts."""
     reports(server, r" rx +(?!0\.00 )\S")
     victim.send_signal(signal.SIGSTOP)
-    for _ in range(2):  # the first may have begun before
+    for _ in range(2):  # the first one may have begun earlier
         reports(server, r" rx +0\.00 .* tx +0\.00 ")
     victim.kill()
     victim.communicate()

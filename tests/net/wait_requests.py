@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """No wakeup is lost: requests one at a time at random gaps, over each kind of port that can be
-waited on, under each kind of poller; each is answered. HAUL_REQUESTS: how many (for a soak)."""
+waited on, under each kind of poller; each is answered. HAUL_REQUESTS: their number (for a soak)."""
 import random
 import sys
 
@@ -10,7 +10,7 @@ from wait import POLLERS, REQUESTS, Link, ask
 
 
 def one(tap, binary, kind, poller, carriers, requests, seed, queues=None):
-    """queues: with fewer of them than carriers, one carrier feeds another."""
+    """queues: with fewer queues than carriers, one carrier feeds another."""
     what = f"{kind}, {poller}, {carriers} carriers" + (f", queues: {queues}" if queues else "")
     with Link(kind, queues=queues or carriers) as link, \
             Echo(binary, "--port", link.port, "--carriers", carriers, "--poller", poller) as e:
@@ -39,7 +39,7 @@ def main(binary):
             one(tap, binary, kind, poller, 2, REQUESTS, seed)
         for poller in POLLERS:
             one(tap, binary, kind, poller, 5, max(REQUESTS // 10, 1), seed)
-    for poller in POLLERS:  # a socket for each queue that the interface has
+    for poller in POLLERS:  # a socket for each queue of the interface
         one(tap, binary, "afxdp", poller, 2, REQUESTS, seed, queues=1)
     tap.done()
 

@@ -82,13 +82,13 @@ static void *give(void *arg)
 			hauli_batch_add(&batch, &s.things[giver][n].node);
 		}
 		hauli_handover_put(&s.h, &batch);
-		/* Now and then until the taker has nothing more to do. */
+		/* Waits now and then until the taker has handled everything. */
 		WAIT_UNTIL(n - s.taken[giver] <= hauli_random_below(&random, WINDOW));
 	}
 	return NULL;
 }
 
-/* The taker spins, or blocks. From carriers that also take turns with it on two CPUs. */
+/* The taker spins, or blocks. Givers are also coroutines of the taker's own carrier. */
 START_TEST(nothing_is_lost)
 {
 	const struct haul_poller_opts opts = {.name = "taker", .wakeup = evpoller_wakeup};
@@ -117,7 +117,7 @@ START_TEST(nothing_is_lost)
 		haul_cancel(poller);
 		ck_assert_int_eq(haul_join(poller, NULL), 0);
 		ck_assert(!s.wrong);
-		hauli_handover_fini(&s.h); /* before it is made anew */
+		hauli_handover_fini(&s.h); /* before it is initialized again */
 		evpoller_close(&s.poller);
 		s.seed++;
 	} while (haul_now() < deadline);

@@ -47,8 +47,8 @@ static void *produce(void *arg)
 	return NULL;
 }
 
-/* Takes all items, checks their order; how many times it slept and was not woken by a time-out,
- * for there is none: a lost wakeup hangs. */
+/* Takes all items and checks their order; returns the number of sleeps, each ended by a waker:
+ * there is no time-out, so a lost wakeup hangs. */
 static unsigned consume(struct inbox_run *run)
 {
 	unsigned next[PRODUCERS] = {0};

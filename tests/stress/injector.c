@@ -2,8 +2,8 @@
 /*
  * Batches from several threads for carriers that sleep, block in their pollers, or spin, of one
  * cluster or two. Tasks keep their carriers for a while now and then, and are unparked, cancelled,
- * joined or detached before or after a carrier has taken them. Each runs once; nothing waits for
- * ever while a carrier sleeps, or the test does.
+ * joined or detached before or after a carrier has taken them. Each task runs once; no task waits
+ * for ever while a carrier sleeps: the test would hang.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -42,7 +42,7 @@ static void *run(void *arg)
 	while (t->hogs && haul_now() < until)
 		sched_yield();
 	if (t->parks)
-		haul_park(); /* until it is unparked or cancelled, which may have come before */
+		haul_park(); /* until an unpark or a cancel, which may have come before */
 	return t;
 }
 
@@ -103,7 +103,7 @@ static const char *put_and_detach(struct putter *p, struct hauli_random *random)
 		return "haul_spawn_many";
 	for (unsigned i = 0; i < n; i++)
 		haul_detach(cos[i]);
-	while (ended < n) /* no other thread wakes the carriers */
+	while (ended < n) /* the spawn's wake-ups must be enough */
 		sched_yield();
 	return NULL;
 }
@@ -130,7 +130,7 @@ static void *spin(void *arg)
 	return NULL;
 }
 
-/* _i: where carriers have no pollers; blocking ones; all kinds. */
+/* _i: no pollers; blocking pollers; all kinds. */
 static void add_pollers(struct haul_runtime *rt, int how, struct evpoller *p)
 {
 	for (unsigned i = 0; i < CARRIERS; i++) {
@@ -191,7 +191,7 @@ static void *put_until_refused(void *arg)
 	return NULL;
 }
 
-/* Keeps the runtime there for the thread that is about to be refused. */
+/* Keeps the runtime running for the thread that is about to be refused. */
 static void *stay(void *arg)
 {
 	struct stopping *s = arg;

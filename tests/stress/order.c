@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Packets of many flows on one overloaded carrier; all others steal its handlers. Each flow leaves
- * in the order of arrival, and nothing is lost. Handlers are short, hog, end without sending, or
- * find the queue full.
+ * Packets of many flows on one overloaded carrier; all other carriers steal its handlers. Each flow
+ * leaves in the order of arrival, and nothing is lost. Handlers are short, hog, end without
+ * sending, or find the queue full.
  */
 #include <stdatomic.h>
 
@@ -23,12 +23,12 @@
 
 static struct {
 	struct rte_mbuf pkts[PACKETS];
-	uint32_t next[FLOWS]; /* packet number to leave next, at least */
+	uint32_t next[FLOWS]; /* least number of the flow's next packet */
 	struct haul_txq txq;
 	bool pending;
 	atomic_uint ended;
 	unsigned sent, out, failed;
-	atomic_uint remote; /* slices that did not run at home */
+	atomic_uint remote; /* slices that ran away from home */
 } s;
 
 static unsigned flow_of(unsigned number)
@@ -59,14 +59,14 @@ static void *handle(void *arg)
 		return NULL;
 	}
 	if (haul_send(&s.txq, pkt) == 0)
-		s.sent++; /* at home by now */
+		s.sent++; /* it is at home now */
 	else
 		s.failed++;
 	s.ended++;
 	return NULL;
 }
 
-/* The NIC: takes some. */
+/* The NIC: takes a random number of packets. */
 static void transmit(struct hauli_random *random)
 {
 	unsigned n = hauli_random_below(random, 100);
@@ -83,7 +83,7 @@ static void transmit(struct hauli_random *random)
 	}
 }
 
-/* In the place of a poller. */
+/* Plays the poller. */
 static void *receive(void *arg)
 {
 	struct hauli_random *random = arg;
@@ -114,7 +114,7 @@ START_TEST(flows_keep_their_order)
 
 	hauli_random_init(&random, stress_seed());
 	rt = runtime_start_stealing(CARRIERS, NULL, HAUL_STEAL_GLOBAL);
-	/* As after that many thefts: places wrap. */
+	/* As after that number of thefts: place numbers wrap. */
 	hauli_u32_published_set(&haul_carrier(rt, 0)->orders.taken, UINT32_MAX - 100);
 	do {
 		struct haul_coro *co;

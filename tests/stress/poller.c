@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Pollers that block, on more carriers than CPUs, under input and work from everywhere: a request
- * is sent, its answer awaited, the next one sent. There is no time-out: a lost wakeup hangs.
+ * Blocking pollers, on more carriers than CPUs, under input and work from everywhere: a client
+ * sends a request, waits for the answer, sends the next one. There is no time-out: a lost wakeup
+ * hangs.
  */
 #include <pthread.h>
 
@@ -33,7 +34,7 @@ struct client {
 	unsigned long requests;
 };
 
-/* One request after the other, each as input or as a spawn, after a gap that lets the poller be
+/* Sends requests one by one, each as input or as a spawn, after a random gap: the poller may be
  * anywhere on its way to sleep. */
 static void *asks(void *arg)
 {
@@ -64,7 +65,7 @@ static void *returns(void *arg)
 	return arg;
 }
 
-/* Work that carriers give each other, beside the requests. */
+/* Messages between carriers, beside the requests. */
 static void *gives_around(void *arg)
 {
 	struct bed *bed = arg;
@@ -115,7 +116,7 @@ START_TEST(each_request_is_answered)
 }
 END_TEST
 
-/* Pollers come and go while others wake their carriers: what a waker uses is never gone. */
+/* Pollers come and go while wakers call them: a poller's wakeup outlives the last call. */
 static void *keeps_waking(void *arg)
 {
 	struct bed *bed = arg;
@@ -135,7 +136,7 @@ START_TEST(poller_may_end_while_it_is_woken)
 	for (int i = 0; i < 2; i++)
 		ck_assert_int_eq(pthread_create(&wakers[i], NULL, keeps_waking, &bed), 0);
 	do {
-		/* On the heap, so that a sanitizer sees a late call. */
+		/* On the heap, so that a sanitizer finds a late call. */
 		struct evpoller *p = calloc(1, sizeof(*p));
 		struct haul_coro *poller;
 

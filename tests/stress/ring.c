@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The ring under one owner and several thieves. The owner pushes behind and in front, some items
- * only for itself, pops in batches of random length, and takes the guard now and then. Each thief
+ * for itself only, pops in batches of random length, and takes the guard now and then. Each thief
  * takes a few items while it holds the guard. Every item is handed out once, each side gets the
- * oldest first, and thieves that find nothing new have left nothing.
+ * oldest first, and no stealable item remains when thieves find nothing new.
  */
 #include "conc/ring.h"
 
@@ -20,23 +20,23 @@
 /* The ring is sorted by key at all times: pushed behind 1, 2, 3 ..., in front -1, -2, -3 ... */
 struct item {
 	int64_t key;
-	bool kept; /* thieves may not take it; the owner clears it when it has popped the item */
+	bool kept; /* not stealable; the owner clears it when it has popped the item */
 	atomic_uint taken;
 };
 
 static struct {
 	struct hauli_ring ring;
 	struct item items[ITEMS], filler;
-	int64_t last_stolen; /* of those pushed behind; under the guard */
-	_Atomic int64_t last_popped; /* of those pushed behind that thieves may take */
+	int64_t last_stolen; /* among items pushed behind; protected by the guard */
+	_Atomic int64_t last_popped; /* among stealable items pushed behind */
 	atomic_bool pushed_all, wrong;
 } run;
 
 struct owner {
 	struct hauli_random random;
 	unsigned pushed, popped;
-	int64_t behind, front; /* keys given away last */
-	int64_t last; /* popped, since the last push in front */
+	int64_t behind, front; /* keys given last */
+	int64_t last; /* key popped last, since the last push in front */
 };
 
 struct thief {
@@ -97,7 +97,7 @@ static struct item *pop(struct owner *o)
 	return item;
 }
 
-/* What thieves have taken so far; now and then only, as it takes the guard. */
+/* The last item stolen so far; read now and then only, as it takes the guard. */
 static int64_t last_stolen(struct owner *o)
 {
 	int64_t stolen;
@@ -110,7 +110,7 @@ static int64_t last_stolen(struct owner *o)
 	return stolen;
 }
 
-/* A batch: older than all of it is what thieves took before. */
+/* Pops a batch: no item of it is older than an item that thieves took before. */
 static void pops(struct owner *o)
 {
 	uint32_t n = 1 + hauli_random_below(&o->random, 64);
@@ -119,7 +119,7 @@ static void pops(struct owner *o)
 	struct item *item;
 
 	if (hauli_random_below(&o->random, 8) == 0)
-		sched_yield(); /* to a thief, where CPUs are few */
+		sched_yield(); /* to a thief, if there are few CPUs */
 	hauli_ring_open(&run.ring, n);
 	for (; n > least && (item = pop(o)); n--) {
 		ck_assert_msg(item->kept || item->key < 0 || item->key > stolen,
@@ -133,7 +133,7 @@ static void pops(struct owner *o)
 	ck_assert_ptr_null(pop(o));
 }
 
-/* NULL, or what is wrong with it. The thief has the guard. */
+/* NULL, or the error in the item. The thief holds the guard. */
 static const char *check_stolen(const struct item *item)
 {
 	if (item < run.items || item >= run.items + ITEMS)
@@ -199,7 +199,7 @@ static void start(struct thief *thieves, uint64_t seed)
 	}
 }
 
-/* How many were stolen. */
+/* Returns the number of stolen items. */
 static unsigned wait_for(struct thief *thieves)
 {
 	unsigned stolen = 0;
@@ -214,7 +214,7 @@ static unsigned wait_for(struct thief *thieves)
 	return stolen;
 }
 
-/* What is left is the owner's alone. */
+/* Only items that thieves may not take remain. */
 static void pop_rest(struct owner *o)
 {
 	struct item *item;
@@ -225,7 +225,7 @@ static void pop_rest(struct owner *o)
 	ck_assert_uint_eq(hauli_ring_depth(&run.ring), 0);
 }
 
-/* Adds how many went to thieves and to the owner. */
+/* Adds the numbers of items that thieves and the owner got. */
 static void round_of(uint64_t seed, unsigned *stolen, unsigned *popped)
 {
 	struct thief thieves[THIEVES];

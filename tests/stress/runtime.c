@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Everything at random: spawns near and far, yields, sleeps, parks, unparks, cancels, joins,
- * detaches, and stops in the middle. Each spawned coroutine runs and is accounted for.
+ * Random operations: spawns near and far, yields, sleeps, parks, unparks, cancels, joins, detaches,
+ * and stops amid them. Each spawned coroutine runs and is accounted for.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -19,7 +19,7 @@ struct load {
 	atomic_uint started, ended;
 };
 
-/* What one coroutine does is a function of its number, so that a seed replays the choices. */
+/* A coroutine's actions are a function of its number, so that a seed replays the choices. */
 struct task {
 	struct load *load;
 	uint64_t seed;
@@ -92,7 +92,7 @@ static void *parents(void *arg)
 	return any;
 }
 
-/* _i chooses among seeds that differ. */
+/* _i selects different seeds. */
 START_TEST(every_spawn_is_joined)
 {
 	struct load load = {.seed = stress_seed() + (uint64_t)_i * 977};
@@ -124,7 +124,7 @@ static void *breeds(void *arg)
 	return NULL;
 }
 
-/* Threads and coroutines spawn while the runtime stops: what was let in runs and ends. */
+/* Threads and coroutines spawn while the runtime stops: each accepted coroutine runs and ends. */
 START_TEST(stop_in_the_middle_of_spawns)
 {
 	uint64_t deadline = stress_deadline();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stealing amid everything: a tree of tasks that spawn, yield, park, sleep, cancel and hog their
- * carriers, on more carriers than CPUs, started from a thread that goes on to send more. Each runs
- * once, and each slice of one comes after the one before it.
+ * Stealing amid other work: a tree of tasks that spawn, yield, park, sleep, cancel and hog their
+ * carriers, on more carriers than CPUs, started from a thread that continues to spawn. Each task
+ * runs once, and its slices run in order, one at a time.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -23,7 +23,7 @@ struct task {
 	struct forest *forest;
 	uint64_t seed;
 	struct haul_coro *co;
-	unsigned slices; /* plain: what a slice wrote the next one sees, wherever it runs */
+	unsigned slices; /* not atomic: the next slice sees the write, on any carrier */
 	atomic_uint runs;
 };
 
@@ -163,11 +163,11 @@ START_TEST(each_runs_once)
 			f.tasks[i].slices = 0;
 			f.tasks[i].runs = 0;
 		}
-		/* Most of it on one carrier. */
+		/* Spawns most tasks on one carrier. */
 		while (f.next < TASKS)
 			sow(&f, haul_carrier(f.rt, hauli_random_below(&random, 4) ? 0 : 3),
 				hauli_random_next(&random));
-		WAIT_UNTIL(f.ended == TASKS); /* others may still cancel and unpark them */
+		WAIT_UNTIL(f.ended == TASKS); /* other tasks may still cancel and unpark them */
 		for (unsigned i = 0; i < TASKS; i++) {
 			void *result;
 

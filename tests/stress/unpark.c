@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Requests from everywhere at one coroutine: threads and carriers unpark it without pause while it
- * parks, and each unpark that follows a change of the shared word must be seen. There is no
+ * Concurrent requests to one coroutine: threads and carriers unpark it without pause while it
+ * parks, and it must see each unpark that follows a change of the shared word. There is no
  * time-out: a lost wakeup hangs.
  */
 #include <pthread.h>
@@ -15,7 +15,8 @@
 
 struct target {
 	struct haul_coro *co;
-	atomic_ulong given; /* each giver adds one, then unparks, then waits until it was seen */
+	atomic_ulong given; /* each giver adds one, unparks, and waits until the target has seen
+	                     * it */
 	atomic_ulong seen;
 	atomic_bool end;
 };
@@ -76,7 +77,7 @@ START_TEST(no_unpark_is_lost)
 }
 END_TEST
 
-/* The target ends while requests to it are under way: its slot must not be used again before. */
+/* The target ends while requests to it are under way: its slot must not be reused earlier. */
 static void *parks_once(void *arg)
 {
 	haul_park();

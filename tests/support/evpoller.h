@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A poller that blocks on an eventfd: what it takes in are the counts written to a second one. */
+/* A poller that blocks on an eventfd: its input are the counts written to a second eventfd. */
 #ifndef HAUL_TESTS_EVPOLLER_H
 #define HAUL_TESTS_EVPOLLER_H
 
@@ -19,7 +19,7 @@ struct evpoller {
 	void (*between)(struct evpoller *p); /* called between try_park and can_park; or NULL */
 	void *arg;
 	atomic_ulong wakeups, waits;
-	atomic_bool could_not_park; /* can_park said no after a park */
+	atomic_bool could_not_park; /* haul_can_park_poller() was false after a park */
 	atomic_bool blocked; /* in its wait */
 };
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Breaks a copy of the sources at one place, and has a program find it.
+"""Breaks a copy of the sources at one place; a program must find it.
 
 A mutation is (program, file, what is broken, text, its replacement).
 """
@@ -12,14 +12,15 @@ import tempfile
 
 
 def broken_copy(root, work, folders, name, old, new):
-    """Links these folders, and breaks one file; a reason when it does not have the text."""
+    """Links these folders and breaks one file; returns an error if the file does not have the
+    text."""
     for folder in folders:
         shutil.copytree(os.path.join(root, folder), os.path.join(work, folder),
                         copy_function=os.symlink)
     path = os.path.join(work, name)
     with open(path) as f:
         text = f.read()
-    # However it is laid out: white space counts for nothing.
+    # White space does not count, so the layout may differ.
     places = list(re.finditer(r'\s*'.join(re.escape(c) for c in ''.join(old.split())), text))
     if len(places) != 1:
         return f'{name} has the text {len(places)} times: {old!r}'
@@ -30,7 +31,8 @@ def broken_copy(root, work, folders, name, old, new):
 
 
 def verdict(root, folders, mutation, build, is_caught):
-    """(caught, why). build(work, program): what to run; is_caught(command): the same pair."""
+    """(caught, why). build(work, program): the command to run; is_caught(command): (caught,
+    why)."""
     program, name, _, old, new = mutation
     with tempfile.TemporaryDirectory() as work:
         why = broken_copy(root, work, folders, name, old, new)
@@ -44,7 +46,7 @@ def verdict(root, folders, mutation, build, is_caught):
 
 
 def run_all(mutations, judge):
-    """Speaks TAP; 1 when judge() has let one pass."""
+    """Speaks TAP; returns 1 if judge() has missed a mutation."""
     missed = 0
     print(f'1..{len(mutations)}')
     pool = multiprocessing.pool.ThreadPool(os.cpu_count())

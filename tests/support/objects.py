@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Objects of a tree with one broken file; those without that file are compiled once."""
+"""Objects of a tree with one broken file; sources that do not include that file are compiled
+once."""
 import collections
 import os
 import subprocess
@@ -10,7 +11,7 @@ class Objects:
     def __init__(self, root, command, includes, work):
         """command: the compiler and its flags; includes: folders of the tree; work: a folder."""
         self.root, self.command, self.includes, self.work = root, command, includes, work
-        self.shared = {}  # source: (object, the files of the tree that it is made of)
+        self.shared = {}  # source: (object, the files that it was compiled from)
         self.locks = collections.defaultdict(threading.Lock)
 
     def compile(self, root, source, out):
@@ -30,7 +31,8 @@ class Objects:
             return self.shared[source]
 
     def of(self, work, source, broken):
-        """A source's object; compiled from work, the broken tree, if that file is part of it."""
+        """A source's object; compiled from work, the broken tree, if the object depends on that
+        file."""
         if broken != source:
             found, files = self.unbroken(source)
             if broken not in files:

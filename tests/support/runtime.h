@@ -10,7 +10,7 @@
 
 #include <haul/haul.h>
 
-/* HAUL_STEAL=cluster or global: the tests that do not say how run with stealing. */
+/* HAUL_STEAL=cluster or global: tests without a setting of their own run with stealing. */
 static inline enum haul_steal runtime_steal_setting(void)
 {
 	const char *how = getenv("HAUL_STEAL");
@@ -49,7 +49,7 @@ static inline void runtime_stop(struct haul_runtime *rt)
 	ck_assert_int_eq(haul_stop(rt, HAUL_FOREVER), 0);
 }
 
-/* Runs fn(arg) as a coroutine of carrier i and gives back what it returns. */
+/* Runs fn(arg) as a coroutine of carrier i and returns its result. */
 static inline void *run_on(struct haul_runtime *rt, unsigned i, haul_fn *fn, void *arg)
 {
 	struct haul_coro *co;
@@ -60,7 +60,7 @@ static inline void *run_on(struct haul_runtime *rt, unsigned i, haul_fn *fn, voi
 	return result;
 }
 
-/* Waits for a condition, never for a time: a thread and a coroutine each in its way. */
+/* Waits for a condition, never for a time; for threads and for coroutines. */
 #define WAIT_UNTIL(cond)                       \
 	do {                                   \
 		while (!(cond)) {              \

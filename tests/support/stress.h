@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long a stress runs and from which seed: HAUL_STRESS_SECONDS (default 1 for each test) and
+ * The duration and the seed of a stress test: HAUL_STRESS_SECONDS (default 1 for each test) and
  * HAUL_STRESS_SEED (default: the clock). The seed is printed, so that a failure can be replayed.
  */
 #ifndef HAUL_TESTS_STRESS_H

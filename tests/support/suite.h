@@ -11,8 +11,8 @@ struct suite_test {
 	int runs; /* > 1: called with _i = 0 .. runs - 1 */
 };
 
-/* Runs them without forking (threads do not survive a fork), with no time limit: a lost wakeup
- * is to hang, and meson ends it. */
+/* Runs them without forking (threads do not survive a fork) and without a time limit: a lost wakeup
+ * hangs, and meson ends the program. */
 static inline int suite_run(const char *name, const struct suite_test *tests, size_t n)
 {
 	Suite *suite = suite_create(name);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Run by gdb on coro_unwind: every backtrace on a coroutine's stack is complete and ends at the
 coroutine's start.
+
 gdb -batch -nx -x coro_unwind.py coro_unwind
 """
 import os

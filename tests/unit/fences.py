@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks the barriers whose absence no running program shows, in the compiler's output. A light
-fence costs no instruction, but keeps the compiler from merging the accesses around it. A full
-fence, and the fence between arming a queue and polling it, is an instruction. Speaks TAP.
+"""Checks the barriers whose absence no running program shows, in the compiler's output.
+
+A light fence costs no instruction, but keeps the compiler from merging the accesses around it. A
+full fence, and the fence between arming a queue and polling it, is an instruction. Speaks TAP.
 usage: fences.py SOURCE_ROOT COMPILER
 """
 import os

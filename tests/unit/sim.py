@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The simulator of stealing: no task is lost or run twice, with any options; its output depends on
 the options only; and it steals nothing that the scope forbids.
+
 usage: sim.py SIM
 """
 import itertools
