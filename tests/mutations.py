@@ -4,7 +4,7 @@
 
 A mutation is caught when the test compiled with it fails, or does not end: a lost wakeup is to
 hang. The rest comes from the library that is there. Speaks TAP.
-usage: mutations.py SOURCE_ROOT COMPILER BUILD_ROOT [TESTS_THAT_BEGIN_SO]
+usage: mutations.py SOURCE_ROOT COMPILER BUILD_ROOT [PREFIX_OF_TESTS]
 """
 import collections
 import os

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Arming a NIC's interrupt against an arriving packet, and the carrier's inbox against a push, with a store
- * buffer for the poller (x86 has one; Spin itself is sequentially consistent). The poller parks, arms,
- * looks once more, asks can_park, waits. Safe: it never waits for ever while something is there.
+ * Arming a NIC's interrupt against an arriving packet, and the carrier's inbox against a push, with
+ * a store buffer for the poller (x86 has one; Spin itself is sequentially consistent). The poller
+ * parks, arms, rechecks, asks can_park, waits. Safe: it never waits for ever while a packet or a
+ * message is there.
  *
  * Broken on purpose, by -DBROKEN=n; each must be found:
- *	1  no second look after the arming
- *	2  the second look comes before the arming
- *	3  the arming stays in the store buffer while the poller looks (no barrier between them)
- *	4  no question whether it can still park, after it was descheduled on the way
- *	5  the wakeup is not remembered: the eventfd is emptied right before the wait
- *	6  the pusher looks whether the poller is parked before it pushes
+ *	1  no recheck after the arming
+ *	2  the recheck comes before the arming
+ *	3  the arming stays in the store buffer during the recheck (no barrier between them)
+ *	4  no call of can_park after the poller was descheduled on the way
+ *	5  the wakeup is lost: the eventfd is emptied right before the wait
+ *	6  the pusher reads the parked state before it pushes
  *	7  an edge-triggered source, left with packets in the ring
  */
 #ifndef BROKEN
@@ -36,7 +37,7 @@ active proctype nic()
 	do
 	:: n < PACKETS ->
 		atomic { ring++; n++ }
-		/* Raised by an arrival while armed. */
+		/* An arrival while armed raises the line. */
 		if
 		:: armed -> line = true
 		:: else
@@ -72,7 +73,7 @@ active proctype pusher()
 	od
 }
 
-/* The store buffer's contents reach the NIC at any time. */
+/* The store buffer drains to the NIC at any time. */
 active proctype store_buffer()
 {
 end:	do
@@ -85,7 +86,7 @@ inline look(found)
 	atomic {
 		found = (ring > 0);
 #if BROKEN == 7
-		/* Takes one and leaves the rest; no new edge will come for them. */
+		/* Takes one packet and leaves the rest; no new edge will come for the rest. */
 		if
 		:: ring > 0 -> ring--; got_packets++
 		:: else
@@ -121,12 +122,12 @@ active proctype poller()
 		look(found);
 		take_inbox();
 #if BROKEN == 7
-		found = false; /* a burst that was not short is not polled again */
+		found = false; /* after a full burst it does not poll again */
 #endif
 		if
 		:: found || (got_packets == PACKETS && got_pushes == PUSHES) -> skip
 		:: else ->
-			/* try_park: fails when something is in the inbox. */
+			/* try_park: fails if the inbox is not empty. */
 			atomic { parked = (inbox == 0); polling_wait = parked }
 			if
 			:: !parked -> skip
@@ -142,7 +143,8 @@ active proctype poller()
 				look(found);
 #endif
 #endif
-				/* It may be descheduled here: the carrier wakes it, that is, unparks. */
+				/* The poller may be descheduled here: then the carrier wakes it,
+				 * which unparks it. */
 				if
 				:: take_inbox(); eventfd = false
 				:: skip

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A carrier that falls asleep while another one, which is busy, gets more than it can run: by the
- * real mail.c, policy.c, round.c, sleep.c and steal.c of lib/sched. It searches in the end: it has
- * found that, or was sent the search. At first its barrier is just over, and it sleeps until it is
- * time for the next.
+ * A carrier falls asleep while a busy carrier gets more than it can run, by the real mail.c,
+ * policy.c, round.c, sleep.c and steal.c of lib/sched. In the end the first carrier searches: it
+ * has found the surplus, or was sent the search. At first its barrier is just over, and it sleeps
+ * until it is time for the next one.
  *
- * asleep_poller.c: it is parked by its poller, by the real poller.c, and has its barrier at once.
+ * asleep_poller.c: its poller parks it, by the real poller.c, and it has its barrier at once.
  *
- * A thief would steal nothing yet: it is not worth it.
+ * A thief steals nothing here: the work is not yet worth a theft.
  */
 #include <stdatomic.h>
 
@@ -31,7 +31,7 @@ enum { SLEEPER, BUSY, CARRIERS };
 
 static struct {
 	struct haul_carrier c[CARRIERS];
-	struct hauli_cluster cluster; /* nothing waits there */
+	struct hauli_cluster cluster; /* its injector stays empty */
 	struct hauli_group group;
 	struct haul_carrier *members[CARRIERS];
 	uint16_t by_distance[CARRIERS * CARRIERS];
@@ -45,7 +45,7 @@ static uint64_t ticks(void)
 	return m.now;
 }
 
-/* A sleep may end by itself, whenever. */
+/* A sleep may end by itself at any time. */
 struct timespec hauli_monotonic_at(uint64_t at)
 {
 	return (struct timespec){0};
@@ -128,7 +128,7 @@ static void sleeper(void)
 	}
 }
 
-/* The running coroutine spawns another. */
+/* The running coroutine spawns another one. */
 static void busy(void)
 {
 	hauli_runq_push(&m.c[BUSY].runq, &m.surplus);

@@ -10,7 +10,8 @@ FOLDERS = ('lib', 'drivers-glue', 'tests/model')
 
 class Models:
     def __init__(self, root, compiler, explorer, sources, work):
-        """sources: by model, those of lib. work: a folder for the objects that mutations share."""
+        """sources: the sources of lib for each model. work: a folder for the objects that mutations
+        share."""
         self.compiler, self.explorer, self.sources = compiler, explorer, sources
         flags = ['-std=gnu17', '-D_GNU_SOURCE', '-O1', '-fsanitize=thread', '-w']
         flags += subprocess.run(['pkg-config', '--cflags', 'libdpdk'], check=True,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The end of a carrier, by the real mail.c, round.c and sleep.c: it sleeps, a thread sends it its
- * last message, and it ends by that. The thread may still be about to wake it then, and only when
- * it has done so the carrier may be taken away.
+ * last message, and it ends by that. The thread may still have to wake it then; the carrier may be
+ * freed only after that.
  */
 #include "explorer.h"
 #include "sched/mail.h"
@@ -10,7 +10,7 @@
 
 static struct {
 	struct haul_carrier c;
-	struct hauli_cluster cluster; /* nothing waits there */
+	struct hauli_cluster cluster; /* its injector stays empty */
 	struct hauli_msg last;
 } m;
 
@@ -34,7 +34,7 @@ static void init(void)
 static void carrier(void)
 {
 	hauli_round_main(&m.c);
-	hauli_fence_full(); /* the thread's joiner frees it */
+	hauli_fence_full(); /* stands for the join, after which the carrier is freed */
 	model_free(&m.c, sizeof(m.c));
 }
 

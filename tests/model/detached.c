@@ -28,13 +28,13 @@ static struct {
 	struct hauli_group group;
 	struct haul_coro co[COROS], nobody;
 	_Atomic(void *) stolen; /* in the thief's ring */
-	uint64_t ran[2]; /* at the thief's */
+	uint64_t ran[2]; /* number of runs at the thief */
 	uint64_t granted;
-	uint64_t saw; /* the pusher, after its push */
-	uint64_t said; /* plain: the thief, before it takes the mail */
+	uint64_t saw; /* result of the pusher's recheck after its push */
+	uint64_t said; /* not atomic: set by the thief before it takes the mail */
 } m;
 
-/* It was sent before the start. */
+/* The request was sent before the start. */
 static void handle_request(struct haul_carrier *c, struct hauli_msg *msg)
 {
 	MODEL_ASSERT(msg == &m.co[STAYS].request_msg);
@@ -44,7 +44,7 @@ static void handle_request(struct haul_carrier *c, struct hauli_msg *msg)
 
 static const struct hauli_msg_kind request = {.handle = handle_request};
 
-/* None has an order. */
+/* No coroutine has an order key. */
 void hauli_order_take(struct haul_carrier *v, struct haul_coro *co)
 {
 }
@@ -112,7 +112,7 @@ static struct haul_coro *steal(void)
 	return co;
 }
 
-/* The first one waits in the thief's ring meanwhile. */
+/* Meanwhile the first coroutine waits in the thief's ring. */
 static void thief(void)
 {
 	struct haul_coro *second;

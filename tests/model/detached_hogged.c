@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* As detached.c, with an owner that does not come to its mail. */
+/* As detached.c, with an owner that does not drain its inbox. */
 #define HOGGED 1
 #include "detached.c"

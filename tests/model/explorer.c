@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The search: runs, choices, states. What a step does to memory is in memory.c. */
+/* The search: runs, choices, states. The effect of a step on memory is in memory.c. */
 #include "explorer.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #define STACK_BYTES (64 * 1024)
 #define CLEARED_BYTES 2048
 #define RED_ZONE_BYTES 128
-#define STEPS_MAX 300 /* of one run; more means that a loop spins */
+#define STEPS_MAX 300 /* of one run; a longer run has a loop that spins */
 #define PLAIN_MAX 10000 /* accesses between two steps */
 #define TIME_OUTS_MAX 2 /* of one run: waits that end by themselves */
 #define SEEN_SLOTS (UINT64_C(1) << 24)
@@ -29,29 +29,29 @@ enum move { MOVE_STEP, MOVE_FLUSH, MOVE_TIME_OUT };
 struct action {
 	struct thread *thread;
 	enum move move;
-	unsigned option; /* of the step: memory_options() */
+	unsigned option; /* a way to do the step: memory_options() */
 };
 
 static struct {
 	const struct model *model;
 	enum memory_kind kind;
-	bool membarriers; /* there are some */
+	bool membarriers; /* the model calls membarrier */
 	bool again; /* an assumption of the search was wrong: restart */
 	struct thread threads[MODEL_THREADS_MAX + 1]; /* the last one runs init() and check() */
 	struct hauli_ctx controller;
 	struct thread *running;
-	void (*direct)(void); /* init() or check(), while it runs: accesses are no steps */
+	void (*direct)(void); /* init() or check(), while it runs: its accesses are no steps */
 	const char *violation;
-	bool on_thread; /* else a step is done for one, by the search */
-	jmp_buf give_up; /* where the search goes on from a violation then */
+	bool on_thread; /* a thread runs; else the search performs a step for one */
+	jmp_buf give_up; /* the search continues here after a violation outside of a thread */
 
 	unsigned taken[STEPS_MAX]; /* the choice at each depth of this run */
-	unsigned of[STEPS_MAX]; /* number of choices */
-	struct action actions[STEPS_MAX]; /* which it was */
+	unsigned of[STEPS_MAX]; /* number of choices at each depth */
+	struct action actions[STEPS_MAX]; /* the chosen action at each depth */
 	unsigned depth;
 	unsigned time_outs;
 	unsigned plain; /* accesses since the last step */
-	unsigned prefix; /* choices that repeat the last run; the one before it differs */
+	unsigned prefix; /* choices that repeat the last run; the last of them differs */
 	struct noted {
 		unsigned thread;
 		enum move move;
@@ -79,7 +79,7 @@ void model_fail(const char *text)
 	abort();
 }
 
-/* Whether it makes no difference to the others when t does the step, nor theirs to it. */
+/* True if the order of t's step and the other threads' steps makes no difference. */
 static bool is_nobodys_business(struct thread *t, const struct step *s)
 {
 	if (ex.kind == MEMORY_WEAK)
@@ -98,7 +98,7 @@ static bool is_nobodys_business(struct thread *t, const struct step *s)
 	}
 }
 
-/* Stops before the step; comes back when it has been done. */
+/* Stops before the step; returns after it was performed. */
 static uint64_t step(struct step s)
 {
 	struct thread *t = ex.running;
@@ -255,9 +255,9 @@ static void enter(void *pass)
 }
 
 /*
- * All that t's code goes by but the model's memory: its stack, since a switch keeps no register but
- * three in the context. What is below is cleared, so that what was there before makes no difference
- * to what is in frames to come but has no value yet.
+ * Everything but the model's memory on which t's code depends: its stack, since a switch keeps only
+ * the three registers in the context. The memory below the stack pointer is cleared, so that old
+ * contents make no difference in uninitialized variables of later frames.
  */
 static uint64_t local_state(const struct thread *t)
 {
@@ -279,7 +279,7 @@ static void clear_below(char *sp)
 	memset(sp - CLEARED_BYTES, 0, CLEARED_BYTES - RED_ZONE_BYTES);
 }
 
-/* Lets t go on to its next step, its end, or a violation. */
+/* Lets t run to its next step, its end, or a violation. */
 static void go_on(struct thread *t)
 {
 	ex.running = t;
@@ -302,14 +302,14 @@ static void begin(struct thread *t, unsigned id)
 	hauli_ctx_prepare(&t->ctx, stack + STACK_BYTES, enter);
 }
 
-/* init() or check(), on a stack of its own so that it can fail. */
+/* Runs init() or check(), on a stack of its own so that it can fail. */
 static void run_direct(void (*fn)(void))
 {
 	struct thread *t = &ex.threads[MODEL_THREADS_MAX];
 
 	begin(t, 0);
 	t->direct = true;
-	memset(&t->now, 0x7f, sizeof(t->now)); /* all that was done happened before */
+	memset(&t->now, 0x7f, sizeof(t->now)); /* all earlier accesses happen before it */
 	ex.direct = fn;
 	go_on(t);
 	ex.direct = NULL;
@@ -448,7 +448,7 @@ static uint64_t state_hash(void)
 	return hash ? hash : 1;
 }
 
-/* Adds a state; false when it was there. */
+/* Adds a state; false if it is known. */
 static bool is_new(uint64_t hash)
 {
 	uint64_t i = hash % SEEN_SLOTS;
@@ -470,7 +470,7 @@ static bool all_ended(void)
 	return true;
 }
 
-/* The next action, of those that there are; false when there are none. */
+/* Chooses the next action; false if there is none. */
 static bool choose(void)
 {
 	struct action actions[MODEL_THREADS_MAX * (OPTIONS_MAX + 2)];
@@ -494,8 +494,8 @@ static bool choose(void)
 	return true;
 }
 
-/* One run: repeats the prefix, then takes the first choice everywhere until the threads have
- * ended, a violation, or a state that was seen. */
+/* One run: repeats the prefix, then takes the first choice everywhere until all threads have ended,
+ * a violation is found, or a known state is reached. */
 static void run_once(void)
 {
 	ex.depth = ex.time_outs = 0;
@@ -519,7 +519,7 @@ static void run_once(void)
 	}
 }
 
-/* Sets the prefix to the next one in depth-first order; false at the end. */
+/* Advances the prefix in depth-first order; false at the end. */
 static bool next_prefix(void)
 {
 	while (ex.depth > 0) {
@@ -538,7 +538,7 @@ static void search_once(void)
 	ex.again = false;
 	ex.states = ex.runs = 0;
 	ex.prefix = ex.longest = 0;
-	/* A small search touches few pages of it. */
+	/* A small search touches few pages of the table. */
 	ex.seen = mmap(NULL, SEEN_SLOTS * sizeof(ex.seen[0]), PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (ex.seen == MAP_FAILED)

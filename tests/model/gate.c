@@ -6,7 +6,7 @@
 
 static struct {
 	struct hauli_gate gate;
-	uint64_t house; /* stands while anybody may be inside: 1, then taken down */
+	uint64_t house; /* 1 while a thread may be inside; cleared after the close */
 	uint64_t visits[2];
 } m;
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Handing over, by the real handover.c of lib/sched: one putter puts a batch of two, another one
- * puts one, and the owner listens, looks once more, and sleeps on its carrier's inbox until a call
- * comes. Nothing is lost, a batch comes in order, and the call is never in that inbox twice. Of the
- * carrier there is the inbox only.
+ * Handing over, by the real handover.c of lib/sched: a putter puts a batch of two, another one puts
+ * one item, and the owner listens, rechecks, and sleeps on its carrier's inbox until a call comes.
+ * Nothing is lost, a batch comes in order, and the call is never in that inbox twice. The carrier
+ * consists of its inbox only.
  */
 #include "sched/handover.h"
 
 #include "explorer.h"
 
 #define PUTTERS 2
-#define ITEMS 2 /* of the first putter; the second has one */
+#define ITEMS 2 /* the first putter's; the second putter has one */
 #define ALL 3
 
 struct item {
@@ -27,11 +27,11 @@ static struct {
 	struct haul_carrier c;
 	const struct hauli_msg_kind *kind; /* the handover's own */
 	struct item items[PUTTERS][ITEMS];
-	unsigned under_way; /* calls that were sent and have not been handled */
+	unsigned under_way; /* calls sent and not yet handled */
 	uint64_t got[PUTTERS];
 } m;
 
-/* By no step: it orders nothing. */
+/* Without a step of the model, so it orders nothing. */
 #define ASIDE __attribute__((noinline, no_sanitize("thread")))
 
 ASIDE static void sends(void)
@@ -106,7 +106,7 @@ static bool take_one(void)
 	return true;
 }
 
-/* All that one look finds. */
+/* Takes all items of one check. */
 static bool take(void)
 {
 	if (!take_one())
@@ -123,12 +123,12 @@ static void receive(void)
 	while (node) {
 		struct hauli_msg *msg = (struct hauli_msg *)node;
 
-		node = node->next; /* handled, it may be sent again */
+		node = node->next; /* once handled, it may be sent again */
 		msg->kind->handle(&m.c, msg);
 	}
 }
 
-/* As a poller blocks (haul/driver.h), but that it never looks without having listened. */
+/* As a poller blocks (haul/driver.h), except that it always listens before a check. */
 static void owner(void)
 {
 	while (m.got[0] + m.got[1] < ALL) {
@@ -146,7 +146,7 @@ static void owner(void)
 
 static void check(void)
 {
-	receive(); /* a call may have come late */
+	receive(); /* a call may come late */
 	MODEL_ASSERT(m.got[0] == ITEMS && m.got[1] == ALL - ITEMS);
 	MODEL_ASSERT(hauli_handover_is_empty(&m.h));
 	MODEL_ASSERT(m.under_way == 0);

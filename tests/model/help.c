@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The three pairs of conc/help.c, at once: one member requests help while another goes idle and a
- * third gives its token back, reads the requests, and clears one. The token's next holder sees what
- * the last holder did.
+ * The three pairs of conc/help.c at once: one member requests help while another goes idle and a
+ * third gives its token back, reads the requests, and clears one. The token's next holder sees the
+ * writes of the last holder.
  */
 #include "conc/help.h"
 
@@ -14,8 +14,8 @@ enum { CALLER, SLEEPER, SEARCHER, MEMBERS };
 
 static struct {
 	struct hauli_help help;
-	_Atomic uint64_t work; /* of the caller, on show */
-	_Atomic uint64_t searched; /* with the token */
+	_Atomic uint64_t work; /* the caller's work, visible to the others */
+	_Atomic uint64_t searched; /* written by the holder of the token */
 	_Atomic uint64_t called, token, found, saw_want, saw_work, saw_search;
 } m;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A coroutine that no carrier has taken, by the real cluster.c, request.c and join.c: while a
- * carrier takes it from the injector and becomes its home, one thread unparks it, another joins it.
- * Both reach it, by the word of requests or by a message to the home, which is there then.
+ * A coroutine without a home, by the real cluster.c, request.c and join.c: while a carrier takes it
+ * from the injector and becomes its home, one thread unparks it, another joins it. Both reach it,
+ * by the word of requests or by a message to the new home.
  */
 #include "conc/event.h"
 #include "coro/overflow.h"
@@ -27,7 +27,7 @@ static struct {
 	uint64_t result;
 } m;
 
-/* All threads but the home's are no carriers. */
+/* Only the home's thread is a carrier. */
 static struct haul_coro nobody = {.flags = {HAULI_FLAG_NOBODY}};
 struct haul_carrier hauli_nowhere = {.current = &nobody};
 

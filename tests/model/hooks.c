@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What code compiled with -fsanitize=thread calls, and syscall(2), as the explorer has them. */
+/* The functions called by code compiled with -fsanitize=thread, and syscall(2), for the
+ * explorer. */
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sched.h>
@@ -122,7 +123,7 @@ void __tsan_atomic_signal_fence(int order)
 		model_light_fence();
 }
 
-/* Takes libc's place for the sources under test, which make no other calls than these. */
+/* Replaces libc's function for the sources under test, which make no other calls than these. */
 long syscall(long number, ...);
 long syscall(long number, ...)
 {
@@ -154,7 +155,7 @@ int sched_yield(void)
 	return 0;
 }
 
-/* Models run no coroutines of haul's; a source that could is linked all the same. */
+/* Models run no coroutines of haul's, but link sources that can. */
 void __tsan_switch_to_fiber(void *fiber, unsigned flags);
 void __tsan_switch_to_fiber(void *fiber, unsigned flags)
 {

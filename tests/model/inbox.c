@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The inbox: two pushers of two items each, an owner that sleeps whenever it can and frees each
- * item when it has it.
+ * The inbox: two pushers with two items and one, an owner that sleeps whenever it can and frees
+ * each item that it gets.
  */
 #include "conc/inbox.h"
 
 #include "explorer.h"
 
 #define PUSHERS 2
-#define ITEMS 2 /* of the first pusher; the second has one */
+#define ITEMS 2 /* the first pusher's; the second pusher has one */
 #define ALL 3
 
 struct item {

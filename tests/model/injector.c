@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The injector: it holds a batch of two, a putter adds another batch; two members take one item
- * each and never look again, as if a hog kept them; a third member goes to sleep. If an item is
+ * each and never check again, as if a hog kept them; a third member goes to sleep. If an item is
  * left at the end, the third member must be awake. (In the weak memory the first batch has one
  * item, and one member takes it.)
  */
@@ -23,7 +23,7 @@ static struct {
 	struct thing things[ITEMS];
 	uint64_t ready; /* written by the sleeper before it sleeps, read by its waker */
 	uint64_t got[TAKERS]; /* a bit for each number */
-	uint64_t all; /* the same */
+	uint64_t all; /* a bit for each item of a full result */
 } m;
 
 static void fill(unsigned from, unsigned n)
@@ -41,7 +41,7 @@ static void init(void)
 		hauli_inbox_init(&m.inboxes[i]);
 		m.members[i] = &m.inboxes[i];
 	}
-	/* Those of the takers need not be looked at: they do not sleep. */
+	/* The takers' inboxes are left out: they do not sleep. */
 	hauli_injector_init(&m.in, m.members, 1);
 	m.all = model_is_reduced() ? 13 : 15;
 	fill(0, model_is_reduced() ? 1 : BATCH);

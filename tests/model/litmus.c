@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the hardware does: two threads, one step each per round, millions of rounds. The protocols
- * must never lose; the same without one ingredient must be seen to lose here, else the run shows
- * nothing. Speaks TAP. HAUL_LITMUS_ROUNDS (default 500,000); a broken one may take ten times as
- * many until it is seen.
+ * The behaviour of the hardware: two threads, one step each per round, millions of rounds. The
+ * protocols must never lose; the same without one ingredient must lose here, else the run shows
+ * nothing. Speaks TAP. HAUL_LITMUS_ROUNDS (default 500,000); a broken protocol gets up to ten times
+ * as many until it loses.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -28,10 +28,10 @@ static struct {
 	HAULI_LINE unsigned other_saw;
 } w;
 
-/* A litmus test: each side's step of a round, and whether the values read are a loss. */
+/* A litmus test: each side's step of a round, and a test of the values read for a loss. */
 struct litmus {
 	const char *name;
-	bool loses; /* it is broken, and has to be seen to lose */
+	bool loses; /* broken on purpose: it must lose */
 	void (*reset)(void);
 	unsigned (*owner)(void);
 	unsigned (*other)(void);
@@ -54,7 +54,7 @@ static unsigned inbox_push(void)
 	return hauli_inbox_push(&w.in, &w.node) == HAULI_INBOX_ASLEEP;
 }
 
-/* The same with two words: each side writes its own, then reads the other's. */
+/* The same with two words: each side writes its own word, then reads the other one. */
 static void guard_reset(void)
 {
 	atomic_store(&w.state, RUNNING);
@@ -102,8 +102,8 @@ static bool sleeps_unwoken(unsigned asleep, unsigned wakes)
 	return asleep && !wakes;
 }
 
-/* Leaving the parked state against a searcher's token: lost when the searcher has put it there
- * and the owner did not find it. */
+/* Leaving the parked state against a searcher's token: lost if the searcher has put the token and
+ * the owner did not find it. */
 static void token_reset(void)
 {
 	atomic_store(&w.state, PARKED);
@@ -150,7 +150,7 @@ static const struct litmus litmuses[] = {
 static const struct litmus *current;
 static atomic_bool end;
 
-/* Moves the two steps against each other. */
+/* Varies the time between the two steps. */
 static void dither(struct hauli_random *random)
 {
 	for (uint32_t n = hauli_random_below(random, 16); n > 0; n--)

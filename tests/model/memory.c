@@ -6,11 +6,11 @@
 
 #include "weak.h"
 
-#define GRANULE 4 /* bytes that share one record; fields of a model must not share one */
+#define GRANULE 4 /* bytes that share one record; no two fields of a model may share one */
 #define GRANULES_MAX (MODEL_BYTES_MAX / GRANULE)
 
 static struct granule {
-	struct clock sync; /* the view that an acquire load of the current value gets */
+	struct clock sync; /* the clock that an acquire load of the current value gets */
 	struct clock reads; /* last plain read by each thread */
 	uint16_t write_at; /* last plain write: time and thread */
 	uint8_t writer;
@@ -24,13 +24,13 @@ static struct use {
 	uint8_t owner; /* the owning thread */
 } uses[GRANULES_MAX];
 
-/* Those that this run has accessed; the others are as they were at its start. */
+/* Granules that this run has accessed; the others are as at its start. */
 static uint16_t touched[GRANULES_MAX];
 static unsigned nb_touched;
 
 static const struct model *model;
 static enum memory_kind kind;
-static char initial[GRANULES_MAX * GRANULE]; /* the model's memory when init() has returned */
+static char initial[GRANULES_MAX * GRANULE]; /* the model's memory after init() */
 
 void memory_join(struct clock *to, const struct clock *from)
 {
@@ -57,7 +57,7 @@ void memory_init(const struct model *m, enum memory_kind k)
 	weak_init(m);
 }
 
-/* It happened before all that threads do. */
+/* It happens before everything that the threads do. */
 void memory_keep_as_initial(void)
 {
 	memcpy(initial, model->memory, model->size);
@@ -166,7 +166,7 @@ void memory_plain(struct thread *t, const void *addr, unsigned size, bool write)
 
 void memory_free(struct thread *t, const void *addr, size_t size)
 {
-	/* A write, to other threads: their accesses must have happened before. */
+	/* A freeing counts as a write: the other threads' accesses must have happened before. */
 	memory_plain(t, addr, (unsigned)size, true);
 	for (size_t i = 0; i < size; i += GRANULE)
 		touch(granule_of((const char *)addr + i))->freed = true;
@@ -202,7 +202,8 @@ static uint64_t read_value(struct thread *t, const void *addr, unsigned size, in
 	memory_check_atomic(t, addr, size, false);
 	for (unsigned i = t->nb_buffered; i-- > 0;)
 		if (t->buffer[i].addr == addr)
-			return t->buffer[i].value; /* its own: nothing to take in */
+			return t->buffer[i].value; /* the thread's own store: it synchronizes with
+			                            * nothing */
 	memory_join(&t->acquirable, &g->sync);
 	if (is_acquire(order))
 		memory_join(&t->now, &g->sync);
@@ -242,7 +243,7 @@ static void store(struct thread *t, const struct step *s, bool keeps_sequence)
 
 void memory_flush(struct thread *t)
 {
-	/* A delayed store hits freed memory. */
+	/* A delayed store to freed memory. */
 	if (granules[granule_of(t->buffer[0].addr)].freed)
 		model_fail("access to what was freed");
 	write_value(&t->buffer[0], false);
@@ -289,7 +290,7 @@ unsigned memory_options(const struct thread *t)
 	if (drains && t->nb_buffered > 0)
 		return 0;
 	if (s->kind == STEP_STORE && t->nb_buffered == BUFFER_MAX)
-		return 0; /* a full one has to give something up first */
+		return 0; /* a full buffer must first drain a store */
 	if (s->kind == STEP_AWAIT)
 		return peek(s->addr, s->size) == s->value;
 	if (s->kind == STEP_YIELD)
@@ -332,7 +333,7 @@ static uint64_t do_step(struct thread *t, unsigned option)
 		return 0;
 	case STEP_FUTEX_WAIT:
 		return peek(s->addr, 4) == s->value;
-	case STEP_DRAIN: /* the explorer does the rest */
+	case STEP_DRAIN: /* the explorer performs the barrier */
 		return memory_nth(s->value, option);
 	case STEP_FUTEX_WAKE:
 	case STEP_LIGHT_FENCE:
@@ -347,13 +348,13 @@ uint64_t memory_step(struct thread *t, unsigned option)
 	uint64_t result =
 		kind == MEMORY_WEAK && !t->direct ? weak_step(t, option) : do_step(t, option);
 
-	/* Steps after a release do not happen before its acquirer's. */
+	/* Later steps of the releasing thread do not happen before the acquirer's. */
 	if (!model->only_atomics && t->step.kind != STEP_LOAD && is_release(t->step.order))
 		t->now.at[t->id]++;
 	return result;
 }
 
-/* The difference of a granule's contents from its initial contents. */
+/* The difference between a granule's current and its initial contents. */
 static uint64_t difference(unsigned i)
 {
 	const struct granule *g = &granules[i];

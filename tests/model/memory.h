@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The explorer's memory: store buffers, C11's happens-before, what is freed. Where stores are read
- * late or never, by which thread: weak.h. */
+/* The explorer's memory: store buffers, C11's happens-before, freed memory. weak.h: reads of old
+ * values. */
 #ifndef HAUL_TESTS_MODEL_MEMORY_H
 #define HAUL_TESTS_MODEL_MEMORY_H
 
@@ -9,7 +9,7 @@
 
 #define MODEL_BYTES_MAX 32768
 
-/* A vector clock: how many steps of each thread happen before. */
+/* A vector clock: the number of each thread's steps that happen before. */
 struct clock {
 	uint16_t at[MODEL_THREADS_MAX];
 };
@@ -24,8 +24,8 @@ enum step_kind {
 	STEP_FUTEX_WAIT,
 	STEP_FUTEX_WAKE,
 	STEP_AWAIT,
-	STEP_DRAIN, /* another thread passes a barrier: one of those that membarrier makes */
-	STEP_YIELD, /* sched_yield(): until the word that was loaded last is another one */
+	STEP_DRAIN, /* another thread passes a barrier, one of those that membarrier makes */
+	STEP_YIELD, /* sched_yield(): waits until the word that was loaded last has changed */
 };
 
 /* A visible step that a thread is about to do. */
@@ -33,8 +33,8 @@ struct step {
 	enum step_kind kind;
 	void *addr;
 	unsigned size;
-	uint64_t value; /* stored, operand, desired, awaited, futex's, not any more, or a bit for
-			 * each thread that is not drained yet */
+	uint64_t value; /* stored, operand, desired, awaited, futex's, no longer awaited, or a bit
+	                 * for each thread that has not drained yet */
 	uint64_t expected; /* of a CAS */
 	enum model_rmw rmw;
 	int order, failure_order;
@@ -50,7 +50,7 @@ struct buffered {
 	struct clock release;
 };
 
-#define LOCATIONS_MAX 64 /* of a model: words that are accessed as atomics */
+#define LOCATIONS_MAX 64 /* atomic words of a model */
 
 /* MEMORY_WEAK: for each location the oldest message that may still be read. */
 struct view {
@@ -63,64 +63,65 @@ struct thread {
 	struct hauli_ctx ctx;
 	char *stack;
 	unsigned id;
-	bool direct; /* it runs init() or check(), and is no thread of the model */
+	bool direct; /* runs init() or check(), and is no thread of the model */
 	enum thread_status status;
 	struct step step;
 	uint64_t result; /* of the last step */
-	uint64_t local; /* hash of its own variables; 0: not made yet */
+	uint64_t local; /* hash of its local state; 0: not computed */
 	struct clock now;
-	struct clock acquirable; /* by the next acquire fence */
+	struct clock acquirable; /* taken in by the next acquire fence */
 	struct clock released; /* by the last release fence */
 	struct buffered buffer[BUFFER_MAX];
 	unsigned nb_buffered;
 	struct views {
 		struct view now;
-		struct view acquirable; /* by the next acquire fence */
+		struct view acquirable; /* taken in by the next acquire fence */
 		struct view released; /* by the last release fence */
-		struct view lit; /* as it was at the last light fence */
-		struct view pending; /* to be taken in at the next light fence */
+		struct view lit; /* at the last light fence */
+		struct view pending; /* taken in by the next light fence */
 	} views;
 	bool may_drain; /* no other thread could step since its last fence, or since it began */
 };
 
-/* The memory of a model, all 0, for init(). */
+/* Prepares the model's memory, all 0, for init(). */
 void memory_init(const struct model *model, enum memory_kind kind);
-/* After that: each run begins with the memory as it is now. */
+/* After init(): each run begins with the current contents. */
 void memory_keep_as_initial(void);
 void memory_begin(struct thread *threads);
-/* A conclusion from earlier runs does not hold in this run. */
+/* True if a conclusion from earlier runs does not hold in this run. */
 bool memory_is_otherwise(void);
 
 #define OPTIONS_MAX 64
 
-/* In how many ways the step of a ready thread can be done now: 0 when its store buffer is not empty
- * and has to be, or what it awaits is not so. */
+/* The number of ways in which the step of a ready thread can be done now: 0 if its store buffer
+ * must be empty and is not, or if the awaited value is not there. */
 unsigned memory_options(const struct thread *t);
 
-/* Does the step in that way; its result. FUTEX_WAIT: 1 when it blocks; DRAIN: which thread. */
+/* Does the step in one of these ways; returns its result. FUTEX_WAIT: 1 if it blocks; DRAIN: the
+ * thread. */
 uint64_t memory_step(struct thread *t, unsigned option);
 
-/* The oldest store of t's buffer reaches memory. */
+/* Moves the oldest store of t's buffer to memory. */
 void memory_flush(struct thread *t);
 
-/* A plain access. (What a futex call returns to takes in no order.) */
+/* A plain access. (The return from a futex call acquires nothing.) */
 void memory_plain(struct thread *t, const void *addr, unsigned size, bool write);
 void memory_free(struct thread *t, const void *addr, size_t size);
 
 enum memory_use { USE_ANY, USE_OWN, USE_PRIVATE, USE_CONSTANT };
 void memory_own(const void *addr, size_t size, enum memory_use how, unsigned thread);
-/* An access that cannot interleave with any other. */
+/* True if no other thread's access can interleave with it. */
 bool memory_is_apart(const struct thread *t, const struct step *s);
 
 uint64_t memory_hash(void);
 
-/* For weak.c. The checks of an atomic access; where an address lies in the model's memory. */
+/* For weak.c. The checks of an atomic access; the offset of an address in the model's memory. */
 void memory_check_atomic(const struct thread *t, const void *addr, unsigned size, bool write);
 size_t memory_offset(const void *addr);
 void memory_join(struct clock *to, const struct clock *from);
 struct clock memory_release_clock(const struct thread *t, int order);
 void memory_fence(struct thread *t, int order);
-/* The nth of a set of threads. */
+/* The nth member of a set of threads. */
 uint64_t memory_nth(uint64_t set, unsigned n);
 uint64_t memory_combine(enum model_rmw op, uint64_t old, uint64_t v);
 
@@ -145,8 +146,7 @@ static inline uint64_t peek(const void *addr, unsigned size)
 
 static inline uint64_t mix(uint64_t hash, uint64_t v)
 {
-	/* Never the hash itself, for any v: a load of 0 by a thread that has read nothing is a
-	 * step. */
+	/* Never returns hash for any v: a load of 0 by a thread that has read nothing is a step. */
 	hash = (hash + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ v;
 	hash = (hash ^ (hash >> 32)) * UINT64_C(0xd6e8feb86659fd93);
 	return hash ^ (hash >> 29);

@@ -4,7 +4,7 @@
 
 A mutation replaces one text in a copy of one file. It counts as caught only if the broken source
 compiles and the search itself reports a violation (exit code 3). Speaks TAP.
-usage: mutations.py SOURCE_ROOT COMPILER EXPLORER_LIBRARY [MODELS_THAT_BEGIN_SO]
+usage: mutations.py SOURCE_ROOT COMPILER EXPLORER_LIBRARY [PREFIX_OF_MODELS]
 """
 import os
 import subprocess

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Functions that sources of lib refer to and that no model calls. Weak: a model that has the real
- * function, or one of its own, takes that. They end the program, so their types do not matter.
+ * Functions that sources of lib refer to and that no model calls. They are weak: a model that has
+ * the real function, or its own version, takes that. They end the program, so their types do not
+ * matter.
  */
 #define NEVER(name)                                     \
 	void name(void);                                \

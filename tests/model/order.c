@@ -22,7 +22,7 @@ static __attribute__((noinline)) void *run_slices(
 #include "sched/round.c"
 #include "sched/stolen.h"
 
-#ifndef ORDER_STOLEN /* order_three.c has others */
+#ifndef ORDER_STOLEN /* order_three.c has other values */
 #define ORDER_NAME "order"
 #define ORDER_COROS 4
 #define ORDER_STOLEN 2
@@ -31,7 +31,7 @@ static __attribute__((noinline)) void *run_slices(
 #define ORDER_KEY HAULI_ORDER_KEY_ASK
 #endif
 
-#ifndef ORDER_LEFT /* order_back.c: the one stolen that its thief does not come to */
+#ifndef ORDER_LEFT /* order_back.c: the stolen coroutine that its thief never runs */
 #define ORDER_LEFT ORDER_STOLEN
 #endif
 
@@ -48,7 +48,7 @@ static struct {
 	struct hauli_waiter waiters[COROS];
 	uint64_t next_to_pass, passed;
 	_Atomic(void *) left; /* in the thief's ring */
-	uint64_t closed[STOLEN]; /* before the number of the theft is known */
+	uint64_t closed[STOLEN]; /* set before the theft's number is known */
 	uint64_t noted;
 } m;
 
@@ -57,7 +57,7 @@ static unsigned index_of(const struct haul_coro *co)
 	return (unsigned)(co - m.co);
 }
 
-/* Its slice may free what it was given. */
+/* Called before the slice, which may free the argument. */
 static uint8_t number_of(const void *arg)
 {
 	const struct haul_coro *co = arg;
@@ -106,7 +106,7 @@ static void pass(struct haul_coro *co)
 	m.passed++;
 }
 
-/* As haul_send(): true when it has, false when it waits. */
+/* As haul_send(): true if co has passed, false if it waits. */
 static bool send(struct haul_carrier *c, struct haul_coro *co)
 {
 	uint64_t *waited = &m.waited[index_of(co)];
@@ -205,7 +205,7 @@ static void owner(void)
 			take_back(c);
 		if (!hauli_runq_is_empty(&c->runq)) {
 			run_batch(c, BATCH_MAX, true);
-			/* What came before a theft was counted came before this. */
+			/* The writes before each counted theft are visible here. */
 			for (; m.noted < c->orders.seen; m.noted++)
 				MODEL_ASSERT(m.closed[m.noted]);
 			if (!hauli_inbox_is_empty(&c->inbox))

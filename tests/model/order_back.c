@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * As order.c, but the thief never runs the second stolen coroutine, which ends without sending: the
- * home takes it back and runs it, before or after those behind it.
+ * home takes it back and runs it, before or after the coroutines behind it.
  */
 #define ORDER_COROS 3
 #define ORDER_STOLEN 2

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A carrier that its poller parks while a thread puts a batch into the injector, by the real
- * cluster.c, mail.c and poller.c of lib/sched: in the end it is not parked with a batch there.
+ * A carrier's poller parks it while a thread puts a batch into the injector, by the real cluster.c,
+ * mail.c and poller.c of lib/sched: at the end the carrier is not parked while the injector has the
+ * batch.
  */
 #include <haul/driver.h>
 
@@ -27,7 +28,7 @@ struct haul_carrier *hauli_here(void)
 	return &m.c;
 }
 
-/* It may be awake by then: the model does not wait here. */
+/* The carrier may be awake by then: the model does not wait here. */
 static void wakeup(void *arg)
 {
 }

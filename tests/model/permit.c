@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A permit: one thread gives it twice, each time with something new to be seen; another one takes
- * it meanwhile, and takes all that came with it, or finds it again. */
+/* A permit: one thread gives it twice, each time after a write; another thread takes it meanwhile,
+ * and sees the writes that came before the permit, or finds the permit again. */
 #include "conc/word.h"
 
 #include "explorer.h"
 
 static struct {
 	struct hauli_permit permit;
-	uint64_t first; /* comes with the first one */
+	uint64_t first; /* written before the first permit */
 	_Atomic uint64_t second;
 	uint64_t taken, seen;
 } m;
@@ -35,7 +35,7 @@ static void taker(void)
 
 static void check(void)
 {
-	/* The taker comes back for a permit that it has not seen. */
+	/* A permit that the taker has not seen is still there for its next park. */
 	MODEL_ASSERT(m.seen || hauli_permit_is_given(&m.permit));
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A permit that is taken elsewhere than at home, by the real request.c and wait.c of lib/sched: a
- * stolen coroutine goes on after its park, and its home gives it another permit meanwhile. It sees
- * what came before that, or has the permit for its next park.
+ * A permit taken away from home, by the real request.c and wait.c of lib/sched: a stolen coroutine
+ * goes on after its park, and its home gives it another permit meanwhile. The coroutine sees the
+ * write before that permit, or has the permit for its next park.
  */
 #include "sched/request.c"
 #include "sched/wait.c"
@@ -12,7 +12,7 @@
 static struct {
 	struct haul_carrier home;
 	struct haul_coro co;
-	_Atomic uint64_t reason; /* of the second permit */
+	_Atomic uint64_t reason; /* written before the second permit */
 	_Atomic uint64_t seen;
 } m;
 
@@ -20,7 +20,7 @@ static void init(void)
 {
 	hauli_coro_set_state(&m.co, HAULI_CORO_READY);
 	hauli_u8_shared_init(&m.co.flags, HAULI_FLAG_STOLEN);
-	unpark_here(&m.home, &m.co); /* this has woken it */
+	unpark_here(&m.home, &m.co); /* the permit that ended the park */
 }
 
 static void home(void)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A poller that blocks, by the real mail.c and poller.c of lib/sched: one thread sends the
- * carrier messages, another is the NIC, which raises its line only when it is armed. The poller
- * goes through the three steps until it has everything. The eventfd and the line are words that
- * the wait looks at. (In the weak memory there is one message.)
+ * A blocking poller, by the real mail.c and poller.c of lib/sched: one thread sends the carrier
+ * messages, another is the NIC, which raises its line only when armed. The poller goes through the
+ * three steps until it has everything. The eventfd and the line are words on which the wait
+ * depends. (In the weak memory there is one message.)
  */
 #include <stdatomic.h>
 
@@ -22,7 +22,7 @@
 
 static struct {
 	struct haul_carrier c;
-	struct hauli_cluster cluster; /* nothing waits there */
+	struct hauli_cluster cluster; /* its injector stays empty */
 	struct haul_coro poller;
 	struct haul_coro targets[MESSAGES];
 	_Atomic(uint64_t) woken; /* the wait's condition: the eventfd or the line */
@@ -77,7 +77,7 @@ static void sender(void)
 		send(i);
 }
 
-/* A device: its steps are in one order for all. */
+/* A device: all threads see its steps in one order. */
 static void nic(void)
 {
 	atomic_fetch_add_explicit(&m.packets, 1, memory_order_seq_cst);
@@ -98,7 +98,7 @@ static void poller(void)
 	while (m.got_messages < messages() || m.got_packets < PACKETS) {
 		bool io = look();
 
-		/* The round's part for a poller that yields. */
+		/* The part of a round that runs when the poller yields. */
 		if (!hauli_inbox_is_empty(&m.c.inbox))
 			hauli_mail_receive(&m.c);
 		if (io || (m.got_messages == messages() && m.got_packets == PACKETS) ||

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The end of a poller that blocks, by the real end.c, mail.c, poller.c and sleep.c of lib/sched:
- * a thread sends its carrier a message, and the poller ends by that, parked once more. The thread
- * may still be about to call the wakeup then, and sends another message; only after that the slot
- * is free, and another poller's wakeup comes there.
+ * The end of a blocking poller, by the real end.c, mail.c, poller.c and sleep.c of lib/sched: a
+ * thread sends its carrier a message, and the poller ends by that, parked once more. The thread may
+ * still be about to call the wakeup then, and sends another message; only after that the slot is
+ * free, and another poller's wakeup may be stored there.
  */
 #include <stdatomic.h>
 
@@ -19,7 +19,7 @@
 
 static struct {
 	struct haul_carrier c;
-	struct hauli_cluster cluster; /* nothing waits there */
+	struct hauli_cluster cluster; /* its injector stays empty */
 	struct haul_coro poller;
 	struct hauli_msg last, more;
 	_Atomic(uint64_t) woken; /* the wait's condition */
@@ -107,5 +107,5 @@ int main(int argc, char **argv)
 			.init = init});
 }
 
-/* Of lib/sched/self.c; no more than its address is used. */
+/* In lib/sched/self.c; only its address is used. */
 struct haul_carrier hauli_nowhere;

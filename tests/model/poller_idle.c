@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The wait of a poller that blocks, by the real idle.c of the glue and the real mail.c and
- * poller.c: a NIC raises its line only when it is armed, a thread sends the carrier a message, and
- * the look behind the park may find nothing but something to run. The eventfd and the line are
- * words that the wait looks at; the barrier behind the arming is a fence of the model's.
+ * The wait of a blocking poller, by the real idle.c of the glue and the real mail.c and poller.c: a
+ * NIC raises its line only when armed, a thread sends the carrier a message, and the recheck after
+ * the park may find only a coroutine to run. The eventfd and the line are words on which the wait
+ * depends; the barrier behind the arming is a fence of the model's.
  */
 #include <stdatomic.h>
 
@@ -18,7 +18,7 @@
 
 static struct {
 	struct haul_carrier c;
-	struct hauli_cluster cluster; /* nothing waits there */
+	struct hauli_cluster cluster; /* its injector stays empty */
 	struct haul_coro poller, target, ready;
 	struct hauli_poller p;
 	struct hauli_rxq rxq;
@@ -71,7 +71,7 @@ unsigned hauli_wait(struct hauli_wait *w, uint64_t until)
 	return HAULI_WAIT_END_WOKEN;
 }
 
-/* It has no time-out, and there are packet buffers. */
+/* It has no time-out, and packet buffers are free. */
 uint64_t hauli_ns_from_ticks(uint64_t ticks)
 {
 	return HAUL_FOREVER;
@@ -91,7 +91,7 @@ static void merge(struct hauli_poller *p, const struct hauli_rxq *r)
 {
 }
 
-/* It blocks. */
+/* The poller blocks. */
 const struct hauli_poller_kind *hauli_poller_kind(enum haul_poll_how how)
 {
 	static const struct hauli_poller_kind block = {
@@ -100,7 +100,7 @@ const struct hauli_poller_kind *hauli_poller_kind(enum haul_poll_how how)
 	return &block;
 }
 
-/* It has no RPS target. */
+/* The poller has no RPS target. */
 void hauli_spread_listen(struct hauli_poller *p)
 {
 }
@@ -142,7 +142,7 @@ static void sender(void)
 	hauli_mail_send(&m.c, &m.target.request_msg);
 }
 
-/* A device: its steps are in one order for all. */
+/* A device: all threads see its steps in one order. */
 static void nic(void)
 {
 	atomic_fetch_add_explicit(&m.packets, 1, memory_order_seq_cst);
@@ -150,7 +150,7 @@ static void nic(void)
 		atomic_store_explicit(&m.woken, 1, memory_order_seq_cst);
 }
 
-/* A PMD looks without a barrier. The first look behind a park makes something ready. */
+/* A PMD polls without a barrier. The first poll after a park makes a coroutine ready. */
 static bool cycle(struct hauli_poller *p, bool woken)
 {
 	uint64_t n = atomic_load_explicit(&m.packets, memory_order_relaxed) - m.got_packets;
@@ -169,7 +169,7 @@ static bool has_all(void)
 	return m.got_messages == 1 && m.got_packets == 1;
 }
 
-/* The round's part for a poller that yields. */
+/* The part of a round that runs when the poller yields. */
 static void give_way_to_others(void)
 {
 	if (!hauli_inbox_is_empty(&m.c.inbox))
@@ -187,7 +187,7 @@ static void poller(void)
 
 	for (;;) {
 		cycle(p, false);
-		p->idle.empties = EMPTIES; /* there has been nothing for long enough */
+		p->idle.empties = EMPTIES; /* enough empty polls for a wait */
 		p->idle.cycle = hauli_counter_read(&p->cycles) - 1;
 		if (has_all())
 			return;

@@ -15,8 +15,8 @@ import tempfile
 
 
 def search(model, spin, compiler, flags, *defines):
-    """(errors, states) of a complete search; errors None when it was not completed."""
-    # A broken variant fails sooner than a compiler could optimize the search.
+    """(errors, states) of a complete search; errors is None if it was not completed."""
+    # A broken variant fails in less time than the compiler's optimization takes.
     level = '-O2' if '-DBROKEN=0' in defines else '-O0'
     with tempfile.TemporaryDirectory() as work:
         def run(*command):

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The end of an inbox's owner: a pusher or rouser may still be about to wake the owner after the
- * owner is up, because its sleep also ends by itself. The owner quiesces, then frees what wakers
- * use. One item is for a sleeper only.
+ * owner is awake, because its sleep also ends by itself. The owner quiesces, then frees the memory
+ * that wakers use. One item is pushed only to a sleeping owner.
  */
 #include "conc/inbox.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Requests to one object by two threads, told to its owner through the inbox: each is granted, and
+ * Requests to one object by two threads, sent to its owner through the inbox: each is granted, and
  * the one message is never in the inbox twice.
  */
 #include "conc/requests.h"
@@ -14,7 +14,7 @@ static struct {
 	struct hauli_inbox in;
 	struct hauli_requests requests;
 	struct hauli_node message;
-	uint64_t reason[2]; /* the requester's data, for the owner */
+	uint64_t reason[2]; /* the requester's data, read by the owner */
 	uint64_t granted;
 	uint64_t messages;
 } m;

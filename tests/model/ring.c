@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The ring: its owner pushes behind and in front and pops in batches, while a thief takes from it.
- * Each item is handed out once, none is lost, and what was written into it is seen.
+ * Each item is handed out once, none is lost, and its contents are seen.
  */
 #include "conc/ring.h"
 
@@ -40,7 +40,7 @@ static void take(void *item)
 	m.taken[i - m.items]++;
 }
 
-/* Up to n of a batch. */
+/* Pops up to n items of a batch. */
 static void pop(unsigned n)
 {
 	void *item, *second, *fourth;
@@ -82,13 +82,13 @@ static void thief(void)
 
 static void check(void)
 {
-	/* A thief ends the owner's last batch early: the owner would open another. */
+	/* A thief ends the owner's last batch early: the owner would open another one. */
 	hauli_ring_open(&m.ring, ITEMS);
 	pop(ITEMS);
 	for (unsigned i = 0; i < ITEMS; i++)
 		MODEL_ASSERT(m.taken[i] == 1);
 	MODEL_ASSERT(hauli_ring_depth(&m.ring) == 0);
-	MODEL_ASSERT(m.ring.claim == m.ring.head); /* or thieves would be sent away */
+	MODEL_ASSERT(m.ring.claim == m.ring.head); /* else thieves would find the ring empty */
 }
 
 int main(int argc, char **argv)

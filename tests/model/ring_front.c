@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The ring: two pushes to the front after a pop, and then a pop that fails. A thief that sees the
- * claim of the last pop must see the head that the first one stored: else it finds an older head
- * with the same number there, and takes what was popped.
+ * claim of the last pop must see the head stored by the first push: else it finds an older head
+ * with the same number there, and takes the popped item.
  */
 #include "conc/ring.h"
 

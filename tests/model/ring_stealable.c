@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ring: what a thief that finds nothing says of it. The owner pushes two in front and pops one;
- * the thief has one of them then, or the ring has something stealable: thieves come again.
+ * The ring: the mark left by a thief that finds nothing. The owner pushes two in front and pops
+ * one; the thief has one of them then, or the ring is still marked stealable, so that thieves come
+ * again.
  */
 #include "conc/ring.h"
 

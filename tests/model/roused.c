@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two sleeping carriers, by the real cluster.c, mail.c, round.c and sleep.c. A
- * thread puts a batch of one into the injector and then starts a hog on the first carrier, possibly
- * the carrier roused for the batch, which then runs the hog and never looks again. The batch must
- * be taken all the same; else the search finds the other carrier asleep for ever.
+ * Two sleeping carriers, by the real cluster.c, mail.c, round.c and sleep.c. A thread puts a batch
+ * of one into the injector and then starts a hog on the first carrier, possibly the carrier roused
+ * for the batch, which then runs the hog and never checks again. The batch must be taken all the
+ * same; else the search finds the other carrier asleep for ever.
  *
  * A slice is a call here, as in order.c, and no time passes.
  */
@@ -28,7 +28,7 @@ static struct {
 	struct haul_carrier *members[CARRIERS];
 	struct hauli_inbox *inboxes[CARRIERS];
 	struct haul_coro hog, task;
-	uint64_t runs; /* of the task */
+	uint64_t runs; /* number of the task's runs */
 } m;
 
 static void handle_finish(struct haul_carrier *c, struct hauli_msg *msg)
@@ -82,7 +82,7 @@ static void init(void)
 	model_private(&m.cluster.injector.ticket, sizeof(m.cluster.injector.ticket), CARRIERS);
 }
 
-/* The task tells the other carrier that there is no more to come. */
+/* The task tells the other carrier that no more work will come. */
 static void slice(struct haul_carrier *c, struct haul_coro *co)
 {
 	struct haul_carrier *other = &m.c[c == &m.c[HOGGED] ? OTHER : HOGGED];

@@ -14,7 +14,7 @@ enum { FIRST, KEPT, SECOND, COROS };
 static struct {
 	struct hauli_runq q;
 	struct haul_coro co[COROS], nobody;
-	_Atomic uint64_t shown, taken; /* number of stealable ones */
+	_Atomic uint64_t shown, taken; /* number of stealable coroutines */
 } m;
 
 static void init(void)
@@ -61,8 +61,8 @@ static void looker(void)
 {
 	uint64_t shown = atomic_load_explicit(&m.shown, memory_order_acquire);
 
-	/* An exchange reads what is there, where a load may read what was: seen is a hint, and
-	 * brings nothing else with it. */
+	/* An exchange reads the latest value, where a load may read an older one: the check is a
+	 * hint, and acquires nothing else. */
 	if (!hauli_ring_has_stealable(&m.q.ring))
 		MODEL_ASSERT(atomic_fetch_add_explicit(&m.taken, 0, memory_order_acquire) >= shown);
 }

@@ -9,12 +9,12 @@ struct search {
 	bool complete;
 	const char *violation; /* or NULL */
 	uint64_t states, runs;
-	unsigned longest; /* steps of a run */
+	unsigned longest; /* the most steps of a run */
 };
 
 struct search search_model(const struct model *model, enum memory_kind kind);
 
-/* How the last one came to its violation. */
+/* Prints the steps to the last violation. */
 void search_print_trace(void);
 
 #endif

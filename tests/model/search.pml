@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The search as a whole, as lib/sched/policy.c and lib/conc/help.c have it: two carriers whose
- * running coroutine never gives way each get a task behind it, and call; two others have
- * nothing to do, and sleep when they find nothing. Safe: when all that can happen has happened,
- * both tasks have run.
+ * The complete search of lib/sched/policy.c and lib/conc/help.c: two carriers have a hog, get a
+ * task behind it, and request help; two other carriers have no work, and sleep when they find
+ * none. Safe: when no further step is possible, both tasks have run.
  *
- * One step is one load, or one read-modify-write, of a word that others see, and what follows
- * from it for the thread itself. A store that is neither waits in its writer's store buffer:
- * only the push of a task is one. A load that can change nothing is left out: at members that are
- * never in need, or never asleep. So is what can only help: the look at those that have not
- * called.
+ * A step is one load, or one read-modify-write, of a shared word, with its consequences for the
+ * thread itself. A plain store waits in its writer's store buffer: the push of a task is the only
+ * one. The model leaves out loads without effect, at members that never need help or never sleep.
+ * It also leaves out steps that can only help: the look at members that have not requested help.
  *
  * A carrier that is not searching comes too early to recognise a hog, a searcher comes late enough,
- * and a nap ends at once. A stolen task may not yield either. A carrier that blocks in its poller's
- * wait is, to the others, like a carrier that waits on its inbox. A spinning carrier needs no
- * request: it pulls until nothing is left.
+ * and a nap ends at once. A stolen task may not yield either. To the others, a carrier that blocks
+ * in its poller's wait is like a carrier that waits on its inbox. A spinning carrier needs no
+ * request: it pulls until no work is left.
  *
  * Broken on purpose, by -DBROKEN=n; each must be found:
  *	1  requesters do not find an idle carrier
@@ -56,14 +54,14 @@ bool hogged[MEMBERS];
 #define anybody_parked (parked[2] || parked[3])
 #define drained(i) (i >= HOGS || !pushed[i % HOGS]) /* a barrier, or a read-modify-write */
 
-/* Its own store it sees at once. */
+/* A thread sees its own store at once. */
 #define sees(h) (task[h] || (me == h && pushed[h]))
 #define drain	drained(me)
 
 /*
- * One member: its request, what it has, and clear_request. One step: a task comes once here, before the
- * mark, so a thread between these sees and does the same. (Forget must recheck for a task that
- * comes later: help.c.)
+ * One member: its request, its task, and clear_request. One step: each task comes once, before the
+ * request, so other threads' steps in between make no difference. (clear_request must recheck for a
+ * task that comes later: help.c.)
  */
 inline consider(h)
 {
@@ -78,7 +76,7 @@ inline consider(h)
 	}
 }
 
-/* w: the first from that member on that wants help and can be helped. */
+/* w: the first member, from near on, that has requested help and has a task. */
 inline next_in_need(near)
 {
 	w = NOBODY;
@@ -171,7 +169,7 @@ inline hand_on()
 	atomic { w = 0; done = false; on = false }
 }
 
-/* Marks the member if a carrier sleeps; done: it did. */
+/* Requests help for the member if a carrier sleeps; done: requested. */
 inline call(h)
 {
 	done = anybody_parked; /* its task may still be in its store buffer */
@@ -207,7 +205,7 @@ proctype hog(byte me)
 	fi
 }
 
-/* Reaches the others at any time. */
+/* Drains at any time. */
 proctype store_buffer(byte h)
 {
 end:	do
@@ -215,7 +213,7 @@ end:	do
 	od
 }
 
-/* From a requester. Another thief may have been there. */
+/* Steals from a requester, unless another thief has taken the task. */
 inline steal_from_requester()
 {
 	next_in_need(me);
@@ -255,7 +253,7 @@ inline barrier_of(h)
 	}
 }
 
-/* The heavy barrier: each of the callers passes one. */
+/* The heavy barrier: each requester passes a barrier. */
 inline barrier()
 {
 #if BROKEN == 5
@@ -266,7 +264,7 @@ inline barrier()
 #endif
 }
 
-/* Asleep, as others see it. */
+/* Called when the other members already see this one as asleep. */
 inline may_stay()
 {
 	stays = true;
@@ -332,7 +330,7 @@ proctype idle(byte me)
 			if
 			:: search -> stays = true
 			:: !search -> barrier(); may_stay()
-			:: !search -> stays = false /* gets up by itself for the barrier */
+			:: !search -> stays = false /* wakes by itself for the barrier */
 			fi;
 #endif
 			if
@@ -350,7 +348,7 @@ end_asleep:			inbox[me] != asleep
 	od
 }
 
-/* When nothing else can happen. */
+/* Runs when no other step is possible. */
 proctype check()
 {
 	timeout;

@@ -3,44 +3,45 @@
  * MEMORY_WEAK: messages and views, an operational form of C11's atomics.
  *
  * From J. Kang, C.-K. Hur, O. Lahav, V. Vafeiadis, D. Dreyer, "A promising semantics for
- * relaxed-memory concurrency", POPL 2017, without promises; what a barrier of the kernel does is
+ * relaxed-memory concurrency", POPL 2017, without promises; the effect of the kernel's barriers is
  * from D. Goldblatt, "Asymmetric fences", WG21 P1202.
  *
  *	location  an atomic word: its messages, in modification order
- *	message   a stored value, and its writer's view, as far as that was released
+ *	message   a stored value, and the released part of its writer's view
  *	view      for each location, the oldest message that may still be read
  *
  *	load      reads any message not older than the thread's view, which moves up to it. Acquire:
  *	          takes in the message's view; relaxed: keeps it for the next acquire fence
- *	store     puts a message anywhere above the thread's view, but not between an RMW and what
- *	          that has read. Release: with the thread's view; relaxed: with the one of its last
- *	          release fence
- *	RMW, CAS  reads, as a load does, a message that no other one has read; its own follows it at
- *	          once, and has its view too (release sequence). A CAS that fails is a load
- *	fence     acquire, release: above. seq_cst: both, and there is one more view, of all such
- *	          fences: takes it in and adds its own
- *	heavy     the caller passes a seq_cst fence; so does each other thread, between two steps of
- *	          its own, but what is before it there is only what came before the thread's last
- *	          light fence, and what is after it is only what comes after its next: in between
- *	          the compiler may turn things around
- *	futex     the kernel's calls pass a seq_cst fence. What the wait compares is a relaxed load
+ *	store     puts a message anywhere above the thread's view, but not between an RMW and the
+ *	          message that it has read. Release: with the thread's view; relaxed: with the view
+ *	          of its last release fence
+ *	RMW, CAS  reads, as a load does, a message that no other RMW has read; its own message
+ *	          follows it immediately, and has its view too (release sequence). A CAS that fails
+ *	          is a load
+ *	fence     acquire, release: above. seq_cst: both; all such fences share one more view: the
+ *	          fence takes it in and adds its own
+ *	heavy     the caller passes a seq_cst fence; so does each other thread, between two of its
+ *	          steps. Only steps before the thread's last light fence are before this one, and
+ *	          only steps after its next light fence are after it: in between the compiler may
+ *	          reorder accesses
+ *	futex     the kernel's calls pass a seq_cst fence. The wait compares by a relaxed load
  *	seq_cst   load, store, RMW: acquire, release, with a seq_cst fence before and after. That is
- *	          more than C11 says; lib has none, in models they stand for devices and the kernel
+ *	          stronger than in C11; lib has none, in models they stand for devices or the kernel
  *
- * Happens-before, by which plain accesses are checked for races, is carried by the messages in the
- * same way as the views. A release sequence has read-modify-writes only, as in C++20: a relaxed
+ * Messages carry happens-before, by which plain accesses are checked for races, in the same way as
+ * views. A release sequence has read-modify-writes only, as in C++20: a relaxed
  * store of the same thread ends it.
  *
- * Left out: load buffering, a store that passes a load before it in its thread (promises: C11 and
- * aarch64 allow it where no order forbids it); a weak CAS that fails for no reason; words that are
- * accessed in parts. And what is left out of all searches (explorer.h).
+ * Left out: load buffering, a store that passes an earlier load of its thread (promises: C11 and
+ * aarch64 allow it where no order forbids it); a weak CAS that fails spuriously; words that are
+ * accessed in parts. And everything that all searches leave out (explorer.h).
  *
- * How many states there are depends on this:
- *	- A store that can go to one place only is done at once: others need not read it, and may
- *	  put theirs above or below it. The same goes for a load by the only thread that ever
- *	  stores there, and for a light fence that follows another step of its thread. The
- *	  accessors of each location are learned; a run that shows more restarts the search.
- *	- A message is forgotten when no thread that accesses the location can read it.
+ * The number of states depends on two rules:
+ *	- A store that can go to one place only is done at once: other threads need not read it, and
+ *	  may put theirs above or below it. The same holds for a load by the only thread that ever
+ *	  stores there, and for a light fence that follows another step of its thread. Each run
+ *	  collects the accessors of each location; a run with a new accessor restarts the search.
+ *	- A message is removed when no thread that accesses the location can read it.
  * weak_axioms.py compares the outcomes with those of C11's axioms.
  */
 #include "weak.h"
@@ -60,11 +61,11 @@ struct message {
 static struct location {
 	char *addr;
 	unsigned size;
-	/* In all runs: threads that read or write it, that write it; and whether it was freed, or
-	 * written by a plain access. */
+	/* In all runs: the threads that read or write it; the threads that write it; and whether it
+	 * was freed, or written by a plain access. */
 	uint8_t users, writers;
 	bool plain;
-	bool is_stale; /* there was a plain write since the last message */
+	bool is_stale; /* a plain write came after the last message */
 	unsigned nb;
 	struct message messages[MESSAGES_MAX];
 } locations[LOCATIONS_MAX];
@@ -90,7 +91,7 @@ static void take_in(struct view *to, const struct view *from)
 		to->at[i] = from->at[i] > to->at[i] ? from->at[i] : to->at[i];
 }
 
-/* A thread's views are so in memory, one after the other. */
+/* The views of a thread lie in memory in this order, without gaps. */
 static struct view *views_of(struct thread *t)
 {
 	return &t->views.now;
@@ -126,7 +127,7 @@ bool weak_is_otherwise(void)
 	return is_otherwise;
 }
 
-/* Calls fn for all views that there are, of location i. */
+/* Calls fn for location i of every view. */
 static void for_each_view(unsigned i, void (*fn)(uint8_t *at, unsigned arg), unsigned arg)
 {
 	for (unsigned t = 0; t < model->nb_threads; t++)
@@ -172,7 +173,7 @@ static struct location *new_location(const void *addr, unsigned size)
 	return l;
 }
 
-/* A futex compares the low half of its word, and may come first. */
+/* A futex, which may access the word first, compares its low half. */
 static void widen(struct location *l, unsigned size)
 {
 	if (l->nb > 1)
@@ -188,7 +189,7 @@ static struct location *locate(const struct thread *t, const struct step *s)
 	uint8_t bit = (uint8_t)(1u << t->id);
 	struct location *l;
 
-	/* Of a CAS it is not known yet. */
+	/* The outcome of a CAS is not known yet. */
 	memory_check_atomic(t, s->addr, s->size, write && s->kind != STEP_CAS);
 	l = location_at[memory_offset(s->addr)]
 		? &locations[location_at[memory_offset(s->addr)] - 1]
@@ -220,7 +221,7 @@ void weak_plain_write(const void *addr, size_t size)
 		}
 }
 
-/* What t can see of l: from this message on. */
+/* The oldest message of l that t can read. */
 static unsigned oldest(const struct thread *t, const struct location *l, bool fenced)
 {
 	unsigned i = (unsigned)(l - locations);
@@ -240,7 +241,7 @@ static bool is_fenced(const struct step *s)
 		(s->order == __ATOMIC_SEQ_CST && s->kind != STEP_DRAIN && s->kind != STEP_YIELD);
 }
 
-/* Whether the step can go by message i: read it, or store next to it. */
+/* True if the step can use message i: read it, or store next to it. */
 static bool may_use(const struct step *s, const struct location *l, unsigned i)
 {
 	bool is_last = i + 1 == l->nb || !l->messages[i + 1].follows;
@@ -254,14 +255,14 @@ static bool may_use(const struct step *s, const struct location *l, unsigned i)
 		return value != s->expected || is_last;
 	case STEP_AWAIT:
 		return value == s->value;
-	case STEP_YIELD: /* any that lets it go on */
+	case STEP_YIELD: /* any value that ends the wait */
 		return value != s->value;
 	default:
 		return true;
 	}
 }
 
-/* The newest comes first. */
+/* Counted from the newest. */
 static unsigned count(const struct step *s, const struct location *l, unsigned from)
 {
 	unsigned n = 0;
@@ -347,8 +348,8 @@ static void light_fence(struct thread *t)
 	t->may_drain = true;
 }
 
-/* One of the barriers of t's membarrier. What t does before the first or after the last comes with
- * each of them. */
+/* One of the barriers of t's membarrier. Steps of t before the first one or after the last one
+ * count for each of them. */
 static void drain(struct thread *t, struct thread *other)
 {
 	full_fence(t);
@@ -387,7 +388,7 @@ static uint64_t read_message(
 	return peek(&m->value, size);
 }
 
-/* Right above message i, which is read by the same step if this follows it. */
+/* Puts the message right above message i, which the same step has read if this follows it. */
 static void write_message(
 	struct thread *t, struct location *l, unsigned i, const struct step *s, bool follows)
 {
@@ -474,7 +475,7 @@ uint64_t weak_step(struct thread *t, unsigned option)
 	return result;
 }
 
-/* Messages that no accessor of l can read. */
+/* Removes messages that no accessor of l can read. */
 static void forget(struct location *l)
 {
 	unsigned i = (unsigned)(l - locations), oldest_read = l->nb - 1;

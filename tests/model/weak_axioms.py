@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compares the explorer's weak memory with C11's axioms, on small random programs.
 
-weak.c says step by step what a load may read. Here the same is said by axioms, about whole
+weak.c defines step by step the values that a load may read. The axioms here define whole
 executions: O. Lahav, V. Vafeiadis, J. Kang, C.-K. Hur, D. Dreyer, "Repairing sequential consistency
 in C/C++11", PLDI 2017 (RC11), without seq_cst accesses, and with C++20's release sequences. RC11
-leaves out load buffering where it makes a circle by itself; the search leaves it out altogether,
-so here it may not make a circle with the order of seq_cst fences either. All executions of a
-program are listed, and those that break an axiom left out. Both have to show the same outcomes.
+excludes load buffering where it makes a circle by itself; the search excludes it altogether, so
+here it may not make a circle with the order of seq_cst fences either. All executions of a program
+are listed, and executions that break an axiom are dropped. Both must show the same outcomes.
 Speaks TAP.
-usage: weak_axioms.py PROGRAM [HOW_MANY [SEED]]
+usage: weak_axioms.py PROGRAM [PROGRAMS [SEED]]
 """
 import itertools
 import random
@@ -29,7 +29,7 @@ class Event:
 
 
 def parse(text):
-    """The events, an initial store to each word first; program order is that of the list."""
+    """The events, with an initial store to each word first; program order is list order."""
     events = [Event(None, 'W', w, 0, 'x') for w in WORDS]
     for thread, steps in enumerate(text.split('|')):
         for s in steps.split():
@@ -39,7 +39,7 @@ def parse(text):
 
 
 class Relation:
-    """Between the events of one execution; a bit for each successor."""
+    """A relation between the events of one execution; a bit for each successor."""
 
     def __init__(self, n, pairs=()):
         self.rows = [0] * n
@@ -77,7 +77,8 @@ class Relation:
 
 
 def evaluate(events, source, sb_rf):
-    """The values read and written by each event; None if a store that is read does not happen."""
+    """The values read and written by each event; None if an event reads a store that does not
+    happen."""
     read, written = {}, {}
     order = sorted(range(len(events)), key=lambda e: sum(sb_rf.has(a, e)
                                                          for a in range(len(events))))
@@ -119,7 +120,7 @@ def synchronizes(events, sb, source, written):
             pairs += itertools.product(begins, ends)
             if head not in source:
                 break
-            head = source[head]  # what a read-modify-write has read: the sequence goes on
+            head = source[head]  # a read-modify-write read it: the release sequence continues
     return pairs
 
 
@@ -144,7 +145,7 @@ def is_consistent(events, sb, source, written, mo):
 
 
 def orders_of(events, written):
-    """All modification orders: as relations."""
+    """All modification orders, as relations."""
     per_word = []
     for i, word in enumerate(WORDS):
         stores = [w for w in written if events[w].word == word and w != i]
@@ -192,7 +193,7 @@ def outcomes_by_search(process, text):
     return found
 
 
-# Where the orders decide: what the accesses are and to which word, without orders and fences.
+# Programs whose outcome depends on orders: the accesses and their words, without orders and fences.
 SHAPES = (
     'Wx Ry | Wy Rx', 'Wx Wy | Ry Rx', 'Wx Wy | Wy Wx', 'Wx Wy | Wy Rx', 'Wx Wy | Ry Wx',
     'Wx | Wy | Rx Ry | Ry Rx', 'Wx | Rx Wy | Ry Rx', 'Wx Wy | Uy | Ry Rx', 'Wx Wy | Cy Rx',

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the explorer's memories allow: litmus tests by their usual names, each with an outcome that
- * a memory either can show or cannot. (What the hardware does: litmus.c.) Speaks TAP.
+ * Outcomes that the explorer's memories allow: litmus tests by their usual names, each with an
+ * outcome that a memory either can show or cannot. (litmus.c shows the hardware.) Speaks TAP.
  *
- * A letter for each access, in the order of the text: W, R, U (read-modify-write), and its order:
- * x relaxed, a acquire, r release, s seq_cst; F a fence: Fa, Fr, Fs; Fl, Fh the light and the heavy
- * one of conc/fence.h. "|" divides threads.
+ * A letter for each access, in the order of the text: W, R, U (read-modify-write), and its order: x
+ * relaxed, a acquire, r release, s seq_cst; F a fence: Fa, Fr, Fs; Fl, Fh the light and the heavy
+ * fence of conc/fence.h. "|" divides threads.
  */
 #include <linux/futex.h>
 #include <stdatomic.h>
@@ -81,7 +81,7 @@ static bool flag_only(void)
 	return m.r[0] == 1 && m.r[1] == 0;
 }
 
-/* The same by a third thread, which adds to the flag or stores it anew: release sequences. */
+/* The same with a third thread, which adds to the flag or stores it anew: release sequences. */
 THREAD(rs_r, R(0, y, ACQ); R(1, x, RLX))
 THREAD(rs_ux, U(y, RLX))
 THREAD(rs_wx, R(2, y, RLX); W(y, 2, RLX))
@@ -103,7 +103,7 @@ static bool seen_and_flag_only(void)
 	return m.r[2] == 1 && flag_only();
 }
 
-/* LB: each reads what the other stores after its own read. */
+/* LB: each reads the other's store, which comes after the other's own read. */
 THREAD(lb_0, R(0, x, RLX); W(y, 1, RLX))
 THREAD(lb_1, R(1, y, RLX); W(x, 1, RLX))
 static bool both_1(void)
@@ -111,7 +111,7 @@ static bool both_1(void)
 	return m.r[0] == 1 && m.r[1] == 1;
 }
 
-/* The same without a circle: z is seen, which comes after y, which comes after x; x is not. */
+/* The same without a circle: z is seen, which comes after y, which comes after x; x is not seen. */
 THREAD(lb_fs_w, W(x, 1, RLX); F(SC); W(y, 1, RLX))
 THREAD(lb_passes, R(2, y, RLX); W(z, 1, RLX))
 THREAD(lb_fs_r, R(0, z, RLX); F(SC); R(1, x, RLX))
@@ -120,7 +120,7 @@ static bool z_only(void)
 	return m.r[2] == 1 && flag_only();
 }
 
-/* CoRR: the newer one first. CoWR: its own store, then an older one. */
+/* CoRR: the newer value first. CoWR: its own store, then an older one. */
 THREAD(corr_w, W(x, 1, RLX); W(x, 2, RLX))
 THREAD(corr_r, R(0, x, RLX); R(1, x, RLX))
 static bool newer_first(void)
@@ -178,12 +178,12 @@ static bool seen_and_overwritten(void)
 	return m.r[0] == 1 && m.x == 2;
 }
 
-/* Two that add both find 0. */
+/* Two additions both find 0. */
 THREAD(u_0, m.r[0] = U(x, RLX))
 THREAD(u_1, m.r[1] = U(x, RLX))
 
-/* What a heavy fence makes two others pass are two barriers: the first one's is over when it stores
- * to y, and the second one, which has seen its z, has not come to its own. */
+/* A heavy fence makes two other threads pass two barriers: the first thread's one is over when it
+ * stores to y, and the second thread, which has seen z, has not yet come to its own. */
 THREAD(apart_0, W(y, 1, RLX); hauli_fence_light(); R(0, x, RLX); W(z, 1, RLX))
 THREAD(apart_1, R(1, z, RLX); hauli_fence_light(); R(2, x, RLX))
 THREAD(apart_h, W(x, 1, RLX); hauli_fence_heavy(); R(3, y, RLX))
@@ -192,8 +192,8 @@ static bool come_apart(void)
 	return m.r[0] == 1 && m.r[1] == 1 && m.r[2] == 0 && m.r[3] == 0;
 }
 
-/* A wait on a futex, the low half of a word, and a wake-up: only the search's own end, all wait, is
- * to be seen. */
+/* A wait on a futex, the low half of a word, and a wake-up: the test looks only for the search's
+ * own violation, that all threads wait. */
 THREAD(futex_wait, syscall(SYS_futex, &m.x, FUTEX_WAIT, 0, NULL, NULL, 0))
 THREAD(futex_wake, F(SC); W(x, 1, RLX); syscall(SYS_futex, &m.x, FUTEX_WAKE, 1, NULL, NULL, 0))
 THREAD(futex_wake_first, syscall(SYS_futex, &m.x, FUTEX_WAKE, 1, NULL, NULL, 0); W(x, 1, RLX))
@@ -206,7 +206,7 @@ static const struct litmus {
 	const char *name;
 	void (*threads[MODEL_THREADS_MAX])(void);
 	bool (*outcome)(void);
-	bool shown[3]; /* by each memory: SC, TSO, weak */
+	bool shown[3]; /* one for each memory: SC, TSO, weak */
 } litmuses[] = {
 #define NEVER                       \
 	{                           \
@@ -228,7 +228,7 @@ static const struct litmus {
 	{"SB Wx Ua Rx | Wx Ua Rx", {sb_u_0, sb_u_1}, both_0, WEAK},
 	{"SB Wx Fl Rx | Wx Fh Rx", {sb_fl_0, sb_fh_1}, both_0, NEVER},
 	{"SB Wx Fl Rx | Wx Fl Rx", {sb_fl_0, sb_fl_1}, both_0, NOT_SC},
-	/* The compiler may turn the two around. A store buffer alone would be drained. */
+	/* The compiler may exchange the two. A store buffer alone would be drained. */
 	{"SB Wx Rx | Wx Fh Rx", {sb_wx_rx_0, sb_fh_1}, both_0, WEAK},
 	{"MP Wx Wx | Rx Rx", {mp_w_wx, mp_r_rx}, flag_only, WEAK},
 	{"MP Wx Wr | Ra Rx", {mp_w_wr, mp_r_ra}, flag_only, NEVER},

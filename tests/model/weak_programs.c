@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The outcomes that the weak memory shows for small programs, for weak_axioms.py. Reads a program a
- * line: threads are divided by "|", steps by blanks. A step: W, R, U (adds 1) or C (a CAS of 1 for
- * 2), the word (x, y, z), for W the value; or F, a fence; then the order: x relaxed, a acquire,
- * r release, b both, s seq_cst. Prints a line for each outcome, an outcome maybe more than once:
- * what was read, in the order of the text, and what the words end as. Then a line with a dot.
+ * The outcomes of small programs in the weak memory, for weak_axioms.py. Reads a program a line:
+ * threads are divided by "|", steps by blanks. A step: W, R, U (adds 1) or C (a CAS of 1 for 2),
+ * the word (x, y, z), for W the value; or F, a fence; then the order: x relaxed, a acquire, r
+ * release, b both, s seq_cst. Prints a line for each outcome, perhaps several times: the values
+ * read, in the order of the text, and the final values of the words. Then a line with a dot.
  */
 #include <inttypes.h>
 #include <stdatomic.h>

@@ -58,7 +58,7 @@ WEAKENED = [
 
 
 def is_caught(model, program):
-    """The weak memory alone has to show it."""
+    """Only the weak memory may show it."""
     runs = {memory: subprocess.run([program, memory], capture_output=True, text=True)
             for memory in ('SC', 'TSO', 'weak')}
     for memory in ('SC', 'TSO'):

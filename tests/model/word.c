@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Slot, link and event together: two threads claim a slot, and each in turn builds something in it;
+ * Slot, link and event together: two threads claim a slot, and each in turn builds an object in it;
  * a third thread waits for the event, whose memory is freed when the wait returns.
  */
 #include "conc/word.h"
