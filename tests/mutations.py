@@ -17,7 +17,7 @@ import time
 from support import mutate
 from support.objects import Objects
 
-# test: (file, what is broken, text, its replacement)
+# test: (file, error, text, its replacement)
 MUTATIONS = [
     ('unit/wait', 'lib/sched/carrier.c', 'a slot is freed with a request under way',
      'if (hauli_unlikely(hauli_requests_pending(&co->requests)))', 'if (0)'),
@@ -93,7 +93,7 @@ def output_of(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
 
 
-# With more than the library's own code; what a test shares with others.
+# Tests that need more than the library's own code, and tests' shared code.
 BED = ['tests/net/io_bed.c', 'tests/net/io_flows.c']
 
 
@@ -105,7 +105,7 @@ class Tests:
             'pkg-config', '--cflags', 'check', 'hwloc', 'libdpdk')
         self.objects = Objects(root, compiler + flags, (
             'lib', 'lib/include', 'drivers-glue', 'drivers-glue/include', 'tests'), work)
-        self.seconds = {}  # of a test with nothing broken; None: it fails
+        self.seconds = {}  # for each test, its seconds with nothing broken; None: it fails
         self.locks = collections.defaultdict(threading.Lock)
         libs = output_of('pkg-config', '--libs', 'check', 'hwloc') + ['-pthread']
         self.libs = {
@@ -115,7 +115,7 @@ class Tests:
         }
 
     def script(self, root, test):
-        """The command of a test that is a script, which looks at the sources in root; or None."""
+        """The command of a test that is a script and reads the sources in root; or None."""
         path = os.path.join(root, 'tests', test + '.py')
         command = [sys.executable, path, root, ' '.join(self.compiler)]
         return command if os.path.exists(path) else None

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How far tests/run is, and the time that is left: a line redrawn each second on a terminal.
+"""The progress of tests/run and the remaining time: a line redrawn each second on a terminal.
 
-The time left is that of the last run where there was one, else an estimate for a quiet machine with
-two cores, both corrected by the pace of this run so far.
+The remaining time comes from the last run if there was one, else from an estimate for a quiet
+machine with two cores, both corrected by the pace of this run so far.
 """
 import os
 import shutil
@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 
-# Seconds of CPU time of the tests that take longest; the others take about one.
+# Seconds of CPU time of the longest tests; the others take about one.
 LONG = {
     "alone": 15, "coro_million": 24, "coro_switch_aarch64": 7, "echo_ping": 20, "fwd_end": 20,
     "model_asleep": 9, "model_litmus": 13, "model_mutations": 80, "model_order": 9,
@@ -32,11 +32,11 @@ class Progress:
             threading.Thread(target=self.redraw_each_second, daemon=True).start()
 
     def estimate(self, stage, seconds):
-        """A better estimate for a stage that is about to begin."""
+        """Sets a better estimate for a stage that is about to begin."""
         self.left[stage] = self.total[stage] = seconds
 
     def update(self, stage, share, text):
-        """This share of the stage is done, 0 to 1; text says what that is."""
+        """Sets the part of the stage that is done, 0 to 1; text describes it."""
         with self.lock:
             self.left[stage] = self.total[stage] * (1 - share)
             self.updated = time.monotonic()
@@ -52,7 +52,7 @@ class Progress:
 
     def seconds_left(self, now):
         done = sum(self.total.values()) - sum(self.left.values())
-        # Too little is done at first to tell a slow machine from a slow start.
+        # At first the finished part is too small to tell a slow machine from a slow start.
         pace = min(max((self.updated - self.began) / done, 0.3), 5) if done > 20 else 1
         return max(sum(self.left.values()) * pace - (now - self.updated), 0)
 
@@ -90,5 +90,5 @@ def weights(tests, log, slower):
 
 
 def name(entry):
-    """A test's name, from what meson calls it: project:suite / name."""
+    """A test's name, from meson's project:suite / name."""
     return entry.split(" / ")[-1]

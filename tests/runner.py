@@ -31,14 +31,14 @@ class Configuration:
         self.dir = "build-" + name
         self.compiler = compiler
         self.options = list(options)
-        self.suites = list(suites)  # none: all
-        self.slower = slower  # how much longer a test may take
+        self.suites = list(suites)  # the suites; none: all
+        self.slower = slower  # factor on the time limit of a test
         self.environment = environment or {}
-        # Seconds on two cores, where no earlier run says more.
+        # Seconds on two cores, used if there is no earlier run.
         self.seconds = {"build": build, "tests": tests}
 
     def chosen(self, suites):
-        """Those of the suites asked for that it runs; none asked for: its own."""
+        """The requested suites that this configuration runs; its own if none was requested."""
         return [s for s in suites or self.suites if s in self.suites or not self.suites]
 
     def stage(self, what):
@@ -48,7 +48,7 @@ class Configuration:
         return [f"{self.dir}/meson-logs/{log}.json" for log in LOGS]
 
     def last_log(self):
-        """What meson has logged of the last run in this build directory: an entry a program."""
+        """meson's log of the last run in this build directory: an entry a program."""
         entries = []
         for log in filter(os.path.exists, self.logs()):
             with open(log, encoding="utf-8") as f:
@@ -60,7 +60,7 @@ class Configuration:
             os.remove(log)
 
     def stages(self):
-        """Estimated seconds of each."""
+        """Estimated seconds of each configuration."""
         built = os.path.exists(self.dir + "/build.ninja")
         log = [e for e in self.last_log() if e.get("duration")]
         tests = max((e["starttime"] + e["duration"] for e in log), default=0) - min(
@@ -75,7 +75,7 @@ CONFIGURATIONS = [
                   suites=["unit", "stress"], environment={"HAUL_STEAL": "global"}),
     Configuration("asan", "address and undefined behaviour sanitizers", "gcc",
                   SANITIZE + ["-Db_sanitize=address,undefined"], ["unit", "stress", "net"], 4,
-                  # What only more requests show, the first one shows.
+                  # The first request of a test finds every fault but those that need many requests.
                   {"HAUL_REQUESTS": "200"}),
     Configuration("tsan", "thread sanitizer, carriers of a cluster steal", "clang",
                   SANITIZE + ["-Db_sanitize=thread"], ["unit", "stress"], 8,
@@ -115,7 +115,7 @@ class Tally:
             self.failed.append(f"{where}: {run['result'].lower()} after {len(subtests)} tests")
 
     def whole(self, where, run, tap):
-        """A program that has one result for all that it did."""
+        """A program with a single result."""
         reason = re.search(r"^1\.\.0 *# *skip\S* *(.+)", run["stdout"], re.M | re.I)
         if run["result"] == "SKIP" and reason:
             self.skipped.append(f"{where}: {reason.group(1)}")
@@ -128,7 +128,7 @@ class Tally:
 
 
 def read_lines(command, each, **more):
-    """Calls each() with every line that a command prints, as it comes; returns the exit status."""
+    """Calls each() with every line of a command's output, as it comes; returns the exit status."""
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace",
                           **more) as p:
         for line in p.stdout:
@@ -160,7 +160,7 @@ def chosen(conf, suites):
 
 
 def ninja(conf, progress, wanted):
-    """Builds these; False if something of it does not build."""
+    """Builds these targets; False if one does not build."""
     def each(line):
         step = re.match(r"\[(\d+)/(\d+)\] ", line)
         if step:
@@ -174,7 +174,7 @@ def ninja(conf, progress, wanted):
 
 
 def build(conf, progress, tests, everything):
-    """Builds what the tests need; returns the tests whose programs could not be built."""
+    """Builds the tests' programs; returns the tests whose programs could not be built."""
     files = {t["id"]: t["filename"] for t in introspect(conf, "--targets")}
     needs = {t["name"]: [os.path.relpath(f, conf.dir) for d in t["depends"] for f in files[d]]
              for t in tests}
@@ -187,10 +187,10 @@ def build(conf, progress, tests, everything):
 
 
 def computes(test):
-    """True of a test that only needs CPU time, and bears to get little of it."""
+    """True if a test only needs CPU time, and passes with little of it."""
     suites = {s.split(":")[-1] for s in test["suite"]}
     return test["is_parallel"] and suites & {"model", "lint", "header"} and \
-        test["name"] != "mutations"  # which tells a hang by the clock
+        test["name"] != "mutations"  # it detects a hang by the clock
 
 
 def run_tests(conf, progress, tests, suites, slower):
@@ -210,13 +210,13 @@ def run_tests(conf, progress, tests, suites, slower):
         # " 66/143 haul:model / model_permit   OK   0.01s   3 subtests passed"
         result = re.match(r"\s*\d+/\d+ ((.*?)\s+([A-Z]+)\s+[\d.]+s\b.*)", line)
         if not result:
-            # Counts of its own group, which main() has of all.
+            # These counts are of one group; main() has the totals.
             if line and not re.match(r"Summary of Failures|[A-Z][a-zA-Z ]+: +\d+ *$", line):
                 progress.say(line)
             return
         test, good = name(result[2]), result[3] in ("OK", "SKIP")
         with lock:
-            if test in ran:  # meson names those that failed again at its end
+            if test in ran:  # at its end meson names the failed tests again
                 return
             ran.add(test)
             failed.update(() if good else (test,))
@@ -273,7 +273,7 @@ def run(conf, args, progress, tally):
     tests = [t for t in tests if t not in broken]
     if not tests:
         return
-    slower = max(conf.slower, args.soak)  # a program has several stress tests, in 30 s by default
+    slower = max(conf.slower, args.soak)  # a program has several stress tests, of 30 s by default
     entries = run_tests(conf, progress, tests, suites, slower)
     progress.update(conf.stage("tests"), 1, f"{conf.name}: tested")
     tap = {t["name"]: t["protocol"] == "tap" for t in tests}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every public header compiles alone, twice in a row, in each language that its users may speak.
+"""Every public header compiles alone, twice in a row, in each language that its users may use.
 Usage: alone.py CORE_INCLUDE GLUE_INCLUDE HEADER..."""
 import os
 import shlex
@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 from tap import Tap
 
 WARNINGS = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-Wundef", "-Wstrict-prototypes"]
-LANGUAGES = [  # how it is called, compilers, options
+LANGUAGES = [  # its name, compilers, options
     ("gnu17", ["gcc", "clang"], ["-x", "c", "-std=gnu17"]),
     ("c11", ["gcc", "clang"], ["-x", "c", "-std=c11"]),
     ("c++17", ["g++", "clang++"], ["-x", "c++", "-std=c++17"]),
@@ -19,7 +19,7 @@ LANGUAGES = [  # how it is called, compilers, options
 
 
 def dpdk():
-    """DPDK's flags, its folders as system folders: warnings of its headers are not ours."""
+    """DPDK's flags, with its folders as system folders: we do not fix warnings of its headers."""
     out = subprocess.run(["pkg-config", "--cflags", "libdpdk"], check=True,
                          stdout=subprocess.PIPE, text=True).stdout
     return ["-isystem" + f[2:] if f.startswith("-I") else f for f in shlex.split(out)]
@@ -34,7 +34,7 @@ def main():
             for compiler in compilers:
                 command = [compiler, *options, *WARNINGS, "-fsyntax-only", "-I" + core]
                 if header.startswith(glue):
-                    # DPDK's headers speak GNU C.
+                    # DPDK's headers need GNU C.
                     command = [o.replace("=c", "=gnu") for o in command]
                     command += ["-I" + glue, *dpdk()]
                 if "++" in compiler:

@@ -5,7 +5,7 @@
 
 #include <haul/haul.h>
 
-/* The lower end of a frame only, which may be far below the guard. */
+/* Touches the lower end of a frame only, which may be far below the guard. */
 static void touch(char *frame)
 {
 	frame[0] = 1;
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
 
 	if (argc != 2 || haul_start(&rt, NULL))
 		return 2;
-	/* There are stacks below it. */
+	/* Slots below this one are in use. */
 	for (int i = 0; i < 20; i++)
 		haul_spawn_on(haul_carrier(rt, 0), NULL, wait, NULL, &others);
 	if (haul_spawn_on(haul_carrier(rt, 0), &co, leap, argv[1], &opts) || haul_join(co, NULL))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A frame that is larger than a coroutine's stack, and than the guard below it, in a program built
-with what pkg-config says, ends it with the line that names the coroutine.
+"""A frame larger than a coroutine's stack and the guard below it ends a program built with the
+flags of pkg-config, with the line that names the coroutine.
 Usage: frames.py BUILD_DIR SOURCE_DIR"""
 import os
 import resource

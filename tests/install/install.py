@@ -10,7 +10,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 import outside
 from tap import Tap
 
-PROGRAMS = [  # name, where its source is, what it prints
+PROGRAMS = [  # name, source, expected output
     ("spawn", "tests/install/spawn.c", r"carriers 2 sum 332833500 strayed 0\n"),
     ("lcores", "tests/install/lcores.c", r"carriers on lcores 2\n"),
     ("first", "README.md", r"(coroutine \d on carrier \d+\n){8}"),
@@ -18,7 +18,7 @@ PROGRAMS = [  # name, where its source is, what it prints
 
 
 def wrong(root, program, compiler, static):
-    """The fault, or an empty text."""
+    """The error, or an empty text."""
     name, path, expected = program
     try:
         binary = outside.compile_program(root, name, path, compiler, static)

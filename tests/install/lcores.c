@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program outside the tree that uses drivers-glue: EAL's lcores as carriers. */
+/* A user's program with drivers-glue: EAL's lcores as carriers. */
 #include <stdio.h>
 #include <string.h>
 

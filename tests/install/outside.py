@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haul installed into an empty folder, and programs outside the tree built against it, with what
-pkg-config says and nothing else."""
+"""Installs haul into an empty folder, and builds users' programs against it, with the flags of
+pkg-config and nothing else."""
 import contextlib
 import os
 import re
@@ -27,7 +27,7 @@ def must(command, **options):
 
 @contextlib.contextmanager
 def installed(build):
-    """The root of an installation, which is gone afterwards."""
+    """The root of an installation, which is removed afterwards."""
     with tempfile.TemporaryDirectory() as root:
         must(["meson", "install", "-C", build, "--no-rebuild", "--quiet", "--destdir", root])
         pc = os.path.join(libdir(root), "pkgconfig/haul.pc")
@@ -53,12 +53,12 @@ def environment(root, static=False):
 def options(root, static):
     words = shlex.split(must(["pkg-config", "--cflags", "--libs"] + ["--static"] * static
                              + ["haul"], env=environment(root)))
-    # Both libraries are installed, and a linker takes the shared one unless told otherwise.
+    # Both libraries are installed; by default a linker takes the shared one.
     return ["-l:libhaul.a" if static and w == "-lhaul" else w for w in words]
 
 
 def source(path):
-    """The text of a C file, or of a page's first block of C."""
+    """The text of a C file, or of the first block of C in a page."""
     with open(path, encoding="utf-8") as f:
         text = f.read()
     return re.search(r"```c\n(.*?)```", text, re.S)[1] if path.endswith(".md") else text

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The program of docs/guide/own-poller.md, built outside the tree: both pollers answer, one spins
-and one sleeps. Usage: own_poller.py BUILD_DIR SOURCE_DIR"""
+and one sleeps.
+Usage: own_poller.py BUILD_DIR SOURCE_DIR"""
 import os
 import signal
 import socket
@@ -24,8 +25,8 @@ def listens():
 
 
 def answers():
-    """What comes back for datagrams that are all sent before the first answer is read, and then for
-    some one by one, before each of which a poller that blocks is asleep."""
+    """The replies to datagrams that are all sent before the first reply is read, and then to
+    datagrams sent one by one, before each of which a blocking poller is asleep."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
         s.settimeout(20)
         s.connect(("127.0.0.1", PORT))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The program of docs/guide/first-program.md, built outside the tree, does what the page says.
+"""The program of docs/guide/first-program.md, built outside the tree, behaves as the page says.
 Usage: shout.py BUILD_DIR SOURCE_DIR"""
 import os
 import signal

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program outside the tree: numbers are squared on two carriers and summed by a third party. */
+/* A user's program: two carriers square numbers, the main thread sums them up. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static void *same(void *arg)
 	return arg;
 }
 
-/* All at once, from this thread, which is no carrier. */
+/* Spawns all at once, from this thread, which is no carrier. */
 static unsigned long sum_of_many(struct haul_runtime *rt)
 {
 	static struct haul_coro *cos[COROUTINES];

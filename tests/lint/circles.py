@@ -2,11 +2,11 @@
 """No circles: no folder and no module of lib/ and drivers-glue/ depends on itself by way of others.
 
 A module is a .c and the .h of the same name. It depends on the modules whose headers it includes,
-and on those that define the functions and variables that it uses, public ones included. A header
-declares what its own .c defines.
+and on the modules that define the functions and variables that it uses, including public ones. A
+header declares only definitions of its own .c.
 
 usage: circles.py ROOT [--show]: --show prints the modules of each folder, the highest floor first,
-each with what it depends on in that folder.
+each with its dependencies in that folder.
 """
 import functools
 import os
@@ -19,7 +19,7 @@ import tree
 ENFORCED = ("lib/", "drivers-glue/")
 
 NAME = r"hauli?_\w+"
-# At the left margin: a return type that may be over two lines, the name, what follows.
+# At the left margin: a return type on one or two lines, the name, the text after it.
 DEFINED = re.compile(rf"^(?!typedef|extern|#)[\w*][\w\s*(),\"-]*?\b({NAME})(\(|\[|;| = )", re.M)
 DECLARED = re.compile(rf"^(?!typedef|static|#)[\w*][\w\s*(),\"-]*?\b({NAME})(\(|\[|;)", re.M)
 
@@ -29,7 +29,7 @@ def module(path):
 
 
 def balanced(code, at):
-    """Behind the bracket that closes the one at `at`."""
+    """The offset after the bracket that closes the one at `at`."""
     depth = 0
     for i in range(at, len(code)):
         depth += {"(": 1, ")": -1}.get(code[i], 0)
@@ -39,7 +39,7 @@ def balanced(code, at):
 
 
 def is_body(code, m):
-    """Whether what the match begins is a definition: a body or a value follows."""
+    """True if a definition begins at the match: a body or a value follows."""
     if m[2] != "(":
         return m[2] != ";" or not m[0].startswith("struct")
     return code[balanced(code, m.end() - 1):].lstrip().startswith("{")
@@ -52,14 +52,14 @@ def definitions(code):
 
 
 def declarations(code):
-    """The names that a .h declares, and does not define: with their places."""
+    """The names that a .h declares and does not define, with their places."""
     return {m[1]: m.start() for m in DECLARED.finditer(code)
             if not (m[2] == "(" and is_body(code, m))
             and not re.match(r"(struct|enum|union) \w+;", m[0])}
 
 
 def sources(root):
-    """The code of each file that the rule is for, without comments."""
+    """The code of each file under the rule, without comments."""
     return {path: tree.code(tree.text(root, path)) for path in tree.files(root, ".c", ".h")
             if path.startswith(ENFORCED) and "/include/" not in path}
 
@@ -76,7 +76,7 @@ def includes(root, path):
 
 
 def graph(root, codes):
-    """For each module those that it depends on, each with the reason."""
+    """For each module the modules on which it depends, each with the reason."""
     defined, edges = homes(codes), {}
     for path, code in codes.items():
         out = edges.setdefault(module(path), {})
@@ -135,7 +135,7 @@ def tell(edges):
 
 
 def misplaced(codes):
-    """What a header declares and the .c of another module defines."""
+    """Declarations in a header whose definition is in another module's .c."""
     defined = homes(codes)
     for path, code in codes.items():
         for name, at in declarations(code).items() if path.endswith(".h") else ():
@@ -153,7 +153,7 @@ def findings(root):
 
 
 def floor_numbers(edges):
-    """How far above the ground each node is; those in a circle are on one floor."""
+    """The height of each node above the ground; nodes in a circle share a floor."""
     together = {one: tuple(members) for members in circles(edges) for one in members}
 
     @functools.lru_cache(None)

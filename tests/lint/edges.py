@@ -2,8 +2,8 @@
 """Memory edges: each atomic access in lib/conc says why its order is enough, and each tagged edge
 has both ends.
 
-    memory_order_release  /* inbox.E1:R */    what was written before ...
-    memory_order_acquire  /* inbox.E1:A */    ... is seen after
+    memory_order_release  /* inbox.E1:R */    writes before this ...
+    memory_order_acquire  /* inbox.E1:A */    ... are seen after this
     atomic_thread_fence   /* bell.E3:F */     both sides of a store-load edge
     memory_order_relaxed  /* why that is enough */
 """

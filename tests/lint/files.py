@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files: each opens with its licence, ends with a newline, and is short enough to be one thing."""
+"""Files: each begins with its licence, ends with a newline, and has at most 600 lines."""
 import re
 
 import tree

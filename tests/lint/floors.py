@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Floors: a file includes from its own folder and from lower floors, and there is no cycle.
 
-Programs have one door into lib/, the public headers, and drivers-glue's own; drivers-glue has one
-into lib/sched beside them. Of DPDK, lib below
-lib/net sees helpers that need no initialised EAL, and lib/net sees mbufs and the definitions of
-packet headers.
+Programs include the public headers of lib/ and of drivers-glue only; drivers-glue has one further
+door into lib/sched. Of DPDK, lib below lib/net sees helpers that need no initialised EAL, and
+lib/net sees mbufs and the definitions of packet headers.
 """
 import os
 import re
 
 import tree
 
-BELOW = {  # folder: what it may include of other folders
+BELOW = {  # folder: the other folders from which it may include
     "lib/base": set(),
     "lib/topo": {"lib/base"},
     "lib/coro": {"lib/base"},
@@ -25,7 +24,7 @@ BELOW = {  # folder: what it may include of other folders
     "drivers-glue/include": set(),
     "apps": set(),
 }
-# The door into lib/sched for a folder above it; SHOWN is what the door shows whole.
+# The door into lib/sched for a folder above it; SHOWN are the headers that the door shows whole.
 DOORS = {"drivers-glue/io": "lib/sched/glue.h"}
 SHOWN = ("lib/sched/glue.h", "lib/sched/handover.h")
 HELPERS = "branch_prediction|common|cycles|pause|prefetch"
@@ -40,7 +39,7 @@ def floor_of(path):
 
 
 def target(root, path, quote, name):
-    """The file of this tree that an include means, or None when it is not of this tree."""
+    """The file of this tree that an include names, or None if it is not of this tree."""
     places = ["lib/include", "drivers-glue/include"]
     if quote == '"':
         places = [os.path.dirname(path), "lib", "drivers-glue", "tests", *places]
@@ -76,14 +75,14 @@ def cycles(graph):
 
 
 def names(root, folder, without=()):
-    """What the headers of a folder name of haul's own."""
+    """haul's own names in the headers of a folder."""
     return {name for path in tree.files(root, ".h")
             if path.startswith(folder + "/") and path not in without
             for name in re.findall(r"\b(?:hauli|HAULI)_\w+", tree.text(root, path))}
 
 
 def past_the_door(root):
-    """Uses of what a door does not show, and of carriers' fields."""
+    """Uses of names that a door does not show, and of carriers' fields."""
     hidden = names(root, "lib/sched", SHOWN)
     for path in SHOWN:
         if os.path.exists(os.path.join(root, path)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Format: every C file is as clang-format 14 with the tree's .clang-format leaves it."""
+"""Format: clang-format 14 with the tree's .clang-format changes no C file."""
 import os
 import re
 import subprocess
@@ -13,7 +13,7 @@ def findings(root):
     for i in range(0, len(paths), 100):
         run = subprocess.run(["clang-format-14", "--style=" + style, "--dry-run", "-Werror"]
                              + paths[i:i + 100], cwd=root, stderr=subprocess.PIPE, text=True)
-        # One line a file is enough: the cure is the same for all of them.
+        # One line per file is enough: the remedy is the same for all.
         wrong = dict.fromkeys(re.findall(r"^(\S+?):\d+:\d+: error", run.stderr, re.M))
         yield from (f"{path}:1: run clang-format-14 -i on it" for path in wrong)
         if run.returncode and not wrong:

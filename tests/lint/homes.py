@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Homes: things that are hard to get right live in one place each. Tests and benches are free."""
+"""Homes: constructs that are easy to get wrong are allowed in one place each. Tests and benches are
+free."""
 import re
 
 import tree
 
 SOURCES = ("lib/", "drivers-glue/", "apps/")
-HOMES = [  # what, where it may be, what to say
+HOMES = [  # name, places where it is allowed, message
     (r"\bmemory_order_(?!relaxed\b)\w+", ["lib/conc/"], "atomics live in lib/conc"),
     (r"\bmemory_order_relaxed\b", ["lib/conc/", "lib/base/counter.h"],
      "atomics live in lib/conc, counters in lib/base/counter.h"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Links: every page leads only to files that there are, and every page of docs/ is in its index."""
+"""Links: every page links only to existing files, and the index lists every page of docs/."""
 import os
 import re
 

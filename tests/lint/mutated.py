@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mutations: the text that each one replaces is in its file exactly once, white space apart. The
-tests that try them take minutes, so an edit that leaves one behind shows here first."""
+"""Mutations: the text that each one replaces is in its file exactly once, apart from white space.
+The tests that run them take minutes, so an edit without its mutation shows here first."""
 import ast
 import os
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Does each rule see what it is there for? A small tree that is right, and for each wrong thing
-one file put into it, with the line that the rule must print."""
+"""Tests the rules: a small tree without errors, and for each error one file added to it, with the
+line that the rule must print."""
 import os
 import re
 import shutil
@@ -54,7 +54,7 @@ RIGHT = {
     "apps/go": "#!/bin/sh\n# SPDX-License-Identifier: BSD-3-Clause\nset -eu\n",
 }
 
-WRONG = [  # rule, file, text, what it must say
+WRONG = [  # rule, file, text, expected message
     (floors, "lib/base/a.c", '#include "conc/inbox.h"\n', "lib/base/a.c:2: lib/base may not"),
     (floors, "lib/conc/a.c", '#include "sched/b.h"\n', None),  # the compiler's
     (floors, "apps/a.c", '#include "conc/inbox.h"\n', "apps may not include lib/conc/inbox.h"),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Symbols: the shared library exports what the public headers declare, no less and no more; the
-static one defines no name outside haul_ and hauli_. Usage: symbols.py ROOT LIBHAUL.SO LIBHAUL.A"""
+"""Symbols: the shared library exports exactly the declarations of the public headers; the static
+one defines no name outside haul_ and hauli_.
+Usage: symbols.py ROOT LIBHAUL.SO LIBHAUL.A"""
 import re
 import subprocess
 import sys

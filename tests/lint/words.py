@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Words: names that haul has given up for the field's (docs/glossary.md) do not come back, in code,
-comments and pages. A word counts where it is a part of an identifier, or stands alone."""
+"""Words: names that haul has replaced by the field's (docs/glossary.md) do not come back, in code,
+comments and pages. A word counts if it is a part of an identifier, or stands alone."""
 import re
 
 import tree
