@@ -202,8 +202,7 @@ static uint64_t read_value(struct thread *t, const void *addr, unsigned size, in
 	memory_check_atomic(t, addr, size, false);
 	for (unsigned i = t->nb_buffered; i-- > 0;)
 		if (t->buffer[i].addr == addr)
-			return t->buffer[i].value; /* the thread's own store: it synchronizes with
-			                            * nothing */
+			return t->buffer[i].value; /* its own store: no synchronization */
 	memory_join(&t->acquirable, &g->sync);
 	if (is_acquire(order))
 		memory_join(&t->now, &g->sync);

@@ -15,8 +15,7 @@
 
 struct target {
 	struct haul_coro *co;
-	atomic_ulong given; /* each giver adds one, unparks, and waits until the target has seen
-	                     * it */
+	atomic_ulong given; /* each giver adds one, unparks, waits until it is seen */
 	atomic_ulong seen;
 	atomic_bool end;
 };

@@ -172,8 +172,7 @@ static void *join_a_reused_one(void *arg)
 	haul_spawn(&co, nothing, NULL, NULL);
 	haul_join(co, NULL);
 	haul_spawn(NULL, parks, NULL, NULL);
-	haul_spawn(&other, join_in_a_coroutine, co, NULL); /* by now this is the detached
-	                                                    * coroutine */
+	haul_spawn(&other, join_in_a_coroutine, co, NULL); /* co was reused */
 	haul_join(other, NULL);
 	return NULL;
 }

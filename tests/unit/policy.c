@@ -174,8 +174,7 @@ static const struct theft_case {
 	/* behind a hog */ {1, 256, true, false, 19000, 10, 128}, /* at most this number */
 	{1, 10, false, false, 19000, 1000, 0}, /* thieves have found nothing more to take */
 	{1, 1, true, false, 0, 5000, 0}, /* no batch runs: the owner runs it next */
-	{1, 2, true, false, 0, 5000, 1}, {4, 3, true, false, 19000, 5000, 0}, /* the queue is too
-	                                                                       * short */
+	{1, 2, true, false, 0, 5000, 1}, {4, 3, true, false, 19000, 5000, 0}, /* too short */
 	{4, 4, true, false, 19000, 5000, 3},
 	{4, 1, true, false, 10000, 10, 1}, /* behind a hog each one counts */
 	{4, 0, false, true, 10000, 10, 1}, /* and mail counts too */

@@ -27,8 +27,7 @@ enum { OURS, THEIRS };
 static struct {
 	int in[2], out[2]; /* one end is the loop's and its handlers', the other the test's */
 	int wake;
-	atomic_uint taken, ended; /* packets taken by the loop; handlers that ended or could not be
-	                           * spawned */
+	atomic_uint taken, ended; /* packets taken; handlers that ended or failed to start */
 	atomic_uint idle; /* number of times that the loop found nothing */
 	atomic_bool feeding;
 } bed;

@@ -262,8 +262,7 @@ START_TEST(pinned_coroutines_do_not_look_stealable)
 	for (unsigned i = 0; i < n; i++)
 		push_pinned(q, i);
 	ck_assert(!hauli_runq_has_stealable(q));
-	for (unsigned turn = 0; turn < 1000; turn++) { /* the oldest ones run and are pushed
-	                                                * again */
+	for (unsigned turn = 0; turn < 1000; turn++) { /* the oldest run and are pushed again */
 		bool is_loose = turn % 100 == 50;
 
 		hauli_runq_top_up(q);
