@@ -18,8 +18,8 @@ BURST = 32
 RING = 512
 MBUFS = 16384
 MEMORY_MB = 512
-TESTPMD_PERIOD = 2  # asked for one second it reports every other
-PATIENCE = 30  # seconds beyond what a run should take
+TESTPMD_PERIOD = 2  # at an interval of one second testpmd reports only every second time
+PATIENCE = 30  # seconds beyond the expected time of a run
 
 
 class Failed(Exception):
@@ -35,8 +35,8 @@ class Program:
         self.lines = []
         self.news = threading.Condition()
         self.ended = False
-        # testpmd ends when its stdin does. Its output goes to a pipe, as a terminal's would be
-        # buffered no less.
+        # testpmd ends with its stdin. Its output goes to a pipe; a terminal's would be
+        # buffered in the same way.
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT, text=True, errors="replace")
         self.reader = threading.Thread(target=self.read, daemon=True)
@@ -72,7 +72,8 @@ class Program:
             self.process.wait()
             raise Failed(f"{self.name}: does not end: {self.last_line()}") from None
         self.reader.join()
-        # testpmd may crash at its end, as the other end of a memif is gone; it has said all then.
+        # testpmd may crash at its end, after the other end of a memif has gone; its output is
+        # complete.
         if code != 0 and not self.is_peer:
             raise Failed(f"{self.name}: exit code {code}: {self.last_line()}")
         return "\n".join(self.lines)
@@ -88,8 +89,9 @@ class Program:
             self.process.wait()
 
     def times(self):
-        """Of the thread that forwards, by the kernel's books: seconds on a CPU, and waiting for
-        one. Zero when the process is gone. It is the busiest except the main one, which starts."""
+        """Seconds of the forwarding thread on a CPU, and waiting for one, from the kernel's
+        schedstat. Zero if the process is gone. The forwarder is the busiest thread besides the main
+        one, which starts up."""
         found = [(0, 0)]
         pid = self.process.pid
         for path in set(glob.glob(f"/proc/{pid}/task/*/schedstat")) - {
@@ -100,11 +102,11 @@ class Program:
         return max(found)
 
     def stop_timed(self):
-        """Ends it: all that it printed, and the times, until it forwarded no more."""
+        """Ends it; returns its output, and the times until it stopped forwarding."""
         times = self.times()
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
-        while self.process.poll() is None:  # it may be late to hear of it, on a busy machine
+        while self.process.poll() is None:  # on a busy machine it may get the signal late
             times = max(times, self.times())
             time.sleep(0.01)
         if times[0] == 0:
@@ -122,7 +124,7 @@ def running(command):
 
 
 def has_hugepages_for(programs):
-    """True if that many processes can have huge pages at a time."""
+    """True if that number of processes can have huge pages at a time."""
     return has_hugepages(programs * MEMORY_MB)
 
 
@@ -133,7 +135,7 @@ def memory(huge, prefix):
 
 
 def testpmd(vdevs, mode, cpu, main_cpu, huge, tx_first=False):
-    """Its command line: forwards on cpu, while its main lcore sleeps on main_cpu."""
+    """testpmd's command line: it forwards on cpu, while its main lcore sleeps on main_cpu."""
     command = ["dpdk-testpmd", "--lcores", f"0@{main_cpu},1@{cpu}", "--no-pci",
                *memory(huge, f"perf-{os.getpid()}-{cpu}")]
     command += [f"--vdev={vdev}" for vdev in vdevs]
@@ -144,7 +146,7 @@ def testpmd(vdevs, mode, cpu, main_cpu, huge, tx_first=False):
 
 
 def haul_fwd(program, vdevs, mode, handler, cpu, huge, until, tx_first=False):
-    """Its command line; until: arguments that say when it ends, if not at SIGINT."""
+    """haul-fwd's command line; until: arguments that set its end, if not at SIGINT."""
     command = [program, "--mode", mode, "--handler", handler, "--carriers", f"{cpu}-{cpu}",
                "--burst", str(BURST), "--rxd", str(RING), "--txd", str(RING),
                "--mbufs", str(MBUFS), "--period", "1", "--json"]
@@ -162,7 +164,7 @@ def rates(lines, ports):
 
 
 def received(lines, ports):
-    """How many packets testpmd has received, at its last period, on all ports."""
+    """The number of packets received by testpmd on all ports up to its last period."""
     found = [int(match.group(1)) for match in
              (re.search(r"RX-packets: (\d+) ", line) for line in lines) if match]
     return sum(found[-ports:])
@@ -182,12 +184,12 @@ def wait_until_up(program):
     program.wait_for(lambda lines: any("NIC statistics" in line or re.match(r"\d+\.\d s$", line)
                                        for line in lines), PATIENCE)
     for line in program.lines:
-        if "in ordinary pages" in line:  # the other side would have huge ones
+        if "in ordinary pages" in line:  # the other side would have huge pages
             raise Failed(line)
 
 
 def testpmd_packets(output):
-    """Packets forwarded in all."""
+    """The total of forwarded packets."""
     accumulated = output.split("Accumulated forward statistics", 1)[-1]
     found = re.search(r"RX-packets:\s+(\d+)", accumulated)
     if not found:
@@ -196,7 +198,7 @@ def testpmd_packets(output):
 
 
 def haul_result(output):
-    """haul-fwd's object, from among what else was printed."""
+    """haul-fwd's JSON object, found in its output."""
     start = output.find("\n{") + 1 if not output.startswith("{") else 0
     try:
         return json.JSONDecoder().raw_decode(output[start:])[0]
@@ -210,7 +212,7 @@ def haul_packets(result):
 
 def instructions(command, packets, packets_of):
     """(instructions, packets) of a whole run under callgrind. haul-fwd ends by itself, testpmd
-    when it has received about so many packets."""
+    after receiving about that number of packets."""
     with tempfile.TemporaryDirectory() as scratch:
         valgrind = ["valgrind", "--tool=callgrind", "--fair-sched=try",
                     "--callgrind-out-file=" + os.path.join(scratch, "callgrind.out")]

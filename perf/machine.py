@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a figure was measured on, for the benchmarks that are scripts."""
+"""The facts that go with a figure, for the benchmarks that are scripts."""
 
 import datetime
 import os
@@ -13,7 +13,8 @@ TOP = os.path.dirname(HERE)
 
 
 def cpus():
-    """The CPUs to measure on, the best first: interrupts tend to go to the lowest."""
+    """The CPUs to measure on, the best first: the kernel tends to send interrupts to the lowest
+    ones."""
     return sorted(os.sched_getaffinity(0), reverse=True)
 
 
@@ -58,13 +59,13 @@ def spread(values):
 
 
 def progress(text):
-    """A line that the next one replaces; only on a terminal."""
+    """A line that the next one overwrites; only on a terminal."""
     if sys.stderr.isatty():
         print(f"\r{text:60}\r", end="", file=sys.stderr, flush=True)
 
 
 def run(main):
-    """Runs main and ends with what it returns. Ctrl-C and SIGTERM clean up, and say nothing."""
+    """Runs main and ends with its result. Ctrl-C and SIGTERM clean up without a message."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         sys.exit(main())

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What does a packet take under steady load when the poller is adaptive, beside the same poller
- * that spins, and one that blocks? One operation is a packet received and sent back. The poller and
- * its port stay; only the policy changes from run to run, and the harness's thread sends all it can
+ * What does a packet cost under steady load with an adaptive poller, beside the same poller
+ * spinning, and blocking? One operation is a packet received and sent back. The poller and its port
+ * stay; only the policy changes from run to run, and the harness's thread sends as fast as it can
  * from the other end of the wire.
  *
- * In a private network with a cable v0-v1: perf/private makes it.
+ * Runs in a private network with a cable v0-v1: perf/private makes it.
  */
 #include <errno.h>
 #include <linux/if_packet.h>
@@ -26,12 +26,12 @@
 #define TYPE 0x88b6 /* an EtherType for local experiments */
 #define RUN_NS (20 * HAUL_MS)
 #define RAMP_NS (2 * HAUL_MS)
-#define TRIES 25 /* of a disturbed run */
-#define PACKETS 1000 /* the time of a run is scaled to these */
+#define TRIES 25 /* runs until an undisturbed one */
+#define PACKETS 1000 /* a run's time is scaled to this number */
 
 static const struct wire {
 	const char *port;
-	const char *far; /* NULL: an interface */
+	const char *far; /* NULL: the other end is an interface */
 } wires[] = {
 	{"afpacket:v0"},
 	{"afxdp:v0"},
@@ -39,7 +39,7 @@ static const struct wire {
 };
 
 static uint8_t frame[SIZE] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, TYPE >> 8, TYPE & 0xff};
-static int fd = -1; /* of an interface */
+static int fd = -1; /* socket on an interface */
 static clockid_t carrier_clock;
 static unsigned disturbed; /* disturbed runs of this case that were kept */
 
@@ -48,7 +48,7 @@ static void back(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 	haul_tx_burst(rx->reply, pkts, n);
 }
 
-/* Receives nothing: replies end in the kernel. */
+/* The socket receives nothing: replies end in the kernel. */
 static int socket_open(const char *iface)
 {
 	struct sockaddr_ll at = {.sll_family = AF_PACKET};
@@ -105,7 +105,7 @@ static void send_by_socket(void)
 	(void)sendmmsg(fd, messages, BURST, 0);
 }
 
-/* And takes what came back. */
+/* Also takes the replies. */
 static void send_by_port(void)
 {
 	struct haul_queue q = haul_port_queue(perf_bed()->far, 0);

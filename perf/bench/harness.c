@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Can the harness be believed? Nothing must cost nothing, the same twice must be equal, twice the
- * work must take twice the time. perf/run looks at the three first. */
+/* Is the harness right? Nothing must cost nothing, two equal sides must be equal, twice the work
+ * must take twice the time. perf/run checks the first three cases. */
 #include "harness/harness.h"
 
 static uint64_t run_nothing(uint64_t n)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What does it cost to hand something to a carrier's inbox and to take it out, beside a ring of
+/* What does it cost to push an item into a carrier's inbox and to take it out, beside a ring of
  * DPDK's with many producers and one consumer? */
 #include <errno.h>
 #include <pthread.h>
@@ -13,7 +13,7 @@
 #include "conc/inbox.h"
 #include "harness/harness.h"
 
-#define SLOTS 1024 /* in flight at once, at most */
+#define SLOTS 1024 /* the most items in flight at once */
 #define BATCH 32
 
 static struct hauli_inbox inbox;
@@ -73,8 +73,8 @@ static uint64_t ring_run(uint64_t n)
 	return perf_now() - start;
 }
 
-/* Another thread, on the next CPU, puts n in as fast as they are taken out here. */
-static _Atomic uint64_t credit; /* the pusher may have pushed this many in all */
+/* Another thread, on the next CPU, pushes n items as fast as this thread takes them out. */
+static _Atomic uint64_t credit; /* limit on the items pushed so far */
 static atomic_bool producing;
 
 static uint64_t wait_for_credit(uint64_t done)
@@ -112,7 +112,7 @@ static void *ring_producer(void *arg)
 	return NULL;
 }
 
-/* Returns once the pusher waits for credit. */
+/* Returns when the pusher waits for credit. */
 static pthread_t start_producer(void *(*body)(void *), uint64_t *n)
 {
 	pthread_t thread;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What does it cost a thread outside the runtime to start coroutines: all at once, and one by one?
- * The thread starts n on a sleeping carrier of another CPU and waits until all have ended.
- * One operation is a coroutine.
+ * What does it cost a thread outside the runtime to spawn coroutines: in a batch, and one by one?
+ * The thread spawns n on a sleeping carrier of another CPU and waits until all have ended. One
+ * operation is a coroutine.
  */
 #include <stdatomic.h>
 
@@ -17,7 +17,7 @@
 static struct haul_runtime *rt;
 static uint64_t batch;
 static atomic_uint left;
-static uint64_t calling; /* ns that the thread took to start them */
+static uint64_t calling; /* ns that the thread took for the spawns */
 
 static void *body(void *arg)
 {

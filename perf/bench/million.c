@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What do many parked coroutines cost? Time to spawn each and to have it park, and to wake and end
- * it; resident bytes and page tables each; mappings of the whole process. Every run is a
- * process of its own. */
+/* What do many parked coroutines cost? Time to spawn and park each, and to wake and end it;
+ * resident bytes and page tables of each; mappings of the process. Every run is a process of its
+ * own. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What do two coroutines of two carriers pay to wake each other, when both carriers have nothing
- * else to do? One operation is there and back: two unparks, two parks, two sleeping threads. */
+/* What does it cost two coroutines of two otherwise idle carriers to wake each other? One operation
+ * is a round trip: two unparks, two parks, two sleeping threads. */
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -12,7 +12,7 @@
 #include "harness/harness.h"
 #include "harness/machine.h"
 
-/* Two plain threads and a futex for each direction; its word is 1 while it holds a permit. */
+/* Two plain threads with a futex for each direction; its word is 1 while it holds a permit. */
 static pthread_t thread;
 static _Atomic uint32_t words[2];
 static atomic_bool futex_ending;

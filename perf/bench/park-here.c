@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What do two coroutines of one carrier pay to wake each other? One operation is there and back:
- * two unparks, two parks. */
+/* What does it cost two coroutines of one carrier to wake each other? One operation is a round
+ * trip: two unparks, two parks. */
 #include "bench/park.h"
 #include "harness/harness.h"
 

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-/* As in perf_side. The case's param is the number of carriers; the second coroutine is at home on
- * the last, the first, which counts the time, on carrier 0. */
+/* As in perf_side. The case's param is the number of carriers; the first coroutine, which measures
+ * the time, is at home on carrier 0, the second one on the last carrier. */
 int perf_park_setup(uint64_t carriers);
 uint64_t perf_park_run(uint64_t n);
 void perf_park_teardown(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What does it cost to put a coroutine on a carrier's ring and to take it off again, beside a
- * ring of DPDK's with one producer and one consumer? */
+/* What does it cost to push a coroutine onto a carrier's ring and to pop it, beside a ring of
+ * DPDK's with one producer and one consumer? */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -17,7 +17,7 @@
 
 #define QUEUES 2
 #define FLOWS 64
-#define ROOM 8192 /* more than there are packets */
+#define ROOM 8192 /* more than the number of packets */
 #define GAPS 4096
 #define SUB 32 /* buckets for each power of two */
 
@@ -34,7 +34,7 @@ struct frame {
 static struct line {
 	_Alignas(64) struct rte_ring *arriving; /* pushed by any thread */
 	uint64_t random;
-	uint64_t due; /* the next one; paced */
+	uint64_t due; /* time of the next packet; paced */
 	unsigned gap;
 	/* Written by the poller's thread, read by the harness's. */
 	atomic_ullong packets, reordered, took[SKEW_BUCKETS];
@@ -42,16 +42,16 @@ static struct line {
 } lines[QUEUES];
 
 static struct {
-	_Alignas(64) uint32_t next; /* number; written where its packets come in */
-	atomic_uint seen; /* lower numbers were sent, or overtaken */
+	_Alignas(64) uint32_t next; /* number; written where the flow's packets come in */
+	atomic_uint seen; /* all lower numbers were sent, or overtaken */
 } flows[FLOWS];
 
 static struct skew_wire wire;
 static struct rte_mempool *pool;
 static struct haul_port *port;
 static struct rte_ring *idle; /* packets to receive; paced */
-static bool drains; /* not paced: every packet comes in at once */
-static uint64_t gaps[GAPS]; /* of a Poisson process */
+static bool drains; /* closed: every packet comes in at once */
+static uint64_t gaps[GAPS]; /* between packets of a Poisson process */
 
 static uint64_t next_random(struct line *l)
 {
@@ -106,7 +106,7 @@ static unsigned bucket_of(uint64_t ns)
 	return bucket < SKEW_BUCKETS ? bucket : SKEW_BUCKETS - 1;
 }
 
-/* The middle of its bucket. */
+/* The middle of the bucket. */
 static uint64_t ns_of(unsigned bucket)
 {
 	unsigned shift = bucket / SUB;
@@ -116,7 +116,7 @@ static uint64_t ns_of(unsigned bucket)
 	return ((uint64_t)(SUB + bucket % SUB) << (shift - 1)) + (UINT64_C(1) << (shift - 1)) / 2;
 }
 
-/* Of two packets of a flow sent by two queues at the same time, one may go unnoticed. */
+/* May miss an overtaking between two packets that two queues send at the same time. */
 static bool is_overtaken(struct rte_mbuf *pkt)
 {
 	atomic_uint *seen = &flows[flow_of(pkt)].seen;
@@ -235,7 +235,7 @@ static int stand_around(void)
 	return 0;
 }
 
-/* ethdev keeps them by port number, so the memory of four ports is never freed. */
+/* ethdev stores callbacks by port number, so the memory of four ports is never freed. */
 static void leave_wire(void)
 {
 	for (uint16_t i = 0; i < wire.queues; i++) {
@@ -261,7 +261,7 @@ int skew_wire_open(const struct skew_wire *w, struct rte_mempool *from, char *wh
 		gaps[i] = (uint64_t)(-log((i + 0.5) / GAPS) * (double)wire.gap_ns);
 	for (unsigned i = 0; i < wire.queues; i++)
 		lines[i].random = 88172645463325252u + i;
-	for (unsigned i = GAPS; i-- > 1;) { /* shuffled */
+	for (unsigned i = GAPS; i-- > 1;) { /* shuffles them */
 		unsigned k = (unsigned)((next_random(&lines[0]) >> 32) % (i + 1));
 		uint64_t gap = gaps[i];
 

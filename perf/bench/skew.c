@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What does stealing gain when one of two queues gets nine tenths of the packets, and what does it
- * cost when both get the same? And which way uses two carriers best where a port has one queue:
- * stealing, or handing packets on by their flow? One operation is a packet; its handler computes
+ * What does stealing gain if one of two queues gets nine tenths of the packets, and what does it
+ * cost if both get the same number? And which way uses two carriers best if a port has one queue:
+ * stealing, or passing packets on by their flow? One operation is a packet; its handler computes
  * for a given time and sends it back.
  *
  * In paced cases the time is not per operation: it is the run's 99th percentile of packet latency.
@@ -23,16 +23,16 @@
 #include "harness/harness.h"
 
 #define CARRIERS 2
-#define CIRCLING 256 /* packets, where they are not paced */
-#define PACED 4096 /* at most */
+#define CIRCLING 256 /* packets, if they are not paced */
+#define PACED 4096 /* the most packets, if they are paced */
 #define RAMP_NS (20 * HAUL_MS)
-#define RUN_NS (50 * HAUL_MS) /* twice that where packets are paced */
-#define TRIES 12 /* of a disturbed run */
-#define PACKETS 1000 /* the time of a run is scaled to these */
+#define RUN_NS (50 * HAUL_MS) /* doubled if packets are paced */
+#define TRIES 12 /* runs until an undisturbed one */
+#define PACKETS 1000 /* a run's time is scaled to this number */
 
 static const struct load {
 	unsigned queues, share; /* share: of queue 0, in percent */
-	unsigned ns; /* that a handler computes */
+	unsigned ns; /* computing time of a handler */
 	unsigned percent; /* load, as a part of both carriers' time; 0: not paced */
 } loads[] = {
 	{2, 90, 1000}, {2, 90, 5000}, {2, 90, 20000}, {2, 90, 50000}, /* 0 to 3 */
@@ -149,11 +149,11 @@ static void stop(void)
 
 /* A snapshot of counters. */
 struct moment {
-	uint64_t ns, stolen, waited_ns; /* waited: for a CPU that another thread had */
+	uint64_t ns, stolen, waited_ns; /* waited: for a CPU that ran another thread */
 	struct skew_counts counts;
 };
 
-/* The second figure of its schedstat. */
+/* Reads the second figure of the thread's schedstat. */
 static uint64_t waited_of(pid_t thread)
 {
 	unsigned long long waited = 0;
@@ -193,11 +193,11 @@ static void nap(uint64_t ns)
 
 static bool is_disturbed(const struct moment *a, const struct moment *b)
 {
-	/* A 99th percentile is decided by a hundredth of the packets. */
+	/* A hundredth of the packets decides a 99th percentile. */
 	return b->waited_ns - a->waited_ns > (b->ns - a->ns) / (load->percent ? 500 : 20);
 }
 
-/* b becomes the difference. */
+/* Subtracts a from b. */
 static void take_off(struct moment *b, const struct moment *a)
 {
 	b->ns -= a->ns;

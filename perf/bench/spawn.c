@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What does it cost to spawn a coroutine that runs to its end at once, on a stack used before? */
+/* What does it cost to spawn a coroutine that ends at once, on a stack used before? */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -62,7 +62,7 @@ static void bare_teardown(void)
 	hauli_stacks_destroy(arena);
 }
 
-/* Without a scheduler: boost.context, with a pool of stacks that is a list */
+/* Without a scheduler: boost.context, with a list as pool of stacks */
 #ifdef PERF_BOOST
 #define BOOST_STACK (32 * 1024)
 

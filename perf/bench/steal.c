@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What does stealing gain when one of two carriers gets nine tenths of the work, and what does it
- * cost when both get the same? A source on each carrier starts tasks as a poller does packets'
+ * What does stealing gain if one of two carriers gets nine tenths of the work, and what does it
+ * cost if both get the same amount? A source on each carrier spawns tasks, as a poller spawns
  * handlers: a burst, then it yields. One operation is a task; a task computes for a given time.
  */
 #include <stdatomic.h>
@@ -14,11 +14,11 @@
 
 #define CARRIERS 2
 #define BURST 32
-#define KEPT (1u << 16) /* task times of a run, for percentiles */
+#define KEPT (1u << 16) /* recorded task times of a run, for percentiles */
 
 struct load {
 	unsigned share; /* of carrier 0, in percent */
-	unsigned ns; /* that a task computes; 0: two that wake each other instead */
+	unsigned ns; /* computing time of a task; 0: pairs of tasks that wake each other instead */
 };
 
 static const struct load loads[] = {
@@ -28,7 +28,7 @@ static const struct load *load;
 static struct haul_runtime *runtimes[2]; /* without and with stealing */
 static uint64_t stolen_before;
 
-static atomic_uint left; /* tasks of this run */
+static atomic_uint left; /* tasks of this run that have not ended */
 static struct haul_coro *waiter;
 static uint32_t took[KEPT];
 static atomic_uint nb_took;
@@ -65,7 +65,7 @@ static void *task(void *arg)
 	return NULL;
 }
 
-/* Wakes the waiting partner, at home on the same carrier. */
+/* Waits for its partner on the same carrier. */
 static void *waits(void *arg)
 {
 	haul_park();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What does it cost to resume a coroutine and to have it yield back? */
+/* What does it cost to resume a coroutine that yields back? */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -10,7 +10,7 @@
 #include "bench/wake.h"
 #include "harness/bed.h"
 
-#define GAP_NS 3000000 /* at most, between an answer and the next question */
+#define GAP_NS 3000000 /* the most time between an answer and the next question */
 #define LOST_MS 2000
 
 int wake_asker_open(struct wake_asker *asker, const char *name, const char *iface)
@@ -50,7 +50,7 @@ static void send_frame(const struct wake_asker *asker, uint64_t sent)
 		fail(asker, "a question cannot be sent");
 }
 
-/* Answers to other sides share the wire. */
+/* Drops answers to other sides, which share the wire. */
 static void drain(const struct wake_asker *asker)
 {
 	struct wake_frame f;

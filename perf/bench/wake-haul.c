@@ -9,9 +9,9 @@
 #include "bench/wake.h"
 #include "harness/bed.h"
 
-#define LOOP_STACK (248 * 1024) /* burst calls take some */
+#define LOOP_STACK (248 * 1024) /* burst calls need a large stack */
 
-/* The process's only socket of that domain. */
+/* Finds the process's only socket of this domain. */
 static int find_socket(int domain)
 {
 	DIR *dir = opendir("/proc/self/fd");

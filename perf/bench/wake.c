@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long does a packet take from the kernel to a handler when the poller sleeps, beside a loop
- * on the same PMD that waits for the same descriptor and then receives, and a loop on the kernel's
- * own socket or TAP? One operation is one way; its time is the median of the run.
+ * How long does a packet take from the kernel to a handler if the poller sleeps, beside a loop on
+ * the same PMD that waits for the same descriptor and then receives, and a loop on the kernel's own
+ * socket or TAP? One operation is one way; its time is the median of the run.
  *
- * In a private network with cables v0-v1 and w0-w1: perf/private makes it.
+ * Runs in a private network with cables v0-v1 and w0-w1: perf/private makes it.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What does a yield through the scheduler cost, by how many coroutines are ready? One operation is
- * one yield; the run ends when all of them have yielded equally often. They all yield in the
- * same line of code, as the handlers of packets do; "yield-mixed" is two that do not, which costs a
- * mispredicted return each time. */
+/*
+ * What does a yield through the scheduler cost, by the number of ready coroutines? One operation is
+ * one yield; the run ends when all coroutines have yielded equally often. They all yield in the
+ * same line of code, as the handlers of packets do; in "yield-mixed" two coroutines yield in
+ * different lines, which costs a mispredicted return each time.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,14 +101,14 @@ static uint64_t run_here(uint64_t n)
 	yielding = true;
 	for (uint64_t i = 0; i < ready - 1; i++)
 		haul_unpark(others[i]);
-	haul_yield(); /* now all have yielded once, and stand in line */
+	haul_yield(); /* now each has yielded once, and is queued */
 	slices = perf_slices();
 	start = perf_now();
 	keep_yielding(n / ready);
 	took = perf_now() - start;
 	slices = perf_slices() - slices;
 	yielding = false;
-	haul_yield(); /* and now all are parked */
+	haul_yield(); /* now all are parked */
 	if (slices + n / 100 + COUNT_LAG < n || slices > n + n / 100 + COUNT_LAG) {
 		fprintf(stderr, "yield: %lu slices instead of %lu: not in turns\n", slices, n);
 		exit(1);
@@ -136,8 +138,8 @@ static void teardown(void)
 	free(others);
 }
 
-/* boost.context: contexts that jump to the next in an array. No run queue, no other ways to wait;
- * stacks that lie a power of two apart, as a pool's do. */
+/* boost.context: contexts that jump to the next one in an array. No run queue, no other ways to
+ * wait; stacks that lie a power of two apart, as in a pool. */
 #ifdef PERF_BOOST
 #define BOOST_STACK (16 * 1024)
 

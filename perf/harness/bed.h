@@ -15,18 +15,18 @@
 struct perf_bed {
 	struct rte_mempool *pool;
 	struct haul_port *port; /* with one queue, and waits */
-	struct haul_port *far; /* the other end of its wire, without a poller; or NULL */
+	struct haul_port *far; /* the other end of the wire, without a poller; or NULL */
 	struct haul_runtime *rt;
 	struct haul_io *io; /* started by perf_bed_io_start(), or NULL */
 };
 
-/* Opens the port and the far end (or NULL), unless another side has: each gives them back. 0, or
+/* Opens the port and the far end (or NULL), unless another side has: each side returns both. 0, or
  * -errno with a line. */
 int perf_bed_hold(const char *spec, const char *far);
 void perf_bed_release(void);
 struct perf_bed *perf_bed(void);
 
-/* Starts a poller; opts without ports and pool. These end the process when they fail. */
+/* Starts a poller; opts without ports and pool. These end the process on failure. */
 void perf_bed_io_start(const struct haul_io_opts *opts);
 void perf_bed_io_stop(void);
 void perf_bed_io_policy(enum haul_poll_how how);

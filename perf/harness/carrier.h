@@ -5,16 +5,16 @@
 
 #include <haul/runtime.h>
 
-/* Starts n carriers on perf_cpu(0), perf_cpu(1)... One set at a time. 0 or -errno. */
+/* Starts n carriers on perf_cpu(0), perf_cpu(1)... Only one set at a time. 0 or -errno. */
 int perf_carriers_start(unsigned n);
 void perf_carriers_stop(void);
 
 struct haul_carrier *perf_carrier(unsigned i);
 
-/* Calls body(n) in a coroutine on carrier 0 and returns what it returns. */
+/* Calls body(n) in a coroutine on carrier 0 and returns its result. */
 uint64_t perf_on_carrier(uint64_t (*body)(uint64_t n), uint64_t n);
 
-/* How often coroutines of carrier 0 were resumed so far. */
+/* The number of slices of carrier 0 so far. */
 uint64_t perf_slices(void);
 
 #endif

@@ -18,8 +18,8 @@ int perf_say(int err, const char *why)
 struct haul_plan *perf_eal(unsigned carriers)
 {
 	static struct haul_plan *plan;
-	/* The same on every machine: cases before this one may have been measured already, so the
-	 * program cannot begin anew when huge pages get lost. */
+	/* The same on every machine: earlier cases may have been measured already, so the program
+	 * cannot restart itself if huge pages get lost. */
 	static char *args[] = {"--no-huge"};
 	struct haul_eal_opts eal = {.program = "perf",
 		.mem_mb = haul_pool_mem_mb(PERF_EAL_MBUFS),

@@ -5,13 +5,13 @@
 
 #include <haul/topo.h>
 
-#define PERF_EAL_MBUFS 8192 /* memory for so many */
+#define PERF_EAL_MBUFS 8192 /* memory for this number */
 
-/* Prints why if err says that something failed; returns err. */
+/* Prints why if err is an error; returns err. */
 int perf_say(int err, const char *why);
 
-/* Starts EAL, for good, unless it has: one carrier on each of the case's first CPUs, so many. Their
- * plan, or NULL after a line. */
+/* Starts EAL, for good, unless it runs: one carrier on each of the case's first CPUs, this number
+ * of them. Returns their plan, or NULL after a line. */
 struct haul_plan *perf_eal(unsigned carriers);
 
 #endif

@@ -16,8 +16,8 @@
 
 #define RUNS_DEFAULT 9
 #define RUNS_MIN 5
-/* Long beside a clock read, and shorter than what the kernel grants a thread at once on a CPU that
- * others want too: some runs are whole ones on a busy machine as well. */
+/* Long compared with a clock read, and shorter than the kernel's time slice on a shared CPU: even
+ * on a busy machine some runs are uninterrupted. */
 #define RUN_MS 2
 #define WARM_UPS 2
 
@@ -86,8 +86,8 @@ static void list(const struct options *o, const struct perf_case *c)
 	printf(")\n");
 }
 
-/* The shorter of two runs, in nanoseconds; the longer one may have been interrupted. -1 when the
- * side fails. */
+/* The shorter of two runs, in nanoseconds; the longer one may have been interrupted. -1 if the side
+ * fails. */
 static int64_t shorter_of_two(const struct perf_case *c, const struct perf_side *s, uint64_t n)
 {
 	int64_t shorter = INT64_MAX;
@@ -103,7 +103,7 @@ static int64_t shorter_of_two(const struct perf_case *c, const struct perf_side 
 	return shorter;
 }
 
-/* How many operations fill the time of a run; 0 when the side fails. */
+/* The number of operations that fill the time of a run; 0 if the side fails. */
 static uint64_t calibrate(
 	const struct options *o, const struct perf_case *c, const struct perf_side *s)
 {
@@ -123,13 +123,13 @@ static uint64_t calibrate(
 			return 0;
 		if ((uint64_t)ns >= target)
 			return n;
-		/* Little by little: the first runs are slow ones. */
+		/* In small factors: the first runs are slow ones. */
 		grow = ns ? target / (uint64_t)ns + 1 : 10;
 		n *= grow < 10 ? grow : 10;
 	}
 }
 
-/* Sets up the sides that can run here; their number. */
+/* Sets up the sides that can run here; returns their number. */
 static unsigned set_up(const struct perf_case *c, struct perf_series *series)
 {
 	unsigned n = 0;
@@ -147,7 +147,7 @@ static unsigned set_up(const struct perf_case *c, struct perf_series *series)
 				err == -ENOENT ? "not built (its compiler or library was missing)"
 					       : strerror(-err));
 			if (i == 0)
-				return 0; /* nothing to compare the others with */
+				return 0; /* the others need it for comparison */
 			continue;
 		}
 		series[n++].side = s;
@@ -263,7 +263,7 @@ static int open_json(struct options *o, const char *name)
 	return o->json ? 0 : -1;
 }
 
-/* 0: go on; 1: --once, with its arguments from optind on; -1: wrong; -2: all said. */
+/* 0: run; 1: --once, with its arguments from optind on; -1: wrong arguments; -2: done. */
 static int parse(struct options *o, int argc, char **argv)
 {
 	static const struct option longs[] = {

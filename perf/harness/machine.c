@@ -51,7 +51,7 @@ int perf_machine_init(int first)
 		if (CPU_ISSET(i, &usable))
 			last = i;
 	if (first < 0)
-		first = last; /* interrupts tend to go to the lowest ones */
+		first = last; /* the kernel tends to send interrupts to the lowest CPUs */
 	if (first < 0 || first >= CPU_SETSIZE || !CPU_ISSET(first, &usable)) {
 		fprintf(stderr, "--cpu %d: this process may not run there: see taskset -p $$\n",
 			first);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Facts beside a figure: the CPUs used, the machine, the build. */
+/* Facts that go with a figure: the CPUs used, the machine, the build. */
 #ifndef PERF_MACHINE_H
 #define PERF_MACHINE_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
-/* NULL, or why figures of this build mean nothing (not optimised, a sanitizer, debug checks). */
+/* NULL, or the reason why this build's figures mean nothing (not optimised, a sanitizer, debug
+ * checks). */
 const char *perf_build_refusal(void);
 
 /* Chooses the CPUs: first is --cpu's, or -1 for the last usable one. 0, or -1 with a line on
@@ -18,7 +19,7 @@ bool perf_pin(unsigned cpus);
 
 /* Writes the facts as members of a JSON object, without braces. */
 void perf_machine_json(FILE *out);
-/* The same in a line for people. */
+/* The same as a line for people. */
 void perf_machine_print(FILE *out);
 
 #endif

@@ -7,8 +7,8 @@
 
 #include "harness/machine.h"
 
-/* From here on the figures of the first and the last third of the runs differ by more than a
- * machine at rest explains. */
+/* Above this ratio the figures of the first and the last third of the runs differ by more than
+ * those of a machine at rest. */
 #define DRIFT 1.1
 
 struct stat {
@@ -24,7 +24,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Between the two values next to it, as for a median of an even number. */
+/* Interpolates between the two neighbouring values. */
 static double quantile(const double *sorted, unsigned n, double q)
 {
 	double at = q * (n - 1);
@@ -56,8 +56,8 @@ static struct stat stat_of(const double *values, unsigned n)
 	};
 }
 
-/* Ours to theirs: the median of the ratios of runs that were made next to each other, because
- * what slows a machine down for a while slows both. */
+/* The ratio of ours to theirs: the median over pairs of neighbouring runs, because a slowdown of
+ * the machine affects both. */
 static double ratio_of(const double *ours, const double *theirs, unsigned n)
 {
 	double ratios[PERF_RUNS_MAX];

@@ -9,7 +9,7 @@
 
 #define PERF_RUNS_MAX 101
 
-/* All runs of one side, in the order in which they were made. */
+/* All runs of one side, in order. */
 struct perf_series {
 	const struct perf_side *side;
 	uint64_t n; /* operations per run */

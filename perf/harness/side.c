@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What a side is warmed up with before a single run; the same whatever n, so that the difference
- * of two single runs is operations only. */
+/* Operations of the warm-up before a single run; independent of n, so that the difference of two
+ * single runs is operations only. */
 #define WARM_UP 1000
 
 static struct perf_once *current;
@@ -56,7 +56,7 @@ const char *perf_side_program(const struct perf_case *c, const struct perf_side 
 	return path;
 }
 
-/* "ns=123 n=1000 name=value...": 0, or -1 when it is something else. */
+/* Parses "ns=123 n=1000 name=value...": 0, or -1 for other text. */
 static int parse_once(char *line, struct perf_once *once)
 {
 	char *save = NULL;

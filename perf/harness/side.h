@@ -7,7 +7,7 @@
 
 #define PERF_EXTRAS_MAX 8
 
-/* What a run gave. */
+/* The result of a run. */
 struct perf_once {
 	uint64_t n; /* operations */
 	uint64_t ns;
@@ -21,14 +21,13 @@ struct perf_once {
 /* The program of a side, as an absolute path; self for an isolated case. */
 const char *perf_side_program(const struct perf_case *c, const struct perf_side *s);
 
-/* Whether a side runs in another process. */
+/* True if a side runs in another process. */
 bool perf_side_is_outside(const struct perf_case *c, const struct perf_side *s);
 
 /*
- * Sets up a side; runs one that has been set up: 0, or -1 with a line on stderr. Both begin without
- * the sticky floating-point flags that the harness's own arithmetic leaves behind: a switch that
- * keeps MXCSR is fifty times slower while the flags of the two sides differ (switch-float asks
- * for that).
+ * Sets up a side; runs a side that is set up: 0, or -1 with a line on stderr. Both begin without
+ * the sticky floating-point flags left behind by the harness's own arithmetic: a switch that keeps
+ * MXCSR is fifty times slower while the flags of the two sides differ (switch-float tests that).
  */
 int perf_side_set_up(const struct perf_side *s, uint64_t param);
 int perf_side_run(

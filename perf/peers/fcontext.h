@@ -12,7 +12,7 @@ struct fcontext_transfer {
 
 struct fcontext_transfer jump_fcontext(void *to, void *data);
 
-/* A context that begins with entry({jumper, data}) on the stack that ends at hi. */
+/* A context that starts with entry({jumper, data}), on the stack with this upper end. */
 void *make_fcontext(void *hi, size_t size, void (*entry)(struct fcontext_transfer));
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The round of a simulated carrier, as lib/sched/round.c has it: mail, batches of slices until a
- * budget is spent, one poll, and when there was nothing to do, help for others, or sleep. A step
- * does at once all that comes before the next wait, and what that costs puts off the wait's end.
+ * The round of a simulated carrier, as in lib/sched/round.c: mail, batches of slices until a budget
+ * is spent, one poll, and without work, help for others, or sleep. A step does everything up to the
+ * next wait at once; its cost postpones the end of that wait.
  */
 #include "sim.h"
 
@@ -69,7 +69,7 @@ static bool has_mail(const struct sim_carrier *c)
 	return c->mail.length > 0 || c->notes > 0 || c->search >= 0;
 }
 
-/* A thief may be where the owner is about to go. */
+/* The owner waits while a thief is in its ring. */
 static void wait_for_thief(struct sim_carrier *c)
 {
 	if (c->guarded > now(c))
@@ -98,7 +98,7 @@ static void receive(struct sim_carrier *c)
 	}
 }
 
-/* A source starts a burst, and ends after its last. */
+/* A source spawns a burst, and ends after its last one. */
 static void start_burst(struct sim_carrier *c, struct sim_task *source)
 {
 	for (unsigned i = 0; i < BURST && source->slices > 0; i++, source->slices--) {
@@ -186,7 +186,7 @@ static void begin_batch(struct sim_carrier *c)
 		sim_offer(c);
 }
 
-/* The next slice of the batch; false: it has ended. */
+/* Starts the next slice of the batch; false: the batch has ended. */
 static bool next_in_batch(struct sim_carrier *c)
 {
 	struct sim_task *t = c->batch > 0 && !c->closed ? sim_queue_pop(&c->ring) : NULL;
@@ -211,7 +211,7 @@ static bool poll(struct sim_carrier *c)
 	return n > 0;
 }
 
-/* A carrier that never sleeps looks for work itself, once every pull_every empty polls. */
+/* A carrier that never sleeps searches for work itself, once every pull_every empty polls. */
 static void spin(struct sim_carrier *c)
 {
 	const struct sim_opts *o = c->w->o;
@@ -248,7 +248,7 @@ static void sleep(struct sim_carrier *c)
 	}
 }
 
-/* The round after its slices. */
+/* The part of a round after its slices. */
 static void end_round(struct sim_carrier *c, bool busy)
 {
 	if (c->thief.search && !busy)
@@ -279,7 +279,7 @@ static void begin_round(struct sim_carrier *c)
 	next_in_batch(c);
 }
 
-/* Between two batches. */
+/* The part of a round between two batches. */
 static void end_batch(struct sim_carrier *c)
 {
 	uint64_t spent;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The policy's view of simulated carriers and its actions; steal.c's counterpart. */
+/* The policy's view of simulated carriers and its actions; the counterpart of lib/sched/steal.c. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static void interrupt(
 	}
 }
 
-/* Linux lets one membarrier(2) at a time interrupt others. */
+/* Linux runs one membarrier(2) at a time. */
 static void pass_barrier(struct sim_world *w, const struct sim_carrier *thief)
 {
 	uint64_t now = w->now + thief->cost, from = now;

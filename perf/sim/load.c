@@ -29,14 +29,14 @@ static double share(const struct sim_opts *o, unsigned rank)
 	return (1 - o->hot_share) / (double)(o->carriers - o->hot);
 }
 
-/* Ranks go round the clusters, unless they are packed. */
+/* Ranks alternate between the clusters, unless they are packed. */
 static void set_shares(struct sim_load *l, const struct haul_plan *plan)
 {
 	double shares[SIM_CARRIERS_MAX], sum = 0;
 	unsigned rank = 0;
 
 	for (unsigned turn = 0; rank < plan->carriers; turn++) {
-		unsigned in[SIM_CARRIERS_MAX] = {0}; /* earlier ones of the cluster */
+		unsigned in[SIM_CARRIERS_MAX] = {0}; /* earlier carriers of the cluster */
 
 		for (unsigned i = 0; i < plan->carriers; i++) {
 			unsigned cluster = l->o->packed ? 0 : plan->places[i].cluster;

@@ -13,8 +13,8 @@ static const struct option {
 	const char *name;
 	enum kind kind;
 	size_t at;
-	const char *is; /* by default */
-	const char *words; /* that stand for 0, 1, ...; NULL: a number */
+	const char *is; /* default */
+	const char *words; /* names of the values 0, 1, ...; NULL: a number */
 	double least, most;
 	const char *what;
 } options[] = {
@@ -98,7 +98,7 @@ static void help(void)
 	       "2 for a wrong option.\n");
 }
 
-/* The place of a word among those of the option, or -1. */
+/* The index of a word among those of the option, or -1. */
 static int find(const char *words, const char *word)
 {
 	size_t n = strlen(word);
@@ -180,7 +180,7 @@ static void set_if_not(uint64_t *option, uint64_t value)
 		*option = value;
 }
 
-/* Of the parameters: the library's. */
+/* The library's default for a parameter. */
 static void set_defaults(struct sim_opts *o)
 {
 	struct hauli_policy_params r = hauli_policy_defaults(

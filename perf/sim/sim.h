@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Stealing in virtual time: the library's own decisions (lib/sched/policy.c, lib/conc/help.c) over
- * simulated carriers on a machine that lib/topo plans for. All times are nanoseconds.
+ * simulated carriers on a machine planned by lib/topo. All times are nanoseconds.
  */
 #ifndef PERF_SIM_H
 #define PERF_SIM_H
@@ -23,9 +23,9 @@ enum sim_idle { SIM_PARK, SIM_SPIN };
 enum sim_whom { SIM_ALL, SIM_VICTIM };
 enum sim_service { SIM_CONST, SIM_EXP, SIM_BIMODAL };
 enum sim_arrive {
-	SIM_POLL, /* packets, that each carrier's poller takes */
-	SIM_MAIL, /* from threads that are no carriers, into inboxes */
-	SIM_SOURCE, /* a coroutine on each carrier starts a burst each time it runs */
+	SIM_POLL, /* packets, taken by each carrier's poller */
+	SIM_MAIL, /* spawns by threads that are no carriers, into inboxes */
+	SIM_SOURCE, /* a coroutine on each carrier spawns a burst each time it runs */
 };
 
 struct sim_opts {
@@ -37,27 +37,27 @@ struct sim_opts {
 	uint64_t searchers, most, depth, naps, pull_every, min_work, least, min_gap, hog, nap;
 	/* The load. */
 	uint64_t arrive, service; /* enums */
-	double load; /* of all carriers' time */
+	double load; /* as a part of all carriers' time */
 	uint64_t mean, long_ns, slices, burst;
 	double long_share;
 	uint64_t hot; /* number of hot carriers */
-	double hot_share; /* get that share of it all */
+	double hot_share; /* part of the load for the hot carriers */
 	double zipf;
-	bool packed; /* the busiest are neighbours, else in different clusters */
+	bool packed; /* the busiest carriers are neighbours, else in different clusters */
 	uint64_t tasks; /* of all sources together */
 	uint64_t us, seed;
-	/* What things cost. */
+	/* The costs. */
 	uint64_t slice_cost, spawn_cost, send_cost, receive_cost, poll_cost;
 	uint64_t look_cost, far_look_cost;
-	uint64_t wake_call, wake; /* of the waker; until the wakee runs */
-	uint64_t barrier, interrupt; /* of a theft: the thief's, and the victim's interrupt */
-	bool parallel; /* barriers at a time; further ones wait */
-	uint64_t whom; /* is interrupted: enum sim_whom */
-	uint64_t refill, far_refill; /* of a stolen slice, within the cluster and between them */
+	uint64_t wake_call, wake; /* the waker's cost; the time until the wakee runs */
+	uint64_t barrier, interrupt; /* a theft's costs: the thief's; the interrupt's */
+	bool parallel; /* barriers run in parallel; else they queue */
+	uint64_t whom; /* carriers interrupted by a theft: enum sim_whom */
+	uint64_t refill, far_refill; /* added to a stolen slice, in and between clusters */
 	bool json;
 };
 
-/* 0; 1 after --help; -1 after an error line. */
+/* Returns 0; 1 after --help; -1 after an error line. */
 int sim_options(struct sim_opts *o, int argc, char **argv);
 void sim_options_json(FILE *out, const struct sim_opts *o);
 
@@ -66,10 +66,10 @@ struct sim_task {
 	uint64_t came;
 	uint64_t service; /* of one slice */
 	unsigned home;
-	unsigned slices; /* still to be run */
+	unsigned slices; /* slices left */
 	bool ended;
-	bool source; /* pinned; its slices left are those that it starts */
-	bool remote; /* stolen; its last slice may be over */
+	bool source; /* pinned; its slices left are the tasks that it will start */
+	bool remote; /* stolen; its last slice may have ended */
 };
 
 struct sim_queue {
@@ -80,16 +80,16 @@ struct sim_queue {
 void sim_queue_init(struct sim_queue *q);
 void sim_queue_push(struct sim_queue *q, struct sim_task *t);
 struct sim_task *sim_queue_pop(struct sim_queue *q);
-/* The oldest task other than a source. */
+/* Pops the oldest task that is not a source. */
 struct sim_task *sim_queue_steal(struct sim_queue *q);
 
 /* Arrival, carrier and duration of each task: the same for each policy. */
 struct sim_load {
 	const struct sim_opts *o;
 	struct hauli_random random;
-	double between; /* two arrivals, in the mean */
+	double between; /* mean time between two arrivals */
 	double upto[SIM_CARRIERS_MAX]; /* sums of the carriers' shares */
-	uint64_t next_at; /* SIM_NEVER: no more */
+	uint64_t next_at; /* SIM_NEVER: no further arrival */
 	double at;
 };
 
@@ -118,17 +118,17 @@ struct sim_carrier {
 	unsigned id, cluster;
 	enum sim_state state;
 	uint64_t next_at; /* time of its next step */
-	unsigned in_heap; /* its place there */
-	uint64_t cost; /* of what it has just done */
-	uint64_t debt; /* interrupts that it has not yet felt */
+	unsigned in_heap; /* its index in the heap */
+	uint64_t cost; /* of its last actions */
+	uint64_t debt; /* cost of interrupts not yet charged */
 
 	struct sim_queue ring, nic;
-	struct sim_queue stolen_tasks; /* it has when its theft is over */
-	struct sim_queue mail; /* in its inbox: tasks that start or come back */
-	unsigned notes, notes_seen; /* there as well: of those that ended elsewhere; by thieves */
-	int search; /* and the token that it was sent, or -1 */
-	uint64_t pushed, seen; /* stealable: they differ */
-	uint64_t guarded; /* a thief is in the ring until then */
+	struct sim_queue stolen_tasks; /* stolen tasks, until the theft ends */
+	struct sim_queue mail; /* in its inbox: tasks that start or return */
+	unsigned notes, notes_seen; /* of tasks that ended elsewhere; read by thieves */
+	int search; /* the token of a search in its inbox, or -1 */
+	uint64_t pushed, seen; /* the ring is stealable if they differ */
+	uint64_t guarded; /* end of the thief's stay in the ring */
 	bool closed; /* a thief has ended the batch */
 
 	struct sim_task *current;
@@ -147,10 +147,10 @@ struct sim_group {
 };
 
 struct sim_counts {
-	uint64_t came, ended, twice, slices; /* tasks; ended again; slices run */
-	uint64_t offered, worked; /* ns that tasks asked for, and that were run */
+	uint64_t came, ended, twice, slices; /* tasks; tasks that ended again; slices run */
+	uint64_t offered, worked; /* ns of work requested by tasks, and ns of work done */
 	uint64_t thefts, stolen, crossed, failed, looks, far_looks, searches, wakes;
-	uint64_t interrupts, overhead; /* how many; ns that carriers spent on stealing */
+	uint64_t interrupts, overhead; /* number; ns that carriers spent on stealing */
 };
 
 struct sim_world {
@@ -158,12 +158,12 @@ struct sim_world {
 	uint64_t now;
 	struct sim_load load;
 	struct sim_carrier carriers[SIM_CARRIERS_MAX], outside;
-	struct sim_carrier *payer; /* the carrier that pays for the current action */
-	struct sim_carrier *heap[SIM_CARRIERS_MAX]; /* the earliest first */
+	struct sim_carrier *payer; /* the carrier charged for the current action */
+	struct sim_carrier *heap[SIM_CARRIERS_MAX]; /* ordered by next_at */
 	struct sim_group *groups;
 	unsigned nb_groups;
 	struct sim_task *free;
-	uint64_t barriers_until; /* when the last requested barrier ends */
+	uint64_t barriers_until; /* end of the last requested barrier */
 	struct sim_counts counts;
 	struct sim_times times;
 };
@@ -177,9 +177,9 @@ void sim_offer(struct sim_carrier *c);
 void sim_carrier_init(struct sim_carrier *c, struct sim_world *w, unsigned id, unsigned cluster);
 void sim_carrier_step(struct sim_carrier *c);
 void sim_carrier_push(struct sim_carrier *c, struct sim_task *t);
-/* A task from outside comes. */
+/* A task arrives from outside. */
 void sim_carrier_arrive(struct sim_carrier *c, struct sim_task *t);
-/* Wakes it if it sleeps; true if it slept. w->payer pays. */
+/* Wakes the carrier if it sleeps; true if it slept. w->payer pays. */
 bool sim_carrier_wake(struct sim_carrier *c);
 
 /* world.c */

@@ -65,7 +65,7 @@ def panel(x0, width, height, title, below, places, series, lines):
 
 
 def chart(path, panels, below="", lines=True, width=330, height=250, key=150):
-    """panels: [(title, places, series)], the series of all named alike."""
+    """panels: [(title, places, series)], with the same names of series in all panels."""
     out, x = [], LEFT
     for title, places, series in panels:
         out += panel(x, width, height, title, below, places, series, lines)

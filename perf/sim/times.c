@@ -11,7 +11,7 @@ static unsigned bucket_of(uint64_t ns)
 	return shift * 64 + (unsigned)(ns >> shift);
 }
 
-/* The least that is in it. */
+/* The least duration in the bucket. */
 static uint64_t bucket_begins(unsigned b)
 {
 	return b < 128 ? b : (uint64_t)(b % 64 + 64) << (b / 64 - 1);

@@ -5,7 +5,7 @@
 
 #include "sim.h"
 
-#define TOO_LONG 100 /* limit, in multiples of the arrival time: beyond it tasks never end */
+#define TOO_LONG 100 /* limit, in multiples of the arrival time, for tasks that never end */
 
 static bool before(const struct sim_carrier *a, const struct sim_carrier *b)
 {
@@ -61,7 +61,8 @@ struct sim_task *sim_task_new(struct sim_world *w, unsigned home, uint64_t servi
 
 void sim_task_end(struct sim_world *w, struct sim_task *t, uint64_t at)
 {
-	bool warm = w->o->arrive == SIM_SOURCE || t->came >= w->o->us * 100; /* a tenth of it all */
+	bool warm =
+		w->o->arrive == SIM_SOURCE || t->came >= w->o->us * 100; /* not the first tenth */
 
 	w->counts.ended++;
 	w->counts.twice += t->ended;
@@ -102,7 +103,7 @@ int sim_run(struct sim_world *w)
 	struct sim_counts *n = &w->counts;
 
 	for (unsigned i = 0; i < w->o->carriers; i++)
-		put(w, i, &w->carriers[i]); /* all at 0: in order */
+		put(w, i, &w->carriers[i]); /* all have the same time, so the heap is in order */
 	if (w->o->arrive == SIM_SOURCE)
 		start_sources(w);
 	while (w->load.next_at != SIM_NEVER || n->ended < n->came) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The Go side of the benchmarks: answers to "--once CASE SIDE N" as the harness's own programs do,
+// The Go side of the benchmarks: answers to "--once CASE SIDE N", like the harness's own programs,
 // by one line "ns=... n=... name=...".
 package main
 
@@ -54,7 +54,7 @@ func main() {
 	if err != nil || run == nil {
 		usage()
 	}
-	// One carrier beside one P; no collector in between, as nothing is garbage here for long.
+	// One P to compare with one carrier; no garbage collection, as little garbage is made.
 	runtime.GOMAXPROCS(1)
 	debug.SetGCPercent(-1)
 	ns := run(count, n)

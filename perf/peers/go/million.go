@@ -36,8 +36,8 @@ func mappings() float64 {
 	return float64(lines)
 }
 
-// n goroutines that wait, each for a channel of its own; the time is that of spawning them and
-// having each wait.
+// n goroutines that wait, each for a channel of its own; measures the time to spawn them all and
+// let each begin its wait.
 func million(_, n int) time.Duration {
 	rssBefore, tablesBefore := status("VmRSS"), status("VmPTE")
 	waiting, ended := 0, 0

@@ -10,7 +10,7 @@ import (
 // param goroutines that only yield; n yields in all.
 func yield(ready, n int) time.Duration {
 	stop := false
-	// Held back until all exist: otherwise they would yield whenever this one is preempted.
+	// They start when all exist: else they would yield each time this one is preempted.
 	begin := make(chan struct{})
 	for i := 1; i < ready; i++ {
 		go func() {
@@ -48,7 +48,7 @@ func bounce(ping, pong chan struct{}, n int) {
 	}
 }
 
-// There and back between two goroutines on one P.
+// Round trips between two goroutines on one P.
 func pingPong(_, n int) time.Duration {
 	ping, pong := make(chan struct{}), make(chan struct{})
 	go echo(ping, pong)
@@ -58,7 +58,7 @@ func pingPong(_, n int) time.Duration {
 	return time.Since(start)
 }
 
-// The same between two goroutines that are locked to a thread each.
+// Round trips between two goroutines, each locked to a thread.
 func pingPongThreads(_, n int) time.Duration {
 	runtime.GOMAXPROCS(2)
 	runtime.LockOSThread()
