@@ -18,15 +18,15 @@
 #define DEFAULT_MB 512
 #define FLOATS (-1)
 
-/* The user's own EAL arguments that bear on ours. */
+/* The user's own EAL arguments that concern haul's. */
 enum concern {
-	CPUS, /* not the user's to say: the plan does */
-	MEMORY, /* how much */
+	CPUS, /* refused: the plan decides them */
+	MEMORY, /* memory size */
 	NO_HUGE,
 	IN_MEMORY,
-	SHARED, /* with other processes: memory must have a name */
-	DEVICES, /* which PCI devices */
-	ADDRESSES, /* physical or not */
+	SHARED, /* shared with other processes: memory files must have names */
+	DEVICES, /* selection of PCI devices */
+	ADDRESSES, /* physical or virtual addresses */
 	USAGE,
 	CONCERNS,
 };
@@ -87,7 +87,7 @@ static int scan_user(
 	return 0;
 }
 
-/* Appends an argument that is ours. */
+/* Appends an argument of haul's. */
 __attribute__((format(printf, 2, 3))) static int add(
 	struct hauli_eal_args *args, const char *format, ...)
 {
@@ -122,9 +122,9 @@ static void print_set(FILE *out, const cpu_set_t *set)
 }
 
 /*
- * Where the main lcore may run, and with it EAL's own threads: off the carriers' CPUs where there
- * are others. There it would interrupt a poller in the middle of a burst, which costs time, and
- * with memif more: its PMD takes the shared memory away under a burst when the peer goes.
+ * The CPUs for the main lcore, and with it for EAL's own threads: not the carriers' CPUs if there
+ * are others. On a carrier's CPU they would interrupt a poller amid a burst, which costs time, and
+ * with memif more: its PMD unmaps the shared memory under a burst when the peer goes.
  */
 static cpu_set_t off_the_carriers(const struct haul_plan *plan, const cpu_set_t *usable)
 {
@@ -169,7 +169,8 @@ static int add_lcores(
 	return err < 0 ? err : add(args, "--main-lcore=%u", plan->carriers);
 }
 
-/* True if EAL is to try huge pages. If not although the machine has some, args->pages says why. */
+/* True if EAL must try huge pages. If false on a machine with huge pages, args->pages has the
+ * reason. */
 static bool choose_hugepages(
 	struct hauli_eal_args *args, unsigned mb, const bool concerns[CONCERNS])
 {
@@ -193,7 +194,8 @@ static bool choose_hugepages(
 
 /*
  * --in-memory leaves no files behind and needs no mount, but no other process can attach; a user
- * who names files (--file-prefix) wants that one does. EAL refuses --in-memory with --no-huge.
+ * who names files (--file-prefix) wants another process to attach. EAL refuses --in-memory with
+ * --no-huge.
  */
 static int add_memory(struct hauli_eal_args *args, unsigned mb, const bool concerns[CONCERNS],
 	char *errbuf, size_t errlen)
@@ -224,7 +226,7 @@ static int add_memory(struct hauli_eal_args *args, unsigned mb, const bool conce
 	return err;
 }
 
-/* EAL's telemetry wants a socket, and EAL does not start without a directory for it. */
+/* EAL's telemetry needs a socket, and EAL does not start without a directory for it. */
 static int add_telemetry(struct hauli_eal_args *args)
 {
 	int err = hauli_rundir_prepare(args->notice, sizeof(args->notice));
@@ -239,9 +241,9 @@ static int add_telemetry(struct hauli_eal_args *args)
 }
 
 /*
- * Nothing is probed before a port asks for it: the machine's own NIC may be among the devices. And
- * without any, physical addresses are not needed; EAL takes them when it may, and then memory is
- * one piece per huge page, where XDP sockets need all of a pool in one.
+ * Nothing is probed before a port asks for it: the machine's own NIC may be among the devices.
+ * Without devices, physical addresses are not needed; EAL uses them where it may, and then memory
+ * is one piece per huge page, while XDP sockets need the whole pool in one piece.
  */
 static int add_devices(struct hauli_eal_args *args, const struct haul_eal_opts *opts,
 	const bool concerns[CONCERNS])

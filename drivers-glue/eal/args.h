@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The command line that EAL gets. EAL ends the program on some arguments that it does not like, and
- * cannot be initialised a second time after others, so haul checks here what can be checked.
+ * The command line for EAL. EAL ends the program on some wrong arguments, and cannot be initialised
+ * a second time with others, so haul checks here everything that it can.
  */
 #ifndef HAULI_EAL_ARGS_H
 #define HAULI_EAL_ARGS_H
@@ -18,13 +18,13 @@ struct hauli_eal_args {
 	unsigned owned;
 	char *own[HAULI_EAL_ARGS_OWN]; /* allocated here */
 	bool hugepages; /* EAL tries them */
-	bool usage; /* the user asked EAL for its help or version: it prints and ends the program */
+	bool usage; /* the user asked for EAL's help or version: EAL prints it and exits */
 	char notice[160]; /* "" or one line, for a verbose start */
-	char pages[192]; /* "" or why there are no huge pages although the machine has some */
+	char pages[192]; /* "" or the reason for no huge pages on a machine that has some */
 };
 
 /*
- * opts must stay valid as long as args. 0, -EINVAL, -ENOMEM, -EPERM with a line in errbuf.
+ * opts must stay valid as long as args. 0, or -EINVAL, -ENOMEM, -EPERM with a line in errbuf. Call
  * hauli_eal_args_fini() in any case.
  */
 int hauli_eal_args_init(struct hauli_eal_args *args, const struct haul_eal_opts *opts,

@@ -9,11 +9,11 @@
 #include <sys/mman.h>
 
 #define SIZES "/sys/kernel/mm/hugepages"
-#define HUGE_SHIFT 26 /* of log2(page size) in mmap's flags */
+#define HUGE_SHIFT 26 /* position of log2(page size) in mmap's flags */
 
 /*
  * The kernel reserves huge pages when they are mapped, not when they are touched: so a mapping
- * answers the question for this process, which the counters in /sys do not.
+ * gives the answer for this process, unlike the counters in /sys.
  */
 static bool can_map(unsigned mb, unsigned long page_kb)
 {
@@ -45,7 +45,7 @@ static bool has_some(unsigned mb, unsigned long page_kb)
 	return n > 0;
 }
 
-/* True if is() is, for one of the sizes that the kernel knows. */
+/* True if is() holds for one of the sizes that the kernel knows. */
 static bool any_size(bool (*is)(unsigned mb, unsigned long page_kb), unsigned mb)
 {
 	DIR *dir = opendir(SIZES);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whether there are huge pages. */
+/* Checks for huge pages. */
 #ifndef HAULI_EAL_HUGEPAGES_H
 #define HAULI_EAL_HUGEPAGES_H
 

@@ -21,16 +21,16 @@
 #include "eal/restart.h"
 #include "eal/rundir.h"
 
-/* Of the thread that starts and ends EAL. */
+/* Used by the thread that starts and ends EAL. */
 static struct {
 	bool started;
-	unsigned forks; /* hauli_forks then */
+	unsigned forks; /* value of hauli_forks at the start */
 	cpu_set_t before; /* that thread's CPUs */
 	struct hauli_eal_args args; /* EAL keeps pointers into them */
 	int taken; /* arguments that EAL took; EAL moves unknown ones to the end */
 } eal;
 
-/* Checks what the caller must have given. */
+/* Checks the caller's options. */
 static int check_opts(const struct haul_eal_opts *opts, char *errbuf, size_t errlen)
 {
 	const char *wrong = NULL;
@@ -50,8 +50,8 @@ static int check_opts(const struct haul_eal_opts *opts, char *errbuf, size_t err
 }
 
 /*
- * The CPUs for what floats: all that this thread may use. And a refusal is found out now, for EAL
- * ends the program when it cannot bind a thread.
+ * The CPUs for floating threads: all that this thread may use. A refusal by the kernel must show
+ * here, because EAL ends the program if it cannot bind a thread.
  */
 static int find_usable(cpu_set_t *usable, char *errbuf, size_t errlen)
 {
@@ -65,7 +65,7 @@ static int find_usable(cpu_set_t *usable, char *errbuf, size_t errlen)
 	return -EPERM;
 }
 
-/* Each CPU of the plan must be one that a thread can be bound to, for the same reason. */
+/* Checks that a thread can be bound to each CPU of the plan, for the same reason. */
 static int check_places(
 	const struct haul_plan *plan, const cpu_set_t *back, char *errbuf, size_t errlen)
 {
@@ -91,7 +91,7 @@ static int check_places(
 	return err;
 }
 
-/* EAL's reasons, of which it has several for one failure, in one line. */
+/* EAL's reasons, several for one failure, in one line. */
 static int failed(const char *line, int err, char *errbuf, size_t errlen)
 {
 	snprintf(errbuf, errlen, "DPDK cannot start: %s", line[0] ? line : rte_strerror(err));
@@ -99,15 +99,15 @@ static int failed(const char *line, int err, char *errbuf, size_t errlen)
 }
 
 /*
- * True if EAL has not got the huge pages that were free when its arguments were composed. It maps
- * them one by one, and nothing can keep them for it until then.
+ * True if EAL did not get the huge pages that were free when its arguments were composed. EAL maps
+ * them one by one, and nothing can reserve them until then.
  */
 static bool lost_hugepages(int err)
 {
 	return eal.args.hugepages && (err == EACCES || err == ENOMEM);
 }
 
-/* Returns only if the program cannot begin anew, with the error for that. */
+/* Returns only if the program cannot restart itself, with the error of the attempt. */
 static int lost(struct hauli_restart *restart, bool allowed, char *errbuf, size_t errlen)
 {
 	int err = 0;
@@ -124,7 +124,7 @@ static int lost(struct hauli_restart *restart, bool allowed, char *errbuf, size_
 	return -EAGAIN;
 }
 
-/* rte_eal_init(), with what it prints in one line. 0 or its error. */
+/* rte_eal_init(), with its output in one line. 0 or its error. */
 static int start(char line[HAULI_LOG_LINE])
 {
 	rte_errno = 0;

@@ -17,7 +17,8 @@ static void seen(void *arg)
 
 void hauli_interrupts_quiesce(void)
 {
-	/* Alarms ring on that thread; one may ring amid a round of it, the next in another. */
+	/* Alarms run on EAL's interrupt thread; one may run amid a round of the thread, the next
+	 * one in another round. */
 	for (int round = 0; round < 2; round++) {
 		struct hauli_event event;
 
@@ -28,7 +29,7 @@ void hauli_interrupts_quiesce(void)
 	}
 }
 
-/* An alarm would not do: the cleanup waits for alarms to end. */
+/* Not an alarm: the cleanup waits for alarms to end. */
 static void stay(void *arg)
 {
 	hauli_event_set(arg);
@@ -39,7 +40,7 @@ static void stay(void *arg)
 void hauli_interrupts_still(void)
 {
 	struct rte_intr_handle *handle = rte_intr_instance_alloc(RTE_INTR_INSTANCE_F_PRIVATE);
-	/* Ready to be read from the start. What it is made of is the thread's for good. */
+	/* Readable from the start. The interrupt thread keeps its parts for good. */
 	int fd = eventfd(1, EFD_CLOEXEC);
 	struct hauli_event event;
 

@@ -16,14 +16,14 @@
 #define FLOATS (-1)
 #define CPU_DIGITS 6 /* with a comma */
 
-/* What an lcore runs. Written before the launch, by the thread that launches. */
+/* The lcores' work. Written before the launch, by the thread that launches. */
 static struct job {
 	char name[HAULI_THREAD_NAME];
 	int (*fn)(void *);
 	void *arg;
 } jobs[RTE_MAX_LCORE];
 
-/* The one CPU that a worker lcore is bound to, or FLOATS. */
+/* The single CPU to which a worker lcore is bound, or FLOATS. */
 static int bound_to(unsigned lcore)
 {
 	rte_cpuset_t set = rte_lcore_cpuset(lcore);
@@ -35,7 +35,7 @@ static int bound_to(unsigned lcore)
 	return FLOATS;
 }
 
-/* The CPU of this lcore alone, or FLOATS. Of two lcores that share a CPU the first one has it. */
+/* The CPU of this lcore alone, or FLOATS. If two lcores share a CPU, the first one has it. */
 static int cpu_of(unsigned lcore)
 {
 	int cpu = bound_to(lcore);
@@ -49,7 +49,7 @@ static int cpu_of(unsigned lcore)
 }
 
 /*
- * The lcore of a carrier, RTE_MAX_LCORE when there is none. In their order; floating lcores are
+ * The lcore of a carrier, RTE_MAX_LCORE if there is none. In order of lcores; floating lcores come
  * last, as in a plan.
  */
 static unsigned lcore_of(unsigned carrier)
@@ -69,7 +69,7 @@ static int run(void *arg)
 {
 	const struct job *job = arg;
 
-	/* EAL has bound the thread already. */
+	/* EAL has already bound the thread. */
 	pthread_setname_np(pthread_self(), job->name);
 	return job->fn(job->arg);
 }
@@ -102,7 +102,7 @@ const struct haul_launcher *haul_eal_launcher(void)
 	return &launcher;
 }
 
-/* With no CPU to start from the plan has chosen some, which are not those of the lcores. */
+/* Without a list of CPUs the plan has chosen some, which differ from the lcores' CPUs. */
 static void let_float(struct haul_plan *plan)
 {
 	plan->clusters = 1;

@@ -11,16 +11,16 @@
 
 #include "base/assert.h"
 
-/* What is held; under lock, for PMDs have threads that log too. */
+/* The held messages; under lock, because PMDs have threads that log too. */
 static struct {
 	pthread_mutex_t lock;
 	bool verbose;
 	bool held;
 	FILE *stream;
-	FILE *before; /* where DPDK logged until now */
+	FILE *before; /* DPDK's earlier log stream */
 	int out, err; /* copies of stdout and stderr while they are held, else -1 */
-	int printed; /* the file that they go to meanwhile */
-	char error[HAULI_LOG_LINE]; /* first of each, or "" */
+	int printed; /* the file with their output meanwhile */
+	char error[HAULI_LOG_LINE]; /* the first one of each, or "" */
 	char warning[HAULI_LOG_LINE];
 } log_state = {.lock = PTHREAD_MUTEX_INITIALIZER, .out = -1, .err = -1, .printed = -1};
 
@@ -54,7 +54,8 @@ static ssize_t take(void *cookie, const char *text, size_t size)
 	else if (level <= (int)RTE_LOG_WARNING)
 		keep_first(log_state.warning, text, size);
 	pthread_mutex_unlock(&log_state.lock);
-	/* After a message as bad as that, DPDK ends the program: the user would never see it. */
+	/* After a message of this level DPDK ends the program: the user would never see it
+	 * later. */
 	if (log_state.verbose || level <= (int)RTE_LOG_CRIT)
 		size = write(err, text, size) < 0 ? 0 : size;
 	return (ssize_t)size;
@@ -70,7 +71,7 @@ void hauli_log_hold(void)
 	log_state.warning[0] = '\0';
 	log_state.before = rte_log_get_stream();
 	log_state.stream = fopencookie(NULL, "w", functions);
-	/* Without memory for a stream the user sees what DPDK says, which is not wrong. */
+	/* Without memory for a stream DPDK's log goes to the user, which is acceptable. */
 	if (!log_state.stream)
 		return;
 	setvbuf(log_state.stream, NULL, _IONBF, 0);
@@ -103,7 +104,7 @@ static void put_back(int *copy, FILE *file, int fd)
 	*copy = -1;
 }
 
-/* getopt prints what it does not like, and what is logged after that says less. */
+/* getopt prints its complaint, and the message logged after it says less. */
 static void find_printed(char *text)
 {
 	char *line, *rest = text;

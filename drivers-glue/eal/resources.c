@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * There are many limits (rlimits, cgroups, the machine's), and some do not bind some users. So haul
- * takes what is needed, and gives it back.
+ * tries to take the needed resources, and returns them.
  */
 #include "eal/resources.h"
 
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define FDS_EACH 4 /* two pipes of each lcore */
-#define FDS_ELSE 24 /* memory, interrupts, alarms, telemetry, a log that is held, files read */
+#define FDS_ELSE 24 /* memory, interrupts, alarms, telemetry, a held log, files read */
 #define THREADS_ELSE 4 /* interrupts, telemetry, messages of other processes */
 
 static int fail(const char *what, unsigned need, unsigned have, unsigned carriers, int err,

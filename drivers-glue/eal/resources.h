@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whether this process may have what EAL starts with; EAL ends the program when it may not. */
+/* Checks that this process can get the resources of EAL's start; EAL ends the program if it
+ * cannot. */
 #ifndef HAULI_EAL_RESOURCES_H
 #define HAULI_EAL_RESOURCES_H
 
@@ -8,8 +9,8 @@
 /* Tries to get descriptors and threads for all carriers. 0; -EMFILE or -EAGAIN with a line. */
 int hauli_resources_check(unsigned carriers, char *errbuf, size_t errlen);
 
-/* Megabytes that programs may still take of the machine's memory, swap included; ULONG_MAX where
- * the kernel does not say. */
+/* Megabytes of the machine's memory that programs may still take, including swap; ULONG_MAX if the
+ * kernel does not tell. */
 unsigned long hauli_resources_free_mb(void);
 
 #endif

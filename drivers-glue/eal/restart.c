@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MARK "HAUL_RESTARTED" /* the process's number, which children do not share */
+#define MARK "HAUL_RESTARTED" /* the process's number, which its children do not have */
 #define SELF "/proc/self/exe"
 
 bool hauli_restart_was(void)
@@ -20,7 +20,7 @@ bool hauli_restart_was(void)
 	return mark && atoi(mark) == getpid();
 }
 
-/* Calls fn for each open descriptor but that of the walk. 0 or -errno. */
+/* Calls fn for each open descriptor except the walk's own. 0 or -errno. */
 static int walk_open(int (*fn)(int fd, void *arg), void *arg)
 {
 	DIR *dir = opendir("/proc/self/fd");
@@ -78,7 +78,7 @@ static int close_if_new(int fd, void *arg)
 	return 0;
 }
 
-/* All of a file that tells no size. NULL without memory or file. */
+/* Reads a file of unknown size. NULL without memory or file. */
 static char *read_all(const char *path, size_t *len)
 {
 	FILE *in = fopen(path, "re");
@@ -95,7 +95,7 @@ static char *read_all(const char *path, size_t *len)
 	return text;
 }
 
-/* The command line as the kernel has it: the program may have changed the order of its argv. */
+/* The kernel's copy of the command line: the program may have reordered its argv. */
 static char **split_words(char *text, size_t len)
 {
 	char **words = calloc(len + 1, sizeof(*words));

@@ -12,18 +12,18 @@
 /* The descriptors that the program had open before the start. */
 struct hauli_restart {
 	size_t n;
-	bool *open; /* by descriptor */
+	bool *open; /* indexed by descriptor */
 };
 
 /* True if this program was executed again. */
 bool hauli_restart_was(void);
 
-/* Before the start. 0, or -errno: a restart will not be possible. Call hauli_restart_fini() in any
- * case. */
+/* Call before the start. 0, or -errno: a restart will not be possible. Call hauli_restart_fini() in
+ * any case. */
 int hauli_restart_init(struct hauli_restart *r);
 void hauli_restart_fini(struct hauli_restart *r);
 
-/* After it has failed. Returns only if it cannot: -errno. Descriptors opened since are closed. */
+/* Call after a failed start. Returns only on error: -errno. Closes descriptors opened since. */
 int hauli_restart(struct hauli_restart *r);
 
 #endif

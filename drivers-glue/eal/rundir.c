@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * In a directory that belongs to this user and that no other user can write, no other user can
- * make, rename or replace anything; and if its parent is root's or this user's, and sticky or not
- * for everybody to write either, nobody can replace the directory itself. So once looked at, it
- * stays good. The sweep follows no symbolic link all the same.
+ * In a directory of this user that no other user can write, no other user can create, rename or
+ * replace files; and if its parent belongs to root or this user, and is sticky or not writable for
+ * everybody, no other user can replace the directory itself. So one check is enough. The sweep
+ * nevertheless follows no symbolic link.
  */
 #include "eal/rundir.h"
 
@@ -22,16 +22,16 @@
 #include "linux/unixpath.h"
 
 #define SOCKET "dpdk_telemetry.v2"
-#define WHERE "RUNTIME_DIRECTORY" /* what EAL looks at first */
-#define YOUNG_S 60 /* its program may just be starting */
+#define WHERE "RUNTIME_DIRECTORY" /* EAL reads this variable first */
+#define YOUNG_S 60 /* a program may just be starting */
 
-/* Of the thread that starts and ends EAL. */
+/* Used by the thread that starts and ends EAL. */
 static struct {
 	char fresh[sizeof("/tmp/haul-XXXXXX")]; /* "": EAL has its own place */
-	char *before; /* WHERE's value meanwhile, or NULL */
+	char *before; /* WHERE's earlier value, or NULL */
 } rundir;
 
-/* Where EAL makes its directory "dpdk". */
+/* The parent of EAL's directory "dpdk". */
 static const char *base_of_eal(void)
 {
 	const char *base = getenv(WHERE);
@@ -41,7 +41,7 @@ static const char *base_of_eal(void)
 	return base ? base : "/tmp";
 }
 
-/* True if only this user can change what is in there, once it is this user's. */
+/* True if only its owner, this user, can change its contents. */
 static bool keeps(const char *base)
 {
 	struct stat st;
@@ -57,7 +57,7 @@ static bool is_ours(const struct stat *st)
 		!(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* Makes EAL's directory first: then it is ours or is there already. */
+/* Creates EAL's directory first: then it is ours or existed before. */
 static bool has_own_place(void)
 {
 	const char *base = base_of_eal();
@@ -83,7 +83,7 @@ void hauli_rundir_started(void)
 	rundir.before = NULL;
 }
 
-/* What EAL leaves in directory fd, whose name in parent is that. */
+/* Removes EAL's files in directory fd, which has that name in parent. */
 static void empty(int parent, const char *name, int fd)
 {
 	(void)unlinkat(fd, SOCKET, 0);
@@ -95,7 +95,7 @@ static int open_dir(int parent, const char *name)
 	return openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* The directory that dir is in, and its name there; -1 when there is none. */
+/* The parent of dir, and dir's name in it; -1 if there is none. */
 static int open_parent(const char *dir, const char **name)
 {
 	char parent[PATH_MAX];
@@ -153,7 +153,7 @@ static bool is_old(int fd)
 	return fstat(fd, &st) == 0 && is_ours(&st) && time(NULL) - st.st_mtime > YOUNG_S;
 }
 
-/* Calls fn for each directory in that one whose name is like ours. */
+/* Calls fn for each directory in it with a name like ours. */
 static void walk(int dir, void (*fn)(int parent, const char *name, int fd))
 {
 	DIR *d = dir >= 0 ? fdopendir(dir) : NULL;
@@ -181,7 +181,7 @@ static void sweep(int parent, const char *name, int fd)
 		empty(parent, name, fd);
 }
 
-/* A fresh one, as hauli_rundir_prepare() makes it, and EAL's in there. */
+/* A fresh directory, as hauli_rundir_prepare() creates it, with EAL's in it. */
 static void sweep_fresh(int parent, const char *name, int fd)
 {
 	walk(open_dir(fd, "dpdk"), sweep);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Burst calls for queues that are called all the time: what rte_eth_rx_burst() and
- * rte_eth_tx_burst() expand to, with the port's entry looked up once. Those keep the port and
- * the queue in registers over the PMD's call for the sake of callbacks that are hardly ever there,
- * which costs about twenty instructions of the hundred that forwarding a burst takes; here a queue
- * that has callbacks goes through them. One may be installed at any time: the look at it is a
- * plain load, of which each call makes its own. (Traces of bursts, RTE_ENABLE_TRACE_FP, show
- * those only that have callbacks.)
+ * Burst calls for queues that are called all the time: the expansion of rte_eth_rx_burst() and
+ * rte_eth_tx_burst(), with the port's entry looked up once. DPDK's calls keep the port and the
+ * queue in registers across the PMD's call for rarely installed callbacks, which costs about twenty
+ * of the hundred instructions that forwarding a burst takes; here only a queue with callbacks goes
+ * through DPDK's calls. A callback may be installed at any time: each call checks for callbacks by
+ * a plain load of its own. (Traces of bursts, RTE_ENABLE_TRACE_FP, show only queues with
+ * callbacks.)
  */
 #ifndef HAULI_IO_BURST_H
 #define HAULI_IO_BURST_H
@@ -26,7 +26,7 @@ static inline struct hauli_burst hauli_burst(uint16_t port_id, uint16_t queue_id
 	return (struct hauli_burst){&rte_eth_fp_ops[port_id], port_id, queue_id};
 }
 
-/* With the callbacks. */
+/* DPDK's call, with the callbacks. */
 uint16_t hauli_burst_rx_slow(const struct hauli_burst *b, struct rte_mbuf **pkts, uint16_t n);
 uint16_t hauli_burst_tx_slow(const struct hauli_burst *b, struct rte_mbuf **pkts, uint16_t n);
 

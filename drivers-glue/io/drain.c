@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The last poller of a carrier: lets handlers end and sends what they leave. It is a poller of
- * its own so that the one before it need not look every cycle whether the end has come.
+ * The last poller of a carrier: lets handlers end and sends their packets. A poller of its own, so
+ * that the one before it need not check in every cycle for the end.
  */
 #include "io/drain.h"
 
@@ -24,7 +24,8 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Sends and waits for handlers until none is left, and the NIC has taken all or had its time. */
+/* Sends and waits for handlers until none is left, and the NIC has taken all packets or its time is
+ * over. */
 static void drain(struct hauli_poller *p)
 {
 	uint64_t cancel_at = p->cancel_at;
@@ -43,9 +44,10 @@ static void drain(struct hauli_poller *p)
 		if ((!handlers && !hauli_has_to_send(p)) || now >= give_up_at)
 			return;
 		if (handlers && now >= cancel_at) {
-			/* The carrier has one poller: each handler at home there is p's. */
+			/* The carrier has one poller, so each handler at home there is p's. */
 			hauli_glue_cancel(p->carrier, hauli_is_handler);
-			/* The end began before this did: what is late has less, but a while. */
+			/* The end began before this poller: a late poller has less time, but
+			 * some. */
 			give_up_at = cancel_at + HAULI_GRACE_NS;
 			if (give_up_at < now + HAULI_LINGER_NS)
 				give_up_at = now + HAULI_LINGER_NS;

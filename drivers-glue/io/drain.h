@@ -5,8 +5,9 @@
 
 #include "io/state.h"
 
-/* The body of the poller that comes after one of poll.h's: it receives nothing, sends what handlers
- * still have to send, and ends when they have, or had their time. arg: struct hauli_poller. */
+/* The body of the poller that follows one of poll.h's: it receives nothing, sends the handlers'
+ * remaining packets, and ends after the last one, or when their time is over. arg: struct
+ * hauli_poller. */
 void *hauli_drain(void *arg);
 
 #endif

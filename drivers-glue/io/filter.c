@@ -13,7 +13,7 @@ static bool is_tagged(const struct rte_mbuf *pkt)
 
 static inline bool fits(const struct hauli_frames *tx, const struct rte_mbuf *pkt)
 {
-	/* Below least it wraps. */
+	/* The subtraction wraps below least. */
 	if (hauli_likely(pkt->pkt_len - tx->least <= tx->most - tx->least))
 		return hauli_likely(pkt->nb_segs <= tx->segs);
 	return pkt->pkt_len > tx->most && pkt->pkt_len <= tx->most + tx->tag &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A filter for PMDs that accept frames which do not fit their device, and silently send something
- * else or nothing; or that hand out truncated frames. haul calls such a PMD through the filter's
+ * A filter for PMDs that accept frames which do not fit their device and silently send wrong frames
+ * or none, and for PMDs that pass on truncated frames. haul calls such a PMD through the filter's
  * burst calls (as in spread.h): transmit stops before the first frame that does not fit, as if the
  * PMD refused it, and receive drops frames that may be truncated.
  */
@@ -25,8 +25,8 @@ struct hauli_filter {
 /* True if the filter lets the frame be sent. */
 bool hauli_filter_fits(const struct haul_port *port, const struct rte_mbuf *pkt);
 
-/* Makes the filter of a queue, and puts its burst calls in place of the PMD's. NULL: no memory. The
- * caller frees it by free(). */
+/* Creates the filter of a queue, and replaces the PMD's burst calls by its own. NULL: no memory.
+ * The caller frees it by free(). */
 struct hauli_filter *hauli_filter_create(const struct haul_port *port, struct hauli_burst pmd);
 struct hauli_burst hauli_filter_burst(const struct hauli_filter *filter);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waiting, in the order that misses nothing: park, arm, look once more, ask whether still parked,
- * wait, unpark, disarm. From the park on other threads end the wait by the eventfd, from the arming
- * on packets do; what came before is seen by the park, or by the look. Sleeping is the same with a
- * time-out and without the packets. See docs/internals/waiting.md.
+ * Waiting, in the order that misses nothing: park, arm, recheck, check whether still parked, wait,
+ * unpark, disarm. From the park on other threads end the wait by the eventfd, from the arming on
+ * packets do; the park or the recheck finds everything before. A sleep is the same with a time-out
+ * and without packets. See docs/internals/waiting.md.
  *
  * A pause needs none of that: it is a long step of spinning.
  *
@@ -19,12 +19,12 @@
 
 #define EMPTIES 4 /* cycles without packets before any wait: handlers may be about to reply */
 #define STEP_NS HAUL_US /* the first sleep; each further one takes twice as long */
-#define RETRY_NS (50 * HAUL_US) /* the NIC has not taken all */
-#define DRY_NS HAUL_MS /* no packet buffers: a PMD that could not refill its ring is not told */
+#define RETRY_NS (50 * HAUL_US) /* bound on a wait while the NIC has not taken all packets */
+#define DRY_NS HAUL_MS /* bound without packet buffers: no event tells a PMD to refill its ring */
 #define DRY 512
-#define LOST_NS (10 * HAUL_MS) /* the interface has gone, or may come again */
+#define LOST_NS (10 * HAUL_MS) /* bound while the interface is gone: it may come back */
 #define IN_VAIN 16
-#define REST_NS HAUL_MS /* a queue says that it has packets, and the PMD sees none */
+#define REST_NS HAUL_MS /* bound while a queue signals packets that the PMD does not see */
 
 int hauli_idle_open(struct hauli_poller *p)
 {
@@ -67,7 +67,7 @@ void hauli_idle_recompute(struct hauli_poller *p)
 	d->spin_ticks = 0;
 	d->pause_ns = HAUL_FOREVER;
 	d->longest_ns = d->fill_time = HAUL_FOREVER;
-	/* The least patient queue decides. */
+	/* The shortest of the queues' times decides. */
 	for (r = p->rxqs; r < p->rxqs_end; r++)
 		hauli_poller_kind(r->policy.how)->merge(p, r);
 	d->step_ns = 0;
@@ -77,7 +77,7 @@ static bool listens(const struct hauli_rxq *r)
 {
 	if (!hauli_poller_kind(r->policy.how)->shown.needs_wait_source)
 		return false;
-	/* A queue with max_in_flight handlers receives nothing: no packet is to end the wait. */
+	/* A queue with max_in_flight handlers receives nothing: packets must not end the wait. */
 	return hauli_rxq_in_flight(r) < r->max_in_flight;
 }
 
@@ -181,7 +181,7 @@ static void wait(struct hauli_poller *p)
 		d->in_vain = 0;
 }
 
-/* A queue ended the wait, and its PMD gave no packet. */
+/* A queue ended the wait, and its PMD returned no packet. */
 static void nudge(struct hauli_poller *p)
 {
 	struct hauli_rxq *r;
@@ -235,7 +235,7 @@ bool hauli_idle(struct hauli_poller *p, hauli_cycle_fn *cycle)
 	}
 	if (io)
 		d->in_vain = 0;
-	/* The next empty cycle goes on with the row, or begins one. */
+	/* The next empty cycle continues the row, or begins a new one. */
 	d->cycle = io ? 0 : hauli_counter_read(&p->cycles);
 	return io;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a poller does after an empty cycle: spins, pauses, sleeps or blocks. */
+/* A poller's step after an empty cycle: spin, pause, sleep or block. */
 #ifndef HAULI_IO_IDLE_H
 #define HAULI_IO_IDLE_H
 
@@ -9,18 +9,20 @@
  * hauli_idle_handles() at the first packet. */
 typedef bool hauli_cycle_fn(struct hauli_poller *p, bool woken);
 
-/* Opens the epoll set and the eventfd. 0 or -errno. The thread that starts and stops, as close. */
+/* Opens the epoll set and the eventfd. 0 or -errno. For the thread that starts and stops, like
+ * close. */
 int hauli_idle_open(struct hauli_poller *p);
 void hauli_idle_close(struct hauli_poller *p);
 
-/* Merges the policies of the queues anew. The carrier's thread, or before the poller runs. */
+/* Merges the policies of the queues again. Call on the carrier's thread, or before the poller
+ * runs. */
 void hauli_idle_recompute(struct hauli_poller *p);
 
-/* After an empty cycle of a poller that does not only spin. True if there were packets meanwhile;
+/* Call after an empty cycle of a poller that does not only spin. True if packets came meanwhile;
  * they have been handled. */
 bool hauli_idle(struct hauli_poller *p, hauli_cycle_fn *cycle);
 
-/* Before the handler of the first packet after a wait. */
+/* Call before the handler of the first packet after a wait. */
 void hauli_idle_handles(struct hauli_poller *p);
 
 /* The poller's wakeup; arg: struct hauli_poller. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "io/latency.h"
 
-/* The highest value that falls into the bucket. */
+/* The highest value in the bucket. */
 static uint64_t bucket_end(unsigned i)
 {
 	if (i < 8)

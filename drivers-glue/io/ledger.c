@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The ledger: what became of each packet, and whether the books agree. */
+/* The ledger: the fate of each packet, and a check that the counters agree. */
 #include "io/ledger.h"
 
 #include <inttypes.h>
@@ -51,7 +51,7 @@ bool hauli_ledger_check_rx(const struct hauli_rxq *r, const char *where, char *b
 {
 	uint64_t received = hauli_counter_read(&r->packets);
 	uint64_t in_flight = hauli_rxq_in_flight(r);
-	/* For a burst function, what it was given is handled. */
+	/* A burst function has handled all packets that it received. */
 	uint64_t not_started = hauli_counter_read(&r->not_started);
 	uint64_t started = r->on_packet ? hauli_counter_read(&r->started) : received - not_started;
 	uint64_t dropped = 0;

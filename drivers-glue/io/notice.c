@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What haul_io_notice() says of queues that may lose packets. */
+/* haul_io_notice()'s text about queues that may lose packets. */
 #include "io/notice.h"
 
 #include <stdarg.h>
@@ -35,7 +35,7 @@ static void note_unpolled(struct haul_io *io)
 	}
 }
 
-/* Every way to wait may be too slow for what its queue gets. */
+/* Every kind of wait may be too slow for the queue's packet rate. */
 static void note_fill_time(struct haul_io *io)
 {
 	if (!haul_poll_kind_of(io->opts.policy.how)->may_overflow)

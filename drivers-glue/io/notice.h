@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What haul_io_notice() says of queues that may lose packets. */
+/* haul_io_notice()'s text about queues that may lose packets. */
 #ifndef HAULI_IO_NOTICE_H
 #define HAULI_IO_NOTICE_H
 
 #include "io/state.h"
 
-/* Adds to the notice what may be lost. Once, when all pollers are there. */
+/* Adds the possible losses to the notice. Call once, when all pollers exist. */
 void hauli_io_note(struct haul_io *io);
 
 #endif

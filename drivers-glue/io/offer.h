@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Giving packets to a NIC until it takes no more. A burst call that takes nothing does not say why:
- * the NIC may be full, or may never take the first packet and so block the others for ever.
- * So the port is asked whether there is room, and if so, the next burst call decides. The order
- * matters: room that appears only after a burst call does not prove that the call could have used
- * it.
+ * Offering packets to a NIC until it takes no more. A burst call that takes nothing does not tell
+ * the reason: the NIC may be full, or may never take the first packet and so block the others for
+ * ever. So haul asks the port for room, and if there is room, the next burst call decides. The
+ * order matters: room that appears only after a burst call does not prove that the call could have
+ * used it.
  */
 #ifndef HAULI_IO_OFFER_H
 #define HAULI_IO_OFFER_H
 
 #include "io/state.h"
 
-/* Packets per burst call: every PMD takes this many, and few PMDs take more at once. */
+/* Packets per burst call: every PMD takes this number, and few PMDs take more at once. */
 #define HAULI_OFFER_MAX 64u
 
-/* After a burst call that took nothing, and began with pkt. True if the NIC has room for pkt: if
- * the next call does not take pkt either, the NIC never will. */
+/* Call after a burst call that began with pkt and took nothing. True if the NIC has room for pkt:
+ * if the next call does not take pkt either, the NIC never will. */
 bool hauli_tx_has_room(const struct hauli_tx *tx, const struct rte_mbuf *pkt);
 
 /*
- * True: all is sent; false: the NIC is full. peek() gives the next packets, at most
- * HAULI_OFFER_MAX, and returns how many; sent() is told how many of them the NIC took; refuse()
- * drops the first, which the NIC never takes.
+ * True: all packets are sent; false: the NIC is full. peek() gives the next packets, at most
+ * HAULI_OFFER_MAX, and returns their number; sent() gets the number that the NIC took; refuse()
+ * drops the first one, which the NIC never takes.
  */
 static inline __attribute__((always_inline)) bool hauli_tx_offer(struct hauli_tx *tx,
 	uint16_t (*peek)(struct hauli_tx *tx, struct rte_mbuf ***pkts),

@@ -5,8 +5,8 @@
 
 #include "net/given.h"
 
-/* A coroutine gets one pointer. It is the packet, which carries its queue: nothing to allocate. A
- * private area in place of the field would be a third line. */
+/* A coroutine gets one pointer. It is the packet, which carries its queue: no allocation. A private
+ * area in place of the field would be a third cache line. */
 int hauli_pkt_at = -1;
 
 int hauli_packet_init(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a packet buffer carries for haul. */
+/* haul's data in a packet buffer. */
 #ifndef HAULI_IO_PACKET_H
 #define HAULI_IO_PACKET_H
 
@@ -8,8 +8,8 @@
 #include "io/state.h"
 
 /*
- * What a packet carries in a dynamic field: its queue, for the handler, or while it is handed over
- * its place in the list. A store and a load in a line that freeing the packet touches anyway.
+ * The contents of the dynamic field: the packet's queue, for the handler, or during a hand-over its
+ * link in the list. A store and a load in a cache line that freeing the packet touches anyway.
  */
 union hauli_pkt {
 	struct hauli_rxq *rx;
@@ -32,7 +32,7 @@ static inline struct rte_mbuf *hauli_pkt_of(struct hauli_node *node)
 	return (struct rte_mbuf *)((char *)node - hauli_pkt_at);
 }
 
-/* Before the first poller: registers the field. 0 or -errno. */
+/* Call before the first poller: registers the field. 0 or -errno. */
 int hauli_packet_init(void);
 
 #endif

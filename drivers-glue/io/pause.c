@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DPDK's power intrinsics: experimental in 22.11, and so kept to this file. TPAUSE and UMWAIT take
- * a time of the counter that hauli_ticks() reads.
+ * DPDK's power intrinsics: experimental in 22.11, so only this file uses them. TPAUSE and UMWAIT
+ * take a value of the counter that hauli_ticks() reads.
  */
 #define ALLOW_EXPERIMENTAL_API
 #include "io/pause.h"
@@ -24,7 +24,7 @@ void hauli_pause(const struct hauli_burst *queue, uint64_t until)
 {
 	struct rte_power_monitor_cond next;
 
-	/* Another address each time: it is the descriptor that the next packet will fill. */
+	/* A different address each time: the descriptor that the next packet will fill. */
 	if (queue && rte_eth_get_monitor_addr(queue->port_id, queue->queue_id, &next) == 0 &&
 		rte_power_monitor(&next, until) == 0)
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pollers: receive from each port's queue, hand on, send what was queued meanwhile. */
+/* The pollers: receive from each port's queue, pass packets to handlers, send queued packets. */
 #include "io/poll.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "io/tx.h"
 #include "net/given.h"
 
-/* The body of a handler's coroutine that is not stolen. */
+/* The body of a handler's coroutine that is not stealable. */
 static void *handle_here(void *arg)
 {
 	struct hauli_rxq *r = *hauli_pkt_rx(arg);
@@ -22,7 +22,7 @@ static void *handle_here(void *arg)
 	return NULL;
 }
 
-/* The body of a handler that thieves may steal: it may end on another carrier. */
+/* The body of a stealable handler: it may end on another carrier. */
 static void *handle_anywhere(void *arg)
 {
 	struct hauli_rxq *r = *hauli_pkt_rx(arg);
@@ -56,7 +56,8 @@ static uint8_t order_of(const void *pkt)
 	return (uint8_t)(1 + haul_net_flow(pkt) % HAUL_ORDER_KEYS);
 }
 
-/* Touches no port before all carriers have their poller. False: cancelled, because one has none. */
+/* Touches no port before all carriers have their poller. False: cancelled, because a carrier has
+ * none. */
 static bool begin(struct hauli_poller *p)
 {
 	struct hauli_rxq *r;
@@ -71,7 +72,7 @@ static bool begin(struct hauli_poller *p)
 	return true;
 }
 
-/* A poller of which a round is cycle(). */
+/* A poller whose rounds are cycle(). */
 static inline __attribute__((always_inline)) void *poll(
 	struct hauli_poller *p, hauli_cycle_fn *cycle)
 {
@@ -88,8 +89,8 @@ static inline __attribute__((always_inline)) void *poll(
 	return NULL;
 }
 
-/* From a queue whose carrier is a proxy: returns what the carrier keeps. *passed: targets have got
- * packets. */
+/* Receives from a queue whose carrier is a proxy: returns the packets that the carrier keeps.
+ * *passed: targets have got packets. */
 static __attribute__((noinline)) uint16_t receive_for_all(
 	struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t most, bool *passed)
 {
@@ -161,7 +162,7 @@ static void *poll_bursts_stealing(void *arg)
 	return poll(arg, cycle_bursts_stealing);
 }
 
-/* Two instances: carriers that do not steal execute nothing for stealing. */
+/* Two instances: carriers that do not steal execute no instruction for stealing. */
 void *hauli_poll_bursts(void *arg)
 {
 	struct hauli_poller *p = arg;
@@ -250,7 +251,7 @@ static void *poll_stealable(void *arg)
 	return poll(arg, cycle_stealable);
 }
 
-/* Two instances: pollers whose handlers cannot be stolen execute nothing for stealing. */
+/* Two instances: pollers whose handlers are not stealable execute no instruction for stealing. */
 void *hauli_poll_packets(void *arg)
 {
 	struct hauli_poller *p = arg;

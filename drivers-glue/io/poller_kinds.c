@@ -14,7 +14,7 @@
 #include "port/kind.h"
 
 #define SLEEP_MAX (10 * HAUL_S)
-#define PAUSE_MAX (50 * HAUL_US) /* nothing wakes a carrier from a pause: others wait for its end */
+#define PAUSE_MAX (50 * HAUL_US) /* nothing wakes a carrier from a pause: wakers wait for its end */
 
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
@@ -49,7 +49,7 @@ static void merge_sleep(struct hauli_poller *p, const struct hauli_rxq *r)
 	p->idle.fill_time = earlier(p->idle.fill_time, r->fill_time);
 }
 
-/* In the order in which --help lists them. */
+/* In the order of --help. */
 static const struct hauli_poller_kind kinds[] = {
 	{
 		.shown = {.how = HAUL_POLL_SPIN,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Changing the policies of pollers that run. */
+/* Changes of the policies of running pollers. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,8 +13,8 @@ struct change {
 	unsigned port;
 };
 
-/* A coroutine of the poller's carrier: what the poller reads needs no other protection, and it is
- * not within a wait. */
+/* A coroutine of the poller's carrier: the poller's fields need no other protection, and the poller
+ * is not in a wait. */
 static void *apply(void *arg)
 {
 	const struct change *c = arg;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Spreading, where a port has fewer queues than there are carriers, as the kernel's RPS does it. A
- * carrier with a queue hands the packets of a flow to one RPS target, a carrier of its cluster
- * without a queue, and is the tx proxy of its targets: it sends for them. A target has a queue pair
- * like any other carrier, but its burst calls (burst.h) hand packets over in place of a PMD's.
+ * Spreading, for ports with fewer queues than carriers, like the kernel's RPS. A carrier with a
+ * queue passes the packets of a flow to one RPS target, a carrier of its cluster without a queue,
+ * and is the tx proxy of its targets: it sends for them. A target has a queue pair like any other
+ * carrier, but its burst calls (burst.h) hand packets over in place of a PMD's.
  */
 #ifndef HAULI_IO_SPREAD_H
 #define HAULI_IO_SPREAD_H
@@ -13,19 +13,19 @@
 /* The proxy of carrier c, which has no queue: a carrier of its cluster below queues; -1: none. */
 int hauli_spread_proxy(struct haul_runtime *rt, unsigned queues, unsigned c);
 
-/* Makes p an RPS target of proxy on that port. Before they run. false: no memory. */
+/* Makes p an RPS target of proxy on that port. Call before they run. False: no memory. */
 bool hauli_spread_set_up(struct hauli_poller *p, struct hauli_poller *proxy_poller, unsigned port);
-/* When no poller runs. Waits until p's carrier has handled the messages that were sent to it. */
+/* Call when no poller runs. Waits until p's carrier has handled the messages sent to it. */
 void hauli_spread_free(struct hauli_poller *p);
 
-/* Proxy. Hands received packets to the targets that their flows belong to; returns how many of
- * pkts, at its begin, the proxy keeps. */
+/* Proxy. Passes received packets to the targets of their flows; returns the number of packets, at
+ * the begin of pkts, that the proxy keeps. */
 uint16_t hauli_spread(struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n);
 
 /* Proxy. True if each target may have more packets in flight. */
 bool hauli_spread_has_room(const struct hauli_rxq *r);
 
-/* Proxy. True if a target has given it packets to send. */
+/* Proxy. True if a target has handed over packets to send. */
 bool hauli_spread_has_to_send(const struct hauli_poller *p);
 
 /* True if the poller has packets for a NIC, its own or its targets'. */
@@ -38,15 +38,15 @@ static inline bool hauli_has_to_send(const struct hauli_poller *p)
  * true: all are sent. */
 bool hauli_tx_proxy_flush(struct hauli_tx *tx);
 
-/* A poller that is about to wait: a packet that is handed to it now wakes its carrier. */
+/* Call in a poller before its wait: from now on a packet handed to the poller wakes its carrier. */
 void hauli_spread_listen(struct hauli_poller *p);
 
-/* Target, at the end, when no proxy receives any more: drops packets that were handed to it and
- * have no handler. */
+/* Target, at the end, when no proxy receives any more: drops packets handed to it that have no
+ * handler. */
 void hauli_spread_drop_received(struct hauli_poller *p);
 
 /* Proxy, at the end. is_drained: true if all targets have handed over their last packet. drop:
- * drops what was not sent for them. */
+ * drops the targets' unsent packets. */
 bool hauli_spread_is_drained(const struct hauli_poller *p);
 void hauli_tx_proxy_drop(struct hauli_tx *tx);
 

@@ -67,7 +67,8 @@ static bool spreads(const struct haul_io_opts *opts)
 	}
 }
 
-/* Carriers below the result have a queue of a port with that many, or a proxy that has one. */
+/* Carriers below the result have a queue of a port with this number of queues, or a proxy with a
+ * queue. */
 static unsigned reach(struct haul_io *io, struct haul_runtime *rt, unsigned queues)
 {
 	unsigned n = queues;
@@ -101,7 +102,7 @@ static unsigned count_served(struct haul_io *io, struct haul_runtime *rt)
 	return n;
 }
 
-/* Ports are paired 0-1, 2-3; a last one without a neighbour is its own peer. */
+/* Ports are paired 0-1, 2-3; a last port without a neighbour is its own peer. */
 static unsigned peer_of(const struct haul_io *io, unsigned port)
 {
 	unsigned peer = port ^ 1;
@@ -109,7 +110,7 @@ static unsigned peer_of(const struct haul_io *io, unsigned port)
 	return peer < io->opts.nb_ports ? peer : port;
 }
 
-/* Of a carrier that has no queue of that port: its proxy. */
+/* For a carrier without a queue of that port: its proxy. */
 static struct hauli_poller *proxy_poller_of(
 	struct haul_io *io, struct hauli_poller *p, unsigned port)
 {
@@ -165,7 +166,7 @@ static bool set_up_port(struct haul_io *io, struct hauli_poller *p, unsigned por
 	return true;
 }
 
-/* All of one carrier's part in one piece of its node's memory. */
+/* Allocates one carrier's part as one piece of its node's memory. */
 static struct hauli_poller *create_poller(struct haul_io *io, struct haul_carrier *carrier)
 {
 	unsigned n = io->opts.nb_ports;
@@ -262,7 +263,7 @@ static void free_poller(struct hauli_poller *p, unsigned nb_ports)
 	rte_free(p);
 }
 
-/* None is waited for any more. */
+/* No poller is waited for any more. */
 static void close_waits(struct haul_io *io)
 {
 	unsigned i;
@@ -343,7 +344,7 @@ static int open_waits(struct haul_io *io, char *errbuf, size_t errlen)
 	return err;
 }
 
-/* Neither the carriers nor the ports may go before the pollers. */
+/* The pollers must end before the carriers and the ports. */
 static void hold(struct haul_io *io)
 {
 	hauli_runtime_hold(io->rt);
@@ -476,7 +477,7 @@ static void begin_to_drain(struct haul_io *io)
 	for (unsigned i = 0; i < io->nb_pollers; i++) {
 		struct hauli_poller *p = io->pollers[i];
 
-		/* Without memory for it, what is left shows in the ledger. */
+		/* Without memory for the drain, the ledger shows the remaining packets. */
 		if (register_poller(p, hauli_drain) == 0)
 			hauli_ending_begin(&p->ending, p->coroutine);
 		else
@@ -500,7 +501,7 @@ static int tell_silent(const struct haul_io *io, char *errbuf, size_t errlen)
 	return -ETIMEDOUT;
 }
 
-/* For carriers to answer, when handlers have had their time. */
+/* Time for carriers to answer after the handlers' time. */
 #define ANSWER_NS (200 * HAUL_MS)
 
 static struct timespec in_time(uint64_t timeout_ns, uint64_t more)

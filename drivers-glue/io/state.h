@@ -25,9 +25,9 @@ struct hauli_tx;
 #define HAULI_BURST_MAX 512
 #define HAULI_BURST_DEFAULT 32
 
-/* How long cancelled handlers may take to end. */
+/* Time for cancelled handlers to end. */
 #define HAULI_GRACE_NS HAUL_S
-/* How long the NIC may take to accept the last packets, once all handlers have ended. */
+/* Time for the NIC to accept the last packets, once all handlers have ended. */
 #define HAULI_LINGER_NS (100 * HAUL_MS)
 
 /* The poller's, but for the counters, which may be read by any thread. */
@@ -75,7 +75,7 @@ struct hauli_rxq {
 	struct hauli_rps_target
 		*target; /* NULL: a queue of the port's; else packets come from a proxy */
 
-	/* Of the poller. */
+	/* The poller's. */
 	struct haul_poll_policy policy;
 	uint64_t fill_time; /* constant, as the next */
 	struct hauli_poller *poller;
@@ -139,7 +139,7 @@ _Static_assert(offsetof(struct hauli_rxq, rx) == 0, "handlers get &rxq->rx");
 
 /* An RPS target, for one port: a carrier without a queue that gets packets from another. */
 struct hauli_rps_target {
-	struct hauli_handover in; /* what the proxy has received for the target */
+	struct hauli_handover in; /* packets that the proxy has received for the target */
 	struct hauli_batch batch; /* about to be handed over. Proxy */
 	struct hauli_counter passed; /* packets handed over. Proxy */
 
@@ -154,7 +154,7 @@ struct hauli_rps_target {
 
 /* A tx proxy, for one port: a carrier with a queue that receives and sends for RPS targets. */
 struct hauli_tx_proxy {
-	struct hauli_handover in; /* what targets have given it to send */
+	struct hauli_handover in; /* packets that targets have handed over */
 	HAULI_LINE struct rte_mbuf *pkts[HAULI_TX_PROXY_CHUNK]; /* taken out of in */
 	unsigned first, end; /* the part of pkts that is not sent yet */
 	struct hauli_counter dropped; /* not sent when the program ended */

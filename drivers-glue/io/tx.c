@@ -64,7 +64,7 @@ void hauli_tx_close(struct hauli_poller *p)
 		struct hauli_tx *tx = &p->txs[i];
 		uint32_t left;
 
-		/* Each pop lets waiting senders in; their time is over too. */
+		/* Each pop admits waiting senders, whose time is over too. */
 		while ((left = hauli_txq_count(&tx->q)) > 0) {
 			drop(tx, hauli_txq_peek(&tx->q), left, &tx->stopping);
 			hauli_txq_pop(&tx->q, left);
@@ -76,7 +76,7 @@ void hauli_tx_close(struct hauli_poller *p)
 	p->pending = false;
 }
 
-/* The NIC is full: keep what there is room for. */
+/* The NIC is full: keep the packets for which there is room. */
 static void keep(struct hauli_tx *tx, struct rte_mbuf **pkts, uint16_t n)
 {
 	uint32_t kept = hauli_txq_put(&tx->q, pkts, n);

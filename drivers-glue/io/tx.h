@@ -5,11 +5,11 @@
 
 #include "io/state.h"
 
-/* Gives packets of the transmit queues to the NIC until it takes no more, and drops those that it
+/* Gives packets of the transmit queues to the NIC until it takes no more, and drops packets that it
  * refuses. On the poller's stack. */
 void hauli_tx_flush(struct hauli_poller *p);
 
-/* Drops what the transmit queues hold, and closes them. */
+/* Drops the packets in the transmit queues, and closes the queues. */
 void hauli_tx_close(struct hauli_poller *p);
 
 #endif

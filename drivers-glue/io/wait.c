@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Against lost wakeups. A socket or TAP is level-triggered: a packet that is still in its queue
- * ends the wait, whenever it came. An interrupt is an edge: the NIC signals it once, and only while
- * it is armed. The poller stores "armed" and loads the ring, the NIC stores a packet and loads
- * "armed":
+ * No lost wakeups. A socket or TAP is level-triggered: a packet that is still in its queue ends the
+ * wait, whenever it came. An interrupt is an edge: the NIC signals it once, and only while armed.
+ * The poller stores "armed" and loads the ring, the NIC stores a packet and loads "armed":
  *
- *	poller                          the other side of the wire
- *	  arms                            puts a packet
- *	  hauli_wait_armed(): barrier     barrier (its own business)
- *	  looks for packets               looks whether it is armed
+ *	poller                          NIC or peer
+ *	  arm                             store a packet
+ *	  hauli_wait_armed(): barrier     barrier (the device's)
+ *	  poll                            armed?
  *
  * At least one side sees the other's store. PMDs differ in whether arming ends with a barrier
  * (virtio's does, vhost's does not), so there is one here. Broken variants: tests/model/arming.pml.
@@ -60,11 +59,11 @@ void hauli_wait_close(struct hauli_wait *w)
 
 void hauli_wait_wake(struct hauli_wait *w)
 {
-	/* Fails when its counter is full, and then there is an event. */
+	/* The write fails if the eventfd's counter is full, which is an event too. */
 	(void)eventfd_write(w->wake, 1);
 }
 
-/* PMD's thread: the other side came, went, or began to use a queue; so look, and arm anew. */
+/* PMD's thread: the peer came, went, or began to use a queue; so poll, and arm again. */
 static int changed(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret)
 {
 	hauli_wait_wake(arg);
@@ -82,7 +81,7 @@ static void watch_changes(struct hauli_wait *w, uint16_t port_id, bool on)
 		else
 			while (rte_eth_dev_callback_unregister(port_id, changes[i], changed, w) ==
 				-EAGAIN)
-				sched_yield(); /* it is being called */
+				sched_yield(); /* while it is being called */
 	}
 }
 
@@ -144,7 +143,7 @@ void hauli_wait_disarm(struct hauli_wait_source *s)
 	s->armed = false;
 }
 
-/* Its interface is gone or down: the kernel would say so again at once, for ever. */
+/* The interface is gone or down: the kernel would report it again at once, for ever. */
 static unsigned take_out(struct hauli_wait *w, struct hauli_wait_source *s)
 {
 	(void)epoll_ctl(w->epoll, EPOLL_CTL_DEL, s->fd, NULL);
@@ -162,7 +161,7 @@ static int wait_events(const struct hauli_wait *w, struct epoll_event *events, u
 
 	if (n >= 0 || errno != ENOSYS)
 		return n;
-	/* Before Linux 5.11, and under valgrind: by the millisecond, so that waits end late. */
+	/* Before Linux 5.11, and under valgrind: in milliseconds, so waits end late. */
 	left = (left + HAUL_MS - 1) / HAUL_MS;
 	return epoll_wait(w->epoll, events, EVENTS,
 		until == HAUL_FOREVER    ? -1

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a poller waits on: one epoll set with an eventfd, by which other threads end the wait, and a
- * descriptor for each queue whose PMD has one. Its nature differs by PMD: see struct hauli_kind.
+ * The wait of a poller: one epoll set with an eventfd, by which other threads end the wait, and a
+ * descriptor for each queue whose PMD has one. The kind of descriptor differs by PMD: see struct
+ * hauli_kind.
  */
 #ifndef HAULI_IO_WAIT_H
 #define HAULI_IO_WAIT_H
@@ -13,7 +14,7 @@ struct hauli_wait {
 	int wake;
 };
 
-/* A queue in the set. Poller; of the set any thread may call hauli_wait_wake(). */
+/* A queue in the set. Used by the poller; hauli_wait_wake() on the set by any thread. */
 struct hauli_wait_source {
 	struct haul_port *port; /* constant, as the next */
 	unsigned queue;
@@ -24,10 +25,10 @@ struct hauli_wait_source {
 	bool lost; /* its descriptor reported an error, and left the set */
 };
 
-/* What ended a wait: any of these, or none (time-out). */
+/* The end of a wait: any of these, or none (time-out). */
 enum hauli_wait_end {
 	HAULI_WAIT_END_WOKEN = 1, /* hauli_wait_wake(), or a signal */
-	HAULI_WAIT_END_READY = 2, /* a queue */
+	HAULI_WAIT_END_READY = 2, /* packets of a queue */
 	HAULI_WAIT_END_LOST = 4, /* a queue that left the set */
 };
 
@@ -39,22 +40,22 @@ void hauli_wait_close(struct hauli_wait *w);
 void hauli_wait_wake(struct hauli_wait *w);
 
 /*
- * Puts a queue into the set, not listening; one without a descriptor stays outside. The port is
- * started. Remove before it is closed.
+ * Adds a queue to the set, not armed; a queue without a descriptor stays outside. The port is
+ * started. Remove the queue before the port is closed.
  */
 void hauli_wait_add(struct hauli_wait *w, struct hauli_wait_source *s);
 void hauli_wait_remove(struct hauli_wait *w, struct hauli_wait_source *s);
 
 /*
- * arm: listen says whether packets of the queue end the wait. Packets that came before may not end
- * it, so the poller arms all queues, calls hauli_wait_armed(), and then polls each once more.
- * disarm: the poller waits no more.
+ * arm: listen says whether packets of the queue end the wait. Earlier packets may not end it, so
+ * the poller arms all queues, calls hauli_wait_armed(), and then polls each once more. disarm: call
+ * after the wait.
  */
 void hauli_wait_arm(struct hauli_wait *w, struct hauli_wait_source *s, bool listen);
 void hauli_wait_armed(void);
 void hauli_wait_disarm(struct hauli_wait_source *s);
 
-/* Waits until haul_now() reaches until at most. Of enum hauli_wait_end. */
+/* Waits until haul_now() reaches until at most. Returns enum hauli_wait_end. */
 unsigned hauli_wait(struct hauli_wait *w, uint64_t until);
 
 #endif
