@@ -29,7 +29,7 @@ static int ask(const char *name, unsigned long what, struct ifreq *req)
 	return err;
 }
 
-/* As the kernel has it (dev_valid_name() in net/core/dev.c), and without what it replaces. */
+/* The kernel's rule (dev_valid_name() in net/core/dev.c), without names that the kernel changes. */
 bool hauli_iface_is_name(const char *name)
 {
 	if (!name[0] || strlen(name) >= IFNAMSIZ || strcmp(name, ".") == 0 ||
@@ -112,7 +112,7 @@ unsigned hauli_iface_queues(const char *name)
 	return n ? n : 1;
 }
 
-/* Reads a number from /sys, -1 when it is not there. */
+/* Reads a number from /sys, -1 if it is missing. */
 static int read_sys(const char *name, const char *attribute)
 {
 	char path[128];
@@ -137,7 +137,7 @@ bool hauli_iface_is_veth(const char *name, char *peer)
 	peer[0] = '\0';
 	if (hauli_iface_ethtool(name, &info) < 0 || strcmp(info.driver, "veth") != 0)
 		return false;
-	/* A /sys that was mounted elsewhere tells of another namespace's interfaces. */
+	/* A /sys that was mounted elsewhere shows the interfaces of another namespace. */
 	index = read_sys(name, "iflink");
 	if (read_sys(name, "ifindex") != hauli_iface_index(name) || index <= 0 ||
 		!if_indextoname((unsigned)index, peer))
@@ -153,7 +153,7 @@ bool hauli_iface_has_device(const char *name)
 	return access(path, F_OK) == 0;
 }
 
-/* The attribute of that type among those in size bytes; NULL. */
+/* The attribute of that type in size bytes of attributes; NULL. */
 static const struct rtattr *find(const struct rtattr *a, int size, unsigned short type)
 {
 	for (; RTA_OK(a, size); a = RTA_NEXT(a, size)) {
@@ -191,7 +191,7 @@ static void read_unsent(const struct nlmsghdr *reply, void *n)
 	*(uint64_t *)n = stats.tx_dropped;
 }
 
-/* Has read() look at what rtnetlink says of the interface, if it does. */
+/* Calls read() with rtnetlink's reply about the interface, if there is one. */
 static void ask_link(
 	const char *name, void (*read)(const struct nlmsghdr *reply, void *arg), void *arg)
 {
@@ -204,7 +204,7 @@ static void ask_link(
 			.nlmsg_flags = NLM_F_REQUEST},
 		.info = {.ifi_index = hauli_iface_index(name)},
 	};
-	const size_t size = 32 << 10; /* an interface with many virtual functions says a lot */
+	const size_t size = 32 << 10; /* many virtual functions make it long */
 	struct nlmsghdr *reply = malloc(size);
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 	ssize_t n = -1;

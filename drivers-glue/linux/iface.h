@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the kernel knows of a network interface. Any thread; nothing is cached. */
+/* The kernel's facts about a network interface. Any thread; nothing is cached. */
 #ifndef HAULI_LINUX_IFACE_H
 #define HAULI_LINUX_IFACE_H
 
@@ -11,34 +11,34 @@
  * colon, and replace %d by a number. */
 bool hauli_iface_is_name(const char *name);
 
-/* Each is 0 when there is no such interface. */
+/* Each is 0 if there is no such interface. */
 int hauli_iface_index(const char *name);
 unsigned hauli_iface_flags(const char *name); /* IFF_UP, ... */
 unsigned hauli_iface_mtu(const char *name);
-unsigned hauli_iface_backlog(const char *name); /* packets that wait in front of it */
+unsigned hauli_iface_backlog(const char *name); /* length of the queue in front of it */
 
 /* Mbit/s; 0: not known. */
 unsigned hauli_iface_speed(const char *name);
 
-/* There is a signal on its wire: of a veth the other end is up, of a TAP it is in use. Known at
- * once, where IFF_RUNNING follows later. */
+/* True if it has a link: the other end of a veth is up, a TAP is in use. Known at once, while
+ * IFF_RUNNING follows later. */
 bool hauli_iface_has_link(const char *name);
 
-/* How many receive queues (channels) it has; at least 1. */
+/* The number of its receive queues (channels); at least 1. */
 unsigned hauli_iface_queues(const char *name);
 
-/* Whether it is one end of a veth pair; peer (of IFNAMSIZ) gets the other end's name, or "" when
- * that is in another network namespace. */
+/* True if it is one end of a veth pair; peer (of IFNAMSIZ) gets the other end's name, or "" if that
+ * is in another network namespace. */
 bool hauli_iface_is_veth(const char *name, char *peer);
 
-/* Whether there is a device below it, and not only software. */
+/* True if there is a device below it, and not only software. */
 bool hauli_iface_has_device(const char *name);
 
-/* An XDP program is attached to it. */
+/* True if an XDP program is attached to it. */
 bool hauli_iface_has_xdp(const char *name);
 
-/* How many packets it has dropped instead of sending them: for a TAP, packets that were not read in
- * time. */
+/* The number of packets that it dropped instead of sending them: for a TAP, packets that were not
+ * read in time. */
 uint64_t hauli_iface_unsent(const char *name);
 
 /* Passes one of ethtool's commands. 0 or -errno. */

@@ -40,7 +40,8 @@ int haul_iface_get(struct haul_iface *iface, const char *name)
 	iface->veth = hauli_iface_is_veth(name, iface->peer);
 	iface->mtu = hauli_iface_mtu(name);
 	get_queues(iface, name);
-	/* A veth passes on what the sender has not finished; a NIC only what it has merged. */
+	/* A veth passes on packets that the sender has not finished; a NIC only packets that it has
+	 * merged. */
 	breaking = HAULI_OFFLOAD_HARDWARE;
 	if (iface->veth)
 		breaking |= HAULI_OFFLOAD_SENDING | HAULI_OFFLOAD_RECEIVING;

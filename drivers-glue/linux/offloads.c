@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which offloads of an interface are on. ethtool's older commands tell of some, but not of merging
- * by the NIC, nor of what cannot be changed: the bits of its features do.
+ * The offloads of an interface that are on. ethtool's older commands report some, but neither
+ * merging by the NIC nor fixed offloads: the bits of its features do.
  */
 #include "linux/offloads.h"
 
@@ -51,7 +51,7 @@ static int get_bits(struct features *f, const char *iface)
 	return hauli_iface_ethtool(iface, f->bits);
 }
 
-/* Whether one of those features is on that can be changed, or that cannot. */
+/* True if a feature that matches is on and is fixed, or not fixed. */
 static bool is_on(const struct features *f, const char *pattern, bool fixed)
 {
 	for (unsigned i = 0; i < f->names->len; i++) {
@@ -67,7 +67,7 @@ static bool is_on(const struct features *f, const char *pattern, bool fixed)
 	return false;
 }
 
-/* The kernel's features that ethtool has one name for. */
+/* The kernel's features for which ethtool has one name. */
 static const struct {
 	unsigned kind;
 	const char *name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finding the sockets that a PMD opens and does not show. */
+/* Finds the sockets that a PMD opens and does not show. */
 #ifndef HAULI_LINUX_SOCKETS_H
 #define HAULI_LINUX_SOCKETS_H
 
@@ -8,8 +8,8 @@ struct hauli_sockets {
 	int *fds;
 };
 
-/* Lists all sockets of this address family that the process has now, in place of the old list.
- * Lists fewer if there is no memory, or no permission to look. */
+/* Replaces the list by all sockets of this address family that the process has now. Lists fewer if
+ * there is no memory, or no permission. */
 void hauli_sockets_list(struct hauli_sockets *s, int domain);
 void hauli_sockets_free(struct hauli_sockets *s);
 

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 /*
- * Connecting and hanging up is not for strangers: DPDK's memif ends its program over it. But the
- * kernel says what is there also to a socket of the wrong type, and goes no further.
+ * Connecting and hanging up would harm the listener: DPDK's memif ends its program over it. But the
+ * kernel also answers a socket of the wrong type, and does not connect it.
  */
 int hauli_unixpath_look(const char *path)
 {

@@ -20,7 +20,7 @@
 #define LOOK_US 1000
 #define RING 64
 
-/* All that a socket must have before it can be bound. */
+/* The parts that a socket needs before it can be bound. */
 static int prepare(int fd, void *page, size_t size)
 {
 	const struct xdp_umem_reg memory = {
@@ -36,8 +36,8 @@ static int prepare(int fd, void *page, size_t size)
 }
 
 /*
- * Binds for transmission without copies, which such an interface cannot do: the kernel says so, but
- * first it says when the queue is busy. Being bound, and hence busy again, is what this avoids.
+ * Binds with zero-copy, which such an interface does not support: the kernel says so, but checks
+ * first whether the queue is busy. So the queue is never bound, and not made busy again.
  */
 static int try(const char *iface, unsigned queue, void *page, size_t size)
 {

@@ -19,7 +19,7 @@
 #define SOL_XDP 283
 #endif
 
-/* As the PMD makes them. */
+/* The sizes that the PMD uses. */
 #define FILL_SIZE 4096
 #define DONE_SIZE 2048
 
@@ -55,7 +55,7 @@ static uint32_t consumed(const struct ring *r)
 	return rte_read32(r->map + r->off.consumer);
 }
 
-/* Each entry begins with an address; the high bits are an offset from it. */
+/* Each entry begins with an address, whose high bits are an offset from it. */
 static uint64_t address(const struct ring *r, uint32_t number)
 {
 	uint64_t addr;
@@ -71,7 +71,7 @@ struct mapping {
 	uint64_t offset;
 };
 
-/* The i-th mapping that the process has of a socket; false when there are fewer. */
+/* The process's i-th mapping of a socket; false if there are fewer. */
 static bool find_mapping(struct mapping *m, uint64_t inode, unsigned i)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
@@ -92,7 +92,7 @@ static bool find_mapping(struct mapping *m, uint64_t inode, unsigned i)
 	return found;
 }
 
-/* Where the ring is mapped that the socket has at this offset, if its size is right. */
+/* The address of the socket's ring with this mapping offset, if its size is right. */
 static bool find_ring(struct ring *r, uint64_t inode, uint64_t offset)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -135,14 +135,14 @@ bool hauli_xdp_rings_sending(int fd, uint32_t ring_size)
 	return find_rings(&r, fd, ring_size) && produced(&r.tx) != produced(&r.done);
 }
 
-/* The buffers of entries from..to. */
+/* Adds the buffers of entries from..to. */
 static void take(struct hauli_xdp_left *left, const struct ring *r, uint32_t from, uint32_t to)
 {
 	const struct rte_mempool_memhdr *chunk = STAILQ_FIRST(&left->pool->mem_list);
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-	uintptr_t base = (uintptr_t)chunk->addr & ~(page - 1); /* the PMD's, of all addresses */
+	uintptr_t base = (uintptr_t)chunk->addr & ~(page - 1); /* the PMD's base of all addresses */
 
-	/* More than a ring's worth are numbers that make no sense. */
+	/* More than a ring's worth: the numbers are invalid. */
 	for (uint32_t i = from; i != to && to - from <= r->size; i++) {
 		uint64_t addr = address(r, i);
 
@@ -161,7 +161,8 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The kernel goes on while the rings are read: what moved from one to the next was seen twice. */
+/* The kernel continues while the rings are read: a buffer that moved between rings was seen
+ * twice. */
 static void drop_doubles(struct hauli_xdp_left *left)
 {
 	uint32_t n = 0;
@@ -174,7 +175,8 @@ static void drop_doubles(struct hauli_xdp_left *left)
 	left->n = n;
 }
 
-/* What the kernel has taken to receive into, which it tells a moment after what it has received. */
+/* The number of fill entries that the kernel has taken, which it publishes a moment after the
+ * number of received packets. */
 static uint32_t stable_count(const struct ring *fill, uint32_t received)
 {
 	uint32_t taken = consumed(fill);
@@ -201,7 +203,7 @@ struct hauli_xdp_left *hauli_xdp_rings_read(int fd, uint32_t ring_size, struct r
 	left->pool = pool;
 	left->fd = fd;
 	left->inode = st.st_ino;
-	/* In this order: a buffer that moves on meanwhile is found in the next place. */
+	/* In this order: a buffer that moves on meanwhile is found in the next ring. */
 	received = produced(&r.rx);
 	taken = stable_count(&r.fill, received);
 	take(left, &r.fill, taken, produced(&r.fill));
@@ -213,7 +215,8 @@ struct hauli_xdp_left *hauli_xdp_rings_read(int fd, uint32_t ring_size, struct r
 	return left;
 }
 
-/* Versions of the PMD (22.11 is one) forget the socket, which lives as long as its mappings. */
+/* Versions of the PMD (22.11 is one) do not close the socket, which lives as long as its
+ * mappings. */
 static void close_socket(const struct hauli_xdp_left *left)
 {
 	struct mapping m;

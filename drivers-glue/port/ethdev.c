@@ -46,7 +46,7 @@ int hauli_ethdevs_attach(struct haul_port *port, char *errbuf, size_t errlen)
 	return err;
 }
 
-/* How many queues the wished ones come to, of one ethdev for all or one for each. */
+/* The number of queues for the wished number, with one ethdev for all or one for each. */
 static int count_queues(struct haul_port *port, char *errbuf, size_t errlen)
 {
 	struct rte_eth_dev_info info;
@@ -101,7 +101,7 @@ static int set_up_queues(struct haul_port *port, const struct hauli_vdev *v, uns
 	return err;
 }
 
-/* NICs may receive more slowly with them, so there it is for the user to say. */
+/* NICs may receive more slowly with interrupts, so with a NIC the user decides. */
 static bool wants_interrupts(const struct haul_port *port)
 {
 	return port->kind->rx_interrupts ||
@@ -117,7 +117,7 @@ static int configure(struct haul_port *port, const struct hauli_vdev *v, unsigne
 
 	if (err < 0)
 		return err;
-	/* As a mode it is an error for PMDs that have none, and some that say they have. */
+	/* As a mode it is an error for PMDs that have none, and for some that claim to have it. */
 	if (port->kind->rss && n > 1 && info.flow_type_rss_offloads) {
 		conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
 		conf.rx_adv_conf.rss_conf.rss_hf = info.flow_type_rss_offloads &
@@ -127,7 +127,7 @@ static int configure(struct haul_port *port, const struct hauli_vdev *v, unsigne
 	return err < 0 ? err : set_up_queues(port, v, first, n, errbuf, errlen);
 }
 
-/* What the PMD knows of a kernel interface below it. */
+/* The kernel interface below the PMD, if the PMD knows one. */
 static void find_iface(struct haul_port *port)
 {
 	struct rte_eth_dev_info info;
@@ -151,7 +151,7 @@ int hauli_ethdevs_configure(struct haul_port *port, char *errbuf, size_t errlen)
 	find_iface(port);
 	port->was_promiscuous = port->iface[0] && (hauli_iface_flags(port->iface) & IFF_PROMISC);
 	err = rte_eth_macaddr_get(port->vdevs[0].port_id, &port->mac);
-	/* Some that have no wire have no address either. */
+	/* Some PMDs without a wire have no address either. */
 	if (err == 0 && rte_is_zero_ether_addr(&port->mac))
 		rte_eth_random_addr(port->mac.addr_bytes);
 	return err;
@@ -177,7 +177,7 @@ int hauli_ethdevs_start(struct haul_port *port, char *errbuf, size_t errlen)
 		if (err < 0)
 			return err;
 		v->started = true;
-		/* Not all can, and then there is nothing to be done about it. */
+		/* Not every PMD can, and then the port works without it. */
 		if (port->kind->promiscuous)
 			(void)rte_eth_promiscuous_enable(v->port_id);
 		if (port->kind->wait_link)

@@ -13,7 +13,7 @@ int hauli_ethdevs_start(struct haul_port *port, char *errbuf, size_t errlen);
 /* In any state. */
 void hauli_ethdevs_detach(struct haul_port *port);
 
-/* The ring sizes that a queue gets: the asked sizes, as far as the kind allows. */
+/* The ring sizes of a queue: the requested sizes, as far as the kind allows. */
 void hauli_ethdev_rings(const struct hauli_kind *kind, uint16_t *rx_ring, uint16_t *tx_ring);
 
 #endif

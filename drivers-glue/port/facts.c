@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a port says of itself once it is open. */
+/* A port's facts, known once it is open. */
 #include <string.h>
 
 #include "base/assert.h"

@@ -16,7 +16,7 @@
 #include "port/kind.h"
 #include "port/ports.h"
 
-#define STACK_WORDS 512 /* of the frames that are looked at, innermost first */
+#define STACK_WORDS 512 /* of the searched frames, innermost first */
 #define LIBRARY "/librte_"
 #if defined(__x86_64__)
 #define REGISTERS 16
@@ -26,8 +26,8 @@
 
 /* The state of the thread that faulted. */
 struct place {
-	uintptr_t pc, caller; /* caller: where a function without a frame returns to */
-	uintptr_t words[REGISTERS + STACK_WORDS]; /* registers, then the stack from its top on */
+	uintptr_t pc, caller; /* return address of a function without a frame */
+	uintptr_t words[REGISTERS + STACK_WORDS]; /* registers, then the stack upwards */
 	unsigned nb;
 };
 
@@ -35,7 +35,7 @@ static void add_stack(struct place *at, uintptr_t sp)
 {
 	struct iovec to = {at->words + at->nb, STACK_WORDS * sizeof(at->words[0])};
 	struct iovec from = {(void *)sp, to.iov_len};
-	/* Reads what is there, and does not fault where nothing is. */
+	/* Reads memory without a fault if it is not mapped. */
 	ssize_t n = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
 
 	if (n > 0)
@@ -63,8 +63,8 @@ static void find_place(struct place *at, const ucontext_t *uc)
 #endif
 }
 
-/* "7f12a000-7f12b000 r-xp 00000000 fe:01 1234 /usr/lib/librte_net_memif.so.23": the part that
- * begins at "net_memif" if the mapping has pc; else NULL. */
+/* For a line "7f12a000-7f12b000 r-xp 00000000 fe:01 1234 /usr/lib/librte_net_memif.so.23": the part
+ * from "net_memif" on if the mapping contains pc; else NULL. */
 static const char *match_mapping(char *line, uintptr_t pc)
 {
 	uintptr_t ends[2] = {0, 0};
@@ -81,7 +81,7 @@ static const char *match_mapping(char *line, uintptr_t pc)
 	return name ? name + strlen(LIBRARY) : NULL;
 }
 
-/* Writes the name of the library of DPDK's that pc is in. */
+/* Writes the name of DPDK's library that contains pc. */
 static bool find_library(uintptr_t pc, char *library, size_t size)
 {
 	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
@@ -122,7 +122,7 @@ static bool is_of(const struct haul_port *port, const char *library)
 	return below && strcmp(below, library) == 0;
 }
 
-/* The first word of *at that points to a queue of the port; at->nb if none does. */
+/* The first word from *at on that points to a queue of the port; at->nb if none does. */
 static unsigned first_seen(const struct haul_port *port, const struct place *at)
 {
 	for (unsigned i = 0; i < at->nb; i++) {

@@ -5,7 +5,7 @@
 
 #include "linux/iface.h"
 
-#define WIRE_BITS ((RTE_ETHER_MIN_LEN + 20) * 8) /* of the shortest frame, with its gap */
+#define WIRE_BITS ((RTE_ETHER_MIN_LEN + 20) * 8) /* shortest frame with its gap */
 
 static unsigned backlog(const struct haul_port *port, unsigned q)
 {
@@ -19,7 +19,7 @@ static unsigned backlog(const struct haul_port *port, unsigned q)
 	return 0;
 }
 
-/* Only of NICs: PMDs of software make a number up. In Mbit/s, 0: not known. */
+/* Only NICs' speed: software PMDs invent one. In Mbit/s, 0: not known. */
 static uint64_t speed(const struct haul_port *port)
 {
 	struct rte_eth_link link;

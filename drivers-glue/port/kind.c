@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What several kinds of ports need. */
+/* Functions for several kinds of ports. */
 #include "port/kind.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 int hauli_port_vdevs(struct haul_port *port, unsigned n, char *errbuf, size_t errlen)
 {
-	static unsigned made; /* names are not used again: PMDs may keep what has them */
+	static unsigned made; /* names are not reused: PMDs may keep data by name */
 
 	port->vdevs = calloc(n, sizeof(port->vdevs[0]));
 	if (!port->vdevs)

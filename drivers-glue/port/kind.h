@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Kinds of ports: what each PMD needs so that a port has a queue per carrier and frees all packet
- * buffers at its end. A kind is one file, kinds/KIND.c, and one line of kinds/list.h; port.c does
- * what is common.
+ * Kinds of ports: everything a PMD needs so that a port has a queue per carrier and frees all
+ * packet buffers at its end. A kind is one file, kinds/KIND.c, and one line of kinds/list.h; port.c
+ * has the common part.
  */
 #ifndef HAULI_PORT_KIND_H
 #define HAULI_PORT_KIND_H
@@ -18,7 +18,7 @@
 
 struct hauli_watch;
 
-/* What says that packets have come to a queue. */
+/* The signal for packets in a queue. */
 enum hauli_wait_on {
 	HAULI_WAIT_ON_NOTHING,
 	HAULI_WAIT_ON_SOCKET, /* port->fds, readable while there are any */
@@ -71,22 +71,22 @@ struct hauli_kind {
 	const char *name; /* "tap" */
 	const char *form; /* "tap:NAME" */
 	const char *help; /* one line */
-	const char *driver; /* what the PMD calls itself: "net_tap" */
+	const char *driver; /* the PMD's name: "net_tap" */
 	enum hauli_main main;
-	const struct hauli_key *keys; /* ends with a name of NULL; NULL: the PMD says */
+	const struct hauli_key *keys; /* a name of NULL ends the list; NULL: the PMD decides */
 
-	/* How to configure. */
+	/* The configuration. */
 	bool rss; /* spread by the NIC's hash where it has one */
 	bool rx_interrupts; /* ask for them: the fds that adopt() needs come with them */
 	bool wait_link; /* the link comes by itself within two seconds, or not at all */
-	bool promiscuous; /* filters by address unless told not to */
+	bool promiscuous; /* filters by address unless promiscuous */
 	enum hauli_wait_on wait_on;
-	const char *wait_name; /* what that is: "queue interrupt" */
+	const char *wait_name; /* what wait_on is: "queue interrupt" */
 	bool shares_memory; /* the PMD reads memory that another process writes */
 	const char *library; /* of DPDK's, below the PMD's own: "vhost"; NULL: none */
-	bool prints; /* libraries below it print without being asked, even when it is closed */
-	bool filter; /* the PMD is called through one (filter.h) */
-	bool real_speed; /* without a kernel interface too the speed of its link is a NIC's */
+	bool prints; /* its libraries print without being asked, even at the close */
+	bool filter; /* haul calls the PMD through a filter (filter.h) */
+	bool real_speed; /* its link has a NIC's speed even without a kernel interface */
 	bool hands_back; /* the PMD counts frames that it did not take as transmit errors */
 
 	/*
@@ -95,9 +95,10 @@ struct hauli_kind {
 	 */
 	int (*prepare)(struct haul_port *port, char *errbuf, size_t errlen);
 
-	/* The rest may be NULL. For a raw vdev prepare() is not called, and all else is. */
+	/* The rest may be NULL. For a raw vdev haul does not call prepare(), but all other
+	 * functions. */
 
-	/* Ring sizes that the PMD can do. NULL: as the PMD's device info says. */
+	/* Ring sizes that the PMD supports. NULL: as in the PMD's device info. */
 	void (*rings)(uint16_t *rx_ring, uint16_t *tx_ring);
 	/* Before and after queue q is set up. 0 or -errno with a line. */
 	int (*queue_begins)(struct haul_port *port, unsigned q, char *errbuf, size_t errlen);
@@ -108,8 +109,8 @@ struct hauli_kind {
 	int (*explain)(const struct haul_port *port, const char *line, char *errbuf, size_t errlen);
 	/* As haul_port_queue_adopt(). */
 	void (*adopt)(struct haul_port *port, unsigned q);
-	/* The descriptor of queue q says that there are packets, and the PMD gave none: makes the
-	 * PMD look. Polling thread. */
+	/* The descriptor of queue q signals packets, and the PMD returned none: makes the PMD poll.
+	 * Polling thread. */
 	void (*nudge)(const struct haul_port *port, unsigned q);
 	/* Finds a failure of the interface or file behind the port that the PMD does not notice,
 	 * and writes one line to what. A control thread, about once a second. */
@@ -117,27 +118,28 @@ struct hauli_kind {
 	/* True if queue q has room for pkt: a burst call that does not take pkt now never will.
 	 * Polling thread. NULL: not known, the queue may be full. */
 	bool (*has_room)(const struct haul_port *port, unsigned q, const struct rte_mbuf *pkt);
-	/* How many packets a queue holds while it is not polled. NULL: one per descriptor. */
+	/* The number of packets that a queue holds while it is not polled. NULL: one per
+	 * descriptor. */
 	unsigned (*backlog)(const struct haul_port *port);
 	/* release: before the last stop; closed: after the close. They free packet buffers that the
 	 * PMD would lose. */
 	void (*release)(struct haul_port *port);
 	void (*closed)(struct haul_port *port);
-	/* How many packets the kernel has dropped because the port was slow, since the interface
-	 * was made; not among the PMD's counters. Any thread. */
+	/* The number of packets dropped by the kernel because the port was slow, since the
+	 * interface was made; not included in the PMD's counters. Any thread. */
 	uint64_t (*missed)(const struct haul_port *port);
-	/* How many packet buffers a queue holds at most, with such rings. NULL: rx + tx. */
+	/* The most packet buffers that a queue holds, with these ring sizes. NULL: rx + tx. */
 	unsigned (*held)(unsigned rx_ring, unsigned tx_ring);
 };
 
 /* n vdevs of the kind's driver with distinct names and no arguments yet. 0 or -ENOMEM. */
 int hauli_port_vdevs(struct haul_port *port, unsigned n, char *errbuf, size_t errlen);
 /*
- * For kinds that cannot know how many queues the other side has: one, or as many as the user says
- * that both sides have (queues=N). 0 or -EINVAL with a line.
+ * For kinds that cannot know the number of the other side's queues: one, or the number that the
+ * user states for both sides (queues=N). 0 or -EINVAL with a line.
  */
 int hauli_port_agree(struct haul_port *port, char *errbuf, size_t errlen);
-/* How many bytes of a frame one packet buffer holds. */
+/* The bytes of a frame that one packet buffer holds. */
 uint32_t hauli_port_buffer(const struct haul_port *port);
 /* Appends to a vdev's arguments. */
 __attribute__((format(printf, 2, 3))) void hauli_vdev_args(

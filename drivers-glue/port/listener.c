@@ -12,17 +12,17 @@
 
 #include "port/socket_path.h"
 
-#define NAME "s" /* in its directory */
+#define NAME "s" /* in the directory made for it */
 #define MODE_DEFAULT 0600
 
 struct hauli_listener {
 	unsigned users;
 	mode_t mode;
 	bool published;
-	dev_t dev; /* the socket, once it is published */
+	dev_t dev; /* identity of the socket, once it is published */
 	ino_t ino;
-	/* Where the PMD makes it. Removed when the socket has left, and open until the end: the PMD
-	 * unlinks a name in it, and finds nothing. */
+	/* The directory in which the PMD makes the socket. Removed when the socket has moved, and
+	 * kept open until the end: the PMD unlinks a name in it, which no longer exists. */
 	int dir;
 	char made_in[HAULI_SPEC_SIZE + 16];
 	char made_at[32];
@@ -47,7 +47,7 @@ static int parse_mode(
 	return 0;
 }
 
-/* In the same directory, so that the socket can be moved, and gets its group. */
+/* In the same directory, so that the socket can be moved, and gets the directory's group. */
 static int make_dir(
 	struct hauli_listener *l, const struct hauli_spec *spec, char *errbuf, size_t errlen)
 {

@@ -99,7 +99,7 @@ static int add_key(
 	return check_value(spec, key, name, value, errbuf, errlen);
 }
 
-/* The parts after "KIND:", which stand in rest, separated by commas. */
+/* Parses the parts after "KIND:", which are in rest, separated by commas. */
 static int parse_parts(struct hauli_spec *spec, char *rest, char *errbuf, size_t errlen)
 {
 	const struct hauli_kind *kind = spec->kind;
@@ -153,7 +153,7 @@ static bool is_raw(const char *text)
 		(text[word] == '\0' || text[word] == ',');
 }
 
-/* A secret's first characters become stars, and the rest goes. */
+/* Replaces a secret's first characters by stars, and removes the others. */
 static void hide_secrets(char *text)
 {
 	static const char stars[] = "***", key[] = "secret=";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a text to a spec of a kind of port. */
+/* Parses a text into a spec of a kind of port. */
 #ifndef HAULI_PORT_PARSE_H
 #define HAULI_PORT_PARSE_H
 

@@ -17,9 +17,9 @@
 #include "port/parse.h"
 
 #define CACHE 256 /* of each lcore; a cache keeps up to one and a half times that */
-#define UNDER_WAY 2048 /* of each carrier and port: bursts, and what waits to be sent */
+#define UNDER_WAY 2048 /* of each carrier and port: bursts, and packets that wait to be sent */
 #define LEAST 8192
-#define BYTES_EACH 2624 /* buffer, header, its places in the pool's ring and caches */
+#define BYTES_EACH 2624 /* buffer, header, its slots in the pool's ring and caches */
 #define MB_ELSE 64 /* rings, queues, PMDs */
 
 static unsigned held(const char *text, const struct haul_pool_need *need)
@@ -51,10 +51,10 @@ unsigned haul_pool_mem_mb(unsigned mbufs)
 }
 
 /*
- * Buffers back to back. rte_pktmbuf_pool_create() lets none cross a page, for the sake of physical
- * addresses: with pages of 4 KiB each buffer takes one. Besides the memory, XDP sockets lose by it:
- * their PMD tells the kernel of as much memory as buffers back to back would take, and the kernel
- * discards the buffers beyond.
+ * Adjacent buffers. rte_pktmbuf_pool_create() lets no buffer cross a page, for the sake of physical
+ * addresses: with pages of 4 KiB each buffer takes a page. That costs memory, and XDP sockets lose
+ * buffers: their PMD registers the memory that adjacent buffers would take, and the kernel discards
+ * the buffers beyond.
  */
 static struct rte_mempool *create(const char *name, unsigned mbufs)
 {
@@ -78,8 +78,8 @@ static struct rte_mempool *create(const char *name, unsigned mbufs)
 	return pool;
 }
 
-/* The kernel promises more pages than there are, and ends programs when they are touched. Huge
- * pages are EAL's already. */
+/* The kernel promises more pages than it has, and ends programs that touch them. Huge pages are
+ * EAL's already. */
 static bool is_too_large(unsigned mbufs, char *errbuf, size_t errlen)
 {
 	unsigned long mb = (unsigned long)mbufs * BYTES_EACH >> 20;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ports: what is common to all kinds. */
+/* Ports: the common part of all kinds. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,11 +44,11 @@ static int check_alone(const struct haul_port *port, const char *iface, char *er
 	return 0;
 }
 
-/* After a failure of the PMD: the kind's own explanation, or what is in DPDK's log. */
+/* The line after a failure of the PMD: the kind's own explanation, or DPDK's log. */
 static int explain(
 	const struct haul_port *port, int err, const char *line, char *errbuf, size_t errlen)
 {
-	/* A raw vdev's main part and interface are not known to the kind of its driver. */
+	/* The kind of a raw vdev's driver does not know the vdev's main part and interface. */
 	const struct hauli_kind *kind = port->spec.kind;
 	int better = kind->explain ? kind->explain(port, line, errbuf, errlen) : 0;
 
@@ -58,7 +58,7 @@ static int explain(
 		line[0] ? line : strerror(-err));
 }
 
-/* Runs a step with DPDK's log held; errbuf gets a line in any case of failure. */
+/* Runs a step with DPDK's log held; after a failure errbuf has a line in any case. */
 static int quietly(struct haul_port *port, int (*step)(struct haul_port *, char *, size_t),
 	char *errbuf, size_t errlen)
 {
@@ -152,7 +152,7 @@ static int open_port(struct haul_port *port, const char *spec, char *errbuf, siz
 	}
 	if (err == 0)
 		err = quietly(port, hauli_ethdevs_configure, errbuf, errlen);
-	/* For some kinds it is known only now. */
+	/* Some kinds know it only now. */
 	if (err == 0)
 		err = check_alone(port, port->iface, errbuf, errlen);
 	if (err == 0 && port->kind->ready)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The ports that are open. Of the threads that open and close ports, one at a time. */
+/* The open ports. For threads that open and close ports, one at a time. */
 #ifndef HAULI_PORT_PORTS_H
 #define HAULI_PORT_PORTS_H
 
 struct haul_port;
 
-/* The first of them; the others follow by haul_port.next. NULL: none. */
+/* The first of them; haul_port.next links the others. NULL: none. */
 struct haul_port *hauli_ports_open(void);
 
 void hauli_ports_add(struct haul_port *port);

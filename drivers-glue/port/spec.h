@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Port specs: "KIND:MAIN,KEY=VALUE,...", where MAIN (a name, an interface, a path) is what a kind
- * cannot do without, or a raw vdev of DPDK's, "net_xxx0,KEY=VALUE,...".
+ * Port specs: "KIND:MAIN,KEY=VALUE,...", where MAIN (a name, an interface, a path) is the kind's
+ * main argument, or a raw vdev of DPDK's, "net_xxx0,KEY=VALUE,...".
  */
 #ifndef HAULI_PORT_SPEC_H
 #define HAULI_PORT_SPEC_H
@@ -27,7 +27,7 @@ struct hauli_key {
 	const char *vdev; /* the PMD's name for it; NULL: the same; "": not passed on */
 };
 
-/* What MAIN is. */
+/* The kind of MAIN. */
 enum hauli_main {
 	HAULI_MAIN_NONE,
 	HAULI_MAIN_OPTIONAL,
@@ -46,16 +46,16 @@ struct hauli_spec {
 		const char *name;
 		const char *value;
 	} keys[HAULI_SPEC_KEYS];
-	char text[HAULI_SPEC_SIZE]; /* as given, but for secrets: to be shown */
-	char parts[HAULI_SPEC_SIZE]; /* what the pointers point into; of a raw vdev all of it */
+	char text[HAULI_SPEC_SIZE]; /* as given, without secrets: for messages */
+	char parts[HAULI_SPEC_SIZE]; /* memory of the strings; the whole of a raw vdev */
 };
 
-/* The value of a key, NULL when it was not given. */
+/* The value of a key, NULL if the user did not give it. */
 const char *hauli_spec_get(const struct hauli_spec *spec, const char *name);
 unsigned long hauli_spec_number(
 	const struct hauli_spec *spec, const char *name, unsigned long otherwise);
 
-/* Appends ",KEY=VALUE" for each given key that is the PMD's. */
+/* Appends ",KEY=VALUE" for each given key that the PMD has. */
 void hauli_spec_pass_on(const struct hauli_spec *spec, char *args, size_t size);
 
 /* Writes "SPEC: ..." to errbuf and returns err, for the caller to return. */

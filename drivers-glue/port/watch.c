@@ -15,8 +15,8 @@
 
 struct hauli_watch {
 	pthread_mutex_t lock;
-	int index; /* of the interface; 0: there is none */
-	/* Under lock: "" while all is well, then it stays. */
+	int index; /* of the interface; 0: none */
+	/* Under lock: "" without a fault; a fault stays. */
 	char fault[HAULI_SPEC_SIZE + WHAT_SIZE];
 };
 
@@ -30,7 +30,7 @@ static void set_fault(const struct haul_port *port, const char *what)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* EAL's interrupt thread. */
+/* Runs on EAL's interrupt thread. */
 static int unplugged(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret)
 {
 	set_fault(arg, "the device was unplugged");
@@ -74,7 +74,7 @@ static void look_at_iface(const struct haul_port *port, char *what, size_t size)
 	if (!port->watch->index)
 		return;
 	index = hauli_iface_index(port->iface);
-	/* By that name there may be another one meanwhile. */
+	/* The name may have moved to another interface. */
 	if (index != port->watch->index)
 		snprintf(what, size, "the interface %s is gone; make it again and restart",
 			port->iface);
@@ -102,7 +102,7 @@ const char *haul_port_fault(const struct haul_port *port)
 	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
 	w = port->watch;
 	look(port);
-	/* Once it is there it is not written again. */
+	/* A fault is written only once. */
 	pthread_mutex_lock(&w->lock);
 	fault = w->fault[0] ? w->fault : "";
 	pthread_mutex_unlock(&w->lock);

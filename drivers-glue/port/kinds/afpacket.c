@@ -3,9 +3,10 @@
  * afpacket: an interface of the kernel's through packet sockets, which share its packets by flow.
  * Each socket must be read, or the packets of its flows are lost: there are as many as carriers.
  *
- * When its ring is full the PMD waits for the socket to be writable, for ever if need be. It is
- * writable while less than half of its send buffer is in use, which the packets of one ring cannot
- * reach if that is large enough: then the PMD returns, and what was not sent is the caller's again.
+ * When its ring is full the PMD waits until the socket is writable, for ever if need be. The socket
+ * is writable while less than half of its send buffer is in use. With a send buffer that is large
+ * enough the packets of one ring cannot use half of it: then the PMD returns, and unsent packets
+ * belong to the caller again.
  */
 #include <errno.h>
 #include <linux/if_packet.h>
@@ -22,17 +23,17 @@
 #include "port/kinds/list.h"
 
 #define FRAMES_DEFAULT 512
-#define FRAME_SIZE 2048 /* as much as a packet buffer: the PMD takes no more */
-/* Bytes that the kernel keeps at the head of a frame, before the packet. It truncates packets that
- * do not fit into the rest, and the PMD does not check that. */
+#define FRAME_SIZE 2048 /* a packet buffer's size: the PMD takes no more */
+/* Bytes that the kernel reserves at the head of a frame, before the packet. It truncates packets
+ * that do not fit into the rest, and the PMD does not check that. */
 #define RX_HEADERS 66
 #define TX_HEADERS (TPACKET2_HDRLEN - sizeof(struct sockaddr_ll))
 #define FRAME_TRUESIZE 8192 /* of a packet in the kernel, at most */
 
 struct afpacket {
-	struct hauli_sockets before; /* those before the PMD's */
+	struct hauli_sockets before; /* the sockets before the PMD's */
 	pthread_mutex_t lock;
-	uint64_t missed; /* under lock: the kernel's figures begin anew when they are read */
+	uint64_t missed; /* under lock: a read resets the kernel's figures */
 };
 
 static unsigned frames(const struct haul_port *port)
@@ -55,7 +56,8 @@ static int check_iface(const struct haul_port *port, char *errbuf, size_t errlen
 	return 0;
 }
 
-/* Sockets get what the sender has not finished, and what the receiver has merged. */
+/* Sockets get packets that the sender has not finished, and packets that the receiver has
+ * merged. */
 static void note_offloads(struct haul_port *port)
 {
 	const char *name = port->iface;
@@ -112,12 +114,12 @@ static void enlarge_buffer(int fd, unsigned nb_frames)
 {
 	int size = (int)(nb_frames * 2 * FRAME_TRUESIZE);
 
-	/* The first takes privilege; the second stays below the system's limit. */
+	/* The first option needs privilege; the second stays below the system's limit. */
 	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size)) < 0)
 		(void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
 }
 
-/* To be waited on; in the order of queues. */
+/* The descriptors to wait on; in the order of queues. */
 static int keep_sockets(
 	struct haul_port *port, const struct hauli_sockets *now, char *errbuf, size_t errlen)
 {

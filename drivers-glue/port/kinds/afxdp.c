@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * afxdp: queues of an interface through XDP sockets, one device of DPDK's for each, because the PMD
- * takes several only of interfaces that tell how many they have, which veth does not.
+ * afxdp: queues of an interface through XDP sockets, one DPDK device for each, because the PMD
+ * takes several queues only of interfaces that report their number, which veth does not.
  */
 #include <errno.h>
 #include <linux/bpf.h>
@@ -23,9 +23,9 @@
 #include "port/kinds/list.h"
 
 #define RING_MIN 512
-#define RING_DEFAULT 2048 /* and the most that the PMD fills */
+#define RING_DEFAULT 2048 /* also the most that the PMD fills */
 #define FILLED 2048 /* buffers that the PMD gives the kernel at once */
-#define DONE_SIZE 2048 /* buffers that were sent and wait to be freed */
+#define DONE_SIZE 2048 /* sent buffers that wait to be freed */
 #define SEND_WAIT_US 200000
 #define SEND_LOOK_US 1000
 
@@ -34,7 +34,7 @@ struct afxdp {
 	struct hauli_xdp_left **left; /* [queues] */
 };
 
-/* Loading a program that does nothing shows whether loading one is allowed. */
+/* Loads an empty program to check that loading is permitted. */
 static bool may_load(void)
 {
 	static const struct bpf_insn code[] = {
@@ -77,7 +77,7 @@ static int check_iface(const struct haul_port *port, char *errbuf, size_t errlen
 	return 0;
 }
 
-/* veth passes on what the sender has not finished. */
+/* veth passes on packets that the sender has not finished. */
 static void note_offloads(struct haul_port *port)
 {
 	const unsigned all = HAULI_OFFLOAD_SENDING | HAULI_OFFLOAD_RECEIVING;
@@ -95,7 +95,7 @@ static void note_offloads(struct haul_port *port)
 		hauli_port_note(port, "offloads break XDP; ethtool -K %s %s", peer, list);
 }
 
-/* What comes in on other queues goes to the kernel; start_queue says that it is meant to. */
+/* Packets on other queues go to the kernel; start_queue says that the user wants that. */
 static void note_queues(struct haul_port *port, unsigned have)
 {
 	char peer[IFNAMSIZ];
@@ -109,16 +109,16 @@ static void note_queues(struct haul_port *port, unsigned have)
 		port->queues);
 }
 
-/* Software cannot do without. */
+/* Software interfaces must copy. */
 static bool copies(const struct haul_port *port)
 {
 	return !hauli_iface_has_device(port->iface);
 }
 
 /*
- * Where packets are copied anyway, polling the NIC out of the receive call makes an empty poll ten
- * times slower, and stalls veth. Where they are not copied it must be on: without it the PMD
- * sleeps up to a second when the kernel has no buffers.
+ * Where packets are copied anyway, polling the NIC outside of the receive call makes an empty poll
+ * ten times slower, and stalls veth. Without copies it must be on: else the PMD sleeps up to a
+ * second when the kernel has no buffers.
  */
 static void add_mode(const struct haul_port *port, struct hauli_vdev *v)
 {
@@ -162,7 +162,8 @@ static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 		if (copies(port) && hauli_xdp_queue_wait(port->iface, first + i) == -EBUSY)
 			err = busy(port, errbuf, errlen);
 	}
-	/* The PMD sends only the first segment's memory, and the kernel drops without a word. */
+	/* The PMD sends only the first segment's memory, and the kernel drops the frame
+	 * silently. */
 	port->tx = (struct hauli_frames){
 		.least = RTE_ETHER_HDR_LEN,
 		.most = hauli_iface_mtu(port->iface) + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN,
@@ -183,7 +184,7 @@ static uint16_t ring_size(uint16_t rx_ring, uint16_t tx_ring)
 	return size < RING_MIN ? RING_MIN : (uint16_t)size;
 }
 
-/* The PMD makes both as large as the receive ring. */
+/* The PMD uses the size of the receive ring for both. */
 static void rings(uint16_t *rx_ring, uint16_t *tx_ring)
 {
 	*rx_ring = ring_size(*rx_ring, *tx_ring);
@@ -196,8 +197,8 @@ static unsigned held(unsigned rx_ring, unsigned tx_ring)
 }
 
 /*
- * The kernel gets the pool's memory as one piece that is as large as the buffers are together, and
- * takes none that lies outside.
+ * The kernel gets the pool's memory as one piece with the total size of the buffers, and takes no
+ * buffer outside of it.
  */
 static bool is_compact(const struct rte_mempool *pool)
 {
@@ -259,7 +260,7 @@ static int explain(const struct haul_port *port, const char *line, char *errbuf,
 	return 0;
 }
 
-/* Gives the kernel time to send what it has; each call looks what has been sent. */
+/* Gives the kernel time to send its packets; each call frees sent ones. */
 static void flush(const struct haul_port *port, unsigned q, uint16_t size)
 {
 	struct haul_queue queue = haul_port_queue(port, q);

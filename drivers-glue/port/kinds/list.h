@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All kinds of ports that a spec can name, in the order in which --help lists them. */
+/* All kinds of ports that a spec can name, in the order of --help. */
 #ifndef HAULI_PORT_KINDS_LIST_H
 #define HAULI_PORT_KINDS_LIST_H
 

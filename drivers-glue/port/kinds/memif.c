@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * memif: shared memory with another process, agreed on over a Unix socket.
+ * memif: shared memory with another process, set up over a Unix socket.
  *
- * How many queues there are is agreed on when the other side connects, at any time after the start,
- * and the PMD does not tell. A queue that the other side does not have is not empty: the PMD takes
- * the first one's memory for it, and both pollers break it.
+ * The number of queues is agreed on when the other side connects, at any time after the start, and
+ * the PMD does not tell. A queue that the other side does not have is not empty: the PMD uses the
+ * first one's memory for it, and both pollers corrupt it.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "port/ports.h"
 #include "port/socket_path.h"
 
-/* The PMD's, unless the spec says otherwise. */
+/* The PMD's defaults. */
 #define BUFFER_SIZE 2048
 #define LOG2_RING_SIZE 10
 
@@ -56,7 +56,7 @@ static int check_link(const struct haul_port *port, char *errbuf, size_t errlen)
 	return 0;
 }
 
-/* Servers share a socket by their id, and the PMD has one socket per path. */
+/* Ids distinguish servers on one socket, and the PMD has one socket per path. */
 static struct hauli_listener *find_listener(const char *path)
 {
 	for (struct haul_port *p = hauli_ports_open(); p; p = p->next) {
@@ -67,7 +67,7 @@ static struct hauli_listener *find_listener(const char *path)
 	return NULL;
 }
 
-/* Into port->own, of a server. */
+/* Stored in port->own, of a server. */
 static int find_socket(struct haul_port *port, char *errbuf, size_t errlen)
 {
 	const char *path = hauli_spec_get(&port->spec, "socket");
@@ -99,7 +99,7 @@ static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 	if (err < 0)
 		return err;
 	hauli_unixpath_no_sigpipe();
-	/* An empty packet goes as whatever its buffer held before. */
+	/* For an empty packet the PMD would send old contents of its buffer. */
 	port->tx.least = 1;
 	port->tx.most = (uint32_t)hauli_spec_number(&port->spec, "bsize", BUFFER_SIZE)
 		<< hauli_spec_number(&port->spec, "rsize", LOG2_RING_SIZE);
@@ -115,7 +115,7 @@ static int ready(struct haul_port *port, char *errbuf, size_t errlen)
 	return port->own ? hauli_listener_publish(port->own, &port->spec, errbuf, errlen) : 0;
 }
 
-/* A client connects when it starts, and does not try again before it has been connected once. */
+/* A client connects when it starts, and does not retry before its first connection. */
 static int explain(const struct haul_port *port, const char *line, char *errbuf, size_t errlen)
 {
 	if (!strstr(line, "Failed to connect socket"))
@@ -126,8 +126,8 @@ static int explain(const struct haul_port *port, const char *line, char *errbuf,
 }
 
 /*
- * A client that loses its server comes again at once, and the PMD would still be listening while it
- * is taken apart: so the socket goes first.
+ * A client that loses its server reconnects at once, while the PMD still listens during its close:
+ * so the socket is removed first.
  */
 static void release(struct haul_port *port)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* null: packets from nowhere, packets to nowhere. */
+/* null: receives packets without content, and drops sent ones. */
 #include "port/kinds/list.h"
 
 static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
@@ -16,7 +16,7 @@ static unsigned held(unsigned rx_ring, unsigned tx_ring)
 	return 0;
 }
 
-/* The PMD writes size bytes into each packet, and does not ask whether they fit. */
+/* The PMD writes size bytes into each packet, and does not check that they fit. */
 static const struct hauli_key keys[] = {
 	{"size", HAULI_VALUE_NUMBER, 60, 2048},
 	{"copy", HAULI_VALUE_FLAG},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pcap: packets out of a capture file and into one, or of an interface through libpcap. */
+/* pcap: packets from a capture file and into one, or of an interface through libpcap. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "port/kinds/list.h"
 #include "port/ports.h"
 
-/* A capture begins so, in either byte order. */
+/* The head of a capture file, in either byte order. */
 struct head {
 	uint32_t magic; /* of microseconds or nanoseconds */
 	uint16_t major, minor;
@@ -28,7 +28,7 @@ _Static_assert(sizeof(struct head) == 24, "as in the file");
 #define LINK_ETHERNET 1
 #define LINK_MASK 0x03ffffff
 
-/* False: it is no capture. *packets: there is something behind its head. */
+/* False: not a capture. *packets: there are bytes behind its head. */
 static bool read_head(const char *path, struct head *head, bool *packets)
 {
 	static const uint32_t magics[] = {0xa1b2c3d4, 0xa1b23c4d};
@@ -54,7 +54,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Whether both lead to the same file, by whatever names and links. A device (/dev/null) may be
+/* True if both lead to the same file, under any names and links. A device (/dev/null) may be
  * shared. */
 static bool is_same_file(const char *a, const char *b)
 {
@@ -64,7 +64,8 @@ static bool is_same_file(const char *a, const char *b)
 		is_same(&sa, &sb);
 }
 
-/* The PMD begins to write at once: what is read or written elsewhere would be lost. */
+/* The PMD truncates the file at once: packets read from it or written to it elsewhere would be
+ * lost. */
 static int check_other_files(
 	const struct haul_port *port, const char *rx, const char *tx, char *errbuf, size_t errlen)
 {
@@ -120,7 +121,7 @@ static int check_files(
 	err = rx ? check_capture(port, rx, errbuf, errlen) : 0;
 	if (err < 0)
 		return err;
-	f = tx ? fopen(tx, "ae") : NULL; /* as it is, for now */
+	f = tx ? fopen(tx, "ae") : NULL; /* as it is at present */
 	if (tx && !f)
 		return hauli_spec_fail(&port->spec, -errno, errbuf, errlen,
 			"%s cannot be written: %s", tx, strerror(errno));
@@ -165,7 +166,7 @@ static int explain(const struct haul_port *port, const char *line, char *errbuf,
 		"unshare -rn");
 }
 
-/* The PMD has opened them: remembers which regular file it writes. */
+/* The PMD has opened the files: remembers the regular file that it writes. */
 static int ready(struct haul_port *port, char *errbuf, size_t errlen)
 {
 	const char *tx = hauli_spec_get(&port->spec, "tx");
@@ -186,8 +187,8 @@ static void closed(struct haul_port *port)
 }
 
 /*
- * The PMD writes each burst out at once, counts it after that, and does not look whether it could.
- * So the file is never shorter than what is counted, unless something was lost.
+ * The PMD writes each burst out at once, counts it after that, and does not check for errors. So
+ * the file is shorter than the counters say only if packets were lost.
  */
 static void look(const struct haul_port *port, char *what, size_t size)
 {
@@ -201,7 +202,7 @@ static void look(const struct haul_port *port, char *what, size_t size)
 		stats.opackets == 0)
 		return;
 	due = sizeof(struct head) + stats.opackets * PACKET_HEADER + stats.obytes;
-	/* By its name there may be another one meanwhile. */
+	/* The name may have moved to another file. */
 	if (stat(tx, &st) == 0 && is_same(&st, written) && (uint64_t)st.st_size < due)
 		snprintf(what, size,
 			"%s lacks %" PRIu64
@@ -209,7 +210,7 @@ static void look(const struct haul_port *port, char *what, size_t size)
 			tx, due - (uint64_t)st.st_size);
 }
 
-/* Whether an interface's queue has room is not known. Frames longer than its MTU, or without an
+/* It is not known whether an interface's queue has room. Frames longer than its MTU, or without an
  * Ethernet header, are never sent. (A tagged frame may be longer, but is lost only if the queue is
  * full, too.) */
 static bool has_room(const struct haul_port *port, unsigned q, const struct rte_mbuf *pkt)
@@ -219,7 +220,7 @@ static bool has_room(const struct haul_port *port, unsigned q, const struct rte_
 			pkt->pkt_len > hauli_iface_mtu(port->iface) + RTE_ETHER_HDR_LEN);
 }
 
-/* The PMD copies. With infinite_rx it holds all of the file, which is not known here. */
+/* The PMD copies. With infinite_rx it holds the whole file, whose size is not known here. */
 static unsigned held(unsigned rx_ring, unsigned tx_ring)
 {
 	return 0;

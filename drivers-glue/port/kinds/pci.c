@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pci: a NIC that DPDK drives itself, unbound from the kernel's driver. */
+/* pci: a NIC driven by DPDK, unbound from the kernel's driver. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #include "port/kinds/list.h"
 
-/* "0000:03:00.0"; the short form without the domain is completed. */
+/* Accepts "0000:03:00.0"; completes the short form without the domain. */
 static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 {
 	struct rte_pci_addr addr;
@@ -36,7 +36,7 @@ static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 	return 0;
 }
 
-/* What drives it now: the kernel's name for the driver, or "". */
+/* Its present driver: the kernel's name for the driver, or "". */
 static void find_driver(const char *address, char *name, size_t size)
 {
 	char path[128], target[256];

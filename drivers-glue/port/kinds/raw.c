@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any vdev of DPDK's, as its documentation writes it. */
+/* Any vdev of DPDK's, in the syntax of DPDK's documentation. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ring: what is sent on a queue is received on it. */
+/* ring: a packet sent on a queue is received on it. */
 #include <rte_ethdev.h>
 
 #include "port/kinds/list.h"
 
-#define RING_SIZE 1024 /* the PMD's, of each queue */
+#define RING_SIZE 1024 /* the PMD's ring size, of each queue */
 #define DRAIN 64
 
 static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
@@ -12,7 +12,7 @@ static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 	return hauli_port_vdevs(port, 1, errbuf, errlen);
 }
 
-/* The PMD frees its rings with what is in them. */
+/* The PMD frees its rings without the packets in them. */
 static void release(struct haul_port *port)
 {
 	const struct hauli_vdev *v = &port->vdevs[0];

@@ -5,14 +5,14 @@
 
 #include "port/kinds/list.h"
 
-/* All that a spec can name; ends with NULL. */
+/* All kinds that a spec can name; ends with NULL. */
 extern const struct hauli_kind *const hauli_kinds[];
 
 /* The kind of that name; NULL. */
 const struct hauli_kind *hauli_kind_find(const char *name, size_t len);
 
-/* The kind whose needs a port with that spec has: for a raw vdev ("net_tap0") the kind with that
- * driver, where there is one; else the spec's own. */
+/* The kind whose functions serve a port with that spec: for a raw vdev ("net_tap0") the kind with
+ * that driver, if there is one; else the spec's own. */
 const struct hauli_kind *hauli_kind_of_spec(const struct hauli_spec *spec);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tap: an interface that the kernel sees as a NIC, and haul as the other end of its wire.
+ * tap: an interface that is a NIC to the kernel; haul is the other end of its wire.
  *
- * The PMD looks at a queue only after a real-time signal that the kernel sends when packets come.
- * It goes to the process, so any thread may take it, and the polling thread may look too early; so
- * each queue's signal is sent to the thread that polls it. O_ASYNC, which makes the signals, is the
- * PMD's and stays as it is.
+ * The PMD reads a queue only after a real-time signal that the kernel sends when packets come. The
+ * signal goes to the process, so any thread may take it, and the polling thread may look too early;
+ * so haul directs each queue's signal to the thread that polls it. The PMD sets O_ASYNC, which
+ * makes the signals; it stays as it is.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,12 +25,12 @@
 
 #define CONTROL "/dev/net/tun"
 /* At its start the PMD puts the descriptors of all queues, both ways, into one message to other
- * processes, and does not ask whether there is room. */
+ * processes, without a check for room. */
 #define QUEUES (RTE_MP_MAX_FD_NUM / 2)
 
 /*
- * The kernel lets any number of programs share a TAP with several queues. One that is there already
- * may be somebody's preparation (ip tuntap add), but one with a signal on its wire has a program.
+ * The kernel lets any number of programs share a TAP with several queues. An existing TAP may have
+ * been prepared by the user (ip tuntap add), but a TAP with a link is used by a program.
  */
 static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 {
@@ -51,7 +51,7 @@ static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 	return 0;
 }
 
-/* Its descriptors are a chain of buffers for packets that are larger than one; ours are not. */
+/* Its descriptors chain buffers for packets larger than one buffer; ours are not larger. */
 static void rings(uint16_t *rx_ring, uint16_t *tx_ring)
 {
 	*rx_ring = 1;
@@ -59,8 +59,9 @@ static void rings(uint16_t *rx_ring, uint16_t *tx_ring)
 }
 
 /*
- * The PMD says that the kernel's address is its own. Two stations on one wire need two: haul's end
- * gets its neighbour, marked as locally administered. A TAP filters nothing, so any will do.
+ * The PMD reports the kernel's address as its own. Two stations on one wire need two addresses:
+ * haul's end gets the next one, marked as locally administered. A TAP filters nothing, so any
+ * address works.
  */
 static int ready(struct haul_port *port, char *errbuf, size_t errlen)
 {
@@ -78,7 +79,7 @@ static void adopt(struct haul_port *port, unsigned q)
 		(void)fcntl(fd, F_SETOWN_EX, &owner);
 }
 
-/* Asks the kernel for the same that the PMD has asked for, to see what it says. */
+/* Repeats the PMD's request to the kernel, to get the kernel's error. */
 static int ask(const char *name)
 {
 	struct ifreq req = {.ifr_flags = IFF_TAP | IFF_MULTI_QUEUE};
@@ -118,7 +119,7 @@ static int explain(const struct haul_port *port, const char *line, char *errbuf,
 }
 
 /*
- * Its signal has got lost: threads that take theirs at the same time may count only one.
+ * The queue's signal was lost: if threads take their signals at the same time, only one may count.
  */
 static void nudge(const struct haul_port *port, unsigned q)
 {

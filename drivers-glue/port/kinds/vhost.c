@@ -3,8 +3,8 @@
  * vhost and virtio-user: the two ends of a virtio device, the hypervisor's and the guest's, over a
  * Unix socket; or both in one process, in that order.
  *
- * The PMDs do not learn how many queues the peer has. Packets on a queue that the peer has not are
- * lost.
+ * The PMDs do not learn the number of the peer's queues. Packets on a queue that the peer does not
+ * have are lost.
  */
 #include "linux/unixpath.h"
 #include "port/kinds/list.h"
@@ -66,7 +66,7 @@ static int prepare_virtio_user(struct haul_port *port, char *errbuf, size_t errl
 	hauli_unixpath_no_sigpipe();
 	v = &port->vdevs[0];
 	hauli_vdev_args(v, "path=%s,queues=%u", path, port->queues);
-	port->tx.least = 1; /* the other end loses what is empty */
+	port->tx.least = 1; /* the other end loses empty frames */
 	hauli_spec_pass_on(&port->spec, v->args, sizeof(v->args));
 	return 0;
 }
@@ -84,7 +84,7 @@ static const struct hauli_key vhost_keys[] = {
 	{NULL},
 };
 
-/* Its own server=1 is not among them: it waits for ever for the other side. */
+/* The PMD's server=1 is not among them: it waits for ever for the other side. */
 static const struct hauli_key virtio_user_keys[] = {
 	{"queues", HAULI_VALUE_NUMBER, 1, 8, ""},
 	{"queue_size", HAULI_VALUE_NUMBER, 64, 32768},
