@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Assertions of four strengths:
- *   _Static_assert   what the compiler can see
+ *   _Static_assert   a condition that the compiler can check
  *   HAUL_BUG_ON      a broken invariant; aborts, in release builds too
  *   HAUL_MISUSE_IF   a user's mistake that the call cannot return as an error; aborts, in release
  *                    builds too

@@ -4,7 +4,7 @@
  * waiter without a time limit: the store in set() is its last access to the event; the wake after
  * that only passes the address to the kernel.
  *
- *	E1  what the setter wrote before set, before what follows wait: release store, acquire load.
+ *	E1  the setter's writes before set, before the code after wait: release store, acquire load.
  */
 #ifndef HAULI_CONC_EVENT_H
 #define HAULI_CONC_EVENT_H

@@ -8,8 +8,8 @@
  * old value; close sets the bit. Both are read-modify-writes of one word: an enter before the close
  * is counted, and an enter after it sees the bit and backs out.
  *
- *	E1  what a thread did inside before what follows is_quiet(): release in leave, acquire in
- *	    is_quiet. All later accesses are read-modify-writes, which keep the release sequence.
+ *	E1  a thread's accesses inside, before the code after is_quiet(): release in leave, acquire
+ *	    in is_quiet. All later accesses are read-modify-writes, which keep the release sequence.
  *
  * Model: tests/model/gate.c. Stress: tests/stress/runtime.c.
  */

@@ -32,7 +32,7 @@
  *	E1  the barrier of D1, light and heavy, and of D2, full. On x86 the read-modify-write
  *	    before D2's is one already; on other CPUs it is not.
  *	E2  the caller's work before the searcher's look after clear_request: release, acquire.
- *	E3  what a holder of a token did before what the next holder does: release, acquire.
+ *	E3  the accesses of a token's holder before those of the next holder: release, acquire.
  *
  * The choice of the sleeper to wake is a hint: it may be awake by then. The search is handed to it
  * by a message (sched/policy.c), and messages are not lost.

@@ -7,14 +7,15 @@
  * parallelism", IBM RJ 5118, 1986) that is detached whole. No node is popped singly, so there is no
  * ABA problem. "Asleep" is a value of the same word:
  *
- *	state     meaning                            left by
- *	EMPTY     no node, owner awake push -> node try_sleep -> ASLEEP, POLLING_WAIT or about to be
- *	          woken
- *	node      newest of a list, owner awake      push, replace     drain -> EMPTY
- *	          or about to be woken               -> other node
- *	ASLEEP    no node, owner waits on the futex  push -> node      drain, rouse -> EMPTY
- *	POLLING_WAIT      no node, owner waits on something  push -> node      drain, rouse -> EMPTY
- *	          else
+ *	state         meaning                         left by
+ *	EMPTY         no node; the owner is awake or  push -> node
+ *	              about to be woken               try_sleep -> ASLEEP, POLLING_WAIT
+ *	node          newest of a list; the owner is  push, replace -> other node
+ *	              awake or about to be woken      drain -> EMPTY
+ *	ASLEEP        no node; the owner waits on     push -> node
+ *	              the futex                       drain, rouse -> EMPTY
+ *	POLLING_WAIT  no node; the owner waits in     push -> node
+ *	              another way                     drain, rouse -> EMPTY
  *
  *	            push, rouse, replace     drain, try_sleep
  *	push, ...   CAS: one wins of each    all are read-modify-writes of the one word:
@@ -25,20 +26,20 @@
  * before try_sleep, which then fails, or after it; then the push replaces ASLEEP and returns it.
  * There is no second word, so there is no store-load edge and no fence.
  * One waker: a single read-modify-write replaces ASLEEP, and only its thread has seen it. A rouse
- * is a push of no nodes: the state after it is that after a push that was already drained.
+ * is a push of no nodes: the state after it is the same as after a push and its drain.
  *
  *	E1  the pusher's writes to the node before the owner's reads: release CAS in push, acquire
  *	    exchange in drain. A later push is a read-modify-write of the head, so it keeps the
  *	    release sequences of the earlier ones. A thief reads as the owner does: acquire CAS
  *	    in replace; and its own node is published as a pusher's: release.
- *	E2  the owner's choice of what it waits on before the waker's use of it: release CAS in
+ *	E2  the owner's choice of its wait before the waker's use of it: release CAS in
  *	    try_sleep, acquire CAS in push and rouse.
- *	E3  the waker's last access to the inbox, and to what it wakes by, before the owner frees
+ *	E3  the waker's last access to the inbox, and to the wakeup, before the owner frees
  *	    them: release in called, acquire in is_quiesced. The owner counts the calls it must wait
  *	    for: if the drain that ends a sleep does not find ASLEEP or POLLING_WAIT, another thread
  *	    has ended the sleep and will call.
- *	E4  what the rouser did before what follows the drain: release in rouse, acquire in drain.
- *	E5  what a thief wrote about the mail before it took it, before the reads of a thread that
+ *	E4  the rouser's writes before the code after the drain: release in rouse, acquire in drain.
+ *	E5  a thief's writes before it takes the mail, before the reads of a thread that
  *	    finds the thief's node there: release in replace, acquire in has_other.
  *
  * The wait: the kernel compares the low half of the head with ASLEEP under the futex's lock, and a

@@ -12,7 +12,7 @@
 
 #include "base/cacheline.h"
 
-/* Embedded in what is pushed. It belongs to the pusher before the push and to the owner after. */
+/* Embedded in a message. It belongs to the pusher before the push, to the owner after it. */
 struct hauli_node {
 	struct hauli_node *next;
 };
@@ -43,7 +43,7 @@ static inline void hauli_inbox_init(struct hauli_inbox *in)
 /*
  * Any thread. Pushes a list, linked from newest to oldest. Returns the state of the owner before.
  * ASLEEP or POLLING_WAIT: this caller, and no other, must wake the owner, by hauli_inbox_wake() or
- * by what the owner waits on, and then call hauli_inbox_called(). EMPTY: the owner was awake; this
+ * as the owner's wait demands, and then call hauli_inbox_called(). EMPTY: the owner was awake; this
  * push gives the caller no right to touch the inbox again.
  */
 static inline enum hauli_inbox_state hauli_inbox_push_all(
@@ -110,7 +110,7 @@ static inline bool hauli_inbox_is_empty(const struct hauli_inbox *in)
 }
 
 /* Any thread. True: the newest entry is a node other than `node`, which may not be in the inbox.
- * A thread that has pushed something newer gets true until that is drained or replaced. */
+ * A thread that has pushed a newer node gets true until that is drained or replaced. */
 static inline bool hauli_inbox_has_other(
 	const struct hauli_inbox *in, const struct hauli_node *node)
 {
@@ -120,17 +120,17 @@ static inline bool hauli_inbox_has_other(
 }
 
 /*
- * Any thread but the owner's, while the owner is kept from draining. Takes all that was pushed
- * since this function put `node` there, or ever, and returns it oldest first. `node` takes its
- * place: the pushers count on the owner to find something there. NULL: nothing was pushed, and
- * nothing has changed.
+ * Any thread but the owner's, while the owner is kept from draining. Takes all nodes pushed
+ * since this function put `node` there, or ever, and returns them oldest first. `node` takes their
+ * place: the pushers count on the owner to find a node there. NULL: no node was pushed, and nothing
+ * has changed.
  */
 struct hauli_node *hauli_inbox_replace(struct hauli_inbox *in, struct hauli_node *node);
 
-/* Owner. Takes all that was pushed, oldest first, or NULL. The owner is awake after it. */
+/* Owner. Takes all nodes, oldest first, or NULL. The owner is awake after it. */
 struct hauli_node *hauli_inbox_drain(struct hauli_inbox *in);
 
-/* Owner, awake. Goes from EMPTY to `how`, ASLEEP or POLLING_WAIT. False: something was pushed. */
+/* Owner, awake. Goes from EMPTY to `how`, ASLEEP or POLLING_WAIT. False: a node was pushed. */
 bool hauli_inbox_try_sleep(struct hauli_inbox *in, enum hauli_inbox_state how);
 
 /* Owner, after try_sleep: true until a thread pushes or rouses. A hint for other threads. */

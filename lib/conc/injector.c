@@ -6,7 +6,7 @@
  *	word     written by                          meaning
  *	incoming putters: push; the holder: drain    batches that are not in the list yet
  *	guard    members: claim, free                its holder takes items
- *	list     the holder                          batches; of the oldest batch what is left
+ *	list     the holder                          batches; the rest of the oldest batch
  *	left     the holder, when it closes          items in the list
  *	a member's inbox (inbox.c): ASLEEP, POLLING_WAIT by the member; EMPTY by the rouser
  *
@@ -33,13 +33,13 @@
  * before it runs anything, and calls after its close: if it leaves any, it wakes one member, which
  * wakes the next. It also calls when it takes none because it has other work. If it finds the guard
  * taken, or no items, the holder calls after its close; that call comes after the barrier, so it
- * sees what was put in the meantime. An idle member that does not sleep looks again and again.
+ * sees batches put in the meantime. An idle member that does not sleep looks again and again.
  *
  *	E1  the barrier of D1 and D2. On x86 a read-modify-write before it is one already; on other
  *	    CPUs it is not, and close() only stores.
- *	inbox.E1  what a putter wrote to a batch before what the member that takes it reads
- *	inbox.E4  what the caller did before what the roused member does
- *	word.E1   what a holder did before what the next holder does
+ *	inbox.E1  a putter's writes to a batch before the reads of the member that takes it
+ *	inbox.E4  the caller's writes before the roused member's reads
+ *	word.E1   a holder's accesses before the next holder's
  *
  * Model: tests/model/injector.c, roused.c. Stress: tests/stress/injector.c.
  */

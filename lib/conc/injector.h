@@ -10,9 +10,9 @@
 #include "conc/inbox.h"
 #include "conc/word.h"
 
-/* Embedded in what is put there. The putter's until then; after that the holder's. */
+/* Embedded in each item. The putter's until the put; after that the holder's. */
 struct hauli_item {
-	struct hauli_item *next; /* in its batch; after a take: in all that was taken */
+	struct hauli_item *next; /* in its batch; after a take: among the taken items */
 	struct hauli_node batch; /* the next batch; in the first item of a batch only */
 	uint32_t n; /* items in the batch; in its first item, when it is put */
 };
@@ -64,7 +64,7 @@ bool hauli_injector_may_sleep(const struct hauli_injector *in);
 /*
  * A member, awake. Takes the guard; false: another member has it. After true the member may count
  * the items and take some; then it must close and, if it may have left any, call
- * hauli_injector_rouse(), both before it runs what it took, which may take long.
+ * hauli_injector_rouse(), both before it runs the items, which may take long.
  */
 bool hauli_injector_try_open(struct hauli_injector *in);
 static inline uint32_t hauli_injector_count(const struct hauli_injector *in)

@@ -10,9 +10,9 @@
  * message has come) is an exchange with 0. Both are read-modify-writes of one word. An add before
  * the take is returned by it. An add after the take finds 0, and its requester sends a new message,
  * or finds the bits of such an add. When take runs, the node of the message is free again: the
- * owner reads what it needs of the node before.
+ * owner reads the node before.
  *
- *	E1  what the requester wrote before add, before what the owner does after take:
+ *	E1  the requester's writes before add, before the owner's reads after take:
  *	    release in add, acquire in take.
  *	E2  the owner's reads of the message's node before its next use by a requester:
  *	    release in take, acquire in add.

@@ -62,11 +62,11 @@
  *	E1  the owner's writes to an item and its slot before a thief's use: release store of tail
  *	    or head in push and push_front, acquire load in steal. For a head that a pop stored E3
  *	    does: the thief has seen the claim of that pop, or a later one.
- *	E2  what a holder of the guard did before what the next holder does: release store when it
+ *	E2  the accesses of a holder of the guard before the next holder's: release store when it
  *	    frees the guard, acquire CAS. So the owner needs no release in close_gaps: a thief that
  *	    sees its stores has taken the guard after it. And a thief's reads of an item that it
- *	    passed over, before what the owner does with that item: acquire load in open.
- *	E3  what the owner did before it stored a claim, an older head and the pushes of items,
+ *	    passed over, before the owner's use of that item: acquire load in open.
+ *	E3  the owner's stores before a claim (an older head, the pushes of items),
  *	    before the reads of a thief that sees that claim: release store of claim in pop and
  *	    push_front, acquire load in try_steal.
  *

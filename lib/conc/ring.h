@@ -18,7 +18,7 @@
 
 enum hauli_ring_guard {
 	HAULI_RING_FREE,
-	HAULI_RING_HELD, /* a thief or the owner works on what the guard protects */
+	HAULI_RING_HELD, /* a thief or the owner has it */
 	HAULI_RING_STOLEN, /* free, and items of some slots between head and tail were stolen */
 };
 
@@ -40,7 +40,7 @@ struct hauli_ring {
 HAULI_ASSERT_LINE(struct hauli_ring, slots);
 _Static_assert((HAULI_RING_SIZE & (HAULI_RING_SIZE - 1)) == 0, "indices are masked");
 
-/* filler: what all slots hold at first, as pop returns slots beyond the end for prefetching. */
+/* filler: initial contents of all slots: pop returns slots beyond the end for prefetching. */
 void hauli_ring_init(struct hauli_ring *r, void *filler);
 
 /* Slots between head and tail: the owner's items, and gaps of stolen ones. A guess for others. */
@@ -128,7 +128,7 @@ static inline void hauli_ring_open(struct hauli_ring *r, uint32_t n)
 		hauli_ring_open_stolen(r, n);
 }
 
-/* The same for a ring without thieves. */
+/* As hauli_ring_open(), for a ring without thieves. */
 static inline void hauli_ring_open_unshared(struct hauli_ring *r, uint32_t n)
 {
 	atomic_store_explicit(&r->limit, hauli_ring_head(r) + n, memory_order_relaxed /* own */);

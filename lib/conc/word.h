@@ -7,7 +7,7 @@
  *	u8_owned       8 bits
  *	u64_owned      64 bits
  *	u32_published  32 bits: the progress of the writer
- *	               E4 what the writer did before it set the number, before what follows a
+ *	               E4 the writer's writes before it set the number, before the code after a
  *	               reader's load of that number: release, acquire
  *	ptr_published  a pointer
  *	               E2 the writer's earlier writes before the reader's use: release, acquire
@@ -15,11 +15,11 @@
  *	u64_shared     64 bits: any thread adds to it, or sets it, and the last one wins
  *	ticket         a ticket dispenser, 32 bits: each take returns the next number
  *	trylock        taken by the first thread that tries, released by its holder
- *	               E1 what a holder did before what the next holder does: release, acquire
+ *	               E1 a holder's accesses before the next holder's: release, acquire
  *	permit         given by one thread, taken by the same thread or by a remote one
- *	               E3 what the giver did before what follows the remote take: release, acquire.
+ *	               E3 the giver's writes before the code after a remote take: release, acquire.
  *	               The remote take is an exchange: it returns a permit that is given at the same
- *	               time together with all that came before it, or leaves it there
+ *	               time together with the writes before it, or leaves it there
  *
  * Model of trylock, ptr_published and event: tests/model/word.c; of permit: permit.c,
  * permit_remote.c; of u32_published: order.c.

@@ -26,7 +26,7 @@ struct hauli_co {
 void hauli_co_init_thread(struct hauli_co *co);
 void hauli_co_fini_thread(struct hauli_co *co);
 
-/* Frees what a sanitizer keeps for co, which does not run and will not. Without one: nothing. */
+/* Frees a sanitizer's data for co, which will not run any more. Without a sanitizer: nothing. */
 void hauli_co_fini(struct hauli_co *co);
 
 _Static_assert(sizeof(struct hauli_co) == 56, "leaves eight bytes of a line to the scheduler");

@@ -39,7 +39,7 @@ struct hauli_fiber *hauli_fiber_renew(struct hauli_fiber *f, void *lo, size_t si
 	f->size = size;
 	f->fake = NULL;
 #if HAULI_ASAN
-	/* Frames that never returned have left their red zones. */
+	/* Frames that never returned have left red zones. */
 	__asan_unpoison_memory_region(lo, size);
 #endif
 #if HAULI_TSAN

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What AddressSanitizer and ThreadSanitizer must be told about stacks that they did not make.
+ * Tells AddressSanitizer and ThreadSanitizer about stacks that they did not make.
  * A plain build contains none of it: there are no fibers, and the pointers to them are NULL.
  *
  * Everything around a switch is inlined: a function would be entered on the shadow call stack of

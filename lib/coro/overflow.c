@@ -33,7 +33,7 @@ struct altstack {
 	size_t size;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for writes to what follows */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for writes to the next variables */
 static struct taken taken[] = {{.sig = SIGSEGV}, {.sig = SIGBUS}};
 static unsigned n_watched;
 static struct altstack *altstacks;
