@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Single words that several threads access. A name says how wide the word is and who writes it:
+ * Single words that several threads access. A name gives the word's width and its writers:
  * owned, one writer at a time, and it orders nothing; published, one writer at a time, and a reader
- * sees what came before; shared, any thread, and it orders nothing.
+ * sees the earlier writes; shared, any thread, and it orders nothing.
  *
  *	u8_owned       8 bits
  *	u64_owned      64 bits

@@ -24,7 +24,7 @@ enum step_kind {
 	STEP_FUTEX_WAIT,
 	STEP_FUTEX_WAKE,
 	STEP_AWAIT,
-	STEP_DRAIN, /* another thread passes a barrier, one of those that membarrier makes */
+	STEP_DRAIN, /* another thread passes a barrier, one of membarrier's */
 	STEP_YIELD, /* sched_yield(): waits until the word that was loaded last has changed */
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The check for work to steal, by the real ring and runq.c: the owner pushes a coroutine that
- * thieves may take, one that is pinned, and another that they may take; a thief steals, and a
- * searcher checks. While a stealable coroutine is queued, the check finds it, unless the thief has
- * taken it, whatever the owner is pushing at that moment.
+ * The check for work to steal, by the real ring and runq.c: the owner pushes a stealable
+ * coroutine, a pinned one, and another stealable one; a thief steals, and a searcher checks. While
+ * a stealable coroutine is queued, the check finds it, unless the thief has taken it, also during a
+ * push.
  */
 #include "sched/runq.h"
 

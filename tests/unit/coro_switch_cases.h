@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a switch must keep and pass on, as functions that need no library: coro_switch.c runs them
+ * The promises of a switch, as functions that need no library: coro_switch.c runs them
  * on this CPU, coro_switch_bare.c on another one under an emulator.
  */
 #ifndef HAUL_TESTS_CORO_SWITCH_CASES_H

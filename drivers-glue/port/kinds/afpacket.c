@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * afpacket: an interface of the kernel's through packet sockets, which share its packets by flow.
- * Each socket must be read, or the packets of its flows are lost: there are as many as carriers.
+ * Each socket must be read, or the packets of its flows are lost: each carrier has one.
  *
  * When its ring is full the PMD waits until the socket is writable, for ever if need be. The socket
  * is writable while less than half of its send buffer is in use. With a send buffer that is large
