@@ -47,7 +47,7 @@ class Echo:
 
     def stderr(self):
         """Read with an offset of its own: the program continues to write at the end."""
-        return os.pread(self.err.fileno(), 1 << 20, 0).decode()
+        return netns.said(os.pread(self.err.fileno(), 1 << 20, 0).decode())
 
     def said(self, text):
         return text in self.stderr()

@@ -33,7 +33,7 @@ def wrong_arguments(tap, binary):
     for name, args, names in WRONG:
         run = subprocess.run([binary] + args.split(), stdin=subprocess.DEVNULL, timeout=60,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        lines = run.stderr.splitlines()
+        lines = netns.said(run.stderr).splitlines()
         print(f"# {run.stderr.strip()}")
         tap.ok(run.returncode == 2 and len(lines) == 1 and lines[0].startswith("haul-echo: ")
                and names in lines[0] and not run.stdout, f"wrong arguments: {name}",

@@ -63,7 +63,7 @@ class Running:
 
     def said(self):
         """All of stderr so far."""
-        return os.pread(self.err.fileno(), 1 << 22, 0).decode()
+        return netns.said(os.pread(self.err.fileno(), 1 << 22, 0).decode())
 
     def takes_signals(self):
         """True if it has its own handling of SIGINT and SIGTERM, or has ended."""
@@ -95,7 +95,7 @@ def run(*args, seconds=60):
     done = subprocess.run([FWD, *more, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True,
                           errors="surrogateescape", timeout=seconds)
-    said = done.stderr.splitlines(True)
+    said = netns.said(done.stderr).splitlines(True)
     if "HAUL_CARRIERS" in os.environ:
         said = [line for line in said if " carriers but only " not in line]
     return Result(args, done.returncode, done.stdout, "".join(said))
