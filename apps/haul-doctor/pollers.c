@@ -159,7 +159,7 @@ static void list_pollers(char *list, size_t size, const char *on)
 	const struct haul_poll_kind *kind;
 	size_t len = 0;
 
-	/* Those that wait for packets stand last, in front of what they wait on. */
+	/* Pollers that wait for packets come last, before the name of their wait source. */
 	for (int waits = 0; waits <= (on[0] != '\0'); waits++) {
 		for (unsigned i = 0; (kind = haul_poll_kind(i)) != NULL && len < size; i++)
 			if (kind->needs_wait_source == waits && haul_poll_available(kind->how))

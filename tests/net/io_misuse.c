@@ -63,19 +63,26 @@ static const struct misuse {
 };
 #define MISUSES ((int)(sizeof(misuses) / sizeof(misuses[0])))
 
-static void handle(void *arg)
+/* In a child: pollers on one null port. Ends the child where there is no EAL. */
+static void start(struct bed *bed, haul_burst_fn *on_burst, haul_source_fn *source)
 {
-	const struct misuse *m = arg;
 	struct haul_io_opts opts;
-	struct bed bed;
 
 	if (bed_init() >= 0)
 		_exit(NO_EAL);
-	bed_open(&bed, (const char *const[]){"null:", NULL});
-	opts = bed_io_opts(&bed);
-	opts.on_burst = m->on_burst;
-	opts.source = m->source;
-	bed_start(&bed, &opts);
+	bed_open(bed, (const char *const[]){"null:", NULL});
+	opts = bed_io_opts(bed);
+	opts.on_burst = on_burst;
+	opts.source = source;
+	bed_start(bed, &opts);
+}
+
+static void handle(void *arg)
+{
+	const struct misuse *m = arg;
+	struct bed bed;
+
+	start(&bed, m->on_burst, m->source);
 	pause();
 }
 
@@ -152,15 +159,9 @@ static const struct call {
 static void call(void *arg)
 {
 	const struct call *c = arg;
-	struct haul_io_opts opts;
 	struct bed bed;
 
-	if (bed_init() >= 0)
-		_exit(NO_EAL);
-	bed_open(&bed, (const char *const[]){"null:", NULL});
-	opts = bed_io_opts(&bed);
-	opts.on_burst = frees_all;
-	bed_start(&bed, &opts);
+	start(&bed, frees_all, NULL);
 	c->make(&bed);
 }
 
