@@ -77,7 +77,10 @@ void hauli_clock_init(void)
 
 uint64_t hauli_ticks_from_ns(uint64_t ns)
 {
-	return ns == HAUL_FOREVER ? HAULI_NEVER : scale(ns, ticks_per_ns);
+	if (ns == HAUL_FOREVER)
+		return HAULI_NEVER;
+	/* Rounded up: on aarch64 a tick may have 40 ns, and no sleep is shorter than it says. */
+	return (uint64_t)(((unsigned __int128)ns * ticks_per_ns + UINT32_MAX) >> 32);
 }
 
 uint64_t hauli_ns_from_ticks(uint64_t ticks)

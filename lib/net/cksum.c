@@ -6,6 +6,7 @@
 
 #include <rte_ip.h>
 
+#include "net/dpdk.h"
 #include "net/pkt.h"
 
 /*
@@ -35,7 +36,7 @@ uint16_t hauli_sum(const struct haul_pkt *pkt, uint8_t proto, uint32_t off, uint
 	if (proto != IPPROTO_ICMP) {
 		/* Source and destination are adjacent in both headers. */
 		sum += pkt->ip_version == 4 ? rte_raw_cksum(&pkt->ip4->src_addr, 8)
-					    : rte_raw_cksum(pkt->ip6->src_addr, 32);
+					    : rte_raw_cksum(hauli_ip6_src(pkt->ip6), 32);
 		sum += rte_cpu_to_be_16(proto);
 		sum += rte_cpu_to_be_16(len);
 	}

@@ -13,6 +13,8 @@
 
 #include <haul/net.h>
 
+#include "net/dpdk.h"
+
 #define TAGS_MAX 2
 #define FRAGMENT (RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK)
 
@@ -75,8 +77,8 @@ static uint32_t hash_ip6(struct rest rest)
 
 	if (!ip)
 		return 0;
-	memcpy(src, ip->src_addr, sizeof(src));
-	memcpy(dst, ip->dst_addr, sizeof(dst));
+	memcpy(src, hauli_ip6_src(ip), sizeof(src));
+	memcpy(dst, hauli_ip6_dst(ip), sizeof(dst));
 	swapped = src[1] != dst[1] ? src[1] > dst[1] : src[0] > dst[0];
 	memcpy(words, swapped ? dst : src, sizeof(src));
 	memcpy(words + 4, swapped ? src : dst, sizeof(dst));

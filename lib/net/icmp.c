@@ -4,6 +4,7 @@
 
 #include <netinet/icmp6.h>
 #include <netinet/in.h>
+#include <netinet/ip_icmp.h>
 
 #include <rte_icmp.h>
 #include <rte_ip.h>
@@ -48,8 +49,8 @@ static rte_be16_t adjust(rte_be16_t cksum, uint8_t from, uint8_t to)
 
 enum haul_verdict haul_icmp_echo_reply(const struct haul_net_if *nif, struct haul_pkt *pkt)
 {
-	uint8_t request = pkt->ip_version == 4 ? RTE_IP_ICMP_ECHO_REQUEST : ICMP6_ECHO_REQUEST;
-	uint8_t reply = pkt->ip_version == 4 ? RTE_IP_ICMP_ECHO_REPLY : ICMP6_ECHO_REPLY;
+	uint8_t request = pkt->ip_version == 4 ? ICMP_ECHO : ICMP6_ECHO_REQUEST;
+	uint8_t reply = pkt->ip_version == 4 ? ICMP_ECHOREPLY : ICMP6_ECHO_REPLY;
 
 	if (pkt->proto != HAUL_PROTO_ICMP && pkt->proto != HAUL_PROTO_ICMP6)
 		return HAUL_NET_UNSUPPORTED;

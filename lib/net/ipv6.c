@@ -7,6 +7,7 @@
 #include <rte_ip.h>
 
 #include "net/addr.h"
+#include "net/dpdk.h"
 #include "net/nd.h"
 #include "net/pkt.h"
 #include "net/upper.h"
@@ -81,7 +82,7 @@ enum haul_verdict hauli_parse_ipv6(struct haul_pkt *pkt)
 	uint32_t end = off + rte_be_to_cpu_16(ip->payload_len);
 
 	if (*(const uint8_t *)ip >> 4 != 6 || end > rte_pktmbuf_pkt_len(m) ||
-		ip->src_addr[0] == 0xff)
+		hauli_ip6_src(ip)[0] == 0xff)
 		return HAUL_NET_MALFORMED;
 	v = hauli_cut(m, end);
 	if (v)
@@ -97,24 +98,23 @@ enum haul_verdict hauli_parse_ipv6(struct haul_pkt *pkt)
 
 enum haul_verdict hauli_ipv6_for_us(const struct haul_net_if *nif, const struct haul_pkt *pkt)
 {
-	const struct rte_ipv6_hdr *ip = pkt->ip6;
+	const uint8_t *src = hauli_ip6_src(pkt->ip6), *dst = hauli_ip6_dst(pkt->ip6);
 	bool solicitation = pkt->proto == HAUL_PROTO_ND;
 	uint8_t group[16];
 
 	if (hauli_is_zero(nif->ip6, 16))
 		return HAUL_NET_NOT_FOR_US;
 	hauli_ip6_group(group, nif->ip6);
-	if (memcmp(ip->dst_addr, nif->ip6, 16) &&
-		!(solicitation && !memcmp(ip->dst_addr, group, 16)))
+	if (memcmp(dst, nif->ip6, 16) && !(solicitation && !memcmp(dst, group, 16)))
 		return HAUL_NET_NOT_FOR_US;
 	if (solicitation && memcmp(hauli_nd_target(pkt), nif->ip6, 16))
 		return HAUL_NET_NOT_FOR_US;
 	if (solicitation && hauli_nd_is_from(pkt, nif->mac))
 		return HAUL_NET_MALFORMED;
 	/* Only a probe has the unspecified address as source. */
-	if (solicitation && hauli_is_zero(ip->src_addr, 16))
+	if (solicitation && hauli_is_zero(src, 16))
 		return HAUL_NET_OK;
-	if (!hauli_ip6_is_host(ip->src_addr) || !memcmp(ip->src_addr, nif->ip6, 16))
+	if (!hauli_ip6_is_host(src) || !memcmp(src, nif->ip6, 16))
 		return HAUL_NET_MALFORMED;
 	return HAUL_NET_OK;
 }

@@ -9,6 +9,7 @@
 
 #include "net/addr.h"
 #include "net/cksum.h"
+#include "net/dpdk.h"
 #include "net/pkt.h"
 #include "net/reply.h"
 
@@ -20,14 +21,14 @@ struct nd_msg {
 	uint8_t flags; /* of an advertisement */
 	uint8_t reserved[3];
 	uint8_t target[16];
-} __rte_packed;
+} __attribute__((packed));
 _Static_assert(sizeof(struct nd_msg) == 24, "as on the wire");
 
 struct nd_link_addr {
 	uint8_t type;
 	uint8_t units;
 	uint8_t mac[6];
-} __rte_packed;
+} __attribute__((packed));
 _Static_assert(sizeof(struct nd_link_addr) == 8, "as on the wire");
 
 #define FLAG_SOLICITED 0x40
@@ -83,8 +84,8 @@ enum haul_verdict hauli_parse_nd(struct haul_pkt *pkt)
 	v = walk_options(pkt, &source);
 	if (v)
 		return v;
-	if (hauli_is_zero(ip->src_addr, 16) &&
-		(source || memcmp(ip->dst_addr, any_group, sizeof(any_group))))
+	if (hauli_is_zero(hauli_ip6_src(ip), 16) &&
+		(source || memcmp(hauli_ip6_dst(ip), any_group, sizeof(any_group))))
 		return HAUL_NET_MALFORMED;
 	/* A reply to such an address would reach many hosts, or none. */
 	if (source && !rte_is_valid_assigned_ether_addr((const struct rte_ether_addr *)source))
@@ -126,7 +127,7 @@ enum haul_verdict haul_nd_advertise(const struct haul_net_if *nif, struct haul_p
 	if (pkt->proto != HAUL_PROTO_ND)
 		return HAUL_NET_UNSUPPORTED;
 
-	bool probe = hauli_is_zero(pkt->ip6->src_addr, 16);
+	bool probe = hauli_is_zero(hauli_ip6_src(pkt->ip6), 16);
 
 	walk_options(pkt, &source);
 	if (probe)
@@ -154,7 +155,7 @@ enum haul_verdict haul_nd_advertise(const struct haul_net_if *nif, struct haul_p
 	memcpy(opt->mac, nif->mac, sizeof(opt->mac));
 
 	if (probe)
-		memcpy(pkt->ip6->dst_addr, all_nodes, 16);
+		hauli_ip6_set_dst(pkt->ip6, all_nodes);
 	hauli_eth_to(nif, pkt, mac);
 	hauli_ip_finish(pkt, HAULI_ND_HOPS, ADVERT_LEN);
 	msg->cksum =

@@ -3,6 +3,7 @@
 
 #include <rte_ip.h>
 
+#include "net/dpdk.h"
 #include "net/pkt.h"
 
 #define HOPS 64
@@ -58,8 +59,8 @@ enum haul_verdict hauli_reply(const struct haul_net_if *nif, struct haul_pkt *pk
 		pkt->ip4->dst_addr = pkt->ip4->src_addr;
 		memcpy(&pkt->ip4->src_addr, nif->ip4, 4);
 	} else {
-		memcpy(pkt->ip6->dst_addr, pkt->ip6->src_addr, 16);
-		memcpy(pkt->ip6->src_addr, nif->ip6, 16);
+		hauli_ip6_set_dst(pkt->ip6, hauli_ip6_src(pkt->ip6));
+		hauli_ip6_set_src(pkt->ip6, nif->ip6);
 	}
 	hauli_ip_finish(pkt, HOPS, (uint16_t)l4_len);
 	return HAUL_NET_OK;

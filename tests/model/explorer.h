@@ -75,8 +75,8 @@ void model_own(const void *memory, size_t size, unsigned thread);
 void model_private(const void *memory, size_t size, unsigned thread);
 void model_constant(const void *memory, size_t size);
 
-/* Explores the model under all memories, or the one named by the first argument, and prints a
- * table. Returns the exit code: 0 if no violation exists, 3 if the search found a violation
+/* Explores the model under all memories, or those named by the arguments, and prints a table.
+ * Returns the exit code: 0 if no violation exists, 3 if the search found a violation
  * (printed with its trace), 1 if the search was not completed. */
 int model_main(int argc, char **argv, const struct model *model);
 

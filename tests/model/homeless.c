@@ -10,6 +10,7 @@
 #include "sched/cluster.h"
 #include "sched/exceptions.h"
 #include "sched/join.h"
+#include "sched/mail.h"
 #include "sched/request.h"
 #include "sched/runtime.h"
 #include "sched/self.h"

@@ -14,6 +14,7 @@
 #include "sched/end.h"
 #include "sched/join.h"
 #include "sched/mail.h"
+#include "sched/self.h"
 #include "sched/spawn.h"
 #include "sched/stolen.h"
 

@@ -41,17 +41,25 @@ static struct search search_and_report(
 	return s;
 }
 
+/* True if the arguments have this name, or there are none. */
+static bool is_wanted(const char *name, int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], name) == 0)
+			return true;
+	return argc <= 1;
+}
+
 int model_main(int argc, char **argv, const struct model *model)
 {
-	const char *only = argc > 1 ? argv[1] : NULL;
 	int status = EXIT_SUCCESS;
 	unsigned done = 0;
 
-	printf("1..%zu\n", only ? 1 : NB_KINDS);
+	printf("1..%zu\n", argc > 1 ? (size_t)argc - 1 : NB_KINDS);
 	for (enum memory_kind kind = MEMORY_SC; kind < NB_KINDS; kind++) {
 		struct search s;
 
-		if (only && strcmp(only, names[kind]) != 0)
+		if (!is_wanted(names[kind], argc, argv))
 			continue;
 		s = search_and_report(model, kind, ++done);
 		if (s.violation)

@@ -9,5 +9,6 @@
 #include <haul/net.h>
 #include <haul/runtime.h>
 #include <haul/topo.h>
+#include <haul/version.h>
 
 #endif
