@@ -38,11 +38,18 @@ static const struct {
 	{"--lcores", CPUS},
 	{"-l", CPUS},
 	{"-c", CPUS},
+	{"--coremask", CPUS},
 	{"--main-lcore", CPUS},
 	{"-s", CPUS},
+	{"--service-coremask", CPUS},
 	{"-S", CPUS},
+	{"--service-corelist", CPUS},
+	{"-R", CPUS},
+	{"--remap-lcore-ids", CPUS},
 	{"-m", MEMORY},
+	{"--memory-size", MEMORY},
 	{"--socket-mem", MEMORY},
+	{"--numa-mem", MEMORY},
 	{"--no-huge", NO_HUGE},
 	{"--in-memory", IN_MEMORY},
 	{"--file-prefix", SHARED},
@@ -85,6 +92,27 @@ static int scan_user(
 		}
 	}
 	return 0;
+}
+
+/* EAL's switches among haul's arguments: without a value, and the same twice as once. */
+static bool is_switch(const char *arg)
+{
+	static const char *const switches[] = {"--no-huge", "--no-shconf", "--in-memory",
+		"--single-file-segments", "--no-pci", "--no-telemetry"};
+
+	for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); i++)
+		if (strcmp(arg, switches[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Since DPDK 25.11 EAL refuses a switch that is given twice, by haul and by the user. */
+static bool is_given(const struct hauli_eal_args *args, const char *arg)
+{
+	for (int i = 0; i < args->argc; i++)
+		if (strcmp(args->argv[i], arg) == 0)
+			return true;
+	return false;
 }
 
 /* Appends an argument of haul's. */
@@ -276,7 +304,8 @@ static int compose(struct hauli_eal_args *args, const struct haul_eal_opts *opts
 	if (err == 0 && !opts->verbose)
 		err = add(args, "--log-level=warning");
 	for (int i = 0; err == 0 && i < opts->nb_args; i++)
-		args->argv[args->argc++] = opts->args[i];
+		if (!is_switch(opts->args[i]) || !is_given(args, opts->args[i]))
+			args->argv[args->argc++] = opts->args[i];
 	return err;
 }
 

@@ -23,6 +23,7 @@
 
 /* Used by the thread that starts and ends EAL. */
 static struct {
+	bool starting;
 	bool started;
 	unsigned forks; /* value of hauli_forks at the start */
 	cpu_set_t before; /* that thread's CPUs */
@@ -124,15 +125,37 @@ static int lost(struct hauli_restart *restart, bool allowed, char *errbuf, size_
 	return -EAGAIN;
 }
 
+/* Since DPDK 25.11 rte_eal_init() ends the program if it does not know an argument, and its reason
+ * is among the held messages. */
+static void ended(void)
+{
+	char line[HAULI_LOG_LINE];
+
+	if (!eal.starting || eal.args.usage)
+		return;
+	eal.starting = false;
+	hauli_log_release(line);
+	hauli_rundir_started();
+	hauli_rundir_remove("");
+	fprintf(stderr, "%s: DPDK cannot start: %s\n", program_invocation_short_name, line);
+}
+
 /* rte_eal_init(), with its output in one line. 0 or its error. */
 static int start(char line[HAULI_LOG_LINE])
 {
+	static bool watches;
+
+	if (!watches && atexit(ended) != 0)
+		return ENOMEM;
+	watches = true;
 	rte_errno = 0;
+	eal.starting = true;
 	if (eal.args.usage)
 		hauli_log_hold();
 	else
 		hauli_log_hold_all();
 	eal.taken = rte_eal_init(eal.args.argc, eal.args.argv);
+	eal.starting = false;
 	hauli_log_release(line);
 	if (eal.taken >= 0)
 		return 0;

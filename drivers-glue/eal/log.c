@@ -54,9 +54,9 @@ static ssize_t take(void *cookie, const char *text, size_t size)
 	else if (level <= (int)RTE_LOG_WARNING)
 		keep_first(log_state.warning, text, size);
 	pthread_mutex_unlock(&log_state.lock);
-	/* After a message of this level DPDK ends the program: the user would never see it
-	 * later. */
-	if (log_state.verbose || level <= (int)RTE_LOG_CRIT)
+	/* After a message of these levels DPDK ends the program, and the user would never see it.
+	 * The level between them, alert, is that of a failed start since DPDK 24.11. */
+	if (log_state.verbose || level == (int)RTE_LOG_CRIT || level == (int)RTE_LOG_EMERG)
 		size = write(err, text, size) < 0 ? 0 : size;
 	return (ssize_t)size;
 }

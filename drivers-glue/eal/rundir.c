@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "linux/unixpath.h"
+#include <haul-dpdk/port.h>
 
 #define SOCKET "dpdk_telemetry.v2"
 #define WHERE "RUNTIME_DIRECTORY" /* EAL reads this variable first */
@@ -142,7 +142,7 @@ static bool is_served(int fd)
 	int err;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d/" SOCKET, fd);
-	err = hauli_unixpath_look(path);
+	err = haul_port_socket_look(path);
 	return err != -ECONNREFUSED && err != -ENOENT;
 }
 

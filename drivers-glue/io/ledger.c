@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include <rte_ether.h>
 #include <rte_mbuf.h>
 
 #include "base/assert.h"
@@ -18,11 +19,28 @@ static const char *const names[HAUL_DROP_REASONS] = {
 	[HAUL_DROP_NOT_FOR_US] = "not_for_us",
 	[HAUL_DROP_UNSUPPORTED] = "unsupported",
 	[HAUL_DROP_STOPPING] = "stopping",
+	[HAUL_DROP_CONSUMED] = "consumed",
+	[HAUL_DROP_OWN] = "own0",
+	"own1",
+	"own2",
+	"own3",
+	"own4",
+	"own5",
+	"own6",
+	"own7",
 };
 
 const char *haul_drop_name(enum haul_drop reason)
 {
 	return (unsigned)reason < HAUL_DROP_REASONS ? names[reason] : "?";
+}
+
+const char *haul_io_drop_name(const struct haul_io *io, enum haul_drop reason)
+{
+	HAUL_MISUSE_IF(!io, HAULI_NO_IO);
+	if (reason < HAUL_DROP_OWN || reason >= HAUL_DROP_REASONS)
+		return haul_drop_name(reason);
+	return io->opts.drop_names[reason - HAUL_DROP_OWN];
 }
 
 void haul_drop(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n, enum haul_drop reason)
@@ -38,6 +56,24 @@ void haul_drop(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n, enum haul
 	else
 		hauli_counter_add(&r->dropped[reason], n);
 	rte_pktmbuf_free_bulk(pkts, n);
+}
+
+static bool is_to_group(const struct rte_mbuf *pkt)
+{
+	return pkt->data_len >= RTE_ETHER_ADDR_LEN &&
+		rte_is_multicast_ether_addr(rte_pktmbuf_mtod(pkt, struct rte_ether_addr *));
+}
+
+void haul_drop_verdict(struct haul_rx *rx, struct rte_mbuf *pkt, enum haul_verdict v)
+{
+	enum haul_drop reason = HAUL_DROP_MALFORMED;
+
+	HAUL_MISUSE_IF(v == HAUL_NET_OK, "the verdict is HAUL_NET_OK: use haul_drop()");
+	if (v == HAUL_NET_NOT_FOR_US || (v == HAUL_NET_UNSUPPORTED && is_to_group(pkt)))
+		reason = HAUL_DROP_NOT_FOR_US;
+	else if (v == HAUL_NET_UNSUPPORTED)
+		reason = HAUL_DROP_UNSUPPORTED;
+	haul_drop(rx, &pkt, 1, reason);
 }
 
 void hauli_drop_unhandled(

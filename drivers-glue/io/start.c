@@ -410,10 +410,10 @@ int haul_io_start(struct haul_io **out, struct haul_runtime *rt, const struct ha
 		return err;
 	}
 	hold(io);
+	hauli_io_note(io);
+	*out = io; /* handlers may read it */
 	for (i = 0; i < io->nb_pollers; i++)
 		hauli_u32_published_set(&io->pollers[i]->may_begin, 1);
-	hauli_io_note(io);
-	*out = io;
 	return 0;
 }
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sums of the counters of carriers and PMDs. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <rte_ethdev.h>
@@ -84,16 +86,38 @@ static void add_port(struct haul_io_stats *st, const struct haul_port *port, boo
 	}
 }
 
-/* The PMD's counters of one queue, if it has them. */
+/* True if a PMD's counter is that of the bytes of a queue, in direction "rx" or "tx". */
+static bool is_bytes(const char *name, const char *direction, uint16_t queue)
+{
+	char wanted[RTE_ETH_XSTATS_NAME_SIZE], good[RTE_ETH_XSTATS_NAME_SIZE];
+
+	snprintf(wanted, sizeof(wanted), "%s_q%u_bytes", direction, queue);
+	snprintf(good, sizeof(good), "%s_q%u_good_bytes", direction, queue); /* virtio */
+	return strcmp(name, wanted) == 0 || strcmp(name, good) == 0;
+}
+
+/*
+ * The PMD's counters of one queue, if it has them. By name, in memory of our own: rte_eth_stats has
+ * no queues since DPDK 25.11, and a look-up by name puts all names on the stack.
+ */
 static void add_queue_bytes(struct haul_io_stats *st, struct haul_queue queue)
 {
-	struct rte_eth_stats eth;
+	int n = rte_eth_xstats_get_names(queue.port_id, NULL, 0);
+	struct rte_eth_xstat_name *names = n > 0 ? calloc((size_t)n, sizeof(*names)) : NULL;
+	struct rte_eth_xstat *values = n > 0 ? calloc((size_t)n, sizeof(*values)) : NULL;
+	int i;
 
-	if (queue.queue_id >= RTE_ETHDEV_QUEUE_STAT_CNTRS ||
-		rte_eth_stats_get(queue.port_id, &eth) != 0)
-		return;
-	st->rx_bytes += eth.q_ibytes[queue.queue_id];
-	st->tx_bytes += eth.q_obytes[queue.queue_id];
+	if (names && values && rte_eth_xstats_get_names(queue.port_id, names, (unsigned)n) == n &&
+		rte_eth_xstats_get(queue.port_id, values, (unsigned)n) == n) {
+		for (i = 0; i < n; i++) {
+			if (is_bytes(names[i].name, "rx", queue.queue_id))
+				st->rx_bytes += values[i].value;
+			else if (is_bytes(names[i].name, "tx", queue.queue_id))
+				st->tx_bytes += values[i].value;
+		}
+	}
+	free(names);
+	free(values);
 }
 
 void haul_io_get_stats(

@@ -22,20 +22,20 @@ struct features {
 
 static int get_names(struct features *f, const char *iface)
 {
-	struct {
+	union { /* the kernel writes data[0], the number of features */
 		struct ethtool_sset_info info;
-		uint32_t count;
+		char room[sizeof(struct ethtool_sset_info) + sizeof(uint32_t)];
 	} set = {.info = {.cmd = ETHTOOL_GSSET_INFO, .sset_mask = 1ULL << ETH_SS_FEATURES}};
 	int err = hauli_iface_ethtool(iface, &set);
 
 	if (err < 0 || set.info.sset_mask == 0)
 		return err < 0 ? err : -EOPNOTSUPP;
-	f->names = calloc(1, sizeof(*f->names) + (size_t)set.count * ETH_GSTRING_LEN);
+	f->names = calloc(1, sizeof(*f->names) + (size_t)set.info.data[0] * ETH_GSTRING_LEN);
 	if (!f->names)
 		return -ENOMEM;
 	f->names->cmd = ETHTOOL_GSTRINGS;
 	f->names->string_set = ETH_SS_FEATURES;
-	f->names->len = set.count;
+	f->names->len = set.info.data[0];
 	return hauli_iface_ethtool(iface, f->names);
 }
 

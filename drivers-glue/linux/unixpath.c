@@ -8,11 +8,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <haul-dpdk/port.h>
+
 /*
  * Connecting and hanging up would harm the listener: DPDK's memif ends its program over it. But the
  * kernel also answers a socket of the wrong type, and does not connect it.
  */
-int hauli_unixpath_look(const char *path)
+int haul_port_socket_look(const char *path)
 {
 	struct sockaddr_un un = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

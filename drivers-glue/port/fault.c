@@ -114,7 +114,7 @@ static bool find_library(uintptr_t pc, char *library, size_t size)
 
 static bool is_of(const struct haul_port *port, const char *library)
 {
-	const char *driver = port->kind->driver, *below = port->kind->library;
+	const char *driver = port->kind->driver, *below = port->kind->dpdk_library;
 
 	/* virtio-user's driver, net_virtio_user, is in librte_net_virtio. */
 	if (strncmp(library, "net_", 4) == 0 && driver)

@@ -83,7 +83,7 @@ struct hauli_kind {
 	enum hauli_wait_on wait_on;
 	const char *wait_name; /* what wait_on is: "queue interrupt" */
 	bool shares_memory; /* the PMD reads memory that another process writes */
-	const char *library; /* of DPDK's, below the PMD's own: "vhost"; NULL: none */
+	const char *dpdk_library; /* of DPDK's, below the PMD's own: "vhost"; NULL: none */
 	bool prints; /* its libraries print without being asked, even at the close */
 	bool filter; /* haul calls the PMD through a filter (filter.h) */
 	bool real_speed; /* its link has a NIC's speed even without a kernel interface */

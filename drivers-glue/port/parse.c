@@ -203,3 +203,10 @@ int hauli_spec_parse(struct hauli_spec *spec, const char *text, char *errbuf, si
 	err = parse_parts(spec, spec->parts, errbuf, errlen);
 	return err < 0 ? err : check_main(spec, errbuf, errlen);
 }
+
+int haul_port_spec_check(const char *text, char *errbuf, size_t errlen)
+{
+	struct hauli_spec spec;
+
+	return hauli_spec_parse(&spec, text, errbuf, errlen);
+}

@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "linux/unixpath.h"
+#include <haul-dpdk/port.h>
 
 static int check_length(
 	const struct hauli_spec *spec, const char *path, char *errbuf, size_t errlen)
@@ -43,7 +43,7 @@ int hauli_socket_path_free(
 	if (!S_ISSOCK(st.st_mode))
 		return hauli_spec_fail(spec, -EEXIST, errbuf, errlen,
 			"%s exists and is no socket; choose another path", path);
-	err = hauli_unixpath_look(path);
+	err = haul_port_socket_look(path);
 	if (err == 0)
 		return hauli_spec_fail(spec, -EADDRINUSE, errbuf, errlen,
 			"another program listens on %s; choose another path", path);
@@ -61,7 +61,7 @@ int hauli_socket_path_taken(
 
 	if (err < 0)
 		return err;
-	err = hauli_unixpath_look(path);
+	err = haul_port_socket_look(path);
 	if (err == -ENOENT || err == -ECONNREFUSED)
 		return hauli_spec_fail(spec, err, errbuf, errlen,
 			"nobody listens on %s; start the other side first", path);

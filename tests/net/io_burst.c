@@ -389,6 +389,7 @@ START_TEST(drops_are_counted_by_reason)
 	bed_open(&bed, TWO);
 	opts = bed_io_opts(&bed);
 	opts.on_burst = drop_by_number;
+	opts.drop_names[1] = "blocked";
 	bed_start(&bed, &opts);
 	bed_send(&bed, 1, 0, 0, 10 * HAUL_DROP_REASONS + 1);
 	WAIT_UNTIL(bed_stats(&bed, 1, -1).rx_packets == 10 * HAUL_DROP_REASONS + 1);
@@ -399,6 +400,75 @@ START_TEST(drops_are_counted_by_reason)
 		ck_assert_str_ne(haul_drop_name((enum haul_drop)i), "?");
 	}
 	ck_assert_str_eq(haul_drop_name(HAUL_DROP_REASONS), "?");
+	ck_assert_str_eq(haul_io_drop_name(bed.io, HAUL_DROP_CONSUMED), "consumed");
+	ck_assert_ptr_null(haul_io_drop_name(bed.io, HAUL_DROP_OWN));
+	ck_assert_str_eq(haul_io_drop_name(bed.io, HAUL_DROP_OWN + 1), "blocked");
+	ck_assert_int_eq(bed_take_down(&bed), 0);
+}
+END_TEST
+
+static volatile bool seen, missed;
+
+static uint16_t look(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	if (!*(struct haul_io *volatile *)rx->arg)
+		missed = true;
+	seen = true;
+	return 0;
+}
+
+START_TEST(the_first_call_of_a_handler_sees_io)
+{
+	struct haul_io_opts opts;
+	struct bed bed;
+
+	bed_open(&bed, TWO);
+	bed.io = NULL;
+	opts = bed_io_opts(&bed);
+	opts.source = look;
+	opts.arg = &bed.io;
+	bed_start(&bed, &opts);
+	WAIT_UNTIL(seen);
+	ck_assert(!missed);
+	ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), 0);
+	ck_assert_int_eq(bed_take_down(&bed), 0);
+}
+END_TEST
+
+/* Frames from bed_send() are unicast; the last is sent to a group. */
+static void drop_by_verdict(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	uint16_t i;
+
+	for (i = 0; i < n; i++) {
+		unsigned number = bed_number(pkts[i]);
+
+		if (number == 3)
+			rte_pktmbuf_mtod(pkts[i], uint8_t *)[0] |= 1;
+		haul_drop_verdict(rx, pkts[i],
+			number == 0           ? HAUL_NET_MALFORMED
+				: number == 1 ? HAUL_NET_NOT_FOR_US
+					      : HAUL_NET_UNSUPPORTED);
+	}
+}
+
+START_TEST(drops_are_counted_by_verdict)
+{
+	struct haul_io_opts opts;
+	struct haul_io_stats st;
+	struct bed bed;
+
+	bed_open(&bed, TWO);
+	opts = bed_io_opts(&bed);
+	opts.on_burst = drop_by_verdict;
+	bed_start(&bed, &opts);
+	bed_send(&bed, 1, 0, 0, 4);
+	WAIT_UNTIL(bed_stats(&bed, 1, -1).rx_packets == 4);
+	ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), 0);
+	st = bed_stats(&bed, 1, -1);
+	ck_assert_uint_eq(st.dropped[HAUL_DROP_MALFORMED], 1);
+	ck_assert_uint_eq(st.dropped[HAUL_DROP_NOT_FOR_US], 2);
+	ck_assert_uint_eq(st.dropped[HAUL_DROP_UNSUPPORTED], 1);
 	ck_assert_int_eq(bed_take_down(&bed), 0);
 }
 END_TEST
@@ -435,4 +505,5 @@ BED_MAIN("io_burst", {refuses_options_with_a_line}, {refuses_a_carrier_that_has_
 	{a_full_nic_keeps_then_drops_and_counts}, {a_source_stops_at_a_full_nic},
 	{carriers_without_a_queue_get_no_poller}, {stops_and_starts_again_on_the_same_ports},
 	{a_kept_packet_is_missed_at_the_end}, {drops_are_counted_by_reason},
+	{drops_are_counted_by_verdict}, {the_first_call_of_a_handler_sees_io},
 	{a_wrong_ledger_is_an_error_with_a_line})

@@ -46,6 +46,8 @@ struct haul_eal_opts {
  *	-EMFILE		too few file descriptors
  *	-EAGAIN		too few threads; another program took the huge pages (see restartable)
  *	-ENOMEM, -EALREADY, or an error of EAL
+ * Since DPDK 25.11 EAL ends the program, with status 234, if it does not know an argument, or one
+ * without its value, or one given twice. The line is then printed to stderr.
  */
 HAUL_API int haul_eal_init(const struct haul_eal_opts *opts, char *errbuf, size_t errlen);
 

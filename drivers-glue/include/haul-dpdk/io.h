@@ -107,6 +107,9 @@ enum haul_io_spread {
 	HAUL_SPREAD_OFF,
 };
 
+/* The number of drop reasons that a program may have of its own (enum haul_drop). */
+#define HAUL_DROP_OWN_MAX 8
+
 struct haul_io_opts {
 	struct haul_port **ports;
 	unsigned nb_ports;
@@ -120,8 +123,8 @@ struct haul_io_opts {
 	/*
 	 * true: haul counts the bytes of each packet, which is cheap if the handler reads packets
 	 * anyway; on_packet implies it. false: bytes are those that the PMD counted since the port
-	 * was opened; haul does not touch packets, and PMDs that count no bytes (null, ring)
-	 * report 0.
+	 * was opened; haul does not touch packets, and PMDs that count no bytes (ring; null before
+	 * DPDK 25.07) report 0.
 	 */
 	bool count_bytes;
 	/* Exactly one of the three is set. */
@@ -147,6 +150,9 @@ struct haul_io_opts {
 	const struct haul_coro_opts *coro;
 	enum haul_send_order send_order;
 	enum haul_io_spread spread;
+	/* Names of the program's own reasons, HAUL_DROP_OWN + i, such as "blocked"; they must
+	 * outlive io. */
+	const char *drop_names[HAUL_DROP_OWN_MAX];
 	void *arg; /* for haul_rx.arg */
 };
 
@@ -158,7 +164,13 @@ struct haul_io_opts {
  */
 HAUL_API void haul_tx_burst(struct haul_txq *txq, struct rte_mbuf **pkts, uint16_t n);
 
-/* Reasons for which packets are dropped, with a counter each. */
+/*
+ * A handler ends its ownership of a packet by a send, by haul_drop(), by giving the packet to other
+ * code (a queue or a coroutine of the program), or by rte_pktmbuf_free(). All are correct; only the
+ * first two appear in the counters.
+ *
+ * Reasons of haul_drop(), with a counter each.
+ */
 enum haul_drop {
 	HAUL_DROP_TX_FULL, /* the transmit queue was full */
 	HAUL_DROP_TX_REFUSED, /* the device cannot send the frame: too long or too short */
@@ -167,21 +179,28 @@ enum haul_drop {
 	HAUL_DROP_NOT_FOR_US,
 	HAUL_DROP_UNSUPPORTED,
 	HAUL_DROP_STOPPING, /* not sent before the end of the program */
-	HAUL_DROP_REASONS,
+	HAUL_DROP_CONSUMED, /* the program has used the packet and needs it no more: no loss */
+	HAUL_DROP_OWN, /* with the next seven: reasons of the program (haul_io_opts.drop_names) */
+	HAUL_DROP_REASONS = HAUL_DROP_OWN + HAUL_DROP_OWN_MAX,
 };
-HAUL_API const char *haul_drop_name(enum haul_drop reason); /* "tx_full", ... */
+HAUL_API const char *haul_drop_name(enum haul_drop reason); /* "tx_full", ..., "own0", ... */
+/* The same, with the names of the program; NULL: a reason of its own without a name. Any thread. */
+HAUL_API const char *haul_io_drop_name(const struct haul_io *io, enum haul_drop reason);
 /* Frees n packets, and counts them for rx under the reason. Called in handlers. Does not
  * suspend. */
 HAUL_API void haul_drop(
 	struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n, enum haul_drop reason);
+/* The same for a packet that haul_net_parse() or haul_net_answer() did not return HAUL_NET_OK for.
+ * Unsupported frames to a group (LLDP, STP, ...) count as not for us. */
+HAUL_API void haul_drop_verdict(struct haul_rx *rx, struct rte_mbuf *pkt, enum haul_verdict v);
 
 /*
  * Registers a poller on each carrier that has a queue of every port, or gets packets by spreading.
  * Packets on queues of other carriers are lost, so open all ports with the same number of queues.
  * Handlers send on queues of their own carrier only. Any thread that is no carrier. Returns 0, and
  * the caller owns *io until haul_io_free(); or -EINVAL (options), -EBUSY (a carrier has a poller),
- * -ENOMEM and others, with one line in errbuf. *opts, its array of ports and *opts->coro are
- * copied.
+ * -ENOMEM and others, with one line in errbuf. *io is set before the first call of a handler.
+ * *opts, its array of ports and *opts->coro are copied.
  */
 HAUL_API int haul_io_start(struct haul_io **io, struct haul_runtime *rt,
 	const struct haul_io_opts *opts, char *errbuf, size_t errlen);

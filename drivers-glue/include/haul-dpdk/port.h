@@ -91,6 +91,15 @@ HAUL_API const char *haul_port_fault(const struct haul_port *port);
  */
 HAUL_API const char *haul_port_kind(unsigned i, const char **waits_on);
 
+/* Looks for the program at a Unix socket, without its notice. Any thread, also without EAL. Returns
+ * 0 if there is one; -ECONNREFUSED if it has ended, -ENOENT if the path does not exist, or another
+ * -errno. */
+HAUL_API int haul_port_socket_look(const char *path);
+
+/* Checks the form of a port spec, for command lines; what it names need not exist. Any thread, also
+ * without EAL. Returns 0, or -EINVAL with one line in errbuf. */
+HAUL_API int haul_port_spec_check(const char *spec, char *errbuf, size_t errlen);
+
 /* Prints one line for each kind of port spec, for --help texts. Any thread, also without EAL. */
 HAUL_API void haul_port_print_specs(FILE *out);
 

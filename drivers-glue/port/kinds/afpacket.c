@@ -207,7 +207,7 @@ static const struct hauli_key keys[] = {
 const struct hauli_kind hauli_kind_afpacket = {
 	.name = "afpacket",
 	.form = "afpacket:INTERFACE",
-	.help = "a kernel interface of any kind, also used by the kernel [framecnt=N: ring size]",
+	.help = "any kernel interface, also used by the kernel [framecnt=N: ring size]",
 	.driver = "net_af_packet",
 	.main = HAULI_MAIN_INTERFACE,
 	.keys = keys,

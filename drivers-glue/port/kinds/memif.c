@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <rte_version.h>
+
 #include "linux/unixpath.h"
 #include "port/kinds/list.h"
 #include "port/listener.h"
@@ -84,6 +86,13 @@ static int find_socket(struct haul_port *port, char *errbuf, size_t errlen)
 	return err;
 }
 
+/* True if the PMD receives frames in several buffers; since DPDK 23.03 it crashes. The libraries at
+ * run time decide. */
+static bool has_chains(void)
+{
+	return strcmp(rte_version(), "DPDK 23") < 0;
+}
+
 static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 {
 	int err = check_role(port, errbuf, errlen);
@@ -101,8 +110,9 @@ static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 	hauli_unixpath_no_sigpipe();
 	/* For an empty packet the PMD would send old contents of its buffer. */
 	port->tx.least = 1;
-	port->tx.most = (uint32_t)hauli_spec_number(&port->spec, "bsize", BUFFER_SIZE)
-		<< hauli_spec_number(&port->spec, "rsize", LOG2_RING_SIZE);
+	port->tx.most = (uint32_t)hauli_spec_number(&port->spec, "bsize", BUFFER_SIZE);
+	if (has_chains())
+		port->tx.most <<= hauli_spec_number(&port->spec, "rsize", LOG2_RING_SIZE);
 	hauli_spec_pass_on(&port->spec, port->vdevs[0].args, sizeof(port->vdevs[0].args));
 	hauli_vdev_args(&port->vdevs[0], ",socket=%s,socket-abstract=no",
 		port->own ? hauli_listener_made_at(port->own)
@@ -162,8 +172,7 @@ static const struct hauli_key keys[] = {
 const struct hauli_kind hauli_kind_memif = {
 	.name = "memif",
 	.form = "memif:role=server|client,socket=PATH",
-	.help = "shared memory with another process [id=N,queues=N: equal on both sides; "
-		"mode=0660: permission to connect]",
+	.help = "shared memory with another process [id=N,queues=N: as the peer; mode=0660]",
 	.driver = "net_memif",
 	.shares_memory = true,
 	.keys = keys,

@@ -27,7 +27,7 @@ static const struct hauli_key keys[] = {
 const struct hauli_kind hauli_kind_null = {
 	.name = "null",
 	.form = "null:[size=64,copy=1,no-rx=1]",
-	.help = "receives generated packets (none with no-rx=1), and drops packets that are sent",
+	.help = "receives generated packets (none with no-rx=1); drops sent packets",
 	.driver = "net_null",
 	.keys = keys,
 	.prepare = prepare,

@@ -237,7 +237,7 @@ static const struct hauli_key keys[] = {
 const struct hauli_kind hauli_kind_pcap = {
 	.name = "pcap",
 	.form = "pcap:rx=FILE,tx=FILE",
-	.help = "reads and writes capture files (or iface=NAME); one queue [infinite_rx=1: repeat]",
+	.help = "reads and writes capture files; one queue [iface=INTERFACE; infinite_rx=1]",
 	.driver = "net_pcap",
 	.keys = keys,
 	.prepare = prepare,

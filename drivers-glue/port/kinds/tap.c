@@ -25,7 +25,7 @@
 
 #define CONTROL "/dev/net/tun"
 /* At its start the PMD puts the descriptors of all queues, both ways, into one message to other
- * processes, without a check for room. */
+ * processes, without a check for room: for 8 in DPDK 22.11, for 253 since 24.11. */
 #define QUEUES (RTE_MP_MAX_FD_NUM / 2)
 
 /*
@@ -60,8 +60,8 @@ static void rings(uint16_t *rx_ring, uint16_t *tx_ring)
 
 /*
  * The PMD reports the kernel's address as its own. Two stations on one wire need two addresses:
- * haul's end gets the next one, marked as locally administered. A TAP filters nothing, so any
- * address works.
+ * haul's end gets the next one, marked as locally administered. The PMD knows the kernel's address
+ * only, and since DPDK 26.03 it drops packets for others, unless promiscuous.
  */
 static int ready(struct haul_port *port, char *errbuf, size_t errlen)
 {
@@ -160,11 +160,13 @@ static const struct hauli_key keys[] = {
 const struct hauli_kind hauli_kind_tap = {
 	.name = "tap",
 	.form = "tap:NAME[,mac=ADDR]",
-	.help = "a new kernel interface NAME (mac: of the kernel's end); up to 4 queues",
+	.help = "a new kernel interface NAME (mac: of the kernel's end); up to 4 queues, "
+		"more with DPDK 24.11 or later",
 	.driver = "net_tap",
 	.main = HAULI_MAIN_INTERFACE,
 	.keys = keys,
 	.rx_interrupts = true,
+	.promiscuous = true,
 	.prepare = prepare,
 	.rings = rings,
 	.ready = ready,

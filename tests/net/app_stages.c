@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A program with all hooks of haul-app: prints the name of each as it is called, and fails in the
+ * one that --fail names. */
+#include <string.h>
+
+#include <haul-app/app.h>
+
+static const char *failing = "";
+static uint64_t on_carriers;
+static bool hog;
+static uint64_t code = HAUL_APP_FAILED;
+static uint64_t number = 7; /* without a limit */
+
+static const struct haul_app_option options[] = {
+	{"--fail", "HOOK", HAUL_APP_TEXT, &failing, .help = "fail there"},
+	{"--code", "N", HAUL_APP_NUMBER, &code, .max = 1000,
+		.help = "what the failing hook returns"},
+	{"--number", "N", HAUL_APP_NUMBER, &number, .help = "a number"},
+	{"--hog", NULL, HAUL_APP_FLAG, &hog, .help = "never return from the handler of carrier 1"},
+	{0},
+};
+
+enum { BURSTS, PACKETS, READ, GAUGE };
+
+static uint64_t read_carrier(const struct haul_app *app, unsigned carrier)
+{
+	return 1000 + carrier;
+}
+
+static const struct haul_app_counter counters[] = {
+	{.name = "bursts"},
+	{.name = "packets"},
+	{.name = "read", .read = read_carrier},
+	{.name = "gauge", .read = read_carrier, .gauge = true},
+	{0},
+};
+
+static int call(struct haul_app *app, const char *hook)
+{
+	fprintf(stderr, "hook %s\n", hook);
+	if (strcmp(hook, failing) != 0)
+		return HAUL_APP_DONE;
+	haul_app_say(app->program, "%s fails", hook);
+	return (int)code;
+}
+
+static void handle(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	const struct haul_app *app = rx->arg;
+
+	for (uint64_t i = 0; hog && rx->carrier == 1; i++)
+		__asm__ volatile("" ::"r"(i));
+	haul_app_count(BURSTS, 1);
+	haul_app_count(PACKETS, n);
+	haul_drop(rx, pkts, n,
+		haul_io_txq(app->io, rx->port, rx->carrier) == rx->reply ? HAUL_DROP_OWN + 2
+									 : HAUL_DROP_MALFORMED);
+}
+
+static int nothing(struct haul_app *app, unsigned carrier, void *arg)
+{
+	return HAUL_APP_DONE;
+}
+
+static int parsed(struct haul_app *app, struct haul_io_opts *io)
+{
+	io->on_burst = handle;
+	if (strcmp(failing, "call in parsed") == 0)
+		return haul_app_on_carriers(app, nothing, NULL);
+	return call(app, app->nb_ports == 1 && !app->rt && !app->io ? "parsed" : "parsed late");
+}
+
+static int opened(struct haul_app *app)
+{
+	return call(app, app->ports[0] && app->rt && app->plan && app->pool ? "opened" : "early");
+}
+
+static int carrier_begins(struct haul_app *app, unsigned carrier)
+{
+	char name[32];
+
+	if (haul_carrier_id(haul_carrier_self()) != carrier)
+		return call(app, "carrier_begins on another");
+	snprintf(name, sizeof(name), "carrier_begins %u", carrier);
+	return call(app, name);
+}
+
+static int sleep_long(struct haul_app *app, unsigned carrier, void *arg)
+{
+	fprintf(stderr, "hook sleeps\n");
+	return haul_sleep(3600 * HAUL_S) == 0 ? HAUL_APP_DONE : 9;
+}
+
+static int started(struct haul_app *app)
+{
+	if (strcmp(failing, "sleep") == 0)
+		return haul_app_on_carriers(app, sleep_long, NULL);
+	return call(app, "started");
+}
+
+static int add(struct haul_app *app, unsigned carrier, void *arg)
+{
+	haul_yield();
+	*(uint64_t *)arg += haul_carrier_id(haul_carrier_self()) == carrier ? carrier + 1 : 100;
+	return HAUL_APP_DONE;
+}
+
+static void report(struct haul_app *app, FILE *out, bool final)
+{
+	on_carriers = 0;
+	haul_app_on_carriers(app, add, &on_carriers);
+	fprintf(stderr, "hook report%s %d\n", final ? " final" : "", (int)on_carriers);
+}
+
+static void json(struct haul_app *app, struct haul_app_json *object)
+{
+	struct haul_app_json *list = haul_app_json_array(object, "list");
+
+	fprintf(stderr, "hook json\n");
+	haul_app_json_number(list, NULL, -1);
+	haul_app_json_real(list, NULL, 0.0 / 0.0);
+	haul_app_json_bool(list, NULL, true);
+	haul_app_json_text(list, NULL, "a\xff\"b");
+	haul_app_json_text(haul_app_json_object(list, NULL), "nothing", NULL);
+	haul_app_json_number(object, "counted", (int64_t)haul_app_counted(app, PACKETS, -1));
+}
+
+static void carrier_ends(struct haul_app *app, unsigned carrier)
+{
+	fprintf(stderr, "hook carrier_ends %u\n", carrier);
+}
+
+static void closed(struct haul_app *app)
+{
+	bool gone = !app->plan && !app->pool && !app->ports && !app->rt && !app->io;
+
+	fprintf(stderr, "hook closed%s\n",
+		gone && haul_app_counted(app, PACKETS, -1) == 0 ? "" : " with pointers");
+}
+
+int main(int argc, char **argv)
+{
+	static const struct haul_app_program program = {
+		.name = "stages", .version = "7", .purpose = "Calls hooks.", .options = {options}};
+	static const struct haul_app_hooks hooks = {
+		.drop_names = {NULL, NULL, "third"},
+		.counters = counters,
+		.parsed = parsed,
+		.opened = opened,
+		.carrier_begins = carrier_begins,
+		.started = started,
+		.report = report,
+		.json = json,
+		.carrier_ends = carrier_ends,
+		.closed = closed,
+	};
+
+	return haul_app_main(&program, &hooks, argc, argv);
+}
