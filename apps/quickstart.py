@@ -158,7 +158,8 @@ def say(text=""):
 
 def show_carriers(figures):
     say("  carrier  CPU  cluster    received  answered: ARP, ND    ping     UDP    coroutines run")
-    for c, done in zip(figures["carriers"], figures["replies_of_carriers"]):
+    for c in figures["carriers"]:
+        done = {name.removeprefix("replies_"): n for name, n in c["counters"].items()}
         cpu = c["cpu"] if c["cpu"] >= 0 else "any"
         say(f"  {c['id']:>7}{cpu:>5}{c['cluster']:>9}{c['rx_packets']:>12}"
             f"{done['arp'] + done['nd']:>19}{done['icmp'] + done['icmp6']:>8}{done['udp']:>8}"

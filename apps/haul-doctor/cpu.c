@@ -174,8 +174,7 @@ static void isolation(const struct doctor_subject *subject, struct doctor_findin
 	} else if (isolated[0]) {
 		doctor_say(finding, DOCTOR_NOTE, "%u of %u carriers are on isolated CPUs (%s)",
 			within, subject->plan->carriers, isolated);
-		doctor_todo(finding, "--cpus %s (haul-fwd, haul-echo: --carriers %s)", isolated,
-			isolated);
+		doctor_todo(finding, "--carriers %s", isolated);
 	} else {
 		doctor_say(finding, DOCTOR_NOTE,
 			"no CPU is isolated: other programs and timer ticks interrupt carriers");

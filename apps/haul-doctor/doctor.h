@@ -22,11 +22,14 @@ struct doctor_finding {
 	char todo[384]; /* the remedy, if possible as a command to copy; "": none needed */
 };
 
+struct doctor_port;
+
 /* The object of a check. */
 struct doctor_subject {
 	const struct haul_plan *plan;
 	const char *iface; /* an interface; NULL: the machine */
-	bool named; /* named by --iface: its faults are problems, not notes */
+	const struct doctor_port *port; /* a port of --port (port_spec.h); NULL: none */
+	bool named; /* named by --iface or --port: its faults are problems, not notes */
 };
 
 struct doctor_check {
@@ -40,6 +43,9 @@ extern const struct doctor_check doctor_memory_checks[];
 extern const struct doctor_check doctor_privilege_checks[];
 extern const struct doctor_check doctor_dpdk_checks[];
 extern const struct doctor_check doctor_iface_checks[];
+
+/* The status of a fault: a problem if the user named the subject, else a note. */
+enum doctor_status doctor_fault(const struct doctor_subject *subject);
 
 /* Fill a finding: doctor_say() its status and text, doctor_todo() the remedy; doctor_todo_root() a
  * command as remedy that only root may run. */

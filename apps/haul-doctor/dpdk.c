@@ -8,26 +8,32 @@
 #include <rte_version.h>
 
 #include "doctor.h"
+#include "dpdk.h"
+#include "linked.h"
 
-#define TESTED "DPDK 22.11"
+static const char *const tested[] = {"DPDK 22.11", "DPDK 24.11", "DPDK 26.07"};
 
 static void version(const struct doctor_subject *subject, struct doctor_finding *finding)
 {
 	/* The version of the loaded libraries, which may differ from that of the headers. */
-	if (strncmp(rte_version(), TESTED, strlen(TESTED)) == 0)
-		doctor_say(finding, DOCTOR_OK, "%s", rte_version());
-	else
-		doctor_say(
-			finding, DOCTOR_NOTE, "%s; haul is tested with %s", rte_version(), TESTED);
+	for (size_t i = 0; i < sizeof(tested) / sizeof(tested[0]); i++) {
+		if (strncmp(rte_version(), tested[i], strlen(tested[i])) == 0) {
+			doctor_say(finding, DOCTOR_OK, "%s", rte_version());
+			return;
+		}
+	}
+	doctor_say(finding, DOCTOR_NOTE, "%s; haul is tested with 22.11, 24.11 and 26.07",
+		rte_version());
 }
 
-/* True if EAL finds the plugin in its directory, with or without the ABI number in its name. */
-static bool has_plugin(const char *name)
+bool doctor_has_plugin(const char *name)
 {
 	char pattern[512];
 	glob_t found;
 	bool has;
 
+	if (doctor_dpdk_is_static())
+		return doctor_is_linked(name);
 	snprintf(pattern, sizeof(pattern), "%s/librte_%s.so*", RTE_EAL_PMD_PATH, name);
 	has = glob(pattern, GLOB_NOSORT, NULL, &found) == 0;
 	globfree(&found);
@@ -41,17 +47,32 @@ static void append(char *list, size_t size, const char *separator, const char *i
 	snprintf(list + len, size - len, "%s%s", len ? separator : "", item);
 }
 
-/* Appends the Debian package of a plugin: librte-net-af-xdp23 for net_af_xdp. */
-static void append_package(char *list, size_t size, const char *plugin)
+void doctor_plugin_package(char *package, size_t size, const char *name)
 {
 	const char *abi = strstr(RTE_EAL_PMD_PATH, "pmds-");
-	char package[64];
 
-	snprintf(package, sizeof(package), "librte-%s%.*s", plugin, abi ? 2 : 0,
+	snprintf(package, size, "librte-%s%.*s", name, abi ? 2 : 0,
 		abi ? abi + strlen("pmds-") : "");
 	for (char *c = package; *c; c++)
 		*c = *c == '_' ? '-' : *c;
+}
+
+static void append_package(char *list, size_t size, const char *plugin)
+{
+	char package[64];
+
+	doctor_plugin_package(package, sizeof(package), plugin);
 	append(list, size, " ", package);
+}
+
+static void todo(struct doctor_finding *finding, const char *packages)
+{
+	/* Debian's DPDK; another comes from its own build. */
+	if (strncmp(RTE_EAL_PMD_PATH, "/usr/lib/", strlen("/usr/lib/")) == 0 &&
+		!doctor_dpdk_is_static())
+		doctor_todo_root(finding, "apt install %s", packages);
+	else
+		doctor_todo(finding, "build DPDK with these drivers (-Denable_drivers=...)");
 }
 
 /* Plugins without which no port starts: the vdev bus and the handler of mempools. */
@@ -61,17 +82,19 @@ static void plugins(const struct doctor_subject *subject, struct doctor_finding 
 	char missing[128] = "", packages[128] = "";
 
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
-		if (has_plugin(needed[i]))
+		if (doctor_has_plugin(needed[i]))
 			continue;
 		append(missing, sizeof(missing), ", ", needed[i]);
 		append_package(packages, sizeof(packages), needed[i]);
 	}
 	if (!missing[0]) {
-		doctor_say(finding, DOCTOR_OK, "in %s", RTE_EAL_PMD_PATH);
+		doctor_say(finding, DOCTOR_OK, "%s",
+			doctor_dpdk_is_static() ? "linked into the program"
+						: "in " RTE_EAL_PMD_PATH);
 		return;
 	}
 	doctor_say(finding, DOCTOR_PROBLEM, "%s missing in %s", missing, RTE_EAL_PMD_PATH);
-	doctor_todo_root(finding, "apt install %s", packages);
+	todo(finding, packages);
 }
 
 static void drivers(const struct doctor_subject *subject, struct doctor_finding *finding)
@@ -92,7 +115,7 @@ static void drivers(const struct doctor_subject *subject, struct doctor_finding 
 	char present[128] = "", missing[128] = "", packages[256] = "";
 
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-		bool has = has_plugin(wanted[i].driver);
+		bool has = doctor_has_plugin(wanted[i].driver);
 
 		append(has ? present : missing, sizeof(present), " ", wanted[i].spec);
 		if (!has)
@@ -104,7 +127,7 @@ static void drivers(const struct doctor_subject *subject, struct doctor_finding 
 	}
 	doctor_say(finding, present[0] ? DOCTOR_NOTE : DOCTOR_PROBLEM, "%s%s; missing for %s",
 		present[0] ? "for " : "none", present, missing);
-	doctor_todo_root(finding, "apt install %s", packages);
+	todo(finding, packages);
 }
 
 const struct doctor_check doctor_dpdk_checks[] = {

@@ -6,6 +6,11 @@
 
 #include "doctor.h"
 
+enum doctor_status doctor_fault(const struct doctor_subject *subject)
+{
+	return subject->named ? DOCTOR_PROBLEM : DOCTOR_NOTE;
+}
+
 void doctor_say(struct doctor_finding *finding, enum doctor_status status, const char *format, ...)
 {
 	va_list ap;

@@ -5,22 +5,23 @@
 #include <haul-dpdk/iface.h>
 
 #include "doctor.h"
+#include "single.h"
 
 /* A page less the headroom and the tailroom of the kernel. */
 #define XDP_MTU_MAX 3498
+/* A packet buffer less the headroom of XDP and the Ethernet header. */
+#define MTU_WHOLE 1778
 
-/* The status of a fault: a problem if the user named the interface, else a note. */
-static enum doctor_status fault(const struct doctor_subject *subject)
+void doctor_link(const struct doctor_subject *subject, struct doctor_finding *finding)
 {
-	return subject->named ? DOCTOR_PROBLEM : DOCTOR_NOTE;
-}
-
-static void link_state(const struct doctor_subject *subject, struct doctor_finding *finding)
-{
+	const char *comma;
 	struct haul_iface iface;
-	int err = haul_iface_get(&iface, subject->iface);
-	const char *comma = iface.driver[0] ? ", " : "";
+	int err;
 
+	if (!subject->iface)
+		return;
+	err = haul_iface_get(&iface, subject->iface);
+	comma = iface.driver[0] ? ", " : "";
 	if (err < 0) {
 		doctor_say(finding, DOCTOR_PROBLEM, "there is no such interface");
 		doctor_todo(finding, "list the interfaces: ip -br link");
@@ -31,8 +32,8 @@ static void link_state(const struct doctor_subject *subject, struct doctor_findi
 		if (subject->named)
 			doctor_todo_root(finding, "ip link set dev %s up", subject->iface);
 	} else if (!iface.link && iface.peer[0]) {
-		doctor_say(finding, fault(subject), "%s%sup, but its peer %s is down", iface.driver,
-			comma, iface.peer);
+		doctor_say(finding, doctor_fault(subject), "%s%sup, but its peer %s is down",
+			iface.driver, comma, iface.peer);
 		doctor_todo_root(finding, "ip link set dev %s up", iface.peer);
 	} else if (!iface.link) {
 		doctor_say(finding, DOCTOR_NOTE, "%s%sup, but without carrier signal", iface.driver,
@@ -46,15 +47,22 @@ static void link_state(const struct doctor_subject *subject, struct doctor_findi
 static void mtu(const struct doctor_subject *subject, struct doctor_finding *finding)
 {
 	struct haul_iface iface;
+	unsigned bytes;
 
 	if (haul_iface_get(&iface, subject->iface) < 0)
 		return;
-	if (iface.mtu <= XDP_MTU_MAX) {
-		doctor_say(finding, DOCTOR_OK, "%u", iface.mtu);
+	bytes = iface.mtu;
+	if (bytes <= MTU_WHOLE) {
+		doctor_say(finding, DOCTOR_OK, "%u", bytes);
 		return;
 	}
-	doctor_say(
-		finding, fault(subject), "%u: AF_XDP supports at most %d", iface.mtu, XDP_MTU_MAX);
+	if (bytes <= XDP_MTU_MAX)
+		doctor_say(finding, DOCTOR_NOTE,
+			"%u: afxdp: ports drop received packets of more than %d bytes", bytes,
+			MTU_WHOLE);
+	else
+		doctor_say(finding, doctor_fault(subject), "%u: AF_XDP supports at most %d", bytes,
+			XDP_MTU_MAX);
 	doctor_todo_root(finding, "ip link set dev %s mtu 1500", subject->iface);
 }
 
@@ -108,17 +116,17 @@ static void offloads(const struct doctor_subject *subject, struct doctor_finding
 	if (iface.peer[0] && haul_iface_get(&peer, iface.peer) == 0)
 		other_end = peer.offloads[0] != '\0';
 	if (iface.fixed_offloads[0]) {
-		doctor_say(finding, fault(subject),
+		doctor_say(finding, doctor_fault(subject),
 			"%s cannot be turned off: the NIC merges packets, which XDP does not "
 			"support",
 			iface.fixed_offloads);
 		doctor_todo(finding, "use afpacket:%s", subject->iface);
 	} else if (iface.offloads[0] && !iface.veth) {
-		doctor_say(finding, fault(subject),
+		doctor_say(finding, doctor_fault(subject),
 			"the NIC merges packets, which XDP does not support");
 		doctor_todo_root(finding, "ethtool -K %s %s", subject->iface, iface.offloads);
 	} else if (iface.offloads[0] || other_end) {
-		doctor_say(finding, fault(subject),
+		doctor_say(finding, doctor_fault(subject),
 			"packets arrive without checksums, or larger than the MTU");
 		if (iface.offloads[0] && other_end)
 			doctor_todo_root(finding, "ethtool -K %s %s && %sethtool -K %s %s",
@@ -144,13 +152,13 @@ static void xdp(const struct doctor_subject *subject, struct doctor_finding *fin
 		doctor_say(finding, DOCTOR_OK, "no program attached");
 		return;
 	}
-	doctor_say(finding, fault(subject),
+	doctor_say(finding, doctor_fault(subject),
 		"an XDP program is attached: a process uses the interface, or left it behind");
 	doctor_todo_root(finding, "ip link set dev %s xdp off", subject->iface);
 }
 
 const struct doctor_check doctor_iface_checks[] = {
-	{"link", link_state},
+	{"link", doctor_link},
 	{"mtu", mtu},
 	{"queues", queues},
 	{"offloads", offloads},

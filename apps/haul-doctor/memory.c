@@ -14,6 +14,7 @@
 #include "doctor.h"
 #include "kernel.h"
 #include "privilege.h"
+#include "single.h"
 
 #define MEMINFO "/proc/meminfo"
 
@@ -187,7 +188,7 @@ static void mappings(const struct doctor_subject *subject, struct doctor_finding
 	doctor_todo_root(finding, "sysctl -w vm.max_map_count=2800000");
 }
 
-static void memlock(const struct doctor_subject *subject, struct doctor_finding *finding)
+void doctor_memlock(const struct doctor_subject *subject, struct doctor_finding *finding)
 {
 	struct rlimit limit;
 
@@ -198,10 +199,11 @@ static void memlock(const struct doctor_subject *subject, struct doctor_finding 
 		return;
 	}
 	doctor_say(finding,
-		limit.rlim_cur >= (uint64_t)wanted_mb(subject) << 20 ? DOCTOR_OK : DOCTOR_NOTE,
+		limit.rlim_cur >= (uint64_t)wanted_mb(subject) << 20 ? DOCTOR_OK
+								     : doctor_fault(subject),
 		"%" PRIu64 " KiB may be locked; afxdp: ports lock the memory of packets",
 		(uint64_t)limit.rlim_cur >> 10);
-	if (finding->status == DOCTOR_NOTE)
+	if (finding->status != DOCTOR_OK)
 		doctor_todo(finding,
 			limit.rlim_max == RLIM_INFINITY ? "ulimit -l unlimited"
 							: "run as root, or raise memlock in "
@@ -214,6 +216,6 @@ const struct doctor_check doctor_memory_checks[] = {
 	{"hugetlbfs", hugetlbfs},
 	{"guards", stack_guards},
 	{"mappings", mappings},
-	{"memlock", memlock},
+	{"memlock", doctor_memlock},
 	{NULL, NULL},
 };

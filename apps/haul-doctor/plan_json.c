@@ -2,33 +2,29 @@
 /* A placement plan as JSON. */
 #include "report.h"
 
-static json_t *place_json(const struct haul_plan *plan, unsigned i)
+static void add_place(struct haul_app_json *places, const struct haul_plan *plan, unsigned i)
 {
 	const struct haul_place *place = &plan->places[i];
+	struct haul_app_json *object = haul_app_json_object(places, NULL), *nearest;
 	unsigned others = plan->carriers - 1;
-	json_t *object = json_object(), *nearest = json_array();
 
-	json_object_set_new(object, "id", json_integer(i));
-	json_object_set_new(object, "cpu", json_integer(place->cpu));
-	json_object_set_new(object, "core", json_integer(place->core));
-	json_object_set_new(object, "node", json_integer(place->node));
-	json_object_set_new(object, "cluster", json_integer(place->cluster));
-	json_object_set_new(object, "smt", json_boolean(place->smt));
+	haul_app_json_number(object, "id", i);
+	haul_app_json_number(object, "cpu", place->cpu);
+	haul_app_json_number(object, "core", place->core);
+	haul_app_json_number(object, "node", place->node);
+	haul_app_json_number(object, "cluster", place->cluster);
+	haul_app_json_bool(object, "smt", place->smt);
+	nearest = haul_app_json_array(object, "nearest");
 	for (unsigned k = 0; k < others; k++)
-		json_array_append_new(
-			nearest, json_integer(plan->by_distance[(size_t)i * others + k]));
-	json_object_set_new(object, "nearest", nearest);
-	return object;
+		haul_app_json_number(nearest, NULL, plan->by_distance[(size_t)i * others + k]);
 }
 
-json_t *doctor_plan_json(const struct haul_plan *plan)
+void doctor_plan_json(struct haul_app_json *to, const struct haul_plan *plan)
 {
-	json_t *object = json_object(), *carriers = json_array();
+	struct haul_app_json *places = haul_app_json_array(to, "carriers");
 
 	for (unsigned i = 0; i < plan->carriers; i++)
-		json_array_append_new(carriers, place_json(plan, i));
-	json_object_set_new(object, "carriers", carriers);
-	json_object_set_new(object, "clusters", json_integer(plan->clusters));
-	json_object_set_new(object, "notice", json_string(plan->notice));
-	return object;
+		add_place(places, plan, i);
+	haul_app_json_number(to, "clusters", plan->clusters);
+	haul_app_json_text(to, "notice", plan->notice);
 }

@@ -106,29 +106,22 @@ static say_fn *say_of(enum haul_poll_how how)
 	return (unsigned)how < sizeof(says) / sizeof(says[0]) ? says[how] : NULL;
 }
 
-static void set(json_t *object, const char *key, uint64_t ns)
+static void add_costs(struct haul_app_json *json, const struct doctor_costs *c)
 {
-	json_object_set_new(object, key, json_integer((json_int_t)ns));
-}
+	struct haul_app_json *to = haul_app_json_object(json, "costs");
 
-static json_t *costs_json(const struct doctor_costs *c)
-{
-	json_t *object = json_object();
-
-	json_object_set_new(object, "cpu", json_integer(c->cpu));
-	json_object_set_new(object, "waker_cpu", json_integer(c->waker_cpu));
-	json_object_set_new(
-		object, "has_pause", json_boolean(haul_poll_available(HAUL_POLL_PAUSE)));
-	json_object_set_new(object, "round_ns", json_real(c->round));
+	haul_app_json_number(to, "cpu", c->cpu);
+	haul_app_json_number(to, "waker_cpu", c->waker_cpu);
+	haul_app_json_bool(to, "has_pause", haul_poll_available(HAUL_POLL_PAUSE));
+	haul_app_json_real(to, "round_ns", c->round);
 	if (c->coarse)
-		return object;
-	set(object, "late_1us_ns", c->late_1us);
-	set(object, "late_50us_ns", c->late_50us);
-	set(object, "wake_p50_ns", c->wake_median);
-	set(object, "wake_p90_ns", c->wake_p90);
-	set(object, "waker_ns", c->waker);
-	set(object, "wait_cpu_ns", c->wait);
-	return object;
+		return;
+	haul_app_json_number(to, "late_1us_ns", (int64_t)c->late_1us);
+	haul_app_json_number(to, "late_50us_ns", (int64_t)c->late_50us);
+	haul_app_json_number(to, "wake_p50_ns", (int64_t)c->wake_median);
+	haul_app_json_number(to, "wake_p90_ns", (int64_t)c->wake_p90);
+	haul_app_json_number(to, "waker_ns", (int64_t)c->waker);
+	haul_app_json_number(to, "wait_cpu_ns", (int64_t)c->wait);
 }
 
 static void tell_costs(struct doctor_report *r, const struct doctor_subject *machine)
@@ -139,7 +132,7 @@ static void tell_costs(struct doctor_report *r, const struct doctor_subject *mac
 
 	doctor_report_group(r, "Poller policies, measured now");
 	if (!err && r->json)
-		r->costs = costs_json(&costs);
+		add_costs(r->json, &costs);
 	for (unsigned i = 0; (kind = haul_poll_kind(i)) != NULL; i++) {
 		struct doctor_finding finding = {0};
 

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <linux/bpf.h>
 #include <linux/magic.h>
+#include <linux/nsfs.h>
 #include <net/if.h>
 #include <sched.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@
 
 #include "doctor.h"
 #include "kernel.h"
+#include "single.h"
 
 #define STATUS "/proc/self/status"
 
@@ -34,29 +36,52 @@ bool privilege_has(enum privilege capability)
 	return strtoull(value, NULL, 16) >> capability & 1;
 }
 
+bool privilege_has_here(enum privilege capability)
+{
+	int net = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	/* The owner is shown to its own user namespace and to those above it. */
+	int owner = net < 0 ? -1 : ioctl(net, NS_GET_USERNS);
+	bool ours = owner >= 0 || (net >= 0 && errno == ENOTTY); /* a kernel without the question */
+
+	if (owner >= 0)
+		close(owner);
+	if (net >= 0)
+		close(net);
+	return ours && privilege_has(capability);
+}
+
+const char *privilege_name(enum privilege capability)
+{
+	switch (capability) {
+	case PRIVILEGE_NET_ADMIN:
+		return "CAP_NET_ADMIN";
+	case PRIVILEGE_NET_RAW:
+		return "CAP_NET_RAW";
+	case PRIVILEGE_IPC_LOCK:
+		return "CAP_IPC_LOCK";
+	case PRIVILEGE_SYS_ADMIN:
+		return "CAP_SYS_ADMIN";
+	}
+	return "";
+}
+
 static void privileges(const struct doctor_subject *subject, struct doctor_finding *finding)
 {
-	static const struct {
-		enum privilege capability;
-		const char *name;
-	} wanted[] = {
-		{PRIVILEGE_NET_ADMIN, "CAP_NET_ADMIN"},
-		{PRIVILEGE_NET_RAW, "CAP_NET_RAW"},
-		{PRIVILEGE_BPF, "CAP_BPF"},
-	};
+	static const enum privilege wanted[] = {
+		PRIVILEGE_NET_ADMIN, PRIVILEGE_NET_RAW, PRIVILEGE_SYS_ADMIN};
 	const char *who = geteuid() == 0 ? "root" : "an ordinary user";
 	char missing[64] = "";
 
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
 		size_t len = strlen(missing);
 
-		if (!privilege_has(wanted[i].capability))
+		if (!privilege_has(wanted[i]))
 			snprintf(missing + len, sizeof(missing) - len, "%s%s", len ? ", " : "",
-				wanted[i].name);
+				privilege_name(wanted[i]));
 	}
 	if (!missing[0]) {
-		doctor_say(
-			finding, DOCTOR_OK, "%s, with CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF", who);
+		doctor_say(finding, DOCTOR_OK,
+			"%s, with CAP_NET_ADMIN, CAP_NET_RAW and CAP_SYS_ADMIN", who);
 		return;
 	}
 	doctor_say(finding, DOCTOR_NOTE,
@@ -64,7 +89,7 @@ static void privileges(const struct doctor_subject *subject, struct doctor_findi
 		who, missing);
 	doctor_todo(finding,
 		geteuid() == 0 ? "start the container with --cap-add=NET_ADMIN,"
-				 "NET_RAW,BPF"
+				 "NET_RAW,SYS_ADMIN"
 			       : "sudo haul-echo ..., or: unshare -rn haul-echo ...");
 }
 
@@ -100,7 +125,7 @@ static void user_namespaces(const struct doctor_subject *subject, struct doctor_
 		doctor_todo_root(finding, "sysctl -w user.max_user_namespaces=10000");
 }
 
-static void tun(const struct doctor_subject *subject, struct doctor_finding *finding)
+void doctor_tun(const struct doctor_subject *subject, struct doctor_finding *finding)
 {
 	int fd = open("/dev/net/tun", O_RDWR | O_CLOEXEC);
 
@@ -109,14 +134,15 @@ static void tun(const struct doctor_subject *subject, struct doctor_finding *fin
 		doctor_say(finding, DOCTOR_OK, "/dev/net/tun can be opened");
 		return;
 	}
-	doctor_say(finding, DOCTOR_NOTE, "/dev/net/tun: %s: no tap: ports", strerror(errno));
+	doctor_say(
+		finding, doctor_fault(subject), "/dev/net/tun: %s: no tap: ports", strerror(errno));
 	if (errno == EACCES || errno == EPERM)
 		doctor_todo_root(finding, "chmod 666 /dev/net/tun");
 	else
 		doctor_todo_root(finding, "modprobe tun");
 }
 
-static void packet_sockets(const struct doctor_subject *subject, struct doctor_finding *finding)
+void doctor_packet_socket(const struct doctor_subject *subject, struct doctor_finding *finding)
 {
 	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
 
@@ -125,7 +151,7 @@ static void packet_sockets(const struct doctor_subject *subject, struct doctor_f
 		doctor_say(finding, DOCTOR_OK, "AF_PACKET sockets can be opened");
 		return;
 	}
-	doctor_say(finding, DOCTOR_NOTE, "no AF_PACKET socket (%s): no afpacket: ports",
+	doctor_say(finding, doctor_fault(subject), "no AF_PACKET socket (%s): no afpacket: ports",
 		strerror(errno));
 	if (errno == EPERM)
 		doctor_todo(finding, "run as root or with CAP_NET_RAW");
@@ -165,7 +191,7 @@ static int load_xdp_program(void)
 	return 0;
 }
 
-static void af_xdp(const struct doctor_subject *subject, struct doctor_finding *finding)
+void doctor_af_xdp(const struct doctor_subject *subject, struct doctor_finding *finding)
 {
 	int sock = open_xdp_socket(), program = load_xdp_program();
 	int err = sock < 0 ? sock : program;
@@ -174,7 +200,7 @@ static void af_xdp(const struct doctor_subject *subject, struct doctor_finding *
 		doctor_say(finding, DOCTOR_OK, "AF_XDP sockets can be opened, XDP programs loaded");
 		return;
 	}
-	doctor_say(finding, DOCTOR_NOTE, "%s (%s): no afxdp: ports",
+	doctor_say(finding, doctor_fault(subject), "%s (%s): no afxdp: ports",
 		sock < 0 ? "no AF_XDP socket" : "XDP programs cannot be loaded", strerror(-err));
 	if (err == -EAFNOSUPPORT || err == -ENOSYS)
 		doctor_todo(finding,
@@ -200,9 +226,9 @@ static void bpffs(const struct doctor_subject *subject, struct doctor_finding *f
 const struct doctor_check doctor_privilege_checks[] = {
 	{"privileges", privileges},
 	{"namespaces", user_namespaces},
-	{"tun", tun},
-	{"af-packet", packet_sockets},
-	{"af-xdp", af_xdp},
+	{"tun", doctor_tun},
+	{"af-packet", doctor_packet_socket},
+	{"af-xdp", doctor_af_xdp},
 	{"bpffs", bpffs},
 	{NULL, NULL},
 };

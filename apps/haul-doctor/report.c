@@ -7,7 +7,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "common/text.h"
+#include <haul/version.h>
+
+#include "port_spec.h"
 
 #define TEXT_COLUMN 25
 #define COLUMNS_MIN 80
@@ -38,12 +40,16 @@ void doctor_report_begin(struct doctor_report *r, bool json)
 
 	*r = (struct doctor_report){
 		.out = stdout,
-		.json = json ? json_array() : NULL,
 		.columns = screen_columns(),
 		.colours = isatty(STDOUT_FILENO) && !(plain && plain[0]),
 	};
-	if (!json && uname(&kernel) == 0)
-		fprintf(r->out, "haul-doctor %s, Linux %s, %s\n\n", APP_VERSION, kernel.release,
+	if (json) {
+		r->json = haul_app_json_begin();
+		haul_app_json_text(r->json, "haul", haul_version());
+		r->findings = haul_app_json_array(r->json, "findings");
+		haul_app_json_text(r->json, "costs", NULL); /* unless they are measured */
+	} else if (uname(&kernel) == 0)
+		fprintf(r->out, "haul-doctor %s, Linux %s, %s\n\n", haul_version(), kernel.release,
 			kernel.machine);
 }
 
@@ -86,18 +92,17 @@ static void print_finding(
 		fprintf(r->out, "%*s-> %s\n", TEXT_COLUMN, "", finding->todo);
 }
 
-static json_t *finding_json(const struct doctor_subject *subject, const char *name,
-	const struct doctor_finding *finding)
+static void add_finding(const struct doctor_report *r, const struct doctor_subject *subject,
+	const char *name, const struct doctor_finding *finding)
 {
-	json_t *object = json_object();
+	struct haul_app_json *object = haul_app_json_object(r->findings, NULL);
 
-	json_object_set_new(object, "check", json_string(name));
-	json_object_set_new(
-		object, "interface", subject->iface ? app_json_text(subject->iface) : json_null());
-	json_object_set_new(object, "status", json_string(statuses[finding->status].word));
-	json_object_set_new(object, "says", app_json_text(finding->says));
-	json_object_set_new(object, "todo", app_json_text(finding->todo));
-	return object;
+	haul_app_json_text(object, "check", name);
+	haul_app_json_text(object, "interface", subject->iface);
+	haul_app_json_text(object, "port", subject->port ? subject->port->text : NULL);
+	haul_app_json_text(object, "status", statuses[finding->status].word);
+	haul_app_json_text(object, "says", finding->says);
+	haul_app_json_text(object, "todo", finding->todo);
 }
 
 void doctor_report_finding(struct doctor_report *r, const struct doctor_subject *subject,
@@ -107,9 +112,22 @@ void doctor_report_finding(struct doctor_report *r, const struct doctor_subject 
 		return;
 	r->counts[finding->status]++;
 	if (r->json)
-		json_array_append_new(r->json, finding_json(subject, name, finding));
+		add_finding(r, subject, name, finding);
 	else
 		print_finding(r, name, finding);
+}
+
+void doctor_report_checks(struct doctor_report *r, const char *title,
+	const struct doctor_check *checks, const struct doctor_subject *subject)
+{
+	if (title)
+		doctor_report_group(r, title);
+	for (; checks->name; checks++) {
+		struct doctor_finding finding = {0};
+
+		checks->fn(subject, &finding);
+		doctor_report_finding(r, subject, checks->name, &finding);
+	}
 }
 
 static void print_count(FILE *out, unsigned n, const char *what)
@@ -130,27 +148,18 @@ static void print_summary(const struct doctor_report *r)
 		r->out);
 }
 
-static void print_object(const struct doctor_report *r, const struct haul_plan *plan)
+static void end_object(const struct doctor_report *r, const struct haul_plan *plan)
 {
-	json_t *object = json_object();
-
-	json_object_set_new(object, "haul", json_string(APP_VERSION));
-	json_object_set_new(object, "plan", doctor_plan_json(plan));
-	json_object_set(object, "findings", r->json);
-	json_object_set_new(object, "costs", r->costs ? r->costs : json_null());
-	json_object_set_new(
-		object, "problems", json_integer((json_int_t)r->counts[DOCTOR_PROBLEM]));
-	json_object_set_new(object, "notes", json_integer((json_int_t)r->counts[DOCTOR_NOTE]));
-	json_dumpf(object, r->out, JSON_INDENT(2));
-	fputc('\n', r->out);
-	json_decref(object);
+	doctor_plan_json(haul_app_json_object(r->json, "plan"), plan);
+	haul_app_json_number(r->json, "problems", r->counts[DOCTOR_PROBLEM]);
+	haul_app_json_number(r->json, "notes", r->counts[DOCTOR_NOTE]);
+	haul_app_json_end(r->json, r->out);
 }
 
 void doctor_report_end(struct doctor_report *r, const struct haul_plan *plan, bool checked)
 {
 	if (r->json)
-		print_object(r, plan);
+		end_object(r, plan);
 	else if (checked)
 		print_summary(r);
-	json_decref(r->json);
 }

@@ -5,24 +5,29 @@
 
 #include <stdio.h>
 
-#include <jansson.h>
+#include <haul-app/json.h>
 
 #include "doctor.h"
 
 struct doctor_report {
 	FILE *out;
-	json_t *json; /* the findings; NULL: print as text */
-	json_t *costs; /* costs of poller policies, for the JSON object; or NULL */
+	struct haul_app_json *json; /* the object of --json; NULL: print as text */
+	struct haul_app_json *findings; /* an array in it */
 	unsigned counts[DOCTOR_STATUSES];
 	unsigned columns; /* of the terminal */
 	bool colours;
 };
 
-/* Begins a report. json: collect findings and print one object at the end. */
+/* Begins a report. json: collect findings, and print one object at the end. */
 void doctor_report_begin(struct doctor_report *r, bool json);
 
 /* Begins a group of findings; prints a heading in text. */
 void doctor_report_group(struct doctor_report *r, const char *title);
+
+/* Makes the checks of a table, and reports their findings. title begins a group; NULL: the last
+ * group goes on. */
+void doctor_report_checks(struct doctor_report *r, const char *title,
+	const struct doctor_check *checks, const struct doctor_subject *subject);
 
 /* Counts a finding of the check name, and prints or collects it. */
 void doctor_report_finding(struct doctor_report *r, const struct doctor_subject *subject,
@@ -31,7 +36,7 @@ void doctor_report_finding(struct doctor_report *r, const struct doctor_subject 
 /* Prints the summary, or the JSON object. checked: findings were made, not only a plan. */
 void doctor_report_end(struct doctor_report *r, const struct haul_plan *plan, bool checked);
 
-/* The plan as part of the JSON object. Returns a new reference. */
-json_t *doctor_plan_json(const struct haul_plan *plan);
+/* Adds the plan to an object of JSON. */
+void doctor_plan_json(struct haul_app_json *to, const struct haul_plan *plan);
 
 #endif

@@ -3,83 +3,76 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <stdlib.h>
+#include <stdio.h>
 
 #include <rte_ether.h>
 
-static struct app_texts ip4s, ip6s;
+static struct haul_app_texts ip4s, ip6s;
 
-const struct app_option address_options[] = {
-	{"--ip", "ADDR/LEN", APP_ARG_TEXTS, &ip4s,
+const struct haul_app_option address_options[] = {
+	{"--ip", "ADDR/LEN", HAUL_APP_TEXTS, &ip4s,
 		.help = "IPv4 address to answer for; repeat the option, one for each port"},
-	{"--ip6", "ADDR/LEN", APP_ARG_TEXTS, &ip6s,
+	{"--ip6", "ADDR/LEN", HAUL_APP_TEXTS, &ip6s,
 		.help = "IPv6 address to answer for; repeat the option, one for each port"},
 	{NULL},
 };
 
 /* The address of port i, or NULL. */
-static const char *pick(const struct app_texts *texts, unsigned i)
+static const char *pick(const struct haul_app_texts *texts, unsigned i)
 {
 	if (texts->n == 1)
 		i = 0;
 	return i < texts->n ? texts->items[i] : NULL;
 }
 
-static int set(const struct app_program *program, const char *option, const char *text,
+static int set(const struct haul_app_program *program, const char *option, const char *text,
 	int (*parse)(struct haul_net_if *, const char *), struct haul_net_if *nif)
 {
 	switch (text ? parse(nif, text) : 0) {
 	case 0:
-		return APP_EXIT_DONE;
+		return HAUL_APP_DONE;
 	case -EADDRNOTAVAIL:
-		return app_args_wrong(
+		return haul_app_wrong(
 			program, "%s %s: not an address of a host; give another", option, text);
 	default:
-		return app_args_wrong(program,
+		return haul_app_wrong(program,
 			"%s %s: give an address and prefix length, such as %s", option, text,
 			parse == haul_net_set_ip4 ? "10.0.0.1/24" : "fd00::1/64");
 	}
 }
 
-int addresses_set(const struct app_engine *e, struct haul_net_if ifs[APP_PORTS_MAX])
+int addresses_set(const struct haul_app *app, struct haul_net_if ifs[HAUL_APP_PORTS_MAX])
 {
-	unsigned ports = RTE_MIN(e->specs.n, (unsigned)APP_PORTS_MAX);
 	unsigned most = RTE_MAX(ip4s.n, ip6s.n);
-	int rc = APP_EXIT_DONE;
+	int rc = HAUL_APP_DONE;
 
 	if (most == 0)
-		return app_args_wrong(e->program,
+		return haul_app_wrong(app->program,
 			"no address given: use --ip, for example --ip 10.0.0.1/24, or --ip6");
-	if (most > 1 && most > ports)
-		return app_args_wrong(e->program,
+	if (most > 1 && most > app->nb_ports)
+		return haul_app_wrong(app->program,
 			"%u addresses given for %u port%s; give at most one for each port", most,
-			ports, ports == 1 ? "" : "s");
-	for (unsigned i = 0; i < ports && rc == APP_EXIT_DONE; i++) {
-		rc = set(e->program, "--ip", pick(&ip4s, i), haul_net_set_ip4, &ifs[i]);
-		if (rc == APP_EXIT_DONE)
-			rc = set(e->program, "--ip6", pick(&ip6s, i), haul_net_set_ip6, &ifs[i]);
+			app->nb_ports, app->nb_ports == 1 ? "" : "s");
+	for (unsigned i = 0; i < app->nb_ports && rc == HAUL_APP_DONE; i++) {
+		rc = set(app->program, "--ip", pick(&ip4s, i), haul_net_set_ip4, &ifs[i]);
+		if (rc == HAUL_APP_DONE)
+			rc = set(app->program, "--ip6", pick(&ip6s, i), haul_net_set_ip6, &ifs[i]);
 	}
 	return rc;
 }
 
-void addresses_say_ready(const struct app_engine *e, unsigned port, const struct haul_net_if *nif)
+void addresses_say_ready(const struct haul_app *app, unsigned port, const struct haul_net_if *nif)
 {
 	char mac[RTE_ETHER_ADDR_FMT_SIZE], ip4[INET_ADDRSTRLEN], ip6[INET6_ADDRSTRLEN];
 
 	rte_ether_format_addr(mac, sizeof(mac), (const struct rte_ether_addr *)nif->mac);
 	inet_ntop(AF_INET, nif->ip4, ip4, sizeof(ip4));
 	inet_ntop(AF_INET6, nif->ip6, ip6, sizeof(ip6));
-	fprintf(stderr, "%s: ready: port %u (%s), %s", e->program->name, port,
-		haul_port_spec(e->ports[port]), mac);
+	fprintf(stderr, "%s: ready: port %u (%s), %s", app->program->name, port,
+		haul_port_spec(app->ports[port]), mac);
 	if (pick(&ip4s, port))
 		fprintf(stderr, ", %s/%u", ip4, nif->ip4_prefix);
 	if (pick(&ip6s, port))
 		fprintf(stderr, ", %s/%u", ip6, nif->ip6_prefix);
 	fputc('\n', stderr);
-}
-
-void addresses_free(void)
-{
-	free(ip4s.items);
-	free(ip6s.items);
 }

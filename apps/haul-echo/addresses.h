@@ -3,19 +3,16 @@
 #ifndef ECHO_ADDRESSES_H
 #define ECHO_ADDRESSES_H
 
+#include <haul-app/app.h>
 #include <haul/net.h>
 
-#include "common/engine.h"
-
-extern const struct app_option address_options[];
+extern const struct haul_app_option address_options[];
 
 /* Sets the addresses of all ports: address i belongs to port i; a single address belongs to all
- * ports. Returns APP_EXIT_DONE, or an exit code after one line on stderr. */
-int addresses_set(const struct app_engine *e, struct haul_net_if ifs[APP_PORTS_MAX]);
+ * ports. Returns HAUL_APP_DONE, or an exit code after one line on stderr. */
+int addresses_set(const struct haul_app *app, struct haul_net_if ifs[HAUL_APP_PORTS_MAX]);
 
 /* Prints "ready: ..." with the addresses of the port as one line on stderr. */
-void addresses_say_ready(const struct app_engine *e, unsigned port, const struct haul_net_if *nif);
-
-void addresses_free(void);
+void addresses_say_ready(const struct haul_app *app, unsigned port, const struct haul_net_if *nif);
 
 #endif

@@ -1,44 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * haul-echo: answers ARP, IPv6 neighbour discovery, ping and UDP on any port that DPDK can open. A
- * coroutine handles each packet, and may sleep while others run.
- *
- * To write a program of your own, copy this one and change answer(): it gets one packet and handles
- * it in plain blocking C.
+ * coroutine handles each packet, and may sleep while others run. apps/examples has shorter programs
+ * to copy.
  */
 #include <string.h>
 
-#include <haul-dpdk/io.h>
+#include <haul-app/app.h>
 #include <haul/net.h>
 
 #include "addresses.h"
-#include "common/engine.h"
-#include "common/output.h"
-#include "replies.h"
 
 /* Our addresses on each port. Constant once packets arrive. */
-static struct haul_net_if ifs[APP_PORTS_MAX];
+static struct haul_net_if ifs[HAUL_APP_PORTS_MAX];
 
 static uint64_t delay;
 
-/* Unsupported frames to a group (LLDP, STP, ...) count as not for us, not as losses. */
-static bool is_to_group(const struct rte_mbuf *mbuf)
-{
-	return mbuf->data_len >= RTE_ETHER_ADDR_LEN &&
-		rte_is_multicast_ether_addr(rte_pktmbuf_mtod(mbuf, struct rte_ether_addr *));
-}
-
-static enum haul_drop reason(enum haul_verdict v, const struct rte_mbuf *mbuf)
-{
-	switch (v) {
-	case HAUL_NET_MALFORMED:
-		return HAUL_DROP_MALFORMED;
-	case HAUL_NET_NOT_FOR_US:
-		return HAUL_DROP_NOT_FOR_US;
-	default:
-		return is_to_group(mbuf) ? HAUL_DROP_NOT_FOR_US : HAUL_DROP_UNSUPPORTED;
-	}
-}
+/* Replies by protocol, in the order of enum haul_proto from HAUL_PROTO_ARP on. */
+static const struct haul_app_counter counters[] = {
+	{"replies_arp"},
+	{"replies_nd"},
+	{"replies_icmp"},
+	{"replies_icmp6"},
+	{"replies_udp"},
+	{NULL},
+};
+_Static_assert(sizeof(counters) / sizeof(counters[0]) == HAUL_PROTOS - HAUL_PROTO_ARP + 1,
+	"a counter for each protocol that has replies");
 
 /* The body of a packet's coroutine. */
 static void answer(struct haul_rx *rx, struct rte_mbuf *mbuf)
@@ -49,7 +37,7 @@ static void answer(struct haul_rx *rx, struct rte_mbuf *mbuf)
 	if (v == HAUL_NET_OK)
 		v = haul_net_answer(&ifs[rx->port], &pkt);
 	if (v != HAUL_NET_OK) {
-		haul_drop(rx, &mbuf, 1, reason(v, mbuf));
+		haul_drop_verdict(rx, mbuf, v);
 		return;
 	}
 
@@ -59,80 +47,62 @@ static void answer(struct haul_rx *rx, struct rte_mbuf *mbuf)
 		haul_drop(rx, &mbuf, 1, HAUL_DROP_STOPPING);
 		return;
 	}
-	replies_count(rx->port, pkt.proto);
+	haul_app_count(pkt.proto - HAUL_PROTO_ARP, 1);
 }
 
-/* Called when the pollers run. Scripts wait for this line. */
-static int say_ready(struct app_engine *e, void *arg)
+static int set_addresses(struct haul_app *app, struct haul_io_opts *io)
 {
-	for (unsigned i = 0; i < e->nb_ports; i++)
-		addresses_say_ready(e, i, &ifs[i]);
-	return APP_EXIT_DONE;
+	return addresses_set(app, ifs);
 }
 
-/* Called after the options are parsed. Returns an exit code. */
-static int run(struct app_engine *e)
+static int set_macs(struct haul_app *app)
 {
-	static const struct app_hooks hooks = {
-		.started = say_ready,
-		.table = replies_table,
-		.json = replies_json,
-	};
-	struct haul_io_opts io;
-	int rc = addresses_set(e, ifs);
-
-	if (rc == APP_EXIT_DONE)
-		rc = app_engine_open(e);
-	if (rc != APP_EXIT_DONE)
-		return rc;
-	for (unsigned i = 0; i < e->nb_ports; i++) {
-		struct rte_ether_addr mac = haul_port_mac(e->ports[i]);
+	for (unsigned i = 0; i < app->nb_ports; i++) {
+		struct rte_ether_addr mac = haul_port_mac(app->ports[i]);
 
 		memcpy(ifs[i].mac, mac.addr_bytes, sizeof(ifs[i].mac));
 	}
-	if (!replies_init(e->plan->carriers)) {
-		app_say(e->program, "no memory for counters");
-		return APP_EXIT_FAILED;
-	}
-	io = app_engine_io_opts(e);
-	io.on_packet = answer;
-	return app_engine_run(e, &io, &hooks);
+	return HAUL_APP_DONE;
 }
 
-static const struct app_option options[] = {
-	{"--delay", "TIME", APP_ARG_TIME, &delay, .max = 3600 * HAUL_S, .zero = "none",
+/* Scripts wait for this line. */
+static int say_ready(struct haul_app *app)
+{
+	for (unsigned i = 0; i < app->nb_ports; i++)
+		addresses_say_ready(app, i, &ifs[i]);
+	return HAUL_APP_DONE;
+}
+
+static const struct haul_app_option options[] = {
+	{"--delay", "TIME", HAUL_APP_TIME, &delay, .max = 3600 * HAUL_S, .zero = "none",
 		.help = "sleep for TIME, such as 5ms, in each handler before it replies"},
 	{NULL},
 };
 
-static const char examples[] = "  haul-echo --port tap:echo0 --ip 10.9.9.2/24 --ip6 fd09::2/64 &\n"
-			       "  ip address add 10.9.9.1/24 dev echo0\n"
-			       "  ip address add fd09::1/64 dev echo0\n"
-			       "  ping 10.9.9.2; ping fd09::2            # answered by coroutines\n"
-			       "  echo hello | nc -u -w 1 10.9.9.2 7     # any UDP port echoes\n";
+static const char examples[] =
+	"  haul-echo --port tap:echo0 --ip 10.9.9.2/24 --ip6 fd09::2/64 &\n"
+	"  until ip address add 10.9.9.1/24 dev echo0 2>/dev/null; do sleep 0.1; done\n"
+	"  ip address add fd09::1/64 dev echo0 nodad\n"
+	"  ping -c 2 10.9.9.2; ping -c 2 fd09::2\n"
+	"  exec 3<>/dev/udp/10.9.9.2/7; echo hello >&3; head -n 1 <&3   # in bash\n";
 
 int main(int argc, char **argv)
 {
-	struct app_engine engine;
-	const struct app_option *const tables[] = {address_options, options, engine.options, NULL};
-	const struct app_program program = {
+	static const struct haul_app_program program = {
 		.name = "haul-echo",
 		.purpose = "Answers ARP, IPv6 neighbour discovery, ping and UDP. Each packet is "
 			   "handled\n"
 			   "by a coroutine of its own.",
 		.examples = examples,
-		.ports = haul_port_print_specs,
-		.tables = tables,
+		.options = {address_options, options},
 	};
-	int rc;
+	static const struct haul_app_hooks hooks = {
+		.on_packet = answer,
+		.counters = counters,
+		.parsed = set_addresses,
+		.opened = set_macs,
+		.started = say_ready,
+	};
 
-	app_output_begin();
-	app_engine_init(&engine, &program);
-	rc = app_args_parse(&program, argc, argv);
-	if (rc < 0)
-		rc = run(&engine);
-	rc = app_engine_close(&engine, rc);
-	replies_fini();
-	addresses_free();
-	return app_output_end(&program, rc);
+	return haul_app_main(&program, &hooks, argc, argv);
 }

@@ -43,29 +43,28 @@ static void *generate(void *arg)
 	return NULL;
 }
 
-int generator_start(struct fwd *fwd, struct haul_runtime *rt, const struct haul_io *io,
-	unsigned nb_ports, uint64_t count)
+int generator_start(struct fwd *fwd, struct haul_app *app, uint64_t count)
 {
 	const struct haul_coro_opts opts = {.name = "generator", .pinned = true};
 	struct generator *g;
 	unsigned c, i;
 	int err;
 
-	for (c = 0; c < haul_carriers(rt); c++) {
-		for (i = 0; i < nb_ports; i++) {
-			if (!haul_io_txq(io, i, c))
+	for (c = 0; c < app->plan->carriers; c++) {
+		for (i = 0; i < app->nb_ports; i++) {
+			if (!haul_io_txq(app->io, i, c))
 				continue;
 			g = malloc(sizeof(*g));
 			if (!g)
 				return -ENOMEM;
 			*g = (struct generator){
-				.txq = haul_io_txq(io, i, c),
+				.txq = haul_io_txq(app->io, i, c),
 				.carrier = &fwd->carriers[c],
 				.shape = &fwd->ports[i].shape,
 				.pool = fwd->pool,
 				.left = count ? count : UINT64_MAX,
 			};
-			err = haul_spawn_on(haul_carrier(rt, c), NULL, generate, g, &opts);
+			err = haul_spawn_on(haul_carrier(app->rt, c), NULL, generate, g, &opts);
 			if (err) {
 				free(g);
 				return err;

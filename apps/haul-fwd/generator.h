@@ -3,11 +3,12 @@
 #ifndef FWD_GENERATOR_H
 #define FWD_GENERATOR_H
 
+#include <haul-app/app.h>
+
 #include "mode.h"
 
 /* Starts one coroutine per carrier and port. count: number of frames that each sends; 0: until it
  * is cancelled. Returns 0 or -errno. */
-int generator_start(struct fwd *fwd, struct haul_runtime *rt, const struct haul_io *io,
-	unsigned nb_ports, uint64_t count);
+int generator_start(struct fwd *fwd, struct haul_app *app, uint64_t count);
 
 #endif

@@ -110,7 +110,7 @@ static void macswap_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n
 
 static void rxonly_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 {
-	rte_pktmbuf_free_bulk(pkts, n);
+	haul_drop(rx, pkts, n, HAUL_DROP_CONSUMED);
 }
 
 static uint16_t txonly_source(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
@@ -159,7 +159,7 @@ static void macswap_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
 
 static void rxonly_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
 {
-	rte_pktmbuf_free(pkt);
+	haul_drop(rx, &pkt, 1, HAUL_DROP_CONSUMED);
 }
 
 void fwd_mode_set(struct haul_io_opts *io, enum fwd_mode mode, bool coroutine)

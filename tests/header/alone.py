@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Every public header compiles alone, twice in a row, in each language that its users may use.
-Usage: alone.py CORE_INCLUDE GLUE_INCLUDE HEADER..."""
+Usage: alone.py CORE_INCLUDE GLUE_INCLUDE APP_INCLUDE HEADER..."""
 import os
 import shlex
 import subprocess
@@ -26,17 +26,18 @@ def dpdk():
 
 
 def main():
-    core, glue, *headers = map(os.path.realpath, sys.argv[1:])
+    core, glue, app, *headers = map(os.path.realpath, sys.argv[1:])
     tap = Tap()
     for header in headers:
-        inside = os.path.relpath(header, core if header.startswith(core) else glue)
+        folder = next(f for f in (core, glue, app) if header.startswith(f))
+        inside = os.path.relpath(header, folder)
         for language, compilers, options in LANGUAGES:
             for compiler in compilers:
                 command = [compiler, *options, *WARNINGS, "-fsyntax-only", "-I" + core]
-                if header.startswith(glue):
+                if folder != core:
                     # DPDK's headers need GNU C.
                     command = [o.replace("=c", "=gnu") for o in command]
-                    command += ["-I" + glue, *dpdk()]
+                    command += ["-I" + glue, "-I" + app, *dpdk()]
                 if "++" in compiler:
                     command.remove("-Wstrict-prototypes")
                 run = subprocess.run(command + ["-"], input=f"#include <{inside}>\n" * 2,

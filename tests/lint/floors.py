@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Floors: a file includes from its own folder and from lower floors, and there is no cycle.
 
-Programs include the public headers of lib/ and of drivers-glue only; drivers-glue has one further
-door into lib/sched. Of DPDK, lib below lib/net sees helpers that need no initialised EAL, and
-lib/net sees mbufs and the definitions of packet headers.
+Programs include the public headers of lib/, drivers-glue and haul-app only; drivers-glue has one
+further door into lib/sched. Of DPDK, lib below lib/net sees helpers that need no initialised EAL,
+and lib/net sees mbufs and the definitions of packet headers.
 """
 import os
 import re
@@ -22,6 +22,8 @@ BELOW = {  # folder: the other folders from which it may include
     "drivers-glue/port": {"lib/base", "lib/coro", "drivers-glue/eal", "drivers-glue/linux"},
     "drivers-glue/io": {"lib/base", "lib/conc", "lib/net", "drivers-glue/port"},
     "drivers-glue/include": set(),
+    "apps/haul-app/include": set(),
+    "apps/haul-app": set(),
     "apps": set(),
 }
 # The door into lib/sched for a folder above it; SHOWN are the headers that the door shows whole.
@@ -40,7 +42,7 @@ def floor_of(path):
 
 def target(root, path, quote, name):
     """The file of this tree that an include names, or None if it is not of this tree."""
-    places = ["lib/include", "drivers-glue/include"]
+    places = ["lib/include", "drivers-glue/include", "apps/haul-app/include"]
     if quote == '"':
         places = [os.path.dirname(path), "lib", "drivers-glue", "tests", *places]
     return next((os.path.normpath(os.path.join(p, name)) for p in places
@@ -51,7 +53,9 @@ def allowed(floor, path, other):
     if other.startswith("lib/include/"):
         return True
     if other.startswith("drivers-glue/include/"):
-        return floor.startswith("drivers-glue/") or floor == "apps"
+        return floor.startswith(("drivers-glue/", "apps"))
+    if other.startswith("apps/haul-app/include/"):
+        return floor.startswith("apps")
     if other == DOORS.get(floor):
         return True
     return floor_of(other) == floor or floor_of(other) in BELOW.get(floor, ())

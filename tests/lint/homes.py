@@ -6,11 +6,13 @@ import re
 import tree
 
 SOURCES = ("lib/", "drivers-glue/", "apps/")
+# Programs see public headers only.
+COUNTERS = ["lib/base/counter.h", "apps/haul-app/counters.c", "apps/examples/"]
 HOMES = [  # name, places where it is allowed, message
     (r"\bmemory_order_(?!relaxed\b)\w+", ["lib/conc/"], "atomics live in lib/conc"),
-    (r"\bmemory_order_relaxed\b", ["lib/conc/", "lib/base/counter.h"],
+    (r"\bmemory_order_relaxed\b", ["lib/conc/", *COUNTERS],
      "atomics live in lib/conc, counters in lib/base/counter.h"),
-    (r"\batomic_\w+ *\(", ["lib/conc/", "lib/base/counter.h"], "atomics live in lib/conc"),
+    (r"\batomic_\w+ *\(", ["lib/conc/", *COUNTERS], "atomics live in lib/conc"),
     (r"\b__(?:atomic|sync)_\w+", [], "use C11 atomics, in lib/conc"),
     (r"#\s*include\s*<hwloc", ["lib/topo/"], "hwloc is lib/topo's"),
     (r"\brte_(?:eth|eal)_\w+ *\(|\brte_(?:ethdev|eal)\w*\.h\b", ["drivers-glue/"],

@@ -47,6 +47,9 @@ RIGHT = {
                             '#include "port/port.h"\n#include "sched/glue.h"\n'
                             "void f(void)\n{\n\thauli_walk();\n}\n",
     "drivers-glue/include/haul-dpdk/a.h": C,
+    "apps/haul-app/include/haul-app/a.h": C + "#include <haul-dpdk/a.h>\n",
+    "apps/haul-app/run.h": C,
+    "apps/haul-app/run.c": C + '#include <haul-app/a.h>\n\n#include "run.h"\n',
     "tests/mutations.py": MUTATIONS.format("lib/base/word.h"),
     "lib/base/word.h": C + "/* atomic_load( &w) */\n",
     "docs/README.md": "[a](a.md), [base](../lib/base)\n",
@@ -58,6 +61,9 @@ WRONG = [  # rule, file, text, expected message
     (floors, "lib/base/a.c", '#include "conc/inbox.h"\n', "lib/base/a.c:2: lib/base may not"),
     (floors, "lib/conc/a.c", '#include "sched/b.h"\n', None),  # the compiler's
     (floors, "apps/a.c", '#include "conc/inbox.h"\n', "apps may not include lib/conc/inbox.h"),
+    (floors, "apps/a.c", '#include "haul-app/run.h"\n', "apps may not include apps/haul-app/run.h"),
+    (floors, "apps/haul-app/a.c", '#include "conc/inbox.h"\n', "haul-app may not include lib/conc"),
+    (floors, "drivers-glue/io/a.c", "#include <haul-app/a.h>\n", "may not include apps/haul-app"),
     (floors, "lib/net/a.c", "#include <haul-dpdk/a.h>\n", "lib/net may not include drivers-glue"),
     (floors, "drivers-glue/port/a.c", '#include "io/a.h"\n', None),  # as above
     (floors, "drivers-glue/linux/a.c", '#include "port/port.h"\n',
@@ -144,10 +150,16 @@ def main():
             tap.ok(re.search(expected, said) if expected else not said,
                    f"{rule.__name__}: {expected or 'lets it pass'}", said)
 
-    said = "\n".join(symbols.differences({"haul_a", "oops"}, {"haul_a", "hauli_b", "init"},
-                                         {"haul_a", "haul_gone"}))
-    for expected in "oops: exported", "haul_gone: declared", "init: a global name":
+    said = "\n".join([*symbols.differences({"haul_a", "oops"}, {"haul_a", "haul_gone"}),
+                      *symbols.clashes({"haul_a", "hauli_b", "init"}),
+                      *symbols.misnamed("libhaul.so.0.3.1", "libhaul.so.0", "0.3.1"),
+                      *symbols.misnamed("libhaul.so.1", "libhaul.so.1", "1.0.0")])
+    for expected in "oops: exported", "haul_gone: declared", "init: a global name", \
+            "its name for the loader is libhaul.so.0", "libhaul.so.1: not named after":
         tap.ok(expected in said, f"symbols: {expected}", said)
+    tap.ok(not [*symbols.misnamed("libhaul.so.0.3.1", "libhaul.so.0.3", "0.3.1"),
+                *symbols.misnamed("libhaul.so.2.0.1", "libhaul.so.2", "2.0.1")],
+           "symbols: names that are right")
     tap.done()
 
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Symbols: the shared library exports exactly the declarations of the public headers; the static
-one defines no name outside haul_ and hauli_.
-Usage: symbols.py ROOT LIBHAUL.SO LIBHAUL.A"""
+"""Symbols: the shared library exports exactly the declarations of the public headers, and its name
+for the loader has the minor version until 1.0; the static one defines no name outside haul_ and
+hauli_.
+Usage: symbols.py ROOT VERSION HEADERS:... LIBRARY..."""
+import os
 import re
 import subprocess
 import sys
@@ -17,24 +19,48 @@ def defined(library, *options):
     return {m[1] for m in re.finditer(r"^[0-9a-f]+ [A-Z] ([^@\s]+)", out, re.M)}
 
 
-def declared(root):
+def declared(root, folders):
     for path in tree.files(root, ".h"):
-        if path.startswith(("lib/include/", "drivers-glue/include/")):
+        if path.startswith(tuple(folders)):
             yield from DECLARATION.findall(tree.code(tree.text(root, path)))
 
 
-def differences(exported, static, declarations):
+def differences(exported, declarations):
     for name in sorted(exported - declarations):
         yield f"{name}: exported, and no public header declares it"
     for name in sorted(declarations - exported):
         yield f"{name}: declared in a public header, and not in the library"
+
+
+def clashes(static):
     for name in sorted(n for n in static if not re.match(r"hauli?_", n)):
         yield f"{name}: a global name that may clash with the user's"
 
 
+def misnamed(file, soname, version):
+    major, minor, _ = version.split(".")
+    name = file.split(".so.")[0]
+    if file != f"{name}.so.{version}":
+        yield f"{file}: not named after version {version}"
+    if soname != f"{name}.so.{major}" + f".{minor}" * (major == "0"):
+        yield f"{file}: its name for the loader is {soname}"
+
+
+def soname_of(library):
+    out = subprocess.run(["readelf", "--dynamic", "--wide", library], check=True,
+                         stdout=subprocess.PIPE, text=True).stdout
+    return re.search(r"\(SONAME\).*\[(.*)\]", out)[1]
+
+
 def findings(root):
-    return differences(defined(sys.argv[2], "--dynamic"), defined(sys.argv[3]),
-                       set(declared(root)))
+    version, headers, *libraries = sys.argv[2:]
+    for library in libraries:
+        if library.endswith(".a"):
+            yield from clashes(defined(library))
+        else:
+            yield from differences(defined(library, "--dynamic"),
+                                   set(declared(root, headers.split(":"))))
+            yield from misnamed(os.path.basename(library), soname_of(library), version)
 
 
 if __name__ == "__main__":

@@ -5,12 +5,17 @@
 doctor.py PATH-OF-HAUL-DOCTOR
 """
 import ctypes
+import glob
 import json
+import os
 import platform
 import re
+import resource
+import socket
 import struct
 import subprocess
 import sys
+import tempfile
 
 import netns
 
@@ -204,9 +209,8 @@ def test_what_if():
            "but planned for")
     _, report = ask("--machine", "pack:2 l3:4 core:8 pu:2", "--smt")
     tap.ok(len(report["plan"]["carriers"]) == 128, "with SMT siblings")
-    _, report = ask("--machine", "pack:2 l3:4 core:8 pu:2", "--cpus", "5,3", "--carriers", "3")
-    tap.ok([c["cpu"] for c in report["plan"]["carriers"]] == [5, 3, -1], "on CPUs of its own")
-    tap.ok("float" in report["plan"]["notice"], "with a notice")
+    _, report = ask("--machine", "pack:2 l3:4 core:8 pu:2", "--carriers", "5,3")
+    tap.ok([c["cpu"] for c in report["plan"]["carriers"]] == [5, 3], "on CPUs of its own")
     _, report = ask("--carriers", "1000")
     finding = find(report, "binding")
     tap.ok(finding["status"] == "note" and "float" in finding["says"], "too many carriers", finding)
@@ -214,9 +218,10 @@ def test_what_if():
 
 def test_wrong_arguments():
     for args in (["--carriers", "x"], ["--carriers", "0"], ["--carriers", "1025"], ["--carriers"],
-                 ["--bogus"], ["stray"], ["--cpus", "0,0"], ["--cpus", "65000"], ["--cpus", "1-"],
+                 ["--bogus"], ["stray"], ["--carriers", "0,0"],
+                 ["--carriers", "65000-65000"], ["--carriers", "1-"],
                  ["--machine", "core:x"], ["--machine", "/none.xml"], ["--near", "haul-none"],
-                 ["--cpus", "0", "--near", "lo"], ["--json=1"], ["--iface"]):
+                 ["--carriers", "0-0", "--near", "lo"], ["--json=1"], ["--iface"]):
         r = run(*args)
         tap.ok(r.returncode == 2 and not r.stdout and r.stderr.count("\n") == 1 and
                r.stderr.startswith("haul-doctor: "), f"wrong: {' '.join(args)}", r)
@@ -228,6 +233,198 @@ def test_help():
     with open("/dev/full", "w") as full:
         r = subprocess.run([doctor], stdout=full, stderr=subprocess.PIPE, text=True)
     tap.ok(r.returncode == 1 and r.stderr.count("\n") == 1, "a full disk is told", r)
+
+
+def ask_ports(*specs, **options):
+    """The exit code, and for each spec its findings by the names of their checks."""
+    args = [a for spec in specs for a in ("--port", spec)]
+    r = subprocess.run([doctor, "--json", *args], capture_output=True, text=True, **options)
+    found = json.loads(r.stdout)["findings"]
+    return r.returncode, [{f["check"]: f for f in found if f["port"] == spec} for spec in specs]
+
+
+def say(*wanted, **options):
+    """Each of wanted is a spec, a check, its status, and a part of what it says. Returns the
+    findings. A problem has a remedy, and fails the whole."""
+    code, ports = ask_ports(*dict.fromkeys(w[0] for w in wanted), **options)
+    by_spec = dict(zip(dict.fromkeys(w[0] for w in wanted), ports))
+    found = []
+    for spec, check, status, part in wanted:
+        f = by_spec[spec].get(check, {"status": "none", "says": "", "todo": ""})
+        tap.ok(f["status"] == status and part in f["says"] and
+               (status != "problem" or code == 1 and f["todo"]),
+               f"{spec}: {check}: {status} {part}", f)
+        found.append(f)
+    return found
+
+
+def says(spec, check, status, part="", **options):
+    return say((spec, check, status, part), **options)[0]
+
+
+def without(capability, memlock=None):
+    """For a child that is root without it."""
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    def drop():
+        if libc.prctl(24, capability, 0, 0, 0) < 0:  # PR_CAPBSET_DROP
+            raise OSError(ctypes.get_errno(), "prctl")
+        if memlock:
+            resource.setrlimit(resource.RLIMIT_MEMLOCK, (memlock, memlock))
+    return drop
+
+
+def test_port_kinds():
+    """Each kind that --help lists can be asked about, and so can a driver of DPDK."""
+    shown = run("--help").stdout.partition("Port specs")[2].partition("\n\n")[0]
+    kinds = re.findall(r"^  ([\w-]+):", shown, re.M)
+    tap.ok(set(kinds) <= CHECKS and len(kinds) > 8, "the kinds of ports", kinds)
+    missing = find(ask()[1], "drivers")["says"].partition("missing for")[2].split()
+    say(*((kind, "driver", "problem" if f"{kind}:" in missing else "ok", "") for kind in kinds))
+    _, report = ask("--port", "tap", "--port", "null:", "--port", "net_null7")
+    ports = [f["port"] for f in report["findings"] if f["check"] == "driver"]
+    tap.ok(ports == ["tap", "null:", "net_null7"], "several", ports)
+    tap.ok(not any(f["interface"] for f in report["findings"]), "and no interfaces unasked")
+    code, found = ask_ports("null:", "ring:x")
+    tap.ok([set(f) for f in found] == [{"driver"}] * 2, "null and ring need their driver only")
+    tap.ok(code == ask()[0], "and have no problems of their own")
+    says("net_nothing0", "driver", "note", "net_nothing")
+    text = run("--port", "tap:t0", "--port", "null:").stdout
+    tap.ok("\nPort tap:t0\n" in text and "\nPort null:\n" in text, "as text", text)
+    for spec in "", "bogus", "bogus:", "tap:a/b", "tap:t0,foo=1", "null:size=1", "tap:" + "x" * 600:
+        r = run("--port", spec)
+        tap.ok(r.returncode == 2 and not r.stdout and r.stderr.count("\n") == 1 and
+               "port '" in r.stderr, f"wrong: {spec[:20]}", r)
+
+
+def test_port_tap():
+    if find(ask()[1], "tun")["status"] != "ok":
+        return tap.skip("tap ports", "no /dev/net/tun here")
+    netns.ip("tuntap add dev one mode tap")
+    netns.ip("tuntap add dev many mode tap multi_queue")
+    say(("tap", "tun", "ok", ""), ("tap:t0", "name", "ok", "t0 is free"),
+        ("tap:v0", "name", "problem", "v0 that is no TAP"),
+        ("net_tap0,iface=v0", "name", "problem", "v0 that is no TAP"),
+        ("tap:one", "name", "problem", "no TAP with several queues"),
+        ("tap:many", "name", "ok", "that no program uses"))
+
+
+def test_port_interfaces():
+    ports = "afpacket:v0", "afxdp:v0"
+
+    def both(check, *statuses):
+        """The remedies of both kinds help."""
+        found = say(*((port, check, status, "") for port, status in zip(ports, statuses)))
+        for f in found:
+            do(f)
+        netns.wait_up("v0")
+        say(*((port, check, "ok", "") for port in ports))
+
+    for check in "link", "mtu", "offloads":
+        say(*((port, check, "ok", "") for port in ports))
+    netns.ip("link set v0 down")
+    both("link", "problem", "problem")
+    netns.ip("link set v0 mtu 9000")
+    both("mtu", "note", "problem")
+    do({"todo": "ethtool -K v1 tx on tso on"})
+    both("offloads", "note", "problem")
+    netns.ip("link set v0 mtu 1900")
+    say((ports[0], "mtu", "ok", "1900"), (ports[1], "mtu", "note", "more than 1778"),
+        (ports[1], "mode", "ok", "veth"), ("pcap:iface=v0", "link", "ok", "veth"),
+        *((f"{kind}haul-none", "link", "problem", "no such interface")
+          for kind in ("afpacket:", "afxdp:", "pcap:iface=")))
+    netns.ip("link set v0 mtu 1500")
+
+
+def test_port_privileges():
+    if find(ask()[1], "af-xdp")["status"] != "ok":
+        return tap.skip("capabilities of afxdp", "no AF_XDP here")
+    says("afxdp", "capabilities", "ok")
+    for capability, name, specs in (
+            (12, "NET_ADMIN", ("tap", "afpacket", "afxdp")),
+            (13, "NET_RAW", ("afpacket", "afxdp", "pcap:iface=v0")), (21, "SYS_ADMIN", ("afxdp",))):
+        for f in say(*((spec, "capabilities", "problem", "CAP_" + name) for spec in specs),
+                     preexec_fn=without(capability)):
+            tap.ok(f"--cap-add={name}" in f["todo"], "and the remedy", f)
+    says("afpacket", "af-packet", "problem", preexec_fn=without(13))
+    says("afxdp", "memlock", "ok", preexec_fn=without(12, 65536))
+    says("afxdp", "memlock", "problem", "64 KiB", preexec_fn=without(14, 65536))
+    # A capability of a user namespace that does not own the network is none.
+    if subprocess.run(["unshare", "-r", "true"], stderr=subprocess.DEVNULL).returncode:
+        return tap.skip("root of another user namespace", "not allowed here")
+    r = subprocess.run(["unshare", "-r", doctor, "--json", "--port", "tap"], capture_output=True,
+                       text=True)
+    f = next(f for f in json.loads(r.stdout)["findings"] if f["check"] == "capabilities")
+    tap.ok(f["status"] == "problem" and "unshare -rn" in f["todo"],
+           "root of another user namespace", f)
+
+
+def test_port_sockets(directory):
+    d = directory
+    with open(f"{d}/file", "w"):
+        pass
+    for spec in "vhost:%s", "memif:role=server,socket=%s":
+        missing = spec % f"{d}/{spec[0]}/s"
+        do(say((missing, "socket", "problem", "No such file"),
+               (spec % f"{d}/s", "socket", "ok", "can be made"),
+               (spec % f"{d}/{'x' * 120}", "socket", "problem", "more than 107 characters"),
+               (spec % f"{d}/file", "socket", "problem", "is no socket"))[0])
+        says(missing, "socket", "ok")
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(f"{d}/s")
+    listener.listen()
+    clients = f"virtio-user:{d}/s", f"memif:role=client,socket={d}/s"
+    servers = f"vhost:{d}/s", f"memif:role=server,socket={d}/s"
+    say((f"vhost:{d}/s,client=1", "socket", "ok", "a program listens"),
+        *((spec, "socket", "ok", "a program listens") for spec in clients),
+        *((spec, "socket", "problem", "another program listens") for spec in servers))
+    listener.close()
+    say((f"vhost:{d}/t,client=1", "socket", "ok", "waits"),
+        ("memif:role=boss,socket=/m", "socket", "problem", "role="),
+        ("virtio-user:/dev/vhost-net", "socket", "problem", "is no socket"),
+        (f"net_virtio_user0,path={d}/t", "vhost-net", "problem", "no program listens"),
+        *((spec, "socket", "problem", "no program listens") for spec in clients),
+        *((spec, "socket", "ok", "left by a program") for spec in servers))
+    found = ask_ports("memif", "vhost", "virtio-user")[1]
+    tap.ok([set(f) for f in found] == [{"driver"}] * 3, "no path, nothing about one", found)
+    found = ask_ports("net_virtio_user0,path=/dev/vhost-net")[1][0]
+    tap.ok({"vhost-net", "tun", "capabilities"} <= set(found) and
+           (found["vhost-net"]["status"] == "ok") == os.path.exists("/dev/vhost-net") or
+           os.geteuid() != 0, "vhost of the kernel", found)
+    spec = f"memif:role=server,socket={d}/m,secret=hunter2"
+    for text in run("--port", spec).stdout, run("--json", "--port", spec).stdout:
+        tap.ok("hunter2" not in text and "secret=***" in text, "a secret is not shown", text)
+
+
+def test_port_files(directory):
+    for name, order, link in (("good", "<", 1), ("swapped", ">", 1), ("raw", "<", 101)):
+        with open(f"{directory}/{name}", "wb") as f:
+            f.write(struct.pack(order + "IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, link))
+    os.mkfifo(f"{directory}/fifo")
+    d = directory
+    say((f"pcap:rx={d}/good", "rx", "ok", "Ethernet"), (f"pcap:rx={d}/swapped", "rx", "ok", ""),
+        (f"pcap:rx={d}/none", "rx", "problem", "No such file"),
+        (f"pcap:rx={d}/raw", "rx", "problem", "link type 101"),
+        (f"pcap:rx={d}/fifo", "rx", "problem", "no pcap file"),
+        (f"pcap:rx={d}/file", "rx", "problem", "no pcap file"),
+        (f"pcap:tx={d}/new", "tx", "ok", "can be written"),
+        (f"pcap:tx={d}/good", "tx", "ok", "overwritten"),
+        (f"pcap:tx={d}/none/new", "tx", "problem", "cannot be written"))
+    tap.ok(not os.path.exists(f"{directory}/new") and os.path.getsize(f"{directory}/good") == 24,
+           "nothing is made or changed")
+
+
+def test_port_pci():
+    say(("pci:ffff:ff:1f.7", "device", "problem", "no PCI device ffff:ff:1f.7"),
+        ("pci:../../x", "device", "problem", "no PCI device"))
+    tap.ok({"iommu", "vfio", "memory"} <= set(ask_ports("pci")[1][0]), "of the machine")
+    for path in glob.glob("/sys/bus/pci/devices/*")[:8]:
+        with open(path + "/class") as f:
+            network = f.read().startswith("0x02")
+        address = os.path.basename(path)
+        says(f"pci:{address}", "device", "ok" if network else "problem")
+        if network and address.startswith("0000:"):
+            says(f"pci:{address[5:]}", "device", "ok", address)
 
 
 netns.enter()
@@ -243,4 +440,12 @@ test_bpffs()
 test_what_if()
 test_wrong_arguments()
 test_help()
+test_port_kinds()
+test_port_tap()
+test_port_interfaces()
+test_port_privileges()
+with tempfile.TemporaryDirectory() as temporary:
+    test_port_sockets(temporary)
+    test_port_files(temporary)
+test_port_pci()
 tap.done()

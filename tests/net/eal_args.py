@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Starting EAL: the arguments that a user may add, and the errors for those that are refused.
 
-Usage: eal_args.py PROBE THIEF
+Usage: eal_args.py PROBE THIEF ENDER
 """
 import errno
 import os
@@ -12,17 +12,21 @@ import tempfile
 
 import netns
 import tap
-from probe import Error, Probe, refused
+from probe import Ended, Error, Probe, refused
 
 E = errno
-WRONG = [  # the user's arguments, the error, a part of its line
-    (["--foo"], E.EINVAL, "unrecognized option '--foo'"),
-    (["-Z"], E.EINVAL, "invalid option -- 'Z'"),
-    (["--iova-mode"], E.EINVAL, "option '--iova-mode' requires an argument"),
+ENDED = -E.EINVAL & 0xFF  # the status of a program that EAL has ended
+WRONG = [  # the user's arguments, the error, parts of its line; since DPDK 25.11 the second one
+    (["--foo"], E.EINVAL, "unrecognized option '--foo'", "unknown argument --foo"),
+    (["-Z"], E.EINVAL, "invalid option -- 'Z'", "unknown argument -Z"),
+    (["--iova-mode"], E.EINVAL, "option '--iova-mode' requires an argument",
+     "argument --iova-mode doesn't have value"),
     (["--lcores=0"], E.EINVAL, "'--lcores=0': lcores follow from the carriers"),
     (["-l", "0-1"], E.EINVAL, "'-l': lcores follow from the carriers"),
     (["-c3"], E.EINVAL, "'-c3': lcores follow from the carriers"),
     (["--main-lcore", "1"], E.EINVAL, "'--main-lcore': lcores follow from the carriers"),
+    (["--coremask=3"], E.EINVAL, "'--coremask=3': lcores follow from the carriers"),
+    (["--remap-lcore-ids"], E.EINVAL, "'--remap-lcore-ids': lcores follow from the carriers"),
     (["-d", "/none.so"], E.EINVAL, "/none.so: cannot open shared object file"),
     (["--vdev=net_none0"], E.ENODEV, 'failed to parse device "net_none0"'),
     (["x"], E.EINVAL, "'x': it belongs to no option"),
@@ -32,24 +36,40 @@ WRONG = [  # the user's arguments, the error, a part of its line
 ]
 
 t = tap.Tap()
-program, thief = map(os.path.abspath, sys.argv[1:3])
+program, thief, ender = map(os.path.abspath, sys.argv[1:4])
 
 
 def fails(*args, **more):
-    """The error, and the program's other output."""
+    """The error, and the program's other output. If EAL ends the program, the error is the line
+    that is printed."""
     with tempfile.TemporaryFile("w+") as out:
         try:
             Probe(program, *args, stderr=out, **more).quit()
         except Error as e:
             out.seek(0)
             return e, out.read()
+        except Ended as e:
+            out.seek(0)
+            line, _, rest = out.read().partition("\n")
+            start = os.path.basename(program) + ": DPDK cannot start: "
+            if e.status == ENDED and line.startswith(start):
+                return Error(E.EINVAL, line[len(start):]), rest
+            return None, line + rest
     return None, ""
 
 
-for args, number, text in WRONG:
+def preload(library):
+    return {"env": {"LD_PRELOAD": library, "ASAN_OPTIONS": "verify_asan_link_order=0:" +
+                    os.environ.get("ASAN_OPTIONS", "")}}
+
+
+for args, number, *texts in WRONG:
     e, printed = fails(eal=args)
-    t.ok(e and e.number == number and text in e.line and printed == "", " ".join(args),
-         f"{e} {printed}")
+    t.ok(e and e.number == number and any(text in e.line for text in texts) and printed == "",
+         " ".join(args), f"{e} {printed}")
+e, printed = fails(eal=["--foo"], **preload(ender))
+t.ok(e and e.line == "the argument --foo is unknown" and printed == "",
+     "an EAL that ends the program: the reason is printed, and nothing else", f"{e} {printed}")
 e, printed = fails("-c", "128")
 t.ok(e and "use at most 127 carriers" in e.line and printed == "", "128 carriers", e)
 # With huge pages, -m sets the initial size of EAL's memory, not its limit.
@@ -71,6 +91,8 @@ with tempfile.TemporaryFile("w+") as out:
 
 probe = Probe(program, eal=["--no-huge"])
 t.ok(probe.ask("hugepages") == "0 " and probe.quit() == 0, "--no-huge")
+probe = Probe(program, eal=["--no-huge", "--no-pci", "--no-shconf", "--no-huge"])
+t.ok(probe.ask("hugepages") == "0 " and probe.quit() == 0, "switches that haul gives, too, twice")
 probe = Probe(program, eal=["--vdev=net_null3,size=64", "-m256", "--iova-mode=va"])
 t.ok(probe.open("net_null4").start().count(10)[0] == 10 and probe.quit() == 0,
      "vdevs and memory of the user's own")
@@ -90,8 +112,7 @@ def descriptors(probe):
 
 
 # Another program takes the free huge pages while EAL starts.
-preloaded = {"env": {"LD_PRELOAD": thief, "ASAN_OPTIONS": "verify_asan_link_order=0:" +
-                  os.environ.get("ASAN_OPTIONS", "")}}
+preloaded = preload(thief)
 probe = Probe(program, "-c", "2", eal=["--vdev=net_null3", "--no-huge"])
 expected = descriptors(probe)
 probe.quit()
@@ -244,15 +265,15 @@ t.ok(worked and lines and all("descriptors are needed for 4 carriers" in line an
      (worked, lines, besides))
 
 help_text = subprocess.run([program, "--", "--help"], stdout=subprocess.PIPE, text=True).stdout
-t.ok("EAL common options" in help_text, "EAL's own help")
+t.ok("--file-prefix" in help_text, "EAL's own help")
 
 netns.enter(as_user=True)
 if os.access(program, os.X_OK):
     with tempfile.TemporaryFile("w+") as out:
         probe = Probe(program, mem_mb=64, mbufs=4096, stderr=out)
-        port = probe.open("tap:t0").start()
-        port.close()
         netns.veth("v0", "v1")
+        port = probe.open("afpacket:v0").start()
+        port.close()
         e = refused(probe, "afxdp:v0")
         t.ok(e.number == E.EPERM and "run as root" in e.line and "afpacket:v0" in e.line,
              "as an unprivileged user: XDP is refused, and what to use is said", e)

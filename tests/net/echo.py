@@ -82,9 +82,9 @@ def peer(name):
 
 
 def replies(figures, proto):
-    n = sum(p[proto] for p in figures["replies_of_ports"])
-    if n != sum(c[proto] for c in figures["replies_of_carriers"]):
-        raise Failed(f"ports and carriers differ: {figures}")
+    n = figures["counters"]["replies_" + proto]
+    if n != sum(c["counters"]["replies_" + proto] for c in figures["carriers"]):
+        raise Failed(f"the sum differs from the carriers': {figures}")
     return n
 
 

@@ -60,7 +60,7 @@ def others(tap, binary):
         for frame in frames.values():
             wire.send(frame)
         peer("t0")
-        alive = Ping(IP4, 3, 56, "-i", "0.2")
+        alive = Ping(IP4, 3, 56, "-i", "0.05")
         code, figures = e.stop()
         why = {w: n for w, n in figures["ports"][0]["dropped"].items() if n}
         # The kernel's own packets come on top.
@@ -77,11 +77,11 @@ def table(tap, binary):
             pass
         netns.wait_up("t0")
         peer("t0")
-        alive = Ping(IP4, 3, 56, "-i", "0.2")
+        alive = Ping(IP4, 3, 56, "-i", "0.05")
         wire = netns.Raw("t0")
         for frame in multicast(netns.mac("t0")).values():
             wire.send(frame)
-        still = Ping(IP4, 3, 56, "-i", "0.2")
+        still = Ping(IP4, 3, 56, "-i", "0.05")
         p.send_signal(signal.SIGINT)
         out = p.stdout.read()
     row = re.search(r"^  port 0  tap:t0((?: +\d+){5})(.*)$", out, re.M)
@@ -106,7 +106,7 @@ def missed(tap, binary, name, spec, wire_on):
         e.process.send_signal(signal.SIGCONT)
         wire.close()
         peer(wire_on)
-        alive = Ping(IP4, 3, 56, "-i", "0.2")
+        alive = Ping(IP4, 3, 56, "-i", "0.05")
         code, figures = e.stop()
         port = figures["ports"][0]
         print(f"# {name}: {sent} sent, {port['rx_packets']} received, {port['dropped']}")
@@ -121,8 +121,8 @@ def too_long(tap, binary):
     with Echo(binary, "--port", "tap:t0", "--carriers", 1, "--poller", "block") as e:
         peer("t0")
         netns.ip("link set t0 mtu 2000")
-        long = Ping(IP4, 5, 1600, "-i", "0.2", "-W", "1")
-        short = Ping(IP4, 5, 56, "-i", "0.2")
+        long = Ping(IP4, 3, 1600, "-i", "0.05", "-W", "1")
+        short = Ping(IP4, 5, 56, "-i", "0.05")
         code, figures = e.stop()
         print(f"# tap: {long.what}: {long.line}; {short.what}: {short.line}")
         tap.ok(long.received == 0 and dropped(figures, "tx_refused") == long.sent,
@@ -132,13 +132,14 @@ def too_long(tap, binary):
 
 def main(binary):
     tap = netns.Tap()
-    others(tap, binary)
-    table(tap, binary)
-    missed(tap, binary, "tap", "tap:t0", "t0")
+    if netns.can_open(tap, "tap"):
+        others(tap, binary)
+        table(tap, binary)
+        missed(tap, binary, "tap", "tap:t0", "t0")
+        too_long(tap, binary)
     netns.veth("v0", "v1")
     missed(tap, binary, "afpacket", "afpacket:v0", "v1")
     netns.ip("link del v0")
-    too_long(tap, binary)
     tap.done()
 
 

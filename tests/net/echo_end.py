@@ -84,7 +84,8 @@ def tables(tap, binary):
     tap.ok(run.returncode == 0 and sum("total" in line for line in lines) == 1
            and all(any(line.strip().startswith(what) for line in lines)
                    for what in ("port 0", "carrier 0", "carrier 1"))
-           and lines[-1].startswith("replies  arp 0"), "tables without --json", run.stdout)
+           and any(line.split()[:1] == ["replies_arp"] for line in lines),
+           "tables without --json", run.stdout)
 
 
 def interface_gone(tap, binary, port, iface):
@@ -119,12 +120,15 @@ def main(binary):
     tap = netns.Tap()
     wrong_arguments(tap, binary)
     help_and_version(tap, binary)
-    under_traffic(tap, binary, signal.SIGINT)
-    under_traffic(tap, binary, signal.SIGTERM)
-    duration(tap, binary)
-    tables(tap, binary)
-    interface_gone(tap, binary, "tap:t0", "t0")
+    if netns.can_open(tap, "tap"):
+        under_traffic(tap, binary, signal.SIGINT)
+        under_traffic(tap, binary, signal.SIGTERM)
+        duration(tap, binary)
+        tables(tap, binary)
+        interface_gone(tap, binary, "tap:t0", "t0")
     for kind in "afxdp", "afpacket":
+        if not netns.can_open(tap, kind):
+            continue
         netns.veth("v0", "v1", queues=2)
         interface_gone(tap, binary, f"{kind}:v0", "v0")
         if netns.exists("v0"):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haul-echo: with any input it continues to answer, counts the input, and ends cleanly."""
+"""haul-echo: with any input it continues to answer, counts the input, and ends cleanly.
+HAUL_FRAMES: their number (for a soak)."""
 import os
 import random
 import sys
@@ -8,7 +9,7 @@ import time
 import netns
 from echo import IP4, IP6, Echo, Ping, dropped, echo_request, peer
 
-FRAMES = 20000
+FRAMES = int(os.environ.get("HAUL_FRAMES", 5000))
 TYPES = b"\x08\x00", b"\x86\xdd", b"\x08\x06", b"\x81\x00", b"\x88\xb5", b"\x00\x10"
 
 
@@ -46,7 +47,7 @@ def garbage(tap, binary, name, port, iface, carriers):
         raw.close()
         big = Ping(IP4, 1, 4000, "-W", "1")  # arrives in fragments
         tap.ok(big.received == 0, f"{name}: fragments are not answered", big.line)
-        still = Ping(IP4, 5, 56, "-i", "0.2"), Ping(IP6, 5, 56, "-i", "0.2")
+        still = Ping(IP4, 5, 56, "-i", "0.05"), Ping(IP6, 5, 56, "-i", "0.05")
         tap.ok(all(p.lossless() for p in still), f"{name}: still answers",
                "\n".join(p.line for p in still))
         code, figures = e.stop()
@@ -58,8 +59,11 @@ def garbage(tap, binary, name, port, iface, carriers):
 
 def main(binary):
     tap = netns.Tap()
-    garbage(tap, binary, "tap", "tap:t0", "t0", 2)
+    if netns.can_open(tap, "tap"):
+        garbage(tap, binary, "tap", "tap:t0", "t0", 2)
     for kind in "afxdp", "afpacket":
+        if not netns.can_open(tap, kind):
+            continue
         netns.veth("v0", "v1", queues=2)
         garbage(tap, binary, kind, f"{kind}:v0", "v1", 2)
         netns.ip("link del v0")

@@ -6,7 +6,7 @@ import sys
 import netns
 from echo import IP4, IP6, Echo, Ping, dropped, flood, peer, replies
 
-COUNT = 2000
+COUNT = 1000
 SIZES4 = 56, 512, 1472
 SIZES6 = 56, 1452
 
@@ -47,25 +47,27 @@ def two_ports(tap, binary):
                "\n".join(p.line for p in pings))
         tap.ok(wrong.received == 0, "two ports: neither answers for the other", wrong.line)
         tap.ok(code == 0 and figures and
-               [p["icmp"] for p in figures["replies_of_ports"]] == [200, 200],
-               "two ports: replies counted by port", f"{code} {figures}")
+               all(p["tx_packets"] >= 400 for p in figures["ports"])
+               and replies(figures, "icmp") == 400 and replies(figures, "icmp6") == 400,
+               "two ports: each sent its replies", f"{code} {figures}")
 
 
 def main(binary):
     tap = netns.Tap()
-    for carriers in 1, 2, 4:
+    for carriers in (1, 2, 4) if netns.can_open(tap, "tap") else ():
         with Echo(binary, "--port", "tap:t0", "--carriers", carriers) as e:
             peer("t0")
             # More carriers than CPUs take turns in spinning: the test is only slower.
             check(tap, f"tap, {carriers} carriers", e, COUNT if carriers < 4 else COUNT // 4)
     for kind in "afxdp", "afpacket":
-        for carriers in 1, 2:
+        for carriers in (1, 2) if netns.can_open(tap, kind) else ():
             netns.veth("v0", "v1", queues=carriers)
             with Echo(binary, "--port", f"{kind}:v0", "--carriers", carriers) as e:
                 peer("v1")
                 check(tap, f"{kind}, {carriers} carriers", e)
             netns.ip("link del v0")
-    two_ports(tap, binary)
+    if netns.can_open(tap, "tap", "two ports"):
+        two_ports(tap, binary)
     tap.done()
 
 

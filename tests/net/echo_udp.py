@@ -165,12 +165,14 @@ def sleepers_are_cancelled(tap, binary):
 
 def main(binary):
     tap = netns.Tap()
-    over_tap(tap, binary, 1)
-    over_tap(tap, binary, 2)
-    over_veth(tap, binary, "afxdp")
-    over_veth(tap, binary, "afpacket")
-    sleepers_overlap(tap, binary)
-    sleepers_are_cancelled(tap, binary)
+    if netns.can_open(tap, "tap"):
+        over_tap(tap, binary, 1)
+        over_tap(tap, binary, 2)
+        sleepers_overlap(tap, binary)
+        sleepers_are_cancelled(tap, binary)
+    for kind in "afxdp", "afpacket":
+        if netns.can_open(tap, kind):
+            over_veth(tap, binary, kind)
     tap.done()
 
 

@@ -13,7 +13,7 @@ import netns
 FWD = sys.argv[1] if len(sys.argv) > 1 else "haul-fwd"
 
 OURS = {"tx_full", "tx_refused", "no_coroutine", "malformed", "not_for_us", "unsupported",
-        "stopping"}
+        "stopping", "consumed"}
 REASONS = OURS | {"rx_missed", "rx_nombuf", "rx_errors", "tx_errors"}
 
 
@@ -34,16 +34,17 @@ class Result:
     def total(self, key):
         return sum(p[key] for p in self.json["ports"])
 
-    def dropped(self):
-        """Packets dropped by haul, without packets that never reached it."""
+    def dropped(self, reason=None):
+        """Packets dropped by haul for a reason; for all, without those that it used (rxonly) or
+        that never reached it."""
         return sum(n for p in self.json["ports"] for why, n in p["dropped"].items()
-                   if why in OURS)
+                   if (why == reason if reason else why in OURS - {"consumed"}))
 
 
 class Running:
     """A haul-fwd that runs until it is told to end."""
 
-    def __init__(self, *args, options=("--json", "--period", "0.2"), out=None, **popen):
+    def __init__(self, *args, options=("--json", "--period", "0.05"), out=None, **popen):
         self.args = [*map(str, args), *options]
         if "--eal" in args:
             self.args = [*options, *map(str, args)]

@@ -30,10 +30,10 @@ WRONG = [  # arguments, a part of the line
     (["--port", "null:", "--carriers", "zero"], "zero"),
     (["--port", "null:", "--carriers", "0,9999"], "9999"),
     (["--port", "null:", "--carriers", ""], "--carriers"),
-    (["--port", "null:", "--duration", "soon"], "5ms or 2s"),
-    (["--port", "null:", "--duration", "-1"], "5ms or 2s"),
-    (["--port", "null:", "--duration", "1h"], "5ms or 2s"),
-    (["--port", "null:", "--period", "1e30"], "5ms or 2s"),
+    (["--port", "null:", "--duration", "soon"], "1.5s or 2min"),
+    (["--port", "null:", "--duration", "-1"], "1.5s or 2min"),
+    (["--port", "null:", "--duration", "1m"], "1.5s or 2min"),
+    (["--port", "null:", "--period", "1e30"], "1.5s or 2min"),
     (["--port", "null:", "--rxd", "0"], "1 to 32768"),
     (["--port", "null:", "--txd", "65536"], "1 to 32768"),
     (["--port", "null:", "--mbufs", "7"], "512 to"),
@@ -53,7 +53,9 @@ netns.enter()
 tap = netns.Tap()
 for args, holds in WRONG:
     r = fwd.run(*args, seconds=20)
-    tap.ok(r.rc == 2 and r.err.count("\n") == 1 and r.err.startswith("haul-fwd: ") and
+    # Since DPDK 25.11 EAL ends the program by itself, with status 234.
+    by_eal = r.rc == 234 and "--eal" in args
+    tap.ok((r.rc == 2 or by_eal) and r.err.count("\n") == 1 and r.err.startswith("haul-fwd: ") and
            holds in r.err and r.out == "", " ".join(args[:8]) or "no argument", r)
 
 r = fwd.run("--help")

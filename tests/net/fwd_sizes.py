@@ -193,7 +193,7 @@ def to_peer(name, first, second, *args, back=False):
 def all_kinds(handler):
     how = "--handler", handler
     for mtu in 1500, 9000:
-        for way in to_interface, from_interface:
+        for way in (to_interface, from_interface) if netns.can_open(tap, "tap") else ():
             prepare_tap("t0", mtu)
             way(f"tap mtu {mtu}, {handler}", "tap:t0", "t0", mtu, *how)
             netns.ip("link del t0")
@@ -201,7 +201,7 @@ def all_kinds(handler):
         for way in to_interface, from_interface:
             way(f"afpacket mtu {mtu}, {handler}", "afpacket:v0", "v1", mtu, *how)
         netns.ip("link del v0")
-    if os.geteuid() == 0:
+    if netns.can_open(tap, "afxdp"):
         for mtu in 1500, 2030:
             netns.veth("x0", "x1", mtu=mtu)
             for way in to_interface, from_interface:
@@ -257,12 +257,15 @@ def to_null():
     with fwd.Running("--port", f"pcap:rx={way.source}", "--port", "null:no-rx=1") as haul:
         netns.wait_for(haul.runs, "haul-fwd to run")
         result = haul.end()
-    tap.ok(result.port(1)["tx_packets"] == len(way.sent) and result.dropped() == 0,
-           "null: takes all", result)
+    # With DPDK 26.07 the PMD of the file drops frames that do not fit in one buffer.
+    too_long = result.port(0)["dropped"]["rx_errors"]
+    tap.ok(result.port(1)["tx_packets"] == len(way.sent) - too_long >= len(way.good) and
+           result.dropped() == 0, "null: takes all", result)
 
 
 for handler in "burst", "coroutine":
     all_kinds(handler)
-merged()
+if netns.can_open(tap, "tap", "a merged datagram"):
+    merged()
 to_null()
 tap.done()

@@ -15,6 +15,7 @@ haul's takes an interface that has no address, and the kernel talks to it from t
 """
 import ctypes
 import fcntl
+import functools
 import os
 import re
 import select
@@ -98,7 +99,8 @@ def enter(as_user=False):
     except OSError as e:
         skip_all(f"no private namespaces here ({e})")
     # /sys/class/net of the new network, and a place for XDP programs.
-    mount("sysfs", "/sys")
+    if not mount("sysfs", "/sys"):
+        skip_all("no sysfs of a private network can be mounted here")
     mount("bpf", "/sys/fs/bpf")
     # No router solicitations and the like: a wire carries the test's traffic only. Tests that
     # need IPv6 on an interface call ip6().
@@ -108,6 +110,42 @@ def enter(as_user=False):
         except OSError:
             pass
     ip("link set lo up")
+
+
+def _open_tun():
+    os.close(os.open("/dev/net/tun", os.O_RDWR))
+
+
+def _load_xdp():
+    """Makes a map of AF_XDP sockets; the kernel does not let root in a user namespace."""
+    attr = ctypes.create_string_buffer(struct.pack("=IIII", 17, 4, 4, 1), 128)
+    number = {"x86_64": 321, "aarch64": 280}[os.uname().machine]
+    fd = _libc.syscall(number, 0, attr, len(attr))
+    _check("BPF_MAP_CREATE", fd)
+    os.close(fd)
+
+
+@functools.cache
+def lacks(kind):
+    """The reason why no port of this kind can be opened here, or None. Call after enter()."""
+    try:
+        {"tap": _open_tun, "afxdp": _load_xdp}.get(kind, lambda: None)()
+    except OSError as e:
+        return f"no {kind} ports here ({e})"
+    return None
+
+
+def can_open(tap, kind, what=None):
+    """True if ports of this kind can be opened; else what is skipped, and the line says why."""
+    if lacks(kind):
+        tap.skip(what or kind, lacks(kind))
+    return not lacks(kind)
+
+
+def need(kind):
+    """Skips the whole test if no port of this kind can be opened."""
+    if lacks(kind):
+        skip_all(lacks(kind))
 
 
 def skip_all(why):

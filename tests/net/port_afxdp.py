@@ -18,6 +18,7 @@ AT_ONCE = 100
 t = tap.Tap()
 program = os.path.abspath(sys.argv[1])
 netns.enter()
+netns.need("afxdp")
 netns.veth("v0", "v1", queues=2)
 
 

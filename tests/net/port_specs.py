@@ -75,17 +75,19 @@ SPECS = [  # the spec, the error, a part of its line
     ("net_tap0,iface=this/that", E.EIO, "TAP invalid remote interface name (this/that)"),
 ]
 
+TRIED = "tap:dummy", "afxdp:v0,start_queue=7"  # found wrong when the port is made
 
 
 def twice(probe):
     """A device with a port is refused to a second port, of any kind and by any name."""
     netns.ip("link property add dev v0 altname cable")
     netns.ip("link set lo up")
-    pairs = [("tap:t1", "tap:t1"), ("tap:t1", "net_tap7,iface=t1"), ("tap:t1", "afpacket:t1"),
-             ("net_tap7,iface=t1", "tap:t1"), ("afpacket:v0", "afpacket:v0"),
-             ("afpacket:v0", "afpacket:cable"), ("afpacket:v0", "pcap:iface=v0"),
-             ("pcap:iface=lo", "pcap:iface=lo")]
-    if os.geteuid() == 0:
+    pairs = [("afpacket:v0", "afpacket:v0"), ("afpacket:v0", "afpacket:cable"),
+             ("afpacket:v0", "pcap:iface=v0"), ("pcap:iface=lo", "pcap:iface=lo")]
+    if netns.can_open(t, "tap", "tap: twice"):
+        pairs += [("tap:t1", "tap:t1"), ("tap:t1", "net_tap7,iface=t1"),
+                  ("tap:t1", "afpacket:t1"), ("net_tap7,iface=t1", "tap:t1")]
+    if netns.can_open(t, "afxdp", "afxdp: twice"):
         pairs += [("afxdp:v0", "afxdp:v0"), ("afxdp:v0", "afpacket:v0"),
                   ("afxdp:v0", "pcap:iface=v0"), ("afpacket:v0", "afxdp:v0")]
     for first, second in pairs:
@@ -110,6 +112,8 @@ with tempfile.TemporaryDirectory() as directory:
     probe = Probe(sys.argv[1])
     for spec, number, text in SPECS:
         spec, text = spec.replace("DIR", directory), text.replace("DIR", directory)
+        if spec in TRIED and not netns.can_open(t, spec.partition(":")[0], spec):
+            continue
         e = refused(probe, spec)
         t.ok(e.number == number and e.line.startswith(f"port '{spec[:511]}': ") and text in e.line,
              spec.replace(directory, "DIR").replace(LONG, "xxx...") or "(empty)", e)
@@ -121,7 +125,7 @@ with tempfile.TemporaryDirectory() as directory:
              "hunter2" not in e.line, f"{spec}: the secret is not shown", e)
     # a refused spec does not block a right one
     twice(probe)
-    port = probe.open("tap:t0").start()
+    port = probe.open("afpacket:v0").start()
     t.ok(port.send(b"\xff" * 60) == 1, "a port opens after all that")
     port.close()
     t.ok(probe.is_whole() and probe.quit() == 0, "and closes")

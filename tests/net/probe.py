@@ -13,6 +13,14 @@ class Error(Exception):
         self.number, self.line = number, line
 
 
+class Ended(RuntimeError):
+    """The probe ended by itself."""
+
+    def __init__(self, status):
+        super().__init__(f"the probe ended: {status}")
+        self.status = status
+
+
 class Port:
     def __init__(self, probe, number, facts, notice):
         self.probe, self.number, self.notice = probe, number, notice
@@ -64,7 +72,7 @@ class Probe:
     def answer(self):
         line = self.process.stdout.readline()
         if not line:
-            raise RuntimeError(f"the probe ended: {self.process.wait()}")
+            raise Ended(self.process.wait())
         word, _, rest = line.rstrip("\n").partition(" ")
         if word == "error":
             number, _, text = rest.partition(" ")

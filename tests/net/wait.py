@@ -10,9 +10,9 @@ import netns
 from echo import IP4, MINE4, peer
 
 POLLERS = ("spin", "block", "adaptive", "sleep")
-REQUESTS = int(os.environ.get("HAUL_REQUESTS", "500"))
+REQUESTS = int(os.environ.get("HAUL_REQUESTS", "200"))
 GAP = 0.003  # seconds, at most
-LOST = 2.0  # no answer within these seconds: a lost wakeup
+LOST = 5.0  # no answer within these seconds: a lost wakeup, and no pause of a busy machine
 
 
 class Link:

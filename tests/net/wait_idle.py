@@ -14,6 +14,7 @@ from wait import Link, ask, cpu_seconds
 
 ECHO = sys.argv[2]
 QUIET = 2  # seconds
+KINDS = "tap", "afxdp", "afpacket"
 
 
 def refused(tap, directory):
@@ -27,7 +28,9 @@ def refused(tap, directory):
             tap.ok(r.rc == 2 and len(lines) == 1 and spec in lines[0] and "sleep" in lines[0]
                    and "spin" in lines[0] and poller.split(":")[0] in lines[0],
                    f"{spec} refuses {poller}", r)
-    r = run("--port", "tap:t0", "--mode", "txonly", "--poller", "block", "--duration", 5)
+    netns.veth("v0", "v1")
+    r = run("--port", "afpacket:v0", "--mode", "txonly", "--poller", "block", "--duration", 5)
+    netns.ip("link del v0")
     tap.ok(r.rc == 2 and "sleep" in r.err, "who only sends refuses block", r)
     for poller in ("hover", "sleep:0", "sleep:", "sleep:1ms", "adaptive:99999999", "block:5", "",
                    "pause:0", "pause:51", "pause:1us", "paus"):
@@ -106,11 +109,13 @@ def traced(args, seconds, directory):
 def system_calls(tap, directory):
     for spec in "null:", "ring:":
         result, threads, others, made = traced(
-            ["--port", spec, "--port", spec, "--carriers", 1, "--tx-first", 1], 3, directory)
+            ["--port", spec, "--port", spec, "--carriers", 1, "--tx-first", 1], 1, directory)
         packets = result.total("rx_packets")
-        print(f"# {spec}, spin, 3 s: {made}; {packets} packets; others {others} calls")
+        print(f"# {spec}, spin, 1 s: {made}; {packets} packets; others {others} calls")
         tap.ok(threads == 1 and others > 0 and packets > 10000 and not made,
                f"{spec} spinning makes no system call", made)
+    if not netns.can_open(tap, "afxdp", "afxdp blocked"):
+        return
     netns.veth("v0", "v1")
     result, threads, others, made = traced(
         ["--port", "afxdp:v0", "--carriers", 1, "--poller", "block"], 3, directory)
@@ -139,12 +144,13 @@ def deleted(tap, kind, how):
 def bounded(tap):
     """Sleeps are no longer than the fill time of the queues."""
     r = figures("--port", "tap:t0", "--carriers", 1, "--poller", "sleep:100000",
-            "--packet-rate", 1000000, "--duration", 1)
-    tap.ok(r.rc == 0 and r.json["carriers"][0]["sleeps"] > 400, "sleeps end before a queue "
+            "--packet-rate", 1000000, "--duration", 0.5)
+    # 20 if they were as long as asked; 500 as long as a queue takes to fill, on idle CPUs.
+    tap.ok(r.rc == 0 and r.json["carriers"][0]["sleeps"] > 60, "sleeps end before a queue "
            "overflows", r)
     r = figures("--port", "tap:t0", "--carriers", 1, "--poller", "sleep:100000",
-            "--duration", 1)
-    tap.ok(r.rc == 0 and 10 <= r.json["carriers"][0]["sleeps"] < 100
+            "--duration", 0.5)
+    tap.ok(r.rc == 0 and 0 < r.json["carriers"][0]["sleeps"] < 60
            and "may lose packets" not in r.err, "no rate: as long as asked", r)
     r = figures("--port", "tap:t0", "--carriers", 1, "--poller", "sleep",
             "--packet-rate", 1000000000, "--duration", 0.2)
@@ -156,14 +162,17 @@ def main():
     with tempfile.TemporaryDirectory(prefix="haul") as directory:
         refused(tap, directory)
         pauses(tap)
-        for kind in "tap", "afxdp", "afpacket":
-            quiet(tap, kind, "block")
+        for kind in KINDS:
+            if netns.can_open(tap, kind):
+                quiet(tap, kind, "block")
         quiet(tap, "afpacket", "adaptive:100")
         system_calls(tap, directory)
-    bounded(tap)
-    for kind in "tap", "afxdp", "afpacket":
-        deleted(tap, kind, ("del", ""))
-        deleted(tap, kind, ("set", "down"))
+    if netns.can_open(tap, "tap", "bounded sleeps"):
+        bounded(tap)
+    for kind in KINDS:
+        if netns.can_open(tap, kind, f"{kind} deleted"):
+            deleted(tap, kind, ("del", ""))
+            deleted(tap, kind, ("set", "down"))
     tap.done()
 
 

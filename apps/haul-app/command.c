@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Command lines from tables. */
+#include "command.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "help.h"
+#include "placement.h"
+
+struct hauli_command hauli_command(const struct haul_app_program *program,
+	const struct haul_app_option *before, const struct haul_app_option *after)
+{
+	const unsigned most = sizeof(program->options) / sizeof(program->options[0]);
+	struct hauli_command command = {
+		.program = program, .ports = before || program->explains_ports};
+	unsigned i, n = 0;
+
+	if (before)
+		command.tables[n++] = before;
+	for (i = 0; i < most && program->options[i]; i++)
+		command.tables[n++] = program->options[i];
+	if (before || program->places_carriers)
+		command.tables[n++] = hauli_placement_options();
+	if (after)
+		command.tables[n++] = after;
+	return command;
+}
+
+static bool parse_number(uint64_t *to, const char *text)
+{
+	char *end;
+
+	errno = 0;
+	*to = strtoull(text, &end, 10);
+	return isdigit((unsigned char)text[0]) && *end == '\0' && errno == 0;
+}
+
+static bool parse_time(uint64_t *to, const char *text)
+{
+	static const struct {
+		const char *unit;
+		uint64_t ns;
+	} units[] = {{"", HAUL_S}, {"s", HAUL_S}, {"ms", HAUL_MS}, {"us", HAUL_US}, {"ns", 1},
+		{"min", 60 * HAUL_S}, {"h", 3600 * HAUL_S}};
+	char *end;
+	double n;
+	unsigned i;
+
+	if (!isdigit((unsigned char)text[text[0] == '.']) || tolower((unsigned char)text[1]) == 'x')
+		return false;
+	n = strtod(text, &end);
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcmp(end, units[i].unit) != 0)
+			continue;
+		n *= (double)units[i].ns;
+		if (n > 1e18)
+			return false;
+		*to = (uint64_t)llround(n);
+		return true;
+	}
+	return false;
+}
+
+static bool parse_choice(unsigned *to, const char *choices, const char *text)
+{
+	size_t len = strlen(text);
+	unsigned i;
+
+	for (i = 0;; i++) {
+		size_t n = strcspn(choices, "|");
+
+		if (n == len && strncmp(choices, text, n) == 0) {
+			*to = i;
+			return true;
+		}
+		if (choices[n] == '\0')
+			return false;
+		choices += n + 1;
+	}
+}
+
+const char *haul_app_choice(char *buf, size_t len, const char *choices, unsigned i)
+{
+	for (; i > 0 && *choices; i--) {
+		choices += strcspn(choices, "|");
+		choices += *choices ? 1 : 0;
+	}
+	snprintf(buf, len, "%.*s", (int)strcspn(choices, "|"), choices);
+	return buf;
+}
+
+static void append(struct haul_app_texts *texts, char *text)
+{
+	texts->items = realloc(texts->items, (texts->n + 1) * sizeof(texts->items[0]));
+	if (!texts->items)
+		abort();
+	texts->items[texts->n++] = text;
+}
+
+/* Stores text in the variable of o. Returns -1, or an exit code after printing an error. */
+static int take(const struct haul_app_program *program, const struct haul_app_option *o, char *text)
+{
+	const uint64_t most = o->max ? o->max : UINT64_MAX;
+	char min[32], max[32];
+	uint64_t n;
+
+	switch (o->kind) {
+	case HAUL_APP_NUMBER:
+		if (parse_number(&n, text) && n >= o->min && n <= most) {
+			*(uint64_t *)o->to = n;
+			return -1;
+		}
+		return haul_app_wrong(program, "%s %s: give a number from %" PRIu64 " to %" PRIu64,
+			o->name, text, o->min, most);
+	case HAUL_APP_TIME:
+		if (parse_time(&n, text) && n >= o->min && n <= most) {
+			*(uint64_t *)o->to = n;
+			return -1;
+		}
+		hauli_time_text(min, sizeof(min), o->min);
+		hauli_time_text(max, sizeof(max), most);
+		return haul_app_wrong(program,
+			"%s %s: give a time from %s to %s, such as 5us, 5ms, 1.5s or 2min", o->name,
+			text, min, max);
+	case HAUL_APP_CHOICE:
+		if (parse_choice(o->to, o->value, text))
+			return -1;
+		return haul_app_wrong(program, "%s %s: give one of %s", o->name, text, o->value);
+	case HAUL_APP_TEXT:
+		*(const char **)o->to = text;
+		return -1;
+	case HAUL_APP_TEXTS:
+		append(o->to, text);
+		return -1;
+	case HAUL_APP_FLAG:
+	case HAUL_APP_REST:
+		break;
+	}
+	abort();
+}
+
+static const struct haul_app_option *find(
+	const struct hauli_command *command, const char *name, size_t len)
+{
+	const struct haul_app_option *o;
+	unsigned t;
+
+	for (t = 0; command->tables[t]; t++)
+		for (o = command->tables[t]; o->name; o++)
+			if (strlen(o->name) == len && strncmp(o->name, name, len) == 0)
+				return o;
+	return NULL;
+}
+
+static bool wants_help(const struct hauli_command *command, int argc, char **argv)
+{
+	const struct haul_app_option *o;
+	int i;
+
+	for (i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+			return true;
+		o = find(command, argv[i], strlen(argv[i]));
+		if (o && o->kind == HAUL_APP_REST)
+			return false;
+	}
+	return false;
+}
+
+int hauli_options_parse(const struct hauli_command *command, int argc, char **argv)
+{
+	const struct haul_app_program *program = command->program;
+	const struct haul_app_option *o;
+	char *arg, *value;
+	int i, err;
+
+	/* First of all, because parsing overwrites the defaults that --help shows. */
+	if (wants_help(command, argc, argv)) {
+		hauli_print_help(command);
+		return HAUL_APP_DONE;
+	}
+	for (i = 1; i < argc; i++) {
+		arg = argv[i];
+		if (strcmp(arg, "--version") == 0) {
+			hauli_print_version(program);
+			return HAUL_APP_DONE;
+		}
+		if (strncmp(arg, "--", 2) != 0)
+			return haul_app_wrong(
+				program, "%s: not an option; options begin with --", arg);
+		value = strchr(arg, '=');
+		o = find(command, arg, value ? (size_t)(value - arg) : strlen(arg));
+		if (!o)
+			return haul_app_wrong(program, "%s: there is no such option", arg);
+		if (o->kind == HAUL_APP_REST) {
+			while (++i < argc)
+				append(o->to, argv[i]);
+			break;
+		}
+		if (o->kind == HAUL_APP_FLAG) {
+			if (value)
+				return haul_app_wrong(program, "%s: takes no value", o->name);
+			*(bool *)o->to = true;
+			continue;
+		}
+		if (value)
+			value++;
+		else if (i + 1 < argc)
+			value = argv[++i];
+		else
+			return haul_app_wrong(
+				program, "%s: give a value: %s %s", o->name, o->name, o->value);
+		err = take(program, o, value);
+		if (err >= 0)
+			return err;
+	}
+	return -1;
+}
+
+void hauli_options_free(const struct hauli_command *command)
+{
+	const struct haul_app_option *o;
+	struct haul_app_texts *texts;
+	unsigned t;
+
+	for (t = 0; command->tables[t]; t++) {
+		for (o = command->tables[t]; o->name; o++) {
+			if (o->kind != HAUL_APP_TEXTS && o->kind != HAUL_APP_REST)
+				continue;
+			texts = o->to;
+			free(texts->items);
+			*texts = (struct haul_app_texts){0};
+		}
+	}
+}

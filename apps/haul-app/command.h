@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The parser of command lines. */
+#ifndef HAULI_APP_COMMAND_H
+#define HAULI_APP_COMMAND_H
+
+#include <haul-app/options.h>
+
+/* A command line: that of a program with the options that the library adds. */
+struct hauli_command {
+	const struct haul_app_program *program;
+	const struct haul_app_option *tables[8]; /* ended by NULL */
+	bool ports; /* --help lists the kinds of port specs */
+};
+
+/* The command line of a program: its tables after "before" and before "after", which are those of
+ * packet programs, or NULL. */
+struct hauli_command hauli_command(const struct haul_app_program *program,
+	const struct haul_app_option *before, const struct haul_app_option *after);
+
+/* Stores the options in their variables. Returns -1 if the program is to go on; else the exit code,
+ * after printing (--help, --version, or an error as one line on stderr). */
+int hauli_options_parse(const struct hauli_command *command, int argc, char **argv);
+
+/* Frees the texts that the parser has collected. */
+void hauli_options_free(const struct hauli_command *command);
+
+#endif

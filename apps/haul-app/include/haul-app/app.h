@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Packet programs. haul_app_main() is the whole of main(): it parses options, starts EAL, ports,
+ * carriers and pollers, prints statistics once a period, ends by a signal, --duration, --packets or
+ * the loss of an interface, checks that no packet is lost, and shuts everything down in the right
+ * order. The program brings a handler, and hooks for what it does besides.
+ *
+ *	static void answer(struct haul_rx *rx, struct rte_mbuf *pkt) { ... }
+ *
+ *	int main(int argc, char **argv)
+ *	{
+ *		static const struct haul_app_program program = {
+ *			.name = "answer", .purpose = "Answers packets."};
+ *		static const struct haul_app_hooks hooks = {.on_packet = answer};
+ *
+ *		return haul_app_main(&program, &hooks, argc, argv);
+ *	}
+ *
+ * Link with pkg-config's haul-app. A program that owns its main loop uses haul-dpdk/io.h instead.
+ */
+#ifndef HAUL_APP_H
+#define HAUL_APP_H
+
+#include <stdio.h>
+
+#include <haul-app/json.h>
+#include <haul-app/options.h>
+#include <haul-dpdk/io.h>
+#include <haul-dpdk/port.h>
+#include <haul/runtime.h>
+#include <haul/topo.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HAUL_APP_PORTS_MAX 32
+#define HAUL_APP_COUNTERS_MAX 32
+
+/* A program that runs. Hooks read it; the library owns all that it points to. */
+struct haul_app {
+	const struct haul_app_program *program;
+	void *arg; /* haul_app_hooks.arg */
+	unsigned nb_ports; /* given by --port, 1 to HAUL_APP_PORTS_MAX */
+	uint16_t burst; /* --burst */
+	/* The rest is NULL until opened(), and in closed(). */
+	const struct haul_plan *plan;
+	struct rte_mempool *pool;
+	struct haul_port **ports; /* nb_ports, in the order of --port */
+	struct haul_runtime *rt;
+	struct haul_io *io; /* for handlers too; NULL until the pollers start */
+};
+
+/* A figure of the program, of which it may have HAUL_APP_COUNTERS_MAX: in the tables (a rate per
+ * second, a total) and in --json, for each carrier and for all. */
+struct haul_app_counter {
+	const char *name; /* letters, digits and _; NULL ends the table */
+	/* NULL: the sum of haul_app_count(). Otherwise it returns the figure of one carrier; main
+	 * thread, while handlers run. */
+	uint64_t (*read)(const struct haul_app *app, unsigned carrier);
+	bool gauge; /* a present value, such as the length of a list: printed without a rate */
+};
+
+/*
+ * What a program does. All may be NULL but the handler. Hooks run in the main thread, in this
+ * order, except those of carriers. A hook that returns int returns HAUL_APP_DONE, or prints an
+ * error (haul_app_say()) and returns an exit code, which ends the program.
+ */
+struct haul_app_hooks {
+	/* Exactly one of the three, here or set by parsed(). See haul_io_opts. */
+	haul_packet_fn *on_packet;
+	haul_burst_fn *on_burst;
+	haul_source_fn *source;
+	const struct haul_coro_opts *coro; /* of the coroutines of on_packet */
+	const char *drop_names[HAUL_DROP_OWN_MAX]; /* for HAUL_DROP_OWN + i */
+	const struct haul_app_counter *counters; /* read after parsed(), which may fill it */
+	void *arg; /* haul_app.arg, and haul_rx.arg; NULL: that is the struct haul_app */
+
+	/* The options are parsed: checks them, and changes *io, which has the fields above and
+	 * those of the common options. */
+	int (*parsed)(struct haul_app *app, struct haul_io_opts *io);
+	/* Ports are open and carriers run. */
+	int (*opened)(struct haul_app *app);
+	/* Called on each carrier, in a pinned coroutine, on one after the other, before its first
+	 * packet. */
+	int (*carrier_begins)(struct haul_app *app, unsigned carrier);
+	/* Pollers run. */
+	int (*started)(struct haul_app *app);
+	/* Prints lines of the program below the tables of a period (final: at the end; not with
+	 * --json, where json() is called instead). */
+	void (*report)(struct haul_app *app, FILE *out, bool final);
+	/* Adds values to the object of --json, after the pollers. Keys of haul: seconds, poller,
+	 * steal, order, spread, wake_p50_ns, wake_p99_ns, counters, ports, carriers. */
+	void (*json)(struct haul_app *app, struct haul_app_json *object);
+	/* As carrier_begins(), after the last packet and handler, on the carriers on which
+	 * carrier_begins() returned HAUL_APP_DONE. */
+	void (*carrier_ends)(struct haul_app *app, unsigned carrier);
+	/* Frees what other hooks allocated. Called if parsed() was, after any failure too. */
+	void (*closed)(struct haul_app *app);
+};
+
+/* Runs a packet program. Returns the exit code of the process. Once per process. */
+HAUL_API int haul_app_main(const struct haul_app_program *program,
+	const struct haul_app_hooks *hooks, int argc, char **argv);
+
+/*
+ * Calls fn on each carrier, in a pinned coroutine, on one after the other, and returns when the
+ * last call has returned: so fn may use data of its carrier, and what arg points to, without a
+ * lock. It may suspend. Main thread, in hooks from opened() on. Returns HAUL_APP_DONE, or the first
+ * other result of fn, after which it calls no more; HAUL_APP_FAILED after a line if a carrier does
+ * not run fn within ten seconds, because a handler there never suspends. A signal that ends the
+ * program cancels fn (haul_cancelled()).
+ */
+HAUL_API int haul_app_on_carriers(struct haul_app *app,
+	int (*fn)(struct haul_app *app, unsigned carrier, void *arg), void *arg);
+
+/* Adds n to a counter of the program: an index into haul_app_hooks.counters. On carriers only; does
+ * not suspend. Each carrier has its own sum, so that this costs no atomic operation. */
+HAUL_API void haul_app_count(unsigned counter, uint64_t n);
+
+/* The figure of one carrier, or of all (carrier < 0); 0 if there is no such counter. Any thread,
+ * until the last carrier_ends(). */
+HAUL_API uint64_t haul_app_counted(const struct haul_app *app, unsigned counter, int carrier);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Starts EAL, opens the ports, starts the carriers. */
+#include "open.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <haul-dpdk/eal.h>
+#include <haul-dpdk/pool.h>
+
+#include "signals.h"
+
+#define IN_FLIGHT 8192 /* packets held by handlers, all carriers, in a pool of default size */
+
+static int make_plan(struct hauli_app *a)
+{
+	int rc = haul_app_plan(a->pub.program, &a->plan, NULL);
+
+	if (rc == HAUL_APP_DONE)
+		hauli_app_note(a, a->plan->notice);
+	return rc;
+}
+
+static bool is_pci(const char *spec)
+{
+	return strncmp(spec, "pci:", 4) == 0;
+}
+
+static void choose_pool_size(struct hauli_app *a)
+{
+	const struct haul_pool_need need = {
+		.specs = (const char *const *)a->specs.items,
+		.nb_specs = a->specs.n,
+		.carriers = a->plan->carriers,
+		.rx_ring = (uint16_t)a->rx_ring,
+		.tx_ring = (uint16_t)a->tx_ring,
+		.in_flight = IN_FLIGHT,
+	};
+
+	if (a->mbufs == 0)
+		a->mbufs = haul_pool_size(&need);
+}
+
+static int start_eal(struct hauli_app *a)
+{
+	struct haul_eal_opts opts = {
+		.program = a->pub.program->name,
+		.plan = a->plan,
+		.args = a->eal.items,
+		.nb_args = (int)a->eal.n,
+		.verbose = a->verbose,
+		.restartable = true, /* nothing has been read but the command line */
+	};
+	char errbuf[512];
+	unsigned i;
+	int err;
+
+	for (i = 0; i < a->specs.n; i++)
+		opts.pci |= is_pci(a->specs.items[i]);
+	hauli_app_signals_phase(HAULI_APP_PHASE_STARTS, "starting DPDK", "");
+	choose_pool_size(a);
+	opts.mem_mb = haul_pool_mem_mb((unsigned)a->mbufs);
+	err = haul_eal_init(&opts, errbuf, sizeof(errbuf));
+	if (err)
+		return hauli_app_fail(a, err, errbuf);
+	a->has_eal = true;
+	hauli_app_note(a, haul_eal_notice());
+	return HAUL_APP_DONE;
+}
+
+/* True if haul_io_start() will spread packets to carriers for which a port has no queue. */
+static bool spreads(const struct hauli_app *a)
+{
+	return a->spread == HAUL_SPREAD_ALL ||
+		(a->spread == HAUL_SPREAD_PACKETS && a->io_opts.on_packet != NULL);
+}
+
+static int open_port(struct hauli_app *a, unsigned i, const struct haul_port_opts *opts)
+{
+	char errbuf[512];
+	int err;
+
+	hauli_app_signals_phase(HAULI_APP_PHASE_STARTS, "opening port ", a->specs.items[i]);
+	err = haul_port_open(&a->ports[i], a->specs.items[i], opts, errbuf, sizeof(errbuf));
+	return err ? hauli_app_fail(a, err, errbuf) : HAUL_APP_DONE;
+}
+
+/* Reopens ports with too many queues: packets on queues that no carrier polls would be lost. */
+static int open_with_fewer(struct hauli_app *a, const struct haul_port_opts *opts)
+{
+	int rc = HAUL_APP_DONE;
+
+	for (unsigned i = 0; i < a->nb_ports && rc == HAUL_APP_DONE; i++) {
+		if (haul_port_queues(a->ports[i]) <= opts->queues)
+			continue;
+		haul_port_close(a->ports[i]);
+		rc = open_port(a, i, opts);
+		if (rc != HAUL_APP_DONE)
+			a->ports[i] = a->ports[--a->nb_ports]; /* the rest is only closed */
+	}
+	return rc;
+}
+
+static int open_all(struct hauli_app *a, struct haul_port_opts *opts)
+{
+	int rc = HAUL_APP_DONE;
+
+	while (a->nb_ports < a->specs.n && rc == HAUL_APP_DONE) {
+		unsigned queues;
+
+		rc = open_port(a, a->nb_ports, opts);
+		if (rc != HAUL_APP_DONE)
+			break;
+		queues = haul_port_queues(a->ports[a->nb_ports++]);
+		if (queues >= opts->queues || spreads(a))
+			continue;
+		opts->queues = queues;
+		rc = open_with_fewer(a, opts);
+	}
+	return rc;
+}
+
+static int open_ports(struct hauli_app *a)
+{
+	struct haul_port_opts opts = {
+		.queues = a->plan->carriers,
+		.pool = a->pub.pool,
+		.rx_ring = (uint16_t)a->rx_ring,
+		.tx_ring = (uint16_t)a->tx_ring,
+		.waits = haul_poll_kind_of(a->io_opts.policy.how)->opens_interrupts,
+	};
+	char errbuf[512];
+	unsigned i;
+	int err, rc = open_all(a, &opts);
+
+	if (rc != HAUL_APP_DONE)
+		return rc;
+	for (i = 0; i < a->nb_ports; i++)
+		hauli_app_note(a, haul_port_notice(a->ports[i]));
+	for (i = 0; i < a->nb_ports; i++) {
+		hauli_app_signals_phase(
+			HAULI_APP_PHASE_STARTS, "starting port ", a->specs.items[i]);
+		err = haul_port_start(a->ports[i], errbuf, sizeof(errbuf));
+		if (err)
+			return hauli_app_fail(a, err, errbuf);
+	}
+	return HAUL_APP_DONE;
+}
+
+static int start_carriers(struct hauli_app *a)
+{
+	char why[192] = "", line[256];
+	struct haul_runtime_opts opts = {
+		.plan = a->plan,
+		.launcher = haul_eal_launcher(),
+		.stack_size = a->stack_size,
+		.steal = (enum haul_steal)a->steal,
+		.errbuf = why,
+		.errlen = sizeof(why),
+	};
+	int err = haul_start(&a->pub.rt, &opts);
+
+	if (!err)
+		return HAUL_APP_DONE;
+	snprintf(line, sizeof(line), "cannot start the carriers: %s%s", why,
+		err == -ENOTSUP ? "; use --steal off" : "");
+	return hauli_app_fail(a, err, line);
+}
+
+static int make_pool(struct hauli_app *a)
+{
+	char errbuf[256];
+
+	a->pub.pool = haul_pool_create((unsigned)a->mbufs, errbuf, sizeof(errbuf));
+	return a->pub.pool ? HAUL_APP_DONE : hauli_app_fail(a, -ENOMEM, errbuf);
+}
+
+int hauli_app_open(struct hauli_app *a)
+{
+	int (*const steps[])(struct hauli_app *) = {
+		make_plan,
+		start_eal,
+		make_pool,
+		open_ports,
+		start_carriers,
+	};
+	int rc = HAUL_APP_DONE;
+
+	for (unsigned i = 0; i < sizeof(steps) / sizeof(steps[0]) && rc == HAUL_APP_DONE; i++) {
+		rc = steps[i](a);
+		hauli_app_signals_phase(HAULI_APP_PHASE_WORKS, "starting", "");
+	}
+	a->pub.plan = a->plan;
+	a->pub.ports = a->ports;
+	return rc;
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Statistics as one JSON object. */
+#include <stdlib.h>
+
+#include "counters.h"
+#include "report.h"
+#include "sample.h"
+
+static void set(struct haul_app_json *to, const char *key, uint64_t n)
+{
+	haul_app_json_number(to, key, (int64_t)n);
+}
+
+static void set_choice(struct haul_app_json *to, const char *key, const char *choices, unsigned i)
+{
+	char name[64];
+
+	haul_app_json_text(to, key, haul_app_choice(name, sizeof(name), choices, i));
+}
+
+static void set_drops(
+	struct haul_app_json *to, const struct hauli_app *a, const struct haul_io_stats *st)
+{
+	const char *name;
+
+	for (unsigned i = 0; i < HAUL_DROP_REASONS; i++) {
+		name = haul_io_drop_name(a->pub.io, (enum haul_drop)i);
+		if (!name && st->dropped[i] > 0)
+			name = haul_drop_name((enum haul_drop)i);
+		if (name)
+			set(to, name, st->dropped[i]);
+	}
+	set(to, "rx_missed", st->rx_missed);
+	set(to, "rx_nombuf", st->rx_nombuf);
+	set(to, "rx_errors", st->rx_errors);
+	set(to, "tx_errors", st->tx_errors);
+}
+
+static void set_packets(struct haul_app_json *to, const struct haul_io_stats *st)
+{
+	set(to, "rx_packets", st->rx_packets);
+	set(to, "rx_bytes", st->rx_bytes);
+	set(to, "tx_packets", st->tx_packets);
+	set(to, "tx_bytes", st->tx_bytes);
+}
+
+static void set_polls(struct haul_app_json *to, const struct haul_io_stats *st)
+{
+	set(to, "polls", st->polls);
+	set(to, "empty_polls", st->empty_polls);
+}
+
+/* The queues of port i, one for each carrier that has one. */
+static void add_queues(struct haul_app_json *to, const struct hauli_app *a, unsigned i,
+	const struct hauli_app_sample *s)
+{
+	for (unsigned q = 0; q < haul_port_queues(a->ports[i]); q++) {
+		struct haul_app_json *queue;
+
+		if (!haul_io_txq(a->pub.io, i, q))
+			break;
+		queue = haul_app_json_object(to, NULL);
+		set(queue, "carrier", q);
+		set_packets(queue, &s->carriers[q].queues[i]);
+		set_polls(queue, &s->carriers[q].queues[i]);
+	}
+}
+
+static void add_port(struct haul_app_json *ports, const struct hauli_app *a, unsigned i,
+	const struct hauli_app_sample *s)
+{
+	const struct haul_io_stats *st = &s->ports[i];
+	struct haul_app_json *port = haul_app_json_object(ports, NULL);
+
+	haul_app_json_text(port, "spec", haul_port_spec(a->ports[i]));
+	set_packets(port, st);
+	/* Some PMDs count no bytes, and haul may not count them either (count_bytes). */
+	haul_app_json_bool(port, "bytes_known",
+		(st->rx_bytes > 0 || st->rx_packets == 0) &&
+			(st->tx_bytes > 0 || st->tx_packets == 0));
+	set_drops(haul_app_json_object(port, "dropped"), a, st);
+	add_queues(haul_app_json_array(port, "queues"), a, i, s);
+}
+
+static void set_latency(struct haul_app_json *to, const struct haul_io_wait_stats *st)
+{
+	set(to, "wake_p50_ns", haul_io_latency_ns(st, 0.5));
+	set(to, "wake_p99_ns", haul_io_latency_ns(st, 0.99));
+}
+
+static void set_counters(
+	struct haul_app_json *to, const struct hauli_app *a, const uint64_t *counters)
+{
+	for (unsigned i = 0; i < hauli_app_counters(a); i++)
+		set(to, a->hooks->counters[i].name, counters[i]);
+}
+
+static void add_carrier(struct haul_app_json *carriers, const struct hauli_app *a, unsigned c,
+	const struct hauli_app_carrier_sample *s)
+{
+	struct haul_app_json *carrier = haul_app_json_object(carriers, NULL);
+
+	set(carrier, "id", c);
+	haul_app_json_number(carrier, "cpu", a->plan->places[c].cpu);
+	set(carrier, "cluster", a->plan->places[c].cluster);
+	set(carrier, "rounds", s->sched.rounds);
+	set(carrier, "slices", s->sched.slices);
+	set(carrier, "spawned", s->sched.spawned);
+	set(carrier, "parks", s->sched.parks);
+	set(carrier, "stolen", s->sched.stolen);
+	set(carrier, "searches", s->sched.searches);
+	set(carrier, "sleeps", s->wait.sleeps);
+	set(carrier, "wakes", s->wait.wakes);
+	set(carrier, "slept_ns", s->wait.slept_ns);
+	set_latency(carrier, &s->wait);
+	set_packets(carrier, &s->io);
+	set_polls(carrier, &s->io);
+	if (a->hooks->counters)
+		set_counters(haul_app_json_object(carrier, "counters"), a, s->counters);
+}
+
+/* The policy as text, because the text includes the time. */
+static void set_poller(struct haul_app_json *to, const struct hauli_app *a)
+{
+	struct haul_io_wait_stats all;
+
+	haul_io_get_wait_stats(a->pub.io, -1, &all);
+	haul_app_json_text(to, "poller", a->poller_text);
+	set_choice(to, "steal", HAULI_STEAL_NAMES, a->steal);
+	set_choice(to, "order", HAULI_ORDER_NAMES, a->send_order);
+	set_choice(to, "spread", HAULI_SPREAD_NAMES, a->spread);
+	set_latency(to, &all);
+}
+
+static void set_sums(
+	struct haul_app_json *to, const struct hauli_app *a, const struct hauli_app_sample *s)
+{
+	uint64_t sums[HAUL_APP_COUNTERS_MAX] = {0};
+
+	for (unsigned c = 0; c < a->plan->carriers; c++)
+		for (unsigned i = 0; i < hauli_app_counters(a); i++)
+			sums[i] += s->carriers[c].counters[i];
+	set_counters(to, a, sums);
+}
+
+void hauli_app_report_json(struct hauli_app *a, struct haul_app_json *object)
+{
+	struct hauli_app_sample *s = hauli_app_sample_take(a);
+	struct haul_app_json *ports, *carriers;
+	unsigned i;
+
+	haul_app_json_real(object, "seconds", (double)(a->ended_at - a->began_at) / 1e9);
+	set_poller(object, a);
+	if (a->hooks->counters)
+		set_sums(haul_app_json_object(object, "counters"), a, s);
+	ports = haul_app_json_array(object, "ports");
+	for (i = 0; i < a->nb_ports; i++)
+		add_port(ports, a, i, s);
+	carriers = haul_app_json_array(object, "carriers");
+	for (i = 0; i < a->plan->carriers; i++)
+		add_carrier(carriers, a, i, &s->carriers[i]);
+	free(s);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Runs a packet program: from the start of its pollers to their end. */
+#include "run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdio_ext.h>
+
+#include "carriers.h"
+#include "check.h"
+#include "output.h"
+#include "report.h"
+#include "signals.h"
+
+#define STARVED_TIMEOUT (4 * HAUL_S) /* then for carriers that may be waiting for a CPU */
+#define COUNT_PERIOD (5 * HAUL_MS) /* between checks of --packets */
+#define HEALTH_PERIOD HAUL_S /* between checks of the interfaces: a few system calls each */
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t received(const struct hauli_app *a)
+{
+	struct haul_io_stats st;
+	uint64_t n = 0;
+	unsigned i;
+
+	for (i = 0; i < a->nb_ports; i++) {
+		haul_io_get_stats(a->pub.io, i, -1, &st);
+		n += st.rx_packets;
+	}
+	return n;
+}
+
+/* Discards data that an interrupted write left in the buffer: it would block the next flush, which
+ * happens while output of drivers is captured. ferror() still reports the loss at the end. */
+static void end_writing(void)
+{
+	if (fflush(stdout) != 0)
+		__fpurge(stdout);
+	hauli_app_signals_phase(HAULI_APP_PHASE_WORKS, "running", "");
+}
+
+/* Runs until a signal, the end of --duration or --packets, or the loss of an interface. */
+static int watch(struct hauli_app *a)
+{
+	uint64_t end_at = a->duration ? a->began_at + a->duration : HAUL_FOREVER;
+	uint64_t report_at = a->period ? a->began_at + a->period : HAUL_FOREVER;
+	uint64_t look = a->packets ? COUNT_PERIOD : HEALTH_PERIOD;
+	const char *why;
+	uint64_t now;
+
+	for (;;) {
+		now = haul_now();
+		if (hauli_app_signals_wait(earlier(earlier(end_at, report_at), now + look)) != 0)
+			return HAUL_APP_DONE;
+		now = haul_now();
+		if (!haul_io_healthy(a->pub.io, &why))
+			return hauli_app_fail(a, -EIO, why);
+		if (now >= end_at || (a->packets && received(a) >= a->packets))
+			return HAUL_APP_DONE;
+		if (now >= report_at) {
+			hauli_app_signals_phase(HAULI_APP_PHASE_WRITES, "writing a report", "");
+			hauli_app_report_period(a);
+			end_writing();
+			if (hauli_app_output_is_lost())
+				return HAUL_APP_DONE; /* hauli_app_output_end() reports it */
+			/* Skips reports that were due while the process was stopped or blocked. */
+			report_at += a->period;
+			if (report_at <= now)
+				report_at = haul_now() + a->period;
+		}
+	}
+}
+
+/* Checks the ports after the last packet: the end of a capture file may be missing. */
+static int check_ports(const struct hauli_app *a)
+{
+	const char *fault;
+	unsigned i;
+
+	for (i = 0; i < a->nb_ports; i++) {
+		fault = haul_port_fault(a->ports[i]);
+		if (fault[0])
+			return hauli_app_fail(a, -EIO, fault);
+	}
+	return HAUL_APP_DONE;
+}
+
+static void report(struct hauli_app *a)
+{
+	struct haul_app_json *object;
+
+	hauli_app_signals_phase(HAULI_APP_PHASE_WRITES, "writing the report", "");
+	if (!a->json) {
+		hauli_app_report_totals(a, stdout);
+	} else {
+		object = haul_app_json_begin();
+		if (a->hooks->json)
+			a->hooks->json(&a->pub, object);
+		hauli_app_report_json(a, object);
+		haul_app_json_end(object, stdout);
+	}
+	end_writing();
+}
+
+static int stop_pollers(struct hauli_app *a, int rc)
+{
+	char errbuf[512];
+
+	a->ended_at = haul_now();
+	hauli_app_signals_phase(HAULI_APP_PHASE_WORKS, "stopping pollers", "");
+	a->stop_err = haul_io_stop(a->pub.io, HAULI_APP_STOP_TIMEOUT, errbuf, sizeof(errbuf));
+	if (a->stop_err == -ETIMEDOUT)
+		a->stop_err = haul_io_stop(a->pub.io, STARVED_TIMEOUT, errbuf, sizeof(errbuf));
+	if (a->stop_err)
+		rc = hauli_app_fail(a, a->stop_err, errbuf);
+	return rc == HAUL_APP_DONE ? check_ports(a) : rc;
+}
+
+static int start_pollers(struct hauli_app *a)
+{
+	char errbuf[512];
+	int err;
+
+	a->io_opts.ports = a->ports;
+	a->io_opts.nb_ports = a->nb_ports;
+	a->io_opts.pool = a->pub.pool;
+	err = haul_io_start(&a->pub.io, a->pub.rt, &a->io_opts, errbuf, sizeof(errbuf));
+	if (err)
+		return hauli_app_fail(a, err, errbuf);
+	hauli_app_note(a, haul_io_notice(a->pub.io));
+	a->began_at = haul_now();
+	return HAUL_APP_DONE;
+}
+
+int hauli_app_run(struct hauli_app *a)
+{
+	int rc = HAUL_APP_DONE;
+	bool began;
+
+	if (a->hooks->opened)
+		rc = hauli_check_rc(a, "opened", a->hooks->opened(&a->pub));
+	if (rc == HAUL_APP_DONE)
+		rc = hauli_app_carriers_begin(a);
+	if (rc == HAUL_APP_DONE)
+		rc = start_pollers(a);
+	if (a->pub.io) {
+		if (a->hooks->started)
+			rc = hauli_check_rc(a, "started", a->hooks->started(&a->pub));
+		began = rc == HAUL_APP_DONE;
+		if (began)
+			rc = watch(a);
+		rc = stop_pollers(a, rc);
+		if (began)
+			report(a);
+	}
+	if (a->stop_err != -ETIMEDOUT)
+		hauli_app_carriers_end(a);
+	return rc;
+}

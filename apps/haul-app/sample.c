@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Takes and subtracts samples. */
+#include "sample.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "counters.h"
+
+/* Adds (sign 1) or subtracts (-1) structs that consist of counters only. */
+static void accumulate(void *to, const void *from, size_t size, int sign)
+{
+	const uint64_t *b = from;
+	uint64_t *a = to;
+	size_t i;
+
+	for (i = 0; i < size / sizeof(*a); i++)
+		a[i] += sign > 0 ? b[i] : -b[i];
+}
+
+static size_t size_of(const struct hauli_app *a)
+{
+	return sizeof(struct hauli_app_sample) +
+		a->plan->carriers * sizeof(((struct hauli_app_sample *)NULL)->carriers[0]);
+}
+
+static void read_counters(const struct hauli_app *a, unsigned carrier, uint64_t *counters)
+{
+	for (unsigned i = 0; i < hauli_app_counters(a); i++)
+		counters[i] = haul_app_counted(&a->pub, i, (int)carrier);
+}
+
+struct hauli_app_sample *hauli_app_sample_take(const struct hauli_app *a)
+{
+	struct hauli_app_sample *s = calloc(1, size_of(a));
+	unsigned c, i;
+
+	if (!s)
+		abort();
+	s->at = haul_now();
+	for (i = 0; i < a->nb_ports; i++)
+		haul_io_get_stats(a->pub.io, i, -1, &s->ports[i]);
+	for (c = 0; c < a->plan->carriers; c++) {
+		struct hauli_app_carrier_sample *cs = &s->carriers[c];
+
+		read_counters(a, c, cs->counters);
+		haul_io_get_wait_stats(a->pub.io, (int)c, &cs->wait);
+		haul_carrier_get_stats(haul_carrier(a->pub.rt, c), &cs->sched);
+		for (i = 0; i < a->nb_ports; i++) {
+			haul_io_get_stats(a->pub.io, i, (int)c, &cs->queues[i]);
+			accumulate(&cs->io, &cs->queues[i], sizeof(cs->io), 1);
+		}
+	}
+	return s;
+}
+
+static void subtract_io(struct haul_io_stats *st, const struct haul_io_stats *base)
+{
+	uint64_t in_flight = st->in_flight;
+
+	accumulate(st, base, sizeof(*st), -1);
+	st->in_flight = in_flight;
+}
+
+static void subtract_counters(const struct hauli_app *a, uint64_t *counters, const uint64_t *base)
+{
+	for (unsigned i = 0; i < hauli_app_counters(a); i++)
+		if (!a->hooks->counters[i].gauge)
+			counters[i] -= base[i];
+}
+
+struct hauli_app_sample *hauli_app_sample_since(const struct hauli_app *a,
+	const struct hauli_app_sample *now, const struct hauli_app_sample *base)
+{
+	struct hauli_app_sample *s = malloc(size_of(a));
+	unsigned c, i;
+
+	if (!s)
+		abort();
+	memcpy(s, now, size_of(a));
+	if (!base)
+		return s;
+	for (i = 0; i < a->nb_ports; i++)
+		subtract_io(&s->ports[i], &base->ports[i]);
+	for (c = 0; c < a->plan->carriers; c++) {
+		struct hauli_app_carrier_sample *cs = &s->carriers[c];
+		const struct hauli_app_carrier_sample *bs = &base->carriers[c];
+
+		subtract_io(&cs->io, &bs->io);
+		subtract_counters(a, cs->counters, bs->counters);
+		for (i = 0; i < a->nb_ports; i++)
+			subtract_io(&cs->queues[i], &bs->queues[i]);
+		accumulate(&cs->wait, &bs->wait, sizeof(cs->wait), -1);
+		accumulate(&cs->sched, &bs->sched, sizeof(cs->sched), -1);
+	}
+	return s;
+}

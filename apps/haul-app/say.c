@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lines on stderr. */
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <haul-app/options.h>
+
+/* Parts of a long line that are kept: enough for a port spec with its error and remedy. */
+#define LINE_HEAD 1000
+#define LINE_TAIL 200
+
+/* Writes the line by one call, because other threads print too. */
+static void say(
+	const struct haul_app_program *program, const char *format, va_list ap, const char *end)
+{
+	char *text, *line;
+	size_t size;
+	int len = vasprintf(&text, format, ap);
+	FILE *out = open_memstream(&line, &size);
+	int i;
+
+	if (len < 0 || !out)
+		abort();
+	fprintf(out, "%s: ", program->name);
+	for (i = 0; i < len; i++) {
+		if (i == LINE_HEAD && len > LINE_HEAD + LINE_TAIL) {
+			fputs(" ... ", out);
+			i = len - LINE_TAIL;
+		}
+		if (iscntrl((unsigned char)text[i]))
+			fprintf(out, "\\x%02x", (unsigned char)text[i]);
+		else
+			fputc(text[i], out);
+	}
+	fprintf(out, "%s\n", end);
+	fclose(out);
+	fputs(line, stderr);
+	free(line);
+	free(text);
+}
+
+void haul_app_say(const struct haul_app_program *program, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	say(program, format, ap, "");
+	va_end(ap);
+}
+
+int haul_app_wrong(const struct haul_app_program *program, const char *format, ...)
+{
+	char hint[64];
+	va_list ap;
+
+	snprintf(hint, sizeof(hint), " (see %s --help)", program->name);
+	va_start(ap, format);
+	say(program, format, ap, hint);
+	va_end(ap);
+	return HAUL_APP_USAGE;
+}

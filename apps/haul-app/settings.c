@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The options that all packet programs have. */
+#include "settings.h"
+
+#include <string.h>
+
+#define TIME_MAX (UINT64_C(1000000000) * HAUL_S)
+
+static char poller_help[512];
+
+static const struct haul_app_option port_options[] = {
+	{"--port", "SPEC", HAUL_APP_TEXTS, &hauli_app_state.specs,
+		.help = "a port: tap:NAME, null:, pci:ADDRESS, ... (see below); repeat the "
+			"option for more ports"},
+	{NULL},
+};
+
+static const struct haul_app_option options[] = {
+	{"--poller", "KIND", HAUL_APP_TEXT, &hauli_app_state.poller_text, .help = poller_help},
+	{"--steal", HAULI_STEAL_NAMES, HAUL_APP_CHOICE, &hauli_app_state.steal,
+		.help = "idle carriers run handlers of busy ones:\n"
+			"off: never;\n"
+			"cluster: of carriers with the same last-level cache;\n"
+			"global: of all carriers"},
+	{"--order", HAULI_ORDER_NAMES, HAUL_APP_CHOICE, &hauli_app_state.send_order,
+		.help = "order of packets that stolen handlers send:\n"
+			"flow: as received within each flow;\n"
+			"any: not kept"},
+	{"--spread", HAULI_SPREAD_NAMES, HAUL_APP_CHOICE, &hauli_app_state.spread,
+		.help = "spread flows in software to carriers for which a port has no queue:\n"
+			"packets: if handlers are coroutines;\n"
+			"all: also if they are burst functions;\n"
+			"off: never"},
+	{"--packet-rate", "N", HAUL_APP_NUMBER, &hauli_app_state.packet_rate, 1,
+		UINT64_C(1000000000), "the link rate of NICs",
+		"maximum rate of a queue in packets per second; pollers sleep no "
+		"longer than receive rings hold at this rate"},
+	{"--burst", "N", HAUL_APP_NUMBER, &hauli_app_state.burst, 1, 512, NULL,
+		"maximum of packets per poll"},
+	{"--rxd", "N", HAUL_APP_NUMBER, &hauli_app_state.rx_ring, 1, 32768, "the PMD's choice",
+		"descriptors of a receive queue"},
+	{"--txd", "N", HAUL_APP_NUMBER, &hauli_app_state.tx_ring, 1, 32768, "the PMD's choice",
+		"descriptors of a transmit queue"},
+	{"--mbufs", "N", HAUL_APP_NUMBER, &hauli_app_state.mbufs, 512, 16 << 20,
+		"as many as needed", "number of packet buffers in the pool"},
+	{"--stack-size", "BYTES", HAUL_APP_NUMBER, &hauli_app_state.stack_size, 4096,
+		HAUL_STACK_MAX, NULL, "stack size of a coroutine"},
+	{"--duration", "SECONDS", HAUL_APP_TIME, &hauli_app_state.duration, 0, TIME_MAX,
+		"until SIGINT, SIGTERM or SIGHUP", "end after this time, such as 500ms"},
+	{"--packets", "N", HAUL_APP_NUMBER, &hauli_app_state.packets, 1, UINT64_MAX, "no limit",
+		"end after N received packets"},
+	{"--period", "SECONDS", HAUL_APP_TIME, &hauli_app_state.period, 0, TIME_MAX, "never",
+		"time between reports; 0: none but the last"},
+	{"--json", NULL, HAUL_APP_FLAG, &hauli_app_state.json,
+		.help = "print one JSON object to stdout at the end, and other output to stderr"},
+	{"--verbose", NULL, HAUL_APP_FLAG, &hauli_app_state.verbose,
+		.help = "show all messages of EAL"},
+	{"--eal", "ARGS...", HAUL_APP_REST, &hauli_app_state.eal,
+		.help = "pass the rest of the line to EAL"},
+	{NULL},
+};
+
+/* From the table of policies: "what pollers do ...:\nspin: ...;\n...". */
+static void fill_poller_help(void)
+{
+	const struct haul_poll_kind *kind;
+	size_t len = (size_t)snprintf(poller_help, sizeof(poller_help),
+		"what pollers do while there are no packets, US in microseconds");
+
+	for (unsigned i = 0; (kind = haul_poll_kind(i)) != NULL && len < sizeof(poller_help); i++)
+		len += (size_t)snprintf(poller_help + len, sizeof(poller_help) - len, "%s\n%s: %s",
+			i == 0 ? ":" : ";", kind->form, kind->help);
+}
+
+struct hauli_command hauli_app_settings(struct hauli_app *a)
+{
+	a->burst = 32;
+	a->poller_text = "spin";
+	a->stack_size = 24 * 1024;
+	a->period = HAUL_S;
+	fill_poller_help();
+	return hauli_command(a->pub.program, port_options, options);
+}
+
+static int choose_poller(struct hauli_app *a)
+{
+	char errbuf[256];
+
+	if (haul_poll_parse(&a->io_opts.policy, a->poller_text, errbuf, sizeof(errbuf)) == 0)
+		return HAUL_APP_DONE;
+	return haul_app_wrong(a->pub.program, "--%s", errbuf);
+}
+
+static void fill_io_opts(struct hauli_app *a)
+{
+	const struct haul_app_hooks *hooks = a->hooks;
+
+	a->io_opts = (struct haul_io_opts){
+		.burst = (uint16_t)a->burst,
+		.on_packet = hooks->on_packet,
+		.on_burst = hooks->on_burst,
+		.source = hooks->source,
+		.coro = hooks->coro,
+		.arg = hooks->arg ? hooks->arg : &a->pub,
+		.packet_rate = a->packet_rate,
+		.send_order = (enum haul_send_order)a->send_order,
+		.spread = (enum haul_io_spread)a->spread,
+	};
+	memcpy(a->io_opts.drop_names, hooks->drop_names, sizeof(hooks->drop_names));
+}
+
+int hauli_app_settings_check(struct hauli_app *a)
+{
+	char errbuf[512];
+
+	a->out = a->json ? stderr : stdout;
+	a->pub.nb_ports = a->specs.n;
+	a->pub.burst = (uint16_t)a->burst;
+	if (a->specs.n == 0)
+		return haul_app_wrong(
+			a->pub.program, "no port given: use --port, for example --port null:");
+	if (a->specs.n > HAUL_APP_PORTS_MAX)
+		return haul_app_wrong(a->pub.program, "%u ports given, at most %u are possible",
+			a->specs.n, HAUL_APP_PORTS_MAX);
+	for (unsigned i = 0; i < a->specs.n; i++)
+		if (haul_port_spec_check(a->specs.items[i], errbuf, sizeof(errbuf)) != 0)
+			return haul_app_wrong(a->pub.program, "%s", errbuf);
+	fill_io_opts(a);
+	return choose_poller(a);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The options that all packet programs have. */
+#ifndef HAULI_APP_SETTINGS_H
+#define HAULI_APP_SETTINGS_H
+
+#include "command.h"
+#include "state.h"
+
+/* Sets the defaults, and returns the command line of a->pub.program. */
+struct hauli_command hauli_app_settings(struct hauli_app *a);
+
+/* Checks the values, and fills a->io_opts and a->pub from them and from the hooks. Returns an exit
+ * code. */
+int hauli_app_settings_check(struct hauli_app *a);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * SIGINT, SIGTERM and SIGHUP as events for the main thread.
+ *
+ * A separate thread receives them, because the main thread may be in a system call of a driver. The
+ * first signal asks the program to end; the second one ends it at once, by its default action. The
+ * phase of the program decides what else the first signal does.
+ */
+#ifndef HAULI_APP_SIGNALS_H
+#define HAULI_APP_SIGNALS_H
+
+#include <haul/base.h>
+
+/* Phases of the main thread, and what a first signal does in each. */
+enum hauli_app_phase {
+	/* Interrupts long system calls repeatedly; after two seconds prints a line and ends the
+	 * program by the signal. */
+	HAULI_APP_PHASE_STARTS,
+	HAULI_APP_PHASE_WORKS, /* interrupts nothing; prints a line if the end takes long */
+	HAULI_APP_PHASE_WRITES, /* interrupts long system calls repeatedly */
+};
+
+/* To be called before any other thread is created, because threads inherit the signal mask. SIGPIPE
+ * and SIGXFSZ (ulimit -f) become errors of write(). A SIGHUP that is ignored (by nohup) stays
+ * ignored. name: the name of the program. */
+void hauli_app_signals_init(const char *name);
+
+/* Main thread. what and which appear in printed lines: "opening port ", "null:". */
+void hauli_app_signals_phase(enum hauli_app_phase phase, const char *what, const char *which);
+
+/* True once a signal has arrived. */
+bool hauli_app_signals_came(void);
+
+/* Sleeps until a signal has arrived or haul_now() reaches deadline. Returns the signal, or 0. */
+int hauli_app_signals_wait(uint64_t deadline);
+
+#endif

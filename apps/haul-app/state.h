@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The state of a packet program: the values of the common options, and what exists now. */
+#ifndef HAULI_APP_STATE_H
+#define HAULI_APP_STATE_H
+
+#include <pthread.h>
+
+#include <haul-app/app.h>
+
+/* Choices of options, in the order of the enumerators. */
+#define HAULI_STEAL_NAMES "off|cluster|global"
+#define HAULI_ORDER_NAMES "flow|any"
+#define HAULI_SPREAD_NAMES "packets|all|off"
+
+#define HAULI_APP_STOP_TIMEOUT HAUL_S /* for handlers to end by themselves */
+
+struct hauli_app_sample;
+
+struct hauli_app {
+	struct haul_app pub; /* first: hooks get its address */
+	const struct haul_app_hooks *hooks;
+	pthread_t main; /* the thread that called haul_app_main() */
+	struct haul_io_opts io_opts;
+
+	/* Values of the common options. */
+	struct haul_app_texts specs;
+	uint64_t burst;
+	uint64_t rx_ring;
+	uint64_t tx_ring;
+	uint64_t mbufs;
+	uint64_t stack_size;
+	uint64_t duration;
+	uint64_t packets;
+	uint64_t period;
+	const char *poller_text;
+	unsigned steal; /* enum haul_steal; the next two: haul_send_order, haul_io_spread */
+	unsigned send_order;
+	unsigned spread;
+	uint64_t packet_rate;
+	bool json;
+	bool verbose;
+	struct haul_app_texts eal;
+
+	/* What exists, besides what pub points to. */
+	struct haul_plan *plan;
+	bool has_eal;
+	struct haul_port *ports[HAUL_APP_PORTS_MAX];
+	unsigned nb_ports; /* open ones */
+	unsigned begun; /* carriers on which carrier_begins() has succeeded: the first ones */
+	bool in_hooks; /* hooks are called, from parsed() to closed() */
+	int stop_err; /* result of haul_io_stop(); -ETIMEDOUT: pollers have not ended */
+
+	/* For statistics. */
+	uint64_t began_at;
+	uint64_t ended_at; /* 0: running */
+	struct hauli_app_sample *last; /* at the end of the last period */
+	FILE *out; /* for text: stdout, or stderr with --json */
+};
+
+/* The program: one per process, because EAL is. */
+extern struct hauli_app hauli_app_state;
+
+/* Prints "NAME: line" on stderr. Returns the exit code for err: wrong arguments, or a failure. */
+int hauli_app_fail(const struct hauli_app *a, int err, const char *line);
+void hauli_app_note(const struct hauli_app *a, const char *line); /* nothing if line is "" */
+
+#endif
