@@ -2,6 +2,7 @@
 """Installs haul into an empty folder, and builds users' programs against it, with the flags of
 pkg-config and nothing else."""
 import contextlib
+import glob
 import os
 import re
 import shlex
@@ -30,31 +31,56 @@ def installed(build):
     """The root of an installation, which is removed afterwards."""
     with tempfile.TemporaryDirectory() as root:
         must(["meson", "install", "-C", build, "--no-rebuild", "--quiet", "--destdir", root])
-        pc = os.path.join(libdir(root), "pkgconfig/haul.pc")
-        with open(pc, encoding="utf-8") as f:
-            text = f.read()
-        with open(pc, "w", encoding="utf-8") as f:
-            f.write(re.sub(r"^prefix=", "prefix=" + root, text, flags=re.M))
+        for pc in glob.glob(os.path.join(libdir(root), "pkgconfig/*.pc")):
+            with open(pc, encoding="utf-8") as f:
+                text = f.read()
+            with open(pc, "w", encoding="utf-8") as f:
+                f.write(re.sub(r"^prefix=", "prefix=" + root, text, flags=re.M))
         yield root
 
 
 def libdir(root):
-    found = [d for d, _, names in os.walk(root) if "libhaul.a" in names]
+    found = [d for d, folders, _ in os.walk(root) if "pkgconfig" in folders]
     if not found:
-        raise Broken("meson install brings no libhaul.a")
+        raise Broken("meson install brings no pkgconfig folder")
     return found[0]
 
 
-def environment(root, static=False):
+# How a program is linked: with the shared libraries of haul and DPDK, with libhaul.a and the shared
+# ones of DPDK, or with the archives of both.
+SHARED, STATIC_HAUL, STATIC = "shared", "libhaul.a", "static"
+
+
+def kinds(root):
+    """What can be linked with this installation, as far as DPDK is not in question."""
+    names = os.listdir(libdir(root))
+    return [SHARED] * ("libhaul.so" in names) + [STATIC_HAUL, STATIC] * ("libhaul.a" in names)
+
+
+def has_static_dpdk():
+    folder = must(["pkg-config", "--variable=libdir", "libdpdk"]).strip()
+    return os.path.exists(os.path.join(folder, "librte_eal.a"))
+
+
+def environment(root, kind=SHARED):
     return {**os.environ, "PKG_CONFIG_PATH": os.path.join(libdir(root), "pkgconfig"),
-            "LD_LIBRARY_PATH": "" if static else libdir(root)}
+            "LD_LIBRARY_PATH": libdir(root) if kind == SHARED else ""}
 
 
-def options(root, static):
-    words = shlex.split(must(["pkg-config", "--cflags", "--libs"] + ["--static"] * static
-                             + ["haul"], env=environment(root)))
-    # Both libraries are installed; by default a linker takes the shared one.
-    return ["-l:libhaul.a" if static and w == "-lhaul" else w for w in words]
+def options(root, kind, package):
+    def pkgconfig(*words):
+        return shlex.split(must(["pkg-config", *words], env=environment(root)))
+
+    if kind == STATIC_HAUL:
+        archives = ["-l:libhaul-app.a"] * (package == "haul-app") + ["-l:libhaul.a"]
+        return [*pkgconfig("--cflags", "--libs-only-L", package), *archives,
+                *pkgconfig("--libs", package, "hwloc", "jansson"), "-lm"]
+    return pkgconfig("--cflags", "--libs", *["--static"] * (kind == STATIC), package)
+
+
+def needed(binary):
+    """The shared libraries that it needs itself."""
+    return re.findall(r"\(NEEDED\).*\[(.*)\]", must(["readelf", "--dynamic", "--wide", binary]))
 
 
 def source(path):
@@ -64,9 +90,10 @@ def source(path):
     return re.search(r"```c\n(.*?)```", text, re.S)[1] if path.endswith(".md") else text
 
 
-def compile_program(root, name, path, compiler="gcc", static=False):
+def compile_program(root, name, path, compiler="gcc", kind=SHARED, package="haul"):
     """The path of the binary."""
     binary = os.path.join(root, name)
-    must([compiler, "-std=gnu17", "-Wall", "-Wextra", "-Werror", "-O2", "-x", "c", "-",
-          "-x", "none", "-o", binary, *options(root, static)], input=source(path))
+    must([compiler, "-std=gnu17", "-Wall", "-Wextra", "-Wno-unused-parameter",
+          "-Werror", "-O2", "-x", "c", "-",
+          "-x", "none", "-o", binary, *options(root, kind, package)], input=source(path))
     return binary
