@@ -110,7 +110,7 @@ class Tests:
         libs = output_of('pkg-config', '--libs', 'check', 'hwloc') + ['-pthread']
         self.libs = {
             'unit': [os.path.join(build, 'lib/libhaul_core.a')] + libs,
-            'net': [os.path.join(build, 'lib/libhaul.a')] + libs + output_of(
+            'net': [os.path.join(build, 'lib/libhaul_whole.a')] + libs + output_of(
                 'pkg-config', '--libs', 'libdpdk'),
         }
 
@@ -143,7 +143,11 @@ class Tests:
         with self.locks[test]:
             if test not in self.seconds:
                 begin = time.monotonic()
-                failed = subprocess.run(self.whole(test), capture_output=True, env=env).returncode
+                try:
+                    failed = subprocess.run(
+                        self.whole(test), capture_output=True, env=env, timeout=120).returncode
+                except subprocess.TimeoutExpired:
+                    failed = True
                 self.seconds[test] = None if failed else time.monotonic() - begin
             return self.seconds[test]
 
@@ -153,7 +157,7 @@ class Tests:
         seconds = self.whole_seconds(test, env)
         if seconds is None:
             return False, 'the test fails with nothing broken'
-        limit = 2 + 5 * seconds
+        limit = 1 + 4 * seconds
         try:
             run = subprocess.run(command, capture_output=True, text=True, env=env, timeout=limit)
         except subprocess.TimeoutExpired:

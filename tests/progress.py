@@ -12,10 +12,14 @@ import time
 
 # Seconds of CPU time of the longest tests; the others take about one.
 LONG = {
-    "alone": 15, "coro_million": 24, "coro_switch_aarch64": 7, "echo_ping": 20, "fwd_end": 20,
-    "model_asleep": 9, "model_litmus": 13, "model_mutations": 80, "model_order": 9,
-    "model_order_three": 25, "model_poller": 14, "model_search": 32, "model_detached": 20,
-    "model_weakened": 10, "mutations": 50, "sim": 10, "stops": 15,
+    "alone": 15, "coro_switch_aarch64": 7, "doctor": 4, "eal_args": 7, "echo_end": 6,
+    "echo_ping": 9, "fwd_end": 9, "fwd_files": 9, "fwd_json": 9, "fwd_kernel": 11,
+    "fwd_signals": 6, "fwd_sizes": 14, "install": 25, "model_asleep": 7, "model_detached": 20,
+    "model_litmus": 9, "model_mutations": 80, "model_order": 9, "model_order_back": 7,
+    "model_order_three": 24, "model_poller": 11, "model_roused": 6, "model_search": 32,
+    "model_weakened": 12, "mutations": 50, "odd_args": 15, "output": 8, "quickstart": 12,
+    "stops": 13, "stress_injector": 7, "stress_steal": 5, "wait_idle": 7, "wait_peers": 14,
+    "wait_requests": 12,
 }
 
 
@@ -84,9 +88,13 @@ def clock(seconds):
 def weights(tests, log, slower):
     """Estimated seconds by test name. log: entries of meson's testlog.json of the last run."""
     known = {name(e["name"]): e["duration"] for e in log if e.get("duration")}
-    cores = os.cpu_count() or 1
     return {t["name"]: known.get(t["name"], LONG.get(t["name"], 1) * slower)
-            / (cores if t["is_parallel"] else 1) for t in tests}
+            / (cores() if t["is_parallel"] else 1) for t in tests}
+
+
+def cores():
+    """The CPUs that this process may use."""
+    return len(os.sched_getaffinity(0))
 
 
 def name(entry):

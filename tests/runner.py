@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds haul and runs all tests; with --all, in three more ways. Called by tests/run.
+"""Builds haul and runs all tests; with --all, in three more ways, and with all mutations of the
+sources (tests of the tests), of which it else tries every fifth. Called by tests/run.
 
 Every configuration has a build directory of its own, build-NAME, kept from run to run. On a
 terminal a line says how far the run is and how much time is left; elsewhere there is a line for
@@ -17,9 +18,10 @@ import sys
 import threading
 import time
 
-from progress import Progress, name, weights
+from progress import Progress, cores, name, weights
 
 LOGS = ["testlog", "testlog-beside"]
+AT_ONCE = 3  # tests that mostly wait
 SANITIZE = ["-Dchecks=true", "-Doptimization=2", "-Db_lundef=false"]
 
 
@@ -70,16 +72,17 @@ class Configuration:
 
 
 CONFIGURATIONS = [
-    Configuration("test", "as users build it", "gcc", build=80, tests=270),
+    Configuration("test", "as users build it", "gcc", build=85, tests=250),
     Configuration("clang", "the other compiler, all carriers steal", "clang",
-                  suites=["unit", "stress"], environment={"HAUL_STEAL": "global"}),
+                  suites=["unit", "stress"],
+                  environment={"HAUL_STEAL": "global", "HAUL_COROUTINES": "1000000"}, build=50),
     Configuration("asan", "address and undefined behaviour sanitizers", "gcc",
                   SANITIZE + ["-Db_sanitize=address,undefined"], ["unit", "stress", "net"], 4,
-                  # The first request of a test finds every fault but those that need many requests.
-                  {"HAUL_REQUESTS": "200"}),
+                  # Odd packets are what these sanitizers are best at.
+                  {"HAUL_FRAMES": "20000"}, build=130, tests=250),
     Configuration("tsan", "thread sanitizer, carriers of a cluster steal", "clang",
                   SANITIZE + ["-Db_sanitize=thread"], ["unit", "stress"], 8,
-                  {"HAUL_STEAL": "cluster"}),
+                  {"HAUL_STEAL": "cluster"}, tests=100),
 ]
 
 ENVIRONMENT = {
@@ -197,7 +200,8 @@ def run_tests(conf, progress, tests, suites, slower):
     """Runs them and returns meson's log: one entry for each test program.
 
     Tests that compute run beside the others, which mostly wait, and with a lower priority: not so
-    low that other programs on the machine would stop them.
+    low that other programs on the machine would stop them. Of the others, a few run at once: more
+    would only wait for each other, as their carriers spin on the same first CPUs.
     """
     seconds = weights(tests, conf.last_log(), conf.slower)
     total = sum(seconds.values())
@@ -229,9 +233,10 @@ def run_tests(conf, progress, tests, suites, slower):
         if not (progress.live and good):
             progress.say(f"{n:3}/{len(tests)} {result[1]}")
 
-    def call(log, group, prefix, factor):
+    def call(log, group, prefix, factor, at_once):
         command = prefix + ["meson", "test", "-C", conf.dir, "--no-rebuild", "--print-errorlogs",
-                            "--logbase", log, "--timeout-multiplier", str(slower * factor)]
+                            "--logbase", log, "--num-processes", str(at_once),
+                            "--timeout-multiplier", str(slower * factor)]
         for suite in suites:
             command += ["--suite", suite]
         read_lines(command + [t["name"] for t in group], each,
@@ -242,9 +247,9 @@ def run_tests(conf, progress, tests, suites, slower):
     calls = []
     if beside:
         low = ["nice", "-n", "5"] if others else []
-        calls.append(threading.Thread(target=call, args=(LOGS[1], beside, low, 4)))
+        calls.append(threading.Thread(target=call, args=(LOGS[1], beside, low, 4, cores())))
     if others:
-        calls.append(threading.Thread(target=call, args=(LOGS[0], others, [], 1)))
+        calls.append(threading.Thread(target=call, args=(LOGS[0], others, [], 2, AT_ONCE)))
     for thread in calls:
         thread.start()
     for thread in calls:
@@ -293,7 +298,8 @@ def main():
             f"  {c.name:6} {c.compiler}, {c.what}: " + (", ".join(c.suites) or "all suites")
             for c in CONFIGURATIONS))
     p.add_argument("--all", action="store_true",
-                   help="all configurations, one after the other; else the first")
+                   help="all configurations, one after the other, and all mutations; else the "
+                   "first, and every fifth mutation")
     p.add_argument("--only", metavar="CONFIGURATION", choices=[c.name for c in CONFIGURATIONS],
                    help="only this one")
     p.add_argument("--suite", action="append", default=[], metavar="NAME",
@@ -303,6 +309,10 @@ def main():
     args = p.parse_args()
     if args.soak:
         os.environ["HAUL_STRESS_SECONDS"] = str(args.soak)
+
+    if not (args.all or args.only or args.suite):
+        # Tests of the tests take a third of the time: the first run of a newcomer tries a part.
+        os.environ.setdefault("HAUL_MUTATIONS", "5")
 
     began = time.monotonic()
     tally = Tally()
