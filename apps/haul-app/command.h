@@ -8,7 +8,7 @@
 /* A command line: that of a program with the options that the library adds. */
 struct hauli_command {
 	const struct haul_app_program *program;
-	const struct haul_app_option *tables[8]; /* ended by NULL */
+	const struct haul_app_option *tables[12]; /* ended by NULL */
 	bool ports; /* --help lists the kinds of port specs */
 };
 

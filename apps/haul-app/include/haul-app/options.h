@@ -68,7 +68,7 @@ struct haul_app_program {
 	const char *purpose; /* one or a few lines, for --help */
 	const char *examples; /* lines, for --help; may be NULL */
 	/* Tables of options, ended by NULL. haul_app_main() adds those of all packet programs. */
-	const struct haul_app_option *options[4];
+	const struct haul_app_option *options[8];
 	/* True: adds --carriers, --near and --smt, for haul_app_plan(). haul_app_main() does so for
 	 * all its programs. */
 	bool places_carriers;
