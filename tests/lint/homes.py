@@ -13,7 +13,8 @@ HOMES = [  # name, places where it is allowed, message
     (r"\bmemory_order_relaxed\b", ["lib/conc/", *COUNTERS],
      "atomics live in lib/conc, counters in lib/base/counter.h"),
     (r"\batomic_\w+ *\(", ["lib/conc/", *COUNTERS], "atomics live in lib/conc"),
-    (r"\b__(?:atomic|sync)_\w+", [], "use C11 atomics, in lib/conc"),
+    (r"\b__(?:atomic|sync)_\w+", ["lib/include/haul/hist.h", "lib/base/hist.c"],
+     "use C11 atomics, in lib/conc"),  # C++ has no _Atomic: hist.h is for both
     (r"#\s*include\s*<hwloc", ["lib/topo/"], "hwloc is lib/topo's"),
     (r"\brte_(?:eth|eal)_\w+ *\(|\brte_(?:ethdev|eal)\w*\.h\b", ["drivers-glue/"],
      "EAL and ethdev are drivers-glue's"),

@@ -6,6 +6,7 @@
 #include <haul/base.h>
 #include <haul/coro.h>
 #include <haul/driver.h>
+#include <haul/hist.h>
 #include <haul/net.h>
 #include <haul/runtime.h>
 #include <haul/topo.h>
