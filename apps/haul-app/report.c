@@ -100,8 +100,8 @@ static void print_wait(FILE *out, const struct haul_io_wait_stats *st, double se
 		"  %-30s  sleeps %7s/s  asleep %3.0f %%  wake to handler p50 %.1f us p99 %.1f us\n",
 		"", scaled(sleeps, (double)st->sleeps / seconds),
 		100.0 * (double)st->slept_ns / (seconds * 1e9),
-		(double)haul_io_latency_ns(st, 0.5) / 1e3,
-		(double)haul_io_latency_ns(st, 0.99) / 1e3);
+		(double)haul_hist_quantile(&st->latency, 0.5) / 1e3,
+		(double)haul_hist_quantile(&st->latency, 0.99) / 1e3);
 }
 
 static void print_carrier(FILE *out, const struct hauli_app *a, unsigned c,

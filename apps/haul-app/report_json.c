@@ -84,8 +84,8 @@ static void add_port(struct haul_app_json *ports, const struct hauli_app *a, uns
 
 static void set_latency(struct haul_app_json *to, const struct haul_io_wait_stats *st)
 {
-	set(to, "wake_p50_ns", haul_io_latency_ns(st, 0.5));
-	set(to, "wake_p99_ns", haul_io_latency_ns(st, 0.99));
+	set(to, "wake_p50_ns", haul_hist_quantile(&st->latency, 0.5));
+	set(to, "wake_p99_ns", haul_hist_quantile(&st->latency, 0.99));
 }
 
 static void set_counters(

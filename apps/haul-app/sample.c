@@ -62,6 +62,14 @@ static void subtract_io(struct haul_io_stats *st, const struct haul_io_stats *ba
 	st->in_flight = in_flight;
 }
 
+static void subtract_wait(struct haul_io_wait_stats *st, const struct haul_io_wait_stats *base)
+{
+	st->sleeps -= base->sleeps;
+	st->wakes -= base->wakes;
+	st->slept_ns -= base->slept_ns;
+	haul_hist_subtract(&st->latency, &base->latency);
+}
+
 static void subtract_counters(const struct hauli_app *a, uint64_t *counters, const uint64_t *base)
 {
 	for (unsigned i = 0; i < hauli_app_counters(a); i++)
@@ -90,7 +98,7 @@ struct hauli_app_sample *hauli_app_sample_since(const struct hauli_app *a,
 		subtract_counters(a, cs->counters, bs->counters);
 		for (i = 0; i < a->nb_ports; i++)
 			subtract_io(&cs->queues[i], &bs->queues[i]);
-		accumulate(&cs->wait, &bs->wait, sizeof(cs->wait), -1);
+		subtract_wait(&cs->wait, &bs->wait);
 		accumulate(&cs->sched, &bs->sched, sizeof(cs->sched), -1);
 	}
 	return s;

@@ -12,7 +12,6 @@
 #include "io/idle.h"
 
 #include "base/clock.h"
-#include "io/latency.h"
 #include "io/pause.h"
 #include "io/poller_kinds.h"
 #include "io/spread.h"
@@ -242,7 +241,7 @@ bool hauli_idle(struct hauli_poller *p, hauli_cycle_fn *cycle)
 
 void hauli_idle_handles(struct hauli_poller *p)
 {
-	uint64_t ns = hauli_ns_from_ticks(hauli_ticks()) - hauli_ns_from_ticks(p->idle.woke_at);
+	uint64_t ticks = hauli_ticks() - p->idle.woke_at;
 
-	hauli_counter_add(&p->idle.latency[hauli_latency_bucket(ns)], 1);
+	haul_hist_add(&p->idle.latency, hauli_ns_from_ticks(ticks), 1);
 }

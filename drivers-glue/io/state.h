@@ -51,7 +51,7 @@ struct hauli_idle {
 	uint64_t woke_at; /* end of the last wait; ticks */
 
 	struct hauli_counter sleeps, wakes, slept_ns;
-	struct hauli_counter latency[HAUL_LATENCY_BUCKETS];
+	struct haul_hist latency;
 };
 
 struct hauli_rxq {

@@ -149,7 +149,7 @@ void haul_io_get_stats(
 
 void haul_io_get_wait_stats(const struct haul_io *io, int carrier, struct haul_io_wait_stats *st)
 {
-	unsigned c, i;
+	unsigned c;
 
 	HAUL_MISUSE_IF(!io || !st, HAULI_NO_IO);
 	memset(st, 0, sizeof(*st));
@@ -161,7 +161,6 @@ void haul_io_get_wait_stats(const struct haul_io *io, int carrier, struct haul_i
 		st->sleeps += hauli_counter_read(&d->sleeps);
 		st->wakes += hauli_counter_read(&d->wakes);
 		st->slept_ns += hauli_counter_read(&d->slept_ns);
-		for (i = 0; i < HAUL_LATENCY_BUCKETS; i++)
-			st->latency[i] += hauli_counter_read(&d->latency[i]);
+		haul_hist_merge(&st->latency, &d->latency);
 	}
 }

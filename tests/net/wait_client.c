@@ -160,8 +160,8 @@ static int run(struct client *c, char **argv, unsigned requests)
 		n = ask(c, requests, argv[5] && strcmp(argv[5], "storm") == 0, LOST_S);
 	haul_io_get_wait_stats(c->io, -1, &st);
 	printf("answered %u of %u; %s; sleeps %lu, wake to handler p50 %lu ns p99 %lu ns\n", n,
-		requests, haul_port_wait_source(c->port), st.sleeps, haul_io_latency_ns(&st, 0.5),
-		haul_io_latency_ns(&st, 0.99));
+		requests, haul_port_wait_source(c->port), st.sleeps,
+		haul_hist_quantile(&st.latency, 0.5), haul_hist_quantile(&st.latency, 0.99));
 	rc = n == requests ? EXIT_SUCCESS : EXIT_FAILURE;
 	if (haul_io_stop(c->io, HAUL_S, c->errbuf, sizeof(c->errbuf)) != 0)
 		rc = fail(c->errbuf);

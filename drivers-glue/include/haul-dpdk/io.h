@@ -13,6 +13,7 @@
 #include <rte_mbuf.h>
 
 #include <haul-dpdk/port.h>
+#include <haul/hist.h>
 #include <haul/net.h>
 #include <haul/runtime.h>
 
@@ -243,22 +244,16 @@ HAUL_API void haul_io_get_stats(
 	const struct haul_io *io, unsigned port, int carrier, struct haul_io_stats *st);
 
 /* How often and how long pollers waited for packets. */
-#define HAUL_LATENCY_BUCKETS 256
 struct haul_io_wait_stats {
 	uint64_t sleeps; /* waits of any kind, with pauses */
 	uint64_t wakes; /* waits ended early, by a packet or another thread */
 	uint64_t slept_ns; /* the sum of all waits */
-	/* Histogram of the time from the end of a wait to the call of the handler of its first
-	 * packet, in ns: one bucket for each value below 8, then eight for each power of two. */
-	uint64_t latency[HAUL_LATENCY_BUCKETS];
+	/* Nanoseconds from the end of a wait to the call of the handler of its first packet. */
+	struct haul_hist latency;
 };
 /* Copies the counters of one carrier, or the sum of all (carrier < 0), into *st. Any thread. */
 HAUL_API void haul_io_get_wait_stats(
 	const struct haul_io *io, int carrier, struct haul_io_wait_stats *st);
-
-/* A quantile of the latency histogram, in ns, to within an eighth; share is 0.5 for the median,
- * 0.99 for the 99th percentile. 0 if the histogram is empty. Any thread. */
-HAUL_API uint64_t haul_io_latency_ns(const struct haul_io_wait_stats *st, double share);
 
 /* True while all pollers run and all ports are alive (haul_port_alive()); else *why gets one line,
  * owned by io and valid until the next call. Called by the thread that called haul_io_start(). */
