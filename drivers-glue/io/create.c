@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "io/create.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_malloc.h>
+
+#include "io/filter.h"
+#include "io/idle.h"
+#include "io/spread.h"
+#include "port/fill_time.h"
+
+static bool spreads(const struct haul_io_opts *opts)
+{
+	switch (opts->spread) {
+	case HAUL_SPREAD_PACKETS:
+		return opts->on_packet;
+	case HAUL_SPREAD_ALL:
+		return !opts->source;
+	default:
+		return false;
+	}
+}
+
+/* Carriers below the result have a queue of a port with this number of queues, or a proxy with a
+ * queue. */
+static unsigned reach(struct haul_io *io, struct haul_runtime *rt, unsigned queues)
+{
+	unsigned n = queues;
+
+	while (spreads(&io->opts) && n < haul_carriers(rt) &&
+		hauli_spread_proxy(rt, queues, n) >= 0)
+		n++;
+	return n;
+}
+
+/* Carriers below the result have a queue of each port, or a proxy. */
+static unsigned count_served(struct haul_io *io, struct haul_runtime *rt)
+{
+	unsigned carriers = haul_carriers(rt);
+	unsigned n = carriers;
+	unsigned i, q;
+
+	for (i = 0; i < io->opts.nb_ports; i++) {
+		const char *notice = haul_port_notice(io->ports[i]);
+
+		q = haul_port_queues(io->ports[i]);
+		if (q >= carriers)
+			continue;
+		n = RTE_MIN(n, reach(io, rt, q));
+		snprintf(io->notice, sizeof(io->notice),
+			"%s has %u queue%s: %u of %u carriers receive%s%s%s",
+			haul_port_spec(io->ports[i]), q, q == 1 ? "" : "s", q, carriers,
+			n > q ? ", and spread flows to the others" : "", notice[0] ? "; " : "",
+			notice);
+	}
+	return n;
+}
+
+/* Ports are paired 0-1, 2-3; a last port without a neighbour is its own peer. */
+static unsigned peer_of(const struct haul_io *io, unsigned port)
+{
+	unsigned peer = port ^ 1;
+
+	return peer < io->opts.nb_ports ? peer : port;
+}
+
+/* For a carrier without a queue of that port: its proxy. */
+static struct hauli_poller *proxy_poller_of(
+	struct haul_io *io, struct hauli_poller *p, unsigned port)
+{
+	unsigned queues = haul_port_queues(io->ports[port]);
+
+	return io->pollers[hauli_spread_proxy(
+		haul_carrier_runtime(p->carrier), queues, haul_carrier_id(p->carrier))];
+}
+
+static bool set_up_filter(struct hauli_rxq *r, struct hauli_tx *tx)
+{
+	if (!r->port->kind->filter)
+		return true;
+	tx->filter = hauli_filter_create(r->port, tx->burst);
+	if (tx->filter)
+		r->burst = tx->burst = hauli_filter_burst(tx->filter);
+	return tx->filter;
+}
+
+static bool set_up_port(struct haul_io *io, struct hauli_poller *p, unsigned port)
+{
+	unsigned carrier = haul_carrier_id(p->carrier);
+	struct haul_queue queue;
+	struct hauli_rxq *r = &p->rxqs[port];
+	struct hauli_tx *tx = &p->txs[port];
+
+	hauli_txq_init(&tx->q, p->carrier, &p->pending);
+	tx->count_bytes = p->count_bytes;
+	r->rx.port = port;
+	r->rx.carrier = haul_carrier_id(p->carrier);
+	r->rx.reply = &tx->q;
+	r->rx.peer = &p->txs[peer_of(io, port)].q;
+	r->rx.arg = io->opts.arg;
+	r->port = io->ports[port];
+	r->poller = p;
+	r->policy = io->opts.policy;
+	r->source.port = io->ports[port];
+	r->source.queue = haul_carrier_id(p->carrier);
+	r->source.fd = -1;
+	r->on_packet = io->opts.on_packet;
+	r->home = hauli_glue_steals(p->carrier) && !io->coro.pinned ? p->carrier : NULL;
+	r->max_in_flight = io->opts.max_in_flight;
+	r->fill_time = HAUL_FOREVER;
+	if (carrier >= haul_port_queues(r->port))
+		return hauli_spread_set_up(p, proxy_poller_of(io, p, port), port);
+	queue = haul_port_queue(r->port, carrier);
+	r->burst = tx->burst = hauli_burst(queue.port_id, queue.queue_id);
+	tx->port = r->port;
+	tx->queue = carrier;
+	if (!set_up_filter(r, tx))
+		return false;
+	r->fill_time = hauli_fill_time(r->port, carrier, io->opts.packet_rate);
+	return true;
+}
+
+/* Allocates one carrier's part as one piece of its node's memory. */
+static struct hauli_poller *create_poller(struct haul_io *io, struct haul_carrier *carrier)
+{
+	unsigned n = io->opts.nb_ports;
+	struct hauli_poller *p;
+	size_t size = sizeof(*p) + n * (sizeof(*p->rxqs) + sizeof(*p->txs));
+	unsigned i;
+
+	p = rte_zmalloc_socket(
+		"haul_io", size, HAULI_CACHE_LINE, haul_carrier_place(carrier)->node);
+	if (!p)
+		return NULL;
+	p->rxqs = (struct hauli_rxq *)(p + 1);
+	p->rxqs_end = p->rxqs + n;
+	p->txs = (struct hauli_tx *)p->rxqs_end;
+	p->carrier = carrier;
+	p->on_burst = io->opts.on_burst;
+	p->source = io->opts.source;
+	p->coro = &io->coro;
+	p->burst = io->opts.burst;
+	p->count_bytes = io->opts.count_bytes;
+	p->pool = io->opts.pool;
+	p->idle.wait = (struct hauli_wait){-1, -1};
+	io->pollers[haul_carrier_id(carrier)] = p;
+	for (i = 0; i < n; i++)
+		if (!set_up_port(io, p, i))
+			return NULL;
+	hauli_idle_recompute(p);
+	return p;
+}
+
+/* Lets handlers send where they run. */
+static bool share_txqs(struct haul_io *io)
+{
+	unsigned n = io->nb_pollers;
+	unsigned i, c;
+
+	io->txqs = calloc(io->opts.nb_ports * n, sizeof(io->txqs[0]));
+	if (!io->txqs)
+		return false;
+	for (i = 0; i < io->opts.nb_ports; i++) {
+		for (c = 0; c < n; c++) {
+			struct haul_txq *txq = &io->pollers[c]->txs[i].q;
+
+			io->txqs[i * n + c] = txq;
+			txq->of_carriers = &io->txqs[i * n];
+			txq->nb_of_carriers = n;
+		}
+	}
+	return true;
+}
+
+static void free_poller(struct hauli_poller *p, unsigned nb_ports)
+{
+	unsigned i;
+
+	hauli_spread_free(p);
+	for (i = 0; i < nb_ports; i++)
+		free(p->txs[i].filter);
+	rte_free(p);
+}
+
+void hauli_io_close_waits(struct haul_io *io)
+{
+	unsigned i;
+
+	for (i = 0; io->pollers && i < io->nb_pollers; i++)
+		if (io->pollers[i])
+			hauli_idle_close(io->pollers[i]);
+}
+
+void hauli_io_destroy(struct haul_io *io)
+{
+	unsigned i;
+
+	hauli_io_close_waits(io);
+	for (i = 0; io->pollers && i < io->nb_pollers; i++)
+		if (io->pollers[i])
+			free_poller(io->pollers[i], io->opts.nb_ports);
+	free(io->txqs);
+	free(io->pollers);
+	free(io->ports);
+	free(io);
+}
+
+int hauli_io_create(struct haul_io **out, struct haul_runtime *rt, const struct haul_io_opts *opts)
+{
+	struct haul_io *io = calloc(1, sizeof(*io));
+	unsigned i;
+
+	if (!io)
+		return -ENOMEM;
+	io->opts = *opts;
+	io->rt = rt;
+	if (opts->burst == 0)
+		io->opts.burst = HAULI_BURST_DEFAULT;
+	if (opts->on_packet)
+		io->opts.count_bytes = true;
+	if (opts->coro)
+		io->coro = *opts->coro;
+	if (!io->coro.name)
+		io->coro.name = "packet";
+	if (io->opts.send_order == HAUL_ORDER_FLOW)
+		io->coro.order_key = HAULI_ORDER_KEY_ASK;
+	io->ports = calloc(opts->nb_ports, sizeof(io->ports[0]));
+	if (!io->ports)
+		goto fail;
+	memcpy(io->ports, opts->ports, opts->nb_ports * sizeof(io->ports[0]));
+	io->nb_pollers = count_served(io, rt);
+	if (io->opts.max_in_flight == 0)
+		io->opts.max_in_flight =
+			1 + opts->pool->size / 2 / (io->nb_pollers * opts->nb_ports);
+	io->pollers = calloc(io->nb_pollers, sizeof(io->pollers[0]));
+	if (!io->pollers)
+		goto fail;
+	for (i = 0; i < io->nb_pollers; i++) {
+		if (!create_poller(io, haul_carrier(rt, i)))
+			goto fail;
+	}
+	if (io->opts.send_order == HAUL_ORDER_ANY && !share_txqs(io))
+		goto fail;
+	*out = io;
+	return 0;
+fail:
+	hauli_io_destroy(io);
+	return -ENOMEM;
+}
+
+int hauli_io_open_waits(struct haul_io *io, char *errbuf, size_t errlen)
+{
+	unsigned i;
+	int err = 0;
+
+	for (i = 0; i < io->nb_pollers && !err; i++)
+		err = hauli_idle_open(io->pollers[i]);
+	if (err)
+		snprintf(errbuf, errlen,
+			"haul_io_start: no epoll set or eventfd for a poller: %s%s", strerror(-err),
+			err == -EMFILE ? "; raise ulimit -n" : "");
+	return err;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The pollers, queues and wait sets of io, before its pollers run and after they have ended. */
+#ifndef HAULI_IO_CREATE_H
+#define HAULI_IO_CREATE_H
+
+#include "io/state.h"
+
+/* Which carriers get a poller, and what each polls. opts: checked. 0 or -ENOMEM. */
+int hauli_io_create(struct haul_io **out, struct haul_runtime *rt, const struct haul_io_opts *opts);
+
+/* The descriptors that pollers wait on. 0, or -errno with a line. */
+int hauli_io_open_waits(struct haul_io *io, char *errbuf, size_t errlen);
+/* No poller is waited for any more. May be called twice. */
+void hauli_io_close_waits(struct haul_io *io);
+
+/* Frees io. No poller is registered. */
+void hauli_io_destroy(struct haul_io *io);
+
+#endif
