@@ -7,6 +7,7 @@
 
 #include "generator.h"
 #include "mode.h"
+#include "ports.h"
 
 static unsigned mode;
 static unsigned coroutine;
@@ -41,9 +42,9 @@ static const struct haul_app_option options[] = {
 
 static const struct haul_app_program program = {
 	.name = "haul-fwd",
-	.options = {options},
-	.purpose = "Forwards packets between paired ports (0 and 1, 2 and 3, ...; a last port\n"
-		   "without a pair is its own peer), with one poller per carrier.",
+	.options = {options, fwd_ports_options},
+	.purpose = "Forwards packets between ports, from each to its peer (0 and 1, 2 and 3, ...,\n"
+		   "unless --port-topology says otherwise), with one poller per carrier.",
 	.examples =
 		"  haul-fwd --port null: --port null: --duration 5\n"
 		"      measure the upper limit of forwarding, without a NIC\n"
@@ -93,20 +94,15 @@ static int parse_peers(unsigned nb_ports)
 
 static int choose_mode(struct haul_app *app, struct haul_io_opts *io)
 {
+	fwd_ports_parsed(app, io);
 	fwd_mode_set(io, (enum fwd_mode)mode, coroutine);
 	return parse_peers(app->nb_ports);
-}
-
-/* The same pairs as haul_rx.peer (haul-dpdk/io.h). */
-static unsigned peer_of(unsigned port, unsigned nb_ports)
-{
-	return (port ^ 1) < nb_ports ? port ^ 1 : port;
 }
 
 static int set_up(struct haul_app *app)
 {
 	size_t carriers_size = app->plan->carriers * sizeof(fwd.carriers[0]);
-	unsigned i, peer;
+	unsigned i;
 
 	fwd.carriers = aligned_alloc(_Alignof(struct fwd_carrier), carriers_size);
 	if (!fwd.carriers)
@@ -115,8 +111,8 @@ static int set_up(struct haul_app *app)
 	fwd.pool = app->pool;
 	for (i = 0; i < app->nb_ports; i++) {
 		struct rte_ether_addr from = haul_port_mac(app->ports[i]);
+		unsigned peer = fwd_ports_peer(i);
 
-		peer = peer_of(i, app->nb_ports);
 		ports[i].macs[0] = peer_macs[peer];
 		ports[i].macs[1] = haul_port_mac(app->ports[peer]);
 		frame_shape_init(

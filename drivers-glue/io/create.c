@@ -60,12 +60,22 @@ static unsigned count_served(struct haul_io *io, struct haul_runtime *rt)
 	return n;
 }
 
-/* Ports are paired 0-1, 2-3; a last port without a neighbour is its own peer. */
-static unsigned peer_of(const struct haul_io *io, unsigned port)
+/* Copies the peers of the ports; by default 0-1, 2-3, and a last port without a neighbour itself. */
+static bool set_peers(struct haul_io *io)
 {
-	unsigned peer = port ^ 1;
+	unsigned n = io->opts.nb_ports;
 
-	return peer < io->opts.nb_ports ? peer : port;
+	io->peers = calloc(n, sizeof(io->peers[0]));
+	if (!io->peers)
+		return false;
+	for (unsigned i = 0; i < n; i++) {
+		if (io->opts.peers)
+			io->peers[i] = io->opts.peers[i];
+		else
+			io->peers[i] = (i ^ 1) < n ? i ^ 1 : i;
+	}
+	io->opts.peers = io->peers;
+	return true;
 }
 
 /* For a carrier without a queue of that port: its proxy. */
@@ -100,7 +110,7 @@ static bool set_up_port(struct haul_io *io, struct hauli_poller *p, unsigned por
 	r->rx.port = port;
 	r->rx.carrier = haul_carrier_id(p->carrier);
 	r->rx.reply = &tx->q;
-	r->rx.peer = &p->txs[peer_of(io, port)].q;
+	r->rx.peer = &p->txs[io->peers[port]].q;
 	r->rx.arg = io->opts.arg;
 	r->port = io->ports[port];
 	r->poller = p;
@@ -206,6 +216,7 @@ void hauli_io_destroy(struct haul_io *io)
 	free(io->txqs);
 	free(io->pollers);
 	free(io->ports);
+	free(io->peers);
 	free(io);
 }
 
@@ -229,7 +240,7 @@ int hauli_io_create(struct haul_io **out, struct haul_runtime *rt, const struct 
 	if (io->opts.send_order == HAUL_ORDER_FLOW)
 		io->coro.order_key = HAULI_ORDER_KEY_ASK;
 	io->ports = calloc(opts->nb_ports, sizeof(io->ports[0]));
-	if (!io->ports)
+	if (!io->ports || !set_peers(io))
 		goto fail;
 	memcpy(io->ports, opts->ports, opts->nb_ports * sizeof(io->ports[0]));
 	io->nb_pollers = count_served(io, rt);

@@ -23,6 +23,14 @@ static bool any_is_null(struct haul_port *const *ports, unsigned n)
 	return !ports;
 }
 
+static bool any_peer_is_wrong(const unsigned *peers, unsigned n)
+{
+	for (unsigned i = 0; peers && i < n; i++)
+		if (peers[i] >= n)
+			return true;
+	return false;
+}
+
 static int check_opts(const struct haul_io_opts *opts, char *errbuf, size_t errlen)
 {
 	unsigned ways = !!opts->on_burst + !!opts->on_packet + !!opts->source;
@@ -32,6 +40,8 @@ static int check_opts(const struct haul_io_opts *opts, char *errbuf, size_t errl
 		wrong = "no port is given; give at least one";
 	else if (any_is_null(opts->ports, opts->nb_ports))
 		wrong = "a port is NULL; give what haul_port_open() has given";
+	else if (any_peer_is_wrong(opts->peers, opts->nb_ports))
+		wrong = "a peer is no index of a port; give 0 to nb_ports - 1 for each port";
 	else if ((unsigned)opts->send_order > HAUL_ORDER_ANY)
 		wrong = "there is no such order; give HAUL_ORDER_FLOW or HAUL_ORDER_ANY";
 	else if (opts->coro && opts->coro->order_key > HAUL_ORDER_KEYS)

@@ -179,6 +179,7 @@ struct haul_io {
 	struct haul_runtime *rt;
 	struct haul_coro_opts coro;
 	struct haul_port **ports; /* copy of opts.ports */
+	unsigned *peers; /* copy of opts.peers, or the default */
 	struct haul_txq **txqs; /* [nb_ports][nb_pollers], with HAUL_ORDER_ANY */
 	struct hauli_poller **pollers; /* [nb_pollers]; i: of carrier i */
 	unsigned nb_pollers;

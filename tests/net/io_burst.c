@@ -41,14 +41,15 @@ START_TEST(refuses_options_with_a_line)
 	struct bed bed;
 	const struct haul_coro_opts order = {.order_key = HAUL_ORDER_KEYS + 1};
 	struct haul_port *none[2] = {NULL, NULL};
-	struct haul_io_opts wrong[11];
+	const unsigned no_port[] = {1, 2};
+	struct haul_io_opts wrong[12];
 	struct haul_io *other = NULL;
 	struct haul_coro *co;
 	void *result;
 	unsigned i;
 
 	bed_open(&bed, TWO);
-	for (i = 0; i < 11; i++) {
+	for (i = 0; i < 12; i++) {
 		wrong[i] = bed_io_opts(&bed);
 		wrong[i].on_burst = ignore;
 	}
@@ -63,7 +64,8 @@ START_TEST(refuses_options_with_a_line)
 	wrong[8].send_order = (enum haul_send_order)2;
 	wrong[9].spread = (enum haul_io_spread)3;
 	wrong[10].coro = &order;
-	for (i = 0; i < 11; i++) {
+	wrong[11].peers = no_port;
+	for (i = 0; i < 12; i++) {
 		struct haul_io *io = NULL;
 
 		bed.errbuf[0] = '\0';

@@ -26,8 +26,7 @@ struct haul_rx {
 	unsigned port; /* index into haul_io_opts.ports */
 	unsigned carrier; /* haul_carrier_id(), for handlers with data per carrier (see coro) */
 	struct haul_txq *reply; /* this carrier's transmit queue of the same port */
-	/* The same of the paired port: 0 and 1, 2 and 3; a last port without a pair: itself. */
-	struct haul_txq *peer;
+	struct haul_txq *peer; /* the same of the port's peer (haul_io_opts.peers) */
 	void *arg; /* haul_io_opts.arg */
 };
 
@@ -154,6 +153,9 @@ struct haul_io_opts {
 	/* Names of the program's own reasons, HAUL_DROP_OWN + i, such as "blocked"; they must
 	 * outlive io. */
 	const char *drop_names[HAUL_DROP_OWN_MAX];
+	/* The peer of each port, as indexes into ports, for haul_rx.peer; copied. NULL: 0 and 1, 2
+	 * and 3, ... are peers of each other, a last port without a pair of itself. */
+	const unsigned *peers;
 	void *arg; /* for haul_rx.arg */
 };
 
