@@ -9,6 +9,7 @@
 #include "run.h"
 #include "settings.h"
 #include "signals.h"
+#include "watch.h"
 
 struct hauli_app hauli_app_state;
 
@@ -57,6 +58,7 @@ int haul_app_main(const struct haul_app_program *program, const struct haul_app_
 	rc = hauli_app_close(a, rc);
 	if (a->in_hooks && hooks->closed)
 		hooks->closed(&a->pub);
+	hauli_app_watch_fini();
 	hauli_options_free(&command);
 	return hauli_app_output_end(program, rc);
 }

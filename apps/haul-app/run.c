@@ -4,13 +4,13 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdio_ext.h>
 
 #include "carriers.h"
 #include "check.h"
 #include "output.h"
 #include "report.h"
 #include "signals.h"
+#include "watch.h"
 
 #define STARVED_TIMEOUT (4 * HAUL_S) /* then for carriers that may be waiting for a CPU */
 #define COUNT_PERIOD (5 * HAUL_MS) /* between checks of --packets */
@@ -34,16 +34,8 @@ static uint64_t received(const struct hauli_app *a)
 	return n;
 }
 
-/* Discards data that an interrupted write left in the buffer: it would block the next flush, which
- * happens while output of drivers is captured. ferror() still reports the loss at the end. */
-static void end_writing(void)
-{
-	if (fflush(stdout) != 0)
-		__fpurge(stdout);
-	hauli_app_signals_phase(HAULI_APP_PHASE_WORKS, "running", "");
-}
-
-/* Runs until a signal, the end of --duration or --packets, or the loss of an interface. */
+/* Runs until a signal, haul_app_end(), the end of --duration or --packets, or the loss of an
+ * interface. */
 static int watch(struct hauli_app *a)
 {
 	uint64_t end_at = a->duration ? a->began_at + a->duration : HAUL_FOREVER;
@@ -54,7 +46,7 @@ static int watch(struct hauli_app *a)
 
 	for (;;) {
 		now = haul_now();
-		if (hauli_app_signals_wait(earlier(earlier(end_at, report_at), now + look)) != 0)
+		if (!hauli_app_watch_wait(a, earlier(earlier(end_at, report_at), now + look)))
 			return HAUL_APP_DONE;
 		now = haul_now();
 		if (!haul_io_healthy(a->pub.io, &why))
@@ -64,7 +56,7 @@ static int watch(struct hauli_app *a)
 		if (now >= report_at) {
 			hauli_app_signals_phase(HAULI_APP_PHASE_WRITES, "writing a report", "");
 			hauli_app_report_period(a);
-			end_writing();
+			hauli_app_watch_end_writing();
 			if (hauli_app_output_is_lost())
 				return HAUL_APP_DONE; /* hauli_app_output_end() reports it */
 			/* Skips reports that were due while the process was stopped or blocked. */
@@ -103,7 +95,7 @@ static void report(struct hauli_app *a)
 		hauli_app_report_json(a, object);
 		haul_app_json_end(object, stdout);
 	}
-	end_writing();
+	hauli_app_watch_end_writing();
 }
 
 static int stop_pollers(struct hauli_app *a, int rc)

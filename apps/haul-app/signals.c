@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,8 +25,8 @@ static struct {
 	sigset_t taken;
 	int err; /* copy of stderr, which is redirected while output of drivers is captured */
 
+	int came; /* an eventfd: readable once a signal has arrived */
 	pthread_mutex_t lock;
-	pthread_cond_t came;
 	/* Protected by the lock. */
 	int sig; /* the first signal; 0: none yet */
 	uint64_t sig_at;
@@ -94,7 +95,7 @@ static void take(int sig)
 		die(sig);
 	s.sig = sig;
 	s.sig_at = now();
-	pthread_cond_signal(&s.came);
+	eventfd_write(s.came, 1);
 }
 
 static void *run(void *arg)
@@ -148,7 +149,6 @@ void hauli_app_signals_init(const char *name)
 	const struct sigaction survive = {
 		.sa_handler = kicked, .sa_flags = SA_RESTART | SA_ONSTACK};
 	struct sigaction pipe;
-	pthread_condattr_t monotonic;
 	pthread_attr_t small;
 	pthread_t thread;
 	int err;
@@ -165,14 +165,11 @@ void hauli_app_signals_init(const char *name)
 	if (sigaction(SIGPIPE, NULL, &pipe) == 0 && pipe.sa_handler == SIG_DFL)
 		sigaction(SIGPIPE, &survive, NULL);
 	signal(SIGXFSZ, SIG_IGN);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&s.came, &monotonic);
-	pthread_condattr_destroy(&monotonic);
 	pthread_attr_init(&small);
 	pthread_attr_setstacksize(&small, STACK_SIZE);
 	pthread_attr_setdetachstate(&small, PTHREAD_CREATE_DETACHED);
-	err = pthread_create(&thread, &small, run, NULL);
+	s.came = eventfd(0, EFD_CLOEXEC);
+	err = s.came < 0 ? errno : pthread_create(&thread, &small, run, NULL);
 	if (err != 0) {
 		fprintf(stderr, "%s: cannot create a thread for signals: %s\n", name,
 			strerror(err));
@@ -202,17 +199,7 @@ bool hauli_app_signals_came(void)
 	return came;
 }
 
-int hauli_app_signals_wait(uint64_t deadline)
+int hauli_app_signals_fd(void)
 {
-	uint64_t at = haul_now();
-	struct timespec until = timespec_of(now() + (deadline > at ? deadline - at : 0));
-	int err = 0;
-	int sig;
-
-	pthread_mutex_lock(&s.lock);
-	while (!s.sig && err != ETIMEDOUT)
-		err = pthread_cond_timedwait(&s.came, &s.lock, &until);
-	sig = s.sig;
-	pthread_mutex_unlock(&s.lock);
-	return sig;
+	return s.came;
 }

@@ -31,7 +31,7 @@ void hauli_app_signals_phase(enum hauli_app_phase phase, const char *what, const
 /* True once a signal has arrived. */
 bool hauli_app_signals_came(void);
 
-/* Sleeps until a signal has arrived or haul_now() reaches deadline. Returns the signal, or 0. */
-int hauli_app_signals_wait(uint64_t deadline);
+/* A file that is readable once a signal has arrived. */
+int hauli_app_signals_fd(void);
 
 #endif

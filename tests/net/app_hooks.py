@@ -90,6 +90,38 @@ def test_hog(tap, stages):
                "a hog in a report: a signal ends it", f"{p.returncode} {said}")
 
 
+def reading(stages, text, *args):
+    """A run that reads text, and stdin stays open if that does not end it."""
+    r = subprocess.run([stages, *ARGS[:4], "--period", "0", "--poller", "sleep", "--read", *args],
+                       input=text, capture_output=True, text=True, timeout=120)
+    return r.returncode, [line for line in netns.said(r.stderr).splitlines()
+                          if not line.startswith("stages: note: ")]
+
+
+def test_watch(tap, stages):
+    status, lines = reading(stages, "abe")
+    hooks = [line[5:] for line in lines if line != "hook fires"]
+    tap.ok(status == 0 and hooks == BEGIN + ["read a", "read b", "read e", "report final 3"] + END,
+           "haul_app_end() in a function of haul_app_watch()", f"{status} {lines}")
+    status, lines = reading(stages, "ab", "--duration", "300ms")
+    tap.ok(status == 0 and "hook end of file 0 1" in lines and "hook fires" in lines,
+           "a file at its end, and a timer", f"{status} {lines}")
+    status, lines = reading(stages, "cab", "--duration", "300ms")
+    tap.ok(status == 0 and sum("was closed" in line for line in lines) == 1
+           and "hook read b" in lines, "a file closed too early", f"{status} {lines}")
+    with subprocess.Popen([stages, *ARGS[:4], "--read"], text=True, stdin=subprocess.PIPE,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as p:
+        p.stdin.write("xy")
+        p.stdin.flush()
+        for line in p.stderr:
+            if line.startswith("hook read y"):
+                break
+        p.send_signal(signal.SIGINT)
+        said = p.communicate(timeout=60)[1]
+        tap.ok(p.returncode == 0 and said.endswith("hook closed\n"),
+               "a signal while files are watched", f"{p.returncode} {said}")
+
+
 def test_json(tap, stages):
     status, out, hooks, rest = run(stages, *ARGS, "--json")
     tap.ok(status == 0 and hooks == BEGIN + ["json"] + END, "hooks with --json", f"{hooks} {rest}")
@@ -144,6 +176,7 @@ def main():
     test_failures(tap, stages)
     test_cancel(tap, stages)
     test_hog(tap, stages)
+    test_watch(tap, stages)
     test_json(tap, stages)
     test_command_line(tap, stages, fwd, doctor)
     tap.done()

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A program with all hooks of haul-app: prints the name of each as it is called, and fails in the
  * one that --fail names. */
+#include <errno.h>
 #include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
 
 #include <haul-app/app.h>
 
 static const char *failing = "";
 static uint64_t on_carriers;
-static bool hog;
+static bool hog, reads;
 static uint64_t code = HAUL_APP_FAILED;
 static uint64_t number = 7; /* without a limit */
 
@@ -17,6 +20,7 @@ static const struct haul_app_option options[] = {
 		.help = "what the failing hook returns"},
 	{"--number", "N", HAUL_APP_NUMBER, &number, .help = "a number"},
 	{"--hog", NULL, HAUL_APP_FLAG, &hog, .help = "never return from the handler of carrier 1"},
+	{"--read", NULL, HAUL_APP_FLAG, &reads, .help = "read stdin and timers"},
 	{0},
 };
 
@@ -91,8 +95,57 @@ static int sleep_long(struct haul_app *app, unsigned carrier, void *arg)
 	return haul_sleep(3600 * HAUL_S) == 0 ? HAUL_APP_DONE : 9;
 }
 
+/* A timer that fires all the time, until the other file is read. */
+static void fires(struct haul_app *app, int fd, void *arg)
+{
+	static unsigned n;
+
+	if (n++ == 0)
+		fprintf(stderr, "hook fires\n");
+}
+
+/* Reads a letter at a time: e ends the program, c closes a file too early, x takes the timer. */
+static void read_letter(struct haul_app *app, int fd, void *arg)
+{
+	const int *timer = arg;
+	char letter;
+	ssize_t n = read(fd, &letter, 1);
+	int first;
+
+	if (n == 1)
+		fprintf(stderr, "hook read %c\n", letter);
+	if (n == 0) {
+		first = haul_app_watch(app, fd, NULL, NULL);
+		fprintf(stderr, "hook end of file %d %d\n", first,
+			haul_app_watch(app, fd, NULL, NULL) == -ENOENT);
+	}
+	if (n == 1 && letter == 'e')
+		haul_app_end(app);
+	if (n == 1 && letter == 'c')
+		close(*timer);
+	if (n == 1 && letter == 'x')
+		haul_app_watch(app, *timer, NULL, NULL);
+}
+
+static int watch(struct haul_app *app)
+{
+	const struct itimerspec often = {{0, 100000}, {0, 100000}};
+	static int timer;
+
+	timer = timerfd_create(CLOCK_MONOTONIC, 0);
+	timerfd_settime(timer, 0, &often, NULL);
+	if (haul_app_watch(app, -1, fires, NULL) != -EBADF ||
+		haul_app_watch(app, timer, fires, NULL) != 0 ||
+		haul_app_watch(app, STDIN_FILENO, fires, NULL) != 0 ||
+		haul_app_watch(app, STDIN_FILENO, read_letter, &timer) != 0)
+		return HAUL_APP_FAILED;
+	return HAUL_APP_DONE;
+}
+
 static int started(struct haul_app *app)
 {
+	if (reads && watch(app) != HAUL_APP_DONE)
+		return HAUL_APP_FAILED;
 	if (strcmp(failing, "sleep") == 0)
 		return haul_app_on_carriers(app, sleep_long, NULL);
 	return call(app, "started");

@@ -114,6 +114,21 @@ HAUL_API int haul_app_main(const struct haul_app_program *program,
 HAUL_API int haul_app_on_carriers(struct haul_app *app,
 	int (*fn)(struct haul_app *app, unsigned carrier, void *arg), void *arg);
 
+/*
+ * Calls ready(app, fd, arg) in the main thread whenever fd can be read, or is at its end: a socket,
+ * a terminal, a timerfd. Between calls the main thread sleeps. ready reads what it needs without
+ * blocking for more; it may write to stdout, watch other files, and end the program. ready NULL:
+ * watches fd no more, which is to be done before it is closed. A second call for an fd replaces its
+ * function. Main thread, in hooks from parsed() on; called from started() on. Returns 0, -EBADF
+ * (fd < 0), or -ENOENT (ready is NULL, and fd is not watched).
+ */
+HAUL_API int haul_app_watch(struct haul_app *app, int fd,
+	void (*ready)(struct haul_app *app, int fd, void *arg), void *arg);
+
+/* Ends the program as SIGINT does, with its exit code, once the present hook, or function of
+ * haul_app_watch(), has returned. Main thread. */
+HAUL_API void haul_app_end(struct haul_app *app);
+
 /* Adds n to a counter of the program: an index into haul_app_hooks.counters. On carriers only; does
  * not suspend. Each carrier has its own sum, so that this costs no atomic operation. */
 HAUL_API void haul_app_count(unsigned counter, uint64_t n);
