@@ -111,9 +111,9 @@ int hauli_check_hooks(const struct hauli_app *a)
 {
 	const struct haul_io_opts *io = &a->io_opts;
 
-	if (!!io->on_packet + !!io->on_burst + !!io->source != 1) {
+	if ((io->on_packet && io->on_burst) || (!io->on_packet && !io->on_burst && !io->source)) {
 		haul_app_say(a->pub.program,
-			"set exactly one of on_packet, on_burst and source (haul-app/app.h)");
+			"set one of on_packet and on_burst, or source, or both (haul-app/app.h)");
 		return HAUL_APP_FAILED;
 	}
 	return counters_are_right(a) && drop_names_are_right(a) ? HAUL_APP_DONE : HAUL_APP_FAILED;

@@ -21,7 +21,8 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static uint64_t received(const struct hauli_app *a)
+/* Packets that count for --packets: received ones, or those that a source has sent. */
+static uint64_t counted(const struct hauli_app *a)
 {
 	struct haul_io_stats st;
 	uint64_t n = 0;
@@ -29,7 +30,7 @@ static uint64_t received(const struct hauli_app *a)
 
 	for (i = 0; i < a->nb_ports; i++) {
 		haul_io_get_stats(a->pub.io, i, -1, &st);
-		n += st.rx_packets;
+		n += a->io_opts.source ? st.tx_packets : st.rx_packets;
 	}
 	return n;
 }
@@ -51,7 +52,7 @@ static int watch(struct hauli_app *a)
 		now = haul_now();
 		if (!haul_io_healthy(a->pub.io, &why))
 			return hauli_app_fail(a, -EIO, why);
-		if (now >= end_at || (a->packets && received(a) >= a->packets))
+		if (now >= end_at || (a->packets && counted(a) >= a->packets))
 			return HAUL_APP_DONE;
 		if (now >= report_at) {
 			hauli_app_signals_phase(HAULI_APP_PHASE_WRITES, "writing a report", "");

@@ -15,11 +15,13 @@
 
 static bool spreads(const struct haul_io_opts *opts)
 {
+	if (opts->source)
+		return false;
 	switch (opts->spread) {
 	case HAUL_SPREAD_PACKETS:
 		return opts->on_packet;
 	case HAUL_SPREAD_ALL:
-		return !opts->source;
+		return true;
 	default:
 		return false;
 	}

@@ -259,7 +259,16 @@ void *hauli_poll_packets(void *arg)
 	return p->rxqs->home ? poll_stealable(p) : poll(p, cycle_packets);
 }
 
-static inline __attribute__((always_inline)) bool cycle_source(struct hauli_poller *p, bool woken)
+static __attribute__((noinline, cold, noreturn)) void abort_for(uint16_t n, uint16_t most)
+{
+	hauli_misuse(
+		"haul_source_fn", "returned %u packets, and was asked for at most %u", n, most);
+}
+
+/* Calls the source for each port. Packets that the NIC has not taken go first: the NIC sets the
+ * pace. */
+static inline __attribute__((always_inline)) bool send_from_source(
+	struct hauli_poller *p, bool receives)
 {
 	struct rte_mbuf *pkts[HAULI_BURST_MAX];
 	struct hauli_rxq *r;
@@ -270,21 +279,55 @@ static inline __attribute__((always_inline)) bool cycle_source(struct hauli_poll
 		hauli_tx_flush(p);
 	for (r = p->rxqs; r < p->rxqs_end; r++) {
 		n = 0;
-		/* Packets that the NIC has not taken go first: the NIC sets the pace. */
 		if (hauli_likely(hauli_txq_count(r->rx.reply) == 0))
 			n = p->source(&r->rx, pkts, p->burst);
 		if (n == 0) {
-			hauli_counter_add(&r->empty, 1);
+			if (!receives)
+				hauli_counter_add(&r->empty, 1);
 			continue;
 		}
+		if (hauli_unlikely(n > p->burst))
+			abort_for(n, p->burst);
 		haul_tx_burst(r->rx.reply, pkts, n);
 		io = true;
 	}
+	return io;
+}
+
+static inline __attribute__((always_inline)) bool cycle_source(struct hauli_poller *p, bool woken)
+{
+	bool io = send_from_source(p, false);
+
 	hauli_counter_add(&p->cycles, 1);
 	return io;
 }
 
+/* One indirect call instead of an instance for each cycle that receives. */
+static inline __attribute__((always_inline)) bool cycle_both(struct hauli_poller *p, bool woken)
+{
+	bool sent = send_from_source(p, true);
+
+	return p->receive(p, woken) || sent;
+}
+
+static hauli_cycle_fn *receiving_cycle(const struct hauli_poller *p)
+{
+	if (p->on_burst)
+		return hauli_glue_steals(p->carrier) ? cycle_bursts_stealing : cycle_bursts;
+	if (p->rxqs->on_packet)
+		return p->rxqs->home ? cycle_stealable : cycle_packets;
+	return NULL;
+}
+
+static void *poll_both(void *arg)
+{
+	return poll(arg, cycle_both);
+}
+
 void *hauli_poll_source(void *arg)
 {
-	return poll(arg, cycle_source);
+	struct hauli_poller *p = arg;
+
+	p->receive = receiving_cycle(p);
+	return p->receive ? poll_both(p) : poll(p, cycle_source);
 }

@@ -33,7 +33,6 @@ static bool any_peer_is_wrong(const unsigned *peers, unsigned n)
 
 static int check_opts(const struct haul_io_opts *opts, char *errbuf, size_t errlen)
 {
-	unsigned ways = !!opts->on_burst + !!opts->on_packet + !!opts->source;
 	const char *wrong = NULL;
 
 	if (opts->nb_ports == 0)
@@ -52,8 +51,10 @@ static int check_opts(const struct haul_io_opts *opts, char *errbuf, size_t errl
 		wrong = "no pool is given; give the one that the ports were opened with";
 	else if (opts->burst > HAULI_BURST_MAX)
 		wrong = "burst is more than 512; give 1 to 512";
-	else if (ways != 1)
-		wrong = "give exactly one of on_burst, on_packet and source";
+	else if (opts->on_burst && opts->on_packet)
+		wrong = "give one of on_burst and on_packet, not both";
+	else if (!opts->on_burst && !opts->on_packet && !opts->source)
+		wrong = "no handler is given; give on_burst, on_packet or source";
 	if (!wrong)
 		return 0;
 	snprintf(errbuf, errlen, "haul_io_start: %s", wrong);
@@ -112,9 +113,9 @@ static void let_go(struct haul_io *io)
 
 static haul_fn *body_of(const struct haul_io_opts *opts)
 {
-	if (opts->on_burst)
-		return hauli_poll_bursts;
-	return opts->on_packet ? hauli_poll_packets : hauli_poll_source;
+	if (opts->source)
+		return hauli_poll_source;
+	return opts->on_burst ? hauli_poll_bursts : hauli_poll_packets;
 }
 
 int haul_io_start(struct haul_io **out, struct haul_runtime *rt, const struct haul_io_opts *opts,

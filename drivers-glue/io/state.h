@@ -108,6 +108,7 @@ struct hauli_poller {
 	struct hauli_tx *txs; /* one per port */
 	haul_burst_fn *on_burst;
 	haul_source_fn *source;
+	bool (*receive)(struct hauli_poller *p, bool woken); /* its cycle, beside a source */
 	const struct haul_coro_opts *coro;
 	uint16_t burst;
 	bool count_bytes;

@@ -50,8 +50,9 @@ for carriers in 1, 2, cpus + 1:
     for handler in "burst", "coroutine":
         for mode in "io", "mac", "macswap", "rxonly", "txonly":
             name = f"{mode}, {handler}, {carriers} carriers"
-            # txonly receives no bursts; for the other modes a number of packets is an end.
-            end = ("--duration", "0.1") if mode == "txonly" else ("--packets", 20000)
+            # Coroutines of txonly send beside handlers, and --packets counts received packets.
+            end = (("--duration", "0.1") if mode == "txonly" and handler == "coroutine" else
+                   ("--packets", 20000))
             r = fwd.figures("--port", "null:", "--port", "null:", "--mode", mode, "--handler",
                             handler, "--carriers", carriers, *end)
             rx, tx = r.total("rx_packets"), r.total("tx_packets")

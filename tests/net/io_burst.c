@@ -55,6 +55,7 @@ START_TEST(refuses_options_with_a_line)
 	}
 	wrong[0].on_burst = NULL;
 	wrong[1].on_packet = ignore_one;
+	wrong[2].on_packet = ignore_one;
 	wrong[2].source = nothing;
 	wrong[3].burst = 513;
 	wrong[4].nb_ports = 0;
@@ -291,6 +292,86 @@ START_TEST(a_source_stops_at_a_full_nic)
 }
 END_TEST
 
+#define MADE 10000
+
+/* Written by one carrier each. */
+static struct {
+	_Alignas(64) uint32_t made, handled;
+	bool out_of_order;
+} beside[BED_CARRIERS];
+
+static uint16_t make_some(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	uint32_t left = MADE - beside[rx->carrier].made;
+	uint16_t i;
+
+	if (rx->port != 0)
+		return 0;
+	n = (uint16_t)RTE_MIN(n, left);
+	for (i = 0; i < n; i++) {
+		pkts[i] = bed_packet(rx->arg, beside[rx->carrier].made);
+		if (!pkts[i])
+			break;
+		beside[rx->carrier].made++;
+	}
+	return i;
+}
+
+static void note(struct haul_rx *rx, struct rte_mbuf *pkt)
+{
+	if (bed_number(pkt) != beside[rx->carrier].handled)
+		beside[rx->carrier].out_of_order = true;
+	beside[rx->carrier].handled++;
+	haul_drop(rx, &pkt, 1, HAUL_DROP_CONSUMED);
+}
+
+static void note_all(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	for (uint16_t i = 0; i < n; i++)
+		note(rx, pkts[i]);
+}
+
+static void send_beside(haul_burst_fn *on_burst, haul_packet_fn *on_packet, enum haul_poll_how how)
+{
+	struct haul_io_opts opts;
+	struct haul_io_stats st;
+	struct bed bed;
+	unsigned c;
+
+	memset(beside, 0, sizeof(beside));
+	bed_open(&bed, TWO);
+	opts = bed_io_opts(&bed);
+	opts.source = make_some;
+	opts.on_burst = on_burst;
+	opts.on_packet = on_packet;
+	opts.policy.how = how;
+	opts.arg = &bed;
+	bed_start(&bed, &opts);
+	for (c = 0; c < BED_CARRIERS; c++)
+		WAIT_UNTIL(bed_stats(&bed, 0, (int)c).dropped[HAUL_DROP_CONSUMED] == MADE);
+	ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), 0);
+	st = bed_stats(&bed, 0, -1);
+	ck_assert_uint_eq(st.rx_packets, BED_CARRIERS * MADE);
+	ck_assert_uint_eq(st.tx_packets, BED_CARRIERS * MADE);
+	for (c = 0; c < BED_CARRIERS; c++)
+		ck_assert(!beside[c].out_of_order);
+	ck_assert_int_eq(bed_take_down(&bed), 0);
+}
+
+START_TEST(a_source_sends_beside_a_burst_handler)
+{
+	send_beside(note_all, NULL, HAUL_POLL_SPIN);
+	send_beside(note_all, NULL, HAUL_POLL_SLEEP);
+}
+END_TEST
+
+START_TEST(a_source_sends_beside_coroutines)
+{
+	send_beside(NULL, note, HAUL_POLL_SPIN);
+	send_beside(NULL, note, HAUL_POLL_SLEEP);
+}
+END_TEST
+
 START_TEST(carriers_without_a_queue_get_no_poller)
 {
 	struct haul_io_opts opts;
@@ -505,6 +586,7 @@ END_TEST
 BED_MAIN("io_burst", {refuses_options_with_a_line}, {refuses_a_carrier_that_has_a_poller},
 	{bursts_come_whole_and_in_order}, {the_peer_is_the_paired_port},
 	{a_full_nic_keeps_then_drops_and_counts}, {a_source_stops_at_a_full_nic},
+	{a_source_sends_beside_a_burst_handler}, {a_source_sends_beside_coroutines},
 	{carriers_without_a_queue_get_no_poller}, {stops_and_starts_again_on_the_same_ports},
 	{a_kept_packet_is_missed_at_the_end}, {drops_are_counted_by_reason},
 	{drops_are_counted_by_verdict}, {the_first_call_of_a_handler_sees_io},

@@ -49,6 +49,11 @@ static uint16_t sleeping_source(struct haul_rx *rx, struct rte_mbuf **pkts, uint
 	return 0;
 }
 
+static uint16_t generous_source(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	return (uint16_t)(n + 1);
+}
+
 static const struct misuse {
 	haul_burst_fn *on_burst;
 	haul_source_fn *source;
@@ -60,6 +65,9 @@ static const struct misuse {
 	{sends, NULL, "haul: haul_send(): called in a burst handler"},
 	{drops, NULL, "haul: haul_drop(): there is no such reason"},
 	{NULL, sleeping_source, "haul: haul_sleep(): called in a burst handler or a source"},
+	{NULL, generous_source,
+		"haul: haul_source_fn(): returned 33 packets, and was asked for at "
+		"most 32"},
 };
 #define MISUSES ((int)(sizeof(misuses) / sizeof(misuses[0])))
 

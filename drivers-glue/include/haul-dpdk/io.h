@@ -38,8 +38,9 @@ typedef void haul_burst_fn(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t 
  * make burst calls of DPDK: these need the stack of a poller. */
 typedef void haul_packet_fn(struct haul_rx *rx, struct rte_mbuf *pkt);
 
-/* Produces up to n packets to send into pkts, for a program that receives none, and returns their
- * number. Called on the poller's stack; must not suspend. */
+/* Produces up to n packets to send on rx->reply into pkts, and returns their number. Called once per
+ * cycle of the poller, on its stack, unless packets that the NIC has not taken wait on rx->reply;
+ * must not suspend. A result above n aborts with one line. */
 typedef uint16_t haul_source_fn(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n);
 
 struct haul_io;
@@ -127,7 +128,9 @@ struct haul_io_opts {
 	 * DPDK 25.07) report 0.
 	 */
 	bool count_bytes;
-	/* Exactly one of the three is set. */
+	/* One of on_burst and on_packet, or source, or source and one of these: then each cycle of
+	 * a poller sends packets of the source on each port before it receives. Without them a
+	 * poller receives nothing. */
 	haul_burst_fn *on_burst;
 	haul_packet_fn *on_packet;
 	haul_source_fn *source;
@@ -149,7 +152,7 @@ struct haul_io_opts {
 	 */
 	const struct haul_coro_opts *coro;
 	enum haul_send_order send_order;
-	enum haul_io_spread spread;
+	enum haul_io_spread spread; /* with source: off */
 	/* Names of the program's own reasons, HAUL_DROP_OWN + i, such as "blocked"; they must
 	 * outlive io. */
 	const char *drop_names[HAUL_DROP_OWN_MAX];

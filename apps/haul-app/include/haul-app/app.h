@@ -67,7 +67,8 @@ struct haul_app_counter {
  * error (haul_app_say()) and returns an exit code, which ends the program.
  */
 struct haul_app_hooks {
-	/* Exactly one of the three, here or set by parsed(). See haul_io_opts. */
+	/* Here or set by parsed(): on_packet or on_burst, source, or source and one of these. See
+	 * haul_io_opts. */
 	haul_packet_fn *on_packet;
 	haul_burst_fn *on_burst;
 	haul_source_fn *source;
