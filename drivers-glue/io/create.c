@@ -62,7 +62,7 @@ static unsigned count_served(struct haul_io *io, struct haul_runtime *rt)
 	return n;
 }
 
-/* Copies the peers of the ports; by default 0-1, 2-3, and a last port without a neighbour itself. */
+/* Copies the peers of the ports. Default: 0-1, 2-3, and a last port without a neighbour itself. */
 static bool set_peers(struct haul_io *io)
 {
 	unsigned n = io->opts.nb_ports;
