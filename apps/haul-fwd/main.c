@@ -18,12 +18,7 @@ static struct haul_app_texts peers;
 
 static const struct haul_app_option options[] = {
 	{"--mode", FWD_MODE_NAMES, HAUL_APP_CHOICE, &mode,
-		.help = "what happens to received frames:\n"
-			"io: sent unchanged\n"
-			"mac: sent from the address of the sending port to its peer's\n"
-			"macswap: sent with source and destination address exchanged\n"
-			"rxonly: dropped\n"
-			"txonly: none are received; frames are generated and sent"},
+		.help = "what happens to received frames:" FWD_MODE_HELP},
 	{"--handler", "burst|coroutine", HAUL_APP_CHOICE, &coroutine,
 		.help = "handle packets by a function call per burst, or by a coroutine per "
 			"packet"},
@@ -109,6 +104,7 @@ static int set_up(struct haul_app *app)
 		abort();
 	memset(fwd.carriers, 0, carriers_size);
 	fwd.pool = app->pool;
+	fwd.app = app;
 	for (i = 0; i < app->nb_ports; i++) {
 		struct rte_ether_addr from = haul_port_mac(app->ports[i]);
 		unsigned peer = fwd_ports_peer(i);
@@ -118,7 +114,7 @@ static int set_up(struct haul_app *app)
 		frame_shape_init(
 			&ports[i].shape, &from, &peer_macs[i], (uint16_t)size, (uint32_t)flows);
 	}
-	return HAUL_APP_DONE;
+	return fwd_mode_begin(&fwd, (enum fwd_mode)mode);
 }
 
 /* Starts the coroutines that send without having received. */
@@ -145,8 +141,15 @@ static void add_mode(struct haul_app *app, struct haul_app_json *object)
 	haul_app_json_text(object, "handler", coroutine ? "coroutine" : "burst");
 }
 
+/* No handler runs on any carrier any more. */
+static void end_mode(struct haul_app *app, unsigned carrier)
+{
+	fwd_mode_end(&fwd);
+}
+
 static void tear_down(struct haul_app *app)
 {
+	fwd_mode_end(&fwd);
 	free(fwd.carriers);
 }
 
@@ -160,6 +163,7 @@ int main(int argc, char **argv)
 		.opened = set_up,
 		.started = start_generators,
 		.json = add_mode,
+		.carrier_ends = end_mode,
 		.closed = tear_down,
 	};
 

@@ -1,24 +1,56 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The forwarding modes, each as a burst function and as a coroutine. */
+/* The forwarding modes: their list, what each one consists of, and the state that all share. */
 #ifndef FWD_MODE_H
 #define FWD_MODE_H
 
+#include <haul-app/app.h>
 #include <haul-dpdk/io.h>
 
 #include "frame.h"
 
+/* All modes, in the order of --help: constant, table (modes/), name, what it does with received
+ * frames. */
+/* clang-format off */
+#define FWD_MODE_LIST(MODE) \
+	MODE(FWD_IO, io, "io", "sent unchanged") \
+	MODE(FWD_MAC, mac, "mac", "sent from the address of the sending port to its peer's") \
+	MODE(FWD_MACSWAP, macswap, "macswap", \
+		"sent with source and destination address exchanged") \
+	MODE(FWD_RXONLY, rxonly, "rxonly", "dropped") \
+	MODE(FWD_TXONLY, txonly, "txonly", "none are received; frames are generated and sent")
+/* clang-format on */
+
 enum fwd_mode {
-	FWD_IO, /* sends frames unchanged */
-	FWD_MAC, /* sends them from the address of the sending port to its peer's */
-	FWD_MACSWAP, /* exchanges source and destination address */
-	FWD_RXONLY, /* drops received frames */
-	FWD_TXONLY, /* sends generated frames */
-	FWD_MODES,
+#define FWD_MODE_CONSTANT(constant, table, name, help) constant,
+	FWD_MODE_LIST(FWD_MODE_CONSTANT)
+#undef FWD_MODE_CONSTANT
+		FWD_MODES,
 };
 
-#define FWD_MODE_NAMES "io|mac|macswap|rxonly|txonly"
+/* For HAUL_APP_CHOICE: "io|mac|...". */
+#define FWD_MODE_NAME(constant, table, name, help) "|" name
+#define FWD_MODE_NAMES (&FWD_MODE_LIST(FWD_MODE_NAME)[1])
+/* A line for each. */
+#define FWD_MODE_HELP_LINE(constant, table, name, help) "\n" name ": " help
+#define FWD_MODE_HELP FWD_MODE_LIST(FWD_MODE_HELP_LINE)
 
-/* State of a port. Constant. */
+struct fwd;
+
+/* What a mode consists of. */
+struct fwd_mode_ops {
+	haul_burst_fn *burst;
+	haul_packet_fn *packet;
+	haul_source_fn *source;
+	bool reads; /* each packet, so that counting bytes is cheap */
+	const char *drop_names[HAUL_DROP_OWN_MAX];
+	/* Both may be NULL. begin: allocates what the mode needs; returns HAUL_APP_DONE, or an exit
+	 * code after a line. end: frees it, and packets that the mode holds; also after begin has
+	 * failed. Main thread, while no pollers run. */
+	int (*begin)(struct fwd *fwd);
+	void (*end)(struct fwd *fwd);
+};
+
+/* State of a port. Constant while pollers run. */
 struct fwd_port {
 	struct rte_ether_addr macs[2]; /* mac: new destination and source of received packets */
 	struct frame_shape shape; /* for txonly and --tx-first */
@@ -34,6 +66,8 @@ struct fwd {
 	struct fwd_port *ports;
 	struct fwd_carrier *carriers;
 	struct rte_mempool *pool;
+	struct haul_app *app;
+	const struct fwd_mode_ops *mode; /* that has begun, or NULL */
 };
 
 /* The flow number of the next frame that this carrier generates. */
@@ -45,8 +79,18 @@ static inline uint32_t fwd_next_flow(struct fwd_carrier *c, uint32_t flows)
 	return flow;
 }
 
-/* Sets the handler of a mode. In txonly with coroutines the handler drops received packets;
- * generators send (generator.h). */
+/*
+ * A mode is set in haul_io_opts before pollers start, and begins then. It ends after pollers have
+ * stopped and before io is freed; then another one may be set. Main thread.
+ *
+ * fwd_mode_set: sets the handler of the mode, its source and its drop reasons. In txonly with
+ * coroutines the handler drops received packets; generators send (generator.h).
+ * fwd_mode_begin: returns HAUL_APP_DONE, or an exit code after a line; then fwd_mode_end() is to be
+ * called too.
+ * fwd_mode_end: does nothing if no mode has begun.
+ */
 void fwd_mode_set(struct haul_io_opts *io, enum fwd_mode mode, bool coroutine);
+int fwd_mode_begin(struct fwd *fwd, enum fwd_mode mode);
+void fwd_mode_end(struct fwd *fwd);
 
 #endif

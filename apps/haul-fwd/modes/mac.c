@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Modes that change nothing or MAC addresses: io, mac, macswap, rxonly. */
+#include <string.h>
+
+#include "edit.h"
+#include "modes.h"
+
+/* Parameters of an edit, read once per burst. */
+struct edit {
+	fwd_head macs; /* mode mac: destination, source */
+};
+
+static inline void swap_macs(const struct edit *e, struct rte_mbuf *pkt)
+{
+	fwd_swap_macs(pkt);
+}
+
+static inline void set_macs(const struct edit *e, struct rte_mbuf *pkt)
+{
+	memcpy(rte_pktmbuf_mtod(pkt, void *), &e->macs, 12);
+}
+
+static inline struct edit edit_of(struct haul_rx *rx)
+{
+	const struct fwd *fwd = rx->arg;
+	struct edit e = {0};
+
+	memcpy(&e.macs, fwd->ports[rx->port].macs, sizeof(fwd->ports[0].macs));
+	return e;
+}
+
+static inline __attribute__((always_inline)) void edit_burst(struct haul_rx *rx,
+	struct rte_mbuf **pkts, uint16_t n,
+	void (*edit)(const struct edit *e, struct rte_mbuf *pkt))
+{
+	const struct edit e = edit_of(rx);
+	unsigned i;
+
+	n = fwd_frames(rx, pkts, n);
+#pragma GCC unroll 4
+	for (i = 0; i < n; i++)
+		edit(&e, pkts[i]);
+	haul_tx_burst(rx->peer, pkts, n);
+}
+
+static inline __attribute__((always_inline)) void edit_packet(struct haul_rx *rx,
+	struct rte_mbuf *pkt, void (*edit)(const struct edit *e, struct rte_mbuf *pkt))
+{
+	const struct edit e = edit_of(rx);
+
+	if (!fwd_frame(rx, pkt))
+		return;
+	edit(&e, pkt);
+	fwd_send_packet(rx, pkt);
+}
+
+static void io_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	haul_tx_burst(rx->peer, pkts, n);
+}
+
+static void mac_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	edit_burst(rx, pkts, n, set_macs);
+}
+
+static void mac_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
+{
+	edit_packet(rx, pkt, set_macs);
+}
+
+static void macswap_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	edit_burst(rx, pkts, n, swap_macs);
+}
+
+static void macswap_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
+{
+	edit_packet(rx, pkt, swap_macs);
+}
+
+static void rxonly_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	haul_drop(rx, pkts, n, HAUL_DROP_CONSUMED);
+}
+
+static void rxonly_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
+{
+	haul_drop(rx, &pkt, 1, HAUL_DROP_CONSUMED);
+}
+
+const struct fwd_mode_ops fwd_mode_io = {.burst = io_burst, .packet = fwd_send_packet};
+const struct fwd_mode_ops fwd_mode_mac = {.burst = mac_burst, .packet = mac_packet, .reads = true};
+const struct fwd_mode_ops fwd_mode_macswap = {
+	.burst = macswap_burst, .packet = macswap_packet, .reads = true};
+const struct fwd_mode_ops fwd_mode_rxonly = {
+	.burst = rxonly_burst, .packet = rxonly_packet, .reads = true};
