@@ -59,7 +59,7 @@ static int start_eal(struct hauli_app *a)
 		opts.pci |= is_pci(a->specs.items[i]);
 	hauli_app_signals_phase(HAULI_APP_PHASE_STARTS, "starting DPDK", "");
 	choose_pool_size(a);
-	opts.mem_mb = haul_pool_mem_mb((unsigned)a->mbufs);
+	opts.mem_mb = haul_pool_mem_mb((unsigned)a->mbufs) + a->hooks->mem_mb;
 	err = haul_eal_init(&opts, errbuf, sizeof(errbuf));
 	if (err)
 		return hauli_app_fail(a, err, errbuf);

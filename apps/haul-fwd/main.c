@@ -7,6 +7,8 @@
 
 #include "generator.h"
 #include "mode.h"
+#include "modes/csum.h"
+#include "modes/l3fwd.h"
 #include "ports.h"
 
 static unsigned mode;
@@ -37,7 +39,7 @@ static const struct haul_app_option options[] = {
 
 static const struct haul_app_program program = {
 	.name = "haul-fwd",
-	.options = {options, fwd_ports_options},
+	.options = {options, fwd_csum_options, fwd_l3fwd_options, fwd_ports_options},
 	.purpose = "Forwards packets between ports, from each to its peer (0 and 1, 2 and 3, ...,\n"
 		   "unless --port-topology says otherwise), with one poller per carrier.",
 	.examples =
@@ -87,11 +89,18 @@ static int parse_peers(unsigned nb_ports)
 	return HAUL_APP_DONE;
 }
 
+static struct haul_app_hooks hooks;
+
 static int choose_mode(struct haul_app *app, struct haul_io_opts *io)
 {
+	int rc;
+
 	fwd_ports_parsed(app, io);
 	fwd_mode_set(io, (enum fwd_mode)mode, coroutine);
-	return parse_peers(app->nb_ports);
+	if (mode == FWD_CSUM)
+		fwd_csum_show_counters();
+	rc = fwd_l3fwd_parsed(app, mode == FWD_L3FWD, &hooks.mem_mb);
+	return rc == HAUL_APP_DONE ? parse_peers(app->nb_ports) : rc;
 }
 
 static int set_up(struct haul_app *app)
@@ -109,6 +118,9 @@ static int set_up(struct haul_app *app)
 		struct rte_ether_addr from = haul_port_mac(app->ports[i]);
 		unsigned peer = fwd_ports_peer(i);
 
+		ports[i].mac = from;
+		ports[i].peer_mac = peer_macs[i];
+		ports[i].peer = peer;
 		ports[i].macs[0] = peer_macs[peer];
 		ports[i].macs[1] = haul_port_mac(app->ports[peer]);
 		frame_shape_init(
@@ -150,13 +162,14 @@ static void end_mode(struct haul_app *app, unsigned carrier)
 static void tear_down(struct haul_app *app)
 {
 	fwd_mode_end(&fwd);
+	fwd_l3fwd_closed();
 	free(fwd.carriers);
 }
 
 int main(int argc, char **argv)
 {
 	static const struct haul_coro_opts coro = {.name = "packet"};
-	static const struct haul_app_hooks hooks = {
+	hooks = (struct haul_app_hooks){
 		.coro = &coro,
 		.arg = &fwd,
 		.parsed = choose_mode,
@@ -164,6 +177,7 @@ int main(int argc, char **argv)
 		.started = start_generators,
 		.json = add_mode,
 		.carrier_ends = end_mode,
+		.counters = fwd_csum_counters,
 		.closed = tear_down,
 	};
 

@@ -16,9 +16,18 @@
 	MODE(FWD_MAC, mac, "mac", "sent from the address of the sending port to its peer's") \
 	MODE(FWD_MACSWAP, macswap, "macswap", \
 		"sent with source and destination address exchanged") \
+	MODE(FWD_SWAP5, swap5, "5tswap", \
+		"sent with source and destination of MAC, IP, and TCP or UDP exchanged") \
+	MODE(FWD_CSUM, csum, "csum", \
+		"as mac, with the checksums of IPv4, UDP, TCP and SCTP recomputed") \
+	MODE(FWD_ICMPECHO, icmpecho, "icmpecho", \
+		"requests of ARP, neighbour discovery and ping are answered") \
+	MODE(FWD_L3FWD, l3fwd, "l3fwd", "IPv4 and IPv6 are routed (--routes)") \
 	MODE(FWD_RXONLY, rxonly, "rxonly", "dropped") \
 	MODE(FWD_TXONLY, txonly, "txonly", "none are received; frames are generated and sent")
 /* clang-format on */
+
+#define FWD_BURST_MAX 512 /* packets: haul_io_opts.burst */
 
 enum fwd_mode {
 #define FWD_MODE_CONSTANT(constant, table, name, help) constant,
@@ -52,7 +61,10 @@ struct fwd_mode_ops {
 
 /* State of a port. Constant while pollers run. */
 struct fwd_port {
-	struct rte_ether_addr macs[2]; /* mac: new destination and source of received packets */
+	struct rte_ether_addr macs[2]; /* new destination and source of received packets */
+	struct rte_ether_addr mac; /* its own */
+	struct rte_ether_addr peer_mac; /* destination of frames that the port sends */
+	unsigned peer; /* the port that sends what this one receives */
 	struct frame_shape shape; /* for txonly and --tx-first */
 };
 

@@ -42,7 +42,7 @@ def findings(root):
         return any(p.endswith("/" + name) for p in paths)
 
     for path in paths:
-        if path == SKIPPED or path.endswith((".svg", ".xml", ".png")):
+        if path == SKIPPED or path.endswith((".svg", ".xml", ".png", ".pcap")):
             continue
         for at, text in prose(root, path):
             def line(m):

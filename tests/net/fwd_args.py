@@ -18,7 +18,7 @@ WRONG = [  # arguments, a part of the line
     (["--port", "afpacket:nosuch0"], "nosuch0"),
     (["--port", "pcap:rx=/nonexistent/in.pcap"], "/nonexistent/in.pcap"),
     (["--port", "null:size=x"], "size"),
-    (["--port", "null:", "--mode", "forward"], "io|mac|macswap|rxonly|txonly"),
+    (["--port", "null:", "--mode", "forward"], "io|mac|macswap|5tswap|"),
     (["--port", "null:", "--handler", "thread"], "burst|coroutine"),
     (["--port", "null:", "--burst", "0"], "1 to 512"),
     (["--port", "null:", "--burst", "513"], "1 to 512"),

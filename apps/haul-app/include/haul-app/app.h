@@ -75,6 +75,7 @@ struct haul_app_hooks {
 	const struct haul_coro_opts *coro; /* of the coroutines of on_packet */
 	const char *drop_names[HAUL_DROP_OWN_MAX]; /* for HAUL_DROP_OWN + i */
 	const struct haul_app_counter *counters; /* read after parsed(), which may fill it */
+	unsigned mem_mb; /* of EAL's memory, beside that of packets; read after parsed(), too */
 	void *arg; /* haul_app.arg, and haul_rx.arg; NULL: that is the struct haul_app */
 
 	/* The options are parsed: checks them, and changes *io, which has the fields above and

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Mode csum: recomputes the checksums of IPv4, UDP, TCP and SCTP, each in software or by the device
+ * that sends. Checksums of fragments, a UDP checksum of 0 (none), and what is not complete stay.
+ */
+#include "csum.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <rte_net.h>
+#include <rte_sctp.h>
+#include <rte_tcp.h>
+#include <rte_udp.h>
+
+#include "checksum.h"
+#include "edit.h"
+#include "headers.h"
+#include "modes.h"
+
+#define L3_LEN_MAX RTE_LEN2MASK(RTE_MBUF_L3_LEN_BITS, unsigned)
+
+enum counter { BAD_IP, BAD_L4, COUNTERS };
+
+struct haul_app_counter fwd_csum_counters[COUNTERS + 1];
+
+void fwd_csum_show_counters(void)
+{
+	fwd_csum_counters[BAD_IP].name = "bad_ip_csum";
+	fwd_csum_counters[BAD_L4].name = "bad_l4_csum";
+}
+
+/* What the user has set for packets that a port sends. */
+static struct setting {
+	bool hw[FWD_CSUM_LAYERS];
+	bool keeps_macs;
+} settings[HAUL_APP_PORTS_MAX];
+
+static bool keeps_macs;
+const struct haul_app_option fwd_csum_options[] = {
+	{"--csum-keep-macs", NULL, HAUL_APP_FLAG, &keeps_macs,
+		.help = "mode csum: leave the MAC addresses"},
+	{0},
+};
+
+int fwd_csum_set(unsigned port, enum fwd_csum_layer layer, bool hw)
+{
+	if (port >= HAUL_APP_PORTS_MAX || layer >= FWD_CSUM_LAYERS)
+		return -EINVAL;
+	settings[port].hw[layer] = hw;
+	return 0;
+}
+
+bool fwd_csum_is_hw(unsigned port, enum fwd_csum_layer layer)
+{
+	return port < HAUL_APP_PORTS_MAX && layer < FWD_CSUM_LAYERS && settings[port].hw[layer];
+}
+
+int fwd_csum_set_macs(unsigned port, bool on)
+{
+	if (port >= HAUL_APP_PORTS_MAX)
+		return -EINVAL;
+	settings[port].keeps_macs = !on;
+	return 0;
+}
+
+/* Wrong checksums found in a burst. */
+struct found {
+	uint32_t bad[COUNTERS];
+};
+
+static inline void check_ip4(struct rte_ipv4_hdr *ip, struct found *found)
+{
+	uint16_t sum = fwd_ip4_sum(ip);
+
+	if (likely(sum == 0xffff))
+		return;
+	found->bad[BAD_IP]++;
+	ip->hdr_checksum = 0;
+	ip->hdr_checksum = (uint16_t)~fwd_ip4_sum(ip);
+}
+
+/* Returns the checksum over len bytes that is to replace the one given. */
+static inline rte_be16_t checked_l4(const struct rte_mbuf *pkt, const struct fwd_headers *h,
+	uint16_t len, rte_be16_t given, struct found *found)
+{
+	uint16_t sum = fwd_l4_sum(pkt, h, len);
+
+	if (likely(sum == 0xffff))
+		return given;
+	found->bad[BAD_L4]++;
+	/* Without the one given, in the arithmetic of this sum. */
+	return (uint16_t)~fwd_sum_fold((uint64_t)sum + (uint16_t)~given);
+}
+
+static inline void check_udp(
+	const struct rte_mbuf *pkt, const struct fwd_headers *h, struct found *found)
+{
+	struct rte_udp_hdr *udp = rte_pktmbuf_mtod_offset(pkt, struct rte_udp_hdr *, h->l4);
+	rte_be16_t cksum;
+	uint16_t len;
+
+	if (h->l4_len < sizeof(*udp) || h->l4 + sizeof(*udp) > pkt->data_len ||
+		udp->dgram_cksum == 0)
+		return;
+	len = rte_be_to_cpu_16(udp->dgram_len);
+	if (len < sizeof(*udp) || len > h->l4_len)
+		return;
+	cksum = checked_l4(pkt, h, len, udp->dgram_cksum, found);
+	udp->dgram_cksum = cksum ? cksum : 0xffff; /* 0 means none */
+}
+
+static inline void check_tcp(
+	const struct rte_mbuf *pkt, const struct fwd_headers *h, struct found *found)
+{
+	struct rte_tcp_hdr *tcp = rte_pktmbuf_mtod_offset(pkt, struct rte_tcp_hdr *, h->l4);
+
+	if (h->l4_len >= sizeof(*tcp) && h->l4 + sizeof(*tcp) <= pkt->data_len)
+		tcp->cksum = checked_l4(pkt, h, h->l4_len, tcp->cksum, found);
+}
+
+static __attribute__((noinline)) void check_sctp(
+	struct rte_mbuf *pkt, const struct fwd_headers *h, struct found *found)
+{
+	struct rte_sctp_hdr *sctp = rte_pktmbuf_mtod_offset(pkt, struct rte_sctp_hdr *, h->l4);
+	rte_le32_t crc;
+
+	if (h->l4_len < sizeof(*sctp) || h->l4 + sizeof(*sctp) > pkt->data_len)
+		return;
+	crc = fwd_sctp_crc(pkt, h);
+	found->bad[BAD_L4] += sctp->cksum != crc;
+	sctp->cksum = crc;
+}
+
+/* Returns the layer of an upper protocol, or FWD_CSUM_IP if it has no checksum that csum knows. */
+static enum fwd_csum_layer layer_of(uint8_t proto)
+{
+	switch (proto) {
+	case IPPROTO_UDP:
+		return FWD_CSUM_UDP;
+	case IPPROTO_TCP:
+		return FWD_CSUM_TCP;
+	case IPPROTO_SCTP:
+		return FWD_CSUM_SCTP;
+	default:
+		return FWD_CSUM_IP;
+	}
+}
+
+static inline void check_upper(
+	struct rte_mbuf *pkt, const struct fwd_headers *h, struct found *found)
+{
+	if (h->proto == IPPROTO_UDP)
+		check_udp(pkt, h, found);
+	else if (h->proto == IPPROTO_TCP)
+		check_tcp(pkt, h, found);
+	else if (h->proto == IPPROTO_SCTP)
+		check_sctp(pkt, h, found);
+}
+
+/* True if the upper header is complete, and is to have a checksum. */
+static bool is_offloadable(const struct rte_mbuf *pkt, const struct fwd_headers *h)
+{
+	static const uint16_t sizes[FWD_CSUM_LAYERS] = {
+		[FWD_CSUM_UDP] = sizeof(struct rte_udp_hdr),
+		[FWD_CSUM_TCP] = sizeof(struct rte_tcp_hdr),
+		[FWD_CSUM_SCTP] = sizeof(struct rte_sctp_hdr),
+	};
+	enum fwd_csum_layer layer = layer_of(h->proto);
+	const struct rte_udp_hdr *udp = rte_pktmbuf_mtod_offset(pkt, void *, h->l4);
+
+	return layer != FWD_CSUM_IP && h->l4_len >= sizes[layer] &&
+		h->l4 + sizes[layer] <= pkt->data_len && h->l3_len <= L3_LEN_MAX &&
+		(layer != FWD_CSUM_UDP || udp->dgram_cksum != 0);
+}
+
+/* Asks the device for the checksums that it is to compute, and computes the others. */
+static __attribute__((noinline)) void offload(struct rte_mbuf *pkt, const struct fwd_headers *h,
+	const struct setting *set, struct found *found)
+{
+	static const uint64_t flags[FWD_CSUM_LAYERS] = {
+		[FWD_CSUM_UDP] = RTE_MBUF_F_TX_UDP_CKSUM,
+		[FWD_CSUM_TCP] = RTE_MBUF_F_TX_TCP_CKSUM,
+		[FWD_CSUM_SCTP] = RTE_MBUF_F_TX_SCTP_CKSUM,
+	};
+	enum fwd_csum_layer layer = layer_of(h->proto);
+	bool upper = h->l4 && !h->fragment && set->hw[layer] && is_offloadable(pkt, h);
+	struct rte_ipv4_hdr *ip = rte_pktmbuf_mtod_offset(pkt, struct rte_ipv4_hdr *, h->l3);
+
+	found->bad[BAD_IP] +=
+		(pkt->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK) == RTE_MBUF_F_RX_IP_CKSUM_BAD &&
+		set->hw[FWD_CSUM_IP];
+	found->bad[BAD_L4] += upper &&
+		(pkt->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_BAD;
+	pkt->ol_flags |= h->version == 4 ? RTE_MBUF_F_TX_IPV4 : RTE_MBUF_F_TX_IPV6;
+	pkt->l2_len = h->l3;
+	pkt->l3_len = h->l3_len;
+	if (h->version == 4 && set->hw[FWD_CSUM_IP])
+		pkt->ol_flags |= RTE_MBUF_F_TX_IP_CKSUM;
+	else if (h->version == 4)
+		check_ip4(ip, found);
+	if (upper)
+		pkt->ol_flags |= flags[layer];
+	else if (h->l4 && !h->fragment)
+		check_upper(pkt, h, found);
+	(void)rte_net_intel_cksum_prepare(pkt); /* the sum of the pseudo header; it cannot fail */
+}
+
+static inline void check(
+	struct rte_mbuf *pkt, const struct setting *set, bool hw, struct found *found)
+{
+	struct fwd_headers h;
+
+	fwd_headers_find(&h, pkt);
+	if (unlikely(h.version == 0))
+		return;
+	if (unlikely(hw)) {
+		offload(pkt, &h, set, found);
+		return;
+	}
+	if (h.version == 4)
+		check_ip4(rte_pktmbuf_mtod_offset(pkt, struct rte_ipv4_hdr *, h.l3), found);
+	if (likely(h.l4 && !h.fragment))
+		check_upper(pkt, &h, found);
+}
+
+static __attribute__((noinline, cold)) void count(const struct found *found)
+{
+	for (unsigned i = 0; fwd_csum_counters[i].name; i++)
+		haul_app_count(i, found->bad[i]);
+}
+
+static bool has_hw(const struct setting *set)
+{
+	bool hw = false;
+
+	for (unsigned i = 0; i < FWD_CSUM_LAYERS; i++)
+		hw |= set->hw[i];
+	return hw;
+}
+
+static void csum(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	const struct fwd *fwd = rx->arg;
+	const struct fwd_port *port = &fwd->ports[rx->port];
+	const struct setting *set = &settings[port->peer];
+	const bool hw = has_hw(set), macs = !set->keeps_macs;
+	struct found found = {{0}};
+	uint16_t i;
+
+	for (i = 0; i < n; i++) {
+		if (macs)
+			memcpy(rte_pktmbuf_mtod(pkts[i], void *), port->macs, sizeof(port->macs));
+		check(pkts[i], set, hw, &found);
+	}
+	if (unlikely(found.bad[BAD_IP] | found.bad[BAD_L4]))
+		count(&found);
+}
+
+static void csum_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	n = fwd_frames(rx, pkts, n);
+	csum(rx, pkts, n);
+	haul_tx_burst(rx->peer, pkts, n);
+}
+
+static void csum_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
+{
+	if (!fwd_frame(rx, pkt))
+		return;
+	csum(rx, &pkt, 1);
+	fwd_send_packet(rx, pkt);
+}
+
+static int csum_begin(struct fwd *fwd)
+{
+	for (unsigned i = 0; keeps_macs && i < fwd->app->nb_ports; i++)
+		settings[i].keeps_macs = true;
+	return HAUL_APP_DONE;
+}
+
+const struct fwd_mode_ops fwd_mode_csum = {
+	.burst = csum_burst, .packet = csum_packet, .reads = true, .begin = csum_begin};

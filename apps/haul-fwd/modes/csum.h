@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Mode csum: who computes which checksum. */
+#ifndef FWD_MODES_CSUM_H
+#define FWD_MODES_CSUM_H
+
+#include "../mode.h"
+
+/* As testpmd's "csum set LAYER hw|sw PORT". */
+enum fwd_csum_layer {
+	FWD_CSUM_IP,
+	FWD_CSUM_UDP,
+	FWD_CSUM_TCP,
+	FWD_CSUM_SCTP,
+	FWD_CSUM_LAYERS,
+};
+#define FWD_CSUM_LAYER_NAMES "ip|udp|tcp|sctp"
+
+extern const struct haul_app_option fwd_csum_options[];
+
+/* Wrong checksums in received packets, for haul_app_hooks.counters. The table is empty until
+ * fwd_csum_show_counters(), which parsed() calls if the program may enter the mode. */
+extern struct haul_app_counter fwd_csum_counters[];
+void fwd_csum_show_counters(void);
+
+/* Who computes the checksum of a layer in packets that the port sends: its device (hw), which must
+ * have been opened with the offload, or csum (the default). Main thread, while no pollers run.
+ * Returns 0, or -EINVAL: there is no such port or layer. */
+int fwd_csum_set(unsigned port, enum fwd_csum_layer layer, bool hw);
+bool fwd_csum_is_hw(unsigned port, enum fwd_csum_layer layer);
+/* As testpmd's "csum mac-swap on|off PORT": sets the MAC addresses of packets that the port sends
+ * (the default), or leaves them. Same context. */
+int fwd_csum_set_macs(unsigned port, bool on);
+
+#endif
