@@ -11,6 +11,7 @@
 #include "io/filter.h"
 #include "io/idle.h"
 #include "io/spread.h"
+#include "io/times.h"
 #include "port/fill_time.h"
 
 static bool spreads(const struct haul_io_opts *opts)
@@ -108,7 +109,7 @@ static bool set_up_port(struct haul_io *io, struct hauli_poller *p, unsigned por
 	struct hauli_tx *tx = &p->txs[port];
 
 	hauli_txq_init(&tx->q, p->carrier, &p->pending);
-	tx->count_bytes = p->count_bytes;
+	tx->count_bytes = tx->observed = p->count_bytes;
 	r->rx.port = port;
 	r->rx.carrier = haul_carrier_id(p->carrier);
 	r->rx.reply = &tx->q;
@@ -215,6 +216,7 @@ void hauli_io_destroy(struct haul_io *io)
 	for (i = 0; io->pollers && i < io->nb_pollers; i++)
 		if (io->pollers[i])
 			free_poller(io->pollers[i], io->opts.nb_ports);
+	hauli_times_free(io);
 	free(io->txqs);
 	free(io->pollers);
 	free(io->ports);
@@ -257,6 +259,8 @@ int hauli_io_create(struct haul_io **out, struct haul_runtime *rt, const struct 
 			goto fail;
 	}
 	if (io->opts.send_order == HAUL_ORDER_ANY && !share_txqs(io))
+		goto fail;
+	if (!hauli_times_create(io))
 		goto fail;
 	*out = io;
 	return 0;

@@ -6,6 +6,7 @@
 #include "io/drain.h"
 
 #include "io/poll.h"
+#include "io/share.h"
 #include "io/spread.h"
 #include "io/tx.h"
 
@@ -62,6 +63,8 @@ void *hauli_drain(void *arg)
 
 	hauli_spread_drop_received(p);
 	drain(p);
+	if (p->works)
+		hauli_share_work_ends(p);
 	hauli_tx_close(p);
 	hauli_u32_published_set(&p->drained, 1);
 	return NULL;

@@ -159,15 +159,19 @@ static void wait(struct hauli_poller *p)
 {
 	struct hauli_idle *d = &p->idle;
 	uint64_t most = longest(p);
-	uint64_t began = haul_now();
+	uint64_t began = hauli_ticks();
 	uint64_t timer = haul_poller_deadline();
-	uint64_t until = most == HAUL_FOREVER ? timer : earlier(timer, began + most);
-	unsigned end = hauli_wait(&d->wait, until);
-	uint64_t now = haul_now();
+	uint64_t until =
+		most == HAUL_FOREVER ? timer : earlier(timer, hauli_ns_from_ticks(began) + most);
+	uint64_t now;
+	unsigned end;
 
+	hauli_stopwatch_start(&d->asleep, began);
+	end = hauli_wait(&d->wait, until);
 	d->woke_at = hauli_ticks();
+	hauli_stopwatch_stop(&d->asleep, d->woke_at);
+	now = hauli_ns_from_ticks(d->woke_at);
 	hauli_counter_add(&d->sleeps, 1);
-	hauli_counter_add(&d->slept_ns, now - began);
 	if (end)
 		hauli_counter_add(&d->wakes, 1);
 	else if (now > until)
@@ -196,12 +200,14 @@ static void rest(struct hauli_poller *p)
 {
 	bool alone = p->rxqs + 1 == p->rxqs_end && !p->rxqs->target;
 	const struct hauli_burst *only = alone ? &p->rxqs->burst : NULL;
-	uint64_t began = haul_now();
-	uint64_t until = earlier(began + p->idle.pause_ns, haul_poller_deadline());
+	uint64_t began = hauli_ticks();
+	uint64_t until =
+		earlier(hauli_ns_from_ticks(began) + p->idle.pause_ns, haul_poller_deadline());
 
+	hauli_stopwatch_start(&p->idle.asleep, began);
 	hauli_pause(only, hauli_ticks_from_ns(until));
+	hauli_stopwatch_stop(&p->idle.asleep, hauli_ticks());
 	hauli_counter_add(&p->idle.sleeps, 1);
-	hauli_counter_add(&p->idle.slept_ns, haul_now() - began);
 }
 
 bool hauli_idle(struct hauli_poller *p, hauli_cycle_fn *cycle)

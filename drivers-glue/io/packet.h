@@ -32,7 +32,8 @@ static inline struct rte_mbuf *hauli_pkt_of(struct hauli_node *node)
 	return (struct rte_mbuf *)((char *)node - hauli_pkt_at);
 }
 
-/* Call before the first poller: registers the field. 0 or -errno. */
-int hauli_packet_init(void);
+/* Call before the first poller: registers the field, and that of the stamp (net/stamp.h) if stages
+ * of a packet's time are recorded. 0 or -errno. */
+int hauli_packet_init(bool times);
 
 #endif

@@ -8,33 +8,56 @@
 #include "io/idle.h"
 #include "io/ledger.h"
 #include "io/packet.h"
+#include "io/share.h"
 #include "io/spread.h"
+#include "io/times.h"
 #include "io/tx.h"
 #include "net/given.h"
 
-/* The body of a handler's coroutine that is not stealable. */
-static void *handle_here(void *arg)
+/*
+ * The body of a handler's coroutine. anywhere: it is stealable, and may end on another carrier;
+ * timed: its stages are recorded. Each has instances of its own, so that the others execute no
+ * instruction for it.
+ */
+static inline __attribute__((always_inline)) void *handle(void *arg, bool anywhere, bool timed)
 {
 	struct hauli_rxq *r = *hauli_pkt_rx(arg);
 
-	r->on_packet(&r->rx, arg);
-	hauli_counter_add(&r->ended, 1);
-	return NULL;
-}
-
-/* The body of a stealable handler: it may end on another carrier. */
-static void *handle_anywhere(void *arg)
-{
-	struct hauli_rxq *r = *hauli_pkt_rx(arg);
-
-	hauli_glue_handler_begins(r->home);
-	r->on_packet(&r->rx, arg);
-	if (hauli_rxq_is_remote(r))
+	if (anywhere)
+		hauli_glue_handler_begins(r->home);
+	if (timed)
+		hauli_times_packet(r, arg);
+	else
+		r->on_packet(&r->rx, arg);
+	if (anywhere && hauli_rxq_is_remote(r))
 		hauli_u64_shared_add(&r->remote_ended, 1);
 	else
 		hauli_counter_add(&r->ended, 1);
 	return NULL;
 }
+
+static void *handle_here(void *arg)
+{
+	return handle(arg, false, false);
+}
+
+static void *handle_anywhere(void *arg)
+{
+	return handle(arg, true, false);
+}
+
+static void *handle_here_timed(void *arg)
+{
+	return handle(arg, false, true);
+}
+
+static void *handle_anywhere_timed(void *arg)
+{
+	return handle(arg, true, true);
+}
+
+static haul_fn *const bodies[2][2] = {
+	{handle_here, handle_here_timed}, {handle_anywhere, handle_anywhere_timed}};
 
 /* The body of the first handler after a wait. */
 static void *handle_first(void *arg)
@@ -43,12 +66,13 @@ static void *handle_first(void *arg)
 
 	if (!hauli_rxq_is_remote(r))
 		hauli_idle_handles(r->poller);
-	return r->home ? handle_anywhere(arg) : handle_here(arg);
+	return bodies[r->home != NULL][r->times != NULL](arg);
 }
 
 bool hauli_is_handler(haul_fn *fn)
 {
-	return fn == handle_here || fn == handle_anywhere || fn == handle_first;
+	return fn == handle_here || fn == handle_anywhere || fn == handle_here_timed ||
+		fn == handle_anywhere_timed || fn == handle_first;
 }
 
 static uint8_t order_of(const void *pkt)
@@ -72,6 +96,15 @@ static bool begin(struct hauli_poller *p)
 	return true;
 }
 
+/* True if packets came meanwhile. */
+static inline __attribute__((always_inline)) bool after_empty(
+	struct hauli_poller *p, hauli_cycle_fn *cycle)
+{
+	if (p->works)
+		hauli_share_work_ends(p);
+	return p->waits && hauli_idle(p, cycle);
+}
+
 /* A poller whose rounds are cycle(). */
 static inline __attribute__((always_inline)) void *poll(
 	struct hauli_poller *p, hauli_cycle_fn *cycle)
@@ -80,11 +113,13 @@ static inline __attribute__((always_inline)) void *poll(
 
 	if (!begin(p))
 		return NULL;
+	hauli_share_begin(p);
 	do {
 		io = cycle(p, false);
-		if (!io && hauli_unlikely(p->waits))
-			io = hauli_idle(p, cycle);
+		if (!io && hauli_unlikely(p->works | p->waits))
+			io = after_empty(p, cycle);
 	} while (haul_maybe_yield(io));
+	hauli_share_end(p);
 	hauli_counter_add(&p->ended, 1);
 	return NULL;
 }
@@ -97,6 +132,8 @@ static __attribute__((noinline)) uint16_t receive_for_all(
 	uint16_t n = hauli_spread_has_room(r) ? hauli_burst_rx(&r->burst, pkts, most) : 0;
 	uint16_t own;
 
+	if (n > 0)
+		hauli_share_works(r->poller);
 	hauli_pkts_take(pkts, n);
 	own = hauli_spread(r, pkts, n);
 	hauli_counter_add(&r->empty, n == 0);
@@ -119,11 +156,12 @@ static inline __attribute__((always_inline)) uint16_t receive(
 }
 
 static inline __attribute__((always_inline)) bool cycle_burst_handler(
-	struct hauli_poller *p, bool woken, bool steals)
+	struct hauli_poller *p, bool woken, bool steals, bool timed)
 {
 	struct rte_mbuf *pkts[HAULI_BURST_MAX];
 	struct hauli_rxq *r;
 	bool io = false, passed = false;
+	uint64_t dequeued = 0;
 	uint16_t n;
 
 	if (hauli_unlikely(hauli_has_to_send(p)))
@@ -132,6 +170,9 @@ static inline __attribute__((always_inline)) bool cycle_burst_handler(
 		n = receive(r, pkts, p->burst, &passed);
 		if (n == 0)
 			continue;
+		if (timed)
+			dequeued = hauli_ticks();
+		hauli_share_works(p);
 		hauli_counter_add(&r->packets, n);
 		if (hauli_unlikely(p->count_bytes))
 			hauli_counter_add(&r->bytes, hauli_bytes_of(pkts, n));
@@ -139,7 +180,10 @@ static inline __attribute__((always_inline)) bool cycle_burst_handler(
 			hauli_idle_handles(p);
 		if (steals && !io)
 			hauli_glue_poller_is_busy(p->carrier);
-		p->on_burst(&r->rx, pkts, n);
+		if (timed)
+			hauli_times_burst(r, p->on_burst, pkts, n, dequeued);
+		else
+			p->on_burst(&r->rx, pkts, n);
 		io = true;
 	}
 	hauli_counter_add(&p->cycles, 1);
@@ -148,13 +192,19 @@ static inline __attribute__((always_inline)) bool cycle_burst_handler(
 
 static inline __attribute__((always_inline)) bool cycle_bursts(struct hauli_poller *p, bool woken)
 {
-	return cycle_burst_handler(p, woken, false);
+	return cycle_burst_handler(p, woken, false, false);
 }
 
 static inline __attribute__((always_inline)) bool cycle_bursts_stealing(
 	struct hauli_poller *p, bool woken)
 {
-	return cycle_burst_handler(p, woken, true);
+	return cycle_burst_handler(p, woken, true, false);
+}
+
+static inline __attribute__((always_inline)) bool cycle_bursts_timed(
+	struct hauli_poller *p, bool woken)
+{
+	return cycle_burst_handler(p, woken, hauli_glue_steals(p->carrier), true);
 }
 
 static void *poll_bursts_stealing(void *arg)
@@ -162,19 +212,28 @@ static void *poll_bursts_stealing(void *arg)
 	return poll(arg, cycle_bursts_stealing);
 }
 
-/* Two instances: carriers that do not steal execute no instruction for stealing. */
+static void *poll_bursts_timed(void *arg)
+{
+	return poll(arg, cycle_bursts_timed);
+}
+
+/* Instances: carriers that do not steal execute no instruction for stealing, and those that do not
+ * record stages none for that. */
 void *hauli_poll_bursts(void *arg)
 {
 	struct hauli_poller *p = arg;
 
+	if (p->rxqs->times)
+		return poll_bursts_timed(p);
 	return hauli_glue_steals(p->carrier) ? poll_bursts_stealing(p) : poll(p, cycle_bursts);
 }
 
 /* Starts a handler for each packet, in order. */
 static inline __attribute__((always_inline)) void start_each(struct hauli_poller *p,
-	struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n, bool woken, bool steals)
+	struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n, bool woken, bool steals,
+	bool timed)
 {
-	haul_fn *usual = steals ? handle_anywhere : handle_here;
+	haul_fn *usual = bodies[steals][timed];
 	haul_fn *body = woken ? handle_first : usual;
 	uint16_t i;
 	int err;
@@ -195,17 +254,24 @@ static inline __attribute__((always_inline)) void start_each(struct hauli_poller
 static __attribute__((noinline)) void start_handlers(
 	struct hauli_poller *p, struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n, bool woken)
 {
-	start_each(p, r, pkts, n, woken, false);
+	start_each(p, r, pkts, n, woken, false, false);
 }
 
 static __attribute__((noinline)) void start_stealable(
 	struct hauli_poller *p, struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n, bool woken)
 {
-	start_each(p, r, pkts, n, woken, true);
+	start_each(p, r, pkts, n, woken, true, false);
+}
+
+static __attribute__((noinline)) void start_timed(
+	struct hauli_poller *p, struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n, bool woken)
+{
+	hauli_times_dequeued(r, pkts, n);
+	start_each(p, r, pkts, n, woken, r->home != NULL, true);
 }
 
 static inline __attribute__((always_inline)) bool cycle_handlers(
-	struct hauli_poller *p, bool woken, bool steals)
+	struct hauli_poller *p, bool woken, bool steals, bool timed)
 {
 	struct rte_mbuf *pkts[HAULI_BURST_MAX];
 	struct hauli_rxq *r;
@@ -223,9 +289,12 @@ static inline __attribute__((always_inline)) bool cycle_handlers(
 		n = receive(r, pkts, p->burst, &passed);
 		if (n == 0)
 			continue;
+		hauli_share_works(p);
 		hauli_counter_add(&r->packets, n);
 		hauli_counter_add(&r->bytes, hauli_bytes_of(pkts, n));
-		if (steals)
+		if (timed)
+			start_timed(p, r, pkts, n, woken && !io);
+		else if (steals)
 			start_stealable(p, r, pkts, n, woken && !io);
 		else
 			start_handlers(p, r, pkts, n, woken && !io);
@@ -237,13 +306,19 @@ static inline __attribute__((always_inline)) bool cycle_handlers(
 
 static inline __attribute__((always_inline)) bool cycle_packets(struct hauli_poller *p, bool woken)
 {
-	return cycle_handlers(p, woken, false);
+	return cycle_handlers(p, woken, false, false);
 }
 
 static inline __attribute__((always_inline)) bool cycle_stealable(
 	struct hauli_poller *p, bool woken)
 {
-	return cycle_handlers(p, woken, true);
+	return cycle_handlers(p, woken, true, false);
+}
+
+static inline __attribute__((always_inline)) bool cycle_packets_timed(
+	struct hauli_poller *p, bool woken)
+{
+	return cycle_handlers(p, woken, p->rxqs->home != NULL, true);
 }
 
 static void *poll_stealable(void *arg)
@@ -251,11 +326,18 @@ static void *poll_stealable(void *arg)
 	return poll(arg, cycle_stealable);
 }
 
-/* Two instances: pollers whose handlers are not stealable execute no instruction for stealing. */
+static void *poll_packets_timed(void *arg)
+{
+	return poll(arg, cycle_packets_timed);
+}
+
+/* Instances, as above, for handlers that are stealable or timed. */
 void *hauli_poll_packets(void *arg)
 {
 	struct hauli_poller *p = arg;
 
+	if (p->rxqs->times)
+		return poll_packets_timed(p);
 	return p->rxqs->home ? poll_stealable(p) : poll(p, cycle_packets);
 }
 
@@ -288,6 +370,7 @@ static inline __attribute__((always_inline)) bool send_from_source(
 		}
 		if (hauli_unlikely(n > p->burst))
 			abort_for(n, p->burst);
+		hauli_share_works(p);
 		haul_tx_burst(r->rx.reply, pkts, n);
 		io = true;
 	}
@@ -312,6 +395,10 @@ static inline __attribute__((always_inline)) bool cycle_both(struct hauli_poller
 
 static hauli_cycle_fn *receiving_cycle(const struct hauli_poller *p)
 {
+	if (p->rxqs->times && p->on_burst)
+		return cycle_bursts_timed;
+	if (p->rxqs->times && p->rxqs->on_packet)
+		return cycle_packets_timed;
 	if (p->on_burst)
 		return hauli_glue_steals(p->carrier) ? cycle_bursts_stealing : cycle_bursts;
 	if (p->rxqs->on_packet)

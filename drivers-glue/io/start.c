@@ -138,7 +138,7 @@ int haul_io_start(struct haul_io **out, struct haul_runtime *rt, const struct ha
 		err = hauli_poller_kind_check(opts, opts->ports[i], &chosen.policy, errbuf, errlen);
 	if (err)
 		return err;
-	err = hauli_packet_init();
+	err = hauli_packet_init(opts->times);
 	if (!err)
 		err = hauli_io_create(&io, rt, &chosen);
 	if (err) {

@@ -12,6 +12,7 @@
 
 #include "base/cacheline.h"
 #include "base/counter.h"
+#include "base/stopwatch.h"
 #include "conc/word.h"
 #include "io/burst.h"
 #include "io/wait.h"
@@ -20,6 +21,7 @@
 
 struct hauli_filter;
 struct hauli_poller;
+struct hauli_times;
 struct hauli_tx;
 
 #define HAULI_BURST_MAX 512
@@ -50,7 +52,8 @@ struct hauli_idle {
 	uint64_t late_ns; /* mean delay of the end of a sleep */
 	uint64_t woke_at; /* end of the last wait; ticks */
 
-	struct hauli_counter sleeps, wakes, slept_ns;
+	struct hauli_counter sleeps, wakes;
+	struct hauli_stopwatch asleep;
 	struct haul_hist latency;
 };
 
@@ -79,6 +82,7 @@ struct hauli_rxq {
 	struct haul_poll_policy policy;
 	uint64_t fill_time; /* constant, as the next */
 	struct hauli_poller *poller;
+	struct hauli_times *times; /* NULL: stages are not recorded. Constant */
 	struct hauli_wait_source source;
 
 	/* Written by stolen handlers, on the carriers of their thieves. */
@@ -88,6 +92,7 @@ struct hauli_rxq {
 struct hauli_tx {
 	HAULI_LINE struct hauli_burst burst; /* constant, as the next */
 	bool count_bytes;
+	bool observed; /* count_bytes, or times is set */
 	struct hauli_counter direct; /* sent, past the queue. Poller */
 	struct hauli_counter sent; /* sent, out of the queue. Poller */
 	struct hauli_counter dropped_bytes; /* poller */
@@ -98,7 +103,20 @@ struct hauli_tx {
 	const struct haul_port *port; /* NULL: a target's queue, which is none of the port's */
 	unsigned queue;
 	struct hauli_filter *filter; /* of both directions; NULL: none. Constant */
+	struct hauli_times *times; /* NULL: stages are not recorded. Constant */
 	struct haul_txq q; /* a line of its own */
+};
+
+/* The poller's; read by any thread. */
+enum hauli_share_phase {
+	HAULI_SHARE_NOT_BEGUN,
+	HAULI_SHARE_RUNS,
+	HAULI_SHARE_ENDED,
+};
+struct hauli_share {
+	struct hauli_u32_published phase; /* what is below it is constant in the next phase */
+	struct hauli_counter began, ended; /* ticks */
+	struct hauli_counter work_before, work_after; /* of the carrier at these times; ticks */
 };
 
 struct hauli_poller {
@@ -114,6 +132,7 @@ struct hauli_poller {
 	bool count_bytes;
 	bool is_proxy; /* of RPS targets, on some port */
 	bool waits; /* false: the poller only spins. Poller's carrier */
+	bool works; /* the last cycle found something to do (share.h). Poller */
 
 	HAULI_LINE struct hauli_counter cycles; /* poller */
 	struct hauli_counter ended; /* 1: the poller has ended. Poller */
@@ -129,6 +148,7 @@ struct hauli_poller {
 	uint64_t cancel_at; /* when hauli_drain() cancels handlers; haul_now()'s clock */
 
 	HAULI_LINE struct hauli_idle idle;
+	struct hauli_share share;
 };
 
 HAULI_ASSERT_LINE(struct hauli_rxq, bytes);
@@ -182,6 +202,8 @@ struct haul_io {
 	struct haul_port **ports; /* copy of opts.ports */
 	unsigned *peers; /* copy of opts.peers, or the default */
 	struct haul_txq **txqs; /* [nb_ports][nb_pollers], with HAUL_ORDER_ANY */
+	struct hauli_times **times; /* [nb_ports][nb_times]; NULL: stages are not recorded */
+	unsigned nb_times; /* all carriers, also those without a poller */
 	struct hauli_poller **pollers; /* [nb_pollers]; i: of carrier i */
 	unsigned nb_pollers;
 	char notice[512];

@@ -160,7 +160,8 @@ void haul_io_get_wait_stats(const struct haul_io *io, int carrier, struct haul_i
 			continue;
 		st->sleeps += hauli_counter_read(&d->sleeps);
 		st->wakes += hauli_counter_read(&d->wakes);
-		st->slept_ns += hauli_counter_read(&d->slept_ns);
+		st->slept_ns +=
+			hauli_ns_from_ticks(hauli_stopwatch_read(&d->asleep, hauli_ticks()));
 		haul_hist_merge(&st->latency, &d->latency);
 	}
 }

@@ -6,7 +6,9 @@
 
 #include "base/assert.h"
 #include "io/offer.h"
+#include "io/share.h"
 #include "io/spread.h"
+#include "io/times.h"
 #include "net/given.h"
 
 static void drop(struct hauli_tx *tx, struct rte_mbuf **pkts, uint32_t n, struct hauli_counter *why)
@@ -35,9 +37,32 @@ static void sent(struct hauli_tx *tx, uint16_t n)
 	hauli_txq_pop(&tx->q, n);
 }
 
+static uint16_t peek_timed(struct hauli_tx *tx, struct rte_mbuf ***pkts)
+{
+	uint16_t n = peek(tx, pkts);
+
+	hauli_times_offer(tx->times, *pkts, n);
+	return n;
+}
+
+static void sent_timed(struct hauli_tx *tx, uint16_t n)
+{
+	hauli_times_taken(tx->times, n);
+	sent(tx, n);
+}
+
+/* True if the packets of tx get to the PMD from here: those of a target do from its proxy. */
+static bool is_timed(const struct hauli_tx *tx)
+{
+	return tx->times && tx->port;
+}
+
 static void flush(struct hauli_tx *tx)
 {
-	(void)hauli_tx_offer(tx, peek, sent, refuse);
+	if (hauli_unlikely(is_timed(tx)))
+		(void)hauli_tx_offer(tx, peek_timed, sent_timed, refuse);
+	else
+		(void)hauli_tx_offer(tx, peek, sent, refuse);
 }
 
 void hauli_tx_flush(struct hauli_poller *p)
@@ -45,6 +70,7 @@ void hauli_tx_flush(struct hauli_poller *p)
 	unsigned n = (unsigned)(p->rxqs_end - p->rxqs);
 	unsigned i;
 
+	hauli_share_works(p);
 	p->pending = false;
 	for (i = 0; i < n; i++) {
 		struct hauli_tx *tx = &p->txs[i];
@@ -86,12 +112,6 @@ static void keep(struct hauli_tx *tx, struct rte_mbuf **pkts, uint16_t n)
 		drop(tx, pkts + kept, n - kept, &tx->full);
 }
 
-static __attribute__((noinline)) void count_bytes(
-	struct haul_txq *txq, struct rte_mbuf **pkts, uint16_t n)
-{
-	hauli_counter_add(&txq->taken_bytes, hauli_bytes_of(pkts, n));
-}
-
 static inline uint16_t send_now(struct hauli_tx *tx, struct rte_mbuf **pkts, uint16_t n)
 {
 	uint16_t now = hauli_burst_tx(&tx->burst, pkts, n);
@@ -113,17 +133,65 @@ static __attribute__((noinline)) void send_rest(
 		keep(tx, pkts + now, n - now);
 }
 
-void haul_tx_burst(struct haul_txq *txq, struct rte_mbuf **pkts, uint16_t n)
+static inline void send_burst(struct hauli_tx *tx, struct rte_mbuf **pkts, uint16_t n)
 {
-	struct hauli_tx *tx = hauli_tx_of(txq);
 	uint16_t now = 0;
 
-	HAUL_CHECK(txq && pkts && haul_carrier_self() == txq->carrier);
-	hauli_pkts_give(pkts, n, "haul_tx_burst");
-	if (hauli_unlikely(tx->count_bytes))
-		count_bytes(txq, pkts, n);
-	if (hauli_likely(hauli_txq_count(txq) == 0))
+	if (hauli_likely(hauli_txq_count(&tx->q) == 0))
 		now = send_now(tx, pkts, n);
 	if (hauli_unlikely(now < n))
 		send_rest(tx, pkts + now, n - now);
+}
+
+static void stamp(struct rte_mbuf **pkts, uint16_t n, uint64_t now)
+{
+	for (uint16_t i = 0; i < n; i++)
+		*hauli_pkt_stamp(pkts[i]) = now;
+}
+
+/* Does what send_burst() does. Packets that the PMD takes at once need no stamp. */
+static void send_burst_timed(struct hauli_tx *tx, struct rte_mbuf **pkts, uint16_t n)
+{
+	uint64_t handed = hauli_ticks();
+	uint16_t done = 0;
+
+	if (!is_timed(tx))
+		stamp(pkts, n, handed);
+	for (unsigned tries = 0; tries < 2 && done < n; tries++) {
+		if (hauli_txq_count(&tx->q) > 0)
+			flush(tx);
+		if (hauli_txq_count(&tx->q) == 0)
+			done += send_now(tx, pkts + done, n - done);
+	}
+	if (done > 0 && is_timed(tx))
+		hauli_times_add(tx->times, HAUL_STAGE_TRANSMIT,
+			hauli_times_since(handed, hauli_ticks()), done);
+	if (done < n) {
+		stamp(pkts + done, n - done, handed);
+		keep(tx, pkts + done, n - done);
+	}
+}
+
+/* For queues that count bytes, or whose packets are timed. */
+static __attribute__((noinline)) void send_burst_observed(
+	struct hauli_tx *tx, struct rte_mbuf **pkts, uint16_t n)
+{
+	if (tx->count_bytes)
+		hauli_counter_add(&tx->q.taken_bytes, hauli_bytes_of(pkts, n));
+	if (tx->times)
+		send_burst_timed(tx, pkts, n);
+	else
+		send_burst(tx, pkts, n);
+}
+
+void haul_tx_burst(struct haul_txq *txq, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct hauli_tx *tx = hauli_tx_of(txq);
+
+	HAUL_CHECK(txq && pkts && haul_carrier_self() == txq->carrier);
+	hauli_pkts_give(pkts, n, "haul_tx_burst");
+	if (hauli_unlikely(tx->observed))
+		send_burst_observed(tx, pkts, n);
+	else
+		send_burst(tx, pkts, n);
 }

@@ -83,6 +83,11 @@ uint64_t hauli_ticks_from_ns(uint64_t ns)
 	return (uint64_t)(((unsigned __int128)ns * ticks_per_ns + UINT32_MAX) >> 32);
 }
 
+uint64_t hauli_ns_per_tick(void)
+{
+	return ns_per_tick;
+}
+
 uint64_t hauli_ns_from_ticks(uint64_t ticks)
 {
 	return ticks == HAULI_NEVER ? HAUL_FOREVER : scale(ticks, ns_per_tick);

@@ -28,6 +28,9 @@ static inline uint64_t hauli_ticks(void)
 /* Finds the rate; takes about 10 ms the first time. Call it before any conversion. Any thread. */
 void hauli_clock_init(void);
 
+/* With 32 fractional bits: for conversions inline. */
+uint64_t hauli_ns_per_tick(void);
+
 /* Conversions. HAUL_FOREVER and HAULI_NEVER convert to each other. */
 uint64_t hauli_ticks_from_ns(uint64_t ns);
 uint64_t hauli_ns_from_ticks(uint64_t ticks);

@@ -8,7 +8,9 @@
 #include <haul/coro.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "net/given.h"
+#include "net/stamp.h"
 #include "net/txq.h"
 #include "sched/await.h"
 #include "sched/order.h"
@@ -29,6 +31,19 @@ void hauli_txq_init(struct haul_txq *txq, struct haul_carrier *carrier, bool *pe
 	txq->carrier = carrier;
 	txq->steals = carrier && hauli_steals(carrier);
 	txq->fast_end = txq->steals ? 0 : HAULI_TXQ_ROOM;
+}
+
+void hauli_txq_stamps(struct haul_txq *txq)
+{
+	txq->stamps = true;
+	txq->fast_end = 0;
+}
+
+/* Off the fast path. */
+static inline void stamp(const struct haul_txq *txq, struct rte_mbuf *pkt)
+{
+	if (hauli_unlikely(txq->stamps))
+		*hauli_pkt_stamp(pkt) = hauli_ticks();
 }
 
 /* The room at the end of the array, after moving the packets to its front if they do not begin
@@ -79,8 +94,8 @@ uint32_t hauli_txq_put(struct haul_txq *txq, struct rte_mbuf **pkts, uint32_t n)
 
 /*
  * True if there is room and the fast path applies. One comparison for both, since fast_end is 0
- * where coroutines may be stolen. A remote coroutine then reads `end` while its home writes it; the
- * result is false whatever it reads.
+ * where coroutines may be stolen, or packets are stamped. A remote coroutine then reads `end` while
+ * its home writes it; the result is false whatever it reads.
  */
 /* TSan: a race, but see above. */
 __attribute__((no_sanitize("thread"))) static inline bool has_fast_room(const struct haul_txq *txq)
@@ -222,6 +237,7 @@ static inline int send(struct haul_txq *txq, struct rte_mbuf *pkt)
 	HAUL_CHECK(txq && pkt && is_mine(txq));
 	if (hauli_likely(try_send_fast(txq, pkt)))
 		return 0;
+	stamp(txq, pkt);
 	if (txq->steals)
 		return try_send_from_home(txq, pkt) ? 0 : send_slow(txq, pkt);
 	if (hauli_likely(try_send(txq, pkt) == 0))
@@ -261,6 +277,7 @@ static inline int send_without_waiting(struct haul_txq *txq, struct rte_mbuf *pk
 	HAUL_CHECK(txq && pkt && is_mine(txq));
 	if (hauli_likely(try_send_fast(txq, pkt)))
 		return 0;
+	stamp(txq, pkt);
 	if (txq->steals)
 		return try_send_slow(txq, pkt);
 	return try_send(txq, pkt);

@@ -24,11 +24,12 @@ struct haul_txq {
 	/* Used by each send. Written by the carrier's coroutines and poller. */
 	HAULI_LINE uint32_t first; /* index of the oldest packet */
 	uint32_t end; /* index after the newest packet */
-	uint32_t fast_end; /* limit of `end` for the fast path; 0 if steals. Constant */
+	uint32_t fast_end; /* limit of `end` for the fast path; 0 if steals or stamps. Constant */
 	bool *pending; /* set to true by each send, for the poller */
 	struct hauli_counter taken; /* packets accepted by the queue */
 	struct hauli_counter taken_bytes;
 	bool closed; /* refuses packets; no coroutine waits */
+	bool stamps; /* packets get the time of their send (net/stamp.h). Constant, as the next */
 	bool steals; /* the carrier's coroutines may be stolen. Constant, as the next two */
 	unsigned nb_of_carriers;
 	/* By carrier: its queue of the same port, for stolen coroutines that send from where they
@@ -45,6 +46,8 @@ struct haul_txq {
 HAULI_ASSERT_LINE(struct haul_txq, pkts);
 
 void hauli_txq_init(struct haul_txq *txq, struct haul_carrier *carrier, bool *pending);
+/* Sends stamp their packets. Before the first send. */
+void hauli_txq_stamps(struct haul_txq *txq);
 
 static inline uint32_t hauli_txq_count(const struct haul_txq *txq)
 {

@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/counter.h"
+#include "base/stopwatch.h"
 #include "conc/inbox.h"
 #include "conc/word.h"
 #include "sched/coroutine.h"
@@ -88,6 +89,8 @@ struct haul_carrier {
 	/* Statistics. Written by the owner, read by any thread. */
 	HAULI_LINE struct hauli_counter rounds, slices, spawned, ended, messages, parks;
 	struct hauli_counter arrived; /* start messages received */
+	/* The time in coroutines, and in a poller that says so (glue.h). */
+	struct hauli_stopwatch work;
 
 	/* Any thread. */
 	struct hauli_inbox inbox;

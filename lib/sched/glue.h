@@ -49,6 +49,13 @@ static inline void hauli_glue_poller_is_busy(struct haul_carrier *c)
 	hauli_poller_is_busy(c);
 }
 
+/* The time in which c works. c's poller starts it when it finds something to do, and stops it
+ * before it parks; while it stands, the carrier adds the time of coroutines. */
+static inline struct hauli_stopwatch *hauli_glue_work(struct haul_carrier *c)
+{
+	return &c->work;
+}
+
 /* Spawns a detached handler. Errors as haul_spawn(). */
 static inline int hauli_glue_spawn(haul_fn *fn, void *arg, const struct haul_coro_opts *opts)
 {

@@ -93,12 +93,16 @@ static unsigned min(unsigned a, unsigned b)
 PART bool run_ready(struct haul_carrier *c, bool steals)
 {
 	unsigned budget = c->poller ? c->lately.budget : UINT32_MAX;
+	/* The poller's work goes on meanwhile. */
+	bool works = hauli_stopwatch_runs(&c->work);
 	uint64_t start, spent = 0;
 	unsigned ran = 0;
 
 	if (hauli_runq_is_empty(&c->runq))
 		return false;
 	start = hauli_ticks();
+	if (!works)
+		hauli_stopwatch_start(&c->work, start);
 	do {
 		if (steals)
 			hauli_steal_batch_begins(c, start + spent);
@@ -108,6 +112,8 @@ PART bool run_ready(struct haul_carrier *c, bool steals)
 		receive(c, steals);
 		spent = hauli_ticks() - start;
 	} while (!hauli_runq_is_empty(&c->runq) && ran < budget && spent < c->round_ticks);
+	if (!works)
+		hauli_stopwatch_stop(&c->work, start + spent);
 	if (steals &&
 		hauli_unlikely(ran == 0)) /* thieves took them all; others may be ready by now */
 		return !hauli_runq_is_empty(&c->runq);

@@ -160,6 +160,7 @@ struct haul_io_opts {
 	 * and 3, ... are peers of each other, a last port without a pair of itself. */
 	const unsigned *peers;
 	void *arg; /* for haul_rx.arg */
+	bool times; /* records stages of each packet's time (enum haul_stage) */
 };
 
 /*
@@ -252,13 +253,55 @@ HAUL_API void haul_io_get_stats(
 struct haul_io_wait_stats {
 	uint64_t sleeps; /* waits of any kind, with pauses */
 	uint64_t wakes; /* waits ended early, by a packet or another thread */
-	uint64_t slept_ns; /* the sum of all waits */
+	uint64_t slept_ns; /* the sum of all waits, with the one that goes on */
 	/* Nanoseconds from the end of a wait to the call of the handler of its first packet. */
 	struct haul_hist latency;
 };
 /* Copies the counters of one carrier, or the sum of all (carrier < 0), into *st. Any thread. */
 HAUL_API void haul_io_get_wait_stats(
 	const struct haul_io *io, int carrier, struct haul_io_wait_stats *st);
+
+/* Stages of a packet's time. docs/guide/latency.md */
+enum haul_stage {
+	/* From the packet's arrival in the kernel, or from the time at which a generator should
+	 * have sent it, to the dequeue by the poller. Recorded for ports whose PMD gives the
+	 * kernel's receive timestamps (pcap of an interface; afpacket since DPDK 23.07), and by
+	 * handlers that know an intended time (haul_record()). */
+	HAUL_STAGE_ARRIVAL,
+	/* To the start of the handler: the burst function, or the first instruction of the packet's
+	 * coroutine. */
+	HAUL_STAGE_START,
+	/* To the end of the handler; each packet of a burst has the time of the whole burst. A
+	 * stolen handler counts for the carrier on which it ends. */
+	HAUL_STAGE_HANDLER,
+	/* From haul_tx_burst() or haul_send() until the PMD has taken the packet: of the port that
+	 * sends. Dropped packets are not in it. */
+	HAUL_STAGE_TRANSMIT,
+	HAUL_STAGES
+};
+HAUL_API const char *haul_stage_name(enum haul_stage stage); /* "arrival", ... */
+
+/* Adds n packets that took ns in a stage, for a handler that knows it better than haul. Called in
+ * handlers. Does nothing without haul_io_opts.times. Does not suspend. */
+HAUL_API void haul_record(struct haul_rx *rx, enum haul_stage stage, uint64_t ns, uint64_t n);
+
+/* Copies the histogram of a port and stage, in ns, of one carrier or of all (carrier < 0), into *h:
+ * empty without haul_io_opts.times. Any thread. */
+HAUL_API void haul_io_get_times(const struct haul_io *io, unsigned port, int carrier,
+	enum haul_stage stage, struct haul_hist *h);
+
+/*
+ * How a carrier has spent the time since its poller began: their sum is the time elapsed.
+ *	work	in handlers and other coroutines, and in polls that found packets or sent some
+ *	empty	in polls that found nothing, with what the scheduler does between them
+ *	asleep	in waits of the poller, with pauses
+ */
+struct haul_io_share {
+	uint64_t work_ns, empty_ns, asleep_ns;
+};
+/* Of one carrier, or the sum of all (carrier < 0); zeros for a carrier without a poller. Any
+ * thread, also while the carrier works or sleeps for long; not during haul_stop(). */
+HAUL_API void haul_io_get_share(const struct haul_io *io, int carrier, struct haul_io_share *s);
 
 /* True while all pollers run and all ports are alive (haul_port_alive()); else *why gets one line,
  * owned by io and valid until the next call. Called by the thread that called haul_io_start(). */

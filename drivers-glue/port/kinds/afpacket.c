@@ -211,6 +211,7 @@ const struct hauli_kind hauli_kind_afpacket = {
 	.driver = "net_af_packet",
 	.main = HAULI_MAIN_INTERFACE,
 	.keys = keys,
+	.stamps = true, /* from DPDK 23.07 on, by an offload */
 	.promiscuous = true,
 	.filter = true,
 	.prepare = prepare,

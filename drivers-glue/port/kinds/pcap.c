@@ -240,6 +240,7 @@ const struct hauli_kind hauli_kind_pcap = {
 	.help = "reads and writes capture files; one queue [iface=INTERFACE; infinite_rx=1]",
 	.driver = "net_pcap",
 	.keys = keys,
+	.stamps = true,
 	.prepare = prepare,
 	.explain = explain,
 	.ready = ready,

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A sum of intervals, in ticks of hauli_ticks(), with one writer at a time and any number of
+ * readers. A reader sees the running interval too. All of it is one word, so no reader sees half of
+ * a change: 2 * sum while it stands; 2 * (sum - start) + 1 while it runs.
+ */
+#ifndef HAULI_BASE_STOPWATCH_H
+#define HAULI_BASE_STOPWATCH_H
+
+#include <stdbool.h>
+
+#include "base/counter.h"
+
+struct hauli_stopwatch {
+	struct hauli_counter word;
+};
+
+static inline bool hauli_stopwatch_runs(const struct hauli_stopwatch *w)
+{
+	return hauli_counter_read(&w->word) & 1;
+}
+
+/* The writer; w stands. */
+static inline void hauli_stopwatch_start(struct hauli_stopwatch *w, uint64_t now)
+{
+	hauli_counter_add(&w->word, 1 - 2 * now);
+}
+
+/* The writer; w runs. */
+static inline void hauli_stopwatch_stop(struct hauli_stopwatch *w, uint64_t now)
+{
+	hauli_counter_add(&w->word, 2 * now - 1);
+}
+
+/* Any thread. now may be a little earlier than the start that another CPU has read. */
+static inline uint64_t hauli_stopwatch_read(const struct hauli_stopwatch *w, uint64_t now)
+{
+	uint64_t word = hauli_counter_read(&w->word);
+	int64_t twice = (int64_t)(word & 1 ? word - 1 + 2 * now : word);
+
+	return twice > 0 ? (uint64_t)twice / 2 : 0;
+}
+
+#endif
