@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "counters.h"
+#include "latency.h"
 #include "line.h"
 #include "sample.h"
 
@@ -252,6 +253,7 @@ void hauli_app_report_totals(struct hauli_app *a, FILE *out)
 		print_queues(out, a, i, s, seconds);
 	}
 	print_carriers(out, a, s, seconds);
+	hauli_latency_print(a, out);
 	if (a->hooks->report)
 		a->hooks->report(&a->pub, out, true);
 	free(s);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "counters.h"
+#include "latency.h"
 #include "report.h"
 #include "sample.h"
 
@@ -80,12 +81,23 @@ static void add_port(struct haul_app_json *ports, const struct hauli_app *a, uns
 			(st->tx_bytes > 0 || st->tx_packets == 0));
 	set_drops(haul_app_json_object(port, "dropped"), a, st);
 	add_queues(haul_app_json_array(port, "queues"), a, i, s);
+	hauli_latency_json(a, i, port);
 }
 
 static void set_latency(struct haul_app_json *to, const struct haul_io_wait_stats *st)
 {
 	set(to, "wake_p50_ns", haul_hist_quantile(&st->latency, 0.5));
 	set(to, "wake_p99_ns", haul_hist_quantile(&st->latency, 0.99));
+}
+
+/* Of the time elapsed, 0 to 1. */
+static void set_share(struct haul_app_json *to, const struct haul_io_share *s)
+{
+	double all = (double)(s->work_ns + s->empty_ns + s->asleep_ns);
+
+	haul_app_json_real(to, "work", all > 0 ? (double)s->work_ns / all : 0);
+	haul_app_json_real(to, "empty", all > 0 ? (double)s->empty_ns / all : 0);
+	haul_app_json_real(to, "asleep", all > 0 ? (double)s->asleep_ns / all : 0);
 }
 
 static void set_counters(
@@ -115,6 +127,7 @@ static void add_carrier(struct haul_app_json *carriers, const struct hauli_app *
 	set_latency(carrier, &s->wait);
 	set_packets(carrier, &s->io);
 	set_polls(carrier, &s->io);
+	set_share(haul_app_json_object(carrier, "share"), &s->share);
 	if (a->hooks->counters)
 		set_counters(haul_app_json_object(carrier, "counters"), a, s->counters);
 }

@@ -7,6 +7,7 @@
 
 #include "carriers.h"
 #include "check.h"
+#include "latency.h"
 #include "output.h"
 #include "report.h"
 #include "signals.h"
@@ -147,8 +148,10 @@ int hauli_app_run(struct hauli_app *a)
 		if (began)
 			rc = watch(a);
 		rc = stop_pollers(a, rc);
-		if (began)
+		if (began) {
 			report(a);
+			rc = rc == HAUL_APP_DONE ? hauli_latency_write(a) : rc;
+		}
 	}
 	if (a->stop_err != -ETIMEDOUT)
 		hauli_app_carriers_end(a);

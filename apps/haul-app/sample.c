@@ -45,6 +45,7 @@ struct hauli_app_sample *hauli_app_sample_take(const struct hauli_app *a)
 
 		read_counters(a, c, cs->counters);
 		haul_io_get_wait_stats(a->pub.io, (int)c, &cs->wait);
+		haul_io_get_share(a->pub.io, (int)c, &cs->share);
 		haul_carrier_get_stats(haul_carrier(a->pub.rt, c), &cs->sched);
 		for (i = 0; i < a->nb_ports; i++) {
 			haul_io_get_stats(a->pub.io, i, (int)c, &cs->queues[i]);
@@ -68,6 +69,19 @@ static void subtract_wait(struct haul_io_wait_stats *st, const struct haul_io_wa
 	st->wakes -= base->wakes;
 	st->slept_ns -= base->slept_ns;
 	haul_hist_subtract(&st->latency, &base->latency);
+}
+
+static uint64_t minus(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* The clock of the reader may be a little behind that of the carrier. */
+static void subtract_share(struct haul_io_share *s, const struct haul_io_share *base)
+{
+	s->work_ns = minus(s->work_ns, base->work_ns);
+	s->empty_ns = minus(s->empty_ns, base->empty_ns);
+	s->asleep_ns = minus(s->asleep_ns, base->asleep_ns);
 }
 
 static void subtract_counters(const struct hauli_app *a, uint64_t *counters, const uint64_t *base)
@@ -99,6 +113,7 @@ struct hauli_app_sample *hauli_app_sample_since(const struct hauli_app *a,
 		for (i = 0; i < a->nb_ports; i++)
 			subtract_io(&cs->queues[i], &bs->queues[i]);
 		subtract_wait(&cs->wait, &bs->wait);
+		subtract_share(&cs->share, &bs->share);
 		accumulate(&cs->sched, &bs->sched, sizeof(cs->sched), -1);
 	}
 	return s;

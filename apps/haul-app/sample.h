@@ -10,6 +10,7 @@ struct hauli_app_carrier_sample {
 	struct haul_io_stats queues[HAUL_APP_PORTS_MAX]; /* by port */
 	struct haul_carrier_stats sched;
 	struct haul_io_wait_stats wait;
+	struct haul_io_share share;
 	uint64_t counters[HAUL_APP_COUNTERS_MAX]; /* of the program */
 };
 

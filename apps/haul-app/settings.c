@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "latency.h"
+
 #define TIME_MAX (UINT64_C(1000000000) * HAUL_S)
 
 static char poller_help[512];
@@ -54,6 +56,11 @@ static const struct haul_app_option options[] = {
 		"time between reports; 0: none but the last"},
 	{"--json", NULL, HAUL_APP_FLAG, &hauli_app_state.json,
 		.help = "print one JSON object to stdout at the end, and other output to stderr"},
+	{"--times", NULL, HAUL_APP_FLAG, &hauli_app_state.times,
+		.help = "record the latency of packets by port and stage"},
+	{"--hist", "FILE", HAUL_APP_TEXT, &hauli_app_state.hist,
+		.help = "--times, and write each histogram at the end, for HdrHistogram's\n"
+			"plotter: FILE-port0-handler.hgrm, ..."},
 	{"--verbose", NULL, HAUL_APP_FLAG, &hauli_app_state.verbose,
 		.help = "show all messages of EAL"},
 	{"--eal", "ARGS...", HAUL_APP_REST, &hauli_app_state.eal,
@@ -113,6 +120,7 @@ static void fill_io_opts(struct hauli_app *a)
 int hauli_app_settings_check(struct hauli_app *a)
 {
 	char errbuf[512];
+	int rc;
 
 	a->out = a->json ? stderr : stdout;
 	a->pub.nb_ports = a->specs.n;
@@ -127,5 +135,6 @@ int hauli_app_settings_check(struct hauli_app *a)
 		if (haul_port_spec_check(a->specs.items[i], errbuf, sizeof(errbuf)) != 0)
 			return haul_app_wrong(a->pub.program, "%s", errbuf);
 	fill_io_opts(a);
-	return choose_poller(a);
+	rc = choose_poller(a);
+	return rc == HAUL_APP_DONE ? hauli_latency_check(a) : rc;
 }

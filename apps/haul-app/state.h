@@ -38,6 +38,8 @@ struct hauli_app {
 	unsigned spread;
 	uint64_t packet_rate;
 	bool json;
+	bool times;
+	const char *hist; /* --hist; NULL: no files */
 	bool verbose;
 	struct haul_app_texts eal;
 
