@@ -49,7 +49,7 @@ int hauli_latency_check(struct hauli_app *a)
 
 static void print_row(FILE *out, const char *first, const struct haul_hist *h)
 {
-	fprintf(out, "  %-16s %12" PRIu64 " %9.1f %9.1f %9.1f %9.1f %9.1f\n", first,
+	fprintf(out, "  %-16s %12" PRIu64 " %9.2f %9.2f %9.2f %9.2f %9.2f\n", first,
 		haul_hist_count(h), COLUMNS_US(h));
 }
 
@@ -79,20 +79,30 @@ static int for_each(const struct hauli_app *a,
 	return rc;
 }
 
+struct table {
+	FILE *out;
+	bool began;
+};
+
 static int print_one(
 	const struct hauli_app *a, const char *name, const struct haul_hist *h, void *arg)
 {
-	print_row(arg, name, h);
+	struct table *table = arg;
+
+	if (!table->began)
+		fprintf(table->out, "%-18s %12s %9s %9s %9s %9s %9s\n", "latency in us", "count",
+			"p50", "p90", "p99", "p99.9", "max");
+	table->began = true;
+	print_row(table->out, name, h);
 	return 0;
 }
 
 void hauli_latency_print(const struct hauli_app *a, FILE *out)
 {
-	if (!a->io_opts.times)
-		return;
-	fprintf(out, "%-18s %12s %9s %9s %9s %9s %9s\n", "latency in us", "count", "p50", "p90",
-		"p99", "p99.9", "max");
-	(void)for_each(a, print_one, out);
+	struct table table = {.out = out};
+
+	if (a->io_opts.times)
+		(void)for_each(a, print_one, &table);
 }
 
 static void set_ns(struct haul_app_json *to, const char *key, uint64_t ns)

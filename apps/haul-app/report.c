@@ -110,10 +110,18 @@ static void add_wait(
 
 	hauli_app_line_add(
 		line, "sleeps %s/s", hauli_app_scaled(sleeps, (double)st->sleeps / seconds));
-	hauli_app_line_add(line, "asleep %.0f %%", 100.0 * (double)st->slept_ns / (seconds * 1e9));
 	hauli_app_line_add(line, "wake to handler p50 %.1f us p99 %.1f us",
 		(double)haul_hist_quantile(&st->latency, 0.5) / 1e3,
 		(double)haul_hist_quantile(&st->latency, 0.99) / 1e3);
+}
+
+static void add_share(struct hauli_app_line *line, const struct haul_io_share *s)
+{
+	double percent = 100 / (double)(s->work_ns + s->empty_ns + s->asleep_ns);
+
+	hauli_app_line_add(line, "work %3.0f %%  empty polls %3.0f %%  asleep %3.0f %%",
+		(double)s->work_ns * percent, (double)s->empty_ns * percent,
+		(double)s->asleep_ns * percent);
 }
 
 static void print_carrier(FILE *out, const struct hauli_app *a, unsigned c,
@@ -132,9 +140,9 @@ static void print_carrier(FILE *out, const struct hauli_app *a, unsigned c,
 	hauli_app_line_add(
 		&line, "slices %6s/s", hauli_app_scaled(slices, (double)s->sched.slices / seconds));
 	hauli_app_line_end(&line);
-	if (s->sched.stolen == 0 && s->wait.sleeps == 0)
-		return;
-	line = hauli_app_line(out, "", INDENT);
+	line = hauli_app_line(out, "", 20);
+	if (s->share.work_ns + s->share.empty_ns + s->share.asleep_ns > 0) /* it has a poller */
+		add_share(&line, &s->share);
 	if (s->sched.stolen > 0)
 		hauli_app_line_add(&line, "stolen %s/s",
 			hauli_app_scaled(stolen, (double)s->sched.stolen / seconds));
