@@ -64,13 +64,10 @@ static unsigned count_served(struct haul_io *io, struct haul_runtime *rt)
 }
 
 /* Copies the peers of the ports. Default: 0-1, 2-3, and a last port without a neighbour itself. */
-static bool set_peers(struct haul_io *io)
+static void set_peers(struct haul_io *io)
 {
 	unsigned n = io->opts.nb_ports;
 
-	io->peers = calloc(n, sizeof(io->peers[0]));
-	if (!io->peers)
-		return false;
 	for (unsigned i = 0; i < n; i++) {
 		if (io->opts.peers)
 			io->peers[i] = io->opts.peers[i];
@@ -78,7 +75,6 @@ static bool set_peers(struct haul_io *io)
 			io->peers[i] = (i ^ 1) < n ? i ^ 1 : i;
 	}
 	io->opts.peers = io->peers;
-	return true;
 }
 
 /* For a carrier without a queue of that port: its proxy. */
@@ -109,21 +105,14 @@ static bool set_up_port(struct haul_io *io, struct hauli_poller *p, unsigned por
 	struct hauli_tx *tx = &p->txs[port];
 
 	hauli_txq_init(&tx->q, p->carrier, &p->pending);
-	tx->count_bytes = tx->observed = p->count_bytes;
 	r->rx.port = port;
 	r->rx.carrier = haul_carrier_id(p->carrier);
 	r->rx.reply = &tx->q;
-	r->rx.peer = &p->txs[io->peers[port]].q;
-	r->rx.arg = io->opts.arg;
 	r->port = io->ports[port];
 	r->poller = p;
-	r->policy = io->opts.policy;
 	r->source.port = io->ports[port];
 	r->source.queue = haul_carrier_id(p->carrier);
 	r->source.fd = -1;
-	r->on_packet = io->opts.on_packet;
-	r->home = hauli_glue_steals(p->carrier) && !io->coro.pinned ? p->carrier : NULL;
-	r->max_in_flight = io->opts.max_in_flight;
 	r->fill_time = HAUL_FOREVER;
 	if (carrier >= haul_port_queues(r->port))
 		return hauli_spread_set_up(p, proxy_poller_of(io, p, port), port);
@@ -153,19 +142,60 @@ static struct hauli_poller *create_poller(struct haul_io *io, struct haul_carrie
 	p->rxqs_end = p->rxqs + n;
 	p->txs = (struct hauli_tx *)p->rxqs_end;
 	p->carrier = carrier;
-	p->on_burst = io->opts.on_burst;
-	p->source = io->opts.source;
 	p->coro = &io->coro;
-	p->burst = io->opts.burst;
-	p->count_bytes = io->opts.count_bytes;
 	p->pool = io->opts.pool;
 	p->idle.wait = (struct hauli_wait){-1, -1};
 	io->pollers[haul_carrier_id(carrier)] = p;
 	for (i = 0; i < n; i++)
 		if (!set_up_port(io, p, i))
 			return NULL;
-	hauli_idle_recompute(p);
 	return p;
+}
+
+static void configure_port(struct haul_io *io, struct hauli_poller *p, unsigned port)
+{
+	struct hauli_rxq *r = &p->rxqs[port];
+
+	r->rx.peer = &p->txs[io->peers[port]].q;
+	r->rx.arg = io->opts.arg;
+	r->policy = io->opts.policy;
+	r->on_packet = io->opts.on_packet;
+	r->home = hauli_glue_steals(p->carrier) && !io->coro.pinned ? p->carrier : NULL;
+	r->max_in_flight = io->opts.max_in_flight;
+	p->txs[port].count_bytes = p->count_bytes;
+	p->txs[port].observed = p->count_bytes || io->opts.times;
+}
+
+static void configure_poller(struct haul_io *io, struct hauli_poller *p)
+{
+	p->on_burst = io->opts.on_burst;
+	p->source = io->opts.source;
+	p->burst = io->opts.burst;
+	p->count_bytes = io->opts.count_bytes;
+	for (unsigned i = 0; i < io->opts.nb_ports; i++)
+		configure_port(io, p, i);
+	hauli_idle_recompute(p);
+}
+
+void hauli_io_configure(struct haul_io *io, const struct haul_io_opts *opts)
+{
+	io->opts = *opts;
+	if (opts->burst == 0)
+		io->opts.burst = HAULI_BURST_DEFAULT;
+	if (opts->on_packet)
+		io->opts.count_bytes = true;
+	if (opts->max_in_flight == 0)
+		io->opts.max_in_flight =
+			1 + opts->pool->size / 2 / (io->nb_pollers * opts->nb_ports);
+	io->coro = opts->coro ? *opts->coro : (struct haul_coro_opts){0};
+	io->opts.coro = NULL;
+	if (!io->coro.name)
+		io->coro.name = "packet";
+	if (opts->send_order == HAUL_ORDER_FLOW)
+		io->coro.order_key = HAULI_ORDER_KEY_ASK;
+	set_peers(io);
+	for (unsigned i = 0; i < io->nb_pollers; i++)
+		configure_poller(io, io->pollers[i]);
 }
 
 /* Lets handlers send where they run. */
@@ -221,6 +251,7 @@ void hauli_io_destroy(struct haul_io *io)
 	free(io->pollers);
 	free(io->ports);
 	free(io->peers);
+	free(io->bytes_before);
 	free(io);
 }
 
@@ -233,24 +264,12 @@ int hauli_io_create(struct haul_io **out, struct haul_runtime *rt, const struct 
 		return -ENOMEM;
 	io->opts = *opts;
 	io->rt = rt;
-	if (opts->burst == 0)
-		io->opts.burst = HAULI_BURST_DEFAULT;
-	if (opts->on_packet)
-		io->opts.count_bytes = true;
-	if (opts->coro)
-		io->coro = *opts->coro;
-	if (!io->coro.name)
-		io->coro.name = "packet";
-	if (io->opts.send_order == HAUL_ORDER_FLOW)
-		io->coro.order_key = HAULI_ORDER_KEY_ASK;
 	io->ports = calloc(opts->nb_ports, sizeof(io->ports[0]));
-	if (!io->ports || !set_peers(io))
+	io->peers = calloc(opts->nb_ports, sizeof(io->peers[0]));
+	if (!io->ports || !io->peers)
 		goto fail;
 	memcpy(io->ports, opts->ports, opts->nb_ports * sizeof(io->ports[0]));
 	io->nb_pollers = count_served(io, rt);
-	if (io->opts.max_in_flight == 0)
-		io->opts.max_in_flight =
-			1 + opts->pool->size / 2 / (io->nb_pollers * opts->nb_ports);
 	io->pollers = calloc(io->nb_pollers, sizeof(io->pollers[0]));
 	if (!io->pollers)
 		goto fail;
@@ -258,6 +277,7 @@ int hauli_io_create(struct haul_io **out, struct haul_runtime *rt, const struct 
 		if (!create_poller(io, haul_carrier(rt, i)))
 			goto fail;
 	}
+	hauli_io_configure(io, opts);
 	if (io->opts.send_order == HAUL_ORDER_ANY && !share_txqs(io))
 		goto fail;
 	if (!hauli_times_create(io))
@@ -269,7 +289,7 @@ fail:
 	return -ENOMEM;
 }
 
-int hauli_io_open_waits(struct haul_io *io, char *errbuf, size_t errlen)
+int hauli_io_open_waits(struct haul_io *io, const char *caller, char *errbuf, size_t errlen)
 {
 	unsigned i;
 	int err = 0;
@@ -277,8 +297,7 @@ int hauli_io_open_waits(struct haul_io *io, char *errbuf, size_t errlen)
 	for (i = 0; i < io->nb_pollers && !err; i++)
 		err = hauli_idle_open(io->pollers[i]);
 	if (err)
-		snprintf(errbuf, errlen,
-			"haul_io_start: no epoll set or eventfd for a poller: %s%s", strerror(-err),
-			err == -EMFILE ? "; raise ulimit -n" : "");
+		snprintf(errbuf, errlen, "no epoll set or eventfd for a poller: %s%s",
+			strerror(-err), err == -EMFILE ? "; raise ulimit -n" : "");
 	return err;
 }

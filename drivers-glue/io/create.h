@@ -8,8 +8,12 @@
 /* Which carriers get a poller, and what each polls. opts: checked. 0 or -ENOMEM. */
 int hauli_io_create(struct haul_io **out, struct haul_runtime *rt, const struct haul_io_opts *opts);
 
-/* The descriptors that pollers wait on. 0, or -errno with a line. */
-int hauli_io_open_waits(struct haul_io *io, char *errbuf, size_t errlen);
+/* What the pollers do, from options that may differ from those of the start: handler, burst,
+ * policy, peers. opts: checked. No poller is registered. */
+void hauli_io_configure(struct haul_io *io, const struct haul_io_opts *opts);
+
+/* The descriptors that pollers wait on. 0, or -errno with a line that begins with caller. */
+int hauli_io_open_waits(struct haul_io *io, const char *caller, char *errbuf, size_t errlen);
 /* No poller is waited for any more. May be called twice. */
 void hauli_io_close_waits(struct haul_io *io);
 

@@ -14,6 +14,7 @@
 #include "io/packet.h"
 #include "io/poll.h"
 #include "io/poller_kinds.h"
+#include "io/start.h"
 
 static bool any_is_null(struct haul_port *const *ports, unsigned n)
 {
@@ -31,9 +32,10 @@ static bool any_peer_is_wrong(const unsigned *peers, unsigned n)
 	return false;
 }
 
-static int check_opts(const struct haul_io_opts *opts, char *errbuf, size_t errlen)
+int hauli_io_check(struct haul_io_opts *opts, const char *caller, char *errbuf, size_t errlen)
 {
 	const char *wrong = NULL;
+	int err = 0;
 
 	if (opts->nb_ports == 0)
 		wrong = "no port is given; give at least one";
@@ -55,10 +57,13 @@ static int check_opts(const struct haul_io_opts *opts, char *errbuf, size_t errl
 		wrong = "give one of on_burst and on_packet, not both";
 	else if (!opts->on_burst && !opts->on_packet && !opts->source)
 		wrong = "no handler is given; give on_burst, on_packet or source";
-	if (!wrong)
-		return 0;
-	snprintf(errbuf, errlen, "haul_io_start: %s", wrong);
-	return -EINVAL;
+	if (wrong) {
+		snprintf(errbuf, errlen, "%s: %s", caller, wrong);
+		return -EINVAL;
+	}
+	for (unsigned i = 0; i < opts->nb_ports && !err; i++)
+		err = hauli_poller_kind_check(opts, opts->ports[i], &opts->policy, errbuf, errlen);
+	return err;
 }
 
 static int register_poller(struct hauli_poller *p, haul_fn *body)
@@ -118,12 +123,41 @@ static haul_fn *body_of(const struct haul_io_opts *opts)
 	return opts->on_burst ? hauli_poll_bursts : hauli_poll_packets;
 }
 
+int hauli_io_launch(struct haul_io *io, const char *caller, char *errbuf, size_t errlen)
+{
+	int err = hauli_io_open_waits(io, caller, errbuf, errlen);
+	unsigned i;
+
+	for (i = 0; i < io->nb_pollers && !err; i++) {
+		err = register_poller(io->pollers[i], body_of(&io->opts));
+		if (!err)
+			continue;
+		snprintf(errbuf, errlen, "%s: no poller on carrier %u: %s", caller, i,
+			err == -EBUSY ? "it has one already; end that one first" : strerror(-err));
+		begin_to_end(io);
+		(void)have_ended(io, NULL);
+	}
+	if (err) {
+		hauli_io_close_waits(io);
+		io->stage = HAULI_IO_STOPPED;
+		return err;
+	}
+	io->stage = HAULI_IO_RUNS;
+	hold(io);
+	return 0;
+}
+
+void hauli_io_let_begin(struct haul_io *io)
+{
+	for (unsigned i = 0; i < io->nb_pollers; i++)
+		hauli_u32_published_set(&io->pollers[i]->may_begin, 1);
+}
+
 int haul_io_start(struct haul_io **out, struct haul_runtime *rt, const struct haul_io_opts *opts,
 	char *errbuf, size_t errlen)
 {
 	struct haul_io_opts chosen;
 	struct haul_io *io;
-	unsigned i;
 	int err;
 
 	if (!out || !rt || !opts || haul_carrier_self()) {
@@ -133,9 +167,7 @@ int haul_io_start(struct haul_io **out, struct haul_runtime *rt, const struct ha
 		return -EINVAL;
 	}
 	chosen = *opts;
-	err = check_opts(opts, errbuf, errlen);
-	for (i = 0; i < opts->nb_ports && !err; i++)
-		err = hauli_poller_kind_check(opts, opts->ports[i], &chosen.policy, errbuf, errlen);
+	err = hauli_io_check(&chosen, "haul_io_start", errbuf, errlen);
 	if (err)
 		return err;
 	err = hauli_packet_init(opts->times);
@@ -146,26 +178,16 @@ int haul_io_start(struct haul_io **out, struct haul_runtime *rt, const struct ha
 			opts->nb_ports, strerror(-err));
 		return err;
 	}
-	err = hauli_io_open_waits(io, errbuf, errlen);
+	io->stage = HAULI_IO_STOPPED;
+	if (!opts->stopped)
+		err = hauli_io_launch(io, "haul_io_start", errbuf, errlen);
 	if (err) {
 		hauli_io_destroy(io);
 		return err;
 	}
-	for (i = 0; i < io->nb_pollers && !err; i++)
-		err = register_poller(io->pollers[i], body_of(opts));
-	if (err) {
-		snprintf(errbuf, errlen, "haul_io_start: no poller on carrier %u: %s", i - 1,
-			err == -EBUSY ? "it has one already; end that one first" : strerror(-err));
-		begin_to_end(io);
-		(void)have_ended(io, NULL);
-		hauli_io_destroy(io);
-		return err;
-	}
-	hold(io);
 	hauli_io_note(io);
 	*out = io; /* handlers may read it */
-	for (i = 0; i < io->nb_pollers; i++)
-		hauli_u32_published_set(&io->pollers[i]->may_begin, 1);
+	hauli_io_let_begin(io);
 	return 0;
 }
 

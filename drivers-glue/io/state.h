@@ -193,10 +193,15 @@ enum hauli_io_stage {
 	HAULI_IO_STOPPED,
 };
 
+struct hauli_bytes {
+	uint64_t rx, tx;
+};
+
 #define HAULI_NO_IO "NULL is given; give what haul_io_start() has given"
 
 struct haul_io {
-	struct haul_io_opts opts; /* constant once started, as all but stage and why */
+	/* Constant while pollers run, as all but stage and why. */
+	struct haul_io_opts opts;
 	struct haul_runtime *rt;
 	struct haul_coro_opts coro;
 	struct haul_port **ports; /* copy of opts.ports */
@@ -208,6 +213,9 @@ struct haul_io {
 	unsigned nb_pollers;
 	char notice[512];
 	enum hauli_io_stage stage;
+	/* [nb_ports][nb_pollers + 1], the last of a port for all carriers: added to counted bytes,
+	 * because haul counted them before and a PMD now, or vice versa. NULL: nothing to add. */
+	struct hauli_bytes *bytes_before;
 	char why[256]; /* haul_io_healthy()'s line */
 };
 

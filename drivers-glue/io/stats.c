@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "io/filter.h"
 #include "io/state.h"
+#include "io/stats.h"
 #include "port/kind.h"
 
 static void add_rx(
@@ -120,9 +121,19 @@ static void add_queue_bytes(struct haul_io_stats *st, struct haul_queue queue)
 	free(values);
 }
 
+static struct hauli_bytes *bytes_before(const struct haul_io *io, unsigned port, int carrier)
+{
+	unsigned n = io->nb_pollers;
+
+	if (!io->bytes_before || carrier >= (int)n)
+		return NULL;
+	return &io->bytes_before[port * (n + 1) + (carrier < 0 ? n : (unsigned)carrier)];
+}
+
 void haul_io_get_stats(
 	const struct haul_io *io, unsigned port, int carrier, struct haul_io_stats *st)
 {
+	const struct hauli_bytes *before;
 	const struct haul_port *p;
 	unsigned c;
 
@@ -145,6 +156,45 @@ void haul_io_get_stats(
 		add_port(st, p, !io->opts.count_bytes);
 	else if (!io->opts.count_bytes && (unsigned)carrier < haul_port_queues(p))
 		add_queue_bytes(st, haul_port_queue(p, (unsigned)carrier));
+	before = bytes_before(io, port, carrier);
+	if (before) {
+		st->rx_bytes += before->rx;
+		st->tx_bytes += before->tx;
+	}
+}
+
+/* Adds (sign 1) the counted bytes to what is added to them, or subtracts (-1) them. */
+static void shift_bytes(struct haul_io *io, int sign)
+{
+	struct haul_io_stats st;
+
+	for (unsigned i = 0; i < io->opts.nb_ports; i++) {
+		for (int c = -1; c < (int)io->nb_pollers; c++) {
+			struct hauli_bytes *before = bytes_before(io, i, c);
+			struct hauli_bytes was = *before;
+
+			*before = (struct hauli_bytes){0};
+			haul_io_get_stats(io, i, c, &st);
+			before->rx = sign > 0 ? was.rx + st.rx_bytes : was.rx - st.rx_bytes;
+			before->tx = sign > 0 ? was.tx + st.tx_bytes : was.tx - st.tx_bytes;
+		}
+	}
+}
+
+bool hauli_stats_count_bytes(struct haul_io *io, bool count)
+{
+	size_t n = (size_t)io->opts.nb_ports * (io->nb_pollers + 1);
+
+	if (io->opts.count_bytes == count)
+		return true;
+	if (!io->bytes_before)
+		io->bytes_before = calloc(n, sizeof(io->bytes_before[0]));
+	if (!io->bytes_before)
+		return false;
+	shift_bytes(io, 1);
+	io->opts.count_bytes = count;
+	shift_bytes(io, -1);
+	return true;
 }
 
 void haul_io_get_wait_stats(const struct haul_io *io, int carrier, struct haul_io_wait_stats *st)

@@ -41,7 +41,6 @@ static void set_up(struct haul_io *io, struct hauli_times *t, unsigned port, uns
 		return;
 	io->pollers[carrier]->rxqs[port].times = t;
 	io->pollers[carrier]->txs[port].times = t;
-	io->pollers[carrier]->txs[port].observed = true;
 	hauli_txq_stamps(&io->pollers[carrier]->txs[port].q);
 }
 

@@ -72,4 +72,12 @@ void hauli_txq_pop(struct haul_txq *txq, uint32_t n);
  * keep their packets. */
 void hauli_txq_close(struct haul_txq *txq);
 
+/* Opens a closed queue again. */
+static inline void hauli_txq_open(struct haul_txq *txq)
+{
+	if (txq->closed)
+		txq->first = txq->end = 0;
+	txq->closed = false;
+}
+
 #endif

@@ -5,7 +5,8 @@
  * stack), or a coroutine started for each packet.
  *
  * Order of calls: haul_port_open(), haul_port_start(), haul_start(), haul_io_start(); to end,
- * haul_io_stop(), haul_stop(), haul_port_close(), haul_io_free().
+ * haul_io_stop(), haul_stop(), haul_port_close(), haul_io_free(). In between, haul_io_stop() and
+ * haul_io_resume() any number of times.
  */
 #ifndef HAUL_DPDK_IO_H
 #define HAUL_DPDK_IO_H
@@ -161,6 +162,7 @@ struct haul_io_opts {
 	const unsigned *peers;
 	void *arg; /* for haul_rx.arg */
 	bool times; /* records stages of each packet's time (enum haul_stage) */
+	bool stopped; /* haul_io_start() starts no poller: haul_io_resume() does */
 };
 
 /*
@@ -319,11 +321,22 @@ HAUL_API bool haul_io_healthy(struct haul_io *io, const char **why);
  *			pollers may still use the ports: close and free nothing, and call it again
  *	-EDEADLK	called on a carrier; nothing was done
  *
+ * haul_io_resume() starts stopped pollers again, on the same ports and carriers, with the options
+ * in *change (NULL: those of before). Packets that arrived meanwhile wait in the receive rings, as far
+ * as they had room. Transmit queues keep their addresses and take packets again; counters continue.
+ * A program may change the handler, burst, policy, peers, count_bytes, coro, max_in_flight,
+ * drop_names and arg; ports, pool, packet_rate, send_order, spread, times and the pollers' number stay
+ * those of haul_io_start(). Not while another thread reads counters. Returns 0, or with one line in
+ * errbuf, and the pollers remain stopped: -EINVAL (options), -EBUSY (the pollers run; handlers have
+ * not ended; a carrier has another poller), -ENOMEM and others.
+ *
  * haul_io_free() checks the pool for lost packets and frees io. Call it after haul_stop() and after
  * haul_port_close() of all ports. Returns 0, or with one line in errbuf: -EIO (packets are missing;
  * io is freed), -EBUSY (haul_io_stop() has not completed; io is not freed).
  */
 HAUL_API int haul_io_stop(struct haul_io *io, uint64_t timeout_ns, char *errbuf, size_t errlen);
+HAUL_API int haul_io_resume(
+	struct haul_io *io, const struct haul_io_opts *change, char *errbuf, size_t errlen);
 HAUL_API int haul_io_free(struct haul_io *io, char *errbuf, size_t errlen);
 
 #ifdef __cplusplus

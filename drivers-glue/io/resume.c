@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Starting stopped pollers again. What pollers and handlers count stays where it is, so that sums
+ * continue and the ledgers cover all runs; what they do is set anew from the options.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "io/create.h"
+#include "io/start.h"
+#include "io/stats.h"
+
+static bool has_targets(const struct haul_io *io)
+{
+	for (unsigned i = 0; i < io->nb_pollers; i++)
+		if (io->pollers[i]->is_proxy)
+			return true;
+	return false;
+}
+
+static uint64_t in_flight(const struct haul_io *io)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < io->nb_pollers; i++)
+		for (unsigned j = 0; j < io->opts.nb_ports; j++)
+			n += hauli_rxq_in_flight(&io->pollers[i]->rxqs[j]);
+	return n;
+}
+
+static int check(struct haul_io *io, struct haul_io_opts *opts, char *errbuf, size_t errlen)
+{
+	int err = -EINVAL;
+
+	if (haul_carrier_self())
+		snprintf(errbuf, errlen,
+			"haul_io_resume: called on a carrier; call it in another thread");
+	else if (io->stage != HAULI_IO_STOPPED)
+		err = -EBUSY,
+		snprintf(errbuf, errlen,
+			"haul_io_resume: the pollers run; call haul_io_stop() first");
+	else if (in_flight(io) > 0)
+		err = -EBUSY,
+		snprintf(errbuf, errlen, "haul_io_resume: handlers of the last run have not ended");
+	else if (opts->source && has_targets(io))
+		snprintf(errbuf, errlen,
+			"haul_io_resume: carriers without a queue, which get packets by spreading, "
+			"cannot call a source; start with spread off");
+	else
+		err = hauli_io_check(opts, "haul_io_resume", errbuf, errlen);
+	return err;
+}
+
+/* Burst handlers count no started handlers: the sums of handlers include all packets so far. */
+static void level(struct hauli_rxq *r)
+{
+	uint64_t started = hauli_counter_read(&r->packets) - hauli_counter_read(&r->not_started);
+	uint64_t more = started - hauli_counter_read(&r->started);
+
+	hauli_counter_add(&r->started, more);
+	hauli_counter_add(&r->ended, more);
+}
+
+static void prepare(struct hauli_poller *p)
+{
+	p->coroutine = NULL;
+	hauli_counter_add(&p->ended, -hauli_counter_read(&p->ended));
+	hauli_u32_published_set(&p->drained, 0);
+	hauli_u32_published_set(&p->may_begin, 0);
+	for (struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++)
+		level(r);
+}
+
+/* A coroutine of the carrier, the only thread that uses its transmit queues. */
+static void *open_txqs(void *arg)
+{
+	struct hauli_poller *p = arg;
+
+	for (struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++)
+		hauli_txq_open(r->rx.reply);
+	return NULL;
+}
+
+static int open_all(struct haul_io *io, char *errbuf, size_t errlen)
+{
+	const struct haul_coro_opts opts = {.name = "resume", .pinned = true};
+	struct haul_coro *co;
+	int err = 0;
+
+	for (unsigned i = 0; i < io->nb_pollers && !err; i++) {
+		struct hauli_poller *p = io->pollers[i];
+
+		err = haul_spawn_on(p->carrier, &co, open_txqs, p, &opts);
+		if (!err)
+			err = haul_join(co, NULL);
+		if (err)
+			snprintf(errbuf, errlen, "haul_io_resume: carrier %u: %s", i,
+				strerror(-err));
+	}
+	return err;
+}
+
+int haul_io_resume(
+	struct haul_io *io, const struct haul_io_opts *change, char *errbuf, size_t errlen)
+{
+	struct haul_coro_opts coro;
+	struct haul_io_opts opts;
+	int err;
+
+	HAUL_MISUSE_IF(!io, HAULI_NO_IO);
+	coro = io->coro;
+	if (coro.order_key == HAULI_ORDER_KEY_ASK)
+		coro.order_key = 0; /* it follows from send_order */
+	opts = change ? *change : io->opts;
+	opts.ports = io->ports;
+	opts.nb_ports = io->opts.nb_ports;
+	opts.pool = io->opts.pool;
+	opts.packet_rate = io->opts.packet_rate;
+	opts.send_order = io->opts.send_order;
+	opts.spread = io->opts.spread;
+	opts.times = io->opts.times;
+	if (!change)
+		opts.coro = &coro;
+	err = check(io, &opts, errbuf, errlen);
+	if (err)
+		return err;
+	if (!hauli_stats_count_bytes(io, opts.count_bytes || opts.on_packet)) {
+		snprintf(errbuf, errlen, "haul_io_resume: no memory");
+		return -ENOMEM;
+	}
+	hauli_io_configure(io, &opts);
+	for (unsigned i = 0; i < io->nb_pollers; i++)
+		prepare(io->pollers[i]);
+	err = open_all(io, errbuf, errlen);
+	if (!err)
+		err = hauli_io_launch(io, "haul_io_resume", errbuf, errlen);
+	if (!err)
+		hauli_io_let_begin(io);
+	return err;
+}
