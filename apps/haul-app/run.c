@@ -9,11 +9,11 @@
 #include "check.h"
 #include "latency.h"
 #include "output.h"
+#include "pause.h"
 #include "report.h"
 #include "signals.h"
 #include "watch.h"
 
-#define STARVED_TIMEOUT (4 * HAUL_S) /* then for carriers that may be waiting for a CPU */
 #define COUNT_PERIOD (5 * HAUL_MS) /* between checks of --packets */
 #define HEALTH_PERIOD HAUL_S /* between checks of the interfaces: a few system calls each */
 
@@ -36,36 +36,55 @@ static uint64_t counted(const struct hauli_app *a)
 	return n;
 }
 
+static bool is_healthy(const struct hauli_app *a, const char **why)
+{
+	if (!a->paused)
+		return haul_io_healthy(a->pub.io, why);
+	for (unsigned i = 0; i < a->nb_ports; i++) {
+		*why = haul_port_fault(a->ports[i]);
+		if ((*why)[0])
+			return false;
+	}
+	return true;
+}
+
+static void print_report(struct hauli_app *a)
+{
+	hauli_app_signals_phase(HAULI_APP_PHASE_WRITES, "writing a report", "");
+	hauli_app_report_period(a);
+	hauli_app_watch_end_writing();
+}
+
 /* Runs until a signal, haul_app_end(), the end of --duration or --packets, or the loss of an
  * interface. */
 static int watch(struct hauli_app *a)
 {
 	uint64_t end_at = a->duration ? a->began_at + a->duration : HAUL_FOREVER;
-	uint64_t report_at = a->period ? a->began_at + a->period : HAUL_FOREVER;
+	uint64_t reported_at = a->began_at;
 	uint64_t look = a->packets ? COUNT_PERIOD : HEALTH_PERIOD;
 	const char *why;
-	uint64_t now;
+	uint64_t now, report_at;
 
 	for (;;) {
 		now = haul_now();
+		report_at = a->period ? reported_at + a->period : HAUL_FOREVER;
 		if (!hauli_app_watch_wait(a, earlier(earlier(end_at, report_at), now + look)))
 			return HAUL_APP_DONE;
 		now = haul_now();
-		if (!haul_io_healthy(a->pub.io, &why))
+		if (!is_healthy(a, &why))
 			return hauli_app_fail(a, -EIO, why);
 		if (now >= end_at || (a->packets && counted(a) >= a->packets))
 			return HAUL_APP_DONE;
 		if (now >= report_at) {
-			hauli_app_signals_phase(HAULI_APP_PHASE_WRITES, "writing a report", "");
-			hauli_app_report_period(a);
-			hauli_app_watch_end_writing();
-			if (hauli_app_output_is_lost())
-				return HAUL_APP_DONE; /* hauli_app_output_end() reports it */
+			if (!a->paused)
+				print_report(a);
 			/* Skips reports that were due while the process was stopped or blocked. */
-			report_at += a->period;
-			if (report_at <= now)
-				report_at = haul_now() + a->period;
+			reported_at = report_at;
+			if (reported_at + a->period <= now)
+				reported_at = haul_now();
 		}
+		if (hauli_app_output_is_lost())
+			return HAUL_APP_DONE; /* hauli_app_output_end() reports it */
 	}
 }
 
@@ -105,11 +124,7 @@ static int stop_pollers(struct hauli_app *a, int rc)
 	char errbuf[512];
 
 	a->ended_at = haul_now();
-	hauli_app_signals_phase(HAULI_APP_PHASE_WORKS, "stopping pollers", "");
-	a->stop_err = haul_io_stop(a->pub.io, HAULI_APP_STOP_TIMEOUT, errbuf, sizeof(errbuf));
-	if (a->stop_err == -ETIMEDOUT)
-		a->stop_err = haul_io_stop(a->pub.io, STARVED_TIMEOUT, errbuf, sizeof(errbuf));
-	if (a->stop_err)
+	if (hauli_app_stop_pollers(a, errbuf, sizeof(errbuf)) != 0)
 		rc = hauli_app_fail(a, a->stop_err, errbuf);
 	return rc == HAUL_APP_DONE ? check_ports(a) : rc;
 }
@@ -122,6 +137,7 @@ static int start_pollers(struct hauli_app *a)
 	a->io_opts.ports = a->ports;
 	a->io_opts.nb_ports = a->nb_ports;
 	a->io_opts.pool = a->pub.pool;
+	a->io_opts.stopped = a->paused;
 	err = haul_io_start(&a->pub.io, a->pub.rt, &a->io_opts, errbuf, sizeof(errbuf));
 	if (err)
 		return hauli_app_fail(a, err, errbuf);

@@ -50,6 +50,7 @@ struct hauli_app {
 	unsigned nb_ports; /* open ones */
 	unsigned begun; /* carriers on which carrier_begins() has succeeded: the first ones */
 	bool in_hooks; /* hooks are called, from parsed() to closed() */
+	bool paused; /* no poller runs, or is to be started */
 	bool ends; /* haul_app_end() was called */
 	int stop_err; /* result of haul_io_stop(); -ETIMEDOUT: pollers have not ended */
 

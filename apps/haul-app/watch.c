@@ -18,6 +18,7 @@ static struct {
 	struct pollfd *fds;
 	struct watcher *watchers;
 	nfds_t nb;
+	bool calls; /* a function is being called */
 	bool changed; /* since the last poll: its results belong to other files */
 } w;
 
@@ -84,14 +85,23 @@ void hauli_app_watch_end_writing(void)
 	hauli_app_signals_phase(HAULI_APP_PHASE_WORKS, "running", "");
 }
 
+void hauli_app_watch_phase(void)
+{
+	/* Functions mostly write, to a terminal or a pipe that may be full. */
+	if (w.calls)
+		hauli_app_signals_phase(HAULI_APP_PHASE_WRITES, "answering", "");
+	else
+		hauli_app_signals_phase(HAULI_APP_PHASE_WORKS, "running", "");
+}
+
 /* Calls the functions of the files that are ready, up to one that changes the list: the next poll
  * reports the others again. */
 static void call_ready(struct hauli_app *a)
 {
 	nfds_t i;
 
-	/* Functions mostly write, to a terminal or a pipe that may be full. */
-	hauli_app_signals_phase(HAULI_APP_PHASE_WRITES, "answering", "");
+	w.calls = true;
+	hauli_app_watch_phase();
 	for (i = 1; i < w.nb && !w.changed && !a->ends; i++) {
 		int fd = w.fds[i].fd;
 
@@ -103,6 +113,7 @@ static void call_ready(struct hauli_app *a)
 			w.watchers[i].ready(&a->pub, fd, w.watchers[i].arg);
 		}
 	}
+	w.calls = false;
 	hauli_app_watch_end_writing();
 }
 

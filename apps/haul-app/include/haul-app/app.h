@@ -131,6 +131,27 @@ HAUL_API int haul_app_watch(struct haul_app *app, int fd,
  * haul_app_watch(), has returned. Main thread. */
 HAUL_API void haul_app_end(struct haul_app *app);
 
+/*
+ * haul_app_pause() ends the pollers as the end of the program does: handlers end, all packets are
+ * sent or counted as dropped. Ports stay open, carriers run and are idle, the program goes on: it
+ * may change ports, and start the pollers again by haul_app_resume(), with the options in *change
+ * (see haul_io_resume(); NULL: those of before). Sums of statistics continue. In parsed() or
+ * opened(), haul_app_pause() lets the program begin without pollers. Main thread. Both return
+ * HAUL_APP_DONE, also if there was nothing to do. Otherwise haul_app_resume() has printed a line
+ * and the pollers do not run; after a failed haul_app_pause() the program ends with an error.
+ */
+HAUL_API int haul_app_pause(struct haul_app *app);
+HAUL_API int haul_app_resume(struct haul_app *app, const struct haul_io_opts *change);
+
+/* True between the two. Main thread, as the next two functions. */
+HAUL_API bool haul_app_is_paused(const struct haul_app *app);
+
+/* The present options of the pollers: to be copied, changed, and given to haul_app_resume(). */
+HAUL_API const struct haul_io_opts *haul_app_io_opts(const struct haul_app *app);
+
+/* Sets the time between reports, in place of --period; 0: none but the last. */
+HAUL_API void haul_app_set_period(struct haul_app *app, uint64_t ns);
+
 /* Adds n to a counter of the program: an index into haul_app_hooks.counters. On carriers only; does
  * not suspend. Each carrier has its own sum, so that this costs no atomic operation. */
 HAUL_API void haul_app_count(unsigned counter, uint64_t n);
