@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "carriers.h"
 #include "check.h"
@@ -119,6 +120,17 @@ static void report(struct hauli_app *a)
 	hauli_app_watch_end_writing();
 }
 
+/* Waits until the program lets its pollers end; a second signal ends the process. */
+static void wait_for_end(struct hauli_app *a)
+{
+	const struct timespec tick = {.tv_nsec = HAUL_MS};
+	const char *why;
+
+	hauli_app_signals_phase(HAULI_APP_PHASE_WORKS, "waiting for the last packets", "");
+	while (!a->hooks->may_end(&a->pub) && haul_io_healthy(a->pub.io, &why))
+		nanosleep(&tick, NULL);
+}
+
 static int stop_pollers(struct hauli_app *a, int rc)
 {
 	char errbuf[512];
@@ -163,6 +175,8 @@ int hauli_app_run(struct hauli_app *a)
 		began = rc == HAUL_APP_DONE;
 		if (began)
 			rc = watch(a);
+		if (rc == HAUL_APP_DONE && began && a->hooks->may_end)
+			wait_for_end(a);
 		rc = stop_pollers(a, rc);
 		if (began) {
 			report(a);

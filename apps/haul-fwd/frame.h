@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The frames that txonly and --tx-first send: UDP over IPv4 between the benchmark addresses of
- * RFC 2544, to the discard port, with a source port for each flow.
+ * The frames that txonly and --tx-first send: UDP over IPv4 between the addresses and ports of the
+ * options, with a source port for each flow.
  */
 #ifndef FWD_FRAME_H
 #define FWD_FRAME_H
@@ -10,6 +10,8 @@
 #include <rte_ip.h>
 #include <rte_mbuf.h>
 #include <rte_udp.h>
+
+#include "frame_options.h"
 
 #define FRAME_MIN 64 /* sizes are in bytes, without the frame check sequence */
 #define FRAME_MAX 1518
@@ -25,11 +27,14 @@ struct frame_headers {
 struct frame_shape {
 	struct frame_headers headers;
 	uint16_t size;
+	uint16_t first_port; /* the source port of flow 0 */
 	uint32_t flows;
 };
 
-void frame_shape_init(struct frame_shape *shape, const struct rte_ether_addr *from,
-	const struct rte_ether_addr *to, uint16_t size, uint32_t flows);
+/* Of options: addresses of IPv4, ports. */
+void frame_shape_init(struct frame_shape *shape, const struct frame_options *options,
+	const struct rte_ether_addr *from, const struct rte_ether_addr *to, uint16_t size,
+	uint32_t flows);
 
 /* Writes a frame of the given flow into pkt, a new buffer from the pool. flow: below
  * shape->flows. */

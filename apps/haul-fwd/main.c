@@ -5,6 +5,8 @@
 
 #include <haul-app/app.h>
 
+#include "frame_options.h"
+#include "generate.h"
 #include "generator.h"
 #include "mode.h"
 #include "modes/csum.h"
@@ -39,7 +41,8 @@ static const struct haul_app_option options[] = {
 
 static const struct haul_app_program program = {
 	.name = "haul-fwd",
-	.options = {options, fwd_csum_options, fwd_l3fwd_options, fwd_ports_options},
+	.options = {options, fwd_csum_options, fwd_l3fwd_options, fwd_ports_options,
+		frame_option_table, generate_option_table},
 	.purpose = "Forwards packets between ports, from each to its peer (0 and 1, 2 and 3, ...,\n"
 		   "unless --port-topology says otherwise), with one poller per carrier.",
 	.examples =
@@ -59,6 +62,7 @@ static const struct haul_app_program program = {
 static struct fwd_port ports[HAUL_APP_PORTS_MAX];
 static struct fwd fwd = {.ports = ports};
 static struct rte_ether_addr peer_macs[HAUL_APP_PORTS_MAX];
+static struct frame_options frames;
 
 /* Sets the destination address of each port: from --eth-peer, or the default of testpmd. Returns an
  * exit code. */
@@ -91,6 +95,18 @@ static int parse_peers(unsigned nb_ports)
 
 static struct haul_app_hooks hooks;
 
+/* Returns an exit code. */
+static int parse_generator(struct haul_app *app, struct haul_io_opts *io)
+{
+	if (mode != FWD_GENERATE)
+		return frame_options_parse(&frames, &program, mode == FWD_TXONLY ? flows : 0);
+	if (coroutine || tx_first > 0)
+		return haul_app_wrong(&program, "--mode generate: it has no %s",
+			coroutine ? "--handler coroutine" : "--tx-first");
+	hooks.counters = generate_counters;
+	return generate_parsed(app, &program, io, flows);
+}
+
 static int choose_mode(struct haul_app *app, struct haul_io_opts *io)
 {
 	int rc;
@@ -100,6 +116,8 @@ static int choose_mode(struct haul_app *app, struct haul_io_opts *io)
 	if (mode == FWD_CSUM)
 		fwd_csum_show_counters();
 	rc = fwd_l3fwd_parsed(app, mode == FWD_L3FWD, &hooks.mem_mb);
+	if (rc == HAUL_APP_DONE)
+		rc = parse_generator(app, io);
 	return rc == HAUL_APP_DONE ? parse_peers(app->nb_ports) : rc;
 }
 
@@ -123,8 +141,8 @@ static int set_up(struct haul_app *app)
 		ports[i].peer = peer;
 		ports[i].macs[0] = peer_macs[peer];
 		ports[i].macs[1] = haul_port_mac(app->ports[peer]);
-		frame_shape_init(
-			&ports[i].shape, &from, &peer_macs[i], (uint16_t)size, (uint32_t)flows);
+		frame_shape_init(&ports[i].shape, &frames, &from, &peer_macs[i], (uint16_t)size,
+			(uint32_t)flows);
 	}
 	return fwd_mode_begin(&fwd, (enum fwd_mode)mode);
 }
@@ -134,6 +152,8 @@ static int start_generators(struct haul_app *app)
 {
 	int err = 0;
 
+	if (mode == FWD_GENERATE)
+		return generate_started(app);
 	if (tx_first > 0)
 		err = generator_start(&fwd, app, tx_first * app->burst);
 	if (!err && mode == FWD_TXONLY && coroutine)
@@ -144,6 +164,17 @@ static int start_generators(struct haul_app *app)
 	return HAUL_APP_FAILED;
 }
 
+static bool may_end(struct haul_app *app)
+{
+	return mode != FWD_GENERATE || generate_may_end(app);
+}
+
+static void report(struct haul_app *app, FILE *out, bool final)
+{
+	if (mode == FWD_GENERATE && final)
+		generate_report(out);
+}
+
 static void add_mode(struct haul_app *app, struct haul_app_json *object)
 {
 	char name[16];
@@ -151,6 +182,8 @@ static void add_mode(struct haul_app *app, struct haul_app_json *object)
 	haul_app_json_text(
 		object, "mode", haul_app_choice(name, sizeof(name), FWD_MODE_NAMES, mode));
 	haul_app_json_text(object, "handler", coroutine ? "coroutine" : "burst");
+	if (mode == FWD_GENERATE)
+		generate_json(object);
 }
 
 /* No handler runs on any carrier any more. */
@@ -163,6 +196,7 @@ static void tear_down(struct haul_app *app)
 {
 	fwd_mode_end(&fwd);
 	fwd_l3fwd_closed();
+	generate_closed();
 	free(fwd.carriers);
 }
 
@@ -175,6 +209,8 @@ int main(int argc, char **argv)
 		.parsed = choose_mode,
 		.opened = set_up,
 		.started = start_generators,
+		.may_end = may_end,
+		.report = report,
 		.json = add_mode,
 		.carrier_ends = end_mode,
 		.counters = fwd_csum_counters,

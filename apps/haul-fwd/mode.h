@@ -24,7 +24,9 @@
 		"requests of ARP, neighbour discovery and ping are answered") \
 	MODE(FWD_L3FWD, l3fwd, "l3fwd", "IPv4 and IPv6 are routed (--routes)") \
 	MODE(FWD_RXONLY, rxonly, "rxonly", "dropped") \
-	MODE(FWD_TXONLY, txonly, "txonly", "none are received; frames are generated and sent")
+	MODE(FWD_TXONLY, txonly, "txonly", "none are received; frames are generated and sent") \
+	MODE(FWD_GENERATE, generate, "generate", \
+		"measured and dropped; frames with stamps are sent at their times")
 /* clang-format on */
 
 #define FWD_BURST_MAX 512 /* packets: haul_io_opts.burst */

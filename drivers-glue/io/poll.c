@@ -355,21 +355,20 @@ static inline __attribute__((always_inline)) bool send_from_source(
 	struct rte_mbuf *pkts[HAULI_BURST_MAX];
 	struct hauli_rxq *r;
 	bool io = false;
-	uint16_t n;
+	uint16_t n, room;
 
 	if (hauli_unlikely(hauli_has_to_send(p)))
 		hauli_tx_flush(p);
 	for (r = p->rxqs; r < p->rxqs_end; r++) {
-		n = 0;
-		if (hauli_likely(hauli_txq_count(r->rx.reply) == 0))
-			n = p->source(&r->rx, pkts, p->burst);
+		room = hauli_likely(hauli_txq_count(r->rx.reply) == 0) ? p->burst : 0;
+		n = p->source(&r->rx, pkts, room);
 		if (n == 0) {
 			if (!receives)
 				hauli_counter_add(&r->empty, 1);
 			continue;
 		}
-		if (hauli_unlikely(n > p->burst))
-			abort_for(n, p->burst);
+		if (hauli_unlikely(n > room))
+			abort_for(n, room);
 		hauli_share_works(p);
 		haul_tx_burst(r->rx.reply, pkts, n);
 		io = true;

@@ -40,8 +40,8 @@ typedef void haul_burst_fn(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t 
 typedef void haul_packet_fn(struct haul_rx *rx, struct rte_mbuf *pkt);
 
 /* Produces up to n packets to send on rx->reply into pkts, and returns their number. Called in each
- * cycle of the poller, on its stack, unless packets that the NIC has not taken wait on rx->reply;
- * must not suspend. A result above n aborts with one line. */
+ * cycle of the poller, on its stack; must not suspend. n is 0 while packets that the NIC has not
+ * taken wait on rx->reply. A result above n aborts with one line. */
 typedef uint16_t haul_source_fn(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n);
 
 struct haul_io;

@@ -88,6 +88,9 @@ struct haul_app_hooks {
 	int (*carrier_begins)(struct haul_app *app, unsigned carrier);
 	/* Pollers run. */
 	int (*started)(struct haul_app *app);
+	/* The program is about to end, and pollers still run: true if they may stop. Called every
+	 * ms until then, such as for a generator whose last packets are on their way. */
+	bool (*may_end)(struct haul_app *app);
 	/* Prints lines of the program below the tables of a period (final: at the end; not with
 	 * --json, where json() is called instead). */
 	void (*report)(struct haul_app *app, FILE *out, bool final);

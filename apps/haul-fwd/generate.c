@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The generator: sends what is due, and records what arrives. */
+#include "generate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <rte_prefetch.h>
+
+#include "modes/modes.h"
+
+#define START_IN (50 * HAUL_MS) /* time for all carriers to learn of it */
+#define END_PERIOD (10 * HAUL_MS) /* between checks whether everything was sent */
+#define LOST_AFTER HAUL_S /* a closed loop goes on without its packets */
+
+struct generate generate;
+
+const struct haul_app_counter generate_counters[] = {
+	[GENERATE_SENT] = {.name = "sent"},
+	[GENERATE_RECEIVED] = {.name = "received"},
+	[GENERATE_REORDERED] = {.name = "reordered"},
+	[GENERATE_DUPLICATED] = {.name = "duplicated"},
+	[GENERATE_FOREIGN] = {.name = "foreign"},
+	[GENERATE_UNSTAMPED] = {.name = "unstamped"},
+	{0},
+};
+
+/* Sending. */
+
+static bool replays_own_times(void)
+{
+	return generate.options.replay.n > 0 && generate.options.speed > 0;
+}
+
+static bool is_replayed_to_the_end(const struct generate_stream *s)
+{
+	return generate.options.replay.n > 0 && generate.options.loops > 0 &&
+		s->loop >= generate.options.loops;
+}
+
+static uint64_t time_of_frame(const struct generate_stream *s)
+{
+	const struct replay *r = &generate.options.replay;
+
+	return (uint64_t)(((double)s->loop * (double)r->length_ns +
+				  (double)r->frames[s->frame].at) /
+		generate.options.speed);
+}
+
+/* The time of the next packet, and ARRIVALS_END without one. Moves the arrival process. */
+static uint64_t next_due(struct generate_stream *s, uint64_t start)
+{
+	uint64_t at;
+
+	if (is_replayed_to_the_end(s))
+		return ARRIVALS_END;
+	if (replays_own_times())
+		return start + time_of_frame(s);
+	at = arrivals_next(&s->arrivals);
+	return at == ARRIVALS_END ? ARRIVALS_END : start + at;
+}
+
+/* The packet that was due is sent: what comes after it. */
+static void advance(struct generate_stream *s, uint64_t start)
+{
+	if (generate.options.replay.n > 0 && ++s->frame == generate.options.replay.n) {
+		s->frame = 0;
+		s->loop++;
+	}
+	if (!generate.options.plan.as_fast_as_possible && generate.options.closed_loop == 0)
+		s->due = next_due(s, start);
+	else if (is_replayed_to_the_end(s))
+		s->due = ARRIVALS_END;
+}
+
+/* The carriers that send on a port are the first ones with a queue: as many as there are flows, or
+ * one if a file is replayed, in its order. Returns their number; *before: those before this one. */
+static unsigned senders(unsigned port, unsigned carrier, unsigned *before)
+{
+	unsigned most = generate.options.replay.n > 0 ? 1 : generate.options.flows;
+	unsigned n = 0;
+	unsigned c;
+
+	*before = 0;
+	for (c = 0; c < generate.app->plan->carriers; c++) {
+		if (!haul_io_txq(generate.app->io, port, c))
+			continue;
+		*before += c < carrier;
+		n++;
+	}
+	return n < most ? n : most;
+}
+
+/* Divides the arrivals among all streams, and the flows of a port among its senders. */
+static void begin_stream(struct generate_stream *s, const struct haul_rx *rx, uint64_t start)
+{
+	const struct generate_options *o = &generate.options;
+	unsigned of_port, mine, p, ignored, stream = 0, all = 0;
+
+	s->begun = true;
+	s->due = ARRIVALS_END;
+	for (p = 0; p < generate.app->nb_ports; p++) {
+		if (p == rx->port)
+			stream = all;
+		all += senders(p, 0, &ignored);
+	}
+	of_port = senders(rx->port, rx->carrier, &mine);
+	if (mine >= of_port)
+		return;
+	stream += mine;
+	s->due = start;
+	s->flows_from = (uint32_t)((uint64_t)o->flows * mine / of_port);
+	s->flows_to = (uint32_t)((uint64_t)o->flows * (mine + 1) / of_port);
+	s->flow = s->flows_from;
+	arrivals_init(&s->arrivals, &o->plan, stream, all);
+	arrivals_random_init(&s->random, o->plan.seed + stream + 1);
+	if (!o->plan.as_fast_as_possible && o->closed_loop == 0)
+		s->due = next_due(s, start);
+}
+
+static void fill_stamped(struct generate_stream *s, const struct haul_rx *rx, struct rte_mbuf *pkt,
+	uint64_t due, uint64_t now)
+{
+	const struct generate_options *o = &generate.options;
+	const struct stamp stamp = {
+		.intended = due,
+		.late = now - due,
+		.sequence = s->sequence,
+		.flow = (uint16_t)(rx->port * o->flows + s->flow),
+		.run = generate.run,
+	};
+	uint64_t random = o->sizes.n == 0 ? arrivals_random_next(&s->random) : 0;
+
+	packet_fill(&generate.shapes[rx->port], pkt, sizes_pick(&o->sizes, s->sent, random),
+		(uint16_t)s->flow, &stamp);
+	if (++s->flow == s->flows_to) {
+		s->flow = s->flows_from;
+		s->sequence++;
+	}
+}
+
+static void fill_replayed(const struct generate_stream *s, struct rte_mbuf *pkt)
+{
+	const struct replay_frame *f = &generate.options.replay.frames[s->frame];
+
+	memcpy(rte_pktmbuf_mtod(pkt, void *), f->bytes, f->len);
+	pkt->data_len = f->len;
+	pkt->pkt_len = f->len;
+}
+
+static void record_lateness(struct generate_stream *s, uint64_t due, uint64_t now)
+{
+	uint64_t since = due;
+
+	if (s->blocked_at > due) {
+		s->blocked++;
+		since = s->blocked_at;
+	}
+	haul_hist_add(&s->late, now - since, 1);
+}
+
+/* Writes the packet that is due into pkt. */
+static void produce(struct generate_stream *s, const struct haul_rx *rx, struct rte_mbuf *pkt,
+	uint64_t start, uint64_t now)
+{
+	/* Without a time of its own a packet is due when it is sent. */
+	if (generate.options.plan.as_fast_as_possible || generate.options.closed_loop > 0)
+		s->due = now;
+	else
+		record_lateness(s, s->due, now);
+	if (generate.options.replay.n > 0)
+		fill_replayed(s, pkt);
+	else
+		fill_stamped(s, rx, pkt, s->due, now);
+	s->sent++;
+	advance(s, start);
+}
+
+/* The number of packets that a closed loop may send now. */
+static uint16_t room_of(struct generate_carrier *c, uint16_t n, uint64_t now)
+{
+	uint64_t most = generate.options.closed_loop;
+
+	if (c->out >= most && now - c->last_at >= LOST_AFTER)
+		c->out = 0;
+	if (c->out >= most)
+		return 0;
+	return most - c->out < n ? (uint16_t)(most - c->out) : n;
+}
+
+/* Sends up to n packets that are due, with one buffer for each. */
+static uint16_t send_due(struct generate_stream *s, struct generate_carrier *c,
+	const struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n, uint64_t now)
+{
+	uint16_t i;
+
+	for (i = 0; i < n && s->due <= now; i++) {
+		pkts[i] = rte_pktmbuf_alloc(generate.pool);
+		if (!pkts[i]) {
+			s->no_buffer++;
+			break;
+		}
+		produce(s, rx, pkts[i], c->start, now);
+	}
+	return i;
+}
+
+/* The same with buffers taken at once, if it is known that n packets are due. */
+static uint16_t send_burst(struct generate_stream *s, struct generate_carrier *c,
+	const struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n, uint64_t now)
+{
+	uint16_t i;
+
+	if (rte_pktmbuf_alloc_bulk(generate.pool, pkts, n) != 0) {
+		s->no_buffer++;
+		return 0;
+	}
+	for (i = 0; i < n && s->due <= now; i++)
+		produce(s, rx, pkts[i], c->start, now);
+	if (i < n)
+		rte_pktmbuf_free_bulk(pkts + i, n - i); /* the end of a replay */
+	return i;
+}
+
+static uint16_t generate_source(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct generate_carrier *c = &generate.carriers[rx->carrier];
+	struct generate_stream *s = generate_stream_of(rx->carrier, rx->port);
+	uint64_t now;
+	uint16_t sent;
+
+	if (c->start == 0 || c->stop != 0)
+		return 0;
+	now = stamp_clock();
+	if (!s->begun)
+		begin_stream(s, rx, c->start);
+	if (n == 0)
+		s->blocked_at = now;
+	if (now < s->due)
+		return 0;
+	if (generate.options.closed_loop > 0)
+		n = room_of(c, n, now);
+	if (generate.options.plan.as_fast_as_possible)
+		sent = send_burst(s, c, rx, pkts, n, now);
+	else
+		sent = send_due(s, c, rx, pkts, n, now);
+	if (sent > 0)
+		haul_app_count(GENERATE_SENT, sent);
+	c->out += sent;
+	c->last_at = sent > 0 ? now : c->last_at;
+	return sent;
+}
+
+/* Receiving. */
+
+/* Counts of one burst. */
+struct news {
+	uint16_t received, reordered, duplicated, foreign, unstamped;
+};
+
+/* The flow of a stamp; NULL: it is of a third generator, or damaged. */
+static struct receiver_flow *flow_of(struct generate_carrier *c, const struct stamp *stamp)
+{
+	if (stamp->run == generate.run)
+		return stamp->flow < generate.options.flows * generate.app->nb_ports
+			? &c->own[stamp->flow]
+			: NULL;
+	if (!c->has_foreign) {
+		c->has_foreign = true;
+		c->foreign_run = stamp->run;
+	}
+	return stamp->run == c->foreign_run ? &c->foreign[stamp->flow] : NULL;
+}
+
+static void receive_one(struct generate_carrier *c, struct haul_rx *rx, const struct rte_mbuf *pkt,
+	uint64_t now, struct news *news)
+{
+	struct receiver_flow *flow = NULL;
+	struct stamp stamp;
+	uint64_t age;
+
+	if (packet_read(pkt, &stamp))
+		flow = flow_of(c, &stamp);
+	if (!flow) {
+		news->unstamped++;
+		return;
+	}
+	switch (receiver_note(flow, stamp.sequence)) {
+	case RECEIVER_DUPLICATED:
+		news->duplicated++;
+		return;
+	case RECEIVER_REORDERED:
+		news->reordered++;
+		break;
+	default:
+		break;
+	}
+	news->received += stamp.run == generate.run;
+	news->foreign += stamp.run != generate.run;
+	age = stamp_age(&stamp, now);
+	haul_hist_add(&c->intended, age, 1);
+	haul_hist_add(&c->actual, age > stamp.late ? age - stamp.late : 0, 1);
+}
+
+static void generate_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct generate_carrier *c = &generate.carriers[rx->carrier];
+	uint64_t now = stamp_clock();
+	struct news news = {0};
+	uint16_t i;
+
+	for (i = 0; i < n; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], void *));
+	for (i = 0; i < n; i++)
+		receive_one(c, rx, pkts[i], now, &news);
+	if (news.received > 0)
+		haul_app_count(GENERATE_RECEIVED, news.received);
+	if (news.reordered > 0)
+		haul_app_count(GENERATE_REORDERED, news.reordered);
+	if (news.duplicated > 0)
+		haul_app_count(GENERATE_DUPLICATED, news.duplicated);
+	if (news.foreign > 0)
+		haul_app_count(GENERATE_FOREIGN, news.foreign);
+	if (news.unstamped > 0)
+		haul_app_count(GENERATE_UNSTAMPED, news.unstamped);
+	c->out -= news.received < c->out ? news.received : c->out;
+	c->last_at = now;
+	haul_drop(rx, pkts, n, HAUL_DROP_CONSUMED);
+}
+
+uint64_t generate_backlog(const struct generate_stream *s, uint64_t by, uint64_t limit)
+{
+	struct generate_stream ahead = *s;
+	uint64_t n = 0;
+
+	if (!s->begun || generate.options.plan.as_fast_as_possible ||
+		generate.options.closed_loop > 0)
+		return 0;
+	while (n < limit && ahead.due != ARRIVALS_END && ahead.due <= by) {
+		n++;
+		advance(&ahead, generate.start);
+	}
+	return n;
+}
+
+/* Start and end. */
+
+int generate_parsed(struct haul_app *app, const struct haul_app_program *program,
+	struct haul_io_opts *io, uint64_t flows)
+{
+	int rc = generate_options_parse(&generate.options, program, app->nb_ports, flows);
+
+	/* A receiver may wait for packets, which a program with a source must not. */
+	if (rc == HAUL_APP_DONE && !generate_options_send(&generate.options))
+		io->source = NULL;
+	return rc;
+}
+
+static void *allocate(size_t n, size_t size)
+{
+	void *p = aligned_alloc(64, RTE_ALIGN_CEIL(n * size, 64));
+
+	if (!p)
+		abort();
+	memset(p, 0, n * size);
+	return p;
+}
+
+/* Tells generators apart, also those of other containers, which may have the same process id. */
+static uint8_t choose_run(void)
+{
+	struct arrivals_random r;
+
+	arrivals_random_init(&r, (uint64_t)getpid() ^ stamp_clock());
+	return (uint8_t)arrivals_random_next(&r);
+}
+
+static int generate_begin(struct fwd *fwd)
+{
+	const struct generate_options *o = &generate.options;
+	unsigned carriers = fwd->app->plan->carriers;
+	unsigned i;
+
+	generate.app = fwd->app;
+	generate.pool = fwd->pool;
+	generate.run = choose_run();
+	if (o->closed_loop > 0 && carriers > 1) {
+		haul_app_say(fwd->app->program,
+			"--closed-loop counts packets of one carrier: give --carriers 1");
+		return HAUL_APP_USAGE;
+	}
+	for (i = 0; i < fwd->app->nb_ports; i++)
+		packet_shape_init(&generate.shapes[i], &o->frame,
+			&fwd->ports[i].shape.headers.eth.src_addr,
+			&fwd->ports[i].shape.headers.eth.dst_addr);
+	generate.carriers = allocate(carriers, sizeof(*generate.carriers));
+	generate.streams =
+		allocate((size_t)carriers * fwd->app->nb_ports, sizeof(*generate.streams));
+	generate.nb_carriers = carriers;
+	for (i = 0; i < carriers; i++) {
+		struct generate_carrier *c = &generate.carriers[i];
+
+		/* The kernel maps pages when they are written: flows without packets take none. */
+		c->own = calloc((size_t)o->flows * fwd->app->nb_ports, sizeof(*c->own));
+		c->foreign = calloc(RECEIVER_FLOWS_MAX, sizeof(*c->foreign));
+		if (!c->own || !c->foreign)
+			abort();
+	}
+	return HAUL_APP_DONE;
+}
+
+static int begin_carrier(struct haul_app *app, unsigned carrier, void *arg)
+{
+	generate.carriers[carrier].start = generate.start;
+	return HAUL_APP_DONE;
+}
+
+static int stop_carrier(struct haul_app *app, unsigned carrier, void *arg)
+{
+	generate.carriers[carrier].stop = generate.stop;
+	return HAUL_APP_DONE;
+}
+
+static int look_for_unsent(struct haul_app *app, unsigned carrier, void *arg)
+{
+	bool *unsent = arg;
+	unsigned p;
+
+	for (p = 0; p < app->nb_ports; p++) {
+		const struct generate_stream *s = generate_stream_of(carrier, p);
+
+		if (haul_io_txq(app->io, p, carrier) && (!s->begun || s->due != ARRIVALS_END))
+			*unsent = true;
+	}
+	return HAUL_APP_DONE;
+}
+
+static void end_if_all_is_sent(struct haul_app *app, int fd, void *arg)
+{
+	bool unsent = false;
+	uint64_t times;
+
+	if (read(fd, &times, sizeof(times)) != sizeof(times))
+		return;
+	if (haul_app_on_carriers(app, look_for_unsent, &unsent) == HAUL_APP_DONE && !unsent)
+		haul_app_end(app);
+}
+
+/* Calls end_if_all_is_sent() from time to time. */
+static int watch_for_end(struct haul_app *app)
+{
+	const struct timespec period = {.tv_nsec = END_PERIOD};
+	const struct itimerspec times = {.it_interval = period, .it_value = period};
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+
+	if (fd < 0 || timerfd_settime(fd, 0, &times, NULL) != 0 ||
+		haul_app_watch(app, fd, end_if_all_is_sent, NULL) != 0) {
+		haul_app_say(app->program, "no timer for the end of the generator");
+		return HAUL_APP_FAILED;
+	}
+	generate.timer = fd;
+	return HAUL_APP_DONE;
+}
+
+static bool ends_by_itself(const struct generate_options *o)
+{
+	const struct arrivals_plan *plan = &o->plan;
+
+	if (o->replay.n > 0 && o->loops > 0)
+		return true;
+	return !o->plan.as_fast_as_possible && o->closed_loop == 0 && plan->nb_phases > 0 &&
+		isfinite(plan->phases[plan->nb_phases - 1].seconds);
+}
+
+int generate_started(struct haul_app *app)
+{
+	int rc = HAUL_APP_DONE;
+
+	generate.start = stamp_clock() + START_IN;
+	if (ends_by_itself(&generate.options))
+		rc = watch_for_end(app);
+	return rc == HAUL_APP_DONE ? haul_app_on_carriers(app, begin_carrier, NULL) : rc;
+}
+
+bool generate_may_end(struct haul_app *app)
+{
+	if (generate.stop == 0) {
+		generate.stop = stamp_clock();
+		if (haul_app_on_carriers(app, stop_carrier, NULL) != HAUL_APP_DONE)
+			return true;
+	}
+	return haul_app_counted(app, GENERATE_RECEIVED, -1) >=
+		haul_app_counted(app, GENERATE_SENT, -1) ||
+		generate.options.replay.n > 0 ||
+		stamp_clock() - generate.stop >= generate.options.drain;
+}
+
+void generate_closed(void)
+{
+	unsigned i;
+
+	if (generate.timer > 0)
+		close(generate.timer);
+	for (i = 0; i < generate.nb_carriers; i++) {
+		free(generate.carriers[i].own);
+		free(generate.carriers[i].foreign);
+	}
+	free(generate.carriers);
+	free(generate.streams);
+	replay_free(&generate.options.replay);
+	generate.carriers = NULL;
+	generate.streams = NULL;
+}
+
+const struct fwd_mode_ops fwd_mode_generate = {
+	.burst = generate_burst,
+	.packet = NULL,
+	.source = generate_source,
+	.reads = true,
+	.begin = generate_begin,
+};

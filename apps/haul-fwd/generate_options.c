@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The options of mode generate. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "generate.h"
+
+static const char *rate;
+static const char *arrivals = "constant";
+static const char *sizes;
+static const char *replay;
+static const char *speed;
+static uint64_t seed = 1;
+static uint64_t loops;
+static uint64_t closed_loop;
+static uint64_t drain = 200 * HAUL_MS;
+
+const struct haul_app_option generate_option_table[] = {
+	{"--rate", "PPS", HAUL_APP_TEXT, &rate,
+		.help = "generate: packets per second of all ports together: 50k, 1.5M, max;\n"
+			"ramps 1k-1M/10s; several with commas, 100k/5s,200k/5s;\n"
+			"0: only receive"},
+	{"--arrivals", "KIND", HAUL_APP_TEXT, &arrivals,
+		.help = "generate: gaps between packets: constant, poisson, or burst[:N]\n"
+			"for N packets at once"},
+	{"--sizes", "LIST", HAUL_APP_TEXT, &sizes,
+		.help = "generate: lengths of frames, without FCS: 64,512 in turn, 64-1514 at\n"
+			"random, or imix; default: the shortest"},
+	{"--seed", "N", HAUL_APP_NUMBER, &seed, 0, UINT64_MAX, NULL,
+		"generate: of random gaps and lengths"},
+	{"--closed-loop", "N", HAUL_APP_NUMBER, &closed_loop, 0, 1 << 20, "none",
+		"generate: instead of a rate, keep N packets on the way, which hides the\n"
+		"time that packets would have waited"},
+	{"--replay", "FILE", HAUL_APP_TEXT, &replay,
+		.help = "generate: send the frames of a capture file, at their times or, with\n"
+			"--rate, at that rate"},
+	{"--replay-speed", "X", HAUL_APP_TEXT, &speed,
+		.help = "generate: factor on the times of --replay; default 1"},
+	{"--loops", "N", HAUL_APP_NUMBER, &loops, 0, UINT64_MAX, "no end",
+		"generate: send the file N times, then end"},
+	{"--drain", "TIME", HAUL_APP_TIME, &drain, 0, 60 * HAUL_S, NULL,
+		"generate: at the end wait for packets on the way"},
+	{0},
+};
+
+bool generate_options_send(const struct generate_options *o)
+{
+	return o->plan.as_fast_as_possible || o->plan.nb_phases > 0 || o->closed_loop > 0 ||
+		o->speed > 0;
+}
+
+static int parse_rate(struct generate_options *o, const struct haul_app_program *program)
+{
+	char errbuf[256];
+
+	if (closed_loop > 0 && rate)
+		return haul_app_wrong(program, "--closed-loop: packets have no --rate in it");
+	if (arrivals_parse_kind(&o->plan, arrivals, errbuf, sizeof(errbuf)) != 0)
+		return haul_app_wrong(program, "%s", errbuf);
+	if (closed_loop == 0 && !(replay && !rate) &&
+		arrivals_parse_rate(&o->plan, rate ? rate : "1k", errbuf, sizeof(errbuf)) != 0)
+		return haul_app_wrong(program, "%s", errbuf);
+	return HAUL_APP_DONE;
+}
+
+static int parse_replay(struct generate_options *o, const struct haul_app_program *program)
+{
+	char errbuf[512];
+	char *end;
+
+	if (!replay && (loops > 0 || speed))
+		return haul_app_wrong(program, "%s: give a file by --replay",
+			speed ? "--replay-speed" : "--loops");
+	if (!replay)
+		return HAUL_APP_DONE;
+	if (speed && rate)
+		return haul_app_wrong(program, "--replay-speed: --rate gives the times already");
+	if (closed_loop > 0)
+		return haul_app_wrong(program,
+			"--closed-loop: frames of --replay have no stamp "
+			"by which they are known when they return");
+	if (!rate) {
+		o->speed = speed ? strtod(speed, &end) : 1;
+		if (speed && (*end || !isfinite(o->speed) || o->speed < 1e-6 || o->speed > 1e6))
+			return haul_app_wrong(program,
+				"--replay-speed %s: give a factor such as 0.5 or 10", speed);
+	}
+	if (replay_read(&o->replay, replay, FRAME_MAX, errbuf, sizeof(errbuf)) != 0)
+		return haul_app_wrong(program, "%s", errbuf);
+	return HAUL_APP_DONE;
+}
+
+int generate_options_parse(struct generate_options *o, const struct haul_app_program *program,
+	unsigned nb_ports, uint64_t flows)
+{
+	char errbuf[256];
+	int rc;
+
+	o->plan.seed = seed;
+	o->loops = loops;
+	o->closed_loop = closed_loop;
+	o->drain = drain;
+	o->flows = (unsigned)flows;
+	if (flows * nb_ports > RECEIVER_FLOWS_MAX)
+		return haul_app_wrong(program,
+			"--flows %lu: %u ports have more than %u flows together; give fewer",
+			(unsigned long)flows, nb_ports, RECEIVER_FLOWS_MAX);
+	rc = frame_options_parse(&o->frame, program, flows);
+	if (rc == HAUL_APP_DONE)
+		rc = parse_rate(o, program);
+	if (rc == HAUL_APP_DONE &&
+		sizes_parse(&o->sizes, sizes, packet_size_min(&o->frame), FRAME_MAX, errbuf,
+			sizeof(errbuf)) != 0)
+		rc = haul_app_wrong(program, "%s", errbuf);
+	return rc == HAUL_APP_DONE ? parse_replay(o, program) : rc;
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "packet.h"
+
+#include <string.h>
+
+#include <rte_ip.h>
+#include <rte_tcp.h>
+#include <rte_udp.h>
+
+static uint8_t l4_offset(const struct frame_options *o)
+{
+	return (uint8_t)(RTE_ETHER_HDR_LEN + (o->vlan ? RTE_VLAN_HLEN : 0) +
+		(o->ip6 ? sizeof(struct rte_ipv6_hdr) : sizeof(struct rte_ipv4_hdr)));
+}
+
+static uint8_t payload_offset(const struct frame_options *o)
+{
+	return (uint8_t)(l4_offset(o) +
+		(o->tcp ? sizeof(struct rte_tcp_hdr) : sizeof(struct rte_udp_hdr)));
+}
+
+_Static_assert(PACKET_HEADERS_MAX >= RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN +
+			sizeof(struct rte_ipv6_hdr) + sizeof(struct rte_tcp_hdr),
+	"holds all headers");
+
+uint16_t packet_size_min(const struct frame_options *o)
+{
+	uint16_t size = (uint16_t)(payload_offset(o) + STAMP_SIZE);
+
+	return size > PACKET_MIN ? size : PACKET_MIN;
+}
+
+static void set_ip4(struct packet_shape *s, const struct frame_options *o)
+{
+	struct rte_ipv4_hdr *ip = (struct rte_ipv4_hdr *)(s->headers + s->l3);
+
+	ip->version_ihl = RTE_IPV4_VHL_DEF;
+	ip->time_to_live = 64;
+	ip->next_proto_id = o->tcp ? IPPROTO_TCP : IPPROTO_UDP;
+	ip->src_addr = o->ip[0].s_addr;
+	ip->dst_addr = o->ip[1].s_addr;
+	s->ip_sum = rte_raw_cksum(ip, sizeof(*ip));
+	s->l4_sum = rte_raw_cksum(&ip->src_addr, 8);
+}
+
+static void set_ip6(struct packet_shape *s, const struct frame_options *o)
+{
+	struct rte_ipv6_hdr *ip = (struct rte_ipv6_hdr *)(s->headers + s->l3);
+
+	ip->vtc_flow = rte_cpu_to_be_32(UINT32_C(6) << 28);
+	ip->proto = o->tcp ? IPPROTO_TCP : IPPROTO_UDP;
+	ip->hop_limits = 64;
+	memcpy(&ip->src_addr, &o->ip6s[0], 16);
+	memcpy(&ip->dst_addr, &o->ip6s[1], 16);
+	s->l4_sum = rte_raw_cksum(&ip->src_addr, 32);
+}
+
+static void set_l4(struct packet_shape *s, const struct frame_options *o)
+{
+	struct rte_udp_hdr *udp = (struct rte_udp_hdr *)(s->headers + s->l4);
+	struct rte_tcp_hdr *tcp = (struct rte_tcp_hdr *)(s->headers + s->l4);
+
+	udp->dst_port = rte_cpu_to_be_16(o->ports[1]); /* at the same place in TCP */
+	if (s->tcp) {
+		tcp->data_off = (sizeof(*tcp) / 4) << 4;
+		tcp->tcp_flags = RTE_TCP_ACK_FLAG | RTE_TCP_PSH_FLAG;
+		tcp->rx_win = UINT16_MAX;
+	}
+	s->l4_sum += rte_raw_cksum(udp, (size_t)(s->payload - s->l4));
+	s->l4_sum += rte_cpu_to_be_16(s->tcp ? IPPROTO_TCP : IPPROTO_UDP);
+}
+
+void packet_shape_init(struct packet_shape *s, const struct frame_options *o,
+	const struct rte_ether_addr *from, const struct rte_ether_addr *to)
+{
+	uint16_t type = rte_cpu_to_be_16(o->ip6 ? RTE_ETHER_TYPE_IPV6 : RTE_ETHER_TYPE_IPV4);
+	uint16_t tag[2] = {rte_cpu_to_be_16(RTE_ETHER_TYPE_VLAN), rte_cpu_to_be_16(o->vlan)};
+
+	memset(s, 0, sizeof(*s));
+	s->ip6 = o->ip6;
+	s->tcp = o->tcp;
+	s->first_port = o->ports[0];
+	s->l4 = l4_offset(o);
+	s->l3 = (uint8_t)(RTE_ETHER_HDR_LEN + (o->vlan ? RTE_VLAN_HLEN : 0));
+	s->payload = payload_offset(o);
+	memcpy(s->headers, to, RTE_ETHER_ADDR_LEN);
+	memcpy(s->headers + RTE_ETHER_ADDR_LEN, from, RTE_ETHER_ADDR_LEN);
+	if (o->vlan)
+		memcpy(s->headers + 2 * RTE_ETHER_ADDR_LEN, tag, sizeof(tag));
+	memcpy(s->headers + s->l3 - 2, &type, 2);
+	if (o->ip6)
+		set_ip6(s, o);
+	else
+		set_ip4(s, o);
+	set_l4(s, o);
+}
+
+/* The checksum of words with that sum. */
+static inline uint16_t checksum(uint64_t sum)
+{
+	sum = (sum & UINT32_MAX) + (sum >> 32);
+	sum = (sum & UINT16_MAX) + (sum >> 16);
+	sum = (sum & UINT16_MAX) + (sum >> 16);
+	sum = (sum & UINT16_MAX) + (sum >> 16);
+	return (uint16_t)~sum;
+}
+
+static inline void fill_ip(const struct packet_shape *s, uint8_t *frame, uint16_t size)
+{
+	struct rte_ipv4_hdr *ip4 = (struct rte_ipv4_hdr *)(frame + s->l3);
+	struct rte_ipv6_hdr *ip6 = (struct rte_ipv6_hdr *)(frame + s->l3);
+
+	if (s->ip6) {
+		ip6->payload_len = rte_cpu_to_be_16((uint16_t)(size - s->l4));
+	} else {
+		ip4->total_length = rte_cpu_to_be_16((uint16_t)(size - s->l3));
+		ip4->hdr_checksum = checksum((uint64_t)s->ip_sum + ip4->total_length);
+	}
+}
+
+static inline void fill_l4(const struct packet_shape *s, uint8_t *frame, uint16_t size,
+	uint16_t port, uint64_t stamp_sum)
+{
+	struct rte_udp_hdr *udp = (struct rte_udp_hdr *)(frame + s->l4);
+	struct rte_tcp_hdr *tcp = (struct rte_tcp_hdr *)(frame + s->l4);
+	uint16_t len = rte_cpu_to_be_16((uint16_t)(size - s->l4));
+	uint64_t sum;
+
+	udp->src_port = rte_cpu_to_be_16((uint16_t)(s->first_port + port));
+	sum = s->l4_sum + stamp_sum + udp->src_port + len; /* the length of the pseudo header */
+	if (s->tcp) {
+		tcp->cksum = checksum(sum);
+	} else {
+		udp->dgram_len = len;
+		udp->dgram_cksum = checksum(sum + len);
+		if (udp->dgram_cksum == 0)
+			udp->dgram_cksum = UINT16_MAX; /* 0 means none */
+	}
+}
+
+void packet_fill(const struct packet_shape *s, struct rte_mbuf *pkt, uint16_t size, uint16_t port,
+	const struct stamp *stamp)
+{
+	uint8_t *frame = rte_pktmbuf_mtod(pkt, uint8_t *);
+	unsigned end = s->payload + STAMP_SIZE;
+	uint64_t sum;
+
+	memcpy(frame, s->headers, sizeof(s->headers)); /* of a known length: a few moves */
+	sum = stamp_write(frame + s->payload, stamp);
+	fill_ip(s, frame, size);
+	fill_l4(s, frame, size, port, sum);
+	memset(frame + end, 0, size - end);
+	pkt->data_len = size;
+	pkt->pkt_len = size;
+}
+
+/* The offset of the IP payload's header in a frame, and its protocol; 0: no IP. */
+static unsigned find_l4(const uint8_t *frame, unsigned len, uint8_t *proto)
+{
+	unsigned at = RTE_ETHER_HDR_LEN;
+	const struct rte_ipv4_hdr *ip4;
+	const struct rte_ipv6_hdr *ip6;
+	uint16_t type;
+
+	memcpy(&type, frame + at - 2, 2);
+	if (type == rte_cpu_to_be_16(RTE_ETHER_TYPE_VLAN)) {
+		memcpy(&type, frame + at + 2, 2);
+		at += RTE_VLAN_HLEN;
+	}
+	if (type == rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4)) {
+		ip4 = (const struct rte_ipv4_hdr *)(frame + at);
+		*proto = ip4->next_proto_id;
+		return at + (ip4->version_ihl & 15u) * 4;
+	}
+	if (type == rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV6) && len >= at + sizeof(*ip6)) {
+		ip6 = (const struct rte_ipv6_hdr *)(frame + at);
+		*proto = ip6->proto;
+		return at + sizeof(*ip6);
+	}
+	return 0;
+}
+
+bool packet_read(const struct rte_mbuf *pkt, struct stamp *stamp)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(pkt, const uint8_t *);
+	unsigned len = pkt->data_len;
+	uint8_t proto = 0;
+	unsigned at;
+
+	/* The shortest frame with a stamp contains all fields that find_l4() reads. */
+	if (len < PACKET_MIN)
+		return false;
+	at = find_l4(frame, len, &proto);
+	if (at == 0 || (proto != IPPROTO_UDP && proto != IPPROTO_TCP))
+		return false;
+	at += proto == IPPROTO_TCP ? sizeof(struct rte_tcp_hdr) : sizeof(struct rte_udp_hdr);
+	return at + STAMP_SIZE <= len && stamp_read(stamp, frame + at);
+}
