@@ -13,6 +13,7 @@
 #include "modes/modes.h"
 
 #define START_IN (50 * HAUL_MS) /* time for all carriers to learn of it */
+#define STOP_IN (20 * HAUL_MS)
 #define END_PERIOD (10 * HAUL_MS) /* between checks whether everything was sent */
 #define LOST_AFTER HAUL_S /* a closed loop goes on without its packets */
 
@@ -63,6 +64,12 @@ static uint64_t next_due(struct generate_stream *s, uint64_t start)
 	return at == ARRIVALS_END ? ARRIVALS_END : start + at;
 }
 
+/* True if packets have times of their own: else they are due when they are sent. */
+static bool has_times(void)
+{
+	return !generate.options.plan.as_fast_as_possible && generate.options.closed_loop == 0;
+}
+
 /* The packet that was due is sent: what comes after it. */
 static void advance(struct generate_stream *s, uint64_t start)
 {
@@ -70,7 +77,7 @@ static void advance(struct generate_stream *s, uint64_t start)
 		s->frame = 0;
 		s->loop++;
 	}
-	if (!generate.options.plan.as_fast_as_possible && generate.options.closed_loop == 0)
+	if (has_times())
 		s->due = next_due(s, start);
 	else if (is_replayed_to_the_end(s))
 		s->due = ARRIVALS_END;
@@ -117,7 +124,7 @@ static void begin_stream(struct generate_stream *s, const struct haul_rx *rx, ui
 	s->flow = s->flows_from;
 	arrivals_init(&s->arrivals, &o->plan, stream, all);
 	arrivals_random_init(&s->random, o->plan.seed + stream + 1);
-	if (!o->plan.as_fast_as_possible && o->closed_loop == 0)
+	if (has_times())
 		s->due = next_due(s, start);
 }
 
@@ -166,11 +173,10 @@ static void record_lateness(struct generate_stream *s, uint64_t due, uint64_t no
 static void produce(struct generate_stream *s, const struct haul_rx *rx, struct rte_mbuf *pkt,
 	uint64_t start, uint64_t now)
 {
-	/* Without a time of its own a packet is due when it is sent. */
-	if (generate.options.plan.as_fast_as_possible || generate.options.closed_loop > 0)
-		s->due = now;
-	else
+	if (has_times())
 		record_lateness(s, s->due, now);
+	else
+		s->due = now;
 	if (generate.options.replay.n > 0)
 		fill_replayed(s, pkt);
 	else
@@ -191,13 +197,14 @@ static uint16_t room_of(struct generate_carrier *c, uint16_t n, uint64_t now)
 	return most - c->out < n ? (uint16_t)(most - c->out) : n;
 }
 
-/* Sends up to n packets that are due, with one buffer for each. */
+/* Sends up to n packets that are due by a time, with one buffer for each. */
 static uint16_t send_due(struct generate_stream *s, struct generate_carrier *c,
 	const struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n, uint64_t now)
 {
+	uint64_t by = c->stop != 0 && c->stop < now ? c->stop : now;
 	uint16_t i;
 
-	for (i = 0; i < n && s->due <= now; i++) {
+	for (i = 0; i < n && s->due <= by; i++) {
 		pkts[i] = rte_pktmbuf_alloc(generate.pool);
 		if (!pkts[i]) {
 			s->no_buffer++;
@@ -232,14 +239,15 @@ static uint16_t generate_source(struct haul_rx *rx, struct rte_mbuf **pkts, uint
 	uint64_t now;
 	uint16_t sent;
 
-	if (c->start == 0 || c->stop != 0)
+	if (c->start == 0)
 		return 0;
 	now = stamp_clock();
 	if (!s->begun)
 		begin_stream(s, rx, c->start);
 	if (n == 0)
 		s->blocked_at = now;
-	if (now < s->due)
+	/* After the stop only packets are sent that were due before. */
+	if (now < s->due || (c->stop != 0 && now > c->stop && !has_times()))
 		return 0;
 	if (generate.options.closed_loop > 0)
 		n = room_of(c, n, now);
@@ -336,8 +344,7 @@ uint64_t generate_backlog(const struct generate_stream *s, uint64_t by, uint64_t
 	struct generate_stream ahead = *s;
 	uint64_t n = 0;
 
-	if (!s->begun || generate.options.plan.as_fast_as_possible ||
-		generate.options.closed_loop > 0)
+	if (!s->begun || !has_times())
 		return 0;
 	while (n < limit && ahead.due != ARRIVALS_END && ahead.due <= by) {
 		n++;
@@ -424,28 +431,40 @@ static int stop_carrier(struct haul_app *app, unsigned carrier, void *arg)
 	return HAUL_APP_DONE;
 }
 
+struct look {
+	uint64_t by;
+	bool unsent; /* packets due by then */
+};
+
 static int look_for_unsent(struct haul_app *app, unsigned carrier, void *arg)
 {
-	bool *unsent = arg;
+	struct look *look = arg;
 	unsigned p;
 
 	for (p = 0; p < app->nb_ports; p++) {
 		const struct generate_stream *s = generate_stream_of(carrier, p);
 
-		if (haul_io_txq(app->io, p, carrier) && (!s->begun || s->due != ARRIVALS_END))
-			*unsent = true;
+		if (haul_io_txq(app->io, p, carrier) && (!s->begun || s->due <= look->by))
+			look->unsent = true;
 	}
 	return HAUL_APP_DONE;
 }
 
+/* True if packets due by a time are not sent yet. */
+static bool has_unsent(struct haul_app *app, uint64_t by)
+{
+	struct look look = {.by = by};
+
+	return haul_app_on_carriers(app, look_for_unsent, &look) != HAUL_APP_DONE || look.unsent;
+}
+
 static void end_if_all_is_sent(struct haul_app *app, int fd, void *arg)
 {
-	bool unsent = false;
 	uint64_t times;
 
 	if (read(fd, &times, sizeof(times)) != sizeof(times))
 		return;
-	if (haul_app_on_carriers(app, look_for_unsent, &unsent) == HAUL_APP_DONE && !unsent)
+	if (!has_unsent(app, ARRIVALS_END - 1))
 		haul_app_end(app);
 }
 
@@ -487,15 +506,23 @@ int generate_started(struct haul_app *app)
 
 bool generate_may_end(struct haul_app *app)
 {
+	uint64_t now = stamp_clock();
+
+	if (!generate_options_send(&generate.options))
+		return true;
 	if (generate.stop == 0) {
-		generate.stop = stamp_clock();
-		if (haul_app_on_carriers(app, stop_carrier, NULL) != HAUL_APP_DONE)
-			return true;
+		generate.stop = now + STOP_IN;
+		return haul_app_on_carriers(app, stop_carrier, NULL) != HAUL_APP_DONE;
 	}
-	return haul_app_counted(app, GENERATE_RECEIVED, -1) >=
-		haul_app_counted(app, GENERATE_SENT, -1) ||
-		generate.options.replay.n > 0 ||
-		stamp_clock() - generate.stop >= generate.options.drain;
+	if (now < generate.stop)
+		return false;
+	if (now - generate.stop >= generate.options.drain)
+		return true;
+	if (has_times() && has_unsent(app, generate.stop))
+		return false;
+	return generate.options.replay.n > 0 ||
+		haul_app_counted(app, GENERATE_RECEIVED, -1) >=
+		haul_app_counted(app, GENERATE_SENT, -1);
 }
 
 void generate_closed(void)
