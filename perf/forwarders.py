@@ -18,7 +18,6 @@ BURST = 32
 RING = 512
 MBUFS = 16384
 MEMORY_MB = 512
-TESTPMD_PERIOD = 2  # at an interval of one second testpmd reports only every second time
 PATIENCE = 30  # seconds beyond the expected time of a run
 
 
@@ -88,26 +87,26 @@ class Program:
             self.process.kill()
             self.process.wait()
 
-    def times(self):
-        """Seconds of the forwarding thread on a CPU, and waiting for one, from the kernel's
-        schedstat. Zero if the process is gone. The forwarder is the busiest thread besides the main
-        one, which starts up."""
-        found = [(0, 0)]
+    def times(self, threads):
+        """Seconds of the forwarding threads on a CPU, and waiting for one, from the kernel's
+        schedstat. Zero if the process is gone. The forwarders are the busiest threads besides the
+        main one, which starts up."""
+        found = [(0, 0)] * threads
         pid = self.process.pid
         for path in set(glob.glob(f"/proc/{pid}/task/*/schedstat")) - {
                 f"/proc/{pid}/task/{pid}/schedstat"}:
             with contextlib.suppress(OSError, ValueError), open(path, encoding="ascii") as books:
                 ran, waited, _ = map(int, books.read().split())
                 found.append((ran / 1e9, waited / 1e9))
-        return max(found)
+        return tuple(map(sum, zip(*sorted(found)[-threads:])))
 
-    def stop_timed(self):
+    def stop_timed(self, threads):
         """Ends it; returns its output, and the times until it stopped forwarding."""
-        times = self.times()
+        times = self.times(threads)
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
         while self.process.poll() is None:  # on a busy machine it may get the signal late
-            times = max(times, self.times())
+            times = max(times, self.times(threads))
             time.sleep(0.01)
         if times[0] == 0:
             raise Failed(f"{self.name}: the kernel keeps no /proc/PID/task/TID/schedstat")
@@ -115,8 +114,8 @@ class Program:
 
 
 @contextlib.contextmanager
-def running(command):
-    program = Program(command)
+def running(command, kind=Program):
+    program = kind(command)
     try:
         yield program
     finally:
@@ -134,49 +133,79 @@ def memory(huge, prefix):
     return ["--no-huge", "--no-shconf", "-m", str(MEMORY_MB), f"--file-prefix={prefix}"]
 
 
-def testpmd(vdevs, mode, cpu, main_cpu, huge, tx_first=False):
-    """testpmd's command line: it forwards on cpu, while its main lcore sleeps on main_cpu."""
-    command = ["dpdk-testpmd", "--lcores", f"0@{main_cpu},1@{cpu}", "--no-pci",
-               *memory(huge, f"perf-{os.getpid()}-{cpu}")]
+def testpmd(vdevs, mode, cpus, main_cpu, huge, queues=1, more=()):
+    """testpmd's command line: it forwards on cpus, while its main lcore sleeps on main_cpu. Lines
+    are written at once, although it writes to a pipe."""
+    lcores = ",".join([f"0@{main_cpu}"] + [f"{i + 1}@{cpu}" for i, cpu in enumerate(cpus)])
+    command = ["stdbuf", "-oL", "dpdk-testpmd", "--lcores", lcores, "--no-pci",
+               *memory(huge, f"perf-{os.getpid()}-{cpus[0]}-{main_cpu}")]
     command += [f"--vdev={vdev}" for vdev in vdevs]
-    command += ["--", f"--forward-mode={mode}", f"--burst={BURST}", f"--rxd={RING}",
-                f"--txd={RING}", f"--total-num-mbufs={MBUFS}", "--nb-cores=1",
-                "--no-lsc-interrupt", "--stats-period=1"]
-    return command + (["--tx-first"] if tx_first else ["-a"])
+    return command + [
+        "--", f"--forward-mode={mode}", f"--burst={BURST}", f"--rxd={RING}", f"--txd={RING}",
+        f"--rxq={queues}", f"--txq={queues}", f"--total-num-mbufs={MBUFS}",
+        f"--nb-cores={len(cpus)}", "--no-lsc-interrupt", *more]
 
 
-def haul_fwd(program, vdevs, mode, handler, cpu, huge, until, tx_first=False):
-    """haul-fwd's command line; until: arguments that set its end, if not at SIGINT."""
-    command = [program, "--mode", mode, "--handler", handler, "--carriers", f"{cpu}-{cpu}",
+def haul_fwd(program, specs, mode, handler, cpus, huge, more=()):
+    """haul-fwd's command line."""
+    carriers = ",".join(map(str, cpus)) if len(cpus) > 1 else f"{cpus[0]}-{cpus[0]}"
+    command = [program, "--mode", mode, "--handler", handler, "--carriers", carriers,
                "--burst", str(BURST), "--rxd", str(RING), "--txd", str(RING),
                "--mbufs", str(MBUFS), "--period", "1", "--json"]
-    for vdev in vdevs:
-        command += ["--port", vdev]
-    command += until + (["--tx-first", "1"] if tx_first else [])
-    return command + ([] if huge else ["--eal", "--no-huge"])
+    for spec in specs:
+        command += ["--port", spec]
+    return command + list(more) + ([] if huge else ["--eal", "--no-huge"])
 
 
-def rates(lines, ports):
-    """testpmd's received packets per second, per period, summed over its ports."""
-    found = [int(match.group(1)) for match in
-             (re.search(r"Rx-pps:\s+(\d+)", line) for line in lines) if match]
-    return [sum(found[i:i + ports]) for i in range(0, len(found) - ports + 1, ports)]
+def haul_modes(program):
+    """The names in haul-fwd's --mode."""
+    done = subprocess.run([program, "--help"], stdout=subprocess.PIPE, text=True)
+    return re.search(r"--mode\s+(\S+)", done.stdout).group(1).split("|")
 
 
-def received(lines, ports):
-    """The number of packets received by testpmd on all ports up to its last period."""
-    found = [int(match.group(1)) for match in
-             (re.search(r"RX-packets: (\d+) ", line) for line in lines) if match]
-    return sum(found[-ports:])
+class Peer(Program):
+    """testpmd at its prompt, as a generator or a sink."""
 
+    def ask(self, command, sign):
+        """The lines from a command on up to one with the sign."""
+        with self.news:
+            first = len(self.lines)
+        try:
+            self.process.stdin.write(command + "\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            raise Failed(f"{self.name}: ended: {self.last_line()}") from None
+        self.wait_for(lambda lines: any(sign in line for line in lines[first:]), PATIENCE)
+        return "\n".join(self.lines[first:])
 
-def testpmd_rate(program, ports, seconds):
-    """Mean of testpmd's periods over the given seconds, without the first two (start-up)."""
-    wanted = 2 + (seconds + 1) // TESTPMD_PERIOD
-    found = program.wait_for(
-        lambda lines: len(rates(lines, ports)) >= wanted and rates(lines, ports),
-        seconds + PATIENCE)
-    return sum(found[2:wanted]) / (wanted - 2)
+    def count(self, way, ports):
+        """(packets of the ports up to now, time): way is RX or TX."""
+        said = self.ask("show port stats all\nshow fwd stats all",
+                        "Accumulated forward statistics")
+        blocks = re.split(r"NIC statistics for port (\d+)", said)
+        found = dict(zip(map(int, blocks[1::2]), blocks[2::2]))
+        now = time.monotonic()
+        return sum(int(re.search(rf"{way}-packets: (\d+)", found[i]).group(1))
+                   for i in ports), now
+
+    def rate(self, way, ports, seconds):
+        """Packets per second, from the first one on."""
+        end = time.monotonic() + PATIENCE
+        while self.count(way, ports)[0] == 0:
+            if time.monotonic() > end:
+                raise Failed(f"{self.name}: no packets")
+            time.sleep(0.05)
+        time.sleep(0.3)
+        packets, since = self.count(way, ports)
+        time.sleep(seconds)
+        more, now = self.count(way, ports)
+        return (more - packets) / (now - since)
+
+    def end_forwarding(self):
+        """The number of packets sent, over all ports."""
+        self.ask("stop", "Accumulated forward statistics")
+        self.wait_for(lambda lines: "Done." in lines[-2:], PATIENCE)
+        return testpmd_packets("\n".join(self.lines), "TX")
 
 
 def wait_until_up(program):
@@ -188,11 +217,11 @@ def wait_until_up(program):
             raise Failed(line)
 
 
-def testpmd_packets(output):
-    """The total of forwarded packets."""
-    accumulated = output.split("Accumulated forward statistics", 1)[-1]
-    found = re.search(r"RX-packets:\s+(\d+)", accumulated)
-    if not found:
+def testpmd_packets(output, way):
+    """The total of packets: way is RX or TX."""
+    accumulated = output.rsplit("Accumulated forward statistics", 1)
+    found = re.search(rf"{way}-packets:\s+(\d+)", accumulated[-1])
+    if len(accumulated) == 1 or not found:
         raise Failed("dpdk-testpmd: no forward statistics at its end")
     return int(found.group(1))
 
@@ -206,20 +235,29 @@ def haul_result(output):
         raise Failed("haul-fwd: no JSON at its end") from None
 
 
-def haul_packets(result):
-    return sum(port["rx_packets"] for port in result["ports"])
+def haul_packets(output, way):
+    return sum(port[way.lower() + "_packets"] for port in haul_result(output)["ports"])
 
 
-def instructions(command, packets, packets_of):
+def counted(lines, way, ports):
+    """The number of packets of all ports of testpmd up to its last period."""
+    found = [int(match.group(1)) for match in
+             (re.search(rf"{way}-packets: (\d+) ", line) for line in lines) if match]
+    return sum(found[-ports:])
+
+
+def instructions(command, way, packets, packets_of):
     """(instructions, packets) of a whole run under callgrind. haul-fwd ends by itself, testpmd
-    after receiving about that number of packets."""
+    after about that number of packets."""
     with tempfile.TemporaryDirectory() as scratch:
         valgrind = ["valgrind", "--tool=callgrind", "--fair-sched=try",
                     "--callgrind-out-file=" + os.path.join(scratch, "callgrind.out")]
-        with running(valgrind + command) as program:
+        at = command.index("dpdk-testpmd") if "dpdk-testpmd" in command else 0
+        with running(valgrind + command[at:]) as program:
             if program.is_peer:
                 ports = sum(word.startswith("--vdev=") for word in command)
-                program.wait_for(lambda lines: received(lines, ports) >= packets, 10 * PATIENCE)
+                program.wait_for(lambda lines: counted(lines, way, ports) >= packets,
+                                 10 * PATIENCE)
                 program.process.send_signal(signal.SIGINT)
             output = program.wait(10 * PATIENCE)
     collected = re.search(r"Collected : (\d+)", output)
