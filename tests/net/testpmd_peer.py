@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""haul-fwd and dpdk-testpmd at the two ends of a memif and of a veth pair, in both roles: packets
+go round, and in the end both have the same figures."""
+import tempfile
+
+import fwd
+import netns
+from testpmd import BURST, Testpmd, need
+
+CIRCLING = 8 * BURST  # packets: fewer than any queue holds
+ROUNDS = 4000  # packets until the mode is changed
+FLOOD = 50000
+SIZE = 60  # bytes of a frame of testpmd's
+MARKER = 200  # of the last ones of a flood
+
+need()
+netns.enter()
+tap = netns.Tap()
+
+
+def end(what, haul, peer, same):
+    """Ends both. same(haul's result): the figures agree. memif needs this order: a peer that still
+    uses the memory of one that has gone crashes."""
+    result = haul.end() if haul.process.poll() is None else haul.wait()
+    rc = peer.quit()
+    tap.ok(result.rc == 0 and result.json and rc == 0, f"{what}: both end cleanly",
+           f"{result}\ntestpmd's exit code {rc}: {peer}")
+    tap.ok(result.json and same(result), f"{what}: the same figures", f"{result}\n{peer}")
+
+
+def whole(result):
+    """True if what haul-fwd received it sent or dropped."""
+    return result.total("rx_packets") == result.total("tx_packets") + result.dropped()
+
+
+def circle(what, ours, theirs, mode, *more):
+    """testpmd sends some packets that both send back again and again."""
+    with fwd.Running("--port", ours, "--mode", mode, "--carriers", 1, *more) as haul:
+        netns.wait_for(haul.runs, "haul-fwd to run")
+        with Testpmd(theirs) as peer:
+            begin(peer, "macswap", CIRCLING)
+            peer.wait_for(lambda n: n.rx >= ROUNDS, "packets to come back")
+            peer.stop()
+            peer.start("rxonly")
+            last = peer.wait_for(lambda n: n.rx == n.tx, "all packets to come back")
+            peer.stop()
+            end(what, haul, peer, lambda result: whole(result) and result.dropped() == 0 and
+                result.total("rx_packets") == last.tx and result.total("tx_packets") == last.rx)
+
+
+def begin(peer, mode, packets):
+    """Sends packets as soon as the other end is there; until then testpmd drops them."""
+    while True:
+        before = peer.count().tx
+        peer.start(mode, f"tx_first {packets // BURST}")
+        if peer.count().tx > before:
+            return
+        peer.stop()
+
+
+def circle_from_here(what, ours, theirs):
+    """haul-fwd sends the first packets, valid UDP, for modes of testpmd's that look into them."""
+    with Testpmd(theirs) as peer:
+        with fwd.Running("--port", ours, "--mode", "io", "--tx-first", CIRCLING // BURST,
+                         "--burst", BURST, "--carriers", 1) as haul:
+            netns.wait_for(haul.runs, "haul-fwd to run")
+            for mode in "5tswap", "csum", "macswap":
+                before = peer.count().rx
+                peer.start(mode)
+                peer.wait_for(lambda n: n.rx >= before + ROUNDS, f"packets in mode {mode}")
+                peer.stop()
+            peer.start("rxonly")
+            last = peer.wait_for(lambda n: n.rx == n.tx + CIRCLING, "all packets to come back")
+            peer.stop()
+            end(what, haul, peer, lambda result: result.dropped() == 0 and
+                result.total("rx_packets") == last.tx and result.total("tx_packets") == last.rx)
+
+
+def flood(what, ours, theirs, handler):
+    """More packets than haul-fwd may get rid of. Longer ones, which cannot overtake them, tell that
+    the rest has come back or was dropped."""
+    def markers(packets, size):
+        return (size - SIZE * packets) // (MARKER - SIZE)
+
+    with fwd.Running("--port", ours, "--mode", "macswap", "--handler", handler,
+                     "--carriers", 1) as haul:
+        netns.wait_for(haul.runs, "haul-fwd to run")
+        with Testpmd(theirs) as peer:
+            peer.start("flowgen")
+            peer.wait_for(lambda n: n.tx >= FLOOD, "a flood")
+            peer.stop()
+            peer.say(f"set txpkts {MARKER}", "show fwd stats all")
+            begin(peer, "rxonly", BURST)
+            last = peer.wait_for(lambda n: markers(n.rx, n.rx_bytes) ==
+                                 markers(n.tx, n.tx_bytes), "the last packets to come back")
+            peer.stop()
+            end(what, haul, peer, lambda result: whole(result) and
+                result.total("rx_packets") == last.tx and result.total("tx_packets") == last.rx)
+
+
+def receive(what, ours, theirs):
+    """haul-fwd ends by itself once it has received all."""
+    with fwd.Running("--port", ours, "--mode", "rxonly", "--packets", CIRCLING,
+                     "--carriers", 1) as haul:
+        netns.wait_for(haul.runs, "haul-fwd to run")
+        with Testpmd(theirs) as peer:
+            peer.start("rxonly", f"tx_first {CIRCLING // BURST}")
+            haul.wait()
+            sent = peer.count().tx
+            peer.stop()
+            end(what, haul, peer, lambda result: result.dropped() == 0 and sent == CIRCLING and
+                result.total("rx_packets") == sent and result.total("tx_packets") == 0)
+
+
+for handler in "burst", "coroutine":
+    with tempfile.TemporaryDirectory() as d:
+        flood(f"memif, testpmd floods, {handler}", f"memif:role=server,socket={d}/m",
+              f"net_memif0,role=client,socket={d}/m,socket-abstract=no", handler)
+with tempfile.TemporaryDirectory() as d:
+    circle_from_here("memif, testpmd is the server", f"memif:role=client,socket={d}/m",
+                     f"net_memif0,role=server,socket={d}/m,socket-abstract=no")
+
+for kind, vdev in ("afpacket", "net_af_packet0"), ("afxdp", "net_af_xdp0"):
+    if not netns.can_open(tap, kind):
+        continue
+    theirs = f"{vdev},iface=v1"
+    netns.veth("v0", "v1")
+    circle(f"{kind}, packets of testpmd", f"{kind}:v0", theirs, "io")
+    circle_from_here(f"{kind}, packets of haul-fwd", f"{kind}:v0", theirs)
+    receive(f"{kind}, rxonly", f"{kind}:v0", theirs)
+    netns.ip("link del v0")
+tap.done()
