@@ -322,13 +322,13 @@ HAUL_API bool haul_io_healthy(struct haul_io *io, const char **why);
  *	-EDEADLK	called on a carrier; nothing was done
  *
  * haul_io_resume() starts stopped pollers again, on the same ports and carriers, with the options
- * in *change (NULL: those of before). Packets that arrived meanwhile wait in the receive rings, as far
- * as they had room. Transmit queues keep their addresses and take packets again; counters continue.
- * A program may change the handler, burst, policy, peers, count_bytes, coro, max_in_flight,
- * drop_names and arg; ports, pool, packet_rate, send_order, spread, times and the pollers' number stay
- * those of haul_io_start(). Not while another thread reads counters. Returns 0, or with one line in
- * errbuf, and the pollers remain stopped: -EINVAL (options), -EBUSY (the pollers run; handlers have
- * not ended; a carrier has another poller), -ENOMEM and others.
+ * in *change (NULL: those of before). Packets that arrived meanwhile wait in the receive rings, as
+ * far as they had room. Transmit queues keep their addresses and take packets again; counters
+ * continue. A program may change the handler, burst, policy, peers, count_bytes, coro,
+ * max_in_flight, drop_names and arg; ports, pool, packet_rate, send_order, spread, times and the
+ * pollers' number stay those of haul_io_start(). Not while another thread reads counters. Returns
+ * 0, or with one line in errbuf, and the pollers remain stopped: -EINVAL (options), -EBUSY (the
+ * pollers run; handlers have not ended; a carrier has another poller), -ENOMEM and others.
  *
  * haul_io_free() checks the pool for lost packets and frees io. Call it after haul_stop() and after
  * haul_port_close() of all ports. Returns 0, or with one line in errbuf: -EIO (packets are missing;
