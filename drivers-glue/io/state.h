@@ -107,16 +107,11 @@ struct hauli_tx {
 	struct haul_txq q; /* a line of its own */
 };
 
-/* The poller's; read by any thread. */
-enum hauli_share_phase {
-	HAULI_SHARE_NOT_BEGUN,
-	HAULI_SHARE_RUNS,
-	HAULI_SHARE_ENDED,
-};
+/* The poller's; read by any thread. In ticks. */
 struct hauli_share {
-	struct hauli_u32_published phase; /* what is below it is constant in the next phase */
-	struct hauli_counter began, ended; /* ticks */
-	struct hauli_counter work_before, work_after; /* of the carrier at these times; ticks */
+	struct hauli_u32_published runs; /* 1: from hauli_share_begin() to hauli_share_end() */
+	struct hauli_counter began, work_before; /* of this run; the carrier's work at its begin */
+	struct hauli_counter elapsed, worked; /* of earlier runs (haul_io_resume()) */
 };
 
 struct hauli_poller {

@@ -174,8 +174,10 @@ static void send_burst_timed(struct hauli_tx *tx, struct rte_mbuf **pkts, uint16
 
 /* For queues that count bytes, or whose packets are timed. */
 static __attribute__((noinline)) void send_burst_observed(
-	struct hauli_tx *tx, struct rte_mbuf **pkts, uint16_t n)
+	struct haul_txq *txq, struct rte_mbuf **pkts, uint16_t n)
 {
+	struct hauli_tx *tx = hauli_tx_of(txq);
+
 	if (tx->count_bytes)
 		hauli_counter_add(&tx->q.taken_bytes, hauli_bytes_of(pkts, n));
 	if (tx->times)
@@ -191,7 +193,7 @@ void haul_tx_burst(struct haul_txq *txq, struct rte_mbuf **pkts, uint16_t n)
 	HAUL_CHECK(txq && pkts && haul_carrier_self() == txq->carrier);
 	hauli_pkts_give(pkts, n, "haul_tx_burst");
 	if (hauli_unlikely(tx->observed))
-		send_burst_observed(tx, pkts, n);
+		send_burst_observed(txq, pkts, n);
 	else
 		send_burst(tx, pkts, n);
 }

@@ -123,6 +123,8 @@ static int configure(struct haul_port *port, const struct hauli_vdev *v, unsigne
 		conf.rx_adv_conf.rss_conf.rss_hf = info.flow_type_rss_offloads &
 			(RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP);
 	}
+	if (port->kind->stamps)
+		conf.rxmode.offloads |= info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_TIMESTAMP;
 	err = rte_eth_dev_configure(v->port_id, n, n, &conf);
 	return err < 0 ? err : set_up_queues(port, v, first, n, errbuf, errlen);
 }

@@ -294,6 +294,37 @@ START_TEST(parts_add_up_to_the_time_elapsed)
 }
 END_TEST
 
+/* Sums of both runs; the time between them counts for neither. */
+START_TEST(runs_add_up)
+{
+	const uint64_t pause = 50 * HAUL_MS;
+	const struct haul_io_opts opts = {.on_packet = compute_twice, .times = true};
+	uint64_t before = haul_now();
+	struct haul_io_share first, both;
+	struct bed bed;
+
+	open_with(&bed, opts);
+	bed_send(&bed, 0, 1, 0, 5);
+	WAIT_UNTIL(haul_hist_count(stage_of(&bed, 0, 1, HAUL_STAGE_HANDLER)) == 5);
+	stop(&bed);
+	first = share_of(&bed, 1);
+	compute(pause);
+	both = share_of(&bed, 1);
+	ck_assert_mem_eq(&first, &both, sizeof(both));
+	ck_assert_msg(haul_io_resume(bed.io, NULL, bed.errbuf, sizeof(bed.errbuf)) == 0, "%s",
+		bed.errbuf);
+	bed_send(&bed, 0, 1, 0, 5);
+	WAIT_UNTIL(haul_hist_count(stage_of(&bed, 0, 1, HAUL_STAGE_HANDLER)) == 10);
+	stop(&bed);
+	both = share_of(&bed, 1);
+	ck_assert_uint_ge(both.work_ns, first.work_ns + 5 * HAUL_MS);
+	ck_assert_uint_ge(both.empty_ns, first.empty_ns);
+	ck_assert_uint_eq(both.asleep_ns, 0);
+	ck_assert_uint_le(both.work_ns + both.empty_ns, haul_now() - before - pause);
+	end(&bed);
+}
+END_TEST
+
 static void *run_until_told(void *arg)
 {
 	s.runs = true;
@@ -332,4 +363,4 @@ END_TEST
 BED_MAIN("io_times", {each_stage_has_each_packet, .runs = 2},
 	{nothing_is_recorded_unless_asked_for}, {times_contain_what_handlers_do},
 	{stolen_handlers_are_recorded, .runs = 2}, {packets_of_targets_are_recorded, .runs = 2},
-	{parts_add_up_to_the_time_elapsed, .runs = 4}, {a_reader_sees_what_goes_on})
+	{parts_add_up_to_the_time_elapsed, .runs = 4}, {runs_add_up}, {a_reader_sees_what_goes_on})

@@ -41,7 +41,7 @@ static inline unsigned haul_hist_bucket(uint64_t value)
 HAUL_API uint64_t haul_hist_bucket_first(unsigned bucket);
 HAUL_API uint64_t haul_hist_bucket_last(unsigned bucket);
 
-/* Adds n values that are equal: about 15 instructions. The writing thread only. */
+/* Adds n values that are equal: about 20 instructions. The writing thread only. */
 static inline void haul_hist_add(struct haul_hist *h, uint64_t value, uint64_t n)
 {
 	uint64_t *count = &h->counts[haul_hist_bucket(value)];
