@@ -77,7 +77,7 @@ static void print_option(const struct haul_app_option *o)
 	char buf[64], *text;
 	const char *def = default_of(o, buf, sizeof(buf));
 
-	if (n >= HELP_COLUMN) {
+	if (n > HELP_COLUMN - 2) {
 		putchar('\n');
 		n = 0;
 	}

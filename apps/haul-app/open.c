@@ -41,6 +41,14 @@ static void choose_pool_size(struct hauli_app *a)
 		a->mbufs = haul_pool_size(&need);
 }
 
+/* Of the MTU that the program asks for, 0: the usual one. */
+static unsigned longest_frame(const struct hauli_app *a)
+{
+	const struct haul_port_config *config = a->pub.port_config;
+
+	return config && config->mtu ? config->mtu + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN : 0;
+}
+
 static int start_eal(struct hauli_app *a)
 {
 	struct haul_eal_opts opts = {
@@ -59,7 +67,7 @@ static int start_eal(struct hauli_app *a)
 		opts.pci |= is_pci(a->specs.items[i]);
 	hauli_app_signals_phase(HAULI_APP_PHASE_STARTS, "starting DPDK", "");
 	choose_pool_size(a);
-	opts.mem_mb = haul_pool_mem_mb((unsigned)a->mbufs) + a->hooks->mem_mb;
+	opts.mem_mb = haul_pool_mem_mb_for((unsigned)a->mbufs, longest_frame(a)) + a->hooks->mem_mb;
 	err = haul_eal_init(&opts, errbuf, sizeof(errbuf));
 	if (err)
 		return hauli_app_fail(a, err, errbuf);
@@ -75,6 +83,12 @@ static bool spreads(const struct hauli_app *a)
 		(a->spread == HAUL_SPREAD_PACKETS && a->io_opts.on_packet != NULL);
 }
 
+/* What the program's port_config asks for and the port lacks is a wrong argument. */
+static int fail_port(const struct hauli_app *a, int err, const char *line)
+{
+	return hauli_app_fail(a, err == -ENOTSUP ? -EINVAL : err, line);
+}
+
 static int open_port(struct hauli_app *a, unsigned i, const struct haul_port_opts *opts)
 {
 	char errbuf[512];
@@ -82,7 +96,7 @@ static int open_port(struct hauli_app *a, unsigned i, const struct haul_port_opt
 
 	hauli_app_signals_phase(HAULI_APP_PHASE_STARTS, "opening port ", a->specs.items[i]);
 	err = haul_port_open(&a->ports[i], a->specs.items[i], opts, errbuf, sizeof(errbuf));
-	return err ? hauli_app_fail(a, err, errbuf) : HAUL_APP_DONE;
+	return err ? fail_port(a, err, errbuf) : HAUL_APP_DONE;
 }
 
 /* Reopens ports with too many queues: packets on queues that no carrier polls would be lost. */
@@ -128,6 +142,7 @@ static int open_ports(struct hauli_app *a)
 		.rx_ring = (uint16_t)a->rx_ring,
 		.tx_ring = (uint16_t)a->tx_ring,
 		.waits = haul_poll_kind_of(a->io_opts.policy.how)->opens_interrupts,
+		.config = a->pub.port_config,
 	};
 	char errbuf[512];
 	unsigned i;
@@ -142,7 +157,7 @@ static int open_ports(struct hauli_app *a)
 			HAULI_APP_PHASE_STARTS, "starting port ", a->specs.items[i]);
 		err = haul_port_start(a->ports[i], errbuf, sizeof(errbuf));
 		if (err)
-			return hauli_app_fail(a, err, errbuf);
+			return fail_port(a, err, errbuf);
 	}
 	return HAUL_APP_DONE;
 }
@@ -171,7 +186,8 @@ static int make_pool(struct hauli_app *a)
 {
 	char errbuf[256];
 
-	a->pub.pool = haul_pool_create((unsigned)a->mbufs, errbuf, sizeof(errbuf));
+	a->pub.pool =
+		haul_pool_create_for((unsigned)a->mbufs, longest_frame(a), errbuf, sizeof(errbuf));
 	return a->pub.pool ? HAUL_APP_DONE : hauli_app_fail(a, -ENOMEM, errbuf);
 }
 

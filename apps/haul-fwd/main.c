@@ -109,9 +109,10 @@ static int parse_generator(struct haul_app *app, struct haul_io_opts *io)
 
 static int choose_mode(struct haul_app *app, struct haul_io_opts *io)
 {
-	int rc;
+	int rc = fwd_ports_parsed(app, io);
 
-	fwd_ports_parsed(app, io);
+	if (rc != HAUL_APP_DONE)
+		return rc;
 	fwd_mode_set(io, (enum fwd_mode)mode, coroutine);
 	if (mode == FWD_CSUM)
 		fwd_csum_show_counters();

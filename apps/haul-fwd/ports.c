@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ports.h"
 
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <haul-dpdk/pool.h>
+
 /* In the order of the choices. */
 enum topology {
 	PAIRED,
@@ -11,12 +17,75 @@ enum topology {
 static unsigned topology;
 static unsigned peers[HAUL_APP_PORTS_MAX];
 
+/* What all ports get: the values of the options, and the result. */
+static uint64_t mtu, max_pkt_len;
+static unsigned promiscuous, allmulticast; /* enum haul_filter */
+static bool disable_rss, rss_ip, rss_udp;
+static const char *rss_key, *rx_offloads, *tx_offloads;
+static struct haul_port_config config;
+
+#define AROUND (RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN) /* of a frame, as testpmd counts it */
+#define MTU_MIN 68
+#define MTU_MAX (HAUL_POOL_FRAME_MAX - AROUND - RTE_VLAN_HLEN)
+
+/* Flags that stand for receive offloads. */
+static struct flag {
+	bool given;
+	uint64_t offloads;
+} cksum = {.offloads = RTE_ETH_RX_OFFLOAD_CHECKSUM}, vlan = {.offloads = RTE_ETH_RX_OFFLOAD_VLAN},
+  vlan_filter = {.offloads = RTE_ETH_RX_OFFLOAD_VLAN_FILTER},
+  vlan_strip = {.offloads = RTE_ETH_RX_OFFLOAD_VLAN_STRIP},
+  vlan_extend = {.offloads = RTE_ETH_RX_OFFLOAD_VLAN_EXTEND},
+  qinq_strip = {.offloads = RTE_ETH_RX_OFFLOAD_QINQ_STRIP},
+  scatter = {.offloads = RTE_ETH_RX_OFFLOAD_SCATTER},
+  lro = {.offloads = RTE_ETH_RX_OFFLOAD_TCP_LRO},
+  keep_crc = {.offloads = RTE_ETH_RX_OFFLOAD_KEEP_CRC};
+
 const struct haul_app_option fwd_ports_options[] = {
 	{"--port-topology", "paired|chained|loop", HAUL_APP_CHOICE, &topology,
 		.help = "to which port each port forwards:\n"
 			"paired: 0 and 1, 2 and 3, ... to each other, a last one to itself;\n"
 			"chained: each to the next, the last to the first;\n"
 			"loop: each to itself"},
+	{"--mtu", "BYTES", HAUL_APP_NUMBER, &mtu, MTU_MIN, MTU_MAX, "the device's",
+		"MTU of all ports and of their kernel interfaces; more than 1500 makes packet "
+		"buffers\nlarge enough"},
+	{"--max-pkt-len", "BYTES", HAUL_APP_NUMBER, &max_pkt_len, MTU_MIN + AROUND,
+		MTU_MAX + AROUND, "the device's",
+		"the same as the length of a frame with Ethernet header and FCS: MTU and 18"},
+	{"--promiscuous", "default|on|off", HAUL_APP_CHOICE, &promiscuous,
+		.help = "receive frames for other addresses too; default: if the kind of port "
+			"filters them"},
+	{"--allmulticast", "default|on|off", HAUL_APP_CHOICE, &allmulticast,
+		.help = "receive frames for all groups; default: as the PMD has it"},
+	{"--disable-rss", NULL, HAUL_APP_FLAG, &disable_rss,
+		.help = "do not spread packets over receive queues by the NIC's hash"},
+	{"--rss-ip", NULL, HAUL_APP_FLAG, &rss_ip, .help = "spread by IP addresses only"},
+	{"--rss-udp", NULL, HAUL_APP_FLAG, &rss_udp,
+		.help = "spread by IP addresses and UDP ports"},
+	{"--rss-key", "HEX", HAUL_APP_TEXT, &rss_key, .zero = "the PMD's",
+		.help = "key of the NIC's hash, two digits for each byte"},
+	{"--enable-rx-cksum", NULL, HAUL_APP_FLAG, &cksum.given,
+		.help = "let NICs check IPv4, UDP and TCP checksums"},
+	{"--enable-hw-vlan", NULL, HAUL_APP_FLAG, &vlan.given,
+		.help = "all of the VLAN offloads that follow"},
+	{"--enable-hw-vlan-filter", NULL, HAUL_APP_FLAG, &vlan_filter.given,
+		.help = "let NICs drop frames of other VLANs"},
+	{"--enable-hw-vlan-strip", NULL, HAUL_APP_FLAG, &vlan_strip.given,
+		.help = "let NICs take VLAN tags out of frames"},
+	{"--enable-hw-vlan-extend", NULL, HAUL_APP_FLAG, &vlan_extend.given,
+		.help = "let NICs handle double VLAN tags"},
+	{"--enable-hw-qinq-strip", NULL, HAUL_APP_FLAG, &qinq_strip.given,
+		.help = "let NICs take both of two VLAN tags out of frames"},
+	{"--enable-scatter", NULL, HAUL_APP_FLAG, &scatter.given,
+		.help = "receive frames longer than a packet buffer in several"},
+	{"--enable-lro", NULL, HAUL_APP_FLAG, &lro.given, .help = "let NICs merge TCP segments"},
+	{"--disable-crc-strip", NULL, HAUL_APP_FLAG, &keep_crc.given,
+		.help = "leave the FCS at the end of received frames"},
+	{"--rx-offloads", "HEX", HAUL_APP_TEXT, &rx_offloads, .zero = "none",
+		.help = "receive offloads, RTE_ETH_RX_OFFLOAD_... in hexadecimal"},
+	{"--tx-offloads", "HEX", HAUL_APP_TEXT, &tx_offloads, .zero = "none",
+		.help = "transmit offloads, RTE_ETH_TX_OFFLOAD_... in hexadecimal"},
 	{0},
 };
 
@@ -32,11 +101,92 @@ static unsigned choose_peer(unsigned port, unsigned nb_ports)
 	}
 }
 
-void fwd_ports_parsed(const struct haul_app *app, struct haul_io_opts *io)
+static int parse_mask(
+	const struct haul_app *app, const char *option, const char *text, uint64_t *mask)
 {
+	char *end;
+
+	if (!text)
+		return HAUL_APP_DONE;
+	*mask = strtoull(text, &end, 16);
+	if (isxdigit((unsigned char)text[0]) && *end == '\0' && strlen(text) <= strlen("0x") + 16)
+		return HAUL_APP_DONE;
+	return haul_app_wrong(
+		app->program, "%s %s: give a mask in hexadecimal, such as 0x2000", option, text);
+}
+
+static int choose_mtu(const struct haul_app *app)
+{
+	if (mtu && max_pkt_len)
+		return haul_app_wrong(
+			app->program, "--mtu and --max-pkt-len mean the same; give one of them");
+	config.mtu = (uint16_t)(max_pkt_len ? max_pkt_len - AROUND : mtu);
+	return HAUL_APP_DONE;
+}
+
+static int parse_key(const struct haul_app *app)
+{
+	size_t digits = rss_key ? strlen(rss_key) : 0;
+
+	if (!rss_key)
+		return HAUL_APP_DONE;
+	if (digits == 0 || digits % 2 || digits / 2 > HAUL_RSS_KEY_MAX ||
+		rss_key[strspn(rss_key, "0123456789abcdefABCDEF")] != '\0')
+		return haul_app_wrong(app->program,
+			"--rss-key %s: give two hexadecimal digits for each of 1 to %u bytes",
+			rss_key, HAUL_RSS_KEY_MAX);
+	config.rss_key_len = (uint8_t)(digits / 2);
+	for (unsigned i = 0; i < config.rss_key_len; i++) {
+		const char byte[] = {rss_key[2 * i], rss_key[2 * i + 1], '\0'};
+
+		config.rss_key[i] = (uint8_t)strtoul(byte, NULL, 16);
+	}
+	return HAUL_APP_DONE;
+}
+
+static int choose_rss(const struct haul_app *app)
+{
+	if (disable_rss + rss_ip + rss_udp > 1)
+		return haul_app_wrong(
+			app->program, "give one of --disable-rss, --rss-ip and --rss-udp");
+	if (disable_rss) {
+		config.rss = HAUL_RSS_OFF;
+	} else if (rss_ip || rss_udp) {
+		config.rss = HAUL_RSS_FUNCTIONS;
+		config.rss_functions = rss_ip ? RTE_ETH_RSS_IP : RTE_ETH_RSS_UDP;
+	}
+	return parse_key(app);
+}
+
+static int choose_offloads(const struct haul_app *app)
+{
+	const struct flag *const flags[] = {&cksum, &vlan, &vlan_filter, &vlan_strip, &vlan_extend,
+		&qinq_strip, &scatter, &lro, &keep_crc};
+	int rc = parse_mask(app, "--rx-offloads", rx_offloads, &config.rx_offloads);
+
+	if (rc == HAUL_APP_DONE)
+		rc = parse_mask(app, "--tx-offloads", tx_offloads, &config.tx_offloads);
+	for (unsigned i = 0; i < RTE_DIM(flags); i++)
+		if (flags[i]->given)
+			config.rx_offloads |= flags[i]->offloads;
+	return rc;
+}
+
+int fwd_ports_parsed(struct haul_app *app, struct haul_io_opts *io)
+{
+	int rc = choose_mtu(app);
+
+	if (rc == HAUL_APP_DONE)
+		rc = choose_rss(app);
+	if (rc == HAUL_APP_DONE)
+		rc = choose_offloads(app);
+	config.promiscuous = (enum haul_filter)promiscuous;
+	config.allmulticast = (enum haul_filter)allmulticast;
+	app->port_config = &config;
 	for (unsigned i = 0; i < app->nb_ports; i++)
 		peers[i] = choose_peer(i, app->nb_ports);
 	io->peers = peers;
+	return rc;
 }
 
 unsigned fwd_ports_peer(unsigned port)

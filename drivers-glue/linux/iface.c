@@ -65,6 +65,13 @@ unsigned hauli_iface_mtu(const char *name)
 	return ask(name, SIOCGIFMTU, &req) < 0 ? 0 : (unsigned)req.ifr_mtu;
 }
 
+int hauli_iface_set_mtu(const char *name, unsigned mtu)
+{
+	struct ifreq req = {.ifr_mtu = (int)mtu};
+
+	return ask(name, SIOCSIFMTU, &req);
+}
+
 unsigned hauli_iface_backlog(const char *name)
 {
 	struct ifreq req = {0};

@@ -41,6 +41,9 @@ bool hauli_iface_has_xdp(const char *name);
  * read in time. */
 uint64_t hauli_iface_unsent(const char *name);
 
+/* Sets its MTU. 0 or -errno. */
+int hauli_iface_set_mtu(const char *name, unsigned mtu);
+
 /* Passes one of ethtool's commands. 0 or -errno. */
 int hauli_iface_ethtool(const char *name, void *command);
 

@@ -11,6 +11,7 @@
 
 #include "eal/interrupts.h"
 #include "linux/iface.h"
+#include "port/check.h"
 
 #define RING_DEFAULT 512
 #define LINK_WAIT_MS 2000
@@ -108,25 +109,72 @@ static bool wants_interrupts(const struct haul_port *port)
 		(port->opts.waits && port->kind->wait_on == HAULI_WAIT_ON_INTERRUPT);
 }
 
+/* As a mode it is an error for PMDs that have none, and for some that claim to have it: so by
+ * default only for kinds that are known to have it. */
+static void configure_rss(const struct haul_port *port, unsigned queues,
+	const struct rte_eth_dev_info *info, struct rte_eth_conf *conf)
+{
+	const struct haul_port_config *config = &port->config;
+	struct rte_eth_rss_conf *rss = &conf->rx_adv_conf.rss_conf;
+
+	if (config->rss == HAUL_RSS_OFF)
+		return;
+	if (config->rss == HAUL_RSS_FUNCTIONS)
+		rss->rss_hf = config->rss_functions;
+	else if (port->kind->rss && queues > 1)
+		rss->rss_hf = info->flow_type_rss_offloads &
+			(RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP);
+	if (rss->rss_hf == 0)
+		return;
+	conf->rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+	if (config->rss_key_len) {
+		rss->rss_key = (uint8_t *)(uintptr_t)config->rss_key;
+		rss->rss_key_len = config->rss_key_len;
+	}
+}
+
 static int configure(struct haul_port *port, const struct hauli_vdev *v, unsigned first, uint16_t n,
 	char *errbuf, size_t errlen)
 {
-	struct rte_eth_conf conf = {.intr_conf.rxq = wants_interrupts(port)};
+	struct rte_eth_conf conf = {
+		.intr_conf.rxq = wants_interrupts(port),
+		.rxmode = {.mtu = port->kind->set_mtu ? 0 : port->config.mtu,
+			.offloads = port->config.rx_offloads},
+		.txmode.offloads = port->config.tx_offloads,
+	};
 	struct rte_eth_dev_info info;
 	int err = rte_eth_dev_info_get(v->port_id, &info);
 
+	if (err == 0)
+		err = hauli_check_config(port, &info, errbuf, errlen);
 	if (err < 0)
 		return err;
-	/* As a mode it is an error for PMDs that have none, and for some that claim to have it. */
-	if (port->kind->rss && n > 1 && info.flow_type_rss_offloads) {
-		conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
-		conf.rx_adv_conf.rss_conf.rss_hf = info.flow_type_rss_offloads &
-			(RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP);
-	}
+	configure_rss(port, n, &info, &conf);
 	if (port->kind->stamps)
 		conf.rxmode.offloads |= info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_TIMESTAMP;
 	err = rte_eth_dev_configure(v->port_id, n, n, &conf);
+	if (err == 0 && port->config.mtu && !port->kind->set_mtu)
+		err = hauli_ethdev_set_mtu(v->port_id, port->config.mtu);
 	return err < 0 ? err : set_up_queues(port, v, first, n, errbuf, errlen);
+}
+
+int hauli_ethdev_set_mtu(uint16_t port_id, uint16_t mtu)
+{
+	int err = rte_eth_dev_set_mtu(port_id, mtu);
+
+	/* For PMDs without a function for it the configuration is enough. */
+	return err == -ENOTSUP ? 0 : err;
+}
+
+int hauli_ethdevs_reconfigure(struct haul_port *port, char *errbuf, size_t errlen)
+{
+	bool one_each = port->nb_vdevs > 1;
+	int err = 0;
+
+	for (unsigned i = 0; i < port->nb_vdevs && err == 0; i++)
+		err = configure(port, &port->vdevs[i], i, one_each ? 1 : (uint16_t)port->queues,
+			errbuf, errlen);
+	return err;
 }
 
 /* The kernel interface below the PMD, if the PMD knows one. */
@@ -142,15 +190,18 @@ static void find_iface(struct haul_port *port)
 
 int hauli_ethdevs_configure(struct haul_port *port, char *errbuf, size_t errlen)
 {
-	bool one_each = port->nb_vdevs > 1;
 	int err = count_queues(port, errbuf, errlen);
 
-	for (unsigned i = 0; i < port->nb_vdevs && err == 0; i++)
-		err = configure(port, &port->vdevs[i], i, one_each ? 1 : (uint16_t)port->queues,
-			errbuf, errlen);
+	find_iface(port);
+	port->was_mtu = port->iface[0] ? hauli_iface_mtu(port->iface) : 0;
+	if (err == 0)
+		err = hauli_ethdevs_reconfigure(port, errbuf, errlen);
+	if (err == 0 && port->config.mtu && port->kind->set_mtu)
+		err = port->kind->set_mtu(port, port->config.mtu, errbuf, errlen);
 	if (err < 0)
 		return err;
-	find_iface(port);
+	if (port->config.mtu && port->kind->sizes)
+		port->kind->sizes(port);
 	port->was_promiscuous = port->iface[0] && (hauli_iface_flags(port->iface) & IFF_PROMISC);
 	err = rte_eth_macaddr_get(port->vdevs[0].port_id, &port->mac);
 	/* Some PMDs without a wire have no address either. */
@@ -170,6 +221,50 @@ static void wait_link(const struct hauli_vdev *v)
 	}
 }
 
+/* Some PMDs ignore functions and key in the configuration, and take them only from a started
+ * device. */
+static int set_rss(const struct haul_port *port, uint16_t port_id)
+{
+	const struct haul_port_config *config = &port->config;
+	struct rte_eth_rss_conf rss = {.rss_hf = config->rss_functions};
+	int err;
+
+	if (config->rss != HAUL_RSS_FUNCTIONS || !config->rss_functions)
+		return 0;
+	if (config->rss_key_len) {
+		rss.rss_key = (uint8_t *)(uintptr_t)config->rss_key;
+		rss.rss_key_len = config->rss_key_len;
+	}
+	err = rte_eth_dev_rss_hash_update(port_id, &rss);
+	return err == -ENOTSUP ? 0 : err;
+}
+
+/* Not every PMD can; without being asked for it, the port works all the same. */
+static int set_filters(const struct haul_port *port, uint16_t port_id, char *errbuf, size_t errlen)
+{
+	enum haul_filter promiscuous = port->config.promiscuous;
+	enum haul_filter multicast = port->config.allmulticast;
+	int err = 0;
+
+	if (promiscuous == HAUL_FILTER_ON)
+		err = rte_eth_promiscuous_enable(port_id);
+	else if (promiscuous == HAUL_FILTER_OFF)
+		err = rte_eth_promiscuous_disable(port_id);
+	else if (port->kind->promiscuous)
+		(void)rte_eth_promiscuous_enable(port_id);
+	if (err == -ENOTSUP)
+		return hauli_spec_fail(&port->spec, err, errbuf, errlen,
+			"its PMD has no promiscuous mode; leave out --promiscuous");
+	if (multicast == HAUL_FILTER_ON)
+		err = rte_eth_allmulticast_enable(port_id);
+	else if (multicast == HAUL_FILTER_OFF)
+		err = rte_eth_allmulticast_disable(port_id);
+	if (err == -ENOTSUP)
+		return hauli_spec_fail(&port->spec, err, errbuf, errlen,
+			"its PMD has no allmulticast mode; leave out --allmulticast");
+	return err;
+}
+
 int hauli_ethdevs_start(struct haul_port *port, char *errbuf, size_t errlen)
 {
 	for (unsigned i = 0; i < port->nb_vdevs; i++) {
@@ -179,23 +274,50 @@ int hauli_ethdevs_start(struct haul_port *port, char *errbuf, size_t errlen)
 		if (err < 0)
 			return err;
 		v->started = true;
-		/* Not every PMD can, and then the port works without it. */
-		if (port->kind->promiscuous)
-			(void)rte_eth_promiscuous_enable(v->port_id);
+		err = set_rss(port, v->port_id);
+		if (err == 0)
+			err = set_filters(port, v->port_id, errbuf, errlen);
+		if (err < 0)
+			return err;
 		if (port->kind->wait_link)
 			wait_link(v);
 	}
 	return 0;
 }
 
-static void stop(const struct haul_port *port, struct hauli_vdev *v)
+static void stop(struct haul_port *port, struct hauli_vdev *v)
 {
 	if (!v->started)
 		return;
-	if (port->kind->promiscuous && !port->was_promiscuous)
-		(void)rte_eth_promiscuous_disable(v->port_id);
+	if (port->kind->stops)
+		port->kind->stops(port);
 	(void)rte_eth_dev_stop(v->port_id);
 	v->started = false;
+}
+
+void hauli_ethdevs_stop(struct haul_port *port)
+{
+	for (unsigned i = 0; i < port->nb_vdevs; i++)
+		stop(port, &port->vdevs[i]);
+}
+
+/* The kernel interface gets back what the port has changed. */
+static void restore_iface(const struct haul_port *port, const struct hauli_vdev *v)
+{
+	bool ours = port->config.promiscuous != HAUL_FILTER_DEFAULT || port->kind->promiscuous;
+
+	if (v->port_id == RTE_MAX_ETHPORTS)
+		return;
+	if (v->started && ours && port->was_promiscuous)
+		(void)rte_eth_promiscuous_enable(v->port_id);
+	else if (v->started && ours)
+		(void)rte_eth_promiscuous_disable(v->port_id);
+	if (!port->config.mtu || !port->was_mtu)
+		return;
+	if (port->kind->set_mtu)
+		(void)hauli_iface_set_mtu(port->iface, port->was_mtu);
+	else if (port->was_mtu <= UINT16_MAX)
+		(void)rte_eth_dev_set_mtu(v->port_id, (uint16_t)port->was_mtu);
 }
 
 static void close_and_remove(struct hauli_vdev *v)
@@ -208,7 +330,8 @@ static void close_and_remove(struct hauli_vdev *v)
 void hauli_ethdevs_detach(struct haul_port *port)
 {
 	for (unsigned i = 0; i < port->nb_vdevs; i++)
-		stop(port, &port->vdevs[i]);
+		restore_iface(port, &port->vdevs[i]);
+	hauli_ethdevs_stop(port);
 	hauli_interrupts_quiesce();
 	for (unsigned i = 0; i < port->nb_vdevs; i++) {
 		if (port->vdevs[i].port_id != RTE_MAX_ETHPORTS)

@@ -10,6 +10,14 @@ int hauli_ethdevs_attach(struct haul_port *port, char *errbuf, size_t errlen);
 int hauli_ethdevs_configure(struct haul_port *port, char *errbuf, size_t errlen);
 int hauli_ethdevs_start(struct haul_port *port, char *errbuf, size_t errlen);
 
+/* Configures the stopped ethdevs again, as port->config says. The same. */
+int hauli_ethdevs_reconfigure(struct haul_port *port, char *errbuf, size_t errlen);
+/* Those that are started. */
+void hauli_ethdevs_stop(struct haul_port *port);
+
+/* 0, also if the PMD has no function for it, or -errno. */
+int hauli_ethdev_set_mtu(uint16_t port_id, uint16_t mtu);
+
 /* In any state. */
 void hauli_ethdevs_detach(struct haul_port *port);
 

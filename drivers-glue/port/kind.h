@@ -10,6 +10,8 @@
 #include <net/if.h>
 
 #include <haul-dpdk/port.h>
+#include <haul-dpdk/port_config.h>
+#include <haul-dpdk/port_info.h>
 
 #include "port/spec.h"
 
@@ -42,13 +44,24 @@ struct hauli_frames {
 	uint16_t segs;
 };
 
+/* What haul_port_reset_stats() remembers, and the last haul_port_print_stats(). */
+struct hauli_stats_base {
+	struct rte_eth_stats stats;
+	struct haul_port_xstat *xstats;
+	unsigned nb_xstats;
+	struct rte_eth_stats shown;
+	uint64_t shown_at; /* haul_now(); 0: not yet */
+};
+
 #define HAULI_NO_PORT "the port is NULL; give what haul_port_open() has given"
 
-/* Constant once open, except watch and polled. */
+/* Constant once open, except watch, polled and base; and the configuration with what follows from
+ * it (tx, rx_most), which changes only while no poller uses the port. */
 struct haul_port {
 	struct hauli_spec spec;
 	const struct hauli_kind *kind; /* the spec's, or for a raw vdev that of its driver */
 	struct haul_port_opts opts;
+	struct haul_port_config config;
 	struct hauli_vdev *vdevs; /* one, or one per queue */
 	unsigned nb_vdevs;
 	unsigned queues;
@@ -56,13 +69,16 @@ struct haul_port {
 	struct hauli_frames tx; /* other frames: dropped by the filter, or refused by the PMD */
 	uint32_t rx_most; /* longer frames are dropped, at the latest by the filter */
 	char iface[IFNAMSIZ]; /* the kernel interface behind it, "" if there is none */
-	bool was_promiscuous; /* that interface, before */
+	bool was_promiscuous; /* that interface, before; and its MTU */
+	unsigned was_mtu;
 	int *fds; /* one per queue, of kinds that wait on or tune a socket; else NULL */
 	uint64_t missed_before; /* the kind's missed() at the start */
+	bool was_started; /* at least once */
 	bool waitable; /* each queue has a descriptor to wait on. Known once started */
 	struct hauli_watch *watch; /* any thread */
 	void *own; /* the kind's; freed by its closed() */
 	unsigned polled; /* structs haul_io that poll the port */
+	struct hauli_stats_base base;
 	char notice[512];
 	struct haul_port *next; /* port/ports.h */
 };
@@ -104,6 +120,11 @@ struct hauli_kind {
 	/* Before and after queue q is set up. 0 or -errno with a line. */
 	int (*queue_begins)(struct haul_port *port, unsigned q, char *errbuf, size_t errlen);
 	int (*queue_ready)(struct haul_port *port, unsigned q, char *errbuf, size_t errlen);
+	/* Sets the interface's MTU past the PMD. 0 or -errno with a line. NULL: the PMD sets it. */
+	int (*set_mtu)(struct haul_port *port, unsigned mtu, char *errbuf, size_t errlen);
+	/* Fills tx and rx_most, which depend on the interface's MTU. Called again when that has
+	 * changed. */
+	void (*sizes)(struct haul_port *port);
 	/* All queues are set up, before the start. */
 	int (*ready)(struct haul_port *port, char *errbuf, size_t errlen);
 	/* The PMD failed and logged line: 0 if line explains it, or -errno with a better line. */
@@ -122,8 +143,9 @@ struct hauli_kind {
 	/* The number of packets that a queue holds while it is not polled. NULL: one per
 	 * descriptor. */
 	unsigned (*backlog)(const struct haul_port *port);
-	/* release: before the last stop; closed: after the close. They free packet buffers that the
-	 * PMD would lose. */
+	/* stops: before each stop; release: before the last one; closed: after the close. They free
+	 * packet buffers that the PMD would lose. */
+	void (*stops)(struct haul_port *port);
 	void (*release)(struct haul_port *port);
 	void (*closed)(struct haul_port *port);
 	/* The number of packets dropped by the kernel because the port was slow, since the

@@ -20,6 +20,9 @@
 #define UNDER_WAY 2048 /* of each carrier and port: bursts, and packets that wait to be sent */
 #define LEAST 8192
 #define BYTES_EACH 2624 /* buffer, header, its slots in the pool's ring and caches */
+#define FRAME_USUAL (RTE_MBUF_DEFAULT_BUF_SIZE - RTE_PKTMBUF_HEADROOM)
+#define AROUND_FRAME 128u /* bytes that a kernel may reserve in a ring's frame (afpacket) */
+#define PAGE 4096u
 #define MB_ELSE 64 /* rings, queues, PMDs */
 
 static unsigned held(const char *text, const struct haul_pool_need *need)
@@ -45,9 +48,28 @@ unsigned haul_pool_size(const struct haul_pool_need *need)
 	return n < LEAST ? LEAST : n;
 }
 
+/* The bytes of a buffer for frames of up to this size. afpacket's PMD takes no buffer that is
+ * smaller than a frame of its ring, which is a number of pages. */
+static unsigned room_for(unsigned frame)
+{
+	if (frame <= FRAME_USUAL)
+		return FRAME_USUAL;
+	return RTE_ALIGN_CEIL(frame + AROUND_FRAME, PAGE);
+}
+
+static unsigned bytes_each(unsigned frame)
+{
+	return BYTES_EACH - FRAME_USUAL + room_for(frame);
+}
+
+unsigned haul_pool_mem_mb_for(unsigned mbufs, unsigned frame)
+{
+	return MB_ELSE + (unsigned)(((uint64_t)mbufs * bytes_each(frame)) >> 20);
+}
+
 unsigned haul_pool_mem_mb(unsigned mbufs)
 {
-	return MB_ELSE + (unsigned)(((uint64_t)mbufs * BYTES_EACH) >> 20);
+	return haul_pool_mem_mb_for(mbufs, 0);
 }
 
 /*
@@ -56,15 +78,13 @@ unsigned haul_pool_mem_mb(unsigned mbufs)
  * buffers: their PMD registers the memory that adjacent buffers would take, and the kernel discards
  * the buffers beyond.
  */
-static struct rte_mempool *create(const char *name, unsigned mbufs)
+static struct rte_mempool *create(const char *name, unsigned mbufs, uint16_t size)
 {
 	const unsigned flags =
 		rte_eal_iova_mode() == RTE_IOVA_VA ? RTE_MEMPOOL_F_NO_IOVA_CONTIG : 0;
-	const struct rte_pktmbuf_pool_private info = {
-		.mbuf_data_room_size = RTE_MBUF_DEFAULT_BUF_SIZE};
+	const struct rte_pktmbuf_pool_private info = {.mbuf_data_room_size = size};
 	struct rte_mempool *pool = rte_mempool_create_empty(name, mbufs,
-		sizeof(struct rte_mbuf) + RTE_MBUF_DEFAULT_BUF_SIZE, CACHE, sizeof(info),
-		SOCKET_ID_ANY, flags);
+		sizeof(struct rte_mbuf) + size, CACHE, sizeof(info), SOCKET_ID_ANY, flags);
 
 	if (!pool)
 		return NULL;
@@ -80,9 +100,9 @@ static struct rte_mempool *create(const char *name, unsigned mbufs)
 
 /* The kernel promises more pages than it has, and ends programs that touch them. Huge pages are
  * EAL's already. */
-static bool is_too_large(unsigned mbufs, char *errbuf, size_t errlen)
+static bool is_too_large(unsigned mbufs, unsigned frame, char *errbuf, size_t errlen)
 {
-	unsigned long mb = (unsigned long)mbufs * BYTES_EACH >> 20;
+	unsigned long mb = (unsigned long)mbufs * bytes_each(frame) >> 20;
 	unsigned long free_mb = rte_eal_has_hugepages() ? ULONG_MAX : hauli_resources_free_mb();
 
 	if (mb <= free_mb)
@@ -94,6 +114,12 @@ static bool is_too_large(unsigned mbufs, char *errbuf, size_t errlen)
 }
 
 struct rte_mempool *haul_pool_create(unsigned mbufs, char *errbuf, size_t errlen)
+{
+	return haul_pool_create_for(mbufs, 0, errbuf, errlen);
+}
+
+struct rte_mempool *haul_pool_create_for(
+	unsigned mbufs, unsigned frame, char *errbuf, size_t errlen)
 {
 	static unsigned made;
 	char name[RTE_MEMPOOL_NAMESIZE], line[HAULI_LOG_LINE];
@@ -108,16 +134,22 @@ struct rte_mempool *haul_pool_create(unsigned mbufs, char *errbuf, size_t errlen
 				   : "DPDK is not running; call haul_eal_init() first");
 		return NULL;
 	}
-	if (is_too_large(mbufs, errbuf, errlen))
+	if (frame > HAUL_POOL_FRAME_MAX) {
+		snprintf(errbuf, errlen,
+			"haul_pool_create_for: a buffer holds at most %u bytes of a frame",
+			HAUL_POOL_FRAME_MAX);
+		return NULL;
+	}
+	if (is_too_large(mbufs, frame, errbuf, errlen))
 		return NULL;
 	snprintf(name, sizeof(name), "haul%u", made++);
 	hauli_log_hold();
-	pool = create(name, mbufs);
+	pool = create(name, mbufs, (uint16_t)(RTE_PKTMBUF_HEADROOM + room_for(frame)));
 	err = rte_errno;
 	hauli_log_release(line);
 	if (!pool)
 		snprintf(errbuf, errlen,
 			"no memory for %u packet buffers (%s); start EAL with -m %u or more", mbufs,
-			rte_strerror(err), haul_pool_mem_mb(mbufs));
+			rte_strerror(err), haul_pool_mem_mb_for(mbufs, frame));
 	return pool;
 }

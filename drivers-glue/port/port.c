@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "eal/log.h"
 #include "linux/iface.h"
+#include "port/check.h"
 #include "port/ethdev.h"
 #include "port/fault.h"
 #include "port/kind.h"
@@ -97,6 +98,7 @@ static void destroy(struct haul_port *port)
 	}
 	free(port->vdevs);
 	free(port->fds);
+	free(port->base.xstats);
 	free(port);
 }
 
@@ -180,6 +182,9 @@ int haul_port_open(struct haul_port **out, const char *spec, const struct haul_p
 		return -ENOMEM;
 	}
 	port->opts = *opts;
+	if (opts->config)
+		port->config = *opts->config;
+	port->opts.config = &port->config;
 	port->queues = opts->queues;
 	port->tx = (struct hauli_frames){.most = UINT32_MAX, .segs = UINT16_MAX};
 	port->rx_most = UINT32_MAX;
@@ -201,7 +206,9 @@ static int start(struct haul_port *port, char *errbuf, size_t errlen)
 	int err = hauli_ethdevs_start(port, errbuf, errlen);
 
 	port->waitable = err == 0 && hauli_port_is_waitable(port);
-	port->missed_before = port->kind->missed ? port->kind->missed(port) : 0;
+	if (!port->was_started)
+		port->missed_before = port->kind->missed ? port->kind->missed(port) : 0;
+	port->was_started |= err == 0;
 	return err;
 }
 
@@ -209,6 +216,20 @@ int haul_port_start(struct haul_port *port, char *errbuf, size_t errlen)
 {
 	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
 	return quietly(port, start, errbuf, errlen);
+}
+
+int haul_port_stop(struct haul_port *port, char *errbuf, size_t errlen)
+{
+	char line[HAULI_LOG_LINE];
+	int err = hauli_check_unpolled(port, "stopped", errbuf, errlen);
+
+	if (err < 0)
+		return err;
+	hauli_log_hold();
+	hauli_ethdevs_stop(port);
+	hauli_log_release(line);
+	port->waitable = false;
+	return 0;
 }
 
 void haul_port_queue_adopt(struct haul_port *port, unsigned q)

@@ -15,6 +15,7 @@
  *	bounce PORT N MS	ok N; sends each frame back where it came from
  *	fault PORT		ok TEXT
  *	close PORT		ok
+ *	...			port_probe_config.h
  *	pool			ok AVAILABLE SIZE
  *	hugepages		ok 0|1 NOTICE
  *	quit			ok; ends EAL
@@ -31,6 +32,8 @@
 #include <haul-dpdk/port.h>
 
 #include <rte_ethdev.h>
+
+#include "port_probe_config.h"
 
 #define PORTS 64
 #define QUEUES 64
@@ -222,7 +225,7 @@ static bool run(char *line)
 		printf("ok\n");
 	} else if (strcmp(verb, "quit") == 0)
 		return false;
-	else
+	else if (!probe_config(ports[p], verb, line + used))
 		abort();
 	return true;
 }

@@ -48,6 +48,13 @@ class Port:
             f"count {self.number} {n} {int(seconds * 1000)}").split())
         return total, queues
 
+    def do(self, verb, *args):
+        """A command of port_probe_config.h; Error with haul's line."""
+        return self.probe.ask(" ".join(map(str, (verb, self.number, *args))))
+
+    def show(self, what):
+        return self.do("show", what).split("\1")
+
     def fault(self):
         return self.probe.ask(f"fault {self.number}")
 

@@ -30,6 +30,8 @@ HAUL_API unsigned haul_pool_size(const struct haul_pool_need *need);
 /* Returns the memory in MiB that EAL needs with a pool of mbufs buffers, for haul_eal_opts.mem_mb.
  * Any thread, also without EAL. */
 HAUL_API unsigned haul_pool_mem_mb(unsigned mbufs);
+/* The same with buffers for frames of up to frame bytes. */
+HAUL_API unsigned haul_pool_mem_mb_for(unsigned mbufs, unsigned frame);
 
 /*
  * Makes a pool of at least mbufs buffers for frames of up to 2,048 bytes each, contiguous in memory
@@ -37,6 +39,12 @@ HAUL_API unsigned haul_pool_mem_mb(unsigned mbufs);
  * caller frees the pool by rte_mempool_free(), after it has closed the ports that use it.
  */
 HAUL_API struct rte_mempool *haul_pool_create(unsigned mbufs, char *errbuf, size_t errlen);
+
+/* The same with buffers that each hold a frame of up to frame bytes: for jumbo frames, at most
+ * HAUL_POOL_FRAME_MAX bytes; less than 2,048 gives 2,048. */
+#define HAUL_POOL_FRAME_MAX 61312
+HAUL_API struct rte_mempool *haul_pool_create_for(
+	unsigned mbufs, unsigned frame, char *errbuf, size_t errlen);
 
 #ifdef __cplusplus
 }

@@ -12,6 +12,7 @@
 #include <rte_ether.h>
 #include <rte_mempool.h>
 
+#include <haul-dpdk/port_config.h>
 #include <haul/base.h>
 
 #ifdef __cplusplus
@@ -32,6 +33,7 @@ struct haul_port_opts {
 	uint16_t rx_ring; /* descriptors; 0: 512, or the default of the PMD */
 	uint16_t tx_ring; /* the same */
 	bool waits; /* pollers may block: sets up the interrupts of NICs */
+	const struct haul_port_config *config; /* copied; NULL: the defaults */
 };
 
 /*

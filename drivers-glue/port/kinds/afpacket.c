@@ -9,6 +9,7 @@
  * belong to the caller again.
  */
 #include <errno.h>
+#include <limits.h>
 #include <linux/if_packet.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -22,25 +23,75 @@
 #include "linux/sockets.h"
 #include "port/kinds/list.h"
 
-#define FRAMES_DEFAULT 512
-#define FRAME_SIZE 2048 /* a packet buffer's size: the PMD takes no more */
+#define FRAMES_DEFAULT 512u
+#define RING_BYTES (2u << 20)
+#define FRAME_SIZE 2048 /* of the PMD's ring, and the most that a usual packet buffer holds */
 /* Bytes that the kernel reserves at the head of a frame, before the packet. It truncates packets
  * that do not fit into the rest, and the PMD does not check that. */
 #define RX_HEADERS 66
 #define TX_HEADERS (TPACKET2_HDRLEN - sizeof(struct sockaddr_ll))
+#define BLOCK_SIZE 4096u /* the PMD's default */
 #define FRAME_TRUESIZE 8192 /* of a packet in the kernel, at most */
 
 struct afpacket {
 	struct hauli_sockets before; /* the sockets before the PMD's */
+	unsigned frame_size;
 	pthread_mutex_t lock;
 	uint64_t missed; /* under lock: a read resets the kernel's figures */
 };
 
+/* The ring's frames hold those of the wished MTU, with the bytes that the kernel reserves. The PMD
+ * expects a block to be full of frames, and the kernel wants blocks of whole pages. */
+static unsigned frame_size(const struct haul_port *port)
+{
+	unsigned most = port->config.mtu + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN + RX_HEADERS + 1;
+
+	return most <= FRAME_SIZE ? FRAME_SIZE : RTE_ALIGN_CEIL(most, BLOCK_SIZE);
+}
+
+/* Of each direction. By default fewer of long frames: the user may lock little memory. */
 static unsigned frames(const struct haul_port *port)
 {
 	unsigned ring = RTE_MAX(port->opts.rx_ring, port->opts.tx_ring);
+	unsigned usual = RTE_MIN(FRAMES_DEFAULT, RING_BYTES / frame_size(port));
 
-	return (unsigned)hauli_spec_number(&port->spec, "framecnt", ring ? ring : FRAMES_DEFAULT);
+	return (unsigned)hauli_spec_number(&port->spec, "framecnt", ring ? ring : usual);
+}
+
+/* The kernel drops longer and shorter frames silently. */
+static void sizes(struct haul_port *port)
+{
+	const struct afpacket *a = port->own;
+	unsigned size = a ? a->frame_size : FRAME_SIZE;
+
+	port->tx = (struct hauli_frames){
+		.least = RTE_ETHER_HDR_LEN,
+		.most = RTE_MIN(hauli_iface_mtu(port->iface) + RTE_ETHER_HDR_LEN,
+			(uint32_t)(size - TX_HEADERS)),
+		.tag = RTE_VLAN_HLEN,
+		.segs = UINT16_MAX,
+	};
+	port->rx_most = size - RX_HEADERS - 1;
+}
+
+/* The PMD has no function for it, and admits 1,500 although its ring may have longer frames. */
+static int set_mtu(struct haul_port *port, unsigned mtu, char *errbuf, size_t errlen)
+{
+	const struct afpacket *a = port->own;
+	unsigned around = RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN + RX_HEADERS + 1;
+	unsigned most = (a ? a->frame_size : FRAME_SIZE) - around;
+	int err;
+
+	if (mtu > most)
+		return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
+			"MTU %u: the ring's frames hold up to %u; start with --mtu %u", mtu, most,
+			mtu);
+	err = hauli_iface_set_mtu(port->iface, mtu);
+	if (err < 0)
+		return hauli_spec_fail(&port->spec, err, errbuf, errlen,
+			"MTU %u: the kernel refuses it for %s: %s", mtu, port->iface,
+			strerror(-err));
+	return 0;
 }
 
 static int check_iface(const struct haul_port *port, char *errbuf, size_t errlen)
@@ -89,30 +140,25 @@ static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 		return err;
 	v = &port->vdevs[0];
 	snprintf(port->iface, sizeof(port->iface), "%s", port->spec.main);
-	hauli_vdev_args(v, "iface=%s,qpairs=%u,framesz=%u,framecnt=%u", port->spec.main,
-		port->queues, FRAME_SIZE, frames(port));
-	hauli_spec_pass_on(&port->spec, v->args, sizeof(v->args));
-	note_offloads(port);
-	/* The kernel drops other frames silently. */
-	port->tx = (struct hauli_frames){
-		.least = RTE_ETHER_HDR_LEN,
-		.most = RTE_MIN(hauli_iface_mtu(port->iface) + RTE_ETHER_HDR_LEN,
-			(uint32_t)(FRAME_SIZE - TX_HEADERS)),
-		.tag = RTE_VLAN_HLEN,
-		.segs = UINT16_MAX,
-	};
-	port->rx_most = FRAME_SIZE - RX_HEADERS - 1;
 	port->own = a = calloc(1, sizeof(*a));
 	if (!a)
 		return hauli_spec_fail(&port->spec, -ENOMEM, errbuf, errlen, "no memory");
 	pthread_mutex_init(&a->lock, NULL);
+	a->frame_size = frame_size(port);
+	hauli_vdev_args(v, "iface=%s,qpairs=%u,framesz=%u,blocksz=%u,framecnt=%u", port->spec.main,
+		port->queues, a->frame_size, RTE_ALIGN_CEIL(a->frame_size, BLOCK_SIZE),
+		frames(port));
+	hauli_spec_pass_on(&port->spec, v->args, sizeof(v->args));
+	note_offloads(port);
+	sizes(port);
 	hauli_sockets_list(&a->before, AF_PACKET);
 	return 0;
 }
 
-static void enlarge_buffer(int fd, unsigned nb_frames)
+static void enlarge_buffer(int fd, unsigned nb_frames, unsigned truesize)
 {
-	int size = (int)(nb_frames * 2 * FRAME_TRUESIZE);
+	uint64_t wished = (uint64_t)nb_frames * 2 * truesize;
+	int size = (int)RTE_MIN(wished, (uint64_t)INT_MAX / 2); /* the kernel doubles it */
 
 	/* The first option needs privilege; the second stays below the system's limit. */
 	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size)) < 0)
@@ -142,7 +188,8 @@ static int ready(struct haul_port *port, char *errbuf, size_t errlen)
 	hauli_sockets_list(&now, AF_PACKET);
 	hauli_sockets_subtract(&now, &a->before);
 	for (unsigned i = 0; i < now.n; i++)
-		enlarge_buffer(now.fds[i], frames(port));
+		enlarge_buffer(now.fds[i], frames(port),
+			RTE_MAX((unsigned)FRAME_TRUESIZE, 2 * a->frame_size));
 	err = now.n == port->queues ? keep_sockets(port, &now, errbuf, errlen) : 0;
 	hauli_sockets_free(&now);
 	return err;
@@ -181,7 +228,14 @@ static void closed(struct haul_port *port)
 
 static int explain(const struct haul_port *port, const char *line, char *errbuf, size_t errlen)
 {
-	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+	int fd;
+
+	if (strstr(line, "mmap failed"))
+		return hauli_spec_fail(&port->spec, -ENOMEM, errbuf, errlen,
+			"%u queues of %u frames of %u bytes are more memory than this user may "
+			"lock; raise ulimit -l, or use a smaller framecnt",
+			port->queues, 2 * frames(port), frame_size(port));
+	fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
 
 	if (fd >= 0) {
 		close(fd);
@@ -215,6 +269,8 @@ const struct hauli_kind hauli_kind_afpacket = {
 	.promiscuous = true,
 	.filter = true,
 	.prepare = prepare,
+	.set_mtu = set_mtu,
+	.sizes = sizes,
 	.ready = ready,
 	.closed = closed,
 	.explain = explain,

@@ -138,6 +138,17 @@ static int busy(const struct haul_port *port, char *errbuf, size_t errlen)
 		port->iface, port->iface);
 }
 
+/* Of a frame in several segments the PMD sends only the first one's memory. */
+static void sizes(struct haul_port *port)
+{
+	port->tx = (struct hauli_frames){
+		.least = RTE_ETHER_HDR_LEN,
+		.most = hauli_iface_mtu(port->iface) + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN,
+		.segs = 1,
+	};
+	port->rx_most = hauli_port_buffer(port) - XDP_PACKET_HEADROOM;
+}
+
 static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 {
 	unsigned first = (unsigned)hauli_spec_number(&port->spec, "start_queue", 0);
@@ -162,14 +173,7 @@ static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 		if (copies(port) && hauli_xdp_queue_wait(port->iface, first + i) == -EBUSY)
 			err = busy(port, errbuf, errlen);
 	}
-	/* The PMD sends only the first segment's memory, and the kernel drops the frame
-	 * silently. */
-	port->tx = (struct hauli_frames){
-		.least = RTE_ETHER_HDR_LEN,
-		.most = hauli_iface_mtu(port->iface) + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN,
-		.segs = 1,
-	};
-	port->rx_most = hauli_port_buffer(port) - XDP_PACKET_HEADROOM;
+	sizes(port);
 	note_offloads(port);
 	note_queues(port, have);
 	return err;
@@ -330,6 +334,7 @@ const struct hauli_kind hauli_kind_afxdp = {
 	.look = look,
 	.hands_back = true,
 	.prepare = prepare,
+	.sizes = sizes,
 	.rings = rings,
 	.queue_begins = queue_begins,
 	.queue_ready = queue_ready,

@@ -120,6 +120,16 @@ static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 	return 0;
 }
 
+/* A ring has no MTU: it takes frames of any length up to its own. The PMD says 1,500. */
+static int set_mtu(struct haul_port *port, unsigned mtu, char *errbuf, size_t errlen)
+{
+	if (mtu + RTE_ETHER_HDR_LEN <= port->tx.most)
+		return 0;
+	return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
+		"MTU %u: a ring takes frames of up to %u bytes; use a larger bsize on both sides",
+		mtu, port->tx.most);
+}
+
 static int ready(struct haul_port *port, char *errbuf, size_t errlen)
 {
 	return port->own ? hauli_listener_publish(port->own, &port->spec, errbuf, errlen) : 0;
@@ -178,6 +188,7 @@ const struct hauli_kind hauli_kind_memif = {
 	.keys = keys,
 	.prepare = prepare,
 	.explain = explain,
+	.set_mtu = set_mtu,
 	.filter = true,
 	.ready = ready,
 	.release = release,

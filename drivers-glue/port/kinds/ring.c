@@ -13,13 +13,13 @@ static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 }
 
 /* The PMD frees its rings without the packets in them. */
-static void release(struct haul_port *port)
+static void stops(struct haul_port *port)
 {
 	const struct hauli_vdev *v = &port->vdevs[0];
 	struct rte_mbuf *pkts[DRAIN];
 	uint16_t n;
 
-	for (uint16_t q = 0; v->started && q < port->queues; q++) {
+	for (uint16_t q = 0; q < port->queues; q++) {
 		while ((n = rte_eth_rx_burst(v->port_id, q, pkts, DRAIN)) > 0)
 			rte_pktmbuf_free_bulk(pkts, n);
 	}
@@ -40,6 +40,6 @@ const struct hauli_kind hauli_kind_ring = {
 	.main = HAULI_MAIN_OPTIONAL,
 	.keys = keys,
 	.prepare = prepare,
-	.release = release,
+	.stops = stops,
 	.held = held,
 };

@@ -28,6 +28,15 @@
  * processes, without a check for room: for 8 in DPDK 22.11, for 253 since 24.11. */
 #define QUEUES (RTE_MP_MAX_FD_NUM / 2)
 
+/* By the PMD's MTU: the kernel's interface may have another one. */
+static void sizes(struct haul_port *port)
+{
+	unsigned mtu = port->config.mtu ? port->config.mtu : RTE_ETHER_MTU;
+
+	port->tx.most = mtu + RTE_ETHER_MAX_VLAN_FRAME_LEN - RTE_ETHER_MTU;
+	port->rx_most = hauli_port_buffer(port);
+}
+
 /*
  * The kernel lets any number of programs share a TAP with several queues. An existing TAP may have
  * been prepared by the user (ip tuntap add), but a TAP with a link is used by a program.
@@ -46,8 +55,7 @@ static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 	hauli_vdev_args(&port->vdevs[0], "iface=%s", port->spec.main);
 	hauli_spec_pass_on(&port->spec, port->vdevs[0].args, sizeof(port->vdevs[0].args));
 	snprintf(port->iface, sizeof(port->iface), "%s", port->spec.main);
-	port->tx.most = RTE_ETHER_MAX_VLAN_FRAME_LEN;
-	port->rx_most = hauli_port_buffer(port);
+	sizes(port);
 	return 0;
 }
 
@@ -168,6 +176,7 @@ const struct hauli_kind hauli_kind_tap = {
 	.rx_interrupts = true,
 	.promiscuous = true,
 	.prepare = prepare,
+	.sizes = sizes,
 	.rings = rings,
 	.ready = ready,
 	.explain = explain,

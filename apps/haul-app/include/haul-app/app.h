@@ -27,6 +27,7 @@
 #include <haul-app/options.h>
 #include <haul-dpdk/io.h>
 #include <haul-dpdk/port.h>
+#include <haul-dpdk/port_config.h>
 #include <haul/runtime.h>
 #include <haul/topo.h>
 
@@ -43,6 +44,8 @@ struct haul_app {
 	void *arg; /* haul_app_hooks.arg */
 	unsigned nb_ports; /* given by --port, 1 to HAUL_APP_PORTS_MAX */
 	uint16_t burst; /* --burst */
+	/* Of all ports, to be set in parsed(): MTU, offloads, RSS, ...; NULL: the defaults. */
+	const struct haul_port_config *port_config;
 	/* The rest is NULL until opened(), and in closed(). */
 	const struct haul_plan *plan;
 	struct rte_mempool *pool;

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The configuration of a port, when it is opened (struct haul_port_opts) and later: MTU, RSS,
+ * offloads, VLANs, reception filters, flow control, link.
+ *
+ * A port may consist of several ethdevs. Each function here covers all of them, and what it reads
+ * is of the whole port. Called on the thread that opened the port, or on another one that EAL
+ * knows; one call at a time. Functions that change return 0, or with one line in errbuf:
+ *	-ENOTSUP	the device or its PMD lacks it
+ *	-EBUSY		pollers use the port (haul_io_stop() first), for the functions that say so
+ *	-EINVAL and others	the PMD refused; the line has its reason
+ * If a PMD refuses a change the port is as before, as far as the PMD lets haul restore that.
+ */
+#ifndef HAUL_DPDK_PORT_CONFIG_H
+#define HAUL_DPDK_PORT_CONFIG_H
+
+#include <rte_ethdev.h>
+
+#include <haul/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct haul_port;
+
+#define HAUL_RSS_KEY_MAX 64
+
+enum haul_rss {
+	HAUL_RSS_DEFAULT, /* IP, TCP and UDP, as far as a NIC has them and has several queues */
+	HAUL_RSS_OFF,
+	HAUL_RSS_FUNCTIONS, /* those of rss_functions */
+};
+
+/* Promiscuous, and the same for groups. */
+enum haul_filter {
+	HAUL_FILTER_DEFAULT, /* as the kind of port needs it, to receive all frames */
+	HAUL_FILTER_ON, /* promiscuous */
+	HAUL_FILTER_OFF, /* the device may drop frames for others */
+};
+
+/* All 0: the defaults. */
+struct haul_port_config {
+	uint16_t mtu; /* 0: that of the device */
+	uint64_t rx_offloads; /* RTE_ETH_RX_OFFLOAD_...; each must be supported */
+	uint64_t tx_offloads; /* RTE_ETH_TX_OFFLOAD_... */
+	enum haul_rss rss;
+	uint64_t rss_functions; /* RTE_ETH_RSS_...; each must be supported */
+	uint8_t rss_key[HAUL_RSS_KEY_MAX];
+	uint8_t rss_key_len; /* 0: the PMD's key */
+	enum haul_filter promiscuous;
+	enum haul_filter allmulticast; /* DEFAULT: as the PMD sets it */
+};
+
+/* The configuration that the port has now. */
+HAUL_API const struct haul_port_config *haul_port_config(const struct haul_port *port);
+
+/* Stops reception: haul_port_start() starts it again. -EBUSY while polled. */
+HAUL_API int haul_port_stop(struct haul_port *port, char *errbuf, size_t errlen);
+
+/*
+ * Sets the MTU: the longest frame without Ethernet header and FCS. A frame must fit a buffer of the
+ * pool (haul_pool_create_for()). The kernel interface of the port gets the same MTU, and its former
+ * one when the port is closed. -EBUSY while polled.
+ */
+HAUL_API int haul_port_set_mtu(struct haul_port *port, unsigned mtu, char *errbuf, size_t errlen);
+
+/* Sets the offloads of all queues: reconfigures the port. -EBUSY while polled. */
+HAUL_API int haul_port_set_offloads(struct haul_port *port, uint64_t rx_offloads,
+	uint64_t tx_offloads, char *errbuf, size_t errlen);
+
+/* Adds rx and tx offloads to those that the port has (on), or takes them away. -EBUSY while
+ * polled. */
+HAUL_API int haul_port_change_offloads(struct haul_port *port, uint64_t rx_offloads,
+	uint64_t tx_offloads, bool on, char *errbuf, size_t errlen);
+
+/* Passes frames with this VLAN id, or drops them; the port needs RTE_ETH_RX_OFFLOAD_VLAN_FILTER. */
+HAUL_API int haul_port_pass_vlan(
+	struct haul_port *port, uint16_t vlan, bool on, char *errbuf, size_t errlen);
+
+/* Sets the RSS functions (RTE_ETH_RSS_...; 0: none, all packets go to queue 0) and the key (NULL:
+ * the same). -EBUSY while polled, unless the PMD changes both on the fly. */
+HAUL_API int haul_port_set_rss(struct haul_port *port, uint64_t functions, const uint8_t *key,
+	uint8_t key_len, char *errbuf, size_t errlen);
+/* Reads them. key: NULL, or of HAUL_RSS_KEY_MAX bytes; *key_len gets 0 if it is not known. */
+HAUL_API int haul_port_get_rss(const struct haul_port *port, uint64_t *functions, uint8_t *key,
+	uint8_t *key_len, char *errbuf, size_t errlen);
+/* The RSS functions of a name of testpmd ("ip", "udp", "ipv4-tcp", "all", "none"); false: there is
+ * none of that name. Any thread. */
+HAUL_API bool haul_rss_functions(const char *name, uint64_t *functions);
+
+/* Also while polled. */
+HAUL_API int haul_port_set_promiscuous(
+	struct haul_port *port, bool on, char *errbuf, size_t errlen);
+HAUL_API int haul_port_set_allmulticast(
+	struct haul_port *port, bool on, char *errbuf, size_t errlen);
+HAUL_API int haul_port_set_link(struct haul_port *port, bool up, char *errbuf, size_t errlen);
+HAUL_API int haul_port_get_flow_control(
+	const struct haul_port *port, struct rte_eth_fc_conf *conf, char *errbuf, size_t errlen);
+HAUL_API int haul_port_set_flow_control(
+	struct haul_port *port, const struct rte_eth_fc_conf *conf, char *errbuf, size_t errlen);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the PMD of a port tells: facts, statistics, and the same as text in the format of
+ * dpdk-testpmd. A port may consist of several ethdevs: figures are sums over them, and queues are
+ * numbered as the port's. Called on the thread that opened the port, or on another one that EAL
+ * knows; one call at a time; also while pollers use the port.
+ */
+#ifndef HAUL_DPDK_PORT_INFO_H
+#define HAUL_DPDK_PORT_INFO_H
+
+#include <stdio.h>
+
+#include <rte_ethdev.h>
+
+#include <haul/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct haul_port;
+
+struct haul_port_info {
+	struct rte_eth_dev_info dev; /* of the first ethdev */
+	struct rte_eth_link link; /* up if the link of each ethdev is */
+	unsigned ethdevs;
+	unsigned rx_queues, tx_queues; /* of the port */
+	int socket; /* NUMA node; -1: any */
+	uint16_t mtu;
+	bool promiscuous, allmulticast;
+	int vlan_offload; /* RTE_ETH_VLAN_..._OFFLOAD */
+	uint64_t rx_offloads, tx_offloads; /* RTE_ETH_RX_OFFLOAD_...: those in use */
+	char device[RTE_ETH_NAME_MAX_LEN]; /* of the first ethdev */
+};
+HAUL_API int haul_port_get_info(const struct haul_port *port, struct haul_port_info *info);
+
+#define HAUL_XSTAT_NAME 64
+struct haul_port_xstat {
+	char name[HAUL_XSTAT_NAME]; /* "rx_q0_packets" */
+	uint64_t value; /* since the last haul_port_reset_stats() */
+};
+/* Fills up to n elements. Returns the number that the port has, or -errno: more than n: stats has
+ * no values. */
+HAUL_API int haul_port_get_xstats(
+	const struct haul_port *port, struct haul_port_xstat *stats, unsigned n);
+
+/* The basic statistics of the PMDs. 0 or -errno. Without those of queues. */
+HAUL_API int haul_port_get_stats(const struct haul_port *port, struct rte_eth_stats *stats);
+
+/* Both functions above count from 0 again. The counters of the PMDs are left alone, since others
+ * read them too: haul_io_get_stats() is not affected. */
+HAUL_API void haul_port_reset_stats(struct haul_port *port);
+
+/* Print what testpmd prints for "show port info|xstats|stats N"; number: the port's, for the text.
+ * "show port stats" also prints rates since its last call. */
+HAUL_API void haul_port_print_info(const struct haul_port *port, unsigned number, FILE *out);
+HAUL_API void haul_port_print_xstats(const struct haul_port *port, unsigned number, FILE *out);
+HAUL_API void haul_port_print_stats(struct haul_port *port, unsigned number, FILE *out);
+/* "show port N rss-hash" (key: with the key), "show port N flow_ctrl", and "show port N
+ * rx_offload|tx_offload capabilities|configuration". */
+HAUL_API void haul_port_print_rss(
+	const struct haul_port *port, unsigned number, bool key, FILE *out);
+HAUL_API void haul_port_print_flow_control(
+	const struct haul_port *port, unsigned number, FILE *out);
+HAUL_API void haul_port_print_offloads(
+	const struct haul_port *port, unsigned number, bool rx, bool configured, FILE *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Whether a port can have a configuration (haul-dpdk/port_config.h). 0, or -errno with a line. */
+#ifndef HAULI_PORT_CHECK_H
+#define HAULI_PORT_CHECK_H
+
+#include "port/kind.h"
+
+/* An ethdev with this info has what port->config asks for. */
+int hauli_check_config(const struct haul_port *port, const struct rte_eth_dev_info *info,
+	char *errbuf, size_t errlen);
+
+/* The device takes this MTU, and a packet buffer holds its frames. */
+int hauli_check_mtu(const struct haul_port *port, unsigned mtu, const struct rte_eth_dev_info *info,
+	char *errbuf, size_t errlen);
+
+/* -EBUSY while pollers use the port: it cannot be CHANGED now. */
+int hauli_check_unpolled(
+	const struct haul_port *port, const char *changed, char *errbuf, size_t errlen);
+
+#endif

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Changes of an open port. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "eal/log.h"
+#include "port/check.h"
+#include "port/ethdev.h"
+
+const struct haul_port_config *haul_port_config(const struct haul_port *port)
+{
+	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
+	return &port->config;
+}
+
+/* What is done to each ethdev. */
+struct change {
+	const char *what; /* "promiscuous mode" */
+	int (*fn)(uint16_t port_id, const struct change *change);
+	bool on;
+	uint16_t number;
+	struct rte_eth_fc_conf *flow_control;
+	struct rte_eth_rss_conf *rss;
+};
+
+static int refuse(const struct haul_port *port, const struct change *change, int err,
+	const char *line, char *errbuf, size_t errlen)
+{
+	struct rte_eth_dev_info info;
+	const char *driver = "";
+
+	if (rte_eth_dev_info_get(port->vdevs[0].port_id, &info) == 0)
+		driver = info.driver_name;
+	if (err == -ENOTSUP || err == -ENOSYS)
+		return hauli_spec_fail(&port->spec, -ENOTSUP, errbuf, errlen,
+			"its PMD %s has no %s", driver, change->what);
+	if (err == -1)
+		err = -EIO;
+	return hauli_spec_fail(&port->spec, err, errbuf, errlen, "%s: its PMD %s refuses: %s",
+		change->what, driver, line[0] ? line : strerror(-err));
+}
+
+/* Changes all ethdevs of a port. */
+static int apply(struct haul_port *port, const struct change *change, char *errbuf, size_t errlen)
+{
+	char line[HAULI_LOG_LINE];
+	int err = 0;
+
+	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
+	hauli_log_hold();
+	for (unsigned i = 0; i < port->nb_vdevs && err == 0; i++)
+		err = change->fn(port->vdevs[i].port_id, change);
+	hauli_log_release(line);
+	return err < 0 ? refuse(port, change, err, line, errbuf, errlen) : 0;
+}
+
+static int promiscuous(uint16_t port_id, const struct change *change)
+{
+	return change->on ? rte_eth_promiscuous_enable(port_id)
+			  : rte_eth_promiscuous_disable(port_id);
+}
+
+int haul_port_set_promiscuous(struct haul_port *port, bool on, char *errbuf, size_t errlen)
+{
+	const struct change change = {"promiscuous mode", promiscuous, .on = on};
+	int err = apply(port, &change, errbuf, errlen);
+
+	if (err == 0)
+		port->config.promiscuous = on ? HAUL_FILTER_ON : HAUL_FILTER_OFF;
+	return err;
+}
+
+static int allmulticast(uint16_t port_id, const struct change *change)
+{
+	return change->on ? rte_eth_allmulticast_enable(port_id)
+			  : rte_eth_allmulticast_disable(port_id);
+}
+
+int haul_port_set_allmulticast(struct haul_port *port, bool on, char *errbuf, size_t errlen)
+{
+	const struct change change = {"allmulticast mode", allmulticast, .on = on};
+	int err = apply(port, &change, errbuf, errlen);
+
+	if (err == 0)
+		port->config.allmulticast = on ? HAUL_FILTER_ON : HAUL_FILTER_OFF;
+	return err;
+}
+
+static int set_link(uint16_t port_id, const struct change *change)
+{
+	return change->on ? rte_eth_dev_set_link_up(port_id) : rte_eth_dev_set_link_down(port_id);
+}
+
+int haul_port_set_link(struct haul_port *port, bool up, char *errbuf, size_t errlen)
+{
+	const struct change change = {"function to set the link", set_link, .on = up};
+
+	return apply(port, &change, errbuf, errlen);
+}
+
+static int vlan_filter(uint16_t port_id, const struct change *change)
+{
+	return rte_eth_dev_vlan_filter(port_id, change->number, change->on);
+}
+
+int haul_port_pass_vlan(struct haul_port *port, uint16_t vlan, bool on, char *errbuf, size_t errlen)
+{
+	const struct change change = {"VLAN filter", vlan_filter, .on = on, .number = vlan};
+
+	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
+	if (!(port->config.rx_offloads & RTE_ETH_RX_OFFLOAD_VLAN_FILTER))
+		return hauli_spec_fail(&port->spec, -ENOTSUP, errbuf, errlen,
+			"it does not filter VLANs; turn on the receive offload VLAN_FILTER first");
+	return apply(port, &change, errbuf, errlen);
+}
+
+static int get_fc(uint16_t port_id, const struct change *change)
+{
+	return rte_eth_dev_flow_ctrl_get(port_id, change->flow_control);
+}
+
+int haul_port_get_flow_control(
+	const struct haul_port *port, struct rte_eth_fc_conf *conf, char *errbuf, size_t errlen)
+{
+	const struct change change = {"flow control", get_fc, .flow_control = conf};
+
+	memset(conf, 0, sizeof(*conf));
+	return apply((struct haul_port *)(uintptr_t)port, &change, errbuf, errlen);
+}
+
+static int set_fc(uint16_t port_id, const struct change *change)
+{
+	return rte_eth_dev_flow_ctrl_set(port_id, change->flow_control);
+}
+
+int haul_port_set_flow_control(
+	struct haul_port *port, const struct rte_eth_fc_conf *conf, char *errbuf, size_t errlen)
+{
+	struct rte_eth_fc_conf copy = *conf;
+	const struct change change = {"flow control", set_fc, .flow_control = &copy};
+
+	return apply(port, &change, errbuf, errlen);
+}
+
+static int set_mtu(uint16_t port_id, const struct change *change)
+{
+	return rte_eth_dev_set_mtu(port_id, change->number);
+}
+
+int haul_port_set_mtu(struct haul_port *port, unsigned mtu, char *errbuf, size_t errlen)
+{
+	const struct change change = {"MTU", set_mtu, .number = (uint16_t)mtu};
+	int err = hauli_check_unpolled(port, "given another MTU", errbuf, errlen);
+	struct rte_eth_dev_info info;
+
+	if (err == 0)
+		err = rte_eth_dev_info_get(port->vdevs[0].port_id, &info);
+	if (err == 0)
+		err = hauli_check_mtu(port, mtu, &info, errbuf, errlen);
+	if (err == 0 && port->kind->set_mtu)
+		err = port->kind->set_mtu(port, mtu, errbuf, errlen);
+	else if (err == 0)
+		err = apply(port, &change, errbuf, errlen);
+	if (err < 0)
+		return err;
+	port->config.mtu = (uint16_t)mtu;
+	if (port->kind->sizes)
+		port->kind->sizes(port);
+	return 0;
+}
+
+/* Stops a port, configures it anew, and starts it again. If it fails the caller may restore the old
+ * configuration by another call. */
+static int reconfigure(struct haul_port *port, char *errbuf, size_t errlen)
+{
+	bool started = port->vdevs[0].started;
+	char line[HAULI_LOG_LINE];
+	int err;
+
+	errbuf[0] = '\0';
+	hauli_log_hold();
+	hauli_ethdevs_stop(port);
+	err = hauli_ethdevs_reconfigure(port, errbuf, errlen);
+	if (started && hauli_ethdevs_start(port, errbuf, errlen) < 0 && err == 0)
+		err = -EIO;
+	hauli_log_release(line);
+	if (err < 0 && errbuf[0] == '\0')
+		err = hauli_spec_fail(&port->spec, err == -1 ? -EIO : err, errbuf, errlen,
+			"cannot be configured so: %s", line[0] ? line : strerror(-err));
+	return err;
+}
+
+/* Takes over a configuration, or restores the former one. */
+static int change_config(
+	struct haul_port *port, const struct haul_port_config *config, char *errbuf, size_t errlen)
+{
+	const struct haul_port_config before = port->config;
+	struct rte_eth_dev_info info;
+	char line[HAULI_LOG_LINE];
+	int err = rte_eth_dev_info_get(port->vdevs[0].port_id, &info);
+
+	port->config = *config;
+	if (err == 0)
+		err = hauli_check_config(port, &info, errbuf, errlen);
+	if (err < 0) {
+		port->config = before;
+		return err;
+	}
+	err = reconfigure(port, errbuf, errlen);
+	if (err < 0) {
+		port->config = before;
+		(void)reconfigure(port, line, sizeof(line));
+	}
+	return err;
+}
+
+int haul_port_set_offloads(struct haul_port *port, uint64_t rx_offloads, uint64_t tx_offloads,
+	char *errbuf, size_t errlen)
+{
+	int err = hauli_check_unpolled(port, "given other offloads", errbuf, errlen);
+	struct haul_port_config config;
+
+	if (err < 0)
+		return err;
+	config = port->config;
+	config.rx_offloads = rx_offloads;
+	config.tx_offloads = tx_offloads;
+	if (config.rx_offloads == port->config.rx_offloads &&
+		config.tx_offloads == port->config.tx_offloads)
+		return 0;
+	return change_config(port, &config, errbuf, errlen);
+}
+
+int haul_port_change_offloads(struct haul_port *port, uint64_t rx_offloads, uint64_t tx_offloads,
+	bool on, char *errbuf, size_t errlen)
+{
+	uint64_t rx, tx;
+
+	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
+	rx = port->config.rx_offloads;
+	tx = port->config.tx_offloads;
+	return haul_port_set_offloads(port, on ? rx | rx_offloads : rx & ~rx_offloads,
+		on ? tx | tx_offloads : tx & ~tx_offloads, errbuf, errlen);
+}
+
+static int update_rss(uint16_t port_id, const struct change *change)
+{
+	return rte_eth_dev_rss_hash_update(port_id, change->rss);
+}
+
+int haul_port_set_rss(struct haul_port *port, uint64_t functions, const uint8_t *key,
+	uint8_t key_len, char *errbuf, size_t errlen)
+{
+	struct haul_port_config config;
+	struct rte_eth_rss_conf rss = {.rss_hf = functions};
+	const struct change change = {"RSS", update_rss, .rss = &rss};
+	bool in_use;
+	int err;
+
+	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
+	if (key_len > HAUL_RSS_KEY_MAX || (key_len > 0 && !key))
+		return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
+			"an RSS key has 1 to %u bytes", HAUL_RSS_KEY_MAX);
+	config = port->config;
+	in_use = config.rss == HAUL_RSS_FUNCTIONS && config.rss_functions;
+	config.rss = functions ? HAUL_RSS_FUNCTIONS : HAUL_RSS_OFF;
+	config.rss_functions = functions;
+	if (key_len) {
+		memcpy(config.rss_key, key, key_len);
+		config.rss_key_len = key_len;
+		rss.rss_key = config.rss_key;
+		rss.rss_key_len = key_len;
+	}
+	/* PMDs change the functions on the fly only if they are configured for RSS. */
+	if (in_use && functions && port->polled) {
+		err = apply(port, &change, errbuf, errlen);
+		if (err == 0)
+			port->config = config;
+		return err;
+	}
+	err = hauli_check_unpolled(port, "given other RSS functions", errbuf, errlen);
+	return err < 0 ? err : change_config(port, &config, errbuf, errlen);
+}
+
+static int read_rss(uint16_t port_id, const struct change *change)
+{
+	return rte_eth_dev_rss_hash_conf_get(port_id, change->rss);
+}
+
+int haul_port_get_rss(const struct haul_port *port, uint64_t *functions, uint8_t *key,
+	uint8_t *key_len, char *errbuf, size_t errlen)
+{
+	uint8_t own[HAUL_RSS_KEY_MAX] = {0};
+	struct rte_eth_rss_conf rss = {.rss_key = key ? key : own, .rss_key_len = HAUL_RSS_KEY_MAX};
+	const struct change change = {"RSS", read_rss, .rss = &rss};
+	struct rte_eth_dev_info info;
+	int err;
+
+	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
+	err = rte_eth_dev_info_get(port->vdevs[0].port_id, &info);
+	if (err == 0)
+		err = apply((struct haul_port *)(uintptr_t)port, &change, errbuf, errlen);
+	if (err < 0)
+		return err;
+	*functions = rss.rss_hf;
+	if (key_len)
+		*key_len = info.hash_key_size ? RTE_MIN(info.hash_key_size, HAUL_RSS_KEY_MAX)
+					      : port->config.rss_key_len;
+	return 0;
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Facts and statistics as text, in the format of dpdk-testpmd, which scripts know. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "port/kind.h"
+#include "port/rss.h"
+
+#define BORDER "########################"
+#define STARS "*********************"
+
+static const char *on_off(bool on)
+{
+	return on ? "on" : "off";
+}
+
+static void print_device(FILE *out, const struct haul_port *port, const struct haul_port_info *info)
+{
+	char mac[RTE_ETHER_ADDR_FMT_SIZE], firmware[64];
+	struct rte_ether_addr addr = haul_port_mac(port);
+
+	rte_ether_format_addr(mac, sizeof(mac), &addr);
+	fprintf(out, "MAC address: %s\n", mac);
+	fprintf(out, "Device name: %s\n", info->device);
+	fprintf(out, "Driver name: %s\n", info->dev.driver_name);
+	if (rte_eth_dev_fw_version_get(port->vdevs[0].port_id, firmware, sizeof(firmware)) != 0)
+		snprintf(firmware, sizeof(firmware), "not available");
+	fprintf(out, "Firmware-version: %s\n", firmware);
+	fprintf(out, "Devargs: %s\n", port->vdevs[0].args);
+	fprintf(out, "Port spec: %s\n", port->spec.text);
+	if (info->ethdevs > 1)
+		fprintf(out, "Number of devices: %u\n", info->ethdevs);
+	fprintf(out, "Connect to socket: %d\n", info->socket);
+	fprintf(out, "memory allocation on the socket: %d\n", port->opts.pool->socket_id);
+}
+
+/* DPDK's functions for these names are not part of its stable interface. */
+static void print_speed(FILE *out, uint32_t mbits)
+{
+	if (mbits == 0)
+		fprintf(out, "Link speed: None\n");
+	else if (mbits == RTE_ETH_SPEED_NUM_UNKNOWN)
+		fprintf(out, "Link speed: Unknown\n");
+	else if (mbits < 1000)
+		fprintf(out, "Link speed: %u Mbps\n", mbits);
+	else
+		fprintf(out, "Link speed: %g Gbps\n", mbits / 1000.0);
+}
+
+static void print_capabilities(FILE *out, uint64_t capa)
+{
+	static const struct {
+		uint64_t bit;
+		const char *name;
+	} names[] = {
+		{RTE_ETH_DEV_CAPA_RUNTIME_RX_QUEUE_SETUP, "RUNTIME_RX_QUEUE_SETUP"},
+		{RTE_ETH_DEV_CAPA_RUNTIME_TX_QUEUE_SETUP, "RUNTIME_TX_QUEUE_SETUP"},
+		{RTE_ETH_DEV_CAPA_RXQ_SHARE, "RXQ_SHARE"},
+		{RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP, "FLOW_RULE_KEEP"},
+		{RTE_ETH_DEV_CAPA_FLOW_SHARED_OBJECT_KEEP, "FLOW_SHARED_OBJECT_KEEP"},
+	};
+
+	fprintf(out, "Device capabilities: 0x%" PRIx64 "(", capa);
+	for (unsigned i = 0; i < RTE_DIM(names); i++)
+		if (capa & names[i].bit)
+			fprintf(out, " %s", names[i].name);
+	fprintf(out, " )\n");
+}
+
+static void print_link(FILE *out, const struct rte_eth_link *link)
+{
+	fprintf(out, "Link status: %s\n", link->link_status ? "up" : "down");
+	print_speed(out, link->link_speed);
+	fprintf(out, "Link duplex: %s\n",
+		link->link_duplex == RTE_ETH_LINK_FULL_DUPLEX ? "full-duplex" : "half-duplex");
+	fprintf(out, "Autoneg status: %s\n",
+		link->link_autoneg == RTE_ETH_LINK_AUTONEG ? "On" : "Off");
+}
+
+static void print_filters(FILE *out, const struct haul_port_info *info)
+{
+	fprintf(out, "MTU: %u\n", info->mtu);
+	fprintf(out, "Promiscuous mode: %s\n", info->promiscuous ? "enabled" : "disabled");
+	fprintf(out, "Allmulticast mode: %s\n", info->allmulticast ? "enabled" : "disabled");
+	fprintf(out, "Maximum number of MAC addresses: %u\n", info->dev.max_mac_addrs);
+	fprintf(out, "Maximum number of MAC addresses of hash filtering: %u\n",
+		info->dev.max_hash_mac_addrs);
+	fprintf(out, "VLAN offload: \n  strip %s, filter %s, extend %s, qinq strip %s\n",
+		on_off(info->vlan_offload & RTE_ETH_VLAN_STRIP_OFFLOAD),
+		on_off(info->vlan_offload & RTE_ETH_VLAN_FILTER_OFFLOAD),
+		on_off(info->vlan_offload & RTE_ETH_VLAN_EXTEND_OFFLOAD),
+		on_off(info->vlan_offload & RTE_ETH_QINQ_STRIP_OFFLOAD));
+}
+
+#define COLUMNS 60
+
+/* Names in lines, each indented by two. */
+static void print_functions(FILE *out, uint64_t functions)
+{
+	int column = 0;
+
+	for (; functions; functions &= functions - 1) {
+		const char *name = hauli_rss_name(functions & -functions);
+		char number[24];
+
+		if (!name) {
+			snprintf(number, sizeof(number), "user-defined-%d",
+				__builtin_ctzll(functions));
+			name = number;
+		}
+		if (column > 0 && column + (int)strlen(name) + 2 > COLUMNS) {
+			fputc('\n', out);
+			column = 0;
+		}
+		column += fprintf(out, "  %s", name);
+	}
+	fputc('\n', out);
+}
+
+static void print_hash(FILE *out, const struct rte_eth_dev_info *dev)
+{
+	if (dev->hash_key_size > 0)
+		fprintf(out, "Hash key size in bytes: %u\n", dev->hash_key_size);
+	if (dev->reta_size > 0)
+		fprintf(out, "Redirection table size: %u\n", dev->reta_size);
+	if (!dev->flow_type_rss_offloads) {
+		fprintf(out, "No RSS offload flow type is supported.\n");
+		return;
+	}
+	fprintf(out, "Supported RSS offload flow types:\n");
+	print_functions(out, dev->flow_type_rss_offloads);
+}
+
+static void print_queues(FILE *out, const char *rx, const char *rxd, unsigned now, unsigned most,
+	const struct rte_eth_desc_lim *lim)
+{
+	fprintf(out, "Current number of %s queues: %u\n", rx, now);
+	fprintf(out, "Max possible %s queues: %u\n", rx, most);
+	fprintf(out, "Max possible number of %s per queue: %hu\n", rxd, lim->nb_max);
+	fprintf(out, "Min possible number of %s per queue: %hu\n", rxd, lim->nb_min);
+	fprintf(out, "%s number alignment: %hu\n", rxd, lim->nb_align);
+}
+
+static void print_limits(FILE *out, const struct haul_port_info *info)
+{
+	const struct rte_eth_dev_info *dev = &info->dev;
+
+	fprintf(out, "Minimum size of RX buffer: %u\n", dev->min_rx_bufsize);
+	fprintf(out, "Maximum configurable length of RX packet: %u\n", dev->max_rx_pktlen);
+	fprintf(out, "Maximum configurable size of LRO aggregated packet: %u\n",
+		dev->max_lro_pkt_size);
+	print_queues(out, "RX", "RXDs", info->rx_queues, dev->max_rx_queues, &dev->rx_desc_lim);
+	print_queues(out, "TX", "TXDs", info->tx_queues, dev->max_tx_queues, &dev->tx_desc_lim);
+	fprintf(out, "Max segment number per packet: %hu\n", dev->tx_desc_lim.nb_seg_max);
+	fprintf(out, "Max segment number per MTU/TSO: %hu\n", dev->tx_desc_lim.nb_mtu_seg_max);
+	print_capabilities(out, dev->dev_capa);
+}
+
+void haul_port_print_info(const struct haul_port *port, unsigned number, FILE *out)
+{
+	struct haul_port_info info;
+
+	HAUL_MISUSE_IF(!port || !out, HAULI_NO_PORT);
+	fprintf(out, "\n" STARS " Infos for port %-2u " STARS "\n", number);
+	if (haul_port_get_info(port, &info) < 0) {
+		fprintf(out, "port '%s': the device does not answer\n", port->spec.text);
+		return;
+	}
+	print_device(out, port, &info);
+	print_link(out, &info.link);
+	print_filters(out, &info);
+	print_hash(out, &info.dev);
+	print_limits(out, &info);
+}
+
+void haul_port_print_xstats(const struct haul_port *port, unsigned number, FILE *out)
+{
+	struct haul_port_xstat *stats;
+	int n;
+
+	HAUL_MISUSE_IF(!port || !out, HAULI_NO_PORT);
+	fprintf(out, "###### NIC extended statistics for port %-2u\n", number);
+	n = haul_port_get_xstats(port, NULL, 0);
+	stats = n > 0 ? calloc((size_t)n, sizeof(*stats)) : NULL;
+	if (stats && haul_port_get_xstats(port, stats, (unsigned)n) == n)
+		for (int i = 0; i < n; i++)
+			fprintf(out, "%s: %" PRIu64 "\n", stats[i].name, stats[i].value);
+	free(stats);
+}
+
+static uint64_t rate(uint64_t now, uint64_t before, uint64_t ns)
+{
+	return ns == 0 || now < before ? 0 : (uint64_t)((double)(now - before) * 1e9 / (double)ns);
+}
+
+void haul_port_print_stats(struct haul_port *port, unsigned number, FILE *out)
+{
+	struct rte_eth_stats st, *last;
+	uint64_t now = haul_now(), ns;
+
+	HAUL_MISUSE_IF(!port || !out, HAULI_NO_PORT);
+	last = &port->base.shown;
+	ns = port->base.shown_at ? now - port->base.shown_at : 0;
+	(void)haul_port_get_stats(port, &st);
+	fprintf(out, "\n  " BORDER " NIC statistics for port %-2u " BORDER "\n", number);
+	fprintf(out,
+		"  RX-packets: %-10" PRIu64 " RX-missed: %-10" PRIu64 " RX-bytes:  %-" PRIu64 "\n",
+		st.ipackets, st.imissed, st.ibytes);
+	fprintf(out, "  RX-errors: %-" PRIu64 "\n", st.ierrors);
+	fprintf(out, "  RX-nombuf:  %-10" PRIu64 "\n", st.rx_nombuf);
+	fprintf(out,
+		"  TX-packets: %-10" PRIu64 " TX-errors: %-10" PRIu64 " TX-bytes:  %-" PRIu64 "\n",
+		st.opackets, st.oerrors, st.obytes);
+	fprintf(out, "\n  Throughput (since last show)\n");
+	fprintf(out, "  Rx-pps: %12" PRIu64 "          Rx-bps: %12" PRIu64 "\n",
+		rate(st.ipackets, last->ipackets, ns), 8 * rate(st.ibytes, last->ibytes, ns));
+	fprintf(out, "  Tx-pps: %12" PRIu64 "          Tx-bps: %12" PRIu64 "\n",
+		rate(st.opackets, last->opackets, ns), 8 * rate(st.obytes, last->obytes, ns));
+	fprintf(out, "  " BORDER "############################" BORDER "\n");
+	*last = st;
+	port->base.shown_at = now;
+}
+
+void haul_port_print_rss(const struct haul_port *port, unsigned number, bool key, FILE *out)
+{
+	uint8_t bytes[HAUL_RSS_KEY_MAX], len = 0;
+	uint64_t functions;
+	char line[256];
+
+	HAUL_MISUSE_IF(!port || !out, HAULI_NO_PORT);
+	if (haul_port_get_rss(port, &functions, bytes, &len, line, sizeof(line)) < 0) {
+		fprintf(out, "%s\n", line);
+		return;
+	}
+	if (!functions) {
+		fprintf(out, "RSS disabled\n");
+		return;
+	}
+	fprintf(out, "RSS functions:\n");
+	print_functions(out, functions);
+	if (!key)
+		return;
+	fprintf(out, "RSS key:\n");
+	for (unsigned i = 0; i < len; i++)
+		fprintf(out, "%02X", bytes[i]);
+	fputc('\n', out);
+}
+
+void haul_port_print_flow_control(const struct haul_port *port, unsigned number, FILE *out)
+{
+	struct rte_eth_fc_conf fc;
+	char line[256];
+	bool rx, tx;
+
+	HAUL_MISUSE_IF(!port || !out, HAULI_NO_PORT);
+	if (haul_port_get_flow_control(port, &fc, line, sizeof(line)) < 0) {
+		fprintf(out, "%s\n", line);
+		return;
+	}
+	rx = fc.mode == RTE_ETH_FC_RX_PAUSE || fc.mode == RTE_ETH_FC_FULL;
+	tx = fc.mode == RTE_ETH_FC_TX_PAUSE || fc.mode == RTE_ETH_FC_FULL;
+	fprintf(out, "\n" STARS " Flow control infos for port %-2u " STARS "\n", number);
+	fprintf(out, "FC mode:\n   Rx pause: %s\n   Tx pause: %s\n", on_off(rx), on_off(tx));
+	fprintf(out, "Autoneg: %s\n", on_off(fc.autoneg));
+	fprintf(out, "Pause time: 0x%x\n", fc.pause_time);
+	fprintf(out, "High waterline: 0x%x\nLow waterline: 0x%x\n", fc.high_water, fc.low_water);
+	fprintf(out, "Send XON: %s\n", on_off(fc.send_xon));
+	fprintf(out, "Forward MAC control frames: %s\n", on_off(fc.mac_ctrl_frame_fwd));
+}
+
+static void print_offload_names(FILE *out, uint64_t offloads, bool rx)
+{
+	for (; offloads; offloads &= offloads - 1) {
+		uint64_t one = offloads & -offloads;
+
+		fprintf(out, " %s",
+			rx ? rte_eth_dev_rx_offload_name(one) : rte_eth_dev_tx_offload_name(one));
+	}
+	fputc('\n', out);
+}
+
+void haul_port_print_offloads(
+	const struct haul_port *port, unsigned number, bool rx, bool configured, FILE *out)
+{
+	const char *direction = rx ? "Rx" : "Tx";
+	struct haul_port_info info;
+	uint64_t all, queue, used;
+
+	HAUL_MISUSE_IF(!port || !out, HAULI_NO_PORT);
+	if (haul_port_get_info(port, &info) < 0)
+		return;
+	all = rx ? info.dev.rx_offload_capa : info.dev.tx_offload_capa;
+	queue = rx ? info.dev.rx_queue_offload_capa : info.dev.tx_queue_offload_capa;
+	used = rx ? info.rx_offloads : info.tx_offloads;
+	if (configured) {
+		fprintf(out, "%s Offloading Configuration of port %u :\n  Port :", direction,
+			number);
+		print_offload_names(out, used, rx);
+		return;
+	}
+	fprintf(out, "%s Offloading Capabilities of port %u :\n  Per Queue :", direction, number);
+	print_offload_names(out, queue, rx);
+	fprintf(out, "  Per Port  :");
+	print_offload_names(out, all & ~queue, rx);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ports and the pollers that use them. */
+#include <errno.h>
+#include <string.h>
+
+#include <haul-dpdk/port_config.h>
+#include <haul-dpdk/port_info.h>
+
+#include "io_bed.h"
+
+static const char *const ONE[] = {"null:", NULL};
+
+static void ignore(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	rte_pktmbuf_free_bulk(pkts, n);
+}
+
+/* Each function that changes what pollers rely on. */
+static int change(struct bed *bed, unsigned i)
+{
+	struct haul_port *port = bed->ports[0];
+	char *err = bed->errbuf;
+	size_t len = sizeof(bed->errbuf);
+
+	switch (i) {
+	case 0:
+		return haul_port_set_mtu(port, 1400, err, len);
+	case 1:
+		return haul_port_set_offloads(port, 0, 0, err, len);
+	case 2:
+		return haul_port_set_rss(port, RTE_ETH_RSS_IP, NULL, 0, err, len);
+	default:
+		return haul_port_stop(port, err, len);
+	}
+}
+
+START_TEST(a_polled_port_keeps_its_configuration)
+{
+	struct haul_io_opts opts;
+	struct bed bed;
+
+	bed_open(&bed, ONE);
+	opts = bed_io_opts(&bed);
+	opts.on_burst = ignore;
+	bed_start(&bed, &opts);
+	for (unsigned i = 0; i < 4; i++) {
+		bed.errbuf[0] = '\0';
+		ck_assert_int_eq(change(&bed, i), -EBUSY);
+		ck_assert_msg(strstr(bed.errbuf, "while pollers use it; stop forwarding first"),
+			"%s", bed.errbuf);
+		ck_assert_ptr_null(strchr(bed.errbuf, '\n'));
+	}
+	ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), 0);
+	for (unsigned i = 0; i < 4; i++)
+		ck_assert_msg(change(&bed, i) == 0, "%u: %s", i, bed.errbuf);
+	ck_assert_int_eq(bed_take_down(&bed), 0);
+}
+END_TEST
+
+START_TEST(what_the_pmd_counts_survives_a_reset)
+{
+	struct haul_io_opts opts;
+	struct haul_io_stats before, after;
+	struct rte_eth_stats eth;
+	struct bed bed;
+
+	bed_open(&bed, ONE);
+	opts = bed_io_opts(&bed);
+	opts.on_burst = ignore;
+	bed_start(&bed, &opts);
+	WAIT_UNTIL(bed_stats(&bed, 0, -1).rx_packets > 1000);
+	ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), 0);
+	before = bed_stats(&bed, 0, -1);
+	ck_assert_int_eq(haul_port_get_stats(bed.ports[0], &eth), 0);
+	ck_assert_uint_eq(eth.ipackets, before.rx_packets);
+	haul_port_reset_stats(bed.ports[0]);
+	ck_assert_int_eq(haul_port_get_stats(bed.ports[0], &eth), 0);
+	ck_assert_uint_eq(eth.ipackets, 0);
+	after = bed_stats(&bed, 0, -1);
+	ck_assert_mem_eq(&before, &after, sizeof(after));
+	ck_assert_int_eq(bed_take_down(&bed), 0);
+}
+END_TEST
+
+BED_MAIN(
+	"io_ports", {a_polled_port_keeps_its_configuration}, {what_the_pmd_counts_survives_a_reset})
