@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """haul-fwd and dpdk-testpmd at the two ends of a memif and of a veth pair, in both roles: packets
 go round, and in the end both have the same figures."""
+import struct
 import tempfile
 
 import fwd
@@ -10,6 +11,7 @@ from testpmd import BURST, Testpmd, need
 CIRCLING = 8 * BURST  # packets: fewer than any queue holds
 ROUNDS = 4000  # packets until the mode is changed
 FLOOD = 50000
+PINGS = 200
 SIZE = 60  # bytes of a frame of testpmd's
 MARKER = 200  # of the last ones of a flood
 
@@ -82,6 +84,12 @@ def flood(what, ours, theirs, handler):
     def markers(packets, size):
         return (size - SIZE * packets) // (MARKER - SIZE)
 
+    def back(n):
+        """testpmd reads packets and bytes one after the other: only what stays is believed."""
+        before, seen[:] = list(seen), [n]
+        return before == seen and markers(n.rx, n.rx_bytes) == markers(n.tx, n.tx_bytes)
+
+    seen = []
     with fwd.Running("--port", ours, "--mode", "macswap", "--handler", handler,
                      "--carriers", 1) as haul:
         netns.wait_for(haul.runs, "haul-fwd to run")
@@ -91,8 +99,7 @@ def flood(what, ours, theirs, handler):
             peer.stop()
             peer.say(f"set txpkts {MARKER}", "show fwd stats all")
             begin(peer, "rxonly", BURST)
-            last = peer.wait_for(lambda n: markers(n.rx, n.rx_bytes) ==
-                                 markers(n.tx, n.tx_bytes), "the last packets to come back")
+            last = peer.wait_for(back, "the last packets to come back")
             peer.stop()
             end(what, haul, peer, lambda result: whole(result) and
                 result.total("rx_packets") == last.tx and result.total("tx_packets") == last.rx)
@@ -112,6 +119,38 @@ def receive(what, ours, theirs):
                 result.total("rx_packets") == sent and result.total("tx_packets") == 0)
 
 
+def ping(i, kind=8):
+    """An ICMP echo request, or the reply to it."""
+    icmp = struct.pack("!BBHHH", kind, 0, 0, 7, i) + bytes(range(i % 100))
+    icmp += bytes(len(icmp) % 2)
+    icmp = icmp[:2] + struct.pack("!H", fwd.checksum(icmp)) + icmp[4:]
+    ours, theirs = bytes.fromhex("0200000000aa"), bytes.fromhex("0200000000bb")
+    addresses = bytes([10, 0, 0, 1]), bytes([10, 0, 0, 2])
+    if kind == 0:
+        ours, theirs, addresses = theirs, ours, addresses[::-1]
+    ip = struct.pack("!BBHHHBBH", 0x45, 0, 20 + len(icmp), i, 0, 64, 1, 0) + b"".join(addresses)
+    ip = ip[:10] + struct.pack("!H", fwd.checksum(ip)) + ip[12:]
+    return theirs + ours + b"\x08\0" + ip + icmp
+
+
+def replies(what, ours, theirs, handler):
+    """testpmd sends a file of requests and writes the replies to another."""
+    with tempfile.TemporaryDirectory() as d:
+        fwd.write_pcap(f"{d}/requests", [ping(i) for i in range(PINGS)])
+        with fwd.Running("--port", ours, "--mode", "icmpecho", "--handler", handler,
+                         "--carriers", 1) as haul:
+            netns.wait_for(haul.runs, "haul-fwd to run")
+            with Testpmd(theirs, f"net_pcap0,rx_pcap={d}/requests,tx_pcap={d}/replies") as peer:
+                peer.start("io")
+                peer.wait_for(lambda n: n.rx == PINGS, "all replies")
+                peer.stop()
+                end(what, haul, peer, lambda result: result.dropped() == 0 and
+                    result.total("rx_packets") == result.total("tx_packets") == PINGS)
+        got = fwd.read_pcap(f"{d}/replies")
+        tap.ok(sorted(got) == sorted(ping(i, 0) for i in range(PINGS)),
+               f"{what}: the replies are right", [f.hex() for f in got[:3]])
+
+
 for handler in "burst", "coroutine":
     with tempfile.TemporaryDirectory() as d:
         flood(f"memif, testpmd floods, {handler}", f"memif:role=server,socket={d}/m",
@@ -128,5 +167,6 @@ for kind, vdev in ("afpacket", "net_af_packet0"), ("afxdp", "net_af_xdp0"):
     circle(f"{kind}, packets of testpmd", f"{kind}:v0", theirs, "io")
     circle_from_here(f"{kind}, packets of haul-fwd", f"{kind}:v0", theirs)
     receive(f"{kind}, rxonly", f"{kind}:v0", theirs)
+    replies(f"{kind}, icmpecho", f"{kind}:v0", theirs, "burst")
     netns.ip("link del v0")
 tap.done()
