@@ -120,14 +120,17 @@ static void report(struct hauli_app *a)
 	hauli_app_watch_end_writing();
 }
 
-/* Waits until the program lets its pollers end; a second signal ends the process. */
+/* Waits until the program lets its pollers end, or for a signal; if a signal has ended the program,
+ * a second one ends the process. */
 static void wait_for_end(struct hauli_app *a)
 {
 	const struct timespec tick = {.tv_nsec = HAUL_MS};
+	bool ended = hauli_app_signals_came();
 	const char *why;
 
 	hauli_app_signals_phase(HAULI_APP_PHASE_WORKS, "waiting for the last packets", "");
-	while (!a->hooks->may_end(&a->pub) && haul_io_healthy(a->pub.io, &why))
+	while (!a->hooks->may_end(&a->pub) && haul_io_healthy(a->pub.io, &why) &&
+		(ended || !hauli_app_signals_came()))
 		nanosleep(&tick, NULL);
 }
 

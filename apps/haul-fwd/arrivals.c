@@ -107,7 +107,7 @@ uint64_t arrivals_next(struct arrivals *a)
 
 		if (t < p->seconds) {
 			a->count += step(a);
-			return (uint64_t)((a->phase_at + t) * 1e9);
+			return (uint64_t)((a->phase_at + t) * 1e9 + 0.5);
 		}
 		a->count -= (p->from + p->to) / 2 * p->seconds;
 		if (a->count < 0)

@@ -110,6 +110,7 @@ int generate_parsed(struct haul_app *app, const struct haul_app_program *program
 	struct haul_io_opts *io, uint64_t flows);
 int generate_started(struct haul_app *app);
 bool generate_may_end(struct haul_app *app);
+void generate_report_period(FILE *out); /* sums so far */
 void generate_report(FILE *out);
 void generate_json(struct haul_app_json *object);
 void generate_closed(void);

@@ -165,15 +165,16 @@ static void print_latencies(FILE *out, const struct sums *sums)
 	for (i = 0; i < PERCENTILES; i++)
 		fprintf(out, " %10s", percentiles[i].text);
 	fputc('\n', out);
-	if (sums->open_loop || sums->foreign > 0)
+	if (haul_hist_count(&sums->intended) > 0)
 		print_row(out, "from intended time", &sums->intended);
-	print_row(out, "from sending", &sums->actual);
+	if (haul_hist_count(&sums->actual) > 0)
+		print_row(out, "from sending", &sums->actual);
 	if (!sums->open_loop)
 		return;
 	print_row(out, "generator late by", &sums->late);
 	if (haul_hist_count(&sums->intended) > 0 && doubtful < PERCENTILES)
 		fprintf(out,
-			"  the generator itself was late: %s %.1f us; latencies from %s on are not "
+			"  the generator was late: %s %.0f us; latencies from %s on are not "
 			"reliable\n",
 			percentiles[doubtful].text,
 			(double)haul_hist_quantile(&sums->late, percentiles[doubtful].share) / 1e3,
@@ -215,6 +216,15 @@ static void print_flows(FILE *out, const struct sums *sums)
 			f->foreign ? "foreign " : "", f->flow, f->sent, f->received, f->lost,
 			f->reordered, f->duplicated);
 	}
+}
+
+void generate_report_period(FILE *out)
+{
+	fprintf(out, "generator");
+	for (unsigned i = 0; generate_counters[i].name; i++)
+		fprintf(out, "%s %s %" PRIu64, i == 4 ? "\n          " : "",
+			generate_counters[i].name, haul_app_counted(generate.app, i, -1));
+	fputc('\n', out);
 }
 
 void generate_report(FILE *out)

@@ -172,8 +172,12 @@ static bool may_end(struct haul_app *app)
 
 static void report(struct haul_app *app, FILE *out, bool final)
 {
-	if (mode == FWD_GENERATE && final)
+	if (mode != FWD_GENERATE)
+		return;
+	if (final)
 		generate_report(out);
+	else
+		generate_report_period(out);
 }
 
 static void add_mode(struct haul_app *app, struct haul_app_json *object)

@@ -6,7 +6,7 @@
  * reordered	arrived after one with a higher number (RFC 4737, 3.3)
  * duplicated	arrived more than once: each further copy counts (RFC 5560)
  *
- * A flow remembers its last RECEIVER_WINDOW numbers. Older ones count as reordered, duplicates
+ * A flow remembers its last RECEIVER_WINDOW numbers. Older packets count as reordered, duplicates
  * among them too.
  *
  * A carrier has a receiver of its own: a port that spreads flows over queues (RSS) delivers all
