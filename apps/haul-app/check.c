@@ -8,14 +8,20 @@
 #define NAME LOWER "ABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS "_"
 #define NAME_MAX_LEN 63
 
+static bool is_option_name(const char *name)
+{
+	if (strncmp(name, "--", 2) != 0)
+		return name[0] == '-' && name[1] && strchr(LOWER, name[1]) && !name[2];
+	return name[2] && !name[2 + strspn(name + 2, LOWER DIGITS "-")];
+}
+
 /* The mistake in an option, or NULL. */
 static const char *mistake(const struct haul_app_option *o)
 {
 	bool takes_value = o->kind != HAUL_APP_FLAG && o->kind != HAUL_APP_REST;
 
-	if (strncmp(o->name, "--", 2) != 0 || !o->name[2] ||
-		o->name[2 + strspn(o->name + 2, LOWER DIGITS "-")])
-		return "a name is -- and lower-case letters, digits or -";
+	if (!is_option_name(o->name))
+		return "a name is -- and lower-case letters, digits or -; or - and a letter";
 	if ((unsigned)o->kind > HAUL_APP_REST)
 		return "there is no such kind";
 	if (!o->to)
@@ -32,7 +38,7 @@ static const char *mistake(const struct haul_app_option *o)
 /* The number of options of that name. */
 static unsigned count(const struct hauli_command *command, const char *name)
 {
-	unsigned n = !strcmp(name, "--help") + !strcmp(name, "--version");
+	unsigned n = !strcmp(name, "--help") + !strcmp(name, "-h") + !strcmp(name, "--version");
 
 	for (unsigned t = 0; command->tables[t]; t++)
 		for (const struct haul_app_option *o = command->tables[t]; o->name; o++)

@@ -103,6 +103,9 @@ static void append(struct haul_app_texts *texts, char *text)
 	texts->items[texts->n++] = text;
 }
 
+/* Texts of options that were set after the start: they last until the end. */
+static struct haul_app_texts set_later;
+
 /* Stores text in the variable of o. Returns -1, or an exit code after printing an error. */
 static int take(const struct haul_app_program *program, const struct haul_app_option *o, char *text)
 {
@@ -191,7 +194,7 @@ int hauli_options_parse(const struct hauli_command *command, int argc, char **ar
 			hauli_print_version(program);
 			return HAUL_APP_DONE;
 		}
-		if (strncmp(arg, "--", 2) != 0)
+		if (strncmp(arg, "--", 2) != 0 && !find(command, arg, strlen(arg)))
 			return haul_app_wrong(
 				program, "%s: not an option; options begin with --", arg);
 		value = strchr(arg, '=');
@@ -223,6 +226,29 @@ int hauli_options_parse(const struct hauli_command *command, int argc, char **ar
 	return -1;
 }
 
+int hauli_option_set(const struct hauli_command *command, const char *name, const char *value)
+{
+	const struct haul_app_option *o = find(command, name, strlen(name));
+	char *copy;
+	int err;
+
+	if (!o || o->kind == HAUL_APP_REST)
+		return haul_app_wrong(command->program, "%s: there is no such option", name);
+	if (o->kind == HAUL_APP_FLAG) {
+		*(bool *)o->to = true;
+		return HAUL_APP_DONE;
+	}
+	copy = strdup(value);
+	if (!copy)
+		abort();
+	err = take(command->program, o, copy);
+	if (err >= 0 || (o->kind != HAUL_APP_TEXT && o->kind != HAUL_APP_TEXTS))
+		free(copy);
+	else
+		append(&set_later, copy);
+	return err >= 0 ? err : HAUL_APP_DONE;
+}
+
 void hauli_options_free(const struct hauli_command *command)
 {
 	const struct haul_app_option *o;
@@ -238,4 +264,8 @@ void hauli_options_free(const struct hauli_command *command)
 			*texts = (struct haul_app_texts){0};
 		}
 	}
+	for (t = 0; t < set_later.n; t++)
+		free(set_later.items[t]);
+	free(set_later.items);
+	set_later = (struct haul_app_texts){0};
 }

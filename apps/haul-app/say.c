@@ -7,9 +7,27 @@
 
 #include <haul-app/options.h>
 
+#include "state.h"
+
 /* Parts of a long line that are kept: enough for a port spec with its error and remedy. */
 #define LINE_HEAD 1000
 #define LINE_TAIL 200
+
+static FILE *other; /* for lines of the main thread; NULL: stderr */
+
+void haul_app_say_to(FILE *out)
+{
+	other = out;
+}
+
+static FILE *output(void)
+{
+	/* Other threads do not read `other`. */
+	if (hauli_app_state.pub.program && pthread_equal(pthread_self(), hauli_app_state.main) &&
+		other)
+		return other;
+	return stderr;
+}
 
 /* Writes the line by one call, because other threads print too. */
 static void say(
@@ -36,7 +54,7 @@ static void say(
 	}
 	fprintf(out, "%s\n", end);
 	fclose(out);
-	fputs(line, stderr);
+	fputs(line, output());
 	free(line);
 	free(text);
 }

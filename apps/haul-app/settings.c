@@ -138,3 +138,21 @@ int hauli_app_settings_check(struct hauli_app *a)
 	rc = choose_poller(a);
 	return rc == HAUL_APP_DONE ? hauli_latency_check(a) : rc;
 }
+
+int haul_app_set_option(struct haul_app *app, const char *name, const char *value)
+{
+	struct hauli_app *a = &hauli_app_state;
+	const struct hauli_command command = hauli_command(app->program, port_options, options);
+	const char *poller = a->poller_text;
+	int rc = hauli_option_set(&command, name, value);
+
+	if (rc != HAUL_APP_DONE)
+		return rc;
+	a->io_opts.burst = (uint16_t)a->burst;
+	if (a->poller_text == poller)
+		return HAUL_APP_DONE;
+	rc = choose_poller(a);
+	if (rc != HAUL_APP_DONE)
+		a->poller_text = poller;
+	return rc;
+}

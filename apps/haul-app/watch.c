@@ -76,6 +76,11 @@ void haul_app_end(struct haul_app *app)
 	hauli_app_state.ends = true;
 }
 
+bool haul_app_is_ending(const struct haul_app *app)
+{
+	return hauli_app_state.ends;
+}
+
 /* Discards data that an interrupted write left in the buffer: it would block the next flush, which
  * happens while output of drivers is captured. ferror() still reports the loss at the end. */
 void hauli_app_watch_end_writing(void)

@@ -5,6 +5,7 @@
 
 #include <haul-app/app.h>
 
+#include "forward.h"
 #include "frame_options.h"
 #include "generate.h"
 #include "generator.h"
@@ -12,8 +13,9 @@
 #include "modes/csum.h"
 #include "modes/l3fwd.h"
 #include "ports.h"
+#include "prompt.h"
 
-static unsigned mode;
+static unsigned mode, mode_at_start;
 static unsigned coroutine;
 static uint64_t size = FRAME_MIN;
 static uint64_t flows = 64;
@@ -42,7 +44,7 @@ static const struct haul_app_option options[] = {
 static const struct haul_app_program program = {
 	.name = "haul-fwd",
 	.options = {options, fwd_csum_options, fwd_l3fwd_options, fwd_ports_options,
-		frame_option_table, generate_option_table},
+		frame_option_table, generate_option_table, fwd_prompt_options},
 	.purpose = "Forwards packets between ports, from each to its peer (0 and 1, 2 and 3, ...,\n"
 		   "unless --port-topology says otherwise), with one poller per carrier.",
 	.examples =
@@ -119,20 +121,17 @@ static int choose_mode(struct haul_app *app, struct haul_io_opts *io)
 	rc = fwd_l3fwd_parsed(app, mode == FWD_L3FWD, &hooks.mem_mb);
 	if (rc == HAUL_APP_DONE)
 		rc = parse_generator(app, io);
-	return rc == HAUL_APP_DONE ? parse_peers(app->nb_ports) : rc;
+	if (rc == HAUL_APP_DONE)
+		rc = parse_peers(app->nb_ports);
+	mode_at_start = mode;
+	return rc == HAUL_APP_DONE ? fwd_prompt_parsed(app) : rc;
 }
 
-static int set_up(struct haul_app *app)
+/* From the options; no pollers run. */
+static void set_up_ports(struct haul_app *app)
 {
-	size_t carriers_size = app->plan->carriers * sizeof(fwd.carriers[0]);
 	unsigned i;
 
-	fwd.carriers = aligned_alloc(_Alignof(struct fwd_carrier), carriers_size);
-	if (!fwd.carriers)
-		abort();
-	memset(fwd.carriers, 0, carriers_size);
-	fwd.pool = app->pool;
-	fwd.app = app;
 	for (i = 0; i < app->nb_ports; i++) {
 		struct rte_ether_addr from = haul_port_mac(app->ports[i]);
 		unsigned peer = fwd_ports_peer(i);
@@ -145,18 +144,31 @@ static int set_up(struct haul_app *app)
 		frame_shape_init(&ports[i].shape, &frames, &from, &peer_macs[i], (uint16_t)size,
 			(uint32_t)flows);
 	}
+}
+
+static int set_up(struct haul_app *app)
+{
+	size_t carriers_size = app->plan->carriers * sizeof(fwd.carriers[0]);
+
+	fwd.carriers = aligned_alloc(_Alignof(struct fwd_carrier), carriers_size);
+	if (!fwd.carriers)
+		abort();
+	memset(fwd.carriers, 0, carriers_size);
+	fwd.pool = app->pool;
+	fwd.app = app;
+	set_up_ports(app);
 	return fwd_mode_begin(&fwd, (enum fwd_mode)mode);
 }
 
 /* Starts the coroutines that send without having received. */
-static int start_generators(struct haul_app *app)
+static int start_generators(struct haul_app *app, uint64_t bursts)
 {
 	int err = 0;
 
 	if (mode == FWD_GENERATE)
 		return generate_started(app);
-	if (tx_first > 0)
-		err = generator_start(&fwd, app, tx_first * app->burst);
+	if (bursts > 0)
+		err = generator_start(&fwd, app, bursts * app->burst);
 	if (!err && mode == FWD_TXONLY && coroutine)
 		err = generator_start(&fwd, app, 0);
 	if (!err)
@@ -180,6 +192,70 @@ static void report(struct haul_app *app, FILE *out, bool final)
 		generate_report_period(out);
 }
 
+static int begin(struct haul_app *app)
+{
+	int rc = haul_app_is_paused(app) ? HAUL_APP_DONE : start_generators(app, tx_first);
+
+	return rc == HAUL_APP_DONE ? fwd_prompt_started(app) : rc;
+}
+
+/* False: it takes memory or options that are fixed at the start. */
+static bool mode_is_possible(void)
+{
+	bool special = mode == FWD_L3FWD || mode == FWD_GENERATE;
+
+	return mode == mode_at_start || (!special && mode_at_start != FWD_GENERATE);
+}
+
+int fwd_start(struct haul_app *app, uint64_t bursts)
+{
+	struct haul_io_opts io = *haul_app_io_opts(app);
+	int rc;
+
+	if (!mode_is_possible()) {
+		haul_app_say(&program,
+			"set fwd: modes l3fwd and generate need memory and options that the "
+			"program "
+			"must be started with: --mode");
+		return HAUL_APP_FAILED;
+	}
+	fwd_mode_end(&fwd);
+	fwd_mode_set(&io, (enum fwd_mode)mode, coroutine);
+	set_up_ports(app);
+	rc = fwd_mode_begin(&fwd, (enum fwd_mode)mode);
+	if (rc == HAUL_APP_DONE)
+		rc = haul_app_resume(app, &io);
+	return rc == HAUL_APP_DONE ? start_generators(app, bursts ? bursts : tx_first) : rc;
+}
+
+int fwd_stop(struct haul_app *app)
+{
+	return haul_app_pause(app);
+}
+
+const char *fwd_mode_name(char buf[16])
+{
+	return haul_app_choice(buf, 16, FWD_MODE_NAMES, mode);
+}
+
+bool fwd_handler_is_coroutine(void)
+{
+	return coroutine;
+}
+
+struct rte_ether_addr fwd_peer_mac(unsigned port)
+{
+	return peer_macs[port];
+}
+
+bool fwd_peers_are_right(struct haul_app *app)
+{
+	if (parse_peers(app->nb_ports) == HAUL_APP_DONE)
+		return true;
+	peers.n--;
+	return false;
+}
+
 static void add_mode(struct haul_app *app, struct haul_app_json *object)
 {
 	char name[16];
@@ -199,6 +275,7 @@ static void end_mode(struct haul_app *app, unsigned carrier)
 
 static void tear_down(struct haul_app *app)
 {
+	fwd_prompt_closed();
 	fwd_mode_end(&fwd);
 	fwd_l3fwd_closed();
 	generate_closed();
@@ -213,7 +290,7 @@ int main(int argc, char **argv)
 		.arg = &fwd,
 		.parsed = choose_mode,
 		.opened = set_up,
-		.started = start_generators,
+		.started = begin,
 		.may_end = may_end,
 		.report = report,
 		.json = add_mode,

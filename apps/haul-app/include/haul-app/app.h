@@ -136,6 +136,7 @@ HAUL_API int haul_app_watch(struct haul_app *app, int fd,
 /* Ends the program as SIGINT does, with its exit code, once the present hook, or function of
  * haul_app_watch(), has returned. Main thread. */
 HAUL_API void haul_app_end(struct haul_app *app);
+HAUL_API bool haul_app_is_ending(const struct haul_app *app); /* it was called */
 
 /*
  * haul_app_pause() ends the pollers as the end of the program does: handlers end, all packets are
@@ -154,6 +155,14 @@ HAUL_API bool haul_app_is_paused(const struct haul_app *app);
 
 /* The present options of the pollers: to be copied, changed, and given to haul_app_resume(). */
 HAUL_API const struct haul_io_opts *haul_app_io_opts(const struct haul_app *app);
+
+/*
+ * Sets an option as the command line does, with the same checks and lines, and what follows from it
+ * in haul_app_io_opts() (--burst, --poller). What the program derives from an option is its own
+ * affair, as is whether an option can change after the start at all. Main thread. Returns an exit
+ * code.
+ */
+HAUL_API int haul_app_set_option(struct haul_app *app, const char *name, const char *value);
 
 /* Sets the time between reports, in place of --period; 0: none but the last. */
 HAUL_API void haul_app_set_period(struct haul_app *app, uint64_t ns);

@@ -21,6 +21,8 @@
 #ifndef HAUL_APP_OPTIONS_H
 #define HAUL_APP_OPTIONS_H
 
+#include <stdio.h>
+
 #include <haul/base.h>
 #include <haul/topo.h>
 
@@ -53,7 +55,7 @@ struct haul_app_texts {
 };
 
 struct haul_app_option {
-	const char *name; /* "--port", in no other table; NULL ends a table */
+	const char *name; /* "--port" or "-p", in no other table; NULL ends a table */
 	const char *value; /* name of its value in --help; HAUL_APP_CHOICE: the choices */
 	enum haul_app_kind kind;
 	void *to;
@@ -102,6 +104,10 @@ HAUL_API void haul_app_say(const struct haul_app_program *program, const char *f
  * the program finds itself. */
 HAUL_API int haul_app_wrong(const struct haul_app_program *program, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* Lines of the two functions above go to out, if the main thread of haul_app_main() prints them: to
+ * the user who gave a command. NULL: to stderr again. Main thread. */
+HAUL_API void haul_app_say_to(FILE *out);
 
 /* Choice i, from 0, of "first|second|...", copied to buf. Returns buf. Any thread. */
 HAUL_API const char *haul_app_choice(char *buf, size_t len, const char *choices, unsigned i);

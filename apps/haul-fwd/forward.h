@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Starting and stopping to forward while the program runs, for the commands of the prompt. Main
+ * thread. */
+#ifndef FWD_FORWARD_H
+#define FWD_FORWARD_H
+
+#include "mode.h"
+
+/* Starts forwarding with what the options say now: each carrier first sends so many bursts on each
+ * port. Returns HAUL_APP_DONE, or an exit code after a line. */
+int fwd_start(struct haul_app *app, uint64_t tx_first);
+
+int fwd_stop(struct haul_app *app);
+
+/* What the options say: for the next start. */
+const char *fwd_mode_name(char buf[16]);
+bool fwd_handler_is_coroutine(void);
+
+/* The address to which a port sends. */
+struct rte_ether_addr fwd_peer_mac(unsigned port);
+
+/* Reads --eth-peer again. False after a line: the last one is wrong, and is forgotten. */
+bool fwd_peers_are_right(struct haul_app *app);
+
+#endif

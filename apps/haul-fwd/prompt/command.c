@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "command.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmdline_parse_num.h>
+
+#include "../mode.h"
+
+const struct fwd_command *const fwd_commands[] = {
+	fwd_commands_run,
+	fwd_commands_show,
+	fwd_commands_set,
+	NULL,
+};
+
+static void *allocate(size_t size)
+{
+	void *p = calloc(1, size);
+
+	if (!p)
+		abort();
+	return p;
+}
+
+/* A token of librte_cmdline for word i of a form. */
+static cmdline_parse_token_hdr_t *token_of(const char *word, size_t len, unsigned i)
+{
+	const unsigned offset = i * (unsigned)sizeof(union fwd_word);
+	struct cmdline_token_string *string;
+	struct cmdline_token_num *number;
+
+	if (len == 1 && word[0] == 'N') {
+		number = allocate(sizeof(*number));
+		number->hdr = (struct cmdline_token_hdr){&cmdline_token_num_ops, offset};
+		number->num_data.type = RTE_UINT64;
+		return &number->hdr;
+	}
+	if (len == 4 && strncmp(word, "MODE", len) == 0) {
+		word = FWD_MODE_NAMES;
+		len = strlen(word);
+	}
+	string = allocate(sizeof(*string));
+	string->hdr = (struct cmdline_token_hdr){&cmdline_token_string_ops, offset};
+	if (!isupper((unsigned char)word[0])) {
+		char *choices = strndup(word, len);
+
+		if (!choices)
+			abort();
+		for (char *c = choices; *c; c++)
+			*c = *c == '|' ? '#' : *c;
+		string->string_data.str = choices;
+	}
+	return &string->hdr;
+}
+
+static cmdline_parse_inst_t *instance_of(const struct fwd_command *command,
+	void (*run)(void *words, struct cmdline *cl, void *command))
+{
+	cmdline_parse_inst_t *inst =
+		allocate(sizeof(*inst) + (FWD_WORDS_MAX + 1) * sizeof(inst->tokens[0]));
+	const char *word = command->form;
+	char *help;
+
+	inst->f = run;
+	inst->data = (void *)(uintptr_t)command;
+	if (asprintf(&help, "%s : %s", command->form, command->help) < 0)
+		abort();
+	inst->help_str = help;
+	for (unsigned i = 0; *word && i < FWD_WORDS_MAX; i++) {
+		size_t len = strcspn(word, " ");
+
+		inst->tokens[i] = token_of(word, len, i);
+		word += len + strspn(word + len, " ");
+	}
+	return inst;
+}
+
+cmdline_parse_ctx_t *fwd_commands_context(
+	void (*run)(void *words, struct cmdline *cl, void *command))
+{
+	const struct fwd_command *c;
+	cmdline_parse_ctx_t *context;
+	unsigned n = 0, t;
+
+	for (t = 0; fwd_commands[t]; t++)
+		for (c = fwd_commands[t]; c->form; c++)
+			n++;
+	context = allocate((n + 1) * sizeof(context[0]));
+	n = 0;
+	for (t = 0; fwd_commands[t]; t++)
+		for (c = fwd_commands[t]; c->form; c++)
+			context[n++] = instance_of(c, run);
+	return context;
+}
+
+bool fwd_each_port(const struct fwd_call *call, const char *word,
+	bool (*fn)(const struct fwd_call *call, unsigned port))
+{
+	const unsigned n = call->app->nb_ports;
+	bool good = true;
+	char *end;
+	unsigned long port = strtoul(word, &end, 10);
+
+	if (strcmp(word, "all") == 0) {
+		for (unsigned i = 0; i < n; i++)
+			good &= fn(call, i);
+		return good;
+	}
+	if (end == word || *end || port >= n) {
+		/* The line of testpmd. */
+		fprintf(call->out, "Invalid port %s\n", word);
+		return false;
+	}
+	return fn(call, (unsigned)port);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Commands: tables of forms and functions. */
+#ifndef FWD_PROMPT_COMMAND_H
+#define FWD_PROMPT_COMMAND_H
+
+#include <stdio.h>
+
+#include <haul-app/app.h>
+
+#include <cmdline_parse.h>
+#include <cmdline_parse_string.h>
+
+#define FWD_WORDS_MAX 10
+
+/* What was typed for each word of the form. */
+union fwd_word {
+	char text[STR_TOKEN_SIZE];
+	uint64_t number;
+};
+
+/* A command that runs. */
+struct fwd_call {
+	struct haul_app *app;
+	FILE *out; /* to whom gave the command */
+	const union fwd_word *words;
+};
+
+struct fwd_command {
+	/*
+	 * Words separated by spaces: names, with | between choices ("on|off"); in capitals what the
+	 * user chooses: N, a number; MODE, one of --mode; any other (PORT, MAC), a word.
+	 */
+	const char *form;
+	/* Returns true, or false after a line on call->out about why nothing was done. */
+	bool (*run)(const struct fwd_call *call);
+	const char *help; /* for "help" */
+};
+
+/* The tables, each ended by NULL: a form. */
+extern const struct fwd_command fwd_commands_run[]; /* start, stop, quit, help */
+extern const struct fwd_command fwd_commands_show[]; /* of forwarding and its configuration */
+extern const struct fwd_command fwd_commands_set[];
+extern const struct fwd_command *const fwd_commands[];
+
+/* Makes librte_cmdline's form of all tables; it lasts until the end of the process. */
+cmdline_parse_ctx_t *fwd_commands_context(
+	void (*run)(void *words, struct cmdline *cl, void *command));
+
+/* Calls fn for a port, or for each if the word is "all". False after a line if there is no such
+ * port, or fn returned false. */
+bool fwd_each_port(const struct fwd_call *call, const char *word,
+	bool (*fn)(const struct fwd_call *call, unsigned port));
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "console.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmdline.h>
+#include <cmdline_parse.h>
+#include <cmdline_rdline.h>
+
+/* The console whose command runs. */
+static struct fwd_console *current;
+static bool succeeded;
+
+void fwd_console_print(struct fwd_console *c, const char *text, size_t n)
+{
+	while (n > 0 && !c->gone) {
+		ssize_t written = write(c->out, text, n);
+
+		if (written < 0) {
+			/* Interrupted: the program ends. A client that does not read is left. */
+			c->gone = true;
+			return;
+		}
+		text += written;
+		n -= (size_t)written;
+	}
+}
+
+/* Its output appears as one piece, with the lines that functions of haul print as errors. */
+static void run_command(void *words, struct cmdline *cl, void *data)
+{
+	const struct fwd_command *command = data;
+	struct fwd_call call = {.app = current->app, .words = words};
+	size_t size;
+	char *text;
+
+	call.out = open_memstream(&text, &size);
+	if (!call.out)
+		abort();
+	haul_app_say_to(call.out);
+	succeeded = command->run(&call);
+	haul_app_say_to(NULL);
+	fclose(call.out);
+	fflush(stdout);
+	fwd_console_print(current, text, size);
+	free(text);
+}
+
+void fwd_console_init(struct fwd_console *c, struct haul_app *app, int out, bool edits)
+{
+	static cmdline_parse_ctx_t *context;
+
+	if (!context)
+		context = fwd_commands_context(run_command);
+	*c = (struct fwd_console){.app = app, .out = out};
+	c->cl = cmdline_new(context, FWD_PROMPT, -1, edits ? out : -1);
+	if (!c->cl)
+		abort();
+	if (!edits)
+		fwd_console_print(c, FWD_PROMPT, strlen(FWD_PROMPT));
+}
+
+void fwd_console_fini(struct fwd_console *c)
+{
+	cmdline_free(c->cl);
+	c->cl = NULL;
+}
+
+bool fwd_console_type(struct fwd_console *c, const char *text, size_t n)
+{
+	current = c;
+	return cmdline_in(c->cl, text, (int)n) >= 0;
+}
+
+static const char *wrong(int result)
+{
+	switch (result) {
+	case CMDLINE_PARSE_AMBIGUOUS:
+		return "Ambiguous command\n";
+	case CMDLINE_PARSE_NOMATCH:
+		return "Command not found\n";
+	default:
+		return "Bad arguments\n";
+	}
+}
+
+bool fwd_console_run(struct fwd_console *c, const char *line)
+{
+	char text[sizeof(c->line) + 2];
+	int result;
+
+	snprintf(text, sizeof(text), "%s\n", line);
+	current = c;
+	succeeded = true;
+	result = cmdline_parse(c->cl, text);
+	if (result >= 0)
+		return succeeded;
+	fwd_console_print(c, wrong(result), strlen(wrong(result)));
+	return false;
+}
+
+static void end_line(struct fwd_console *c)
+{
+	static const char long_line[] = "Bad arguments: the line is too long\n";
+
+	c->line[c->len] = '\0';
+	if (c->too_long)
+		fwd_console_print(c, long_line, sizeof(long_line) - 1);
+	else
+		fwd_console_run(c, c->line);
+	c->len = 0;
+	c->too_long = false;
+	fwd_console_print(c, FWD_PROMPT, strlen(FWD_PROMPT));
+}
+
+void fwd_console_take(struct fwd_console *c, const char *text, size_t n)
+{
+	for (size_t i = 0; i < n && !c->gone; i++) {
+		if (text[i] == '\n')
+			end_line(c);
+		else if (text[i] == '\r' || text[i] == '\0')
+			continue;
+		else if (c->len + 1 < sizeof(c->line))
+			c->line[c->len++] = text[i];
+		else
+			c->too_long = true;
+	}
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "../prompt.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "../forward.h"
+#include "console.h"
+#include "control.h"
+
+static bool interactive, interactive_too, auto_start, auto_start_too;
+static const char *file_path;
+static const char *control_path;
+
+const struct haul_app_option fwd_prompt_options[] = {
+	{"--interactive", NULL, HAUL_APP_FLAG, &interactive,
+		.help = "take commands on stdin, with those of dpdk-testpmd (help lists them); do "
+			"not forward before \"start\", and print no periodic reports"},
+	{"-i", NULL, HAUL_APP_FLAG, &interactive_too, .help = "the same"},
+	{"--auto-start", NULL, HAUL_APP_FLAG, &auto_start,
+		.help = "with --interactive: forward from the start"},
+	{"-a", NULL, HAUL_APP_FLAG, &auto_start_too, .help = "the same"},
+	{"--cmdline-file", "FILE", HAUL_APP_TEXT, &file_path,
+		.help = "first run the commands in this file"},
+	{"--control", "PATH", HAUL_APP_TEXT, &control_path,
+		.help = "take commands through a Unix socket that is made at PATH, for this user "
+			"only: socat - UNIX-CONNECT:PATH"},
+	{0},
+};
+
+static struct fwd_console keyboard;
+static struct termios before;
+static bool is_raw; /* the terminal is in another mode than `before` */
+
+int fwd_prompt_parsed(struct haul_app *app)
+{
+	interactive |= interactive_too;
+	auto_start |= auto_start_too;
+	if (auto_start && !interactive)
+		return haul_app_wrong(app->program, "--auto-start is for --interactive");
+	if (interactive)
+		haul_app_set_period(app, 0);
+	if (file_path || (interactive && !auto_start))
+		return haul_app_pause(app);
+	return HAUL_APP_DONE;
+}
+
+/* Runs the lines of the file. False after lines about those that failed. */
+static bool run_lines(struct haul_app *app, FILE *file, struct fwd_console *c)
+{
+	bool good = true;
+	char *line = NULL;
+	size_t size = 0;
+	ssize_t len;
+	unsigned n = 0;
+
+	while (!haul_app_is_ending(app) && (len = getline(&line, &size, file)) >= 0) {
+		n++;
+		line[strcspn(line, "\r\n")] = '\0';
+		fwd_console_print(c, line, strlen(line));
+		fwd_console_print(c, "\n", 1);
+		if ((size_t)len >= sizeof(c->line) || !fwd_console_run(c, line)) {
+			haul_app_say(app->program, "%s:%u: failed: %s", file_path, n, line);
+			good = false;
+		}
+		fwd_console_print(c, FWD_PROMPT, strlen(FWD_PROMPT));
+	}
+	free(line);
+	return good;
+}
+
+static int run_file(struct haul_app *app)
+{
+	struct fwd_console c;
+	FILE *file = fopen(file_path, "re");
+	bool good;
+
+	if (!file)
+		return haul_app_wrong(
+			app->program, "--cmdline-file %s: %s", file_path, strerror(errno));
+	printf("Read CLI commands from %s\n", file_path);
+	fflush(stdout);
+	fwd_console_init(&c, app, STDOUT_FILENO, false);
+	good = run_lines(app, file, &c);
+	fwd_console_print(&c, "\n", 1);
+	fwd_console_fini(&c);
+	fclose(file);
+	/* A user may correct it; without one, a wrong file is a wrong argument. */
+	return good || interactive ? HAUL_APP_DONE : HAUL_APP_USAGE;
+}
+
+static void restore_terminal(void)
+{
+	if (is_raw)
+		tcsetattr(STDIN_FILENO, TCSANOW, &before);
+	is_raw = false;
+}
+
+/* Lets librte_cmdline edit lines and echo them. Ctrl-C remains a signal, which ends the program. */
+static void take_terminal(void)
+{
+	struct termios raw;
+
+	if (!isatty(STDIN_FILENO) || tcgetattr(STDIN_FILENO, &before) != 0)
+		return;
+	raw = before;
+	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+	raw.c_cc[VMIN] = 1;
+	raw.c_cc[VTIME] = 0;
+	is_raw = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
+	atexit(restore_terminal);
+}
+
+static void read_keyboard(struct haul_app *app, int fd, void *arg)
+{
+	char text[256];
+	ssize_t n = read(fd, text, sizeof(text));
+
+	if (n > 0 && fwd_console_type(&keyboard, text, (size_t)n) && !keyboard.gone)
+		return;
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return;
+	haul_app_watch(app, fd, NULL, NULL);
+	haul_app_end(app);
+}
+
+int fwd_prompt_started(struct haul_app *app)
+{
+	int rc = HAUL_APP_DONE;
+
+	if (control_path)
+		rc = fwd_control_open(app, control_path);
+	if (rc == HAUL_APP_DONE && file_path)
+		rc = run_file(app);
+	if (rc != HAUL_APP_DONE || haul_app_is_ending(app))
+		return rc;
+	if (haul_app_is_paused(app) && (!interactive || auto_start))
+		rc = fwd_start(app, 0);
+	if (rc != HAUL_APP_DONE || !interactive)
+		return rc;
+	take_terminal();
+	fflush(stdout);
+	fwd_console_init(&keyboard, app, STDOUT_FILENO, true);
+	haul_app_watch(app, STDIN_FILENO, read_keyboard, NULL);
+	return HAUL_APP_DONE;
+}
+
+void fwd_prompt_closed(void)
+{
+	if (keyboard.cl)
+		fwd_console_fini(&keyboard);
+	restore_terminal();
+	fwd_control_close();
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Commands that set what the options of the same meaning set. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "../forward.h"
+#include "../mode.h"
+#include "command.h"
+
+/* Sets an option; "start" makes it effective. */
+static bool set_option(const struct fwd_call *call, const char *name, const char *value)
+{
+	return haul_app_set_option(call->app, name, value) == HAUL_APP_DONE;
+}
+
+static bool set_mode(const struct fwd_call *call)
+{
+	const char *mode = call->words[2].text;
+
+	if (!set_option(call, "--mode", mode))
+		return false;
+	fprintf(call->out, "Set %s packet forwarding mode\n", mode);
+	if (!haul_app_is_paused(call->app))
+		fprintf(call->out, "It begins with the next start\n");
+	return true;
+}
+
+static bool set_number(const struct fwd_call *call, const char *option, const char *what)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRIu64, call->words[2].number);
+	if (!set_option(call, option, text))
+		return false;
+	fprintf(call->out, "%s set to %s\n", what, text);
+	return true;
+}
+
+static bool set_burst(const struct fwd_call *call)
+{
+	return set_number(call, "--burst", "Number of packets per burst");
+}
+
+static bool set_txpkts(const struct fwd_call *call)
+{
+	return set_number(call, "--size", "Length of generated frames");
+}
+
+static bool set_handler(const struct fwd_call *call)
+{
+	return set_option(call, "--handler", call->words[2].text);
+}
+
+static bool set_peer(const struct fwd_call *call)
+{
+	char text[2 * STR_TOKEN_SIZE + 2];
+
+	snprintf(text, sizeof(text), "%s,%s", call->words[2].text, call->words[3].text);
+	return set_option(call, "--eth-peer", text) && fwd_peers_are_right(call->app);
+}
+
+/* At once, if pollers run. */
+static bool set_poller(const struct fwd_call *call)
+{
+	const struct haul_io_opts *io = haul_app_io_opts(call->app);
+	char errbuf[512];
+
+	if (!set_option(call, "--poller", call->words[2].text))
+		return false;
+	for (unsigned i = 0; !haul_app_is_paused(call->app) && i < call->app->nb_ports; i++) {
+		if (haul_io_set_policy(call->app->io, i, -1, &io->policy, errbuf, sizeof(errbuf)) ==
+			0)
+			continue;
+		fprintf(call->out, "%s\n", errbuf);
+		return false;
+	}
+	return true;
+}
+
+/* What is decided once, when carriers and queues are made. */
+static bool refuse(const struct fwd_call *call)
+{
+	const char *word = call->words[1].text;
+
+	fprintf(call->out, "%s is decided at the start: see the options --%s\n", word,
+		strcmp(word, "nbcore") == 0 || strcmp(word, "corelist") == 0 ||
+				strcmp(word, "coremask") == 0
+			? "carriers and --near"
+			: word);
+	return false;
+}
+
+const struct fwd_command fwd_commands_set[] = {
+	{"set fwd MODE", set_mode,
+		"Choose what happens to packets (--mode), from the next start on."},
+	{"set burst N", set_burst, "Packets per poll (--burst), from the next start on."},
+	{"set txpkts N", set_txpkts,
+		"Length of generated frames (--size), from the next start on."},
+	{"set handler burst|coroutine", set_handler,
+		"What handles packets (--handler), from the next start on."},
+	{"set eth-peer PORT MAC", set_peer,
+		"Destination of frames that a port sends (--eth-peer), from the next start on."},
+	{"set poller KIND", set_poller,
+		"What pollers do while there are no packets (--poller), at once."},
+	{"set nbcore|steal|order|spread WORD", refuse, "Not while the program runs."},
+	{0},
+};

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Commands that show what is forwarded, and how. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "../forward.h"
+#include "../ports.h"
+#include "command.h"
+#include "statistics.h"
+
+void fwd_print_forwarding(const struct fwd_call *call)
+{
+	const struct haul_app *app = call->app;
+	char name[16], mac[RTE_ETHER_ADDR_FMT_SIZE];
+	unsigned streams = 0;
+
+	for (unsigned i = 0; i < app->nb_ports; i++)
+		for (unsigned c = 0; c < app->plan->carriers; c++)
+			streams += haul_io_txq(app->io, i, c) != NULL;
+	fprintf(call->out, "%s packet forwarding - ports=%u - cores=%u - streams=%u - handler=%s\n",
+		fwd_mode_name(name), app->nb_ports, app->plan->carriers, streams,
+		fwd_handler_is_coroutine() ? "coroutine" : "burst");
+	for (unsigned i = 0; i < app->nb_ports; i++) {
+		const struct rte_ether_addr to = fwd_peer_mac(fwd_ports_peer(i));
+
+		rte_ether_format_addr(mac, sizeof(mac), &to);
+		fprintf(call->out, "  RX P=%u (%s) -> TX P=%u (%s) peer=%s\n", i,
+			haul_port_spec(app->ports[i]), fwd_ports_peer(i),
+			haul_port_spec(app->ports[fwd_ports_peer(i)]), mac);
+	}
+}
+
+static bool show_forwarding(const struct fwd_call *call)
+{
+	fwd_print_forwarding(call);
+	return true;
+}
+
+static bool show_cores(const struct fwd_call *call)
+{
+	const struct haul_plan *plan = call->app->plan;
+
+	fprintf(call->out, "List of forwarding lcores:");
+	for (unsigned c = 0; c < plan->carriers; c++)
+		fprintf(call->out, " %d", plan->places[c].cpu);
+	fputc('\n', call->out);
+	return true;
+}
+
+static bool show_rxtx(const struct fwd_call *call)
+{
+	const struct haul_io_opts *io = haul_app_io_opts(call->app);
+	char name[16];
+
+	fprintf(call->out, "  %s packet forwarding packets/burst=%u poller=%s\n",
+		fwd_mode_name(name), io->burst, haul_poll_name(io->policy.how));
+	fprintf(call->out, "  nb forwarding cores=%u - nb forwarding ports=%u\n",
+		call->app->plan->carriers, call->app->nb_ports);
+	for (unsigned i = 0; i < call->app->nb_ports; i++)
+		fprintf(call->out, "  port %u: RX queue number: %u Tx queue number: %u\n", i,
+			haul_port_queues(call->app->ports[i]),
+			haul_port_queues(call->app->ports[i]));
+	return true;
+}
+
+static bool show_statistics(const struct fwd_call *call)
+{
+	fwd_statistics_print(call);
+	return true;
+}
+
+static bool clear_statistics(const struct fwd_call *call)
+{
+	fwd_statistics_begin(call->app);
+	return true;
+}
+
+const struct fwd_command fwd_commands_show[] = {
+	{"show fwd stats all", show_statistics, "Show the statistics since start."},
+	{"clear fwd stats all", clear_statistics, "Count from 0."},
+	{"show config fwd", show_forwarding, "Show which port forwards to which."},
+	{"show config cores", show_cores, "Show the CPUs of the carriers."},
+	{"show config rxtx", show_rxtx, "Show how pollers receive."},
+	{0},
+};

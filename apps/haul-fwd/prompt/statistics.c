@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "statistics.h"
+
+#include <inttypes.h>
+
+#define BORDER "----------------------"
+#define ALL "+++++++++++++++"
+
+static struct haul_io_stats began[HAUL_APP_PORTS_MAX];
+
+struct flow {
+	uint64_t rx, rx_dropped, tx, tx_dropped;
+};
+
+static uint64_t tx_dropped(const struct haul_io_stats *st)
+{
+	return st->dropped[HAUL_DROP_TX_FULL] + st->dropped[HAUL_DROP_TX_REFUSED] +
+		st->dropped[HAUL_DROP_STOPPING] + st->tx_errors;
+}
+
+static struct flow flow_of(const struct haul_io_stats *st)
+{
+	return (struct flow){st->rx_packets, st->rx_missed, st->tx_packets, tx_dropped(st)};
+}
+
+static struct flow since_start(const struct haul_app *app, unsigned port)
+{
+	struct haul_io_stats now;
+	struct flow a, b;
+
+	haul_io_get_stats(app->io, port, -1, &now);
+	a = flow_of(&now);
+	b = flow_of(&began[port]);
+	return (struct flow){
+		a.rx - b.rx, a.rx_dropped - b.rx_dropped, a.tx - b.tx, a.tx_dropped - b.tx_dropped};
+}
+
+void fwd_statistics_begin(const struct haul_app *app)
+{
+	for (unsigned i = 0; i < app->nb_ports; i++)
+		haul_io_get_stats(app->io, i, -1, &began[i]);
+}
+
+static void print_flow(FILE *out, const struct flow *f)
+{
+	fprintf(out,
+		"  RX-packets: %-14" PRIu64 " RX-dropped: %-14" PRIu64 "RX-total: %" PRIu64 "\n",
+		f->rx, f->rx_dropped, f->rx + f->rx_dropped);
+	fprintf(out,
+		"  TX-packets: %-14" PRIu64 " TX-dropped: %-14" PRIu64 "TX-total: %" PRIu64 "\n",
+		f->tx, f->tx_dropped, f->tx + f->tx_dropped);
+}
+
+void fwd_statistics_print(const struct fwd_call *call)
+{
+	struct flow all = {0};
+
+	for (unsigned i = 0; i < call->app->nb_ports; i++) {
+		struct flow f = since_start(call->app, i);
+
+		fprintf(call->out, "\n  " BORDER " Forward statistics for port %-2u " BORDER "\n",
+			i);
+		print_flow(call->out, &f);
+		fprintf(call->out, "  " BORDER "--------------------------------" BORDER "\n");
+		all.rx += f.rx;
+		all.rx_dropped += f.rx_dropped;
+		all.tx += f.tx;
+		all.tx_dropped += f.tx_dropped;
+	}
+	fprintf(call->out, "\n  " ALL " Accumulated forward statistics for all ports" ALL "\n");
+	print_flow(call->out, &all);
+	fprintf(call->out, "  " ALL ALL ALL ALL ALL "+\n");
+}
