@@ -26,12 +26,23 @@ static void add_rx(
 		st->dropped[i] += hauli_rxq_dropped(r, i);
 }
 
+/* Packets between haul_send() and the PMD, with those whose senders wait. */
+static uint64_t queued(const struct hauli_tx *tx)
+{
+	uint64_t left = hauli_counter_read(&tx->sent) + hauli_counter_read(&tx->full) +
+		hauli_counter_read(&tx->refused) + hauli_counter_read(&tx->stopping);
+	uint64_t taken = hauli_counter_read(&tx->q.taken);
+
+	return taken > left ? taken - left : 0; /* they are not read at one instant */
+}
+
 static void add_tx(struct haul_io_stats *st, const struct hauli_tx *tx)
 {
 	uint64_t dropped = hauli_counter_read(&tx->dropped_bytes);
 
 	st->tx_packets += hauli_counter_read(&tx->direct) + hauli_counter_read(&tx->sent);
 	st->tx_bytes += hauli_counter_read(&tx->q.taken_bytes) - dropped;
+	st->tx_queued += queued(tx);
 	if (tx->filter)
 		st->rx_errors += hauli_counter_read(&tx->filter->cut);
 	st->dropped[HAUL_DROP_TX_FULL] += hauli_counter_read(&tx->full);
