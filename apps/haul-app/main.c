@@ -7,6 +7,7 @@
 #include "open.h"
 #include "output.h"
 #include "run.h"
+#include "screen.h"
 #include "settings.h"
 #include "signals.h"
 #include "watch.h"
@@ -25,6 +26,8 @@ static int work(struct hauli_app *a)
 		rc = hauli_check_rc(a, "parsed", a->hooks->parsed(&a->pub, &a->io_opts));
 	if (rc == HAUL_APP_DONE)
 		rc = hauli_check_hooks(a);
+	if (rc == HAUL_APP_DONE)
+		rc = hauli_app_screen_choose(a);
 	if (rc == HAUL_APP_DONE)
 		rc = hauli_app_open(a);
 	if (rc == HAUL_APP_DONE)

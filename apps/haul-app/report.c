@@ -158,15 +158,6 @@ static void print_carriers(
 		print_carrier(out, a, i, &s->carriers[i], seconds);
 }
 
-static uint64_t sum(const struct hauli_app *a, const struct hauli_app_sample *s, unsigned counter)
-{
-	uint64_t n = 0;
-
-	for (unsigned c = 0; c < a->plan->carriers; c++)
-		n += s->carriers[c].counters[counter];
-	return n;
-}
-
 /* The program's own counters: rates. */
 static void print_counters(
 	FILE *out, const struct hauli_app *a, const struct hauli_app_sample *s, double seconds)
@@ -181,7 +172,7 @@ static void print_counters(
 	snprintf(first, sizeof(first), "  %s", a->pub.program->name);
 	line = hauli_app_line(out, first, 20);
 	for (i = 0; i < hauli_app_counters(a); i++, counter++) {
-		uint64_t n = sum(a, s, i);
+		uint64_t n = hauli_app_sample_counter(a, s, i);
 
 		if (counter->gauge)
 			hauli_app_line_add(&line, "%s %" PRIu64, counter->name, n);
@@ -201,7 +192,7 @@ static void print_counted(FILE *out, const struct hauli_app *a, const struct hau
 	for (unsigned i = 0; i < hauli_app_counters(a); i++) {
 		snprintf(first, sizeof(first), "  %s", a->hooks->counters[i].name);
 		line = hauli_app_line(out, first, TOTALS);
-		hauli_app_line_add(&line, "%13" PRIu64, sum(a, s, i));
+		hauli_app_line_add(&line, "%13" PRIu64, hauli_app_sample_counter(a, s, i));
 		for (unsigned c = 0; a->plan->carriers > 1 && c < a->plan->carriers; c++)
 			hauli_app_line_add(
 				&line, "carrier %u %" PRIu64, c, s->carriers[c].counters[i]);

@@ -12,6 +12,7 @@
 #include "output.h"
 #include "pause.h"
 #include "report.h"
+#include "screen.h"
 #include "signals.h"
 #include "watch.h"
 
@@ -52,7 +53,10 @@ static bool is_healthy(const struct hauli_app *a, const char **why)
 static void print_report(struct hauli_app *a)
 {
 	hauli_app_signals_phase(HAULI_APP_PHASE_WRITES, "writing a report", "");
-	hauli_app_report_period(a);
+	if (hauli_app_screen_is_on())
+		hauli_app_screen_period(a);
+	else if (!a->paused)
+		hauli_app_report_period(a);
 	hauli_app_watch_end_writing();
 }
 
@@ -77,8 +81,7 @@ static int watch(struct hauli_app *a)
 		if (now >= end_at || (a->packets && counted(a) >= a->packets))
 			return HAUL_APP_DONE;
 		if (now >= report_at) {
-			if (!a->paused)
-				print_report(a);
+			print_report(a);
 			/* Skips reports that were due while the process was stopped or blocked. */
 			reported_at = report_at;
 			if (reported_at + a->period <= now)
@@ -176,8 +179,11 @@ int hauli_app_run(struct hauli_app *a)
 		if (a->hooks->started)
 			rc = hauli_check_rc(a, "started", a->hooks->started(&a->pub));
 		began = rc == HAUL_APP_DONE;
-		if (began)
+		if (began) {
+			hauli_app_screen_begin(a);
 			rc = watch(a);
+		}
+		hauli_app_screen_end(a);
 		if (rc == HAUL_APP_DONE && began && a->hooks->may_end)
 			wait_for_end(a);
 		rc = stop_pollers(a, rc);

@@ -18,10 +18,22 @@ static void accumulate(void *to, const void *from, size_t size, int sign)
 		a[i] += sign > 0 ? b[i] : -b[i];
 }
 
+static unsigned nb_times(const struct hauli_app *a)
+{
+	return a->io_opts.times ? a->nb_ports * HAUL_STAGES : 0;
+}
+
 static size_t size_of(const struct hauli_app *a)
 {
 	return sizeof(struct hauli_app_sample) +
-		a->plan->carriers * sizeof(((struct hauli_app_sample *)NULL)->carriers[0]);
+		a->plan->carriers * sizeof(((struct hauli_app_sample *)NULL)->carriers[0]) +
+		nb_times(a) * sizeof(struct haul_hist);
+}
+
+/* [nb_times()], behind the carriers. */
+static struct haul_hist *times_of(const struct hauli_app *a, const struct hauli_app_sample *s)
+{
+	return (struct haul_hist *)&s->carriers[a->plan->carriers];
 }
 
 static void read_counters(const struct hauli_app *a, unsigned carrier, uint64_t *counters)
@@ -40,6 +52,9 @@ struct hauli_app_sample *hauli_app_sample_take(const struct hauli_app *a)
 	s->at = haul_now();
 	for (i = 0; i < a->nb_ports; i++)
 		haul_io_get_stats(a->pub.io, i, -1, &s->ports[i]);
+	for (i = 0; i < nb_times(a); i++)
+		haul_io_get_times(a->pub.io, i / HAUL_STAGES, -1,
+			(enum haul_stage)(i % HAUL_STAGES), &times_of(a, s)[i]);
 	for (c = 0; c < a->plan->carriers; c++) {
 		struct hauli_app_carrier_sample *cs = &s->carriers[c];
 
@@ -57,10 +72,11 @@ struct hauli_app_sample *hauli_app_sample_take(const struct hauli_app *a)
 
 static void subtract_io(struct haul_io_stats *st, const struct haul_io_stats *base)
 {
-	uint64_t in_flight = st->in_flight;
+	const struct haul_io_stats now = *st;
 
 	accumulate(st, base, sizeof(*st), -1);
-	st->in_flight = in_flight;
+	st->in_flight = now.in_flight;
+	st->tx_queued = now.tx_queued;
 }
 
 static void subtract_wait(struct haul_io_wait_stats *st, const struct haul_io_wait_stats *base)
@@ -104,6 +120,8 @@ struct hauli_app_sample *hauli_app_sample_since(const struct hauli_app *a,
 		return s;
 	for (i = 0; i < a->nb_ports; i++)
 		subtract_io(&s->ports[i], &base->ports[i]);
+	for (i = 0; i < nb_times(a); i++)
+		haul_hist_subtract(&times_of(a, s)[i], &times_of(a, base)[i]);
 	for (c = 0; c < a->plan->carriers; c++) {
 		struct hauli_app_carrier_sample *cs = &s->carriers[c];
 		const struct hauli_app_carrier_sample *bs = &base->carriers[c];
@@ -117,4 +135,20 @@ struct hauli_app_sample *hauli_app_sample_since(const struct hauli_app *a,
 		accumulate(&cs->sched, &bs->sched, sizeof(cs->sched), -1);
 	}
 	return s;
+}
+
+const struct haul_hist *hauli_app_sample_times(const struct hauli_app *a,
+	const struct hauli_app_sample *s, unsigned port, enum haul_stage stage)
+{
+	return a->io_opts.times ? &times_of(a, s)[port * HAUL_STAGES + stage] : NULL;
+}
+
+uint64_t hauli_app_sample_counter(
+	const struct hauli_app *a, const struct hauli_app_sample *s, unsigned counter)
+{
+	uint64_t n = 0;
+
+	for (unsigned c = 0; c < a->plan->carriers; c++)
+		n += s->carriers[c].counters[counter];
+	return n;
 }

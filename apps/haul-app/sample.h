@@ -17,11 +17,19 @@ struct hauli_app_carrier_sample {
 struct hauli_app_sample {
 	uint64_t at; /* haul_now() */
 	struct haul_io_stats ports[HAUL_APP_PORTS_MAX];
-	struct hauli_app_carrier_sample carriers[]; /* [plan->carriers] */
+	struct hauli_app_carrier_sample carriers[]; /* [plan->carriers]; then histograms */
 };
 
 /* Takes a sample. The caller frees it. */
 struct hauli_app_sample *hauli_app_sample_take(const struct hauli_app *a);
+
+/* The time of packets in a stage, of all carriers; NULL without --times. */
+const struct haul_hist *hauli_app_sample_times(const struct hauli_app *a,
+	const struct hauli_app_sample *s, unsigned port, enum haul_stage stage);
+
+/* The program's own counter, of all carriers. */
+uint64_t hauli_app_sample_counter(
+	const struct hauli_app *a, const struct hauli_app_sample *s, unsigned counter);
 
 /* The difference from base (NULL: the start) to now, except present values (in_flight, gauges),
  * which are those of now. The caller frees it. */

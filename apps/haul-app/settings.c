@@ -54,6 +54,11 @@ static const struct haul_app_option options[] = {
 		"after N sent ones"},
 	{"--period", "SECONDS", HAUL_APP_TIME, &hauli_app_state.period, 0, TIME_MAX, "never",
 		"time between reports; 0: none but the last"},
+	{"--screen", "auto|on|off", HAUL_APP_CHOICE, &hauli_app_state.screen,
+		.help = "show reports in place, with keys that change the view:\n"
+			"auto: on a terminal;\n"
+			"on: or fail;\n"
+			"off: never"},
 	{"--json", NULL, HAUL_APP_FLAG, &hauli_app_state.json,
 		.help = "print one JSON object to stdout at the end, and other output to stderr"},
 	{"--times", NULL, HAUL_APP_FLAG, &hauli_app_state.times,

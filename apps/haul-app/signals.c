@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "screen.h"
+
 #define KICK SIGURG /* interrupts system calls of the main thread, in phases that allow it */
 #define TICK (10 * HAUL_MS)
 #define PATIENCE (500 * HAUL_MS) /* before a system call is interrupted: most end earlier */
@@ -63,6 +65,7 @@ static void die(int sig)
 {
 	sigset_t set;
 
+	hauli_app_screen_abandon();
 	sigemptyset(&set);
 	sigaddset(&set, sig);
 	signal(sig, SIG_DFL);

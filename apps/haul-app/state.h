@@ -32,6 +32,7 @@ struct hauli_app {
 	uint64_t duration;
 	uint64_t packets;
 	uint64_t period;
+	unsigned screen; /* auto, on, off */
 	const char *poller_text;
 	unsigned steal; /* enum haul_steal; the next two: haul_send_order, haul_io_spread */
 	unsigned send_order;
@@ -41,6 +42,7 @@ struct hauli_app {
 	bool times;
 	const char *hist; /* --hist; NULL: no files */
 	bool verbose;
+	bool plain; /* haul_app_plain_reports() */
 	struct haul_app_texts eal;
 
 	/* What exists, besides what pub points to. */

@@ -48,10 +48,21 @@ static int call(struct haul_app *app, const char *hook)
 	return (int)code;
 }
 
+/* There is no such port: ends the program by a line and abort(). */
+static void misuse(const struct haul_app *app)
+{
+	struct haul_io_stats st;
+
+	haul_io_get_stats(app->io, 99, -1, &st);
+}
+
 static void handle(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 {
 	const struct haul_app *app = rx->arg;
 
+	if (haul_app_counted(app, PACKETS, -1) > 100000 &&
+		strcmp(failing, "misuse on a carrier") == 0)
+		misuse(app);
 	for (uint64_t i = 0; hog && rx->carrier == 1; i++)
 		__asm__ volatile("" ::"r"(i));
 	haul_app_count(BURSTS, 1);
@@ -69,6 +80,8 @@ static int nothing(struct haul_app *app, unsigned carrier, void *arg)
 static int parsed(struct haul_app *app, struct haul_io_opts *io)
 {
 	io->on_burst = handle;
+	if (strcmp(failing, "plain") == 0)
+		haul_app_plain_reports(app);
 	if (strcmp(failing, "call in parsed") == 0)
 		return haul_app_on_carriers(app, nothing, NULL);
 	return call(app, app->nb_ports == 1 && !app->rt && !app->io ? "parsed" : "parsed late");
@@ -160,6 +173,8 @@ static int add(struct haul_app *app, unsigned carrier, void *arg)
 
 static void report(struct haul_app *app, FILE *out, bool final)
 {
+	if (strcmp(failing, "misuse") == 0)
+		misuse(app);
 	on_carriers = 0;
 	haul_app_on_carriers(app, add, &on_carriers);
 	fprintf(stderr, "hook report%s %d\n", final ? " final" : "", (int)on_carriers);

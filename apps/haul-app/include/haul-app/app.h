@@ -167,6 +167,10 @@ HAUL_API int haul_app_set_option(struct haul_app *app, const char *name, const c
 /* Sets the time between reports, in place of --period; 0: none but the last. */
 HAUL_API void haul_app_set_period(struct haul_app *app, uint64_t ns);
 
+/* Reports are lines, not a screen, whatever --screen says: for a program that itself reads from the
+ * terminal. In parsed(). */
+HAUL_API void haul_app_plain_reports(struct haul_app *app);
+
 /* Adds n to a counter of the program: an index into haul_app_hooks.counters. On carriers only; does
  * not suspend. Each carrier has its own sum, so that this costs no atomic operation. */
 HAUL_API void haul_app_count(unsigned counter, uint64_t n);

@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The figures of a period are drawn once it ends, and after each key. The screen is left and
+ * entered again around a stop by SIGTSTP, and left for good at the end. In the background it
+ * draws nothing.
+ */
+#include "screen.h"
+
+#include <langinfo.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "interrupts.h"
+#include "messages.h"
+#include "sample.h"
+#include "terminal.h"
+#include "views.h"
+
+#define ABOVE 2 /* rows above the view */
+#define BELOW 2 /* messages, keys */
+#define HELP " o p c l d views   space freeze   r reset   q quit   h help"
+
+enum { SCREEN_AUTO, SCREEN_ON, SCREEN_OFF }; /* --screen */
+
+static struct {
+	bool wanted;
+	bool on; /* from begin() to end() */
+	bool shown; /* on, and in the foreground */
+	bool lost; /* the terminal has gone */
+	int terminal, interrupts;
+	struct hauli_app_canvas canvas;
+
+	struct hauli_app_sample *last; /* at the end of the last period; NULL: none has ended */
+	struct hauli_app_sample *base; /* at the last reset; NULL: the start */
+	/* What is shown; NULL: nothing yet. */
+	struct hauli_app_sample *period, *total;
+	double seconds; /* of the period */
+	uint64_t shown_at; /* its end */
+	char *text; /* of the program's report() */
+	bool frozen;
+
+	const struct hauli_app_view *view;
+	unsigned first; /* line of the view in its first row */
+	unsigned page; /* rows of a view */
+	unsigned rows; /* of the terminal; 0: the next frame begins with an empty screen */
+	char escape[8]; /* the part that has been read of a key with several bytes */
+	unsigned escape_len;
+} s = {.terminal = -1, .interrupts = -1};
+
+static bool is_utf8(void)
+{
+	locale_t locale = newlocale(LC_CTYPE_MASK, "", NULL);
+	bool utf8 = locale && strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
+
+	if (locale)
+		freelocale(locale);
+	return utf8;
+}
+
+static bool is_coloured(void)
+{
+	const char *no = getenv("NO_COLOR");
+
+	return !no || !no[0];
+}
+
+/* The reason why reports are to be lines; NULL: they are to be in place. */
+static const char *lacks(const struct hauli_app *a)
+{
+	const char *why = hauli_app_terminal_lacks(fileno(a->out));
+
+	if (why)
+		return why;
+	if (a->period == 0)
+		return "--period 0 asks for no reports";
+	if (!hauli_app_terminal_is_ours(fileno(a->out)))
+		return "the program runs in the background";
+	s.terminal = hauli_app_terminal_open(fileno(a->out));
+	return s.terminal < 0 ? strerror(-s.terminal) : NULL;
+}
+
+int hauli_app_screen_choose(struct hauli_app *a)
+{
+	bool automatic = a->screen == SCREEN_AUTO;
+	const char *why;
+
+	if (a->screen == SCREEN_OFF || a->plain || (automatic && a->json && isatty(STDOUT_FILENO)))
+		return HAUL_APP_DONE;
+	why = lacks(a);
+	if (why && !automatic)
+		return haul_app_wrong(a->pub.program, "--screen on: no screen on std%s: %s",
+			a->json ? "err" : "out", why);
+	if (why)
+		return HAUL_APP_DONE;
+	s.interrupts = hauli_app_interrupts_open();
+	s.wanted = s.interrupts >= 0;
+	return HAUL_APP_DONE;
+}
+
+void haul_app_plain_reports(struct haul_app *app)
+{
+	hauli_app_state.plain = true;
+}
+
+bool hauli_app_screen_is_on(void)
+{
+	return s.on;
+}
+
+static void move_to(FILE *out, unsigned row)
+{
+	fprintf(out, "\x1b[%u;1H", row);
+}
+
+/* Prints a line of the canvas in a row, and erases what was there. */
+static void print_row(FILE *out, unsigned row, unsigned line)
+{
+	unsigned columns;
+	size_t len;
+	const char *text = hauli_app_canvas_text(&s.canvas, line, &len, &columns);
+
+	move_to(out, row);
+	fwrite(text, 1, len, out);
+	if (columns < s.canvas.columns)
+		fputs("\x1b[K", out);
+}
+
+static void print_empty(FILE *out, unsigned row)
+{
+	move_to(out, row);
+	fputs("\x1b[K", out);
+}
+
+static void draw_head(const struct hauli_app *a)
+{
+	hauli_app_canvas_line(&s.canvas);
+	hauli_app_canvas_put(
+		&s.canvas, HAULI_APP_BOLD, " %s: %s", a->pub.program->name, s.view->name);
+	hauli_app_canvas_put(
+		&s.canvas, HAULI_APP_PLAIN, "   %.1f s", (double)(s.shown_at - a->began_at) / 1e9);
+	if (s.base)
+		hauli_app_canvas_put(&s.canvas, HAULI_APP_PLAIN, ", reset %.1f s ago",
+			(double)(s.shown_at - s.base->at) / 1e9);
+	hauli_app_canvas_put(&s.canvas, HAULI_APP_DIM, "   poller %s", a->poller_text);
+	if (a->paused)
+		hauli_app_canvas_put(&s.canvas, HAULI_APP_BAD, "   PAUSED");
+	if (s.frozen)
+		hauli_app_canvas_put(&s.canvas, HAULI_APP_BAD, "   FROZEN");
+}
+
+static void draw_view(const struct hauli_app *a)
+{
+	const struct hauli_app_figures figures = {
+		.a = a,
+		.period = s.period,
+		.seconds = s.seconds,
+		.total = s.total,
+		.text = s.text,
+	};
+
+	if (s.period) {
+		s.view->draw(&s.canvas, &figures);
+		return;
+	}
+	hauli_app_canvas_line(&s.canvas);
+	hauli_app_canvas_put(&s.canvas, HAULI_APP_PLAIN, " measuring ...");
+}
+
+/* The last row: keys, and which lines of the view are shown if not all. */
+static void draw_help(unsigned lines)
+{
+	hauli_app_canvas_line(&s.canvas);
+	hauli_app_canvas_put(&s.canvas, HAULI_APP_DIM, "%-60s", HELP);
+	if (lines > s.page)
+		hauli_app_canvas_put(&s.canvas, HAULI_APP_PLAIN, " %u-%u of %u lines", s.first + 1,
+			s.first + s.page, lines);
+}
+
+static void draw_message(void)
+{
+	char message[512];
+
+	hauli_app_messages_last(message, sizeof(message));
+	hauli_app_canvas_line(&s.canvas);
+	hauli_app_canvas_put(&s.canvas, HAULI_APP_BAD, "%s", message);
+}
+
+/* Ends the program after the loss of its terminal, as after that of a pipe's reader. */
+static void check(struct hauli_app *a, int err)
+{
+	if (err >= 0)
+		return;
+	s.lost = true;
+	haul_app_watch(&a->pub, s.terminal, NULL, NULL);
+	haul_app_end(&a->pub);
+}
+
+static void print(struct hauli_app *a, FILE *out)
+{
+	unsigned columns, rows, head, lines, last;
+
+	hauli_app_terminal_size(&columns, &rows);
+	if (columns != s.canvas.columns || rows != s.rows)
+		fputs("\x1b[2J", out);
+	s.rows = rows;
+	s.page = rows > ABOVE + BELOW ? rows - ABOVE - BELOW : 0;
+	hauli_app_canvas_clear(&s.canvas, columns);
+	draw_head(a);
+	head = s.canvas.nb;
+	draw_view(a);
+	lines = s.canvas.nb - head;
+	if (s.first + s.page > lines)
+		s.first = lines > s.page ? lines - s.page : 0;
+	draw_message();
+	draw_help(lines);
+	last = s.canvas.nb - 1;
+	print_row(out, 1, 0);
+	print_empty(out, 2);
+	for (unsigned i = 0; i < s.page; i++) {
+		if (s.first + i < lines)
+			print_row(out, ABOVE + 1 + i, head + s.first + i);
+		else
+			print_empty(out, ABOVE + 1 + i);
+	}
+	if (rows > ABOVE + BELOW) {
+		print_row(out, rows - 1, last - 1);
+		print_row(out, rows, last);
+	}
+}
+
+static void show(struct hauli_app *a)
+{
+	char *frame;
+	size_t len;
+	FILE *out;
+	int err;
+
+	if (!s.shown || s.lost)
+		return;
+	out = open_memstream(&frame, &len);
+	if (!out)
+		abort();
+	print(a, out);
+	fclose(out);
+	err = hauli_app_terminal_show(frame, len);
+	if (err > 0)
+		s.rows = 0;
+	check(a, err);
+	free(frame);
+}
+
+static void scroll(int lines)
+{
+	s.first = lines < 0 && s.first < (unsigned)-lines ? 0 : s.first + (unsigned)lines;
+}
+
+static void choose_view(char key)
+{
+	const struct hauli_app_view *view;
+
+	for (unsigned i = 0; (view = hauli_app_view(i)) != NULL; i++) {
+		if (view->letter != key && view->digit != key)
+			continue;
+		s.view = view;
+		s.first = 0;
+	}
+}
+
+static void next_view(void)
+{
+	unsigned i = 0;
+
+	while (hauli_app_view(i) != s.view)
+		i++;
+	s.view = hauli_app_view(i + 1) ? hauli_app_view(i + 1) : hauli_app_view(0);
+	s.first = 0;
+}
+
+static void reset(const struct hauli_app *a)
+{
+	free(s.base);
+	s.base = hauli_app_sample_take(a);
+	if (!s.total)
+		return;
+	free(s.total);
+	s.total = hauli_app_sample_since(a, s.base, s.base);
+	s.shown_at = s.base->at;
+}
+
+static void take_key(struct hauli_app *a, char key)
+{
+	switch (key) {
+	case 'q':
+		haul_app_end(&a->pub);
+		break;
+	case ' ':
+		s.frozen = !s.frozen;
+		break;
+	case 'r':
+		reset(a);
+		break;
+	case '\t':
+		next_view();
+		break;
+	case 'k':
+		scroll(-1);
+		break;
+	case 'j':
+		scroll(1);
+		break;
+	default:
+		choose_view(key);
+	}
+}
+
+/* Keys such as "up" are several bytes: ESC [ A. */
+static void take_escape(const char *bytes)
+{
+	static const struct {
+		const char *bytes;
+		int lines, pages;
+	} keys[] = {
+		{"\x1b[A", -1, 0},
+		{"\x1bOA", -1, 0},
+		{"\x1b[B", 1, 0},
+		{"\x1bOB", 1, 0},
+		{"\x1b[5~", 0, -1},
+		{"\x1b[6~", 0, 1},
+	};
+
+	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (strcmp(bytes, keys[i].bytes) == 0)
+			scroll(keys[i].lines + keys[i].pages * (int)s.page);
+}
+
+static void take_byte(struct hauli_app *a, char byte)
+{
+	if (byte == '\x1b') {
+		s.escape_len = 0;
+	} else if (s.escape_len == 0) {
+		take_key(a, byte);
+		return;
+	}
+	if (s.escape_len < sizeof(s.escape) - 1)
+		s.escape[s.escape_len++] = byte;
+	/* The second byte is [ or O; of the next ones, a letter or ~ is the last. */
+	if (s.escape_len < 2 || (s.escape_len == 2 && (byte == '[' || byte == 'O')) || byte < '@')
+		return;
+	s.escape[s.escape_len] = '\0';
+	s.escape_len = 0;
+	take_escape(s.escape);
+}
+
+static void take_keys(struct haul_app *app, int fd, void *arg)
+{
+	struct hauli_app *a = &hauli_app_state;
+	char keys[64];
+	int n = hauli_app_terminal_keys(keys, sizeof(keys));
+
+	for (int i = 0; i < n; i++)
+		take_byte(a, keys[i]);
+	check(a, n);
+	show(a);
+}
+
+static void enter(struct hauli_app *a)
+{
+	if (!hauli_app_terminal_is_ours(s.terminal))
+		return;
+	hauli_app_messages_keep(s.terminal);
+	hauli_app_terminal_enter();
+	hauli_app_interrupts_before_death(hauli_app_screen_abandon);
+	haul_app_watch(&a->pub, s.terminal, take_keys, NULL);
+	s.shown = true;
+}
+
+static void leave(struct hauli_app *a)
+{
+	if (!s.shown)
+		return;
+	s.shown = false;
+	if (!s.lost)
+		haul_app_watch(&a->pub, s.terminal, NULL, NULL);
+	hauli_app_interrupts_before_death(NULL);
+	hauli_app_terminal_leave(hauli_app_terminal_is_ours(s.terminal));
+	hauli_app_messages_release();
+}
+
+static void take_interrupts(struct haul_app *app, int fd, void *arg)
+{
+	struct hauli_app *a = &hauli_app_state;
+	struct hauli_app_interrupts came = hauli_app_interrupts_read();
+
+	if (came.stop) {
+		leave(a);
+		hauli_app_interrupts_stop();
+		hauli_app_interrupts_read(); /* the SIGCONT */
+		came.continued = true;
+	}
+	if (came.continued && hauli_app_terminal_is_ours(s.terminal))
+		enter(a);
+	else if (came.continued)
+		leave(a); /* in the background: the terminal is a shell's */
+	show(a);
+}
+
+void hauli_app_screen_begin(struct hauli_app *a)
+{
+	static bool registered;
+
+	if (!s.wanted)
+		return;
+	if (!registered)
+		atexit(hauli_app_screen_abandon);
+	registered = true;
+	s.on = true;
+	s.view = hauli_app_view(0);
+	s.shown_at = a->began_at;
+	hauli_app_canvas_init(&s.canvas, is_coloured(), is_utf8());
+	haul_app_watch(&a->pub, s.interrupts, take_interrupts, NULL);
+	enter(a);
+	show(a);
+}
+
+static void read_text(struct hauli_app *a)
+{
+	size_t len;
+	FILE *out;
+
+	if (!a->hooks->report)
+		return;
+	free(s.text);
+	out = open_memstream(&s.text, &len);
+	if (!out)
+		abort();
+	a->hooks->report(&a->pub, out, false);
+	fclose(out);
+}
+
+void hauli_app_screen_period(struct hauli_app *a)
+{
+	struct hauli_app_sample *now;
+
+	if (!s.shown)
+		enter(a); /* in the foreground again, maybe */
+	if (a->paused) {
+		show(a);
+		return;
+	}
+	now = hauli_app_sample_take(a);
+	if (!s.frozen) {
+		free(s.period);
+		free(s.total);
+		s.period = hauli_app_sample_since(a, now, s.last);
+		s.total = hauli_app_sample_since(a, now, s.base);
+		s.seconds = (double)(now->at - (s.last ? s.last->at : a->began_at)) / 1e9;
+		s.shown_at = now->at;
+		read_text(a);
+	}
+	free(s.last);
+	s.last = now;
+	show(a);
+}
+
+void hauli_app_screen_end(struct hauli_app *a)
+{
+	leave(a);
+	if (s.on)
+		haul_app_watch(&a->pub, s.interrupts, NULL, NULL);
+	s.on = false;
+	s.wanted = false;
+	hauli_app_terminal_close();
+	hauli_app_interrupts_close();
+	hauli_app_canvas_fini(&s.canvas);
+	free(s.last);
+	free(s.base);
+	free(s.period);
+	free(s.total);
+	free(s.text);
+	s.last = s.base = s.period = s.total = NULL;
+	s.text = NULL;
+}
+
+void hauli_app_screen_abandon(void)
+{
+	hauli_app_terminal_abandon();
+	hauli_app_messages_release();
+}
