@@ -49,7 +49,7 @@ int hauli_latency_check(struct hauli_app *a)
 
 static void print_row(FILE *out, const char *first, const struct haul_hist *h)
 {
-	fprintf(out, "  %-16s %12" PRIu64 " %9.2f %9.2f %9.2f %9.2f %9.2f\n", first,
+	fprintf(out, "  %-15s %12" PRIu64 " %9.2f %9.2f %9.2f %9.2f %9.2f\n", first,
 		haul_hist_count(h), COLUMNS_US(h));
 }
 
@@ -90,7 +90,7 @@ static int print_one(
 	struct table *table = arg;
 
 	if (!table->began)
-		fprintf(table->out, "%-18s %12s %9s %9s %9s %9s %9s\n", "latency in us", "count",
+		fprintf(table->out, "%-17s %12s %9s %9s %9s %9s %9s\n", "latency in us", "count",
 			"p50", "p90", "p99", "p99.9", "max");
 	table->began = true;
 	print_row(table->out, name, h);
