@@ -310,6 +310,7 @@ static void receive_one(struct generate_carrier *c, struct haul_rx *rx, const st
 	news->foreign += stamp.run != generate.run;
 	age = stamp_age(&stamp, now);
 	haul_hist_add(&c->intended, age, 1);
+	haul_record(rx, HAUL_STAGE_ARRIVAL, age, 1); /* for --times and --hist */
 	haul_hist_add(&c->actual, age > stamp.late ? age - stamp.late : 0, 1);
 }
 

@@ -57,7 +57,9 @@ static const struct haul_app_program program = {
 		"  haul-fwd --port pcap:rx=in.pcap,tx=out.pcap --mode mac --duration 1 --json\n"
 		"      copy from a file to a file, and print statistics for scripts\n"
 		"  haul-fwd --port pci:0000:01:00.0 --mode txonly --size 1518 --carriers 0,2-3\n"
-		"      generate traffic from carriers on CPUs 0, 2 and 3\n",
+		"      generate traffic from carriers on CPUs 0, 2 and 3\n"
+		"  haul-fwd --port afpacket:eth0 --mode generate --rate 100k --arrivals poisson\n"
+		"      measure latencies and losses of packets that come back\n",
 };
 
 /* What handlers get: haul_rx.arg. */
