@@ -59,7 +59,7 @@ class Ports:
     modes = ()
     fed = False  # by a generator
     tx_first = False
-    scale = 4  # factor on the counted packets, compared with a slow forwarder
+    counted = 200000  # packets of the shorter run under callgrind
 
     def __init__(self, carriers):
         self.carriers = carriers
@@ -89,7 +89,7 @@ class Ring(Ports):
     says = "between two ring ports, a burst in each queue"
     modes = ("io", "mac", "macswap", "flowgen", "csum", "5tswap", "noisy")
     tx_first = True
-    scale = 20
+    counted = 1000000
 
     def vdevs(self):
         return ["net_ring0", "net_ring1"]
