@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "io/capture.h"
 #include "io/create.h"
 #include "io/drain.h"
 #include "io/idle.h"
@@ -179,9 +180,12 @@ int haul_io_start(struct haul_io **out, struct haul_runtime *rt, const struct ha
 		return err;
 	}
 	io->stage = HAULI_IO_STOPPED;
-	if (!opts->stopped)
+	if (opts->capture)
+		err = haul_capture_start(opts->capture, io, errbuf, errlen);
+	if (!err && !opts->stopped)
 		err = hauli_io_launch(io, "haul_io_start", errbuf, errlen);
 	if (err) {
+		hauli_capture_end(io);
 		hauli_io_destroy(io);
 		return err;
 	}
@@ -339,6 +343,7 @@ int haul_io_free(struct haul_io *io, char *errbuf, size_t errlen)
 	}
 	pool = io->opts.pool;
 	out = rte_mempool_in_use_count(pool);
+	hauli_capture_end(io);
 	hauli_io_destroy(io);
 	if (out == 0)
 		return 0;

@@ -59,7 +59,7 @@ struct hauli_idle {
 
 struct hauli_rxq {
 	HAULI_LINE struct haul_rx rx; /* what handlers get; constant */
-	struct hauli_burst burst; /* constant */
+	struct hauli_burst burst; /* carrier: a capture changes it */
 	struct hauli_counter empty; /* polls that got no packet. Poller */
 	struct hauli_counter packets; /* received. Poller */
 
@@ -90,8 +90,8 @@ struct hauli_rxq {
 };
 
 struct hauli_tx {
-	HAULI_LINE struct hauli_burst burst; /* constant, as the next */
-	bool count_bytes;
+	HAULI_LINE struct hauli_burst burst; /* carrier: a capture changes it */
+	bool count_bytes; /* constant, as the next */
 	bool observed; /* count_bytes, or times is set */
 	struct hauli_counter direct; /* sent, past the queue. Poller */
 	struct hauli_counter sent; /* sent, out of the queue. Poller */
@@ -211,6 +211,7 @@ struct haul_io {
 	/* [nb_ports][nb_pollers + 1], the last of a port for all carriers: added to counted bytes,
 	 * because haul counted them before and a PMD now, or vice versa. NULL: nothing to add. */
 	struct hauli_bytes *bytes_before;
+	struct haul_capture *capture; /* NULL: none. The thread that starts and stops */
 	char why[256]; /* haul_io_healthy()'s line */
 };
 

@@ -45,6 +45,7 @@ typedef void haul_packet_fn(struct haul_rx *rx, struct rte_mbuf *pkt);
 typedef uint16_t haul_source_fn(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n);
 
 struct haul_io;
+struct haul_capture;
 
 /* What a poller does while there are no packets. */
 enum haul_poll_how {
@@ -160,6 +161,7 @@ struct haul_io_opts {
 	/* The peer of each port, as indexes into ports, for haul_rx.peer; copied. NULL: 0 and 1, 2
 	 * and 3, ... are peers of each other, a last port without a pair of itself. */
 	const unsigned *peers;
+	struct haul_capture *capture; /* begins with the first packet (capture.h); NULL: none */
 	void *arg; /* for haul_rx.arg */
 	bool times; /* records stages of each packet's time (enum haul_stage) */
 	bool stopped; /* haul_io_start() starts no poller: haul_io_resume() does */

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "io/capture.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "capture/capture.h"
+
+#define VLAN_TAG 4u
+#define MACS (2 * RTE_ETHER_ADDR_LEN)
+#define TX_CHUNK 64
+#define RX_TAGGED (RTE_MBUF_F_RX_VLAN_STRIPPED | RTE_MBUF_F_RX_QINQ_STRIPPED)
+#define TX_TAGGED (RTE_MBUF_F_TX_VLAN | RTE_MBUF_F_TX_QINQ)
+
+/* The hook on a carrier's queue pair of a port. */
+struct hauli_capture_queue {
+	struct hauli_capture_ring *ring;
+	struct hauli_capture_count *count;
+	haul_capture_match_fn *match; /* NULL: all frames */
+	void *match_arg;
+	uint32_t snaplen;
+	uint32_t port;
+	uint32_t queue;
+
+	struct hauli_burst rx, tx; /* the queue's own */
+	struct rte_eth_fp_ops ops; /* in place of the PMD's */
+	void **data; /* [queue_id + 1], for ops */
+	void **no_callbacks;
+};
+
+/* A frame in one piece. */
+struct frame {
+	const uint8_t *bytes;
+	uint32_t len;
+};
+
+static uint32_t put_tag(uint8_t *at, uint16_t type, uint16_t tci)
+{
+	const uint16_t tag[2] = {rte_cpu_to_be_16(type), rte_cpu_to_be_16(tci)};
+
+	memcpy(at, tag, sizeof(tag));
+	return VLAN_TAG;
+}
+
+/* Puts a frame that lies in segments, or whose tags are not in it, into one piece. */
+static __attribute__((noinline)) struct frame make_whole(
+	struct hauli_capture_queue *q, const struct rte_mbuf *m, bool qinq, bool vlan)
+{
+	uint8_t *whole = q->ring->whole;
+	uint32_t len = RTE_MIN(m->pkt_len, HAULI_CAPTURE_SNAP_MOST);
+	uint32_t tags = 0;
+	const void *piece;
+
+	if (len < MACS)
+		qinq = vlan = false;
+	if (qinq)
+		tags += put_tag(whole + MACS + tags, RTE_ETHER_TYPE_QINQ, m->vlan_tci_outer);
+	if (vlan)
+		tags += put_tag(whole + MACS + tags, RTE_ETHER_TYPE_VLAN, m->vlan_tci);
+	if (tags > 0) {
+		piece = rte_pktmbuf_read(m, 0, MACS, whole);
+		if (piece != whole)
+			memcpy(whole, piece, MACS);
+	} else {
+		piece = rte_pktmbuf_read(m, 0, len, whole);
+		return (struct frame){piece, m->pkt_len};
+	}
+	piece = rte_pktmbuf_read(m, MACS, len - MACS, whole + MACS + tags);
+	if (piece && piece != whole + MACS + tags)
+		memcpy(whole + MACS + tags, piece, len - MACS);
+	return (struct frame){whole, m->pkt_len + tags};
+}
+
+static inline struct frame frame_of(
+	struct hauli_capture_queue *q, const struct rte_mbuf *m, bool received)
+{
+	uint64_t tagged = m->ol_flags & (received ? RX_TAGGED : TX_TAGGED);
+
+	if (hauli_likely(m->nb_segs == 1 && !tagged))
+		return (struct frame){rte_pktmbuf_mtod(m, const uint8_t *), m->pkt_len};
+	return make_whole(q, m,
+		tagged & (received ? RTE_MBUF_F_RX_QINQ_STRIPPED : RTE_MBUF_F_TX_QINQ),
+		tagged & (received ? RTE_MBUF_F_RX_VLAN_STRIPPED : RTE_MBUF_F_TX_VLAN));
+}
+
+/* Writes the block of a frame at a position of the ring. Returns its length; 0: no room. */
+static inline uint32_t put_block(struct hauli_capture_queue *q, uint32_t at,
+	const struct frame *frame, uint64_t ticks, enum hauli_block_direction direction)
+{
+	uint32_t captured = RTE_MIN(frame->len, q->snaplen);
+	uint32_t len = hauli_block_frame_len(captured);
+	uint8_t *to = hauli_capture_ring_room(q->ring, at, len);
+	struct hauli_block_frame *head = (struct hauli_block_frame *)to;
+	struct hauli_block_frame_end *end;
+
+	if (hauli_unlikely(!to))
+		return 0;
+	*head = (struct hauli_block_frame){
+		.type = HAULI_BLOCK_FRAME,
+		.len = len,
+		.interface = q->port,
+		.captured = captured,
+		.original = frame->len,
+	};
+	memcpy(head->time, &ticks, sizeof(ticks));
+	end = (struct hauli_block_frame_end *)(to + len - sizeof(*end));
+	memset((uint8_t *)end - 3, 0, 3); /* padding */
+	memcpy(head + 1, frame->bytes, captured);
+	*end = (struct hauli_block_frame_end){
+		.flags_code = HAULI_BLOCK_FLAGS,
+		.flags_len = sizeof(end->flags),
+		.flags = direction,
+		.queue_code = HAULI_BLOCK_QUEUE,
+		.queue_len = sizeof(end->queue),
+		.queue = q->queue,
+		.len = len,
+	};
+	return len;
+}
+
+/* What has become of frames. */
+struct progress {
+	uint32_t at; /* position behind their blocks */
+	uint32_t matched, no_room;
+};
+
+static inline void copy(struct hauli_capture_queue *q, const struct rte_mbuf *m, uint64_t ticks,
+	enum hauli_block_direction direction, struct progress *sum)
+{
+	struct frame frame = frame_of(q, m, direction == HAULI_BLOCK_INBOUND);
+	uint32_t len;
+
+	if (q->match &&
+		!q->match(q->match_arg, frame.bytes, RTE_MIN(frame.len, HAULI_CAPTURE_SNAP_MOST)))
+		return;
+	len = put_block(q, sum->at, &frame, ticks, direction);
+	sum->at += len;
+	sum->matched++;
+	sum->no_room += len == 0;
+}
+
+static inline void publish(struct hauli_capture_queue *q, const struct progress *sum)
+{
+	hauli_counter_add(&q->count->matched, sum->matched);
+	hauli_counter_add(&q->count->no_room, sum->no_room);
+	hauli_capture_ring_publish(q->ring, sum->at);
+}
+
+static uint16_t receive(void *queue, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct hauli_capture_queue *q = queue;
+	struct progress sum = {.at = q->ring->written};
+	uint64_t ticks;
+
+	n = hauli_burst_rx(&q->rx, pkts, n);
+	if (n == 0)
+		return 0;
+	ticks = hauli_ticks();
+	for (uint16_t i = 0; i < n; i++)
+		copy(q, pkts[i], ticks, HAULI_BLOCK_INBOUND, &sum);
+	publish(q, &sum);
+	return n;
+}
+
+/* The first n of pkts, which the PMD may take or not: sums[i] tells of those up to i. */
+static uint16_t transmit_some(struct hauli_capture_queue *q, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct progress sums[TX_CHUNK];
+	struct progress sum = {.at = q->ring->written};
+	uint64_t ticks = hauli_ticks();
+
+	for (uint16_t i = 0; i < n; i++) {
+		copy(q, pkts[i], ticks, HAULI_BLOCK_OUTBOUND, &sum);
+		sums[i] = sum;
+	}
+	n = hauli_burst_tx(&q->tx, pkts, n);
+	if (n > 0)
+		publish(q, &sums[n - 1]);
+	return n;
+}
+
+static uint16_t transmit(void *queue, struct rte_mbuf **pkts, uint16_t n)
+{
+	uint16_t sent = 0, some, now;
+
+	do {
+		some = RTE_MIN((uint16_t)(n - sent), (uint16_t)TX_CHUNK);
+		now = transmit_some(queue, pkts + sent, some);
+		sent += now;
+	} while (now == some && sent < n);
+	return sent;
+}
+
+static void remove_hook(struct hauli_poller *p, struct hauli_capture_queue *q)
+{
+	p->rxqs[q->port].burst = q->rx;
+	p->txs[q->port].burst = q->tx;
+}
+
+static void install_hook(
+	const struct haul_capture *c, struct hauli_poller *p, struct hauli_capture_queue *q)
+{
+	struct hauli_rxq *r = &p->rxqs[q->port];
+	struct hauli_tx *tx = &p->txs[q->port];
+
+	if (c->opts.directions != HAUL_CAPTURE_TX)
+		r->burst.ops = &q->ops;
+	if (c->opts.directions != HAUL_CAPTURE_RX)
+		tx->burst.ops = &q->ops;
+}
+
+/* The hooks of a carrier's queues: those of all ports, of which some stay unused. */
+static struct hauli_capture_queue *hooks_of(const struct haul_capture *c, unsigned carrier)
+{
+	return &c->queues[carrier * c->opts.nb_ports];
+}
+
+static bool captures(const struct haul_capture *c, const struct hauli_poller *p, unsigned port)
+{
+	/* The queues of an RPS target are its proxy's, which captures. */
+	return c->opts.captures[port] && !p->rxqs[port].target;
+}
+
+static void install_all(const struct haul_capture *c, struct hauli_poller *p)
+{
+	struct hauli_capture_queue *hooks = hooks_of(c, haul_carrier_id(p->carrier));
+
+	for (unsigned i = 0; i < c->opts.nb_ports; i++)
+		if (captures(c, p, i))
+			install_hook(c, p, &hooks[i]);
+}
+
+static void remove_all(const struct haul_capture *c, struct hauli_poller *p)
+{
+	struct hauli_capture_queue *hooks = hooks_of(c, haul_carrier_id(p->carrier));
+
+	for (unsigned i = 0; i < c->opts.nb_ports; i++)
+		if (captures(c, p, i))
+			remove_hook(p, &hooks[i]);
+}
+
+static bool prepare_hook(const struct haul_capture *c, struct hauli_poller *p,
+	struct hauli_capture_queue *q, unsigned port)
+{
+	const unsigned carrier = haul_carrier_id(p->carrier);
+	const unsigned n = p->rxqs[port].burst.queue_id + 1u;
+
+	*q = (struct hauli_capture_queue){
+		.ring = &c->carriers[carrier]->ring,
+		.count = &c->carriers[carrier]->ports[port],
+		.match = c->opts.match,
+		.match_arg = c->opts.match_arg,
+		.snaplen = c->opts.snaplen,
+		.port = port,
+		.queue = carrier,
+		.rx = p->rxqs[port].burst,
+		.tx = p->txs[port].burst,
+		.ops = {.rx_pkt_burst = receive, .tx_pkt_burst = transmit},
+		.data = calloc(2 * (size_t)n, sizeof(q->data[0])),
+	};
+	if (!q->data)
+		return false;
+	q->data[n - 1] = q;
+	q->ops.rxq.data = q->ops.txq.data = q->data;
+	q->ops.rxq.clbk = q->ops.txq.clbk = q->data + n;
+	return true;
+}
+
+static void free_hooks(struct haul_capture *c)
+{
+	for (unsigned i = 0; c->queues && i < c->opts.carriers * c->opts.nb_ports; i++)
+		free(c->queues[i].data);
+	free(c->queues);
+	c->queues = NULL;
+}
+
+static int prepare_hooks(struct haul_capture *c, struct haul_io *io)
+{
+	c->queues = calloc((size_t)c->opts.carriers * c->opts.nb_ports, sizeof(c->queues[0]));
+	if (!c->queues)
+		return -ENOMEM;
+	for (unsigned i = 0; i < io->nb_pollers; i++)
+		for (unsigned port = 0; port < c->opts.nb_ports; port++)
+			if (!prepare_hook(c, io->pollers[i], &hooks_of(c, i)[port], port)) {
+				free_hooks(c);
+				return -ENOMEM;
+			}
+	return 0;
+}
+
+static const char stopping[] = "the pollers have not ended; call haul_io_stop() again";
+
+static bool is_stopping(const struct haul_io *io)
+{
+	return io->stage != HAULI_IO_RUNS && io->stage != HAULI_IO_STOPPED;
+}
+
+static int check(
+	const struct haul_capture *c, const struct haul_io *io, char *errbuf, size_t errlen)
+{
+	const char *wrong = NULL;
+
+	if (c->io || io->capture)
+		wrong = "one capture is under way; stop it first";
+	else if (c->opts.nb_ports != io->opts.nb_ports ||
+		memcmp(c->opts.ports, io->ports, io->opts.nb_ports * sizeof(io->ports[0])) != 0)
+		wrong = "the capture is of other ports; open it with those of haul_io_opts";
+	else if (c->opts.carriers < io->nb_pollers)
+		wrong = "the capture is for fewer carriers; open it with haul_carriers()";
+	else if (is_stopping(io))
+		wrong = stopping;
+	if (!wrong)
+		return 0;
+	snprintf(errbuf, errlen, "haul_capture_start: %s", wrong);
+	if (c->io || io->capture)
+		return -EBUSY;
+	return wrong == stopping ? -ECANCELED : -EINVAL;
+}
+
+/* For a carrier: between two bursts of its poller. */
+struct change {
+	struct haul_capture *capture;
+	struct hauli_poller *poller;
+};
+
+static void *start_here(void *arg)
+{
+	const struct change *change = arg;
+
+	install_all(change->capture, change->poller);
+	return NULL;
+}
+
+static void *stop_here(void *arg)
+{
+	const struct change *change = arg;
+
+	remove_all(change->capture, change->poller);
+	return NULL;
+}
+
+/* While pollers run each change is made on its carrier, else by the caller. */
+static int on_carriers(struct haul_capture *c, struct haul_io *io, haul_fn *fn)
+{
+	const struct haul_coro_opts opts = {.name = "capture", .pinned = true};
+	struct haul_coro *co;
+	int err = 0;
+
+	for (unsigned i = 0; i < io->nb_pollers && !err; i++) {
+		struct change change = {c, io->pollers[i]};
+
+		if (io->stage == HAULI_IO_STOPPED) {
+			fn(&change);
+			continue;
+		}
+		err = haul_spawn_on(change.poller->carrier, &co, fn, &change, &opts);
+		if (!err)
+			err = haul_join(co, NULL);
+	}
+	return err;
+}
+
+int haul_capture_start(struct haul_capture *c, struct haul_io *io, char *errbuf, size_t errlen)
+{
+	int err;
+
+	HAUL_MISUSE_IF(!c || !io, "capture or io is NULL");
+	err = check(c, io, errbuf, errlen);
+	if (err)
+		return err;
+	err = prepare_hooks(c, io);
+	if (!err) {
+		c->io = io;
+		io->capture = c;
+		err = on_carriers(c, io, start_here);
+	}
+	if (err)
+		snprintf(errbuf, errlen, "haul_capture_start: %s", strerror(-err));
+	return err;
+}
+
+static void detach(struct haul_capture *c)
+{
+	c->io->capture = NULL;
+	c->io = NULL;
+	free_hooks(c);
+}
+
+int haul_capture_stop(struct haul_capture *c, char *errbuf, size_t errlen)
+{
+	int err;
+
+	HAUL_MISUSE_IF(!c, "capture is NULL");
+	if (!c->io)
+		return 0;
+	err = is_stopping(c->io) ? -ECANCELED : on_carriers(c, c->io, stop_here);
+	if (err)
+		snprintf(errbuf, errlen, "haul_capture_stop: %s",
+			err == -ECANCELED ? stopping : strerror(-err));
+	else
+		detach(c);
+	return err;
+}
+
+void hauli_capture_end(struct haul_io *io)
+{
+	if (!io->capture)
+		return;
+	(void)on_carriers(io->capture, io, stop_here);
+	detach(io->capture);
+}
+
+int haul_capture_close(struct haul_capture *c, uint64_t timeout_ns, struct haul_capture_stats *st,
+	char *errbuf, size_t errlen)
+{
+	HAUL_MISUSE_IF(!c, "capture is NULL");
+	if (c->io && c->io->stage != HAULI_IO_STOPPED) {
+		snprintf(errbuf, errlen,
+			"haul_capture_close: still capturing; call haul_capture_stop() or "
+			"haul_io_stop() first");
+		return -EBUSY;
+	}
+	if (c->io)
+		hauli_capture_end(c->io);
+	return hauli_capture_finish(c, timeout_ns, st, errbuf, errlen);
+}

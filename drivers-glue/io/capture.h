@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Capturing the frames of queues: a queue's burst calls are replaced by the capture's (as filter.h
+ * does it), which copy frames into the carrier's ring. Sent frames are copied before the PMD gets
+ * them, since it may free them at once, and published after it, as far as it took them; what it
+ * refuses is offered again later, and copied again.
+ */
+#ifndef HAULI_IO_CAPTURE_H
+#define HAULI_IO_CAPTURE_H
+
+#include <haul-dpdk/capture.h>
+
+#include "io/state.h"
+
+/* Before io is freed. */
+void hauli_capture_end(struct haul_io *io);
+
+#endif
