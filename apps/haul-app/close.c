@@ -6,6 +6,7 @@
 
 #include <haul-dpdk/eal.h>
 
+#include "capture.h"
 #include "counters.h"
 #include "open.h"
 #include "report.h"
@@ -73,6 +74,7 @@ int hauli_app_close(struct hauli_app *a, int rc)
 		.burst = a->pub.burst};
 	hauli_app_report_free(a);
 	hauli_app_counters_fini();
+	hauli_app_capture_free();
 	hauli_app_signals_phase(HAULI_APP_PHASE_WORKS, "ending DPDK", "");
 	rte_mempool_free(a->pub.pool);
 	a->pub.pool = NULL;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture.h"
 #include "help.h"
 #include "placement.h"
 
@@ -27,6 +28,8 @@ struct hauli_command hauli_command(const struct haul_app_program *program,
 		command.tables[n++] = program->options[i];
 	if (before || program->places_carriers)
 		command.tables[n++] = hauli_placement_options();
+	if (before)
+		command.tables[n++] = hauli_capture_options();
 	if (after)
 		command.tables[n++] = after;
 	return command;
@@ -41,7 +44,7 @@ static bool parse_number(uint64_t *to, const char *text)
 	return isdigit((unsigned char)text[0]) && *end == '\0' && errno == 0;
 }
 
-static bool parse_time(uint64_t *to, const char *text)
+bool hauli_time_parse(uint64_t *to, const char *text)
 {
 	static const struct {
 		const char *unit;
@@ -122,7 +125,7 @@ static int take(const struct haul_app_program *program, const struct haul_app_op
 		return haul_app_wrong(program, "%s %s: give a number from %" PRIu64 " to %" PRIu64,
 			o->name, text, o->min, most);
 	case HAUL_APP_TIME:
-		if (parse_time(&n, text) && n >= o->min && n <= most) {
+		if (hauli_time_parse(&n, text) && n >= o->min && n <= most) {
 			*(uint64_t *)o->to = n;
 			return -1;
 		}

@@ -8,7 +8,7 @@
 /* A command line: that of a program with the options that the library adds. */
 struct hauli_command {
 	const struct haul_app_program *program;
-	const struct haul_app_option *tables[12]; /* ended by NULL */
+	const struct haul_app_option *tables[16]; /* ended by NULL */
 	bool ports; /* --help lists the kinds of port specs */
 };
 
@@ -24,6 +24,9 @@ int hauli_options_parse(const struct hauli_command *command, int argc, char **ar
 /* Sets an option later, as the command line does. Returns an exit code, after a line if it is not
  * HAUL_APP_DONE. */
 int hauli_option_set(const struct hauli_command *command, const char *name, const char *value);
+
+/* Parses a time, as HAUL_APP_TIME does. */
+bool hauli_time_parse(uint64_t *ns, const char *text);
 
 /* Frees the texts that the parser has collected. */
 void hauli_options_free(const struct hauli_command *command);

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "capture.h"
 #include "counters.h"
 #include "latency.h"
 #include "line.h"
@@ -246,6 +247,7 @@ void hauli_app_report_totals(struct hauli_app *a, FILE *out)
 	for (i = 0; i < a->plan->carriers; i++)
 		print_row(out, a, carrier_name(first, sizeof(first), a, i), &s->carriers[i].io);
 	print_counted(out, a, s);
+	hauli_app_capture_report(a, out);
 	fprintf(out, "mean\n");
 	for (i = 0; i < a->nb_ports; i++) {
 		print_port(out, a, i, s, seconds);

@@ -2,6 +2,7 @@
 /* Statistics as one JSON object. */
 #include <stdlib.h>
 
+#include "capture.h"
 #include "counters.h"
 #include "latency.h"
 #include "report.h"
@@ -166,6 +167,7 @@ void hauli_app_report_json(struct hauli_app *a, struct haul_app_json *object)
 	set_poller(object, a);
 	if (a->hooks->counters)
 		set_sums(haul_app_json_object(object, "counters"), a, s);
+	hauli_app_capture_json(a, object);
 	ports = haul_app_json_array(object, "ports");
 	for (i = 0; i < a->nb_ports; i++)
 		add_port(ports, a, i, s);

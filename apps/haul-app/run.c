@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "capture.h"
 #include "carriers.h"
 #include "check.h"
 #include "latency.h"
@@ -78,6 +79,8 @@ static int watch(struct hauli_app *a)
 		now = haul_now();
 		if (!is_healthy(a, &why))
 			return hauli_app_fail(a, -EIO, why);
+		if (!hauli_app_capture_look(a))
+			return HAUL_APP_FAILED;
 		if (now >= end_at || (a->packets && counted(a) >= a->packets))
 			return HAUL_APP_DONE;
 		if (now >= report_at) {
@@ -112,7 +115,7 @@ static void report(struct hauli_app *a)
 
 	hauli_app_signals_phase(HAULI_APP_PHASE_WRITES, "writing the report", "");
 	if (!a->json) {
-		hauli_app_report_totals(a, stdout);
+		hauli_app_report_totals(a, a->out);
 	} else {
 		object = haul_app_json_begin();
 		if (a->hooks->json)
@@ -144,21 +147,24 @@ static int stop_pollers(struct hauli_app *a, int rc)
 	a->ended_at = haul_now();
 	if (hauli_app_stop_pollers(a, errbuf, sizeof(errbuf)) != 0)
 		rc = hauli_app_fail(a, a->stop_err, errbuf);
+	rc = hauli_app_capture_end(a, rc);
 	return rc == HAUL_APP_DONE ? check_ports(a) : rc;
 }
 
 static int start_pollers(struct hauli_app *a)
 {
 	char errbuf[512];
-	int err;
+	int err, rc = hauli_app_capture_begin(a);
 
+	if (rc != HAUL_APP_DONE)
+		return rc;
 	a->io_opts.ports = a->ports;
 	a->io_opts.nb_ports = a->nb_ports;
 	a->io_opts.pool = a->pub.pool;
 	a->io_opts.stopped = a->paused;
 	err = haul_io_start(&a->pub.io, a->pub.rt, &a->io_opts, errbuf, sizeof(errbuf));
 	if (err)
-		return hauli_app_fail(a, err, errbuf);
+		return hauli_app_capture_end(a, hauli_app_fail(a, err, errbuf));
 	hauli_app_note(a, haul_io_notice(a->pub.io));
 	a->began_at = haul_now();
 	return HAUL_APP_DONE;

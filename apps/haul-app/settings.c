@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "capture.h"
 #include "latency.h"
 
 #define TIME_MAX (UINT64_C(1000000000) * HAUL_S)
@@ -141,7 +142,9 @@ int hauli_app_settings_check(struct hauli_app *a)
 			return haul_app_wrong(a->pub.program, "%s", errbuf);
 	fill_io_opts(a);
 	rc = choose_poller(a);
-	return rc == HAUL_APP_DONE ? hauli_latency_check(a) : rc;
+	if (rc == HAUL_APP_DONE)
+		rc = hauli_latency_check(a);
+	return rc == HAUL_APP_DONE ? hauli_app_capture_check(a) : rc;
 }
 
 int haul_app_set_option(struct haul_app *app, const char *name, const char *value)

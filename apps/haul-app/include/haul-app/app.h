@@ -25,6 +25,7 @@
 
 #include <haul-app/json.h>
 #include <haul-app/options.h>
+#include <haul-dpdk/capture.h>
 #include <haul-dpdk/io.h>
 #include <haul-dpdk/port.h>
 #include <haul-dpdk/port_config.h>
@@ -178,6 +179,17 @@ HAUL_API void haul_app_count(unsigned counter, uint64_t n);
 /* The figure of one carrier, or of all (carrier < 0); 0 if there is no such counter. Any thread,
  * until the last carrier_ends(). */
 HAUL_API uint64_t haul_app_counted(const struct haul_app *app, unsigned counter, int carrier);
+
+/*
+ * Captures the frames of all ports (of --capture-ports) to a file from now on, with the options
+ * --capture-..., and ends that, or what --capture has begun. Main thread, from started() on. Return
+ * 0, or -errno with one line in errbuf: -EBUSY (a capture is under way), -ENOENT (none is), and
+ * those of haul-dpdk/capture.h. *st gets the final counters.
+ */
+HAUL_API int haul_app_capture_start(
+	struct haul_app *app, const char *file, char *errbuf, size_t errlen);
+HAUL_API int haul_app_capture_stop(
+	struct haul_app *app, struct haul_capture_stats *st, char *errbuf, size_t errlen);
 
 #ifdef __cplusplus
 }
