@@ -151,8 +151,7 @@ int haul_capture_open(struct haul_capture **out, const struct haul_capture_opts 
 		if (!err)
 			err = start_thread(c);
 		if (err)
-			snprintf(errbuf, errlen, "cannot write %s: %s", c->file.path,
-				strerror(-err));
+			hauli_capture_file_explain(&c->file, err, errbuf, errlen);
 	}
 	if (err) {
 		destroy(c);
@@ -173,7 +172,7 @@ int hauli_capture_finish(struct haul_capture *c, uint64_t timeout_ns, struct hau
 	pthread_join(c->thread, NULL);
 	err = hauli_capture_file_close(&c->file);
 	if (err && !haul_capture_fault(c)[0])
-		snprintf(errbuf, errlen, "cannot write %s: %s", c->file.path, strerror(-err));
+		hauli_capture_file_explain(&c->file, err, errbuf, errlen);
 	else if (haul_capture_fault(c)[0])
 		snprintf(errbuf, errlen, "%s", c->fault);
 	err = err || haul_capture_fault(c)[0] ? -EIO : 0;

@@ -119,8 +119,7 @@ int hauli_capture_file_open(struct hauli_capture_file *file, const char *name, b
 		err = rotates ? open_next(file) : open_one(file);
 	if (!err)
 		return 0;
-	snprintf(errbuf, errlen, "cannot write %s: %s", file->path[0] ? file->path : name,
-		strerror(-err));
+	hauli_capture_file_explain(file, err, errbuf, errlen);
 	hauli_capture_file_close(file);
 	hauli_capture_file_free(file);
 	return err;
@@ -205,6 +204,13 @@ ssize_t hauli_capture_file_write(struct hauli_capture_file *file, struct iovec *
 	file->bytes += done;
 	file->total += done;
 	return (ssize_t)done;
+}
+
+void hauli_capture_file_explain(
+	const struct hauli_capture_file *file, int err, char *buf, size_t len)
+{
+	snprintf(buf, len, "cannot write %s: %s", file->path[0] ? file->path : file->name,
+		err == -EPIPE ? "its reader has gone" : strerror(-err));
 }
 
 int hauli_capture_file_close(struct hauli_capture_file *file)

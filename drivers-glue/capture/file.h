@@ -45,6 +45,10 @@ int hauli_capture_file_next(struct hauli_capture_file *file);
 ssize_t hauli_capture_file_write(struct hauli_capture_file *file, struct iovec *iov, int n,
 	bool (*may_wait)(void *arg), void *arg);
 
+/* "cannot write FILE: ..." in buf. */
+void hauli_capture_file_explain(
+	const struct hauli_capture_file *file, int err, char *buf, size_t len);
+
 /* Returns 0, or -errno: the file is incomplete. */
 int hauli_capture_file_close(struct hauli_capture_file *file);
 void hauli_capture_file_free(struct hauli_capture_file *file);

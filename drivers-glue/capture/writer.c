@@ -53,8 +53,7 @@ static void fail(struct haul_capture *c, int err)
 {
 	if (has_fault(c))
 		return;
-	snprintf(c->fault, sizeof(c->fault), "cannot write %s: %s", c->file.path,
-		err == -EPIPE ? "its reader has gone" : strerror(-err));
+	hauli_capture_file_explain(&c->file, err, c->fault, sizeof(c->fault));
 	hauli_u32_published_set(&c->has_fault, 1);
 }
 
