@@ -10,9 +10,7 @@
 
 static bool is_option_name(const char *name)
 {
-	if (strncmp(name, "--", 2) != 0)
-		return name[0] == '-' && name[1] && strchr(LOWER, name[1]) && !name[2];
-	return name[2] && !name[2 + strspn(name + 2, LOWER DIGITS "-")];
+	return !strncmp(name, "--", 2) && name[2] && !name[2 + strspn(name + 2, LOWER DIGITS "-")];
 }
 
 /* The mistake in an option, or NULL. */
@@ -21,7 +19,9 @@ static const char *mistake(const struct haul_app_option *o)
 	bool takes_value = o->kind != HAUL_APP_FLAG && o->kind != HAUL_APP_REST;
 
 	if (!is_option_name(o->name))
-		return "a name is -- and lower-case letters, digits or -; or - and a letter";
+		return "a name is -- and lower-case letters, digits or -";
+	if (o->letter && !strchr(LOWER, o->letter))
+		return "\"letter\" is none from a to z";
 	if ((unsigned)o->kind > HAUL_APP_REST)
 		return "there is no such kind";
 	if (!o->to)
@@ -46,6 +46,17 @@ static unsigned count(const struct hauli_command *command, const char *name)
 	return n;
 }
 
+/* The number of options of that letter. */
+static unsigned count_letter(const struct hauli_command *command, char letter)
+{
+	unsigned n = letter == 'h';
+
+	for (unsigned t = 0; command->tables[t]; t++)
+		for (const struct haul_app_option *o = command->tables[t]; o->name; o++)
+			n += o->letter == letter;
+	return n;
+}
+
 int hauli_check_options(const struct hauli_command *command)
 {
 	for (unsigned t = 0; command->tables[t]; t++) {
@@ -54,6 +65,8 @@ int hauli_check_options(const struct hauli_command *command)
 
 			if (!wrong && count(command, o->name) > 1)
 				wrong = "there are two of that name; the library has some, too";
+			if (!wrong && o->letter && count_letter(command, o->letter) > 1)
+				wrong = "there are two of that letter; -h is --help";
 			if (!wrong)
 				continue;
 			haul_app_say(command->program, "table of options: %s: %s", o->name, wrong);

@@ -151,6 +151,13 @@ static int take(const struct haul_app_program *program, const struct haul_app_op
 	abort();
 }
 
+static bool has_name(const struct haul_app_option *o, const char *name, size_t len)
+{
+	if (len == 2 && name[0] == '-' && o->letter)
+		return name[1] == o->letter;
+	return strlen(o->name) == len && strncmp(o->name, name, len) == 0;
+}
+
 static const struct haul_app_option *find(
 	const struct hauli_command *command, const char *name, size_t len)
 {
@@ -159,7 +166,7 @@ static const struct haul_app_option *find(
 
 	for (t = 0; command->tables[t]; t++)
 		for (o = command->tables[t]; o->name; o++)
-			if (strlen(o->name) == len && strncmp(o->name, name, len) == 0)
+			if (has_name(o, name, len))
 				return o;
 	return NULL;
 }

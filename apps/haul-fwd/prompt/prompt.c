@@ -11,18 +11,17 @@
 #include "console.h"
 #include "control.h"
 
-static bool interactive, interactive_too, auto_start, auto_start_too;
+static bool interactive, auto_start;
 static const char *file_path;
 static const char *control_path;
 
 const struct haul_app_option fwd_prompt_options[] = {
 	{"--interactive", NULL, HAUL_APP_FLAG, &interactive,
 		.help = "take commands on stdin, with those of dpdk-testpmd (help lists them); do "
-			"not forward before \"start\", and print no periodic reports"},
-	{"-i", NULL, HAUL_APP_FLAG, &interactive_too, .help = "the same"},
+			"not forward before \"start\", and print no periodic reports",
+		.letter = 'i'},
 	{"--auto-start", NULL, HAUL_APP_FLAG, &auto_start,
-		.help = "with --interactive: forward from the start"},
-	{"-a", NULL, HAUL_APP_FLAG, &auto_start_too, .help = "the same"},
+		.help = "with --interactive: forward from the start", .letter = 'a'},
 	{"--cmdline-file", "FILE", HAUL_APP_TEXT, &file_path,
 		.help = "first run the commands in this file"},
 	{"--control", "PATH", HAUL_APP_TEXT, &control_path,
@@ -37,8 +36,6 @@ static bool is_raw; /* the terminal is in another mode than `before` */
 
 int fwd_prompt_parsed(struct haul_app *app)
 {
-	interactive |= interactive_too;
-	auto_start |= auto_start_too;
 	if (auto_start && !interactive)
 		return haul_app_wrong(app->program, "--auto-start is for --interactive");
 	if (interactive)

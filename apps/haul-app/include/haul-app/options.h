@@ -62,6 +62,7 @@ struct haul_app_option {
 	uint64_t min, max;
 	const char *zero; /* how --help shows a default of 0, NULL or "" */
 	const char *help; /* lines of about 60 characters, separated by \n */
+	char letter; /* the option's short form: 'i' for -i; 0: none */
 };
 
 struct haul_app_program {
