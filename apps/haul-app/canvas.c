@@ -22,6 +22,7 @@ static const char *const styles[] = {
 	[HAULI_APP_BAD] = "\x1b[31m",
 	[HAULI_APP_WORK] = "\x1b[32m",
 	[HAULI_APP_ASLEEP] = "\x1b[34m",
+	[HAULI_APP_KEY] = "\x1b[1;4m",
 };
 
 /* A cell of a bar, as UTF-8 and as ASCII. */
@@ -30,7 +31,7 @@ struct cell {
 	const char *block, *ascii;
 };
 static const struct cell work = {HAULI_APP_WORK, "\u2588", "#"};
-static const struct cell empty = {HAULI_APP_DIM, "\u2592", "-"};
+static const struct cell empty = {HAULI_APP_DIM, "\u2591", "-"};
 static const struct cell asleep = {HAULI_APP_ASLEEP, "\u00b7", "."};
 static const struct cell blank = {HAULI_APP_PLAIN, " ", " "};
 

@@ -13,6 +13,7 @@ enum hauli_app_style {
 	HAULI_APP_BAD,
 	HAULI_APP_WORK,
 	HAULI_APP_ASLEEP,
+	HAULI_APP_KEY,
 };
 
 struct hauli_app_canvas_line;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keeps what the program, the library and DPDK write to stderr while a screen is shown. Main thread,
- * unless stated otherwise. */
+/* Keeps what the program, the library and DPDK write to stderr while a screen is shown.
+ * Main thread, unless stated otherwise. */
 #ifndef HAULI_APP_MESSAGES_H
 #define HAULI_APP_MESSAGES_H
 

@@ -20,7 +20,9 @@
 
 #define ABOVE 2 /* rows above the view */
 #define BELOW 2 /* messages, keys */
-#define HELP " o p c l d views   space freeze   r reset   q quit   h help"
+/* Some terminals then show nothing until the end of a frame; the others ignore it. */
+#define UPDATE "\x1b[?2026h"
+#define UPDATED "\x1b[?2026l"
 
 enum { SCREEN_AUTO, SCREEN_ON, SCREEN_OFF }; /* --screen */
 
@@ -133,7 +135,8 @@ static void print_empty(FILE *out, unsigned row)
 	fputs("\x1b[K", out);
 }
 
-static void draw_head(const struct hauli_app *a)
+/* Its last part: which of the view's lines are shown, if not all. */
+static void draw_head(const struct hauli_app *a, unsigned lines)
 {
 	hauli_app_canvas_line(&s.canvas);
 	hauli_app_canvas_put(
@@ -148,6 +151,9 @@ static void draw_head(const struct hauli_app *a)
 		hauli_app_canvas_put(&s.canvas, HAULI_APP_BAD, "   PAUSED");
 	if (s.frozen)
 		hauli_app_canvas_put(&s.canvas, HAULI_APP_BAD, "   FROZEN");
+	if (lines > s.page)
+		hauli_app_canvas_put(&s.canvas, HAULI_APP_PLAIN, "   lines %u-%u of %u",
+			s.first + 1, s.first + s.page, lines);
 }
 
 static void draw_view(const struct hauli_app *a)
@@ -168,14 +174,27 @@ static void draw_view(const struct hauli_app *a)
 	hauli_app_canvas_put(&s.canvas, HAULI_APP_PLAIN, " measuring ...");
 }
 
-/* The last row: keys, and which lines of the view are shown if not all. */
-static void draw_help(unsigned lines)
+/* "overview", of which the first letter is the key. */
+static void put_key(const char *name, bool chosen)
 {
+	hauli_app_canvas_put(&s.canvas, HAULI_APP_PLAIN, "  ");
+	hauli_app_canvas_put(&s.canvas, HAULI_APP_KEY, "%c", name[0]);
+	hauli_app_canvas_put(&s.canvas, chosen ? HAULI_APP_BOLD : HAULI_APP_DIM, "%s", name + 1);
+}
+
+/* The last row. */
+static void draw_keys(void)
+{
+	const struct hauli_app_view *view;
+
 	hauli_app_canvas_line(&s.canvas);
-	hauli_app_canvas_put(&s.canvas, HAULI_APP_DIM, "%-60s", HELP);
-	if (lines > s.page)
-		hauli_app_canvas_put(&s.canvas, HAULI_APP_PLAIN, " %u-%u of %u lines", s.first + 1,
-			s.first + s.page, lines);
+	for (unsigned i = 0; (view = hauli_app_view(i)) != NULL; i++)
+		put_key(view->name, view == s.view);
+	hauli_app_canvas_put(&s.canvas, HAULI_APP_PLAIN, "   ");
+	put_key("reset", false);
+	put_key("quit", false);
+	hauli_app_canvas_put(&s.canvas, HAULI_APP_KEY, "  space");
+	hauli_app_canvas_put(&s.canvas, HAULI_APP_DIM, " freeze");
 }
 
 static void draw_message(void)
@@ -199,28 +218,26 @@ static void check(struct hauli_app *a, int err)
 
 static void print(struct hauli_app *a, FILE *out)
 {
-	unsigned columns, rows, head, lines, last;
+	unsigned columns, rows, lines, last;
 
 	hauli_app_terminal_size(&columns, &rows);
-	if (columns != s.canvas.columns || rows != s.rows)
-		fputs("\x1b[2J", out);
+	fputs(columns != s.canvas.columns || rows != s.rows ? UPDATE "\x1b[2J" : UPDATE, out);
 	s.rows = rows;
 	s.page = rows > ABOVE + BELOW ? rows - ABOVE - BELOW : 0;
 	hauli_app_canvas_clear(&s.canvas, columns);
-	draw_head(a);
-	head = s.canvas.nb;
 	draw_view(a);
-	lines = s.canvas.nb - head;
+	lines = s.canvas.nb;
 	if (s.first + s.page > lines)
 		s.first = lines > s.page ? lines - s.page : 0;
+	draw_head(a, lines);
 	draw_message();
-	draw_help(lines);
+	draw_keys();
 	last = s.canvas.nb - 1;
-	print_row(out, 1, 0);
+	print_row(out, 1, lines);
 	print_empty(out, 2);
 	for (unsigned i = 0; i < s.page; i++) {
 		if (s.first + i < lines)
-			print_row(out, ABOVE + 1 + i, head + s.first + i);
+			print_row(out, ABOVE + 1 + i, s.first + i);
 		else
 			print_empty(out, ABOVE + 1 + i);
 	}
@@ -228,6 +245,7 @@ static void print(struct hauli_app *a, FILE *out)
 		print_row(out, rows - 1, last - 1);
 		print_row(out, rows, last);
 	}
+	fputs(UPDATED, out);
 }
 
 static void show(struct hauli_app *a)

@@ -13,7 +13,7 @@
 
 /* Alternate screen, no cursor, no wrap at the last column; and back. */
 #define ENTER "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[H\x1b[2J"
-#define LEAVE "\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l"
+#define LEAVE "\x1b[?2026l\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l"
 #define TAKES 20 /* milliseconds that a terminal may take for a part of a frame */
 #define LEAVES 1000 /* the same before it changes screens */
 

@@ -17,12 +17,13 @@ const char *hauli_app_terminal_lacks(int fd);
 /* True if this process is in the terminal's foreground: its keys are ours. */
 bool hauli_app_terminal_is_ours(int fd);
 
-/* Opens the terminal that fd is open for once more, so that O_NONBLOCK affects this process only.
- * Returns the file descriptor, or -errno. */
+/* Opens the terminal that fd is open for once more, so that O_NONBLOCK affects this process
+ * only. Returns the file descriptor, or -errno. */
 int hauli_app_terminal_open(int fd);
 void hauli_app_terminal_close(void);
 
-/* Shows the alternate screen. Again, after a SIGCONT: sets the modes that a shell may have reset. */
+/* Shows the alternate screen. Once more, after a SIGCONT: sets the modes that a shell may have
+ * reset. */
 void hauli_app_terminal_enter(void);
 
 /* Shows the normal screen, with its former modes if is_ours. Waits until a slow terminal has taken

@@ -15,17 +15,23 @@ static double rate(const struct hauli_app_figures *f, uint64_t n)
 }
 
 /* A figure at the right end of a column. */
-static void put_scaled(struct hauli_app_canvas *c, int columns, double n)
+static void put_figure(
+	struct hauli_app_canvas *c, enum hauli_app_style style, int columns, double n)
 {
 	char text[16];
+	int len = (int)strlen(hauli_app_scaled(text, n));
 
-	hauli_app_canvas_put(c, HAULI_APP_PLAIN, "%*s", columns, hauli_app_scaled(text, n));
+	while (len > 0 && text[len - 1] == ' ')
+		len--;
+	if (n > 0)
+		hauli_app_canvas_put(c, style, "%*.*s", columns, len, text);
+	else
+		hauli_app_canvas_put(c, HAULI_APP_DIM, "%*s", columns, "0");
 }
 
-static void put_heading(struct hauli_app_canvas *c, const char *text)
+static void put_scaled(struct hauli_app_canvas *c, int columns, double n)
 {
-	hauli_app_canvas_line(c);
-	hauli_app_canvas_put(c, HAULI_APP_BOLD, "%s", text);
+	put_figure(c, HAULI_APP_PLAIN, columns, n);
 }
 
 static void put_port(struct hauli_app_canvas *c, const struct hauli_app_figures *f, unsigned port)
@@ -64,24 +70,16 @@ static void put_bits(struct hauli_app_canvas *c, int columns, const struct hauli
 	uint64_t packets, uint64_t bytes)
 {
 	if (packets > 0 && bytes == 0)
-		hauli_app_canvas_put(c, HAULI_APP_DIM, "%*s", columns, "- ");
+		hauli_app_canvas_put(c, HAULI_APP_DIM, "%*s", columns, "-");
 	else
 		put_scaled(c, columns, rate(f, bytes) * 8);
 }
 
-static void put_loss(struct hauli_app_canvas *c, int columns, double n)
-{
-	char text[16];
-
-	hauli_app_canvas_put(c, n > 0 ? HAULI_APP_BAD : HAULI_APP_PLAIN, "%*s", columns,
-		hauli_app_scaled(text, n));
-}
-
 static void draw_port_rates(struct hauli_app_canvas *c, const struct hauli_app_figures *f)
 {
-	put_heading(c,
-		" # port                      rx pps  rx bit/s    tx pps  tx bit/s"
-		"    lost/s");
+	hauli_app_canvas_line(c);
+	hauli_app_canvas_put(c, HAULI_APP_BOLD, "%-*s%10s%10s%10s%10s%10s", PORT, " # port",
+		"rx pps", "rx bit/s", "tx pps", "tx bit/s", "lost/s");
 	for (unsigned i = 0; i < f->a->nb_ports; i++) {
 		const struct haul_io_stats *st = &f->period->ports[i];
 
@@ -90,7 +88,7 @@ static void draw_port_rates(struct hauli_app_canvas *c, const struct hauli_app_f
 		put_bits(c, 10, f, st->rx_packets, st->rx_bytes);
 		put_scaled(c, 10, rate(f, st->tx_packets));
 		put_bits(c, 10, f, st->tx_packets, st->tx_bytes);
-		put_loss(c, 10, rate(f, lost(f, st)));
+		put_figure(c, HAULI_APP_BAD, 10, rate(f, lost(f, st)));
 	}
 }
 
@@ -109,10 +107,10 @@ static void put_polled(struct hauli_app_canvas *c, int columns, const struct hau
 	uint64_t polls = st->polls - st->empty_polls;
 
 	if (polls > 0)
-		hauli_app_canvas_put(c, HAULI_APP_PLAIN, "%*.1f ", columns - 1,
+		hauli_app_canvas_put(c, HAULI_APP_PLAIN, "%*.1f", columns,
 			(double)st->rx_packets / (double)polls);
 	else
-		hauli_app_canvas_put(c, HAULI_APP_DIM, "%*s", columns, "- ");
+		hauli_app_canvas_put(c, HAULI_APP_DIM, "%*s", columns, "-");
 }
 
 static void draw_shares(struct hauli_app_canvas *c, const struct hauli_app_figures *f)
@@ -122,7 +120,7 @@ static void draw_shares(struct hauli_app_canvas *c, const struct hauli_app_figur
 	hauli_app_canvas_put(c, HAULI_APP_WORK, "   work");
 	hauli_app_canvas_put(c, HAULI_APP_DIM, "  empty");
 	hauli_app_canvas_put(c, HAULI_APP_ASLEEP, " asleep");
-	hauli_app_canvas_put(c, HAULI_APP_BOLD, "   rx pps pkt/poll");
+	hauli_app_canvas_put(c, HAULI_APP_BOLD, "%9s%10s", "rx pps", "pkt/poll");
 	for (unsigned i = 0; i < f->a->plan->carriers; i++) {
 		const struct hauli_app_carrier_sample *s = &f->period->carriers[i];
 		const struct hauli_app_shares shares = shares_of(&s->share);
@@ -145,7 +143,9 @@ static void draw_counters(struct hauli_app_canvas *c, const struct hauli_app_fig
 	if (hauli_app_counters(f->a) == 0)
 		return;
 	hauli_app_canvas_line(c);
-	put_heading(c, "   counter                            per second               total");
+	hauli_app_canvas_line(c);
+	hauli_app_canvas_put(
+		c, HAULI_APP_BOLD, "   %-28s%16s%20s", "counter", "per second", "total");
 	for (unsigned i = 0; i < hauli_app_counters(f->a); i++, counter++) {
 		bool gauge = counter->gauge;
 		uint64_t now = hauli_app_sample_counter(f->a, f->period, i);
@@ -192,14 +192,15 @@ static void put_packets(struct hauli_app_canvas *c, const struct hauli_app_figur
 
 static void draw_ports(struct hauli_app_canvas *c, const struct hauli_app_figures *f)
 {
-	put_heading(c,
-		" # port                     rx pps    rx packets    tx pps    tx packets  lost");
+	hauli_app_canvas_line(c);
+	hauli_app_canvas_put(c, HAULI_APP_BOLD, "%-*s%9s%14s %9s%14s%7s", PORT, " # port", "rx pps",
+		"rx packets", "tx pps", "tx packets", "lost");
 	for (unsigned i = 0; i < f->a->nb_ports; i++) {
 		unsigned queues = haul_port_queues(f->a->ports[i]);
 
 		put_port(c, f, i);
 		put_packets(c, f, &f->period->ports[i], &f->total->ports[i]);
-		put_loss(c, 7, (double)lost(f, &f->total->ports[i]));
+		put_figure(c, HAULI_APP_BAD, 7, (double)lost(f, &f->total->ports[i]));
 		for (unsigned q = 0; queues > 1 && q < queues; q++) {
 			hauli_app_canvas_line(c);
 			hauli_app_canvas_put(c, HAULI_APP_DIM, "   queue %-*u", PORT - 9, q);
@@ -211,9 +212,10 @@ static void draw_ports(struct hauli_app_canvas *c, const struct hauli_app_figure
 
 static void draw_carriers(struct hauli_app_canvas *c, const struct hauli_app_figures *f)
 {
-	put_heading(c,
-		"  # carrier     rx pps pkt/poll  handlers  tx queue  slices/s"
-		"  stolen/s  wakes/s");
+	hauli_app_canvas_line(c);
+	hauli_app_canvas_put(c, HAULI_APP_BOLD, "%-*s%9s%10s%9s%10s%10s%9s%9s", CARRIER,
+		"  # carrier", "rx pps", "pkt/poll", "handlers", "tx queue", "slices/s", "stolen/s",
+		"wakes/s");
 	for (unsigned i = 0; i < f->a->plan->carriers; i++) {
 		const struct hauli_app_carrier_sample *s = &f->period->carriers[i];
 
@@ -223,7 +225,7 @@ static void draw_carriers(struct hauli_app_canvas *c, const struct hauli_app_fig
 		hauli_app_canvas_put(c, HAULI_APP_PLAIN, "%9" PRIu64 "%10" PRIu64, s->io.in_flight,
 			s->io.tx_queued);
 		put_scaled(c, 10, rate(f, s->sched.slices));
-		put_scaled(c, 10, rate(f, s->sched.stolen));
+		put_scaled(c, 9, rate(f, s->sched.stolen));
 		put_scaled(c, 9, rate(f, s->wait.wakes));
 	}
 }
@@ -298,7 +300,8 @@ static void draw_drops(struct hauli_app_canvas *c, const struct hauli_app_figure
 {
 	struct hauli_app_loss losses[HAULI_APP_LOSSES];
 
-	put_heading(c, " # port, reason                        packets");
+	hauli_app_canvas_line(c);
+	hauli_app_canvas_put(c, HAULI_APP_BOLD, "   %-28s%16s", "port, reason", "packets");
 	for (unsigned i = 0; i < f->a->nb_ports; i++) {
 		const struct haul_io_stats *st = &f->total->ports[i];
 		unsigned nb = hauli_app_losses(losses, f->a->pub.io, st);
@@ -315,13 +318,19 @@ static void draw_drops(struct hauli_app_canvas *c, const struct hauli_app_figure
 static void draw_keys(struct hauli_app_canvas *c, const struct hauli_app_figures *f)
 {
 	static const char *const keys[] = {
-		"space        freeze the figures; again: go on",
-		"r            count from now on: packets, drops, latencies",
-		"up, down     scroll, also by k and j, PgUp and PgDn",
 		"tab          the next view",
-		"h, ?         this list",
+		"up, down     scroll, also by k and j, PgUp and PgDn",
+		"space        freeze the figures; again: go on",
+		"r            count packets, drops and latencies from now on",
 		"q            end the program, as Ctrl-C does",
 		"Ctrl-Z       stop it; fg continues",
+		"",
+		"work         time in handlers, and in polls that found packets",
+		"empty        time in polls that found none",
+		"pkt/poll     packets per poll that found some",
+		"handlers     coroutines that have not ended",
+		"tx queue     packets that wait for room in the NIC",
+		"wakes/s      sleeps that packets or other threads ended",
 	};
 	const struct hauli_app_view *view;
 	unsigned i;

@@ -22,7 +22,7 @@ VIEWS = {"o": "overview", "p": "ports", "c": "carriers", "l": "latency", "d": "d
 PACKETS = 997
 
 
-def running(*args, program=FWD, period="0.05", **options):
+def running(*args, program=FWD, period="0.1", **options):
     """A terminal with the screen of a program on it."""
     t = Terminal([program, *args, "--period", period], **options)
     t.until(lambda: "s   poller" in t.row(0) and not t.shows("measuring") or "ended" in t.said,
@@ -37,12 +37,13 @@ def test_figures(tap, directory):
         t.type("p")
 
         def figures():
-            row = re.match(r" 0 pcap:\S+ +\S+ .? +(\d+) +\S+ .? +(\d+)", t.row(3))
+            rate = r"[\d.]+(?: [kM])?"
+            row = re.match(rf" 0 pcap:\S+ +{rate} +(\d+) +{rate} +(\d+) ", t.row(3))
             return row and [int(n) for n in row.groups()]
 
         t.until(lambda: figures() == [PACKETS] * 2, "the packets of a file")
         tap.ok(True, "packets received and sent are those of the file")
-        tap.ok(t.row(3).split()[-1] == "0.00", "none is lost", t)
+        tap.ok(t.row(3).split()[-1] == "0", "none is lost", t)
         t.type("r")
         t.until(lambda: "reset" in t.row(0) and figures() == [0, 0], "figures since the reset")
         tap.ok(True, "r counts from then on")
@@ -79,24 +80,25 @@ def test_keys(tap):
 def test_many(tap):
     """More ports and carriers than there are rows and CPUs."""
     ports = ["--port", "ring:"] * 12
-    with running(*ports, "--carriers", "8", "--poller", "sleep") as t:
-        t.until(lambda: "of 23 lines" in t.row(23), "the number of lines")
-        tap.ok(t.fits(80, 24) and "1-20 of" in t.row(23), "12 ports and 8 carriers fit", t)
+    with running(*ports, "--carriers", "8", "--poller", "sleep", period="0.3") as t:
+        t.until(lambda: "of 23" in t.row(0), "the number of lines")
+        tap.ok(t.fits(80, 24) and "lines 1-20 of" in t.row(0), "12 ports and 8 carriers fit", t)
         t.type("\x1b[6~")
-        t.until(lambda: "4-23 of" in t.row(23), "the last lines")
+        t.until(lambda: "4-23 of" in t.row(0), "the last lines")
         tap.ok(re.match(r"  7 (floats|cpu) ", t.row(21)), "PgDn shows the last carrier", t)
         t.type("k\x1b[A")
-        t.until(lambda: "2-21 of" in t.row(23), "the lines before")
+        t.until(lambda: "2-21 of" in t.row(0), "the lines before")
         tap.ok(re.match(r" 0 ring:", t.row(2)), "and up the first port", t)
         t.type("p")
-        t.until(lambda: "of 109 lines" in t.row(23), "ports with their queues")
+        t.until(lambda: "of 109" in t.row(0), "ports with their queues")
         tap.ok(t.fits(80, 24), "and their queues", t)
         t.size(80, 40)
-        t.until(lambda: "1-36 of" in t.row(39), "more rows")
+        t.until(lambda: "1-36 of" in t.row(0), "more rows")
         tap.ok(t.fits(80, 40), "a larger terminal shows more", t)
         for columns, rows in (40, 10), (20, 5), (20, 4), (3, 1), (80, 24):
+            erased = t.raw.count(b"\x1b[2J")
             t.size(columns, rows)
-            t.until(lambda: t.fits(columns, rows), "a frame of this size")
+            t.until(lambda: t.raw.count(b"\x1b[2J") > erased, "a frame of this size")
             t.frame()
             tap.ok(t.fits(columns, rows), f"{columns} columns and {rows} rows", t)
         t.type("q")

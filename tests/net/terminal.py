@@ -19,6 +19,7 @@ import time
 import pyte
 
 ENTER, LEAVE = b"\x1b[?1049h", b"\x1b[?1049l"
+BEGIN, END = b"\x1b[?2026h", b"\x1b[?2026l"  # of a frame
 MODES = [0, 1, 2, 3]  # of termios.tcgetattr(): the rest are speeds and characters
 WIDE = 200  # columns of the emulator, so that lines longer than the terminal's can be seen
 
@@ -114,20 +115,26 @@ class Terminal:
                 self.stream.feed(data)
             else:
                 self.said += data.decode()
+                if not data and "ended" not in self.said:
+                    self.said = "0\nended 127\n"  # it could not be run
 
     def until(self, cond, what, seconds=60, reads=True):
         """Waits; the time-out only gives a test that hangs its message."""
         end = time.monotonic() + seconds
-        while not cond():
+        while self._is_amid_frame() or not cond():
             if time.monotonic() > end:
                 raise TimeoutError(f"waited {seconds} s for {what}:\n{self}")
             self.pump(0.05, reads)
 
+    def _is_amid_frame(self):
+        return "ended" not in self.said and \
+            self.raw.rfind(BEGIN) > max(map(self.raw.rfind, (END, LEAVE)))
+
     def frame(self):
         """Waits for two new frames: the second one began after the call."""
         for _ in range(2):
-            already = self.raw.count(b"\x1b[1;1H")
-            self.until(lambda: self.raw.count(b"\x1b[1;1H") > already, "a frame")
+            already = self.raw.count(END)
+            self.until(lambda: self.raw.count(END) > already, "a frame")
 
     def type(self, keys):
         os.write(self.master, keys.encode())
