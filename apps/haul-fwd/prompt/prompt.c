@@ -38,8 +38,10 @@ int fwd_prompt_parsed(struct haul_app *app)
 {
 	if (auto_start && !interactive)
 		return haul_app_wrong(app->program, "--auto-start is for --interactive");
-	if (interactive)
+	if (interactive) {
 		haul_app_set_period(app, 0);
+		haul_app_plain_reports(app); /* the terminal is the prompt's */
+	}
 	if (file_path || (interactive && !auto_start))
 		return haul_app_pause(app);
 	return HAUL_APP_DONE;
