@@ -386,13 +386,29 @@ static uint8_t choose_run(void)
 	return (uint8_t)arrivals_random_next(&r);
 }
 
+/* What generate_begin() has allocated. */
+static void free_carriers(void)
+{
+	for (unsigned i = 0; i < generate.nb_carriers; i++) {
+		free(generate.carriers[i].own);
+		free(generate.carriers[i].foreign);
+	}
+	free(generate.carriers);
+	free(generate.streams);
+	generate.carriers = NULL;
+	generate.streams = NULL;
+	generate.nb_carriers = 0;
+}
+
 static int generate_begin(struct fwd *fwd)
 {
 	const struct generate_options *o = &generate.options;
 	unsigned carriers = fwd->app->plan->carriers;
 	unsigned i;
 
+	free_carriers(); /* of a run that the prompt has stopped */
 	generate.app = fwd->app;
+	generate.stop = 0;
 	generate.pool = fwd->pool;
 	generate.run = choose_run();
 	if (o->closed_loop > 0 && carriers > 1) {
@@ -500,7 +516,7 @@ int generate_started(struct haul_app *app)
 	int rc = HAUL_APP_DONE;
 
 	generate.start = stamp_clock() + START_IN;
-	if (ends_by_itself(&generate.options))
+	if (ends_by_itself(&generate.options) && generate.timer == 0)
 		rc = watch_for_end(app);
 	return rc == HAUL_APP_DONE ? haul_app_on_carriers(app, begin_carrier, NULL) : rc;
 }
@@ -528,19 +544,10 @@ bool generate_may_end(struct haul_app *app)
 
 void generate_closed(void)
 {
-	unsigned i;
-
 	if (generate.timer > 0)
 		close(generate.timer);
-	for (i = 0; i < generate.nb_carriers; i++) {
-		free(generate.carriers[i].own);
-		free(generate.carriers[i].foreign);
-	}
-	free(generate.carriers);
-	free(generate.streams);
+	free_carriers();
 	replay_free(&generate.options.replay);
-	generate.carriers = NULL;
-	generate.streams = NULL;
 }
 
 const struct fwd_mode_ops fwd_mode_generate = {
