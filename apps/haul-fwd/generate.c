@@ -377,13 +377,14 @@ static void *allocate(size_t n, size_t size)
 	return p;
 }
 
-/* Tells generators apart, also those of other containers, which may have the same process id. */
+/* Tells generators apart, also those of other containers, which may have the same process id: 1 to
+ * 255. 0: none, in a program that only receives. */
 static uint8_t choose_run(void)
 {
 	struct arrivals_random r;
 
 	arrivals_random_init(&r, (uint64_t)getpid() ^ stamp_clock());
-	return (uint8_t)arrivals_random_next(&r);
+	return (uint8_t)(1 + arrivals_random_next(&r) % 255);
 }
 
 /* What generate_begin() has allocated. */
@@ -410,7 +411,7 @@ static int generate_begin(struct fwd *fwd)
 	generate.app = fwd->app;
 	generate.stop = 0;
 	generate.pool = fwd->pool;
-	generate.run = choose_run();
+	generate.run = generate_options_send(o) ? choose_run() : 0;
 	if (o->closed_loop > 0 && carriers > 1) {
 		haul_app_say(fwd->app->program,
 			"--closed-loop counts packets of one carrier: give --carriers 1");

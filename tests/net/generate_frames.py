@@ -61,7 +61,7 @@ def encode(flow, sequence, run=1, intended=0, late=0):
     """A frame as another generator would send it, without checksums."""
     stamp = struct.pack("!HHIQH", MAGIC, flow, sequence,
                         (intended & (1 << 40) - 1) << 24 | run << 16 | late >> 16, late & 0xFFFF)
-    udp = struct.pack("!HHHH", 1024 + flow, 9, 8 + len(stamp), 0) + stamp
+    udp = struct.pack("!HHHH", 1024 + flow & 0xFFFF, 9, 8 + len(stamp), 0) + stamp
     ip = struct.pack("!BBHIBBH4s4s", 0x45, 0, 20 + len(udp), 0, 64, 17, 0,
                      bytes([198, 18, 0, 1]), bytes([198, 18, 0, 2]))
     return b"\x02\0\0\0\0\x02" + b"\x02\0\0\0\0\x01" + b"\x08\0" + ip + udp
