@@ -187,18 +187,28 @@ static void fill_opts(const struct hauli_app *a)
 	}
 }
 
-int hauli_app_capture_check(struct hauli_app *a)
+static int choose(const struct hauli_app *a)
 {
 	int (*const steps[])(const struct hauli_app *) = {compile, choose_rotation, choose_ports};
-	int rc = check_stdout(a);
+	int rc = HAUL_APP_DONE;
 
-	if (rc == HAUL_APP_DONE && s.file && !s.file[0])
-		rc = haul_app_wrong(a->pub.program, "--capture: give the name of a file");
+	pcap_freecode(&s.program);
+	memset(s.captures, 0, sizeof(s.captures));
+	s.opts = (struct haul_capture_opts){0};
 	for (unsigned i = 0; i < sizeof(steps) / sizeof(steps[0]) && rc == HAUL_APP_DONE; i++)
 		rc = steps[i](a);
 	if (rc == HAUL_APP_DONE)
 		fill_opts(a);
 	return rc;
+}
+
+int hauli_app_capture_check(struct hauli_app *a)
+{
+	int rc = check_stdout(a);
+
+	if (rc == HAUL_APP_DONE && s.file && !s.file[0])
+		rc = haul_app_wrong(a->pub.program, "--capture: give the name of a file");
+	return rc == HAUL_APP_DONE ? choose(a) : rc;
 }
 
 static int open_file(struct hauli_app *a, const char *file, char *errbuf, size_t errlen)
@@ -298,6 +308,11 @@ int haul_app_capture_start(struct haul_app *app, const char *file, char *errbuf,
 	}
 	if (strcmp(file, "-") == 0) {
 		snprintf(errbuf, errlen, "-: only --capture writes to stdout; give a file");
+		return -EINVAL;
+	}
+	/* haul_app_set_option() may have changed an option. */
+	if (choose(a) != HAUL_APP_DONE) {
+		snprintf(errbuf, errlen, "an option --capture-... is wrong");
 		return -EINVAL;
 	}
 	err = open_file(a, file, errbuf, errlen);
