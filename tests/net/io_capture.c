@@ -168,9 +168,14 @@ START_TEST(goes_on_with_the_next_pollers)
 	send_and_wait(&bed, 0, 400);
 	ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), 0);
 	ck_assert_int_eq(haul_io_free(bed.io, bed.errbuf, sizeof(bed.errbuf)), 0);
-	start_pollers(&bed, c);
-	send_and_wait(&bed, 400, 200);
+	start_pollers(&bed, NULL);
 	ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), 0);
+	ck_assert_int_eq(haul_capture_start(c, bed.io, bed.errbuf, sizeof(bed.errbuf)), 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		ck_assert_int_eq(haul_io_resume(bed.io, NULL, bed.errbuf, sizeof(bed.errbuf)), 0);
+		send_and_wait(&bed, 400 + 100 * i, 100);
+		ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), 0);
+	}
 	st = capture_close(&bed, c);
 	ck_assert_uint_eq(st.captured, 1200);
 	read_file(&f);
@@ -338,7 +343,6 @@ START_TEST(refuses_misuse_with_a_line)
 	ck_assert_ptr_nonnull(strstr(bed.errbuf, "other ports"));
 	capture_close(&bed, other);
 	ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), 0);
-	ck_assert_int_eq(haul_capture_start(c, bed.io, bed.errbuf, sizeof(bed.errbuf)), -ECANCELED);
 	capture_close(&bed, c);
 	ck_assert_int_eq(bed_take_down(&bed), 0);
 	unlink(file);
