@@ -65,6 +65,21 @@ HAUL_API void haul_port_print_flow_control(
 HAUL_API void haul_port_print_offloads(
 	const struct haul_port *port, unsigned number, bool rx, bool configured, FILE *out);
 
+/* "show rxq|txq info N Q". 0, or -errno: the PMD does not tell. */
+HAUL_API int haul_port_print_queue(
+	const struct haul_port *port, unsigned number, unsigned queue, bool rx, FILE *out);
+
+/*
+ * Shows each burst that a queue receives to seen(), on the thread that polls it, before its
+ * handler; seen() changes nothing. Returns a handle, or NULL: no memory. haul_port_unsee_rx() ends
+ * it. Both while no poller uses the port.
+ */
+typedef void haul_port_seen_fn(struct rte_mbuf **pkts, uint16_t n, void *arg);
+struct haul_port_sight;
+HAUL_API struct haul_port_sight *haul_port_see_rx(
+	const struct haul_port *port, unsigned queue, haul_port_seen_fn *seen, void *arg);
+HAUL_API void haul_port_unsee_rx(struct haul_port_sight *sight);
+
 #ifdef __cplusplus
 }
 #endif
