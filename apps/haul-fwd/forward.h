@@ -10,6 +10,9 @@
  * port. Returns HAUL_APP_DONE, or an exit code after a line. */
 int fwd_start(struct haul_app *app, uint64_t tx_first);
 
+/* --tx-first, for the first start. */
+uint64_t fwd_tx_first(void);
+
 int fwd_stop(struct haul_app *app);
 
 /* What the options say: for the next start. */

@@ -227,7 +227,12 @@ int fwd_start(struct haul_app *app, uint64_t bursts)
 	rc = fwd_mode_begin(&fwd, (enum fwd_mode)mode);
 	if (rc == HAUL_APP_DONE)
 		rc = haul_app_resume(app, &io);
-	return rc == HAUL_APP_DONE ? start_generators(app, bursts ? bursts : tx_first) : rc;
+	return rc == HAUL_APP_DONE ? start_generators(app, bursts) : rc;
+}
+
+uint64_t fwd_tx_first(void)
+{
+	return tx_first;
 }
 
 int fwd_stop(struct haul_app *app)

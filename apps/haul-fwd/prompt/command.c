@@ -13,6 +13,9 @@ const struct fwd_command *const fwd_commands[] = {
 	fwd_commands_run,
 	fwd_commands_show,
 	fwd_commands_set,
+	fwd_commands_ports,
+	fwd_commands_csum,
+	fwd_commands_verbose,
 	NULL,
 };
 

@@ -40,6 +40,9 @@ struct fwd_command {
 extern const struct fwd_command fwd_commands_run[]; /* start, stop, quit, help */
 extern const struct fwd_command fwd_commands_show[]; /* of forwarding and its configuration */
 extern const struct fwd_command fwd_commands_set[];
+extern const struct fwd_command fwd_commands_ports[];
+extern const struct fwd_command fwd_commands_csum[];
+extern const struct fwd_command fwd_commands_verbose[];
 extern const struct fwd_command *const fwd_commands[];
 
 /* Makes librte_cmdline's form of all tables; it lasts until the end of the process. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Commands through a Unix socket: a client writes lines and reads their output, up to the prompt. */
+/* Commands through a Unix socket: a client writes lines, and reads output up to the prompt. */
 #ifndef FWD_PROMPT_CONTROL_H
 #define FWD_PROMPT_CONTROL_H
 

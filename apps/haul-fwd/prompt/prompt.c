@@ -137,7 +137,7 @@ int fwd_prompt_started(struct haul_app *app)
 	if (rc != HAUL_APP_DONE || haul_app_is_ending(app))
 		return rc;
 	if (haul_app_is_paused(app) && (!interactive || auto_start))
-		rc = fwd_start(app, 0);
+		rc = fwd_start(app, fwd_tx_first());
 	if (rc != HAUL_APP_DONE || !interactive)
 		return rc;
 	take_terminal();

@@ -4,6 +4,7 @@
 
 #include "../forward.h"
 #include "command.h"
+#include "ports.h"
 #include "statistics.h"
 
 static bool start(const struct fwd_call *call, uint64_t tx_first)
@@ -12,6 +13,8 @@ static bool start(const struct fwd_call *call, uint64_t tx_first)
 		fprintf(call->out, "Packet forwarding already started\n");
 		return false;
 	}
+	if (!fwd_ports_are_started(call->app, call->out))
+		return false;
 	fwd_statistics_begin(call->app);
 	if (fwd_start(call->app, tx_first) != HAUL_APP_DONE)
 		return false;

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Commands about ports: what their PMDs tell, and their configuration. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <haul-dpdk/port_config.h>
+#include <haul-dpdk/port_info.h>
+
+#include "command.h"
+#include "ports.h"
+
+#define WORD(i) (call->words[i].text)
+
+static bool is_stopped[HAUL_APP_PORTS_MAX];
+
+bool fwd_ports_are_started(const struct haul_app *app, FILE *out)
+{
+	for (unsigned i = 0; i < app->nb_ports; i++) {
+		if (!is_stopped[i])
+			continue;
+		fprintf(out, "Port %u is stopped: give port start %u first\n", i, i);
+		return false;
+	}
+	return true;
+}
+
+/* The result of a command: a line about what went wrong. */
+static bool result(const struct fwd_call *call, int err, const char *errbuf)
+{
+	if (err)
+		fprintf(call->out, "%s\n", errbuf);
+	return err == 0;
+}
+
+static struct haul_port *port_of(const struct fwd_call *call, unsigned port)
+{
+	return call->app->ports[port];
+}
+
+static bool is_on(const char *word)
+{
+	return strcmp(word, "on") == 0;
+}
+
+static bool show_one(const struct fwd_call *call, unsigned i)
+{
+	struct haul_port *port = port_of(call, i);
+
+	if (strcmp(WORD(2), "stats") == 0)
+		haul_port_print_stats(port, i, call->out);
+	else if (strcmp(WORD(2), "xstats") == 0)
+		haul_port_print_xstats(port, i, call->out);
+	else
+		haul_port_print_info(port, i, call->out);
+	return true;
+}
+
+static bool show_port(const struct fwd_call *call)
+{
+	return fwd_each_port(call, WORD(3), show_one);
+}
+
+static bool show_summary(const struct fwd_call *call)
+{
+	char mac[RTE_ETHER_ADDR_FMT_SIZE];
+	struct haul_port_info info;
+
+	fprintf(call->out, "%-4s %-28s %-17s %-16s %-5s %s\n", "Port", "Spec", "MAC", "Driver",
+		"Link", "Queues");
+	for (unsigned i = 0; i < call->app->nb_ports; i++) {
+		const struct rte_ether_addr own = haul_port_mac(port_of(call, i));
+
+		if (haul_port_get_info(port_of(call, i), &info) != 0)
+			continue;
+		rte_ether_format_addr(mac, sizeof(mac), &own);
+		fprintf(call->out, "%-4u %-28s %-17s %-16s %-5s %u\n", i,
+			haul_port_spec(port_of(call, i)), mac, info.dev.driver_name,
+			info.link.link_status ? "up" : "down", info.rx_queues);
+	}
+	return true;
+}
+
+static bool clear_one(const struct fwd_call *call, unsigned i)
+{
+	haul_port_reset_stats(port_of(call, i));
+	fprintf(call->out, "\n  NIC statistics for port %u cleared\n", i);
+	return true;
+}
+
+static bool clear_port(const struct fwd_call *call)
+{
+	return fwd_each_port(call, WORD(3), clear_one);
+}
+
+/* "show port P WHAT [key]" */
+static bool show_detail(const struct fwd_call *call, unsigned i)
+{
+	if (strcmp(WORD(3), "rss-hash") == 0)
+		haul_port_print_rss(port_of(call, i), i, false, call->out);
+	else if (strcmp(WORD(3), "flow_ctrl") == 0)
+		haul_port_print_flow_control(port_of(call, i), i, call->out);
+	else
+		haul_port_print_offloads(port_of(call, i), i, strcmp(WORD(3), "rx_offload") == 0,
+			strcmp(WORD(4), "configuration") == 0, call->out);
+	return true;
+}
+
+static bool show_port_detail(const struct fwd_call *call)
+{
+	return fwd_each_port(call, WORD(2), show_detail);
+}
+
+static bool show_key(const struct fwd_call *call, unsigned i)
+{
+	haul_port_print_rss(port_of(call, i), i, true, call->out);
+	return true;
+}
+
+static bool show_port_key(const struct fwd_call *call)
+{
+	return fwd_each_port(call, WORD(2), show_key);
+}
+
+/* "show rxq|txq info P Q" */
+static bool show_queue(const struct fwd_call *call, unsigned i)
+{
+	const struct haul_port *port = port_of(call, i);
+	const uint64_t q = call->words[4].number;
+	bool rx = strcmp(WORD(1), "rxq") == 0;
+	int err;
+
+	if (q >= haul_port_queues(port)) {
+		fprintf(call->out, "Invalid queue %u: port %u has %u\n", (unsigned)q, i,
+			haul_port_queues(port));
+		return false;
+	}
+	err = haul_port_print_queue(port, i, (unsigned)q, rx, call->out);
+	if (!err)
+		return true;
+	fprintf(call->out, "Failed to retrieve information for port: %u, %s queue: %u: %s\n", i,
+		rx ? "RX" : "TX", (unsigned)q, strerror(-err));
+	return false;
+}
+
+static bool show_queue_info(const struct fwd_call *call)
+{
+	return fwd_each_port(call, WORD(3), show_queue);
+}
+
+static bool start_one(const struct fwd_call *call, unsigned i)
+{
+	char errbuf[512];
+
+	if (!is_stopped[i] ||
+		!result(call, haul_port_start(port_of(call, i), errbuf, sizeof(errbuf)), errbuf))
+		return !is_stopped[i];
+	is_stopped[i] = false;
+	return true;
+}
+
+static bool stop_one(const struct fwd_call *call, unsigned i)
+{
+	char errbuf[512];
+
+	if (is_stopped[i])
+		return true;
+	is_stopped[i] =
+		result(call, haul_port_stop(port_of(call, i), errbuf, sizeof(errbuf)), errbuf);
+	return is_stopped[i];
+}
+
+static bool start_or_stop(const struct fwd_call *call)
+{
+	bool starts = strcmp(WORD(1), "start") == 0;
+	bool good;
+
+	fprintf(call->out, "%s ports...\n", starts ? "Configuring" : "Stopping");
+	good = fwd_each_port(call, WORD(2), starts ? start_one : stop_one);
+	if (good)
+		fprintf(call->out, "Done\n");
+	return good;
+}
+
+/* "set promisc P on|off" */
+static bool set_promiscuous_one(const struct fwd_call *call, unsigned i)
+{
+	bool all = strcmp(WORD(1), "allmulti") == 0;
+	char errbuf[512];
+	int err = (all ? haul_port_set_allmulticast : haul_port_set_promiscuous)(
+		port_of(call, i), is_on(WORD(3)), errbuf, sizeof(errbuf));
+
+	return result(call, err, errbuf);
+}
+
+static bool set_promiscuous(const struct fwd_call *call)
+{
+	return fwd_each_port(call, WORD(2), set_promiscuous_one);
+}
+
+/* "set link-up port P" */
+static bool set_link_one(const struct fwd_call *call, unsigned i)
+{
+	char errbuf[512];
+	int err = haul_port_set_link(
+		port_of(call, i), strcmp(WORD(1), "link-up") == 0, errbuf, sizeof(errbuf));
+
+	return result(call, err, errbuf);
+}
+
+static bool set_link(const struct fwd_call *call)
+{
+	return fwd_each_port(call, WORD(3), set_link_one);
+}
+
+/* "port config mtu P N" */
+static bool set_mtu_one(const struct fwd_call *call, unsigned i)
+{
+	char errbuf[512];
+	const uint64_t mtu = call->words[4].number;
+	int err = haul_port_set_mtu(port_of(call, i), mtu > UINT16_MAX ? UINT16_MAX : (unsigned)mtu,
+		errbuf, sizeof(errbuf));
+
+	return result(call, err, errbuf);
+}
+
+static bool set_mtu(const struct fwd_call *call)
+{
+	return fwd_each_port(call, WORD(3), set_mtu_one);
+}
+
+/* "port config P rss NAME" */
+static bool set_rss_one(const struct fwd_call *call, unsigned i)
+{
+	char errbuf[512];
+	uint64_t functions;
+	int err;
+
+	if (!haul_rss_functions(WORD(4), &functions)) {
+		fprintf(call->out, "Unknown RSS type %s: give ip, tcp, udp, sctp, all or none\n",
+			WORD(4));
+		return false;
+	}
+	err = haul_port_set_rss(port_of(call, i), functions, NULL, 0, errbuf, sizeof(errbuf));
+	return result(call, err, errbuf);
+}
+
+static bool set_rss(const struct fwd_call *call)
+{
+	return fwd_each_port(call, WORD(2), set_rss_one);
+}
+
+/* "vlan set strip on P" */
+static bool set_vlan_one(const struct fwd_call *call, unsigned i)
+{
+	uint64_t offload = strcmp(WORD(2), "strip") == 0 ? RTE_ETH_RX_OFFLOAD_VLAN_STRIP
+							 : RTE_ETH_RX_OFFLOAD_VLAN_FILTER;
+	char errbuf[512];
+	int err = haul_port_change_offloads(
+		port_of(call, i), offload, 0, is_on(WORD(3)), errbuf, sizeof(errbuf));
+
+	return result(call, err, errbuf);
+}
+
+static bool set_vlan(const struct fwd_call *call)
+{
+	return fwd_each_port(call, WORD(4), set_vlan_one);
+}
+
+/* "rx_vlan add N P" */
+static bool pass_vlan_one(const struct fwd_call *call, unsigned i)
+{
+	const uint64_t vlan = call->words[2].number;
+	char errbuf[512];
+	int err;
+
+	if (vlan >= 4096) {
+		fprintf(call->out, "Invalid vlan_id %llu (must be < 4096)\n",
+			(unsigned long long)vlan);
+		return false;
+	}
+	err = haul_port_pass_vlan(port_of(call, i), (uint16_t)vlan, strcmp(WORD(1), "add") == 0,
+		errbuf, sizeof(errbuf));
+	return result(call, err, errbuf);
+}
+
+static bool pass_vlan(const struct fwd_call *call)
+{
+	return fwd_each_port(call, WORD(3), pass_vlan_one);
+}
+
+const struct fwd_command fwd_commands_ports[] = {
+	{"show port info|stats|xstats PORT", show_port, "Show what the PMD tells (PORT or all)."},
+	{"show port summary PORT", show_summary, "List all ports."},
+	{"show port PORT rss-hash", show_port_detail, "Show what RSS hashes."},
+	{"show port PORT rss-hash key", show_port_key, "The same with the key."},
+	{"show port PORT flow_ctrl", show_port_detail, "Show flow control."},
+	{"show port PORT rx_offload|tx_offload capabilities|configuration", show_port_detail,
+		"Show offloads: what there is, and what is in use."},
+	{"show rxq|txq info PORT N", show_queue_info, "Show queue N."},
+	{"clear port stats|xstats|info PORT", clear_port, "Let show port count from 0."},
+	{"port start|stop PORT", start_or_stop, "Start or stop a port, or all."},
+	{"port config mtu PORT N", set_mtu, "Set the MTU; after stop."},
+	{"port config PORT rss NAME", set_rss,
+		"Set what RSS hashes: ip, udp, none, ...; some PMDs need stop first."},
+	{"set promisc|allmulti PORT on|off", set_promiscuous,
+		"Receive frames for others, or for all groups."},
+	{"set link-up|link-down port PORT", set_link, "Set the link up or down."},
+	{"vlan set strip|filter on|off PORT", set_vlan,
+		"Strip VLAN tags, or pass chosen VLANs only; after stop."},
+	{"rx_vlan add|rm N PORT", pass_vlan, "Pass frames of VLAN N, or not."},
+	{0},
+};

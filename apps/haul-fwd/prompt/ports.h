@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The state of ports that commands change. */
+#ifndef FWD_PROMPT_PORTS_H
+#define FWD_PROMPT_PORTS_H
+
+#include <stdio.h>
+
+#include <haul-app/app.h>
+
+/* False after a line: "port stop" has stopped one. */
+bool fwd_ports_are_started(const struct haul_app *app, FILE *out);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The thread that polls a queue copies what is printed of each packet to a ring of the queue; a
+ * timer lets the main thread print the rings. So a poller waits for no output: what does not fit
+ * the ring until the next print is only counted.
+ */
+#include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <rte_ring.h>
+#include <rte_ring_elem.h>
+
+#include <haul-dpdk/port_info.h>
+
+#include "command.h"
+
+#define ROOM 128 /* packets of a queue between two prints */
+#define TICK_NS 100000000
+#define QUEUES_MAX 64
+
+struct record {
+	struct rte_ether_addr dst, src;
+	uint16_t type; /* in network order */
+	uint16_t segs;
+	uint32_t len;
+	uint32_t seen; /* packets of the queue up to this one */
+};
+_Static_assert(sizeof(struct record) % 4 == 0, "rte_ring_create_elem()");
+
+static struct verbose_queue {
+	unsigned port, queue;
+	struct haul_port_sight *sight;
+	struct rte_ring *ring;
+	uint32_t seen; /* callback's */
+	uint32_t printed; /* main thread's */
+} queues[QUEUES_MAX];
+static unsigned nb_queues;
+static int timer = -1;
+
+static void record(struct rte_mbuf **pkts, uint16_t n, void *arg)
+{
+	struct verbose_queue *q = arg;
+
+	for (uint16_t i = 0; i < n; i++) {
+		const struct rte_ether_hdr *eth = rte_pktmbuf_mtod(pkts[i], const void *);
+		struct record r = {.segs = pkts[i]->nb_segs, .len = pkts[i]->pkt_len};
+
+		if (pkts[i]->data_len >= sizeof(*eth)) {
+			rte_ether_addr_copy(&eth->dst_addr, &r.dst);
+			rte_ether_addr_copy(&eth->src_addr, &r.src);
+			r.type = eth->ether_type;
+		}
+		r.seen = ++q->seen;
+		rte_ring_sp_enqueue_elem(q->ring, &r, sizeof(r));
+	}
+}
+
+static void print_record(const struct record *r)
+{
+	char src[RTE_ETHER_ADDR_FMT_SIZE], dst[RTE_ETHER_ADDR_FMT_SIZE];
+
+	rte_ether_format_addr(src, sizeof(src), &r->src);
+	rte_ether_format_addr(dst, sizeof(dst), &r->dst);
+	printf("  src=%s - dst=%s - type=0x%04x - length=%u - nb_segs=%u\n", src, dst,
+		rte_be_to_cpu_16(r->type), r->len, r->segs);
+}
+
+static void print_queue(struct verbose_queue *q)
+{
+	struct record r[ROOM];
+	unsigned n = rte_ring_sc_dequeue_burst_elem(q->ring, r, sizeof(r[0]), ROOM, NULL);
+	uint32_t left;
+
+	if (n == 0)
+		return;
+	printf("port %u/queue %u: received %u packets\n", q->port, q->queue,
+		r[n - 1].seen - q->printed);
+	left = r[n - 1].seen - q->printed - n;
+	for (unsigned i = 0; i < n; i++)
+		print_record(&r[i]);
+	if (left > 0)
+		printf("  and %u more\n", left);
+	q->printed = r[n - 1].seen;
+}
+
+static void print_all(struct haul_app *app, int fd, void *arg)
+{
+	uint64_t ticks;
+
+	if (read(fd, &ticks, sizeof(ticks)) < 0)
+		return;
+	for (unsigned i = 0; i < nb_queues; i++)
+		print_queue(&queues[i]);
+}
+
+static bool begin_queue(const struct haul_port *port, unsigned i, unsigned n)
+{
+	struct verbose_queue *q = &queues[nb_queues];
+	char name[RTE_RING_NAMESIZE];
+
+	*q = (struct verbose_queue){.port = i, .queue = n};
+	snprintf(name, sizeof(name), "verbose_%u", nb_queues);
+	q->ring = rte_ring_create_elem(name, sizeof(struct record), ROOM, SOCKET_ID_ANY,
+		RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
+	if (!q->ring)
+		return false;
+	nb_queues++;
+	q->sight = haul_port_see_rx(port, n, record, q);
+	return q->sight;
+}
+
+static bool begin(const struct fwd_call *call)
+{
+	const struct itimerspec often = {{0, TICK_NS}, {0, TICK_NS}};
+
+	timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (timer < 0)
+		return false;
+	timerfd_settime(timer, 0, &often, NULL);
+	for (unsigned i = 0; i < call->app->nb_ports; i++)
+		for (unsigned n = 0; n < haul_port_queues(call->app->ports[i]); n++)
+			if (nb_queues == QUEUES_MAX || !begin_queue(call->app->ports[i], i, n))
+				return false;
+	haul_app_watch(call->app, timer, print_all, NULL);
+	return true;
+}
+
+/* No poller runs. The end of the program needs no call: it frees all memory of DPDK. */
+static void end(struct haul_app *app)
+{
+	if (timer < 0)
+		return;
+	haul_app_watch(app, timer, NULL, NULL);
+	close(timer);
+	timer = -1;
+	for (unsigned i = 0; i < nb_queues; i++) {
+		if (queues[i].sight)
+			haul_port_unsee_rx(queues[i].sight);
+		print_queue(&queues[i]);
+		rte_ring_free(queues[i].ring);
+	}
+	nb_queues = 0;
+}
+
+static bool set_verbose(const struct fwd_call *call)
+{
+	const uint64_t level = call->words[2].number;
+
+	if (!haul_app_is_paused(call->app)) {
+		fprintf(call->out, "Packets are forwarded: give stop first\n");
+		return false;
+	}
+	end(call->app);
+	if (level > 0 && !begin(call)) {
+		end(call->app);
+		fprintf(call->out, "Cannot watch the queues: no memory, or more than %u queues\n",
+			QUEUES_MAX);
+		return false;
+	}
+	fprintf(call->out, "Change verbose level to %u\n", (unsigned)level);
+	return true;
+}
+
+const struct fwd_command fwd_commands_verbose[] = {
+	{"set verbose N", set_verbose,
+		"1: print a line for each received packet, as far as there is time; after stop."},
+	{0},
+};
