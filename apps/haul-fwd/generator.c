@@ -5,26 +5,28 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "modes/txonly.h"
+
 /* Between attempts while the pool is empty. */
 #define NO_BUFFER_PAUSE (100 * HAUL_US)
 
 struct generator {
 	struct haul_txq *txq;
-	struct fwd_carrier *carrier;
-	const struct frame_shape *shape;
-	struct rte_mempool *pool;
+	const struct fwd *fwd;
+	unsigned port, carrier;
 	uint64_t left;
 };
 
 /* Returns 0 or -ECANCELED. */
 static int send_one(struct generator *g)
 {
-	struct rte_mbuf *pkt = rte_pktmbuf_alloc(g->pool);
+	struct rte_mbuf *pkt = rte_pktmbuf_alloc(g->fwd->pool);
 	int err;
 
-	if (!pkt)
+	if (!pkt || !fwd_txonly_fill(g->fwd, g->port, g->carrier, pkt)) {
+		rte_pktmbuf_free(pkt);
 		return haul_sleep(NO_BUFFER_PAUSE);
-	frame_fill(g->shape, pkt, fwd_next_flow(g->carrier, g->shape->flows));
+	}
 	err = haul_send(g->txq, pkt);
 	if (err)
 		rte_pktmbuf_free(pkt);
@@ -59,9 +61,9 @@ int generator_start(struct fwd *fwd, struct haul_app *app, uint64_t count)
 				return -ENOMEM;
 			*g = (struct generator){
 				.txq = haul_io_txq(app->io, i, c),
-				.carrier = &fwd->carriers[c],
-				.shape = &fwd->ports[i].shape,
-				.pool = fwd->pool,
+				.fwd = fwd,
+				.port = i,
+				.carrier = c,
 				.left = count ? count : UINT64_MAX,
 			};
 			err = haul_spawn_on(haul_carrier(app->rt, c), NULL, generate, g, &opts);

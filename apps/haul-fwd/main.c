@@ -10,8 +10,7 @@
 #include "generate.h"
 #include "generator.h"
 #include "mode.h"
-#include "modes/csum.h"
-#include "modes/l3fwd.h"
+#include "modes/options.h"
 #include "ports.h"
 #include "prompt.h"
 
@@ -43,8 +42,8 @@ static const struct haul_app_option options[] = {
 
 static const struct haul_app_program program = {
 	.name = "haul-fwd",
-	.options = {options, fwd_csum_options, fwd_l3fwd_options, fwd_ports_options,
-		frame_option_table, generate_option_table, fwd_prompt_options},
+	.options = {options, fwd_ports_options, fwd_mode_options, frame_option_table,
+		generate_option_table, fwd_prompt_options},
 	.purpose = "Forwards packets between ports, from each to its peer (0 and 1, 2 and 3, ...,\n"
 		   "unless --port-topology says otherwise), with one poller per carrier.",
 	.examples =
@@ -117,10 +116,8 @@ static int choose_mode(struct haul_app *app, struct haul_io_opts *io)
 
 	if (rc != HAUL_APP_DONE)
 		return rc;
+	rc = fwd_modes_parsed(app, &hooks, (enum fwd_mode)mode, coroutine);
 	fwd_mode_set(io, (enum fwd_mode)mode, coroutine);
-	if (mode == FWD_CSUM)
-		fwd_csum_show_counters();
-	rc = fwd_l3fwd_parsed(app, mode == FWD_L3FWD, &hooks.mem_mb);
 	if (rc == HAUL_APP_DONE)
 		rc = parse_generator(app, io);
 	if (rc == HAUL_APP_DONE)
@@ -204,7 +201,7 @@ static int begin(struct haul_app *app)
 /* False: it takes memory or options that are fixed at the start. */
 static bool mode_is_possible(void)
 {
-	bool special = mode == FWD_L3FWD || mode == FWD_GENERATE;
+	bool special = (mode == FWD_L3FWD && !fwd_mode_args.routes) || mode == FWD_GENERATE;
 
 	return mode == mode_at_start || (!special && mode_at_start != FWD_GENERATE);
 }
@@ -216,9 +213,8 @@ int fwd_start(struct haul_app *app, uint64_t bursts)
 
 	if (!mode_is_possible()) {
 		haul_app_say(&program,
-			"set fwd: modes l3fwd and generate need memory and options that the "
-			"program "
-			"must be started with: --mode");
+			"set fwd: mode l3fwd needs --routes, and mode generate --mode, when the "
+			"program starts");
 		return HAUL_APP_FAILED;
 	}
 	fwd_mode_end(&fwd);
@@ -284,8 +280,8 @@ static void tear_down(struct haul_app *app)
 {
 	fwd_prompt_closed();
 	fwd_mode_end(&fwd);
-	fwd_l3fwd_closed();
 	generate_closed();
+	fwd_modes_closed();
 	free(fwd.carriers);
 }
 
@@ -302,7 +298,6 @@ int main(int argc, char **argv)
 		.report = report,
 		.json = add_mode,
 		.carrier_ends = end_mode,
-		.counters = fwd_csum_counters,
 		.closed = tear_down,
 	};
 

@@ -4,12 +4,31 @@
 #include <string.h>
 
 #include "modes/modes.h"
+#include "service.h"
 
 static const struct fwd_mode_ops *const modes[FWD_MODES] = {
 #define FWD_MODE_ROW(constant, table, name, help) [constant] = &fwd_mode_##table,
 	FWD_MODE_LIST(FWD_MODE_ROW)
 #undef FWD_MODE_ROW
 };
+
+int fwd_modes_parsed(
+	struct haul_app *app, struct haul_app_hooks *hooks, enum fwd_mode mode, bool coroutine)
+{
+	int rc = fwd_service_parsed(app, coroutine);
+
+	for (unsigned i = 0; i < FWD_MODES && rc == HAUL_APP_DONE; i++)
+		if (modes[i]->parsed)
+			rc = modes[i]->parsed(app, hooks, i == mode);
+	return rc;
+}
+
+void fwd_modes_closed(void)
+{
+	for (unsigned i = 0; i < FWD_MODES; i++)
+		if (modes[i]->closed)
+			modes[i]->closed();
+}
 
 void fwd_mode_set(struct haul_io_opts *io, enum fwd_mode mode, bool coroutine)
 {
@@ -18,19 +37,28 @@ void fwd_mode_set(struct haul_io_opts *io, enum fwd_mode mode, bool coroutine)
 	io->count_bytes = ops->reads;
 	io->on_packet = coroutine ? ops->packet : NULL;
 	io->on_burst = coroutine ? NULL : ops->burst;
-	io->source = coroutine ? NULL : ops->source;
+	io->source = coroutine ? ops->packet_source : ops->source;
+	if (ops->sends && !ops->sends())
+		io->source = NULL;
 	memcpy(io->drop_names, ops->drop_names, sizeof(io->drop_names));
+	fwd_service_set(io);
 }
 
 int fwd_mode_begin(struct fwd *fwd, enum fwd_mode mode)
 {
+	int rc = fwd_service_begin(fwd);
+
+	memset(fwd->carriers, 0, fwd->app->plan->carriers * sizeof(fwd->carriers[0]));
 	fwd->mode = modes[mode];
-	return fwd->mode->begin ? fwd->mode->begin(fwd) : HAUL_APP_DONE;
+	return rc == HAUL_APP_DONE && fwd->mode->begin ? fwd->mode->begin(fwd) : rc;
 }
 
 void fwd_mode_end(struct fwd *fwd)
 {
-	if (fwd->mode && fwd->mode->end)
+	if (!fwd->mode)
+		return;
+	if (fwd->mode->end)
 		fwd->mode->end(fwd);
+	fwd_service_end();
 	fwd->mode = NULL;
 }

@@ -24,6 +24,10 @@
 		"requests of ARP, neighbour discovery and ping are answered") \
 	MODE(FWD_L3FWD, l3fwd, "l3fwd", "IPv4 and IPv6 are routed (--routes)") \
 	MODE(FWD_RXONLY, rxonly, "rxonly", "dropped") \
+	MODE(FWD_NOISY, noisy, "noisy", \
+		"sent unchanged, after accesses to memory and time in a buffer") \
+	MODE(FWD_FLOWGEN, flowgen, "flowgen", \
+		"dropped; frames of many flows are generated and sent") \
 	MODE(FWD_TXONLY, txonly, "txonly", "none are received; frames are generated and sent") \
 	MODE(FWD_GENERATE, generate, "generate", \
 		"measured and dropped; frames with stamps are sent at their times")
@@ -51,12 +55,21 @@ struct fwd;
 struct fwd_mode_ops {
 	haul_burst_fn *burst;
 	haul_packet_fn *packet;
-	haul_source_fn *source;
+	haul_source_fn *source; /* beside burst */
+	haul_source_fn *packet_source; /* beside packet */
+	bool (*sends)(void); /* false: no source is needed; NULL: it is */
 	bool reads; /* each packet, so that counting bytes is cheap */
 	const char *drop_names[HAUL_DROP_OWN_MAX];
-	/* Both may be NULL. begin: allocates what the mode needs; returns HAUL_APP_DONE, or an exit
+	/*
+	 * All may be NULL. Main thread.
+	 * parsed: checks the options of the mode, and sets in *hooks what it needs; chosen: the
+	 * program starts with this mode. Returns an exit code. closed: frees what it made.
+	 */
+	int (*parsed)(struct haul_app *app, struct haul_app_hooks *hooks, bool chosen);
+	void (*closed)(void);
+	/* begin: allocates what the mode needs; returns HAUL_APP_DONE, or an exit
 	 * code after a line. end: frees it, and packets that the mode holds; also after begin has
-	 * failed. Main thread, while no pollers run. */
+	 * failed. While no pollers run. */
 	int (*begin)(struct fwd *fwd);
 	void (*end)(struct fwd *fwd);
 };
@@ -73,6 +86,7 @@ struct fwd_port {
 /* State of a carrier, written by that carrier only. */
 struct fwd_carrier {
 	_Alignas(64) uint32_t next_flow;
+	uint8_t next_source; /* --txonly-multi-flow */
 };
 
 /* The argument of all handlers (haul_rx.arg). */
@@ -97,12 +111,17 @@ static inline uint32_t fwd_next_flow(struct fwd_carrier *c, uint32_t flows)
  * A mode is set in haul_io_opts before pollers start, and begins then. It ends after pollers have
  * stopped and before io is freed; then another one may be set. Main thread.
  *
+ * fwd_modes_parsed: in parsed(). Checks the options of all modes. mode, coroutine: the first
+ * ones. Returns an exit code. fwd_modes_closed: in closed().
  * fwd_mode_set: sets the handler of the mode, its source and its drop reasons. In txonly with
  * coroutines the handler drops received packets; generators send (generator.h).
  * fwd_mode_begin: returns HAUL_APP_DONE, or an exit code after a line; then fwd_mode_end() is to be
  * called too.
  * fwd_mode_end: does nothing if no mode has begun.
  */
+int fwd_modes_parsed(
+	struct haul_app *app, struct haul_app_hooks *hooks, enum fwd_mode mode, bool coroutine);
+void fwd_modes_closed(void);
 void fwd_mode_set(struct haul_io_opts *io, enum fwd_mode mode, bool coroutine);
 int fwd_mode_begin(struct fwd *fwd, enum fwd_mode mode);
 void fwd_mode_end(struct fwd *fwd);

@@ -17,31 +17,24 @@
 #include "edit.h"
 #include "headers.h"
 #include "modes.h"
+#include "options.h"
 
 #define L3_LEN_MAX RTE_LEN2MASK(RTE_MBUF_L3_LEN_BITS, unsigned)
 
 enum counter { BAD_IP, BAD_L4, COUNTERS };
 
-struct haul_app_counter fwd_csum_counters[COUNTERS + 1];
-
-void fwd_csum_show_counters(void)
-{
-	fwd_csum_counters[BAD_IP].name = "bad_ip_csum";
-	fwd_csum_counters[BAD_L4].name = "bad_l4_csum";
-}
+const struct haul_app_counter fwd_csum_counters[] = {
+	[BAD_IP] = {.name = "bad_ip_csum"},
+	[BAD_L4] = {.name = "bad_l4_csum"},
+	{.name = NULL},
+};
+static bool counts;
 
 /* What the user has set for packets that a port sends. */
 static struct setting {
 	bool hw[FWD_CSUM_LAYERS];
 	bool keeps_macs;
 } settings[HAUL_APP_PORTS_MAX];
-
-static bool keeps_macs;
-const struct haul_app_option fwd_csum_options[] = {
-	{"--csum-keep-macs", NULL, HAUL_APP_FLAG, &keeps_macs,
-		.help = "mode csum: leave the MAC addresses"},
-	{0},
-};
 
 int fwd_csum_set(unsigned port, enum fwd_csum_layer layer, bool hw)
 {
@@ -226,7 +219,7 @@ static inline void check(
 
 static __attribute__((noinline, cold)) void count(const struct found *found)
 {
-	for (unsigned i = 0; fwd_csum_counters[i].name; i++)
+	for (unsigned i = 0; counts && i < COUNTERS; i++)
 		haul_app_count(i, found->bad[i]);
 }
 
@@ -272,12 +265,20 @@ static void csum_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
 	fwd_send_packet(rx, pkt);
 }
 
-static int csum_begin(struct fwd *fwd)
+static int csum_parsed(struct haul_app *app, struct haul_app_hooks *hooks, bool chosen)
 {
-	for (unsigned i = 0; keeps_macs && i < fwd->app->nb_ports; i++)
-		settings[i].keeps_macs = true;
+	for (unsigned i = 0; i < HAUL_APP_PORTS_MAX; i++)
+		settings[i].keeps_macs = fwd_mode_args.csum_keep_macs;
+	if (chosen)
+		fwd_csum_count(hooks);
 	return HAUL_APP_DONE;
 }
 
+void fwd_csum_count(struct haul_app_hooks *hooks)
+{
+	hooks->counters = fwd_csum_counters;
+	counts = true;
+}
+
 const struct fwd_mode_ops fwd_mode_csum = {
-	.burst = csum_burst, .packet = csum_packet, .reads = true, .begin = csum_begin};
+	.burst = csum_burst, .packet = csum_packet, .reads = true, .parsed = csum_parsed};

@@ -15,12 +15,10 @@ enum fwd_csum_layer {
 };
 #define FWD_CSUM_LAYER_NAMES "ip|udp|tcp|sctp"
 
-extern const struct haul_app_option fwd_csum_options[];
-
-/* Wrong checksums in received packets, for haul_app_hooks.counters. The table is empty until
- * fwd_csum_show_counters(), which parsed() calls if the program may enter the mode. */
-extern struct haul_app_counter fwd_csum_counters[];
-void fwd_csum_show_counters(void);
+/* Wrong checksums in received packets, as counters of the program. */
+extern const struct haul_app_counter fwd_csum_counters[];
+/* In parsed(): sets hooks->counters to them. Mode csum does so if the program starts with it. */
+void fwd_csum_count(struct haul_app_hooks *hooks);
 
 /* Who computes the checksum of a layer in packets that the port sends: its device (hw), which must
  * have been opened with the offload, or csum (the default). Main thread, while no pollers run.

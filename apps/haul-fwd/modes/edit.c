@@ -21,3 +21,13 @@ void fwd_send_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
 	if (haul_send(rx->peer, pkt) != 0)
 		haul_drop(rx, &pkt, 1, HAUL_DROP_STOPPING);
 }
+
+void fwd_drop_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	haul_drop(rx, pkts, n, HAUL_DROP_CONSUMED);
+}
+
+void fwd_drop_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
+{
+	haul_drop(rx, &pkt, 1, HAUL_DROP_CONSUMED);
+}

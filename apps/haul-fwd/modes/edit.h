@@ -19,6 +19,10 @@ uint16_t fwd_drop_runts(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n);
  * packets stay in the NIC. */
 void fwd_send_packet(struct haul_rx *rx, struct rte_mbuf *pkt);
 
+/* Handlers that drop what they receive. */
+void fwd_drop_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n);
+void fwd_drop_packet(struct haul_rx *rx, struct rte_mbuf *pkt);
+
 /* Prefetches all headers, so that cache misses overlap, and drops runts. Returns the number of the
  * other packets. */
 static inline __attribute__((always_inline)) uint16_t fwd_frames(

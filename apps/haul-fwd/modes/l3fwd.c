@@ -12,20 +12,13 @@
 #include "checksum.h"
 #include "edit.h"
 #include "modes.h"
+#include "options.h"
 
 #define CHUNK 64 /* packets of a lookup */
 
 enum {
 	DROP_NO_ROUTE = HAUL_DROP_OWN,
 	DROP_TTL,
-};
-
-static const char *path;
-const struct haul_app_option fwd_l3fwd_options[] = {
-	{"--routes", "FILE", HAUL_APP_TEXT, &path,
-		.help = "routes of mode l3fwd, a line for each: PREFIX/LENGTH PORT "
-			"[NEXT-HOP-MAC]; # begins a comment"},
-	{0},
 };
 
 static struct fwd_routes *routes;
@@ -256,13 +249,13 @@ static void l3fwd_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
 		haul_drop(rx, &pkt, 1, HAUL_DROP_STOPPING);
 }
 
-int fwd_l3fwd_parsed(struct haul_app *app, bool is_mode, unsigned *mem_mb)
+static int l3fwd_parsed(struct haul_app *app, struct haul_app_hooks *hooks, bool chosen)
 {
-	if (!path)
-		return is_mode ? haul_app_wrong(app->program, "--mode l3fwd needs --routes FILE")
-			       : HAUL_APP_DONE;
-	*mem_mb += FWD_FIB_MEM_MB;
-	return fwd_routes_read(&routes, app->program, path, app->nb_ports);
+	if (!fwd_mode_args.routes)
+		return chosen ? haul_app_wrong(app->program, "--mode l3fwd needs --routes FILE")
+			      : HAUL_APP_DONE;
+	hooks->mem_mb += FWD_FIB_MEM_MB;
+	return fwd_routes_read(&routes, app->program, fwd_mode_args.routes, app->nb_ports);
 }
 
 static int l3fwd_begin(struct fwd *fwd)
@@ -283,11 +276,11 @@ int fwd_l3fwd_reload(struct fwd *fwd)
 	struct fwd_routes *old = routes;
 	int rc;
 
-	if (!path) {
+	if (!fwd_mode_args.routes) {
 		haul_app_say(fwd->app->program, "there is no file of routes: start with --routes");
 		return HAUL_APP_FAILED;
 	}
-	rc = fwd_routes_read(&routes, fwd->app->program, path, fwd->app->nb_ports);
+	rc = fwd_routes_read(&routes, fwd->app->program, fwd_mode_args.routes, fwd->app->nb_ports);
 	if (rc != HAUL_APP_DONE)
 		return rc;
 	if (fwd->mode == &fwd_mode_l3fwd) {
@@ -303,7 +296,7 @@ int fwd_l3fwd_reload(struct fwd *fwd)
 	return fwd_fib_make(&fib, routes, fwd) == HAUL_APP_DONE ? rc : HAUL_APP_FAILED;
 }
 
-void fwd_l3fwd_closed(void)
+static void l3fwd_closed(void)
 {
 	fwd_routes_free(routes);
 	routes = NULL;
@@ -314,6 +307,8 @@ const struct fwd_mode_ops fwd_mode_l3fwd = {
 	.packet = l3fwd_packet,
 	.reads = true,
 	.drop_names = {"no_route", "ttl_expired"},
+	.parsed = l3fwd_parsed,
+	.closed = l3fwd_closed,
 	.begin = l3fwd_begin,
 	.end = l3fwd_end,
 };

@@ -79,19 +79,9 @@ static void macswap_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
 	edit_packet(rx, pkt, swap_macs);
 }
 
-static void rxonly_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
-{
-	haul_drop(rx, pkts, n, HAUL_DROP_CONSUMED);
-}
-
-static void rxonly_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
-{
-	haul_drop(rx, &pkt, 1, HAUL_DROP_CONSUMED);
-}
-
 const struct fwd_mode_ops fwd_mode_io = {.burst = io_burst, .packet = fwd_send_packet};
 const struct fwd_mode_ops fwd_mode_mac = {.burst = mac_burst, .packet = mac_packet, .reads = true};
 const struct fwd_mode_ops fwd_mode_macswap = {
 	.burst = macswap_burst, .packet = macswap_packet, .reads = true};
 const struct fwd_mode_ops fwd_mode_rxonly = {
-	.burst = rxonly_burst, .packet = rxonly_packet, .reads = true};
+	.burst = fwd_drop_burst, .packet = fwd_drop_packet, .reads = true};

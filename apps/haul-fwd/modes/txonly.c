@@ -1,6 +1,80 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Mode txonly: sends generated frames. */
+#include "txonly.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "checksum.h"
+#include "edit.h"
 #include "modes.h"
+#include "options.h"
+
+#define SEGMENTS_MAX 16
+#define SEGMENT_MAX RTE_MBUF_DEFAULT_DATAROOM
+#define HEADERS sizeof(struct frame_headers)
+
+/* Segments of a frame; count is 0 without --txpkts. */
+static struct {
+	uint16_t sizes[SEGMENTS_MAX];
+	unsigned count;
+	uint16_t total;
+} segments;
+static bool is_simple = true; /* neither --txpkts nor --txonly-multi-flow */
+
+/* Writes the source address as testpmd does: one of 256 in turn, others on each carrier. */
+static void vary_source(struct rte_ipv4_hdr *ip, struct fwd_carrier *c, unsigned carrier)
+{
+	uint32_t source =
+		(rte_be_to_cpu_32(ip->dst_addr) | (uint32_t)c->next_source++ << 8) + carrier;
+
+	ip->src_addr = rte_cpu_to_be_32(source);
+	ip->hdr_checksum = 0;
+	ip->hdr_checksum = (uint16_t)~fwd_ip4_sum(ip);
+}
+
+/* Spreads a frame, whose headers are in the first buffer, over buffers for the segments. */
+static bool split(struct rte_mempool *pool, struct rte_mbuf *pkt)
+{
+	struct rte_mbuf *rest[SEGMENTS_MAX], *last = pkt;
+	uint32_t at = segments.sizes[0];
+	unsigned i, n = segments.count - 1;
+
+	if (n > 0 && rte_pktmbuf_alloc_bulk(pool, rest, n) != 0)
+		return false;
+	for (i = 0; i < n; i++) {
+		uint16_t size = segments.sizes[i + 1];
+
+		if (at < HEADERS)
+			memcpy(rte_pktmbuf_mtod(rest[i], void *),
+				rte_pktmbuf_mtod_offset(pkt, void *, at),
+				RTE_MIN(size, HEADERS - at));
+		rest[i]->data_len = size;
+		last->next = rest[i];
+		last = rest[i];
+		at += size;
+	}
+	pkt->data_len = segments.sizes[0];
+	pkt->nb_segs = (uint16_t)segments.count;
+	return true;
+}
+
+static __attribute__((noinline)) bool finish(
+	const struct fwd *fwd, unsigned carrier, struct rte_mbuf *pkt)
+{
+	if (fwd_mode_args.multi_flow)
+		vary_source(&rte_pktmbuf_mtod(pkt, struct frame_headers *)->ip,
+			&fwd->carriers[carrier], carrier);
+	return segments.count == 0 || split(fwd->pool, pkt);
+}
+
+bool fwd_txonly_fill(const struct fwd *fwd, unsigned port, unsigned carrier, struct rte_mbuf *pkt)
+{
+	const struct frame_shape *shape = &fwd->ports[port].shape;
+
+	frame_fill(shape, pkt, fwd_next_flow(&fwd->carriers[carrier], shape->flows));
+	return likely(is_simple) || finish(fwd, carrier, pkt);
+}
 
 static uint16_t txonly_source(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 {
@@ -13,13 +87,71 @@ static uint16_t txonly_source(struct haul_rx *rx, struct rte_mbuf **pkts, uint16
 		return 0;
 	for (i = 0; i < n; i++)
 		frame_fill(shape, pkts[i], fwd_next_flow(carrier, shape->flows));
+	for (i = 0; unlikely(!is_simple) && i < n; i++) {
+		if (!finish(fwd, rx->carrier, pkts[i])) {
+			rte_pktmbuf_free_bulk(pkts + i, n - i);
+			return i;
+		}
+	}
 	return n;
 }
 
-static void drop_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
+/* Parses --txpkts into segments. Returns NULL, or what is wrong. */
+static const char *parse_segments(const char *text)
 {
-	haul_drop(rx, &pkt, 1, HAUL_DROP_CONSUMED);
+	uint32_t total = 0;
+	char *end;
+
+	for (;; text = end + 1) {
+		unsigned long size = strtoul(text, &end, 10);
+
+		if (end == text || *text == '-' || (*end && *end != ','))
+			return "give the length of each segment in bytes, such as 64,128";
+		if (size == 0 || size > SEGMENT_MAX)
+			return "a segment has 1 to 2048 bytes";
+		if (segments.count == SEGMENTS_MAX)
+			return "there are more than 16 segments";
+		segments.sizes[segments.count++] = (uint16_t)size;
+		total += (uint32_t)size;
+		if (!*end)
+			break;
+	}
+	segments.total = (uint16_t)total;
+	return total < HEADERS ? "a frame has at least 42 bytes, for its headers" : NULL;
+}
+
+static int txonly_parsed(struct haul_app *app, struct haul_app_hooks *hooks, bool chosen)
+{
+	const char *wrong = fwd_mode_args.txpkts ? parse_segments(fwd_mode_args.txpkts) : NULL;
+
+	is_simple = !fwd_mode_args.txpkts && !fwd_mode_args.multi_flow;
+	if (!wrong)
+		return HAUL_APP_DONE;
+	return haul_app_wrong(app->program, "--txpkts %s: %s", fwd_mode_args.txpkts, wrong);
+}
+
+static void resize(struct frame_shape *shape, uint16_t size)
+{
+	struct frame_headers *h = &shape->headers;
+
+	shape->size = size;
+	h->ip.total_length = rte_cpu_to_be_16((uint16_t)(size - sizeof(h->eth)));
+	h->udp.dgram_len = rte_cpu_to_be_16((uint16_t)(size - sizeof(h->eth) - sizeof(h->ip)));
+	h->ip.hdr_checksum = 0;
+	h->ip.hdr_checksum = (uint16_t)~fwd_ip4_sum(&h->ip);
+}
+
+static int txonly_begin(struct fwd *fwd)
+{
+	for (unsigned i = 0; segments.count > 0 && i < fwd->app->nb_ports; i++)
+		resize(&fwd->ports[i].shape, segments.total);
+	return HAUL_APP_DONE;
 }
 
 const struct fwd_mode_ops fwd_mode_txonly = {
-	.packet = drop_packet, .source = txonly_source, .reads = true};
+	.packet = fwd_drop_packet,
+	.source = txonly_source,
+	.reads = true,
+	.parsed = txonly_parsed,
+	.begin = txonly_begin,
+};
