@@ -207,7 +207,7 @@ for handler in "burst", "coroutine":
                f"l3fwd, {handler}: what leaves by port {port}",
                f"{r}{differing(out, by_family(right.out[port]))}")
     counted = {why: r.port(0)["dropped"].get(why, 0) for why in right.dropped}
-    tap.ok(counted == right.dropped and counted["ttl_expired"] == len(odd) > 0 and
+    tap.ok(counted == right.dropped and counted["ttl_expired"] >= len(odd) > 0 and
            counted["unsupported"] > 0,
            f"l3fwd, {handler}: drops by reason", f"{counted}, but {right.dropped}")
 tap.done()
