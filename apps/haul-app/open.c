@@ -31,7 +31,7 @@ static void choose_pool_size(struct hauli_app *a)
 	const struct haul_pool_need need = {
 		.specs = (const char *const *)a->specs.items,
 		.nb_specs = a->specs.n,
-		.carriers = a->plan->carriers,
+		.carriers = RTE_MAX(a->plan->carriers, a->pub.rx_queues),
 		.rx_ring = (uint16_t)a->rx_ring,
 		.tx_ring = (uint16_t)a->tx_ring,
 		.in_flight = IN_FLIGHT,
@@ -99,7 +99,7 @@ static int open_port(struct hauli_app *a, unsigned i, const struct haul_port_opt
 	return err ? fail_port(a, err, errbuf) : HAUL_APP_DONE;
 }
 
-/* Reopens ports with too many queues: packets on queues that no carrier polls would be lost. */
+/* Reopens ports with more queues than another has: a carrier with one queue of each does less. */
 static int open_with_fewer(struct hauli_app *a, const struct haul_port_opts *opts)
 {
 	int rc = HAUL_APP_DONE;
@@ -115,6 +115,16 @@ static int open_with_fewer(struct hauli_app *a, const struct haul_port_opts *opt
 	return rc;
 }
 
+static int fail_queues(const struct hauli_app *a, const struct haul_port *port)
+{
+	unsigned queues = haul_port_queues(port);
+	char line[256];
+
+	snprintf(line, sizeof(line), "port '%s' has %u queue%s, and %u are asked for",
+		haul_port_spec(port), queues, queues == 1 ? "" : "s", a->pub.rx_queues);
+	return hauli_app_fail(a, -EINVAL, line);
+}
+
 static int open_all(struct hauli_app *a, struct haul_port_opts *opts)
 {
 	int rc = HAUL_APP_DONE;
@@ -126,6 +136,8 @@ static int open_all(struct hauli_app *a, struct haul_port_opts *opts)
 		if (rc != HAUL_APP_DONE)
 			break;
 		queues = haul_port_queues(a->ports[a->nb_ports++]);
+		if (a->pub.rx_queues && queues < opts->queues)
+			return fail_queues(a, a->ports[a->nb_ports - 1]);
 		if (queues >= opts->queues || spreads(a))
 			continue;
 		opts->queues = queues;
@@ -137,7 +149,7 @@ static int open_all(struct hauli_app *a, struct haul_port_opts *opts)
 static int open_ports(struct hauli_app *a)
 {
 	struct haul_port_opts opts = {
-		.queues = a->plan->carriers,
+		.queues = a->pub.rx_queues ? a->pub.rx_queues : a->plan->carriers,
 		.pool = a->pub.pool,
 		.rx_ring = (uint16_t)a->rx_ring,
 		.tx_ring = (uint16_t)a->tx_ring,

@@ -29,6 +29,14 @@ const struct haul_app_option *hauli_placement_options(void)
 	return options;
 }
 
+bool haul_app_place(const char *carriers)
+{
+	if (place.carriers)
+		return false;
+	place.carriers = carriers;
+	return true;
+}
+
 static bool is_number(const char *text) /* or empty */
 {
 	return text[strspn(text, "0123456789")] == '\0';

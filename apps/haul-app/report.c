@@ -90,14 +90,30 @@ static void print_port(FILE *out, const struct hauli_app *a, unsigned i,
 		seconds);
 }
 
+/* "    queue 0", or "    queues 0, 2": those that the carrier polls. */
+static void name_queues(
+	char *name, size_t size, const struct hauli_app *a, unsigned port, unsigned carrier)
+{
+	struct haul_queue_stats st;
+	char numbers[48] = "";
+	unsigned n = 0;
+	size_t len = 0;
+
+	for (unsigned q = carrier; haul_io_get_queue_stats(a->pub.io, port, q, &st); q++)
+		if (st.carrier == carrier && len < sizeof(numbers))
+			len += (size_t)snprintf(
+				numbers + len, sizeof(numbers) - len, "%s%u", n++ ? ", " : "", q);
+	snprintf(name, size, "    queue%s %s", n > 1 ? "s" : "", numbers);
+}
+
 static void print_queues(FILE *out, const struct hauli_app *a, unsigned i,
 	const struct hauli_app_sample *s, double seconds)
 {
 	unsigned queues = haul_port_queues(a->ports[i]);
 	char first[64];
 
-	for (unsigned q = 0; queues > 1 && q < queues; q++) {
-		snprintf(first, sizeof(first), "    queue %u", q);
+	for (unsigned q = 0; queues > 1 && q < queues && haul_io_txq(a->pub.io, i, q); q++) {
+		name_queues(first, sizeof(first), a, i, q);
 		print_rates(out, first, &s->carriers[q].queues[i], seconds);
 		print_unsent(out, a, &s->carriers[q].queues[i]);
 	}

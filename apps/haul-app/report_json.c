@@ -52,6 +52,23 @@ static void set_polls(struct haul_app_json *to, const struct haul_io_stats *st)
 	set(to, "empty_polls", st->empty_polls);
 }
 
+/* The receive queues of port i that a carrier polls. */
+static void add_rx_queues(
+	struct haul_app_json *to, const struct hauli_app *a, unsigned i, unsigned carrier)
+{
+	struct haul_queue_stats st;
+
+	for (unsigned q = 0; haul_io_get_queue_stats(a->pub.io, i, q, &st); q++) {
+		struct haul_app_json *queue;
+
+		if (st.carrier != carrier)
+			continue;
+		queue = haul_app_json_object(to, NULL);
+		set(queue, "queue", q);
+		set(queue, "rx_packets", st.rx_packets);
+	}
+}
+
 /* The queues of port i, one for each carrier that has one. */
 static void add_queues(struct haul_app_json *to, const struct hauli_app *a, unsigned i,
 	const struct hauli_app_sample *s)
@@ -63,6 +80,7 @@ static void add_queues(struct haul_app_json *to, const struct hauli_app *a, unsi
 			break;
 		queue = haul_app_json_object(to, NULL);
 		set(queue, "carrier", q);
+		add_rx_queues(haul_app_json_array(queue, "rx_queues"), a, i, q);
 		set_packets(queue, &s->carriers[q].queues[i]);
 		set_polls(queue, &s->carriers[q].queues[i]);
 	}

@@ -197,13 +197,17 @@ static void draw_ports(struct hauli_app_canvas *c, const struct hauli_app_figure
 		"rx packets", "tx pps", "tx packets", "lost");
 	for (unsigned i = 0; i < f->a->nb_ports; i++) {
 		unsigned queues = haul_port_queues(f->a->ports[i]);
+		/* If there are more than carriers, a carrier polls several. */
+		const char *part = queues > f->a->plan->carriers ? "carrier" : "queue";
 
 		put_port(c, f, i);
 		put_packets(c, f, &f->period->ports[i], &f->total->ports[i]);
 		put_figure(c, HAULI_APP_BAD, 7, (double)lost(f, &f->total->ports[i]));
-		for (unsigned q = 0; queues > 1 && q < queues; q++) {
+		for (unsigned q = 0; queues > 1 && q < queues && haul_io_txq(f->a->pub.io, i, q);
+			q++) {
 			hauli_app_canvas_line(c);
-			hauli_app_canvas_put(c, HAULI_APP_DIM, "   queue %-*u", PORT - 9, q);
+			hauli_app_canvas_put(c, HAULI_APP_DIM, "   %s %-*u", part,
+				PORT - 4 - (int)strlen(part), q);
 			put_packets(c, f, &f->period->carriers[q].queues[i],
 				&f->total->carriers[q].queues[i]);
 		}

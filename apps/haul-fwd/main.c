@@ -5,6 +5,7 @@
 
 #include <haul-app/app.h>
 
+#include "cores.h"
 #include "forward.h"
 #include "frame_options.h"
 #include "generate.h"
@@ -42,8 +43,8 @@ static const struct haul_app_option options[] = {
 
 static const struct haul_app_program program = {
 	.name = "haul-fwd",
-	.options = {options, fwd_ports_options, fwd_mode_options, frame_option_table,
-		generate_option_table, fwd_prompt_options},
+	.options = {options, fwd_ports_options, fwd_cores_options, fwd_mode_options,
+		frame_option_table, generate_option_table, fwd_prompt_options},
 	.purpose = "Forwards packets between ports, from each to its peer (0 and 1, 2 and 3, ...,\n"
 		   "unless --port-topology says otherwise), with one poller per carrier.",
 	.examples =
@@ -112,8 +113,10 @@ static int parse_generator(struct haul_app *app, struct haul_io_opts *io)
 
 static int choose_mode(struct haul_app *app, struct haul_io_opts *io)
 {
-	int rc = fwd_ports_parsed(app, io);
+	int rc = fwd_cores_parsed(app);
 
+	if (rc == HAUL_APP_DONE)
+		rc = fwd_ports_parsed(app, io);
 	if (rc != HAUL_APP_DONE)
 		return rc;
 	rc = fwd_modes_parsed(app, &hooks, (enum fwd_mode)mode, coroutine);
@@ -148,7 +151,10 @@ static void set_up_ports(struct haul_app *app)
 static int set_up(struct haul_app *app)
 {
 	size_t carriers_size = app->plan->carriers * sizeof(fwd.carriers[0]);
+	int rc = fwd_ports_check(app);
 
+	if (rc != HAUL_APP_DONE)
+		return rc;
 	fwd.carriers = aligned_alloc(_Alignof(struct fwd_carrier), carriers_size);
 	if (!fwd.carriers)
 		abort();

@@ -19,6 +19,7 @@ static unsigned peers[HAUL_APP_PORTS_MAX];
 
 /* What all ports get: the values of the options, and the result. */
 static uint64_t mtu, max_pkt_len;
+static uint64_t rxq, txq;
 static unsigned promiscuous, allmulticast; /* enum haul_filter */
 static bool disable_rss, rss_ip, rss_udp;
 static const char *rss_key, *rx_offloads, *tx_offloads;
@@ -47,6 +48,11 @@ const struct haul_app_option fwd_ports_options[] = {
 			"paired: 0 and 1, 2 and 3, ... to each other, a last one to itself;\n"
 			"chained: each to the next, the last to the first;\n"
 			"loop: each to itself"},
+	{"--rxq", "N", HAUL_APP_NUMBER, &rxq, 1, RTE_MAX_QUEUES_PER_PORT, "one per carrier",
+		"receive queues of each port, each with a transmit queue; if there are more "
+		"than\ncarriers, a carrier polls several"},
+	{"--txq", "N", HAUL_APP_NUMBER, &txq, 1, RTE_MAX_QUEUES_PER_PORT, "as many as --rxq",
+		"transmit queues of each port: checks that each carrier has its own"},
 	{"--mtu", "BYTES", HAUL_APP_NUMBER, &mtu, MTU_MIN, MTU_MAX, "the device's",
 		"MTU of all ports and of their kernel interfaces; more than 1500 makes packet "
 		"buffers\nlarge enough"},
@@ -172,10 +178,35 @@ static int choose_offloads(const struct haul_app *app)
 	return rc;
 }
 
+/* Queues come in pairs. Each carrier that receives sends on a transmit queue of its own. */
+static int choose_queues(struct haul_app *app)
+{
+	app->rx_queues = (unsigned)(rxq ? rxq : txq);
+	if (txq && rxq && txq > rxq)
+		return haul_app_wrong(app->program,
+			"--txq %u: queues come in pairs; give --rxq %u too", (unsigned)txq,
+			(unsigned)txq);
+	return HAUL_APP_DONE;
+}
+
+int fwd_ports_check(const struct haul_app *app)
+{
+	unsigned senders = RTE_MIN(app->plan->carriers, app->rx_queues);
+
+	if (!txq || txq >= senders)
+		return HAUL_APP_DONE;
+	return haul_app_wrong(app->program,
+		"--txq %u: %u carriers send, each on a queue of its own; give --txq %u, or "
+		"--carriers %u",
+		(unsigned)txq, senders, senders, (unsigned)txq);
+}
+
 int fwd_ports_parsed(struct haul_app *app, struct haul_io_opts *io)
 {
 	int rc = choose_mtu(app);
 
+	if (rc == HAUL_APP_DONE)
+		rc = choose_queues(app);
 	if (rc == HAUL_APP_DONE)
 		rc = choose_rss(app);
 	if (rc == HAUL_APP_DONE)

@@ -10,6 +10,9 @@ extern const struct haul_app_option fwd_ports_options[];
 /* In parsed(): sets what the options say, in *io and in app->port_config. Returns an exit code. */
 int fwd_ports_parsed(struct haul_app *app, struct haul_io_opts *io);
 
+/* In opened(): checks what depends on the number of carriers. Returns an exit code. */
+int fwd_ports_check(const struct haul_app *app);
+
 /* The port to which a port forwards. After fwd_ports_parsed(). */
 unsigned fwd_ports_peer(unsigned port);
 

@@ -87,83 +87,132 @@ static struct hauli_poller *proxy_poller_of(
 		haul_carrier_runtime(p->carrier), queues, haul_carrier_id(p->carrier))];
 }
 
-static bool set_up_filter(struct hauli_rxq *r, struct hauli_tx *tx)
+static bool set_up_filter(struct hauli_rxq *r)
 {
 	if (!r->port->kind->filter)
 		return true;
-	tx->filter = hauli_filter_create(r->port, tx->burst);
-	if (tx->filter)
-		r->burst = tx->burst = hauli_filter_burst(tx->filter);
-	return tx->filter;
+	r->filter = hauli_filter_create(r->port, r->burst);
+	if (r->filter)
+		r->burst = hauli_filter_burst(r->filter);
+	return r->filter;
 }
 
+/* A queue of the port's. */
+static bool set_up_rxq(struct haul_io *io, struct hauli_rxq *r)
+{
+	struct haul_queue queue = haul_port_queue(r->port, r->rx.queue);
+
+	r->burst = hauli_burst(queue.port_id, queue.queue_id);
+	r->fill_time = hauli_fill_time(r->port, r->rx.queue, io->opts.packet_rate);
+	return set_up_filter(r);
+}
+
+static void init_rxq(
+	struct haul_io *io, struct hauli_poller *p, struct hauli_rxq *r, unsigned port, unsigned q)
+{
+	r->rx.port = port;
+	r->rx.queue = (uint16_t)q;
+	r->rx.carrier = (uint16_t)haul_carrier_id(p->carrier);
+	r->rx.reply = &p->txs[port].q;
+	r->port = io->ports[port];
+	r->poller = p;
+	r->source.port = io->ports[port];
+	r->source.queue = q;
+	r->source.fd = -1;
+	r->fill_time = HAUL_FOREVER;
+}
+
+/* The carrier's transmit queue of a port, and its first receive queue. */
 static bool set_up_port(struct haul_io *io, struct hauli_poller *p, unsigned port)
 {
 	unsigned carrier = haul_carrier_id(p->carrier);
-	struct haul_queue queue;
 	struct hauli_rxq *r = &p->rxqs[port];
 	struct hauli_tx *tx = &p->txs[port];
 
 	hauli_txq_init(&tx->q, p->carrier, &p->pending);
-	r->rx.port = port;
-	r->rx.carrier = haul_carrier_id(p->carrier);
-	r->rx.reply = &tx->q;
-	r->port = io->ports[port];
-	r->poller = p;
-	r->source.port = io->ports[port];
-	r->source.queue = haul_carrier_id(p->carrier);
-	r->source.fd = -1;
-	r->fill_time = HAUL_FOREVER;
+	init_rxq(io, p, r, port, carrier);
 	if (carrier >= haul_port_queues(r->port))
 		return hauli_spread_set_up(p, proxy_poller_of(io, p, port), port);
-	queue = haul_port_queue(r->port, carrier);
-	r->burst = tx->burst = hauli_burst(queue.port_id, queue.queue_id);
+	if (!set_up_rxq(io, r))
+		return false;
+	tx->burst = r->burst;
+	tx->filter = r->filter;
 	tx->port = r->port;
 	tx->queue = carrier;
-	if (!set_up_filter(r, tx))
-		return false;
-	r->fill_time = hauli_fill_time(r->port, carrier, io->opts.packet_rate);
+	return true;
+}
+
+/* The number of queues of a port that a carrier has besides its first one. */
+static unsigned count_more(const struct haul_io *io, unsigned port, unsigned carrier)
+{
+	unsigned queues = haul_port_queues(io->ports[port]);
+
+	return queues > carrier ? (queues - carrier - 1) / io->nb_pollers : 0;
+}
+
+/* The queues of a port that no carrier would poll otherwise, behind the first ones of all ports. */
+static bool set_up_more(
+	struct haul_io *io, struct hauli_poller *p, unsigned port, struct hauli_rxq **r)
+{
+	unsigned carrier = haul_carrier_id(p->carrier);
+
+	for (unsigned i = 1; i <= count_more(io, port, carrier); i++, (*r)++) {
+		init_rxq(io, p, *r, port, carrier + i * io->nb_pollers);
+		if (!set_up_rxq(io, *r))
+			return false;
+	}
 	return true;
 }
 
 /* Allocates one carrier's part as one piece of its node's memory. */
 static struct hauli_poller *create_poller(struct haul_io *io, struct haul_carrier *carrier)
 {
-	unsigned n = io->opts.nb_ports;
+	unsigned ports = io->opts.nb_ports, n = ports;
 	struct hauli_poller *p;
-	size_t size = sizeof(*p) + n * (sizeof(*p->rxqs) + sizeof(*p->txs));
+	struct hauli_rxq *more;
 	unsigned i;
 
-	p = rte_zmalloc_socket(
-		"haul_io", size, HAULI_CACHE_LINE, haul_carrier_place(carrier)->node);
+	for (i = 0; i < ports; i++)
+		n += count_more(io, i, haul_carrier_id(carrier));
+	p = rte_zmalloc_socket("haul_io",
+		sizeof(*p) + n * sizeof(*p->rxqs) + ports * sizeof(*p->txs), HAULI_CACHE_LINE,
+		haul_carrier_place(carrier)->node);
 	if (!p)
 		return NULL;
 	p->rxqs = (struct hauli_rxq *)(p + 1);
 	p->rxqs_end = p->rxqs + n;
 	p->txs = (struct hauli_tx *)p->rxqs_end;
+	p->nb_ports = ports;
 	p->carrier = carrier;
 	p->coro = &io->coro;
 	p->pool = io->opts.pool;
 	p->idle.wait = (struct hauli_wait){-1, -1};
 	io->pollers[haul_carrier_id(carrier)] = p;
-	for (i = 0; i < n; i++)
+	for (i = 0; i < ports; i++)
 		if (!set_up_port(io, p, i))
+			return NULL;
+	for (i = 0, more = p->rxqs + ports; i < ports; i++)
+		if (!set_up_more(io, p, i, &more))
 			return NULL;
 	return p;
 }
 
-static void configure_port(struct haul_io *io, struct hauli_poller *p, unsigned port)
+/* max_in_flight is of all queues of the port that the carrier polls. */
+static unsigned share_of_queue(const struct haul_io *io, const struct hauli_rxq *r)
 {
-	struct hauli_rxq *r = &p->rxqs[port];
+	unsigned queues = 1 + count_more(io, r->rx.port, r->rx.carrier);
 
-	r->rx.peer = &p->txs[io->peers[port]].q;
+	return (io->opts.max_in_flight + queues - 1) / queues;
+}
+
+static void configure_rxq(struct haul_io *io, struct hauli_poller *p, struct hauli_rxq *r)
+{
+	r->rx.peer = &p->txs[io->peers[r->rx.port]].q;
 	r->rx.arg = io->opts.arg;
 	r->policy = io->opts.policy;
 	r->on_packet = io->opts.on_packet;
 	r->home = hauli_glue_steals(p->carrier) && !io->coro.pinned ? p->carrier : NULL;
-	r->max_in_flight = io->opts.max_in_flight;
-	p->txs[port].count_bytes = p->count_bytes;
-	p->txs[port].observed = p->count_bytes || io->opts.times;
+	r->max_in_flight = share_of_queue(io, r);
 }
 
 static void configure_poller(struct haul_io *io, struct hauli_poller *p)
@@ -172,8 +221,12 @@ static void configure_poller(struct haul_io *io, struct hauli_poller *p)
 	p->source = io->opts.source;
 	p->burst = io->opts.burst;
 	p->count_bytes = io->opts.count_bytes;
-	for (unsigned i = 0; i < io->opts.nb_ports; i++)
-		configure_port(io, p, i);
+	for (struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++)
+		configure_rxq(io, p, r);
+	for (unsigned i = 0; i < p->nb_ports; i++) {
+		p->txs[i].count_bytes = p->count_bytes;
+		p->txs[i].observed = p->count_bytes || io->opts.times;
+	}
 	hauli_idle_recompute(p);
 }
 
@@ -219,13 +272,11 @@ static bool share_txqs(struct haul_io *io)
 	return true;
 }
 
-static void free_poller(struct hauli_poller *p, unsigned nb_ports)
+static void free_poller(struct hauli_poller *p)
 {
-	unsigned i;
-
 	hauli_spread_free(p);
-	for (i = 0; i < nb_ports; i++)
-		free(p->txs[i].filter);
+	for (struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++)
+		free(r->filter);
 	rte_free(p);
 }
 
@@ -245,7 +296,7 @@ void hauli_io_destroy(struct haul_io *io)
 	hauli_io_close_waits(io);
 	for (i = 0; io->pollers && i < io->nb_pollers; i++)
 		if (io->pollers[i])
-			free_poller(io->pollers[i], io->opts.nb_ports);
+			free_poller(io->pollers[i]);
 	hauli_times_free(io);
 	free(io->txqs);
 	free(io->pollers);

@@ -21,28 +21,12 @@ __attribute__((format(printf, 2, 3))) static void note(struct haul_io *io, const
 	va_end(ap);
 }
 
-static void note_unpolled(struct haul_io *io)
-{
-	for (unsigned i = 0; i < io->opts.nb_ports; i++) {
-		const struct haul_port *port = io->ports[i];
-
-		if (haul_port_queues(port) > io->nb_pollers)
-			note(io,
-				"%u of the %u queues of %s are not polled, and their packets are "
-				"lost; open it with %u",
-				haul_port_queues(port) - io->nb_pollers, haul_port_queues(port),
-				haul_port_spec(port), io->nb_pollers);
-	}
-}
-
 /* Every kind of wait may be too slow for the queue's packet rate. */
 static void note_fill_time(struct haul_io *io)
 {
 	if (!haul_poll_kind_of(io->opts.policy.how)->may_overflow)
 		return;
-	for (unsigned i = 0; i < io->opts.nb_ports; i++) {
-		const struct hauli_rxq *r = &io->pollers[0]->rxqs[i];
-
+	for (const struct hauli_rxq *r = io->pollers[0]->rxqs; r < io->pollers[0]->rxqs_end; r++) {
 		if (r->fill_time >= HAULI_FILL_TIME_MIN)
 			continue;
 		note(io,
@@ -55,6 +39,5 @@ static void note_fill_time(struct haul_io *io)
 
 void hauli_io_note(struct haul_io *io)
 {
-	note_unpolled(io);
 	note_fill_time(io);
 }

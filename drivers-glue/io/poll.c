@@ -92,7 +92,7 @@ static bool begin(struct hauli_poller *p)
 	hauli_glue_poller_begins(p->carrier, order_of);
 	for (r = p->rxqs; r < p->rxqs_end; r++)
 		if (!r->target)
-			haul_port_queue_adopt(r->port, haul_carrier_id(p->carrier));
+			haul_port_queue_adopt(r->port, r->rx.queue);
 	return true;
 }
 
@@ -353,13 +353,13 @@ static inline __attribute__((always_inline)) bool send_from_source(
 	struct hauli_poller *p, bool receives)
 {
 	struct rte_mbuf *pkts[HAULI_BURST_MAX];
-	struct hauli_rxq *r;
+	struct hauli_rxq *r, *end = p->rxqs + p->nb_ports;
 	bool io = false;
 	uint16_t n, room;
 
 	if (hauli_unlikely(hauli_has_to_send(p)))
 		hauli_tx_flush(p);
-	for (r = p->rxqs; r < p->rxqs_end; r++) {
+	for (r = p->rxqs; r < end; r++) {
 		room = hauli_likely(hauli_txq_count(r->rx.reply) == 0) ? p->burst : 0;
 		n = p->source(&r->rx, pkts, room);
 		if (n == 0) {

@@ -25,8 +25,9 @@ static uint64_t in_flight(const struct haul_io *io)
 	uint64_t n = 0;
 
 	for (unsigned i = 0; i < io->nb_pollers; i++)
-		for (unsigned j = 0; j < io->opts.nb_ports; j++)
-			n += hauli_rxq_in_flight(&io->pollers[i]->rxqs[j]);
+		for (const struct hauli_rxq *r = io->pollers[i]->rxqs; r < io->pollers[i]->rxqs_end;
+			r++)
+			n += hauli_rxq_in_flight(r);
 	return n;
 }
 
@@ -78,8 +79,8 @@ static void *open_txqs(void *arg)
 {
 	struct hauli_poller *p = arg;
 
-	for (struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++)
-		hauli_txq_open(r->rx.reply);
+	for (unsigned i = 0; i < p->nb_ports; i++)
+		hauli_txq_open(&p->txs[i].q);
 	return NULL;
 }
 

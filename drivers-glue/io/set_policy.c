@@ -19,7 +19,9 @@ static void *apply(void *arg)
 {
 	const struct change *c = arg;
 
-	c->poller->rxqs[c->port].policy = c->policy;
+	for (struct hauli_rxq *r = c->poller->rxqs; r < c->poller->rxqs_end; r++)
+		if (r->rx.port == c->port)
+			r->policy = c->policy;
 	hauli_idle_recompute(c->poller);
 	return NULL;
 }

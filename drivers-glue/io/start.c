@@ -230,23 +230,32 @@ bool haul_io_healthy(struct haul_io *io, const char **why)
 	return true;
 }
 
+static bool check_ledgers_of(
+	const struct haul_io *io, const struct hauli_poller *p, char *errbuf, size_t errlen)
+{
+	char where[128];
+
+	for (const struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++) {
+		unsigned i = r->rx.port;
+		int len = snprintf(where, sizeof(where), "port %u (%s), carrier %u", i,
+			haul_port_spec(io->ports[i]), r->rx.carrier);
+
+		if (r->rx.queue != r->rx.carrier && len < (int)sizeof(where))
+			snprintf(where + len, sizeof(where) - (size_t)len, ", queue %u",
+				r->rx.queue);
+		if (!hauli_ledger_check_rx(r, where, errbuf, errlen) ||
+			!hauli_ledger_check_tx(&p->txs[i], where, errbuf, errlen))
+			return false;
+	}
+	return true;
+}
+
 /* Checks the ledger of each queue; errbuf gets the first mismatch. */
 static int check_ledgers(struct haul_io *io, char *errbuf, size_t errlen)
 {
-	char where[128];
-	unsigned c, i;
-
-	for (c = 0; c < io->nb_pollers; c++) {
-		for (i = 0; i < io->opts.nb_ports; i++) {
-			snprintf(where, sizeof(where), "port %u (%s), carrier %u", i,
-				haul_port_spec(io->ports[i]), c);
-			if (!hauli_ledger_check_rx(
-				    &io->pollers[c]->rxqs[i], where, errbuf, errlen) ||
-				!hauli_ledger_check_tx(
-					&io->pollers[c]->txs[i], where, errbuf, errlen))
-				return -EIO;
-		}
-	}
+	for (unsigned c = 0; c < io->nb_pollers; c++)
+		if (!check_ledgers_of(io, io->pollers[c], errbuf, errlen))
+			return -EIO;
 	return 0;
 }
 

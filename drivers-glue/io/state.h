@@ -83,6 +83,7 @@ struct hauli_rxq {
 	uint64_t fill_time; /* constant, as the next */
 	struct hauli_poller *poller;
 	struct hauli_times *times; /* NULL: stages are not recorded. Constant */
+	struct hauli_filter *filter; /* NULL: none; the first queue's is for both directions */
 	struct hauli_wait_source source;
 
 	/* Written by stolen handlers, on the carriers of their thieves. */
@@ -116,9 +117,12 @@ struct hauli_share {
 
 struct hauli_poller {
 	/* Constant while the poller runs. */
-	HAULI_LINE struct hauli_rxq *rxqs; /* one per port */
+	/* By port: the carrier's first queue of each. Then its other queues, if ports have more
+	 * queues than there are pollers. */
+	HAULI_LINE struct hauli_rxq *rxqs;
 	struct hauli_rxq *rxqs_end;
-	struct hauli_tx *txs; /* one per port */
+	struct hauli_tx *txs; /* by port */
+	unsigned nb_ports;
 	haul_burst_fn *on_burst;
 	haul_source_fn *source;
 	bool (*receive)(struct hauli_poller *p, bool woken); /* its cycle, beside a source */

@@ -22,6 +22,8 @@ static void add_rx(
 	st->in_flight += hauli_rxq_in_flight(r);
 	st->polls += hauli_counter_read(&p->cycles);
 	st->empty_polls += hauli_counter_read(&r->empty);
+	if (r->filter)
+		st->rx_errors += hauli_counter_read(&r->filter->cut);
 	for (i = 0; i < HAUL_DROP_REASONS; i++)
 		st->dropped[i] += hauli_rxq_dropped(r, i);
 }
@@ -36,6 +38,14 @@ static uint64_t queued(const struct hauli_tx *tx)
 	return taken > left ? taken - left : 0; /* they are not read at one instant */
 }
 
+/* All queues of the port that the carrier polls. */
+static void add_rxqs(struct haul_io_stats *st, const struct hauli_poller *p, unsigned port)
+{
+	for (const struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++)
+		if (r->rx.port == port)
+			add_rx(st, p, r);
+}
+
 static void add_tx(struct haul_io_stats *st, const struct hauli_tx *tx)
 {
 	uint64_t dropped = hauli_counter_read(&tx->dropped_bytes);
@@ -43,8 +53,6 @@ static void add_tx(struct haul_io_stats *st, const struct hauli_tx *tx)
 	st->tx_packets += hauli_counter_read(&tx->direct) + hauli_counter_read(&tx->sent);
 	st->tx_bytes += hauli_counter_read(&tx->q.taken_bytes) - dropped;
 	st->tx_queued += queued(tx);
-	if (tx->filter)
-		st->rx_errors += hauli_counter_read(&tx->filter->cut);
 	st->dropped[HAUL_DROP_TX_FULL] += hauli_counter_read(&tx->full);
 	st->dropped[HAUL_DROP_TX_REFUSED] += hauli_counter_read(&tx->refused);
 	st->dropped[HAUL_DROP_STOPPING] += hauli_counter_read(&tx->stopping);
@@ -132,6 +140,32 @@ static void add_queue_bytes(struct haul_io_stats *st, struct haul_queue queue)
 	free(values);
 }
 
+static void add_carrier_bytes(
+	struct haul_io_stats *st, const struct haul_io *io, unsigned port, unsigned carrier)
+{
+	const struct haul_port *p = io->ports[port];
+
+	for (unsigned q = carrier; q < haul_port_queues(p); q += io->nb_pollers)
+		add_queue_bytes(st, haul_port_queue(p, q));
+}
+
+bool haul_io_get_queue_stats(
+	const struct haul_io *io, unsigned port, unsigned queue, struct haul_queue_stats *st)
+{
+	HAUL_MISUSE_IF(!io || !st, HAULI_NO_IO);
+	if (port >= io->opts.nb_ports || queue >= haul_port_queues(io->ports[port]))
+		return false;
+	st->carrier = queue % io->nb_pollers;
+	for (const struct hauli_rxq *r = io->pollers[st->carrier]->rxqs;; r++) {
+		if (r->rx.port != port || r->rx.queue != queue)
+			continue;
+		st->rx_packets = hauli_counter_read(&r->packets);
+		st->empty_polls = hauli_counter_read(&r->empty);
+		st->polls = hauli_counter_read(&io->pollers[st->carrier]->cycles);
+		return true;
+	}
+}
+
 static struct hauli_bytes *bytes_before(const struct haul_io *io, unsigned port, int carrier)
 {
 	unsigned n = io->nb_pollers;
@@ -156,7 +190,7 @@ void haul_io_get_stats(
 	for (c = 0; c < io->nb_pollers; c++) {
 		if (carrier >= 0 && c != (unsigned)carrier)
 			continue;
-		add_rx(st, io->pollers[c], &io->pollers[c]->rxqs[port]);
+		add_rxqs(st, io->pollers[c], port);
 		add_tx(st, &io->pollers[c]->txs[port]);
 		if (carrier < 0 && io->pollers[c]->txs[port].proxy)
 			take_back(st, io->pollers[c]->txs[port].proxy);
@@ -165,8 +199,8 @@ void haul_io_get_stats(
 		st->rx_bytes = st->tx_bytes = 0;
 	if (carrier < 0)
 		add_port(st, p, !io->opts.count_bytes);
-	else if (!io->opts.count_bytes && (unsigned)carrier < haul_port_queues(p))
-		add_queue_bytes(st, haul_port_queue(p, (unsigned)carrier));
+	else if (!io->opts.count_bytes && (unsigned)carrier < io->nb_pollers)
+		add_carrier_bytes(st, io, port, (unsigned)carrier);
 	before = bytes_before(io, port, carrier);
 	if (before) {
 		st->rx_bytes += before->rx;

@@ -32,6 +32,7 @@ static bool has_arrival(const struct haul_port *port)
 static void set_up(struct haul_io *io, struct hauli_times *t, unsigned port, unsigned carrier)
 {
 	unsigned n = io->nb_times;
+	struct hauli_poller *p;
 
 	t->ns_per_tick = hauli_ns_per_tick();
 	t->of_carriers = &io->times[port * n];
@@ -39,9 +40,12 @@ static void set_up(struct haul_io *io, struct hauli_times *t, unsigned port, uns
 	io->times[port * n + carrier] = t;
 	if (carrier >= io->nb_pollers)
 		return;
-	io->pollers[carrier]->rxqs[port].times = t;
-	io->pollers[carrier]->txs[port].times = t;
-	hauli_txq_stamps(&io->pollers[carrier]->txs[port].q);
+	p = io->pollers[carrier];
+	for (struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++)
+		if (r->rx.port == port)
+			r->times = t;
+	p->txs[port].times = t;
+	hauli_txq_stamps(&p->txs[port].q);
 }
 
 /* Carriers without a poller too: stolen handlers may end there. Pages come from the node of the

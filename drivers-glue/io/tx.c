@@ -67,7 +67,7 @@ static void flush(struct hauli_tx *tx)
 
 void hauli_tx_flush(struct hauli_poller *p)
 {
-	unsigned n = (unsigned)(p->rxqs_end - p->rxqs);
+	unsigned n = p->nb_ports;
 	unsigned i;
 
 	hauli_share_works(p);
@@ -83,7 +83,7 @@ void hauli_tx_flush(struct hauli_poller *p)
 
 void hauli_tx_close(struct hauli_poller *p)
 {
-	unsigned n = (unsigned)(p->rxqs_end - p->rxqs);
+	unsigned n = p->nb_ports;
 	unsigned i;
 
 	for (i = 0; i < n; i++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Packet I/O: a poller on each carrier receives from the carrier's queue of every port and passes
- * packets to a handler: a function called for each burst (run to completion, on the poller's
+ * Packet I/O: a poller on each carrier receives from the carrier's queues of every port (of so many
+ * pollers the i-th has queues i, i + pollers, ...; it sends on queue i) and passes packets to a
+ * handler: a function called for each burst (run to completion, on the poller's
  * stack), or a coroutine started for each packet.
  *
  * Order of calls: haul_port_open(), haul_port_start(), haul_start(), haul_io_start(); to end,
@@ -25,7 +26,8 @@ extern "C" {
 /* The source of packets: a carrier's receive queue of one port. Only that carrier uses it. */
 struct haul_rx {
 	unsigned port; /* index into haul_io_opts.ports */
-	unsigned carrier; /* haul_carrier_id(), for handlers with data per carrier (see coro) */
+	uint16_t queue; /* of the port; with spreading: the carrier's number */
+	uint16_t carrier; /* haul_carrier_id(), for handlers with data per carrier (see coro) */
 	struct haul_txq *reply; /* this carrier's transmit queue of the same port */
 	struct haul_txq *peer; /* the same of the port's peer (haul_io_opts.peers) */
 	void *arg; /* haul_io_opts.arg */
@@ -253,6 +255,16 @@ struct haul_io_stats {
 /* Copies the counters of one carrier, or the sum of all (carrier < 0), into *st. Any thread. */
 HAUL_API void haul_io_get_stats(
 	const struct haul_io *io, unsigned port, int carrier, struct haul_io_stats *st);
+
+/* What was received from one queue of a port. */
+struct haul_queue_stats {
+	unsigned carrier; /* that polls it */
+	uint64_t rx_packets, polls, empty_polls;
+};
+/* Copies the counters of a receive queue into *st. Any thread. False: the port has no such queue,
+ * or no carrier polls it. */
+HAUL_API bool haul_io_get_queue_stats(
+	const struct haul_io *io, unsigned port, unsigned queue, struct haul_queue_stats *st);
 
 /* How often and how long pollers waited for packets. */
 struct haul_io_wait_stats {

@@ -45,6 +45,8 @@ struct haul_app {
 	void *arg; /* haul_app_hooks.arg */
 	unsigned nb_ports; /* given by --port, 1 to HAUL_APP_PORTS_MAX */
 	uint16_t burst; /* --burst */
+	/* Receive queues of each port, to be set in parsed(); 0: one per carrier. */
+	unsigned rx_queues;
 	/* Of all ports, to be set in parsed(): MTU, offloads, RSS, ...; NULL: the defaults. */
 	const struct haul_port_config *port_config;
 	/* The rest is NULL until opened(), and in closed(). */

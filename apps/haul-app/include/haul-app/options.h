@@ -79,6 +79,10 @@ struct haul_app_program {
 	bool explains_ports;
 };
 
+/* Sets the carriers as --carriers does ("2", "0,2-3"), for programs with options of their own for
+ * that: in haul_app_hooks.parsed(). False: --carriers is given. carriers must stay valid. */
+HAUL_API bool haul_app_place(const char *carriers);
+
 /*
  * Runs a program that handles no packets: parses the command line, calls body(), and checks that
  * all output was written. Returns the exit code of the process.
