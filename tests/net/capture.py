@@ -29,8 +29,9 @@ def udp(i):
     frame = fwd.frame(i)
     if i % 7 == 0:
         return frame
-    ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, len(frame) - 14, i, 0, 64, 17, 0, bytes([10, 0, 0, 1]),
-                     bytes([10, 0, 0, 2])) + struct.pack("!HHHH", 1000, 53 + i % 3, len(frame) - 34, 0)
+    size = len(frame) - 14
+    ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, size, i, 0, 64, 17, 0, bytes([10, 0, 0, 1]),
+                     bytes([10, 0, 0, 2])) + struct.pack("!HHHH", 1000, 53 + i % 3, size - 20, 0)
     tag = b"\x81\x00\x00\x05" if i % 5 == 0 else b""
     return frame[:12] + tag + b"\x08\x00" + ip + frame[14 + len(ip):]
 

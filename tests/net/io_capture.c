@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* haul-dpdk/capture.h as a library: start and stop while packets flow, several pollers one after the
- * other, frames that are not in one piece, misuse. Files are compared by capture.py. */
+/* haul-dpdk/capture.h as a library: start and stop while packets flow, several pollers one after
+ * the other, frames that are not in one piece, misuse. Files are compared by capture.py. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

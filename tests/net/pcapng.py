@@ -42,7 +42,8 @@ def blocks(data, torn=False):
     """Types and bodies. torn: the last block may be cut off."""
     at = 0
     while at < len(data):
-        if torn and (len(data) - at < 8 or struct.unpack_from("<I", data, at + 4)[0] > len(data) - at):
+        left = len(data) - at
+        if torn and (left < 8 or struct.unpack_from("<I", data, at + 4)[0] > left):
             return
         kind, size = struct.unpack_from("<II", data, at)
         assert size % 4 == 0 and struct.unpack_from("<I", data, at + size - 4)[0] == size
