@@ -33,6 +33,9 @@ struct generate_options {
 	unsigned flows; /* of each port */
 };
 
+/* For other modes: an error if an option of mode generate is given. Returns an exit code. */
+int generate_options_refuse(const struct haul_app_program *program);
+
 /* Parses, and reads the file to replay. Returns HAUL_APP_DONE, or an exit code after a line. */
 int generate_options_parse(struct generate_options *o, const struct haul_app_program *program,
 	unsigned nb_ports, uint64_t flows);

@@ -8,7 +8,8 @@
 #include "generate.h"
 
 static const char *rate;
-static const char *arrivals = "constant";
+static const char constant[] = "constant";
+static const char *arrivals = constant;
 static const char *sizes;
 static const char *replay;
 static const char *speed;
@@ -44,6 +45,28 @@ const struct haul_app_option generate_option_table[] = {
 		"generate: at the end wait for packets on the way"},
 	{0},
 };
+
+int generate_options_refuse(const struct haul_app_program *program)
+{
+	const struct {
+		const char *name;
+		bool given;
+	} all[] = {
+		{"--rate", rate},
+		{"--arrivals", arrivals != constant},
+		{"--sizes", sizes},
+		{"--replay", replay},
+		{"--replay-speed", speed},
+		{"--closed-loop", closed_loop > 0},
+		{"--loops", loops > 0},
+	};
+
+	for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (all[i].given)
+			return haul_app_wrong(
+				program, "%s: only --mode generate has it", all[i].name);
+	return HAUL_APP_DONE;
+}
 
 bool generate_options_send(const struct generate_options *o)
 {

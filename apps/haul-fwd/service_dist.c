@@ -19,7 +19,8 @@ static const char *parse_time(uint64_t *ns, const char *text)
 	double value = strtod(text, &end);
 	size_t len = strcspn(end, ",");
 
-	if (end == text || !(value >= 0))
+	/* As --duration: strtod() would take signs and hexadecimal numbers. */
+	if (strspn(text, "0123456789.") != (size_t)(end - text) || end == text || !(value >= 0))
 		return NULL;
 	for (unsigned i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		if (strlen(units[i].name) != len || strncmp(units[i].name, end, len) != 0)

@@ -347,7 +347,8 @@ def test_cycles():
 # From DPDK's testpmd user guide, as far as they need no NIC.
 SCRIPTS = {
     "rx and tx": "set fwd io\nshow config fwd\nshow port info 0\nstart tx_first\n"
-                 "show port stats all\nshow fwd stats all\nstop\nclear port stats all\nshow port stats all\nquit\n",
+                 "show port stats all\nshow fwd stats all\nstop\n"
+                 "clear port stats all\nshow port stats all\nquit\n",
     "configuration": "show port summary all\nset fwd rxonly\nset burst 16\nset promisc all on\n"
                      "set allmulti 0 on\nset eth-peer 0 02:00:00:00:00:77\nshow config rxtx\n"
                      "start\nstop\nport stop all\nport start all\nshow port xstats 0\n"

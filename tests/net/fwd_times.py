@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haul-fwd --times and --hist: stages in JSON, in text and in files, the kernel's receive timestamps,
+"""haul-fwd --times and --hist: stages in JSON, text and files, the kernel's receive timestamps,
 and the share of time that carriers worked, polled in vain and slept."""
 import os
 import socket
@@ -75,7 +75,8 @@ def refused(tap, directory):
         tap.ok(r.rc == code and len(r.err.splitlines()) == 1 and "--hist" in r.err,
                f"--hist '{name}' is refused at once", r)
     os.symlink("/dev/full", f"{directory}/full-port0-start.hgrm")
-    r = fwd.run("--port", "null:", "--carriers", 1, "--packets", 1000, "--hist", f"{directory}/full")
+    r = fwd.run("--port", "null:", "--carriers", 1, "--packets", 1000,
+                "--hist", f"{directory}/full")
     tap.ok(r.rc == 1 and "full-port0-start.hgrm" in r.err and "No space" in r.err,
            "a file that cannot be written is an error", r)
 

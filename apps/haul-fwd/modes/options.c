@@ -7,7 +7,7 @@ struct fwd_mode_args fwd_mode_args = {.flowgen_flows = 1024, .service_table_mb =
 const struct haul_app_option fwd_mode_options[] = {
 	{"--service", "TIME[,DISTRIBUTION]", HAUL_APP_TEXT, &ARGS->service, .zero = "none",
 		.help = "keep the CPU busy for TIME with each received packet, as an application "
-			"would. DISTRIBUTION, with mean TIME: constant, exp (exponential), or "
+			"would; DISTRIBUTION, with mean TIME: constant, exp (exponential), or "
 			"bimodal[:PERCENT:FACTOR]: PERCENT of the packets (1) take FACTOR (100) "
 			"times as long as the others"},
 	{"--service-sleep", NULL, HAUL_APP_FLAG, &ARGS->service_sleeps,
