@@ -106,9 +106,9 @@ static int parse_generator(struct haul_app *app, struct haul_io_opts *io)
 
 	if (mode != FWD_GENERATE) {
 		rc = generate_options_refuse(&program);
-		return rc == HAUL_APP_DONE ? frame_options_parse(&frames, &program,
-						     mode == FWD_TXONLY ? flows : 0)
-					   : rc;
+		return rc == HAUL_APP_DONE
+			? frame_options_parse(&frames, &program, mode == FWD_TXONLY ? flows : 0)
+			: rc;
 	}
 	if (coroutine || tx_first > 0)
 		return haul_app_wrong(&program, "--mode generate: it has no %s",

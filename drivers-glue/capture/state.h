@@ -40,6 +40,7 @@ struct haul_capture {
 	struct hauli_capture_carrier **carriers; /* [opts.carriers] */
 	struct haul_io *io; /* NULL: no frames are captured. The thread that calls */
 	struct hauli_capture_queue *queues; /* hooks on the queues of io: io/capture.c */
+	unsigned queues_each; /* hooks for a carrier */
 
 	/* The capture's thread, but for the counters and the fault, which others read. */
 	HAULI_LINE struct hauli_capture_port *ports; /* [nb_ports] */

@@ -25,6 +25,7 @@ struct hauli_capture_queue {
 	uint32_t snaplen;
 	uint32_t port;
 	uint32_t queue;
+	bool sends; /* the carrier's first queue of the port */
 
 	struct hauli_burst rx, tx; /* the queue's own */
 	struct rte_eth_fp_ops ops; /* in place of the PMD's */
@@ -195,70 +196,70 @@ static uint16_t transmit(void *queue, struct rte_mbuf **pkts, uint16_t n)
 	return sent;
 }
 
-static void remove_hook(struct hauli_poller *p, struct hauli_capture_queue *q)
+static void remove_hook(
+	struct hauli_poller *p, struct hauli_rxq *r, const struct hauli_capture_queue *q)
 {
-	p->rxqs[q->port].burst = q->rx;
-	p->txs[q->port].burst = q->tx;
+	r->burst = q->rx;
+	if (q->sends)
+		p->txs[q->port].burst = q->tx;
 }
 
-static void install_hook(
-	const struct haul_capture *c, struct hauli_poller *p, struct hauli_capture_queue *q)
+static void install_hook(const struct haul_capture *c, struct hauli_poller *p, struct hauli_rxq *r,
+	struct hauli_capture_queue *q)
 {
-	struct hauli_rxq *r = &p->rxqs[q->port];
-	struct hauli_tx *tx = &p->txs[q->port];
-
 	if (c->opts.directions != HAUL_CAPTURE_TX)
 		r->burst.ops = &q->ops;
-	if (c->opts.directions != HAUL_CAPTURE_RX)
-		tx->burst.ops = &q->ops;
+	if (c->opts.directions != HAUL_CAPTURE_RX && q->sends)
+		p->txs[q->port].burst.ops = &q->ops;
 }
 
-/* The hooks of a carrier's queues: those of all ports, of which some stay unused. */
+/* The hooks of a carrier's queues, in the order of its rxqs; some stay unused. */
 static struct hauli_capture_queue *hooks_of(const struct haul_capture *c, unsigned carrier)
 {
-	return &c->queues[carrier * c->opts.nb_ports];
+	return &c->queues[carrier * c->queues_each];
 }
 
-static bool captures(const struct haul_capture *c, const struct hauli_poller *p, unsigned port)
+static bool captures(const struct haul_capture *c, const struct hauli_rxq *r)
 {
 	/* The queues of an RPS target are its proxy's, which captures. */
-	return c->opts.captures[port] && !p->rxqs[port].target;
+	return c->opts.captures[r->rx.port] && !r->target;
 }
 
 static void install_all(const struct haul_capture *c, struct hauli_poller *p)
 {
-	struct hauli_capture_queue *hooks = hooks_of(c, haul_carrier_id(p->carrier));
+	struct hauli_capture_queue *q = hooks_of(c, haul_carrier_id(p->carrier));
 
-	for (unsigned i = 0; i < c->opts.nb_ports; i++)
-		if (captures(c, p, i))
-			install_hook(c, p, &hooks[i]);
+	for (struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++, q++)
+		if (captures(c, r))
+			install_hook(c, p, r, q);
 }
 
 static void remove_all(const struct haul_capture *c, struct hauli_poller *p)
 {
-	struct hauli_capture_queue *hooks = hooks_of(c, haul_carrier_id(p->carrier));
+	struct hauli_capture_queue *q = hooks_of(c, haul_carrier_id(p->carrier));
 
-	for (unsigned i = 0; i < c->opts.nb_ports; i++)
-		if (captures(c, p, i))
-			remove_hook(p, &hooks[i]);
+	for (struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++, q++)
+		if (captures(c, r))
+			remove_hook(p, r, q);
 }
 
 static bool prepare_hook(const struct haul_capture *c, struct hauli_poller *p,
-	struct hauli_capture_queue *q, unsigned port)
+	const struct hauli_rxq *r, struct hauli_capture_queue *q)
 {
 	const unsigned carrier = haul_carrier_id(p->carrier);
-	const unsigned n = p->rxqs[port].burst.queue_id + 1u;
+	const unsigned n = r->burst.queue_id + 1u;
 
 	*q = (struct hauli_capture_queue){
 		.ring = &c->carriers[carrier]->ring,
-		.count = &c->carriers[carrier]->ports[port],
+		.count = &c->carriers[carrier]->ports[r->rx.port],
 		.match = c->opts.match,
 		.match_arg = c->opts.match_arg,
 		.snaplen = c->opts.snaplen,
-		.port = port,
-		.queue = carrier,
-		.rx = p->rxqs[port].burst,
-		.tx = p->txs[port].burst,
+		.port = r->rx.port,
+		.queue = r->rx.queue,
+		.sends = r < p->rxqs + p->nb_ports,
+		.rx = r->burst,
+		.tx = p->txs[r->rx.port].burst,
 		.ops = {.rx_pkt_burst = receive, .tx_pkt_burst = transmit},
 		.data = calloc(2 * (size_t)n, sizeof(q->data[0])),
 	};
@@ -272,23 +273,36 @@ static bool prepare_hook(const struct haul_capture *c, struct hauli_poller *p,
 
 static void free_hooks(struct haul_capture *c)
 {
-	for (unsigned i = 0; c->queues && i < c->opts.carriers * c->opts.nb_ports; i++)
+	for (unsigned i = 0; c->queues && i < c->opts.carriers * c->queues_each; i++)
 		free(c->queues[i].data);
 	free(c->queues);
 	c->queues = NULL;
 }
 
+static bool prepare_poller(const struct haul_capture *c, struct hauli_poller *p, unsigned carrier)
+{
+	struct hauli_capture_queue *q = hooks_of(c, carrier);
+
+	for (const struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++, q++)
+		if (!prepare_hook(c, p, r, q))
+			return false;
+	return true;
+}
+
 static int prepare_hooks(struct haul_capture *c, struct haul_io *io)
 {
-	c->queues = calloc((size_t)c->opts.carriers * c->opts.nb_ports, sizeof(c->queues[0]));
+	c->queues_each = 0;
+	for (unsigned i = 0; i < io->nb_pollers; i++)
+		c->queues_each = RTE_MAX(c->queues_each,
+			(unsigned)(io->pollers[i]->rxqs_end - io->pollers[i]->rxqs));
+	c->queues = calloc((size_t)c->opts.carriers * c->queues_each, sizeof(c->queues[0]));
 	if (!c->queues)
 		return -ENOMEM;
 	for (unsigned i = 0; i < io->nb_pollers; i++)
-		for (unsigned port = 0; port < c->opts.nb_ports; port++)
-			if (!prepare_hook(c, io->pollers[i], &hooks_of(c, i)[port], port)) {
-				free_hooks(c);
-				return -ENOMEM;
-			}
+		if (!prepare_poller(c, io->pollers[i], i)) {
+			free_hooks(c);
+			return -ENOMEM;
+		}
 	return 0;
 }
 

@@ -113,6 +113,10 @@ for args, want in ((["--rxq", "4", "--carriers", "2"], FOUR_ON_TWO),
            (got, carriers, r))
     total = sum(c["rx_packets"] for c in r.json["carriers"])
     tap.ok(total == r.total("rx_packets"), f"null, {' '.join(args)}: the sums agree", r)
+r = fwd.figures("--port", "null:", "--rxq", 4, "--carriers", 1, "--capture", "/dev/null",
+                "--capture-direction", "rx", "--duration", "0.3")
+tap.ok(r.rc == 0 and r.json["capture"]["captured"] + r.json["capture"]["dropped"] ==
+       r.total("rx_packets") > 0, "a capture has the frames of all queues", r)
 text = fwd.run("--port", "null:", "--rxq", "4", "--carriers", "2", "--duration", "0.3")
 tap.ok(text.rc == 0 and "queues 0, 2" in text.out and "queues 1, 3" in text.out,
        "the report names the queues of a carrier", text)
