@@ -78,7 +78,9 @@ def enter(as_user=False):
     a user namespace, as an unprivileged user would (uid 0 inside, without power outside), although
     the test runs as root.
     """
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # also for its children, if it runs under nohup
+    # For its children, too: nohup and a shell's & let their commands ignore these.
+    for sig in signal.SIGHUP, signal.SIGQUIT:
+        signal.signal(sig, signal.SIG_DFL)
     uid, gid = os.geteuid(), os.getegid()
     user = as_user or uid != 0
     if as_user and uid == 0:
