@@ -10,6 +10,8 @@
 
 static bool is_option_name(const char *name)
 {
+	if (name[0] == '-' && name[1] && strchr(LOWER, name[1]) && !strncmp(name + 2, ", ", 2))
+		name += 4;
 	return !strncmp(name, "--", 2) && name[2] && !name[2 + strspn(name + 2, LOWER DIGITS "-")];
 }
 
@@ -19,9 +21,9 @@ static const char *mistake(const struct haul_app_option *o)
 	bool takes_value = o->kind != HAUL_APP_FLAG && o->kind != HAUL_APP_REST;
 
 	if (!is_option_name(o->name))
-		return "a name is -- and lower-case letters, digits or -";
-	if (o->letter && !strchr(LOWER, o->letter))
-		return "\"letter\" is none from a to z";
+		return "a name is -- and lower-case letters, digits or -, after \"-x, \" if it has "
+		       "a "
+		       "letter";
 	if ((unsigned)o->kind > HAUL_APP_REST)
 		return "there is no such kind";
 	if (!o->to)
@@ -35,25 +37,22 @@ static const char *mistake(const struct haul_app_option *o)
 	return NULL;
 }
 
-/* The number of options of that name. */
-static unsigned count(const struct hauli_command *command, const char *name)
+static bool has_letter(const struct haul_app_option *o)
 {
-	unsigned n = !strcmp(name, "--help") + !strcmp(name, "-h") + !strcmp(name, "--version");
-
-	for (unsigned t = 0; command->tables[t]; t++)
-		for (const struct haul_app_option *o = command->tables[t]; o->name; o++)
-			n += !strcmp(o->name, name);
-	return n;
+	return hauli_option_name(o) != o->name;
 }
 
-/* The number of options of that letter. */
-static unsigned count_letter(const struct hauli_command *command, char letter)
+/* The number of options with the name or the letter of an option. */
+static unsigned count(const struct hauli_command *command, const struct haul_app_option *of)
 {
-	unsigned n = letter == 'h';
+	const char *name = hauli_option_name(of);
+	unsigned n =
+		!strcmp(name, "--help") + !strncmp(of->name, "-h,", 3) + !strcmp(name, "--version");
 
 	for (unsigned t = 0; command->tables[t]; t++)
 		for (const struct haul_app_option *o = command->tables[t]; o->name; o++)
-			n += o->letter == letter;
+			n += !strcmp(hauli_option_name(o), name) ||
+				(has_letter(of) && !strncmp(o->name, of->name, 3));
 	return n;
 }
 
@@ -63,10 +62,8 @@ int hauli_check_options(const struct hauli_command *command)
 		for (const struct haul_app_option *o = command->tables[t]; o->name; o++) {
 			const char *wrong = mistake(o);
 
-			if (!wrong && count(command, o->name) > 1)
+			if (!wrong && count(command, o) > 1)
 				wrong = "there are two of that name; the library has some, too";
-			if (!wrong && o->letter && count_letter(command, o->letter) > 1)
-				wrong = "there are two of that letter; -h is --help";
 			if (!wrong)
 				continue;
 			haul_app_say(command->program, "table of options: %s: %s", o->name, wrong);

@@ -35,6 +35,12 @@ struct hauli_command hauli_command(const struct haul_app_program *program,
 	return command;
 }
 
+const char *hauli_option_name(const struct haul_app_option *o)
+{
+	return o->name[0] == '-' && o->name[1] != '-' && strlen(o->name) > 4 ? o->name + 4
+									     : o->name;
+}
+
 static bool parse_number(uint64_t *to, const char *text)
 {
 	char *end;
@@ -123,7 +129,7 @@ static int take(const struct haul_app_program *program, const struct haul_app_op
 			return -1;
 		}
 		return haul_app_wrong(program, "%s %s: give a number from %" PRIu64 " to %" PRIu64,
-			o->name, text, o->min, most);
+			hauli_option_name(o), text, o->min, most);
 	case HAUL_APP_TIME:
 		if (hauli_time_parse(&n, text) && n >= o->min && n <= most) {
 			*(uint64_t *)o->to = n;
@@ -132,12 +138,13 @@ static int take(const struct haul_app_program *program, const struct haul_app_op
 		hauli_time_text(min, sizeof(min), o->min);
 		hauli_time_text(max, sizeof(max), most);
 		return haul_app_wrong(program,
-			"%s %s: give a time from %s to %s, such as 5us, 5ms, 1.5s or 2min", o->name,
-			text, min, max);
+			"%s %s: give a time from %s to %s, such as 5us, 5ms, 1.5s or 2min",
+			hauli_option_name(o), text, min, max);
 	case HAUL_APP_CHOICE:
 		if (parse_choice(o->to, o->value, text))
 			return -1;
-		return haul_app_wrong(program, "%s %s: give one of %s", o->name, text, o->value);
+		return haul_app_wrong(
+			program, "%s %s: give one of %s", hauli_option_name(o), text, o->value);
 	case HAUL_APP_TEXT:
 		*(const char **)o->to = text;
 		return -1;
@@ -153,9 +160,11 @@ static int take(const struct haul_app_program *program, const struct haul_app_op
 
 static bool has_name(const struct haul_app_option *o, const char *name, size_t len)
 {
-	if (len == 2 && name[0] == '-' && o->letter)
-		return name[1] == o->letter;
-	return strlen(o->name) == len && strncmp(o->name, name, len) == 0;
+	const char *whole = hauli_option_name(o);
+
+	if (len == 2 && whole != o->name && strncmp(o->name, name, 2) == 0)
+		return true;
+	return strlen(whole) == len && strncmp(whole, name, len) == 0;
 }
 
 static const struct haul_app_option *find(
@@ -218,7 +227,8 @@ int hauli_options_parse(const struct hauli_command *command, int argc, char **ar
 		}
 		if (o->kind == HAUL_APP_FLAG) {
 			if (value)
-				return haul_app_wrong(program, "%s: takes no value", o->name);
+				return haul_app_wrong(
+					program, "%s: takes no value", hauli_option_name(o));
 			*(bool *)o->to = true;
 			continue;
 		}
@@ -227,8 +237,8 @@ int hauli_options_parse(const struct hauli_command *command, int argc, char **ar
 		else if (i + 1 < argc)
 			value = argv[++i];
 		else
-			return haul_app_wrong(
-				program, "%s: give a value: %s %s", o->name, o->name, o->value);
+			return haul_app_wrong(program, "%s: give a value: %s %s",
+				hauli_option_name(o), hauli_option_name(o), o->value);
 		err = take(program, o, value);
 		if (err >= 0)
 			return err;

@@ -73,9 +73,7 @@ static const char *default_of(const struct haul_app_option *o, char *buf, size_t
 
 static void print_option(const struct haul_app_option *o)
 {
-	const char letter[] = {'-', o->letter, ',', ' ', '\0'};
-	int n = printf("  %s%s%s%s", o->letter ? letter : "", o->name, o->value ? " " : "",
-		o->value ? o->value : "");
+	int n = printf("  %s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
 	char buf[64], *text;
 	const char *def = default_of(o, buf, sizeof(buf));
 

@@ -14,11 +14,10 @@ static const char *lcores;
 const struct haul_app_option fwd_cores_options[] = {
 	{"--nb-cores", "N", HAUL_APP_NUMBER, &nb_cores, 1, HAUL_CARRIERS_MAX, "all",
 		"number of carriers, as --carriers N; with --lcores: at most so many"},
-	{"--lcores", "CPUS", HAUL_APP_TEXT, &lcores, .zero = "not given",
+	{"-l, --lcores", "CPUS", HAUL_APP_TEXT, &lcores, .zero = "not given",
 		.help = "CPUs as testpmd's EAL takes them, such as 0-2, or a map from lcores such "
 			"as 0@3,1@1: the first lcore is for the main thread, each other one gets "
-			"a carrier",
-		.letter = 'l'},
+			"a carrier"},
 	{0},
 };
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_ethdev.h>
+
 #include <haul-dpdk/pool.h>
 
 /* In the order of the choices. */

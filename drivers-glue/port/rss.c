@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include <rte_ethdev.h>
+
 #include <haul-dpdk/port_config.h>
 
 #define ALL                                                                                        \

@@ -91,6 +91,8 @@ def toptalkers(tap, binary, env):
                 s.bind((source, 0))
                 for _ in range(datagrams):
                     s.sendto(b"x", ("10.78.0.9", 9))
+        # The kernel counts what the program has read.
+        netns.wait_for(lambda: netns.counter("t0", "tx_packets") >= 400, "the datagrams")
         # A frame too short for IPv4, and one of another protocol.
         with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as raw:
             raw.bind(("t0", 0))

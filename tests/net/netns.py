@@ -215,6 +215,12 @@ def mac(name):
         return bytes.fromhex(f.read().strip().replace(":", ""))
 
 
+def counter(name, which):
+    """A counter of the kernel's: "tx_packets", ..."""
+    with open(f"/sys/class/net/{name}/statistics/{which}") as f:
+        return int(f.read())
+
+
 class Raw:
     """Frames in and out of an interface; frames that the interface itself sends are not seen."""
 

@@ -48,8 +48,8 @@ static void interface_of(
 
 static bool is_to_ip4_group(const struct haul_pkt *pkt)
 {
-	return pkt->proto == HAUL_PROTO_ICMP &&
-		RTE_IS_IPV4_MCAST(rte_be_to_cpu_32(pkt->ip4->dst_addr));
+	/* 224.0.0.0/4 */
+	return pkt->proto == HAUL_PROTO_ICMP && *(const uint8_t *)&pkt->ip4->dst_addr >> 4 == 0xe;
 }
 
 /* Answers an echo request to an IPv4 group. As testpmd, from an address in the network of the asker

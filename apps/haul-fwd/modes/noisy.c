@@ -85,6 +85,8 @@ static uint32_t pop(struct fifo *f, struct rte_mbuf **pkts, uint32_t n)
 	uint32_t first;
 
 	n = RTE_MIN(n, f->count);
+	if (n == 0)
+		return 0; /* there may be no FIFO */
 	first = RTE_MIN(n, size - f->head);
 	memcpy(pkts, f->pkts + f->head, first * sizeof(pkts[0]));
 	memcpy(pkts + first, f->pkts, (n - first) * sizeof(pkts[0]));

@@ -16,12 +16,11 @@ static const char *file_path;
 static const char *control_path;
 
 const struct haul_app_option fwd_prompt_options[] = {
-	{"--interactive", NULL, HAUL_APP_FLAG, &interactive,
+	{"-i, --interactive", NULL, HAUL_APP_FLAG, &interactive,
 		.help = "take commands on stdin, with those of dpdk-testpmd (help lists them); do "
-			"not forward before \"start\", and print no periodic reports",
-		.letter = 'i'},
-	{"--auto-start", NULL, HAUL_APP_FLAG, &auto_start,
-		.help = "with --interactive: forward from the start", .letter = 'a'},
+			"not forward before \"start\", and print no periodic reports"},
+	{"-a, --auto-start", NULL, HAUL_APP_FLAG, &auto_start,
+		.help = "with --interactive: forward from the start"},
 	{"--cmdline-file", "FILE", HAUL_APP_TEXT, &file_path,
 		.help = "first run the commands in this file"},
 	{"--control", "PATH", HAUL_APP_TEXT, &control_path,

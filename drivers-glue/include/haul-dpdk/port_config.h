@@ -14,13 +14,16 @@
 #ifndef HAUL_DPDK_PORT_CONFIG_H
 #define HAUL_DPDK_PORT_CONFIG_H
 
-#include <rte_ethdev.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #include <haul/base.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct rte_eth_fc_conf;
 
 struct haul_port;
 

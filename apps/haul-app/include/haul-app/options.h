@@ -55,14 +55,14 @@ struct haul_app_texts {
 };
 
 struct haul_app_option {
-	const char *name; /* "--port" or "-p", in no other table; NULL ends a table */
+	/* "--port", or "-p, --port" with a letter; in no other table. NULL ends a table. */
+	const char *name;
 	const char *value; /* name of its value in --help; HAUL_APP_CHOICE: the choices */
 	enum haul_app_kind kind;
 	void *to;
 	uint64_t min, max;
 	const char *zero; /* how --help shows a default of 0, NULL or "" */
 	const char *help; /* lines of about 60 characters, separated by \n */
-	char letter; /* the option's short form: 'i' for -i; 0: none */
 };
 
 struct haul_app_program {
