@@ -17,6 +17,8 @@ from terminal import ENTER, LEAVE, Terminal  # noqa: E402
 import fwd  # noqa: E402
 
 FWD, STAGES = sys.argv[1:3]
+# A sanitizer would take the signal for its own.
+os.environ["ASAN_OPTIONS"] = "handle_segv=0:" + os.environ.get("ASAN_OPTIONS", "")
 RING = ["--port", "ring:", "--carriers", "1", "--poller", "sleep"]
 VIEWS = {"o": "overview", "p": "ports", "c": "carriers", "l": "latency", "d": "drops", "h": "help"}
 PACKETS = 997
