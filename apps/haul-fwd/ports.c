@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <rte_ethdev.h>
-
 #include <haul-dpdk/pool.h>
+#include <haul-dpdk/port_info.h> /* with the names of offloads */
 
 /* In the order of the choices. */
 enum topology {

@@ -2,9 +2,8 @@
 /* Commands of mode csum: who computes the checksums of packets that a port sends. */
 #include <string.h>
 
-#include <rte_ethdev.h>
-
 #include <haul-dpdk/port_config.h>
+#include <haul-dpdk/port_info.h> /* with the names of offloads */
 
 #include "../modes/csum.h"
 #include "command.h"
