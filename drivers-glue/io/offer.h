@@ -10,9 +10,7 @@
 #define HAULI_IO_OFFER_H
 
 #include "io/state.h"
-
-/* Packets per burst call: every PMD takes this number, and few PMDs take more at once. */
-#define HAULI_OFFER_MAX 64u
+#include "io/times.h"
 
 /* Call after a burst call that began with pkt and took nothing. True if the NIC has room for pkt:
  * if the next call does not take pkt either, the NIC never will. */
@@ -21,20 +19,25 @@ bool hauli_tx_has_room(const struct hauli_tx *tx, const struct rte_mbuf *pkt);
 /*
  * True: all packets are sent; false: the NIC is full. peek() gives the next packets, at most
  * HAULI_OFFER_MAX, and returns their number; sent() gets the number that the NIC took; refuse()
- * drops the first one, which the NIC never takes.
+ * drops the first one, which the NIC never takes. timed, a constant: records HAUL_STAGE_TRANSMIT.
  */
 static inline __attribute__((always_inline)) bool hauli_tx_offer(struct hauli_tx *tx,
 	uint16_t (*peek)(struct hauli_tx *tx, struct rte_mbuf ***pkts),
-	void (*sent)(struct hauli_tx *tx, uint16_t n), void (*refuse)(struct hauli_tx *tx))
+	void (*sent)(struct hauli_tx *tx, uint16_t n), void (*refuse)(struct hauli_tx *tx),
+	bool timed)
 {
 	struct rte_mbuf **pkts;
 	bool had_room = false;
 	uint16_t n;
 
 	while ((n = peek(tx, &pkts)) > 0) {
+		if (timed)
+			hauli_times_offer(tx->times, pkts, n);
 		n = hauli_burst_tx(&tx->burst, pkts, n);
 		if (hauli_likely(n > 0)) {
 			had_room = false;
+			if (timed)
+				hauli_times_taken(tx->times, n);
 			sent(tx, n);
 		} else if (had_room) {
 			had_room = false;

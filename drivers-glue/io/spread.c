@@ -201,20 +201,6 @@ static void sent(struct hauli_tx *tx, uint16_t n)
 	tx->proxy->first += n;
 }
 
-static uint16_t peek_timed(struct hauli_tx *tx, struct rte_mbuf ***pkts)
-{
-	uint16_t n = peek(tx, pkts);
-
-	hauli_times_offer(tx->times, *pkts, n);
-	return n;
-}
-
-static void sent_timed(struct hauli_tx *tx, uint16_t n)
-{
-	hauli_times_taken(tx->times, n);
-	sent(tx, n);
-}
-
 static void refuse(struct hauli_tx *tx)
 {
 	drop_taken(tx->proxy, 1, &tx->proxy->refused);
@@ -223,8 +209,8 @@ static void refuse(struct hauli_tx *tx)
 bool hauli_tx_proxy_flush(struct hauli_tx *tx)
 {
 	if (tx->times)
-		return hauli_tx_offer(tx, peek_timed, sent_timed, refuse);
-	return hauli_tx_offer(tx, peek, sent, refuse);
+		return hauli_tx_offer(tx, peek, sent, refuse, true);
+	return hauli_tx_offer(tx, peek, sent, refuse, false);
 }
 
 void hauli_spread_listen(struct hauli_poller *p)

@@ -170,6 +170,9 @@ struct hauli_rps_target {
 	void *queue, *no_callbacks;
 };
 
+/* Packets per burst call: every PMD takes this number, and few PMDs take more at once. */
+#define HAULI_OFFER_MAX 64u
+
 #define HAULI_TX_PROXY_CHUNK 64u
 
 /* A tx proxy, for one port: a carrier with a queue that receives and sends for RPS targets. */

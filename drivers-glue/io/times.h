@@ -8,7 +8,6 @@
 #define HAULI_IO_TIMES_H
 
 #include "base/clock.h"
-#include "io/offer.h"
 #include "io/state.h"
 #include "net/stamp.h"
 

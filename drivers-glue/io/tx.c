@@ -37,20 +37,6 @@ static void sent(struct hauli_tx *tx, uint16_t n)
 	hauli_txq_pop(&tx->q, n);
 }
 
-static uint16_t peek_timed(struct hauli_tx *tx, struct rte_mbuf ***pkts)
-{
-	uint16_t n = peek(tx, pkts);
-
-	hauli_times_offer(tx->times, *pkts, n);
-	return n;
-}
-
-static void sent_timed(struct hauli_tx *tx, uint16_t n)
-{
-	hauli_times_taken(tx->times, n);
-	sent(tx, n);
-}
-
 /* True if the packets of tx get to the PMD from here: those of a target do from its proxy. */
 static bool is_timed(const struct hauli_tx *tx)
 {
@@ -60,9 +46,9 @@ static bool is_timed(const struct hauli_tx *tx)
 static void flush(struct hauli_tx *tx)
 {
 	if (hauli_unlikely(is_timed(tx)))
-		(void)hauli_tx_offer(tx, peek_timed, sent_timed, refuse);
+		(void)hauli_tx_offer(tx, peek, sent, refuse, true);
 	else
-		(void)hauli_tx_offer(tx, peek, sent, refuse);
+		(void)hauli_tx_offer(tx, peek, sent, refuse, false);
 }
 
 void hauli_tx_flush(struct hauli_poller *p)
