@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who counts bytes: haul, or the PMDs. */
+/* Bytes are counted by haul, or by the PMDs. */
 #ifndef HAULI_IO_STATS_H
 #define HAULI_IO_STATS_H
 

@@ -12,7 +12,7 @@ int hauli_ethdevs_start(struct haul_port *port, char *errbuf, size_t errlen);
 
 /* Configures the stopped ethdevs again, as port->config says. The same. */
 int hauli_ethdevs_reconfigure(struct haul_port *port, char *errbuf, size_t errlen);
-/* Those that are started. */
+/* Stops those ethdevs of the port that are started. */
 void hauli_ethdevs_stop(struct haul_port *port);
 
 /* 0, also if the PMD has no function for it, or -errno. */

@@ -20,8 +20,8 @@ extern const struct haul_app_counter fwd_csum_counters[];
 /* In parsed(): sets hooks->counters to them. Mode csum does so if the program starts with it. */
 void fwd_csum_count(struct haul_app_hooks *hooks);
 
-/* Who computes the checksum of a layer in packets that the port sends: its device (hw), which must
- * have been opened with the offload, or csum (the default). Main thread, while no pollers run.
+/* Sets who computes the checksum of a layer in packets that the port sends: its device (hw), which
+ * must have been opened with the offload, or csum (the default). Main thread, while no pollers run.
  * Returns 0, or -EINVAL: there is no such port or layer. */
 int fwd_csum_set(unsigned port, enum fwd_csum_layer layer, bool hw);
 bool fwd_csum_is_hw(unsigned port, enum fwd_csum_layer layer);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who gives commands: a terminal or pipe, a file, a client of the socket. */
+/* Consoles, from which commands come: a terminal or pipe, a file, a client of the socket. */
 #ifndef FWD_PROMPT_CONSOLE_H
 #define FWD_PROMPT_CONSOLE_H
 
