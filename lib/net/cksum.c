@@ -6,24 +6,27 @@
 
 #include <rte_ip.h>
 
+#include "base/cacheline.h"
 #include "net/dpdk.h"
 #include "net/pkt.h"
+#include "net/sum.h"
 
 /*
  * Sums len bytes from offset off, which is in the first segment, as upper headers are. Not
  * rte_raw_cksum_mbuf(): as of DPDK 22.11 it truncates the unfolded sum of a segment that begins at
  * an odd offset to 16 bits, and so loses its carries.
  */
-static uint32_t sum_segments(const struct rte_mbuf *m, uint32_t off, uint32_t len)
+static __attribute__((noinline)) uint64_t sum_segments(
+	const struct rte_mbuf *m, uint32_t off, uint32_t len)
 {
-	uint32_t sum = 0;
+	uint64_t sum = 0;
 	uint32_t done = 0;
 
 	for (; m && done < len; m = m->next, off = 0) {
 		uint32_t n = RTE_MIN(rte_pktmbuf_data_len(m) - off, len - done);
-		uint16_t part = rte_raw_cksum(rte_pktmbuf_mtod_offset(m, void *, off), n);
+		uint64_t part = hauli_sum_bytes(rte_pktmbuf_mtod_offset(m, void *, off), n);
 
-		sum += done & 1 ? rte_bswap16(part) : part;
+		sum += done & 1 ? rte_bswap16(hauli_sum_fold(part)) : part;
 		done += n;
 	}
 	return sum;
@@ -31,14 +34,19 @@ static uint32_t sum_segments(const struct rte_mbuf *m, uint32_t off, uint32_t le
 
 uint16_t hauli_sum(const struct haul_pkt *pkt, uint8_t proto, uint32_t off, uint16_t len)
 {
-	uint32_t sum = sum_segments(pkt->mbuf, off, len);
+	const struct rte_mbuf *m = pkt->mbuf;
+	uint64_t sum;
 
+	if (hauli_likely(off + len <= rte_pktmbuf_data_len(m)))
+		sum = hauli_sum_bytes(rte_pktmbuf_mtod_offset(m, void *, off), len);
+	else
+		sum = sum_segments(m, off, len);
 	if (proto != IPPROTO_ICMP) {
 		/* Source and destination are adjacent in both headers. */
-		sum += pkt->ip_version == 4 ? rte_raw_cksum(&pkt->ip4->src_addr, 8)
-					    : rte_raw_cksum(hauli_ip6_src(pkt->ip6), 32);
+		sum += pkt->ip_version == 4 ? hauli_sum_bytes(&pkt->ip4->src_addr, 8)
+					    : hauli_sum_bytes(hauli_ip6_src(pkt->ip6), 32);
 		sum += rte_cpu_to_be_16(proto);
 		sum += rte_cpu_to_be_16(len);
 	}
-	return __rte_raw_cksum_reduce(sum);
+	return hauli_sum_fold(sum);
 }

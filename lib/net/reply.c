@@ -5,6 +5,7 @@
 
 #include "net/dpdk.h"
 #include "net/pkt.h"
+#include "net/sum.h"
 
 #define HOPS 64
 
@@ -18,7 +19,8 @@ void hauli_ip_finish(struct haul_pkt *pkt, uint8_t hops, uint16_t len)
 		pkt->ip4->total_length = rte_cpu_to_be_16((uint16_t)(headers + len));
 		pkt->ip4->time_to_live = hops;
 		pkt->ip4->hdr_checksum = 0;
-		pkt->ip4->hdr_checksum = rte_ipv4_cksum(pkt->ip4);
+		pkt->ip4->hdr_checksum =
+			(uint16_t)~hauli_sum_fold(hauli_sum_bytes(pkt->ip4, headers));
 	} else {
 		uint32_t extensions = headers - sizeof(*pkt->ip6);
 
