@@ -6,10 +6,11 @@
 
 #include <rte_ip.h>
 
+#include <haul/sum.h>
+
 #include "base/cacheline.h"
 #include "net/dpdk.h"
 #include "net/pkt.h"
-#include "net/sum.h"
 
 /*
  * Sums len bytes from offset off, which is in the first segment, as upper headers are. Not
@@ -24,9 +25,9 @@ static __attribute__((noinline)) uint64_t sum_segments(
 
 	for (; m && done < len; m = m->next, off = 0) {
 		uint32_t n = RTE_MIN(rte_pktmbuf_data_len(m) - off, len - done);
-		uint64_t part = hauli_sum_bytes(rte_pktmbuf_mtod_offset(m, void *, off), n);
+		uint64_t part = haul_sum_bytes(rte_pktmbuf_mtod_offset(m, void *, off), n);
 
-		sum += done & 1 ? rte_bswap16(hauli_sum_fold(part)) : part;
+		sum += done & 1 ? rte_bswap16(haul_sum_fold(part)) : part;
 		done += n;
 	}
 	return sum;
@@ -38,15 +39,15 @@ uint16_t hauli_sum(const struct haul_pkt *pkt, uint8_t proto, uint32_t off, uint
 	uint64_t sum;
 
 	if (hauli_likely(off + len <= rte_pktmbuf_data_len(m)))
-		sum = hauli_sum_bytes(rte_pktmbuf_mtod_offset(m, void *, off), len);
+		sum = haul_sum_bytes(rte_pktmbuf_mtod_offset(m, void *, off), len);
 	else
 		sum = sum_segments(m, off, len);
 	if (proto != IPPROTO_ICMP) {
 		/* Source and destination are adjacent in both headers. */
-		sum += pkt->ip_version == 4 ? hauli_sum_bytes(&pkt->ip4->src_addr, 8)
-					    : hauli_sum_bytes(hauli_ip6_src(pkt->ip6), 32);
+		sum += pkt->ip_version == 4 ? haul_sum_bytes(&pkt->ip4->src_addr, 8)
+					    : haul_sum_bytes(hauli_ip6_src(pkt->ip6), 32);
 		sum += rte_cpu_to_be_16(proto);
 		sum += rte_cpu_to_be_16(len);
 	}
-	return hauli_sum_fold(sum);
+	return haul_sum_fold(sum);
 }

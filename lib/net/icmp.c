@@ -8,11 +8,12 @@
 
 #include <rte_icmp.h>
 
+#include <haul/sum.h>
+
 #include "net/cksum.h"
 #include "net/nd.h"
 #include "net/pkt.h"
 #include "net/reply.h"
-#include "net/sum.h"
 
 enum haul_verdict hauli_parse_icmp(struct haul_pkt *pkt)
 {
@@ -42,7 +43,7 @@ static rte_be16_t adjust(rte_be16_t cksum, uint8_t from, uint8_t to)
 	rte_be16_t m = rte_cpu_to_be_16((uint16_t)(from << 8));
 	rte_be16_t m1 = rte_cpu_to_be_16((uint16_t)(to << 8));
 	uint64_t sum = (uint16_t)~cksum + (uint16_t)~m + m1;
-	uint16_t adjusted = (uint16_t)~hauli_sum_fold(sum);
+	uint16_t adjusted = (uint16_t)~haul_sum_fold(sum);
 
 	return adjusted ? adjusted : 0xffff;
 }

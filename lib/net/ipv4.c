@@ -4,9 +4,10 @@
 
 #include <rte_ip.h>
 
+#include <haul/sum.h>
+
 #include "net/addr.h"
 #include "net/pkt.h"
-#include "net/sum.h"
 #include "net/upper.h"
 
 #define OPT_LSRR 131
@@ -48,7 +49,7 @@ enum haul_verdict hauli_parse_ipv4(struct haul_pkt *pkt)
 	v = hauli_need(m, off, hlen);
 	if (v)
 		return v;
-	if (hauli_sum_fold(hauli_sum_bytes(ip, hlen)) != 0xffff)
+	if (haul_sum_fold(haul_sum_bytes(ip, hlen)) != 0xffff)
 		return HAUL_NET_MALFORMED;
 	v = check_options((const uint8_t *)(ip + 1), (const uint8_t *)ip + hlen);
 	if (v)

@@ -3,9 +3,10 @@
 
 #include <rte_ip.h>
 
+#include <haul/sum.h>
+
 #include "net/dpdk.h"
 #include "net/pkt.h"
-#include "net/sum.h"
 
 #define HOPS 64
 
@@ -20,7 +21,7 @@ void hauli_ip_finish(struct haul_pkt *pkt, uint8_t hops, uint16_t len)
 		pkt->ip4->time_to_live = hops;
 		pkt->ip4->hdr_checksum = 0;
 		pkt->ip4->hdr_checksum =
-			(uint16_t)~hauli_sum_fold(hauli_sum_bytes(pkt->ip4, headers));
+			(uint16_t)~haul_sum_fold(haul_sum_bytes(pkt->ip4, headers));
 	} else {
 		uint32_t extensions = headers - sizeof(*pkt->ip6);
 

@@ -24,27 +24,19 @@ static inline __attribute__((always_inline)) void each_part(const struct rte_mbu
  * offset. */
 static inline void add_part(void *arg, const void *data, uint32_t n, uint32_t done)
 {
-	uint16_t part = rte_raw_cksum(data, n);
+	uint64_t part = haul_sum_bytes(data, n);
 
-	*(uint64_t *)arg += done & 1 ? rte_bswap16(part) : part;
+	*(uint64_t *)arg += done & 1 ? rte_bswap16(haul_sum_fold(part)) : part;
 }
 
 /* Source and destination address are adjacent. */
 static uint64_t sum_of_addresses(const struct rte_mbuf *pkt, const struct fwd_headers *h)
 {
-	unsigned words = h->version == 4 ? 2 : 8;
-	const uint8_t *at = rte_pktmbuf_mtod_offset(pkt, uint8_t *,
-		h->l3 +
-			(h->version == 4 ? offsetof(struct rte_ipv4_hdr, src_addr)
-					 : offsetof(struct rte_ipv6_hdr, src_addr)));
-	uint64_t sum = 0;
-	uint32_t word;
+	const uint8_t *l3 = rte_pktmbuf_mtod_offset(pkt, uint8_t *, h->l3);
 
-	for (unsigned i = 0; i < words; i++) {
-		__builtin_memcpy(&word, at + 4 * i, sizeof(word));
-		sum += word;
-	}
-	return sum;
+	if (h->version == 4)
+		return haul_sum_bytes(l3 + offsetof(struct rte_ipv4_hdr, src_addr), 8);
+	return haul_sum_bytes(l3 + offsetof(struct rte_ipv6_hdr, src_addr), 32);
 }
 
 uint16_t fwd_l4_sum(const struct rte_mbuf *pkt, const struct fwd_headers *h, uint16_t len)
@@ -53,7 +45,7 @@ uint16_t fwd_l4_sum(const struct rte_mbuf *pkt, const struct fwd_headers *h, uin
 		sum_of_addresses(pkt, h) + rte_cpu_to_be_16(h->proto) + rte_cpu_to_be_16(len);
 
 	each_part(pkt, h->l4, len, add_part, &sum);
-	return fwd_sum_fold(sum);
+	return haul_sum_fold(sum);
 }
 
 static inline void crc_part(void *arg, const void *data, uint32_t n, uint32_t done)

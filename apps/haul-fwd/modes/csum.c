@@ -83,7 +83,7 @@ static inline rte_be16_t checked_l4(const struct rte_mbuf *pkt, const struct fwd
 		return given;
 	found->bad[BAD_L4]++;
 	/* Without the one given, in the arithmetic of this sum. */
-	return (uint16_t)~fwd_sum_fold((uint64_t)sum + (uint16_t)~given);
+	return (uint16_t)~haul_sum_fold((uint64_t)sum + (uint16_t)~given);
 }
 
 static inline void check_udp(

@@ -27,7 +27,7 @@ static inline void fill(
 
 	*h = shape->headers;
 	h->ip.dst_addr = to;
-	h->ip.hdr_checksum = (uint16_t)~fwd_sum_fold(shape->sum + to);
+	h->ip.hdr_checksum = (uint16_t)~haul_sum_fold(shape->sum + to);
 	pkt->data_len = size;
 	pkt->pkt_len = size;
 }

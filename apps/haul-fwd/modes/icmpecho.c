@@ -3,16 +3,21 @@
  * Mode icmpecho: answers ARP requests, neighbour solicitations, and echo requests of ICMP and
  * ICMPv6, for every address that it is asked for, on the port of the request; drops all else.
  */
+#include <netinet/in.h>
+#include <netinet/ip_icmp.h>
 #include <string.h>
 
 #include <rte_arp.h>
 #include <rte_icmp.h>
+
+#include <haul/sum.h>
 
 #include "edit.h"
 #include "headers.h"
 #include "modes.h"
 
 #define ND_TARGET 8 /* offset of the target address in a neighbour solicitation */
+#define REPLY_TTL 64 /* as in replies of haul_net_answer() */
 
 /* Frames that are cheaply told to be no requests are dropped together. */
 static inline bool may_be_request(const struct rte_mbuf *pkt)
@@ -86,6 +91,64 @@ static enum haul_verdict answer(struct haul_rx *rx, struct rte_mbuf *mbuf)
 	return haul_net_answer(&nif, &pkt);
 }
 
+static inline bool is_ip4_host(rte_be32_t address)
+{
+	uint8_t net = *(const uint8_t *)&address;
+
+	return net != 0 && net != IN_LOOPBACKNET && net < 224;
+}
+
+/* RFC 1624. 0 is the only checksum of a sum 0xffff: a sum of 0 is none of a header's. */
+static inline rte_be16_t adjust_ttl(rte_be16_t cksum, uint8_t from, uint8_t to)
+{
+	rte_be16_t minus = rte_cpu_to_be_16((uint16_t)(from << 8));
+	rte_be16_t plus = rte_cpu_to_be_16((uint16_t)(to << 8));
+	uint16_t adjusted = haul_sum_fold((uint64_t)cksum + minus + (uint16_t)~plus);
+
+	return adjusted == 0xffff ? 0 : adjusted;
+}
+
+/*
+ * Nearly all requests: IPv4 without options, whole and in one segment, with right checksums, from a
+ * host to a unicast address. Few bytes of the reply differ from those of the request. False: the
+ * packet is not such a request, and is as it was.
+ */
+static inline bool answer_plain(struct rte_mbuf *pkt)
+{
+	struct rte_ether_hdr *eth = rte_pktmbuf_mtod(pkt, void *);
+	struct rte_ipv4_hdr *ip = (void *)(eth + 1);
+	struct rte_icmp_hdr *icmp = (void *)(ip + 1);
+	uint32_t len = pkt->data_len - sizeof(*eth), total = rte_be_to_cpu_16(ip->total_length);
+	rte_be32_t asked = ip->dst_addr;
+
+	if (pkt->nb_segs != 1 || eth->ether_type != RTE_BE16(RTE_ETHER_TYPE_IPV4) ||
+		len < sizeof(*ip) + sizeof(*icmp) || ip->version_ihl != RTE_IPV4_VHL_DEF ||
+		ip->next_proto_id != IPPROTO_ICMP || total > len ||
+		total < sizeof(*ip) + sizeof(*icmp) ||
+		(ip->fragment_offset & ~RTE_BE16(RTE_IPV4_HDR_DF_FLAG)))
+		return false;
+	if (icmp->icmp_type != ICMP_ECHO || !rte_is_unicast_ether_addr(&eth->dst_addr) ||
+		!rte_is_unicast_ether_addr(&eth->src_addr) ||
+		rte_is_same_ether_addr(&eth->dst_addr, &eth->src_addr) ||
+		!is_ip4_host(ip->src_addr) || !is_ip4_host(asked) || ip->src_addr == asked)
+		return false;
+	if (haul_sum_fold(haul_sum_bytes(ip, sizeof(*ip))) != 0xffff ||
+		haul_sum_fold(haul_sum_bytes(icmp, total - (uint32_t)sizeof(*ip))) != 0xffff)
+		return false;
+
+	pkt->data_len = (uint16_t)(sizeof(*eth) + total); /* without padding */
+	pkt->pkt_len = pkt->data_len;
+	fwd_swap_macs(pkt);
+	ip->dst_addr = ip->src_addr;
+	ip->src_addr = asked;
+	ip->hdr_checksum = adjust_ttl(ip->hdr_checksum, ip->time_to_live, REPLY_TTL);
+	ip->time_to_live = REPLY_TTL;
+	icmp->icmp_type = ICMP_ECHOREPLY;
+	/* RFC 1624: the type has become 0. */
+	icmp->icmp_cksum = haul_sum_fold((uint64_t)icmp->icmp_cksum + RTE_BE16(ICMP_ECHO << 8));
+	return true;
+}
+
 static void answer_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 {
 	uint16_t i, replies = 0, dropped = 0;
@@ -94,6 +157,10 @@ static void answer_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 
 	n = fwd_frames(rx, pkts, n);
 	for (i = 0; i < n; i++) {
+		if (likely(answer_plain(pkts[i]))) {
+			pkts[replies++] = pkts[i];
+			continue;
+		}
 		if (!may_be_request(pkts[i])) {
 			others[dropped++] = pkts[i];
 			continue;
