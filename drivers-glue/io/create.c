@@ -276,7 +276,7 @@ static void free_poller(struct hauli_poller *p)
 {
 	hauli_spread_free(p);
 	for (struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++)
-		free(r->filter);
+		hauli_filter_destroy(r->filter);
 	rte_free(p);
 }
 

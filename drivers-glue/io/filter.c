@@ -61,6 +61,28 @@ static uint16_t receive_whole(void *queue, struct rte_mbuf **pkts, uint16_t n)
 	return hauli_likely(longest <= filter->port->rx_most) ? got : drop_cut(filter, pkts, got);
 }
 
+static uint16_t send_before_unmap(void *queue, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct hauli_filter *filter = queue;
+	uint16_t sent;
+
+	hauli_unmap_call_begins(&filter->reader);
+	sent = send_fitting(queue, pkts, n);
+	hauli_unmap_call_ends(&filter->reader);
+	return sent;
+}
+
+static uint16_t receive_before_unmap(void *queue, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct hauli_filter *filter = queue;
+	uint16_t got;
+
+	hauli_unmap_call_begins(&filter->reader);
+	got = receive_whole(queue, pkts, n);
+	hauli_unmap_call_ends(&filter->reader);
+	return got;
+}
+
 struct hauli_filter *hauli_filter_create(const struct haul_port *port, struct hauli_burst pmd)
 {
 	struct hauli_filter *filter = aligned_alloc(
@@ -71,12 +93,26 @@ struct hauli_filter *hauli_filter_create(const struct haul_port *port, struct ha
 	*filter = (struct hauli_filter){
 		.pmd = pmd,
 		.port = port,
+		.unmaps = port->kind->unmaps,
 		.ops = {.rx_pkt_burst = receive_whole, .tx_pkt_burst = send_fitting},
 		.queue = filter,
 	};
 	filter->ops.rxq.data = filter->ops.txq.data = &filter->queue;
 	filter->ops.rxq.clbk = filter->ops.txq.clbk = &filter->no_callbacks;
+	if (port->kind->unmaps) {
+		filter->ops.rx_pkt_burst = receive_before_unmap;
+		filter->ops.tx_pkt_burst = send_before_unmap;
+		hauli_unmap_waits(port->kind->unmaps);
+		hauli_unmap_add(&filter->reader);
+	}
 	return filter;
+}
+
+void hauli_filter_destroy(struct hauli_filter *filter)
+{
+	if (filter && filter->unmaps)
+		hauli_unmap_remove(&filter->reader);
+	free(filter);
 }
 
 struct hauli_burst hauli_filter_burst(const struct hauli_filter *filter)

@@ -102,6 +102,7 @@ struct hauli_kind {
 	const char *dpdk_library; /* of DPDK's, below the PMD's own: "vhost"; NULL: none */
 	bool prints; /* its libraries print without being asked, even at the close */
 	bool filter; /* haul calls the PMD through a filter (filter.h) */
+	const char *unmaps; /* the PMD's library, if it unmaps memory amid burst calls (unmap.h) */
 	bool real_speed; /* its link has a NIC's speed even without a kernel interface */
 	bool stamps; /* the PMD's receive timestamps are of CLOCK_REALTIME, in us or ns */
 	bool hands_back; /* the PMD counts frames that it did not take as transmit errors */

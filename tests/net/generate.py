@@ -258,7 +258,8 @@ def test_memif(tap, d):
         tap.ok(r.rc == 0 and g["sent"] == 400 == g["received"] + g["lost"] and
                g["received"] > 0 and g["duplicated"] == 0,
                "packets return from a second program over memif", r)
-        server.end()
+        r = server.end()
+        tap.ok(r.rc == 0, "the second program outlives the first", r)
 
 
 def write_timed(path, timed):

@@ -190,6 +190,7 @@ const struct hauli_kind hauli_kind_memif = {
 	.explain = explain,
 	.set_mtu = set_mtu,
 	.filter = true,
+	.unmaps = "librte_net_memif",
 	.ready = ready,
 	.release = release,
 	.closed = closed,
