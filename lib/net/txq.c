@@ -9,6 +9,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "base/race.h"
 #include "net/given.h"
 #include "net/stamp.h"
 #include "net/txq.h"
@@ -97,9 +98,9 @@ uint32_t hauli_txq_put(struct haul_txq *txq, struct rte_mbuf **pkts, uint32_t n)
  * where coroutines may be stolen, or packets are stamped. A remote coroutine then reads `end` while
  * its home writes it; the result is false whatever it reads.
  */
-/* TSan: a race, but see above. */
-__attribute__((no_sanitize("thread"))) static inline bool has_fast_room(const struct haul_txq *txq)
+HAULI_MAY_RACE static inline bool has_fast_room(const struct haul_txq *txq)
 {
+	HAULI_RACES(txq);
 	return txq->end < txq->fast_end;
 }
 

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 
+#include "base/race.h"
 #include "sched/carrier.h"
 #include "sched/runtime.h"
 
@@ -25,15 +26,15 @@ static const char *const state_names[] = {
 	[HAULI_CORO_HOMELESS] = "waiting for a carrier",
 };
 
-/* TSan: a race, but the values are only printed. */
-__attribute__((no_sanitize("thread"))) static const struct haul_coro *running_on(
-	const struct haul_carrier *c)
+/* The values are only printed. */
+HAULI_MAY_RACE static const struct haul_coro *running_on(const struct haul_carrier *c)
 {
+	HAULI_RACES(c);
 	return c->current;
 }
 
-/* TSan: a race, but the values are only printed. */
-__attribute__((no_sanitize("thread"))) static void dump_one(struct hauli_co *slot, void *arg)
+/* The same. */
+HAULI_MAY_RACE static void dump_one(struct hauli_co *slot, void *arg)
 {
 	const struct haul_coro *co = (struct haul_coro *)slot;
 	const struct haul_carrier *c = hauli_coro_home(co);

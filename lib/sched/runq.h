@@ -12,6 +12,7 @@
 #ifndef HAULI_SCHED_RUNQ_H
 #define HAULI_SCHED_RUNQ_H
 
+#include "base/race.h"
 #include "conc/ring.h"
 #include "sched/coroutine.h"
 
@@ -120,12 +121,13 @@ static inline bool hauli_runq_is_empty(const struct hauli_runq *q)
  * pointer, which its return reads. A thief may run that coroutine by now, or it may have ended: its
  * slot stays mapped, and the values read are used for prefetching only.
  */
-/* TSan: a race, but see above. */
-__attribute__((no_sanitize("thread"))) static inline void hauli_runq_prefetch(
+HAULI_MAY_RACE static inline void hauli_runq_prefetch(
 	const struct haul_coro *near, const struct haul_coro *far)
 {
-	const char *sp = near->co.ctx.sp;
+	const char *sp;
 
+	HAULI_RACES(near);
+	sp = near->co.ctx.sp;
 	__builtin_prefetch(far, 1);
 	__builtin_prefetch(sp, 1);
 	__builtin_prefetch(sp + HAULI_CACHE_LINE, 1);
