@@ -186,34 +186,94 @@ static const char *mistake_in(const struct arrivals_phase *p, bool last)
 	return p->from == 0 ? "the last phase would have no packets and no end" : NULL;
 }
 
-int arrivals_parse_rate(struct arrivals_plan *plan, const char *text, char *errbuf, size_t errlen)
+/* Parses phases up to the end of the text into a plan. Returns NULL, or what is wrong with the last
+ * of plan->nb_phases. */
+static const char *parse_phases(struct arrivals_plan *plan, const char *text)
 {
 	const char *wrong = NULL;
-	const char *at = text;
+
+	while (!wrong) {
+		struct arrivals_phase *p = &plan->phases[plan->nb_phases];
+
+		if (plan->nb_phases++ == ARRIVALS_PHASES_MAX)
+			return "too many phases: at most 4096 are possible";
+		text = parse_phase(p, text);
+		if (!text || (*text && *text != ','))
+			return "give packets per second, such as 50k, a ramp with its time, such "
+			       "as 1k-1M/10s, several of these with commas between, or max";
+		wrong = mistake_in(p, !*text);
+		if (!wrong && !*text)
+			return NULL;
+		text++;
+	}
+	return wrong;
+}
+
+int arrivals_parse_rate(struct arrivals_plan *plan, const char *text, char *errbuf, size_t errlen)
+{
+	const char *wrong;
 
 	plan->nb_phases = 0;
 	plan->as_fast_as_possible = strcmp(text, "max") == 0;
 	if (plan->as_fast_as_possible || strcmp(text, "0") == 0)
 		return 0;
-	while (!wrong) {
-		struct arrivals_phase *p = &plan->phases[plan->nb_phases];
-
-		if (plan->nb_phases++ == ARRIVALS_PHASES_MAX) {
-			wrong = "too many phases: at most 32 are possible";
-			break;
-		}
-		at = parse_phase(p, at);
-		if (!at || (*at && *at != ','))
-			wrong = "give packets per second, such as 50k, a ramp with its time, such "
-				"as 1k-1M/10s, several of these with commas between, or max";
-		else
-			wrong = mistake_in(p, !*at);
-		if (!wrong && !*at)
-			return 0;
-		at++;
-	}
+	wrong = parse_phases(plan, text);
+	if (!wrong)
+		return 0;
 	snprintf(errbuf, errlen, "--rate %s: %s", text, wrong);
 	return -EINVAL;
+}
+
+/* Makes one text, with commas, of the lines of a file, without comments. */
+static void join_lines(FILE *file, FILE *text)
+{
+	const char *comma = "";
+	char *line = NULL;
+	size_t size = 0;
+
+	while (getline(&line, &size, file) >= 0) {
+		char *phase = line + strspn(line, " \t");
+
+		phase[strcspn(phase, "# \t\r\n")] = '\0';
+		if (!*phase)
+			continue;
+		fprintf(text, "%s%s", comma, phase);
+		comma = ",";
+	}
+	free(line);
+}
+
+int arrivals_read_rates(struct arrivals_plan *plan, const char *path, char *errbuf, size_t errlen)
+{
+	FILE *file = fopen(path, "re");
+	char *text = NULL;
+	size_t size = 0;
+	FILE *joined = open_memstream(&text, &size);
+	const char *wrong;
+
+	if (!joined)
+		abort();
+	if (file)
+		join_lines(file, joined);
+	fclose(joined);
+	wrong = !file          ? strerror(errno)
+		: ferror(file) ? "it cannot be read"
+		: size == 0    ? "it has no phases"
+			       : NULL;
+	if (file)
+		fclose(file);
+	plan->nb_phases = 0;
+	plan->as_fast_as_possible = false;
+	if (wrong) {
+		snprintf(errbuf, errlen, "--rate @%s: %s", path, wrong);
+	} else {
+		wrong = parse_phases(plan, text);
+		if (wrong)
+			snprintf(errbuf, errlen, "--rate @%s, phase %u: %s", path, plan->nb_phases,
+				wrong);
+	}
+	free(text);
+	return wrong ? -EINVAL : 0;
 }
 
 int arrivals_parse_kind(struct arrivals_plan *plan, const char *text, char *errbuf, size_t errlen)

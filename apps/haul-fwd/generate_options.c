@@ -22,7 +22,7 @@ const struct haul_app_option generate_option_table[] = {
 	{"--rate", "PPS", HAUL_APP_TEXT, &rate,
 		.help = "generate: packets per second of all ports together: 50k, 1.5M, max;\n"
 			"ramps 1k-1M/10s; several with commas, 100k/5s,200k/5s;\n"
-			"0: only receive"},
+			"@FILE: several, each in a line of a file; 0: only receive"},
 	{"--arrivals", "KIND", HAUL_APP_TEXT, &arrivals,
 		.help = "generate: gaps between packets: constant, poisson, or burst[:N]\n"
 			"for N packets at once"},
@@ -74,6 +74,13 @@ bool generate_options_send(const struct generate_options *o)
 		o->speed > 0;
 }
 
+static int parse_rates(struct arrivals_plan *plan, char *errbuf, size_t errlen)
+{
+	if (rate && rate[0] == '@')
+		return arrivals_read_rates(plan, rate + 1, errbuf, errlen);
+	return arrivals_parse_rate(plan, rate ? rate : "1k", errbuf, errlen);
+}
+
 static int parse_rate(struct generate_options *o, const struct haul_app_program *program)
 {
 	char errbuf[256];
@@ -83,7 +90,7 @@ static int parse_rate(struct generate_options *o, const struct haul_app_program 
 	if (arrivals_parse_kind(&o->plan, arrivals, errbuf, sizeof(errbuf)) != 0)
 		return haul_app_wrong(program, "%s", errbuf);
 	if (closed_loop == 0 && !(replay && !rate) &&
-		arrivals_parse_rate(&o->plan, rate ? rate : "1k", errbuf, sizeof(errbuf)) != 0)
+		parse_rates(&o->plan, errbuf, sizeof(errbuf)) != 0)
 		return haul_app_wrong(program, "%s", errbuf);
 	return HAUL_APP_DONE;
 }

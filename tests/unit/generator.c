@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../../apps/haul-fwd/arrivals.h"
 #include "../../apps/haul-fwd/receiver.h"
@@ -175,6 +176,50 @@ START_TEST(phases_follow_each_other)
 }
 END_TEST
 
+/* Reads rates from a file with that text. */
+static int read_rates(struct arrivals_plan *plan, const char *text)
+{
+	char path[] = "/tmp/ratesXXXXXX";
+	int fd = mkstemp(path), err;
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	close(fd);
+	err = arrivals_read_rates(plan, path, errbuf, sizeof(errbuf));
+	unlink(path);
+	return err;
+}
+
+START_TEST(rates_of_a_file_are_those_of_the_option)
+{
+	struct arrivals_plan of_option = plan_of("1k/500ms,0/1s,2k-4k/0.5s,10k", "constant");
+	struct arrivals_plan of_file = {0};
+
+	ck_assert_int_eq(read_rates(&of_file,
+				 "# a load\n1k/500ms\n\n0/1s  # a pause\n"
+				 "  2k-4k/0.5s\r\n10k"),
+		0);
+	ck_assert_uint_eq(of_file.nb_phases, 4);
+	ck_assert_mem_eq(of_file.phases, of_option.phases, 4 * sizeof(of_file.phases[0]));
+}
+END_TEST
+
+START_TEST(wrong_files_of_rates_have_a_line)
+{
+	static const char *const wrong[] = {"", "# nothing\n", "1k/1s\nx\n", "1k\n2k\n", "max\n"};
+	struct arrivals_plan plan = {0};
+
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		errbuf[0] = '\0';
+		ck_assert_msg(read_rates(&plan, wrong[i]) == -EINVAL, "%s", wrong[i]);
+		ck_assert_ptr_eq(strstr(errbuf, "--rate @"), errbuf);
+	}
+	ck_assert_ptr_nonnull(strstr(errbuf, "phase 1: "));
+	ck_assert_int_eq(arrivals_read_rates(&plan, "/nowhere/x", errbuf, sizeof(errbuf)), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(errbuf, "No such file"));
+}
+END_TEST
+
 START_TEST(wrong_rates_have_a_line)
 {
 	static const char *const wrong[] = {"", "x", "-1", "1k-", "1k-2k", "1k,2k", "1k/0", "1k/x",
@@ -327,6 +372,7 @@ END_TEST
 SUITE_MAIN("generator", {constant_gaps_do_not_add_up}, {streams_share_the_times},
 	{poisson_gaps_are_exponential}, {poisson_counts_are_those_of_a_poisson_process},
 	{bursts_are_due_at_once}, {a_ramp_has_the_area_below_it}, {phases_follow_each_other},
+	{rates_of_a_file_are_those_of_the_option}, {wrong_files_of_rates_have_a_line},
 	{wrong_rates_have_a_line}, {sizes_are_those_of_the_list}, {wrong_sizes_have_a_line},
 	{each_packet_is_counted_once}, {the_window_moves}, {numbers_wrap},
 	{random_orders_are_counted_right, .runs = 20})
