@@ -119,6 +119,13 @@ static void set_share(struct haul_app_json *to, const struct haul_io_share *s)
 	haul_app_json_real(to, "asleep", all > 0 ? (double)s->asleep_ns / all : 0);
 }
 
+static void set_times(struct haul_app_json *to, const struct haul_io_share *s)
+{
+	set(to, "work_ns", s->work_ns);
+	set(to, "empty_ns", s->empty_ns);
+	set(to, "asleep_ns", s->asleep_ns);
+}
+
 static void set_counters(
 	struct haul_app_json *to, const struct hauli_app *a, const uint64_t *counters)
 {
@@ -147,6 +154,7 @@ static void add_carrier(struct haul_app_json *carriers, const struct hauli_app *
 	set_packets(carrier, &s->io);
 	set_polls(carrier, &s->io);
 	set_share(haul_app_json_object(carrier, "share"), &s->share);
+	set_times(carrier, &s->share);
 	if (a->hooks->counters)
 		set_counters(haul_app_json_object(carrier, "counters"), a, s->counters);
 }
@@ -181,7 +189,8 @@ void hauli_app_report_json(struct hauli_app *a, struct haul_app_json *object)
 	struct haul_app_json *ports, *carriers;
 	unsigned i;
 
-	haul_app_json_real(object, "seconds", (double)(a->ended_at - a->began_at) / 1e9);
+	haul_app_json_real(object, "seconds",
+		(double)((a->ended_at ? a->ended_at : haul_now()) - a->began_at) / 1e9);
 	set_poller(object, a);
 	if (a->hooks->counters)
 		set_sums(haul_app_json_object(object, "counters"), a, s);
@@ -193,4 +202,9 @@ void hauli_app_report_json(struct hauli_app *a, struct haul_app_json *object)
 	for (i = 0; i < a->plan->carriers; i++)
 		add_carrier(carriers, a, i, &s->carriers[i]);
 	free(s);
+}
+
+void haul_app_json_figures(struct haul_app *app, struct haul_app_json *object)
+{
+	hauli_app_report_json(&hauli_app_state, object);
 }

@@ -13,7 +13,14 @@ int fwd_start(struct haul_app *app, uint64_t tx_first);
 /* --tx-first, for the first start. */
 uint64_t fwd_tx_first(void);
 
+/* Ends the pollers; a generator first sends what is due, and waits for its packets (--drain). */
 int fwd_stop(struct haul_app *app);
+
+/* Prints the object of --json, with the figures so far. Those of a generator need a stop first. */
+void fwd_print_json(struct haul_app *app, FILE *out);
+
+/* True if the program was started with --mode generate. */
+bool fwd_is_generator(void);
 
 /* What the options say: for the next start. */
 const char *fwd_mode_name(char buf[16]);

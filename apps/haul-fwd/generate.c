@@ -311,6 +311,8 @@ static void receive_one(struct generate_carrier *c, struct haul_rx *rx, const st
 	age = stamp_age(&stamp, now);
 	haul_hist_add(&c->intended, age, 1);
 	haul_record(rx, HAUL_STAGE_ARRIVAL, age, 1); /* for --times and --hist */
+	if (c->samples)
+		samples_add(c->samples, now - age, age);
 	haul_hist_add(&c->actual, age > stamp.late ? age - stamp.late : 0, 1);
 }
 
@@ -393,6 +395,7 @@ static void free_carriers(void)
 	for (unsigned i = 0; i < generate.nb_carriers; i++) {
 		free(generate.carriers[i].own);
 		free(generate.carriers[i].foreign);
+		free(generate.carriers[i].samples);
 	}
 	free(generate.carriers);
 	free(generate.streams);
@@ -431,6 +434,7 @@ static int generate_begin(struct fwd *fwd)
 		/* The kernel maps pages when they are written: flows without packets take none. */
 		c->own = calloc((size_t)o->flows * fwd->app->nb_ports, sizeof(*c->own));
 		c->foreign = calloc(RECEIVER_FLOWS_MAX, sizeof(*c->foreign));
+		c->samples = samples_new(o->samples);
 		if (!c->own || !c->foreign)
 			abort();
 	}
@@ -517,7 +521,9 @@ int generate_started(struct haul_app *app)
 	int rc = HAUL_APP_DONE;
 
 	generate.start = stamp_clock() + START_IN;
-	if (ends_by_itself(&generate.options) && generate.timer == 0)
+	generate.missing = haul_app_counted(app, GENERATE_SENT, -1) -
+		haul_app_counted(app, GENERATE_RECEIVED, -1);
+	if (!generate.stays && ends_by_itself(&generate.options) && generate.timer == 0)
 		rc = watch_for_end(app);
 	return rc == HAUL_APP_DONE ? haul_app_on_carriers(app, begin_carrier, NULL) : rc;
 }
@@ -539,8 +545,16 @@ bool generate_may_end(struct haul_app *app)
 	if (has_times() && has_unsent(app, generate.stop))
 		return false;
 	return generate.options.replay.n > 0 ||
-		haul_app_counted(app, GENERATE_RECEIVED, -1) >=
+		haul_app_counted(app, GENERATE_RECEIVED, -1) + generate.missing >=
 		haul_app_counted(app, GENERATE_SENT, -1);
+}
+
+void generate_drain(struct haul_app *app)
+{
+	const struct timespec tick = {.tv_nsec = HAUL_MS};
+
+	while (!generate_may_end(app))
+		nanosleep(&tick, NULL);
 }
 
 void generate_closed(void)

@@ -17,6 +17,7 @@
 #include "packet.h"
 #include "receiver.h"
 #include "replay.h"
+#include "samples.h"
 #include "sizes.h"
 
 extern const struct haul_app_option generate_option_table[];
@@ -31,6 +32,7 @@ struct generate_options {
 	uint64_t closed_loop; /* packets on the way; 0: an open loop */
 	uint64_t drain; /* ns */
 	unsigned flows; /* of each port */
+	uint64_t samples; /* packets that each carrier keeps: see samples.h */
 };
 
 /* For other modes: an error if an option of mode generate is given. Returns an exit code. */
@@ -81,6 +83,7 @@ struct generate_carrier {
 	bool has_foreign;
 	struct receiver_flow *own; /* [flows of all ports] */
 	struct receiver_flow *foreign; /* [RECEIVER_FLOWS_MAX] */
+	struct samples *samples; /* NULL: none are kept */
 	struct haul_hist intended; /* intended time to dequeue; the next: actual time to dequeue */
 	struct haul_hist actual;
 };
@@ -94,7 +97,9 @@ struct generate {
 	unsigned nb_carriers;
 	struct generate_stream *streams; /* [carriers][ports] */
 	uint64_t start, stop; /* main thread's */
+	uint64_t missing; /* packets of earlier runs that have not arrived */
 	int timer; /* 0: none */
+	bool stays; /* the program does not end with its packets: a prompt may start it again */
 	uint8_t run;
 };
 extern struct generate generate;
@@ -113,6 +118,7 @@ int generate_parsed(struct haul_app *app, const struct haul_app_program *program
 	struct haul_io_opts *io, uint64_t flows);
 int generate_started(struct haul_app *app);
 bool generate_may_end(struct haul_app *app);
+void generate_drain(struct haul_app *app); /* returns when it may end */
 void generate_report_period(FILE *out); /* sums so far */
 void generate_report(FILE *out);
 void generate_json(struct haul_app_json *object);

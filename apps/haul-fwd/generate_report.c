@@ -265,6 +265,20 @@ static void add_number(struct haul_app_json *to, const char *key, uint64_t n)
 	haul_app_json_number(to, key, (int64_t)n);
 }
 
+/* The buckets with packets: the largest value of each, and their number. */
+static void add_buckets(struct haul_app_json *to, const struct haul_hist *h)
+{
+	for (unsigned i = 0; i < HAUL_HIST_BUCKETS; i++) {
+		struct haul_app_json *bucket;
+
+		if (h->counts[i] == 0)
+			continue;
+		bucket = haul_app_json_array(to, NULL);
+		haul_app_json_number(bucket, NULL, (int64_t)haul_hist_bucket_last(i));
+		haul_app_json_number(bucket, NULL, (int64_t)h->counts[i]);
+	}
+}
+
 void generate_json(struct haul_app_json *object)
 {
 	struct haul_app_json *to = haul_app_json_object(object, "generator");
@@ -288,6 +302,7 @@ void generate_json(struct haul_app_json *object)
 	add_hist(to, "from_intended", &sums->intended);
 	add_hist(to, "from_sending", &sums->actual);
 	add_hist(to, "late", &sums->late);
+	add_buckets(haul_app_json_array(to, "histogram"), &sums->intended);
 	haul_app_json_text(
 		to, "unreliable_from", doubtful < PERCENTILES ? percentiles[doubtful].text : NULL);
 	flows = haul_app_json_array(to, "worst_flows");

@@ -243,8 +243,15 @@ uint64_t fwd_tx_first(void)
 	return tx_first;
 }
 
+bool fwd_is_generator(void)
+{
+	return mode_at_start == FWD_GENERATE;
+}
+
 int fwd_stop(struct haul_app *app)
 {
+	if (mode == FWD_GENERATE && !haul_app_is_paused(app))
+		generate_drain(app);
 	return haul_app_pause(app);
 }
 
@@ -280,6 +287,16 @@ static void add_mode(struct haul_app *app, struct haul_app_json *object)
 	haul_app_json_text(object, "handler", coroutine ? "coroutine" : "burst");
 	if (mode == FWD_GENERATE)
 		generate_json(object);
+}
+
+void fwd_print_json(struct haul_app *app, FILE *out)
+{
+	struct haul_app_json *object = haul_app_json_begin();
+
+	if (!fwd_is_generator() || haul_app_is_paused(app))
+		add_mode(app, object);
+	haul_app_json_figures(app, object);
+	haul_app_json_end(object, out);
 }
 
 /* No handler runs on any carrier any more. */

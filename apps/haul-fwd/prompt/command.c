@@ -16,6 +16,7 @@ const struct fwd_command *const fwd_commands[] = {
 	fwd_commands_ports,
 	fwd_commands_csum,
 	fwd_commands_verbose,
+	fwd_commands_generate,
 	NULL,
 };
 

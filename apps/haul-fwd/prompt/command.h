@@ -43,6 +43,7 @@ extern const struct fwd_command fwd_commands_set[];
 extern const struct fwd_command fwd_commands_ports[];
 extern const struct fwd_command fwd_commands_csum[];
 extern const struct fwd_command fwd_commands_verbose[];
+extern const struct fwd_command fwd_commands_generate[]; /* of the generator, and figures as JSON */
 extern const struct fwd_command *const fwd_commands[];
 
 /* Makes librte_cmdline's form of all tables; it lasts until the end of the process. */

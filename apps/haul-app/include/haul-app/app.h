@@ -174,6 +174,10 @@ HAUL_API void haul_app_set_period(struct haul_app *app, uint64_t ns);
  * terminal. In parsed(). */
 HAUL_API void haul_app_plain_reports(struct haul_app *app);
 
+/* Adds the figures of --json, as far as they have come, to an object of the program. Main thread,
+ * from started() on. */
+HAUL_API void haul_app_json_figures(struct haul_app *app, struct haul_app_json *object);
+
 /* Adds n to a counter of the program: an index into haul_app_hooks.counters. On carriers only; does
  * not suspend. Each carrier has its own sum, so that this costs no atomic operation. */
 HAUL_API void haul_app_count(unsigned counter, uint64_t n);
