@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The program: from the command line to the files of the report."""
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+from . import choice, links, machine, options, program, progress, report
+from .model import Report
+from .program import Failed
+from .session import Session
+
+NAME = "haul-compare"
+DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+PARTIAL = "report.partial.json"  # what a killed haul-compare leaves; --remake reads it
+
+
+def complain(line):
+    print(f"{NAME}: {line}", file=sys.stderr)
+
+
+def versions(version, folders):
+    """Of haul, DPDK, and the source tree that the programs are from."""
+    fwd = program.find("haul-fwd", folders)
+    return {"haul": version, "dpdk": dpdk_version(fwd), "commit": commit(fwd)}
+
+
+def dpdk_version(fwd):
+    """From the name of the library that the program is linked with."""
+    done = fwd and subprocess.run(["ldd", fwd], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                  text=True)
+    found = done and re.search(r"librte_eal\.so\.(\d+)", done.stdout)
+    return f"{found[1]}" if found else None
+
+
+def commit(fwd):
+    if not fwd:
+        return None
+    try:
+        done = subprocess.run(
+            ["git", "-C", os.path.dirname(os.path.realpath(fwd)), "describe", "--always",
+             "--dirty", "--exclude", "*"],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    except OSError:
+        return None
+    return done.stdout.strip() or None
+
+
+def prepare(folder):
+    """Makes the folder of the report; a mistake is to show before the measuring."""
+    try:
+        os.makedirs(folder, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b"x" * 65536)
+            file.flush()
+    except OSError as e:
+        raise options.Usage(f"--out {folder}: {e.strerror}") from None
+
+
+class Files:
+    """The report, wherever there is room for it."""
+
+    def __init__(self, folder, target):
+        self.folder, self.target = folder, target
+        self.partial = os.path.join(folder, PARTIAL)
+        self.complained = False
+
+    def keep(self, data):
+        """What was measured so far."""
+        draft = f"{self.partial}.new"
+        try:
+            with open(draft, "w", encoding="utf-8") as file:
+                json.dump(data, file)
+            os.replace(draft, self.partial)
+        except OSError as e:
+            self.forget(draft)
+            if not self.complained:
+                complain(f"{self.partial}: {e.strerror}; the measuring goes on")
+            self.complained = True
+
+    @staticmethod
+    def forget(path):
+        try:
+            os.unlink(path)
+        except OSError:
+            pass
+
+    def write(self, data):
+        """Returns (the advice, the folder), or raises OSError."""
+        self.forget(self.partial)  # it may take the last room
+        try:
+            return report.write(data, self.folder, self.target), self.folder
+        except OSError as e:
+            complain(f"{self.folder}: the report cannot be written: {e.strerror}")
+        other = tempfile.mkdtemp(prefix="haul-compare-report-")
+        found = report.write(data, other, self.target)
+        complain(f"the report is in {other} instead")
+        return found, None
+
+
+def measured(session, refused):
+    """Measures. Returns (exit code, why it ended early or None)."""
+    try:
+        session.open(refused)
+        session.measure()
+    except KeyboardInterrupt:
+        return INTERRUPTED, "interrupted"
+    except Failed as e:
+        return FAILED, str(e)
+    except OSError as e:
+        return FAILED, f"{e.filename or 'system call'}: {e.strerror}"
+    return DONE, None
+
+
+def finish(data, files, code, why, bar):
+    """Writes the report of what there is. Returns the exit code."""
+    bar.clear()
+    if why and why != "interrupted":
+        complain(why)
+    if not data["points"] and not data["idle"]:
+        complain("nothing was measured, so there is no report")
+        return code or FAILED
+    try:
+        advice, folder = files.write(data)
+    except OSError as e:
+        complain(f"the report is lost: {e.strerror}")
+        return FAILED
+    print(advice["text"])
+    if folder:
+        print(f"\nThe report: {os.path.join(folder, 'report.html')}")
+    return code if folder or code else FAILED
+
+
+def measure(asked, arguments, version, folders):
+    prepare(asked.out)
+    scratch = tempfile.mkdtemp(prefix="haul-compare-")
+    files = Files(os.path.abspath(asked.out), asked.target)
+    facts = Report(shlex.join([NAME, *arguments]), machine.facts(), versions(version, folders))
+    bar = progress.Progress(asked.minutes * 60)
+    refused = None if asked.port else links.enter()
+    session = Session(asked, folders, facts, bar, scratch)
+    session.checkpoint = lambda: files.keep(facts.data())
+    try:
+        code, why = measured(session, refused)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the report is on its way
+        session.close()
+        facts.head.update({"complete": code == DONE, "ended_because": why})
+        return finish(facts.data(), files, code, why, bar)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def remake(asked):
+    folder = asked.out if "out" in asked.asked else None
+    try:
+        advice = report.remake(asked.remake, folder, asked.target)
+    except OSError as e:
+        complain(f"{e.filename or asked.remake}: {e.strerror}")
+        return FAILED
+    except ValueError as e:
+        complain(e)
+        return USAGE
+    print(advice["text"])
+    return DONE
+
+
+def run(arguments, version, folders):
+    asked = options.Options(arguments)
+    if asked.shows == "help":
+        print(options.usage())
+        return DONE
+    if asked.shows == "version":
+        print(f"{NAME} {version}")
+        return DONE
+    try:
+        choice.parse(asked.target)
+    except ValueError as e:
+        raise options.Usage(f"--target {asked.target}: {e}") from None
+    if asked.remake:
+        return remake(asked)
+    return measure(asked, arguments, version, [asked.programs] if asked.programs else folders)
+
+
+def main(version, folders):
+    """Returns the exit code of the process."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.default_int_handler)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        code = run(sys.argv[1:], version, folders)
+        sys.stdout.flush()
+        return code
+    except options.Usage as e:
+        complain(e)
+        return USAGE
+    except Failed as e:
+        complain(e)
+        return FAILED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED

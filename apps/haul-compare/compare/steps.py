@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The answer to a step of the load: none, half of the maximum, none."""
+BIN_MS = 5
+QUIET, LOADED = 0.1, 0.25  # seconds
+SAMPLES_MAX = 1 << 22
+
+
+def phases(pps):
+    # The last phase keeps the generator until it is stopped.
+    return f"0/{QUIET}s,{pps:.3f}/{LOADED}s,0/{QUIET}s"
+
+
+def seconds():
+    return 2 * QUIET + LOADED
+
+
+def percentile(ordered, share):
+    return ordered[min(int(share * len(ordered)), len(ordered) - 1)]
+
+
+def course(poller, pps, runs):
+    """Percentiles of the packets of all runs that were due in each interval of time."""
+    bins = [[] for _ in range(round(seconds() * 1e3 / BIN_MS))]
+    for rows in runs:
+        for intended, latency in rows:
+            at = intended // (BIN_MS * 1000000)
+            if 0 <= at < len(bins):
+                bins[at].append(latency)
+    for found in bins:
+        found.sort()
+    return {"poller": poller, "step_pps": pps, "at_ms": [i * BIN_MS for i in range(len(bins))],
+            "offered_pps": [len(b) / len(runs) / BIN_MS * 1e3 for b in bins],
+            "p50_ns": [percentile(b, 0.5) if b else None for b in bins],
+            "p99_ns": [percentile(b, 0.99) if b else None for b in bins]}
+
+
+def run(side, poller, pps, arrivals):
+    """Intended time and latency of each packet of one step."""
+    side.generator.keep_samples(min(int(pps * LOADED * 2) + 1000, SAMPLES_MAX))
+    try:
+        side.run(poller, phases(pps), arrivals, seconds())
+        return side.generator.samples()
+    finally:
+        side.generator.keep_samples(0)

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is measured: haul-fwd with one of its pollers, or a program without haul.
+
+All pollers of haul are measured in one process, which changes its poller between runs, so that they
+share memory, rings and interface. counts() has sums since the beginning; a run has the difference.
+"""
+import time
+
+from .cost import Counts, cpu_ns
+from .program import Failed, Fwd, Peer
+
+SUMS = "sleeps", "work_ns", "empty_ns", "asleep_ns", "rx_packets", "polls", "empty_polls"
+NO_LOSS = "consumed", "filtered"
+
+
+class Sums:
+    """Figures at a moment. What a subject does not tell is None."""
+
+    def __init__(self, pid, told):
+        self.at = time.monotonic()
+        self.told = told
+        counts = Counts(pid)
+        self.told.update({name: getattr(counts, name) for name in Counts.NAMES})
+
+    def since(self, before):
+        found = {}
+        for name, now in self.told.items():
+            then = before.told.get(name)
+            found[name] = None if now is None or then is None else now - then
+        found["seconds"] = self.at - before.at
+        return found
+
+
+class Subject:
+    """A process on a CPU. pollers: those that it can be."""
+
+    is_haul = False
+
+    def __init__(self):
+        self.pid = None
+        self.poller = None
+
+    def select(self, poller):
+        self.poller = poller
+
+    def rest(self):
+        """It is not measured for a while, and must not use the CPU."""
+
+    def cpu_ns(self):
+        return cpu_ns(self.pid) if self.pid else 0
+
+    def begin(self):
+        """Before a run."""
+
+    def finish(self):
+        """After a run; returns figures that only its end tells."""
+        return {}
+
+    def calls(self, difference):
+        """System calls in a difference of sums, or None."""
+        return difference.get("calls")
+
+
+class Haul(Subject):
+    is_haul = True
+
+    def __init__(self, path, spec, cpu, work, kind, scratch):
+        super().__init__()
+        self.kind = kind
+        arguments = ["--port", spec, "--mode", "macswap", "--handler", work["handler"],
+                     "--carriers", f"{cpu}-{cpu}", "--period", "0"]
+        if work["service"]:
+            arguments += ["--service", work["service"]]
+        self.fwd = Fwd("measured haul-fwd", path, arguments, scratch)
+        self.pid = self.fwd.pid
+        self.runs = False
+
+    def wake(self):
+        if not self.runs:
+            said = self.fwd.ask("start")
+            if "forwarding -" not in said:
+                raise Failed(f"the {self.fwd.what}: {said.strip().splitlines()[-1]}")
+            self.runs = True
+
+    def rest(self):
+        if self.runs:
+            self.fwd.ask("stop")
+            self.runs = False
+
+    def lacks(self, poller):
+        """Why it cannot have this poller, or None."""
+        self.wake()
+        said = self.fwd.ask(f"set poller {poller}").strip()
+        return said.splitlines()[-1] if said else None
+
+    def select(self, poller):
+        self.wake()
+        if poller != self.poller:
+            self.fwd.do(f"set poller {poller}")
+        super().select(poller)
+
+    def counts(self):
+        told = dict.fromkeys(SUMS, 0)
+        figures = self.fwd.figures()
+        for carrier in figures["carriers"]:
+            for name in SUMS:
+                told[name] += carrier[name]
+        told["lost"] = sum(n for port in figures["ports"] for name, n in port["dropped"].items()
+                           if name not in NO_LOSS)
+        return Sums(self.pid, told)
+
+    def calls(self, difference):
+        """Reads and writes as the kernel counts them, and waits. AF_PACKET and AF_XDP send by a
+        call that the kernel does not count: one for each poll that found packets."""
+        if difference["calls"] is None:
+            return None
+        sends = 0
+        if self.kind in ("veth", "afxdp"):
+            sends = difference["polls"] - difference["empty_polls"]
+        return difference["calls"] + difference["sleeps"] + sends
+
+    def end(self):
+        self.fwd.end()
+
+
+class Epoll(Subject):
+    """A process for each run, because it tells its figures at its end."""
+
+    name = "kernel-epoll"
+
+    def __init__(self, path, link, cpu, work, scratch):
+        super().__init__()
+        self.scratch = scratch
+        self.command = [path, "--interface", link.subject, "--cpu", str(cpu)]
+        if work["service"]:
+            self.command += ["--service", work["service"]]
+        self.process = None
+        self.begin()
+        self.finish()
+
+    def begin(self):
+        if not self.process:
+            self.process = Peer(self.name, self.command, self.scratch)
+            self.pid = self.process.pid
+
+    def finish(self):
+        told = self.process.figures_at_end()
+        self.process = self.pid = None
+        packets, polls = told.get("packets", 0), told.get("polls", 0) - told.get("empty_polls", 0)
+        return {"packets": packets, "calls": told.get("syscalls"),
+                "lost": max(told.get("send_failed", 0), packets - told.get("sent", packets)),
+                "packets_per_poll": packets / polls if polls > 0 else None}
+
+    def counts(self):
+        return Sums(self.pid, {})
+
+    def end(self):
+        if self.process:
+            self.process.end()
+
+
+class Interrupt(Subject):
+    """dpdk-interrupt, which stays, because its interface goes with it."""
+
+    name = "dpdk-interrupt"
+
+    def __init__(self, path, link, cpu, work, scratch):
+        super().__init__()
+        command = [path, "--port", link.subject, "--cpu", str(cpu)]
+        if work["service"]:
+            command += ["--service", work["service"]]
+        self.process = Peer(self.name, command, scratch)
+        self.pid = self.process.pid
+
+    def counts(self):
+        return Sums(self.pid, {})
+
+    def calls(self, difference):
+        """Reads and writes, and waits: each makes the thread sleep."""
+        if difference["calls"] is None:
+            return None
+        return difference["calls"] + difference["voluntary"]
+
+    def end(self):
+        self.process.end()
