@@ -14,6 +14,7 @@
 #include "modes/options.h"
 #include "ports.h"
 #include "prompt.h"
+#include "record.h"
 
 static unsigned mode, mode_at_start;
 static unsigned coroutine;
@@ -131,6 +132,8 @@ static int choose_mode(struct haul_app *app, struct haul_io_opts *io)
 		rc = parse_generator(app, io);
 	if (rc == HAUL_APP_DONE)
 		rc = parse_peers(app->nb_ports);
+	if (rc == HAUL_APP_DONE)
+		rc = fwd_record_parsed(app, mode == FWD_TXONLY || mode == FWD_GENERATE);
 	mode_at_start = mode;
 	return rc == HAUL_APP_DONE ? fwd_prompt_parsed(app) : rc;
 }
@@ -168,7 +171,8 @@ static int set_up(struct haul_app *app)
 	fwd.pool = app->pool;
 	fwd.app = app;
 	set_up_ports(app);
-	return fwd_mode_begin(&fwd, (enum fwd_mode)mode);
+	rc = fwd_mode_begin(&fwd, (enum fwd_mode)mode);
+	return rc == HAUL_APP_DONE ? fwd_record_opened(app) : rc;
 }
 
 /* Starts the coroutines that send without having received. */
@@ -330,5 +334,5 @@ int main(int argc, char **argv)
 		.closed = tear_down,
 	};
 
-	return haul_app_main(&program, &hooks, argc, argv);
+	return fwd_record_write(&program, haul_app_main(&program, &hooks, argc, argv));
 }

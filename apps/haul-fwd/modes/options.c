@@ -17,6 +17,9 @@ const struct haul_app_option fwd_mode_options[] = {
 		"random places"},
 	{"--service-table", "MIB", HAUL_APP_NUMBER, &ARGS->service_table_mb, 1, 1 << 16, NULL,
 		"memory of each carrier for --service-memory"},
+	{"--record-load", "FILE", HAUL_APP_TEXT, &ARGS->record_load,
+		.help = "record the load that is received, for haul-compare --load FILE: packets "
+			"over time, bursts, lengths, flows"},
 	{"--csum-keep-macs", NULL, HAUL_APP_FLAG, &ARGS->csum_keep_macs,
 		.help = "mode csum: leave the MAC addresses"},
 	{"--routes", "FILE", HAUL_APP_TEXT, &ARGS->routes,

@@ -20,6 +20,7 @@ struct fwd_mode_args {
 	const char *service;
 	bool service_sleeps;
 	uint64_t service_memory, service_table_mb;
+	const char *record_load;
 };
 extern struct fwd_mode_args fwd_mode_args;
 
