@@ -15,6 +15,8 @@
 #define START_IN (50 * HAUL_MS) /* time for all carriers to learn of it */
 #define STOP_IN (20 * HAUL_MS)
 #define END_PERIOD (10 * HAUL_MS) /* between checks whether everything was sent */
+#define RUNS 255 /* numbers of runs, from 1 on */
+#define PAST_RUNS_MAX 16
 #define LOST_AFTER HAUL_S /* a closed loop goes on without its packets */
 
 struct generate generate;
@@ -269,13 +271,23 @@ struct news {
 	uint16_t received, reordered, duplicated, foreign, unstamped;
 };
 
-/* The flow of a stamp; NULL: it is of a third generator, or damaged. */
+/* True if it was sent before the last "start", and is late. */
+static bool is_of_past_run(const struct stamp *stamp)
+{
+	unsigned ago = (RUNS + generate.run - stamp->run) % RUNS;
+
+	return stamp->run > 0 && ago > 0 && ago <= generate.past_runs;
+}
+
+/* The flow of a stamp; NULL: it is of a third generator, of a past run, or damaged. */
 static struct receiver_flow *flow_of(struct generate_carrier *c, const struct stamp *stamp)
 {
 	if (stamp->run == generate.run)
 		return stamp->flow < generate.options.flows * generate.app->nb_ports
 			? &c->own[stamp->flow]
 			: NULL;
+	if (is_of_past_run(stamp))
+		return NULL;
 	if (!c->has_foreign) {
 		c->has_foreign = true;
 		c->foreign_run = stamp->run;
@@ -385,8 +397,12 @@ static uint8_t choose_run(void)
 {
 	struct arrivals_random r;
 
+	if (generate.run > 0) {
+		generate.past_runs += generate.past_runs < PAST_RUNS_MAX;
+		return generate.run % RUNS + 1;
+	}
 	arrivals_random_init(&r, (uint64_t)getpid() ^ stamp_clock());
-	return (uint8_t)(1 + arrivals_random_next(&r) % 255);
+	return (uint8_t)(1 + arrivals_random_next(&r) % RUNS);
 }
 
 /* What generate_begin() has allocated. */

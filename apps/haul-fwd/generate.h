@@ -101,6 +101,7 @@ struct generate {
 	int timer; /* 0: none */
 	bool stays; /* the program does not end with its packets: a prompt may start it again */
 	uint8_t run;
+	uint8_t past_runs; /* that the prompt has stopped, with the numbers before this one */
 };
 extern struct generate generate;
 

@@ -111,6 +111,34 @@ def test_generator(tap, d):
     tap.ok(r.rc == 0 and r.json["counters"]["sent"] > 3000, "a signal ends it, with all figures", r)
 
 
+def test_late(tap, d):
+    """Packets of the load before that arrive during the next one."""
+    path = os.path.join(d, "control")
+    netns.veth("v0", "v1")
+    wire = netns.Raw("v1")
+    with fwd.Running("--port", "afpacket:v0", "--mode", "generate", "--rate", "1k", "--carriers", 1,
+                     "--drain", 0, "--control", path) as haul:
+        netns.wait_for(haul.runs, "haul-fwd to run")
+        client = Client(path)
+        client.ask("stop")
+        while wire.recv(0.1):
+            pass
+        load(client, 10, "set arrivals constant", "set rate 1k/10ms")
+        late = [wire.recv() for _ in range(10)]
+        client.ask("start")
+        for frame in late + [wire.recv() for _ in range(10)]:
+            wire.send(frame)
+        netns.wait_for(lambda: client.json()["ports"][0]["rx_packets"] >= 20, "all packets")
+        client.ask("stop")
+        g = client.json()["generator"]
+        haul.end()
+    wire.close()
+    netns.ip("link del v0")
+    tap.ok((g["sent"], g["received"], g["lost"], g["foreign"]) == (10, 10, 0, 0) and
+           g["from_intended"]["count"] == 10 and g["unstamped"] >= 10,
+           "late packets of the load before do not count", g)
+
+
 def test_others(tap, d):
     path = os.path.join(d, "control")
     with fwd.Running("--port", "null:", "--mode", "rxonly", "--carriers", 1,
@@ -143,6 +171,7 @@ def main():
     tap = netns.Tap()
     with tempfile.TemporaryDirectory() as d:
         test_generator(tap, d)
+        test_late(tap, d)
         test_others(tap, d)
     tap.done()
 
