@@ -168,11 +168,11 @@ plots. Needs neither privileges nor a NIC."""
 
 EXAMPLES = """\
   haul-compare
-      compare all pollers in eight minutes; read haul-compare.report/report.html
+      compare all pollers in eight minutes; see haul-compare.report/report.html
   haul-compare --minutes 2 --pollers spin,adaptive:20,block --loads 10%,50%
       a first impression
   haul-compare --service 2us,exp --target p99=100us
-      for a handler that takes 2 us: the poller with the least CPU that keeps p99 below 100 us
+      for handlers of 2 us: the poller with the least CPU whose p99 is below 100 us
   haul-compare --link afxdp --arrivals burst:64
       over AF_XDP, as root, packets in bursts
   haul-compare --port pci:0000:01:00.0 --port pci:0000:01:00.1

@@ -276,33 +276,40 @@ class Session:
             self.say(f"{self.options.minutes:g} minutes are too short for {text}; give more "
                      "--minutes")
         for number in range(todo.rounds):
-            usual = todo.run_seconds(todo.rounds - number, end - time.monotonic())
-            if usual < plan.RUN_SECONDS_LEAST and number > 0:
-                self.say(f"the time was over after {number} of {todo.rounds} rounds")
+            usual = max(todo.run_seconds(todo.rounds - number, end - time.monotonic()),
+                        plan.RUN_SECONDS_LEAST)
+            if not self.round(todo, number, usual, end):
+                self.say(f"the time was over in round {number + 1} of {todo.rounds}: the machine "
+                         "is busy, or slow; give more --minutes")
                 return
-            again = []
-            runs = todo.order(number, self.options.seed)
-            for cell, poller in runs:
-                text = f"round {number + 1} of {todo.rounds}: {poller}, {cell.arrivals}, " \
-                       f"{cell.load:.0%} of {pps:,.0f} packets/s"
-                self.progress.now(text, again=(cell, poller) != runs[0])
-                if not self.one(todo, cell, poller, max(usual, plan.RUN_SECONDS_LEAST)):
-                    again.append((cell, poller))
-            self.again(todo, again, number, end, usual)
             self.checkpoint()
 
-    def again(self, todo, cells, number, end, usual):
-        """Makes disturbed runs again, once, as long as the next rounds do not get too short."""
-        for cell, poller in cells:
-            rest = end - time.monotonic()
-            if todo.rounds - number > 1 and \
-                    todo.run_seconds(todo.rounds - number - 1, rest) < plan.RUN_SECONDS_LEAST:
-                return
-            if rest < usual:
-                return
+    def round(self, todo, number, usual, end):
+        """One run of each poller at each load. False: the time was over. The first round is made
+        in any case."""
+        again = []
+        runs = todo.order(number, self.options.seed)
+        for cell, poller in runs:
+            if number > 0 and time.monotonic() > end:
+                return False
+            text = f"round {number + 1} of {todo.rounds}: {poller}, {cell.arrivals}, " \
+                   f"{cell.load:.0%} of {todo.maximum:,.0f} packets/s"
+            self.progress.now(text, again=(cell, poller) != runs[0])
+            if not self.one(todo, cell, poller, usual):
+                again.append((cell, poller))
+        for cell, poller in again:
+            if not self.has_time_for_more(todo, number, end):
+                break
             self.progress.now(f"again, because it was disturbed: {poller}, {cell.load:.0%}",
                               again=True)
-            self.one(todo, cell, poller, max(usual, plan.RUN_SECONDS_LEAST))
+            self.one(todo, cell, poller, usual)
+        return True
+
+    @staticmethod
+    def has_time_for_more(todo, number, end):
+        """True if a disturbed run can be made again without making the next rounds too short."""
+        left, rounds = end - time.monotonic(), todo.rounds - number - 1
+        return left > 0 and (not rounds or todo.run_seconds(rounds, left) > plan.RUN_SECONDS_LEAST)
 
     def one(self, todo, cell, poller, usual):
         """A run. True if nothing disturbed it."""

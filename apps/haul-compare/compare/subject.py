@@ -91,7 +91,10 @@ class Haul(Subject):
         """Why it cannot have this poller, or None."""
         self.wake()
         said = self.fwd.ask(f"set poller {poller}").strip()
-        return said.splitlines()[-1] if said else None
+        if not said:
+            return None
+        self.fwd.do("set poller spin")  # a poller that was refused is set all the same
+        return said.splitlines()[-1].rpartition(f" {poller.partition(':')[0]}: ")[2]
 
     def select(self, poller):
         self.wake()
