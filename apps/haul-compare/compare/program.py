@@ -57,11 +57,10 @@ class Process:
         self.pid = self.child.pid
 
     def said(self):
-        """The last line of stderr that is no note."""
+        """The last line of stderr that is no note, without the program's name."""
         with open(self.log_path, encoding="utf-8", errors="replace") as log:
-            lines = [line.strip() for line in log if line.strip()]
-        errors = [line for line in lines if ": note: " not in line]
-        return (errors or lines or [""])[-1]
+            lines = [line.strip() for line in log if line.strip() and ": note: " not in line]
+        return lines[-1].removeprefix("haul-fwd: ") if lines else ""
 
     def check(self):
         """Raises Failed if it has ended."""

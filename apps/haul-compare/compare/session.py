@@ -26,6 +26,15 @@ def default_pollers():
     return found + ["kernel-epoll", "dpdk-interrupt"]
 
 
+def apart(rates):
+    """Rates that differ by a fifth at least, the highest among them."""
+    found = []
+    for pps in sorted(rates, reverse=True):
+        if not found or pps * 1.2 < found[-1]:
+            found.append(pps)
+    return found[::-1]
+
+
 def own_kind(options, refused):
     """The kind of link to make. refused: why there is no private network, or None."""
     if refused and options.link not in (None, "memif"):
@@ -104,7 +113,7 @@ class Session:
             raise Failed(str(e)) from None
         rates = [found.rate_at(share) for share in (0.1, 0.5, 0.9)]
         rates += [found.mean_pps, found.peak_pps]
-        options.loads = sorted({round(pps, 1) for pps in rates if pps > 1}) or [1.0]
+        options.loads = apart(pps for pps in rates if pps > 1) or [10.0]
         options.arrivals = [found.arrivals()]
         options.sizes = ",".join(map(str, found.size_list()))
         options.flows = found.flows
