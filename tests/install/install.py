@@ -38,10 +38,30 @@ def wrong(root, tree, program, compiler, kind):
     return f"exit status {ran.returncode}\n{ran.stdout}"
 
 
+def test_compare(tap, root):
+    """A program in Python with modules, and programs that it runs, wherever the prefix is."""
+    found = {name: os.path.join(folder, name) for folder, _, names in os.walk(root)
+             for name in names}
+    ran = outside.run([found["haul-compare"], "--version"])
+    tap.ok(ran.returncode == 0 and re.fullmatch(r"haul-compare \d+\.\d+\.\d+\n", ran.stdout),
+           "haul-compare, with its modules", ran.stdout)
+    args = ["--link", "memif", "--pollers", "spin", "--loads", "1k", "--minutes", "0.2"]
+    ran = outside.run([found["haul-compare"], *args, "--out", os.path.join(root, "report")],
+                      env=outside.environment(root))
+    tap.ok(ran.returncode == 0 and os.path.exists(os.path.join(root, "report", "report.html")),
+           "which finds haul-fwd beside it", ran.stdout)
+    helpers = [found.get(name, "") for name in
+               ("kernel-epoll", "dpdk-interrupt", "compare-neighbour")]
+    tap.ok(all(path.endswith(f"/libexec/haul/{os.path.basename(path)}") and
+               os.access(path, os.X_OK) for path in helpers), "and the programs of its own",
+           helpers)
+
+
 def main():
     build, tree = sys.argv[1:]
     tap = Tap()
     with outside.installed(build) as root:
+        test_compare(tap, root)
         for compiler in "gcc", "clang":
             for kind in outside.kinds(root):
                 for program in PROGRAMS:
