@@ -15,6 +15,7 @@ NEIGHBOUR_LOADS = 0.0, 0.1, 0.5
 NEIGHBOUR_RUNS, STEP_RUNS, IDLE_RUNS = 5, 3, 5
 NEIGHBOUR_SECONDS, IDLE_SECONDS = 0.25, 0.3
 NEIGHBOUR_OVERHEAD, STEP_OVERHEAD = 0.3, 0.35
+SILENT_MOST = 5  # runs one after the other without any packet
 DISTURBED_OFTEN = 8  # runs one after the other: then it is said
 
 
@@ -58,7 +59,7 @@ class Session:
         self.by_poller = {}
         self.ends = []  # what to end, the last one first
         self.began = time.monotonic()
-        self.disturbed_in_row = 0
+        self.disturbed_in_row = self.silent_in_row = 0
         self.cpus = self.shared = self.others = self.watch = None  # choose_cpus()
         self.proven = set()  # sides over which packets came back
         self.checkpoint = lambda: None
@@ -325,6 +326,7 @@ class Session:
         began = time.monotonic()
         seconds = cell.seconds(usual)
         found = self.select(poller).run(poller, cell.pps, cell.arrivals, seconds)
+        self.check_packets(poller, found)
         self.report.add(poller, cell, found)
         todo.overhead += 0.05 * (time.monotonic() - began - seconds - todo.overhead)
         self.disturbed_in_row = self.disturbed_in_row + 1 if found["disturbed"] else 0
@@ -332,6 +334,13 @@ class Session:
             self.say(f"{DISTURBED_OFTEN} runs one after the other were disturbed, the last "
                      f"because {found['disturbed']}")
         return not found["disturbed"]
+
+    def check_packets(self, poller, found):
+        """Fails if the link has gone, and the processes at its ends do not see that."""
+        self.silent_in_row = 0 if found["received"] else self.silent_in_row + 1
+        if self.silent_in_row == SILENT_MOST:
+            raise Failed(f"no packet came back in {SILENT_MOST} runs, the last with {poller}: is "
+                         "the link still up?")
 
     def measure_steps(self, pps, budget):
         times = self.times(len(self.by_poller), steps.seconds() + STEP_OVERHEAD, STEP_RUNS, budget)
