@@ -199,12 +199,15 @@ def test_model(tap):
 
 def test_steps(tap):
     rows = [(at * 1000000, 1000 + at) for at in range(100, 350)]
-    course = steps.course("spin", 1000, [rows, rows])
+    course = steps.course("spin", 1000, [(rows, None), (rows, None), (rows[:9], "noise")])
     at = course["at_ms"].index(100)
     tap.ok(course["p50_ns"][at] == 1102 and course["p50_ns"][at - 1] is None and
            course["offered_pps"][at] == 1000 and course["offered_pps"][-1] == 0 and
            len({len(course[k]) for k in ("at_ms", "offered_pps", "p50_ns", "p99_ns")}) == 1,
            "packets by the time at which they were due", course)
+    tap.ok(course["disturbed"] == 1 and
+           steps.course("spin", 1, [(rows, "noise")])["p99_ns"][at] == 1104,
+           "of undisturbed runs, if there are any", course)
 
 
 def test_progress(tap):

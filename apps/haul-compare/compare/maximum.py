@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The highest rate without loss, by doubling and then halving the interval (as RFC 2544, with short
 trials, so one packet in a thousand may be lost)."""
+import time
+
 LOSS_SHARE = 0.001
 FIRST, LEAST, MOST = 20e3, 50.0, 50e6
 HALVINGS = 5
@@ -20,8 +22,9 @@ def fails(side, poller, pps, arrivals, seconds):
     return max(run["lost_by"], key=run["lost_by"].get)
 
 
-def find(side, poller, arrivals, seconds, tell):
-    """Returns the object of the report; pps is None if even the slowest rate loses packets."""
+def find(side, poller, arrivals, seconds, tell, end=float("inf")):
+    """Returns the object of the report; pps is None if even the slowest rate loses packets. end: on
+    time.monotonic()'s clock; after that it looks no closer."""
     def trial(pps):
         lost_by = fails(side, poller, pps, arrivals, seconds)
         tell(f"highest rate without loss: {pps:,.0f} packets/s " +
@@ -45,6 +48,8 @@ def find(side, poller, arrivals, seconds, tell):
     if good is None:
         return {"pps": None, "poller": poller, "how": "packets are lost at any rate"}
     for _ in range(HALVINGS if bad else 0):
+        if time.monotonic() > end:
+            break
         middle = (good * bad) ** 0.5
         reason = trial(middle)
         if reason:

@@ -5,8 +5,10 @@ import os
 import struct
 import time
 
+from .cost import cpu_ns
 from .intervals import median_ci, seed_of
 from .program import Process
+from .run import said
 
 LEAD = 0.03  # seconds for the neighbour to be under way
 
@@ -16,6 +18,7 @@ class Neighbour:
 
     def __init__(self, path, cpu, scratch):
         self.path, self.cpu, self.scratch = path, cpu, scratch
+        self.spent_ns = 0  # CPU time of all its processes
         self.file = os.path.join(scratch, "count")
 
     def __enter__(self):
@@ -28,6 +31,7 @@ class Neighbour:
         return self
 
     def __exit__(self, *_):
+        self.spent_ns += cpu_ns(self.process.pid)
         self.process.kill()
         self.memory.close()
 
@@ -49,6 +53,26 @@ def alone(neighbour, rest, seconds):
         return running.rate(seconds)
 
 
+class Loss:
+    """What a neighbour loses beside a poller: each time its rate alone, and its rate beside it."""
+
+    def __init__(self, neighbour, watch, rest, seconds):
+        self.neighbour, self.watch, self.rest, self.seconds = neighbour, watch, rest, seconds
+
+    def watched(self, measure):
+        """(rate, what disturbed it or None)"""
+        before = self.watch.now()
+        rate = measure()
+        return rate, said(*self.watch.others(before, self.watch.now()))
+
+    def alone(self):
+        return self.watched(lambda: alone(self.neighbour, self.rest, self.seconds))
+
+    def beside(self, side, poller, pps, arrivals):
+        return self.watched(lambda: beside(self.neighbour, side, poller, pps, arrivals,
+                                           self.seconds))
+
+
 def beside(neighbour, side, poller, pps, arrivals, seconds):
     """Its rate beside a poller; pps 0: without packets."""
     side.subject.select(poller)
@@ -67,7 +91,11 @@ def beside(neighbour, side, poller, pps, arrivals, seconds):
     return found
 
 
-def summary(poller, load, where, lost):
+def summary(poller, load, where, measured):
+    """measured: (lost share, what disturbed it or None) of each run."""
+    lost = [share for share, disturbed in measured if not disturbed] or \
+        [share for share, _ in measured]
     middle, low, high = median_ci(lost, seed_of("neighbour", poller, load, where))
     return {"poller": poller, "load": load, "where": where, "lost_share": middle,
-            "ci": None if low is None else [low, high], "runs": [round(v, 4) for v in lost]}
+            "ci": None if low is None else [low, high], "runs": [round(v, 4) for v in lost],
+            "disturbed": sum(bool(disturbed) for _, disturbed in measured)}

@@ -23,15 +23,16 @@ def per(value, of):
 class Watch:
     """The CPUs of a run, and all processes of ours."""
 
-    def __init__(self, cpus, processes):
+    def __init__(self, cpus, processes, ended_ns):
         self.cpus = sorted(set(cpus))
         self.processes = processes  # function that returns their ids
+        self.ended_ns = ended_ns  # function that returns the CPU time of those that have ended
         self.helpers = [pid for cpu in self.cpus for pid in cost.kernel_helpers(cpu)]
         self.energy = cost.Energy()
 
     def ours(self):
         return (sum(cost.cpu_ns(pid) for pid in (*self.processes(), *self.helpers)) +
-                time.process_time_ns()) / 1e9
+                self.ended_ns() + time.process_time_ns()) / 1e9
 
     def now(self):
         return cost.Cpus(), self.ours(), time.monotonic()

@@ -57,6 +57,7 @@ class Session:
         self.report, self.progress, self.scratch = report, progress, scratch
         self.sides = []
         self.by_poller = {}
+        self.neighbours = []
         self.ends = []  # what to end, the last one first
         self.began = time.monotonic()
         self.disturbed_in_row = self.silent_in_row = 0
@@ -80,7 +81,7 @@ class Session:
                 raise Failed(f"--cpus: this process may not use CPU {cpu}; it may use "
                              f"{', '.join(map(str, sorted(allowed)))}")
         self.shared = self.cpus[0] == self.cpus[1]
-        self.watch = run.Watch(self.cpus, self.pids)
+        self.watch = run.Watch(self.cpus, self.pids, self.ended_ns)
         self.others = set(allowed) - set(self.cpus)
         if self.others:
             os.sched_setaffinity(0, self.others)
@@ -102,6 +103,10 @@ class Session:
 
     def pids(self):
         return [p.pid for side in self.sides for p in (side.generator, side.subject) if p.pid]
+
+    def ended_ns(self):
+        return sum(part.spent_ns for part in
+                   [side.subject for side in self.sides] + self.neighbours)
 
     def read_load(self):
         """The recorded load, in place of options."""
@@ -244,7 +249,8 @@ class Session:
         tell = self.progress.now
         found = maximum.find(self.select(first), first, self.options.arrivals[0],
                              min(TRIAL_SECONDS, max(total / 800, 0.1)),
-                             lambda text: tell(text, again=True))
+                             lambda text: tell(text, again=True),
+                             time.monotonic() + total * plan.SHARE_MAXIMUM)
         self.report.body["maximum"] = found
         if not found["pps"]:
             raise Failed(f"packets are lost at any rate with {first}: haul-doctor may tell why")
@@ -351,7 +357,8 @@ class Session:
         for number in range(times):
             for poller in list(found)[::-1 if number % 2 else 1]:
                 self.progress.now(f"step of the load: {poller}", again=number > 0)
-                found[poller].append(steps.run(self.select(poller), poller, pps / 2, "constant"))
+                side = self.select(poller)
+                found[poller].append(steps.run(side, poller, pps / 2, "constant"))
         self.report.parts["steps"] = [steps.course(poller, pps / 2, runs)
                                       for poller, runs in found.items()]
 
@@ -376,15 +383,19 @@ class Session:
             side.subject.rest()
 
     def measure_neighbour(self, beside, where, pps, times):
+        """Beside each poller and alone in turn, so that both see the same machine."""
+        loss = neighbour.Loss(beside, self.watch, self.rest_all, NEIGHBOUR_SECONDS)
+        self.neighbours.append(beside)
         lost = {}
         for number in range(times):
             for share in NEIGHBOUR_LOADS:
                 self.progress.now(f"neighbour on the same {where}, {share:.0%}", again=number > 0)
-                alone = neighbour.alone(beside, self.rest_all, NEIGHBOUR_SECONDS)
+                alone, noise = loss.alone()
                 for poller in list(self.by_poller)[::-1 if number % 2 else 1]:
-                    rate = neighbour.beside(beside, self.select(poller), poller, pps * share,
-                                            self.options.arrivals[0], NEIGHBOUR_SECONDS)
-                    lost.setdefault((poller, share), []).append(1 - rate / alone)
+                    rate, disturbed = loss.beside(self.select(poller), poller, pps * share,
+                                                  self.options.arrivals[0])
+                    lost.setdefault((poller, share), []).append(
+                        (1 - rate / alone, noise or disturbed))
         self.report.parts["neighbours"] += [
-            neighbour.summary(poller, share, where, values)
-            for (poller, share), values in lost.items()]
+            neighbour.summary(poller, share, where, measured)
+            for (poller, share), measured in lost.items()]

@@ -18,8 +18,10 @@ def percentile(ordered, share):
     return ordered[min(int(share * len(ordered)), len(ordered) - 1)]
 
 
-def course(poller, pps, runs):
-    """Percentiles of the packets of all runs that were due in each interval of time."""
+def course(poller, pps, measured):
+    """Percentiles of the packets of all undisturbed runs, or of all if there are none, that were
+    due in each interval of time."""
+    runs = [rows for rows, disturbed in measured if not disturbed] or [r for r, _ in measured]
     bins = [[] for _ in range(round(seconds() * 1e3 / BIN_MS))]
     for rows in runs:
         for intended, latency in rows:
@@ -28,17 +30,19 @@ def course(poller, pps, runs):
                 bins[at].append(latency)
     for found in bins:
         found.sort()
-    return {"poller": poller, "step_pps": pps, "at_ms": [i * BIN_MS for i in range(len(bins))],
+    return {"poller": poller, "step_pps": pps,
+            "disturbed": sum(bool(disturbed) for _, disturbed in measured),
+            "at_ms": [i * BIN_MS for i in range(len(bins))],
             "offered_pps": [len(b) / len(runs) / BIN_MS * 1e3 for b in bins],
             "p50_ns": [percentile(b, 0.5) if b else None for b in bins],
             "p99_ns": [percentile(b, 0.99) if b else None for b in bins]}
 
 
 def run(side, poller, pps, arrivals):
-    """Intended time and latency of each packet of one step."""
+    """(intended time and latency of each packet of one step, what disturbed it or None)"""
     side.generator.keep_samples(min(int(pps * LOADED * 2) + 1000, SAMPLES_MAX))
     try:
-        side.run(poller, phases(pps), arrivals, seconds())
-        return side.generator.samples()
+        found = side.run(poller, phases(pps), arrivals, seconds())
+        return side.generator.samples(), found["disturbed"]
     finally:
         side.generator.keep_samples(0)

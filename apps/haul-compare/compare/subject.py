@@ -39,6 +39,7 @@ class Subject:
     def __init__(self):
         self.pid = None
         self.poller = None
+        self.spent_ns = 0  # CPU time of processes that have ended
 
     def select(self, poller):
         self.poller = poller
@@ -147,6 +148,7 @@ class Epoll(Subject):
             self.pid = self.process.pid
 
     def finish(self):
+        self.spent_ns += self.cpu_ns()
         told = self.process.figures_at_end()
         self.process = self.pid = None
         packets, polls = told.get("packets", 0), told.get("polls", 0) - told.get("empty_polls", 0)
