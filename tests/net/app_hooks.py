@@ -22,6 +22,17 @@ def run(*args):
             [line for line in lines if not line.startswith(("hook ", "stages: note: "))])
 
 
+def start(*args):
+    return subprocess.Popen(args, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def read_until(program, hook):
+    """Reads what a program says until it calls the hook."""
+    for line in program.stderr:
+        if line.startswith(f"hook {hook}"):
+            return
+
+
 def test_order(tap, stages):
     status, out, hooks, rest = run(stages, *ARGS)
     tap.ok(status == 0 and hooks == BEGIN + ["report final 3"] + END and not rest,
@@ -58,11 +69,8 @@ def test_failures(tap, stages):
 
 
 def test_cancel(tap, stages):
-    with subprocess.Popen([stages, *ARGS[:4], "--fail", "sleep"], text=True,
-                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as p:
-        for line in p.stderr:
-            if line.startswith("hook sleeps"):
-                break
+    with start(stages, *ARGS[:4], "--fail", "sleep") as p:
+        read_until(p, "sleeps")
         p.send_signal(signal.SIGTERM)
         said = p.communicate(timeout=60)[1]
         tap.ok(p.returncode == 9 and said.endswith("hook closed\n"),
@@ -74,11 +82,8 @@ def test_hog(tap, stages):
     status, _, hooks, rest = run(stages, *ARGS[:4], "--hog", "--duration", "0.3s", "--period", "0")
     tap.ok(status == 1 and hooks[-1] == "report final 0" and "carrier 1" in "".join(rest),
            "a hog at the end: the report has no function on carriers", f"{status} {hooks} {rest}")
-    with subprocess.Popen([stages, *ARGS[:4], "--hog", "--period", "50ms"], text=True,
-                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as p:
-        for line in p.stderr:
-            if line.startswith("hook started"):
-                break
+    with start(stages, *ARGS[:4], "--hog", "--period", "50ms") as p:
+        read_until(p, "started")
         time.sleep(0.3)
         p.send_signal(signal.SIGINT)
         try:

@@ -137,6 +137,22 @@ def macs(mac, frames, to):
     return [to + mac + f[12:] for f in frames]
 
 
+def exchange(frames, out, back, window):
+    """Sends frames into one interface and receives as many from another, `window` under way at
+    once. Returns those received: fewer if one does not come."""
+    got = []
+    for i in range(0, len(frames), window):
+        part = frames[i:i + window]
+        for f in part:
+            out.send(f)
+        for _ in part:
+            f = back.recv()
+            if f is None:
+                return got
+            got.append(f)
+    return got
+
+
 def swapped(frames):
     return [f[6:12] + f[:6] + f[12:] for f in frames]
 

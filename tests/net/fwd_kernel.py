@@ -19,24 +19,9 @@ frames = [fwd.frame(i) for i in range(COUNT)]
 whole = 24 + sum(16 + len(f) for f in frames)  # of a capture file
 
 
-def exchange(out, back):
-    """Sends all frames into one end and receives them from the other, a few under way at once."""
-    got = []
-    for i in range(0, COUNT, WINDOW):
-        part = frames[i:i + WINDOW]
-        for f in part:
-            out.send(f)
-        for _ in part:
-            f = back.recv()
-            if f is None:
-                return got
-            got.append(f)
-    return got
-
-
 def check(name, haul, out, back, expected):
     netns.wait_for(haul.runs, "haul-fwd to run")
-    got = exchange(out, back) if haul.process.poll() is None else []
+    got = fwd.exchange(frames, out, back, WINDOW) if haul.process.poll() is None else []
     r = haul.end()
     tap.ok(sorted(got) == sorted(expected), f"{name}: all frames, unharmed",
            f"{len(got)} of {len(expected)}\n{r}")

@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The prompt of haul-fwd: on a terminal, from a file, through a socket; stop and start under
 traffic; the same script for dpdk-testpmd and for haul-fwd."""
-import errno
 import json
 import os
-import pty
 import re
-import select
 import shutil
 import socket
 import stat
@@ -18,114 +15,14 @@ import time
 
 import fwd
 import netns
+from prompt import PROMPT, Client, Terminal, blocks, file_of, script, typed
 
 netns.enter()
 tap = netns.Tap()
 
-PROMPT = "haul-fwd> "
 NULL = ["--port", "null:", "--port", "null:", "--carriers", "1"]
 CYCLES = 40  # of each kind of port
 MANY = 150  # of null
-
-
-def file_of(d, text):
-    path = os.path.join(d, "commands")
-    with open(path, "w") as f:
-        f.write(text)
-    return path
-
-
-def script(d, text, *args):
-    return fwd.run("--cmdline-file", file_of(d, text), *args, "--json", "--period", "0",
-                   seconds=240)
-
-
-def typed(text, *args):
-    """A run that reads text from a pipe, and its output."""
-    r = subprocess.run([fwd.FWD, *map(str, args), "-i"], input=text, stdout=subprocess.PIPE,
-                       stderr=subprocess.STDOUT, text=True, timeout=120)
-    return r.returncode, netns.said(r.stdout)
-
-
-def blocks(text, name="Forward statistics for port"):
-    """The figures of each block: [{"RX-packets": n, ...}, ...]."""
-    found = []
-    for block in text.split(name)[1:]:
-        block = re.split(r"\n  [-+#]{70,}\n", block)[0]
-        found.append({key: int(n) for key, n in re.findall(r"([RT]X-[a-z]+): *(\d+)", block)})
-    return found
-
-
-class Client:
-    def __init__(self, path):
-        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(60)
-        self.sock.connect(path)
-        self.answer()
-
-    def answer(self):
-        text = b""
-        while not text.endswith(PROMPT.encode()):
-            more = self.sock.recv(65536)
-            if not more:
-                return text.decode() + "(end)"
-            text += more
-        return text.decode()[:-len(PROMPT)]
-
-    def ask(self, command):
-        self.sock.sendall(command.encode() + b"\n")
-        return self.answer()
-
-
-class Terminal:
-    """haul-fwd on a terminal of its own."""
-
-    def __init__(self, *args):
-        self.master, slave = pty.openpty()
-        self.slave = slave
-        self.modes = termios.tcgetattr(slave)
-        self.text = ""
-        self.process = subprocess.Popen(
-            [fwd.FWD, *args], stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
-            preexec_fn=lambda: __import__("fcntl").ioctl(0, termios.TIOCSCTTY, 0))
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-        os.close(self.master)
-        os.close(self.slave)
-
-    def read(self, seconds=0.05):
-        while select.select([self.master], [], [], seconds)[0]:
-            try:
-                self.text += os.read(self.master, 65536).decode(errors="replace")
-            except OSError as e:
-                if e.errno != errno.EIO:
-                    raise
-                return
-
-    def wait_for(self, what, seconds=60):
-        """Waits for the text what; returns all up to it, and forgets that."""
-        end = time.monotonic() + seconds
-        while what not in self.text and time.monotonic() < end:
-            self.read()
-        self.text = re.sub(r"\x1b\[\d*[A-Z]", "", self.text)
-        before, found, self.text = self.text.partition(what)
-        return before + found
-
-    def type(self, text):
-        os.write(self.master, text.encode())
-
-    def end(self):
-        end = time.monotonic() + 60
-        while self.process.poll() is None and time.monotonic() < end:
-            self.read()
-        self.read()
-        return self.process.poll()
 
 
 def test_file():

@@ -24,6 +24,9 @@ def flow(n):
     return macs + b"\x08\0" + head + udp + n.to_bytes(18, "big")
 
 
+flows = [flow(n) for n in range(FLOWS)]
+
+
 def queues(r, port=0):
     """Packets received by queue, and the carrier of each."""
     got, carriers = {}, {}
@@ -34,25 +37,9 @@ def queues(r, port=0):
     return got, carriers
 
 
-def echo(wire, haul):
-    """Sends all flows and takes them back, a few at a time."""
-    back = []
-    for i in range(0, FLOWS, AT_ONCE):
-        part = [flow(n) for n in range(i, i + AT_ONCE)]
-        for f in part:
-            wire.send(f)
-        for _ in part:
-            f = wire.recv()
-            if f is None:
-                return back
-            back.append(f)
-    return back
-
-
 def check_echo(name, r, back, want):
     got, carriers = queues(r)
-    sent = fwd.swapped([flow(n) for n in range(FLOWS)])
-    tap.ok(r.rc == 0 and sorted(back) == sorted(sent) and r.dropped() == 0,
+    tap.ok(r.rc == 0 and sorted(back) == sorted(fwd.swapped(flows)) and r.dropped() == 0,
            f"{name}: all flows come back", (len(back), r))
     tap.ok(sum(got.values()) == FLOWS == r.port(0)["rx_packets"] and
            len([n for n in got.values() if n > 0]) > 1, f"{name}: over several queues", (got, r))
@@ -70,7 +57,7 @@ for carriers, want in (1, FOUR_ON_ONE), (2, FOUR_ON_TWO):
             "--poller", how[1]
         with fwd.Running("--port", "afpacket:v0", *args) as haul:
             netns.wait_for(haul.runs, "haul-fwd to run")
-            back = echo(wire, haul)
+            back = fwd.exchange(flows, wire, wire, AT_ONCE)
             r = haul.end()
         check_echo(f"afpacket, {name}", r, back, want)
         if how[1] == "spin" and netns.can_open(tap, "tap", name):
@@ -78,7 +65,7 @@ for carriers, want in (1, FOUR_ON_ONE), (2, FOUR_ON_TWO):
                 netns.wait_for(lambda: haul.runs() and netns.exists("t0"), "t0")
                 netns.wait_up("t0")
                 end = netns.Raw("t0")
-                back = echo(end, haul)
+                back = fwd.exchange(flows, end, end, AT_ONCE)
                 end.close()
                 r = haul.end()
             check_echo(f"tap, {name}", r, back, want)
@@ -86,7 +73,7 @@ for carriers, want in (1, FOUR_ON_ONE), (2, FOUR_ON_TWO):
 with fwd.Running("--port", "afpacket:v0", "--rxq", 3, "--carriers", 2, "--mode", "macswap",
                  "--txq", 2) as haul:
     netns.wait_for(haul.runs, "haul-fwd to run")
-    back = echo(wire, haul)
+    back = fwd.exchange(flows, wire, wire, AT_ONCE)
     r = haul.end()
 check_echo("afpacket, 3 queues on 2", r, back, {0: 0, 1: 1, 2: 0})
 
@@ -96,10 +83,10 @@ if netns.can_open(tap, "afxdp", "4 devices on 2 carriers"):
     with fwd.Running("--port", "afxdp:x0", "--rxq", 4, "--carriers", 2, "--mode", "macswap",
                      "--mbufs", 32768) as haul:
         netns.wait_for(haul.runs, "haul-fwd to run")
-        back = echo(end, haul)
+        back = fwd.exchange(flows, end, end, AT_ONCE)
         r = haul.end()
     got, carriers = queues(r)
-    tap.ok(r.rc == 0 and sorted(back) == sorted(fwd.swapped([flow(n) for n in range(FLOWS)])) and
+    tap.ok(r.rc == 0 and sorted(back) == sorted(fwd.swapped(flows)) and
            carriers == FOUR_ON_TWO, "afxdp: 4 devices on 2 carriers", (len(back), got, r))
     end.close()
 

@@ -43,6 +43,20 @@ static void resume(struct bed *bed, const struct haul_io_opts *change)
 		bed->errbuf);
 }
 
+/* Two ports, with these options beside those of the bed. Returns all options. */
+static struct haul_io_opts start(struct bed *bed, haul_burst_fn *on_burst, bool stopped)
+{
+	struct haul_io_opts opts;
+
+	bed_open(bed, TWO);
+	opts = bed_io_opts(bed);
+	opts.on_burst = on_burst;
+	opts.count_bytes = true;
+	opts.stopped = stopped;
+	bed_start(bed, &opts);
+	return opts;
+}
+
 static int refused(struct bed *bed, const struct haul_io_opts *change)
 {
 	int err = haul_io_resume(bed->io, change, bed->errbuf, sizeof(bed->errbuf));
@@ -99,14 +113,9 @@ END_TEST
 
 START_TEST(begins_stopped)
 {
-	struct haul_io_opts opts;
 	struct bed bed;
 
-	bed_open(&bed, TWO);
-	opts = bed_io_opts(&bed);
-	opts.on_burst = consume;
-	opts.stopped = true;
-	bed_start(&bed, &opts);
+	start(&bed, consume, true);
 	stop(&bed);
 	ck_assert_uint_eq(bed_stats(&bed, 0, -1).polls, 0);
 	resume(&bed, NULL);
@@ -121,10 +130,7 @@ START_TEST(refuses_what_it_cannot_do)
 	struct haul_io_opts opts;
 	struct bed bed;
 
-	bed_open(&bed, TWO);
-	opts = bed_io_opts(&bed);
-	opts.on_burst = consume;
-	bed_start(&bed, &opts);
+	opts = start(&bed, consume, false);
 	ck_assert_int_eq(refused(&bed, NULL), -EBUSY);
 	stop(&bed);
 	opts.burst = 513;
@@ -148,11 +154,7 @@ START_TEST(bytes_continue)
 	struct bed bed;
 	uint64_t bytes;
 
-	bed_open(&bed, TWO);
-	opts = bed_io_opts(&bed);
-	opts.on_burst = consume;
-	opts.count_bytes = true;
-	bed_start(&bed, &opts);
+	opts = start(&bed, consume, false);
 	for (unsigned i = 0; i < 4; i++) {
 		bed_send(&bed, 0, 0, 0, PACKETS);
 		WAIT_UNTIL(bed_stats(&bed, 0, 0).rx_packets == (i + 1) * PACKETS);
