@@ -17,15 +17,19 @@ static const struct {
 	{"p99.9", "p999_ns", 0.999}, {"max", "max_ns", 1}};
 #define PERCENTILES (sizeof(percentiles) / sizeof(percentiles[0]))
 
-struct flow_sums {
-	uint32_t flow;
-	bool foreign;
+struct packets {
 	uint64_t sent, received, lost, reordered, duplicated;
 };
 
+struct flow_sums {
+	uint32_t flow;
+	bool foreign;
+	struct packets n;
+};
+
 struct sums {
-	uint64_t sent, received, lost, reordered, duplicated, unstamped;
-	uint64_t foreign, foreign_lost;
+	struct packets n; /* sent, received, lost: own ones; the rest: also another generator's */
+	uint64_t unstamped, foreign, foreign_lost;
 	uint64_t due, blocked, no_buffer;
 	double seconds;
 	struct haul_hist intended, actual, late;
@@ -51,7 +55,7 @@ static uint64_t sent_of(uint32_t id)
 
 static uint64_t badness(const struct flow_sums *f)
 {
-	return f->lost + f->reordered + f->duplicated;
+	return f->n.lost + f->n.reordered + f->n.duplicated;
 }
 
 /* Inserts the flow into the worst ones, sorted. */
@@ -81,28 +85,28 @@ static void add_flow(struct sums *sums, uint32_t id, bool foreign)
 		receiver_merge(&all,
 			foreign ? &generate.carriers[c].foreign[id]
 				: &generate.carriers[c].own[id]);
-	f.sent = foreign ? all.next - all.first : sent_of(id);
-	f.received = all.received;
-	f.lost = f.sent > f.received ? f.sent - f.received : 0;
-	f.reordered = all.reordered;
-	f.duplicated = all.duplicated;
+	f.n.sent = foreign ? all.next - all.first : sent_of(id);
+	f.n.received = all.received;
+	f.n.lost = f.n.sent > f.n.received ? f.n.sent - f.n.received : 0;
+	f.n.reordered = all.reordered;
+	f.n.duplicated = all.duplicated;
 	if (foreign) {
-		sums->foreign += f.received;
-		sums->foreign_lost += f.lost;
+		sums->foreign += f.n.received;
+		sums->foreign_lost += f.n.lost;
 	} else {
-		sums->received += f.received;
-		sums->lost += f.lost;
+		sums->n.received += f.n.received;
+		sums->n.lost += f.n.lost;
 	}
-	sums->reordered += f.reordered;
-	sums->duplicated += f.duplicated;
+	sums->n.reordered += f.n.reordered;
+	sums->n.duplicated += f.n.duplicated;
 	/* A generator whose packets end elsewhere has not lost them. */
-	if (foreign || f.received > 0 || sums->received > 0)
+	if (foreign || f.n.received > 0 || sums->n.received > 0)
 		consider(sums, &f);
 }
 
 static void add_stream(struct sums *sums, const struct generate_stream *s)
 {
-	sums->sent += s->sent;
+	sums->n.sent += s->sent;
 	sums->due += s->sent + generate_backlog(s, generate.stop, BACKLOG_MAX);
 	sums->blocked += s->blocked;
 	sums->no_buffer += s->no_buffer;
@@ -187,16 +191,16 @@ static void print_rate(FILE *out, const struct sums *sums)
 
 	if (sums->open_loop)
 		fprintf(out, "  %.1f packets/s due, %.1f/s sent (%.3f %%) in %.3f s\n",
-			(double)sums->due / seconds, (double)sums->sent / seconds,
-			sums->due > 0 ? 100.0 * (double)sums->sent / (double)sums->due : 100.0,
+			(double)sums->due / seconds, (double)sums->n.sent / seconds,
+			sums->due > 0 ? 100.0 * (double)sums->n.sent / (double)sums->due : 100.0,
 			seconds);
 	else
-		fprintf(out, "  %.1f packets/s sent in %.3f s\n", (double)sums->sent / seconds,
+		fprintf(out, "  %.1f packets/s sent in %.3f s\n", (double)sums->n.sent / seconds,
 			seconds);
-	if (sums->due > sums->sent)
+	if (sums->due > sums->n.sent)
 		fprintf(out, "  the rate was not kept: %" PRIu64 "%s packets due were not sent\n",
-			sums->due - sums->sent,
-			sums->due - sums->sent >= BACKLOG_MAX ? " or more" : "");
+			sums->due - sums->n.sent,
+			sums->due - sums->n.sent >= BACKLOG_MAX ? " or more" : "");
 	if (sums->blocked > 0)
 		fprintf(out, "  the port was full when %" PRIu64 " packets were due\n",
 			sums->blocked);
@@ -213,8 +217,8 @@ static void print_flows(FILE *out, const struct sums *sums)
 		fprintf(out,
 			"  %sflow %-5u sent %" PRIu64 " received %" PRIu64 " lost %" PRIu64
 			" reordered %" PRIu64 " duplicated %" PRIu64 "\n",
-			f->foreign ? "foreign " : "", f->flow, f->sent, f->received, f->lost,
-			f->reordered, f->duplicated);
+			f->foreign ? "foreign " : "", f->flow, f->n.sent, f->n.received, f->n.lost,
+			f->n.reordered, f->n.duplicated);
 	}
 }
 
@@ -234,11 +238,11 @@ void generate_report(FILE *out)
 	fprintf(out, "generator\n");
 	if (generate_options_send(&generate.options))
 		print_rate(out, sums);
-	fprintf(out, "  sent %" PRIu64 ", received %" PRIu64, sums->sent, sums->received);
-	if (sums->received > 0)
-		fprintf(out, ", lost %" PRIu64, sums->lost);
-	fprintf(out, ", reordered %" PRIu64 ", duplicated %" PRIu64 "\n", sums->reordered,
-		sums->duplicated);
+	fprintf(out, "  sent %" PRIu64 ", received %" PRIu64, sums->n.sent, sums->n.received);
+	if (sums->n.received > 0)
+		fprintf(out, ", lost %" PRIu64, sums->n.lost);
+	fprintf(out, ", reordered %" PRIu64 ", duplicated %" PRIu64 "\n", sums->n.reordered,
+		sums->n.duplicated);
 	if (sums->foreign > 0)
 		fprintf(out, "  from another generator: received %" PRIu64 ", lost %" PRIu64 "\n",
 			sums->foreign, sums->foreign_lost);
@@ -279,6 +283,15 @@ static void add_buckets(struct haul_app_json *to, const struct haul_hist *h)
 	}
 }
 
+static void add_packets(struct haul_app_json *to, const struct packets *n)
+{
+	add_number(to, "sent", n->sent);
+	add_number(to, "received", n->received);
+	add_number(to, "lost", n->lost);
+	add_number(to, "reordered", n->reordered);
+	add_number(to, "duplicated", n->duplicated);
+}
+
 void generate_json(struct haul_app_json *object)
 {
 	struct haul_app_json *to = haul_app_json_object(object, "generator");
@@ -287,13 +300,10 @@ void generate_json(struct haul_app_json *object)
 	struct haul_app_json *flows;
 
 	haul_app_json_real(to, "seconds", sums->seconds);
-	haul_app_json_real(to, "rate", sums->seconds > 0 ? (double)sums->sent / sums->seconds : 0);
+	haul_app_json_real(
+		to, "rate", sums->seconds > 0 ? (double)sums->n.sent / sums->seconds : 0);
 	add_number(to, "due", sums->due);
-	add_number(to, "sent", sums->sent);
-	add_number(to, "received", sums->received);
-	add_number(to, "lost", sums->lost);
-	add_number(to, "reordered", sums->reordered);
-	add_number(to, "duplicated", sums->duplicated);
+	add_packets(to, &sums->n);
 	add_number(to, "foreign", sums->foreign);
 	add_number(to, "foreign_lost", sums->foreign_lost);
 	add_number(to, "unstamped", sums->unstamped);
@@ -312,11 +322,7 @@ void generate_json(struct haul_app_json *object)
 
 		add_number(flow, "flow", f->flow);
 		haul_app_json_bool(flow, "foreign", f->foreign);
-		add_number(flow, "sent", f->sent);
-		add_number(flow, "received", f->received);
-		add_number(flow, "lost", f->lost);
-		add_number(flow, "reordered", f->reordered);
-		add_number(flow, "duplicated", f->duplicated);
+		add_packets(flow, &f->n);
 	}
 	free(sums);
 }
