@@ -1,13 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A carrier's ring of captured frames: bytes, written by the carrier and read by the capture's
- * thread. Its memory is mapped twice, one mapping behind the other, so that each block lies in one
- * piece. Positions count bytes modulo 2^32.
+ * A carrier's ring of captured frames: each block that the carrier publishes is read once, whole,
+ * in order, by the capture's thread; the carrier waits for nobody: it drops a frame without room.
  *
- * The carrier writes blocks behind the head, which the reader does not see, and then publishes the
- * head (word.E4: the blocks before it). The reader reads up to the head and publishes the tail: the
- * carrier writes over bytes only after it has seen a tail behind them (word.E4: the reader's reads
- * before it).
+ * Memory is mapped twice, one mapping behind the other, so that each block lies in one piece.
+ * Positions count bytes modulo 2^32; the size is a power of two of at most 2^30.
+ *
+ *	word      writer   value
+ *	head      carrier  end of the published blocks
+ *	tail      thread   end of the blocks that have been written to the file
+ *	written   carrier  its copy of head
+ *	seen      carrier  a tail; the present one may be further
+ *	read      thread   its copy of tail
+ *	bytes     carrier from head to tail + size, thread from tail to head
+ *
+ * Both words are word.h's u32_published, whose edge word.E4 orders:
+ *
+ *	carrier                               thread
+ *	write blocks behind head
+ *	head = their end               E4 ->  head: read the blocks, write their times into them,
+ *	                                      write them to the file
+ *	tail: write over their bytes   <- E4  tail = their end
+ *
+ * Blocks behind head are the carrier's: those of packets that a PMD has not taken are never
+ * published, and the next ones are written over them.
+ *
+ * Not needed: a store-load barrier, because no side sleeps until the other acts. The thread looks
+ * again after a rest; a carrier that reads an old tail finds less room than there is. The last
+ * look is complete: haul_capture_stop() has joined a coroutine of each carrier before
+ * hauli_capture_finish() publishes `ends`, and the thread reads `ends` before it reads the heads.
+ *
+ * Model: tests/model/capture_ring.c. Stress: tests/stress/capture_ring.c.
  */
 #ifndef HAULI_CAPTURE_RING_H
 #define HAULI_CAPTURE_RING_H

@@ -11,30 +11,23 @@ static uint64_t work(const struct hauli_poller *p, uint64_t now)
 	return hauli_stopwatch_read(hauli_glue_work(p->carrier), now);
 }
 
-static void set(struct hauli_counter *c, uint64_t value)
-{
-	hauli_counter_add(c, value - hauli_counter_read(c));
-}
-
 void hauli_share_begin(struct hauli_poller *p)
 {
 	uint64_t now = hauli_ticks();
 
-	set(&p->share.work_before, work(p, now));
-	set(&p->share.began, now);
-	hauli_u32_published_set(&p->share.runs, 1);
+	hauli_stopwatch_start(&p->share.worked, work(p, now));
+	hauli_stopwatch_start(&p->share.elapsed, now);
 }
 
 void hauli_share_end(struct hauli_poller *p)
 {
-	uint64_t now = hauli_ticks();
+	uint64_t now;
 
 	if (p->works)
 		hauli_share_work_ends(p);
-	hauli_counter_add(&p->share.elapsed, now - hauli_counter_read(&p->share.began));
-	hauli_counter_add(
-		&p->share.worked, work(p, now) - hauli_counter_read(&p->share.work_before));
-	hauli_u32_published_set(&p->share.runs, 0);
+	now = hauli_ticks();
+	hauli_stopwatch_stop(&p->share.worked, work(p, now));
+	hauli_stopwatch_stop(&p->share.elapsed, now);
 }
 
 void hauli_share_work_begins(struct hauli_poller *p)
@@ -54,20 +47,14 @@ static uint64_t minus(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-static void add(const struct hauli_poller *p, struct haul_io_share *s)
+static void add(const struct hauli_poller *p, uint64_t now, struct haul_io_share *s)
 {
-	const struct hauli_share *share = &p->share;
-	/* Without a poller the carrier may be gone. */
-	bool runs = hauli_u32_published_get(&share->runs);
-	uint64_t now = hauli_ticks();
-	uint64_t elapsed = hauli_counter_read(&share->elapsed);
-	uint64_t worked = hauli_counter_read(&share->worked);
+	/* One reading: a run may begin or end meanwhile. Without one the carrier may be gone. */
+	uint64_t word = hauli_counter_read(&p->share.worked.word);
+	uint64_t worked = hauli_stopwatch_sum(word, word & 1 ? work(p, now) : 0);
+	uint64_t elapsed = hauli_stopwatch_read(&p->share.elapsed, now);
 	uint64_t asleep = hauli_stopwatch_read(&p->idle.asleep, now);
 
-	if (runs) {
-		elapsed += minus(now, hauli_counter_read(&share->began));
-		worked += minus(work(p, now), hauli_counter_read(&share->work_before));
-	}
 	s->work_ns += hauli_ns_from_ticks(worked);
 	s->asleep_ns += hauli_ns_from_ticks(asleep);
 	s->empty_ns += hauli_ns_from_ticks(minus(elapsed, worked + asleep));
@@ -79,5 +66,5 @@ void haul_io_get_share(const struct haul_io *io, int carrier, struct haul_io_sha
 	memset(s, 0, sizeof(*s));
 	for (unsigned c = 0; c < io->nb_pollers; c++)
 		if (carrier < 0 || (unsigned)carrier == c)
-			add(io->pollers[c], s);
+			add(io->pollers[c], hauli_ticks(), s);
 }

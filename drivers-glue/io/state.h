@@ -108,11 +108,12 @@ struct hauli_tx {
 	struct haul_txq q; /* a line of its own */
 };
 
-/* The poller's; read by any thread. In ticks. */
+/* The poller's; read by any thread. Over all runs (haul_io_resume()). Each is one word, so that a
+ * reader counts no time twice, or not at all, when a run begins or ends. Model:
+ * tests/model/share.c. */
 struct hauli_share {
-	struct hauli_u32_published runs; /* 1: from hauli_share_begin() to hauli_share_end() */
-	struct hauli_counter began, work_before; /* of this run; the carrier's work at its begin */
-	struct hauli_counter elapsed, worked; /* of earlier runs (haul_io_resume()) */
+	struct hauli_stopwatch elapsed;
+	struct hauli_stopwatch worked; /* by the clock that the carrier's work is */
 };
 
 struct hauli_poller {

@@ -32,13 +32,19 @@ static inline void hauli_stopwatch_stop(struct hauli_stopwatch *w, uint64_t now)
 	hauli_counter_add(&w->word, 2 * now - 1);
 }
 
-/* Any thread. now may be a little earlier than the start that another CPU has read. */
-static inline uint64_t hauli_stopwatch_read(const struct hauli_stopwatch *w, uint64_t now)
+/* The sum in a word that was read. now may be a little earlier than the start that another CPU has
+ * read; it is ignored if the word stands. */
+static inline uint64_t hauli_stopwatch_sum(uint64_t word, uint64_t now)
 {
-	uint64_t word = hauli_counter_read(&w->word);
 	int64_t twice = (int64_t)(word & 1 ? word - 1 + 2 * now : word);
 
 	return twice > 0 ? (uint64_t)twice / 2 : 0;
+}
+
+/* Any thread. */
+static inline uint64_t hauli_stopwatch_read(const struct hauli_stopwatch *w, uint64_t now)
+{
+	return hauli_stopwatch_sum(hauli_counter_read(&w->word), now);
 }
 
 #endif

@@ -22,7 +22,7 @@
  *	               time together with the writes before it, or leaves it there
  *
  * Model of trylock, ptr_published and event: tests/model/word.c; of permit: permit.c,
- * permit_remote.c; of u32_published: order.c.
+ * permit_remote.c; of u32_published: order.c, capture_ring.c.
  */
 #ifndef HAULI_CONC_WORD_H
 #define HAULI_CONC_WORD_H
