@@ -180,6 +180,37 @@ static const struct haul_app_option *find(
 	return NULL;
 }
 
+static const struct haul_app_alias *find_alias(
+	const struct haul_app_program *program, const char *name, size_t len)
+{
+	const struct haul_app_alias *a;
+
+	for (a = program->aliases; a && a->name; a++)
+		if (strlen(a->name) == len && strncmp(a->name, name, len) == 0)
+			return a;
+	return NULL;
+}
+
+/* The option of an argument, up to its "=". NULL after a line. */
+static const struct haul_app_option *find_or_say(
+	const struct hauli_command *command, const char *arg)
+{
+	const struct haul_app_program *program = command->program;
+	size_t len = strcspn(arg, "=");
+	const struct haul_app_option *o = find(command, arg, len);
+	const struct haul_app_alias *alias = o ? NULL : find_alias(program, arg, len);
+
+	if (alias && alias->option)
+		return find(command, alias->option, strlen(alias->option));
+	if (alias)
+		haul_app_wrong(program, "%s: %s", alias->name, alias->hint);
+	else if (!o && strncmp(arg, "--", 2) != 0)
+		haul_app_wrong(program, "%s: not an option; options begin with --", arg);
+	else if (!o)
+		haul_app_wrong(program, "%s: there is no such option", arg);
+	return o;
+}
+
 static bool wants_help(const struct hauli_command *command, int argc, char **argv)
 {
 	const struct haul_app_option *o;
@@ -213,13 +244,10 @@ int hauli_options_parse(const struct hauli_command *command, int argc, char **ar
 			hauli_print_version(program);
 			return HAUL_APP_DONE;
 		}
-		if (strncmp(arg, "--", 2) != 0 && !find(command, arg, strlen(arg)))
-			return haul_app_wrong(
-				program, "%s: not an option; options begin with --", arg);
 		value = strchr(arg, '=');
-		o = find(command, arg, value ? (size_t)(value - arg) : strlen(arg));
+		o = find_or_say(command, arg);
 		if (!o)
-			return haul_app_wrong(program, "%s: there is no such option", arg);
+			return HAUL_APP_USAGE;
 		if (o->kind == HAUL_APP_REST) {
 			while (++i < argc)
 				append(o->to, argv[i]);

@@ -7,6 +7,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <haul-app/app.h>
+
 static int fd = -1;
 
 /* A signal that ends a program, and the handler before ours: that of haul's stacks, or none. */
@@ -88,12 +90,17 @@ void hauli_app_interrupts_stop(void)
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
-static void die(int sig, siginfo_t *info, void *context)
+void hauli_app_interrupts_clean_up(void)
 {
 	void (*clean_up)(void) = before_death;
 
 	if (clean_up)
 		clean_up();
+}
+
+static void die(int sig, siginfo_t *info, void *context)
+{
+	hauli_app_interrupts_clean_up();
 	for (unsigned i = 0; i < DEADLY; i++) {
 		if (deadly[i].sig != sig)
 			continue;
@@ -128,4 +135,9 @@ void hauli_app_interrupts_before_death(void (*clean_up)(void))
 		else if (ends && deadly[i].ours)
 			sigaction(deadly[i].sig, &deadly[i].before, NULL);
 	}
+}
+
+void haul_app_before_death(void (*clean_up)(void))
+{
+	hauli_app_interrupts_before_death(clean_up);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Signals that a screen has to know of: those of the terminal, and those that end the program
- * without its consent. Main thread. */
+/* Signals that a screen, or a prompt, has to know of: those of the terminal, and those that end the
+ * program without its consent. Main thread. */
 #ifndef HAULI_APP_INTERRUPTS_H
 #define HAULI_APP_INTERRUPTS_H
 
@@ -23,5 +23,8 @@ void hauli_app_interrupts_stop(void);
 /* Has clean_up called before a signal such as SIGABRT or SIGSEGV ends the program; in a signal
  * handler, in any thread. NULL: no more. */
 void hauli_app_interrupts_before_death(void (*clean_up)(void));
+
+/* Calls it: for other ways out of the process. Any thread. */
+void hauli_app_interrupts_clean_up(void);
 
 #endif

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "screen.h"
+#include "interrupts.h"
 
 #define KICK SIGURG /* interrupts system calls of the main thread, in phases that allow it */
 #define TICK (10 * HAUL_MS)
@@ -65,7 +65,7 @@ static void die(int sig)
 {
 	sigset_t set;
 
-	hauli_app_screen_abandon();
+	hauli_app_interrupts_clean_up();
 	sigemptyset(&set);
 	sigaddset(&set, sig);
 	signal(sig, SIG_DFL);

@@ -178,6 +178,14 @@ HAUL_API void haul_app_plain_reports(struct haul_app *app);
  * from started() on. */
 HAUL_API void haul_app_json_figures(struct haul_app *app, struct haul_app_json *object);
 
+/*
+ * clean_up() runs before each way out of the process on which functions of atexit() do not: a
+ * second SIGINT or SIGTERM, a deadly signal such as SIGSEGV or SIGQUIT. On any thread; it may call
+ * async-signal-safe functions only. NULL: nothing does. For programs that have called
+ * haul_app_plain_reports(): a screen has a function of its own. Main thread.
+ */
+HAUL_API void haul_app_before_death(void (*clean_up)(void));
+
 /* Adds n to a counter of the program: an index into haul_app_hooks.counters. On carriers only; does
  * not suspend. Each carrier has its own sum, so that this costs no atomic operation. */
 HAUL_API void haul_app_count(unsigned counter, uint64_t n);

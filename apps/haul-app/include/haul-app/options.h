@@ -65,6 +65,13 @@ struct haul_app_option {
 	const char *help; /* lines of about 60 characters, separated by \n */
 };
 
+/* A name of another program's option, for users who type it from habit; --help does not show it. */
+struct haul_app_alias {
+	const char *name; /* "--stats-period"; NULL ends a table */
+	const char *option; /* the same option here: "--period"; NULL: there is none */
+	const char *hint; /* without one: what to do instead, in a few words */
+};
+
 struct haul_app_program {
 	const char *name;
 	const char *version; /* for --version; NULL: haul's */
@@ -72,6 +79,7 @@ struct haul_app_program {
 	const char *examples; /* lines, for --help; may be NULL */
 	/* Tables of options, ended by NULL. haul_app_main() adds those of all packet programs. */
 	const struct haul_app_option *options[8];
+	const struct haul_app_alias *aliases; /* may be NULL */
 	/* True: adds --carriers, --near and --smt, for haul_app_plan(). haul_app_main() does so for
 	 * all its programs. */
 	bool places_carriers;
