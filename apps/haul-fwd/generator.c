@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "modes/txonly.h"
+#include "vlan.h"
 
 /* Between attempts while the pool is empty. */
 #define NO_BUFFER_PAUSE (100 * HAUL_US)
@@ -27,6 +28,7 @@ static int send_one(struct generator *g)
 		rte_pktmbuf_free(pkt);
 		return haul_sleep(NO_BUFFER_PAUSE);
 	}
+	fwd_vlan_mark(g->port, &pkt, 1);
 	err = haul_send(g->txq, pkt);
 	if (err)
 		rte_pktmbuf_free(pkt);

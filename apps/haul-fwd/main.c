@@ -15,6 +15,7 @@
 #include "ports.h"
 #include "prompt.h"
 #include "record.h"
+#include "testpmd_names.h"
 
 static unsigned mode, mode_at_start;
 static unsigned coroutine;
@@ -46,6 +47,7 @@ static const struct haul_app_program program = {
 	.name = "haul-fwd",
 	.options = {options, fwd_ports_options, fwd_cores_options, fwd_mode_options,
 		frame_option_table, generate_option_table, fwd_prompt_options},
+	.aliases = fwd_testpmd_names,
 	.purpose = "Forwards packets between ports, from each to its peer (0 and 1, 2 and 3, ...,\n"
 		   "unless --port-topology says otherwise), with one poller per carrier.",
 	.examples =

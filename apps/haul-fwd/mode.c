@@ -5,6 +5,7 @@
 
 #include "modes/modes.h"
 #include "service.h"
+#include "vlan.h"
 
 static const struct fwd_mode_ops *const modes[FWD_MODES] = {
 #define FWD_MODE_ROW(constant, table, name, help) [constant] = &fwd_mode_##table,
@@ -42,6 +43,7 @@ void fwd_mode_set(struct haul_io_opts *io, enum fwd_mode mode, bool coroutine)
 		io->source = NULL;
 	memcpy(io->drop_names, ops->drop_names, sizeof(io->drop_names));
 	fwd_service_set(io);
+	fwd_vlan_wrap(io);
 }
 
 int fwd_mode_begin(struct fwd *fwd, enum fwd_mode mode)

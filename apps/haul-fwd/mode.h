@@ -59,6 +59,7 @@ struct fwd_mode_ops {
 	haul_source_fn *packet_source; /* beside packet */
 	bool (*sends)(void); /* false: no source is needed; NULL: it is */
 	bool reads; /* each packet, so that counting bytes is cheap */
+	bool replies; /* sends what it receives on the port that has received it */
 	const char *drop_names[HAUL_DROP_OWN_MAX];
 	/*
 	 * All may be NULL. Main thread.

@@ -188,4 +188,8 @@ static void answer_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
 }
 
 const struct fwd_mode_ops fwd_mode_icmpecho = {
-	.burst = answer_burst, .packet = answer_packet, .reads = true};
+	.burst = answer_burst,
+	.packet = answer_packet,
+	.reads = true,
+	.replies = true,
+};

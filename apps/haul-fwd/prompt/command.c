@@ -8,13 +8,16 @@
 #include <cmdline_parse_num.h>
 
 #include "../mode.h"
+#include "wrong.h"
 
 const struct fwd_command *const fwd_commands[] = {
 	fwd_commands_run,
+	fwd_commands_capture,
 	fwd_commands_show,
 	fwd_commands_set,
 	fwd_commands_ports,
 	fwd_commands_csum,
+	fwd_commands_vlan,
 	fwd_commands_verbose,
 	fwd_commands_generate,
 	NULL,
@@ -83,20 +86,25 @@ static cmdline_parse_inst_t *instance_of(const struct fwd_command *command,
 }
 
 cmdline_parse_ctx_t *fwd_commands_context(
-	void (*run)(void *words, struct cmdline *cl, void *command))
+	void (*run)(void *words, struct cmdline *cl, void *command),
+	void (*run_wrong)(void *words, struct cmdline *cl, void *data))
 {
-	const struct fwd_command *c;
+	cmdline_parse_inst_t **forms;
 	cmdline_parse_ctx_t *context;
+	const struct fwd_command *c;
 	unsigned n = 0, t;
 
 	for (t = 0; fwd_commands[t]; t++)
 		for (c = fwd_commands[t]; c->form; c++)
 			n++;
-	context = allocate((n + 1) * sizeof(context[0]));
+	context = allocate((n + 2) * sizeof(context[0]));
+	forms = allocate((n + 1) * sizeof(forms[0]));
 	n = 0;
 	for (t = 0; fwd_commands[t]; t++)
 		for (c = fwd_commands[t]; c->form; c++)
 			context[n++] = instance_of(c, run);
+	memcpy(forms, context, n * sizeof(forms[0]));
+	context[n] = fwd_wrong_instance(forms, run_wrong);
 	return context;
 }
 

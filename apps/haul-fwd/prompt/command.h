@@ -42,13 +42,17 @@ extern const struct fwd_command fwd_commands_show[]; /* of forwarding and its co
 extern const struct fwd_command fwd_commands_set[];
 extern const struct fwd_command fwd_commands_ports[];
 extern const struct fwd_command fwd_commands_csum[];
+extern const struct fwd_command fwd_commands_vlan[];
+extern const struct fwd_command fwd_commands_capture[];
 extern const struct fwd_command fwd_commands_verbose[];
 extern const struct fwd_command fwd_commands_generate[]; /* of the generator, and figures as JSON */
 extern const struct fwd_command *const fwd_commands[];
 
-/* Makes librte_cmdline's form of all tables; it lasts until the end of the process. */
+/* Makes librte_cmdline's form of all tables; it lasts until the end of the process. run_wrong is
+ * called for lines that are no commands: fwd_wrong_print(). */
 cmdline_parse_ctx_t *fwd_commands_context(
-	void (*run)(void *words, struct cmdline *cl, void *command));
+	void (*run)(void *words, struct cmdline *cl, void *command),
+	void (*run_wrong)(void *words, struct cmdline *cl, void *data));
 
 /* Calls fn for a port, or for each if the word is "all". False after a line if there is no such
  * port, or fn returned false. */

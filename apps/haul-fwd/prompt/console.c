@@ -10,6 +10,8 @@
 #include <cmdline_parse.h>
 #include <cmdline_rdline.h>
 
+#include "wrong.h"
+
 /* The console whose command runs. */
 static struct fwd_console *current;
 static bool succeeded;
@@ -29,24 +31,53 @@ void fwd_console_print(struct fwd_console *c, const char *text, size_t n)
 	}
 }
 
-/* Its output appears as one piece, with the lines that functions of haul print as errors. */
+/* The output of what runs between the two appears as one piece, with the lines that functions of
+ * haul print as errors. */
+struct output {
+	FILE *file;
+	char *text;
+	size_t size;
+};
+
+static void begin_output(struct output *o)
+{
+	o->file = open_memstream(&o->text, &o->size);
+	if (!o->file)
+		abort();
+	haul_app_say_to(o->file);
+}
+
+static void end_output(struct output *o)
+{
+	haul_app_say_to(NULL);
+	fclose(o->file);
+	fflush(stdout);
+	fwd_console_print(current, o->text, o->size);
+	free(o->text);
+}
+
 static void run_command(void *words, struct cmdline *cl, void *data)
 {
 	const struct fwd_command *command = data;
 	struct fwd_call call = {.app = current->app, .words = words};
-	size_t size;
-	char *text;
+	struct output o;
 
-	call.out = open_memstream(&text, &size);
-	if (!call.out)
-		abort();
-	haul_app_say_to(call.out);
+	begin_output(&o);
+	call.out = o.file;
 	succeeded = command->run(&call);
-	haul_app_say_to(NULL);
-	fclose(call.out);
-	fflush(stdout);
-	fwd_console_print(current, text, size);
-	free(text);
+	end_output(&o);
+	if (haul_app_is_ending(call.app))
+		cmdline_set_prompt(cl, "");
+}
+
+static void run_wrong(void *words, struct cmdline *cl, void *data)
+{
+	struct output o;
+
+	succeeded = false;
+	begin_output(&o);
+	fwd_wrong_print(o.file);
+	end_output(&o);
 }
 
 void fwd_console_init(struct fwd_console *c, struct haul_app *app, int out, bool edits)
@@ -54,13 +85,13 @@ void fwd_console_init(struct fwd_console *c, struct haul_app *app, int out, bool
 	static cmdline_parse_ctx_t *context;
 
 	if (!context)
-		context = fwd_commands_context(run_command);
+		context = fwd_commands_context(run_command, run_wrong);
 	*c = (struct fwd_console){.app = app, .out = out};
 	c->cl = cmdline_new(context, FWD_PROMPT, -1, edits ? out : -1);
 	if (!c->cl)
 		abort();
 	if (!edits)
-		fwd_console_print(c, FWD_PROMPT, strlen(FWD_PROMPT));
+		fwd_console_print_prompt(c);
 }
 
 void fwd_console_fini(struct fwd_console *c)
@@ -75,31 +106,24 @@ bool fwd_console_type(struct fwd_console *c, const char *text, size_t n)
 	return cmdline_in(c->cl, text, (int)n) >= 0;
 }
 
-static const char *wrong(int result)
-{
-	switch (result) {
-	case CMDLINE_PARSE_AMBIGUOUS:
-		return "Ambiguous command\n";
-	case CMDLINE_PARSE_NOMATCH:
-		return "Command not found\n";
-	default:
-		return "Bad arguments\n";
-	}
-}
-
 bool fwd_console_run(struct fwd_console *c, const char *line)
 {
+	static const char ambiguous[] = "Ambiguous command\n";
 	char text[sizeof(c->line) + 2];
-	int result;
 
 	snprintf(text, sizeof(text), "%s\n", line);
 	current = c;
 	succeeded = true;
-	result = cmdline_parse(c->cl, text);
-	if (result >= 0)
+	if (cmdline_parse(c->cl, text) >= 0)
 		return succeeded;
-	fwd_console_print(c, wrong(result), strlen(wrong(result)));
+	fwd_console_print(c, ambiguous, sizeof(ambiguous) - 1);
 	return false;
+}
+
+void fwd_console_print_prompt(struct fwd_console *c)
+{
+	if (!haul_app_is_ending(c->app))
+		fwd_console_print(c, FWD_PROMPT, strlen(FWD_PROMPT));
 }
 
 static void end_line(struct fwd_console *c)
@@ -113,7 +137,7 @@ static void end_line(struct fwd_console *c)
 		fwd_console_run(c, c->line);
 	c->len = 0;
 	c->too_long = false;
-	fwd_console_print(c, FWD_PROMPT, strlen(FWD_PROMPT));
+	fwd_console_print_prompt(c);
 }
 
 void fwd_console_take(struct fwd_console *c, const char *text, size_t n)

@@ -35,4 +35,7 @@ bool fwd_console_run(struct fwd_console *c, const char *line);
 
 void fwd_console_print(struct fwd_console *c, const char *text, size_t n);
 
+/* Unless the program ends. */
+void fwd_console_print_prompt(struct fwd_console *c);
+
 #endif

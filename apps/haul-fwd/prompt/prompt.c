@@ -64,7 +64,7 @@ static bool run_lines(struct haul_app *app, FILE *file, struct fwd_console *c)
 			haul_app_say(app->program, "%s:%u: failed: %s", file_path, n, line);
 			good = false;
 		}
-		fwd_console_print(c, FWD_PROMPT, strlen(FWD_PROMPT));
+		fwd_console_print_prompt(c);
 	}
 	free(line);
 	return good;
@@ -83,7 +83,8 @@ static int run_file(struct haul_app *app)
 	fflush(stdout);
 	fwd_console_init(&c, app, STDOUT_FILENO, false);
 	good = run_lines(app, file, &c);
-	fwd_console_print(&c, "\n", 1);
+	if (!haul_app_is_ending(app))
+		fwd_console_print(&c, "\n", 1);
 	fwd_console_fini(&c);
 	fclose(file);
 	/* A user may correct it; without one, a wrong file is a wrong argument. */
@@ -97,6 +98,13 @@ static void restore_terminal(void)
 	is_raw = false;
 }
 
+/* For ways out of the process on which it alone runs. */
+static void abandon_terminal(void)
+{
+	if (is_raw)
+		tcsetattr(STDIN_FILENO, TCSANOW, &before);
+}
+
 /* Lets librte_cmdline edit lines and echo them. Ctrl-C remains a signal, which ends the program. */
 static void take_terminal(void)
 {
@@ -108,8 +116,10 @@ static void take_terminal(void)
 	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
 	raw.c_cc[VMIN] = 1;
 	raw.c_cc[VTIME] = 0;
-	is_raw = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
+	is_raw = true;
 	atexit(restore_terminal);
+	haul_app_before_death(abandon_terminal);
+	is_raw = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
 }
 
 static void read_keyboard(struct haul_app *app, int fd, void *arg)
@@ -151,5 +161,6 @@ void fwd_prompt_closed(void)
 	if (keyboard.cl)
 		fwd_console_fini(&keyboard);
 	restore_terminal();
+	haul_app_before_death(NULL);
 	fwd_control_close();
 }

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Options of dpdk-testpmd and of EAL under their names there. */
+#ifndef FWD_TESTPMD_NAMES_H
+#define FWD_TESTPMD_NAMES_H
+
+#include <haul-app/options.h>
+
+extern const struct haul_app_alias fwd_testpmd_names[];
+
+#endif

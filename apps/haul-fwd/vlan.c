@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "vlan.h"
+
+/* Constant while pollers run. */
+static struct {
+	bool on;
+	uint16_t vlan;
+} tags[HAUL_APP_PORTS_MAX];
+
+static haul_burst_fn *inner_burst;
+static haul_packet_fn *inner_packet;
+static haul_source_fn *inner_source;
+
+void fwd_vlan_set(unsigned port, uint16_t vlan)
+{
+	tags[port].on = true;
+	tags[port].vlan = vlan;
+}
+
+void fwd_vlan_reset(unsigned port)
+{
+	tags[port].on = false;
+}
+
+void fwd_vlan_mark(unsigned port, struct rte_mbuf **pkts, uint16_t n)
+{
+	if (!tags[port].on)
+		return;
+	for (uint16_t i = 0; i < n; i++) {
+		pkts[i]->ol_flags |= RTE_MBUF_F_TX_VLAN;
+		pkts[i]->vlan_tci = tags[port].vlan;
+	}
+}
+
+/* The port on which the mode sends what it receives. */
+static unsigned port_to(const struct haul_rx *rx)
+{
+	const struct fwd *fwd = rx->arg;
+
+	return fwd->mode->replies ? rx->port : fwd->ports[rx->port].peer;
+}
+
+static void mark_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	fwd_vlan_mark(port_to(rx), pkts, n);
+	inner_burst(rx, pkts, n);
+}
+
+static void mark_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
+{
+	fwd_vlan_mark(port_to(rx), &pkt, 1);
+	inner_packet(rx, pkt);
+}
+
+static uint16_t mark_source(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	uint16_t sent = inner_source(rx, pkts, n);
+
+	fwd_vlan_mark(rx->port, pkts, sent);
+	return sent;
+}
+
+void fwd_vlan_wrap(struct haul_io_opts *io)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < HAUL_APP_PORTS_MAX; i++)
+		any |= tags[i].on;
+	if (!any)
+		return;
+	inner_burst = io->on_burst;
+	inner_packet = io->on_packet;
+	inner_source = io->source;
+	io->on_burst = inner_burst ? mark_burst : NULL;
+	io->on_packet = inner_packet ? mark_packet : NULL;
+	io->source = inner_source ? mark_source : NULL;
+}

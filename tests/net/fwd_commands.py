@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Commands of haul-fwd's prompt: capture, tx_vlan, checksums by the device; what a wrong line is
+told; the terminal after a second SIGINT; names of testpmd's options."""
+import json
+import os
+import signal
+import socket
+import struct
+import tempfile
+import termios
+
+import fwd
+import netns
+import pcapng
+from prompt import PROMPT, Client, Terminal, script, typed
+
+netns.enter()
+tap = netns.Tap()
+
+NULL = ["--port", "null:", "--port", "null:", "--carriers", "1"]
+RING = ["--port", "ring:", "--carriers", "1"]
+WRONG = [
+    ("set burst abc", '"abc": give a number after "set burst"'),
+    ("set burst", 'incomplete: give a number after "set burst"'),
+    ("set fwd nothing", '"nothing": give io|mac|'),
+    ("show port foo 0", '"foo": give info|stats|xstats, summary, PORT after "show port"'),
+    ("start now", '"now": give tx_first after "start"'),
+    ("stop it", '"it": nothing follows "stop"'),
+    ("  vlan  set strip maybe 0", '"maybe": give on|off after "vlan  set strip"'),
+    ("csum set ip 0 # a comment", '"0": give hw|sw after "csum set ip"'),
+]
+
+
+def test_wrong_words():
+    with tempfile.TemporaryDirectory() as d:
+        r = script(d, "\n".join(line for line, _ in WRONG) + "\nbogus\nquit\n", *NULL)
+    for line, said in WRONG:
+        tap.ok(f"Bad arguments: {said}" in r.out or f"Bad arguments: the command is {said}"
+               in r.out, f"{line.strip()}: the word that is wrong", r)
+    tap.ok(r.rc == 2 and "bogus\nCommand not found\n" in r.out, "no command", r)
+    with Terminal(*NULL, "-i") as t:
+        t.wait_for(PROMPT)
+        t.type("set burst abc\r")
+        said = t.wait_for(PROMPT)
+        tap.ok('Bad arguments: "abc": give a number' in said and said.count("Bad") == 1,
+               "on a terminal", said)
+        t.type("?")
+        said = t.wait_for("tx_vlan")
+        tap.ok("set" in said, "help lists commands", said)
+
+
+def test_quit():
+    rc, out = typed("quit\n", *NULL)
+    tap.ok(rc == 0 and out.count(PROMPT) == 1, "a pipe: no prompt after quit", out)
+    with tempfile.TemporaryDirectory() as d:
+        r = script(d, "quit\n", *NULL)
+        tap.ok(r.rc == 0 and r.out.count(PROMPT) == 1, "a file: no prompt after quit", r)
+    with Terminal(*NULL, "-i") as t:
+        t.wait_for(PROMPT)
+        t.type("quit\r")
+        rc = t.end()
+        tap.ok(rc == 0 and PROMPT not in t.text, "a terminal: no prompt after quit", t.text)
+
+
+def test_second_interrupt():
+    """A handler that does not end: one signal has the program wait for it, a second one does not.
+    They differ, since two equal ones may arrive as one."""
+    with Terminal(*NULL, "-i", "-a", "--service", "100s") as t:
+        t.wait_for(PROMPT)
+        raw = termios.tcgetattr(t.slave)
+        t.type("\x03")
+        t.process.send_signal(signal.SIGTERM)
+        rc = t.end()
+        tap.ok(rc in (-signal.SIGINT, -signal.SIGTERM), "a second signal ends it at once",
+               f"{rc} {t.text}")
+        tap.ok(raw != t.modes and termios.tcgetattr(t.slave) == t.modes,
+               "the terminal is as before a second signal")
+    with Terminal(*NULL, "-i", "-a") as t:
+        t.wait_for(PROMPT)
+        t.process.send_signal(signal.SIGQUIT)
+        rc = t.end()
+        tap.ok(rc == -signal.SIGQUIT and termios.tcgetattr(t.slave) == t.modes,
+               "the terminal is as before SIGQUIT", f"{rc} {t.text}")
+
+
+def test_capture():
+    with tempfile.TemporaryDirectory() as d:
+        one, two = os.path.join(d, "one"), os.path.join(d, "two")
+        r = script(d, f"start tx_first\ncapture start {one}\nstop\ncapture stop\n"
+                   f"capture start {two}\nstart tx_first\nstop\ncapture stop\nquit\n", *RING)
+        found = [pcapng.read(path) if os.path.exists(path) else None for path in (one, two)]
+        wrong = script(d, f"capture stop\ncapture start {one}\ncapture start {two}\n"
+                       f"capture stop\ncapture start {d}/no/such\ncapture start -\n", *RING)
+    captured = [int(line.split()[1]) for line in r.out.splitlines() if line.startswith("Captured ")]
+    tap.ok(len(captured) == 2 and all(n > 0 for n in captured)
+           and captured == [f and len(f.all) for f in found], "capture start, capture stop",
+           f"{captured} {r}")
+    total = json.loads(r.out[r.out.rindex("\n{"):])["capture"]
+    tap.ok(r.rc == 0 and total["captured"] == sum(captured) and total["files"] == 2,
+           "the sums of both captures", f"{total} {r}")
+    for said in ("is being captured to; stop that first", "nothing is being captured",
+                 "No such file", "only --capture writes to stdout"):
+        tap.ok(said in wrong.out, f"capture: {said}", wrong)
+
+
+class Tagged(netns.Raw):
+    """Frames with the tags that the kernel took from them: (VLAN or None, frame)."""
+
+    def __init__(self, name):
+        super().__init__(name)
+        self.sock.setsockopt(263, 8, 1)  # SOL_PACKET, PACKET_AUXDATA
+
+    def recv_tagged(self):
+        self.sock.settimeout(10)
+        while True:
+            frame, control, _, addr = self.sock.recvmsg(65536, 64)
+            if addr[2] == netns.PACKET_OUTGOING:
+                continue
+            status, _, _, _, _, tci, _ = struct.unpack("IIIHHHH", control[0][2])
+            return (tci if status & 1 << 4 else None), frame  # TP_STATUS_VLAN_VALID
+
+
+def exchange_tagged(raw, start):
+    """The VLANs of 20 frames that come back."""
+    sent = [fwd.frame(start + i, 60) for i in range(20)]
+    for frame in sent:
+        raw.send(frame)
+    found = [raw.recv_tagged() for _ in sent]
+    return {vlan for vlan, _ in found}, [frame for _, frame in found] == fwd.swapped(sent)
+
+
+def test_vlan():
+    netns.veth("v0", "v1")
+    raw = Tagged("v1")
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, "control")
+        with fwd.Running("--port", "afpacket:v0", "--mode", "macswap", "--carriers", 1,
+                         "--control", path) as haul:
+            netns.wait_for(haul.runs, "haul-fwd to run")
+            client = Client(path)
+            said = client.ask("tx_vlan set 0 7")
+            tap.ok("give stop first" in said, "tx_vlan while packets are forwarded", said)
+            tap.ok(exchange_tagged(raw, 0) == ({None}, True), "no tag")
+            for handler in "burst", "coroutine":
+                client.ask("stop")
+                said = client.ask("tx_vlan set 0 7") + client.ask(f"set handler {handler}")
+                client.ask("start")
+                found = exchange_tagged(raw, 20)
+                tap.ok(found == ({7}, True), f"tx_vlan set, {handler}", f"{found} {said}")
+            client.ask("stop")
+            said = client.ask("tx_vlan set 0 4096")
+            tap.ok("must be < 4096" in said, "no such VLAN", said)
+            said = client.ask("tx_vlan set 1 7")
+            tap.ok("Invalid port 1" in said, "no such port", said)
+            said = client.ask("tx_vlan reset 0")
+            client.ask("start")
+            found = exchange_tagged(raw, 40)
+            tap.ok(found == ({None}, True), "tx_vlan reset", f"{found} {said}")
+            client.ask("stop")
+            client.ask("tx_vlan set 0 9")
+            client.ask("set fwd txonly")
+            for handler in "burst", "coroutine":
+                client.ask(f"set handler {handler}")
+                client.ask("start")
+                while raw.recv_tagged()[0] != 9:
+                    pass
+                client.ask("stop")
+                while raw.recv(0.2):
+                    pass
+                tap.ok(True, f"txonly, {handler}: tagged")
+            r = haul.end()
+        tap.ok(r.rc == 0 and r.json, "the end", r)
+    raw.close()
+    netns.ip("link del v0")
+    with tempfile.TemporaryDirectory() as d:
+        r = script(d, "tx_vlan set all 7\nquit\n", *NULL)
+        tap.ok(r.rc == 2 and "VLAN_INSERT" in r.out, "a PMD without the offload", r)
+
+
+def packet(proto, i, good):
+    """An IPv4 packet whose checksums are right, or not."""
+    data = bytes((i + k) & 0xFF for k in range(30 + i))
+    if proto == 17:
+        upper = struct.pack("!HHHH", 1000 + i, 9, 8 + len(data), 0) + data
+        at = 6
+    else:
+        upper = struct.pack("!HHIIBBHHH", 1000 + i, 9, i, 0, 0x50, 0x10, 1000, 0, 0) + data
+        at = 16
+    ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(upper), i, 0, 64, proto, 0,
+                     bytes([10, 0, 0, 1]), bytes([10, 0, 0, 2]))
+    pseudo = ip[12:20] + struct.pack("!BBH", 0, proto, len(upper)) + upper
+    upper_sum = fwd.checksum(pseudo + bytes(len(pseudo) % 2)) if good else 0x1234 + i
+    ip_sum = fwd.checksum(ip) if good else 0x4321 + i
+    upper = upper[:at] + struct.pack("!H", upper_sum) + upper[at + 2:]
+    ip = ip[:10] + struct.pack("!H", ip_sum) + ip[12:]
+    head = bytes.fromhex("020000000000") + bytes.fromhex("02000000bb01") + b"\x08\x00"
+    return head + ip + upper
+
+
+def test_checksums_by_device():
+    """tap's PMD has the offloads; afpacket's, memif's, ring's and null's have none."""
+    if not netns.can_open(tap, "tap", "checksums by the device"):
+        return
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, "control")
+        with fwd.Running("--port", "tap:t0", "--mode", "csum", "--csum-keep-macs", "--carriers", 1,
+                         "--control", path) as haul:
+            netns.wait_for(haul.runs, "haul-fwd to run")
+            netns.ip("link set t0 up")
+            netns.wait_up("t0")
+            client = Client(path)
+            for how in "sw", "hw":
+                client.ask("stop")
+                said = "".join(client.ask(f"csum set {layer} {how} 0")
+                               for layer in ("ip", "udp", "tcp"))
+                client.ask("start")
+                netns.wait_up("t0")  # the PMD has started anew
+                raw = netns.Raw("t0")
+                tap.ok(said.count(f"is {how}") >= 3, f"csum set ... {how}", said)
+                for name, proto in ("UDP", 17), ("TCP", 6):
+                    for i in range(10):
+                        raw.send(packet(proto, i, i % 2 == 0))
+                    came = [raw.recv() for _ in range(10)]
+                    want = [packet(proto, i, True) for i in range(10)]
+                    tap.ok(came == want, f"{name} checksums, {how}",
+                           "\n".join(f"{c and c.hex()}\n{w.hex()}" for c, w in zip(came, want)))
+                raw.close()
+            r = haul.end()
+        tap.ok(r.rc == 0 and r.json, "the end", r)
+        r = script(d, "csum set ip hw all\ncsum show 0\nquit\n", *NULL)
+        tap.ok(r.rc == 2 and "IPV4_CKSUM" in r.out
+               and "ip checksum offload of port 0 is sw" in r.out, "a PMD without the offload", r)
+
+
+def test_names():
+    r = fwd.run(*NULL, "--forward-mode=macswap", "--stats-period", 0, "--total-num-mbufs=8192",
+                "--packets", 1000, "--json")
+    tap.ok(r.rc == 0 and r.json["mode"] == "macswap", "options by their names in testpmd", r)
+    for args, hint in ((["--portmask=0x3"], "--portmask: each --port forwards"),
+                       (["--vdev=net_null0"], "--vdev: give --port SPEC"),
+                       (["--"], "--: leave it out"),
+                       (["-n", "4"], "-n: leave it out"),
+                       (["--latencystats"], "--latencystats: give --times")):
+        r = fwd.run(*NULL, *args)
+        tap.ok(r.rc == 2 and f"haul-fwd: {hint}" in r.err and r.err.count("\n") == 1,
+               f"{args[0]}: what to do instead", r)
+    r = fwd.run(*NULL, "--stats-periods", 1)
+    tap.ok(r.rc == 2 and "there is no such option" in r.err, "no option", r)
+
+
+for test in (test_wrong_words, test_quit, test_second_interrupt, test_capture, test_vlan,
+             test_names, test_checksums_by_device):
+    test()
+tap.done()
