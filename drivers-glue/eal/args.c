@@ -238,6 +238,7 @@ static int add_memory(struct hauli_eal_args *args, unsigned mb, const bool conce
 			mb, (mb + 1) / 2);
 		return -EINVAL;
 	}
+	args->shared = args->hugepages && concerns[SHARED] && !concerns[IN_MEMORY];
 	if (!concerns[MEMORY])
 		err = add(args, "-m%u", mb);
 	if (err == 0 && !args->hugepages) {

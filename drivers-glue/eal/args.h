@@ -17,6 +17,7 @@ struct hauli_eal_args {
 	char **argv; /* NULL-terminated; EAL may reorder it */
 	unsigned owned;
 	char *own[HAULI_EAL_ARGS_OWN]; /* allocated here */
+	bool shared; /* other processes can attach */
 	bool hugepages; /* EAL tries them */
 	bool usage; /* the user asked for EAL's help or version: EAL prints it and exits */
 	char notice[160]; /* "" or one line, for a verbose start */

@@ -11,6 +11,7 @@
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_lcore.h>
+#include <rte_pdump.h>
 
 #include "base/forks.h"
 #include "eal/args.h"
@@ -29,6 +30,7 @@ static struct {
 	cpu_set_t before; /* that thread's CPUs */
 	struct hauli_eal_args args; /* EAL keeps pointers into them */
 	int taken; /* arguments that EAL took; EAL moves unknown ones to the end */
+	bool pdump; /* rte_pdump_init() has succeeded */
 } eal;
 
 /* Checks the caller's options. */
@@ -180,6 +182,24 @@ static int start_or_begin_anew(bool restartable, char *errbuf, size_t errlen)
 	return err;
 }
 
+/*
+ * Lets dpdk-dumpcap and dpdk-pdump attach, where another process can attach at all. That takes 4 MB
+ * of memory for their counters; a packet pays nothing before they have. Without it a program runs
+ * as well.
+ */
+static void allow_pdump(bool verbose)
+{
+	char line[HAULI_LOG_LINE];
+
+	if (!eal.args.shared)
+		return;
+	hauli_log_hold();
+	eal.pdump = rte_pdump_init() == 0;
+	hauli_log_release(line);
+	if (!eal.pdump && verbose)
+		fprintf(stderr, "dpdk-dumpcap and dpdk-pdump cannot attach: %s\n", line);
+}
+
 static int check_taken(char *errbuf, size_t errlen)
 {
 	if (eal.taken + 1 >= eal.args.argc)
@@ -224,6 +244,7 @@ int haul_eal_init(const struct haul_eal_opts *opts, char *errbuf, size_t errlen)
 	eal.started = true;
 	eal.forks = hauli_forks;
 	hauli_rundir_sweep(rte_eal_get_runtime_dir());
+	allow_pdump(opts->verbose);
 	err = check_taken(errbuf, errlen);
 	if (err < 0)
 		haul_eal_fini();
@@ -239,6 +260,8 @@ void haul_eal_fini(void)
 		return;
 	dir = strdup(rte_eal_get_runtime_dir());
 	hauli_log_hold();
+	if (eal.pdump)
+		rte_pdump_uninit();
 	hauli_interrupts_still();
 	rte_eal_cleanup();
 	hauli_log_release(line);
