@@ -347,22 +347,26 @@ static __attribute__((noinline, cold, noreturn)) void abort_for(uint16_t n, uint
 		"haul_source_fn", "returned %u packets, and was asked for at most %u", n, most);
 }
 
-/* Calls the source for each port. Packets that the NIC has not taken go first: the NIC sets the
- * pace. */
+/*
+ * Calls the source for each port. Packets that the NIC has not taken go before those of the source,
+ * and in the same call of the PMD, which may be a system call: with AF_XDP, testpmd's packets went
+ * 19 a call, and 16 when what was left over had a call of its own.
+ */
 static inline __attribute__((always_inline)) bool send_from_source(
 	struct hauli_poller *p, bool receives)
 {
 	struct rte_mbuf *pkts[HAULI_BURST_MAX];
 	struct hauli_rxq *r, *end = p->rxqs + p->nb_ports;
-	bool io = false;
+	bool io = false, behind = false;
+	uint32_t queued;
 	uint16_t n, room;
 
-	if (hauli_unlikely(hauli_has_to_send(p)))
-		hauli_tx_flush(p);
 	for (r = p->rxqs; r < end; r++) {
-		room = hauli_likely(hauli_txq_count(r->rx.reply) == 0) ? p->burst : 0;
+		queued = hauli_txq_count(r->rx.reply);
+		room = hauli_likely(queued < p->burst) ? (uint16_t)(p->burst - queued) : 0;
 		n = p->source(&r->rx, pkts, room);
 		if (n == 0) {
+			behind |= queued > 0;
 			if (!receives)
 				hauli_counter_add(&r->empty, 1);
 			continue;
@@ -373,6 +377,8 @@ static inline __attribute__((always_inline)) bool send_from_source(
 		haul_tx_burst(r->rx.reply, pkts, n);
 		io = true;
 	}
+	if (hauli_unlikely(hauli_has_to_send(p)) && (behind || !io))
+		hauli_tx_flush(p);
 	return io;
 }
 

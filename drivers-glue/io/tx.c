@@ -110,8 +110,14 @@ static inline uint16_t send_now(struct hauli_tx *tx, struct rte_mbuf **pkts, uin
 static __attribute__((noinline)) void send_rest(
 	struct hauli_tx *tx, struct rte_mbuf **pkts, uint16_t n)
 {
+	uint32_t queued = hauli_txq_count(&tx->q);
 	uint16_t now = 0;
 
+	if (queued > 0 && queued + n <= HAULI_TXQ_ROOM) {
+		keep(tx, pkts, n); /* all in one call of the PMD */
+		flush(tx);
+		return;
+	}
 	flush(tx);
 	if (hauli_txq_count(&tx->q) == 0)
 		now = send_now(tx, pkts, n);
