@@ -36,6 +36,13 @@ static inline int suite_run(const char *name, const struct suite_test *tests, si
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
+/* ck_assert() for loops of thousands: that writes a message to a file at each call. */
+#define ASSERT_EACH(condition)                          \
+	do {                                            \
+		if (!(condition))                       \
+			ck_abort_msg("%s", #condition); \
+	} while (0)
+
 #define SUITE_MAIN(name, ...)                                                    \
 	int main(void)                                                           \
 	{                                                                        \

@@ -38,7 +38,7 @@ static unsigned run(const struct arrivals_plan *plan, unsigned stream, unsigned 
 		times[i] = arrivals_next(&a);
 		if (times[i] == ARRIVALS_END)
 			break;
-		ck_assert(i == 0 || times[i] >= times[i - 1]);
+		ASSERT_EACH(i == 0 || times[i] >= times[i - 1]);
 	}
 	return i;
 }
@@ -50,7 +50,7 @@ START_TEST(constant_gaps_do_not_add_up)
 
 	ck_assert_uint_eq(run(&plan, 0, 1), N);
 	for (unsigned i = 0; i < N; i++)
-		ck_assert_uint_eq(times[i], ((uint64_t)i * 2000 + 3) / 6);
+		ASSERT_EACH(times[i] == ((uint64_t)i * 2000 + 3) / 6);
 }
 END_TEST
 
@@ -61,7 +61,7 @@ START_TEST(streams_share_the_times)
 	for (unsigned stream = 0; stream < 3; stream++) {
 		ck_assert_uint_eq(run(&plan, stream, 3), N);
 		for (unsigned i = 0; i < N; i++)
-			ck_assert_int_le(llabs((int64_t)times[i] - (3 * i + stream) * 1000ll), 1);
+			ASSERT_EACH(llabs((int64_t)times[i] - (3 * i + stream) * 1000ll) <= 1);
 	}
 }
 END_TEST
@@ -138,7 +138,7 @@ START_TEST(bursts_are_due_at_once)
 	for (unsigned stream = 0; stream < 2; stream++) {
 		ck_assert_uint_eq(run(&plan, stream, 2), N);
 		for (unsigned i = 0; i < N; i++)
-			ck_assert_uint_eq(times[i], (i / 4 * 8 + stream * 4) * 1000ull);
+			ASSERT_EACH(times[i] == (i / 4 * 8 + stream * 4) * 1000ull);
 	}
 }
 END_TEST

@@ -33,7 +33,7 @@ static double mean_of(const char *text, double ns, double *above)
 	for (uint32_t i = 0; i < DRAWS; i++) {
 		double t = fwd_service_draw(&dist, even(i));
 
-		ck_assert(t >= 0);
+		ASSERT_EACH(t >= 0);
 		sum += t;
 		n += t > ns;
 	}
