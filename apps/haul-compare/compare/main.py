@@ -17,6 +17,7 @@ from .session import Session
 
 NAME = "haul-compare"
 DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+ENDING = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
 PARTIAL = "report.partial.json"  # what a killed haul-compare leaves; --remake reads it
 
 
@@ -147,7 +148,8 @@ def measure(asked, arguments, version, folders):
     session.checkpoint = lambda: files.keep(facts.data())
     try:
         code, why = measured(session, refused)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the report is on its way
+        for number in ENDING:
+            signal.signal(number, signal.SIG_IGN)  # the report is on its way
         session.close()
         facts.head.update({"complete": code == DONE, "ended_because": why})
         return finish(facts.data(), files, code, why, bar)
@@ -188,9 +190,8 @@ def run(arguments, version, folders):
 
 def main(version, folders):
     """Returns the exit code of the process."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    signal.signal(signal.SIGHUP, signal.default_int_handler)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in ENDING:
+        signal.signal(number, signal.default_int_handler)
     try:
         code = run(sys.argv[1:], version, folders)
         sys.stdout.flush()
