@@ -354,12 +354,13 @@ class Session:
             self.say("the time is too short for steps of the load")
             return
         found = {poller: [] for poller in self.by_poller}
+        pps = min(pps / 2, steps.PPS_MOST)
         for number in range(times):
             for poller in list(found)[::-1 if number % 2 else 1]:
                 self.progress.now(f"step of the load: {poller}", again=number > 0)
                 side = self.select(poller)
-                found[poller].append(steps.run(side, poller, pps / 2, "constant"))
-        self.report.parts["steps"] = [steps.course(poller, pps / 2, runs)
+                found[poller].append(steps.run(side, poller, pps, "constant"))
+        self.report.parts["steps"] = [steps.course(poller, pps, runs)
                                       for poller, runs in found.items()]
 
     def measure_neighbours(self, pps, budget):

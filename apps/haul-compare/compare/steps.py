@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The answer to a step of the load: none, half of the maximum, none."""
+"""The answer to a step of the load: none, half of the maximum (PPS_MOST at most), none."""
 BIN_MS = 5
 QUIET, LOADED = 0.1, 0.25  # seconds
-SAMPLES_MAX = 1 << 22
+PPS_MOST = 400e3  # of more packets, the latencies of each would take too long to read
 
 
 def phases(pps):
@@ -40,7 +40,7 @@ def course(poller, pps, measured):
 
 def run(side, poller, pps, arrivals):
     """(intended time and latency of each packet of one step, what disturbed it or None)"""
-    side.generator.keep_samples(min(int(pps * LOADED * 2) + 1000, SAMPLES_MAX))
+    side.generator.keep_samples(int(pps * LOADED) + 1000)
     try:
         found = side.run(poller, phases(pps), arrivals, seconds())
         return side.generator.samples(), found["disturbed"]
