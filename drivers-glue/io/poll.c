@@ -26,7 +26,7 @@ static inline __attribute__((always_inline)) void *handle(void *arg, bool anywhe
 	if (anywhere)
 		hauli_glue_handler_begins(r->home);
 	if (timed)
-		hauli_times_packet(r, arg);
+		hauli_times_packet(r, arg, anywhere);
 	else
 		r->on_packet(&r->rx, arg);
 	if (anywhere && hauli_rxq_is_remote(r))

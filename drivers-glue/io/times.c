@@ -81,14 +81,6 @@ void hauli_times_free(struct haul_io *io)
 	free(io->times);
 }
 
-/* The histograms of the carrier that runs the caller, a handler of r's. */
-static struct hauli_times *here(const struct hauli_rxq *r)
-{
-	if (hauli_rxq_is_remote(r))
-		return r->times->of_carriers[haul_carrier_id(haul_carrier_self())];
-	return r->times;
-}
-
 void haul_record(struct haul_rx *rx, enum haul_stage stage, uint64_t ns, uint64_t n)
 {
 	struct hauli_rxq *r = hauli_rxq_of(rx);
@@ -96,7 +88,7 @@ void haul_record(struct haul_rx *rx, enum haul_stage stage, uint64_t ns, uint64_
 	HAUL_CHECK(rx && haul_carrier_self());
 	HAUL_MISUSE_IF((unsigned)stage >= HAUL_STAGES, "there is no such stage: %u", stage);
 	if (r->times)
-		haul_hist_add(&here(r)->stages[stage], ns, n);
+		haul_hist_add(&hauli_times_here(r)->stages[stage], ns, n);
 }
 
 static __attribute__((noinline)) void add_arrivals(
@@ -142,35 +134,18 @@ void hauli_times_dequeued(struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t 
 		add_arrivals(r->times, pkts, n);
 }
 
-void hauli_times_packet(struct hauli_rxq *r, struct rte_mbuf *pkt)
-{
-	uint64_t began = hauli_ticks();
-
-	hauli_times_add(
-		here(r), HAUL_STAGE_START, hauli_times_since(*hauli_pkt_stamp(pkt), began), 1);
-	r->on_packet(&r->rx, pkt);
-	hauli_times_add(here(r), HAUL_STAGE_HANDLER, hauli_times_since(began, hauli_ticks()), 1);
-}
-
 void hauli_times_offer(struct hauli_times *t, struct rte_mbuf **pkts, uint16_t n)
 {
 	for (uint16_t i = 0; i < n; i++)
 		t->offered[i] = *hauli_pkt_stamp(pkts[i]);
 }
 
-/* Packets of a burst have the same stamp: they are added at once. */
 void hauli_times_taken(struct hauli_times *t, uint16_t n)
 {
 	uint64_t now = hauli_ticks();
-	uint16_t first = 0;
 
-	for (uint16_t i = 1; i <= n; i++) {
-		if (i < n && t->offered[i] == t->offered[first])
-			continue;
-		hauli_times_add(t, HAUL_STAGE_TRANSMIT, hauli_times_since(t->offered[first], now),
-			i - first);
-		first = i;
-	}
+	for (unsigned i = 0; i < n; i++)
+		hauli_times_add(t, HAUL_STAGE_TRANSMIT, hauli_times_since(t->offered[i], now), 1);
 }
 
 const char *haul_stage_name(enum haul_stage stage)

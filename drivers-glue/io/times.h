@@ -46,8 +46,28 @@ void hauli_times_burst(struct hauli_rxq *r, haul_burst_fn *on_burst, struct rte_
 /* Stamps packets that have been dequeued, for hauli_times_packet(). */
 void hauli_times_dequeued(struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n);
 
-/* Calls r's on_packet, and records the stages of the packet. */
-void hauli_times_packet(struct hauli_rxq *r, struct rte_mbuf *pkt);
+/* The histograms of the carrier that runs the caller, a handler of r's. */
+static inline struct hauli_times *hauli_times_here(const struct hauli_rxq *r)
+{
+	if (hauli_rxq_is_remote(r))
+		return r->times->of_carriers[haul_carrier_id(haul_carrier_self())];
+	return r->times;
+}
+
+/* Calls r's on_packet, and records the stages of the packet. anywhere, a constant: the handler may
+ * be stolen. */
+static inline __attribute__((always_inline)) void hauli_times_packet(
+	struct hauli_rxq *r, struct rte_mbuf *pkt, bool anywhere)
+{
+	uint64_t dequeued = *hauli_pkt_stamp(pkt);
+	uint64_t began = hauli_ticks();
+
+	hauli_times_add(anywhere ? hauli_times_here(r) : r->times, HAUL_STAGE_START,
+		hauli_times_since(dequeued, began), 1);
+	r->on_packet(&r->rx, pkt);
+	hauli_times_add(anywhere ? hauli_times_here(r) : r->times, HAUL_STAGE_HANDLER,
+		hauli_times_since(began, hauli_ticks()), 1);
+}
 
 /* Before a call that offers at most HAULI_OFFER_MAX stamped packets to the PMD, and after it: the
  * PMD has taken the first n. */

@@ -34,6 +34,16 @@ uint64_t haul_hist_bucket_last(unsigned bucket)
 	return haul_hist_bucket_first(bucket + 1) - 1;
 }
 
+void haul_hist_add_large(struct haul_hist *h, uint64_t value, uint64_t n)
+{
+	uint64_t *count = &h->counts[haul_hist_bucket(value)];
+
+	__atomic_store_n(count, read(count) + n, __ATOMIC_RELAXED);
+	if (value > h->max)
+		__atomic_store_n(&h->max, value, __ATOMIC_RELAXED);
+	h->quick = smaller(h->max, HAUL_HIST_LIMIT - 1);
+}
+
 void haul_hist_merge(struct haul_hist *to, const struct haul_hist *from)
 {
 	for (unsigned i = 0; i < HAUL_HIST_BUCKETS; i++)
@@ -55,6 +65,7 @@ void haul_hist_subtract(struct haul_hist *from, const struct haul_hist *earlier)
 		from->max = 0;
 	else if (highest < HAUL_HIST_BUCKETS - 1)
 		from->max = smaller(from->max, haul_hist_bucket_last(highest));
+	from->quick = 0;
 }
 
 uint64_t haul_hist_count(const struct haul_hist *h)
