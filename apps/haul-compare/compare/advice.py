@@ -2,10 +2,10 @@
 """The advice: which poller at which load, what it costs, when to change, and what the runs do not
 support. choice.py decides, this file puts it into words."""
 from . import units
-from .choice import CPU_FLOOR, MARGIN, for_all_loads, judge, parse, segments
+from .choice import CPU_FLOOR, MARGIN, bridge, for_all_loads, judge, parse, segments
 from .earlier import Earlier
 from .intervals import FEWEST
-from .measured import Measured, word
+from .measured import Measured
 
 OFTEN = 0.2  # a larger share of disturbed runs is said before anything else
 RULE = (f"Without a target, half the CPU is worth twice the p99: the poller with the lowest p99 x "
@@ -51,6 +51,7 @@ class Advice:
         self.earlier = Earlier(measured.data, arrivals)
         for judgement in self.judgements:
             judgement.keep(self.earlier.poller(judgement.offered))
+        bridge(self.judgements)
         self.segments = segments(self.judgements)
         self.best_for_all = for_all_loads(self.judgements, goal, self.earlier.option)
 
@@ -77,7 +78,7 @@ class Advice:
                 "poller": segment.poller, "option": option_of(segment.poller),
                 "p99_ns": p99[1], "cpu_share": cpu[1], "p99_range_ns": list(p99),
                 "cpu_range": list(cpu), "undecided": segment.undecided(),
-                "not_told_apart": segment.allowed[1:] + sorted(
+                "not_told_apart": segment.alike() + sorted(
                     {n for j in segment.judgements for n in j.alike}),
                 "meets_target": segment.met() if self.goal.name else None})
         return rows
@@ -129,22 +130,24 @@ class Advice:
     def doubts(self):
         for segment in self.segments:
             where = _span(segment, self.last())
-            if len(segment.allowed) > 1:
-                yield (f"Undecided {where}: the runs do not tell {_named(segment.allowed)} apart; "
+            if segment.alike():
+                names = _named([segment.poller, *segment.alike()])
+                yield (f"Undecided {where}: the runs do not tell {names} apart; "
                        f"{segment.poller} is the simplest of them.")
             alike = {n for j in segment.judgements for n in j.alike}
             if alike:
                 yield (f"Undecided {where}: {_named(sorted(alike))} may do as well as "
                        f"{segment.poller}, which the report of {self.earlier.started} advised.")
-            open_at = [units.rate(j.offered) for j in segment.judgements if j.met is None]
+            open_at = [units.rate(j.offered) for j in segment.judgements
+                       if j.mets[segment.poller] is None]
             if open_at:
                 yield (f"Undecided at {_named(open_at)}: the interval of {segment.poller} includes "
                        f"the target, {self.goal.says()}.")
             for judgement in segment.judgements:
-                if judgement.met and judgement.maybe:
-                    yield (f"Undecided at {units.rate(judgement.offered)}: "
-                           f"{_named(judgement.maybe)} may keep the target, too; intervals "
-                           "include it.")
+                others = [n for n in judgement.maybe if n != segment.poller]
+                if judgement.mets[segment.poller] and others:
+                    yield (f"Undecided at {units.rate(judgement.offered)}: {_named(others)} may "
+                           "keep the target, too; intervals include it.")
             if segment.met() is False and any(s.met() is not False for s in self.segments):
                 yield f"No poller keeps the target {where}."
         lossy = sorted({n for j in self.judgements for n in j.lossy})
@@ -172,12 +175,11 @@ def _disturbed(measured):
     kept, disturbed = measured.runs()
     if not disturbed:
         return
-    what = sorted({word(d.get("what")) for d in measured.disturbances if d.get("what")})
-    text = (f"The machine was disturbed: {disturbed} of {kept + disturbed} runs were left out"
-            + (f" ({'; '.join(what[:3])})" if what else "") + ".")
-    if disturbed > OFTEN * (kept + disturbed):
-        text += " Measure again when it is quiet; what is said below rests on the other runs only."
-    yield " ".join(text.split())
+    what = [what for what, _, _ in measured.disturbed_by()]
+    yield (f"The machine was disturbed in {disturbed} of {kept + disturbed} runs, which do not "
+           "count" + (f": {'; '.join(what[:3])}" if what else "") + ".")
+    if kept and disturbed > OFTEN * (kept + disturbed):
+        yield "The advice rests on the other runs only; measure again when the machine is quiet."
 
 
 def _other_arrivals(measured, main, goal):
@@ -210,16 +212,18 @@ def advise(data, target=None):
     arrivals = measured.arrivals()
     advice = Advice(measured, arrivals[0] if arrivals else None, goal)
     sentence = advice.sentence()
-    lines = [*_disturbed(measured), *advice.changes(), *advice.whole_range(), *advice.doubts(),
+    early = measured.ended_early()
+    warnings = list(_disturbed(measured))
+    if early:
+        warnings.insert(0, f"Not complete ({early}): this is about what was measured until then.")
+    lines = [*advice.changes(), *advice.whole_range(), *advice.doubts(),
              *_other_arrivals(measured, advice, goal), *_peers(measured, advice)]
     if advice.decided():
         lines.append(RULE if not goal.name else "The target is met where the whole interval is.")
         lines.append(f"A difference counts if the 95 % interval of its ratio begins above "
                      f"{MARGIN}; the simplest of pollers that are not told apart is advised.")
-    early = measured.ended_early()
-    if early:
-        lines.insert(0, f"Not complete ({early}): this is about what was measured until then.")
-    return {"sentence": sentence, "lines": lines, "text": "\n".join([sentence, *lines]),
+    return {"sentence": sentence, "warnings": warnings, "lines": lines,
+            "text": "\n".join([sentence, *warnings, *lines]),
             "option": option_of(advice.option()), "by_load": advice.by_load(),
             "arrivals": arrivals[0] if arrivals else None, "target": target or None,
             "undecided": not advice.decided() or any(s.undecided() for s in advice.segments)}

@@ -114,15 +114,17 @@ class Judgement:
         self.alike = []  # also allowed, but an earlier advice was for another
         self.best = None  # the lowest cost, of those that meet the target
         self.costs = {}  # median of each poller that can be judged
-        self.met = True  # False: none meets the target; None: the runs cannot tell
-        self.maybe = []  # pollers of which the runs cannot tell whether they meet it
+        self.mets = {}  # of each poller: does it meet the target? None: the runs cannot tell
+        self.met = True  # the same of the best one
+        self.maybe = []  # pollers of which the runs cannot tell
+        self.sure = []  # allowed by the runs at this load alone
 
     def decided(self):
         return bool(self.allowed)
 
     def keep(self, poller):
         """Keeps an earlier choice that the runs do not contradict."""
-        if poller in self.allowed:
+        if poller in self.allowed + self.maybe:
             self.alike = [n for n in self.allowed if n != poller]
             self.allowed = [poller]
 
@@ -164,7 +166,7 @@ def judge(measured, arrivals, load, goal):
         return judgement
     costs = {n: goal.costs(p) for n, p in points.items()}
     judgement.costs = {n: statistics.median(c) for n, c in costs.items()}
-    met = {n: goal.met(p) for n, p in points.items()}
+    judgement.mets = met = {n: goal.met(p) for n, p in points.items()}
     keep = [n for n in points if met[n]]
     judgement.maybe = sorted((n for n in points if met[n] is None), key=simplicity)
     if keep:
@@ -173,8 +175,20 @@ def judge(measured, arrivals, load, goal):
         judgement.met = None if judgement.maybe else False
         missed = {n: goal.missed_by(points[n]) for n in judgement.maybe or points}
         judgement.best, near = _near_the_best(list(missed), missed)
-    judgement.allowed = sorted(near, key=simplicity)
+    judgement.sure = judgement.allowed = sorted(near, key=simplicity)
     return judgement
+
+
+def bridge(judgements):
+    """Where the runs cannot tell whether a poller meets the target, it is allowed if it is at a
+    load next to it: else noise about a limit would change the choice from load to load."""
+    found = [j for j in judgements if j.decided()]
+    for n, judgement in enumerate(found):
+        beside = {name for other in found[max(n - 1, 0):n + 2] for name in other.sure
+                  if other.mets[name]}
+        more = [name for name in judgement.maybe
+                if name in beside and name not in judgement.allowed]
+        judgement.allowed = sorted(judgement.allowed + more, key=simplicity)
 
 
 class Segment:
@@ -190,7 +204,7 @@ class Segment:
     def take(self, judgement):
         """True if the next load has an allowed poller in common."""
         both = [n for n in self.allowed if n in judgement.allowed]
-        if not both or (judgement.met is False) != (self.met() is False):
+        if not both or (judgement.met is False) != (self.judgements[0].met is False):
             return False
         self.judgements.append(judgement)
         self.allowed = both
@@ -198,13 +212,17 @@ class Segment:
         return True
 
     def met(self):
-        """Of the target: False, or None if the runs cannot tell at one of the loads."""
-        mets = [j.met for j in self.judgements]
-        return None if None in mets else mets[0]
+        """Does the poller meet the target? None if the runs cannot tell at one of the loads."""
+        mets = [j.mets[self.poller] for j in self.judgements]
+        return False if False in mets else None if None in mets else True
+
+    def alike(self):
+        """Pollers that the runs do not tell from this one."""
+        return [n for n in self.allowed if n != self.poller
+                and all(n in j.sure for j in self.judgements)]
 
     def undecided(self):
-        return len(self.allowed) > 1 or any(j.alike for j in self.judgements) or \
-            self.met() is None
+        return bool(self.alike()) or any(j.alike for j in self.judgements) or self.met() is None
 
     def points(self, poller):
         return [j.points[poller] for j in self.judgements if poller in j.points]

@@ -199,6 +199,17 @@ class Measured:
         """(runs kept, runs that were disturbed: made again or kept)"""
         return sum(len(p.clean) for p in self.points), sum(p.disturbed for p in self.points)
 
+    def disturbed_by(self):
+        """[(what, how often, seconds after the start), ...], alike ones together, the most frequent
+        first."""
+        found = {}
+        for disturbance in self.disturbances:
+            what = word(disturbance.get("what"))
+            kind = re.sub(r"\d+(\.\d+)?", "#", what)
+            first = found.setdefault(kind, [what, 0, positive(disturbance.get("at_s")) or 0])
+            first[1] += 1
+        return sorted(map(tuple, found.values()), key=lambda f: -f[1])
+
     def ended_early(self):
         """Why there is less than was asked for, or None."""
         if self.data.get("complete", True) is True and not self.data.get("ended_because"):

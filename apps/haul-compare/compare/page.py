@@ -66,13 +66,7 @@ def _result(measured, advice):
     started = measured.text("started")
     parts = [f"<h1>haul-compare{' · ' + clean(started) if started else ''}</h1>",
              f'<p class="result">{_options_marked(advice["sentence"])}</p>']
-    early = measured.ended_early()
-    if early:
-        parts.append(f'<p class="warn">Not complete: {clean(early)}.</p>')
-    if measured.runs()[1]:
-        what = sorted({word(d.get("what")) for d in measured.disturbances})
-        parts.append(f'<p class="warn">{measured.runs()[1]} runs were disturbed and left out'
-                     + clean(": " + "; ".join(what[:3]) if what else "") + ".</p>")
+    parts += [f'<p class="warn">{clean(warning)}</p>' for warning in advice["warnings"]]
     parts.append('<div class="box">')
     if advice["option"]:
         parts.append(f"<pre>{clean(advice['option'])}</pre>")
@@ -137,14 +131,15 @@ def _about(measured):
     text = ["A generator sends packets at times that nothing slows down; the measured program "
             "returns each; latency counts from the time at which a packet should have been sent.",
             "The pollers take turns, run by run. A figure is the median over runs, an interval is "
-            "a bootstrap at 95 % over them. A run that something else on the machine disturbed is "
-            "left out, and made again where there is time."]
+            "a bootstrap at 95 % over them. A run that something else on the machine disturbed "
+            "does not count, and is made again where there is time; a point of which all runs were "
+            "disturbed shows those, hollow, and has no say in the advice."]
     if maximum.get("pps") is not None:
         text.append(f"Loads are shares of {units.rate(units.finite(maximum['pps']))}, the maximum "
                     f"without loss of {word(maximum.get('poller'))} "
                     f"({word(maximum.get('how'), 'found by this program')}).")
-    disturbances = [f"at {units.digits_of(units.finite(d.get('at_s')) or 0)} s: "
-                    f"{word(d.get('what'))}" for d in measured.disturbances]
+    disturbances = [f"{what} ({often} times such; the first after {units.time(at * 1e9)})"
+                    for what, often, at in measured.disturbed_by()]
     notes = [word(n, longest=1000) for n in measured.notes]
     seconds = units.finite(measured.data.get("seconds"))
     whole = [("started", measured.data.get("started")),

@@ -163,8 +163,9 @@ def deciding(lines, chosen):
     points = {poller: [p for p in lines.points(poller, "p99_ns")
                        if p.value("cpu_share") is not None] for poller in lines.pollers}
     y = log_scale(lines.values("p99_ns"), height - BOTTOM, TOP)
-    x = even_scale([p.value("cpu_share") for found in points.values() for p in found],
-                   LEFT, WIDTH - RIGHT, least=1.0)
+    x = even_scale([v for found in points.values() for p in found
+                    for v in (p.value("cpu_share"), *(p.interval("cpu_share") or ()))],
+                   LEFT, WIDTH - RIGHT, least=0.01)
     if not y or not any(points.values()):
         return nothing(title)
     drawing = Drawing(WIDTH, height, title)

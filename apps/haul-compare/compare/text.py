@@ -59,15 +59,14 @@ def as_text(measured, advice):
     out = [*_wrapped(advice["sentence"]), ""]
     if advice["option"]:
         out += [f"  {advice['option']}", ""]
-    for line in advice["lines"]:
+    for line in advice["warnings"] + advice["lines"]:
         out += _wrapped(line, "- ", "  ")
     out += ["", *_figures(measured)]
     for note in measured.notes:
         out += _wrapped(f"note: {word(note, longest=1000)}", "", " " * 6)
-    for disturbance in measured.disturbances[:20]:
-        at = units.finite(disturbance.get("at_s"))
-        out += _wrapped(f"disturbed at {units.digits_of(at or 0)} s: "
-                        f"{word(disturbance.get('what'))}")
+    for what, often, at in measured.disturbed_by():
+        out += _wrapped(f"disturbed: {what} ({often} times such; the first after "
+                        f"{units.time(at * 1e9)})", "", " " * 11)
     for line in _how(measured):
         out += _wrapped(line, "", " " * 10)
     return "\n".join(out) + "\n"

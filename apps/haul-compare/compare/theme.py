@@ -2,8 +2,8 @@
 """Colours, dashes and markers of lines, and the style sheets of pictures and page.
 
 The colours are as far apart as a search has found for readers with normal sight and for those who
-see two of the three colours, each on white and on black; tests/compare/report.py checks it. Lines
-also differ in dash and marker, so a print without colours can be read.
+see two of the three colours, each on white and on black; tests/unit/compare_report.py checks it.
+Lines also differ in dash and marker, so a print without colours can be read.
 """
 from .measured import shown_order
 

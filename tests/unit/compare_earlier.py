@@ -5,7 +5,7 @@ import json
 import os
 import tempfile
 
-import sample
+import compare_sample as sample
 from compare import report
 from tap import Tap
 

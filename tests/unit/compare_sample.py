@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a run of haul-compare might have measured: made up, from a queue and the price of waking,
-with noise that a seed decides. sample.py SEED prints one."""
+with noise that a seed decides. compare_sample.py SEED prints one."""
 import json
 import math
 import os

@@ -12,7 +12,7 @@ import re
 import tempfile
 import xml.etree.ElementTree
 
-import sample
+import compare_sample as sample
 from compare import report, svg, tables, theme
 from compare.measured import Measured
 from tap import Tap

@@ -4,7 +4,7 @@ are what drawing runs by chance gives."""
 import random
 import statistics
 
-import sample
+import compare_sample as sample
 from compare.intervals import median_ci, ratio_ci
 from tap import Tap
 

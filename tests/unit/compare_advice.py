@@ -5,7 +5,7 @@ import copy
 import random
 import re
 
-import sample
+import compare_sample as sample
 from compare import choice
 from compare.advice import advise
 from tap import Tap
@@ -42,6 +42,9 @@ def stability(tap):
     tap.ok(len(whole) == 1, "... for each load, too", whole)
     tap.ok(all(a["option"].removeprefix("--poller ") in pollers[:4] for a in all_advice),
            "one of haul's pollers is advised", options)
+    near = [advise(sample.sample(seed, pollers, noise=0.15), "p99=100us") for seed in SEEDS]
+    tap.ok(len({str(segments(a)) for a in near}) == 1,
+           "intervals that may include the target do not change it", [a["text"] for a in near])
     data = sample.sample(1, pollers)
     tap.ok(advise(data) == advise(copy.deepcopy(data)), "the same file has the same advice")
     random.Random(3).shuffle(data["points"])
@@ -120,6 +123,23 @@ def undecided(tap):
            "a target within the interval is undecided", close["text"])
 
 
+def bridged(tap):
+    """At the middle load the interval of block includes the target."""
+    data = sample.sample(4, ["spin", "block"], loads=[0.01, 0.05, 0.1])
+    for point in polled(data, "block"):
+        for n, run in enumerate(point["runs"]):
+            run["p99_ns"] = 50e3 + n * (3e3 if point["load"] == 0.05 else 10)
+        point["p99_ns"] = sorted(r["p99_ns"] for r in point["runs"])[4]
+    advice = advise(data, "p99=65us")
+    tap.ok(segments(advice) == ["block"] and advice["undecided"]
+           and "Undecided at 10 kpps: the interval of block includes" in advice["text"],
+           "a load where the target is open does not change the advice", advice["text"])
+    alone = copy.deepcopy(data)
+    alone["points"] = [p for p in data["points"] if p["load"] == 0.05]
+    tap.ok(segments(advise(alone, "p99=65us")) == ["spin"],
+           "alone, a poller that surely keeps it is advised there")
+
+
 def disturbed(tap):
     pollers = ["spin", "adaptive:20us", "block"]
     quiet = advise(sample.sample(1, pollers, runs=14))
@@ -182,7 +202,7 @@ def arrivals(tap):
 
 def main():
     tap = Tap()
-    for part in stability, shape, targets, undecided, disturbed, losses, partial, arrivals:
+    for part in stability, shape, targets, undecided, bridged, disturbed, losses, partial, arrivals:
         part(tap)
     tap.done()
 
