@@ -124,7 +124,8 @@ def sample(seed=1, pollers=None, loads=None, arrivals=("poisson",), noise=0.08, 
         "steps": [step_of(p) for p in pollers],
         "neighbours": [{"poller": p, "load": load, "where": "core",
                         "lost_share": model(p, load)[2] / 2,
-                        "ci": [model(p, load)[2] / 2.2, model(p, load)[2] / 1.8]}
+                        "ci": [model(p, load)[2] / 2.2, model(p, load)[2] / 1.8],
+                        "runs": [model(p, load)[2] / d for d in (2.2, 2.1, 2, 1.9, 1.8)]}
                        for p in pollers for load in (0.1, 0.5)],
     }
 

@@ -22,7 +22,8 @@ HOW_TO_READ = {
     "steps": "The load steps from nothing to half of the maximum and back (shaded). Strong: p99, "
              "thin: p50 of the packets due in each interval. A peak at the step is the time that a "
              "poller needs to wake up.",
-    "neighbour": "How much less another program gets done while the poller runs beside it.",
+    "neighbour": "How much less another program gets done while the poller runs beside it. Ticks "
+                 "are runs; a hollow marker has too few of them for an interval.",
 }
 
 

@@ -197,7 +197,11 @@ def _neighbour(drawing, row, x, at, slots, left):
     drawing.path([(x.at(0), at), (x.at(lost), at)], f"s{slot} lead")
     ci = row.get("ci")
     ends = [units.finite(v) for v in ci] if isinstance(ci, list) and len(ci) == 2 else []
-    if len(ends) == 2 and None not in ends:
-        drawing.path([(x.at(max(ends[0], 0)), at), (x.at(ends[1]), at)], f"s{slot} bar")
-    drawing.add(marker(slot, x.at(lost), at, 4.2, False, f"{name}: {units.percent(lost)}"))
+    known = len(ends) == 2 and None not in ends
+    if known:
+        drawing.path([(x.at(ends[0]), at), (x.at(ends[1]), at)], f"s{slot} bar")
+    runs = row.get("runs") if isinstance(row.get("runs"), list) else []
+    for run in filter(lambda v: v is not None, map(units.finite, runs)):
+        drawing.path([(x.at(run), at - 5), (x.at(run), at + 5)], f"s{slot} lead")
+    drawing.add(marker(slot, x.at(lost), at, 4.2, not known, f"{name}: {units.percent(lost)}"))
 
