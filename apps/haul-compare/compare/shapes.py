@@ -9,6 +9,7 @@ from .svg import Drawing, Scale, axes, even_scale, legend, log_scale, marker
 
 PERCENTILES = (0.1, 0.01, 0.001)  # shares above p90, p99, p99.9
 ALL = 0.995
+NO_LOAD = 0.05  # of the highest load
 ROW = 24
 LINE_LEGEND = 15  # one line of the legend is in the space above the first panel
 
@@ -141,13 +142,13 @@ def steps(measured):
 
 
 def _shade(drawing, step, x, y):
-    """Where packets are offered, as high as the load."""
+    """Where packets are offered."""
     most = max((v for v in step.offered if v), default=0)
-    for at, rate in zip(step.at, step.offered):
-        if at is not None and rate and rate > 0:
-            from_x, to_x = x.at(at), x.at(at + step.width())
-            height = (y.start - y.end) * rate / most
-            drawing.box(from_x, y.start - height, to_x - from_x + 0.3, height, "shade")
+    loaded = [at for at, rate in zip(step.at, step.offered)
+              if at is not None and rate and rate > most * NO_LOAD]
+    if loaded:
+        from_x, to_x = x.at(min(loaded)), x.at(max(loaded) + step.width())
+        drawing.box(from_x, y.end, to_x - from_x, y.start - y.end, "shade")
 
 
 def neighbours(measured):
@@ -174,7 +175,7 @@ def _neighbours_at(drawing, found, where, slots, top):
     found = sorted(found, key=lambda n: (order.index(word(n.get("poller"))),
                                          positive(n.get("load")) or 0))
     bottom = top + ROW * len(found) + 8
-    left = LEFT + 190
+    left = LEFT + 220
     y = Scale(0, len(found), top, bottom)
     x = even_scale([1.0], left, WIDTH - 40)
     for value, _ in x.ticks():
@@ -192,7 +193,8 @@ def _neighbour(drawing, row, x, at, slots, left):
     load = positive(row.get("load"))
     slot = slots[poller]
     lost = min(max(units.finite(row.get("lost_share")), 0.0), 1.0)
-    name = poller if load is None else f"{poller} at {units.percent(load)}"
+    name = poller if load is None else \
+        f"{poller} at {units.percent(load)}" if load else f"{poller} without packets"
     drawing.text(left - 12, at + 4, name, "small", "end")
     drawing.path([(x.at(0), at), (x.at(lost), at)], f"s{slot} lead")
     ci = row.get("ci")

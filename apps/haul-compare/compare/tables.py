@@ -88,23 +88,19 @@ def _shares(point):
     return [units.percent(c) for c in cells]
 
 
-def _lost(point):
-    """Packets, and who lost them."""
-    lost = point.value("lost")
-    if not lost:
-        return units.MISSING if lost is None else "0"
+def _lost_by(point):
+    """Who lost packets, and how many."""
     by = {n: positive(entry(point.raw.get("lost_by")).get(n)) for n in LOST_BY}
-    who = ", ".join(f"{n} {units.count(v)}" for n, v in by.items() if v)
-    return units.count(lost) + (f" ({who})" if who else "")
+    return ", ".join(f"{n} {units.count(v)}" for n, v in by.items() if v)
 
 
 def _runs(point):
-    return f"{len(point.clean)}" + (f" (+{point.disturbed})" if point.disturbed else "")
+    return f"{len(point.clean)}" + (f", {point.disturbed} disturbed" if point.disturbed else "")
 
 
 LATENCIES = [
     ("achieved", lambda p: units.rate(p.value("achieved_pps"))),
-    ("lost", _lost),
+    ("lost", lambda p: units.count(p.value("lost"))),
     ("p50 (95 %)", lambda p: _with_interval(p, "p50_ns", units.time, units.times)),
     ("p90", lambda p: units.time(p.value("p90_ns"))),
     ("p99 (95 %)", lambda p: _with_interval(p, "p99_ns", units.time, units.times)),
@@ -123,6 +119,7 @@ CPU = [
     ("system calls per packet", lambda p: _per_packet(p.value("syscalls_per_packet"))),
     ("switches per packet", lambda p: _per_packet(p.value("switches_per_packet"))),
     ("packets per poll", lambda p: _per_packet(p.value("packets_per_poll"))),
+    ("lost by", _lost_by),
 ]
 ENERGY = ("energy", lambda p: units.MISSING if p.value("energy_w") is None
           else f"{units.digits_of(p.value('energy_w'))} W")

@@ -46,7 +46,7 @@ svg .axis { stroke-width: 1; fill: none; }
 svg .line { fill: none; stroke: currentColor; stroke-width: 2; stroke-linejoin: round; }
 svg .thin { stroke-width: 1.3; }
 svg .bar { fill: none; stroke: currentColor; stroke-width: 1.4; opacity: 0.6; }
-svg .lead { fill: none; stroke: currentColor; stroke-width: 1; opacity: 0.6; }
+svg .lead { fill: none; stroke: currentColor; stroke-width: 1; opacity: 0.4; }
 svg .mark { fill: currentColor; stroke-width: 1; }
 svg .mark.open, svg .mark.hollow { stroke: currentColor; stroke-width: 2; }
 svg .mark.open { fill: none; }
