@@ -8,17 +8,11 @@ So the same runs always have the same interval.
 import functools
 import math
 import statistics
-import zlib
 
 OUTSIDE = 0.025  # on either side
 # Between the lowest and the highest of five runs is the true median in 94 of 100 cases; fewer runs
 # support no interval at 95 %.
 FEWEST = 5
-
-
-def seed_of(*names):
-    """The same for the same names, in every process."""
-    return zlib.crc32("/".join(map(str, names)).encode())
 
 
 @functools.cache
@@ -66,7 +60,7 @@ def _bounds(outcomes):
     return end(outcomes), end(outcomes[::-1])
 
 
-def median_ci(values, _seed=None):
+def median_ci(values):
     """(median, low, high) of a list of numbers; low and high are None if there are too few,
     everything is None if there are none."""
     if not values:

@@ -4,7 +4,7 @@ import datetime
 import statistics
 import time
 
-from .intervals import median_ci, seed_of
+from .intervals import median_ci
 
 # Figures of a point that are the medians of its runs, and those that have an interval.
 MEDIANS = ("offered_pps", "achieved_pps", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "cpu_share",
@@ -83,8 +83,7 @@ class Point:
         found["max_ns"] = max((run["max_ns"] for run in used if run["max_ns"]), default=None)
         for name, key in INTERVALS.items():
             values = [run[name] for run in used if run[name] is not None]
-            _, low, high = median_ci(values, seed_of(name, self.poller, self.cell.arrivals,
-                                                     self.cell.load))
+            _, low, high = median_ci(values)
             found[key] = None if low is None else [low, high]
         found["share"] = mean_of([run["share"] for run in used], ("work", "empty", "asleep"))
         found["disturbed"] = len(self.runs) - len(self.clean())

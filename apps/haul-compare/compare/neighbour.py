@@ -6,7 +6,7 @@ import struct
 import time
 
 from .cost import cpu_ns
-from .intervals import median_ci, seed_of
+from .intervals import median_ci
 from .program import Process
 from .run import said
 
@@ -95,7 +95,7 @@ def summary(poller, load, where, measured):
     """measured: (lost share, what disturbed it or None) of each run."""
     lost = [share for share, disturbed in measured if not disturbed] or \
         [share for share, _ in measured]
-    middle, low, high = median_ci(lost, seed_of("neighbour", poller, load, where))
+    middle, low, high = median_ci(lost)
     return {"poller": poller, "load": load, "where": where, "lost_share": middle,
             "ci": None if low is None else [low, high], "runs": [round(v, 4) for v in lost],
             "disturbed": sum(bool(disturbed) for _, disturbed in measured)}
