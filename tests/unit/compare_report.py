@@ -8,8 +8,10 @@ import itertools
 import json
 import math
 import os
+import random
 import re
 import tempfile
+import traceback
 import xml.etree.ElementTree
 
 import compare_sample as sample
@@ -20,7 +22,8 @@ from tap import Tap
 FILES = ["report.csv", "report.html", "report.json", "report.txt"]
 ORDER = ["Latency over load", "CPU over load", "p99 against CPU", "How many packets take longer",
          "Step response", "Neighbour", "Figures", "How it was measured"]
-SVG = "{http://www.w3.org/2000/svg}"
+JUNK = [None, True, 0, -1, 1e308, 5e-324, float("nan"), float("inf"), "", "x" * 500, "12", [], {},
+        [None], [1, 2], {"a": 1}, "<b>&\x00", 10 ** 400, [[]], [{}]]
 HOSTILE = '<script>alert(1)</script>"\'&\x00\x1b[31m\nnew line\u202e ]]> {x} %s'
 
 
@@ -208,6 +211,40 @@ def hostile(tap):
     tap.ok(sum("alert(1)" in r["poller"] for r in rows) == 2, "... in CSV, too")
 
 
+def changed(value, rng, share):
+    """Some of it is junk, some is missing."""
+    if rng.random() < share:
+        return copy.deepcopy(rng.choice(JUNK))
+    if isinstance(value, dict):
+        return {k: changed(v, rng, share) for k, v in value.items() if rng.random() > share / 4}
+    if isinstance(value, list):
+        return [changed(v, rng, share) for v in value]
+    return value
+
+
+def spoilt_by_chance(tap):
+    """Whatever a file has, there is a report, which can be remade; and the next one there, too."""
+    data = sample.sample(3, ["spin", "adaptive:20us", "block"], [0.01, 0.5, 0.9])
+    with tempfile.TemporaryDirectory() as folder:
+        report.write(copy.deepcopy(data), folder)
+        whole_report = json.loads(contents(folder)["report.json"])
+    for seed in range(int(os.environ.get("HAUL_REPORTS", 10))):
+        rng = random.Random(seed)
+        spoilt = {k: changed(v, rng, (0.001, 0.01, 0.1)[seed % 3])
+                  for k, v in whole_report.items()}
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                report.write({**spoilt, "format": 1}, folder)
+                first = contents(folder)
+                report.remake(os.path.join(folder, "report.json"))
+                tap.ok(contents(folder) == first
+                       and headings(parsed(first["report.html"])) == ORDER,
+                       f"spoilt with seed {seed}: a report, the same when remade")
+                report.write(copy.deepcopy(data), folder)
+        except Exception as e:  # every one is a bug
+            tap.ok(False, f"spoilt with seed {seed}", traceback.format_exc() or e)
+
+
 def kept(tap):
     """Errors of the disk leave the earlier file."""
     data = sample.sample(1, ["spin", "block"], [0.5])
@@ -309,7 +346,7 @@ def main():
     data, files = whole(tap)
     figures(tap, data, files)
     remade(tap, data)
-    for part in partial, hostile, kept, looks, colours_apart, units_of:
+    for part in partial, hostile, spoilt_by_chance, kept, looks, colours_apart, units_of:
         part(tap)
     tap.done()
 

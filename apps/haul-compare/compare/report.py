@@ -62,11 +62,20 @@ def _earlier(path, data, target):
         return None
 
 
+def _recorded(target):
+    """The target that the file has, if it can be read."""
+    try:
+        choice.parse(target)
+        return target
+    except ValueError:
+        return None
+
+
 def write(data, directory, target=None, anew=False):
     """Writes report.json, report.csv, report.txt and report.html; returns the advice. OSError if a
     file cannot be written: report.json, with all that was measured, is written first. ValueError if
     the target cannot be read. anew: nothing was measured, so an earlier report has no say."""
-    target = target or entry(data.get("advice")).get("target")
+    target = target or _recorded(entry(data.get("advice")).get("target"))
     goal = choice.parse(target)
     os.makedirs(directory, exist_ok=True)
     path = os.path.join(directory, "report.json")
