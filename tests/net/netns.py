@@ -73,6 +73,11 @@ def mount(kind, where, options=None):
     return _libc.mount(kind.encode(), where.encode(), kind.encode(), 0, data) == 0
 
 
+def unmount(where):
+    """Unmounts what mount() has mounted there, if it has."""
+    _libc.umount2(where.encode(), 0)
+
+
 def enter(as_user=False):
     """Moves this process into private network and mount namespaces, loopback up. as_user: also into
     a user namespace, as an unprivileged user would (uid 0 inside, without power outside), although

@@ -2,9 +2,9 @@
 """The load that haul-fwd --record-load has recorded, and how haul-fwd's generator repeats it.
 
 The file has counts of packets in intervals of 0.1 s or longer, and for windows of 10 us to 10 ms
-the sum of the squares of their counts. From these follows the index of dispersion, variance /
-mean: of N packets at once and a short window it is N, of a Poisson process 1, of even gaps it
-approaches 0.
+the sum of the squares of their counts. From these follows the index of dispersion, variance / mean:
+of N packets at once and a short window it is N, of a Poisson process 1, of even gaps it approaches
+0.
 """
 import json
 
@@ -157,7 +157,7 @@ def read(path):
     try:
         with open(path, encoding="utf-8") as f:
             record = json.load(f)
-        if record.get("format") != 1:
+        if record["format"] != 1:
             raise LoadError("its format is not known")
         return Load(record)
     except OSError as e:

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Failures while haul-compare runs: a clear line, what was measured is kept, nothing is left."""
+import concurrent.futures
+import json
+import os
+import signal
+import sys
+import tempfile
+
+import netns
+
+import haul_compare as compare
+from haul_compare import MEMIF, SHORT, Compare
+
+AT_ONCE = 2  # comparisons that run beside each other
+
+
+def is_early_end(c, code, why):
+    """It ended with this code and one line of its own at the end, and kept what it had."""
+    report = c.report()
+    lines = c.errors()
+    return c.process.returncode == code and report is not None and not report["complete"] and \
+        why in (report["ended_because"] or "") and report["idle"] and \
+        (code == 130 or (lines and why in lines[-1]))
+
+
+def killed_child(check, d, word, why):
+    with Compare(f"{d}/out", *MEMIF) as c:
+        c.wait_for("round 1 of")
+        os.kill(c.child(word), signal.SIGKILL)
+        c.wait()
+        check(is_early_end(c, 1, why), f"kill -9 of the {word} side: a line and a report",
+              f"{c}{c.report()}")
+        check(not compare.children(c.pid), f"kill -9 of the {word} side: no process is left")
+
+
+def killed_itself(check, d):
+    with Compare(f"{d}/out", *SHORT) as c:
+        c.wait_for("round 1 of")
+        pids = list(compare.children(c.pid))
+        network = os.readlink(f"/proc/{c.pid}/ns/net")
+        netns.wait_for(lambda: os.path.exists(f"{d}/out/report.partial.json"),
+                       "what was measured", compare.PATIENCE)
+        c.process.kill()
+        c.wait()
+        gone = True
+        try:
+            netns.wait_for(lambda: not any(os.path.exists(f"/proc/{p}") for p in pids) and
+                           not compare.users_of(network), "the end of children")
+        except TimeoutError:
+            gone = False
+        check(len(pids) >= 2 and gone, "kill -9 of haul-compare: its programs end with it",
+              f"{pids} {compare.users_of(network)}\n{c}")
+    rc, out, err = compare.run("--remake", f"{d}/out/report.partial.json", "--out", f"{d}/again")
+    check(rc == 0 and os.path.exists(f"{d}/again/report.html") and not err,
+          "kill -9 of haul-compare: a report of what it had measured", f"{rc}\n{out}{err}")
+    with open(f"{d}/out/report.partial.json", encoding="utf-8") as f:
+        foreign_files(check, d, json.load(f))
+
+
+def link_down(check, d):
+    netns.veth("d0", "d1")
+    with Compare(f"{d}/out", *SHORT, "--port", "afpacket:d0", "--port", "afpacket:d1") as c:
+        c.wait_for("round 1 of")
+        netns.ip("link set d1 down")
+        c.wait()
+        check(is_early_end(c, 1, "d1"), "link down: a line and a report", f"{c}{c.report()}")
+
+
+def ends(check, d, number, phase, keeps):
+    name = f"{signal.Signals(number).name} at '{phase}'"
+    with Compare(f"{d}/out", *MEMIF) as c:
+        c.wait_for(phase)
+        rc = c.end(number)
+        report = c.report()
+        if keeps:
+            check(is_early_end(c, 130, "interrupted") and os.path.exists(f"{d}/out/report.html"),
+                  f"{name}: a report of what there is", f"{c}{report}")
+        else:
+            check(rc == 130 and (report is not None or "nothing was measured" in c.said()),
+                  f"{name}: ends, and says what it has", c)
+        check("Traceback" not in c.said() and not os.path.exists(f"{d}/out/report.partial.json"),
+              f"{name}: nothing else", c)
+
+
+def no_space(check, d):
+    os.mkdir(f"{d}/small")
+    if not netns.mount("tmpfs", f"{d}/small", "size=256k"):
+        return
+    with Compare(f"{d}/small/out", *MEMIF,
+                 env={**os.environ, "TMPDIR": d}) as c:
+        c.wait_for("idle: ")
+        with open(f"{d}/small/full", "wb", buffering=0) as f:
+            try:
+                while f.write(b"x" * 4096):
+                    pass
+            except OSError:
+                pass
+        c.wait_for("round 1 of")
+        rc = c.end()
+        other = [word for word in c.said().split() if "haul-compare-report-" in word]
+        check(rc != 0 and "No space left" in c.said() and other and
+              c.report(other[-1]) is not None, "no space in --out: the report is elsewhere", c)
+        check("Traceback" not in c.said(), "no space in --out: lines only", c)
+
+
+def wrong_folders(check, d):
+    with open(f"{d}/file", "w", encoding="ascii"):
+        pass
+    for out in f"{d}/file", f"{d}/file/x", "/proc/nowhere":
+        rc, _, err = compare.run("--out", out, *SHORT)
+        check(rc == 2 and err.startswith(f"haul-compare: --out {out}: ") and err.count("\n") == 1,
+              f"--out {os.path.basename(out)} that cannot be: a line before the measuring", err)
+    rc, _, err = compare.run("--programs", d, "--out", f"{d}/o", *SHORT)
+    lines = [line for line in err.splitlines() if "haul-fwd: not found" in line]
+    check(rc == 1 and len(lines) == 1, "no haul-fwd: a line", err)
+
+
+def lost_readers(check, d):
+    """The reader of stderr goes while it measures, that of stdout too."""
+    (out, printed), (err, said) = os.pipe(), os.pipe()
+    with Compare(f"{d}/out", *MEMIF, stdout=printed, stderr=os.fdopen(said, "w")) as c:
+        c.said_to.close()
+        os.close(printed)
+        os.read(err, 1)
+        os.close(err)
+        os.close(out)
+        netns.wait_for(lambda: os.path.exists(f"{d}/out/report.partial.json") or
+                       c.process.poll() is not None, "a round", compare.PATIENCE)
+        check(c.process.poll() is None, "stderr without a reader: it goes on", c.process.poll())
+        rc = c.end()
+        check(rc > 0 and c.report() is not None, "no readers: the report is written, and an exit "
+              "code says that a part is lost", f"{rc} {os.listdir(f'{d}/out')}")
+
+
+def wrong_arguments(check, _):
+    for args, words in (
+            (["--frobnicate"], "--frobnicate"), (["x"], "x: "), (["--minutes", "x"], "--minutes x"),
+            (["--minutes"], "--minutes"), (["--minutes", "0"], "--minutes 0"),
+            (["--pollers", "spin,twirl"], "twirl"), (["--loads", "0%"], "--loads 0%"),
+            (["--loads", ""], "--loads"), (["--arrivals", "sometimes"], "sometimes"),
+            (["--link", "string"], "--link string"), (["--port", "tap:t0"], "twice"),
+            (["--port", "a:", "--port", "b:", "--link", "tap"], "--link"),
+            (["--cpus", "0"], "--cpus 0"), (["--runs", "0"], "--runs 0"),
+            (["--target", "p99"], "--target p99"),
+            (["--load", "x", "--flows", "3"], "--load"),
+            (["--remake", "x", "--minutes", "1"], "--remake")):
+        rc, out, err = compare.run(*args)
+        check(rc == 2 and err.startswith("haul-compare: ") and words in err and
+              err.count("\n") == 1 and not out, f"wrong: {' '.join(args)}", f"{rc}\n{out}{err}")
+
+
+def foreign_files(check, d, good):
+    def write(name, text):
+        with open(f"{d}/{name}", "w", encoding="utf-8") as f:
+            f.write(text)
+        return f"{d}/{name}"
+    for name, text in (
+            ("empty", ""), ("text", "hello"), ("array", "[1]"), ("number", "3"), ("object", "{}"),
+            ("deep", "[" * 100000), ("cut", json.dumps(good)[:2000]),
+            ("format", json.dumps({**good, "format": 99}))):
+        rc, out, err = compare.run("--remake", write(name, text), "--out", f"{d}/again")
+        check(rc in (1, 2) and err.count("\n") == 1 and "Traceback" not in err and not out,
+              f"--remake of a foreign file: {name}", f"{rc}\n{out}{err}"[-1500:])
+    for name, change in (("machine", 7), ("points", 7), ("points", [{"poller": 3}]), ("idle", {})):
+        path = write("odd", json.dumps({**good, name: change}))
+        rc, out, err = compare.run("--remake", path, "--out", f"{d}/again")
+        check("Traceback" not in err and (rc == 0) == bool(out), f"--remake with odd {name}",
+              f"{rc}\n{out}{err}"[-1500:])
+    for path in f"{d}/nowhere", d:
+        rc, _, err = compare.run("--remake", path, "--out", f"{d}/again")
+        check(rc in (1, 2) and err.count("\n") == 1 and path in err,
+              "--remake without a file", err)
+    rc, _, err = compare.run("--load", write("load", "{}"), "--out", f"{d}/o", "--minutes", 0.2)
+    check(rc == 1 and "haul-fwd --record-load" in err, "--load of a foreign file", err)
+    rc, _, err = compare.run("--load", "/nowhere/x", "--out", f"{d}/o", "--minutes", 0.2)
+    check(rc == 1 and "/nowhere/x: No such file" in err, "--load without a file", err)
+
+
+CASES = [
+    (killed_child, "generate", "generator"), (killed_child, "macswap", "measured haul-fwd"),
+    (killed_itself,), (link_down,), (no_space,), (lost_readers,),
+    (ends, signal.SIGINT, "making the link", False),
+    (ends, signal.SIGINT, "highest rate without loss", False),
+    (ends, signal.SIGINT, "idle: sleep:200", False), (ends, signal.SIGTERM, "round 1 of", True),
+    (wrong_folders,), (wrong_arguments,),
+]
+
+
+def one(case):
+    """The results of a case, which runs beside others."""
+    results = []
+
+    def check(good, name, why=""):
+        results.append((bool(good), name, str(why)))
+    with tempfile.TemporaryDirectory() as d:
+        try:
+            case[0](check, d, *case[1:])
+        except Exception as e:  # pylint: disable=broad-except
+            check(False, f"{case[0].__name__} {case[1:]}", repr(e))
+        netns.unmount(f"{d}/small")
+    return results
+
+
+def main():
+    netns.enter()
+    tap = netns.Tap()
+    wanted = sys.argv[2:]
+    cases = [c for c in CASES if not wanted or c[0].__name__ in wanted]
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        for results in pool.map(one, cases):
+            for result in results:
+                tap.ok(*result)
+    tap.done()
+
+
+main()
