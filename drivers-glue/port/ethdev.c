@@ -291,6 +291,8 @@ static void stop(struct haul_port *port, struct hauli_vdev *v)
 		return;
 	if (port->kind->stops)
 		port->kind->stops(port);
+	/* A PMD cannot unregister a callback that runs, and does not try again. */
+	hauli_interrupts_quiesce();
 	(void)rte_eth_dev_stop(v->port_id);
 	v->started = false;
 }

@@ -61,6 +61,21 @@ def two_queues(probe, path):
     t.ok(probe.is_whole(), "vhost: closed before virtio-user", probe.pool())
 
 
+def again_and_again(path):
+    """Callbacks of the PMD's must have been unregistered, or EAL's interrupt thread crashes."""
+    probe = Probe(sys.argv[1])
+    v = probe.open(f"vhost:{path}").start()
+    for starts in True, False:
+        for _ in range(20):
+            u = probe.open(f"virtio-user:{path}")
+            if starts:
+                u.start()
+            u.close()
+        t.ok(True, f"virtio-user: opened, {'started, ' * starts}closed 20 times")
+    v.close()
+    t.ok(probe.quit() == 0, "virtio-user: and the program ends well")
+
+
 def left_behind(probe, path):
     """A stale socket, as a crashed program leaves it."""
     with socket.socket(socket.AF_UNIX) as s:
@@ -154,6 +169,7 @@ probe = Probe(sys.argv[1])
 with tempfile.TemporaryDirectory() as d:
     vhost(probe, os.path.join(d, "v"))
     two_queues(probe, os.path.join(d, "v2"))
+    again_and_again(os.path.join(d, "v4"))
     left_behind(probe, os.path.join(d, "v3"))
     memif(probe, sys.argv[1], os.path.join(d, "m"))
     memif_queues(probe, os.path.join(d, "m2"))

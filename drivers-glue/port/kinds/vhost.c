@@ -6,6 +6,8 @@
  * The PMDs do not learn the number of the peer's queues. Packets on a queue that the peer does not
  * have are lost.
  */
+#include <rte_ethdev.h>
+
 #include "linux/unixpath.h"
 #include "port/kinds/list.h"
 #include "port/listener.h"
@@ -84,6 +86,16 @@ static const struct hauli_key vhost_keys[] = {
 	{NULL},
 };
 
+/* The PMD registers a callback on its socket when it is configured, and unregisters it only when it
+ * stops: without, EAL's interrupt thread would panic when the socket is closed. */
+static void release_virtio_user(struct haul_port *port)
+{
+	struct hauli_vdev *v = &port->vdevs[0];
+
+	if (!port->was_started && rte_eth_dev_start(v->port_id) == 0)
+		v->started = true;
+}
+
 /* The PMD's server=1 is not among them: it waits for ever for the other side. */
 static const struct hauli_key virtio_user_keys[] = {
 	{"queues", HAULI_VALUE_NUMBER, 1, 8, ""},
@@ -125,5 +137,6 @@ const struct hauli_kind hauli_kind_virtio_user = {
 	.wait_on = HAULI_WAIT_ON_INTERRUPT,
 	.wait_name = "queue interrupt",
 	.prepare = prepare_virtio_user,
+	.release = release_virtio_user,
 	.filter = true,
 };
