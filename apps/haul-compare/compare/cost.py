@@ -40,17 +40,20 @@ def _schedstat(path):
 
 
 class Counts:
-    """Sums over the threads of a process, since their beginning."""
+    """Sums over the threads of a process, since their beginning. main_waits: the time that the main
+    thread waits for a CPU counts; that of haul-fwd only answers commands, and often waits behind a
+    poller."""
 
     NAMES = "voluntary", "involuntary", "waited_ns", "calls"
 
-    def __init__(self, pid):
+    def __init__(self, pid, main_waits=True):
         self.voluntary = self.involuntary = self.waited_ns = 0
         for task in glob.glob(f"/proc/{pid}/task/*"):
             status = _pairs(f"{task}/status")
             self.voluntary += int(status.get("voluntary_ctxt_switches", 0))
             self.involuntary += int(status.get("nonvoluntary_ctxt_switches", 0))
-            self.waited_ns += _schedstat(f"{task}/schedstat")[1]
+            if main_waits or not task.endswith(f"/{pid}"):
+                self.waited_ns += _schedstat(f"{task}/schedstat")[1]
         io = _pairs(f"/proc/{pid}/io")
         # read, write and their kin; send, receive and waits are not among them.
         self.calls = int(io["syscr"]) + int(io["syscw"]) if "syscr" in io else None

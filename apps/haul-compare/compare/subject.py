@@ -16,10 +16,10 @@ NO_LOSS = "consumed", "filtered"
 class Sums:
     """Figures at a moment. What a subject does not tell is None."""
 
-    def __init__(self, pid, told):
+    def __init__(self, pid, told, main_waits=True):
         self.at = time.monotonic()
         self.told = told
-        counts = Counts(pid)
+        counts = Counts(pid, main_waits)
         self.told.update({name: getattr(counts, name) for name in Counts.NAMES})
 
     def since(self, before):
@@ -111,7 +111,7 @@ class Haul(Subject):
                 told[name] += carrier[name]
         told["lost"] = sum(n for port in figures["ports"] for name, n in port["dropped"].items()
                            if name not in NO_LOSS)
-        return Sums(self.pid, told)
+        return Sums(self.pid, told, main_waits=False)
 
     def calls(self, difference):
         """Reads and writes as the kernel counts them, and waits. AF_PACKET and AF_XDP send by a
