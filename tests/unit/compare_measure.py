@@ -157,7 +157,8 @@ def test_run(tap):
     side = run.Side(None, type("Subject", (), {"calls": lambda self, d: d["calls"]})(), None,
                     False)
     side.idle["p"] = {"sleeps": 100, "asleep_ns": 0.9e9, "empty_ns": 0.1e9, "work_ns": 0,
-                      "calls": 200, "voluntary": 10, "involuntary": 0}
+                      "calls": 200, "voluntary": 10, "involuntary": 0, "polls": 1e6,
+                      "empty_polls": 1e6}
     told = {"seconds": 1.5, "sleeps": 550, "asleep_ns": 0.65e9, "empty_ns": 0.25e9,
             "work_ns": 0.6e9, "calls": 2060, "voluntary": 495, "involuntary": 0, "rx_packets": 980,
             "polls": 5000, "empty_polls": 4510, "lost": 15, "waited_ns": 0}

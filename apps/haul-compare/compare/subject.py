@@ -151,10 +151,10 @@ class Epoll(Subject):
         self.spent_ns += self.cpu_ns()
         told = self.process.figures_at_end()
         self.process = self.pid = None
-        packets, polls = told.get("packets", 0), told.get("polls", 0) - told.get("empty_polls", 0)
-        return {"packets": packets, "calls": told.get("syscalls"),
-                "lost": max(told.get("send_failed", 0), packets - told.get("sent", packets)),
-                "packets_per_poll": packets / polls if polls > 0 else None}
+        polls = told["polls"] - told["empty_polls"]
+        return {"calls": told["syscalls"], "wakeups": told["wakeups"],
+                "lost": told["missed"] + told["send_failed"],
+                "packets_per_poll": told["packets"] / polls if polls > 0 else None}
 
     def counts(self):
         return Sums(self.pid, {})
