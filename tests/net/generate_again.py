@@ -147,7 +147,10 @@ def test_others(tap, d):
         client = Client(path)
         said = client.ask("set rate 1k")
         tap.ok("Only --mode generate" in said, "a forwarder has no rate", said)
-        figures = [client.json() for _ in range(2)]
+        figures = [client.json()]
+        netns.wait_for(lambda: client.json()["ports"][0]["rx_packets"] >
+                       figures[0]["ports"][0]["rx_packets"], "more packets")
+        figures.append(client.json())
         keys = "rx_packets", "polls", "work_ns"
         one, two = ([f["carriers"][0][k] for k in keys] for f in figures)
         r = haul.end()

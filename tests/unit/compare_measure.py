@@ -81,8 +81,9 @@ def test_plan(tap):
 class Scripted:
     """A side whose link passes up to a rate."""
 
-    def __init__(self, most, disturbed=0):
+    def __init__(self, most, disturbed=0, piles_from=1e12):
         self.most, self.disturbed, self.trials = most, disturbed, 0
+        self.piles_from = piles_from
 
     def run(self, poller, pps, arrivals, seconds):
         self.trials += 1
@@ -90,6 +91,7 @@ class Scripted:
         self.disturbed -= hit
         lost = 0 if pps <= self.most and not hit else 100
         return {"sent": 1000, "received": 1000 - lost, "lost": lost, "disturbed": hit and "noise",
+                "p50_ns": 3e6 if pps > self.piles_from else 20000,
                 "lost_by": {"generator": 0, "link": 0, "subject": lost}}
 
 
@@ -105,6 +107,8 @@ def test_maximum(tap):
     tap.ok(find(Scripted(0))["pps"] is None, "a link that passes nothing has none")
     found = find(Scripted(50000, disturbed=3))
     tap.ok(found["pps"] > 45000, "trials that the machine disturbed are no limit", found)
+    found = find(Scripted(1e6, piles_from=300e3))
+    tap.ok(270e3 < found["pps"] <= 300e3, "a rate at which packets pile up is too high", found)
     side = Scripted(1e9)
     tap.ok(find(side)["pps"] > 1e7 and side.trials < 20, "the search has an end", side.trials)
 
@@ -168,6 +172,8 @@ def test_run(tap):
            found["packets_per_poll"] == 2, "the idle edges of a run are taken out", found)
     tap.ok({k: round(v, 6) for k, v in found["share"].items()} ==
            {"work": 0.6, "empty": 0.2, "asleep": 0.2}, "of the shares, too", found["share"])
+    side.idle["p"]["cpu_ns"] = 0.2e9
+    tap.ok(abs(side.cpu_share("p", 0.6e9, 1.5, 1.0) - 0.5) < 1e-9, "and of the CPU time")
     tap.ok(found["lost_by"] == {"generator": 10, "subject": 15, "link": 5}, "who lost packets",
            found["lost_by"])
     tap.ok(run.said(0.05, 0.0) is None and "other programs" in run.said(0.5, 0.0) and

@@ -4,7 +4,8 @@ import os
 
 from .program import Failed, Fwd
 
-SOON = 0.055  # seconds from the start to the first packet (START_IN of haul-fwd)
+SOON = 0.05  # seconds from the start to the first packet (START_IN of haul-fwd)
+NEVER = "0/1000s"  # a last phase without packets: the generator stays until it is stopped
 DRAIN = "100ms"
 
 
@@ -25,9 +26,12 @@ class Generator:
             self.fwd.do(f"set {name} {value}")
             self.set[name] = value
 
-    def load(self, pps, arrivals):
-        """Chooses the next load: packets per second, or phases as haul-fwd --rate has them."""
-        self.change("rate", pps if isinstance(pps, str) else f"{pps:.3f}")
+    def load(self, pps, arrivals, seconds=None):
+        """Chooses the next load: packets per second for a time (None: until it is stopped), or
+        phases as haul-fwd --rate has them."""
+        if not isinstance(pps, str):
+            pps = f"{pps:.3f}" if seconds is None else f"{pps:.3f}/{seconds:.6f}s,{NEVER}"
+        self.change("rate", pps)
         self.change("arrivals", arrivals)
         self.seed += 1  # each run has gaps of its own
         self.change("seed", self.seed)

@@ -12,6 +12,10 @@ STEAL_SHARE = 0.01
 OTHERS_SHARE = 0.06
 GENERATOR_WAITED_SHARE = 0.03
 SUBJECT_WAITED_SHARE = 0.05
+# While packets are sent, no command is given and nothing is read: on two CPUs, whoever does it
+# takes the CPU from the generator or the poller.
+BEFORE = 0.01  # seconds from the reading of clocks to the first packet
+AFTER = 0.012  # and from the last one to the next reading
 LATE_NS = 50000  # and more than half of the latency, at p99
 TICKS_SLACK = 0.03  # seconds: /proc/stat counts in 10 ms
 
@@ -72,6 +76,7 @@ class Side:
         difference = subject.counts().since(before)
         subject.finish()
         rates = {k: v / difference["seconds"] for k, v in difference.items() if v is not None}
+        rates["cpu_ns"] = cpu / took
         self.idle[poller] = rates
         found = {"cpu_share": cpu / 1e9 / took, "wakeups_ps": self.wakeups(rates),
                  "energy_w": per(joules, took), "share": shares(rates),
@@ -84,17 +89,17 @@ class Side:
         return figures["sleeps"] if figures.get("sleeps") is not None else figures.get("voluntary")
 
     def run(self, poller, pps, arrivals, seconds):
-        """Returns the figures of a run. pps may be text: phases of a rate."""
+        """Returns the figures of a run. pps may be text: phases of a rate, which take seconds."""
         generator, subject = self.generator, self.subject
         subject.select(poller)
         subject.begin()
-        generator.load(pps, arrivals)
+        generator.load(pps, arrivals, seconds)
         waited = cost.Counts(generator.pid, main_waits=False)
         before, watched = subject.counts(), self.watch.now()
         generator.start()
-        time.sleep(SOON)
+        time.sleep(SOON - BEFORE)
         cpu, joules, at = subject.cpu_ns(), self.watch.energy.now(), time.monotonic()
-        time.sleep(seconds)
+        time.sleep(BEFORE + seconds + AFTER)
         cpu, took = subject.cpu_ns() - cpu, time.monotonic() - at
         joules = self.watch.energy.joules(joules, self.watch.energy.now())
         sent = generator.stop()
@@ -102,16 +107,23 @@ class Side:
         watched = self.watch.others(watched, self.watch.now())
         waited = cost.Counts(generator.pid, main_waits=False).since(waited)
         at_end = subject.finish()
+        sent["seconds"] = seconds  # with packets; the generator counts until its stop
         found = self.latencies(sent)
-        found.update(self.costs(poller, difference, at_end, sent, cpu / 1e9 / took))
+        found.update(self.costs(poller, difference, at_end, sent,
+                                self.cpu_share(poller, cpu, took, seconds)))
         found["energy_w"] = per(joules, took)
-        found["seconds"] = round(took, 3)
+        found["seconds"] = round(seconds, 3)
         found["disturbed"] = self.disturbance(found, difference, waited, watched)
         return found
 
+    def cpu_share(self, poller, cpu_ns, took, seconds):
+        """Of the time with packets: without the edges, at the rate of the idle poller."""
+        idle = self.idle.get(poller, {}).get("cpu_ns", 0)
+        return max(cpu_ns - idle * (took - seconds), 0) / 1e9 / seconds
+
     @staticmethod
     def latencies(sent):
-        seconds = sent["seconds"] or 1
+        seconds = sent["seconds"]
         found = {name: sent["from_intended"][name] for name in PERCENTILES}
         if not sent["received"]:
             found = dict.fromkeys(PERCENTILES)
@@ -126,7 +138,7 @@ class Side:
     def costs(self, poller, difference, at_end, sent, cpu_share):
         """Rates over the time with packets: the edges of a run, without packets, are taken out at
         the rates of the idle poller."""
-        seconds, packets = sent["seconds"] or 1, sent["received"]
+        seconds, packets = sent["seconds"], sent["received"]
         edges = max(difference["seconds"] - seconds, 0)
         idle = self.idle.get(poller, {})
 

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The answer to a step of the load: none, half of the maximum (PPS_MOST at most), none."""
+from .generator import NEVER
+
 BIN_MS = 5
 QUIET, LOADED = 0.1, 0.25  # seconds
 PPS_MOST = 400e3  # of more packets, the latencies of each would take too long to read
 
 
 def phases(pps):
-    # The last phase keeps the generator until it is stopped.
-    return f"0/{QUIET}s,{pps:.3f}/{LOADED}s,0/{QUIET}s"
+    return f"0/{QUIET}s,{pps:.3f}/{LOADED}s,{NEVER}"
 
 
 def seconds():
