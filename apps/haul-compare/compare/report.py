@@ -42,8 +42,20 @@ def _replace(path, content):
         raise
 
 
+def _line(value):
+    return json.dumps(value, allow_nan=False)
+
+
 def _json(data):
-    return json.dumps(_finite(data), indent=1, allow_nan=False) + "\n"
+    """A line for each entry of the report, and for each of its points: for grep and diff."""
+    entries = []
+    for name, value in _finite(data).items():
+        if isinstance(value, list) and value:
+            text = "[\n  " + ",\n  ".join(map(_line, value)) + "]"
+        else:
+            text = _line(value)
+        entries.append(f" {_line(name)}: {text}")
+    return "{\n" + ",\n".join(entries) + "\n}\n"
 
 
 def _with_intervals(measured):
