@@ -164,7 +164,9 @@ class Drawing:
                  f'height="{xy(height)}"/>')
 
     def svg(self, css=""):
-        style = f"<style>{css}</style>" if css else ""
+        """For a page; with a style sheet, as a file of its own, which has its own background."""
+        style = css and f"<style>{css}</style>" \
+                        f'<rect class="page" width="{self.width}" height="{self.height}"/>'
         return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} '
                 f'{self.height}" role="img" aria-label="{clean(self.title)}">{style}'
                 + "\n".join(self.parts) + "</svg>")

@@ -32,6 +32,7 @@ svg .dim {{ fill: {dim}; }}
 svg .grid {{ stroke: {grid}; }}
 svg .axis {{ stroke: {axis}; }}
 svg .shade {{ fill: {shade}; }}
+svg .page {{ fill: {page}; }}
 svg .mark {{ stroke: {page}; }}
 svg .mark.hollow {{ fill: {page}; }}
 svg .limit {{ stroke: {ink}; }}
