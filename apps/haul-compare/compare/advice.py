@@ -144,10 +144,11 @@ class Advice:
                 yield (f"Undecided at {_named(open_at)}: the interval of {segment.poller} includes "
                        f"the target, {self.goal.says()}.")
             for judgement in segment.judgements:
-                others = [n for n in judgement.maybe if n != segment.poller]
+                others = [n for n in judgement.maybe
+                          if judgement.costs[n] < judgement.costs[segment.poller]]
                 if judgement.mets[segment.poller] and others:
-                    yield (f"Undecided at {units.rate(judgement.offered)}: {_named(others)} may "
-                           "keep the target, too; intervals include it.")
+                    yield (f"Undecided at {units.rate(judgement.offered)}: {_named(others)} would "
+                           "be better, and may keep the target: intervals include it.")
             if segment.met() is False and any(s.met() is not False for s in self.segments):
                 yield f"No poller keeps the target {where}."
         lossy = sorted({n for j in self.judgements for n in j.lossy})
