@@ -2,8 +2,11 @@
 /* Service times of haul-fwd: what --service takes, and the distributions that it draws from. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "../../apps/haul-fwd/service_dist.h"
+#include <rte_cycles.h>
+
+#include "../../apps/haul-fwd/work.h"
 #include "support/suite.h"
 
 #define DRAWS 1000000
@@ -99,6 +102,67 @@ START_TEST(extreme_random_numbers_give_finite_times)
 }
 END_TEST
 
+/* The work of n packets with so much memory each. Returns the accesses that the table shows, and in
+ * *lines the number of lines that were accessed. */
+static uint64_t accesses(unsigned n, uint64_t memory, uint64_t seed, uint64_t *lines)
+{
+	struct fwd_work_plan plan;
+	struct fwd_work work;
+	uint64_t sum = 0, untouched, count;
+
+	ck_assert_ptr_null(fwd_work_plan(&plan, NULL, memory, 1));
+	ck_assert(fwd_work_is_any(&plan) == (memory > 0));
+	ck_assert(fwd_work_init(&work, &plan, seed));
+	memset(&untouched, 1, sizeof(untouched));
+	fwd_work_do(&work, &plan, n);
+	*lines = 0;
+	for (uint64_t i = 0; work.table && i < plan.table_lines; i++) {
+		memcpy(&count, work.table + 64 * i, sizeof(count));
+		sum += count - untouched;
+		*lines += count != untouched;
+	}
+	fwd_work_fini(&work);
+	return sum;
+}
+
+START_TEST(memory_is_accessed_in_lines)
+{
+	uint64_t lines, again;
+
+	ck_assert_uint_eq(accesses(10, 0, 1, &lines), 0);
+	ck_assert_uint_eq(accesses(10, 1, 1, &lines), 10);
+	ck_assert_uint_eq(accesses(10, 64, 1, &lines), 10);
+	ck_assert_uint_eq(accesses(1000, 65, 1, &lines), 2000);
+	ck_assert_uint_eq(accesses(1000, 65, 1, &again), 2000);
+	ck_assert_uint_eq(lines, again); /* a seed gives the same lines again */
+	/* Of 16,384 lines, 2,000 random accesses touch 1,883 on average. */
+	ck_assert_uint_ge(lines, 1800);
+	ck_assert_uint_le(lines, 1960);
+}
+END_TEST
+
+START_TEST(a_time_is_worked_in_full)
+{
+	struct fwd_work_plan plan;
+	struct fwd_work work;
+	uint64_t start;
+
+	ck_assert_ptr_null(fwd_work_plan(&plan, "100us", 0, 1));
+	fwd_work_set_clock(&plan, UINT64_C(1000000000)); /* a tick is a ns */
+	ck_assert(fwd_work_init(&work, &plan, 0));
+	for (unsigned i = 0; i < 20; i++) {
+		uint64_t late = work.late; /* at most 2 us: the next one is shorter by as much */
+
+		start = rte_rdtsc();
+		fwd_work_do(&work, &plan, 3);
+		ck_assert_uint_ge(rte_rdtsc() - start, 300000 - late);
+		ck_assert_uint_le(late, 2000);
+	}
+	fwd_work_fini(&work);
+}
+END_TEST
+
 SUITE_MAIN("service", {times_are_read_with_their_unit}, {wrong_texts_are_refused},
 	{the_mean_is_the_time_given}, {long_times_are_a_multiple_of_short_ones},
-	{extreme_random_numbers_give_finite_times})
+	{extreme_random_numbers_give_finite_times}, {memory_is_accessed_in_lines},
+	{a_time_is_worked_in_full})
