@@ -290,6 +290,10 @@ static int plan_far(struct haul_plan **plan)
 			: -ENODEV;
 	}
 	sched_setaffinity(0, sizeof(before), &before);
+	if (err == -ENODEV)
+		fputs("note: locality-far needs CPUs of different clusters; here all share one "
+		      "last-level cache\n",
+			stderr);
 	return err;
 }
 
