@@ -2,11 +2,16 @@
 /*
  * Latencies on a pair of interfaces by bare AF_PACKET sockets, as the peer of haul-fwd's generator:
  *
- *	packet-latency send FROM TO PACKETS PPS		sends and receives
- *	packet-latency listen ON PACKETS		receives what haul-fwd sends
+ *	packet-latency send FROM TO PACKETS PPS	sends and receives
+ *	packet-latency listen ON PACKETS	receives what haul-fwd sends, by recvmsg()
+ *	packet-latency ring ON PACKETS		the same by a ring that the kernel writes to, as
+ *						DPDK's af_packet PMD does
+ *	packet-latency stamps ON PACKETS	reads nothing before the end of its stdin: then the
+ *						kernel's timestamps of what another program has
+ *						received
  *
  * Prints the medians in ns of: sending to the kernel's timestamp at receipt (SO_TIMESTAMPNS), and
- * sending to receipt.
+ * sending to receipt; 0 for what a mode has not.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -16,8 +21,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
@@ -26,9 +33,17 @@
 
 #define PAYLOAD 42 /* of UDP over IPv4 */
 #define S UINT64_C(1000000000)
+#define QUIET (3 * S) /* without packets: the rest is lost */
+#define BUFFER (64 << 20) /* bytes: all packets of a run in mode stamps */
+
+/* The ring of the PMD. */
+#define FRAMES 512u
+#define FRAME 2048u
+#define BLOCK 4096u
 
 static uint64_t *to_kernel, *to_user;
 static unsigned n;
+static uint64_t last; /* time of the last packet */
 
 static void die(const char *what)
 {
@@ -40,7 +55,7 @@ static int open_on(const char *name)
 {
 	struct sockaddr_ll at = {.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL)};
 	int fd = socket(AF_PACKET, SOCK_RAW, 0);
-	int on = 1, size = 8 << 20;
+	int on = 1, size = BUFFER;
 
 	at.sll_ifindex = (int)if_nametoindex(name);
 	if (fd < 0 || at.sll_ifindex == 0 || bind(fd, (struct sockaddr *)&at, sizeof(at)) != 0)
@@ -70,17 +85,26 @@ static uint64_t realtime_offset(void)
 	return offset;
 }
 
-static void note(const struct stamp *stamp, uint64_t kernel, uint64_t now)
+/* kernel: its timestamp, or 0. */
+static void note(const void *stamped, uint64_t kernel, uint64_t now)
 {
-	uint64_t late = stamp->late;
+	struct stamp stamp;
 
-	to_kernel[n] = stamp_age(stamp, kernel) - late;
-	to_user[n] = stamp_age(stamp, now) - late;
+	if (!stamp_read(&stamp, stamped))
+		return;
+	to_kernel[n] = kernel ? stamp_age(&stamp, kernel) - stamp.late : 0;
+	to_user[n] = stamp_age(&stamp, now) - stamp.late;
 	n++;
+	last = now;
 }
 
-/* Receives a packet if there is one. */
-static void look(int fd, uint64_t offset)
+static bool is_over(unsigned packets)
+{
+	return n == packets || (n > 0 && stamp_clock() - last > QUIET);
+}
+
+/* Receives a packet if there is one. False: there is none. */
+static bool look(int fd, uint64_t offset)
 {
 	uint8_t frame[2048];
 	char control[64];
@@ -93,12 +117,64 @@ static void look(int fd, uint64_t offset)
 	uint64_t now = stamp_clock();
 	struct cmsghdr *c = len > 0 ? CMSG_FIRSTHDR(&m) : NULL;
 	struct timespec t;
-	struct stamp stamp;
 
-	if (!c || len < PAYLOAD + STAMP_SIZE || !stamp_read(&stamp, frame + PAYLOAD))
-		return;
-	memcpy(&t, CMSG_DATA(c), sizeof(t));
-	note(&stamp, (uint64_t)t.tv_sec * S + (uint64_t)t.tv_nsec + offset, now);
+	if (c && len >= PAYLOAD + STAMP_SIZE) {
+		memcpy(&t, CMSG_DATA(c), sizeof(t));
+		note(frame + PAYLOAD, (uint64_t)t.tv_sec * S + (uint64_t)t.tv_nsec + offset, now);
+	}
+	return len > 0;
+}
+
+static uint8_t *map_ring(int fd)
+{
+	const struct tpacket_req req = {.tp_block_size = BLOCK,
+		.tp_block_nr = FRAMES * FRAME / BLOCK,
+		.tp_frame_size = FRAME,
+		.tp_frame_nr = FRAMES};
+	int version = TPACKET_V2;
+	void *ring;
+
+	if (setsockopt(fd, SOL_PACKET, PACKET_VERSION, &version, sizeof(version)) != 0 ||
+		setsockopt(fd, SOL_PACKET, PACKET_RX_RING, &req, sizeof(req)) != 0)
+		die("PACKET_RX_RING");
+	ring = mmap(NULL, FRAMES * FRAME, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+	if (ring == MAP_FAILED)
+		die("mmap");
+	return ring;
+}
+
+static void listen_to_ring(int fd, unsigned packets)
+{
+	uint8_t *ring = map_ring(fd), frame[FRAME];
+
+	puts("ready");
+	fflush(stdout);
+	for (unsigned i = 0; n < packets; i = (i + 1) % FRAMES) {
+		struct tpacket2_hdr *head = (struct tpacket2_hdr *)(ring + i * FRAME);
+		uint64_t now;
+
+		while (!(__atomic_load_n(&head->tp_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER))
+			if (is_over(packets))
+				return;
+		now = stamp_clock();
+		memcpy(frame, (uint8_t *)head + head->tp_mac, head->tp_snaplen);
+		if (head->tp_snaplen >= PAYLOAD + STAMP_SIZE)
+			note(frame + PAYLOAD, 0, now);
+		__atomic_store_n(&head->tp_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
+	}
+}
+
+/* What has arrived before the end of stdin. */
+static void read_stamps(int fd, uint64_t offset, unsigned packets)
+{
+	char byte;
+
+	puts("ready");
+	fflush(stdout);
+	while (read(STDIN_FILENO, &byte, 1) > 0)
+		;
+	while (n < packets && look(fd, offset))
+		;
 }
 
 static int by_value(const void *a, const void *b)
@@ -111,36 +187,20 @@ static int by_value(const void *a, const void *b)
 static uint64_t median(uint64_t *values)
 {
 	qsort(values, n, sizeof(*values), by_value);
-	return values[n / 2];
+	return n > 0 ? values[n / 2] : 0;
 }
 
-int main(int argc, char **argv)
+/* from < 0: sends nothing. */
+static void exchange(int from, int to, unsigned packets, uint64_t gap, uint64_t offset)
 {
-	bool sends = argc == 6 && strcmp(argv[1], "send") == 0;
-	unsigned packets = argc > 3 ? (unsigned)atoi(argv[sends ? 4 : 3]) : 0;
-	uint64_t gap = sends ? S / (uint64_t)atoi(argv[5]) : 0;
 	uint8_t frame[60] = {0x02, 0, 0, 0, 0, 2, 0x02, 0, 0, 0, 0, 1, 0x88, 0xb5};
-	uint64_t offset, at;
-	int to, from = -1;
+	uint64_t at = stamp_clock() + gap;
 	unsigned sent = 0;
 
-	if (packets == 0) {
-		fprintf(stderr, "packet-latency send FROM TO PACKETS PPS | listen ON PACKETS\n");
-		return 2;
-	}
-	to_kernel = calloc(packets, sizeof(*to_kernel));
-	to_user = calloc(packets, sizeof(*to_user));
-	to = open_on(argv[sends ? 3 : 2]);
-	if (sends)
-		from = open_on(argv[2]);
-	if (!to_kernel || !to_user)
-		die("calloc");
 	puts("ready");
 	fflush(stdout);
-	offset = realtime_offset();
-	at = stamp_clock() + gap;
-	while (n < packets) {
-		if (sends && sent < packets && stamp_clock() >= at) {
+	while (!is_over(packets)) {
+		if (from >= 0 && sent < packets && stamp_clock() >= at) {
 			const struct stamp stamp = {.intended = stamp_clock(), .sequence = sent++};
 
 			stamp_write(frame + PAYLOAD, &stamp);
@@ -150,6 +210,35 @@ int main(int argc, char **argv)
 		}
 		look(to, offset);
 	}
+}
+
+int main(int argc, char **argv)
+{
+	const char *mode = argc > 3 ? argv[1] : "";
+	bool sends = argc == 6 && strcmp(mode, "send") == 0;
+	unsigned packets = argc > 3 ? (unsigned)atoi(argv[sends ? 4 : 3]) : 0;
+	int to;
+
+	if (packets == 0) {
+		fprintf(stderr,
+			"packet-latency send FROM TO PACKETS PPS | "
+			"listen|ring|stamps ON PACKETS\n");
+		return 2;
+	}
+	to_kernel = calloc(packets, sizeof(*to_kernel));
+	to_user = calloc(packets, sizeof(*to_user));
+	if (!to_kernel || !to_user)
+		die("calloc");
+	to = open_on(argv[sends ? 3 : 2]);
+	if (sends)
+		exchange(open_on(argv[2]), to, packets, S / (uint64_t)atoi(argv[5]),
+			realtime_offset());
+	else if (strcmp(mode, "ring") == 0)
+		listen_to_ring(to, packets);
+	else if (strcmp(mode, "stamps") == 0)
+		read_stamps(to, realtime_offset(), packets);
+	else
+		exchange(-1, to, packets, 0, realtime_offset());
 	printf("{\"to_kernel_p50_ns\": %lu, \"to_user_p50_ns\": %lu, \"count\": %u}\n",
 		(unsigned long)median(to_kernel), (unsigned long)median(to_user), n);
 	return 0;
