@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Builds haul and runs all tests; with --all, in three more ways, and with all mutations of the
-sources (tests of the tests), of which it else tries every fifth. Called by tests/run.
+sources (tests of the tests), of which it else tries every tenth. Called by tests/run.
 
 Every configuration has a build directory of its own, build-NAME, kept from run to run. On a
 terminal a line says how far the run is and how much time is left; elsewhere there is a line for
@@ -299,7 +299,7 @@ def main():
             for c in CONFIGURATIONS))
     p.add_argument("--all", action="store_true",
                    help="all configurations, one after the other, and all mutations; else the "
-                   "first, and every fifth mutation")
+                   "first, and every tenth mutation")
     p.add_argument("--only", metavar="CONFIGURATION", choices=[c.name for c in CONFIGURATIONS],
                    help="only this one")
     p.add_argument("--suite", action="append", default=[], metavar="NAME",
@@ -312,7 +312,7 @@ def main():
 
     if not (args.all or args.only or args.suite):
         # Tests of the tests take a third of the time: the first run of a newcomer tries a part.
-        os.environ.setdefault("HAUL_MUTATIONS", "5")
+        os.environ.setdefault("HAUL_MUTATIONS", "10")
 
     began = time.monotonic()
     tally = Tally()
