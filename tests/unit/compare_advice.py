@@ -156,6 +156,14 @@ def disturbed(tap):
     one = advise(disturb(sample.sample(1, pollers), ["block"], 2, rng))
     tap.ok("block" not in segments(one) and "Not judged" in one["text"],
            "a poller whose runs were disturbed is not judged", one["text"])
+    tap.ok(one["undecided"] and "block may be better" in one["text"],
+           "... and leaves open what it might have won", one["text"])
+    spinless = disturb(sample.sample(1, pollers), ["spin"], 9, rng)
+    for point in polled(spinless, "spin")[1:]:
+        for run in point["runs"]:
+            run["disturbed"] = "x"
+    tap.ok("spin: " not in advise(spinless)["sentence"],
+           "what spin takes is said only for the same loads", advise(spinless)["sentence"])
 
 
 def losses(tap):

@@ -245,6 +245,19 @@ def spoilt_by_chance(tap):
             tap.ok(False, f"spoilt with seed {seed}", traceback.format_exc() or e)
 
 
+def in_docs(tap):
+    """The sample of the guide."""
+    folder = os.path.join(sample.ROOT, "docs", "compare-sample")
+    with tempfile.TemporaryDirectory() as out:
+        report.remake(os.path.join(folder, "report.json"), out)
+        page = parsed(contents(out)["report.html"])
+    with open(os.path.join(folder, "report.html"), encoding="utf-8") as file:
+        shown = parsed(file.read())
+    tap.ok(headings(page) == headings(shown) == ORDER, "the sample in docs can be made again")
+    tap.ok(texts(page.find(".//p[@class='result']")) == texts(shown.find(".//p[@class='result']")),
+           "... with the same result; else run docs/compare-sample/make --remake")
+
+
 def kept(tap):
     """Errors of the disk leave the earlier file."""
     data = sample.sample(1, ["spin", "block"], [0.5])
@@ -346,7 +359,7 @@ def main():
     data, files = whole(tap)
     figures(tap, data, files)
     remade(tap, data)
-    for part in partial, hostile, spoilt_by_chance, kept, looks, colours_apart, units_of:
+    for part in partial, hostile, spoilt_by_chance, in_docs, kept, looks, colours_apart, units_of:
         part(tap)
     tap.done()
 

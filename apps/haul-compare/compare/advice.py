@@ -89,6 +89,8 @@ class Advice:
             words += ", where it comes nearest"
         price = _price(segment.points(segment.poller))
         beside = segment.points("spin") if segment.poller != "spin" else []
+        if len(beside) < len(segment.judgements):  # not the same loads
+            beside = []
         return f"{words} ({price}{'; spin: ' + _price(beside) if beside else ''})"
 
     def sentence(self):
@@ -144,6 +146,10 @@ class Advice:
                 yield (f"Undecided at {_named(open_at)}: the interval of {segment.poller} includes "
                        f"the target, {self.goal.says()}.")
             for judgement in segment.judgements:
+                if judgement.perhaps_better(segment.poller):
+                    yield (f"Undecided at {units.rate(judgement.offered)}: "
+                           f"{_named(judgement.perhaps_better(segment.poller))} may be better, but "
+                           f"fewer than {FEWEST} of the runs were undisturbed.")
                 others = [n for n in judgement.maybe
                           if judgement.costs[n] < judgement.costs[segment.poller]]
                 if judgement.mets[segment.poller] and others:

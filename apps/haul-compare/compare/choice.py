@@ -33,6 +33,12 @@ class Balance:
         return [p99 * (cpu + CPU_FLOOR) for p99, cpu in both if p99 and cpu is not None]
 
     @staticmethod
+    def cost(point):
+        """Of the medians."""
+        p99, cpu = point.value("p99_ns"), point.value("cpu_share")
+        return p99 * (cpu + CPU_FLOOR) if p99 and cpu is not None else math.inf
+
+    @staticmethod
     def met(_):
         return True
 
@@ -49,6 +55,13 @@ class Limit:
         if self.name == "cpu_share":
             return [p99 for p99 in point.over_runs("p99_ns") if p99]
         return [cpu + CPU_FLOOR for cpu in point.over_runs("cpu_share")]
+
+    def cost(self, point):
+        """Of the medians, if they keep the limit."""
+        value = point.value("p99_ns" if self.name == "cpu_share" else "cpu_share")
+        kept = (point.value(self.name) or math.inf) <= self.limit
+        return (value if self.name == "cpu_share" else value + CPU_FLOOR) \
+            if kept and value is not None else math.inf
 
     def met(self, point):
         """True, False, or None if the interval holds the limit."""
@@ -109,6 +122,7 @@ class Judgement:
         self.offered = offered
         self.points = {}  # those that can be judged, by poller
         self.unreliable = []  # pollers with too few undisturbed runs
+        self.unreliable_costs = {}  # what their runs say, disturbed ones if there are no others
         self.lossy = []  # pollers that lose clearly more packets than others
         self.allowed = []  # the simplest first
         self.alike = []  # also allowed, but an earlier advice was for another
@@ -121,6 +135,10 @@ class Judgement:
 
     def decided(self):
         return bool(self.allowed)
+
+    def perhaps_better(self, poller):
+        """Pollers that could not be judged here, and look better than this one."""
+        return [n for n in self.unreliable if self.unreliable_costs[n] < self.costs[poller]]
 
     def keep(self, poller):
         """Keeps an earlier choice that the runs do not contradict."""
@@ -158,6 +176,7 @@ def judge(measured, arrivals, load, goal):
     judgement = Judgement(load, measured.offered(arrivals, load))
     found = {p.poller: p for p in measured.at(arrivals) if p.key() == load and is_haul(p.poller)}
     judgement.unreliable = sorted(n for n, p in found.items() if not p.reliable())
+    judgement.unreliable_costs = {n: goal.cost(found[n]) for n in judgement.unreliable}
     points = {n: p for n, p in found.items() if p.reliable() and len(goal.costs(p)) >= FEWEST}
     judgement.lossy = _lossy(points)
     points = {n: p for n, p in points.items() if n not in judgement.lossy}
@@ -222,7 +241,8 @@ class Segment:
                 and all(n in j.sure for j in self.judgements)]
 
     def undecided(self):
-        return bool(self.alike()) or any(j.alike for j in self.judgements) or self.met() is None
+        return bool(self.alike()) or self.met() is None or any(
+            j.alike or j.perhaps_better(self.poller) for j in self.judgements)
 
     def points(self, poller):
         return [j.points[poller] for j in self.judgements if poller in j.points]
