@@ -65,6 +65,8 @@ def shape(tap):
            "the sentence names each option", advice["sentence"])
     tap.ok(advice["text"].startswith(advice["sentence"]) and "kernel sockets" in advice["text"],
            "the text has the sentence, and the kernel beside", advice["text"])
+    tap.ok("measured over a veth pair, all others over tap" in advice["text"],
+           "... and says that it has another link", advice["text"])
 
 
 def targets(tap):

@@ -5,7 +5,7 @@ from . import units
 from .choice import CPU_FLOOR, MARGIN, bridge, for_all_loads, judge, parse, segments
 from .earlier import Earlier
 from .intervals import FEWEST
-from .measured import Measured
+from .measured import Measured, word
 
 OFTEN = 0.2  # a larger share of disturbed runs is said before anything else
 RULE = (f"Without a target, half the CPU is worth twice the p99: the poller with the lowest p99 x "
@@ -210,6 +210,10 @@ def _peers(measured, advice):
         kernel, ours = both[len(both) // 2]
         yield (f"At {units.rate(ours.offered)} a program on kernel sockets (epoll) takes "
                f"{_price([kernel])}; {ours.poller} {_price([ours])}.")
+        kind = word(measured.about("link").get("kind"))
+        if kind != "veth":  # a kernel socket cannot be at the end of the others
+            yield (f"The program on kernel sockets is measured over a veth pair, all others over "
+                   f"{kind}: a part of the difference is the link's. --link veth has one for all.")
 
 
 def advise(data, target=None):
