@@ -270,6 +270,7 @@ static struct line *make_set(uint64_t lines)
 /* Two CPUs of different clusters, beyond those of the harness. -ENODEV: there are none. */
 static int plan_far(struct haul_plan **plan)
 {
+	static bool said;
 	struct haul_plan *all;
 	cpu_set_t before, any;
 	char cpus[32] = "";
@@ -290,10 +291,11 @@ static int plan_far(struct haul_plan **plan)
 			: -ENODEV;
 	}
 	sched_setaffinity(0, sizeof(before), &before);
-	if (err == -ENODEV)
+	if (err == -ENODEV && !said)
 		fputs("note: locality-far needs CPUs of different clusters; here all share one "
 		      "last-level cache\n",
 			stderr);
+	said |= err == -ENODEV;
 	return err;
 }
 
