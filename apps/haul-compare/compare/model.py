@@ -19,8 +19,8 @@ HOW = {
                "to the generator's poller; buckets of 3 %",
     "lost": "by the generator: due and not sent; by the subject: its counters; by the link: the "
             "rest",
-    "cpu_share": "CPU time of the process (clock_gettime of its CPU clock), while packets were "
-                 "sent",
+    "cpu_share": "CPU time of the process (clock_gettime of its CPU clock), read before the first "
+                 "and after the last packet, without the edges of a run",
     "share": "haul's own counters of the carrier's time in work, empty polls and waits, without "
              "the edges of a run",
     "wakeups_ps": "waits and pauses that haul counts; of other programs: voluntary context "
