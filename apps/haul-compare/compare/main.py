@@ -32,11 +32,15 @@ def versions(version, folders):
 
 
 def dpdk_version(fwd):
-    """From the name of the library that the program is linked with."""
-    done = fwd and subprocess.run(["ldd", fwd], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                  text=True)
-    found = done and re.search(r"librte_eal\.so\.(\d+)", done.stdout)
-    return f"{found[1]}" if found else None
+    """As haul-doctor beside it says."""
+    doctor = fwd and os.path.join(os.path.dirname(os.path.realpath(fwd)), "haul-doctor")
+    try:
+        done = subprocess.run([doctor], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              stdin=subprocess.DEVNULL, text=True, timeout=20)
+    except (OSError, TypeError, subprocess.TimeoutExpired):
+        return None
+    found = re.search(r"\bDPDK (\d+\.\d+[\w.-]*)", done.stdout)
+    return found[1] if found else None
 
 
 def commit(fwd):
