@@ -49,6 +49,14 @@ def test_wrong_words():
         tap.ok("set" in said, "help lists commands", said)
 
 
+def test_refused_poller():
+    with tempfile.TemporaryDirectory() as d:
+        r = script(d, "start\nset poller block\nstop\nstart\nstop\nquit\n", *NULL)
+    refused = r.out.partition("set poller block\n")[2].partition("\n")[0]
+    tap.ok("null" in refused and r.out.count("packet forwarding - ports=2") == 2,
+           "a poller that the ports do not have is not kept for the next start", r)
+
+
 def test_quit():
     rc, out = typed("quit\n", *NULL)
     tap.ok(rc == 0 and out.count(PROMPT) == 1, "a pipe: no prompt after quit", out)
@@ -248,7 +256,7 @@ def test_names():
     tap.ok(r.rc == 2 and "there is no such option" in r.err, "no option", r)
 
 
-for test in (test_wrong_words, test_quit, test_second_interrupt, test_capture, test_vlan,
-             test_names, test_checksums_by_device):
+for test in (test_wrong_words, test_refused_poller, test_quit, test_second_interrupt, test_capture,
+             test_vlan, test_names, test_checksums_by_device):
     test()
 tap.done()

@@ -59,22 +59,36 @@ static bool set_peer(const struct fwd_call *call)
 	return set_option(call, "--eth-peer", text) && fwd_peers_are_right(call->app);
 }
 
-/* At once, if pollers run. */
-static bool set_poller(const struct fwd_call *call)
+/* At once, for all ports or for none. */
+static bool change_pollers(const struct fwd_call *call, const struct haul_poll_policy *policy)
 {
 	const struct haul_io_opts *io = haul_app_io_opts(call->app);
 	char errbuf[512];
+	unsigned i;
 
-	if (!set_option(call, "--poller", call->words[2].text))
+	for (i = 0; i < call->app->nb_ports; i++)
+		if (haul_io_set_policy(call->app->io, i, -1, policy, errbuf, sizeof(errbuf)) != 0)
+			break;
+	if (i == call->app->nb_ports)
+		return true;
+	fprintf(call->out, "%s\n", errbuf);
+	while (i-- > 0)
+		haul_io_set_policy(call->app->io, i, -1, &io->policy, errbuf, sizeof(errbuf));
+	return false;
+}
+
+static bool set_poller(const struct fwd_call *call)
+{
+	const char *text = call->words[2].text;
+	struct haul_poll_policy policy;
+	char errbuf[512];
+
+	/* A kind that the ports do not have must not stay for the next start. */
+	if (!haul_app_is_paused(call->app) &&
+		haul_poll_parse(&policy, text, errbuf, sizeof(errbuf)) == 0 &&
+		!change_pollers(call, &policy))
 		return false;
-	for (unsigned i = 0; !haul_app_is_paused(call->app) && i < call->app->nb_ports; i++) {
-		if (haul_io_set_policy(call->app->io, i, -1, &io->policy, errbuf, sizeof(errbuf)) ==
-			0)
-			continue;
-		fprintf(call->out, "%s\n", errbuf);
-		return false;
-	}
-	return true;
+	return set_option(call, "--poller", text);
 }
 
 /* What is decided once, when carriers and queues are made. */
