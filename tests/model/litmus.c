@@ -150,10 +150,11 @@ static const struct litmus litmuses[] = {
 static const struct litmus *current;
 static atomic_bool end;
 
-/* Varies the time between the two steps. */
-static void dither(struct hauli_random *random)
+/* Varies the time between the two steps: by 5 ns in some rounds and up to 500 ns in others, since
+ * the other thread learns of a round after a time that depends on where the two CPUs are. */
+static void dither(struct hauli_random *random, unsigned long round)
 {
-	for (uint32_t n = hauli_random_below(random, 16); n > 0; n--)
+	for (uint32_t n = hauli_random_below(random, 16u << round % 7); n > 0; n--)
 		asm volatile("");
 }
 
@@ -166,7 +167,7 @@ static void *other_main(void *arg)
 		while (atomic_load_explicit(&w.owner_round, memory_order_acquire) < round)
 			if (end)
 				return NULL;
-		dither(&random);
+		dither(&random, 0);
 		w.other_saw = current->other();
 		atomic_store_explicit(&w.other_round, round, memory_order_release);
 	}
@@ -188,7 +189,7 @@ static unsigned long run(const struct litmus *l, unsigned long rounds, unsigned 
 		round++) {
 		l->reset();
 		atomic_store_explicit(&w.owner_round, round, memory_order_release);
-		dither(&random);
+		dither(&random, round);
 		w.owner_saw = l->owner();
 		while (atomic_load_explicit(&w.other_round, memory_order_acquire) < round)
 			;
