@@ -105,7 +105,7 @@ class Tests:
             'pkg-config', '--cflags', 'check', 'hwloc', 'libdpdk')
         self.objects = Objects(root, compiler + flags, (
             'lib', 'lib/include', 'drivers-glue', 'drivers-glue/include', 'tests'), work)
-        self.seconds = {}  # for each test, its seconds with nothing broken; None: it fails
+        self.seconds = {}  # for each test, its seconds with nothing broken, or why it fails
         self.locks = collections.defaultdict(threading.Lock)
         libs = output_of('pkg-config', '--libs', 'check', 'hwloc') + ['-pthread']
         self.libs = {
@@ -144,28 +144,32 @@ class Tests:
             if test not in self.seconds:
                 begin = time.monotonic()
                 try:
-                    failed = subprocess.run(
-                        self.whole(test), capture_output=True, env=env, timeout=120).returncode
+                    run = subprocess.run(self.whole(test), capture_output=True, text=True, env=env,
+                                         timeout=120)
+                    failed = run.returncode and (self.first_failed(run) or run.stderr[-200:])
                 except subprocess.TimeoutExpired:
-                    failed = True
-                self.seconds[test] = None if failed else time.monotonic() - begin
+                    failed = 'it does not end'
+                self.seconds[test] = failed or time.monotonic() - begin
             return self.seconds[test]
+
+    @staticmethod
+    def first_failed(run):
+        return next((line for line in run.stdout.splitlines() if line.startswith('not ok')), None)
 
     def is_caught(self, test, command):
         env = os.environ | {
             'CK_TAP_LOG_FILE_NAME': '-', 'CK_VERBOSITY': 'silent', 'CK_FORK': 'no'}
         seconds = self.whole_seconds(test, env)
-        if seconds is None:
-            return False, 'the test fails with nothing broken'
+        if isinstance(seconds, str):
+            return False, 'the test fails with nothing broken: ' + seconds
         limit = 1 + 4 * seconds
         try:
             run = subprocess.run(command, capture_output=True, text=True, env=env, timeout=limit)
         except subprocess.TimeoutExpired:
             return True, f'does not end: {limit:.1f} s'
-        failed = [line for line in run.stdout.splitlines() if line.startswith('not ok')]
         if run.returncode == 0:
             return False, 'the test passes'
-        return True, failed[0] if failed else f'ends with {run.returncode}'
+        return True, self.first_failed(run) or f'ends with {run.returncode}'
 
 
 def main():
