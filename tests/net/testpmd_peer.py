@@ -27,12 +27,22 @@ def end(what, haul, peer, same):
     rc = peer.quit()
     tap.ok(result.rc == 0 and result.json and rc == 0, f"{what}: both end cleanly",
            f"{result}\ntestpmd's exit code {rc}: {peer}")
-    tap.ok(result.json and same(result), f"{what}: the same figures", f"{result}\n{peer}")
+    tap.ok(result.json and same(result), f"{what}: the same figures", f"{peer}\n{result}")
 
 
 def whole(result):
     """True if what haul-fwd received it sent or dropped."""
     return result.total("rx_packets") == result.total("tx_packets") + result.dropped()
+
+
+def stays(reached):
+    """testpmd reads its counters one after the other: only what stays is believed."""
+    seen = []
+
+    def look(n):
+        before, seen[:] = list(seen), [n]
+        return before == seen and reached(n)
+    return look
 
 
 def circle(what, ours, theirs, mode, *more):
@@ -44,7 +54,7 @@ def circle(what, ours, theirs, mode, *more):
             peer.wait_for(lambda n: n.rx >= ROUNDS, "packets to come back")
             peer.stop()
             peer.start("rxonly")
-            last = peer.wait_for(lambda n: n.rx == n.tx, "all packets to come back")
+            last = peer.wait_for(stays(lambda n: n.rx == n.tx), "all packets to come back")
             peer.stop()
             end(what, haul, peer, lambda result: whole(result) and result.dropped() == 0 and
                 result.total("rx_packets") == last.tx and result.total("tx_packets") == last.rx)
@@ -72,7 +82,8 @@ def circle_from_here(what, ours, theirs):
                 peer.wait_for(lambda n: n.rx >= before + ROUNDS, f"packets in mode {mode}")
                 peer.stop()
             peer.start("rxonly")
-            last = peer.wait_for(lambda n: n.rx == n.tx + CIRCLING, "all packets to come back")
+            last = peer.wait_for(stays(lambda n: n.rx == n.tx + CIRCLING),
+                                 "all packets to come back")
             peer.stop()
             end(what, haul, peer, lambda result: result.dropped() == 0 and
                 result.total("rx_packets") == last.tx and result.total("tx_packets") == last.rx)
@@ -85,11 +96,8 @@ def flood(what, ours, theirs, handler):
         return (size - SIZE * packets) // (MARKER - SIZE)
 
     def back(n):
-        """testpmd reads packets and bytes one after the other: only what stays is believed."""
-        before, seen[:] = list(seen), [n]
-        return before == seen and markers(n.rx, n.rx_bytes) == markers(n.tx, n.tx_bytes)
+        return markers(n.rx, n.rx_bytes) == markers(n.tx, n.tx_bytes)
 
-    seen = []
     with fwd.Running("--port", ours, "--mode", "macswap", "--handler", handler,
                      "--carriers", 1) as haul:
         netns.wait_for(haul.runs, "haul-fwd to run")
@@ -99,7 +107,7 @@ def flood(what, ours, theirs, handler):
             peer.stop()
             peer.say(f"set txpkts {MARKER}", "show fwd stats all")
             begin(peer, "rxonly", BURST)
-            last = peer.wait_for(back, "the last packets to come back")
+            last = peer.wait_for(stays(back), "the last packets to come back")
             peer.stop()
             end(what, haul, peer, lambda result: whole(result) and
                 result.total("rx_packets") == last.tx and result.total("tx_packets") == last.rx)
