@@ -147,7 +147,7 @@ void fwd_wrong_print(FILE *out)
 /* Takes the whole line, if it is no command, and if it is to run: not for completion. */
 static int parse(cmdline_parse_token_hdr_t *token, const char *text, void *result, unsigned size)
 {
-	if (!result)
+	if (!result || !text)
 		return -1;
 	for (cmdline_parse_inst_t *const *f = all; *f; f++)
 		if (has_form(*f, text))
