@@ -31,8 +31,6 @@ static void drain(struct hauli_poller *p)
 {
 	uint64_t cancel_at = p->cancel_at;
 	uint64_t give_up_at = HAUL_FOREVER;
-	const struct haul_runtime *rt = haul_carrier_runtime(p->carrier);
-	uint64_t granted = 0;
 	bool handlers = true;
 
 	while (haul_maybe_yield(false)) {
@@ -44,8 +42,6 @@ static void drain(struct hauli_poller *p)
 			handlers = false;
 			give_up_at = earlier(give_up_at, now + HAULI_LINGER_NS);
 		}
-		if (handlers && now >= give_up_at)
-			give_up_at = now + hauli_starved_grant(rt, &granted);
 		if ((!handlers && !hauli_has_to_send(p)) || now >= give_up_at)
 			return;
 		if (handlers && now >= cancel_at) {

@@ -148,24 +148,6 @@ int hauli_io_launch(struct haul_io *io, const char *caller, char *errbuf, size_t
 	return 0;
 }
 
-/* True if all pollers have ended in time. The time does not count while a carrier waits for
- * a CPU. until: haul_now()'s clock. */
-static bool end_in_time(struct haul_io *io, uint64_t until, uint64_t *granted)
-{
-	uint64_t now = haul_now(), more = until > now ? until - now : 0;
-
-	if (until == HAUL_FOREVER)
-		return have_ended(io, NULL);
-	do {
-		struct timespec at = hauli_monotonic_in(more);
-
-		if (have_ended(io, &at))
-			return true;
-		more = hauli_starved_grant(io->rt, granted);
-	} while (more > 0);
-	return false;
-}
-
 void hauli_io_let_begin(struct haul_io *io)
 {
 	for (unsigned i = 0; i < io->nb_pollers; i++)
@@ -309,17 +291,17 @@ static int tell_silent(const struct haul_io *io, char *errbuf, size_t errlen)
 /* Time for carriers to answer after the handlers' time. */
 #define ANSWER_NS (200 * HAUL_MS)
 
-static uint64_t later(uint64_t ns, uint64_t more)
+static struct timespec in_time(uint64_t timeout_ns, uint64_t more)
 {
-	return ns > HAUL_FOREVER - more ? HAUL_FOREVER : ns + more;
+	return hauli_monotonic_in(
+		timeout_ns > HAUL_FOREVER - more ? HAUL_FOREVER : timeout_ns + more);
 }
 
 int haul_io_stop(struct haul_io *io, uint64_t timeout_ns, char *errbuf, size_t errlen)
 {
+	bool forever = timeout_ns == HAUL_FOREVER;
 	uint64_t began = haul_now();
-	uint64_t cancel_at = later(began, timeout_ns);
-	uint64_t until = later(cancel_at, HAULI_GRACE_NS + ANSWER_NS);
-	uint64_t granted = 0;
+	struct timespec until = in_time(timeout_ns, HAULI_GRACE_NS + ANSWER_NS);
 
 	HAUL_MISUSE_IF(!io, HAULI_NO_IO);
 	if (haul_carrier_self()) {
@@ -335,19 +317,20 @@ int haul_io_stop(struct haul_io *io, uint64_t timeout_ns, char *errbuf, size_t e
 	}
 	if (io->stage == HAULI_IO_RUNS) {
 		for (unsigned i = 0; i < io->nb_pollers; i++)
-			io->pollers[i]->cancel_at = cancel_at;
-		hauli_starved_begin(io->rt);
+			io->pollers[i]->cancel_at = timeout_ns > HAUL_FOREVER - began
+				? HAUL_FOREVER
+				: began + timeout_ns;
 		begin_to_end(io);
 	}
 	if (io->stage == HAULI_IO_ENDS) {
-		if (!end_in_time(io, until, &granted))
+		if (!have_ended(io, forever ? NULL : &until))
 			return tell_silent(io, errbuf, errlen);
 		begin_to_drain(io);
 	}
 	if (io->stage == HAULI_IO_DRAINS) {
-		uint64_t least = haul_now() + HAULI_LINGER_NS + ANSWER_NS;
+		struct timespec later = in_time(0, HAULI_LINGER_NS + ANSWER_NS);
 
-		if (!end_in_time(io, until > least ? until : least, &granted))
+		if (!have_ended(io, forever ? NULL : &until) && !have_ended(io, &later))
 			return tell_silent(io, errbuf, errlen);
 		hauli_io_close_waits(io);
 		let_go(io);

@@ -128,10 +128,6 @@ struct haul_carrier {
 	uint64_t round_ticks, poll_ticks;
 	struct hauli_msg stop_msg, finish_msg; /* sent by haul_stop() */
 	struct hauli_u8_owned stop_step; /* enum hauli_stop_step. Owner */
-	struct hauli_u32_published tid; /* of its thread; 0: that has not begun. Owner */
-	/* When the stop began, the thread had run and waited for a CPU for so long, in ns. The
-	 * thread that stops */
-	struct hauli_u64_owned stop_began, ran_before, waited_before;
 	uint64_t unjoined; /* ended before the stop and neither joined nor detached. Owner */
 };
 

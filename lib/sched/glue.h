@@ -7,8 +7,7 @@
  *
  * Of the headers included here the glue uses directly, for the stop: hauli_runtime_hold(),
  * hauli_runtime_let_go(), hauli_runtimes_are_copies(), hauli_tell_silent(), struct hauli_ending
- * with hauli_ending_begin() and hauli_ending_wait(), hauli_starved_begin(),
- * hauli_starved_grant(); for options of handlers: HAULI_ORDER_KEY_ASK.
+ * with hauli_ending_begin() and hauli_ending_wait(); for options of handlers: HAULI_ORDER_KEY_ASK.
  */
 #ifndef HAULI_SCHED_GLUE_H
 #define HAULI_SCHED_GLUE_H
@@ -20,7 +19,6 @@
 #include "sched/poller.h"
 #include "sched/runtime.h"
 #include "sched/spawn.h"
-#include "sched/starved.h"
 
 /* True if coroutines of home c may be stolen. Constant once c runs. */
 static inline bool hauli_glue_steals(const struct haul_carrier *c)

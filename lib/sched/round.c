@@ -13,7 +13,6 @@
 #include "sched/round.h"
 
 #include <sys/prctl.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "coro/overflow.h"
@@ -208,7 +207,6 @@ int hauli_round_main(void *arg)
 
 	/* The default slack would delay each timed wait by up to 50 us. */
 	prctl(PR_SET_TIMERSLACK, 1UL, 0, 0, 0);
-	hauli_u32_published_set(&c->tid, (uint32_t)gettid());
 	hauli_self_set(c);
 	hauli_co_init_thread(&c->loop);
 	hauli_overflow_thread_init();

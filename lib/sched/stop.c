@@ -14,7 +14,6 @@
 #include "sched/request.h"
 #include "sched/runtime.h"
 #include "sched/self.h"
-#include "sched/starved.h"
 
 static void cancel_if_home(struct hauli_co *slot, void *arg)
 {
@@ -60,7 +59,7 @@ void hauli_stop_drained(struct haul_carrier *c)
 	count_drained(c->rt);
 }
 
-static bool wait_until_drained_in(struct haul_runtime *rt, uint64_t timeout_ns)
+static bool wait_until_drained(struct haul_runtime *rt, uint64_t timeout_ns)
 {
 	struct timespec until = hauli_monotonic_in(timeout_ns);
 	int err = 0;
@@ -72,18 +71,6 @@ static bool wait_until_drained_in(struct haul_runtime *rt, uint64_t timeout_ns)
 	drained = rt->nb_drained == rt->nb_carriers;
 	pthread_mutex_unlock(&rt->lock);
 	return drained;
-}
-
-static bool wait_until_drained(struct haul_runtime *rt, uint64_t timeout_ns)
-{
-	uint64_t granted = 0;
-
-	do {
-		if (wait_until_drained_in(rt, timeout_ns))
-			return true;
-		timeout_ns = hauli_starved_grant(rt, &granted);
-	} while (timeout_ns > 0);
-	return false;
 }
 
 static int refuse_stop(int err, const char *why)
@@ -128,7 +115,6 @@ int hauli_stop(struct haul_runtime *rt, uint64_t timeout_ns)
 
 	if (err)
 		return err;
-	hauli_starved_begin(rt);
 	hauli_gate_close(&rt->gate);
 	while (!hauli_gate_is_quiet(&rt->gate))
 		sched_yield();

@@ -9,7 +9,6 @@
 #include <haul/driver.h>
 
 #include "io_bed.h"
-#include "support/starve.h"
 
 #define ONE ((const char *const[]){"ring:", NULL})
 #define TWO ((const char *const[]){"ring:", "ring:", NULL})
@@ -501,36 +500,6 @@ static void waits_for_its_cancel(struct haul_rx *rx, struct rte_mbuf *pkt)
 	rte_pktmbuf_free(pkt);
 }
 
-static void burn_at_the_end(struct haul_rx *rx, struct rte_mbuf *pkt)
-{
-	haul_sleep(HAUL_FOREVER);
-	starve_burn(30);
-	rte_pktmbuf_free(pkt);
-}
-
-/* A handler needs two seconds for its end, because others have the CPU. */
-START_TEST(handlers_without_a_cpu_get_more_time)
-{
-	struct haul_io_opts opts;
-	struct haul_coro *co;
-	struct starve s;
-	struct bed bed;
-	int err;
-
-	bed_open(&bed, ONE);
-	opts = with(&bed, burn_at_the_end, NULL);
-	bed_start(&bed, &opts);
-	bed_send(&bed, 0, 1, 0, 1);
-	WAIT_UNTIL(bed_stats(&bed, 0, 1).in_flight == 1);
-	ck_assert_int_eq(haul_spawn_on(haul_carrier(bed.rt, 1), &co, starve_begin, &s, NULL), 0);
-	ck_assert_int_eq(haul_join(co, NULL), 0);
-	err = haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf));
-	starve_end(&s);
-	ck_assert_msg(err == 0, "%s", bed.errbuf);
-	ck_assert_int_eq(bed_take_down(&bed), 0);
-}
-END_TEST
-
 /* Carrier 0 already has packets when the start finds that carrier 1 has a poller. */
 START_TEST(a_start_that_fails_receives_nothing)
 {
@@ -570,4 +539,4 @@ BED_MAIN("io_packet", {handlers_start_in_order}, {handlers_sleep_while_others_ru
 	{a_coroutine_cannot_stop_what_it_waits_for}, {no_more_are_started_than_allowed},
 	{no_stack_is_a_drop_with_its_reason}, {senders_wait_for_a_full_nic},
 	{nothing_can_be_sent_after_the_end}, {stops_under_traffic_with_the_books_in_order},
-	{a_start_that_fails_receives_nothing}, {handlers_without_a_cpu_get_more_time})
+	{a_start_that_fails_receives_nothing})

@@ -9,7 +9,6 @@
 
 #include "sched/coroutine.h"
 #include "support/runtime.h"
-#include "support/starve.h"
 #include "support/suite.h"
 
 static uint64_t ended(struct haul_runtime *rt)
@@ -205,27 +204,6 @@ START_TEST(a_carrier_that_does_not_answer_is_named)
 	ck_assert_msg(strstr(text, ", running"), "%s", text);
 	let_go = true;
 	runtime_stop(rt);
-}
-END_TEST
-
-static void *burns_when_cancelled(void *arg)
-{
-	haul_park();
-	starve_burn(5);
-	return NULL;
-}
-
-START_TEST(a_carrier_without_a_cpu_gets_more_time)
-{
-	struct haul_runtime *rt = runtime_start_stealing(1, NULL, HAUL_STEAL_OFF);
-	struct starve s;
-	int err;
-
-	ck_assert_int_eq(haul_spawn_any(rt, NULL, burns_when_cancelled, NULL, NULL), 0);
-	run_on(rt, 0, starve_begin, &s);
-	err = haul_stop(rt, 20 * HAUL_MS);
-	starve_end(&s);
-	ck_assert_int_eq(err, 0);
 }
 END_TEST
 
@@ -456,8 +434,8 @@ SUITE_MAIN("stop", {nothing_to_do_starts_and_stops, 1}, {defaults_start, 1},
 	{two_runtimes_live_side_by_side, 1}, {stop_cancels_waiting_coroutines, 1},
 	{stop_refuses_new_spawns, 1}, {a_cancelled_wait_lets_others_run, 1},
 	{coroutines_that_do_not_end_are_listed, 1}, {a_carrier_that_does_not_answer_is_named, 1},
-	{a_carrier_without_a_cpu_gets_more_time, 1}, {a_coroutine_cannot_stop, 1},
-	{a_runtime_that_does_not_run_cannot_be_stopped, 1}, {unjoined_are_counted, 1},
-	{joined_and_detached_are_not_counted, 1}, {stop_waits_for_a_spawn_under_way, 1},
+	{a_coroutine_cannot_stop, 1}, {a_runtime_that_does_not_run_cannot_be_stopped, 1},
+	{unjoined_are_counted, 1}, {joined_and_detached_are_not_counted, 1},
+	{stop_waits_for_a_spawn_under_way, 1},
 	{mail_sent_before_the_stop_is_cancelled, HAUL_STEALING ? 1 + HAUL_STEAL_GLOBAL : 1},
 	{launch_that_fails_is_undone, 1}, {trim_gives_memory_back, 1})
