@@ -17,6 +17,8 @@
 static int file = -1;
 static bool is_new; /* the file was not there before */
 static struct load *loads; /* one for each queue */
+/* Of the queues. Until the end of the process: the ports are closed before the file is written. */
+static struct haul_port_sight **sights;
 static unsigned nb_loads;
 static uint64_t tsc_hz;
 
@@ -55,12 +57,14 @@ int fwd_record_opened(struct haul_app *app)
 	for (i = 0; i < app->nb_ports; i++)
 		nb_loads += haul_port_queues(app->ports[i]);
 	loads = aligned_alloc(_Alignof(struct load), nb_loads * sizeof(loads[0]));
-	if (!loads)
+	sights = calloc(nb_loads, sizeof(struct haul_port_sight *));
+	if (!loads || !sights)
 		abort();
 	for (i = 0; i < app->nb_ports; i++) {
 		for (q = 0; q < haul_port_queues(app->ports[i]); q++, n++) {
 			load_init(&loads[n], start, tsc_hz);
-			if (!haul_port_see_rx(app->ports[i], q, see, &loads[n])) {
+			sights[n] = haul_port_see_rx(app->ports[i], q, see, &loads[n]);
+			if (!sights[n]) {
 				haul_app_say(app->program, "--record-load: no memory");
 				return HAUL_APP_FAILED;
 			}
