@@ -246,6 +246,7 @@ static void join_lines(FILE *file, FILE *text)
 int arrivals_read_rates(struct arrivals_plan *plan, const char *path, char *errbuf, size_t errlen)
 {
 	FILE *file = fopen(path, "re");
+	int err = errno;
 	char *text = NULL;
 	size_t size = 0;
 	FILE *joined = open_memstream(&text, &size);
@@ -256,7 +257,7 @@ int arrivals_read_rates(struct arrivals_plan *plan, const char *path, char *errb
 	if (file)
 		join_lines(file, joined);
 	fclose(joined);
-	wrong = !file          ? strerror(errno)
+	wrong = !file          ? strerror(err)
 		: ferror(file) ? "it cannot be read"
 		: size == 0    ? "it has no phases"
 			       : NULL;
