@@ -29,8 +29,7 @@ struct hauli_filter {
 /* True if the filter lets the frame be sent. */
 bool hauli_filter_fits(const struct haul_port *port, const struct rte_mbuf *pkt);
 
-/* Creates the filter of a queue, and replaces the PMD's burst calls by its own. NULL: no memory.
- */
+/* Creates the filter of a queue, and replaces the PMD's burst calls by its own. NULL: no memory. */
 struct hauli_filter *hauli_filter_create(const struct haul_port *port, struct hauli_burst pmd);
 void hauli_filter_destroy(struct hauli_filter *filter); /* NULL: nothing */
 struct hauli_burst hauli_filter_burst(const struct hauli_filter *filter);

@@ -2,39 +2,12 @@
 """A generator that sends one load after the other, through commands; single latencies in a file;
 figures as JSON while the program runs."""
 import csv
-import json
 import os
-import socket
 import tempfile
 
 import fwd
 import netns
-
-PROMPT = b"haul-fwd> "
-
-
-class Client:
-    def __init__(self, path):
-        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(60)
-        self.sock.connect(path)
-        self.answer()
-
-    def answer(self):
-        text = b""
-        while not text.endswith(PROMPT):
-            more = self.sock.recv(65536)
-            if not more:
-                break
-            text += more
-        return text.removesuffix(PROMPT).decode()
-
-    def ask(self, command):
-        self.sock.sendall(command.encode() + b"\n")
-        return self.answer()
-
-    def json(self):
-        return json.loads(self.ask("show json"))
+from prompt import Client
 
 
 def load(client, packets, *commands):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """haul-fwd's prompt: commands by a file, a pipe, a terminal or a socket, and blocks of figures."""
 import errno
+import json
 import os
 import pty
 import re
@@ -63,6 +64,9 @@ class Client:
     def ask(self, command):
         self.sock.sendall(command.encode() + b"\n")
         return self.answer()
+
+    def json(self):
+        return json.loads(self.ask("show json"))
 
 
 class Terminal:
