@@ -18,7 +18,7 @@ FIGURES = {"poller", "seconds", "packets", "bytes", "sent", "send_failed", "miss
            "involuntary_switches"}
 
 
-class Peer:
+class Peer(netns.Child):
     """One of them, ready to serve."""
 
     def __init__(self, program, *args):
@@ -26,14 +26,6 @@ class Peer:
         self.process = subprocess.Popen([program, *map(str, args)], stdin=subprocess.DEVNULL,
                                         stdout=subprocess.PIPE, stderr=self.err, text=True)
         self.ready = self.process.stdout.readline() == "ready\n"
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
 
     def sleeps(self):
         with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as f:

@@ -41,7 +41,7 @@ class Result:
                    if (why == reason if reason else why in OURS - {"consumed"}))
 
 
-class Running:
+class Running(netns.Child):
     """A haul-fwd that runs until it is told to end."""
 
     def __init__(self, *args, options=("--json", "--period", "0.05"), out=None, **popen):
@@ -53,14 +53,6 @@ class Running:
         self.process = subprocess.Popen(
             [FWD, *netns.settings(self.args), *self.args], stdin=subprocess.DEVNULL,
             stdout=self.out, stderr=self.err, **popen)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
 
     def said(self):
         """All of stderr so far."""

@@ -44,7 +44,7 @@ def users_of(network):
     return found
 
 
-class Compare:
+class Compare(netns.Child):
     """A haul-compare that runs."""
 
     def __init__(self, out, *args, stdout=None, stderr=None, **popen):
@@ -57,14 +57,6 @@ class Compare:
             [COMPARE, "--out", out, *map(str, args)], stdin=subprocess.DEVNULL,
             stdout=self.printed_to, stderr=self.said_to, start_new_session=True, **popen)
         self.pid = self.process.pid
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
 
     def said(self):
         if not hasattr(self.said_to, "fileno"):

@@ -56,6 +56,20 @@ def said(text):
     return re.sub(r"^\S+: note: .*in ordinary pages\n", "", text, flags=re.M)
 
 
+class Child:
+    """A process in a with statement, which kills it if it still runs at the end."""
+
+    process = None  # set by whoever inherits
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+
+
 def _check(what, rc):
     if rc < 0:
         raise OSError(ctypes.get_errno(), f"{what}: {os.strerror(ctypes.get_errno())}")

@@ -69,7 +69,7 @@ class Client:
         return json.loads(self.ask("show json"))
 
 
-class Terminal:
+class Terminal(netns.Child):
     """haul-fwd on a terminal of its own."""
 
     def __init__(self, *args):
@@ -81,13 +81,8 @@ class Terminal:
             [fwd.FWD, *args], stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
             preexec_fn=lambda: __import__("fcntl").ioctl(0, termios.TIOCSCTTY, 0))
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
+    def __exit__(self, *args):
+        super().__exit__(*args)
         os.close(self.master)
         os.close(self.slave)
 

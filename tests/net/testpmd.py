@@ -19,7 +19,7 @@ def need():
         netns.skip_all("dpdk-testpmd is not installed (Debian: dpdk-dev)")
 
 
-class Testpmd:
+class Testpmd(netns.Child):
     """Forwards on one lcore. Its ports are vdevs; port 0 is the one whose packets are counted."""
 
     def __init__(self, *vdevs):
@@ -43,11 +43,6 @@ class Testpmd:
         self.reader.start()
         self.say("show fwd stats all")  # answered once its ports have started
         return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
 
     def _read(self):
         for line in self.process.stdout:
