@@ -11,16 +11,20 @@ programs, and one failure for each test program or configuration that does not b
 import argparse
 import collections
 import json
+import math
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
 from progress import Progress, cores, name, weights
 
 LOGS = ["testlog", "testlog-beside"]
+SAID = 12  # lines of a failed test at the end
 AT_ONCE = 3  # tests that mostly wait
 SANITIZE = ["-Dchecks=true", "-Doptimization=2", "-Db_lundef=false"]
 
@@ -96,8 +100,12 @@ ENVIRONMENT = {
 class Tally:
     def __init__(self):
         self.passed = 0
-        self.failed = []  # lines for people
+        self.failed = []  # lines for people, each with what the test said of it
         self.skipped = []
+
+    def fail(self, line, said=""):
+        lines = [text[:160] for text in said.splitlines() if text.strip()]
+        self.failed.append("\n    ".join([line, *lines[:SAID], *["..."][:len(lines) > SAID]]))
 
     def program(self, where, run, tap):
         """Counts one test program, an entry of meson's testlog.json."""
@@ -105,17 +113,18 @@ class Tally:
                               run["stdout"], re.M | re.I)
         if not tap or not subtests:
             return self.whole(where, run, tap)
+        said = re.findall(r"^not ok\b.*\n((?:#.*\n)*)", run["stdout"], re.M | re.I)
         bad = 0
         for ok, name, skip, why in subtests:
             if ok != "ok":
+                self.fail(f"{where}: {name}", said[bad] if bad < len(said) else "")
                 bad += 1
-                self.failed.append(f"{where}: {name}")
             elif skip:
                 self.skipped.append(f"{where}: {name}: {why}")
             else:
                 self.passed += 1
         if run["result"] not in ("OK", "SKIP") and not bad:
-            self.failed.append(f"{where}: {run['result'].lower()} after {len(subtests)} tests")
+            self.fail(f"{where}: {run['result'].lower()} after {len(subtests)} tests", last(run))
 
     def whole(self, where, run, tap):
         """A program with a single result."""
@@ -127,7 +136,35 @@ class Tally:
         elif run["result"] == "OK" and not tap:
             self.passed += 1
         else:
-            self.failed.append(f"{where}: {run['result'].lower()}" + tap * ", no test ran")
+            self.fail(f"{where}: {run['result'].lower()}" + tap * ", no test ran", last(run))
+
+
+class Machine(threading.Thread):
+    """A full disk or a high load makes tests fail that are right, and is over when people look."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.free, self.load = math.inf, 0
+        self.look()
+
+    def look(self):
+        self.free = min([self.free] + [shutil.disk_usage(d).free
+                                       for d in (".", tempfile.gettempdir())])
+        self.load = max(self.load, os.getloadavg()[0])
+
+    def run(self):
+        while True:
+            self.look()
+            time.sleep(0.5)
+
+    def __str__(self):
+        return f"disk: {self.free / 1e9:.1f} GB free at least; load: {self.load:.1f} at most"
+
+
+def last(run):
+    """The end of what a program said."""
+    lines = (run["stdout"] + "\n" + run.get("stderr", "")).splitlines()
+    return "\n".join([text for text in lines if text.strip()][-SAID:])
 
 
 def read_lines(command, each, **more):
@@ -263,15 +300,15 @@ def run(conf, args, progress, tally):
         + ("suites " + ", ".join(suites) if suites else "all suites"))
     began = time.monotonic()
     if not configure(conf, progress):
-        tally.failed.append(f"{conf.name}: does not configure")
+        tally.fail(f"{conf.name}: does not configure")
         return
     everything = not suites or "net" in suites
     tests = chosen(conf, suites)
     broken, built = build(conf, progress, tests, everything)
     for t in broken:
-        tally.failed.append(f"{conf.name}: {t['name']}: does not build")
+        tally.fail(f"{conf.name}: {t['name']}: does not build")
     if not built and not broken:
-        tally.failed.append(f"{conf.name}: something that no test needs does not build")
+        tally.fail(f"{conf.name}: something that no test needs does not build")
     progress.update(conf.stage("build"), 1, f"{conf.name}: built")
     progress.say(f"built in {time.monotonic() - began:.0f} s")
 
@@ -287,7 +324,7 @@ def run(conf, args, progress, tally):
         tally.program(f"{conf.name}: {test}", entry, tap[test])
     ran = collections.Counter(name(e["name"]) for e in entries)
     for test in (collections.Counter(t["name"] for t in tests) - ran).elements():
-        tally.failed.append(f"{conf.name}: {test}: was not run")
+        tally.fail(f"{conf.name}: {test}: was not run")
 
 
 def main():
@@ -315,7 +352,8 @@ def main():
         os.environ.setdefault("HAUL_MUTATIONS", "10")
 
     began = time.monotonic()
-    tally = Tally()
+    tally, machine = Tally(), Machine()
+    machine.start()
     confs = [c for c in CONFIGURATIONS if c.name == args.only] if args.only else CONFIGURATIONS
     confs = [c for c in (confs if args.all or args.only else confs[:1])
              if not args.suite or c.chosen(args.suite)]
@@ -324,7 +362,7 @@ def main():
         run(conf, args, progress, tally)
     progress.end()
 
-    print(f"\n{time.monotonic() - began:.0f} s in all")
+    print(f"\n{time.monotonic() - began:.0f} s in all; {machine}")
     for line in tally.failed:
         print("failed: " + line)
     for line in tally.skipped:

@@ -155,8 +155,11 @@ def replies(what, ours, theirs, handler):
                 end(what, haul, peer, lambda result: result.dropped() == 0 and
                     result.total("rx_packets") == result.total("tx_packets") == PINGS)
         got = fwd.read_pcap(f"{d}/replies")
-        tap.ok(sorted(got) == sorted(ping(i, 0) for i in range(PINGS)),
-               f"{what}: the replies are right", [f.hex() for f in got[:3]])
+        expected = [ping(i, 0) for i in range(PINGS)]
+        tap.ok(sorted(got) == sorted(expected), f"{what}: the replies are right",
+               "\n".join([f"{len(got)} came; wrong ones:",
+                          *(f.hex() for f in got if f not in expected),
+                          "missing:", *(f.hex() for f in expected if f not in got)]))
 
 
 for handler in "burst", "coroutine":
