@@ -104,7 +104,7 @@ class Tally:
         self.skipped = []
 
     def fail(self, line, said=""):
-        lines = [text[:160] for text in said.splitlines() if text.strip()]
+        lines = [text[:160] for text in said.splitlines() if text.strip("# ")]
         self.failed.append("\n    ".join([line, *lines[:SAID], *["..."][:len(lines) > SAID]]))
 
     def program(self, where, run, tap):

@@ -8,8 +8,10 @@
 
 #include <langinfo.h>
 #include <locale.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "interrupts.h"
@@ -20,6 +22,7 @@
 
 #define ABOVE 2 /* rows above the view */
 #define BELOW 2 /* messages, keys */
+#define WRITES_MS 1200 /* hauli_app_terminal_leave() takes most of it at most */
 /* Some terminals then show nothing until the end of a frame; the others ignore it. */
 #define UPDATE "\x1b[?2026h"
 #define UPDATED "\x1b[?2026l"
@@ -50,6 +53,39 @@ static struct {
 	char escape[8]; /* the part that has been read of a key with several bytes */
 	unsigned escape_len;
 } s = {.terminal = -1, .interrupts = -1};
+
+/*
+ * The thread that ends the process waits until the main thread has written, and that one then
+ * writes no more: no frame follows when the terminal has been restored, and a screen that is being
+ * entered is restored as well. Each sets its own flag before it reads the other's.
+ */
+static _Atomic bool main_writes, dying;
+static pthread_t main_thread;
+
+static bool begin_writing(void)
+{
+	main_writes = true;
+	if (dying)
+		main_writes = false;
+	return main_writes;
+}
+
+static void end_writing(void)
+{
+	main_writes = false;
+}
+
+/* Async-signal-safe. */
+static void write_last(void)
+{
+	const struct timespec ms = {.tv_nsec = 1000000};
+
+	dying = true;
+	if (pthread_equal(pthread_self(), main_thread))
+		return; /* it has been interrupted */
+	for (unsigned i = 0; i < WRITES_MS && main_writes; i++)
+		nanosleep(&ms, NULL);
+}
 
 static bool is_utf8(void)
 {
@@ -253,7 +289,7 @@ static void show(struct hauli_app *a)
 	char *frame;
 	size_t len;
 	FILE *out;
-	int err;
+	int err = 0;
 
 	if (!s.shown || s.lost)
 		return;
@@ -262,7 +298,10 @@ static void show(struct hauli_app *a)
 		abort();
 	print(a, out);
 	fclose(out);
-	err = hauli_app_terminal_show(frame, len);
+	if (begin_writing()) {
+		err = hauli_app_terminal_show(frame, len);
+		end_writing();
+	}
 	if (err > 0)
 		s.rows = 0;
 	check(a, err);
@@ -383,13 +422,25 @@ static void take_keys(struct haul_app *app, int fd, void *arg)
 	show(a);
 }
 
+/* The process ends without leave(). */
+static void abandon(void)
+{
+	write_last();
+	hauli_app_terminal_abandon();
+	hauli_app_messages_release();
+}
+
 static void enter(struct hauli_app *a)
 {
 	if (!hauli_app_terminal_is_ours(s.terminal))
 		return;
+	main_thread = pthread_self();
+	hauli_app_interrupts_before_death(abandon);
+	if (!begin_writing())
+		return;
 	hauli_app_messages_keep(s.terminal);
 	hauli_app_terminal_enter();
-	hauli_app_interrupts_before_death(hauli_app_screen_abandon);
+	end_writing();
 	haul_app_watch(&a->pub, s.terminal, take_keys, NULL);
 	s.shown = true;
 }
@@ -401,9 +452,12 @@ static void leave(struct hauli_app *a)
 	s.shown = false;
 	if (!s.lost)
 		haul_app_watch(&a->pub, s.terminal, NULL, NULL);
-	hauli_app_interrupts_before_death(NULL);
+	if (!begin_writing())
+		return;
 	hauli_app_terminal_leave(hauli_app_terminal_is_ours(s.terminal));
 	hauli_app_messages_release();
+	end_writing();
+	hauli_app_interrupts_before_death(NULL);
 }
 
 static void take_interrupts(struct haul_app *app, int fd, void *arg)
@@ -431,7 +485,7 @@ void hauli_app_screen_begin(struct hauli_app *a)
 	if (!s.wanted)
 		return;
 	if (!registered)
-		atexit(hauli_app_screen_abandon);
+		atexit(abandon);
 	registered = true;
 	s.on = true;
 	s.view = hauli_app_view(0);
@@ -499,10 +553,4 @@ void hauli_app_screen_end(struct hauli_app *a)
 	free(s.text);
 	s.last = s.base = s.period = s.total = NULL;
 	s.text = NULL;
-}
-
-void hauli_app_screen_abandon(void)
-{
-	hauli_app_terminal_abandon();
-	hauli_app_messages_release();
 }

@@ -21,7 +21,4 @@ void hauli_app_screen_period(struct hauli_app *a);
  * hauli_app_screen_begin(). */
 void hauli_app_screen_end(struct hauli_app *a);
 
-/* The same before the program ends at once. Any thread, also in a signal handler. */
-void hauli_app_screen_abandon(void);
-
 #endif
