@@ -166,6 +166,21 @@ def disturbed(tap):
             run["disturbed"] = "x"
     tap.ok("spin: " not in advise(spinless)["sentence"],
            "what spin takes is said only for the same loads", advise(spinless)["sentence"])
+    busy = sample.sample(1, pollers)
+    for point in busy["points"]:
+        keep = 6 if point["load"] == 0.1 else 1
+        for run in point["runs"][keep:]:
+            run["disturbed"] = "the hypervisor took 5% of a CPU"
+    for point in polled(busy, "block"):  # only a few of its runs count: it may be better
+        for run in point["runs"][3:]:
+            run["disturbed"] = "the hypervisor took 5% of a CPU"
+    advice = advise(busy)
+    only = 0.1 * sample.MAXIMUM
+    tap.ok(advice["sentence"].startswith("The machine was too busy to be sure: take --poller") and
+           advice["undecided"], "an open answer of a busy machine says so", advice["text"])
+    tap.ok([(p["from_pps"], p["to_pps"]) for p in advice["by_load"]] == [(only, only)] and
+           " at 20 kpps" in advice["sentence"], "... and is about the load that was judged only",
+           advice["text"])
 
 
 def losses(tap):

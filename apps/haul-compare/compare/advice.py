@@ -8,6 +8,7 @@ from .intervals import FEWEST
 from .measured import Measured, word
 
 OFTEN = 0.2  # a larger share of disturbed runs is said before anything else
+MOST = 0.5  # with a larger one, the answer says itself that the runs leave it open
 RULE = (f"Without a target, half the CPU is worth twice the p99: the poller with the lowest p99 x "
         f"(CPU + {units.percent(CPU_FLOOR)}) wins.")
 
@@ -31,6 +32,8 @@ def _span(segment, last):
     top = segment.to_pps
     if not segment.from_pps:
         return f"up to {units.rate(top if top else last)}"
+    if segment.from_pps == (top or last):
+        return f"at {units.rate(last)}"
     return f"from {units.rate(segment.from_pps)} " + (
         f"to {units.rate(top)}" if top else f"up to {units.rate(last)}")
 
@@ -105,7 +108,14 @@ class Advice:
             start = f"No poller keeps the target, {self.goal.says()}; nearest is "
         else:
             start = f"For {self.goal.says()}, take "
+        if self.is_doubtful():
+            start = "The machine was too busy to be sure: " + start[0].lower() + start[1:]
         return start + ", then ".join(parts) + "."
+
+    def is_doubtful(self):
+        kept, disturbed = self.measured.runs()
+        return (disturbed > MOST * (kept + disturbed) and
+                any(s.undecided() for s in self.segments))
 
     def why_not(self):
         if not self.measured.points:

@@ -258,6 +258,8 @@ def segments(judgements):
         first, last = below.judgements[-1].offered, above.judgements[0].offered
         if first and last:  # the change is somewhere between two measured loads
             below.to_pps = above.from_pps = units.rounded(math.sqrt(first * last), 2)
+    if found and not judgements[0].decided():  # nothing is known about lower loads
+        found[0].from_pps = found[0].judgements[0].offered or 0.0
     return found
 
 
