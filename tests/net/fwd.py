@@ -21,7 +21,7 @@ class Result:
     def __init__(self, args, rc, out, err):
         self.args, self.rc, self.out, self.err = args, rc, out, err
         try:
-            self.json = json.loads(out)
+            self.json = json.loads(out.removeprefix("haul-fwd> "))
         except ValueError:
             self.json = None
 
@@ -50,9 +50,10 @@ class Running(netns.Child):
             self.args = [*options, *map(str, args)]
         self.err = tempfile.TemporaryFile("w+")
         self.out = out or tempfile.TemporaryFile("w+")
+        popen.setdefault("stdin", subprocess.DEVNULL)
         self.process = subprocess.Popen(
-            [FWD, *netns.settings(self.args), *self.args], stdin=subprocess.DEVNULL,
-            stdout=self.out, stderr=self.err, **popen)
+            [FWD, *netns.settings(self.args), *self.args], stdout=self.out, stderr=self.err,
+            **popen)
 
     def said(self):
         """All of stderr so far."""
