@@ -94,14 +94,15 @@ def targets(tap):
            "20 % of a CPU rules spin out", cpu["text"])
     tap.ok(cpu["by_load"][-1]["meets_target"] is False, "... and nobody keeps it at 90 % load",
            cpu["by_load"])
-    for bad in "p99", "p99=", "p99=fast", "p99=0us", "cpu=many", "cpu=-1%", "cpu=nan", "loss=1%", \
-            "=", "p99=1e9999s":
+    for bad in "p99", "p99=", "p99=fast", "p99=0us", "cpu=many", "cpu=-1%", "cpu=nan", "cpu=0", \
+            "cpu=101%", "cpu=200%", "cpu=inf", "loss=1%", "=", "p99=1e9999s":
         try:
             choice.parse(bad)
             tap.ok(False, f"--target {bad} is refused")
         except ValueError as e:
             tap.ok(re.search(r"such as|more than 0", str(e)) and "\n" not in str(e),
                    f"--target {bad} is refused", e)
+    tap.ok(choice.parse("cpu=100%").limit == 1, "--target cpu=100% is taken")
 
 
 def undecided(tap):

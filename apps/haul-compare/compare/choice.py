@@ -107,8 +107,10 @@ def parse(text):
             limit = float(number) / 100
         except ValueError:
             limit = math.nan
-        if not 0 < limit <= 1000:
+        if not limit > 0:
             raise ValueError("not a share of a CPU, such as 20%")
+        if limit > 1:
+            raise ValueError("a poller has one CPU: give at most 100%, such as 20%")
     if limit <= 0:
         raise ValueError("must be more than 0")
     return Limit(str(text), TARGETS[name], limit)

@@ -143,7 +143,7 @@ TABLE = [
      "runs of each poller at each load, interleaved (default: 9)"),
     ("target", "GOAL", anything, None,
      "advise for p99=TIME, such as p99=100us: the least CPU within it;\n"
-     "or for cpu=SHARE, such as cpu=20%: the lowest p99 within it"),
+     "or for cpu=SHARE, such as cpu=20%, at most 100%: the lowest p99 within it"),
     ("cpus", "A,B", cpu_list, None,
      "CPUs of the generator and of the measured program (default: chosen)"),
     ("seed", "N", whole(0, 2**32), 1,
