@@ -4,13 +4,12 @@ import json
 import os
 import re
 import shlex
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 
-from . import choice, links, machine, options, program, progress, report
+from . import choice, links, machine, options, program, progress, report, scratch
 from .model import Report
 from .program import Failed
 from .session import Session
@@ -141,24 +140,20 @@ def finish(data, files, code, why, bar):
     return code if folder or code else FAILED
 
 
-def measure(asked, arguments, version, folders):
-    prepare(asked.out)
-    scratch = tempfile.mkdtemp(prefix="haul-compare-")
+def measure(asked, arguments, version, folders, place):
+    """place: a folder for files that nobody needs afterwards."""
     files = Files(os.path.abspath(asked.out), asked.target)
     facts = Report(shlex.join([NAME, *arguments]), machine.facts(), versions(version, folders))
     bar = progress.Progress(asked.minutes * 60)
     refused = None if asked.port else links.enter()
-    session = Session(asked, folders, facts, bar, scratch)
+    session = Session(asked, folders, facts, bar, place)
     session.checkpoint = lambda: files.keep(facts.data())
-    try:
-        code, why = measured(session, refused)
-        for number in ENDING:
-            signal.signal(number, signal.SIG_IGN)  # the report is on its way
-        session.close()
-        facts.head.update({"complete": code == DONE, "ended_because": why})
-        return finish(facts.data(), files, code, why, bar)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+    code, why = measured(session, refused)
+    for number in ENDING:
+        signal.signal(number, signal.SIG_IGN)  # the report is on its way
+    session.close()
+    facts.head.update({"complete": code == DONE, "ended_because": why})
+    return finish(facts.data(), files, code, why, bar)
 
 
 def remake(asked):
@@ -189,7 +184,10 @@ def run(arguments, version, folders):
         raise options.Usage(f"--target {asked.target}: {e}") from None
     if asked.remake:
         return remake(asked)
-    return measure(asked, arguments, version, [asked.programs] if asked.programs else folders)
+    prepare(asked.out)
+    with scratch.folder() as place:
+        return measure(asked, arguments, version, [asked.programs] if asked.programs else folders,
+                       place)
 
 
 def main(version, folders):
