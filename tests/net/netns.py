@@ -13,6 +13,7 @@ that process ends. Names need not be unique, since they are private. Works as ro
 user where the kernel lets users have namespaces. One network is enough for most tests: a port of
 haul's takes an interface that has no address, and the kernel talks to it from the other end.
 """
+import atexit
 import ctypes
 import fcntl
 import functools
@@ -24,6 +25,7 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -33,6 +35,7 @@ CLONE_NEWNS = 0x00020000
 CLONE_NEWUSER = 0x10000000
 CLONE_NEWNET = 0x40000000
 MS_REC_PRIVATE = 0x44000
+MNT_DETACH = 2
 
 ETH_P_ALL = 3
 PACKET_OUTGOING = 4
@@ -92,10 +95,26 @@ def unmount(where):
     _libc.umount2(where.encode(), 0)
 
 
+def _use_memory_for_files():
+    """Temporary files of the test and of what it runs are in memory: the disk may be full for a
+    moment, since builds and tests of others run, and DPDK's pcap PMD loses frames then without a
+    word."""
+    folder = tempfile.mkdtemp(prefix="haul-test-")
+    if not mount("tmpfs", folder, "mode=700"):
+        os.rmdir(folder)
+        return
+    os.environ["TMPDIR"] = tempfile.tempdir = folder
+
+    def forget():
+        _libc.umount2(folder.encode(), MNT_DETACH)
+        os.rmdir(folder)
+    atexit.register(forget)
+
+
 def enter(as_user=False):
-    """Moves this process into private network and mount namespaces, loopback up. as_user: also into
-    a user namespace, as an unprivileged user would (uid 0 inside, without power outside), although
-    the test runs as root.
+    """Moves this process into private network and mount namespaces, loopback up, with a private
+    folder for temporary files. as_user: also into a user namespace, as an unprivileged user would
+    (uid 0 inside, without power outside), although the test runs as root.
     """
     # For its children, too: nohup and a shell's & let their commands ignore these.
     for sig in signal.SIGHUP, signal.SIGQUIT:
@@ -123,6 +142,7 @@ def enter(as_user=False):
     if not mount("sysfs", "/sys"):
         skip_all("no sysfs of a private network can be mounted here")
     mount("bpf", "/sys/fs/bpf")
+    _use_memory_for_files()
     # No router solicitations and the like: a wire carries the test's traffic only. Tests that
     # need IPv6 on an interface call ip6().
     for scope in "all", "default":
