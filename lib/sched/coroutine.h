@@ -119,6 +119,31 @@ static inline void hauli_coro_set_state(struct haul_coro *co, enum hauli_coro_st
 	hauli_u8_owned_set(&co->state, (uint8_t)state);
 }
 
+/* Makes a slot a ready coroutine that has no home yet and begins with entry(). opts may be NULL. */
+static inline void hauli_coro_set_up(struct haul_coro *co, void (*entry)(void *pass), haul_fn *fn,
+	void *arg, const struct haul_coro_opts *opts, bool detached)
+{
+	co->co.name = "-";
+	hauli_coro_set_state(co, HAULI_CORO_READY);
+	hauli_u8_shared_init(&co->flags, 0);
+	hauli_permit_take(&co->permit);
+	co->detached = detached;
+	co->pinned = false; /* one store, with the next three fields */
+	co->poller = false;
+	co->back = 0;
+	co->order_key = 0;
+	if (opts) {
+		if (opts->name)
+			co->co.name = opts->name;
+		co->pinned = opts->pinned;
+		co->order_key = opts->order_key;
+	}
+	co->fn = fn;
+	co->arg = arg;
+	co->joiner = NULL;
+	hauli_co_prepare(&co->co, co, entry);
+}
+
 static inline bool hauli_coro_is_cancelled(const struct haul_coro *co)
 {
 	return hauli_u8_shared_get(&co->flags) & HAULI_FLAG_CANCELLED;

@@ -27,30 +27,6 @@ static void body(void *pass)
 	hauli_co_end(&me->co, hauli_next(c), c);
 }
 
-static inline void set_up(struct haul_coro *co, haul_fn *fn, void *arg,
-	const struct haul_coro_opts *opts, bool detached)
-{
-	co->co.name = "-";
-	hauli_coro_set_state(co, HAULI_CORO_READY);
-	hauli_u8_shared_init(&co->flags, 0);
-	hauli_permit_take(&co->permit);
-	co->detached = detached;
-	co->pinned = false; /* one store, with the next three fields */
-	co->poller = false;
-	co->back = 0;
-	co->order_key = 0;
-	if (opts) {
-		if (opts->name)
-			co->co.name = opts->name;
-		co->pinned = opts->pinned;
-		co->order_key = opts->order_key;
-	}
-	co->fn = fn;
-	co->arg = arg;
-	co->joiner = NULL;
-	hauli_co_prepare(&co->co, co, body);
-}
-
 _Static_assert(HAUL_STACK_MAX == HAULI_STACK_USABLE(HAULI_STACK_CLASSES - 1), "the largest class");
 
 /* For a pinned coroutine: where carriers steal, its pushes are counted separately
@@ -64,7 +40,7 @@ static void keep(const struct haul_runtime *rt, struct haul_coro *co)
 void hauli_spawn_set_up(struct haul_runtime *rt, struct haul_coro *co, haul_fn *fn, void *arg,
 	const struct haul_coro_opts *opts, bool detached)
 {
-	set_up(co, fn, arg, opts, detached);
+	hauli_coro_set_up(co, body, fn, arg, opts, detached);
 	if (co->pinned)
 		keep(rt, co);
 }
@@ -88,7 +64,7 @@ static inline __attribute__((always_inline)) int spawn(struct haul_carrier *c,
 	co = (struct haul_coro *)hauli_stack_get(&c->stacks, (unsigned)cls);
 	if (hauli_unlikely(!co))
 		return -ENOMEM;
-	set_up(co, fn, arg, opts, !out);
+	hauli_coro_set_up(co, body, fn, arg, opts, !out);
 	if (pinned)
 		keep(c->rt, co);
 	hauli_ptr_published_set(&co->home, c);
