@@ -8,18 +8,30 @@
 #include "io/state.h"
 
 /*
- * The contents of the dynamic field: the packet's queue, for the handler, or during a hand-over its
- * link in the list. A store and a load in a cache line that freeing the packet touches anyway.
+ * The contents of the dynamic field: the record of the packet's handler, which tells the handler
+ * the packet's queue, or during a hand-over its link in the list. A store and a load in a cache
+ * line that freeing the packet touches anyway.
  */
 union hauli_pkt {
-	struct hauli_rxq *rx;
+	struct hauli_record record; /* its start is in a struct hauli_rxq */
 	struct hauli_node node;
 };
 extern __attribute__((visibility("hidden"))) int hauli_pkt_at; /* offset of the field */
 
-static inline struct hauli_rxq **hauli_pkt_rx(struct rte_mbuf *pkt)
+static inline struct hauli_record *hauli_pkt_record(struct rte_mbuf *pkt)
 {
-	return &RTE_MBUF_DYNFIELD(pkt, hauli_pkt_at, union hauli_pkt *)->rx;
+	return &RTE_MBUF_DYNFIELD(pkt, hauli_pkt_at, union hauli_pkt *)->record;
+}
+
+static inline struct rte_mbuf *hauli_pkt_of_record(struct hauli_record *record)
+{
+	return (struct rte_mbuf *)((char *)record - hauli_pkt_at);
+}
+
+/* The queue whose packet a record belongs to. */
+static inline struct hauli_rxq *hauli_rxq_of_record(const struct hauli_record *record)
+{
+	return (struct hauli_rxq *)((char *)record->start - offsetof(struct hauli_rxq, start));
 }
 
 static inline struct hauli_node *hauli_pkt_node(struct rte_mbuf *pkt)

@@ -15,20 +15,21 @@
 #include "net/given.h"
 
 /*
- * The body of a handler's coroutine. anywhere: it is stealable, and may end on another carrier;
- * timed: its stages are recorded. Each has instances of its own, so that the others execute no
- * instruction for it.
+ * The body of a handler's coroutine; arg is the packet's record. anywhere: it is stealable, and may
+ * end on another carrier; timed: its stages are recorded. Each has instances of its own, so that
+ * the others execute no instruction for it.
  */
 static inline __attribute__((always_inline)) void *handle(void *arg, bool anywhere, bool timed)
 {
-	struct hauli_rxq *r = *hauli_pkt_rx(arg);
+	struct hauli_rxq *r = hauli_rxq_of_record(arg);
+	struct rte_mbuf *pkt = hauli_pkt_of_record(arg);
 
 	if (anywhere)
 		hauli_glue_handler_begins(r->home);
 	if (timed)
-		hauli_times_packet(r, arg, anywhere);
+		hauli_times_packet(r, pkt, anywhere);
 	else
-		r->on_packet(&r->rx, arg);
+		r->on_packet(&r->rx, pkt);
 	if (anywhere && hauli_rxq_is_remote(r))
 		hauli_u64_shared_add(&r->remote_ended, 1);
 	else
@@ -56,17 +57,22 @@ static void *handle_anywhere_timed(void *arg)
 	return handle(arg, true, true);
 }
 
-static haul_fn *const bodies[2][2] = {
-	{handle_here, handle_here_timed}, {handle_anywhere, handle_anywhere_timed}};
+static haul_fn *body_of(const struct hauli_rxq *r)
+{
+	static haul_fn *const bodies[2][2] = {
+		{handle_here, handle_here_timed}, {handle_anywhere, handle_anywhere_timed}};
+
+	return bodies[r->home != NULL][r->times != NULL];
+}
 
 /* The body of the first handler after a wait. */
 static void *handle_first(void *arg)
 {
-	struct hauli_rxq *r = *hauli_pkt_rx(arg);
+	struct hauli_rxq *r = hauli_rxq_of_record(arg);
 
 	if (!hauli_rxq_is_remote(r))
 		hauli_idle_handles(r->poller);
-	return bodies[r->home != NULL][r->times != NULL](arg);
+	return body_of(r)(arg);
 }
 
 bool hauli_is_handler(haul_fn *fn)
@@ -75,9 +81,21 @@ bool hauli_is_handler(haul_fn *fn)
 		fn == handle_anywhere_timed || fn == handle_first;
 }
 
-static uint8_t order_of(const void *pkt)
+static uint8_t order_of(const void *record)
 {
+	const struct rte_mbuf *pkt = hauli_pkt_of_record((struct hauli_record *)record);
+
 	return (uint8_t)(1 + haul_net_flow(pkt) % HAUL_ORDER_KEYS);
+}
+
+/* For a handler that gets no stack. */
+static void drop_record(struct hauli_record *record)
+{
+	struct hauli_rxq *r = hauli_rxq_of_record(record);
+	struct rte_mbuf *pkt = hauli_pkt_of_record(record);
+
+	hauli_counter_add(&r->started, UINT64_MAX); /* it was counted */
+	hauli_drop_unhandled(r, &pkt, 1, HAUL_DROP_NO_COROUTINE);
 }
 
 /* Touches no port before all carriers have their poller. False: cancelled, because a carrier has
@@ -90,9 +108,12 @@ static bool begin(struct hauli_poller *p)
 		if (!haul_maybe_yield(false))
 			return false;
 	hauli_glue_poller_begins(p->carrier, order_of);
-	for (r = p->rxqs; r < p->rxqs_end; r++)
+	for (r = p->rxqs; r < p->rxqs_end; r++) {
+		r->spawns = hauli_glue_start_init(
+				    &r->start, p->carrier, body_of(r), drop_record, p->coro) != 0;
 		if (!r->target)
 			haul_port_queue_adopt(r->port, r->rx.queue);
+	}
 	return true;
 }
 
@@ -228,46 +249,41 @@ void *hauli_poll_bursts(void *arg)
 	return hauli_glue_steals(p->carrier) ? poll_bursts_stealing(p) : poll(p, cycle_bursts);
 }
 
-/* Starts a handler for each packet, in order. */
-static inline __attribute__((always_inline)) void start_each(struct hauli_poller *p,
-	struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n, bool woken, bool steals,
-	bool timed)
+/* Starts a handler for each packet, in order, each by a spawn. The first one runs body. */
+static __attribute__((noinline)) void spawn_handlers(struct hauli_poller *p, struct hauli_rxq *r,
+	struct rte_mbuf **pkts, uint16_t n, haul_fn *body)
 {
-	haul_fn *usual = bodies[steals][timed];
-	haul_fn *body = woken ? handle_first : usual;
 	uint16_t i;
 	int err;
 
-	for (i = 0; i < n; i++) {
-		*hauli_pkt_rx(pkts[i]) = r;
-		err = hauli_glue_spawn(body, pkts[i], p->coro);
+	for (i = 0; i < n; i++, body = body_of(r)) {
+		hauli_pkt_record(pkts[i])->start = &r->start;
+		err = hauli_glue_spawn(body, hauli_pkt_record(pkts[i]), p->coro);
 		if (hauli_unlikely(err)) {
 			hauli_drop_unhandled(r, pkts + i, n - i,
 				err == -ECANCELED ? HAUL_DROP_STOPPING : HAUL_DROP_NO_COROUTINE);
 			break;
 		}
-		body = usual;
 	}
 	hauli_counter_add(&r->started, i);
 }
 
+/* Starts a handler for each packet, in order. woken: the first packets after a wait. */
 static __attribute__((noinline)) void start_handlers(
 	struct hauli_poller *p, struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n, bool woken)
 {
-	start_each(p, r, pkts, n, woken, false, false);
-}
-
-static __attribute__((noinline)) void start_stealable(
-	struct hauli_poller *p, struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n, bool woken)
-{
-	start_each(p, r, pkts, n, woken, true, false);
-}
-
-static __attribute__((noinline)) void start_timed(
-	struct hauli_poller *p, struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n, bool woken)
-{
-	hauli_times_dequeued(r, pkts, n);
-	start_each(p, r, pkts, n, woken, r->home != NULL, true);
+	if (hauli_unlikely(woken)) {
+		spawn_handlers(p, r, pkts, 1, handle_first);
+		pkts++;
+		n--;
+	}
+	if (hauli_unlikely(r->spawns))
+		spawn_handlers(p, r, pkts, n, body_of(r));
+	else if (hauli_likely(hauli_glue_start(
+			 p->carrier, &r->start, (void *const *)pkts, hauli_pkt_at, n)))
+		hauli_counter_add(&r->started, n);
+	else
+		hauli_drop_unhandled(r, pkts, n, HAUL_DROP_STOPPING);
 }
 
 static inline __attribute__((always_inline)) bool cycle_handlers(
@@ -293,11 +309,8 @@ static inline __attribute__((always_inline)) bool cycle_handlers(
 		hauli_counter_add(&r->packets, n);
 		hauli_counter_add(&r->bytes, hauli_bytes_of(pkts, n));
 		if (timed)
-			start_timed(p, r, pkts, n, woken && !io);
-		else if (steals)
-			start_stealable(p, r, pkts, n, woken && !io);
-		else
-			start_handlers(p, r, pkts, n, woken && !io);
+			hauli_times_dequeued(r, pkts, n);
+		start_handlers(p, r, pkts, n, woken && !io);
 		io = true;
 	}
 	hauli_counter_add(&p->cycles, 1);

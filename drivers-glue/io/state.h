@@ -85,6 +85,8 @@ struct hauli_rxq {
 	struct hauli_times *times; /* NULL: stages are not recorded. Constant */
 	struct hauli_filter *filter; /* NULL: none; the first queue's is for both directions */
 	struct hauli_wait_source source;
+	struct hauli_start start; /* of handlers. Constant while there are any */
+	bool spawns; /* handlers cannot be records. Constant */
 
 	/* Written by stolen handlers, on the carriers of their thieves. */
 	HAULI_LINE struct hauli_u64_shared remote_ended, remote_dropped[HAUL_DROP_REASONS];

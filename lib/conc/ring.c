@@ -54,7 +54,8 @@
  * The owner waits until it has the guard itself, and opens before it frees it. So it waits for the
  * one thief that has the guard, and for another one only if that is faster to take it.
  *
- * Pushes need no order against thieves but E1. They fill slots beyond the tail, or before the head,
+ * Pushes need no order against thieves but E1, also if one store of tail publishes many slots. They
+ * fill slots beyond the tail, or before the head,
  * that a thief has not seen. The head moves forward only after all gaps are closed, and the ring is
  * full at 256 slots from it, so no slot that a thief reads is filled again. A push to the front
  * cannot open a closed limit, which is 2^30 behind.

@@ -70,6 +70,29 @@ static inline bool hauli_ring_push(struct hauli_ring *r, void *item)
 	return true;
 }
 
+/* Owner. The number of pushes that will succeed. */
+static inline uint32_t hauli_ring_room(const struct hauli_ring *r)
+{
+	return HAULI_RING_SIZE - hauli_ring_depth(r);
+}
+
+/* Owner. To push many at once: fill() the slots 0 to n - 1, and then add() all of them. n: at most
+ * hauli_ring_room(). */
+static inline void hauli_ring_fill(struct hauli_ring *r, uint32_t i, void *item)
+{
+	uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed /* own */);
+
+	atomic_store_explicit(&r->slots[(tail + i) % HAULI_RING_SIZE], item,
+		memory_order_relaxed /* published by ring.E1 */);
+}
+
+static inline void hauli_ring_add(struct hauli_ring *r, uint32_t n)
+{
+	uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed /* own */);
+
+	atomic_store_explicit(&r->tail, tail + n, memory_order_release /* ring.E1:R */);
+}
+
 /* Owner. Pushes before all other items. False: the ring is full. */
 static inline bool hauli_ring_push_front(struct hauli_ring *r, void *item)
 {
@@ -154,7 +177,8 @@ static inline bool hauli_ring_is_open(const struct hauli_ring *r)
 
 /*
  * Owner. Takes the oldest item; NULL: the batch is over, or the ring is empty. *second and *fourth
- * get the slots that follow, for prefetching: beyond the end, old contents.
+ * get the slots that follow, for prefetching: beyond the end, old contents. Both or neither may be
+ * NULL.
  */
 static inline void *hauli_ring_pop(struct hauli_ring *r, void **second, void **fourth)
 {
@@ -172,10 +196,12 @@ static inline void *hauli_ring_pop(struct hauli_ring *r, void **second, void **f
 		return NULL;
 	}
 	atomic_store_explicit(&r->head, head + 1, memory_order_relaxed /* the claim: ring.E3 */);
-	*second = atomic_load_explicit(
-		&r->slots[(head + 1) % HAULI_RING_SIZE], memory_order_relaxed /* a hint */);
-	*fourth = atomic_load_explicit(
-		&r->slots[(head + 3) % HAULI_RING_SIZE], memory_order_relaxed /* a hint */);
+	if (second) {
+		*second = atomic_load_explicit(
+			&r->slots[(head + 1) % HAULI_RING_SIZE], memory_order_relaxed /* a hint */);
+		*fourth = atomic_load_explicit(
+			&r->slots[(head + 3) % HAULI_RING_SIZE], memory_order_relaxed /* a hint */);
+	}
 	item = atomic_load_explicit(
 		&r->slots[head % HAULI_RING_SIZE], memory_order_relaxed /* own */);
 	if (!item)

@@ -73,6 +73,9 @@ struct haul_carrier {
 	 * compiles as it does without stealing. */
 	bool notifies;
 	bool cxx; /* exceptions is not NULL; the fast path tests this. Constant */
+	/* coroutines of records begin cancelled. Where carriers steal, set under the ring's guard,
+	 * and read by its holder too */
+	bool records_cancelled;
 	/* of its thread; NULL: the program has no C++. Constant */
 	struct hauli_exceptions *exceptions;
 

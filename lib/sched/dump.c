@@ -6,6 +6,7 @@
 #include "sched/dump.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "base/race.h"
 #include "sched/carrier.h"
@@ -13,6 +14,7 @@
 
 struct dump {
 	FILE *out;
+	uint64_t *begun; /* by carrier: coroutines of this home that have a stack; or NULL */
 	uint64_t unjoined;
 	const char *unjoined_name; /* the name of one of them */
 };
@@ -42,6 +44,8 @@ HAULI_MAY_RACE static void dump_one(struct hauli_co *slot, void *arg)
 	const char *how = state_names[state < HAULI_CORO_ENDED ? state : HAULI_CORO_READY];
 	struct dump *d = arg;
 
+	if (c && d->begun && state < HAULI_CORO_ENDED)
+		d->begun[c->id]++;
 	if (c && hauli_coro_is_unjoined(co)) {
 		d->unjoined++;
 		d->unjoined_name = co->co.name;
@@ -57,12 +61,26 @@ HAULI_MAY_RACE static void dump_one(struct hauli_co *slot, void *arg)
 	}
 }
 
+/* Counts those that are still records (entry.h). */
+static void dump_not_begun(const struct haul_runtime *rt, const struct dump *d)
+{
+	for (unsigned i = 0; d->begun && i < rt->nb_carriers; i++) {
+		int64_t n = (int64_t)(hauli_live(&rt->carriers[i]) - d->begun[i]);
+
+		if (n > 0)
+			fprintf(d->out, "  carrier %u: %" PRId64 " more, ready, not begun\n", i, n);
+	}
+}
+
 void haul_dump(struct haul_runtime *rt, FILE *out)
 {
 	struct dump d = {.out = out};
 
 	HAUL_MISUSE_IF(!rt || !out, "the runtime or the file is NULL");
+	d.begun = calloc(rt->nb_carriers, sizeof(d.begun[0]));
 	hauli_stacks_for_each(rt->stacks, dump_one, &d);
+	dump_not_begun(rt, &d);
+	free(d.begun);
 	if (d.unjoined > 0)
 		fprintf(out, "  %" PRIu64 " ended and not joined, as %s\n", d.unjoined,
 			d.unjoined_name);

@@ -2,6 +2,7 @@
 #include "sched/glue.h"
 
 #include "sched/carrier.h"
+#include "sched/record.h"
 
 struct choice {
 	const struct haul_carrier *home;
@@ -22,5 +23,6 @@ void hauli_glue_cancel(struct haul_carrier *c, bool (*is_chosen)(haul_fn *body))
 {
 	struct choice choice = {c, is_chosen};
 
+	hauli_records_cancel(c);
 	hauli_stacks_for_each(c->rt->stacks, cancel_chosen, &choice);
 }

@@ -7,7 +7,8 @@
  *
  * Of the headers included here the glue uses directly, for the stop: hauli_runtime_hold(),
  * hauli_runtime_let_go(), hauli_runtimes_are_copies(), hauli_tell_silent(), struct hauli_ending
- * with hauli_ending_begin() and hauli_ending_wait(); for options of handlers: HAULI_ORDER_KEY_ASK.
+ * with hauli_ending_begin() and hauli_ending_wait(); for options of handlers: HAULI_ORDER_KEY_ASK,
+ * struct hauli_start and struct hauli_record.
  */
 #ifndef HAULI_SCHED_GLUE_H
 #define HAULI_SCHED_GLUE_H
@@ -17,8 +18,10 @@
 #include "sched/join.h"
 #include "sched/order.h"
 #include "sched/poller.h"
+#include "sched/record.h"
 #include "sched/runtime.h"
 #include "sched/spawn.h"
+#include "sched/spawn_records.h"
 
 /* True if coroutines of home c may be stolen. Constant once c runs. */
 static inline bool hauli_glue_steals(const struct haul_carrier *c)
@@ -38,6 +41,7 @@ static inline void hauli_glue_poller_begins(
 	struct haul_carrier *c, uint8_t (*order_of)(const void *arg))
 {
 	hauli_poller_handles(c);
+	hauli_records_admit(c);
 	hauli_order_set_key_fn(c, order_of);
 }
 
@@ -62,13 +66,28 @@ static inline int hauli_glue_spawn(haul_fn *fn, void *arg, const struct haul_cor
 	return hauli_spawn_own(fn, arg, opts);
 }
 
+/* How handlers begin whose packets are records; errors as hauli_start_init(). */
+static inline int hauli_glue_start_init(struct hauli_start *start, struct haul_carrier *c,
+	haul_fn *fn, void (*drop)(struct hauli_record *record), const struct haul_coro_opts *opts)
+{
+	return hauli_start_init(start, c, fn, drop, opts);
+}
+
+/* Called by c's poller. As hauli_spawn_records(). */
+static inline bool hauli_glue_start(struct haul_carrier *c, const struct hauli_start *start,
+	void *const objs[], ptrdiff_t at, unsigned n)
+{
+	return hauli_spawn_records(c, start, objs, at, n);
+}
+
 /* Called by a handler first of all, if coroutines of its home may be stolen. */
 static inline void hauli_glue_handler_begins(const struct haul_carrier *home)
 {
 	hauli_order_begins(home);
 }
 
-/* Called by c's poller. Cancels the coroutines of home c for whose body is_chosen() is true. */
+/* Called by c's poller. Cancels the coroutines of home c for whose body is_chosen() is true, and
+ * all that are still records, until hauli_glue_poller_begins(): they begin cancelled. */
 void hauli_glue_cancel(struct haul_carrier *c, bool (*is_chosen)(haul_fn *body));
 
 #endif

@@ -103,8 +103,8 @@ static void push_shared(struct hauli_runq *q, struct haul_coro *co)
 	hauli_ring_hold(&q->ring);
 	if (hauli_unlikely(hauli_backlog_depth(b) == b->size))
 		grow(b);
-	append(b, (uintptr_t)co | (hauli_coro_is_stealable(co) ? 0 : STAYS));
-	count_loose(b, hauli_coro_is_stealable(co));
+	append(b, (uintptr_t)co | (hauli_entry_is_stealable(co) ? 0 : STAYS));
+	count_loose(b, hauli_entry_is_stealable(co));
 	hauli_u8_owned_set(&q->behind, true);
 	hauli_ring_release(&q->ring);
 }
@@ -121,6 +121,12 @@ void hauli_backlog_push(struct hauli_runq *q, struct haul_coro *co)
 		grow(b);
 	append(b, (uintptr_t)co);
 	hauli_u8_owned_set(&q->behind, true);
+}
+
+void hauli_runq_push_one_by_one(struct hauli_runq *q, void *const objs[], ptrdiff_t at, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		hauli_runq_push(q, hauli_entry_of((struct hauli_record *)((char *)objs[i] + at)));
 }
 
 void hauli_runq_push_pinned(struct hauli_runq *q, struct haul_coro *co,
@@ -177,8 +183,9 @@ void hauli_runq_refill(struct hauli_runq *q)
 	hauli_u8_owned_set(&q->behind, head != tail);
 }
 
-/* Takes the oldest stealable entry; the caller has checked that there is one. */
-static struct haul_coro *take_loose(struct hauli_backlog *b)
+/* Takes the oldest stealable entry, if may() is true for it; the caller has checked that there is
+ * one. */
+static struct haul_coro *take_loose(struct hauli_backlog *b, bool (*may)(const void *item))
 {
 	uint64_t at = b->passed, head = head_of(b);
 	struct haul_coro *co;
@@ -188,6 +195,8 @@ static struct haul_coro *take_loose(struct hauli_backlog *b)
 	while (!is_loose(*slot(b, at)))
 		at++;
 	co = coro_of(*slot(b, at));
+	if (!may(co))
+		return NULL;
 	*slot(b, at) = 0;
 	count_loose(b, -1);
 	b->passed = at + 1;
@@ -204,7 +213,7 @@ struct haul_coro *hauli_runq_steal(struct hauli_runq *q, bool (*may)(const void 
 
 	if (co || hauli_u64_owned_get(&b->loose) == 0)
 		return co;
-	co = take_loose(b);
+	co = take_loose(b, may);
 	hauli_u8_owned_set(&q->behind, !is_empty(b));
 	return co;
 }

@@ -14,12 +14,12 @@
 
 #include "base/race.h"
 #include "conc/ring.h"
-#include "sched/coroutine.h"
+#include "sched/entry.h"
 
 #define HAULI_RUNQ_MAX (1u << 24) /* coroutines of one carrier */
 
 struct hauli_backlog {
-	/* pointers to struct haul_coro; where thieves may come, with a tag bit, and 0 for a hole */
+	/* entries (entry.h); where thieves may come, with a tag bit, and 0 for a hole */
 	uintptr_t *slots;
 	struct hauli_u64_owned head, tail; /* free-running, masked on use; read by any thread */
 	/* where thieves may come: the number of stealable entries; read by any thread */
@@ -59,6 +59,9 @@ void hauli_runq_fini(struct hauli_runq *q);
 
 void hauli_backlog_push(struct hauli_runq *q, struct haul_coro *co);
 
+/* hauli_runq_push_records() if they do not fit into the ring. */
+void hauli_runq_push_one_by_one(struct hauli_runq *q, void *const objs[], ptrdiff_t at, unsigned n);
+
 /* Thief, after hauli_ring_try_steal(). Takes the oldest coroutine for which may() is true, or
  * returns NULL. */
 struct haul_coro *hauli_runq_steal(struct hauli_runq *q, bool (*may)(const void *item));
@@ -75,9 +78,28 @@ static inline void hauli_runq_push(struct hauli_runq *q, struct haul_coro *co)
 		hauli_backlog_push(q, co);
 }
 
+/* Pushes the records of n objects, each `at` bytes behind the beginning of its object. */
+static inline void hauli_runq_push_records(struct hauli_runq *q, const struct hauli_start *start,
+	void *const objs[], ptrdiff_t at, unsigned n)
+{
+	bool fit = !hauli_u8_owned_get(&q->behind) && hauli_ring_room(&q->ring) >= n;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct hauli_record *r = (struct hauli_record *)((char *)objs[i] + at);
+
+		r->start = start;
+		if (hauli_likely(fit))
+			hauli_ring_fill(&q->ring, i, hauli_entry_of(r));
+	}
+	if (hauli_likely(fit))
+		hauli_ring_add(&q->ring, n);
+	else
+		hauli_runq_push_one_by_one(q, objs, at, n);
+}
+
 /*
- * The same, into the LIFO slot at the front. If a coroutine is there already, and every fourth
- * time, the push goes to the end.
+ * As hauli_runq_push(), into the LIFO slot at the front. If a coroutine is there already, and every
+ * fourth time, the push goes to the end.
  */
 static inline void hauli_runq_push_lifo(struct hauli_runq *q, struct haul_coro *co)
 {
@@ -119,7 +141,8 @@ static inline bool hauli_runq_is_empty(const struct hauli_runq *q)
  * With many coroutines each context is a cache miss. So the first line of a far coroutine is
  * prefetched; and of a near one, whose first line has come by now, the frames just above the stack
  * pointer, which its return reads. A thief may run that coroutine by now, or it may have ended: its
- * slot stays mapped, and the values read are used for prefetching only.
+ * slot stays mapped, and the values read are used for prefetching only. The memory of a record does
+ * not.
  */
 HAULI_MAY_RACE static inline void hauli_runq_prefetch(
 	const struct haul_coro *near, const struct haul_coro *far)
@@ -127,8 +150,10 @@ HAULI_MAY_RACE static inline void hauli_runq_prefetch(
 	const char *sp;
 
 	HAULI_RACES(near);
-	sp = near->co.ctx.sp;
 	__builtin_prefetch(far, 1);
+	if (hauli_unlikely(hauli_entry_is_record(near)))
+		return;
+	sp = near->co.ctx.sp;
 	__builtin_prefetch(sp, 1);
 	__builtin_prefetch(sp + HAULI_CACHE_LINE, 1);
 }
@@ -153,7 +178,7 @@ static inline void hauli_runq_close(struct hauli_runq *q)
 	hauli_runq_top_up(q);
 }
 
-/* The next coroutine of the batch; NULL: the batch has ended. */
+/* The next entry of the batch; NULL: the batch has ended. */
 static inline struct haul_coro *hauli_runq_pop(struct hauli_runq *q)
 {
 	void *near, *far;
@@ -163,6 +188,12 @@ static inline struct haul_coro *hauli_runq_pop(struct hauli_runq *q)
 		return NULL;
 	hauli_runq_prefetch(near, far);
 	return oldest;
+}
+
+/* The same, for a caller that expects records: without prefetching. */
+static inline struct haul_coro *hauli_runq_pop_record(struct hauli_runq *q)
+{
+	return hauli_ring_pop(&q->ring, NULL, NULL);
 }
 
 #endif

@@ -13,6 +13,8 @@
 
 #include "base/clock.h"
 #include "sched/mail.h"
+#include "sched/record.h"
+#include "sched/self.h"
 #include "sched/stolen.h"
 
 static const struct hauli_group *group_of(const struct hauli_policy *p)
@@ -44,7 +46,17 @@ static void look(const struct hauli_policy *p, unsigned idx, struct hauli_policy
 
 static bool may_steal(const void *item)
 {
+	if (hauli_entry_is_record(item))
+		return hauli_record_may_take(hauli_here(), item);
 	return hauli_coro_is_stealable(item);
+}
+
+/* A coroutine from v's run queue, or NULL. */
+static struct haul_coro *steal_one(struct haul_carrier *c, struct haul_carrier *v)
+{
+	struct haul_coro *entry = hauli_runq_steal(&v->runq, may_steal);
+
+	return hauli_entry_is_record(entry) ? hauli_record_take(c, v, entry) : entry;
 }
 
 static bool steal(struct hauli_thief *t, unsigned victim, unsigned most)
@@ -57,7 +69,7 @@ static bool steal(struct hauli_thief *t, unsigned victim, unsigned most)
 		hauli_counter_add(&c->steals_failed, 1);
 		return false;
 	}
-	while (n < most && (stolen[n] = hauli_runq_steal(&v->runq, may_steal)))
+	while (n < most && (stolen[n] = steal_one(c, v)))
 		n++;
 	if (n == 0 && (stolen[0] = hauli_mail_steal(v, may_steal)))
 		n = 1;

@@ -11,6 +11,7 @@
 #include "sched/cluster.h"
 #include "sched/dump.h"
 #include "sched/mail.h"
+#include "sched/record.h"
 #include "sched/request.h"
 #include "sched/runtime.h"
 #include "sched/self.h"
@@ -39,6 +40,7 @@ static void handle_stop(struct haul_carrier *c, struct hauli_msg *msg)
 	hauli_u8_owned_set(&c->stop_step, HAULI_STOP_HANDLED);
 	c->spawn_path = HAULI_PATH_SLOW;
 	hauli_cluster_fetch_all(c);
+	hauli_records_cancel(c);
 	hauli_stacks_for_each(c->rt->stacks, cancel_if_home, c);
 }
 

@@ -6,6 +6,7 @@
 
 #include "sched/carrier.h"
 #include "sched/exceptions.h"
+#include "sched/record.h"
 
 /* The operation with which a stolen coroutine ends its slice, for its home (stolen.c). */
 enum hauli_back {
@@ -49,13 +50,19 @@ static inline void hauli_arrive(struct haul_carrier *c)
 	}
 }
 
-/* The context to run after the current coroutine: the next one of the batch, or the loop. */
+/* The context to run after the current coroutine: that of the entry that was popped, or, if that is
+ * NULL, the loop: the batch has ended. */
+static inline struct hauli_co *hauli_next_is(struct haul_carrier *c, struct haul_coro *entry)
+{
+	if (hauli_unlikely(hauli_entry_is_record(entry)))
+		entry = hauli_record_begin(c, entry);
+	c->current = entry;
+	return entry ? &entry->co : &c->loop;
+}
+
 static inline struct hauli_co *hauli_next(struct haul_carrier *c)
 {
-	struct haul_coro *next = hauli_runq_pop(&c->runq);
-
-	c->current = next;
-	return next ? &next->co : &c->loop;
+	return hauli_next_is(c, hauli_runq_pop(&c->runq));
 }
 
 /* Suspends a coroutine that handles exceptions; on a thread that is no carrier, ends the program

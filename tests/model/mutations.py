@@ -14,6 +14,7 @@ import tempfile
 import broken
 import falling_asleep
 import of_glue
+import of_records
 from support import mutate
 
 # model: (file, what is broken, text, its replacement)
@@ -529,7 +530,7 @@ MUTATIONS = [
     ('detached', 'lib/sched/mail.c', 'a thief makes ready a coroutine that only its home may',
      'msg->kind->stealable(msg) : NULL;',
      'msg->kind->stealable(msg) : HAULI_CONTAINER(msg, struct haul_coro, request_msg);'),
-] + falling_asleep.MUTATIONS + of_glue.MUTATIONS
+] + falling_asleep.MUTATIONS + of_glue.MUTATIONS + of_records.MUTATIONS
 
 
 ORDER = ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/injector.c', 'lib/conc/ring.c',
@@ -559,7 +560,7 @@ SOURCES = {
     'detached': DETACHED, 'detached_hogged': DETACHED,
     'poller': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/injector.c', 'lib/conc/ring.c',
                'lib/sched/mail.c', 'lib/sched/poller.c', 'lib/sched/sleep.c'],
-} | falling_asleep.SOURCES | of_glue.SOURCES
+} | falling_asleep.SOURCES | of_glue.SOURCES | of_records.SOURCES
 
 
 def is_caught(model, program):

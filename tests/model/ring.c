@@ -2,10 +2,17 @@
 /*
  * The ring: its owner pushes behind and in front and pops in batches, while a thief takes from it.
  * Each item is handed out once, none is lost, and its contents are seen.
+ *
+ * ring_many.c: the first push is of many items at once.
  */
 #include "conc/ring.h"
 
 #include "explorer.h"
+
+#ifndef MANY /* ring_many.c */
+#define MANY 0
+#define NAME "ring"
+#endif
 
 #define ITEMS 3
 
@@ -49,14 +56,24 @@ static void pop(unsigned n)
 		take(item);
 }
 
+static void push_two(void)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		m.items[i] = 1;
+		if (!MANY)
+			hauli_ring_push(&m.ring, &m.items[i]);
+		else
+			hauli_ring_fill(&m.ring, i, &m.items[i]);
+	}
+	if (MANY)
+		hauli_ring_add(&m.ring, 2);
+}
+
 static void owner(void)
 {
 	void *second, *fourth;
 
-	for (unsigned i = 0; i < ITEMS - 1; i++) {
-		m.items[i] = 1;
-		hauli_ring_push(&m.ring, &m.items[i]);
-	}
+	push_two();
 	hauli_ring_open(&m.ring, ITEMS);
 	pop(1);
 	hauli_ring_close(&m.ring);
@@ -94,7 +111,7 @@ static void check(void)
 int main(int argc, char **argv)
 {
 	return model_main(argc, argv,
-		&(struct model){.name = "ring",
+		&(struct model){.name = NAME,
 			.nb_threads = 2,
 			.threads = {owner, thief},
 			.memory = &m,

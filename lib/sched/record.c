@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Promise: a cancel of all coroutines of a home reaches those that are still records, also if a
+ * thief takes one just then. The coroutine begins cancelled, or the canceller finds it in its slot.
+ *
+ *	owner: cancel                      thief
+ *	hold the guard                     hold the guard
+ *	records_cancelled = true           take a record
+ *	release it                         read records_cancelled: true? begin cancelled
+ *	cancel those in slots              home = the owner
+ *	                                   release the guard
+ *
+ *	If the thief has the guard first, its store of the home is before the owner's search of
+ *	    the slots (ring.E2), which finds the coroutine.
+ *	If the owner has it first, the thief reads true.
+ *
+ * Model: tests/model/records.c.
+ */
+#include "sched/record.h"
+
+#include "conc/ring.h"
+
+static struct haul_coro *make(
+	struct haul_carrier *c, struct haul_carrier *home, struct haul_coro *entry)
+{
+	struct hauli_record *r = hauli_entry_record(entry);
+	const struct hauli_start *start = r->start;
+	struct haul_coro *co = (struct haul_coro *)hauli_stack_get(&c->stacks, start->stack_class);
+
+	if (hauli_unlikely(!co))
+		return NULL;
+	hauli_coro_set_up(co, start->entry, start->fn, r, &start->opts, true);
+	if (hauli_unlikely(home->records_cancelled))
+		hauli_u8_shared_init(&co->flags, HAULI_FLAG_CANCELLED);
+	hauli_ptr_published_set(&co->home, home);
+	return co;
+}
+
+__attribute__((noinline)) struct haul_coro *hauli_record_begin(
+	struct haul_carrier *c, struct haul_coro *entry)
+{
+	while (hauli_entry_is_record(entry)) {
+		struct hauli_record *r = hauli_entry_record(entry);
+		struct haul_coro *co = make(c, c, entry);
+
+		if (hauli_likely(co != NULL))
+			return co;
+		r->start->drop(r);
+		hauli_counter_add(&c->ended, 1);
+		entry = hauli_runq_pop(&c->runq);
+	}
+	return entry;
+}
+
+bool hauli_record_may_take(struct haul_carrier *c, const struct haul_coro *entry)
+{
+	struct hauli_co *stack =
+		hauli_stack_get(&c->stacks, hauli_entry_record(entry)->start->stack_class);
+
+	if (stack)
+		hauli_stack_put(&c->stacks, stack);
+	return stack;
+}
+
+struct haul_coro *hauli_record_take(
+	struct haul_carrier *c, struct haul_carrier *v, struct haul_coro *entry)
+{
+	struct haul_coro *co = make(c, v, entry);
+
+	HAUL_BUG_ON(!co);
+	return co;
+}
+
+static void set_cancelled(struct haul_carrier *c, bool cancelled)
+{
+	if (hauli_steals(c))
+		hauli_ring_hold(&c->runq.ring);
+	c->records_cancelled = cancelled;
+	if (hauli_steals(c))
+		hauli_ring_release(&c->runq.ring);
+}
+
+void hauli_records_cancel(struct haul_carrier *c)
+{
+	set_cancelled(c, true);
+}
+
+void hauli_records_admit(struct haul_carrier *c)
+{
+	set_cancelled(c, c->phase != HAULI_PHASE_RUNS);
+}

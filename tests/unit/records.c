@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Records: coroutines that get a stack when their turn comes, and often that of the one before.
+ * Objects in memory stand for packets, and a poller for that of the glue.
+ */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/resource.h>
+
+#include "sched/glue.h"
+#include "support/runtime.h"
+#include "support/suite.h"
+
+#define MANY 20000
+#define BURST 32
+
+struct object {
+	char before[24]; /* the record is not at the beginning */
+	struct hauli_record record;
+	unsigned number;
+};
+
+static struct object objects[MANY];
+
+static struct {
+	struct haul_runtime *rt;
+	struct hauli_start start;
+	struct haul_coro_opts opts;
+	haul_fn *fn;
+	atomic_uint n;
+	atomic_uint pushed, ended, dropped, wrong, cancelled, remote;
+	atomic_bool open, told;
+	struct haul_coro *volatile last;
+} t;
+
+static struct object *object_of(void *record)
+{
+	return HAULI_CONTAINER(record, struct object, record);
+}
+
+static void drop(struct hauli_record *record)
+{
+	t.wrong += record != &objects[t.dropped].record;
+	t.dropped++;
+}
+
+static uint8_t no_key(const void *arg)
+{
+	return 0;
+}
+
+static bool push(struct haul_carrier *c, unsigned n)
+{
+	void *at[BURST];
+
+	for (unsigned i = 0; i < n; i++) {
+		at[i] = &objects[t.pushed + i];
+		objects[t.pushed + i].number = t.pushed + i;
+	}
+	if (!hauli_glue_start(c, &t.start, at, offsetof(struct object, record), n))
+		return false;
+	t.pushed += n;
+	return true;
+}
+
+static void begin(struct haul_carrier *c)
+{
+	hauli_glue_poller_begins(c, no_key);
+	ASSERT_EACH(hauli_glue_start_init(&t.start, c, t.fn, drop, &t.opts) == 0);
+}
+
+static void *polls(void *arg)
+{
+	struct haul_carrier *c = haul_carrier_self();
+
+	begin(c);
+	while (haul_maybe_yield(t.pushed < t.n))
+		if (t.pushed < t.n)
+			push(c, t.n - t.pushed < BURST ? t.n - t.pushed : BURST);
+	return NULL;
+}
+
+static void *pushes_all_at_once(void *arg)
+{
+	begin(haul_carrier_self());
+	while (t.pushed < t.n)
+		push(haul_carrier_self(), t.n - t.pushed < BURST ? t.n - t.pushed : BURST);
+	while (haul_maybe_yield(true))
+		;
+	return NULL;
+}
+
+static enum haul_steal how(int i)
+{
+	return i == 0 ? HAUL_STEAL_OFF : HAUL_STEAL_GLOBAL;
+}
+
+static struct haul_coro *start(
+	unsigned carriers, enum haul_steal steal, haul_fn *poller, haul_fn *fn, unsigned n)
+{
+	const struct haul_coro_opts opts = t.opts;
+	struct haul_coro *co;
+
+	memset(&t, 0, sizeof(t));
+	t.rt = runtime_start_stealing(carriers, NULL, steal);
+	t.opts = opts;
+	t.fn = fn;
+	t.n = n;
+	ck_assert_int_eq(haul_poller_register(haul_carrier(t.rt, 0), &co, poller, NULL, NULL), 0);
+	return co;
+}
+
+static uint64_t unfinished(void)
+{
+	struct haul_carrier_stats st;
+
+	haul_carrier_get_stats(haul_carrier(t.rt, 0), &st);
+	return st.spawned - st.ended;
+}
+
+static void stop(struct haul_coro *poller)
+{
+	haul_cancel(poller);
+	haul_join(poller, NULL);
+	ck_assert_uint_eq(unfinished(), 0);
+	runtime_stop(t.rt);
+	ck_assert_uint_eq(t.wrong, 0);
+	t.opts = (struct haul_coro_opts){0};
+}
+
+/* Leaves behind all that the next coroutine must not find. */
+static void *begins_as_new(void *arg)
+{
+	const struct haul_coro *me = haul_self();
+	unsigned number = object_of(arg)->number;
+
+	t.wrong += strcmp(haul_coro_name(me), "packet") != 0 || me->order_key != 7;
+	t.wrong += haul_cancelled() || me->pinned || hauli_permit_is_given(&me->permit);
+	t.wrong += haul_carriers(t.rt) == 1 && number != t.ended;
+	haul_unpark(haul_self());
+	if (number % 3 == 0)
+		haul_pin();
+	if (number % 5 == 0)
+		haul_cancel(haul_self());
+	if (haul_carriers(t.rt) == 1)
+		haul_self()->order_key = 9;
+	t.ended++;
+	return NULL;
+}
+
+START_TEST(each_begins_as_new_and_in_order)
+{
+	struct haul_coro *poller;
+
+	t.opts = (struct haul_coro_opts){.name = "packet", .order_key = 7};
+	poller = start(1 + _i, how(_i), polls, begins_as_new, MANY);
+	WAIT_UNTIL(t.ended == MANY);
+	stop(poller);
+}
+END_TEST
+
+static void *waits_or_not(void *arg)
+{
+	unsigned number = object_of(arg)->number, copy[64];
+	const struct haul_coro *me = haul_self();
+	const unsigned *p = copy;
+
+	for (unsigned i = 0; i < 64; i++)
+		copy[i] = number + i;
+	asm volatile("" : "+r"(p) : : "memory");
+	object_of(arg)->record.start = NULL; /* as a packet that was freed */
+	switch (number % 8) {
+	case 1:
+		haul_yield();
+		break;
+	case 3:
+		haul_sleep(number % 50 * HAUL_US);
+		break;
+	case 4:
+		haul_unpark(haul_self());
+		haul_park();
+		break;
+	}
+	asm volatile("" : "+r"(p) : : "memory");
+	for (unsigned i = 0; i < 64; i++)
+		t.wrong += p[i] != number + i;
+	t.wrong += haul_self() != me || haul_cancelled();
+	t.ended++;
+	return NULL;
+}
+
+START_TEST(one_that_waits_keeps_its_stack)
+{
+	struct haul_coro *poller = start(2, how(_i), polls, waits_or_not, MANY);
+
+	WAIT_UNTIL(t.ended == MANY);
+	stop(poller);
+}
+END_TEST
+
+/* The first one ends with a cancel under way to it. */
+static void *ends_or_sleeps(void *arg)
+{
+	if (object_of(arg)->number == 0) {
+		t.last = haul_self();
+		t.told = true;
+		while (!t.open)
+			;
+	} else {
+		t.wrong += haul_sleep(HAUL_US) != 0 || haul_cancelled();
+	}
+	t.ended++;
+	return NULL;
+}
+
+START_TEST(a_request_does_not_reach_the_next_one)
+{
+	struct haul_coro *poller = start(1, HAUL_STEAL_OFF, polls, ends_or_sleeps, BURST);
+
+	WAIT_UNTIL(t.told);
+	haul_cancel(t.last);
+	t.open = true;
+	WAIT_UNTIL(t.ended == BURST);
+	stop(poller);
+}
+END_TEST
+
+static void *counts_cancelled(void *arg)
+{
+	t.cancelled += haul_cancelled() && haul_sleep(HAUL_FOREVER) == -ECANCELED;
+	t.ended++;
+	return NULL;
+}
+
+static bool is_counter(haul_fn *fn)
+{
+	return fn == counts_cancelled;
+}
+
+static void *cancels(void *arg)
+{
+	struct haul_carrier *c = haul_carrier_self();
+
+	begin(c);
+	push(c, 10);
+	hauli_glue_cancel(c, is_counter);
+	while (t.ended < 10)
+		haul_maybe_yield(true);
+	t.wrong += t.cancelled != 10;
+	begin(c);
+	push(c, 10);
+	while (haul_maybe_yield(true))
+		;
+	return NULL;
+}
+
+START_TEST(those_that_were_queued_begin_cancelled)
+{
+	struct haul_coro *poller = start(1 + _i, how(_i), cancels, counts_cancelled, 0);
+
+	WAIT_UNTIL(t.ended == 20);
+	stop(poller);
+	ck_assert_uint_eq(t.cancelled, 10);
+}
+END_TEST
+
+/* Pushes when the stop message has come and is not handled yet, and once after that. */
+static void *pushes_at_the_end(void *arg)
+{
+	struct haul_carrier *c = haul_carrier_self();
+
+	begin(c);
+	t.told = true;
+	while (hauli_inbox_is_empty(&c->inbox))
+		;
+	push(c, 10);
+	haul_maybe_yield(true);
+	t.wrong += push(c, 1);
+	return NULL;
+}
+
+START_TEST(those_queued_at_the_stop_begin_cancelled)
+{
+	haul_detach(start(1 + _i, how(_i), pushes_at_the_end, counts_cancelled, 0));
+	WAIT_UNTIL(t.told);
+	runtime_stop(t.rt);
+	ck_assert_uint_eq(t.cancelled, 10);
+	ck_assert_uint_eq(t.ended, 10);
+	ck_assert_uint_eq(t.wrong, 0);
+}
+END_TEST
+
+static void *hogs_first(void *arg)
+{
+	t.told = true;
+	while (!t.open)
+		sched_yield();
+	t.ended++;
+	return NULL;
+}
+
+START_TEST(a_list_counts_those_that_have_not_begun)
+{
+	struct haul_coro *poller = start(1, HAUL_STEAL_OFF, polls, hogs_first, 10);
+	char text[512] = "";
+	FILE *out = fmemopen(text, sizeof(text), "w");
+
+	WAIT_UNTIL(t.told);
+	haul_dump(t.rt, out);
+	fclose(out);
+	ck_assert_msg(strstr(text, "carrier 0: 9 more, ready, not begun\n"), "%s", text);
+	t.open = true;
+	WAIT_UNTIL(t.ended == 10);
+	stop(poller);
+}
+END_TEST
+
+/* The first one ends when all others have. */
+static void *hogs_or_is_stolen(void *arg)
+{
+	t.wrong += haul_carrier_id(haul_coro_home(haul_self())) != 0;
+	while (object_of(arg)->number == 0 && t.ended < 300)
+		sched_yield();
+	t.remote += haul_carrier_self() != haul_coro_home(haul_self());
+	t.ended++;
+	return NULL;
+}
+
+START_TEST(those_behind_one_that_computes_are_stolen)
+{
+	/* More than the ring: some are in the backlog. */
+	struct haul_coro *poller =
+		start(3, HAUL_STEAL_GLOBAL, pushes_all_at_once, hogs_or_is_stolen, 301);
+
+	WAIT_UNTIL(t.ended == 301);
+	stop(poller);
+	ck_assert_uint_ge(t.remote, 1);
+}
+END_TEST
+
+static __attribute__((noinline)) void use_stack(void)
+{
+	volatile char deep[100 * 1024];
+
+	for (size_t i = 0; i < sizeof(deep); i += 1024)
+		deep[i] = 1;
+}
+
+static void *of_two_kinds(void *arg)
+{
+	bool large = object_of(arg)->record.start != &t.start;
+
+	t.wrong += strcmp(haul_coro_name(haul_self()), large ? "large" : "small") != 0;
+	if (large)
+		use_stack();
+	t.ended++;
+	return NULL;
+}
+
+static void *pushes_two_kinds(void *arg)
+{
+	struct haul_carrier *c = haul_carrier_self();
+	const struct haul_coro_opts opts = {.name = "large", .stack_size = 120 * 1024};
+	struct hauli_start large;
+	void *at[2];
+
+	begin(c);
+	ASSERT_EACH(hauli_glue_start_init(&large, c, t.fn, drop, &opts) == 0);
+	for (unsigned i = 0; i < 1000; i++) {
+		const struct hauli_start *kind = i % 3 ? &t.start : &large;
+
+		for (unsigned j = 0; j < 2; j++)
+			at[j] = &objects[2 * i + j];
+		hauli_glue_start(c, kind, at, offsetof(struct object, record), 2);
+	}
+	while (haul_maybe_yield(true))
+		;
+	return NULL;
+}
+
+START_TEST(two_kinds_have_their_own_stacks)
+{
+	struct haul_coro *poller;
+
+	t.opts = (struct haul_coro_opts){.name = "small", .stack_size = 8 * 1024};
+	poller = start(1, HAUL_STEAL_OFF, pushes_two_kinds, of_two_kinds, 0);
+	WAIT_UNTIL(t.ended == 2000);
+	stop(poller);
+}
+END_TEST
+
+START_TEST(without_memory_they_are_dropped)
+{
+	struct rlimit none = {1 << 20, RLIM_INFINITY}, before;
+	struct haul_coro *poller;
+
+	if (HAULI_ASAN || HAULI_TSAN)
+		return; /* their shadow needs memory, too */
+	t.opts = (struct haul_coro_opts){.stack_size = 1000 * 1024};
+	poller = start(1, HAUL_STEAL_OFF, polls, hogs_first, 0);
+	ck_assert_int_eq(getrlimit(RLIMIT_AS, &before), 0);
+	none.rlim_max = before.rlim_max;
+	ck_assert_int_eq(setrlimit(RLIMIT_AS, &none), 0);
+	t.n = 10;
+	WAIT_UNTIL(t.dropped == 10);
+	ck_assert_int_eq(setrlimit(RLIMIT_AS, &before), 0);
+	stop(poller);
+	ck_assert_uint_eq(t.ended, 0);
+}
+END_TEST
+
+START_TEST(pinned_ones_are_no_records_where_carriers_steal)
+{
+	struct haul_runtime *rt = runtime_start_stealing(2, NULL, HAUL_STEAL_GLOBAL);
+	const struct haul_coro_opts pinned = {.pinned = true};
+	struct hauli_start s;
+
+	ck_assert_int_eq(
+		hauli_glue_start_init(&s, haul_carrier(rt, 0), begins_as_new, drop, &pinned),
+		-EINVAL);
+	runtime_stop(rt);
+}
+END_TEST
+
+SUITE_MAIN("records", {each_begins_as_new_and_in_order, 2}, {one_that_waits_keeps_its_stack, 2},
+	{a_request_does_not_reach_the_next_one}, {those_that_were_queued_begin_cancelled, 2},
+	{those_queued_at_the_stop_begin_cancelled, 2}, {a_list_counts_those_that_have_not_begun},
+	{those_behind_one_that_computes_are_stolen}, {two_kinds_have_their_own_stacks},
+	{without_memory_they_are_dropped}, {pinned_ones_are_no_records_where_carriers_steal})
