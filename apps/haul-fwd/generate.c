@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The generator: sends what is due, and records what arrives. */
+/* The generator: sends what is due. */
 #include "generate.h"
 
 #include <math.h>
@@ -8,14 +8,11 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include <rte_prefetch.h>
-
 #include "modes/modes.h"
 
 #define START_IN (50 * HAUL_MS) /* time for all carriers to learn of it */
 #define STOP_IN (20 * HAUL_MS)
 #define END_PERIOD (10 * HAUL_MS) /* between checks whether everything was sent */
-#define RUNS 255 /* numbers of runs, from 1 on */
 #define PAST_RUNS_MAX 16
 #define LOST_AFTER HAUL_S /* a closed loop goes on without its packets */
 
@@ -30,8 +27,6 @@ const struct haul_app_counter generate_counters[] = {
 	[GENERATE_UNSTAMPED] = {.name = "unstamped"},
 	{0},
 };
-
-/* Sending. */
 
 static bool replays_own_times(void)
 {
@@ -264,96 +259,6 @@ static uint16_t generate_source(struct haul_rx *rx, struct rte_mbuf **pkts, uint
 	return sent;
 }
 
-/* Receiving. */
-
-/* Counts of one burst. */
-struct news {
-	uint16_t received, reordered, duplicated, foreign, unstamped;
-};
-
-/* True if it was sent before the last "start", and is late. */
-static bool is_of_past_run(const struct stamp *stamp)
-{
-	unsigned ago = (RUNS + generate.run - stamp->run) % RUNS;
-
-	return stamp->run > 0 && ago > 0 && ago <= generate.past_runs;
-}
-
-/* The flow of a stamp; NULL: it is of a third generator, of a past run, or damaged. */
-static struct receiver_flow *flow_of(struct generate_carrier *c, const struct stamp *stamp)
-{
-	if (stamp->run == generate.run)
-		return stamp->flow < generate.options.flows * generate.app->nb_ports
-			? &c->own[stamp->flow]
-			: NULL;
-	if (is_of_past_run(stamp))
-		return NULL;
-	if (!c->has_foreign) {
-		c->has_foreign = true;
-		c->foreign_run = stamp->run;
-	}
-	return stamp->run == c->foreign_run ? &c->foreign[stamp->flow] : NULL;
-}
-
-static void receive_one(struct generate_carrier *c, struct haul_rx *rx, const struct rte_mbuf *pkt,
-	uint64_t now, struct news *news)
-{
-	struct receiver_flow *flow = NULL;
-	struct stamp stamp;
-	uint64_t age;
-
-	if (packet_read(pkt, &stamp))
-		flow = flow_of(c, &stamp);
-	if (!flow) {
-		news->unstamped++;
-		return;
-	}
-	switch (receiver_note(flow, stamp.sequence)) {
-	case RECEIVER_DUPLICATED:
-		news->duplicated++;
-		return;
-	case RECEIVER_REORDERED:
-		news->reordered++;
-		break;
-	default:
-		break;
-	}
-	news->received += stamp.run == generate.run;
-	news->foreign += stamp.run != generate.run;
-	age = stamp_age(&stamp, now);
-	haul_hist_add(&c->intended, age, 1);
-	haul_record(rx, HAUL_STAGE_ARRIVAL, age, 1); /* for --times and --hist */
-	if (c->samples)
-		samples_add(c->samples, now - age, age);
-	haul_hist_add(&c->actual, age > stamp.late ? age - stamp.late : 0, 1);
-}
-
-static void generate_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
-{
-	struct generate_carrier *c = &generate.carriers[rx->carrier];
-	uint64_t now = stamp_clock();
-	struct news news = {0};
-	uint16_t i;
-
-	for (i = 0; i < n; i++)
-		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], void *));
-	for (i = 0; i < n; i++)
-		receive_one(c, rx, pkts[i], now, &news);
-	if (news.received > 0)
-		haul_app_count(GENERATE_RECEIVED, news.received);
-	if (news.reordered > 0)
-		haul_app_count(GENERATE_REORDERED, news.reordered);
-	if (news.duplicated > 0)
-		haul_app_count(GENERATE_DUPLICATED, news.duplicated);
-	if (news.foreign > 0)
-		haul_app_count(GENERATE_FOREIGN, news.foreign);
-	if (news.unstamped > 0)
-		haul_app_count(GENERATE_UNSTAMPED, news.unstamped);
-	c->out -= news.received < c->out ? news.received : c->out;
-	c->last_at = now;
-	haul_drop(rx, pkts, n, HAUL_DROP_CONSUMED);
-}
-
 uint64_t generate_backlog(const struct generate_stream *s, uint64_t by, uint64_t limit)
 {
 	struct generate_stream ahead = *s;
@@ -399,10 +304,10 @@ static uint8_t choose_run(void)
 
 	if (generate.run > 0) {
 		generate.past_runs += generate.past_runs < PAST_RUNS_MAX;
-		return generate.run % RUNS + 1;
+		return generate.run % GENERATE_RUNS + 1;
 	}
 	arrivals_random_init(&r, (uint64_t)getpid() ^ stamp_clock());
-	return (uint8_t)(1 + arrivals_random_next(&r) % RUNS);
+	return (uint8_t)(1 + arrivals_random_next(&r) % GENERATE_RUNS);
 }
 
 /* What generate_begin() has allocated. */

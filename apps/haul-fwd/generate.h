@@ -2,7 +2,8 @@
 /*
  * Mode generate: an open-loop generator and its receiver. Packets are due at times that an arrival
  * process or a capture file gives; a packet that is sent late keeps its time, and latencies count
- * from it. generate.c sends and receives, generate_options.c parses, generate_report.c prints.
+ * from it. generate.c sends, generate_receive.c receives, generate_options.c parses,
+ * generate_report.c prints.
  */
 #ifndef FWD_GENERATE_H
 #define FWD_GENERATE_H
@@ -105,6 +106,8 @@ struct generate {
 };
 extern struct generate generate;
 
+#define GENERATE_RUNS 255 /* numbers of runs, from 1 on */
+
 static inline struct generate_stream *generate_stream_of(unsigned carrier, unsigned port)
 {
 	return &generate.streams[(size_t)carrier * generate.app->nb_ports + port];
@@ -113,6 +116,9 @@ static inline struct generate_stream *generate_stream_of(unsigned carrier, unsig
 /* Counts the arrivals of a stream that are due by a time, and were not sent: at most limit. After
  * the pollers. */
 uint64_t generate_backlog(const struct generate_stream *s, uint64_t by, uint64_t limit);
+
+/* The receiver: a handler of bursts. */
+void generate_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n);
 
 /* Hooks of haul-fwd, for this mode. */
 int generate_parsed(struct haul_app *app, const struct haul_app_program *program,
