@@ -116,33 +116,38 @@ static void begin_stream(struct generate_stream *s, const struct haul_rx *rx, ui
 		return;
 	stream += mine;
 	s->due = start;
-	s->flows_from = (uint32_t)((uint64_t)o->flows * mine / of_port);
-	s->flows_to = (uint32_t)((uint64_t)o->flows * (mine + 1) / of_port);
-	s->flow = s->flows_from;
+	s->turn.from = (uint32_t)((uint64_t)o->flows * mine / of_port);
+	s->turn.to = (uint32_t)((uint64_t)o->flows * (mine + 1) / of_port);
+	s->turn.flow = s->turn.from;
 	arrivals_init(&s->arrivals, &o->plan, stream, all);
 	arrivals_random_init(&s->random, o->plan.seed + stream + 1);
 	if (has_times())
 		s->due = next_due(s, start);
 }
 
-static void fill_stamped(struct generate_stream *s, const struct haul_rx *rx, struct rte_mbuf *pkt,
-	uint64_t due, uint64_t now)
+/* Writes n packets with the same times. */
+static void fill_stamped(struct generate_stream *s, const struct haul_rx *rx,
+	struct rte_mbuf **pkts, uint16_t n, uint64_t due, uint64_t now)
 {
 	const struct generate_options *o = &generate.options;
+	const struct packet_shape *shape = &generate.shapes[rx->port];
 	const struct stamp stamp = {
 		.intended = due,
 		.late = now - due,
-		.sequence = s->sequence,
-		.flow = (uint16_t)(rx->port * o->flows + s->flow),
+		.flow = (uint16_t)(rx->port * o->flows),
 		.run = generate.run,
 	};
-	uint64_t random = o->sizes.n == 0 ? arrivals_random_next(&s->random) : 0;
+	uint64_t random;
+	uint16_t i;
 
-	packet_fill(&generate.shapes[rx->port], pkt, sizes_pick(&o->sizes, s->sent, random),
-		(uint16_t)s->flow, &stamp);
-	if (++s->flow == s->flows_to) {
-		s->flow = s->flows_from;
-		s->sequence++;
+	if (o->sizes.n == 1) {
+		packet_fill(shape, pkts, n, o->sizes.list[0], &s->turn, &stamp);
+		return;
+	}
+	for (i = 0; i < n; i++) {
+		random = o->sizes.n == 0 ? arrivals_random_next(&s->random) : 0;
+		packet_fill(shape, pkts + i, 1, sizes_pick(&o->sizes, s->sent + i, random),
+			&s->turn, &stamp);
 	}
 }
 
@@ -177,7 +182,7 @@ static void produce(struct generate_stream *s, const struct haul_rx *rx, struct 
 	if (generate.options.replay.n > 0)
 		fill_replayed(s, pkt);
 	else
-		fill_stamped(s, rx, pkt, s->due, now);
+		fill_stamped(s, rx, &pkt, 1, s->due, now);
 	s->sent++;
 	advance(s, start);
 }
@@ -212,7 +217,7 @@ static uint16_t send_due(struct generate_stream *s, struct generate_carrier *c,
 	return i;
 }
 
-/* The same with buffers taken at once, if it is known that n packets are due. */
+/* The same if n packets are due: their buffers are taken, and their frames written, at once. */
 static uint16_t send_burst(struct generate_stream *s, struct generate_carrier *c,
 	const struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n, uint64_t now)
 {
@@ -221,6 +226,12 @@ static uint16_t send_burst(struct generate_stream *s, struct generate_carrier *c
 	if (rte_pktmbuf_alloc_bulk(generate.pool, pkts, n) != 0) {
 		s->no_buffer++;
 		return 0;
+	}
+	if (generate.options.replay.n == 0) {
+		s->due = now;
+		fill_stamped(s, rx, pkts, n, now, now);
+		s->sent += n;
+		return n;
 	}
 	for (i = 0; i < n && s->due <= now; i++)
 		produce(s, rx, pkts[i], c->start, now);
@@ -344,7 +355,8 @@ static int generate_begin(struct fwd *fwd)
 	for (i = 0; i < fwd->app->nb_ports; i++)
 		packet_shape_init(&generate.shapes[i], &o->frame,
 			&fwd->ports[i].shape.headers.eth.src_addr,
-			&fwd->ports[i].shape.headers.eth.dst_addr);
+			&fwd->ports[i].shape.headers.eth.dst_addr,
+			o->sizes.n > 0 ? o->sizes.list[0] : o->sizes.from);
 	generate.carriers = allocate(carriers, sizeof(*generate.carriers));
 	generate.streams =
 		allocate((size_t)carriers * fwd->app->nb_ports, sizeof(*generate.streams));

@@ -68,8 +68,7 @@ struct generate_stream {
 	uint64_t no_buffer; /* attempts */
 	size_t frame; /* of replay: the next one, in which loop */
 	uint64_t loop;
-	uint32_t flow, flows_from, flows_to; /* the next one's, of these */
-	uint32_t sequence; /* of the next one */
+	struct packet_turn turn;
 	bool begun;
 	struct haul_hist late; /* from the due time, or the port's readiness, to the sending */
 };

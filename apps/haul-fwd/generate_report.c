@@ -47,8 +47,8 @@ static uint64_t sent_of(uint32_t id)
 	for (c = 0; c < generate.app->plan->carriers; c++) {
 		const struct generate_stream *s = generate_stream_of(c, port);
 
-		if (flow >= s->flows_from && flow < s->flows_to)
-			return s->sequence + (flow < s->flow);
+		if (flow >= s->turn.from && flow < s->turn.to)
+			return s->turn.sequence + (flow < s->turn.flow);
 	}
 	return 0;
 }

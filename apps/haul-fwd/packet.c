@@ -7,6 +7,8 @@
 #include <rte_tcp.h>
 #include <rte_udp.h>
 
+#include <haul/sum.h>
+
 static uint8_t l4_offset(const struct frame_options *o)
 {
 	return (uint8_t)(RTE_ETHER_HDR_LEN + (o->vlan ? RTE_VLAN_HLEN : 0) +
@@ -70,8 +72,30 @@ static void set_l4(struct packet_shape *s, const struct frame_options *o)
 	s->l4_sum += rte_cpu_to_be_16(s->tcp ? IPPROTO_TCP : IPPROTO_UDP);
 }
 
+/* Writes the lengths and the IP checksum of a frame. Returns the sum of the words of its L4 header
+ * and pseudo header, without source port and stamp. */
+static inline uint64_t set_size(const struct packet_shape *s, uint8_t *frame, uint16_t size)
+{
+	struct rte_ipv4_hdr *ip4 = (struct rte_ipv4_hdr *)(frame + s->l3);
+	struct rte_ipv6_hdr *ip6 = (struct rte_ipv6_hdr *)(frame + s->l3);
+	struct rte_udp_hdr *udp = (struct rte_udp_hdr *)(frame + s->l4);
+	uint16_t len = rte_cpu_to_be_16((uint16_t)(size - s->l4));
+
+	if (s->ip6) {
+		ip6->payload_len = len;
+	} else {
+		ip4->total_length = rte_cpu_to_be_16((uint16_t)(size - s->l3));
+		ip4->hdr_checksum =
+			(uint16_t)~haul_sum_fold((uint64_t)s->ip_sum + ip4->total_length);
+	}
+	if (s->tcp)
+		return (uint64_t)s->l4_sum + len;
+	udp->dgram_len = len;
+	return (uint64_t)s->l4_sum + len + len;
+}
+
 void packet_shape_init(struct packet_shape *s, const struct frame_options *o,
-	const struct rte_ether_addr *from, const struct rte_ether_addr *to)
+	const struct rte_ether_addr *from, const struct rte_ether_addr *to, uint16_t size)
 {
 	uint16_t type = rte_cpu_to_be_16(o->ip6 ? RTE_ETHER_TYPE_IPV6 : RTE_ETHER_TYPE_IPV4);
 	uint16_t tag[2] = {rte_cpu_to_be_16(RTE_ETHER_TYPE_VLAN), rte_cpu_to_be_16(o->vlan)};
@@ -93,65 +117,50 @@ void packet_shape_init(struct packet_shape *s, const struct frame_options *o,
 	else
 		set_ip4(s, o);
 	set_l4(s, o);
+	s->size = size;
+	s->size_sum = set_size(s, s->headers, size);
 }
 
-/* The checksum of words with that sum. */
-static inline uint16_t checksum(uint64_t sum)
-{
-	sum = (sum & UINT32_MAX) + (sum >> 32);
-	sum = (sum & UINT16_MAX) + (sum >> 16);
-	sum = (sum & UINT16_MAX) + (sum >> 16);
-	sum = (sum & UINT16_MAX) + (sum >> 16);
-	return (uint16_t)~sum;
-}
-
-static inline void fill_ip(const struct packet_shape *s, uint8_t *frame, uint16_t size)
-{
-	struct rte_ipv4_hdr *ip4 = (struct rte_ipv4_hdr *)(frame + s->l3);
-	struct rte_ipv6_hdr *ip6 = (struct rte_ipv6_hdr *)(frame + s->l3);
-
-	if (s->ip6) {
-		ip6->payload_len = rte_cpu_to_be_16((uint16_t)(size - s->l4));
-	} else {
-		ip4->total_length = rte_cpu_to_be_16((uint16_t)(size - s->l3));
-		ip4->hdr_checksum = checksum((uint64_t)s->ip_sum + ip4->total_length);
-	}
-}
-
-static inline void fill_l4(const struct packet_shape *s, uint8_t *frame, uint16_t size,
-	uint16_t port, uint64_t stamp_sum)
+static inline void set_port_and_checksum(
+	const struct packet_shape *s, uint8_t *frame, uint16_t port, uint64_t sum)
 {
 	struct rte_udp_hdr *udp = (struct rte_udp_hdr *)(frame + s->l4);
 	struct rte_tcp_hdr *tcp = (struct rte_tcp_hdr *)(frame + s->l4);
-	uint16_t len = rte_cpu_to_be_16((uint16_t)(size - s->l4));
-	uint64_t sum;
+	uint16_t source = rte_cpu_to_be_16(port);
+	uint16_t checksum = (uint16_t)~haul_sum_fold(sum + source);
 
-	udp->src_port = rte_cpu_to_be_16((uint16_t)(s->first_port + port));
-	sum = s->l4_sum + stamp_sum + udp->src_port + len; /* the length of the pseudo header */
-	if (s->tcp) {
-		tcp->cksum = checksum(sum);
-	} else {
-		udp->dgram_len = len;
-		udp->dgram_cksum = checksum(sum + len);
-		if (udp->dgram_cksum == 0)
-			udp->dgram_cksum = UINT16_MAX; /* 0 means none */
-	}
+	udp->src_port = source; /* at the same place in TCP */
+	if (s->tcp)
+		tcp->cksum = checksum;
+	else
+		udp->dgram_cksum = checksum ? checksum : UINT16_MAX; /* 0 means none */
 }
 
-void packet_fill(const struct packet_shape *s, struct rte_mbuf *pkt, uint16_t size, uint16_t port,
-	const struct stamp *stamp)
+void packet_fill(const struct packet_shape *restrict s, struct rte_mbuf **pkts, uint16_t n,
+	uint16_t size, struct packet_turn *turn, const struct stamp *stamp)
 {
-	uint8_t *frame = rte_pktmbuf_mtod(pkt, uint8_t *);
 	unsigned end = s->payload + STAMP_SIZE;
-	uint64_t sum;
+	struct packet_turn t = *turn;
+	struct stamp_tail tail = stamp_tail(stamp);
+	uint16_t first_flow = stamp->flow;
 
-	memcpy(frame, s->headers, sizeof(s->headers)); /* of a known length: a few moves */
-	sum = stamp_write(frame + s->payload, stamp);
-	fill_ip(s, frame, size);
-	fill_l4(s, frame, size, port, sum);
-	memset(frame + end, 0, size - end);
-	pkt->data_len = size;
-	pkt->pkt_len = size;
+	for (uint16_t i = 0; i < n; i++) {
+		uint8_t *frame = rte_pktmbuf_mtod(pkts[i], uint8_t *);
+		uint64_t sum = s->size_sum;
+
+		memcpy(frame, s->headers, sizeof(s->headers)); /* of a known length: a few moves */
+		if (unlikely(size != s->size))
+			sum = set_size(s, frame, size);
+		sum += stamp_write_with(
+			frame + s->payload, (uint16_t)(first_flow + t.flow), t.sequence, &tail);
+		set_port_and_checksum(s, frame, (uint16_t)(s->first_port + t.flow), sum);
+		if (size > end)
+			memset(frame + end, 0, size - end);
+		pkts[i]->data_len = size;
+		pkts[i]->pkt_len = size;
+		packet_turn_next(&t);
+	}
+	*turn = t;
 }
 
 /* The offset of the IP payload's header in a frame, and its protocol; 0: no IP. */

@@ -16,23 +16,43 @@
 #define PACKET_MIN 60 /* of Ethernet, without FCS */
 
 struct packet_shape {
-	uint8_t headers[PACKET_HEADERS_MAX]; /* lengths and checksums are 0 */
+	uint8_t headers[PACKET_HEADERS_MAX]; /* of size; source port and L4 checksum are 0 */
 	uint8_t l3, l4, payload; /* offsets */
 	bool ip6, tcp;
 	uint16_t first_port; /* the source port of flow 0 */
+	uint16_t size; /* that of most frames, whose lengths need not be written */
 	uint32_t ip_sum, l4_sum; /* of the 16-bit words that are the same in all frames */
+	uint64_t size_sum; /* l4_sum and the lengths in frames of size */
 };
 
+/* The flows of a sender, one after another, and the sequence number in each. */
+struct packet_turn {
+	uint32_t flow, from, to; /* the next one; the first one, the end */
+	uint32_t sequence; /* of the next packet */
+};
+
+static inline void packet_turn_next(struct packet_turn *t)
+{
+	if (++t->flow == t->to) {
+		t->flow = t->from;
+		t->sequence++;
+	}
+}
+
+/* size: of most frames; packet_fill() takes a bit longer for others. */
 void packet_shape_init(struct packet_shape *shape, const struct frame_options *options,
-	const struct rte_ether_addr *from, const struct rte_ether_addr *to);
+	const struct rte_ether_addr *from, const struct rte_ether_addr *to, uint16_t size);
 
 /* The length of the shortest frame: PACKET_MIN, or more if headers and stamp need it. */
 uint16_t packet_size_min(const struct frame_options *options);
 
-/* Writes a frame into pkt, a new buffer. size: at least packet_size_min(). port: flow's, added to
- * the first source port. */
-void packet_fill(const struct packet_shape *shape, struct rte_mbuf *pkt, uint16_t size,
-	uint16_t port, const struct stamp *stamp);
+/*
+ * Writes frames of a size, at least packet_size_min(), into n new buffers. Each frame has the next
+ * flow of turn, which is added to the first source port and to the stamp's flow, and the sequence
+ * number of turn. The other fields of their stamps are the same.
+ */
+void packet_fill(const struct packet_shape *restrict shape, struct rte_mbuf **pkts, uint16_t n,
+	uint16_t size, struct packet_turn *turn, const struct stamp *stamp);
 
 /* The stamp of a received frame; false: it has none. Its headers are those of packet_fill() or of
  * what a forwarder makes of it: addresses, ports, a VLAN tag and checksums are not looked at. */

@@ -40,18 +40,39 @@ static inline uint64_t stamp_clock(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Writes it, and returns the sum of its 16-bit words, for a checksum (RFC 1071). */
-static inline uint64_t stamp_write(void *to, const struct stamp *s)
+/* The bytes of a stamp behind the sequence number: the same for all packets of a burst. */
+struct stamp_tail {
+	uint64_t times;
+	uint16_t late;
+	uint64_t sum; /* of the 16-bit words, modulo 65,535 */
+};
+
+static inline struct stamp_tail stamp_tail(const struct stamp *s)
 {
 	uint32_t late = s->late < UINT32_MAX ? (uint32_t)s->late : UINT32_MAX;
-	uint64_t a = rte_cpu_to_be_64(STAMP_MAGIC << 48 | (uint64_t)s->flow << 32 | s->sequence);
 	uint64_t b = rte_cpu_to_be_64(s->intended << 24 | (uint64_t)s->run << 16 | late >> 16);
 	uint16_t c = rte_cpu_to_be_16((uint16_t)late);
 
+	return (struct stamp_tail){b, c, (b & UINT32_MAX) + (b >> 32) + c};
+}
+
+/* Writes a stamp, and returns the sum of its 16-bit words, for a checksum (RFC 1071). */
+static inline uint64_t stamp_write_with(
+	void *to, uint16_t flow, uint32_t sequence, const struct stamp_tail *tail)
+{
+	uint64_t a = rte_cpu_to_be_64(STAMP_MAGIC << 48 | (uint64_t)flow << 32 | sequence);
+
 	memcpy(to, &a, 8);
-	memcpy((char *)to + 8, &b, 8);
-	memcpy((char *)to + 16, &c, 2);
-	return (a & UINT32_MAX) + (a >> 32) + (b & UINT32_MAX) + (b >> 32) + c;
+	memcpy((char *)to + 8, &tail->times, 8);
+	memcpy((char *)to + 16, &tail->late, 2);
+	return (a & UINT32_MAX) + (a >> 32) + tail->sum;
+}
+
+static inline uint64_t stamp_write(void *to, const struct stamp *s)
+{
+	struct stamp_tail tail = stamp_tail(s);
+
+	return stamp_write_with(to, s->flow, s->sequence, &tail);
 }
 
 static inline bool stamp_read(struct stamp *s, const void *from)

@@ -68,6 +68,27 @@ def test_addresses_and_sizes(tap, d):
     tap.ok(sizes == [f.size for f in again], "a seed gives the same sizes again")
 
 
+def test_flood(tap, d):
+    """As fast as possible: frames of a burst are written at once."""
+    for sizes, fits in ("60", lambda size, i: size == 60), \
+            ("61,900", lambda size, i: size == (61, 900)[i % 2]), \
+            ("70-79", lambda size, i: 70 <= size <= 79):
+        path = f"{d}/flood.pcap"
+        r = generate("--rate", "max", "--flows", 3, "--sizes", sizes, "--packets", 300,
+                     "--drain", 0, port=f"pcap:tx={path}")
+        got = [frames.decode(f) for f in fwd.read_pcap(path)[:300]]
+        tap.ok(len(got) == 300 and all(f.sums_right and fits(f.size, i)
+                                       for i, f in enumerate(got)),
+               f"--rate max, sizes {sizes}: sizes and checksums", f"{r}{got[:3]}")
+        tap.ok([(f.stamp.flow, f.stamp.sequence, f.sport) for f in got] ==
+               [(i % 3, i // 3, 1024 + i % 3) for i in range(300)],
+               f"--rate max, sizes {sizes}: flows in turn, sequences complete", got[:5])
+        times = [f.stamp.intended for f in got]
+        tap.ok(times == sorted(times) and len(set(times)) > 1 and
+               all(f.stamp.late == 0 for f in got),
+               f"--rate max, sizes {sizes}: packets are due when they are sent", got[:5])
+
+
 def distance(gaps, mean):
     """Kolmogorov and Smirnov's, from the exponential distribution."""
     gaps = sorted(gaps)
@@ -369,6 +390,7 @@ def main():
     with tempfile.TemporaryDirectory() as d:
         test_frames(tap, d)
         test_addresses_and_sizes(tap, d)
+        test_flood(tap, d)
         test_times(tap, d)
         test_replay(tap, d)
         test_wrong(tap, d)
