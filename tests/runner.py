@@ -26,12 +26,14 @@ from progress import Progress, cores, name, weights
 LOGS = ["testlog", "testlog-beside"]
 SAID = 12  # lines of a failed test at the end
 AT_ONCE = 3  # tests that mostly wait
-SANITIZE = ["-Dchecks=true", "-Doptimization=2", "-Db_lundef=false"]
+# With lines only, programs take half of the disk: reports name no variables anyway.
+SANITIZE = ["-Dchecks=true", "-Doptimization=2", "-Db_lundef=false", "-Dc_args=-g1"]
+TESTS_MB = 60  # of a disk: files of tests that run at once
 
 
 class Configuration:
     def __init__(self, name, what, compiler, options=(), suites=(), slower=1, environment=None,
-                 build=60, tests=60):
+                 build=60, tests=60, disk=50):
         self.name = name
         self.what = what
         self.dir = "build-" + name
@@ -40,6 +42,7 @@ class Configuration:
         self.suites = list(suites)  # the suites; none: all
         self.slower = slower  # factor on the time limit of a test
         self.environment = environment or {}
+        self.disk = disk  # MB of its build directory
         # Seconds on two cores, used if there is no earlier run.
         self.seconds = {"build": build, "tests": tests}
 
@@ -61,6 +64,12 @@ class Configuration:
                 entries += [json.loads(line) for line in f]
         return entries
 
+    def disk_left(self):
+        """MB that the build directory will still grow by, at most."""
+        sizes = [os.lstat(os.path.join(folder, name)).st_blocks * 512
+                 for folder, _, names in os.walk(self.dir) for name in names]
+        return max(self.disk - sum(sizes) / 1e6, 0)
+
     def forget_log(self):
         for log in filter(os.path.exists, self.logs()):
             os.remove(log)
@@ -76,17 +85,17 @@ class Configuration:
 
 
 CONFIGURATIONS = [
-    Configuration("test", "as users build it", "gcc", build=85, tests=250),
+    Configuration("test", "as users build it", "gcc", build=85, tests=250, disk=160),
     Configuration("clang", "the other compiler, all carriers steal", "clang",
                   suites=["unit", "stress"],
                   environment={"HAUL_STEAL": "global", "HAUL_COROUTINES": "1000000"}, build=50),
     Configuration("asan", "address and undefined behaviour sanitizers", "gcc",
                   SANITIZE + ["-Db_sanitize=address,undefined"], ["unit", "stress", "net"], 4,
                   # Odd packets are what these sanitizers are best at.
-                  {"HAUL_FRAMES": "20000"}, build=130, tests=250),
+                  {"HAUL_FRAMES": "20000"}, build=130, tests=250, disk=260),
     Configuration("tsan", "thread sanitizer, carriers of a cluster steal", "clang",
                   SANITIZE + ["-Db_sanitize=thread"], ["unit", "stress"], 8,
-                  {"HAUL_STEAL": "cluster"}, tests=100),
+                  {"HAUL_STEAL": "cluster"}, tests=100, disk=110),
 ]
 
 ENVIRONMENT = {
@@ -139,6 +148,21 @@ class Tally:
             self.fail(f"{where}: {run['result'].lower()}" + tap * ", no test ran", last(run))
 
 
+def free_mb(folder):
+    return shutil.disk_usage(folder).free / 1e6
+
+
+def too_small(confs):
+    """A line about a disk that has no room for builds or tests, or None."""
+    builds = sum(c.disk_left() for c in confs)
+    both = os.stat(".").st_dev == os.stat(tempfile.gettempdir()).st_dev
+    for folder, needed in ((".", builds + TESTS_MB * both), (tempfile.gettempdir(), TESTS_MB)):
+        if free_mb(folder) < needed:
+            return (f"{os.path.abspath(folder)}: {free_mb(folder):.0f} MB are free, and this run "
+                    f"needs about {needed:.0f}: builds or tests may fail; make room")
+    return None
+
+
 class Machine(threading.Thread):
     """A full disk or a high load makes tests fail that are right, and is over when people look."""
 
@@ -148,8 +172,7 @@ class Machine(threading.Thread):
         self.look()
 
     def look(self):
-        self.free = min([self.free] + [shutil.disk_usage(d).free
-                                       for d in (".", tempfile.gettempdir())])
+        self.free = min(self.free, free_mb("."), free_mb(tempfile.gettempdir()))
         self.load = max(self.load, os.getloadavg()[0])
 
     def run(self):
@@ -158,7 +181,8 @@ class Machine(threading.Thread):
             time.sleep(0.5)
 
     def __str__(self):
-        return f"disk: {self.free / 1e9:.1f} GB free at least; load: {self.load:.1f} at most"
+        full = ": too little, so failures may be due to that" * (self.free < TESTS_MB)
+        return f"disk: {self.free:.0f} MB free at least{full}; load: {self.load:.1f} at most"
 
 
 def last(run):
@@ -358,6 +382,9 @@ def main():
     confs = [c for c in (confs if args.all or args.only else confs[:1])
              if not args.suite or c.chosen(args.suite)]
     progress = Progress([stage for c in confs for stage in c.stages()])
+    line = too_small(confs)
+    if line:
+        print(f"tests/run: warning: {line}", flush=True)
     for conf in confs:
         run(conf, args, progress, tally)
     progress.end()
