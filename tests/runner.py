@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds haul and runs all tests; with --all, in three more ways, and with all mutations of the
-sources (tests of the tests), of which it else tries every tenth. Called by tests/run.
+"""Builds haul and runs all tests; with --all, in three more ways, with all mutations of the sources
+(tests of the tests), of which it else tries every tenth, and with both compilers in tests that
+build programs of users, which else take one of the two. Called by tests/run.
 
 Every configuration has a build directory of its own, build-NAME, kept from run to run. On a
 terminal a line says how far the run is and how much time is left; elsewhere there is a line for
@@ -359,8 +360,8 @@ def main():
             f"  {c.name:6} {c.compiler}, {c.what}: " + (", ".join(c.suites) or "all suites")
             for c in CONFIGURATIONS))
     p.add_argument("--all", action="store_true",
-                   help="all configurations, one after the other, and all mutations; else the "
-                   "first, and every tenth mutation")
+                   help="all configurations, one after the other, all mutations, all compilers; "
+                   "else the first configuration, and every tenth mutation")
     p.add_argument("--only", metavar="CONFIGURATION", choices=[c.name for c in CONFIGURATIONS],
                    help="only this one")
     p.add_argument("--suite", action="append", default=[], metavar="NAME",
@@ -374,6 +375,7 @@ def main():
     if not (args.all or args.only or args.suite):
         # Tests of the tests take a third of the time: the first run of a newcomer tries a part.
         os.environ.setdefault("HAUL_MUTATIONS", "10")
+        os.environ.setdefault("HAUL_FEWER", "1")  # of several compilers
 
     began = time.monotonic()
     tally, machine = Tally(), Machine()
