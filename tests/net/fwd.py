@@ -70,7 +70,7 @@ class Running(netns.Child):
         """True if it has printed a report, so that its pollers run, or has ended."""
         return " s\n" in self.said() or self.process.poll() is not None
 
-    def wait(self, seconds=60):
+    def wait(self, seconds=120):
         rc = self.process.wait(seconds)
         out = b""
         if hasattr(self.out, "fileno"):
@@ -82,7 +82,7 @@ class Running(netns.Child):
         return self.wait()
 
 
-def run(*args, seconds=60):
+def run(*args, seconds=120):
     """Runs it until it ends by itself."""
     args = [*map(str, args)]
     more = netns.settings(args) if "--port" in args else []

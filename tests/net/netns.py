@@ -235,7 +235,7 @@ def flags(name):
         return struct.unpack("16sH14x", r)[1]
 
 
-def wait_for(cond, what, seconds=20):
+def wait_for(cond, what, seconds=60):
     """Waits until cond() is true; the time-out only gives a test that hangs its message."""
     end = time.monotonic() + seconds
     while not cond():
@@ -244,7 +244,7 @@ def wait_for(cond, what, seconds=20):
         time.sleep(0.005)
 
 
-def wait_up(name, seconds=20):
+def wait_up(name, seconds=60):
     """Waits until the interface exists, is up and has carrier (IFF_UP and IFF_RUNNING)."""
     wait_for(lambda: flags(name) & 0x41 == 0x41, f"{name} to come up", seconds)
 
@@ -271,7 +271,7 @@ class Raw:
     def send(self, frame):
         self.sock.send(frame)
 
-    def recv(self, seconds=10):
+    def recv(self, seconds=30):
         """The next received frame, or None at the time-out."""
         end = time.monotonic() + seconds
         while True:

@@ -64,7 +64,7 @@ class Testpmd(netns.Child):
             self.process.stdin.write("".join(command + "\n" for command in commands))
             self.process.stdin.flush()
             self.news.wait_for(lambda: any(SIGN in line or line == "(end)\n"
-                                           for line in self.lines[first:]), 60)
+                                           for line in self.lines[first:]), 120)
             said = "".join(self.lines[first:])
         if SIGN not in said:
             raise RuntimeError(f"no answer from {self}")
@@ -91,7 +91,7 @@ class Testpmd(netns.Child):
             found[:] = [self.count()]
             return reached(found[0])
         try:
-            netns.wait_for(look, what, 60)
+            netns.wait_for(look, what, 120)
         except TimeoutError as e:
             raise TimeoutError(f"{e}: {found}\n{self}") from None
         return found[0]
@@ -100,4 +100,4 @@ class Testpmd(netns.Child):
         """Ends it while it does not forward. Returns its exit code."""
         self.process.stdin.write("quit\n")
         self.process.stdin.flush()
-        return self.process.wait(60)
+        return self.process.wait(120)
