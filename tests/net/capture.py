@@ -160,7 +160,7 @@ tap.ok(r.rc == 0 and 2 <= len(names) == figures(r)["files"] and
        "a new file after a time", (r, names))
 
 # More than can be written: what is missing is counted, in the file too.
-r = fwd.figures("--port", "null:", "--port", "null:", "--duration", "100ms", "--carriers", 2,
+r = fwd.figures("--port", "null:", "--port", "null:", "--duration", "30ms", "--carriers", 2,
                 "--capture", path("fast.pcapng"), "--capture-buffer", 1)
 seen = pcapng.summary(path("fast.pcapng"))
 f = figures(r)
