@@ -12,12 +12,13 @@ import tempfile
 import threading
 import time
 
-from machine import has_hugepages
+import machine
 
 BURST = 32
 RING = 512
 MBUFS = 16384
 MEMORY_MB = 512
+MEMORY_LEAST_MB = 128  # enough for the pool; with fewer huge pages neither side has any
 PATIENCE = 30  # seconds beyond the expected time of a run
 
 
@@ -122,14 +123,17 @@ def running(command, kind=Program):
         program.kill()
 
 
-def has_hugepages_for(programs):
-    """True if that number of processes can have huge pages at a time."""
-    return has_hugepages(programs * MEMORY_MB)
+def huge_megabytes(programs, free):
+    """Megabytes of huge pages for each of programs that run at a time, of so many that are free; 0:
+    none has any."""
+    share = free // programs
+    return min(share, MEMORY_MB) if share >= MEMORY_LEAST_MB else 0
 
 
 def memory(huge, prefix):
+    """huge: megabytes of huge pages; 0: ordinary pages."""
     if huge:
-        return ["--in-memory", "--single-file-segments", "-m", str(MEMORY_MB)]
+        return ["--in-memory", "--single-file-segments", "-m", str(huge)]
     return ["--no-huge", "--no-shconf", "-m", str(MEMORY_MB), f"--file-prefix={prefix}"]
 
 
@@ -148,7 +152,7 @@ def testpmd(vdevs, mode, cpus, main_cpu, huge, queues=1, more=()):
 
 
 def haul_fwd(program, specs, mode, handler, cpus, huge, more=()):
-    """haul-fwd's command line."""
+    """haul-fwd's command line. It takes as many huge pages as it needs."""
     carriers = ",".join(map(str, cpus)) if len(cpus) > 1 else f"{cpus[0]}-{cpus[0]}"
     command = [program, "--mode", mode, "--handler", handler, "--carriers", carriers,
                "--burst", str(BURST), "--rxd", str(RING), "--txd", str(RING),

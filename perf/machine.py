@@ -46,10 +46,11 @@ def facts():
     }
 
 
-def has_hugepages(megabytes):
-    free = int(fact("/proc/meminfo", "HugePages_Free"))
-    size = int(fact("/proc/meminfo", "Hugepagesize").split()[0])
-    return free * size >= megabytes * 1024
+def free_hugepages(meminfo="/proc/meminfo"):
+    """Megabytes of huge pages that a program can have: not those that others have reserved, which
+    count as free until they are written to."""
+    free = int(fact(meminfo, "HugePages_Free")) - int(fact(meminfo, "HugePages_Rsvd"))
+    return free * int(fact(meminfo, "Hugepagesize").split()[0]) // 1024
 
 
 def spread(values):
