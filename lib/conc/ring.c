@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Promise: each pushed item is handed out once, to the owner or to a thief, each of which gets the
- * oldest first; the owner uses plain loads and stores only.
+ * oldest first; the owner uses plain loads and stores only, except for some time after a theft.
  *
  * The indices run freely and are masked on use. The owner alone writes slots, tail (push), and head
  * (pop, push_front). Pops are allowed below the limit, which the owner opens for a batch of pops
@@ -15,10 +15,13 @@
  *	tail          owner                   next to fill
  *	limit         owner: open, close;     pops below it only
  *	              thief: close
+ *	fenced_limit  the same                the limit of pops that pass a barrier
+ *	lease         holder of the guard     > 0: the ring is fenced, for so many more pops
  *	lifo_pushes   owner                   pushes to the front
  *	kept          owner                   pushes of items that thieves may not take
  *	keeping       owner                   kept, or kept + 1 within such a push
- *	guard         all                     FREE -> HELD -> FREE or STOLEN; STOLEN -> HELD
+ *	guard         all                     FREE -> HELD -> FREE or FREE_SLOW;
+ *	                                      FREE_SLOW -> HELD
  *	stolen        holder of the guard     slots from head to tail whose items were stolen
  *	exhausted_at  holder of the guard     pushes less kept, when a thief found the end
  *
@@ -60,13 +63,47 @@
  * full at 256 slots from it, so no slot that a thief reads is filled again. A push to the front
  * cannot open a closed limit, which is 2^30 behind.
  *
+ * The heavy fence interrupts every CPU that runs a thread of the process. So a theft fences the
+ * ring: from now on each pop passes a full barrier of its own, and thieves need no heavy fence.
+ * The owner ends this when it has spent as much on its barriers as a heavy fence costs (design
+ * 0012). The owner's path without thieves stays as it was: the limit of a fenced ring is closed, so
+ * the pop comes to fenced_limit where it would have failed.
+ *
+ *	owner: pop, ring fenced         thief: try_steal, ring fenced
+ *	store claim = head + 1          store fenced_limit = closed
+ *	load limit: closed              full fence
+ *	load fenced_limit: closed?      load claim: not the head? give up
+ *	    fail
+ *	full fence
+ *	load fenced_limit: closed?
+ *	    give the claim back and fail
+ *	store head = head + 1
+ *
+ *	Either the pop loads the closed limit, or the thief sees its claim: the same argument as
+ *	above, with a full fence on both sides.
+ *
+ * Whether the ring is fenced changes under the guard only, so a thief knows what the owner does:
+ *
+ *	fenced: by a thief, when it has passed the heavy fence and found the limit closed. Then no
+ *	    batch without barriers is under way, and the owner's next open finds the guard HELD or
+ *	    FREE_SLOW: a fenced ring is never FREE. So its next batch is opened under the guard,
+ *	    with fenced_limit. If the limit is not closed, the owner may have opened a batch without
+ *	    barriers, and the thief leaves the ring as it is.
+ *	no longer fenced: by the owner, when it opens. The next thief takes the guard after it, and
+ *	    passes the heavy fence. No barrier is needed for the change itself.
+ *
+ * A barrier for the victim's CPU only would be MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ with
+ * MEMBARRIER_CMD_FLAG_CPU. It costs each pop a look at the CPU on which it runs, each theft a
+ * system call, and relies on a barrier that the manual does not promise: design 0012.
+ *
  *	E1  the owner's writes to an item and its slot before a thief's use: release store of tail
  *	    or head in push and push_front, acquire load in steal. For a head that a pop stored E3
  *	    does: the thief has seen the claim of that pop, or a later one.
- *	E2  the accesses of a holder of the guard before the next holder's: release store when it
- *	    frees the guard, acquire CAS. So the owner needs no release in close_gaps: a thief that
- *	    sees its stores has taken the guard after it. And a thief's reads of an item that it
- *	    passed over, before the owner's use of that item: acquire load in open.
+ *	E2  the accesses of a holder of the guard before the next holder's, also those to lease and
+ *	    fenced_limit: release store when it frees the guard, acquire CAS. So the owner needs no
+ *	    release in close_gaps: a thief that sees its stores has taken the guard after it. And a
+ *	    thief's reads of an item that it passed over, before the owner's use of that item:
+ *	    acquire load in open.
  *	E3  the owner's stores before a claim (an older head, the pushes of items),
  *	    before the reads of a thief that sees that claim: release store of claim in pop and
  *	    push_front, acquire load in try_steal.
@@ -80,7 +117,8 @@
  *	E4  a push before it counts as kept: release in has_kept, acquire in has_stealable. keeping
  *	    is stored before the push: E1.
  *
- * Model: tests/model/ring.c, ring_thieves.c, ring_stealable.c, ring_front.c, runq_stealable.c.
+ * Model: tests/model/ring.c, ring_thieves.c, ring_fenced.c, ring_fence_begins.c, ring_fence_ends.c,
+ * ring_stealable.c, ring_front.c, runq_stealable.c.
  * Stress: tests/stress/ring.c.
  */
 #include "conc/ring.h"
@@ -88,9 +126,14 @@
 #include <sched.h>
 #include <string.h>
 
+#define DEFAULT_LEASE 512
+
 void hauli_ring_init(struct hauli_ring *r, void *filler)
 {
 	memset(r, 0, sizeof(*r));
+	r->full_lease = DEFAULT_LEASE;
+	atomic_init(&r->limit, 0u - HAULI_RING_FAR);
+	atomic_init(&r->fenced_limit, 0u - HAULI_RING_FAR);
 	for (unsigned i = 0; i < HAULI_RING_SIZE; i++)
 		atomic_init(&r->slots[i], filler);
 }
@@ -130,8 +173,14 @@ void hauli_ring_hold(struct hauli_ring *r)
 
 void hauli_ring_release(struct hauli_ring *r)
 {
-	atomic_store_explicit(&r->guard, has_gaps(r) ? HAULI_RING_STOLEN : HAULI_RING_FREE,
+	atomic_store_explicit(&r->guard,
+		has_gaps(r) || hauli_ring_is_fenced(r) ? HAULI_RING_FREE_SLOW : HAULI_RING_FREE,
 		memory_order_release /* ring.E2:R */);
+}
+
+static void set_lease(struct hauli_ring *r, uint32_t pops)
+{
+	atomic_store_explicit(&r->lease, pops, memory_order_relaxed /* the guard: ring.E2 */);
 }
 
 /* Moves the items that are left up to the tail. The owner has the guard. */
@@ -156,28 +205,67 @@ static void close_gaps(struct hauli_ring *r)
 	atomic_store_explicit(&r->claim, to, memory_order_relaxed /* the guard: ring.E2 */);
 }
 
-void hauli_ring_open_stolen(struct hauli_ring *r, uint32_t n)
+/* Takes the pops since the last time, and this open, from the lease. The owner has the guard. */
+static void shorten_lease(struct hauli_ring *r)
 {
+	uint32_t lease = atomic_load_explicit(&r->lease, memory_order_relaxed /* ring.E2 */);
+	uint32_t popped = hauli_ring_popped(r);
+	uint32_t used = popped - r->counted + 1;
+
+	r->counted = popped;
+	set_lease(r, used < lease ? lease - used : 0);
+}
+
+void hauli_ring_open_slow(struct hauli_ring *r, uint32_t n)
+{
+	uint32_t open, closed;
+
 	hauli_ring_hold(r);
-	close_gaps(r);
-	atomic_store_explicit(
-		&r->limit, hauli_ring_head(r) + n, memory_order_relaxed /* under the guard */);
+	shorten_lease(r);
+	if (has_gaps(r))
+		close_gaps(r);
+	r->counted = hauli_ring_popped(r);
+	open = hauli_ring_head(r) + n;
+	closed = hauli_ring_head(r) - HAULI_RING_FAR;
+	if (hauli_ring_is_fenced(r)) {
+		atomic_store_explicit(&r->limit, closed, memory_order_relaxed /* the guard */);
+		atomic_store_explicit(&r->fenced_limit, open, memory_order_relaxed /* the guard */);
+	} else {
+		atomic_store_explicit(
+			&r->fenced_limit, closed, memory_order_relaxed /* the guard */);
+		atomic_store_explicit(&r->limit, open, memory_order_relaxed /* the guard */);
+	}
 	hauli_ring_release(r);
+}
+
+/* Stops the owner's pops. The thief has the guard. False: the owner is about to open. */
+static bool try_close(struct hauli_ring *r)
+{
+	uint32_t closed = hauli_ring_head(r) - HAULI_RING_FAR;
+
+	if (hauli_ring_is_fenced(r)) {
+		atomic_store_explicit(
+			&r->fenced_limit, closed, memory_order_relaxed /* fence.E1 */);
+		hauli_fence_full();
+		return true;
+	}
+	atomic_store_explicit(&r->limit, closed, memory_order_relaxed /* fence.E1 */);
+	hauli_fence_heavy();
+	return atomic_load_explicit(&r->limit, memory_order_relaxed /* fence.E1 */) == closed;
 }
 
 bool hauli_ring_try_steal(struct hauli_ring *r)
 {
-	uint32_t closed, claim;
-
 	if (!try_hold(r))
 		return false;
-	closed = hauli_ring_head(r) - HAULI_RING_FAR;
-	atomic_store_explicit(&r->limit, closed, memory_order_relaxed /* fence.E1 */);
-	hauli_fence_heavy();
-	claim = atomic_load_explicit(&r->claim, memory_order_acquire /* ring.E3:A */);
-	if (atomic_load_explicit(&r->limit, memory_order_relaxed /* fence.E1 */) == closed &&
-		hauli_ring_head(r) == claim)
-		return true;
+	if (try_close(r)) {
+		uint32_t claim =
+			atomic_load_explicit(&r->claim, memory_order_acquire /* ring.E3:A */);
+
+		set_lease(r, r->full_lease);
+		if (hauli_ring_head(r) == claim)
+			return true;
+	}
 	hauli_ring_release(r);
 	return false;
 }

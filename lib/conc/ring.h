@@ -19,7 +19,8 @@
 enum hauli_ring_guard {
 	HAULI_RING_FREE,
 	HAULI_RING_HELD, /* a thief or the owner has it */
-	HAULI_RING_STOLEN, /* free, and items of some slots between head and tail were stolen */
+	/* free, and the owner opens by the slow path: items were stolen, or the ring is fenced */
+	HAULI_RING_FREE_SLOW,
 };
 
 struct hauli_ring {
@@ -33,7 +34,13 @@ struct hauli_ring {
 	_Atomic uint32_t keeping; /* kept, or kept + 1 within such a push. Owner */
 	/* other pushes, when a thief found the end. The guard's holder */
 	_Atomic uint32_t exhausted_at;
+	/* while the ring is fenced, in place of limit. Owner opens, thieves and owner close */
+	_Atomic uint32_t fenced_limit;
 	uint64_t stolen[HAULI_RING_SIZE / 64]; /* a bit per slot: stolen. The guard's holder */
+	/* the ring stays fenced for so many more pops; 0: it is not fenced. The guard's holder */
+	_Atomic uint32_t lease;
+	uint32_t full_lease; /* after a theft. Constant */
+	uint32_t counted; /* pops that the lease includes. Owner */
 	HAULI_LINE _Atomic(void *) slots[HAULI_RING_SIZE];
 };
 
@@ -42,6 +49,18 @@ _Static_assert((HAULI_RING_SIZE & (HAULI_RING_SIZE - 1)) == 0, "indices are mask
 
 /* filler: initial contents of all slots: pop returns slots beyond the end for prefetching. */
 void hauli_ring_init(struct hauli_ring *r, void *filler);
+
+/* Before thieves know the ring: a theft fences it for the next `pops` pops; at least 1. */
+static inline void hauli_ring_set_lease(struct hauli_ring *r, uint32_t pops)
+{
+	r->full_lease = pops;
+}
+
+/* Any thread. True: a theft now costs no barrier for others. A guess. */
+static inline bool hauli_ring_is_fenced(const struct hauli_ring *r)
+{
+	return atomic_load_explicit(&r->lease, memory_order_relaxed /* a guess */) != 0;
+}
 
 /* Slots between head and tail: the owner's items, and gaps of stolen ones. A guess for others. */
 static inline uint32_t hauli_ring_depth(const struct hauli_ring *r)
@@ -136,8 +155,9 @@ static inline void hauli_ring_has_kept(struct hauli_ring *r, bool pushed)
 	atomic_store_explicit(&r->keeping, kept + pushed, memory_order_relaxed /* as it was */);
 }
 
-/* hauli_ring_open() when the guard is not free: waits for the thief, and closes the gaps. */
-void hauli_ring_open_stolen(struct hauli_ring *r, uint32_t n);
+/* hauli_ring_open() when the guard is not FREE: waits for the thief, closes the gaps, and ends or
+ * continues the fencing. */
+void hauli_ring_open_slow(struct hauli_ring *r, uint32_t n);
 
 /* Owner. Begins a batch: the next n pops succeed as long as there are items. */
 static inline void hauli_ring_open(struct hauli_ring *r, uint32_t n)
@@ -148,7 +168,7 @@ static inline void hauli_ring_open(struct hauli_ring *r, uint32_t n)
 	if (hauli_unlikely(
 		    atomic_load_explicit(&r->guard,
 			    memory_order_acquire /* fence.E1, ring.E2:A */) != HAULI_RING_FREE))
-		hauli_ring_open_stolen(r, n);
+		hauli_ring_open_slow(r, n);
 }
 
 /* As hauli_ring_open(), for a ring without thieves. */
@@ -162,17 +182,42 @@ static inline void hauli_ring_open_unshared(struct hauli_ring *r, uint32_t n)
 /* Owner. Ends the batch: all pops fail until the next open, also after pushes. */
 static inline void hauli_ring_close(struct hauli_ring *r)
 {
-	atomic_store_explicit(&r->limit, hauli_ring_head(r) - HAULI_RING_FAR,
-		memory_order_relaxed /* as a thief does */);
+	uint32_t closed = hauli_ring_head(r) - HAULI_RING_FAR;
+
+	atomic_store_explicit(&r->limit, closed, memory_order_relaxed /* as a thief does */);
+	atomic_store_explicit(&r->fenced_limit, closed, memory_order_relaxed /* as a thief does */);
+}
+
+/* As hauli_ring_close(), for a ring without thieves. */
+static inline void hauli_ring_close_unshared(struct hauli_ring *r)
+{
+	atomic_store_explicit(
+		&r->limit, hauli_ring_head(r) - HAULI_RING_FAR, memory_order_relaxed /* own */);
 }
 
 /* Any thread. True: a batch is under way. A guess. */
 static inline bool hauli_ring_is_open(const struct hauli_ring *r)
 {
 	uint32_t limit = atomic_load_explicit(&r->limit, memory_order_relaxed /* a guess */);
+	uint32_t fenced =
+		atomic_load_explicit(&r->fenced_limit, memory_order_relaxed /* a guess */);
 	uint32_t head = atomic_load_explicit(&r->head, memory_order_relaxed /* a guess */);
+	int32_t far = -(int32_t)(HAULI_RING_FAR / 2);
 
-	return (int32_t)(limit - head) > -(int32_t)(HAULI_RING_FAR / 2);
+	return (int32_t)(limit - head) > far || (int32_t)(fenced - head) > far;
+}
+
+/* Owner, amid a pop that has claimed and found the limit closed. True: the ring is fenced, and a
+ * batch is under way. */
+static inline bool hauli_ring_may_pop_fenced(const struct hauli_ring *r, uint32_t head)
+{
+	uint32_t limit = atomic_load_explicit(&r->fenced_limit, memory_order_relaxed /* a guess */);
+
+	if (hauli_likely((int32_t)(limit - head) <= 0))
+		return false;
+	hauli_fence_full();
+	limit = atomic_load_explicit(&r->fenced_limit, memory_order_relaxed /* fence.E1 */);
+	return (int32_t)(limit - head) > 0;
 }
 
 /*
@@ -191,7 +236,9 @@ static inline void *hauli_ring_pop(struct hauli_ring *r, void **second, void **f
 		&r->claim, head + 1, memory_order_release /* ring.E3:R, and fence.E1 */);
 	hauli_fence_light();
 	limit = atomic_load_explicit(&r->limit, memory_order_relaxed /* fence.E1 */);
-	if (hauli_unlikely((int32_t)(limit - head) <= 0 || head == tail)) {
+	if (hauli_unlikely(head == tail) ||
+		(hauli_unlikely((int32_t)(limit - head) <= 0) &&
+			!hauli_ring_may_pop_fenced(r, head))) {
 		atomic_store_explicit(&r->claim, head, memory_order_release /* ring.E3:R */);
 		return NULL;
 	}

@@ -33,11 +33,13 @@ static struct hauli_policy_params params_of(
 	if (opts->steal_depth)
 		r.depth = opts->steal_depth;
 	if (opts->steal_min_work_ns)
-		r.min_work = opts->steal_min_work_ns;
+		r.min_work = r.barrier_work = opts->steal_min_work_ns;
 	r.min_work = hauli_ticks_from_ns(r.min_work);
+	r.barrier_work = hauli_ticks_from_ns(r.barrier_work);
 	r.least = hauli_ticks_from_ns(r.least);
 	r.trip_cost = hauli_ticks_from_ns(r.trip_cost);
 	r.min_gap = hauli_ticks_from_ns(r.min_gap);
+	r.barrier_gap = hauli_ticks_from_ns(r.barrier_gap);
 	r.hog = hauli_ticks_from_ns(r.hog);
 	r.nap = hauli_ticks_from_ns(r.nap);
 	return r;
@@ -77,6 +79,7 @@ static int group_init(struct haul_runtime *rt, const struct haul_plan *plan,
 		c->group_idx = i;
 		c->thief = (struct hauli_thief){.policy = p, .group_idx = i};
 		c->runq.shared = true;
+		hauli_ring_set_lease(&c->runq.ring, p->params.lease);
 	}
 	return 0;
 }

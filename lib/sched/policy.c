@@ -30,28 +30,36 @@
 
 #define NOBODY (-1)
 #define US 1000
-/* between thefts of a process: 5 % of each carrier's time, at 1.5 us */
-#define MIN_GAP_ALL (30 * US)
+#define INTERRUPT 1500 /* a barrier's cost to each other carrier; ns */
+#define BARRIER (5 * US / 2) /* its cost to the thief */
+#define FENCE 8 /* what a pop from a fenced ring costs more */
+/* between barriers of a process: 5 % of each carrier's time */
+#define BARRIER_GAP_ALL (20 * INTERRUPT)
 
 /*
  * The barrier of a theft interrupts all carriers of the process, not only thief and victim. So with
- * more carriers, the minimum gap between thefts and the minimum work of a theft grow:
- * docs/design/0005.
+ * more carriers, the minimum gap between such thefts and their minimum work grow. But it fences the
+ * victim's ring (conc/ring.h), so the next thefts from there need no barrier, until the victim has
+ * spent on fences what a barrier costs all carriers: docs/design/0012.
  */
 struct hauli_policy_params hauli_policy_defaults(unsigned carriers, unsigned groups)
 {
 	unsigned others = carriers > 2 ? carriers - 2 : 0;
-	uint64_t min_gap = (uint64_t)MIN_GAP_ALL * groups * others / carriers;
+	unsigned members = carriers / groups;
+	uint64_t barrier_gap = (uint64_t)BARRIER_GAP_ALL * groups * others / carriers;
 
 	return (struct hauli_policy_params){
 		.most = HAULI_STEAL_MOST,
 		.depth = 1,
 		.naps = 5,
+		.lease = (BARRIER + (carriers - 1) * INTERRUPT) / FENCE,
 		.pull_every = 64,
-		.min_work = 10 * US + min_gap / 2,
+		.min_work = 10 * US,
+		.barrier_work = 10 * US + barrier_gap / 8,
 		.least = US / 2,
 		.trip_cost = 6 * US / 5,
-		.min_gap = min_gap,
+		.min_gap = members > 8 ? 32 * US / members : 4 * US,
+		.barrier_gap = barrier_gap,
 		.hog = 100 * US,
 		.nap = 50 * US,
 	};
@@ -84,6 +92,7 @@ int hauli_policy_init(struct hauli_policy *p, const struct haul_plan *plan,
 {
 	p->ops = ops;
 	hauli_u64_shared_set(&p->theft_at, 0);
+	hauli_u64_shared_set(&p->barrier_at, 0);
 	p->by_distance = calloc((size_t)p->members * p->members + 1, sizeof(p->by_distance[0]));
 	if (!p->by_distance)
 		return -ENOMEM;
@@ -134,13 +143,26 @@ static uint64_t burden(
 	return is_hogged(p, s, now) ? UINT64_MAX : s->depth * saved(p, s);
 }
 
+/* Several thieves may pass these checks at the same time: a theft too many does no harm. */
+static bool is_too_soon(const struct hauli_policy *p, uint64_t now)
+{
+	return now - hauli_u64_shared_get(&p->theft_at) < p->params.min_gap;
+}
+
+static bool is_too_soon_for_barrier(const struct hauli_policy *p, uint64_t now)
+{
+	return now - hauli_u64_shared_get(&p->barrier_at) < p->params.barrier_gap;
+}
+
 static bool is_profitable(
 	const struct hauli_policy *p, const struct hauli_policy_snapshot *s, uint64_t now)
 {
-	if (!is_surplus(s) || is_hogged(p, s, now))
-		return is_surplus(s);
+	if (!is_surplus(s) || (!s->fenced && is_too_soon_for_barrier(p, now)))
+		return false;
+	if (is_hogged(p, s, now))
+		return true;
 	return s->depth >= p->params.depth && saved(p, s) >= p->params.least &&
-		burden(p, s, now) >= p->params.min_work;
+		burden(p, s, now) >= (s->fenced ? p->params.min_work : p->params.barrier_work);
 }
 
 /* The number of coroutines to steal: half, including the running one, and at most params.most. */
@@ -151,16 +173,12 @@ static unsigned amount(const struct hauli_policy *p, const struct hauli_policy_s
 	return p->params.most < half ? p->params.most : half;
 }
 
-/* Several thieves may pass this check at the same time: a theft too many does no harm. */
-static bool is_too_soon(const struct hauli_policy *p, uint64_t now)
-{
-	return now - hauli_u64_shared_get(&p->theft_at) < p->params.min_gap;
-}
-
 static bool steal(
 	struct hauli_thief *t, unsigned victim, const struct hauli_policy_snapshot *s, uint64_t now)
 {
 	hauli_u64_shared_set(&t->policy->theft_at, now);
+	if (!s->fenced)
+		hauli_u64_shared_set(&t->policy->barrier_at, now);
 	return t->policy->ops->steal(t, victim, amount(t->policy, s));
 }
 

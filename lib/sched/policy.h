@@ -25,6 +25,7 @@ struct hauli_policy_snapshot {
 	bool ordered;
 	uint64_t began; /* start of the batch that runs there; 0: none runs */
 	uint64_t average; /* typical length of a slice */
+	bool fenced; /* its ring is fenced: a theft needs no barrier of all carriers */
 };
 
 struct hauli_policy_params {
@@ -33,14 +34,18 @@ struct hauli_policy_params {
 	/* maximum number of naps in a row without a member in need, each twice as long as the
 	 * last */
 	unsigned naps;
+	unsigned lease; /* a theft fences the victim's ring for so many pops */
 	/* idle cycles between pulls of a spinning poller; a pull also comes due after `nap` */
 	unsigned pull_every;
-	/* minimum work to steal: the victim finishes less before a thief has it; ticks */
-	uint64_t min_work;
+	/* minimum work to steal: the victim finishes less before a thief has it; and from a ring
+	 * that is not fenced; ticks */
+	uint64_t min_work, barrier_work;
 	/* minimum time that one slice saves the victim when stolen; ticks */
 	uint64_t least;
 	uint64_t trip_cost; /* cost of going home amid a slice; ticks */
-	uint64_t min_gap; /* minimum time from one theft of the group to the next; ticks */
+	/* minimum time from one theft of the group to the next, and from one with a barrier to the
+	 * next such; ticks */
+	uint64_t min_gap, barrier_gap;
 	uint64_t hog; /* a batch that has run for this long is a hog; ticks */
 	uint64_t nap; /* length of a nap while a member is in need; ticks */
 };
@@ -73,8 +78,8 @@ struct hauli_policy_ops {
 /* What the members of a group share. */
 struct hauli_policy {
 	struct hauli_help help;
-	/* time of the last theft or try; ticks. Thieves */
-	HAULI_LINE struct hauli_u64_shared theft_at;
+	/* time of the last theft or try, and of the last with a barrier; ticks. Thieves */
+	HAULI_LINE struct hauli_u64_shared theft_at, barrier_at;
 	/* Constant. */
 	HAULI_LINE struct hauli_policy_params params;
 	const struct hauli_policy_ops *ops;

@@ -86,7 +86,10 @@ PART unsigned run_batch(struct haul_carrier *c, unsigned n, bool steals)
 	if (hauli_likely(first))
 		resume(c, first);
 	c->wake_path = HAULI_PATH_SLOW;
-	hauli_runq_close(&c->runq);
+	if (steals)
+		hauli_runq_close(&c->runq);
+	else
+		hauli_runq_close_unshared(&c->runq);
 	popped = hauli_ring_popped(&c->runq.ring) - popped;
 	hauli_counter_add(&c->slices, popped);
 	return popped;

@@ -178,6 +178,13 @@ static inline void hauli_runq_close(struct hauli_runq *q)
 	hauli_runq_top_up(q);
 }
 
+/* The same, where there are no thieves. */
+static inline void hauli_runq_close_unshared(struct hauli_runq *q)
+{
+	hauli_ring_close_unshared(&q->ring);
+	hauli_runq_top_up(q);
+}
+
 /* The next entry of the batch; NULL: the batch has ended. */
 static inline struct haul_coro *hauli_runq_pop(struct hauli_runq *q)
 {

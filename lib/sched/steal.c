@@ -42,6 +42,7 @@ static void look(const struct hauli_policy *p, unsigned idx, struct hauli_policy
 	s->mail = hauli_mail_is_stealable(v);
 	s->ordered = hauli_u32_published_get(&v->orders.taken) > 0;
 	s->average = hauli_u64_owned_get(&v->slice_average);
+	s->fenced = hauli_ring_is_fenced(&v->runq.ring);
 }
 
 static bool may_steal(const void *item)

@@ -117,6 +117,11 @@ static void start_slice(struct sim_carrier *c, struct sim_task *t)
 	const struct sim_opts *o = c->w->o;
 	uint64_t takes = t->service + o->slice_cost;
 
+	if (c->group && (o->whom == SIM_RING || o->whom == SIM_GROUP) && sim_is_fenced(c, now(c))) {
+		takes += o->fence;
+		c->w->counts.overhead += o->fence;
+		c->lease -= c->lease > 0;
+	}
 	c->current = t;
 	c->ran++;
 	c->batch--;
@@ -222,6 +227,18 @@ static void spin(struct sim_carrier *c)
 		go_on(c, SIM_IDLES, o->poll_cost * o->pull_every);
 }
 
+/* As in lib/sched/steal.c: a carrier that sleeps again before its next barrier is due sleeps
+ * without, but only until then. */
+static bool must_pass_barrier(struct sim_carrier *c)
+{
+	uint64_t gap = c->w->o->sleep_gap;
+
+	c->passed = gap > 0 && !c->thief.search && now(c) >= c->barrier_at;
+	if (c->passed)
+		c->barrier_at = now(c) + gap;
+	return c->passed;
+}
+
 static void sleep(struct sim_carrier *c)
 {
 	if (!c->group) {
@@ -236,6 +253,8 @@ static void sleep(struct sim_carrier *c)
 	if (!c->thief.search)
 		hauli_help_set_idle(&c->thief.policy->help, c->thief.group_idx);
 	c->state = SIM_SLEEPS;
+	if (must_pass_barrier(c))
+		sim_barrier(c->w, c, NULL);
 	if (!hauli_policy_may_stay(&c->thief, now(c))) {
 		hauli_help_clear_idle(&c->thief.policy->help, c->thief.group_idx);
 		go_on(c, SIM_LOOPS, 0);
@@ -244,7 +263,7 @@ static void sleep(struct sim_carrier *c)
 
 		sim_schedule(c, until > now(c) ? until : now(c) + c->w->o->poll_cost);
 	} else {
-		sim_schedule(c, SIM_NEVER);
+		sim_schedule(c, c->barrier_at > now(c) && !c->passed ? c->barrier_at : SIM_NEVER);
 	}
 }
 

@@ -39,6 +39,7 @@ static void look(const struct hauli_policy *p, unsigned idx, struct hauli_policy
 		.mail = v->mail.length > 0 || v->notes > v->notes_seen,
 		.began = v->batch_began,
 		.average = v->slice_average,
+		.fenced = sim_is_fenced(v, v->w->now + v->w->payer->cost),
 	};
 }
 
@@ -70,6 +71,49 @@ static void pass_barrier(struct sim_world *w, const struct sim_carrier *thief)
 	pay(w, w->barriers_until - now);
 }
 
+void sim_barrier(struct sim_world *w, struct sim_carrier *c, const struct sim_carrier *victim)
+{
+	w->counts.barriers++;
+	pass_barrier(w, c);
+	interrupt(w, c, victim);
+}
+
+bool sim_is_fenced(const struct sim_carrier *c, uint64_t now)
+{
+	switch ((enum sim_whom)c->w->o->whom) {
+	case SIM_RING:
+		return c->lease > 0;
+	case SIM_GROUP:
+		return now < c->group->fenced_until;
+	case SIM_ASK:
+		return c->state != SIM_RUNS || c->next_at < now + c->w->o->patience;
+	default:
+		return false;
+	}
+}
+
+/* The thief stops the victim's pops. */
+static void take_ring(struct sim_world *w, struct sim_carrier *c, struct sim_carrier *v)
+{
+	uint64_t now = w->now + c->cost;
+
+	if (!sim_is_fenced(v, now))
+		sim_barrier(w, c, v);
+	else
+		pay(w, w->o->theft);
+	v->lease = w->o->lease;
+	v->group->fenced_until = now + w->o->lease;
+	if (w->o->whom != SIM_ASK)
+		return;
+	if (!sim_is_fenced(v, now)) {
+		pay(w, w->o->patience);
+	} else if (v->state == SIM_RUNS && v->next_at > now) {
+		pay(w, v->next_at - now);
+		v->debt += w->o->answer;
+		w->counts.overhead += w->o->answer;
+	}
+}
+
 static struct sim_task *take_one(struct sim_carrier *v, unsigned taken)
 {
 	struct sim_task *t = sim_queue_steal(&v->ring);
@@ -95,8 +139,7 @@ static bool steal(struct hauli_thief *thief, unsigned victim, unsigned most)
 		w->counts.failed++;
 		return false;
 	}
-	pass_barrier(w, c);
-	interrupt(w, c, v);
+	take_ring(w, c, v);
 	v->guarded = w->now + c->cost;
 	v->closed = true;
 	for (n = 0; n < most && (t = take_one(v, n)); n++) {
@@ -140,8 +183,10 @@ static int group_init(
 		.naps = (unsigned)o->naps,
 		.pull_every = (unsigned)o->pull_every,
 		.min_work = o->min_work,
+		.barrier_work = o->barrier_work,
 		.least = o->least,
 		.min_gap = o->min_gap,
+		.barrier_gap = o->barrier_gap,
 		.hog = o->hog,
 		.nap = o->nap,
 	};

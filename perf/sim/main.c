@@ -23,7 +23,7 @@ static struct counter {
 		{"worked_ns", n->worked}, {"overhead_ns", n->overhead}, {"thefts", n->thefts},
 		{"stolen", n->stolen}, {"crossed", n->crossed}, {"failed", n->failed},
 		{"looks", n->looks}, {"far_looks", n->far_looks}, {"searches", n->searches},
-		{"wakes", n->wakes}, {"interrupts", n->interrupts}, {0}};
+		{"wakes", n->wakes}, {"barriers", n->barriers}, {"interrupts", n->interrupts}, {0}};
 
 	for (unsigned i = 0; i < sizeof(now) / sizeof(now[0]); i++)
 		all[i] = now[i];

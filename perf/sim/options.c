@@ -31,6 +31,10 @@ static const struct option {
 	OPTION("depth", NUMBER, depth, NULL, NULL, 1, 256, "so many must wait, but behind a hog"),
 	OPTION("min-work", NUMBER, min_work, NULL, NULL, 0, 1e9, "ns of work that must wait"),
 	OPTION("least", NUMBER, least, NULL, NULL, 0, 1e9, "ns of a slice that is worth moving"),
+	OPTION("barrier-work", NUMBER, barrier_work, NULL, NULL, 0, 1e9,
+		"the same, of a theft with a barrier"),
+	OPTION("barrier-gap", NUMBER, barrier_gap, NULL, NULL, 0, 1e12,
+		"ns from one theft with a barrier to the next such"),
 	OPTION("min-gap", NUMBER, min_gap, NULL, NULL, 0, 1e12,
 		"ns from one theft of a group to the next"),
 	OPTION("hog", NUMBER, hog, NULL, NULL, 0, 1e12, "ns of a batch that count as a hog"),
@@ -69,8 +73,17 @@ static const struct option {
 		"ns: a theft, for who is interrupted"),
 	OPTION("parallel", SWITCH, parallel, NULL, NULL, 0, 0,
 		"barriers do not wait for each other (Linux before 6.8)"),
-	OPTION("whom", NUMBER, whom, "all", "all victim", 0, 0,
-		"a theft interrupts: all carriers that run, or the one"),
+	OPTION("whom", NUMBER, whom, "ring", "all victim ring group ask", 0, 0,
+		"a theft interrupts all carriers that run; the one; all, and then fences the ring"
+		" or the group; or asks, and interrupts all for hogs only"),
+	OPTION("theft", NUMBER, theft, "400", NULL, 0, 1e9, "ns: a theft without barrier"),
+	OPTION("fence", NUMBER, fence, "8", NULL, 0, 1e9, "ns: a pop from a fenced ring, more"),
+	OPTION("lease", NUMBER, lease, NULL, NULL, 1, 1e12,
+		"pops for which a ring stays fenced after a theft; or ns, of a group"),
+	OPTION("answer", NUMBER, answer, "200", NULL, 0, 1e9, "ns: of a victim that is asked"),
+	OPTION("patience", NUMBER, patience, "20000", NULL, 0, 1e9, "ns: of a thief that asks"),
+	OPTION("sleep-gap", NUMBER, sleep_gap, "0", NULL, 0, 1e12,
+		"ns between the barriers of a carrier that sleeps; 0: no barriers"),
 	OPTION("refill", NUMBER, refill, "1000", NULL, 0, 1e9, "ns: a stolen slice's cold caches"),
 	OPTION("far-refill", NUMBER, far_refill, "3000", NULL, 0, 1e9,
 		"ns: the same, from another cluster"),
@@ -190,7 +203,10 @@ static void set_defaults(struct sim_opts *o)
 	set_if_not(&o->depth, r.depth);
 	set_if_not(&o->min_work, r.min_work);
 	set_if_not(&o->least, r.least);
+	set_if_not(&o->barrier_work, r.barrier_work);
 	set_if_not(&o->min_gap, r.min_gap);
+	set_if_not(&o->lease, r.lease);
+	set_if_not(&o->barrier_gap, r.barrier_gap);
 	set_if_not(&o->hog, r.hog);
 	set_if_not(&o->nap, r.nap);
 	set_if_not(&o->naps, r.naps);
@@ -200,7 +216,8 @@ static void set_defaults(struct sim_opts *o)
 int sim_options(struct sim_opts *o, int argc, char **argv)
 {
 	uint64_t *const params[] = {&o->least, &o->most, &o->depth, &o->min_work, &o->min_gap,
-		&o->hog, &o->nap, &o->naps, &o->pull_every};
+		&o->barrier_work, &o->barrier_gap, &o->lease, &o->hog, &o->nap, &o->naps,
+		&o->pull_every};
 
 	for (unsigned i = 0; i < sizeof(params) / sizeof(params[0]); i++)
 		*params[i] = SIM_NEVER;

@@ -20,7 +20,7 @@
 #define SIM_CARRIERS_MAX HAULI_HELP_MEMBERS
 
 enum sim_idle { SIM_PARK, SIM_SPIN };
-enum sim_whom { SIM_ALL, SIM_VICTIM };
+enum sim_whom { SIM_ALL, SIM_VICTIM, SIM_RING, SIM_GROUP, SIM_ASK };
 enum sim_service { SIM_CONST, SIM_EXP, SIM_BIMODAL };
 enum sim_arrive {
 	SIM_POLL, /* packets, taken by each carrier's poller */
@@ -34,7 +34,8 @@ struct sim_opts {
 	uint64_t idle; /* enum sim_idle */
 	/* The policy. */
 	uint64_t steal; /* enum haul_steal */
-	uint64_t searchers, most, depth, naps, pull_every, min_work, least, min_gap, hog, nap;
+	uint64_t searchers, most, depth, naps, pull_every, least, hog, nap;
+	uint64_t min_work, barrier_work, min_gap, barrier_gap;
 	/* The load. */
 	uint64_t arrive, service; /* enums */
 	double load; /* as a part of all carriers' time */
@@ -53,6 +54,12 @@ struct sim_opts {
 	uint64_t barrier, interrupt; /* a theft's costs: the thief's; the interrupt's */
 	bool parallel; /* barriers run in parallel; else they queue */
 	uint64_t whom; /* carriers interrupted by a theft: enum sim_whom */
+	uint64_t theft; /* the thief's cost of a theft without a barrier */
+	uint64_t fence; /* of a pop from a fenced ring */
+	uint64_t lease; /* a ring stays fenced for so many pops; a group for so many ns */
+	uint64_t answer; /* of a victim that is asked */
+	uint64_t patience; /* of a thief that asks */
+	uint64_t sleep_gap; /* ns between the barriers of a carrier that falls asleep; 0: none */
 	uint64_t refill, far_refill; /* added to a stolen slice, in and between clusters */
 	bool json;
 };
@@ -130,6 +137,9 @@ struct sim_carrier {
 	uint64_t pushed, seen; /* the ring is stealable if they differ */
 	uint64_t guarded; /* end of the thief's stay in the ring */
 	bool closed; /* a thief has ended the batch */
+	uint64_t lease; /* pops left until the ring is no longer fenced */
+	uint64_t barrier_at; /* earliest time of its next barrier before a sleep */
+	bool passed; /* it has passed one before this sleep */
 
 	struct sim_task *current;
 	unsigned batch, ran; /* slices */
@@ -143,6 +153,7 @@ struct sim_carrier {
 struct sim_group {
 	struct hauli_policy policy;
 	unsigned carriers[SIM_CARRIERS_MAX]; /* by group_idx */
+	uint64_t fenced_until;
 	struct sim_world *w;
 };
 
@@ -150,7 +161,7 @@ struct sim_counts {
 	uint64_t came, ended, twice, slices; /* tasks; tasks that ended again; slices run */
 	uint64_t offered, worked; /* ns of work requested by tasks, and ns of work done */
 	uint64_t thefts, stolen, crossed, failed, looks, far_looks, searches, wakes;
-	uint64_t interrupts, overhead; /* number; ns that carriers spent on stealing */
+	uint64_t barriers, interrupts, overhead; /* number; ns that carriers spent on stealing */
 };
 
 struct sim_world {
@@ -172,6 +183,9 @@ struct sim_world {
 int sim_groups_init(struct sim_world *w, const struct haul_plan *plan);
 void sim_groups_fini(struct sim_world *w);
 void sim_offer(struct sim_carrier *c);
+/* The thief or sleeper c has all running carriers pass a barrier. */
+void sim_barrier(struct sim_world *w, struct sim_carrier *c, const struct sim_carrier *victim);
+bool sim_is_fenced(const struct sim_carrier *c, uint64_t now);
 
 /* carrier.c */
 void sim_carrier_init(struct sim_carrier *c, struct sim_world *w, unsigned id, unsigned cluster);

@@ -15,6 +15,7 @@ import broken
 import falling_asleep
 import of_glue
 import of_records
+import of_ring
 from support import mutate
 
 # model: (file, what is broken, text, its replacement)
@@ -97,7 +98,7 @@ MUTATIONS = [
     ('inbox', 'lib/conc/inbox.c', 'wake wakes no thread',
      'syscall(SYS_futex, &in->head, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);', ';'),
     ('order', 'lib/conc/ring.c', 'a thief begins behind what a pop is about to take back',
-     ' && hauli_ring_head(r) == claim)', ')'),
+     'if (hauli_ring_head(r) == claim)', 'if (claim || true)'),
     ('order', 'lib/conc/ring.h', 'opening acquires nothing from a thief that passed an item over',
      'memory_order_acquire /* fence.E1, ring.E2:A */', 'memory_order_relaxed'),
     ('order', 'lib/conc/word.h', 'the number of thefts publishes nothing',
@@ -408,67 +409,6 @@ MUTATIONS = [
      '\tatomic_store_explicit(&p->given, false, memory_order_relaxed);\n\treturn given;'),
     ('permit_remote', 'lib/sched/wait.c', 'a remote coroutine takes its permit by a plain store',
      'hauli_permit_take_remote(&me->permit);', 'hauli_permit_take(&me->permit);'),
-    ('ring', 'lib/conc/ring.h', 'push publishes nothing',
-     'atomic_store_explicit(&r->tail, tail + 1, memory_order_release /* ring.E1:R */);',
-     'atomic_store_explicit(&r->tail, tail + 1, memory_order_relaxed);'),
-    ('ring', 'lib/conc/ring.h', 'push to the front publishes nothing',
-     'atomic_store_explicit(&r->head, head - 1, memory_order_release /* ring.E1:R */);',
-     'atomic_store_explicit(&r->head, head - 1, memory_order_relaxed);'),
-    ('ring', 'lib/conc/ring.h', 'pop looks at the limit before it claims',
-     'limit = atomic_load_explicit(&r->limit, memory_order_relaxed /* fence.E1 */);', ''),
-    ('ring', 'lib/conc/ring.h', 'pop does not look at the limit',
-     '(int32_t)(limit - head) <= 0 || head == tail', 'limit == 7 || head == tail'),
-    ('ring', 'lib/conc/ring.h', 'pop does not look for the end', '|| head == tail', ''),
-    ('ring', 'lib/conc/ring.h', 'pop claims and does not give back',
-     'atomic_store_explicit(&r->claim, head, memory_order_release /* ring.E3:R */);', ''),
-    ('ring', 'lib/conc/ring.h', 'open does not look at the guard',
-     'hauli_ring_open_stolen(r, n);\n}', ';\n}'),
-    ('ring', 'lib/conc/ring.h', 'open looks at the guard before it opens',
-     'atomic_store_explicit(&r->limit, hauli_ring_head(r) + n, memory_order_relaxed'
-     ' /* fence.E1 */);',
-     'uint32_t guard = atomic_load_explicit(&r->guard, memory_order_relaxed);\n'
-     '\tatomic_store_explicit(&r->limit, hauli_ring_head(r) + n, memory_order_relaxed);\n'
-     '\tif (guard == HAULI_RING_FREE)\n\t\treturn;'),
-    ('ring', 'lib/conc/ring.h', 'the owner closes at the head',
-     'hauli_ring_head(r) - HAULI_RING_FAR, memory_order_relaxed /* as a thief does */',
-     'hauli_ring_head(r), memory_order_relaxed'),
-    ('ring', 'lib/conc/ring.c', 'a thief closes at the head',
-     'closed = hauli_ring_head(r) - HAULI_RING_FAR;', 'closed = hauli_ring_head(r);'),
-    ('ring', 'lib/conc/ring.c', 'a thief does not close',
-     'atomic_store_explicit(&r->limit, closed, memory_order_relaxed /* fence.E1 */);',
-     'closed = r->limit;'),
-    ('ring', 'lib/conc/ring.c',
-     'a thief makes no thread pass a barrier', 'hauli_fence_heavy();', ''),
-    ('ring', 'lib/conc/ring.c', 'the barrier is the thief\'s own',
-     'hauli_fence_heavy();', 'hauli_fence_full();'),
-    ('ring', 'lib/conc/ring.c', 'a thief does not look whether the owner opened',
-     'memory_order_relaxed /* fence.E1 */) == closed &&', 'memory_order_relaxed) != 7 &&'),
-    ('ring', 'lib/conc/ring.c', 'a thief takes in nothing of the owner',
-     'uint32_t tail = atomic_load_explicit(&r->tail, memory_order_acquire /* ring.E1:A */);',
-     'uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);'),
-    ('ring', 'lib/conc/ring.c', 'a thief does not mark what it took',
-     'r->stolen[slot / 64] |= UINT64_C(1) << (slot % 64);', ''),
-    ('ring', 'lib/conc/ring.c', 'the owner leaves the gaps', 'close_gaps(r);\n\tatomic', 'atomic'),
-    ('ring', 'lib/conc/fence.c', 'the heavy fence makes no thread pass a barrier',
-     'SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED,', 'SYS_membarrier, MEMBARRIER_CMD_QUERY,'),
-    ('ring_thieves', 'lib/conc/ring.c', 'the owner opens after it has let go',
-     'close_gaps(r);\n\tatomic_store',
-     'close_gaps(r);\n\thauli_ring_release(r);\n\tif (r)\n\t\treturn atomic_store_explicit('
-     '&r->limit, hauli_ring_head(r) + n, memory_order_relaxed);\n\tatomic_store'),
-    ('ring_thieves', 'lib/conc/ring.c', 'the guard is taken by a load and a store',
-     'return guard != HAULI_RING_HELD && atomic_compare_exchange_strong_explicit(&r->guard, &guard,'
-     ' HAULI_RING_HELD, memory_order_acquire /* ring.E2:A */, memory_order_relaxed /* no */);',
-     'if (guard == HAULI_RING_HELD)\n\t\treturn false;\n'
-     '\tatomic_store_explicit(&r->guard, HAULI_RING_HELD, memory_order_relaxed);\n'
-     '\treturn true;'),
-    ('ring_thieves', 'lib/conc/ring.c', 'taking the guard takes in nothing',
-     'memory_order_acquire /* ring.E2:A */', 'memory_order_relaxed'),
-    ('ring_thieves', 'lib/conc/ring.c', 'letting go of the guard publishes nothing',
-     'memory_order_release /* ring.E2:R */', 'memory_order_relaxed'),
-    ('ring_thieves', 'lib/conc/ring.c', 'a thief takes a pinned item',
-     'if (!may(item)) continue;', ''),
-    ('ring_thieves', 'lib/conc/ring.c', 'a thief takes an item that is gone',
-     'if (is_stolen(r, i)) continue;\n\t\titem', 'item'),
     ('detached', 'lib/conc/inbox.c', 'the thief\'s node takes the place of the sleeper\'s state',
      'while (head > HAULI_INBOX_POLLING_WAIT && head != (uintptr_t)node)',
      'while (head && head != (uintptr_t)node)'),
@@ -530,7 +470,7 @@ MUTATIONS = [
     ('detached', 'lib/sched/mail.c', 'a thief makes ready a coroutine that only its home may',
      'msg->kind->stealable(msg) : NULL;',
      'msg->kind->stealable(msg) : HAULI_CONTAINER(msg, struct haul_coro, request_msg);'),
-] + falling_asleep.MUTATIONS + of_glue.MUTATIONS + of_records.MUTATIONS
+] + falling_asleep.MUTATIONS + of_glue.MUTATIONS + of_records.MUTATIONS + of_ring.MUTATIONS
 
 
 ORDER = ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/injector.c', 'lib/conc/ring.c',
@@ -550,17 +490,13 @@ SOURCES = {
     'injector': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/injector.c'],
     'order': ORDER, 'order_back': ORDER, 'order_three': ORDER,
     'permit': [], 'permit_remote': [],
-    'ring': ['lib/conc/fence.c', 'lib/conc/ring.c'],
-    'ring_stealable': ['lib/conc/fence.c', 'lib/conc/ring.c'],
-    'ring_front': ['lib/conc/fence.c', 'lib/conc/ring.c'],
-    'ring_thieves': ['lib/conc/fence.c', 'lib/conc/ring.c'],
     'roused': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/injector.c', 'lib/conc/ring.c',
                'lib/sched/cluster.c', 'lib/sched/mail.c', 'lib/sched/sleep.c',
                'lib/sched/spawn_remote.c'],
     'detached': DETACHED, 'detached_hogged': DETACHED,
     'poller': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/injector.c', 'lib/conc/ring.c',
                'lib/sched/mail.c', 'lib/sched/poller.c', 'lib/sched/sleep.c'],
-} | falling_asleep.SOURCES | of_glue.SOURCES | of_records.SOURCES
+} | falling_asleep.SOURCES | of_glue.SOURCES | of_records.SOURCES | of_ring.SOURCES
 
 
 def is_caught(model, program):

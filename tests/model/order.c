@@ -73,6 +73,8 @@ static void init(void)
 	c->group = (struct hauli_group *)c; /* stealing is on; its contents are not read */
 	hauli_inbox_init(&c->inbox);
 	hauli_ring_init(&c->runq.ring, &m.nobody);
+	/* No fenced pops, for fewer states: ring_fenced.c has them. */
+	hauli_ring_set_lease(&c->runq.ring, 1);
 	hauli_order_set_key_fn(c, number_of);
 	c->runq.lifo_at = UINT32_MAX / 2;
 	for (unsigned i = 0; i < COROS; i++) {

@@ -65,6 +65,7 @@ static const struct hauli_policy_params params = {
 	.naps = 3,
 	.pull_every = 16,
 	.min_work = 1000,
+	.barrier_work = 3000,
 	.least = 10,
 	.hog = 10000,
 	.nap = 500,
@@ -94,8 +95,11 @@ static void sleeps(unsigned idx)
 /* Puts depth coroutines behind a batch that began at began; each takes average ns. */
 static void waits(unsigned idx, unsigned depth, uint64_t average, uint64_t began)
 {
-	w.seen[idx] = (struct hauli_policy_snapshot){
-		.depth = depth, .stealable = true, .began = began, .average = average};
+	w.seen[idx] = (struct hauli_policy_snapshot){.depth = depth,
+		.stealable = true,
+		.fenced = true,
+		.began = began,
+		.average = average};
 }
 
 START_TEST(the_nearest_victim_comes_first)
@@ -190,6 +194,7 @@ START_TEST(work_that_pays_for_a_theft)
 	w.seen[1] = (struct hauli_policy_snapshot){.depth = x->depth,
 		.stealable = x->stealable,
 		.mail = x->mail,
+		.fenced = true,
 		.began = x->began,
 		.average = x->average};
 	ck_assert_int_eq(hauli_policy_idle(&w.thief, 20000), x->took > 0);
@@ -249,18 +254,62 @@ START_TEST(thefts_are_kept_apart)
 }
 END_TEST
 
-/* With two members a theft interrupts no other member; groups share a bound on all interrupts. */
-START_TEST(with_many_carriers_thefts_are_rarer)
+/* A theft from a ring that is not fenced makes all carriers pass a barrier: it needs more work, and
+ * more time since the last one. */
+START_TEST(thefts_with_a_barrier_are_rarer)
+{
+	set_up(0);
+	w.policy.params.barrier_gap = 500;
+	waits(1, 4, 749, 2000);
+	w.seen[1].fenced = false;
+	ck_assert(!hauli_policy_idle(&w.thief, 2000));
+	waits(1, 4, 750, 2000);
+	w.seen[1].fenced = false;
+	ck_assert(hauli_policy_idle(&w.thief, 2000));
+	ck_assert(!hauli_policy_idle(&w.thief, 2499));
+	ck_assert(!hauli_policy_pull(&w.thief, 2499));
+	waits(2, 4, 250, 2000);
+	ck_assert(hauli_policy_idle(&w.thief, 2499)); /* from one that is fenced meanwhile */
+	ck_assert_uint_eq(w.victim, 2);
+	waits(2, 0, 0, 0);
+	ck_assert(hauli_policy_idle(&w.thief, 2500));
+	ck_assert_uint_eq(w.victim, 1);
+	hauli_policy_fini(&w.policy);
+}
+END_TEST
+
+/* Not even a hog justifies a barrier before its time. */
+START_TEST(a_barrier_for_a_hog_has_to_wait)
+{
+	set_up(0);
+	w.policy.params.barrier_gap = 500;
+	waits(1, 1, 10, 2000);
+	w.seen[1].fenced = false;
+	ck_assert(hauli_policy_idle(&w.thief, 2000 + params.hog));
+	ck_assert(!hauli_policy_idle(&w.thief, 2499 + params.hog));
+	w.seen[1].fenced = true;
+	ck_assert(hauli_policy_idle(&w.thief, 2499 + params.hog));
+	hauli_policy_fini(&w.policy);
+}
+END_TEST
+
+/* With two members a barrier interrupts no other member; groups share a bound on all
+ * interrupts. What a barrier costs all carriers pays for as many pops of a fenced ring. */
+START_TEST(with_many_carriers_barriers_are_rarer)
 {
 	struct hauli_policy_params two = hauli_policy_defaults(2, 1);
 	struct hauli_policy_params many = hauli_policy_defaults(64, 1);
 	struct hauli_policy_params clusters = hauli_policy_defaults(64, 8);
 
-	ck_assert_uint_eq(two.min_gap, 0);
-	ck_assert_uint_gt(many.min_gap, 0);
-	ck_assert_uint_gt(many.min_work, two.min_work);
-	ck_assert_uint_gt(clusters.min_gap, 7 * many.min_gap);
-	ck_assert_uint_eq(hauli_policy_defaults(1, 1).min_gap, 0);
+	ck_assert_uint_eq(two.barrier_gap, 0);
+	ck_assert_uint_gt(many.barrier_gap, 0);
+	ck_assert_uint_gt(many.barrier_work, two.barrier_work);
+	ck_assert_uint_eq(many.min_work, two.min_work);
+	ck_assert_uint_eq(two.min_work, two.barrier_work);
+	ck_assert_uint_gt(clusters.barrier_gap, 7 * many.barrier_gap);
+	ck_assert_uint_eq(hauli_policy_defaults(1, 1).barrier_gap, 0);
+	ck_assert_uint_gt(many.lease, 20 * two.lease);
+	ck_assert_uint_gt(hauli_policy_defaults(1, 1).lease, 0);
 }
 END_TEST
 
@@ -386,6 +435,7 @@ SUITE_MAIN("policy", {spinning_member_looks_by_cycles_and_by_time, 1},
 	{the_nearest_sleeper_is_woken, 1}, {a_search_goes_to_a_sleeper_near_the_requester, 1},
 	{work_that_pays_for_a_theft, sizeof(cases) / sizeof(cases[0])},
 	{ordered_slices_pay_less, 1}, {an_outlier_is_not_typical, 1}, {thefts_are_kept_apart, 1},
-	{with_many_carriers_thefts_are_rarer, 1}, {a_search_ends, 1},
+	{thefts_with_a_barrier_are_rarer, 1}, {a_barrier_for_a_hog_has_to_wait, 1},
+	{with_many_carriers_barriers_are_rarer, 1}, {a_search_ends, 1},
 	{a_napping_searcher_is_sent_no_search, 1}, {a_search_waits_for_a_hog, 1},
 	{a_member_that_goes_idle_rechecks, 1}, {a_request_amid_the_end_of_a_search_is_found, 2})

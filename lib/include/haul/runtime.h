@@ -51,8 +51,8 @@ struct haul_runtime_opts {
 	 */
 	unsigned steal_most; /* maximum taken at once, 1 to 128, and half the queue; 0: 128 */
 	unsigned steal_depth; /* minimum length of the victim's run queue, 1 to 256; 0: 1 */
-	/* Minimum time that the queue is estimated to take. 0: 10 us, and more with many carriers,
-	 * because each theft interrupts all of them. */
+	/* Minimum time that the queue is estimated to take. 0: 10 us, and with many carriers more
+	 * for a first theft from a carrier, because that one interrupts all of them. */
 	uint64_t steal_min_work_ns;
 	unsigned searchers; /* maximum of idle carriers per cluster that search at once, 1 to 32;
 			     * 0: 1 */

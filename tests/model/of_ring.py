@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Mutations of the run queue's ring and of its heavy fence. For mutations.py."""
+
+MUTATIONS = [
+    ('ring', 'lib/conc/ring.h', 'push publishes nothing',
+     'atomic_store_explicit(&r->tail, tail + 1, memory_order_release /* ring.E1:R */);',
+     'atomic_store_explicit(&r->tail, tail + 1, memory_order_relaxed);'),
+    ('ring', 'lib/conc/ring.h', 'push to the front publishes nothing',
+     'atomic_store_explicit(&r->head, head - 1, memory_order_release /* ring.E1:R */);',
+     'atomic_store_explicit(&r->head, head - 1, memory_order_relaxed);'),
+    ('ring', 'lib/conc/ring.h', 'pop looks at the limit before it claims',
+     'limit = atomic_load_explicit(&r->limit, memory_order_relaxed /* fence.E1 */);', ''),
+    ('ring', 'lib/conc/ring.h', 'pop does not look at the limit',
+     'hauli_unlikely((int32_t)(limit - head) <= 0) &&', 'limit == 7 &&'),
+    ('ring', 'lib/conc/ring.h', 'pop does not look for the end',
+     'hauli_unlikely(head == tail) ||', ''),
+    ('ring', 'lib/conc/ring.h', 'pop claims and does not give back',
+     'atomic_store_explicit(&r->claim, head, memory_order_release /* ring.E3:R */);', ''),
+    ('ring', 'lib/conc/ring.h', 'open does not look at the guard',
+     'hauli_ring_open_slow(r, n);\n}', ';\n}'),
+    ('ring', 'lib/conc/ring.h', 'open looks at the guard before it opens',
+     'atomic_store_explicit(&r->limit, hauli_ring_head(r) + n, memory_order_relaxed'
+     ' /* fence.E1 */);',
+     'uint32_t guard = atomic_load_explicit(&r->guard, memory_order_relaxed);\n'
+     '\tatomic_store_explicit(&r->limit, hauli_ring_head(r) + n, memory_order_relaxed);\n'
+     '\tif (guard == HAULI_RING_FREE)\n\t\treturn;'),
+    ('ring', 'lib/conc/ring.h', 'the owner closes at the head',
+     'closed = hauli_ring_head(r) - HAULI_RING_FAR;', 'closed = hauli_ring_head(r);'),
+    ('ring', 'lib/conc/ring.c', 'a thief closes at the head',
+     'uint32_t closed = hauli_ring_head(r) - HAULI_RING_FAR;',
+     'uint32_t closed = hauli_ring_head(r);'),
+    ('ring', 'lib/conc/ring.c', 'a thief does not close',
+     'atomic_store_explicit(&r->limit, closed, memory_order_relaxed /* fence.E1 */);',
+     'closed = r->limit;'),
+    ('ring', 'lib/conc/ring.c',
+     'a thief makes no thread pass a barrier', 'hauli_fence_heavy();', ''),
+    ('ring', 'lib/conc/ring.c', 'the barrier is the thief\'s own',
+     'hauli_fence_heavy();', 'hauli_fence_full();'),
+    ('ring', 'lib/conc/ring.c', 'a thief does not look whether the owner opened',
+     'memory_order_relaxed /* fence.E1 */) == closed;', 'memory_order_relaxed) != 7;'),
+    ('ring', 'lib/conc/ring.c', 'a thief takes in nothing of the owner',
+     'uint32_t tail = atomic_load_explicit(&r->tail, memory_order_acquire /* ring.E1:A */);',
+     'uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);'),
+    ('ring', 'lib/conc/ring.c', 'a thief does not mark what it took',
+     'r->stolen[slot / 64] |= UINT64_C(1) << (slot % 64);', ''),
+    ('ring', 'lib/conc/ring.c', 'the owner leaves the gaps',
+     'if (has_gaps(r)) close_gaps(r); r->counted', 'r->counted'),
+    ('ring_fenced', 'lib/conc/ring.h', 'a pop from a fenced ring passes no barrier',
+     'hauli_fence_full();', ''),
+    ('ring_fenced', 'lib/conc/ring.h', 'a pop from a fenced ring looks before the barrier only',
+     'limit = atomic_load_explicit(&r->fenced_limit, memory_order_relaxed /* fence.E1 */);', ''),
+    ('ring_fenced', 'lib/conc/ring.h', 'the owner does not close a fenced ring',
+     'atomic_store_explicit(&r->fenced_limit, closed, memory_order_relaxed /* as a thief does */);',
+     ''),
+    ('ring_fenced', 'lib/conc/ring.c', 'a thief of a fenced ring passes no barrier',
+     'hauli_fence_full();', ''),
+    ('ring_fenced', 'lib/conc/ring.c', 'a thief does not close a fenced ring',
+     'atomic_store_explicit(&r->fenced_limit, closed, memory_order_relaxed /* fence.E1 */);', ''),
+    ('ring_fenced', 'lib/conc/ring.c', 'a thief of a fenced ring takes what is claimed',
+     'if (hauli_ring_head(r) == claim)', 'if (claim || true)'),
+    ('ring_fenced', 'lib/conc/ring.c', 'the owner opens a fenced ring after it has let go',
+     'atomic_store_explicit(&r->fenced_limit, open, memory_order_relaxed /* the guard */);',
+     'hauli_ring_release(r);\n\t\tatomic_store_explicit(&r->fenced_limit, open,'
+     ' memory_order_relaxed);\n\t\treturn;'),
+    ('ring_fenced', 'lib/conc/ring.c', 'the owner opens a fenced ring for pops without fences',
+     'atomic_store_explicit(&r->limit, closed, memory_order_relaxed /* the guard */);', ''),
+    ('ring_fence_ends', 'lib/conc/ring.c', 'pops with fences go on when the fencing has ended',
+     'atomic_store_explicit(&r->fenced_limit, closed, memory_order_relaxed /* the guard */);', ''),
+    ('ring_fence_ends', 'lib/conc/ring.c', 'a thief looks for fences before it has the guard',
+     'if (!try_hold(r)) return false; if (try_close(r)) {',
+     'bool fenced = hauli_ring_is_fenced(r);\n\tif (!try_hold(r))\n\t\treturn false;\n'
+     '\tif (fenced) {\n\t\tatomic_store_explicit(&r->fenced_limit, hauli_ring_head(r) -'
+     ' HAULI_RING_FAR, memory_order_relaxed);\n\t\thauli_fence_full();\n\t}\n'
+     '\tif (fenced || try_close(r)) {'),
+    ('ring_fence_begins', 'lib/conc/ring.c', 'a guard let go forgets that the ring is fenced',
+     '|| hauli_ring_is_fenced(r)', ''),
+    ('ring_fence_begins', 'lib/conc/ring.c', 'a thief fences a ring that the owner has opened',
+     'if (try_close(r)) {',
+     'bool stopped = try_close(r);\n\tset_lease(r, r->full_lease);\n\tif (stopped) {'),
+    ('ring', 'lib/conc/fence.c', 'the heavy fence makes no thread pass a barrier',
+     'SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED,', 'SYS_membarrier, MEMBARRIER_CMD_QUERY,'),
+    ('ring_fence_ends', 'lib/conc/ring.c', 'the owner opens after it has let go',
+     'atomic_store_explicit(&r->limit, open, memory_order_relaxed /* the guard */);',
+     'hauli_ring_release(r);\n\t\tatomic_store_explicit(&r->limit, open,'
+     ' memory_order_relaxed);\n\t\treturn;'),
+    ('ring_thieves', 'lib/conc/ring.c', 'the guard is taken by a load and a store',
+     'return guard != HAULI_RING_HELD && atomic_compare_exchange_strong_explicit(&r->guard, &guard,'
+     ' HAULI_RING_HELD, memory_order_acquire /* ring.E2:A */, memory_order_relaxed /* no */);',
+     'if (guard == HAULI_RING_HELD)\n\t\treturn false;\n'
+     '\tatomic_store_explicit(&r->guard, HAULI_RING_HELD, memory_order_relaxed);\n'
+     '\treturn true;'),
+    ('ring_thieves', 'lib/conc/ring.c', 'taking the guard takes in nothing',
+     'memory_order_acquire /* ring.E2:A */', 'memory_order_relaxed'),
+    ('ring_thieves', 'lib/conc/ring.c', 'letting go of the guard publishes nothing',
+     'memory_order_release /* ring.E2:R */', 'memory_order_relaxed'),
+    ('ring_thieves', 'lib/conc/ring.c', 'a thief takes a pinned item',
+     'if (!may(item)) continue;', ''),
+    ('ring_thieves', 'lib/conc/ring.c', 'a thief takes an item that is gone',
+     'if (is_stolen(r, i)) continue;\n\t\titem', 'item'),
+]
+
+RING = ['lib/conc/fence.c', 'lib/conc/ring.c']
+SOURCES = {name: RING for name in (
+    'ring', 'ring_fence_begins', 'ring_fence_ends', 'ring_fenced', 'ring_front', 'ring_stealable',
+    'ring_thieves')}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The ring: fenced by an earlier theft. The owner pops two batches with fences, or the second one
+ * without (ring_fence_ends.c); a thief steals twice, with a barrier only if the owner has ended the
+ * fencing. ring_fence_begins.c: the first theft fences the ring.
+ */
+#include "conc/ring.h"
+
+#include "explorer.h"
+
+#define ITEMS 3
+#ifndef LEASE
+#define LEASE 100 /* pops for which the ring stays fenced: more than there are */
+#define NAME "ring, fenced"
+#endif
+
+static struct {
+	struct hauli_ring ring;
+	uint64_t items[ITEMS + 1]; /* the last one is the filler */
+	uint64_t taken[ITEMS];
+} m;
+
+static void init(void)
+{
+	hauli_ring_init(&m.ring, &m.items[ITEMS]);
+	hauli_ring_set_lease(&m.ring, LEASE ? LEASE : 100);
+	for (unsigned i = 0; i < ITEMS; i++)
+		hauli_ring_push(&m.ring, &m.items[i]);
+	model_own(&m.ring.head, sizeof(m.ring.head), 0);
+	model_own(&m.ring.claim, sizeof(m.ring.claim), 0);
+	model_constant(&m.ring.tail, sizeof(m.ring.tail));
+	model_constant(&m.ring.lifo_pushes, sizeof(m.ring.lifo_pushes));
+	model_constant(&m.ring.keeping, sizeof(m.ring.keeping));
+	model_own(m.ring.slots, sizeof(m.ring.slots), 0);
+	if (LEASE) { /* as an earlier theft leaves it */
+		m.ring.lease = LEASE;
+		m.ring.guard = HAULI_RING_FREE_SLOW;
+	}
+}
+
+static bool any(const void *item)
+{
+	return true;
+}
+
+static void take(void *item)
+{
+	uint64_t *i = item;
+
+	MODEL_ASSERT(i >= m.items && i < &m.items[ITEMS]);
+	m.taken[i - m.items]++;
+}
+
+static bool pop(void)
+{
+	void *second, *fourth, *item = hauli_ring_pop(&m.ring, &second, &fourth);
+
+	if (item)
+		take(item);
+	return item;
+}
+
+/* Opens the second batch amid the first one, and closes amid the second. */
+static void owner(void)
+{
+	hauli_ring_open(&m.ring, 2);
+	pop();
+	hauli_ring_open(&m.ring, ITEMS);
+	pop();
+	hauli_ring_close(&m.ring);
+	MODEL_ASSERT(!pop());
+}
+
+static void steal(void)
+{
+	void *item;
+
+	if (!hauli_ring_try_steal(&m.ring))
+		return;
+	item = hauli_ring_steal(&m.ring, any);
+	hauli_ring_end_steal(&m.ring);
+	if (item)
+		take(item);
+}
+
+static void thief(void)
+{
+	steal();
+	steal();
+}
+
+static void check(void)
+{
+	hauli_ring_open(&m.ring, ITEMS);
+	while (pop())
+		;
+	for (unsigned i = 0; i < ITEMS; i++)
+		MODEL_ASSERT(m.taken[i] == 1);
+	MODEL_ASSERT(hauli_ring_depth(&m.ring) == 0);
+	MODEL_ASSERT(m.ring.claim == m.ring.head);
+}
+
+int main(int argc, char **argv)
+{
+	return model_main(argc, argv,
+		&(struct model){.name = NAME,
+			.nb_threads = 2,
+			.threads = {owner, thief},
+			.memory = &m,
+			.size = sizeof(m),
+			.init = init,
+			.check = check});
+}
