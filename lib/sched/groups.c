@@ -10,7 +10,7 @@
 #include "sched/runtime.h"
 #include "sched/steal.h"
 
-#define BARRIER_NS HAUL_MS /* per 16 members, as each barrier interrupts all carriers */
+#define BARRIER_NS HAUL_MS /* for 8 carriers each, as a barrier interrupts all of them */
 
 static unsigned group_of(const struct haul_plan *plan, enum haul_steal how, unsigned carrier)
 {
@@ -66,7 +66,7 @@ static int group_init(struct haul_runtime *rt, const struct haul_plan *plan,
 		return -EINVAL;
 	for (unsigned i = 0; i < p->members; i++)
 		ids[i] = g->members[i]->id;
-	g->barrier_ticks = hauli_ticks_from_ns(BARRIER_NS * (1 + p->members / 16));
+	g->barrier_ticks = hauli_ticks_from_ns(BARRIER_NS * (1 + plan->carriers / 8));
 	err = hauli_policy_init(
 		p, plan, ids, opts->searchers ? opts->searchers : 1, &hauli_steal_ops);
 	if (err)
