@@ -2,9 +2,12 @@
 /*
  * Stealing amid other work: a tree of tasks that spawn, yield, park, sleep, cancel and hog their
  * carriers, on more carriers than CPUs, started from a thread that continues to spawn. Each task
- * runs once, and its slices run in order, one at a time.
+ * runs once, and its slices run in order, one at a time; also while another thread moves the
+ * carriers from CPU to CPU.
  */
+#include <dirent.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include <haul/driver.h>
@@ -144,42 +147,117 @@ static void add_pollers(struct haul_runtime *rt, int i, struct evpoller *p)
 	}
 }
 
+/* A whole forest: spawns most tasks on one carrier. */
+static void grow(struct forest *f, uint64_t seed)
+{
+	struct hauli_random random;
+
+	hauli_random_init(&random, seed);
+	f->next = f->ended = 0;
+	for (unsigned i = 0; i < TASKS; i++) {
+		f->tasks[i].forest = f;
+		f->tasks[i].slices = 0;
+		f->tasks[i].runs = 0;
+	}
+	while (f->next < TASKS)
+		sow(f, haul_carrier(f->rt, hauli_random_below(&random, 4) ? 0 : 3),
+			hauli_random_next(&random));
+	WAIT_UNTIL(f->ended == TASKS); /* other tasks may still cancel and unpark them */
+	for (unsigned i = 0; i < TASKS; i++) {
+		void *result;
+
+		ck_assert_int_eq(haul_join(f->tasks[i].co, &result), 0);
+		ck_assert_ptr_eq(result, &f->tasks[i]);
+	}
+	ck_assert_uint_eq(f->wrong, 0);
+}
+
+static void grow_until(uint64_t deadline, struct forest *f, int how)
+{
+	uint64_t seed = stress_seed() + (uint64_t)how * 977;
+	struct evpoller pollers[CARRIERS] = {0};
+
+	f->rt = runtime_start_stealing(
+		CARRIERS, NULL, how % 2 ? HAUL_STEAL_GLOBAL : HAUL_STEAL_CLUSTER);
+	add_pollers(f->rt, how / 2, pollers);
+	do {
+		grow(f, seed++);
+	} while (haul_now() < deadline);
+	runtime_stop(f->rt);
+	for (unsigned c = 0; c < CARRIERS && how / 2; c += 2)
+		evpoller_close(&pollers[c]);
+}
+
 START_TEST(each_runs_once)
 {
 	static struct forest f;
-	uint64_t seed = stress_seed() + (uint64_t)_i * 977;
-	uint64_t deadline = stress_deadline();
-	struct evpoller pollers[CARRIERS] = {0};
-	struct hauli_random random;
 
-	f.rt = runtime_start_stealing(
-		CARRIERS, NULL, _i % 2 ? HAUL_STEAL_GLOBAL : HAUL_STEAL_CLUSTER);
-	add_pollers(f.rt, _i / 2, pollers);
-	do {
-		hauli_random_init(&random, seed++);
-		f.next = f.ended = 0;
-		for (unsigned i = 0; i < TASKS; i++) {
-			f.tasks[i].forest = &f;
-			f.tasks[i].slices = 0;
-			f.tasks[i].runs = 0;
-		}
-		/* Spawns most tasks on one carrier. */
-		while (f.next < TASKS)
-			sow(&f, haul_carrier(f.rt, hauli_random_below(&random, 4) ? 0 : 3),
-				hauli_random_next(&random));
-		WAIT_UNTIL(f.ended == TASKS); /* other tasks may still cancel and unpark them */
-		for (unsigned i = 0; i < TASKS; i++) {
-			void *result;
-
-			ck_assert_int_eq(haul_join(f.tasks[i].co, &result), 0);
-			ck_assert_ptr_eq(result, &f.tasks[i]);
-		}
-		ck_assert_uint_eq(f.wrong, 0);
-	} while (haul_now() < deadline);
-	runtime_stop(f.rt);
-	for (unsigned c = 0; c < CARRIERS && _i / 2; c += 2)
-		evpoller_close(&pollers[c]);
+	grow_until(stress_deadline(), &f, _i);
 }
 END_TEST
 
-SUITE_MAIN("steal", {each_runs_once, 4})
+struct mover {
+	cpu_set_t allowed;
+	atomic_bool ends;
+	unsigned moves;
+};
+
+/* Moves each thread of the process to one CPU, or lets it run on all again. */
+static void move_all(struct mover *m, struct hauli_random *random)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	struct dirent *entry;
+
+	while (tasks && (entry = readdir(tasks))) {
+		unsigned cpu = hauli_random_below(random, CPU_SETSIZE);
+		cpu_set_t one;
+		pid_t tid = atoi(entry->d_name);
+
+		if (tid == 0)
+			continue;
+		while (!CPU_ISSET(cpu, &m->allowed))
+			cpu = (cpu + 1) % CPU_SETSIZE;
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		/* A thread that has just ended cannot be moved. */
+		if (sched_setaffinity(tid, sizeof(one),
+			    hauli_random_below(random, 8) ? &one : &m->allowed) == 0)
+			m->moves++;
+	}
+	if (tasks)
+		closedir(tasks);
+}
+
+static void *mover_main(void *arg)
+{
+	struct mover *m = arg;
+	struct hauli_random random;
+
+	hauli_random_init(&random, haul_now());
+	while (!m->ends) {
+		struct timespec pause = {.tv_nsec = hauli_random_below(&random, 300000)};
+
+		move_all(m, &random);
+		nanosleep(&pause, NULL);
+	}
+	return NULL;
+}
+
+START_TEST(each_runs_once_while_carriers_move)
+{
+	static struct forest f;
+	struct mover m = {.moves = 0};
+	pthread_t thread;
+
+	ck_assert_int_eq(sched_getaffinity(0, sizeof(m.allowed), &m.allowed), 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, mover_main, &m), 0);
+	grow_until(stress_deadline(), &f, _i);
+	m.ends = true;
+	pthread_join(thread, NULL);
+	ck_assert_int_eq(sched_setaffinity(0, sizeof(m.allowed), &m.allowed), 0);
+	fprintf(stderr, "%u moves\n", m.moves);
+	ck_assert_uint_gt(m.moves, 0);
+}
+END_TEST
+
+SUITE_MAIN("steal", {each_runs_once, 4}, {each_runs_once_while_carriers_move, 4})
