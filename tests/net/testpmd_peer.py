@@ -60,12 +60,14 @@ def circle(what, ours, theirs, mode, *more):
                 result.total("rx_packets") == last.tx and result.total("tx_packets") == last.rx)
 
 
-def begin(peer, mode, packets):
-    """Sends packets as soon as the other end is there; until then testpmd drops them."""
+def begin(peer, mode, packets, were_sent=None):
+    """Sends packets as soon as the other end has room; until then testpmd drops them. were_sent(its
+    counters): they are among what it has sent."""
     while True:
         before = peer.count().tx
         peer.start(mode, f"tx_first {packets // BURST}")
-        if peer.count().tx > before:
+        now = peer.count()
+        if were_sent(now) if were_sent else now.tx > before:
             return
         peer.stop()
 
@@ -106,7 +108,7 @@ def flood(what, ours, theirs, handler):
             peer.wait_for(lambda n: n.tx >= FLOOD, "a flood")
             peer.stop()
             peer.say(f"set txpkts {MARKER}", "show fwd stats all")
-            begin(peer, "rxonly", BURST)
+            begin(peer, "rxonly", BURST, lambda n: markers(n.tx, n.tx_bytes) > 0)
             last = peer.wait_for(stays(back), "the last packets to come back")
             peer.stop()
             end(what, haul, peer, lambda result: whole(result) and
