@@ -102,8 +102,8 @@
  *	E2  the accesses of a holder of the guard before the next holder's, also those to lease and
  *	    fenced_limit: release store when it frees the guard, acquire CAS. So the owner needs no
  *	    release in close_gaps: a thief that sees its stores has taken the guard after it. And a
- *	    thief's reads of an item that it passed over, before the owner's use of that item:
- *	    acquire load in open.
+ *	    thief's reads of an item that it passed over, before the owner's use of that item: the
+ *	    owner's next open takes the guard, too, since a theft leaves it HELD or FREE_SLOW.
  *	E3  the owner's stores before a claim (an older head, the pushes of items),
  *	    before the reads of a thief that sees that claim: release store of claim in pop and
  *	    push_front, acquire load in try_steal.

@@ -165,9 +165,9 @@ static inline void hauli_ring_open(struct hauli_ring *r, uint32_t n)
 	atomic_store_explicit(
 		&r->limit, hauli_ring_head(r) + n, memory_order_relaxed /* fence.E1 */);
 	hauli_fence_light();
-	if (hauli_unlikely(
-		    atomic_load_explicit(&r->guard,
-			    memory_order_acquire /* fence.E1, ring.E2:A */) != HAULI_RING_FREE))
+	/* FREE is the owner's own store, or that of a thief that gave up: nothing to acquire. */
+	if (hauli_unlikely(atomic_load_explicit(&r->guard, memory_order_relaxed /* fence.E1 */) !=
+		    HAULI_RING_FREE))
 		hauli_ring_open_slow(r, n);
 }
 

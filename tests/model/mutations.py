@@ -99,8 +99,6 @@ MUTATIONS = [
      'syscall(SYS_futex, &in->head, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);', ';'),
     ('order', 'lib/conc/ring.c', 'a thief begins behind what a pop is about to take back',
      'if (hauli_ring_head(r) == claim)', 'if (claim || true)'),
-    ('order', 'lib/conc/ring.h', 'opening acquires nothing from a thief that passed an item over',
-     'memory_order_acquire /* fence.E1, ring.E2:A */', 'memory_order_relaxed'),
     ('order', 'lib/conc/word.h', 'the number of thefts publishes nothing',
      'memory_order_release /* word.E4:R */', 'memory_order_relaxed'),
     ('order', 'lib/conc/word.h', 'a reader of the theft count acquires nothing',

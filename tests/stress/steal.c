@@ -251,7 +251,7 @@ START_TEST(each_runs_once_while_carriers_move)
 
 	ck_assert_int_eq(sched_getaffinity(0, sizeof(m.allowed), &m.allowed), 0);
 	ck_assert_int_eq(pthread_create(&thread, NULL, mover_main, &m), 0);
-	grow_until(stress_deadline(), &f, _i);
+	grow_until(stress_deadline(), &f, 3 * _i);
 	m.ends = true;
 	pthread_join(thread, NULL);
 	ck_assert_int_eq(sched_setaffinity(0, sizeof(m.allowed), &m.allowed), 0);
@@ -260,4 +260,4 @@ START_TEST(each_runs_once_while_carriers_move)
 }
 END_TEST
 
-SUITE_MAIN("steal", {each_runs_once, 4}, {each_runs_once_while_carriers_move, 4})
+SUITE_MAIN("steal", {each_runs_once, 4}, {each_runs_once_while_carriers_move, 2})
