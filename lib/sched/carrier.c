@@ -27,6 +27,8 @@ int hauli_carrier_init(struct haul_carrier *c, struct haul_runtime *rt, struct h
 
 void hauli_carrier_fini(struct haul_carrier *c)
 {
+	if (c->spare)
+		hauli_stack_put(&c->stacks, &c->spare->co);
 	hauli_stack_cache_fini(&c->stacks);
 	hauli_runq_fini(&c->runq);
 }

@@ -81,6 +81,10 @@ struct haul_carrier {
 
 	struct hauli_runq runq; /* owner */
 
+	/* Owner. A coroutine that has ended at the end of a batch, with its stack, for the next
+	 * record of its stack class; NULL: none (record.c). */
+	struct haul_coro *spare;
+
 	/* The loop's line: owner. */
 	HAULI_LINE struct hauli_co loop;
 

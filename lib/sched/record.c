@@ -20,6 +20,21 @@
 
 #include "conc/ring.h"
 
+/* The spare coroutine of c, for a record of its stack class; NULL: there is none. */
+static inline struct haul_coro *take_spare(struct haul_carrier *c, struct hauli_record *r)
+{
+	struct haul_coro *co = c->spare;
+
+	if (!co || co->co.stack_class != r->start->stack_class ||
+		hauli_unlikely(c->records_cancelled))
+		return NULL;
+	c->spare = NULL;
+	hauli_record_reuse(co, r, NULL);
+	hauli_coro_set_state(co, HAULI_CORO_READY);
+	hauli_ptr_published_set(&co->home, c);
+	return co;
+}
+
 static struct haul_coro *make(
 	struct haul_carrier *c, struct haul_carrier *home, struct haul_coro *entry)
 {
@@ -41,8 +56,10 @@ __attribute__((noinline)) struct haul_coro *hauli_record_begin(
 {
 	while (hauli_entry_is_record(entry)) {
 		struct hauli_record *r = hauli_entry_record(entry);
-		struct haul_coro *co = make(c, c, entry);
+		struct haul_coro *co = take_spare(c, r);
 
+		if (!co)
+			co = make(c, c, entry);
 		if (hauli_likely(co != NULL))
 			return co;
 		r->start->drop(r);

@@ -123,10 +123,15 @@ void hauli_backlog_push(struct hauli_runq *q, struct haul_coro *co)
 	hauli_u8_owned_set(&q->behind, true);
 }
 
-void hauli_runq_push_one_by_one(struct hauli_runq *q, void *const objs[], ptrdiff_t at, unsigned n)
+void hauli_runq_push_one_by_one(struct hauli_runq *q, const struct hauli_start *start,
+	void *const objs[], ptrdiff_t at, unsigned n)
 {
-	for (unsigned i = 0; i < n; i++)
-		hauli_runq_push(q, hauli_entry_of((struct hauli_record *)((char *)objs[i] + at)));
+	for (unsigned i = 0; i < n; i++) {
+		struct hauli_record *r = (struct hauli_record *)((char *)objs[i] + at);
+
+		r->start = start;
+		hauli_runq_push(q, hauli_entry_of(r));
+	}
 }
 
 void hauli_runq_push_pinned(struct hauli_runq *q, struct haul_coro *co,

@@ -60,7 +60,8 @@ void hauli_runq_fini(struct hauli_runq *q);
 void hauli_backlog_push(struct hauli_runq *q, struct haul_coro *co);
 
 /* hauli_runq_push_records() if they do not fit into the ring. */
-void hauli_runq_push_one_by_one(struct hauli_runq *q, void *const objs[], ptrdiff_t at, unsigned n);
+void hauli_runq_push_one_by_one(struct hauli_runq *q, const struct hauli_start *start,
+	void *const objs[], ptrdiff_t at, unsigned n);
 
 /* Thief, after hauli_ring_try_steal(). Takes the oldest coroutine for which may() is true, or
  * returns NULL. */
@@ -82,19 +83,18 @@ static inline void hauli_runq_push(struct hauli_runq *q, struct haul_coro *co)
 static inline void hauli_runq_push_records(struct hauli_runq *q, const struct hauli_start *start,
 	void *const objs[], ptrdiff_t at, unsigned n)
 {
-	bool fit = !hauli_u8_owned_get(&q->behind) && hauli_ring_room(&q->ring) >= n;
-
+	if (hauli_unlikely(hauli_ring_room(&q->ring) < n) ||
+		hauli_unlikely(hauli_u8_owned_get(&q->behind))) {
+		hauli_runq_push_one_by_one(q, start, objs, at, n);
+		return;
+	}
 	for (unsigned i = 0; i < n; i++) {
 		struct hauli_record *r = (struct hauli_record *)((char *)objs[i] + at);
 
 		r->start = start;
-		if (hauli_likely(fit))
-			hauli_ring_fill(&q->ring, i, hauli_entry_of(r));
+		hauli_ring_fill(&q->ring, i, hauli_entry_of(r));
 	}
-	if (hauli_likely(fit))
-		hauli_ring_add(&q->ring, n);
-	else
-		hauli_runq_push_one_by_one(q, objs, at, n);
+	hauli_ring_add(&q->ring, n);
 }
 
 /*

@@ -2,12 +2,15 @@
 /*
  * The life of coroutines that were spawned as records. One that has not waited, or has come back
  * from its waits, ends by becoming the next: if the next entry of the queue is a record of the same
- * start, it begins on the same stack and in the same slot, by a call. That is what would happen if
- * the slot were freed and got again, as free slots are last in, first out.
+ * stack class, it begins on the same stack and in the same slot, by a call. That is what would
+ * happen if the slot were freed and got again, as free slots are last in, first out.
  *
  * It must not happen if somebody else still refers to the coroutine that ends: a request message is
  * under way to it, or it is stolen and its home waits for it. Nor does a cancelled or pinned one
  * pass that on.
+ *
+ * At the end of a batch one such coroutine waits as the carrier's spare, ended and without a home,
+ * for the first record of the next batch.
  */
 #include "sched/spawn_records.h"
 
@@ -18,17 +21,23 @@
 #include "sched/spawn.h"
 #include "sched/suspend.h"
 
-/* True if nothing distinguishes me from a coroutine that begins, but what begin_again() resets. */
+/* True if nothing distinguishes me from a coroutine that begins, but what
+ * hauli_record_reuse() resets. */
 static inline bool is_as_new(const struct haul_coro *me)
 {
 	return hauli_u8_shared_get(&me->flags) == 0 && !hauli_requests_pending(&me->requests);
 }
 
-static inline void begin_again(struct haul_coro *me, const struct hauli_start *start)
+/* Ends me at the end of a batch, when there is no spare coroutine yet: becomes that. Returns on the
+ * carrier's thread, as the coroutine of another record. */
+static inline void become_spare(struct haul_carrier *c, struct haul_coro *me)
 {
-	hauli_permit_take(&me->permit);
-	me->pinned = start->opts.pinned;
-	me->order_key = start->opts.order_key;
+	hauli_counter_add(&c->ended, 1);
+	hauli_coro_set_state(me, HAULI_CORO_ENDED);
+	hauli_ptr_published_set(&me->home, NULL);
+	c->spare = me;
+	c->current = NULL;
+	hauli_arrive(hauli_co_switch(&me->co, &c->loop, c));
 }
 
 /* next: an entry that was popped, or NULL. */
@@ -39,12 +48,16 @@ static inline __attribute__((noreturn)) void end(
 	hauli_co_end(&me->co, hauli_next_is(c, next), c);
 }
 
-static inline bool is_next(const struct haul_carrier *c, const struct haul_coro *entry,
-	const struct hauli_start *start)
+/* True if me may become the coroutine of the entry. start: its own; NULL: it may become none. */
+static inline bool may_become(const struct haul_carrier *c, const struct haul_coro *me,
+	const struct hauli_start *start, const struct haul_coro *entry)
 {
-	return hauli_likely(hauli_entry_is_record(entry)) &&
-		hauli_likely(hauli_entry_record(entry)->start == start) &&
-		hauli_likely(!c->records_cancelled);
+	const struct hauli_start *other;
+
+	if (!hauli_likely(hauli_entry_is_record(entry)) || hauli_unlikely(c->records_cancelled))
+		return false;
+	other = hauli_entry_record(entry)->start;
+	return hauli_likely(other == start) || (start && other->stack_class == me->co.stack_class);
 }
 
 static void body(void *pass)
@@ -66,13 +79,17 @@ static void body(void *pass)
 		}
 		c = hauli_coro_home(me); /* not stolen: it runs at home */
 		next = hauli_runq_pop_record(&c->runq);
-		if (!is_next(c, next, start)) {
+		if (hauli_likely(may_become(c, me, start, next))) {
+			hauli_counter_add(&c->ended, 1);
+			hauli_record_reuse(me, hauli_entry_record(next), start);
+			start = hauli_entry_record(next)->start;
+		} else if (!next && !c->spare && start) {
+			become_spare(c, me);
+			start = ((const struct hauli_record *)me->arg)->start;
+		} else {
 			hauli_coro_exit(c, me);
 			end(c, me, next);
 		}
-		hauli_counter_add(&c->ended, 1);
-		begin_again(me, start);
-		me->arg = hauli_entry_record(next);
 	}
 }
 

@@ -347,44 +347,61 @@ static __attribute__((noinline)) void use_stack(void)
 		deep[i] = 1;
 }
 
-static void *of_two_kinds(void *arg)
-{
-	bool large = object_of(arg)->record.start != &t.start;
+/* Two of one stack class, and one of another. */
+static struct hauli_start kinds[3];
 
-	t.wrong += strcmp(haul_coro_name(haul_self()), large ? "large" : "small") != 0;
-	if (large)
+static void *is_of_its_kind(void *arg, unsigned kind)
+{
+	t.wrong += object_of(arg)->record.start != &kinds[kind];
+	t.wrong += strcmp(haul_coro_name(haul_self()), kinds[kind].opts.name) != 0;
+	if (kind == 2)
 		use_stack();
 	t.ended++;
 	return NULL;
 }
 
-static void *pushes_two_kinds(void *arg)
+static void *first_kind(void *arg)
 {
+	return is_of_its_kind(arg, 0);
+}
+
+static void *second_kind(void *arg)
+{
+	return is_of_its_kind(arg, 1);
+}
+
+static void *large_kind(void *arg)
+{
+	return is_of_its_kind(arg, 2);
+}
+
+static void *pushes_all_kinds(void *arg)
+{
+	static const struct haul_coro_opts opts[] = {{.name = "first", .stack_size = 8 * 1024},
+		{.name = "second", .stack_size = 8 * 1024},
+		{.name = "large", .stack_size = 120 * 1024}};
+	static haul_fn *const fns[] = {first_kind, second_kind, large_kind};
 	struct haul_carrier *c = haul_carrier_self();
-	const struct haul_coro_opts opts = {.name = "large", .stack_size = 120 * 1024};
-	struct hauli_start large;
 	void *at[2];
 
-	begin(c);
-	ASSERT_EACH(hauli_glue_start_init(&large, c, t.fn, drop, &opts) == 0);
+	for (unsigned i = 0; i < 3; i++)
+		ASSERT_EACH(hauli_glue_start_init(&kinds[i], c, fns[i], drop, &opts[i]) == 0);
 	for (unsigned i = 0; i < 1000; i++) {
-		const struct hauli_start *kind = i % 3 ? &t.start : &large;
-
 		for (unsigned j = 0; j < 2; j++)
 			at[j] = &objects[2 * i + j];
-		hauli_glue_start(c, kind, at, offsetof(struct object, record), 2);
+		hauli_glue_start(c, &kinds[i % 7 % 3], at, offsetof(struct object, record), 2);
+		if (i % 10 == 9)
+			haul_maybe_yield(true);
 	}
 	while (haul_maybe_yield(true))
 		;
 	return NULL;
 }
 
-START_TEST(two_kinds_have_their_own_stacks)
+START_TEST(each_kind_has_its_name_and_stack)
 {
-	struct haul_coro *poller;
+	struct haul_coro *poller = start(1, HAUL_STEAL_OFF, pushes_all_kinds, NULL, 0);
 
-	t.opts = (struct haul_coro_opts){.name = "small", .stack_size = 8 * 1024};
-	poller = start(1, HAUL_STEAL_OFF, pushes_two_kinds, of_two_kinds, 0);
 	WAIT_UNTIL(t.ended == 2000);
 	stop(poller);
 }
@@ -426,5 +443,5 @@ END_TEST
 SUITE_MAIN("records", {each_begins_as_new_and_in_order, 2}, {one_that_waits_keeps_its_stack, 2},
 	{a_request_does_not_reach_the_next_one}, {those_that_were_queued_begin_cancelled, 2},
 	{those_queued_at_the_stop_begin_cancelled, 2}, {a_list_counts_those_that_have_not_begun},
-	{those_behind_one_that_computes_are_stolen}, {two_kinds_have_their_own_stacks},
+	{those_behind_one_that_computes_are_stolen}, {each_kind_has_its_name_and_stack},
 	{without_memory_they_are_dropped}, {pinned_ones_are_no_records_where_carriers_steal})
