@@ -208,10 +208,11 @@ def introspect(conf, what):
 
 
 def configure(conf, progress):
+    """Also after a change of the list of tests, which is read before anything is built."""
+    command = ["meson", "setup", conf.dir, "-Dtests=enabled"] + conf.options
     if os.path.exists(conf.dir + "/build.ninja"):
-        return True
-    done = subprocess.run(["meson", "setup", conf.dir, "-Dtests=enabled"] + conf.options,
-                          env={**os.environ, "CC": conf.compiler}, stdout=subprocess.PIPE,
+        command = ["ninja", "-C", conf.dir, "build.ninja"]
+    done = subprocess.run(command, env={**os.environ, "CC": conf.compiler}, stdout=subprocess.PIPE,
                           text=True)
     if done.returncode:
         progress.say(done.stdout)
