@@ -5,23 +5,15 @@
  *
  * ring_many.c: the first push is of many items at once.
  */
-#include "conc/ring.h"
-
-#include "explorer.h"
-
 #ifndef MANY /* ring_many.c */
 #define MANY 0
 #define NAME "ring"
 #endif
 
 #define ITEMS 3
+#define WRITTEN 1
 
-static struct {
-	struct hauli_ring ring;
-	uint64_t items[ITEMS +
-		1]; /* the owner writes 1 before the push; the last one is the filler */
-	uint64_t taken[ITEMS];
-} m;
+#include "ring_items.h"
 
 static void init(void)
 {
@@ -33,33 +25,17 @@ static void init(void)
 	model_own(m.ring.slots, sizeof(m.ring.slots), 0);
 }
 
-static bool any(const void *item)
-{
-	return true;
-}
-
-static void take(void *item)
-{
-	uint64_t *i = item;
-
-	MODEL_ASSERT(i >= m.items && i < &m.items[ITEMS]);
-	MODEL_ASSERT(*i == 1);
-	m.taken[i - m.items]++;
-}
-
 /* Pops up to n items of a batch. */
-static void pop(unsigned n)
+static void pop_many(unsigned n)
 {
-	void *item, *second, *fourth;
-
-	while (n-- > 0 && (item = hauli_ring_pop(&m.ring, &second, &fourth)))
-		take(item);
+	while (n-- > 0 && pop())
+		;
 }
 
 static void push_two(void)
 {
 	for (unsigned i = 0; i < 2; i++) {
-		m.items[i] = 1;
+		m.items[i] = WRITTEN;
 		if (!MANY)
 			hauli_ring_push(&m.ring, &m.items[i]);
 		else
@@ -71,37 +47,28 @@ static void push_two(void)
 
 static void owner(void)
 {
-	void *second, *fourth;
-
 	push_two();
 	hauli_ring_open(&m.ring, ITEMS);
-	pop(1);
+	pop();
 	hauli_ring_close(&m.ring);
-	m.items[2] = 1;
+	m.items[2] = WRITTEN;
 	hauli_ring_push_front(&m.ring, &m.items[2]);
-	MODEL_ASSERT(!hauli_ring_pop(&m.ring, &second, &fourth));
+	MODEL_ASSERT(!pop());
 	hauli_ring_open(&m.ring, ITEMS);
-	pop(ITEMS);
+	pop_many(ITEMS);
 	hauli_ring_close(&m.ring);
 }
 
 static void thief(void)
 {
-	void *item;
-
-	if (!hauli_ring_try_steal(&m.ring))
-		return;
-	item = hauli_ring_steal(&m.ring, any);
-	hauli_ring_end_steal(&m.ring);
-	if (item)
-		take(item);
+	steal(any);
 }
 
 static void check(void)
 {
 	/* A thief ends the owner's last batch early: the owner would open another one. */
 	hauli_ring_open(&m.ring, ITEMS);
-	pop(ITEMS);
+	pop_many(ITEMS);
 	for (unsigned i = 0; i < ITEMS; i++)
 		MODEL_ASSERT(m.taken[i] == 1);
 	MODEL_ASSERT(hauli_ring_depth(&m.ring) == 0);

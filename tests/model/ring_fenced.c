@@ -4,21 +4,13 @@
  * without (ring_fence_ends.c); a thief steals twice, with a barrier only if the owner has ended the
  * fencing. ring_fence_begins.c: the first theft fences the ring.
  */
-#include "conc/ring.h"
-
-#include "explorer.h"
-
 #define ITEMS 3
 #ifndef LEASE
 #define LEASE 100 /* pops for which the ring stays fenced: more than there are */
 #define NAME "ring, fenced"
 #endif
 
-static struct {
-	struct hauli_ring ring;
-	uint64_t items[ITEMS + 1]; /* the last one is the filler */
-	uint64_t taken[ITEMS];
-} m;
+#include "ring_items.h"
 
 static void init(void)
 {
@@ -38,28 +30,6 @@ static void init(void)
 	}
 }
 
-static bool any(const void *item)
-{
-	return true;
-}
-
-static void take(void *item)
-{
-	uint64_t *i = item;
-
-	MODEL_ASSERT(i >= m.items && i < &m.items[ITEMS]);
-	m.taken[i - m.items]++;
-}
-
-static bool pop(void)
-{
-	void *second, *fourth, *item = hauli_ring_pop(&m.ring, &second, &fourth);
-
-	if (item)
-		take(item);
-	return item;
-}
-
 /* Opens the second batch amid the first one, and closes amid the second. */
 static void owner(void)
 {
@@ -71,22 +41,10 @@ static void owner(void)
 	MODEL_ASSERT(!pop());
 }
 
-static void steal(void)
-{
-	void *item;
-
-	if (!hauli_ring_try_steal(&m.ring))
-		return;
-	item = hauli_ring_steal(&m.ring, any);
-	hauli_ring_end_steal(&m.ring);
-	if (item)
-		take(item);
-}
-
 static void thief(void)
 {
-	steal();
-	steal();
+	steal(any);
+	steal(any);
 }
 
 static void check(void)

@@ -4,44 +4,21 @@
  * claim of the last pop must see the head stored by the first push: else it finds an older head
  * with the same number there, and takes the popped item.
  */
-#include "conc/ring.h"
-
-#include "explorer.h"
-
 #define ITEMS 3
+#define WRITTEN 1
 
-static struct {
-	struct hauli_ring ring;
-	uint64_t items[ITEMS], filler;
-	uint64_t taken[ITEMS];
-} m;
+#include "ring_items.h"
 
 static void push_front(unsigned i)
 {
-	m.items[i] = 1;
+	m.items[i] = WRITTEN;
 	MODEL_ASSERT(hauli_ring_push_front(&m.ring, &m.items[i]));
 }
 
 static void init(void)
 {
-	hauli_ring_init(&m.ring, &m.filler);
+	hauli_ring_init(&m.ring, &m.items[ITEMS]);
 	push_front(0);
-}
-
-static void take(uint64_t *item)
-{
-	MODEL_ASSERT(item >= m.items && item < &m.items[ITEMS]);
-	MODEL_ASSERT(*item == 1);
-	m.taken[item - m.items]++;
-}
-
-static bool pop(void)
-{
-	void *second, *fourth, *item = hauli_ring_pop(&m.ring, &second, &fourth);
-
-	if (item)
-		take(item);
-	return item;
 }
 
 static void owner(void)
@@ -53,21 +30,9 @@ static void owner(void)
 	pop();
 }
 
-static bool any(const void *item)
-{
-	return true;
-}
-
 static void thief(void)
 {
-	uint64_t *item;
-
-	if (!hauli_ring_try_steal(&m.ring))
-		return;
-	item = hauli_ring_steal(&m.ring, any);
-	hauli_ring_end_steal(&m.ring);
-	if (item)
-		take(item);
+	steal(any);
 }
 
 static void check(void)

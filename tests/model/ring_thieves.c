@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The ring: two thieves, which may not take everything, against an owner with one batch. */
-#include "conc/ring.h"
-
-#include "explorer.h"
-
 #define ITEMS 2
 
-static struct {
-	struct hauli_ring ring;
-	uint64_t items[ITEMS + 1]; /* the last one is the filler */
-	uint64_t taken[ITEMS];
-} m;
+#include "ring_items.h"
 
 static void init(void)
 {
@@ -24,46 +16,17 @@ static void init(void)
 		hauli_ring_push(&m.ring, &m.items[i]);
 }
 
-static bool any(const void *item)
-{
-	return true;
-}
-
 static bool not_the_first(const void *item)
 {
 	return item != &m.items[0];
 }
 
-static void take(void *item)
-{
-	uint64_t *i = item;
-
-	MODEL_ASSERT(i >= m.items && i < &m.items[ITEMS]);
-	m.taken[i - m.items]++;
-}
-
 static void owner(void)
 {
-	void *item, *second, *fourth;
-
 	hauli_ring_open(&m.ring, ITEMS);
-	while ((item = hauli_ring_pop(&m.ring, &second, &fourth)))
-		take(item);
+	while (pop())
+		;
 	hauli_ring_close(&m.ring);
-}
-
-static void steal(bool (*may)(const void *item))
-{
-	void *item;
-
-	if (!hauli_ring_try_steal(&m.ring))
-		return;
-	item = hauli_ring_steal(&m.ring, may);
-	hauli_ring_end_steal(&m.ring);
-	if (item) {
-		MODEL_ASSERT(may(item));
-		take(item);
-	}
 }
 
 static void thief(void)
