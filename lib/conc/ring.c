@@ -58,10 +58,10 @@
  * one thief that has the guard, and for another one only if that is faster to take it.
  *
  * Pushes need no order against thieves but E1, also if one store of tail publishes many slots. They
- * fill slots beyond the tail, or before the head,
- * that a thief has not seen. The head moves forward only after all gaps are closed, and the ring is
- * full at 256 slots from it, so no slot that a thief reads is filled again. A push to the front
- * cannot open a closed limit, which is 2^30 behind.
+ * fill slots beyond the tail, or before the head, that a thief has not seen. The head moves forward
+ * only after all gaps are closed, and the ring is full at 256 slots from it, so no slot that a
+ * thief reads is filled again. A push to the front cannot open a closed limit, which is 2^30
+ * behind.
  *
  * The heavy fence interrupts every CPU that runs a thread of the process. So a theft fences the
  * ring: from now on each pop passes a full barrier of its own, and thieves need no heavy fence.
