@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds haul and runs all tests; with --all, in three more ways, with all mutations of the sources
-(tests of the tests), of which it else tries every tenth, and with both compilers in tests that
-build programs of users, which else take one of the two. Called by tests/run.
+"""Builds haul and runs all tests; with --all, in three more ways, with the long searches of models
+(suite long), with all mutations of the sources (tests of the tests), of which it else tries every
+tenth, and with both compilers in tests that build programs of users, which else take one of the
+two. Called by tests/run.
 
 Every configuration has a build directory of its own, build-NAME, kept from run to run. On a
 terminal a line says how far the run is and how much time is left; elsewhere there is a line for
@@ -219,10 +220,14 @@ def configure(conf, progress):
     return done.returncode == 0
 
 
-def chosen(conf, suites):
-    """The tests of these suites; none: all of them."""
+def suites_of(test):
+    return {s.split(":")[-1] for s in test["suite"]}
+
+
+def chosen(conf, suites, part):
+    """The tests of these suites; none: all of them. part: without those that take long."""
     return [t for t in introspect(conf, "--tests")
-            if not suites or {s.split(":")[-1] for s in t["suite"]} & set(suites)]
+            if (not suites or suites_of(t) & set(suites)) and not (part and "long" in suites_of(t))]
 
 
 def ninja(conf, progress, wanted):
@@ -254,8 +259,7 @@ def build(conf, progress, tests, everything):
 
 def computes(test):
     """True if a test only needs CPU time, and passes with little of it."""
-    suites = {s.split(":")[-1] for s in test["suite"]}
-    return test["is_parallel"] and suites & {"model", "lint", "header"} and \
+    return test["is_parallel"] and suites_of(test) & {"model", "lint", "header"} and \
         test["name"] != "mutations"  # it detects a hang by the clock
 
 
@@ -329,7 +333,7 @@ def run(conf, args, progress, tally):
         tally.fail(f"{conf.name}: does not configure")
         return
     everything = not suites or "net" in suites
-    tests = chosen(conf, suites)
+    tests = chosen(conf, suites, args.part)
     broken, built = build(conf, progress, tests, everything)
     for t in broken:
         tally.fail(f"{conf.name}: {t['name']}: does not build")
@@ -361,8 +365,8 @@ def main():
             f"  {c.name:6} {c.compiler}, {c.what}: " + (", ".join(c.suites) or "all suites")
             for c in CONFIGURATIONS))
     p.add_argument("--all", action="store_true",
-                   help="all configurations, one after the other, all mutations, all compilers; "
-                   "else the first configuration, and every tenth mutation")
+                   help="all configurations, one after the other, long searches, all mutations, "
+                   "all compilers; else the first configuration, and every tenth mutation")
     p.add_argument("--only", metavar="CONFIGURATION", choices=[c.name for c in CONFIGURATIONS],
                    help="only this one")
     p.add_argument("--suite", action="append", default=[], metavar="NAME",
@@ -373,7 +377,8 @@ def main():
     if args.soak:
         os.environ["HAUL_STRESS_SECONDS"] = str(args.soak)
 
-    if not (args.all or args.only or args.suite):
+    args.part = not (args.all or args.only or args.suite)
+    if args.part:
         # Tests of the tests take a third of the time: the first run of a newcomer tries a part.
         os.environ.setdefault("HAUL_MUTATIONS", "10")
         os.environ.setdefault("HAUL_FEWER", "1")  # of several compilers
