@@ -3,7 +3,8 @@
 """Breaks steps of the scheduler and of the glue, one at a time; a test must find each.
 
 A mutation is caught when the test compiled with it fails, or does not end: a lost wakeup is to
-hang. The rest comes from the library that is there. Speaks TAP.
+hang. The same test compiled in the same way with nothing broken must pass before, and end after a
+mutation did not. The rest comes from the library that is there. Speaks TAP.
 usage: mutations.py SOURCE_ROOT COMPILER BUILD_ROOT [PREFIX_OF_TESTS]
 """
 import collections
@@ -102,13 +103,16 @@ BED = ['tests/net/io_bed.c', 'tests/net/io_flows.c']
 
 
 class Tests:
+    LONGEST = 600  # seconds
+
     def __init__(self, root, compiler, build, work):
         """work: a folder for the objects that mutations share."""
-        self.root, self.compiler, self.programs = root, compiler, os.path.join(build, 'tests')
+        self.root, self.compiler = root, compiler
         flags = ['-std=gnu17', '-D_GNU_SOURCE', '-O2', '-w'] + output_of(
             'pkg-config', '--cflags', 'check', 'hwloc', 'libdpdk')
         self.objects = Objects(root, compiler + flags, (
             'lib', 'lib/include', 'drivers-glue', 'drivers-glue/include', 'tests'), work)
+        self.wholes = {}  # for each test, its command with nothing broken
         self.seconds = {}  # for each test, its seconds with nothing broken, or why it fails
         self.locks = collections.defaultdict(threading.Lock)
         libs = output_of('pkg-config', '--libs', 'check', 'hwloc') + ['-pthread']
@@ -139,41 +143,56 @@ class Tests:
         return [program]
 
     def whole(self, test):
-        suite, name = os.path.split(test)
-        program = 'unit_' + name if suite == 'unit' else name
-        return self.script(self.root, test) or [os.path.join(self.programs, suite, program)]
+        """The command of a test with nothing broken."""
+        with self.locks[test]:
+            if test not in self.wholes:
+                folder = os.path.join(self.objects.work, test)
+                os.makedirs(folder)
+                self.wholes[test] = (self.script(self.root, test) or
+                                     self.build(folder, test, UNBROKEN))
+            return self.wholes[test]
 
-    def whole_seconds(self, test, env):
+    def whole_seconds(self, test):
+        command = self.whole(test)
         with self.locks[test]:
             if test not in self.seconds:
                 begin = time.monotonic()
-                try:
-                    run = subprocess.run(self.whole(test), capture_output=True, text=True, env=env,
-                                         timeout=120)
-                    failed = run.returncode and (self.first_failed(run) or run.stderr[-200:])
-                except subprocess.TimeoutExpired:
-                    failed = 'it does not end'
+                failed = why_failed(command, 120)
                 self.seconds[test] = failed or time.monotonic() - begin
             return self.seconds[test]
 
-    @staticmethod
-    def first_failed(run):
-        return next((line for line in run.stdout.splitlines() if line.startswith('not ok')), None)
-
     def is_caught(self, test, command):
-        env = os.environ | {
-            'CK_TAP_LOG_FILE_NAME': '-', 'CK_VERBOSITY': 'silent', 'CK_FORK': 'no'}
-        seconds = self.whole_seconds(test, env)
+        seconds = self.whole_seconds(test)
         if isinstance(seconds, str):
             return False, 'the test fails with nothing broken: ' + seconds
         limit = 1 + 4 * seconds
-        try:
-            run = subprocess.run(command, capture_output=True, text=True, env=env, timeout=limit)
-        except subprocess.TimeoutExpired:
-            return True, f'does not end: {limit:.1f} s'
-        if run.returncode == 0:
-            return False, 'the test passes'
-        return True, self.first_failed(run) or f'ends with {run.returncode}'
+        while limit < self.LONGEST:
+            failed = why_failed(command, limit)
+            if failed != ENDLESS:
+                return failed is not None, failed or 'the test passes'
+            # The machine may have become busier: does it end with nothing broken?
+            if why_failed(self.whole(test), limit) is None:
+                return True, f'{failed}: {limit:.1f} s'
+            limit *= 4
+        return False, f'the test {ENDLESS} with nothing broken: {limit:.1f} s'
+
+
+UNBROKEN = ''  # the name of no file
+ENDLESS = 'does not end'
+
+
+def why_failed(command, limit):
+    """None if the test passes within so many seconds."""
+    env = os.environ | {
+        'CK_TAP_LOG_FILE_NAME': '-', 'CK_VERBOSITY': 'silent', 'CK_FORK': 'no'}
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, env=env, timeout=limit)
+    except subprocess.TimeoutExpired:
+        return ENDLESS
+    if run.returncode == 0:
+        return None
+    failed = next((line for line in run.stdout.splitlines() if line.startswith('not ok')), None)
+    return failed or f'ends with {run.returncode}'
 
 
 def main():

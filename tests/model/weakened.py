@@ -57,18 +57,12 @@ WEAKENED = [
 ]
 
 
-def is_caught(model, program):
+def is_caught(models, model, command):
     """Only the weak memory may show it."""
-    runs = {memory: subprocess.run([program, memory], capture_output=True, text=True)
-            for memory in ('SC', 'TSO', 'weak')}
     for memory in ('SC', 'TSO'):
-        if runs[memory].returncode != 0:
+        if subprocess.run(command + [memory], capture_output=True, text=True).returncode != 0:
             return False, f'{memory} shows it too'
-    found = [line[2:] for line in runs['weak'].stdout.splitlines()
-             if line.startswith('# violation')]
-    if runs['weak'].returncode == 3 and found:
-        return True, found[0]
-    return False, 'the search found nothing'
+    return models.verdict(model, command, ['weak'])
 
 
 def main():
