@@ -47,22 +47,22 @@ static void append(char *list, size_t size, const char *separator, const char *i
 	snprintf(list + len, size - len, "%s%s", len ? separator : "", item);
 }
 
-void doctor_plugin_package(char *package, size_t size, const char *name)
+/* Debian's package of a plugin: "librte-net-af-xdp23" for "net_af_xdp". */
+static void append_package(char *list, size_t size, const char *plugin)
 {
 	const char *abi = strstr(RTE_EAL_PMD_PATH, "pmds-");
+	char package[64];
 
-	snprintf(package, size, "librte-%s%.*s", name, abi ? 2 : 0,
+	snprintf(package, sizeof(package), "librte-%s%.*s", plugin, abi ? 2 : 0,
 		abi ? abi + strlen("pmds-") : "");
 	for (char *c = package; *c; c++)
 		*c = *c == '_' ? '-' : *c;
+	append(list, size, " ", package);
 }
 
-static void append_package(char *list, size_t size, const char *plugin)
+static const char *plugins_place(void)
 {
-	char package[64];
-
-	doctor_plugin_package(package, sizeof(package), plugin);
-	append(list, size, " ", package);
+	return doctor_dpdk_is_static() ? "linked into the program" : "in " RTE_EAL_PMD_PATH;
 }
 
 static void todo(struct doctor_finding *finding, const char *packages)
@@ -73,6 +73,20 @@ static void todo(struct doctor_finding *finding, const char *packages)
 		doctor_todo_root(finding, "apt install %s", packages);
 	else
 		doctor_todo(finding, "build DPDK with these drivers (-Denable_drivers=...)");
+}
+
+void doctor_say_no_plugin(
+	struct doctor_finding *finding, enum doctor_status status, const char *name)
+{
+	doctor_say(finding, status, "there is no plugin %s %s", name, plugins_place());
+}
+
+void doctor_todo_plugin(struct doctor_finding *finding, const char *name)
+{
+	char package[128] = "";
+
+	append_package(package, sizeof(package), name);
+	todo(finding, package);
 }
 
 /* Plugins without which no port starts: the vdev bus and the handler of mempools. */
@@ -88,9 +102,7 @@ static void plugins(const struct doctor_subject *subject, struct doctor_finding 
 		append_package(packages, sizeof(packages), needed[i]);
 	}
 	if (!missing[0]) {
-		doctor_say(finding, DOCTOR_OK, "%s",
-			doctor_dpdk_is_static() ? "linked into the program"
-						: "in " RTE_EAL_PMD_PATH);
+		doctor_say(finding, DOCTOR_OK, "%s", plugins_place());
 		return;
 	}
 	doctor_say(finding, DOCTOR_PROBLEM, "%s missing in %s", missing, RTE_EAL_PMD_PATH);

@@ -4,13 +4,18 @@
 #define DOCTOR_DPDK_H
 
 #include <stdbool.h>
-#include <stddef.h>
+
+#include "doctor.h"
 
 /* True if EAL finds the plugin ("net_tap") in its directory, with or without the ABI number in the
  * file name. */
 bool doctor_has_plugin(const char *name);
 
-/* Writes the name of the Debian package of a plugin: "librte-net-af-xdp23" for "net_af_xdp". */
-void doctor_plugin_package(char *package, size_t size, const char *name);
+/* Says that this DPDK has no such plugin, and where it was looked for. */
+void doctor_say_no_plugin(
+	struct doctor_finding *finding, enum doctor_status status, const char *name);
+
+/* The remedy: Debian's package for Debian's DPDK, else the option of DPDK's build. */
+void doctor_todo_plugin(struct doctor_finding *finding, const char *name);
 
 #endif

@@ -124,7 +124,7 @@ static void plugin_of(char *plugin, size_t size, const struct doctor_port *port)
 static void driver(const struct doctor_subject *subject, struct doctor_finding *finding)
 {
 	const struct kind *kind = find(subject->port->kind);
-	char plugin[PORT_SPEC_SIZE], package[128];
+	char plugin[PORT_SPEC_SIZE];
 
 	plugin_of(plugin, sizeof(plugin), subject->port);
 	if (doctor_has_plugin(plugin)) {
@@ -132,13 +132,11 @@ static void driver(const struct doctor_subject *subject, struct doctor_finding *
 			kind && kind->checks == no_checks ? ", which needs nothing else" : "");
 		return;
 	}
-	doctor_say(finding, kind ? DOCTOR_PROBLEM : DOCTOR_NOTE, "there is no plugin %s", plugin);
-	if (kind) {
-		doctor_plugin_package(package, sizeof(package), plugin);
-		doctor_todo_root(finding, "apt install %s", package);
-	} else {
+	doctor_say_no_plugin(finding, kind ? DOCTOR_PROBLEM : DOCTOR_NOTE, plugin);
+	if (kind)
+		doctor_todo_plugin(finding, plugin);
+	else
 		doctor_todo(finding, "its driver may be in another; see the drivers of this DPDK");
-	}
 }
 
 static const struct doctor_check driver_checks[] = {

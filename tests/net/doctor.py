@@ -297,6 +297,24 @@ def test_port_kinds():
                "port '" in r.stderr, f"wrong: {spec[:20]}", r)
 
 
+def test_no_plugins():
+    """The remedy for one plugin is of the same kind as that for all."""
+    place = find(ask()[1], "plugins")["says"].removeprefix("in ")
+    if not os.path.isdir(place):
+        tap.skip("no plugins", "DPDK is linked into the program")
+        return
+    with tempfile.TemporaryDirectory() as empty:
+        subprocess.run(["mount", "--bind", empty, place], check=True)
+        _, report = ask("--port", "tap")
+        subprocess.run(["umount", place], check=True)
+    wanted = find(report, "plugins")["todo"], find(report, "driver")["todo"]
+    of_debian = [re.search("apt install librte-", todo) is not None for todo in wanted]
+    tap.ok(of_debian == [place.startswith("/usr/lib/")] * 2, "packages of Debian's DPDK only",
+           wanted)
+    tap.ok(find(report, "driver")["says"] == f"there is no plugin net_tap in {place}",
+           "where a plugin was looked for", find(report, "driver"))
+
+
 def test_port_tap():
     if find(ask()[1], "tun")["status"] != "ok":
         return tap.skip("tap ports", "no /dev/net/tun here")
@@ -441,6 +459,7 @@ test_what_if()
 test_wrong_arguments()
 test_help()
 test_port_kinds()
+test_no_plugins()
 test_port_tap()
 test_port_interfaces()
 test_port_privileges()
