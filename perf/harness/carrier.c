@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "harness/carrier.h"
 
+#include <semaphore.h>
+
 #include <haul/coro.h>
 
 #include "harness/harness.h"
@@ -8,11 +10,41 @@
 
 static struct haul_runtime *rt;
 
+static sem_t sibling_ends;
+static struct haul_coro *sibling;
+
+static void *block_sibling(void *arg)
+{
+	while (sem_wait(&sibling_ends) < 0)
+		;
+	return NULL;
+}
+
+/* On the case's CPUs, like the others. */
+static int start_with_sibling(unsigned n)
+{
+	struct haul_plan *plan;
+	int err = haul_plan_create(&plan, &(struct haul_plan_opts){.carriers = n + 1}, NULL, 0);
+
+	if (err)
+		return err;
+	err = haul_start(
+		&rt, &(struct haul_runtime_opts){.plan = plan, .steal = HAUL_STEAL_GLOBAL});
+	haul_plan_destroy(plan);
+	if (err)
+		return err;
+	sem_init(&sibling_ends, 0, 0);
+	return haul_spawn_on(perf_carrier(n), &sibling, block_sibling, NULL, NULL);
+}
+
 int perf_carriers_start(unsigned n)
 {
 	struct haul_plan *plan;
-	int err = perf_plan(&plan, 0, n);
+	int err;
 
+	if (perf_has_sibling())
+		return start_with_sibling(n);
+	err = perf_plan(&plan, 0, n);
 	if (err)
 		return err;
 	err = haul_start(&rt, &(struct haul_runtime_opts){.plan = plan});
@@ -22,6 +54,11 @@ int perf_carriers_start(unsigned n)
 
 void perf_carriers_stop(void)
 {
+	if (sibling) {
+		sem_post(&sibling_ends);
+		perf_must(haul_join(sibling, NULL), "haul_join");
+		sibling = NULL;
+	}
 	perf_must(haul_stop(rt, 60 * HAUL_S), "haul_stop");
 	rt = NULL;
 }

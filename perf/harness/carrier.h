@@ -5,7 +5,8 @@
 
 #include <haul/runtime.h>
 
-/* Starts n carriers on perf_cpu(0), perf_cpu(1)... Only one set at a time. 0 or -errno. */
+/* Starts n carriers on perf_cpu(0), perf_cpu(1)..., and the sibling of --sibling. Only one set at a
+ * time. 0 or -errno. */
 int perf_carriers_start(unsigned n);
 void perf_carriers_stop(void);
 

@@ -31,11 +31,13 @@ struct options {
 	int cpu;
 };
 
+static bool has_sibling;
+
 static void usage(const char *program)
 {
 	printf("usage: %s [--runs N] [--ms N] [--filter PATTERN] [--json FILE|-] [--list] [--cpu "
 	       "N]\n"
-	       "       %s --once CASE SIDE N\n"
+	       "       %s [--sibling] --once CASE SIDE N\n"
 	       "  --runs N         measured runs of each side, %d or more (%d)\n"
 	       "  --ms N           how long a run should take, in milliseconds (%d)\n"
 	       "  --filter PATTERN only cases whose name matches (* and ? as in a shell)\n"
@@ -43,6 +45,7 @@ static void usage(const char *program)
 	       "stderr\n"
 	       "  --list           show the cases; with --json - as JSON, with commands\n"
 	       "  --cpu N          pin to that CPU (the last usable one)\n"
+	       "  --sibling        stealing is on, and one more carrier is busy all the time\n"
 	       "  --once ...       set up, warm up, do N operations once: for callgrind\n",
 		program, program, RUNS_MIN, RUNS_DEFAULT, RUN_MS);
 }
@@ -274,6 +277,7 @@ static int parse(struct options *o, int argc, char **argv)
 		{"list", no_argument, NULL, 'l'},
 		{"cpu", required_argument, NULL, 'c'},
 		{"once", no_argument, NULL, 'o'},
+		{"sibling", no_argument, NULL, 's'},
 		{"help", no_argument, NULL, 'h'},
 		{0},
 	};
@@ -306,6 +310,9 @@ static int parse(struct options *o, int argc, char **argv)
 		case 'o':
 			once = true;
 			break;
+		case 's':
+			has_sibling = true;
+			break;
 		case 'h':
 			usage(argv[0]);
 			return -2;
@@ -319,6 +326,11 @@ static int parse(struct options *o, int argc, char **argv)
 		return -1;
 	}
 	return once;
+}
+
+bool perf_has_sibling(void)
+{
+	return has_sibling;
 }
 
 void perf_must(int err, const char *what)

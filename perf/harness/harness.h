@@ -52,6 +52,10 @@ int perf_main(int argc, char **argv, const struct perf_case *cases);
 /* The CPU of the case (i == 0), and the other CPUs that it asked for. */
 unsigned perf_cpu(unsigned i);
 
+/* --sibling: carriers start with stealing, and with one more, which is busy all the time, so that
+ * it steals nothing. */
+bool perf_has_sibling(void);
+
 /* Adds a figure of the run other than time; name must outlive the run. */
 void perf_extra(const char *name, double value);
 
