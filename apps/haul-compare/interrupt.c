@@ -125,7 +125,8 @@ static bool wait_for_link(void)
 	for (i = 0; i < LINK_WAIT_MS && !link.link_status; i++) {
 		if (i > 0)
 			rte_delay_us_sleep(1000);
-		(void)rte_eth_link_get_nowait(port, &link);
+		if (rte_eth_link_get_nowait(port, &link) < 0)
+			link.link_status = 0;
 	}
 	return link.link_status;
 }
@@ -138,7 +139,8 @@ static int set_up_interrupt(void)
 	struct rte_eth_dev_info info = {0};
 	struct f_owner_ex owner = {.type = F_OWNER_TID, .pid = gettid()};
 
-	rte_eth_dev_info_get(port, &info);
+	if (rte_eth_dev_info_get(port, &info) < 0)
+		info.driver_name = NULL;
 	if (err)
 		return peer_say(&peer,
 			"--port %s: DPDK's %s has no receive interrupts; tap, vhost, virtio-user "
