@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Programs outside the tree are built against an installed haul, shared and static, and run; the
-ones with archives need no shared library of haul, and none of DPDK. HAUL_FEWER: with archives only
-by one compiler.
+ones with archives need no shared library of haul, and none of DPDK. The links of the installed
+pages lead somewhere. HAUL_FEWER: with archives only by one compiler.
 Usage: install.py BUILD_DIR SOURCE_DIR"""
 import os
 import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+sys.path.append(os.path.join(os.path.dirname(__file__), "../lint"))
 
+import links
 import outside
 from tap import Tap
 
@@ -58,11 +60,22 @@ def test_compare(tap, root):
            helpers)
 
 
+def test_links(tap, root):
+    """The pages lead to nothing that is not installed."""
+    docs = next(folder for folder, _, names in os.walk(root) if folder.endswith("share/doc/haul"))
+    pages = [os.path.relpath(os.path.join(folder, name), docs)
+             for folder, _, names in os.walk(docs) for name in names if name.endswith(".md")]
+    dead = [f"{page}:{line}: there is no {to}" for page in pages
+            for line, to in links.links(docs, page) if not os.path.exists(os.path.join(docs, to))]
+    tap.ok(len(pages) > 30 and not dead, f"the links of {len(pages)} pages", "\n".join(dead))
+
+
 def main():
     build, tree = sys.argv[1:]
     tap = Tap()
     with outside.installed(build) as root:
         test_compare(tap, root)
+        test_links(tap, root)
         for compiler in "gcc", "clang":
             kinds = outside.kinds(root)
             if compiler != "gcc" and "HAUL_FEWER" in os.environ:
