@@ -77,10 +77,13 @@ void hauli_clock_init(void)
 
 uint64_t hauli_ticks_from_ns(uint64_t ns)
 {
+	unsigned __int128 ticks;
+
 	if (ns == HAUL_FOREVER)
 		return HAULI_NEVER;
 	/* Rounded up: on aarch64 a tick may have 40 ns, and no sleep is shorter than it says. */
-	return (uint64_t)(((unsigned __int128)ns * ticks_per_ns + UINT32_MAX) >> 32);
+	ticks = ((unsigned __int128)ns * ticks_per_ns + UINT32_MAX) >> 32;
+	return ticks < HAULI_NEVER ? (uint64_t)ticks : HAULI_NEVER;
 }
 
 uint64_t hauli_ns_per_tick(void)

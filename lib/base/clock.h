@@ -31,7 +31,8 @@ void hauli_clock_init(void);
 /* With 32 fractional bits: for conversions inline. */
 uint64_t hauli_ns_per_tick(void);
 
-/* Conversions. HAUL_FOREVER and HAULI_NEVER convert to each other. */
+/* Conversions. HAUL_FOREVER and HAULI_NEVER convert to each other, and so do times too long for a
+ * word. */
 uint64_t hauli_ticks_from_ns(uint64_t ns);
 uint64_t hauli_ns_from_ticks(uint64_t ticks);
 

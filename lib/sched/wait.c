@@ -30,10 +30,9 @@ static int refuse_to_wait(struct haul_carrier *c, struct haul_coro *me)
 
 static void set_timer(struct haul_coro *me, uint64_t ns)
 {
-	if (ns == HAUL_FOREVER)
-		me->timer.at = HAULI_NEVER;
-	else
-		me->timer.at = hauli_ticks() + hauli_ticks_from_ns(ns);
+	uint64_t now = hauli_ticks(), ticks = hauli_ticks_from_ns(ns);
+
+	me->timer.at = ticks < HAULI_NEVER - now ? now + ticks : HAULI_NEVER;
 }
 
 static inline int sleep_here(struct haul_carrier *c, struct haul_coro *me, uint64_t ns)

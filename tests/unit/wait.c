@@ -223,6 +223,37 @@ START_TEST(sleep_lasts_at_least_so_long)
 }
 END_TEST
 
+static void *sleeps_until_cancelled(void *arg)
+{
+	return haul_sleep((uintptr_t)arg) == -ECANCELED ? NULL : "the sleep ended by itself";
+}
+
+/* Deadlines that a word of ticks, or of nanoseconds, does not hold. */
+static void *sleeps_too_long(void *arg)
+{
+	struct haul_coro *co;
+	void *wrong = NULL;
+
+	for (uintptr_t part = 1; part < 12 && !wrong; part++) {
+		uintptr_t ns = HAUL_FOREVER / part - 1;
+
+		haul_spawn(&co, sleeps_until_cancelled, (void *)ns, NULL);
+		haul_sleep(100 * HAUL_US);
+		haul_cancel(co);
+		haul_join(co, &wrong);
+	}
+	return wrong;
+}
+
+START_TEST(a_sleep_beyond_the_clock_does_not_wrap)
+{
+	struct haul_runtime *rt = runtime_start(1);
+
+	ck_assert_pstr_eq(run_on(rt, 0, sleeps_too_long, NULL), NULL);
+	runtime_stop(rt);
+}
+END_TEST
+
 static void *yields_for_ever(void *arg)
 {
 	while (!haul_cancelled())
@@ -409,6 +440,7 @@ END_TEST
 SUITE_MAIN("wait", {permits_before_the_park_count_as_one, 1},
 	{neighbour_is_woken_once_per_unpark, 1}, {thousand_ping_pongs, 2}, {one_wakes_256, 1},
 	{coroutines_start_and_yield_in_order, 1}, {sleep_lasts_at_least_so_long, 1},
-	{endless_yielder_does_not_starve_a_sleeper, 1}, {cancel_ends_waits_now_and_later, 2},
-	{join_gives_the_result_early_and_late, 2}, {detached_is_freed_at_its_end, 2},
-	{a_late_cancel_does_not_hit_the_next_one, 1}, {stack_size_beyond_all_classes_is_refused, 1})
+	{a_sleep_beyond_the_clock_does_not_wrap, 1}, {endless_yielder_does_not_starve_a_sleeper, 1},
+	{cancel_ends_waits_now_and_later, 2}, {join_gives_the_result_early_and_late, 2},
+	{detached_is_freed_at_its_end, 2}, {a_late_cancel_does_not_hit_the_next_one, 1},
+	{stack_size_beyond_all_classes_is_refused, 1})
