@@ -8,6 +8,8 @@
 int hauli_carrier_init(struct haul_carrier *c, struct haul_runtime *rt, struct hauli_stacks *stacks,
 	unsigned id, const struct haul_place *place, const struct haul_runtime_opts *opts)
 {
+	int err;
+
 	*c = (struct haul_carrier){
 		.rt = rt,
 		.id = id,
@@ -19,10 +21,15 @@ int hauli_carrier_init(struct haul_carrier *c, struct haul_runtime *rt, struct h
 		.poll_ticks = hauli_ticks_from_ns(
 			opts->poll_interval_ns ? opts->poll_interval_ns : DEFAULT_POLL_INTERVAL_NS),
 	};
-	hauli_timers_init(&c->timers);
 	hauli_inbox_init(&c->inbox);
 	hauli_stack_cache_init(&c->stacks, stacks);
-	return hauli_runq_init(&c->runq);
+	err = hauli_timers_init(&c->timers, HAULI_RUNQ_MAX);
+	if (err)
+		return err;
+	err = hauli_runq_init(&c->runq);
+	if (err)
+		hauli_timers_fini(&c->timers);
+	return err;
 }
 
 void hauli_carrier_fini(struct haul_carrier *c)
@@ -30,6 +37,7 @@ void hauli_carrier_fini(struct haul_carrier *c)
 	if (c->spare)
 		hauli_stack_put(&c->stacks, &c->spare->co);
 	hauli_stack_cache_fini(&c->stacks);
+	hauli_timers_fini(&c->timers);
 	hauli_runq_fini(&c->runq);
 }
 

@@ -166,7 +166,7 @@ uint64_t haul_poller_deadline(void)
 	uint64_t at, steal_at;
 
 	HAUL_MISUSE_IF(c->current != c->poller, NOT_THE_POLLER);
-	at = c->timers.next_at;
+	at = hauli_timers_next(&c->timers);
 	steal_at = hauli_steal_wake_at(c);
 	return hauli_ns_from_ticks(at < steal_at ? at : steal_at);
 }

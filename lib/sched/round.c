@@ -27,16 +27,28 @@
 
 #define BATCH_MAX 32 /* slices between two reads of the clock and the inbox */
 
+/* Some of the due timers; the others wait for the next round, so that their number does not keep
+ * the poller waiting. */
+static __attribute__((noinline)) void fire_some(struct haul_carrier *c, uint64_t now)
+{
+	struct hauli_timer *due[HAULI_TIMERS_DUE];
+	unsigned n = hauli_timers_expire(&c->timers, now, due);
+
+	for (unsigned i = 0; i < n; i++)
+		__builtin_prefetch(hauli_coro_of_timer(due[i]), 1);
+	for (unsigned i = 0; i < n; i++)
+		hauli_ready(c, hauli_coro_of_timer(due[i]));
+}
+
 static void fire_timers(struct haul_carrier *c)
 {
-	struct hauli_timer *t;
 	uint64_t now;
 
 	if (hauli_likely(c->timers.next_at == HAULI_NEVER))
 		return;
 	now = hauli_ticks();
-	while ((t = hauli_timer_expire(&c->timers, now)))
-		hauli_ready(c, hauli_coro_of_timer(t));
+	if (now >= c->timers.next_at)
+		fire_some(c, now);
 }
 
 /* A part of the round, compiled twice: for carriers that steal, and for the others. */
@@ -161,7 +173,7 @@ static void wait_until(struct haul_carrier *c, uint64_t at)
 /* Sleeps until there is mail, or the next timer or look for work is due. */
 PART void sleep_until_needed(struct haul_carrier *c, bool steals)
 {
-	uint64_t at = c->timers.next_at;
+	uint64_t at = hauli_timers_next(&c->timers);
 
 	if (steals) {
 		if (hauli_steal_idle(c))

@@ -1,49 +1,64 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Timers of one carrier: a pairing heap on ticks (Fredman, Sedgewick, Sleator, Tarjan, "The pairing
- * heap: a new form of self-adjusting heap", Algorithmica 1, 1986). Intrusive: arming allocates
- * nothing. Owner only.
+ * Timers of one carrier: a wheel of levels of slots. Owner only.
+ *
+ * Arming and disarming take constant time, a call that expires timers a bounded time, and a timer
+ * expires at its tick. Arming never fails: the memory of the wheel is reserved by init. timer.c
+ * says how.
  */
 #ifndef HAULI_SCHED_TIMER_H
 #define HAULI_SCHED_TIMER_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/clock.h"
 
+struct hauli_timer_entry;
+
 struct hauli_timer {
-	uint64_t at; /* ticks; the heap's order */
-	struct hauli_timer *child, *sibling;
-	struct hauli_timer *prev; /* the elder sibling, or the parent of a first child */
+	uint64_t at; /* ticks; an armed timer may only become later */
+	struct hauli_timer_entry *entry; /* its entry in the wheel, or NULL */
+	uint32_t slot; /* the slot of the wheel with that entry */
 };
+
+#define HAULI_TIMERS_DUE 64 /* the most timers that one call expires */
+
+struct hauli_wheel;
 
 struct hauli_timers {
-	struct hauli_timer *first; /* the earliest, or NULL */
-	uint64_t next_at; /* its time, or HAULI_NEVER */
+	/* ticks: no timer is due earlier, and the wheel needs no call before; HAULI_NEVER: empty.
+	 * May be too early after a disarm: hauli_timers_next(). */
+	uint64_t next_at;
+	struct hauli_wheel *wheel;
 };
 
-static inline void hauli_timers_init(struct hauli_timers *ts)
-{
-	ts->first = NULL;
-	ts->next_at = HAULI_NEVER;
-}
+/* For at most max timers at a time. 0 or -ENOMEM. */
+int hauli_timers_init(struct hauli_timers *ts, uint32_t max);
+void hauli_timers_fini(struct hauli_timers *ts);
 
-/* Inserts t, whose time t->at is set. Timers of equal times expire in no particular order. */
+/* Arms t, whose time t->at is set. Later, the owner may set t->at to a later time: t expires then.
+ */
 void hauli_timer_arm(struct hauli_timers *ts, struct hauli_timer *t);
 
-/* Removes an armed timer. */
+/* Disarms an armed timer. */
 void hauli_timer_disarm(struct hauli_timers *ts, struct hauli_timer *t);
 
-/* Removes and returns the earliest timer if it is due at now; else NULL. */
-static inline struct hauli_timer *hauli_timer_expire(struct hauli_timers *ts, uint64_t now)
-{
-	struct hauli_timer *t = ts->first;
+/*
+ * Disarms timers that are due at now and puts them into due; returns their number. While next_at is
+ * not later than now, more may be due: call again, at once or after other work. The timers of one
+ * call are in the order of their times. If more are due than one call expires, earlier ones may
+ * come with a later call.
+ */
+unsigned hauli_timers_expire(
+	struct hauli_timers *ts, uint64_t now, struct hauli_timer *due[HAULI_TIMERS_DUE]);
 
-	if (now < ts->next_at || !t)
-		return NULL;
-	hauli_timer_disarm(ts, t);
-	return t;
+/* Sets next_at to the latest time that keeps its promise, and returns it. */
+uint64_t hauli_timers_recompute(struct hauli_timers *ts);
+
+/* The same, for a carrier that is about to sleep. */
+static inline uint64_t hauli_timers_next(struct hauli_timers *ts)
+{
+	return ts->next_at == HAULI_NEVER ? HAULI_NEVER : hauli_timers_recompute(ts);
 }
 
 #endif

@@ -71,7 +71,7 @@ static void init_carrier(unsigned i)
 	c->thief = (struct hauli_thief){.policy = &m.group.policy, .group_idx = i};
 	c->runq.lifo_at = UINT32_MAX / 2;
 	c->runq.shared = true;
-	hauli_timers_init(&c->timers);
+	c->timers.next_at = HAULI_NEVER;
 	hauli_inbox_init(&c->inbox);
 	hauli_detached_mail_init(&c->detached);
 	hauli_ring_init(&c->runq.ring, NULL);

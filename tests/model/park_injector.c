@@ -40,7 +40,7 @@ static void init(void)
 	c->cluster = &m.cluster;
 	c->poller = c->current = &m.poller;
 	c->poller_wakeup.fn = wakeup;
-	hauli_timers_init(&c->timers);
+	c->timers.next_at = HAULI_NEVER;
 	hauli_inbox_init(&c->inbox);
 	hauli_ring_init(&c->runq.ring, NULL);
 	m.members[0] = c;

@@ -58,7 +58,7 @@ static uint64_t messages(void)
 static void init(void)
 {
 	hauli_inbox_init(&m.c.inbox);
-	hauli_timers_init(&m.c.timers);
+	m.c.timers.next_at = HAULI_NEVER;
 	m.c.poller = m.c.current = &m.poller;
 	m.c.poller_wakeup.fn = wakeup;
 	m.c.cluster = &m.cluster;

@@ -59,7 +59,7 @@ static void init(void)
 	struct haul_carrier *c = &m.c;
 
 	c->cluster = &m.cluster;
-	hauli_timers_init(&c->timers);
+	c->timers.next_at = HAULI_NEVER;
 	hauli_inbox_init(&c->inbox);
 	hauli_trylock_take(&c->poller_lock);
 	c->poller = c->current = &m.poller;

@@ -121,7 +121,7 @@ static void init(void)
 	struct hauli_poller *p = &m.p;
 
 	hauli_inbox_init(&c->inbox);
-	hauli_timers_init(&c->timers);
+	c->timers.next_at = HAULI_NEVER;
 	hauli_ring_init(&c->runq.ring, NULL);
 	c->poller = c->current = &m.poller;
 	c->poller_wakeup = (struct hauli_wakeup){hauli_idle_wakeup, p};

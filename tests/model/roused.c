@@ -48,7 +48,7 @@ static void init_carrier(unsigned i)
 	c->spawn_path = HAULI_PATH_FAST;
 	c->round_ticks = 1;
 	c->runq.lifo_at = UINT32_MAX / 2;
-	hauli_timers_init(&c->timers);
+	c->timers.next_at = HAULI_NEVER;
 	hauli_inbox_init(&c->inbox);
 	hauli_ring_init(&c->runq.ring, NULL);
 	m.members[i] = c;
