@@ -254,6 +254,41 @@ START_TEST(a_sleep_beyond_the_clock_does_not_wrap)
 }
 END_TEST
 
+#define CROWD 1000 /* more sleepers than one round wakes */
+
+static void *sleeps_until(void *arg)
+{
+	uint64_t until = *(uint64_t *)arg, now = haul_now();
+
+	if (now < until && haul_sleep(until - now) != 0)
+		return "cancelled";
+	return haul_now() >= until ? NULL : "woke too early";
+}
+
+static void *crowd_of_sleepers(void *arg)
+{
+	static struct haul_coro *co[CROWD];
+	uint64_t until = haul_now() + 5 * HAUL_MS;
+	void *wrong = NULL, *each;
+
+	for (int i = 0; i < CROWD; i++)
+		haul_spawn(&co[i], sleeps_until, &until, NULL);
+	for (int i = 0; i < CROWD; i++) {
+		haul_join(co[i], &each);
+		wrong = wrong ? wrong : each;
+	}
+	return wrong;
+}
+
+START_TEST(a_crowd_of_sleepers_wakes)
+{
+	struct haul_runtime *rt = runtime_start(1);
+
+	ck_assert_pstr_eq(run_on(rt, 0, crowd_of_sleepers, NULL), NULL);
+	runtime_stop(rt);
+}
+END_TEST
+
 static void *yields_for_ever(void *arg)
 {
 	while (!haul_cancelled())
@@ -440,7 +475,7 @@ END_TEST
 SUITE_MAIN("wait", {permits_before_the_park_count_as_one, 1},
 	{neighbour_is_woken_once_per_unpark, 1}, {thousand_ping_pongs, 2}, {one_wakes_256, 1},
 	{coroutines_start_and_yield_in_order, 1}, {sleep_lasts_at_least_so_long, 1},
-	{a_sleep_beyond_the_clock_does_not_wrap, 1}, {endless_yielder_does_not_starve_a_sleeper, 1},
-	{cancel_ends_waits_now_and_later, 2}, {join_gives_the_result_early_and_late, 2},
-	{detached_is_freed_at_its_end, 2}, {a_late_cancel_does_not_hit_the_next_one, 1},
-	{stack_size_beyond_all_classes_is_refused, 1})
+	{a_sleep_beyond_the_clock_does_not_wrap, 1}, {a_crowd_of_sleepers_wakes, 1},
+	{endless_yielder_does_not_starve_a_sleeper, 1}, {cancel_ends_waits_now_and_later, 2},
+	{join_gives_the_result_early_and_late, 2}, {detached_is_freed_at_its_end, 2},
+	{a_late_cancel_does_not_hit_the_next_one, 1}, {stack_size_beyond_all_classes_is_refused, 1})
