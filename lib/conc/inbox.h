@@ -22,7 +22,7 @@ struct hauli_inbox {
 	HAULI_LINE _Atomic(uintptr_t) head;
 	_Atomic(uint64_t) calls; /* wakers that are done with the inbox. Any thread */
 	uint64_t owed; /* sleeps that other threads have ended. Owner */
-	bool sleeps; /* true between try_sleep and drain. Owner */
+	bool sleeps; /* true between try_sleep and take. Owner */
 };
 
 enum hauli_inbox_state {
@@ -119,16 +119,40 @@ static inline bool hauli_inbox_has_other(
 	return head > HAULI_INBOX_POLLING_WAIT && head != (uintptr_t)node;
 }
 
-/*
- * Any thread but the owner's, while the owner is kept from draining. Takes all nodes pushed
- * since this function put `node` there, or ever, and returns them oldest first. `node` takes their
- * place: the pushers count on the owner to find a node there. NULL: no node was pushed, and nothing
- * has changed.
- */
-struct hauli_node *hauli_inbox_replace(struct hauli_inbox *in, struct hauli_node *node);
+/* Nodes taken out of an inbox, newest first, while they are brought into the order of their pushes.
+ * All zero: none. */
+struct hauli_reversal {
+	struct hauli_node *left; /* newest first, still to be reversed */
+	/* reversed so far; linked from the oldest to the newest */
+	struct hauli_node *oldest, *newest;
+};
 
-/* Owner. Takes all nodes, oldest first, or NULL. The owner is awake after it. */
+/* Reverses at most `most` nodes of r, up to the end of the list or to `end`, which is left out.
+ * True: none are left. */
+bool hauli_reverse(struct hauli_reversal *r, const struct hauli_node *end, unsigned most);
+
+/*
+ * Any thread but the owner's, while the owner is kept from taking. Takes all nodes pushed since the
+ * mark was put there, or ever, newest first up to the mark or NULL. The mark takes their place: the
+ * pushers count on the owner to find a node there. NULL: no node was pushed, and nothing has
+ * changed.
+ */
+struct hauli_node *hauli_inbox_replace(struct hauli_inbox *in, struct hauli_node *mark);
+
+/* Owner. Takes all nodes, newest first, up to the mark if one was put there, or NULL. The owner is
+ * awake after it. */
+struct hauli_node *hauli_inbox_take(struct hauli_inbox *in);
+
+/* The same, oldest first; for an inbox without a mark. */
 struct hauli_node *hauli_inbox_drain(struct hauli_inbox *in);
+
+/* Owner, awake, while it has nodes left that it took: puts the mark there unless there are nodes.
+ * So the inbox is not empty until the next take. */
+void hauli_inbox_keep(struct hauli_inbox *in, struct hauli_node *mark);
+
+/* Owner, where the mark or a node is in the inbox. If the owner has slept, another thread has ended
+ * that: the owner is awake after this call. */
+void hauli_inbox_was_woken(struct hauli_inbox *in);
 
 /* Owner, awake. Goes from EMPTY to `how`, ASLEEP or POLLING_WAIT. False: a node was pushed. */
 bool hauli_inbox_try_sleep(struct hauli_inbox *in, enum hauli_inbox_state how);

@@ -34,13 +34,17 @@ struct hauli_msg {
 /* The structure that contains the member `field` at this address. */
 #define HAULI_CONTAINER(at, type, field) ((type *)((char *)(at)-offsetof(type, field)))
 
-/* Mail that a thief has taken out of the inbox and searched, older than what is in the inbox. Under
- * the guard of the carrier's ring. mail.c */
+/*
+ * Mail that the owner or a thief has taken out of the inbox and the owner has not handled yet,
+ * older than what is in the inbox. Where thieves may come, under the guard of the carrier's ring.
+ * mail.c
+ */
 struct hauli_detached_mail {
 	struct hauli_node *oldest, **end; /* end: the link to set by an append */
-	struct hauli_u8_owned stealable; /* may hold more coroutines to steal; read by any thread */
-	/* at the bottom of the inbox, in place of the mail that was taken out */
-	struct hauli_msg msg;
+	struct hauli_reversal reversal; /* behind those: not in order yet */
+	struct hauli_node **unsearched; /* the link at which the next thief begins */
+	struct hauli_u8_owned stealable; /* may hold coroutines to steal; read by any thread */
+	struct hauli_node mark; /* in the inbox, at the bottom, while mail is left here */
 };
 
 #endif

@@ -6,7 +6,8 @@
  * made ready once, at home or at the thief; messages are handled in order; a sleeper is woken once.
  *
  * detached_hogged.c: the owner is hogged. A pusher that rechecks sees its node, unless the thief
- * has taken it.
+ * has taken it. detached_rest.c: the owner and the thief do one message at a time; none is
+ * there at first. detached_kept.c: the same without a thief, with the returning coroutine.
  */
 #include "explorer.h"
 #include "sched/group.h"
@@ -19,6 +20,12 @@
 
 #ifndef HOGGED /* detached_hogged.c */
 #define HOGGED 0
+#endif
+#ifndef REST /* detached_rest.c */
+#define REST 0
+#endif
+#ifndef KEPT /* detached_kept.c */
+#define KEPT 0
 #endif
 
 enum { STARTS, COMES_BACK, STAYS, COROS };
@@ -65,10 +72,13 @@ static void init(void)
 	for (unsigned i = 0; i < COROS; i++)
 		hauli_ptr_published_set(&m.co[i].home, c);
 	m.co[STARTS].start_msg.kind = &hauli_start_msg;
-	hauli_stolen_take(&m.co[COMES_BACK]);
+	if (!REST || KEPT)
+		hauli_stolen_take(&m.co[COMES_BACK]);
 	m.co[STAYS].request_msg.kind = &request;
-	hauli_mail_send(c, &m.co[STAYS].request_msg);
-	hauli_stolen_send_home(c, &m.co[COMES_BACK]);
+	if (!REST)
+		hauli_mail_send(c, &m.co[STAYS].request_msg);
+	if (!REST || KEPT)
+		hauli_stolen_send_home(c, &m.co[COMES_BACK]);
 	model_own(&c->runq.ring.head, sizeof(c->runq.ring.head), 0);
 	model_private(&c->runq.ring.tail, sizeof(c->runq.ring.tail), 0);
 	model_private(c->runq.ring.slots, sizeof(c->runq.ring.slots), 0);
@@ -82,9 +92,11 @@ static void init(void)
 
 static void pusher(void)
 {
+	if (REST) /* the owner may sleep already */
+		hauli_mail_send(&m.c, &m.co[STAYS].request_msg);
 	hauli_mail_send(&m.c, &m.co[STARTS].start_msg);
 	m.saw = hauli_mail_is_stealable(&m.c);
-	if (!hauli_inbox_has_other(&m.c.inbox, &m.c.detached.msg.node) && HOGGED)
+	if (!hauli_inbox_has_other(&m.c.inbox, &m.c.detached.mark) && HOGGED)
 		MODEL_ASSERT(m.said);
 }
 
@@ -119,7 +131,7 @@ static void thief(void)
 
 	m.said = 1;
 	atomic_store_explicit(&m.stolen, steal(), memory_order_release);
-	second = HOGGED ? NULL : steal();
+	second = HOGGED || REST ? NULL : steal();
 	if (second)
 		run(second);
 }
@@ -135,7 +147,7 @@ static void check(void)
 	MODEL_ASSERT(m.saw || m.ran[STARTS] == 1);
 }
 #else
-#define NAME "detached mail"
+#define NAME (REST ? "detached mail, one message a call" : "detached mail")
 #define THREADS owner, pusher, thief
 
 static void steal_back(void)
@@ -163,6 +175,8 @@ static void owner(void)
 			hauli_inbox_wait(&c->inbox, NULL);
 		hauli_mail_receive(c);
 	}
+	if (!hauli_inbox_is_empty(&c->inbox)) /* the mark */
+		hauli_mail_receive(c);
 }
 
 static void check(void)
@@ -173,11 +187,12 @@ static void check(void)
 		run(m.stolen);
 	for (uint32_t i = r->head; i != r->tail; i++)
 		run(r->slots[i % HAULI_RING_SIZE]);
-	MODEL_ASSERT(m.ran[STARTS] == 1 && m.ran[COMES_BACK] == 1);
+	MODEL_ASSERT(m.ran[STARTS] == 1 && m.ran[COMES_BACK] == (!REST || KEPT));
 	MODEL_ASSERT(m.granted == 1);
 	MODEL_ASSERT(hauli_counter_read(&m.c.spawned) == 1);
 	MODEL_ASSERT(hauli_inbox_is_quiesced(&m.c.inbox));
-	MODEL_ASSERT(!m.c.detached.oldest && hauli_inbox_is_empty(&m.c.inbox));
+	MODEL_ASSERT(!m.c.detached.oldest && !m.c.detached.reversal.left);
+	MODEL_ASSERT(hauli_inbox_is_empty(&m.c.inbox));
 }
 #endif
 
@@ -186,7 +201,7 @@ int main(int argc, char **argv)
 	return model_main(argc, argv,
 		&(struct model){
 			.name = NAME,
-			.nb_threads = sizeof((void (*[])(void)){THREADS}) / sizeof(void *),
+			.nb_threads = sizeof((void (*[])(void)){THREADS}) / sizeof(void *) - KEPT,
 			.threads = {THREADS},
 			.memory = &m,
 			.size = sizeof(m),

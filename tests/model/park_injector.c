@@ -42,6 +42,7 @@ static void init(void)
 	c->poller_wakeup.fn = wakeup;
 	c->timers.next_at = HAULI_NEVER;
 	hauli_inbox_init(&c->inbox);
+	hauli_detached_mail_init(&c->detached);
 	hauli_ring_init(&c->runq.ring, NULL);
 	m.members[0] = c;
 	m.inboxes[0] = &c->inbox;

@@ -59,6 +59,7 @@ static void init(void)
 {
 	hauli_inbox_init(&m.c.inbox);
 	m.c.timers.next_at = HAULI_NEVER;
+	hauli_detached_mail_init(&m.c.detached);
 	m.c.poller = m.c.current = &m.poller;
 	m.c.poller_wakeup.fn = wakeup;
 	m.c.cluster = &m.cluster;

@@ -61,6 +61,7 @@ static void init(void)
 	c->cluster = &m.cluster;
 	c->timers.next_at = HAULI_NEVER;
 	hauli_inbox_init(&c->inbox);
+	hauli_detached_mail_init(&c->detached);
 	hauli_trylock_take(&c->poller_lock);
 	c->poller = c->current = &m.poller;
 	c->poller_wakeup.fn = wakeup;

@@ -122,6 +122,7 @@ static void init(void)
 
 	hauli_inbox_init(&c->inbox);
 	c->timers.next_at = HAULI_NEVER;
+	hauli_detached_mail_init(&c->detached);
 	hauli_ring_init(&c->runq.ring, NULL);
 	c->poller = c->current = &m.poller;
 	c->poller_wakeup = (struct hauli_wakeup){hauli_idle_wakeup, p};

@@ -50,6 +50,7 @@ static void init_carrier(unsigned i)
 	c->runq.lifo_at = UINT32_MAX / 2;
 	c->timers.next_at = HAULI_NEVER;
 	hauli_inbox_init(&c->inbox);
+	hauli_detached_mail_init(&c->detached);
 	hauli_ring_init(&c->runq.ring, NULL);
 	m.members[i] = c;
 	m.inboxes[i] = &c->inbox;
