@@ -7,6 +7,7 @@
 #include "coro/stack.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -365,15 +366,28 @@ void hauli_stack_cache_fini(struct hauli_stack_cache *cache)
 	pthread_mutex_unlock(&a->lock);
 }
 
+bool hauli_stacks_walk(struct hauli_stacks *a, struct hauli_stack_walk *at, unsigned n,
+	void (*fn)(struct hauli_co *co, void *arg), void *arg)
+{
+	for (; at->chunk < a->n_chunks; at->chunk++, at->slot = 0) {
+		const struct chunk *c = &a->chunks[at->chunk];
+
+		for (; at->slot < c->carved; at->slot++) {
+			if (n-- == 0)
+				return true;
+			fn(head_at(a, c, at->slot), arg);
+		}
+	}
+	return false;
+}
+
 void hauli_stacks_for_each(
 	struct hauli_stacks *a, void (*fn)(struct hauli_co *co, void *arg), void *arg)
 {
-	for (uint32_t n = 0; n < a->n_chunks; n++) {
-		const struct chunk *c = &a->chunks[n];
+	struct hauli_stack_walk all = {0, 0};
 
-		for (uint32_t i = 0; i < c->carved; i++)
-			fn(head_at(a, c, i), arg);
-	}
+	while (hauli_stacks_walk(a, &all, UINT_MAX, fn, arg))
+		;
 }
 
 bool hauli_stacks_have(const struct hauli_stacks *a, const struct hauli_co *co)

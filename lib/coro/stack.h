@@ -19,6 +19,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/cacheline.h"
 #include "coro/coro.h"
@@ -114,6 +115,16 @@ void hauli_stack_put_shared(struct hauli_stacks *arena, struct hauli_co *co);
  */
 void hauli_stacks_for_each(
 	struct hauli_stacks *arena, void (*fn)(struct hauli_co *co, void *arg), void *arg);
+
+/* The progress of a walk over all slots. All zero: at its beginning. */
+struct hauli_stack_walk {
+	uint32_t chunk, slot; /* the next */
+};
+
+/* As hauli_stacks_for_each(), for the next n slots. False: there are no more; at the end of the
+ * walk or later slots may have been handed out that it has not visited. */
+bool hauli_stacks_walk(struct hauli_stacks *arena, struct hauli_stack_walk *at, unsigned n,
+	void (*fn)(struct hauli_co *co, void *arg), void *arg);
 
 /* Gives the pages of unused slots back to the kernel, but for slots in caches. Returns the bytes
  * that were resident. Any thread. */

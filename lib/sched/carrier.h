@@ -20,7 +20,8 @@
 /* The phase of a carrier, for its owner. */
 enum hauli_carrier_phase {
 	HAULI_PHASE_RUNS,
-	HAULI_PHASE_DRAINS, /* all its coroutines are cancelled, spawns fail */
+	HAULI_PHASE_CANCELS, /* its coroutines are being cancelled, spawns fail */
+	HAULI_PHASE_DRAINS, /* all its coroutines are cancelled */
 	HAULI_PHASE_DRAINED, /* all its coroutines have ended */
 	HAULI_PHASE_FINISHED, /* its loop ends */
 };
@@ -134,6 +135,7 @@ struct haul_carrier {
 	struct haul_place place;
 	uint64_t round_ticks, poll_ticks;
 	struct hauli_msg stop_msg, finish_msg; /* sent by haul_stop() */
+	struct hauli_stack_walk cancelled; /* how far HAULI_PHASE_CANCELS has come. Owner */
 	struct hauli_u8_owned stop_step; /* enum hauli_stop_step. Owner */
 	uint64_t unjoined; /* ended before the stop and neither joined nor detached. Owner */
 };

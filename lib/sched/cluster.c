@@ -109,16 +109,21 @@ void hauli_cluster_after_sleep(struct haul_carrier *c)
 		rouse(c->cluster, c->cluster_idx + 1);
 }
 
-void hauli_cluster_fetch_all(struct haul_carrier *c)
+bool hauli_cluster_empty(struct haul_carrier *c, uint32_t most)
 {
 	struct hauli_injector *in = &c->cluster->injector;
 	struct hauli_item *items;
+	bool is_empty;
 
-	while (!hauli_injector_try_open(in))
-		sched_yield();
-	items = hauli_injector_take(in, UINT32_MAX);
+	if (!hauli_injector_try_open(in)) {
+		sched_yield(); /* its holder may be preempted */
+		return false;
+	}
+	items = hauli_injector_take(in, most);
 	hauli_injector_close(in);
+	is_empty = !items;
 	become_home_of_all(c, items);
+	return is_empty;
 }
 
 static int cluster_init(

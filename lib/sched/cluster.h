@@ -31,8 +31,9 @@ void hauli_cluster_put(struct hauli_cluster *cl, struct hauli_item *first);
  * rounds, if c has ready coroutines. */
 void hauli_cluster_fetch(struct haul_carrier *c);
 
-/* Owner, when the runtime stops. Takes everything from the injector; nothing is put there later. */
-void hauli_cluster_fetch_all(struct haul_carrier *c);
+/* Owner, when the runtime stops. Takes up to `most` coroutines from the injector. True: it was
+ * empty, and stays so. */
+bool hauli_cluster_empty(struct haul_carrier *c, uint32_t most);
 
 /* Owner, after its sleep, if the injector is not empty; c has handled its mail and run nothing yet.
  * The waker relies on this call: c takes its share, or wakes the next sleeping carrier. */

@@ -27,21 +27,52 @@ static void cancel_if_home(struct hauli_co *slot, void *arg)
 	hauli_cancel_here(c, co);
 }
 
+/* Homeless coroutines to take, or slots to visit, in one step; each costs a cache miss or two. */
+#define STEP 64
+
 /*
- * Cancels all coroutines of this home. No others can follow. A spawner sends a start message, or
- * puts a batch into the cluster's injector, within the runtime's gate (spawn.c, spawn_many.c); the
- * stop message is sent when the gate is closed and quiet. The inbox and the detached mail keep the
- * order of pushes, so all start messages have come before it. Coroutines in the injector are taken
- * by this carrier here, or by another one.
+ * Cancels all coroutines of this home, a bounded number in a step. Each step sends the message
+ * again for the next one, so the carrier polls in between and does not sleep.
+ *
+ * No others can follow. A spawner sends a start message, or puts a batch into the cluster's
+ * injector, within the runtime's gate (spawn.c, spawn_many.c); the stop message is sent when the
+ * gate is closed and quiet. The inbox and the detached mail keep the order of pushes, so all start
+ * messages have come before it. Spawns on this carrier fail from the first step on. Coroutines in
+ * the injector are taken by this carrier here before it visits the first slot, or by another one:
+ * when it has found the injector empty, it stays empty.
+ *
+ * No coroutine escapes between the steps. One that is stolen, or comes back, keeps its slot and its
+ * home. A slot that gets this home after the first step is that of a record, and its coroutine
+ * begins cancelled (record.c). A coroutine of a record that ends before its visit may go on with
+ * the next record, in the same slot, which will be visited; after its visit it has a flag.
  */
+static void cancel_some(struct haul_carrier *c, struct hauli_msg *msg)
+{
+	if (hauli_stacks_walk(c->rt->stacks, &c->cancelled, STEP, cancel_if_home, c))
+		hauli_mail_send(c, msg);
+	else
+		c->phase = HAULI_PHASE_DRAINS;
+}
+
+static const struct hauli_msg_kind cancel_msg = {.handle = cancel_some};
+
+static void take_homeless(struct haul_carrier *c, struct hauli_msg *msg)
+{
+	if (hauli_cluster_empty(c, STEP))
+		msg->kind = &cancel_msg;
+	hauli_mail_send(c, msg);
+}
+
+static const struct hauli_msg_kind homeless_msg = {.handle = take_homeless};
+
 static void handle_stop(struct haul_carrier *c, struct hauli_msg *msg)
 {
-	c->phase = HAULI_PHASE_DRAINS;
+	c->phase = HAULI_PHASE_CANCELS;
 	hauli_u8_owned_set(&c->stop_step, HAULI_STOP_HANDLED);
 	c->spawn_path = HAULI_PATH_SLOW;
-	hauli_cluster_fetch_all(c);
 	hauli_records_cancel(c);
-	hauli_stacks_for_each(c->rt->stacks, cancel_if_home, c);
+	msg->kind = &homeless_msg;
+	take_homeless(c, msg);
 }
 
 static const struct hauli_msg_kind stop_msg = {.handle = handle_stop};

@@ -31,6 +31,15 @@ static uint64_t messages(void)
 	return st.messages;
 }
 
+static unsigned nb_cancelled(void)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < CROWD; i++)
+		n += hauli_coro_is_cancelled(s.coros[i]);
+	return n;
+}
+
 static void hold(void)
 {
 	s.held = true;
@@ -177,6 +186,37 @@ START_TEST(a_thief_finds_a_start_behind_a_crowd_of_other_mail)
 }
 END_TEST
 
+static void *polls_to_the_end(void *arg)
+{
+	unsigned last = 0;
+
+	while (last < CROWD) {
+		unsigned now;
+
+		haul_maybe_yield(true);
+		now = nb_cancelled();
+		note(now - last);
+		s.nb_polls += now != last;
+		last = now;
+	}
+	return NULL;
+}
+
+START_TEST(a_stop_cancels_a_crowd_in_portions)
+{
+	begin();
+	for (unsigned i = 0; i < CROWD; i++)
+		haul_detach(s.coros[i]);
+	ck_assert_int_eq(
+		haul_poller_register(haul_carrier(s.rt, 0), NULL, polls_to_the_end, NULL, NULL), 0);
+	ck_assert_int_eq(haul_stop(s.rt, HAUL_FOREVER), 0);
+	ck_assert_uint_eq(s.nb_woken, 0);
+	ck_assert_uint_ge(s.nb_polls, CROWD / PORTION);
+	ck_assert_uint_le(s.most, PORTION);
+}
+END_TEST
+
 SUITE_MAIN("crowd", {mail_of_a_crowd_is_handled_in_portions, 1},
 	{a_carrier_does_not_sleep_before_it_has_handled_its_mail, 1},
-	{a_thief_finds_a_start_behind_a_crowd_of_other_mail, 1})
+	{a_thief_finds_a_start_behind_a_crowd_of_other_mail, 1},
+	{a_stop_cancels_a_crowd_in_portions, 1})
