@@ -77,6 +77,7 @@ struct haul_carrier {
 	/* coroutines of records begin cancelled. Where carriers steal, set under the ring's guard,
 	 * and read by its holder too */
 	bool records_cancelled;
+	uint8_t joins; /* of coroutines that had ended (join.c) */
 	/* of its thread; NULL: the program has no C++. Constant */
 	struct hauli_exceptions *exceptions;
 

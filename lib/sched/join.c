@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "conc/ring.h"
 #include "coro/overflow.h"
 #include "sched/mail.h"
 #include "sched/request.h"
@@ -73,6 +74,24 @@ void hauli_join_send(struct haul_carrier *c, struct hauli_join *j)
 		hauli_join_answer(c, j);
 }
 
+/* Ends the slice of me, which stays ready, and the batch: the loop looks whether the round is
+ * over. */
+static __attribute__((noinline)) void end_slice(struct haul_carrier *c, struct haul_coro *me)
+{
+	hauli_ring_close(&c->runq.ring);
+	hauli_suspend(c, me, true);
+}
+
+#define JOINS_PER_SLICE 64
+
+/* A coroutine that joins many that have ended does not suspend for any of them. */
+static inline void count_join(struct haul_carrier *c, struct haul_coro *me)
+{
+	c->joins = (uint8_t)(c->joins + 256 / JOINS_PER_SLICE);
+	if (hauli_unlikely(c->joins == 0))
+		end_slice(c, me);
+}
+
 /* The join of a coroutine on c, its home. If the target's home is another carrier, that wakes the
  * waiter. */
 static inline void wait_as_coroutine(struct haul_carrier *c, struct hauli_join *j)
@@ -80,8 +99,10 @@ static inline void wait_as_coroutine(struct haul_carrier *c, struct hauli_join *
 	struct haul_coro *me = j->waiter;
 	struct haul_carrier *home = hauli_coro_home(j->target);
 
-	if (home == c && hauli_join_here(c, j))
+	if (home == c && hauli_join_here(c, j)) {
+		count_join(c, me);
 		return;
+	}
 	hauli_coro_set_state(me, HAULI_CORO_JOINING);
 	if (home != c)
 		send_to(home, j);

@@ -186,6 +186,48 @@ START_TEST(a_thief_finds_a_start_behind_a_crowd_of_other_mail)
 }
 END_TEST
 
+static void *counts_polls(void *arg)
+{
+	while (haul_maybe_yield(true))
+		s.nb_polls++;
+	return NULL;
+}
+
+static void *ends(void *arg)
+{
+	s.nb_woken++;
+	return NULL;
+}
+
+/* Returns the number of polls between the first join and the last. */
+static void *joins_ended(void *arg)
+{
+	unsigned polls;
+
+	for (unsigned i = 0; i < CROWD; i++)
+		ck_assert_int_eq(haul_spawn(&s.coros[i], ends, NULL, NULL), 0);
+	WAIT_UNTIL(s.nb_woken == CROWD);
+	polls = s.nb_polls;
+	for (unsigned i = 0; i < CROWD; i++)
+		ck_assert_int_eq(haul_join(s.coros[i], NULL), 0);
+	return (void *)(uintptr_t)(s.nb_polls - polls);
+}
+
+START_TEST(a_joiner_of_a_crowd_lets_the_poller_run)
+{
+	struct haul_coro *poller;
+
+	memset(&s, 0, sizeof(s));
+	s.rt = runtime_start(1);
+	ck_assert_int_eq(
+		haul_poller_register(haul_carrier(s.rt, 0), &poller, counts_polls, NULL, NULL), 0);
+	ck_assert_ptr_nonnull(run_on(s.rt, 0, joins_ended, NULL));
+	haul_cancel(poller);
+	haul_join(poller, NULL);
+	runtime_stop(s.rt);
+}
+END_TEST
+
 static void *polls_to_the_end(void *arg)
 {
 	unsigned last = 0;
@@ -219,4 +261,4 @@ END_TEST
 SUITE_MAIN("crowd", {mail_of_a_crowd_is_handled_in_portions, 1},
 	{a_carrier_does_not_sleep_before_it_has_handled_its_mail, 1},
 	{a_thief_finds_a_start_behind_a_crowd_of_other_mail, 1},
-	{a_stop_cancels_a_crowd_in_portions, 1})
+	{a_joiner_of_a_crowd_lets_the_poller_run, 1}, {a_stop_cancels_a_crowd_in_portions, 1})
