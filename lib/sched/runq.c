@@ -2,13 +2,15 @@
 #include "sched/runq.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "base/assert.h"
 
-#define BACKLOG_BYTES (HAULI_RUNQ_MAX * sizeof(struct haul_coro *))
-#define BACKLOG_FIRST_SIZE 512
+#define BLOCK HAULI_RUNQ_BLOCK
+/* All but the first and the last are full. Twice as many in the table: a power of two. */
+#define BLOCKS (HAULI_RUNQ_MAX / BLOCK + 2)
+#define TABLE (HAULI_RUNQ_MAX / BLOCK * 2)
+#define BACKLOG_BYTES (BLOCKS * BLOCK * sizeof(uintptr_t) + TABLE * sizeof(uintptr_t *))
 #define FRONT 64 /* slots left free for pushes to the front */
 
 /* The filler of the ring's slots, for prefetching. */
@@ -30,15 +32,46 @@ static bool is_empty(const struct hauli_backlog *b)
 	return head_of(b) == tail_of(b);
 }
 
+static uintptr_t **block_of(const struct hauli_backlog *b, uint64_t at)
+{
+	return &b->blocks[at / BLOCK % TABLE];
+}
+
 static uintptr_t *slot(const struct hauli_backlog *b, uint64_t at)
 {
-	return &b->slots[at & (b->size - 1)];
+	return &(*block_of(b, at))[at % BLOCK];
+}
+
+static uintptr_t *take_block(struct hauli_backlog *b)
+{
+	uintptr_t *block = b->unused;
+
+	if (block) {
+		b->unused = (uintptr_t *)block[0];
+		return block;
+	}
+	HAUL_BUG_ON(b->fresh == BLOCKS);
+	return b->memory + (size_t)b->fresh++ * BLOCK;
+}
+
+/* Moves the head, and gives back the blocks before it. */
+static void set_head(struct hauli_backlog *b, uint64_t head)
+{
+	for (uint64_t at = head_of(b); at / BLOCK != head / BLOCK; at += BLOCK) {
+		uintptr_t *block = *block_of(b, at);
+
+		block[0] = (uintptr_t)b->unused;
+		b->unused = block;
+	}
+	hauli_u64_owned_set(&b->head, head);
 }
 
 static void append(struct hauli_backlog *b, uintptr_t entry)
 {
 	uint64_t tail = tail_of(b);
 
+	if (hauli_unlikely(tail % BLOCK == 0))
+		*block_of(b, tail) = take_block(b);
 	*slot(b, tail) = entry;
 	hauli_u64_owned_set(&b->tail, tail + 1);
 }
@@ -73,27 +106,15 @@ int hauli_runq_init(struct hauli_runq *q)
 	q->lifo_count = 1;
 	q->shared = false;
 	hauli_u8_owned_set(&q->behind, false);
-	q->backlog = (struct hauli_backlog){.slots = p, .size = BACKLOG_FIRST_SIZE};
+	q->backlog = (struct hauli_backlog){
+		.blocks = p, .memory = (uintptr_t *)((uintptr_t **)p + TABLE)};
 	hauli_ring_init(&q->ring, (void *)(uintptr_t)&nobody);
 	return 0;
 }
 
 void hauli_runq_fini(struct hauli_runq *q)
 {
-	munmap(q->backlog.slots, BACKLOG_BYTES);
-}
-
-/* Doubles the array in place: entries that wrapped round to its start move behind its old end. */
-static void grow(struct hauli_backlog *b)
-{
-	uint64_t head = head_of(b) & (b->size - 1);
-
-	HAUL_BUG_ON(b->size == HAULI_RUNQ_MAX);
-	b->passed -= head_of(b) - head;
-	memcpy(b->slots + b->size, b->slots, head * sizeof(b->slots[0]));
-	hauli_u64_owned_set(&b->head, head);
-	hauli_u64_owned_set(&b->tail, head + b->size);
-	b->size *= 2;
+	munmap(q->backlog.blocks, BACKLOG_BYTES);
 }
 
 static void push_shared(struct hauli_runq *q, struct haul_coro *co)
@@ -101,8 +122,6 @@ static void push_shared(struct hauli_runq *q, struct haul_coro *co)
 	struct hauli_backlog *b = &q->backlog;
 
 	hauli_ring_hold(&q->ring);
-	if (hauli_unlikely(hauli_backlog_depth(b) == b->size))
-		grow(b);
 	append(b, (uintptr_t)co | (hauli_entry_is_stealable(co) ? 0 : STAYS));
 	count_loose(b, hauli_entry_is_stealable(co));
 	hauli_u8_owned_set(&q->behind, true);
@@ -117,8 +136,6 @@ void hauli_backlog_push(struct hauli_runq *q, struct haul_coro *co)
 		push_shared(q, co);
 		return;
 	}
-	if (hauli_unlikely(hauli_backlog_depth(b) == b->size))
-		grow(b);
 	append(b, (uintptr_t)co);
 	hauli_u8_owned_set(&q->behind, true);
 }
@@ -166,7 +183,7 @@ static void refill_shared(struct hauli_runq *q)
 			hauli_ring_has_kept(&q->ring, true);
 		}
 	}
-	hauli_u64_owned_set(&b->head, head);
+	set_head(b, head);
 	hauli_u8_owned_set(&q->behind, head != tail);
 	hauli_ring_release(&q->ring);
 }
@@ -184,7 +201,7 @@ void hauli_runq_refill(struct hauli_runq *q)
 	tail = tail_of(b);
 	while (head != tail && hauli_ring_push(&q->ring, coro_of(*slot(b, head))))
 		head++;
-	hauli_u64_owned_set(&b->head, head);
+	set_head(b, head);
 	hauli_u8_owned_set(&q->behind, head != tail);
 }
 
@@ -207,7 +224,7 @@ static struct haul_coro *take_loose(struct hauli_backlog *b, bool (*may)(const v
 	b->passed = at + 1;
 	while (head != b->passed && *slot(b, head) == 0)
 		head++;
-	hauli_u64_owned_set(&b->head, head);
+	set_head(b, head);
 	return co;
 }
 

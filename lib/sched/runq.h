@@ -4,8 +4,9 @@
  * for the LIFO slot at the front of the ring. The owner pops in batches. Thieves may take from the
  * ring at any time, and from the backlog if the ring has nothing for them.
  *
- * The backlog is an array, not a list, so that coroutines far behind the head can be prefetched.
- * Its address space is reserved once, for the maximum number of coroutines of a carrier, so a push
+ * The backlog is made of blocks of pointers, and not a list of coroutines, so that coroutines far
+ * behind the head can be prefetched. It grows and shrinks by a block, so no push takes long. Its
+ * address space is reserved once, for the maximum number of coroutines of a carrier, so a push
  * never fails; memory is used as it fills. A thief leaves a hole where it has taken an entry, so
  * the rest keeps its order. The stealable entries are counted, so no thief comes for the others.
  */
@@ -17,15 +18,19 @@
 #include "sched/entry.h"
 
 #define HAULI_RUNQ_MAX (1u << 24) /* coroutines of one carrier */
+#define HAULI_RUNQ_BLOCK 2048u /* entries of a block: 16 KiB */
 
 struct hauli_backlog {
-	/* entries (entry.h); where thieves may come, with a tag bit, and 0 for a hole */
-	uintptr_t *slots;
-	struct hauli_u64_owned head, tail; /* free-running, masked on use; read by any thread */
+	/* Entries (entry.h); where thieves may come, with a tag bit, and 0 for a hole. Block i has
+	 * the entries from i * HAULI_RUNQ_BLOCK; the table is indexed modulo its size. */
+	uintptr_t **blocks;
+	uintptr_t *memory; /* of all blocks */
+	uintptr_t *unused; /* blocks that were in use, linked through their first word */
+	uint32_t fresh; /* blocks that have been in use: from the start of memory */
+	struct hauli_u64_owned head, tail; /* free-running; read by any thread */
 	/* where thieves may come: the number of stealable entries; read by any thread */
 	struct hauli_u64_owned loose;
 	uint64_t passed; /* thieves have passed the entries before this index: none is stealable */
-	uint32_t size; /* a power of two; grows in place */
 };
 
 struct hauli_runq {
