@@ -151,11 +151,13 @@ static bool must_wait(const struct hauli_order *o, const struct haul_coro *co)
 	return o->line.first->coro != co || (o->remote && is_before(o->remote->place, co->place));
 }
 
-/* Inserts w before the first larger place. */
+/* Inserts w before the first larger place. Most come last; those that were stolen come early. */
 static void insert(struct hauli_wait_list *line, struct hauli_waiter *w)
 {
 	struct hauli_waiter *at = line->first;
 
+	if (line->last && !is_before(w->coro->place, line->last->coro->place))
+		at = NULL;
 	while (at && !is_before(w->coro->place, at->coro->place))
 		at = at->next;
 	hauli_wait_list_enter_before(line, w, at);
