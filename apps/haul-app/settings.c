@@ -48,6 +48,8 @@ static const struct haul_app_option options[] = {
 		"as many as needed", "number of packet buffers in the pool"},
 	{"--stack-size", "BYTES", HAUL_APP_NUMBER, &hauli_app_state.stack_size, 4096,
 		HAUL_STACK_MAX, NULL, "stack size of a coroutine"},
+	{"--poll-interval", "SECONDS", HAUL_APP_TIME, &hauli_app_state.poll_interval, 1, TIME_MAX,
+		"20us", "target for the time between two polls while coroutines are ready"},
 	{"--duration", "SECONDS", HAUL_APP_TIME, &hauli_app_state.duration, 0, TIME_MAX,
 		"until SIGINT, SIGTERM or SIGHUP", "end after this time, such as 500ms"},
 	{"--packets", "N", HAUL_APP_NUMBER, &hauli_app_state.packets, 1, UINT64_MAX, "no limit",
