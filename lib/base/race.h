@@ -14,8 +14,12 @@
 /* TSan ignores the function's accesses. */
 #define HAULI_MAY_RACE __attribute__((no_sanitize("thread")))
 
-/* Makes the compiler read through p in the function: clang may read in the caller and pass the
- * values (argument promotion), and TSan does not ignore the caller. No instruction. */
+/* Makes the compiler read through p in the function: it may read in the caller and pass the values
+ * (argument promotion), and TSan does not ignore the caller. Without TSan gcc would only copy p. */
+#if defined(__clang__) || defined(__SANITIZE_THREAD__)
 #define HAULI_RACES(p) __asm__("" : "+r"(p))
+#else
+#define HAULI_RACES(p) ((void)(p))
+#endif
 
 #endif
