@@ -9,7 +9,6 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "base/race.h"
 #include "net/given.h"
 #include "net/stamp.h"
 #include "net/txq.h"
@@ -57,6 +56,7 @@ static __attribute__((noinline, cold)) uint32_t make_room(struct haul_txq *txq)
 		return 0;
 	if (txq->first > 0) {
 		memmove(txq->pkts, hauli_txq_peek(txq), count * sizeof(txq->pkts[0]));
+		txq->counted -= txq->first;
 		txq->first = 0;
 		txq->end = count;
 	}
@@ -72,16 +72,32 @@ static inline uint32_t room(struct haul_txq *txq)
 
 static inline void put_one(struct haul_txq *txq, struct rte_mbuf *pkt)
 {
-	txq->pkts[txq->end++] = pkt;
-	hauli_counter_add(&txq->taken, 1);
-	hauli_counter_add(&txq->taken_bytes, pkt->pkt_len);
+	uint32_t end = txq->end;
+
+	txq->pkts[end] = pkt;
+	txq->end = end + 1;
 	*txq->pending = true;
+}
+
+void hauli_txq_account(struct haul_txq *txq)
+{
+	uint32_t end = txq->end;
+	uint64_t bytes = 0;
+
+#pragma GCC unroll 4
+	for (uint32_t i = txq->counted; i < end; i++)
+		bytes += txq->pkts[i]->pkt_len;
+	hauli_counter_add(&txq->taken, end - txq->counted);
+	hauli_counter_add(&txq->taken_bytes, bytes);
+	txq->counted = end;
 }
 
 uint32_t hauli_txq_put(struct haul_txq *txq, struct rte_mbuf **pkts, uint32_t n)
 {
-	uint32_t have = room(txq);
+	uint32_t have;
 
+	hauli_txq_account(txq);
+	have = room(txq);
 	/* If the room at the end does not suffice, use the room in front of the packets, too. */
 	if (have < n && txq->first > 0)
 		have = make_room(txq);
@@ -89,28 +105,9 @@ uint32_t hauli_txq_put(struct haul_txq *txq, struct rte_mbuf **pkts, uint32_t n)
 		n = have;
 	memcpy(&txq->pkts[txq->end], pkts, n * sizeof(pkts[0]));
 	txq->end += n;
+	txq->counted = txq->end;
 	*txq->pending = true;
 	return n;
-}
-
-/*
- * True if there is room and the fast path applies. One comparison for both, since fast_end is 0
- * where coroutines may be stolen, or packets are stamped. A remote coroutine then reads `end` while
- * its home writes it; the result is false whatever it reads.
- */
-HAULI_MAY_RACE static inline bool has_fast_room(const struct haul_txq *txq)
-{
-	HAULI_RACES(txq);
-	return txq->end < txq->fast_end;
-}
-
-/* True: the packet is sent. */
-static inline bool try_send_fast(struct haul_txq *txq, struct rte_mbuf *pkt)
-{
-	if (hauli_unlikely(!has_fast_room(txq)))
-		return false;
-	put_one(txq, pkt);
-	return true;
 }
 
 /* True if the caller may use the queue. Where coroutines may be stolen, a remote one sends by
@@ -233,17 +230,23 @@ static inline bool try_send_from_home(struct haul_txq *txq, struct rte_mbuf *pkt
 		hauli_likely(try_send(txq, pkt) == 0);
 }
 
-static inline int send(struct haul_txq *txq, struct rte_mbuf *pkt)
+/* Out of line, so that the fast path saves no register. */
+static __attribute__((noinline)) int send_off_path(struct haul_txq *txq, struct rte_mbuf *pkt)
 {
-	HAUL_CHECK(txq && pkt && is_mine(txq));
-	if (hauli_likely(try_send_fast(txq, pkt)))
-		return 0;
 	stamp(txq, pkt);
 	if (txq->steals)
 		return try_send_from_home(txq, pkt) ? 0 : send_slow(txq, pkt);
 	if (hauli_likely(try_send(txq, pkt) == 0))
 		return 0;
 	return wait_for_room(txq, pkt);
+}
+
+static inline int send(struct haul_txq *txq, struct rte_mbuf *pkt)
+{
+	HAUL_CHECK(txq && pkt && is_mine(txq));
+	if (hauli_likely(hauli_txq_send_fast(txq, pkt)))
+		return 0;
+	return send_off_path(txq, pkt);
 }
 
 int haul_send(struct haul_txq *txq, struct rte_mbuf *pkt)
@@ -276,7 +279,7 @@ static __attribute__((noinline)) int try_send_slow(struct haul_txq *txq, struct 
 static inline int send_without_waiting(struct haul_txq *txq, struct rte_mbuf *pkt)
 {
 	HAUL_CHECK(txq && pkt && is_mine(txq));
-	if (hauli_likely(try_send_fast(txq, pkt)))
+	if (hauli_likely(hauli_txq_send_fast(txq, pkt)))
 		return 0;
 	stamp(txq, pkt);
 	if (txq->steals)
@@ -302,10 +305,10 @@ static struct sender *first_sender(struct haul_txq *txq)
 
 void hauli_txq_pop(struct haul_txq *txq, uint32_t n)
 {
-	HAUL_CHECK(n <= hauli_txq_count(txq));
+	HAUL_CHECK(n <= txq->counted - txq->first);
 	txq->first += n;
 	if (txq->first == txq->end)
-		txq->first = txq->end = 0;
+		txq->first = txq->end = txq->counted = 0;
 	while (hauli_unlikely(txq->waiters.first != NULL) && room(txq) > 0) {
 		put_one(txq, first_sender(txq)->pkt);
 		first_sender(txq)->taken = true;
@@ -317,7 +320,7 @@ void hauli_txq_close(struct haul_txq *txq)
 {
 	HAUL_CHECK(hauli_txq_count(txq) == 0);
 	txq->closed = true;
-	txq->first = txq->end = HAULI_TXQ_ROOM;
+	txq->first = txq->end = txq->counted = HAULI_TXQ_ROOM;
 	while (txq->waiters.first)
 		hauli_await_serve(&txq->waiters);
 }

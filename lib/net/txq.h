@@ -4,7 +4,7 @@
  * carrier's coroutines, oldest first, until the carrier's poller passes them to the NIC. Coroutines
  * that find it full wait in line, each with its packet, and are served in order as room appears.
  * Only the queue's carrier accesses a queue; other threads read the counters and the constants, and
- * a remote coroutine reads `end` (has_fast_room()).
+ * a remote coroutine reads `end` (hauli_txq_has_fast_room()).
  *
  * The packets are contiguous, so a poller can pass them to a burst call as they are.
  */
@@ -16,6 +16,7 @@
 
 #include "base/cacheline.h"
 #include "base/counter.h"
+#include "base/race.h"
 #include "sched/wait_list.h"
 
 #define HAULI_TXQ_ROOM 512u
@@ -26,8 +27,9 @@ struct haul_txq {
 	uint32_t end; /* index after the newest packet */
 	uint32_t fast_end; /* limit of `end` for the fast path; 0 if steals or stamps. Constant */
 	bool *pending; /* set to true by each send, for the poller */
-	struct hauli_counter taken; /* packets accepted by the queue */
-	struct hauli_counter taken_bytes;
+	uint32_t counted; /* index after the newest packet that taken includes */
+	struct hauli_counter taken; /* packets accepted by the queue, up to hauli_txq_account() */
+	struct hauli_counter taken_bytes; /* of these */
 	bool closed; /* refuses packets; no coroutine waits */
 	bool stamps; /* packets get the time of their send (net/stamp.h). Constant, as the next */
 	bool steals; /* the carrier's coroutines may be stolen. Constant, as the next two */
@@ -54,9 +56,15 @@ static inline uint32_t hauli_txq_count(const struct haul_txq *txq)
 	return txq->end - txq->first;
 }
 
-/* The packets, oldest first; valid until the next call on the queue. */
+/* Counts the packets that were sent since the last call as taken: once for many sends. */
+void hauli_txq_account(struct haul_txq *txq);
+
+/* The packets, oldest first; valid until the next call on the queue. Each is accounted for before
+ * it can leave the queue. */
 static inline struct rte_mbuf **hauli_txq_peek(struct haul_txq *txq)
 {
+	if (txq->counted != txq->end)
+		hauli_txq_account(txq);
 	return &txq->pkts[txq->first];
 }
 
@@ -64,8 +72,33 @@ static inline struct rte_mbuf **hauli_txq_peek(struct haul_txq *txq)
  * taken. */
 uint32_t hauli_txq_put(struct haul_txq *txq, struct rte_mbuf **pkts, uint32_t n);
 
-/* Removes the n oldest packets, then appends the packets of waiting coroutines while there is
- * room. */
+/*
+ * False: there is no room, or the fast path does not apply. One comparison for both, since fast_end
+ * is 0 where coroutines may be stolen, or packets are stamped. A remote coroutine then reads `end`
+ * while its home writes it; the result is false whatever it reads.
+ */
+HAULI_MAY_RACE static inline bool hauli_txq_has_fast_room(const struct haul_txq *txq, uint32_t *end)
+{
+	HAULI_RACES(txq);
+	*end = txq->end;
+	return *end < txq->fast_end;
+}
+
+/* True: the packet is sent. */
+static inline bool hauli_txq_send_fast(struct haul_txq *txq, struct rte_mbuf *pkt)
+{
+	uint32_t end;
+
+	if (hauli_unlikely(!hauli_txq_has_fast_room(txq, &end)))
+		return false;
+	txq->pkts[end] = pkt;
+	txq->end = end + 1;
+	*txq->pending = true;
+	return true;
+}
+
+/* Removes the n oldest packets, which the caller has peeked at. Then appends the packets of waiting
+ * coroutines while there is room. */
 void hauli_txq_pop(struct haul_txq *txq, uint32_t n);
 
 /* Closes the queue, which must be empty: sends fail from now on. Waiting coroutines are woken and
@@ -76,7 +109,7 @@ void hauli_txq_close(struct haul_txq *txq);
 static inline void hauli_txq_open(struct haul_txq *txq)
 {
 	if (txq->closed)
-		txq->first = txq->end = 0;
+		txq->first = txq->end = txq->counted = 0;
 	txq->closed = false;
 }
 

@@ -83,6 +83,8 @@ static void *is_full_at_its_room(void *arg)
 
 	fill(0);
 	ck_assert_int_eq(haul_try_send(&txq, more[0]), -ENOBUFS);
+	hauli_txq_account(&txq);
+	ck_assert_uint_eq(hauli_counter_read(&txq.taken), HAULI_TXQ_ROOM);
 	ck_assert_uint_eq(hauli_txq_put(&txq, more, 4), 0);
 	ck_assert_uint_eq(hauli_counter_read(&txq.taken), HAULI_TXQ_ROOM);
 	pop_expect(0, 3);
@@ -143,6 +145,7 @@ static void *serves_waiters_in_order(void *arg)
 	/* Each sent packet admits one waiter; a later sender does not overtake. */
 	pop_expect(0, 1);
 	ck_assert_int_eq(haul_try_send(&txq, &pkts[PKTS - 1]), -ENOBUFS);
+	hauli_txq_account(&txq);
 	ck_assert_uint_eq(hauli_counter_read(&txq.taken), HAULI_TXQ_ROOM + 1);
 	haul_yield();
 	ck_assert(s[0].ended && !s[1].ended);
