@@ -58,6 +58,21 @@ void haul_drop(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n, enum haul
 	rte_pktmbuf_free_bulk(pkts, n);
 }
 
+static __attribute__((noinline)) void send_or_drop(
+	struct haul_rx *rx, struct haul_txq *txq, struct rte_mbuf *pkt)
+{
+	if (haul_send(txq, pkt) != 0)
+		haul_drop(rx, &pkt, 1, HAUL_DROP_STOPPING);
+}
+
+/* The fast path saves no register for the other one. */
+void haul_send_or_drop(struct haul_rx *rx, struct haul_txq *txq, struct rte_mbuf *pkt)
+{
+	if (!HAUL_CHECKS && hauli_likely(hauli_txq_send_fast(txq, pkt)))
+		return;
+	send_or_drop(rx, txq, pkt);
+}
+
 static bool is_to_group(const struct rte_mbuf *pkt)
 {
 	return pkt->data_len >= RTE_ETHER_ADDR_LEN &&

@@ -18,8 +18,7 @@ __attribute__((noinline, cold)) uint16_t fwd_drop_runts(
 
 void fwd_send_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
 {
-	if (haul_send(rx->peer, pkt) != 0)
-		haul_drop(rx, &pkt, 1, HAUL_DROP_STOPPING);
+	haul_send_or_drop(rx, rx->peer, pkt);
 }
 
 void fwd_drop_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)

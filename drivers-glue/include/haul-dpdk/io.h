@@ -203,8 +203,12 @@ HAUL_API const char *haul_io_drop_name(const struct haul_io *io, enum haul_drop 
  * suspend. */
 HAUL_API void haul_drop(
 	struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n, enum haul_drop reason);
-/* The same for a packet that haul_net_parse() or haul_net_answer() did not return HAUL_NET_OK for.
- * Unsupported frames to a group (LLDP, STP, ...) count as not for us. */
+/* haul_send(), and if that fails, haul_drop() with HAUL_DROP_STOPPING. Most handlers end so; it is
+ * cheaper than the two calls. Called in coroutine handlers. */
+HAUL_API void haul_send_or_drop(
+	struct haul_rx *rx, struct haul_txq *txq, struct rte_mbuf *pkt) HAUL_SUSPENDS;
+/* haul_drop() of a packet for which haul_net_parse() or haul_net_answer() did not return
+ * HAUL_NET_OK. Unsupported frames to a group (LLDP, STP, ...) count as not for us. */
 HAUL_API void haul_drop_verdict(struct haul_rx *rx, struct rte_mbuf *pkt, enum haul_verdict v);
 
 /*
