@@ -28,10 +28,16 @@ static inline struct rte_mbuf *hauli_pkt_of_record(struct hauli_record *record)
 	return (struct rte_mbuf *)((char *)record - hauli_pkt_at);
 }
 
+/* The queue whose packets begin so. */
+static inline struct hauli_rxq *hauli_rxq_of_start(const struct hauli_start *start)
+{
+	return (struct hauli_rxq *)((char *)start - offsetof(struct hauli_rxq, start));
+}
+
 /* The queue whose packet a record belongs to. */
 static inline struct hauli_rxq *hauli_rxq_of_record(const struct hauli_record *record)
 {
-	return (struct hauli_rxq *)((char *)record->start - offsetof(struct hauli_rxq, start));
+	return hauli_rxq_of_start(record->start);
 }
 
 static inline struct hauli_node *hauli_pkt_node(struct rte_mbuf *pkt)

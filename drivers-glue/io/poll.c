@@ -65,6 +65,82 @@ static haul_fn *body_of(const struct hauli_rxq *r)
 	return bodies[r->home != NULL][r->times != NULL];
 }
 
+/*
+ * The same for records: entries of stacks, which run one handler after another. What the body has
+ * looked up for one packet stays in registers for the next.
+ */
+static inline __attribute__((always_inline)) void run(
+	const struct hauli_start *start, struct hauli_record *record, bool anywhere, bool timed)
+{
+	struct hauli_rxq *r = hauli_rxq_of_start(start);
+	struct rte_mbuf *pkt = hauli_pkt_of_record(record);
+
+	if (anywhere)
+		hauli_glue_handler_begins(r->home);
+	if (timed)
+		hauli_times_packet(r, pkt, anywhere);
+	else
+		r->on_packet(&r->rx, pkt);
+}
+
+static inline void run_here(const struct hauli_start *start, struct hauli_record *record)
+{
+	run(start, record, false, false);
+}
+
+static inline void run_anywhere(const struct hauli_start *start, struct hauli_record *record)
+{
+	run(start, record, true, false);
+}
+
+static inline void run_here_timed(const struct hauli_start *start, struct hauli_record *record)
+{
+	run(start, record, false, true);
+}
+
+static inline void run_anywhere_timed(const struct hauli_start *start, struct hauli_record *record)
+{
+	run(start, record, true, true);
+}
+
+static inline void has_run(const struct hauli_start *start, bool remote)
+{
+	struct hauli_rxq *r = hauli_rxq_of_start(start);
+
+	if (hauli_unlikely(remote))
+		hauli_u64_shared_add(&r->remote_ended, 1);
+	else
+		hauli_counter_add(&r->ended, 1);
+}
+
+static void begin_here(void *pass)
+{
+	hauli_record_body(pass, (struct hauli_body){run_here, has_run, false});
+}
+
+static void begin_anywhere(void *pass)
+{
+	hauli_record_body(pass, (struct hauli_body){run_anywhere, has_run, true});
+}
+
+static void begin_here_timed(void *pass)
+{
+	hauli_record_body(pass, (struct hauli_body){run_here_timed, has_run, false});
+}
+
+static void begin_anywhere_timed(void *pass)
+{
+	hauli_record_body(pass, (struct hauli_body){run_anywhere_timed, has_run, true});
+}
+
+static void (*entry_of(const struct hauli_rxq *r))(void *pass)
+{
+	static void (*const entries[2][2])(void *pass) = {
+		{begin_here, begin_here_timed}, {begin_anywhere, begin_anywhere_timed}};
+
+	return entries[r->home != NULL][r->times != NULL];
+}
+
 /* The body of the first handler after a wait. */
 static void *handle_first(void *arg)
 {
@@ -111,6 +187,7 @@ static bool begin(struct hauli_poller *p)
 	for (r = p->rxqs; r < p->rxqs_end; r++) {
 		r->spawns = hauli_glue_start_init(
 				    &r->start, p->carrier, body_of(r), drop_record, p->coro) != 0;
+		hauli_glue_start_at(&r->start, entry_of(r));
 		if (!r->target)
 			haul_port_queue_adopt(r->port, r->rx.queue);
 	}

@@ -95,14 +95,31 @@ static inline uint32_t hauli_ring_room(const struct hauli_ring *r)
 	return HAULI_RING_SIZE - hauli_ring_depth(r);
 }
 
-/* Owner. To push many at once: fill() the slots 0 to n - 1, and then add() all of them. n: at most
- * hauli_ring_room(). */
-static inline void hauli_ring_fill(struct hauli_ring *r, uint32_t i, void *item)
+/* Owner. To push many at once: set() the slots behind the tail, from first() on, and then add()
+ * them. straight() of them are consecutive in memory, and the others begin at slots(); in all at
+ * most hauli_ring_room(). */
+static inline uint32_t hauli_ring_straight(const struct hauli_ring *r)
 {
 	uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed /* own */);
 
-	atomic_store_explicit(&r->slots[(tail + i) % HAULI_RING_SIZE], item,
-		memory_order_relaxed /* published by ring.E1 */);
+	return HAULI_RING_SIZE - tail % HAULI_RING_SIZE;
+}
+
+static inline _Atomic(void *) *hauli_ring_first(struct hauli_ring *r)
+{
+	uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed /* own */);
+
+	return &r->slots[tail % HAULI_RING_SIZE];
+}
+
+static inline _Atomic(void *) *hauli_ring_slots(struct hauli_ring *r)
+{
+	return r->slots;
+}
+
+static inline void hauli_ring_set(_Atomic(void *) *slot, void *item)
+{
+	atomic_store_explicit(slot, item, memory_order_relaxed /* published by ring.E1 */);
 }
 
 static inline void hauli_ring_add(struct hauli_ring *r, uint32_t n)
@@ -249,6 +266,24 @@ static inline void *hauli_ring_pop(struct hauli_ring *r, void **second, void **f
 		*fourth = atomic_load_explicit(
 			&r->slots[(head + 3) % HAULI_RING_SIZE], memory_order_relaxed /* a hint */);
 	}
+	item = atomic_load_explicit(
+		&r->slots[head % HAULI_RING_SIZE], memory_order_relaxed /* own */);
+	if (!item)
+		__builtin_unreachable();
+	return item;
+}
+
+/* As hauli_ring_pop(), for a ring without thieves, and without prefetching. */
+static inline void *hauli_ring_pop_unshared(struct hauli_ring *r)
+{
+	uint32_t head = atomic_load_explicit(&r->head, memory_order_relaxed /* own */);
+	uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed /* own */);
+	uint32_t limit = atomic_load_explicit(&r->limit, memory_order_relaxed /* own */);
+	void *item;
+
+	if (hauli_unlikely(tail == head) || hauli_unlikely((int32_t)(limit - head) <= 0))
+		return NULL;
+	atomic_store_explicit(&r->head, head + 1, memory_order_relaxed /* own */);
 	item = atomic_load_explicit(
 		&r->slots[head % HAULI_RING_SIZE], memory_order_relaxed /* own */);
 	if (!item)

@@ -18,14 +18,15 @@
 
 struct hauli_record;
 
-/* How coroutines begin that are spawned as records. Constant while one of them is queued. */
+/* How coroutines begin that are spawned as records. Constant while there are any. */
 struct hauli_start {
-	haul_fn *fn; /* gets the record */
+	haul_fn *fn; /* gets the record; an entry of the glue runs the same itself */
 	void (*entry)(void *pass); /* where a new stack begins */
 	/* Called on the home's thread, in place of fn: there is no memory for a stack. */
 	void (*drop)(struct hauli_record *record);
 	struct haul_coro_opts opts;
 	uint8_t stack_class;
+	uint64_t fresh; /* of a coroutine that begins so (record.h) */
 };
 
 struct hauli_record {

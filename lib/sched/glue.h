@@ -8,7 +8,7 @@
  * Of the headers included here the glue uses directly, for the stop: hauli_runtime_hold(),
  * hauli_runtime_let_go(), hauli_runtimes_are_copies(), hauli_tell_silent(), struct hauli_ending
  * with hauli_ending_begin() and hauli_ending_wait(); for options of handlers: HAULI_ORDER_KEY_ASK,
- * struct hauli_start and struct hauli_record.
+ * struct hauli_start, struct hauli_record, struct hauli_body and hauli_record_body().
  */
 #ifndef HAULI_SCHED_GLUE_H
 #define HAULI_SCHED_GLUE_H
@@ -71,6 +71,13 @@ static inline int hauli_glue_start_init(struct hauli_start *start, struct haul_c
 	haul_fn *fn, void (*drop)(struct hauli_record *record), const struct haul_coro_opts *opts)
 {
 	return hauli_start_init(start, c, fn, drop, opts);
+}
+
+/* The coroutines begin with an entry of the caller's, which calls hauli_record_body() and does what
+ * fn does. */
+static inline void hauli_glue_start_at(struct hauli_start *start, void (*entry)(void *pass))
+{
+	start->entry = entry;
 }
 
 /* Called by c's poller. As hauli_spawn_records(). */

@@ -20,17 +20,15 @@
 
 #include "conc/ring.h"
 
-/* The spare coroutine of c, for a record of its stack class; NULL: there is none. */
+/* The spare coroutine of c, for a record that begins alike; NULL: there is none. */
 static inline struct haul_coro *take_spare(struct haul_carrier *c, struct hauli_record *r)
 {
 	struct haul_coro *co = c->spare;
 
-	if (!co || co->co.stack_class != r->start->stack_class ||
-		hauli_unlikely(c->records_cancelled))
+	if (!co || !hauli_record_fits(co, r->start) || hauli_unlikely(c->records_cancelled))
 		return NULL;
 	c->spare = NULL;
-	hauli_record_reuse(co, r, NULL);
-	hauli_coro_set_state(co, HAULI_CORO_READY);
+	hauli_record_reuse(co, r);
 	hauli_ptr_published_set(&co->home, c);
 	return co;
 }

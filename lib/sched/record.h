@@ -3,27 +3,86 @@
 #ifndef HAULI_SCHED_RECORD_H
 #define HAULI_SCHED_RECORD_H
 
+#include "base/race.h"
 #include "sched/carrier.h"
 
 /* Owner, of c's run queue. Turns a record that was popped into a coroutine. If there is no memory,
  * drops it and pops the next entry. Returns the coroutine to run; NULL: the batch has ended. */
 struct haul_coro *hauli_record_begin(struct haul_carrier *c, struct haul_coro *entry);
 
-/* Owner. co has ended, is detached and has no flags: makes it the coroutine of a record of the same
- * stack class. last: its start so far. */
-static inline void hauli_record_reuse(
-	struct haul_coro *co, struct hauli_record *r, const struct hauli_start *last)
+/* The part of a coroutine that its first slice finds as its start says: eight bytes, compared and
+ * stored as one word. */
+union hauli_fresh {
+	struct {
+		struct hauli_u8_owned state;
+		struct hauli_u8_shared flags;
+		struct hauli_permit permit;
+		bool detached, pinned, poller;
+		uint8_t back, order_key;
+	};
+	uint64_t word;
+};
+
+_Static_assert(offsetof(struct haul_coro, order_key) - offsetof(struct haul_coro, state) == 7 &&
+		sizeof(union hauli_fresh) == sizeof(uint64_t),
+	"struct haul_coro has these fields in this order");
+
+static inline uint64_t hauli_record_fresh(const struct haul_coro_opts *opts)
+{
+	union hauli_fresh fresh = {.word = 0};
+
+	fresh.detached = true;
+	fresh.pinned = opts->pinned;
+	fresh.order_key = opts->order_key;
+	return fresh.word;
+}
+
+/* Owner, of a running coroutine. True: it is at home, not cancelled, unchanged since it began with
+ * this start, and nobody has sent it a request. The home of a stolen one may write its flags
+ * meanwhile: STOLEN stays set. */
+HAULI_MAY_RACE static inline bool hauli_record_is_fresh(
+	const struct haul_coro *co, const struct hauli_start *start)
+{
+	uint64_t word;
+
+	HAULI_RACES(co);
+	__builtin_memcpy(&word, &co->state, sizeof(word));
+	return word == start->fresh && !hauli_requests_pending(&co->requests);
+}
+
+/* Owner. co runs, or has ended, is detached and has no flags: makes it as if it began with this
+ * start. */
+static inline void hauli_record_refresh(struct haul_coro *co, const struct hauli_start *start)
+{
+	hauli_coro_set_state(co, HAULI_CORO_READY);
+	hauli_permit_take(&co->permit);
+	co->pinned = start->opts.pinned;
+	co->back = 0;
+	co->order_key = start->opts.order_key;
+}
+
+/* Owner. The same, for a co that began with another start of the same entry and stack class, and
+ * becomes the coroutine of r. */
+static inline void hauli_record_reuse(struct haul_coro *co, struct hauli_record *r)
 {
 	const struct hauli_start *start = r->start;
 
-	if (hauli_unlikely(start != last)) {
-		co->fn = start->fn;
-		co->co.name = start->opts.name ? start->opts.name : "-";
-	}
-	hauli_permit_take(&co->permit);
-	co->pinned = start->opts.pinned;
-	co->order_key = start->opts.order_key;
+	co->fn = start->fn;
+	co->co.name = start->opts.name ? start->opts.name : "-";
+	hauli_record_refresh(co, start);
 	co->arg = r;
+}
+
+/* A spare coroutine keeps the entry that it began with, for hauli_record_fits(): true if it may
+ * become the coroutine of a record with this start. */
+static inline void hauli_record_set_entry(struct haul_coro *spare, const struct hauli_start *start)
+{
+	spare->arg = (void *)start->entry;
+}
+
+static inline bool hauli_record_fits(const struct haul_coro *spare, const struct hauli_start *start)
+{
+	return spare->arg == (void *)start->entry && spare->co.stack_class == start->stack_class;
 }
 
 /* Thief c. True if hauli_record_take() can turn this record into a coroutine. */

@@ -84,21 +84,36 @@ static inline void hauli_runq_push(struct hauli_runq *q, struct haul_coro *co)
 		hauli_backlog_push(q, co);
 }
 
+/* Sets n consecutive slots to the records of n objects. */
+static inline void hauli_runq_fill(_Atomic(void *) *slots, const struct hauli_start *start,
+	void *const objs[], ptrdiff_t at, unsigned n)
+{
+	uintptr_t marked = (uintptr_t)at + HAULI_ENTRY_RECORD; /* one addition for both */
+
+#pragma GCC unroll 4
+	for (unsigned i = 0; i < n; i++) {
+		char *obj = objs[i];
+
+		((struct hauli_record *)(obj + at))->start = start;
+		hauli_ring_set(&slots[i], (void *)((uintptr_t)obj + marked));
+	}
+}
+
 /* Pushes the records of n objects, each `at` bytes behind the beginning of its object. */
 static inline void hauli_runq_push_records(struct hauli_runq *q, const struct hauli_start *start,
 	void *const objs[], ptrdiff_t at, unsigned n)
 {
+	uint32_t straight = hauli_ring_straight(&q->ring);
+
 	if (hauli_unlikely(hauli_ring_room(&q->ring) < n) ||
 		hauli_unlikely(hauli_u8_owned_get(&q->behind))) {
 		hauli_runq_push_one_by_one(q, start, objs, at, n);
 		return;
 	}
-	for (unsigned i = 0; i < n; i++) {
-		struct hauli_record *r = (struct hauli_record *)((char *)objs[i] + at);
-
-		r->start = start;
-		hauli_ring_fill(&q->ring, i, hauli_entry_of(r));
-	}
+	hauli_runq_fill(hauli_ring_first(&q->ring), start, objs, at, straight < n ? straight : n);
+	if (hauli_unlikely(straight < n))
+		hauli_runq_fill(
+			hauli_ring_slots(&q->ring), start, objs + straight, at, n - straight);
 	hauli_ring_add(&q->ring, n);
 }
 
@@ -202,10 +217,11 @@ static inline struct haul_coro *hauli_runq_pop(struct hauli_runq *q)
 	return oldest;
 }
 
-/* The same, for a caller that expects records: without prefetching. */
-static inline struct haul_coro *hauli_runq_pop_record(struct hauli_runq *q)
+/* The same, for a caller that expects records: without prefetching. steals, a constant: thieves may
+ * come. */
+static inline struct haul_coro *hauli_runq_pop_record(struct hauli_runq *q, bool steals)
 {
-	return hauli_ring_pop(&q->ring, NULL, NULL);
+	return steals ? hauli_ring_pop(&q->ring, NULL, NULL) : hauli_ring_pop_unshared(&q->ring);
 }
 
 #endif

@@ -21,19 +21,14 @@
 #include "sched/spawn.h"
 #include "sched/suspend.h"
 
-/* True if nothing distinguishes me from a coroutine that begins, but what
- * hauli_record_reuse() resets. */
-static inline bool is_as_new(const struct haul_coro *me)
-{
-	return hauli_u8_shared_get(&me->flags) == 0 && !hauli_requests_pending(&me->requests);
-}
-
 /* Ends me at the end of a batch, when there is no spare coroutine yet: becomes that. Returns on the
  * carrier's thread, as the coroutine of another record. */
-static inline void become_spare(struct haul_carrier *c, struct haul_coro *me)
+static inline void become_spare(
+	struct haul_carrier *c, struct haul_coro *me, const struct hauli_start *start)
 {
 	hauli_counter_add(&c->ended, 1);
 	hauli_coro_set_state(me, HAULI_CORO_ENDED);
+	hauli_record_set_entry(me, start);
 	hauli_ptr_published_set(&me->home, NULL);
 	c->spare = me;
 	c->current = NULL;
@@ -48,49 +43,54 @@ static inline __attribute__((noreturn)) void end(
 	hauli_co_end(&me->co, hauli_next_is(c, next), c);
 }
 
-/* True if me may become the coroutine of the entry. start: its own; NULL: it may become none. */
-static inline bool may_become(const struct haul_carrier *c, const struct haul_coro *me,
+__attribute__((noinline)) void hauli_record_leave(struct haul_coro *me)
+{
+	struct haul_carrier *c = hauli_here();
+
+	hauli_coro_exit(c, me);
+	end(c, me, hauli_runq_pop(&c->runq));
+}
+
+/* True if me may become the coroutine of the entry, which does not begin as me did. */
+static bool may_become(const struct haul_carrier *c, const struct haul_coro *me,
 	const struct hauli_start *start, const struct haul_coro *entry)
 {
 	const struct hauli_start *other;
 
-	if (!hauli_likely(hauli_entry_is_record(entry)) || hauli_unlikely(c->records_cancelled))
+	if (!hauli_entry_is_record(entry) || c->records_cancelled || me->co.stack_canary)
 		return false;
 	other = hauli_entry_record(entry)->start;
-	return hauli_likely(other == start) || (start && other->stack_class == me->co.stack_class);
+	return other->entry == start->entry && other->stack_class == me->co.stack_class;
+}
+
+__attribute__((noinline)) struct hauli_record *hauli_record_next(struct haul_carrier *c,
+	struct haul_coro *me, const struct hauli_start *start, struct haul_coro *next)
+{
+	if (may_become(c, me, start, next)) {
+		hauli_counter_add(&c->ended, 1);
+		hauli_record_reuse(me, hauli_entry_record(next));
+	} else if (!next && !c->spare && !me->co.stack_canary) {
+		become_spare(c, me, start);
+	} else {
+		hauli_coro_exit(c, me);
+		end(c, me, next);
+	}
+	return me->arg;
+}
+
+static inline void run(const struct hauli_start *start, struct hauli_record *r)
+{
+	start->fn(r);
 }
 
 static void body(void *pass)
 {
-	struct haul_carrier *c = pass;
-	struct haul_coro *me = c->current, *next;
-	const struct hauli_start *start = ((const struct hauli_record *)me->arg)->start;
+	hauli_record_body(pass, (struct hauli_body){.run = run, .steals = false});
+}
 
-	hauli_co_arrived(&me->co);
-	hauli_arrive(c);
-	if (hauli_unlikely(me->co.stack_canary))
-		start = NULL; /* the stack is checked after each coroutine */
-	for (;;) {
-		me->fn(me->arg);
-		if (hauli_unlikely(!is_as_new(me))) {
-			c = hauli_here();
-			hauli_coro_exit(c, me);
-			end(c, me, hauli_runq_pop(&c->runq));
-		}
-		c = hauli_coro_home(me); /* not stolen: it runs at home */
-		next = hauli_runq_pop_record(&c->runq);
-		if (hauli_likely(may_become(c, me, start, next))) {
-			hauli_counter_add(&c->ended, 1);
-			hauli_record_reuse(me, hauli_entry_record(next), start);
-			start = hauli_entry_record(next)->start;
-		} else if (!next && !c->spare && start) {
-			become_spare(c, me);
-			start = ((const struct hauli_record *)me->arg)->start;
-		} else {
-			hauli_coro_exit(c, me);
-			end(c, me, next);
-		}
-	}
+static void body_stealing(void *pass)
+{
+	hauli_record_body(pass, (struct hauli_body){.run = run, .steals = true});
 }
 
 int hauli_start_init(struct hauli_start *start, struct haul_carrier *c, haul_fn *fn,
@@ -100,7 +100,11 @@ int hauli_start_init(struct hauli_start *start, struct haul_carrier *c, haul_fn 
 
 	if (cls < 0 || (opts->pinned && hauli_steals(c)))
 		return -EINVAL;
-	*start = (struct hauli_start){
-		.fn = fn, .entry = body, .drop = drop, .opts = *opts, .stack_class = (uint8_t)cls};
+	*start = (struct hauli_start){.fn = fn,
+		.entry = hauli_steals(c) ? body_stealing : body,
+		.drop = drop,
+		.opts = *opts,
+		.stack_class = (uint8_t)cls,
+		.fresh = hauli_record_fresh(opts)};
 	return 0;
 }

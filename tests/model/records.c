@@ -53,7 +53,7 @@ static void owner(void)
 	hauli_records_cancel(&m.c);
 	search_slots();
 	hauli_ring_open(&m.c.runq.ring, RECORDS);
-	co = hauli_runq_pop_record(&m.c.runq);
+	co = hauli_runq_pop_record(&m.c.runq, true);
 	if (!co)
 		return;
 	co = hauli_record_begin(&m.c, co);

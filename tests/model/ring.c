@@ -39,7 +39,7 @@ static void push_two(void)
 		if (!MANY)
 			hauli_ring_push(&m.ring, &m.items[i]);
 		else
-			hauli_ring_fill(&m.ring, i, &m.items[i]);
+			hauli_ring_set(hauli_ring_first(&m.ring) + i, &m.items[i]);
 	}
 	if (MANY)
 		hauli_ring_add(&m.ring, 2);

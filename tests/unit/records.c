@@ -30,6 +30,7 @@ static struct {
 	haul_fn *fn;
 	atomic_uint n;
 	atomic_uint pushed, ended, dropped, wrong, cancelled, remote;
+	atomic_uint has_run; /* as the entries count */
 	atomic_bool open, told;
 	struct haul_coro *volatile last;
 } t;
@@ -64,10 +65,33 @@ static bool push(struct haul_carrier *c, unsigned n)
 	return true;
 }
 
+static inline void run(const struct hauli_start *s, struct hauli_record *record)
+{
+	t.fn(record);
+}
+
+static inline void has_run(const struct hauli_start *s, bool remote)
+{
+	t.wrong += s != &t.start || (remote && haul_carriers(t.rt) == 1);
+	t.has_run++;
+}
+
+/* Entries like those of the glue. */
+static void enter(void *pass)
+{
+	hauli_record_body(pass, (struct hauli_body){run, has_run, false});
+}
+
+static void enter_stealable(void *pass)
+{
+	hauli_record_body(pass, (struct hauli_body){run, has_run, true});
+}
+
 static void begin(struct haul_carrier *c)
 {
 	hauli_glue_poller_begins(c, no_key);
 	ASSERT_EACH(hauli_glue_start_init(&t.start, c, t.fn, drop, &t.opts) == 0);
+	hauli_glue_start_at(&t.start, hauli_glue_steals(c) ? enter_stealable : enter);
 }
 
 static void *polls(void *arg)
@@ -126,6 +150,8 @@ static void stop(struct haul_coro *poller)
 	ck_assert_uint_eq(unfinished(), 0);
 	runtime_stop(t.rt);
 	ck_assert_uint_eq(t.wrong, 0);
+	if (t.fn)
+		ck_assert_uint_eq(t.has_run, t.ended);
 	t.opts = (struct haul_coro_opts){0};
 }
 
