@@ -31,12 +31,13 @@ void hauli_txq_init(struct haul_txq *txq, struct haul_carrier *carrier, bool *pe
 	txq->carrier = carrier;
 	txq->steals = carrier && hauli_steals(carrier);
 	txq->fast_end = txq->steals ? 0 : HAULI_TXQ_ROOM;
+	txq->home_end = txq->steals ? HAULI_TXQ_ROOM : 0;
 }
 
 void hauli_txq_stamps(struct haul_txq *txq)
 {
 	txq->stamps = true;
-	txq->fast_end = 0;
+	txq->fast_end = txq->home_end = 0;
 }
 
 /* Off the fast path. */

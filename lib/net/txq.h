@@ -17,6 +17,8 @@
 #include "base/cacheline.h"
 #include "base/counter.h"
 #include "base/race.h"
+#include "sched/order.h"
+#include "sched/self.h"
 #include "sched/wait_list.h"
 
 #define HAULI_TXQ_ROOM 512u
@@ -25,7 +27,9 @@ struct haul_txq {
 	/* Used by each send. Written by the carrier's coroutines and poller. */
 	HAULI_LINE uint32_t first; /* index of the oldest packet */
 	uint32_t end; /* index after the newest packet */
-	uint32_t fast_end; /* limit of `end` for the fast path; 0 if steals or stamps. Constant */
+	/* Limits of `end` for the fast paths. Constant: 0 with stamps; one of them if steals, the
+	 * other if not */
+	uint32_t fast_end, home_end;
 	bool *pending; /* set to true by each send, for the poller */
 	uint32_t counted; /* index after the newest packet that taken includes */
 	struct hauli_counter taken; /* packets accepted by the queue, up to hauli_txq_account() */
@@ -77,11 +81,19 @@ uint32_t hauli_txq_put(struct haul_txq *txq, struct rte_mbuf **pkts, uint32_t n)
  * is 0 where coroutines may be stolen, or packets are stamped. A remote coroutine then reads `end`
  * while its home writes it; the result is false whatever it reads.
  */
-HAULI_MAY_RACE static inline bool hauli_txq_has_fast_room(const struct haul_txq *txq, uint32_t *end)
+HAULI_MAY_RACE static inline bool hauli_txq_has_fast_room(const struct haul_txq *txq)
 {
 	HAULI_RACES(txq);
-	*end = txq->end;
-	return *end < txq->fast_end;
+	return txq->end < txq->fast_end;
+}
+
+/* The same where coroutines may be stolen: for one at home, while no ordered one of this home can
+ * be remote. */
+static inline bool hauli_txq_has_room_at_home(const struct haul_txq *txq)
+{
+	const struct haul_carrier *c = hauli_here_inline();
+
+	return c == txq->carrier && txq->end < txq->home_end && !hauli_order_any_remote(c);
 }
 
 /* True: the packet is sent. */
@@ -89,8 +101,9 @@ static inline bool hauli_txq_send_fast(struct haul_txq *txq, struct rte_mbuf *pk
 {
 	uint32_t end;
 
-	if (hauli_unlikely(!hauli_txq_has_fast_room(txq, &end)))
+	if (!hauli_txq_has_fast_room(txq) && !hauli_txq_has_room_at_home(txq))
 		return false;
+	end = txq->end;
 	txq->pkts[end] = pkt;
 	txq->end = end + 1;
 	*txq->pending = true;

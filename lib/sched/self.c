@@ -5,7 +5,8 @@
  * This is haul's only thread-local variable. It is read by a function that is never inlined and
  * that the compiler must assume to have side effects. Otherwise the compiler may keep the
  * variable's address, or its value, across a switch after which the coroutine continues on another
- * thread (gcc and clang do so at -O2 -fPIC).
+ * thread (gcc and clang do so at -O2 -fPIC). On x86_64 hauli_here_inline() is a second reader: the
+ * address and the value come out of one volatile asm.
  *
  * On a thread that is no carrier the variable points to a stand-in carrier, which runs a stand-in
  * coroutine. Their fields keep every call off its fast path, and the slow path reports the misuse.
@@ -23,12 +24,12 @@ static struct hauli_exceptions always = {.uncaught = 1};
  * exceptions. */
 struct haul_carrier hauli_nowhere = {.current = &nobody, .cxx = true, .exceptions = &always};
 
-static __thread struct haul_carrier *self __attribute__((tls_model("initial-exec"))) =
-	&hauli_nowhere;
+__thread struct haul_carrier *hauli_carrier_of_thread
+	__attribute__((tls_model("initial-exec"), visibility("hidden"))) = &hauli_nowhere;
 
 __attribute__((noinline)) struct haul_carrier *hauli_here(void)
 {
-	struct haul_carrier *c = self;
+	struct haul_carrier *c = hauli_carrier_of_thread;
 
 	asm volatile("" : "+r"(c) : : "memory");
 	return c;
@@ -43,7 +44,7 @@ struct haul_carrier *hauli_self(void)
 
 void hauli_self_set(struct haul_carrier *c)
 {
-	self = c ? c : &hauli_nowhere;
+	hauli_carrier_of_thread = c ? c : &hauli_nowhere;
 }
 
 struct haul_carrier *haul_carrier_self(void)

@@ -15,4 +15,21 @@ struct haul_carrier *hauli_here(void);
 void hauli_self_set(struct haul_carrier *c); /* NULL: the thread ceases to be a carrier */
 extern struct haul_carrier hauli_nowhere;
 
+/* hauli_here() for paths where a call would cost more than what they do. */
+static inline struct haul_carrier *hauli_here_inline(void)
+{
+#ifdef __x86_64__
+	struct haul_carrier *c;
+
+	__asm__ volatile("movq hauli_carrier_of_thread@gottpoff(%%rip), %0\n\t"
+			 "movq %%fs:(%0), %0"
+			 : "=r"(c)
+			 :
+			 : "memory");
+	return c;
+#else
+	return hauli_here();
+#endif
+}
+
 #endif
