@@ -49,6 +49,7 @@ static void *rightly(void *arg)
 		ck_assert_int_eq(haul_try_send(&txq, &pkts[i]), 0);
 	/* A refused packet still belongs to the caller. */
 	ck_assert_int_eq(haul_try_send(&txq, &pkts[i]), -ENOBUFS);
+	(void)hauli_txq_peek(&txq);
 	hauli_txq_pop(&txq, HAULI_TXQ_ROOM);
 	ck_assert_int_eq(haul_try_send(&txq, &pkts[i]), 0);
 	/* The packet was sent, freed and received anew. */

@@ -248,7 +248,8 @@ struct haul_io_stats {
 	uint64_t tx_packets, tx_bytes;
 	uint64_t dropped[HAUL_DROP_REASONS]; /* by haul and haul_drop() */
 	uint64_t in_flight; /* handlers that have not ended */
-	uint64_t tx_queued; /* packets in transmit queues, not yet passed to the NIC */
+	/* Packets in transmit queues that the poller has seen, not yet passed to the NIC. */
+	uint64_t tx_queued;
 	uint64_t polls, empty_polls;
 	/* Lost by the PMD or the kernel. Only in the sum over all carriers. */
 	uint64_t rx_missed; /* the ring of the PMD or the socket was full */
