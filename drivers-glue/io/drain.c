@@ -25,6 +25,15 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* True if the time has come; puts it off by the time for which the carrier has waited for a CPU. */
+static bool is_due(struct hauli_poller *p, uint64_t *at, uint64_t now)
+{
+	if (now < *at)
+		return false;
+	*at += hauli_delay_since(p->carrier, &p->delay_seen);
+	return now >= *at;
+}
+
 /* Sends and waits for handlers until none is left, and the NIC has taken all packets or its time is
  * over. */
 static void drain(struct hauli_poller *p)
@@ -40,11 +49,12 @@ static void drain(struct hauli_poller *p)
 			hauli_tx_flush(p);
 		if (handlers && in_flight(p) == 0 && hauli_spread_is_drained(p)) {
 			handlers = false;
+			(void)hauli_delay_since(p->carrier, &p->delay_seen);
 			give_up_at = earlier(give_up_at, now + HAULI_LINGER_NS);
 		}
-		if ((!handlers && !hauli_has_to_send(p)) || now >= give_up_at)
+		if ((!handlers && !hauli_has_to_send(p)) || is_due(p, &give_up_at, now))
 			return;
-		if (handlers && now >= cancel_at) {
+		if (handlers && is_due(p, &cancel_at, now)) {
 			/* The carrier has one poller, so each handler at home there is p's. */
 			hauli_glue_cancel(p->carrier, hauli_is_handler);
 			/* The end began before this poller: a late poller has less time, but

@@ -259,6 +259,35 @@ static int check_ledgers(struct haul_io *io, char *errbuf, size_t errlen)
 	return 0;
 }
 
+/* The largest run delay of carriers whose pollers have not ended, since the last call. */
+static uint64_t delay_of_pollers(struct haul_io *io)
+{
+	uint64_t most = 0;
+
+	for (unsigned i = 0; i < io->nb_pollers; i++) {
+		struct hauli_poller *p = io->pollers[i];
+		uint64_t delay = p->coroutine ? hauli_delay_since(p->carrier, &p->delay_waited) : 0;
+
+		most = delay > most ? delay : most;
+	}
+	return most;
+}
+
+static bool have_ended_in_time(struct haul_io *io, struct hauli_limit *limit)
+{
+	uint64_t slice;
+
+	delay_of_pollers(io);
+	while ((slice = hauli_limit_slice(limit)) > 0) {
+		struct timespec until = hauli_monotonic_in(slice);
+
+		if (have_ended(io, &until))
+			return true;
+		hauli_limit_spend(limit, slice, delay_of_pollers(io));
+	}
+	return false;
+}
+
 static void begin_to_drain(struct haul_io *io)
 {
 	for (unsigned i = 0; i < io->nb_pollers; i++) {
@@ -291,17 +320,21 @@ static int tell_silent(const struct haul_io *io, char *errbuf, size_t errlen)
 /* Time for carriers to answer after the handlers' time. */
 #define ANSWER_NS (200 * HAUL_MS)
 
-static struct timespec in_time(uint64_t timeout_ns, uint64_t more)
+static struct hauli_limit limit_of(uint64_t timeout_ns, uint64_t more)
 {
-	return hauli_monotonic_in(
-		timeout_ns > HAUL_FOREVER - more ? HAUL_FOREVER : timeout_ns + more);
+	return hauli_limit(timeout_ns > HAUL_FOREVER - more ? HAUL_FOREVER : timeout_ns + more);
+}
+
+static void set_cancel_at(struct hauli_poller *p, uint64_t began, uint64_t timeout_ns)
+{
+	p->cancel_at = timeout_ns > HAUL_FOREVER - began ? HAUL_FOREVER : began + timeout_ns;
+	p->delay_seen = 0;
+	hauli_delay_since(p->carrier, &p->delay_seen);
 }
 
 int haul_io_stop(struct haul_io *io, uint64_t timeout_ns, char *errbuf, size_t errlen)
 {
-	bool forever = timeout_ns == HAUL_FOREVER;
-	uint64_t began = haul_now();
-	struct timespec until = in_time(timeout_ns, HAULI_GRACE_NS + ANSWER_NS);
+	struct hauli_limit limit = limit_of(timeout_ns, HAULI_GRACE_NS + ANSWER_NS);
 
 	HAUL_MISUSE_IF(!io, HAULI_NO_IO);
 	if (haul_carrier_self()) {
@@ -317,20 +350,18 @@ int haul_io_stop(struct haul_io *io, uint64_t timeout_ns, char *errbuf, size_t e
 	}
 	if (io->stage == HAULI_IO_RUNS) {
 		for (unsigned i = 0; i < io->nb_pollers; i++)
-			io->pollers[i]->cancel_at = timeout_ns > HAUL_FOREVER - began
-				? HAUL_FOREVER
-				: began + timeout_ns;
+			set_cancel_at(io->pollers[i], haul_now(), timeout_ns);
 		begin_to_end(io);
 	}
 	if (io->stage == HAULI_IO_ENDS) {
-		if (!have_ended(io, forever ? NULL : &until))
+		if (!have_ended_in_time(io, &limit))
 			return tell_silent(io, errbuf, errlen);
 		begin_to_drain(io);
 	}
 	if (io->stage == HAULI_IO_DRAINS) {
-		struct timespec later = in_time(0, HAULI_LINGER_NS + ANSWER_NS);
+		struct hauli_limit later = hauli_limit(HAULI_LINGER_NS + ANSWER_NS);
 
-		if (!have_ended(io, forever ? NULL : &until) && !have_ended(io, &later))
+		if (!have_ended_in_time(io, &limit) && !have_ended_in_time(io, &later))
 			return tell_silent(io, errbuf, errlen);
 		hauli_io_close_waits(io);
 		let_go(io);

@@ -147,7 +147,11 @@ struct hauli_poller {
 	struct haul_coro *coroutine; /* to be joined; NULL: none */
 	struct hauli_ending ending; /* of coroutine */
 	struct rte_mempool *pool; /* constant */
-	uint64_t cancel_at; /* when hauli_drain() cancels handlers; haul_now()'s clock */
+	/* When hauli_drain() cancels handlers, in time of haul_now() and without the run delay of
+	 * the carrier since delay_seen. */
+	uint64_t cancel_at;
+	uint64_t delay_seen; /* then, for hauli_delay_since() */
+	uint64_t delay_waited; /* the same, of the thread that waits */
 
 	HAULI_LINE struct hauli_idle idle;
 	struct hauli_share share;

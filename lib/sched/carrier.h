@@ -138,6 +138,8 @@ struct haul_carrier {
 	struct hauli_msg stop_msg, finish_msg; /* sent by haul_stop() */
 	struct hauli_stack_walk cancelled; /* how far HAULI_PHASE_CANCELS has come. Owner */
 	struct hauli_u8_owned stop_step; /* enum hauli_stop_step. Owner */
+	struct hauli_u32_published tid; /* of its thread; 0: it has not begun. Owner */
+	uint64_t delay_seen; /* the thread in haul_stop() */
 	uint64_t unjoined; /* ended before the stop and neither joined nor detached. Owner */
 };
 

@@ -7,12 +7,15 @@
  *
  * Of the headers included here the glue uses directly, for the stop: hauli_runtime_hold(),
  * hauli_runtime_let_go(), hauli_runtimes_are_copies(), hauli_tell_silent(), struct hauli_ending
- * with hauli_ending_begin() and hauli_ending_wait(); for options of handlers: HAULI_ORDER_KEY_ASK,
- * struct hauli_start, struct hauli_record, struct hauli_body and hauli_record_body().
+ * with hauli_ending_begin() and hauli_ending_wait(); for its time limits: hauli_delay_since(),
+ * struct hauli_limit with hauli_limit(), hauli_limit_slice() and hauli_limit_spend(); for options
+ * of handlers: HAULI_ORDER_KEY_ASK, struct hauli_start, struct hauli_record, struct hauli_body and
+ * hauli_record_body().
  */
 #ifndef HAULI_SCHED_GLUE_H
 #define HAULI_SCHED_GLUE_H
 
+#include "sched/delay.h"
 #include "sched/dump.h"
 #include "sched/handover.h"
 #include "sched/join.h"

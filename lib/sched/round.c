@@ -13,6 +13,8 @@
 #include "sched/round.h"
 
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "coro/overflow.h"
@@ -231,6 +233,7 @@ int hauli_round_main(void *arg)
 	/* The default slack would delay each timed wait by up to 50 us. */
 	prctl(PR_SET_TIMERSLACK, 1UL, 0, 0, 0);
 	hauli_self_set(c);
+	hauli_u32_published_set(&c->tid, (uint32_t)syscall(SYS_gettid));
 	hauli_co_init_thread(&c->loop);
 	hauli_overflow_thread_init();
 	c->exceptions = hauli_exceptions_here();

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "sched/cluster.h"
+#include "sched/delay.h"
 #include "sched/dump.h"
 #include "sched/mail.h"
 #include "sched/record.h"
@@ -92,9 +93,9 @@ void hauli_stop_drained(struct haul_carrier *c)
 	count_drained(c->rt);
 }
 
-static bool wait_until_drained(struct haul_runtime *rt, uint64_t timeout_ns)
+static bool wait_for_drained(struct haul_runtime *rt, uint64_t ns)
 {
-	struct timespec until = hauli_monotonic_in(timeout_ns);
+	struct timespec until = hauli_monotonic_in(ns);
 	int err = 0;
 	bool drained;
 
@@ -104,6 +105,36 @@ static bool wait_until_drained(struct haul_runtime *rt, uint64_t timeout_ns)
 	drained = rt->nb_drained == rt->nb_carriers;
 	pthread_mutex_unlock(&rt->lock);
 	return drained;
+}
+
+/* The largest run delay of those that have not drained, since the last call. */
+static uint64_t delay_of_carriers(struct haul_runtime *rt)
+{
+	uint64_t most = 0;
+
+	for (unsigned i = 0; i < rt->nb_carriers; i++) {
+		struct haul_carrier *c = &rt->carriers[i];
+		uint64_t delay = 0;
+
+		if (hauli_u8_owned_get(&c->stop_step) != HAULI_STOP_DRAINED)
+			delay = hauli_delay_since(c, &c->delay_seen);
+		most = delay > most ? delay : most;
+	}
+	return most;
+}
+
+static bool wait_until_drained(struct haul_runtime *rt, uint64_t timeout_ns)
+{
+	struct hauli_limit limit = hauli_limit(timeout_ns);
+	uint64_t slice;
+
+	delay_of_carriers(rt);
+	while ((slice = hauli_limit_slice(&limit)) > 0) {
+		if (wait_for_drained(rt, slice))
+			return true;
+		hauli_limit_spend(&limit, slice, delay_of_carriers(rt));
+	}
+	return wait_for_drained(rt, 0);
 }
 
 static int refuse_stop(int err, const char *why)

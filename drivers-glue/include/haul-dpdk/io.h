@@ -331,10 +331,11 @@ HAUL_API bool haul_io_healthy(struct haul_io *io, const char **why);
 
 /*
  * haul_io_stop() ends the pollers and waits until the handlers have ended; after timeout_ns it
- * cancels those that have not, and waits one more second. Then it sends or drops the packets in the
- * transmit queues, which take no more, and checks the ledger of each queue: received == handled +
- * dropped + in flight (0 now), and accepted for sending == sent + dropped. It blocks for at most
- * timeout_ns and 1.5 s. Any thread that is no carrier. Returns 0, or with one line in errbuf:
+ * cancels those that have not, and waits one more second. Then it sends or drops the packets in
+ * the transmit queues, which take no more, and checks the ledger of each queue: received ==
+ * handled + dropped + in flight (0 now), and accepted for sending == sent + dropped. It blocks for
+ * at most timeout_ns and 1.5 s; these times leave out those in which carriers wait for a CPU. Any
+ * thread that is no carrier. Returns 0, or with one line in errbuf:
  *	-EIO		a ledger does not add up, or handlers have not ended. The stop is complete
  *			all the same: no poller uses a port
  *	-ETIMEDOUT	carriers do not respond, because a handler there does not suspend. Their

@@ -79,7 +79,8 @@ HAUL_API int haul_start(struct haul_runtime **rt, const struct haul_runtime_opts
 /*
  * Stops a runtime: refuses new spawns, cancels all coroutines and pollers, waits until they have
  * ended, ends the carriers' threads and frees the runtime. One line on stderr counts coroutines
- * that ended and were never joined or detached. Any thread that is no carrier; it blocks. Returns
+ * that ended and were never joined or detached. timeout_ns leaves out the time in which carriers
+ * wait for a CPU, as far as the kernel tells it. Any thread that is no carrier; it blocks. Returns
  * 0, or prints the reason on stderr and returns:
  *	-ETIMEDOUT	coroutines have not ended after timeout_ns: stderr lists them, and the
  *			carriers that do not answer. Carriers still run; call haul_stop() again
