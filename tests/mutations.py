@@ -36,7 +36,7 @@ MUTATIONS = [
      'sort(v.due, n);', ''),
     ('unit/timer', 'lib/sched/timer.c', 'a timer does not learn that its entry moved',
      'e->timer->entry = e;', ''),
-    ('unit/timer', 'lib/sched/timer.c', 'an entry that is kept moves and its timer does not learn it',
+    ('unit/timer', 'lib/sched/timer.c', 'a kept entry moves and its timer does not learn it',
      'c->of[kept].timer->entry = &c->of[kept];', ''),
     ('unit/timer', 'lib/sched/timer.c', 'a chunk is lost', 'w->free = c; }', '}'),
     ('unit/timer', 'lib/sched/timer.c', 'an empty slot stays marked',

@@ -36,7 +36,8 @@ static void become_home(struct haul_carrier *c, struct haul_coro *co)
 	hauli_coro_set_state(co, HAULI_CORO_READY);
 	hauli_ptr_published_set(&co->home, c);
 	hauli_requests_here(c, co);
-	if (hauli_unlikely(c->phase != HAULI_PHASE_RUNS)) /* it would run before the stop visits it */
+	/* Else it would run before the stop visits it. */
+	if (hauli_unlikely(c->phase != HAULI_PHASE_RUNS))
 		hauli_cancel_here(c, co);
 	hauli_ready(c, co);
 }
