@@ -96,12 +96,33 @@ uint64_t hauli_ns_from_ticks(uint64_t ticks)
 	return ticks == HAULI_NEVER ? HAUL_FOREVER : scale(ticks, ns_per_tick);
 }
 
+uint64_t hauli_ticks_at(uint64_t deadline)
+{
+	uint64_t now = hauli_ticks(), now_ns, rest;
+
+	if (deadline == HAUL_FOREVER)
+		return HAULI_NEVER;
+	/* Not hauli_ticks_from_ns(deadline): its error grows with the distance. */
+	now_ns = hauli_ns_from_ticks(now);
+	if (deadline <= now_ns)
+		return now;
+	rest = hauli_ticks_from_ns(deadline - now_ns);
+	return rest < HAULI_NEVER - now ? now + rest : HAULI_NEVER;
+}
+
 struct timespec hauli_monotonic_at(uint64_t ticks)
 {
 	uint64_t now = hauli_ticks();
 	uint64_t at = monotonic_ns() + (ticks > now ? hauli_ns_from_ticks(ticks - now) : 0);
 
 	return (struct timespec){.tv_sec = (time_t)(at / HAUL_S), .tv_nsec = (long)(at % HAUL_S)};
+}
+
+uint64_t haul_in(uint64_t ns)
+{
+	uint64_t now = haul_now();
+
+	return ns < HAUL_FOREVER - now ? now + ns : HAUL_FOREVER;
 }
 
 uint64_t haul_now(void)

@@ -36,6 +36,9 @@ uint64_t hauli_ns_per_tick(void);
 uint64_t hauli_ticks_from_ns(uint64_t ns);
 uint64_t hauli_ns_from_ticks(uint64_t ticks);
 
+/* The ticks of a deadline on haul_now()'s clock; HAULI_NEVER for HAUL_FOREVER. */
+uint64_t hauli_ticks_at(uint64_t deadline);
+
 /* The CLOCK_MONOTONIC time at which the counter will reach ticks, for system calls. */
 struct timespec hauli_monotonic_at(uint64_t ticks);
 

@@ -28,16 +28,10 @@ static int refuse_to_wait(struct haul_carrier *c, struct haul_coro *me)
 	return -ECANCELED;
 }
 
-static void set_timer(struct haul_coro *me, uint64_t ns)
+/* at: ticks. */
+static inline int sleep_here(struct haul_carrier *c, struct haul_coro *me, uint64_t at)
 {
-	uint64_t now = hauli_ticks(), ticks = hauli_ticks_from_ns(ns);
-
-	me->timer.at = ticks < HAULI_NEVER - now ? now + ticks : HAULI_NEVER;
-}
-
-static inline int sleep_here(struct haul_carrier *c, struct haul_coro *me, uint64_t ns)
-{
-	set_timer(me, ns);
+	me->timer.at = at;
 	hauli_timer_arm(&c->timers, &me->timer);
 	hauli_coro_set_state(me, HAULI_CORO_SLEEPING);
 	hauli_suspend(c, me, false);
@@ -47,26 +41,38 @@ static inline int sleep_here(struct haul_carrier *c, struct haul_coro *me, uint6
 /* For a coroutine that is cancelled, a poller, or stolen: the home of a stolen one carries out its
  * wait. */
 static __attribute__((noinline)) int sleep_slow(
-	struct haul_carrier *c, struct haul_coro *me, uint64_t ns)
+	struct haul_carrier *c, struct haul_coro *me, uint64_t at)
 {
 	hauli_may_suspend(me, "haul_sleep");
 	if (cancelled(me))
 		return refuse_to_wait(c, me);
 	if (!hauli_coro_is_stolen(me))
-		return sleep_here(c, me, ns);
-	set_timer(me, ns);
+		return sleep_here(c, me, at);
+	me->timer.at = at;
 	hauli_stolen_go_home(c, me, HAULI_BACK_SLEEP);
 	return cancelled(me);
 }
 
-int haul_sleep(uint64_t ns)
+static inline int sleep_at(uint64_t at)
 {
 	struct haul_carrier *c = hauli_here();
 	struct haul_coro *me = c->current;
 
 	if (hauli_unlikely(hauli_coro_needs_slow_path(me)))
-		return sleep_slow(c, me, ns);
-	return sleep_here(c, me, ns);
+		return sleep_slow(c, me, at);
+	return sleep_here(c, me, at);
+}
+
+int haul_sleep(uint64_t ns)
+{
+	uint64_t now = hauli_ticks(), ticks = hauli_ticks_from_ns(ns);
+
+	return sleep_at(ticks < HAULI_NEVER - now ? now + ticks : HAULI_NEVER);
+}
+
+int haul_sleep_until(uint64_t deadline)
+{
+	return sleep_at(hauli_ticks_at(deadline));
 }
 
 /* After the wait. A woken coroutine may be stolen before it runs, and its home may give it another

@@ -31,6 +31,9 @@ extern "C" {
  * time stamp counter. Any thread. Does not suspend. */
 HAUL_API uint64_t haul_now(void);
 
+/* The deadline ns from now; HAUL_FOREVER gives HAUL_FOREVER. Any thread. Does not suspend. */
+HAUL_API uint64_t haul_in(uint64_t ns);
+
 #ifdef __cplusplus
 }
 #endif

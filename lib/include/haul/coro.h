@@ -109,6 +109,10 @@ HAUL_API void haul_yield(void) HAUL_SUSPENDS;
  * or during the call; if before, other coroutines run once all the same. */
 HAUL_API int haul_sleep(uint64_t ns) HAUL_SUSPENDS;
 
+/* The same until a point of haul_now()'s clock, such as haul_in(HAUL_MS): work that repeats does
+ * not drift with at += period. If that has passed, other coroutines run once. */
+HAUL_API int haul_sleep_until(uint64_t at) HAUL_SUSPENDS;
+
 /*
  * Each coroutine has at most one permit. haul_unpark() gives it one; haul_park() takes it, and
  * suspends until there is one. So an unpark before the park is not lost, and two unparks before a
