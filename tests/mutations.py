@@ -23,7 +23,7 @@ MUTATIONS = [
     ('unit/wait', 'lib/sched/carrier.c', 'a slot is freed with a request under way',
      'if (hauli_unlikely(hauli_requests_pending(&co->requests)))', 'if (0)'),
     ('unit/wait', 'lib/sched/wait.c', 'the deadline of a long sleep wraps',
-     'ticks < HAULI_NEVER - now ? now + ticks : HAULI_NEVER;', 'now + ticks;'),
+     'ticks < HAULI_NEVER - now ? now + ticks : HAULI_NEVER)', 'now + ticks)'),
     ('unit/wait', 'lib/sched/timer.c', 'what one call left over is forgotten',
      'hauli_timers_recompute(ts); return n;', 'ts->next_at = HAULI_NEVER;\n\treturn n;'),
     ('unit/timer', 'lib/sched/timer.c', 'a call expires more than it may',

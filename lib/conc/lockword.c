@@ -6,8 +6,8 @@
 uint64_t hauli_lockword_lock_slow(struct hauli_lockword *l)
 {
 	for (;;) {
-		uint64_t v = atomic_load_explicit(
-			&l->word, memory_order_relaxed /* the swap decides */);
+		uint64_t v =
+			atomic_load_explicit(&l->word, memory_order_relaxed /* the swap decides */);
 
 		/* The holder may have been preempted. */
 		if (v & HAULI_LOCKWORD_LOCKED)

@@ -14,7 +14,7 @@
  *	    and what follows a swap or a load of that value: release in unlock and swap, acquire in
  *	    lock, swap and get.
  *
- * Models: tests/model/lockword.c, sync_*.c. Stress: tests/stress/sync.c.
+ * Model: tests/model/sync_sem.c. Stress: tests/stress/sync.c.
  */
 #ifndef HAULI_CONC_LOCKWORD_H
 #define HAULI_CONC_LOCKWORD_H

@@ -30,6 +30,7 @@ enum hauli_coro_state {
 	HAULI_CORO_PARKED, /* in haul_park() */
 	HAULI_CORO_SLEEPING, /* its timer is armed */
 	HAULI_CORO_JOINING, /* in haul_join() */
+	HAULI_CORO_BLOCKED, /* in a wait that another coroutine ends (block.h) */
 	HAULI_CORO_ORDER_WAIT, /* waits for earlier ones of its order key (order.h) */
 	HAULI_CORO_HOMELESS, /* in the injector of a cluster (cluster.c) */
 	HAULI_CORO_ENDED, /* its body has returned; kept until joined */
@@ -44,6 +45,7 @@ enum {
 	HAULI_REQ_JOINED = 1 << 3, /* its join's target has ended on another carrier */
 	HAULI_REQ_JOIN = 1 << 4, /* handle `asked`: a join that began while co was homeless */
 	HAULI_REQ_HOMELESS = 1 << 5, /* no request: keeps requesters from sending (cluster.c) */
+	HAULI_REQ_SERVED = 1 << 6, /* its wait has ended (block.h) */
 };
 
 /* Flags. Each but KEPT makes a wait or an end take the slow path. POLLER, STOLEN and KEPT keep a
@@ -85,7 +87,8 @@ struct haul_coro {
 	/* struct haul_carrier; NULL: free, or HOMELESS */
 	HAULI_LINE struct hauli_ptr_published home;
 	haul_fn *fn;
-	void *arg; /* after the end: the result of the body */
+	void *arg; /* in a join: its struct hauli_join; BLOCKED: its struct hauli_block; after the
+		    * end: the result of the body */
 	struct hauli_join *joiner;
 	union {
 		struct hauli_timer timer;

@@ -4,30 +4,20 @@
 
 #include <errno.h>
 
+#include "sched/block.h"
 #include "sched/group.h"
 #include "sched/mail.h"
 #include "sched/self.h"
+#include "sched/wake.h"
 
 #define NO_COROUTINE "the coroutine is NULL; give what a spawn or haul_self() has given"
-
-static __attribute__((noinline)) void wake_notify(struct haul_carrier *c, struct haul_coro *co)
-{
-	hauli_ready_soon(c, co);
-	hauli_steal_offer(c);
-}
 
 static void unpark_here(struct haul_carrier *c, struct haul_coro *co)
 {
 	/* The park takes the permit when it returns: until then a second unpark changes nothing. */
 	hauli_permit_give(&co->permit);
-	if (hauli_coro_state(co) != HAULI_CORO_PARKED)
-		return;
-	if (hauli_likely(c->wake_path == HAULI_PATH_FAST))
-		hauli_ready_soon(c, co);
-	else if (c->wake_path == HAULI_PATH_NOTIFY)
-		wake_notify(c, co);
-	else
-		hauli_ready(c, co); /* wake-ups by the poller or by mail keep their order */
+	if (hauli_coro_state(co) == HAULI_CORO_PARKED)
+		hauli_wake_here(c, co);
 }
 
 void hauli_cancel_here(struct haul_carrier *c, struct haul_coro *co)
@@ -37,7 +27,8 @@ void hauli_cancel_here(struct haul_carrier *c, struct haul_coro *co)
 	hauli_u8_shared_set_bits(&co->flags, HAULI_FLAG_CANCELLED);
 	if (state == HAULI_CORO_SLEEPING)
 		hauli_timer_disarm(&c->timers, &co->timer);
-	if (state == HAULI_CORO_SLEEPING || state == HAULI_CORO_PARKED) {
+	if (state == HAULI_CORO_SLEEPING || state == HAULI_CORO_PARKED ||
+		(state == HAULI_CORO_BLOCKED && hauli_block_cancel_here(c, co))) {
 		hauli_ready(c, co);
 		hauli_steal_offer_here(c);
 	}
@@ -84,6 +75,8 @@ void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co)
 	}
 	if (bits & HAULI_REQ_UNPARK)
 		unpark_here(c, co);
+	if (bits & HAULI_REQ_SERVED) /* before a cancel: what has happened wins */
+		hauli_block_serve_here(c, co, true);
 	if (bits & HAULI_REQ_CANCEL)
 		hauli_cancel_here(c, co);
 	if (bits & HAULI_REQ_JOINED)

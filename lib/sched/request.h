@@ -12,7 +12,8 @@ void hauli_request(struct haul_coro *co, uint32_t bits);
 /* Owner, the home. Grants the pending requests to co. */
 void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co);
 
-/* Owner, the home. Sets the cancel flag of co, and ends its wait if that is a sleep or a park. */
+/* Owner, the home. Sets the cancel flag of co, and ends its wait unless that is a join,
+ * or is not cancellable. */
 void hauli_cancel_here(struct haul_carrier *c, struct haul_coro *co);
 
 /* Ends the program with a line: the handle was joined or detached before. */

@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "coro/overflow.h"
+#include "sched/block.h"
 #include "sched/cluster.h"
 #include "sched/exceptions.h"
 #include "sched/mail.h"
@@ -29,6 +30,13 @@
 
 #define BATCH_MAX 32 /* slices between two reads of the clock and the inbox */
 
+static void expire(struct haul_carrier *c, struct haul_coro *co)
+{
+	if (hauli_coro_state(co) == HAULI_CORO_BLOCKED)
+		hauli_block_expire_here(co);
+	hauli_ready(c, co);
+}
+
 /* Some of the due timers; the others wait for the next round, so that their number does not keep
  * the poller waiting. */
 static __attribute__((noinline)) void fire_some(struct haul_carrier *c, uint64_t now)
@@ -39,7 +47,7 @@ static __attribute__((noinline)) void fire_some(struct haul_carrier *c, uint64_t
 	for (unsigned i = 0; i < n; i++)
 		__builtin_prefetch(hauli_coro_of_timer(due[i]), 1);
 	for (unsigned i = 0; i < n; i++)
-		hauli_ready(c, hauli_coro_of_timer(due[i]));
+		expire(c, hauli_coro_of_timer(due[i]));
 }
 
 static void fire_timers(struct haul_carrier *c)

@@ -15,6 +15,7 @@
  */
 #include "sched/stolen.h"
 
+#include "sched/block.h"
 #include "sched/join.h"
 #include "sched/order.h"
 #include "sched/self.h"
@@ -95,6 +96,10 @@ void hauli_stolen_is_back(struct haul_carrier *c, struct haul_coro *co)
 		break;
 	case HAULI_BACK_JOIN:
 		join(c, co);
+		break;
+	case HAULI_BACK_BLOCK:
+		if (!hauli_block_begin_here(c, co))
+			hauli_ready(c, co);
 		break;
 	case HAULI_BACK_END:
 		hauli_coro_finish(c, co);

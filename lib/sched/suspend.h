@@ -15,6 +15,7 @@ enum hauli_back {
 	HAULI_BACK_PARK,
 	HAULI_BACK_SLEEP, /* until timer.at */
 	HAULI_BACK_JOIN, /* arg is the struct hauli_join */
+	HAULI_BACK_BLOCK, /* arg is the struct hauli_block */
 	HAULI_BACK_END,
 };
 

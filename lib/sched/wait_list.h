@@ -38,6 +38,18 @@ static inline void hauli_wait_list_enter(struct hauli_wait_list *list, struct ha
 	hauli_wait_list_enter_before(list, w, NULL);
 }
 
+/* Moves all waiters of from to the end of list. */
+static inline void hauli_wait_list_append(
+	struct hauli_wait_list *list, struct hauli_wait_list *from)
+{
+	if (!from->first)
+		return;
+	from->first->prev = list->last;
+	*(list->last ? &list->last->next : &list->first) = from->first;
+	list->last = from->last;
+	from->first = from->last = NULL;
+}
+
 static inline void hauli_wait_list_leave(struct hauli_wait_list *list, struct hauli_waiter *w)
 {
 	*(w->prev ? &w->prev->next : &list->first) = w->next;

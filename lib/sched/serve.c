@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sched/serve.h"
+
+#include "sched/block.h"
+#include "sched/request.h"
+#include "sched/self.h"
+
+void hauli_serve(struct haul_coro *co, bool last)
+{
+	struct haul_carrier *c = hauli_here();
+
+	if (hauli_coro_home(co) == c)
+		hauli_block_serve_here(c, co, last);
+	else
+		hauli_request(co, HAULI_REQ_SERVED);
+}
