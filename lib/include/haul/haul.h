@@ -10,6 +10,7 @@
 #include <haul/net.h>
 #include <haul/runtime.h>
 #include <haul/sum.h>
+#include <haul/sync.h>
 #include <haul/topo.h>
 #include <haul/version.h>
 

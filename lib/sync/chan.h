@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The calls of haul/sync.h, with the caller's wait, after the check of arguments. */
+#ifndef HAULI_SYNC_CHAN_H
+#define HAULI_SYNC_CHAN_H
+
+#include "sync/waitq.h"
+
+struct haul_chan {
+	struct hauli_waitq q; /* its list: the receivers */
+	struct hauli_wait_list senders;
+	size_t size;
+	unsigned count; /* values that fit */
+	unsigned first, used; /* the oldest value, and how many there are */
+	bool closed;
+	unsigned char values[];
+};
+
+int hauli_chan_send_with(
+	struct haul_chan *ch, const void *value, uint64_t deadline, struct hauli_sync_wait *w);
+int hauli_chan_recv_with(
+	struct haul_chan *ch, void *value, uint64_t deadline, struct hauli_sync_wait *w);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* An event. The value of its word is SET, or 0. */
+#include "sync/event.h"
+
+#define SET HAULI_WAITQ_UNIT
+#define NULL_EVENT "the event is NULL"
+
+static inline struct hauli_crowd *crowd_of(struct haul_event *e)
+{
+	return (struct hauli_crowd *)e;
+}
+
+static inline bool is_set(const struct hauli_crowd *crowd)
+{
+	return hauli_lockword_get(&crowd->q.word) & SET;
+}
+
+bool haul_event_is_set(const struct haul_event *e)
+{
+	HAUL_MISUSE_IF(!e, NULL_EVENT);
+	return is_set((const struct hauli_crowd *)e);
+}
+
+void haul_event_set(struct haul_event *e)
+{
+	struct hauli_crowd *crowd = crowd_of(e);
+
+	HAUL_MISUSE_IF(!e, NULL_EVENT);
+	if (hauli_lockword_get(&crowd->q.word) == SET ||
+		hauli_lockword_swap(&crowd->q.word, 0, SET))
+		return;
+	(void)hauli_waitq_lock(&crowd->q);
+	hauli_crowd_release(crowd, SET);
+}
+
+void haul_event_reset(struct haul_event *e)
+{
+	struct hauli_crowd *crowd = crowd_of(e);
+
+	HAUL_MISUSE_IF(!e, NULL_EVENT);
+	(void)hauli_waitq_lock(&crowd->q);
+	hauli_waitq_unlock(&crowd->q, 0);
+}
+
+__attribute__((noinline)) int hauli_event_wait_with(
+	struct haul_event *e, uint64_t deadline, struct hauli_sync_wait *w)
+{
+	struct hauli_crowd *crowd = crowd_of(e);
+	uint64_t value = hauli_waitq_lock(&crowd->q);
+
+	if (value == SET || deadline == 0) {
+		hauli_waitq_unlock(&crowd->q, value);
+		return value == SET ? 0 : -EAGAIN;
+	}
+	hauli_waitq_enter(&crowd->q.list, w, hauli_here()->current, deadline, true);
+	hauli_waitq_unlock(&crowd->q, value);
+	return hauli_crowd_wait(crowd, w);
+}
+
+int haul_event_wait(struct haul_event *e, uint64_t deadline)
+{
+	struct haul_carrier *c = hauli_here();
+	struct hauli_sync_wait w;
+	int err;
+
+	HAUL_MISUSE_IF(!e, NULL_EVENT);
+	err = hauli_waitq_check(c, c->current, __func__, deadline);
+	if (hauli_unlikely(err))
+		return err;
+	if (is_set(crowd_of(e)))
+		return 0;
+	return hauli_event_wait_with(e, deadline, &w);
+}

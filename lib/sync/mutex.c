@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A mutex. The value of its word is the coroutine that holds it, or 0. An unlock with waiters hands
+ * the mutex to the first: nobody comes between, so the order is that of arrival, and a waiter that
+ * was handed it cannot lose it to a deadline.
+ */
+#include "sync/mutex.h"
+
+#define NULL_MUTEX "the mutex is NULL"
+
+static inline uint64_t value_of(const struct haul_coro *co)
+{
+	return (uintptr_t)co;
+}
+
+static __attribute__((noinline)) int lock_slow(struct hauli_waitq *q, struct haul_coro *me,
+	uint64_t deadline, bool cancellable, struct hauli_sync_wait *w)
+{
+	uint64_t holder = hauli_waitq_lock(q);
+
+	if (holder == 0) {
+		hauli_waitq_unlock(q, value_of(me));
+		return 0;
+	}
+	if (hauli_unlikely(holder == value_of(me))) {
+		hauli_waitq_unlock(q, holder);
+		hauli_misuse("haul_lock",
+			"mutex %p is held by the caller: it would wait for itself", (void *)q);
+	}
+	if (deadline == 0) {
+		hauli_waitq_unlock(q, holder);
+		return -EAGAIN;
+	}
+	hauli_waitq_enter(&q->list, w, me, deadline, cancellable);
+	hauli_waitq_unlock(q, holder);
+	return hauli_waitq_wait(q, w, hauli_waitq_leave);
+}
+
+static inline int lock(struct haul_mutex *m, uint64_t deadline, bool cancellable, const char *call,
+	struct hauli_sync_wait *w)
+{
+	struct hauli_waitq *q = (struct hauli_waitq *)m;
+	struct haul_carrier *c = hauli_here();
+	struct haul_coro *me = c->current;
+	int err = hauli_block_check(c, me, call, cancellable);
+
+	if (hauli_unlikely(err))
+		return err;
+	if (hauli_likely(hauli_lockword_swap(&q->word, 0, value_of(me))))
+		return 0;
+	return lock_slow(q, me, deadline, cancellable, w);
+}
+
+void hauli_mutex_lock(struct haul_mutex *m, struct hauli_sync_wait *w)
+{
+	(void)lock(m, HAUL_FOREVER, false, "haul_lock", w);
+}
+
+int hauli_mutex_lock_by(struct haul_mutex *m, uint64_t deadline, struct hauli_sync_wait *w)
+{
+	return lock(m, deadline, true, "haul_lock_by", w);
+}
+
+void haul_lock(struct haul_mutex *m)
+{
+	struct hauli_sync_wait w;
+
+	HAUL_MISUSE_IF(!m, NULL_MUTEX);
+	hauli_mutex_lock(m, &w);
+}
+
+int haul_lock_by(struct haul_mutex *m, uint64_t deadline)
+{
+	struct hauli_sync_wait w;
+
+	HAUL_MISUSE_IF(!m, NULL_MUTEX);
+	return hauli_mutex_lock_by(m, deadline, &w);
+}
+
+static __attribute__((noinline)) void unlock_slow(struct hauli_waitq *q, const struct haul_coro *me)
+{
+	uint64_t holder = hauli_waitq_lock(q), next = 0;
+
+	if (hauli_unlikely(holder != value_of(me))) {
+		hauli_waitq_unlock(q, holder);
+		hauli_misuse("haul_unlock",
+			"mutex %p is %s; the coroutine that locked it unlocks it", (void *)q,
+			holder ? "held by another coroutine" : "not locked");
+	}
+	if (q->list.first) {
+		next = value_of(q->list.first->coro);
+		hauli_waitq_serve(&q->list, 0);
+	}
+	hauli_waitq_unlock(q, next);
+}
+
+void haul_unlock(struct haul_mutex *m)
+{
+	struct hauli_waitq *q = (struct hauli_waitq *)m;
+	struct haul_coro *me = hauli_here()->current;
+
+	HAUL_MISUSE_IF(!m, NULL_MUTEX);
+	if (hauli_unlikely(!hauli_lockword_swap(&q->word, value_of(me), 0)))
+		unlock_slow(q, me);
+}
+
+bool hauli_mutex_is_held_by(struct haul_mutex *m, const struct haul_coro *co)
+{
+	struct hauli_waitq *q = (struct hauli_waitq *)m;
+	uint64_t word = hauli_lockword_get(&q->word);
+
+	/* The one who handed it over may still have the lock, with the old value in the word. */
+	if (word & HAULI_LOCKWORD_LOCKED) {
+		word = hauli_waitq_lock(q);
+		hauli_waitq_unlock(q, word);
+	}
+	return hauli_waitq_value(word) == value_of(co);
+}

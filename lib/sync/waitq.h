@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The part that all objects of haul/sync.h share: a word with the object's value and the lock of a
+ * list of waiters, first come, first served. Any thread. The argument is in sched/block.c.
+ */
+#ifndef HAULI_SYNC_WAITQ_H
+#define HAULI_SYNC_WAITQ_H
+
+#include <errno.h>
+
+#include <haul/sync.h>
+
+#include "conc/lockword.h"
+#include "sched/block.h"
+#include "sched/self.h"
+#include "sched/wait_list.h"
+
+/* Bit 0 of the word is the lock. */
+#define HAULI_WAITQ_WAITERS UINT64_C(2) /* the list is not empty */
+#define HAULI_WAITQ_UNIT UINT64_C(4) /* the object's value: multiples of this */
+
+/* All zero: no waiters, value 0. */
+struct hauli_waitq {
+	struct hauli_lockword word;
+	struct hauli_wait_list list; /* under the lock */
+} __attribute__((may_alias)); /* lies in the public structs */
+
+_Static_assert(sizeof(struct hauli_waitq) == sizeof(struct haul_mutex) &&
+		sizeof(struct hauli_waitq) == sizeof(struct haul_sem),
+	"what haul/sync.h reserves");
+
+/* Lies on the stack of its coroutine. */
+struct hauli_sync_wait {
+	struct hauli_waiter waiter;
+	struct hauli_block block;
+	int result; /* written by the server: what the call returns */
+	bool goes_on; /* written by the server: the coroutine serves more (serve_some()) */
+	void *value; /* channel: where the value is, or goes */
+};
+
+static inline struct hauli_sync_wait *hauli_sync_wait_of(struct hauli_waiter *w)
+{
+	return HAULI_CONTAINER(w, struct hauli_sync_wait, waiter);
+}
+
+/* The value, without the bits of the queue. */
+static inline uint64_t hauli_waitq_value(uint64_t word)
+{
+	return word & ~(HAULI_WAITQ_UNIT - 1);
+}
+
+static inline uint64_t hauli_waitq_lock(struct hauli_waitq *q)
+{
+	return hauli_waitq_value(hauli_lockword_lock(&q->word));
+}
+
+/* Unlocks, with this value. */
+static inline void hauli_waitq_unlock(struct hauli_waitq *q, uint64_t value)
+{
+	hauli_lockword_unlock(&q->word, value | (q->list.first ? HAULI_WAITQ_WAITERS : 0));
+}
+
+/* The running coroutine begins a call that waits, unless its deadline is 0. Errors as
+ * hauli_block_check(). */
+static inline int hauli_waitq_check(
+	struct haul_carrier *c, struct haul_coro *me, const char *call, uint64_t deadline)
+{
+	return hauli_unlikely(deadline == 0) ? 0 : hauli_block_check(c, me, call, true);
+}
+
+/* Under the lock: puts the running coroutine at the end of a list. w is set up but for this. */
+void hauli_waitq_enter(struct hauli_wait_list *list, struct hauli_sync_wait *w,
+	struct haul_coro *me, uint64_t deadline, bool cancellable);
+
+/*
+ * Suspends the running coroutine, which has entered a list, until it is served, or until
+ * leave(object, w), called under the lock of q, has taken it out after its deadline or cancel.
+ * Returns the server's result, -ETIMEDOUT or -ECANCELED.
+ */
+int hauli_waitq_wait(struct hauli_waitq *q, struct hauli_sync_wait *w,
+	void (*leave)(struct hauli_waitq *q, struct hauli_sync_wait *w));
+
+/* As leave() above, for waiters in q's own list. */
+void hauli_waitq_leave(struct hauli_waitq *q, struct hauli_sync_wait *w);
+
+/* Under the lock: takes the first out of the list, which is not empty, and ends its wait. It may be
+ * gone on return. */
+void hauli_waitq_serve(struct hauli_wait_list *list, int result);
+
+/*
+ * Under the lock: serves at most 64 of a list. The last of them goes on with the rest when it runs,
+ * so that many waiters do not keep a carrier from its poller.
+ */
+void hauli_waitq_serve_some(struct hauli_wait_list *list, int result);
+
+/* An object whose waiters are all served at once. All zero: no waiters. */
+struct hauli_crowd {
+	struct hauli_waitq q;
+	struct hauli_wait_list going; /* those that a call has reached, but not served yet */
+} __attribute__((may_alias));
+
+_Static_assert(sizeof(struct hauli_crowd) == sizeof(struct haul_cond) &&
+		sizeof(struct hauli_crowd) == sizeof(struct haul_event),
+	"what haul/sync.h reserves");
+
+/* Waits in crowd until it is released, as hauli_waitq_wait(). The caller has entered q's list. */
+int hauli_crowd_wait(struct hauli_crowd *crowd, struct hauli_sync_wait *w);
+
+/* Serves all that wait now, and unlocks with this value. The caller has the lock. */
+void hauli_crowd_release(struct hauli_crowd *crowd, uint64_t value);
+
+#endif
