@@ -65,6 +65,11 @@ static struct {
 	unsigned longest;
 } ex;
 
+unsigned model_thread(void)
+{
+	return ex.running->id;
+}
+
 bool model_is_reduced(void)
 {
 	return ex.kind == MEMORY_WEAK && !getenv("HAUL_WHOLE");

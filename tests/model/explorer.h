@@ -61,6 +61,9 @@ void model_fail(const char *text) __attribute__((noreturn));
  * loads. */
 void model_await(const void *word, unsigned size, uint64_t value);
 
+/* The index of the calling thread in model.threads. */
+unsigned model_thread(void);
+
 /* True if this search has too many states for the full model: it has the weak memory, and the
  * environment does not set HAUL_WHOLE=1. For a few models only. */
 bool model_is_reduced(void);

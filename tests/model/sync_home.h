@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * For the models of lib/sync: a coroutine waits on its home, thread 0, by the real block.c and
+ * request.c; a coroutine of another carrier, thread 1, serves it; thread 2 lets its
+ * deadline pass, or cancels it (CANCELS). When its wait has ended, and no request of the cancel is
+ * under way, the coroutine's memory is freed: no server may use it after that.
+ *
+ * A suspension is a loop on the home's thread: it handles mail until the coroutine is ready.
+ */
+#include <errno.h>
+
+#include "explorer.h"
+#include "sched/block.h"
+#include "sched/exceptions.h"
+#include "sched/group.h"
+#include "sched/mail.h"
+#include "sched/request.h"
+#include "sched/self.h"
+#include "sched/suspend.h"
+#include "sync/waitq.h"
+
+#define DEADLINE 1000 /* any */
+#ifndef CANCELS
+#define CANCELS 0
+#endif
+#if CANCELS
+#define ENDS ", cancel"
+#else
+#define ENDS ", deadline"
+#endif
+enum { WAITER, SERVER };
+
+struct home {
+	struct haul_carrier c, other;
+	struct haul_coro waiter, server;
+	struct hauli_sync_wait w;
+	struct hauli_exceptions always;
+	struct hauli_msg tick, cancelled;
+	uint64_t armed; /* the timer */
+	uint64_t cancel_has_come;
+};
+
+static struct home *home_of_model(void);
+
+static struct haul_coro nobody = {.flags = {HAULI_FLAG_NOBODY}};
+struct haul_carrier hauli_nowhere = {.current = &nobody};
+
+struct haul_carrier *hauli_here(void)
+{
+	struct home *h = home_of_model();
+
+	switch (model_thread()) {
+	case WAITER:
+		return &h->c;
+	case SERVER:
+		return &h->other;
+	default:
+		return &hauli_nowhere;
+	}
+}
+
+uint64_t hauli_ticks_at(uint64_t deadline)
+{
+	return deadline;
+}
+
+void hauli_timer_arm(struct hauli_timers *ts, struct hauli_timer *t)
+{
+	struct home *h = home_of_model();
+
+	MODEL_ASSERT(!h->armed && t == &h->waiter.timer);
+	h->armed = 1;
+}
+
+void hauli_timer_disarm(struct hauli_timers *ts, struct hauli_timer *t)
+{
+	struct home *h = home_of_model();
+
+	MODEL_ASSERT(h->armed);
+	h->armed = 0;
+}
+
+bool hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg)
+{
+	enum hauli_inbox_state slept;
+
+	MODEL_ASSERT(c == &home_of_model()->c);
+	slept = hauli_inbox_push(&c->inbox, &msg->node);
+	if (slept == HAULI_INBOX_ASLEEP)
+		hauli_inbox_wake(&c->inbox);
+	return slept == HAULI_INBOX_EMPTY;
+}
+
+static void receive(struct haul_carrier *c)
+{
+	struct hauli_node *node;
+
+	if (hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_ASLEEP))
+		while (hauli_inbox_is_asleep(&c->inbox))
+			hauli_inbox_wait(&c->inbox, NULL);
+	node = hauli_inbox_drain(&c->inbox);
+	while (node) {
+		struct hauli_msg *msg = (struct hauli_msg *)node;
+
+		node = node->next;
+		msg->kind->handle(c, msg);
+	}
+}
+
+/* Each suspension comes here: the carrier's exceptions say so. */
+void hauli_suspend_slow(struct haul_carrier *c, struct haul_coro *me, bool publish)
+{
+	MODEL_ASSERT(model_thread() == WAITER);
+	while (hauli_coro_state(me) != HAULI_CORO_READY)
+		receive(c);
+}
+
+/* The timer is due. */
+static void handle_tick(struct haul_carrier *c, struct hauli_msg *msg)
+{
+	struct home *h = home_of_model();
+
+	if (!h->armed)
+		return;
+	h->armed = 0;
+	hauli_block_expire_here(&h->waiter);
+	hauli_ready(c, &h->waiter);
+}
+
+static void handle_cancelled(struct haul_carrier *c, struct hauli_msg *msg)
+{
+	home_of_model()->cancel_has_come = 1;
+}
+
+static const struct hauli_msg_kind tick_kind = {.handle = handle_tick};
+static const struct hauli_msg_kind cancelled_kind = {.handle = handle_cancelled};
+
+static void home_init(struct home *h)
+{
+	h->c.cxx = true;
+	h->always.uncaught = 1;
+	h->c.exceptions = &h->always;
+	h->c.current = &h->waiter;
+	h->other.current = &h->server;
+	hauli_inbox_init(&h->c.inbox);
+	hauli_ring_init(&h->c.runq.ring, NULL);
+	hauli_ptr_published_set(&h->waiter.home, &h->c);
+	hauli_ptr_published_set(&h->server.home, &h->other);
+	h->tick.kind = &tick_kind;
+	h->cancelled.kind = &cancelled_kind;
+	model_own(&h->c.runq, sizeof(h->c.runq), WAITER);
+	model_private(&h->armed, sizeof(h->armed), WAITER);
+	model_private(&h->cancel_has_come, sizeof(h->cancel_has_come), WAITER);
+	model_own(&h->waiter.state, sizeof(h->waiter.state), WAITER);
+}
+
+static void ender(void)
+{
+	struct home *h = home_of_model();
+
+	if (CANCELS) {
+		haul_cancel(&h->waiter);
+		hauli_mail_send(&h->c, &h->cancelled); /* behind the cancel's own message */
+	} else {
+		hauli_mail_send(&h->c, &h->tick);
+	}
+}
+
+/* The coroutine has ended. */
+static void home_end(void)
+{
+	struct home *h = home_of_model();
+
+	MODEL_ASSERT(!h->armed);
+	while (CANCELS && !h->cancel_has_come)
+		receive(&h->c);
+	MODEL_ASSERT(!hauli_requests_pending(&h->waiter.requests));
+	model_fence(__ATOMIC_SEQ_CST); /* its own stores are no uses after the end */
+	model_free(&h->waiter, sizeof(h->waiter));
+	model_free(&h->w, sizeof(h->w));
+}
+
+static int model_of(int argc, char **argv, const char *name, void *memory, size_t size,
+	void (*init)(void), void (*waiter)(void), void (*server)(void), void (*check)(void))
+{
+	return model_main(argc, argv,
+		&(struct model){.name = name,
+			.nb_threads = 3,
+			.threads = {waiter, server, ender},
+			.memory = memory,
+			.size = size,
+			.init = init,
+			.check = check});
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A wait for a semaphore against a post, and a deadline or a cancel, by the real lib/sync: the unit
+ * is taken or left, never both or neither. */
+#include "sync/sem.h"
+
+#include "sync_home.h"
+
+static struct {
+	struct home home;
+	struct haul_sem sem;
+	uint64_t result;
+	uint64_t data; /* of the server, for the waiter */
+} m;
+
+static struct home *home_of_model(void)
+{
+	return &m.home;
+}
+
+static void init(void)
+{
+	home_init(&m.home);
+}
+
+static void waiter(void)
+{
+	int err = hauli_sem_wait_with(&m.sem, DEADLINE, &m.home.w);
+
+	MODEL_ASSERT(err == 0 || err == (CANCELS ? -ECANCELED : -ETIMEDOUT));
+	if (err == 0)
+		MODEL_ASSERT(m.data == 1);
+	m.result = (uint64_t)-err;
+	home_end();
+}
+
+static void server(void)
+{
+	m.data = 1;
+	haul_sem_post(&m.sem);
+}
+
+static void check(void)
+{
+	const struct hauli_waitq *q = (const struct hauli_waitq *)&m.sem;
+
+	MODEL_ASSERT(!q->list.first && !q->list.last);
+	MODEL_ASSERT(hauli_lockword_get(&q->word) == (m.result ? HAULI_WAITQ_UNIT : 0));
+}
+
+int main(int argc, char **argv)
+{
+	return model_of(argc, argv, "sync: sem" ENDS, &m, sizeof(m), init, waiter, server, check);
+}
