@@ -3,8 +3,8 @@
  * How long does a poller wait for its turn while many timers of its carrier are cancelled or
  * expire? The time is the longest gap between two polls, per run. A run has n time-outs, which are
  * sleeps of a minute, and n sleepers that are all due at once. When all are armed, the time-outs
- * are cancelled, 32 per slice, and later the sleepers expire. The gaps of both phases count, in time
- * of the carrier's thread, without that of other programs that have the CPU meanwhile.
+ * are cancelled, 32 per slice, and later the sleepers expire. The gaps of both phases count, in
+ * time of the carrier's thread, without that of other programs that have the CPU meanwhile.
  *
  * The peer's coroutines park, and are cancelled and woken 32 per slice: the same slices without
  * timers. Every run is a process of its own, so memory is touched for the first time, as by a
