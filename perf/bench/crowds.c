@@ -135,6 +135,17 @@ static void stop(void)
 	free(b.coros);
 }
 
+/* What the machine adds. */
+static uint64_t idle(uint64_t n)
+{
+	struct timespec a_while = {.tv_nsec = 100 * HAUL_MS};
+
+	b.watch = true;
+	nanosleep(&a_while, NULL);
+	b.watch = false;
+	return result();
+}
+
 static uint64_t unpark(uint64_t n)
 {
 	spawn_parked();
@@ -188,6 +199,15 @@ static uint64_t join(uint64_t n)
 }
 
 static const struct perf_case cases[] = {
+	{
+		.name = "crowds/idle",
+		.question = "longest gap between polls of a carrier with nothing to do, 100 ms",
+		.unit = 1,
+		.max = 1,
+		.cpus = 2,
+		.isolated = true,
+		.sides = {{"haul", setup, idle, stop}},
+	},
 	{
 		.name = "crowds/unpark",
 		.question = "longest gap between polls, 100,000 unparked by another thread",
