@@ -82,7 +82,7 @@ MUTATIONS = [
      'co->pinned = start->opts.pinned;'),
     ('unit/records', 'lib/sched/record.h', 'a changed coroutine passes for a new one',
      'return word == start->fresh &&', 'return'),
-    ('unit/records_stack', 'lib/sched/spawn_records.c', 'a record keeps the name of the one before',
+    ('unit/records_stack', 'lib/sched/spawn_records.c', 'a record has the name of the last one',
      'hauli_record_reuse(me, hauli_entry_record(next));',
      'me->arg = hauli_entry_record(next);'),
     ('unit/records', 'lib/sched/spawn_records.c', 'records begin on a stack of another class',
