@@ -183,8 +183,8 @@ static void answer_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
 
 	if (v != HAUL_NET_OK)
 		haul_drop_verdict(rx, pkt, v);
-	else if (haul_send(rx->reply, pkt) != 0)
-		haul_drop(rx, &pkt, 1, HAUL_DROP_STOPPING);
+	else
+		haul_send_or_drop(rx, rx->reply, pkt);
 }
 
 const struct fwd_mode_ops fwd_mode_icmpecho = {

@@ -245,8 +245,7 @@ static void l3fwd_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
 		return;
 	}
 	edit(pkt, &fib.hops[hop], type == RTE_BE16(RTE_ETHER_TYPE_IPV4));
-	if (haul_send(queue_to(rx, fib.hops[hop].port), pkt) != 0)
-		haul_drop(rx, &pkt, 1, HAUL_DROP_STOPPING);
+	haul_send_or_drop(rx, queue_to(rx, fib.hops[hop].port), pkt);
 }
 
 static int l3fwd_parsed(struct haul_app *app, struct haul_app_hooks *hooks, bool chosen)
