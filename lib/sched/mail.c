@@ -164,18 +164,35 @@ static struct hauli_node *take_oldest(struct hauli_detached_mail *d)
 	return oldest;
 }
 
+/* The common case: nothing is detached, and all new mail is taken at once. NULL: there is none, or
+ * some is left to be reversed. */
+static inline struct hauli_node *take_few(struct haul_carrier *c)
+{
+	struct hauli_detached_mail *d = &c->detached;
+	struct hauli_reversal all = {.left = hauli_inbox_take(&c->inbox)};
+
+	if (hauli_likely(hauli_reverse(&all, &d->mark, HAULI_MAIL_MOST)))
+		return all.oldest;
+	d->reversal = all;
+	return NULL;
+}
+
 /* Takes the oldest messages, from the inbox too if all that was detached before is in order. */
 static inline struct hauli_node *take_some(struct haul_carrier *c)
 {
 	struct hauli_detached_mail *d = &c->detached;
 	struct hauli_node *some;
 
-	if (hauli_likely(!d->reversal.left))
-		d->reversal.left = hauli_inbox_take(&c->inbox);
-	else
-		hauli_inbox_was_woken(&c->inbox); /* by the push of what a thief has detached */
-	reverse_some(d);
-	some = take_oldest(d);
+	if (hauli_likely(!d->oldest && !d->reversal.left)) {
+		some = take_few(c);
+	} else {
+		if (!d->reversal.left)
+			d->reversal.left = hauli_inbox_take(&c->inbox);
+		else
+			hauli_inbox_was_woken(&c->inbox); /* by the push that a thief has read */
+		reverse_some(d);
+		some = take_oldest(d);
+	}
 	if (hauli_unlikely(d->oldest || d->reversal.left))
 		hauli_inbox_keep(&c->inbox, &d->mark);
 	return some;

@@ -456,7 +456,9 @@ MUTATIONS = [
      ' memory_order_relaxed /* publishes nothing */, memory_order_relaxed /* nodes are there */);',
      'atomic_store_explicit(&in->head, empty + (uintptr_t)mark, memory_order_relaxed);'),
     ('detached_rest', 'lib/sched/mail.c', 'the owner takes anew amid a reversal',
-     'if (hauli_likely(!d->reversal.left))', 'if (d->reversal.left || true)'),
+     'if (!d->reversal.left) d->reversal.left = hauli_inbox_take(',
+     'if (d->reversal.left || true)\n'
+     '\t\t\td->reversal.left = hauli_inbox_take('),
     ('detached_rest', 'lib/sched/mail.c', 'a thief takes anew amid a reversal',
      'if (!d->reversal.left) d->reversal.left = hauli_inbox_replace',
      'd->reversal.left = hauli_inbox_replace'),
