@@ -20,8 +20,9 @@ from support.objects import Objects
 
 # test: (file, error, text, its replacement)
 MUTATIONS = [
-    ('unit/wait', 'lib/sched/carrier.c', 'a slot is freed with a request under way',
-     'if (hauli_unlikely(hauli_requests_pending(&co->requests)))', 'if (0)'),
+    ('unit/wait', 'lib/sched/join.c', 'a coroutine is freed with a request under way',
+     'hauli_coro_free(c, target);',
+     'hauli_ptr_published_set(&target->home, NULL);\n\thauli_slab_put(&c->coros, target);'),
     ('unit/wait', 'lib/sched/wait.c', 'the deadline of a long sleep wraps',
      'ticks < HAULI_NEVER - now ? now + ticks : HAULI_NEVER)', 'now + ticks)'),
     ('unit/wait', 'lib/sched/timer.c', 'what one call left over is forgotten',
@@ -86,7 +87,13 @@ MUTATIONS = [
      'hauli_record_reuse(me, hauli_entry_record(next));',
      'me->arg = hauli_entry_record(next);'),
     ('unit/records', 'lib/sched/spawn_records.c', 'records begin on a stack of another class',
-     'other->stack_class == me->co.stack_class', 'true'),
+     'other->stack_class == me->co.stack->cls', 'true'),
+    ('unit/begin', 'lib/sched/spawn.c', 'a coroutine begins on a stack of another class',
+     'hauli_likely(hauli_entry_record(entry)->start == me->record.start);', 'true;'),
+    ('unit/begin', 'lib/sched/spawn.c', 'the next one on a stack does not know it',
+     'next->co.stack = stack;', ''),
+    ('unit/begin', 'lib/sched/record.c', 'a coroutine is lost if there is no memory for a stack',
+     'hauli_queue_new(c, hauli_coro_of_record(r)); return;', 'return;'),
     ('unit/crowd', 'lib/sched/mail.c', 'a call handles all mail',
      'for (; *at && n < HAULI_MAIL_MOST; n++) at', 'for (; *at; n++)\n\t\tat'),
     ('unit/crowd', 'lib/sched/mail.c', 'a rest of the mail is slept over',

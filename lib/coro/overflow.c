@@ -56,10 +56,10 @@ static const struct hauli_co *find_overflow(const siginfo_t *info, const ucontex
 	uintptr_t sp = stack_pointer(uc), addr = (uintptr_t)info->si_addr, lo;
 	const struct hauli_co *co = running ? running() : NULL;
 
-	if (!co)
+	if (!co || !co->stack)
 		return NULL;
-	lo = (uintptr_t)hauli_stack_lo(co);
-	if (sp >= (uintptr_t)co || sp < lo - LARGEST_FRAME)
+	lo = (uintptr_t)hauli_stack_lo(co->stack);
+	if (sp >= (uintptr_t)co->stack || sp < lo - LARGEST_FRAME)
 		return NULL; /* on a stack that haul did not make */
 	return sp < lo || (addr < lo && addr >= lo - HAULI_GUARD_BYTES) ? co : NULL;
 }
@@ -81,7 +81,7 @@ static void handle(int sig, siginfo_t *info, void *uc)
 	if (!co && info->si_code > 0 && explain_others)
 		explain_others(sig, uc);
 	if (co) {
-		hauli_overrun_print(co->name, hauli_stack_usable(co->stack_class));
+		hauli_overrun_print(co->name, hauli_stack_usable(co->stack->cls));
 		die_of(sig, info);
 	} else if (old->sa_flags & SA_SIGINFO) {
 		old->sa_sigaction(sig, info, uc);
@@ -153,17 +153,6 @@ void hauli_overflow_remove(struct hauli_stacks *arena)
 		give_back(&taken[1]);
 	}
 	pthread_mutex_unlock(&lock);
-}
-
-bool hauli_overflow_watches(const struct hauli_co *co)
-{
-	bool found = false;
-
-	pthread_mutex_lock(&lock);
-	for (unsigned i = 0; i < WATCHED_MAX && !found; i++)
-		found = watched[i] && hauli_stacks_have(watched[i], co);
-	pthread_mutex_unlock(&lock);
-	return found;
 }
 
 void hauli_overflow_explain_others(void (*explain)(int sig, const void *uc))

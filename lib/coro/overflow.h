@@ -21,9 +21,6 @@ typedef const struct hauli_co *hauli_running_fn(void);
 int hauli_overflow_install(struct hauli_stacks *arena, hauli_running_fn *running);
 void hauli_overflow_remove(struct hauli_stacks *arena);
 
-/* True if co, which may be any address, is the head of a slot in a watched arena. Any thread. */
-bool hauli_overflow_watches(const struct hauli_co *co);
-
 /* The handler calls explain(sig, ucontext), which may print a line, at each fault that is not an
  * overrun. A later call replaces explain. Any thread. */
 void hauli_overflow_explain_others(void (*explain)(int sig, const void *uc));

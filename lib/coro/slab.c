@@ -6,6 +6,7 @@
 #include "coro/slab.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -214,11 +215,27 @@ void hauli_slab_put_shared(struct hauli_slab *s, void *object)
 	pthread_mutex_unlock(&s->lock);
 }
 
+bool hauli_slab_walk(struct hauli_slab *s, struct hauli_slab_walk *at, unsigned n,
+	void (*fn)(void *object, void *arg), void *arg)
+{
+	for (; at->chunk < s->n_chunks; at->chunk++, at->object = 0) {
+		struct chunk *c = &s->chunks[at->chunk];
+
+		for (; at->object < c->carved; at->object++) {
+			if (n-- == 0)
+				return true;
+			fn(c->base + at->object * s->size, arg);
+		}
+	}
+	return false;
+}
+
 void hauli_slab_for_each(struct hauli_slab *s, void (*fn)(void *object, void *arg), void *arg)
 {
-	for (uint32_t n = 0; n < s->n_chunks; n++)
-		for (uint32_t i = 0; i < s->chunks[n].carved; i++)
-			fn(s->chunks[n].base + i * s->size, arg);
+	struct hauli_slab_walk all = {0, 0};
+
+	while (hauli_slab_walk(s, &all, UINT_MAX, fn, arg))
+		;
 }
 
 bool hauli_slab_has(const struct hauli_slab *s, const void *p)

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/assert.h"
 #include "base/cacheline.h"
@@ -79,6 +80,16 @@ void hauli_slab_put_shared(struct hauli_slab *slab, void *object);
  * and put.
  */
 void hauli_slab_for_each(struct hauli_slab *slab, void (*fn)(void *object, void *arg), void *arg);
+
+/* The progress of a walk over all objects. All zero: at its beginning. */
+struct hauli_slab_walk {
+	uint32_t chunk, object; /* the next */
+};
+
+/* As hauli_slab_for_each(), for the next n objects. False: there are no more; at the end of the
+ * walk or later objects may have been handed out that it has not visited. */
+bool hauli_slab_walk(struct hauli_slab *slab, struct hauli_slab_walk *at, unsigned n,
+	void (*fn)(void *object, void *arg), void *arg);
 
 /* True if p, which may be any address, is an object. Any thread. */
 bool hauli_slab_has(const struct hauli_slab *slab, const void *p);

@@ -7,7 +7,6 @@
 #include "coro/stack.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -51,7 +50,7 @@ struct hauli_stacks {
 	pthread_mutex_t lock; /* for all below, and for the fields of chunks that are not atomic */
 	struct hauli_guards guards;
 	struct hauli_stack_cache loose; /* single slots, for the shared get and put */
-	struct hauli_co *sets[HAULI_STACK_CLASSES]; /* full sets, linked through ctx.fp */
+	struct hauli_stack *sets[HAULI_STACK_CLASSES]; /* full sets, linked through next_set */
 	int open[HAULI_STACK_CLASSES]; /* the chunk to carve from, or -1 */
 	unsigned trimmed[HAULI_STACK_CLASSES]; /* slots in the trimmed_maps */
 };
@@ -91,7 +90,7 @@ int hauli_stacks_create(struct hauli_stacks **arena, size_t head_size, enum haul
 	struct hauli_stacks *a;
 	int rc;
 
-	if (head_size < sizeof(struct hauli_co) || head_size % HAULI_CACHE_LINE ||
+	if (head_size < sizeof(struct hauli_stack) || head_size % HAULI_CACHE_LINE ||
 		head_size > TOP - TOP_ROOM)
 		return -EINVAL;
 	a = calloc(1, sizeof(*a));
@@ -126,19 +125,19 @@ static char *slot_at(const struct hauli_stacks *a, const struct chunk *c, uint32
 	return c->base + i * a->slot_size[c->cls];
 }
 
-static struct hauli_co *head_at(const struct hauli_stacks *a, const struct chunk *c, uint32_t i)
+static struct hauli_stack *head_at(const struct hauli_stacks *a, const struct chunk *c, uint32_t i)
 {
 	/* Counts across chunks, as a chunk has few slots of a large class. */
 	size_t n = (size_t)(c - a->chunks) * c->slots + i;
 	size_t colour = n * COLOUR_STEP % a->colours * HAULI_CACHE_LINE;
 
-	return (struct hauli_co *)(slot_at(a, c, i + 1) - a->head_size - colour);
+	return (struct hauli_stack *)(slot_at(a, c, i + 1) - a->head_size - colour);
 }
 
 static uint32_t slot_of(
-	const struct hauli_stacks *a, const struct chunk *c, const struct hauli_co *co)
+	const struct hauli_stacks *a, const struct chunk *c, const struct hauli_stack *stack)
 {
-	return (uint32_t)((size_t)((const char *)co - c->base) / a->slot_size[c->cls]);
+	return (uint32_t)((size_t)((const char *)stack - c->base) / a->slot_size[c->cls]);
 }
 
 /* Maps a new chunk of the class, a smaller one if address space is short. */
@@ -165,21 +164,21 @@ static struct chunk *open_chunk(struct hauli_stacks *a, unsigned cls)
 	return c;
 }
 
-static struct hauli_co *make_head(struct hauli_stacks *a, struct chunk *c, uint32_t i)
+static struct hauli_stack *make_head(struct hauli_stacks *a, struct chunk *c, uint32_t i)
 {
-	struct hauli_co *co = head_at(a, c, i);
+	struct hauli_stack *stack = head_at(a, c, i);
 
-	co->stack_bytes = (uint32_t)((char *)co - slot_at(a, c, i) - a->guards.size);
-	co->stack_chunk = (uint16_t)(c - a->chunks);
-	co->stack_class = c->cls;
-	co->stack_canary = i >= c->guarded;
-	return co;
+	stack->bytes = (uint32_t)((char *)stack - slot_at(a, c, i) - a->guards.size);
+	stack->chunk = (uint16_t)(c - a->chunks);
+	stack->cls = c->cls;
+	stack->canary = i >= c->guarded;
+	return stack;
 }
 
-static void add(struct hauli_stack_set *set, struct hauli_co *co)
+static void add(struct hauli_stack_set *set, struct hauli_stack *stack)
 {
-	co->ctx.sp = set->free;
-	set->free = co;
+	stack->next = set->free;
+	set->free = stack;
 	set->count++;
 }
 
@@ -218,14 +217,14 @@ static void carve(struct hauli_stacks *a, struct hauli_stack_set *set, unsigned 
 	if (!c)
 		return;
 	for (uint32_t i = c->carved; want && i < c->slots; i++, want--) {
-		struct hauli_co *co;
+		struct hauli_stack *stack;
 
 		if (hauli_guard_set(&a->guards, slot_at(a, c, i)))
 			c->guarded = i + 1;
-		co = make_head(a, c, i);
+		stack = make_head(a, c, i);
 		if (c->stack_ids)
-			c->stack_ids[i] = VALGRIND_STACK_REGISTER(hauli_stack_lo(co), co);
-		add(set, co);
+			c->stack_ids[i] = VALGRIND_STACK_REGISTER(hauli_stack_lo(stack), stack);
+		add(set, stack);
 		c->carved = i + 1; /* last: for_each and have read heads below it without a lock */
 	}
 }
@@ -238,7 +237,7 @@ static void fill(struct hauli_stacks *a, struct hauli_stack_set *set, unsigned c
 	if (a->sets[cls]) {
 		set->free = a->sets[cls];
 		set->count = HAULI_STACK_SET;
-		a->sets[cls] = set->free->ctx.fp;
+		a->sets[cls] = set->free->next_set;
 	} else if (loose != set && loose->free) {
 		set->free = loose->free;
 		set->count = loose->count;
@@ -251,18 +250,18 @@ static void fill(struct hauli_stacks *a, struct hauli_stack_set *set, unsigned c
 	}
 }
 
-static struct hauli_co *take(struct hauli_stack_set *set)
+static struct hauli_stack *take(struct hauli_stack_set *set)
 {
-	struct hauli_co *co = set->free;
+	struct hauli_stack *stack = set->free;
 
-	if (co) {
-		set->free = co->ctx.sp;
+	if (stack) {
+		set->free = stack->next;
 		set->count--;
 	}
-	return co;
+	return stack;
 }
 
-struct hauli_co *hauli_stack_refill(struct hauli_stack_cache *cache, unsigned cls)
+struct hauli_stack *hauli_stack_refill(struct hauli_stack_cache *cache, unsigned cls)
 {
 	struct hauli_stack_set *set = &cache->classes[cls];
 
@@ -279,10 +278,10 @@ struct hauli_co *hauli_stack_refill(struct hauli_stack_cache *cache, unsigned cl
 }
 
 /* Adds a full set, given by its first slot, to the arena. The caller holds the lock. */
-static void put_set(struct hauli_stacks *a, struct hauli_co *first)
+static void put_set(struct hauli_stacks *a, struct hauli_stack *first)
 {
-	first->ctx.fp = a->sets[first->stack_class];
-	a->sets[first->stack_class] = first;
+	first->next_set = a->sets[first->cls];
+	a->sets[first->cls] = first;
 }
 
 /* The full set becomes the spare one, and the old spare goes to the arena. */
@@ -301,32 +300,32 @@ void hauli_stack_spill(struct hauli_stack_cache *cache, unsigned cls)
 	set->count = 0;
 }
 
-void hauli_stack_check(const struct hauli_co *co)
+void hauli_stack_check(const struct hauli_stack *stack, const char *name)
 {
-	if (hauli_guard_broken(hauli_stack_lo(co)))
-		hauli_overrun_die(co->name, hauli_stack_usable(co->stack_class));
+	if (hauli_guard_broken(hauli_stack_lo(stack)))
+		hauli_overrun_die(name, hauli_stack_usable(stack->cls));
 }
 
-struct hauli_co *hauli_stack_get_shared(struct hauli_stacks *a, unsigned cls)
+struct hauli_stack *hauli_stack_get_shared(struct hauli_stacks *a, unsigned cls)
 {
 	struct hauli_stack_set *set = &a->loose.classes[cls];
-	struct hauli_co *co;
+	struct hauli_stack *stack;
 
 	pthread_mutex_lock(&a->lock);
 	if (!set->free)
 		fill(a, set, cls);
-	co = take(set);
+	stack = take(set);
 	pthread_mutex_unlock(&a->lock);
-	return co;
+	return stack;
 }
 
 /* The caller holds the lock. */
-static void put_loose(struct hauli_stacks *a, struct hauli_co *co)
+static void put_loose(struct hauli_stacks *a, struct hauli_stack *stack)
 {
-	unsigned cls = co->stack_class;
+	unsigned cls = stack->cls;
 	struct hauli_stack_set *set = &a->loose.classes[cls];
 
-	add(set, co);
+	add(set, stack);
 	if (set->count == HAULI_STACK_SET) {
 		put_set(a, set->free);
 		set->free = NULL;
@@ -334,12 +333,12 @@ static void put_loose(struct hauli_stacks *a, struct hauli_co *co)
 	}
 }
 
-void hauli_stack_put_shared(struct hauli_stacks *a, struct hauli_co *co)
+void hauli_stack_put_shared(struct hauli_stacks *a, struct hauli_stack *stack, const char *name)
 {
-	if (co->stack_canary)
-		hauli_stack_check(co);
+	if (stack->canary)
+		hauli_stack_check(stack, name);
 	pthread_mutex_lock(&a->lock);
-	put_loose(a, co);
+	put_loose(a, stack);
 	pthread_mutex_unlock(&a->lock);
 }
 
@@ -355,10 +354,10 @@ void hauli_stack_cache_fini(struct hauli_stack_cache *cache)
 	pthread_mutex_lock(&a->lock);
 	for (unsigned cls = 0; cls < HAULI_STACK_CLASSES; cls++) {
 		struct hauli_stack_set *set = &cache->classes[cls];
-		struct hauli_co *co;
+		struct hauli_stack *stack;
 
-		while ((co = take(set)))
-			put_loose(a, co);
+		while ((stack = take(set)))
+			put_loose(a, stack);
 		if (set->spare)
 			put_set(a, set->spare);
 		set->spare = NULL;
@@ -366,41 +365,15 @@ void hauli_stack_cache_fini(struct hauli_stack_cache *cache)
 	pthread_mutex_unlock(&a->lock);
 }
 
-bool hauli_stacks_walk(struct hauli_stacks *a, struct hauli_stack_walk *at, unsigned n,
-	void (*fn)(struct hauli_co *co, void *arg), void *arg)
-{
-	for (; at->chunk < a->n_chunks; at->chunk++, at->slot = 0) {
-		const struct chunk *c = &a->chunks[at->chunk];
-
-		for (; at->slot < c->carved; at->slot++) {
-			if (n-- == 0)
-				return true;
-			fn(head_at(a, c, at->slot), arg);
-		}
-	}
-	return false;
-}
-
 void hauli_stacks_for_each(
-	struct hauli_stacks *a, void (*fn)(struct hauli_co *co, void *arg), void *arg)
-{
-	struct hauli_stack_walk all = {0, 0};
-
-	while (hauli_stacks_walk(a, &all, UINT_MAX, fn, arg))
-		;
-}
-
-bool hauli_stacks_have(const struct hauli_stacks *a, const struct hauli_co *co)
+	struct hauli_stacks *a, void (*fn)(struct hauli_stack *stack, void *arg), void *arg)
 {
 	for (uint32_t n = 0; n < a->n_chunks; n++) {
 		const struct chunk *c = &a->chunks[n];
-		size_t off = (uintptr_t)co - (uintptr_t)c->base;
-		uint32_t i = (uint32_t)(off / a->slot_size[c->cls]);
 
-		if (off < c->slots * a->slot_size[c->cls])
-			return i < c->carved && head_at(a, c, i) == co;
+		for (uint32_t i = 0; i < c->carved; i++)
+			fn(head_at(a, c, i), arg);
 	}
-	return false;
 }
 
 enum hauli_guard hauli_stacks_guard(const struct hauli_stacks *a)
@@ -413,15 +386,21 @@ struct taken {
 	uint64_t map[SLOTS_MAX / 64];
 };
 
-static void mark_taken(struct hauli_stacks *a, struct taken *taken, struct hauli_co *co)
+static void free_fiber(struct hauli_stack *stack, void *arg)
 {
-	while (co) {
-		struct hauli_co *next = co->ctx.sp;
-		uint32_t i = slot_of(a, &a->chunks[co->stack_chunk], co);
+	hauli_fiber_free(stack->fiber);
+	stack->fiber = NULL;
+}
 
-		hauli_co_fini(co);
-		taken[co->stack_chunk].map[i / 64] |= UINT64_C(1) << i % 64;
-		co = next;
+static void mark_taken(struct hauli_stacks *a, struct taken *taken, struct hauli_stack *stack)
+{
+	while (stack) {
+		struct hauli_stack *next = stack->next;
+		uint32_t i = slot_of(a, &a->chunks[stack->chunk], stack);
+
+		free_fiber(stack, NULL);
+		taken[stack->chunk].map[i / 64] |= UINT64_C(1) << i % 64;
+		stack = next;
 	}
 }
 
@@ -486,7 +465,7 @@ size_t hauli_stacks_trim(struct hauli_stacks *a)
 		return 0;
 	for (unsigned cls = 0; cls < HAULI_STACK_CLASSES; cls++) {
 		struct hauli_stack_set *set = &a->loose.classes[cls];
-		struct hauli_co *loose, *full;
+		struct hauli_stack *loose, *full;
 
 		pthread_mutex_lock(&a->lock);
 		loose = set->free;
@@ -498,7 +477,7 @@ size_t hauli_stacks_trim(struct hauli_stacks *a)
 
 		mark_taken(a, taken, loose);
 		while (full) {
-			struct hauli_co *next = full->ctx.fp;
+			struct hauli_stack *next = full->next_set;
 
 			mark_taken(a, taken, full);
 			full = next;
@@ -508,11 +487,6 @@ size_t hauli_stacks_trim(struct hauli_stacks *a)
 		bytes += trim_chunk(a, &a->chunks[n], &taken[n]);
 	munmap(taken, CHUNKS_MAX * sizeof(*taken));
 	return bytes;
-}
-
-static void free_fiber(struct hauli_co *co, void *arg)
-{
-	hauli_co_fini(co);
 }
 
 void hauli_stacks_destroy(struct hauli_stacks *a)

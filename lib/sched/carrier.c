@@ -5,8 +5,9 @@
 #define DEFAULT_ROUND_NS (50 * HAUL_US)
 #define DEFAULT_POLL_INTERVAL_NS (20 * HAUL_US)
 
-int hauli_carrier_init(struct haul_carrier *c, struct haul_runtime *rt, struct hauli_stacks *stacks,
-	unsigned id, const struct haul_place *place, const struct haul_runtime_opts *opts)
+int hauli_carrier_init(struct haul_carrier *c, struct haul_runtime *rt, struct hauli_slab *coros,
+	struct hauli_stacks *stacks, unsigned id, const struct haul_place *place,
+	const struct haul_runtime_opts *opts)
 {
 	int err;
 
@@ -22,6 +23,7 @@ int hauli_carrier_init(struct haul_carrier *c, struct haul_runtime *rt, struct h
 			opts->poll_interval_ns ? opts->poll_interval_ns : DEFAULT_POLL_INTERVAL_NS),
 	};
 	hauli_inbox_init(&c->inbox);
+	hauli_slab_cache_init(&c->coros, coros);
 	hauli_stack_cache_init(&c->stacks, stacks);
 	err = hauli_timers_init(&c->timers, HAULI_RUNQ_MAX);
 	if (err)
@@ -34,22 +36,20 @@ int hauli_carrier_init(struct haul_carrier *c, struct haul_runtime *rt, struct h
 
 void hauli_carrier_fini(struct haul_carrier *c)
 {
-	if (c->spare)
-		hauli_stack_put(&c->stacks, &c->spare->co);
+	if (c->spare) {
+		hauli_coro_drop_stack(c, c->spare);
+		hauli_coro_free(c, c->spare);
+	}
 	hauli_stack_cache_fini(&c->stacks);
 	hauli_timers_fini(&c->timers);
+	hauli_slab_cache_fini(&c->coros);
 	hauli_runq_fini(&c->runq);
 }
 
-void hauli_coro_free(struct haul_carrier *c, struct haul_coro *co)
+void hauli_coro_free_later(struct haul_coro *co)
 {
-	if (hauli_unlikely(hauli_requests_pending(&co->requests))) {
-		hauli_coro_set_state(co, HAULI_CORO_ZOMBIE);
-		co->detached = true; /* so that a join or detach of it is misuse */
-		return;
-	}
-	hauli_ptr_published_set(&co->home, NULL);
-	hauli_stack_put(&c->stacks, &co->co);
+	hauli_coro_set_state(co, HAULI_CORO_ZOMBIE);
+	co->detached = true; /* so that a join or detach of it is misuse */
 }
 
 void hauli_coro_ready_slow(struct haul_carrier *c, struct haul_coro *co,

@@ -81,6 +81,8 @@ struct haul_carrier {
 	/* of its thread; NULL: the program has no C++. Constant */
 	struct hauli_exceptions *exceptions;
 
+	const struct hauli_start *start; /* of coroutines without options. Constant */
+
 	struct hauli_runq runq; /* owner */
 
 	/* Owner. A coroutine that has ended at the end of a batch, with its stack, for the next
@@ -91,7 +93,8 @@ struct haul_carrier {
 	HAULI_LINE struct hauli_co loop;
 
 	/* Owner. */
-	HAULI_LINE struct hauli_stack_cache stacks;
+	HAULI_LINE struct hauli_slab_cache coros;
+	struct hauli_stack_cache stacks;
 	struct hauli_slices lately;
 	unsigned passed_over; /* consecutive rounds in which it left a non-empty injector alone */
 
@@ -136,7 +139,7 @@ struct haul_carrier {
 	struct haul_place place;
 	uint64_t round_ticks, poll_ticks;
 	struct hauli_msg stop_msg, finish_msg; /* sent by haul_stop() */
-	struct hauli_stack_walk cancelled; /* how far HAULI_PHASE_CANCELS has come. Owner */
+	struct hauli_slab_walk cancelled; /* how far HAULI_PHASE_CANCELS has come. Owner */
 	struct hauli_u8_owned stop_step; /* enum hauli_stop_step. Owner */
 	struct hauli_u32_published tid; /* of its thread; 0: it has not begun. Owner */
 	uint64_t delay_seen; /* the thread in haul_stop() */
@@ -144,18 +147,38 @@ struct haul_carrier {
 };
 
 HAULI_ASSERT_LINE(struct haul_carrier, loop);
-HAULI_ASSERT_LINE(struct haul_carrier, stacks);
+HAULI_ASSERT_LINE(struct haul_carrier, coros);
 HAULI_ASSERT_LINE(struct haul_carrier, rounds);
 HAULI_ASSERT_LINE(struct haul_carrier, inbox);
 HAULI_ASSERT_LINE(struct haul_carrier, rt);
 
 /* 0 or -ENOMEM. */
-int hauli_carrier_init(struct haul_carrier *c, struct haul_runtime *rt, struct hauli_stacks *stacks,
-	unsigned id, const struct haul_place *place, const struct haul_runtime_opts *opts);
+int hauli_carrier_init(struct haul_carrier *c, struct haul_runtime *rt, struct hauli_slab *coros,
+	struct hauli_stacks *stacks, unsigned id, const struct haul_place *place,
+	const struct haul_runtime_opts *opts);
 void hauli_carrier_fini(struct haul_carrier *c);
 
-/* Owner. Frees co's slot: at once, or when a request message that is under way has come. */
-void hauli_coro_free(struct haul_carrier *c, struct haul_coro *co);
+/* Owner. The stack of co, which has ended, goes to the cache. co may still run on it (stack.h). */
+static inline void hauli_coro_drop_stack(struct haul_carrier *c, struct haul_coro *co)
+{
+	hauli_stack_put(&c->stacks, co->co.stack, co->co.name);
+	co->co.stack = NULL;
+}
+
+/* hauli_coro_free() with a request message under way. */
+void hauli_coro_free_later(struct haul_coro *co);
+
+/* Owner. Frees co, which has no stack: at once, or when a request message that is under way has
+ * come. */
+static inline void hauli_coro_free(struct haul_carrier *c, struct haul_coro *co)
+{
+	if (hauli_unlikely(hauli_requests_pending(&co->requests))) {
+		hauli_coro_free_later(co);
+		return;
+	}
+	hauli_ptr_published_set(&co->home, NULL);
+	hauli_slab_put(&c->coros, co);
+}
 
 /* Owner. Queues co, which is ready and a poller, stolen or kept. Only a kept coroutine goes into
  * the run queue, by push. */
@@ -187,6 +210,18 @@ static inline void hauli_queue(struct haul_carrier *c, struct haul_coro *co)
 		hauli_runq_push(&c->runq, co);
 	else
 		hauli_coro_ready_slow(c, co, hauli_runq_push);
+}
+
+/* Owner. Queues a coroutine of this home that is ready and has no stack, behind all others. Nothing
+ * if it is a poller or stolen. */
+static inline void hauli_queue_new(struct haul_carrier *c, struct haul_coro *co)
+{
+	struct haul_coro *entry = hauli_entry_of(&co->record);
+
+	if (hauli_likely(hauli_coro_queues(co)))
+		hauli_runq_push(&c->runq, entry);
+	else if (hauli_coro_is_kept(co))
+		hauli_runq_push_pinned(&c->runq, entry, hauli_runq_push);
 }
 
 /* Owner. Makes a coroutine of this home ready, to run after all others. */

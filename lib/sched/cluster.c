@@ -39,7 +39,7 @@ static void become_home(struct haul_carrier *c, struct haul_coro *co)
 	/* Else it would run before the stop visits it. */
 	if (hauli_unlikely(c->phase != HAULI_PHASE_RUNS))
 		hauli_cancel_here(c, co);
-	hauli_ready(c, co);
+	hauli_queue_new(c, co);
 }
 
 static void become_home_of_all(struct haul_carrier *c, struct hauli_item *item)

@@ -17,6 +17,7 @@
 #include "conc/injector.h"
 #include "conc/requests.h"
 #include "conc/word.h"
+#include "coro/slab.h"
 #include "coro/stack.h"
 #include "sched/msg.h"
 #include "sched/timer.h"
@@ -70,10 +71,18 @@ enum {
 #define HAULI_ORDER_KEY_ASK 255
 
 struct hauli_join;
+struct hauli_start;
 
+/* A coroutine that has not begun (entry.h). */
+struct hauli_record {
+	const struct hauli_start *start; /* read until fn is called, and not after that */
+};
+
+/* It lies in a slab, so the memory of one that was freed can still be read. */
 struct haul_coro {
 	/* Line 0: used by a switch and the run queue. Written by the home. */
 	HAULI_LINE struct hauli_co co;
+	struct hauli_record record; /* where it is queued while it has no stack */
 	struct hauli_u8_owned state; /* enum hauli_coro_state */
 	struct hauli_u8_shared flags; /* HAULI_FLAG_ */
 	struct hauli_permit permit; /* taken by haul_park(). Given by the home */
@@ -84,7 +93,7 @@ struct haul_coro {
 	uint8_t order_key; /* haul_coro_opts.order_key, or HAULI_ORDER_KEY_ASK */
 
 	/* Line 1: spawn, waits and end. Written by the spawner, then by the home. */
-	/* struct haul_carrier; NULL: free, or HOMELESS */
+	/* struct haul_carrier; NULL: free, HOMELESS, or a spare */
 	HAULI_LINE struct hauli_ptr_published home;
 	haul_fn *fn;
 	void *arg; /* in a join: its struct hauli_join; BLOCKED: its struct hauli_block; after the
@@ -109,7 +118,6 @@ struct haul_coro {
 
 HAULI_ASSERT_LINE(struct haul_coro, home);
 HAULI_ASSERT_LINE(struct haul_coro, requests);
-_Static_assert(offsetof(struct haul_coro, co) == 0, "the arena hands out struct hauli_co");
 _Static_assert(sizeof(struct haul_coro) == 3 * HAULI_CACHE_LINE, "three lines");
 
 static inline enum hauli_coro_state hauli_coro_state(const struct haul_coro *co)
@@ -122,9 +130,9 @@ static inline void hauli_coro_set_state(struct haul_coro *co, enum hauli_coro_st
 	hauli_u8_owned_set(&co->state, (uint8_t)state);
 }
 
-/* Makes a slot a ready coroutine that has no home yet and begins with entry(). opts may be NULL. */
-static inline void hauli_coro_set_up(struct haul_coro *co, void (*entry)(void *pass), haul_fn *fn,
-	void *arg, const struct haul_coro_opts *opts, bool detached)
+/* Makes a free object a ready coroutine that has no home and no stack yet. opts may be NULL. */
+static inline void hauli_coro_set_up(struct haul_coro *co, haul_fn *fn, void *arg,
+	const struct haul_coro_opts *opts, bool detached)
 {
 	co->co.name = "-";
 	hauli_coro_set_state(co, HAULI_CORO_READY);
@@ -144,7 +152,18 @@ static inline void hauli_coro_set_up(struct haul_coro *co, void (*entry)(void *p
 	co->fn = fn;
 	co->arg = arg;
 	co->joiner = NULL;
-	hauli_co_prepare(&co->co, co, entry);
+}
+
+/* Gives co a stack, on which it will begin with entry(). */
+static inline void hauli_coro_prepare(
+	struct haul_coro *co, struct hauli_stack *stack, void (*entry)(void *pass))
+{
+	hauli_co_prepare(&co->co, stack, stack, entry);
+}
+
+static inline struct haul_coro *hauli_coro_of_record(struct hauli_record *r)
+{
+	return (struct haul_coro *)((char *)r - offsetof(struct haul_coro, record));
 }
 
 static inline bool hauli_coro_is_cancelled(const struct haul_coro *co)
@@ -157,8 +176,8 @@ static inline bool hauli_coro_is_stolen(const struct haul_coro *co)
 	return HAUL_STEALING && hauli_u8_shared_get(&co->flags) & HAULI_FLAG_STOLEN;
 }
 
-/* True if co has ended and keeps its stack until it is joined or detached. For other threads than
- * the home's a hint. */
+/* True if co has ended and is kept until it is joined or detached. For other threads than the
+ * home's a hint. */
 static inline bool hauli_coro_is_unjoined(const struct haul_coro *co)
 {
 	return hauli_coro_state(co) == HAULI_CORO_ENDED && !co->detached;

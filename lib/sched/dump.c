@@ -14,7 +14,8 @@
 
 struct dump {
 	FILE *out;
-	uint64_t *begun; /* by carrier: coroutines of this home that have a stack; or NULL */
+	/* by carrier: coroutines of this home that have a struct haul_coro; or NULL */
+	uint64_t *begun;
 	uint64_t unjoined;
 	const char *unjoined_name; /* the name of one of them */
 };
@@ -37,9 +38,9 @@ HAULI_MAY_RACE static const struct haul_coro *running_on(const struct haul_carri
 }
 
 /* The same. */
-HAULI_MAY_RACE static void dump_one(struct hauli_co *slot, void *arg)
+HAULI_MAY_RACE static void dump_one(void *object, void *arg)
 {
-	const struct haul_coro *co = (struct haul_coro *)slot;
+	const struct haul_coro *co = object;
 	const struct haul_carrier *c = hauli_coro_home(co);
 	enum hauli_coro_state state = hauli_coro_state(co);
 	const char *how = state_names[state < HAULI_CORO_ENDED ? state : HAULI_CORO_READY];
@@ -62,7 +63,7 @@ HAULI_MAY_RACE static void dump_one(struct hauli_co *slot, void *arg)
 	}
 }
 
-/* Counts those that are still records (entry.h). */
+/* Counts those that are still records of a spawner (entry.h). */
 static void dump_not_begun(const struct haul_runtime *rt, const struct dump *d)
 {
 	for (unsigned i = 0; d->begun && i < rt->nb_carriers; i++) {
@@ -79,7 +80,7 @@ void haul_dump(struct haul_runtime *rt, FILE *out)
 
 	HAUL_MISUSE_IF(!rt || !out, "the runtime or the file is NULL");
 	d.begun = calloc(rt->nb_carriers, sizeof(d.begun[0]));
-	hauli_stacks_for_each(rt->stacks, dump_one, &d);
+	hauli_slab_for_each(rt->coros, dump_one, &d);
 	dump_not_begun(rt, &d);
 	free(d.begun);
 	if (d.unjoined > 0)

@@ -9,9 +9,9 @@ struct choice {
 	bool (*is_chosen)(haul_fn *body);
 };
 
-static void cancel_chosen(struct hauli_co *slot, void *arg)
+static void cancel_chosen(void *object, void *arg)
 {
-	struct haul_coro *co = (struct haul_coro *)slot;
+	struct haul_coro *co = object;
 	const struct choice *choice = arg;
 
 	if (hauli_coro_home(co) == choice->home && choice->is_chosen(co->fn) &&
@@ -24,5 +24,5 @@ void hauli_glue_cancel(struct haul_carrier *c, bool (*is_chosen)(haul_fn *body))
 	struct choice choice = {c, is_chosen};
 
 	hauli_records_cancel(c);
-	hauli_stacks_for_each(c->rt->stacks, cancel_chosen, &choice);
+	hauli_slab_for_each(c->rt->coros, cancel_chosen, &choice);
 }

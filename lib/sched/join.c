@@ -5,7 +5,6 @@
 #include <errno.h>
 
 #include "conc/ring.h"
-#include "coro/overflow.h"
 #include "sched/mail.h"
 #include "sched/request.h"
 #include "sched/runtime.h"
@@ -126,7 +125,7 @@ static void wait_as_thread(struct hauli_join *j)
 {
 	struct hauli_ending e;
 
-	if (!hauli_overflow_watches(&j->target->co))
+	if (!hauli_runtimes_have(j->target))
 		hauli_misuse("haul_join",
 			"%p is no coroutine of a runtime that runs; join before haul_stop()",
 			(void *)j->target);

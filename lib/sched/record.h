@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records (entry.h) that get a struct haul_coro and a stack, and their cancellation. */
+/* Records (entry.h) that get a stack, and if need be a struct haul_coro; their cancellation. */
 #ifndef HAULI_SCHED_RECORD_H
 #define HAULI_SCHED_RECORD_H
 
 #include "base/race.h"
 #include "sched/carrier.h"
 
-/* Owner, of c's run queue. Turns a record that was popped into a coroutine. If there is no memory,
- * drops it and pops the next entry. Returns the coroutine to run; NULL: the batch has ended. */
+/*
+ * Owner, of c's run queue. Turns a record that was popped into a coroutine that can run. If there
+ * is no memory, drops it, or, if it is part of its coroutine, queues it again; and pops the next
+ * entry. Returns the coroutine to run; NULL: the batch has ended.
+ */
 struct haul_coro *hauli_record_begin(struct haul_carrier *c, struct haul_coro *entry);
 
 /* The part of a coroutine that its first slice finds as its start says: eight bytes, compared and
@@ -82,7 +85,7 @@ static inline void hauli_record_set_entry(struct haul_coro *spare, const struct 
 
 static inline bool hauli_record_fits(const struct haul_coro *spare, const struct hauli_start *start)
 {
-	return spare->arg == (void *)start->entry && spare->co.stack_class == start->stack_class;
+	return spare->arg == (void *)start->entry && spare->co.stack->cls == start->stack_class;
 }
 
 /* Thief c. True if hauli_record_take() can turn this record into a coroutine. */

@@ -84,6 +84,18 @@ static inline void hauli_runq_push(struct hauli_runq *q, struct haul_coro *co)
 		hauli_backlog_push(q, co);
 }
 
+/* True if the next push takes the fast path: push_fast(). */
+static inline bool hauli_runq_has_room(const struct hauli_runq *q)
+{
+	return !hauli_u8_owned_get(&q->behind) && hauli_ring_room(&q->ring) > 0;
+}
+
+static inline void hauli_runq_push_fast(struct hauli_runq *q, struct haul_coro *co)
+{
+	hauli_ring_set(hauli_ring_first(&q->ring), co);
+	hauli_ring_add(&q->ring, 1);
+}
+
 /* Sets n consecutive slots to the records of n objects. */
 static inline void hauli_runq_fill(_Atomic(void *) *slots, const struct hauli_start *start,
 	void *const objs[], ptrdiff_t at, unsigned n)

@@ -49,6 +49,17 @@ bool hauli_runtime_is_running(const struct haul_runtime *rt)
 	return found;
 }
 
+bool hauli_runtimes_have(const void *p)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&runtimes_lock);
+	for (struct haul_runtime *rt = runtimes; rt && !found; rt = rt->next)
+		found = hauli_slab_has(rt->coros, p);
+	pthread_mutex_unlock(&runtimes_lock);
+	return found;
+}
+
 bool hauli_runtimes_are_copies(void)
 {
 	return hauli_forks != forks_at_start;

@@ -15,6 +15,7 @@ struct haul_runtime {
 	struct haul_carrier *carriers; /* constant after the start */
 	unsigned nb_carriers;
 	unsigned default_class; /* stack class */
+	struct hauli_slab *coros;
 	struct hauli_stacks *stacks;
 	struct hauli_cluster *clusters;
 	unsigned nb_clusters;
@@ -41,6 +42,9 @@ struct haul_runtime {
 void hauli_runtime_enlist(struct haul_runtime *rt);
 void hauli_runtime_delist(struct haul_runtime *rt);
 bool hauli_runtime_is_running(const struct haul_runtime *rt);
+
+/* True if p, which may be any address, is a coroutine of a runtime in the list, or was. */
+bool hauli_runtimes_have(const void *p);
 
 /* True in a child of fork() that has not started a runtime: the runtimes in its memory have no
  * threads, so a wait for one would not end. For threads that are no carriers. */

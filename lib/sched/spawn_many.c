@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Spawning many coroutines at once: on a carrier one by one; from a thread that is no carrier as
- * one batch for a cluster, whose carriers share it (cluster.c). All stacks are allocated before the
- * first coroutine is set up, so all are spawned or none.
+ * one batch for a cluster, whose carriers share it (cluster.c). All objects are allocated before
+ * the first coroutine is set up, so all are spawned or none.
  */
 #include <errno.h>
 
@@ -24,17 +24,15 @@ struct batch {
 	unsigned cls;
 };
 
-/* Gets n slots, linked by item.next, or NULL if there is no memory. cache NULL: from the arena. */
-static struct hauli_item *get_stacks(
-	const struct batch *b, struct hauli_stack_cache *cache, unsigned n)
+/* Gets n objects, linked by item.next, or NULL if there is no memory. cache NULL: from the slab. */
+static struct hauli_item *get_coros(
+	const struct batch *b, struct hauli_slab_cache *cache, unsigned n)
 {
-	struct hauli_stacks *arena = b->rt->stacks;
+	struct hauli_slab *slab = b->rt->coros;
 	struct hauli_item *first = NULL;
 
 	while (n-- > 0) {
-		struct haul_coro *co =
-			(struct haul_coro *)(cache ? hauli_stack_get(cache, b->cls)
-						   : hauli_stack_get_shared(arena, b->cls));
+		struct haul_coro *co = cache ? hauli_slab_get(cache) : hauli_slab_get_shared(slab);
 
 		if (!co)
 			break;
@@ -48,16 +46,16 @@ static struct hauli_item *get_stacks(
 
 		first = first->next;
 		if (cache)
-			hauli_stack_put(cache, &co->co);
+			hauli_slab_put(cache, co);
 		else
-			hauli_stack_put_shared(arena, &co->co);
+			hauli_slab_put_shared(slab, co);
 	}
 	return NULL;
 }
 
 static void set_up(const struct batch *b, struct haul_coro *co, unsigned i)
 {
-	hauli_spawn_set_up(b->rt, co, b->fn, b->args ? b->args[i] : NULL, b->opts, !b->out);
+	hauli_spawn_set_up(b->rt, co, b->cls, b->fn, b->args ? b->args[i] : NULL, b->opts, !b->out);
 	if (b->out)
 		b->out[i] = co;
 }
@@ -77,16 +75,16 @@ static void set_up_homeless(const struct batch *b, struct hauli_item *first)
 	}
 }
 
-static struct hauli_item *get_stacks_outside(const struct batch *b)
+static struct hauli_item *get_coros_outside(const struct batch *b)
 {
-	struct hauli_stack_cache cache;
+	struct hauli_slab_cache cache;
 	struct hauli_item *first;
 
-	if (b->n < HAULI_STACK_SET)
-		return get_stacks(b, NULL, b->n);
-	hauli_stack_cache_init(&cache, b->rt->stacks);
-	first = get_stacks(b, &cache, b->n);
-	hauli_stack_cache_fini(&cache);
+	if (b->n < HAULI_SLAB_SET)
+		return get_coros(b, NULL, b->n);
+	hauli_slab_cache_init(&cache, b->rt->coros);
+	first = get_coros(b, &cache, b->n);
+	hauli_slab_cache_fini(&cache);
 	return first;
 }
 
@@ -98,7 +96,7 @@ static int spawn_outside(const struct batch *b)
 		return -EPERM;
 	if (!hauli_gate_enter(&b->rt->gate))
 		return -ECANCELED;
-	first = get_stacks_outside(b);
+	first = get_coros_outside(b);
 	if (first) {
 		set_up_homeless(b, first);
 		hauli_cluster_put(hauli_placing_cluster(b->rt, b->opts), first);
@@ -115,7 +113,7 @@ static int spawn_here(struct haul_carrier *c, const struct batch *b)
 
 	if (c->phase != HAULI_PHASE_RUNS)
 		return -ECANCELED;
-	item = get_stacks(b, &c->stacks, b->n);
+	item = get_coros(b, &c->coros, b->n);
 	if (!item)
 		return -ENOMEM;
 	while (item) {
@@ -125,7 +123,7 @@ static int spawn_here(struct haul_carrier *c, const struct batch *b)
 		set_up(b, co, i++);
 		hauli_ptr_published_set(&co->home, c);
 		hauli_counter_add(&c->spawned, 1);
-		hauli_queue(c, co);
+		hauli_queue_new(c, co);
 	}
 	hauli_steal_offer_here(c);
 	return 0;
@@ -139,7 +137,7 @@ static int spawn_at_home(struct haul_carrier *c, struct haul_carrier *home, cons
 
 	if (!hauli_gate_enter(&b->rt->gate))
 		return -ECANCELED;
-	item = get_stacks(b, &c->stacks, b->n);
+	item = get_coros(b, &c->coros, b->n);
 	while (item) {
 		struct haul_coro *co = hauli_coro_of_item(item);
 

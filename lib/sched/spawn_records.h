@@ -67,7 +67,7 @@ static inline __attribute__((always_inline)) void hauli_record_body(
 	hauli_arrive(c);
 	c = hauli_coro_home(me);
 	/* A stack without a guard is checked after each coroutine: none goes on with it. */
-	same = hauli_unlikely(me->co.stack_canary) ? NULL : start;
+	same = hauli_unlikely(me->co.stack->canary) ? NULL : start;
 	for (;;) {
 		body.run(start, r);
 		if (hauli_unlikely(!hauli_record_is_fresh(me, start))) {

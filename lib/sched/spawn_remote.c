@@ -21,7 +21,7 @@ static void start(struct haul_carrier *c, struct hauli_msg *msg)
 		if (hauli_steals(c))
 			hauli_u8_shared_set_bits(&co->flags, HAULI_FLAG_PULLS);
 	}
-	hauli_ready(c, co); /* does not queue co if a thief has taken it already */
+	hauli_queue_new(c, co); /* not if a thief has taken it already */
 }
 
 static struct haul_coro *stealable(struct hauli_msg *msg)

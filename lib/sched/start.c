@@ -15,6 +15,7 @@
 #include "sched/round.h"
 #include "sched/runtime.h"
 #include "sched/self.h"
+#include "sched/spawn.h"
 #include "sched/stop.h"
 #include "sched/threads.h"
 
@@ -32,12 +33,22 @@ static int stacks_init(struct haul_runtime *rt, const struct start *s)
 	if (cls < 0)
 		return cls;
 	rt->default_class = (unsigned)cls;
-	return hauli_stacks_create(&rt->stacks, sizeof(struct haul_coro), HAULI_GUARD_BEST);
+	return hauli_stacks_create(&rt->stacks, HAULI_CACHE_LINE, HAULI_GUARD_BEST);
 }
 
 static void stacks_fini(struct haul_runtime *rt)
 {
 	hauli_stacks_destroy(rt->stacks);
+}
+
+static int coros_init(struct haul_runtime *rt, const struct start *s)
+{
+	return hauli_slab_create(&rt->coros, sizeof(struct haul_coro));
+}
+
+static void coros_fini(struct haul_runtime *rt)
+{
+	hauli_slab_destroy(rt->coros);
 }
 
 static const struct hauli_co *running(void)
@@ -75,7 +86,9 @@ static int carriers_init(struct haul_runtime *rt, const struct start *s)
 	for (unsigned i = 0; i < n && !err; i++) {
 		struct haul_carrier *c = &rt->carriers[i];
 
-		err = hauli_carrier_init(c, rt, rt->stacks, i, &s->plan->places[i], s->opts);
+		err = hauli_carrier_init(
+			c, rt, rt->coros, rt->stacks, i, &s->plan->places[i], s->opts);
+		c->start = &hauli_spawn_starts[rt->default_class];
 		hauli_detached_mail_init(&c->detached);
 		rt->nb_carriers += !err;
 	}
@@ -139,6 +152,7 @@ static const struct step {
 	void (*fini)(struct haul_runtime *rt); /* NULL: haul_stop() has undone it */
 } steps[] = {
 	{"stacks", stacks_init, stacks_fini},
+	{"coroutines", coros_init, coros_fini},
 	{"overflow", overflow_init, overflow_fini},
 	{"carriers", carriers_init, carriers_fini},
 	{"clusters", clusters_init, hauli_clusters_fini},

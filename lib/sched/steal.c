@@ -47,9 +47,16 @@ static void look(const struct hauli_policy *p, unsigned idx, struct hauli_policy
 
 static bool may_steal(const void *item)
 {
-	if (hauli_entry_is_record(item))
-		return hauli_record_may_take(hauli_here(), item);
-	return hauli_coro_is_stealable(item);
+	return hauli_entry_is_stealable(item) &&
+		(!hauli_entry_is_record(item) || hauli_record_may_take(hauli_here(), item));
+}
+
+/* For the mail, which holds coroutines, those without a stack as well. */
+static bool may_steal_mailed(const void *item)
+{
+	struct haul_coro *co = (struct haul_coro *)item;
+
+	return may_steal(co->co.stack ? co : hauli_entry_of(&co->record));
 }
 
 /* A coroutine from v's run queue, or NULL. */
@@ -58,6 +65,14 @@ static struct haul_coro *steal_one(struct haul_carrier *c, struct haul_carrier *
 	struct haul_coro *entry = hauli_runq_steal(&v->runq, may_steal);
 
 	return hauli_entry_is_record(entry) ? hauli_record_take(c, v, entry) : entry;
+}
+
+/* The same from its mail. */
+static struct haul_coro *steal_mailed(struct haul_carrier *c, struct haul_carrier *v)
+{
+	struct haul_coro *co = hauli_mail_steal(v, may_steal_mailed);
+
+	return co && !co->co.stack ? hauli_record_take(c, v, hauli_entry_of(&co->record)) : co;
 }
 
 static bool steal(struct hauli_thief *t, unsigned victim, unsigned most)
@@ -72,7 +87,7 @@ static bool steal(struct hauli_thief *t, unsigned victim, unsigned most)
 	}
 	while (n < most && (stolen[n] = steal_one(c, v)))
 		n++;
-	if (n == 0 && (stolen[0] = hauli_mail_steal(v, may_steal)))
+	if (n == 0 && (stolen[0] = steal_mailed(c, v)))
 		n = 1;
 	for (unsigned i = 0; i < n; i++)
 		hauli_stolen_take(stolen[i]);

@@ -102,6 +102,7 @@ void hauli_stolen_is_back(struct haul_carrier *c, struct haul_coro *co)
 			hauli_ready(c, co);
 		break;
 	case HAULI_BACK_END:
+		hauli_coro_drop_stack(c, co);
 		hauli_coro_finish(c, co);
 		if (co->detached)
 			hauli_coro_free(c, co);

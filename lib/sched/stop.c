@@ -17,9 +17,9 @@
 #include "sched/runtime.h"
 #include "sched/self.h"
 
-static void cancel_if_home(struct hauli_co *slot, void *arg)
+static void cancel_if_home(void *object, void *arg)
 {
-	struct haul_coro *co = (struct haul_coro *)slot;
+	struct haul_coro *co = object;
 	struct haul_carrier *c = arg;
 
 	if (hauli_coro_home(co) != c)
@@ -28,7 +28,7 @@ static void cancel_if_home(struct hauli_co *slot, void *arg)
 	hauli_cancel_here(c, co);
 }
 
-/* Homeless coroutines to take, or slots to visit, in one step; each costs a cache miss or two. */
+/* Homeless coroutines to take, or objects to visit, in one step; each costs a cache miss or two. */
 #define STEP 64
 
 /*
@@ -39,17 +39,17 @@ static void cancel_if_home(struct hauli_co *slot, void *arg)
  * injector, within the runtime's gate (spawn.c, spawn_many.c); the stop message is sent when the
  * gate is closed and quiet. The inbox and the detached mail keep the order of pushes, so all start
  * messages have come before it. Spawns on this carrier fail from the first step on. Coroutines in
- * the injector are taken by this carrier here before it visits the first slot, or by another one:
+ * the injector are taken by this carrier here before it visits the first one, or by another one:
  * when it has found the injector empty, it stays empty.
  *
- * No coroutine escapes between the steps. One that is stolen, or comes back, keeps its slot and its
- * home. A slot that gets this home after the first step is that of a record, and its coroutine
+ * No coroutine escapes between the steps. One that is stolen, or comes back, keeps its memory and
+ * its home. Memory that gets this home after the first step is that of a record, and its coroutine
  * begins cancelled (record.c). A coroutine of a record that ends before its visit may go on with
- * the next record, in the same slot, which will be visited; after its visit it has a flag.
+ * the next record, in the same memory, which will be visited; after its visit it has a flag.
  */
 static void cancel_some(struct haul_carrier *c, struct hauli_msg *msg)
 {
-	if (hauli_stacks_walk(c->rt->stacks, &c->cancelled, STEP, cancel_if_home, c))
+	if (hauli_slab_walk(c->rt->coros, &c->cancelled, STEP, cancel_if_home, c))
 		hauli_mail_send(c, msg);
 	else
 		c->phase = HAULI_PHASE_DRAINS;
@@ -168,9 +168,9 @@ static void tell_unjoined(const struct haul_runtime *rt)
 		n += rt->carriers[i].unjoined;
 	if (n > 0)
 		fprintf(stderr,
-			"haul: %" PRIu64 " coroutine%s had ended and kept %s until the stop; "
+			"haul: %" PRIu64 " coroutine%s had ended and %s kept until the stop; "
 			"haul_join() or haul_detach() each handle that a spawn gives\n",
-			n, n == 1 ? "" : "s", n == 1 ? "its stack" : "their stacks");
+			n, n == 1 ? "" : "s", n == 1 ? "was" : "were");
 }
 
 int hauli_stop(struct haul_runtime *rt, uint64_t timeout_ns)

@@ -30,6 +30,9 @@ void hauli_stolen_send_home(struct haul_carrier *c, struct haul_coro *co);
 /* Owner. Publishes co, which ended its slice ready, and is a poller, stolen or kept. */
 void hauli_coro_left_slow(struct haul_carrier *c, struct haul_coro *co);
 
+/* Frees co, which has ended, is detached, and still has its stack. */
+void hauli_coro_left_ended(struct haul_carrier *c, struct haul_coro *co);
+
 /*
  * Switch, then publish: other threads may see a coroutine that yields or ends, and reuse its stack,
  * only after its context is saved. So the context that runs next publishes it.
@@ -42,8 +45,7 @@ static inline void hauli_arrive(struct haul_carrier *c)
 		return;
 	c->left = NULL;
 	if (hauli_unlikely(hauli_coro_state(left) != HAULI_CORO_READY)) {
-		if (left->detached)
-			hauli_coro_free(c, left);
+		hauli_coro_left_ended(c, left);
 	} else if (hauli_likely(hauli_coro_queues(left))) {
 		hauli_runq_push(&c->runq, left);
 	} else {

@@ -46,11 +46,12 @@ static uint64_t bare_run(uint64_t n)
 	uint64_t start = perf_now();
 
 	for (uint64_t i = 0; i < n; i++) {
-		struct hauli_co *co = hauli_stack_get(&cache, cls);
+		struct hauli_stack *stack = hauli_stack_get(&cache, cls);
+		struct hauli_co co = {.name = "-"};
 
-		hauli_co_prepare(co, co, bare_body);
-		co = hauli_co_switch(&haul_main, co, co);
-		hauli_stack_put(&cache, co);
+		hauli_co_prepare(&co, stack, stack, bare_body);
+		(void)hauli_co_switch(&haul_main, &co, &co);
+		hauli_stack_put(&cache, stack, NULL);
 	}
 	return perf_now() - start;
 }

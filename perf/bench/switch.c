@@ -32,6 +32,7 @@ static void compute(void)
 
 /* haul */
 static struct hauli_co haul_main, haul_co;
+static struct hauli_stack haul_own = {.bytes = STACK};
 static char *haul_stack;
 
 DEEPER void haul_resume_3(void)
@@ -92,8 +93,7 @@ static int haul_setup(uint64_t param)
 	if (!haul_stack)
 		return -ENOMEM;
 	hauli_co_init_thread(&haul_main);
-	haul_co.stack_bytes = STACK;
-	hauli_co_prepare(&haul_co, haul_stack + STACK, haul_body);
+	hauli_co_prepare(&haul_co, &haul_own, haul_stack + STACK, haul_body);
 	return 0;
 }
 

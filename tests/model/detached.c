@@ -107,6 +107,8 @@ static bool any(const void *item)
 
 static void run(struct haul_coro *co)
 {
+	if (hauli_entry_is_record(co))
+		co = hauli_entry_coro(co);
 	MODEL_ASSERT(co == &m.co[STARTS] || co == &m.co[COMES_BACK]);
 	m.ran[co - m.co]++;
 }

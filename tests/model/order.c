@@ -43,6 +43,7 @@ static const unsigned back[STOLEN] = {ORDER_BACK};
 static struct {
 	struct haul_carrier c;
 	struct haul_coro co[COROS], nobody;
+	struct hauli_stack stack; /* stands for that of each coroutine */
 	struct hauli_co *next; /* the coroutine to run after the slice that just ended */
 	uint64_t waited[COROS]; /* it could not enter */
 	struct hauli_waiter waiters[COROS];
@@ -82,6 +83,7 @@ static void init(void)
 		m.co[i].order_key = ORDER_KEY;
 		m.co[i].arg = &m.co[i];
 		m.co[i].co.ctx.pc = (void *)hauli_coro_start;
+		m.co[i].co.stack = &m.stack;
 		m.co[i].pinned = i == 3; /* a thief passes over it */
 		hauli_ready(c, &m.co[i]);
 		model_constant(&m.co[i].home, sizeof(m.co[i].home));
@@ -94,6 +96,10 @@ static void init(void)
 	model_private(&c->runq.behind, sizeof(c->runq.behind), 0);
 	model_private(&c->slices, sizeof(c->slices), 0);
 	model_private(&c->ended, sizeof(c->ended), 0);
+	model_private(&c->stacks, sizeof(c->stacks), 0);
+	model_private(&m.stack, sizeof(m.stack), 0);
+	for (unsigned i = 0; i < COROS; i++)
+		model_private(&m.co[i].co.stack, sizeof(m.co[i].co.stack), 0);
 }
 
 static uint64_t ended(void)

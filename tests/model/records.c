@@ -16,7 +16,8 @@ static struct {
 	struct hauli_start start;
 	struct haul_coro nobody;
 	struct slot {
-		HAULI_LINE char stack[64];
+		HAULI_LINE char room[64];
+		struct hauli_stack stack;
 		struct haul_coro co;
 	} slots[2];
 } m;
@@ -34,8 +35,10 @@ static void init(void)
 		m.records[i].start = &m.start;
 		hauli_ring_push(&m.c.runq.ring, hauli_entry_of(&m.records[i]));
 	}
-	m.thief.stacks.classes[0] = (struct hauli_stack_set){&m.slots[THIEF].co.co, NULL, 1};
-	m.c.stacks.classes[0] = (struct hauli_stack_set){&m.slots[OWNER].co.co, NULL, 1};
+	m.thief.stacks.classes[0] = (struct hauli_stack_set){&m.slots[THIEF].stack, NULL, 1};
+	m.c.stacks.classes[0] = (struct hauli_stack_set){&m.slots[OWNER].stack, NULL, 1};
+	m.thief.coros = (struct hauli_slab_cache){.free = (void **)&m.slots[THIEF].co, .count = 1};
+	m.c.coros = (struct hauli_slab_cache){.free = (void **)&m.slots[OWNER].co, .count = 1};
 	model_own(&m.c.runq.ring.slots, sizeof(m.c.runq.ring.slots), 0);
 }
 

@@ -83,6 +83,11 @@ static void init(void)
 	model_private(&m.cluster.injector.ticket, sizeof(m.cluster.injector.ticket), CARRIERS);
 }
 
+struct haul_coro *hauli_record_begin(struct haul_carrier *c, struct haul_coro *entry)
+{
+	return hauli_entry_coro(entry);
+}
+
 /* The task tells the other carrier that no more work will come. */
 static void slice(struct haul_carrier *c, struct haul_coro *co)
 {

@@ -14,8 +14,9 @@
 #define MOST_BYTES 4400 /* resident memory of each */
 #define MOST_MAPPINGS 64 /* of all coroutines */
 
-/* The size of the scheduler's head. */
+/* Larger than the scheduler's head. */
 struct head {
+	struct hauli_stack stack;
 	struct hauli_co co;
 	uint64_t number;
 	struct head *next;
@@ -86,7 +87,7 @@ START_TEST(many_at_once)
 		if (!h)
 			break;
 		h->number = n;
-		hauli_co_prepare(&h->co, h, body);
+		hauli_co_prepare(&h->co, &h->stack, h, body);
 		hauli_co_switch(&me, &h->co, h);
 		h->next = first;
 		first = h;
@@ -107,7 +108,7 @@ START_TEST(many_at_once)
 		if (h->number != 1 + (number & 0xff) + (number >> 8 & 0xff))
 			ck_abort_msg("coroutine %u woke with another's frame", n);
 		first = h->next;
-		hauli_stack_put(&cache, &h->co);
+		hauli_stack_put(&cache, &h->stack, NULL);
 	}
 	hauli_co_fini_thread(&me);
 	hauli_stack_cache_fini(&cache);

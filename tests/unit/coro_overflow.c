@@ -17,6 +17,11 @@ static const enum hauli_guard guards[] = {
 	HAULI_GUARD_BEST, HAULI_GUARD_MPROTECT, HAULI_GUARD_CANARY};
 #define GUARDS ((int)(sizeof(guards) / sizeof(guards[0])))
 
+struct head {
+	struct hauli_stack stack;
+	struct hauli_co co;
+};
+
 static struct hauli_stacks *arena;
 static struct hauli_co main_co;
 static const struct hauli_co *runs; /* NULL: main_co */
@@ -43,7 +48,7 @@ static void dive_out(void *pass)
 
 	hauli_co_arrived(co);
 	/* Stops inside the canary, so that the canary's case overwrites only the canary. */
-	dive(hauli_stack_lo(co) - 200);
+	dive(hauli_stack_lo(co->stack) - 200);
 	hauli_co_end(co, &main_co, NULL);
 }
 
@@ -80,18 +85,18 @@ static void leap_over_the_guard(void *pass)
 
 static void run(unsigned cls, const char *name, void (*entry)(void *))
 {
-	struct hauli_co *co;
+	struct head *h;
 
 	/* Not the lowest slot: some slot lies below it. */
 	for (int i = 0; i < 20; i++)
 		hauli_stack_get_shared(arena, cls);
-	co = hauli_stack_get_shared(arena, cls);
-	co->name = name;
-	hauli_co_prepare(co, co, entry);
-	runs = co;
-	hauli_co_switch(&main_co, co, co);
+	h = (struct head *)hauli_stack_get_shared(arena, cls);
+	h->co.name = name;
+	hauli_co_prepare(&h->co, &h->stack, h, entry);
+	runs = &h->co;
+	hauli_co_switch(&main_co, &h->co, &h->co);
 	runs = NULL;
-	hauli_stack_put_shared(arena, co);
+	hauli_stack_put_shared(arena, &h->stack, name);
 }
 
 static void start(enum hauli_guard guard)
@@ -160,13 +165,13 @@ END_TEST
 
 static void overflow_on_a_trimmed_slot(void *arg)
 {
-	struct hauli_co *co[100];
+	struct hauli_stack *stack[100];
 
 	start(*(const enum hauli_guard *)arg);
 	for (int i = 0; i < 100; i++)
-		co[i] = hauli_stack_get_shared(arena, 1);
+		stack[i] = hauli_stack_get_shared(arena, 1);
 	for (int i = 0; i < 100; i++)
-		hauli_stack_put_shared(arena, co[i]);
+		hauli_stack_put_shared(arena, stack[i], NULL);
 	hauli_stacks_trim(arena);
 	run(1, "trimmed", dive_out);
 }
@@ -253,11 +258,11 @@ static void wild(void *pass)
 static void wild_into_a_guard(void *pass)
 {
 	struct hauli_co *co = pass;
-	struct hauli_co *other = hauli_stack_get_shared(arena, 7);
+	struct head *other = (struct head *)hauli_stack_get_shared(arena, 7);
 
 	hauli_co_arrived(co);
-	other->name = "innocent";
-	*(volatile char *)(hauli_stack_lo(other) - 1) = 1;
+	other->co.name = "innocent";
+	*(volatile char *)(hauli_stack_lo(&other->stack) - 1) = 1;
 	hauli_co_end(co, &main_co, NULL);
 }
 

@@ -13,6 +13,7 @@
 
 /* A head, as the scheduler has one. */
 struct head {
+	struct hauli_stack stack;
 	struct hauli_co co;
 	struct hauli_co *back; /* its resumer */
 	uint64_t sum;
@@ -47,7 +48,7 @@ static struct head *spawn(struct hauli_stack_cache *cache, struct hauli_co *back
 		return NULL;
 	h->in_use = 1;
 	h->back = back;
-	hauli_co_prepare(&h->co, h, body);
+	hauli_co_prepare(&h->co, &h->stack, h, body);
 	hauli_co_switch(back, &h->co, h);
 	return h;
 }
@@ -73,7 +74,7 @@ static bool generations(struct hauli_stacks *a, unsigned n, unsigned rounds)
 			ok &= hauli_co_switch(&me, &h[i]->co, NULL) == h[i];
 			ok &= h[i]->sum == 6 * (uint64_t)(i + 1);
 			h[i]->in_use = 0;
-			hauli_stack_put(&cache, &h[i]->co);
+			hauli_stack_put(&cache, &h[i]->stack, NULL);
 		}
 	}
 	hauli_co_fini_thread(&me);
@@ -97,12 +98,12 @@ static void *generations_of_one(void *arg)
 	return generations(arg, 300, 10) ? arg : NULL;
 }
 
-static void count_in_use(struct hauli_co *co, void *arg)
+static void count_in_use(struct hauli_stack *stack, void *arg)
 {
 	unsigned *n = arg;
 
 	n[0]++;
-	n[1] += ((struct head *)co)->in_use == 1;
+	n[1] += ((struct head *)stack)->in_use == 1;
 }
 
 START_TEST(heads_are_readable_while_others_spawn)
@@ -176,7 +177,7 @@ START_TEST(resumed_by_another_thread)
 	ck_assert_ptr_eq(hauli_co_switch(&me, &r.h->co, NULL), r.h);
 	ck_assert_uint_eq(r.h->sum, 50);
 	hauli_co_fini_thread(&me);
-	hauli_stack_put(&cache, &r.h->co);
+	hauli_stack_put(&cache, &r.h->stack, NULL);
 	hauli_stack_cache_fini(&cache);
 	hauli_stacks_destroy(r.arena);
 }
@@ -209,11 +210,11 @@ static void plain_body(void *pass)
 {
 	struct head *h = pass;
 	char *sp = __builtin_frame_address(0);
-	size_t free_below = (size_t)(sp - hauli_stack_lo(&h->co)) - 4096;
+	size_t free_below = (size_t)(sp - hauli_stack_lo(&h->stack)) - 4096;
 
 	hauli_co_arrived(&h->co);
 	/* A libc call that the sanitizer checks, at the addresses of those red zones. */
-	memset(hauli_stack_lo(&h->co), 0, free_below);
+	memset(hauli_stack_lo(&h->stack), 0, free_below);
 	hauli_co_end(&h->co, h->back, NULL);
 }
 
@@ -225,12 +226,12 @@ START_TEST(stack_is_clean_for_the_next)
 
 	hauli_co_init_thread(&me);
 	h->back = &me;
-	hauli_co_prepare(&h->co, h, deep_body);
+	hauli_co_prepare(&h->co, &h->stack, h, deep_body);
 	hauli_co_switch(&me, &h->co, h);
-	hauli_co_prepare(&h->co, h, plain_body);
+	hauli_co_prepare(&h->co, &h->stack, h, plain_body);
 	hauli_co_switch(&me, &h->co, h);
 	hauli_co_fini_thread(&me);
-	hauli_stack_put_shared(a, &h->co);
+	hauli_stack_put_shared(a, &h->stack, NULL);
 	hauli_stacks_destroy(a);
 }
 END_TEST

@@ -19,6 +19,7 @@ END_TEST
 #define DEPTH 10
 
 static struct hauli_co main_co, co;
+static struct hauli_stack own;
 static char stack[256 << 10] __attribute__((aligned(64)));
 static void *frames[64];
 static int n_frames;
@@ -43,8 +44,8 @@ START_TEST(backtrace_ends_where_the_coroutine_began)
 	uintptr_t last, first = (uintptr_t)hauli_coro_start;
 
 	hauli_co_init_thread(&main_co);
-	co.stack_bytes = sizeof(stack);
-	hauli_co_prepare(&co, stack + sizeof(stack), trace);
+	own.bytes = sizeof(stack);
+	hauli_co_prepare(&co, &own, stack + sizeof(stack), trace);
 	hauli_co_switch(&main_co, &co, NULL);
 	hauli_co_fini(&co);
 	hauli_co_fini_thread(&main_co);

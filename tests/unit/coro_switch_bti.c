@@ -7,6 +7,7 @@
 #include "coro/coro.h"
 
 static struct hauli_co main_co, co;
+static struct hauli_stack own;
 static char stack[16384] __attribute__((aligned(16)));
 
 static void entry(void *pass)
@@ -28,7 +29,7 @@ __attribute__((noreturn, used)) void _start(void)
 {
 	char *p = NULL;
 
-	hauli_co_prepare(&co, stack + sizeof(stack), entry);
+	hauli_co_prepare(&co, &own, stack + sizeof(stack), entry);
 #ifdef WITHOUT_LANDING_PAD
 	co.ctx.pc = (char *)co.ctx.pc + 4; /* past the landing mark */
 #endif

@@ -20,12 +20,13 @@ struct switch_case {
 };
 
 static struct hauli_co main_co, co[3];
+static struct hauli_stack own[3];
 static char stacks[3][STACK] __attribute__((aligned(64)));
 
 static void begin(unsigned i, void (*entry)(void *))
 {
-	co[i].stack_bytes = STACK;
-	hauli_co_prepare(&co[i], stacks[i] + STACK, entry);
+	own[i].bytes = STACK;
+	hauli_co_prepare(&co[i], &own[i], stacks[i] + STACK, entry);
 }
 
 /* Hides the value from the compiler, which must then keep it in a register or on the stack. */
@@ -164,9 +165,9 @@ static const char *stack_is_aligned(void)
 {
 	char want[32];
 
-	co[0].stack_bytes = STACK - 64;
+	own[0].bytes = STACK - 64;
 	for (uintptr_t off = 0; off < 64; off++) {
-		hauli_co_prepare(&co[0], stacks[0] + STACK - off, look_at_stack);
+		hauli_co_prepare(&co[0], &own[0], stacks[0] + STACK - off, look_at_stack);
 		hauli_co_switch(&main_co, &co[0], (void *)off);
 		if (entry_frame % 16)
 			return "a frame off the 16 byte grid";

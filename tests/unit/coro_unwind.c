@@ -10,6 +10,7 @@
 #endif
 
 struct hauli_co main_co, suspended;
+static struct hauli_stack own;
 static char stack[64 << 10] __attribute__((aligned(64)));
 
 CALLED void in_a_coroutine(void);
@@ -57,8 +58,8 @@ CALLED void body(void *pass)
 int main(void)
 {
 	hauli_co_init_thread(&main_co);
-	suspended.stack_bytes = sizeof(stack);
-	hauli_co_prepare(&suspended, stack + sizeof(stack), body);
+	own.bytes = sizeof(stack);
+	hauli_co_prepare(&suspended, &own, stack + sizeof(stack), body);
 	hauli_co_switch(&main_co, &suspended, NULL);
 	while_one_is_suspended();
 	hauli_co_switch(&main_co, &suspended, NULL);

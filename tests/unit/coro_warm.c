@@ -12,6 +12,7 @@
 #define AT_ONCE 1000
 
 struct head {
+	struct hauli_stack stack;
 	struct hauli_co co;
 	char more[200];
 } HAULI_LINE;
@@ -29,21 +30,22 @@ static void body(void *pass)
 
 static void generation(struct hauli_stack_cache *cache)
 {
-	struct hauli_co *co[AT_ONCE];
+	struct hauli_stack *stack[AT_ONCE];
+	struct head *h[AT_ONCE];
 
 	for (unsigned i = 0; i < AT_ONCE; i++) {
-		co[i] = hauli_stack_get(cache, 1);
-		hauli_co_prepare(co[i], co[i], body);
-		hauli_co_switch(&me, co[i], co[i]);
+		h[i] = (struct head *)hauli_stack_get(cache, 1);
+		hauli_co_prepare(&h[i]->co, &h[i]->stack, h[i], body);
+		hauli_co_switch(&me, &h[i]->co, &h[i]->co);
 	}
 	for (unsigned i = 0; i < AT_ONCE; i++) {
-		hauli_co_switch(&me, co[i], NULL);
-		hauli_stack_put(cache, co[i]);
+		hauli_co_switch(&me, &h[i]->co, NULL);
+		hauli_stack_put(cache, &h[i]->stack, NULL);
 	}
 	for (unsigned i = 0; i < AT_ONCE; i++)
-		co[i] = hauli_stack_get_shared(cache->arena, 1);
+		stack[i] = hauli_stack_get_shared(cache->arena, 1);
 	for (unsigned i = 0; i < AT_ONCE; i++)
-		hauli_stack_put_shared(cache->arena, co[i]);
+		hauli_stack_put_shared(cache->arena, stack[i], NULL);
 }
 
 /* Strict mode permits only read, write and exit. */

@@ -18,6 +18,12 @@ static _Thread_local int which; /* a thread-local as a user might declare it */
 
 static struct hauli_co threads[2]; /* each thread's own stack */
 static struct hauli_co *coroutine;
+
+struct head {
+	struct hauli_stack stack;
+	struct hauli_co co;
+} HAULI_LINE;
+
 static pthread_barrier_t turn;
 static unsigned wrong, wrong_direct;
 
@@ -34,9 +40,11 @@ static void body(void *pass)
 		int here = i % 2, there = !here;
 
 		wrong += haul_carrier_self() != &carriers[here];
+		wrong += hauli_here() != &carriers[here];
 		wrong_direct += which != here;
 		suspend(&threads[here]);
 		wrong += haul_carrier_self() != &carriers[there];
+		wrong += hauli_here() != &carriers[there];
 		wrong_direct += which != there;
 	}
 }
@@ -61,12 +69,14 @@ static void *thread_main(void *arg)
 int main(void)
 {
 	struct hauli_stacks *arena;
+	struct head *h;
 	pthread_t other;
 
-	if (hauli_stacks_create(&arena, sizeof(struct haul_coro), HAULI_GUARD_BEST) != 0)
+	if (hauli_stacks_create(&arena, sizeof(struct head), HAULI_GUARD_BEST) != 0)
 		return EXIT_FAILURE;
-	coroutine = hauli_stack_get_shared(arena, 1);
-	hauli_co_prepare(coroutine, coroutine, body);
+	h = (struct head *)hauli_stack_get_shared(arena, 1);
+	coroutine = &h->co;
+	hauli_co_prepare(coroutine, &h->stack, h, body);
 	pthread_barrier_init(&turn, NULL, 2);
 	pthread_create(&other, NULL, thread_main, &carriers[1]);
 	thread_main(&carriers[0]);

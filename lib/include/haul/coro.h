@@ -65,10 +65,12 @@ struct haul_coro_opts {
  * co == NULL: the coroutine is detached, and freed when it ends. Otherwise *co gets a handle, which
  * the caller passes to haul_join() or haul_detach() exactly once.
  * They do not suspend. Coroutines that one thread spawns on one carrier start in that order.
- * Return 0; -ENOMEM (no memory for a stack); -EINVAL (stack_size above HAUL_STACK_MAX, order_key
- * above HAUL_ORDER_KEYS, or carrier, rt or fn is NULL); -ECANCELED (the runtime is stopping);
- * -EPERM (haul_spawn() on a thread that is no carrier; any of them in a child of fork(), which has
- * no carriers).
+ * A coroutine gets a stack when it begins. If there is no memory for one then, it begins later:
+ * behind those that are ready, and again until there is.
+ * Return 0; -ENOMEM (no memory for a coroutine); -EINVAL (stack_size above HAUL_STACK_MAX,
+ * order_key above HAUL_ORDER_KEYS, or carrier, rt or fn is NULL); -ECANCELED (the runtime is
+ * stopping); -EPERM (haul_spawn() on a thread that is no carrier; any of them in a child of fork(),
+ * which has no carriers).
  */
 HAUL_API int haul_spawn(
 	struct haul_coro **co, haul_fn *fn, void *arg, const struct haul_coro_opts *opts);
