@@ -20,12 +20,21 @@ from support.objects import Objects
 
 # test: (file, error, text, its replacement)
 MUTATIONS = [
+    ('unit/sync', 'lib/sched/request.c', 'a cancel does not end a wait that others end',
+     '(state == HAULI_CORO_BLOCKED && hauli_block_cancel_here(c, co))', 'false'),
+    ('unit/sync', 'lib/sync/waitq.c', 'the rest of a crowd is not served',
+     'hauli_sync_wait_of(list->first)->goes_on = true;', ';'),
+    ('unit/sync', 'lib/sync/waitq.c', 'a crowd is left as if it were the list of waiters',
+     'hauli_wait_list_leave(goes ? &crowd->going : &q->list, &w->waiter);',
+     'hauli_wait_list_leave(&q->list, &w->waiter);'),
+    ('unit/sync', 'lib/sync/mutex.c', 'an unlock lets everybody try',
+     'next = value_of(q->list.first->coro);', ';'),
     ('unit/wait', 'lib/sched/join.c', 'a coroutine is freed with a request under way',
      'hauli_coro_free(c, target);',
      'hauli_ptr_published_set(&target->home, NULL);\n\thauli_slab_put(&c->coros, target);'),
     ('unit/wait', 'lib/sched/wait.c', 'the deadline of a long sleep wraps',
      'ticks < HAULI_NEVER - now ? now + ticks : HAULI_NEVER)', 'now + ticks)'),
-    ('unit/wait', 'lib/sched/timer.c', 'what one call left over is forgotten',
+    ('unit/timer', 'lib/sched/timer.c', 'what one call left over is forgotten',
      'hauli_timers_recompute(ts); return n;', 'ts->next_at = HAULI_NEVER;\n\treturn n;'),
     ('unit/timer', 'lib/sched/timer.c', 'a call expires more than it may',
      'if (v->n + c->n > HAULI_TIMERS_DUE) return false;', ''),

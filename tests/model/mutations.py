@@ -16,6 +16,7 @@ import falling_asleep
 import of_glue
 import of_records
 import of_ring
+import of_sync
 from support import mutate
 
 # model: (file, what is broken, text, its replacement)
@@ -128,8 +129,8 @@ MUTATIONS = [
      'take_out(&o->remote, co); } else {', '} else {'),
     ('order', 'lib/sched/order.c', 'a coroutine at home comes before the thefts that were seen',
      'co->place = c->orders.seen + 1;', 'co->place = c->orders.seen;'),
-    ('order', 'lib/sched/order.c', 'the last of the same place comes first',
-     '!is_before(w->coro->place, at->coro->place)', 'is_before(at->coro->place, w->coro->place)'),
+    ('order', 'lib/sched/order.c', 'one that comes late enters at the end',
+     'if (line->last && !is_before(w->coro->place, line->last->coro->place))', 'if (line->last)'),
     ('order', 'lib/sched/order.c', 'the line is not sorted',
      'while (at && !is_before(w->coro->place, at->coro->place))', 'while (at)'),
     ('order', 'lib/sched/order.c', 'a leaving coroutine does not pass the turn on',
@@ -479,7 +480,8 @@ MUTATIONS = [
     ('detached', 'lib/sched/mail.c', 'a thief makes ready a coroutine that only its home may',
      'msg->kind->stealable(msg) : NULL;',
      'msg->kind->stealable(msg) : HAULI_CONTAINER(msg, struct haul_coro, request_msg);'),
-] + falling_asleep.MUTATIONS + of_glue.MUTATIONS + of_records.MUTATIONS + of_ring.MUTATIONS
+] + falling_asleep.MUTATIONS + of_glue.MUTATIONS + of_records.MUTATIONS + of_ring.MUTATIONS + \
+    of_sync.MUTATIONS
 
 
 ORDER = ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/injector.c', 'lib/conc/ring.c',
@@ -509,7 +511,8 @@ SOURCES = {
     'detached_rest': [s for s in DETACHED if s != 'lib/sched/mail.c'],
     'poller': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/injector.c', 'lib/conc/ring.c',
                'lib/sched/mail.c', 'lib/sched/poller.c', 'lib/sched/sleep.c'],
-} | falling_asleep.SOURCES | of_glue.SOURCES | of_records.SOURCES | of_ring.SOURCES
+} | falling_asleep.SOURCES | of_glue.SOURCES | of_records.SOURCES | of_ring.SOURCES | \
+    of_sync.SOURCES
 
 
 def is_caught(models, model, command):

@@ -237,8 +237,11 @@ static void *event_wakes(void *arg)
 	for (int i = 0; i < MANY - 2; i++)
 		EXPECT(s->order[i] == (i == MANY / 2 ? -ECANCELED : 0));
 	EXPECT(s->order[MANY - 1] == -ECANCELED);
+	s->waiting = 0;
+	spawn_members(s, m, cos, 1, waits_for_event);
 	haul_event_set(&s->event);
 	haul_event_set(&s->event);
+	join_all(cos, 1);
 	EXPECT(haul_event_wait(&s->event, 0) == 0);
 	EXPECT(haul_event_wait(&s->event, HAUL_FOREVER) == 0);
 	return NULL;
