@@ -241,7 +241,7 @@ int hauli_round_main(void *arg)
 	/* The default slack would delay each timed wait by up to 50 us. */
 	prctl(PR_SET_TIMERSLACK, 1UL, 0, 0, 0);
 	hauli_self_set(c);
-	hauli_u32_published_set(&c->tid, (uint32_t)syscall(SYS_gettid));
+	hauli_u32_published_set(&c->tid, (uint32_t)gettid());
 	hauli_co_init_thread(&c->loop);
 	hauli_overflow_thread_init();
 	c->exceptions = hauli_exceptions_here();
