@@ -24,6 +24,9 @@ var benches = map[string]bench{
 	"park-here":   pingPong,
 	"park-across": pingPongThreads,
 	"million":     million,
+	"lock-unlock": lockUnlock,
+	"send-recv":   sendRecv,
+	"bounce":      pingPong,
 }
 
 var extras []string
