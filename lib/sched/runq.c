@@ -71,8 +71,8 @@ static void append(struct hauli_backlog *b, uintptr_t entry)
 	uint64_t tail = tail_of(b);
 
 	if (hauli_unlikely(tail % BLOCK == 0))
-		*block_of(b, tail) = take_block(b);
-	*slot(b, tail) = entry;
+		b->next = *block_of(b, tail) = take_block(b);
+	*b->next++ = entry;
 	hauli_u64_owned_set(&b->tail, tail + 1);
 }
 
@@ -188,10 +188,30 @@ static void refill_shared(struct hauli_runq *q)
 	hauli_ring_release(&q->ring);
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Moves the entries from head that lie together, in the backlog and in the ring. Returns their
+ * number; 0: the ring is full, or the backlog is empty. */
+static uint64_t move_some(struct hauli_runq *q, uint64_t head, uint64_t tail)
+{
+	const uintptr_t *from = slot(&q->backlog, head);
+	_Atomic(void *) *to = hauli_ring_first(&q->ring);
+	uint64_t n = least(tail - head, BLOCK - head % BLOCK);
+
+	n = least(n, least(hauli_ring_room(&q->ring), hauli_ring_straight(&q->ring)));
+	for (uint64_t i = 0; i < n; i++)
+		hauli_ring_set(&to[i], (void *)from[i]);
+	hauli_ring_add(&q->ring, (uint32_t)n);
+	return n;
+}
+
 void hauli_runq_refill(struct hauli_runq *q)
 {
 	struct hauli_backlog *b = &q->backlog;
-	uint64_t head, tail;
+	uint64_t head, tail, n;
 
 	if (q->shared) {
 		refill_shared(q);
@@ -199,8 +219,8 @@ void hauli_runq_refill(struct hauli_runq *q)
 	}
 	head = head_of(b);
 	tail = tail_of(b);
-	while (head != tail && hauli_ring_push(&q->ring, coro_of(*slot(b, head))))
-		head++;
+	while (head != tail && (n = move_some(q, head, tail)) > 0)
+		head += n;
 	set_head(b, head);
 	hauli_u8_owned_set(&q->behind, head != tail);
 }

@@ -31,6 +31,7 @@ struct hauli_backlog {
 	/* where thieves may come: the number of stealable entries; read by any thread */
 	struct hauli_u64_owned loose;
 	uint64_t passed; /* thieves have passed the entries before this index: none is stealable */
+	uintptr_t *next; /* where the next entry goes, if it does not begin a block */
 };
 
 struct hauli_runq {
