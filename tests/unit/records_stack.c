@@ -108,9 +108,12 @@ static bool is_last(const void *arg)
 static __attribute__((noinline)) int dive(int depth)
 {
 	volatile char frame[120];
+	int sum;
 
 	memset((char *)frame, 1, sizeof(frame));
-	return depth > 0 ? dive(depth - 1) + frame[0] : frame[1];
+	sum = depth > 0 ? dive(depth - 1) : 0;
+	asm volatile("" : : "r"(frame) : "memory"); /* else clang makes it a loop */
+	return sum + frame[0];
 }
 
 static void *dives(void *arg)
