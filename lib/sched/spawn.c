@@ -70,7 +70,7 @@ static void body(void *pass)
 	struct haul_coro *me = c->current, *next;
 
 	hauli_co_arrived(&me->co);
-	hauli_arrive(c);
+	hauli_begin(c);
 	for (;;) {
 		me->arg = me->fn(me->arg);
 		if (hauli_unlikely(hauli_coro_needs_slow_path(me))) {

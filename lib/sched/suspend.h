@@ -6,6 +6,7 @@
 
 #include "sched/carrier.h"
 #include "sched/exceptions.h"
+#include "sched/group.h"
 #include "sched/record.h"
 
 /* The operation with which a stolen coroutine ends its slice, for its home (stolen.c). */
@@ -51,6 +52,17 @@ static inline void hauli_arrive(struct haul_carrier *c)
 	} else {
 		hauli_coro_left_slow(c, left);
 	}
+}
+
+/* hauli_arrive() at the beginning of a coroutine. Its stack and set-up take a while, in which a
+ * thief may find nothing here and go to sleep: it is told of a coroutine that is published now. */
+static inline void hauli_begin(struct haul_carrier *c)
+{
+	bool publishes = c->left != NULL;
+
+	hauli_arrive(c);
+	if (publishes)
+		hauli_steal_offer_here(c);
 }
 
 /* The context to run after the current coroutine: that of the entry that was popped, or, if that is
