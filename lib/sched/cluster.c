@@ -37,7 +37,7 @@ static void become_home(struct haul_carrier *c, struct haul_coro *co)
 	hauli_ptr_published_set(&co->home, c);
 	hauli_requests_here(c, co);
 	/* Else it would run before the stop visits it. */
-	if (hauli_unlikely(c->phase != HAULI_PHASE_RUNS))
+	if (hauli_unlikely(hauli_u8_owned_get(&c->cluster->stops)))
 		hauli_cancel_here(c, co);
 	hauli_queue_new(c, co);
 }
@@ -129,12 +129,19 @@ bool hauli_cluster_empty(struct haul_carrier *c, uint32_t most)
 	return is_empty;
 }
 
+void hauli_clusters_stop(struct haul_runtime *rt)
+{
+	for (unsigned i = 0; i < rt->nb_clusters; i++)
+		hauli_u8_owned_set(&rt->clusters[i].stops, true);
+}
+
 static int cluster_init(
 	struct hauli_cluster *cl, struct haul_runtime *rt, const struct haul_plan *plan)
 {
 	unsigned number = (unsigned)(cl - rt->clusters);
 
 	cl->nb_members = 0;
+	hauli_u8_owned_set(&cl->stops, false);
 	cl->members = calloc(rt->nb_carriers, sizeof(cl->members[0]));
 	cl->inboxes = calloc(rt->nb_carriers, sizeof(cl->inboxes[0]));
 	if (!cl->members || !cl->inboxes)

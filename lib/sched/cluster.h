@@ -7,6 +7,7 @@
 #define HAULI_SCHED_CLUSTER_H
 
 #include "conc/injector.h"
+#include "conc/word.h"
 #include "sched/carrier.h"
 
 struct hauli_cluster {
@@ -15,6 +16,8 @@ struct hauli_cluster {
 	unsigned nb_members;
 	struct haul_carrier **members;
 	struct hauli_inbox **inboxes;
+	/* haul_stop() has begun: what is taken from the injector is cancelled. Its caller */
+	struct hauli_u8_owned stops;
 };
 
 struct haul_runtime;
@@ -22,6 +25,10 @@ struct haul_runtime;
 /* At the start and stop of a runtime, while its carriers exist. Returns 0 or -ENOMEM. */
 int hauli_clusters_init(struct haul_runtime *rt, const struct haul_plan *plan);
 void hauli_clusters_fini(struct haul_runtime *rt);
+
+/* The caller of haul_stop(), before it closes the gate: coroutines that are taken from an injector
+ * from now on begin cancelled. */
+void hauli_clusters_stop(struct haul_runtime *rt);
 
 /* Any thread. Puts a batch into the injector, and wakes a sleeping carrier if there is one. */
 void hauli_cluster_put(struct hauli_cluster *cl, struct hauli_item *first);

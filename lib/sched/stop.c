@@ -179,6 +179,7 @@ int hauli_stop(struct haul_runtime *rt, uint64_t timeout_ns)
 
 	if (err)
 		return err;
+	hauli_clusters_stop(rt);
 	hauli_gate_close(&rt->gate);
 	while (!hauli_gate_is_quiet(&rt->gate))
 		sched_yield();
