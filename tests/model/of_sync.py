@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mutations of waits for the objects of lib/sync, by the model of a semaphore. For mutations.py."""
+"""Mutations of waits for the objects of lib/sync, by the models sync_*. For mutations.py."""
 
 MUTATIONS = [
     ('sync_sem', 'lib/conc/lockword.h', 'unlock publishes nothing',
@@ -31,9 +31,20 @@ MUTATIONS = [
      'set_end(block_of(co), HAULI_BLOCK_CANCELLED);'),
     ('sync_sem_cancel', 'lib/sched/request.c', 'a request to serve is ignored',
      'if (bits & HAULI_REQ_SERVED)', 'if (0)'),
+    ('sync_mutex', 'lib/sync/mutex.c', 'an unlock frees the mutex that it hands over',
+     'next = value_of(q->list.first->coro);', ';'),
+    ('sync_mutex', 'lib/sync/mutex.c', 'the holder is read while the mutex is handed over',
+     'if (word & HAULI_LOCKWORD_LOCKED)', 'if (0)'),
+    ('sync_chan', 'lib/sync/chan.c', 'a sender gives the receiver no value',
+     'memcpy(hauli_sync_wait_of(receiver)->value, value, ch->size);', ';'),
+    ('sync_chan', 'lib/sync/chan.c', 'a sender passes over a receiver',
+     'else if (receiver) {', 'else if (0) {'),
 ]
 
 SYNC = ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/lockword.c', 'lib/conc/ring.c',
         'lib/sched/block.c', 'lib/sched/request.c', 'lib/sched/serve.c', 'lib/sched/wake.c',
-        'lib/sync/sem.c', 'lib/sync/waitq.c']
-SOURCES = {'sync_sem': SYNC, 'sync_sem_cancel': SYNC}
+        'lib/sync/waitq.c']
+SOURCES = {
+    'sync_chan': SYNC + ['lib/sync/chan.c'], 'sync_mutex': SYNC + ['lib/sync/mutex.c'],
+    'sync_sem': SYNC + ['lib/sync/sem.c'], 'sync_sem_cancel': SYNC + ['lib/sync/sem.c'],
+}
