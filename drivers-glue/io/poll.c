@@ -14,6 +14,17 @@
 #include "io/tx.h"
 #include "net/given.h"
 
+static inline __attribute__((always_inline)) void call_handler(
+	struct hauli_rxq *r, struct rte_mbuf *pkt, bool anywhere, bool timed)
+{
+	if (anywhere)
+		hauli_glue_handler_begins(r->home);
+	if (timed)
+		hauli_times_packet(r, pkt, anywhere);
+	else
+		r->on_packet(&r->rx, pkt);
+}
+
 /*
  * The body of a handler's coroutine; arg is the packet's record. anywhere: it is stealable, and may
  * end on another carrier; timed: its stages are recorded. Each has instances of its own, so that
@@ -22,14 +33,8 @@
 static inline __attribute__((always_inline)) void *handle(void *arg, bool anywhere, bool timed)
 {
 	struct hauli_rxq *r = hauli_rxq_of_record(arg);
-	struct rte_mbuf *pkt = hauli_pkt_of_record(arg);
 
-	if (anywhere)
-		hauli_glue_handler_begins(r->home);
-	if (timed)
-		hauli_times_packet(r, pkt, anywhere);
-	else
-		r->on_packet(&r->rx, pkt);
+	call_handler(r, hauli_pkt_of_record(arg), anywhere, timed);
 	if (anywhere && hauli_rxq_is_remote(r))
 		hauli_u64_shared_add(&r->remote_ended, 1);
 	else
@@ -72,15 +77,7 @@ static haul_fn *body_of(const struct hauli_rxq *r)
 static inline __attribute__((always_inline)) void run(
 	const struct hauli_start *start, struct hauli_record *record, bool anywhere, bool timed)
 {
-	struct hauli_rxq *r = hauli_rxq_of_start(start);
-	struct rte_mbuf *pkt = hauli_pkt_of_record(record);
-
-	if (anywhere)
-		hauli_glue_handler_begins(r->home);
-	if (timed)
-		hauli_times_packet(r, pkt, anywhere);
-	else
-		r->on_packet(&r->rx, pkt);
+	call_handler(hauli_rxq_of_start(start), hauli_pkt_of_record(record), anywhere, timed);
 }
 
 static inline void run_here(const struct hauli_start *start, struct hauli_record *record)
