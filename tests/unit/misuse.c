@@ -2,18 +2,13 @@
 /* Misuse of the API: the process (a child) dies with one line that names the call, or the call
  * returns an error where it can. In every build. */
 #include <errno.h>
-#include <signal.h>
 
 #include <haul/driver.h>
 #include <haul/haul.h>
 
-#include "coro_child.h"
-#include "sched/poller.h"
-#include "sched/self.h"
-#include "support/runtime.h"
+#include "misuse.h"
 #include "support/suite.h"
 
-static struct haul_runtime *rt;
 static struct haul_coro *handle;
 
 static void *nothing(void *arg)
@@ -310,14 +305,6 @@ static void trim_of_none(void)
 
 /* Calls from a handler that runs on its poller's stack. */
 
-static void *poll_with_handler(void *handler)
-{
-	hauli_poller_handles(hauli_self());
-	while (haul_maybe_yield(false))
-		((void (*)(void))handler)();
-	return NULL;
-}
-
 static void handle_by(void (*handler)(void))
 {
 	struct haul_coro *poller;
@@ -360,10 +347,7 @@ static void join_in_a_handler(void)
 #define IS_NULL "is NULL"
 #define IN_HANDLER "called in a burst handler"
 
-static const struct misuse {
-	void (*make)(void);
-	const char *call, *mistake;
-} misuses[] = {
+static const struct misuse misuses[] = {
 	{yield_outside, "haul_yield", OUTSIDE},
 	{sleep_outside, "haul_sleep", OUTSIDE},
 	{sleep_before_any_start, "haul_sleep", OUTSIDE},
@@ -410,26 +394,9 @@ static const struct misuse {
 };
 #define MISUSES ((int)(sizeof(misuses) / sizeof(misuses[0])))
 
-static void make_mistake(void *arg)
-{
-	const struct misuse *m = arg;
-
-	rt = runtime_start(2);
-	m->make();
-}
-
 START_TEST(a_mistake_is_reported)
 {
-	const struct misuse *m = &misuses[_i];
-	struct child c = child_run(make_mistake, (void *)m);
-	char begins[64];
-
-	snprintf(begins, sizeof(begins), "haul: %s(): ", m->call);
-	CHILD_DIED_BY(c, SIGABRT);
-	ck_assert_msg(c.lines == 1 && strncmp(c.said, begins, strlen(begins)) == 0 &&
-			strstr(c.said, m->mistake) && strchr(c.said, '\n')[1] == '\0',
-		"no line of %s, with \"%s\": %s", m->call, m->mistake, c.said);
-	printf("# %s", c.said);
+	misuse_is_reported(&misuses[_i]);
 }
 END_TEST
 

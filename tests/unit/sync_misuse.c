@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Misuse of haul/sync.h: the process (a child) dies with one line that names the call. */
 #include <errno.h>
-#include <signal.h>
 
-#include "coro_child.h"
-#include "sched/poller.h"
-#include "sched/self.h"
-#include "support/runtime.h"
+#include "misuse.h"
 #include "support/suite.h"
 
-static struct haul_runtime *rt;
 static struct haul_mutex mutex;
 static struct haul_cond cond;
 static struct haul_event event;
@@ -133,14 +128,6 @@ static void destroys_in_use(void)
 	on_carrier(0, destroy_in_use);
 }
 
-static void *poll_with_handler(void *handler)
-{
-	hauli_poller_handles(hauli_self());
-	while (haul_maybe_yield(false))
-		((void (*)(void))handler)();
-	return NULL;
-}
-
 static void wait_in_a_handler(void)
 {
 	struct haul_coro *poller;
@@ -153,10 +140,7 @@ static void wait_in_a_handler(void)
 #define OUTSIDE "called outside a coroutine"
 #define IS_NULL "is NULL"
 
-static const struct misuse {
-	void (*make)(void);
-	const char *call, *mistake;
-} misuses[] = {
+static const struct misuse misuses[] = {
 	{lock, "haul_lock", OUTSIDE},
 	{try_lock, "haul_lock_by", OUTSIDE},
 	{unlock, "haul_unlock", "is not locked"},
@@ -177,26 +161,9 @@ static const struct misuse {
 };
 #define MISUSES ((int)(sizeof(misuses) / sizeof(misuses[0])))
 
-static void make_mistake(void *arg)
-{
-	const struct misuse *m = arg;
-
-	rt = runtime_start(2);
-	m->make();
-}
-
 START_TEST(a_mistake_is_reported)
 {
-	const struct misuse *m = &misuses[_i];
-	struct child c = child_run(make_mistake, (void *)m);
-	char begins[64];
-
-	snprintf(begins, sizeof(begins), "haul: %s(): ", m->call);
-	CHILD_DIED_BY(c, SIGABRT);
-	ck_assert_msg(c.lines == 1 && strncmp(c.said, begins, strlen(begins)) == 0 &&
-			strstr(c.said, m->mistake),
-		"no line of %s, with \"%s\": %s", m->call, m->mistake, c.said);
-	printf("# %s", c.said);
+	misuse_is_reported(&misuses[_i]);
 }
 END_TEST
 

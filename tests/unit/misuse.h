@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A table of mistakes: each ends its process, a child, with one line that names the call. */
+#ifndef HAUL_TESTS_MISUSE_H
+#define HAUL_TESTS_MISUSE_H
+
+#include <signal.h>
+
+#include "coro_child.h"
+#include "sched/poller.h"
+#include "sched/self.h"
+#include "support/runtime.h"
+
+struct misuse {
+	void (*make)(void);
+	const char *call, *mistake; /* in the line */
+};
+
+static struct haul_runtime *rt;
+
+/* A poller that calls a handler, which must not suspend. */
+static inline void *poll_with_handler(void *handler)
+{
+	hauli_poller_handles(hauli_self());
+	while (haul_maybe_yield(false))
+		((void (*)(void))handler)();
+	return NULL;
+}
+
+static inline void make_mistake(void *arg)
+{
+	const struct misuse *m = arg;
+
+	rt = runtime_start(2);
+	m->make();
+}
+
+static inline void misuse_is_reported(const struct misuse *m)
+{
+	struct child c = child_run(make_mistake, (void *)m);
+	char begins[64];
+
+	snprintf(begins, sizeof(begins), "haul: %s(): ", m->call);
+	CHILD_DIED_BY(c, SIGABRT);
+	ck_assert_msg(c.lines == 1 && strncmp(c.said, begins, strlen(begins)) == 0 &&
+			strstr(c.said, m->mistake) && strchr(c.said, '\n')[1] == '\0',
+		"no line of %s, with \"%s\": %s", m->call, m->mistake, c.said);
+	printf("# %s", c.said);
+}
+
+#endif
