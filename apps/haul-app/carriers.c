@@ -117,7 +117,7 @@ static int call_on(struct haul_app *app, unsigned carrier,
 		return HAUL_APP_FAILED;
 	}
 	if (err == 0)
-		haul_join(co, NULL);
+		haul_join(co, NULL, HAUL_FOREVER);
 	rc = call->rc;
 	call_free(call);
 	if (err == 0)

@@ -221,7 +221,7 @@ static int measure_round(struct doctor_costs *costs)
 		return err;
 	err = haul_poller_register(haul_carrier(rt, 0), &poller, spins, &costs->round, NULL);
 	if (!err)
-		err = haul_join(poller, NULL);
+		err = haul_join(poller, NULL, HAUL_FOREVER);
 	haul_stop(rt, HAUL_FOREVER);
 	return err;
 }

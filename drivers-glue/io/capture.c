@@ -373,7 +373,7 @@ static int on_carriers(struct haul_capture *c, struct haul_io *io, haul_fn *fn)
 		}
 		err = haul_spawn_on(change.poller->carrier, &co, fn, &change, &opts);
 		if (!err)
-			err = haul_join(co, NULL);
+			err = haul_join(co, NULL, HAUL_FOREVER);
 	}
 	return err;
 }

@@ -95,7 +95,7 @@ static int open_all(struct haul_io *io, char *errbuf, size_t errlen)
 
 		err = haul_spawn_on(p->carrier, &co, open_txqs, p, &opts);
 		if (!err)
-			err = haul_join(co, NULL);
+			err = haul_join(co, NULL, HAUL_FOREVER);
 		if (err)
 			snprintf(errbuf, errlen, "haul_io_resume: carrier %u: %s", i,
 				strerror(-err));

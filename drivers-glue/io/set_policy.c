@@ -52,7 +52,7 @@ int haul_io_set_policy(struct haul_io *io, unsigned port, int carrier,
 		change.poller = io->pollers[c];
 		err = haul_spawn_on(change.poller->carrier, &co, apply, &change, &opts);
 		if (err == 0)
-			err = haul_join(co, NULL);
+			err = haul_join(co, NULL, HAUL_FOREVER);
 		if (err < 0)
 			snprintf(errbuf, errlen, "haul_io_set_policy: carrier %u: %s", c,
 				strerror(-err));

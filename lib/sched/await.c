@@ -9,7 +9,7 @@ int hauli_await(struct hauli_wait_list *list, struct hauli_waiter *w)
 {
 	/* A permit may come from any haul_unpark(): only w->served tells that w was served. */
 	while (!w->served) {
-		if (haul_park() == -ECANCELED && !w->served) {
+		if (haul_park(HAUL_FOREVER) == -ECANCELED && !w->served) {
 			hauli_wait_list_leave(list, w);
 			return -ECANCELED;
 		}

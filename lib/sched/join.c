@@ -153,7 +153,7 @@ static __attribute__((noinline)) void wait_slow(struct haul_carrier *c, struct h
 	wait_as_coroutine(c, j);
 }
 
-int haul_join(struct haul_coro *co, void **result)
+int haul_join(struct haul_coro *co, void **result, uint64_t deadline)
 {
 	struct haul_carrier *c = hauli_here();
 	struct hauli_join j = {.msg.kind = &hauli_join_msg, .target = co, .waiter = c->current};

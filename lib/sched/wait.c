@@ -107,7 +107,7 @@ static __attribute__((noinline)) int park_slow(struct haul_carrier *c, struct ha
 	return take_permit(me);
 }
 
-int haul_park(void)
+int haul_park(uint64_t deadline)
 {
 	struct haul_carrier *c = hauli_here();
 	struct haul_coro *me = c->current;

@@ -77,7 +77,7 @@ static int setup(uint64_t param)
 		err = haul_spawn_on(
 			haul_carrier(perf_bed()->rt, 0), &finder, find_clock, NULL, NULL);
 	if (!err)
-		err = haul_join(finder, NULL);
+		err = haul_join(finder, NULL, HAUL_FOREVER);
 	if (!err && !perf_bed()->io)
 		perf_bed_io_start(&(struct haul_io_opts){.on_burst = back});
 	if (!err && !w->far && fd < 0)

@@ -77,7 +77,7 @@ static void wait_for(const atomic_uint *count, unsigned n)
 static void *parks(void *arg)
 {
 	b.begun++;
-	haul_park();
+	haul_park(HAUL_FOREVER);
 	b.ended++;
 	return NULL;
 }
@@ -182,7 +182,7 @@ static void *joins(void *arg)
 	haul_yield(); /* the poller notices */
 	haul_sleep(HAUL_MS);
 	for (unsigned i = 0; i < CROWD; i++)
-		perf_must(haul_join(b.coros[i], NULL), "haul_join");
+		perf_must(haul_join(b.coros[i], NULL, HAUL_FOREVER), "haul_join");
 	haul_sleep(HAUL_MS);
 	b.watch = false;
 	return NULL;
@@ -194,7 +194,7 @@ static uint64_t join(uint64_t n)
 
 	perf_must(
 		haul_spawn_on(haul_carrier(b.rt, 0), &joiner, joins, NULL, NULL), "haul_spawn_on");
-	perf_must(haul_join(joiner, NULL), "haul_join");
+	perf_must(haul_join(joiner, NULL, HAUL_FOREVER), "haul_join");
 	return result();
 }
 

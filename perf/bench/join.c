@@ -24,7 +24,7 @@ static uint64_t run_here(uint64_t n)
 		void *result;
 
 		perf_must(haul_spawn(&co, body, &i, NULL), "haul_spawn");
-		perf_must(haul_join(co, &result), "haul_join");
+		perf_must(haul_join(co, &result, HAUL_FOREVER), "haul_join");
 		PERF_KEEP(result);
 	}
 	return perf_now() - start;

@@ -94,7 +94,7 @@ static void *walk_in_turn(void *arg)
 	struct task *t = h->task;
 
 	for (;;) {
-		haul_park();
+		haul_park(HAUL_FOREVER);
 		if (t->steps == 0)
 			break;
 		step(t, now.bed->lines, now.steps);
@@ -157,7 +157,7 @@ static void *run_inside(void *arg)
 		haul_unpark(tasks[i].halves[0].co);
 	for (unsigned i = 0; i < TASKS; i++)
 		for (unsigned k = 0; k < (now.how == STOLEN ? 1 : 2); k++)
-			haul_join(tasks[i].halves[k].co, NULL);
+			haul_join(tasks[i].halves[k].co, NULL, HAUL_FOREVER);
 	return NULL;
 }
 
@@ -195,7 +195,7 @@ static uint64_t run(enum how how, uint64_t n)
 	now = (struct run){b, how, steps};
 	perf_must(haul_spawn_on(haul_carrier(b->rt, 0), &co, run_inside, NULL, &pinned),
 		"haul_spawn_on");
-	haul_join(co, NULL);
+	haul_join(co, NULL, HAUL_FOREVER);
 	for (unsigned i = 0; i < TASKS; i++)
 		ns += b->tasks[i].ns;
 	if (how == STOLEN)
@@ -233,7 +233,7 @@ static void count_misses(struct bed *b)
 		perf_must(haul_spawn_on(
 				  haul_carrier(b->rt, i), &co, open_misses, &b->misses[i], &pinned),
 			"haul_spawn_on");
-		haul_join(co, NULL);
+		haul_join(co, NULL, HAUL_FOREVER);
 	}
 	if (b->misses[0] < 0 && !said) {
 		fprintf(stderr,

@@ -74,7 +74,7 @@ static int setup(uint64_t param)
 static void *body(void *arg)
 {
 	waiting++;
-	haul_park();
+	haul_park(HAUL_FOREVER);
 	ended++;
 	return NULL;
 }

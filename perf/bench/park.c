@@ -14,7 +14,7 @@ static atomic_bool ending;
 static void *echo(void *arg)
 {
 	for (;;) {
-		haul_park();
+		haul_park(HAUL_FOREVER);
 		if (ending)
 			return NULL;
 		haul_unpark(driver);
@@ -37,7 +37,7 @@ static uint64_t run_here(uint64_t n)
 	start = perf_now();
 	for (uint64_t i = 0; i < n; i++) {
 		haul_unpark(other);
-		haul_park();
+		haul_park(HAUL_FOREVER);
 	}
 	return perf_now() - start;
 }
@@ -51,6 +51,6 @@ void perf_park_teardown(void)
 {
 	ending = true;
 	haul_unpark(other);
-	haul_join(other, NULL);
+	haul_join(other, NULL, HAUL_FOREVER);
 	perf_carriers_stop();
 }

@@ -133,7 +133,7 @@ static void start(const struct how *how)
 		perf_must(
 			haul_spawn_on(haul_carrier(rt, i), &co, find_thread, &threads[i], &pinned),
 			"haul_spawn_on");
-		perf_must(haul_join(co, NULL), "haul_join");
+		perf_must(haul_join(co, NULL, HAUL_FOREVER), "haul_join");
 	}
 	skew_wire_fill();
 	perf_must(haul_io_start(&io, rt, &opts, why, sizeof(why)), why);

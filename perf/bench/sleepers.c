@@ -79,11 +79,11 @@ static void *waits(void *timeout)
 	uint64_t now;
 
 	spawned++;
-	haul_park();
+	haul_park(HAUL_FOREVER);
 	now = haul_now();
 	waiting++;
 	if (!by_timers)
-		haul_park();
+		haul_park(HAUL_FOREVER);
 	else if (timeout)
 		haul_sleep(60 * HAUL_S);
 	else if (now < due_at)
@@ -148,8 +148,8 @@ static uint64_t run_here(uint64_t n)
 	perf_extra("p99_us", percentile(99));
 	perf_extra("over_50us", (double)nb_long);
 	for (uint64_t i = 0; i < n; i++) {
-		haul_join(timeouts[i], NULL);
-		haul_join(sleepers[i], NULL);
+		haul_join(timeouts[i], NULL, HAUL_FOREVER);
+		haul_join(sleepers[i], NULL, HAUL_FOREVER);
 		pause_after(i);
 	}
 	return longest * n;
@@ -190,7 +190,7 @@ static int setup_parked(uint64_t param)
 static void teardown(void)
 {
 	haul_cancel(poller);
-	perf_must(haul_join(poller, NULL), "haul_join");
+	perf_must(haul_join(poller, NULL, HAUL_FOREVER), "haul_join");
 	perf_carriers_stop();
 	free(sleepers);
 	free(timeouts);

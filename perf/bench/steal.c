@@ -68,7 +68,7 @@ static void *task(void *arg)
 /* Waits for its partner on the same carrier. */
 static void *waits(void *arg)
 {
-	haul_park();
+	haul_park(HAUL_FOREVER);
 	one_less();
 	return NULL;
 }
@@ -152,9 +152,9 @@ static void *run_inside(void *arg)
 		if (haul_spawn_on(haul_carrier(r->rt, i), &co[i], source, &sources[i], &pinned))
 			abort();
 	while (left > 0)
-		haul_park();
+		haul_park(HAUL_FOREVER);
 	for (unsigned i = 0; i < CARRIERS; i++)
-		haul_join(co[i], NULL);
+		haul_join(co[i], NULL, HAUL_FOREVER);
 	return NULL;
 }
 
@@ -167,7 +167,7 @@ static uint64_t run(struct haul_runtime *rt, uint64_t n)
 
 	if (haul_spawn_on(haul_carrier(rt, 0), &co, run_inside, &r, &pinned))
 		abort();
-	haul_join(co, NULL);
+	haul_join(co, NULL, HAUL_FOREVER);
 	ns = perf_now() - start;
 	report(rt, n);
 	return ns;

@@ -97,7 +97,7 @@ static uint64_t bounce(uint64_t n)
 		haul_sem_post(&s.ping);
 		perf_must(haul_sem_wait(&s.pong, deadline()), "haul_sem_wait");
 	}
-	perf_must(haul_join(co, NULL), "haul_join");
+	perf_must(haul_join(co, NULL, HAUL_FOREVER), "haul_join");
 	return perf_now() - start;
 }
 

@@ -81,6 +81,6 @@ uint64_t wake_by_dpdk(struct wake_asker *asker, struct wake_dpdk *dpdk, uint64_t
 	perf_must(err, "DPDK's loop");
 	ns = wake_ask(asker, n);
 	wake_ask_end(asker);
-	(void)haul_join(loop, NULL);
+	(void)haul_join(loop, NULL, HAUL_FOREVER);
 	return ns;
 }

@@ -42,7 +42,7 @@ static __attribute__((noinline)) void keep_yielding(uint64_t times)
 static void *yielder(void *arg)
 {
 	for (;;) {
-		haul_park();
+		haul_park(HAUL_FOREVER);
 		if (ending)
 			return NULL;
 		keep_yielding(for_ever());
@@ -52,7 +52,7 @@ static void *yielder(void *arg)
 static void *mixed_yielder(void *arg)
 {
 	for (;;) {
-		haul_park();
+		haul_park(HAUL_FOREVER);
 		if (ending)
 			return NULL;
 		while (yielding)
@@ -127,7 +127,7 @@ static uint64_t end_others(uint64_t n)
 	for (uint64_t i = 0; i < n; i++)
 		haul_unpark(others[i]);
 	for (uint64_t i = 0; i < n; i++)
-		haul_join(others[i], NULL);
+		haul_join(others[i], NULL, HAUL_FOREVER);
 	return 0;
 }
 

@@ -56,7 +56,7 @@ void perf_carriers_stop(void)
 {
 	if (sibling) {
 		sem_post(&sibling_ends);
-		perf_must(haul_join(sibling, NULL), "haul_join");
+		perf_must(haul_join(sibling, NULL, HAUL_FOREVER), "haul_join");
 		sibling = NULL;
 	}
 	perf_must(haul_stop(rt, 60 * HAUL_S), "haul_stop");
@@ -88,7 +88,7 @@ uint64_t perf_on_carrier(uint64_t (*body)(uint64_t n), uint64_t n)
 	struct haul_coro *co;
 
 	perf_must(haul_spawn_on(perf_carrier(0), &co, run_job, &job, NULL), "haul_spawn_on");
-	perf_must(haul_join(co, NULL), "haul_join");
+	perf_must(haul_join(co, NULL, HAUL_FOREVER), "haul_join");
 	return job.result;
 }
 

@@ -36,7 +36,7 @@ static void *leap(void *bytes)
 
 static void *wait(void *arg)
 {
-	haul_park();
+	haul_park(HAUL_FOREVER);
 	return arg;
 }
 
@@ -52,7 +52,8 @@ int main(int argc, char **argv)
 	/* Slots below this one are in use. */
 	for (int i = 0; i < 20; i++)
 		haul_spawn_on(haul_carrier(rt, 0), NULL, wait, NULL, &others);
-	if (haul_spawn_on(haul_carrier(rt, 0), &co, leap, argv[1], &opts) || haul_join(co, NULL))
+	if (haul_spawn_on(haul_carrier(rt, 0), &co, leap, argv[1], &opts) ||
+		haul_join(co, NULL, HAUL_FOREVER))
 		return 3;
 	puts("it went by");
 	return haul_stop(rt, HAUL_S) ? 4 : 0;

@@ -41,7 +41,7 @@ int main(void)
 
 		if (haul_spawn_on(haul_carrier(rt, i), &co, lcore, NULL, NULL))
 			goto failed;
-		haul_join(co, &yes);
+		haul_join(co, &yes, HAUL_FOREVER);
 		on_lcores += (uintptr_t)yes;
 	}
 	if (haul_stop(rt, HAUL_FOREVER))

@@ -52,7 +52,7 @@ static unsigned long sum_of_many(struct haul_runtime *rt)
 	for (unsigned i = 0; i < COROUTINES; i++) {
 		void *result;
 
-		must(haul_join(cos[i], &result), "haul_join");
+		must(haul_join(cos[i], &result, HAUL_FOREVER), "haul_join");
 		sum += (unsigned long)result;
 	}
 	return sum;
@@ -82,7 +82,7 @@ int main(void)
 	for (unsigned i = 0; i < COROUTINES; i++) {
 		void *result;
 
-		must(haul_join(squares[i].co, &result), "haul_join");
+		must(haul_join(squares[i].co, &result, HAUL_FOREVER), "haul_join");
 		sum += (unsigned long)result;
 		strayed += squares[i].strayed;
 	}

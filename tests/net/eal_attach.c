@@ -58,7 +58,7 @@ START_TEST(workers_become_carriers)
 		ck_assert_int_eq(
 			plan->places[i].cpu, expected[i].cpu == 0 ? first_cpu : expected[i].cpu);
 		ck_assert_int_eq(haul_spawn_on(haul_carrier(rt, i), &co, look, &seen, NULL), 0);
-		ck_assert_int_eq(haul_join(co, NULL), 0);
+		ck_assert_int_eq(haul_join(co, NULL, HAUL_FOREVER), 0);
 		ck_assert_uint_eq(seen.lcore, expected[i].lcore);
 		if (expected[i].cpu == 0)
 			ck_assert_int_eq(seen.cpu, first_cpu);

@@ -63,7 +63,7 @@ START_TEST(carriers_are_lcores)
 	for (unsigned i = 0; i < CARRIERS; i++) {
 		char prefix[16];
 
-		ck_assert_int_eq(haul_join(co[i], NULL), 0);
+		ck_assert_int_eq(haul_join(co[i], NULL, HAUL_FOREVER), 0);
 		ck_assert_uint_eq(seen[i].carrier, i);
 		ck_assert_uint_eq(seen[i].lcore, i);
 		snprintf(prefix, sizeof(prefix), "haul%u.c", i);
@@ -155,7 +155,7 @@ START_TEST(carriers_have_pool_caches)
 
 	ck_assert_ptr_nonnull(pool);
 	ck_assert_int_eq(haul_spawn_on(haul_carrier(rt, 1), &co, use_pool, pool, NULL), 0);
-	ck_assert_int_eq(haul_join(co, &cache), 0);
+	ck_assert_int_eq(haul_join(co, &cache, HAUL_FOREVER), 0);
 	ck_assert_ptr_nonnull(cache);
 	ck_assert_ptr_eq(cache, rte_mempool_default_cache(pool, 1));
 	ck_assert_int_eq(haul_stop(rt, TIMEOUT), 0);

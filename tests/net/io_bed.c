@@ -144,7 +144,7 @@ void bed_send(struct bed *bed, unsigned port, unsigned carrier, uint32_t first, 
 
 	ck_assert_ptr_nonnull(s.txq);
 	ck_assert_int_eq(haul_spawn_on(haul_carrier(bed->rt, carrier), &co, send_all, &s, NULL), 0);
-	ck_assert_int_eq(haul_join(co, NULL), 0);
+	ck_assert_int_eq(haul_join(co, NULL, HAUL_FOREVER), 0);
 }
 
 struct haul_io_stats bed_stats(const struct bed *bed, unsigned port, int carrier)

@@ -82,7 +82,7 @@ START_TEST(refuses_options_with_a_line)
 	ck_assert_int_eq(
 		haul_io_start(&other, bed.rt, NULL, bed.errbuf, sizeof(bed.errbuf)), -EINVAL);
 	ck_assert_int_eq(haul_spawn_on(haul_carrier(bed.rt, 0), &co, start_here, &bed, NULL), 0);
-	ck_assert_int_eq(haul_join(co, &result), 0);
+	ck_assert_int_eq(haul_join(co, &result, HAUL_FOREVER), 0);
 	ck_assert_int_eq((intptr_t)result, -EINVAL);
 	ck_assert_ptr_nonnull(strstr(bed.errbuf, "called on a carrier"));
 	ck_assert_int_eq(bed_take_down(&bed), 0);
@@ -111,7 +111,7 @@ START_TEST(refuses_a_carrier_that_has_a_poller)
 	ck_assert_int_eq(haul_io_start(&io, bed.rt, &opts, bed.errbuf, sizeof(bed.errbuf)), -EBUSY);
 	ck_assert_ptr_nonnull(strstr(bed.errbuf, "carrier 1"));
 	haul_cancel(poller);
-	haul_join(poller, NULL);
+	haul_join(poller, NULL, HAUL_FOREVER);
 	/* Carrier 0's poller is gone too: now all can be started, but only once. */
 	bed_start(&bed, &opts);
 	ck_assert_int_eq(haul_io_start(&io, bed.rt, &opts, bed.errbuf, sizeof(bed.errbuf)), -EBUSY);

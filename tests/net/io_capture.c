@@ -205,7 +205,7 @@ static void send_odd(struct bed *bed, struct rte_mbuf *pkt)
 	struct haul_coro *co;
 
 	ck_assert_int_eq(haul_spawn_on(haul_carrier(bed->rt, 0), &co, send_one, &odd, NULL), 0);
-	ck_assert_int_eq(haul_join(co, NULL), 0);
+	ck_assert_int_eq(haul_join(co, NULL, HAUL_FOREVER), 0);
 }
 
 /* A packet whose tags the NIC has removed (received), or will insert (sent). */

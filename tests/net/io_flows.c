@@ -66,7 +66,7 @@ void flows_run(struct bed *bed, struct haul_io_opts *opts, uint32_t packets)
 	s.packets = packets;
 	bed_start(bed, opts);
 	ck_assert_int_eq(haul_spawn_on(haul_carrier(bed->rt, 0), &co, generate, bed, NULL), 0);
-	ck_assert_int_eq(haul_join(co, NULL), 0);
+	ck_assert_int_eq(haul_join(co, NULL, HAUL_FOREVER), 0);
 }
 
 bool flows_stop(struct bed *bed)

@@ -25,7 +25,7 @@ static void yields(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 
 static void parks(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 {
-	haul_park();
+	haul_park(HAUL_FOREVER);
 }
 
 /* Sends more packets than the queue holds. */

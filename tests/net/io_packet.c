@@ -192,7 +192,7 @@ static void wait_for_the_gate(struct haul_rx *rx, struct rte_mbuf *pkt)
 	told->waiting[told->parked++] = haul_self();
 	/* Ignores the cancel. */
 	while (!told->open) {
-		if (haul_park() != 0)
+		if (haul_park(HAUL_FOREVER) != 0)
 			haul_yield();
 	}
 	rte_pktmbuf_free(pkt);
@@ -312,7 +312,7 @@ START_TEST(a_coroutine_cannot_stop_what_it_waits_for)
 	opts = with(&bed, hog_until_the_gate, NULL);
 	bed_start(&bed, &opts);
 	ck_assert_int_eq(haul_spawn_on(haul_carrier(bed.rt, 0), &co, stop_io, &bed, NULL), 0);
-	ck_assert_int_eq(haul_join(co, &err), 0);
+	ck_assert_int_eq(haul_join(co, &err, HAUL_FOREVER), 0);
 	ck_assert_int_eq((intptr_t)err, -EDEADLK);
 	bed_close(&bed, 0);
 }
@@ -414,15 +414,15 @@ START_TEST(senders_wait_for_a_full_nic)
 	/* Cancels two waiting senders, the first and a middle one; a served sender stays served. */
 	haul_cancel(senders[SENDERS - 200].coro);
 	haul_cancel(senders[SENDERS - 100].coro);
-	ck_assert_int_eq(haul_join(senders[SENDERS - 200].coro, NULL), 0);
-	ck_assert_int_eq(haul_join(senders[SENDERS - 100].coro, NULL), 0);
+	ck_assert_int_eq(haul_join(senders[SENDERS - 200].coro, NULL, HAUL_FOREVER), 0);
+	ck_assert_int_eq(haul_join(senders[SENDERS - 100].coro, NULL, HAUL_FOREVER), 0);
 	ck_assert_int_eq(senders[SENDERS - 200].result, -ECANCELED);
 	ck_assert_int_eq(senders[SENDERS - 100].result, -ECANCELED);
 	/* The end wakes the others: each still has its packet, or the queue has taken it. */
 	ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), 0);
 	for (i = 0; i < SENDERS; i++) {
 		if (i != SENDERS - 200 && i != SENDERS - 100)
-			ck_assert_int_eq(haul_join(senders[i].coro, NULL), 0);
+			ck_assert_int_eq(haul_join(senders[i].coro, NULL, HAUL_FOREVER), 0);
 		ck_assert(senders[i].result == 0 || senders[i].result == -ECANCELED);
 		sent += senders[i].result == 0;
 	}
@@ -446,7 +446,7 @@ START_TEST(nothing_can_be_sent_after_the_end)
 	ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), 0);
 	s.bed = &bed;
 	ck_assert_int_eq(haul_spawn_on(haul_carrier(bed.rt, 0), &s.coro, send_one, &s, NULL), 0);
-	ck_assert_int_eq(haul_join(s.coro, NULL), 0);
+	ck_assert_int_eq(haul_join(s.coro, NULL, HAUL_FOREVER), 0);
 	ck_assert_int_eq(s.result, -ECANCELED);
 	ck_assert_int_eq(bed_take_down(&bed), 0);
 }
@@ -495,7 +495,7 @@ static void *spins(void *arg)
 static void waits_for_its_cancel(struct haul_rx *rx, struct rte_mbuf *pkt)
 {
 	began++;
-	while (haul_park() == 0)
+	while (haul_park(HAUL_FOREVER) == 0)
 		;
 	rte_pktmbuf_free(pkt);
 }
@@ -523,7 +523,7 @@ START_TEST(a_start_that_fails_receives_nothing)
 		haul_io_start(&bed.io, bed.rt, &opts, bed.errbuf, sizeof(bed.errbuf)), -EBUSY);
 	too_early = began > 0;
 	haul_cancel(poller);
-	ck_assert_int_eq(haul_join(poller, NULL), 0);
+	ck_assert_int_eq(haul_join(poller, NULL, HAUL_FOREVER), 0);
 	/* Starts anew. */
 	bed_start(&bed, &opts);
 	WAIT_UNTIL(began == 3);

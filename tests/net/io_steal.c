@@ -154,7 +154,7 @@ START_TEST(a_burst_handler_does_not_search)
 	ck_assert_int_eq(haul_spawn_on(haul_carrier(bed.rt, 0), &co, naps_when_a_packet_comes, NULL,
 				 &(struct haul_coro_opts){.pinned = true}),
 		0);
-	ck_assert_int_eq(haul_join(co, NULL), 0);
+	ck_assert_int_eq(haul_join(co, NULL, HAUL_FOREVER), 0);
 	WAIT_UNTIL(s.bursts == 1);
 	bed_close(&bed, HAUL_FOREVER);
 	ck_assert(!s.searches);

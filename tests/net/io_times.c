@@ -353,7 +353,7 @@ START_TEST(a_reader_sees_what_goes_on)
 	WAIT_UNTIL(share_of(&bed, 1).work_ns >= share.work_ns + 20 * HAUL_MS);
 	ck_assert_uint_eq(share_of(&bed, 1).asleep_ns, asleep);
 	s.go = true;
-	ck_assert_int_eq(haul_join(co, NULL), 0);
+	ck_assert_int_eq(haul_join(co, NULL, HAUL_FOREVER), 0);
 	WAIT_UNTIL(share_of(&bed, 1).asleep_ns >= asleep + 50 * HAUL_MS);
 	stop(&bed);
 	end(&bed);

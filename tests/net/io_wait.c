@@ -85,7 +85,7 @@ static void *run_on(unsigned carrier, haul_fn *fn, void *arg)
 	void *result;
 
 	ck_assert_int_eq(haul_spawn_on(haul_carrier(s.bed.rt, carrier), &co, fn, arg, NULL), 0);
-	ck_assert_int_eq(haul_join(co, &result), 0);
+	ck_assert_int_eq(haul_join(co, &result, HAUL_FOREVER), 0);
 	return result;
 }
 

@@ -111,11 +111,11 @@ START_TEST(nothing_is_lost)
 						 &givers[i], give, (void *)(uintptr_t)i, NULL),
 				0);
 		for (unsigned i = 0; i < GIVERS; i++)
-			ck_assert_int_eq(haul_join(givers[i], NULL), 0);
+			ck_assert_int_eq(haul_join(givers[i], NULL, HAUL_FOREVER), 0);
 		for (unsigned i = 0; i < GIVERS; i++)
 			WAIT_UNTIL(s.taken[i] == THINGS);
 		haul_cancel(poller);
-		ck_assert_int_eq(haul_join(poller, NULL), 0);
+		ck_assert_int_eq(haul_join(poller, NULL, HAUL_FOREVER), 0);
 		ck_assert(!s.wrong);
 		hauli_handover_fini(&s.h); /* before it is initialized again */
 		evpoller_close(&s.poller);

@@ -42,7 +42,8 @@ static void *run(void *arg)
 	while (t->hogs && haul_now() < until)
 		sched_yield();
 	if (t->parks)
-		haul_park(); /* until an unpark or a cancel, which may have come before */
+		haul_park(
+			HAUL_FOREVER); /* until an unpark or a cancel, which may have come before */
 	return t;
 }
 
@@ -81,7 +82,7 @@ static const char *put_and_join(struct putter *p, struct hauli_random *random)
 			haul_cancel(cos[i]);
 	}
 	for (unsigned i = 0; i < n; i++) {
-		haul_join(cos[i], &result);
+		haul_join(cos[i], &result, HAUL_FOREVER);
 		if (result != &p->tasks[i])
 			return "the result of another one";
 		if (p->tasks[i].runs != 1)

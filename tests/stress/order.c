@@ -123,7 +123,7 @@ START_TEST(flows_keep_their_order)
 		hauli_txq_init(&s.txq, haul_carrier(rt, 0), &s.pending);
 		ck_assert_int_eq(
 			haul_spawn_on(haul_carrier(rt, 0), &co, receive, &random, &pinned), 0);
-		ck_assert_int_eq(haul_join(co, NULL), 0);
+		ck_assert_int_eq(haul_join(co, NULL, HAUL_FOREVER), 0);
 		ck_assert_uint_eq(s.out, s.sent);
 		ck_assert_uint_eq(s.failed, 0);
 		ck_assert_uint_gt(s.sent, PACKETS * 9 / 10);

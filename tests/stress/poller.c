@@ -76,7 +76,7 @@ static void *gives_around(void *arg)
 
 		if (haul_spawn_on(haul_carrier(bed->rt, next++ % CARRIERS), &co, returns, NULL,
 			    NULL) == 0)
-			haul_join(co, NULL);
+			haul_join(co, NULL, HAUL_FOREVER);
 		haul_sleep(100 * HAUL_US);
 	}
 	return NULL;
@@ -109,7 +109,7 @@ START_TEST(each_request_is_answered)
 		pthread_join(clients[i].thread, NULL);
 		ck_assert_uint_gt(clients[i].requests, 10);
 	}
-	haul_join(around, NULL);
+	haul_join(around, NULL, HAUL_FOREVER);
 	runtime_stop(bed.rt);
 	for (unsigned i = 0; i < CARRIERS; i++)
 		evpoller_close(&bed.pollers[i]);
@@ -144,7 +144,7 @@ START_TEST(poller_may_end_while_it_is_woken)
 		ck_assert_int_eq(evpoller_register(haul_carrier(bed.rt, 0), p, &poller), 0);
 		WAIT_UNTIL(p->waits > 0 || haul_now() >= deadline);
 		haul_cancel(poller);
-		haul_join(poller, NULL);
+		haul_join(poller, NULL, HAUL_FOREVER);
 		evpoller_close(p);
 		free(p);
 	} while (haul_now() < deadline);

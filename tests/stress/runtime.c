@@ -46,10 +46,10 @@ static void *works(void *arg)
 			break;
 		case 2:
 			haul_unpark(haul_self());
-			haul_park();
+			haul_park(HAUL_FOREVER);
 			break;
 		case 3:
-			haul_park(); /* until the parent unparks or cancels */
+			haul_park(HAUL_FOREVER); /* until the parent unparks or cancels */
 			break;
 		}
 		if (haul_coro_home(haul_self()) != home)
@@ -86,7 +86,7 @@ static void *parents(void *arg)
 		haul_cancel(tasks[i].co);
 	}
 	for (unsigned i = 0; i < PER_ROUND; i++) {
-		haul_join(tasks[i].co, &wrong);
+		haul_join(tasks[i].co, &wrong, HAUL_FOREVER);
 		any = wrong ? wrong : any;
 	}
 	return any;

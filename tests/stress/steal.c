@@ -86,7 +86,7 @@ static void step(struct task *t, struct hauli_random *random)
 		break;
 	case 2:
 		haul_unpark(me);
-		haul_park();
+		haul_park(HAUL_FOREVER);
 		break;
 	case 3:
 		sow(f, NULL, hauli_random_next(random));
@@ -166,7 +166,7 @@ static void grow(struct forest *f, uint64_t seed)
 	for (unsigned i = 0; i < TASKS; i++) {
 		void *result;
 
-		ck_assert_int_eq(haul_join(f->tasks[i].co, &result), 0);
+		ck_assert_int_eq(haul_join(f->tasks[i].co, &result, HAUL_FOREVER), 0);
 		ck_assert_ptr_eq(result, &f->tasks[i]);
 	}
 	ck_assert_uint_eq(f->wrong, 0);

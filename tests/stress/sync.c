@@ -216,7 +216,7 @@ START_TEST(nothing_is_lost_or_doubled)
 			haul_cancel(s.members[i].co);
 		}
 		for (unsigned i = 0; i < MEMBERS; i++)
-			ck_assert_int_eq(haul_join(s.members[i].co, NULL), 0);
+			ck_assert_int_eq(haul_join(s.members[i].co, NULL, HAUL_FOREVER), 0);
 		check_sums();
 		haul_chan_destroy(s.ch);
 	} while (haul_now() < deadline);

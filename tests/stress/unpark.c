@@ -26,7 +26,7 @@ static void *sees(void *arg)
 
 	while (!t->end) {
 		while (t->seen == t->given && !t->end)
-			haul_park();
+			haul_park(HAUL_FOREVER);
 		t->seen = (unsigned long)t->given;
 	}
 	return NULL;
@@ -68,9 +68,9 @@ START_TEST(no_unpark_is_lost)
 	haul_unpark(t.co);
 	for (int i = 0; i < GIVERS; i++)
 		pthread_join(threads[i], NULL);
-	haul_join(neighbour, NULL);
-	haul_join(remote, NULL);
-	haul_join(t.co, NULL);
+	haul_join(neighbour, NULL, HAUL_FOREVER);
+	haul_join(remote, NULL, HAUL_FOREVER);
+	haul_join(t.co, NULL, HAUL_FOREVER);
 	ck_assert_uint_gt(t.seen, 100);
 	runtime_stop(rt);
 }
@@ -79,7 +79,7 @@ END_TEST
 /* The target ends while requests to it are under way: its slot must not be reused earlier. */
 static void *parks_once(void *arg)
 {
-	haul_park();
+	haul_park(HAUL_FOREVER);
 	return arg;
 }
 
@@ -95,7 +95,7 @@ static void *unparks_and_joins(void *arg)
 			return "spawn";
 		for (int k = 0; k < 1 + i % 5; k++)
 			haul_unpark(co);
-		haul_join(co, &result);
+		haul_join(co, &result, HAUL_FOREVER);
 		if (result != &co)
 			return "result";
 	}
@@ -116,7 +116,7 @@ START_TEST(redundant_requests_outlive_no_slot)
 		for (unsigned i = 0; i < 3; i++) {
 			void *wrong;
 
-			haul_join(co[i], &wrong);
+			haul_join(co[i], &wrong, HAUL_FOREVER);
 			ck_assert_pstr_eq(wrong, NULL);
 		}
 	} while (haul_now() < deadline);

@@ -56,7 +56,7 @@ static inline void *run_on(struct haul_runtime *rt, unsigned i, haul_fn *fn, voi
 	void *result;
 
 	ck_assert_int_eq(haul_spawn_on(haul_carrier(rt, i), &co, fn, arg, NULL), 0);
-	ck_assert_int_eq(haul_join(co, &result), 0);
+	ck_assert_int_eq(haul_join(co, &result, HAUL_FOREVER), 0);
 	return result;
 }
 

@@ -23,7 +23,7 @@ static void *stays_here(void *arg)
 	}
 	for (int i = 0; i < 1000 && ok; i++) {
 		haul_unpark(haul_self());
-		ok = haul_park() == 0 && haul_carrier_self() == home;
+		ok = haul_park(HAUL_FOREVER) == 0 && haul_carrier_self() == home;
 	}
 	return ok ? home : NULL;
 }
@@ -51,11 +51,11 @@ static void *child_is_at_home(void *arg)
 	void *there = NULL;
 
 	if (haul_spawn(&child, its_home, NULL, NULL) == 0)
-		haul_join(child, &there);
+		haul_join(child, &there, HAUL_FOREVER);
 	if (there != home)
 		return "haul_spawn left home";
 	if (haul_spawn_any(arg, &child, its_home, NULL, NULL) == 0)
-		haul_join(child, &there);
+		haul_join(child, &there, HAUL_FOREVER);
 	return there == home ? NULL : "haul_spawn_any left home";
 }
 
@@ -92,7 +92,7 @@ START_TEST(spawning_round_robin_reaches_each_carrier)
 		void *there;
 
 		ck_assert_int_eq(haul_spawn_any(rt, &co, its_home, NULL, &opts), 0);
-		haul_join(co, &there);
+		haul_join(co, &there, HAUL_FOREVER);
 		seen[haul_carrier_id(there)]++;
 	}
 	for (unsigned i = 0; i < CARRIERS; i++)

@@ -47,7 +47,7 @@ static void *notes(void *arg)
 static void *notes_and_parks(void *arg)
 {
 	notes(arg);
-	while (haul_park() == 0 && !open)
+	while (haul_park(HAUL_FOREVER) == 0 && !open)
 		;
 	wrong += haul_self() != *(struct haul_coro **)arg;
 	return arg;
@@ -71,7 +71,7 @@ static void *sees_one_stack_for_all(void *arg)
 	for (unsigned i = 0; i < MANY; i++) {
 		wrong += selves[i] != coros[i];
 		other += frames[i] != frames[0];
-		haul_join(coros[i], &result);
+		haul_join(coros[i], &result, HAUL_FOREVER);
 		wrong += result != &coros[i];
 	}
 	return wrong || other ? "a stack, a handle or a result" : NULL;
@@ -102,7 +102,7 @@ static void *sees_a_stack_for_each(void *arg)
 	for (unsigned i = 0; i < MANY; i++)
 		haul_unpark(coros[i]);
 	for (unsigned i = 0; i < MANY; i++) {
-		haul_join(coros[i], &result);
+		haul_join(coros[i], &result, HAUL_FOREVER);
 		wrong += result != &coros[i];
 	}
 	return wrong ? "a stack, a handle or a result" : NULL;
@@ -160,7 +160,7 @@ static void *is_cancelled(void *arg)
 {
 	begun++;
 	wrong += !haul_cancelled();
-	wrong += haul_park() != -ECANCELED;
+	wrong += haul_park(HAUL_FOREVER) != -ECANCELED;
 	return NULL;
 }
 
@@ -174,7 +174,7 @@ static void *cancels_before_the_start(void *arg)
 		haul_cancel(co[i]);
 	}
 	for (unsigned i = 0; i < 3; i++)
-		haul_join(co[i], NULL);
+		haul_join(co[i], NULL, HAUL_FOREVER);
 	return begun != 3 || wrong ? "a cancel" : NULL;
 }
 

@@ -56,7 +56,7 @@ static void note(uint64_t step)
 static void *parks(void *arg)
 {
 	s.nb_parked++;
-	if (haul_park() == 0)
+	if (haul_park(HAUL_FOREVER) == 0)
 		s.woken[s.nb_woken++] = (unsigned)(uintptr_t)arg;
 	return NULL;
 }
@@ -75,7 +75,7 @@ static void begin(void)
 static void join_all(void)
 {
 	for (unsigned i = 0; i < CROWD; i++)
-		ck_assert_int_eq(haul_join(s.coros[i], NULL), 0);
+		ck_assert_int_eq(haul_join(s.coros[i], NULL, HAUL_FOREVER), 0);
 }
 
 static void unpark_all(void)
@@ -120,7 +120,7 @@ START_TEST(mail_of_a_crowd_is_handled_in_portions)
 	s.go = true;
 	join_all();
 	haul_cancel(poller);
-	haul_join(poller, NULL);
+	haul_join(poller, NULL, HAUL_FOREVER);
 	check_order();
 	ck_assert_uint_gt(s.most, 0);
 	ck_assert_uint_le(s.most, PORTION);
@@ -178,10 +178,10 @@ START_TEST(a_thief_finds_a_start_behind_a_crowd_of_other_mail)
 	for (unsigned i = 0; i < AHEAD; i++)
 		haul_unpark(s.coros[i]);
 	ck_assert_int_eq(haul_spawn_on(c, &child, runs, NULL, NULL), 0);
-	ck_assert_int_eq(haul_join(child, &ran_on), 0);
+	ck_assert_int_eq(haul_join(child, &ran_on, HAUL_FOREVER), 0);
 	ck_assert_ptr_eq(ran_on, haul_carrier(s.rt, 1));
 	for (unsigned i = 0; i < AHEAD; i++)
-		ck_assert_int_eq(haul_join(s.coros[i], NULL), 0);
+		ck_assert_int_eq(haul_join(s.coros[i], NULL, HAUL_FOREVER), 0);
 	runtime_stop(s.rt);
 }
 END_TEST
@@ -209,7 +209,7 @@ static void *joins_ended(void *arg)
 	WAIT_UNTIL(s.nb_woken == CROWD);
 	polls = s.nb_polls;
 	for (unsigned i = 0; i < CROWD; i++)
-		ck_assert_int_eq(haul_join(s.coros[i], NULL), 0);
+		ck_assert_int_eq(haul_join(s.coros[i], NULL, HAUL_FOREVER), 0);
 	return (void *)(uintptr_t)(s.nb_polls - polls);
 }
 
@@ -223,7 +223,7 @@ START_TEST(a_joiner_of_a_crowd_lets_the_poller_run)
 		haul_poller_register(haul_carrier(s.rt, 0), &poller, counts_polls, NULL, NULL), 0);
 	ck_assert_ptr_nonnull(run_on(s.rt, 0, joins_ended, NULL));
 	haul_cancel(poller);
-	haul_join(poller, NULL);
+	haul_join(poller, NULL, HAUL_FOREVER);
 	runtime_stop(s.rt);
 }
 END_TEST

@@ -33,7 +33,7 @@ void *run_on(unsigned carrier, haul_fn *fn, void *arg)
 	void *result = nullptr;
 
 	SAYS(haul_spawn_on(haul_carrier(rt, carrier), &co, fn, arg, nullptr) == 0);
-	SAYS(haul_join(co, &result) == 0);
+	SAYS(haul_join(co, &result, HAUL_FOREVER) == 0);
 	return result;
 }
 
@@ -59,7 +59,7 @@ void each(haul_fn *fn)
 		SAYS(haul_spawn_on(haul_carrier(rt, 0), &co[i], fn, reinterpret_cast<void *>(i),
 			     nullptr) == 0);
 	for (int i = 0; i < EACH; i++)
-		SAYS(haul_join(co[i], nullptr) == 0);
+		SAYS(haul_join(co[i], nullptr, HAUL_FOREVER) == 0);
 }
 
 std::string name_of(void *arg)
@@ -217,7 +217,7 @@ void *waits_until_cancelled(void *arg)
 		try {
 			throw std::runtime_error("at first");
 		} catch (...) {
-			if (haul_park() == -ECANCELED)
+			if (haul_park(HAUL_FOREVER) == -ECANCELED)
 				throw cancelled();
 		}
 	} catch (const cancelled &) {
@@ -239,7 +239,7 @@ void cancelled_waits_clean_up()
 	for (auto c : co)
 		haul_cancel(c);
 	for (auto c : co)
-		SAYS(haul_join(c, &result) == 0 && result == &rt);
+		SAYS(haul_join(c, &result, HAUL_FOREVER) == 0 && result == &rt);
 	SAYS(cleaned == EACH);
 }
 
@@ -259,7 +259,7 @@ void *joins(void *arg)
 		throw std::runtime_error(mine);
 	} catch (...) {
 		SAYS(haul_spawn(&child, returns_what_it_handles, nullptr, nullptr) == 0);
-		SAYS(haul_join(child, nullptr) == 0);
+		SAYS(haul_join(child, nullptr, HAUL_FOREVER) == 0);
 		run_on(1, returns_what_it_handles, nullptr);
 		SAYS(handled() == mine);
 	}
@@ -367,7 +367,7 @@ void pollers_that_handle()
 	while (cycles < 10)
 		;
 	haul_cancel(poller);
-	SAYS(haul_join(poller, nullptr) == 0);
+	SAYS(haul_join(poller, nullptr, HAUL_FOREVER) == 0);
 }
 
 const struct {

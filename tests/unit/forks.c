@@ -10,7 +10,7 @@
 
 static void *parks(void *arg)
 {
-	return (void *)(intptr_t)haul_park();
+	return (void *)(intptr_t)haul_park(HAUL_FOREVER);
 }
 
 static void *nothing(void *arg)
@@ -29,7 +29,7 @@ static int refused(struct haul_runtime *rt, struct haul_coro *of_parent)
 		return 2;
 	if (haul_spawn_many(rt, &co, nothing, NULL, 1, NULL) != -EPERM)
 		return 3;
-	if (haul_join(of_parent, NULL) != -EPERM)
+	if (haul_join(of_parent, NULL, HAUL_FOREVER) != -EPERM)
 		return 4;
 	return haul_stop(rt, HAUL_FOREVER) == -EPERM ? 0 : 5;
 }
@@ -40,7 +40,7 @@ static int has_its_own(void)
 	struct haul_coro *co;
 
 	if (haul_start(&rt, NULL) != 0 || haul_spawn_any(rt, &co, nothing, NULL, NULL) != 0 ||
-		haul_join(co, NULL) != 0)
+		haul_join(co, NULL, HAUL_FOREVER) != 0)
 		return 6;
 	return haul_stop(rt, HAUL_FOREVER) == 0 ? 0 : 7;
 }
@@ -66,7 +66,7 @@ START_TEST(a_child_has_no_carriers)
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert_msg(status == 0, "status %x", (unsigned)status);
 	haul_cancel(co);
-	ck_assert_int_eq(haul_join(co, NULL), 0);
+	ck_assert_int_eq(haul_join(co, NULL, HAUL_FOREVER), 0);
 	runtime_stop(rt);
 }
 END_TEST

@@ -71,7 +71,7 @@ START_TEST(the_end_waits_for_a_call_that_was_sent)
 	s.put = true;
 	spin_until(&s.ready);
 	retire();
-	ck_assert_int_eq(haul_join(owner, NULL), 0);
+	ck_assert_int_eq(haul_join(owner, NULL, HAUL_FOREVER), 0);
 	ck_assert_ptr_null(run_on(rt, 0, does_nothing, NULL));
 	ck_assert(!s.late);
 	runtime_stop(rt);
@@ -98,7 +98,7 @@ START_TEST(without_a_call_there_is_no_wait)
 		0);
 	WAIT_UNTIL(s.ready);
 	retire();
-	ck_assert_int_eq(haul_join(owner, NULL), 0);
+	ck_assert_int_eq(haul_join(owner, NULL, HAUL_FOREVER), 0);
 	runtime_stop(rt);
 }
 END_TEST

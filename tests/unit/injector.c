@@ -77,9 +77,9 @@ START_TEST(batch_is_taken_though_the_woken_carrier_gets_a_hog)
 		h.wanted = true;
 		ck_assert_int_eq(haul_spawn_many(rt, &co, counts, args, 1, NULL), 0);
 		h.wanted = false; /* a carrier on its way to sleep may have taken the batch */
-		haul_join(co, NULL);
+		haul_join(co, NULL, HAUL_FOREVER);
 		if (h.hog)
-			haul_join(h.hog, NULL);
+			haul_join(h.hog, NULL, HAUL_FOREVER);
 	}
 	runtime_stop(rt);
 	for (unsigned i = 0; i < CARRIERS; i++)

@@ -18,7 +18,7 @@ static void *nothing(void *arg)
 
 static void *parks(void *arg)
 {
-	haul_park();
+	haul_park(HAUL_FOREVER);
 	return arg;
 }
 
@@ -36,7 +36,7 @@ static void sleep_outside(void)
 
 static void park_outside(void)
 {
-	haul_park();
+	haul_park(HAUL_FOREVER);
 }
 
 static void pin_outside(void)
@@ -115,7 +115,7 @@ static struct haul_coro *run_another(void)
 	struct haul_coro *co;
 
 	haul_spawn_on(haul_carrier(rt, 0), &co, nothing, NULL, NULL);
-	haul_join(co, NULL);
+	haul_join(co, NULL, HAUL_FOREVER);
 	return co;
 }
 
@@ -131,12 +131,12 @@ static struct haul_coro *joined(void)
 
 static void join_twice(void)
 {
-	haul_join(joined(), NULL);
+	haul_join(joined(), NULL, HAUL_FOREVER);
 }
 
 static void *join_in_a_coroutine(void *co)
 {
-	haul_join(co, NULL);
+	haul_join(co, NULL, HAUL_FOREVER);
 	return NULL;
 }
 
@@ -150,8 +150,8 @@ static void *join_own_child_twice(void *arg)
 	struct haul_coro *co;
 
 	haul_spawn(&co, nothing, NULL, NULL);
-	haul_join(co, NULL);
-	haul_join(co, NULL);
+	haul_join(co, NULL, HAUL_FOREVER);
+	haul_join(co, NULL, HAUL_FOREVER);
 	return NULL;
 }
 
@@ -165,10 +165,10 @@ static void *join_a_reused_one(void *arg)
 	struct haul_coro *co, *other;
 
 	haul_spawn(&co, nothing, NULL, NULL);
-	haul_join(co, NULL);
+	haul_join(co, NULL, HAUL_FOREVER);
 	haul_spawn(NULL, parks, NULL, NULL);
 	haul_spawn(&other, join_in_a_coroutine, co, NULL); /* co was reused */
-	haul_join(other, NULL);
+	haul_join(other, NULL, HAUL_FOREVER);
 	return NULL;
 }
 
@@ -181,14 +181,14 @@ static void join_by_two(void)
 {
 	haul_spawn_on(haul_carrier(rt, 0), &handle, parks, NULL, NULL);
 	haul_spawn_on(haul_carrier(rt, 1), NULL, join_in_a_coroutine, handle, NULL);
-	haul_join(handle, NULL);
+	haul_join(handle, NULL, HAUL_FOREVER);
 }
 
 static void join_after_detach(void)
 {
 	haul_spawn_on(haul_carrier(rt, 0), &handle, parks, NULL, NULL);
 	haul_detach(handle);
-	haul_join(handle, NULL);
+	haul_join(handle, NULL, HAUL_FOREVER);
 }
 
 /* The report does not list coroutines ended by the stop as unjoined. */
@@ -196,7 +196,7 @@ static void join_after_stop(void)
 {
 	haul_spawn_on(haul_carrier(rt, 0), &handle, parks, NULL, NULL);
 	runtime_stop(rt);
-	haul_join(handle, NULL);
+	haul_join(handle, NULL, HAUL_FOREVER);
 }
 
 static void detach_after_join(void)
@@ -313,12 +313,12 @@ static void handle_by(void (*handler)(void))
 	haul_spawn_on(haul_carrier(rt, 1), &handle, parks, NULL, NULL);
 	haul_poller_register(
 		haul_carrier(rt, 0), &poller, poll_with_handler, (void *)handler, NULL);
-	haul_join(poller, NULL);
+	haul_join(poller, NULL, HAUL_FOREVER);
 }
 
 static void join_handle(void)
 {
-	haul_join(handle, NULL);
+	haul_join(handle, NULL, HAUL_FOREVER);
 }
 
 static void sleep_in_a_handler(void)
@@ -408,7 +408,7 @@ START_TEST(null_is_refused)
 
 	rt = runtime_start(1);
 	c = haul_carrier(rt, 0);
-	ck_assert_int_eq(haul_join(NULL, NULL), -EINVAL);
+	ck_assert_int_eq(haul_join(NULL, NULL, HAUL_FOREVER), -EINVAL);
 	ck_assert_int_eq(haul_spawn(NULL, nothing, NULL, NULL), -EPERM);
 	ck_assert_int_eq(haul_spawn(NULL, NULL, NULL, NULL), -EINVAL);
 	ck_assert_int_eq(haul_spawn_on(NULL, NULL, nothing, NULL, NULL), -EINVAL);

@@ -117,7 +117,7 @@ static void on_carrier_0_after(uint32_t thefts, haul_fn *fn, void *arg)
 	hauli_txq_init(&s.txq, haul_carrier(s.rt, 0), &s.pending);
 	hauli_txq_init(&s.there, haul_carrier(s.rt, 1), &s.pending);
 	ck_assert_int_eq(haul_spawn_on(haul_carrier(s.rt, 0), &co, fn, arg, &opts), 0);
-	ck_assert_int_eq(haul_join(co, NULL), 0);
+	ck_assert_int_eq(haul_join(co, NULL, HAUL_FOREVER), 0);
 	runtime_stop(s.rt);
 }
 
@@ -239,7 +239,7 @@ static void *a_waiter_is_cancelled(void *arg)
 		haul_yield();
 	ck_assert_uint_eq(hauli_txq_count(&s.txq), 0); /* ordered all the same */
 	s.let_go = true;
-	ck_assert_int_eq(haul_join(second, NULL), 0);
+	ck_assert_int_eq(haul_join(second, NULL, HAUL_FOREVER), 0);
 	expect(&s.txq, 2, (unsigned[]){0, 1});
 	return NULL;
 }

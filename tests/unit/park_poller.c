@@ -201,7 +201,7 @@ START_TEST(cancel_and_stop_end_a_blocked_poller)
 	begin(NULL);
 	WAIT_UNTIL(is_blocked());
 	haul_cancel(poller);
-	haul_join(poller, &status);
+	haul_join(poller, &status, HAUL_FOREVER);
 	ck_assert_ptr_eq(status, &p);
 	/* A carrier without a poller sleeps on its futex and is woken there. */
 	ck_assert_ptr_eq(run_on(rt, 0, returns, &p), &p);
@@ -229,7 +229,7 @@ START_TEST(poller_without_a_wakeup_cannot_park)
 
 	rt = runtime_start(1);
 	haul_poller_register(haul_carrier(rt, 0), &poller, tries_without_a_wakeup, NULL, NULL);
-	haul_join(poller, &wrong);
+	haul_join(poller, &wrong, HAUL_FOREVER);
 	ck_assert_pstr_eq(wrong, NULL);
 	runtime_stop(rt);
 }
@@ -242,7 +242,7 @@ static void *waits_as_a_coroutine(void *arg)
 	struct evpoller *e = arg;
 
 	while (haul_maybe_yield(true))
-		if (haul_park() == 0)
+		if (haul_park(HAUL_FOREVER) == 0)
 			e->waits++;
 	return NULL;
 }

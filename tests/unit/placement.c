@@ -37,7 +37,7 @@ static void count_homes(struct haul_coro **cos, unsigned n, unsigned *seen)
 	for (unsigned i = 0; i < n; i++) {
 		void *where;
 
-		ck_assert_int_eq(haul_join(cos[i], &where), 0);
+		ck_assert_int_eq(haul_join(cos[i], &where, HAUL_FOREVER), 0);
 		seen[haul_carrier_id(where)]++;
 	}
 }
@@ -74,7 +74,7 @@ static void let_go(struct hogs *h)
 	h->let_go = true;
 	for (unsigned i = 0; i < CARRIERS; i++)
 		if (h->cos[i])
-			haul_join(h->cos[i], NULL);
+			haul_join(h->cos[i], NULL, HAUL_FOREVER);
 }
 
 /*
@@ -262,7 +262,7 @@ START_TEST(many_each_run_once)
 		ck_assert_int_eq(haul_spawn_many(rt, cos, add_one, args, n, NULL), 0);
 		memset(args, 0, sizeof(args)); /* no longer read */
 		for (unsigned i = 0; i < n; i++) {
-			haul_join(cos[i], &result);
+			haul_join(cos[i], &result, HAUL_FOREVER);
 			ck_assert_ptr_eq(result, &runs[i]);
 			ck_assert_uint_eq(runs[i], 1);
 			runs[i] = 0;
@@ -282,7 +282,7 @@ static void *spawn_many_here(void *arg)
 	for (unsigned i = 0; i < MANY; i++) {
 		void *where;
 
-		haul_join(cos[i], &where);
+		haul_join(cos[i], &where, HAUL_FOREVER);
 		if (where != me)
 			return "left home";
 	}
@@ -363,7 +363,7 @@ START_TEST(all_idle_carriers_share_the_batch)
 				WAIT_UNTIL(pollers[i].blocked);
 		ck_assert_int_eq(haul_spawn_many(rt, cos, meet, args, n, &opts), 0);
 		for (unsigned i = 0; i < n; i++)
-			haul_join(cos[i], NULL);
+			haul_join(cos[i], NULL, HAUL_FOREVER);
 		ck_assert_uint_eq(m.there, n);
 	}
 	runtime_stop(rt);
@@ -393,17 +393,17 @@ START_TEST(busy_carriers_take_the_batch)
 			0);
 	ck_assert_int_eq(haul_spawn_many(rt, cos, home, NULL, 100, NULL), 0);
 	for (unsigned i = 0; i < 100; i++)
-		haul_join(cos[i], NULL);
+		haul_join(cos[i], NULL, HAUL_FOREVER);
 	end = true;
 	for (unsigned i = 0; i < 4 * CARRIERS; i++)
-		haul_join(busy[i], NULL);
+		haul_join(busy[i], NULL, HAUL_FOREVER);
 	runtime_stop(rt);
 }
 END_TEST
 
 static void *parks(void *arg)
 {
-	intptr_t err = haul_park();
+	intptr_t err = haul_park(HAUL_FOREVER);
 
 	return (void *)err;
 }
@@ -422,7 +422,7 @@ static void *join_it(void *arg)
 {
 	struct joiner *j = arg;
 
-	haul_join(j->target, &j->result);
+	haul_join(j->target, &j->result, HAUL_FOREVER);
 	return NULL;
 }
 
@@ -469,15 +469,15 @@ START_TEST(requests_come_before_the_carrier)
 	for (unsigned i = 0; i < 1000; i++)
 		sched_yield(); /* both are then likely to come first */
 	let_go(&hogs);
-	haul_join(cos[UNPARKED], &result);
+	haul_join(cos[UNPARKED], &result, HAUL_FOREVER);
 	ck_assert_int_eq((intptr_t)result, 0);
-	haul_join(cos[CANCELLED], &result);
+	haul_join(cos[CANCELLED], &result, HAUL_FOREVER);
 	ck_assert_int_eq((intptr_t)result, -ECANCELED);
-	haul_join(cos[BOTH], &result);
+	haul_join(cos[BOTH], &result, HAUL_FOREVER);
 	ck_assert_int_eq((intptr_t)result, -ECANCELED);
 	pthread_join(thread, NULL);
 	ck_assert_ptr_eq(here.result, &here);
-	haul_join(far, NULL);
+	haul_join(far, NULL, HAUL_FOREVER);
 	ck_assert_ptr_eq(there.result, &there);
 	runtime_stop(rt);
 }

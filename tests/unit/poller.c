@@ -37,7 +37,7 @@ START_TEST(poller_spins_on_its_carrier)
 	ck_assert_int_eq(haul_poller_register(haul_carrier(rt, 1), &poller, polls, &s, NULL), 0);
 	WAIT_UNTIL(s.cycles > 1000);
 	haul_cancel(poller);
-	haul_join(poller, NULL);
+	haul_join(poller, NULL, HAUL_FOREVER);
 	ck_assert_ptr_eq(s.ran_on, haul_carrier(rt, 1));
 	runtime_stop(rt);
 }
@@ -55,7 +55,7 @@ START_TEST(second_poller_is_refused_and_changes_nothing)
 			haul_poller_register(haul_carrier(rt, 0), NULL, polls, &b, NULL), -EBUSY);
 	WAIT_UNTIL(a.cycles > 1000);
 	haul_cancel(poller);
-	haul_join(poller, NULL);
+	haul_join(poller, NULL, HAUL_FOREVER);
 	ck_assert_uint_eq(b.cycles, 0);
 	runtime_stop(rt);
 }
@@ -72,7 +72,7 @@ START_TEST(completion_carries_the_status_and_frees_the_slot)
 
 		ck_assert_int_eq(
 			haul_poller_register(haul_carrier(rt, 0), &poller, polls, &s, NULL), 0);
-		haul_join(poller, &status);
+		haul_join(poller, &status, HAUL_FOREVER);
 		ck_assert_ptr_eq(status, &s);
 		ck_assert_uint_eq(s.cycles, 1 + (unsigned)i);
 	}
@@ -124,13 +124,13 @@ START_TEST(handlers_of_a_burst_run_before_the_next_poll)
 	for (int i = 0; i < 10; i++) {
 		haul_poller_register(
 			haul_carrier(rt, 0), &poller, polls, &(struct source){.budget = 10}, NULL);
-		haul_join(poller, NULL);
+		haul_join(poller, NULL, HAUL_FOREVER);
 		run_on(rt, 0, counts, &s);
 	}
 	s.handled = 0;
 	ck_assert_int_eq(
 		haul_poller_register(haul_carrier(rt, 0), &poller, spawns_per_cycle, &s, NULL), 0);
-	haul_join(poller, &wrong);
+	haul_join(poller, &wrong, HAUL_FOREVER);
 	ck_assert_pstr_eq(wrong, NULL);
 	runtime_stop(rt);
 }
@@ -165,12 +165,12 @@ START_TEST(poller_has_its_turn_after_each_long_slice)
 	ck_assert_int_eq(haul_poller_register(haul_carrier(rt, 0), &poller, polls, &s, NULL), 0);
 	ck_assert_int_eq(haul_spawn_any(rt, &a, hogs, &s, NULL), 0);
 	ck_assert_int_eq(haul_spawn_any(rt, &b, hogs, &s, NULL), 0);
-	haul_join(a, &wrong_a);
-	haul_join(b, &wrong_b);
+	haul_join(a, &wrong_a, HAUL_FOREVER);
+	haul_join(b, &wrong_b, HAUL_FOREVER);
 	ck_assert_pstr_eq(wrong_a, NULL);
 	ck_assert_pstr_eq(wrong_b, NULL);
 	haul_cancel(poller);
-	haul_join(poller, NULL);
+	haul_join(poller, NULL, HAUL_FOREVER);
 	runtime_stop(rt);
 }
 END_TEST
@@ -190,10 +190,10 @@ START_TEST(endless_yielder_does_not_starve_the_poller)
 
 	ck_assert_int_eq(haul_spawn_any(rt, &yielder, yields_until_cancelled, NULL, NULL), 0);
 	ck_assert_int_eq(haul_poller_register(haul_carrier(rt, 0), &poller, polls, &s, NULL), 0);
-	haul_join(poller, NULL);
+	haul_join(poller, NULL, HAUL_FOREVER);
 	ck_assert_uint_eq(s.cycles, 5000);
 	haul_cancel(yielder);
-	haul_join(yielder, NULL);
+	haul_join(yielder, NULL, HAUL_FOREVER);
 	runtime_stop(rt);
 }
 END_TEST
@@ -203,7 +203,7 @@ static void *parks_itself(void *arg)
 	struct source *s = arg;
 
 	s->cycles = 1;
-	while (haul_park() == 0)
+	while (haul_park(HAUL_FOREVER) == 0)
 		s->cycles++;
 	return NULL;
 }
@@ -223,7 +223,7 @@ START_TEST(parked_poller_does_not_stop_handlers)
 	haul_unpark(poller);
 	WAIT_UNTIL(s.cycles == 2);
 	haul_cancel(poller);
-	haul_join(poller, NULL);
+	haul_join(poller, NULL, HAUL_FOREVER);
 	runtime_stop(rt);
 }
 END_TEST
@@ -237,7 +237,7 @@ static void *goes_on_after_the_poller(void *arg)
 {
 	struct closing *c = arg;
 
-	if (haul_park() == 0)
+	if (haul_park(HAUL_FOREVER) == 0)
 		c->parked_went_on = true;
 	return NULL;
 }
@@ -249,9 +249,9 @@ static void *closes_the_poller(void *arg)
 	haul_spawn(&c->parked, goes_on_after_the_poller, c, NULL);
 	haul_yield();
 	haul_cancel(c->poller);
-	haul_join(c->poller, NULL);
+	haul_join(c->poller, NULL, HAUL_FOREVER);
 	haul_unpark(c->parked);
-	haul_join(c->parked, NULL);
+	haul_join(c->parked, NULL, HAUL_FOREVER);
 	return c->parked_went_on ? NULL : "the parked one did not go on";
 }
 

@@ -119,7 +119,7 @@ static void *waits(void *arg)
 
 	while (haul_maybe_yield(io)) {
 		io = take();
-		if (!io && haul_park() != 0)
+		if (!io && haul_park(HAUL_FOREVER) != 0)
 			break;
 	}
 	return NULL;
@@ -224,7 +224,7 @@ START_TEST(packets_in_coroutine_packets_out)
 	}
 	ck_assert_int_eq(recv(bed.out[THEIRS], &number, sizeof(number), MSG_DONTWAIT), -1);
 	haul_cancel(loop);
-	haul_join(loop, NULL);
+	haul_join(loop, NULL, HAUL_FOREVER);
 	stop();
 	ck_assert_uint_eq(bed.taken, ITEMS);
 	close_all();

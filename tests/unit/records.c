@@ -146,7 +146,7 @@ static uint64_t unfinished(void)
 static void stop(struct haul_coro *poller)
 {
 	haul_cancel(poller);
-	haul_join(poller, NULL);
+	haul_join(poller, NULL, HAUL_FOREVER);
 	WAIT_UNTIL(unfinished() == 0); /* a stolen one counts when it is back */
 	runtime_stop(t.rt);
 	ck_assert_uint_eq(t.wrong, 0);
@@ -205,7 +205,7 @@ static void *waits_or_not(void *arg)
 		break;
 	case 4:
 		haul_unpark(haul_self());
-		haul_park();
+		haul_park(HAUL_FOREVER);
 		break;
 	}
 	asm volatile("" : "+r"(p) : : "memory");

@@ -84,7 +84,7 @@ static void run_all(haul_fn *first, haul_fn *second)
 	ck_assert_int_eq(haul_poller_register(haul_carrier(rt, 0), &poller, pushes, NULL, NULL), 0);
 	WAIT_UNTIL(t.ended == KINDS * EACH);
 	haul_cancel(poller);
-	haul_join(poller, NULL);
+	haul_join(poller, NULL, HAUL_FOREVER);
 	runtime_stop(rt);
 	ck_assert_uint_eq(t.wrong, 0);
 }

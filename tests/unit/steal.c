@@ -53,7 +53,7 @@ static void run_pinned(struct haul_runtime *rt, unsigned i, haul_fn *fn, void *a
 	struct haul_coro *co;
 
 	ck_assert_int_eq(haul_spawn_on(haul_carrier(rt, i), &co, fn, arg, &pinned), 0);
-	ck_assert_int_eq(haul_join(co, NULL), 0);
+	ck_assert_int_eq(haul_join(co, NULL, HAUL_FOREVER), 0);
 }
 
 static uint64_t stolen(struct haul_runtime *rt)
@@ -95,7 +95,7 @@ static void *one_remote_slice(void *arg)
 		haul_carrier_get_stats(haul_coro_home(haul_self()), &st);
 	haul_yield();
 	ck_assert_uint_eq(here(), 0);
-	ck_assert_int_eq(haul_join(child, NULL), 0);
+	ck_assert_int_eq(haul_join(child, NULL, HAUL_FOREVER), 0);
 	ck_assert_uint_eq(where, 0);
 	return back;
 }
@@ -112,7 +112,7 @@ START_TEST(stolen_for_one_slice_and_back)
 	ck_assert_int_eq(haul_spawn_on(haul_carrier(rt, 0), &co, hog, &h, &pinned), 0);
 	WAIT_UNTIL(done);
 	haul_detach(co);
-	ck_assert_int_eq(haul_join(h.child, &result), 0);
+	ck_assert_int_eq(haul_join(h.child, &result, HAUL_FOREVER), 0);
 	ck_assert_ptr_eq(result, h.child);
 	ck_assert_uint_ge(stolen(rt), 1);
 	runtime_stop(rt);
@@ -132,7 +132,7 @@ static void *parks(void *arg)
 {
 	ck_assert_uint_eq(here(), 1);
 	done = 1;
-	ck_assert_int_eq(haul_park(), 0);
+	ck_assert_int_eq(haul_park(HAUL_FOREVER), 0);
 	return arg;
 }
 
@@ -144,7 +144,7 @@ static void *waits_for_a_child(void *arg)
 	ck_assert_uint_eq(here(), 1);
 	ck_assert_int_eq(haul_spawn_on(haul_carrier_self(), &child, grandchild, &where, NULL), 0);
 	done = 1;
-	ck_assert_int_eq(haul_join(child, NULL), 0);
+	ck_assert_int_eq(haul_join(child, NULL, HAUL_FOREVER), 0);
 	ck_assert_uint_ne(where, 99);
 	return arg;
 }
@@ -155,7 +155,7 @@ static void *is_cancelled(void *arg)
 	done = 1;
 	while (!haul_cancelled())
 		sched_yield();
-	ck_assert_int_eq(haul_park(), -ECANCELED);
+	ck_assert_int_eq(haul_park(HAUL_FOREVER), -ECANCELED);
 	ck_assert_int_eq(haul_sleep(HAUL_FOREVER), -ECANCELED);
 	return arg;
 }
@@ -180,7 +180,7 @@ START_TEST(each_way_home)
 		haul_unpark(h.child);
 	if (ways[_i] == is_cancelled)
 		haul_cancel(h.child);
-	ck_assert_int_eq(haul_join(h.child, &result), 0);
+	ck_assert_int_eq(haul_join(h.child, &result, HAUL_FOREVER), 0);
 	ck_assert_ptr_eq(result, &h);
 	runtime_stop(rt);
 }
@@ -224,7 +224,7 @@ static void *hog_with_pinned(void *arg)
 	ck_assert(sleeps);
 	haul_cancel(children[0]);
 	for (int i = 0; i < 3; i++)
-		ck_assert_int_eq(haul_join(children[i], NULL), 0);
+		ck_assert_int_eq(haul_join(children[i], NULL, HAUL_FOREVER), 0);
 	return NULL;
 }
 
@@ -238,7 +238,7 @@ START_TEST(pinned_coroutines_and_sleepers_stay)
 		done = 0;
 		ck_assert_int_eq(
 			haul_spawn_on(haul_carrier(rt, 0), &co, hog_with_pinned, NULL, &pinned), 0);
-		ck_assert_int_eq(haul_join(co, NULL), 0);
+		ck_assert_int_eq(haul_join(co, NULL, HAUL_FOREVER), 0);
 	}
 	runtime_stop(rt);
 }
@@ -257,7 +257,7 @@ static void *spinner(void *arg)
 static void *waiter(void *arg)
 {
 	while (haul_maybe_yield(false))
-		haul_park();
+		haul_park(HAUL_FOREVER);
 	return NULL;
 }
 
@@ -300,8 +300,8 @@ START_TEST(two_hogs_with_a_task_each)
 				0);
 		}
 		for (unsigned i = 0; i < 2; i++) {
-			ck_assert_int_eq(haul_join(hogs[i], NULL), 0);
-			ck_assert_int_eq(haul_join(h[i].child, NULL), 0);
+			ck_assert_int_eq(haul_join(hogs[i], NULL, HAUL_FOREVER), 0);
+			ck_assert_int_eq(haul_join(h[i].child, NULL, HAUL_FOREVER), 0);
 		}
 	}
 	runtime_stop(rt);
@@ -333,9 +333,9 @@ START_TEST(mail_behind_a_hog_is_stolen)
 	for (unsigned i = 0; i < 300; i++)
 		ck_assert_int_eq(
 			haul_spawn_on(haul_carrier(rt, 0), &task[i], counts, NULL, NULL), 0);
-	ck_assert_int_eq(haul_join(h, NULL), 0);
+	ck_assert_int_eq(haul_join(h, NULL, HAUL_FOREVER), 0);
 	for (unsigned i = 0; i < 300; i++)
-		ck_assert_int_eq(haul_join(task[i], NULL), 0);
+		ck_assert_int_eq(haul_join(task[i], NULL, HAUL_FOREVER), 0);
 	ck_assert_uint_ge(stolen(rt), 300);
 	runtime_stop(rt);
 }
@@ -356,7 +356,7 @@ START_TEST(coroutine_returned_to_a_hog_is_stolen_again)
 
 	done = 0;
 	run_pinned(rt, 0, hog, &h);
-	ck_assert_int_eq(haul_join(h.child, NULL), 0);
+	ck_assert_int_eq(haul_join(h.child, NULL, HAUL_FOREVER), 0);
 	runtime_stop(rt);
 }
 END_TEST
@@ -371,7 +371,7 @@ static void *hog_of_many(void *arg)
 		ck_assert_int_eq(haul_spawn(&children[i], counts, NULL, NULL), 0);
 	spin_until(MANY);
 	for (unsigned i = 0; i < MANY; i++)
-		ck_assert_int_eq(haul_join(children[i], NULL), 0);
+		ck_assert_int_eq(haul_join(children[i], NULL, HAUL_FOREVER), 0);
 	return NULL;
 }
 
@@ -383,7 +383,7 @@ START_TEST(more_than_the_ring_holds_is_stolen)
 
 	done = 0;
 	ck_assert_int_eq(haul_spawn_on(haul_carrier(rt, 0), &co, hog_of_many, NULL, &opts), 0);
-	ck_assert_int_eq(haul_join(co, NULL), 0);
+	ck_assert_int_eq(haul_join(co, NULL, HAUL_FOREVER), 0);
 	ck_assert_uint_ge(stolen(rt), MANY);
 	runtime_stop(rt);
 }
@@ -398,7 +398,7 @@ static void *wakes_and_spins(void *arg)
 
 static void *parks_and_counts(void *arg)
 {
-	haul_park();
+	haul_park(HAUL_FOREVER);
 	done = 1;
 	return NULL;
 }
@@ -412,7 +412,7 @@ START_TEST(coroutine_woken_by_a_hog_is_stolen)
 	ck_assert_int_eq(
 		haul_spawn_on(haul_carrier(rt, 0), &sleeper, parks_and_counts, NULL, NULL), 0);
 	run_pinned(rt, 0, wakes_and_spins, sleeper);
-	ck_assert_int_eq(haul_join(sleeper, NULL), 0);
+	ck_assert_int_eq(haul_join(sleeper, NULL, HAUL_FOREVER), 0);
 	runtime_stop(rt);
 }
 END_TEST
@@ -438,8 +438,8 @@ static void *loses_two(void *arg)
 	ck_assert_int_eq(haul_spawn(&second, counts, NULL, &opts), 0);
 	while (!begun)
 		sched_yield();
-	ck_assert_int_eq(haul_join(second, NULL), 0);
-	ck_assert_int_eq(haul_join(first, NULL), 0);
+	ck_assert_int_eq(haul_join(second, NULL, HAUL_FOREVER), 0);
+	ck_assert_int_eq(haul_join(first, NULL, HAUL_FOREVER), 0);
 	return NULL;
 }
 
@@ -474,7 +474,7 @@ static void *spawns_and_spins(void *arg)
 		ck_assert_int_eq(haul_spawn(&co[i], counts_where, arg, NULL), 0);
 	spin_until(50);
 	for (int i = 0; i < 50; i++)
-		ck_assert_int_eq(haul_join(co[i], NULL), 0);
+		ck_assert_int_eq(haul_join(co[i], NULL, HAUL_FOREVER), 0);
 	return NULL;
 }
 
@@ -508,7 +508,7 @@ START_TEST(without_l3_it_still_works)
 
 	done = 0;
 	run_pinned(rt, 0, hog, &h);
-	ck_assert_int_eq(haul_join(h.child, NULL), 0);
+	ck_assert_int_eq(haul_join(h.child, NULL, HAUL_FOREVER), 0);
 	runtime_stop(rt);
 }
 END_TEST
@@ -531,7 +531,7 @@ START_TEST(no_stealing_nothing_moves)
 		ck_assert_int_eq(
 			haul_spawn_on(haul_carrier(rt, 0), &co[i], yields_much, NULL, NULL), 0);
 	for (unsigned i = 0; i < 60; i++)
-		ck_assert_int_eq(haul_join(co[i], NULL), 0);
+		ck_assert_int_eq(haul_join(co[i], NULL, HAUL_FOREVER), 0);
 	ck_assert_uint_eq(stolen(rt), 0);
 	runtime_stop(rt);
 }

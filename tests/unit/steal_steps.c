@@ -75,7 +75,7 @@ static void *result_of(struct haul_coro *co)
 {
 	void *result;
 
-	ck_assert_int_eq(haul_join(co, &result), 0);
+	ck_assert_int_eq(haul_join(co, &result, HAUL_FOREVER), 0);
 	return result;
 }
 
@@ -292,10 +292,10 @@ END_TEST
 static void *parks_twice(void *arg)
 {
 	outlast_the_barrier_gap();
-	ck_assert_int_eq(haul_park(), 0);
+	ck_assert_int_eq(haul_park(HAUL_FOREVER), 0);
 	ck_assert(is_remote());
 	s.remote = 1;
-	return (void *)(intptr_t)haul_park();
+	return (void *)(intptr_t)haul_park(HAUL_FOREVER);
 }
 
 static void *wakes_once(void *arg)

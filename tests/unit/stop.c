@@ -26,7 +26,7 @@ static uint64_t ended(struct haul_runtime *rt)
 
 static void *parks(void *arg)
 {
-	return (void *)(intptr_t)haul_park();
+	return (void *)(intptr_t)haul_park(HAUL_FOREVER);
 }
 
 static void *sleeps(void *arg)
@@ -62,7 +62,7 @@ static void *spawns_over_there(void *arg)
 	void *result = arg;
 
 	haul_spawn_any(arg, &co, returns_null, NULL, NULL);
-	haul_join(co, &result);
+	haul_join(co, &result, HAUL_FOREVER);
 	return result;
 }
 
@@ -92,7 +92,7 @@ static void *spawns_when_stopping(void *arg)
 {
 	atomic_int *refused = arg;
 
-	while (haul_park() == 0)
+	while (haul_park(HAUL_FOREVER) == 0)
 		;
 	*refused = haul_spawn(NULL, parks, NULL, NULL);
 	return NULL;
@@ -121,7 +121,7 @@ static void *ignores_the_cancel(void *arg)
 static void *loops_over_cancelled_waits(void *arg)
 {
 	while (!let_go)
-		arg ? haul_sleep(HAUL_MS) : haul_park();
+		arg ? haul_sleep(HAUL_MS) : haul_park(HAUL_FOREVER);
 	return NULL;
 }
 
@@ -268,7 +268,7 @@ START_TEST(joined_and_detached_are_not_counted)
 
 	for (int i = 0; i < 100; i++) {
 		ck_assert_int_eq(haul_spawn_any(rt, &co, returns_null, NULL, NULL), 0);
-		ck_assert_int_eq(haul_join(co, NULL), 0);
+		ck_assert_int_eq(haul_join(co, NULL, HAUL_FOREVER), 0);
 		ck_assert_int_eq(haul_spawn_any(rt, &co, returns_null, NULL, NULL), 0);
 		haul_detach(co);
 		ck_assert_int_eq(haul_spawn_any(rt, NULL, returns_null, NULL, NULL), 0);
@@ -461,7 +461,7 @@ static void *fills(void *arg)
 	haul_yield();
 	for (int i = 0; i < 1000; i++) {
 		haul_unpark(co[i]);
-		haul_join(co[i], NULL);
+		haul_join(co[i], NULL, HAUL_FOREVER);
 	}
 	return NULL;
 }

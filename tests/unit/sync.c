@@ -57,7 +57,7 @@ static void spawn_members(
 static void join_all(struct haul_coro **cos, int n)
 {
 	for (int i = 0; i < n; i++)
-		haul_join(cos[i], NULL);
+		haul_join(cos[i], NULL, HAUL_FOREVER);
 }
 
 static bool in_order(const struct shared *s, int n)
@@ -130,13 +130,13 @@ static void *mutex_gives_up(void *arg)
 
 	haul_lock(&s->mutex);
 	haul_spawn(&co, locks_by, s, NULL);
-	haul_join(co, NULL);
+	haul_join(co, NULL, HAUL_FOREVER);
 	EXPECT(s->result == -ETIMEDOUT);
 	s->stop = true;
 	haul_spawn(&co, locks_by, s, NULL);
 	WAIT_UNTIL(s->waiting == 2);
 	haul_cancel(co);
-	haul_join(co, NULL);
+	haul_join(co, NULL, HAUL_FOREVER);
 	EXPECT(s->result == -ECANCELED && s->done == 2);
 	/* A cancel does not end haul_lock(). */
 	haul_spawn(&co, locks, s, NULL);
@@ -146,7 +146,7 @@ static void *mutex_gives_up(void *arg)
 		haul_yield();
 	EXPECT(s->done == 2);
 	haul_unlock(&s->mutex);
-	haul_join(co, NULL);
+	haul_join(co, NULL, HAUL_FOREVER);
 	EXPECT(s->done == 3);
 	EXPECT(haul_lock_by(&s->mutex, 0) == 0);
 	haul_unlock(&s->mutex);
@@ -322,7 +322,7 @@ static void *chan_keeps_order(void *arg)
 		}
 		EXPECT(haul_chan_recv(s->ch, &value, HAUL_FOREVER) == -EPIPE);
 		EXPECT(haul_chan_send(s->ch, &value, HAUL_FOREVER) == -EPIPE);
-		haul_join(co, &wrong);
+		haul_join(co, &wrong, HAUL_FOREVER);
 		EXPECT(!wrong);
 		haul_chan_destroy(s->ch);
 	}
@@ -372,7 +372,7 @@ static void *chan_is_bounded(void *arg)
 			EXPECT(haul_chan_recv(s->ch, &value, 0) == 0 && value == 10 + i);
 		spawn_members(s, m, cos, MANY, receives_or_sends);
 		haul_cancel(cos[MANY - 1]);
-		haul_join(cos[MANY - 1], NULL);
+		haul_join(cos[MANY - 1], NULL, HAUL_FOREVER);
 		EXPECT(s->order[MANY - 1] == -ECANCELED);
 		haul_chan_close(s->ch);
 		haul_chan_close(s->ch);
@@ -419,7 +419,7 @@ START_TEST(threads_serve_coroutines)
 	haul_event_set(&s.event);
 	ck_assert(haul_event_is_set(&s.event));
 	for (unsigned i = 0; i < 2; i++) {
-		ck_assert_int_eq(haul_join(cos[i], &wrong), 0);
+		ck_assert_int_eq(haul_join(cos[i], &wrong, HAUL_FOREVER), 0);
 		ck_assert_pstr_eq(wrong, NULL);
 	}
 	ck_assert_int_eq(haul_sem_wait(&s.sem, 0), -EAGAIN);

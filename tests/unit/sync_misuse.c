@@ -134,7 +134,7 @@ static void wait_in_a_handler(void)
 
 	haul_poller_register(
 		haul_carrier(rt, 0), &poller, poll_with_handler, (void *)wait_for_unit, NULL);
-	haul_join(poller, NULL);
+	haul_join(poller, NULL, HAUL_FOREVER);
 }
 
 #define OUTSIDE "called outside a coroutine"

@@ -136,7 +136,7 @@ static void join_senders(struct sender *s, unsigned n)
 	unsigned i;
 
 	for (i = 0; i < n; i++)
-		ck_assert_int_eq(haul_join(s[i].coro, NULL), 0);
+		ck_assert_int_eq(haul_join(s[i].coro, NULL, HAUL_FOREVER), 0);
 }
 
 static void *serves_waiters_in_order(void *arg)
@@ -265,7 +265,7 @@ static void *closing_ends_all_waits(void *arg)
 	while (hauli_txq_count(&txq) > 0)
 		take_off(hauli_txq_count(&txq));
 	for (i = 0; i < 4; i++)
-		ck_assert_int_eq(haul_join(s[i].coro, NULL), 0);
+		ck_assert_int_eq(haul_join(s[i].coro, NULL, HAUL_FOREVER), 0);
 	fill(0);
 	start_senders(s, 4, HAULI_TXQ_ROOM);
 	txq.first = txq.end; /* emptied without admitting a waiter */

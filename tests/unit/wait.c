@@ -23,11 +23,11 @@ static void *permit_is_sticky_and_one(void *arg)
 	haul_unpark(haul_self());
 	haul_unpark(haul_self());
 	haul_unpark(haul_self());
-	if (haul_park() != 0)
+	if (haul_park(HAUL_FOREVER) != 0)
 		return "the first park";
 	/* The further permits did not add up: this park lasts until the cancel. */
 	s->count = 1;
-	return haul_park() == -ECANCELED ? NULL : "the second park";
+	return haul_park(HAUL_FOREVER) == -ECANCELED ? NULL : "the second park";
 }
 
 static void *sees_one_permit(void *arg)
@@ -38,7 +38,7 @@ static void *sees_one_permit(void *arg)
 	haul_spawn(&s->other, permit_is_sticky_and_one, s, NULL);
 	WAIT_UNTIL(s->count == 1);
 	haul_cancel(s->other);
-	haul_join(s->other, &wrong);
+	haul_join(s->other, &wrong, HAUL_FOREVER);
 	return wrong;
 }
 
@@ -55,7 +55,7 @@ static void *parker(void *arg)
 {
 	struct shared *s = arg;
 
-	while (haul_park() == 0)
+	while (haul_park(HAUL_FOREVER) == 0)
 		s->count++;
 	return s;
 }
@@ -72,7 +72,7 @@ static void *wakes_a_neighbour(void *arg)
 		WAIT_UNTIL(s->count == i);
 	}
 	haul_cancel(s->other);
-	haul_join(s->other, NULL);
+	haul_join(s->other, NULL, HAUL_FOREVER);
 	return s->count == 1000 ? NULL : "woken too often";
 }
 
@@ -91,7 +91,7 @@ static void *ping(void *arg)
 
 	for (int i = 0; i < 1000; i++) {
 		haul_unpark(s->other);
-		if (haul_park() != 0)
+		if (haul_park(HAUL_FOREVER) != 0)
 			return "cancelled";
 	}
 	return NULL;
@@ -102,7 +102,7 @@ static void *pong(void *arg)
 	struct haul_coro *pinger = arg;
 
 	for (int i = 0; i < 1000; i++) {
-		if (haul_park() != 0)
+		if (haul_park(HAUL_FOREVER) != 0)
 			return "cancelled";
 		haul_unpark(pinger);
 	}
@@ -117,7 +117,7 @@ static void *ping_pong(void *arg)
 	haul_spawn_on(s->carrier, &s->other, pong, haul_self(), NULL);
 	if (ping(s))
 		return "ping was cancelled";
-	haul_join(s->other, &wrong);
+	haul_join(s->other, &wrong, HAUL_FOREVER);
 	return wrong;
 }
 
@@ -136,7 +136,7 @@ static void *waits_once(void *arg)
 {
 	struct shared *s = arg;
 
-	if (haul_park() == 0)
+	if (haul_park(HAUL_FOREVER) == 0)
 		s->count++;
 	return NULL;
 }
@@ -152,7 +152,7 @@ static void *fans_out(void *arg)
 	for (int i = 0; i < 256; i++)
 		haul_unpark(waiters[i]);
 	for (int i = 0; i < 256; i++)
-		haul_join(waiters[i], NULL);
+		haul_join(waiters[i], NULL, HAUL_FOREVER);
 	return s->count == 256 ? NULL : "not all were woken";
 }
 
@@ -188,7 +188,7 @@ static void *spawns_in_order(void *arg)
 	for (int i = 0; i < 100; i++)
 		haul_spawn(&co[i], logs, arg, NULL);
 	for (int i = 0; i < 100; i++) {
-		haul_join(co[i], &wrong);
+		haul_join(co[i], &wrong, HAUL_FOREVER);
 		any = wrong ? wrong : any;
 	}
 	return any;
@@ -240,7 +240,7 @@ static void *sleeps_too_long(void *arg)
 		haul_spawn(&co, sleeps_until_cancelled, (void *)ns, NULL);
 		haul_sleep(100 * HAUL_US);
 		haul_cancel(co);
-		haul_join(co, &wrong);
+		haul_join(co, &wrong, HAUL_FOREVER);
 	}
 	return wrong;
 }
@@ -274,7 +274,7 @@ static void *crowd_of_sleepers(void *arg)
 	for (int i = 0; i < CROWD; i++)
 		haul_spawn(&co[i], sleeps_until, &until, NULL);
 	for (int i = 0; i < CROWD; i++) {
-		haul_join(co[i], &each);
+		haul_join(co[i], &each, HAUL_FOREVER);
 		wrong = wrong ? wrong : each;
 	}
 	return wrong;
@@ -304,16 +304,16 @@ START_TEST(endless_yielder_does_not_starve_a_sleeper)
 	ck_assert_int_eq(haul_spawn_any(rt, &co, yields_for_ever, NULL, NULL), 0);
 	ck_assert_pstr_eq(run_on(rt, 0, sleeps, (void *)(uintptr_t)HAUL_MS), NULL);
 	haul_cancel(co);
-	haul_join(co, NULL);
+	haul_join(co, NULL, HAUL_FOREVER);
 	runtime_stop(rt);
 }
 END_TEST
 
 static void *cancelled_everywhere(void *arg)
 {
-	if (haul_park() != -ECANCELED)
+	if (haul_park(HAUL_FOREVER) != -ECANCELED)
 		return "park";
-	if (haul_park() != -ECANCELED)
+	if (haul_park(HAUL_FOREVER) != -ECANCELED)
 		return "a later park";
 	if (haul_sleep(HAUL_FOREVER) != -ECANCELED)
 		return "a later sleep";
@@ -337,7 +337,7 @@ static void *cancels(void *arg)
 			if (late)
 				haul_sleep(HAUL_MS);
 			haul_cancel(co);
-			haul_join(co, &wrong);
+			haul_join(co, &wrong, HAUL_FOREVER);
 		}
 	return wrong;
 }
@@ -362,13 +362,13 @@ static void *joins_both_ways(void *arg)
 	struct haul_coro *co;
 	void *result = NULL;
 
-	if (haul_join(haul_self(), NULL) != -EDEADLK)
+	if (haul_join(haul_self(), NULL, HAUL_FOREVER) != -EDEADLK)
 		return "joined itself";
 	for (int late = 0; late < 2; late++) {
 		haul_spawn_on(arg, &co, returns_arg, &co, NULL);
 		if (late)
 			haul_sleep(HAUL_MS);
-		haul_join(co, &result);
+		haul_join(co, &result, HAUL_FOREVER);
 		if (result != &co)
 			return "lost the result";
 	}
@@ -440,9 +440,9 @@ static void *outruns_a_cancel(void *arg)
 	target = co;
 	while (target)
 		sched_yield();
-	haul_join(co, NULL);
+	haul_join(co, NULL, HAUL_FOREVER);
 	haul_spawn(&co, naps, NULL, NULL);
-	haul_join(co, &wrong);
+	haul_join(co, &wrong, HAUL_FOREVER);
 	return wrong;
 }
 

@@ -27,7 +27,7 @@ static void *returns(void *arg)
 
 static void *parks(void *arg)
 {
-	haul_park();
+	haul_park(HAUL_FOREVER);
 	return arg;
 }
 
@@ -39,7 +39,7 @@ static void *gives_itself_work(void *arg)
 		haul_spawn(&co, parks, NULL, NULL);
 		haul_yield();
 		haul_unpark(co);
-		haul_join(co, NULL);
+		haul_join(co, NULL, HAUL_FOREVER);
 	}
 	/* Two messages are the test's own: the spawn, which may have woken the carrier, and the
 	 * join. */
@@ -79,7 +79,7 @@ START_TEST(running_carrier_is_not_woken)
 		run_on(rt, 0, returns, NULL);
 	ck_assert_uint_eq(stats(rt, 0).wakeups, before);
 	end = true;
-	haul_join(co, NULL);
+	haul_join(co, NULL, HAUL_FOREVER);
 	runtime_stop(rt);
 }
 END_TEST

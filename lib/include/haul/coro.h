@@ -98,7 +98,7 @@ HAUL_API int haul_spawn_many(struct haul_runtime *rt, struct haul_coro **cos, ha
  * blocks. Cancelling the caller does not end the wait. Returns 0; -EDEADLK (co is the caller);
  * -EINVAL (co is NULL); -EPERM (in a child of fork()).
  */
-HAUL_API int haul_join(struct haul_coro *co, void **result) HAUL_SUSPENDS;
+HAUL_API int haul_join(struct haul_coro *co, void **result, uint64_t deadline) HAUL_SUSPENDS;
 
 /* Gives up the handle: co is freed when it ends. Any thread. Does not suspend. */
 HAUL_API void haul_detach(struct haul_coro *co);
@@ -123,7 +123,7 @@ HAUL_API int haul_sleep_until(uint64_t at) HAUL_SUSPENDS;
  * haul_unpark: any thread. Does not suspend. The caller guarantees that co is valid: not joined
  * yet, and if detached, not ended yet.
  */
-HAUL_API int haul_park(void) HAUL_SUSPENDS;
+HAUL_API int haul_park(uint64_t deadline) HAUL_SUSPENDS;
 HAUL_API void haul_unpark(struct haul_coro *co);
 
 /*
