@@ -91,7 +91,7 @@ HAULI_MAY_RACE static inline bool hauli_txq_has_fast_room(const struct haul_txq 
  * be remote. */
 static inline bool hauli_txq_has_room_at_home(const struct haul_txq *txq)
 {
-	const struct haul_carrier *c = hauli_here_inline();
+	const struct haul_carrier *c = hauli_here();
 
 	return c == txq->carrier && txq->end < txq->home_end && !hauli_order_any_remote(c);
 }

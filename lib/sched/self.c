@@ -2,11 +2,10 @@
 /*
  * The carrier of the calling thread.
  *
- * This is haul's only thread-local variable. It is read by a function that is never inlined and
- * that the compiler must assume to have side effects. Otherwise the compiler may keep the
- * variable's address, or its value, across a switch after which the coroutine continues on another
- * thread (gcc and clang do so at -O2 -fPIC). On x86_64 hauli_here_inline() is a second reader: the
- * address and the value come out of one volatile asm.
+ * This is haul's only thread-local variable. The compiler may keep its address, or its value, across
+ * a switch after which the coroutine continues on another thread (gcc and clang do so at -O2
+ * -fPIC). So hauli_here() is its only reader: an asm (self.h), or a function that is never inlined
+ * and that the compiler must assume to have side effects.
  *
  * On a thread that is no carrier the variable points to a stand-in carrier, which runs a stand-in
  * coroutine. Their fields keep every call off its fast path, and the slow path reports the misuse.
@@ -27,6 +26,7 @@ struct haul_carrier hauli_nowhere = {.current = &nobody, .cxx = true, .exception
 __thread struct haul_carrier *hauli_carrier_of_thread
 	__attribute__((tls_model("initial-exec"), visibility("hidden"))) = &hauli_nowhere;
 
+#if !defined(__x86_64__) || HAULI_TSAN
 __attribute__((noinline)) struct haul_carrier *hauli_here(void)
 {
 	struct haul_carrier *c = hauli_carrier_of_thread;
@@ -34,6 +34,7 @@ __attribute__((noinline)) struct haul_carrier *hauli_here(void)
 	asm volatile("" : "+r"(c) : : "memory");
 	return c;
 }
+#endif
 
 struct haul_carrier *hauli_self(void)
 {

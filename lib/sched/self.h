@@ -10,15 +10,13 @@
  * stand-in whose current coroutine has a flag. So the fast paths need no test of their own for such
  * threads.
  */
-struct haul_carrier *hauli_self(void);
-struct haul_carrier *hauli_here(void);
-void hauli_self_set(struct haul_carrier *c); /* NULL: the thread ceases to be a carrier */
 extern struct haul_carrier hauli_nowhere;
 
-/* hauli_here() for paths where a call would cost more than what they do. */
-static inline struct haul_carrier *hauli_here_inline(void)
+/* For x86_64 one asm, so that the compiler can keep neither the variable's address nor its value
+ * across a switch. The others, and the models, which have carriers of their own: self.c. */
+#if defined(__x86_64__) && !HAULI_TSAN
+static inline struct haul_carrier *hauli_here(void)
 {
-#ifdef __x86_64__
 	struct haul_carrier *c;
 
 	__asm__ volatile("movq hauli_carrier_of_thread@gottpoff(%%rip), %0\n\t"
@@ -27,9 +25,12 @@ static inline struct haul_carrier *hauli_here_inline(void)
 			 :
 			 : "memory");
 	return c;
-#else
-	return hauli_here();
-#endif
 }
+#else
+struct haul_carrier *hauli_here(void);
+#endif
+
+struct haul_carrier *hauli_self(void);
+void hauli_self_set(struct haul_carrier *c); /* NULL: the thread ceases to be a carrier */
 
 #endif

@@ -293,7 +293,7 @@ static __attribute__((noinline)) int spawn_general(
  * register. */
 int haul_spawn(struct haul_coro **out, haul_fn *fn, void *arg, const struct haul_coro_opts *opts)
 {
-	struct haul_carrier *c = hauli_here_inline();
+	struct haul_carrier *c = hauli_here();
 	struct haul_coro *co;
 
 	if (opts || hauli_unlikely(!fn) || hauli_unlikely(c->spawn_path != HAULI_PATH_FAST) ||
