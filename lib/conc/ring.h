@@ -69,6 +69,20 @@ static inline uint32_t hauli_ring_depth(const struct hauli_ring *r)
 		atomic_load_explicit(&r->head, memory_order_relaxed /* own, or a guess */);
 }
 
+/* Any thread but the owner's. The index of the next pop, or of the one after it if a pop is under
+ * way. A write of the owner before that pop is visible. */
+static inline uint32_t hauli_ring_claimed(const struct hauli_ring *r)
+{
+	return atomic_load_explicit(&r->claim, memory_order_acquire /* ring.E3:A */);
+}
+
+/* Any thread. The number of items behind the pop with index claimed: at least as many as there
+ * were when that was read. */
+static inline uint32_t hauli_ring_behind(const struct hauli_ring *r, uint32_t claimed)
+{
+	return atomic_load_explicit(&r->tail, memory_order_relaxed /* a guess */) - claimed;
+}
+
 /* Owner. The index of the next pop. */
 static inline uint32_t hauli_ring_head(const struct hauli_ring *r)
 {

@@ -65,7 +65,8 @@ struct hauli_exceptions;
 struct haul_carrier {
 	/* The switch's line: owner. */
 	HAULI_LINE struct haul_coro *current; /* NULL: the loop runs */
-	struct haul_coro *left; /* switched out; the next context to run publishes it; or NULL */
+	/* switched out, and published by the next context to run; or NULL. Read by thieves */
+	struct hauli_ptr_published left;
 	struct haul_coro *poller;
 	struct hauli_timers timers;
 	enum hauli_carrier_phase phase;

@@ -2,8 +2,8 @@
 /*
  * The carrier of the calling thread.
  *
- * This is haul's only thread-local variable. The compiler may keep its address, or its value, across
- * a switch after which the coroutine continues on another thread (gcc and clang do so at -O2
+ * This is haul's only thread-local variable. The compiler may keep its address, or its value,
+ * across a switch after which the coroutine continues on another thread (gcc and clang do so at -O2
  * -fPIC). So hauli_here() is its only reader: an asm (self.h), or a function that is never inlined
  * and that the compiler must assume to have side effects.
  *

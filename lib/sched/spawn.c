@@ -25,7 +25,7 @@ static __attribute__((noinline, noreturn)) void end_stolen(
 	struct haul_carrier *c, struct haul_coro *me)
 {
 	hauli_coro_exit(c, me);
-	c->left = me;
+	hauli_ptr_published_set(&c->left, me);
 	hauli_co_end(&me->co, hauli_next(c), c);
 }
 
@@ -70,7 +70,7 @@ static void body(void *pass)
 	struct haul_coro *me = c->current, *next;
 
 	hauli_co_arrived(&me->co);
-	hauli_begin(c);
+	hauli_arrive(c);
 	for (;;) {
 		me->arg = me->fn(me->arg);
 		if (hauli_unlikely(hauli_coro_needs_slow_path(me))) {

@@ -39,7 +39,7 @@ static inline void become_spare(
 static inline __attribute__((noreturn)) void end(
 	struct haul_carrier *c, struct haul_coro *me, struct haul_coro *next)
 {
-	c->left = me;
+	hauli_ptr_published_set(&c->left, me);
 	hauli_co_end(&me->co, hauli_next_is(c, next), c);
 }
 

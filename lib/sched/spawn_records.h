@@ -64,7 +64,7 @@ static inline __attribute__((always_inline)) void hauli_record_body(
 	const struct hauli_start *start = r->start, *same;
 
 	hauli_co_arrived(&me->co);
-	hauli_begin(c);
+	hauli_arrive(c);
 	c = hauli_coro_home(me);
 	/* A stack without a guard is checked after each coroutine: none goes on with it. */
 	same = hauli_unlikely(me->co.stack->canary) ? NULL : start;

@@ -5,6 +5,25 @@
  * ring's guard in mail.c, for requests for help in conc/help.c. A stolen coroutine runs one slice
  * and goes home (stolen.c).
  *
+ * A look finds each coroutine that is ready: in the ring, or in `left`, where it is from before the
+ * pop of the one that runs next until it has been pushed (suspend.h). Otherwise a thief that looked
+ * between the two would go to sleep, and if that next one is a hog, nobody would wake it.
+ *
+ *	owner: yield              thief: look
+ *	left = the coroutine      claimed
+ *	pop: claim + 1            left
+ *	push it: tail + 1         tail: tail - claimed are in the ring
+ *	left = NULL
+ *
+ *	If the thief read the claim of that pop, it reads left as it was set before (ring.E3), or
+ *	    NULL, and then the tail after the push (word.E2).
+ *	If it read the claim before that pop, the one that was popped makes up for the other.
+ *
+ * Pops between the two reads are counted as items that are still there. If there were some, the
+ * thief looks again, but not forever: at a carrier that switches all the time the count may be too
+ * high.
+ *
+ * Model: tests/model/look.c.
  * Stress: tests/stress/steal.c.
  */
 #include "sched/steal.h"
@@ -12,10 +31,13 @@
 #include <stddef.h>
 
 #include "base/clock.h"
+#include "base/race.h"
 #include "sched/mail.h"
 #include "sched/record.h"
 #include "sched/self.h"
 #include "sched/stolen.h"
+
+#define LOOKS 4
 
 static const struct hauli_group *group_of(const struct hauli_policy *p)
 {
@@ -32,13 +54,41 @@ static struct haul_carrier *carrier_of(struct hauli_thief *t)
 	return (struct haul_carrier *)((char *)t - offsetof(struct haul_carrier, thief));
 }
 
+/* True if co, which its carrier has not published yet, is one that thieves may take then. */
+HAULI_MAY_RACE static bool is_stealable(const struct haul_coro *co)
+{
+	HAULI_RACES(co);
+	return hauli_coro_state(co) == HAULI_CORO_READY && hauli_coro_queues(co) &&
+		hauli_coro_is_stealable(co);
+}
+
+/* The ready coroutines of v: never too few. */
+static void count_ready(const struct haul_carrier *v, struct hauli_policy_snapshot *s)
+{
+	const struct hauli_ring *ring = &v->runq.ring;
+	uint32_t claimed;
+	unsigned tries = LOOKS;
+
+	do {
+		const struct haul_coro *left;
+
+		claimed = hauli_ring_claimed(ring);
+		left = hauli_ptr_published_get(&v->left);
+		s->depth = hauli_ring_behind(ring, claimed);
+		s->stealable = hauli_runq_has_stealable(&v->runq);
+		if (left && is_stealable(left)) {
+			s->depth++;
+			s->stealable = true;
+		}
+	} while (hauli_ring_claimed(ring) != claimed && --tries > 0);
+}
+
 static void look(const struct hauli_policy *p, unsigned idx, struct hauli_policy_snapshot *s)
 {
 	const struct haul_carrier *v = member(p, idx);
 
 	s->began = hauli_u64_owned_get(&v->batch_began);
-	s->depth = hauli_ring_depth(&v->runq.ring);
-	s->stealable = hauli_runq_has_stealable(&v->runq);
+	count_ready(v, s);
 	s->mail = hauli_mail_is_stealable(v);
 	s->ordered = hauli_u32_published_get(&v->orders.taken) > 0;
 	s->average = hauli_u64_owned_get(&v->slice_average);

@@ -24,7 +24,7 @@ void hauli_suspend_slow(struct haul_carrier *c, struct haul_coro *me, bool publi
 	if (hauli_u8_shared_get(&me->flags) & HAULI_FLAG_NOBODY)
 		hauli_may_suspend(me, "haul_yield"); /* all other calls have checked this before */
 	*c->exceptions = (struct hauli_exceptions){NULL, 0};
-	c->left = publish ? me : NULL;
+	hauli_ptr_published_set(&c->left, publish ? me : NULL);
 	c = hauli_co_switch(&me->co, hauli_next(c), c);
 	hauli_arrive(c);
 	*c->exceptions = mine;

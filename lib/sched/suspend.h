@@ -36,33 +36,22 @@ void hauli_coro_left_ended(struct haul_carrier *c, struct haul_coro *co);
 
 /*
  * Switch, then publish: other threads may see a coroutine that yields or ends, and reuse its stack,
- * only after its context is saved. So the context that runs next publishes it.
+ * only after its context is saved. So the context that runs next publishes it. c->left is NULL
+ * again only after that, for thieves that look (steal.c).
  */
 static inline void hauli_arrive(struct haul_carrier *c)
 {
-	struct haul_coro *left = c->left;
+	struct haul_coro *left = hauli_ptr_published_get(&c->left);
 
 	if (!left)
 		return;
-	c->left = NULL;
-	if (hauli_unlikely(hauli_coro_state(left) != HAULI_CORO_READY)) {
+	if (hauli_unlikely(hauli_coro_state(left) != HAULI_CORO_READY))
 		hauli_coro_left_ended(c, left);
-	} else if (hauli_likely(hauli_coro_queues(left))) {
+	else if (hauli_likely(hauli_coro_queues(left)))
 		hauli_runq_push(&c->runq, left);
-	} else {
+	else
 		hauli_coro_left_slow(c, left);
-	}
-}
-
-/* hauli_arrive() at the beginning of a coroutine. Its stack and set-up take a while, in which a
- * thief may find nothing here and go to sleep: it is told of a coroutine that is published now. */
-static inline void hauli_begin(struct haul_carrier *c)
-{
-	bool publishes = c->left != NULL;
-
-	hauli_arrive(c);
-	if (publishes)
-		hauli_steal_offer_here(c);
+	hauli_ptr_published_set(&c->left, NULL);
 }
 
 /* The context to run after the current coroutine: that of the entry that was popped, or, if that is
@@ -91,7 +80,7 @@ static inline void hauli_suspend(struct haul_carrier *c, struct haul_coro *me, b
 		hauli_suspend_slow(c, me, publish);
 		return;
 	}
-	c->left = publish ? me : NULL;
+	hauli_ptr_published_set(&c->left, publish ? me : NULL);
 	hauli_arrive(hauli_co_switch(&me->co, hauli_next(c), c));
 }
 
