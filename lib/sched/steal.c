@@ -37,7 +37,7 @@
 #include "sched/self.h"
 #include "sched/stolen.h"
 
-#define LOOKS 4
+#define LOOKS 2
 
 static const struct hauli_group *group_of(const struct hauli_policy *p)
 {

@@ -13,6 +13,9 @@ import mutations
 
 # model, file, what is weakened, text, its replacement
 WEAKENED = [
+    ('look', 'lib/conc/ring.h', 'a look sees the claim of a pop and not what is left before it',
+     'return atomic_load_explicit(&r->claim, memory_order_acquire',
+     'return atomic_load_explicit(&r->claim, memory_order_relaxed'),
     ('help', 'lib/conc/help.c', 'a requester publishes nothing with its bit',
      'memory_order_release /* help.E2:R */', 'memory_order_relaxed'),
     ('help', 'lib/conc/help.c', 'a thief that clears a request acquires nothing from the requester',
