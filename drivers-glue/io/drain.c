@@ -40,7 +40,8 @@ static void drain(struct hauli_poller *p)
 {
 	uint64_t cancel_at = p->cancel_at;
 	uint64_t give_up_at = HAUL_FOREVER;
-	bool handlers = true;
+	bool handlers = true, cancels = false;
+	struct hauli_slab_walk cancelled = {0};
 
 	while (haul_maybe_yield(false)) {
 		uint64_t now = haul_now();
@@ -55,8 +56,8 @@ static void drain(struct hauli_poller *p)
 		if ((!handlers && !hauli_has_to_send(p)) || is_due(p, &give_up_at, now))
 			return;
 		if (handlers && is_due(p, &cancel_at, now)) {
-			/* The carrier has one poller, so each handler at home there is p's. */
-			hauli_glue_cancel(p->carrier, hauli_is_handler);
+			hauli_glue_cancel_records(p->carrier);
+			cancels = true;
 			/* The end began before this poller: a late poller has less time, but
 			 * some. */
 			give_up_at = cancel_at + HAULI_GRACE_NS;
@@ -64,6 +65,9 @@ static void drain(struct hauli_poller *p)
 				give_up_at = now + HAULI_LINGER_NS;
 			cancel_at = HAUL_FOREVER;
 		}
+		/* The carrier has one poller, so each handler at home there is p's. */
+		cancels =
+			cancels && hauli_glue_cancel_some(p->carrier, &cancelled, hauli_is_handler);
 	}
 }
 

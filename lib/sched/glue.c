@@ -4,6 +4,8 @@
 #include "sched/carrier.h"
 #include "sched/record.h"
 
+#define CANCELLED_AT_ONCE 64 /* objects; each costs a cache miss or two */
+
 struct choice {
 	const struct haul_carrier *home;
 	bool (*is_chosen)(haul_fn *body);
@@ -19,10 +21,15 @@ static void cancel_chosen(void *object, void *arg)
 		haul_cancel(co);
 }
 
-void hauli_glue_cancel(struct haul_carrier *c, bool (*is_chosen)(haul_fn *body))
+void hauli_glue_cancel_records(struct haul_carrier *c)
+{
+	hauli_records_cancel(c);
+}
+
+bool hauli_glue_cancel_some(
+	struct haul_carrier *c, struct hauli_slab_walk *at, bool (*is_chosen)(haul_fn *body))
 {
 	struct choice choice = {c, is_chosen};
 
-	hauli_records_cancel(c);
-	hauli_slab_for_each(c->rt->coros, cancel_chosen, &choice);
+	return hauli_slab_walk(c->rt->coros, at, CANCELLED_AT_ONCE, cancel_chosen, &choice);
 }

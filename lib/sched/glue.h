@@ -96,8 +96,14 @@ static inline void hauli_glue_handler_begins(const struct haul_carrier *home)
 	hauli_order_begins(home);
 }
 
-/* Called by c's poller. Cancels the coroutines of home c for whose body is_chosen() is true, and
- * all that are still records, until hauli_glue_poller_begins(): they begin cancelled. */
-void hauli_glue_cancel(struct haul_carrier *c, bool (*is_chosen)(haul_fn *body));
+/*
+ * Called by c's poller. From now on, until hauli_glue_poller_begins(), coroutines of records of c
+ * begin cancelled; cancel_some(), called until it returns false, with a *at that was all zero,
+ * cancels those of home c that have begun and for whose body is_chosen() is true: a bounded number
+ * in a call.
+ */
+void hauli_glue_cancel_records(struct haul_carrier *c);
+bool hauli_glue_cancel_some(
+	struct haul_carrier *c, struct hauli_slab_walk *at, bool (*is_chosen)(haul_fn *body));
 
 #endif

@@ -14,6 +14,7 @@
 
 #define MANY 20000
 #define BURST 32
+#define CROWD 256 /* more than a step cancels */
 
 struct object {
 	char before[24]; /* the record is not at the beginning */
@@ -267,15 +268,19 @@ static bool is_counter(haul_fn *fn)
 static void *cancels(void *arg)
 {
 	struct haul_carrier *c = haul_carrier_self();
+	struct hauli_slab_walk at = {0};
 
 	begin(c);
-	push(c, 10);
-	hauli_glue_cancel(c, is_counter);
-	while (t.ended < 10)
+	for (unsigned i = 0; i < CROWD; i += BURST)
+		push(c, BURST);
+	hauli_glue_cancel_records(c);
+	while (hauli_glue_cancel_some(c, &at, is_counter))
+		;
+	while (t.ended < CROWD)
 		haul_maybe_yield(true);
-	t.wrong += t.cancelled != 10;
+	t.wrong += t.cancelled != CROWD;
 	begin(c);
-	push(c, 10);
+	push(c, BURST);
 	while (haul_maybe_yield(true))
 		;
 	return NULL;
@@ -285,9 +290,9 @@ START_TEST(those_that_were_queued_begin_cancelled)
 {
 	struct haul_coro *poller = start(1 + _i, how(_i), cancels, counts_cancelled, 0);
 
-	WAIT_UNTIL(t.ended == 20);
+	WAIT_UNTIL(t.ended == CROWD + BURST);
 	stop(poller);
-	ck_assert_uint_eq(t.cancelled, 10);
+	ck_assert_uint_eq(t.cancelled, CROWD);
 }
 END_TEST
 
