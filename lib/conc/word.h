@@ -16,13 +16,17 @@
  *	ticket         a ticket dispenser, 32 bits: each take returns the next number
  *	trylock        taken by the first thread that tries, released by its holder
  *	               E1 a holder's accesses before the next holder's: release, acquire
+ *	claim          taken once, by the first thread that tries
+ *	               E5 the accesses of the one that took it before it did so, before what
+ *	               another one does that finds it taken: release, acquire
  *	permit         given by one thread, taken by the same thread or by a remote one
  *	               E3 the giver's writes before the code after a remote take: release, acquire.
  *	               The remote take is an exchange: it returns a permit that is given at the same
  *	               time together with the writes before it, or leaves it there
  *
  * Model of trylock, ptr_published and event: tests/model/word.c; of permit: permit.c,
- * permit_remote.c; of u32_published: order.c, capture_ring.c.
+ * permit_remote.c; of u32_published: order.c, capture_ring.c;
+ * of claim: join_until.c.
  */
 #ifndef HAULI_CONC_WORD_H
 #define HAULI_CONC_WORD_H
@@ -43,6 +47,22 @@ static inline bool hauli_trylock_take(struct hauli_trylock *l)
 static inline void hauli_trylock_release(struct hauli_trylock *l)
 {
 	atomic_store_explicit(&l->taken, false, memory_order_release /* word.E1:R */);
+}
+
+struct hauli_claim {
+	_Atomic bool taken;
+};
+
+/* True: for the first caller, once. */
+static inline bool hauli_claim_take(struct hauli_claim *c)
+{
+	return !atomic_exchange_explicit(
+		&c->taken, true, memory_order_acq_rel /* word.E5:R word.E5:A */);
+}
+
+static inline bool hauli_claim_is_taken(const struct hauli_claim *c)
+{
+	return atomic_load_explicit(&c->taken, memory_order_acquire /* word.E5:A */);
 }
 
 struct hauli_ptr_published {

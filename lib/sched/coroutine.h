@@ -15,6 +15,7 @@
 
 #include "base/cacheline.h"
 #include "conc/injector.h"
+#include "conc/pile.h"
 #include "conc/requests.h"
 #include "conc/word.h"
 #include "coro/slab.h"
@@ -29,8 +30,10 @@
 enum hauli_coro_state {
 	HAULI_CORO_READY, /* running, queued, or about to be; a poller: to be resumed */
 	HAULI_CORO_PARKED, /* in haul_park() */
+	HAULI_CORO_PARKED_UNTIL, /* in haul_park() with a deadline: its timer is armed */
 	HAULI_CORO_SLEEPING, /* its timer is armed */
 	HAULI_CORO_JOINING, /* in haul_join() */
+	HAULI_CORO_JOINING_UNTIL, /* in haul_join() with a deadline: its timer is armed */
 	HAULI_CORO_BLOCKED, /* in a wait that another coroutine ends (block.h) */
 	HAULI_CORO_ORDER_WAIT, /* waits for earlier ones of its order key (order.h) */
 	HAULI_CORO_HOMELESS, /* in the injector of a cluster (cluster.c) */
@@ -44,7 +47,7 @@ enum {
 	HAULI_REQ_CANCEL = 1 << 1,
 	HAULI_REQ_DETACH = 1 << 2,
 	HAULI_REQ_JOINED = 1 << 3, /* its join's target has ended on another carrier */
-	HAULI_REQ_JOIN = 1 << 4, /* handle `asked`: a join that began while co was homeless */
+	HAULI_REQ_JOIN = 1 << 4, /* handle `asked`: joins that began while co was homeless */
 	HAULI_REQ_HOMELESS = 1 << 5, /* no request: keeps requesters from sending (cluster.c) */
 	HAULI_REQ_SERVED = 1 << 6, /* its wait has ended (block.h) */
 };
@@ -110,7 +113,7 @@ struct haul_coro {
 	struct hauli_msg request_msg;
 	union {
 		struct hauli_msg start_msg; /* spawned by another thread */
-		struct hauli_msg *asked; /* spawned homeless: the joiner's, for HAULI_REQ_JOIN */
+		struct hauli_pile asked; /* spawned homeless: of joiners, for HAULI_REQ_JOIN */
 	};
 	struct hauli_msg back_msg; /* stolen; its kind is set by the thief */
 	struct haul_coro *order_next;

@@ -23,8 +23,10 @@ struct dump {
 static const char *const state_names[] = {
 	[HAULI_CORO_READY] = "ready",
 	[HAULI_CORO_PARKED] = "parked",
+	[HAULI_CORO_PARKED_UNTIL] = "parked with a deadline",
 	[HAULI_CORO_SLEEPING] = "sleeping",
 	[HAULI_CORO_JOINING] = "joining",
+	[HAULI_CORO_JOINING_UNTIL] = "joining with a deadline",
 	[HAULI_CORO_BLOCKED] = "waiting for another coroutine",
 	[HAULI_CORO_ORDER_WAIT] = "waiting for its order",
 	[HAULI_CORO_HOMELESS] = "waiting for a carrier",

@@ -1,9 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Joins. */
+/*
+ * Joins. The target's home ends a join, when the target has ended; or, if it has a deadline, the
+ * waiter's home does (a plain thread for itself).
+ *
+ * Promise: one of them does, and the other one learns it. A join that its deadline has ended
+ * changes nothing at the target.
+ *
+ *	target's home: the target has ended    waiter's home: the deadline has passed
+ *	take its claim: taken? free j          take its claim: taken? go on waiting
+ *	write the result, wake the waiter      the waiter is ready
+ *	waiter: free j
+ *
+ *	Who takes the claim first ends the join (word.E5).
+ *	If the target's home does, its wake-up is under way or will be, and the waiter's home waits
+ *	    for it. So nobody uses the waiter, or j, once the waiter has freed j.
+ *	If the waiter's home does, j stays with the target's home: in the message by which it came,
+ *	    or as target->joiner. It is freed there when the message comes, when the target ends, or
+ *	    when the next join or detach finds it. Before it looks at anything else of a message's
+ *	    j, the target's home looks whether it is taken: if so, the target may be gone.
+ *
+ * Such a j is on the heap: the waiter may be gone before it.
+ *
+ * Model: tests/model/join_until.c. Stress: tests/stress/join.c.
+ */
 #include "sched/join.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
+#include "base/clock.h"
 #include "conc/ring.h"
 #include "sched/mail.h"
 #include "sched/request.h"
@@ -11,29 +36,57 @@
 #include "sched/self.h"
 #include "sched/suspend.h"
 
-static void handle(struct haul_carrier *c, struct hauli_msg *msg)
+/* At the target's home: ends j. False: its deadline has, and j is freed. */
+static bool end(struct hauli_timed_join *j)
 {
-	hauli_join_answer(c, HAULI_CONTAINER(msg, struct hauli_join, msg));
+	if (hauli_claim_take(&j->ended))
+		return true;
+	free(j);
+	return false;
 }
 
-const struct hauli_msg_kind hauli_join_msg = {.handle = handle};
+/* Of a target that has ended. */
+static inline void take_result(struct haul_carrier *c, struct hauli_join *j)
+{
+	j->result = j->target->arg;
+	hauli_coro_free(c, j->target);
+}
+
+/* Slow paths of the next two are tail calls, so that the fast ones save no register. */
+static __attribute__((noinline)) bool take_result_in_time(
+	struct haul_carrier *c, struct hauli_join *j)
+{
+	if (!end(hauli_timed_join_of(j)))
+		return false;
+	take_result(c, j);
+	return true;
+}
+
+static __attribute__((noinline)) bool join_again(struct haul_carrier *c, struct hauli_join *j)
+{
+	if (j->target->detached || hauli_join_waits(j->target))
+		hauli_handle_is_used_up(j->target, "haul_join");
+	return hauli_join_here(c, j);
+}
 
 bool hauli_join_here(struct haul_carrier *c, struct hauli_join *j)
 {
 	struct haul_coro *target = j->target;
 
 	if (hauli_unlikely(target->joiner || target->detached))
-		hauli_handle_is_used_up(target, "haul_join");
+		return join_again(c, j);
 	if (hauli_coro_state(target) != HAULI_CORO_ENDED) {
 		target->joiner = j;
 		return false;
 	}
-	j->result = target->arg;
-	hauli_coro_free(c, target);
+	if (hauli_unlikely(j->timed))
+		return take_result_in_time(c, j);
+	take_result(c, j);
 	return true;
 }
 
-void hauli_join_wake(struct haul_carrier *c, struct hauli_join *j)
+/* Wakes the waiter of j; j may be gone afterwards. */
+static inline void wake(struct haul_carrier *c, struct hauli_join *j)
 {
 	if (j->event)
 		hauli_event_set(j->event);
@@ -45,32 +98,107 @@ void hauli_join_wake(struct haul_carrier *c, struct hauli_join *j)
 		hauli_ready(c, j->waiter);
 }
 
+/* The same, if j may have a deadline. */
+static void wake_timed(struct haul_carrier *c, struct hauli_join *j)
+{
+	if (!j->event && hauli_coro_home(j->waiter) == c)
+		hauli_join_disarm(c, j->waiter);
+	wake(c, j);
+}
+
+static inline void hand_over(struct haul_coro *target, struct hauli_join *j)
+{
+	target->detached = true; /* joined */
+	j->result = target->arg;
+}
+
+static __attribute__((noinline)) void serve_timed(struct haul_carrier *c, struct haul_coro *target)
+{
+	struct hauli_join *j = target->joiner;
+
+	if (!end(hauli_timed_join_of(j))) {
+		target->joiner = NULL;
+		return;
+	}
+	hand_over(target, j);
+	wake_timed(c, j);
+}
+
+void hauli_join_serve(struct haul_carrier *c, struct haul_coro *target)
+{
+	struct hauli_join *j = target->joiner;
+
+	if (hauli_unlikely(j->timed)) {
+		serve_timed(c, target);
+		return;
+	}
+	hand_over(target, j);
+	wake(c, j);
+}
+
+bool hauli_join_expire_here(struct haul_coro *waiter)
+{
+	struct hauli_join *j = waiter->arg;
+
+	if (hauli_claim_take(&hauli_timed_join_of(j)->ended)) {
+		waiter->arg = NULL;
+		return true;
+	}
+	hauli_coro_set_state(waiter, HAULI_CORO_JOINING);
+	return false;
+}
+
+/* A join from elsewhere, with a deadline or without. */
+static void answer(struct haul_carrier *c, struct hauli_join *j)
+{
+	if (!hauli_join_is_over(j) && hauli_join_here(c, j))
+		wake_timed(c, j);
+}
+
+static void handle(struct haul_carrier *c, struct hauli_msg *msg)
+{
+	answer(c, HAULI_CONTAINER(msg, struct hauli_join, msg));
+}
+
+const struct hauli_msg_kind hauli_join_msg = {.handle = handle};
+
 /* Sends j to the target's home, another carrier; NULL: the target is homeless, and its future home
  * gets j. */
 static void send_to(struct haul_carrier *home, struct hauli_join *j)
 {
+	struct haul_coro *target = j->target;
+
 	if (hauli_likely(home != NULL)) {
 		hauli_mail_send(home, &j->msg);
 		return;
 	}
-	j->target->asked = &j->msg;
-	hauli_request(j->target, HAULI_REQ_JOIN);
+	hauli_pile_add(&target->asked, &j->msg.node);
+	hauli_request(target, HAULI_REQ_JOIN);
 }
 
-void hauli_join_answer(struct haul_carrier *c, struct hauli_join *j)
+/* The waiter, at home on c, waits from now on. timed: that of j. */
+static inline void set_waiting(
+	struct haul_carrier *c, struct haul_coro *waiter, struct hauli_join *j, bool timed)
 {
-	if (hauli_join_here(c, j))
-		hauli_join_wake(c, j);
+	if (!timed) {
+		hauli_coro_set_state(waiter, HAULI_CORO_JOINING);
+		return;
+	}
+	waiter->arg = j;
+	waiter->timer.at = hauli_timed_join_of(j)->at;
+	hauli_timer_arm(&c->timers, &waiter->timer);
+	hauli_coro_set_state(waiter, HAULI_CORO_JOINING_UNTIL);
 }
 
-void hauli_join_send(struct haul_carrier *c, struct hauli_join *j)
+void hauli_join_begin(struct haul_carrier *c, struct hauli_join *j)
 {
 	struct haul_carrier *home = hauli_coro_home(j->target);
 
+	set_waiting(c, j->waiter, j, j->timed);
 	if (home != c)
 		send_to(home, j);
 	else
-		hauli_join_answer(c, j);
+		answer(c, j);
 }
 
 /* Ends the slice of me, which stays ready, and the batch: the loop looks whether the round is
@@ -91,18 +219,18 @@ static inline void count_join(struct haul_carrier *c, struct haul_coro *me)
 		end_slice(c, me);
 }
 
-/* The join of a coroutine on c, its home. If the target's home is another carrier, that wakes the
- * waiter. */
-static inline void wait_as_coroutine(struct haul_carrier *c, struct hauli_join *j)
+/* The join of me on c, its home. If the target's home is another carrier, that wakes the waiter.
+ * timed: that of j, a constant. */
+static inline __attribute__((always_inline)) void wait_as_coroutine(
+	struct haul_carrier *c, struct haul_coro *me, struct hauli_join *j, bool timed)
 {
-	struct haul_coro *me = j->waiter;
 	struct haul_carrier *home = hauli_coro_home(j->target);
 
 	if (home == c && hauli_join_here(c, j)) {
 		count_join(c, me);
 		return;
 	}
-	hauli_coro_set_state(me, HAULI_CORO_JOINING);
+	set_waiting(c, me, j, timed);
 	if (home != c)
 		send_to(home, j);
 	hauli_suspend(c, me, false);
@@ -121,53 +249,134 @@ bool hauli_ending_wait(struct hauli_ending *e, const struct timespec *until)
 	return hauli_event_wait_until(&e->event, until);
 }
 
+static void check_target(const struct haul_coro *target)
+{
+	if (!hauli_runtimes_have(target))
+		hauli_misuse("haul_join",
+			"%p is no coroutine of a runtime that runs; join before haul_stop()",
+			(const void *)target);
+}
+
 static void wait_as_thread(struct hauli_join *j)
 {
 	struct hauli_ending e;
 
-	if (!hauli_runtimes_have(j->target))
-		hauli_misuse("haul_join",
-			"%p is no coroutine of a runtime that runs; join before haul_stop()",
-			(void *)j->target);
+	check_target(j->target);
 	hauli_ending_begin(&e, j->target);
 	(void)hauli_ending_wait(&e, NULL);
 	j->result = e.join.result;
 }
 
-/* For a caller on a thread that is no carrier, and for a poller, a cancelled or a stolen
- * coroutine. */
-static __attribute__((noinline)) void wait_slow(struct haul_carrier *c, struct hauli_join *j)
+/* For a coroutine that may be stolen, or may not suspend. timed: as above. */
+static inline __attribute__((always_inline)) void wait_checked(
+	struct haul_carrier *c, struct haul_coro *me, struct hauli_join *j, bool timed)
 {
-	struct haul_coro *me = j->waiter;
-
-	if (c == &hauli_nowhere) {
-		wait_as_thread(j);
-		return;
-	}
 	hauli_may_suspend(me, "haul_join");
 	if (hauli_coro_is_stolen(me)) {
 		me->arg = j;
 		hauli_stolen_go_home(c, me, HAULI_BACK_JOIN);
 		return;
 	}
-	wait_as_coroutine(c, j);
+	wait_as_coroutine(c, me, j, timed);
+}
+
+/* For a caller on a thread that is no carrier, and for a poller, a cancelled or a stolen
+ * coroutine. */
+static __attribute__((noinline)) void wait_slow(
+	struct haul_carrier *c, struct haul_coro *me, struct hauli_join *j)
+{
+	if (c == &hauli_nowhere)
+		wait_as_thread(j);
+	else
+		wait_checked(c, me, j, false);
+}
+
+#define LONGEST HAUL_S /* one wait of a plain thread */
+
+/* Waits for the event of a plain thread. False: the deadline has passed first, and the target's
+ * home frees t. */
+static bool wait_for_event(struct hauli_timed_join *t)
+{
+	for (;;) {
+		uint64_t now = hauli_ticks(), at = t->at;
+		uint64_t rest = at > now ? hauli_ns_from_ticks(at - now) : 0;
+		struct timespec until = hauli_monotonic_in(rest < LONGEST ? rest : LONGEST);
+
+		if (hauli_event_wait_until(&t->event, &until))
+			return true;
+		if (hauli_ticks() < at)
+			continue;
+		if (hauli_claim_take(&t->ended))
+			return false;
+		hauli_event_wait(&t->event);
+		return true;
+	}
+}
+
+static bool wait_timed_as_thread(struct hauli_timed_join *t)
+{
+	check_target(t->join.target);
+	t->join.event = &t->event;
+	hauli_event_init(&t->event);
+	send_to(hauli_coro_home(t->join.target), &t->join);
+	return wait_for_event(t);
+}
+
+static bool wait_timed(struct haul_carrier *c, struct haul_coro *me, struct hauli_timed_join *t)
+{
+	me->arg = t;
+	wait_checked(c, me, &t->join, true);
+	return me->arg; /* the deadline clears it */
+}
+
+/* Of a target that has not ended, as far as the caller can see. */
+static int join_until(
+	struct haul_carrier *c, struct haul_coro *co, void **result, uint64_t deadline)
+{
+	struct hauli_timed_join *t = malloc(sizeof(*t));
+	bool joined;
+
+	if (!t)
+		return -ENOMEM;
+	*t = (struct hauli_timed_join){
+		.join = {.msg.kind = &hauli_join_msg,
+			.target = co,
+			.waiter = c->current,
+			.timed = true},
+		.at = hauli_ticks_at(deadline),
+	};
+	joined = c == &hauli_nowhere ? wait_timed_as_thread(t) : wait_timed(c, t->join.waiter, t);
+	if (!joined)
+		return -ETIMEDOUT;
+	if (result)
+		*result = t->join.result;
+	free(t);
+	return 0;
 }
 
 int haul_join(struct haul_coro *co, void **result, uint64_t deadline)
 {
 	struct haul_carrier *c = hauli_here();
-	struct hauli_join j = {.msg.kind = &hauli_join_msg, .target = co, .waiter = c->current};
+	struct haul_coro *me = c->current;
+	struct hauli_join j;
 
 	if (hauli_unlikely(!co))
 		return -EINVAL;
-	if (j.waiter == co)
+	if (me == co)
 		return -EDEADLK;
 	if (c == &hauli_nowhere && hauli_runtimes_are_copies())
 		return -EPERM;
-	if (hauli_unlikely(hauli_coro_needs_slow_path(j.waiter)))
-		wait_slow(c, &j);
+	if (hauli_unlikely(deadline != HAUL_FOREVER) && !hauli_coro_is_unjoined(co))
+		return deadline == 0 ? -EAGAIN : join_until(c, co, result, deadline);
+	j.msg.kind = &hauli_join_msg;
+	j.target = co;
+	j.waiter = me;
+	j.event = NULL;
+	j.timed = false;
+	if (hauli_unlikely(hauli_coro_needs_slow_path(me)))
+		wait_slow(c, me, &j);
 	else
-		wait_as_coroutine(c, &j);
+		wait_as_coroutine(c, me, &j, false);
 	if (result)
 		*result = j.result;
 	return 0;

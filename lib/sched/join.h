@@ -4,19 +4,8 @@
 #ifndef HAULI_SCHED_JOIN_H
 #define HAULI_SCHED_JOIN_H
 
-#include "conc/event.h"
 #include "sched/carrier.h"
-#include "sched/msg.h"
-
-/* A join in progress. Lies on the waiter's stack. */
-struct hauli_join {
-	struct hauli_msg msg; /* of kind hauli_join_msg; sent to the target's home */
-	struct haul_coro *target;
-	struct haul_coro *waiter; /* NULL: a plain thread waits for event */
-	struct hauli_event *event; /* of a plain thread */
-	void *result; /* written by the target's home before it wakes the waiter */
-	int status;
-};
+#include "sched/joined.h"
 
 extern const struct hauli_msg_kind hauli_join_msg;
 
@@ -27,25 +16,25 @@ bool hauli_join_here(struct haul_carrier *c, struct hauli_join *j);
 /* The same, and wakes the waiter if the target has ended. */
 void hauli_join_answer(struct haul_carrier *c, struct hauli_join *j);
 
-/* For a waiter at home on c whose state is JOINING: joins at the target's home, by a message if
- * that is another carrier. */
-void hauli_join_send(struct haul_carrier *c, struct hauli_join *j);
+/* For a waiter that is at home on c: sets its state, and joins at the target's home, by a message
+ * if that is another carrier. */
+void hauli_join_begin(struct haul_carrier *c, struct hauli_join *j);
 
-/* Wakes the waiter of j; j may be gone afterwards. */
-void hauli_join_wake(struct haul_carrier *c, struct hauli_join *j);
+/* At the home of a waiter whose timer has expired. True: its join has ended so; the caller makes it
+ * ready. False: its target has ended, and its home wakes the waiter. */
+bool hauli_join_expire_here(struct haul_coro *waiter);
+
+/* At the home of a target that has ended with a joiner: hands it the result and wakes it; or
+ * forgets it, if its deadline has passed. */
+void hauli_join_serve(struct haul_carrier *c, struct haul_coro *target);
 
 /* Ends co, whose home is c, and wakes its joiner. The caller frees the slot. */
 static inline void hauli_coro_finish(struct haul_carrier *c, struct haul_coro *co)
 {
-	struct hauli_join *j = co->joiner;
-
 	hauli_coro_set_state(co, HAULI_CORO_ENDED);
 	hauli_counter_add(&c->ended, 1);
-	if (j) {
-		j->result = co->arg;
-		co->detached = true; /* joined */
-		hauli_join_wake(c, j);
-	}
+	if (co->joiner)
+		hauli_join_serve(c, co);
 }
 
 /*

@@ -6,11 +6,19 @@
 
 #include "sched/block.h"
 #include "sched/group.h"
+#include "sched/joined.h"
 #include "sched/mail.h"
 #include "sched/self.h"
 #include "sched/wake.h"
 
 #define NO_COROUTINE "the coroutine is NULL; give what a spawn or haul_self() has given"
+
+static __attribute__((noinline)) void wake_parked_until(
+	struct haul_carrier *c, struct haul_coro *co)
+{
+	hauli_timer_disarm(&c->timers, &co->timer);
+	hauli_wake_here(c, co);
+}
 
 static void unpark_here(struct haul_carrier *c, struct haul_coro *co)
 {
@@ -18,6 +26,8 @@ static void unpark_here(struct haul_carrier *c, struct haul_coro *co)
 	hauli_permit_give(&co->permit);
 	if (hauli_coro_state(co) == HAULI_CORO_PARKED)
 		hauli_wake_here(c, co);
+	else if (hauli_unlikely(hauli_coro_state(co) == HAULI_CORO_PARKED_UNTIL))
+		wake_parked_until(c, co);
 }
 
 void hauli_cancel_here(struct haul_carrier *c, struct haul_coro *co)
@@ -25,9 +35,10 @@ void hauli_cancel_here(struct haul_carrier *c, struct haul_coro *co)
 	enum hauli_coro_state state = hauli_coro_state(co);
 
 	hauli_u8_shared_set_bits(&co->flags, HAULI_FLAG_CANCELLED);
-	if (state == HAULI_CORO_SLEEPING)
+	if (state == HAULI_CORO_SLEEPING || state == HAULI_CORO_PARKED_UNTIL)
 		hauli_timer_disarm(&c->timers, &co->timer);
 	if (state == HAULI_CORO_SLEEPING || state == HAULI_CORO_PARKED ||
+		state == HAULI_CORO_PARKED_UNTIL ||
 		(state == HAULI_CORO_BLOCKED && hauli_block_cancel_here(c, co))) {
 		hauli_ready(c, co);
 		hauli_steal_offer_here(c);
@@ -55,7 +66,7 @@ static const char *call_of(uint32_t bits)
 
 static void detach_here(struct haul_carrier *c, struct haul_coro *co)
 {
-	if (hauli_unlikely(co->joiner || co->detached))
+	if (hauli_unlikely(co->detached || hauli_join_waits(co)))
 		hauli_handle_is_used_up(co, "haul_detach");
 	if (hauli_coro_state(co) == HAULI_CORO_ENDED)
 		hauli_coro_free(c, co);
@@ -80,11 +91,11 @@ void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co)
 	if (bits & HAULI_REQ_CANCEL)
 		hauli_cancel_here(c, co);
 	if (bits & HAULI_REQ_JOINED)
-		hauli_ready(c, co);
+		hauli_join_ended_here(c, co);
 	if (bits & HAULI_REQ_DETACH)
 		detach_here(c, co);
 	if (bits & HAULI_REQ_JOIN)
-		co->asked->kind->handle(c, co->asked);
+		hauli_join_asked_here(c, co);
 }
 
 static void handle(struct haul_carrier *c, struct hauli_msg *msg)

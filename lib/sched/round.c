@@ -21,6 +21,7 @@
 #include "sched/block.h"
 #include "sched/cluster.h"
 #include "sched/exceptions.h"
+#include "sched/join.h"
 #include "sched/mail.h"
 #include "sched/self.h"
 #include "sched/sleep.h"
@@ -32,8 +33,12 @@
 
 static void expire(struct haul_carrier *c, struct haul_coro *co)
 {
-	if (hauli_coro_state(co) == HAULI_CORO_BLOCKED)
+	enum hauli_coro_state state = hauli_coro_state(co);
+
+	if (state == HAULI_CORO_BLOCKED)
 		hauli_block_expire_here(co);
+	else if (state == HAULI_CORO_JOINING_UNTIL && !hauli_join_expire_here(co))
+		return;
 	hauli_ready(c, co);
 }
 

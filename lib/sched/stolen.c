@@ -52,10 +52,14 @@ void haul_unpin(void)
 
 static void park(struct haul_carrier *c, struct haul_coro *co)
 {
-	if (hauli_permit_is_given(&co->permit) || hauli_coro_is_cancelled(co))
+	if (hauli_permit_is_given(&co->permit) || hauli_coro_is_cancelled(co)) {
 		hauli_ready(c, co);
-	else
+	} else if (co->timer.at == HAULI_NEVER) {
 		hauli_coro_set_state(co, HAULI_CORO_PARKED);
+	} else {
+		hauli_timer_arm(&c->timers, &co->timer);
+		hauli_coro_set_state(co, HAULI_CORO_PARKED_UNTIL);
+	}
 }
 
 static void sleep(struct haul_carrier *c, struct haul_coro *co)
@@ -70,10 +74,7 @@ static void sleep(struct haul_carrier *c, struct haul_coro *co)
 
 static void join(struct haul_carrier *c, struct haul_coro *co)
 {
-	struct hauli_join *j = co->arg;
-
-	hauli_coro_set_state(co, HAULI_CORO_JOINING);
-	hauli_join_send(c, j);
+	hauli_join_begin(c, co->arg);
 }
 
 void hauli_stolen_is_back(struct haul_carrier *c, struct haul_coro *co)

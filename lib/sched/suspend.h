@@ -13,7 +13,7 @@
 enum hauli_back {
 	HAULI_BACK_YIELD,
 	HAULI_BACK_HERE, /* to continue at home, with its place in the order kept */
-	HAULI_BACK_PARK,
+	HAULI_BACK_PARK, /* until timer.at */
 	HAULI_BACK_SLEEP, /* until timer.at */
 	HAULI_BACK_JOIN, /* arg is the struct hauli_join */
 	HAULI_BACK_BLOCK, /* arg is the struct hauli_block */

@@ -75,36 +75,64 @@ int haul_sleep_until(uint64_t deadline)
 	return sleep_at(hauli_ticks_at(deadline));
 }
 
-/* After the wait. A woken coroutine may be stolen before it runs, and its home may give it another
- * permit at the same time: then the take is atomic. */
-static inline int take_permit(struct haul_coro *me)
+/* After a wait that had other ends than the permit. A woken coroutine may be stolen before it runs,
+ * and its home may give it another permit at the same time: so the take is atomic. */
+static int end_of_park(struct haul_coro *me)
 {
-	if (hauli_likely(!hauli_coro_needs_slow_path(me))) {
-		hauli_permit_take(&me->permit);
+	if (hauli_permit_take_remote(&me->permit))
 		return 0;
-	}
-	hauli_permit_take_remote(&me->permit);
-	return cancelled(me);
+	return cancelled(me) ? -ECANCELED : -ETIMEDOUT;
 }
 
-static inline int park_here(struct haul_carrier *c, struct haul_coro *me)
+static inline int take_permit(struct haul_coro *me)
+{
+	if (hauli_unlikely(hauli_coro_needs_slow_path(me)))
+		return end_of_park(me);
+	hauli_permit_take(&me->permit);
+	return 0;
+}
+
+static __attribute__((noinline)) int park_until(
+	struct haul_carrier *c, struct haul_coro *me, uint64_t deadline)
+{
+	if (deadline == 0)
+		return -EAGAIN;
+	me->timer.at = hauli_ticks_at(deadline);
+	hauli_timer_arm(&c->timers, &me->timer);
+	hauli_coro_set_state(me, HAULI_CORO_PARKED_UNTIL);
+	hauli_suspend(c, me, false);
+	return end_of_park(me);
+}
+
+static inline int park_here(struct haul_carrier *c, struct haul_coro *me, uint64_t deadline)
 {
 	if (!hauli_permit_is_given(&me->permit)) {
+		if (hauli_unlikely(deadline != HAUL_FOREVER))
+			return park_until(c, me, deadline);
 		hauli_coro_set_state(me, HAULI_CORO_PARKED);
 		hauli_suspend(c, me, false);
 	}
 	return take_permit(me);
 }
 
-static __attribute__((noinline)) int park_slow(struct haul_carrier *c, struct haul_coro *me)
+static int park_stolen(struct haul_carrier *c, struct haul_coro *me, uint64_t deadline)
+{
+	if (deadline == 0)
+		return hauli_permit_take_remote(&me->permit) ? 0 : -EAGAIN;
+	me->timer.at = hauli_ticks_at(deadline);
+	hauli_stolen_go_home(c, me, HAULI_BACK_PARK);
+	return end_of_park(me);
+}
+
+static __attribute__((noinline)) int park_slow(
+	struct haul_carrier *c, struct haul_coro *me, uint64_t deadline)
 {
 	hauli_may_suspend(me, "haul_park");
-	if (cancelled(me))
+	if (deadline != 0 && cancelled(me))
 		return refuse_to_wait(c, me);
-	if (!hauli_coro_is_stolen(me))
-		return park_here(c, me);
-	hauli_stolen_go_home(c, me, HAULI_BACK_PARK);
-	return take_permit(me);
+	if (hauli_coro_is_stolen(me))
+		return park_stolen(c, me, deadline);
+	return park_here(c, me, deadline);
 }
 
 int haul_park(uint64_t deadline)
@@ -113,6 +141,6 @@ int haul_park(uint64_t deadline)
 	struct haul_coro *me = c->current;
 
 	if (hauli_unlikely(hauli_coro_needs_slow_path(me)))
-		return park_slow(c, me);
-	return park_here(c, me);
+		return park_slow(c, me, deadline);
+	return park_here(c, me, deadline);
 }

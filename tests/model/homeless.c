@@ -4,7 +4,6 @@
  * from the injector and becomes its home, one thread unparks it, another joins it. Both reach it,
  * by the word of requests or by a message to the new home.
  */
-#include "conc/event.h"
 #include "coro/overflow.h"
 #include "explorer.h"
 #include "sched/cluster.h"
@@ -17,13 +16,12 @@
 #include "sched/suspend.h"
 
 static struct {
-	struct haul_carrier c, other;
+	struct haul_carrier c;
 	struct hauli_cluster cluster;
 	struct haul_carrier *members[1];
 	struct hauli_inbox *inboxes[1];
 	struct haul_coro co;
-	struct hauli_join join;
-	struct hauli_event ended;
+	struct hauli_ending ending;
 	uint64_t reason; /* the unparking thread's data */
 	uint64_t result;
 } m;
@@ -63,9 +61,6 @@ static void init(void)
 	hauli_inbox_init(&m.c.inbox);
 	hauli_injector_init(&m.cluster.injector, m.inboxes, 1);
 	hauli_ring_init(&m.c.runq.ring, NULL);
-	hauli_event_init(&m.ended);
-	m.join = (struct hauli_join){
-		.msg.kind = &hauli_join_msg, .target = &m.co, .event = &m.ended};
 	m.co.item.n = 1;
 	hauli_requests_begin(&m.co.requests, HAULI_REQ_HOMELESS);
 	hauli_coro_set_state(&m.co, HAULI_CORO_HOMELESS);
@@ -82,9 +77,9 @@ static void unparker(void)
 
 static void joiner(void)
 {
-	hauli_join_send(&m.other, &m.join);
-	hauli_event_wait(&m.ended);
-	MODEL_ASSERT(m.join.result == &m.result && m.result == 1);
+	hauli_ending_begin(&m.ending, &m.co);
+	(void)hauli_ending_wait(&m.ending, NULL);
+	MODEL_ASSERT(m.ending.join.result == &m.result && m.result == 1);
 }
 
 static void receive(struct hauli_node *node)

@@ -14,6 +14,7 @@ import tempfile
 import broken
 import falling_asleep
 import of_glue
+import of_join
 import of_records
 import of_ring
 import of_sync
@@ -265,8 +266,9 @@ MUTATIONS = [
     ('homeless', 'lib/sched/request.c', 'the home does not look for a join',
      'if (bits & HAULI_REQ_JOIN)', 'if (0)'),
     ('homeless', 'lib/sched/join.c', 'a joiner sends its request before it leaves its address',
-     'j->target->asked = &j->msg; hauli_request(j->target, HAULI_REQ_JOIN);',
-     'hauli_request(j->target, HAULI_REQ_JOIN);\n\tj->target->asked = &j->msg;'),
+     'hauli_pile_add(&target->asked, &j->msg.node); hauli_request(target, HAULI_REQ_JOIN);',
+     'hauli_request(target, HAULI_REQ_JOIN);\n'
+     '\thauli_pile_add(&target->asked, &j->msg.node);'),
     ('homeless', 'lib/conc/requests.h', 'beginning does nothing',
      'atomic_store_explicit(&r->bits, bits, memory_order_relaxed /* not known yet */);', ''),
     ('homeless', 'lib/conc/requests.h', 'add publishes nothing to the home',
@@ -407,7 +409,8 @@ MUTATIONS = [
      'bool given = atomic_load_explicit(&p->given, memory_order_acquire);\n'
      '\tatomic_store_explicit(&p->given, false, memory_order_relaxed);\n\treturn given;'),
     ('permit_remote', 'lib/sched/wait.c', 'a remote coroutine takes its permit by a plain store',
-     'hauli_permit_take_remote(&me->permit);', 'hauli_permit_take(&me->permit);'),
+     'if (hauli_permit_take_remote(&me->permit)) return 0; return cancelled(me)',
+     'hauli_permit_take(&me->permit);\n\treturn cancelled(me)'),
     ('detached', 'lib/conc/inbox.c', 'the thief\'s node takes the place of the sleeper\'s state',
      'while (head > HAULI_INBOX_POLLING_WAIT && head != (uintptr_t)mark)',
      'while (head && head != (uintptr_t)mark)'),
@@ -480,7 +483,8 @@ MUTATIONS = [
     ('detached', 'lib/sched/mail.c', 'a thief makes ready a coroutine that only its home may',
      'msg->kind->stealable(msg) : NULL;',
      'msg->kind->stealable(msg) : HAULI_CONTAINER(msg, struct haul_coro, request_msg);'),
-] + falling_asleep.MUTATIONS + of_glue.MUTATIONS + of_records.MUTATIONS + of_ring.MUTATIONS + \
+] + falling_asleep.MUTATIONS + of_glue.MUTATIONS + of_join.MUTATIONS + \
+    of_records.MUTATIONS + of_ring.MUTATIONS + \
     of_sync.MUTATIONS
 
 
@@ -497,6 +501,7 @@ SOURCES = {
     'help': ['lib/conc/fence.c', 'lib/conc/help.c'],
     'homeless': ['lib/conc/event.c', 'lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/injector.c',
                  'lib/conc/ring.c', 'lib/sched/cluster.c', 'lib/sched/join.c',
+                 'lib/sched/joined.c',
                  'lib/sched/request.c', 'lib/sched/wake.c'],
     'injector': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/injector.c'],
     'order': ORDER, 'order_back': ORDER, 'order_three': ORDER,
@@ -511,7 +516,8 @@ SOURCES = {
     'detached_rest': [s for s in DETACHED if s != 'lib/sched/mail.c'],
     'poller': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/injector.c', 'lib/conc/ring.c',
                'lib/sched/mail.c', 'lib/sched/poller.c', 'lib/sched/sleep.c'],
-} | falling_asleep.SOURCES | of_glue.SOURCES | of_records.SOURCES | of_ring.SOURCES | \
+} | falling_asleep.SOURCES | of_glue.SOURCES | of_join.SOURCES | \
+    of_records.SOURCES | of_ring.SOURCES | \
     of_sync.SOURCES
 
 

@@ -95,8 +95,11 @@ HAUL_API int haul_spawn_many(struct haul_runtime *rt, struct haul_coro **cos, ha
 /*
  * Waits until co has ended, stores the return value of its body in *result (result may be NULL),
  * and frees co. Called by a coroutine, which suspends, or by a thread that is no carrier, which
- * blocks. Cancelling the caller does not end the wait. Returns 0; -EDEADLK (co is the caller);
- * -EINVAL (co is NULL); -EPERM (in a child of fork()).
+ * blocks. Cancelling the caller does not end the wait. deadline: a point of haul_now()'s clock,
+ * such as haul_in(5 * HAUL_MS), or HAUL_FOREVER. Returns 0; -EDEADLK (co is the caller); -EINVAL
+ * (co is NULL); -EPERM (in a child of fork()). Or, after which co may be joined or detached as
+ * before: -ETIMEDOUT; -EAGAIN (the deadline is 0, and co has not ended); -ENOMEM (only with another
+ * deadline).
  */
 HAUL_API int haul_join(struct haul_coro *co, void **result, uint64_t deadline) HAUL_SUSPENDS;
 
@@ -119,7 +122,9 @@ HAUL_API int haul_sleep_until(uint64_t at) HAUL_SUSPENDS;
  * Each coroutine has at most one permit. haul_unpark() gives it one; haul_park() takes it, and
  * suspends until there is one. So an unpark before the park is not lost, and two unparks before a
  * park count as one: park in a loop that checks the awaited condition.
- * haul_park: returns 0, or -ECANCELED as haul_sleep() does.
+ * haul_park: returns 0; -ETIMEDOUT (there was no permit until the deadline: as for haul_join());
+ *     -EAGAIN (the deadline is 0, and there is none now); -ECANCELED as haul_sleep() does. If it
+ *     returns an error, it has taken no permit.
  * haul_unpark: any thread. Does not suspend. The caller guarantees that co is valid: not joined
  * yet, and if detached, not ended yet.
  */

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Mutations of joins with deadlines. For mutations.py."""
+
+MUTATIONS = [
+    ('join_until', 'lib/sched/join.c', 'a deadline ends a join that has ended',
+     'if (hauli_claim_take(&hauli_timed_join_of(j)->ended)) {', 'if (true) {'),
+    ('join_until', 'lib/sched/join.c', 'a target that has ended serves a join that is over',
+     'if (hauli_claim_take(&j->ended)) return true;', 'return true;'),
+    ('join_until_other', 'lib/sched/join.c', 'nobody looks whether a join that comes is over',
+     'if (!hauli_join_is_over(j) && hauli_join_here(c, j))', 'if (hauli_join_here(c, j))'),
+    ('join_until', 'lib/sched/join.c', 'the next join takes one that is over for one that waits',
+     'if (j->target->detached || hauli_join_waits(j->target))', 'if (true)'),
+    ('join_until', 'lib/sched/joined.c', 'a join that is over stays at its target',
+     'if (target->joiner && hauli_join_is_over(target->joiner)) target->joiner = NULL;',
+     'if (target->joiner)\n\t\thauli_join_is_over(target->joiner);'),
+    ('join_until', 'lib/sched/joined.c', 'the timer of a join that has ended stays armed',
+     'hauli_join_disarm(c, waiter); hauli_ready(c, waiter);', 'hauli_ready(c, waiter);'),
+    ('join_until', 'lib/sched/join.c', 'the waiter is ready when its deadline comes too late',
+     'hauli_coro_set_state(waiter, HAULI_CORO_JOINING); return false;', 'return true;'),
+    ('join_until', 'lib/conc/word.h', 'a claim publishes nothing',
+     'memory_order_acq_rel /* word.E5:R word.E5:A */', 'memory_order_acquire'),
+    ('join_until', 'lib/conc/word.h', 'a claim that fails acquires nothing',
+     'memory_order_acq_rel /* word.E5:R word.E5:A */', 'memory_order_release'),
+    ('join_until', 'lib/conc/word.h', 'a look at a claim acquires nothing',
+     'return atomic_load_explicit(&c->taken, memory_order_acquire',
+     'return atomic_load_explicit(&c->taken, memory_order_relaxed'),
+]
+
+USED = ['lib/conc/event.c', 'lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/ring.c',
+        'lib/sched/request.c', 'lib/sched/wake.c']
+SOURCES = {'join_until': USED, 'join_until_other': USED}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Park and join with deadlines. */
+#include <errno.h>
+#include <stdatomic.h>
+
+#include "support/runtime.h"
+#include "support/suite.h"
+
+#define SOON (2 * HAUL_MS)
+#define LATER (10 * SOON)
+
+static struct {
+	struct haul_carrier *there; /* the home of the targets */
+	struct haul_coro *other;
+	atomic_int step;
+	atomic_bool go;
+} s;
+
+static void *parks_again(void *arg)
+{
+	uint64_t began = haul_now();
+
+	if (haul_park(0) != -EAGAIN)
+		return "took a permit that was not there";
+	if (haul_park(haul_in(SOON)) != -ETIMEDOUT || haul_now() - began < SOON)
+		return "no time-out, or early";
+	haul_unpark(haul_self());
+	if (haul_park(0) != 0)
+		return "left a permit that was there";
+	haul_unpark(haul_self());
+	if (haul_park(1) != 0)
+		return "the deadline won over a permit that was there";
+	if (haul_park(1) != -ETIMEDOUT)
+		return "a deadline that has passed";
+	return NULL;
+}
+
+static void *is_woken(void *arg)
+{
+	uint64_t deadline = haul_in(LATER);
+	int err;
+
+	s.step = 1;
+	err = haul_park(deadline);
+	if (err != 0 && haul_now() < deadline)
+		return "not woken";
+	if (err != 0) /* it was woken too late, on a busy machine */
+		haul_park(HAUL_FOREVER);
+	s.step = 2;
+	if (haul_park(HAUL_FOREVER) != 0 || haul_now() < deadline)
+		return "woken by the deadline of the first park";
+	s.step = 3;
+	if (haul_park(haul_in(HAUL_S * 3600)) != -ECANCELED)
+		return "not cancelled";
+	if (haul_park(haul_in(HAUL_S)) != -ECANCELED || haul_park(0) != -EAGAIN)
+		return "not cancelled for good";
+	return NULL;
+}
+
+static void *wakes_and_cancels(void *arg)
+{
+	void *wrong;
+
+	haul_spawn_on(s.there, &s.other, is_woken, NULL, NULL);
+	WAIT_UNTIL(s.step == 1);
+	haul_sleep(SOON);
+	haul_unpark(s.other);
+	WAIT_UNTIL(s.step == 2);
+	haul_sleep(2 * LATER);
+	haul_unpark(s.other);
+	WAIT_UNTIL(s.step == 3);
+	haul_sleep(SOON);
+	haul_cancel(s.other);
+	haul_join(s.other, &wrong, HAUL_FOREVER);
+	return wrong;
+}
+
+/* The other end of each test is on the same carrier, or on another one. */
+static struct haul_runtime *start(int i)
+{
+	struct haul_runtime *rt = runtime_start(1 + (unsigned)i);
+
+	memset(&s, 0, sizeof(s));
+	s.there = haul_carrier(rt, (unsigned)i);
+	return rt;
+}
+
+START_TEST(a_park_ends_with_permit_deadline_or_cancel)
+{
+	struct haul_runtime *rt = start(_i);
+
+	ck_assert_pstr_eq(run_on(rt, 0, parks_again, NULL), NULL);
+	ck_assert_pstr_eq(run_on(rt, 0, wakes_and_cancels, NULL), NULL);
+	runtime_stop(rt);
+}
+END_TEST
+
+static void *waits_for_go(void *arg)
+{
+	while (!s.go)
+		haul_sleep(HAUL_MS);
+	return arg;
+}
+
+static const char *join_in_vain(struct haul_coro *co, uint64_t deadline, int error)
+{
+	void *result = &s;
+
+	if (haul_join(co, &result, deadline) != error)
+		return "joined what runs, or another error";
+	return result == &s ? NULL : "wrote a result";
+}
+
+/* By a coroutine, or by a plain thread. */
+static void *joins(void *arg)
+{
+	uint64_t began = haul_now();
+	const char *wrong = NULL;
+	struct haul_coro *co;
+	void *result;
+
+	s.go = false;
+	haul_spawn_on(s.there, &co, waits_for_go, &co, NULL);
+	wrong = join_in_vain(co, 0, -EAGAIN);
+	if (!wrong)
+		wrong = join_in_vain(co, haul_in(SOON), -ETIMEDOUT);
+	if (!wrong && haul_now() - began < SOON)
+		wrong = "early";
+	for (int i = 0; i < 3 && !wrong; i++) /* each finds the last one's at the target */
+		wrong = join_in_vain(co, 1, -ETIMEDOUT);
+	if (wrong)
+		return (void *)wrong;
+	s.go = true;
+	if (haul_join(co, &result, haul_in(HAUL_S * 3600)) != 0 || result != &co)
+		return "the join after it";
+	return NULL;
+}
+
+START_TEST(a_target_is_joined_after_a_deadline)
+{
+	struct haul_runtime *rt = start(_i);
+
+	ck_assert_pstr_eq(run_on(rt, 0, joins, NULL), NULL);
+	ck_assert_pstr_eq(joins(NULL), NULL);
+	runtime_stop(rt);
+}
+END_TEST
+
+static void *detaches(void *arg)
+{
+	const char *wrong;
+	struct haul_coro *co;
+
+	s.go = false;
+	haul_spawn_on(s.there, &co, waits_for_go, NULL, NULL);
+	wrong = join_in_vain(co, haul_in(SOON), -ETIMEDOUT);
+	haul_detach(co);
+	s.go = true;
+	return (void *)wrong;
+}
+
+START_TEST(a_target_is_detached_after_a_deadline)
+{
+	struct haul_runtime *rt = start(_i);
+
+	ck_assert_pstr_eq(run_on(rt, 0, detaches, NULL), NULL);
+	ck_assert_pstr_eq(detaches(NULL), NULL);
+	runtime_stop(rt);
+}
+END_TEST
+
+static void *hogs(void *arg)
+{
+	s.step = 1;
+	while (!s.go)
+		sched_yield();
+	return NULL;
+}
+
+static void *returns(void *arg)
+{
+	return arg;
+}
+
+static void *tries_what_has_ended(void *arg)
+{
+	struct haul_coro *co;
+	void *result;
+	int err;
+
+	haul_spawn_on(s.there, &co, returns, &co, NULL);
+	WAIT_UNTIL((err = haul_join(co, &result, 0)) != -EAGAIN);
+	return err == 0 && result == &co ? NULL : "the try failed";
+}
+
+START_TEST(a_try_joins_what_has_ended)
+{
+	struct haul_runtime *rt = start(_i);
+
+	ck_assert_pstr_eq(run_on(rt, 0, tries_what_has_ended, NULL), NULL);
+	ck_assert_pstr_eq(tries_what_has_ended(NULL), NULL);
+	runtime_stop(rt);
+}
+END_TEST
+
+/* The only carrier is busy, so the target has no home when the deadline passes. */
+START_TEST(a_homeless_target_is_joined_after_a_deadline)
+{
+	struct haul_runtime *rt = start(0);
+	struct haul_coro *hog, *co;
+	void *result, *arg = &co;
+
+	ck_assert_int_eq(haul_spawn_on(s.there, &hog, hogs, NULL, NULL), 0);
+	WAIT_UNTIL(s.step == 1);
+	ck_assert_int_eq(haul_spawn_many(rt, &co, returns, &arg, 1, NULL), 0);
+	ck_assert_int_eq(haul_join(co, &result, 0), -EAGAIN);
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(haul_join(co, &result, haul_in(HAUL_MS)), -ETIMEDOUT);
+	s.go = true;
+	ck_assert_int_eq(haul_join(co, &result, HAUL_FOREVER), 0);
+	ck_assert_ptr_eq(result, &co);
+	ck_assert_int_eq(haul_join(hog, NULL, haul_in(HAUL_S * 3600)), 0);
+	runtime_stop(rt);
+}
+END_TEST
+
+SUITE_MAIN("until", {a_park_ends_with_permit_deadline_or_cancel, 2},
+	{a_target_is_joined_after_a_deadline, 2}, {a_target_is_detached_after_a_deadline, 2},
+	{a_try_joins_what_has_ended, 2}, {a_homeless_target_is_joined_after_a_deadline, 1})
