@@ -31,7 +31,8 @@ MUTATIONS = [
      'next = value_of(q->list.first->coro);', ';'),
     ('unit/wait', 'lib/sched/join.c', 'a coroutine is freed with a request under way',
      'hauli_coro_free(c, j->target);',
-     'hauli_ptr_published_set(&j->target->home, NULL);\n\thauli_slab_put(&c->coros, j->target);'),
+     'hauli_ptr_published_set(&j->target->home, NULL);\n'
+     '\thauli_slab_put(&c->coros, j->target);'),
     ('unit/until', 'lib/sched/request.c', 'the timer of a park that an unpark has ended stays armed',
      '{ hauli_timer_disarm(&c->timers, &co->timer); hauli_wake_here(c, co); }',
      '{\n\thauli_wake_here(c, co);\n}'),

@@ -37,19 +37,23 @@ static void *parks_again(void *arg)
 
 static void *is_woken(void *arg)
 {
-	uint64_t deadline = haul_in(LATER);
+	uint64_t deadline;
 	int err;
 
 	s.step = 1;
+	if (haul_park(haul_in(HAUL_S * 3600)) != 0)
+		return "not woken";
+	s.step = 2;
+	deadline = haul_in(LATER);
 	err = haul_park(deadline);
 	if (err != 0 && haul_now() < deadline)
 		return "not woken";
 	if (err != 0) /* it was woken too late, on a busy machine */
 		haul_park(HAUL_FOREVER);
-	s.step = 2;
+	s.step = 3;
 	if (haul_park(HAUL_FOREVER) != 0 || haul_now() < deadline)
 		return "woken by the deadline of the first park";
-	s.step = 3;
+	s.step = 4;
 	if (haul_park(haul_in(HAUL_S * 3600)) != -ECANCELED)
 		return "not cancelled";
 	if (haul_park(haul_in(HAUL_S)) != -ECANCELED || haul_park(0) != -EAGAIN)
@@ -62,13 +66,12 @@ static void *wakes_and_cancels(void *arg)
 	void *wrong;
 
 	haul_spawn_on(s.there, &s.other, is_woken, NULL, NULL);
-	WAIT_UNTIL(s.step == 1);
-	haul_sleep(SOON);
-	haul_unpark(s.other);
-	WAIT_UNTIL(s.step == 2);
-	haul_sleep(2 * LATER);
-	haul_unpark(s.other);
-	WAIT_UNTIL(s.step == 3);
+	for (int i = 1; i <= 3; i++) {
+		WAIT_UNTIL(s.step == i);
+		haul_sleep(i < 3 ? SOON : 2 * LATER);
+		haul_unpark(s.other);
+	}
+	WAIT_UNTIL(s.step == 4);
 	haul_sleep(SOON);
 	haul_cancel(s.other);
 	haul_join(s.other, &wrong, HAUL_FOREVER);
