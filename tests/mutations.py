@@ -33,7 +33,7 @@ MUTATIONS = [
      'hauli_coro_free(c, j->target);',
      'hauli_ptr_published_set(&j->target->home, NULL);\n'
      '\thauli_slab_put(&c->coros, j->target);'),
-    ('unit/until', 'lib/sched/request.c', 'the timer of a park that an unpark has ended stays armed',
+    ('unit/until', 'lib/sched/request.c', 'the timer of a park that was unparked stays armed',
      '{ hauli_timer_disarm(&c->timers, &co->timer); hauli_wake_here(c, co); }',
      '{\n\thauli_wake_here(c, co);\n}'),
     ('unit/until', 'lib/sched/request.c', 'an unpark does not end a park with a deadline',
