@@ -9,9 +9,11 @@ int hauli_await(struct hauli_wait_list *list, struct hauli_waiter *w)
 {
 	/* A permit may come from any haul_unpark(): only w->served tells that w was served. */
 	while (!w->served) {
-		if (haul_park(HAUL_FOREVER) == -ECANCELED && !w->served) {
+		int err = haul_park(HAUL_FOREVER);
+
+		if (err && !w->served) {
 			hauli_wait_list_leave(list, w);
-			return -ECANCELED;
+			return err;
 		}
 	}
 	return 0;

@@ -6,8 +6,8 @@
 #include "sched/wait_list.h"
 
 /* Suspends the running coroutine, whose waiter w is in the list, until w is served. The coroutine
- * is at home, and pinned where carriers steal. Returns 0, or -ECANCELED: the coroutine was
- * cancelled first, and w has left the list. */
+ * is at home, and pinned where carriers steal. Returns 0; or an error of haul_park(),
+ * and w has left the list. */
 int hauli_await(struct hauli_wait_list *list, struct hauli_waiter *w);
 
 /* Removes the first waiter of the list, which must not be empty, and wakes its coroutine. */

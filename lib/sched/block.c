@@ -28,6 +28,7 @@
 #include <errno.h>
 
 #include "base/clock.h"
+#include "sched/frame.h"
 #include "sched/self.h"
 #include "sched/suspend.h"
 #include "sched/wake.h"
@@ -51,7 +52,10 @@ int hauli_block_check_slow(
 	struct haul_carrier *c, struct haul_coro *me, const char *call, bool cancellable)
 {
 	hauli_may_suspend(me, call);
-	if (!cancellable || !hauli_coro_is_cancelled(me))
+	if (!cancellable)
+		return 0;
+	hauli_frame_bound(me, HAUL_FOREVER); /* the time of a shield may be over */
+	if (!hauli_coro_is_cancelled(me))
 		return 0;
 	/* As refuse_to_wait() in wait.c: a loop that ignores the result keeps no carrier. */
 	hauli_suspend(c, me, true);
@@ -62,6 +66,8 @@ void hauli_block_init(
 	struct hauli_block *b, struct haul_coro *me, uint64_t deadline, bool cancellable)
 {
 	b->co = me;
+	if (cancellable)
+		deadline = hauli_frame_bound(me, deadline);
 	b->at = hauli_ticks_at(deadline);
 	b->cancellable = cancellable;
 	set_end(b, HAULI_BLOCK_WAITS);

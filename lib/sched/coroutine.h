@@ -55,7 +55,7 @@ enum {
 /* Flags. Each but KEPT makes a wait or an end take the slow path. POLLER, STOLEN and KEPT keep a
  * ready coroutine off the fast path into the run queue. */
 enum {
-	HAULI_FLAG_CANCELLED = 1 << 0, /* never cleared. Set by the home */
+	HAULI_FLAG_CANCELLED = 1 << 0, /* cleared by a shield only (frame.h). Set by the home */
 	/* from its theft until it is back. Set by the thief, cleared by the home */
 	HAULI_FLAG_STOLEN = 1 << 1,
 	HAULI_FLAG_POLLER = 1 << 2,
@@ -65,6 +65,8 @@ enum {
 	HAULI_FLAG_NOBODY = 1 << 5,
 	/* pinned for long, where carriers steal. Set by the spawner, and by itself */
 	HAULI_FLAG_KEPT = 1 << 6,
+	/* a deadline or a shield is around its waits (frame.h). Set and cleared by itself */
+	HAULI_FLAG_FRAMED = 1 << 7,
 };
 
 /*
@@ -102,6 +104,7 @@ struct haul_coro {
 	void *arg; /* in a join: its struct hauli_join; BLOCKED: its struct hauli_block; after the
 		    * end: the result of the body */
 	struct hauli_join *joiner;
+	struct hauli_ptr_published frame; /* the innermost (frame.h); NULL: none, or it is free */
 	union {
 		struct hauli_timer timer;
 		struct hauli_item item; /* HOMELESS */

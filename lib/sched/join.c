@@ -30,6 +30,7 @@
 
 #include "base/clock.h"
 #include "conc/ring.h"
+#include "sched/frame.h"
 #include "sched/mail.h"
 #include "sched/request.h"
 #include "sched/runtime.h"
@@ -366,6 +367,8 @@ int haul_join(struct haul_coro *co, void **result, uint64_t deadline)
 		return -EDEADLK;
 	if (c == &hauli_nowhere && hauli_runtimes_are_copies())
 		return -EPERM;
+	if (hauli_unlikely(hauli_u8_shared_get(&me->flags) & HAULI_FLAG_FRAMED))
+		deadline = hauli_frame_bound(me, deadline);
 	if (hauli_unlikely(deadline != HAUL_FOREVER) && !hauli_coro_is_unjoined(co))
 		return deadline == 0 ? -EAGAIN : join_until(c, co, result, deadline);
 	j.msg.kind = &hauli_join_msg;

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "sched/block.h"
+#include "sched/frame.h"
 #include "sched/group.h"
 #include "sched/joined.h"
 #include "sched/mail.h"
@@ -34,6 +35,8 @@ void hauli_cancel_here(struct haul_carrier *c, struct haul_coro *co)
 {
 	enum hauli_coro_state state = hauli_coro_state(co);
 
+	if (hauli_frame_keeps_cancel(co))
+		return;
 	hauli_u8_shared_set_bits(&co->flags, HAULI_FLAG_CANCELLED);
 	if (state == HAULI_CORO_SLEEPING || state == HAULI_CORO_PARKED_UNTIL)
 		hauli_timer_disarm(&c->timers, &co->timer);

@@ -125,9 +125,16 @@ int hauli_spawn_stack_class(const struct haul_runtime *rt, const struct haul_cor
 	return hauli_stack_class(opts->stack_size);
 }
 
+/* How a spawn queues its coroutine. */
+enum place {
+	LAST,
+	PINNED, /* last, where thieves do not take it */
+	NEXT, /* in the LIFO slot */
+};
+
 static inline __attribute__((always_inline)) int spawn(struct haul_carrier *c,
 	struct haul_coro **out, haul_fn *fn, void *arg, const struct haul_coro_opts *opts,
-	bool pinned)
+	enum place place)
 {
 	const struct hauli_start *start = c->start;
 	struct haul_coro *co;
@@ -144,14 +151,16 @@ static inline __attribute__((always_inline)) int spawn(struct haul_carrier *c,
 		return -ENOMEM;
 	hauli_coro_set_up(co, fn, arg, opts, !out);
 	co->record.start = start;
-	if (pinned)
+	if (place == PINNED)
 		keep(c->rt, co);
 	hauli_ptr_published_set(&co->home, c);
 	hauli_counter_add(&c->spawned, 1);
 	if (out)
 		*out = co;
-	if (pinned)
+	if (place == PINNED)
 		hauli_queue_new(c, co);
+	else if (place == NEXT)
+		hauli_runq_push_lifo(&c->runq, hauli_entry_of(&co->record));
 	else
 		hauli_runq_push(&c->runq, hauli_entry_of(&co->record));
 	return 0;
@@ -160,7 +169,7 @@ static inline __attribute__((always_inline)) int spawn(struct haul_carrier *c,
 static __attribute__((noinline)) int spawn_pinned(struct haul_carrier *c, struct haul_coro **out,
 	haul_fn *fn, void *arg, const struct haul_coro_opts *opts)
 {
-	return spawn(c, out, fn, arg, opts, true);
+	return spawn(c, out, fn, arg, opts, PINNED);
 }
 
 static inline int spawn_fast(struct haul_carrier *c, struct haul_coro **out, haul_fn *fn, void *arg,
@@ -168,7 +177,7 @@ static inline int spawn_fast(struct haul_carrier *c, struct haul_coro **out, hau
 {
 	if (opts && hauli_unlikely(opts->pinned))
 		return spawn_pinned(c, out, fn, arg, opts);
-	return spawn(c, out, fn, arg, opts, false);
+	return spawn(c, out, fn, arg, opts, LAST);
 }
 
 static int spawn_slow(struct haul_carrier *c, struct haul_coro **out, haul_fn *fn, void *arg,
@@ -274,6 +283,24 @@ static inline int spawn_from_here(
 	if (c == &hauli_nowhere)
 		return -EPERM;
 	return spawn_on(hauli_home_of_running(c), co, fn, arg, opts);
+}
+
+int hauli_spawn_next(
+	struct haul_coro **co, haul_fn *fn, void *arg, const struct haul_coro_opts *opts)
+{
+	struct haul_carrier *c = hauli_here();
+	int err;
+
+	if (!hauli_spawn_may(fn, opts))
+		return -EINVAL;
+	if (opts && opts->pinned)
+		return spawn_from_here(co, fn, arg, opts);
+	if (c->phase != HAULI_PHASE_RUNS)
+		return -ECANCELED;
+	err = spawn(c, co, fn, arg, opts, NEXT);
+	if (err == 0)
+		hauli_steal_offer_here(c);
+	return err;
 }
 
 int hauli_spawn_own(haul_fn *fn, void *arg, const struct haul_coro_opts *opts)

@@ -28,6 +28,11 @@ extern const struct hauli_start hauli_spawn_starts[HAULI_STACK_CLASSES];
 /* A detached haul_spawn() for haul itself: the order key may be HAULI_ORDER_KEY_ASK. */
 int hauli_spawn_own(haul_fn *fn, void *arg, const struct haul_coro_opts *opts);
 
+/* As haul_spawn(), by a coroutine at home that is likely to wait for the new one next: that begins
+ * directly then, as after hauli_runq_push_lifo(). */
+int hauli_spawn_next(
+	struct haul_coro **co, haul_fn *fn, void *arg, const struct haul_coro_opts *opts);
+
 /* The stack class for the stack size in opts, or -EINVAL. */
 int hauli_spawn_stack_class(const struct haul_runtime *rt, const struct haul_coro_opts *opts);
 

@@ -5,6 +5,7 @@
 #include <haul/coro.h>
 
 #include "base/clock.h"
+#include "sched/frame.h"
 #include "sched/self.h"
 #include "sched/suspend.h"
 
@@ -38,19 +39,27 @@ static inline int sleep_here(struct haul_carrier *c, struct haul_coro *me, uint6
 	return cancelled(me);
 }
 
-/* For a coroutine that is cancelled, a poller, or stolen: the home of a stolen one carries out its
- * wait. */
+/* For a coroutine that is cancelled, a poller, framed, or stolen: the home of a stolen one carries
+ * out its wait. */
 static __attribute__((noinline)) int sleep_slow(
 	struct haul_carrier *c, struct haul_coro *me, uint64_t at)
 {
+	uint64_t deadline;
+	bool early;
+
 	hauli_may_suspend(me, "haul_sleep");
+	deadline = hauli_ticks_at(hauli_frame_bound(me, HAUL_FOREVER));
+	early = deadline < at;
 	if (cancelled(me))
 		return refuse_to_wait(c, me);
-	if (!hauli_coro_is_stolen(me))
-		return sleep_here(c, me, at);
-	me->timer.at = at;
-	hauli_stolen_go_home(c, me, HAULI_BACK_SLEEP);
-	return cancelled(me);
+	me->timer.at = early ? deadline : at;
+	if (hauli_coro_is_stolen(me))
+		hauli_stolen_go_home(c, me, HAULI_BACK_SLEEP);
+	else
+		sleep_here(c, me, me->timer.at);
+	if (cancelled(me))
+		return -ECANCELED;
+	return early ? -ETIMEDOUT : 0;
 }
 
 static inline int sleep_at(uint64_t at)
@@ -128,6 +137,7 @@ static __attribute__((noinline)) int park_slow(
 	struct haul_carrier *c, struct haul_coro *me, uint64_t deadline)
 {
 	hauli_may_suspend(me, "haul_park");
+	deadline = hauli_frame_bound(me, deadline);
 	if (deadline != 0 && cancelled(me))
 		return refuse_to_wait(c, me);
 	if (hauli_coro_is_stolen(me))

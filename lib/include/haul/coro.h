@@ -111,7 +111,8 @@ HAUL_API void haul_detach(struct haul_coro *co);
 HAUL_API void haul_yield(void) HAUL_SUSPENDS;
 
 /* Suspends for at least ns nanoseconds. Returns 0, or -ECANCELED if the caller is cancelled before
- * or during the call; if before, other coroutines run once all the same. */
+ * or during the call; if before, other coroutines run once all the same. -ETIMEDOUT: the deadline of
+ * a scope around was earlier (haul/scope.h). */
 HAUL_API int haul_sleep(uint64_t ns) HAUL_SUSPENDS;
 
 /* The same until a point of haul_now()'s clock, such as haul_in(HAUL_MS): work that repeats does
@@ -134,7 +135,8 @@ HAUL_API void haul_unpark(struct haul_coro *co);
 /*
  * Asks co to end; this cannot be undone. The current wait of co and all later ones return
  * -ECANCELED (in functions that list this error), and haul_maybe_yield() of a poller returns false.
- * Later waits still run other coroutines once before they return. Any thread. Does not suspend. The
+ * Later waits still run other coroutines once before they return. A shield keeps all this for later
+ * (haul/scope.h). Any thread. Does not suspend. The
  * caller guarantees that co is valid, as for haul_unpark().
  */
 HAUL_API void haul_cancel(struct haul_coro *co);

@@ -9,6 +9,7 @@
 #include <haul/hist.h>
 #include <haul/net.h>
 #include <haul/runtime.h>
+#include <haul/scope.h>
 #include <haul/sum.h>
 #include <haul/sync.h>
 #include <haul/topo.h>

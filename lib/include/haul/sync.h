@@ -9,7 +9,7 @@
  * as haul_in(5 * HAUL_MS); HAUL_FOREVER: none; 0: does not wait. Such a call returns
  *	0           done
  *	-EAGAIN     it would have had to wait, and the deadline is 0
- *	-ETIMEDOUT  the deadline has passed, and nothing was done
+ *	-ETIMEDOUT  the deadline, or that of a scope around, has passed, and nothing was done
  *	-ECANCELED  the caller is cancelled (haul_cancel()), and nothing was done
  * One of these, never two: what was done is not undone by a deadline or a cancel at the same time.
  * It is called by a coroutine, but not in a burst handler; with deadline 0 by any thread, unless
