@@ -370,6 +370,56 @@ void pollers_that_handle()
 	SAYS(haul_join(poller, nullptr, HAUL_FOREVER) == 0);
 }
 
+/* A block with a scope is left by a throw: its children end first, while the exception is under
+ * way; then a shield is entered in its handler. */
+int counts(void *arg)
+{
+	haul_yield();
+	try {
+		throw std::runtime_error("of a child");
+	} catch (const std::exception &) {
+		haul_yield();
+		(*static_cast<std::atomic<int> *>(arg))++;
+	}
+	return 0;
+}
+
+void throws_out_of_a_scope(std::atomic<int> *ended, const std::string &what)
+{
+	HAUL_SCOPE(scope, HAUL_FOREVER, HAUL_SCOPE_ALL);
+
+	for (int i = 0; i < 3; i++)
+		SAYS(haul_scope_spawn(&scope, counts, ended, nullptr) == 0);
+	throw std::runtime_error(what);
+}
+
+void *catches_out_of_scopes(void *arg)
+{
+	const std::string mine = name_of(arg);
+	static const char key = 0;
+
+	for (int i = 0; i < TURNS; i++) {
+		std::atomic<int> ended(0);
+
+		try {
+			HAUL_WITH(&key, arg);
+			throws_out_of_a_scope(&ended, mine);
+		} catch (const std::exception &e) {
+			HAUL_SHIELD(haul_in(3600 * HAUL_S));
+			SAYS(ended == 3);
+			SAYS(haul_sleep(1000) == 0);
+			SAYS(e.what() == mine && handled() == mine);
+		}
+		SAYS(!haul_value(&key));
+	}
+	return nullptr;
+}
+
+void thrown_out_of_scopes()
+{
+	each(catches_out_of_scopes);
+}
+
 const struct {
 	const char *name;
 	void (*fn)();
@@ -383,6 +433,8 @@ const struct {
 	{"joined in a handler", joined_in_a_handler, HAUL_STEAL_OFF},
 	{"handed over to another carrier", handed_over, HAUL_STEAL_OFF},
 	{"a poller that handles", pollers_that_handle, HAUL_STEAL_OFF},
+	{"thrown out of scopes", thrown_out_of_scopes, HAUL_STEAL_OFF},
+	{"thrown out of scopes, where carriers steal", thrown_out_of_scopes, HAUL_STEAL_GLOBAL},
 	{"handlers that suspend, where carriers steal", handlers_that_suspend, HAUL_STEAL_GLOBAL},
 	{"destructors that suspend, where carriers steal", destructors_that_suspend,
 		HAUL_STEAL_GLOBAL},
