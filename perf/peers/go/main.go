@@ -27,6 +27,7 @@ var benches = map[string]bench{
 	"lock-unlock": lockUnlock,
 	"send-recv":   sendRecv,
 	"bounce":      pingPong,
+	"scope":       scope,
 }
 
 var extras []string
