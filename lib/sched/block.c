@@ -3,21 +3,24 @@
  * Promise: a wait ends once, with the first of: served, deadline, cancel; except that a coroutine
  * that was served returns as served if it has not seen another end yet.
  *
- * A server calls serve() once for each waiter that it takes out of a list, while it holds the
- * list's lock. That is a request to the home (request.h), or on the home's thread a direct call. So
- * the home decides, as for park and sleep (design 0001), and `end` has one writer at a time: the
- * coroutine, before it is in the list, then its home.
+ * A server that takes a waiter out of a list, under the list's lock, calls serve() once for it,
+ * after it has released the lock. That is a request to the home (request.h), or on the home's
+ * thread a direct call. So the home decides, as for park and sleep (design 0001), and `end` has one
+ * writer at a time: the coroutine, before it is in the list, then its home.
  *
  *	home: the timer expires             server, with the list's lock
  *	end = EXPIRED, the coroutine ready  takes the waiter out of the list; marks it served
- *	                                    serve(): a request to the home
+ *	                                    releases the lock
  *	coroutine: takes the list's lock
- *	not in the list? waits until the request has come
+ *	not in the list? waits until the    serve(): a request to the home
+ *	request has come
  *
  *	A coroutine whose wait has expired or was cancelled looks under the lock whether it is
  *	    still in the list. If so, it leaves, and no server will know it. If not, a server has
  *	    made, or is about to make, its one call: the coroutine waits for that, so the server
  *	    never uses a coroutine that has ended, and no call is left for a later wait.
+ *	A wake-up may be a system call: no lock is held over it. And serve() is the server's only
+ *	    step after the lock: the coroutine that it wakes may free the object.
  *	The coroutine may be stolen between its wake-up and that look: `end` is published by the
  *	    home and read by the thief. The second wait brings it home.
  *

@@ -55,51 +55,54 @@ static void take(struct haul_chan *ch, void *value)
 		ch->first = 0;
 }
 
-/* Under the lock. True: done, with *err. */
-static bool try_send(struct haul_chan *ch, const void *value, int *err)
+/* Under the lock. True: done, with *err. *other: the waiter on the other side that is to be served,
+ * or NULL. */
+static bool try_send(
+	struct haul_chan *ch, const void *value, int *err, struct hauli_sync_wait **other)
 {
-	struct hauli_waiter *receiver = ch->q.list.first;
-
 	*err = 0;
+	*other = NULL;
 	if (ch->closed) {
 		*err = -EPIPE;
-	} else if (receiver) {
-		memcpy(hauli_sync_wait_of(receiver)->value, value, ch->size);
-		hauli_waitq_serve(&ch->q.list, 0);
-	} else if (ch->used < ch->count) {
-		put(ch, value);
-	} else {
-		return false;
+		return true;
 	}
+	*other = hauli_waitq_take(&ch->q.list, 0);
+	if (*other)
+		memcpy((*other)->value, value, ch->size);
+	else if (ch->used < ch->count)
+		put(ch, value);
+	else
+		return false;
 	return true;
 }
 
-static bool try_recv(struct haul_chan *ch, void *value, int *err)
+static bool try_recv(struct haul_chan *ch, void *value, int *err, struct hauli_sync_wait **other)
 {
-	struct hauli_waiter *sender = ch->senders.first;
-
 	*err = 0;
+	*other = hauli_waitq_take(&ch->senders, 0);
 	if (ch->used > 0) {
 		take(ch, value);
-		if (sender)
-			put(ch, hauli_sync_wait_of(sender)->value);
-	} else if (sender) { /* the channel holds no values */
-		memcpy(value, hauli_sync_wait_of(sender)->value, ch->size);
+		if (*other)
+			put(ch, (*other)->value);
+	} else if (*other) { /* the channel holds no values */
+		memcpy(value, (*other)->value, ch->size);
 	} else if (ch->closed) {
 		*err = -EPIPE;
 	} else {
 		return false;
 	}
-	if (sender)
-		hauli_waitq_serve(&ch->senders, 0);
 	return true;
 }
 
-/* Under the lock of a closed channel. */
+/* The caller has the lock of a closed channel. Unlocks it. */
 static void send_away(struct haul_chan *ch)
 {
-	hauli_waitq_serve_some(&ch->q.list, -EPIPE);
-	hauli_waitq_serve_some(&ch->senders, -EPIPE);
+	struct hauli_waiter *receivers = hauli_waitq_take_some(&ch->q.list, -EPIPE);
+	struct hauli_waiter *senders = hauli_waitq_take_some(&ch->senders, -EPIPE);
+
+	hauli_waitq_unlock(&ch->q, 0);
+	hauli_waitq_serve_some(receivers);
+	hauli_waitq_serve_some(senders);
 }
 
 static void leave_senders(struct hauli_waitq *q, struct hauli_sync_wait *w)
@@ -118,40 +121,47 @@ static int wait_in(
 		return -EAGAIN;
 	}
 	w->value = value;
-	hauli_waitq_enter(
-		sends ? &ch->senders : &ch->q.list, w, hauli_here()->current, deadline, true);
+	hauli_waitq_enter(sends ? &ch->senders : &ch->q.list, w, deadline, true);
 	hauli_waitq_unlock(&ch->q, 0);
 	err = hauli_waitq_wait(&ch->q, w, sends ? leave_senders : hauli_waitq_leave);
 	if (hauli_unlikely(w->goes_on)) {
 		(void)hauli_waitq_lock(&ch->q);
 		send_away(ch);
-		hauli_waitq_unlock(&ch->q, 0);
 	}
+	return err;
+}
+
+/* The end of a call that did not wait. */
+static int done(struct haul_chan *ch, int err, struct hauli_sync_wait *other)
+{
+	hauli_waitq_unlock(&ch->q, 0);
+	if (other)
+		hauli_waitq_serve(other);
 	return err;
 }
 
 int hauli_chan_send_with(
 	struct haul_chan *ch, const void *value, uint64_t deadline, struct hauli_sync_wait *w)
 {
+	struct hauli_sync_wait *receiver;
 	int err;
 
 	(void)hauli_waitq_lock(&ch->q);
-	if (!try_send(ch, value, &err))
+	if (!try_send(ch, value, &err, &receiver))
 		return wait_in(ch, true, (void *)(uintptr_t)value, deadline, w);
-	hauli_waitq_unlock(&ch->q, 0);
-	return err;
+	return done(ch, err, receiver);
 }
 
 int hauli_chan_recv_with(
 	struct haul_chan *ch, void *value, uint64_t deadline, struct hauli_sync_wait *w)
 {
+	struct hauli_sync_wait *sender;
 	int err;
 
 	(void)hauli_waitq_lock(&ch->q);
-	if (!try_recv(ch, value, &err))
+	if (!try_recv(ch, value, &err, &sender))
 		return wait_in(ch, false, value, deadline, w);
-	hauli_waitq_unlock(&ch->q, 0);
-	return err;
+	return done(ch, err, sender);
 }
 
 int haul_chan_send(struct haul_chan *ch, const void *value, uint64_t deadline)
@@ -182,5 +192,4 @@ void haul_chan_close(struct haul_chan *ch)
 	(void)hauli_waitq_lock(&ch->q);
 	ch->closed = true;
 	send_away(ch);
-	hauli_waitq_unlock(&ch->q, 0);
 }

@@ -18,7 +18,7 @@ int hauli_cond_wait_with(
 	int err;
 
 	(void)hauli_waitq_lock(&crowd->q);
-	hauli_waitq_enter(&crowd->q.list, w, hauli_here()->current, deadline, true);
+	hauli_waitq_enter(&crowd->q.list, w, deadline, true);
 	hauli_waitq_unlock(&crowd->q, 0);
 	haul_unlock(m);
 	err = hauli_crowd_wait(crowd, w);
@@ -42,14 +42,16 @@ int haul_cond_wait(struct haul_cond *cond, struct haul_mutex *m, uint64_t deadli
 void haul_cond_signal(struct haul_cond *cond)
 {
 	struct hauli_crowd *crowd = crowd_of(cond);
+	struct hauli_sync_wait *first;
 
 	HAUL_MISUSE_IF(!cond, NULL_COND);
 	if (hauli_lockword_get(&crowd->q.word) == 0)
 		return;
 	(void)hauli_waitq_lock(&crowd->q);
-	if (crowd->q.list.first)
-		hauli_waitq_serve(&crowd->q.list, 0);
+	first = hauli_waitq_take(&crowd->q.list, 0);
 	hauli_waitq_unlock(&crowd->q, 0);
+	if (first)
+		hauli_waitq_serve(first);
 }
 
 void haul_cond_broadcast(struct haul_cond *cond)

@@ -52,7 +52,7 @@ __attribute__((noinline)) int hauli_event_wait_with(
 		hauli_waitq_unlock(&crowd->q, value);
 		return value == SET ? 0 : -EAGAIN;
 	}
-	hauli_waitq_enter(&crowd->q.list, w, hauli_here()->current, deadline, true);
+	hauli_waitq_enter(&crowd->q.list, w, deadline, true);
 	hauli_waitq_unlock(&crowd->q, value);
 	return hauli_crowd_wait(crowd, w);
 }

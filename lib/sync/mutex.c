@@ -31,7 +31,7 @@ static __attribute__((noinline)) int lock_slow(struct hauli_waitq *q, struct hau
 		hauli_waitq_unlock(q, holder);
 		return -EAGAIN;
 	}
-	hauli_waitq_enter(&q->list, w, me, deadline, cancellable);
+	hauli_waitq_enter(&q->list, w, deadline, cancellable);
 	hauli_waitq_unlock(q, holder);
 	return hauli_waitq_wait(q, w, hauli_waitq_leave);
 }
@@ -79,7 +79,8 @@ int haul_lock_by(struct haul_mutex *m, uint64_t deadline)
 
 static __attribute__((noinline)) void unlock_slow(struct hauli_waitq *q, const struct haul_coro *me)
 {
-	uint64_t holder = hauli_waitq_lock(q), next = 0;
+	uint64_t holder = hauli_waitq_lock(q);
+	struct hauli_sync_wait *next;
 
 	if (hauli_unlikely(holder != value_of(me))) {
 		hauli_waitq_unlock(q, holder);
@@ -87,11 +88,10 @@ static __attribute__((noinline)) void unlock_slow(struct hauli_waitq *q, const s
 			"mutex %p is %s; the coroutine that locked it unlocks it", (void *)q,
 			holder ? "held by another coroutine" : "not locked");
 	}
-	if (q->list.first) {
-		next = value_of(q->list.first->coro);
-		hauli_waitq_serve(&q->list, 0);
-	}
-	hauli_waitq_unlock(q, next);
+	next = hauli_waitq_take(&q->list, 0);
+	hauli_waitq_unlock(q, next ? value_of(next->waiter.coro) : 0);
+	if (next)
+		hauli_waitq_serve(next);
 }
 
 void haul_unlock(struct haul_mutex *m)
@@ -107,12 +107,6 @@ void haul_unlock(struct haul_mutex *m)
 bool hauli_mutex_is_held_by(struct haul_mutex *m, const struct haul_coro *co)
 {
 	struct hauli_waitq *q = (struct hauli_waitq *)m;
-	uint64_t word = hauli_lockword_get(&q->word);
 
-	/* The one who handed it over may still have the lock, with the old value in the word. */
-	if (word & HAULI_LOCKWORD_LOCKED) {
-		word = hauli_waitq_lock(q);
-		hauli_waitq_unlock(q, word);
-	}
-	return hauli_waitq_value(word) == value_of(co);
+	return hauli_waitq_value(hauli_lockword_get(&q->word)) == value_of(co);
 }

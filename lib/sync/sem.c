@@ -33,7 +33,7 @@ __attribute__((noinline)) int hauli_sem_wait_with(
 		hauli_waitq_unlock(q, 0);
 		return -EAGAIN;
 	}
-	hauli_waitq_enter(&q->list, w, hauli_here()->current, deadline, true);
+	hauli_waitq_enter(&q->list, w, deadline, true);
 	hauli_waitq_unlock(q, 0);
 	return hauli_waitq_wait(q, w, hauli_waitq_leave);
 }
@@ -60,12 +60,13 @@ int haul_sem_wait(struct haul_sem *s, uint64_t deadline)
 static __attribute__((noinline)) void post_slow(struct hauli_waitq *q)
 {
 	uint64_t units = hauli_waitq_lock(q);
+	struct hauli_sync_wait *first = hauli_waitq_take(&q->list, 0);
 
-	if (q->list.first)
-		hauli_waitq_serve(&q->list, 0);
-	else
+	if (!first)
 		units += HAULI_WAITQ_UNIT;
 	hauli_waitq_unlock(q, units);
+	if (first)
+		hauli_waitq_serve(first);
 }
 
 void haul_sem_post(struct haul_sem *s)

@@ -5,9 +5,11 @@
 
 #define SERVED_AT_ONCE 64
 
-void hauli_waitq_enter(struct hauli_wait_list *list, struct hauli_sync_wait *w,
-	struct haul_coro *me, uint64_t deadline, bool cancellable)
+void hauli_waitq_enter(struct hauli_wait_list *list, struct hauli_sync_wait *w, uint64_t deadline,
+	bool cancellable)
 {
+	struct haul_coro *me = hauli_here()->current;
+
 	w->waiter = (struct hauli_waiter){.coro = me};
 	w->goes_on = false;
 	hauli_block_init(&w->block, me, deadline, cancellable);
@@ -45,27 +47,45 @@ int hauli_waitq_wait(struct hauli_waitq *q, struct hauli_sync_wait *w,
 	return w->result;
 }
 
-static inline void serve(struct hauli_wait_list *list, int result, bool last)
+struct hauli_sync_wait *hauli_waitq_take_first(struct hauli_wait_list *list, int result)
 {
 	struct hauli_sync_wait *w = hauli_sync_wait_of(list->first);
 
 	hauli_wait_list_leave(list, &w->waiter);
 	w->waiter.served = true;
 	w->result = result;
-	hauli_serve(w->waiter.coro, last);
+	return w;
 }
 
-void hauli_waitq_serve(struct hauli_wait_list *list, int result)
+void hauli_waitq_serve(struct hauli_sync_wait *w)
 {
-	serve(list, result, false);
+	hauli_serve(w->waiter.coro, false);
 }
 
-void hauli_waitq_serve_some(struct hauli_wait_list *list, int result)
+struct hauli_waiter *hauli_waitq_take_some(struct hauli_wait_list *list, int result)
 {
-	for (unsigned n = 1; n <= SERVED_AT_ONCE && list->first; n++) {
-		if (n == SERVED_AT_ONCE)
-			hauli_sync_wait_of(list->first)->goes_on = true;
-		serve(list, result, true);
+	struct hauli_waiter *first = NULL, **end = &first;
+	struct hauli_sync_wait *w;
+
+	for (unsigned n = 1; n <= SERVED_AT_ONCE; n++) {
+		w = hauli_waitq_take(list, result);
+		if (!w)
+			break;
+		w->goes_on = n == SERVED_AT_ONCE;
+		*end = &w->waiter;
+		end = &w->waiter.next;
+	}
+	*end = NULL;
+	return first;
+}
+
+void hauli_waitq_serve_some(struct hauli_waiter *first)
+{
+	struct hauli_waiter *next;
+
+	for (struct hauli_waiter *w = first; w; w = next) {
+		next = w->next;
+		hauli_serve(w->coro, true);
 	}
 }
 
@@ -84,9 +104,10 @@ int hauli_crowd_wait(struct hauli_crowd *crowd, struct hauli_sync_wait *w)
 
 	if (hauli_unlikely(w->goes_on)) {
 		uint64_t value = hauli_waitq_lock(&crowd->q);
+		struct hauli_waiter *some = hauli_waitq_take_some(&crowd->going, 0);
 
-		hauli_waitq_serve_some(&crowd->going, 0);
 		hauli_waitq_unlock(&crowd->q, value);
+		hauli_waitq_serve_some(some);
 	}
 	return result;
 }
@@ -94,9 +115,11 @@ int hauli_crowd_wait(struct hauli_crowd *crowd, struct hauli_sync_wait *w)
 void hauli_crowd_release(struct hauli_crowd *crowd, uint64_t value)
 {
 	bool idle = !crowd->going.first; /* else one of the served goes on */
+	struct hauli_waiter *some = NULL;
 
 	hauli_wait_list_append(&crowd->going, &crowd->q.list);
 	if (idle)
-		hauli_waitq_serve_some(&crowd->going, 0);
+		some = hauli_waitq_take_some(&crowd->going, 0);
 	hauli_waitq_unlock(&crowd->q, value);
+	hauli_waitq_serve_some(some);
 }

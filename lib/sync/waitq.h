@@ -69,8 +69,8 @@ static inline int hauli_waitq_check(
 }
 
 /* Under the lock: puts the running coroutine at the end of a list. w is set up but for this. */
-void hauli_waitq_enter(struct hauli_wait_list *list, struct hauli_sync_wait *w,
-	struct haul_coro *me, uint64_t deadline, bool cancellable);
+void hauli_waitq_enter(struct hauli_wait_list *list, struct hauli_sync_wait *w, uint64_t deadline,
+	bool cancellable);
 
 /*
  * Suspends the running coroutine, which has entered a list, until it is served, or until
@@ -83,15 +83,26 @@ int hauli_waitq_wait(struct hauli_waitq *q, struct hauli_sync_wait *w,
 /* As leave() above, for waiters in q's own list. */
 void hauli_waitq_leave(struct hauli_waitq *q, struct hauli_sync_wait *w);
 
-/* Under the lock: takes the first out of the list, which is not empty, and ends its wait. It may be
- * gone on return. */
-void hauli_waitq_serve(struct hauli_wait_list *list, int result);
+/* hauli_waitq_take() with a list that is not empty. */
+struct hauli_sync_wait *hauli_waitq_take_first(struct hauli_wait_list *list, int result);
+
+/* Under the lock: takes the first out of the list; NULL: there is none. The caller releases the
+ * lock, and then serves it: a wake-up is a system call. */
+static inline struct hauli_sync_wait *hauli_waitq_take(struct hauli_wait_list *list, int result)
+{
+	return list->first ? hauli_waitq_take_first(list, result) : NULL;
+}
+
+/* Without the lock: ends the wait of w, which may be gone on return. So may the object of the list,
+ * if w was its last user. */
+void hauli_waitq_serve(struct hauli_sync_wait *w);
 
 /*
- * Under the lock: serves at most 64 of a list. The last of them goes on with the rest when it runs,
- * so that many waiters do not keep a carrier from its poller.
+ * The same with at most 64 of a list. The last of them goes on with the rest when it runs, so that
+ * many waiters do not keep a carrier from its poller.
  */
-void hauli_waitq_serve_some(struct hauli_wait_list *list, int result);
+struct hauli_waiter *hauli_waitq_take_some(struct hauli_wait_list *list, int result);
+void hauli_waitq_serve_some(struct hauli_waiter *first);
 
 /* An object whose waiters are all served at once. All zero: no waiters. */
 struct hauli_crowd {
