@@ -21,7 +21,8 @@ int haul_chan_create(struct haul_chan **out, size_t size, unsigned count)
 	ch = malloc(sizeof(*ch) + size * count);
 	if (!ch)
 		return -ENOMEM;
-	*ch = (struct haul_chan){.size = size, .count = count};
+	*ch = (struct haul_chan){.size = size, .limit = count, .in = ch->values, .out = ch->values};
+	ch->end = ch->values + size * count;
 	*out = ch;
 	return 0;
 }
@@ -35,24 +36,60 @@ void haul_chan_destroy(struct haul_chan *ch)
 	free(ch);
 }
 
-static inline void *value_at(struct haul_chan *ch, unsigned place)
+/* Values are often pointers or numbers: those need no call. */
+static inline void copy(void *to, const void *from, size_t size)
 {
-	unsigned i = ch->first + place;
-
-	return ch->values + (size_t)(i < ch->count ? i : i - ch->count) * ch->size;
+	if (hauli_likely(size == sizeof(uint64_t)))
+		memcpy(to, from, sizeof(uint64_t));
+	else
+		memcpy(to, from, size);
 }
 
-static void put(struct haul_chan *ch, const void *value)
+static inline unsigned char *after(struct haul_chan *ch, unsigned char *at)
 {
-	memcpy(value_at(ch, ch->used++), value, ch->size);
+	return at + ch->size == ch->end ? ch->values : at + ch->size;
 }
 
-static void take(struct haul_chan *ch, void *value)
+static inline void put(struct haul_chan *ch, const void *value)
 {
-	memcpy(value, value_at(ch, 0), ch->size);
+	copy(ch->in, value, ch->size);
+	ch->in = after(ch, ch->in);
+	ch->used++;
+}
+
+static inline void take(struct haul_chan *ch, void *value)
+{
+	copy(value, ch->out, ch->size);
+	ch->out = after(ch, ch->out);
 	ch->used--;
-	if (++ch->first == ch->count)
-		ch->first = 0;
+}
+
+static inline void lock(struct haul_chan *ch)
+{
+	(void)hauli_waitq_lock(&ch->q);
+}
+
+/* The word has no value, and nobody asks it for waiters. */
+static inline void unlock(struct haul_chan *ch)
+{
+	hauli_lockword_unlock(&ch->q.word, 0);
+}
+
+/* Under the lock, the common cases: no waiter to serve. False: nothing was done. */
+static inline bool send_fast(struct haul_chan *ch, const void *value)
+{
+	if (hauli_unlikely(ch->q.list.first || ch->used >= ch->limit))
+		return false;
+	put(ch, value);
+	return true;
+}
+
+static inline bool recv_fast(struct haul_chan *ch, void *value)
+{
+	if (hauli_unlikely(ch->senders.first || ch->used == 0))
+		return false;
+	take(ch, value);
+	return true;
 }
 
 /* Under the lock. True: done, with *err. *other: the waiter on the other side that is to be served,
@@ -67,12 +104,9 @@ static bool try_send(
 		return true;
 	}
 	*other = hauli_waitq_take(&ch->q.list, 0);
-	if (*other)
-		memcpy((*other)->value, value, ch->size);
-	else if (ch->used < ch->count)
-		put(ch, value);
-	else
-		return false;
+	if (!*other)
+		return send_fast(ch, value);
+	copy((*other)->value, value, ch->size);
 	return true;
 }
 
@@ -85,7 +119,7 @@ static bool try_recv(struct haul_chan *ch, void *value, int *err, struct hauli_s
 		if (*other)
 			put(ch, (*other)->value);
 	} else if (*other) { /* the channel holds no values */
-		memcpy(value, (*other)->value, ch->size);
+		copy(value, (*other)->value, ch->size);
 	} else if (ch->closed) {
 		*err = -EPIPE;
 	} else {
@@ -100,7 +134,7 @@ static void send_away(struct haul_chan *ch)
 	struct hauli_waiter *receivers = hauli_waitq_take_some(&ch->q.list, -EPIPE);
 	struct hauli_waiter *senders = hauli_waitq_take_some(&ch->senders, -EPIPE);
 
-	hauli_waitq_unlock(&ch->q, 0);
+	unlock(ch);
 	hauli_waitq_serve_some(receivers);
 	hauli_waitq_serve_some(senders);
 }
@@ -117,15 +151,15 @@ static int wait_in(
 	int err;
 
 	if (deadline == 0) {
-		hauli_waitq_unlock(&ch->q, 0);
+		unlock(ch);
 		return -EAGAIN;
 	}
 	w->value = value;
 	hauli_waitq_enter(sends ? &ch->senders : &ch->q.list, w, deadline, true);
-	hauli_waitq_unlock(&ch->q, 0);
+	unlock(ch);
 	err = hauli_waitq_wait(&ch->q, w, sends ? leave_senders : hauli_waitq_leave);
 	if (hauli_unlikely(w->goes_on)) {
-		(void)hauli_waitq_lock(&ch->q);
+		lock(ch);
 		send_away(ch);
 	}
 	return err;
@@ -134,62 +168,100 @@ static int wait_in(
 /* The end of a call that did not wait. */
 static int done(struct haul_chan *ch, int err, struct hauli_sync_wait *other)
 {
-	hauli_waitq_unlock(&ch->q, 0);
+	unlock(ch);
 	if (other)
 		hauli_waitq_serve(other);
 	return err;
 }
 
-int hauli_chan_send_with(
+static int send_locked(
 	struct haul_chan *ch, const void *value, uint64_t deadline, struct hauli_sync_wait *w)
 {
 	struct hauli_sync_wait *receiver;
 	int err;
 
-	(void)hauli_waitq_lock(&ch->q);
 	if (!try_send(ch, value, &err, &receiver))
 		return wait_in(ch, true, (void *)(uintptr_t)value, deadline, w);
 	return done(ch, err, receiver);
 }
 
-int hauli_chan_recv_with(
+static int recv_locked(
 	struct haul_chan *ch, void *value, uint64_t deadline, struct hauli_sync_wait *w)
 {
 	struct hauli_sync_wait *sender;
 	int err;
 
-	(void)hauli_waitq_lock(&ch->q);
 	if (!try_recv(ch, value, &err, &sender))
 		return wait_in(ch, false, value, deadline, w);
 	return done(ch, err, sender);
 }
 
+int hauli_chan_send_with(
+	struct haul_chan *ch, const void *value, uint64_t deadline, struct hauli_sync_wait *w)
+{
+	lock(ch);
+	return send_locked(ch, value, deadline, w);
+}
+
+int hauli_chan_recv_with(
+	struct haul_chan *ch, void *value, uint64_t deadline, struct hauli_sync_wait *w)
+{
+	lock(ch);
+	return recv_locked(ch, value, deadline, w);
+}
+
+static __attribute__((noinline)) int send_slow(
+	struct haul_chan *ch, const void *value, uint64_t deadline)
+{
+	struct hauli_sync_wait w;
+
+	return send_locked(ch, value, deadline, &w);
+}
+
+static __attribute__((noinline)) int recv_slow(struct haul_chan *ch, void *value, uint64_t deadline)
+{
+	struct hauli_sync_wait w;
+
+	return recv_locked(ch, value, deadline, &w);
+}
+
 int haul_chan_send(struct haul_chan *ch, const void *value, uint64_t deadline)
 {
 	struct haul_carrier *c = hauli_here();
-	struct hauli_sync_wait w;
 	int err;
 
 	HAUL_MISUSE_IF(!ch || !value, "the channel or the value is NULL");
 	err = hauli_waitq_check(c, c->current, __func__, deadline);
-	return hauli_unlikely(err) ? err : hauli_chan_send_with(ch, value, deadline, &w);
+	if (hauli_unlikely(err))
+		return err;
+	lock(ch);
+	if (hauli_unlikely(!send_fast(ch, value)))
+		return send_slow(ch, value, deadline);
+	unlock(ch);
+	return 0;
 }
 
 int haul_chan_recv(struct haul_chan *ch, void *value, uint64_t deadline)
 {
 	struct haul_carrier *c = hauli_here();
-	struct hauli_sync_wait w;
 	int err;
 
 	HAUL_MISUSE_IF(!ch || !value, "the channel or the value is NULL");
 	err = hauli_waitq_check(c, c->current, __func__, deadline);
-	return hauli_unlikely(err) ? err : hauli_chan_recv_with(ch, value, deadline, &w);
+	if (hauli_unlikely(err))
+		return err;
+	lock(ch);
+	if (hauli_unlikely(!recv_fast(ch, value)))
+		return recv_slow(ch, value, deadline);
+	unlock(ch);
+	return 0;
 }
 
 void haul_chan_close(struct haul_chan *ch)
 {
 	HAUL_MISUSE_IF(!ch, NULL_CHAN);
-	(void)hauli_waitq_lock(&ch->q);
+	lock(ch);
 	ch->closed = true;
+	ch->limit = 0;
 	send_away(ch);
 }

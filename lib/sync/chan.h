@@ -9,8 +9,10 @@ struct haul_chan {
 	struct hauli_waitq q; /* its list: the receivers */
 	struct hauli_wait_list senders;
 	size_t size;
-	unsigned count; /* values that fit */
-	unsigned first, used; /* the oldest value, and how many there are */
+	unsigned used; /* values in it */
+	unsigned limit; /* no more values than this; 0 when it is closed */
+	unsigned char *in, *out; /* where the next value goes, where the oldest is */
+	unsigned char *end; /* of the values. Constant */
 	bool closed;
 	unsigned char values[];
 };

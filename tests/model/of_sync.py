@@ -36,7 +36,7 @@ MUTATIONS = [
     ('sync_mutex', 'lib/sync/mutex.c', 'an unlock frees the mutex that it hands over',
      'next ? value_of(next->waiter.coro) : 0', '0'),
     ('sync_chan', 'lib/sync/chan.c', 'a sender gives the receiver no value',
-     'memcpy((*other)->value, value, ch->size);', ';'),
+     'copy((*other)->value, value, ch->size);', ''),
     ('sync_chan', 'lib/sync/chan.c', 'a sender passes over a receiver',
      '*other = hauli_waitq_take(&ch->q.list, 0);', ''),
 ]

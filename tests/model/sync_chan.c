@@ -24,7 +24,9 @@ static void init(void)
 {
 	home_init(&m.home);
 	m.ch.size = sizeof(m.value);
-	m.ch.count = 1;
+	m.ch.limit = 1;
+	m.ch.in = m.ch.out = m.ch.values;
+	m.ch.end = m.ch.values + m.ch.size;
 }
 
 static void waiter(void)
