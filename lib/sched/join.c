@@ -359,6 +359,7 @@ int haul_join(struct haul_coro *co, void **result, uint64_t deadline)
 {
 	struct haul_carrier *c = hauli_here();
 	struct haul_coro *me = c->current;
+	bool slow = hauli_coro_needs_slow_path(me);
 	struct hauli_join j;
 
 	if (hauli_unlikely(!co))
@@ -367,7 +368,7 @@ int haul_join(struct haul_coro *co, void **result, uint64_t deadline)
 		return -EDEADLK;
 	if (c == &hauli_nowhere && hauli_runtimes_are_copies())
 		return -EPERM;
-	if (hauli_unlikely(hauli_u8_shared_get(&me->flags) & HAULI_FLAG_FRAMED))
+	if (hauli_unlikely(slow))
 		deadline = hauli_frame_bound(me, deadline);
 	if (hauli_unlikely(deadline != HAUL_FOREVER) && !hauli_coro_is_unjoined(co))
 		return deadline == 0 ? -EAGAIN : join_until(c, co, result, deadline);
@@ -376,7 +377,7 @@ int haul_join(struct haul_coro *co, void **result, uint64_t deadline)
 	j.waiter = me;
 	j.event = NULL;
 	j.timed = false;
-	if (hauli_unlikely(hauli_coro_needs_slow_path(me)))
+	if (hauli_unlikely(slow))
 		wait_slow(c, me, &j);
 	else
 		wait_as_coroutine(c, me, &j, false);
