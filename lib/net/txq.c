@@ -12,14 +12,16 @@
 #include "net/given.h"
 #include "net/stamp.h"
 #include "net/txq.h"
-#include "sched/await.h"
+#include "sched/block.h"
 #include "sched/order.h"
 #include "sched/self.h"
+#include "sched/serve.h"
 #include "sched/suspend.h"
 
 /* A coroutine that waits for room. Lies on the coroutine's stack. */
 struct sender {
 	struct hauli_waiter waiter;
+	struct hauli_block block;
 	struct rte_mbuf *pkt;
 	bool taken; /* the queue owns its packet */
 };
@@ -130,15 +132,16 @@ static inline int try_send(struct haul_txq *txq, struct rte_mbuf *pkt)
 static void join_line(struct haul_txq *txq, struct sender *s)
 {
 	hauli_wait_list_enter(&txq->waiters, &s->waiter);
+	hauli_block_init(&s->block, s->waiter.coro, HAUL_FOREVER, true);
 }
 
 /* Waits until s, which is in line, is served. Returns 0, or -ECANCELED if the queue has not taken
- * its packet. */
+ * its packet. The coroutine runs on the carrier of the queue: no other thread serves it. */
 static int wait_in_line(struct haul_txq *txq, struct sender *s)
 {
-	int err = hauli_await(&txq->waiters, &s->waiter);
-
-	return err == 0 && !s->taken ? -ECANCELED : err;
+	if (hauli_block_wait(&s->block) != HAULI_BLOCK_SERVED)
+		hauli_wait_list_leave(&txq->waiters, &s->waiter);
+	return s->taken ? 0 : -ECANCELED;
 }
 
 static __attribute__((noinline)) int wait_for_room(struct haul_txq *txq, struct rte_mbuf *pkt)
@@ -304,6 +307,14 @@ static struct sender *first_sender(struct haul_txq *txq)
 	return (struct sender *)txq->waiters.first;
 }
 
+static void serve_first(struct haul_txq *txq)
+{
+	struct sender *s = first_sender(txq);
+
+	hauli_wait_list_leave(&txq->waiters, &s->waiter);
+	hauli_serve(s->waiter.coro, false);
+}
+
 void hauli_txq_pop(struct haul_txq *txq, uint32_t n)
 {
 	HAUL_CHECK(n <= txq->counted - txq->first);
@@ -313,7 +324,7 @@ void hauli_txq_pop(struct haul_txq *txq, uint32_t n)
 	while (hauli_unlikely(txq->waiters.first != NULL) && room(txq) > 0) {
 		put_one(txq, first_sender(txq)->pkt);
 		first_sender(txq)->taken = true;
-		hauli_await_serve(&txq->waiters);
+		serve_first(txq);
 	}
 }
 
@@ -323,5 +334,5 @@ void hauli_txq_close(struct haul_txq *txq)
 	txq->closed = true;
 	txq->first = txq->end = txq->counted = HAULI_TXQ_ROOM;
 	while (txq->waiters.first)
-		hauli_await_serve(&txq->waiters);
+		serve_first(txq);
 }

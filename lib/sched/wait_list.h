@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A list of coroutines that wait for the same event. Each waiter lies on the stack of its coroutine
- * and is in the list from enter to leave; a waiter may leave from any position. Only the list's
- * carrier accesses it. With await.h the waiters are served first come, first served.
+ * A list of coroutines that wait for the same event, the oldest first. Each waiter lies on the
+ * stack of its coroutine and is in the list from enter to leave; a waiter may leave from any
+ * position. The callers exclude each other: by a lock, or as code of one carrier.
  */
 #ifndef HAULI_SCHED_WAIT_LIST_H
 #define HAULI_SCHED_WAIT_LIST_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 struct haul_coro;
@@ -15,7 +14,6 @@ struct haul_coro;
 struct hauli_waiter {
 	struct hauli_waiter *next, *prev;
 	struct haul_coro *coro;
-	bool served; /* await.c: served, and no longer in the list */
 };
 
 /* All zero: empty. */

@@ -11,7 +11,7 @@ void hauli_waitq_enter(struct hauli_wait_list *list, struct hauli_sync_wait *w, 
 	struct haul_coro *me = hauli_here()->current;
 
 	w->waiter = (struct hauli_waiter){.coro = me};
-	w->goes_on = false;
+	w->served = w->goes_on = false;
 	hauli_block_init(&w->block, me, deadline, cancellable);
 	hauli_wait_list_enter(list, &w->waiter);
 }
@@ -26,7 +26,7 @@ static bool leave_if_there(struct hauli_waitq *q, struct hauli_sync_wait *w,
 	void (*leave)(struct hauli_waitq *q, struct hauli_sync_wait *w))
 {
 	uint64_t value = hauli_waitq_lock(q);
-	bool there = !w->waiter.served;
+	bool there = !w->served;
 
 	if (there)
 		leave(q, w);
@@ -52,7 +52,7 @@ struct hauli_sync_wait *hauli_waitq_take_first(struct hauli_wait_list *list, int
 	struct hauli_sync_wait *w = hauli_sync_wait_of(list->first);
 
 	hauli_wait_list_leave(list, &w->waiter);
-	w->waiter.served = true;
+	w->served = true;
 	w->result = result;
 	return w;
 }

@@ -34,6 +34,7 @@ struct hauli_sync_wait {
 	struct hauli_waiter waiter;
 	struct hauli_block block;
 	int result; /* written by the server: what the call returns */
+	bool served; /* written by the server: it is in no list any more */
 	bool goes_on; /* written by the server: the coroutine serves more (serve_some()) */
 	void *value; /* channel: where the value is, or goes */
 };
