@@ -135,13 +135,17 @@ static void join_line(struct haul_txq *txq, struct sender *s)
 	hauli_block_init(&s->block, s->waiter.coro, HAUL_FOREVER, true);
 }
 
-/* Waits until s, which is in line, is served. Returns 0, or -ECANCELED if the queue has not taken
- * its packet. The coroutine runs on the carrier of the queue: no other thread serves it. */
+/* Waits until s, which is in line, is served. Returns 0, or -ECANCELED or -ETIMEDOUT if the queue
+ * has not taken its packet. The coroutine runs on the carrier of the queue: no other thread serves it. */
 static int wait_in_line(struct haul_txq *txq, struct sender *s)
 {
-	if (hauli_block_wait(&s->block) != HAULI_BLOCK_SERVED)
+	enum hauli_block_end end = hauli_block_wait(&s->block);
+
+	if (end != HAULI_BLOCK_SERVED)
 		hauli_wait_list_leave(&txq->waiters, &s->waiter);
-	return s->taken ? 0 : -ECANCELED;
+	if (s->taken)
+		return 0;
+	return end == HAULI_BLOCK_EXPIRED ? -ETIMEDOUT : -ECANCELED;
 }
 
 static __attribute__((noinline)) int wait_for_room(struct haul_txq *txq, struct rte_mbuf *pkt)

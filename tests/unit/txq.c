@@ -201,6 +201,20 @@ static void *a_cancelled_waiter_leaves_the_line(void *arg)
 	return NULL;
 }
 
+static void *the_deadline_of_a_scope_ends_the_wait(void *arg)
+{
+	fill(0);
+	{
+		HAUL_SCOPE(scope, haul_in(HAUL_MS), HAUL_SCOPE_ALL);
+
+		ck_assert_int_eq(haul_send(&txq, &pkts[HAULI_TXQ_ROOM]), -ETIMEDOUT);
+		take_off(1);
+		ck_assert_int_eq(haul_send(&txq, &pkts[HAULI_TXQ_ROOM]), 0);
+	}
+	pop_expect(1, HAULI_TXQ_ROOM);
+	return NULL;
+}
+
 static void *a_cancelled_sender_does_not_wait(void *arg)
 {
 	struct sender s[2];
@@ -294,12 +308,13 @@ CASE(keeps_order)
 CASE(is_full_at_its_room)
 CASE(serves_waiters_in_order)
 CASE(a_cancelled_waiter_leaves_the_line)
+CASE(the_deadline_of_a_scope_ends_the_wait)
 CASE(a_cancelled_sender_does_not_wait)
 CASE(served_before_cancelled_is_sent)
 CASE(a_stray_permit_does_not_end_the_wait)
 CASE(closing_ends_all_waits)
 
 SUITE_MAIN("txq", {test_keeps_order}, {test_is_full_at_its_room}, {test_serves_waiters_in_order},
-	{test_a_cancelled_waiter_leaves_the_line}, {test_a_cancelled_sender_does_not_wait},
-	{test_served_before_cancelled_is_sent}, {test_a_stray_permit_does_not_end_the_wait},
-	{test_closing_ends_all_waits})
+	{test_a_cancelled_waiter_leaves_the_line}, {test_the_deadline_of_a_scope_ends_the_wait},
+	{test_a_cancelled_sender_does_not_wait}, {test_served_before_cancelled_is_sent},
+	{test_a_stray_permit_does_not_end_the_wait}, {test_closing_ends_all_waits})
