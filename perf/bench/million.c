@@ -12,24 +12,10 @@
 
 #include "harness/carrier.h"
 #include "harness/harness.h"
+#include "harness/memory.h"
 #include "peers/fcontext.h"
 
 #define MILLION 1000000
-
-/* A figure of /proc/self/status, in bytes. */
-static double status_of(const char *key)
-{
-	FILE *in = fopen("/proc/self/status", "re");
-	char line[256];
-	double bytes = 0;
-
-	while (in && fgets(line, sizeof(line), in))
-		if (strncmp(line, key, strlen(key)) == 0)
-			bytes = 1024 * strtod(line + strlen(key), NULL);
-	if (in)
-		fclose(in);
-	return bytes;
-}
 
 static double mappings(void)
 {
@@ -47,14 +33,14 @@ static double resident, tables;
 
 static void before(void)
 {
-	resident = status_of("VmRSS:");
-	tables = status_of("VmPTE:");
+	resident = perf_memory("VmRSS:");
+	tables = perf_memory("VmPTE:");
 }
 
 static void after(uint64_t n)
 {
-	perf_extra("bytes_each", (status_of("VmRSS:") - resident) / (double)n);
-	perf_extra("page_table_bytes_each", (status_of("VmPTE:") - tables) / (double)n);
+	perf_extra("bytes_each", (perf_memory("VmRSS:") - resident) / (double)n);
+	perf_extra("page_table_bytes_each", (perf_memory("VmPTE:") - tables) / (double)n);
 	perf_extra("mappings", mappings());
 }
 

@@ -28,6 +28,7 @@ var benches = map[string]bench{
 	"send-recv":   sendRecv,
 	"bounce":      pingPong,
 	"scope":       scope,
+	"timeouts":    timeouts,
 }
 
 var extras []string
