@@ -136,7 +136,8 @@ static void join_line(struct haul_txq *txq, struct sender *s)
 }
 
 /* Waits until s, which is in line, is served. Returns 0, or -ECANCELED or -ETIMEDOUT if the queue
- * has not taken its packet. The coroutine runs on the carrier of the queue: no other thread serves it. */
+ * has not taken its packet. The coroutine runs on the carrier of the queue: no other thread serves
+ * it. */
 static int wait_in_line(struct haul_txq *txq, struct sender *s)
 {
 	enum hauli_block_end end = hauli_block_wait(&s->block);

@@ -3,7 +3,7 @@
 #ifndef HAULI_SCHED_CARRIER_H
 #define HAULI_SCHED_CARRIER_H
 
-#include <haul/runtime.h>
+#include <haul/carrier.h>
 
 #include "base/assert.h"
 #include "base/counter.h"
@@ -101,6 +101,7 @@ struct haul_carrier {
 
 	/* Statistics. Written by the owner, read by any thread. */
 	HAULI_LINE struct hauli_counter rounds, slices, spawned, ended, messages, parks;
+	struct hauli_counter no_suspends;
 	struct hauli_counter arrived; /* start messages received */
 	/* The time in coroutines, and in a poller that says so (glue.h). */
 	struct hauli_stopwatch work;
@@ -144,6 +145,9 @@ struct haul_carrier {
 	struct hauli_u8_owned stop_step; /* enum hauli_stop_step. Owner */
 	struct hauli_u32_published tid; /* of its thread; 0: it has not begun. Owner */
 	uint64_t delay_seen; /* the thread in haul_stop() */
+	/* Owner. The innermost block in which the running coroutine must not suspend, or NULL */
+	struct hauli_no_suspend *no_suspend;
+	void *locals[HAUL_LOCALS_MAX]; /* values, by the index of their key (local.c). Owner */
 	uint64_t unjoined; /* ended before the stop and neither joined nor detached. Owner */
 };
 

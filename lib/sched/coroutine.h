@@ -60,7 +60,9 @@ enum {
 	HAULI_FLAG_STOLEN = 1 << 1,
 	HAULI_FLAG_POLLER = 1 << 2,
 	HAULI_FLAG_PULLS = 1 << 3, /* a poller whose carrier steals. Set by the home */
-	HAULI_FLAG_HANDLES = 1 << 4, /* a poller that calls handlers, which must not suspend */
+	/* must not suspend: in a block of HAUL_NO_SUSPEND(), or a poller that calls handlers. Set
+	 * and cleared by itself */
+	HAULI_FLAG_HANDLES = 1 << 4,
 	/* the stand-in on a thread that is no carrier (self.c). Constant */
 	HAULI_FLAG_NOBODY = 1 << 5,
 	/* pinned for long, where carriers steal. Set by the spawner, and by itself */

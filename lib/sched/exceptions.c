@@ -15,6 +15,8 @@
 
 __attribute__((weak)) struct hauli_exceptions *__cxa_get_globals(void);
 
+struct hauli_exceptions hauli_exceptions_always = {.uncaught = 1};
+
 struct hauli_exceptions *hauli_exceptions_here(void)
 {
 	return __cxa_get_globals ? __cxa_get_globals() : NULL;

@@ -15,6 +15,9 @@ struct hauli_exceptions {
 /* The calling thread's state; NULL if the program has no C++. */
 struct hauli_exceptions *hauli_exceptions_here(void);
 
+/* A state with an exception, for carriers whose coroutine must not suspend: a yield looks at it. */
+extern struct hauli_exceptions hauli_exceptions_always;
+
 static inline bool hauli_exceptions_any(const struct hauli_exceptions *e)
 {
 	return e->caught != NULL || e->uncaught != 0;

@@ -355,6 +355,21 @@ static int join_until(
 	return 0;
 }
 
+/* Waits until co has ended. */
+static inline __attribute__((always_inline)) void join(struct haul_carrier *c, struct haul_coro *me,
+	struct haul_coro *co, struct hauli_join *j, bool slow)
+{
+	j->msg.kind = &hauli_join_msg;
+	j->target = co;
+	j->waiter = me;
+	j->event = NULL;
+	j->timed = false;
+	if (hauli_unlikely(slow))
+		wait_slow(c, me, j);
+	else
+		wait_as_coroutine(c, me, j, false);
+}
+
 int haul_join(struct haul_coro *co, void **result, uint64_t deadline)
 {
 	struct haul_carrier *c = hauli_here();
@@ -372,16 +387,16 @@ int haul_join(struct haul_coro *co, void **result, uint64_t deadline)
 		deadline = hauli_frame_bound(me, deadline);
 	if (hauli_unlikely(deadline != HAUL_FOREVER) && !hauli_coro_is_unjoined(co))
 		return deadline == 0 ? -EAGAIN : join_until(c, co, result, deadline);
-	j.msg.kind = &hauli_join_msg;
-	j.target = co;
-	j.waiter = me;
-	j.event = NULL;
-	j.timed = false;
-	if (hauli_unlikely(slow))
-		wait_slow(c, me, &j);
-	else
-		wait_as_coroutine(c, me, &j, false);
+	join(c, me, co, &j, slow);
 	if (result)
 		*result = j.result;
 	return 0;
+}
+
+void hauli_join_to_the_end(struct haul_coro *co)
+{
+	struct haul_carrier *c = hauli_here();
+	struct hauli_join j;
+
+	join(c, c->current, co, &j, hauli_coro_needs_slow_path(c->current));
 }

@@ -28,6 +28,9 @@ bool hauli_join_expire_here(struct haul_coro *waiter);
  * forgets it, if its deadline has passed. */
 void hauli_join_serve(struct haul_carrier *c, struct haul_coro *target);
 
+/* As haul_join() without a deadline, also where a scope around has one. co is another coroutine. */
+void hauli_join_to_the_end(struct haul_coro *co);
+
 /* Ends co, whose home is c, and wakes its joiner. The caller frees the slot. */
 static inline void hauli_coro_finish(struct haul_carrier *c, struct haul_coro *co)
 {

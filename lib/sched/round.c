@@ -22,6 +22,7 @@
 #include "sched/cluster.h"
 #include "sched/exceptions.h"
 #include "sched/join.h"
+#include "sched/local.h"
 #include "sched/mail.h"
 #include "sched/self.h"
 #include "sched/sleep.h"
@@ -256,6 +257,7 @@ int hauli_round_main(void *arg)
 	else
 		run_unshared(c);
 	hauli_sleep_quiesce(c);
+	hauli_locals_release(c);
 	hauli_overflow_thread_fini();
 	hauli_co_fini_thread(&c->loop);
 	hauli_self_set(NULL);

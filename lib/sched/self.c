@@ -17,11 +17,10 @@
 
 static struct haul_coro nobody = {.flags = {HAULI_FLAG_NOBODY}};
 
-static struct hauli_exceptions always = {.uncaught = 1};
-
 /* A spawn finds HAULI_PATH_SLOW here, a poller's cycle a timer that is due, and a yield
  * exceptions. */
-struct haul_carrier hauli_nowhere = {.current = &nobody, .cxx = true, .exceptions = &always};
+struct haul_carrier hauli_nowhere = {
+	.current = &nobody, .cxx = true, .exceptions = &hauli_exceptions_always};
 
 __thread struct haul_carrier *hauli_carrier_of_thread
 	__attribute__((tls_model("initial-exec"), visibility("hidden"))) = &hauli_nowhere;

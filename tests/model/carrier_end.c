@@ -66,6 +66,10 @@ void hauli_overflow_thread_init(void)
 {
 }
 
+void hauli_locals_release(struct haul_carrier *c)
+{
+}
+
 void hauli_overflow_thread_fini(void)
 {
 }

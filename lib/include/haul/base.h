@@ -21,6 +21,12 @@ extern "C" {
  */
 #define HAUL_SUSPENDS
 
+/* For macros that declare variables, or name their place. */
+#define HAUL_JOIN_(a, b) a##b
+#define HAUL_NAME_(a, b) HAUL_JOIN_(a, b)
+#define HAUL_QUOTE_(a) #a
+#define HAUL_TEXT_(a) HAUL_QUOTE_(a)
+
 /* Times are in nanoseconds. Deadlines are points of haul_now()'s clock. */
 #define HAUL_US UINT64_C(1000)
 #define HAUL_MS UINT64_C(1000000)

@@ -111,8 +111,8 @@ HAUL_API void haul_detach(struct haul_coro *co);
 HAUL_API void haul_yield(void) HAUL_SUSPENDS;
 
 /* Suspends for at least ns nanoseconds. Returns 0, or -ECANCELED if the caller is cancelled before
- * or during the call; if before, other coroutines run once all the same. -ETIMEDOUT: the deadline of
- * a scope around was earlier (haul/scope.h). */
+ * or during the call; if before, other coroutines run once all the same. -ETIMEDOUT: the deadline
+ * of a scope around was earlier (haul/scope.h). */
 HAUL_API int haul_sleep(uint64_t ns) HAUL_SUSPENDS;
 
 /* The same until a point of haul_now()'s clock, such as haul_in(HAUL_MS): work that repeats does

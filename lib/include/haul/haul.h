@@ -4,6 +4,7 @@
 #define HAUL_HAUL_H
 
 #include <haul/base.h>
+#include <haul/carrier.h>
 #include <haul/coro.h>
 #include <haul/driver.h>
 #include <haul/hist.h>

@@ -131,6 +131,7 @@ struct haul_carrier_stats {
 	uint64_t stolen; /* coroutines that it stole from others */
 	uint64_t steals_failed; /* attempts that took none: nothing there, or the victim was busy */
 	uint64_t searches; /* wake-ups to search for work to steal */
+	uint64_t no_suspends; /* blocks of HAUL_NO_SUSPEND() */
 };
 
 /* Copies the counters of c into *st. Any thread. */

@@ -43,9 +43,6 @@ struct haul_with {
 	uint64_t hidden[8];
 };
 
-#define HAUL_SCOPE_JOIN_(a, b) a##b
-#define HAUL_SCOPE_NAME_(a, b) HAUL_SCOPE_JOIN_(a, b)
-
 /*
  * Declares a scope s. deadline: a point of haul_now()'s clock, or HAUL_FOREVER. Each wait inside
  * the block, and in children, ends with -ETIMEDOUT at that time, unless it ends by itself or by a
@@ -83,10 +80,10 @@ HAUL_API void haul_scope_cancel(struct haul_scope *s) HAUL_SUSPENDS;
  * -ETIMEDOUT, or -ECANCELED if the caller is cancelled; not HAUL_FOREVER. Children are not
  * shielded. After the block a cancel counts again.
  */
-#define HAUL_SHIELD(deadline)                                       \
-	struct haul_shield HAUL_SCOPE_NAME_(haul_shield_, __LINE__) \
-		__attribute__((cleanup(haul_shield_end))) = {{0}};  \
-	haul_shield_begin(&HAUL_SCOPE_NAME_(haul_shield_, __LINE__), deadline)
+#define HAUL_SHIELD(deadline)                                      \
+	struct haul_shield HAUL_NAME_(haul_shield_, __LINE__)      \
+		__attribute__((cleanup(haul_shield_end))) = {{0}}; \
+	haul_shield_begin(&HAUL_NAME_(haul_shield_, __LINE__), deadline)
 
 HAUL_API void haul_shield_begin(struct haul_shield *s, uint64_t deadline) HAUL_SUSPENDS;
 HAUL_API void haul_shield_end(struct haul_shield *s) HAUL_SUSPENDS;
@@ -98,9 +95,9 @@ HAUL_API void haul_shield_end(struct haul_shield *s) HAUL_SUSPENDS;
  * haul_value: NULL if nothing is bound. Any thread. Does not suspend.
  */
 #define HAUL_WITH(key, value)                                    \
-	struct haul_with HAUL_SCOPE_NAME_(haul_with_, __LINE__)  \
+	struct haul_with HAUL_NAME_(haul_with_, __LINE__)        \
 		__attribute__((cleanup(haul_with_end))) = {{0}}; \
-	haul_with_begin(&HAUL_SCOPE_NAME_(haul_with_, __LINE__), key, value)
+	haul_with_begin(&HAUL_NAME_(haul_with_, __LINE__), key, value)
 
 HAUL_API void haul_with_begin(struct haul_with *w, const void *key, void *value) HAUL_SUSPENDS;
 HAUL_API void haul_with_end(struct haul_with *w) HAUL_SUSPENDS;

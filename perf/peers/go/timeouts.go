@@ -24,6 +24,10 @@ func timeouts(_, n int) time.Duration {
 	due := func(i int) time.Time { return start.Add(aheadNs + time.Duration(i)*eachNs) }
 	for i := range permits {
 		permits[i] = make(chan struct{}, 1)
+		deadline, woken := due(i), i%2 == 1
+		if woken {
+			deadline = start.Add(time.Hour)
+		}
 		go func(permit chan struct{}, deadline time.Time, woken bool) {
 			waiting++
 			timer := time.NewTimer(time.Until(deadline))
@@ -37,10 +41,11 @@ func timeouts(_, n int) time.Duration {
 				if woken {
 					wrong++
 				}
-				late = append(late, float64(time.Since(deadline).Nanoseconds())/1000)
+				took := time.Since(deadline)
+				late = append(late, float64(took.Nanoseconds())/1000)
 			}
 			ended++
-		}(permits[i], map[bool]time.Time{true: start.Add(time.Hour), false: due(i)}[i%2 == 1], i%2 == 1)
+		}(permits[i], deadline, woken)
 	}
 	for waiting < n {
 		runtime.Gosched()

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The program of docs/guide/everywhere.md, built outside the tree, counts datagrams of the kernel
+on two carriers.
+Usage: everywhere.py BUILD_DIR SOURCE_DIR"""
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+
+sys.path += [os.path.join(os.path.dirname(__file__), ".."),
+             os.path.join(os.path.dirname(__file__), "../net")]
+
+import netns
+import outside
+from tap import Tap
+
+DATAGRAMS = 200
+
+
+def send():
+    """From many ports, so that both queues get some."""
+    for _ in range(DATAGRAMS):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+            s.sendto(b"count me", ("10.77.0.1", 7))
+
+
+def counted(out):
+    """Reads lines until all are counted, or the program ends."""
+    for line in out:
+        udp = re.search(r"udp (\d+)", line)
+        if udp and int(udp[1]) >= DATAGRAMS:
+            return int(udp[1])
+    return 0
+
+
+def main():
+    build, tree = sys.argv[1:]
+    netns.enter()
+    tap = Tap()
+    with outside.installed(build) as root:
+        binary = outside.compile_program(
+            root, "protocols", os.path.join(tree, "docs/guide/everywhere.md"), package="haul-app")
+        with subprocess.Popen([binary, "--port", "tap:haul0", "--carriers", "2", "--period", "0"],
+                              env=outside.environment(root), stdout=subprocess.PIPE,
+                              text=True) as program:
+            try:
+                netns.wait_for(lambda: netns.exists("haul0") or program.poll() is not None,
+                               "haul0")
+                netns.ip("address add 10.77.0.2/24 dev haul0")
+                netns.ip("link set haul0 up")
+                netns.ip("neighbour add 10.77.0.1 lladdr 02:00:00:00:00:01 dev haul0")
+                netns.wait_up("haul0")
+                send()
+                tap.ok(counted(program.stdout) == DATAGRAMS,
+                       "the sum of all carriers' counts is right")
+                program.send_signal(signal.SIGINT)
+                said = program.communicate()[0]
+                tap.ok(program.returncode == 0, "Ctrl-C ends the periodic work", said)
+            finally:
+                program.kill()
+    tap.done()
+
+
+main()

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* haul/carrier.h: a function on each carrier, values of carriers, blocks that do not suspend. */
+#include <errno.h>
+#include <stdatomic.h>
+
+#include "misuse.h"
+#include "support/suite.h"
+
+#define CARRIERS 4
+
+static struct haul_runtime *start(void)
+{
+	return runtime_start_stealing(CARRIERS, NULL, HAUL_STEAL_CLUSTER);
+}
+
+static atomic_uint runs[CARRIERS], released, calls;
+
+static int marks(void *arg)
+{
+	unsigned i = haul_carrier_id(haul_carrier_self());
+
+	runs[i]++;
+	haul_sleep(HAUL_MS);
+	runs[i] += haul_carrier_id(haul_carrier_self()) == i;
+	return 0;
+}
+
+static int fails_from_1_on(void *arg)
+{
+	int id = (int)haul_carrier_id(haul_carrier_self());
+
+	return id ? -100 - id : 0;
+}
+
+static void *calls_each(void *runtime)
+{
+	int err = haul_on_each(runtime, marks, NULL);
+
+	if (err == 0 && haul_on_each(runtime, fails_from_1_on, NULL) != -101)
+		err = -EINVAL;
+	return (void *)(intptr_t)err;
+}
+
+/* The callers: a thread, a coroutine, a cancelled one, one whose deadline has passed. */
+static void *calls_each_cancelled(void *runtime)
+{
+	haul_cancel(haul_self());
+	return calls_each(runtime);
+}
+
+static void *calls_each_too_late(void *runtime)
+{
+	HAUL_SCOPE(scope, 1, HAUL_SCOPE_ALL);
+
+	return calls_each(runtime);
+}
+
+START_TEST(a_function_runs_on_each_carrier)
+{
+	haul_fn *const callers[] = {calls_each, calls_each_cancelled, calls_each_too_late};
+	struct haul_runtime *runtime = start();
+
+	memset(runs, 0, sizeof(runs));
+	ck_assert_ptr_null(
+		_i == 3 ? calls_each(runtime) : run_on(runtime, 1, callers[_i], runtime));
+	for (unsigned i = 0; i < CARRIERS; i++)
+		ck_assert_uint_eq(runs[i], 2);
+	runtime_stop(runtime);
+}
+END_TEST
+
+static int refused;
+
+static void *calls_each_at_stop(void *runtime)
+{
+	calls = 1;
+	while (haul_sleep(HAUL_S) == 0)
+		;
+	refused = haul_on_each(runtime, marks, NULL);
+	return NULL;
+}
+
+START_TEST(a_stop_refuses)
+{
+	struct haul_runtime *runtime = start();
+
+	calls = 0;
+	ck_assert_int_eq(
+		haul_spawn_on(haul_carrier(runtime, 2), NULL, calls_each_at_stop, runtime, NULL),
+		0);
+	WAIT_UNTIL(calls == 1);
+	runtime_stop(runtime);
+	ck_assert_int_eq(refused, -ECANCELED);
+}
+END_TEST
+
+static void counts_release(void *value)
+{
+	released += *(unsigned *)value;
+}
+
+static struct haul_local number = HAUL_LOCAL(counts_release), other = HAUL_LOCAL(NULL);
+static struct haul_local never_set = HAUL_LOCAL(counts_release);
+static unsigned numbers[CARRIERS] = {1, 10, 100, 1000};
+
+static int sets(void *arg)
+{
+	unsigned i = haul_carrier_id(haul_carrier_self());
+
+	if (haul_local_get(&number) || haul_local_get(&other))
+		return -EEXIST;
+	return haul_local_set(&number, &numbers[i]) ?: haul_local_set(&other, &runs[i]);
+}
+
+static int finds(void *arg)
+{
+	unsigned i = haul_carrier_id(haul_carrier_self());
+
+	return haul_local_get(&number) == &numbers[i] && haul_local_get(&other) == &runs[i] &&
+			!haul_local_get(&never_set)
+		? 0
+		: -EINVAL;
+}
+
+/* Twice: the second runtime finds nothing of the first. */
+START_TEST(each_carrier_has_its_value)
+{
+	struct haul_runtime *runtime = start();
+
+	released = 0;
+	ck_assert_ptr_null(haul_local_get(&number));
+	ck_assert_int_eq(haul_local_set(&number, numbers), -EPERM);
+	ck_assert_int_eq(haul_on_each(runtime, sets, NULL), 0);
+	ck_assert_int_eq(haul_on_each(runtime, finds, NULL), 0);
+	ck_assert_ptr_null(haul_local_get(&number));
+	ck_assert_uint_eq(released, 0);
+	runtime_stop(runtime);
+	ck_assert_uint_eq(released, 1111);
+}
+END_TEST
+
+static struct haul_local many[HAUL_LOCALS_MAX + 1];
+
+static void *sets_too_many(void *arg)
+{
+	int err = 0;
+
+	for (unsigned i = 0; i <= HAUL_LOCALS_MAX && !err; i++)
+		err = haul_local_set(&many[i], &many[i]);
+	if (err != -ENOSPC)
+		return "more keys than there are";
+	return haul_local_get(&many[0]) == &many[0] && !haul_local_get(&many[HAUL_LOCALS_MAX])
+		? NULL
+		: "a value";
+}
+
+START_TEST(keys_can_be_used_up)
+{
+	struct haul_runtime *runtime = start();
+
+	ck_assert_pstr_eq(run_on(runtime, 0, sets_too_many, NULL), NULL);
+	runtime_stop(runtime);
+}
+END_TEST
+
+static struct haul_mutex mutex;
+
+static uint64_t blocks(void)
+{
+	struct haul_carrier_stats stats;
+
+	haul_carrier_get_stats(haul_carrier_self(), &stats);
+	return stats.no_suspends;
+}
+
+static void *returns(void *arg)
+{
+	return arg;
+}
+
+/* It may spawn, wake and try; afterwards it may suspend. */
+static const char *works_inside(void)
+{
+	HAUL_NO_SUSPEND();
+	HAUL_NO_SUSPEND();
+	struct haul_event event = {0};
+
+	if (haul_spawn(NULL, returns, NULL, NULL) != 0)
+		return "a spawn";
+	haul_unpark(haul_self());
+	return haul_event_wait(&event, 0) == -EAGAIN ? NULL : "a try";
+}
+
+static void *does_not_suspend(void *arg)
+{
+	uint64_t before = blocks();
+	const char *wrong = works_inside();
+
+	haul_yield();
+	haul_sleep(1);
+	if (!wrong && blocks() - before != 2)
+		wrong = "another count";
+	return (void *)wrong;
+}
+
+START_TEST(a_block_may_do_what_does_not_suspend)
+{
+	struct haul_runtime *runtime = runtime_start(1);
+
+	{
+		HAUL_NO_SUSPEND(); /* a plain thread */
+	}
+	ck_assert_pstr_eq(run_on(runtime, 0, does_not_suspend, NULL), NULL);
+	runtime_stop(runtime);
+}
+END_TEST
+
+static void *calls_it(void *fn)
+{
+	((void (*)(void))fn)();
+	return NULL;
+}
+
+static void in_a_coroutine(void (*fn)(void))
+{
+	run_on(rt, 0, calls_it, (void *)fn);
+}
+
+static void lock_inside(void)
+{
+	HAUL_NO_SUSPEND();
+	haul_lock(&mutex);
+}
+
+static void yield_inside(void)
+{
+	HAUL_NO_SUSPEND();
+	haul_yield();
+}
+
+static void sleep_inside(void)
+{
+	HAUL_NO_SUSPEND();
+	haul_sleep(1);
+}
+
+static void park_inside(void)
+{
+	HAUL_NO_SUSPEND();
+	haul_unpark(haul_self());
+	haul_park(HAUL_FOREVER);
+}
+
+static void open_a_scope_inside(void)
+{
+	HAUL_NO_SUSPEND();
+	HAUL_SCOPE(scope, HAUL_FOREVER, HAUL_SCOPE_ALL);
+}
+
+static int nothing(void *arg)
+{
+	return 0;
+}
+
+static void call_each_inside(void)
+{
+	HAUL_NO_SUSPEND();
+	haul_on_each(rt, nothing, NULL);
+}
+
+static void end_the_outer_first(void)
+{
+	struct haul_no_suspend outer, inner;
+
+	haul_no_suspend_begin(&outer, "outer");
+	haul_no_suspend_begin(&inner, "inner");
+	haul_no_suspend_end(&outer);
+}
+
+static void each_of_none(void)
+{
+	haul_on_each(NULL, nothing, NULL);
+}
+
+static void each_without_a_function(void)
+{
+	haul_on_each(rt, NULL, NULL);
+}
+
+static void set_no_key(void)
+{
+	haul_local_set(NULL, &mutex);
+}
+
+static void get_no_key(void)
+{
+	haul_local_get(NULL);
+}
+
+#define IN_COROUTINE(fn)            \
+	static void co_##fn(void)   \
+	{                           \
+		in_a_coroutine(fn); \
+	}
+
+IN_COROUTINE(lock_inside)
+IN_COROUTINE(yield_inside)
+IN_COROUTINE(sleep_inside)
+IN_COROUTINE(park_inside)
+IN_COROUTINE(open_a_scope_inside)
+IN_COROUTINE(call_each_inside)
+IN_COROUTINE(end_the_outer_first)
+
+#define PLACE "tests/unit/each.c:"
+
+static const struct misuse misuses[] = {
+	{co_lock_inside, "haul_lock", PLACE},
+	{co_yield_inside, "haul_yield", PLACE},
+	{co_sleep_inside, "haul_sleep", PLACE},
+	{co_park_inside, "haul_park", PLACE},
+	{co_open_a_scope_inside, "haul_scope_open", PLACE},
+	{co_call_each_inside, "haul_join", PLACE},
+	{co_end_the_outer_first, "haul_no_suspend_end", "the block ends before one inside it"},
+	{each_of_none, "haul_on_each", "the runtime or the function is NULL"},
+	{each_without_a_function, "haul_on_each", "the runtime or the function is NULL"},
+	{set_no_key, "haul_local_set", "the key is NULL"},
+	{get_no_key, "haul_local_get", "the key is NULL"},
+};
+
+#define MISUSES (int)(sizeof(misuses) / sizeof(misuses[0]))
+
+START_TEST(a_mistake_is_reported)
+{
+	misuse_is_reported(&misuses[_i]);
+}
+END_TEST
+
+SUITE_MAIN("each", {a_function_runs_on_each_carrier, 4}, {a_stop_refuses, 1},
+	{each_carrier_has_its_value, 2}, {keys_can_be_used_up, 1},
+	{a_block_may_do_what_does_not_suspend, 1}, {a_mistake_is_reported, MISUSES})
