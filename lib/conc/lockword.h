@@ -60,6 +60,13 @@ static inline uint64_t hauli_lockword_lock(struct hauli_lockword *l)
 	return hauli_lockword_lock_slow(l);
 }
 
+/* The holder: changes the value, and keeps the lock. */
+static inline void hauli_lockword_put(struct hauli_lockword *l, uint64_t value)
+{
+	atomic_store_explicit(&l->word, value | HAULI_LOCKWORD_LOCKED,
+		memory_order_relaxed /* the unlock publishes it */);
+}
+
 /* The holder: unlocks, with a new value. */
 static inline void hauli_lockword_unlock(struct hauli_lockword *l, uint64_t value)
 {

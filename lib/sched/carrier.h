@@ -97,6 +97,8 @@ struct haul_carrier {
 	HAULI_LINE struct hauli_slab_cache coros;
 	struct hauli_stack_cache stacks;
 	struct hauli_slices lately;
+	/* Of the random choices of its coroutines (sync/select.c). Any thread on hauli_nowhere. */
+	struct hauli_u64_shared lot;
 	unsigned passed_over; /* consecutive rounds in which it left a non-empty injector alone */
 
 	/* Statistics. Written by the owner, read by any thread. */

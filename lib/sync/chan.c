@@ -7,10 +7,13 @@
  */
 #include "sync/chan.h"
 
+#include "sync/case.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #define NULL_CHAN "the channel is NULL"
+#define NULL_CHAN_OR_VALUE "the channel or the value is NULL"
 
 int haul_chan_create(struct haul_chan **out, size_t size, unsigned count)
 {
@@ -95,7 +98,7 @@ static inline bool recv_fast(struct haul_chan *ch, void *value)
 /* Under the lock. True: done, with *err. *other: the waiter on the other side that is to be served,
  * or NULL. */
 static bool try_send(
-	struct haul_chan *ch, const void *value, int *err, struct hauli_sync_wait **other)
+	struct haul_chan *ch, const void *value, int *err, struct hauli_sync_waiter **other)
 {
 	*err = 0;
 	*other = NULL;
@@ -110,7 +113,7 @@ static bool try_send(
 	return true;
 }
 
-static bool try_recv(struct haul_chan *ch, void *value, int *err, struct hauli_sync_wait **other)
+static bool try_recv(struct haul_chan *ch, void *value, int *err, struct hauli_sync_waiter **other)
 {
 	*err = 0;
 	*other = hauli_waitq_take(&ch->senders, 0);
@@ -139,9 +142,26 @@ static void send_away(struct haul_chan *ch)
 	hauli_waitq_serve_some(senders);
 }
 
-static void leave_senders(struct hauli_waitq *q, struct hauli_sync_wait *w)
+static struct haul_chan *chan_of(struct hauli_waitq *q)
 {
-	hauli_wait_list_leave(&((struct haul_chan *)q)->senders, &w->waiter);
+	return (struct haul_chan *)q;
+}
+
+static struct hauli_wait_list *senders_of(struct hauli_waitq *q)
+{
+	return &chan_of(q)->senders;
+}
+
+static void leave_senders(struct hauli_waitq *q, struct hauli_sync_waiter *w)
+{
+	hauli_wait_list_leave(&chan_of(q)->senders, &w->waiter);
+}
+
+/* The channel is closed, and this coroutine was served. */
+static void go_on(struct hauli_waitq *q)
+{
+	lock(chan_of(q));
+	send_away(chan_of(q));
 }
 
 /* Under the lock: waits in one of the lists, after a try that has failed. */
@@ -154,19 +174,17 @@ static int wait_in(
 		unlock(ch);
 		return -EAGAIN;
 	}
-	w->value = value;
+	w->waiter.value = value;
 	hauli_waitq_enter(sends ? &ch->senders : &ch->q.list, w, deadline, true);
 	unlock(ch);
 	err = hauli_waitq_wait(&ch->q, w, sends ? leave_senders : hauli_waitq_leave);
-	if (hauli_unlikely(w->goes_on)) {
-		lock(ch);
-		send_away(ch);
-	}
+	if (hauli_unlikely(w->waiter.goes_on))
+		go_on(&ch->q);
 	return err;
 }
 
 /* The end of a call that did not wait. */
-static int done(struct haul_chan *ch, int err, struct hauli_sync_wait *other)
+static int done(struct haul_chan *ch, int err, struct hauli_sync_waiter *other)
 {
 	unlock(ch);
 	if (other)
@@ -177,7 +195,7 @@ static int done(struct haul_chan *ch, int err, struct hauli_sync_wait *other)
 static int send_locked(
 	struct haul_chan *ch, const void *value, uint64_t deadline, struct hauli_sync_wait *w)
 {
-	struct hauli_sync_wait *receiver;
+	struct hauli_sync_waiter *receiver;
 	int err;
 
 	if (!try_send(ch, value, &err, &receiver))
@@ -188,7 +206,7 @@ static int send_locked(
 static int recv_locked(
 	struct haul_chan *ch, void *value, uint64_t deadline, struct hauli_sync_wait *w)
 {
-	struct hauli_sync_wait *sender;
+	struct hauli_sync_waiter *sender;
 	int err;
 
 	if (!try_recv(ch, value, &err, &sender))
@@ -230,7 +248,7 @@ int haul_chan_send(struct haul_chan *ch, const void *value, uint64_t deadline)
 	struct haul_carrier *c = hauli_here();
 	int err;
 
-	HAUL_MISUSE_IF(!ch || !value, "the channel or the value is NULL");
+	HAUL_MISUSE_IF(!ch || !value, NULL_CHAN_OR_VALUE);
 	err = hauli_waitq_check(c, c->current, __func__, deadline);
 	if (hauli_unlikely(err))
 		return err;
@@ -246,7 +264,7 @@ int haul_chan_recv(struct haul_chan *ch, void *value, uint64_t deadline)
 	struct haul_carrier *c = hauli_here();
 	int err;
 
-	HAUL_MISUSE_IF(!ch || !value, "the channel or the value is NULL");
+	HAUL_MISUSE_IF(!ch || !value, NULL_CHAN_OR_VALUE);
 	err = hauli_waitq_check(c, c->current, __func__, deadline);
 	if (hauli_unlikely(err))
 		return err;
@@ -264,4 +282,34 @@ void haul_chan_close(struct haul_chan *ch)
 	ch->closed = true;
 	ch->limit = 0;
 	send_away(ch);
+}
+
+static bool try_send_case(struct hauli_case *cs, uint64_t *value, struct hauli_sync_waiter **other)
+{
+	(void)value;
+	return try_send(chan_of(cs->q), cs->waiter.value, &cs->err, other);
+}
+
+static bool try_recv_case(struct hauli_case *cs, uint64_t *value, struct hauli_sync_waiter **other)
+{
+	(void)value;
+	return try_recv(chan_of(cs->q), cs->waiter.value, &cs->err, other);
+}
+
+struct haul_case haul_case_send(struct haul_chan *ch, const void *value)
+{
+	static const struct hauli_case_kind kind = {
+		try_send_case, senders_of, leave_senders, go_on};
+
+	HAUL_MISUSE_IF(!ch || !value, NULL_CHAN_OR_VALUE);
+	return hauli_case(&kind, ch, (void *)(uintptr_t)value);
+}
+
+struct haul_case haul_case_recv(struct haul_chan *ch, void *value)
+{
+	static const struct hauli_case_kind kind = {
+		try_recv_case, hauli_waitq_own_list, hauli_waitq_leave, go_on};
+
+	HAUL_MISUSE_IF(!ch || !value, NULL_CHAN_OR_VALUE);
+	return hauli_case(&kind, ch, value);
 }

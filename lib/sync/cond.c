@@ -42,7 +42,7 @@ int haul_cond_wait(struct haul_cond *cond, struct haul_mutex *m, uint64_t deadli
 void haul_cond_signal(struct haul_cond *cond)
 {
 	struct hauli_crowd *crowd = crowd_of(cond);
-	struct hauli_sync_wait *first;
+	struct hauli_sync_waiter *first;
 
 	HAUL_MISUSE_IF(!cond, NULL_COND);
 	if (hauli_lockword_get(&crowd->q.word) == 0)

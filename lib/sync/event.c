@@ -2,6 +2,8 @@
 /* An event. The value of its word is SET, or 0. */
 #include "sync/event.h"
 
+#include "sync/case.h"
+
 #define SET HAULI_WAITQ_UNIT
 #define NULL_EVENT "the event is NULL"
 
@@ -70,4 +72,20 @@ int haul_event_wait(struct haul_event *e, uint64_t deadline)
 	if (is_set(crowd_of(e)))
 		return 0;
 	return hauli_event_wait_with(e, deadline, &w);
+}
+
+static bool try_case(struct hauli_case *cs, uint64_t *value, struct hauli_sync_waiter **other)
+{
+	(void)other;
+	cs->err = 0;
+	return *value == SET;
+}
+
+struct haul_case haul_case_event(struct haul_event *e)
+{
+	static const struct hauli_case_kind kind = {
+		try_case, hauli_waitq_own_list, hauli_crowd_leave, hauli_crowd_go_on};
+
+	HAUL_MISUSE_IF(!e, NULL_EVENT);
+	return hauli_case(&kind, e, NULL);
 }

@@ -5,12 +5,21 @@
  * was handed it cannot lose it to a deadline.
  */
 #include "sync/mutex.h"
+#include "sched/suspend.h"
+#include "sync/case.h"
 
 #define NULL_MUTEX "the mutex is NULL"
 
 static inline uint64_t value_of(const struct haul_coro *co)
 {
 	return (uintptr_t)co;
+}
+
+static __attribute__((noreturn)) void waits_for_itself(
+	const struct hauli_waitq *q, const char *call)
+{
+	hauli_misuse(
+		call, "mutex %p is held by the caller: it would wait for itself", (const void *)q);
 }
 
 static __attribute__((noinline)) int lock_slow(struct hauli_waitq *q, struct haul_coro *me,
@@ -22,11 +31,8 @@ static __attribute__((noinline)) int lock_slow(struct hauli_waitq *q, struct hau
 		hauli_waitq_unlock(q, value_of(me));
 		return 0;
 	}
-	if (hauli_unlikely(holder == value_of(me))) {
-		hauli_waitq_unlock(q, holder);
-		hauli_misuse("haul_lock",
-			"mutex %p is held by the caller: it would wait for itself", (void *)q);
-	}
+	if (hauli_unlikely(holder == value_of(me)))
+		waits_for_itself(q, "haul_lock");
 	if (deadline == 0) {
 		hauli_waitq_unlock(q, holder);
 		return -EAGAIN;
@@ -80,7 +86,7 @@ int haul_lock_by(struct haul_mutex *m, uint64_t deadline)
 static __attribute__((noinline)) void unlock_slow(struct hauli_waitq *q, const struct haul_coro *me)
 {
 	uint64_t holder = hauli_waitq_lock(q);
-	struct hauli_sync_wait *next;
+	struct hauli_sync_waiter *next;
 
 	if (hauli_unlikely(holder != value_of(me))) {
 		hauli_waitq_unlock(q, holder);
@@ -109,4 +115,28 @@ bool hauli_mutex_is_held_by(struct haul_mutex *m, const struct haul_coro *co)
 	struct hauli_waitq *q = (struct hauli_waitq *)m;
 
 	return hauli_waitq_value(hauli_lockword_get(&q->word)) == value_of(co);
+}
+
+static bool try_case(struct hauli_case *cs, uint64_t *holder, struct hauli_sync_waiter **other)
+{
+	struct haul_coro *me = hauli_here()->current;
+
+	(void)other;
+	hauli_may_suspend(me, "haul_select"); /* a try, too, needs somebody to hold the mutex */
+	if (*holder == value_of(me))
+		waits_for_itself(cs->q, "haul_select");
+	if (*holder != 0)
+		return false;
+	*holder = value_of(me);
+	cs->err = 0;
+	return true;
+}
+
+struct haul_case haul_case_lock(struct haul_mutex *m)
+{
+	static const struct hauli_case_kind kind = {
+		try_case, hauli_waitq_own_list, hauli_waitq_leave, NULL};
+
+	HAUL_MISUSE_IF(!m, NULL_MUTEX);
+	return hauli_case(&kind, m, NULL);
 }

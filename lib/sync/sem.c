@@ -5,6 +5,8 @@
  */
 #include "sync/sem.h"
 
+#include "sync/case.h"
+
 #define NULL_SEM "the semaphore is NULL"
 
 static inline struct hauli_waitq *queue_of(struct haul_sem *s)
@@ -60,7 +62,7 @@ int haul_sem_wait(struct haul_sem *s, uint64_t deadline)
 static __attribute__((noinline)) void post_slow(struct hauli_waitq *q)
 {
 	uint64_t units = hauli_waitq_lock(q);
-	struct hauli_sync_wait *first = hauli_waitq_take(&q->list, 0);
+	struct hauli_sync_waiter *first = hauli_waitq_take(&q->list, 0);
 
 	if (!first)
 		units += HAULI_WAITQ_UNIT;
@@ -79,4 +81,23 @@ void haul_sem_post(struct haul_sem *s)
 	if (hauli_unlikely(word != hauli_waitq_value(word)) ||
 		hauli_unlikely(!hauli_lockword_swap(&q->word, word, word + HAULI_WAITQ_UNIT)))
 		post_slow(q);
+}
+
+static bool try_case(struct hauli_case *cs, uint64_t *units, struct hauli_sync_waiter **other)
+{
+	(void)other;
+	if (*units == 0)
+		return false;
+	*units -= HAULI_WAITQ_UNIT;
+	cs->err = 0;
+	return true;
+}
+
+struct haul_case haul_case_sem(struct haul_sem *s)
+{
+	static const struct hauli_case_kind kind = {
+		try_case, hauli_waitq_own_list, hauli_waitq_leave, NULL};
+
+	HAUL_MISUSE_IF(!s, NULL_SEM);
+	return hauli_case(&kind, s, NULL);
 }

@@ -5,28 +5,42 @@
 
 #define SERVED_AT_ONCE 64
 
-void hauli_waitq_enter(struct hauli_wait_list *list, struct hauli_sync_wait *w, uint64_t deadline,
-	bool cancellable)
+static inline struct hauli_sync_waiter *waiter_of(struct hauli_waiter *w)
 {
-	struct haul_coro *me = hauli_here()->current;
+	return HAULI_CONTAINER(w, struct hauli_sync_waiter, waiter);
+}
 
-	w->waiter = (struct hauli_waiter){.coro = me};
-	w->served = w->goes_on = false;
-	hauli_block_init(&w->block, me, deadline, cancellable);
+void hauli_sync_waiter_enter(
+	struct hauli_wait_list *list, struct hauli_sync_waiter *w, struct hauli_sync_first *first)
+{
+	w->waiter.coro = hauli_here()->current;
+	w->first = first;
+	w->taken = w->goes_on = false;
 	hauli_wait_list_enter(list, &w->waiter);
 }
 
-void hauli_waitq_leave(struct hauli_waitq *q, struct hauli_sync_wait *w)
+void hauli_waitq_enter(struct hauli_wait_list *list, struct hauli_sync_wait *w, uint64_t deadline,
+	bool cancellable)
+{
+	hauli_sync_waiter_enter(list, &w->waiter, NULL);
+	hauli_block_init(&w->block, w->waiter.waiter.coro, deadline, cancellable);
+}
+
+struct hauli_wait_list *hauli_waitq_own_list(struct hauli_waitq *q)
+{
+	return &q->list;
+}
+
+void hauli_waitq_leave(struct hauli_waitq *q, struct hauli_sync_waiter *w)
 {
 	hauli_wait_list_leave(&q->list, &w->waiter);
 }
 
-/* True: left; false: a server has taken w. */
-static bool leave_if_there(struct hauli_waitq *q, struct hauli_sync_wait *w,
-	void (*leave)(struct hauli_waitq *q, struct hauli_sync_wait *w))
+bool hauli_waitq_leave_if_there(struct hauli_waitq *q, struct hauli_sync_waiter *w,
+	void (*leave)(struct hauli_waitq *q, struct hauli_sync_waiter *w))
 {
 	uint64_t value = hauli_waitq_lock(q);
-	bool there = !w->served;
+	bool there = !w->taken;
 
 	if (there)
 		leave(q, w);
@@ -35,29 +49,45 @@ static bool leave_if_there(struct hauli_waitq *q, struct hauli_sync_wait *w,
 }
 
 int hauli_waitq_wait(struct hauli_waitq *q, struct hauli_sync_wait *w,
-	void (*leave)(struct hauli_waitq *q, struct hauli_sync_wait *w))
+	void (*leave)(struct hauli_waitq *q, struct hauli_sync_waiter *w))
 {
 	enum hauli_block_end end = hauli_block_wait(&w->block);
 
 	if (hauli_likely(end == HAULI_BLOCK_SERVED))
-		return w->result;
-	if (leave_if_there(q, w, leave))
+		return w->waiter.result;
+	if (hauli_waitq_leave_if_there(q, &w->waiter, leave))
 		return end == HAULI_BLOCK_EXPIRED ? -ETIMEDOUT : -ECANCELED;
 	hauli_block_wait_served(&w->block);
-	return w->result;
+	return w->waiter.result;
 }
 
-struct hauli_sync_wait *hauli_waitq_take_first(struct hauli_wait_list *list, int result)
+/* True: the caller, which has taken w out of a list, is to serve it. */
+static inline bool is_to_serve(struct hauli_sync_waiter *w)
 {
-	struct hauli_sync_wait *w = hauli_sync_wait_of(list->first);
-
-	hauli_wait_list_leave(list, &w->waiter);
-	w->served = true;
-	w->result = result;
-	return w;
+	if (hauli_likely(!w->first))
+		return true;
+	if (!hauli_claim_take(&w->first->claim))
+		return false;
+	w->first->served = w;
+	return true;
 }
 
-void hauli_waitq_serve(struct hauli_sync_wait *w)
+struct hauli_sync_waiter *hauli_waitq_take_first(struct hauli_wait_list *list, int result)
+{
+	do {
+		struct hauli_sync_waiter *w = waiter_of(list->first);
+
+		hauli_wait_list_leave(list, &w->waiter);
+		w->taken = true;
+		if (is_to_serve(w)) {
+			w->result = result;
+			return w;
+		}
+	} while (list->first);
+	return NULL;
+}
+
+void hauli_waitq_serve(struct hauli_sync_waiter *w)
 {
 	hauli_serve(w->waiter.coro, false);
 }
@@ -65,7 +95,7 @@ void hauli_waitq_serve(struct hauli_sync_wait *w)
 struct hauli_waiter *hauli_waitq_take_some(struct hauli_wait_list *list, int result)
 {
 	struct hauli_waiter *first = NULL, **end = &first;
-	struct hauli_sync_wait *w;
+	struct hauli_sync_waiter *w;
 
 	for (unsigned n = 1; n <= SERVED_AT_ONCE; n++) {
 		w = hauli_waitq_take(list, result);
@@ -90,7 +120,7 @@ void hauli_waitq_serve_some(struct hauli_waiter *first)
 }
 
 /* A waiter does not know in which of the two lists it is: only an end of a list does. */
-static void leave_crowd(struct hauli_waitq *q, struct hauli_sync_wait *w)
+void hauli_crowd_leave(struct hauli_waitq *q, struct hauli_sync_waiter *w)
 {
 	struct hauli_crowd *crowd = (struct hauli_crowd *)q;
 	bool goes = crowd->going.first == &w->waiter || crowd->going.last == &w->waiter;
@@ -98,17 +128,21 @@ static void leave_crowd(struct hauli_waitq *q, struct hauli_sync_wait *w)
 	hauli_wait_list_leave(goes ? &crowd->going : &q->list, &w->waiter);
 }
 
+void hauli_crowd_go_on(struct hauli_waitq *q)
+{
+	uint64_t value = hauli_waitq_lock(q);
+	struct hauli_waiter *some = hauli_waitq_take_some(&((struct hauli_crowd *)q)->going, 0);
+
+	hauli_waitq_unlock(q, value);
+	hauli_waitq_serve_some(some);
+}
+
 int hauli_crowd_wait(struct hauli_crowd *crowd, struct hauli_sync_wait *w)
 {
-	int result = hauli_waitq_wait(&crowd->q, w, leave_crowd);
+	int result = hauli_waitq_wait(&crowd->q, w, hauli_crowd_leave);
 
-	if (hauli_unlikely(w->goes_on)) {
-		uint64_t value = hauli_waitq_lock(&crowd->q);
-		struct hauli_waiter *some = hauli_waitq_take_some(&crowd->going, 0);
-
-		hauli_waitq_unlock(&crowd->q, value);
-		hauli_waitq_serve_some(some);
-	}
+	if (hauli_unlikely(w->waiter.goes_on))
+		hauli_crowd_go_on(&crowd->q);
 	return result;
 }
 

@@ -29,20 +29,29 @@ _Static_assert(sizeof(struct hauli_waitq) == sizeof(struct haul_mutex) &&
 		sizeof(struct hauli_waitq) == sizeof(struct haul_sem),
 	"what haul/sync.h reserves");
 
-/* Lies on the stack of its coroutine. */
-struct hauli_sync_wait {
-	struct hauli_waiter waiter;
-	struct hauli_block block;
-	int result; /* written by the server: what the call returns */
-	bool served; /* written by the server: it is in no list any more */
-	bool goes_on; /* written by the server: the coroutine serves more (serve_some()) */
-	void *value; /* channel: where the value is, or goes */
+struct hauli_sync_waiter;
+
+/* Of a coroutine that waits for the first of several (select.c). */
+struct hauli_sync_first {
+	struct hauli_claim claim; /* the server that takes it serves the coroutine */
+	struct hauli_sync_waiter *served; /* written by that server */
 };
 
-static inline struct hauli_sync_wait *hauli_sync_wait_of(struct hauli_waiter *w)
-{
-	return HAULI_CONTAINER(w, struct hauli_sync_wait, waiter);
-}
+/* What a server sees of a wait. */
+struct hauli_sync_waiter {
+	struct hauli_waiter waiter;
+	struct hauli_sync_first *first; /* NULL: its coroutine waits for nothing else */
+	void *value; /* channel: where the value is, or goes */
+	int result; /* written by the server: what the call returns */
+	bool taken; /* written by the server: it is in no list any more */
+	bool goes_on; /* written by the server: the coroutine serves more (serve_some()) */
+};
+
+/* A wait for one object. Lies on the stack of its coroutine. */
+struct hauli_sync_wait {
+	struct hauli_sync_waiter waiter;
+	struct hauli_block block;
+};
 
 /* The value, without the bits of the queue. */
 static inline uint64_t hauli_waitq_value(uint64_t word)
@@ -69,7 +78,11 @@ static inline int hauli_waitq_check(
 	return hauli_unlikely(deadline == 0) ? 0 : hauli_block_check(c, me, call, true);
 }
 
-/* Under the lock: puts the running coroutine at the end of a list. w is set up but for this. */
+/* Under the lock: puts w, of the running coroutine, at the end of a list. */
+void hauli_sync_waiter_enter(
+	struct hauli_wait_list *list, struct hauli_sync_waiter *w, struct hauli_sync_first *first);
+
+/* The same, and sets up its block. */
 void hauli_waitq_enter(struct hauli_wait_list *list, struct hauli_sync_wait *w, uint64_t deadline,
 	bool cancellable);
 
@@ -79,24 +92,29 @@ void hauli_waitq_enter(struct hauli_wait_list *list, struct hauli_sync_wait *w, 
  * Returns the server's result, -ETIMEDOUT or -ECANCELED.
  */
 int hauli_waitq_wait(struct hauli_waitq *q, struct hauli_sync_wait *w,
-	void (*leave)(struct hauli_waitq *q, struct hauli_sync_wait *w));
+	void (*leave)(struct hauli_waitq *q, struct hauli_sync_waiter *w));
 
-/* As leave() above, for waiters in q's own list. */
-void hauli_waitq_leave(struct hauli_waitq *q, struct hauli_sync_wait *w);
+/* q's own list, and leave() for waiters there. */
+struct hauli_wait_list *hauli_waitq_own_list(struct hauli_waitq *q);
+void hauli_waitq_leave(struct hauli_waitq *q, struct hauli_sync_waiter *w);
+
+/* Locks q, and calls leave() if no server has taken w out of the list. True: it was called. */
+bool hauli_waitq_leave_if_there(struct hauli_waitq *q, struct hauli_sync_waiter *w,
+	void (*leave)(struct hauli_waitq *q, struct hauli_sync_waiter *w));
 
 /* hauli_waitq_take() with a list that is not empty. */
-struct hauli_sync_wait *hauli_waitq_take_first(struct hauli_wait_list *list, int result);
+struct hauli_sync_waiter *hauli_waitq_take_first(struct hauli_wait_list *list, int result);
 
-/* Under the lock: takes the first out of the list; NULL: there is none. The caller releases the
- * lock, and then serves it: a wake-up is a system call. */
-static inline struct hauli_sync_wait *hauli_waitq_take(struct hauli_wait_list *list, int result)
+/* Under the lock: takes the first that still waits out of the list; NULL: there is none. The caller
+ * releases the lock, and then serves it: a wake-up is a system call. */
+static inline struct hauli_sync_waiter *hauli_waitq_take(struct hauli_wait_list *list, int result)
 {
 	return list->first ? hauli_waitq_take_first(list, result) : NULL;
 }
 
 /* Without the lock: ends the wait of w, which may be gone on return. So may the object of the list,
  * if w was its last user. */
-void hauli_waitq_serve(struct hauli_sync_wait *w);
+void hauli_waitq_serve(struct hauli_sync_waiter *w);
 
 /*
  * The same with at most 64 of a list. The last of them goes on with the rest when it runs, so that
@@ -117,6 +135,12 @@ _Static_assert(sizeof(struct hauli_crowd) == sizeof(struct haul_cond) &&
 
 /* Waits in crowd until it is released, as hauli_waitq_wait(). The caller has entered q's list. */
 int hauli_crowd_wait(struct hauli_crowd *crowd, struct hauli_sync_wait *w);
+
+/* As leave() above, for those that wait in a crowd. */
+void hauli_crowd_leave(struct hauli_waitq *q, struct hauli_sync_waiter *w);
+
+/* The running coroutine was served, and goes on with the rest (hauli_waitq_serve_some()). */
+void hauli_crowd_go_on(struct hauli_waitq *q);
 
 /* Serves all that wait now, and unlocks with this value. The caller has the lock. */
 void hauli_crowd_release(struct hauli_crowd *crowd, uint64_t value);

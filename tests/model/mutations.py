@@ -17,6 +17,7 @@ import of_glue
 import of_join
 import of_records
 import of_ring
+import of_select
 import of_sync
 from support import mutate
 
@@ -485,7 +486,7 @@ MUTATIONS = [
      'msg->kind->stealable(msg) : HAULI_CONTAINER(msg, struct haul_coro, request_msg);'),
 ] + falling_asleep.MUTATIONS + of_glue.MUTATIONS + of_join.MUTATIONS + \
     of_records.MUTATIONS + of_ring.MUTATIONS + \
-    of_sync.MUTATIONS
+    of_select.MUTATIONS + of_sync.MUTATIONS
 
 
 ORDER = ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/injector.c', 'lib/conc/ring.c',
@@ -518,7 +519,7 @@ SOURCES = {
                'lib/sched/mail.c', 'lib/sched/poller.c', 'lib/sched/sleep.c'],
 } | falling_asleep.SOURCES | of_glue.SOURCES | of_join.SOURCES | \
     of_records.SOURCES | of_ring.SOURCES | \
-    of_sync.SOURCES
+    of_select.SOURCES | of_sync.SOURCES
 
 
 def is_caught(models, model, command):

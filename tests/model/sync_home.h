@@ -180,7 +180,7 @@ static void home_end(void)
 	model_free(&h->w, sizeof(h->w));
 }
 
-static int model_of(int argc, char **argv, const char *name, void *memory, size_t size,
+static inline int model_of(int argc, char **argv, const char *name, void *memory, size_t size,
 	void (*init)(void), void (*waiter)(void), void (*server)(void), void (*check)(void))
 {
 	return model_main(argc, argv,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Coroutines of all carriers lock, wait, send and receive with short deadlines, while others cancel
- * them and carriers steal: a mutex excludes, units and values are neither lost nor doubled, and
- * nobody waits for ever.
+ * Coroutines of all carriers lock, wait, send, receive and select with short deadlines, while
+ * others cancel them and carriers steal: a mutex excludes, units and values are neither lost nor
+ * doubled, and nobody waits for ever.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -64,6 +64,16 @@ static void linger(struct hauli_random *random)
 		haul_yield();
 }
 
+static void with_mutex(struct hauli_random *random)
+{
+	s.wrong |= s.inside++ != 0;
+	s.entries++;
+	s.locked++;
+	linger(random);
+	s.wrong |= --s.inside != 0;
+	haul_unlock(&s.mutex);
+}
+
 static void use_mutex(struct hauli_random *random)
 {
 	bool by = hauli_random_below(random, 2);
@@ -72,12 +82,7 @@ static void use_mutex(struct hauli_random *random)
 		return;
 	if (!by)
 		haul_lock(&s.mutex);
-	s.wrong |= s.inside++ != 0;
-	s.entries++;
-	s.locked++;
-	linger(random);
-	s.wrong |= --s.inside != 0;
-	haul_unlock(&s.mutex);
+	with_mutex(random);
 }
 
 static void use_cond(struct hauli_random *random)
@@ -103,14 +108,18 @@ static void use_cond(struct hauli_random *random)
 	haul_unlock(&s.mutex);
 }
 
-static void use_sem(struct hauli_random *random)
+static void with_unit(struct hauli_random *random)
 {
-	if (haul_sem_wait(&s.sem, some_deadline(random)) != 0)
-		return;
 	s.wrong |= atomic_fetch_add(&s.with_unit, 1) >= UNITS;
 	linger(random);
 	s.with_unit--;
 	haul_sem_post(&s.sem);
+}
+
+static void use_sem(struct hauli_random *random)
+{
+	if (haul_sem_wait(&s.sem, some_deadline(random)) == 0)
+		with_unit(random);
 }
 
 static void use_event(struct hauli_random *random)
@@ -123,20 +132,67 @@ static void use_event(struct hauli_random *random)
 		haul_event_reset(&s.event);
 }
 
+static struct value next_value(const struct member *m)
+{
+	return (struct value){.from = (uint32_t)(m - s.members), .number = m->sent + 1};
+}
+
+static void was_sent(struct member *m, const struct value *v)
+{
+	m->sum += v->number;
+	m->sent++;
+}
+
+static void was_received(struct member *m, const struct value *v)
+{
+	s.wrong |= v->from >= MEMBERS || v->number <= m->last[v->from % MEMBERS];
+	m->last[v->from % MEMBERS] = v->number;
+	m->sum -= v->number;
+	m->received++;
+}
+
 static void use_chan(struct member *m, struct hauli_random *random)
 {
-	struct value v = {.from = (uint32_t)(m - s.members), .number = m->sent + 1};
+	struct value v = next_value(m);
 
 	if (hauli_random_below(random, 2)) {
-		if (haul_chan_send(s.ch, &v, some_deadline(random)) != 0)
-			return;
-		m->sum += v.number;
-		m->sent++;
+		if (haul_chan_send(s.ch, &v, some_deadline(random)) == 0)
+			was_sent(m, &v);
 	} else if (haul_chan_recv(s.ch, &v, some_deadline(random)) == 0) {
-		s.wrong |= v.from >= MEMBERS || v.number <= m->last[v.from % MEMBERS];
-		m->last[v.from % MEMBERS] = v.number;
-		m->sum -= v.number;
-		m->received++;
+		was_received(m, &v);
+	}
+}
+
+/* Some of all cases, the channel both ways. */
+static void use_select(struct member *m, struct hauli_random *random)
+{
+	struct value out = next_value(m), in;
+	struct haul_case cases[] = {
+		haul_case_send(s.ch, &out),
+		haul_case_recv(s.ch, &in),
+		haul_case_lock(&s.mutex),
+		haul_case_sem(&s.sem),
+		haul_case_event(&s.event),
+	};
+
+	for (unsigned i = 0; i < 5; i++)
+		if (hauli_random_below(random, 3) == 0)
+			cases[i] = (struct haul_case){0};
+	switch (haul_select(cases, 5, some_deadline(random))) {
+	case 0:
+		was_sent(m, &out);
+		break;
+	case 1:
+		was_received(m, &in);
+		break;
+	case 2:
+		with_mutex(random);
+		break;
+	case 3:
+		with_unit(random);
+		break;
+	default:
+		break;
 	}
 }
 
@@ -147,7 +203,7 @@ static void *member(void *arg)
 
 	hauli_random_init(&random, m->seed);
 	for (int i = 0; i < STEPS && !haul_cancelled(); i++) {
-		switch (hauli_random_below(&random, 5)) {
+		switch (hauli_random_below(&random, 8)) {
 		case 0:
 			use_mutex(&random);
 			break;
@@ -159,6 +215,11 @@ static void *member(void *arg)
 			break;
 		case 3:
 			use_event(&random);
+			break;
+		case 4:
+		case 5:
+		case 6:
+			use_select(m, &random);
 			break;
 		default:
 			use_chan(m, &random);

@@ -128,6 +128,71 @@ static void destroys_in_use(void)
 	on_carrier(0, destroy_in_use);
 }
 
+static void select_event(void)
+{
+	struct haul_case cases[] = {haul_case_event(&event)};
+
+	(void)haul_select(cases, 1, HAUL_FOREVER);
+}
+
+static void try_to_select_mutex(void)
+{
+	struct haul_case cases[] = {haul_case_lock(&mutex)};
+
+	(void)haul_select(cases, 1, 0);
+}
+
+static void select_what_it_holds(void)
+{
+	haul_lock(&mutex);
+	try_to_select_mutex();
+}
+
+static void selects_what_it_holds(void)
+{
+	on_carrier(0, select_what_it_holds);
+}
+
+static void select_none(void)
+{
+	(void)haul_select(NULL, 1, HAUL_FOREVER);
+}
+
+static void select_too_many(void)
+{
+	static struct haul_case cases[HAUL_CASES_MAX + 1];
+
+	(void)haul_select(cases, HAUL_CASES_MAX + 1, 0);
+}
+
+static void case_of_none(void)
+{
+	int value;
+
+	(void)haul_case_recv(NULL, &value);
+}
+
+static struct haul_case shared_case;
+
+static void *selects_shared_case(void *arg)
+{
+	(void)haul_select(&shared_case, 1, HAUL_FOREVER);
+	return arg;
+}
+
+static void select_twice(void)
+{
+	shared_case = haul_case_event(&event);
+	haul_spawn(NULL, selects_shared_case, NULL, NULL);
+	haul_yield();
+	selects_shared_case(NULL);
+}
+
+static void selects_twice(void)
+{
+	on_carrier(0, select_twice);
+}
+
 static void wait_in_a_handler(void)
 {
 	struct haul_coro *poller;
@@ -157,6 +222,13 @@ static const struct misuse misuses[] = {
 	{unlocks_what_others_hold, "haul_unlock", "is held by another coroutine"},
 	{waits_without_mutex, "haul_cond_wait", "is not held by the caller"},
 	{destroys_in_use, "haul_chan_destroy", "coroutines wait in channel"},
+	{select_event, "haul_select", OUTSIDE},
+	{try_to_select_mutex, "haul_select", OUTSIDE},
+	{selects_what_it_holds, "haul_select", "is held by the caller"},
+	{select_none, "haul_select", "are NULL"},
+	{select_too_many, "haul_select", "65 cases; there are at most 64"},
+	{selects_twice, "haul_select", "case 0 is in use"},
+	{case_of_none, "haul_case_recv", IS_NULL},
 	{wait_in_a_handler, "haul_sem_wait", "called in a burst handler"},
 };
 #define MISUSES ((int)(sizeof(misuses) / sizeof(misuses[0])))

@@ -108,6 +108,38 @@ HAUL_API int haul_chan_recv(struct haul_chan *ch, void *value, uint64_t deadline
 HAUL_API void haul_chan_close(struct haul_chan *ch);
 HAUL_API void haul_chan_destroy(struct haul_chan *ch);
 
+/*
+ * Waiting for the first of several: an array of cases, each a call that may wait. One of them is
+ * done, the others are not.
+ *	int request, reply;
+ *	struct haul_case cases[] = {
+ *		haul_case_recv(requests, &request),
+ *		haul_case_recv(replies, &reply),
+ *		haul_case_event(&stop),
+ *	};
+ *	switch (haul_select(cases, 3, haul_in(HAUL_S))) ...
+ * haul_select: returns the index of the case that was done, or -EAGAIN, -ETIMEDOUT, -ECANCELED as
+ *     above: then none was done. If several can be done, one is chosen at random. cases[index].err
+ *     is what the call of that case would have returned: 0, or -EPIPE of a channel that is closed.
+ *     At most HAUL_CASES_MAX cases; an object may be in several.
+ * haul_case_recv, haul_case_send: *value is the caller's, and is read or written until
+ *     haul_select() returns.
+ * haul_case_lock: the caller holds the mutex then. Needs a coroutine, with deadline 0 too.
+ * A case that is all zero is never done; so = (struct haul_case){0} takes one out of an array. The
+ * array may be used again, by one call at a time. Any thread makes cases. That does not suspend.
+ */
+#define HAUL_CASES_MAX 64
+struct haul_case {
+	int err;
+	uint64_t hidden[8]; /* haul's */
+};
+HAUL_API struct haul_case haul_case_recv(struct haul_chan *ch, void *value);
+HAUL_API struct haul_case haul_case_send(struct haul_chan *ch, const void *value);
+HAUL_API struct haul_case haul_case_event(struct haul_event *e);
+HAUL_API struct haul_case haul_case_sem(struct haul_sem *s);
+HAUL_API struct haul_case haul_case_lock(struct haul_mutex *m);
+HAUL_API int haul_select(struct haul_case *cases, unsigned n, uint64_t deadline) HAUL_SUSPENDS;
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A case of haul_select(): what each kind of object does for it. The objects have a
+ * struct hauli_case_kind for each call that can be a case; select.c knows no object. */
+#ifndef HAULI_SYNC_CASE_H
+#define HAULI_SYNC_CASE_H
+
+#include "sync/waitq.h"
+
+struct hauli_case;
+
+struct hauli_case_kind {
+	/*
+	 * Under the lock: does what the case asks for if that needs no wait, and writes err. False:
+	 * it needs one, and nothing was done. *value: the object's, to be changed. *other: NULL, or
+	 * a waiter that the caller serves after the unlock.
+	 */
+	bool (*try)(struct hauli_case *cs, uint64_t *value, struct hauli_sync_waiter **other);
+	/* Under the lock: the list in which the case waits. */
+	struct hauli_wait_list *(*list)(struct hauli_waitq *q);
+	/* As for hauli_waitq_wait(). */
+	void (*leave)(struct hauli_waitq *q, struct hauli_sync_waiter *w);
+	/* Without the lock: the caller was served, and goes on with the rest. NULL: no rest. */
+	void (*go_on)(struct hauli_waitq *q);
+};
+
+struct hauli_case {
+	int err; /* of the case that was done. Written by the caller of haul_select() */
+	const struct hauli_case_kind *kind; /* NULL: the case is never done */
+	struct hauli_waitq *q; /* the object's */
+	/* Its coroutine is not NULL while haul_select() runs. */
+	struct hauli_sync_waiter waiter;
+} __attribute__((may_alias)); /* lies in the public struct */
+
+_Static_assert(sizeof(struct hauli_case) == sizeof(struct haul_case) &&
+		offsetof(struct hauli_case, err) == offsetof(struct haul_case, err),
+	"what haul/sync.h reserves");
+
+/* A case of this kind. */
+static inline struct haul_case hauli_case(
+	const struct hauli_case_kind *kind, void *object, void *value)
+{
+	union {
+		struct hauli_case in;
+		struct haul_case out;
+	} cs = {.in = {.kind = kind, .q = object, .waiter = {.value = value}}};
+
+	return cs.out;
+}
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Waiting for the first of several. (As the select of Go's runtime does it.)
+ *
+ * Promise: one case is done, or none and the call returns an error; a case that is not returned has
+ * changed nothing; and a coroutine that waits is served by the first object that can.
+ *
+ * A select holds the locks of all its objects while it looks at them and, if no case can be done,
+ * while it enters all their lists. So no server sees it in some lists only, and none changes an
+ * object between the look and the entry. Then it waits once, by block.c.
+ *
+ *	select                              server of an object
+ *	locks all; no case can be done      with the object's lock:
+ *	enters each list; unlocks all       takes the first waiter out of the list
+ *	waits                               a select's? takes its claim
+ *	                                    claim had been taken? looks at the next waiter
+ *	                                    unlocks; serves
+ *	served, or takes the claim itself
+ *	leaves the lists where it still is
+ *
+ *	claim: of the servers of all objects, and the select whose deadline has passed or which
+ *	    was cancelled, one takes it (word.h: an exchange). Only that server serves, so the
+ *	    select is served once, with one result; and if the select has it, never. A server
+ *	    that finds it taken leaves no trace but that the waiter is out of its list.
+ *	A select that does not get its claim was, or is about to be, served: it waits for that, as
+ *	    every waiter does (block.c).
+ *	Two selects, one sends and one receives: that which comes second has all its locks, and is
+ *	    in no list: nobody can serve it. So it needs the claim of the other one only.
+ *	The locks are taken in the order of their addresses, each once, and nobody else holds two:
+ *	    there is no deadlock.
+ *	A select returns after it had the lock of each object that did not serve it: no server uses
+ *	    its cases, its claim or its coroutine then.
+ *
+ * Model: tests/model/select_sem.c, select_sem_cancel.c, select_servers.c,
+ * select_chan.c, select_select.c. Stress: tests/stress/sync.c.
+ */
+#include "sync/select.h"
+
+/* The objects of the cases, each once, by address. */
+struct objects {
+	struct hauli_waitq *at[HAUL_CASES_MAX];
+	unsigned n;
+};
+
+static void insert(struct objects *o, struct hauli_waitq *q)
+{
+	unsigned i = o->n;
+
+	while (i > 0 && o->at[i - 1] > q)
+		i--;
+	if (i > 0 && o->at[i - 1] == q)
+		return;
+	for (unsigned k = o->n++; k > i; k--)
+		o->at[k] = o->at[k - 1];
+	o->at[i] = q;
+}
+
+static void lock_all(struct objects *o, const struct hauli_case *cases, unsigned n)
+{
+	o->n = 0;
+	for (unsigned i = 0; i < n; i++)
+		if (cases[i].kind)
+			insert(o, cases[i].q);
+	for (unsigned i = 0; i < o->n; i++)
+		(void)hauli_waitq_lock(o->at[i]);
+}
+
+static uint64_t value_of(const struct hauli_waitq *q)
+{
+	return hauli_waitq_value(hauli_lockword_get(&q->word));
+}
+
+static void unlock_all(const struct objects *o)
+{
+	for (unsigned i = 0; i < o->n; i++)
+		hauli_waitq_unlock(o->at[i], value_of(o->at[i]));
+}
+
+/* Under all locks. */
+static bool try_case(struct hauli_case *cs, struct hauli_sync_waiter **other)
+{
+	uint64_t value;
+
+	if (!cs->kind)
+		return false;
+	value = value_of(cs->q);
+	if (!cs->kind->try(cs, &value, other))
+		return false;
+	hauli_lockword_put(&cs->q->word, value);
+	return true;
+}
+
+/* 0 to n - 1, at random; n > 0. Knuth's multiplier for MMIX. */
+static unsigned draw(struct haul_carrier *c, unsigned n)
+{
+	uint64_t next = hauli_u64_shared_get(&c->lot) * UINT64_C(6364136223846793005) +
+		UINT64_C(1442695040888963407);
+
+	hauli_u64_shared_set(&c->lot, next);
+	return (unsigned)(((next >> 32) * n) >> 32);
+}
+
+/* Begins at a random case, so that none of those that can be done always comes first. Returns the
+ * index of the case that was done; n: none. */
+static unsigned try_all(struct hauli_case *cases, unsigned n, struct hauli_sync_waiter **other)
+{
+	unsigned i = n == 0 ? 0 : draw(hauli_here(), n);
+
+	*other = NULL;
+	for (unsigned k = 0; k < n; k++) {
+		if (try_case(&cases[i], other))
+			return i;
+		if (++i == n)
+			i = 0;
+	}
+	return n;
+}
+
+static void enter_all(struct hauli_case *cases, unsigned n, struct hauli_sync_first *first)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (cases[i].kind)
+			hauli_sync_waiter_enter(
+				cases[i].kind->list(cases[i].q), &cases[i].waiter, first);
+}
+
+static void leave_all(struct hauli_case *cases, unsigned n, const struct hauli_sync_waiter *served)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (!cases[i].kind)
+			continue;
+		if (&cases[i].waiter != served)
+			(void)hauli_waitq_leave_if_there(
+				cases[i].q, &cases[i].waiter, cases[i].kind->leave);
+		cases[i].waiter.waiter.coro = NULL;
+	}
+}
+
+static int wait(struct hauli_case *cases, unsigned n, struct hauli_select *s)
+{
+	enum hauli_block_end end = hauli_block_wait(&s->block);
+	struct hauli_case *cs;
+
+	if (end != HAULI_BLOCK_SERVED) {
+		if (hauli_claim_take(&s->first.claim)) {
+			leave_all(cases, n, NULL);
+			return end == HAULI_BLOCK_EXPIRED ? -ETIMEDOUT : -ECANCELED;
+		}
+		hauli_block_wait_served(&s->block);
+	}
+	leave_all(cases, n, s->first.served);
+	cs = HAULI_CONTAINER(s->first.served, struct hauli_case, waiter);
+	cs->err = cs->waiter.result;
+	if (hauli_unlikely(cs->waiter.goes_on))
+		cs->kind->go_on(cs->q);
+	return (int)(cs - cases);
+}
+
+int hauli_select_with(
+	struct hauli_case *cases, unsigned n, uint64_t deadline, struct hauli_select *s)
+{
+	struct hauli_sync_waiter *other;
+	struct objects o;
+	unsigned i;
+
+	lock_all(&o, cases, n);
+	i = try_all(cases, n, &other);
+	if (i == n && deadline != 0) {
+		s->first.claim = (struct hauli_claim){false};
+		hauli_block_init(&s->block, hauli_here()->current, deadline, true);
+		enter_all(cases, n, &s->first);
+		unlock_all(&o);
+		return wait(cases, n, s);
+	}
+	unlock_all(&o);
+	if (other)
+		hauli_waitq_serve(other);
+	return i == n ? -EAGAIN : (int)i;
+}
+
+int haul_select(struct haul_case *cases, unsigned n, uint64_t deadline)
+{
+	struct haul_carrier *c = hauli_here();
+	struct hauli_case *all = (struct hauli_case *)cases;
+	struct hauli_select s;
+	int err;
+
+	HAUL_MISUSE_IF(n > 0 && !cases, "the cases are NULL");
+	HAUL_MISUSE_IF(n > HAUL_CASES_MAX, "%u cases; there are at most %d", n, HAUL_CASES_MAX);
+	for (unsigned i = 0; i < n; i++)
+		HAUL_MISUSE_IF(all[i].waiter.waiter.coro,
+			"case %u is in use: two coroutines must not use one array of cases", i);
+	err = hauli_waitq_check(c, c->current, __func__, deadline);
+	return hauli_unlikely(err) ? err : hauli_select_with(all, n, deadline, &s);
+}
