@@ -3,6 +3,7 @@
 #include <haul/coro.h>
 #include <haul/sync.h>
 
+#include <errno.h>
 #include <pthread.h>
 
 #include "harness/carrier.h"
@@ -10,7 +11,7 @@
 
 static struct {
 	struct haul_mutex mutex;
-	struct haul_chan *ch;
+	struct haul_chan *ch, *ch2;
 	struct haul_sem ping, pong;
 	uint64_t n;
 	bool limited; /* waits have a deadline, which does not pass */
@@ -72,6 +73,111 @@ static uint64_t run_chan(uint64_t n)
 	return ns;
 }
 
+static void create_channels(unsigned count)
+{
+	perf_must(haul_chan_create(&s.ch, sizeof(uint64_t), count), "haul_chan_create");
+	perf_must(haul_chan_create(&s.ch2, sizeof(uint64_t), count), "haul_chan_create");
+}
+
+static void destroy_channels(void)
+{
+	haul_chan_destroy(s.ch);
+	haul_chan_destroy(s.ch2);
+}
+
+/* Receives n values, whichever channel has one. */
+static void select_each(uint64_t n, bool sends)
+{
+	uint64_t value = 0;
+	struct haul_case either[] = {
+		haul_case_recv(s.ch, &value),
+		haul_case_recv(s.ch2, &value),
+	};
+
+	for (uint64_t i = 0; i < n; i++) {
+		if (sends)
+			perf_must(haul_chan_send(i % 2 ? s.ch : s.ch2, &i, HAUL_FOREVER),
+				"haul_chan_send");
+		if (haul_select(either, 2, HAUL_FOREVER) < 0)
+			perf_must(-ECANCELED, "haul_select");
+		PERF_KEEP(value);
+	}
+}
+
+static uint64_t select_ready(uint64_t n)
+{
+	uint64_t start = perf_now();
+
+	select_each(n, true);
+	return perf_now() - start;
+}
+
+static uint64_t run_select(uint64_t n)
+{
+	uint64_t ns;
+
+	create_channels(16);
+	ns = perf_on_carrier(select_ready, n);
+	destroy_channels();
+	return ns;
+}
+
+static void *sends_to_both(void *arg)
+{
+	for (uint64_t i = 0; i < s.n; i++)
+		perf_must(haul_chan_send(i % 2 ? s.ch : s.ch2, &i, HAUL_FOREVER), "haul_chan_send");
+	return arg;
+}
+
+static uint64_t select_waits(uint64_t n)
+{
+	uint64_t start = perf_now();
+	struct haul_coro *co;
+
+	s.n = n;
+	perf_must(haul_spawn(&co, sends_to_both, NULL, NULL), "haul_spawn");
+	select_each(n, false);
+	perf_must(haul_join(co, NULL, HAUL_FOREVER), "haul_join");
+	return perf_now() - start;
+}
+
+static uint64_t run_select_wait(uint64_t n)
+{
+	uint64_t ns;
+
+	create_channels(0);
+	ns = perf_on_carrier(select_waits, n);
+	destroy_channels();
+	return ns;
+}
+
+static void *lock_and_yield(void *arg)
+{
+	for (uint64_t i = 0; i < s.n; i++) {
+		haul_lock(&s.mutex);
+		haul_yield();
+		haul_unlock(&s.mutex);
+	}
+	return arg;
+}
+
+static uint64_t contend(uint64_t n)
+{
+	uint64_t start = perf_now();
+	struct haul_coro *co;
+
+	s.n = n / 2;
+	perf_must(haul_spawn(&co, lock_and_yield, NULL, NULL), "haul_spawn");
+	lock_and_yield(NULL);
+	perf_must(haul_join(co, NULL, HAUL_FOREVER), "haul_join");
+	return perf_now() - start;
+}
+
+static uint64_t run_contended(uint64_t n)
+{
+	return perf_on_carrier(contend, n);
+}
+
 static uint64_t deadline(void)
 {
 	return s.limited ? haul_in(HAUL_S) : HAUL_FOREVER;
@@ -123,6 +229,33 @@ static const struct perf_case cases[] = {
 		.sides =
 			{
 				{"haul", setup, run_chan, perf_carriers_stop},
+				{"go", .program = "peer-go"},
+			},
+	},
+	{
+		.name = "contended",
+		.question = "lock a mutex, yield, unlock it: one of two coroutines that both do",
+		.sides =
+			{
+				{"haul", setup, run_contended, perf_carriers_stop},
+				{"go", .program = "peer-go"},
+			},
+	},
+	{
+		.name = "select",
+		.question = "send a value into one of two channels, and receive it from either",
+		.sides =
+			{
+				{"haul", setup, run_select, perf_carriers_stop},
+				{"go", .program = "peer-go"},
+			},
+	},
+	{
+		.name = "select-wait",
+		.question = "wait for a value from either of two channels, which another sends",
+		.sides =
+			{
+				{"haul", setup, run_select_wait, perf_carriers_stop},
 				{"go", .program = "peer-go"},
 			},
 	},

@@ -29,6 +29,9 @@ var benches = map[string]bench{
 	"bounce":      pingPong,
 	"scope":       scope,
 	"timeouts":    timeouts,
+	"contended":   contended,
+	"select":      selectReady,
+	"select-wait": selectWait,
 }
 
 var extras []string

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"runtime"
 	"sync"
 	"time"
 )
@@ -35,5 +36,78 @@ func sendRecv(_, n int) time.Duration {
 	throughChannel(ch, warmUp)
 	start := time.Now()
 	throughChannel(ch, n)
+	return time.Since(start)
+}
+
+func lockAndYield(m *sync.Mutex, n int) {
+	for i := 0; i < n; i++ {
+		m.Lock()
+		runtime.Gosched()
+		m.Unlock()
+	}
+}
+
+// Two goroutines that lock the same mutex.
+func contended(_, n int) time.Duration {
+	var m sync.Mutex
+	var end sync.WaitGroup
+	lockAndYield(&m, warmUp)
+	start := time.Now()
+	end.Add(1)
+	go func() {
+		lockAndYield(&m, n/2)
+		end.Done()
+	}()
+	lockAndYield(&m, n/2)
+	end.Wait()
+	return time.Since(start)
+}
+
+func receiveEither(a, b chan uint64) {
+	select {
+	case <-a:
+	case <-b:
+	}
+}
+
+func sendOne(a, b chan uint64, i int) {
+	if i%2 != 0 {
+		a <- uint64(i)
+	} else {
+		b <- uint64(i)
+	}
+}
+
+func throughEither(a, b chan uint64, n int) {
+	for i := 0; i < n; i++ {
+		sendOne(a, b, i)
+		receiveEither(a, b)
+	}
+}
+
+// A value into one of two channels with room, and out of either.
+func selectReady(_, n int) time.Duration {
+	a, b := make(chan uint64, 16), make(chan uint64, 16)
+	throughEither(a, b, warmUp)
+	start := time.Now()
+	throughEither(a, b, n)
+	return time.Since(start)
+}
+
+// One goroutine waits for the values that another sends.
+func selectWait(_, n int) time.Duration {
+	a, b := make(chan uint64), make(chan uint64)
+	go func() {
+		for i := 0; i < n+warmUp; i++ {
+			sendOne(a, b, i)
+		}
+	}()
+	for i := 0; i < warmUp; i++ {
+		receiveEither(a, b)
+	}
+	start := time.Now()
+	for i := 0; i < n; i++ {
+		receiveEither(a, b)
+	}
 	return time.Since(start)
 }
