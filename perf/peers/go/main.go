@@ -32,6 +32,8 @@ var benches = map[string]bench{
 	"contended":   contended,
 	"select":      selectReady,
 	"select-wait": selectWait,
+
+	"send-recv-across": sendRecvThreads,
 }
 
 var extras []string

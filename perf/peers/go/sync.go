@@ -111,3 +111,24 @@ func selectWait(_, n int) time.Duration {
 	}
 	return time.Since(start)
 }
+
+// From one goroutine to another, each locked to a thread.
+func sendRecvThreads(_, n int) time.Duration {
+	runtime.GOMAXPROCS(2)
+	runtime.LockOSThread()
+	ch := make(chan uint64, 16)
+	go func() {
+		runtime.LockOSThread()
+		for i := 0; i < n+warmUp; i++ {
+			ch <- uint64(i)
+		}
+	}()
+	for i := 0; i < warmUp; i++ {
+		<-ch
+	}
+	start := time.Now()
+	for i := 0; i < n; i++ {
+		<-ch
+	}
+	return time.Since(start)
+}
