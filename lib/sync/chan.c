@@ -293,6 +293,10 @@ static bool try_send_case(struct hauli_case *cs, uint64_t *value, struct hauli_s
 static bool try_recv_case(struct hauli_case *cs, uint64_t *value, struct hauli_sync_waiter **other)
 {
 	(void)value;
+	if (hauli_likely(recv_fast(chan_of(cs->q), cs->waiter.value))) {
+		cs->err = 0;
+		return true;
+	}
 	return try_recv(chan_of(cs->q), cs->waiter.value, &cs->err, other);
 }
 

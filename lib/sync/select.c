@@ -58,9 +58,14 @@ static void insert(struct objects *o, struct hauli_waitq *q)
 static void lock_all(struct objects *o, const struct hauli_case *cases, unsigned n)
 {
 	o->n = 0;
-	for (unsigned i = 0; i < n; i++)
-		if (cases[i].kind)
+	for (unsigned i = 0; i < n; i++) {
+		if (hauli_unlikely(cases[i].waiter.waiter.coro))
+			hauli_misuse("haul_select",
+				"case %u is in use: two coroutines must not use one array of cases",
+				i);
+		if (hauli_likely(cases[i].kind))
 			insert(o, cases[i].q);
+	}
 	for (unsigned i = 0; i < o->n; i++)
 		(void)hauli_waitq_lock(o->at[i]);
 }
@@ -187,9 +192,6 @@ int haul_select(struct haul_case *cases, unsigned n, uint64_t deadline)
 
 	HAUL_MISUSE_IF(n > 0 && !cases, "the cases are NULL");
 	HAUL_MISUSE_IF(n > HAUL_CASES_MAX, "%u cases; there are at most %d", n, HAUL_CASES_MAX);
-	for (unsigned i = 0; i < n; i++)
-		HAUL_MISUSE_IF(all[i].waiter.waiter.coro,
-			"case %u is in use: two coroutines must not use one array of cases", i);
 	err = hauli_waitq_check(c, c->current, __func__, deadline);
 	return hauli_unlikely(err) ? err : hauli_select_with(all, n, deadline, &s);
 }
