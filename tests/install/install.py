@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Programs outside the tree are built against an installed haul, shared and static, and run; the
 ones with archives need no shared library of haul, and none of DPDK. The links of the installed
-pages lead somewhere. HAUL_FEWER: with archives only by one compiler.
+pages lead somewhere; gdb finds the commands for coroutines. HAUL_FEWER: with archives only by one compiler.
 Usage: install.py BUILD_DIR SOURCE_DIR"""
 import os
 import re
+import shutil
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
@@ -70,12 +71,32 @@ def test_links(tap, root):
     tap.ok(len(pages) > 30 and not dead, f"the links of {len(pages)} pages", "\n".join(dead))
 
 
+def test_gdb(tap, root):
+    """gdb loads the script with the library. It looks in a folder of its own, here another one,
+    below the path that the library has, here that of the temporary root."""
+    libs = [name for name in os.listdir(outside.libdir(root))
+            if re.fullmatch(r"libhaul\.so\.\d+\.\d+\.\d+", name)]
+    gdb = shutil.which("gdb")
+    if not libs or not gdb:
+        tap.skip("gdb finds the script", "no gdb" if libs else "no shared library")
+        return
+    scripts = next(folder for folder, _, _ in os.walk(root) if folder.endswith("gdb/auto-load"))
+    seen = os.path.join(root, "seen")
+    os.makedirs(seen + os.path.dirname(root))
+    os.symlink(scripts, seen + root)
+    lib = os.path.join(outside.libdir(root), libs[0])
+    ran = outside.run([gdb, "-batch", "-nx", "-iex", f"set auto-load scripts-directory {seen}",
+                       "-iex", f"set auto-load safe-path {seen}", "-ex", "haul list", lib])
+    tap.ok("There is no process and no core" in ran.stdout, "gdb finds the script", ran.stdout)
+
+
 def main():
     build, tree = sys.argv[1:]
     tap = Tap()
     with outside.installed(build) as root:
         test_compare(tap, root)
         test_links(tap, root)
+        test_gdb(tap, root)
         for compiler in "gcc", "clang":
             kinds = outside.kinds(root)
             if compiler != "gcc" and "HAUL_FEWER" in os.environ:

@@ -1,0 +1,381 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""gdb commands for haul: the coroutines of a live process or of a core.
+
+  haul list [NAME]              lists coroutines: all, or those of that name
+  haul bt ADDRESS | NAME | all  prints their call stacks
+  haul switch ADDRESS | NAME    selects a coroutine, for bt, up, down, frame and info locals
+  haul switch back              selects the thread again
+
+gdb loads this file with libhaul.so. For a program that is linked with libhaul.a: source FILE.
+
+How it works. gdb knows the stacks of threads only. While a coroutine is selected, an unwinder says
+that the caller of the selected thread's innermost frame is the coroutine's suspended context. So
+this works in a core too, and no register of a process changes. A frame filter leaves the thread's
+own frame out of back traces. The selection ends when the process continues. haul's structs are read
+by the names of their fields in the debug information.
+"""
+import itertools
+import os
+
+import gdb
+import gdb.frames
+import gdb.unwinder
+
+# By architecture: the registers that a context holds.
+REGISTERS = {
+    "i386:x86-64": {"sp": "rsp", "fp": "rbp", "pc": "rip", "base": "rbx"},
+    "aarch64": {"sp": "sp", "fp": "x29", "pc": "pc", "base": "x19"},
+}
+STATE_PREFIX = "HAULI_CORO_"
+
+
+def word(value):
+    """The number in a struct that wraps one, such as struct hauli_ptr_published."""
+    while value.type.strip_typedefs().code == gdb.TYPE_CODE_STRUCT:
+        value = value[value.type.fields()[0]]
+    return int(value)
+
+
+def offset_of(struct, name):
+    return next(f for f in struct.fields() if f.name == name).bitpos // 8
+
+
+class Selected(gdb.unwinder.Unwinder):
+    """Makes a suspended context the caller of a thread's innermost frame."""
+
+    def __init__(self):
+        super().__init__("haul")
+        self.enabled = False
+
+    def select(self, ctx):
+        """Selects the first frame of the context, a struct hauli_ctx."""
+        self.drop()
+        frame = gdb.newest_frame()
+        names = REGISTERS.get(frame.architecture().name())
+        if names is None:
+            raise gdb.GdbError("haul does not know the registers of " + frame.architecture().name())
+        self.names = names
+        self.top = self.place(frame)
+        self.context = {field: int(ctx[field]) for field in names}
+        # gdb looks up the code of a caller one byte before its return address. A suspended context
+        # goes on at pc itself.
+        self.context["pc"] += 1
+        self.enabled = True
+        gdb.invalidate_cached_frames()
+        self.first().select()
+
+    def place(self, frame):
+        return tuple(int(frame.read_register(self.names[name])) for name in ("sp", "pc"))
+
+    def __call__(self, frame):
+        if self.place(frame) != self.top:
+            return None
+        types = {name: frame.read_register(self.names[name]).type for name in self.names}
+        values = {name: gdb.Value(self.context[name]).cast(types[name]) for name in self.names}
+        # Below the context's frames, because gdb takes a caller with a lower address as an error.
+        info = frame.create_unwind_info(Place(values["sp"] - 16, values["pc"]))
+        for name, register in self.names.items():
+            info.add_saved_register(register, values[name])
+        return info
+
+    def first(self):
+        frame = gdb.newest_frame()
+        while frame.type() == gdb.INLINE_FRAME:
+            frame = frame.older()
+        if frame.older() is None:
+            raise gdb.GdbError("gdb cannot unwind it: " + gdb.frame_stop_reason_string(
+                frame.unwind_stop_reason()))
+        return frame.older()
+
+    def is_shown(self):
+        """True if the selected thread is the one in which the coroutine was selected."""
+        return self.enabled and self.place(gdb.newest_frame()) == self.top
+
+    def restore(self, before):
+        """Sets what __dict__ was before."""
+        self.__dict__.update(before)
+        gdb.invalidate_cached_frames()
+
+    def drop(self):
+        if self.enabled:
+            self.enabled = False
+            gdb.invalidate_cached_frames()
+
+
+class Place:
+    def __init__(self, sp, pc):
+        self.sp, self.pc = sp, pc
+
+
+class Filter:
+    """Leaves the frames of the thread out of a selected coroutine's back trace."""
+    name, priority, enabled = "haul", 100, True
+
+    def filter(self, frames):
+        if not selected.is_shown():
+            return frames
+        level = selected.first().level()
+        return itertools.dropwhile(lambda f: f.inferior_frame().level() < level, frames)
+
+
+class Coroutine:
+    """A struct haul_coro."""
+
+    def __init__(self, haul, value):
+        self.haul, self.value = haul, value
+        self.address = int(value.address)
+        self.state = haul.states[word(value["state"])]
+        self.stack = value["co"]["stack"]
+
+    def name(self):
+        return self.value["co"]["name"].string(errors="replace")
+
+    def thread(self):
+        """The thread that runs it, or None."""
+        if int(self.stack) == 0:
+            return None
+        hi = int(self.stack)
+        lo = hi - int(self.stack["bytes"])
+        return next((t for t, sp in self.haul.threads() if lo <= sp < hi), None)
+
+    def is_suspended(self):
+        return int(self.stack) != 0 and self.state != "ended" and self.thread() is None
+
+    def line(self):
+        home = word(self.value["home"])
+        carrier = "carrier %d" % self.haul.carrier(home)["id"] if home else "no carrier"
+        return "%s: %s %#x, %s" % (carrier, self.name(), self.address, self.what())
+
+    def what(self):
+        thread = self.thread()
+        if thread is not None:
+            return "running in thread %d" % thread.num
+        if self.state == "ended":
+            return "ended, not joined"
+        if int(self.stack) == 0:
+            return "%s, has not begun %s" % (self.state, self.function())
+        return self.state + self.whom() + self.where()
+
+    def function(self):
+        fn = int(self.value["fn"])
+        block = gdb.block_for_pc(fn)
+        return block.function.name if block and block.function else "%#x" % fn
+
+    def whom(self):
+        target = self.haul.joined().get(self.address) if self.state.startswith("joining") else None
+        return " %s %#x" % (target.name(), target.address) if target else ""
+
+    def select(self):
+        selected.select(self.value["co"]["ctx"])
+
+    def user_frame(self):
+        """Of a selected one: the frame of the user's function that waits, or None, and the name of
+        the function of haul that it has called."""
+        call, frame = None, selected.first()
+        while frame is not None and self.haul.owns(frame):
+            call, frame = frame.name(), frame.older()
+        return frame, call
+
+    def where(self):
+        try:
+            self.select()
+            frame, call = self.user_frame()
+            if frame is None or call is None:
+                return ""
+            sal = frame.find_sal()
+            at = " at %s:%d" % (sal.symtab.filename, sal.line) if sal.symtab else ""
+            return ", in %s() by %s()%s" % (call, frame.name(), at)
+        except (gdb.error, gdb.GdbError) as why:
+            return ", where: %s" % why
+        finally:
+            selected.drop()
+
+    def backtrace(self):
+        gdb.write(self.line() + "\n")
+        thread = self.thread()
+        if thread is not None:
+            thread.switch()
+        elif self.is_suspended():
+            self.select()
+        else:
+            return
+        gdb.execute("backtrace")
+
+
+class Haul:
+    """What a command has found in the process."""
+
+    def __init__(self):
+        if gdb.selected_inferior().pid == 0 or gdb.selected_thread() is None:
+            raise gdb.GdbError("There is no process and no core.")
+        anchor = gdb.lookup_global_symbol("hauli_runtime_enlist")
+        if anchor is None:
+            raise gdb.GdbError("There is no debug information of libhaul. If the program uses it: "
+                               "install the debug symbols of its package, or build it with -g.")
+        self.first = next(s for s in anchor.symtab.static_block() if s.name == "runtimes").value()
+        self.coro = gdb.lookup_type("struct haul_coro")
+        self.states = {f.enumval: f.name[len(STATE_PREFIX):].lower().replace("_", " ")
+                       for f in gdb.lookup_type("enum hauli_coro_state").fields()}
+        self.folders = tuple(  # of haul's sources
+            os.path.normpath(os.path.join(os.path.dirname(anchor.symtab.fullname()), up))
+            for up in ("..", "../../drivers-glue"))
+        self.sps = None
+        self.targets = None
+
+    def owns(self, frame):
+        """True if the frame is of a function of haul."""
+        symtab = frame.find_sal().symtab
+        return symtab is not None and os.path.normpath(symtab.fullname()).startswith(self.folders)
+
+    def joined(self):
+        """By the address of the coroutine that waits: the one that it joins."""
+        if self.targets is None:
+            self.targets = {int(co.value["joiner"]["waiter"]): co
+                            for co in self.coroutines() if int(co.value["joiner"]) != 0}
+        return self.targets
+
+    def threads(self):
+        """All threads with their stack pointers."""
+        if self.sps is None:
+            before = gdb.selected_thread()
+            self.sps = []
+            for thread in gdb.selected_inferior().threads():
+                thread.switch()
+                self.sps.append((thread, int(gdb.newest_frame().read_register("sp"))))
+            before.switch()
+        return self.sps
+
+    def carrier(self, address):
+        kind = gdb.lookup_type("struct haul_carrier")
+        return gdb.Value(address).cast(kind.pointer()).dereference()
+
+    def coroutines(self):
+        """All that have not ended, or were not joined yet."""
+        rt = self.first
+        while int(rt) != 0:
+            slab = rt["coros"].dereference()
+            for n in range(word(slab["n_chunks"])):
+                yield from self.in_chunk(slab["chunks"][n], int(slab["size"]))
+            rt = rt["next"]
+
+    def in_chunk(self, chunk, size):
+        """Looks at the bytes first: there may be a million, most of them free."""
+        base, total = int(chunk["base"]), word(chunk["carved"]) * size
+        memory = gdb.selected_inferior().read_memory(base, total).tobytes() if total else b""
+        state_at, home_at = offset_of(self.coro, "state"), offset_of(self.coro, "home")
+        for at in range(0, total, size):
+            state = self.states.get(memory[at + state_at])
+            used = any(memory[at + home_at:at + home_at + 8])
+            if state == "homeless" if not used else state not in (None, "zombie"):
+                value = gdb.Value(base + at).cast(self.coro.pointer()).dereference()
+                if state != "ended" or not value["detached"]:
+                    yield Coroutine(self, value)
+
+    def find(self, text):
+        """Coroutines by name, or the one of an address or expression."""
+        found = [co for co in self.coroutines() if co.name() == text]
+        if found:
+            return found
+        try:
+            address = int(gdb.parse_and_eval(text))
+        except gdb.error:
+            address = None
+        found = [co for co in self.coroutines() if co.address == address]
+        if not found:
+            raise gdb.GdbError("No coroutine is %s; see haul list" % text)
+        return found
+
+
+class HaulCommand(gdb.Command):
+    """Coroutines of haul: list, bt and switch."""
+
+    def __init__(self):
+        super().__init__("haul", gdb.COMMAND_STACK, prefix=True)
+
+
+class Subcommand(gdb.Command):
+    selects = False  # True: what run() has selected stays so
+
+    def __init__(self):
+        super().__init__("haul " + self.word, gdb.COMMAND_STACK)
+
+    def invoke(self, argument, from_tty):
+        haul = Haul()
+        thread, level = gdb.selected_thread(), gdb.selected_frame().level()
+        before = selected.__dict__.copy()
+        selected.drop()
+        try:
+            self.run(haul, argument.strip())
+        finally:
+            if not self.selects:
+                thread.switch()
+                selected.restore(before)
+                frame = gdb.newest_frame()
+                for _ in range(level):
+                    frame = frame.older()
+                frame.select()
+
+
+class List(Subcommand):
+    """haul list [NAME]: lists the coroutines, or those of that name."""
+    word = "list"
+
+    def run(self, haul, name):
+        for co in haul.coroutines():
+            if name in ("", co.name()):
+                gdb.write("  %s\n" % co.line())
+
+
+class Backtrace(Subcommand):
+    """haul bt ADDRESS | NAME | all: prints call stacks of coroutines."""
+    word = "bt"
+
+    def run(self, haul, text):
+        if not text:
+            raise gdb.GdbError("haul bt ADDRESS | NAME | all")
+        for co in haul.coroutines() if text == "all" else haul.find(text):
+            try:
+                co.backtrace()
+            except (gdb.error, gdb.GdbError) as why:
+                gdb.write("  %s\n" % why)
+            finally:
+                selected.drop()
+            gdb.write("\n")
+
+
+class Switch(Subcommand):
+    """haul switch ADDRESS | NAME | back: selects a coroutine, or the thread again.
+It begins with the frame of the function that waits in a call of haul. bt, up, down, frame and info
+locals are about the coroutine then, until the process continues."""
+    word = "switch"
+    selects = True
+
+    def run(self, haul, text):
+        if text == "back":
+            gdb.newest_frame().select()
+            return
+        found = haul.find(text) if text else []
+        if len(found) != 1:
+            raise gdb.GdbError("haul switch ADDRESS | NAME | back" if not text else
+                               "%d coroutines are %s; give an address" % (len(found), text))
+        co = found[0]
+        thread = co.thread()
+        if thread is not None:
+            raise gdb.GdbError("It runs: thread %d" % thread.num)
+        if not co.is_suspended():
+            raise gdb.GdbError("It has no stack: " + co.what())
+        co.select()
+        frame, _ = co.user_frame()
+        (frame or selected.first()).select()
+        gdb.execute("frame")
+
+
+selected = Selected()
+gdb.unwinder.register_unwinder(None, selected, replace=True)
+gdb.frame_filters[Filter.name] = Filter()
+gdb.events.cont.connect(lambda event: selected.drop())
+gdb.events.exited.connect(lambda event: selected.drop())
+HaulCommand()
+List()
+Backtrace()
+Switch()

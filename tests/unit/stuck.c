@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A program that is stuck: each coroutine waits for ever, in its own way. When all of them wait it
+ * calls all_are_stuck(), for a debugger, and prints a line (gdb_script.py).
+ */
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <haul/haul.h>
+
+#define WAIT (3600 * HAUL_S)
+
+static struct haul_mutex mutex;
+static struct haul_chan *chan;
+static struct haul_coro *holder;
+static sem_t done;
+
+static __attribute__((noinline)) int hold(int deep)
+{
+	int below = deep > 0 ? hold(deep - 1) : haul_park(HAUL_FOREVER);
+
+	return below + 1;
+}
+
+static void *hold_lock(void *arg)
+{
+	haul_lock(&mutex);
+	hold(2);
+	return arg;
+}
+
+static void *want_lock(void *arg)
+{
+	haul_lock(&mutex);
+	return arg;
+}
+
+static void *get(void *arg)
+{
+	int number = 42, got = 0;
+
+	haul_chan_recv(chan, &got, haul_in(WAIT));
+	return number + got > 0 ? arg : NULL;
+}
+
+static void *rest(void *arg)
+{
+	haul_sleep(WAIT);
+	return arg;
+}
+
+static void *join_holder(void *arg)
+{
+	haul_join(holder, NULL, HAUL_FOREVER);
+	return arg;
+}
+
+static void *return_at_once(void *arg)
+{
+	return arg;
+}
+
+/* The others, which were spawned earlier, wait when it has been resumed. */
+static void *be_last(void *arg)
+{
+	haul_yield();
+	haul_yield();
+	sem_post(&done);
+	return arg;
+}
+
+/* Keeps its carrier, with no use of the CPU. */
+static void *hog(void *arg)
+{
+	sem_post(&done);
+	for (;;)
+		pause();
+	return arg;
+}
+
+__attribute__((noinline)) void all_are_stuck(void);
+void all_are_stuck(void)
+{
+	puts("stuck");
+	fflush(stdout);
+}
+
+static struct haul_coro *spawn(struct haul_carrier *c, const char *name, haul_fn *fn)
+{
+	struct haul_coro *co;
+	const struct haul_coro_opts opts = {.name = name, .pinned = true};
+	int err = haul_spawn_on(c, &co, fn, NULL, &opts);
+
+	if (err) {
+		fprintf(stderr, "haul_spawn_on: %d\n", err);
+		exit(1);
+	}
+	return co;
+}
+
+static void await(void)
+{
+	while (sem_wait(&done) != 0)
+		;
+}
+
+int main(void)
+{
+	const struct haul_plan_opts wish = {.carriers = 2};
+	struct haul_runtime_opts opts = {0};
+	struct haul_runtime *rt;
+	struct haul_plan *plan;
+	char err[256];
+
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+	sem_init(&done, 0, 0);
+	if (haul_plan_create(&plan, &wish, err, sizeof(err)) != 0)
+		return 1;
+	opts.plan = plan;
+	if (haul_chan_create(&chan, sizeof(int), 1) != 0 || haul_start(&rt, &opts) != 0)
+		return 1;
+	holder = spawn(haul_carrier(rt, 0), "holder", hold_lock);
+	spawn(haul_carrier(rt, 0), "locker", want_lock);
+	spawn(haul_carrier(rt, 0), "getter", get);
+	spawn(haul_carrier(rt, 0), "sleeper", rest);
+	spawn(haul_carrier(rt, 0), "joiner", join_holder);
+	spawn(haul_carrier(rt, 0), "gone", return_at_once);
+	spawn(haul_carrier(rt, 0), "last", be_last);
+	spawn(haul_carrier(rt, 1), "hog", hog);
+	await();
+	await();
+	spawn(haul_carrier(rt, 1), "newcomer", rest);
+	all_are_stuck();
+	for (;;)
+		pause();
+}
