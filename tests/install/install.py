@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Programs outside the tree are built against an installed haul, shared and static, and run; the
 ones with archives need no shared library of haul, and none of DPDK. The links of the installed
-pages lead somewhere; gdb finds the commands for coroutines. HAUL_FEWER: with archives only by one compiler.
+pages lead somewhere; gdb finds the commands for coroutines. HAUL_FEWER: with archives only by one
+compiler.
 Usage: install.py BUILD_DIR SOURCE_DIR"""
 import os
 import re
