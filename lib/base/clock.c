@@ -12,6 +12,8 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static uint64_t ticks_per_ns;
 static uint64_t ns_per_tick;
 
+struct hauli_counter hauli_virtual_now;
+
 static uint64_t monotonic_ns(void)
 {
 	struct timespec t;
@@ -70,6 +72,27 @@ static void calibrate(void)
 }
 #endif
 
+#define SAME (UINT64_C(1) << 32)
+
+static uint64_t real_ticks_per_ns, real_ns_per_tick;
+
+void hauli_clock_stop(void)
+{
+	uint64_t now = haul_now();
+
+	real_ticks_per_ns = ticks_per_ns;
+	real_ns_per_tick = ns_per_tick;
+	ticks_per_ns = ns_per_tick = SAME;
+	hauli_counter_add(&hauli_virtual_now, now);
+}
+
+void hauli_clock_go_on(void)
+{
+	ticks_per_ns = real_ticks_per_ns;
+	ns_per_tick = real_ns_per_tick;
+	hauli_counter_add(&hauli_virtual_now, -hauli_counter_read(&hauli_virtual_now));
+}
+
 void hauli_clock_init(void)
 {
 	pthread_once(&once, calibrate);
@@ -98,7 +121,7 @@ uint64_t hauli_ns_from_ticks(uint64_t ticks)
 
 uint64_t hauli_ticks_at(uint64_t deadline)
 {
-	uint64_t now = hauli_ticks(), now_ns, rest;
+	uint64_t now = hauli_timer_ticks(), now_ns, rest;
 
 	if (deadline == HAUL_FOREVER)
 		return HAULI_NEVER;
@@ -128,7 +151,7 @@ uint64_t haul_in(uint64_t ns)
 uint64_t haul_now(void)
 {
 	hauli_clock_init();
-	return hauli_ns_from_ticks(hauli_ticks());
+	return hauli_ns_from_ticks(hauli_timer_ticks());
 }
 
 struct timespec hauli_monotonic_in(uint64_t ns)

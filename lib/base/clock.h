@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "base/counter.h"
+
 #define HAULI_NEVER UINT64_MAX
 
 static inline uint64_t hauli_ticks(void)
@@ -25,6 +27,22 @@ static inline uint64_t hauli_ticks(void)
 #endif
 }
 
+/* Virtual time, for tests (sched/quiet.c); 0: time is real. */
+extern struct hauli_counter hauli_virtual_now;
+
+/* From stop to go_on time is virtual, and a tick is a nanosecond, so that times are exact: no
+ * conversion rounds. While no carrier runs. */
+void hauli_clock_stop(void);
+void hauli_clock_go_on(void);
+
+/* The time of timers, deadlines and haul_now(). */
+static inline uint64_t hauli_timer_ticks(void)
+{
+	uint64_t now = hauli_counter_read(&hauli_virtual_now);
+
+	return __builtin_expect(now == 0, 1) ? hauli_ticks() : now;
+}
+
 /* Finds the rate; takes about 10 ms the first time. Call it before any conversion. Any thread. */
 void hauli_clock_init(void);
 
@@ -39,7 +57,8 @@ uint64_t hauli_ns_from_ticks(uint64_t ticks);
 /* The ticks of a deadline on haul_now()'s clock; HAULI_NEVER for HAUL_FOREVER. */
 uint64_t hauli_ticks_at(uint64_t deadline);
 
-/* The CLOCK_MONOTONIC time at which the counter will reach ticks, for system calls. */
+/* The CLOCK_MONOTONIC time at which the counter will reach ticks, for system calls: also where time
+ * is virtual. */
 struct timespec hauli_monotonic_at(uint64_t ticks);
 
 /* The CLOCK_MONOTONIC time ns from now, at most a day: the caller waits in a loop. */

@@ -47,6 +47,8 @@
  *	E4  the rouser's writes before the code after the take: release in rouse, acquire in take.
  *	E5  a thief's writes before it takes the mail, before the reads of a thread that
  *	    finds the thief's node there: release in replace, acquire in has_other.
+ *	E6  what the owner did before it fell asleep, before the reads of a thread that finds it
+ *	    asleep: release in try_sleep, acquire in has_slept (sched/quiet.c).
  *
  * The wait: the kernel compares the low half of the head with ASLEEP under the futex's lock, and a
  * pusher changes the head before it calls wake, so a push between try_sleep and the wait makes
@@ -136,7 +138,8 @@ bool hauli_inbox_try_sleep(struct hauli_inbox *in, enum hauli_inbox_state how)
 	uintptr_t empty = HAULI_INBOX_EMPTY;
 
 	in->sleeps = atomic_compare_exchange_strong_explicit(&in->head, &empty, how,
-		memory_order_release /* inbox.E2:R */, memory_order_relaxed /* drain follows */);
+		memory_order_release /* inbox.E2:R inbox.E6:R */,
+		memory_order_relaxed /* drain follows */);
 	return in->sleeps;
 }
 
@@ -146,6 +149,12 @@ bool hauli_inbox_is_asleep(const struct hauli_inbox *in)
 		atomic_load_explicit(&in->head, memory_order_relaxed /* the waiter loops */);
 
 	return head == HAULI_INBOX_ASLEEP || head == HAULI_INBOX_POLLING_WAIT;
+}
+
+bool hauli_inbox_has_slept(const struct hauli_inbox *in)
+{
+	return atomic_load_explicit(&in->head, memory_order_acquire /* inbox.E6:A */) ==
+		HAULI_INBOX_ASLEEP;
 }
 
 void hauli_inbox_wait(struct hauli_inbox *in, const struct timespec *until)

@@ -160,6 +160,9 @@ bool hauli_inbox_try_sleep(struct hauli_inbox *in, enum hauli_inbox_state how);
 /* Owner, after try_sleep: true until a thread pushes or rouses. A hint for other threads. */
 bool hauli_inbox_is_asleep(const struct hauli_inbox *in);
 
+/* Any thread. True: the owner is ASLEEP, and what it wrote before is seen. */
+bool hauli_inbox_has_slept(const struct hauli_inbox *in);
+
 /*
  * Owner, ASLEEP. Blocks until a waker calls hauli_inbox_wake() or CLOCK_MONOTONIC reaches *until
  * (NULL: no limit); it may also return for no reason. The owner must drain after it.

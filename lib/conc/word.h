@@ -49,6 +49,12 @@ static inline void hauli_trylock_release(struct hauli_trylock *l)
 	atomic_store_explicit(&l->taken, false, memory_order_release /* word.E1:R */);
 }
 
+/* Any thread, while others take and release: a guess. */
+static inline bool hauli_trylock_is_taken(const struct hauli_trylock *l)
+{
+	return atomic_load_explicit(&l->taken, memory_order_relaxed /* a guess */);
+}
+
 struct hauli_claim {
 	_Atomic bool taken;
 };

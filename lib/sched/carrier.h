@@ -99,6 +99,10 @@ struct haul_carrier {
 	struct hauli_slices lately;
 	/* Of the random choices of its coroutines (sync/select.c). Any thread on hauli_nowhere. */
 	struct hauli_u64_shared lot;
+	/* Owner; others look at them while it sleeps (quiet.c). Its next timer, in ticks; the
+	 * number of times that it fell asleep, or tried to */
+	struct hauli_u64_owned wakes_at;
+	struct hauli_u32_published naps;
 	unsigned passed_over; /* consecutive rounds in which it left a non-empty injector alone */
 
 	/* Statistics. Written by the owner, read by any thread. */
@@ -140,6 +144,8 @@ struct haul_carrier {
 	/* its index in the group; a copy of thief.group_idx, read by any thread */
 	unsigned group_idx;
 	unsigned id;
+	/* when it falls asleep, it looks whether all do; time is virtual (quiet.c) */
+	bool watched, virtual_time;
 	struct haul_place place;
 	uint64_t round_ticks, poll_ticks;
 	struct hauli_msg stop_msg, finish_msg; /* sent by haul_stop() */

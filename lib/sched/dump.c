@@ -18,6 +18,8 @@ struct dump {
 	uint64_t *begun;
 	uint64_t unjoined;
 	const char *unjoined_name; /* the name of one of them */
+	uint64_t lines; /* that may still be printed */
+	uint64_t left_out; /* coroutines */
 };
 
 static const char *const state_names[] = {
@@ -39,6 +41,17 @@ HAULI_MAY_RACE static const struct haul_coro *running_on(const struct haul_carri
 	return c->current;
 }
 
+static void print_one(
+	struct dump *d, const struct haul_carrier *c, const struct haul_coro *co, const char *how)
+{
+	if (d->lines == 0) {
+		d->left_out++;
+		return;
+	}
+	d->lines--;
+	fprintf(d->out, "  carrier %u: %s %p, %s\n", c->id, co->co.name, (const void *)co, how);
+}
+
 /* The same. */
 HAULI_MAY_RACE static void dump_one(void *object, void *arg)
 {
@@ -58,8 +71,7 @@ HAULI_MAY_RACE static void dump_one(void *object, void *arg)
 			how = "stolen";
 		else if (running_on(c) == co)
 			how = "running";
-		fprintf(d->out, "  carrier %u: %s %p, %s\n", c->id, co->co.name, (const void *)co,
-			how);
+		print_one(d, c, co, how);
 	} else if (state == HAULI_CORO_HOMELESS) {
 		fprintf(d->out, "  no carrier: %s %p, %s\n", co->co.name, (const void *)co, how);
 	}
@@ -78,7 +90,7 @@ static void dump_not_begun(const struct haul_runtime *rt, const struct dump *d)
 
 void haul_dump(struct haul_runtime *rt, FILE *out)
 {
-	struct dump d = {.out = out};
+	struct dump d = {.out = out, .lines = UINT64_MAX};
 
 	HAUL_MISUSE_IF(!rt || !out, "the runtime or the file is NULL");
 	d.begun = calloc(rt->nb_carriers, sizeof(d.begun[0]));
@@ -88,6 +100,15 @@ void haul_dump(struct haul_runtime *rt, FILE *out)
 	if (d.unjoined > 0)
 		fprintf(out, "  %" PRIu64 " ended and not joined, as %s\n", d.unjoined,
 			d.unjoined_name);
+}
+
+void hauli_dump_some(const struct haul_runtime *rt, FILE *out, uint64_t most)
+{
+	struct dump d = {.out = out, .lines = most};
+
+	hauli_slab_for_each(rt->coros, dump_one, &d);
+	if (d.left_out > 0)
+		fprintf(out, "  %" PRIu64 " more\n", d.left_out);
 }
 
 void hauli_tell_silent(const struct haul_carrier *c, char *buf, size_t len)

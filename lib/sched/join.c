@@ -32,6 +32,7 @@
 #include "conc/ring.h"
 #include "sched/frame.h"
 #include "sched/mail.h"
+#include "sched/quiet.h"
 #include "sched/request.h"
 #include "sched/runtime.h"
 #include "sched/self.h"
@@ -263,8 +264,10 @@ static void wait_as_thread(struct hauli_join *j)
 	struct hauli_ending e;
 
 	check_target(j->target);
+	hauli_quiet_join_begins();
 	hauli_ending_begin(&e, j->target);
 	(void)hauli_ending_wait(&e, NULL);
+	hauli_quiet_join_ends();
 	j->result = e.join.result;
 }
 
@@ -299,13 +302,14 @@ static __attribute__((noinline)) void wait_slow(
 static bool wait_for_event(struct hauli_timed_join *t)
 {
 	for (;;) {
-		uint64_t now = hauli_ticks(), at = t->at;
+		uint64_t now = hauli_timer_ticks(), at = t->at;
 		uint64_t rest = at > now ? hauli_ns_from_ticks(at - now) : 0;
-		struct timespec until = hauli_monotonic_in(rest < LONGEST ? rest : LONGEST);
+		uint64_t most = hauli_counter_read(&hauli_virtual_now) ? HAUL_MS : LONGEST;
+		struct timespec until = hauli_monotonic_in(rest < most ? rest : most);
 
 		if (hauli_event_wait_until(&t->event, &until))
 			return true;
-		if (hauli_ticks() < at)
+		if (hauli_timer_ticks() < at)
 			continue;
 		if (hauli_claim_take(&t->ended))
 			return false;

@@ -68,13 +68,26 @@ int haul_local_set(struct haul_local *key, void *value)
 	return 0;
 }
 
-void hauli_locals_release(struct haul_carrier *c)
+#define PASSES 4 /* a release may set other values, within reason */
+
+static bool release_some(struct haul_carrier *c)
 {
+	bool any = false;
+
 	for (unsigned i = 0; i < HAUL_LOCALS_MAX; i++) {
 		void *value = c->locals[i];
 
 		c->locals[i] = NULL;
-		if (value && keys[i]->release)
+		if (value && keys[i]->release) {
 			keys[i]->release(value);
+			any = true;
+		}
 	}
+	return any;
+}
+
+void hauli_locals_release(struct haul_carrier *c)
+{
+	for (unsigned i = 0; i < PASSES && release_some(c); i++)
+		;
 }

@@ -42,6 +42,8 @@ int haul_poller_register(struct haul_carrier *carrier, struct haul_coro **poller
 
 	if (!carrier || !fn)
 		return -EINVAL;
+	if (carrier->virtual_time)
+		return -ENOTSUP;
 	if (!hauli_trylock_take(&carrier->poller_lock))
 		return -EBUSY;
 	carrier->poller_wakeup = (struct hauli_wakeup){opts ? opts->wakeup : NULL, arg};

@@ -9,6 +9,7 @@
 #include "sched/group.h"
 #include "sched/joined.h"
 #include "sched/mail.h"
+#include "sched/runtime.h"
 #include "sched/self.h"
 #include "sched/wake.h"
 
@@ -108,9 +109,21 @@ static void handle(struct haul_carrier *c, struct hauli_msg *msg)
 
 static const struct hauli_msg_kind request_msg = {.handle = handle};
 
+/* By a thread that is no carrier. */
+static void note_wake_up(struct haul_coro *co, uint32_t bits)
+{
+	struct haul_carrier *home = hauli_coro_home(co);
+
+	if (home && (bits & (HAULI_REQ_UNPARK | HAULI_REQ_SERVED)))
+		hauli_u8_shared_set_bits(&home->rt->woken_from_outside, 1);
+}
+
 void hauli_request(struct haul_coro *co, uint32_t bits)
 {
 	struct haul_carrier *home;
+
+	if (hauli_here() == &hauli_nowhere)
+		note_wake_up(co, bits);
 
 	/* After a request that is not the first, co may be freed by now. After the first, co stays
 	 * until its message has come. */

@@ -24,6 +24,7 @@
 #include "sched/join.h"
 #include "sched/local.h"
 #include "sched/mail.h"
+#include "sched/quiet.h"
 #include "sched/self.h"
 #include "sched/sleep.h"
 #include "sched/steal.h"
@@ -62,7 +63,7 @@ static void fire_timers(struct haul_carrier *c)
 
 	if (hauli_likely(c->timers.next_at == HAULI_NEVER))
 		return;
-	now = hauli_ticks();
+	now = hauli_timer_ticks();
 	if (now >= c->timers.next_at)
 		fire_some(c, now);
 }
@@ -181,6 +182,12 @@ static void wait_until(struct haul_carrier *c, uint64_t at)
 	struct timespec until;
 
 	hauli_counter_add(&c->parks, 1);
+	if (hauli_unlikely(c->watched)) {
+		if (hauli_quiet_look(c))
+			return;
+		if (c->virtual_time)
+			at = HAULI_NEVER;
+	}
 	if (at != HAULI_NEVER)
 		until = hauli_monotonic_at(at);
 	hauli_inbox_wait(&c->inbox, at != HAULI_NEVER ? &until : NULL);
@@ -196,7 +203,9 @@ PART void sleep_until_needed(struct haul_carrier *c, bool steals)
 			return;
 		hauli_steal_set_idle(c);
 	}
-	if ((at != HAULI_NEVER && hauli_ticks() >= at) ||
+	hauli_u64_owned_set(&c->wakes_at, at);
+	hauli_u32_published_set(&c->naps, hauli_u32_published_get(&c->naps) + 1);
+	if ((at != HAULI_NEVER && hauli_timer_ticks() >= at) ||
 		!hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_ASLEEP)) {
 		if (steals)
 			hauli_steal_clear_idle(c);

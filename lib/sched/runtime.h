@@ -23,6 +23,10 @@ struct haul_runtime {
 	unsigned nb_cpus;
 	struct hauli_group *groups; /* NULL: stealing is off */
 	unsigned nb_groups;
+	bool virtual_time; /* constant */
+	struct hauli_u8_shared woken_from_outside; /* by a thread that is no carrier. Any thread */
+	bool told_stuck; /* under quiet_lock */
+	pthread_mutex_t quiet_lock;
 	struct haul_launcher launcher;
 	struct hauli_threads *threads; /* of the default launcher, or NULL */
 

@@ -12,6 +12,7 @@
 #include "sched/groups.h"
 #include "sched/mail.h"
 #include "sched/placing.h"
+#include "sched/quiet.h"
 #include "sched/round.h"
 #include "sched/runtime.h"
 #include "sched/self.h"
@@ -25,6 +26,12 @@ struct start {
 	const struct haul_runtime_opts *opts;
 	const struct haul_plan *plan;
 };
+
+static int clock_init(struct haul_runtime *rt, const struct start *s)
+{
+	rt->virtual_time = s->opts->virtual_time;
+	return hauli_quiet_init(rt);
+}
 
 static int stacks_init(struct haul_runtime *rt, const struct start *s)
 {
@@ -89,6 +96,8 @@ static int carriers_init(struct haul_runtime *rt, const struct start *s)
 		err = hauli_carrier_init(
 			c, rt, rt->coros, rt->stacks, i, &s->plan->places[i], s->opts);
 		c->start = &hauli_spawn_starts[rt->default_class];
+		c->virtual_time = rt->virtual_time;
+		c->watched = HAUL_CHECKS || rt->virtual_time;
 		hauli_detached_mail_init(&c->detached);
 		rt->nb_carriers += !err;
 	}
@@ -151,6 +160,7 @@ static const struct step {
 	int (*init)(struct haul_runtime *rt, const struct start *s);
 	void (*fini)(struct haul_runtime *rt); /* NULL: haul_stop() has undone it */
 } steps[] = {
+	{"clock", clock_init, hauli_quiet_fini},
 	{"stacks", stacks_init, stacks_fini},
 	{"coroutines", coros_init, coros_fini},
 	{"overflow", overflow_init, overflow_fini},
@@ -202,6 +212,8 @@ static const char *why_not(const struct step *step, int err)
 {
 	if (err == -ENOTSUP && step->init == groups_init)
 		return "it needs membarrier(2) (Linux 4.14) and a haul built with -Dstealing=true";
+	if (err == -EBUSY && step->init == clock_init)
+		return "with virtual time a runtime is the only one of the process";
 	return strerror(-err);
 }
 
@@ -236,6 +248,8 @@ static const char *find_wrong(const struct haul_runtime_opts *opts)
 		return "steal_depth: at most 256";
 	if (opts->searchers > HAULI_SEARCHES)
 		return "searchers: at most 32";
+	if (opts->virtual_time && opts->steal != HAUL_STEAL_OFF)
+		return "virtual_time: not with stealing, whose thefts depend on real time";
 	if (l && (!l->launch || !l->join))
 		return "launcher: it lacks a function";
 	return NULL;

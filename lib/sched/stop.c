@@ -12,6 +12,7 @@
 #include "sched/delay.h"
 #include "sched/dump.h"
 #include "sched/mail.h"
+#include "sched/quiet.h"
 #include "sched/record.h"
 #include "sched/request.h"
 #include "sched/runtime.h"
@@ -179,6 +180,8 @@ int hauli_stop(struct haul_runtime *rt, uint64_t timeout_ns)
 
 	if (err)
 		return err;
+	if (!rt->stop_sent)
+		hauli_quiet_tell_at_stop(rt);
 	hauli_clusters_stop(rt);
 	hauli_gate_close(&rt->gate);
 	while (!hauli_gate_is_quiet(&rt->gate))

@@ -74,7 +74,7 @@ static inline int sleep_at(uint64_t at)
 
 int haul_sleep(uint64_t ns)
 {
-	uint64_t now = hauli_ticks(), ticks = hauli_ticks_from_ns(ns);
+	uint64_t now = hauli_timer_ticks(), ticks = hauli_ticks_from_ns(ns);
 
 	return sleep_at(ticks < HAULI_NEVER - now ? now + ticks : HAULI_NEVER);
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The program of docs/guide/everywhere.md, built outside the tree, counts datagrams of the kernel
-on two carriers.
+on two carriers; that of testing.md finds no fault.
 Usage: everywhere.py BUILD_DIR SOURCE_DIR"""
 import os
 import re
@@ -60,6 +60,11 @@ def main():
                 tap.ok(program.returncode == 0, "Ctrl-C ends the periodic work", said)
             finally:
                 program.kill()
+        env = outside.environment(root)
+        binary = outside.compile_program(
+            root, "timeouts", os.path.join(tree, "docs/guide/testing.md"))
+        tap.ok(subprocess.run([binary], env=env, check=False).returncode == 0,
+               "testing.md: seven seconds of virtual time")
     tap.done()
 
 

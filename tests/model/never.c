@@ -4,6 +4,11 @@
  * the real function, or its own version, takes that. They end the program, so their types do not
  * matter.
  */
+#include "base/counter.h"
+
+/* Time is real in models; most have a clock of their own. */
+__attribute__((weak)) struct hauli_counter hauli_virtual_now;
+
 #define NEVER(name)                                     \
 	void name(void);                                \
 	__attribute__((weak, noreturn)) void name(void) \
@@ -24,11 +29,14 @@ NEVER(hauli_cluster_empty)
 NEVER(hauli_cluster_after_sleep)
 NEVER(hauli_co_fini_thread)
 NEVER(hauli_co_init_thread)
+NEVER(hauli_clock_go_on)
+NEVER(hauli_clock_stop)
 NEVER(hauli_coro_finish)
 NEVER(hauli_coro_free_later)
 NEVER(hauli_coro_left_ended)
 NEVER(hauli_coro_left_slow)
 NEVER(hauli_coro_ready_slow)
+NEVER(hauli_dump_some)
 NEVER(hauli_exceptions_here)
 NEVER(hauli_frame_bound_slow)
 NEVER(hauli_frame_keeps_cancel_slow)
@@ -59,6 +67,9 @@ NEVER(hauli_overflow_thread_init)
 NEVER(hauli_pause)
 NEVER(hauli_policy_end)
 NEVER(hauli_policy_offer)
+NEVER(hauli_quiet_look)
+NEVER(hauli_quiet_join_begins)
+NEVER(hauli_quiet_join_ends)
 NEVER(hauli_record_begin)
 NEVER(hauli_record_may_take)
 NEVER(hauli_record_take)

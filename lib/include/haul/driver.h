@@ -52,8 +52,8 @@ struct haul_poller_opts {
  * Starts fn(arg) as the poller of the carrier. poller == NULL: it is detached. Otherwise *poller
  * gets a handle to join or detach; after the join the carrier can have a new poller at once.
  * Coroutines also run on a carrier without a poller. Any thread. Does not suspend. Returns 0;
- * -EBUSY (the carrier has a poller); -ENOMEM; -ECANCELED (the runtime is stopping); -EINVAL
- * (carrier or fn is NULL, or stack_size is too large).
+ * -EBUSY (the carrier has a poller); -ENOMEM; -ECANCELED (the runtime is stopping); -ENOTSUP (it
+ * has virtual time); -EINVAL (carrier or fn is NULL, or stack_size is too large).
  */
 HAUL_API int haul_poller_register(struct haul_carrier *carrier, struct haul_coro **poller,
 	haul_fn *fn, void *arg, const struct haul_poller_opts *opts);

@@ -56,6 +56,15 @@ struct haul_runtime_opts {
 	uint64_t steal_min_work_ns;
 	unsigned searchers; /* maximum of idle carriers per cluster that search at once, 1 to 32;
 			     * 0: 1 */
+	/*
+	 * For tests of time-outs: time stands still while a coroutine runs or can run, and jumps to
+	 * the next deadline when all wait. So a test of an hour takes no time, and nothing is late.
+	 * haul_now() and deadlines are those of this clock, in the whole process, from haul_start()
+	 * to haul_stop(): the process has no other runtime. Not with stealing, nor with pollers. A
+	 * thread that is no carrier should only wait (haul_join()) while coroutines use the clock:
+	 * it does not hold it up.
+	 */
+	bool virtual_time;
 	char *errbuf; /* NULL, or a buffer for the line of a haul_start() that fails */
 	size_t errlen; /* its bytes */
 };
