@@ -39,12 +39,47 @@ MUTATIONS = [
      'copy((*other)->value, value, ch->size);', ''),
     ('sync_chan', 'lib/sync/chan.c', 'a sender passes over a receiver',
      '*other = hauli_waitq_take(&ch->q.list, 0);', ''),
+    ('sync_chan_send', 'lib/sync/chan.c', 'the value of a sender that waits is left behind',
+     'put(ch, (*other)->value);', ';'),
+    ('sync_chan_send_lasts', 'lib/sync/chan.c', 'a close forgets the senders',
+     '*senders = hauli_waitq_take_some(&ch->senders, -EPIPE);', '*senders = NULL;'),
+    ('sync_chan_send_lasts', 'lib/sync/chan.c', 'a sender fills a channel that is closed',
+     'ch->limit = 0;', 'ch->limit = 2;\n\tch->closed = false;'),
+    ('sync_event', 'lib/conc/lockword.h', 'a swap publishes nothing',
+     'memory_order_acq_rel /* lockword.E1:A lockword.E1:R */', 'memory_order_acquire'),
+    ('sync_cond', 'lib/conc/lockword.h', 'a swap takes in nothing of the last holder',
+     'memory_order_acq_rel /* lockword.E1:A lockword.E1:R */', 'memory_order_release'),
+    ('sync_event', 'lib/sync/waitq.c', 'a setter uses the event after the waiter that it woke',
+     'hauli_waitq_unlock(&crowd->q, value); hauli_waitq_serve_some(some);',
+     'hauli_waitq_serve_some(some);\n\thauli_waitq_unlock(&crowd->q, value);'),
+    ('sync_event_lasts', 'lib/sync/event.c', 'a waiter does not look again under the lock',
+     'if (value == SET || deadline == 0) {', 'if (deadline == 0) {'),
+    ('sync_event_lasts', 'lib/sync/waitq.c', 'a set leaves those that wait',
+     'hauli_wait_list_append(&crowd->going, &crowd->q.list);', ''),
+    ('sync_cond', 'lib/sync/cond.c', 'the mutex is not locked again',
+     'hauli_mutex_lock(m, w);', ''),
+    ('sync_cond_lasts', 'lib/sync/cond.c', 'the mutex stays locked during the wait',
+     'haul_unlock(m); err =', 'err ='),
+    ('sync_cond_lasts', 'lib/sync/cond.c', 'the mutex is free before the waiter is in the list',
+     '(void)hauli_waitq_lock(&crowd->q); hauli_waitq_enter(&crowd->q.list, w, deadline, true);'
+     ' hauli_waitq_unlock(&crowd->q, 0); haul_unlock(m);',
+     'haul_unlock(m);\n\t(void)hauli_waitq_lock(&crowd->q);\n'
+     '\thauli_waitq_enter(&crowd->q.list, w, deadline, true);\n'
+     '\thauli_waitq_unlock(&crowd->q, 0);'),
+    ('sync_cond_lasts', 'lib/sync/cond.c', 'a signal takes the waiter and does not serve it',
+     'if (first) hauli_waitq_serve(first);', ';'),
 ]
 
 SYNC = ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/lockword.c', 'lib/conc/ring.c',
         'lib/sched/block.c', 'lib/sched/request.c', 'lib/sched/serve.c', 'lib/sched/wake.c',
         'lib/sync/waitq.c']
 SOURCES = {
-    'sync_chan': SYNC + ['lib/sync/chan.c'], 'sync_mutex': SYNC + ['lib/sync/mutex.c'],
-    'sync_sem': SYNC + ['lib/sync/sem.c'], 'sync_sem_cancel': SYNC + ['lib/sync/sem.c'],
+    model: SYNC + [f'lib/sync/{name}.c' for name in names]
+    for names, models in {
+        ('chan',): ['sync_chan', 'sync_chan_send', 'sync_chan_send_lasts'],
+        ('cond', 'mutex'): ['sync_cond', 'sync_cond_lasts'],
+        ('event',): ['sync_event', 'sync_event_lasts'],
+        ('mutex',): ['sync_mutex'],
+        ('sem',): ['sync_sem', 'sync_sem_cancel'],
+    }.items() for model in models
 }

@@ -28,7 +28,7 @@ static void waiter(void)
 {
 	int i = hauli_select_with(m.selecting.cases, 2, DEADLINE, &m.selecting.select);
 
-	MODEL_ASSERT(i == 0 || i == 1 || i == (CANCELS ? -ECANCELED : -ETIMEDOUT));
+	MODEL_ASSERT(i == 0 || i == 1 || i == ENDED);
 	if (i >= 0) {
 		MODEL_ASSERT(m.selecting.cases[i].err == 0);
 		MODEL_ASSERT(m.data[i] == 1);
@@ -41,8 +41,8 @@ static void server(void)
 {
 	m.data[0] = 1;
 	haul_sem_post(&m.sems[0]);
-	if (CANCELS && model_is_reduced())
-		return;
+	if (CANCELS)
+		return; /* too many states */
 	m.data[1] = 1;
 	haul_sem_post(&m.sems[1]);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * For the models of lib/sync: a coroutine waits on its home, thread 0, by the real block.c and
- * request.c; a coroutine of another carrier, thread 1, serves it; thread 2 lets its
- * deadline pass, or cancels it (CANCELS). When its wait has ended, and no request of the cancel is
- * under way, the coroutine's memory is freed: no server may use it after that.
+ * request.c; a coroutine of another carrier, thread 1, serves it; thread 2 lets its deadline pass,
+ * or cancels it, or does nothing. When its wait has ended, and no request of the cancel is under
+ * way, the coroutine's memory is freed: no server may use it after that.
  *
  * A suspension is a loop on the home's thread: it handles mail until the coroutine is ready.
  */
@@ -19,14 +19,23 @@
 #include "sched/suspend.h"
 #include "sync/waitq.h"
 
-#define DEADLINE 1000 /* any */
+/* How a wait may end without its server: a deadline, a cancel (CANCELS), or not (LASTS). */
 #ifndef CANCELS
 #define CANCELS 0
 #endif
+#ifndef LASTS
+#define LASTS 0
+#endif
+#define DEADLINE (LASTS ? HAUL_FOREVER : 1000)
 #if CANCELS
 #define ENDS ", cancel"
+#define ENDED (-ECANCELED)
+#elif LASTS
+#define ENDS ""
+#define ENDED 0
 #else
 #define ENDS ", deadline"
+#define ENDED (-ETIMEDOUT)
 #endif
 enum { WAITER, SERVER };
 
@@ -107,6 +116,12 @@ static void receive(struct haul_carrier *c)
 	}
 }
 
+/* Of a cancelled coroutine that begins another wait. */
+void hauli_may_suspend(const struct haul_coro *me, const char *call)
+{
+	MODEL_ASSERT(CANCELS && hauli_coro_is_cancelled(me));
+}
+
 /* Each suspension comes here: the carrier's exceptions say so. */
 void hauli_suspend_slow(struct haul_carrier *c, struct haul_coro *me, bool publish)
 {
@@ -158,6 +173,8 @@ static void ender(void)
 {
 	struct home *h = home_of_model();
 
+	if (LASTS)
+		return;
 	if (CANCELS) {
 		haul_cancel(&h->waiter);
 		hauli_mail_send(&h->c, &h->cancelled); /* behind the cancel's own message */

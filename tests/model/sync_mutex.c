@@ -28,7 +28,7 @@ static void waiter(void)
 {
 	int err = hauli_mutex_lock_by(&m.mutex, DEADLINE, &m.home.w);
 
-	MODEL_ASSERT(err == 0 || err == -ETIMEDOUT);
+	MODEL_ASSERT(err == 0 || err == ENDED);
 	m.result = (uint64_t)-err;
 	if (err == 0) {
 		MODEL_ASSERT(m.inside == 0);
