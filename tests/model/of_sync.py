@@ -68,6 +68,24 @@ MUTATIONS = [
      '\thauli_waitq_unlock(&crowd->q, 0);'),
     ('sync_cond_lasts', 'lib/sync/cond.c', 'a signal takes the waiter and does not serve it',
      'if (first) hauli_waitq_serve(first);', ';'),
+    ('sync_sem_fifo', 'lib/sync/waitq.c', 'a post serves the last',
+     'struct hauli_sync_waiter *w = waiter_of(list->first);',
+     'struct hauli_sync_waiter *w = waiter_of(list->last);'),
+    ('sync_mutex_fifo', 'lib/sync/waitq.c', 'an unlock hands over to the last',
+     'struct hauli_sync_waiter *w = waiter_of(list->first);',
+     'struct hauli_sync_waiter *w = waiter_of(list->last);'),
+    ('sync_chan_fifo', 'lib/sync/waitq.c', 'a value goes to the last receiver',
+     'struct hauli_sync_waiter *w = waiter_of(list->first);',
+     'struct hauli_sync_waiter *w = waiter_of(list->last);'),
+    ('sync_cond_fifo', 'lib/sched/wait_list.h', 'a waiter enters before the others',
+     'hauli_wait_list_enter_before(list, w, NULL);',
+     'hauli_wait_list_enter_before(list, w, list->first);'),
+    ('sync_stolen', 'lib/sched/block.c', 'the home ignores a wait that was served before it begins',
+     'if (end_of(b) == HAULI_BLOCK_SERVED) return false;', ''),
+    ('sync_stolen', 'lib/sched/block.c', 'a stolen coroutine waits where it runs',
+     'if (hauli_unlikely(hauli_coro_is_stolen(me)))', 'if (0)'),
+    ('sync_stolen', 'lib/sched/block.c', 'one that came too late for its deadline waits only once',
+     'while (end_of(b) != HAULI_BLOCK_SERVED) wait(b);', ''),
 ]
 
 SYNC = ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/lockword.c', 'lib/conc/ring.c',
@@ -76,10 +94,10 @@ SYNC = ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/lockword.c', 'lib/conc
 SOURCES = {
     model: SYNC + [f'lib/sync/{name}.c' for name in names]
     for names, models in {
-        ('chan',): ['sync_chan', 'sync_chan_send', 'sync_chan_send_lasts'],
-        ('cond', 'mutex'): ['sync_cond', 'sync_cond_lasts'],
+        ('chan',): ['sync_chan', 'sync_chan_fifo', 'sync_chan_send', 'sync_chan_send_lasts'],
+        ('cond', 'mutex'): ['sync_cond', 'sync_cond_fifo', 'sync_cond_lasts'],
         ('event',): ['sync_event', 'sync_event_lasts'],
-        ('mutex',): ['sync_mutex'],
-        ('sem',): ['sync_sem', 'sync_sem_cancel'],
+        ('mutex',): ['sync_mutex', 'sync_mutex_fifo'],
+        ('sem',): ['sync_sem', 'sync_sem_cancel', 'sync_sem_fifo'],
     }.items() for model in models
-}
+} | {'sync_stolen': SYNC + ['lib/sched/stolen.c', 'lib/sync/sem.c']}

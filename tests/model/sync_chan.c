@@ -11,7 +11,7 @@ static struct {
 		struct haul_chan ch;
 		char memory[sizeof(struct haul_chan) + sizeof(uint64_t)];
 	};
-	uint64_t value;
+	uint64_t value, first; /* first: of the one ahead */
 	uint64_t result;
 } m;
 
@@ -27,6 +27,8 @@ static void init(void)
 	m.ch.limit = 1;
 	m.ch.in = m.ch.out = m.ch.values;
 	m.ch.end = m.ch.values + m.ch.size;
+	if (AHEAD)
+		home_enter_ahead(&m.home, &m.ch.q, 0, &m.first);
 }
 
 static void waiter(void)
@@ -41,8 +43,10 @@ static void waiter(void)
 
 static void server(void)
 {
-	uint64_t value = 7;
+	uint64_t first = 5, value = 7;
 
+	if (AHEAD)
+		MODEL_ASSERT(haul_chan_send(&m.ch, &first, 0) == 0);
 	MODEL_ASSERT(haul_chan_send(&m.ch, &value, 0) == 0);
 	haul_chan_close(&m.ch);
 }
@@ -51,6 +55,7 @@ static void check(void)
 {
 	MODEL_ASSERT(!m.ch.q.list.first && !m.ch.senders.first);
 	MODEL_ASSERT(m.ch.used == (m.result ? 1 : 0));
+	MODEL_ASSERT(m.first == (AHEAD ? 5 : 0));
 }
 
 int main(int argc, char **argv)

@@ -26,8 +26,15 @@
 #ifndef LASTS
 #define LASTS 0
 #endif
+/* Another coroutine, of the server's carrier, has entered the list before. */
+#ifndef AHEAD
+#define AHEAD 0
+#endif
 #define DEADLINE (LASTS ? HAUL_FOREVER : 1000)
-#if CANCELS
+#if AHEAD
+#define ENDS ", behind another waiter"
+#define ENDED (-ETIMEDOUT)
+#elif CANCELS
 #define ENDS ", cancel"
 #define ENDED (-ECANCELED)
 #elif LASTS
@@ -43,6 +50,8 @@ struct home {
 	struct haul_carrier c, other;
 	struct haul_coro waiter, server;
 	struct hauli_sync_wait w;
+	struct haul_coro ahead;
+	struct hauli_sync_wait ahead_w;
 	struct hauli_exceptions always;
 	struct hauli_msg tick, cancelled;
 	uint64_t armed; /* the timer */
@@ -167,6 +176,26 @@ static void home_init(struct home *h)
 	model_private(&h->armed, sizeof(h->armed), WAITER);
 	model_private(&h->cancel_has_come, sizeof(h->cancel_has_come), WAITER);
 	model_own(&h->waiter.state, sizeof(h->waiter.state), WAITER);
+}
+
+/* From init(). value: a channel's. */
+static inline void home_enter_ahead(
+	struct home *h, struct hauli_waitq *q, uint64_t q_value, uint64_t *value)
+{
+	hauli_ring_init(&h->other.runq.ring, NULL);
+	model_private(&h->other.runq, sizeof(h->other.runq), SERVER);
+	hauli_ptr_published_set(&h->ahead.home, &h->other);
+	hauli_coro_set_state(&h->ahead, HAULI_CORO_BLOCKED);
+	h->ahead_w.waiter.waiter.coro = &h->ahead;
+	h->ahead_w.waiter.value = value;
+	hauli_block_init(&h->ahead_w.block, &h->ahead, HAUL_FOREVER, true);
+	hauli_wait_list_enter(&q->list, &h->ahead_w.waiter.waiter);
+	hauli_waitq_unlock(q, q_value);
+}
+
+static inline bool home_ahead_is_served(const struct home *h)
+{
+	return hauli_u32_published_get(&h->ahead_w.block.end) == HAULI_BLOCK_SERVED;
 }
 
 static void ender(void)

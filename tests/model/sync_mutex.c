@@ -22,13 +22,16 @@ static void init(void)
 	home_init(&m.home);
 	hauli_lockword_unlock(&((struct hauli_waitq *)&m.mutex)->word, (uintptr_t)&m.home.server);
 	m.inside = 1;
+	if (AHEAD)
+		home_enter_ahead(
+			&m.home, (struct hauli_waitq *)&m.mutex, (uintptr_t)&m.home.server, NULL);
 }
 
 static void waiter(void)
 {
 	int err = hauli_mutex_lock_by(&m.mutex, DEADLINE, &m.home.w);
 
-	MODEL_ASSERT(err == 0 || err == ENDED);
+	MODEL_ASSERT((err == 0 && !AHEAD) || err == ENDED);
 	m.result = (uint64_t)-err;
 	if (err == 0) {
 		MODEL_ASSERT(m.inside == 0);
@@ -49,7 +52,7 @@ static void check(void)
 	const struct hauli_waitq *q = (const struct hauli_waitq *)&m.mutex;
 
 	MODEL_ASSERT(!q->list.first && !q->list.last);
-	MODEL_ASSERT(hauli_lockword_get(&q->word) == 0);
+	MODEL_ASSERT(hauli_lockword_get(&q->word) == (AHEAD ? (uintptr_t)&m.home.ahead : 0));
 }
 
 int main(int argc, char **argv)

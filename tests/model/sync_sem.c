@@ -20,6 +20,8 @@ static struct home *home_of_model(void)
 static void init(void)
 {
 	home_init(&m.home);
+	if (AHEAD)
+		home_enter_ahead(&m.home, (struct hauli_waitq *)&m.sem, 0, NULL);
 }
 
 static uint64_t word(void)
@@ -33,7 +35,7 @@ static void waiter(void)
 
 	MODEL_ASSERT(err == 0 || err == ENDED);
 	if (err == 0)
-		MODEL_ASSERT(m.data == 1);
+		MODEL_ASSERT(m.data == 1 && (!AHEAD || home_ahead_is_served(&m.home)));
 	m.result = (uint64_t)-err;
 	home_end();
 	if (err == 0) { /* the server has no further use for it */
@@ -44,6 +46,8 @@ static void waiter(void)
 
 static void server(void)
 {
+	if (AHEAD)
+		haul_sem_post(&m.sem);
 	m.data = 1;
 	haul_sem_post(&m.sem);
 }
