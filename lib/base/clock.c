@@ -121,10 +121,11 @@ uint64_t hauli_ns_from_ticks(uint64_t ticks)
 
 uint64_t hauli_ticks_at(uint64_t deadline)
 {
-	uint64_t now = hauli_timer_ticks(), now_ns, rest;
+	uint64_t now, now_ns, rest;
 
 	if (deadline == HAUL_FOREVER)
-		return HAULI_NEVER;
+		return HAULI_NEVER; /* most waits: without reading the counter */
+	now = hauli_timer_ticks();
 	/* Not hauli_ticks_from_ns(deadline): its error grows with the distance. */
 	now_ns = hauli_ns_from_ticks(now);
 	if (deadline <= now_ns)
