@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "base/random.h"
+#include "sched/coroutine.h"
 
 #include "support/runtime.h"
 #include "support/stress.h"
@@ -127,4 +128,4 @@ START_TEST(each_is_joined_once)
 }
 END_TEST
 
-SUITE_MAIN("join", {each_is_joined_once, 2})
+SUITE_MAIN("join", {each_is_joined_once, HAUL_STEALING ? 2 : 1})

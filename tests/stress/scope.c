@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "base/random.h"
+#include "sched/coroutine.h"
 
 #include "support/runtime.h"
 #include "support/stress.h"
@@ -176,4 +177,4 @@ START_TEST(no_child_outlives_its_scope)
 }
 END_TEST
 
-SUITE_MAIN("scope", {no_child_outlives_its_scope, 2})
+SUITE_MAIN("scope", {no_child_outlives_its_scope, HAUL_STEALING ? 2 : 1})

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "base/random.h"
+#include "sched/coroutine.h"
 
 #include "support/runtime.h"
 #include "support/stress.h"
@@ -285,4 +286,4 @@ START_TEST(nothing_is_lost_or_doubled)
 }
 END_TEST
 
-SUITE_MAIN("sync", {nothing_is_lost_or_doubled, 2})
+SUITE_MAIN("sync", {nothing_is_lost_or_doubled, HAUL_STEALING ? 2 : 1})
