@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdatomic.h>
 
+#include <haul/scope.h>
+
 #include "support/runtime.h"
 #include "support/suite.h"
 
@@ -373,7 +375,34 @@ START_TEST(a_cancelled_coroutine_only_tries)
 }
 END_TEST
 
+static void *selects_in_a_scope(void *arg)
+{
+	struct haul_case cases[] = {haul_case_sem(&s.sem), haul_case_event(&s.event)};
+	int err;
+
+	{
+		HAUL_SCOPE(scope, haul_in(SHORT), HAUL_SCOPE_ALL);
+		EXPECT(haul_select(cases, 2, HAUL_FOREVER) == -ETIMEDOUT);
+	}
+	haul_cancel(haul_self());
+	{
+		HAUL_SHIELD(haul_in(SHORT));
+		err = haul_select(cases, 2, HAUL_FOREVER);
+		EXPECT(err == -ETIMEDOUT || err == -ECANCELED); /* it began late */
+	}
+	EXPECT(haul_select(cases, 2, HAUL_FOREVER) == -ECANCELED);
+	haul_sem_post(&s.sem);
+	EXPECT(haul_select(cases, 2, 0) == 0);
+	return NULL;
+}
+
+START_TEST(scopes_and_shields_bound_a_select)
+{
+	check(selects_in_a_scope, 1);
+}
+END_TEST
+
 SUITE_MAIN("select", {a_case_that_can_be_done_is_done, 1}, {the_choice_is_random, 1},
 	{each_object_serves_the_oldest, 1}, {crowds_are_served_past_those_that_others_served, 1},
 	{selects_serve_each_other, 1}, {there_may_be_many_cases, 1}, {a_thread_may_try, 1},
-	{a_cancelled_coroutine_only_tries, 1})
+	{a_cancelled_coroutine_only_tries, 1}, {scopes_and_shields_bound_a_select, 1})
