@@ -15,6 +15,17 @@ static const struct perf_case cases[] = {
 				{"go", .program = "peer-go"},
 			},
 	},
+	{
+		.name = "park-deadline",
+		.question = "the same, each wait with a deadline that does not pass",
+		.param = 1,
+		.sides =
+			{
+				{"haul", perf_park_setup, perf_park_run_limited,
+					perf_park_teardown},
+				{"go", .program = "peer-go"},
+			},
+	},
 	{0},
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/park.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 
 #include <haul/coro.h>
@@ -10,11 +11,18 @@
 
 static struct haul_coro *driver, *other;
 static atomic_bool ending;
+static bool limited;
+
+static inline uint64_t deadline(void)
+{
+	return limited ? haul_in(HAUL_S) : HAUL_FOREVER;
+}
 
 static void *echo(void *arg)
 {
 	for (;;) {
-		haul_park(HAUL_FOREVER);
+		while (haul_park(deadline()) == -ETIMEDOUT)
+			;
 		if (ending)
 			return NULL;
 		haul_unpark(driver);
@@ -37,13 +45,20 @@ static uint64_t run_here(uint64_t n)
 	start = perf_now();
 	for (uint64_t i = 0; i < n; i++) {
 		haul_unpark(other);
-		haul_park(HAUL_FOREVER);
+		perf_must(haul_park(deadline()), "haul_park");
 	}
 	return perf_now() - start;
 }
 
 uint64_t perf_park_run(uint64_t n)
 {
+	limited = false;
+	return perf_on_carrier(run_here, n);
+}
+
+uint64_t perf_park_run_limited(uint64_t n)
+{
+	limited = true;
 	return perf_on_carrier(run_here, n);
 }
 

@@ -9,6 +9,7 @@
  * the time, is at home on carrier 0, the second one on the last carrier. */
 int perf_park_setup(uint64_t carriers);
 uint64_t perf_park_run(uint64_t n);
+uint64_t perf_park_run_limited(uint64_t n); /* with deadlines, which do not pass */
 void perf_park_teardown(void);
 
 #endif

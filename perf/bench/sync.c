@@ -13,6 +13,8 @@ static struct {
 	struct haul_mutex mutex;
 	struct haul_chan *ch, *ch2;
 	struct haul_sem ping, pong;
+	struct haul_cond changed[2];
+	unsigned turn; /* whose, guarded by mutex */
 	uint64_t n;
 	bool limited; /* waits have a deadline, which does not pass */
 } s;
@@ -212,6 +214,51 @@ static uint64_t run_bounce(uint64_t n)
 	return perf_on_carrier(bounce, n);
 }
 
+static void await_turn(unsigned who)
+{
+	haul_lock(&s.mutex);
+	while (s.turn != who)
+		perf_must(haul_cond_wait(&s.changed[who], &s.mutex, deadline()), "haul_cond_wait");
+	haul_unlock(&s.mutex);
+}
+
+static void give_turn(unsigned whose)
+{
+	haul_lock(&s.mutex);
+	s.turn = whose;
+	haul_unlock(&s.mutex);
+	haul_cond_signal(&s.changed[whose]);
+}
+
+static void *give_back(void *arg)
+{
+	for (uint64_t i = 0; i < s.n; i++) {
+		await_turn(1);
+		give_turn(0);
+	}
+	return arg;
+}
+
+static uint64_t take_turns(uint64_t n)
+{
+	uint64_t start = perf_now();
+	struct haul_coro *co;
+
+	s.n = n;
+	perf_must(haul_spawn(&co, give_back, NULL, NULL), "haul_spawn");
+	for (uint64_t i = 0; i < n; i++) {
+		give_turn(1);
+		await_turn(0);
+	}
+	perf_must(haul_join(co, NULL, HAUL_FOREVER), "haul_join");
+	return perf_now() - start;
+}
+
+static uint64_t run_cond(uint64_t n)
+{
+	return perf_on_carrier(take_turns, n);
+}
+
 static const struct perf_case cases[] = {
 	{
 		.name = "lock-unlock",
@@ -275,6 +322,25 @@ static const struct perf_case cases[] = {
 		.sides =
 			{
 				{"haul", setup, run_bounce, perf_carriers_stop},
+				{"go", .program = "peer-go"},
+			},
+	},
+	{
+		.name = "cond",
+		.question = "a round trip between two coroutines, by a mutex and two conditions",
+		.sides =
+			{
+				{"haul", setup, run_cond, perf_carriers_stop},
+				{"go", .program = "peer-go"},
+			},
+	},
+	{
+		.name = "cond/1",
+		.question = "the same, each wait with a deadline that does not pass",
+		.param = 1,
+		.sides =
+			{
+				{"haul", setup, run_cond, perf_carriers_stop},
 			},
 	},
 	{0},

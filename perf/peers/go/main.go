@@ -26,13 +26,15 @@ var benches = map[string]bench{
 	"million":     million,
 	"lock-unlock": lockUnlock,
 	"send-recv":   sendRecv,
-	"bounce":      pingPong,
+	"bounce":      bounces,
+	"cond":        cond,
 	"scope":       scope,
 	"timeouts":    timeouts,
 	"contended":   contended,
 	"select":      selectReady,
 	"select-wait": selectWait,
 
+	"park-deadline":    pingPongBy,
 	"send-recv-across": sendRecvThreads,
 }
 

@@ -58,6 +58,39 @@ func pingPong(_, n int) time.Duration {
 	return time.Since(start)
 }
 
+func receiveBy(in chan struct{}, timer *time.Timer) {
+	timer.Reset(time.Second)
+	select {
+	case <-in:
+	case <-timer.C:
+		panic("the time-out has passed")
+	}
+	timer.Stop()
+}
+
+func bounceBy(ping, pong chan struct{}, timer *time.Timer, n int) {
+	for i := 0; i < n; i++ {
+		ping <- struct{}{}
+		receiveBy(pong, timer)
+	}
+}
+
+// The same; each receives with a time-out.
+func pingPongBy(_, n int) time.Duration {
+	ping, pong := make(chan struct{}), make(chan struct{})
+	timer, other := time.NewTimer(time.Second), time.NewTimer(time.Second)
+	go func() {
+		for i := 0; i < n+warmUp; i++ {
+			receiveBy(ping, other)
+			pong <- struct{}{}
+		}
+	}()
+	bounceBy(ping, pong, timer, warmUp)
+	start := time.Now()
+	bounceBy(ping, pong, timer, n)
+	return time.Since(start)
+}
+
 // Round trips between two goroutines, each locked to a thread.
 func pingPongThreads(_, n int) time.Duration {
 	runtime.GOMAXPROCS(2)

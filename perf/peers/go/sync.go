@@ -132,3 +132,55 @@ func sendRecvThreads(_, n int) time.Duration {
 	}
 	return time.Since(start)
 }
+
+// Round trips by channels; limited: with time-outs.
+func bounces(limited, n int) time.Duration {
+	if limited != 0 {
+		return pingPongBy(limited, n)
+	}
+	return pingPong(limited, n)
+}
+
+type turns struct {
+	m       sync.Mutex
+	changed [2]*sync.Cond
+	turn    int
+}
+
+func (t *turns) await(who int) {
+	t.m.Lock()
+	for t.turn != who {
+		t.changed[who].Wait()
+	}
+	t.m.Unlock()
+}
+
+func (t *turns) give(whose int) {
+	t.m.Lock()
+	t.turn = whose
+	t.m.Unlock()
+	t.changed[whose].Signal()
+}
+
+func (t *turns) take(n int) {
+	for i := 0; i < n; i++ {
+		t.give(1)
+		t.await(0)
+	}
+}
+
+// Round trips between two goroutines, by conditions.
+func cond(_, n int) time.Duration {
+	t := &turns{}
+	t.changed = [2]*sync.Cond{sync.NewCond(&t.m), sync.NewCond(&t.m)}
+	go func() {
+		for i := 0; i < n+warmUp; i++ {
+			t.await(1)
+			t.give(0)
+		}
+	}()
+	t.take(warmUp)
+	start := time.Now()
+	t.take(n)
+	return time.Since(start)
+}
