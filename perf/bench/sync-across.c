@@ -173,6 +173,7 @@ static const struct perf_case cases[] = {
 				{"haul", setup, run_chan, perf_carriers_stop},
 				{"pthread", NULL, run_pthread, NULL},
 				{"go", .program = "peer-go"},
+				{"boost.fiber", .program = "peer-fiber"},
 			},
 	},
 	{0},

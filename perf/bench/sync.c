@@ -4,8 +4,8 @@
 #include <haul/sync.h>
 
 #include <errno.h>
-#include <pthread.h>
 
+#include "bench/pthreads.h"
 #include "harness/carrier.h"
 #include "harness/harness.h"
 
@@ -39,18 +39,6 @@ static uint64_t lock_each(uint64_t n)
 static uint64_t run_lock(uint64_t n)
 {
 	return perf_on_carrier(lock_each, n);
-}
-
-static uint64_t run_pthread(uint64_t n)
-{
-	static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-	uint64_t start = perf_now();
-
-	for (uint64_t i = 0; i < n; i++) {
-		pthread_mutex_lock(&mutex);
-		pthread_mutex_unlock(&mutex);
-	}
-	return perf_now() - start;
 }
 
 static uint64_t send_each(uint64_t n)
@@ -267,7 +255,8 @@ static const struct perf_case cases[] = {
 			{
 				{"haul", setup, run_lock, perf_carriers_stop},
 				{"go", .program = "peer-go"},
-				{"pthread", NULL, run_pthread, NULL},
+				{"boost.fiber", .program = "peer-fiber"},
+				{"pthread", perf_pthread_setup, perf_pthread_lock, NULL},
 			},
 	},
 	{
@@ -277,6 +266,7 @@ static const struct perf_case cases[] = {
 			{
 				{"haul", setup, run_chan, perf_carriers_stop},
 				{"go", .program = "peer-go"},
+				{"boost.fiber", .program = "peer-fiber"},
 			},
 	},
 	{
@@ -286,6 +276,8 @@ static const struct perf_case cases[] = {
 			{
 				{"haul", setup, run_contended, perf_carriers_stop},
 				{"go", .program = "peer-go"},
+				{"boost.fiber", .program = "peer-fiber"},
+				{"pthread", perf_pthread_setup, perf_pthread_contended, NULL},
 			},
 	},
 	{
@@ -313,6 +305,8 @@ static const struct perf_case cases[] = {
 			{
 				{"haul", setup, run_bounce, perf_carriers_stop},
 				{"go", .program = "peer-go"},
+				{"boost.fiber", .program = "peer-fiber"},
+				{"pthread", perf_pthread_setup, perf_pthread_bounce, NULL},
 			},
 	},
 	{
@@ -323,6 +317,8 @@ static const struct perf_case cases[] = {
 			{
 				{"haul", setup, run_bounce, perf_carriers_stop},
 				{"go", .program = "peer-go"},
+				{"boost.fiber", .program = "peer-fiber"},
+				{"pthread", perf_pthread_setup, perf_pthread_bounce, NULL},
 			},
 	},
 	{
@@ -332,6 +328,8 @@ static const struct perf_case cases[] = {
 			{
 				{"haul", setup, run_cond, perf_carriers_stop},
 				{"go", .program = "peer-go"},
+				{"boost.fiber", .program = "peer-fiber"},
+				{"pthread", perf_pthread_setup, perf_pthread_cond, NULL},
 			},
 	},
 	{
@@ -341,6 +339,8 @@ static const struct perf_case cases[] = {
 		.sides =
 			{
 				{"haul", setup, run_cond, perf_carriers_stop},
+				{"boost.fiber", .program = "peer-fiber"},
+				{"pthread", perf_pthread_setup, perf_pthread_cond, NULL},
 			},
 	},
 	{0},
