@@ -1,5 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An event. The value of its word is SET, or 0. */
+/*
+ * An event. The value of its word is SET, or 0.
+ *
+ * Each set and each reset writes the word by a read-modify-write, also if the value stays the same:
+ *
+ *	setter                  waiter, awake
+ *	work = 1                lock: SET -> SET | locked, then 0      lockword.E1
+ *	swap: SET -> SET        looks for work
+ *
+ * A swap before the lock: the waiter acquires it, and sees the work. A swap after it finds 0, and
+ * the next wait ends at once. A setter that only loads the word may read SET while its store of
+ * the work waits in the store buffer.
+ *
+ * Model: tests/model/sync_event_reset.c. Stress: tests/stress/sync.c.
+ */
 #include "sync/event.h"
 
 #include "sync/case.h"
@@ -26,10 +40,12 @@ bool haul_event_is_set(const struct haul_event *e)
 void haul_event_set(struct haul_event *e)
 {
 	struct hauli_crowd *crowd = crowd_of(e);
+	uint64_t word;
 
 	HAUL_MISUSE_IF(!e, NULL_EVENT);
-	if (hauli_lockword_get(&crowd->q.word) == SET ||
-		hauli_lockword_swap(&crowd->q.word, 0, SET))
+	word = hauli_lockword_get(&crowd->q.word);
+	/* Also if it is set already, as the head of this file says. */
+	if (word == hauli_waitq_value(word) && hauli_lockword_swap(&crowd->q.word, word, SET))
 		return;
 	(void)hauli_waitq_lock(&crowd->q);
 	hauli_crowd_release(crowd, SET);

@@ -56,6 +56,12 @@ MUTATIONS = [
      'if (value == SET || deadline == 0) {', 'if (deadline == 0) {'),
     ('sync_event_lasts', 'lib/sync/waitq.c', 'a set leaves those that wait',
      'hauli_wait_list_append(&crowd->going, &crowd->q.list);', ''),
+    ('sync_event_reset', 'lib/sync/event.c', 'a set of an event that is set only looks at it',
+     'if (word == hauli_waitq_value(word) &&',
+     'if (word == SET)\n\t\treturn;\n\tif (word == hauli_waitq_value(word) &&'),
+    ('sync_event_reset', 'lib/sync/event.c', 'a reset is a store',
+     '(void)hauli_waitq_lock(&crowd->q); hauli_waitq_unlock(&crowd->q, 0);',
+     'hauli_waitq_unlock(&crowd->q, 0);'),
     ('sync_cond', 'lib/sync/cond.c', 'the mutex is not locked again',
      'hauli_mutex_lock(m, w);', ''),
     ('sync_cond_lasts', 'lib/sync/cond.c', 'the mutex stays locked during the wait',
@@ -96,7 +102,7 @@ SOURCES = {
     for names, models in {
         ('chan',): ['sync_chan', 'sync_chan_fifo', 'sync_chan_send', 'sync_chan_send_lasts'],
         ('cond', 'mutex'): ['sync_cond', 'sync_cond_fifo', 'sync_cond_lasts'],
-        ('event',): ['sync_event', 'sync_event_lasts'],
+        ('event',): ['sync_event', 'sync_event_lasts', 'sync_event_reset'],
         ('mutex',): ['sync_mutex', 'sync_mutex_fifo'],
         ('sem',): ['sync_sem', 'sync_sem_cancel', 'sync_sem_fifo'],
     }.items() for model in models

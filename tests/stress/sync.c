@@ -286,4 +286,47 @@ START_TEST(nothing_is_lost_or_doubled)
 }
 END_TEST
 
-SUITE_MAIN("sync", {nothing_is_lost_or_doubled, HAUL_STEALING ? 2 : 1})
+static struct {
+	struct haul_event event;
+	atomic_uint work, done; /* numbers */
+} bell;
+
+/* Resets the event before it looks. */
+static void *answer(void *arg)
+{
+	while (haul_event_wait(&bell.event, HAUL_FOREVER) == 0) {
+		haul_event_reset(&bell.event);
+		atomic_store_explicit(&bell.done,
+			atomic_load_explicit(&bell.work, memory_order_relaxed),
+			memory_order_relaxed);
+	}
+	return arg;
+}
+
+/* The second set comes while the waiter resets the event. */
+START_TEST(no_set_is_missed)
+{
+	uint64_t deadline = stress_deadline();
+	struct haul_runtime *rt = runtime_start(1);
+	struct hauli_random random;
+	struct haul_coro *co;
+
+	memset(&bell, 0, sizeof(bell));
+	hauli_random_init(&random, stress_seed());
+	ck_assert_int_eq(haul_spawn_on(haul_carrier(rt, 0), &co, answer, NULL, NULL), 0);
+	do {
+		for (int i = 0; i < 2; i++) {
+			for (uint64_t n = hauli_random_below(&random, 2000); n > 0; n--)
+				asm volatile("");
+			atomic_store_explicit(&bell.work, bell.work + 1, memory_order_relaxed);
+			haul_event_set(&bell.event);
+		}
+		WAIT_UNTIL(bell.done == bell.work);
+	} while (haul_now() < deadline);
+	haul_cancel(co);
+	ck_assert_int_eq(haul_join(co, NULL, HAUL_FOREVER), 0);
+	runtime_stop(rt);
+}
+END_TEST
+
+SUITE_MAIN("sync", {nothing_is_lost_or_doubled, HAUL_STEALING ? 2 : 1}, {no_set_is_missed, 1})

@@ -68,7 +68,9 @@ HAUL_API void haul_cond_broadcast(struct haul_cond *cond);
  * haul_event_wait: waits until it is set.
  * haul_event_set: wakes all that wait now, also if it is reset before they run. Any thread. Does
  *     not suspend.
- * haul_event_reset, haul_event_is_set: any thread. Do not suspend.
+ * haul_event_reset: a waiter that resets the event, and then looks for what the setters have done,
+ *     misses nothing: it sees it, or its next wait ends at once. Any thread. Does not suspend.
+ * haul_event_is_set: any thread. Does not suspend.
  */
 HAUL_API int haul_event_wait(struct haul_event *e, uint64_t deadline) HAUL_SUSPENDS;
 HAUL_API void haul_event_set(struct haul_event *e);
