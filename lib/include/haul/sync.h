@@ -56,7 +56,8 @@ HAUL_API void haul_unlock(struct haul_mutex *m);
  * haul_cond_wait: unlocks m, waits, and locks it again, in every case. It needs a coroutine. Wait
  *     in a loop: another coroutine may have had m before.
  * haul_cond_signal, haul_cond_broadcast: wake the first waiter, or all that wait now. Any thread,
- *     with or without m. Do not suspend.
+ *     with or without m. Do not suspend. But change what waiters look at with m: a waiter that has
+ *     looked, and does not wait yet, misses the call. A thread, which cannot lock m, sets an event.
  */
 HAUL_API int haul_cond_wait(
 	struct haul_cond *cond, struct haul_mutex *m, uint64_t deadline) HAUL_SUSPENDS;
