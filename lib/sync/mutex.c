@@ -32,7 +32,7 @@ static __attribute__((noinline)) int lock_slow(struct hauli_waitq *q, struct hau
 		return 0;
 	}
 	if (hauli_unlikely(holder == value_of(me)))
-		waits_for_itself(q, "haul_lock");
+		waits_for_itself(q, cancellable ? "haul_lock_by" : "haul_lock");
 	if (deadline == 0) {
 		hauli_waitq_unlock(q, holder);
 		return -EAGAIN;

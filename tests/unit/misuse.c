@@ -305,17 +305,6 @@ static void trim_of_none(void)
 
 /* Calls from a handler that runs on its poller's stack. */
 
-static void handle_by(void (*handler)(void))
-{
-	struct haul_coro *poller;
-
-	handle = NULL;
-	haul_spawn_on(haul_carrier(rt, 1), &handle, parks, NULL, NULL);
-	haul_poller_register(
-		haul_carrier(rt, 0), &poller, poll_with_handler, (void *)handler, NULL);
-	haul_join(poller, NULL, HAUL_FOREVER);
-}
-
 static void join_handle(void)
 {
 	haul_join(handle, NULL, HAUL_FOREVER);
@@ -338,6 +327,7 @@ static void yield_in_a_handler(void)
 
 static void join_in_a_handler(void)
 {
+	haul_spawn_on(haul_carrier(rt, 1), &handle, parks, NULL, NULL);
 	handle_by(join_handle);
 }
 

@@ -5,6 +5,8 @@
 
 #include <signal.h>
 
+#include <haul/driver.h>
+
 #include "coro_child.h"
 #include "sched/poller.h"
 #include "sched/self.h"
@@ -24,6 +26,16 @@ static inline void *poll_with_handler(void *handler)
 	while (haul_maybe_yield(false))
 		((void (*)(void))handler)();
 	return NULL;
+}
+
+/* Calls handler on the stack of carrier 0's poller. */
+static inline void handle_by(void (*handler)(void))
+{
+	struct haul_coro *poller;
+
+	haul_poller_register(
+		haul_carrier(rt, 0), &poller, poll_with_handler, (void *)handler, NULL);
+	haul_join(poller, NULL, HAUL_FOREVER);
 }
 
 static inline void make_mistake(void *arg)

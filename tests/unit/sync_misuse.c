@@ -60,14 +60,54 @@ static void receive(void)
 	(void)haul_chan_recv(ch, &value, HAUL_FOREVER);
 }
 
+static void send(void)
+{
+	int value = 1;
+
+	haul_chan_create(&ch, sizeof(value), 1);
+	(void)haul_chan_send(ch, &value, HAUL_FOREVER);
+}
+
+/* Arguments that are NULL. */
+
 static void lock_none(void)
 {
 	haul_lock(NULL);
 }
 
-static void post_none(void)
+static void lock_none_by(void)
 {
-	haul_sem_post(NULL);
+	(void)haul_lock_by(NULL, 0);
+}
+
+static void unlock_none(void)
+{
+	haul_unlock(NULL);
+}
+
+static void wait_for_no_cond(void)
+{
+	(void)haul_cond_wait(NULL, &mutex, 0);
+}
+
+static void wait_with_no_mutex(void)
+{
+	(void)haul_cond_wait(&cond, NULL, 0);
+}
+
+static void signal_none(void)
+{
+	haul_cond_signal(NULL);
+}
+
+static void broadcast_none(void)
+{
+	haul_cond_broadcast(NULL);
+}
+
+static void wait_for_no_event(void)
+{
+	(void)haul_event_wait(NULL, 0);
 }
 
 static void set_none(void)
@@ -75,10 +115,59 @@ static void set_none(void)
 	haul_event_set(NULL);
 }
 
+static void reset_none(void)
+{
+	haul_event_reset(NULL);
+}
+
+static void ask_none(void)
+{
+	(void)haul_event_is_set(NULL);
+}
+
+static void init_none(void)
+{
+	haul_sem_init(NULL, 1);
+}
+
+static void wait_for_no_sem(void)
+{
+	(void)haul_sem_wait(NULL, 0);
+}
+
+static void post_none(void)
+{
+	haul_sem_post(NULL);
+}
+
+static void send_to_none(void)
+{
+	(void)haul_chan_send(NULL, &mutex, 0);
+}
+
+static void receive_from_none(void)
+{
+	(void)haul_chan_recv(NULL, &mutex, 0);
+}
+
 static void close_none(void)
 {
 	haul_chan_close(NULL);
 }
+
+static void send_nothing(void)
+{
+	haul_chan_create(&ch, sizeof(int), 1);
+	(void)haul_chan_send(ch, NULL, 0);
+}
+
+static void receive_nothing(void)
+{
+	haul_chan_create(&ch, sizeof(int), 1);
+	(void)haul_chan_recv(ch, NULL, 0);
+}
+
+/* Objects in a state that the call does not allow. */
 
 static void lock_twice(void)
 {
@@ -89,6 +178,17 @@ static void lock_twice(void)
 static void locks_twice(void)
 {
 	on_carrier(0, lock_twice);
+}
+
+static void lock_twice_by(void)
+{
+	haul_lock(&mutex);
+	try_lock();
+}
+
+static void locks_twice_by(void)
+{
+	on_carrier(0, lock_twice_by);
 }
 
 static void unlocks_what_is_free(void)
@@ -102,12 +202,24 @@ static void unlocks_what_others_hold(void)
 	on_carrier(1, unlock);
 }
 
+static void unlocks_outside(void)
+{
+	on_carrier(0, lock);
+	unlock();
+}
+
 static void waits_without_mutex(void)
 {
 	on_carrier(0, wait_for_cond);
 }
 
-static void *waits_in_channel(void *arg)
+static void waits_with_the_mutex_of_others(void)
+{
+	on_carrier(0, lock);
+	on_carrier(1, wait_for_cond);
+}
+
+static void *receives(void *arg)
 {
 	int value;
 
@@ -115,17 +227,59 @@ static void *waits_in_channel(void *arg)
 	return arg;
 }
 
-static void destroy_in_use(void)
+static void *sends(void *arg)
 {
-	haul_chan_create(&ch, sizeof(int), 1);
-	haul_spawn(NULL, waits_in_channel, NULL, NULL);
+	int value = 1;
+
+	(void)haul_chan_send(ch, &value, HAUL_FOREVER);
+	return arg;
+}
+
+static void *selects(void *arg)
+{
+	int value;
+	struct haul_case cases[] = {haul_case_recv(ch, &value)};
+
+	(void)haul_select(cases, 1, HAUL_FOREVER);
+	return arg;
+}
+
+static void destroy_while(haul_fn *waits)
+{
+	haul_chan_create(&ch, sizeof(int), 0);
+	haul_spawn(NULL, waits, NULL, NULL);
 	haul_yield();
 	haul_chan_destroy(ch);
 }
 
-static void destroys_in_use(void)
+static void destroy_while_one_receives(void)
 {
-	on_carrier(0, destroy_in_use);
+	destroy_while(receives);
+}
+
+static void destroy_while_one_sends(void)
+{
+	destroy_while(sends);
+}
+
+static void destroy_while_one_selects(void)
+{
+	destroy_while(selects);
+}
+
+static void destroys_while_one_receives(void)
+{
+	on_carrier(0, destroy_while_one_receives);
+}
+
+static void destroys_while_one_sends(void)
+{
+	on_carrier(0, destroy_while_one_sends);
+}
+
+static void destroys_while_one_selects(void)
+{
+	on_carrier(0, destroy_while_one_selects);
 }
 
 static void select_event(void)
@@ -172,6 +326,27 @@ static void case_of_none(void)
 	(void)haul_case_recv(NULL, &value);
 }
 
+static void case_of_nothing(void)
+{
+	haul_chan_create(&ch, sizeof(int), 1);
+	(void)haul_case_send(ch, NULL);
+}
+
+static void case_of_no_event(void)
+{
+	(void)haul_case_event(NULL);
+}
+
+static void case_of_no_sem(void)
+{
+	(void)haul_case_sem(NULL);
+}
+
+static void case_of_no_mutex(void)
+{
+	(void)haul_case_lock(NULL);
+}
+
 static struct haul_case shared_case;
 
 static void *selects_shared_case(void *arg)
@@ -193,17 +368,52 @@ static void selects_twice(void)
 	on_carrier(0, select_twice);
 }
 
-static void wait_in_a_handler(void)
-{
-	struct haul_coro *poller;
+/* Waits in a handler that runs on its poller's stack. */
 
-	haul_poller_register(
-		haul_carrier(rt, 0), &poller, poll_with_handler, (void *)wait_for_unit, NULL);
-	haul_join(poller, NULL, HAUL_FOREVER);
+static void lock_in_a_handler(void)
+{
+	handle_by(lock);
+}
+
+static void try_lock_in_a_handler(void)
+{
+	handle_by(try_lock);
+}
+
+static void wait_for_cond_in_a_handler(void)
+{
+	handle_by(wait_for_cond);
+}
+
+static void wait_for_event_in_a_handler(void)
+{
+	handle_by(wait_for_event);
+}
+
+static void wait_for_unit_in_a_handler(void)
+{
+	handle_by(wait_for_unit);
+}
+
+static void receive_in_a_handler(void)
+{
+	handle_by(receive);
+}
+
+static void send_in_a_handler(void)
+{
+	handle_by(send);
+}
+
+static void select_event_in_a_handler(void)
+{
+	handle_by(select_event);
 }
 
 #define OUTSIDE "called outside a coroutine"
 #define IS_NULL "is NULL"
+#define IN_HANDLER "called in a burst handler"
+#define IN_USE "coroutines wait in channel"
 
 static const struct misuse misuses[] = {
 	{lock, "haul_lock", OUTSIDE},
@@ -213,23 +423,55 @@ static const struct misuse misuses[] = {
 	{wait_for_event, "haul_event_wait", OUTSIDE},
 	{wait_for_unit, "haul_sem_wait", OUTSIDE},
 	{receive, "haul_chan_recv", OUTSIDE},
-	{lock_none, "haul_lock", IS_NULL},
-	{post_none, "haul_sem_post", IS_NULL},
-	{set_none, "haul_event_set", IS_NULL},
-	{close_none, "haul_chan_close", IS_NULL},
-	{locks_twice, "haul_lock", "is held by the caller"},
-	{unlocks_what_is_free, "haul_unlock", "is not locked"},
-	{unlocks_what_others_hold, "haul_unlock", "is held by another coroutine"},
-	{waits_without_mutex, "haul_cond_wait", "is not held by the caller"},
-	{destroys_in_use, "haul_chan_destroy", "coroutines wait in channel"},
+	{send, "haul_chan_send", OUTSIDE},
 	{select_event, "haul_select", OUTSIDE},
 	{try_to_select_mutex, "haul_select", OUTSIDE},
-	{selects_what_it_holds, "haul_select", "is held by the caller"},
+	{lock_none, "haul_lock", IS_NULL},
+	{lock_none_by, "haul_lock_by", IS_NULL},
+	{unlock_none, "haul_unlock", IS_NULL},
+	{wait_for_no_cond, "haul_cond_wait", IS_NULL},
+	{wait_with_no_mutex, "haul_cond_wait", IS_NULL},
+	{signal_none, "haul_cond_signal", IS_NULL},
+	{broadcast_none, "haul_cond_broadcast", IS_NULL},
+	{wait_for_no_event, "haul_event_wait", IS_NULL},
+	{set_none, "haul_event_set", IS_NULL},
+	{reset_none, "haul_event_reset", IS_NULL},
+	{ask_none, "haul_event_is_set", IS_NULL},
+	{init_none, "haul_sem_init", IS_NULL},
+	{wait_for_no_sem, "haul_sem_wait", IS_NULL},
+	{post_none, "haul_sem_post", IS_NULL},
+	{send_to_none, "haul_chan_send", IS_NULL},
+	{send_nothing, "haul_chan_send", IS_NULL},
+	{receive_from_none, "haul_chan_recv", IS_NULL},
+	{receive_nothing, "haul_chan_recv", IS_NULL},
+	{close_none, "haul_chan_close", IS_NULL},
+	{case_of_none, "haul_case_recv", IS_NULL},
+	{case_of_nothing, "haul_case_send", IS_NULL},
+	{case_of_no_event, "haul_case_event", IS_NULL},
+	{case_of_no_sem, "haul_case_sem", IS_NULL},
+	{case_of_no_mutex, "haul_case_lock", IS_NULL},
 	{select_none, "haul_select", "are NULL"},
 	{select_too_many, "haul_select", "65 cases; there are at most 64"},
+	{locks_twice, "haul_lock", "is held by the caller"},
+	{locks_twice_by, "haul_lock_by", "is held by the caller"},
+	{selects_what_it_holds, "haul_select", "is held by the caller"},
+	{unlocks_what_is_free, "haul_unlock", "is not locked"},
+	{unlocks_what_others_hold, "haul_unlock", "is held by another coroutine"},
+	{unlocks_outside, "haul_unlock", "is held by another coroutine"},
+	{waits_without_mutex, "haul_cond_wait", "is not held by the caller"},
+	{waits_with_the_mutex_of_others, "haul_cond_wait", "is not held by the caller"},
+	{destroys_while_one_receives, "haul_chan_destroy", IN_USE},
+	{destroys_while_one_sends, "haul_chan_destroy", IN_USE},
+	{destroys_while_one_selects, "haul_chan_destroy", IN_USE},
 	{selects_twice, "haul_select", "case 0 is in use"},
-	{case_of_none, "haul_case_recv", IS_NULL},
-	{wait_in_a_handler, "haul_sem_wait", "called in a burst handler"},
+	{lock_in_a_handler, "haul_lock", IN_HANDLER},
+	{try_lock_in_a_handler, "haul_lock_by", IN_HANDLER},
+	{wait_for_cond_in_a_handler, "haul_cond_wait", IN_HANDLER},
+	{wait_for_event_in_a_handler, "haul_event_wait", IN_HANDLER},
+	{wait_for_unit_in_a_handler, "haul_sem_wait", IN_HANDLER},
+	{receive_in_a_handler, "haul_chan_recv", IN_HANDLER},
+	{send_in_a_handler, "haul_chan_send", IN_HANDLER},
+	{select_event_in_a_handler, "haul_select", IN_HANDLER},
 };
 #define MISUSES ((int)(sizeof(misuses) / sizeof(misuses[0])))
 
