@@ -16,10 +16,11 @@ import links
 import outside
 from tap import Tap
 
-PROGRAMS = [  # name, source, package, arguments, expected output
+PROGRAMS = [  # name, source, package, arguments, expected output, or None: as its page says
     ("spawn", "tests/install/spawn.c", "haul", [], r"carriers 2 sum 332833500 strayed 0\n"),
     ("lcores", "tests/install/lcores.c", "haul", [], r"carriers on lcores 2\n"),
     ("first", "README.md", "haul", [], r"(coroutine \d on carrier \d+\n){8}"),
+    ("waiting", "docs/guide/waiting.md", "haul", [], None),
     ("echo", "apps/examples/echo.c", "haul-app", ["--help"], r"(?s)Usage: .*--port.*"),
 ]
 
@@ -27,9 +28,9 @@ PROGRAMS = [  # name, source, package, arguments, expected output
 def wrong(root, tree, program, compiler, kind):
     """The error, or an empty text."""
     name, path, package, args, expected = program
+    path = os.path.join(tree, path)
     try:
-        binary = outside.compile_program(root, name, os.path.join(tree, path), compiler, kind,
-                                         package)
+        binary = outside.compile_program(root, name, path, compiler, kind, package)
     except outside.Broken as e:
         return str(e)
     unwanted = {outside.SHARED: r"$^", outside.STATIC_HAUL: r"libhaul",
@@ -38,6 +39,7 @@ def wrong(root, tree, program, compiler, kind):
     if dynamic:
         return f"needs {' '.join(dynamic)}"
     ran = outside.run([binary, *args], env=outside.environment(root, kind))
+    expected = expected or re.escape(outside.output(path))
     if ran.returncode == 0 and re.fullmatch(expected, ran.stdout):
         return ""
     return f"exit status {ran.returncode}\n{ran.stdout}"

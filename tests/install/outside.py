@@ -84,10 +84,23 @@ def needed(binary):
 
 
 def source(path):
-    """The text of a C file, or of the first block of C in a page."""
+    """The text of a C file, or of a page's blocks of C up to the one with main()."""
     with open(path, encoding="utf-8") as f:
         text = f.read()
-    return re.search(r"```c\n(.*?)```", text, re.S)[1] if path.endswith(".md") else text
+    if not path.endswith(".md"):
+        return text
+    program = ""
+    for block in re.findall(r"```c\n(.*?)```", text, re.S):
+        program += block
+        if "int main(" in block:
+            break
+    return program
+
+
+def output(path):
+    """What a page says that its program prints."""
+    with open(path, encoding="utf-8") as f:
+        return re.search(r"it prints:\n\n```\n(.*?)```", f.read(), re.S)[1]
 
 
 def compile_program(root, name, path, compiler="gcc", kind=SHARED, package="haul"):
