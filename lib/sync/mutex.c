@@ -48,7 +48,7 @@ static inline int lock(struct haul_mutex *m, uint64_t deadline, bool cancellable
 	struct hauli_waitq *q = (struct hauli_waitq *)m;
 	struct haul_carrier *c = hauli_here();
 	struct haul_coro *me = c->current;
-	int err = hauli_block_check(c, me, call, cancellable);
+	int err = hauli_block_check(c, me, call, cancellable && deadline != 0);
 
 	if (hauli_unlikely(err))
 		return err;

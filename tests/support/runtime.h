@@ -49,6 +49,13 @@ static inline void runtime_stop(struct haul_runtime *rt)
 	ck_assert_int_eq(haul_stop(rt, HAUL_FOREVER), 0);
 }
 
+/* In a coroutine, where check's macros cannot jump out: it returns what is wrong, or NULL. */
+#define EXPECT(condition)                  \
+	do {                               \
+		if (!(condition))          \
+			return #condition; \
+	} while (0)
+
 /* Runs fn(arg) as a coroutine of carrier i and returns its result. */
 static inline void *run_on(struct haul_runtime *rt, unsigned i, haul_fn *fn, void *arg)
 {

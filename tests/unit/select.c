@@ -21,12 +21,6 @@ static struct shared {
 	atomic_int waiting;
 } s;
 
-#define EXPECT(condition)                  \
-	do {                               \
-		if (!(condition))          \
-			return #condition; \
-	} while (0)
-
 /* Runs a coroutine that returns what is wrong, or NULL. */
 static void check(haul_fn *fn, unsigned carriers)
 {

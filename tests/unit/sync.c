@@ -28,12 +28,6 @@ struct member {
 	int number;
 };
 
-#define EXPECT(condition)                  \
-	do {                               \
-		if (!(condition))          \
-			return #condition; \
-	} while (0)
-
 /* Runs a coroutine that returns what is wrong, or NULL. */
 static void check(haul_fn *fn, unsigned carriers)
 {

@@ -12,6 +12,8 @@
  *	-ETIMEDOUT  the deadline, or that of a scope around, has passed, and nothing was done
  *	-ECANCELED  the caller is cancelled (haul_cancel()), and nothing was done
  * One of these, never two: what was done is not undone by a deadline or a cancel at the same time.
+ * What needs no wait is done even if the deadline has passed. A cancelled caller gets -ECANCELED
+ * instead, unless the deadline is 0.
  * The call that ends a wait does not use the object after that: a waiter whose wait has ended may
  * free the object if nobody else uses it.
  * It is called by a coroutine, but not in a burst handler; with deadline 0 by any thread, unless
