@@ -12,6 +12,7 @@
 
 #include "sched/end.h"
 #include "sched/group.h"
+#include "sched/held.h"
 #include "sched/join.h"
 #include "sched/placing.h"
 #include "sched/runtime.h"
@@ -73,6 +74,7 @@ static void body(void *pass)
 	hauli_arrive(c);
 	for (;;) {
 		me->arg = me->fn(me->arg);
+		hauli_held_check(me);
 		if (hauli_unlikely(hauli_coro_needs_slow_path(me))) {
 			c = hauli_here();
 			if (hauli_coro_is_stolen(me))

@@ -7,6 +7,7 @@
 #define HAULI_SCHED_SPAWN_RECORDS_H
 
 #include "sched/carrier.h"
+#include "sched/held.h"
 #include "sched/record.h"
 #include "sched/suspend.h"
 
@@ -70,6 +71,7 @@ static inline __attribute__((always_inline)) void hauli_record_body(
 	same = hauli_unlikely(me->co.stack->canary) ? NULL : start;
 	for (;;) {
 		body.run(start, r);
+		hauli_held_check(me);
 		if (hauli_unlikely(!hauli_record_is_fresh(me, start))) {
 			bool remote = hauli_coro_is_stolen(me);
 

@@ -5,6 +5,8 @@
  * was handed it cannot lose it to a deadline.
  */
 #include "sync/mutex.h"
+
+#include "sched/held.h"
 #include "sched/suspend.h"
 #include "sync/case.h"
 
@@ -29,6 +31,7 @@ static __attribute__((noinline)) int lock_slow(struct hauli_waitq *q, struct hau
 
 	if (holder == 0) {
 		hauli_waitq_unlock(q, value_of(me));
+		hauli_held_add(me, 1);
 		return 0;
 	}
 	if (hauli_unlikely(holder == value_of(me)))
@@ -52,8 +55,10 @@ static inline int lock(struct haul_mutex *m, uint64_t deadline, bool cancellable
 
 	if (hauli_unlikely(err))
 		return err;
-	if (hauli_likely(hauli_lockword_swap(&q->word, 0, value_of(me))))
+	if (hauli_likely(hauli_lockword_swap(&q->word, 0, value_of(me)))) {
+		hauli_held_add(me, 1);
 		return 0;
+	}
 	return lock_slow(q, me, deadline, cancellable, w);
 }
 
@@ -96,8 +101,10 @@ static __attribute__((noinline)) void unlock_slow(struct hauli_waitq *q, const s
 	}
 	next = hauli_waitq_take(&q->list, 0);
 	hauli_waitq_unlock(q, next ? value_of(next->waiter.coro) : 0);
-	if (next)
-		hauli_waitq_serve(next);
+	if (!next)
+		return;
+	hauli_held_add(next->waiter.coro, 1);
+	hauli_waitq_serve(next);
 }
 
 void haul_unlock(struct haul_mutex *m)
@@ -108,6 +115,7 @@ void haul_unlock(struct haul_mutex *m)
 	HAUL_MISUSE_IF(!m, NULL_MUTEX);
 	if (hauli_unlikely(!hauli_lockword_swap(&q->word, value_of(me), 0)))
 		unlock_slow(q, me);
+	hauli_held_add(me, -1);
 }
 
 bool hauli_mutex_is_held_by(struct haul_mutex *m, const struct haul_coro *co)
@@ -128,6 +136,7 @@ static bool try_case(struct hauli_case *cs, uint64_t *holder, struct hauli_sync_
 	if (*holder != 0)
 		return false;
 	*holder = value_of(me);
+	hauli_held_add(me, 1);
 	cs->err = 0;
 	return true;
 }

@@ -363,11 +363,9 @@ static int inner_deadline_is_bounded(void *arg)
 static int waits_for(void *arg)
 {
 	struct haul_event event = {0};
-	struct haul_mutex mutex = {0};
 	struct haul_coro *co;
 	int err = 0;
 
-	haul_lock(&mutex);
 	switch ((intptr_t)arg) {
 	case 0:
 		return haul_sleep(FAR);

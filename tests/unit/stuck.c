@@ -29,12 +29,14 @@ static void *hold_lock(void *arg)
 {
 	haul_lock(&mutex);
 	hold(2);
+	haul_unlock(&mutex);
 	return arg;
 }
 
 static void *want_lock(void *arg)
 {
 	haul_lock(&mutex);
+	haul_unlock(&mutex);
 	return arg;
 }
 

@@ -169,6 +169,24 @@ static void receive_nothing(void)
 
 /* Objects in a state that the call does not allow. */
 
+/* Of carrier 0. */
+static void *holds(void *locked)
+{
+	haul_lock(&mutex);
+	haul_event_set(locked);
+	haul_park(HAUL_FOREVER);
+	haul_unlock(&mutex);
+	return NULL;
+}
+
+static void another_holds(void)
+{
+	static struct haul_event locked;
+
+	haul_spawn_on(haul_carrier(rt, 0), NULL, holds, &locked, NULL);
+	WAIT_UNTIL(haul_event_is_set(&locked));
+}
+
 static void lock_twice(void)
 {
 	haul_lock(&mutex);
@@ -198,13 +216,13 @@ static void unlocks_what_is_free(void)
 
 static void unlocks_what_others_hold(void)
 {
-	on_carrier(0, lock);
+	another_holds();
 	on_carrier(1, unlock);
 }
 
 static void unlocks_outside(void)
 {
-	on_carrier(0, lock);
+	another_holds();
 	unlock();
 }
 
@@ -215,7 +233,7 @@ static void waits_without_mutex(void)
 
 static void waits_with_the_mutex_of_others(void)
 {
-	on_carrier(0, lock);
+	another_holds();
 	on_carrier(1, wait_for_cond);
 }
 
