@@ -70,7 +70,7 @@ static void body(void *pass)
 	struct haul_carrier *c = pass;
 	struct haul_coro *me = c->current, *next;
 
-	hauli_co_arrived(&me->co);
+	hauli_co_began(&me->co);
 	hauli_arrive(c);
 	for (;;) {
 		me->arg = me->fn(me->arg);

@@ -64,7 +64,7 @@ static inline __attribute__((always_inline)) void hauli_record_body(
 	struct hauli_record *r = me->arg;
 	const struct hauli_start *start = r->start, *same;
 
-	hauli_co_arrived(&me->co);
+	hauli_co_began(&me->co);
 	hauli_arrive(c);
 	c = hauli_coro_home(me);
 	/* A stack without a guard is checked after each coroutine: none goes on with it. */
