@@ -131,7 +131,7 @@ struct haul_carrier {
 	uint64_t barrier_at; /* ticks: earliest time of its next barrier (steal.c) */
 	bool before_barrier; /* its sleep ends at barrier_at */
 	bool has_stolen; /* ready coroutines here may be stolen ones */
-	struct hauli_u64_owned batch_began; /* ticks; 0: no batch runs */
+	struct hauli_u64_owned batch_began; /* ticks; where carriers steal, 0: no batch runs */
 	struct hauli_u64_owned slice_average; /* ticks */
 	struct hauli_counter stolen, steals_failed, searches;
 	struct hauli_orders orders; /* of the coroutines at home here */

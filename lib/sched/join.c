@@ -29,7 +29,6 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "conc/ring.h"
 #include "sched/frame.h"
 #include "sched/mail.h"
 #include "sched/quiet.h"
@@ -203,14 +202,6 @@ void hauli_join_begin(struct haul_carrier *c, struct hauli_join *j)
 		answer(c, j);
 }
 
-/* Ends the slice of me, which stays ready, and the batch: the loop looks whether the round is
- * over. */
-static __attribute__((noinline)) void end_slice(struct haul_carrier *c, struct haul_coro *me)
-{
-	hauli_ring_close(&c->runq.ring);
-	hauli_suspend(c, me, true);
-}
-
 #define JOINS_PER_SLICE 64
 
 /* A coroutine that joins many that have ended does not suspend for any of them. */
@@ -218,7 +209,7 @@ static inline void count_join(struct haul_carrier *c, struct haul_coro *me)
 {
 	c->joins = (uint8_t)(c->joins + 256 / JOINS_PER_SLICE);
 	if (hauli_unlikely(c->joins == 0))
-		end_slice(c, me);
+		hauli_end_batch(c, me);
 }
 
 /* The join of me on c, its home. If the target's home is another carrier, that wakes the waiter.

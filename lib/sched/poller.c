@@ -86,11 +86,20 @@ static bool has_napped(const struct haul_carrier *c)
 	return hauli_searches(c) && hauli_ticks() >= c->thief.nap_until;
 }
 
+/* haul_maybe_yield() in a coroutine that is no poller. The time counts from the begin of the batch,
+ * so the poller is on time also if others have run in it before. */
+static __attribute__((noinline)) bool offer(struct haul_carrier *c, struct haul_coro *me)
+{
+	if (hauli_unlikely(hauli_coro_needs_slow_path(me)))
+		hauli_may_suspend(me, "haul_maybe_yield");
+	if (hauli_ticks() - hauli_u64_owned_get(&c->batch_began) >= c->poll_ticks)
+		hauli_end_batch(c, me);
+	return !hauli_coro_is_cancelled(me);
+}
+
 /* Out of line, so that a cycle that does not suspend saves no registers for the switch. */
 static __attribute__((noinline)) bool give_way(struct haul_carrier *c, struct haul_coro *me)
 {
-	if (hauli_unlikely(me != c->poller))
-		hauli_misuse("haul_maybe_yield", NOT_THE_POLLER);
 	hauli_suspend(c, me, false);
 	return !hauli_coro_is_cancelled(me);
 }
@@ -114,6 +123,8 @@ bool haul_maybe_yield(bool had_io)
 	struct haul_carrier *c = hauli_here();
 	struct haul_coro *me = c->current;
 
+	if (hauli_unlikely(me != c->poller))
+		return offer(c, me);
 	if (hauli_unlikely(is_needed(c)))
 		return give_way(c, me);
 	if (hauli_unlikely(

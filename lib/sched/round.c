@@ -146,6 +146,8 @@ PART bool run_ready(struct haul_carrier *c, bool steals)
 	do {
 		if (steals)
 			hauli_steal_batch_begins(c, start + spent);
+		else
+			hauli_u64_owned_set(&c->batch_began, start + spent);
 		ran += run_batch(c, min(budget - ran, BATCH_MAX), steals);
 		if (steals)
 			hauli_steal_batch_ended(c);

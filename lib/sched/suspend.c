@@ -36,6 +36,12 @@ void hauli_suspend_slow(struct haul_carrier *c, struct haul_coro *me, bool publi
 	*c->exceptions = mine;
 }
 
+void hauli_end_batch(struct haul_carrier *c, struct haul_coro *me)
+{
+	hauli_ring_close(&c->runq.ring);
+	hauli_suspend(c, me, true);
+}
+
 void hauli_stolen_go_home(struct haul_carrier *c, struct haul_coro *me, enum hauli_back how)
 {
 	me->back = (uint8_t)how;

@@ -84,6 +84,9 @@ static inline void hauli_suspend(struct haul_carrier *c, struct haul_coro *me, b
 	hauli_arrive(hauli_co_switch(&me->co, hauli_next(c), c));
 }
 
+/* Suspends me, which stays ready, and ends the batch: the loop looks whether the round is over. */
+void hauli_end_batch(struct haul_carrier *c, struct haul_coro *me);
+
 /* Called by a stolen coroutine on c. Ends its slice; the coroutine continues at home if it is
  * pinned, and else may be stolen again before this returns. */
 void hauli_stolen_go_home(struct haul_carrier *c, struct haul_coro *me, enum hauli_back how);

@@ -209,6 +209,27 @@ static void boost_teardown(void)
 #define BOOST PERF_ABSENT("boost, no queue")
 #endif
 
+/* Offers to yield, of which few are accepted. */
+static int setup_offer(uint64_t param)
+{
+	(void)param;
+	return perf_carriers_start(1);
+}
+
+static uint64_t offer_here(uint64_t n)
+{
+	uint64_t start = perf_now();
+
+	for (; n > 0; n--)
+		haul_maybe_yield(false);
+	return perf_now() - start;
+}
+
+static uint64_t run_offer(uint64_t n)
+{
+	return perf_on_carrier(offer_here, n);
+}
+
 #define CASE(n)                                                                           \
 	{                                                                                 \
 		.name = "yield/" #n, .question = "a yield with " #n " ready", .param = n, \
@@ -234,6 +255,11 @@ static const struct perf_case cases[] = {
 	CASE(1000),
 	CASE(10000),
 	CASE(100000),
+	{
+		.name = "maybe-yield",
+		.question = "an offer to yield in a long computation",
+		.sides = {{"haul", setup_offer, run_offer, perf_carriers_stop}},
+	},
 	{0},
 };
 

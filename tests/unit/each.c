@@ -238,6 +238,12 @@ static void yield_inside(void)
 	haul_yield();
 }
 
+static void offer_inside(void)
+{
+	HAUL_NO_SUSPEND();
+	haul_maybe_yield(false);
+}
+
 static void sleep_inside(void)
 {
 	HAUL_NO_SUSPEND();
@@ -305,6 +311,7 @@ static void get_no_key(void)
 
 IN_COROUTINE(lock_inside)
 IN_COROUTINE(yield_inside)
+IN_COROUTINE(offer_inside)
 IN_COROUTINE(sleep_inside)
 IN_COROUTINE(park_inside)
 IN_COROUTINE(open_a_scope_inside)
@@ -316,6 +323,7 @@ IN_COROUTINE(end_the_outer_first)
 static const struct misuse misuses[] = {
 	{co_lock_inside, "haul_lock", PLACE},
 	{co_yield_inside, "haul_yield", PLACE},
+	{co_offer_inside, "haul_maybe_yield", PLACE},
 	{co_sleep_inside, "haul_sleep", PLACE},
 	{co_park_inside, "haul_park", PLACE},
 	{co_open_a_scope_inside, "haul_scope_open", PLACE},

@@ -83,20 +83,6 @@ static void sleep_before_any_start(void)
 
 /* Calls from a coroutine that is no poller. */
 
-static void *cycles(void *arg)
-{
-	while (haul_maybe_yield(false)) /* found at the suspension: another coroutine is ready */
-		;
-	return NULL;
-}
-
-static void cycle_in_a_coroutine(void)
-{
-	haul_spawn_on(haul_carrier(rt, 0), &handle, cycles, NULL, NULL);
-	for (;;)
-		haul_spawn_on(haul_carrier(rt, 0), NULL, nothing, NULL, NULL);
-}
-
 static void *parks_as_a_poller(void *arg)
 {
 	haul_try_park_poller();
@@ -344,12 +330,11 @@ static const struct misuse misuses[] = {
 	{park_outside, "haul_park", OUTSIDE},
 	{pin_outside, "haul_pin", OUTSIDE},
 	{unpin_outside, "haul_unpin", OUTSIDE},
-	{cycle_outside, "haul_maybe_yield", NO_POLLER},
+	{cycle_outside, "haul_maybe_yield", OUTSIDE},
 	{try_park_outside, "haul_try_park_poller", NO_POLLER},
 	{can_park_outside, "haul_can_park_poller", NO_POLLER},
 	{unpark_poller_outside, "haul_unpark_poller", NO_POLLER},
 	{deadline_outside, "haul_poller_deadline", NO_POLLER},
-	{cycle_in_a_coroutine, "haul_maybe_yield", NO_POLLER},
 	{park_poller_in_a_coroutine, "haul_try_park_poller", NO_POLLER},
 	{join_twice, "haul_join", USED_UP},
 	{join_twice_in_a_coroutine, "haul_join", USED_UP},

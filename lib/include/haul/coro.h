@@ -110,6 +110,16 @@ HAUL_API void haul_detach(struct haul_coro *co);
  * (haul_runtime_opts.poll_interval_ns). */
 HAUL_API void haul_yield(void) HAUL_SUSPENDS;
 
+/*
+ * For loops. Returns false if the caller is cancelled, and is to end.
+ * In a coroutine, between the steps of a long computation: yields if the carrier's coroutines have
+ *     run without a break for haul_runtime_opts.poll_interval_ns, so that a step may take as long
+ *     as that. Else returns after a look at the clock. had_io is ignored.
+ * In a poller, at the end of each cycle: runs coroutines that are ready, or returns at once, after
+ *     a few loads, if none is. had_io: the cycle found input.
+ */
+HAUL_API bool haul_maybe_yield(bool had_io) HAUL_SUSPENDS;
+
 /* Suspends for at least ns nanoseconds. Returns 0, or -ECANCELED if the caller is cancelled before
  * or during the call; if before, other coroutines run once all the same. -ETIMEDOUT: the deadline
  * of a scope around was earlier (haul/scope.h). */

@@ -58,12 +58,7 @@ struct haul_poller_opts {
 HAUL_API int haul_poller_register(struct haul_carrier *carrier, struct haul_coro **poller,
 	haul_fn *fn, void *arg, const struct haul_poller_opts *opts);
 
-/*
- * Ends one cycle of the calling poller: runs coroutines that are ready, or returns at once, after a
- * few loads, if none is. had_io: the cycle found input. Returns false if the poller is to end
- * (haul_cancel(), haul_stop()).
- */
-HAUL_API bool haul_maybe_yield(bool had_io) HAUL_SUSPENDS;
+/* haul_maybe_yield(), which ends a cycle, is in haul/coro.h. */
 
 /*
  * Calls of a poller that blocks, from the poller only. They do not suspend.

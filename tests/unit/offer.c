@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* haul_maybe_yield() in a long computation: others have their turn. */
+#include <errno.h>
+#include <stdatomic.h>
+
+#include "support/runtime.h"
+#include "support/suite.h"
+
+static struct haul_runtime *rt;
+static atomic_bool done;
+static atomic_uint others; /* that have run */
+static struct haul_coro *computing;
+
+static void start(unsigned carriers, uint64_t poll_interval_ns, enum haul_steal steal)
+{
+	const struct haul_plan_opts opts = {.carriers = carriers};
+	struct haul_plan *plan;
+	char why[256];
+
+	ck_assert_int_eq(haul_plan_create(&plan, &opts, why, sizeof(why)), 0);
+	ck_assert_int_eq(haul_start(&rt,
+				 &(struct haul_runtime_opts){.plan = plan,
+					 .poll_interval_ns = poll_interval_ns,
+					 .steal = steal}),
+		0);
+	haul_plan_destroy(plan);
+	done = false;
+	others = 0;
+}
+
+static void *sets_done(void *arg)
+{
+	others++;
+	done = true;
+	return arg;
+}
+
+static void *computes_until_done(void *arg)
+{
+	while (!done)
+		ASSERT_EACH(haul_maybe_yield(false));
+	return arg;
+}
+
+static void *spawns_and_computes(void *arg)
+{
+	ASSERT_EACH(haul_spawn(NULL, sets_done, NULL, NULL) == 0);
+	return computes_until_done(arg);
+}
+
+START_TEST(a_ready_coroutine_has_its_turn)
+{
+	start(1, 0, runtime_steal_setting());
+	run_on(rt, 0, spawns_and_computes, NULL);
+	ck_assert_uint_eq(others, 1);
+	runtime_stop(rt);
+}
+END_TEST
+
+START_TEST(so_has_one_that_another_thread_spawns)
+{
+	struct haul_coro *co;
+
+	start(1, 0, runtime_steal_setting());
+	ck_assert_int_eq(
+		haul_spawn_on(haul_carrier(rt, 0), &co, computes_until_done, NULL, NULL), 0);
+	run_on(rt, 0, sets_done, NULL);
+	ck_assert_int_eq(haul_join(co, NULL, HAUL_FOREVER), 0);
+	runtime_stop(rt);
+}
+END_TEST
+
+static void *sleeps(void *arg)
+{
+	haul_sleep(HAUL_MS);
+	return sets_done(arg);
+}
+
+static void *spawns_a_sleeper_and_computes(void *arg)
+{
+	ASSERT_EACH(haul_spawn(NULL, sleeps, NULL, NULL) == 0);
+	haul_yield();
+	return computes_until_done(arg);
+}
+
+START_TEST(so_has_a_timer)
+{
+	start(1, 0, runtime_steal_setting());
+	run_on(rt, 0, spawns_a_sleeper_and_computes, NULL);
+	runtime_stop(rt);
+}
+END_TEST
+
+static void *polls(void *arg)
+{
+	unsigned cycles = 0;
+
+	while (haul_maybe_yield(false))
+		if (++cycles == 10)
+			done = true;
+	return arg;
+}
+
+static void *registers_and_computes(void *arg)
+{
+	struct haul_coro *poller;
+
+	ASSERT_EACH(haul_poller_register(haul_carrier_self(), &poller, polls, NULL, NULL) == 0);
+	computes_until_done(NULL);
+	haul_cancel(poller);
+	haul_join(poller, NULL, HAUL_FOREVER);
+	return arg;
+}
+
+START_TEST(so_has_the_poller)
+{
+	start(1, 0, runtime_steal_setting());
+	run_on(rt, 0, registers_and_computes, NULL);
+	runtime_stop(rt);
+}
+END_TEST
+
+static void *computes_until_cancelled(void *arg)
+{
+	while (haul_maybe_yield(true))
+		;
+	ck_assert_int_eq(haul_sleep(1), -ECANCELED);
+	return arg;
+}
+
+static void *cancels(void *arg)
+{
+	haul_cancel(computing);
+	return arg;
+}
+
+START_TEST(a_cancel_ends_a_computation)
+{
+	start(1, 0, runtime_steal_setting());
+	ck_assert_int_eq(haul_spawn_on(haul_carrier(rt, 0), &computing, computes_until_cancelled,
+				 NULL, NULL),
+		0);
+	run_on(rt, 0, cancels, NULL);
+	ck_assert_int_eq(haul_join(computing, NULL, HAUL_FOREVER), 0);
+	/* So does a stop. */
+	ck_assert_int_eq(
+		haul_spawn_on(haul_carrier(rt, 0), NULL, computes_until_cancelled, NULL, NULL), 0);
+	runtime_stop(rt);
+}
+END_TEST
+
+static void *spawns_and_offers(void *arg)
+{
+	ASSERT_EACH(haul_spawn(NULL, sets_done, NULL, NULL) == 0);
+	for (int i = 0; i < 1000; i++)
+		ASSERT_EACH(haul_maybe_yield(false));
+	return others == 0 ? arg : NULL;
+}
+
+START_TEST(a_short_computation_keeps_its_carrier)
+{
+	start(1, 3600 * HAUL_S, HAUL_STEAL_OFF);
+	ck_assert_ptr_eq(run_on(rt, 0, spawns_and_offers, rt), rt);
+	runtime_stop(rt);
+	ck_assert_uint_eq(others, 1);
+}
+END_TEST
+
+#define CROWD 50
+
+static void *computes_for_a_while(void *arg)
+{
+	const uint64_t end = haul_now() + HAUL_MS;
+
+	while (haul_now() < end)
+		ASSERT_EACH(haul_maybe_yield(false));
+	others++;
+	return arg;
+}
+
+static void *spawns_a_crowd(void *arg)
+{
+	struct haul_coro *cos[CROWD];
+
+	for (int i = 0; i < CROWD; i++)
+		ASSERT_EACH(haul_spawn(&cos[i], computes_for_a_while, NULL, NULL) == 0);
+	for (int i = 0; i < CROWD; i++)
+		ASSERT_EACH(haul_join(cos[i], NULL, HAUL_FOREVER) == 0);
+	return arg;
+}
+
+START_TEST(stolen_ones_offer_too)
+{
+	start(4, 0, HAUL_STEAL_GLOBAL);
+	run_on(rt, 0, spawns_a_crowd, NULL);
+	runtime_stop(rt);
+	ck_assert_uint_eq(others, CROWD);
+}
+END_TEST
+
+SUITE_MAIN("offer", {a_ready_coroutine_has_its_turn, 1}, {so_has_one_that_another_thread_spawns, 1},
+	{so_has_a_timer, 1}, {so_has_the_poller, 1}, {a_cancel_ends_a_computation, 1},
+	{a_short_computation_keeps_its_carrier, 1}, {stolen_ones_offer_too, 1})
