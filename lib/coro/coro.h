@@ -8,9 +8,15 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "coro/fiber.h"
 #include "coro/switch.h"
+
+enum {
+	HAULI_STACK_CANARY = 1 << 0, /* no guard: check the canary */
+	HAULI_STACK_MARKED = 1 << 1, /* measure what was used (used.h) */
+};
 
 /* What is known about a stack. In the arena it is the head of a slot, right above the stack. */
 struct hauli_stack {
@@ -20,7 +26,7 @@ struct hauli_stack {
 	uint32_t bytes; /* right above the guard */
 	uint16_t chunk; /* index in the arena */
 	uint8_t cls;
-	bool canary; /* no guard: the canary is checked when a coroutine ends */
+	uint8_t checks; /* HAULI_STACK_: what to do when a coroutine ends; mostly 0 */
 };
 
 struct hauli_co {

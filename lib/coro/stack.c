@@ -44,6 +44,7 @@ struct hauli_stacks {
 	struct chunk *chunks; /* address space for CHUNKS_MAX */
 	size_t head_size;
 	unsigned colours;
+	bool marked; /* slots are HAULI_STACK_MARKED. Constant once there are any */
 	size_t slot_size[HAULI_STACK_CLASSES];
 	_Atomic uint32_t n_chunks;
 
@@ -120,6 +121,11 @@ int hauli_stacks_create(struct hauli_stacks **arena, size_t head_size, enum haul
 	return 0;
 }
 
+void hauli_stacks_mark(struct hauli_stacks *a)
+{
+	a->marked = true;
+}
+
 static char *slot_at(const struct hauli_stacks *a, const struct chunk *c, uint32_t i)
 {
 	return c->base + i * a->slot_size[c->cls];
@@ -171,7 +177,8 @@ static struct hauli_stack *make_head(struct hauli_stacks *a, struct chunk *c, ui
 	stack->bytes = (uint32_t)((char *)stack - slot_at(a, c, i) - a->guards.size);
 	stack->chunk = (uint16_t)(c - a->chunks);
 	stack->cls = c->cls;
-	stack->canary = i >= c->guarded;
+	stack->checks = i >= c->guarded ? HAULI_STACK_CANARY : 0;
+	stack->checks |= a->marked ? HAULI_STACK_MARKED : 0;
 	return stack;
 }
 
@@ -302,7 +309,7 @@ void hauli_stack_spill(struct hauli_stack_cache *cache, unsigned cls)
 
 void hauli_stack_check(const struct hauli_stack *stack, const char *name)
 {
-	if (hauli_guard_broken(hauli_stack_lo(stack)))
+	if ((stack->checks & HAULI_STACK_CANARY) && hauli_guard_broken(hauli_stack_lo(stack)))
 		hauli_overrun_die(name, hauli_stack_usable(stack->cls));
 }
 
@@ -335,7 +342,7 @@ static void put_loose(struct hauli_stacks *a, struct hauli_stack *stack)
 
 void hauli_stack_put_shared(struct hauli_stacks *a, struct hauli_stack *stack, const char *name)
 {
-	if (stack->canary)
+	if (stack->checks)
 		hauli_stack_check(stack, name);
 	pthread_mutex_lock(&a->lock);
 	put_loose(a, stack);

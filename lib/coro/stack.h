@@ -54,6 +54,9 @@ struct hauli_stack_cache {
 int hauli_stacks_create(struct hauli_stacks **arena, size_t head_size, enum hauli_guard guard);
 void hauli_stacks_destroy(struct hauli_stacks *arena);
 
+/* Right after create: all slots will be HAULI_STACK_MARKED. */
+void hauli_stacks_mark(struct hauli_stacks *arena);
+
 /* The smallest class with that many usable bytes, or -EINVAL; and the usable bytes of a class. */
 int hauli_stack_class(size_t usable);
 size_t hauli_stack_usable(unsigned cls);
@@ -98,24 +101,31 @@ static inline char *hauli_stack_lo(const struct hauli_stack *stack)
 }
 
 /*
- * name: of the coroutine that has used it. The caller may still run on it until it gets a stack of
+ * name: of the coroutine that has used it; put_checked: the caller has done all of stack->checks.
+ * The caller may still run on it until it gets a stack of
  * the class again: a slot that was put reaches other threads only after a whole set of further
  * puts.
  */
-static inline void hauli_stack_put(
-	struct hauli_stack_cache *cache, struct hauli_stack *stack, const char *name)
+static inline void hauli_stack_put_checked(
+	struct hauli_stack_cache *cache, struct hauli_stack *stack)
 {
 	unsigned cls = stack->cls;
 	struct hauli_stack_set *set = &cache->classes[cls];
 
-	if (hauli_unlikely(stack->canary))
-		hauli_stack_check(stack, name);
 	/* Before the put, so that a get and a put in turn do not move a set each time. */
 	if (hauli_unlikely(set->count == HAULI_STACK_SET))
 		hauli_stack_spill(cache, cls);
 	set->count++;
 	stack->next = set->free;
 	set->free = stack;
+}
+
+static inline void hauli_stack_put(
+	struct hauli_stack_cache *cache, struct hauli_stack *stack, const char *name)
+{
+	if (hauli_unlikely(stack->checks))
+		hauli_stack_check(stack, name);
+	hauli_stack_put_checked(cache, stack);
 }
 
 /* Get and put directly in the arena, for threads without a cache. */

@@ -11,6 +11,7 @@
 #include "conc/inbox.h"
 #include "conc/word.h"
 #include "sched/coroutine.h"
+#include "sched/marks.h"
 #include "sched/msg.h"
 #include "sched/policy.h"
 #include "sched/runq.h"
@@ -138,6 +139,7 @@ struct haul_carrier {
 
 	/* Set before the carrier runs. */
 	HAULI_LINE struct haul_runtime *rt;
+	struct hauli_marks *marks; /* the runtime's */
 	struct hauli_cluster *cluster;
 	unsigned cluster_idx; /* its index in the cluster */
 	struct hauli_group *group; /* NULL: stealing is off */
@@ -174,7 +176,9 @@ void hauli_carrier_fini(struct haul_carrier *c);
 /* Owner. The stack of co, which has ended, goes to the cache. co may still run on it (stack.h). */
 static inline void hauli_coro_drop_stack(struct haul_carrier *c, struct haul_coro *co)
 {
-	hauli_stack_put(&c->stacks, co->co.stack, co->co.name);
+	if (hauli_unlikely(co->co.stack->checks))
+		hauli_marks_check(c->marks, co);
+	hauli_stack_put_checked(&c->stacks, co->co.stack);
 	co->co.stack = NULL;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/race.h"
 #include "sched/carrier.h"
+#include "sched/marks.h"
 #include "sched/runtime.h"
 
 struct dump {
@@ -97,6 +98,7 @@ void haul_dump(struct haul_runtime *rt, FILE *out)
 	hauli_slab_for_each(rt->coros, dump_one, &d);
 	dump_not_begun(rt, &d);
 	free(d.begun);
+	hauli_marks_print(rt->marks, rt->coros, out);
 	if (d.unjoined > 0)
 		fprintf(out, "  %" PRIu64 " ended and not joined, as %s\n", d.unjoined,
 			d.unjoined_name);

@@ -17,6 +17,7 @@ struct haul_runtime {
 	unsigned default_class; /* stack class */
 	struct hauli_slab *coros;
 	struct hauli_stacks *stacks;
+	struct hauli_marks *marks; /* NULL: they are off */
 	struct hauli_cluster *clusters;
 	unsigned nb_clusters;
 	struct haul_carrier **nearest; /* by OS CPU, below nb_cpus: the nearest carrier */

@@ -56,8 +56,8 @@ static inline void hand_over(struct haul_carrier *c, struct haul_coro *me, struc
 {
 	struct hauli_stack *stack = me->co.stack;
 
-	if (hauli_unlikely(stack->canary))
-		hauli_stack_check(stack, me->co.name);
+	if (hauli_unlikely(stack->checks))
+		hauli_marks_check(c->marks, me);
 	me->co.stack = NULL;
 	next->co.stack = stack;
 	c->current = next;

@@ -57,7 +57,7 @@ static bool may_become(const struct haul_carrier *c, const struct haul_coro *me,
 {
 	const struct hauli_start *other;
 
-	if (!hauli_entry_is_record(entry) || c->records_cancelled || me->co.stack->canary)
+	if (!hauli_entry_is_record(entry) || c->records_cancelled || me->co.stack->checks)
 		return false;
 	other = hauli_entry_record(entry)->start;
 	return other->entry == start->entry && other->stack_class == me->co.stack->cls;
@@ -69,7 +69,7 @@ __attribute__((noinline)) struct hauli_record *hauli_record_next(struct haul_car
 	if (may_become(c, me, start, next)) {
 		hauli_counter_add(&c->ended, 1);
 		hauli_record_reuse(me, hauli_entry_record(next));
-	} else if (!next && !c->spare && !me->co.stack->canary) {
+	} else if (!next && !c->spare && !me->co.stack->checks) {
 		become_spare(c, me, start);
 	} else {
 		hauli_coro_exit(c, me);

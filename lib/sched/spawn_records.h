@@ -67,8 +67,8 @@ static inline __attribute__((always_inline)) void hauli_record_body(
 	hauli_co_began(&me->co);
 	hauli_arrive(c);
 	c = hauli_coro_home(me);
-	/* A stack without a guard is checked after each coroutine: none goes on with it. */
-	same = hauli_unlikely(me->co.stack->canary) ? NULL : start;
+	/* A stack that is checked after each coroutine: none goes on with it. */
+	same = hauli_unlikely(me->co.stack->checks) ? NULL : start;
 	for (;;) {
 		body.run(start, r);
 		hauli_held_check(me);

@@ -11,6 +11,7 @@
 #include "sched/cluster.h"
 #include "sched/groups.h"
 #include "sched/mail.h"
+#include "sched/marks.h"
 #include "sched/placing.h"
 #include "sched/quiet.h"
 #include "sched/round.h"
@@ -41,6 +42,19 @@ static int stacks_init(struct haul_runtime *rt, const struct start *s)
 		return cls;
 	rt->default_class = (unsigned)cls;
 	return hauli_stacks_create(&rt->stacks, HAULI_CACHE_LINE, HAULI_GUARD_BEST);
+}
+
+static int marks_init(struct haul_runtime *rt, const struct start *s)
+{
+	if (!s->opts->stack_marks)
+		return 0;
+	hauli_stacks_mark(rt->stacks);
+	return hauli_marks_create(&rt->marks);
+}
+
+static void marks_fini(struct haul_runtime *rt)
+{
+	hauli_marks_destroy(rt->marks);
 }
 
 static void stacks_fini(struct haul_runtime *rt)
@@ -95,6 +109,7 @@ static int carriers_init(struct haul_runtime *rt, const struct start *s)
 
 		err = hauli_carrier_init(
 			c, rt, rt->coros, rt->stacks, i, &s->plan->places[i], s->opts);
+		c->marks = rt->marks;
 		c->start = &hauli_spawn_starts[rt->default_class];
 		c->virtual_time = rt->virtual_time;
 		c->watched = HAUL_CHECKS || rt->virtual_time;
@@ -162,6 +177,7 @@ static const struct step {
 } steps[] = {
 	{"clock", clock_init, hauli_quiet_fini},
 	{"stacks", stacks_init, stacks_fini},
+	{"stack marks", marks_init, marks_fini},
 	{"coroutines", coros_init, coros_fini},
 	{"overflow", overflow_init, overflow_fini},
 	{"carriers", carriers_init, carriers_fini},

@@ -42,6 +42,9 @@ struct haul_runtime_opts {
 	const struct haul_plan *plan; /* copied; NULL: the default of haul_plan_create() */
 	const struct haul_launcher *launcher; /* copied; NULL: POSIX threads */
 	size_t stack_size; /* default of haul_coro_opts.stack_size, usable bytes; 0: 24 KiB */
+	/* haul_dump() says how much of their stacks coroutines have used at most, for each fn that
+	 * was spawned. Costs about 1 us and a look at its whole stack for each coroutine. */
+	bool stack_marks;
 	uint64_t round_ns; /* maximum time for coroutines in one round; 0: 50 us */
 	uint64_t poll_interval_ns; /* target for the time between two polls; 0: 20 us */
 	enum haul_steal steal;
@@ -101,7 +104,8 @@ HAUL_API int haul_start(struct haul_runtime **rt, const struct haul_runtime_opts
 HAUL_API int haul_stop(struct haul_runtime *rt, uint64_t timeout_ns);
 
 /* Prints each coroutine that has not ended (carrier, name, state), and the number of ended
- * coroutines that were neither joined nor detached. Any thread. */
+ * coroutines that were neither joined nor detached; with stack_marks, how much
+ * stack each function has used at most. Any thread. */
 HAUL_API void haul_dump(struct haul_runtime *rt, FILE *out);
 
 /* Returns the memory of unused stacks to the kernel. Any thread. Returns the number of bytes. */
