@@ -26,6 +26,8 @@ REGISTERS = {
     "i386:x86-64": {"sp": "rsp", "fp": "rbp", "pc": "rip", "base": "rbx"},
     "aarch64": {"sp": "sp", "fp": "x29", "pc": "pc", "base": "x19"},
 }
+# While a coroutine is selected gdb must not stop at the thread's frame because that is main()'s.
+LIMITS = ("backtrace past-main", "backtrace past-entry")
 STATE_PREFIX = "HAULI_CORO_"
 
 
@@ -61,8 +63,14 @@ class Selected(gdb.unwinder.Unwinder):
         # goes on at pc itself.
         self.context["pc"] += 1
         self.enabled = True
+        self.limits = [(limit, gdb.parameter(limit)) for limit in LIMITS]
+        self.set_limits([(limit, True) for limit in LIMITS])
         gdb.invalidate_cached_frames()
         self.first().select()
+
+    def set_limits(self, limits):
+        for limit, on in limits:
+            gdb.execute("set %s %s" % (limit, "on" if on else "off"), to_string=True)
 
     def place(self, frame):
         return tuple(int(frame.read_register(self.names[name])) for name in ("sp", "pc"))
@@ -94,11 +102,14 @@ class Selected(gdb.unwinder.Unwinder):
     def restore(self, before):
         """Sets what __dict__ was before."""
         self.__dict__.update(before)
+        if self.enabled:
+            self.set_limits([(limit, True) for limit in LIMITS])
         gdb.invalidate_cached_frames()
 
     def drop(self):
         if self.enabled:
             self.enabled = False
+            self.set_limits(self.limits)
             gdb.invalidate_cached_frames()
 
 

@@ -57,8 +57,15 @@ SESSION = [
     ("haul bt 16", [r"\ANo coroutine is 16; see haul list\n\Z"]),
     ("haul bt", [r"\Ahaul bt ADDRESS"]),
 ]
-# The selection ends when the process continues.
-GOES_ON = [("haul switch getter", [r" in get \("]), ("step", [r"\S"]), ("frame", [r"\A#0 "])]
+# The innermost frame of the thread is main()'s. The selection ends when the process continues.
+GOES_ON = [
+    ("finish", [r"\S"]),
+    ("haul switch getter", [r" in get \("]),
+    ("backtrace", [r"\A#1 ", r" get \(arg=0x0\) at ", ENTRY + r" at .*\n\Z"]),
+    ("stepi", [r"\S"]),
+    ("frame", [r"\A#0 "]),
+    ("backtrace", [r"\A#0 ", r" main \(\) at .*\n\Z"]),
+]
 MARK = "--- "
 
 
