@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Call stacks: of a suspended context, and of what a signal has interrupted. */
+#ifndef HAULI_CORO_TRACE_H
+#define HAULI_CORO_TRACE_H
+
+#include <stdio.h>
+
+#include "coro/switch.h"
+
+/* Loads what the unwinder needs. Before a first trace in a signal handler. */
+void hauli_trace_init(void);
+
+/*
+ * The program counters of ctx, which is suspended and stays so, innermost first. Returns their
+ * number, at most `most`; 0 for a context that has not begun. May be called in a signal handler
+ * with glibc from 2.35 on; before, the unwinder takes the loader's lock.
+ */
+unsigned hauli_trace(const struct hauli_ctx *ctx, void **pcs, unsigned most);
+
+/* In a signal handler: the same of what uc, its ucontext_t, has interrupted. */
+unsigned hauli_trace_interrupted(const void *uc, void **pcs, unsigned most);
+
+/* A line for each, with the function's name if the program exports it; else an offset for
+ * addr2line(1). */
+void hauli_trace_print(void *const *pcs, unsigned n, FILE *out);
+
+#endif
