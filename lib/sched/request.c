@@ -9,7 +9,7 @@
 #include "sched/group.h"
 #include "sched/joined.h"
 #include "sched/mail.h"
-#include "sched/runtime.h"
+#include "sched/quiet.h"
 #include "sched/self.h"
 #include "sched/wake.h"
 
@@ -109,21 +109,9 @@ static void handle(struct haul_carrier *c, struct hauli_msg *msg)
 
 static const struct hauli_msg_kind request_msg = {.handle = handle};
 
-/* By a thread that is no carrier. */
-static void note_wake_up(struct haul_coro *co, uint32_t bits)
-{
-	struct haul_carrier *home = hauli_coro_home(co);
-
-	if (home && (bits & (HAULI_REQ_UNPARK | HAULI_REQ_SERVED)))
-		hauli_u8_shared_set_bits(&home->rt->woken_from_outside, 1);
-}
-
 void hauli_request(struct haul_coro *co, uint32_t bits)
 {
 	struct haul_carrier *home;
-
-	if (hauli_here() == &hauli_nowhere)
-		note_wake_up(co, bits);
 
 	/* After a request that is not the first, co may be freed by now. After the first, co stays
 	 * until its message has come. */
@@ -137,6 +125,13 @@ void hauli_request(struct haul_coro *co, uint32_t bits)
 	hauli_mail_send(home, &co->request_msg);
 }
 
+void hauli_wake_by_request(const struct haul_carrier *c, struct haul_coro *co, uint32_t bits)
+{
+	if (c == &hauli_nowhere)
+		hauli_quiet_is_woken(co);
+	hauli_request(co, bits);
+}
+
 void haul_unpark(struct haul_coro *co)
 {
 	struct haul_carrier *c = hauli_here();
@@ -145,7 +140,7 @@ void haul_unpark(struct haul_coro *co)
 	if (hauli_coro_home(co) == c)
 		unpark_here(c, co);
 	else
-		hauli_request(co, HAULI_REQ_UNPARK);
+		hauli_wake_by_request(c, co, HAULI_REQ_UNPARK);
 }
 
 void haul_cancel(struct haul_coro *co)

@@ -9,6 +9,9 @@
  * is under way. */
 void hauli_request(struct haul_coro *co, uint32_t bits);
 
+/* The same, to end a wait of co. c: of the calling thread. */
+void hauli_wake_by_request(const struct haul_carrier *c, struct haul_coro *co, uint32_t bits);
+
 /* Owner, the home. Grants the pending requests to co. */
 void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co);
 

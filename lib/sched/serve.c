@@ -12,5 +12,5 @@ void hauli_serve(struct haul_coro *co, bool last)
 	if (hauli_coro_home(co) == c)
 		hauli_block_serve_here(c, co, last);
 	else
-		hauli_request(co, HAULI_REQ_SERVED);
+		hauli_wake_by_request(c, co, HAULI_REQ_SERVED);
 }
