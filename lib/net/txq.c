@@ -133,6 +133,8 @@ static void join_line(struct haul_txq *txq, struct sender *s)
 {
 	hauli_wait_list_enter(&txq->waiters, &s->waiter);
 	hauli_block_init(&s->block, s->waiter.coro, HAUL_FOREVER, true);
+	s->block.what = "room in transmit queue";
+	s->block.object = txq;
 }
 
 /* Waits until s, which is in line, is served. Returns 0, or -ECANCELED or -ETIMEDOUT if the queue

@@ -91,7 +91,7 @@ bool hauli_block_begin_here(struct haul_carrier *c, struct haul_coro *co)
 		co->timer.at = b->at;
 		hauli_timer_arm(&c->timers, &co->timer);
 	}
-	hauli_coro_set_state(co, HAULI_CORO_BLOCKED);
+	hauli_coro_waits(c, co, HAULI_CORO_BLOCKED);
 	return true;
 }
 

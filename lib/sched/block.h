@@ -21,6 +21,9 @@ struct hauli_block {
 	struct haul_coro *co;
 	uint64_t at; /* ticks: the deadline, or HAULI_NEVER */
 	bool cancellable;
+	/* for a dump: what it waits for, such as "a mutex", and which; or NULL */
+	const char *what;
+	const void *object;
 	struct hauli_u32_published end; /* written by co before it is in a list, then by the home */
 };
 
@@ -40,7 +43,7 @@ static inline int hauli_block_check(
 	return hauli_block_check_slow(c, me, call, cancellable);
 }
 
-/* Before a server can find b. deadline: on haul_now()'s clock, or HAUL_FOREVER. */
+/* Before a server can find b. The caller sets what and object. deadline: on haul_now()'s clock, or HAUL_FOREVER. */
 void hauli_block_init(
 	struct hauli_block *b, struct haul_coro *me, uint64_t deadline, bool cancellable);
 

@@ -220,6 +220,16 @@ static inline bool hauli_searches(const struct haul_carrier *c)
 	return HAUL_STEALING && hauli_unlikely(c->thief.search != 0);
 }
 
+/* Owner. The wait of co, which runs here or comes home to wait, begins in the present batch. In
+ * units of 2^HAULI_SINCE_SHIFT ticks, modulo 2^32. */
+#define HAULI_SINCE_SHIFT 20
+static inline void hauli_coro_waits(
+	const struct haul_carrier *c, struct haul_coro *co, enum hauli_coro_state state)
+{
+	co->timer.since = (uint32_t)(hauli_u64_owned_get(&c->batch_began) >> HAULI_SINCE_SHIFT);
+	hauli_coro_set_state(co, state);
+}
+
 /* Owner. Queues a ready coroutine of this home behind all others. */
 static inline void hauli_queue(struct haul_carrier *c, struct haul_coro *co)
 {

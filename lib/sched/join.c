@@ -181,14 +181,14 @@ static void send_to(struct haul_carrier *home, struct hauli_join *j)
 static inline void set_waiting(
 	struct haul_carrier *c, struct haul_coro *waiter, struct hauli_join *j, bool timed)
 {
+	waiter->arg = j;
 	if (!timed) {
-		hauli_coro_set_state(waiter, HAULI_CORO_JOINING);
+		hauli_coro_waits(c, waiter, HAULI_CORO_JOINING);
 		return;
 	}
-	waiter->arg = j;
 	waiter->timer.at = hauli_timed_join_of(j)->at;
 	hauli_timer_arm(&c->timers, &waiter->timer);
-	hauli_coro_set_state(waiter, HAULI_CORO_JOINING_UNTIL);
+	hauli_coro_waits(c, waiter, HAULI_CORO_JOINING_UNTIL);
 }
 
 void hauli_join_begin(struct haul_carrier *c, struct hauli_join *j)

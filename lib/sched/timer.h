@@ -19,6 +19,7 @@ struct hauli_timer {
 	uint64_t at; /* ticks; an armed timer may only become later */
 	struct hauli_timer_entry *entry; /* its entry in the wheel, or NULL */
 	uint32_t slot; /* the slot of the wheel with that entry */
+	uint32_t since; /* its coroutine's: when its wait began (hauli_coro_waits()) */
 };
 
 #define HAULI_TIMERS_DUE 64 /* the most timers that one call expires */

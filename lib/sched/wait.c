@@ -34,7 +34,7 @@ static inline int sleep_here(struct haul_carrier *c, struct haul_coro *me, uint6
 {
 	me->timer.at = at;
 	hauli_timer_arm(&c->timers, &me->timer);
-	hauli_coro_set_state(me, HAULI_CORO_SLEEPING);
+	hauli_coro_waits(c, me, HAULI_CORO_SLEEPING);
 	hauli_suspend(c, me, false);
 	return cancelled(me);
 }
@@ -108,7 +108,7 @@ static __attribute__((noinline)) int park_until(
 		return -EAGAIN;
 	me->timer.at = hauli_ticks_at(deadline);
 	hauli_timer_arm(&c->timers, &me->timer);
-	hauli_coro_set_state(me, HAULI_CORO_PARKED_UNTIL);
+	hauli_coro_waits(c, me, HAULI_CORO_PARKED_UNTIL);
 	hauli_suspend(c, me, false);
 	return end_of_park(me);
 }
@@ -118,7 +118,7 @@ static inline int park_here(struct haul_carrier *c, struct haul_coro *me, uint64
 	if (!hauli_permit_is_given(&me->permit)) {
 		if (hauli_unlikely(deadline != HAUL_FOREVER))
 			return park_until(c, me, deadline);
-		hauli_coro_set_state(me, HAULI_CORO_PARKED);
+		hauli_coro_waits(c, me, HAULI_CORO_PARKED);
 		hauli_suspend(c, me, false);
 	}
 	return take_permit(me);

@@ -18,7 +18,7 @@ int hauli_cond_wait_with(
 	int err;
 
 	(void)hauli_waitq_lock(&crowd->q);
-	hauli_waitq_enter(&crowd->q.list, w, deadline, true);
+	hauli_waitq_enter(&crowd->q.list, w, deadline, true, "condition", crowd);
 	hauli_waitq_unlock(&crowd->q, 0);
 	haul_unlock(m);
 	err = hauli_crowd_wait(crowd, w);

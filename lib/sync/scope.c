@@ -175,6 +175,8 @@ static void wait(struct scope *s)
 		enum hauli_block_end end;
 
 		hauli_block_init(&b, me, HAUL_FOREVER, patient);
+		b.what = "the children of scope";
+		b.object = s;
 		s->waits = &b;
 		end = hauli_block_wait(&b);
 		hauli_frame_go_home(hauli_here(), me);

@@ -173,6 +173,8 @@ int hauli_select_with(
 	if (i == n && deadline != 0) {
 		s->first.claim = (struct hauli_claim){false};
 		hauli_block_init(&s->block, hauli_here()->current, deadline, true);
+		s->block.what = "one of the cases";
+		s->block.object = cases;
 		enter_all(cases, n, &s->first);
 		unlock_all(&o);
 		return wait(cases, n, s);

@@ -82,9 +82,9 @@ static inline int hauli_waitq_check(
 void hauli_sync_waiter_enter(
 	struct hauli_wait_list *list, struct hauli_sync_waiter *w, struct hauli_sync_first *first);
 
-/* The same, and sets up its block. */
+/* The same, and sets up its block. what, object: for a dump (struct hauli_block). */
 void hauli_waitq_enter(struct hauli_wait_list *list, struct hauli_sync_wait *w, uint64_t deadline,
-	bool cancellable);
+	bool cancellable, const char *what, const void *object);
 
 /*
  * Suspends the running coroutine, which has entered a list, until it is served, or until

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One thread at a time asks; it sends SIGURG to the thread of the carrier, whose handler takes the
+ * shots and posts a semaphore. While it does, no coroutine at home there can run, but a stolen one.
+ * SIGURG is ignored by default, so one that comes late or from elsewhere does no harm; others are
+ * passed on to the handler before ours.
+ *
+ * Which contexts may be followed? The handler may have interrupted a switch. Each coroutine has a
+ * context that is complete, except the one on whose stack the interrupted stack pointer lies: a
+ * switch saves the context before it changes the stack pointer. That one is followed from the
+ * interrupted registers instead. A coroutine that has not begun, or has ended, has no stack.
+ */
+#include "sched/snapshot.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "base/race.h"
+#include "coro/stack.h"
+#include "coro/trace.h"
+#include "sched/block.h"
+#include "sched/joined.h"
+#include "sched/self.h"
+
+#define WAIT_S 1
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of those who ask */
+static struct sigaction before;
+static bool is_ready; /* the handler is installed */
+static sem_t done;
+static struct hauli_permit asked; /* taken by the handler, or by the thread that asks no more */
+static const struct haul_carrier *of;
+static struct hauli_shot *shots;
+static unsigned nb_shots;
+
+static uintptr_t stack_pointer(const ucontext_t *uc)
+{
+#if defined(__x86_64__)
+	return (uintptr_t)uc->uc_mcontext.gregs[REG_RSP];
+#elif defined(__aarch64__)
+	return (uintptr_t)uc->uc_mcontext.sp;
+#endif
+}
+
+static bool is_on(const struct hauli_stack *stack, uintptr_t sp)
+{
+	return sp >= (uintptr_t)hauli_stack_lo(stack) && sp < (uintptr_t)stack;
+}
+
+HAULI_MAY_RACE static void see_wait(struct hauli_shot *s)
+{
+	const struct haul_coro *co = s->co;
+
+	s->until = HAULI_NEVER;
+	s->since = (uint64_t)co->timer.since << HAULI_SINCE_SHIFT;
+	switch (s->state) {
+	case HAULI_CORO_BLOCKED: {
+		const struct hauli_block *b = co->arg;
+
+		s->what = b->what;
+		s->object = b->object;
+		s->until = b->at;
+		break;
+	}
+	case HAULI_CORO_JOINING:
+	case HAULI_CORO_JOINING_UNTIL:
+		s->what = "the end of";
+		s->object = co->arg ? ((const struct hauli_join *)co->arg)->target : NULL;
+		break;
+	default:
+		break;
+	}
+	if (s->state == HAULI_CORO_SLEEPING || s->state == HAULI_CORO_PARKED_UNTIL ||
+		s->state == HAULI_CORO_JOINING_UNTIL)
+		s->until = co->timer.at;
+}
+
+HAULI_MAY_RACE static void take(
+	const struct haul_carrier *c, struct hauli_shot *s, const ucontext_t *uc)
+{
+	const struct haul_coro *co = s->co ? s->co : c->current;
+	const struct hauli_stack *stack;
+
+	if (!co || hauli_coro_home(co) != c)
+		return;
+	s->state = hauli_coro_state(co);
+	stack = co->co.stack;
+	if (s->state >= HAULI_CORO_ENDED || (!s->co && co->poller))
+		return;
+	s->co = co;
+	s->taken = true;
+	s->name = co->co.name;
+	s->stolen = hauli_coro_is_stolen(co);
+	if (s->stolen || !stack)
+		return;
+	s->runs = is_on(stack, stack_pointer(uc));
+	if (s->runs) {
+		s->n = hauli_trace_interrupted(uc, s->pcs, HAULI_SHOT_DEPTH);
+		return;
+	}
+	see_wait(s);
+	s->n = hauli_trace(&co->co.ctx, s->pcs, HAULI_SHOT_DEPTH);
+}
+
+static void pass_on(int sig, siginfo_t *info, void *uc)
+{
+	if (before.sa_flags & SA_SIGINFO)
+		before.sa_sigaction(sig, info, uc);
+	else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
+		before.sa_handler(sig);
+}
+
+static void handle(int sig, siginfo_t *info, void *uc)
+{
+	int err = errno;
+
+	if (info->si_code != SI_TKILL || hauli_self() != of || !hauli_permit_take_remote(&asked)) {
+		pass_on(sig, info, uc);
+	} else {
+		for (unsigned i = 0; i < nb_shots; i++)
+			take(of, &shots[i], uc);
+		sem_post(&done);
+	}
+	errno = err;
+}
+
+static void install(void)
+{
+	struct sigaction sa = {
+		.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+
+	hauli_trace_init();
+	sem_init(&done, 0, 0);
+	sigemptyset(&sa.sa_mask);
+	sigaction(SIGURG, NULL, &before);
+	sigaction(SIGURG, &sa, NULL);
+	is_ready = true;
+}
+
+static bool wait_for_answer(void)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += WAIT_S;
+	while (sem_clockwait(&done, CLOCK_MONOTONIC, &until) != 0)
+		if (errno == ETIMEDOUT && hauli_permit_take_remote(&asked))
+			return false;
+	return true;
+}
+
+bool hauli_snapshot(const struct haul_carrier *c, struct hauli_shot *s, unsigned n)
+{
+	pid_t tid = (pid_t)hauli_u32_published_get(&c->tid);
+	bool answered;
+
+	if (tid == 0)
+		return false;
+	pthread_mutex_lock(&lock);
+	if (!is_ready)
+		install();
+	of = c;
+	shots = s;
+	nb_shots = n;
+	hauli_permit_give(&asked);
+	if (syscall(SYS_tgkill, getpid(), tid, SIGURG) == 0)
+		answered = wait_for_answer();
+	else
+		answered = !hauli_permit_take_remote(&asked);
+	pthread_mutex_unlock(&lock);
+	return answered;
+}
