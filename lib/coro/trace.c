@@ -61,22 +61,37 @@ unsigned hauli_trace_interrupted(const void *uc, void **pcs, unsigned most)
 	return t.n;
 }
 
+static void print_place(const char *pc, FILE *out)
+{
+	Dl_info info = {NULL};
+	const char *file;
+
+	if (!dladdr(pc, &info) || !info.dli_fname) {
+		fprintf(out, "%p", (const void *)pc);
+		return;
+	}
+	file = strrchr(info.dli_fname, '/');
+	file = file ? file + 1 : info.dli_fname;
+	if (info.dli_sname)
+		fprintf(out, "%s+0x%tx (%s)", info.dli_sname, pc - (const char *)info.dli_saddr,
+			file);
+	else
+		fprintf(out, "%s+0x%tx", file, pc - (const char *)info.dli_fbase);
+}
+
 void hauli_trace_print(void *const *pcs, unsigned n, FILE *out)
 {
 	for (unsigned i = 0; i < n; i++) {
-		const char *pc = pcs[i], *file;
-		Dl_info info = {NULL};
+		fputs("    ", out);
+		print_place(pcs[i], out);
+		fputc('\n', out);
+	}
+}
 
-		if (!dladdr(pc, &info) || !info.dli_fname) {
-			fprintf(out, "    %p\n", (const void *)pc);
-			continue;
-		}
-		file = strrchr(info.dli_fname, '/');
-		file = file ? file + 1 : info.dli_fname;
-		if (info.dli_sname)
-			fprintf(out, "    %s+0x%tx (%s)\n", info.dli_sname,
-				pc - (const char *)info.dli_saddr, file);
-		else
-			fprintf(out, "    %s+0x%tx\n", file, pc - (const char *)info.dli_fbase);
+void hauli_trace_print_line(void *const *pcs, unsigned n, FILE *out)
+{
+	for (unsigned i = 0; i < n; i++) {
+		fputs(i > 0 ? " < " : "", out);
+		print_place(pcs[i], out);
 	}
 }

@@ -77,7 +77,8 @@ void hauli_block_init(
 	me->arg = b;
 }
 
-bool hauli_block_begin_here(struct haul_carrier *c, struct haul_coro *co)
+static inline __attribute__((always_inline)) bool begin_here(
+	struct haul_carrier *c, struct haul_coro *co)
 {
 	struct hauli_block *b = block_of(co);
 
@@ -95,6 +96,11 @@ bool hauli_block_begin_here(struct haul_carrier *c, struct haul_coro *co)
 	return true;
 }
 
+bool hauli_block_begin_here(struct haul_carrier *c, struct haul_coro *co)
+{
+	return begin_here(c, co);
+}
+
 static void wait(struct hauli_block *b)
 {
 	struct haul_carrier *c = hauli_here();
@@ -102,7 +108,7 @@ static void wait(struct hauli_block *b)
 
 	if (hauli_unlikely(hauli_coro_is_stolen(me)))
 		hauli_stolen_go_home(c, me, HAULI_BACK_BLOCK);
-	else if (hauli_likely(hauli_block_begin_here(c, me)))
+	else if (hauli_likely(begin_here(c, me)))
 		hauli_suspend(c, me, false);
 	else if (end_of(b) == HAULI_BLOCK_CANCELLED)
 		hauli_suspend(c, me, true); /* as refuse_to_wait() in wait.c */

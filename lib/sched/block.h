@@ -43,7 +43,8 @@ static inline int hauli_block_check(
 	return hauli_block_check_slow(c, me, call, cancellable);
 }
 
-/* Before a server can find b. The caller sets what and object. deadline: on haul_now()'s clock, or HAUL_FOREVER. */
+/* Before a server can find b. The caller sets what and object. deadline: on haul_now()'s clock, or
+ * HAUL_FOREVER. */
 void hauli_block_init(
 	struct hauli_block *b, struct haul_coro *me, uint64_t deadline, bool cancellable);
 

@@ -77,6 +77,7 @@ void haul_carrier_get_stats(const struct haul_carrier *c, struct haul_carrier_st
 		.stolen = hauli_counter_read(&c->stolen),
 		.steals_failed = hauli_counter_read(&c->steals_failed),
 		.searches = hauli_counter_read(&c->searches),
+		.long_slices = hauli_counter_read(&c->long_slices),
 		.no_suspends = hauli_counter_read(&c->no_suspends),
 	};
 }

@@ -175,14 +175,6 @@ void hauli_quiet_tell_at_stop(struct haul_runtime *rt)
 	pthread_mutex_unlock(&rt->quiet_lock);
 }
 
-void hauli_quiet_is_woken(const struct haul_coro *co)
-{
-	struct haul_carrier *home = hauli_coro_home(co);
-
-	if (home)
-		hauli_u8_shared_set_bits(&home->rt->woken_from_outside, 1);
-}
-
 void hauli_quiet_join_begins(void)
 {
 	hauli_ticket_take(&joins_begun);

@@ -20,9 +20,6 @@ bool hauli_quiet_look(struct haul_carrier *c);
  * them. */
 void hauli_quiet_tell_at_stop(struct haul_runtime *rt);
 
-/* A thread that is no carrier, before it wakes co. */
-void hauli_quiet_is_woken(const struct haul_coro *co);
-
 /* A thread that is no carrier, before and after a join without a deadline. */
 void hauli_quiet_join_begins(void);
 void hauli_quiet_join_ends(void);

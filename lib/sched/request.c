@@ -9,7 +9,7 @@
 #include "sched/group.h"
 #include "sched/joined.h"
 #include "sched/mail.h"
-#include "sched/quiet.h"
+#include "sched/runtime.h"
 #include "sched/self.h"
 #include "sched/wake.h"
 
@@ -128,7 +128,7 @@ void hauli_request(struct haul_coro *co, uint32_t bits)
 void hauli_wake_by_request(const struct haul_carrier *c, struct haul_coro *co, uint32_t bits)
 {
 	if (c == &hauli_nowhere)
-		hauli_quiet_is_woken(co);
+		hauli_runtime_is_woken(co);
 	hauli_request(co, bits);
 }
 

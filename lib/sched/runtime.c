@@ -116,3 +116,11 @@ struct haul_carrier *haul_carrier(struct haul_runtime *rt, unsigned i)
 	HAUL_MISUSE_IF(!rt, NO_RUNTIME);
 	return i < rt->nb_carriers ? &rt->carriers[i] : NULL;
 }
+
+void hauli_runtime_is_woken(const struct haul_coro *co)
+{
+	struct haul_carrier *home = hauli_coro_home(co);
+
+	if (home)
+		hauli_u8_shared_set_bits(&home->rt->woken_from_outside, 1);
+}

@@ -29,6 +29,7 @@ struct haul_runtime {
 	bool told_stuck; /* under quiet_lock */
 	pthread_mutex_t quiet_lock;
 	struct haul_launcher launcher;
+	struct hauli_watchdog *watchdog; /* or NULL */
 	struct hauli_threads *threads; /* of the default launcher, or NULL */
 
 	/* Any thread. */
@@ -57,6 +58,9 @@ bool hauli_runtimes_are_copies(void);
 
 /* In such a child, before its first start: empties the list. */
 void hauli_runtimes_forget_copies(void);
+
+/* By a thread that is no carrier, before it wakes co. */
+void hauli_runtime_is_woken(const struct haul_coro *co);
 
 /* For code that owns pollers and the memory that they use: haul_stop() is refused from hold to
  * let_go. Any thread that is no carrier. */

@@ -20,6 +20,7 @@
 #include "sched/spawn.h"
 #include "sched/stop.h"
 #include "sched/threads.h"
+#include "sched/watchdog.h"
 
 #define DEFAULT_STACK_SIZE (24 * 1024)
 
@@ -164,6 +165,21 @@ static int launch_all(struct haul_runtime *rt, const struct start *s)
 	return 0;
 }
 
+#define WATCHDOG_NS (20 * HAUL_MS)
+
+static int watchdog_start(struct haul_runtime *rt, const struct start *s)
+{
+	uint64_t ns = s->opts->watchdog_ns ? s->opts->watchdog_ns : WATCHDOG_NS;
+
+	return ns == HAUL_FOREVER ? 0 : hauli_watchdog_start(&rt->watchdog, rt, ns);
+}
+
+static void watchdog_stop(struct haul_runtime *rt)
+{
+	hauli_watchdog_stop(rt->watchdog);
+	rt->watchdog = NULL;
+}
+
 static int enlist(struct haul_runtime *rt, const struct start *s)
 {
 	hauli_runtime_enlist(rt);
@@ -187,6 +203,7 @@ static const struct step {
 	{"launcher", launcher_init, launcher_fini},
 	{"launch", launch_all, NULL},
 	{"list", enlist, hauli_runtime_delist},
+	{"watchdog", watchdog_start, watchdog_stop},
 };
 
 #define NB_STEPS (sizeof(steps) / sizeof(steps[0]))
@@ -355,6 +372,7 @@ int haul_stop(struct haul_runtime *rt, uint64_t timeout_ns)
 
 	if (err)
 		return err;
+	watchdog_stop(rt);
 	hauli_stop_finish(rt, rt->nb_carriers);
 	undo(rt, NB_STEPS);
 	return 0;

@@ -175,8 +175,8 @@ static int wait_in(
 		return -EAGAIN;
 	}
 	w->waiter.value = value;
-	hauli_waitq_enter(sends ? &ch->senders : &ch->q.list, w, deadline, true,
-		sends ? "room in channel" : "a value of channel", ch);
+	hauli_waitq_enter(sends ? &ch->senders : &ch->q.list, w, deadline, true);
+	hauli_waitq_is_for(w, sends ? "room in channel" : "a value of channel", ch);
 	unlock(ch);
 	err = hauli_waitq_wait(&ch->q, w, sends ? leave_senders : hauli_waitq_leave);
 	if (hauli_unlikely(w->waiter.goes_on))

@@ -70,7 +70,8 @@ __attribute__((noinline)) int hauli_event_wait_with(
 		hauli_waitq_unlock(&crowd->q, value);
 		return value == SET ? 0 : -EAGAIN;
 	}
-	hauli_waitq_enter(&crowd->q.list, w, deadline, true, "event", e);
+	hauli_waitq_enter(&crowd->q.list, w, deadline, true);
+	hauli_waitq_is_for(w, "event", e);
 	hauli_waitq_unlock(&crowd->q, value);
 	return hauli_crowd_wait(crowd, w);
 }

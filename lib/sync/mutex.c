@@ -40,7 +40,8 @@ static __attribute__((noinline)) int lock_slow(struct hauli_waitq *q, struct hau
 		hauli_waitq_unlock(q, holder);
 		return -EAGAIN;
 	}
-	hauli_waitq_enter(&q->list, w, deadline, cancellable, "mutex", q);
+	hauli_waitq_enter(&q->list, w, deadline, cancellable);
+	hauli_waitq_is_for(w, "mutex", q);
 	hauli_waitq_unlock(q, holder);
 	return hauli_waitq_wait(q, w, hauli_waitq_leave);
 }

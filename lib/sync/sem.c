@@ -35,7 +35,8 @@ __attribute__((noinline)) int hauli_sem_wait_with(
 		hauli_waitq_unlock(q, 0);
 		return -EAGAIN;
 	}
-	hauli_waitq_enter(&q->list, w, deadline, true, "semaphore", q);
+	hauli_waitq_enter(&q->list, w, deadline, true);
+	hauli_waitq_is_for(w, "semaphore", q);
 	hauli_waitq_unlock(q, 0);
 	return hauli_waitq_wait(q, w, hauli_waitq_leave);
 }

@@ -20,12 +20,10 @@ void hauli_sync_waiter_enter(
 }
 
 void hauli_waitq_enter(struct hauli_wait_list *list, struct hauli_sync_wait *w, uint64_t deadline,
-	bool cancellable, const char *what, const void *object)
+	bool cancellable)
 {
 	hauli_sync_waiter_enter(list, &w->waiter, NULL);
 	hauli_block_init(&w->block, w->waiter.waiter.coro, deadline, cancellable);
-	w->block.what = what;
-	w->block.object = object;
 }
 
 struct hauli_wait_list *hauli_waitq_own_list(struct hauli_waitq *q)

@@ -82,9 +82,17 @@ static inline int hauli_waitq_check(
 void hauli_sync_waiter_enter(
 	struct hauli_wait_list *list, struct hauli_sync_waiter *w, struct hauli_sync_first *first);
 
-/* The same, and sets up its block. what, object: for a dump (struct hauli_block). */
+/* The same, and sets up its block. */
 void hauli_waitq_enter(struct hauli_wait_list *list, struct hauli_sync_wait *w, uint64_t deadline,
-	bool cancellable, const char *what, const void *object);
+	bool cancellable);
+
+/* After that: for a dump, what w waits for. */
+static inline void hauli_waitq_is_for(
+	struct hauli_sync_wait *w, const char *what, const void *object)
+{
+	w->block.what = what;
+	w->block.object = object;
+}
 
 /*
  * Suspends the running coroutine, which has entered a list, until it is served, or until

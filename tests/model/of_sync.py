@@ -65,7 +65,7 @@ MUTATIONS = [
     ('sync_cond', 'lib/sync/cond.c', 'the mutex is not locked again',
      'hauli_mutex_lock(m, w);', ''),
     ('sync_cond_lasts', 'lib/sync/cond.c', 'the mutex stays locked during the wait',
-     'haul_unlock(m); err =', 'err ='),
+     'haul_unlock(m);', ';'),
     ('sync_cond_lasts', 'lib/sync/cond.c', 'the mutex is free before the waiter is in the list',
      '(void)hauli_waitq_lock(&crowd->q); hauli_waitq_enter(&crowd->q.list, w, deadline, true);'
      ' hauli_waitq_unlock(&crowd->q, 0); haul_unlock(m);',

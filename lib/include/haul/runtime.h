@@ -68,6 +68,13 @@ struct haul_runtime_opts {
 	 * it does not hold it up.
 	 */
 	bool virtual_time;
+	/*
+	 * A coroutine that has used its carrier's CPU for that long without a wait or a yield gets
+	 * a line on stderr with its call stack, one a second at most; all are counted
+	 * (haul_carrier_stats.long_slices). 0: 20 ms; HAUL_FOREVER: none, nor the thread that
+	 * looks. Burst handlers are not watched.
+	 */
+	uint64_t watchdog_ns;
 	char *errbuf; /* NULL, or a buffer for the line of a haul_start() that fails */
 	size_t errlen; /* its bytes */
 };
@@ -144,6 +151,7 @@ struct haul_carrier_stats {
 	uint64_t stolen; /* coroutines that it stole from others */
 	uint64_t steals_failed; /* attempts that took none: nothing there, or the victim was busy */
 	uint64_t searches; /* wake-ups to search for work to steal */
+	uint64_t long_slices; /* found by the watchdog */
 	uint64_t no_suspends; /* blocks of HAUL_NO_SUSPEND() */
 };
 

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tells of coroutines that run for long without a wait (haul_runtime_opts.watchdog_ns). */
+#ifndef HAULI_SCHED_WATCHDOG_H
+#define HAULI_SCHED_WATCHDOG_H
+
+#include <stdint.h>
+
+struct haul_runtime;
+struct hauli_watchdog;
+
+/* Its thread looks at the carriers of rt, which run, until stop. Returns 0 or -ENOMEM, -EAGAIN. */
+int hauli_watchdog_start(
+	struct hauli_watchdog **watchdog, const struct haul_runtime *rt, uint64_t limit_ns);
+void hauli_watchdog_stop(struct hauli_watchdog *watchdog); /* NULL: nothing */
+
+#endif

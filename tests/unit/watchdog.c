@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The watchdog finds long slices; haul_dump() finds states, waits and call stacks. */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "coro_child.h"
+#include "support/runtime.h"
+#include "support/suite.h"
+
+static struct {
+	struct haul_runtime *rt;
+	atomic_uint step;
+	atomic_bool go;
+	struct haul_mutex mutex;
+	struct haul_event event;
+	struct haul_sem sem;
+	struct haul_cond cond;
+	struct haul_chan *chan;
+	struct haul_coro *other;
+} s;
+
+static void start(uint64_t watchdog_ns)
+{
+	struct haul_plan_opts two = {.carriers = 2};
+	struct haul_plan *plan = NULL;
+	char why[256];
+
+	memset(&s, 0, sizeof(s));
+	ck_assert_int_eq(haul_plan_create(&plan, &two, why, sizeof(why)), 0);
+	ck_assert_int_eq(
+		haul_start(&s.rt,
+			&(struct haul_runtime_opts){.plan = plan, .watchdog_ns = watchdog_ns}),
+		0);
+	haul_plan_destroy(plan);
+}
+
+static uint64_t found(unsigned carrier)
+{
+	struct haul_carrier_stats stats;
+
+	haul_carrier_get_stats(haul_carrier(s.rt, carrier), &stats);
+	return stats.long_slices;
+}
+
+/* Computes until the watchdog has found it. */
+static void *hogs(void *arg)
+{
+	while (found(1) == 0)
+		;
+	return NULL;
+}
+
+static void spawn(unsigned carrier, haul_fn *fn, const char *name)
+{
+	haul_spawn_on(haul_carrier(s.rt, carrier), NULL, fn, NULL,
+		&(struct haul_coro_opts){.name = name});
+}
+
+static void hog(void *arg)
+{
+	start(0);
+	spawn(1, hogs, "glutton");
+	while (found(1) == 0)
+		;
+	haul_stop(s.rt, HAUL_FOREVER);
+}
+
+START_TEST(a_hog_gets_a_line)
+{
+	struct child c = child_run(hog, NULL);
+
+	ck_assert_int_eq(c.status, 0);
+	ck_assert_msg(c.lines == 1 && strstr(c.said, "haul: coroutine \"glutton\"") == c.said &&
+			strstr(c.said, " ms on carrier 1 without a wait, at "),
+		"%s", c.said);
+	printf("# %s", c.said);
+}
+END_TEST
+
+/* Its thread is in the kernel, and uses no CPU. */
+static void *blocks_its_thread(void *arg)
+{
+	nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+	return NULL;
+}
+
+START_TEST(a_thread_that_waits_is_no_hog)
+{
+	start(HAUL_MS);
+	run_on(s.rt, 1, blocks_its_thread, NULL);
+	ck_assert_uint_eq(found(1), 0);
+	runtime_stop(s.rt);
+}
+END_TEST
+
+static void *locks(void *arg)
+{
+	s.step++;
+	haul_lock(&s.mutex);
+	haul_unlock(&s.mutex);
+	return NULL;
+}
+
+static void *waits_for_event(void *arg)
+{
+	s.step++;
+	haul_event_wait(&s.event, haul_in(1000 * HAUL_S));
+	return NULL;
+}
+
+static void *waits_for_sem(void *arg)
+{
+	s.step++;
+	haul_sem_wait(&s.sem, HAUL_FOREVER);
+	return NULL;
+}
+
+static void *receives(void *arg)
+{
+	uint64_t value;
+
+	s.step++;
+	haul_chan_recv(s.chan, &value, HAUL_FOREVER);
+	return NULL;
+}
+
+static void *sleeps(void *arg)
+{
+	s.step++;
+	haul_sleep(1000 * HAUL_S);
+	return NULL;
+}
+
+static void *parks(void *arg)
+{
+	s.other = haul_self();
+	s.step++;
+	haul_park(HAUL_FOREVER);
+	return NULL;
+}
+
+static void *joins(void *arg)
+{
+	struct haul_coro *co;
+
+	haul_spawn(&co, sleeps, NULL, &(struct haul_coro_opts){.name = "joined"});
+	s.step++;
+	haul_join(co, NULL, HAUL_FOREVER);
+	return NULL;
+}
+
+static void *runs(void *arg)
+{
+	s.step++;
+	while (!s.go)
+		;
+	return NULL;
+}
+
+static void *holds(void *arg)
+{
+	haul_lock(&s.mutex);
+	s.step++;
+	haul_event_wait(&s.event, HAUL_FOREVER);
+	haul_unlock(&s.mutex);
+	return NULL;
+}
+
+static const struct {
+	haul_fn *fn;
+	const char *name, *says;
+} kinds[] = {
+	{holds, "holder", ", waiting for event 0x"},
+	{locks, "locker", ", waiting for mutex 0x"},
+	{waits_for_event, "eventful", "s, for at most "},
+	{waits_for_sem, "semaphorist", ", waiting for semaphore 0x"},
+	{receives, "receiver", ", waiting for a value of channel 0x"},
+	{sleeps, "sleeper", ", sleeping"},
+	{parks, "parker", ", parked"},
+	{joins, "joiner", ", waiting for the end of 0x"},
+};
+
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+START_TEST(a_dump_tells_what_each_does)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out;
+
+	start(HAUL_FOREVER);
+	ck_assert_int_eq(haul_chan_create(&s.chan, sizeof(uint64_t), 1), 0);
+	for (unsigned i = 0; i < KINDS; i++) {
+		spawn(0, kinds[i].fn, kinds[i].name);
+		WAIT_UNTIL(s.step == i + 1 + (i == KINDS - 1));
+	}
+	haul_sem_wait(&s.sem, 0); /* no more than a try, by a thread */
+	spawn(1, runs, "runner");
+	WAIT_UNTIL(s.step == KINDS + 2);
+	out = open_memstream(&text, &size);
+	haul_dump(s.rt, out);
+	fclose(out);
+	for (unsigned i = 0; i < KINDS; i++) {
+		char *line = strstr(text, kinds[i].name), *end;
+
+		ck_assert_msg(line, "no %s in %s", kinds[i].name, text);
+		end = strchr(line, '\n');
+		*end = '\0';
+		ck_assert_msg(strstr(line, kinds[i].says), "%s", line);
+		*end = '\n';
+		ck_assert_msg(strncmp(end + 1, "    ", 4) == 0, "no call stack: %s", text);
+	}
+	ck_assert_msg(strstr(text, "  carrier 1: runner 0x"), "%s", text);
+	ck_assert_msg(strstr(text, ", running\n    "), "%s", text);
+	s.go = true;
+	haul_event_set(&s.event);
+	runtime_stop(s.rt);
+	haul_chan_destroy(s.chan);
+	free(text);
+}
+END_TEST
+
+SUITE_MAIN("watchdog", {a_hog_gets_a_line, 1}, {a_thread_that_waits_is_no_hog, 1},
+	{a_dump_tells_what_each_does, 1})
