@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One thread at a time asks; it sends SIGURG to the thread of the carrier, whose handler takes the
- * shots and posts a semaphore. While it does, no coroutine at home there can run, but a stolen one.
+ * shots and sets an event. While it does, no coroutine at home there can run, but a stolen one.
  * SIGURG is ignored by default, so one that comes late or from elsewhere does no harm; others are
  * passed on to the handler before ours.
  *
@@ -14,28 +14,29 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/race.h"
+#include "conc/event.h"
 #include "coro/stack.h"
 #include "coro/trace.h"
 #include "sched/block.h"
 #include "sched/joined.h"
 #include "sched/self.h"
 
-#define WAIT_S 1
+#define WAIT_NS HAUL_S
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of those who ask */
 static struct sigaction before;
 static bool is_ready; /* the handler is installed */
-static sem_t done;
+static struct hauli_event done;
 static struct hauli_permit asked; /* taken by the handler, or by the thread that asks no more */
-static const struct haul_carrier *of;
+static struct hauli_ptr_published of; /* the carrier */
 static struct hauli_shot *shots;
 static unsigned nb_shots;
 
@@ -118,14 +119,16 @@ static void pass_on(int sig, siginfo_t *info, void *uc)
 
 static void handle(int sig, siginfo_t *info, void *uc)
 {
+	const struct haul_carrier *c = hauli_self();
 	int err = errno;
 
-	if (info->si_code != SI_TKILL || hauli_self() != of || !hauli_permit_take_remote(&asked)) {
+	if (!c || info->si_code != SI_TKILL || hauli_ptr_published_get(&of) != c ||
+		!hauli_permit_take_remote(&asked)) {
 		pass_on(sig, info, uc);
 	} else {
 		for (unsigned i = 0; i < nb_shots; i++)
-			take(of, &shots[i], uc);
-		sem_post(&done);
+			take(c, &shots[i], uc);
+		hauli_event_set(&done);
 	}
 	errno = err;
 }
@@ -136,7 +139,6 @@ static void install(void)
 		.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
 
 	hauli_trace_init();
-	sem_init(&done, 0, 0);
 	sigemptyset(&sa.sa_mask);
 	sigaction(SIGURG, NULL, &before);
 	sigaction(SIGURG, &sa, NULL);
@@ -145,13 +147,13 @@ static void install(void)
 
 static bool wait_for_answer(void)
 {
-	struct timespec until;
+	struct timespec until = hauli_monotonic_in(WAIT_NS);
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += WAIT_S;
-	while (sem_clockwait(&done, CLOCK_MONOTONIC, &until) != 0)
-		if (errno == ETIMEDOUT && hauli_permit_take_remote(&asked))
-			return false;
+	if (hauli_event_wait_until(&done, &until))
+		return true;
+	if (hauli_permit_take_remote(&asked))
+		return false;
+	hauli_event_wait(&done); /* it is at it */
 	return true;
 }
 
@@ -165,9 +167,10 @@ bool hauli_snapshot(const struct haul_carrier *c, struct hauli_shot *s, unsigned
 	pthread_mutex_lock(&lock);
 	if (!is_ready)
 		install();
-	of = c;
+	hauli_ptr_published_set(&of, (void *)c);
 	shots = s;
 	nb_shots = n;
+	hauli_event_init(&done);
 	hauli_permit_give(&asked);
 	if (syscall(SYS_tgkill, getpid(), tid, SIGURG) == 0)
 		answered = wait_for_answer();

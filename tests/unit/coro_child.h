@@ -22,7 +22,7 @@ static inline void child_without_qemu(char *said)
 struct child {
 	int status; /* from waitpid() */
 	unsigned lines; /* lines that begin with "haul: " */
-	char said[4096];
+	char said[16384];
 };
 
 /* Runs fn(arg) in a child process, which then calls _exit(0). */

@@ -310,8 +310,14 @@ END_TEST
 /* With virtual time, or in a build with checks: when it happens. */
 static void *is_told(void *arg)
 {
-	while (!s.rt->told_stuck)
+	bool told = false;
+
+	while (!told) {
 		usleep(1000);
+		pthread_mutex_lock(&s.rt->quiet_lock);
+		told = s.rt->told_stuck;
+		pthread_mutex_unlock(&s.rt->quiet_lock);
+	}
 	_exit(0);
 }
 
