@@ -130,7 +130,7 @@ static void print_shot(struct dump *d, const struct haul_carrier *c, const struc
 		fprintf(d->out, " for %s %p", s->what, s->object);
 	if (waits && s->n > 0)
 		print_times(d, s);
-	fputs(s->n || s->stolen ? "\n" : ", not begun\n", d->out);
+	fputs(s->n || s->stolen || s->runs ? "\n" : ", not begun\n", d->out);
 	hauli_trace_print(s->pcs, s->n, d->out);
 }
 
