@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One thread at a time asks; it sends SIGURG to the thread of the carrier, whose handler takes the
- * shots and sets an event. While it does, no coroutine at home there can run, but a stolen one.
- * SIGURG is ignored by default, so one that comes late or from elsewhere does no harm; others are
- * passed on to the handler before ours.
+ * One thread at a time asks; it sends a signal to the thread of the carrier, whose handler takes
+ * the shots and sets an event. While it does, no coroutine at home there can run, but a stolen one.
+ * The handler stays once it is installed, so a signal that comes late does no harm; those that are
+ * not ours are passed on to the handler before ours. Not SIGURG: the programs of haul-app interrupt
+ * system calls by it.
  *
  * Which contexts may be followed? The handler may have interrupted a switch. Each coroutine has a
  * context that is complete, except the one on whose stack the interrupted stack pointer lies: a
@@ -30,6 +31,7 @@
 #include "sched/self.h"
 
 #define WAIT_NS HAUL_S
+#define SIGNAL (SIGRTMAX - 2) /* glibc has the first ones, valgrind the last one */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of those who ask */
 static struct sigaction before;
@@ -140,8 +142,8 @@ static void install(void)
 
 	hauli_trace_init();
 	sigemptyset(&sa.sa_mask);
-	sigaction(SIGURG, NULL, &before);
-	sigaction(SIGURG, &sa, NULL);
+	sigaction(SIGNAL, NULL, &before);
+	sigaction(SIGNAL, &sa, NULL);
 	is_ready = true;
 }
 
@@ -172,7 +174,7 @@ bool hauli_snapshot(const struct haul_carrier *c, struct hauli_shot *s, unsigned
 	nb_shots = n;
 	hauli_event_init(&done);
 	hauli_permit_give(&asked);
-	if (syscall(SYS_tgkill, getpid(), tid, SIGURG) == 0)
+	if (syscall(SYS_tgkill, getpid(), tid, SIGNAL) == 0)
 		answered = wait_for_answer();
 	else
 		answered = !hauli_permit_take_remote(&asked);
