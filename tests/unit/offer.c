@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 
+#include "sched/coroutine.h" /* HAUL_STEALING */
 #include "support/runtime.h"
 #include "support/suite.h"
 
@@ -191,7 +192,7 @@ static void *spawns_a_crowd(void *arg)
 
 START_TEST(stolen_ones_offer_too)
 {
-	start(4, 0, HAUL_STEAL_GLOBAL);
+	start(4, 0, HAUL_STEALING ? HAUL_STEAL_GLOBAL : HAUL_STEAL_OFF);
 	run_on(rt, 0, spawns_a_crowd, NULL);
 	runtime_stop(rt);
 	ck_assert_uint_eq(others, CROWD);
