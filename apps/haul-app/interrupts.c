@@ -26,7 +26,6 @@ static struct deadly {
 	{.sig = SIGSYS, .is_fault = true},
 	{.sig = SIGQUIT},
 	{.sig = SIGALRM},
-	{.sig = SIGUSR1},
 	{.sig = SIGUSR2},
 };
 #define DEADLY (sizeof(deadly) / sizeof(deadly[0]))

@@ -3,6 +3,7 @@
 #include "open.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 
 #include <haul-dpdk/eal.h>
@@ -190,8 +191,10 @@ static int start_carriers(struct hauli_app *a)
 	};
 	int err = haul_start(&a->pub.rt, &opts);
 
-	if (!err)
+	if (!err) {
+		(void)haul_dump_on_signal(SIGUSR1); /* not worth an end */
 		return HAUL_APP_DONE;
+	}
 	snprintf(line, sizeof(line), "cannot start the carriers: %s%s", why,
 		err == -ENOTSUP ? "; use --steal off" : "");
 	return hauli_app_fail(a, err, line);

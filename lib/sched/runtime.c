@@ -60,6 +60,14 @@ bool hauli_runtimes_have(const void *p)
 	return found;
 }
 
+void hauli_runtimes_for_each(void (*fn)(struct haul_runtime *rt))
+{
+	pthread_mutex_lock(&runtimes_lock);
+	for (struct haul_runtime *rt = runtimes; rt; rt = rt->next)
+		fn(rt);
+	pthread_mutex_unlock(&runtimes_lock);
+}
+
 bool hauli_runtimes_are_copies(void)
 {
 	return hauli_forks != forks_at_start;

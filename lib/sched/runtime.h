@@ -52,6 +52,9 @@ bool hauli_runtime_is_running(const struct haul_runtime *rt);
 /* True if p, which may be any address, is a coroutine of a runtime in the list, or was. */
 bool hauli_runtimes_have(const void *p);
 
+/* Calls fn for each runtime in the list, none of which ends meanwhile. */
+void hauli_runtimes_for_each(void (*fn)(struct haul_runtime *rt));
+
 /* True in a child of fork() that has not started a runtime: the runtimes in its memory have no
  * threads, so a wait for one would not end. For threads that are no carriers. */
 bool hauli_runtimes_are_copies(void);

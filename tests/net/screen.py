@@ -117,7 +117,7 @@ def test_ends(tap):
             code, after = t.ends()
             tap.ok(code == expected and t.is_restored() and "total of" in after,
                    f"restored after {how!r}", t)
-    for how in "\x1c", signal.SIGSEGV, signal.SIGABRT, signal.SIGUSR1:
+    for how in "\x1c", signal.SIGSEGV, signal.SIGABRT, signal.SIGUSR2:
         with running(*RING) as t:
             t.type(how) if isinstance(how, str) else t.kill(how)
             code, after = t.ends()

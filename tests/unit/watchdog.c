@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The watchdog finds long slices; haul_dump() finds states, waits and call stacks. */
+#include <errno.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <time.h>
@@ -221,5 +223,46 @@ START_TEST(a_dump_tells_what_each_does)
 }
 END_TEST
 
+static void signal_to_dump(void *arg)
+{
+	start(HAUL_FOREVER);
+	ck_assert_int_eq(haul_dump_on_signal(0), -EINVAL);
+	ck_assert_int_eq(haul_dump_on_signal(SIGUSR1), 0);
+	spawn(1, sleeps, "sleeper");
+	WAIT_UNTIL(s.step == 1);
+	raise(SIGUSR1);
+	for (;;)
+		pause(); /* the parent ends it when it has read enough */
+}
+
+START_TEST(a_signal_dumps_all)
+{
+	char said[4096] = "";
+	size_t len = 0;
+	int fds[2], status;
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(fds), 0);
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0) {
+		dup2(fds[1], STDERR_FILENO);
+		close(fds[0]);
+		signal_to_dump(NULL);
+	}
+	close(fds[1]);
+	while (!strstr(said, "sleeper 0x") || !strstr(said, "\n    ")) {
+		ssize_t n = read(fds[0], said + len, sizeof(said) - 1 - len);
+
+		ck_assert_int_gt(n, 0);
+		len += (size_t)n;
+	}
+	close(fds[0]);
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_msg(strstr(said, "haul: coroutines that have not ended:\n"), "%s", said);
+}
+END_TEST
+
 SUITE_MAIN("watchdog", {a_hog_gets_a_line, 1}, {a_thread_that_waits_is_no_hog, 1},
-	{a_dump_tells_what_each_does, 1})
+	{a_dump_tells_what_each_does, 1}, {a_signal_dumps_all, 1})

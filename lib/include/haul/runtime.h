@@ -110,10 +110,19 @@ HAUL_API int haul_start(struct haul_runtime **rt, const struct haul_runtime_opts
  */
 HAUL_API int haul_stop(struct haul_runtime *rt, uint64_t timeout_ns);
 
-/* Prints each coroutine that has not ended (carrier, name, state), and the number of ended
- * coroutines that were neither joined nor detached; with stack_marks, how much
- * stack each function has used at most. Any thread. */
+/*
+ * Prints each coroutine that has not ended: carrier, name, state, what it waits for and since when,
+ * call stack; the number of ended coroutines that were neither joined nor detached; with
+ * stack_marks, how much stack each function has used at most. The carriers run on. Any thread. It
+ * sends SIGRTMAX - 2 to the carriers' threads, whose handler calls the unwinder; with glibc before
+ * 2.35 no thread may load a library meanwhile.
+ */
 HAUL_API void haul_dump(struct haul_runtime *rt, FILE *out);
+
+/* From now on the signal sig, such as SIGUSR1, has all runtimes of the process dumped on stderr, by
+ * a thread that this call starts. Any thread. Returns 0; -EINVAL (no signal that can be handled);
+ * -EAGAIN (no thread). */
+HAUL_API int haul_dump_on_signal(int sig);
 
 /* Returns the memory of unused stacks to the kernel. Any thread. Returns the number of bytes. */
 HAUL_API size_t haul_trim(struct haul_runtime *rt);
