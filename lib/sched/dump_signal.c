@@ -19,7 +19,7 @@ static void dump(struct haul_runtime *rt)
 
 static void *dump_each_time(void *arg)
 {
-	pthread_setname_np(pthread_self(), "haul-dump");
+	pthread_setname_np(pthread_self(), "dump");
 	for (;;) {
 		if (sem_wait(&came) == 0)
 			hauli_runtimes_for_each(dump);

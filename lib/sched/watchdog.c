@@ -3,7 +3,7 @@
  * A thread looks at each carrier twice per limit. Rounds, pops and the begin of a batch tell slices
  * apart, so carriers do nothing for it. If they are the same as at the last look, the CPU time that
  * the carrier's thread has used in between counts: one that was preempted, or that waits in the
- * kernel, is not late. While all carriers sleep, the looks become rarer.
+ * kernel, is not late. While no coroutine is seen to run, the looks become rarer.
  *
  * Pollers are not watched: one that spins looks like one that is stuck.
  */
@@ -115,12 +115,12 @@ static void judge(struct hauli_watchdog *w, struct haul_carrier *c, struct watch
 	tell(w, c, &shot, used);
 }
 
-/* False: the carrier sleeps. */
+/* False: the carrier sleeps or polls. */
 static bool look(struct hauli_watchdog *w, struct haul_carrier *c, struct watched *seen)
 {
 	struct slice slice = slice_of(c);
 
-	if (hauli_inbox_is_asleep(&c->inbox))
+	if (hauli_inbox_is_asleep(&c->inbox) || !runs_a_coroutine(c))
 		return false;
 	if (is_same(&slice, &seen->slice)) {
 		judge(w, c, seen);
@@ -150,7 +150,7 @@ static void *watch(void *arg)
 	struct hauli_watchdog *w = arg;
 	uint64_t often = w->limit_ns / 2, pause = often;
 
-	pthread_setname_np(pthread_self(), "haul-watchdog");
+	pthread_setname_np(pthread_self(), "watchdog");
 	while (pause_for(w, pause)) {
 		bool awake = false;
 
