@@ -130,7 +130,7 @@ static void print_shot(struct dump *d, const struct haul_carrier *c, const struc
 		fprintf(d->out, " for %s %p", s->what, s->object);
 	if (waits && s->n > 0)
 		print_times(d, s);
-	fputs(s->n || s->stolen || s->runs ? "\n" : ", not begun\n", d->out);
+	fputs(s->begun || s->stolen ? "\n" : ", not begun\n", d->out);
 	hauli_trace_print(s->pcs, s->n, d->out);
 }
 
@@ -151,31 +151,32 @@ HAULI_MAY_RACE static void print_guess(
 
 #define PAGE 32 /* shots at a time: the carrier stands still for some 50 us */
 
-static void print_some(struct dump *d, const struct haul_carrier *c,
-	const struct haul_coro *const *cos, unsigned n, struct hauli_shot *shots)
+/* answers: false once the carrier has not answered. Returns if it does. */
+static bool print_some(struct dump *d, const struct haul_carrier *c,
+	const struct haul_coro *const *cos, unsigned n, struct hauli_shot *shots, bool answers)
 {
-	bool answers;
-
 	memset(shots, 0, n * sizeof(shots[0]));
 	for (unsigned i = 0; i < n; i++)
 		shots[i].co = cos[i];
-	answers = hauli_snapshot(c, shots, n);
+	answers = answers && hauli_snapshot(c, shots, n);
 	for (unsigned i = 0; i < n; i++) {
 		if (!answers)
 			print_guess(d, c, cos[i]);
 		else if (shots[i].taken)
 			print_shot(d, c, &shots[i]);
 	}
+	return answers;
 }
 
 static void print_carrier(struct dump *d, const struct haul_carrier *c, struct hauli_shot *shots)
 {
 	const struct list *list = &d->lists[c->id];
+	bool answers = true;
 	size_t i;
 
 	for (i = 0; i < list->n && d->lines > 0; i += PAGE)
-		print_some(d, c, list->cos + i, (unsigned)(list->n - i < PAGE ? list->n - i : PAGE),
-			shots);
+		answers = print_some(d, c, list->cos + i,
+			(unsigned)(list->n - i < PAGE ? list->n - i : PAGE), shots, answers);
 	d->left_out += i < list->n ? list->n - i : 0;
 	free(list->cos);
 }
@@ -192,6 +193,8 @@ static void dump_coroutines(struct dump *d)
 			print_carrier(d, &d->rt->carriers[i], shots);
 	}
 	free(shots);
+	if (!d->lists || !shots)
+		fputs("  no memory for a list\n", d->out);
 }
 
 /* Counts those that are still records of a spawner (entry.h). */

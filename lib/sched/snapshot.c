@@ -10,6 +10,10 @@
  * context that is complete, except the one on whose stack the interrupted stack pointer lies: a
  * switch saves the context before it changes the stack pointer. That one is followed from the
  * interrupted registers instead. A coroutine that has not begun, or has ended, has no stack.
+ *	Where carriers steal, a thief may take a coroutine that is ready, at any time, and marks it
+ *	    only later: it is not followed. One that waits is not taken.
+ *	If the handler has interrupted another one on the alternate stack, it is not known which
+ *	    coroutine has no complete context: none is followed.
  */
 #include "sched/snapshot.h"
 
@@ -51,9 +55,19 @@ static uintptr_t stack_pointer(const ucontext_t *uc)
 #endif
 }
 
-static bool is_on(const struct hauli_stack *stack, uintptr_t sp)
+/* A thief may run a coroutine that is ready on the stack, and give it away; then sp is not there. */
+HAULI_MAY_RACE static bool is_on(const struct hauli_stack *stack, uintptr_t sp)
 {
-	return sp >= (uintptr_t)hauli_stack_lo(stack) && sp < (uintptr_t)stack;
+	HAULI_RACES(stack);
+	return sp >= (uintptr_t)stack - stack->bytes && sp < (uintptr_t)stack;
+}
+
+/* True if a handler on the alternate stack has been interrupted. */
+static bool is_nested(const ucontext_t *uc)
+{
+	uintptr_t lo = (uintptr_t)uc->uc_stack.ss_sp, sp = stack_pointer(uc);
+
+	return sp >= lo && sp < lo + uc->uc_stack.ss_size;
 }
 
 HAULI_MAY_RACE static void see_wait(struct hauli_shot *s)
@@ -102,13 +116,16 @@ HAULI_MAY_RACE static void take(
 	s->stolen = hauli_coro_is_stolen(co);
 	if (s->stolen || !stack)
 		return;
+	s->begun = true;
+	if (is_nested(uc))
+		return;
 	s->runs = is_on(stack, stack_pointer(uc));
 	if (s->runs) {
 		s->n = hauli_trace_interrupted(uc, s->pcs, HAULI_SHOT_DEPTH);
-		return;
+	} else if (!hauli_steals(c) || s->state != HAULI_CORO_READY) {
+		see_wait(s);
+		s->n = hauli_trace(&co->co.ctx, s->pcs, HAULI_SHOT_DEPTH);
 	}
-	see_wait(s);
-	s->n = hauli_trace(&co->co.ctx, s->pcs, HAULI_SHOT_DEPTH);
 }
 
 static void pass_on(int sig, siginfo_t *info, void *uc)

@@ -13,7 +13,7 @@
 struct hauli_shot {
 	const struct haul_coro *co; /* set by the caller; NULL: the one that runs */
 	bool taken; /* co is at home on the carrier, and has not ended */
-	bool runs, stolen;
+	bool begun, runs, stolen;
 	enum hauli_coro_state state;
 	const char *name;
 	/* Of a wait: what for, or NULL; the object or coroutine; ticks: its deadline, or

@@ -4,9 +4,11 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 #include "coro_child.h"
+#include "sched/carrier.h"
 #include "support/runtime.h"
 #include "support/suite.h"
 
@@ -223,6 +225,84 @@ START_TEST(a_dump_tells_what_each_does)
 }
 END_TEST
 
+static __attribute__((noinline)) unsigned descend(unsigned depth)
+{
+	char frame[64];
+
+	memset(frame, (int)depth, sizeof(frame));
+	asm volatile("" : : "r"(frame) : "memory");
+	if (depth > 0)
+		return descend(depth - 1) + (unsigned)frame[depth % 64];
+	haul_yield();
+	return 0;
+}
+
+static void *descends(void *arg)
+{
+	for (unsigned n = 0; !s.go; n++)
+		descend(n % 16);
+	return NULL;
+}
+
+#define DUMPS 300
+
+/* A coroutine that is ready may be taken at any time. */
+START_TEST(a_dump_follows_no_stack_that_a_thief_uses)
+{
+	struct haul_runtime *rt =
+		runtime_start_stealing(4, NULL, HAUL_STEALING ? HAUL_STEAL_GLOBAL : HAUL_STEAL_OFF);
+	FILE *out = fopen("/dev/null", "w");
+
+	memset(&s, 0, sizeof(s));
+	for (unsigned i = 0; i < 32; i++)
+		haul_spawn_on(haul_carrier(rt, 0), NULL, descends, NULL, NULL);
+	for (unsigned i = 0; i < DUMPS; i++)
+		haul_dump(rt, out);
+	s.go = true;
+	runtime_stop(rt);
+	fclose(out);
+}
+END_TEST
+
+/* On the alternate stack of a carrier's thread. */
+static void waits_in_a_handler(int sig)
+{
+	s.step = 2;
+	while (!s.go)
+		;
+}
+
+static void *is_interrupted(void *arg)
+{
+	descend(3);
+	s.step = 1;
+	descend(16);
+	while (!s.go)
+		;
+	return NULL;
+}
+
+START_TEST(a_dump_follows_nothing_below_another_handler)
+{
+	struct sigaction sa = {.sa_handler = waits_in_a_handler, .sa_flags = SA_ONSTACK}, before;
+	FILE *out = fopen("/dev/null", "w");
+	pid_t tid;
+
+	start(HAUL_FOREVER);
+	sigaction(SIGUSR2, &sa, &before);
+	spawn(1, is_interrupted, "interrupted");
+	WAIT_UNTIL(s.step == 1);
+	tid = (pid_t)hauli_u32_published_get(&haul_carrier(s.rt, 1)->tid);
+	syscall(SYS_tgkill, getpid(), tid, SIGUSR2);
+	WAIT_UNTIL(s.step == 2);
+	haul_dump(s.rt, out);
+	s.go = true;
+	runtime_stop(s.rt);
+	sigaction(SIGUSR2, &before, NULL);
+	fclose(out);
+}
+END_TEST
+
 static void signal_to_dump(void *arg)
 {
 	start(HAUL_FOREVER);
@@ -265,4 +345,5 @@ START_TEST(a_signal_dumps_all)
 END_TEST
 
 SUITE_MAIN("watchdog", {a_hog_gets_a_line, 1}, {a_thread_that_waits_is_no_hog, 1},
-	{a_dump_tells_what_each_does, 1}, {a_signal_dumps_all, 1})
+	{a_dump_tells_what_each_does, 1}, {a_dump_follows_no_stack_that_a_thief_uses, 1},
+	{a_dump_follows_nothing_below_another_handler, 1}, {a_signal_dumps_all, 1})
