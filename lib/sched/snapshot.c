@@ -55,7 +55,7 @@ static uintptr_t stack_pointer(const ucontext_t *uc)
 #endif
 }
 
-/* A thief may run a coroutine that is ready on the stack, and give it away; then sp is not there. */
+/* A thief may run a ready coroutine on the stack, and give it away; then sp is not there. */
 HAULI_MAY_RACE static bool is_on(const struct hauli_stack *stack, uintptr_t sp)
 {
 	HAULI_RACES(stack);
