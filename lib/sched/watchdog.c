@@ -49,10 +49,10 @@ struct hauli_watchdog {
 /* The CPU time of a thread of this process; the kernel's encoding of its clock. */
 static uint64_t cpu_time(uint32_t tid)
 {
-	const clockid_t per_thread = 6;
+	const uint32_t per_thread = 6;
 	struct timespec t = {0};
 
-	clock_gettime((~(clockid_t)tid << 3) | per_thread, &t);
+	clock_gettime((clockid_t)(~tid << 3 | per_thread), &t);
 	return (uint64_t)t.tv_sec * HAUL_S + (uint64_t)t.tv_nsec;
 }
 
