@@ -34,6 +34,7 @@
  */
 #include "sched/quiet.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -49,9 +50,25 @@ static struct hauli_ticket joins_begun, joins_ended;
 
 #define MOST_LINES 20
 
-static bool threads_join(void)
+/* The threads of the process; 0: not known. */
+static unsigned threads(void)
 {
-	return hauli_ticket_get(&joins_begun) != hauli_ticket_get(&joins_ended);
+	DIR *tasks = opendir("/proc/self/task");
+	unsigned n = 0;
+
+	for (struct dirent *d; tasks && (d = readdir(tasks));)
+		n += d->d_name[0] != '.';
+	if (tasks)
+		closedir(tasks);
+	return n;
+}
+
+/* True if a thread waits in haul_join(), and there is none that could do anything else. */
+static bool all_others_join(const struct haul_runtime *rt)
+{
+	unsigned join = hauli_ticket_get(&joins_begun) - hauli_ticket_get(&joins_ended);
+
+	return join > 0 && threads() == rt->nb_carriers + join + (rt->watchdog != NULL);
 }
 
 struct look {
@@ -145,8 +162,8 @@ static void look_at_quiet(struct haul_carrier *c, const struct look *look)
 		jump(look);
 		if (look->next != c)
 			hauli_mail_wake(look->next, hauli_inbox_rouse(&look->next->inbox));
-	} else if (!look->next && c->phase == HAULI_PHASE_RUNS && threads_join() &&
-		is_stuck(c->rt)) {
+	} else if (!look->next && c->phase == HAULI_PHASE_RUNS && is_stuck(c->rt) &&
+		all_others_join(c->rt)) {
 		tell(c->rt);
 	}
 }

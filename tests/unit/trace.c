@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-#include "sched/coroutine.h"
+#include "sched/carrier.h"
 
 #include "support/runtime.h"
 #include "support/suite.h"
@@ -56,7 +56,8 @@ START_TEST(a_suspended_coroutine_has_its_frames)
 	hauli_trace_init();
 	waiting = 0;
 	ck_assert_int_eq(haul_spawn_on(haul_carrier(rt, 0), &co, descends, NULL, NULL), 0);
-	WAIT_UNTIL(waiting && hauli_coro_state(co) == HAULI_CORO_PARKED);
+	/* Its context is complete when the carrier sleeps. */
+	WAIT_UNTIL(waiting && hauli_inbox_is_asleep(&haul_carrier(rt, 0)->inbox));
 	n = hauli_trace(&co->co.ctx, pcs, MOST);
 	first = index_of(pcs, n, places[0]);
 	ck_assert_uint_ge(first, 1); /* haul_park() */
