@@ -86,11 +86,19 @@ bool hauli_join_here(struct haul_carrier *c, struct hauli_join *j)
 	return true;
 }
 
+/* The thread is about to run, so it waits no more; a timed one was never counted. */
+static __attribute__((noinline)) void set_event(struct hauli_join *j)
+{
+	if (!j->timed)
+		hauli_quiet_join_ends();
+	hauli_event_set(j->event);
+}
+
 /* Wakes the waiter of j; j may be gone afterwards. */
 static inline void wake(struct haul_carrier *c, struct hauli_join *j)
 {
 	if (j->event)
-		hauli_event_set(j->event);
+		set_event(j);
 	else if (hauli_coro_home(j->waiter) != c)
 		hauli_request(j->waiter, HAULI_REQ_JOINED);
 	else if (c->current)
@@ -234,6 +242,7 @@ void hauli_ending_begin(struct hauli_ending *e, struct haul_coro *co)
 	e->join =
 		(struct hauli_join){.msg.kind = &hauli_join_msg, .target = co, .event = &e->event};
 	hauli_event_init(&e->event);
+	hauli_quiet_join_begins();
 	send_to(hauli_coro_home(co), &e->join);
 }
 
@@ -255,10 +264,8 @@ static void wait_as_thread(struct hauli_join *j)
 	struct hauli_ending e;
 
 	check_target(j->target);
-	hauli_quiet_join_begins();
 	hauli_ending_begin(&e, j->target);
 	(void)hauli_ending_wait(&e, NULL);
-	hauli_quiet_join_ends();
 	j->result = e.join.result;
 }
 

@@ -20,7 +20,8 @@ bool hauli_quiet_look(struct haul_carrier *c);
  * them. */
 void hauli_quiet_tell_at_stop(struct haul_runtime *rt);
 
-/* A thread that is no carrier, before and after a join without a deadline. */
+/* A join of a thread that is no carrier, without a deadline of its own: the thread, before it; the
+ * carrier that ends it, before that. */
 void hauli_quiet_join_begins(void);
 void hauli_quiet_join_ends(void);
 
