@@ -58,8 +58,7 @@ static struct haul_carrier *carrier_of(struct hauli_thief *t)
 HAULI_MAY_RACE static bool is_stealable(const struct haul_coro *co)
 {
 	HAULI_RACES(co);
-	return hauli_coro_state(co) == HAULI_CORO_READY && hauli_coro_queues(co) &&
-		hauli_coro_is_stealable(co);
+	return hauli_coro_state(co) == HAULI_CORO_READY && hauli_coro_queues(co) && !co->pinned;
 }
 
 /* The ready coroutines of v: never too few. */
