@@ -312,6 +312,9 @@ static void *pushes_at_the_end(void *arg)
 	struct haul_carrier *c = haul_carrier_self();
 
 	begin(c);
+	while (!t.open)
+		sched_yield();
+	haul_maybe_yield(true); /* the detachment was mail, too */
 	t.told = true;
 	while (hauli_inbox_is_empty(&c->inbox))
 		;
@@ -324,6 +327,7 @@ static void *pushes_at_the_end(void *arg)
 START_TEST(those_queued_at_the_stop_begin_cancelled)
 {
 	haul_detach(start(1 + _i, how(_i), pushes_at_the_end, is_cancelled_by_the_stop, 0));
+	t.open = true;
 	WAIT_UNTIL(t.told);
 	runtime_stop(t.rt);
 	ck_assert_uint_eq(t.cancelled, 10);
