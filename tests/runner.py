@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Builds haul and runs all tests; with --all, in three more ways, with the long searches of models
 (suite long), with all mutations of the sources (tests of the tests), of which it else tries every
-tenth, and with both compilers in tests that build programs of users, which else take one of the
+twentieth, and with both compilers in tests that build programs of users, which else take one of the
 two. Called by tests/run.
 
 Every configuration has a build directory of its own, build-NAME, kept from run to run. On a
@@ -366,7 +366,7 @@ def main():
             for c in CONFIGURATIONS))
     p.add_argument("--all", action="store_true",
                    help="all configurations, one after the other, long searches, all mutations, "
-                   "all compilers; else the first configuration, and every tenth mutation")
+                   "all compilers; else the first configuration, and every twentieth mutation")
     p.add_argument("--only", metavar="CONFIGURATION", choices=[c.name for c in CONFIGURATIONS],
                    help="only this one")
     p.add_argument("--suite", action="append", default=[], metavar="NAME",
@@ -380,7 +380,7 @@ def main():
     args.part = not (args.all or args.only or args.suite)
     if args.part:
         # Tests of the tests take a third of the time: the first run of a newcomer tries a part.
-        os.environ.setdefault("HAUL_MUTATIONS", "10")
+        os.environ.setdefault("HAUL_MUTATIONS", "20")
         os.environ.setdefault("HAUL_FEWER", "1")  # of several compilers
 
     began = time.monotonic()
