@@ -27,7 +27,7 @@ from progress import Progress, cores, name, weights
 
 LOGS = ["testlog", "testlog-beside"]
 SAID = 12  # lines of a failed test at the end
-AT_ONCE = 3  # tests that mostly wait
+AT_ONCE = 4  # tests that mostly wait
 # With lines only, which is all that reports name, 278 MB instead of 415 (address sanitizer).
 SANITIZE = ["-Dchecks=true", "-Doptimization=2", "-Db_lundef=false", "-Dc_args=-g1"]
 TESTS_MB = 60  # of a disk: files of tests that run at once
