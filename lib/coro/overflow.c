@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "coro/interrupted.h"
 #include "coro/overrun.h"
 
 #define WATCHED_MAX 64
@@ -41,19 +41,10 @@ static struct hauli_stacks *watched[WATCHED_MAX];
 static hauli_running_fn *_Atomic running;
 static void (*_Atomic explain_others)(int sig, const void *uc);
 
-static uintptr_t stack_pointer(const ucontext_t *uc)
-{
-#if defined(__x86_64__)
-	return (uintptr_t)uc->uc_mcontext.gregs[REG_RSP];
-#elif defined(__aarch64__)
-	return (uintptr_t)uc->uc_mcontext.sp;
-#endif
-}
-
 /* The coroutine that has run over its stack, or NULL for another fault. */
 static const struct hauli_co *find_overflow(const siginfo_t *info, const ucontext_t *uc)
 {
-	uintptr_t sp = stack_pointer(uc), addr = (uintptr_t)info->si_addr, lo;
+	uintptr_t sp = hauli_interrupted_sp(uc), addr = (uintptr_t)info->si_addr, lo;
 	const struct hauli_co *co = running ? running() : NULL;
 
 	if (!co || !co->stack)

@@ -4,8 +4,9 @@
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <string.h>
-#include <ucontext.h>
 #include <unwind.h>
+
+#include "coro/interrupted.h"
 
 struct trace {
 	void **pcs;
@@ -49,14 +50,12 @@ unsigned hauli_trace(const struct hauli_ctx *ctx, void **pcs, unsigned most)
 
 unsigned hauli_trace_interrupted(const void *uc, void **pcs, unsigned most)
 {
-	const mcontext_t *registers = &((const ucontext_t *)uc)->uc_mcontext;
-	struct trace t = {.pcs = pcs, .most = most};
+	struct trace t = {
+		.pcs = pcs,
+		.most = most,
+		.from = (const void *)hauli_interrupted_pc(uc),
+	};
 
-#if defined(__x86_64__)
-	t.from = (const void *)registers->gregs[REG_RIP];
-#elif defined(__aarch64__)
-	t.from = (const void *)registers->pc;
-#endif
 	_Unwind_Backtrace(add, &t);
 	return t.n;
 }

@@ -22,12 +22,12 @@
 #include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/race.h"
 #include "conc/event.h"
+#include "coro/interrupted.h"
 #include "coro/stack.h"
 #include "coro/trace.h"
 #include "sched/block.h"
@@ -46,15 +46,6 @@ static struct hauli_ptr_published of; /* the carrier */
 static struct hauli_shot *shots;
 static unsigned nb_shots;
 
-static uintptr_t stack_pointer(const ucontext_t *uc)
-{
-#if defined(__x86_64__)
-	return (uintptr_t)uc->uc_mcontext.gregs[REG_RSP];
-#elif defined(__aarch64__)
-	return (uintptr_t)uc->uc_mcontext.sp;
-#endif
-}
-
 /* A thief may run a ready coroutine on the stack, and give it away; then sp is not there. */
 HAULI_MAY_RACE static bool is_on(const struct hauli_stack *stack, uintptr_t sp)
 {
@@ -65,7 +56,7 @@ HAULI_MAY_RACE static bool is_on(const struct hauli_stack *stack, uintptr_t sp)
 /* True if a handler on the alternate stack has been interrupted. */
 static bool is_nested(const ucontext_t *uc)
 {
-	uintptr_t lo = (uintptr_t)uc->uc_stack.ss_sp, sp = stack_pointer(uc);
+	uintptr_t lo = (uintptr_t)uc->uc_stack.ss_sp, sp = hauli_interrupted_sp(uc);
 
 	return sp >= lo && sp < lo + uc->uc_stack.ss_size;
 }
@@ -119,7 +110,7 @@ HAULI_MAY_RACE static void take(
 	s->begun = true;
 	if (is_nested(uc))
 		return;
-	s->runs = is_on(stack, stack_pointer(uc));
+	s->runs = is_on(stack, hauli_interrupted_sp(uc));
 	if (s->runs) {
 		s->n = hauli_trace_interrupted(uc, s->pcs, HAULI_SHOT_DEPTH);
 	} else if (!hauli_steals(c) || s->state != HAULI_CORO_READY) {

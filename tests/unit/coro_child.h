@@ -4,6 +4,7 @@
 #define HAUL_TESTS_CORO_CHILD_H
 
 #include <check.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -57,6 +58,36 @@ static inline struct child child_run(void (*fn)(void *arg), void *arg)
 	ck_assert_int_eq(waitpid(pid, &c.status, 0), pid);
 	for (const char *p = c.said; (p = strstr(p, "haul: ")); p++)
 		c.lines += p == c.said || p[-1] == '\n';
+	return c;
+}
+
+/* Runs fn() in a child process until it has said both texts on stderr, and ends it by SIGKILL. */
+static inline struct child child_until(void (*fn)(void), const char *text, const char *other)
+{
+	struct child c = {0};
+	size_t len = 0;
+	int fds[2];
+	ssize_t n;
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(fds), 0);
+	fflush(NULL);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		dup2(fds[1], STDERR_FILENO);
+		close(fds[0]);
+		fn();
+	}
+	close(fds[1]);
+	while (!strstr(c.said, text) || !strstr(c.said, other)) {
+		n = read(fds[0], c.said + len, sizeof(c.said) - 1 - len);
+		ck_assert_int_gt(n, 0);
+		len += (size_t)n;
+	}
+	close(fds[0]);
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(waitpid(pid, &c.status, 0), pid);
 	return c;
 }
 

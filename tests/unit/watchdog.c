@@ -305,7 +305,7 @@ START_TEST(a_dump_follows_nothing_below_another_handler)
 }
 END_TEST
 
-static void signal_to_dump(void *arg)
+static void signal_to_dump(void)
 {
 	start(HAUL_FOREVER);
 	ck_assert_int_eq(haul_dump_on_signal(0), -EINVAL);
@@ -319,30 +319,9 @@ static void signal_to_dump(void *arg)
 
 START_TEST(a_signal_dumps_all)
 {
-	char said[4096] = "";
-	size_t len = 0;
-	int fds[2], status;
-	pid_t pid;
+	struct child c = child_until(signal_to_dump, "sleeper 0x", "\n    ");
 
-	ck_assert_int_eq(pipe(fds), 0);
-	fflush(NULL);
-	pid = fork();
-	if (pid == 0) {
-		dup2(fds[1], STDERR_FILENO);
-		close(fds[0]);
-		signal_to_dump(NULL);
-	}
-	close(fds[1]);
-	while (!strstr(said, "sleeper 0x") || !strstr(said, "\n    ")) {
-		ssize_t n = read(fds[0], said + len, sizeof(said) - 1 - len);
-
-		ck_assert_int_gt(n, 0);
-		len += (size_t)n;
-	}
-	close(fds[0]);
-	kill(pid, SIGKILL);
-	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	ck_assert_msg(strstr(said, "haul: coroutines that have not ended:\n"), "%s", said);
+	ck_assert_msg(strstr(c.said, "haul: coroutines that have not ended:\n"), "%s", c.said);
 }
 END_TEST
 
