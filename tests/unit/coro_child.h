@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -40,6 +41,7 @@ static inline struct child child_run(void (*fn)(void *arg), void *arg)
 	pid = fork();
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that hangs is killed */
 		setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 		dup2(fds[1], STDERR_FILENO);
 		close(fds[0]);
@@ -75,6 +77,7 @@ static inline struct child child_until(void (*fn)(void), const char *text, const
 	pid = fork();
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		dup2(fds[1], STDERR_FILENO);
 		close(fds[0]);
 		fn();
