@@ -5,6 +5,7 @@
 #include <semaphore.h>
 #include <signal.h>
 
+#include "sched/dump.h"
 #include "sched/runtime.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -54,6 +55,16 @@ static int start_thread(void)
 	pthread_detach(thread);
 	has_thread = true;
 	return 0;
+}
+
+unsigned hauli_dump_threads(void)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&lock);
+	n = has_thread;
+	pthread_mutex_unlock(&lock);
+	return n;
 }
 
 int haul_dump_on_signal(int sig)

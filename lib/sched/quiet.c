@@ -67,8 +67,9 @@ static unsigned threads(void)
 static bool all_others_join(const struct haul_runtime *rt)
 {
 	unsigned join = hauli_ticket_get(&joins_begun) - hauli_ticket_get(&joins_ended);
+	unsigned own = rt->nb_carriers + (rt->watchdog != NULL) + hauli_dump_threads();
 
-	return join > 0 && threads() == rt->nb_carriers + join + (rt->watchdog != NULL);
+	return join > 0 && threads() == own + join;
 }
 
 struct look {

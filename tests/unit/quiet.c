@@ -308,14 +308,26 @@ START_TEST(a_stop_says_who_waits_in_vain)
 }
 END_TEST
 
-/* With virtual time, or in a build with checks: when it happens. */
-static void join_in_vain(void)
+/* With virtual time, or in a build with checks: when it happens, also beside haul's own threads. */
+static void join_one_that_waits(void)
 {
 	struct haul_coro *co;
 
-	begin(2, true);
 	haul_spawn_on(haul_carrier(s.rt, 1), &co, waits, NULL, NULL);
 	haul_join(co, NULL, HAUL_FOREVER);
+}
+
+static void join_in_vain(void)
+{
+	begin(2, true);
+	join_one_that_waits();
+}
+
+static void join_in_vain_with_dumps(void)
+{
+	begin(2, true);
+	haul_dump_on_signal(SIGUSR1);
+	join_one_that_waits();
 }
 
 START_TEST(a_join_in_vain_is_told_at_once)
@@ -323,7 +335,7 @@ START_TEST(a_join_in_vain_is_told_at_once)
 	const char *line = "haul: 1 coroutine waits, and nothing can wake it";
 
 	if (!HAULI_TSAN) /* it has a thread of its own, which might wake somebody */
-		child_until(join_in_vain, line, line);
+		child_until(_i == 0 ? join_in_vain : join_in_vain_with_dumps, line, line);
 }
 END_TEST
 
@@ -331,4 +343,4 @@ SUITE_MAIN("quiet", {a_sleep_of_hours_takes_no_time_and_is_exact, 2},
 	{timers_of_all_carriers_end_in_order, 1}, {time_stands_still_while_there_is_work, 1},
 	{the_clock_has_one_owner, 1},
 	{a_stop_says_who_waits_in_vain, sizeof(ends) / sizeof(ends[0])},
-	{a_join_in_vain_is_told_at_once, 1})
+	{a_join_in_vain_is_told_at_once, 2})
