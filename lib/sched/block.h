@@ -16,6 +16,11 @@ enum hauli_block_end {
 	HAULI_BLOCK_SERVED, /* replaces each of the others */
 };
 
+/* What a wait for a mutex is for (hauli_block.what). Its object begins with a word: the coroutine
+ * that holds it, and flags in the lowest bits. */
+#define HAULI_BLOCK_MUTEX "mutex"
+#define HAULI_BLOCK_MUTEX_FLAGS UINT64_C(3)
+
 /* A wait; lies on the stack of its coroutine. */
 struct hauli_block {
 	struct haul_coro *co;

@@ -116,6 +116,17 @@ static void print_times(const struct dump *d, const struct hauli_shot *s)
 			s->until > now ? (double)hauli_ns_from_ticks(s->until - now) / 1e9 : 0.0);
 }
 
+/* A holder of another runtime has a name there, but may have ended. */
+HAULI_MAY_RACE static void print_holder(const struct dump *d, const struct haul_coro *co)
+{
+	if (!hauli_slab_has(d->rt->coros, co))
+		fprintf(d->out, ", held by %p", (const void *)co);
+	else if (hauli_coro_home(co) && hauli_coro_state(co) < HAULI_CORO_ENDED)
+		fprintf(d->out, ", held by %s %p", co->co.name, (const void *)co);
+	else
+		fprintf(d->out, ", held by %p, which has ended", (const void *)co);
+}
+
 static void print_shot(struct dump *d, const struct haul_carrier *c, const struct hauli_shot *s)
 {
 	bool waits = !s->runs && !s->stolen && s->state != HAULI_CORO_READY;
@@ -128,6 +139,8 @@ static void print_shot(struct dump *d, const struct haul_carrier *c, const struc
 				  : name_of(s->state));
 	if (waits && s->what)
 		fprintf(d->out, " for %s %p", s->what, s->object);
+	if (waits && s->holder && s->holder != s->co) /* it was handed the mutex */
+		print_holder(d, s->holder);
 	if (waits && s->n > 0)
 		print_times(d, s);
 	fputs(s->begun || s->stolen ? "\n" : ", not begun\n", d->out);

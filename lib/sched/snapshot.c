@@ -20,7 +20,9 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -61,6 +63,17 @@ static bool is_nested(const ucontext_t *uc)
 	return sp >= lo && sp < lo + uc->uc_stack.ss_size;
 }
 
+/* By the kernel, because a program to be looked at may have freed a mutex that is in use. */
+static const void *holder_of(const void *mutex)
+{
+	uint64_t word = 0;
+	struct iovec to = {&word, sizeof(word)}, from = {(void *)mutex, sizeof(word)};
+
+	if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != sizeof(word))
+		return NULL;
+	return (const void *)(uintptr_t)(word & ~HAULI_BLOCK_MUTEX_FLAGS);
+}
+
 HAULI_MAY_RACE static void see_wait(struct hauli_shot *s)
 {
 	const struct haul_coro *co = s->co;
@@ -74,6 +87,8 @@ HAULI_MAY_RACE static void see_wait(struct hauli_shot *s)
 		s->what = b->what;
 		s->object = b->object;
 		s->until = b->at;
+		if (b->what && strcmp(b->what, HAULI_BLOCK_MUTEX) == 0)
+			s->holder = holder_of(b->object);
 		break;
 	}
 	case HAULI_CORO_JOINING:

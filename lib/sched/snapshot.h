@@ -20,6 +20,7 @@ struct hauli_shot {
 	 * HAULI_NEVER; and when it began, or 0. */
 	const char *what;
 	const void *object;
+	const void *holder; /* of a mutex: the coroutine that holds it, or NULL: not known */
 	uint64_t until, since;
 	unsigned n;
 	void *pcs[HAULI_SHOT_DEPTH];

@@ -12,6 +12,8 @@
 
 #define NULL_MUTEX "the mutex is NULL"
 
+_Static_assert(HAULI_BLOCK_MUTEX_FLAGS == HAULI_WAITQ_UNIT - 1, "what a dump masks");
+
 static inline uint64_t value_of(const struct haul_coro *co)
 {
 	return (uintptr_t)co;
@@ -41,7 +43,7 @@ static __attribute__((noinline)) int lock_slow(struct hauli_waitq *q, struct hau
 		return -EAGAIN;
 	}
 	hauli_waitq_enter(&q->list, w, deadline, cancellable);
-	hauli_waitq_is_for(w, "mutex", q);
+	hauli_waitq_is_for(w, HAULI_BLOCK_MUTEX, q);
 	hauli_waitq_unlock(q, holder);
 	return hauli_waitq_wait(q, w, hauli_waitq_leave);
 }

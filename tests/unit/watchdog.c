@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -177,7 +178,7 @@ static const struct {
 	const char *name, *says;
 } kinds[] = {
 	{holds, "holder", ", waiting for event 0x"},
-	{locks, "locker", ", waiting for mutex 0x"},
+	{locks, "locker", ", held by holder 0x"},
 	{waits_for_event, "eventful", "s, for at most "},
 	{waits_for_sem, "semaphorist", ", waiting for semaphore 0x"},
 	{receives, "receiver", ", waiting for a value of channel 0x"},
@@ -188,11 +189,19 @@ static const struct {
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
+/* The caller frees *text. */
+static void dump_to(char **text)
+{
+	size_t size;
+	FILE *out = open_memstream(text, &size);
+
+	haul_dump(s.rt, out);
+	fclose(out);
+}
+
 START_TEST(a_dump_tells_what_each_does)
 {
 	char *text = NULL;
-	size_t size;
-	FILE *out;
 
 	start(HAUL_FOREVER);
 	ck_assert_int_eq(haul_chan_create(&s.chan, sizeof(uint64_t), 1), 0);
@@ -203,9 +212,7 @@ START_TEST(a_dump_tells_what_each_does)
 	haul_sem_wait(&s.sem, 0); /* no more than a try, by a thread */
 	spawn(1, runs, "runner");
 	WAIT_UNTIL(s.step == KINDS + 2);
-	out = open_memstream(&text, &size);
-	haul_dump(s.rt, out);
-	fclose(out);
+	dump_to(&text);
 	for (unsigned i = 0; i < KINDS; i++) {
 		char *line = strstr(text, kinds[i].name), *end;
 
@@ -223,6 +230,71 @@ START_TEST(a_dump_tells_what_each_does)
 	runtime_stop(s.rt);
 	haul_chan_destroy(s.chan);
 	free(text);
+}
+END_TEST
+
+static void *forgets(void *arg)
+{
+	haul_lock(&s.mutex);
+	return NULL;
+}
+
+static void *locks_by(void *mutex)
+{
+	s.step++;
+	haul_lock_by(mutex, HAUL_FOREVER);
+	return NULL;
+}
+
+/* With checks the end of the holder ends the program. */
+START_TEST(a_dump_tells_that_a_holder_has_ended)
+{
+	char *text = NULL;
+
+	if (HAUL_CHECKS)
+		return;
+	start(HAUL_FOREVER);
+	run_on(s.rt, 0, forgets, NULL);
+	haul_spawn_on(haul_carrier(s.rt, 1), NULL, locks_by, &s.mutex, NULL);
+	WAIT_UNTIL(s.step == 1);
+	dump_to(&text);
+	ck_assert_msg(strstr(text, ", held by 0x") && strstr(text, ", which has ended, for "), "%s",
+		text);
+	free(text);
+	runtime_stop(s.rt);
+}
+END_TEST
+
+static void *holds_first(void *mutex)
+{
+	haul_lock(mutex);
+	s.step++;
+	haul_park(HAUL_FOREVER);
+	return NULL;
+}
+
+/* Two coroutines wait in a mutex that is gone. */
+static void dump_without_mutex(void *arg)
+{
+	void *mutex = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	start(HAUL_FOREVER);
+	haul_spawn_on(haul_carrier(s.rt, 0), NULL, holds_first, mutex, NULL);
+	WAIT_UNTIL(s.step == 1);
+	haul_spawn_on(haul_carrier(s.rt, 0), NULL, locks_by, mutex, NULL);
+	WAIT_UNTIL(s.step == 2 && hauli_inbox_is_asleep(&haul_carrier(s.rt, 0)->inbox));
+	munmap(mutex, 4096);
+	haul_dump(s.rt, stderr);
+	_exit(0);
+}
+
+START_TEST(a_dump_survives_a_mutex_that_is_gone)
+{
+	struct child c = child_run(dump_without_mutex, NULL);
+
+	ck_assert_int_eq(c.status, 0);
+	ck_assert_msg(strstr(c.said, ", waiting for mutex 0x"), "%s", c.said);
+	ck_assert_msg(!strstr(c.said, ", held by "), "%s", c.said);
 }
 END_TEST
 
@@ -326,5 +398,6 @@ START_TEST(a_signal_dumps_all)
 END_TEST
 
 SUITE_MAIN("watchdog", {a_hog_gets_a_line, 1}, {a_thread_that_waits_is_no_hog, 1},
-	{a_dump_tells_what_each_does, 1}, {a_dump_follows_no_stack_that_a_thief_uses, 1},
+	{a_dump_tells_what_each_does, 1}, {a_dump_tells_that_a_holder_has_ended, 1},
+	{a_dump_survives_a_mutex_that_is_gone, 1}, {a_dump_follows_no_stack_that_a_thief_uses, 1},
 	{a_dump_follows_nothing_below_another_handler, 1}, {a_signal_dumps_all, 1})
