@@ -78,8 +78,49 @@ static void print_place(const char *pc, FILE *out)
 		fprintf(out, "%s+0x%tx", file, pc - (const char *)info.dli_fbase);
 }
 
+/* The base of libhaul.so; NULL: haul is linked statically. */
+static const void *own_base(void)
+{
+	Dl_info info;
+	const char *file;
+
+	if (!dladdr((const void *)hauli_trace_init, &info) || !info.dli_fname)
+		return NULL;
+	file = strrchr(info.dli_fname, '/');
+	return strstr(file ? file : info.dli_fname, "libhaul.so") ? info.dli_fbase : NULL;
+}
+
+static bool is_in(const void *pc, const void *base)
+{
+	Dl_info info;
+
+	return base && dladdr(pc, &info) && info.dli_fbase == base;
+}
+
+/*
+ * Leaves out haul's frames inside its call, and those that lead to the coroutine's function: what
+ * is left begins with the call. A stack with no other frames stays.
+ */
+static void trim(void *const **pcs, unsigned *n)
+{
+	const void *base = own_base();
+	unsigned inner = 0, rest = *n;
+
+	while (inner < rest && is_in((*pcs)[inner], base))
+		inner++;
+	if (inner == rest)
+		return;
+	while (is_in((*pcs)[rest - 1], base))
+		rest--;
+	if (inner > 0)
+		inner--;
+	*pcs += inner;
+	*n = rest - inner;
+}
+
 void hauli_trace_print(void *const *pcs, unsigned n, FILE *out)
 {
+	trim(&pcs, &n);
 	for (unsigned i = 0; i < n; i++) {
 		fputs("    ", out);
 		print_place(pcs[i], out);
@@ -89,6 +130,7 @@ void hauli_trace_print(void *const *pcs, unsigned n, FILE *out)
 
 void hauli_trace_print_line(void *const *pcs, unsigned n, FILE *out)
 {
+	trim(&pcs, &n);
 	for (unsigned i = 0; i < n; i++) {
 		fputs(i > 0 ? " < " : "", out);
 		print_place(pcs[i], out);

@@ -21,7 +21,7 @@ unsigned hauli_trace(const struct hauli_ctx *ctx, void **pcs, unsigned most);
 unsigned hauli_trace_interrupted(const void *uc, void **pcs, unsigned most);
 
 /* A line for each, with the function's name if the program exports it; else an offset for
- * addr2line(1). */
+ * addr2line(1). Of libhaul.so's own frames at both ends only that of the public call. */
 void hauli_trace_print(void *const *pcs, unsigned n, FILE *out);
 /* The same in one line, without its end. */
 void hauli_trace_print_line(void *const *pcs, unsigned n, FILE *out);
