@@ -254,6 +254,8 @@ static __attribute__((noinline)) int send_off_path(struct haul_txq *txq, struct 
 
 static inline int send(struct haul_txq *txq, struct rte_mbuf *pkt)
 {
+	if (HAUL_CHECKS) /* without, where it has to wait */
+		hauli_may_suspend(hauli_here()->current, "haul_send");
 	HAUL_CHECK(txq && pkt && is_mine(txq));
 	if (hauli_likely(hauli_txq_send_fast(txq, pkt)))
 		return 0;

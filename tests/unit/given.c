@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A use of a packet after its owner gave it away is found and reported in one line. Always built
- * with the checks of -Dchecks=true. */
+/* A use of a packet after its owner gave it away, and a send where the caller must not wait, are
+ * found and reported in one line. Always built with the checks of -Dchecks=true. */
 #include <errno.h>
 
 #include <rte_mbuf.h>
 
+#include <haul/carrier.h>
 #include <haul/net.h>
 
 #include "coro_child.h"
@@ -38,6 +39,14 @@ static void *give_after_send(void *arg)
 
 	ck_assert_int_eq(haul_send(&txq, &pkts[0]), 0);
 	hauli_pkts_give(both, 2, "haul_drop");
+	return NULL;
+}
+
+/* The queue has room. */
+static void *send_without_suspending(void *arg)
+{
+	HAUL_NO_SUSPEND();
+	haul_send(&txq, &pkts[0]);
 	return NULL;
 }
 
@@ -76,13 +85,16 @@ static void on_carrier(void *body)
 	runtime_stop(rt);
 }
 
+#define GIVEN "was sent or dropped before"
+
 static const struct {
 	haul_fn *body;
-	const char *call;
+	const char *call, *mistake;
 } wrong[] = {
-	{send_twice, "haul_send(): packet "},
-	{try_after_send, "haul_try_send(): packet "},
-	{give_after_send, "haul_drop(): packet "},
+	{send_twice, "haul_send(): packet ", GIVEN},
+	{try_after_send, "haul_try_send(): packet ", GIVEN},
+	{give_after_send, "haul_drop(): packet ", GIVEN},
+	{send_without_suspending, "haul_send(): ", "called in the block of HAUL_NO_SUSPEND()"},
 };
 
 START_TEST(misuse_is_one_line)
@@ -92,8 +104,7 @@ START_TEST(misuse_is_one_line)
 	ck_assert(WIFSIGNALED(c.status) && WTERMSIG(c.status) == SIGABRT);
 	ck_assert_uint_eq(c.lines, 1);
 	ck_assert_msg(
-		strstr(c.said, wrong[_i].call) && strstr(c.said, "was sent or dropped before"),
-		"%s", c.said);
+		strstr(c.said, wrong[_i].call) && strstr(c.said, wrong[_i].mistake), "%s", c.said);
 }
 END_TEST
 

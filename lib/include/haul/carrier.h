@@ -53,8 +53,9 @@ HAUL_API int haul_local_set(struct haul_local *key, void *value);
 /*
  * Until the end of the block the caller must not suspend: for code that changes data of its
  * carrier, which others on the carrier must not see half changed. A call there that suspends, or
- * could have to, ends the program with a line that names this place. They nest. On a thread that is
- * no carrier: does nothing. Does not suspend. haul_carrier_stats.no_suspends counts them.
+ * could have to, ends the program with a line that names this place; haul_send() only if it has to
+ * wait, or in a library built with -Dchecks=true. They nest. On a thread that is no carrier: does
+ * nothing. Does not suspend. haul_carrier_stats.no_suspends counts them.
  */
 #define HAUL_NO_SUSPEND()                                             \
 	struct haul_no_suspend HAUL_NAME_(haul_no_suspend_, __LINE__) \
