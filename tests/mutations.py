@@ -111,7 +111,7 @@ MUTATIONS = [
      'return deadline == 0 ? -EAGAIN : join_until(c, co, result, deadline);',
      'return join_until(c, co, result, deadline);'),
     ('unit/wait', 'lib/sched/wait.c', 'the deadline of a long sleep wraps',
-     'ticks < HAULI_NEVER - now ? now + ticks : HAULI_NEVER)', 'now + ticks)'),
+     'ticks < HAULI_NEVER - now ? now + ticks : HAULI_NEVER', 'now + ticks'),
     ('unit/timer', 'lib/sched/timer.c', 'what one call left over is forgotten',
      'hauli_timers_recompute(ts); return n;', 'ts->next_at = HAULI_NEVER;\n\treturn n;'),
     ('unit/timer', 'lib/sched/timer.c', 'a call expires more than it may',

@@ -42,12 +42,12 @@ static inline int sleep_here(struct haul_carrier *c, struct haul_coro *me, uint6
 /* For a coroutine that is cancelled, a poller, framed, or stolen: the home of a stolen one carries
  * out its wait. */
 static __attribute__((noinline)) int sleep_slow(
-	struct haul_carrier *c, struct haul_coro *me, uint64_t at)
+	struct haul_carrier *c, struct haul_coro *me, uint64_t at, const char *call)
 {
 	uint64_t deadline;
 	bool early;
 
-	hauli_may_suspend(me, "haul_sleep");
+	hauli_may_suspend(me, call);
 	deadline = hauli_ticks_at(hauli_frame_bound(me, HAUL_FOREVER));
 	early = deadline < at;
 	if (cancelled(me))
@@ -62,13 +62,13 @@ static __attribute__((noinline)) int sleep_slow(
 	return early ? -ETIMEDOUT : 0;
 }
 
-static inline int sleep_at(uint64_t at)
+static inline int sleep_at(uint64_t at, const char *call)
 {
 	struct haul_carrier *c = hauli_here();
 	struct haul_coro *me = c->current;
 
 	if (hauli_unlikely(hauli_coro_needs_slow_path(me)))
-		return sleep_slow(c, me, at);
+		return sleep_slow(c, me, at, call);
 	return sleep_here(c, me, at);
 }
 
@@ -76,12 +76,12 @@ int haul_sleep(uint64_t ns)
 {
 	uint64_t now = hauli_timer_ticks(), ticks = hauli_ticks_from_ns(ns);
 
-	return sleep_at(ticks < HAULI_NEVER - now ? now + ticks : HAULI_NEVER);
+	return sleep_at(ticks < HAULI_NEVER - now ? now + ticks : HAULI_NEVER, "haul_sleep");
 }
 
 int haul_sleep_until(uint64_t deadline)
 {
-	return sleep_at(hauli_ticks_at(deadline));
+	return sleep_at(hauli_ticks_at(deadline), "haul_sleep_until");
 }
 
 /* After a wait that had other ends than the permit. A woken coroutine may be stolen before it runs,

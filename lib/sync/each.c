@@ -8,6 +8,7 @@
 
 #include "sched/join.h"
 #include "sched/self.h"
+#include "sched/suspend.h"
 
 struct each {
 	int (*fn)(void *arg);
@@ -41,11 +42,14 @@ static unsigned spawn_each(struct haul_runtime *rt, struct each *each, unsigned 
 
 int haul_on_each(struct haul_runtime *rt, int (*fn)(void *arg), void *arg)
 {
+	const struct haul_carrier *c = hauli_here();
 	unsigned n, begun;
 	struct each *each;
 	int err, error = 0;
 
 	HAUL_MISUSE_IF(!rt || !fn, "the runtime or the function is NULL");
+	if (c != &hauli_nowhere)
+		hauli_may_suspend(c->current, "haul_on_each");
 	n = haul_carriers(rt);
 	each = calloc(n, sizeof(*each));
 	if (!each)

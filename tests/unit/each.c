@@ -327,7 +327,7 @@ static const struct misuse misuses[] = {
 	{co_sleep_inside, "haul_sleep", PLACE},
 	{co_park_inside, "haul_park", PLACE},
 	{co_open_a_scope_inside, "haul_scope_open", PLACE},
-	{co_call_each_inside, "haul_join", PLACE},
+	{co_call_each_inside, "haul_on_each", PLACE},
 	{co_end_the_outer_first, "haul_no_suspend_end", "the block ends before one inside it"},
 	{each_of_none, "haul_on_each", "the runtime or the function is NULL"},
 	{each_without_a_function, "haul_on_each", "the runtime or the function is NULL"},

@@ -34,6 +34,11 @@ static void sleep_outside(void)
 	haul_sleep(1);
 }
 
+static void sleep_until_outside(void)
+{
+	haul_sleep_until(haul_in(1));
+}
+
 static void park_outside(void)
 {
 	haul_park(HAUL_FOREVER);
@@ -326,6 +331,7 @@ static void join_in_a_handler(void)
 static const struct misuse misuses[] = {
 	{yield_outside, "haul_yield", OUTSIDE},
 	{sleep_outside, "haul_sleep", OUTSIDE},
+	{sleep_until_outside, "haul_sleep_until", OUTSIDE},
 	{sleep_before_any_start, "haul_sleep", OUTSIDE},
 	{park_outside, "haul_park", OUTSIDE},
 	{pin_outside, "haul_pin", OUTSIDE},
