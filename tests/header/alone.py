@@ -3,12 +3,12 @@
 two compilers; HAUL_FEWER: by one of the two, in turn.
 Usage: alone.py CORE_INCLUDE GLUE_INCLUDE APP_INCLUDE HEADER..."""
 import os
-import shlex
 import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 
+import flags
 from tap import Tap
 
 WARNINGS = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-Wundef", "-Wstrict-prototypes"]
@@ -17,13 +17,6 @@ LANGUAGES = [  # its name, compilers, options
     ("c11", ["gcc", "clang"], ["-x", "c", "-std=c11"]),
     ("c++17", ["g++", "clang++"], ["-x", "c++", "-std=c++17"]),
 ]
-
-
-def dpdk():
-    """DPDK's flags, with its folders as system folders: we do not fix warnings of its headers."""
-    out = subprocess.run(["pkg-config", "--cflags", "libdpdk"], check=True,
-                         stdout=subprocess.PIPE, text=True).stdout
-    return ["-isystem" + f[2:] if f.startswith("-I") else f for f in shlex.split(out)]
 
 
 def main():
@@ -41,7 +34,7 @@ def main():
                 if folder != core:
                     # DPDK's headers need GNU C.
                     command = [o.replace("=c", "=gnu") for o in command]
-                    command += ["-I" + glue, "-I" + app, *dpdk()]
+                    command += ["-I" + glue, "-I" + app, *flags.dpdk()]
                 if "++" in compiler:
                     command.remove("-Wstrict-prototypes")
                 run = subprocess.run(command + ["-"], input=f"#include <{inside}>\n" * 2,
