@@ -182,6 +182,7 @@ static int start_carriers(struct hauli_app *a)
 		.plan = a->plan,
 		.launcher = haul_eal_launcher(),
 		.stack_size = a->stack_size,
+		.stack_marks = a->stack_marks,
 		/* A round of coroutines may take as long as the interval allows. */
 		.round_ns = a->poll_interval > 50 * HAUL_US ? a->poll_interval : 0,
 		.poll_interval_ns = a->poll_interval,

@@ -126,6 +126,17 @@ static void report(struct hauli_app *a)
 	hauli_app_watch_end_writing();
 }
 
+/* With the coroutines that are left: those of the program. */
+static void report_stacks(struct hauli_app *a)
+{
+	if (!a->stack_marks)
+		return;
+	hauli_app_signals_phase(HAULI_APP_PHASE_WRITES, "writing the report", "");
+	fputs("\nStacks:\n", a->out);
+	haul_dump(a->pub.rt, a->out);
+	hauli_app_watch_end_writing();
+}
+
 /* Waits until the program lets its pollers end, or for a signal; if a signal has ended the program,
  * a second one ends the process. */
 static void wait_for_end(struct hauli_app *a)
@@ -198,7 +209,9 @@ int hauli_app_run(struct hauli_app *a)
 			rc = rc == HAUL_APP_DONE ? hauli_latency_write(a) : rc;
 		}
 	}
-	if (a->stop_err != -ETIMEDOUT)
+	if (a->stop_err != -ETIMEDOUT) {
 		hauli_app_carriers_end(a);
+		report_stacks(a);
+	}
 	return rc;
 }

@@ -48,6 +48,9 @@ static const struct haul_app_option options[] = {
 		"as many as needed", "number of packet buffers in the pool"},
 	{"--stack-size", "BYTES", HAUL_APP_NUMBER, &hauli_app_state.stack_size, 4096,
 		HAUL_STACK_MAX, NULL, "stack size of a coroutine"},
+	{"--stack-marks", NULL, HAUL_APP_FLAG, &hauli_app_state.stack_marks,
+		.help = "print at the end how much stack each function of coroutines has used at "
+			"most"},
 	{"--poll-interval", "SECONDS", HAUL_APP_TIME, &hauli_app_state.poll_interval, 1, TIME_MAX,
 		"20us", "target for the time between two polls while coroutines are ready"},
 	{"--duration", "SECONDS", HAUL_APP_TIME, &hauli_app_state.duration, 0, TIME_MAX,

@@ -29,6 +29,7 @@ struct hauli_app {
 	uint64_t tx_ring;
 	uint64_t mbufs;
 	uint64_t stack_size;
+	bool stack_marks;
 	uint64_t poll_interval; /* ns; 0: the default */
 	uint64_t duration;
 	uint64_t packets;

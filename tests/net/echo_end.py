@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """haul-echo: its end. Signals under traffic, --duration, a removed interface, wrong arguments."""
+import re
 import signal
 import subprocess
 import sys
@@ -75,6 +76,24 @@ def duration(tap, binary):
                f"{code} {figures} {e.stderr()}")
 
 
+def looking_inside(tap, binary):
+    """SIGUSR1: a dump, which --stack-marks adds to; --stack-marks: the same at the end."""
+    mark = re.compile(r"\(packet\): used at most (\d+) of (\d+) bytes of stack, (\d+) ended")
+    with Echo(binary, "--port", "tap:t0", "--stack-marks") as e:
+        peer("t0")
+        done = subprocess.run(["ping", "-f", "-q", "-n", "-c", "50", "-w", "20", IP4],
+                              stdout=subprocess.PIPE, text=True)
+        e.process.send_signal(signal.SIGUSR1)
+        netns.wait_for(lambda: e.ended() or mark.search(e.stderr()), "the dump")
+        dump = e.stderr()
+        tap.ok(done.returncode == 0 and not e.ended() and re.search(r"poller 0x\w+, ", dump),
+               "SIGUSR1: a dump, and it goes on", dump)
+        code, _ = e.stop()
+        used, of, ended = map(int, mark.search(e.stderr().partition("\nStacks:\n")[2]).groups())
+        tap.ok(code == 0 and 100 < used < of and ended >= 50,
+               "--stack-marks: the stacks of handlers at the end", e.stderr())
+
+
 def tables(tap, binary):
     """Without --json: a report each period, then the totals, on stdout."""
     run = subprocess.run([binary, "--port", "tap:t0", "--ip", f"{IP4}/24", "--carriers", "2",
@@ -124,6 +143,7 @@ def main(binary):
         under_traffic(tap, binary, signal.SIGINT)
         under_traffic(tap, binary, signal.SIGTERM)
         duration(tap, binary)
+        looking_inside(tap, binary)
         tables(tap, binary)
         interface_gone(tap, binary, "tap:t0", "t0")
     for kind in "afxdp", "afpacket":
