@@ -23,7 +23,7 @@
 static unsigned cpus[CPUS_MAX];
 static unsigned nb_cpus;
 
-const char *perf_build_refusal(void)
+const char *perf_build_refusal(bool timed)
 {
 #ifndef __OPTIMIZE__
 	return "it was compiled without optimisation: configure with --buildtype=release or "
@@ -32,7 +32,7 @@ const char *perf_build_refusal(void)
 	if (strcmp(PERF_SANITIZE, "none") != 0)
 		return "it was compiled with a sanitizer (" PERF_SANITIZE
 		       "): configure with -Db_sanitize=none";
-	if (HAUL_CHECKS)
+	if (timed && HAUL_CHECKS)
 		return "it was compiled with debug checks: configure with -Dchecks=false";
 	return NULL;
 #endif

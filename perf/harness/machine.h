@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 /* NULL, or the reason why this build's figures mean nothing (not optimised, a sanitizer, debug
- * checks). */
-const char *perf_build_refusal(void);
+ * checks: then only the times do, so not if timed is false). */
+const char *perf_build_refusal(bool timed);
 
 /* Chooses the CPUs: first is --cpu's, or -1 for the last usable one. 0, or -1 with a line on
  * stderr. */
