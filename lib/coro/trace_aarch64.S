@@ -7,6 +7,7 @@
 hauli_trace_from:
 	.cfi_startproc
 	.cfi_signal_frame	/* ctx->pc is exact, and not behind a call */
+	hint	34		/* bti c: a linker's veneer jumps here */
 	stp	x19, x30, [sp, #-16]!
 	mov	x19, x0
 	.cfi_escape 0x0f, 0x03, 0x83, 0x00, 0x06	/* CFA: what is at [x19] */
@@ -20,4 +21,11 @@ hauli_trace_from:
 	ret
 	.cfi_endproc
 	.size	hauli_trace_from, . - hauli_trace_from
+
+/* Branch targets are marked: as in start_aarch64.S. */
+	.section .note.gnu.property, "a", %note
+	.p2align 3
+	.word	4, 16, 5
+	.asciz	"GNU"
+	.word	0xc0000000, 4, 1, 0
 	.section .note.GNU-stack, "", %progbits

@@ -55,9 +55,20 @@ targets() {
 	verdict "$name" "$wanted" "$rc"
 }
 
-echo 1..5
+# Each object of assembly declares that its branch targets are marked.
+declared() {
+	rc=0
+	for file in "$root"/lib/coro/*_aarch64.S; do
+		cross -c -o "$dir/object" "$file"
+		aarch64-linux-gnu-readelf -n "$dir/object" | grep -q 'feature: BTI' || rc=1
+	done
+	verdict targets_are_declared 0 "$rc"
+}
+
+echo 1..6
 cases plain -O2
 cases unoptimised -O0
 cases protected -O3 -mbranch-protection=standard
 targets jumps_land_on_targets 0
 targets a_jump_past_the_target_is_caught 132 -DWITHOUT_LANDING_PAD
+declared
