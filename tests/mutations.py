@@ -82,6 +82,8 @@ MUTATIONS = [
      'hauli_end_batch(c, me);', ';'),
     ('unit/offer', 'lib/sched/poller.c', 'an offer to yield is always accepted',
      '>= c->poll_ticks', '>= 0'),
+    ('net/io_misuse', 'lib/sched/poller.c', 'an offer to yield in a burst handler is not reported',
+     'HAULI_FLAG_PULLS | HAULI_FLAG_HANDLES', 'HAULI_FLAG_PULLS'),
     ('unit/each', 'lib/sched/round.c', 'values are not released', 'hauli_locals_release(c);', ';'),
     ('unit/each', 'lib/sync/each.c', 'the last error comes back instead of the first',
      'if (!error)\n', 'if (each[i].result)\n'),

@@ -43,7 +43,7 @@ static void drain(struct hauli_poller *p)
 	bool handlers = true, cancels = false;
 	struct hauli_slab_walk cancelled = {0};
 
-	while (haul_maybe_yield(false)) {
+	while (hauli_glue_go_on(p->carrier, false)) {
 		uint64_t now = haul_now();
 
 		if (hauli_has_to_send(p))

@@ -178,7 +178,7 @@ static bool begin(struct hauli_poller *p)
 	struct hauli_rxq *r;
 
 	while (hauli_u32_published_get(&p->may_begin) == 0)
-		if (!haul_maybe_yield(false))
+		if (!hauli_glue_go_on(p->carrier, false))
 			return false;
 	hauli_glue_poller_begins(p->carrier, order_of);
 	for (r = p->rxqs; r < p->rxqs_end; r++) {
@@ -213,7 +213,7 @@ static inline __attribute__((always_inline)) void *poll(
 		io = cycle(p, false);
 		if (!io && hauli_unlikely(p->works | p->waits))
 			io = after_empty(p, cycle);
-	} while (haul_maybe_yield(io));
+	} while (hauli_glue_go_on(p->carrier, io));
 	hauli_share_end(p);
 	hauli_counter_add(&p->ended, 1);
 	return NULL;

@@ -48,6 +48,12 @@ static inline void hauli_glue_poller_begins(
 	hauli_order_set_key_fn(c, order_of);
 }
 
+/* Called by c's poller at the end of each cycle: as haul_maybe_yield(). */
+static inline bool hauli_glue_go_on(struct haul_carrier *c, bool had_io)
+{
+	return hauli_poller_go_on(c, had_io);
+}
+
 /* Called by c's poller, where carriers steal, before it works for long itself. Gives back a search
  * that c was sent; c gets none until the poller parks again. The poller is not parked
  * afterwards. */

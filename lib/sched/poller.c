@@ -118,19 +118,39 @@ static __attribute__((noinline)) bool go_on_slow(
 	return true;
 }
 
-bool haul_maybe_yield(bool had_io)
+bool hauli_poller_go_on(struct haul_carrier *c, bool had_io)
 {
-	struct haul_carrier *c = hauli_here();
-	struct haul_coro *me = c->current;
+	struct haul_coro *me = c->poller;
 
-	if (hauli_unlikely(me != c->poller))
-		return offer(c, me);
 	if (hauli_unlikely(is_needed(c)))
 		return give_way(c, me);
 	if (hauli_unlikely(
 		    hauli_u8_shared_get(&me->flags) & (HAULI_FLAG_CANCELLED | HAULI_FLAG_PULLS)))
 		return go_on_slow(c, me, had_io);
 	return true;
+}
+
+/* haul_maybe_yield() in a poller with a flag. */
+static __attribute__((noinline)) bool go_on_checked(
+	struct haul_carrier *c, struct haul_coro *me, bool had_io)
+{
+	if (hauli_u8_shared_get(&me->flags) & HAULI_FLAG_HANDLES)
+		hauli_may_suspend(me, "haul_maybe_yield");
+	return hauli_poller_go_on(c, had_io);
+}
+
+/* One test of the flags, also for the check that is rarely needed. */
+bool haul_maybe_yield(bool had_io)
+{
+	const uint8_t rare = HAULI_FLAG_CANCELLED | HAULI_FLAG_PULLS | HAULI_FLAG_HANDLES;
+	struct haul_carrier *c = hauli_here();
+	struct haul_coro *me = c->current;
+
+	if (hauli_unlikely(me != c->poller))
+		return offer(c, me);
+	if (hauli_unlikely(hauli_u8_shared_get(&me->flags) & rare))
+		return go_on_checked(c, me, had_io);
+	return hauli_likely(!is_needed(c)) || give_way(c, me);
 }
 
 bool haul_try_park_poller(void)

@@ -8,6 +8,9 @@
 /* Owner, in its poller: handlers that must not suspend run on the poller's stack. */
 void hauli_poller_handles(struct haul_carrier *c);
 
+/* Owner, in its poller. As haul_maybe_yield(), which the poller's handlers must not call. */
+bool hauli_poller_go_on(struct haul_carrier *c, bool had_io);
+
 /* Owner, in its poller, where carriers steal, before the poller works for long itself. Hands on a
  * search that the carrier holds; the carrier gets no other one until the poller parks again.
  * Unparks the poller if it is parked. */

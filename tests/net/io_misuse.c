@@ -23,6 +23,12 @@ static void yields(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 	rte_pktmbuf_free_bulk(pkts, n);
 }
 
+static void offers(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	haul_maybe_yield(false);
+	rte_pktmbuf_free_bulk(pkts, n);
+}
+
 static void parks(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 {
 	haul_park(HAUL_FOREVER);
@@ -61,6 +67,7 @@ static const struct misuse {
 } misuses[] = {
 	{sleeps, NULL, "haul: haul_sleep(): called in a burst handler"},
 	{yields, NULL, "haul: haul_yield(): called in a burst handler"},
+	{offers, NULL, "haul: haul_maybe_yield(): called in a burst handler"},
 	{parks, NULL, "haul: haul_park(): called in a burst handler"},
 	{sends, NULL, "haul: haul_send(): called in a burst handler"},
 	{drops, NULL, "haul: haul_drop(): there is no such reason"},

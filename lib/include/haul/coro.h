@@ -117,6 +117,8 @@ HAUL_API void haul_yield(void) HAUL_SUSPENDS;
  *     as that. Else returns after a look at the clock. had_io is ignored.
  * In a poller, at the end of each cycle: runs coroutines that are ready, or returns at once, after
  *     a few loads, if none is. had_io: the cycle found input.
+ * Not in burst handlers and sources: they are on the stack of their poller, which has its turn when
+ * they return.
  */
 HAUL_API bool haul_maybe_yield(bool had_io) HAUL_SUSPENDS;
 
