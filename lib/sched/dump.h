@@ -12,10 +12,6 @@ void hauli_tell_silent(const struct haul_carrier *c, char *buf, size_t len);
 /* Any thread. As haul_dump(), but only `most` coroutines that have begun. */
 void hauli_dump_some(const struct haul_runtime *rt, FILE *out, uint64_t most);
 
-/* The number of threads that haul_dump_on_signal() has started, which wake no coroutine. Any
- * thread. */
-unsigned hauli_dump_threads(void);
-
 /* During a stop: prints a line for each carrier that has not handled the stop message, or whose
  * coroutines have all ended without its report. The coroutines of the others are in haul_dump().
  * Any thread. */

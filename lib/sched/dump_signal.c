@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A signal that lists all coroutines: its handler posts a semaphore, for which a thread waits. */
+#include "sched/dump_signal.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 
-#include "sched/dump.h"
 #include "sched/runtime.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -42,6 +42,7 @@
 #include "base/clock.h"
 #include "sched/cluster.h"
 #include "sched/dump.h"
+#include "sched/dump_signal.h"
 #include "sched/mail.h"
 #include "sched/runtime.h"
 
