@@ -23,6 +23,8 @@
 #define DRY 512
 #define LOST_NS (10 * HAUL_MS) /* bound while the interface is gone: it may come back */
 #define IN_VAIN 16
+#define BUSY \
+	256 /* cycles with packets, without a wait between, before queues leave the epoll set */
 #define REST_NS HAUL_MS /* bound while a queue signals packets that the PMD does not see */
 
 int hauli_idle_open(struct hauli_poller *p)
@@ -57,6 +59,15 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* Spares senders the call of a waiter that does not wait. */
+static void listen_no_more(struct hauli_poller *p)
+{
+	struct hauli_rxq *r;
+
+	for (r = p->rxqs; r < p->rxqs_end; r++)
+		hauli_wait_arm(&p->idle.wait, &r->source, false);
+}
+
 void hauli_idle_recompute(struct hauli_poller *p)
 {
 	struct hauli_idle *d = &p->idle;
@@ -70,6 +81,8 @@ void hauli_idle_recompute(struct hauli_poller *p)
 	for (r = p->rxqs; r < p->rxqs_end; r++)
 		hauli_poller_kind(r->policy.how)->merge(p, r);
 	d->step_ns = 0;
+	if (!p->waits)
+		listen_no_more(p);
 }
 
 static bool listens(const struct hauli_rxq *r)
@@ -110,9 +123,11 @@ static void arm(struct hauli_poller *p)
 	bool rests = p->idle.in_vain >= IN_VAIN;
 	struct hauli_rxq *r;
 
+	p->idle.busy = 0;
 	for (r = p->rxqs; r < p->rxqs_end; r++) {
 		r->source.ready = false;
 		hauli_wait_arm(&p->idle.wait, &r->source, !rests && listens(r));
+		p->idle.lost |= r->source.lost;
 	}
 	hauli_spread_listen(p);
 	hauli_wait_armed();
@@ -243,6 +258,12 @@ bool hauli_idle(struct hauli_poller *p, hauli_cycle_fn *cycle)
 	/* The next empty cycle continues the row, or begins a new one. */
 	d->cycle = io ? 0 : hauli_counter_read(&p->cycles);
 	return io;
+}
+
+void hauli_idle_ends(struct hauli_poller *p)
+{
+	if (hauli_unlikely(++p->idle.busy == BUSY))
+		listen_no_more(p);
 }
 
 void hauli_idle_handles(struct hauli_poller *p)

@@ -22,6 +22,9 @@ void hauli_idle_recompute(struct hauli_poller *p);
  * they have been handled. */
 bool hauli_idle(struct hauli_poller *p, hauli_cycle_fn *cycle);
 
+/* Call after a cycle with packets, of such a poller. */
+void hauli_idle_ends(struct hauli_poller *p);
+
 /* Call before the handler of the first packet after a wait. */
 void hauli_idle_handles(struct hauli_poller *p);
 

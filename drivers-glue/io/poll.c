@@ -191,13 +191,17 @@ static bool begin(struct hauli_poller *p)
 	return true;
 }
 
-/* True if packets came meanwhile. */
-static inline __attribute__((always_inline)) bool after_empty(
-	struct hauli_poller *p, hauli_cycle_fn *cycle)
+/* io: the cycle had packets. Returns true if it had, or packets came meanwhile. */
+static inline __attribute__((always_inline)) bool after_cycle(
+	struct hauli_poller *p, hauli_cycle_fn *cycle, bool io)
 {
-	if (p->works)
+	if (!io && p->works)
 		hauli_share_work_ends(p);
-	return p->waits && hauli_idle(p, cycle);
+	if (!io)
+		return p->waits && hauli_idle(p, cycle);
+	if (p->waits)
+		hauli_idle_ends(p);
+	return true;
 }
 
 /* A poller whose rounds are cycle(). */
@@ -211,8 +215,8 @@ static inline __attribute__((always_inline)) void *poll(
 	hauli_share_begin(p);
 	do {
 		io = cycle(p, false);
-		if (!io && hauli_unlikely(p->works | p->waits))
-			io = after_empty(p, cycle);
+		if (hauli_unlikely(p->works | p->waits))
+			io = after_cycle(p, cycle, io);
 	} while (hauli_glue_go_on(p->carrier, io));
 	hauli_share_end(p);
 	hauli_counter_add(&p->ended, 1);

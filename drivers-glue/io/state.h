@@ -46,6 +46,7 @@ struct hauli_idle {
 	uint64_t cycle; /* number of the last empty cycle */
 	uint64_t since; /* first cycle of the row; ticks, 0: not read yet */
 	unsigned empties; /* in a row */
+	uint64_t busy; /* cycles with packets since the last wait */
 	unsigned in_vain; /* consecutive waits that a queue ended, without packets */
 	bool lost; /* a queue was taken out of the epoll set */
 	uint64_t step_ns; /* length of the last sleep; 0: none since the last packet */

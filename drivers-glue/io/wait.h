@@ -18,11 +18,11 @@ struct hauli_wait {
 struct hauli_wait_source {
 	struct haul_port *port; /* constant, as the next */
 	unsigned queue;
-	int fd; /* -1: not in the set */
+	int fd; /* -1: none */
 	bool listens; /* its packets end the wait */
 	bool armed; /* its interrupt is on */
 	bool ready; /* a packet of this queue ended the last wait */
-	bool lost; /* its descriptor reported an error, and left the set */
+	bool lost; /* its descriptor reported an error, and left the set, or could not enter it */
 };
 
 /* The end of a wait: any of these, or none (time-out). */
@@ -39,17 +39,15 @@ void hauli_wait_close(struct hauli_wait *w);
 /* Ends the wait, or the next one if there is none. Any thread; idempotent. */
 void hauli_wait_wake(struct hauli_wait *w);
 
-/*
- * Adds a queue to the set, not armed; a queue without a descriptor stays outside. The port is
- * started. Remove the queue before the port is closed.
- */
+/* Adds a queue, not armed; one without a descriptor never ends a wait. The port is started. Remove
+ * the queue before the port is closed. */
 void hauli_wait_add(struct hauli_wait *w, struct hauli_wait_source *s);
 void hauli_wait_remove(struct hauli_wait *w, struct hauli_wait_source *s);
 
 /*
  * arm: listen says whether packets of the queue end the wait. Earlier packets may not end it, so
  * the poller arms all queues, calls hauli_wait_armed(), and then polls each once more. disarm: call
- * after the wait.
+ * after the wait. Senders pay for a queue that was armed to listen until it is armed not to.
  */
 void hauli_wait_arm(struct hauli_wait *w, struct hauli_wait_source *s, bool listen);
 void hauli_wait_armed(void);
