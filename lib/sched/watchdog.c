@@ -93,7 +93,7 @@ static void tell(struct hauli_watchdog *w, const struct haul_carrier *c,
 	}
 	fprintf(stderr,
 		"haul: coroutine \"%s\" %p has run for %" PRIu64
-		" ms on carrier %u without a wait, at %s\n",
+		" ms on carrier %u without a wait or haul_maybe_yield(), at %s\n",
 		shot->name, (const void *)shot->co, ns / HAUL_MS, c->id, out ? stack : "?");
 }
 

@@ -64,15 +64,17 @@ struct haul_runtime_opts {
 	 * the next deadline when all wait. So a test of an hour takes no time, and nothing is late.
 	 * haul_now() and deadlines are those of this clock, in the whole process, from haul_start()
 	 * to haul_stop(): the process has no other runtime. Not with stealing, nor with pollers. A
-	 * thread that is no carrier should only wait (haul_join()) while coroutines use the clock:
-	 * it does not hold it up.
+	 * thread that is no carrier should only wait (haul_join() with HAUL_FOREVER) while
+	 * coroutines use the clock: it does not hold it up, nor does its deadline move it.
 	 */
 	bool virtual_time;
 	/*
 	 * A coroutine that has used its carrier's CPU for that long without a wait or a yield gets
-	 * a line on stderr with its call stack, one a second at most; all are counted
-	 * (haul_carrier_stats.long_slices). 0: 20 ms; HAUL_FOREVER: none, nor the thread that
-	 * looks. Burst handlers are not watched.
+	 * a line on stderr with its call stack, one a second at most; all that are found are
+	 * counted (haul_carrier_stats.long_slices). The watchdog looks twice in that time, but four
+	 * times a second while it sees no coroutine run, so it may miss those that run for less
+	 * than 300 ms. 0: 20 ms; HAUL_FOREVER: none, nor the thread that looks. Burst handlers are
+	 * not watched.
 	 */
 	uint64_t watchdog_ns;
 	char *errbuf; /* NULL, or a buffer for the line of a haul_start() that fails */
@@ -89,7 +91,9 @@ struct haul_runtime_opts {
  *			-Dstealing=true
  *	-EINVAL		rt is NULL; stack_size, steal or a field below it is out of range; the plan
  *			is empty, or its tables name carriers or clusters that it does not have; the
- *			launcher lacks a function; more than 256 carriers in a group that steals
+ *			launcher lacks a function; more than 256 carriers in a group that steals;
+ *			virtual_time with stealing
+ *	-EBUSY		the process has another runtime, and one of them has virtual_time
  * A child of fork() has no runtime: there, calls on a runtime of the parent fail with -EPERM
  * (spawns, joins, haul_stop()). The child may start a runtime of its own, but not on EAL's lcores.
  */
