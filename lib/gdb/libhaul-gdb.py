@@ -173,8 +173,20 @@ class Coroutine:
         return block.function.name if block and block.function else "%#x" % fn
 
     def whom(self):
+        if self.state == "blocked":
+            return self.awaited()
         target = self.haul.joined().get(self.address) if self.state.startswith("joining") else None
         return " %s %#x" % (target.name(), target.address) if target else ""
+
+    def awaited(self):
+        """What it is blocked for, and who holds that, as in a dump."""
+        block = self.value["arg"].cast(gdb.lookup_type("struct hauli_block").pointer())
+        if int(block["what"]) == 0:
+            return ""
+        what, address = block["what"].string(), int(block["object"])
+        holder = self.haul.word_at(address) & ~3 if what == "mutex" else 0
+        by = ", held by %s %#x" % (self.haul.names().get(holder, "none of these:"), holder)
+        return " for %s %#x%s" % (what, address, by if holder else "")
 
     def select(self):
         selected.select(self.value["co"]["ctx"])
@@ -232,6 +244,7 @@ class Haul:
             for up in ("..", "../../drivers-glue"))
         self.sps = None
         self.targets = None
+        self.all = None
 
     def owns(self, frame):
         """True if the frame is of a function of haul."""
@@ -244,6 +257,19 @@ class Haul:
             self.targets = {int(co.value["joiner"]["waiter"]): co
                             for co in self.coroutines() if int(co.value["joiner"]) != 0}
         return self.targets
+
+    def names(self):
+        """By address."""
+        if self.all is None:
+            self.all = {co.address: co.name() for co in self.coroutines() if co.state != "ended"}
+        return self.all
+
+    def word_at(self, address):
+        """0 if there is none."""
+        try:
+            return int(gdb.Value(address).cast(gdb.lookup_type("uint64_t").pointer()).dereference())
+        except gdb.error:
+            return 0
 
     def threads(self):
         """All threads with their stack pointers."""

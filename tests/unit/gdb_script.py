@@ -18,14 +18,16 @@ LIVE = r"0x[0-9a-f]+"
 SESSION = [
     ("haul list", [
         rf"carrier 0: holder {LIVE}, parked, in haul_park\(\) by hold\(\) at .*stuck\.c:\d+\n",
-        rf"carrier 0: locker {LIVE}, blocked, in haul_lock\(\) by want_lock\(\) at .*stuck\.c:",
-        rf"carrier 0: getter {LIVE}, blocked, in \w+\(\) by get\(\) at ",
+        rf"carrier 0: locker {LIVE}, blocked for mutex {LIVE}, held by holder {LIVE}, "
+        r"in haul_lock\(\) by want_lock\(\) at .*stuck\.c:",
+        rf"carrier 0: getter {LIVE}, blocked for a value of channel {LIVE}, "
+        r"in \w+\(\) by get\(\) at ",
         rf"carrier 0: sleeper {LIVE}, sleeping, in haul_sleep\(\) by rest\(\) at ",
         rf"carrier 0: joiner {LIVE}, joining holder {LIVE}, in haul_join\(\) by join_holder\(\)",
         rf"carrier 0: gone {LIVE}, ended, not joined\n",
         rf"carrier 1: hog {LIVE}, running in thread \d+\n",
         rf"carrier 1: newcomer {LIVE}, ready, has not begun rest\n"]),
-    ("haul list getter", [r"\A  carrier 0: getter \S+, blocked, .*\n\Z"]),
+    ("haul list getter", [r"\A  carrier 0: getter \S+, blocked for .*\n\Z"]),
     ("haul bt holder", [
         r"\Acarrier 0: holder .*\n#\d ", r" haul_park \(", r" hold \(deep=0\) at ",
         r" hold \(deep=1\) at ", r" hold \(deep=2\) at ", r" hold_lock \(arg=0x0\) at ",
