@@ -247,17 +247,18 @@ static void *locks_by(void *mutex)
 	return NULL;
 }
 
-/* With checks the end of the holder ends the program. */
+/* With checks the end of the holder ends the program. With TSan a carrier that sleeps without a
+ * timer takes no signals. */
 START_TEST(a_dump_tells_that_a_holder_has_ended)
 {
 	char *text = NULL;
 
-	if (HAUL_CHECKS)
+	if (HAUL_CHECKS || HAULI_TSAN)
 		return;
 	start(HAUL_FOREVER);
 	run_on(s.rt, 0, forgets, NULL);
 	haul_spawn_on(haul_carrier(s.rt, 1), NULL, locks_by, &s.mutex, NULL);
-	WAIT_UNTIL(s.step == 1);
+	WAIT_UNTIL(s.step == 1 && hauli_inbox_is_asleep(&haul_carrier(s.rt, 1)->inbox));
 	dump_to(&text);
 	ck_assert_msg(strstr(text, ", held by 0x") && strstr(text, ", which has ended, for "), "%s",
 		text);
@@ -291,8 +292,11 @@ static void dump_without_mutex(void *arg)
 
 START_TEST(a_dump_survives_a_mutex_that_is_gone)
 {
-	struct child c = child_run(dump_without_mutex, NULL);
+	struct child c;
 
+	if (HAULI_TSAN) /* which reports that the mutex goes while it is in use */
+		return;
+	c = child_run(dump_without_mutex, NULL);
 	ck_assert_int_eq(c.status, 0);
 	ck_assert_msg(strstr(c.said, ", waiting for mutex 0x"), "%s", c.said);
 	ck_assert_msg(!strstr(c.said, ", held by "), "%s", c.said);
