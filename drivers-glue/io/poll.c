@@ -180,7 +180,7 @@ static bool begin(struct hauli_poller *p)
 	while (hauli_u32_published_get(&p->may_begin) == 0)
 		if (!hauli_glue_go_on(p->carrier, false))
 			return false;
-	hauli_glue_poller_begins(p->carrier, order_of);
+	hauli_glue_poller_begins(p->carrier, &p->cycles, order_of);
 	for (r = p->rxqs; r < p->rxqs_end; r++) {
 		r->spawns = hauli_glue_start_init(
 				    &r->start, p->carrier, body_of(r), drop_record, p->coro) != 0;
@@ -218,6 +218,7 @@ static inline __attribute__((always_inline)) void *poll(
 		if (hauli_unlikely(p->works | p->waits))
 			io = after_cycle(p, cycle, io);
 	} while (hauli_glue_go_on(p->carrier, io));
+	hauli_glue_poller_ends(p->carrier);
 	hauli_share_end(p);
 	hauli_counter_add(&p->ended, 1);
 	return NULL;

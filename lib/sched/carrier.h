@@ -158,6 +158,8 @@ struct haul_carrier {
 	uint64_t delay_seen; /* the thread in haul_stop() */
 	/* Owner. The innermost block in which the running coroutine must not suspend, or NULL */
 	struct hauli_no_suspend *no_suspend;
+	/* of its poller, if that runs handlers; else NULL. Under the watchdog's lock */
+	const struct hauli_counter *cycles;
 	void *locals[HAUL_LOCALS_MAX]; /* values, by the index of their key (local.c). Owner */
 	uint64_t unjoined; /* ended before the stop and neither joined nor detached. Owner */
 };

@@ -25,6 +25,7 @@
 #include "sched/runtime.h"
 #include "sched/spawn.h"
 #include "sched/spawn_records.h"
+#include "sched/watchdog.h"
 
 /* True if coroutines of home c may be stolen. Constant once c runs. */
 static inline bool hauli_glue_steals(const struct haul_carrier *c)
@@ -38,14 +39,22 @@ static inline bool hauli_glue_has_ready(const struct haul_carrier *c)
 	return !hauli_runq_is_empty(&c->runq);
 }
 
-/* Called by c's poller first of all. Handlers that must not suspend run on its stack. order_of()
- * computes the order key of a coroutine with HAULI_ORDER_KEY_ASK from its argument. */
-static inline void hauli_glue_poller_begins(
-	struct haul_carrier *c, uint8_t (*order_of)(const void *arg))
+/* Called by c's poller first of all. Handlers that must not suspend run on its stack. cycles counts
+ * its cycles until hauli_glue_poller_ends(). order_of() computes the order key of a coroutine with
+ * HAULI_ORDER_KEY_ASK from its argument. */
+static inline void hauli_glue_poller_begins(struct haul_carrier *c,
+	const struct hauli_counter *cycles, uint8_t (*order_of)(const void *arg))
 {
 	hauli_poller_handles(c);
+	hauli_watchdog_cycles(c, cycles);
 	hauli_records_admit(c);
 	hauli_order_set_key_fn(c, order_of);
+}
+
+/* Called by c's poller after its last cycle. */
+static inline void hauli_glue_poller_ends(struct haul_carrier *c)
+{
+	hauli_watchdog_cycles(c, NULL);
 }
 
 /* Called by c's poller at the end of each cycle: as haul_maybe_yield(). */

@@ -3,9 +3,13 @@
  * A thread looks at each carrier twice per limit. Rounds, pops and the begin of a batch tell slices
  * apart, so carriers do nothing for it. If they are the same as at the last look, the CPU time that
  * the carrier's thread has used in between counts: one that was preempted, or that waits in the
- * kernel, is not late. While no coroutine is seen to run, the looks become rarer.
+ * kernel, is not late.
  *
- * Pollers are not watched: one that spins looks like one that is stuck.
+ * A poller that spins may be resumed once for all, so what tells its slices apart is its own count
+ * of cycles. Others than haul's own have none, and are not watched.
+ *
+ * While no coroutine is seen to run, and no poller that has found something, the looks become
+ * rarer.
  */
 #include "sched/watchdog.h"
 
@@ -24,9 +28,10 @@
 
 #define RAREST (250 * HAUL_MS)
 #define QUIET_NS HAUL_S /* after a line */
+#define UNWATCHED UINT64_MAX
 
 struct slice {
-	uint64_t rounds, began;
+	uint64_t rounds, began, cycles;
 	uint32_t popped;
 };
 
@@ -46,6 +51,28 @@ struct hauli_watchdog {
 	struct watched watched[];
 };
 
+void hauli_watchdog_cycles(struct haul_carrier *c, const struct hauli_counter *cycles)
+{
+	struct hauli_watchdog *w = c->rt->watchdog;
+
+	if (!w)
+		return;
+	pthread_mutex_lock(&w->lock);
+	c->cycles = cycles;
+	pthread_mutex_unlock(&w->lock);
+}
+
+/* UNWATCHED: c has no poller that is watched. */
+static uint64_t cycles_of(struct hauli_watchdog *w, const struct haul_carrier *c)
+{
+	uint64_t n;
+
+	pthread_mutex_lock(&w->lock);
+	n = c->cycles ? hauli_counter_read(c->cycles) : UNWATCHED;
+	pthread_mutex_unlock(&w->lock);
+	return n;
+}
+
 /* The CPU time of a thread of this process; the kernel's encoding of its clock. */
 static uint64_t cpu_time(uint32_t tid)
 {
@@ -56,29 +83,36 @@ static uint64_t cpu_time(uint32_t tid)
 	return (uint64_t)t.tv_sec * HAUL_S + (uint64_t)t.tv_nsec;
 }
 
-static struct slice slice_of(const struct haul_carrier *c)
+static struct slice slice_of(struct hauli_watchdog *w, const struct haul_carrier *c)
 {
-	return (struct slice){hauli_counter_read(&c->rounds), hauli_u64_owned_get(&c->batch_began),
-		hauli_ring_popped(&c->runq.ring)};
+	return (struct slice){
+		.rounds = hauli_counter_read(&c->rounds),
+		.began = hauli_u64_owned_get(&c->batch_began),
+		.cycles = cycles_of(w, c),
+		.popped = hauli_ring_popped(&c->runq.ring),
+	};
 }
 
 static bool is_same(const struct slice *a, const struct slice *b)
 {
-	return a->rounds == b->rounds && a->began == b->began && a->popped == b->popped;
+	return a->rounds == b->rounds && a->began == b->began && a->cycles == b->cycles &&
+		a->popped == b->popped;
 }
 
-/* A guess, before the carrier is asked. */
-HAULI_MAY_RACE static bool runs_a_coroutine(const struct haul_carrier *c)
+/* A guess, before the carrier is asked: true if a coroutine runs. *poller: it is the poller; or
+ * NULL. */
+HAULI_MAY_RACE static bool runs(const struct haul_carrier *c, const struct haul_coro **poller)
 {
 	const struct haul_coro *co;
 
 	HAULI_RACES(c);
 	co = c->current;
-	return co && !co->poller;
+	*poller = co && co->poller ? co : NULL;
+	return co;
 }
 
 static void tell(struct hauli_watchdog *w, const struct haul_carrier *c,
-	const struct hauli_shot *shot, uint64_t ns)
+	const struct hauli_shot *shot, bool polls, uint64_t ns)
 {
 	char stack[1024];
 	FILE *out;
@@ -92,43 +126,45 @@ static void tell(struct hauli_watchdog *w, const struct haul_carrier *c,
 		fclose(out);
 	}
 	fprintf(stderr,
-		"haul: coroutine \"%s\" %p has run for %" PRIu64
-		" ms on carrier %u without a wait or haul_maybe_yield(), at %s\n",
-		shot->name, (const void *)shot->co, ns / HAUL_MS, c->id, out ? stack : "?");
+		"haul: %s \"%s\" %p has run for %" PRIu64 " ms on carrier %u without %s, at %s\n",
+		polls ? "poller" : "coroutine", shot->name, (const void *)shot->co, ns / HAUL_MS,
+		c->id, polls ? "a poll" : "a wait or haul_maybe_yield()", out ? stack : "?");
 }
 
-/* The slice of the last look goes on. */
-static void judge(struct hauli_watchdog *w, struct haul_carrier *c, struct watched *seen)
+/* The slice of the last look goes on. poller: what seems to run, or NULL: a coroutine does. */
+static void judge(struct hauli_watchdog *w, struct haul_carrier *c, struct watched *seen,
+	const struct haul_coro *poller)
 {
 	uint64_t used = cpu_time(hauli_u32_published_get(&c->tid)) - seen->cpu_ns;
-	struct hauli_shot shot = {.co = NULL};
+	struct hauli_shot shot = {.co = poller};
 	struct slice now;
 
-	if (seen->told || used < w->limit_ns || !runs_a_coroutine(c) ||
-		!hauli_snapshot(c, &shot, 1))
+	if (seen->told || used < w->limit_ns || !hauli_snapshot(c, &shot, 1))
 		return;
-	now = slice_of(c);
+	now = slice_of(w, c);
 	if (!shot.taken || !is_same(&now, &seen->slice))
 		return;
 	seen->told = true;
 	hauli_counter_add(&c->long_slices, 1);
-	tell(w, c, &shot, used);
+	tell(w, c, &shot, poller, used);
 }
 
-/* False: the carrier sleeps or polls. */
+/* False: the carrier sleeps, or polls and finds nothing. */
 static bool look(struct hauli_watchdog *w, struct haul_carrier *c, struct watched *seen)
 {
-	struct slice slice = slice_of(c);
+	struct slice slice = slice_of(w, c);
+	const struct haul_coro *poller;
 
-	if (hauli_inbox_is_asleep(&c->inbox) || !runs_a_coroutine(c))
+	if (hauli_inbox_is_asleep(&c->inbox) || !runs(c, &poller) ||
+		(poller && slice.cycles == UNWATCHED))
 		return false;
 	if (is_same(&slice, &seen->slice)) {
-		judge(w, c, seen);
+		judge(w, c, seen, poller);
 	} else {
 		*seen = (struct watched){
 			.slice = slice, .cpu_ns = cpu_time(hauli_u32_published_get(&c->tid))};
 	}
-	return true;
+	return !poller || hauli_stopwatch_runs(&c->work);
 }
 
 /* False: it is to end. */

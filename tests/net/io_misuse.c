@@ -3,6 +3,7 @@
  * with an EAL of its own, which dies with one line. */
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 
@@ -117,6 +118,48 @@ START_TEST(a_mistake_in_a_handler_is_reported)
 }
 END_TEST
 
+static atomic_bool took_long;
+
+static uint64_t long_slices(void)
+{
+	struct haul_carrier_stats stats;
+
+	haul_carrier_get_stats(haul_carrier_self(), &stats);
+	return stats.long_slices;
+}
+
+/* Computes until the watchdog has found it. */
+static void takes_long(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	while (long_slices() == 0)
+		;
+	haul_drop(rx, pkts, n, HAUL_DROP_CONSUMED);
+	took_long = true;
+}
+
+static void handle_for_long(void *arg)
+{
+	struct bed bed;
+
+	start(&bed, takes_long, NULL);
+	WAIT_UNTIL(took_long);
+	bed_close(&bed, 0); /* the watchdog has printed its line by then */
+}
+
+START_TEST(a_handler_that_takes_long_is_reported)
+{
+	struct child c = child_run(handle_for_long, NULL);
+
+	if (WIFEXITED(c.status) && WEXITSTATUS(c.status) == NO_EAL) {
+		printf("# left out: no EAL here\n");
+		return;
+	}
+	ck_assert_int_eq(c.status, 0);
+	ck_assert_msg(strstr(c.said, "haul: poller \"") && strstr(c.said, " without a poll, at "),
+		"%s", c.said);
+}
+END_TEST
+
 static void frees_all(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 {
 	rte_pktmbuf_free_bulk(pkts, n);
@@ -217,5 +260,5 @@ START_TEST(a_copy_of_the_program_stops_no_pollers)
 END_TEST
 
 SUITE_MAIN("io_misuse", {a_copy_of_the_program_stops_no_pollers},
-	{a_mistake_in_a_handler_is_reported, MISUSES},
+	{a_mistake_in_a_handler_is_reported, MISUSES}, {a_handler_that_takes_long_is_reported, 1},
 	{a_mistake_around_pollers_is_reported, CALLS})

@@ -90,7 +90,7 @@ static void enter_stealable(void *pass)
 
 static void begin(struct haul_carrier *c)
 {
-	hauli_glue_poller_begins(c, no_key);
+	hauli_glue_poller_begins(c, NULL, no_key);
 	ASSERT_EACH(hauli_glue_start_init(&t.start, c, t.fn, drop, &t.opts) == 0);
 	hauli_glue_start_at(&t.start, hauli_glue_steals(c) ? enter_stealable : enter);
 }

@@ -46,7 +46,7 @@ static void *pushes(void *arg)
 	struct haul_carrier *c = haul_carrier_self();
 	void *at;
 
-	hauli_glue_poller_begins(c, no_key);
+	hauli_glue_poller_begins(c, NULL, no_key);
 	for (unsigned i = 0; i < KINDS; i++) {
 		struct haul_coro_opts opts = {.name = t.names[i], .stack_size = 24 * 1024};
 

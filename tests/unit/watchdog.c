@@ -10,7 +10,7 @@
 
 #include "coro/fiber.h"
 #include "coro_child.h"
-#include "sched/carrier.h"
+#include "sched/glue.h"
 #include "support/runtime.h"
 #include "support/suite.h"
 
@@ -18,6 +18,7 @@ static struct {
 	struct haul_runtime *rt;
 	atomic_uint step;
 	atomic_bool go;
+	struct hauli_counter cycles;
 	struct haul_mutex mutex;
 	struct haul_event event;
 	struct haul_sem sem;
@@ -96,6 +97,78 @@ START_TEST(a_thread_that_waits_is_no_hog)
 {
 	start(0);
 	run_on(s.rt, 1, blocks_its_thread, NULL);
+	ck_assert_uint_eq(found(1), 0);
+	runtime_stop(s.rt);
+}
+END_TEST
+
+/* As those of drivers-glue, without a port. */
+static void *counts_cycles(void *arg)
+{
+	struct haul_carrier *c = haul_carrier_self();
+	void (*cycle)(void) = arg;
+
+	hauli_glue_poller_begins(c, &s.cycles, NULL);
+	hauli_stopwatch_start(hauli_glue_work(c), hauli_ticks());
+	do {
+		cycle();
+		hauli_counter_add(&s.cycles, 1);
+	} while (hauli_glue_go_on(c, true));
+	hauli_stopwatch_stop(hauli_glue_work(c), hauli_ticks());
+	hauli_glue_poller_ends(c);
+	return NULL;
+}
+
+static void poll_by(void (*cycle)(void))
+{
+	const struct haul_poller_opts opts = {.name = "busy"};
+
+	ck_assert_int_eq(haul_poller_register(
+				 haul_carrier(s.rt, 1), NULL, counts_cycles, (void *)cycle, &opts),
+		0);
+}
+
+static void long_cycle(void)
+{
+	hogs(NULL);
+	s.step = 1;
+}
+
+static void long_poll(void *arg)
+{
+	start(0);
+	poll_by(long_cycle);
+	WAIT_UNTIL(s.step == 1);
+	haul_stop(s.rt, HAUL_FOREVER);
+}
+
+START_TEST(a_long_cycle_of_a_poller_gets_a_line)
+{
+	struct child c = child_run(long_poll, NULL);
+
+	ck_assert_int_eq(c.status, 0);
+	ck_assert_msg(c.lines == 1 && strstr(c.said, "haul: poller \"busy\"") == c.said &&
+			strstr(c.said, " ms on carrier 1 without a poll, at "),
+		"%s", c.said);
+	printf("# %s", c.said);
+}
+END_TEST
+
+static void short_cycle(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	if (used.tv_sec > 0 || used.tv_nsec > 100 * 1000000)
+		s.step = 1;
+}
+
+/* Its carrier resumes it once. */
+START_TEST(a_poller_that_spins_is_no_hog)
+{
+	start(0);
+	poll_by(short_cycle);
+	WAIT_UNTIL(s.step == 1);
 	ck_assert_uint_eq(found(1), 0);
 	runtime_stop(s.rt);
 }
@@ -403,6 +476,7 @@ START_TEST(a_signal_dumps_all)
 END_TEST
 
 SUITE_MAIN("watchdog", {a_hog_gets_a_line, 1}, {a_thread_that_waits_is_no_hog, 1},
+	{a_long_cycle_of_a_poller_gets_a_line, 1}, {a_poller_that_spins_is_no_hog, 1},
 	{a_dump_tells_what_each_does, 1}, {a_dump_tells_that_a_holder_has_ended, 1},
 	{a_dump_survives_a_mutex_that_is_gone, 1}, {a_dump_follows_no_stack_that_a_thief_uses, 1},
 	{a_dump_follows_nothing_below_another_handler, 1}, {a_signal_dumps_all, 1})

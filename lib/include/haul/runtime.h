@@ -71,10 +71,11 @@ struct haul_runtime_opts {
 	/*
 	 * A coroutine that has used its carrier's CPU for that long without a wait or a yield gets
 	 * a line on stderr with its call stack, one a second at most; all that are found are
-	 * counted (haul_carrier_stats.long_slices). The watchdog looks twice in that time, but four
-	 * times a second while it sees no coroutine run, so it may miss those that run for less
-	 * than 300 ms. 0: 20 ms; HAUL_FOREVER: none, nor the thread that looks. Burst handlers are
-	 * not watched.
+	 * counted (haul_carrier_stats.long_slices). So does a cycle of a poller of haul_io_start(),
+	 * with the burst handlers and sources that it calls; other pollers are not watched. The
+	 * watchdog looks twice in that time, but four times a second while it sees nothing run, so
+	 * it may miss those that run for less than 300 ms. 0: 20 ms; HAUL_FOREVER: none, nor the
+	 * thread that looks.
 	 */
 	uint64_t watchdog_ns;
 	char *errbuf; /* NULL, or a buffer for the line of a haul_start() that fails */
@@ -164,7 +165,7 @@ struct haul_carrier_stats {
 	uint64_t stolen; /* coroutines that it stole from others */
 	uint64_t steals_failed; /* attempts that took none: nothing there, or the victim was busy */
 	uint64_t searches; /* wake-ups to search for work to steal */
-	uint64_t long_slices; /* found by the watchdog */
+	uint64_t long_slices; /* found by the watchdog; long cycles of the poller, too */
 	uint64_t no_suspends; /* blocks of HAUL_NO_SUSPEND() */
 };
 
