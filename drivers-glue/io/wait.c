@@ -14,9 +14,10 @@
  *
  * Eventfds are edge-triggered and never read: each write is an event, also one before the wait.
  *
- * For each packet, the kernel calls whoever waits at a socket, on the sender's CPU: an epoll set too,
- * whatever events it asks for. With AF_XDP on veth this took a fifth of the rate. So a socket or TAP
- * is in the set only while its packets end waits. One that enters the set reports what it has.
+ * For each packet, the kernel calls whoever waits at a socket, on the sender's CPU: an epoll set
+ * too, whatever events it asks for. With AF_XDP on veth this took a fifth of the rate. So a socket
+ * or TAP is in the set only while its packets end waits. One that enters the set reports what it
+ * has.
  */
 #include "io/wait.h"
 

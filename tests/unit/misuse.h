@@ -22,8 +22,10 @@ static struct haul_runtime *rt;
 /* A poller that calls a handler, which must not suspend. */
 static inline void *poll_with_handler(void *handler)
 {
-	hauli_poller_handles(hauli_self());
-	while (haul_maybe_yield(false))
+	struct haul_carrier *c = hauli_self();
+
+	hauli_poller_handles(c);
+	while (hauli_poller_go_on(c, false))
 		((void (*)(void))handler)();
 	return NULL;
 }

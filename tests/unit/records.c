@@ -95,12 +95,17 @@ static void begin(struct haul_carrier *c)
 	hauli_glue_start_at(&t.start, hauli_glue_steals(c) ? enter_stealable : enter);
 }
 
+static bool go_on(bool had_io)
+{
+	return hauli_glue_go_on(haul_carrier_self(), had_io);
+}
+
 static void *polls(void *arg)
 {
 	struct haul_carrier *c = haul_carrier_self();
 
 	begin(c);
-	while (haul_maybe_yield(t.pushed < t.n))
+	while (go_on(t.pushed < t.n))
 		if (t.pushed < t.n)
 			push(c, t.n - t.pushed < BURST ? t.n - t.pushed : BURST);
 	return NULL;
@@ -111,7 +116,7 @@ static void *pushes_all_at_once(void *arg)
 	begin(haul_carrier_self());
 	while (t.pushed < t.n)
 		push(haul_carrier_self(), t.n - t.pushed < BURST ? t.n - t.pushed : BURST);
-	while (haul_maybe_yield(true))
+	while (go_on(true))
 		;
 	return NULL;
 }
@@ -277,11 +282,11 @@ static void *cancels(void *arg)
 	while (hauli_glue_cancel_some(c, &at, is_counter))
 		;
 	while (t.ended < CROWD)
-		haul_maybe_yield(true);
+		go_on(true);
 	t.wrong += t.cancelled != CROWD;
 	begin(c);
 	push(c, BURST);
-	while (haul_maybe_yield(true))
+	while (go_on(true))
 		;
 	return NULL;
 }
@@ -314,12 +319,12 @@ static void *pushes_at_the_end(void *arg)
 	begin(c);
 	while (!t.open)
 		sched_yield();
-	haul_maybe_yield(true); /* the detachment was mail, too */
+	go_on(true); /* the detachment was mail, too */
 	t.told = true;
 	while (hauli_inbox_is_empty(&c->inbox))
 		;
 	push(c, 10);
-	haul_maybe_yield(true);
+	go_on(true);
 	t.wrong += push(c, 1);
 	return NULL;
 }
@@ -436,9 +441,9 @@ static void *pushes_all_kinds(void *arg)
 			at[j] = &objects[2 * i + j];
 		hauli_glue_start(c, &kinds[i % 7 % 3], at, offsetof(struct object, record), 2);
 		if (i % 10 == 9)
-			haul_maybe_yield(true);
+			go_on(true);
 	}
-	while (haul_maybe_yield(true))
+	while (go_on(true))
 		;
 	return NULL;
 }

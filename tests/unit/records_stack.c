@@ -56,7 +56,7 @@ static void *pushes(void *arg)
 		at = &t.records[i];
 		hauli_glue_start(c, &t.kinds[i % KINDS], &at, 0, 1);
 	}
-	while (haul_maybe_yield(true))
+	while (hauli_glue_go_on(c, true))
 		;
 	return NULL;
 }
