@@ -190,8 +190,10 @@ static uint16_t peek(struct hauli_tx *tx, struct rte_mbuf ***pkts)
 {
 	struct hauli_tx_proxy *proxy = tx->proxy;
 
-	if (proxy->first == proxy->end)
+	if (proxy->first == proxy->end && proxy->chunks > 0) {
+		proxy->chunks--;
 		refill(proxy);
+	}
 	*pkts = proxy->pkts + proxy->first;
 	return (uint16_t)(proxy->end - proxy->first);
 }
@@ -208,9 +210,14 @@ static void refuse(struct hauli_tx *tx)
 
 bool hauli_tx_proxy_flush(struct hauli_tx *tx)
 {
+	bool all;
+
+	tx->proxy->chunks = HAULI_TX_PROXY_CHUNKS;
 	if (tx->times)
-		return hauli_tx_offer(tx, peek, sent, refuse, true);
-	return hauli_tx_offer(tx, peek, sent, refuse, false);
+		all = hauli_tx_offer(tx, peek, sent, refuse, true);
+	else
+		all = hauli_tx_offer(tx, peek, sent, refuse, false);
+	return all && tx->proxy->chunks > 0;
 }
 
 void hauli_spread_listen(struct hauli_poller *p)

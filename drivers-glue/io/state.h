@@ -182,12 +182,14 @@ struct hauli_rps_target {
 #define HAULI_OFFER_MAX 64u
 
 #define HAULI_TX_PROXY_CHUNK 64u
+#define HAULI_TX_PROXY_CHUNKS 16u /* in a cycle: targets may hand over faster than the NIC takes */
 
 /* A tx proxy, for one port: a carrier with a queue that receives and sends for RPS targets. */
 struct hauli_tx_proxy {
 	struct hauli_handover in; /* packets that targets have handed over */
 	HAULI_LINE struct rte_mbuf *pkts[HAULI_TX_PROXY_CHUNK]; /* taken out of in */
 	unsigned first, end; /* the part of pkts that is not sent yet */
+	unsigned chunks; /* that this cycle may still take */
 	struct hauli_counter dropped; /* not sent when the program ended */
 	struct hauli_counter refused; /* by the NIC */
 	struct hauli_counter lost_bytes; /* of dropped and refused packets */

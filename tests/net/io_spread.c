@@ -4,9 +4,12 @@
  * one, in order, and nothing is lost. A MAC address tells flows apart. Packets sent on port 1 come
  * back on it.
  */
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <rte_ethdev.h>
 
 #include "io_flows.h"
 
@@ -160,5 +163,70 @@ START_TEST(each_queue_is_polled)
 }
 END_TEST
 
-BED_MAIN("io_spread", {flows_are_spread_in_order, 4}, {bursts_are_spread_on_request, 2},
-	{spread_off_uses_one_carrier}, {stops_amid_traffic}, {each_queue_is_polled, 2})
+#define HANDED_OVER 4096
+
+static struct {
+	struct bed bed;
+	atomic_bool waits, handed_over;
+	uint64_t sent, most; /* carrier 0's: before its last call, and between two calls */
+} crowd;
+
+static uint64_t taken_by_pmd(void)
+{
+	struct rte_eth_stats st = {0};
+
+	rte_eth_stats_get(haul_port_queue(crowd.bed.ports[1], 0).port_id, &st);
+	return st.opackets;
+}
+
+/* Carrier 0 is in a handler while carrier 1 hands packets over to it. */
+static void hand_over(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct rte_mbuf *pkt;
+
+	rte_pktmbuf_free_bulk(pkts, n);
+	if (rx->port == 1)
+		return;
+	if (rx->carrier == 1 && crowd.waits && !crowd.handed_over) {
+		for (unsigned i = 0; i < HANDED_OVER; i++) {
+			pkt = rte_pktmbuf_alloc(crowd.bed.pool);
+			haul_tx_burst(rx->peer, &pkt, 1);
+		}
+		crowd.handed_over = true;
+	}
+	if (rx->carrier != 0)
+		return;
+	crowd.waits = true;
+	while (!crowd.handed_over)
+		sched_yield();
+	crowd.most = RTE_MAX(crowd.most, taken_by_pmd() - crowd.sent);
+	crowd.sent = taken_by_pmd();
+}
+
+/* However much the others hand over, a poller goes on to receive. */
+START_TEST(a_proxy_sends_a_bounded_number_in_a_cycle)
+{
+	struct haul_port_opts one = {.queues = 1};
+	struct haul_io_opts opts;
+
+	bed_open(&crowd.bed, (const char *const[]){"null:", NULL});
+	one.pool = crowd.bed.pool;
+	ck_assert_int_eq(haul_port_open(&crowd.bed.ports[crowd.bed.nb_ports++], "null:", &one,
+				 crowd.bed.errbuf, sizeof(crowd.bed.errbuf)),
+		0);
+	ck_assert_int_eq(
+		haul_port_start(crowd.bed.ports[1], crowd.bed.errbuf, sizeof(crowd.bed.errbuf)), 0);
+	opts = bed_io_opts(&crowd.bed);
+	opts.on_burst = hand_over;
+	opts.spread = HAUL_SPREAD_ALL;
+	bed_start(&crowd.bed, &opts);
+	WAIT_UNTIL(taken_by_pmd() == HANDED_OVER);
+	bed_close(&crowd.bed, 0);
+	ck_assert_uint_gt(crowd.most, 0);
+	ck_assert_uint_le(crowd.most, HANDED_OVER / 4);
+}
+END_TEST
+
+BED_MAIN("io_spread", {a_proxy_sends_a_bounded_number_in_a_cycle}, {flows_are_spread_in_order, 4},
+	{bursts_are_spread_on_request, 2}, {spread_off_uses_one_carrier}, {stops_amid_traffic},
+	{each_queue_is_polled, 2})
