@@ -116,14 +116,17 @@ static void print_times(const struct dump *d, const struct hauli_shot *s)
 			s->until > now ? (double)hauli_ns_from_ticks(s->until - now) / 1e9 : 0.0);
 }
 
-/* A holder of another runtime has a name there, but may have ended. */
-HAULI_MAY_RACE static void print_holder(const struct dump *d, const struct haul_coro *co)
+/* A holder of another runtime has a name there, but may have ended. One that has ended since the
+ * snapshot has unlocked the mutex, if another holds it now. */
+HAULI_MAY_RACE static void print_holder(const struct dump *d, const struct hauli_shot *s)
 {
+	const struct haul_coro *co = s->holder;
+
 	if (!hauli_slab_has(d->rt->coros, co))
 		fprintf(d->out, ", held by %p", (const void *)co);
 	else if (hauli_coro_home(co) && hauli_coro_state(co) < HAULI_CORO_ENDED)
 		fprintf(d->out, ", held by %s %p", co->co.name, (const void *)co);
-	else
+	else if (hauli_snapshot_holder(s->object) == co)
 		fprintf(d->out, ", held by %p, which has ended", (const void *)co);
 }
 
@@ -140,7 +143,7 @@ static void print_shot(struct dump *d, const struct haul_carrier *c, const struc
 	if (waits && s->what)
 		fprintf(d->out, " for %s %p", s->what, s->object);
 	if (waits && s->holder && s->holder != s->co) /* it was handed the mutex */
-		print_holder(d, s->holder);
+		print_holder(d, s);
 	if (waits && s->n > 0)
 		print_times(d, s);
 	fputs(s->begun || s->stolen ? "\n" : ", not begun\n", d->out);

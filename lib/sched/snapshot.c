@@ -64,7 +64,7 @@ static bool is_nested(const ucontext_t *uc)
 }
 
 /* By the kernel, because a program to be looked at may have freed a mutex that is in use. */
-static const void *holder_of(const void *mutex)
+const void *hauli_snapshot_holder(const void *mutex)
 {
 	uint64_t word = 0;
 	struct iovec to = {&word, sizeof(word)}, from = {(void *)mutex, sizeof(word)};
@@ -88,7 +88,7 @@ HAULI_MAY_RACE static void see_wait(struct hauli_shot *s)
 		s->object = b->object;
 		s->until = b->at;
 		if (b->what && strcmp(b->what, HAULI_BLOCK_MUTEX) == 0)
-			s->holder = holder_of(b->object);
+			s->holder = hauli_snapshot_holder(b->object);
 		break;
 	}
 	case HAULI_CORO_JOINING:

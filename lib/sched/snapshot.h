@@ -32,4 +32,7 @@ struct hauli_shot {
  */
 bool hauli_snapshot(const struct haul_carrier *c, struct hauli_shot *shots, unsigned n);
 
+/* The coroutine that holds a mutex now; NULL: none, or the program has freed it. Any thread. */
+const void *hauli_snapshot_holder(const void *mutex);
+
 #endif
