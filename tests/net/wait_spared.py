@@ -5,6 +5,7 @@ Usage: wait_spared.py HAUL_FWD"""
 import contextlib
 import os
 import re
+import time
 
 import netns
 from fwd import Running
@@ -42,6 +43,9 @@ def poller(tap, kind, how, idle, busy):
             return True
 
         tap.ok(settles(idle, False), f"{kind}, {how}, idle: {idle} in the set", watched(pid))
+        for _ in range(50):  # the first frames may be lost
+            wire.send(FRAME)
+            time.sleep(0.01)
         tap.ok(settles(busy, True), f"{kind}, {how}, busy: {busy} in the set", watched(pid))
         tap.ok(settles(idle, False), f"{kind}, {how}, idle again", watched(pid))
         result = fwd.end()
