@@ -22,6 +22,12 @@ static void *parks(void *arg)
 	return arg;
 }
 
+static void *sleeps(void *arg)
+{
+	haul_sleep(60 * HAUL_S);
+	return arg;
+}
+
 /* Calls from outside a coroutine. */
 
 static void yield_outside(void)
@@ -182,10 +188,11 @@ static void join_after_detach(void)
 	haul_join(handle, NULL, HAUL_FOREVER);
 }
 
-/* The report does not list coroutines ended by the stop as unjoined. */
+/* The report does not list coroutines ended by the stop as unjoined. One that only parked would be
+ * told by the stop, as one that nothing can wake. */
 static void join_after_stop(void)
 {
-	haul_spawn_on(haul_carrier(rt, 0), &handle, parks, NULL, NULL);
+	haul_spawn_on(haul_carrier(rt, 0), &handle, sleeps, NULL, NULL);
 	runtime_stop(rt);
 	haul_join(handle, NULL, HAUL_FOREVER);
 }
