@@ -6,15 +6,27 @@
 unsigned hauli_forks;
 
 static int watch_error;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void count(void)
+static void prepare(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void parent(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+static void child(void)
 {
 	hauli_forks++;
+	pthread_mutex_unlock(&lock);
 }
 
 static void watch(void)
 {
-	watch_error = -pthread_atfork(NULL, NULL, count);
+	watch_error = -pthread_atfork(prepare, parent, child);
 }
 
 int hauli_forks_watch(void)
@@ -23,4 +35,15 @@ int hauli_forks_watch(void)
 
 	pthread_once(&once, watch);
 	return watch_error;
+}
+
+void hauli_process_lock(void)
+{
+	hauli_forks_watch();
+	pthread_mutex_lock(&lock);
+}
+
+void hauli_process_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
 }

@@ -14,4 +14,12 @@ extern unsigned hauli_forks;
 /* Starts the count; repeated calls are harmless. Any thread. 0 or -ENOMEM. */
 int hauli_forks_watch(void);
 
+/*
+ * The lock of what all runtimes of the process share. fork() waits for it, so that the child finds
+ * it free and the data whole; with a lock of another kind, which a thread of the parent held at
+ * that moment, the child would wait for ever. A holder takes no second one. Any thread.
+ */
+void hauli_process_lock(void);
+void hauli_process_unlock(void);
+
 #endif

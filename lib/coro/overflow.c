@@ -2,7 +2,6 @@
 #include "coro/overflow.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/forks.h"
 #include "coro/interrupted.h"
 #include "coro/overrun.h"
 
@@ -33,7 +33,7 @@ struct altstack {
 	size_t size;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for writes to the next variables */
+/* The next variables are written under the lock of the process. */
 static struct taken taken[] = {{.sig = SIGSEGV}, {.sig = SIGBUS}};
 static unsigned n_watched;
 static struct altstack *altstacks;
@@ -113,7 +113,7 @@ int hauli_overflow_install(struct hauli_stacks *arena, hauli_running_fn *runs)
 {
 	int rc = -ENOSPC;
 
-	pthread_mutex_lock(&lock);
+	hauli_process_lock();
 	running = runs;
 	for (unsigned i = 0; i < WATCHED_MAX && rc; i++) {
 		if (watched[i])
@@ -125,7 +125,7 @@ int hauli_overflow_install(struct hauli_stacks *arena, hauli_running_fn *runs)
 		take(&taken[0]);
 		take(&taken[1]);
 	}
-	pthread_mutex_unlock(&lock);
+	hauli_process_unlock();
 	return rc;
 }
 
@@ -133,7 +133,7 @@ void hauli_overflow_remove(struct hauli_stacks *arena)
 {
 	bool found = false;
 
-	pthread_mutex_lock(&lock);
+	hauli_process_lock();
 	for (unsigned i = 0; i < WATCHED_MAX && !found; i++) {
 		found = watched[i] == arena;
 		if (found)
@@ -143,7 +143,7 @@ void hauli_overflow_remove(struct hauli_stacks *arena)
 		give_back(&taken[0]);
 		give_back(&taken[1]);
 	}
-	pthread_mutex_unlock(&lock);
+	hauli_process_unlock();
 }
 
 void hauli_overflow_explain_others(void (*explain)(int sig, const void *uc))
@@ -166,10 +166,10 @@ void hauli_overflow_thread_init(void)
 	st = (stack_t){.ss_sp = alt + 1, .ss_size = size - sizeof(*alt)};
 	HAUL_BUG_ON(sigaltstack(&st, NULL) != 0);
 	alt->size = size;
-	pthread_mutex_lock(&lock);
+	hauli_process_lock();
 	alt->next = altstacks;
 	altstacks = alt;
-	pthread_mutex_unlock(&lock);
+	hauli_process_unlock();
 }
 
 /* Removes the alternate stack at sp from the list. NULL: it is not ours. */
@@ -177,13 +177,13 @@ static struct altstack *forget(const void *sp)
 {
 	struct altstack **at, *alt;
 
-	pthread_mutex_lock(&lock);
+	hauli_process_lock();
 	for (at = &altstacks; *at && *at + 1 != sp; at = &(*at)->next)
 		;
 	alt = *at;
 	if (alt)
 		*at = alt->next;
-	pthread_mutex_unlock(&lock);
+	hauli_process_unlock();
 	return alt;
 }
 

@@ -7,10 +7,10 @@
 #include <semaphore.h>
 #include <signal.h>
 
+#include "base/forks.h"
 #include "sched/runtime.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool has_thread; /* under the lock */
+static bool has_thread; /* under the lock of the process */
 static sem_t came;
 
 static void dump(struct haul_runtime *rt)
@@ -37,7 +37,7 @@ static void handle(int sig)
 	errno = err;
 }
 
-/* Under the lock. The thread takes no signals, which are the program's. */
+/* Under the lock of the process. The thread takes no signals, which are the program's. */
 static int start_thread(void)
 {
 	sigset_t all, before;
@@ -62,9 +62,9 @@ unsigned hauli_dump_threads(void)
 {
 	unsigned n;
 
-	pthread_mutex_lock(&lock);
+	hauli_process_lock();
 	n = has_thread;
-	pthread_mutex_unlock(&lock);
+	hauli_process_unlock();
 	return n;
 }
 
@@ -73,9 +73,9 @@ int haul_dump_on_signal(int sig)
 	const struct sigaction sa = {.sa_handler = handle, .sa_flags = SA_RESTART | SA_ONSTACK};
 	int err;
 
-	pthread_mutex_lock(&lock);
+	hauli_process_lock();
 	err = start_thread();
-	pthread_mutex_unlock(&lock);
+	hauli_process_unlock();
 	if (!err && sigaction(sig, &sa, NULL) != 0)
 		err = -errno;
 	return err;

@@ -4,16 +4,16 @@
 #include "sched/local.h"
 
 #include <errno.h>
-#include <pthread.h>
 
 #include <haul/carrier.h>
 
+#include "base/forks.h"
 #include "conc/word.h"
 #include "sched/self.h"
 
 #define NO_KEY "the key is NULL"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* Written under the lock of the process. */
 static const struct haul_local *keys[HAUL_LOCALS_MAX];
 static unsigned nb_keys;
 
@@ -28,7 +28,7 @@ static int enter(struct haul_local *key)
 {
 	int index;
 
-	pthread_mutex_lock(&lock);
+	hauli_process_lock();
 	index = index_of(key);
 	if (index < 0 && nb_keys == HAUL_LOCALS_MAX) {
 		index = -ENOSPC;
@@ -37,7 +37,7 @@ static int enter(struct haul_local *key)
 		keys[nb_keys++] = key;
 		hauli_u32_published_set((struct hauli_u32_published *)&key->hidden, nb_keys);
 	}
-	pthread_mutex_unlock(&lock);
+	hauli_process_unlock();
 	return index;
 }
 

@@ -40,6 +40,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/forks.h"
 #include "sched/cluster.h"
 #include "sched/dump.h"
 #include "sched/dump_signal.h"
@@ -205,20 +206,19 @@ void hauli_quiet_join_ends(void)
 }
 
 /* The clock is the process's: with virtual time a runtime is the only one. */
-static pthread_mutex_t clock_lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned runtimes;
+static unsigned runtimes; /* under the lock of the process */
 
 int hauli_quiet_init(struct haul_runtime *rt)
 {
 	int err = 0;
 
-	pthread_mutex_lock(&clock_lock);
+	hauli_process_lock();
 	if (runtimes > 0 && (rt->virtual_time || hauli_counter_read(&hauli_virtual_now)))
 		err = -EBUSY;
 	else if (rt->virtual_time)
 		hauli_clock_stop();
 	runtimes += !err;
-	pthread_mutex_unlock(&clock_lock);
+	hauli_process_unlock();
 	if (!err)
 		pthread_mutex_init(&rt->quiet_lock, NULL);
 	return err;
@@ -227,9 +227,9 @@ int hauli_quiet_init(struct haul_runtime *rt)
 void hauli_quiet_fini(struct haul_runtime *rt)
 {
 	pthread_mutex_destroy(&rt->quiet_lock);
-	pthread_mutex_lock(&clock_lock);
+	hauli_process_lock();
 	if (rt->virtual_time)
 		hauli_clock_go_on();
 	runtimes--;
-	pthread_mutex_unlock(&clock_lock);
+	hauli_process_unlock();
 }

@@ -8,8 +8,7 @@
 #include "sched/carrier.h"
 
 /* All runtimes that are started and not stopped. */
-static struct haul_runtime *runtimes; /* under runtimes_lock */
-static pthread_mutex_t runtimes_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct haul_runtime *runtimes; /* under the lock of the process */
 
 /* hauli_forks at the last start of a runtime. Written by the only thread of a child of fork(). */
 static unsigned forks_at_start;
@@ -26,26 +25,26 @@ static struct haul_runtime **find(const struct haul_runtime *rt)
 
 void hauli_runtime_enlist(struct haul_runtime *rt)
 {
-	pthread_mutex_lock(&runtimes_lock);
+	hauli_process_lock();
 	rt->next = runtimes;
 	runtimes = rt;
-	pthread_mutex_unlock(&runtimes_lock);
+	hauli_process_unlock();
 }
 
 void hauli_runtime_delist(struct haul_runtime *rt)
 {
-	pthread_mutex_lock(&runtimes_lock);
+	hauli_process_lock();
 	*find(rt) = rt->next;
-	pthread_mutex_unlock(&runtimes_lock);
+	hauli_process_unlock();
 }
 
 bool hauli_runtime_is_running(const struct haul_runtime *rt)
 {
 	bool found;
 
-	pthread_mutex_lock(&runtimes_lock);
+	hauli_process_lock();
 	found = rt && *find(rt) == rt;
-	pthread_mutex_unlock(&runtimes_lock);
+	hauli_process_unlock();
 	return found;
 }
 
@@ -53,19 +52,19 @@ bool hauli_runtimes_have(const void *p)
 {
 	bool found = false;
 
-	pthread_mutex_lock(&runtimes_lock);
+	hauli_process_lock();
 	for (struct haul_runtime *rt = runtimes; rt && !found; rt = rt->next)
 		found = hauli_slab_has(rt->coros, p);
-	pthread_mutex_unlock(&runtimes_lock);
+	hauli_process_unlock();
 	return found;
 }
 
 void hauli_runtimes_for_each(void (*fn)(struct haul_runtime *rt))
 {
-	pthread_mutex_lock(&runtimes_lock);
+	hauli_process_lock();
 	for (struct haul_runtime *rt = runtimes; rt; rt = rt->next)
 		fn(rt);
-	pthread_mutex_unlock(&runtimes_lock);
+	hauli_process_unlock();
 }
 
 bool hauli_runtimes_are_copies(void)

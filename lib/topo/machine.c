@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/forks.h"
 #include "topo/near.h"
 #include "topo/usable.h"
 
@@ -71,6 +72,24 @@ static int describe(hwloc_topology_t topo, const char *machine, char *errbuf, si
 	return -EINVAL;
 }
 
+/* hwloc has a lock of its own for these two, which a child of fork() must not find taken. */
+static int create(hwloc_topology_t *topo)
+{
+	int err;
+
+	hauli_process_lock();
+	err = hwloc_topology_init(topo) < 0 ? -ENOMEM : 0;
+	hauli_process_unlock();
+	return err;
+}
+
+static void destroy(hwloc_topology_t topo)
+{
+	hauli_process_lock();
+	hwloc_topology_destroy(topo);
+	hauli_process_unlock();
+}
+
 static int load(
 	hwloc_topology_t *topo, const char *machine, const char *nic, char *errbuf, size_t errlen)
 {
@@ -81,10 +100,10 @@ static int load(
 	 * for a CPU that a real-time thread keeps busy.
 	 */
 	unsigned long flags = HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED;
-	int err = 0;
+	int err = create(topo);
 
-	if (hwloc_topology_init(topo) < 0)
-		return -ENOMEM;
+	if (err < 0)
+		return err;
 	if (machine)
 		err = describe(*topo, machine, errbuf, errlen);
 	else
@@ -101,7 +120,7 @@ static int load(
 		}
 	}
 	if (err < 0)
-		hwloc_topology_destroy(*topo);
+		destroy(*topo);
 	return err;
 }
 
@@ -222,7 +241,7 @@ int hauli_machine_init(struct hauli_machine *m, const char *description, const c
 	m->count = count > 0 ? (unsigned)count : 0;
 	m->cpus = calloc(m->count ? m->count : 1, sizeof(*m->cpus));
 	err = m->cpus ? fill(m, topo, nic, errbuf, errlen) : -ENOMEM;
-	hwloc_topology_destroy(topo);
+	destroy(topo);
 	if (err == 0)
 		count_siblings(m);
 	if (err == 0 && m->usable == 0) {
