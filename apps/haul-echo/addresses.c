@@ -61,18 +61,27 @@ int addresses_set(const struct haul_app *app, struct haul_net_if ifs[HAUL_APP_PO
 	return rc;
 }
 
+#define WITH_PREFIX (INET6_ADDRSTRLEN + sizeof(", /128"))
+
+/* ", ADDRESS/LENGTH" */
+static void format_ip(char text[WITH_PREFIX], int family, const void *ip, unsigned prefix)
+{
+	char addr[INET6_ADDRSTRLEN];
+
+	inet_ntop(family, ip, addr, sizeof(addr));
+	snprintf(text, WITH_PREFIX, ", %s/%u", addr, prefix);
+}
+
 void addresses_say_ready(const struct haul_app *app, unsigned port, const struct haul_net_if *nif)
 {
-	char mac[RTE_ETHER_ADDR_FMT_SIZE], ip4[INET_ADDRSTRLEN], ip6[INET6_ADDRSTRLEN];
+	char mac[RTE_ETHER_ADDR_FMT_SIZE], ip4[WITH_PREFIX] = "", ip6[WITH_PREFIX] = "";
 
 	rte_ether_format_addr(mac, sizeof(mac), (const struct rte_ether_addr *)nif->mac);
-	inet_ntop(AF_INET, nif->ip4, ip4, sizeof(ip4));
-	inet_ntop(AF_INET6, nif->ip6, ip6, sizeof(ip6));
-	fprintf(stderr, "%s: ready: port %u (%s), %s", app->program->name, port,
-		haul_port_spec(app->ports[port]), mac);
 	if (pick(&ip4s, port))
-		fprintf(stderr, ", %s/%u", ip4, nif->ip4_prefix);
+		format_ip(ip4, AF_INET, nif->ip4, nif->ip4_prefix);
 	if (pick(&ip6s, port))
-		fprintf(stderr, ", %s/%u", ip6, nif->ip6_prefix);
-	fputc('\n', stderr);
+		format_ip(ip6, AF_INET6, nif->ip6, nif->ip6_prefix);
+	/* One call is one write: a reader never sees part of the line. */
+	fprintf(stderr, "%s: ready: port %u (%s), %s%s%s\n", app->program->name, port,
+		haul_port_spec(app->ports[port]), mac, ip4, ip6);
 }
