@@ -19,6 +19,8 @@ def one(tap, binary, kind, poller, carriers, requests, seed, queues=None):
         tap.ok(answered == requests, f"{what}: {requests} requests answered",
                f"{answered} answered, then none for {LOST} s (seed {seed})")
         code, figures = e.stop()
+        if answered != requests:
+            print(f"# {figures}")
         sleeps = sum(c["sleeps"] for c in figures["carriers"]) if figures else 0
         print(f"# {what}: {answered} of {requests}; {sleeps} sleeps; wake to handler p50 "
               f"{figures and figures['wake_p50_ns']} p99 {figures and figures['wake_p99_ns']} ns")
