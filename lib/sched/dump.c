@@ -57,6 +57,13 @@ HAULI_MAY_RACE static const struct haul_coro *running_on(const struct haul_carri
 	return c->current;
 }
 
+/* The same. */
+HAULI_MAY_RACE static const char *name_of_running(const struct haul_coro *co)
+{
+	HAULI_RACES(co);
+	return co->co.name;
+}
+
 static void add_to(struct list *list, const struct haul_coro *co)
 {
 	if (list->n == list->room) {
@@ -254,7 +261,7 @@ void hauli_tell_silent(const struct haul_carrier *c, char *buf, size_t len)
 
 	if (co)
 		snprintf(buf, len, "carrier %u does not answer: %s %p does not suspend", c->id,
-			co->co.name, (const void *)co);
+			name_of_running(co), (const void *)co);
 	else
 		snprintf(buf, len, "carrier %u does not answer: no coroutine runs there", c->id);
 }
