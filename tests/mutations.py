@@ -205,6 +205,8 @@ MUTATIONS = [
      'l->left += delay < l->most - l->left ? delay : l->most - l->left;', ''),
     ('unit/stop', 'lib/sched/delay.c', 'a limit grows without end',
      'l->left += delay < l->most - l->left ? delay : l->most - l->left;', 'l->left += delay;'),
+    ('unit/stop', 'lib/sched/stop.c', 'what the stop has ended counts as forgotten',
+     'hauli_coro_is_unjoined(co) && !co->fn', 'hauli_coro_is_unjoined(co)'),
     ('unit/stop', 'lib/sched/stop.c', 'a stop does not wait for a spawner under way',
      'while (!hauli_gate_is_quiet(&rt->gate)) sched_yield();', ''),
     ('unit/order', 'lib/sched/order.c', 'a place may be none', 'co->place += co->place == 0;', ''),

@@ -161,7 +161,6 @@ struct haul_carrier {
 	/* of its poller, if that runs handlers; else NULL. Under the watchdog's lock */
 	const struct hauli_counter *cycles;
 	void *locals[HAUL_LOCALS_MAX]; /* values, by the index of their key (local.c). Owner */
-	uint64_t unjoined; /* ended before the stop and neither joined nor detached. Owner */
 };
 
 HAULI_ASSERT_LINE(struct haul_carrier, loop);

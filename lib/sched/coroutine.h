@@ -102,7 +102,7 @@ struct haul_coro {
 	/* Line 1: spawn, waits and end. Written by the spawner, then by the home. */
 	/* struct haul_carrier; NULL: free, HOMELESS, or a spare */
 	HAULI_LINE struct hauli_ptr_published home;
-	haul_fn *fn;
+	haul_fn *fn; /* NULL: it had ended, and was not joined, when the stop came by (stop.c) */
 	void *arg; /* in a join: its struct hauli_join; BLOCKED: its struct hauli_block; after the
 		    * end: the result of the body */
 	struct hauli_join *joiner;

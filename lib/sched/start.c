@@ -374,6 +374,7 @@ int haul_stop(struct haul_runtime *rt, uint64_t timeout_ns)
 		return err;
 	watchdog_stop(rt);
 	hauli_stop_finish(rt, rt->nb_carriers);
+	hauli_stop_tell_unjoined(rt);
 	undo(rt, NB_STEPS);
 	return 0;
 }

@@ -25,7 +25,8 @@ static void cancel_if_home(void *object, void *arg)
 
 	if (hauli_coro_home(co) != c)
 		return;
-	c->unjoined += hauli_coro_is_unjoined(co);
+	if (hauli_coro_is_unjoined(co))
+		co->fn = NULL; /* for count_unjoined() */
 	hauli_cancel_here(c, co);
 }
 
@@ -161,19 +162,6 @@ static int check_stop(struct haul_runtime *rt)
 	return 0;
 }
 
-static void tell_unjoined(const struct haul_runtime *rt)
-{
-	uint64_t n = 0;
-
-	for (unsigned i = 0; i < rt->nb_carriers; i++)
-		n += rt->carriers[i].unjoined;
-	if (n > 0)
-		fprintf(stderr,
-			"haul: %" PRIu64 " coroutine%s had ended and %s kept until the stop; "
-			"haul_join() or haul_detach() each handle that a spawn gives\n",
-			n, n == 1 ? "" : "s", n == 1 ? "was" : "were");
-}
-
 int hauli_stop(struct haul_runtime *rt, uint64_t timeout_ns)
 {
 	int err = check_stop(rt);
@@ -199,7 +187,6 @@ int hauli_stop(struct haul_runtime *rt, uint64_t timeout_ns)
 		haul_dump(rt, stderr);
 		return -ETIMEDOUT;
 	}
-	tell_unjoined(rt);
 	return 0;
 }
 
@@ -218,4 +205,24 @@ void hauli_stop_finish(struct haul_runtime *rt, unsigned n)
 	}
 	for (unsigned i = 0; i < n; i++)
 		rt->launcher.join(rt->launcher.ctx, i);
+}
+
+static void count_unjoined(void *object, void *arg)
+{
+	const struct haul_coro *co = object;
+	uint64_t *n = arg;
+
+	*n += hauli_coro_home(co) && hauli_coro_is_unjoined(co) && !co->fn;
+}
+
+void hauli_stop_tell_unjoined(struct haul_runtime *rt)
+{
+	uint64_t n = 0;
+
+	hauli_slab_for_each(rt->coros, count_unjoined, &n);
+	if (n > 0)
+		fprintf(stderr,
+			"haul: %" PRIu64 " coroutine%s had ended and %s kept until the stop; "
+			"haul_join() or haul_detach() each handle that a spawn gives\n",
+			n, n == 1 ? "" : "s", n == 1 ? "was" : "were");
 }

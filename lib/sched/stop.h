@@ -12,6 +12,11 @@ int hauli_stop(struct haul_runtime *rt, uint64_t timeout_ns);
 /* Tells the first n carriers to finish, and waits for their threads. */
 void hauli_stop_finish(struct haul_runtime *rt, unsigned n);
 
+/* After hauli_stop_finish(). Prints how many coroutines had ended before the stop and were never
+ * joined or detached, not during the stop either. Those that the stop has ended do not count: it
+ * has ended their joiners as well. */
+void hauli_stop_tell_unjoined(struct haul_runtime *rt);
+
 void hauli_stop_drained(struct haul_carrier *c);
 
 /* Owner, once per round. During a stop, reports once that all coroutines at home here have

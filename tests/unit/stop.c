@@ -279,6 +279,29 @@ START_TEST(joined_and_detached_are_not_counted)
 }
 END_TEST
 
+static void *joins_when_cancelled(void *co)
+{
+	haul_sleep(1000 * HAUL_S);
+	haul_join(co, NULL, HAUL_FOREVER);
+	return NULL;
+}
+
+/* Its joiner had not come to it yet. */
+START_TEST(joined_during_the_stop_is_not_counted)
+{
+	struct haul_runtime *rt = runtime_start(2);
+	struct haul_carrier *home = haul_carrier(rt, 0);
+	struct haul_coro *co;
+	char text[512];
+
+	ck_assert_int_eq(haul_spawn_on(home, &co, returns_null, NULL, NULL), 0);
+	ck_assert_int_eq(haul_spawn_on(home, NULL, joins_when_cancelled, co, NULL), 0);
+	WAIT_UNTIL(ended(rt) == 1);
+	ck_assert_int_eq(stop_and_listen(rt, HAUL_FOREVER, text, sizeof(text)), 0);
+	ck_assert_str_eq(text, "");
+}
+END_TEST
+
 /* Time for which a carrier waited for a CPU does not count, but gives no more than there was. */
 START_TEST(a_limit_leaves_out_the_time_without_a_cpu)
 {
@@ -483,7 +506,7 @@ SUITE_MAIN("stop", {nothing_to_do_starts_and_stops, 1}, {defaults_start, 1},
 	{coroutines_that_do_not_end_are_listed, 1}, {a_carrier_that_does_not_answer_is_named, 1},
 	{a_coroutine_cannot_stop, 1}, {a_runtime_that_does_not_run_cannot_be_stopped, 1},
 	{unjoined_are_counted, 1}, {joined_and_detached_are_not_counted, 1},
-	{a_limit_leaves_out_the_time_without_a_cpu, 1}, {a_delay_grows_from_call_to_call, 1},
-	{stop_waits_for_a_spawn_under_way, 1},
+	{joined_during_the_stop_is_not_counted, 1}, {a_limit_leaves_out_the_time_without_a_cpu, 1},
+	{a_delay_grows_from_call_to_call, 1}, {stop_waits_for_a_spawn_under_way, 1},
 	{mail_sent_before_the_stop_is_cancelled, HAUL_STEALING ? 1 + HAUL_STEAL_GLOBAL : 1},
 	{launch_that_fails_is_undone, 1}, {trim_gives_memory_back, 1})
