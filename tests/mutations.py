@@ -91,6 +91,8 @@ MUTATIONS = [
     ('unit/each', 'lib/sched/round.c', 'values are not released', 'hauli_locals_release(c);', ';'),
     ('unit/each', 'lib/sync/each.c', 'the last error comes back instead of the first',
      'if (!error)\n', 'if (each[i].result)\n'),
+    ('unit/each', 'lib/sched/stop.c', 'a stop leaves a call of another thread without its answer',
+     'while (!hauli_gate_is_quiet(&rt->callers))', 'while (false)'),
     ('unit/each', 'lib/sync/each.c', 'a deadline ends the wait for the carriers',
      'hauli_join_to_the_end(each[i].co);', 'haul_join(each[i].co, NULL, HAUL_FOREVER);'),
     ('unit/each', 'lib/sched/no_suspend.c', 'a yield in a block is not seen',

@@ -34,6 +34,7 @@ struct haul_runtime {
 
 	/* Any thread. */
 	struct hauli_gate gate; /* passed by spawns from other threads */
+	struct hauli_gate callers; /* of haul_on_each() elsewhere: inside until it returns */
 	struct hauli_ticket ticket; /* for haul_spawn_any() on threads that are no carriers */
 
 	/* haul_stop(), under the lock. */

@@ -231,6 +231,7 @@ static struct haul_runtime *runtime_new(void)
 	pthread_condattr_destroy(&monotonic);
 	pthread_mutex_init(&rt->lock, NULL);
 	hauli_gate_init(&rt->gate);
+	hauli_gate_init(&rt->callers);
 	return rt;
 }
 

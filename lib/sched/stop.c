@@ -171,6 +171,7 @@ int hauli_stop(struct haul_runtime *rt, uint64_t timeout_ns)
 	if (!rt->stop_sent)
 		hauli_quiet_tell_at_stop(rt);
 	hauli_clusters_stop(rt);
+	hauli_gate_close(&rt->callers);
 	hauli_gate_close(&rt->gate);
 	while (!hauli_gate_is_quiet(&rt->gate))
 		sched_yield();
@@ -187,6 +188,9 @@ int hauli_stop(struct haul_runtime *rt, uint64_t timeout_ns)
 		haul_dump(rt, stderr);
 		return -ETIMEDOUT;
 	}
+	/* The carriers still answer the joins of these calls. */
+	while (!hauli_gate_is_quiet(&rt->callers))
+		sched_yield();
 	return 0;
 }
 

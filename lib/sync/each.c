@@ -7,6 +7,7 @@
 #include <haul/coro.h>
 
 #include "sched/join.h"
+#include "sched/runtime.h"
 #include "sched/self.h"
 #include "sched/suspend.h"
 
@@ -40,18 +41,12 @@ static unsigned spawn_each(struct haul_runtime *rt, struct each *each, unsigned 
 	return i;
 }
 
-int haul_on_each(struct haul_runtime *rt, int (*fn)(void *arg), void *arg)
+static int run_on_each(struct haul_runtime *rt, int (*fn)(void *arg), void *arg)
 {
-	const struct haul_carrier *c = hauli_here();
-	unsigned n, begun;
-	struct each *each;
+	unsigned n = haul_carriers(rt), begun;
+	struct each *each = calloc(n, sizeof(*each));
 	int err, error = 0;
 
-	HAUL_MISUSE_IF(!rt || !fn, "the runtime or the function is NULL");
-	if (c != &hauli_nowhere)
-		hauli_may_suspend(c->current, "haul_on_each");
-	n = haul_carriers(rt);
-	each = calloc(n, sizeof(*each));
 	if (!each)
 		return -ENOMEM;
 	for (unsigned i = 0; i < n; i++)
@@ -64,4 +59,22 @@ int haul_on_each(struct haul_runtime *rt, int (*fn)(void *arg), void *arg)
 	}
 	free(each);
 	return error ? error : err;
+}
+
+int haul_on_each(struct haul_runtime *rt, int (*fn)(void *arg), void *arg)
+{
+	const struct haul_carrier *c = hauli_here();
+	int err;
+
+	HAUL_MISUSE_IF(!rt || !fn, "the runtime or the function is NULL");
+	if (c != &hauli_nowhere)
+		hauli_may_suspend(c->current, "haul_on_each");
+	if (c->rt == rt)
+		return run_on_each(rt, fn, arg);
+	/* Nothing else keeps rt until the joins have been answered. */
+	if (!hauli_gate_enter(&rt->callers))
+		return -ECANCELED;
+	err = run_on_each(rt, fn, arg);
+	hauli_gate_leave(&rt->callers);
+	return err;
 }

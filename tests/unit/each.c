@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* haul/carrier.h: a function on each carrier, values of carriers, blocks that do not suspend. */
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "misuse.h"
@@ -14,6 +15,7 @@ static struct haul_runtime *start(void)
 }
 
 static atomic_uint runs[CARRIERS], released, calls;
+static struct haul_runtime *other_runtime;
 
 static int marks(void *arg)
 {
@@ -91,6 +93,44 @@ START_TEST(a_stop_refuses)
 	WAIT_UNTIL(calls == 1);
 	runtime_stop(runtime);
 	ck_assert_int_eq(refused, -ECANCELED);
+}
+END_TEST
+
+static int counts_call(void *arg)
+{
+	calls++;
+	return 0;
+}
+
+static void *calls_each_once(void *runtime)
+{
+	return (void *)(intptr_t)haul_on_each(runtime, counts_call, NULL);
+}
+
+static void *calls_each_from_afar(void *runtime)
+{
+	return run_on(other_runtime, 0, calls_each_once, runtime);
+}
+
+/* By a thread, and by a coroutine of another runtime. The stop can come between two joins. */
+START_TEST(a_stop_waits_for_calls_from_outside)
+{
+	other_runtime = runtime_start(1);
+	for (int i = 0; i < 100; i++) {
+		struct haul_runtime *runtime = start();
+		pthread_t thread;
+		void *err;
+
+		calls = 0;
+		ck_assert_int_eq(pthread_create(&thread, NULL,
+					 i % 2 ? calls_each_from_afar : calls_each_once, runtime),
+			0);
+		WAIT_UNTIL(calls > 0);
+		runtime_stop(runtime);
+		pthread_join(thread, &err);
+		ck_assert(!err || (intptr_t)err == -ECANCELED);
+	}
+	runtime_stop(other_runtime);
 }
 END_TEST
 
@@ -344,5 +384,6 @@ START_TEST(a_mistake_is_reported)
 END_TEST
 
 SUITE_MAIN("each", {a_function_runs_on_each_carrier, 4}, {a_stop_refuses, 1},
-	{each_carrier_has_its_value, 2}, {keys_can_be_used_up, 1},
-	{a_block_may_do_what_does_not_suspend, 1}, {a_mistake_is_reported, MISUSES})
+	{a_stop_waits_for_calls_from_outside, 1}, {each_carrier_has_its_value, 2},
+	{keys_can_be_used_up, 1}, {a_block_may_do_what_does_not_suspend, 1},
+	{a_mistake_is_reported, MISUSES})
