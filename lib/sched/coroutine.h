@@ -14,6 +14,7 @@
 #include <haul/coro.h>
 
 #include "base/cacheline.h"
+#include "base/race.h"
 #include "conc/injector.h"
 #include "conc/pile.h"
 #include "conc/requests.h"
@@ -186,8 +187,9 @@ static inline bool hauli_coro_is_stolen(const struct haul_coro *co)
 
 /* True if co has ended and is kept until it is joined or detached. For other threads than the
  * home's a hint. */
-static inline bool hauli_coro_is_unjoined(const struct haul_coro *co)
+HAULI_MAY_RACE static inline bool hauli_coro_is_unjoined(const struct haul_coro *co)
 {
+	HAULI_RACES(co);
 	return hauli_coro_state(co) == HAULI_CORO_ENDED && !co->detached;
 }
 
