@@ -89,6 +89,8 @@ MUTATIONS = [
     ('net/io_misuse', 'drivers-glue/io/poll.c', 'the watchdog does not know the poller',
      '&p->cycles, order_of', 'NULL, order_of'),
     ('unit/each', 'lib/sched/round.c', 'values are not released', 'hauli_locals_release(c);', ';'),
+    ('unit/each', 'lib/sched/local.c', 'a release that suspends is not reported',
+     'run_nobody(c);', ';'),
     ('unit/each', 'lib/sync/each.c', 'the last error comes back instead of the first',
      'if (!error)\n', 'if (each[i].result)\n'),
     ('unit/each', 'lib/sched/stop.c', 'a stop leaves a call of another thread without its answer',

@@ -343,6 +343,67 @@ static void get_no_key(void)
 	haul_local_get(NULL);
 }
 
+static void (*in_release)(void);
+
+static void calls_in_release(void *value)
+{
+	in_release();
+}
+
+static struct haul_local held = HAUL_LOCAL(calls_in_release);
+
+static void *holds(void *arg)
+{
+	haul_local_set(&held, &held);
+	return NULL;
+}
+
+static void in_a_release(void (*fn)(void))
+{
+	in_release = fn;
+	run_on(rt, 0, holds, NULL);
+	runtime_stop(rt);
+}
+
+static void sleep_in_release(void)
+{
+	haul_sleep(1);
+}
+
+static void yield_in_release(void)
+{
+	haul_yield();
+}
+
+static void offer_in_release(void)
+{
+	haul_maybe_yield(false);
+}
+
+static void wait_in_release(void)
+{
+	struct haul_event event = {0};
+
+	haul_event_wait(&event, HAUL_FOREVER);
+}
+
+static void call_each_in_release(void)
+{
+	haul_on_each(rt, fails_from_1_on, NULL);
+}
+
+#define IN_RELEASE(fn)             \
+	static void end_##fn(void) \
+	{                          \
+		in_a_release(fn);  \
+	}
+
+IN_RELEASE(sleep_in_release)
+IN_RELEASE(yield_in_release)
+IN_RELEASE(offer_in_release)
+IN_RELEASE(wait_in_release)
+IN_RELEASE(call_each_in_release)
+
 #define IN_COROUTINE(fn)            \
 	static void co_##fn(void)   \
 	{                           \
@@ -369,6 +430,11 @@ static const struct misuse misuses[] = {
 	{co_open_a_scope_inside, "haul_scope_open", PLACE},
 	{co_call_each_inside, "haul_on_each", PLACE},
 	{co_end_the_outer_first, "haul_no_suspend_end", "the block ends before one inside it"},
+	{end_sleep_in_release, "haul_sleep", "called outside a coroutine"},
+	{end_yield_in_release, "haul_yield", "called outside a coroutine"},
+	{end_offer_in_release, "haul_maybe_yield", "called outside a coroutine"},
+	{end_wait_in_release, "haul_event_wait", "called outside a coroutine"},
+	{end_call_each_in_release, "haul_on_each", "called outside a coroutine"},
 	{each_of_none, "haul_on_each", "the runtime or the function is NULL"},
 	{each_without_a_function, "haul_on_each", "the runtime or the function is NULL"},
 	{set_no_key, "haul_local_set", "the key is NULL"},
@@ -385,5 +451,5 @@ END_TEST
 
 SUITE_MAIN("each", {a_function_runs_on_each_carrier, 4}, {a_stop_refuses, 1},
 	{a_stop_waits_for_calls_from_outside, 1}, {each_carrier_has_its_value, 2},
-	{keys_can_be_used_up, 1}, {a_block_may_do_what_does_not_suspend, 1},
-	{a_mistake_is_reported, MISUSES})
+	{a_block_may_do_what_does_not_suspend, 1}, {a_mistake_is_reported, MISUSES},
+	{keys_can_be_used_up, 1}) /* it leaves none */

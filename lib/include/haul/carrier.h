@@ -46,7 +46,8 @@ struct haul_local {
  * haul_local_set: sets it. What was set before is the caller's. Returns 0; -EPERM (the thread is no
  *     carrier); -ENOSPC (HAUL_LOCALS_MAX others are used).
  * When a carrier ends, its thread calls release(value) for each value that is not NULL, after its
- * coroutines have ended; again, up to four times, if a release has set others. Neither suspends.
+ * coroutines have ended; again, up to four times, if a release has set others. A release must not
+ * suspend, nor do the two functions.
  */
 HAUL_API void *haul_local_get(const struct haul_local *key);
 HAUL_API int haul_local_set(struct haul_local *key, void *value);
