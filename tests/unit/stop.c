@@ -167,7 +167,7 @@ START_TEST(coroutines_that_do_not_end_are_listed)
 {
 	struct haul_coro_opts opts = {.name = "stubborn"};
 	struct haul_runtime *rt = runtime_start(2);
-	char text[512];
+	char text[4096];
 
 	let_go = false;
 	ck_assert_int_eq(haul_spawn_any(rt, NULL, ignores_the_cancel, NULL, &opts), 0);
@@ -195,7 +195,7 @@ START_TEST(a_carrier_that_does_not_answer_is_named)
 {
 	struct haul_coro_opts opts = {.name = "hog", .pinned = true};
 	struct haul_runtime *rt = runtime_start(2);
-	char text[512];
+	char text[4096];
 
 	let_go = hogging = false;
 	ck_assert_int_eq(haul_spawn_on(haul_carrier(rt, 1), NULL, hogs, NULL, &opts), 0);
@@ -225,7 +225,7 @@ END_TEST
 START_TEST(a_runtime_that_does_not_run_cannot_be_stopped)
 {
 	struct haul_runtime *rt = runtime_start(1), *other = runtime_start(1);
-	char text[512];
+	char text[4096];
 
 	runtime_stop(rt);
 	ck_assert_int_eq(stop_and_listen(rt, HAUL_FOREVER, text, sizeof(text)), -EINVAL);
@@ -243,7 +243,7 @@ START_TEST(unjoined_are_counted)
 	struct haul_coro_opts opts = {.name = "forgotten"};
 	struct haul_runtime *rt = runtime_start(2);
 	struct haul_coro *co;
-	char text[512] = "";
+	char text[4096] = "";
 	FILE *out = fmemopen(text, sizeof(text), "w");
 
 	for (int i = 0; i < UNJOINED; i++)
@@ -264,7 +264,7 @@ START_TEST(joined_and_detached_are_not_counted)
 {
 	struct haul_runtime *rt = runtime_start(2);
 	struct haul_coro *co;
-	char text[512];
+	char text[4096];
 
 	for (int i = 0; i < 100; i++) {
 		ck_assert_int_eq(haul_spawn_any(rt, &co, returns_null, NULL, NULL), 0);
@@ -292,7 +292,7 @@ START_TEST(joined_during_the_stop_is_not_counted)
 	struct haul_runtime *rt = runtime_start(2);
 	struct haul_carrier *home = haul_carrier(rt, 0);
 	struct haul_coro *co;
-	char text[512];
+	char text[4096];
 
 	ck_assert_int_eq(haul_spawn_on(home, &co, returns_null, NULL, NULL), 0);
 	ck_assert_int_eq(haul_spawn_on(home, NULL, joins_when_cancelled, co, NULL), 0);
