@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A signal that lists all coroutines: its handler posts a semaphore, for which a thread waits. */
+/*
+ * Signals that list all coroutines. Each has a thread, the only one of haul's that takes it: its
+ * handler posts a semaphore, for which these threads wait. The caller blocks the signal, and so do
+ * the threads that it creates later, so that the kernel gives it to that thread and interrupts no
+ * wait of another. The handler runs elsewhere only in threads that do not block the signal.
+ */
 #include "sched/dump_signal.h"
 
 #include <errno.h>
@@ -9,8 +14,12 @@
 
 #include "base/forks.h"
 #include "sched/runtime.h"
+#include "sched/snapshot.h"
 
-static bool has_thread; /* under the lock of the process */
+/* Under the lock of the process. */
+static sigset_t taken; /* signals that have a thread */
+static unsigned nb_threads;
+static unsigned forks_at_first; /* hauli_forks when the first one was started */
 static sem_t came;
 
 static void dump(struct haul_runtime *rt)
@@ -21,7 +30,12 @@ static void dump(struct haul_runtime *rt)
 
 static void *dump_each_time(void *arg)
 {
+	sigset_t mine;
+
 	pthread_setname_np(pthread_self(), "dump");
+	sigemptyset(&mine);
+	sigaddset(&mine, (int)(intptr_t)arg);
+	pthread_sigmask(SIG_UNBLOCK, &mine, NULL);
 	for (;;) {
 		if (sem_wait(&came) == 0)
 			hauli_runtimes_for_each(dump);
@@ -37,24 +51,55 @@ static void handle(int sig)
 	errno = err;
 }
 
-/* Under the lock of the process. The thread takes no signals, which are the program's. */
-static int start_thread(void)
+/* Signals of faults, whose handler would return to the fault; the one of haul's snapshots; and
+ * those that have no handler. */
+static bool is_refused(int sig)
 {
-	sigset_t all, before;
+	static const int faults[] = {
+		SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGKILL, SIGSTOP};
+
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		if (sig == faults[i])
+			return true;
+	return sig <= 0 || sig > SIGRTMAX || sig == HAULI_SNAPSHOT_SIGNAL;
+}
+
+/* Under the lock of the process. Those of the parent of fork() are not this process's. */
+static void begin(void)
+{
+	if (nb_threads > 0 && forks_at_first == hauli_forks)
+		return;
+	nb_threads = 0;
+	sigemptyset(&taken);
+	sem_init(&came, 0, 0);
+	forks_at_first = hauli_forks;
+}
+
+/* Under the lock of the process. The thread takes no other signals, which are the program's. */
+static int start_thread(int sig)
+{
+	const struct sigaction sa = {.sa_handler = handle, .sa_flags = SA_RESTART | SA_ONSTACK};
+	struct sigaction before;
+	sigset_t all, mask;
 	pthread_t thread;
 	int err;
 
-	if (has_thread)
+	begin();
+	if (sigaction(sig, &sa, &before) != 0)
+		return -EINVAL; /* one of the C library's */
+	if (sigismember(&taken, sig))
 		return 0;
-	sem_init(&came, 0, 0);
 	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&thread, NULL, dump_each_time, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (err)
-		return -err;
+	pthread_sigmask(SIG_SETMASK, &all, &mask);
+	err = pthread_create(&thread, NULL, dump_each_time, (void *)(intptr_t)sig);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	if (err) {
+		sigaction(sig, &before, NULL);
+		return -EAGAIN;
+	}
 	pthread_detach(thread);
-	has_thread = true;
+	sigaddset(&taken, sig);
+	nb_threads++;
 	return 0;
 }
 
@@ -63,20 +108,25 @@ unsigned hauli_dump_threads(void)
 	unsigned n;
 
 	hauli_process_lock();
-	n = has_thread;
+	n = forks_at_first == hauli_forks ? nb_threads : 0;
 	hauli_process_unlock();
 	return n;
 }
 
 int haul_dump_on_signal(int sig)
 {
-	const struct sigaction sa = {.sa_handler = handle, .sa_flags = SA_RESTART | SA_ONSTACK};
+	sigset_t it;
 	int err;
 
+	if (is_refused(sig))
+		return -EINVAL;
 	hauli_process_lock();
-	err = start_thread();
+	err = start_thread(sig);
 	hauli_process_unlock();
-	if (!err && sigaction(sig, &sa, NULL) != 0)
-		err = -errno;
-	return err;
+	if (err)
+		return err;
+	sigemptyset(&it);
+	sigaddset(&it, sig);
+	pthread_sigmask(SIG_BLOCK, &it, NULL);
+	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The thread of haul_dump_on_signal(). */
+/* The threads of haul_dump_on_signal(). */
 #ifndef HAULI_SCHED_DUMP_SIGNAL_H
 #define HAULI_SCHED_DUMP_SIGNAL_H
 

@@ -37,7 +37,6 @@
 #include "sched/self.h"
 
 #define WAIT_NS HAUL_S
-#define SIGNAL (SIGRTMAX - 2) /* glibc has the first ones, valgrind the last one */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of those who ask */
 static struct sigaction before;
@@ -165,8 +164,8 @@ static void install(void)
 
 	hauli_trace_init();
 	sigemptyset(&sa.sa_mask);
-	sigaction(SIGNAL, NULL, &before);
-	sigaction(SIGNAL, &sa, NULL);
+	sigaction(HAULI_SNAPSHOT_SIGNAL, NULL, &before);
+	sigaction(HAULI_SNAPSHOT_SIGNAL, &sa, NULL);
 	is_ready = true;
 }
 
@@ -197,7 +196,7 @@ bool hauli_snapshot(const struct haul_carrier *c, struct hauli_shot *s, unsigned
 	nb_shots = n;
 	hauli_event_init(&done);
 	hauli_permit_give(&asked);
-	if (syscall(SYS_tgkill, getpid(), tid, SIGNAL) == 0)
+	if (syscall(SYS_tgkill, getpid(), tid, HAULI_SNAPSHOT_SIGNAL) == 0)
 		answered = wait_for_answer();
 	else
 		answered = !hauli_permit_take_remote(&asked);

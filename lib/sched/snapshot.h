@@ -6,9 +6,13 @@
 #ifndef HAULI_SCHED_SNAPSHOT_H
 #define HAULI_SCHED_SNAPSHOT_H
 
+#include <signal.h>
+
 #include "sched/carrier.h"
 
 #define HAULI_SHOT_DEPTH 24
+/* glibc has the first ones, valgrind the last one. */
+#define HAULI_SNAPSHOT_SIGNAL (SIGRTMAX - 2)
 
 struct hauli_shot {
 	const struct haul_coro *co; /* set by the caller; NULL: the one that runs */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The watchdog finds long slices; haul_dump() finds states, waits and call stacks. */
 #include <errno.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -458,11 +460,10 @@ END_TEST
 static void signal_to_dump(void)
 {
 	start(HAUL_FOREVER);
-	ck_assert_int_eq(haul_dump_on_signal(0), -EINVAL);
 	ck_assert_int_eq(haul_dump_on_signal(SIGUSR1), 0);
 	spawn(1, sleeps, "sleeper");
 	WAIT_UNTIL(s.step == 1);
-	raise(SIGUSR1);
+	kill(getpid(), SIGUSR1);
 	for (;;)
 		pause(); /* the parent ends it when it has read enough */
 }
@@ -475,8 +476,95 @@ START_TEST(a_signal_dumps_all)
 }
 END_TEST
 
+static void crash(void *arg)
+{
+	const int refused[] = {-1, 0, SIGRTMAX + 1, SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGFPE,
+		SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGRTMAX - 2, 32};
+
+	for (unsigned i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		ck_assert_int_eq(haul_dump_on_signal(refused[i]), -EINVAL);
+	signal(SIGSEGV, SIG_DFL); /* a sanitizer's handler would end the program otherwise */
+	raise(SIGSEGV);
+}
+
+START_TEST(a_fault_is_no_signal_for_a_dump)
+{
+	struct child c = child_run(crash, NULL);
+
+	CHILD_DIED_BY(c, SIGSEGV);
+	ck_assert_uint_eq(c.lines, 0);
+}
+END_TEST
+
+static bool thread_sleeps(pid_t tid)
+{
+	char path[64], text[256] = "", *end;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
+	f = fopen(path, "r");
+	if (f) {
+		(void)!fread(text, 1, sizeof(text) - 1, f);
+		fclose(f);
+	}
+	end = strrchr(text, ')');
+	return end && end[2] == 'S';
+}
+
+/* Sends one signal for a dump, and then the one that the first thread waits for. */
+static void *send_both(void *arg)
+{
+	pid_t first = *(pid_t *)arg;
+
+	while (!thread_sleeps(first))
+		sched_yield();
+	kill(getpid(), SIGUSR1);
+	while (s.step == 0)
+		sched_yield();
+	kill(getpid(), SIGTERM);
+	return NULL;
+}
+
+/* What the stdio of a dump calls: it has begun. */
+static ssize_t notice_write(void *cookie, const char *text, size_t n)
+{
+	fprintf(cookie, "%.*s", (int)n, text);
+	s.step = 1;
+	return (ssize_t)n;
+}
+
+static void wait_beside_a_dump(void *arg)
+{
+	pid_t me = (pid_t)syscall(SYS_gettid);
+	FILE *real = fdopen(STDERR_FILENO, "w");
+	pthread_t other;
+	sigset_t term;
+
+	start(HAUL_FOREVER);
+	stderr = fopencookie(real, "w", (cookie_io_functions_t){.write = notice_write});
+	setbuf(stderr, NULL);
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	pthread_sigmask(SIG_BLOCK, &term, NULL);
+	ck_assert_int_eq(haul_dump_on_signal(SIGUSR1), 0);
+	pthread_create(&other, NULL, send_both, &me);
+	if (sigtimedwait(&term, NULL, &(struct timespec){1000, 0}) != SIGTERM)
+		_exit(errno);
+	fflush(real);
+}
+
+START_TEST(a_dump_interrupts_no_wait_of_the_caller)
+{
+	struct child c = child_run(wait_beside_a_dump, NULL);
+
+	CHILD_EXITED(c, 0);
+	ck_assert_msg(strstr(c.said, "haul: coroutines that have not ended:\n"), "%s", c.said);
+}
+END_TEST
+
 SUITE_MAIN("watchdog", {a_hog_gets_a_line, 1}, {a_thread_that_waits_is_no_hog, 1},
 	{a_long_cycle_of_a_poller_gets_a_line, 1}, {a_poller_that_spins_is_no_hog, 1},
 	{a_dump_tells_what_each_does, 1}, {a_dump_tells_that_a_holder_has_ended, 1},
 	{a_dump_survives_a_mutex_that_is_gone, 1}, {a_dump_follows_no_stack_that_a_thief_uses, 1},
-	{a_dump_follows_nothing_below_another_handler, 1}, {a_signal_dumps_all, 1})
+	{a_dump_follows_nothing_below_another_handler, 1}, {a_signal_dumps_all, 1},
+	{a_fault_is_no_signal_for_a_dump, 1}, {a_dump_interrupts_no_wait_of_the_caller, 1})

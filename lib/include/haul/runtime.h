@@ -124,9 +124,18 @@ HAUL_API int haul_stop(struct haul_runtime *rt, uint64_t timeout_ns);
  */
 HAUL_API void haul_dump(struct haul_runtime *rt, FILE *out);
 
-/* From now on the signal sig, such as SIGUSR1, has all runtimes of the process dumped on stderr, by
- * a thread that this call starts. Any thread. Returns 0; -EINVAL (no signal that can be handled);
- * -EAGAIN (no thread). */
+/*
+ * From now on the signal sig, such as SIGUSR1, has all runtimes of the process dumped on stderr, by
+ * a thread that this call starts, and which takes the signal. So the call blocks sig in the calling
+ * thread: threads that are created later inherit that, and no wait of theirs ends with EINTR. (Nor
+ * does raise() reach the thread then; kill(getpid(), sig) does.) In threads that exist already, and
+ * in programs that fork() and exec() start, the caller may block or unblock it. Any thread; best
+ * the first one, before it creates others. Returns 0, or:
+ *	-EINVAL	sig is no signal; one of a fault, whose program is to crash (SIGSEGV, SIGBUS,
+ *		SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT); one that has no handler (SIGKILL,
+ *		SIGSTOP, those of the C library); or haul's own, SIGRTMAX - 2
+ *	-EAGAIN	no thread
+ */
 HAUL_API int haul_dump_on_signal(int sig);
 
 /* Returns the memory of unused stacks to the kernel. Any thread. Returns the number of bytes. */
