@@ -14,16 +14,23 @@
 
 #define NULL_CHAN "the channel is NULL"
 #define NULL_CHAN_OR_VALUE "the channel or the value is NULL"
+#define DESTROYED "channel %p was destroyed before; destroy it when nobody uses it any more"
+
+/* Bytes before the channel, where an allocator keeps what it knows of free memory. So a call finds a
+ * destroyed channel as haul_chan_destroy() has left it, unless the memory has another use. */
+#define ALLOCATORS 32
 
 int haul_chan_create(struct haul_chan **out, size_t size, unsigned count)
 {
 	struct haul_chan *ch;
+	char *memory;
 
 	if (!out || size == 0 || size > HAUL_CHAN_SIZE_MAX || count > HAUL_CHAN_COUNT_MAX)
 		return -EINVAL;
-	ch = malloc(sizeof(*ch) + size * count);
-	if (!ch)
+	memory = malloc(ALLOCATORS + sizeof(*ch) + size * count);
+	if (!memory)
 		return -ENOMEM;
+	ch = (struct haul_chan *)(memory + ALLOCATORS);
 	*ch = (struct haul_chan){.size = size, .limit = count, .in = ch->values, .out = ch->values};
 	ch->end = ch->values + size * count;
 	*out = ch;
@@ -34,9 +41,13 @@ void haul_chan_destroy(struct haul_chan *ch)
 {
 	if (!ch)
 		return;
+	HAUL_MISUSE_IF(ch->destroyed, DESTROYED, (void *)ch);
 	HAUL_MISUSE_IF(ch->q.list.first || ch->senders.first,
 		"coroutines wait in channel %p; close it, and join them, before", (void *)ch);
-	free(ch);
+	ch->limit = ch->used = 0;
+	ch->closed = ch->destroyed = true;
+	__asm__ volatile("" : : "r"(ch) : "memory"); /* or the compiler leaves out these stores */
+	free((char *)ch - ALLOCATORS);
 }
 
 /* Values are often pointers or numbers: those need no call. */
@@ -184,9 +195,18 @@ static int wait_in(
 	return err;
 }
 
-/* The end of a call that did not wait. */
-static int done(struct haul_chan *ch, int err, struct hauli_sync_waiter *other)
+/* A call has found the channel closed. */
+static __attribute__((noinline, cold)) void must_exist(const struct haul_chan *ch, const char *call)
 {
+	if (ch->destroyed)
+		hauli_misuse(call, DESTROYED, (const void *)ch);
+}
+
+/* The end of a call that did not wait. */
+static int done(struct haul_chan *ch, int err, struct hauli_sync_waiter *other, const char *call)
+{
+	if (hauli_unlikely(err))
+		must_exist(ch, call);
 	unlock(ch);
 	if (other)
 		hauli_waitq_serve(other);
@@ -201,7 +221,7 @@ static int send_locked(
 
 	if (!try_send(ch, value, &err, &receiver))
 		return wait_in(ch, true, (void *)(uintptr_t)value, deadline, w);
-	return done(ch, err, receiver);
+	return done(ch, err, receiver, "haul_chan_send");
 }
 
 static int recv_locked(
@@ -212,7 +232,7 @@ static int recv_locked(
 
 	if (!try_recv(ch, value, &err, &sender))
 		return wait_in(ch, false, value, deadline, w);
-	return done(ch, err, sender);
+	return done(ch, err, sender, "haul_chan_recv");
 }
 
 int hauli_chan_send_with(
@@ -279,16 +299,24 @@ int haul_chan_recv(struct haul_chan *ch, void *value, uint64_t deadline)
 void haul_chan_close(struct haul_chan *ch)
 {
 	HAUL_MISUSE_IF(!ch, NULL_CHAN);
+	HAUL_MISUSE_IF(ch->destroyed, DESTROYED, (void *)ch);
 	lock(ch);
 	ch->closed = true;
 	ch->limit = 0;
 	send_away(ch);
 }
 
+static bool case_is_done(const struct hauli_case *cs)
+{
+	if (hauli_unlikely(cs->err))
+		must_exist(chan_of(cs->q), "haul_select");
+	return true;
+}
+
 static bool try_send_case(struct hauli_case *cs, uint64_t *value, struct hauli_sync_waiter **other)
 {
 	(void)value;
-	return try_send(chan_of(cs->q), cs->waiter.value, &cs->err, other);
+	return try_send(chan_of(cs->q), cs->waiter.value, &cs->err, other) && case_is_done(cs);
 }
 
 static bool try_recv_case(struct hauli_case *cs, uint64_t *value, struct hauli_sync_waiter **other)
@@ -298,7 +326,7 @@ static bool try_recv_case(struct hauli_case *cs, uint64_t *value, struct hauli_s
 		cs->err = 0;
 		return true;
 	}
-	return try_recv(chan_of(cs->q), cs->waiter.value, &cs->err, other);
+	return try_recv(chan_of(cs->q), cs->waiter.value, &cs->err, other) && case_is_done(cs);
 }
 
 struct haul_case haul_case_send(struct haul_chan *ch, const void *value)

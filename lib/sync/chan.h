@@ -14,6 +14,7 @@ struct haul_chan {
 	unsigned char *in, *out; /* where the next value goes, where the oldest is */
 	unsigned char *end; /* of the values. Constant */
 	bool closed;
+	bool destroyed; /* closed, too: only slow paths look */
 	unsigned char values[];
 };
 

@@ -101,7 +101,8 @@ HAUL_API void haul_sem_post(struct haul_sem *s);
  * haul_chan_close: ends the waits of senders and receivers; a second close does nothing. Any
  *     thread. Does not suspend.
  * haul_chan_destroy: frees it, with values that were not received. Nobody uses the channel any
- *     more. NULL is allowed. Any thread. Does not suspend.
+ *     more: a call that does ends the program with a line, unless the memory has another use by
+ *     then. NULL is allowed. Any thread. Does not suspend.
  */
 #define HAUL_CHAN_SIZE_MAX 4096 /* bytes */
 #define HAUL_CHAN_COUNT_MAX (1u << 30)
