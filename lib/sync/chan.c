@@ -16,8 +16,8 @@
 #define NULL_CHAN_OR_VALUE "the channel or the value is NULL"
 #define DESTROYED "channel %p was destroyed before; destroy it when nobody uses it any more"
 
-/* Bytes before the channel, where an allocator keeps what it knows of free memory. So a call finds a
- * destroyed channel as haul_chan_destroy() has left it, unless the memory has another use. */
+/* Bytes before the channel, where an allocator keeps what it knows of free memory. So a call finds
+ * a destroyed channel as haul_chan_destroy() has left it, unless the memory has another use. */
 #define ALLOCATORS 32
 
 int haul_chan_create(struct haul_chan **out, size_t size, unsigned count)
@@ -299,8 +299,8 @@ int haul_chan_recv(struct haul_chan *ch, void *value, uint64_t deadline)
 void haul_chan_close(struct haul_chan *ch)
 {
 	HAUL_MISUSE_IF(!ch, NULL_CHAN);
-	HAUL_MISUSE_IF(ch->destroyed, DESTROYED, (void *)ch);
 	lock(ch);
+	HAUL_MISUSE_IF(ch->destroyed, DESTROYED, (void *)ch);
 	ch->closed = true;
 	ch->limit = 0;
 	send_away(ch);
