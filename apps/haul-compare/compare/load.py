@@ -8,6 +8,8 @@ of N packets at once and a short window it is N, of a Poisson process 1, of even
 """
 import json
 
+from . import textfile
+
 FRAME_MIN, FRAME_MAX = 60, 1518  # of the generator, as the next two
 SIZES_MAX, FLOWS_MAX = 16, 64512
 PHASES_MAX = 4096
@@ -155,8 +157,7 @@ class Load:
 def read(path):
     """Returns the Load of a file; LoadError, with the path, if it is none."""
     try:
-        with open(path, encoding="utf-8") as f:
-            record = json.load(f)
+        record = json.loads(textfile.read(path))
         if record["format"] != 1:
             raise LoadError("its format is not known")
         return Load(record)

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 
-from . import choice, links, machine, options, program, progress, report, scratch
+from . import choice, links, machine, options, program, progress, report, scratch, textfile
 from .model import Report
 from .program import Failed
 from .session import Session
@@ -76,13 +76,9 @@ class Files:
 
     def keep(self, data):
         """What was measured so far."""
-        draft = f"{self.partial}.new"
         try:
-            with open(draft, "w", encoding="utf-8") as file:
-                json.dump(data, file)
-            os.replace(draft, self.partial)
+            textfile.replace(self.partial, json.dumps(data))
         except OSError as e:
-            self.forget(draft)
             if not self.complained:
                 complain(f"{self.partial}: {e.strerror}; the measuring goes on")
             self.complained = True
@@ -190,10 +186,35 @@ def run(arguments, version, folders):
                        place)
 
 
+class Ending:
+    """The signals that end the program: the first one raises KeyboardInterrupt, once."""
+
+    def __init__(self):
+        self.over = False
+        for number in ENDING:
+            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # nohup
+                signal.signal(number, self.take)
+
+    def take(self, number, frame):
+        if not self.over:
+            self.over = True
+            raise KeyboardInterrupt
+
+
 def main(version, folders):
     """Returns the exit code of the process."""
-    for number in ENDING:
-        signal.signal(number, signal.default_int_handler)
+    ending = Ending()
+    try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+        code = ended(version, folders)
+        ending.over = True
+        return code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def ended(version, folders):
+    """Returns the exit code, after a line if there was a failure."""
     try:
         code = run(sys.argv[1:], version, folders)
         sys.stdout.flush()
@@ -207,5 +228,3 @@ def main(version, folders):
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
-    except KeyboardInterrupt:
-        return INTERRUPTED

@@ -3,9 +3,8 @@
 import json
 import math
 import os
-import tempfile
 
-from . import choice, page, tables, text
+from . import choice, page, tables, text, textfile
 from .advice import advise
 from .earlier import taken_from
 from .measured import INTERVALS, Measured, entry
@@ -22,24 +21,6 @@ def _finite(value):
     if isinstance(value, (list, tuple)):
         return [_finite(v) for v in value]
     return value
-
-
-def _replace(path, content):
-    """Writes a file whole, or leaves the one before."""
-    folder, name = os.path.split(path)
-    handle, draft = tempfile.mkstemp(prefix=f".{name}.", dir=folder or ".")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(draft, 0o666 & ~umask)
-        os.replace(draft, path)
-    except BaseException:
-        os.unlink(draft)
-        raise
 
 
 def _line(value):
@@ -94,26 +75,25 @@ def write(data, directory, target=None, anew=False):
     if not anew:
         data = {**data, "earlier": _earlier(path, data, target)}
     if not data.get("advice"):
-        _replace(path, _json(data))  # whatever happens to the advice
+        textfile.replace(path, _json(data))  # whatever happens to the advice
     # Out of the file as it will be read again, so that a report remade from it is the same.
     data = json.loads(_json({**data, "format": FORMAT}))
     measured = Measured(data)
     _with_intervals(measured)
     data["advice"] = advice = advise(data, target)
-    _replace(path, _json(data))
+    textfile.replace(path, _json(data))
     for name, content in [("report.csv", tables.as_csv(measured)),
                           ("report.txt", text.as_text(measured, advice)),
                           ("report.html", page.as_html(measured, advice,
                                                        (goal.name, goal.limit)))]:
-        _replace(os.path.join(directory, name), content)
+        textfile.replace(os.path.join(directory, name), content)
     return advice
 
 
 def read(path):
     """What report.json holds; ValueError, in one line, if it is no report."""
     try:
-        with open(path, encoding="utf-8") as file:
-            data = json.load(file)
+        data = json.loads(textfile.read(path))
     except (ValueError, RecursionError) as e:
         raise ValueError(f"{path}: not a report: {e}") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
