@@ -42,6 +42,7 @@ int haul_app_main(const struct haul_app_program *program, const struct haul_app_
 	struct hauli_command command;
 	int rc;
 
+	hauli_app_signals_block();
 	if (a->pub.program) {
 		haul_app_say(program, "haul_app_main() is for one call per process");
 		return HAUL_APP_FAILED;

@@ -9,6 +9,7 @@
 #include <haul-dpdk/eal.h>
 #include <haul-dpdk/pool.h>
 
+#include "input.h"
 #include "signals.h"
 
 #define IN_FLIGHT 8192 /* packets held by handlers, all carriers, in a pool of default size */
@@ -58,7 +59,8 @@ static int start_eal(struct hauli_app *a)
 		.args = a->eal.items,
 		.nb_args = (int)a->eal.n,
 		.verbose = a->verbose,
-		.restartable = true, /* nothing has been read but the command line */
+		/* Otherwise nothing has been read but the command line and files. */
+		.restartable = !hauli_app_input_is_consumed(),
 	};
 	char errbuf[512];
 	unsigned i;

@@ -27,7 +27,7 @@ static struct {
 	sigset_t taken;
 	int err; /* copy of stderr, which is redirected while output of drivers is captured */
 
-	int came; /* an eventfd: readable once a signal has arrived */
+	int came; /* an eventfd: readable once a signal has arrived; -1: not made yet */
 	pthread_mutex_t lock;
 	/* Protected by the lock. */
 	int sig; /* the first signal; 0: none yet */
@@ -35,7 +35,10 @@ static struct {
 	enum hauli_app_phase phase;
 	char what[256];
 	uint64_t phase_at;
-} s = {.lock = PTHREAD_MUTEX_INITIALIZER, .phase = HAULI_APP_PHASE_WORKS, .what = "starting"};
+} s = {.came = -1,
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.phase = HAULI_APP_PHASE_WORKS,
+	.what = "starting"};
 
 static struct timespec timespec_of(uint64_t ns)
 {
@@ -126,12 +129,12 @@ static void kicked(int sig)
 {
 }
 
-static void mask_kick(int how)
+static void mask(int how, int sig)
 {
 	sigset_t set;
 
 	sigemptyset(&set);
-	sigaddset(&set, KICK);
+	sigaddset(&set, sig);
 	pthread_sigmask(how, &set, NULL);
 }
 
@@ -144,6 +147,14 @@ static void choose_signals(void)
 	sigaddset(&s.taken, SIGTERM);
 	if (sigaction(SIGHUP, NULL, &hup) == 0 && hup.sa_handler != SIG_IGN)
 		sigaddset(&s.taken, SIGHUP);
+}
+
+void hauli_app_signals_block(void)
+{
+	choose_signals();
+	pthread_sigmask(SIG_BLOCK, &s.taken, NULL);
+	mask(SIG_BLOCK, KICK);
+	mask(SIG_BLOCK, SIGUSR1);
 }
 
 void hauli_app_signals_init(const char *name)
@@ -159,9 +170,6 @@ void hauli_app_signals_init(const char *name)
 	s.name = name;
 	s.main = pthread_self();
 	s.err = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
-	choose_signals();
-	pthread_sigmask(SIG_BLOCK, &s.taken, NULL);
-	mask_kick(SIG_BLOCK);
 	sigaction(KICK, &kick, NULL);
 	/* Handled, not ignored: SIG_IGN would survive the exec() by which the glue may restart the
 	 * program. */
@@ -189,7 +197,7 @@ void hauli_app_signals_phase(enum hauli_app_phase phase, const char *what, const
 	snprintf(s.what, sizeof(s.what), "%s%s", what, which);
 	s.phase_at = now();
 	pthread_mutex_unlock(&s.lock);
-	mask_kick(phase == HAULI_APP_PHASE_WORKS ? SIG_BLOCK : SIG_UNBLOCK);
+	mask(phase == HAULI_APP_PHASE_WORKS ? SIG_BLOCK : SIG_UNBLOCK, KICK);
 }
 
 bool hauli_app_signals_came(void)

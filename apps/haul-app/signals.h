@@ -20,9 +20,13 @@ enum hauli_app_phase {
 	HAULI_APP_PHASE_WRITES, /* interrupts long system calls repeatedly */
 };
 
+/* The first call of main(): these signals, and SIGUSR1, wait from now on (SIGUSR1
+ * until haul_dump_on_signal()). Masks outlast the exec()
+ * by which the glue may restart the program. A SIGHUP that is ignored (by nohup) stays ignored. */
+void hauli_app_signals_block(void);
+
 /* To be called before any other thread is created, because threads inherit the signal mask. SIGPIPE
- * and SIGXFSZ (ulimit -f) become errors of write(). A SIGHUP that is ignored (by nohup) stays
- * ignored. name: the name of the program. */
+ * and SIGXFSZ (ulimit -f) become errors of write(). name: the name of the program. */
 void hauli_app_signals_init(const char *name);
 
 /* Main thread. what and which appear in printed lines: "opening port ", "null:". */
@@ -31,7 +35,7 @@ void hauli_app_signals_phase(enum hauli_app_phase phase, const char *what, const
 /* True once a signal has arrived. */
 bool hauli_app_signals_came(void);
 
-/* A file that is readable once a signal has arrived. */
+/* A file that is readable once a signal has arrived; -1: signals are not taken. */
 int hauli_app_signals_fd(void);
 
 #endif

@@ -78,7 +78,7 @@ void haul_app_end(struct haul_app *app)
 
 bool haul_app_is_ending(const struct haul_app *app)
 {
-	return hauli_app_state.ends;
+	return hauli_app_state.ends || hauli_app_signals_came();
 }
 
 /* Discards data that an interrupted write left in the buffer: it would block the next flush, which

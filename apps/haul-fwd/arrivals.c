@@ -243,10 +243,9 @@ static void join_lines(FILE *file, FILE *text)
 	free(line);
 }
 
-int arrivals_read_rates(struct arrivals_plan *plan, const char *path, char *errbuf, size_t errlen)
+int arrivals_read_rates(
+	struct arrivals_plan *plan, FILE *file, const char *path, char *errbuf, size_t errlen)
 {
-	FILE *file = fopen(path, "re");
-	int err = errno;
 	char *text = NULL;
 	size_t size = 0;
 	FILE *joined = open_memstream(&text, &size);
@@ -254,15 +253,9 @@ int arrivals_read_rates(struct arrivals_plan *plan, const char *path, char *errb
 
 	if (!joined)
 		abort();
-	if (file)
-		join_lines(file, joined);
+	join_lines(file, joined);
 	fclose(joined);
-	wrong = !file          ? strerror(err)
-		: ferror(file) ? "it cannot be read"
-		: size == 0    ? "it has no phases"
-			       : NULL;
-	if (file)
-		fclose(file);
+	wrong = size == 0 ? "it has no phases" : NULL;
 	plan->nb_phases = 0;
 	plan->as_fast_as_possible = false;
 	if (wrong) {

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define ARRIVALS_PHASES_MAX 4096
 #define ARRIVALS_END UINT64_MAX
@@ -37,11 +38,13 @@ struct arrivals_plan {
 /*
  * Parse the texts of options into a plan. Return 0, or -EINVAL with the mistake in errbuf.
  * arrivals_parse_rate: phases RATE[-RATE][/TIME], separated by commas; "0": none; "max".
- * arrivals_read_rates: a file with a phase in each line; # begins a comment.
+ * arrivals_read_rates: a file with a phase in each line; # begins a comment. Its path
+ * is for lines about mistakes.
  * arrivals_parse_kind: "constant", "poisson", "burst[:N]".
  */
 int arrivals_parse_rate(struct arrivals_plan *plan, const char *text, char *errbuf, size_t errlen);
-int arrivals_read_rates(struct arrivals_plan *plan, const char *path, char *errbuf, size_t errlen);
+int arrivals_read_rates(
+	struct arrivals_plan *plan, FILE *file, const char *path, char *errbuf, size_t errlen);
 int arrivals_parse_kind(struct arrivals_plan *plan, const char *text, char *errbuf, size_t errlen);
 
 /* xoshiro256++, Blackman and Vigna, "Scrambled linear pseudorandom number generators", ACM TOMS

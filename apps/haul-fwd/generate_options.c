@@ -5,7 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <haul-app/file.h>
+
 #include "generate.h"
+
+#define RATES_MAX (1u << 20) /* bytes of a file of rates */
 
 static const char *rate;
 static const char constant[] = "constant";
@@ -74,16 +78,31 @@ bool generate_options_send(const struct generate_options *o)
 		o->speed > 0;
 }
 
+static int read_rates(struct arrivals_plan *plan, const char *path, char *errbuf, size_t errlen)
+{
+	struct haul_app_input in;
+	char what[256];
+	int parsed = 0, err = haul_app_input_open(&in, path, RATES_MAX, what, sizeof(what));
+
+	if (!err) {
+		parsed = arrivals_read_rates(plan, in.file, path, errbuf, errlen);
+		err = haul_app_input_close(&in, what, sizeof(what));
+	}
+	if (err)
+		snprintf(errbuf, errlen, "--rate @%s: %s", path, what);
+	return err ? err : parsed;
+}
+
 static int parse_rates(struct arrivals_plan *plan, char *errbuf, size_t errlen)
 {
 	if (rate && rate[0] == '@')
-		return arrivals_read_rates(plan, rate + 1, errbuf, errlen);
+		return read_rates(plan, rate + 1, errbuf, errlen);
 	return arrivals_parse_rate(plan, rate ? rate : "1k", errbuf, errlen);
 }
 
 static int parse_rate(struct generate_options *o, const struct haul_app_program *program)
 {
-	char errbuf[256];
+	char errbuf[512];
 
 	if (closed_loop > 0 && rate)
 		return haul_app_wrong(program, "--closed-loop: packets have no --rate in it");
@@ -125,7 +144,7 @@ static int parse_replay(struct generate_options *o, const struct haul_app_progra
 int generate_options_parse(struct generate_options *o, const struct haul_app_program *program,
 	unsigned nb_ports, uint64_t flows)
 {
-	char errbuf[256];
+	char errbuf[512];
 	int rc;
 
 	o->plan.seed = seed;

@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <haul-app/file.h>
 #include <pcap/pcap.h>
 
 #define BYTES_MAX ((size_t)4 << 30)
+#define WHAT_SIZE (PCAP_ERRBUF_SIZE + 64)
 
 /* Frames while the file is read: offsets, because the bytes move. */
 struct reader {
@@ -104,18 +106,31 @@ static void finish(struct replay *r)
 		r->length_ns = 1;
 }
 
-int replay_read(struct replay *r, const char *path, size_t most, char *errbuf, size_t errlen)
+static int read_file(struct reader *in, const char *path, size_t most, char what[WHAT_SIZE])
 {
-	char what[PCAP_ERRBUF_SIZE + 64] = "";
-	struct reader in = {0};
-	int err = -EINVAL;
+	struct haul_app_input input;
+	int wrong, err = haul_app_input_open(&input, path, BYTES_MAX, what, WHAT_SIZE);
 	pcap_t *file;
 
-	file = pcap_open_offline_with_tstamp_precision(path, PCAP_TSTAMP_PRECISION_NANO, what);
+	if (err)
+		return err;
+	file = pcap_fopen_offline_with_tstamp_precision(
+		input.file, PCAP_TSTAMP_PRECISION_NANO, what);
+	wrong = file ? read_all(in, file, most, what, WHAT_SIZE) : -EINVAL;
 	if (file) {
-		err = read_all(&in, file, most, what, sizeof(what));
 		pcap_close(file);
+		input.file = NULL;
 	}
+	err = haul_app_input_close(&input, what, WHAT_SIZE);
+	return err ? err : wrong;
+}
+
+int replay_read(struct replay *r, const char *path, size_t most, char *errbuf, size_t errlen)
+{
+	char what[WHAT_SIZE] = "";
+	struct reader in = {0};
+	int err = read_file(&in, path, most, what);
+
 	if (err) {
 		snprintf(errbuf, errlen, "--replay %s: %s", path, what);
 		replay_free(&in.r);

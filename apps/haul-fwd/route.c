@@ -3,13 +3,15 @@
 #include "route.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <haul-app/file.h>
+
 #include "route_list.h"
 
+#define BYTES_MAX (UINT64_C(256) << 20)
 #define SPACE " \t\r\n"
 
 /* A line of the file, taken apart. */
@@ -164,10 +166,10 @@ static int read_file(struct fwd_routes *routes, const struct haul_app_program *p
 		wrong = read_line(routes, text, nb_ports);
 	}
 	free(text);
+	if (ferror(file))
+		return HAUL_APP_DONE; /* closing it tells why, and the last line may be torn */
 	if (wrong)
 		haul_app_say(program, "%s:%u: %s", path, number, wrong);
-	else if (ferror(file))
-		haul_app_say(program, "--routes %s: %s", path, strerror(errno));
 	else if (routes->nb_routes == 0)
 		haul_app_say(program, "--routes %s: the file has no route", path);
 	else
@@ -178,12 +180,13 @@ static int read_file(struct fwd_routes *routes, const struct haul_app_program *p
 int fwd_routes_read(struct fwd_routes **routes, const struct haul_app_program *program,
 	const char *path, unsigned nb_ports)
 {
-	FILE *file = fopen(path, "re");
+	struct haul_app_input in;
 	struct fwd_routes *r;
+	char errbuf[256];
 	int rc;
 
-	if (!file) {
-		haul_app_say(program, "--routes %s: %s", path, strerror(errno));
+	if (haul_app_input_open(&in, path, BYTES_MAX, errbuf, sizeof(errbuf)) != 0) {
+		haul_app_say(program, "--routes %s: %s", path, errbuf);
 		return HAUL_APP_USAGE;
 	}
 	r = calloc(1, sizeof(*r));
@@ -192,8 +195,11 @@ int fwd_routes_read(struct fwd_routes **routes, const struct haul_app_program *p
 	r->hops = grown(NULL, 0, sizeof(r->hops[0]));
 	memset(r->hops, 0, sizeof(r->hops[0]));
 	r->nb_hops = 1;
-	rc = read_file(r, program, path, nb_ports, file);
-	fclose(file);
+	rc = read_file(r, program, path, nb_ports, in.file);
+	if (haul_app_input_close(&in, errbuf, sizeof(errbuf)) != 0 && rc == HAUL_APP_DONE) {
+		haul_app_say(program, "--routes %s: %s", path, errbuf);
+		rc = HAUL_APP_USAGE;
+	}
 	if (rc == HAUL_APP_DONE)
 		*routes = r;
 	else

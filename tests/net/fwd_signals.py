@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import time
 
 import netns
 
@@ -57,6 +58,65 @@ def no_writer(d):
 def no_primary(d):
     return ["--port", "null:", "--eal", "--proc-type=secondary"], None
 
+
+# Files whose reading does not end: a FIFO without a writer, and one without an end.
+READERS = {"replay": ("--mode", "generate", "--replay", "{}"),
+           "rates": ("--mode", "generate", "--rate", "@{}"),
+           "routes": ("--mode", "l3fwd", "--routes", "{}"),
+           "commands": ("--cmdline-file", "{}")}
+
+
+def reads(haul, path):
+    """True if it has that file open, or has ended."""
+    folder = f"/proc/{haul.process.pid}/fd"
+    try:
+        return path in [os.readlink(f"{folder}/{fd}") for fd in os.listdir(folder)]
+    except OSError:
+        return haul.process.poll() is not None
+
+
+for what, option in READERS.items():
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, "fifo")
+        os.mkfifo(path)
+        with fwd.Running(*IDLE, *(o.format(path) for o in option)) as haul:
+            netns.wait_for(lambda: reads(haul, path), "the FIFO to be read")
+            haul.process.send_signal(signal.SIGINT)
+            r = ended(haul)
+        said = f"{path}: the program was told to end while it was read" in r.err
+        tap.ok((r.rc, said) == ((0, False) if what == "commands" else (2, True)),
+               f"SIGINT, and {what} are read from a FIFO that nobody writes", r)
+        r = fwd.run(*IDLE, *(o.format("/dev/zero") for o in option))
+        tap.ok(r.rc == 2 and ("the most that is read" in r.err or "unknown file" in r.err),
+               f"{what} are of limited length", r)
+        r = fwd.run(*IDLE, *(o.format(d) for o in option))
+        tap.ok(r.rc == 2 and "it is a directory; give a file or a pipe" in r.err,
+               f"{what} of a directory", r)
+
+# What a shell gives in a file's place.
+for source in "/dev/stdin", "/dev/fd/0":
+    done = subprocess.run([fwd.FWD, *map(str, IDLE), "--cmdline-file", source, "--duration", "0.1"],
+                          input=b"show config fwd\n", stdout=subprocess.PIPE)
+    tap.ok(done.returncode == 0 and b"ports=1" in done.stdout, f"commands from {source}", done)
+
+# SIGUSR1 does no harm from the first instruction of main() on, and is answered once carriers run.
+early = 0
+for i in range(20):
+    with fwd.Running(*IDLE, "--duration", "0.2") as haul:
+        time.sleep(i * 0.002)
+        with open(f"/proc/{haul.process.pid}/status") as f:
+            masks = {line.split()[0]: int(line.split()[1], 16) for line in f
+                     if line.startswith(("SigBlk:", "SigCgt:"))}
+        main = (masks["SigBlk:"] | masks["SigCgt:"]) >> (signal.SIGUSR1 - 1) & 1
+        if main:
+            haul.process.send_signal(signal.SIGUSR1)
+            early += 1
+        r = ended(haul)
+    if not main:
+        continue
+    if r.rc != 0 or "coroutines that have not ended" not in r.err:
+        tap.ok(False, f"SIGUSR1 at the start, after {i * 2} ms", r)
+tap.ok(early > 0, "SIGUSR1 at the start", early)
 
 for sig in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
     for who in silent_peer, no_writer, no_primary:

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../../apps/haul-fwd/arrivals.h"
 #include "../../apps/haul-fwd/receiver.h"
@@ -179,14 +178,15 @@ END_TEST
 /* Reads rates from a file with that text. */
 static int read_rates(struct arrivals_plan *plan, const char *text)
 {
-	char path[] = "/tmp/ratesXXXXXX";
-	int fd = mkstemp(path), err;
+	static const char path[] = "rates";
+	FILE *file = tmpfile();
+	int err;
 
-	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-	close(fd);
-	err = arrivals_read_rates(plan, path, errbuf, sizeof(errbuf));
-	unlink(path);
+	ck_assert_ptr_nonnull(file);
+	ck_assert_int_ge(fputs(text, file), 0);
+	rewind(file);
+	err = arrivals_read_rates(plan, file, path, errbuf, sizeof(errbuf));
+	fclose(file);
 	return err;
 }
 
@@ -215,8 +215,6 @@ START_TEST(wrong_files_of_rates_have_a_line)
 		ck_assert_ptr_eq(strstr(errbuf, "--rate @"), errbuf);
 	}
 	ck_assert_ptr_nonnull(strstr(errbuf, "phase 1: "));
-	ck_assert_int_eq(arrivals_read_rates(&plan, "/nowhere/x", errbuf, sizeof(errbuf)), -EINVAL);
-	ck_assert_ptr_nonnull(strstr(errbuf, "No such file"));
 }
 END_TEST
 

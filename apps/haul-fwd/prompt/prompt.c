@@ -7,6 +7,8 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <haul-app/file.h>
+
 #include "../forward.h"
 #include "console.h"
 #include "control.h"
@@ -28,6 +30,8 @@ const struct haul_app_option fwd_prompt_options[] = {
 			"only: socat - UNIX-CONNECT:PATH"},
 	{0},
 };
+
+#define FILE_MAX (UINT64_C(64) << 20) /* bytes of --cmdline-file */
 
 static struct fwd_console keyboard;
 static struct termios before;
@@ -72,21 +76,24 @@ static bool run_lines(struct haul_app *app, FILE *file, struct fwd_console *c)
 
 static int run_file(struct haul_app *app)
 {
+	struct haul_app_input in;
 	struct fwd_console c;
-	FILE *file = fopen(file_path, "re");
+	char errbuf[256];
 	bool good;
+	int err;
 
-	if (!file)
-		return haul_app_wrong(
-			app->program, "--cmdline-file %s: %s", file_path, strerror(errno));
+	if (haul_app_input_open(&in, file_path, FILE_MAX, errbuf, sizeof(errbuf)) != 0)
+		return haul_app_wrong(app->program, "--cmdline-file %s: %s", file_path, errbuf);
 	printf("Read CLI commands from %s\n", file_path);
 	fflush(stdout);
 	fwd_console_init(&c, app, STDOUT_FILENO, false);
-	good = run_lines(app, file, &c);
+	good = run_lines(app, in.file, &c);
 	if (!haul_app_is_ending(app))
 		fwd_console_print(&c, "\n", 1);
 	fwd_console_fini(&c);
-	fclose(file);
+	err = haul_app_input_close(&in, errbuf, sizeof(errbuf));
+	if (err && !haul_app_is_ending(app))
+		return haul_app_wrong(app->program, "--cmdline-file %s: %s", file_path, errbuf);
 	/* A user may correct it; without one, a wrong file is a wrong argument. */
 	return good || interactive ? HAUL_APP_DONE : HAUL_APP_USAGE;
 }

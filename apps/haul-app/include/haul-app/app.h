@@ -139,7 +139,7 @@ HAUL_API int haul_app_watch(struct haul_app *app, int fd,
 /* Ends the program as SIGINT does, with its exit code, once the present hook, or function of
  * haul_app_watch(), has returned. Main thread. */
 HAUL_API void haul_app_end(struct haul_app *app);
-HAUL_API bool haul_app_is_ending(const struct haul_app *app); /* it was called */
+HAUL_API bool haul_app_is_ending(const struct haul_app *app); /* it was called, or a signal came */
 
 /*
  * haul_app_pause() ends the pollers as the end of the program does: handlers end, all packets are
