@@ -5,6 +5,7 @@
  */
 #include "io/drain.h"
 
+#include "io/idle.h"
 #include "io/poll.h"
 #include "io/share.h"
 #include "io/spread.h"
@@ -33,6 +34,9 @@ static bool is_due(struct hauli_poller *p, uint64_t *at, uint64_t now)
 	*at += hauli_delay_since(p->carrier, &p->delay_seen);
 	return now >= *at;
 }
+
+/* Bound on a wait for handlers: packets of targets, which a proxy sends, do not end it. */
+#define NAP_NS (100 * HAUL_US)
 
 /* Sends and waits for handlers until none is left, and the NIC has taken all packets or its time is
  * over. */
@@ -68,6 +72,11 @@ static void drain(struct hauli_poller *p)
 		/* The carrier has one poller, so each handler at home there is p's. */
 		cancels =
 			cancels && hauli_glue_cancel_some(p->carrier, &cancelled, hauli_is_handler);
+		/* A poller that spins is one that waits for a CPU, on a busy machine, and the time
+		 * for handlers leaves that out: one in haul_lock() would hold up the stop for
+		 * long. */
+		if (handlers && !cancels && !hauli_has_to_send(p))
+			hauli_idle_nap(p, now + NAP_NS);
 	}
 }
 

@@ -260,6 +260,16 @@ bool hauli_idle(struct hauli_poller *p, hauli_cycle_fn *cycle)
 	return io;
 }
 
+void hauli_idle_nap(struct hauli_poller *p, uint64_t until)
+{
+	if (!haul_try_park_poller())
+		return;
+	listen_no_more(p);
+	if (haul_can_park_poller())
+		(void)hauli_wait(&p->idle.wait, earlier(until, haul_poller_deadline()));
+	haul_unpark_poller();
+}
+
 void hauli_idle_ends(struct hauli_poller *p)
 {
 	if (hauli_unlikely(++p->idle.busy == BUSY))

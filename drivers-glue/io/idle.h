@@ -22,6 +22,10 @@ void hauli_idle_recompute(struct hauli_poller *p);
  * they have been handled. */
 bool hauli_idle(struct hauli_poller *p, hauli_cycle_fn *cycle);
 
+/* Lets the carrier sleep until then, its next timer, or work for it; packets do not end the sleep.
+ * Of a poller that receives no more. */
+void hauli_idle_nap(struct hauli_poller *p, uint64_t until);
+
 /* Call after a cycle with packets, of such a poller. */
 void hauli_idle_ends(struct hauli_poller *p);
 

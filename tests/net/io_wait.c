@@ -25,7 +25,7 @@
 
 static struct {
 	struct bed bed;
-	atomic_bool for_ever[BED_CARRIERS]; /* the carrier's next wait has no end */
+	atomic_bool for_ever[BED_CARRIERS]; /* the carrier's waits have no end */
 	atomic_bool waits[BED_CARRIERS]; /* the carrier is in such a wait */
 	atomic_uint handled[BED_CARRIERS], back;
 	atomic_bool hold, held; /* by a handler on carrier 1 */
@@ -79,6 +79,13 @@ static void *send_one(void *arg)
 	return NULL;
 }
 
+/* A poller that ends bounds its waits. */
+static void close_bed(void)
+{
+	s.for_ever[0] = s.for_ever[1] = false;
+	bed_close(&s.bed, HAUL_FOREVER);
+}
+
 static void *run_on(unsigned carrier, haul_fn *fn, void *arg)
 {
 	struct haul_coro *co;
@@ -124,7 +131,7 @@ START_TEST(a_hand_over_ends_the_wait_of_an_rps_target)
 		WAIT_UNTIL(s.back == number + 1);
 	}
 	ck_assert_uint_gt(s.handled[1], 0);
-	bed_close(&s.bed, HAUL_FOREVER);
+	close_bed();
 }
 END_TEST
 
@@ -147,7 +154,7 @@ START_TEST(packet_for_a_tx_proxy_ends_its_wait)
 	wait_for_ever(0);
 	s.hold = false;
 	WAIT_UNTIL(s.back == handled());
-	bed_close(&s.bed, HAUL_FOREVER);
+	close_bed();
 }
 END_TEST
 
