@@ -78,6 +78,7 @@ void haul_carrier_get_stats(const struct haul_carrier *c, struct haul_carrier_st
 		.steals_failed = hauli_counter_read(&c->steals_failed),
 		.searches = hauli_counter_read(&c->searches),
 		.long_slices = hauli_counter_read(&c->long_slices),
+		.foreign_waits = hauli_counter_read(&c->foreign_waits),
 		.no_suspends = hauli_counter_read(&c->no_suspends),
 	};
 }

@@ -109,7 +109,7 @@ struct haul_carrier {
 	/* Statistics. Written by the owner, read by any thread. */
 	HAULI_LINE struct hauli_counter rounds, slices, spawned, ended, messages, parks;
 	struct hauli_counter no_suspends;
-	struct hauli_counter long_slices; /* written by the watchdog's thread */
+	struct hauli_counter long_slices, foreign_waits; /* written by the watchdog's thread */
 	struct hauli_counter arrived; /* start messages received */
 	/* The time in coroutines, and in a poller that says so (glue.h). */
 	struct hauli_stopwatch work;

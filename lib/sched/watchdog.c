@@ -2,8 +2,10 @@
 /*
  * A thread looks at each carrier twice per limit. Rounds, pops and the begin of a batch tell slices
  * apart, so carriers do nothing for it. If they are the same as at the last look, the CPU time that
- * the carrier's thread has used in between counts: one that was preempted, or that waits in the
- * kernel, is not late.
+ * the carrier's thread has used in between counts: one that was preempted is not late. One that
+ * waits in a system call at each look of a whole limit is in a foreign wait (foreign.h); one that
+ * was preempted is ready to run, and one that was stopped with the process has at most one such
+ * look. A wait for a lock may be the fault of a holder that was preempted, and has a longer limit.
  *
  * A poller that spins may be resumed once for all, so what tells its slices apart is its own count
  * of cycles. Others than haul's own have none, and are not watched.
@@ -23,12 +25,15 @@
 #include "base/clock.h"
 #include "base/race.h"
 #include "coro/trace.h"
+#include "sched/foreign.h"
 #include "sched/runtime.h"
 #include "sched/snapshot.h"
 
 #define RAREST (250 * HAUL_MS)
 #define QUIET_NS HAUL_S /* after a line */
 #define UNWATCHED UINT64_MAX
+#define LOOKS_PER_LIMIT 2
+#define LOCK_LIMITS 10 /* limits that a wait for a lock of others may take */
 
 struct slice {
 	uint64_t rounds, began, cycles;
@@ -38,6 +43,8 @@ struct slice {
 struct watched {
 	struct slice slice; /* at the last look */
 	uint64_t cpu_ns; /* of the thread, when the slice was seen first */
+	uint64_t waits_since; /* ticks: when it was first seen in a foreign wait */
+	unsigned waits; /* looks in a row that saw it in one */
 	bool told;
 };
 
@@ -99,36 +106,52 @@ static bool is_same(const struct slice *a, const struct slice *b)
 		a->popped == b->popped;
 }
 
-/* A guess, before the carrier is asked: true if a coroutine runs. *poller: it is the poller; or
- * NULL. */
-HAULI_MAY_RACE static bool runs(const struct haul_carrier *c, const struct haul_coro **poller)
+/* A guess, before the carrier is asked: the coroutine that runs, or NULL. */
+HAULI_MAY_RACE static const struct haul_coro *running_on(const struct haul_carrier *c)
 {
-	const struct haul_coro *co;
-
 	HAULI_RACES(c);
-	co = c->current;
-	*poller = co && co->poller ? co : NULL;
-	return co;
+	return c->current;
+}
+
+HAULI_MAY_RACE static bool is_poller(const struct haul_coro *co)
+{
+	HAULI_RACES(co);
+	return co && co->poller;
+}
+
+/* True once a second. */
+static bool may_tell(struct hauli_watchdog *w)
+{
+	if (w->told_at && hauli_ns_from_ticks(hauli_ticks() - w->told_at) < QUIET_NS)
+		return false;
+	w->told_at = hauli_ticks();
+	return true;
+}
+
+/* Prints the end of a line. */
+static void tell_stack(void *const *pcs, unsigned n)
+{
+	char stack[1024];
+	FILE *out = fmemopen(stack, sizeof(stack), "w");
+
+	if (out) {
+		hauli_trace_print_line(pcs, n, out);
+		fclose(out);
+	}
+	fprintf(stderr, ", at %s\n", out && n > 0 ? stack : "?");
 }
 
 static void tell(struct hauli_watchdog *w, const struct haul_carrier *c,
 	const struct hauli_shot *shot, bool polls, uint64_t ns)
 {
-	char stack[1024];
-	FILE *out;
-
-	if (w->told_at && hauli_ns_from_ticks(hauli_ticks() - w->told_at) < QUIET_NS)
+	if (!may_tell(w))
 		return;
-	w->told_at = hauli_ticks();
-	out = fmemopen(stack, sizeof(stack), "w");
-	if (out) {
-		hauli_trace_print_line(shot->pcs, shot->n, out);
-		fclose(out);
-	}
-	fprintf(stderr,
-		"haul: %s \"%s\" %p has run for %" PRIu64 " ms on carrier %u without %s, at %s\n",
+	flockfile(stderr);
+	fprintf(stderr, "haul: %s \"%s\" %p has run for %" PRIu64 " ms on carrier %u without %s",
 		polls ? "poller" : "coroutine", shot->name, (const void *)shot->co, ns / HAUL_MS,
-		c->id, polls ? "a poll" : "a wait or haul_maybe_yield()", out ? stack : "?");
+		c->id, polls ? "a poll" : "a wait or haul_maybe_yield()");
+	tell_stack(shot->pcs, shot->n);
+	funlockfile(stderr);
 }
 
 /* The slice of the last look goes on. poller: what seems to run, or NULL: a coroutine does. */
@@ -149,22 +172,89 @@ static void judge(struct hauli_watchdog *w, struct haul_carrier *c, struct watch
 	tell(w, c, &shot, poller, used);
 }
 
+/* What the line of a foreign wait needs, read while the thread waits. */
+struct sight {
+	const struct haul_coro *co;
+	bool polls;
+	char name[64];
+	unsigned n;
+	void *pcs[HAULI_SHOT_DEPTH];
+};
+
+/* False: another slice has begun. */
+HAULI_MAY_RACE static bool see_wait(struct hauli_watchdog *w, const struct haul_carrier *c,
+	const struct slice *slice, const struct hauli_foreign *f, struct sight *s)
+{
+	uint32_t tid = hauli_u32_published_get(&c->tid);
+	struct slice now;
+
+	HAULI_RACES(c);
+	s->co = c->current;
+	if (!s->co || !s->co->co.stack || !hauli_foreign_goes_on(tid, f))
+		return false;
+	s->polls = s->co->poller;
+	snprintf(s->name, sizeof(s->name), "%s", s->co->co.name);
+	s->n = hauli_foreign_trace(tid, f, s->co->co.stack, s->pcs, HAULI_SHOT_DEPTH);
+	now = slice_of(w, c);
+	return is_same(&now, slice) && hauli_foreign_goes_on(tid, f);
+}
+
+static void tell_wait(const struct haul_carrier *c, const struct hauli_foreign *f,
+	const struct sight *s, uint64_t ticks)
+{
+	flockfile(stderr);
+	fprintf(stderr,
+		"haul: %s \"%s\" %p keeps carrier %u waiting in the kernel (%s), for %" PRIu64
+		" ms so far, and nothing else runs there: %s",
+		s->polls ? "poller" : "coroutine", s->name, (const void *)s->co, c->id,
+		hauli_foreign_name(f), hauli_ns_from_ticks(ticks) / HAUL_MS,
+		hauli_foreign_remedy(f));
+	tell_stack(s->pcs, s->n);
+	funlockfile(stderr);
+}
+
+/* The same, if its thread waits in the kernel. */
+static void judge_wait(struct hauli_watchdog *w, struct haul_carrier *c, struct watched *seen)
+{
+	struct hauli_foreign f;
+	struct sight s;
+	uint64_t ticks;
+
+	if (seen->told)
+		return;
+	if (!hauli_foreign_look(hauli_u32_published_get(&c->tid), &f)) {
+		seen->waits = 0;
+		return;
+	}
+	if (seen->waits++ == 0)
+		seen->waits_since = hauli_ticks();
+	ticks = hauli_ticks() - seen->waits_since;
+	if (seen->waits <= LOOKS_PER_LIMIT * (hauli_foreign_is_lock(&f) ? LOCK_LIMITS : 1) ||
+		!see_wait(w, c, &seen->slice, &f, &s))
+		return;
+	seen->told = true;
+	hauli_counter_add(&c->foreign_waits, 1);
+	if (may_tell(w))
+		tell_wait(c, &f, &s, ticks);
+}
+
 /* False: the carrier sleeps, or polls and finds nothing. */
 static bool look(struct hauli_watchdog *w, struct haul_carrier *c, struct watched *seen)
 {
 	struct slice slice = slice_of(w, c);
-	const struct haul_coro *poller;
+	const struct haul_coro *co = running_on(c);
+	bool polls = is_poller(co);
 
-	if (hauli_inbox_is_asleep(&c->inbox) || !runs(c, &poller) ||
-		(poller && slice.cycles == UNWATCHED))
+	if (hauli_inbox_is_asleep(&c->inbox) || !co || (polls && slice.cycles == UNWATCHED))
 		return false;
 	if (is_same(&slice, &seen->slice)) {
-		judge(w, c, seen, poller);
+		judge(w, c, seen, polls ? co : NULL);
+		judge_wait(w, c, seen);
 	} else {
 		*seen = (struct watched){
 			.slice = slice, .cpu_ns = cpu_time(hauli_u32_published_get(&c->tid))};
 	}
-	return !poller || hauli_stopwatch_runs(&c->work);
+	return !polls || hauli_stopwatch_runs(&c->work);
 }
 
 /* False: it is to end. */
@@ -184,7 +274,7 @@ static bool pause_for(struct hauli_watchdog *w, uint64_t ns)
 static void *watch(void *arg)
 {
 	struct hauli_watchdog *w = arg;
-	uint64_t often = w->limit_ns / 2, pause = often;
+	uint64_t often = w->limit_ns / LOOKS_PER_LIMIT, pause = often;
 
 	pthread_setname_np(pthread_self(), "watchdog");
 	while (pause_for(w, pause)) {

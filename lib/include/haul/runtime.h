@@ -74,7 +74,10 @@ struct haul_runtime_opts {
 	 * counted (haul_carrier_stats.long_slices). So does a cycle of a poller of haul_io_start(),
 	 * with the burst handlers and sources that it calls; other pollers are not watched. The
 	 * watchdog looks twice in that time, but four times a second while it sees nothing run, so
-	 * it may miss those that run for less than 300 ms. 0: 20 ms; HAUL_FOREVER: none, nor the
+	 * it may miss those that run for less than 300 ms. One that keeps the carrier's thread
+	 * waiting in a system call for that long, as by sleep(), gets a line, too
+	 * (haul_carrier_stats.foreign_waits); if the call is futex(2), as by
+	 * pthread_mutex_lock(), after ten times that long. 0: 20 ms; HAUL_FOREVER: none, nor the
 	 * thread that looks.
 	 */
 	uint64_t watchdog_ns;
@@ -176,6 +179,7 @@ struct haul_carrier_stats {
 	uint64_t searches; /* wake-ups to search for work to steal */
 	uint64_t long_slices; /* found by the watchdog; long cycles of the poller, too */
 	uint64_t no_suspends; /* blocks of HAUL_NO_SUSPEND() */
+	uint64_t foreign_waits; /* slices that kept the thread in a system call; by the watchdog */
 };
 
 /* Copies the counters of c into *st. Any thread. */
