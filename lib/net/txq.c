@@ -207,10 +207,10 @@ static int send_remote(struct haul_carrier *c, struct haul_txq *txq, struct rte_
 
 	if (here && try_send(here, pkt) == 0)
 		return 0;
-	me->pinned = true;
-	hauli_stolen_go_home(c, me, HAULI_BACK_HERE);
+	me->pinned |= HAULI_PINNED_FOR_NOW;
+	hauli_stolen_go_home(c, me, HAULI_BACK_SEND);
 	err = send_at_home(hauli_here(), txq, pkt);
-	me->pinned = false;
+	me->pinned &= (uint8_t)~HAULI_PINNED_FOR_NOW;
 	return err;
 }
 
@@ -219,15 +219,14 @@ static __attribute__((noinline)) int send_slow(struct haul_txq *txq, struct rte_
 {
 	struct haul_carrier *c = hauli_here();
 	struct haul_coro *me = c->current;
-	bool was_pinned = me->pinned;
 	int err;
 
 	hauli_may_suspend(me, "haul_send");
 	if (hauli_coro_is_stolen(me))
 		return send_remote(c, txq, pkt);
-	me->pinned = true;
+	me->pinned |= HAULI_PINNED_FOR_NOW;
 	err = send_at_home(c, txq, pkt);
-	me->pinned = was_pinned;
+	me->pinned &= (uint8_t)~HAULI_PINNED_FOR_NOW;
 	return err;
 }
 

@@ -72,6 +72,15 @@ enum {
 	HAULI_FLAG_FRAMED = 1 << 7,
 };
 
+/* Why a coroutine must not be stolen. */
+enum {
+	HAULI_PINNED_BY_SPAWN = 1 << 0, /* haul_coro_opts.pinned. Constant */
+	HAULI_PINNED_BY_CALL = 1 << 1, /* haul_pin() */
+	HAULI_PINNED_FOR_NOW = 1 << 2, /* goes home, or sends */
+};
+
+_Static_assert(HAULI_PINNED_BY_SPAWN == true, "it is haul_coro_opts.pinned");
+
 /*
  * Instead of an order key: the owner's key function computes the key from the coroutine's argument
  * if it is needed before the first slice. A coroutine that begins without a key has none.
@@ -95,7 +104,7 @@ struct haul_coro {
 	struct hauli_u8_shared flags; /* HAULI_FLAG_ */
 	struct hauli_permit permit; /* taken by haul_park(). Given by the home */
 	bool detached;
-	bool pinned;
+	uint8_t pinned; /* HAULI_PINNED_; 0: it may be stolen. Written by itself */
 	bool poller;
 	uint8_t back; /* enum hauli_back, while stolen. Set by the thief, and by itself */
 	uint8_t order_key; /* haul_coro_opts.order_key, or HAULI_ORDER_KEY_ASK */
@@ -148,7 +157,7 @@ static inline void hauli_coro_set_up(struct haul_coro *co, haul_fn *fn, void *ar
 	hauli_u8_shared_init(&co->flags, 0);
 	hauli_permit_take(&co->permit);
 	co->detached = detached;
-	co->pinned = false; /* one store, with the next three fields */
+	co->pinned = 0; /* one store, with the next three fields */
 	co->poller = false;
 	co->back = 0;
 	co->order_key = 0;

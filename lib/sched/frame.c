@@ -6,18 +6,6 @@
 
 #define CANCELLED 1
 
-struct haul_carrier *hauli_frame_go_home(struct haul_carrier *c, struct haul_coro *me)
-{
-	bool was_pinned = me->pinned;
-
-	if (hauli_likely(!hauli_coro_is_stolen(me)))
-		return c;
-	me->pinned = true;
-	hauli_stolen_go_home(c, me, HAULI_BACK_HERE);
-	me->pinned = was_pinned;
-	return hauli_here();
-}
-
 /* Makes f the innermost frame. Its waits take the slow path if a deadline or a shield is around
  * them. */
 static void set(struct haul_coro *me, struct hauli_frame *f)

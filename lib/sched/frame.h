@@ -22,10 +22,6 @@ struct hauli_frame {
 	void *value;
 };
 
-/* The running coroutine, on c, as hauli_stolen_go_home(): returns its home, where it is afterwards
- * until it suspends. */
-struct haul_carrier *hauli_frame_go_home(struct haul_carrier *c, struct haul_coro *me);
-
 /* The running coroutine, at home. f: key, value and deadline are set; the least of the frames' is
  * taken, unless shields. */
 void hauli_frame_enter(struct haul_coro *me, struct hauli_frame *f, bool shields);

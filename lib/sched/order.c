@@ -13,8 +13,9 @@
  *
  * A coroutine that enters waits for all stolen ones with a smaller place, and for those before it
  * in the line. The line is sorted by place; a newcomer goes behind equal places. A coroutine that
- * has come back to continue at home stays in the list of stolen ones until it enters, since others
- * may run before it.
+ * has come home in the midst of its slice, to send or for a scope, stays in the list of stolen ones
+ * until it enters or the slice ends, since others may run before it. It cannot be stolen anew with
+ * a place: it is stolen until the slice ends, or pinned until it has entered (stolen.c).
  *
  * Why a slice that runs at home belongs right behind the thefts that its batch has seen:
  * - A theft closes the batch (conc/ring.c). The slice that runs at that time was popped before
@@ -41,7 +42,7 @@
  * Lists and numbers are under the guard of the home's ring. members is read without the guard: by
  * the third point above, a coroutine that finds no members has no stolen one before it.
  *
- * Model: tests/model/order.c, order_three.c. Stress: tests/stress/order.c.
+ * Model: tests/model/order.c, order_home.c, order_three.c. Stress: tests/stress/order.c.
  */
 #include "sched/order.h"
 
@@ -103,6 +104,7 @@ void hauli_order_take(struct haul_carrier *v, struct haul_coro *co)
 {
 	if (co->order_key == HAULI_ORDER_KEY_ASK)
 		co->order_key = hauli_ctx_is_unstarted(&co->co.ctx) ? ask(v, co) : 0;
+	HAUL_BUG_ON(co->place != 0); /* else it would be in the list twice */
 	if (co->order_key == 0)
 		return;
 	co->place = hauli_u32_published_get(&v->orders.taken) + 1;

@@ -20,7 +20,9 @@ union hauli_fresh {
 		struct hauli_u8_owned state;
 		struct hauli_u8_shared flags;
 		struct hauli_permit permit;
-		bool detached, pinned, poller;
+		bool detached;
+		uint8_t pinned;
+		bool poller;
 		uint8_t back, order_key;
 	};
 	uint64_t word;

@@ -8,10 +8,21 @@
  * The thief sets the flag STOLEN, and the home clears it when the coroutine is back. Only the home
  * writes the state, which stays READY in the meantime, so no thread takes the coroutine for parked.
  *
- * The home may steal as any other carrier. A coroutine that it takes back from a thief is still
- * stolen: it runs its slice at home, and a message tells the home how the slice ended. So the
- * coroutine keeps its place (order.c), and its start message, which may still be in the mail, does
- * no harm.
+ * A slice may go on at home. The home may steal as any other carrier, and so takes a coroutine
+ * back from a thief that has not run it. And a coroutine that needs its home's thread in the midst
+ * of its slice, for a scope or for haul_pin(), goes there by a message (hauli_go_on_at_home()).
+ * Either way it is stolen until its slice ends, and a message, to its own carrier now, tells the
+ * home how. So only here, where a slice of a stolen one ends, does a coroutine lose its place
+ * (order.c), and no path of a coroutine at home needs to look for one. The start message of one
+ * that was taken back, which may still be in the mail, does no harm.
+ *
+ *	what a stolen one does                              STOLEN       its place
+ *	yields, parks, sleeps, joins, blocks, or ends       until back   until back
+ *	needs its home's thread                             until the slice ends, at home
+ *	sends in order                                      until back   until it has entered
+ *
+ * Between the message that brings a sender home and its entering nothing suspends it, and it is
+ * pinned: it cannot end, nor be stolen again, with a place.
  */
 #include "sched/stolen.h"
 
@@ -33,11 +44,10 @@ void haul_pin(void)
 	struct haul_coro *me = c->current;
 
 	HAUL_MISUSE_IF(is_nobody(me), OUTSIDE);
-	me->pinned = true;
+	me->pinned |= HAULI_PINNED_BY_CALL;
 	if (hauli_steals(c))
 		hauli_u8_shared_set_bits(&me->flags, HAULI_FLAG_KEPT);
-	if (hauli_coro_is_stolen(me))
-		hauli_stolen_go_home(c, me, HAULI_BACK_YIELD);
+	hauli_go_on_at_home(c, me);
 }
 
 void haul_unpin(void)
@@ -77,16 +87,26 @@ static void join(struct haul_carrier *c, struct haul_coro *co)
 	hauli_join_begin(c, co->arg);
 }
 
-void hauli_stolen_is_back(struct haul_carrier *c, struct haul_coro *co)
+/* The slice of co has ended on the thief: co is as any other at home. */
+static void slice_has_ended(struct haul_carrier *c, struct haul_coro *co)
 {
 	hauli_u8_shared_clear_bits(&co->flags, HAULI_FLAG_STOLEN);
-	if (co->back != HAULI_BACK_HERE)
+	if (co->back != HAULI_BACK_SEND)
 		hauli_order_withdraw(c, co);
+}
+
+void hauli_stolen_is_back(struct haul_carrier *c, struct haul_coro *co)
+{
+	if (co->back != HAULI_BACK_SAME)
+		slice_has_ended(c, co);
 	switch ((enum hauli_back)co->back) {
 	case HAULI_BACK_YIELD:
 		hauli_ready(c, co);
 		break;
-	case HAULI_BACK_HERE:
+	case HAULI_BACK_SAME: /* stolen, but in the queue of its home now */
+		hauli_runq_push_first(&c->runq, co);
+		break;
+	case HAULI_BACK_SEND:
 		hauli_ready_first(c, co);
 		break;
 	case HAULI_BACK_PARK:

@@ -48,6 +48,21 @@ void hauli_stolen_go_home(struct haul_carrier *c, struct haul_coro *me, enum hau
 	hauli_suspend(c, me, true);
 }
 
+struct haul_carrier *hauli_go_on_at_home(struct haul_carrier *c, struct haul_coro *me)
+{
+	struct haul_carrier *home;
+
+	if (hauli_likely(!hauli_coro_is_stolen(me)))
+		return c;
+	home = hauli_coro_home(me);
+	if (c != home) {
+		me->pinned |= HAULI_PINNED_FOR_NOW;
+		hauli_stolen_go_home(c, me, HAULI_BACK_SAME);
+		me->pinned &= (uint8_t)~HAULI_PINNED_FOR_NOW;
+	}
+	return home;
+}
+
 void hauli_stolen_send_home(struct haul_carrier *c, struct haul_coro *co)
 {
 	struct haul_carrier *home = hauli_coro_home(co);

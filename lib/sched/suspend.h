@@ -9,10 +9,12 @@
 #include "sched/group.h"
 #include "sched/record.h"
 
-/* The operation with which a stolen coroutine ends its slice, for its home (stolen.c). */
+/* The operation with which a stolen coroutine ends its slice on a thief, for its home
+ * (stolen.c). */
 enum hauli_back {
 	HAULI_BACK_YIELD,
-	HAULI_BACK_HERE, /* to continue at home, with its place in the order kept */
+	HAULI_BACK_SAME, /* it has not ended: the same slice goes on at home */
+	HAULI_BACK_SEND, /* the rest enters the order, at home, with the slice's place */
 	HAULI_BACK_PARK, /* until timer.at */
 	HAULI_BACK_SLEEP, /* until timer.at */
 	HAULI_BACK_JOIN, /* arg is the struct hauli_join */
@@ -90,5 +92,9 @@ void hauli_end_batch(struct haul_carrier *c, struct haul_coro *me);
 /* Called by a stolen coroutine on c. Ends its slice; the coroutine continues at home if it is
  * pinned, and else may be stolen again before this returns. */
 void hauli_stolen_go_home(struct haul_carrier *c, struct haul_coro *me, enum hauli_back how);
+
+/* The running coroutine, on c, needs its home's thread: goes there if it is stolen, and goes on
+ * with the same slice. Returns its home, where it is afterwards until it suspends. */
+struct haul_carrier *hauli_go_on_at_home(struct haul_carrier *c, struct haul_coro *me);
 
 #endif

@@ -76,7 +76,7 @@ static void cancel(struct haul_coro *me, struct scope *s)
 		haul_cancel(child->co);
 		if (n % CANCELLED_AT_ONCE == 0 && s->children) {
 			haul_yield();
-			hauli_frame_go_home(hauli_here(), me);
+			hauli_go_on_at_home(hauli_here(), me);
 		}
 	}
 }
@@ -90,7 +90,7 @@ static void *run(void *arg)
 
 	hauli_frame_inherit(me, &s->frame);
 	err = child->fn(child->arg);
-	hauli_frame_go_home(hauli_here(), me);
+	hauli_go_on_at_home(hauli_here(), me);
 	if (hauli_frame_of(me) != &s->frame)
 		hauli_misuse("haul_scope_spawn", "the child has ended inside a block of its own");
 	leave(child);
@@ -119,7 +119,7 @@ static struct scope *own(struct haul_scope *scope, const char *call)
 		hauli_misuse(call,
 			"the scope is not one that the caller has declared with "
 			"HAUL_SCOPE(), and not left yet");
-	hauli_frame_go_home(c, me);
+	hauli_go_on_at_home(c, me);
 	return s;
 }
 
@@ -131,7 +131,7 @@ void haul_scope_open(struct haul_scope *scope, uint64_t deadline, enum haul_scop
 
 	HAUL_MISUSE_IF(!s || policy > HAUL_SCOPE_FIRST, "no such policy, or the scope is NULL");
 	hauli_may_suspend(me, __func__);
-	hauli_frame_go_home(c, me);
+	hauli_go_on_at_home(c, me);
 	*s = (struct scope){.policy = (uint8_t)policy, .frame.deadline = deadline};
 	hauli_frame_enter(me, &s->frame, false);
 }
@@ -179,7 +179,7 @@ static void wait(struct scope *s)
 		b.object = s;
 		s->waits = &b;
 		end = hauli_block_wait(&b);
-		hauli_frame_go_home(hauli_here(), me);
+		hauli_go_on_at_home(hauli_here(), me);
 		s->waits = NULL;
 		if (end == HAULI_BLOCK_SERVED)
 			continue;
@@ -216,6 +216,6 @@ void haul_scope_cancel(struct haul_scope *scope)
 	for (f = hauli_frame_of(me); f && f != &s->frame; f = f->outer)
 		;
 	HAUL_MISUSE_IF(!f, "the caller is not inside the scope");
-	hauli_frame_go_home(c, me);
+	hauli_go_on_at_home(c, me);
 	cancel(me, s);
 }

@@ -20,7 +20,7 @@ static void begin(void *at, struct hauli_frame f, bool shields, const char *call
 	struct haul_coro *me = c->current;
 
 	hauli_may_suspend(me, call);
-	hauli_frame_go_home(c, me);
+	hauli_go_on_at_home(c, me);
 	*(struct hauli_frame *)at = f;
 	hauli_frame_enter(me, at, shields);
 }
@@ -31,7 +31,7 @@ static void end(void *at, const char *call)
 	struct haul_coro *me = c->current;
 
 	hauli_may_suspend(me, call);
-	hauli_frame_go_home(c, me);
+	hauli_go_on_at_home(c, me);
 	hauli_frame_leave(me, at, call);
 }
 

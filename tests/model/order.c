@@ -6,6 +6,7 @@
  * pass in the order of the ring, each once, and no coroutine waits for ever.
  *
  * order_back.c: the first coroutine hogs the thief, and the home takes back the rest.
+ * order_home.c: the slices of stolen ones go on at home.
  *
  * A slice is a call here: suspending returns from it. So order.c and round.c are compiled with a
  * switch that only records the next coroutine.
@@ -37,7 +38,8 @@ static __attribute__((noinline)) void *run_slices(
 
 enum { COROS = ORDER_COROS, STOLEN = ORDER_STOLEN, LEFT = ORDER_LEFT };
 
-static const enum slice { SENDS, DROPS } does[COROS] = {ORDER_DOES};
+/* HOME: its home's thread comes first. */
+static const enum slice { SENDS, DROPS, HOME_SENDS, HOME_DROPS } does[COROS] = {ORDER_DOES};
 static const unsigned back[STOLEN] = {ORDER_BACK};
 
 static struct {
@@ -46,6 +48,7 @@ static struct {
 	struct hauli_stack stack; /* stands for that of each coroutine */
 	struct hauli_co *next; /* the coroutine to run after the slice that just ended */
 	uint64_t waited[COROS]; /* it could not enter */
+	uint64_t went_home[COROS];
 	struct hauli_waiter waiters[COROS];
 	uint64_t next_to_pass, passed;
 	_Atomic(void *) left; /* in the thief's ring */
@@ -135,13 +138,25 @@ static bool send(struct haul_carrier *c, struct haul_coro *co)
 	return true;
 }
 
-/* A slice of a stolen coroutine, run by its thief, or by its home after taking it back. */
-static void run_remote(struct haul_coro *co)
+static bool sends(unsigned i)
 {
+	return does[i] == SENDS || does[i] == HOME_SENDS;
+}
+
+/* A slice of a stolen coroutine, or its rest at home; run by its thief, or by its home after taking
+ * it back. */
+static void run_stolen(struct haul_coro *co, bool at_home)
+{
+	unsigned i = index_of(co);
+
 	co->back = HAULI_BACK_END;
-	if (does[index_of(co)] == SENDS) {
+	if (does[i] >= HOME_SENDS && !at_home && !m.went_home[i]) {
 		co->pinned = true;
-		co->back = HAULI_BACK_HERE;
+		co->back = HAULI_BACK_SAME;
+		m.went_home[i] = true;
+	} else if (sends(i)) {
+		co->pinned = true;
+		co->back = HAULI_BACK_SEND;
 	}
 	hauli_stolen_send_home(NULL, co);
 }
@@ -163,8 +178,8 @@ static void slice(struct haul_carrier *c, struct haul_coro *co)
 		co->co.ctx.pc = NULL;
 	}
 	if (hauli_coro_is_stolen(co))
-		run_remote(co);
-	else if (does[i] != DROPS && !send(c, co))
+		run_stolen(co, true);
+	else if (sends(i) && !send(c, co))
 		return;
 	else
 		hauli_coro_finish(c, co);
@@ -269,7 +284,7 @@ static void thief(void)
 	}
 	for (unsigned i = 0; i < STOLEN; i++)
 		if (back[i] < n && back[i] != LEFT)
-			run_remote(stolen[back[i]]);
+			run_stolen(stolen[back[i]], false);
 }
 
 static void check(void)
@@ -277,7 +292,7 @@ static void check(void)
 	uint64_t senders = 0;
 
 	for (unsigned i = 0; i < COROS; i++)
-		senders += does[i] != DROPS;
+		senders += sends(i);
 	MODEL_ASSERT(ended() == COROS && m.passed == senders);
 	MODEL_ASSERT(hauli_u64_owned_get(&m.c.orders.members) == 0);
 	MODEL_ASSERT(!m.c.orders.of[0].remote && !m.c.orders.of[0].line.first);

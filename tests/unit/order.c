@@ -6,6 +6,7 @@
 #include <rte_mbuf.h>
 
 #include <haul/net.h>
+#include <haul/scope.h>
 
 #include "net/txq.h"
 #include "sched/order.h"
@@ -297,6 +298,83 @@ START_TEST(a_returned_coroutine_goes_first)
 }
 END_TEST
 
+enum { SCOPE, SHIELD, VALUE, PIN, AT_HOME };
+enum { SEND, END, YIELD, SLEEP, REST };
+
+static struct {
+	int needs, then;
+} slice;
+
+/* Goes on at home if the caller is stolen, and never waits. */
+static void need_home(void)
+{
+	switch (slice.needs) {
+	case SCOPE: {
+		HAUL_SCOPE(nobody, HAUL_FOREVER, HAUL_SCOPE_ALL);
+		break;
+	}
+	case SHIELD: {
+		HAUL_SHIELD(haul_in(HAUL_S));
+		break;
+	}
+	case VALUE: {
+		HAUL_WITH(&slice, &s);
+		break;
+	}
+	case PIN:
+		haul_pin();
+		haul_unpin();
+		break;
+	}
+}
+
+static void *go_on_at_home(void *arg)
+{
+	be_remote();
+	need_home();
+	ck_assert_uint_eq(here(), 0);
+	switch (slice.then) {
+	case SEND:
+		ck_assert_int_eq(haul_send(&s.txq, arg), 0);
+		break;
+	case YIELD:
+		haul_yield();
+		break;
+	case SLEEP:
+		haul_sleep(1);
+		break;
+	}
+	s.remote++;
+	return NULL;
+}
+
+/* The one behind it sends after it, or when its slice has ended; both at home by then. */
+static void *slices_go_on(void *arg)
+{
+	spawn(go_on_at_home, 0, 9, false);
+	hog_until_remote(1);
+	spawn(send, 1, 9, true);
+	for (unsigned i = 0; i < 100; i++)
+		haul_yield();
+	ck_assert_uint_eq(hauli_txq_count(&s.txq), 0);
+	s.let_go = true;
+	if (slice.then == SEND)
+		expect(&s.txq, 2, (unsigned[]){0, 1});
+	else
+		expect(&s.txq, 1, (unsigned[]){1});
+	WAIT_UNTIL(s.remote == 2);
+	WAIT_UNTIL(!hauli_order_any_remote(haul_carrier_self()));
+	return NULL;
+}
+
+START_TEST(a_slice_that_goes_on_at_home_keeps_its_place)
+{
+	slice.needs = _i / REST;
+	slice.then = _i % REST;
+	on_carrier_0(slices_go_on, NULL);
+}
+END_TEST
+
 static void *send_from_there(void *arg)
 {
 	ck_assert_uint_eq(here(), 1);
@@ -351,5 +429,6 @@ END_TEST
 SUITE_MAIN("order", {coroutines_behind_a_remote_one_wait, 4},
 	{a_begun_coroutine_is_not_asked_for_its_key},
 	{a_coroutine_that_does_not_send_holds_up_none, 2}, {a_cancel_does_not_break_the_order},
-	{a_returned_coroutine_goes_first}, {any_order_sends_from_where_it_runs},
-	{a_stolen_coroutine_goes_home_to_send})
+	{a_returned_coroutine_goes_first},
+	{a_slice_that_goes_on_at_home_keeps_its_place, AT_HOME *REST},
+	{any_order_sends_from_where_it_runs}, {a_stolen_coroutine_goes_home_to_send})
