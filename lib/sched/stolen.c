@@ -55,8 +55,8 @@ void haul_unpin(void)
 	struct haul_coro *me = hauli_here()->current;
 
 	HAUL_MISUSE_IF(is_nobody(me), OUTSIDE);
-	me->pinned = me->poller;
-	if (hauli_u8_shared_get(&me->flags) & HAULI_FLAG_KEPT)
+	me->pinned &= (uint8_t)~HAULI_PINNED_BY_CALL;
+	if (!me->pinned && (hauli_u8_shared_get(&me->flags) & HAULI_FLAG_KEPT))
 		hauli_u8_shared_clear_bits(&me->flags, HAULI_FLAG_KEPT);
 }
 

@@ -556,10 +556,45 @@ START_TEST(wrong_options)
 }
 END_TEST
 
+static void *pins_and_unpins(void *arg)
+{
+	haul_pin();
+	haul_unpin();
+	*(unsigned *)arg = here();
+	haul_yield(); /* until the hog is gone */
+	*(unsigned *)arg += here();
+	return counts(arg);
+}
+
+static void *hog_behind_pinned(void *arg)
+{
+	struct hog h = {.fn = counts, .until = 1};
+	struct haul_coro *co;
+	unsigned where = 99;
+
+	haul_spawn(&co, pins_and_unpins, &where, &(struct haul_coro_opts){.pinned = true});
+	WAIT_UNTIL(where == 0);
+	hog(&h);
+	haul_join(h.child, NULL, HAUL_FOREVER);
+	haul_join(co, NULL, HAUL_FOREVER);
+	ck_assert_uint_eq(where, 0);
+	return NULL;
+}
+
+START_TEST(an_unpin_does_not_undo_the_spawn)
+{
+	struct haul_runtime *rt = runtime_start_stealing(2, NULL, HAUL_STEAL_CLUSTER);
+
+	done = 0;
+	run_pinned(rt, 0, hog_behind_pinned, NULL);
+	runtime_stop(rt);
+}
+END_TEST
+
 SUITE_MAIN("steal", {stolen_for_one_slice_and_back, 1}, {each_way_home, 5},
 	{pinned_coroutines_and_sleepers_stay, 1}, {two_hogs_with_a_task_each, 4},
 	{mail_behind_a_hog_is_stolen, 1}, {coroutine_returned_to_a_hog_is_stolen_again, 1},
 	{more_than_the_ring_holds_is_stolen, 1}, {coroutine_woken_by_a_hog_is_stolen, 1},
 	{stolen_coroutine_behind_a_hog_is_taken_back, 2},
 	{no_theft_crosses_clusters_but_globally, 2}, {without_l3_it_still_works, 1},
-	{no_stealing_nothing_moves, 1}, {wrong_options, 1})
+	{no_stealing_nothing_moves, 1}, {an_unpin_does_not_undo_the_spawn, 1}, {wrong_options, 1})

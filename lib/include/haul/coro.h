@@ -159,7 +159,8 @@ HAUL_API bool haul_cancelled(void);
 /*
  * For code that uses data of its home carrier. haul_pin() keeps the running coroutine from being
  * stolen; if it runs on another carrier now, it returns to its home first. haul_unpin() allows
- * stealing again, and does not suspend. They do not nest: one haul_unpin() undoes every haul_pin().
+ * stealing again, unless the coroutine was spawned pinned, and does not suspend. They do not nest:
+ * one haul_unpin() undoes every haul_pin().
  */
 HAUL_API void haul_pin(void) HAUL_SUSPENDS;
 HAUL_API void haul_unpin(void);
