@@ -21,7 +21,13 @@
  *
  * Such a j is on the heap: the waiter may be gone before it.
  *
- * Model: tests/model/join_until.c. Stress: tests/stress/join.c.
+ * A join that finds its target without a home adds j to target->asked, and a request. The target
+ * may get its home in between, run, end, and be joined by another after the deadline of j, all
+ * before the request is handled. So a request to a target that was joined is no misuse by itself:
+ * its message keeps the target's memory, and each j of target->asked is looked at as that of a
+ * message.
+ *
+ * Model: tests/model/join_until.c, homeless_until.c. Stress: tests/stress/join.c.
  */
 #include "sched/join.h"
 

@@ -78,14 +78,23 @@ static void detach_here(struct haul_carrier *c, struct haul_coro *co)
 		co->detached = true;
 }
 
+/* co was joined or detached, and stayed for these requests. A join among them may be over: its
+ * deadline had passed, so another could follow it, and come first (join.c). */
+static void requests_too_late(struct haul_carrier *c, struct haul_coro *co, uint32_t bits)
+{
+	if (bits & HAULI_REQ_JOIN)
+		hauli_join_asked_here(c, co);
+	if (bits & HAULI_REQ_DETACH)
+		hauli_handle_is_used_up(co, "haul_detach");
+	hauli_coro_free(c, co);
+}
+
 void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co)
 {
 	uint32_t bits = hauli_requests_take(&co->requests);
 
 	if (hauli_coro_state(co) == HAULI_CORO_ZOMBIE) {
-		if (bits & (HAULI_REQ_DETACH | HAULI_REQ_JOIN))
-			hauli_handle_is_used_up(co, call_of(bits));
-		hauli_coro_free(c, co);
+		requests_too_late(c, co, bits);
 		return;
 	}
 	if (bits & HAULI_REQ_UNPARK)
@@ -96,10 +105,10 @@ void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co)
 		hauli_cancel_here(c, co);
 	if (bits & HAULI_REQ_JOINED)
 		hauli_join_ended_here(c, co);
-	if (bits & HAULI_REQ_DETACH)
-		detach_here(c, co);
 	if (bits & HAULI_REQ_JOIN)
 		hauli_join_asked_here(c, co);
+	if (bits & HAULI_REQ_DETACH) /* after a join that is over */
+		detach_here(c, co);
 }
 
 static void handle(struct haul_carrier *c, struct hauli_msg *msg)

@@ -287,7 +287,8 @@ MUTATIONS = [
      ' home = hauli_coro_home(co);',
      'home = hauli_coro_home(co);\n\tif (!hauli_requests_add(&co->requests, bits))\n\t\treturn;'),
     ('homeless', 'lib/sched/request.c', 'the home does not look for a join',
-     'if (bits & HAULI_REQ_JOIN)', 'if (0)'),
+     'hauli_join_ended_here(c, co); if (bits & HAULI_REQ_JOIN)',
+     'hauli_join_ended_here(c, co);\n\tif (0)'),
     ('homeless', 'lib/sched/join.c', 'a joiner sends its request before it leaves its address',
      'hauli_pile_add(&target->asked, &j->msg.node); hauli_request(target, HAULI_REQ_JOIN);',
      'hauli_request(target, HAULI_REQ_JOIN);\n'

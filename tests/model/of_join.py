@@ -24,8 +24,20 @@ MUTATIONS = [
     ('join_until', 'lib/conc/word.h', 'a look at a claim acquires nothing',
      'return atomic_load_explicit(&c->taken, memory_order_acquire',
      'return atomic_load_explicit(&c->taken, memory_order_relaxed'),
+    ('homeless_until', 'lib/sched/request.c', 'a join that is over counts as misuse',
+     'if (bits & HAULI_REQ_JOIN) hauli_join_asked_here(c, co); if (bits & HAULI_REQ_DETACH)'
+     ' hauli_handle_is_used_up(co, "haul_detach");',
+     'if (bits & (HAULI_REQ_JOIN | HAULI_REQ_DETACH))\n'
+     '\t\thauli_handle_is_used_up(co, "haul_join");'),
+    ('homeless_detached', 'lib/sched/request.c', 'a join of a target that is gone is forgotten',
+     'if (bits & HAULI_REQ_JOIN) hauli_join_asked_here(c, co); if (bits & HAULI_REQ_DETACH)'
+     ' hauli_handle_is_used_up(', 'if (bits & HAULI_REQ_DETACH)\n\t\thauli_handle_is_used_up('),
+    ('homeless_until', 'lib/sched/joined.c', 'joins that were asked for are not looked at',
+     'next = node->next; msg->kind->handle(c, msg);', 'next = NULL;\n\t\t(void)msg;'),
 ]
 
 USED = ['lib/conc/event.c', 'lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/ring.c',
         'lib/sched/request.c', 'lib/sched/wake.c']
-SOURCES = {'join_until': USED, 'join_until_other': USED}
+HOMELESS = USED + ['lib/conc/injector.c', 'lib/sched/carrier.c', 'lib/sched/cluster.c']
+SOURCES = {'homeless_detached': HOMELESS, 'homeless_until': HOMELESS,
+           'join_until': USED, 'join_until_other': USED}

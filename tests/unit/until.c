@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdatomic.h>
 
+#include "sched/join.h"
+#include "sched/request.h"
 #include "support/runtime.h"
 #include "support/suite.h"
 
@@ -14,6 +16,7 @@ static struct {
 	struct haul_coro *other;
 	atomic_int step;
 	atomic_bool go;
+	bool detaches;
 } s;
 
 static void *parks_again(void *arg)
@@ -227,6 +230,80 @@ START_TEST(a_homeless_target_is_joined_after_a_deadline)
 }
 END_TEST
 
+static void *comes_first(void *arg)
+{
+	struct haul_coro *co = arg;
+	void *result = NULL;
+
+	s.step = 1;
+	while (s.step == 1)
+		sched_yield();
+	if (s.detaches)
+		haul_detach(co);
+	else if (haul_join(co, &result, HAUL_FOREVER) != 0 || result != &s)
+		return "joined in vain";
+	return NULL;
+}
+
+/* Plays a thread that has found the target without a home, and that got no CPU before it asked: by
+ * then the target has ended. Its deadline passes, and another joins or detaches the target. */
+START_TEST(a_join_asks_for_a_target_that_has_ended)
+{
+	struct haul_runtime *rt = start(0);
+	struct hauli_timed_join *late = malloc(sizeof(*late));
+	struct haul_coro *first, *co;
+	void *result, *arg = &s;
+
+	s.detaches = _i;
+	ck_assert_int_eq(haul_spawn_many(rt, &co, returns, &arg, 1, NULL), 0);
+	WAIT_UNTIL(hauli_coro_is_unjoined(co));
+	ck_assert_int_eq(haul_spawn_on(s.there, &first, comes_first, co, NULL), 0);
+	WAIT_UNTIL(s.step == 1);
+	*late = (struct hauli_timed_join){
+		.join = {.msg.kind = &hauli_join_msg, .target = co, .timed = true}};
+	hauli_pile_add(&co->asked, &late->join.msg.node);
+	hauli_request(co, HAULI_REQ_JOIN);
+	ck_assert(hauli_claim_take(&late->ended));
+	s.step = 2;
+	ck_assert_int_eq(haul_join(first, &result, HAUL_FOREVER), 0);
+	ck_assert_pstr_eq(result, NULL);
+	runtime_stop(rt);
+}
+END_TEST
+
+static void *waits_in_vain(void *arg)
+{
+	const char *wrong = join_in_vain(arg, haul_in(SOON), -ETIMEDOUT);
+
+	if (!wrong)
+		wrong = join_in_vain(arg, 1, -ETIMEDOUT);
+	if (!wrong)
+		wrong = join_in_vain(arg, 0, -EAGAIN);
+	return (void *)wrong;
+}
+
+/* It does, or nobody would let the home go on. */
+START_TEST(a_deadline_holds_while_the_home_computes)
+{
+	struct haul_runtime *rt = start(1);
+	struct haul_coro *hog, *co;
+	void *result;
+
+	ck_assert_int_eq(haul_spawn_on(s.there, &co, returns, &s, NULL), 0);
+	WAIT_UNTIL(hauli_coro_is_unjoined(co));
+	ck_assert_int_eq(haul_spawn_on(s.there, &hog, hogs, NULL, NULL), 0);
+	WAIT_UNTIL(s.step == 1);
+	ck_assert_pstr_eq(run_on(rt, 0, waits_in_vain, co), NULL);
+	ck_assert_pstr_eq(waits_in_vain(co), NULL);
+	s.go = true;
+	WAIT_UNTIL(haul_join(co, &result, 0) == 0);
+	ck_assert_ptr_eq(result, &s);
+	ck_assert_int_eq(haul_join(hog, NULL, HAUL_FOREVER), 0);
+	runtime_stop(rt);
+}
+END_TEST
+
 SUITE_MAIN("until", {a_park_ends_with_permit_deadline_or_cancel, 2},
 	{a_target_is_joined_after_a_deadline, 2}, {a_target_is_detached_after_a_deadline, 2},
-	{a_try_joins_what_has_ended, 2}, {a_homeless_target_is_joined_after_a_deadline, 1})
+	{a_try_joins_what_has_ended, 2}, {a_homeless_target_is_joined_after_a_deadline, 1},
+	{a_join_asks_for_a_target_that_has_ended, 2}, {a_deadline_holds_while_the_home_computes, 1})
