@@ -27,6 +27,10 @@
  * its message keeps the target's memory, and each j of target->asked is looked at as that of a
  * message.
  *
+ * A target that has ended and whose home is elsewhere is joined by its home as well, which may
+ * compute for long. So such a join keeps its deadline too, but waits at least PATIENCE: callers
+ * that ask again and again with deadlines shorter than a message takes would never get an answer.
+ *
  * Model: tests/model/join_until.c, homeless_until.c. Stress: tests/stress/join.c.
  */
 #include "sched/join.h"
@@ -338,13 +342,26 @@ static bool wait_timed(struct haul_carrier *c, struct haul_coro *me, struct haul
 	return me->arg; /* the deadline clears it */
 }
 
-/* Of a target that has not ended, as far as the caller can see. */
+#define PATIENCE HAUL_MS
+
+/* ticks: when a join gives up. ended: its target has ended, as far as the caller can see. */
+static uint64_t end_of_join(uint64_t deadline, bool ended)
+{
+	uint64_t at = hauli_ticks_at(deadline);
+	uint64_t least = ended ? hauli_timer_ticks() + hauli_ticks_from_ns(PATIENCE) : 0;
+
+	return at > least ? at : least;
+}
+
 static int join_until(
 	struct haul_carrier *c, struct haul_coro *co, void **result, uint64_t deadline)
 {
-	struct hauli_timed_join *t = malloc(sizeof(*t));
-	bool joined;
+	bool ended = hauli_coro_is_unjoined(co), joined;
+	struct hauli_timed_join *t;
 
+	if (deadline == 0 && !ended)
+		return -EAGAIN;
+	t = malloc(sizeof(*t));
 	if (!t)
 		return -ENOMEM;
 	*t = (struct hauli_timed_join){
@@ -352,11 +369,11 @@ static int join_until(
 			.target = co,
 			.waiter = c->current,
 			.timed = true},
-		.at = hauli_ticks_at(deadline),
+		.at = end_of_join(deadline, ended),
 	};
 	joined = c == &hauli_nowhere ? wait_timed_as_thread(t) : wait_timed(c, t->join.waiter, t);
 	if (!joined)
-		return -ETIMEDOUT;
+		return deadline == 0 ? -EAGAIN : -ETIMEDOUT;
 	if (result)
 		*result = t->join.result;
 	free(t);
@@ -378,6 +395,13 @@ static inline __attribute__((always_inline)) void join(struct haul_carrier *c, s
 		wait_as_coroutine(c, me, j, false);
 }
 
+/* True: a join of me on c, where it is at home, ends at once. */
+static bool has_ended_here(
+	const struct haul_carrier *c, const struct haul_coro *me, const struct haul_coro *co)
+{
+	return hauli_coro_home(co) == c && hauli_coro_is_unjoined(co) && !hauli_coro_is_stolen(me);
+}
+
 int haul_join(struct haul_coro *co, void **result, uint64_t deadline)
 {
 	struct haul_carrier *c = hauli_here();
@@ -393,8 +417,8 @@ int haul_join(struct haul_coro *co, void **result, uint64_t deadline)
 		return -EPERM;
 	if (hauli_unlikely(slow))
 		deadline = hauli_frame_bound(me, deadline);
-	if (hauli_unlikely(deadline != HAUL_FOREVER) && !hauli_coro_is_unjoined(co))
-		return deadline == 0 ? -EAGAIN : join_until(c, co, result, deadline);
+	if (hauli_unlikely(deadline != HAUL_FOREVER) && !has_ended_here(c, me, co))
+		return join_until(c, co, result, deadline);
 	join(c, me, co, &j, slow);
 	if (result)
 		*result = j.result;

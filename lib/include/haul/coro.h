@@ -96,10 +96,12 @@ HAUL_API int haul_spawn_many(struct haul_runtime *rt, struct haul_coro **cos, ha
  * Waits until co has ended, stores the return value of its body in *result (result may be NULL),
  * and frees co. Called by a coroutine, which suspends, or by a thread that is no carrier, which
  * blocks. Cancelling the caller does not end the wait. deadline: a point of haul_now()'s clock,
- * such as haul_in(5 * HAUL_MS), or HAUL_FOREVER. Returns 0; -EDEADLK (co is the caller); -EINVAL
- * (co is NULL); -EPERM (in a child of fork()). Or, after which co may be joined or detached as
- * before: -ETIMEDOUT; -EAGAIN (the deadline is 0, and co has not ended); -ENOMEM (only with another
- * deadline).
+ * such as haul_in(5 * HAUL_MS), or HAUL_FOREVER. The result of a co that has ended comes from its
+ * home: if that is another carrier, a call with an earlier deadline, or 0, waits up to a
+ * millisecond for it.
+ * Returns 0; -EDEADLK (co is the caller); -EINVAL (co is NULL); -EPERM (in a child of fork()). Or,
+ * after which co may be joined or detached as before: -ETIMEDOUT; -EAGAIN (the deadline is 0, and
+ * co has not ended, or its home has not answered); -ENOMEM (only with a deadline).
  */
 HAUL_API int haul_join(struct haul_coro *co, void **result, uint64_t deadline) HAUL_SUSPENDS;
 
