@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <haul-dpdk/file.h>
+
 #define SUFFIX ".hgrm"
 #define PATH_SIZE 4096
 
@@ -19,9 +21,9 @@ static int stem_len(const struct hauli_app *a)
 										 : len);
 }
 
-static int fail(const struct hauli_app *a, const char *path, int err)
+static int fail(const struct hauli_app *a, const char *path, const char *why)
 {
-	haul_app_say(a->pub.program, "--hist: %s cannot be written: %s", path, strerror(err));
+	haul_app_say(a->pub.program, "--hist: %s cannot be written: %s", path, why);
 	return HAUL_APP_FAILED;
 }
 
@@ -39,7 +41,7 @@ int hauli_latency_check(struct hauli_app *a)
 		return haul_app_wrong(a->pub.program, "--hist: '%s' is no name of a file", a->hist);
 	if (slash)
 		snprintf(folder, sizeof(folder), "%.*s", (int)(slash - a->hist + 1), a->hist);
-	return access(folder, W_OK) == 0 ? HAUL_APP_DONE : fail(a, a->hist, errno);
+	return access(folder, W_OK) == 0 ? HAUL_APP_DONE : fail(a, a->hist, strerror(errno));
 }
 
 #define COLUMNS_US(h)                                                                       \
@@ -139,18 +141,21 @@ void hauli_latency_json(const struct hauli_app *a, unsigned port, struct haul_ap
 static int write_one(
 	const struct hauli_app *a, const char *name, const struct haul_hist *h, void *arg)
 {
-	char path[PATH_SIZE];
+	char path[PATH_SIZE], why[128];
 	FILE *out;
-	int err;
+	int fd, err;
 
 	snprintf(path, sizeof(path), "%.*s-%s" SUFFIX, stem_len(a), a->hist, name);
-	out = fopen(path, "we");
+	fd = haul_file_create(path, 0666, why, sizeof(why));
+	if (fd < 0)
+		return fail(a, path, why);
+	out = ftruncate(fd, 0) == 0 || errno == EINVAL ? fdopen(fd, "w") : NULL;
 	if (!out)
-		return fail(a, path, errno);
+		return fail(a, path, strerror(errno));
 	errno = 0;
 	err = haul_hist_write_hgrm(h, 1000, out);
 	if (fclose(out) != 0 || err)
-		return fail(a, path, errno ? errno : EIO);
+		return fail(a, path, strerror(errno ? errno : EIO));
 	return HAUL_APP_DONE;
 }
 

@@ -2,13 +2,13 @@
 #include "record.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <rte_cycles.h>
 
+#include <haul-dpdk/file.h>
 #include <haul-dpdk/port_info.h>
 
 #include "load.h"
@@ -30,19 +30,18 @@ static void see(struct rte_mbuf **pkts, uint16_t n, void *arg)
 int fwd_record_parsed(const struct haul_app *app, bool generates)
 {
 	const char *path = fwd_mode_args.record_load;
+	char why[128];
 
 	if (!path)
 		return HAUL_APP_DONE;
 	if (generates)
 		return haul_app_wrong(app->program,
 			"--record-load: modes txonly and generate have no load of others");
-	file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	is_new = file >= 0;
-	if (file < 0 && errno == EEXIST)
-		file = open(path, O_WRONLY | O_CLOEXEC);
+	is_new = access(path, F_OK) != 0;
+	file = haul_file_create(path, 0666, why, sizeof(why));
 	if (file >= 0)
 		return HAUL_APP_DONE;
-	haul_app_say(app->program, "--record-load %s: %s", path, strerror(errno));
+	haul_app_say(app->program, "--record-load %s: %s", path, why);
 	return HAUL_APP_FAILED;
 }
 

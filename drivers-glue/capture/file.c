@@ -11,19 +11,23 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <haul-dpdk/file.h>
+
 #define MODE 0600 /* frames are nobody else's business */
 #define SUFFIX ".pcapng"
+#define NAMES 16 /* of a file, before the capture ends: somebody wants it to */
 #define PATIENCE_MS 20 /* between two looks whether the caller still waits */
 
-/* FILE_00001_20261122203000.pcapng, as dumpcap names its files. */
-static int name_next(struct hauli_capture_file *file)
+/* FILE_00001_20261122203000.pcapng, as dumpcap names its files; if that is in use,
+ * FILE_00001_20261122203000-1.pcapng. */
+static int name_next(struct hauli_capture_file *file, unsigned other)
 {
 	size_t stem = strlen(file->name);
 	const char *dot = strrchr(file->name, '.');
 	const char *slash = strrchr(file->name, '/');
 	time_t now = time(NULL);
 	struct tm at;
-	char date[16];
+	char date[16], number[16] = "";
 	int len;
 
 	if (dot && (!slash || dot > slash + 1) && dot != file->name)
@@ -31,8 +35,10 @@ static int name_next(struct hauli_capture_file *file)
 	else
 		dot = SUFFIX;
 	strftime(date, sizeof(date), "%Y%m%d%H%M%S", localtime_r(&now, &at));
-	len = snprintf(file->path, sizeof(file->path), "%.*s_%05u_%s%s", (int)stem, file->name,
-		file->number, date, dot);
+	if (other > 0)
+		snprintf(number, sizeof(number), "-%u", other);
+	len = snprintf(file->path, sizeof(file->path), "%.*s_%05u_%s%s%s", (int)stem, file->name,
+		file->number, date, number, dot);
 	return len < (int)sizeof(file->path) ? 0 : -ENAMETOOLONG;
 }
 
@@ -51,12 +57,14 @@ static int keep(struct hauli_capture_file *file)
 	return *oldest ? 0 : -ENOMEM;
 }
 
+/* fd: or -errno. */
 static int take(struct hauli_capture_file *file, int fd)
 {
 	struct stat st;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
+	file->wrong[0] = '\0';
 	file->fd = fd;
 	file->bytes = 0;
 	if (fstat(fd, &st) != 0)
@@ -66,40 +74,47 @@ static int take(struct hauli_capture_file *file, int fd)
 	return 0;
 }
 
+/* A name in use is nobody's to write over: the next file gets another one. */
 static int open_next(struct hauli_capture_file *file)
 {
-	int err;
+	int err = -EEXIST;
 
 	file->number++;
-	err = name_next(file);
-	if (!err)
-		err = take(file, open(file->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, MODE));
+	for (unsigned i = 0; i < NAMES && err == -EEXIST; i++) {
+		err = name_next(file, i);
+		if (!err)
+			err = take(file,
+				haul_file_create_new(
+					file->path, MODE, file->wrong, sizeof(file->wrong)));
+	}
 	return err ? err : keep(file);
 }
 
 int hauli_capture_file_try(struct hauli_capture_file *file)
 {
-	int err = take(file, open(file->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+	int err = take(file, haul_file_create(file->path, MODE, file->wrong, sizeof(file->wrong)));
 
-	return err == -ENXIO ? -EAGAIN : err;
+	if (!err && file->is_own && ftruncate(file->fd, 0) != 0)
+		err = -errno;
+	if (err != -ENXIO)
+		return err;
+	file->wrong[0] = '\0'; /* it is waited for */
+	return -EAGAIN;
 }
 
 static int open_one(struct hauli_capture_file *file)
 {
-	struct stat st;
 	int err;
 
 	file->number = 1;
 	if (strcmp(file->name, "-") == 0) {
 		snprintf(file->path, sizeof(file->path), "standard output");
-		return take(file, fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+		err = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+		return take(file, err < 0 ? -errno : err);
 	}
 	if (strlen(file->name) >= sizeof(file->path))
 		return -ENAMETOOLONG;
 	strcpy(file->path, file->name);
-	file->is_fifo = stat(file->path, &st) == 0 && S_ISFIFO(st.st_mode);
-	if (!file->is_fifo)
-		return take(file, open(file->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, MODE));
 	err = hauli_capture_file_try(file);
 	return err == -EAGAIN ? 0 : err;
 }
@@ -210,7 +225,9 @@ void hauli_capture_file_explain(
 	const struct hauli_capture_file *file, int err, char *buf, size_t len)
 {
 	snprintf(buf, len, "cannot write %s: %s", file->path[0] ? file->path : file->name,
-		err == -EPIPE ? "its reader has gone" : strerror(-err));
+		file->wrong[0]          ? file->wrong
+			: err == -EPIPE ? "its reader has gone"
+					: strerror(-err));
 }
 
 int hauli_capture_file_close(struct hauli_capture_file *file)

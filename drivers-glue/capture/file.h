@@ -16,7 +16,6 @@ struct hauli_capture_file {
 	const char *name; /* as given; "-": standard output */
 	char path[PATH_MAX]; /* of the present file */
 	int fd; /* -1: a FIFO without a reader yet, or closed */
-	bool is_fifo; /* opened once it has a reader */
 	bool is_pipe; /* or a socket: a write may have to wait */
 	bool is_own; /* a regular file, and nobody else's */
 	bool rotates;
@@ -25,13 +24,14 @@ struct hauli_capture_file {
 	char **kept; /* [keep]: paths of the last files */
 	uint64_t bytes; /* of the present file */
 	uint64_t total; /* of all files */
+	char wrong[128]; /* why the last file was not opened, or "" */
 };
 
 /* Opens the first file. Returns 0, or -errno with one line in errbuf. */
 int hauli_capture_file_open(struct hauli_capture_file *file, const char *name, bool rotates,
 	unsigned keep, char *errbuf, size_t errlen);
 
-/* Tries to open a FIFO. Returns 0, -EAGAIN (no reader yet) or another -errno. */
+/* Tries to open the file. Returns 0, -EAGAIN (a FIFO without a reader) or another -errno. */
 int hauli_capture_file_try(struct hauli_capture_file *file);
 
 /* Closes the present file and opens the next one. Returns 0 or -errno. */

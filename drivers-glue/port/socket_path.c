@@ -43,6 +43,9 @@ int hauli_socket_path_free(
 	if (!S_ISSOCK(st.st_mode))
 		return hauli_spec_fail(spec, -EEXIST, errbuf, errlen,
 			"%s exists and is no socket; choose another path", path);
+	if (st.st_uid != geteuid())
+		return hauli_spec_fail(spec, -EEXIST, errbuf, errlen,
+			"%s belongs to another user; choose another path", path);
 	err = haul_port_socket_look(path);
 	if (err == 0)
 		return hauli_spec_fail(spec, -EADDRINUSE, errbuf, errlen,

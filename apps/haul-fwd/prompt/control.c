@@ -103,6 +103,8 @@ static const char *obstacle(const char *path)
 		return NULL; /* bind() tells what is wrong with the directory */
 	if (!S_ISSOCK(st.st_mode))
 		return "it exists and is no socket; choose another path";
+	if (st.st_uid != geteuid())
+		return "it belongs to another user; choose another path";
 	if (haul_port_socket_look(path) != -ECONNREFUSED)
 		return "another program listens there; choose another path";
 	return unlink(path) == 0 ? NULL : "it exists and cannot be removed; choose another path";

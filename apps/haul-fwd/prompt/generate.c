@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
+
+#include <haul-dpdk/file.h>
 
 #include "../forward.h"
 #include "../generate.h"
@@ -78,11 +81,18 @@ static bool save_samples(const struct fwd_call *call)
 {
 	const char *path = call->words[2].text;
 	bool written;
+	char why[128];
 	FILE *out;
+	int fd;
 
 	if (!is_stopped(call))
 		return false;
-	out = fopen(path, "we");
+	fd = haul_file_create(path, 0666, why, sizeof(why));
+	if (fd < 0) {
+		fprintf(call->out, "%s: %s\n", path, why);
+		return false;
+	}
+	out = ftruncate(fd, 0) == 0 || errno == EINVAL ? fdopen(fd, "w") : NULL;
 	if (out)
 		fprintf(out, "intended_ns,latency_ns\n");
 	for (unsigned i = 0; out && i < generate.nb_carriers; i++)

@@ -43,8 +43,9 @@ struct haul_capture_opts {
 	const bool *captures; /* [nb_ports]: the ports to capture; NULL: all */
 	unsigned carriers; /* haul_carriers() */
 	/*
-	 * An existing file is replaced. A FIFO: frames are written as soon as it has a reader, and
-	 * dropped when it does not keep up. "-": standard output.
+	 * Opened by haul_file_create() (haul-dpdk/file.h): a file of this user is emptied, and only
+	 * its owner may read it; others' are refused. A FIFO: frames are written as soon as it has
+	 * a reader, and dropped when it does not keep up. "-": standard output.
 	 */
 	const char *file;
 	enum haul_capture_directions directions;
@@ -54,8 +55,8 @@ struct haul_capture_opts {
 	const char *match_text; /* for the file: the filter in words; may be NULL */
 	/*
 	 * A new file FILE_00001_20261122203000.pcapng, ... begins before the present one would be
-	 * larger than rotate_bytes, or when it is older than rotate_ns; 0: never. Only the last
-	 * "files" of them are kept; 0: all.
+	 * larger than rotate_bytes, or when it is older than rotate_ns; 0: never. A name in use is
+	 * left alone: ..._20261122203000-1.pcapng. Only the last "files" are kept; 0: all.
 	 */
 	uint64_t rotate_bytes;
 	uint64_t rotate_ns;

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <haul-dpdk/file.h>
 #include <rte_ethdev.h>
 
 #include "linux/iface.h"
@@ -112,8 +113,8 @@ static int check_capture(
 static int check_files(
 	const struct haul_port *port, const char *rx, const char *tx, char *errbuf, size_t errlen)
 {
-	FILE *f;
-	int err;
+	char why[128];
+	int fd, err;
 
 	if (rx && access(rx, R_OK) < 0)
 		return hauli_spec_fail(&port->spec, -errno, errbuf, errlen, "%s cannot be read: %s",
@@ -121,12 +122,14 @@ static int check_files(
 	err = rx ? check_capture(port, rx, errbuf, errlen) : 0;
 	if (err < 0)
 		return err;
-	f = tx ? fopen(tx, "ae") : NULL; /* as it is at present */
-	if (tx && !f)
-		return hauli_spec_fail(&port->spec, -errno, errbuf, errlen,
-			"%s cannot be written: %s", tx, strerror(errno));
-	if (f)
-		fclose(f);
+	/* The PMD opens it by its name, which nobody else can give to another file: it is this
+	 * user's now. The PMD also waits for the reader of a FIFO. */
+	fd = tx ? haul_file_create(tx, 0666, why, sizeof(why)) : -ENXIO;
+	if (fd < 0 && fd != -ENXIO)
+		return hauli_spec_fail(
+			&port->spec, fd, errbuf, errlen, "%s cannot be written: %s", tx, why);
+	if (fd >= 0)
+		close(fd);
 	return check_other_files(port, rx, tx, errbuf, errlen);
 }
 
