@@ -102,6 +102,10 @@ MUTATIONS = [
      'run_nobody(c);', ';'),
     ('unit/each', 'lib/sync/each.c', 'the last error comes back instead of the first',
      'if (!error)\n', 'if (each[i].result)\n'),
+    ('stress/join', 'lib/sched/stop.c', 'a stop does not wait for the joins of threads',
+     'hauli_gate_close(&rt->joins); while (!hauli_gate_is_quiet(&rt->joins)) sched_yield();', ''),
+    ('stress/join', 'lib/sched/stop.c', 'threads may join what a stop has ended',
+     'hauli_gate_close(&rt->joins);', ';'),
     ('unit/each', 'lib/sched/stop.c', 'a stop leaves a call of another thread without its answer',
      'while (!hauli_gate_is_quiet(&rt->callers))', 'while (false)'),
     ('unit/each', 'lib/sync/each.c', 'a deadline ends the wait for the carriers',
@@ -316,8 +320,10 @@ class Tests:
         self.seconds = {}  # for each test, its seconds with nothing broken, or why it fails
         self.locks = collections.defaultdict(threading.Lock)
         libs = output_of('pkg-config', '--libs', 'check', 'hwloc') + ['-pthread']
+        core = [os.path.join(build, 'lib/libhaul_core.a')] + libs
         self.libs = {
-            'unit': [os.path.join(build, 'lib/libhaul_core.a')] + libs,
+            'unit': core,
+            'stress': core,
             'net': [os.path.join(build, 'lib/libhaul_whole.a')] + libs + output_of(
                 'pkg-config', '--libs', 'libdpdk'),
         }

@@ -261,19 +261,10 @@ bool hauli_ending_wait(struct hauli_ending *e, const struct timespec *until)
 	return hauli_event_wait_until(&e->event, until);
 }
 
-static void check_target(const struct haul_coro *target)
-{
-	if (!hauli_runtimes_have(target))
-		hauli_misuse("haul_join",
-			"%p is no coroutine of a runtime that runs; join before haul_stop()",
-			(const void *)target);
-}
-
 static void wait_as_thread(struct hauli_join *j)
 {
 	struct hauli_ending e;
 
-	check_target(j->target);
 	hauli_ending_begin(&e, j->target);
 	(void)hauli_ending_wait(&e, NULL);
 	j->result = e.join.result;
@@ -328,7 +319,6 @@ static bool wait_for_event(struct hauli_timed_join *t)
 
 static bool wait_timed_as_thread(struct hauli_timed_join *t)
 {
-	check_target(t->join.target);
 	t->join.event = &t->event;
 	hauli_event_init(&t->event);
 	send_to(hauli_coro_home(t->join.target), &t->join);
@@ -395,6 +385,34 @@ static inline __attribute__((always_inline)) void join(struct haul_carrier *c, s
 		wait_as_coroutine(c, me, j, false);
 }
 
+/* A join is inside a gate of the target's runtime, which ends only when the join has been answered:
+ * all coroutines have ended then, and the carriers still read their mail. */
+static int join_as_thread(struct haul_coro *co, void **result, uint64_t deadline)
+{
+	struct hauli_join j = {.target = co};
+	struct haul_runtime *rt;
+	int err;
+
+	if (hauli_runtimes_are_copies())
+		return -EPERM;
+	err = hauli_runtimes_join(co, &rt);
+	if (err == -ENOENT)
+		hauli_misuse("haul_join",
+			"%p is no coroutine of a runtime that runs; join before haul_stop()",
+			(const void *)co);
+	if (err)
+		return err;
+	if (deadline != HAUL_FOREVER) {
+		err = join_until(&hauli_nowhere, co, result, deadline);
+	} else {
+		wait_as_thread(&j);
+		if (result)
+			*result = j.result;
+	}
+	hauli_runtime_has_joined(rt);
+	return err;
+}
+
 /* True: a join of me on c, where it is at home, ends at once. */
 static bool has_ended_here(
 	const struct haul_carrier *c, const struct haul_coro *me, const struct haul_coro *co)
@@ -413,8 +431,8 @@ int haul_join(struct haul_coro *co, void **result, uint64_t deadline)
 		return -EINVAL;
 	if (me == co)
 		return -EDEADLK;
-	if (c == &hauli_nowhere && hauli_runtimes_are_copies())
-		return -EPERM;
+	if (hauli_unlikely(slow) && c == &hauli_nowhere)
+		return join_as_thread(co, result, deadline);
 	if (hauli_unlikely(slow))
 		deadline = hauli_frame_bound(me, deadline);
 	if (hauli_unlikely(deadline != HAUL_FOREVER) && !has_ended_here(c, me, co))

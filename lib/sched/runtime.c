@@ -2,6 +2,7 @@
 /* The list of the runtimes of the process, and the getters of a runtime. */
 #include "sched/runtime.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/forks.h"
@@ -9,6 +10,10 @@
 
 /* All runtimes that are started and not stopped. */
 static struct haul_runtime *runtimes; /* under the lock of the process */
+
+/* The last thread that has stopped one. Under the lock of the process. */
+static pthread_t stopper;
+static bool has_stopper;
 
 /* hauli_forks at the last start of a runtime. Written by the only thread of a child of fork(). */
 static unsigned forks_at_start;
@@ -35,6 +40,8 @@ void hauli_runtime_delist(struct haul_runtime *rt)
 {
 	hauli_process_lock();
 	*find(rt) = rt->next;
+	stopper = pthread_self();
+	has_stopper = true;
 	hauli_process_unlock();
 }
 
@@ -48,15 +55,24 @@ bool hauli_runtime_is_running(const struct haul_runtime *rt)
 	return found;
 }
 
-bool hauli_runtimes_have(const void *p)
+int hauli_runtimes_join(const void *p, struct haul_runtime **rt)
 {
-	bool found = false;
+	int err;
 
 	hauli_process_lock();
-	for (struct haul_runtime *rt = runtimes; rt && !found; rt = rt->next)
-		found = hauli_slab_has(rt->coros, p);
+	for (*rt = runtimes; *rt && !hauli_slab_has((*rt)->coros, p);)
+		*rt = (*rt)->next;
+	if (*rt)
+		err = hauli_gate_enter(&(*rt)->joins) ? 0 : -ECANCELED;
+	else
+		err = has_stopper && !pthread_equal(stopper, pthread_self()) ? -ECANCELED : -ENOENT;
 	hauli_process_unlock();
-	return found;
+	return err;
+}
+
+void hauli_runtime_has_joined(struct haul_runtime *rt)
+{
+	hauli_gate_leave(&rt->joins);
 }
 
 void hauli_runtimes_for_each(void (*fn)(struct haul_runtime *rt))

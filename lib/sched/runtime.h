@@ -35,6 +35,9 @@ struct haul_runtime {
 	/* Any thread. */
 	struct hauli_gate gate; /* passed by spawns from other threads */
 	struct hauli_gate callers; /* of haul_on_each() elsewhere: inside until it returns */
+	/* joins by threads that are no carriers: inside until they return. Closed when all
+	 * coroutines have ended */
+	struct hauli_gate joins;
 	struct hauli_ticket ticket; /* for haul_spawn_any() on threads that are no carriers */
 
 	/* haul_stop(), under the lock. */
@@ -50,8 +53,14 @@ void hauli_runtime_enlist(struct haul_runtime *rt);
 void hauli_runtime_delist(struct haul_runtime *rt);
 bool hauli_runtime_is_running(const struct haul_runtime *rt);
 
-/* True if p, which may be any address, is a coroutine of a runtime in the list, or was. */
-bool hauli_runtimes_have(const void *p);
+/*
+ * Lets the calling thread, which is no carrier, join p, which may be any address. Returns 0 if it
+ * is a coroutine of a runtime in the list, or was: *rt does not end until
+ * hauli_runtime_has_joined(); -ECANCELED if another thread has stopped its runtime, or may have;
+ * -ENOENT if it is none.
+ */
+int hauli_runtimes_join(const void *p, struct haul_runtime **rt);
+void hauli_runtime_has_joined(struct haul_runtime *rt);
 
 /* Calls fn for each runtime in the list, none of which ends meanwhile. */
 void hauli_runtimes_for_each(void (*fn)(struct haul_runtime *rt));

@@ -232,6 +232,7 @@ static struct haul_runtime *runtime_new(void)
 	pthread_mutex_init(&rt->lock, NULL);
 	hauli_gate_init(&rt->gate);
 	hauli_gate_init(&rt->callers);
+	hauli_gate_init(&rt->joins);
 	return rt;
 }
 

@@ -188,8 +188,11 @@ int hauli_stop(struct haul_runtime *rt, uint64_t timeout_ns)
 		haul_dump(rt, stderr);
 		return -ETIMEDOUT;
 	}
-	/* The carriers still answer the joins of these calls. */
+	/* The carriers still answer the joins of these calls, and then of plain threads. */
 	while (!hauli_gate_is_quiet(&rt->callers))
+		sched_yield();
+	hauli_gate_close(&rt->joins);
+	while (!hauli_gate_is_quiet(&rt->joins))
 		sched_yield();
 	return 0;
 }

@@ -35,11 +35,6 @@ struct haul_carrier *hauli_here(void)
 	return &hauli_nowhere;
 }
 
-bool hauli_runtimes_have(const void *p)
-{
-	return true;
-}
-
 bool hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg)
 {
 	enum hauli_inbox_state slept;

@@ -3,13 +3,18 @@
  * Coroutines of all carriers, and a plain thread, spawn others there and join them with short
  * deadlines until they have ended; they park with deadlines while others unpark them. Each result
  * comes once and to its joiner, and no permit is lost, while carriers steal.
+ *
+ * Plain threads join while another one stops the runtime: each call returns, with the result, or
+ * with -ECANCELED, and then with that only.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "base/random.h"
 #include "sched/coroutine.h"
 
+#include "support/hang.h"
 #include "support/runtime.h"
 #include "support/stress.h"
 #include "support/suite.h"
@@ -128,4 +133,121 @@ START_TEST(each_is_joined_once)
 }
 END_TEST
 
-SUITE_MAIN("join", {each_is_joined_once, HAUL_STEALING ? 2 : 1})
+#define THREADS 3
+#define HANDLES 40 /* of each thread */
+
+struct thread {
+	pthread_t id;
+	uint64_t seed;
+	struct haul_coro *co[HANDLES];
+	bool gone; /* a join has returned -ECANCELED */
+	unsigned joined, wrong;
+};
+
+static atomic_uint threads_join;
+static uint64_t round_seed;
+
+/* Some end at once, some soon, some when they are cancelled. */
+static void *ends_somehow(void *arg)
+{
+	struct hauli_random random;
+	static const uint64_t longest[] = {1, 50 * HAUL_US, HAUL_MS, HAUL_S * 3600};
+	uint64_t most;
+
+	hauli_random_init(&random, round_seed + (uint64_t)(uintptr_t)arg);
+	most = longest[hauli_random_below(&random, 4)];
+	if (most > 1)
+		haul_sleep(most / 2 + hauli_random_next(&random) % (most / 2));
+	return arg;
+}
+
+static void join_against_stop(struct thread *t, unsigned i, struct hauli_random *random)
+{
+	void *result = NULL;
+	int err;
+
+	do {
+		const uint64_t deadlines[] = {0, haul_now(), haul_in(50 * HAUL_US), HAUL_FOREVER};
+
+		err = haul_join(t->co[i], &result, deadlines[hauli_random_below(random, 4)]);
+	} while (err == -ETIMEDOUT || err == -EAGAIN);
+	if (err == 0) {
+		t->wrong += t->gone || result != &t->co[i];
+		t->joined++;
+	} else {
+		t->wrong += err != -ECANCELED;
+		t->gone = true;
+	}
+}
+
+static void *joins_against_stop(void *arg)
+{
+	struct thread *t = arg;
+	struct hauli_random random;
+
+	hauli_random_init(&random, t->seed);
+	threads_join++;
+	for (unsigned i = 0; i < HANDLES; i++)
+		join_against_stop(t, i, &random);
+	return NULL;
+}
+
+static void spawn_for(struct haul_runtime *rt, struct thread *t, struct hauli_random *random)
+{
+	void *args[HANDLES];
+
+	t->seed = hauli_random_next(random);
+	for (unsigned i = 0; i < HANDLES; i++)
+		args[i] = &t->co[i];
+	if (hauli_random_below(random, 2)) {
+		ck_assert_int_eq(haul_spawn_many(rt, t->co, ends_somehow, args, HANDLES, NULL), 0);
+		return;
+	}
+	for (unsigned i = 0; i < HANDLES; i++)
+		ck_assert_int_eq(haul_spawn_on(haul_carrier(rt, i % 2), &t->co[i], ends_somehow,
+					 args[i], NULL),
+			0);
+}
+
+static unsigned stop_against_joins(struct hauli_random *random)
+{
+	struct haul_runtime *rt = runtime_start(2);
+	struct thread threads[THREADS] = {0};
+	unsigned joined = 0;
+
+	threads_join = 0;
+	round_seed = hauli_random_next(random);
+	for (unsigned i = 0; i < THREADS; i++) {
+		spawn_for(rt, &threads[i], random);
+		ck_assert_int_eq(
+			pthread_create(&threads[i].id, NULL, joins_against_stop, &threads[i]), 0);
+	}
+	WAIT_UNTIL(threads_join == THREADS);
+	for (unsigned n = hauli_random_below(random, 200); n > 0; n--)
+		sched_yield();
+	runtime_stop(rt);
+	for (unsigned i = 0; i < THREADS; i++) {
+		pthread_join(threads[i].id, NULL);
+		ck_assert_uint_eq(threads[i].wrong, 0);
+		joined += threads[i].joined;
+	}
+	return joined;
+}
+
+START_TEST(a_join_against_a_stop_returns)
+{
+	uint64_t deadline = stress_deadline();
+	unsigned rounds = 0, joined = 0;
+	struct hauli_random random;
+
+	hauli_random_init(&random, stress_seed());
+	do {
+		joined += stop_against_joins(&random);
+		rounds++;
+		hang_watch();
+	} while (haul_now() < deadline || joined == 0 || joined == rounds * THREADS * HANDLES);
+	hang_ends();
+}
+END_TEST
+
+SUITE_MAIN("join", {each_is_joined_once, HAUL_STEALING ? 2 : 1}, {a_join_against_a_stop_returns})

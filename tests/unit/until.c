@@ -230,6 +230,34 @@ START_TEST(a_homeless_target_is_joined_after_a_deadline)
 }
 END_TEST
 
+static void *steps(void *arg)
+{
+	s.step = 1;
+	return NULL;
+}
+
+static void *tries_what_runs(void *arg)
+{
+	const struct haul_coro_opts pinned = {.pinned = true};
+	struct haul_coro *co, *next;
+
+	EXPECT(haul_spawn(&co, waits_for_go, &co, &pinned) == 0);
+	EXPECT(haul_spawn(&next, steps, NULL, &pinned) == 0);
+	EXPECT(!join_in_vain(co, 0, -EAGAIN) && s.step == 0);
+	s.go = true;
+	EXPECT(haul_join(co, NULL, HAUL_FOREVER) == 0 && haul_join(next, NULL, HAUL_FOREVER) == 0);
+	return NULL;
+}
+
+START_TEST(a_try_does_not_suspend)
+{
+	struct haul_runtime *rt = start(0);
+
+	ck_assert_pstr_eq(run_on(rt, 0, tries_what_runs, NULL), NULL);
+	runtime_stop(rt);
+}
+END_TEST
+
 static void *comes_first(void *arg)
 {
 	struct haul_coro *co = arg;
@@ -305,5 +333,6 @@ END_TEST
 
 SUITE_MAIN("until", {a_park_ends_with_permit_deadline_or_cancel, 2},
 	{a_target_is_joined_after_a_deadline, 2}, {a_target_is_detached_after_a_deadline, 2},
-	{a_try_joins_what_has_ended, 2}, {a_homeless_target_is_joined_after_a_deadline, 1},
+	{a_try_joins_what_has_ended, 2}, {a_try_does_not_suspend, 1},
+	{a_homeless_target_is_joined_after_a_deadline, 1},
 	{a_join_asks_for_a_target_that_has_ended, 2}, {a_deadline_holds_while_the_home_computes, 1})
