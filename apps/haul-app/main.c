@@ -8,6 +8,7 @@
 #include "output.h"
 #include "run.h"
 #include "screen.h"
+#include "secure.h"
 #include "settings.h"
 #include "signals.h"
 #include "watch.h"
@@ -43,6 +44,9 @@ int haul_app_main(const struct haul_app_program *program, const struct haul_app_
 	int rc;
 
 	hauli_app_signals_block();
+	rc = hauli_app_secure_begin(program);
+	if (rc != HAUL_APP_DONE)
+		return rc;
 	if (a->pub.program) {
 		haul_app_say(program, "haul_app_main() is for one call per process");
 		return HAUL_APP_FAILED;
@@ -71,8 +75,10 @@ int haul_app_command(
 	const struct haul_app_program *program, int (*body)(void), int argc, char **argv)
 {
 	struct hauli_command command = hauli_command(program, NULL, NULL);
-	int rc;
+	int rc = hauli_app_secure_begin(program);
 
+	if (rc != HAUL_APP_DONE)
+		return rc;
 	hauli_app_output_begin();
 	rc = hauli_check_options(&command);
 	if (rc == HAUL_APP_DONE)

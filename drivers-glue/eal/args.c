@@ -14,6 +14,7 @@
 #include "eal/hugepages.h"
 #include "eal/restart.h"
 #include "eal/rundir.h"
+#include "eal/secure.h"
 
 #define DEFAULT_MB 512
 #define FLOATS (-1)
@@ -27,6 +28,7 @@ enum concern {
 	SHARED, /* shared with other processes: memory files must have names */
 	DEVICES, /* selection of PCI devices */
 	ADDRESSES, /* physical or virtual addresses */
+	PROCESS, /* refused: a second process would wait for the first, or share its memory */
 	USAGE,
 	CONCERNS,
 };
@@ -59,35 +61,53 @@ static const struct {
 	{"-b", DEVICES},
 	{"--block", DEVICES},
 	{"--iova-mode", ADDRESSES},
+	{"--proc-type", PROCESS},
 	{"-h", USAGE},
 	{"--help", USAGE},
 	{"-v", USAGE},
 };
 
+/* "-m512" is "-m 512", "--lcores=0" is "--lcores 0", and getopt takes "--lcor=0", too. */
 static bool is_option(const char *arg, const char *option)
 {
-	size_t len = strlen(option);
+	if (option[1] != '-')
+		return strncmp(arg, option, strlen(option)) == 0;
+	return arg[0] == '-' && arg[1] == '-' && arg[2] && arg[2] != '=' &&
+		strncmp(arg, option, strcspn(arg, "=")) == 0;
+}
 
-	if (strncmp(arg, option, len) != 0)
-		return false;
-	/* "-m512" is "-m 512"; "--lcores=0" is "--lcores 0". */
-	return option[1] != '-' || arg[len] == '\0' || arg[len] == '=';
+/* The value of argument i; "" if it has none. */
+static const char *value_of(const struct haul_eal_opts *opts, int i)
+{
+	const char *sign = strchr(opts->args[i], '=');
+
+	return sign ? sign + 1 : i + 1 < opts->nb_args ? opts->args[i + 1] : "";
+}
+
+/* The reason for a refusal, or NULL. */
+static const char *refused(const struct haul_eal_opts *opts, int i, enum concern concern)
+{
+	if (concern == CPUS)
+		return "lcores follow from the carriers; choose CPUs by the carriers instead";
+	if (concern == PROCESS && strcmp(value_of(opts, i), "primary") != 0)
+		return "a program of haul is a primary process; remove it";
+	return NULL;
 }
 
 static int scan_user(
 	const struct haul_eal_opts *opts, bool concerns[CONCERNS], char *errbuf, size_t errlen)
 {
+	const char *wrong;
+
 	for (int i = 0; i < opts->nb_args; i++) {
 		for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); k++) {
 			if (!is_option(opts->args[i], known[k].option))
 				continue;
 			concerns[known[k].concern] = true;
-			if (known[k].concern != CPUS)
+			wrong = refused(opts, i, known[k].concern);
+			if (!wrong)
 				continue;
-			snprintf(errbuf, errlen,
-				"EAL argument '%s': lcores follow from the carriers; choose CPUs "
-				"by the carriers instead",
-				opts->args[i]);
+			snprintf(errbuf, errlen, "EAL argument '%s': %s", opts->args[i], wrong);
 			return -EINVAL;
 		}
 	}
@@ -325,6 +345,8 @@ int hauli_eal_args_init(struct hauli_eal_args *args, const struct haul_eal_opts 
 		return -EINVAL;
 	}
 	err = scan_user(opts, concerns, errbuf, errlen);
+	if (err == 0)
+		err = hauli_secure_check(opts->args, opts->nb_args, errbuf, errlen);
 	if (err < 0)
 		return err;
 	args->usage = concerns[USAGE];

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The ledger: the fate of each packet, and a check that the counters agree. Thieves count what they
- * drop in words of their own, which several add to at once. Model: tests/model/dropped.c.
- */
+/* The ledger: the fate of each packet, and a check that the counters agree. */
 #include "io/ledger.h"
 
 #include <inttypes.h>

@@ -17,7 +17,6 @@ __attribute__((weak)) struct hauli_counter hauli_virtual_now;
 	}
 
 NEVER(haul_self)
-NEVER(haul_send)
 NEVER(hauli_backlog_push)
 NEVER(hauli_block_begin_here)
 NEVER(hauli_block_cancel_here)

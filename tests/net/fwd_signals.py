@@ -55,10 +55,6 @@ def no_writer(d):
     return ["--port", f"pcap:rx={path}"], None
 
 
-def no_primary(d):
-    return ["--port", "null:", "--eal", "--proc-type=secondary"], None
-
-
 # Files whose reading does not end: a FIFO without a writer, and one without an end.
 READERS = {"replay": ("--mode", "generate", "--replay", "{}"),
            "rates": ("--mode", "generate", "--rate", "@{}"),
@@ -119,7 +115,7 @@ for i in range(20):
 tap.ok(early > 0, "SIGUSR1 at the start", early)
 
 for sig in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
-    for who in silent_peer, no_writer, no_primary:
+    for who in silent_peer, no_writer:
         with tempfile.TemporaryDirectory() as d:
             args, kept = who(d)
             with fwd.Running(*args) as haul:

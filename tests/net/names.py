@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Outputs under names that others have prepared, in a folder where everybody may make files: what
-is another user's is refused in one line and stays as it was, whatever it is and whichever option names
-it; this user's own is written. HAUL_NAMES=500 for more, HAUL_SEED replays one."""
+is another user's is refused in one line and stays as it was, whatever it is and whichever option
+names it; this user's own is written. HAUL_NAMES=500 for more, HAUL_SEED replays one."""
 import os
 import random
 import socket

@@ -19,8 +19,9 @@ struct haul_eal_opts {
 	const struct haul_plan *plan;
 	unsigned mem_mb; /* EAL's memory, in MiB; 0: 512; see haul_pool_mem_mb() */
 	/* The user's own EAL arguments, appended to haul's. Arguments about memory, devices and the
-	 * file prefix replace haul's. Arguments about lcores, and words that belong to no option,
-	 * are errors. The caller keeps the strings, valid until haul_eal_fini(). */
+	 * file prefix replace haul's. Errors are arguments about lcores, another --proc-type than
+	 * primary, and words that belong to no option. The caller keeps the strings, valid until
+	 * haul_eal_fini(). */
 	char *const *args;
 	int nb_args;
 	bool pci; /* probe PCI devices, for ports pci:; false: --no-pci */
@@ -42,7 +43,8 @@ struct haul_eal_opts {
  * threads to stdout and stderr during the call is lost. Any thread; it blocks. Returns 0, or errbuf
  * gets one line and it returns:
  *	-EINVAL		no plan or an empty one, wrong arguments, too many carriers
- *	-EPERM		threads cannot be bound to CPUs
+ *	-EPERM		threads cannot be bound to CPUs; arguments that a program with more
+ *			privileges than its user (setcap) refuses: they load code or name files
  *	-EMFILE		too few file descriptors
  *	-EAGAIN		too few threads; another program took the huge pages (see restartable)
  *	-ENOMEM, -EALREADY, or an error of EAL
