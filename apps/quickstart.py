@@ -221,6 +221,7 @@ def main():
     say(f"""haul: all {answered} packets were answered; only build/ is left behind
 
 What to try next
+  ninja -C build                         builds the other programs
   build/apps/haul-doctor                 checks this machine, and prints remedies
   build/apps/haul-fwd --port null: --mode io --handler burst --duration 5
                                          measures forwarding without a NIC

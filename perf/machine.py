@@ -65,6 +65,20 @@ def progress(text):
         print(f"\r{text:60}\r", end="", file=sys.stderr, flush=True)
 
 
+def build(*folders):
+    """Builds the programs and benchmarks in these build directories, so that figures are those of
+    the sources."""
+    for folder in folders:
+        if not os.path.exists(os.path.join(folder, "build.ninja")):
+            sys.exit(f"{folder}: not configured: meson setup {os.path.relpath(folder)}")
+        progress(f"building in {folder}")
+        done = subprocess.run(["ninja", "-C", folder, "all", "benchmarks"], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        progress("")
+        if done.returncode:
+            sys.exit(done.stdout + f"{folder}: does not build")
+
+
 def run(main):
     """Runs main and ends with its result. Ctrl-C and SIGTERM clean up without a message."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -244,12 +244,20 @@ def ninja(conf, progress, wanted):
                       env={**os.environ, "NINJA_STATUS": "[%f/%t] "}) == 0
 
 
-def build(conf, progress, tests, everything):
-    """Builds the tests' programs; returns the tests whose programs could not be built."""
+def beyond(suites):
+    """What is built beyond the programs that tests name: suite net runs all programs of users."""
+    if not suites:
+        return ["all", "benchmarks"]
+    return ["all"] if "net" in suites else []
+
+
+def build(conf, progress, tests, more):
+    """Builds the tests' programs and more targets; returns the tests whose programs could not be
+    built."""
     files = {t["id"]: t["filename"] for t in introspect(conf, "--targets")}
     needs = {t["name"]: [os.path.relpath(f, conf.dir) for d in t["depends"] for f in files[d]]
              for t in tests}
-    wanted = ["all"] if everything else sorted({f for n in needs.values() for f in n})
+    wanted = more or sorted({f for n in needs.values() for f in n})
     if not wanted or ninja(conf, progress, wanted):
         return [], True
     broken = [t for t in tests if needs[t["name"]] and b"no work to do" not in subprocess.run(
@@ -332,9 +340,8 @@ def run(conf, args, progress, tally):
     if not configure(conf, progress):
         tally.fail(f"{conf.name}: does not configure")
         return
-    everything = not suites or "net" in suites
     tests = chosen(conf, suites, args.part)
-    broken, built = build(conf, progress, tests, everything)
+    broken, built = build(conf, progress, tests, beyond(suites))
     for t in broken:
         tally.fail(f"{conf.name}: {t['name']}: does not build")
     if not built and not broken:

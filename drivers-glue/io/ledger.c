@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The ledger: the fate of each packet, and a check that the counters agree. */
+/*
+ * The ledger: the fate of each packet, and a check that the counters agree. Thieves count what they
+ * drop in words of their own, which several add to at once. Model: tests/model/dropped.c.
+ */
 #include "io/ledger.h"
 
 #include <inttypes.h>

@@ -8,7 +8,7 @@
  *	    add, acquire in take. An add that follows others is a read-modify-write, so the take
  *	    acquires from each of them.
  *
- * Model: tests/model/join_until.c.
+ * Model: tests/model/pile.c, join_until.c.
  */
 #ifndef HAULI_CONC_PILE_H
 #define HAULI_CONC_PILE_H

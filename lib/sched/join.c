@@ -31,7 +31,7 @@
  * compute for long. So such a join keeps its deadline too, but waits at least PATIENCE: callers
  * that ask again and again with deadlines shorter than a message takes would never get an answer.
  *
- * Model: tests/model/join_until.c, homeless_until.c. Stress: tests/stress/join.c.
+ * Model: tests/model/join_until.c, join_thread.c, homeless_until.c. Stress: tests/stress/join.c.
  */
 #include "sched/join.h"
 

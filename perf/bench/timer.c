@@ -17,8 +17,10 @@
 #include <string.h>
 #include <time.h>
 
+#ifdef PERF_RTE_TIMER
 #include <rte_lcore.h>
 #include <rte_timer.h>
+#endif
 
 #include "base/random.h"
 #include "harness/eal.h"
@@ -183,7 +185,7 @@ static unsigned heap_expire(uint64_t now)
 	return n;
 }
 
-/* rte_timer */
+#ifdef PERF_RTE_TIMER
 static struct rte_timer *dpdk_timers;
 static unsigned dpdk_expired;
 
@@ -232,6 +234,7 @@ static unsigned dpdk_expire(uint64_t now)
 	rte_timer_manage();
 	return dpdk_expired - before;
 }
+#endif
 
 /* The questions, inlined into each side's run so that its operations are direct calls. */
 #define PART static inline __attribute__((always_inline))
@@ -399,17 +402,19 @@ PART void tear_down(const struct timers *t)
 
 SIDE(haul, false)
 SIDE(heap, false)
+#ifdef PERF_RTE_TIMER
 SIDE(dpdk, true)
+#define RTE_TIMER {"rte_timer", dpdk_setup, dpdk_run, dpdk_teardown},
+#else
+#define RTE_TIMER
+#endif
 
 #define CASE(kind, what, asked, n, once)                                                         \
 	{                                                                                        \
 		.name = "timer-" kind "/" #n, .question = what ", " #n " pending",               \
 		.param = (n)*PARTS + (asked), .unit = (once) ? (n) : 1, .max = (once) ? (n) : 0, \
-		.sides = {                                                                       \
-			{"haul", haul_setup, haul_run, haul_teardown},                           \
-			{"binary heap", heap_setup, heap_run, heap_teardown},                    \
-			{"rte_timer", dpdk_setup, dpdk_run, dpdk_teardown},                      \
-		},                                                                               \
+		.sides = {{"haul", haul_setup, haul_run, haul_teardown},                         \
+			{"binary heap", heap_setup, heap_run, heap_teardown}, RTE_TIMER},        \
 	}
 
 #define CASES(n)                                                                 \

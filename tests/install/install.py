@@ -52,7 +52,8 @@ def test_compare(tap, root):
     ran = outside.run([found["haul-compare"], "--version"])
     tap.ok(ran.returncode == 0 and re.fullmatch(r"haul-compare \d+\.\d+\.\d+\n", ran.stdout),
            "haul-compare, with its modules", ran.stdout)
-    args = ["--link", "memif", "--pollers", "sleep", "--loads", "1k", "--minutes", "0.2"]
+    args = ["--link", "memif", "--pollers", "sleep", "--loads", "1k", "--minutes", "0.2",
+            "--disturbed", "keep"]
     ran = outside.run([found["haul-compare"], *args, "--out", os.path.join(root, "report")],
                       env=outside.environment(root))
     tap.ok(ran.returncode == 0 and os.path.exists(os.path.join(root, "report", "report.html")),

@@ -17,6 +17,7 @@ __attribute__((weak)) struct hauli_counter hauli_virtual_now;
 	}
 
 NEVER(haul_self)
+NEVER(haul_send)
 NEVER(hauli_backlog_push)
 NEVER(hauli_block_begin_here)
 NEVER(hauli_block_cancel_here)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mutations of what threads share in drivers-glue: rings of captures, shares of time. For
-mutations.py."""
+"""Mutations of what threads share in drivers-glue: rings of captures, shares of time, the ledger.
+For mutations.py."""
 
 MUTATIONS = [
     ('capture_ring', 'lib/conc/word.h', 'head and tail publish nothing',
@@ -20,6 +20,12 @@ MUTATIONS = [
     ('capture_ring', 'drivers-glue/capture/ring.h', 'the carrier forgets what it has published',
      'ring->written = head; hauli_u32_published_set(&ring->head, head);',
      'hauli_u32_published_set(&ring->head, head);'),
+    ('dropped', 'drivers-glue/io/ledger.c', 'a thief adds to a count as if it were alone',
+     'hauli_u64_shared_add(&r->remote_dropped[reason], n);',
+     'hauli_u64_shared_set(&r->remote_dropped[reason],\n'
+     '\t\t\thauli_u64_shared_get(&r->remote_dropped[reason]) + n);'),
+    ('dropped', 'drivers-glue/io/ledger.c', 'a thief counts what it drops as its home does',
+     'if (hauli_rxq_is_remote(r))', 'if (false)'),
     ('share', 'drivers-glue/io/share.c', 'the word is read twice',
      'hauli_stopwatch_sum(word, word & 1', 'hauli_stopwatch_read(&p->share.worked, word & 1'),
     ('share', 'drivers-glue/io/share.c', 'a run that has ended runs on',
@@ -32,4 +38,4 @@ MUTATIONS = [
      'hauli_counter_add(&w->word, 2 * now);\n\thauli_counter_add(&w->word, (uint64_t)-1);'),
 ]
 
-SOURCES = {'capture_ring': [], 'share': []}
+SOURCES = {'capture_ring': [], 'dropped': [], 'share': []}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mutations of joins with deadlines. For mutations.py."""
+"""Mutations of joins with deadlines, and of their pile. For mutations.py."""
 
 MUTATIONS = [
     ('join_until', 'lib/sched/join.c', 'a deadline ends a join that has ended',
@@ -24,6 +24,20 @@ MUTATIONS = [
     ('join_until', 'lib/conc/word.h', 'a look at a claim acquires nothing',
      'return atomic_load_explicit(&c->taken, memory_order_acquire',
      'return atomic_load_explicit(&c->taken, memory_order_relaxed'),
+    ('join_thread', 'lib/sched/join.c', 'a thread whose deadline comes too late does not wait',
+     'hauli_event_wait(&t->event); return true;', 'return true;'),
+    ('join_thread', 'lib/sched/join.c', 'the deadline of a thread ends a join that has ended',
+     'if (hauli_claim_take(&t->ended)) return false;', 'return false;'),
+    ('pile', 'lib/conc/pile.h', 'an add publishes nothing',
+     'memory_order_release /* pile.E1:R */', 'memory_order_relaxed'),
+    ('pile', 'lib/conc/pile.h', 'a take acquires nothing',
+     'memory_order_acquire /* pile.E1:A */', 'memory_order_relaxed'),
+    ('pile', 'lib/conc/pile.h', 'a take is a load and a store instead of one exchange',
+     'return atomic_exchange_explicit(&p->top, NULL, memory_order_acquire /* pile.E1:A */);',
+     'struct hauli_node *top = atomic_load_explicit(&p->top, memory_order_acquire);\n\n'
+     '\tatomic_store_explicit(&p->top, NULL, memory_order_relaxed);\n\treturn top;'),
+    ('pile', 'lib/conc/pile.h', 'an add that fails once forgets the node on top',
+     'do { node->next = top; } while (', 'node->next = top;\n\tdo {\n\t} while ('),
     ('homeless_until', 'lib/sched/request.c', 'a join that is over counts as misuse',
      'if (bits & HAULI_REQ_JOIN) hauli_join_asked_here(c, co); if (bits & HAULI_REQ_DETACH)'
      ' hauli_handle_is_used_up(co, "haul_detach");',
@@ -40,4 +54,4 @@ USED = ['lib/conc/event.c', 'lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/ri
         'lib/sched/request.c', 'lib/sched/wake.c']
 HOMELESS = USED + ['lib/conc/injector.c', 'lib/sched/carrier.c', 'lib/sched/cluster.c']
 SOURCES = {'homeless_detached': HOMELESS, 'homeless_until': HOMELESS,
-           'join_until': USED, 'join_until_other': USED}
+           'join_thread': USED, 'join_until': USED, 'join_until_other': USED, 'pile': []}

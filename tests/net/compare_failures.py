@@ -3,7 +3,9 @@
 import concurrent.futures
 import fcntl
 import os
+import re
 import signal
+import subprocess
 import sys
 import tempfile
 
@@ -100,6 +102,29 @@ def ends(check, d, number, phase, keeps):
               f"{name}: nothing else", c)
 
 
+def busy_machine(check, d):
+    """Other programs on all CPUs, all the time: no figures, a line and an exit code."""
+    asked = [*SHORT[:SHORT.index("--disturbed")], "--loads", "1k,2k", "--link", "memif"]
+    loops = []
+    try:
+        for cpu in os.sched_getaffinity(0):
+            loops.append(subprocess.Popen(["taskset", "-c", str(cpu), "sh", "-c",
+                                           "while :; do :; done"]))
+        with Compare(f"{d}/kept", *asked, "--disturbed", "keep") as kept:
+            rc, out, err = compare.run("--out", f"{d}/out", *asked)
+            check(kept.wait() == 0 and "gave up" not in kept.said() and kept.report(),
+                  "busy machine: a report if it is asked for", kept)
+        last = err.splitlines()[-1]
+        check(rc == 1 and not out and re.fullmatch(
+            r"haul-compare: gave up: all \d+ runs were disturbed, the last because .*: end .*, or "
+            r"give --disturbed keep", last), "busy machine: a line", f"{rc}\n{out}{err}")
+        check(not os.listdir(f"{d}/out"), "busy machine: no report", os.listdir(f"{d}/out"))
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+
+
 def no_space(check, d):
     os.mkdir(f"{d}/small")
     if not netns.mount("tmpfs", f"{d}/small", "size=256k"):
@@ -168,7 +193,7 @@ CASES = [
     (ends, signal.SIGINT, "making the link", False),
     (ends, signal.SIGINT, "highest rate without loss", False),
     (ends, signal.SIGINT, "idle: sleep:200", False), (ends, signal.SIGTERM, "round 1 of", True),
-    (wrong_folders,), (wrong_arguments,),
+    (wrong_folders,), (wrong_arguments,), (busy_machine,),
 ]
 
 
@@ -192,8 +217,9 @@ def main():
     tap = netns.Tap()
     wanted = sys.argv[2:]
     cases = [c for c in CASES if not wanted or c[0].__name__ in wanted]
+    alone = [c for c in cases if c[0] is busy_machine]
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
-        for results in pool.map(one, cases):
+        for results in [*pool.map(one, [c for c in cases if c not in alone]), *map(one, alone)]:
             for result in results:
                 tap.ok(*result)
     tap.done()

@@ -17,6 +17,7 @@ NEEDED = {"poller": str, "arrivals": str, "load": float, "offered_pps": float,
           "p999_ns": (int, float), "max_ns": int, "cpu_share": float,
           "cpu_ns_per_packet": float, "wakeups_ps": float, "switches_per_packet": float,
           "disturbed": int, "histogram": list, "runs": list}
+KEEP = "--disturbed", "keep"  # other tests run at the same time
 USER = 65534
 
 
@@ -27,7 +28,8 @@ def drop():
 
 
 def compare(*args, seconds=240):
-    return subprocess.run([COMPARE, *map(str, args)], stdin=subprocess.DEVNULL,
+    keep = () if "--remake" in args else KEEP
+    return subprocess.run([COMPARE, *keep, *map(str, args)], stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           timeout=seconds, preexec_fn=drop if os.geteuid() == 0 else None)
 

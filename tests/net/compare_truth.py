@@ -97,6 +97,7 @@ def compare(d, *args, far="v1", pollers="sleep:50,sleep:200", runs=2, listens=Fa
     and what a listener saw."""
     stamps = None
     with Compare(f"{d}/out", "--minutes", "0.2", "--arrivals", "constant", "--runs", runs,
+                 "--disturbed", "keep",
                  "--pollers", pollers, "--port", "afpacket:v0", "--port", f"afpacket:{far}",
                  *args) as c:
         # Before that the highest rate is looked for.

@@ -14,7 +14,7 @@ PATIENCE = 200  # seconds; a comparison takes 12 of a quiet machine
 # A short comparison; its figures are of no interest to tests that end it. With work for each packet
 # the highest rate is found soon.
 SHORT = ("--minutes", "0.2", "--pollers", "sleep:50,sleep:200", "--loads", "2k", "--arrivals",
-         "constant", "--service", "100us")
+         "constant", "--service", "100us", "--disturbed", "keep")
 MEMIF = *SHORT, "--link", "memif"
 
 

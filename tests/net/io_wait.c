@@ -17,6 +17,7 @@
 
 #include "io/drain.h"
 #include "io/state.h"
+#include "io/wait.h"
 #include "io_bed.h"
 #include "sched/self.h"
 
@@ -269,6 +270,24 @@ START_TEST(a_look_that_lets_a_sender_go_on_ends_the_wait)
 }
 END_TEST
 
-BED_MAIN("io_wait", {a_hand_over_ends_the_wait_of_an_rps_target},
+/* A wake-up is sticky, but is one: a poller that was woken may wait again. */
+START_TEST(a_wake_up_ends_one_wait)
+{
+	struct hauli_wait w;
+
+	memset(&s, 0, sizeof(s));
+	ck_assert_int_eq(hauli_wait_open(&w), 0);
+	ck_assert_uint_eq(hauli_wait(&w, 0), 0);
+	for (int i = 0; i < 3; i++) {
+		hauli_wait_wake(&w);
+		hauli_wait_wake(&w);
+		ck_assert_uint_eq(hauli_wait(&w, HAUL_FOREVER), HAULI_WAIT_END_WOKEN);
+		ck_assert_uint_eq(hauli_wait(&w, 0), 0);
+	}
+	hauli_wait_close(&w);
+}
+END_TEST
+
+BED_MAIN("io_wait", {a_wake_up_ends_one_wait}, {a_hand_over_ends_the_wait_of_an_rps_target},
 	{packet_for_a_tx_proxy_ends_its_wait}, {a_tx_proxy_sends_until_its_targets_have_drained},
 	{a_look_that_lets_a_sender_go_on_ends_the_wait})

@@ -61,6 +61,56 @@ START_TEST(second_poller_is_refused_and_changes_nothing)
 }
 END_TEST
 
+START_TEST(a_failed_registration_keeps_no_slot)
+{
+	struct haul_poller_opts opts = {.stack_size = SIZE_MAX / 2};
+	struct haul_runtime *rt = runtime_start(1);
+	struct source s = {.budget = 1};
+	struct haul_coro *poller;
+
+	ck_assert_int_lt(haul_poller_register(haul_carrier(rt, 0), &poller, polls, &s, &opts), 0);
+	ck_assert_uint_eq(s.cycles, 0);
+	ck_assert_int_eq(haul_poller_register(haul_carrier(rt, 0), &poller, polls, &s, NULL), 0);
+	haul_join(poller, NULL, HAUL_FOREVER);
+	runtime_stop(rt);
+}
+END_TEST
+
+static void never_called(void *arg)
+{
+	ck_abort();
+}
+
+/* Nothing else is there to do. */
+static void *parks_cancelled(void *arg)
+{
+	bool parked;
+
+	while (haul_maybe_yield(false) && !haul_try_park_poller())
+		;
+	haul_unpark_poller();
+	haul_cancel(haul_self());
+	parked = haul_try_park_poller();
+	haul_unpark_poller();
+	return parked ? "parked though cancelled" : NULL;
+}
+
+START_TEST(a_cancelled_poller_does_not_park)
+{
+	struct haul_poller_opts opts = {.wakeup = never_called};
+	struct haul_runtime *rt = runtime_start(1);
+	struct haul_coro *poller;
+	void *wrong;
+
+	ck_assert_int_eq(
+		haul_poller_register(haul_carrier(rt, 0), &poller, parks_cancelled, NULL, &opts),
+		0);
+	ck_assert_int_eq(haul_join(poller, &wrong, HAUL_FOREVER), 0);
+	ck_assert_pstr_eq(wrong, NULL);
+	runtime_stop(rt);
+}
+END_TEST
+
 START_TEST(completion_carries_the_status_and_frees_the_slot)
 {
 	struct haul_runtime *rt = runtime_start(1);
@@ -333,7 +383,8 @@ START_TEST(a_parked_poller_that_returns_outlives_its_wakeup)
 END_TEST
 
 SUITE_MAIN("poller", {poller_spins_on_its_carrier, 1},
-	{second_poller_is_refused_and_changes_nothing, 1},
+	{second_poller_is_refused_and_changes_nothing, 1}, {a_failed_registration_keeps_no_slot, 1},
+	{a_cancelled_poller_does_not_park, 1},
 	{completion_carries_the_status_and_frees_the_slot, 1},
 	{handlers_of_a_burst_run_before_the_next_poll, 1},
 	{poller_has_its_turn_after_each_long_slice, 1},

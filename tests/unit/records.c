@@ -301,6 +301,36 @@ START_TEST(those_that_were_queued_begin_cancelled)
 }
 END_TEST
 
+static void *cancels_beside_a_spare(void *arg)
+{
+	struct haul_carrier *c = haul_carrier_self();
+
+	begin(c);
+	push(c, 1);
+	while (t.ended < 1)
+		go_on(true);
+	t.wrong += !c->spare || hauli_coro_home(c->spare) || t.cancelled != 0;
+	hauli_glue_cancel_records(c);
+	push(c, BURST);
+	while (t.ended < 1 + BURST)
+		go_on(true);
+	t.told = true;
+	while (go_on(true))
+		;
+	return NULL;
+}
+
+START_TEST(a_spare_has_no_home_and_takes_no_cancelled_record)
+{
+	struct haul_coro *poller =
+		start(1, HAUL_STEAL_OFF, cancels_beside_a_spare, counts_cancelled, 0);
+
+	WAIT_UNTIL(t.told);
+	stop(poller);
+	ck_assert_uint_eq(t.cancelled, BURST);
+}
+END_TEST
+
 /* A thief may run one before the stop is handled: that one is cancelled later. */
 static void *is_cancelled_by_the_stop(void *arg)
 {
@@ -492,6 +522,7 @@ END_TEST
 
 SUITE_MAIN("records", {each_begins_as_new_and_in_order, 2}, {one_that_waits_keeps_its_stack, 2},
 	{a_request_does_not_reach_the_next_one}, {those_that_were_queued_begin_cancelled, 2},
+	{a_spare_has_no_home_and_takes_no_cancelled_record, 1},
 	{those_queued_at_the_stop_begin_cancelled, 2}, {a_list_counts_those_that_have_not_begun},
 	{those_behind_one_that_computes_are_stolen}, {each_kind_has_its_name_and_stack},
 	{without_memory_they_are_dropped}, {pinned_ones_are_no_records_where_carriers_steal})

@@ -459,6 +459,73 @@ START_TEST(children_that_do_not_wait_are_cancelled_at_the_deadline)
 }
 END_TEST
 
+/* Ends when it may, whoever cancels it. */
+static int is_deaf(void *arg)
+{
+	HAUL_SHIELD(haul_in(FAR));
+
+	s.begun++;
+	return haul_event_wait(&s.may_end[0], HAUL_FOREVER);
+}
+
+static void *waits_for_the_deaf(void *arg)
+{
+	HAUL_SCOPE(scope, *(uint64_t *)arg, HAUL_SCOPE_ALL);
+
+	haul_scope_spawn(&scope, is_deaf, NULL, NULL);
+	return (void *)(intptr_t)haul_scope_join(&scope);
+}
+
+#define TURNS 1000
+
+/* Takes turns with the owner of a scope, if that does not wait. */
+static const char *takes_turns(bool sleeps)
+{
+	struct haul_carrier_stats before, after;
+
+	haul_carrier_get_stats(haul_carrier_self(), &before);
+	for (int i = 0; i < TURNS; i++)
+		if (sleeps)
+			haul_sleep(1);
+		else
+			haul_yield();
+	haul_carrier_get_stats(haul_carrier_self(), &after);
+	return after.slices - before.slices < TURNS * 3 / 2 ? NULL : "it runs while it waits";
+}
+
+/* cancels: else the deadline passes. */
+static void *watches_an_owner(void *cancels)
+{
+	uint64_t deadline = cancels ? HAUL_FOREVER : haul_in(SOON);
+	struct haul_coro *owner;
+	const char *wrong;
+	void *result;
+
+	memset(&s, 0, sizeof(s));
+	if (haul_spawn(&owner, waits_for_the_deaf, &deadline, NULL) != 0)
+		return "no coroutine";
+	WAIT_UNTIL(s.begun == 1);
+	if (cancels)
+		haul_cancel(owner);
+	else
+		haul_sleep_until(deadline + 1);
+	wrong = takes_turns(!cancels);
+	haul_event_set(&s.may_end[0]);
+	haul_join(owner, &result, HAUL_FOREVER);
+	if (!wrong && (intptr_t)result != (cancels ? -ECANCELED : -ETIMEDOUT))
+		wrong = "a wrong error";
+	return (void *)wrong;
+}
+
+START_TEST(an_owner_waits_for_children_that_do_not_end)
+{
+	struct haul_runtime *rt = start(0);
+
+	ck_assert_pstr_eq(run_on(rt, 0, watches_an_owner, _i ? &s : NULL), NULL);
+	runtime_stop(rt);
+}
+END_TEST
+
 static void *marks(void *arg)
 {
 	*(unsigned *)arg = ++s.ended;
@@ -527,5 +594,6 @@ SUITE_MAIN("scope", {the_first_error_comes_back, 6},
 	{a_stop_ends_scopes, 2}, {policies_cancel_the_others, 2}, {a_scope_of_many_is_cancelled, 2},
 	{a_deadline_bounds_each_wait_inside, 2},
 	{children_that_do_not_wait_are_cancelled_at_the_deadline, 2},
+	{an_owner_waits_for_children_that_do_not_end, 2},
 	{a_join_right_after_the_spawn_runs_the_child, 1},
 	{errors_of_a_spawn_leave_the_scope_as_it_was, 1})

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 
 #include "misuse.h"
+#include "sched/carrier.h"
 #include "support/suite.h"
 
 #define SOON (2 * HAUL_MS)
@@ -18,6 +19,8 @@ static struct {
 	atomic_int step;
 	atomic_bool cancelled;
 	uint64_t soon; /* ns */
+	struct haul_event event;
+	struct haul_coro *child;
 } s;
 
 /* A result: the machine is so busy that the time was over before the wait began. */
@@ -199,6 +202,77 @@ START_TEST(a_shield_bounds_children)
 	struct haul_runtime *runtime = start(_i);
 
 	ck_assert_pstr_eq(run_on(runtime, 0, in_time, (void *)has_a_child_in_a_shield), NULL);
+	runtime_stop(runtime);
+}
+END_TEST
+
+enum block { NO_BLOCK, SCOPE, SHIELD, BLOCKS };
+
+static int waits_until_it_may_end(void)
+{
+	s.step = 1;
+	haul_event_wait(&s.event, HAUL_FOREVER);
+	return haul_cancelled() ? -ECANCELED : 0;
+}
+
+static int waits_in_a_scope(void)
+{
+	HAUL_SCOPE(scope, HAUL_FOREVER, HAUL_SCOPE_ALL);
+
+	return waits_until_it_may_end();
+}
+
+/* In a block of its own, inside its parent's shield. */
+static int waits_in_its_block(void *arg)
+{
+	s.child = haul_self();
+	switch (*(enum block *)arg) {
+	case SCOPE:
+		return waits_in_a_scope();
+	case SHIELD: {
+		HAUL_SHIELD(haul_in(FAR));
+
+		waits_until_it_may_end();
+		break;
+	}
+	default:
+		return waits_until_it_may_end();
+	}
+	return haul_cancelled() ? -ECANCELED : 0; /* after its shield */
+}
+
+static const char *cancels_a_child_in_a_shield(enum block block)
+{
+	HAUL_SHIELD(haul_in(FAR));
+	HAUL_SCOPE(scope, HAUL_FOREVER, HAUL_SCOPE_ALL);
+	bool seen;
+
+	haul_scope_spawn(&scope, waits_in_its_block, &block, NULL);
+	WAIT_UNTIL(s.step == 1);
+	haul_scope_cancel(&scope);
+	seen = hauli_coro_is_cancelled(s.child);
+	haul_event_set(&s.event);
+	if (haul_scope_join(&scope) != -ECANCELED)
+		return "the cancel is lost";
+	return seen == (block != SHIELD) ? NULL : "the wrong shield keeps the cancel";
+}
+
+static void *cancels_a_child(void *block)
+{
+	const char *wrong = cancels_a_child_in_a_shield(*(enum block *)block);
+
+	if (!wrong && haul_cancelled())
+		wrong = "the child's cancel is its parent's";
+	return (void *)wrong;
+}
+
+START_TEST(a_parents_shield_keeps_no_cancel_of_a_child)
+{
+	struct haul_runtime *runtime = start(0);
+	enum block block = (enum block)_i;
+
+	memset(&s, 0, sizeof(s));
+	ck_assert_pstr_eq(run_on(runtime, 0, cancels_a_child, &block), NULL);
 	runtime_stop(runtime);
 }
 END_TEST
@@ -484,5 +558,5 @@ START_TEST(a_mistake_is_reported)
 END_TEST
 
 SUITE_MAIN("shield", {a_shield_keeps_a_cancel_away_until_its_end, 6}, {a_stop_waits_for_shields, 2},
-	{a_shield_bounds_children, 2}, {values_go_down_to_children, 2},
-	{a_mistake_is_reported, MISUSES})
+	{a_shield_bounds_children, 2}, {a_parents_shield_keeps_no_cancel_of_a_child, BLOCKS},
+	{values_go_down_to_children, 2}, {a_mistake_is_reported, MISUSES})

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include <haul/driver.h>
+#include <haul/scope.h>
 
 #include "base/clock.h"
 #include "sched/self.h"
@@ -25,6 +26,8 @@ static struct {
 	atomic_ulong due; /* time at which the thief has other work; ns */
 	atomic_uint remote; /* stolen coroutines that have begun */
 	atomic_uint first_theft; /* number of coroutines in the first theft */
+	atomic_uint begun; /* children of a scope */
+	uint64_t stolen; /* by carrier 1, before a cancel */
 } s;
 
 static struct haul_carrier_stats stats(unsigned i)
@@ -262,9 +265,16 @@ static void wait_until_back(void)
 		sched_yield();
 }
 
-static void *cancels_between(void *arg)
+static void *parks_remote(void *arg)
 {
-	ck_assert_int_eq(haul_spawn(&s.child, sleeps_remote, NULL, NULL), 0);
+	ck_assert(is_remote());
+	s.remote = 1;
+	return (void *)(intptr_t)haul_park(HAUL_FOREVER);
+}
+
+static void *cancels_between(void *fn)
+{
+	ck_assert_int_eq(haul_spawn(&s.child, (haul_fn *)fn, NULL, NULL), 0);
 	wait_until_back();
 	haul_cancel(s.child);
 	s.ran = true;
@@ -280,10 +290,10 @@ static void run_in_silence(haul_fn *fn, void *arg)
 	result_of(co);
 }
 
-START_TEST(cancel_on_the_way_to_sleep_wakes)
+START_TEST(cancel_on_the_way_to_a_wait_wakes)
 {
 	begin(2, 0);
-	run_in_silence(cancels_between, NULL);
+	run_in_silence(cancels_between, _i ? (void *)parks_remote : (void *)sleeps_remote);
 	ck_assert_int_eq((int)(intptr_t)result_of(s.child), -ECANCELED);
 	runtime_stop(s.rt);
 }
@@ -323,6 +333,171 @@ START_TEST(a_permit_that_a_thief_took_is_gone)
 	result_of(spawn_on(0, does_nothing, NULL, &pinned));
 	haul_cancel(parks);
 	ck_assert_int_eq((int)(intptr_t)result_of(parks), -ECANCELED);
+	runtime_stop(s.rt);
+}
+END_TEST
+
+static void *tries_to_park_twice(void *arg)
+{
+	bool found, again;
+
+	spin_until(&s.asked); /* it has a permit */
+	ck_assert(is_remote());
+	found = haul_park(0) == 0;
+	again = haul_park(0) == 0;
+	s.ran = true;
+	return !found ? "no permit" : again ? "a permit twice" : NULL;
+}
+
+static void *gives_a_permit(void *arg)
+{
+	ck_assert_int_eq(haul_spawn(&s.child, tries_to_park_twice, NULL, NULL), 0);
+	haul_unpark(s.child);
+	s.asked = true;
+	spin_until(&s.ran);
+	return NULL;
+}
+
+START_TEST(a_permit_that_a_thief_tried_for_is_gone)
+{
+	begin(2, 0);
+	result_of(spawn_on(0, gives_a_permit, NULL, &pinned));
+	ck_assert_pstr_eq(result_of(s.child), NULL);
+	runtime_stop(s.rt);
+}
+END_TEST
+
+static void *pins_itself(void *arg)
+{
+	ck_assert(is_remote());
+	s.remote = 1;
+	haul_pin();
+	return is_remote() ? "not at home" : NULL;
+}
+
+static void *spawns_one(void *fn)
+{
+	ck_assert_int_eq(haul_spawn(&s.child, (haul_fn *)fn, NULL, NULL), 0);
+	while (!s.remote)
+		sched_yield();
+	return NULL;
+}
+
+START_TEST(a_pin_brings_a_stolen_one_home)
+{
+	begin(2, 0);
+	result_of(spawn_on(0, spawns_one, (void *)pins_itself, &pinned));
+	ck_assert_pstr_eq(result_of(s.child), NULL);
+	runtime_stop(s.rt);
+}
+END_TEST
+
+static void *ends_remote(void *arg)
+{
+	ck_assert(is_remote());
+	s.child = haul_self();
+	s.remote = 1;
+	return NULL;
+}
+
+/* The home frees it in the step that counts its end. */
+static void *spawns_a_detached_one(void *arg)
+{
+	uint64_t ended = stats(0).ended;
+
+	ck_assert_int_eq(haul_spawn(NULL, ends_remote, NULL, NULL), 0);
+	wait_until_back();
+	while (stats(0).ended == ended)
+		haul_yield();
+	return hauli_coro_home(s.child) ? "not freed" : NULL;
+}
+
+START_TEST(a_detached_one_that_ends_remote_is_freed)
+{
+	begin(2, 0);
+	ck_assert_pstr_eq(result_of(spawn_on(0, spawns_a_detached_one, NULL, &pinned)), NULL);
+	runtime_stop(s.rt);
+}
+END_TEST
+
+#define CANCELLED_AT_ONCE 64 /* children of a scope, before its owner yields */
+
+/* When the first of them is cancelled, it keeps the home until a thief has taken the owner. */
+static int hogs_until_the_owner_is_stolen(void *arg)
+{
+	s.begun++;
+	haul_sleep(HAUL_FOREVER);
+	while (stats(1).stolen == s.stolen) {
+		hauli_steal_offer(hauli_self());
+		sched_yield();
+	}
+	return 0;
+}
+
+static void *cancels_a_crowd(void *arg)
+{
+	HAUL_SCOPE(scope, HAUL_FOREVER, HAUL_SCOPE_ALL);
+
+	haul_pin();
+	for (unsigned i = 0; i <= CANCELLED_AT_ONCE; i++)
+		ck_assert_int_eq(
+			haul_scope_spawn(&scope, hogs_until_the_owner_is_stolen, NULL, &pinned), 0);
+	WAIT_UNTIL(s.begun == CANCELLED_AT_ONCE + 1);
+	s.stolen = stats(1).stolen;
+	haul_unpin();
+	haul_scope_cancel(&scope);
+	return is_remote() ? "not at home" : NULL;
+}
+
+START_TEST(an_owner_stolen_amid_a_cancel_goes_on_at_home)
+{
+	begin(2, 0);
+	ck_assert_pstr_eq(result_of(spawn_on(0, cancels_a_crowd, NULL, NULL)), NULL);
+	runtime_stop(s.rt);
+}
+END_TEST
+
+static int sleeps_as_a_child(void *arg)
+{
+	s.child = haul_self();
+	s.begun = 1;
+	return haul_sleep(HAUL_FOREVER);
+}
+
+static void *joins_its_scope(void *arg)
+{
+	HAUL_SCOPE(scope, HAUL_FOREVER, HAUL_SCOPE_ALL);
+
+	ck_assert_int_eq(haul_scope_spawn(&scope, sleeps_as_a_child, NULL, &pinned), 0);
+	outlast_the_barrier_gap();
+	return (void *)(intptr_t)haul_scope_join(&scope);
+}
+
+/* The first mail is that the owner has to go home; or, wrongly, its cancel of the child. */
+static void *cancels_the_owner(void *owner)
+{
+	bool cancelled;
+
+	haul_cancel(owner);
+	while (hauli_inbox_is_empty(&hauli_self()->inbox))
+		sched_yield();
+	cancelled = hauli_requests_pending(&s.child->requests);
+	s.ran = true;
+	return cancelled ? "cancelled by the thief" : NULL;
+}
+
+START_TEST(an_owner_stolen_after_its_wait_goes_on_at_home)
+{
+	struct haul_coro *owner, *canceller;
+
+	begin(2, 0);
+	owner = spawn_on(0, joins_its_scope, NULL, NULL);
+	WAIT_UNTIL(s.begun && stats(0).parks >= 2 &&
+		hauli_inbox_is_asleep(&haul_carrier(s.rt, 0)->inbox));
+	canceller = spawn_on(0, cancels_the_owner, owner, &pinned);
+	WAIT_UNTIL(s.ran); /* without other mail */
+	ck_assert_pstr_eq(result_of(canceller), NULL);
+	ck_assert_int_eq((int)(intptr_t)result_of(owner), -ECANCELED);
 	runtime_stop(s.rt);
 }
 END_TEST
@@ -389,6 +564,10 @@ END_TEST
 
 SUITE_MAIN("steal_steps", {coroutine_cancelled_by_a_hog_is_stolen, 1},
 	{return_to_a_hog_wakes_another_thief, 1}, {searcher_with_work_hands_its_search_on, 1},
-	{a_theft_takes_at_most_steal_most, 1}, {cancel_on_the_way_to_sleep_wakes, 1},
-	{a_permit_that_a_thief_took_is_gone, 1}, {a_poller_without_input_gives_way_to_a_search, 1},
+	{a_theft_takes_at_most_steal_most, 1}, {cancel_on_the_way_to_a_wait_wakes, 2},
+	{a_permit_that_a_thief_took_is_gone, 1}, {a_permit_that_a_thief_tried_for_is_gone, 1},
+	{a_pin_brings_a_stolen_one_home, 1}, {a_detached_one_that_ends_remote_is_freed, 1},
+	{an_owner_stolen_amid_a_cancel_goes_on_at_home, 1},
+	{an_owner_stolen_after_its_wait_goes_on_at_home, 1},
+	{a_poller_without_input_gives_way_to_a_search, 1},
 	{a_poller_with_input_hands_its_search_on, 1})

@@ -12,7 +12,7 @@ import tempfile
 from . import choice, links, machine, options, program, progress, report, scratch, textfile
 from .model import Report
 from .program import Failed
-from .session import Session
+from .session import Disturbed, Session
 
 NAME = "haul-compare"
 DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
@@ -104,17 +104,17 @@ class Files:
 
 
 def measured(session, refused):
-    """Measures. Returns (exit code, why it ended early or None)."""
+    """Measures. Returns (exit code, why it ended early or None, True if a report makes sense)."""
     try:
         session.open(refused)
         session.measure()
     except KeyboardInterrupt:
-        return INTERRUPTED, "interrupted"
+        return INTERRUPTED, "interrupted", True
     except Failed as e:
-        return FAILED, str(e)
+        return FAILED, str(e), not isinstance(e, Disturbed)
     except OSError as e:
-        return FAILED, f"{e.filename or 'system call'}: {e.strerror}"
-    return DONE, None
+        return FAILED, f"{e.filename or 'system call'}: {e.strerror}", True
+    return DONE, None, True
 
 
 def finish(data, files, code, why, bar):
@@ -144,10 +144,15 @@ def measure(asked, arguments, version, folders, place):
     refused = None if asked.port else links.enter()
     session = Session(asked, folders, facts, bar, place)
     session.checkpoint = lambda: files.keep(facts.data())
-    code, why = measured(session, refused)
+    code, why, tells = measured(session, refused)
     for number in ENDING:
         signal.signal(number, signal.SIG_IGN)  # the report is on its way
     session.close()
+    if not tells:
+        files.forget(files.partial)
+        bar.clear()
+        complain(why)
+        return code
     facts.head.update({"complete": code == DONE, "ended_because": why})
     return finish(facts.data(), files, code, why, bar)
 

@@ -144,6 +144,9 @@ TABLE = [
     ("target", "GOAL", anything, None,
      "advise for p99=TIME, such as p99=100us: the least CPU within it;\n"
      "or for cpu=SHARE, such as cpu=20%, at most 100%: the lowest p99 within it"),
+    ("disturbed", "end|keep", choice("end", "keep"), "end",
+     "if other programs disturb all runs, the first 20 at least: end without a report, or go on\n"
+     "and report figures that decide nothing (default: end)"),
     ("cpus", "A,B", cpu_list, None,
      "CPUs of the generator and of the measured program (default: chosen)"),
     ("seed", "N", whole(0, 2**32), 1,

@@ -17,6 +17,11 @@ NEIGHBOUR_SECONDS, IDLE_SECONDS = 0.2, 0.3
 NEIGHBOUR_OVERHEAD, STEP_OVERHEAD = 0.25, 0.35
 SILENT_MOST = 5  # runs one after the other without any packet
 DISTURBED_OFTEN = 8  # runs one after the other: then it is said
+DISTURBED_ALL = 20  # first runs: then there is nothing to wait for
+
+
+class Disturbed(Failed):
+    """No run was undisturbed, so no figure is worth a report."""
 
 
 def default_pollers():
@@ -61,6 +66,7 @@ class Session:
         self.ends = []  # what to end, the last one first
         self.began = time.monotonic()
         self.disturbed_in_row = self.silent_in_row = 0
+        self.made = self.undisturbed = 0  # runs
         self.cpus = self.shared = self.others = self.watch = None  # choose_cpus()
         self.proven = set()  # sides over which packets came back
         self.checkpoint = lambda: None
@@ -257,6 +263,7 @@ class Session:
         tell(f"highest rate without loss: {found['pps']:,.0f} packets/s ({first})")
         self.measure_idle(total * plan.SHARE_IDLE)
         self.measure_loads(found["pps"], total)
+        self.check_undisturbed()
         self.measure_steps(found["pps"], total * plan.SHARE_STEPS)
         self.measure_neighbours(found["pps"], total * plan.SHARE_NEIGHBOURS)
 
@@ -336,10 +343,30 @@ class Session:
         self.report.add(poller, cell, found)
         todo.overhead += 0.05 * (time.monotonic() - began - seconds - todo.overhead)
         self.disturbed_in_row = self.disturbed_in_row + 1 if found["disturbed"] else 0
-        if self.disturbed_in_row == DISTURBED_OFTEN:
+        self.made += 1
+        self.undisturbed += not found["disturbed"]
+        if self.made == DISTURBED_ALL:
+            self.check_undisturbed()
+        if self.disturbed_in_row == DISTURBED_OFTEN and self.keeps_all():
             self.say(f"{DISTURBED_OFTEN} runs one after the other were disturbed, the last "
                      f"because {found['disturbed']}")
         return not found["disturbed"]
+
+    def keeps_all(self):
+        """False if disturbed runs alone are no reason to go on."""
+        return self.undisturbed > 0 or self.options.disturbed == "keep"
+
+    def check_undisturbed(self):
+        """Fails if all runs were disturbed."""
+        if self.keeps_all():
+            return
+        known = {os.getpid(), *self.pids(), *self.watch.helpers}
+        found = max(filter(None, (cost.busiest(cpu, known) for cpu in set(self.cpus))),
+                    key=lambda one: one[2], default=None)
+        who = f"{found[0]}, process {found[1]}" if found else "what takes their CPUs"
+        why = self.report.body["disturbances"][-1]["what"]
+        raise Disturbed(f"gave up: all {self.made} runs were disturbed, the last because {why}: "
+                        f"end {who}, or give --disturbed keep")
 
     def check_packets(self, poller, found):
         """Fails if the link has gone, and the processes at its ends do not see that."""
