@@ -36,6 +36,9 @@
 #include "sched/suspend.h"
 #include "sched/wake.h"
 
+const char hauli_block_mutex[] = "mutex";
+const char hauli_block_children[] = "the children of scope";
+
 static inline enum hauli_block_end end_of(const struct hauli_block *b)
 {
 	return (enum hauli_block_end)hauli_u32_published_get(&b->end);

@@ -16,9 +16,10 @@ enum hauli_block_end {
 	HAULI_BLOCK_SERVED, /* replaces each of the others */
 };
 
-/* What a wait for a mutex is for (hauli_block.what). Its object begins with a word: the coroutine
- * that holds it, and flags in the lowest bits. */
-#define HAULI_BLOCK_MUTEX "mutex"
+/* What two kinds of waits are for: hauli_block.what is this address. A mutex begins with a word:
+ * the coroutine that holds it, and flags in the lowest bits. The object of the other one is a
+ * scope, which begins with its frame. */
+extern const char hauli_block_mutex[], hauli_block_children[];
 #define HAULI_BLOCK_MUTEX_FLAGS UINT64_C(3)
 
 /* A wait; lies on the stack of its coroutine. */

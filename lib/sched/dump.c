@@ -255,6 +255,20 @@ void hauli_dump_some(const struct haul_runtime *rt, FILE *out, uint64_t most)
 		fprintf(out, "  %" PRIu64 " more\n", d.left_out);
 }
 
+void hauli_dump_these(
+	const struct haul_runtime *rt, FILE *out, const struct haul_coro *const *cos, unsigned n)
+{
+	struct dump d = {.rt = rt, .out = out, .lines = UINT64_MAX};
+	struct hauli_shot shot;
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct haul_carrier *home = hauli_coro_home(cos[i]);
+
+		if (home)
+			print_some(&d, home, &cos[i], 1, &shot, true);
+	}
+}
+
 void hauli_tell_silent(const struct haul_carrier *c, char *buf, size_t len)
 {
 	const struct haul_coro *co = running_on(c);

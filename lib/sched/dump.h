@@ -17,4 +17,8 @@ void hauli_dump_some(const struct haul_runtime *rt, FILE *out, uint64_t most);
  * Any thread. */
 void hauli_dump_unfinished(const struct haul_runtime *rt, FILE *out);
 
+/* Prints these coroutines of rt that have not ended, with their call stacks. Any thread. */
+void hauli_dump_these(
+	const struct haul_runtime *rt, FILE *out, const struct haul_coro *const *cos, unsigned n);
+
 #endif

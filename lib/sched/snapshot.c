@@ -20,7 +20,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -86,7 +85,7 @@ HAULI_MAY_RACE static void see_wait(struct hauli_shot *s)
 		s->what = b->what;
 		s->object = b->object;
 		s->until = b->at;
-		if (b->what && strcmp(b->what, HAULI_BLOCK_MUTEX) == 0)
+		if (b->what == hauli_block_mutex)
 			s->holder = hauli_snapshot_holder(b->object);
 		break;
 	}

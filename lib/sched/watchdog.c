@@ -25,6 +25,7 @@
 #include "base/clock.h"
 #include "base/race.h"
 #include "coro/trace.h"
+#include "sched/deadlock.h"
 #include "sched/foreign.h"
 #include "sched/runtime.h"
 #include "sched/snapshot.h"
@@ -51,6 +52,8 @@ struct watched {
 struct hauli_watchdog {
 	const struct haul_runtime *rt;
 	uint64_t limit_ns, told_at;
+	struct hauli_deadlocks *deadlocks;
+	uint64_t deadlocks_at; /* ticks: of the next look at them */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t ends_now;
@@ -271,6 +274,17 @@ static bool pause_for(struct hauli_watchdog *w, uint64_t ns)
 	return !ends;
 }
 
+/* As often as the rarest looks at slices. */
+static void look_at_deadlocks(struct hauli_watchdog *w)
+{
+	uint64_t now = hauli_ticks();
+
+	if (now < w->deadlocks_at)
+		return;
+	w->deadlocks_at = now + hauli_ticks_from_ns(RAREST);
+	hauli_deadlocks_look(w->deadlocks);
+}
+
 static void *watch(void *arg)
 {
 	struct hauli_watchdog *w = arg;
@@ -282,6 +296,7 @@ static void *watch(void *arg)
 
 		for (unsigned i = 0; i < w->rt->nb_carriers; i++)
 			awake |= look(w, &w->rt->carriers[i], &w->watched[i]);
+		look_at_deadlocks(w);
 		pause = awake ? often : 2 * pause;
 		pause = pause < RAREST || often > RAREST ? pause : RAREST;
 	}
@@ -295,8 +310,12 @@ int hauli_watchdog_start(
 	pthread_condattr_t monotonic;
 	int err;
 
-	if (!w)
+	if (w)
+		w->deadlocks = hauli_deadlocks_create(rt, stderr);
+	if (!w || !w->deadlocks) {
+		free(w);
 		return -ENOMEM;
+	}
 	w->rt = rt;
 	w->limit_ns = limit_ns;
 	pthread_condattr_init(&monotonic);
@@ -306,6 +325,7 @@ int hauli_watchdog_start(
 	pthread_mutex_init(&w->lock, NULL);
 	err = pthread_create(&w->thread, NULL, watch, w);
 	if (err) {
+		hauli_deadlocks_destroy(w->deadlocks);
 		free(w);
 		return -err;
 	}
@@ -324,5 +344,6 @@ void hauli_watchdog_stop(struct hauli_watchdog *w)
 	pthread_join(w->thread, NULL);
 	pthread_cond_destroy(&w->ends_now);
 	pthread_mutex_destroy(&w->lock);
+	hauli_deadlocks_destroy(w->deadlocks);
 	free(w);
 }

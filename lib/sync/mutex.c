@@ -43,7 +43,7 @@ static __attribute__((noinline)) int lock_slow(struct hauli_waitq *q, struct hau
 		return -EAGAIN;
 	}
 	hauli_waitq_enter(&q->list, w, deadline, cancellable);
-	hauli_waitq_is_for(w, HAULI_BLOCK_MUTEX, q);
+	hauli_waitq_is_for(w, hauli_block_mutex, q);
 	hauli_waitq_unlock(q, holder);
 	return hauli_waitq_wait(q, w, hauli_waitq_leave);
 }

@@ -175,7 +175,7 @@ static void wait(struct scope *s)
 		enum hauli_block_end end;
 
 		hauli_block_init(&b, me, HAUL_FOREVER, patient);
-		b.what = "the children of scope";
+		b.what = hauli_block_children;
 		b.object = s;
 		s->waits = &b;
 		end = hauli_block_wait(&b);
