@@ -6,9 +6,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+static bool said_why; /* the program ends; read by the handler of the thread that has set it */
+
+bool hauli_has_said_why(void)
+{
+	return said_why;
+}
+
 void hauli_bug(const char *what, const char *file, int line)
 {
 	fprintf(stderr, "haul: bug: %s (%s:%d)\n", what, file, line);
+	said_why = true;
 	abort();
 }
 
@@ -26,6 +34,7 @@ void hauli_misuse(const char *call, const char *mistake, ...)
 	if (len > (int)sizeof(text) - 1)
 		len = (int)sizeof(text) - 1;
 	text[len++] = '\n'; /* replaces the terminating zero */
+	said_why = true;
 	if (write(STDERR_FILENO, text, (size_t)len) < len)
 		abort(); /* the line is cut */
 	abort();

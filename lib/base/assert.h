@@ -11,10 +11,15 @@
 #ifndef HAULI_BASE_ASSERT_H
 #define HAULI_BASE_ASSERT_H
 
+#include <stdbool.h>
+
 #include "base/cacheline.h"
 
 /* Prints one line and aborts. */
 __attribute__((noreturn, cold)) void hauli_bug(const char *what, const char *file, int line);
+
+/* True in the handler of the abort() of one of these. */
+bool hauli_has_said_why(void);
 
 #define HAUL_BUG_ON(cond)                                     \
 	do {                                                  \

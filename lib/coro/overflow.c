@@ -23,6 +23,7 @@
 /* A signal that we handle, and the handler before us. */
 struct taken {
 	int sig;
+	bool shared; /* we handle it also if there is another handler, which is called then */
 	bool ours; /* our handler is installed, or below a later one */
 	struct sigaction before;
 };
@@ -34,12 +35,16 @@ struct altstack {
 };
 
 /* The next variables are written under the lock of the process. */
-static struct taken taken[] = {{.sig = SIGSEGV}, {.sig = SIGBUS}};
+static struct taken taken[] = {{.sig = SIGSEGV, .shared = true}, {.sig = SIGBUS, .shared = true},
+	{.sig = SIGFPE}, {.sig = SIGILL}, {.sig = SIGABRT}};
 static unsigned n_watched;
 static struct altstack *altstacks;
 static struct hauli_stacks *watched[WATCHED_MAX];
 static hauli_running_fn *_Atomic running;
 static void (*_Atomic explain_others)(int sig, const void *uc);
+static hauli_crash_fn *_Atomic crashes;
+
+#define NB_TAKEN (sizeof(taken) / sizeof(taken[0]))
 
 /* The coroutine that has run over its stack, or NULL for another fault. */
 static const struct hauli_co *find_overflow(const siginfo_t *info, const ucontext_t *uc)
@@ -64,12 +69,40 @@ static void die_of(int sig, const siginfo_t *info)
 		raise(sig);
 }
 
+static bool is_memory(int sig)
+{
+	return sig == SIGSEGV || sig == SIGBUS;
+}
+
+/* True if the thread itself has caused the signal: by a fault, by abort(), by raise(). */
+static bool is_own(const siginfo_t *info)
+{
+	return info->si_code > 0 || (info->si_code == SI_TKILL && info->si_pid == getpid());
+}
+
+static const struct sigaction *before(int sig)
+{
+	size_t i = 0;
+
+	while (i < NB_TAKEN - 1 && taken[i].sig != sig)
+		i++;
+	return &taken[i].before;
+}
+
+static void crash(int sig, const siginfo_t *info, void *uc)
+{
+	if (is_own(info) && crashes)
+		crashes(sig, info, uc);
+	die_of(sig, info);
+}
+
 static void handle(int sig, siginfo_t *info, void *uc)
 {
-	const struct sigaction *old = &taken[sig == SIGSEGV ? 0 : 1].before;
-	const struct hauli_co *co = info->si_code > 0 ? find_overflow(info, uc) : NULL;
+	bool fault = info->si_code > 0 && is_memory(sig);
+	const struct hauli_co *co = fault ? find_overflow(info, uc) : NULL;
+	const struct sigaction *old = before(sig);
 
-	if (!co && info->si_code > 0 && explain_others)
+	if (!co && fault && explain_others)
 		explain_others(sig, uc);
 	if (co) {
 		hauli_overrun_print(co->name, hauli_stack_usable(co->stack->cls));
@@ -78,10 +111,15 @@ static void handle(int sig, siginfo_t *info, void *uc)
 		old->sa_sigaction(sig, info, uc);
 	} else if (old->sa_handler == SIG_DFL ||
 		(old->sa_handler == SIG_IGN && info->si_code > 0)) {
-		die_of(sig, info);
+		crash(sig, info, uc);
 	} else if (old->sa_handler != SIG_IGN) {
 		old->sa_handler(sig);
 	}
+}
+
+static bool is_default(const struct sigaction *sa)
+{
+	return !(sa->sa_flags & SA_SIGINFO) && sa->sa_handler == SIG_DFL;
 }
 
 static void take(struct taken *t)
@@ -90,11 +128,12 @@ static void take(struct taken *t)
 
 	if (t->ours)
 		return;
-	t->ours = true;
 	sigemptyset(&sa.sa_mask);
 	/* Two calls: our handler may need the old one as soon as it is installed. */
 	sigaction(t->sig, NULL, &t->before);
-	sigaction(t->sig, &sa, NULL);
+	t->ours = t->shared || is_default(&t->before);
+	if (t->ours)
+		sigaction(t->sig, &sa, NULL);
 }
 
 static void give_back(struct taken *t)
@@ -122,8 +161,8 @@ int hauli_overflow_install(struct hauli_stacks *arena, hauli_running_fn *runs)
 		rc = 0;
 	}
 	if (rc == 0 && n_watched++ == 0) {
-		take(&taken[0]);
-		take(&taken[1]);
+		for (size_t i = 0; i < NB_TAKEN; i++)
+			take(&taken[i]);
 	}
 	hauli_process_unlock();
 	return rc;
@@ -140,8 +179,8 @@ void hauli_overflow_remove(struct hauli_stacks *arena)
 			watched[i] = NULL;
 	}
 	if (found && --n_watched == 0) {
-		give_back(&taken[0]);
-		give_back(&taken[1]);
+		for (size_t i = 0; i < NB_TAKEN; i++)
+			give_back(&taken[i]);
 	}
 	hauli_process_unlock();
 }
@@ -149,6 +188,11 @@ void hauli_overflow_remove(struct hauli_stacks *arena)
 void hauli_overflow_explain_others(void (*explain)(int sig, const void *uc))
 {
 	explain_others = explain;
+}
+
+void hauli_overflow_on_crash(hauli_crash_fn *fn)
+{
+	crashes = fn;
 }
 
 void hauli_overflow_thread_init(void)

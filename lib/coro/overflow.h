@@ -3,10 +3,13 @@
  * A coroutine that runs over its stack ends the program: first with one line that names it, its
  * stack size and the option to change, then by the signal that it caused. An overrun is a fault in
  * the coroutine's guard, or any fault while the stack pointer is less than 1 MiB below its stack.
- * Every other fault goes to the earlier handler of SIGSEGV or SIGBUS.
+ * Every other fault goes to the earlier handler of SIGSEGV or SIGBUS. If there is none, the program
+ * ends by it, and so by SIGFPE, SIGILL and SIGABRT, with a function called before.
  */
 #ifndef HAULI_CORO_OVERFLOW_H
 #define HAULI_CORO_OVERFLOW_H
+
+#include <signal.h>
 
 #include "coro/stack.h"
 
@@ -24,6 +27,13 @@ void hauli_overflow_remove(struct hauli_stacks *arena);
 /* The handler calls explain(sig, ucontext), which may print a line, at each fault that is not an
  * overrun. A later call replaces explain. Any thread. */
 void hauli_overflow_explain_others(void (*explain)(int sig, const void *uc));
+
+/* In a signal handler, on a thread that has caused sig by a fault, abort() or raise(), and is about
+ * to end the program by it. uc: ucontext_t. */
+typedef void hauli_crash_fn(int sig, const siginfo_t *info, const void *uc);
+
+/* Sets that function. A later call replaces it. Any thread. */
+void hauli_overflow_on_crash(hauli_crash_fn *crashes);
 
 /* For each thread that runs coroutines: the alternate stack that the handler runs on, as the
  * faulting one is used up. A thread that has one already keeps it. If there is no memory for it, an

@@ -9,6 +9,7 @@
 #include "base/forks.h"
 #include "coro/overflow.h"
 #include "sched/cluster.h"
+#include "sched/crash.h"
 #include "sched/groups.h"
 #include "sched/mail.h"
 #include "sched/marks.h"
@@ -82,6 +83,7 @@ static const struct hauli_co *running(void)
 
 static int overflow_init(struct haul_runtime *rt, const struct start *s)
 {
+	hauli_crash_init();
 	return hauli_overflow_install(rt->stacks, running);
 }
 

@@ -375,8 +375,9 @@ START_TEST(the_cycles_of_a_graph_are_told_and_nothing_else)
 	};
 	struct child c = child_run(tell_cycles, &how);
 
-	ck_assert_msg(WIFEXITED(c.status) && WEXITSTATUS(c.status) == 0,
-		"HAUL_STRESS_SEED=%" PRIu64 ": %s", how.seed - (uint64_t)_i, c.said);
+	if (!WIFEXITED(c.status) || WEXITSTATUS(c.status) != 0)
+		printf("# HAUL_STRESS_SEED=%" PRIu64 "\n", how.seed - (uint64_t)_i);
+	CHILD_EXITED(c, 0);
 	printf("# %s", c.said);
 }
 END_TEST

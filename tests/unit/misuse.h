@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A table of mistakes: each ends its process, a child, with one line that names the call. */
+/* A table of mistakes: each ends its process, a child, with a line that names the call, and a line
+ * with the call stack. */
 #ifndef HAUL_TESTS_MISUSE_H
 #define HAUL_TESTS_MISUSE_H
 
@@ -15,6 +16,7 @@
 struct misuse {
 	void (*make)(void);
 	const char *call, *mistake; /* in the line */
+	bool bare; /* no runtime runs: no call stack */
 };
 
 static struct haul_runtime *rt;
@@ -51,13 +53,20 @@ static inline void make_mistake(void *arg)
 static inline void misuse_is_reported(const struct misuse *m)
 {
 	struct child c = child_run(make_mistake, (void *)m);
+	const char *stack;
 	char begins[64];
 
 	snprintf(begins, sizeof(begins), "haul: %s(): ", m->call);
 	CHILD_DIED_BY(c, SIGABRT);
-	ck_assert_msg(c.lines == 1 && strncmp(c.said, begins, strlen(begins)) == 0 &&
-			strstr(c.said, m->mistake) && strchr(c.said, '\n')[1] == '\0',
+	if (m->bare) {
+		ck_assert_msg(c.lines == 1 && strstr(c.said, m->mistake), "%s", c.said);
+		return;
+	}
+	stack = strstr(c.said, "\nhaul: SIGABRT ");
+	ck_assert_msg(c.lines == 2 && strncmp(c.said, begins, strlen(begins)) == 0 && stack &&
+			strstr(c.said, m->mistake) && strchr(c.said, '\n') == stack,
 		"no line of %s, with \"%s\": %s", m->call, m->mistake, c.said);
+	ck_assert_msg(strstr(stack, ", at ") && strchr(stack + 1, '\n')[1] == '\0', "%s", c.said);
 	printf("# %s", c.said);
 }
 

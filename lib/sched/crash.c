@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The line of a crash. It is written in a signal handler, so only by functions that may be called
+ * there: the places of a call stack come from the loader's table of objects, which is read without
+ * a lock (glibc 2.35), and have no names of functions. What is known without the stack is written
+ * first, because a broken stack may end the program while it is followed.
+ */
+#include "sched/crash.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <signal.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/line.h"
+#include "coro/overflow.h"
+#include "coro/trace.h"
+#include "sched/self.h"
+#include "sched/snapshot.h"
+
+/* The object that pc is in: its file's name, without folders, and its first address. */
+struct object {
+	const char *file;
+	uintptr_t base;
+};
+
+/* False: it is not known. */
+static bool find_object(const void *pc, struct object *o)
+{
+#ifdef DLFO_STRUCT_HAS_EH_DBASE /* glibc 2.35 */
+	struct dl_find_object found;
+	const char *slash;
+
+	if (_dl_find_object((void *)(uintptr_t)pc, &found) != 0)
+		return false;
+	o->base = found.dlfo_link_map->l_addr;
+	o->file = found.dlfo_link_map->l_name;
+	if (!o->file[0]) /* the program */
+		o->file = program_invocation_short_name;
+	slash = strrchr(o->file, '/');
+	if (slash)
+		o->file = slash + 1;
+	return true;
+#else
+	(void)pc;
+	(void)o;
+	return false;
+#endif
+}
+
+static void put_place(struct hauli_line *l, const void *pc)
+{
+	struct object o;
+
+	if (find_object(pc, &o)) {
+		hauli_line_text(l, o.file);
+		hauli_line_text(l, "+");
+		hauli_line_hex(l, (uintptr_t)pc - o.base);
+	} else {
+		hauli_line_hex(l, (uintptr_t)pc);
+	}
+}
+
+static void put_stack(struct hauli_line *l, const void *uc)
+{
+	void *pcs[HAULI_SHOT_DEPTH];
+	unsigned n = hauli_trace_interrupted(uc, pcs, HAULI_SHOT_DEPTH);
+
+	for (unsigned i = 0; i < n; i++) {
+		hauli_line_text(l, i > 0 ? " < " : ", at ");
+		put_place(l, pcs[i]);
+	}
+}
+
+static const char *name_of(int sig)
+{
+	switch (sig) {
+	case SIGSEGV:
+		return "SIGSEGV";
+	case SIGBUS:
+		return "SIGBUS";
+	case SIGFPE:
+		return "SIGFPE";
+	case SIGILL:
+		return "SIGILL";
+	default:
+		return "SIGABRT";
+	}
+}
+
+static void put_coroutine(
+	struct hauli_line *l, const struct haul_coro *co, const struct haul_carrier *c)
+{
+	hauli_line_text(l, co->poller ? " in poller \"" : " in coroutine \"");
+	hauli_line_name(l, co->co.name);
+	hauli_line_text(l, "\" ");
+	hauli_line_hex(l, (uintptr_t)co);
+	hauli_line_text(l, " on carrier ");
+	hauli_line_number(l, c->id);
+	if (hauli_coro_is_stolen(co)) {
+		hauli_line_text(l, ", stolen from carrier ");
+		hauli_line_number(l, hauli_coro_home(co)->id);
+	}
+}
+
+static void tell(int sig, const siginfo_t *info, const void *uc)
+{
+	const struct haul_carrier *c = hauli_self();
+	const struct haul_coro *co = haul_self();
+	struct hauli_line l = {.len = 0};
+
+	if (!co && !hauli_has_said_why())
+		return;
+	hauli_line_text(&l, "haul: ");
+	hauli_line_text(&l, name_of(sig));
+	if (co)
+		put_coroutine(&l, co, c);
+	else
+		hauli_line_text(&l, " outside of coroutines");
+	if (info->si_code > 0 && sig != SIGABRT) {
+		hauli_line_text(&l, ", address ");
+		hauli_line_hex(&l, (uintptr_t)info->si_addr);
+	}
+	hauli_line_write(&l);
+	put_stack(&l, uc);
+	hauli_line_text(&l, "\n");
+	hauli_line_write(&l);
+}
+
+void hauli_crash_init(void)
+{
+	hauli_trace_init();
+	hauli_overflow_on_crash(tell);
+}
