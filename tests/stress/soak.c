@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The whole public interface without packets, at random: coroutines of all carriers and two plain
+ * threads draw operations (soak_ops.c), in runtimes that are drawn as well, each of which is
+ * stopped when its workers have ended or amid them. Each operation has its books: a value is
+ * received once, what a lock guards is counted, a join gives the result of its target. They are
+ * closed after the stop.
+ *
+ * A round is a function of its seed, but for the interleaving. A failure names the seed, and
+ * HAUL_STRESS_SEED with it begins with that round.
+ */
+#include <pthread.h>
+
+#include <haul/sync.h>
+
+#include "sched/coroutine.h"
+#include "soak.h"
+#include "support/evpoller.h"
+#include "support/hang.h"
+#include "support/runtime.h"
+#include "support/stress.h"
+#include "support/suite.h"
+
+#define WORKERS 24
+#define STEPS 30
+#define THREADS 2
+
+struct soak s;
+
+static struct {
+	struct haul_coro *workers[WORKERS];
+	unsigned nb_workers, rounds;
+	uint64_t stolen, slices;
+	pthread_t threads[THREADS];
+	atomic_bool threads_go;
+	struct evpoller poller; /* blocks, on carrier 0, in some rounds */
+	bool has_poller;
+	atomic_uint inputs, answers;
+} m;
+
+void wrong(const char *what, const char *file, int line)
+{
+	fprintf(stderr, "%s:%d: wrong: %s; HAUL_STRESS_SEED=%" PRIu64 " begins with this round\n",
+		file, line, what, s.seed);
+	if (s.rt)
+		haul_dump(s.rt, stderr);
+	abort();
+}
+
+static void *works(void *seed)
+{
+	struct actor a = actor((uintptr_t)seed, 0);
+
+	s.alive++;
+	soak_steps(&a, STEPS);
+	s.alive--;
+	return seed;
+}
+
+static void *acts_outside(void *seed)
+{
+	struct actor a = actor((uintptr_t)seed, 0);
+	FILE *nowhere = fopen("/dev/null", "w");
+
+	while (m.threads_go) {
+		unsigned kind = hauli_random_below(&a.random, 100);
+
+		if (kind == 0) {
+			haul_dump(s.rt, nowhere);
+		} else if (kind == 1) {
+			haul_trim(s.rt);
+		} else if (kind < 10 && m.has_poller) {
+			m.inputs++;
+			eventfd_write(m.poller.source, 1);
+		} else {
+			soak_from_outside(&a);
+		}
+	}
+	fclose(nowhere);
+	return NULL;
+}
+
+static void *answers(void *arg)
+{
+	m.answers++;
+	return arg;
+}
+
+static void make_objects(void)
+{
+	static const unsigned room[SOAK_CHANS] = {0, 1, 3, 64};
+
+	for (unsigned i = 0; i < SOAK_CHANS; i++)
+		RIGHT(haul_chan_create(&s.chans[i], sizeof(unsigned), room[i]) == 0);
+	for (unsigned i = 0; i < SOAK_SEMS; i++)
+		haul_sem_init(&s.sems[i], soak_units[i]);
+}
+
+/* Carriers float, and lie in one cluster or in several. */
+static void start(struct hauli_random *random)
+{
+	struct haul_plan_opts plan_opts = {
+		.carriers = 1 + hauli_random_below(random, SOAK_CARRIERS)};
+	struct haul_runtime_opts opts = {
+		.steal = (enum haul_steal)(HAUL_STEALING ? hauli_random_below(random, 3) : 0),
+		.watchdog_ns = hauli_random_below(random, 2) ? HAUL_FOREVER : 0,
+		.steal_min_work_ns = hauli_random_below(random, 2),
+		.round_ns = hauli_random_below(random, 2) * 5 * HAUL_US};
+	struct haul_plan *plan;
+
+	s.carriers = plan_opts.carriers;
+	RIGHT(haul_plan_create(&plan, &plan_opts, NULL, 0) == 0);
+	for (unsigned i = 0; i < s.carriers; i++) {
+		plan->places[i].cpu = plan->places[i].core = -1;
+		plan->places[i].cluster = hauli_random_below(random, plan->clusters);
+	}
+	opts.plan = plan;
+	RIGHT(haul_start(&s.rt, &opts) == 0);
+	haul_plan_destroy(plan);
+}
+
+static void open_poller(void)
+{
+	evpoller_open(&m.poller);
+	m.poller.on_input = answers;
+	RIGHT(evpoller_register(haul_carrier(s.rt, 0), &m.poller, NULL) == 0);
+}
+
+static void spawn_workers(struct hauli_random *random)
+{
+	m.nb_workers = 4 + hauli_random_below(random, WORKERS - 3);
+	for (unsigned i = 0; i < m.nb_workers; i++) {
+		const struct haul_coro_opts opts = {.name = "worker",
+			.pinned = hauli_random_below(random, 6) == 0,
+			.order_key = (uint8_t)hauli_random_below(random, 4)};
+		void *seed = (void *)(uintptr_t)(hauli_random_next(random) >> 8);
+
+		RIGHT((i % 2 ? haul_spawn_any(s.rt, &m.workers[i], works, seed, &opts)
+			     : haul_spawn_on(haul_carrier(s.rt, i % s.carriers), &m.workers[i],
+				       works, seed, &opts)) == 0);
+	}
+}
+
+/* The stop comes amid the work, or after it. */
+static void end_workers(struct hauli_random *random)
+{
+	bool amid = hauli_random_below(random, 2);
+
+	if (amid)
+		usleep(hauli_random_below(random, 5000));
+	for (unsigned i = 0; i < m.nb_workers; i++) {
+		if (!amid) {
+			RIGHT(haul_join(m.workers[i], NULL, HAUL_FOREVER) == 0);
+			continue;
+		}
+		if (hauli_random_below(random, 3) == 0)
+			haul_cancel(m.workers[i]);
+		haul_detach(m.workers[i]);
+	}
+}
+
+static void count_slices(void)
+{
+	for (unsigned i = 0; i < s.carriers; i++) {
+		struct haul_carrier_stats st;
+
+		haul_carrier_get_stats(haul_carrier(s.rt, i), &st);
+		m.stolen += st.stolen;
+		m.slices += st.slices;
+	}
+}
+
+static void close_books(void)
+{
+	unsigned value;
+
+	RIGHT(s.alive == 0);
+	for (unsigned i = 0; i < SOAK_CHANS; i++) {
+		while (haul_chan_recv(s.chans[i], &value, 0) == 0)
+			soak_has_received(value);
+		haul_chan_destroy(s.chans[i]);
+	}
+	for (unsigned i = 0; i < s.values; i++)
+		RIGHT(s.sent[i] == s.received[i]);
+	for (unsigned i = 0; i < SOAK_MUTEXES; i++)
+		RIGHT(s.guarded[i] == s.locks[i]);
+	for (unsigned i = 0; i < SOAK_SEMS; i++) {
+		for (unsigned n = soak_units[i]; n > 0; n--)
+			RIGHT(haul_sem_wait(&s.sems[i], 0) == 0);
+		RIGHT(haul_sem_wait(&s.sems[i], 0) != 0);
+	}
+	RIGHT(s.put == s.taken + s.queued);
+	RIGHT(s.bumps == s.bumps_released);
+	RIGHT(m.answers <= m.inputs);
+}
+
+static void run_round(uint64_t seed)
+{
+	struct hauli_random random;
+
+	hauli_random_init(&random, seed);
+	hauli_random_next(&random);
+	memset(&s, 0, sizeof(s));
+	s.seed = seed;
+	make_objects();
+	start(&random);
+	m.has_poller = hauli_random_below(&random, 2);
+	if (m.has_poller)
+		open_poller();
+	m.threads_go = true;
+	for (unsigned i = 0; i < THREADS; i++)
+		RIGHT(pthread_create(&m.threads[i], NULL, acts_outside,
+			      (void *)(uintptr_t)(hauli_random_next(&random) >> 8)) == 0);
+	spawn_workers(&random);
+	end_workers(&random);
+	m.threads_go = false;
+	for (unsigned i = 0; i < THREADS; i++)
+		pthread_join(m.threads[i], NULL);
+	count_slices();
+	RIGHT(haul_stop(s.rt, HAUL_FOREVER) == 0);
+	s.rt = NULL;
+	if (m.has_poller)
+		evpoller_close(&m.poller);
+	close_books();
+}
+
+START_TEST(the_books_agree)
+{
+	uint64_t deadline = stress_deadline(), seed = stress_seed();
+
+	do {
+		hang_watch();
+		run_round(seed++);
+		m.rounds++;
+	} while (haul_now() < deadline);
+	hang_ends();
+	for (unsigned i = 0; i < soak_nb_ops; i++)
+		fprintf(stderr, "%s %lu, ", soak_ops[i].name, soak_ops[i].times);
+	fprintf(stderr, "slices %" PRIu64 ", stolen %" PRIu64 ", rounds %u\n", m.slices, m.stolen,
+		m.rounds);
+}
+END_TEST
+
+SUITE_MAIN("soak", {the_books_agree})

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the operations of the soak share: the runtime of the round, the objects, and the books. */
+#ifndef HAUL_TESTS_SOAK_H
+#define HAUL_TESTS_SOAK_H
+
+#include <errno.h>
+#include <stdatomic.h>
+
+#include <haul/haul.h>
+
+#include "base/random.h"
+
+#define SOAK_CARRIERS 4
+#define SOAK_CHANS 4
+#define SOAK_MUTEXES 3
+#define SOAK_SEMS 2
+#define SOAK_VALUES (1u << 16) /* sent in a round */
+
+static const unsigned soak_units[SOAK_SEMS] = {1, 3};
+
+struct soak {
+	struct haul_runtime *rt;
+	uint64_t seed; /* of the round */
+	unsigned carriers;
+	atomic_long alive; /* coroutines that have begun and not ended */
+	atomic_uint draws; /* of coroutines without a seed */
+
+	struct haul_chan *chans[SOAK_CHANS];
+	atomic_uchar sent[SOAK_VALUES], received[SOAK_VALUES];
+	atomic_uint values;
+	struct haul_mutex mutexes[SOAK_MUTEXES];
+	uint64_t guarded[SOAK_MUTEXES];
+	atomic_ulong locks[SOAK_MUTEXES];
+	struct haul_sem sems[SOAK_SEMS];
+	atomic_uint in_use[SOAK_SEMS];
+	struct haul_event event;
+	struct haul_mutex queue_lock;
+	struct haul_cond queue_grows;
+	uint64_t queued, put, taken;
+	atomic_ulong bumps, bumps_released; /* of the carriers' counters */
+};
+extern struct soak s;
+
+/* One that does operations: a coroutine, or a plain thread. */
+struct actor {
+	struct hauli_random random;
+	unsigned depth; /* of scopes */
+};
+
+struct op {
+	const char *name;
+	void (*run)(struct actor *a);
+	atomic_ulong times;
+};
+extern struct op soak_ops[];
+extern const unsigned soak_nb_ops;
+
+void soak_opens_scope(struct actor *a);
+void soak_is_shielded(struct actor *a);
+void soak_has_value(struct actor *a);
+
+/* Ends the program with a line that has the round's seed, and a dump. */
+void wrong(const char *what, const char *file, int line);
+#define RIGHT(condition) ((condition) ? (void)0 : wrong(#condition, __FILE__, __LINE__))
+
+struct actor actor(uint64_t seed, unsigned depth);
+
+static inline unsigned below(struct actor *a, unsigned n)
+{
+	return hauli_random_below(&a->random, n);
+}
+
+static inline uint64_t draw_deadline(struct actor *a)
+{
+	unsigned kind = below(a, 6);
+
+	return kind == 0 ? 0 : haul_in(kind == 1 ? 0 : below(a, 300) * HAUL_US);
+}
+
+static inline struct haul_coro_opts draw_opts(struct actor *a)
+{
+	return (struct haul_coro_opts){.name = "soak",
+		.pinned = below(a, 6) == 0,
+		.order_key = (uint8_t)(below(a, 2) ? below(a, 4) : 0)};
+}
+
+/* True: done. A wait may end otherwise, but not by another error than these. */
+static inline bool done(int err)
+{
+	RIGHT(err == 0 || err == -EAGAIN || err == -ETIMEDOUT || err == -ECANCELED);
+	return err == 0;
+}
+
+static inline bool spawned(int err)
+{
+	RIGHT(err == 0 || err == -ECANCELED);
+	return err == 0;
+}
+
+/* For a plain thread: those that do not need a coroutine. */
+void soak_from_outside(struct actor *a);
+
+/* Of a coroutine. */
+void soak_steps(struct actor *a, unsigned n);
+
+/* After the stop: a value that was left in a channel. */
+void soak_has_received(unsigned value);
+
+#endif
