@@ -357,6 +357,21 @@ MUTATIONS = [
     ('net/io_wait', 'drivers-glue/io/drain.c', 'an RPS target says too early that it is drained',
      'hauli_spread_drop_received(p);',
      'hauli_spread_drop_received(p);\n\thauli_u32_published_set(&p->drained, 1);'),
+    ('net/io_packet', 'drivers-glue/io/drain.c', 'a stop spins while handlers wait',
+     'if (handlers && !cancels && !hauli_has_to_send(p))', 'if (false)'),
+    ('net/test_port', 'lib/sched/round.c', 'a poller without input keeps its carrier awake',
+     'if (hauli_unlikely(c->poller_rests)) {', 'if (false) {'),
+    ('net/test_port', 'lib/sched/poller.c', 'a poller with input lets its carrier sleep',
+     'c->poller_rests = !had_io;', 'c->poller_rests = true;'),
+    ('net/test_port', 'drivers-glue/io/test.c', 'a wire does not listen',
+     'hauli_handover_listen(&w->in);', ';'),
+    ('net/test_port', 'drivers-glue/io/test.c', 'frames are taken before their instant is over',
+     'if (w && *at < now) *frame = w->frames[w->first++];',
+     'if (w) *frame = w->frames[w->first++];\n\tnow = HAUL_FOREVER;'),
+    ('unit/watchdog', 'lib/sched/dump_signal.c', 'a dump interrupts the caller',
+     'pthread_sigmask(SIG_BLOCK, &it, NULL);', ''),
+    ('unit/sync_misuse', 'lib/sync/chan.c', 'a closed channel was never destroyed',
+     'if (ch->destroyed) hauli_misuse(call', 'if (false) hauli_misuse(call'),
 ]
 
 

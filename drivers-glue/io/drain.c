@@ -47,7 +47,8 @@ static void drain(struct hauli_poller *p)
 	bool handlers = true, cancels = false;
 	struct hauli_slab_walk cancelled = {0};
 
-	while (hauli_glue_go_on(p->carrier, false)) {
+	/* In virtual time the carrier stays awake, but in naps. */
+	while (hauli_glue_go_on(p->carrier, hauli_glue_is_virtual(p->carrier))) {
 		uint64_t now = haul_now();
 
 		if (hauli_has_to_send(p))

@@ -262,6 +262,10 @@ bool hauli_idle(struct hauli_poller *p, hauli_cycle_fn *cycle)
 
 void hauli_idle_nap(struct hauli_poller *p, uint64_t until)
 {
+	if (hauli_glue_is_virtual(p->carrier)) {
+		(void)haul_sleep_until(until);
+		return;
+	}
 	if (!haul_try_park_poller())
 		return;
 	listen_no_more(p);

@@ -178,7 +178,7 @@ static bool begin(struct hauli_poller *p)
 	struct hauli_rxq *r;
 
 	while (hauli_u32_published_get(&p->may_begin) == 0)
-		if (!hauli_glue_go_on(p->carrier, false))
+		if (!hauli_glue_go_on(p->carrier, hauli_glue_is_virtual(p->carrier)))
 			return false;
 	hauli_glue_poller_begins(p->carrier, &p->cycles, order_of);
 	for (r = p->rxqs; r < p->rxqs_end; r++) {

@@ -80,6 +80,7 @@ struct haul_carrier {
 	 * and read by its holder too */
 	bool records_cancelled;
 	uint8_t joins; /* of coroutines that had ended (join.c) */
+	bool poller_rests; /* virtual time: the poller found nothing to do. Since its last turn */
 	/* of its thread; NULL: the program has no C++. Constant */
 	struct hauli_exceptions *exceptions;
 

@@ -60,7 +60,8 @@ enum {
 	/* from its theft until it is back. Set by the thief, cleared by the home */
 	HAULI_FLAG_STOLEN = 1 << 1,
 	HAULI_FLAG_POLLER = 1 << 2,
-	HAULI_FLAG_PULLS = 1 << 3, /* a poller whose carrier steals. Set by the home */
+	/* a poller whose carrier steals or has virtual time. Set by the home */
+	HAULI_FLAG_PULLS = 1 << 3,
 	/* must not suspend: in a block of HAUL_NO_SUSPEND(), or a poller that calls handlers. Set
 	 * and cleared by itself */
 	HAULI_FLAG_HANDLES = 1 << 4,

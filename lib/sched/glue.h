@@ -33,6 +33,20 @@ static inline bool hauli_glue_steals(const struct haul_carrier *c)
 	return hauli_steals(c);
 }
 
+/* Before the first poller of a runtime with virtual time: they get all that they receive from
+ * coroutines, by hand-overs. */
+static inline void hauli_glue_let_poll(struct haul_runtime *rt)
+{
+	rt->quiet_pollers = true;
+}
+
+/* True if time is virtual: a poller that passes false to hauli_glue_go_on() is resumed only after
+ * something has woken its carrier. */
+static inline bool hauli_glue_is_virtual(const struct haul_carrier *c)
+{
+	return c->virtual_time;
+}
+
 /* True if c has ready coroutines. Called by c's poller. */
 static inline bool hauli_glue_has_ready(const struct haul_carrier *c)
 {

@@ -22,6 +22,7 @@
 
 #include "base/clock.h"
 #include "sched/cluster.h"
+#include "sched/runtime.h"
 #include "sched/self.h"
 #include "sched/sleep.h"
 #include "sched/spawn.h"
@@ -42,7 +43,7 @@ int haul_poller_register(struct haul_carrier *carrier, struct haul_coro **poller
 
 	if (!carrier || !fn)
 		return -EINVAL;
-	if (carrier->virtual_time)
+	if (carrier->virtual_time && !carrier->rt->quiet_pollers)
 		return -ENOTSUP;
 	if (!hauli_trylock_take(&carrier->poller_lock))
 		return -EBUSY;
@@ -75,7 +76,8 @@ void hauli_poller_is_busy(struct haul_carrier *c)
 /* True if the round has work other than polling. */
 static bool is_needed(const struct haul_carrier *c)
 {
-	if (hauli_unlikely(c->timers.next_at != HAULI_NEVER) && hauli_ticks() >= c->timers.next_at)
+	if (hauli_unlikely(c->timers.next_at != HAULI_NEVER) &&
+		hauli_timer_ticks() >= c->timers.next_at)
 		return true;
 	return !hauli_runq_is_empty(&c->runq) || !hauli_inbox_is_empty(&c->inbox) ||
 		hauli_cluster_waits(c);
@@ -104,12 +106,17 @@ static __attribute__((noinline)) bool give_way(struct haul_carrier *c, struct ha
 	return !hauli_coro_is_cancelled(me);
 }
 
-/* For a poller that is cancelled, or whose carrier steals. */
+/* For a poller that is cancelled, or whose carrier steals or has virtual time: there it gives way
+ * in each cycle, and one without input does not keep its carrier awake. */
 static __attribute__((noinline)) bool go_on_slow(
 	struct haul_carrier *c, struct haul_coro *me, bool had_io)
 {
 	if (hauli_coro_is_cancelled(me))
 		return false;
+	if (c->virtual_time) {
+		c->poller_rests = !had_io;
+		return give_way(c, me);
+	}
 	/* A poller with input has no time to search: others get its search. */
 	if (had_io)
 		hauli_steal_is_busy(c);

@@ -163,7 +163,8 @@ PART bool run_ready(struct haul_carrier *c, bool steals)
 	return true;
 }
 
-/* Resumes the poller. False: there is none, or it waits for something itself. */
+/* Resumes the poller. False: there is none, it waits for something itself, or it had nothing to do
+ * where time is virtual. */
 PART bool resume_poller(struct haul_carrier *c, bool steals)
 {
 	struct haul_coro *poller = c->poller;
@@ -175,6 +176,10 @@ PART bool resume_poller(struct haul_carrier *c, bool steals)
 	 * resumes. */
 	if (hauli_unlikely(c->inbox.sleeps))
 		hauli_sleep_end(c);
+	if (hauli_unlikely(c->poller_rests)) {
+		c->poller_rests = false;
+		return false;
+	}
 	return true;
 }
 

@@ -25,6 +25,9 @@ struct haul_runtime {
 	struct hauli_group *groups; /* NULL: stealing is off */
 	unsigned nb_groups;
 	bool virtual_time; /* constant */
+	/* its pollers get all they receive from coroutines, so they may be in virtual time. Set
+	 * before there are any */
+	bool quiet_pollers;
 	struct hauli_u8_shared woken_from_outside; /* by a thread that is no carrier. Any thread */
 	bool told_stuck; /* under quiet_lock */
 	pthread_mutex_t quiet_lock;

@@ -18,7 +18,7 @@ static void start(struct haul_carrier *c, struct hauli_msg *msg)
 	hauli_counter_add(&c->arrived, 1);
 	if (hauli_unlikely(co->poller)) {
 		c->poller = co;
-		if (hauli_steals(c))
+		if (hauli_steals(c) || c->virtual_time)
 			hauli_u8_shared_set_bits(&co->flags, HAULI_FLAG_PULLS);
 	}
 	hauli_queue_new(c, co); /* not if a thief has taken it already */

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The C of the pages compiles. The blocks of a page are one file, in their order. What a block
 needs and a reader does not is in a comment of the page before the block, which begins with
-"<!-- c".
+"<!-- c". A page may include the program of first-program.md.
 Usage: pages.py SOURCE_DIR INCLUDE_DIR..."""
 import glob
 import os
 import re
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 
@@ -32,6 +33,13 @@ def program(tree, page):
 
 def main():
     tree, *folders = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as work:
+        with open(os.path.join(work, "shout.c"), "w", encoding="utf-8") as first:
+            first.write(program(tree, "docs/guide/first-program.md")[0])
+        check(tree, [*folders, work])
+
+
+def check(tree, folders):
     command = ["gcc", "-std=gnu17", *WARNINGS, "-fsyntax-only", *("-I" + f for f in folders),
                *flags.dpdk(), "-x", "c", "-"]
     tap = Tap()

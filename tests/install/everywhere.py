@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The program of docs/guide/everywhere.md, built outside the tree, counts datagrams of the kernel
-on two carriers; that of testing.md finds no fault.
+on two carriers; those of testing.md and testing-handlers.md find no fault.
 Usage: everywhere.py BUILD_DIR SOURCE_DIR"""
 import os
 import re
@@ -65,6 +65,15 @@ def main():
             root, "timeouts", os.path.join(tree, "docs/guide/testing.md"))
         tap.ok(subprocess.run([binary], env=env, check=False).returncode == 0,
                "testing.md: seven seconds of virtual time")
+        with open(os.path.join(root, "shout.c"), "w", encoding="utf-8") as program:
+            program.write(outside.source(os.path.join(tree, "docs/guide/first-program.md")))
+        os.environ["C_INCLUDE_PATH"] = root
+        binary = outside.compile_program(
+            root, "handlers", os.path.join(tree, "docs/guide/testing-handlers.md"),
+            package="haul-app")
+        test = subprocess.run([binary], env=env, check=False, capture_output=True, text=True)
+        tap.ok(test.returncode == 0, "testing-handlers.md: a test of the first program",
+               test.stdout + test.stderr)
     tap.done()
 
 

@@ -63,9 +63,10 @@ struct haul_runtime_opts {
 	 * For tests of time-outs: time stands still while a coroutine runs or can run, and jumps to
 	 * the next deadline when all wait. So a test of an hour takes no time, and nothing is late.
 	 * haul_now() and deadlines are those of this clock, in the whole process, from haul_start()
-	 * to haul_stop(): the process has no other runtime. Not with stealing, nor with pollers. A
-	 * thread that is no carrier should only wait (haul_join() with HAUL_FOREVER) while
-	 * coroutines use the clock: it does not hold it up, nor does its deadline move it.
+	 * to haul_stop(): the process has no other runtime. Not with stealing, nor with pollers,
+	 * but those of a test of handlers (haul-dpdk/test.h). A thread that is no carrier should
+	 * only wait (haul_join() with HAUL_FOREVER) while coroutines use the clock: it does not
+	 * hold it up, nor does its deadline move it.
 	 */
 	bool virtual_time;
 	/*
