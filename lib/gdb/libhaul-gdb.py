@@ -2,11 +2,15 @@
 """gdb commands for haul: the coroutines of a live process or of a core.
 
   haul list [NAME]              lists coroutines: all, or those of that name
-  haul bt ADDRESS | NAME | all  prints their call stacks
-  haul switch ADDRESS | NAME    selects a coroutine, for bt, up, down, frame and info locals
+  haul bt WHICH | all           prints their call stacks
+  haul switch WHICH             selects a coroutine, for bt, up, down, frame and info locals
   haul switch back              selects the thread again
 
-gdb loads this file with libhaul.so. For a program that is linked with libhaul.a: source FILE.
+WHICH is a number as haul list prints it (#4), which holds until the process continues; an address,
+which may be any expression; or a name.
+
+gdb loads this file with libhaul.so. For a program that is linked with libhaul.a: source FILE. For
+a process in another mount namespace (ip netns exec): set sysroot / before gdb attaches to it.
 
 How it works. gdb knows the stacks of threads only. While a coroutine is selected, an unwinder says
 that the caller of the selected thread's innermost frame is the coroutine's suspended context. So
@@ -16,6 +20,7 @@ by the names of their fields in the debug information.
 """
 import itertools
 import os
+import re
 
 import gdb
 import gdb.frames
@@ -29,6 +34,7 @@ REGISTERS = {
 # While a coroutine is selected gdb must not stop at the thread's frame because that is main()'s.
 LIMITS = ("backtrace past-main", "backtrace past-entry")
 STATE_PREFIX = "HAULI_CORO_"
+MOST_CHOICES = 20  # that haul switch lists for a name
 
 
 def word(value):
@@ -36,6 +42,25 @@ def word(value):
     while value.type.strip_typedefs().code == gdb.TYPE_CODE_STRUCT:
         value = value[value.type.fields()[0]]
     return int(value)
+
+
+def symbol_at(address):
+    """" <mutex>" for the address of a variable, "" if it has no name."""
+    text = gdb.execute("info symbol %#x" % address, to_string=True)
+    name = text.partition(" in section ")[0] if " in section " in text else ""
+    return " <%s>" % name.replace(" ", "") if name else ""
+
+
+def callee(frame):
+    """The name of the function of haul that the frame's function has called, or None: a jump at the
+    end of that function may have led elsewhere."""
+    size = 4 if frame.architecture().name() == "aarch64" else 5  # bytes of the call
+    try:
+        code = frame.architecture().disassemble(frame.pc() - size)[0]["asm"]
+    except gdb.error:
+        return None
+    found = re.search(r"<(haul_\w+)(?:@plt)?>", code)
+    return found.group(1) if found else None
 
 
 def offset_of(struct, name):
@@ -132,8 +157,8 @@ class Filter:
 class Coroutine:
     """A struct haul_coro."""
 
-    def __init__(self, haul, value):
-        self.haul, self.value = haul, value
+    def __init__(self, haul, value, number):
+        self.haul, self.value, self.number = haul, value, number
         self.address = int(value.address)
         self.state = haul.states[word(value["state"])]
         self.stack = value["co"]["stack"]
@@ -155,7 +180,8 @@ class Coroutine:
     def line(self):
         home = word(self.value["home"])
         carrier = "carrier %d" % self.haul.carrier(home)["id"] if home else "no carrier"
-        return "%s: %s %#x, %s" % (carrier, self.name(), self.address, self.what())
+        return "#%d %s: %s %#x, %s" % (self.number, carrier, self.name(), self.address,
+                                       self.what())
 
     def what(self):
         thread = self.thread()
@@ -186,7 +212,7 @@ class Coroutine:
         what, address = block["what"].string(), int(block["object"])
         holder = self.haul.word_at(address) & ~3 if what == "mutex" else 0
         by = ", held by %s %#x" % (self.haul.names().get(holder, "none of these:"), holder)
-        return " for %s %#x%s" % (what, address, by if holder else "")
+        return " for %s %#x%s%s" % (what, address, symbol_at(address), by if holder else "")
 
     def select(self):
         selected.select(self.value["co"]["ctx"])
@@ -197,7 +223,7 @@ class Coroutine:
         call, frame = None, selected.first()
         while frame is not None and self.haul.owns(frame):
             call, frame = frame.name(), frame.older()
-        return frame, call
+        return frame, (frame and callee(frame)) or call
 
     def where(self):
         try:
@@ -288,6 +314,10 @@ class Haul:
 
     def coroutines(self):
         """All that have not ended, or were not joined yet."""
+        for number, value in enumerate(self.objects(), 1):
+            yield Coroutine(self, value, number)
+
+    def objects(self):
         rt = self.first
         while int(rt) != 0:
             slab = rt["coros"].dereference()
@@ -306,11 +336,11 @@ class Haul:
             if state == "homeless" if not used else state not in (None, "zombie"):
                 value = gdb.Value(base + at).cast(self.coro.pointer()).dereference()
                 if state != "ended" or not value["detached"]:
-                    yield Coroutine(self, value)
+                    yield value
 
     def find(self, text):
-        """Coroutines by name, or the one of an address or expression."""
-        found = [co for co in self.coroutines() if co.name() == text]
+        """Coroutines by name, or the one of a number, an address or an expression."""
+        found = [co for co in self.coroutines() if text in (co.name(), "#%d" % co.number)]
         if found:
             return found
         try:
@@ -364,12 +394,12 @@ class List(Subcommand):
 
 
 class Backtrace(Subcommand):
-    """haul bt ADDRESS | NAME | all: prints call stacks of coroutines."""
+    """haul bt #NUMBER | ADDRESS | NAME | all: prints call stacks of coroutines."""
     word = "bt"
 
     def run(self, haul, text):
         if not text:
-            raise gdb.GdbError("haul bt ADDRESS | NAME | all")
+            raise gdb.GdbError("haul bt #NUMBER | ADDRESS | NAME | all")
         for co in haul.coroutines() if text == "all" else haul.find(text):
             try:
                 co.backtrace()
@@ -381,7 +411,7 @@ class Backtrace(Subcommand):
 
 
 class Switch(Subcommand):
-    """haul switch ADDRESS | NAME | back: selects a coroutine, or the thread again.
+    """haul switch #NUMBER | ADDRESS | NAME | back: selects a coroutine, or the thread again.
 It begins with the frame of the function that waits in a call of haul. bt, up, down, frame and info
 locals are about the coroutine then, until the process continues."""
     word = "switch"
@@ -391,10 +421,14 @@ locals are about the coroutine then, until the process continues."""
         if text == "back":
             gdb.newest_frame().select()
             return
-        found = haul.find(text) if text else []
-        if len(found) != 1:
-            raise gdb.GdbError("haul switch ADDRESS | NAME | back" if not text else
-                               "%d coroutines are %s; give an address" % (len(found), text))
+        if not text:
+            raise gdb.GdbError("haul switch #NUMBER | ADDRESS | NAME | back")
+        found = haul.find(text)
+        if len(found) > 1:
+            for co in found[:MOST_CHOICES]:
+                gdb.write("  %s\n" % co.line())
+            raise gdb.GdbError("%d coroutines are %s; give a number, such as haul switch #%d"
+                               % (len(found), text, found[0].number))
         co = found[0]
         thread = co.thread()
         if thread is not None:

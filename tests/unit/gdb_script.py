@@ -5,6 +5,7 @@ import glob
 import os
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,27 +18,33 @@ ENTRY = r"hauli_coro_start \(\)"
 LIVE = r"0x[0-9a-f]+"
 SESSION = [
     ("haul list", [
-        rf"carrier 0: holder {LIVE}, parked, in haul_park\(\) by hold\(\) at .*stuck\.c:\d+\n",
-        rf"carrier 0: locker {LIVE}, blocked for mutex {LIVE}, held by holder {LIVE}, "
+        rf"#1 carrier 0: holder {LIVE}, parked, in haul_park\(\) by hold\(\) at .*stuck\.c:\d+\n",
+        rf"#2 carrier 0: locker {LIVE}, blocked for mutex {LIVE} <mutex>, held by holder {LIVE}, "
         r"in haul_lock\(\) by want_lock\(\) at .*stuck\.c:",
         rf"carrier 0: getter {LIVE}, blocked for a value of channel {LIVE}, "
-        r"in \w+\(\) by get\(\) at ",
+        r"in haul_chan_recv\(\) by get\(\) at ",
         rf"carrier 0: sleeper {LIVE}, sleeping, in haul_sleep\(\) by rest\(\) at ",
         rf"carrier 0: joiner {LIVE}, joining holder {LIVE}, in haul_join\(\) by join_holder\(\)",
         rf"carrier 0: gone {LIVE}, ended, not joined\n",
         rf"carrier 1: hog {LIVE}, running in thread \d+\n",
         rf"carrier 1: newcomer {LIVE}, ready, has not begun rest\n"]),
-    ("haul list getter", [r"\A  carrier 0: getter \S+, blocked for .*\n\Z"]),
+    ("haul list getter", [r"\A  #3 carrier 0: getter \S+, blocked for .*\n\Z"]),
     ("haul bt holder", [
-        r"\Acarrier 0: holder .*\n#\d ", r" haul_park \(", r" hold \(deep=0\) at ",
+        r"\A#1 carrier 0: holder .*\n#\d ", r" haul_park \(", r" hold \(deep=0\) at ",
         r" hold \(deep=1\) at ", r" hold \(deep=2\) at ", r" hold_lock \(arg=0x0\) at ",
         ENTRY + r" at .*\n\n\Z"]),
-    ("haul bt hog", [r"\Acarrier 1: hog .*\n#0 ", r" hog \(arg=0x0\) at ", ENTRY]),
+    ("haul bt hog", [r"\A#\d+ carrier 1: hog .*\n#0 ", r" hog \(arg=0x0\) at ", ENTRY]),
     ("haul bt all", [
         r"carrier 0: holder", ENTRY, r"carrier 0: locker", r" haul_lock \(", r" want_lock \(",
         ENTRY, r"carrier 0: getter", r" get \(", ENTRY, r"carrier 0: sleeper", r" haul_sleep \(",
         r" rest \(", ENTRY, r"carrier 0: joiner", r" haul_join \(", ENTRY,
         r"carrier 0: gone .*\n\n", r"carrier 1: hog", ENTRY, r"carrier 1: newcomer .*\n\n"]),
+    ("haul switch twin", [
+        r"\A  #5 carrier 0: twin .*\n  #6 carrier 0: twin .*\n"
+        r"2 coroutines are twin; give a number, such as haul switch #5\n\Z"]),
+    ("haul switch #6", [r"\A#\d+ .* in rest \("]),
+    ("haul bt #6", [r"\A#6 carrier 0: twin .*\n#\d ", r" rest \("]),
+    ("haul bt #77", [r"\ANo coroutine is #77; see haul list\n\Z"]),
     ("haul switch getter", [r"\A#\d+ .* in get \(arg=0x0\) at .*stuck\.c:\d+\n"]),
     ("info locals", [r"number = 42\n"]),
     ("down", [r"\A#\d+ "]),
@@ -57,7 +64,7 @@ SESSION = [
     ("haul switch nobody", [r"\ANo coroutine is nobody; see haul list\n\Z"]),
     ("haul bt main", [r"\ANo coroutine is main; see haul list\n\Z"]),
     ("haul bt 16", [r"\ANo coroutine is 16; see haul list\n\Z"]),
-    ("haul bt", [r"\Ahaul bt ADDRESS"]),
+    ("haul bt", [r"\Ahaul bt #NUMBER"]),
 ]
 # The innermost frame of the thread is main()'s. The selection ends when the process continues.
 GOES_ON = [
@@ -118,6 +125,33 @@ def core_of(program, folder):
     return next(iter(glob.glob(folder + "/core*")), None)
 
 
+def elsewhere(tap, gdb, script, program):
+    """gdb loads the commands for a process in another mount namespace, as below "ip netns exec"."""
+    name = "a process in another mount namespace"
+    try:
+        ran = subprocess.Popen(["unshare", "-m", program], stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL)
+    except FileNotFoundError:
+        tap.skip(name, "no unshare(1)")
+        return
+    with ran, tempfile.TemporaryDirectory() as scripts:
+        if ran.stdout.readline():
+            there = scripts + os.path.realpath(program) + "-gdb.py"
+            os.makedirs(os.path.dirname(there))
+            shutil.copy(script, there)
+            text = subprocess.run(
+                [gdb, "-batch", "-nx", "-iex", "set sysroot /", "-iex",
+                 "set debuginfod enabled off", "-iex",
+                 "add-auto-load-scripts-directory " + scripts, "-iex",
+                 "add-auto-load-safe-path " + scripts, "-p", str(ran.pid), "-ex", "haul list"],
+                stdin=subprocess.DEVNULL, timeout=120, check=False, stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT, text=True).stdout
+            tap.ok("#1 carrier 0: holder 0x" in text, name, text)
+        else:
+            tap.skip(name, "no right to make one")
+        ran.kill()
+
+
 def main():
     program = os.path.abspath(sys.argv[3])
     tap = Tap()
@@ -138,6 +172,7 @@ def main():
         subprocess.run(["objcopy", "--strip-debug", program, bare], check=True)
         gdb.session("stripped", [bare], stuck[:2], [
             ("haul list", [r"\AThere is no debug information of libhaul\. "])])
+    elsewhere(tap, *sys.argv[1:3], program)
     gdb.session("no process", [program], [], [("haul list", [r"\AThere is no process"])])
     tap.done()
 

@@ -128,6 +128,8 @@ int main(void)
 	spawn(haul_carrier(rt, 0), "locker", want_lock);
 	spawn(haul_carrier(rt, 0), "getter", get);
 	spawn(haul_carrier(rt, 0), "sleeper", rest);
+	spawn(haul_carrier(rt, 0), "twin", rest);
+	spawn(haul_carrier(rt, 0), "twin", rest);
 	spawn(haul_carrier(rt, 0), "joiner", join_holder);
 	spawn(haul_carrier(rt, 0), "gone", return_at_once);
 	spawn(haul_carrier(rt, 0), "last", be_last);
