@@ -137,6 +137,8 @@ MUTATIONS = [
      't->ours = false;', ';'),
     ('unit/crash', 'lib/sched/crash.c', 'a stolen coroutine passes for one at home',
      'if (hauli_coro_is_stolen(co))', 'if (false)'),
+    ('unit/sync_misuse', 'lib/sync/mutex.c', 'the holder is not told',
+     'hauli_crash_about((const struct haul_coro *)(uintptr_t)holder, "the holder");', ';'),
     ('unit/misuse', 'lib/base/assert.c', 'a plain thread has no call stack',
      'said_why = true;\n\tif', 'if'),
     ('net/io_misuse', 'drivers-glue/io/poll.c', 'the watchdog does not know the poller',

@@ -17,6 +17,7 @@
 #include "base/line.h"
 #include "coro/overflow.h"
 #include "coro/trace.h"
+#include "sched/runtime.h"
 #include "sched/self.h"
 #include "sched/snapshot.h"
 
@@ -63,11 +64,8 @@ static void put_place(struct hauli_line *l, const void *pc)
 	}
 }
 
-static void put_stack(struct hauli_line *l, const void *uc)
+static void put_stack(struct hauli_line *l, void *const *pcs, unsigned n)
 {
-	void *pcs[HAULI_SHOT_DEPTH];
-	unsigned n = hauli_trace_interrupted(uc, pcs, HAULI_SHOT_DEPTH);
-
 	for (unsigned i = 0; i < n; i++) {
 		hauli_line_text(l, i > 0 ? " < " : ", at ");
 		put_place(l, pcs[i]);
@@ -105,11 +103,37 @@ static void put_coroutine(
 	}
 }
 
+/* Of the other coroutine, taken before the program ends. */
+static struct hauli_shot about;
+static const char *about_role; /* or NULL */
+
+static void tell_about(void)
+{
+	struct hauli_line l = {.len = 0};
+
+	hauli_line_text(&l, "haul: ");
+	hauli_line_text(&l, about_role);
+	hauli_line_text(&l, " is coroutine \"");
+	hauli_line_name(&l, about.name);
+	hauli_line_text(&l, "\" ");
+	hauli_line_hex(&l, (uintptr_t)about.co);
+	if (about.n > 0 && about.what) {
+		hauli_line_text(&l, ", which waits for ");
+		hauli_line_text(&l, about.what);
+		hauli_line_text(&l, " ");
+		hauli_line_hex(&l, (uintptr_t)about.object);
+	}
+	put_stack(&l, about.pcs, about.n);
+	hauli_line_text(&l, "\n");
+	hauli_line_write(&l);
+}
+
 static void tell(int sig, const siginfo_t *info, const void *uc)
 {
 	const struct haul_carrier *c = hauli_self();
 	const struct haul_coro *co = haul_self();
 	struct hauli_line l = {.len = 0};
+	void *pcs[HAULI_SHOT_DEPTH];
 
 	if (!co && !hauli_has_said_why())
 		return;
@@ -124,9 +148,30 @@ static void tell(int sig, const siginfo_t *info, const void *uc)
 		hauli_line_hex(&l, (uintptr_t)info->si_addr);
 	}
 	hauli_line_write(&l);
-	put_stack(&l, uc);
+	put_stack(&l, pcs, hauli_trace_interrupted(uc, pcs, HAULI_SHOT_DEPTH));
 	hauli_line_text(&l, "\n");
 	hauli_line_write(&l);
+	if (about_role)
+		tell_about();
+}
+
+static void look_for_about(struct haul_runtime *rt)
+{
+	const struct haul_carrier *home;
+
+	if (!hauli_slab_has(rt->coros, about.co))
+		return;
+	home = hauli_coro_home(about.co);
+	if (home)
+		(void)hauli_snapshot(home, &about, 1);
+}
+
+void hauli_crash_about(const struct haul_coro *co, const char *role)
+{
+	about = (struct hauli_shot){.co = co};
+	hauli_runtimes_for_each(look_for_about);
+	if (about.taken)
+		about_role = role;
 }
 
 void hauli_crash_init(void)

@@ -6,6 +6,7 @@
  */
 #include "sync/mutex.h"
 
+#include "sched/crash.h"
 #include "sched/held.h"
 #include "sched/suspend.h"
 #include "sync/case.h"
@@ -91,17 +92,23 @@ int haul_lock_by(struct haul_mutex *m, uint64_t deadline)
 	return hauli_mutex_lock_by(m, deadline, &w);
 }
 
+/* By the caller, who has locked q and unlocks the mutex. */
+static __attribute__((noreturn, cold)) void is_not_held(struct hauli_waitq *q, uint64_t holder)
+{
+	hauli_waitq_unlock(q, holder);
+	if (holder)
+		hauli_crash_about((const struct haul_coro *)(uintptr_t)holder, "the holder");
+	hauli_misuse("haul_unlock", "mutex %p is %s; the coroutine that locked it unlocks it",
+		(void *)q, holder ? "held by another coroutine" : "not locked");
+}
+
 static __attribute__((noinline)) void unlock_slow(struct hauli_waitq *q, const struct haul_coro *me)
 {
 	uint64_t holder = hauli_waitq_lock(q);
 	struct hauli_sync_waiter *next;
 
-	if (hauli_unlikely(holder != value_of(me))) {
-		hauli_waitq_unlock(q, holder);
-		hauli_misuse("haul_unlock",
-			"mutex %p is %s; the coroutine that locked it unlocks it", (void *)q,
-			holder ? "held by another coroutine" : "not locked");
-	}
+	if (hauli_unlikely(holder != value_of(me)))
+		is_not_held(q, holder);
 	next = hauli_waitq_take(&q->list, 0);
 	hauli_waitq_unlock(q, next ? value_of(next->waiter.coro) : 0);
 	if (!next)

@@ -495,6 +495,7 @@ static void select_event_in_a_handler(void)
 
 #define OUTSIDE "called outside a coroutine"
 #define IS_NULL "is NULL"
+#define HOLDER "haul: the holder is coroutine \""
 #define IN_HANDLER "called in a burst handler"
 #define IN_USE "coroutines wait in channel"
 #define DESTROYED "was destroyed before"
@@ -540,8 +541,8 @@ static const struct misuse misuses[] = {
 	{locks_twice_by, "haul_lock_by", "is held by the caller"},
 	{selects_what_it_holds, "haul_select", "is held by the caller"},
 	{unlocks_what_is_free, "haul_unlock", "is not locked"},
-	{unlocks_what_others_hold, "haul_unlock", "is held by another coroutine"},
-	{unlocks_outside, "haul_unlock", "is held by another coroutine"},
+	{unlocks_what_others_hold, "haul_unlock", "is held by another coroutine", false, HOLDER},
+	{unlocks_outside, "haul_unlock", "is held by another coroutine", false, HOLDER},
 	{waits_without_mutex, "haul_cond_wait", "is not held by the caller"},
 	{waits_with_the_mutex_of_others, "haul_cond_wait", "is not held by the caller"},
 	{destroys_while_one_receives, "haul_chan_destroy", IN_USE},
