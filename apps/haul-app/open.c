@@ -12,6 +12,7 @@
 #include "input.h"
 #include "signals.h"
 
+#define MUCH_MB 2048 /* that a user is told of */
 #define IN_FLIGHT 8192 /* packets held by handlers, all carriers, in a pool of default size */
 
 static int make_plan(struct hauli_app *a)
@@ -51,6 +52,18 @@ static unsigned longest_frame(const struct hauli_app *a)
 	return config && config->mtu ? config->mtu + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN : 0;
 }
 
+/* Such a start takes long, and the user has not asked for memory, but for queues. */
+static void note_memory(const struct hauli_app *a, unsigned mb)
+{
+	char line[128];
+
+	if (mb < MUCH_MB)
+		return;
+	snprintf(line, sizeof(line), "%u MB of memory for %u packet buffers (--mbufs)", mb,
+		(unsigned)a->mbufs);
+	hauli_app_note(a, line);
+}
+
 static int start_eal(struct hauli_app *a)
 {
 	struct haul_eal_opts opts = {
@@ -71,6 +84,7 @@ static int start_eal(struct hauli_app *a)
 	hauli_app_signals_phase(HAULI_APP_PHASE_STARTS, "starting DPDK", "");
 	choose_pool_size(a);
 	opts.mem_mb = haul_pool_mem_mb_for((unsigned)a->mbufs, longest_frame(a)) + a->hooks->mem_mb;
+	note_memory(a, opts.mem_mb);
 	err = haul_eal_init(&opts, errbuf, sizeof(errbuf));
 	if (err)
 		return hauli_app_fail(a, err, errbuf);
@@ -207,6 +221,7 @@ static int make_pool(struct hauli_app *a)
 {
 	char errbuf[256];
 
+	hauli_app_signals_phase(HAULI_APP_PHASE_STARTS, "making packet buffers", "");
 	a->pub.pool =
 		haul_pool_create_for((unsigned)a->mbufs, longest_frame(a), errbuf, sizeof(errbuf));
 	return a->pub.pool ? HAUL_APP_DONE : hauli_app_fail(a, -ENOMEM, errbuf);

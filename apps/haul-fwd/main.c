@@ -15,6 +15,7 @@
 #include "ports.h"
 #include "prompt.h"
 #include "record.h"
+#include "service.h"
 #include "testpmd_names.h"
 
 static unsigned mode, mode_at_start;
@@ -196,6 +197,7 @@ static int start_generators(struct haul_app *app, uint64_t bursts)
 
 static bool may_end(struct haul_app *app)
 {
+	fwd_service_cut();
 	return mode != FWD_GENERATE || generate_may_end(app);
 }
 
@@ -256,6 +258,7 @@ bool fwd_is_generator(void)
 
 int fwd_stop(struct haul_app *app)
 {
+	fwd_service_cut();
 	if (mode == FWD_GENERATE && !haul_app_is_paused(app))
 		generate_drain(app);
 	return haul_app_pause(app);

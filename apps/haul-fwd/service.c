@@ -5,8 +5,10 @@
  */
 #include "service.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
+#include <haul-dpdk/eal.h>
 #include <rte_cycles.h>
 
 #include "modes/options.h"
@@ -71,7 +73,17 @@ void fwd_service_set(struct haul_io_opts *io)
 
 int fwd_service_begin(struct fwd *fwd)
 {
+	unsigned long free_mb = haul_memory_free_mb();
+	uint64_t mb = fwd_mode_args.service_table_mb * fwd->app->plan->carriers;
 	bool complete = true;
+
+	plan.ends = false;
+	if (plan.lines > 0 && mb > free_mb) {
+		haul_app_say(fwd->app->program,
+			"--service-table: %" PRIu64 " MB of all carriers, and %lu MB are free", mb,
+			free_mb);
+		return HAUL_APP_FAILED;
+	}
 
 	fwd_work_set_clock(&plan, rte_get_tsc_hz());
 	nb_works = fwd->app->plan->carriers;
@@ -84,6 +96,11 @@ int fwd_service_begin(struct fwd *fwd)
 		return HAUL_APP_DONE;
 	haul_app_say(fwd->app->program, "no memory for --service-table");
 	return HAUL_APP_FAILED;
+}
+
+void fwd_service_cut(void)
+{
+	plan.ends = true;
 }
 
 void fwd_service_end(void)

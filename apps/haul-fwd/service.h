@@ -18,4 +18,7 @@ void fwd_service_set(struct haul_io_opts *io);
 int fwd_service_begin(struct fwd *fwd);
 void fwd_service_end(void);
 
+/* The pollers are to stop: services of more than 10 ms end early. Main thread. */
+void fwd_service_cut(void);
+
 #endif

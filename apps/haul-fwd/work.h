@@ -21,6 +21,7 @@ struct fwd_work_plan {
 	uint64_t table_lines;
 	double ticks_per_ns;
 	uint64_t late_max; /* ticks */
+	_Atomic bool ends; /* the program does: long work of a packet is left undone */
 };
 
 /* Of a thread, which alone writes it. */

@@ -259,6 +259,15 @@ static int add_memory(struct hauli_eal_args *args, unsigned mb, const bool conce
 		return -EINVAL;
 	}
 	args->shared = args->hugepages && concerns[SHARED] && !concerns[IN_MEMORY];
+	/* The kernel promises more pages than it has. */
+	if (!concerns[MEMORY] && !args->hugepages && mb > haul_memory_free_mb()) {
+		snprintf(errbuf, errlen,
+			"DPDK cannot start: packet buffers take %u MB of memory, and %lu MB are "
+			"free; use "
+			"fewer queues, carriers or buffers",
+			mb, haul_memory_free_mb());
+		return -ERANGE;
+	}
 	if (!concerns[MEMORY])
 		err = add(args, "-m%u", mb);
 	if (err == 0 && !args->hugepages) {

@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <haul-dpdk/eal.h>
+
 #define FDS_EACH 4 /* two pipes of each lcore */
 #define FDS_ELSE 24 /* memory, interrupts, alarms, telemetry, a held log, files read */
 #define THREADS_ELSE 4 /* interrupts, telemetry, messages of other processes */
@@ -80,7 +82,7 @@ static int check_threads(unsigned carriers, char *errbuf, size_t errlen)
 		errlen);
 }
 
-unsigned long hauli_resources_free_mb(void)
+unsigned long haul_memory_free_mb(void)
 {
 	FILE *file = fopen("/proc/meminfo", "re");
 	unsigned long available = ULONG_MAX, swap = 0, kb;

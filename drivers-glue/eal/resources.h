@@ -9,8 +9,4 @@
 /* Tries to get descriptors and threads for all carriers. 0; -EMFILE or -EAGAIN with a line. */
 int hauli_resources_check(unsigned carriers, char *errbuf, size_t errlen);
 
-/* Megabytes of the machine's memory that programs may still take, including swap; ULONG_MAX if the
- * kernel does not tell. */
-unsigned long hauli_resources_free_mb(void);
-
 #endif

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdio.h>
 
+#include <haul-dpdk/eal.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_mbuf.h>
@@ -11,7 +12,6 @@
 
 #include "eal/init.h"
 #include "eal/log.h"
-#include "eal/resources.h"
 #include "port/ethdev.h"
 #include "port/kinds/table.h"
 #include "port/parse.h"
@@ -103,7 +103,7 @@ static struct rte_mempool *create(const char *name, unsigned mbufs, uint16_t siz
 static bool is_too_large(unsigned mbufs, unsigned frame, char *errbuf, size_t errlen)
 {
 	unsigned long mb = (unsigned long)mbufs * bytes_each(frame) >> 20;
-	unsigned long free_mb = rte_eal_has_hugepages() ? ULONG_MAX : hauli_resources_free_mb();
+	unsigned long free_mb = rte_eal_has_hugepages() ? ULONG_MAX : haul_memory_free_mb();
 
 	if (mb <= free_mb)
 		return false;

@@ -84,6 +84,10 @@ e, _ = fails(mem_mb=64, mbufs=os.sysconf("SC_PHYS_PAGES") * 2, eal=["--no-huge"]
 t.ok(e and re.search(r"they take \d+ MB, and \d+ MB are free; use fewer$", e.line),
      "a pool larger than the machine", e)
 
+e, _ = fails(mem_mb=os.sysconf("SC_PHYS_PAGES") >> 7, mbufs=512)
+t.ok(e and e.number == E.ERANGE and "MB are free; use fewer queues, carriers" in e.line,
+     "an EAL larger than the machine", e)
+
 with tempfile.TemporaryFile("w+") as out:
     probe = Probe(program, stderr=out)
     port = probe.open("net_null0").start()

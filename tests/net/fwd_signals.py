@@ -129,6 +129,16 @@ for sig in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
         tap.ok(r.rc in (1, 2, -sig) and lines,
                f"{sig.name} ends a start: {who.__name__}", r)
 
+# Handlers that would take minutes: a burst of 32 packets, each a gigabyte or a hundred seconds.
+for service in ("--service-memory", 1 << 30), ("--service", "100s"):
+    for handler in "burst", "coroutine":
+        with fwd.Running("--port", "null:", "--carriers", 1, *service, "--handler",
+                         handler) as haul:
+            netns.wait_for(haul.runs, "haul-fwd to run")
+            haul.process.send_signal(signal.SIGINT)
+            r = ended(haul)
+        tap.ok(r.rc == 0 and r.json, f"SIGINT ends {' '.join(map(str, service))}, {handler}", r)
+
 # The output has no reader.
 for sig in signal.SIGINT, signal.SIGTERM:
     reader, writer = os.pipe()

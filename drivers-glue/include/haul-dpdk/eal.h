@@ -47,6 +47,7 @@ struct haul_eal_opts {
  *			privileges than its user (setcap) refuses: they load code or name files
  *	-EMFILE		too few file descriptors
  *	-EAGAIN		too few threads; another program took the huge pages (see restartable)
+ *	-ERANGE		more memory than is free, where there are no huge pages
  *	-ENOMEM, -EALREADY, or an error of EAL
  * Since DPDK 25.11 EAL ends the program, with status 234, if it does not know an argument, or one
  * without its value, or one given twice. The line is then printed to stderr.
@@ -74,6 +75,10 @@ HAUL_API int haul_eal_attach(struct haul_plan **plan, char *errbuf, size_t errle
  * haul_eal_init() or haul_eal_attach() until EAL ends, for one runtime at a time: haul_start() of a
  * second one returns -EBUSY. */
 HAUL_API const struct haul_launcher *haul_eal_launcher(void);
+
+/* Megabytes of the machine's memory that programs may still take, including swap; ULONG_MAX if the
+ * kernel does not tell. Any thread, also without EAL. */
+HAUL_API unsigned long haul_memory_free_mb(void);
 
 /* True if EAL is running and its memory is in huge pages. Any thread. */
 HAUL_API bool haul_eal_has_hugepages(void);
