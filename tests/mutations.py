@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Breaks steps of the scheduler and of the glue, one at a time; a test must find each.
+"""Breaks steps of the library, the glue and haul-fwd, one at a time; a test must find each.
 
 A mutation is caught when the test compiled with it fails, or does not end: a lost wakeup is to
 hang. The same test compiled in the same way with nothing broken must pass before, and end after a
@@ -15,6 +15,7 @@ import tempfile
 import threading
 import time
 
+import mutations_of_parts
 from support import mutate
 from support.objects import Objects
 
@@ -370,11 +371,11 @@ MUTATIONS = [
     ('net/test_port', 'drivers-glue/io/test.c', 'frames are taken before their instant is over',
      'if (w && *at < now) *frame = w->frames[w->first++];',
      'if (w) *frame = w->frames[w->first++];\n\tnow = HAUL_FOREVER;'),
-    ('unit/watchdog', 'lib/sched/dump_signal.c', 'a dump interrupts the caller',
+    ('unit/dump', 'lib/sched/dump_signal.c', 'a dump interrupts the caller',
      'pthread_sigmask(SIG_BLOCK, &it, NULL);', ''),
     ('unit/sync_misuse', 'lib/sync/chan.c', 'a closed channel was never destroyed',
      'if (ch->destroyed) hauli_misuse(call', 'if (false) hauli_misuse(call'),
-]
+] + mutations_of_parts.MUTATIONS
 
 
 def output_of(*command):
@@ -398,7 +399,7 @@ class Tests:
         self.wholes = {}  # for each test, its command with nothing broken
         self.seconds = {}  # for each test, its seconds with nothing broken, or why it fails
         self.locks = collections.defaultdict(threading.Lock)
-        libs = output_of('pkg-config', '--libs', 'check', 'hwloc') + ['-pthread']
+        libs = output_of('pkg-config', '--libs', 'check', 'hwloc') + ['-pthread', '-lm']
         core = [os.path.join(build, 'lib/libhaul_core.a')] + libs
         self.libs = {
             'unit': core,
@@ -417,8 +418,9 @@ class Tests:
         suite = os.path.dirname(test)
         program = os.path.join(work, 'test')
         sources = [os.path.join('tests', test + '.c')] + (BED if suite == 'net' else [])
+        sources += mutations_of_parts.SOURCES.get(test, [])
         # Linked before the library, it replaces the library's object.
-        if broken.endswith('.c'):
+        if broken.endswith('.c') and broken not in sources:
             sources.append(broken)
         if self.script(work, test):
             return self.script(work, test)
@@ -469,7 +471,8 @@ ENDLESS = 'does not end'
 def why_failed(command, limit):
     """None if the test passes within so many seconds."""
     env = os.environ | {
-        'CK_TAP_LOG_FILE_NAME': '-', 'CK_VERBOSITY': 'silent', 'CK_FORK': 'no'}
+        'CK_TAP_LOG_FILE_NAME': '-', 'CK_VERBOSITY': 'silent', 'CK_FORK': 'no',
+        'HAUL_TEST_MACHINES': os.path.join(os.path.dirname(__file__), 'unit/machines')}
     try:
         run = subprocess.run(command, capture_output=True, text=True, env=env, timeout=limit)
     except subprocess.TimeoutExpired:
@@ -486,7 +489,7 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         tests = Tests(root, compiler.split(), build, work)
         sys.exit(mutate.run_all(chosen, lambda m: mutate.verdict(
-            root, ('lib', 'drivers-glue', 'tests'), m, tests.build, tests.is_caught)))
+            root, ('lib', 'drivers-glue', 'apps', 'tests'), m, tests.build, tests.is_caught)))
 
 
 if __name__ == '__main__':

@@ -46,6 +46,29 @@ START_TEST(objects_are_whole_and_dense)
 }
 END_TEST
 
+#define CHUNK ((size_t)64 << 20)
+#define LARGE ((size_t)700 << 10) /* a chunk ends amid a set of these, and amid one of them */
+
+START_TEST(no_object_is_beyond_the_end_of_its_chunk)
+{
+	struct hauli_slab *s = NULL;
+	char *first;
+
+	ck_assert_int_eq(hauli_slab_create(&s, LARGE), 0);
+	first = hauli_slab_get_shared(s);
+	ck_assert_ptr_nonnull(first);
+	for (unsigned i = 1; i < 2 * CHUNK / LARGE; i++) {
+		char *object = hauli_slab_get_shared(s);
+		size_t at = (size_t)(object - first);
+
+		ck_assert_ptr_nonnull(object);
+		ck_assert(at + LARGE <= CHUNK || at >= CHUNK); /* or in another chunk */
+		ck_assert(hauli_slab_has(s, object));
+	}
+	hauli_slab_destroy(s);
+}
+END_TEST
+
 static void count(void *object, void *arg)
 {
 	unsigned *n = arg;
@@ -188,5 +211,6 @@ START_TEST(threads_share_no_object)
 }
 END_TEST
 
-SUITE_MAIN("coro_slab", {objects_are_whole_and_dense, 1}, {objects_are_reused, 1},
+SUITE_MAIN("coro_slab", {objects_are_whole_and_dense, 1},
+	{no_object_is_beyond_the_end_of_its_chunk, 1}, {objects_are_reused, 1},
 	{last_put_is_first_got, 1}, {objects_are_known, 1}, {threads_share_no_object, 1})

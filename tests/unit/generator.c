@@ -367,10 +367,29 @@ START_TEST(random_orders_are_counted_right)
 }
 END_TEST
 
+START_TEST(a_sum_of_flows_is_that_of_all_their_packets)
+{
+	struct receiver_flow sum = {0}, low = {0}, high = {0}, none = {0};
+
+	for (uint32_t i = 0; i < 5; i++) {
+		receiver_note(&low, 100 + i);
+		receiver_note(&high, 105 + i);
+	}
+	receiver_merge(&sum, &low);
+	receiver_merge(&sum, &high);
+	receiver_merge(&sum, &none);
+	ck_assert_uint_eq(sum.next - sum.first, 10);
+	ck_assert_uint_eq(sum.received, 10);
+	receiver_merge(&high, &low);
+	ck_assert_uint_eq(high.next - high.first, 10);
+}
+END_TEST
+
 SUITE_MAIN("generator", {constant_gaps_do_not_add_up}, {streams_share_the_times},
 	{poisson_gaps_are_exponential}, {poisson_counts_are_those_of_a_poisson_process},
 	{bursts_are_due_at_once}, {a_ramp_has_the_area_below_it}, {phases_follow_each_other},
 	{rates_of_a_file_are_those_of_the_option}, {wrong_files_of_rates_have_a_line},
 	{wrong_rates_have_a_line}, {sizes_are_those_of_the_list}, {wrong_sizes_have_a_line},
 	{each_packet_is_counted_once}, {the_window_moves}, {numbers_wrap},
+	{a_sum_of_flows_is_that_of_all_their_packets},
 	{random_orders_are_counted_right, .runs = 20})

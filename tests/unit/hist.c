@@ -143,6 +143,30 @@ START_TEST(a_sum_has_the_values_of_both)
 }
 END_TEST
 
+START_TEST(a_difference_has_the_largest_value_that_is_left)
+{
+	static struct haul_hist earlier;
+
+	clear();
+	haul_hist_add(&h, 1000, 1);
+	earlier = h;
+	haul_hist_add(&h, 10, 1);
+	haul_hist_subtract(&h, &earlier);
+	ck_assert_uint_eq(haul_hist_max(&h), 10);
+}
+END_TEST
+
+START_TEST(a_quantile_between_two_values_is_the_larger_one)
+{
+	clear();
+	for (unsigned v = 1; v <= 3; v++)
+		haul_hist_add(&h, v, 1);
+	ck_assert_uint_eq(haul_hist_quantile(&h, 0.33), 1);
+	ck_assert_uint_eq(haul_hist_quantile(&h, 0.34), 2);
+	ck_assert_uint_eq(haul_hist_quantile(&h, 0.67), 3);
+}
+END_TEST
+
 /* Reads a histogram out of its text: each line's growth of TotalCount is the count of a bucket. */
 static void parse(FILE *in, double unit, struct haul_hist *back, double *max, uint64_t *total)
 {
@@ -255,5 +279,7 @@ END_TEST
 SUITE_MAIN("hist", {buckets_follow_each_other_without_a_gap}, {small_values_are_exact},
 	{values_beyond_the_limit_are_in_the_last_bucket}, {one_value_is_every_quantile},
 	{quantiles_are_those_of_the_sorted_values, .runs = 20}, {a_sum_has_the_values_of_both},
-	{the_text_has_every_bucket}, {the_text_has_the_form_of_hdrhistogram},
-	{an_output_without_room_is_an_error}, {a_reader_sees_counts_that_only_grow})
+	{a_difference_has_the_largest_value_that_is_left},
+	{a_quantile_between_two_values_is_the_larger_one}, {the_text_has_every_bucket},
+	{the_text_has_the_form_of_hdrhistogram}, {an_output_without_room_is_an_error},
+	{a_reader_sees_counts_that_only_grow})

@@ -468,6 +468,24 @@ START_TEST(another_payload)
 }
 END_TEST
 
+/* A payload of each value; the sum of one of them is 0xffff, whose complement says "none". */
+START_TEST(a_payload_never_goes_without_a_checksum)
+{
+	struct net_bytes request = net_request("udp");
+	struct rte_mbuf *m = net_mbuf(&request, 0, 0);
+	struct haul_pkt pkt;
+
+	ck_assert_int_eq(haul_net_parse(&pkt, m), HAUL_NET_OK);
+	for (uint32_t n = 0; n <= UINT16_MAX; n++) {
+		uint16_t payload = (uint16_t)n;
+
+		ck_assert_int_eq(haul_udp_set_payload(&pkt, &payload, sizeof(payload)), 0);
+		ck_assert_uint_ne(pkt.udp->dgram_cksum, 0);
+	}
+	net_mbuf_free(m);
+}
+END_TEST
+
 START_TEST(payload_from_itself)
 {
 	struct net_bytes request = net_request("udp");
@@ -531,6 +549,7 @@ int main(void)
 	tcase_add_test(t, extension_headers_are_taken_out);
 	tcase_add_test(t, description_of_a_packet);
 	tcase_add_loop_test(t, another_payload, 0, 2);
+	tcase_add_test(t, a_payload_never_goes_without_a_checksum);
 	tcase_add_test(t, payload_from_itself);
 	tcase_add_test(t, payload_of_others_stays);
 	suite_add_tcase(s, t);

@@ -62,6 +62,22 @@ START_TEST(both_directions_are_one_flow)
 }
 END_TEST
 
+START_TEST(hosts_that_differ_in_their_networks_only_are_one_flow)
+{
+	struct net_bytes there = datagram(6, 1000, 53, false), back = datagram(6, 1000, 53, true);
+	struct net_bytes *both[] = {&there, &back};
+
+	for (unsigned i = 0; i < 2; i++) {
+		uint8_t *src = both[i]->b + 14 + 8, *dst = src + 16;
+
+		src[0] = i ? 2 : 1;
+		dst[0] = i ? 1 : 2;
+		src[15] = dst[15] = 7;
+	}
+	ck_assert_uint_eq(flow_of(&there), flow_of(&back));
+}
+END_TEST
+
 START_TEST(flows_spread)
 {
 	unsigned n[4] = {0};
@@ -141,6 +157,7 @@ int main(void)
 
 	tcase_set_timeout(tc, 0); /* meson ends a program that hangs */
 	tcase_add_loop_test(tc, both_directions_are_one_flow, 0, 2);
+	tcase_add_test(tc, hosts_that_differ_in_their_networks_only_are_one_flow);
 	tcase_add_loop_test(tc, flows_spread, 0, 2);
 	tcase_add_test(tc, fragments_stay_together);
 	tcase_add_test(tc, tags_do_not_count);

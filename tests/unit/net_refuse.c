@@ -27,6 +27,7 @@ struct refused {
 static const struct refused table[] = {
 	{"group address as source", "icmp", 6, "03", false, BAD},
 	{"another host's frame", "icmp", 5, "03", false, OTHER},
+	{"ARP in another host's frame", "arp", 0, "020000000003", false, OTHER},
 	{"IPv4 in a broadcast frame", "icmp", 0, "ffffffffffff", false, OTHER},
 	{"IPv6 to another group", "nd", 5, "03", false, OTHER},
 	{"another EtherType", "icmp", 12, "88b5", false, UNKNOWN},
@@ -155,6 +156,19 @@ START_TEST(refused_with_reason)
 }
 END_TEST
 
+/* The checksum of its header is right. */
+START_TEST(longer_than_its_frame)
+{
+	struct net_bytes p = net_request("icmp");
+
+	p.b[17]++;
+	p.len++;
+	net_fix_cksums(&p);
+	p.len--;
+	ck_assert_int_eq(net_try(&p, NULL), HAUL_NET_MALFORMED);
+}
+END_TEST
+
 /* The packet ends with an option's type: the option's length would be the first byte beyond it. */
 START_TEST(option_type_as_last_byte)
 {
@@ -277,6 +291,7 @@ int main(void)
 	TCase *t = tcase_create("refusals");
 
 	tcase_add_loop_test(t, refused_with_reason, 0, (int)RTE_DIM(table));
+	tcase_add_test(t, longer_than_its_frame);
 	tcase_add_test(t, option_type_as_last_byte);
 	tcase_add_test(t, refused_extensions);
 	tcase_add_test(t, family_without_an_address);

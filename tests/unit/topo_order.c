@@ -85,6 +85,18 @@ START_TEST(each_cpu_has_a_carrier_that_is_nearest)
 }
 END_TEST
 
+START_TEST(of_carriers_equally_near_the_first_is_the_nearest)
+{
+	struct haul_plan *plan =
+		plan_of((struct haul_plan_opts){.machine = "l3:1 core:4 pu:1", .cpus = "1,2"});
+
+	check_sound(plan);
+	for (unsigned i = 0; i < plan->cpus; i++)
+		ck_assert_uint_eq(plan->nearest[i], i == 2);
+	haul_plan_destroy(plan);
+}
+END_TEST
+
 START_TEST(many)
 {
 	static const unsigned carriers[] = {256, HAUL_CARRIERS_MAX};
@@ -100,4 +112,5 @@ END_TEST
 
 SUITE_MAIN("topo_order", {core_then_cluster_then_node_then_package, 1}, {equals_take_turns, 1},
 	{nodes_within_one_cluster, 1}, {floating_is_near_its_cluster, 1}, {one_has_no_others, 1},
-	{each_cpu_has_a_carrier_that_is_nearest, 1}, {many, 2})
+	{each_cpu_has_a_carrier_that_is_nearest, 1},
+	{of_carriers_equally_near_the_first_is_the_nearest, 1}, {many, 2})

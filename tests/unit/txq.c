@@ -101,6 +101,21 @@ static void *is_full_at_its_room(void *arg)
 	return NULL;
 }
 
+static void *uses_the_room_in_front(void *arg)
+{
+	struct rte_mbuf *more[4];
+
+	for (unsigned i = 0; i < HAULI_TXQ_ROOM - 1; i++)
+		ck_assert_int_eq(haul_try_send(&txq, &pkts[i]), 0);
+	hauli_txq_account(&txq);
+	pop_expect(0, 3);
+	for (unsigned i = 0; i < 4; i++)
+		more[i] = &pkts[HAULI_TXQ_ROOM - 1 + i];
+	ck_assert_uint_eq(hauli_txq_put(&txq, more, 4), 4);
+	pop_expect(3, HAULI_TXQ_ROOM);
+	return NULL;
+}
+
 /* A sender of one packet, and its result. */
 struct sender {
 	struct rte_mbuf *pkt;
@@ -306,6 +321,7 @@ static void *closing_ends_all_waits(void *arg)
 
 CASE(keeps_order)
 CASE(is_full_at_its_room)
+CASE(uses_the_room_in_front)
 CASE(serves_waiters_in_order)
 CASE(a_cancelled_waiter_leaves_the_line)
 CASE(the_deadline_of_a_scope_ends_the_wait)
@@ -314,7 +330,8 @@ CASE(served_before_cancelled_is_sent)
 CASE(a_stray_permit_does_not_end_the_wait)
 CASE(closing_ends_all_waits)
 
-SUITE_MAIN("txq", {test_keeps_order}, {test_is_full_at_its_room}, {test_serves_waiters_in_order},
-	{test_a_cancelled_waiter_leaves_the_line}, {test_the_deadline_of_a_scope_ends_the_wait},
-	{test_a_cancelled_sender_does_not_wait}, {test_served_before_cancelled_is_sent},
-	{test_a_stray_permit_does_not_end_the_wait}, {test_closing_ends_all_waits})
+SUITE_MAIN("txq", {test_keeps_order}, {test_is_full_at_its_room}, {test_uses_the_room_in_front},
+	{test_serves_waiters_in_order}, {test_a_cancelled_waiter_leaves_the_line},
+	{test_the_deadline_of_a_scope_ends_the_wait}, {test_a_cancelled_sender_does_not_wait},
+	{test_served_before_cancelled_is_sent}, {test_a_stray_permit_does_not_end_the_wait},
+	{test_closing_ends_all_waits})
