@@ -128,8 +128,8 @@ struct haul_io_opts {
 	/*
 	 * true: haul counts the bytes of each packet, which is cheap if the handler reads packets
 	 * anyway; on_packet implies it. false: bytes are those that the PMD counted since the port
-	 * was opened; haul does not touch packets, and PMDs that count no bytes (ring; null before
-	 * DPDK 25.07) report 0.
+	 * was opened; haul does not touch packets, and those of PMDs that count no bytes (ring;
+	 * null before DPDK 25.07) are uncounted in haul_io_stats.
 	 */
 	bool count_bytes;
 	/* One of on_burst and on_packet, or source, or source and one of these: then each cycle of
@@ -246,6 +246,9 @@ struct haul_io_stats {
 	/* Passed to the NIC. With haul_io_opts.spread the count of one carrier includes packets
 	 * that it passed to another carrier and that were dropped there; the sum does not. */
 	uint64_t tx_packets, tx_bytes;
+	/* Packets whose bytes neither the PMD nor haul has counted: rx_bytes and tx_bytes lack
+	 * them. */
+	uint64_t rx_uncounted, tx_uncounted;
 	uint64_t dropped[HAUL_DROP_REASONS]; /* by haul and haul_drop() */
 	uint64_t in_flight; /* handlers that have not ended */
 	/* Packets in transmit queues that the poller has seen, not yet passed to the NIC. */
