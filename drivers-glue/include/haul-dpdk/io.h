@@ -232,6 +232,11 @@ HAUL_API int haul_io_start(struct haul_io **io, struct haul_runtime *rt,
 HAUL_API int haul_io_set_policy(struct haul_io *io, unsigned port, int carrier,
 	const struct haul_poll_policy *policy, char *errbuf, size_t errlen);
 
+/* Changes haul_io_opts.burst (1 to 512) of all pollers, and returns once it is in effect. Any
+ * thread that is no carrier. Returns 0; -EINVAL, -ECANCELED (stopping) or -ENOMEM, with one line in
+ * errbuf. */
+HAUL_API int haul_io_set_burst(struct haul_io *io, uint16_t burst, char *errbuf, size_t errlen);
+
 /* The transmit queue of a carrier and port, for coroutines that are no packet handlers; NULL if the
  * carrier has no poller. Any thread. */
 HAUL_API struct haul_txq *haul_io_txq(const struct haul_io *io, unsigned port, unsigned carrier);
