@@ -111,6 +111,24 @@ def test_capture():
         tap.ok(said in wrong.out, f"capture: {said}", wrong)
 
 
+def test_link():
+    """An interface that a command sets down is not lost."""
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, "control")
+        with fwd.Running("--port", "tap:l0", "--carriers", 1, "--control", path) as haul:
+            netns.wait_for(haul.runs, "haul-fwd to run")
+            client = Client(path)
+            for line in ("set link-down port 0", "show port info 0", "stop", "port stop all",
+                         "show port info 0", "port start all", "start", "set link-down port 0",
+                         "set link-up port 0"):
+                client.ask(line)
+            alive = client.json()["ports"][0]["spec"] == "tap:l0"
+            netns.ip("link set l0 down")
+            r = haul.wait()
+    tap.ok(alive and r.rc == 1 and "the interface l0 went down" in r.err,
+           "set link-down and port stop, and then a lost interface", r)
+
+
 class Tagged(netns.Raw):
     """Frames with the tags that the kernel took from them: (VLAN or None, frame)."""
 
@@ -256,7 +274,7 @@ def test_names():
     tap.ok(r.rc == 2 and "there is no such option" in r.err, "no option", r)
 
 
-for test in (test_wrong_words, test_refused_poller, test_quit, test_second_interrupt, test_capture,
-             test_vlan, test_names, test_checksums_by_device):
+for test in (test_wrong_words, test_refused_poller, test_quit, test_second_interrupt, test_link,
+             test_capture, test_vlan, test_names, test_checksums_by_device):
     test()
 tap.done()
