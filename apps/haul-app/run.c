@@ -204,7 +204,8 @@ int hauli_app_run(struct hauli_app *a)
 		if (rc == HAUL_APP_DONE && began && a->hooks->may_end)
 			wait_for_end(a);
 		rc = stop_pollers(a, rc);
-		if (began) {
+		/* Also if a wrong command ends a program that has forwarded. */
+		if (began || a->resumed) {
 			report(a);
 			rc = rc == HAUL_APP_DONE ? hauli_latency_write(a) : rc;
 		}

@@ -111,6 +111,39 @@ def test_capture():
         tap.ok(said in wrong.out, f"capture: {said}", wrong)
 
 
+def test_runs():
+    """What is set is for the next run; reports are those of the run."""
+    for lines in "set fwd generate\n", "start\nset fwd generate\nshow json\nstop\n":
+        rc, out = typed(lines + "quit\n", *NULL)
+        tap.ok(rc == 0 and "needs --mode generate at the start" in out and "total of" in out,
+               "set fwd generate in a program that is no generator", out)
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, "control")
+        with fwd.Running(*NULL, "--control", path) as haul:
+            netns.wait_for(haul.runs, "haul-fwd to run")
+            said = [Client(path).ask(line) for line in ("set fwd generate", "set fwd l3fwd",
+                                                        "set handler coroutine", "show json")]
+            r = haul.end()
+        tap.ok(r.rc == 0 and "generate" in said[0] and "needs --routes" in said[1]
+               and json.loads(said[3])["handler"] == "burst" == r.json["handler"]
+               and r.json["mode"] == "io" and not os.path.exists(path),
+               "the same through --control, with reports in between", f"{said}\n{r}")
+        r = script(d, "start\nset fwd io\nset rate 1k\nset handler coroutine\nstop\nset rate 7k\n"
+                   "quit\n", "--mode", "generate", "--rate", "max", "--port", "ring:",
+                   "--carriers", 1, "--drain", 0)
+        sent = json.loads(r.out[r.out.rindex("\n{"):])
+        tap.ok(r.rc == 2 and "has no other mode" in r.out and "no coroutines" in r.out
+               and sent["mode"] == "generate" and "generator" in sent,
+               "a generator has no other mode, and reports", r)
+        r = script(d, "start\nset burst 0\n", *NULL)
+        tap.ok(r.rc == 2 and "commands:2: failed" in r.err and r.json is None
+               and '"ports": [' in r.out, "a wrong line ends a program that has run: it reports", r)
+        r = script(d, "set fwd rxonly\nquit\nset fwd nothing\n", *NULL)
+        tap.ok(r.rc == 0 and "nothing" not in r.out, "a file: nothing runs after quit", r)
+    rc, out = typed("quit\nset fwd nothing\nstart\n", *NULL)
+    tap.ok(rc == 0 and "nothing" not in out, "a pipe: nothing runs after quit", out)
+
+
 def test_link():
     """An interface that a command sets down is not lost."""
     with tempfile.TemporaryDirectory() as d:
@@ -274,7 +307,7 @@ def test_names():
     tap.ok(r.rc == 2 and "there is no such option" in r.err, "no option", r)
 
 
-for test in (test_wrong_words, test_refused_poller, test_quit, test_second_interrupt, test_link,
-             test_capture, test_vlan, test_names, test_checksums_by_device):
+for test in (test_wrong_words, test_refused_poller, test_quit, test_second_interrupt, test_runs,
+             test_link, test_capture, test_vlan, test_names, test_checksums_by_device):
     test()
 tap.done()

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../forward.h"
-#include "../mode.h"
+#include "../run.h"
 #include "command.h"
 
 /* Sets an option; "start" makes it effective. */
@@ -17,7 +17,7 @@ static bool set_mode(const struct fwd_call *call)
 {
 	const char *mode = call->words[2].text;
 
-	if (!set_option(call, "--mode", mode))
+	if (fwd_run_set(call->app, "--mode", mode) != HAUL_APP_DONE)
 		return false;
 	fprintf(call->out, "Set %s packet forwarding mode\n", mode);
 	if (!haul_app_is_paused(call->app))
@@ -48,7 +48,7 @@ static bool set_txpkts(const struct fwd_call *call)
 
 static bool set_handler(const struct fwd_call *call)
 {
-	return set_option(call, "--handler", call->words[2].text);
+	return fwd_run_set(call->app, "--handler", call->words[2].text) == HAUL_APP_DONE;
 }
 
 static bool set_peer(const struct fwd_call *call)
