@@ -155,9 +155,9 @@ static int stop_pollers(struct hauli_app *a, int rc)
 {
 	char errbuf[512];
 
-	a->ended_at = haul_now();
 	if (hauli_app_stop_pollers(a, errbuf, sizeof(errbuf)) != 0)
 		rc = hauli_app_fail(a, a->stop_err, errbuf);
+	a->ended_at = haul_now(); /* packets are handled and sent until here */
 	rc = hauli_app_capture_end(a, rc);
 	return rc == HAUL_APP_DONE ? check_ports(a) : rc;
 }

@@ -3,6 +3,7 @@
 told; the terminal after a second SIGINT; names of testpmd's options."""
 import json
 import os
+import re
 import signal
 import socket
 import struct
@@ -12,7 +13,7 @@ import termios
 import fwd
 import netns
 import pcapng
-from prompt import PROMPT, Client, Terminal, script, typed
+from prompt import PROMPT, Client, Terminal, file_of, script, typed
 
 netns.enter()
 tap = netns.Tap()
@@ -142,6 +143,43 @@ def test_runs():
         tap.ok(r.rc == 0 and "nothing" not in r.out, "a file: nothing runs after quit", r)
     rc, out = typed("quit\nset fwd nothing\nstart\n", *NULL)
     tap.ok(rc == 0 and "nothing" not in out, "a pipe: nothing runs after quit", out)
+
+
+def test_figures():
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, "control")
+        with fwd.Running(*NULL, "--control", path) as haul:
+            netns.wait_for(haul.runs, "haul-fwd to run")
+            client = Client(path)
+            client.ask("set burst 1")
+            config = client.ask("show config rxtx")
+            before = client.json()["carriers"][0]
+            netns.wait_for(lambda: client.json()["carriers"][0]["polls"] > before["polls"] + 10000,
+                           "polls")
+            after = client.json()["carriers"][0]
+            client.ask("stop")
+            burst = client.json()["ports"][0]
+            client.ask("set handler coroutine")
+            client.ask("start")
+            netns.wait_for(lambda: client.json()["ports"][0]["rx_packets"] > burst["rx_packets"],
+                           "packets")
+            r = haul.end()
+        polls, packets = (after[key] - before[key] for key in ("polls", "rx_packets"))
+        tap.ok("packets/burst=1 " in config and polls * 0.9 < packets < polls * 1.1,
+               "set burst is in effect at once, as in testpmd", f"{packets} of {polls} polls")
+        # A null port counts bytes itself since DPDK 25.07, and haul in coroutines.
+        port = r.json["ports"][0]
+        tap.ok(port["bytes_known"] == burst["bytes_known"] and
+               (not port["bytes_known"] or port["rx_bytes"] == 64 * port["rx_packets"]),
+               "bytes are unknown if those of one run are", f"{burst}\n{port}")
+        r = fwd.run(*NULL, "--period", 0, "--cmdline-file",
+                    file_of(d, "start\nstop\nset handler coroutine\nstart\nstop\nquit\n"))
+        row = re.search(r"^  port 0  null: +(\d+) +(\S+) ", r.out, re.M)
+        tap.ok(row and row[2] in ("-", str(64 * int(row[1]))), "the same in the table", r)
+    r = fwd.run(*NULL, "--json", "--period", 0, "--packets", 1, "--handler", "coroutine",
+                "--service", "300ms", "--service-sleep")
+    tap.ok(r.rc == 0 and r.json["seconds"] >= 0.3 and r.json["ports"][0]["tx_packets"] > 0,
+           "the time of the report has that in which handlers end", r)
 
 
 def test_link():
@@ -308,6 +346,7 @@ def test_names():
 
 
 for test in (test_wrong_words, test_refused_poller, test_quit, test_second_interrupt, test_runs,
-             test_link, test_capture, test_vlan, test_names, test_checksums_by_device):
+             test_figures, test_link, test_capture, test_vlan, test_names,
+             test_checksums_by_device):
     test()
 tap.done()
