@@ -107,8 +107,13 @@ static void look(const struct haul_port *port)
 	char what[WHAT_SIZE] = "";
 
 	look_at_iface(port, what, sizeof(what));
-	if (!what[0] && port->kind->look && port->vdevs[0].started)
+	if (!what[0] && port->kind->look && port->vdevs[0].started) {
 		port->kind->look(port, what, sizeof(what));
+		/* The kernel takes an interface away before its XDP program and sockets: if it has
+		 * gone since the first look, this is the cause. */
+		if (what[0])
+			look_at_iface(port, what, sizeof(what));
+	}
 	if (what[0])
 		set_fault(port, what);
 }
