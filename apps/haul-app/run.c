@@ -25,7 +25,8 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Packets that count for --packets: received ones, or those that a source has sent. */
+/* Packets that count for --packets: those that arrived, also if the port dropped them as malformed
+ * or too long, or those that a source has sent. */
 static uint64_t counted(const struct hauli_app *a)
 {
 	struct haul_io_stats st;
@@ -34,7 +35,7 @@ static uint64_t counted(const struct hauli_app *a)
 
 	for (i = 0; i < a->nb_ports; i++) {
 		haul_io_get_stats(a->pub.io, i, -1, &st);
-		n += a->io_opts.source ? st.tx_packets : st.rx_packets;
+		n += a->io_opts.source ? st.tx_packets : st.rx_packets + st.rx_errors;
 	}
 	return n;
 }

@@ -56,8 +56,8 @@ static const struct haul_app_option options[] = {
 	{"--duration", "SECONDS", HAUL_APP_TIME, &hauli_app_state.duration, 0, TIME_MAX,
 		"until SIGINT, SIGTERM or SIGHUP", "end after this time, such as 500ms"},
 	{"--packets", "N", HAUL_APP_NUMBER, &hauli_app_state.packets, 1, UINT64_MAX, "no limit",
-		"end after N received packets; if the program generates packets,\n"
-		"after N sent ones"},
+		"end after N received packets, rx_errors among them; if the program\n"
+		"generates packets, after N sent ones"},
 	{"--period", "SECONDS", HAUL_APP_TIME, &hauli_app_state.period, 0, TIME_MAX, "never",
 		"time between reports; 0: none but the last"},
 	{"--screen", "auto|on|off", HAUL_APP_CHOICE, &hauli_app_state.screen,

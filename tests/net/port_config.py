@@ -4,6 +4,7 @@
 Usage: port_config.py PROBE
 """
 import os
+import subprocess
 import sys
 import tempfile
 
@@ -205,10 +206,24 @@ def configures_rss(probe):
     t.ok(probe.is_whole(), "ring: packets in it at a stop are freed", probe.pool())
 
 
+def takes_chains():
+    """True if memif's PMD is one that takes frames in several buffers of a ring."""
+    version = subprocess.run(["pkg-config", "--modversion", "libdpdk"], check=True, text=True,
+                             stdout=subprocess.PIPE).stdout
+    return int(version.split(".")[0]) < 23
+
+
 def configures_shared_memory(probe, folder):
-    server = probe.open(f"memif:role=server,socket={folder}/m")
+    server = probe.open(f"memif:role=server,socket={folder}/m,bsize=16384")
     server.do("mtu", 9000)
     t.ok(values(server.show("info"))["MTU"] == "9000", "memif: any MTU that fits a ring")
+    server.close()
+    server = probe.open(f"memif:role=server,socket={folder}/m")
+    if takes_chains():
+        server.do("mtu", 9000)
+        t.ok(values(server.show("info"))["MTU"] == "9000", "memif: a frame may take several buffers")
+    else:
+        check_refused(server, 22, "use a larger bsize", "mtu", 9000)
     server.close()
     host = probe.open(f"vhost:{folder}/v").start()
     check_refused(host, 95, "no MTU", "mtu", 1400)
