@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* l2switch: an Ethernet switch between its ports, which learns which address is at which port. A
- * function handles each burst; carriers share a table of atomic words, which needs no lock. */
+/* l2switch: an Ethernet switch that learns, in a table of atomic words that carriers share. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -57,7 +56,8 @@ static unsigned port_of(uint64_t mac, uint64_t now)
 	uint64_t place = atomic_load_explicit(&e->place, memory_order_relaxed);
 	uint64_t seen = atomic_load_explicit(&e->seen, memory_order_relaxed);
 
-	return place << 16 == mac << 16 && now <= seen + max_age ? place >> 48 : NOWHERE;
+	return place << 16 == mac << 16 && now <= seen + max_age ? (unsigned)(place >> 48)
+								 : NOWHERE;
 }
 
 /* The carrier's poller sends what is in the queue in bursts. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* toptalkers: prints the busiest IPv4 source addresses. A function handles each burst; each carrier
- * has a table of its own, so that nothing is locked. */
+/* toptalkers: the busiest IPv4 source addresses, in a table of each carrier, so without locks. */
 #include <arpa/inet.h>
 #include <stdlib.h>
 
@@ -44,6 +43,7 @@ static void count(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 /* Runs on one carrier after the other, between two bursts: nobody writes the tables meanwhile. */
 static int merge(struct haul_app *app, unsigned carrier, void *all)
 {
+	(void)app;
 	for (struct talker *t = tables[carrier]; t < tables[carrier] + SLOTS; t++)
 		if (t->packets > 0)
 			add(all, t->ip, t->packets);
@@ -62,6 +62,7 @@ static void print(struct haul_app *app, FILE *out, bool final)
 	struct talker all[SLOTS] = {0};
 	char ip[INET_ADDRSTRLEN];
 
+	(void) final;
 	haul_app_on_carriers(app, merge, all);
 	qsort(all, SLOTS, sizeof(all[0]), compare);
 	for (struct talker *t = all; t < all + 10 && t->packets > 0; t++)

@@ -11,7 +11,11 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 import flags
 from tap import Tap
 
-WARNINGS = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-Wundef", "-Wstrict-prototypes"]
+# A header of ours is no system header to a user who turns on what he likes.
+WARNINGS = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-Wundef", "-Wstrict-prototypes",
+            "-Wshadow", "-Wconversion", "-Wsign-conversion", "-Wcast-qual", "-Wcast-align",
+            "-Wpointer-arith", "-Wwrite-strings", "-Wredundant-decls", "-Wdouble-promotion",
+            "-Wfloat-conversion", "-Wswitch-enum", "-Wformat=2"]
 LANGUAGES = [  # its name, compilers, options
     ("gnu17", ["gcc", "clang"], ["-x", "c", "-std=gnu17"]),
     ("c11", ["gcc", "clang"], ["-x", "c", "-std=c11"]),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The C of the pages compiles. The blocks of a page are one file, in their order. What a block
-needs and a reader does not is in a comment of the page before the block, which begins with
-"<!-- c". A page may include the program of first-program.md.
+"""The C of the pages compiles, and that of the examples without a warning. The blocks of a page are
+one file, in their order. What a block needs and a reader does not is in a comment of the page
+before the block, which begins with "<!-- c". A page may include the program of first-program.md.
 Usage: pages.py SOURCE_DIR INCLUDE_DIR..."""
 import glob
 import os
@@ -17,7 +17,9 @@ from tap import Tap
 
 PIECE = re.compile(r"^(?:<!-- c|(?P<block> *```c))\n(.*?)^ *(?:-->|```)$", re.S | re.M)
 FENCE = re.compile(r"^ *``` ?[cC]\b", re.M)
-WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"]
+WARNINGS = ["-Wall", "-Wextra", "-Werror"]
+OF_PAGES = ["-Wno-unused-parameter"]
+OF_EXAMPLES = ["-pedantic", "-Wshadow", "-Wconversion", "-Wsign-conversion"]
 
 
 def program(tree, page):
@@ -40,13 +42,19 @@ def main():
 
 
 def check(tree, folders):
-    command = ["gcc", "-std=gnu17", *WARNINGS, "-fsyntax-only", *("-I" + f for f in folders),
-               *flags.dpdk(), "-x", "c", "-"]
+    options = ["-std=gnu17", *WARNINGS, "-fsyntax-only", *("-I" + f for f in folders),
+               *flags.dpdk(), "-x", "c"]
     tap = Tap()
+    for path in sorted(glob.glob("apps/examples/*.c", root_dir=tree)):
+        for compiler in "gcc", "clang":
+            run = subprocess.run([compiler, *options, *OF_EXAMPLES, os.path.join(tree, path)],
+                                 stderr=subprocess.PIPE, text=True)
+            tap.ok(run.returncode == 0, f"{path} by {compiler}", run.stderr)
     for path in sorted(glob.glob("docs/**/*.md", root_dir=tree, recursive=True)) + ["README.md"]:
         code, blocks = program(tree, path)
         if blocks:
-            run = subprocess.run(command, input=code, stderr=subprocess.PIPE, text=True)
+            run = subprocess.run(["gcc", *options, *OF_PAGES, "-"], input=code,
+                                 stderr=subprocess.PIPE, text=True)
             tap.ok(run.returncode == 0, f"{path}: blocks of C: {blocks}", run.stderr)
     tap.done()
 

@@ -265,7 +265,7 @@ def merged():
         got = set()
         while not got >= set(good) and (frame := wire.recv(PATIENCE)) is not None:
             got.add(frame)
-        # The dropped one counts for --packets, or a file with such a frame would not come to an end.
+        # The dropped one counts for --packets: else a file with such a frame would have no end.
         netns.wait_for(lambda: haul.process.poll() is not None, "the end after --packets")
         result = haul.end()
     dropped = {why: n for why, n in result.port(0)["dropped"].items() if n}

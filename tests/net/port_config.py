@@ -221,7 +221,7 @@ def configures_shared_memory(probe, folder):
     server = probe.open(f"memif:role=server,socket={folder}/m")
     if takes_chains():
         server.do("mtu", 9000)
-        t.ok(values(server.show("info"))["MTU"] == "9000", "memif: a frame may take several buffers")
+        t.ok(values(server.show("info"))["MTU"] == "9000", "memif: frames in several buffers")
     else:
         check_refused(server, 22, "use a larger bsize", "mtu", 9000)
     server.close()

@@ -84,7 +84,11 @@ struct haul_poll_kind {
 	bool may_overflow; /* a queue may be full before its poller is back from a wait */
 };
 /* The i-th kind, in the order for --help; NULL: there are no more. Any thread, before EAL too. */
+/* A struct has this name, too: no mistake to tell C++ of. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
 HAUL_API const struct haul_poll_kind *haul_poll_kind(unsigned i);
+#pragma GCC diagnostic pop
 HAUL_API const struct haul_poll_kind *haul_poll_kind_of(enum haul_poll_how how); /* NULL: none */
 
 /* True if this CPU supports it: only pause needs a special instruction. Any thread, also without

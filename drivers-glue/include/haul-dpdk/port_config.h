@@ -56,7 +56,11 @@ struct haul_port_config {
 };
 
 /* The configuration that the port has now. */
+/* A struct has this name, too: no mistake to tell C++ of. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
 HAUL_API const struct haul_port_config *haul_port_config(const struct haul_port *port);
+#pragma GCC diagnostic pop
 
 /* Stops reception: haul_port_start() starts it again. -EBUSY while polled. */
 HAUL_API int haul_port_stop(struct haul_port *port, char *errbuf, size_t errlen);

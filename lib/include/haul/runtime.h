@@ -147,7 +147,11 @@ HAUL_API size_t haul_trim(struct haul_runtime *rt);
 
 /* The number of carriers; carrier i, or NULL if i is not below that number. Any thread. */
 HAUL_API unsigned haul_carriers(const struct haul_runtime *rt);
+/* A struct has this name, too: no mistake to tell C++ of. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
 HAUL_API struct haul_carrier *haul_carrier(struct haul_runtime *rt, unsigned i);
+#pragma GCC diagnostic pop
 
 /*
  * The carrier nearest to a NIC, for haul_coro_opts.near. nic is an interface name or PCI address.

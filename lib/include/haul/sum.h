@@ -36,7 +36,7 @@ static inline uint64_t haul_sum_bytes(const void *data, uint32_t len)
 	uint32_t half;
 	uint16_t last = 0;
 
-	for (; len >= sizeof(word); len -= sizeof(word), at += sizeof(word)) {
+	for (; len >= sizeof(word); len -= (uint32_t)sizeof(word), at += sizeof(word)) {
 		memcpy(&word, at, sizeof(word));
 		sum += word;
 		sum += sum < word; /* the carry */
