@@ -118,6 +118,8 @@ MUTATIONS = [
      'if (err) hauli_trylock_release(&carrier->poller_lock);', ''),
     ('unit/poller', 'lib/sched/poller.c', 'a cancelled poller parks',
      '!c->poller_wakeup.fn || hauli_coro_is_cancelled(c->current) ||', '!c->poller_wakeup.fn ||'),
+    ('unit/quiet', 'lib/sched/watchdog.c', 'nothing is told in real time',
+     'hauli_quiet_watch(w->rt);', ';'),
     ('unit/deadlock', 'lib/sched/watchdog.c', 'nobody looks for deadlocks',
      'hauli_deadlocks_look(w->deadlocks);', ';'),
     ('unit/deadlock', 'lib/sched/deadlock.c', 'a wait with a deadline passes for one without',

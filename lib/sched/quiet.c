@@ -37,6 +37,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -46,6 +47,7 @@
 #include "sched/dump_signal.h"
 #include "sched/mail.h"
 #include "sched/runtime.h"
+#include "sched/snapshot.h"
 
 /* Threads that are no carriers and wait in haul_join() for as long as it takes. */
 static struct hauli_ticket joins_begun, joins_ended;
@@ -65,13 +67,38 @@ static unsigned threads(void)
 	return n;
 }
 
-/* True if a thread waits in haul_join(), and there is none that could do anything else. */
-static bool all_others_join(const struct haul_runtime *rt)
+/* True if a thread waits in haul_join(), and there is none that could do anything else. watchdogs:
+ * 1, or 0 if rt has none. */
+static bool all_others_join(const struct haul_runtime *rt, unsigned watchdogs)
 {
 	unsigned join = hauli_ticket_get(&joins_begun) - hauli_ticket_get(&joins_ended);
-	unsigned own = rt->nb_carriers + (rt->watchdog != NULL) + hauli_dump_threads();
+	unsigned own = rt->nb_carriers + watchdogs + hauli_dump_threads();
 
 	return join > 0 && threads() == own + join;
+}
+
+static uint64_t bit_of(int sig)
+{
+	return UINT64_C(1) << (sig - 1);
+}
+
+/* True if the program handles signals, or may: a handler could wake somebody. haul's own, and the
+ * two of glibc, wake nobody. */
+static bool handles_signals(void)
+{
+	const uint64_t harmless = bit_of(SIGSEGV) | bit_of(SIGBUS) | bit_of(SIGFPE) |
+		bit_of(SIGILL) | bit_of(SIGABRT) | bit_of(HAULI_SNAPSHOT_SIGNAL) | bit_of(32) |
+		bit_of(33);
+	FILE *status = fopen("/proc/self/status", "re");
+	uint64_t caught = ~UINT64_C(0);
+	char line[256];
+
+	while (status && fgets(line, sizeof(line), status))
+		if (sscanf(line, "SigCgt: %" SCNx64, &caught) == 1)
+			break;
+	if (status)
+		fclose(status);
+	return caught & ~harmless;
 }
 
 struct look {
@@ -166,7 +193,7 @@ static void look_at_quiet(struct haul_carrier *c, const struct look *look)
 		if (look->next != c)
 			hauli_mail_wake(look->next, hauli_inbox_rouse(&look->next->inbox));
 	} else if (!look->next && c->phase == HAULI_PHASE_RUNS && is_stuck(c->rt) &&
-		all_others_join(c->rt)) {
+		all_others_join(c->rt, c->rt->watchdog != NULL)) {
 		tell(c->rt);
 	}
 }
@@ -183,6 +210,19 @@ bool hauli_quiet_look(struct haul_carrier *c)
 		look.next = NULL;
 	pthread_mutex_unlock(&rt->quiet_lock);
 	return rt->virtual_time && look.next == c;
+}
+
+void hauli_quiet_watch(struct haul_runtime *rt)
+{
+	struct look look;
+
+	if (rt->virtual_time)
+		return;
+	pthread_mutex_lock(&rt->quiet_lock);
+	if (!rt->told_stuck && is_quiet(rt, &look) && !look.next && is_stuck(rt) &&
+		all_others_join(rt, 1) && !handles_signals())
+		tell(rt);
+	pthread_mutex_unlock(&rt->quiet_lock);
 }
 
 void hauli_quiet_tell_at_stop(struct haul_runtime *rt)

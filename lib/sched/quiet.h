@@ -20,6 +20,10 @@ bool hauli_quiet_look(struct haul_carrier *c);
  * them. */
 void hauli_quiet_tell_at_stop(struct haul_runtime *rt);
 
+/* The watchdog of rt, now and then, if time is real. Says so, once, if coroutines wait, nothing
+ * will wake them, and the other threads wait in haul_join() for as long as it takes. */
+void hauli_quiet_watch(struct haul_runtime *rt);
+
 /* A join of a thread that is no carrier, without a deadline of its own: the thread, before it; the
  * carrier that ends it, before that. */
 void hauli_quiet_join_begins(void);

@@ -27,6 +27,7 @@
 #include "coro/trace.h"
 #include "sched/deadlock.h"
 #include "sched/foreign.h"
+#include "sched/quiet.h"
 #include "sched/runtime.h"
 #include "sched/snapshot.h"
 
@@ -50,7 +51,7 @@ struct watched {
 };
 
 struct hauli_watchdog {
-	const struct haul_runtime *rt;
+	struct haul_runtime *rt;
 	uint64_t limit_ns, told_at;
 	struct hauli_deadlocks *deadlocks;
 	uint64_t deadlocks_at; /* ticks: of the next look at them */
@@ -283,6 +284,7 @@ static void look_at_deadlocks(struct hauli_watchdog *w)
 		return;
 	w->deadlocks_at = now + hauli_ticks_from_ns(RAREST);
 	hauli_deadlocks_look(w->deadlocks);
+	hauli_quiet_watch(w->rt);
 }
 
 static void *watch(void *arg)
@@ -304,7 +306,7 @@ static void *watch(void *arg)
 }
 
 int hauli_watchdog_start(
-	struct hauli_watchdog **watchdog, const struct haul_runtime *rt, uint64_t limit_ns)
+	struct hauli_watchdog **watchdog, struct haul_runtime *rt, uint64_t limit_ns)
 {
 	struct hauli_watchdog *w = calloc(1, sizeof(*w) + rt->nb_carriers * sizeof(w->watched[0]));
 	pthread_condattr_t monotonic;

@@ -14,7 +14,7 @@ struct hauli_watchdog;
 
 /* Its thread looks at the carriers of rt, which run, until stop. Returns 0 or -ENOMEM, -EAGAIN. */
 int hauli_watchdog_start(
-	struct hauli_watchdog **watchdog, const struct haul_runtime *rt, uint64_t limit_ns);
+	struct hauli_watchdog **watchdog, struct haul_runtime *rt, uint64_t limit_ns);
 void hauli_watchdog_stop(struct hauli_watchdog *watchdog); /* NULL: nothing */
 
 /* c's poller, which counts its cycles there, or NULL. From then on, a cycle that takes long is told

@@ -12,6 +12,8 @@
 
 #define HOUR (3600 * HAUL_S)
 
+static bool watched;
+
 static struct haul_runtime *start_with(unsigned carriers, bool virtual_time)
 {
 	struct haul_plan_opts opts = {.carriers = carriers};
@@ -23,6 +25,8 @@ static struct haul_runtime *start_with(unsigned carriers, bool virtual_time)
 	ck_assert_int_eq(haul_start(&rt,
 				 &(struct haul_runtime_opts){.plan = plan,
 					 .virtual_time = virtual_time,
+					 /* in real time it would tell before the stop does */
+					 .watchdog_ns = virtual_time || watched ? 0 : HAUL_FOREVER,
 					 .errbuf = why,
 					 .errlen = sizeof(why)}),
 		0);
@@ -308,7 +312,7 @@ START_TEST(a_stop_says_who_waits_in_vain)
 }
 END_TEST
 
-/* With virtual time, or in a build with checks: when it happens, also beside haul's own threads. */
+/* When it happens, also beside haul's own threads. */
 static void join_one_that_waits(void)
 {
 	struct haul_coro *co;
@@ -330,12 +334,26 @@ static void join_in_vain_with_dumps(void)
 	join_one_that_waits();
 }
 
+/* In real time, by the watchdog, if there is no handler of a signal, such as those of check. */
+static void join_in_vain_in_real_time(void)
+{
+	const int handled[] = {SIGINT, SIGTERM, SIGALRM};
+
+	for (unsigned i = 0; i < sizeof(handled) / sizeof(handled[0]); i++)
+		signal(handled[i], SIG_DFL);
+	watched = true;
+	begin(2, false);
+	join_one_that_waits();
+}
+
 START_TEST(a_join_in_vain_is_told_at_once)
 {
+	static void (*const how[])(void) = {
+		join_in_vain, join_in_vain_with_dumps, join_in_vain_in_real_time};
 	const char *line = "haul: 1 coroutine waits, and nothing can wake it";
 
 	if (!HAULI_TSAN) /* it has a thread of its own, which might wake somebody */
-		child_until(_i == 0 ? join_in_vain : join_in_vain_with_dumps, line, line);
+		child_until(how[_i], line, line);
 }
 END_TEST
 
@@ -343,4 +361,4 @@ SUITE_MAIN("quiet", {a_sleep_of_hours_takes_no_time_and_is_exact, 2},
 	{timers_of_all_carriers_end_in_order, 1}, {time_stands_still_while_there_is_work, 1},
 	{the_clock_has_one_owner, 1},
 	{a_stop_says_who_waits_in_vain, sizeof(ends) / sizeof(ends[0])},
-	{a_join_in_vain_is_told_at_once, 2})
+	{a_join_in_vain_is_told_at_once, 3})
