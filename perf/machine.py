@@ -3,13 +3,15 @@
 
 import datetime
 import os
-import signal
 import statistics
 import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(HERE)
+
+sys.path.append(os.path.join(TOP, "tests"))
+from ending import run  # noqa: E402,F401  the scripts call it
 
 
 def cpus():
@@ -77,12 +79,3 @@ def build(*folders):
         progress("")
         if done.returncode:
             sys.exit(done.stdout + f"{folder}: does not build")
-
-
-def run(main):
-    """Runs main and ends with its result. Ctrl-C and SIGTERM clean up without a message."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        sys.exit(130)

@@ -23,6 +23,7 @@ import tempfile
 import threading
 import time
 
+import ending
 from progress import Progress, cores, name, weights
 
 LOGS = ["testlog", "testlog-beside"]
@@ -197,8 +198,12 @@ def read_lines(command, each, **more):
     """Calls each() with every line of a command's output, as it comes; returns the exit status."""
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace",
                           **more) as p:
-        for line in p.stdout:
-            each(line.rstrip("\n"))
+        try:
+            for line in p.stdout:
+                each(line.rstrip("\n"))
+        except BaseException:
+            p.terminate()  # it would end at its next line only
+            raise
     return p.returncode
 
 
@@ -319,16 +324,25 @@ def run_tests(conf, progress, tests, suites, slower):
 
     beside = [t for t in tests if computes(t)]
     others = [t for t in tests if not computes(t)]
-    calls = []
+    calls, gone = [], []
+
+    def call_each(*group):
+        try:
+            call(*group)
+        except BrokenPipeError as e:  # of the reader of our output
+            gone.append(e)
+
     if beside:
         low = ["nice", "-n", "5"] if others else []
-        calls.append(threading.Thread(target=call, args=(LOGS[1], beside, low, 4, cores())))
+        calls.append(threading.Thread(target=call_each, args=(LOGS[1], beside, low, 4, cores())))
     if others:
-        calls.append(threading.Thread(target=call, args=(LOGS[0], others, [], 2, AT_ONCE)))
+        calls.append(threading.Thread(target=call_each, args=(LOGS[0], others, [], 2, AT_ONCE)))
     for thread in calls:
         thread.start()
     for thread in calls:
         thread.join()
+    if gone:
+        raise gone[0]
     return conf.last_log()
 
 
@@ -414,4 +428,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ending.run(main)
