@@ -58,6 +58,8 @@ MUTATIONS = [
      'src[1] != dst[1] ? src[1] > dst[1] : src[0] > dst[0]', 'src[1] > dst[1]'),
     ('unit/topo_order', 'lib/topo/choose.c', 'second siblings come beside the first',
      'if (a->sibling != b->sibling) return a->sibling < b->sibling;', ''),
+    ('unit/topo_input', 'lib/topo/choose.c', 'CPUs far from the NIC come as early as near ones',
+     'return a->far < b->far;', 'return false;'),
     ('unit/topo_input', 'lib/topo/cpulist.c', 'a range may go down',
      '|| *last < *first)', ')'),
     ('unit/topo_input', 'lib/topo/cpulist.c', 'a CPU may be named twice',
