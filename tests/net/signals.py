@@ -229,6 +229,8 @@ def one(seed):
 def main():
     tap = netns.Tap()
     print(f"# HAUL_SEED={SEED}")
+    # A shell's & lets its commands ignore it, and then it is lost before main().
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     bad, longest, slow = [], 0, 0
     for i in range(SIGNALS):
         wrong, took = one(SEED + i)
