@@ -21,6 +21,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/race.h"
 #include "coro/trace.h"
 
 #define COPY_BYTES ((size_t)16 << 10)
@@ -96,13 +97,14 @@ static bool is_in(const void *from, size_t bytes, const void *p)
 		(const char *)p < (const char *)from + bytes;
 }
 
-unsigned hauli_foreign_trace(uint32_t tid, const struct hauli_foreign *f,
+HAULI_MAY_RACE unsigned hauli_foreign_trace(uint32_t tid, const struct hauli_foreign *f,
 	const struct hauli_stack *stack, void **pcs, unsigned most)
 {
 	uintptr_t words[COPY_BYTES / sizeof(uintptr_t) + DEAD_WORDS], *dead, end = (uintptr_t)stack;
 	struct hauli_ctx ctx = {.pc = (void *)f->pc};
 	size_t n;
 
+	HAULI_RACES(stack);
 	if (f->sp >= end || f->sp < end - stack->bytes || f->sp % sizeof(words[0]))
 		return 0;
 	n = (end - f->sp) / sizeof(words[0]);

@@ -417,8 +417,9 @@ static void lock_two_crosswise(void)
 
 START_TEST(the_watchdog_tells_a_cycle_while_the_program_runs)
 {
+	/* With TSan a carrier that sleeps takes no signals, so there are no details. */
 	struct child c = child_until(lock_two_crosswise, HEAD "2 coroutines wait for each other",
-		", held by philosopher 0x");
+		HAULI_TSAN ? ": philosopher 0x" : ", held by philosopher 0x");
 
 	printf("# %s", c.said);
 }

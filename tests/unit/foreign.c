@@ -23,6 +23,7 @@ static struct {
 	pthread_mutex_t lock;
 	sem_t sem;
 	atomic_bool go;
+	_Atomic(const struct hauli_stack *) stack; /* of the coroutine that waits */
 	atomic_int err;
 	struct hauli_counter cycles;
 } s;
@@ -239,6 +240,7 @@ static __attribute__((noinline)) void *descend(haul_fn *wait, int depth)
 
 static void *reads_deep_below(void *arg)
 {
+	s.stack = haul_self()->co.stack;
 	return descend(reads, 5);
 }
 
@@ -256,6 +258,7 @@ static __attribute__((noinline)) void *descend_by_pointer(int depth)
 
 static void *waits_deep_below(void *arg)
 {
+	s.stack = haul_self()->co.stack;
 	return descend_by_pointer(5);
 }
 
@@ -286,7 +289,7 @@ START_TEST(its_call_stack_is_that_of_the_coroutine)
 	tid = hauli_u32_published_get(&haul_carrier(s.rt, 1)->tid);
 	ck_assert(hauli_foreign_look(tid, &f));
 	ck_assert_str_eq(hauli_foreign_name(&f), deep[_i].call);
-	n = hauli_foreign_trace(tid, &f, co->co.stack, pcs, HAULI_SHOT_DEPTH);
+	n = hauli_foreign_trace(tid, &f, s.stack, pcs, HAULI_SHOT_DEPTH);
 	for (unsigned i = 0; i < n; i++)
 		inside += pcs[i] > deep[_i].begin && pcs[i] < deep[_i].end;
 	printf("# %u frames, %u inside\n", n, inside);
