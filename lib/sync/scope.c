@@ -7,11 +7,29 @@
  * A child is in one of two lists until it ends: those that have been cancelled, or not. Cancelling
  * moves children from one to the other, 64 at a time, so that the carrier polls in between;
  * several coroutines may do so at once.
+ *
+ * A child on another carrier is two coroutines: the worker there, which runs the child's function,
+ * and a stand-in at the scope's home, which is the child as far as the scope knows. The stand-in
+ * waits for news of the worker, passes a cancel of its own on to it, joins it, and ends with its
+ * result. So lists, count and error stay plain fields of one thread. What two carriers share:
+ *
+ *	frames	    The worker reads those of the scope and around it (deadlines, values). They were
+ *		    written before its spawn, and stay until the scope is left, which waits for the
+ *		    stand-in, and that for the worker's end.
+ *	remote.said The worker adds a bit, and then sets the event; the stand-in resets the event,
+ *		    and then reads the bits, so it misses none.
+ *	the worker  The stand-in cancels and joins it; nobody else has its handle, and it is joined
+ *		    once, so it is valid until then.
+ *
+ * A cancel of the scope by a worker, or by what it has spawned, is a bit for the stand-in. Nothing
+ * is lost if that is cancelled already: then it passes the cancel on, and the scope cancels, or is
+ * being stopped.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include <haul/scope.h>
+#include <haul/sync.h>
 
 #include "sched/block.h"
 #include "sched/frame.h"
@@ -81,18 +99,11 @@ static void cancel(struct haul_coro *me, struct scope *s)
 	}
 }
 
-static void *run(void *arg)
+/* By the child me, at home. */
+static inline void has_ended(struct haul_coro *me, struct child *child, int err)
 {
-	struct child *child = arg;
 	struct scope *s = child->scope;
-	struct haul_coro *me = hauli_here()->current;
-	int err;
 
-	hauli_frame_inherit(me, &s->frame);
-	err = child->fn(child->arg);
-	hauli_go_on_at_home(hauli_here(), me);
-	if (hauli_frame_of(me) != &s->frame)
-		hauli_misuse("haul_scope_spawn", "the child has ended inside a block of its own");
 	leave(child);
 	free(child);
 	if (err)
@@ -104,6 +115,99 @@ static void *run(void *arg)
 	hauli_frame_disown(me);
 	if (--s->running == 0 && s->waits)
 		hauli_block_serve_here(hauli_here(), s->waits->co, false);
+}
+
+#define IN_A_BLOCK "the child has ended inside a block of its own"
+
+static void *run(void *arg)
+{
+	struct child *child = arg;
+	struct haul_coro *me = hauli_here()->current;
+	int err;
+
+	hauli_frame_inherit(me, &child->scope->frame);
+	err = child->fn(child->arg);
+	hauli_go_on_at_home(hauli_here(), me);
+	if (hauli_frame_of(me) != &child->scope->frame)
+		hauli_misuse("haul_scope_spawn", IN_A_BLOCK);
+	has_ended(me, child, err);
+	return NULL;
+}
+
+/* What a worker says. */
+#define SAYS_ENDED 1
+#define SAYS_CANCEL 2
+
+/* A child on another carrier; on the heap. */
+struct remote {
+	struct hauli_frame frame; /* the worker's, around all of its own: binds this */
+	struct scope *scope;
+	struct haul_coro *worker;
+	int (*fn)(void *arg);
+	void *arg;
+	struct haul_event news;
+	struct hauli_u8_shared said;
+};
+
+static const char remote_key; /* of a value: a struct remote */
+
+static void say(struct remote *r, uint8_t what)
+{
+	hauli_u8_shared_set_bits(&r->said, what);
+	haul_event_set(&r->news);
+}
+
+/* The worker. */
+static void *work(void *arg)
+{
+	struct remote *r = arg;
+	struct haul_coro *me = hauli_here()->current;
+	intptr_t err;
+
+	hauli_frame_inherit(me, &r->scope->frame);
+	hauli_go_on_at_home(hauli_here(), me);
+	hauli_frame_enter(me, &r->frame, false);
+	err = r->fn(r->arg);
+	hauli_go_on_at_home(hauli_here(), me);
+	if (hauli_frame_of(me) != &r->frame)
+		hauli_misuse("haul_scope_spawn_on", IN_A_BLOCK);
+	hauli_frame_leave(me, &r->frame, "haul_scope_spawn_on");
+	hauli_frame_disown(me);
+	say(r, SAYS_ENDED);
+	return (void *)err;
+}
+
+/* Waits until the worker ends, without deadlines; cancels it if the caller, its stand-in, is
+ * cancelled. */
+static int result_of_worker(struct haul_coro *me, struct remote *r)
+{
+	void *result = NULL;
+	uint8_t said = 0;
+	int err;
+
+	while (!(said & SAYS_ENDED)) {
+		err = haul_event_wait(&r->news, HAUL_FOREVER);
+		if (err) {
+			haul_cancel(r->worker);
+			break;
+		}
+		haul_event_reset(&r->news);
+		said = hauli_u8_shared_get(&r->said);
+		if (said & SAYS_CANCEL)
+			cancel(me, r->scope);
+	}
+	haul_join(r->worker, &result, HAUL_FOREVER);
+	return (int)(intptr_t)result;
+}
+
+static void *stand_in(void *arg)
+{
+	struct child *child = arg;
+	struct haul_coro *me = hauli_here()->current;
+	int err = result_of_worker(me, child->arg);
+
+	free(child->arg);
+	has_ended(me, child, err);
 	return NULL;
 }
 
@@ -136,24 +240,18 @@ void haul_scope_open(struct haul_scope *scope, uint64_t deadline, enum haul_scop
 	hauli_frame_enter(me, &s->frame, false);
 }
 
-int haul_scope_spawn(struct haul_scope *scope, int (*fn)(void *arg), void *arg,
+static inline int spawn(struct scope *s, haul_fn *body, int (*fn)(void *arg), void *arg,
 	const struct haul_coro_opts *opts)
 {
-	struct scope *s = own(scope, __func__);
-	struct child *child;
+	struct child *child = malloc(sizeof(*child));
 	int err;
 
-	if (!fn)
-		return -EINVAL;
-	if (s->cancelled)
-		return -ECANCELED;
-	child = malloc(sizeof(*child));
 	if (!child)
 		return -ENOMEM;
 	*child = (struct child){.scope = s, .fn = fn, .arg = arg};
 	enter(&s->children, child);
 	s->running++;
-	err = hauli_spawn_next(&child->co, run, child, opts);
+	err = hauli_spawn_next(&child->co, body, child, opts);
 	if (err) {
 		s->running--;
 		leave(child);
@@ -162,6 +260,59 @@ int haul_scope_spawn(struct haul_scope *scope, int (*fn)(void *arg), void *arg,
 	}
 	haul_detach(child->co);
 	return 0;
+}
+
+int haul_scope_spawn(struct haul_scope *scope, int (*fn)(void *arg), void *arg,
+	const struct haul_coro_opts *opts)
+{
+	struct scope *s = own(scope, __func__);
+
+	if (!fn)
+		return -EINVAL;
+	if (s->cancelled)
+		return -ECANCELED;
+	return spawn(s, run, fn, arg, opts);
+}
+
+/* Spawns the worker, and then its stand-in, which finds it. */
+static int spawn_remote(struct scope *s, struct haul_carrier *carrier, struct remote *r,
+	const struct haul_coro_opts *opts)
+{
+	const struct haul_coro_opts pinned = {.name = "stand-in", .pinned = true};
+	int err = haul_spawn_on(carrier, &r->worker, work, r, opts);
+
+	if (err)
+		return err;
+	err = spawn(s, stand_in, NULL, r, &pinned);
+	if (err) {
+		haul_cancel(r->worker);
+		haul_join(r->worker, NULL, HAUL_FOREVER);
+	}
+	return err;
+}
+
+int haul_scope_spawn_on(struct haul_scope *scope, struct haul_carrier *carrier,
+	int (*fn)(void *arg), void *arg, const struct haul_coro_opts *opts)
+{
+	struct scope *s = own(scope, __func__);
+	struct remote *r;
+	int err;
+
+	if (!fn || !carrier)
+		return -EINVAL;
+	if (s->cancelled)
+		return -ECANCELED;
+	if (carrier == hauli_here())
+		return spawn(s, run, fn, arg, opts);
+	r = malloc(sizeof(*r));
+	if (!r)
+		return -ENOMEM;
+	*r = (struct remote){.scope = s, .fn = fn, .arg = arg};
+	r->frame = (struct hauli_frame){.deadline = HAUL_FOREVER, .key = &remote_key, .value = r};
+	err = spawn_remote(s, carrier, r, opts);
+	if (err)
+		free(r);
+	return err;
 }
 
 /* Waits for the children; after the deadline or the caller's cancel, for the cancelled ones. */
@@ -205,6 +356,16 @@ void haul_scope_close(struct haul_scope *scope)
 	hauli_frame_leave(s->frame.owner, &s->frame, __func__);
 }
 
+/* The child of s on another carrier that me is, or that has spawned me. */
+static struct remote *remote_of(struct haul_coro *me, const struct scope *s)
+{
+	struct hauli_frame *f = hauli_frame_of(me);
+
+	while (f->key != &remote_key || ((struct remote *)f->value)->scope != s)
+		f = f->outer;
+	return f->value;
+}
+
 void haul_scope_cancel(struct haul_scope *scope)
 {
 	struct scope *s = (struct scope *)scope;
@@ -216,6 +377,10 @@ void haul_scope_cancel(struct haul_scope *scope)
 	for (f = hauli_frame_of(me); f && f != &s->frame; f = f->outer)
 		;
 	HAUL_MISUSE_IF(!f, "the caller is not inside the scope");
+	if (hauli_coro_home(s->frame.owner) != hauli_coro_home(me)) {
+		say(remote_of(me, s), SAYS_CANCEL);
+		return;
+	}
 	hauli_go_on_at_home(c, me);
 	cancel(me, s);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Trees of scopes on carriers that steal: random policies, errors, deadlines, shields and values,
- * while another coroutine cancels the root. Each block is left after the last of its children, no
- * child is lost, and values are those of the tree.
+ * Trees of scopes over carriers that steal: random policies, errors, deadlines, shields and values,
+ * while other coroutines cancel the root, and children their scope. Each block is left after the
+ * last of its children, no child is lost, and values are those of the tree.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -36,6 +36,7 @@ struct branch {
 	uint64_t seed;
 	unsigned depth;
 	atomic_uint *siblings;
+	struct haul_scope *scope;
 };
 
 static int grow(struct tree *tree, struct hauli_random *random, unsigned depth);
@@ -82,10 +83,22 @@ static int child(void *arg)
 		clean_up(&random);
 	if (hauli_random_below(&random, 8) == 0)
 		err = -EIO;
+	if (hauli_random_below(&random, 64) == 0)
+		haul_scope_cancel(b->scope);
 	s.ended++;
 	b->tree->alive--;
 	(*b->siblings)--;
 	return err;
+}
+
+/* One child in three on a random carrier. */
+static int spawn(struct haul_scope *scope, struct branch *b, struct hauli_random *random)
+{
+	struct haul_carrier *there = haul_carrier(s.rt, hauli_random_below(random, CARRIERS));
+
+	if (hauli_random_below(random, 3))
+		return haul_scope_spawn(scope, child, b, NULL);
+	return haul_scope_spawn_on(scope, there, child, b, NULL);
 }
 
 static int grow(struct tree *tree, struct hauli_random *random, unsigned depth)
@@ -102,11 +115,11 @@ static int grow(struct tree *tree, struct hauli_random *random, unsigned depth)
 			(enum haul_scope_policy)hauli_random_below(random, 3));
 
 		for (unsigned i = 0; i < n; i++) {
-			branches[i] =
-				(struct branch){tree, hauli_random_next(random), depth, &siblings};
+			branches[i] = (struct branch){
+				tree, hauli_random_next(random), depth, &siblings, &scope};
 			siblings++;
 			tree->alive++;
-			if (haul_scope_spawn(&scope, child, &branches[i], NULL) != 0) {
+			if (spawn(&scope, &branches[i], random) != 0) {
 				siblings--;
 				tree->alive--;
 				break;

@@ -62,13 +62,17 @@ HAUL_API void haul_scope_close(struct haul_scope *s) HAUL_SUSPENDS;
  * haul_scope_spawn: spawns a child as haul_spawn() does. It returns 0 or an error, a negative errno
  *     or any other number. By the coroutine that declared s. Returns 0; errors as haul_spawn();
  *     -ECANCELED also if the children have been cancelled.
+ * haul_scope_spawn_on: the same with the given carrier as the child's home. Such a child costs a
+ *     second coroutine, which waits for it at the caller's home. -EINVAL also if carrier is NULL.
  * haul_scope_join: waits until all children have ended. By the coroutine that declared s. Returns
  *     the first error: of a child, in the order in which they end; -ETIMEDOUT or -ECANCELED if the
  *     children were cancelled because of the deadline or the caller's cancel; or 0.
  *     HAUL_SCOPE_FIRST: 0 if one child has returned 0.
  * haul_scope_cancel: cancels the children; others cannot be spawned any more. By the coroutine that
- *     declared s, or by its children.
+ *     declared s, or by its children; from one on another carrier it takes effect soon after.
  */
+HAUL_API int haul_scope_spawn_on(struct haul_scope *s, struct haul_carrier *carrier,
+	int (*fn)(void *arg), void *arg, const struct haul_coro_opts *opts) HAUL_SUSPENDS;
 HAUL_API int haul_scope_spawn(struct haul_scope *s, int (*fn)(void *arg), void *arg,
 	const struct haul_coro_opts *opts) HAUL_SUSPENDS;
 HAUL_API int haul_scope_join(struct haul_scope *s) HAUL_SUSPENDS;
