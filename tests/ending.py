@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The end of the project's scripts: quiet at Ctrl-C and SIGTERM, and when the reader of their output
-has gone, as in "perf/fwd --list | head"."""
+"""The end of the project's scripts: quiet at Ctrl-C and SIGTERM, and when the reader of their
+output has gone, as in "perf/fwd --list | head"."""
 import os
 import select
 import signal

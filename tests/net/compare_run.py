@@ -103,6 +103,7 @@ def left_behind():
 
 def main():
     tap = netns.Tap()
+    netns.make_way()
     before = left_behind()
     with tempfile.TemporaryDirectory() as d:
         os.chmod(d, 0o777)

@@ -22,6 +22,7 @@ import re
 import select
 import signal
 import socket
+import stat
 import struct
 import subprocess
 import sys
@@ -35,6 +36,7 @@ CLONE_NEWNS = 0x00020000
 CLONE_NEWUSER = 0x10000000
 CLONE_NEWNET = 0x40000000
 MS_REC_PRIVATE = 0x44000
+MS_REC_BIND = 0x5000
 MNT_DETACH = 2
 
 ETH_P_ALL = 3
@@ -114,6 +116,43 @@ def _use_memory_for_files():
     atexit.register(forget)
 
 
+def _closed_above(path):
+    """The topmost folder above the path that other users may not enter, or None."""
+    parts = path.split("/")
+    above = ["/".join(parts[:n]) for n in range(2, len(parts))]
+    return next((folder for folder in above if not os.stat(folder).st_mode & stat.S_IXOTH), None)
+
+
+def let_others_in():
+    """As root, in a mount namespace of its own: lets other users reach the source tree, the build
+    directory and what the command line names, when these are below a folder that only root may
+    enter. In its place is an empty one that has nothing but the way to them."""
+    tests = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    paths = {os.path.realpath(p) for p in (os.path.dirname(tests), os.getcwd(), *sys.argv[1:])
+             if os.path.exists(p)}
+    while closed := next(filter(None, map(_closed_above, paths)), None):
+        below = {p[len(closed) + 1:].split("/")[0] for p in paths if p.startswith(closed + "/")}
+        fds = {name: os.open(f"{closed}/{name}", os.O_PATH) for name in below}
+        if not mount("tmpfs", closed, "mode=755"):
+            return
+        for name, fd in fds.items():
+            if os.path.isdir(f"/proc/self/fd/{fd}"):
+                os.mkdir(f"{closed}/{name}")
+            else:
+                _write(f"{closed}/{name}", "")
+            _check("mount", _libc.mount(f"/proc/self/fd/{fd}".encode(), f"{closed}/{name}".encode(),
+                                        None, MS_REC_BIND, None))
+            os.close(fd)
+    os.chdir(os.getcwd())  # by the new way
+
+
+def make_way():
+    """let_others_in(), if this is root, in a private mount namespace."""
+    if os.geteuid() == 0 and _libc.unshare(CLONE_NEWNS) == 0:
+        _check("mount", _libc.mount(b"none", b"/", None, MS_REC_PRIVATE, None))
+        let_others_in()
+
+
 def enter(as_user=False):
     """Moves this process into private network and mount namespaces, loopback up, with a private
     folder for temporary files. as_user: also into a user namespace, as an unprivileged user would
@@ -125,6 +164,7 @@ def enter(as_user=False):
     uid, gid = os.geteuid(), os.getegid()
     user = as_user or uid != 0
     if as_user and uid == 0:
+        make_way()
         # the user nobody: a root mapped to root would keep its access to root's files
         os.setgroups([])
         os.setresgid(65534, 65534, 65534)
