@@ -11,17 +11,17 @@ static struct haul_app_texts ip4s, ip6s;
 
 const struct haul_app_option address_options[] = {
 	{"--ip", "ADDR/LEN", HAUL_APP_TEXTS, &ip4s,
-		.help = "IPv4 address to answer for; repeat the option, one for each port"},
+		.help = "IPv4 address to answer for; with several ports, repeat the option: one "
+			"for each"},
 	{"--ip6", "ADDR/LEN", HAUL_APP_TEXTS, &ip6s,
-		.help = "IPv6 address to answer for; repeat the option, one for each port"},
+		.help = "IPv6 address to answer for; with several ports, repeat the option: one "
+			"for each"},
 	{NULL},
 };
 
 /* The address of port i, or NULL. */
 static const char *pick(const struct haul_app_texts *texts, unsigned i)
 {
-	if (texts->n == 1)
-		i = 0;
 	return i < texts->n ? texts->items[i] : NULL;
 }
 
@@ -41,18 +41,27 @@ static int set(const struct haul_app_program *program, const char *option, const
 	}
 }
 
+/* Two ports cannot have one address: hosts at both would take the other port's answers. */
+static int check(const struct haul_app *app, const char *option, const struct haul_app_texts *texts)
+{
+	if (texts->n == 0 || texts->n == app->nb_ports)
+		return HAUL_APP_DONE;
+	return haul_app_wrong(app->program,
+		"%s: %u address%s given for %u port%s; give one for each port", option, texts->n,
+		texts->n == 1 ? "" : "es", app->nb_ports, app->nb_ports == 1 ? "" : "s");
+}
+
 int addresses_set(const struct haul_app *app, struct haul_net_if ifs[HAUL_APP_PORTS_MAX])
 {
-	unsigned most = RTE_MAX(ip4s.n, ip6s.n);
-	int rc = HAUL_APP_DONE;
+	int rc = check(app, "--ip", &ip4s);
 
-	if (most == 0)
+	if (rc == HAUL_APP_DONE)
+		rc = check(app, "--ip6", &ip6s);
+	if (rc != HAUL_APP_DONE)
+		return rc;
+	if (ip4s.n + ip6s.n == 0)
 		return haul_app_wrong(app->program,
 			"no address given: use --ip, for example --ip 10.0.0.1/24, or --ip6");
-	if (most > 1 && most > app->nb_ports)
-		return haul_app_wrong(app->program,
-			"%u addresses given for %u port%s; give at most one for each port", most,
-			app->nb_ports, app->nb_ports == 1 ? "" : "s");
 	for (unsigned i = 0; i < app->nb_ports && rc == HAUL_APP_DONE; i++) {
 		rc = set(app->program, "--ip", pick(&ip4s, i), haul_net_set_ip4, &ifs[i]);
 		if (rc == HAUL_APP_DONE)

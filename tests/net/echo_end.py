@@ -19,6 +19,8 @@ WRONG = (
     ("network's own address", "--port null: --ip 10.0.0.0/24", "10.0.0.0/24"),
     ("group address", "--port null: --ip6 ff02::1/64", "ff02::1/64"),
     ("more addresses than ports", "--port null: --ip 10.0.0.1/24 --ip 10.0.0.2/24", "2 addresses"),
+    ("one address for two ports", "--port null: --port null: --ip 10.0.0.1/24",
+     "--ip: 1 address given for 2 ports"),
     ("delay in parsecs", "--port null: --ip 10.0.0.1/24 --delay 5pc", "5pc"),
     ("no carriers", "--port null: --ip 10.0.0.1/24 --carriers 0", "--carriers 0"),
     ("a CPU that is not", "--port null: --ip 10.0.0.1/24 --carriers 0,4095", "4095"),
