@@ -4,17 +4,18 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
-static uint8_t *map_twice(int fd, size_t size)
+/* The same memory two times, one behind the other. Without a file: its size may be limited. */
+static uint8_t *map_twice(size_t size)
 {
+	const int how = MREMAP_MAYMOVE | MREMAP_FIXED;
 	uint8_t *both = mmap(NULL, 2 * size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	const int how = MAP_SHARED | MAP_FIXED;
 
 	if (both == MAP_FAILED)
 		return NULL;
-	if (mmap(both, size, PROT_READ | PROT_WRITE, how, fd, 0) != MAP_FAILED &&
-		mmap(both + size, size, PROT_READ | PROT_WRITE, how, fd, 0) != MAP_FAILED)
+	if (mmap(both, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1,
+		    0) != MAP_FAILED &&
+		mremap(both, 0, size, how, both + size) != MAP_FAILED)
 		return both;
 	munmap(both, 2 * size);
 	return NULL;
@@ -22,21 +23,10 @@ static uint8_t *map_twice(int fd, size_t size)
 
 int hauli_capture_ring_init(struct hauli_capture_ring *ring, uint32_t size)
 {
-	int fd = memfd_create("haul-capture", MFD_CLOEXEC);
-	int err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (ftruncate(fd, size) == 0)
-		ring->bytes = map_twice(fd, size);
-	if (!ring->bytes)
-		err = -errno;
-	close(fd);
+	ring->bytes = map_twice(size);
 	ring->size = size;
-	if (err)
-		return err;
 	ring->whole = malloc(HAULI_CAPTURE_FRAME_MOST);
-	return ring->whole ? 0 : -ENOMEM;
+	return ring->bytes && ring->whole ? 0 : -ENOMEM;
 }
 
 void hauli_capture_ring_fini(struct hauli_capture_ring *ring)

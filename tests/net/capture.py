@@ -3,6 +3,7 @@
 is captured, wherever to, and what is missing is counted."""
 import glob
 import os
+import resource
 import re
 import stat
 import struct
@@ -231,6 +232,15 @@ if netns.mount("tmpfs", path("small"), "size=200k"):
     subprocess.run(["umount", path("small")], check=True)  # else it cannot be removed
 else:
     tap.skip("a full disk", "no tmpfs can be mounted here")
+
+# A limited file (ulimit -f): the rings have no part in it.
+run = subprocess.run(
+    [*args[:1], "--port", "null:", "--port", "null:", "--carriers", "2", "--capture",
+     path("limited")], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16)))
+said = netns.said(run.stderr)
+tap.ok(run.returncode == 1 and said.count("\n") == 1 and "File too large" in said,
+       "a limited file: one line, exit 1", said)
 
 # Wrong arguments.
 for args, said in (
