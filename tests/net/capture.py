@@ -235,8 +235,8 @@ else:
 
 # A limited file (ulimit -f): the rings have no part in it.
 run = subprocess.run(
-    [*args[:1], "--port", "null:", "--port", "null:", "--carriers", "2", "--capture",
-     path("limited")], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    [fwd.FWD, "--port", "null:", "--port", "null:", "--carriers", "2", "--packets", "100000",
+     "--capture", path("limited")], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16)))
 said = netns.said(run.stderr)
 tap.ok(run.returncode == 1 and said.count("\n") == 1 and "File too large" in said,
