@@ -159,10 +159,11 @@ bool hauli_join_expire_here(struct haul_coro *waiter)
 {
 	struct hauli_join *j = waiter->arg;
 
-	if (hauli_claim_take(&hauli_timed_join_of(j)->ended)) {
-		waiter->arg = NULL;
+	/* Before the claim, after which j may be gone: a dump may interrupt this thread. */
+	waiter->arg = NULL;
+	if (hauli_claim_take(&hauli_timed_join_of(j)->ended))
 		return true;
-	}
+	waiter->arg = j;
 	hauli_coro_set_state(waiter, HAULI_CORO_JOINING);
 	return false;
 }

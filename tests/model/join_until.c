@@ -10,11 +10,16 @@
 
 #include <stdlib.h>
 
+#include "conc/word.h"
+
 static void freed(void *p);
+static bool take(struct hauli_claim *c);
 #define free(p) freed(p)
+#define hauli_claim_take(c) take(c)
 #include "sched/join.c"
 #include "sched/joined.c"
 #undef free
+#undef hauli_claim_take
 
 #include "explorer.h"
 
@@ -36,6 +41,13 @@ static void freed(void *p)
 	m.timed.join.target = NULL; /* used no more */
 	m.timed.at = 1;
 	m.frees++;
+}
+
+/* A dump may interrupt the waiter's thread then. */
+static bool take(struct hauli_claim *c)
+{
+	MODEL_ASSERT(model_thread() == 0 || !m.waiter.arg);
+	return hauli_claim_take(c);
 }
 
 void hauli_timer_arm(struct hauli_timers *ts, struct hauli_timer *t)

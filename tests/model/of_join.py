@@ -3,7 +3,11 @@
 
 MUTATIONS = [
     ('join_until', 'lib/sched/join.c', 'a deadline ends a join that has ended',
-     'if (hauli_claim_take(&hauli_timed_join_of(j)->ended)) {', 'if (true) {'),
+     'if (hauli_claim_take(&hauli_timed_join_of(j)->ended))', 'if (true)'),
+    ('join_until', 'lib/sched/join.c', 'a dump sees a join that is gone',
+     'waiter->arg = NULL; if (hauli_claim_take(&hauli_timed_join_of(j)->ended)) return true;',
+     'if (hauli_claim_take(&hauli_timed_join_of(j)->ended)) {\n'
+     '\t\twaiter->arg = NULL;\n\t\treturn true;\n\t}'),
     ('join_until', 'lib/sched/join.c', 'a target that has ended serves a join that is over',
      'if (hauli_claim_take(&j->ended)) return true;', 'return true;'),
     ('join_until_other', 'lib/sched/join.c', 'nobody looks whether a join that comes is over',
