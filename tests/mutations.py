@@ -286,6 +286,8 @@ MUTATIONS = [
      'hauli_stolen_go_home(c, me, HAULI_BACK_YIELD);'),
     ('unit/steal', 'lib/sched/stolen.c', 'an unpin undoes what the spawn said',
      'me->pinned &= (uint8_t)~HAULI_PINNED_BY_CALL;', 'me->pinned = me->poller;'),
+    ('unit/order', 'lib/sched/order.c', 'one that sends in a later slice goes before all others',
+     ' && c->orders.left_pops == hauli_ring_popped(&c->runq.ring)', ''),
     ('unit/order', 'lib/sched/order.c', 'a place may be none', 'co->place += co->place == 0;', ''),
     ('unit/order', 'lib/sched/order.c', 'a coroutine that has begun is asked for its order key',
      'hauli_ctx_is_unstarted(&co->co.ctx) ? ask(v, co) : 0;', 'ask(v, co);'),

@@ -57,6 +57,9 @@ struct hauli_orders {
 	HAULI_LINE struct hauli_u32_published taken;
 	struct hauli_u64_owned members; /* entries of all lists. Under the guard */
 	uint32_t seen; /* taken when the running batch began. Owner */
+	/* The last one that left, its place, and the pops until then: its slice may go on. Owner */
+	const struct haul_coro *left;
+	uint32_t left_place, left_pops;
 	hauli_order_key_fn *ask; /* gives the keys for HAULI_ORDER_KEY_ASK, or NULL */
 	struct hauli_order of[HAUL_ORDER_KEYS]; /* under the guard of the carrier's ring */
 };

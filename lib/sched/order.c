@@ -17,6 +17,9 @@
  * until it enters or the slice ends, since others may run before it. It cannot be stolen anew with
  * a place: it is stolen until the slice ends, or pinned until it has entered (stolen.c).
  *
+ * One that enters again in the same slice comes before all others: it has waited for each smaller
+ * place, and those behind it have not run since. It enters at the front, with the place it had.
+ *
  * Why a slice that runs at home belongs right behind the thefts that its batch has seen:
  * - A theft closes the batch (conc/ring.c). The slice that runs at that time was popped before
  *   the head from which the thief begins, so it is older than what the thief takes; its batch
@@ -42,7 +45,8 @@
  * Lists and numbers are under the guard of the home's ring. members is read without the guard: by
  * the third point above, a coroutine that finds no members has no stolen one before it.
  *
- * Model: tests/model/order.c, order_home.c, order_three.c. Stress: tests/stress/order.c.
+ * Model: tests/model/order.c, order_again.c, order_home.c, order_three.c.
+ * Stress: tests/stress/order.c, slices.c.
  */
 #include "sched/order.h"
 
@@ -153,6 +157,12 @@ static bool must_wait(const struct hauli_order *o, const struct haul_coro *co)
 	return o->line.first->coro != co || (o->remote && is_before(o->remote->place, co->place));
 }
 
+/* True: co has left in this slice, since when the carrier has run no other. */
+static bool enters_again(const struct haul_carrier *c, const struct haul_coro *co)
+{
+	return c->orders.left == co && c->orders.left_pops == hauli_ring_popped(&c->runq.ring);
+}
+
 /* Inserts w before the first larger place. Most come last; those that were stolen come early. */
 static void insert(struct hauli_wait_list *line, struct hauli_waiter *w)
 {
@@ -171,11 +181,17 @@ static void join_line(struct haul_carrier *c, struct hauli_order *o, struct haul
 
 	if (co->place != 0) { /* it was stolen, and is back */
 		take_out(&o->remote, co);
+		insert(&o->line, w);
+		return;
+	}
+	count_members(c, 1);
+	if (enters_again(c, co)) {
+		co->place = c->orders.left_place;
+		hauli_wait_list_enter_before(&o->line, w, o->line.first);
 	} else {
 		co->place = c->orders.seen + 1;
-		count_members(c, 1);
+		insert(&o->line, w);
 	}
-	insert(&o->line, w);
 }
 
 void hauli_order_enter(struct haul_carrier *c, struct haul_coro *co, struct hauli_waiter *w)
@@ -198,6 +214,9 @@ void hauli_order_leave(struct haul_carrier *c, struct haul_coro *co, struct haul
 {
 	struct hauli_order *o = order_of(c, co);
 
+	c->orders.left = co;
+	c->orders.left_place = co->place;
+	c->orders.left_pops = hauli_ring_popped(&c->runq.ring);
 	hauli_ring_hold(&c->runq.ring);
 	hauli_wait_list_leave(&o->line, w);
 	co->place = 0;

@@ -7,6 +7,7 @@
  *
  * order_back.c: the first coroutine hogs the thief, and the home takes back the rest.
  * order_home.c: the slices of stolen ones go on at home.
+ * order_again.c: they send twice.
  *
  * A slice is a call here: suspending returns from it. So order.c and round.c are compiled with a
  * switch that only records the next coroutine.
@@ -39,7 +40,7 @@ static __attribute__((noinline)) void *run_slices(
 enum { COROS = ORDER_COROS, STOLEN = ORDER_STOLEN, LEFT = ORDER_LEFT };
 
 /* HOME: its home's thread comes first. */
-static const enum slice { SENDS, DROPS, HOME_SENDS, HOME_DROPS } does[COROS] = {ORDER_DOES};
+static const enum slice { SENDS, TWICE, DROPS, HOME_SENDS, HOME_DROPS } does[COROS] = {ORDER_DOES};
 static const unsigned back[STOLEN] = {ORDER_BACK};
 
 static struct {
@@ -117,6 +118,19 @@ static void pass(struct haul_coro *co)
 	m.passed++;
 }
 
+/* In the same slice: nobody has passed since. */
+static void send_again(struct haul_carrier *c, struct haul_coro *co, struct hauli_waiter *w)
+{
+	bool matters = hauli_order_matters(c, co);
+
+	if (matters)
+		hauli_order_enter(c, co, w);
+	MODEL_ASSERT(hauli_coro_state(co) != HAULI_CORO_ORDER_WAIT);
+	MODEL_ASSERT(m.next_to_pass == index_of(co) + 1);
+	if (matters)
+		hauli_order_leave(c, co, w);
+}
+
 /* As haul_send(): true if co has passed, false if it waits. */
 static bool send(struct haul_carrier *c, struct haul_coro *co)
 {
@@ -126,6 +140,8 @@ static bool send(struct haul_carrier *c, struct haul_coro *co)
 	co->pinned = true;
 	if (!*waited && !hauli_order_matters(c, co)) {
 		pass(co);
+		if (does[index_of(co)] == TWICE)
+			send_again(c, co, w);
 		return true;
 	}
 	if (!*waited)
@@ -135,12 +151,14 @@ static bool send(struct haul_carrier *c, struct haul_coro *co)
 		return false;
 	pass(co);
 	hauli_order_leave(c, co, w);
+	if (does[index_of(co)] == TWICE)
+		send_again(c, co, w);
 	return true;
 }
 
 static bool sends(unsigned i)
 {
-	return does[i] == SENDS || does[i] == HOME_SENDS;
+	return does[i] != DROPS && does[i] != HOME_DROPS;
 }
 
 /* A slice of a stolen coroutine, or its rest at home; run by its thief, or by its home after taking

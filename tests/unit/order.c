@@ -226,6 +226,74 @@ START_TEST(a_coroutine_that_does_not_send_holds_up_none)
 }
 END_TEST
 
+/* Two packets in one slice. */
+static void *send_two(void *arg)
+{
+	struct rte_mbuf *pkt = arg;
+
+	if (pkt == &s.pkts[0])
+		be_remote();
+	ck_assert_int_eq(haul_send(&s.txq, pkt), 0);
+	ck_assert_int_eq(haul_send(&s.txq, pkt + 1), 0);
+	return NULL;
+}
+
+/* The first one is stolen, or waits at home for one that is. */
+static void *two_of_each(void *arg)
+{
+	spawn(send_two, 0, 5, false);
+	hog_until_remote(1);
+	spawn(send_two, 2, 5, true);
+	spawn(send_two, 4, 5, true);
+	for (unsigned i = 0; i < 100; i++)
+		haul_yield();
+	s.let_go = true;
+	expect(&s.txq, 6, (unsigned[]){0, 1, 2, 3, 4, 5});
+	return NULL;
+}
+
+START_TEST(a_slice_sends_all_before_the_next_one)
+{
+	on_carrier_0(two_of_each, NULL);
+}
+END_TEST
+
+static void *send_and_send_later(void *arg)
+{
+	struct rte_mbuf *pkt = arg;
+
+	ck_assert_int_eq(haul_send(&s.txq, pkt), 0);
+	WAIT_UNTIL(s.remote == 2);
+	ck_assert_int_eq(haul_send(&s.txq, pkt + 1), 0);
+	return NULL;
+}
+
+/* One is stolen between the two sends. */
+static void *sends_in_two_slices(void *arg)
+{
+	spawn(send_first, 0, 5, false);
+	hog_until_remote(1);
+	spawn(send_and_send_later, 1, 5, true);
+	haul_yield();
+	s.let_go = true;
+	expect(&s.txq, 2, (unsigned[]){0, 1});
+	s.let_go = false;
+	spawn(send_first, 3, 5, false);
+	hog_until_remote(2);
+	for (unsigned i = 0; i < 100; i++)
+		haul_yield();
+	ck_assert_uint_eq(hauli_txq_count(&s.txq), 0);
+	s.let_go = true;
+	expect(&s.txq, 2, (unsigned[]){3, 2});
+	return NULL;
+}
+
+START_TEST(a_later_slice_has_a_later_place)
+{
+	on_carrier_0(sends_in_two_slices, NULL);
+}
+END_TEST
+
 static void *a_waiter_is_cancelled(void *arg)
 {
 	const struct haul_coro_opts opts = {.order_key = 3, .pinned = true};
@@ -429,6 +497,7 @@ END_TEST
 SUITE_MAIN("order", {coroutines_behind_a_remote_one_wait, 4},
 	{a_begun_coroutine_is_not_asked_for_its_key},
 	{a_coroutine_that_does_not_send_holds_up_none, 2}, {a_cancel_does_not_break_the_order},
-	{a_returned_coroutine_goes_first},
+	{a_returned_coroutine_goes_first}, {a_slice_sends_all_before_the_next_one},
+	{a_later_slice_has_a_later_place},
 	{a_slice_that_goes_on_at_home_keeps_its_place, AT_HOME *REST},
 	{any_order_sends_from_where_it_runs}, {a_stolen_coroutine_goes_home_to_send})
