@@ -45,7 +45,7 @@ struct slice {
 struct watched {
 	struct slice slice; /* at the last look */
 	uint64_t cpu_ns; /* of the thread, when the slice was seen first */
-	uint64_t waits_since; /* ticks: when it was first seen in a foreign wait */
+	uint64_t waits_since; /* ns: when it was first seen in a foreign wait */
 	unsigned waits; /* looks in a row that saw it in one */
 	bool told;
 };
@@ -204,17 +204,24 @@ HAULI_MAY_RACE static bool see_wait(struct hauli_watchdog *w, const struct haul_
 }
 
 static void tell_wait(const struct haul_carrier *c, const struct hauli_foreign *f,
-	const struct sight *s, uint64_t ticks)
+	const struct sight *s, uint64_t ns)
 {
 	flockfile(stderr);
 	fprintf(stderr,
 		"haul: %s \"%s\" %p keeps carrier %u waiting in the kernel (%s), for %" PRIu64
 		" ms so far, and nothing else runs there: %s",
 		s->polls ? "poller" : "coroutine", s->name, (const void *)s->co, c->id,
-		hauli_foreign_name(f), hauli_ns_from_ticks(ticks) / HAUL_MS,
-		hauli_foreign_remedy(f));
+		hauli_foreign_name(f), ns / HAUL_MS, hauli_foreign_remedy(f));
 	tell_stack(s->pcs, s->n);
 	funlockfile(stderr);
+}
+
+/* CLOCK_MONOTONIC, also where time is virtual. */
+static uint64_t now_ns(void)
+{
+	struct timespec now = hauli_monotonic_in(0);
+
+	return (uint64_t)now.tv_sec * HAUL_S + (uint64_t)now.tv_nsec;
 }
 
 /* The same, if its thread waits in the kernel. */
@@ -222,7 +229,7 @@ static void judge_wait(struct hauli_watchdog *w, struct haul_carrier *c, struct 
 {
 	struct hauli_foreign f;
 	struct sight s;
-	uint64_t ticks;
+	uint64_t ns;
 
 	if (seen->told)
 		return;
@@ -231,15 +238,15 @@ static void judge_wait(struct hauli_watchdog *w, struct haul_carrier *c, struct 
 		return;
 	}
 	if (seen->waits++ == 0)
-		seen->waits_since = hauli_ticks();
-	ticks = hauli_ticks() - seen->waits_since;
+		seen->waits_since = now_ns();
+	ns = now_ns() - seen->waits_since;
 	if (seen->waits <= LOOKS_PER_LIMIT * (hauli_foreign_is_lock(&f) ? LOCK_LIMITS : 1) ||
 		!see_wait(w, c, &seen->slice, &f, &s))
 		return;
 	seen->told = true;
 	hauli_counter_add(&c->foreign_waits, 1);
 	if (may_tell(w))
-		tell_wait(c, &f, &s, ticks);
+		tell_wait(c, &f, &s, ns);
 }
 
 /* False: the carrier sleeps, or polls and finds nothing. */

@@ -28,6 +28,8 @@ static struct {
 	struct hauli_counter cycles;
 } s;
 
+static bool virtual_time;
+
 static void start(enum haul_steal steal)
 {
 	struct haul_plan_opts two = {.carriers = 2};
@@ -39,7 +41,10 @@ static void start(enum haul_steal steal)
 	sem_init(&s.sem, 0, 0);
 	ck_assert_int_eq(haul_plan_create(&plan, &two, why, sizeof(why)), 0);
 	ck_assert_int_eq(
-		haul_start(&s.rt, &(struct haul_runtime_opts){.plan = plan, .steal = steal}), 0);
+		haul_start(&s.rt,
+			&(struct haul_runtime_opts){
+				.plan = plan, .steal = steal, .virtual_time = virtual_time}),
+		0);
 	haul_plan_destroy(plan);
 }
 
@@ -104,6 +109,7 @@ static void *waits_for_sem(void *arg)
 static const struct kind {
 	haul_fn *fn;
 	const char *says;
+	bool virtual_time;
 } kinds[] = {
 	{sleeps_in_parts, "(clock_nanosleep), for "},
 	{sleeps_in_parts, ": use haul_sleep(), at "},
@@ -113,6 +119,7 @@ static const struct kind {
 	{reads, "let a plain thread make the call and wake the coroutine"},
 	{locks, "(futex), for "},
 	{waits_for_sem, ": use haul_lock() or another object of haul/sync.h, at "},
+	{sleeps_in_parts, " waiting in the kernel (", true},
 };
 
 #define KINDS ((int)(sizeof(kinds) / sizeof(kinds[0])))
@@ -130,6 +137,7 @@ static void wait_in_the_kernel(void *arg)
 	const struct kind *kind = arg;
 	struct haul_coro *co;
 
+	virtual_time = kind->virtual_time;
 	start(HAUL_STEAL_OFF);
 	pthread_mutex_lock(&s.lock);
 	haul_spawn_on(haul_carrier(s.rt, 1), &co, kind->fn, NULL,
