@@ -2,11 +2,22 @@
 """No wakeup is lost: requests one at a time at random gaps, over each kind of port that can be
 waited on, under each kind of poller; each is answered. HAUL_REQUESTS: their number (for a soak)."""
 import random
+import subprocess
 import sys
 
 import netns
 from echo import Echo, replies
 from wait import LOST, POLLERS, REQUESTS, Link, ask
+
+
+def show_loss(seed):
+    """Where a request or its answer went, while both ends still run: the counters of the interface
+    and of UDP, the neighbours; and if a further request is answered, so that only one was lost."""
+    for command in (["ip", "-s", "-s", "link"], ["ip", "neighbour"],
+                    ["grep", "^Udp", "/proc/net/snmp"], ["cat", "/proc/net/softnet_stat"]):
+        said = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        print("".join(f"# {line}\n" for line in said.stdout.splitlines()), end="")
+    print(f"# one more request: {ask(1, seed=seed)} answered", flush=True)
 
 
 def one(tap, binary, kind, poller, carriers, requests, seed, queues=None):
@@ -18,6 +29,8 @@ def one(tap, binary, kind, poller, carriers, requests, seed, queues=None):
         answered = ask(requests, seed=seed)
         tap.ok(answered == requests, f"{what}: {requests} requests answered",
                f"{answered} answered, then none for {LOST} s (seed {seed})")
+        if answered != requests:
+            show_loss(seed)
         code, figures = e.stop()
         if answered != requests:
             print(f"# {figures}")
