@@ -204,7 +204,7 @@ void hauli_order_enter(struct haul_carrier *c, struct haul_coro *co, struct haul
 	join_line(c, o, w);
 	wait = must_wait(o, co);
 	if (wait)
-		hauli_coro_set_state(co, HAULI_CORO_ORDER_WAIT);
+		hauli_coro_waits(c, co, HAULI_CORO_ORDER_WAIT);
 	hauli_ring_release(&c->runq.ring);
 	if (wait)
 		hauli_suspend(c, co, false);

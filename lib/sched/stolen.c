@@ -95,6 +95,13 @@ static void slice_has_ended(struct haul_carrier *c, struct haul_coro *co)
 		hauli_order_withdraw(c, co);
 }
 
+/* A wait of co has begun, or was in vain. Its message comes between batches, so that there is no
+ * begin of a batch to take, as hauli_coro_waits() does. */
+static void note_begin(struct haul_coro *co)
+{
+	co->timer.since = (uint32_t)(hauli_timer_ticks() >> HAULI_SINCE_SHIFT);
+}
+
 void hauli_stolen_is_back(struct haul_carrier *c, struct haul_coro *co)
 {
 	if (co->back != HAULI_BACK_SAME)
@@ -111,16 +118,20 @@ void hauli_stolen_is_back(struct haul_carrier *c, struct haul_coro *co)
 		break;
 	case HAULI_BACK_PARK:
 		park(c, co);
+		note_begin(co);
 		break;
 	case HAULI_BACK_SLEEP:
 		sleep(c, co);
+		note_begin(co);
 		break;
 	case HAULI_BACK_JOIN:
 		join(c, co);
+		note_begin(co);
 		break;
 	case HAULI_BACK_BLOCK:
 		if (!hauli_block_begin_here(c, co))
 			hauli_ready(c, co);
+		note_begin(co);
 		break;
 	case HAULI_BACK_END:
 		hauli_coro_drop_stack(c, co);
