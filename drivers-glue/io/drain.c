@@ -45,7 +45,7 @@ static void drain(struct hauli_poller *p)
 	uint64_t cancel_at = p->cancel_at;
 	uint64_t give_up_at = HAUL_FOREVER;
 	bool handlers = true, cancels = false;
-	struct hauli_slab_walk cancelled = {0};
+	struct hauli_chosen late = {.is_chosen = hauli_is_handler, .sites = &p->cancelled};
 
 	/* In virtual time the carrier stays awake, but in naps. */
 	while (hauli_glue_go_on(p->carrier, hauli_glue_is_virtual(p->carrier))) {
@@ -71,8 +71,7 @@ static void drain(struct hauli_poller *p)
 			cancel_at = HAUL_FOREVER;
 		}
 		/* The carrier has one poller, so each handler at home there is p's. */
-		cancels =
-			cancels && hauli_glue_cancel_some(p->carrier, &cancelled, hauli_is_handler);
+		cancels = cancels && hauli_glue_cancel_some(p->carrier, &late);
 		/* A poller that spins is one that waits for a CPU, on a busy machine, and the time
 		 * for handlers leaves that out: one in haul_lock() would hold up the stop for
 		 * long. */

@@ -8,17 +8,27 @@
 
 struct choice {
 	const struct haul_carrier *home;
-	bool (*is_chosen)(haul_fn *body);
+	const struct hauli_chosen *chosen;
 };
+
+static bool is_chosen(const struct haul_coro *co, const struct choice *choice)
+{
+	return hauli_coro_home(co) == choice->home && choice->chosen->is_chosen(co->fn) &&
+		hauli_coro_state(co) < HAULI_CORO_ENDED;
+}
+
+static void look_at(void *object, void *arg)
+{
+	const struct choice *choice = arg;
+
+	if (is_chosen(object, choice))
+		hauli_sites_add(choice->chosen->sites, object);
+}
 
 static void cancel_chosen(void *object, void *arg)
 {
-	struct haul_coro *co = object;
-	const struct choice *choice = arg;
-
-	if (hauli_coro_home(co) == choice->home && choice->is_chosen(co->fn) &&
-		hauli_coro_state(co) < HAULI_CORO_ENDED)
-		haul_cancel(co);
+	if (is_chosen(object, arg))
+		haul_cancel(object);
 }
 
 void hauli_glue_cancel_records(struct haul_carrier *c)
@@ -26,10 +36,16 @@ void hauli_glue_cancel_records(struct haul_carrier *c)
 	hauli_records_cancel(c);
 }
 
-bool hauli_glue_cancel_some(
-	struct haul_carrier *c, struct hauli_slab_walk *at, bool (*is_chosen)(haul_fn *body))
+/* A cancel wakes others, too: the next one for a mutex. So all are looked at before. */
+bool hauli_glue_cancel_some(struct haul_carrier *c, struct hauli_chosen *chosen)
 {
-	struct choice choice = {c, is_chosen};
+	struct choice choice = {c, chosen};
+	struct hauli_slab *all = c->rt->coros;
 
-	return hauli_slab_walk(c->rt->coros, at, CANCELLED_AT_ONCE, cancel_chosen, &choice);
+	if (!chosen->all_seen) {
+		chosen->all_seen =
+			!hauli_slab_walk(all, &chosen->looked, CANCELLED_AT_ONCE, look_at, &choice);
+		return true;
+	}
+	return hauli_slab_walk(all, &chosen->cancelled, CANCELLED_AT_ONCE, cancel_chosen, &choice);
 }

@@ -10,7 +10,9 @@
  * with hauli_ending_begin() and hauli_ending_wait(); for its time limits: hauli_delay_since(),
  * struct hauli_limit with hauli_limit(), hauli_limit_slice() and hauli_limit_spend(); for options
  * of handlers: HAULI_ORDER_KEY_ASK, struct hauli_start, struct hauli_record, struct hauli_body and
- * hauli_record_body().
+ * hauli_record_body(); for reports: struct hauli_waits, struct hauli_sites, struct hauli_site,
+ * HAULI_SITES, hauli_waits_count(), hauli_sites_merge(), hauli_site_print() and
+ * hauli_site_of_waiting().
  */
 #ifndef HAULI_SCHED_GLUE_H
 #define HAULI_SCHED_GLUE_H
@@ -23,6 +25,7 @@
 #include "sched/poller.h"
 #include "sched/record.h"
 #include "sched/runtime.h"
+#include "sched/sites.h"
 #include "sched/spawn.h"
 #include "sched/spawn_records.h"
 #include "sched/watchdog.h"
@@ -127,12 +130,17 @@ static inline void hauli_glue_handler_begins(const struct haul_carrier *home)
 
 /*
  * Called by c's poller. From now on, until hauli_glue_poller_begins(), coroutines of records of c
- * begin cancelled; cancel_some(), called until it returns false, with a *at that was all zero,
- * cancels those of home c that have begun and for whose body is_chosen() is true: a bounded number
- * in a call.
+ * begin cancelled. cancel_some(), called until it returns false, with a *chosen whose walks are all
+ * zero, adds those of home c that have begun and for whose body is_chosen() is true to *sites, and
+ * then cancels them: a bounded number in a call.
  */
+struct hauli_chosen {
+	bool (*is_chosen)(haul_fn *body);
+	struct hauli_sites *sites;
+	struct hauli_slab_walk looked, cancelled;
+	bool all_seen;
+};
 void hauli_glue_cancel_records(struct haul_carrier *c);
-bool hauli_glue_cancel_some(
-	struct haul_carrier *c, struct hauli_slab_walk *at, bool (*is_chosen)(haul_fn *body));
+bool hauli_glue_cancel_some(struct haul_carrier *c, struct hauli_chosen *chosen);
 
 #endif

@@ -273,13 +273,14 @@ static bool is_counter(haul_fn *fn)
 static void *cancels(void *arg)
 {
 	struct haul_carrier *c = haul_carrier_self();
-	struct hauli_slab_walk at = {0};
+	struct hauli_sites sites = {0};
+	struct hauli_chosen chosen = {.is_chosen = is_counter, .sites = &sites};
 
 	begin(c);
 	for (unsigned i = 0; i < CROWD; i += BURST)
 		push(c, BURST);
 	hauli_glue_cancel_records(c);
-	while (hauli_glue_cancel_some(c, &at, is_counter))
+	while (hauli_glue_cancel_some(c, &chosen))
 		;
 	while (t.ended < CROWD)
 		go_on(true);

@@ -132,8 +132,8 @@ struct haul_io_opts {
 	/*
 	 * true: haul counts the bytes of each packet, which is cheap if the handler reads packets
 	 * anyway; on_packet implies it. false: bytes are those that the PMD counted since the port
-	 * was opened; haul does not touch packets, and those of PMDs that count no bytes (ring;
-	 * null before DPDK 25.07) are uncounted in haul_io_stats.
+	 * was opened; haul does not touch packets, and PMDs that count no bytes (ring; null before
+	 * DPDK 25.07) report 0.
 	 */
 	bool count_bytes;
 	/* One of on_burst and on_packet, or source, or source and one of these: then each cycle of
@@ -236,11 +236,6 @@ HAUL_API int haul_io_start(struct haul_io **io, struct haul_runtime *rt,
 HAUL_API int haul_io_set_policy(struct haul_io *io, unsigned port, int carrier,
 	const struct haul_poll_policy *policy, char *errbuf, size_t errlen);
 
-/* Changes haul_io_opts.burst (1 to 512) of all pollers, and returns once it is in effect. Any
- * thread that is no carrier. Returns 0; -EINVAL, -ECANCELED (stopping) or -ENOMEM, with one line in
- * errbuf. */
-HAUL_API int haul_io_set_burst(struct haul_io *io, uint16_t burst, char *errbuf, size_t errlen);
-
 /* The transmit queue of a carrier and port, for coroutines that are no packet handlers; NULL if the
  * carrier has no poller. Any thread. */
 HAUL_API struct haul_txq *haul_io_txq(const struct haul_io *io, unsigned port, unsigned carrier);
@@ -255,9 +250,6 @@ struct haul_io_stats {
 	/* Passed to the NIC. With haul_io_opts.spread the count of one carrier includes packets
 	 * that it passed to another carrier and that were dropped there; the sum does not. */
 	uint64_t tx_packets, tx_bytes;
-	/* Packets whose bytes neither the PMD nor haul has counted: rx_bytes and tx_bytes lack
-	 * them. */
-	uint64_t rx_uncounted, tx_uncounted;
 	uint64_t dropped[HAUL_DROP_REASONS]; /* by haul and haul_drop() */
 	uint64_t in_flight; /* handlers that have not ended */
 	/* Packets in transmit queues that the poller has seen, not yet passed to the NIC. */
@@ -272,6 +264,38 @@ struct haul_io_stats {
 /* Copies the counters of one carrier, or the sum of all (carrier < 0), into *st. Any thread. */
 HAUL_API void haul_io_get_stats(
 	const struct haul_io *io, unsigned port, int carrier, struct haul_io_stats *st);
+
+/* A wait of this length is reported with its call stack. */
+#define HAUL_IO_LONG_WAIT HAUL_S
+
+/* Handlers of a carrier that wait: for a time, a lock, a channel, another coroutine, ... */
+struct haul_io_waits {
+	uint64_t handlers;
+	/* The age of the oldest of these waits, in steps of about a millisecond; 0 with virtual
+	 * time. A handler that waits anew, as in a loop, begins a new wait. */
+	uint64_t longest_ns;
+	/* The call stack of that wait, in one line, such as "haul_park+0x20 (libhaul.so.0) <
+	 * ask+0x31 (resolver)"; "" if it is shorter than HAUL_IO_LONG_WAIT. */
+	char longest_at[192];
+};
+/* Counts the handlers of carriers 0 to n-1 that wait now, into waits[0..n-1]. It looks at each
+ * coroutine of the runtime, and costs nothing while it is not called. Any thread that is no
+ * carrier; not during haul_stop(). */
+HAUL_API void haul_io_get_waits(const struct haul_io *io, struct haul_io_waits *waits, unsigned n);
+
+/* Handlers that waited in the same call stack when a stop cancelled them. */
+struct haul_io_cancelled {
+	uint64_t handlers;
+	/* As haul_io_waits.longest_at; "": they did not wait, or waited in one of many others. */
+	char at[192];
+};
+#define HAUL_IO_CANCELLED_MAX 9
+/* Handlers that haul_io_stop() has cancelled, of all stops since haul_io_start(), because they had
+ * not ended in time: the largest numbers first, that without a call stack last. *sum gets the sum.
+ * Returns the number of entries. Any thread, after a stop, and before haul_io_resume() and
+ * haul_io_free(). */
+HAUL_API unsigned haul_io_get_cancelled(const struct haul_io *io,
+	struct haul_io_cancelled cancelled[HAUL_IO_CANCELLED_MAX], uint64_t *sum);
 
 /* What was received from one queue of a port. */
 struct haul_queue_stats {
