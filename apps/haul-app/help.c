@@ -106,7 +106,8 @@ void hauli_print_help(const struct hauli_command *command)
 		printf("\nPort specs (values of --port):\n");
 		haul_port_print_specs(stdout);
 	}
-	printf("\nExit codes: 0: success; 1: failure at run time; 2: wrong arguments.\n");
+	printf("\nExit codes: 0: success; 1: failure at run time; 2: wrong arguments%s.\n",
+		command->ports ? ";\n3: with --strict, if handlers had to be cancelled" : "");
 	if (program->examples)
 		printf("\nExamples:\n%s", program->examples);
 }

@@ -2,6 +2,7 @@
 /* The main functions of programs: from the first byte of the command line to the exit code. */
 #include <haul-app/app.h>
 
+#include "cancelled.h"
 #include "check.h"
 #include "counters.h"
 #include "open.h"
@@ -63,7 +64,7 @@ int haul_app_main(const struct haul_app_program *program, const struct haul_app_
 		rc = hauli_options_parse(&command, argc, argv);
 	if (rc < 0)
 		rc = work(a);
-	rc = hauli_app_close(a, rc);
+	rc = hauli_app_cancelled_exit(a, hauli_app_close(a, rc));
 	if (a->in_hooks && hooks->closed)
 		hooks->closed(&a->pub);
 	hauli_app_watch_fini();

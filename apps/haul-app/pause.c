@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "cancelled.h"
 #include "signals.h"
 #include "watch.h"
 
@@ -15,7 +16,14 @@ int hauli_app_stop_pollers(struct hauli_app *a, char *errbuf, size_t errlen)
 	a->stop_err = haul_io_stop(a->pub.io, HAULI_APP_STOP_TIMEOUT, errbuf, errlen);
 	if (a->stop_err == -ETIMEDOUT)
 		a->stop_err = haul_io_stop(a->pub.io, STARVED_TIMEOUT, errbuf, errlen);
+	if (a->stop_err != -ETIMEDOUT)
+		hauli_app_cancelled_tell(a);
 	return a->stop_err;
+}
+
+bool hauli_app_pollers_have_ended(const struct hauli_app *a)
+{
+	return a->ended_at != 0 || a->paused;
 }
 
 int haul_app_pause(struct haul_app *app)
@@ -51,7 +59,6 @@ int haul_app_resume(struct haul_app *app, const struct haul_io_opts *change)
 		a->io_opts = *change;
 	a->pub.burst = a->io_opts.burst;
 	a->paused = false;
-	a->resumed = true;
 	return HAUL_APP_DONE;
 }
 

@@ -37,12 +37,12 @@ static const char *carrier_name(char *buf, size_t len, const struct hauli_app *a
 }
 
 static void add_flow(struct hauli_app_line *line, const char *what, uint64_t packets,
-	uint64_t bytes, uint64_t uncounted, double seconds)
+	uint64_t bytes, double seconds)
 {
 	char pps[16], bps[16];
 
 	hauli_app_scaled(pps, (double)packets / seconds);
-	if (uncounted == 0)
+	if (bytes > 0 || packets == 0)
 		hauli_app_line_add(line, "%s %6spps %6sbit/s", what, pps,
 			hauli_app_scaled(bps, (double)bytes * 8 / seconds));
 	else /* neither the PMD nor haul counts bytes */
@@ -76,8 +76,8 @@ static void print_rates(
 {
 	struct hauli_app_line line = hauli_app_line(out, first, NAMES);
 
-	add_flow(&line, "rx", st->rx_packets, st->rx_bytes, st->rx_uncounted, seconds);
-	add_flow(&line, "tx", st->tx_packets, st->tx_bytes, st->tx_uncounted, seconds);
+	add_flow(&line, "rx", st->rx_packets, st->rx_bytes, seconds);
+	add_flow(&line, "tx", st->tx_packets, st->tx_bytes, seconds);
 	hauli_app_line_end(&line);
 }
 
@@ -141,6 +141,13 @@ static void add_share(struct hauli_app_line *line, const struct haul_io_share *s
 		(double)s->asleep_ns * percent);
 }
 
+static void add_handlers(struct hauli_app_line *line, const struct hauli_app_carrier_sample *s)
+{
+	hauli_app_line_add(line, "in flight %" PRIu64, s->io.in_flight);
+	if (s->waits.longest_ns >= HAUL_MS)
+		hauli_app_line_add(line, "longest wait %.3f s", (double)s->waits.longest_ns / 1e9);
+}
+
 static void print_carrier(FILE *out, const struct hauli_app *a, unsigned c,
 	const struct hauli_app_carrier_sample *s, double seconds)
 {
@@ -165,7 +172,14 @@ static void print_carrier(FILE *out, const struct hauli_app *a, unsigned c,
 			hauli_app_scaled(stolen, (double)s->sched.stolen / seconds));
 	if (s->wait.sleeps > 0)
 		add_wait(&line, &s->wait, seconds);
+	if (a->io_opts.on_packet)
+		add_handlers(&line, s);
 	hauli_app_line_end(&line);
+	if (s->waits.longest_at[0]) {
+		line = hauli_app_line(out, "", 20);
+		hauli_app_line_add(&line, "it waits at %s", s->waits.longest_at);
+		hauli_app_line_end(&line);
+	}
 }
 
 static void print_carriers(
@@ -238,23 +252,12 @@ void hauli_app_report_period(struct hauli_app *a)
 	a->last = now;
 }
 
-static void print_flow(FILE *out, uint64_t packets, uint64_t bytes, uint64_t uncounted)
-{
-	if (uncounted == 0)
-		fprintf(out, "%12" PRIu64 " %15" PRIu64, packets, bytes);
-	else
-		fprintf(out, "%12" PRIu64 " %15s", packets, "-");
-}
-
 static void print_row(
 	FILE *out, const struct hauli_app *a, const char *first, const struct haul_io_stats *st)
 {
 	hauli_app_line(out, first, TOTALS);
-	fputc(' ', out);
-	print_flow(out, st->rx_packets, st->rx_bytes, st->rx_uncounted);
-	fputc(' ', out);
-	print_flow(out, st->tx_packets, st->tx_bytes, st->tx_uncounted);
-	fputc('\n', out);
+	fprintf(out, "%13" PRIu64 " %15" PRIu64 " %12" PRIu64 " %15" PRIu64 "\n", st->rx_packets,
+		st->rx_bytes, st->tx_packets, st->tx_bytes);
 	print_unsent(out, a, st);
 }
 

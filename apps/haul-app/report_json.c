@@ -2,6 +2,7 @@
 /* Statistics as one JSON object. */
 #include <stdlib.h>
 
+#include "cancelled.h"
 #include "capture.h"
 #include "counters.h"
 #include "latency.h"
@@ -95,7 +96,9 @@ static void add_port(struct haul_app_json *ports, const struct hauli_app *a, uns
 	haul_app_json_text(port, "spec", haul_port_spec(a->ports[i]));
 	set_packets(port, st);
 	/* Some PMDs count no bytes, and haul may not count them either (count_bytes). */
-	haul_app_json_bool(port, "bytes_known", st->rx_uncounted == 0 && st->tx_uncounted == 0);
+	haul_app_json_bool(port, "bytes_known",
+		(st->rx_bytes > 0 || st->rx_packets == 0) &&
+			(st->tx_bytes > 0 || st->tx_packets == 0));
 	set_drops(haul_app_json_object(port, "dropped"), a, st);
 	add_queues(haul_app_json_array(port, "queues"), a, i, s);
 	hauli_latency_json(a, i, port);
@@ -151,6 +154,11 @@ static void add_carrier(struct haul_app_json *carriers, const struct hauli_app *
 	set_latency(carrier, &s->wait);
 	set_packets(carrier, &s->io);
 	set_polls(carrier, &s->io);
+	set(carrier, "in_flight", s->io.in_flight);
+	set(carrier, "waiting", s->waits.handlers);
+	set(carrier, "longest_wait_ns", s->waits.longest_ns);
+	if (s->waits.longest_at[0])
+		haul_app_json_text(carrier, "longest_wait_at", s->waits.longest_at);
 	set_share(haul_app_json_object(carrier, "share"), &s->share);
 	set_times(carrier, &s->share);
 	if (a->hooks->counters)
@@ -192,6 +200,7 @@ void hauli_app_report_json(struct hauli_app *a, struct haul_app_json *object)
 	set_poller(object, a);
 	if (a->hooks->counters)
 		set_sums(haul_app_json_object(object, "counters"), a, s);
+	hauli_app_cancelled_json(a, object);
 	hauli_app_capture_json(a, object);
 	ports = haul_app_json_array(object, "ports");
 	for (i = 0; i < a->nb_ports; i++)

@@ -42,6 +42,24 @@ static void read_counters(const struct hauli_app *a, unsigned carrier, uint64_t 
 		counters[i] = haul_app_counted(&a->pub, i, (int)carrier);
 }
 
+/* Looks at each coroutine, so only if there are handlers. */
+static void read_waits(const struct hauli_app *a, struct hauli_app_sample *s)
+{
+	unsigned n = a->plan->carriers;
+	struct haul_io_waits *waits;
+	uint64_t in_flight = 0;
+
+	for (unsigned c = 0; c < n; c++)
+		in_flight += s->carriers[c].io.in_flight;
+	waits = in_flight > 0 ? malloc(n * sizeof(waits[0])) : NULL;
+	if (!waits)
+		return;
+	haul_io_get_waits(a->pub.io, waits, n);
+	for (unsigned c = 0; c < n; c++)
+		s->carriers[c].waits = waits[c];
+	free(waits);
+}
+
 struct hauli_app_sample *hauli_app_sample_take(const struct hauli_app *a)
 {
 	struct hauli_app_sample *s = calloc(1, size_of(a));
@@ -67,6 +85,7 @@ struct hauli_app_sample *hauli_app_sample_take(const struct hauli_app *a)
 			accumulate(&cs->io, &cs->queues[i], sizeof(cs->io), 1);
 		}
 	}
+	read_waits(a, s);
 	return s;
 }
 

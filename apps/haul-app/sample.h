@@ -11,6 +11,7 @@ struct hauli_app_carrier_sample {
 	struct haul_carrier_stats sched;
 	struct haul_io_wait_stats wait;
 	struct haul_io_share share;
+	struct haul_io_waits waits; /* present values */
 	uint64_t counters[HAUL_APP_COUNTERS_MAX]; /* of the program */
 };
 
@@ -31,8 +32,8 @@ const struct haul_hist *hauli_app_sample_times(const struct hauli_app *a,
 uint64_t hauli_app_sample_counter(
 	const struct hauli_app *a, const struct hauli_app_sample *s, unsigned counter);
 
-/* The difference from base (NULL: the start) to now, except present values (in_flight, gauges),
- * which are those of now. The caller frees it. */
+/* The difference from base (NULL: the start) to now, except present values (in_flight, waits,
+ * gauges), which are those of now. The caller frees it. */
 struct hauli_app_sample *hauli_app_sample_since(const struct hauli_app *a,
 	const struct hauli_app_sample *now, const struct hauli_app_sample *base);
 

@@ -72,6 +72,9 @@ static const struct haul_app_option options[] = {
 	{"--hist", "FILE", HAUL_APP_TEXT, &hauli_app_state.hist,
 		.help = "--times, and write each histogram at the end, for HdrHistogram's\n"
 			"plotter: FILE-port0-handler.hgrm, ..."},
+	{"--strict", NULL, HAUL_APP_FLAG, &hauli_app_state.strict,
+		.help = "exit code 3 if handlers had to be cancelled at the end, because they\n"
+			"waited for longer than a second"},
 	{"--verbose", NULL, HAUL_APP_FLAG, &hauli_app_state.verbose,
 		.help = "show all messages of EAL"},
 	{"--eal", "ARGS...", HAUL_APP_REST, &hauli_app_state.eal,

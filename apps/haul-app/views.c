@@ -67,9 +67,9 @@ static uint64_t lost(const struct hauli_app_figures *f, const struct haul_io_sta
 
 /* Bytes are unknown if neither the PMD nor haul counts them. */
 static void put_bits(struct hauli_app_canvas *c, int columns, const struct hauli_app_figures *f,
-	uint64_t bytes, uint64_t uncounted)
+	uint64_t packets, uint64_t bytes)
 {
-	if (uncounted > 0)
+	if (packets > 0 && bytes == 0)
 		hauli_app_canvas_put(c, HAULI_APP_DIM, "%*s", columns, "-");
 	else
 		put_scaled(c, columns, rate(f, bytes) * 8);
@@ -85,9 +85,9 @@ static void draw_port_rates(struct hauli_app_canvas *c, const struct hauli_app_f
 
 		put_port(c, f, i);
 		put_scaled(c, 10, rate(f, st->rx_packets));
-		put_bits(c, 10, f, st->rx_bytes, st->rx_uncounted);
+		put_bits(c, 10, f, st->rx_packets, st->rx_bytes);
 		put_scaled(c, 10, rate(f, st->tx_packets));
-		put_bits(c, 10, f, st->tx_bytes, st->tx_uncounted);
+		put_bits(c, 10, f, st->tx_packets, st->tx_bytes);
 		put_figure(c, HAULI_APP_BAD, 10, rate(f, lost(f, st)));
 	}
 }
@@ -113,6 +113,21 @@ static void put_polled(struct hauli_app_canvas *c, int columns, const struct hau
 		hauli_app_canvas_put(c, HAULI_APP_DIM, "%*s", columns, "-");
 }
 
+/* Handlers that have waited for long, if there are any. */
+static void draw_waits(struct hauli_app_canvas *c, const struct hauli_app_figures *f)
+{
+	for (unsigned i = 0; i < f->a->plan->carriers; i++) {
+		const struct haul_io_waits *w = &f->period->carriers[i].waits;
+
+		if (!w->longest_at[0])
+			continue;
+		hauli_app_canvas_line(c);
+		hauli_app_canvas_put(c, HAULI_APP_BAD,
+			"%3u %" PRIu64 " handlers wait, one for %.0f s at %s", i, w->handlers,
+			(double)w->longest_ns / 1e9, w->longest_at);
+	}
+}
+
 static void draw_shares(struct hauli_app_canvas *c, const struct hauli_app_figures *f)
 {
 	hauli_app_canvas_line(c);
@@ -132,6 +147,7 @@ static void draw_shares(struct hauli_app_canvas *c, const struct hauli_app_figur
 		put_scaled(c, 9, rate(f, s->io.rx_packets));
 		put_polled(c, 10, &s->io);
 	}
+	draw_waits(c, f);
 }
 
 /* The program's own counters. */
@@ -232,6 +248,7 @@ static void draw_carriers(struct hauli_app_canvas *c, const struct hauli_app_fig
 		put_scaled(c, 9, rate(f, s->sched.stolen));
 		put_scaled(c, 9, rate(f, s->wait.wakes));
 	}
+	draw_waits(c, f);
 }
 
 #define LATENCY 24 /* columns before percentiles */

@@ -13,13 +13,14 @@ static const struct fwd_mode_ops *const modes[FWD_MODES] = {
 #undef FWD_MODE_ROW
 };
 
-int fwd_modes_parsed(struct haul_app *app, struct haul_app_hooks *hooks, struct fwd_run run)
+int fwd_modes_parsed(
+	struct haul_app *app, struct haul_app_hooks *hooks, enum fwd_mode mode, bool coroutine)
 {
-	int rc = fwd_service_parsed(app, run.coroutine);
+	int rc = fwd_service_parsed(app, coroutine);
 
 	for (unsigned i = 0; i < FWD_MODES && rc == HAUL_APP_DONE; i++)
 		if (modes[i]->parsed)
-			rc = modes[i]->parsed(app, hooks, i == run.mode);
+			rc = modes[i]->parsed(app, hooks, i == mode);
 	return rc;
 }
 
@@ -30,14 +31,14 @@ void fwd_modes_closed(void)
 			modes[i]->closed();
 }
 
-void fwd_mode_set(struct haul_io_opts *io, struct fwd_run run)
+void fwd_mode_set(struct haul_io_opts *io, enum fwd_mode mode, bool coroutine)
 {
-	const struct fwd_mode_ops *ops = modes[run.mode];
+	const struct fwd_mode_ops *ops = modes[mode];
 
 	io->count_bytes = ops->reads;
-	io->on_packet = run.coroutine ? ops->packet : NULL;
-	io->on_burst = run.coroutine ? NULL : ops->burst;
-	io->source = run.coroutine ? ops->packet_source : ops->source;
+	io->on_packet = coroutine ? ops->packet : NULL;
+	io->on_burst = coroutine ? NULL : ops->burst;
+	io->source = coroutine ? ops->packet_source : ops->source;
 	if (ops->sends && !ops->sends())
 		io->source = NULL;
 	memcpy(io->drop_names, ops->drop_names, sizeof(io->drop_names));
@@ -45,13 +46,12 @@ void fwd_mode_set(struct haul_io_opts *io, struct fwd_run run)
 	fwd_vlan_wrap(io);
 }
 
-int fwd_mode_begin(struct fwd *fwd, struct fwd_run run)
+int fwd_mode_begin(struct fwd *fwd, enum fwd_mode mode)
 {
 	int rc = fwd_service_begin(fwd);
 
 	memset(fwd->carriers, 0, fwd->app->plan->carriers * sizeof(fwd->carriers[0]));
-	fwd->run = run;
-	fwd->mode = modes[run.mode];
+	fwd->mode = modes[mode];
 	return rc == HAUL_APP_DONE && fwd->mode->begin ? fwd->mode->begin(fwd) : rc;
 }
 

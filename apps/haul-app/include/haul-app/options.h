@@ -35,6 +35,7 @@ enum haul_app_exit {
 	HAUL_APP_DONE = 0,
 	HAUL_APP_FAILED = 1, /* while running */
 	HAUL_APP_USAGE = 2, /* wrong arguments */
+	HAUL_APP_CANCELLED = 3, /* with --strict: handlers had to be cancelled at the end */
 };
 
 /* What the value of an option is, and what haul_app_option.to points to. */

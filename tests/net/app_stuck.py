@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Handlers that do not end, as reports, --json and the end of a program tell of them.
+
+Random mixtures of sick and healthy handlers, with random options. The seed is HAUL_SEED or random,
+and is printed. Usage: app_stuck.py APP_SICK
+"""
+import collections
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+
+import fwd
+import netns
+
+# What the last byte of a packet makes its handler do, and the function in which it waits then.
+SITES = {"p": "sick_parks", "s": "sick_sleeps", "l": "sick_locks", "r": "sick_receives",
+         "y": "", "e": None}
+ROUNDS = int(os.environ.get("HAUL_ROUNDS", "5"))
+
+
+def frames(kinds):
+    return [fwd.frame(i, 64)[:-1] + kind.encode() for i, kind in enumerate(kinds)]
+
+
+def wait_for_reports(program, stuck, waits):
+    """Reads reports until all handlers but the stuck ones have ended, and the oldest of those that
+    wait is so old that its call stack is shown."""
+    said, in_flight, site = [], 0, not waits
+    for line in program.stderr:
+        said.append(line)
+        if line.startswith("  carrier 0"):
+            in_flight = 0
+        m = re.search(r"in flight (\d+)", line)
+        in_flight += int(m[1]) if m else 0
+        site = site or "it waits at" in line
+        if m and in_flight == stuck and site:
+            break
+    return said
+
+
+def by_function(sites):
+    """Handlers by the function of the program in which they waited."""
+    found = collections.Counter()
+    for handlers, at in sites:
+        names = [name for name in SITES.values() if name and name in at]
+        found[names[0] if names else ""] += handlers
+    return found
+
+
+def told(notes):
+    """The same as the lines have it."""
+    return [(int(n), at) for n, at in re.findall(r"note:   (\d+) (waited at .*|did not wait.*)",
+                                                 notes)]
+
+
+def run(tap, sick, rng):
+    kinds = rng.choices("pslrye", weights=[rng.random() + 0.01 for _ in SITES], k=300)
+    counts = collections.Counter(kinds)
+    stuck = len(kinds) - counts["e"]
+    waits = stuck - counts["y"]
+    strict = rng.random() < 0.5
+    options = ["--carriers", rng.choice(["1", "2"]), "--poller", rng.choice(["spin", "sleep"]),
+               "--steal", rng.choice(["off", "cluster", "global"]),
+               "--order", rng.choice(["flow", "any"]), *["--strict"] * strict]
+    what = " ".join(options) + " " + " ".join(f"{k}:{n}" for k, n in sorted(counts.items()))
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "in.pcap")
+        fwd.write_pcap(path, frames(kinds))
+        with subprocess.Popen([sick, "--port", f"pcap:rx={path}", "--json", "--period", "100ms",
+                               "--mbufs", "2048", *options], text=True, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as p:
+            said = wait_for_reports(p, stuck, waits)
+            p.send_signal(signal.SIGINT)
+            out, rest = p.communicate(timeout=120)
+    notes = netns.said(rest)
+    tap.ok(p.returncode == (3 if strict and stuck else 0), f"exit code: {what}",
+           f"{p.returncode} {''.join(said[-8:])} {rest}")
+    figures = json.loads(out)
+    expected = collections.Counter()
+    for kind, n in counts.items():
+        if n and SITES[kind] is not None:
+            expected[SITES[kind]] += n
+    tap.ok(figures["cancelled"]["handlers"] == stuck
+           and by_function((s["handlers"], s["at"]) for s in figures["cancelled"]["sites"])
+           == expected,
+           f"cancelled handlers by call: {what}", f"{figures['cancelled']} {expected}")
+    tap.ok((f"{stuck} handlers had to be cancelled" in notes) == (stuck > 0)
+           and by_function(told(notes)) == expected,
+           f"the lines: {what}", notes)
+    tap.ok(all(c["in_flight"] == c["waiting"] == 0 for c in figures["carriers"]),
+           f"none is left: {what}", figures["carriers"])
+
+
+def main():
+    netns.enter()
+    tap = netns.Tap()
+    seed = int(os.environ.get("HAUL_SEED", random.randrange(1 << 32)))
+    print(f"# HAUL_SEED={seed}")
+    rng = random.Random(seed)
+    for _ in range(ROUNDS):
+        run(tap, sys.argv[1], rng)
+    tap.done()
+
+
+main()
