@@ -251,6 +251,8 @@ static const char *why_not(const struct step *step, int err)
 		return "it needs membarrier(2) (Linux 4.14) and a haul built with -Dstealing=true";
 	if (err == -EBUSY && step->init == clock_init)
 		return "with virtual time a runtime is the only one of the process";
+	if (err == -ENOSPC && step->init == overflow_init)
+		return "a process has at most 64 runtimes; stop one";
 	return strerror(-err);
 }
 

@@ -51,6 +51,26 @@ START_TEST(defaults_start)
 }
 END_TEST
 
+START_TEST(a_process_has_64_runtimes_at_most)
+{
+	struct haul_runtime *runtimes[65];
+	char why[256] = "";
+	unsigned n = 0;
+	int err = 0;
+
+	while (n < 65 && !err) {
+		err = haul_start(&runtimes[n],
+			&(struct haul_runtime_opts){
+				.watchdog_ns = HAUL_FOREVER, .errbuf = why, .errlen = sizeof(why)});
+		n += !err;
+	}
+	ck_assert_msg(err == -ENOSPC && n == 64 && strstr(why, "at most 64 runtimes"), "%u: %d, %s",
+		n, err, why);
+	while (n > 0)
+		runtime_stop(runtimes[--n]);
+}
+END_TEST
+
 static void *returns_null(void *arg)
 {
 	return NULL;
@@ -501,12 +521,13 @@ START_TEST(trim_gives_memory_back)
 END_TEST
 
 SUITE_MAIN("stop", {nothing_to_do_starts_and_stops, 1}, {defaults_start, 1},
-	{two_runtimes_live_side_by_side, 1}, {stop_cancels_waiting_coroutines, 1},
-	{stop_refuses_new_spawns, 1}, {a_cancelled_wait_lets_others_run, 1},
-	{coroutines_that_do_not_end_are_listed, 1}, {a_carrier_that_does_not_answer_is_named, 1},
-	{a_coroutine_cannot_stop, 1}, {a_runtime_that_does_not_run_cannot_be_stopped, 1},
-	{unjoined_are_counted, 1}, {joined_and_detached_are_not_counted, 1},
-	{joined_during_the_stop_is_not_counted, 1}, {a_limit_leaves_out_the_time_without_a_cpu, 1},
-	{a_delay_grows_from_call_to_call, 1}, {stop_waits_for_a_spawn_under_way, 1},
+	{a_process_has_64_runtimes_at_most, 1}, {two_runtimes_live_side_by_side, 1},
+	{stop_cancels_waiting_coroutines, 1}, {stop_refuses_new_spawns, 1},
+	{a_cancelled_wait_lets_others_run, 1}, {coroutines_that_do_not_end_are_listed, 1},
+	{a_carrier_that_does_not_answer_is_named, 1}, {a_coroutine_cannot_stop, 1},
+	{a_runtime_that_does_not_run_cannot_be_stopped, 1}, {unjoined_are_counted, 1},
+	{joined_and_detached_are_not_counted, 1}, {joined_during_the_stop_is_not_counted, 1},
+	{a_limit_leaves_out_the_time_without_a_cpu, 1}, {a_delay_grows_from_call_to_call, 1},
+	{stop_waits_for_a_spawn_under_way, 1},
 	{mail_sent_before_the_stop_is_cancelled, HAUL_STEALING ? 1 + HAUL_STEAL_GLOBAL : 1},
 	{launch_that_fails_is_undone, 1}, {trim_gives_memory_back, 1})

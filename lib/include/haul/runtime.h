@@ -99,6 +99,7 @@ struct haul_runtime_opts {
  *			launcher lacks a function; more than 256 carriers in a group that steals;
  *			virtual_time with stealing
  *	-EBUSY		the process has another runtime, and one of them has virtual_time
+ *	-ENOSPC		the process has 64 runtimes
  * A child of fork() has no runtime: there, calls on a runtime of the parent fail with -EPERM
  * (spawns, joins, haul_stop()). The child may start a runtime of its own, but not on EAL's lcores.
  */
