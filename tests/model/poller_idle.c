@@ -87,13 +87,6 @@ uint64_t haul_now(void)
 	return 0;
 }
 
-/* Time is not virtual. */
-int haul_sleep_until(uint64_t deadline)
-{
-	MODEL_ASSERT(false);
-	return 0;
-}
-
 unsigned rte_mempool_avail_count(const struct rte_mempool *mp)
 {
 	return DRY;
