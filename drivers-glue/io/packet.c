@@ -10,6 +10,27 @@
  * area in place of the field would be a third cache line. */
 int hauli_pkt_at = -1;
 
+/* What -Dchecks=true writes into packets. */
+static int init_checks(void)
+{
+	static const struct rte_mbuf_dynflag given = {.name = "haul_given"};
+	static const struct rte_mbuf_dynflag handed = {.name = "haul_handed"};
+	static const struct rte_mbuf_dynfield handler = {
+		.name = "haul_handler",
+		.size = sizeof(uintptr_t),
+		.align = __alignof__(uintptr_t),
+	};
+	int given_bit = rte_mbuf_dynflag_register(&given);
+	int handed_bit = rte_mbuf_dynflag_register(&handed);
+
+	hauli_pkt_handler_at = rte_mbuf_dynfield_register(&handler);
+	if (given_bit < 0 || handed_bit < 0 || hauli_pkt_handler_at < 0)
+		return -rte_errno;
+	hauli_pkt_given = RTE_BIT64(given_bit);
+	hauli_pkt_handed = RTE_BIT64(handed_bit);
+	return 0;
+}
+
 int hauli_packet_init(bool times)
 {
 	static const struct rte_mbuf_dynfield field = {
@@ -22,16 +43,11 @@ int hauli_packet_init(bool times)
 		.size = sizeof(uint64_t),
 		.align = __alignof__(uint64_t),
 	};
-	static const struct rte_mbuf_dynflag given = {.name = "haul_given"};
-	int bit = 0;
 
 	hauli_pkt_at = rte_mbuf_dynfield_register(&field);
-	if (HAUL_CHECKS && hauli_pkt_at >= 0)
-		bit = rte_mbuf_dynflag_register(&given);
 	if (times)
 		hauli_pkt_stamp_at = rte_mbuf_dynfield_register(&stamp);
-	if (hauli_pkt_at < 0 || bit < 0 || (times && hauli_pkt_stamp_at < 0))
+	if (hauli_pkt_at < 0 || (times && hauli_pkt_stamp_at < 0))
 		return -rte_errno;
-	hauli_pkt_given = HAUL_CHECKS ? RTE_BIT64(bit) : 0;
-	return 0;
+	return HAUL_CHECKS ? init_checks() : 0;
 }

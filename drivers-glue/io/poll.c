@@ -19,6 +19,7 @@ static inline __attribute__((always_inline)) void call_handler(
 {
 	if (anywhere)
 		hauli_glue_handler_begins(r->home);
+	hauli_pkts_hand(&pkt, 1, (uintptr_t)r->on_packet);
 	if (timed)
 		hauli_times_packet(r, pkt, anywhere);
 	else
@@ -280,6 +281,7 @@ static inline __attribute__((always_inline)) bool cycle_burst_handler(
 			hauli_idle_handles(p);
 		if (steals && !io)
 			hauli_glue_poller_is_busy(p->carrier);
+		hauli_pkts_hand(pkts, n, (uintptr_t)p->on_burst);
 		if (timed)
 			hauli_times_burst(r, p->on_burst, pkts, n, dequeued);
 		else

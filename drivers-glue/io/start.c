@@ -11,6 +11,7 @@
 #include "io/drain.h"
 #include "io/idle.h"
 #include "io/ledger.h"
+#include "io/lost.h"
 #include "io/notice.h"
 #include "io/packet.h"
 #include "io/poll.h"
@@ -372,8 +373,7 @@ int haul_io_stop(struct haul_io *io, uint64_t timeout_ns, char *errbuf, size_t e
 
 int haul_io_free(struct haul_io *io, char *errbuf, size_t errlen)
 {
-	struct rte_mempool *pool;
-	unsigned out;
+	int err;
 
 	HAUL_MISUSE_IF(!io, HAULI_NO_IO);
 	if (io->stage != HAULI_IO_STOPPED) {
@@ -381,15 +381,8 @@ int haul_io_free(struct haul_io *io, char *errbuf, size_t errlen)
 			"haul_io_free: its pollers have not ended; call haul_io_stop() first");
 		return -EBUSY;
 	}
-	pool = io->opts.pool;
-	out = rte_mempool_in_use_count(pool);
+	err = hauli_lost_check(io->opts.pool, errbuf, errlen);
 	hauli_capture_end(io);
 	hauli_io_destroy(io);
-	if (out == 0)
-		return 0;
-	snprintf(errbuf, errlen,
-		"pool %s: %u of %u packet buffers did not come back; a handler or a port keeps "
-		"them",
-		pool->name, out, pool->size);
-	return -EIO;
+	return err;
 }

@@ -33,12 +33,14 @@ struct haul_rx {
 	void *arg; /* haul_io_opts.arg */
 };
 
-/* Handles a burst on the poller's stack, and owns the packets. It may make burst calls of DPDK, but
- * must not suspend: a haul call that may suspend aborts with one line (haul/coro.h). */
+/* Handles a burst on the poller's stack, and owns the packets: it sends, drops or frees each one,
+ * or passes it on to code that will. It may make burst calls of DPDK, but must not suspend: a haul
+ * call that may suspend aborts with one line (haul/coro.h). */
 typedef void haul_burst_fn(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n);
 
-/* Handles a packet in a coroutine of its own, and owns the packet. It may suspend, but must not
- * make burst calls of DPDK: these need the stack of a poller. */
+/* Handles a packet in a coroutine of its own, and owns the packet, as above; it may return before
+ * the packet is sent or freed. It may suspend, but must not make burst calls of DPDK: these need
+ * the stack of a poller. */
 typedef void haul_packet_fn(struct haul_rx *rx, struct rte_mbuf *pkt);
 
 /* Produces up to n packets to send on rx->reply into pkts, and returns their number. Called in each
@@ -387,9 +389,12 @@ HAUL_API bool haul_io_healthy(struct haul_io *io, const char **why);
  * 0, or with one line in errbuf, and the pollers remain stopped: -EINVAL (options), -EBUSY (the
  * pollers run; handlers have not ended; a carrier has another poller), -ENOMEM and others.
  *
- * haul_io_free() checks the pool for lost packets and frees io. Call it after haul_stop() and after
- * haul_port_close() of all ports. Returns 0, or with one line in errbuf: -EIO (packets are missing;
- * io is freed), -EBUSY (haul_io_stop() has not completed; io is not freed).
+ * haul_io_free() checks the pool for lost packets, and for such that were sent, dropped or freed
+ * twice, and frees io. Call it after haul_stop() and after haul_port_close() of all ports, while
+ * nobody uses the pool. With -Dchecks=true it names the handlers that were called with the lost
+ * packets, and neither sent nor dropped them. Returns 0, or with one line in errbuf: -EIO (packets
+ * are missing, or came back twice; io is freed), -EBUSY (haul_io_stop() has not completed; io
+ * remains). If as many are missing as came back twice, it finds neither.
  */
 HAUL_API int haul_io_stop(struct haul_io *io, uint64_t timeout_ns, char *errbuf, size_t errlen);
 HAUL_API int haul_io_resume(

@@ -51,8 +51,13 @@ HAUL_API int haul_port_open(struct haul_port **port, const char *spec,
 HAUL_API int haul_port_start(struct haul_port *port, char *errbuf, size_t errlen);
 
 /*
- * Prepares queue q for polling by the calling thread (TAP sends its receive signal to one thread).
- * Call it before the first burst, and again after another thread takes over. Does not suspend.
+ * Prepares queue q for polling by the calling thread. Call it before the first burst, and again
+ * after another thread takes over. Does not suspend.
+ *
+ * A tap port receives only after a real-time signal, which this call sends to the calling thread;
+ * before, any thread of the process may get it. Its handler has SA_RESTART, which leaves out
+ * poll(), epoll_wait(), nanosleep(), sigtimedwait() and others: they end with EINTR. A thread that
+ * polls must not block the signal.
  */
 HAUL_API void haul_port_queue_adopt(struct haul_port *port, unsigned q);
 
