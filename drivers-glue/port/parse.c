@@ -71,6 +71,10 @@ static int check_value(const struct hauli_spec *spec, const struct hauli_key *ke
 	if (!isdigit((unsigned char)value[0]) || *end || errno || n < key->min || n > key->max)
 		return hauli_spec_fail(spec, -EINVAL, errbuf, errlen,
 			"%s=%s is no number from %lu to %lu", name, value, key->min, key->max);
+	if (key->step && n % key->step)
+		return hauli_spec_fail(spec, -EINVAL, errbuf, errlen,
+			"%s=%s is no multiple of %lu; give one from %lu to %lu", name, value,
+			key->step, key->min, key->max);
 	return 0;
 }
 

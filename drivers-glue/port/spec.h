@@ -25,6 +25,7 @@ struct hauli_key {
 	enum hauli_value type;
 	unsigned long min, max;
 	const char *vdev; /* the PMD's name for it; NULL: the same; "": not passed on */
+	unsigned long step; /* numbers are multiples of it; 0: any */
 };
 
 /* The kind of MAIN. */

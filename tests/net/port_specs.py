@@ -42,6 +42,7 @@ SPECS = [  # the spec, the error, a part of its line
     ("afpacket:none", E.ENODEV, "there is no interface none"),
     ("afpacket:dummy", E.ENETDOWN, "interface dummy is down; ip link set dummy up"),
     ("afpacket:v0,framecnt=1", E.EINVAL, "framecnt=1 is no number from 2 to 65536"),
+    ("afpacket:v0,framecnt=3", E.EINVAL, "framecnt=3 is no multiple of 2; give one from 2"),
     ("memif:", E.EINVAL, "role=server (makes the socket) or role=client (connects to it)"),
     ("memif:role=boss,socket=/m", E.EINVAL, "role=server (makes the socket)"),
     ("memif:role=server", E.EINVAL, "socket=/PATH is needed"),
@@ -59,6 +60,11 @@ SPECS = [  # the spec, the error, a part of its line
     ("pcap:rx=DIR/raw", E.EINVAL, "DIR/raw holds no Ethernet frames, but link type 101"),
     ("pcap:rx=DIR/raw_be", E.EINVAL, "DIR/raw_be holds no Ethernet frames, but link type 113"),
     ("pcap:rx=DIR/empty,infinite_rx=1", E.EINVAL, "DIR/empty holds no packet that infinite_rx=1"),
+    ("pcap:rx=DIR/bad,infinite_rx=1", E.EINVAL, "packet 1 of DIR/bad is damaged or cut off"),
+    ("pcap:rx=DIR/bad_be,infinite_rx=1", E.EINVAL, "packet 3 of DIR/bad_be is damaged"),
+    ("pcap:rx=DIR/cut,infinite_rx=1", E.EINVAL, "packet 2 of DIR/cut is damaged or cut off"),
+    ("pcap:rx=DIR/cut_head,infinite_rx=1", E.EINVAL, "packet 2 of DIR/cut_head is damaged"),
+    ("pcap:rx=DIR/long,infinite_rx=1", E.EINVAL, "packet 2 of DIR/long has 2049 bytes; infinite"),
     ("pcap:tx=/none/f", E.ENOENT, "/none/f cannot be written: No such file"),
     ("pcap:iface=lo:", E.ENODEV, "there is no interface lo:"),
     ("pcap:iface=none", E.ENODEV, "there is no interface none"),
@@ -76,6 +82,25 @@ SPECS = [  # the spec, the error, a part of its line
 ]
 
 TRIED = "tap:dummy", "afxdp:v0,start_queue=7"  # found wrong when the port is made
+
+
+def write_captures(directory):
+    def write(name, order, link, *packets, snaplen=65535, end=None):
+        with open(os.path.join(directory, name), "wb") as f:
+            f.write((struct.pack(order + "IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, snaplen, link) +
+                     b"".join(struct.pack(order + "IIII", 0, 0, n, n) + bytes(min(n, 9999))
+                              for n in packets))[:end])
+    write("short", "<", 1, end=23)
+    write("raw", "<", 101)
+    write("raw_be", ">", 113)
+    write("empty", "<", 1)
+    write("bad", "<", 1, 1 << 31, 60)
+    write("bad_be", ">", 1, 60, 61, (1 << 18) + 1)
+    write("cut", "<", 1, 60, 60, end=-1)
+    write("cut_head", "<", 1, 60, 60, end=-61)
+    write("long", "<", 1, 2048, 2049)
+    write("good", "<", 1, 2048, 60)
+    write("good_be", ">", 1, 0, 3000, snaplen=1000)
 
 
 def twice(probe):
@@ -105,10 +130,7 @@ t = tap.Tap()
 with tempfile.TemporaryDirectory() as directory:
     with open(os.path.join(directory, "file"), "w") as f:
         f.write("not a capture")
-    for name, order, link, end in (("short", "<", 1, 23), ("raw", "<", 101, 24),
-                                   ("raw_be", ">", 113, 24), ("empty", "<", 1, 24)):
-        with open(os.path.join(directory, name), "wb") as f:
-            f.write(struct.pack(order + "IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, link)[:end])
+    write_captures(directory)
     probe = Probe(sys.argv[1])
     for spec, number, text in SPECS:
         spec, text = spec.replace("DIR", directory), text.replace("DIR", directory)
@@ -123,6 +145,10 @@ with tempfile.TemporaryDirectory() as directory:
         e = refused(probe, spec)
         t.ok(e.line.startswith(f"port '{spec.replace('hunter2', '***')}': ") and
              "hunter2" not in e.line, f"{spec}: the secret is not shown", e)
+    for name in "good", "good_be":
+        port = probe.open(f"pcap:rx={directory}/{name},infinite_rx=1").start()
+        t.ok(port.count(100)[0] == 100, f"pcap:rx=DIR/{name},infinite_rx=1")
+        port.close()
     # a refused spec does not block a right one
     twice(probe)
     port = probe.open("afpacket:v0").start()

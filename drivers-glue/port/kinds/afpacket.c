@@ -49,13 +49,15 @@ static unsigned frame_size(const struct haul_port *port)
 	return most <= FRAME_SIZE ? FRAME_SIZE : RTE_ALIGN_CEIL(most, BLOCK_SIZE);
 }
 
-/* Of each direction. By default fewer of long frames: the user may lock little memory. */
+/* Of each direction; they fill their blocks. By default fewer of long frames: the user may lock
+ * little memory. */
 static unsigned frames(const struct haul_port *port)
 {
 	unsigned ring = RTE_MAX(port->opts.rx_ring, port->opts.tx_ring);
 	unsigned usual = RTE_MIN(FRAMES_DEFAULT, RING_BYTES / frame_size(port));
 
-	return (unsigned)hauli_spec_number(&port->spec, "framecnt", ring ? ring : usual);
+	return (unsigned)hauli_spec_number(&port->spec, "framecnt",
+		ring ? RTE_ALIGN_CEIL(ring, BLOCK_SIZE / FRAME_SIZE) : usual);
 }
 
 /* The kernel drops longer and shorter frames silently. */
@@ -253,7 +255,7 @@ static unsigned held(unsigned rx_ring, unsigned tx_ring)
 }
 
 static const struct hauli_key keys[] = {
-	{"framecnt", HAULI_VALUE_NUMBER, 2, 65536, ""},
+	{"framecnt", HAULI_VALUE_NUMBER, 2, 65536, "", BLOCK_SIZE / FRAME_SIZE},
 	{"qdisc_bypass", HAULI_VALUE_FLAG},
 	{NULL},
 };
@@ -261,7 +263,7 @@ static const struct hauli_key keys[] = {
 const struct hauli_kind hauli_kind_afpacket = {
 	.name = "afpacket",
 	.form = "afpacket:INTERFACE",
-	.help = "any kernel interface, also used by the kernel [framecnt=N: ring size]",
+	.help = "any kernel interface, also used by the kernel [framecnt=N: ring size, even]",
 	.driver = "net_af_packet",
 	.main = HAULI_MAIN_INTERFACE,
 	.keys = keys,

@@ -19,35 +19,88 @@
 struct head {
 	uint32_t magic; /* of microseconds or nanoseconds */
 	uint16_t major, minor;
-	uint32_t unused[3];
+	uint32_t unused[2];
+	uint32_t snaplen; /* libpcap cuts longer packets */
 	uint32_t link; /* type of the link layer, in the lower bits */
 };
 _Static_assert(sizeof(struct head) == 24, "as in the file");
 
-#define PACKET_HEADER 16
+/* The head of a packet. */
+struct record {
+	uint32_t time[2];
+	uint32_t caplen; /* bytes that follow */
+	uint32_t len; /* before the capture has cut it */
+};
+_Static_assert(sizeof(struct record) == 16, "as in the file");
+
+#define CAPLEN_MAX 262144u /* more is an error for libpcap */
 
 #define LINK_ETHERNET 1
 #define LINK_MASK 0x03ffffff
 
-/* False: not a capture. *packets: there are bytes behind its head. */
-static bool read_head(const char *path, struct head *head, bool *packets)
+static void swap(uint32_t *number)
+{
+	*number = __builtin_bswap32(*number);
+}
+
+/* False: not a capture. *swapped: it is in the other byte order. */
+static bool read_head(FILE *f, struct head *head, bool *swapped)
 {
 	static const uint32_t magics[] = {0xa1b2c3d4, 0xa1b23c4d};
-	FILE *f = fopen(path, "re");
-	bool ok = f && fread(head, sizeof(*head), 1, f) == 1;
+	bool ok = fread(head, sizeof(*head), 1, f) == 1;
 
-	*packets = ok && fgetc(f) != EOF;
-	if (f)
-		fclose(f);
 	for (size_t i = 0; ok && i < sizeof(magics) / sizeof(magics[0]); i++) {
-		if (head->magic == magics[i])
-			return true;
-		if (head->magic == __builtin_bswap32(magics[i])) {
-			head->link = __builtin_bswap32(head->link);
-			return true;
+		*swapped = head->magic == __builtin_bswap32(magics[i]);
+		if (*swapped) {
+			swap(&head->snaplen);
+			swap(&head->link);
 		}
+		if (*swapped || head->magic == magics[i])
+			return true;
 	}
 	return false;
+}
+
+/*
+ * For infinite_rx=1, which sends the file's packets from buffers: the PMD keeps those before the
+ * first record that it cannot read. If there are none, each poll loses a burst of buffers.
+ */
+static int check_records(const struct haul_port *port, FILE *f, const struct head *head,
+	bool swapped, char *errbuf, size_t errlen)
+{
+	const char *path = hauli_spec_get(&port->spec, "rx");
+	uint32_t buffer = hauli_port_buffer(port);
+	uint64_t n = 0, left;
+	struct record record;
+	struct stat st;
+	size_t got;
+
+	left = fstat(fileno(f), &st) == 0 ? (uint64_t)st.st_size - sizeof(*head) : 0;
+	while ((got = fread(&record, 1, sizeof(record), f)) == sizeof(record)) {
+		n++;
+		left -= sizeof(record);
+		if (swapped)
+			swap(&record.caplen);
+		if (record.caplen > CAPLEN_MAX || record.caplen > left)
+			break;
+		if (RTE_MIN(record.caplen, head->snaplen ? head->snaplen : CAPLEN_MAX) > buffer)
+			return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
+				"packet %" PRIu64 " of %s has %u bytes; infinite_rx=1 repeats "
+				"those of up to %u",
+				n, path, record.caplen, buffer);
+		left -= record.caplen;
+		if (fseeko(f, record.caplen, SEEK_CUR) < 0)
+			break;
+	}
+	if (got > 0)
+		return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
+			"packet %" PRIu64 " of %s is damaged or cut off; infinite_rx=1 needs a "
+			"whole file",
+			got == sizeof(record) ? n : n + 1, path);
+	if (n == 0)
+		return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
+			"%s holds no packet that infinite_rx=1 could repeat", path);
+	return 0;
 }
 
 static bool is_same(const struct stat *a, const struct stat *b)
@@ -93,21 +146,24 @@ static int check_other_files(
 static int check_capture(
 	const struct haul_port *port, const char *path, char *errbuf, size_t errlen)
 {
+	FILE *f = fopen(path, "re");
 	struct head head;
-	bool packets;
+	bool swapped;
+	int err = 0;
 
-	if (!read_head(path, &head, &packets))
-		return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
+	if (!f || !read_head(f, &head, &swapped))
+		err = hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
 			"%s is no pcap file (pcapng is another format: editcap -F pcap)", path);
-	if ((head.link & LINK_MASK) != LINK_ETHERNET)
-		return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
+	else if ((head.link & LINK_MASK) != LINK_ETHERNET)
+		err = hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
 			"%s holds no Ethernet frames, but link type %u; capture on an Ethernet "
 			"interface",
 			path, head.link & LINK_MASK);
-	if (!packets && hauli_spec_number(&port->spec, "infinite_rx", 0))
-		return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
-			"%s holds no packet that infinite_rx=1 could repeat", path);
-	return 0;
+	else if (hauli_spec_number(&port->spec, "infinite_rx", 0))
+		err = check_records(port, f, &head, swapped, errbuf, errlen);
+	if (f)
+		fclose(f);
+	return err;
 }
 
 static int check_files(
@@ -120,6 +176,8 @@ static int check_files(
 		return hauli_spec_fail(&port->spec, -errno, errbuf, errlen, "%s cannot be read: %s",
 			rx, strerror(errno));
 	err = rx ? check_capture(port, rx, errbuf, errlen) : 0;
+	if (err == 0)
+		err = check_other_files(port, rx, tx, errbuf, errlen);
 	if (err < 0)
 		return err;
 	/* The PMD opens it by its name, which nobody else can give to another file: it is this
@@ -130,7 +188,7 @@ static int check_files(
 			&port->spec, fd, errbuf, errlen, "%s cannot be written: %s", tx, why);
 	if (fd >= 0)
 		close(fd);
-	return check_other_files(port, rx, tx, errbuf, errlen);
+	return 0;
 }
 
 static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
@@ -204,7 +262,7 @@ static void look(const struct haul_port *port, char *what, size_t size)
 	if (!written || rte_eth_stats_get(port->vdevs[0].port_id, &stats) < 0 ||
 		stats.opackets == 0)
 		return;
-	due = sizeof(struct head) + stats.opackets * PACKET_HEADER + stats.obytes;
+	due = sizeof(struct head) + stats.opackets * sizeof(struct record) + stats.obytes;
 	/* The name may have moved to another file. */
 	if (stat(tx, &st) == 0 && is_same(&st, written) && (uint64_t)st.st_size < due)
 		snprintf(what, size,
