@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Checks of DPDK: its version, and the drivers of port specs. */
+#include <fcntl.h>
 #include <glob.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <rte_build_config.h>
 #include <rte_version.h>
@@ -26,18 +30,56 @@ static void version(const struct doctor_subject *subject, struct doctor_finding 
 		rte_version());
 }
 
-bool doctor_has_plugin(const char *name)
+/* Writes the path of the plugin's library. */
+static bool find_plugin(char *path, size_t size, const char *name)
 {
 	char pattern[512];
 	glob_t found;
 	bool has;
 
-	if (doctor_dpdk_is_static())
-		return doctor_is_linked(name);
 	snprintf(pattern, sizeof(pattern), "%s/librte_%s.so*", RTE_EAL_PMD_PATH, name);
 	has = glob(pattern, GLOB_NOSORT, NULL, &found) == 0;
+	if (has)
+		snprintf(path, size, "%s", found.gl_pathv[0]);
 	globfree(&found);
 	return has;
+}
+
+bool doctor_has_plugin(const char *name)
+{
+	char path[512];
+
+	return doctor_dpdk_is_static() ? doctor_is_linked(name)
+				       : find_plugin(path, sizeof(path), name);
+}
+
+/* A file that cannot be read may contain anything. */
+static bool file_contains(const char *path, const void *bytes, size_t len)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	void *map = MAP_FAILED;
+	bool has;
+
+	if (fd >= 0 && fstat(fd, &st) == 0)
+		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (fd >= 0)
+		close(fd);
+	if (map == MAP_FAILED)
+		return true;
+	has = memmem(map, (size_t)st.st_size, bytes, len);
+	munmap(map, (size_t)st.st_size);
+	return has;
+}
+
+bool doctor_plugin_takes(const char *name, const char *key)
+{
+	size_t len = strlen(key) + 1; /* with its end */
+	char path[512];
+
+	if (doctor_dpdk_is_static())
+		return doctor_links_bytes(key, len);
+	return !find_plugin(path, sizeof(path), name) || file_contains(path, key, len);
 }
 
 static void append(char *list, size_t size, const char *separator, const char *item)

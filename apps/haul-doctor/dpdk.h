@@ -11,6 +11,9 @@
  * file name. */
 bool doctor_has_plugin(const char *name);
 
+/* False: the plugin has no such constant string, so that it takes no argument of that name. */
+bool doctor_plugin_takes(const char *name, const char *key);
+
 /* Says that this DPDK has no such plugin, and where it was looked for. */
 void doctor_say_no_plugin(
 	struct doctor_finding *finding, enum doctor_status status, const char *name);

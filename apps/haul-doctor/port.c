@@ -139,8 +139,28 @@ static void driver(const struct doctor_subject *subject, struct doctor_finding *
 		doctor_todo(finding, "its driver may be in another; see the drivers of this DPDK");
 }
 
+/* Of a vdev of DPDK. Its driver compares the names with its own. */
+static void arguments(const struct doctor_subject *subject, struct doctor_finding *finding)
+{
+	const struct doctor_port *port = subject->port;
+	char plugin[PORT_SPEC_SIZE], key[PORT_SPEC_SIZE];
+
+	if (find(port->kind))
+		return;
+	plugin_of(plugin, sizeof(plugin), port);
+	for (const char *part = port->parts; part < port->end; part += strlen(part) + 1) {
+		snprintf(key, sizeof(key), "%.*s", (int)strcspn(part, "="), part);
+		if (doctor_plugin_takes(plugin, key))
+			continue;
+		doctor_say(finding, DOCTOR_PROBLEM, "%s takes no %s=", plugin, key);
+		doctor_todo(finding, "see the driver's page in the documentation of this DPDK");
+		return;
+	}
+}
+
 static const struct doctor_check driver_checks[] = {
 	{"driver", driver},
+	{"arguments", arguments},
 	{NULL, NULL},
 };
 

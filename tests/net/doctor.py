@@ -288,10 +288,17 @@ def test_port_kinds():
     code, found = ask_ports("null:", "ring:x")
     tap.ok([set(f) for f in found] == [{"driver"}] * 2, "null and ring need their driver only")
     tap.ok(code == ask()[0], "and have no problems of their own")
-    says("net_nothing0", "driver", "note", "net_nothing")
+    say(("net_nothing0", "driver", "note", "net_nothing"),
+        ("net_nothing0,nosuch=1", "driver", "note", "net_nothing"),
+        ("net_null0,nosuch=1", "arguments", "problem", "net_null takes no nosuch="),
+        ("net_null0,size=64,copy=1,no-rx=0,nosuch", "arguments", "problem", "nosuch="))
+    for spec in "net_null0,size=64,copy=1,no-rx=0", "net_tap0,iface=t0,mac=fixed,remote=lo":
+        found = ask_ports(spec)[1]
+        tap.ok("arguments" not in found[0], f"{spec}: the driver's own arguments", found)
     text = run("--port", "tap:t0", "--port", "null:").stdout
     tap.ok("\nPort tap:t0\n" in text and "\nPort null:\n" in text, "as text", text)
-    for spec in "", "bogus", "bogus:", "tap:a/b", "tap:t0,foo=1", "null:size=1", "tap:" + "x" * 600:
+    for spec in "", "bogus", "bogus:", "tap:a/b", "tap:t0,foo=1", "null:size=1", \
+            "tap:" + "x" * 600, "afpacket:lo,framecnt=3":
         r = run("--port", spec)
         tap.ok(r.returncode == 2 and not r.stdout and r.stderr.count("\n") == 1 and
                "port '" in r.stderr, f"wrong: {spec[:20]}", r)
