@@ -59,6 +59,7 @@ int haul_app_resume(struct haul_app *app, const struct haul_io_opts *change)
 		a->io_opts = *change;
 	a->pub.burst = a->io_opts.burst;
 	a->paused = false;
+	a->resumed = true;
 	return HAUL_APP_DONE;
 }
 

@@ -37,12 +37,12 @@ static const char *carrier_name(char *buf, size_t len, const struct hauli_app *a
 }
 
 static void add_flow(struct hauli_app_line *line, const char *what, uint64_t packets,
-	uint64_t bytes, double seconds)
+	uint64_t bytes, uint64_t uncounted, double seconds)
 {
 	char pps[16], bps[16];
 
 	hauli_app_scaled(pps, (double)packets / seconds);
-	if (bytes > 0 || packets == 0)
+	if (uncounted == 0)
 		hauli_app_line_add(line, "%s %6spps %6sbit/s", what, pps,
 			hauli_app_scaled(bps, (double)bytes * 8 / seconds));
 	else /* neither the PMD nor haul counts bytes */
@@ -76,8 +76,8 @@ static void print_rates(
 {
 	struct hauli_app_line line = hauli_app_line(out, first, NAMES);
 
-	add_flow(&line, "rx", st->rx_packets, st->rx_bytes, seconds);
-	add_flow(&line, "tx", st->tx_packets, st->tx_bytes, seconds);
+	add_flow(&line, "rx", st->rx_packets, st->rx_bytes, st->rx_uncounted, seconds);
+	add_flow(&line, "tx", st->tx_packets, st->tx_bytes, st->tx_uncounted, seconds);
 	hauli_app_line_end(&line);
 }
 
@@ -252,12 +252,23 @@ void hauli_app_report_period(struct hauli_app *a)
 	a->last = now;
 }
 
+static void print_flow(FILE *out, uint64_t packets, uint64_t bytes, uint64_t uncounted)
+{
+	if (uncounted == 0)
+		fprintf(out, "%12" PRIu64 " %15" PRIu64, packets, bytes);
+	else
+		fprintf(out, "%12" PRIu64 " %15s", packets, "-");
+}
+
 static void print_row(
 	FILE *out, const struct hauli_app *a, const char *first, const struct haul_io_stats *st)
 {
 	hauli_app_line(out, first, TOTALS);
-	fprintf(out, "%13" PRIu64 " %15" PRIu64 " %12" PRIu64 " %15" PRIu64 "\n", st->rx_packets,
-		st->rx_bytes, st->tx_packets, st->tx_bytes);
+	fputc(' ', out);
+	print_flow(out, st->rx_packets, st->rx_bytes, st->rx_uncounted);
+	fputc(' ', out);
+	print_flow(out, st->tx_packets, st->tx_bytes, st->tx_uncounted);
+	fputc('\n', out);
 	print_unsent(out, a, st);
 }
 

@@ -96,9 +96,7 @@ static void add_port(struct haul_app_json *ports, const struct hauli_app *a, uns
 	haul_app_json_text(port, "spec", haul_port_spec(a->ports[i]));
 	set_packets(port, st);
 	/* Some PMDs count no bytes, and haul may not count them either (count_bytes). */
-	haul_app_json_bool(port, "bytes_known",
-		(st->rx_bytes > 0 || st->rx_packets == 0) &&
-			(st->tx_bytes > 0 || st->tx_packets == 0));
+	haul_app_json_bool(port, "bytes_known", st->rx_uncounted == 0 && st->tx_uncounted == 0);
 	set_drops(haul_app_json_object(port, "dropped"), a, st);
 	add_queues(haul_app_json_array(port, "queues"), a, i, s);
 	hauli_latency_json(a, i, port);

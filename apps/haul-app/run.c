@@ -156,9 +156,9 @@ static int stop_pollers(struct hauli_app *a, int rc)
 {
 	char errbuf[512];
 
-	a->ended_at = haul_now();
 	if (hauli_app_stop_pollers(a, errbuf, sizeof(errbuf)) != 0)
 		rc = hauli_app_fail(a, a->stop_err, errbuf);
+	a->ended_at = haul_now(); /* packets are handled and sent until here */
 	rc = hauli_app_capture_end(a, rc);
 	return rc == HAUL_APP_DONE ? check_ports(a) : rc;
 }
@@ -205,7 +205,8 @@ int hauli_app_run(struct hauli_app *a)
 		if (rc == HAUL_APP_DONE && began && a->hooks->may_end)
 			wait_for_end(a);
 		rc = stop_pollers(a, rc);
-		if (began) {
+		/* Also if a wrong command ends a program that has forwarded. */
+		if (began || a->resumed) {
 			report(a);
 			rc = rc == HAUL_APP_DONE ? hauli_latency_write(a) : rc;
 		}

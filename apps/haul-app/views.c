@@ -67,9 +67,9 @@ static uint64_t lost(const struct hauli_app_figures *f, const struct haul_io_sta
 
 /* Bytes are unknown if neither the PMD nor haul counts them. */
 static void put_bits(struct hauli_app_canvas *c, int columns, const struct hauli_app_figures *f,
-	uint64_t packets, uint64_t bytes)
+	uint64_t bytes, uint64_t uncounted)
 {
-	if (packets > 0 && bytes == 0)
+	if (uncounted > 0)
 		hauli_app_canvas_put(c, HAULI_APP_DIM, "%*s", columns, "-");
 	else
 		put_scaled(c, columns, rate(f, bytes) * 8);
@@ -85,9 +85,9 @@ static void draw_port_rates(struct hauli_app_canvas *c, const struct hauli_app_f
 
 		put_port(c, f, i);
 		put_scaled(c, 10, rate(f, st->rx_packets));
-		put_bits(c, 10, f, st->rx_packets, st->rx_bytes);
+		put_bits(c, 10, f, st->rx_bytes, st->rx_uncounted);
 		put_scaled(c, 10, rate(f, st->tx_packets));
-		put_bits(c, 10, f, st->tx_packets, st->tx_bytes);
+		put_bits(c, 10, f, st->tx_bytes, st->tx_uncounted);
 		put_figure(c, HAULI_APP_BAD, 10, rate(f, lost(f, st)));
 	}
 }

@@ -6,6 +6,8 @@
 
 #include "mode.h"
 
+#define FWD_TX_FIRST_MAX (1u << 20) /* bursts */
+
 /* Starts forwarding with what the options say now: each carrier first sends so many bursts on each
  * port. Returns HAUL_APP_DONE, or an exit code after a line. */
 int fwd_start(struct haul_app *app, uint64_t tx_first);
@@ -18,13 +20,6 @@ int fwd_stop(struct haul_app *app);
 
 /* Prints the object of --json, with the figures so far. Those of a generator need a stop first. */
 void fwd_print_json(struct haul_app *app, FILE *out);
-
-/* True if the program was started with --mode generate. */
-bool fwd_is_generator(void);
-
-/* What the options say: for the next start. */
-const char *fwd_mode_name(char buf[16]);
-bool fwd_handler_is_coroutine(void);
 
 /* The address to which a port sends. */
 struct rte_ether_addr fwd_peer_mac(unsigned port);

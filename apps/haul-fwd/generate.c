@@ -286,15 +286,18 @@ uint64_t generate_backlog(const struct generate_stream *s, uint64_t by, uint64_t
 
 /* Start and end. */
 
-int generate_parsed(struct haul_app *app, const struct haul_app_program *program,
-	struct haul_io_opts *io, uint64_t flows)
+int generate_parsed(struct haul_app *app, const struct haul_app_program *program, uint64_t flows)
 {
-	int rc = generate_options_parse(&generate.options, program, app->nb_ports, flows);
+	int rc = generate_options_parse(&generate.next, program, app->nb_ports, flows);
 
-	/* A receiver may wait for packets, which a program with a source must not. */
-	if (rc == HAUL_APP_DONE && !generate_options_send(&generate.options))
-		io->source = NULL;
+	generate.sends = generate_options_send(&generate.next);
 	return rc;
+}
+
+/* A receiver may wait for packets, which a program with a source must not. */
+static bool generate_sends(void)
+{
+	return generate.sends;
 }
 
 static void *allocate(size_t n, size_t size)
@@ -342,16 +345,17 @@ static int generate_begin(struct fwd *fwd)
 	unsigned carriers = fwd->app->plan->carriers;
 	unsigned i;
 
-	free_carriers(); /* of a run that the prompt has stopped */
-	generate.app = fwd->app;
-	generate.stop = 0;
-	generate.pool = fwd->pool;
-	generate.run = generate_options_send(o) ? choose_run() : 0;
-	if (o->closed_loop > 0 && carriers > 1) {
+	if (generate.next.closed_loop > 0 && carriers > 1) {
 		haul_app_say(fwd->app->program,
 			"--closed-loop counts packets of one carrier: give --carriers 1");
 		return HAUL_APP_USAGE;
 	}
+	free_carriers(); /* of a run that the prompt has stopped */
+	generate.options = generate.next;
+	generate.app = fwd->app;
+	generate.start = generate.stop = 0;
+	generate.pool = fwd->pool;
+	generate.run = generate_options_send(o) ? choose_run() : 0;
 	for (i = 0; i < fwd->app->nb_ports; i++)
 		packet_shape_init(&generate.shapes[i], &o->frame,
 			&fwd->ports[i].shape.headers.eth.src_addr,
@@ -495,13 +499,14 @@ void generate_closed(void)
 	if (generate.timer > 0)
 		close(generate.timer);
 	free_carriers();
-	replay_free(&generate.options.replay);
+	replay_free(&generate.next.replay);
 }
 
 const struct fwd_mode_ops fwd_mode_generate = {
 	.burst = generate_burst,
 	.packet = NULL,
 	.source = generate_source,
+	.sends = generate_sends,
 	.reads = true,
 	.begin = generate_begin,
 };

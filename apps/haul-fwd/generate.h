@@ -89,7 +89,8 @@ struct generate_carrier {
 };
 
 struct generate {
-	struct generate_options options;
+	struct generate_options next; /* what options and commands say, for the next run */
+	struct generate_options options; /* of the run that has begun last */
 	struct packet_shape shapes[HAUL_APP_PORTS_MAX];
 	struct haul_app *app;
 	struct rte_mempool *pool;
@@ -99,6 +100,7 @@ struct generate {
 	uint64_t start, stop; /* main thread's */
 	uint64_t missing; /* packets of earlier runs that have not arrived */
 	int timer; /* 0: none */
+	bool sends; /* in some run: without, the program only receives. Constant */
 	bool stays; /* the program does not end with its packets: a prompt may start it again */
 	uint8_t run;
 	uint8_t past_runs; /* that the prompt has stopped, with the numbers before this one */
@@ -120,8 +122,7 @@ uint64_t generate_backlog(const struct generate_stream *s, uint64_t by, uint64_t
 void generate_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n);
 
 /* Hooks of haul-fwd, for this mode. */
-int generate_parsed(struct haul_app *app, const struct haul_app_program *program,
-	struct haul_io_opts *io, uint64_t flows);
+int generate_parsed(struct haul_app *app, const struct haul_app_program *program, uint64_t flows);
 int generate_started(struct haul_app *app);
 bool generate_may_end(struct haul_app *app);
 void generate_drain(struct haul_app *app); /* returns when it may end */

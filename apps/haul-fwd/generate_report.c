@@ -187,15 +187,15 @@ static void print_latencies(FILE *out, const struct sums *sums)
 
 static void print_rate(FILE *out, const struct sums *sums)
 {
-	double seconds = sums->seconds > 0 ? sums->seconds : 1;
+	double seconds = sums->seconds, share = seconds > 0 ? 1 / seconds : 0;
 
 	if (sums->open_loop)
 		fprintf(out, "  %.1f packets/s due, %.1f/s sent (%.3f %%) in %.3f s\n",
-			(double)sums->due / seconds, (double)sums->n.sent / seconds,
+			(double)sums->due * share, (double)sums->n.sent * share,
 			sums->due > 0 ? 100.0 * (double)sums->n.sent / (double)sums->due : 100.0,
 			seconds);
 	else
-		fprintf(out, "  %.1f packets/s sent in %.3f s\n", (double)sums->n.sent / seconds,
+		fprintf(out, "  %.1f packets/s sent in %.3f s\n", (double)sums->n.sent * share,
 			seconds);
 	if (sums->due > sums->n.sent)
 		fprintf(out, "  the rate was not kept: %" PRIu64 "%s packets due were not sent\n",

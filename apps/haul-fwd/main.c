@@ -15,22 +15,16 @@
 #include "ports.h"
 #include "prompt.h"
 #include "record.h"
+#include "run.h"
 #include "service.h"
 #include "testpmd_names.h"
 
-static unsigned mode, mode_at_start;
-static unsigned coroutine;
 static uint64_t size = FRAME_MIN;
 static uint64_t flows = 64;
 static uint64_t tx_first;
 static struct haul_app_texts peers;
 
 static const struct haul_app_option options[] = {
-	{"--mode", FWD_MODE_NAMES, HAUL_APP_CHOICE, &mode,
-		.help = "what happens to received frames:" FWD_MODE_HELP},
-	{"--handler", "burst|coroutine", HAUL_APP_CHOICE, &coroutine,
-		.help = "handle packets by a function call per burst, or by a coroutine per "
-			"packet"},
 	{"--eth-peer", "N,MAC", HAUL_APP_TEXTS, &peers,
 		.help = "destination address of frames sent by port N, for mac and txonly; "
 			"repeat the option for more ports"},
@@ -38,7 +32,7 @@ static const struct haul_app_option options[] = {
 		"length of generated frames, without FCS"},
 	{"--flows", "N", HAUL_APP_NUMBER, &flows, 1, FRAME_FLOWS_MAX, NULL,
 		"number of UDP source ports of generated frames, used in turn"},
-	{"--tx-first", "BURSTS", HAUL_APP_NUMBER, &tx_first, 0, 1 << 20, "0",
+	{"--tx-first", "BURSTS", HAUL_APP_NUMBER, &tx_first, 0, FWD_TX_FIRST_MAX, "0",
 		"number of bursts that each carrier sends on each port at the start, "
 		"for ports that return what was sent, such as ring:"},
 	{0},
@@ -46,8 +40,8 @@ static const struct haul_app_option options[] = {
 
 static const struct haul_app_program program = {
 	.name = "haul-fwd",
-	.options = {options, fwd_ports_options, fwd_cores_options, fwd_mode_options,
-		frame_option_table, generate_option_table, fwd_prompt_options},
+	.options = {fwd_run_options, options, fwd_ports_options, fwd_cores_options,
+		fwd_mode_options, frame_option_table, generate_option_table, fwd_prompt_options},
 	.aliases = fwd_testpmd_names,
 	.purpose = "Forwards packets between ports, from each to its peer (0 and 1, 2 and 3, ...,\n"
 		   "unless --port-topology says otherwise), with one poller per carrier.",
@@ -104,40 +98,40 @@ static int parse_peers(unsigned nb_ports)
 static struct haul_app_hooks hooks;
 
 /* Returns an exit code. */
-static int parse_generator(struct haul_app *app, struct haul_io_opts *io)
+static int parse_generator(struct haul_app *app, struct fwd_run run)
 {
 	int rc;
 
-	if (mode != FWD_GENERATE) {
+	if (run.mode != FWD_GENERATE) {
 		rc = generate_options_refuse(&program);
 		return rc == HAUL_APP_DONE
-			? frame_options_parse(&frames, &program, mode == FWD_TXONLY ? flows : 0)
+			? frame_options_parse(&frames, &program, run.mode == FWD_TXONLY ? flows : 0)
 			: rc;
 	}
-	if (coroutine || tx_first > 0)
+	if (run.coroutine || tx_first > 0)
 		return haul_app_wrong(&program, "--mode generate: it has no %s",
-			coroutine ? "--handler coroutine" : "--tx-first");
+			run.coroutine ? "--handler coroutine" : "--tx-first");
 	hooks.counters = generate_counters;
-	return generate_parsed(app, &program, io, flows);
+	return generate_parsed(app, &program, flows);
 }
 
 static int choose_mode(struct haul_app *app, struct haul_io_opts *io)
 {
+	const struct fwd_run run = fwd_run_parsed();
 	int rc = fwd_cores_parsed(app);
 
 	if (rc == HAUL_APP_DONE)
 		rc = fwd_ports_parsed(app, io);
 	if (rc != HAUL_APP_DONE)
 		return rc;
-	rc = fwd_modes_parsed(app, &hooks, (enum fwd_mode)mode, coroutine);
-	fwd_mode_set(io, (enum fwd_mode)mode, coroutine);
+	rc = fwd_modes_parsed(app, &hooks, run);
 	if (rc == HAUL_APP_DONE)
-		rc = parse_generator(app, io);
+		rc = parse_generator(app, run);
+	fwd_mode_set(io, run);
 	if (rc == HAUL_APP_DONE)
 		rc = parse_peers(app->nb_ports);
 	if (rc == HAUL_APP_DONE)
-		rc = fwd_record_parsed(app, mode == FWD_TXONLY || mode == FWD_GENERATE);
-	mode_at_start = mode;
+		rc = fwd_record_parsed(app, run.mode == FWD_TXONLY || run.mode == FWD_GENERATE);
 	return rc == HAUL_APP_DONE ? fwd_prompt_parsed(app) : rc;
 }
 
@@ -174,7 +168,7 @@ static int set_up(struct haul_app *app)
 	fwd.pool = app->pool;
 	fwd.app = app;
 	set_up_ports(app);
-	rc = fwd_mode_begin(&fwd, (enum fwd_mode)mode);
+	rc = fwd_mode_begin(&fwd, fwd_run_at_start());
 	return rc == HAUL_APP_DONE ? fwd_record_opened(app) : rc;
 }
 
@@ -183,11 +177,11 @@ static int start_generators(struct haul_app *app, uint64_t bursts)
 {
 	int err = 0;
 
-	if (mode == FWD_GENERATE)
+	if (fwd.run.mode == FWD_GENERATE)
 		return generate_started(app);
 	if (bursts > 0)
 		err = generator_start(&fwd, app, bursts * app->burst);
-	if (!err && mode == FWD_TXONLY && coroutine)
+	if (!err && fwd.run.mode == FWD_TXONLY && fwd.run.coroutine)
 		err = generator_start(&fwd, app, 0);
 	if (!err)
 		return HAUL_APP_DONE;
@@ -198,12 +192,12 @@ static int start_generators(struct haul_app *app, uint64_t bursts)
 static bool may_end(struct haul_app *app)
 {
 	fwd_service_cut();
-	return mode != FWD_GENERATE || generate_may_end(app);
+	return fwd.run.mode != FWD_GENERATE || haul_app_is_paused(app) || generate_may_end(app);
 }
 
 static void report(struct haul_app *app, FILE *out, bool final)
 {
-	if (mode != FWD_GENERATE)
+	if (fwd.run.mode != FWD_GENERATE)
 		return;
 	if (final)
 		generate_report(out);
@@ -218,29 +212,16 @@ static int begin(struct haul_app *app)
 	return rc == HAUL_APP_DONE ? fwd_prompt_started(app) : rc;
 }
 
-/* False: it takes memory or options that are fixed at the start. */
-static bool mode_is_possible(void)
-{
-	bool special = (mode == FWD_L3FWD && !fwd_mode_args.routes) || mode == FWD_GENERATE;
-
-	return mode == mode_at_start || (!special && mode_at_start != FWD_GENERATE);
-}
-
 int fwd_start(struct haul_app *app, uint64_t bursts)
 {
 	struct haul_io_opts io = *haul_app_io_opts(app);
+	const struct fwd_run run = fwd_run_next();
 	int rc;
 
-	if (!mode_is_possible()) {
-		haul_app_say(&program,
-			"set fwd: mode l3fwd needs --routes, and mode generate --mode, when the "
-			"program starts");
-		return HAUL_APP_FAILED;
-	}
 	fwd_mode_end(&fwd);
-	fwd_mode_set(&io, (enum fwd_mode)mode, coroutine);
+	fwd_mode_set(&io, run);
 	set_up_ports(app);
-	rc = fwd_mode_begin(&fwd, (enum fwd_mode)mode);
+	rc = fwd_mode_begin(&fwd, run);
 	if (rc == HAUL_APP_DONE)
 		rc = haul_app_resume(app, &io);
 	return rc == HAUL_APP_DONE ? start_generators(app, bursts) : rc;
@@ -251,27 +232,12 @@ uint64_t fwd_tx_first(void)
 	return tx_first;
 }
 
-bool fwd_is_generator(void)
-{
-	return mode_at_start == FWD_GENERATE;
-}
-
 int fwd_stop(struct haul_app *app)
 {
 	fwd_service_cut();
-	if (mode == FWD_GENERATE && !haul_app_is_paused(app))
+	if (fwd.run.mode == FWD_GENERATE && !haul_app_is_paused(app))
 		generate_drain(app);
 	return haul_app_pause(app);
-}
-
-const char *fwd_mode_name(char buf[16])
-{
-	return haul_app_choice(buf, 16, FWD_MODE_NAMES, mode);
-}
-
-bool fwd_handler_is_coroutine(void)
-{
-	return coroutine;
 }
 
 struct rte_ether_addr fwd_peer_mac(unsigned port)
@@ -291,10 +257,9 @@ static void add_mode(struct haul_app *app, struct haul_app_json *object)
 {
 	char name[16];
 
-	haul_app_json_text(
-		object, "mode", haul_app_choice(name, sizeof(name), FWD_MODE_NAMES, mode));
-	haul_app_json_text(object, "handler", coroutine ? "coroutine" : "burst");
-	if (mode == FWD_GENERATE)
+	haul_app_json_text(object, "mode", fwd_run_name(name, fwd.run));
+	haul_app_json_text(object, "handler", fwd.run.coroutine ? "coroutine" : "burst");
+	if (fwd.run.mode == FWD_GENERATE)
 		generate_json(object);
 }
 
@@ -302,7 +267,7 @@ void fwd_print_json(struct haul_app *app, FILE *out)
 {
 	struct haul_app_json *object = haul_app_json_begin();
 
-	if (!fwd_is_generator() || haul_app_is_paused(app))
+	if (fwd.run.mode != FWD_GENERATE || haul_app_is_paused(app))
 		add_mode(app, object);
 	haul_app_json_figures(app, object);
 	haul_app_json_end(object, out);

@@ -13,14 +13,13 @@ static const struct fwd_mode_ops *const modes[FWD_MODES] = {
 #undef FWD_MODE_ROW
 };
 
-int fwd_modes_parsed(
-	struct haul_app *app, struct haul_app_hooks *hooks, enum fwd_mode mode, bool coroutine)
+int fwd_modes_parsed(struct haul_app *app, struct haul_app_hooks *hooks, struct fwd_run run)
 {
-	int rc = fwd_service_parsed(app, coroutine);
+	int rc = fwd_service_parsed(app, run.coroutine);
 
 	for (unsigned i = 0; i < FWD_MODES && rc == HAUL_APP_DONE; i++)
 		if (modes[i]->parsed)
-			rc = modes[i]->parsed(app, hooks, i == mode);
+			rc = modes[i]->parsed(app, hooks, i == run.mode);
 	return rc;
 }
 
@@ -31,14 +30,14 @@ void fwd_modes_closed(void)
 			modes[i]->closed();
 }
 
-void fwd_mode_set(struct haul_io_opts *io, enum fwd_mode mode, bool coroutine)
+void fwd_mode_set(struct haul_io_opts *io, struct fwd_run run)
 {
-	const struct fwd_mode_ops *ops = modes[mode];
+	const struct fwd_mode_ops *ops = modes[run.mode];
 
 	io->count_bytes = ops->reads;
-	io->on_packet = coroutine ? ops->packet : NULL;
-	io->on_burst = coroutine ? NULL : ops->burst;
-	io->source = coroutine ? ops->packet_source : ops->source;
+	io->on_packet = run.coroutine ? ops->packet : NULL;
+	io->on_burst = run.coroutine ? NULL : ops->burst;
+	io->source = run.coroutine ? ops->packet_source : ops->source;
 	if (ops->sends && !ops->sends())
 		io->source = NULL;
 	memcpy(io->drop_names, ops->drop_names, sizeof(io->drop_names));
@@ -46,12 +45,13 @@ void fwd_mode_set(struct haul_io_opts *io, enum fwd_mode mode, bool coroutine)
 	fwd_vlan_wrap(io);
 }
 
-int fwd_mode_begin(struct fwd *fwd, enum fwd_mode mode)
+int fwd_mode_begin(struct fwd *fwd, struct fwd_run run)
 {
 	int rc = fwd_service_begin(fwd);
 
 	memset(fwd->carriers, 0, fwd->app->plan->carriers * sizeof(fwd->carriers[0]));
-	fwd->mode = modes[mode];
+	fwd->run = run;
+	fwd->mode = modes[run.mode];
 	return rc == HAUL_APP_DONE && fwd->mode->begin ? fwd->mode->begin(fwd) : rc;
 }
 

@@ -51,6 +51,12 @@ enum fwd_mode {
 
 struct fwd;
 
+/* What the pollers do from one start to the next (run.h). */
+struct fwd_run {
+	enum fwd_mode mode;
+	bool coroutine; /* handles each packet; else a function each burst */
+};
+
 /* What a mode consists of. */
 struct fwd_mode_ops {
 	haul_burst_fn *burst;
@@ -96,6 +102,7 @@ struct fwd {
 	struct fwd_carrier *carriers;
 	struct rte_mempool *pool;
 	struct haul_app *app;
+	struct fwd_run run; /* that has begun last */
 	const struct fwd_mode_ops *mode; /* that has begun, or NULL */
 };
 
@@ -112,19 +119,18 @@ static inline uint32_t fwd_next_flow(struct fwd_carrier *c, uint32_t flows)
  * A mode is set in haul_io_opts before pollers start, and begins then. It ends after pollers have
  * stopped and before io is freed; then another one may be set. Main thread.
  *
- * fwd_modes_parsed: in parsed(). Checks the options of all modes. mode, coroutine: the first
- * ones. Returns an exit code. fwd_modes_closed: in closed().
+ * fwd_modes_parsed: in parsed(). Checks the options of all modes. run: the first one. Returns an
+ * exit code. fwd_modes_closed: in closed().
  * fwd_mode_set: sets the handler of the mode, its source and its drop reasons. In txonly with
  * coroutines the handler drops received packets; generators send (generator.h).
  * fwd_mode_begin: returns HAUL_APP_DONE, or an exit code after a line; then fwd_mode_end() is to be
  * called too.
  * fwd_mode_end: does nothing if no mode has begun.
  */
-int fwd_modes_parsed(
-	struct haul_app *app, struct haul_app_hooks *hooks, enum fwd_mode mode, bool coroutine);
+int fwd_modes_parsed(struct haul_app *app, struct haul_app_hooks *hooks, struct fwd_run run);
 void fwd_modes_closed(void);
-void fwd_mode_set(struct haul_io_opts *io, enum fwd_mode mode, bool coroutine);
-int fwd_mode_begin(struct fwd *fwd, enum fwd_mode mode);
+void fwd_mode_set(struct haul_io_opts *io, struct fwd_run run);
+int fwd_mode_begin(struct fwd *fwd, struct fwd_run run);
 void fwd_mode_end(struct fwd *fwd);
 
 #endif

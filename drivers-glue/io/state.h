@@ -207,8 +207,15 @@ enum hauli_io_stage {
 	HAULI_IO_STOPPED,
 };
 
+/* Bytes of a port and carrier in one direction. Sums continue when haul counts them instead of the
+ * PMD, or vice versa. */
 struct hauli_bytes {
-	uint64_t rx, tx;
+	uint64_t more; /* to be added to what is counted now */
+	/* When that changed last: sums of that time. */
+	uint64_t packets, bytes, uncounted;
+};
+struct hauli_port_bytes {
+	struct hauli_bytes rx, tx;
 };
 
 #define HAULI_NO_IO "NULL is given; give what haul_io_start() has given"
@@ -229,7 +236,7 @@ struct haul_io {
 	enum hauli_io_stage stage;
 	/* [nb_ports][nb_pollers + 1], the last of a port for all carriers: added to counted bytes,
 	 * because haul counted them before and a PMD now, or vice versa. NULL: nothing to add. */
-	struct hauli_bytes *bytes_before;
+	struct hauli_port_bytes *bytes_before;
 	struct haul_capture *capture; /* NULL: none. The thread that starts and stops */
 	char why[256]; /* haul_io_healthy()'s line */
 };

@@ -166,7 +166,7 @@ bool haul_io_get_queue_stats(
 	}
 }
 
-static struct hauli_bytes *bytes_before(const struct haul_io *io, unsigned port, int carrier)
+static struct hauli_port_bytes *bytes_before(const struct haul_io *io, unsigned port, int carrier)
 {
 	unsigned n = io->nb_pollers;
 
@@ -175,10 +175,22 @@ static struct hauli_bytes *bytes_before(const struct haul_io *io, unsigned port,
 	return &io->bytes_before[port * (n + 1) + (carrier < 0 ? n : (unsigned)carrier)];
 }
 
+/* Adds the bytes counted before to those counted now. Returns the packets that were not counted:
+ * those of a PMD that has counted no bytes for any since then. */
+static uint64_t continue_bytes(
+	const struct hauli_bytes *before, uint64_t packets, uint64_t *bytes, bool pmd_counts)
+{
+	*bytes += before->more;
+	if (!pmd_counts || *bytes != before->bytes)
+		return before->uncounted;
+	return before->uncounted + packets - before->packets;
+}
+
 void haul_io_get_stats(
 	const struct haul_io *io, unsigned port, int carrier, struct haul_io_stats *st)
 {
-	const struct hauli_bytes *before;
+	static const struct hauli_port_bytes none;
+	const struct hauli_port_bytes *before;
 	const struct haul_port *p;
 	unsigned c;
 
@@ -202,28 +214,39 @@ void haul_io_get_stats(
 	else if (!io->opts.count_bytes && (unsigned)carrier < io->nb_pollers)
 		add_carrier_bytes(st, io, port, (unsigned)carrier);
 	before = bytes_before(io, port, carrier);
-	if (before) {
-		st->rx_bytes += before->rx;
-		st->tx_bytes += before->tx;
-	}
+	before = before ? before : &none;
+	st->rx_uncounted =
+		continue_bytes(&before->rx, st->rx_packets, &st->rx_bytes, !io->opts.count_bytes);
+	st->tx_uncounted =
+		continue_bytes(&before->tx, st->tx_packets, &st->tx_bytes, !io->opts.count_bytes);
 }
 
-/* Adds (sign 1) the counted bytes to what is added to them, or subtracts (-1) them. */
-static void shift_bytes(struct haul_io *io, int sign)
+/* Calls fn for each port and carrier, and for the sums of the carriers, with the counters. */
+static void each_sum(struct haul_io *io,
+	void (*fn)(struct hauli_port_bytes *before, const struct haul_io_stats *st))
 {
 	struct haul_io_stats st;
 
 	for (unsigned i = 0; i < io->opts.nb_ports; i++) {
 		for (int c = -1; c < (int)io->nb_pollers; c++) {
-			struct hauli_bytes *before = bytes_before(io, i, c);
-			struct hauli_bytes was = *before;
-
-			*before = (struct hauli_bytes){0};
 			haul_io_get_stats(io, i, c, &st);
-			before->rx = sign > 0 ? was.rx + st.rx_bytes : was.rx - st.rx_bytes;
-			before->tx = sign > 0 ? was.tx + st.tx_bytes : was.tx - st.tx_bytes;
+			fn(bytes_before(io, i, c), &st);
 		}
 	}
+}
+
+static void keep_sums(struct hauli_port_bytes *before, const struct haul_io_stats *st)
+{
+	before->rx = (struct hauli_bytes){
+		.packets = st->rx_packets, .bytes = st->rx_bytes, .uncounted = st->rx_uncounted};
+	before->tx = (struct hauli_bytes){
+		.packets = st->tx_packets, .bytes = st->tx_bytes, .uncounted = st->tx_uncounted};
+}
+
+static void begin_at_sums(struct hauli_port_bytes *before, const struct haul_io_stats *st)
+{
+	before->rx.more = before->rx.bytes - st->rx_bytes;
+	before->tx.more = before->tx.bytes - st->tx_bytes;
 }
 
 bool hauli_stats_count_bytes(struct haul_io *io, bool count)
@@ -236,9 +259,9 @@ bool hauli_stats_count_bytes(struct haul_io *io, bool count)
 		io->bytes_before = calloc(n, sizeof(io->bytes_before[0]));
 	if (!io->bytes_before)
 		return false;
-	shift_bytes(io, 1);
+	each_sum(io, keep_sums);
 	io->opts.count_bytes = count;
-	shift_bytes(io, -1);
+	each_sum(io, begin_at_sums);
 	return true;
 }
 

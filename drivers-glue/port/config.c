@@ -8,6 +8,7 @@
 #include "eal/log.h"
 #include "port/check.h"
 #include "port/ethdev.h"
+#include "port/watch.h"
 
 const struct haul_port_config *haul_port_config(const struct haul_port *port)
 {
@@ -96,8 +97,15 @@ static int set_link(uint16_t port_id, const struct change *change)
 int haul_port_set_link(struct haul_port *port, bool up, char *errbuf, size_t errlen)
 {
 	const struct change change = {"function to set the link", set_link, .on = up};
+	int err;
 
-	return apply(port, &change, errbuf, errlen);
+	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
+	if (!up)
+		hauli_watch_set_link(port, false);
+	err = apply(port, &change, errbuf, errlen);
+	if (up == (err == 0))
+		hauli_watch_set_link(port, true);
+	return err;
 }
 
 static int vlan_filter(uint16_t port_id, const struct change *change)

@@ -205,6 +205,7 @@ static int start(struct haul_port *port, char *errbuf, size_t errlen)
 {
 	int err = hauli_ethdevs_start(port, errbuf, errlen);
 
+	hauli_watch_set_link(port, true);
 	port->waitable = err == 0 && hauli_port_is_waitable(port);
 	if (!port->was_started)
 		port->missed_before = port->kind->missed ? port->kind->missed(port) : 0;

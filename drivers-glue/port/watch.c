@@ -16,6 +16,7 @@
 struct hauli_watch {
 	pthread_mutex_t lock;
 	int index; /* of the interface; 0: none */
+	bool set_down; /* under lock: by haul_port_set_link() */
 	/* Under lock: "" without a fault; a fault stays. */
 	char fault[HAULI_SPEC_SIZE + WHAT_SIZE];
 };
@@ -67,6 +68,24 @@ void hauli_watch_end(struct haul_port *port)
 	port->watch = NULL;
 }
 
+void hauli_watch_set_link(struct haul_port *port, bool up)
+{
+	pthread_mutex_lock(&port->watch->lock);
+	port->watch->set_down = !up;
+	pthread_mutex_unlock(&port->watch->lock);
+}
+
+/* True unless the program itself has set the interface down. */
+static bool is_to_be_up(const struct haul_port *port)
+{
+	bool set_down;
+
+	pthread_mutex_lock(&port->watch->lock);
+	set_down = port->watch->set_down;
+	pthread_mutex_unlock(&port->watch->lock);
+	return port->vdevs[0].started && !set_down;
+}
+
 static void look_at_iface(const struct haul_port *port, char *what, size_t size)
 {
 	int index;
@@ -78,7 +97,7 @@ static void look_at_iface(const struct haul_port *port, char *what, size_t size)
 	if (index != port->watch->index)
 		snprintf(what, size, "the interface %s is gone; make it again and restart",
 			port->iface);
-	else if (!(hauli_iface_flags(port->iface) & IFF_UP))
+	else if (is_to_be_up(port) && !(hauli_iface_flags(port->iface) & IFF_UP))
 		snprintf(what, size, "the interface %s went down; ip link set %s up and restart",
 			port->iface, port->iface);
 }
@@ -88,8 +107,13 @@ static void look(const struct haul_port *port)
 	char what[WHAT_SIZE] = "";
 
 	look_at_iface(port, what, sizeof(what));
-	if (!what[0] && port->kind->look && port->vdevs[0].started)
+	if (!what[0] && port->kind->look && port->vdevs[0].started) {
 		port->kind->look(port, what, sizeof(what));
+		/* The kernel takes an interface away before its XDP program and sockets: if it has
+		 * gone since the first look, this is the cause. */
+		if (what[0])
+			look_at_iface(port, what, sizeof(what));
+	}
 	if (what[0])
 		set_fault(port, what);
 }

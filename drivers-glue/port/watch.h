@@ -9,4 +9,7 @@
 int hauli_watch_begin(struct haul_port *port);
 void hauli_watch_end(struct haul_port *port);
 
+/* The program sets the link: an interface that is down then is no fault. */
+void hauli_watch_set_link(struct haul_port *port, bool up);
+
 #endif

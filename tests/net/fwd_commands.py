@@ -3,6 +3,7 @@
 told; the terminal after a second SIGINT; names of testpmd's options."""
 import json
 import os
+import re
 import signal
 import socket
 import struct
@@ -12,7 +13,7 @@ import termios
 import fwd
 import netns
 import pcapng
-from prompt import PROMPT, Client, Terminal, script, typed
+from prompt import PROMPT, Client, Terminal, file_of, script, typed
 
 netns.enter()
 tap = netns.Tap()
@@ -109,6 +110,94 @@ def test_capture():
     for said in ("is being captured to; stop that first", "nothing is being captured",
                  "No such file", "only --capture writes to stdout"):
         tap.ok(said in wrong.out, f"capture: {said}", wrong)
+
+
+def test_runs():
+    """What is set is for the next run; reports are those of the run."""
+    for lines in "set fwd generate\n", "start\nset fwd generate\nshow json\nstop\n":
+        rc, out = typed(lines + "quit\n", *NULL)
+        tap.ok(rc == 0 and "needs --mode generate at the start" in out and "total of" in out,
+               "set fwd generate in a program that is no generator", out)
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, "control")
+        with fwd.Running(*NULL, "--control", path) as haul:
+            netns.wait_for(haul.runs, "haul-fwd to run")
+            said = [Client(path).ask(line) for line in ("set fwd generate", "set fwd l3fwd",
+                                                        "set handler coroutine", "show json")]
+            r = haul.end()
+        tap.ok(r.rc == 0 and "generate" in said[0] and "needs --routes" in said[1]
+               and json.loads(said[3])["handler"] == "burst" == r.json["handler"]
+               and r.json["mode"] == "io" and not os.path.exists(path),
+               "the same through --control, with reports in between", f"{said}\n{r}")
+        r = script(d, "start\nset fwd io\nset rate 1k\nset handler coroutine\nstop\nset rate 7k\n"
+                   "quit\n", "--mode", "generate", "--rate", "max", "--port", "ring:",
+                   "--carriers", 1, "--drain", 0)
+        sent = json.loads(r.out[r.out.rindex("\n{"):])
+        tap.ok(r.rc == 2 and "has no other mode" in r.out and "no coroutines" in r.out
+               and sent["mode"] == "generate" and "generator" in sent,
+               "a generator has no other mode, and reports", r)
+        r = script(d, "start\nset burst 0\n", *NULL)
+        tap.ok(r.rc == 2 and "commands:2: failed" in r.err and r.json is None
+               and '"ports": [' in r.out, "a wrong line ends a program that has run: it reports", r)
+        r = script(d, "set fwd rxonly\nquit\nset fwd nothing\n", *NULL)
+        tap.ok(r.rc == 0 and "nothing" not in r.out, "a file: nothing runs after quit", r)
+    rc, out = typed("quit\nset fwd nothing\nstart\n", *NULL)
+    tap.ok(rc == 0 and "nothing" not in out, "a pipe: nothing runs after quit", out)
+
+
+def test_figures():
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, "control")
+        with fwd.Running(*NULL, "--control", path) as haul:
+            netns.wait_for(haul.runs, "haul-fwd to run")
+            client = Client(path)
+            client.ask("set burst 1")
+            config = client.ask("show config rxtx")
+            before = client.json()["carriers"][0]
+            netns.wait_for(lambda: client.json()["carriers"][0]["polls"] > before["polls"] + 10000,
+                           "polls")
+            after = client.json()["carriers"][0]
+            client.ask("stop")
+            burst = client.json()["ports"][0]
+            client.ask("set handler coroutine")
+            client.ask("start")
+            netns.wait_for(lambda: client.json()["ports"][0]["rx_packets"] > burst["rx_packets"],
+                           "packets")
+            r = haul.end()
+        polls, packets = (after[key] - before[key] for key in ("polls", "rx_packets"))
+        tap.ok("packets/burst=1 " in config and polls * 0.9 < packets < polls * 1.1,
+               "set burst is in effect at once, as in testpmd", f"{packets} of {polls} polls")
+        # A null port counts bytes itself since DPDK 25.07, and haul in coroutines.
+        port = r.json["ports"][0]
+        tap.ok(port["bytes_known"] == burst["bytes_known"] and
+               (not port["bytes_known"] or port["rx_bytes"] == 64 * port["rx_packets"]),
+               "bytes are unknown if those of one run are", f"{burst}\n{port}")
+        r = fwd.run(*NULL, "--period", 0, "--cmdline-file",
+                    file_of(d, "start\nstop\nset handler coroutine\nstart\nstop\nquit\n"))
+        row = re.search(r"^  port 0  null: +(\d+) +(\S+) ", r.out, re.M)
+        tap.ok(row and row[2] in ("-", str(64 * int(row[1]))), "the same in the table", r)
+    r = fwd.run(*NULL, "--json", "--period", 0, "--packets", 1, "--handler", "coroutine",
+                "--service", "300ms", "--service-sleep")
+    tap.ok(r.rc == 0 and r.json["seconds"] >= 0.3 and r.json["ports"][0]["tx_packets"] > 0,
+           "the time of the report has that in which handlers end", r)
+
+
+def test_link():
+    """An interface that a command sets down is not lost."""
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, "control")
+        with fwd.Running("--port", "tap:l0", "--carriers", 1, "--control", path) as haul:
+            netns.wait_for(haul.runs, "haul-fwd to run")
+            client = Client(path)
+            for line in ("set link-down port 0", "show port info 0", "stop", "port stop all",
+                         "show port info 0", "port start all", "start", "set link-down port 0",
+                         "set link-up port 0"):
+                client.ask(line)
+            alive = client.json()["ports"][0]["spec"] == "tap:l0"
+            netns.ip("link set l0 down")
+            r = haul.wait()
+    tap.ok(alive and r.rc == 1 and "the interface l0 went down" in r.err,
+           "set link-down and port stop, and then a lost interface", r)
 
 
 class Tagged(netns.Raw):
@@ -256,7 +345,8 @@ def test_names():
     tap.ok(r.rc == 2 and "there is no such option" in r.err, "no option", r)
 
 
-for test in (test_wrong_words, test_refused_poller, test_quit, test_second_interrupt, test_capture,
-             test_vlan, test_names, test_checksums_by_device):
+for test in (test_wrong_words, test_refused_poller, test_quit, test_second_interrupt, test_runs,
+             test_figures, test_link, test_capture, test_vlan, test_names,
+             test_checksums_by_device):
     test()
 tap.done()

@@ -165,6 +165,9 @@ START_TEST(bytes_continue)
 		st = bed_stats(&bed, 0, 0);
 		ck_assert_uint_eq(st.rx_bytes, bytes);
 		ck_assert_uint_eq(st.rx_bytes, bed_stats(&bed, 0, -1).rx_bytes);
+		/* Rings count no bytes, and haul did in runs 0 and 2. */
+		ck_assert_uint_eq(st.rx_uncounted, (i + 1) / 2 * PACKETS);
+		ck_assert_uint_eq(bed_stats(&bed, 0, -1).rx_uncounted, (i + 1) / 2 * PACKETS);
 	}
 	ck_assert_uint_gt(bytes, PACKETS * 2 * 60);
 	bed_close(&bed, 0);

@@ -66,8 +66,10 @@ static void run_command(void *words, struct cmdline *cl, void *data)
 	call.out = o.file;
 	succeeded = command->run(&call);
 	end_output(&o);
-	if (haul_app_is_ending(call.app))
-		cmdline_set_prompt(cl, "");
+	if (!haul_app_is_ending(call.app))
+		return;
+	cmdline_set_prompt(cl, "");
+	cmdline_quit(cl); /* the rest of what was typed is not run */
 }
 
 static void run_wrong(void *words, struct cmdline *cl, void *data)
@@ -142,7 +144,7 @@ static void end_line(struct fwd_console *c)
 
 void fwd_console_take(struct fwd_console *c, const char *text, size_t n)
 {
-	for (size_t i = 0; i < n && !c->gone; i++) {
+	for (size_t i = 0; i < n && !c->gone && !haul_app_is_ending(c->app); i++) {
 		if (text[i] == '\n')
 			end_line(c);
 		else if (text[i] == '\r' || text[i] == '\0')

@@ -10,26 +10,29 @@
 
 #include "../forward.h"
 #include "../generate.h"
+#include "../run.h"
 #include "command.h"
 
-/* True if the generator can be changed: carriers read its plan while they send. */
+/* True if the generator can be changed, for its next run. */
 static bool is_stopped(const struct fwd_call *call)
 {
-	if (!fwd_is_generator())
+	const bool is_generator = fwd_run_at_start().mode == FWD_GENERATE;
+
+	if (!is_generator)
 		fprintf(call->out, "Only --mode generate has it\n");
 	else if (!haul_app_is_paused(call->app))
 		fprintf(call->out, "Please stop packet forwarding first\n");
-	return fwd_is_generator() && haul_app_is_paused(call->app);
+	return is_generator && haul_app_is_paused(call->app);
 }
 
 static bool set_rate(const struct fwd_call *call)
 {
-	struct arrivals_plan plan = generate.options.plan;
+	struct arrivals_plan plan = generate.next.plan;
 	char errbuf[256];
 
 	if (!is_stopped(call))
 		return false;
-	if (!generate_options_send(&generate.options) || generate.options.closed_loop > 0) {
+	if (!generate.sends || generate.next.closed_loop > 0) {
 		fprintf(call->out, "The program was started without a --rate to send at\n");
 		return false;
 	}
@@ -37,14 +40,14 @@ static bool set_rate(const struct fwd_call *call)
 		fprintf(call->out, "%s\n", errbuf);
 		return false;
 	}
-	generate.options.plan = plan;
+	generate.next.plan = plan;
 	generate.stays = true;
 	return true;
 }
 
 static bool set_arrivals(const struct fwd_call *call)
 {
-	struct arrivals_plan plan = generate.options.plan;
+	struct arrivals_plan plan = generate.next.plan;
 	char errbuf[256];
 
 	if (!is_stopped(call))
@@ -53,7 +56,7 @@ static bool set_arrivals(const struct fwd_call *call)
 		fprintf(call->out, "%s\n", errbuf);
 		return false;
 	}
-	generate.options.plan = plan;
+	generate.next.plan = plan;
 	return true;
 }
 
@@ -61,7 +64,7 @@ static bool set_seed(const struct fwd_call *call)
 {
 	if (!is_stopped(call))
 		return false;
-	generate.options.plan.seed = call->words[2].number;
+	generate.next.plan.seed = call->words[2].number;
 	return true;
 }
 
@@ -73,7 +76,7 @@ static bool set_samples(const struct fwd_call *call)
 		fprintf(call->out, "At most %" PRIu64 "\n", SAMPLES_MAX);
 		return false;
 	}
-	generate.options.samples = call->words[2].number;
+	generate.next.samples = call->words[2].number;
 	return true;
 }
 

@@ -34,6 +34,10 @@ static bool run_tx_first(const struct fwd_call *call)
 
 static bool run_tx_first_n(const struct fwd_call *call)
 {
+	if (call->words[2].number > FWD_TX_FIRST_MAX) {
+		fprintf(call->out, "At most %u bursts\n", FWD_TX_FIRST_MAX);
+		return false;
+	}
 	return start(call, call->words[2].number);
 }
 

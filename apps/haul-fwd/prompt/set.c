@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../forward.h"
-#include "../mode.h"
+#include "../run.h"
 #include "command.h"
 
 /* Sets an option; "start" makes it effective. */
@@ -17,7 +17,7 @@ static bool set_mode(const struct fwd_call *call)
 {
 	const char *mode = call->words[2].text;
 
-	if (!set_option(call, "--mode", mode))
+	if (fwd_run_set(call->app, "--mode", mode) != HAUL_APP_DONE)
 		return false;
 	fprintf(call->out, "Set %s packet forwarding mode\n", mode);
 	if (!haul_app_is_paused(call->app))
@@ -38,7 +38,16 @@ static bool set_number(const struct fwd_call *call, const char *option, const ch
 
 static bool set_burst(const struct fwd_call *call)
 {
-	return set_number(call, "--burst", "Number of packets per burst");
+	char errbuf[256];
+
+	if (!set_number(call, "--burst", "Number of packets per burst"))
+		return false;
+	if (haul_app_is_paused(call->app) ||
+		haul_io_set_burst(call->app->io, (uint16_t)call->words[2].number, errbuf,
+			sizeof(errbuf)) == 0)
+		return true;
+	fprintf(call->out, "%s\n", errbuf);
+	return false;
 }
 
 static bool set_txpkts(const struct fwd_call *call)
@@ -48,7 +57,7 @@ static bool set_txpkts(const struct fwd_call *call)
 
 static bool set_handler(const struct fwd_call *call)
 {
-	return set_option(call, "--handler", call->words[2].text);
+	return fwd_run_set(call->app, "--handler", call->words[2].text) == HAUL_APP_DONE;
 }
 
 static bool set_peer(const struct fwd_call *call)
@@ -107,7 +116,7 @@ static bool refuse(const struct fwd_call *call)
 const struct fwd_command fwd_commands_set[] = {
 	{"set fwd MODE", set_mode,
 		"Choose what happens to packets (--mode), from the next start on."},
-	{"set burst N", set_burst, "Packets per poll (--burst), from the next start on."},
+	{"set burst N", set_burst, "Packets per poll (--burst), at once."},
 	{"set txpkts N", set_txpkts,
 		"Length of generated frames (--size), from the next start on."},
 	{"set handler burst|coroutine", set_handler,

@@ -5,12 +5,14 @@
 
 #include "../forward.h"
 #include "../ports.h"
+#include "../run.h"
 #include "command.h"
 #include "statistics.h"
 
 void fwd_print_forwarding(const struct fwd_call *call)
 {
 	const struct haul_app *app = call->app;
+	const struct fwd_run next = fwd_run_next();
 	char name[16], mac[RTE_ETHER_ADDR_FMT_SIZE];
 	unsigned streams = 0;
 
@@ -18,8 +20,8 @@ void fwd_print_forwarding(const struct fwd_call *call)
 		for (unsigned c = 0; c < app->plan->carriers; c++)
 			streams += haul_io_txq(app->io, i, c) != NULL;
 	fprintf(call->out, "%s packet forwarding - ports=%u - cores=%u - streams=%u - handler=%s\n",
-		fwd_mode_name(name), app->nb_ports, app->plan->carriers, streams,
-		fwd_handler_is_coroutine() ? "coroutine" : "burst");
+		fwd_run_name(name, next), app->nb_ports, app->plan->carriers, streams,
+		next.coroutine ? "coroutine" : "burst");
 	for (unsigned i = 0; i < app->nb_ports; i++) {
 		const struct rte_ether_addr to = fwd_peer_mac(fwd_ports_peer(i));
 
@@ -53,7 +55,7 @@ static bool show_rxtx(const struct fwd_call *call)
 	char name[16];
 
 	fprintf(call->out, "  %s packet forwarding packets/burst=%u poller=%s\n",
-		fwd_mode_name(name), io->burst, haul_poll_name(io->policy.how));
+		fwd_run_name(name, fwd_run_next()), io->burst, haul_poll_name(io->policy.how));
 	fprintf(call->out, "  nb forwarding cores=%u - nb forwarding ports=%u\n",
 		call->app->plan->carriers, call->app->nb_ports);
 	for (unsigned i = 0; i < call->app->nb_ports; i++)

@@ -134,8 +134,8 @@ struct haul_io_opts {
 	/*
 	 * true: haul counts the bytes of each packet, which is cheap if the handler reads packets
 	 * anyway; on_packet implies it. false: bytes are those that the PMD counted since the port
-	 * was opened; haul does not touch packets, and PMDs that count no bytes (ring; null before
-	 * DPDK 25.07) report 0.
+	 * was opened; haul does not touch packets, and those of PMDs that count no bytes (ring;
+	 * null before DPDK 25.07) are uncounted in haul_io_stats.
 	 */
 	bool count_bytes;
 	/* One of on_burst and on_packet, or source, or source and one of these: then each cycle of
@@ -238,6 +238,11 @@ HAUL_API int haul_io_start(struct haul_io **io, struct haul_runtime *rt,
 HAUL_API int haul_io_set_policy(struct haul_io *io, unsigned port, int carrier,
 	const struct haul_poll_policy *policy, char *errbuf, size_t errlen);
 
+/* Changes haul_io_opts.burst (1 to 512) of all pollers, and returns once it is in effect. Any
+ * thread that is no carrier. Returns 0; -EINVAL, -ECANCELED (stopping) or -ENOMEM, with one line in
+ * errbuf. */
+HAUL_API int haul_io_set_burst(struct haul_io *io, uint16_t burst, char *errbuf, size_t errlen);
+
 /* The transmit queue of a carrier and port, for coroutines that are no packet handlers; NULL if the
  * carrier has no poller. Any thread. */
 HAUL_API struct haul_txq *haul_io_txq(const struct haul_io *io, unsigned port, unsigned carrier);
@@ -252,6 +257,9 @@ struct haul_io_stats {
 	/* Passed to the NIC. With haul_io_opts.spread the count of one carrier includes packets
 	 * that it passed to another carrier and that were dropped there; the sum does not. */
 	uint64_t tx_packets, tx_bytes;
+	/* Packets whose bytes neither the PMD nor haul has counted: rx_bytes and tx_bytes lack
+	 * them. */
+	uint64_t rx_uncounted, tx_uncounted;
 	uint64_t dropped[HAUL_DROP_REASONS]; /* by haul and haul_drop() */
 	uint64_t in_flight; /* handlers that have not ended */
 	/* Packets in transmit queues that the poller has seen, not yet passed to the NIC. */

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "run.h"
+
+#include "modes/options.h"
+
+static unsigned mode, coroutine;
+static struct fwd_run at_start;
+
+const struct haul_app_option fwd_run_options[] = {
+	{"--mode", FWD_MODE_NAMES, HAUL_APP_CHOICE, &mode,
+		.help = "what happens to received frames:" FWD_MODE_HELP},
+	{"--handler", "burst|coroutine", HAUL_APP_CHOICE, &coroutine,
+		.help = "handle packets by a function call per burst, or by a coroutine per "
+			"packet"},
+	{0},
+};
+
+struct fwd_run fwd_run_next(void)
+{
+	return (struct fwd_run){.mode = (enum fwd_mode)mode, .coroutine = coroutine};
+}
+
+struct fwd_run fwd_run_parsed(void)
+{
+	at_start = fwd_run_next();
+	return at_start;
+}
+
+struct fwd_run fwd_run_at_start(void)
+{
+	return at_start;
+}
+
+/* Why this program cannot have such a run: it takes memory or options that are fixed at the start.
+ * NULL: it can. */
+static const char *obstacle(struct fwd_run run)
+{
+	if (at_start.mode == FWD_GENERATE && run.mode != FWD_GENERATE)
+		return "a program that was started with --mode generate has no other mode";
+	if (at_start.mode == FWD_GENERATE && run.coroutine)
+		return "mode generate has no coroutines";
+	if (at_start.mode != FWD_GENERATE && run.mode == FWD_GENERATE)
+		return "mode generate needs --mode generate at the start";
+	if (run.mode == FWD_L3FWD && !fwd_mode_args.routes)
+		return "mode l3fwd needs --routes at the start";
+	return NULL;
+}
+
+int fwd_run_set(struct haul_app *app, const char *option, const char *value)
+{
+	const unsigned mode_before = mode, coroutine_before = coroutine;
+	int rc = haul_app_set_option(app, option, value);
+	const char *why = rc == HAUL_APP_DONE ? obstacle(fwd_run_next()) : NULL;
+
+	if (!why)
+		return rc;
+	mode = mode_before;
+	coroutine = coroutine_before;
+	haul_app_say(app->program, "%s %s: %s", option, value, why);
+	return HAUL_APP_USAGE;
+}
+
+const char *fwd_run_name(char buf[16], struct fwd_run run)
+{
+	return haul_app_choice(buf, 16, FWD_MODE_NAMES, run.mode);
+}

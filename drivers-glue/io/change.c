@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Changes of running pollers. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "io/idle.h"
+#include "io/poller_kinds.h"
+
+struct change {
+	const char *caller; /* for errors */
+	void (*apply)(const struct change *c, struct hauli_poller *p);
+	struct hauli_poller *poller;
+	struct haul_poll_policy policy;
+	unsigned port;
+	uint16_t burst;
+};
+
+/* A coroutine of the poller's carrier: the poller's fields need no other protection, and the poller
+ * is not in a wait. */
+static void *apply(void *arg)
+{
+	const struct change *c = arg;
+
+	c->apply(c, c->poller);
+	return NULL;
+}
+
+/* Applies the change on one carrier, or on all (carrier < 0). */
+static int apply_on(
+	struct haul_io *io, int carrier, struct change *change, char *errbuf, size_t errlen)
+{
+	const struct haul_coro_opts opts = {.name = "change", .pinned = true};
+	struct haul_coro *co;
+	int err = 0;
+
+	for (unsigned c = 0; c < io->nb_pollers && err == 0; c++) {
+		if (carrier >= 0 && c != (unsigned)carrier)
+			continue;
+		change->poller = io->pollers[c];
+		err = haul_spawn_on(change->poller->carrier, &co, apply, change, &opts);
+		if (err == 0)
+			err = haul_join(co, NULL, HAUL_FOREVER);
+		if (err < 0)
+			snprintf(errbuf, errlen, "%s: carrier %u: %s", change->caller, c,
+				strerror(-err));
+	}
+	return err;
+}
+
+static void set_policy(const struct change *c, struct hauli_poller *p)
+{
+	for (struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++)
+		if (r->rx.port == c->port)
+			r->policy = c->policy;
+	hauli_idle_recompute(p);
+}
+
+int haul_io_set_policy(struct haul_io *io, unsigned port, int carrier,
+	const struct haul_poll_policy *policy, char *errbuf, size_t errlen)
+{
+	struct change change = {.caller = __func__, .apply = set_policy, .port = port};
+	int err;
+
+	if (!io || !policy) {
+		snprintf(errbuf, errlen, "%s: io or the policy is NULL", __func__);
+		return -EINVAL;
+	}
+	change.policy = *policy;
+	if (port >= io->opts.nb_ports || carrier >= (int)io->nb_pollers) {
+		snprintf(errbuf, errlen, "%s: no poller has port %u on carrier %d", __func__, port,
+			carrier);
+		return -EINVAL;
+	}
+	err = hauli_poller_kind_check(&io->opts, io->ports[port], &change.policy, errbuf, errlen);
+	return err ? err : apply_on(io, carrier, &change, errbuf, errlen);
+}
+
+static void set_burst(const struct change *c, struct hauli_poller *p)
+{
+	p->burst = c->burst;
+}
+
+int haul_io_set_burst(struct haul_io *io, uint16_t burst, char *errbuf, size_t errlen)
+{
+	struct change change = {.caller = __func__, .apply = set_burst, .burst = burst};
+	int err;
+
+	HAUL_MISUSE_IF(!io, HAULI_NO_IO);
+	if (burst == 0 || burst > HAULI_BURST_MAX) {
+		snprintf(errbuf, errlen, "%s: burst is %u; give 1 to %u", __func__, burst,
+			HAULI_BURST_MAX);
+		return -EINVAL;
+	}
+	err = apply_on(io, -1, &change, errbuf, errlen);
+	if (!err)
+		io->opts.burst = burst;
+	return err;
+}

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Random lines for haul-fwd's prompt: all commands that "help" lists, with right and wrong words,
+in programs with random ports, modes and options; from a file, a pipe, or two clients of --control.
+
+Each program must end with the exit code that its lines deserve, refuse a wrong line by one line,
+report each run that was started, keep its books, and leave no socket.
+
+Usage: fwd_random.py HAUL-FWD [SEED PROGRAMS]    (HAUL_STRESS_SECONDS: as long as that)
+"""
+import json
+import os
+import random
+import re
+import sys
+import tempfile
+import time
+
+import fwd
+import netns
+from prompt import PROMPT, Client, blocks, file_of, typed
+
+LINES = 60  # of a program
+SEED = int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(1 << 32)
+PROGRAMS = int(sys.argv[3]) if len(sys.argv) > 3 else 24
+SECONDS = float(os.environ.get("HAUL_STRESS_SECONDS", 0))
+
+MODES = ["io", "mac", "macswap", "5tswap", "csum", "icmpecho", "l3fwd", "rxonly", "noisy",
+         "flowgen", "txonly", "generate"]
+SOURCES = {"flowgen", "txonly"}
+PORTS = [["null:", "null:"], ["ring:"], ["ring:", "ring:"], ["null:"], ["ring:", "null:", "null:"],
+         ["tap:r0"], ["tap:r0", "null:"]]
+NUMBERS = ["0", "1", "2", "7", "64", "512", "513", "4095", "4096", "65535", "65536", "1048577",
+           "4294967296", "18446744073709551615", "18446744073709551616", "-1", "abc", "0x10", ""]
+KINDS = ["spin", "sleep:50", "pause:1", "block", "adaptive", "constant", "poisson", "burst:8",
+         "bogus", "sleep:x"]
+RATES = ["0", "1k", "200k", "max", "1k-100k/100ms", "10k/10ms,0/10ms", "bogus", "-1"]
+WORDS = {
+    "N": NUMBERS,
+    "MODE": MODES + ["nothing"],
+    "PORT": ["0", "1", "all", "all", "2", "99", "-1", "x"],
+    "KIND": KINDS,
+    "PPS": RATES,
+    "MAC": ["02:00:00:00:00:09", "bogus", "02:00"],
+    "NAME": ["ip", "udp", "none", "bogus"],
+    "WORD": ["1", "cluster"],
+    "FILE": ["{d}/f0", "{d}/f1", "{d}/no/such", "-", "/dev/full"],
+}
+OFTEN = ["start", "start", "start tx_first", "stop", "stop", "set fwd MODE", "set fwd MODE",
+         "set handler burst|coroutine", "set burst N", "show json", "show fwd stats all"]
+# What the program prints before it knows that a command fails.
+PROGRESS = ("Configuring ports...", "Stopping ports...", "Telling cores", "Waiting for lcores")
+
+
+def forms():
+    """The forms of all commands."""
+    rc, out = typed("help\n", "--port", "null:", "--carriers", 1)
+    found = re.findall(r"^([a-z][^\n]*)\n    [A-Z1]", out, re.M)
+    return [form for form in found if form not in ("quit", "help", "help all")]
+
+
+class Program:
+    """A random command line, and random lines for its prompt."""
+
+    def __init__(self, seed, all_forms, d):
+        self.r = random.Random(seed)
+        self.forms, self.d = all_forms, d
+        self.ports = self.pick(PORTS)
+        self.mode = self.pick(MODES)
+        self.args = ["--carriers", self.pick([1, 1, 2]), "--mode", self.mode]
+        for spec in self.ports:
+            self.args += ["--port", spec]
+        self.add_options()
+        self.lines = [self.line() for _ in range(LINES)]
+        if self.r.random() < 0.5:
+            self.lines.insert(self.r.randrange(LINES), "quit")
+
+    def pick(self, of):
+        return self.r.choice(of)
+
+    def add_options(self):
+        if self.mode == "generate":
+            self.args += ["--drain", "5ms", *self.pick([
+                [], ["--rate", "100k"], ["--rate", "max"], ["--rate", "0"],
+                ["--rate", "50k", "--arrivals", "poisson", "--sizes", "64,512"]])]
+        elif self.r.random() < 0.4:
+            self.args += ["--handler", "coroutine"]
+        if self.mode == "l3fwd" or self.r.random() < 0.3 and self.mode != "generate":
+            path = os.path.join(self.d, "routes")
+            with open(path, "w") as f:
+                f.write("198.18.0.0/15 0\n2001:2::/48 0\n")
+            self.args += ["--routes", path]
+        if self.r.random() < 0.2:
+            self.args += ["--capture", os.path.join(self.d, "capture")]
+        if self.r.random() < 0.2 and "--handler" in self.args:
+            self.args += ["--steal", "global"]
+        if self.r.random() < 0.2 and self.mode != "txonly" and self.mode != "generate":
+            self.args += ["--service", "2us"]
+
+    def word(self, form):
+        if form in WORDS:
+            return self.pick(WORDS[form]).format(d=self.d)
+        return self.pick(form.split("|"))
+
+    def line(self):
+        form = self.pick(OFTEN if self.r.random() < 0.5 else self.forms)
+        words = [self.word(word) for word in form.split()]
+        odd = self.r.random()
+        if odd < 0.03:
+            words.pop()
+        elif odd < 0.06:
+            words.append("more")
+        elif odd < 0.09:
+            words[self.r.randrange(len(words))] = self.pick(["", "\x01", "é", "x" * 200, "#", "?;"])
+        return " ".join(words)
+
+    def text(self):
+        return "\n".join(self.lines) + "\n"
+
+
+def check_answer(line, said, failed):
+    """What is wrong with the answer to a line, or ""."""
+    said = [one for one in said.splitlines() if one.strip() and not one.startswith(PROGRESS)]
+    if failed and not said:
+        return f"it fails in silence: {line!r}"
+    if failed and len(said) > 1 and "all" not in line.split():
+        return f"it fails with {len(said)} lines: {line!r}: {said}"
+    return ""
+
+
+def check_books(of, figures):
+    """The packets of all ports: none may appear or vanish."""
+    rx, tx = of.total("rx_packets"), of.total("tx_packets")
+    dropped = sum(n for p in figures["ports"] for why, n in p["dropped"].items()
+                  if not why.startswith("rx_"))
+    own = tx + dropped - rx
+    if of.said_mode == "generate":
+        c = figures["counters"]
+        if rx != c["received"] + c["duplicated"] + c["foreign"] + c["unstamped"]:
+            return f"received {rx}, and counted as {c}"
+        lost = sum(p["dropped"][why] for p in figures["ports"]
+                   for why in ("tx_full", "tx_refused", "stopping", "tx_errors"))
+        return "" if c["sent"] == tx + lost else f"sent {c['sent']}, {tx} and {lost} dropped"
+    if own < 0 or own > 0 and not of.generated:
+        return f"received {rx}, sent {tx}, dropped {dropped}"
+    return ""
+
+
+class End:
+    """A program that has ended."""
+
+    def __init__(self, program, rc, out, err, failed):
+        self.p, self.rc, self.out, self.err, self.failed = program, rc, out, err, failed
+        self.generated = any("tx_first" in line or line.split()[2:] and
+                             line.split()[2] in SOURCES for line in program.lines)
+        self.generated |= program.mode in SOURCES
+        self.figures = None
+        last = None
+        for last in re.finditer(rf"^(?:{PROMPT})?(?=\{{\n)", out, re.M):
+            pass
+        if last:
+            self.figures, _ = json.JSONDecoder().raw_decode(out, last.end())
+        self.said_mode = self.figures and self.figures.get("mode")
+
+    def total(self, key):
+        return sum(p[key] for p in self.figures["ports"])
+
+    def starts(self):
+        return len(re.findall(r"^\w+ packet forwarding - ports=.*\n  RX P=", self.out, re.M)) - \
+            self.out.count("show config fwd\n")
+
+    def wrong(self):
+        """What is wrong, or ""."""
+        rest = [line for line in self.err.splitlines()
+                if not re.match(r"haul-fwd: (note: |\S+/commands:\d+: failed: )", line)]
+        expected = (2,) if self.failed else (0,)
+        if any("/dev/full" in line or "capture ends" in line for line in [*rest, *self.p.lines]):
+            expected += (1,)
+            rest = [line for line in rest if "No space left" not in line]
+        if self.rc not in expected:
+            return f"exit {self.rc} and not {expected}: {rest}"
+        if rest:
+            return f"lines on stderr: {rest}"
+        if not self.figures:
+            return "no figures at the end" if not self.failed or self.starts() > 0 else ""
+        return check_books(self, self.figures)
+
+
+def by_file(p):
+    r = fwd.run(*p.args, "--cmdline-file", file_of(p.d, p.text()), "--json", "--period", 0,
+                "--duration", "1ms")
+    failed = [int(n) for n in re.findall(r"commands:(\d+): failed", r.err)]
+    end = End(p, r.rc, r.out, r.err, failed)
+    answers = r.out.partition(PROMPT)[2].split("\n" + PROMPT)
+    received, runs = 0, False
+    for n, line in enumerate(p.lines[:len(answers)], 1):
+        echo, _, said = answers[n - 1].partition("\n")
+        wrong = "" if echo == line else f"the echo of {line!r} is {echo!r}"
+        wrong = wrong or check_answer(line, said, n in failed)
+        if wrong:
+            return end, wrong
+        if line.split()[:1] == ["start"] and n not in failed:
+            runs = True
+        if line.split()[:1] == ["stop"] and n not in failed:
+            runs = False
+            sums = blocks(said, "Accumulated forward statistics")
+            if len(sums) != 1 or not said.endswith("\nDone."):
+                return end, f"line {n}: no report at a stop: {said}"
+            received += sums[0]["RX-packets"]
+        if line == "quit" and not runs and "clear fwd" not in p.text() and end.figures and \
+                received != end.total("rx_packets"):
+            return end, f"the runs received {received}, and all {end.total('rx_packets')}"
+        if line == "quit":
+            break
+    return end, end.wrong()
+
+
+def by_pipe(p):
+    rc, out = typed(p.text(), *p.args, "--json")
+    end = End(p, rc, out, "", [])  # its stderr is among the lines
+    if rc not in (0, 1):
+        return end, f"exit {rc}"
+    if not re.search(rf"^{PROMPT}(quit\n)?(haul-fwd: .*\n)*\{{\n", out, re.M):
+        return end, "more than the figures follows quit or the end of input"
+    return end, end.wrong()
+
+
+def by_clients(p):
+    path = os.path.join(p.d, "control")
+    with fwd.Running(*p.args, "--control", path, options=("--json", "--period", "0")) as haul:
+        netns.wait_for(lambda: os.path.exists(path) or haul.process.poll() is not None,
+                       "haul-fwd to listen")
+        clients = [Client(path), Client(path)]
+        for line in p.lines:
+            try:
+                said = p.pick(clients).ask(line)
+            except OSError:
+                break
+            if said.endswith("(end)"):
+                break
+            if line == "show json" and not said.startswith("{"):
+                return End(p, 0, "", "", []), f"show json: {said}"
+        r = haul.wait() if "quit" in p.lines else haul.end()
+        end = End(p, r.rc, r.out, r.err, [])
+        return end, end.wrong() or (f"{path} is left" if os.path.exists(path) else "")
+
+
+def run(seed, all_forms):
+    with tempfile.TemporaryDirectory() as d:
+        p = Program(seed, all_forms, d)
+        how = random.Random(seed).choice([by_file, by_file, by_pipe, by_clients])
+        os.chdir(d)  # a word may be the name of a file
+        end, wrong = how(p)
+        os.chdir("/")
+        named = {"commands", "routes", "capture", "f0", "f1", *p.text().split()}
+        left = [name for name in os.listdir(d) if name not in named]
+        if not wrong and left:
+            wrong = f"left: {left}"
+    tap.ok(not wrong, f"seed {seed}: {how.__name__[3:]}, mode {p.mode}",
+           f"{wrong}\n{p.args}\n{end.err}\n{end.out[-20000:]}" if wrong else "")
+
+
+fwd.FWD = os.path.abspath(fwd.FWD)
+netns.enter()
+tap = netns.Tap()
+found = forms()
+tap.ok(len(found) > 40, "the commands are found", found)
+until = time.monotonic() + SECONDS
+done = 0
+while done < PROGRAMS or time.monotonic() < until:
+    run(SEED + done, found)
+    done += 1
+tap.done()
