@@ -170,7 +170,7 @@ static void say(int sig, const struct haul_port *port, const char *library)
 		return; /* stderr is closed */
 }
 
-static void explain(int sig, const void *uc)
+static bool explain(int sig, const void *uc)
 {
 	const struct haul_port *port;
 	struct place at;
@@ -179,10 +179,11 @@ static void explain(int sig, const void *uc)
 	find_place(&at, uc);
 	if (!find_library(at.pc, library, sizeof(library)) &&
 		!find_library(at.caller, library, sizeof(library)))
-		return;
+		return false;
 	port = find_port(&at, library);
 	if (port)
 		say(sig, port, library);
+	return port;
 }
 
 void hauli_fault_explain(void)

@@ -41,7 +41,7 @@ static unsigned n_watched;
 static struct altstack *altstacks;
 static struct hauli_stacks *watched[WATCHED_MAX];
 static hauli_running_fn *_Atomic running;
-static void (*_Atomic explain_others)(int sig, const void *uc);
+static bool (*_Atomic explain_others)(int sig, const void *uc);
 static hauli_crash_fn *_Atomic crashes;
 
 #define NB_TAKEN (sizeof(taken) / sizeof(taken[0]))
@@ -89,9 +89,9 @@ static const struct sigaction *before(int sig)
 	return &taken[i].before;
 }
 
-static void crash(int sig, const siginfo_t *info, void *uc)
+static void crash(int sig, const siginfo_t *info, void *uc, bool told)
 {
-	if (is_own(info) && crashes)
+	if (is_own(info) && crashes && !told)
 		crashes(sig, info, uc);
 	die_of(sig, info);
 }
@@ -101,9 +101,8 @@ static void handle(int sig, siginfo_t *info, void *uc)
 	bool fault = info->si_code > 0 && is_memory(sig);
 	const struct hauli_co *co = fault ? find_overflow(info, uc) : NULL;
 	const struct sigaction *old = before(sig);
+	bool told = !co && fault && explain_others && explain_others(sig, uc);
 
-	if (!co && fault && explain_others)
-		explain_others(sig, uc);
 	if (co) {
 		hauli_overrun_print(co->name, hauli_stack_usable(co->stack->cls));
 		die_of(sig, info);
@@ -111,7 +110,7 @@ static void handle(int sig, siginfo_t *info, void *uc)
 		old->sa_sigaction(sig, info, uc);
 	} else if (old->sa_handler == SIG_DFL ||
 		(old->sa_handler == SIG_IGN && info->si_code > 0)) {
-		crash(sig, info, uc);
+		crash(sig, info, uc, told);
 	} else if (old->sa_handler != SIG_IGN) {
 		old->sa_handler(sig);
 	}
@@ -185,7 +184,7 @@ void hauli_overflow_remove(struct hauli_stacks *arena)
 	hauli_process_unlock();
 }
 
-void hauli_overflow_explain_others(void (*explain)(int sig, const void *uc))
+void hauli_overflow_explain_others(bool (*explain)(int sig, const void *uc))
 {
 	explain_others = explain;
 }

@@ -205,7 +205,7 @@ def rotated(prepare):
     folder = Folder(os.path.join(os.environ["TMPDIR"], f"names-{time.monotonic_ns()}"))
     now = time.time()
     prepared = {}
-    for s in range(30):
+    for s in range(600):
         date = time.strftime("%Y%m%d%H%M%S", time.localtime(now + s))
         path = folder.path(f"x_00001_{date}.pcapng")
         prepare(folder, path)
