@@ -18,8 +18,8 @@ LONG = {
     "model_litmus": 9, "model_mutations": 80, "model_order": 9, "model_order_back": 7,
     "model_order_three": 24, "model_poller": 11, "model_roused": 6, "model_search": 32,
     "model_weakened": 12, "mutations": 50, "odd_args": 15, "output": 8, "quickstart": 12,
-    "stops": 13, "stress_injector": 7, "stress_steal": 5, "wait_idle": 7, "wait_peers": 14,
-    "wait_requests": 12,
+    "stops": 13, "stress_injector": 7, "stress_steal": 5, "tap_signals": 4, "wait_idle": 7,
+    "wait_peers": 14, "wait_requests": 12,
 }
 
 

@@ -144,8 +144,10 @@ struct hauli_kind {
 	/* The number of packets that a queue holds while it is not polled. NULL: one per
 	 * descriptor. */
 	unsigned (*backlog)(const struct haul_port *port);
-	/* stops: before each stop; release: before the last one; closed: after the close. They free
-	 * packet buffers that the PMD would lose. */
+	/* After each start. 0 or -errno. */
+	int (*started)(struct haul_port *port);
+	/* stops: before each stop, also if started() failed; release: before the last one; closed:
+	 * after the close. They free packet buffers that the PMD would lose. */
 	void (*stops)(struct haul_port *port);
 	void (*release)(struct haul_port *port);
 	void (*closed)(struct haul_port *port);

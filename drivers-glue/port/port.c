@@ -206,6 +206,8 @@ static int start(struct haul_port *port, char *errbuf, size_t errlen)
 	int err = hauli_ethdevs_start(port, errbuf, errlen);
 
 	hauli_watch_set_link(port, true);
+	if (err == 0 && port->kind->started)
+		err = port->kind->started(port);
 	port->waitable = err == 0 && hauli_port_is_waitable(port);
 	if (!port->was_started)
 		port->missed_before = port->kind->missed ? port->kind->missed(port) : 0;

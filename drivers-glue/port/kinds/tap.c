@@ -6,17 +6,31 @@
  * signal goes to the process, so any thread may take it, and the polling thread may look too early;
  * so haul directs each queue's signal to the thread that polls it. The PMD sets O_ASYNC, which
  * makes the signals; it stays as it is.
+ *
+ * The signal's handler adds one to a count that all queues share, and a poll reads its queue only
+ * if the count differs from the one that it saw last. So packets may lie unread until the next
+ * signal:
+ * - The addition is not atomic. A thread that loses its CPU amid it stores an old count later, and
+ *   the next signal leads to a count that another thread has seen.
+ * - If RLIMIT_SIGPENDING signals are pending for the user, the kernel sends SIGIO instead, which
+ *   ends a program that has no handler for it.
+ * - A packet handler may block the signal.
+ * - A poll that finds no packet buffer drops a packet, and has seen the count all the same.
+ * The handler is a function like any other, so haul calls it: on SIGIO, after a wait in vain
+ * (nudge()), and every LOOK_US if packets lie in a queue (look()). This addition may meet another,
+ * too, and then the next look does it again.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if_tun.h>
-#include <pthread.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <rte_alarm.h>
 #include <rte_eal.h>
 #include <rte_ethdev.h>
 
@@ -27,6 +41,9 @@
 /* At its start the PMD puts the descriptors of all queues, both ways, into one message to other
  * processes, without a check for room: for 8 in DPDK 22.11, for 253 since 24.11. */
 #define QUEUES (RTE_MP_MAX_FD_NUM / 2)
+#define LOOK_US 50000
+
+static void (*count)(int sig); /* the PMD's handler. Constant once a port is started */
 
 /* By the PMD's MTU: the kernel's interface may have another one. */
 static void sizes(struct haul_port *port)
@@ -78,13 +95,85 @@ static int ready(struct haul_port *port, char *errbuf, size_t errlen)
 	return 0;
 }
 
+static int fd_of(const struct haul_port *port, unsigned q)
+{
+	return rte_eth_dev_rx_intr_ctl_q_get_fd(port->vdevs[0].port_id, (uint16_t)q);
+}
+
 static void adopt(struct haul_port *port, unsigned q)
 {
-	int fd = rte_eth_dev_rx_intr_ctl_q_get_fd(port->vdevs[0].port_id, (uint16_t)q);
+	int fd = fd_of(port, q);
 	struct f_owner_ex owner = {.type = F_OWNER_TID, .pid = gettid()};
 
 	if (fd >= 0)
 		(void)fcntl(fd, F_SETOWN_EX, &owner);
+}
+
+/* The next poll of each queue reads it. Any thread. Without a buffer it would drop a packet. */
+static void make_read(const struct haul_port *port)
+{
+	if (count && rte_mempool_avail_count(port->opts.pool) > 0)
+		count(0);
+}
+
+static void nudge(const struct haul_port *port, unsigned q)
+{
+	make_read(port);
+}
+
+/* Runs on EAL's interrupt thread: a spinning poller would pay for a system call. */
+static void look(void *arg)
+{
+	const struct haul_port *port = arg;
+	struct pollfd fds[QUEUES];
+	nfds_t n = 0;
+
+	for (unsigned q = 0; q < port->queues && n < QUEUES; q++)
+		fds[n++] = (struct pollfd){.fd = fd_of(port, q), .events = POLLIN};
+	if (poll(fds, n, 0) > 0)
+		make_read(port);
+	(void)rte_eal_alarm_set(LOOK_US, look, arg); /* fails without memory only */
+}
+
+/* NULL: all real-time signals were in use. Then the PMD needs none. */
+static void (*find_handler(const struct haul_port *port))(int)
+{
+	int fd = fd_of(port, 0);
+	int sig = fd < 0 ? 0 : fcntl(fd, F_GETSIG);
+	struct sigaction sa;
+
+	if (sig <= 0 || sigaction(sig, NULL, &sa) < 0 || (sa.sa_flags & SA_SIGINFO) ||
+		sa.sa_handler == SIG_DFL || sa.sa_handler == SIG_IGN)
+		return NULL;
+	return sa.sa_handler;
+}
+
+/* Takes the signals beyond the limit. What the program itself does on SIGIO stays. */
+static void catch_overflow(void)
+{
+	struct sigaction sa;
+
+	if (sigaction(SIGIO, NULL, &sa) < 0 || (sa.sa_flags & SA_SIGINFO) ||
+		sa.sa_handler != SIG_DFL)
+		return;
+	sa = (struct sigaction){.sa_flags = SA_RESTART, .sa_handler = count};
+	(void)sigaction(SIGIO, &sa, NULL);
+}
+
+static int started(struct haul_port *port)
+{
+	void (*handler)(int) = find_handler(port);
+
+	if (!handler)
+		return 0;
+	count = handler;
+	catch_overflow();
+	return rte_eal_alarm_set(LOOK_US, look, port);
+}
+
+static void stops(struct haul_port *port)
+{
+	(void)rte_eal_alarm_cancel(look, port);
 }
 
 /* Repeats the PMD's request to the kernel, to get the kernel's error. */
@@ -124,18 +213,6 @@ static int explain(const struct haul_port *port, const char *line, char *errbuf,
 			name, name);
 	return hauli_spec_fail(&port->spec, -err, errbuf, errlen, "interface %s cannot be made: %s",
 		name, strerror(err));
-}
-
-/*
- * The queue's signal was lost: if threads take their signals at the same time, only one may count.
- */
-static void nudge(const struct haul_port *port, unsigned q)
-{
-	int fd = rte_eth_dev_rx_intr_ctl_q_get_fd(port->vdevs[0].port_id, (uint16_t)q);
-	int sig = fd < 0 ? 0 : fcntl(fd, F_GETSIG);
-
-	if (sig > 0)
-		(void)pthread_kill(pthread_self(), sig);
 }
 
 /* The kernel takes a frame at once or not at all: too long, no Ethernet header, no memory. */
@@ -182,6 +259,8 @@ const struct hauli_kind hauli_kind_tap = {
 	.explain = explain,
 	.adopt = adopt,
 	.nudge = nudge,
+	.started = started,
+	.stops = stops,
 	.has_room = has_room,
 	.hands_back = true,
 	.backlog = backlog,
