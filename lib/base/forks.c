@@ -2,10 +2,10 @@
 #include "base/forks.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 
 unsigned hauli_forks;
 
-static int watch_error;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void prepare(void)
@@ -24,17 +24,17 @@ static void child(void)
 	pthread_mutex_unlock(&lock);
 }
 
-static void watch(void)
-{
-	watch_error = -pthread_atfork(prepare, parent, child);
-}
-
 int hauli_forks_watch(void)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	static bool watched; /* under the lock */
+	int err = 0;
 
-	pthread_once(&once, watch);
-	return watch_error;
+	pthread_mutex_lock(&lock);
+	if (!watched)
+		err = pthread_atfork(prepare, parent, child);
+	watched = !err;
+	pthread_mutex_unlock(&lock);
+	return -err;
 }
 
 void hauli_process_lock(void)

@@ -167,6 +167,12 @@ static int launch_all(struct haul_runtime *rt, const struct start *s)
 	return 0;
 }
 
+static void end_all(struct haul_runtime *rt)
+{
+	hauli_stop_finish(rt, rt->nb_carriers);
+	hauli_stop_tell_unjoined(rt);
+}
+
 #define WATCHDOG_NS (20 * HAUL_MS)
 
 static int watchdog_start(struct haul_runtime *rt, const struct start *s)
@@ -191,7 +197,7 @@ static int enlist(struct haul_runtime *rt, const struct start *s)
 static const struct step {
 	const char *name;
 	int (*init)(struct haul_runtime *rt, const struct start *s);
-	void (*fini)(struct haul_runtime *rt); /* NULL: haul_stop() has undone it */
+	void (*fini)(struct haul_runtime *rt);
 } steps[] = {
 	{"clock", clock_init, hauli_quiet_fini},
 	{"stacks", stacks_init, stacks_fini},
@@ -203,7 +209,7 @@ static const struct step {
 	{"placing", placing_init, hauli_placing_fini},
 	{"stealing", groups_init, hauli_groups_fini},
 	{"launcher", launcher_init, launcher_fini},
-	{"launch", launch_all, NULL},
+	{"launch", launch_all, end_all},
 	{"list", enlist, hauli_runtime_delist},
 	{"watchdog", watchdog_start, watchdog_stop},
 };
@@ -213,8 +219,7 @@ static const struct step {
 static void undo(struct haul_runtime *rt, size_t done)
 {
 	while (done-- > 0)
-		if (steps[done].fini)
-			steps[done].fini(rt);
+		steps[done].fini(rt);
 	pthread_cond_destroy(&rt->drained_more);
 	pthread_mutex_destroy(&rt->lock);
 	free(rt);
@@ -378,9 +383,6 @@ int haul_stop(struct haul_runtime *rt, uint64_t timeout_ns)
 
 	if (err)
 		return err;
-	watchdog_stop(rt);
-	hauli_stop_finish(rt, rt->nb_carriers);
-	hauli_stop_tell_unjoined(rt);
 	undo(rt, NB_STEPS);
 	return 0;
 }

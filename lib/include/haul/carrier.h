@@ -14,8 +14,8 @@ extern "C" {
  * returned; neither a cancel nor a deadline ends this wait. By a coroutine of any runtime, also one
  * that is a poller, or by a thread that is no carrier. Returns 0; the first error that fn returned,
  * in the order of the carriers; or, and fn runs only on those before: -ENOMEM, -ECANCELED (rt is
- * being stopped; haul_stop() returns after the calls that are under way). A carrier runs fn when it
- * comes to it: not while a coroutine there computes.
+ * being stopped; haul_stop() returns after the calls that are under way), -EPERM (in a child of
+ * fork()). A carrier runs fn when it comes to it: not while a coroutine there computes.
  */
 HAUL_API int haul_on_each(struct haul_runtime *rt, int (*fn)(void *arg), void *arg) HAUL_SUSPENDS;
 
