@@ -41,25 +41,41 @@ static struct {
 	struct haul_capture_stats ended; /* sums of the captures that have ended */
 } s = {.buffer = 8};
 
+static bool captures(void)
+{
+	const struct haul_app_program *program = hauli_app_state.pub.program;
+
+	return s.file || (program->may_capture && program->may_capture());
+}
+
+static bool rotates(void)
+{
+	return s.rotate;
+}
+
+#define CAPTURES .needs = "--capture FILE", .has_effect = captures
 static const struct haul_app_option options[] = {
 	{"--capture", "FILE", HAUL_APP_TEXT, &s.file, .zero = "none",
 		.help = "write received and sent frames to FILE (pcapng, for Wireshark and "
 			"tcpdump); a FIFO, or - for stdout"},
 	{"--capture-filter", "EXPRESSION", HAUL_APP_TEXT, &s.filter, .zero = "all frames",
-		.help = "only those frames, in the language of tcpdump: see pcap-filter(7)"},
+		.help = "only those frames, in the language of tcpdump: see pcap-filter(7)",
+		CAPTURES},
 	{"--capture-ports", "N,...", HAUL_APP_TEXT, &s.ports, .zero = "all",
-		.help = "only frames of these ports, 0 for the first --port"},
+		.help = "only frames of these ports, 0 for the first --port", CAPTURES},
 	{"--capture-direction", "both|rx|tx", HAUL_APP_CHOICE, &s.direction,
-		.help = "only received (rx) or sent (tx) frames"},
+		.help = "only received (rx) or sent (tx) frames", CAPTURES},
 	{"--capture-snaplen", "N", HAUL_APP_NUMBER, &s.snaplen, 1, 65528, "whole frames",
-		"bytes of each frame to keep"},
+		"bytes of each frame to keep", CAPTURES},
 	{"--capture-rotate", "SIZE|TIME", HAUL_APP_TEXT, &s.rotate, .zero = "one file",
 		.help = "begin a new file FILE_NUMBER_DATE.pcapng at this size (100M, 1G) or age "
-			"(60s, 10min)"},
+			"(60s, 10min)",
+		CAPTURES},
 	{"--capture-files", "N", HAUL_APP_NUMBER, &s.files, 1, 100000, "all",
-		"with --capture-rotate: keep the last N files"},
+		"keep the last N files", .needs = "--capture-rotate SIZE, such as 100M",
+		.has_effect = rotates},
 	{"--capture-buffer", "MIB", HAUL_APP_NUMBER, &s.buffer, 1, 1024, NULL,
-		"memory of each carrier for frames that are not written yet"},
+		"memory of each carrier for frames that are not written yet", CAPTURES},
 	{NULL},
 };
 
@@ -112,10 +128,6 @@ static int choose_rotation(const struct hauli_app *a)
 {
 	size_t len = s.rotate ? strlen(s.rotate) : 0;
 
-	if (!s.rotate && s.files)
-		return haul_app_wrong(a->pub.program,
-			"--capture-files needs --capture-rotate, for example --capture-rotate "
-			"100M");
 	if (!s.rotate || parse_size(&s.opts.rotate_bytes, s.rotate))
 		return HAUL_APP_DONE;
 	if (len > 0 && !isdigit((unsigned char)s.rotate[len - 1]) &&

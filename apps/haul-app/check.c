@@ -34,6 +34,8 @@ static const char *mistake(const struct haul_app_option *o)
 		return "\"help\" is NULL";
 	if (o->max && o->min > o->max)
 		return "min is above max";
+	if (!o->needs != !o->has_effect)
+		return "\"needs\" and \"has_effect\" go together";
 	return NULL;
 }
 

@@ -226,18 +226,15 @@ static bool wants_help(const struct hauli_command *command, int argc, char **arg
 	return false;
 }
 
-int hauli_options_parse(const struct hauli_command *command, int argc, char **argv)
+/* Stores the options, and adds each one to given. Returns -1, or an exit code. */
+static int parse_all(const struct hauli_command *command, int argc, char **argv,
+	const struct haul_app_option **given)
 {
 	const struct haul_app_program *program = command->program;
 	const struct haul_app_option *o;
 	char *arg, *value;
 	int i, err;
 
-	/* First of all, because parsing overwrites the defaults that --help shows. */
-	if (wants_help(command, argc, argv)) {
-		hauli_print_help(command);
-		return HAUL_APP_DONE;
-	}
 	for (i = 1; i < argc; i++) {
 		arg = argv[i];
 		if (strcmp(arg, "--version") == 0) {
@@ -248,6 +245,7 @@ int hauli_options_parse(const struct hauli_command *command, int argc, char **ar
 		o = find_or_say(command, arg);
 		if (!o)
 			return HAUL_APP_USAGE;
+		*given++ = o;
 		if (o->kind == HAUL_APP_REST) {
 			while (++i < argc)
 				append(o->to, argv[i]);
@@ -272,6 +270,28 @@ int hauli_options_parse(const struct hauli_command *command, int argc, char **ar
 			return err;
 	}
 	return -1;
+}
+
+int hauli_options_parse(const struct hauli_command *command, int argc, char **argv)
+{
+	const struct haul_app_option **given;
+	int rc;
+
+	/* First of all, because parsing overwrites the defaults that --help shows. */
+	if (wants_help(command, argc, argv)) {
+		hauli_print_help(command);
+		return HAUL_APP_DONE;
+	}
+	given = calloc((size_t)argc + 1, sizeof(*given));
+	if (!given)
+		abort();
+	rc = parse_all(command, argc, argv, given);
+	for (const struct haul_app_option **o = given; *o && rc < 0; o++)
+		if ((*o)->has_effect && !(*o)->has_effect())
+			rc = haul_app_wrong(command->program, "%s has no effect here: it needs %s",
+				hauli_option_name(*o), (*o)->needs);
+	free(given);
+	return rc;
 }
 
 int hauli_option_set(const struct hauli_command *command, const char *name, const char *value)

@@ -82,7 +82,8 @@ static void print_option(const struct haul_app_option *o)
 		n = 0;
 	}
 	printf("%*s", HELP_COLUMN - n, "");
-	if (asprintf(&text, "%s%s%s%s", o->help, def ? " (default: " : "", def ? def : "",
+	if (asprintf(&text, "%s%s%s%s%s%s", o->help, o->needs ? "; needs " : "",
+		    o->needs ? o->needs : "", def ? " (default: " : "", def ? def : "",
 		    def ? ")" : "") < 0)
 		abort();
 	print_wrapped(text, HELP_COLUMN, HELP_COLUMN);

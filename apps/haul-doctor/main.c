@@ -17,6 +17,12 @@ static struct haul_app_texts ifaces, specs;
 static struct doctor_port *ports;
 static bool as_json;
 
+static bool is_for_this_machine(void)
+{
+	return !machine_text;
+}
+
+#define CHECKS .needs = "a check of this machine, not --machine", .has_effect = is_for_this_machine
 static const struct haul_app_option options[] = {
 	{"--machine", "M", HAUL_APP_TEXT, &machine_text, .zero = "this one",
 		.help = "plan for another machine, and check nothing: an hwloc description "
@@ -25,11 +31,13 @@ static const struct haul_app_option options[] = {
 	{"--iface", "IFACE", HAUL_APP_TEXTS, &ifaces,
 		.help = "an interface to use as a port: its faults are problems; repeat the "
 			"option for more interfaces (default: all but loopback, with their "
-			"faults as notes)"},
+			"faults as notes)",
+		CHECKS},
 	{"--port", "SPEC", HAUL_APP_TEXTS, &specs,
 		.help = "a port to use, as for haul-fwd (see below), or just its kind: checks all "
 			"that it needs, and its faults are problems; repeat the option for more "
-			"ports"},
+			"ports",
+		CHECKS},
 	{"--json", NULL, HAUL_APP_FLAG, &as_json, .help = "print one JSON object in place of text"},
 	{0},
 };

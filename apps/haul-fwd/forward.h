@@ -21,6 +21,9 @@ int fwd_stop(struct haul_app *app);
 /* Prints the object of --json, with the figures so far. Those of a generator need a stop first. */
 void fwd_print_json(struct haul_app *app, FILE *out);
 
+/* In has_effect() of options: true if the program may send generated frames of several flows. */
+bool fwd_has_flows(void);
+
 /* The address to which a port sends. */
 struct rte_ether_addr fwd_peer_mac(unsigned port);
 

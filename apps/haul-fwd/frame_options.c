@@ -6,23 +6,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "forward.h"
+#include "generate.h"
+
 static unsigned ip_version;
 static unsigned l4;
 static uint64_t vlan;
 static const char *addresses;
 static const char *ports = "1024,9"; /* to the discard port */
 
+#define GENERATES .needs = "--mode generate without --replay", .has_effect = generate_has_flows
+#define SENDS .needs = "--mode txonly or generate, or --tx-first", .has_effect = fwd_has_flows
 const struct haul_app_option frame_option_table[] = {
-	{"--ip", "4|6", HAUL_APP_CHOICE, &ip_version, .help = "IP version of generated frames"},
+	{"--ip", "4|6", HAUL_APP_CHOICE, &ip_version, .help = "IP version of generated frames",
+		GENERATES},
 	{"--l4", "udp|tcp", HAUL_APP_CHOICE, &l4,
-		.help = "UDP, or segments that look like those of a TCP connection"},
-	{"--vlan", "ID", HAUL_APP_NUMBER, &vlan, 0, 4094, "none", "VLAN tag of generated frames"},
+		.help = "UDP, or segments that look like those of a TCP connection", GENERATES},
+	{"--vlan", "ID", HAUL_APP_NUMBER, &vlan, 0, 4094, "none", "VLAN tag of generated frames",
+		GENERATES},
 	{"--tx-ip", "SRC,DST", HAUL_APP_TEXT, &addresses,
 		.help = "addresses of generated frames; default: those of RFC 2544 and\n"
-			"RFC 5180, 198.18.0.1,198.18.0.2 and 2001:2::1,2001:2::2"},
+			"RFC 5180, 198.18.0.1,198.18.0.2 and 2001:2::1,2001:2::2",
+		SENDS},
 	{"--tx-udp", "SRC,DST", HAUL_APP_TEXT, &ports,
 		.help = "ports of generated frames, of UDP or TCP; flow N has source\n"
-			"port SRC + N"},
+			"port SRC + N",
+		SENDS},
 	{0},
 };
 

@@ -36,8 +36,8 @@ struct generate_options {
 	uint64_t samples; /* packets that each carrier keeps: see samples.h */
 };
 
-/* For other modes: an error if an option of mode generate is given. Returns an exit code. */
-int generate_options_refuse(const struct haul_app_program *program);
+/* True if the program makes frames of flows to measure: in has_effect(). */
+bool generate_has_flows(void);
 
 /* Parses, and reads the file to replay. Returns HAUL_APP_DONE, or an exit code after a line. */
 int generate_options_parse(struct generate_options *o, const struct haul_app_program *program,

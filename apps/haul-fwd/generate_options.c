@@ -8,12 +8,13 @@
 #include <haul-app/file.h>
 
 #include "generate.h"
+#include "prompt.h"
+#include "run.h"
 
 #define RATES_MAX (1u << 20) /* bytes of a file of rates */
 
 static const char *rate;
-static const char constant[] = "constant";
-static const char *arrivals = constant;
+static const char *arrivals = "constant";
 static const char *sizes;
 static const char *replay;
 static const char *speed;
@@ -22,55 +23,60 @@ static uint64_t loops;
 static uint64_t closed_loop;
 static uint64_t drain = 200 * HAUL_MS;
 
+static bool generates(void)
+{
+	return fwd_may_run(FWD_GENERATE);
+}
+
+bool generate_has_flows(void)
+{
+	return generates() && !replay;
+}
+
+static bool has_rate(void)
+{
+	return generates() && closed_loop == 0 && (rate || !replay || fwd_prompt_is_used());
+}
+
+static bool replays(void)
+{
+	return replay;
+}
+
+#define GENERATES .needs = "--mode generate", .has_effect = generates
+#define REPLAYS .needs = "--replay FILE", .has_effect = replays
 const struct haul_app_option generate_option_table[] = {
 	{"--rate", "PPS", HAUL_APP_TEXT, &rate,
-		.help = "generate: packets per second of all ports together: 50k, 1.5M, max;\n"
+		.help = "packets per second of all ports together: 50k, 1.5M, max;\n"
 			"ramps 1k-1M/10s; several with commas, 100k/5s,200k/5s;\n"
-			"@FILE: several, each in a line of a file; 0: only receive"},
+			"@FILE: several, each in a line of a file; 0: only receive",
+		GENERATES},
 	{"--arrivals", "KIND", HAUL_APP_TEXT, &arrivals,
-		.help = "generate: gaps between packets: constant, poisson, or burst[:N]\n"
-			"for N packets at once"},
+		.help = "gaps between packets: constant, poisson, or burst[:N]\n"
+			"for N packets at once",
+		.needs = "--mode generate with a rate", .has_effect = has_rate},
 	{"--sizes", "LIST", HAUL_APP_TEXT, &sizes,
-		.help = "generate: lengths of frames, without FCS: 64,512 in turn, 64-1514 at\n"
-			"random, or imix; default: the shortest"},
-	{"--seed", "N", HAUL_APP_NUMBER, &seed, 0, UINT64_MAX, NULL,
-		"generate: of random gaps and lengths"},
+		.help = "lengths of frames, without FCS: 64,512 in turn, 64-1514 at\n"
+			"random, or imix; default: the shortest",
+		.needs = "--mode generate without --replay", .has_effect = generate_has_flows},
+	{"--seed", "N", HAUL_APP_NUMBER, &seed, 0, UINT64_MAX, NULL, "of random gaps and lengths",
+		GENERATES},
 	{"--closed-loop", "N", HAUL_APP_NUMBER, &closed_loop, 0, 1 << 20, "none",
-		"generate: instead of a rate, keep N packets on the way, which hides the\n"
-		"time that packets would have waited"},
+		"instead of a rate, keep N packets on the way, which hides the\n"
+		"time that packets would have waited",
+		GENERATES},
 	{"--replay", "FILE", HAUL_APP_TEXT, &replay,
-		.help = "generate: send the frames of a capture file, at their times or, with\n"
-			"--rate, at that rate"},
+		.help = "send the frames of a capture file, at their times or, with\n"
+			"--rate, at that rate",
+		GENERATES},
 	{"--replay-speed", "X", HAUL_APP_TEXT, &speed,
-		.help = "generate: factor on the times of --replay; default 1"},
+		.help = "factor on the times of --replay; default 1", REPLAYS},
 	{"--loops", "N", HAUL_APP_NUMBER, &loops, 0, UINT64_MAX, "no end",
-		"generate: send the file N times, then end"},
+		"send the file N times, then end", REPLAYS},
 	{"--drain", "TIME", HAUL_APP_TIME, &drain, 0, 60 * HAUL_S, NULL,
-		"generate: at the end wait for packets on the way"},
+		"at the end wait for packets on the way", GENERATES},
 	{0},
 };
-
-int generate_options_refuse(const struct haul_app_program *program)
-{
-	const struct {
-		const char *name;
-		bool given;
-	} all[] = {
-		{"--rate", rate},
-		{"--arrivals", arrivals != constant},
-		{"--sizes", sizes},
-		{"--replay", replay},
-		{"--replay-speed", speed},
-		{"--closed-loop", closed_loop > 0},
-		{"--loops", loops > 0},
-	};
-
-	for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		if (all[i].given)
-			return haul_app_wrong(
-				program, "%s: only --mode generate has it", all[i].name);
-	return HAUL_APP_DONE;
-}
 
 bool generate_options_send(const struct generate_options *o)
 {
@@ -119,9 +125,6 @@ static int parse_replay(struct generate_options *o, const struct haul_app_progra
 	char errbuf[512];
 	char *end;
 
-	if (!replay && (loops > 0 || speed))
-		return haul_app_wrong(program, "%s: give a file by --replay",
-			speed ? "--replay-speed" : "--loops");
 	if (!replay)
 		return HAUL_APP_DONE;
 	if (speed && rate)

@@ -24,17 +24,53 @@ static uint64_t flows = 64;
 static uint64_t tx_first;
 static struct haul_app_texts peers;
 
+static bool forwards(void)
+{
+	return fwd_run_next().mode != FWD_GENERATE;
+}
+
+static bool may_send(void)
+{
+	return forwards() && (tx_first > 0 || fwd_may_run(FWD_TXONLY));
+}
+
+static bool has_peers(void)
+{
+	static const enum fwd_mode modes[] = {
+		FWD_MAC, FWD_CSUM, FWD_L3FWD, FWD_FLOWGEN, FWD_TXONLY, FWD_GENERATE};
+	bool has = may_send();
+
+	for (unsigned i = 0; i < RTE_DIM(modes); i++)
+		has |= fwd_may_run(modes[i]);
+	return has;
+}
+
+static bool has_size(void)
+{
+	return may_send() || fwd_may_run(FWD_FLOWGEN);
+}
+
+bool fwd_has_flows(void)
+{
+	return may_send() || generate_has_flows();
+}
+
 static const struct haul_app_option options[] = {
 	{"--eth-peer", "N,MAC", HAUL_APP_TEXTS, &peers,
-		.help = "destination address of frames sent by port N, for mac and txonly; "
-			"repeat the option for more ports"},
+		.help = "destination address of frames sent by port N; repeat the option for more "
+			"ports",
+		.needs = "--mode mac, csum, l3fwd, flowgen, txonly or generate, or --tx-first",
+		.has_effect = has_peers},
 	{"--size", "BYTES", HAUL_APP_NUMBER, &size, FRAME_MIN, FRAME_MAX, NULL,
-		"length of generated frames, without FCS"},
+		"length of generated frames, without FCS",
+		.needs = "--mode txonly or flowgen, or --tx-first", .has_effect = has_size},
 	{"--flows", "N", HAUL_APP_NUMBER, &flows, 1, FRAME_FLOWS_MAX, NULL,
-		"number of UDP source ports of generated frames, used in turn"},
+		"number of UDP source ports of generated frames, used in turn",
+		.needs = "--mode txonly or generate, or --tx-first", .has_effect = fwd_has_flows},
 	{"--tx-first", "BURSTS", HAUL_APP_NUMBER, &tx_first, 0, FWD_TX_FIRST_MAX, "0",
 		"number of bursts that each carrier sends on each port at the start, "
-		"for ports that return what was sent, such as ring:"},
+		"for ports that return what was sent, such as ring:",
+		.needs = "another mode than generate", .has_effect = forwards},
 	{0},
 };
 
@@ -43,6 +79,7 @@ static const struct haul_app_program program = {
 	.options = {fwd_run_options, options, fwd_ports_options, fwd_cores_options,
 		fwd_mode_options, frame_option_table, generate_option_table, fwd_prompt_options},
 	.aliases = fwd_testpmd_names,
+	.may_capture = fwd_prompt_is_used,
 	.purpose = "Forwards packets between ports, from each to its peer (0 and 1, 2 and 3, ...,\n"
 		   "unless --port-topology says otherwise), with one poller per carrier.",
 	.examples =
@@ -100,17 +137,10 @@ static struct haul_app_hooks hooks;
 /* Returns an exit code. */
 static int parse_generator(struct haul_app *app, struct fwd_run run)
 {
-	int rc;
-
-	if (run.mode != FWD_GENERATE) {
-		rc = generate_options_refuse(&program);
-		return rc == HAUL_APP_DONE
-			? frame_options_parse(&frames, &program, run.mode == FWD_TXONLY ? flows : 0)
-			: rc;
-	}
-	if (run.coroutine || tx_first > 0)
-		return haul_app_wrong(&program, "--mode generate: it has no %s",
-			run.coroutine ? "--handler coroutine" : "--tx-first");
+	if (run.mode != FWD_GENERATE)
+		return frame_options_parse(&frames, &program, run.mode == FWD_TXONLY ? flows : 0);
+	if (run.coroutine)
+		return haul_app_wrong(&program, "--mode generate: it has no --handler coroutine");
 	hooks.counters = generate_counters;
 	return generate_parsed(app, &program, flows);
 }

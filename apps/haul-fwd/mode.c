@@ -15,7 +15,7 @@ static const struct fwd_mode_ops *const modes[FWD_MODES] = {
 
 int fwd_modes_parsed(struct haul_app *app, struct haul_app_hooks *hooks, struct fwd_run run)
 {
-	int rc = fwd_service_parsed(app, run.coroutine);
+	int rc = fwd_service_parsed(app);
 
 	for (unsigned i = 0; i < FWD_MODES && rc == HAUL_APP_DONE; i++)
 		if (modes[i]->parsed)

@@ -12,6 +12,9 @@
 
 extern const struct haul_app_option fwd_prompt_options[];
 
+/* True if there are commands: they may change the mode. After parsing. */
+bool fwd_prompt_is_used(void);
+
 /* In parsed(). Returns an exit code. */
 int fwd_prompt_parsed(struct haul_app *app);
 

@@ -2,6 +2,7 @@
 #include "run.h"
 
 #include "modes/options.h"
+#include "prompt.h"
 
 static unsigned mode, coroutine;
 static struct fwd_run at_start;
@@ -31,26 +32,33 @@ struct fwd_run fwd_run_at_start(void)
 	return at_start;
 }
 
-/* Why this program cannot have such a run: it takes memory or options that are fixed at the start.
- * NULL: it can. */
-static const char *obstacle(struct fwd_run run)
+/* Why a program that begins with the first run cannot have the other: it takes memory or options
+ * that are fixed at the start. NULL: it can. */
+static const char *obstacle(struct fwd_run first, struct fwd_run run)
 {
-	if (at_start.mode == FWD_GENERATE && run.mode != FWD_GENERATE)
+	if (first.mode == FWD_GENERATE && run.mode != FWD_GENERATE)
 		return "a program that was started with --mode generate has no other mode";
-	if (at_start.mode == FWD_GENERATE && run.coroutine)
+	if (first.mode == FWD_GENERATE && run.coroutine)
 		return "mode generate has no coroutines";
-	if (at_start.mode != FWD_GENERATE && run.mode == FWD_GENERATE)
+	if (first.mode != FWD_GENERATE && run.mode == FWD_GENERATE)
 		return "mode generate needs --mode generate at the start";
 	if (run.mode == FWD_L3FWD && !fwd_mode_args.routes)
 		return "mode l3fwd needs --routes at the start";
 	return NULL;
 }
 
+bool fwd_may_run(enum fwd_mode other)
+{
+	const struct fwd_run run = {.mode = other};
+
+	return other == mode || (fwd_prompt_is_used() && !obstacle(fwd_run_next(), run));
+}
+
 int fwd_run_set(struct haul_app *app, const char *option, const char *value)
 {
 	const unsigned mode_before = mode, coroutine_before = coroutine;
 	int rc = haul_app_set_option(app, option, value);
-	const char *why = rc == HAUL_APP_DONE ? obstacle(fwd_run_next()) : NULL;
+	const char *why = rc == HAUL_APP_DONE ? obstacle(at_start, fwd_run_next()) : NULL;
 
 	if (!why)
 		return rc;

@@ -22,6 +22,10 @@ struct fwd_run fwd_run_at_start(void);
 /* What the options say now: for the next run. */
 struct fwd_run fwd_run_next(void);
 
+/* In has_effect() of options: true if the program may run in the mode, that of --mode, or another
+ * one that the prompt can choose. */
+bool fwd_may_run(enum fwd_mode mode);
+
 /* Sets --mode or --handler for the next run. Returns HAUL_APP_DONE, or an exit code after a line if
  * this program can have no such run. Main thread. */
 int fwd_run_set(struct haul_app *app, const char *option, const char *value);

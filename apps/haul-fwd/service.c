@@ -46,7 +46,7 @@ static void serve_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
 	inner_packet(rx, pkt);
 }
 
-int fwd_service_parsed(const struct haul_app *app, bool coroutine)
+int fwd_service_parsed(const struct haul_app *app)
 {
 	const char *wrong = fwd_work_plan(&plan, fwd_mode_args.service,
 		fwd_mode_args.service_memory, fwd_mode_args.service_table_mb);
@@ -54,10 +54,6 @@ int fwd_service_parsed(const struct haul_app *app, bool coroutine)
 	if (wrong)
 		return haul_app_wrong(
 			app->program, "--service %s: %s", fwd_mode_args.service, wrong);
-	if (fwd_mode_args.service_sleeps && !plan.computes)
-		return haul_app_wrong(app->program, "--service-sleep needs --service TIME");
-	if (fwd_mode_args.service_sleeps && !coroutine)
-		return haul_app_wrong(app->program, "--service-sleep needs --handler coroutine");
 	return HAUL_APP_DONE;
 }
 

@@ -9,7 +9,7 @@
 #include "mode.h"
 
 /* In parsed(). Checks the options. Returns an exit code. */
-int fwd_service_parsed(const struct haul_app *app, bool coroutine);
+int fwd_service_parsed(const struct haul_app *app);
 
 /* Puts the service before the handlers in *io, if there is one. */
 void fwd_service_set(struct haul_io_opts *io);

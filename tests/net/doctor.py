@@ -207,6 +207,9 @@ def test_what_if():
     tap.ok(code == 0 and report["findings"] == [], "another machine is not checked")
     tap.ok(len(report["plan"]["carriers"]) == 64 and report["plan"]["clusters"] == 8,
            "but planned for")
+    r = run("--machine", "core:2", "--port", "null:")
+    tap.ok(r.returncode == 2 and r.stderr.count("\n") == 1 and "--port has no effect" in r.stderr,
+           "nor are its ports", r)
     _, report = ask("--machine", "pack:2 l3:4 core:8 pu:2", "--smt")
     tap.ok(len(report["plan"]["carriers"]) == 128, "with SMT siblings")
     _, report = ask("--machine", "pack:2 l3:4 core:8 pu:2", "--carriers", "5,3")

@@ -62,6 +62,12 @@ for handler in "burst", "coroutine":
         out = fwd.read_pcap(path("out"))
         tap.ok(r.rc == 0 and out and all(is_udp(f, total) for f in out) and
                r.port(0)["tx_bytes"] == total * len(out), f"txonly, {handler}: --txpkts {sizes}", r)
+    netns.ip("link set lo up")
+    r = fwd.figures("--port", "afpacket:lo", "--mode", "rxonly", "--handler", handler, "--txpkts",
+                    ",".join(["2048"] * 16), "--control", path("control"), "--tx-first", 64,
+                    "--carriers", 1, "--duration", "0.2")
+    tap.ok(r.rc == 0 and r.port(0)["tx_bytes"] == 64 * r.port(0)["tx_packets"] > 0,
+           f"rxonly, {handler}: frames of --tx-first are not in segments", r)
     r = fwd.figures("--port", f"pcap:tx={path('out')}", "--mode", "txonly", "--txonly-multi-flow",
                     "--handler", handler, "--carriers", 1, "--duration", "0.05", "--flows", 1)
     out = fwd.read_pcap(path("out"))

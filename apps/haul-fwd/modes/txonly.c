@@ -73,7 +73,7 @@ bool fwd_txonly_fill(const struct fwd *fwd, unsigned port, unsigned carrier, str
 	const struct frame_shape *shape = &fwd->ports[port].shape;
 
 	frame_fill(shape, pkt, fwd_next_flow(&fwd->carriers[carrier], shape->flows));
-	return likely(is_simple) || finish(fwd, carrier, pkt);
+	return likely(is_simple) || fwd->mode != &fwd_mode_txonly || finish(fwd, carrier, pkt);
 }
 
 static uint16_t txonly_source(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)

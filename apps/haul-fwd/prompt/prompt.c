@@ -17,12 +17,17 @@ static bool interactive, auto_start;
 static const char *file_path;
 static const char *control_path;
 
+static bool is_interactive(void)
+{
+	return interactive;
+}
+
 const struct haul_app_option fwd_prompt_options[] = {
 	{"-i, --interactive", NULL, HAUL_APP_FLAG, &interactive,
 		.help = "take commands on stdin, with those of dpdk-testpmd (help lists them); do "
 			"not forward before \"start\", and print no periodic reports"},
-	{"-a, --auto-start", NULL, HAUL_APP_FLAG, &auto_start,
-		.help = "with --interactive: forward from the start"},
+	{"-a, --auto-start", NULL, HAUL_APP_FLAG, &auto_start, .help = "forward from the start",
+		.needs = "--interactive", .has_effect = is_interactive},
 	{"--cmdline-file", "FILE", HAUL_APP_TEXT, &file_path,
 		.help = "first run the commands in this file"},
 	{"--control", "PATH", HAUL_APP_TEXT, &control_path,
@@ -37,10 +42,13 @@ static struct fwd_console keyboard;
 static struct termios before;
 static bool is_raw; /* the terminal is in another mode than `before` */
 
+bool fwd_prompt_is_used(void)
+{
+	return interactive || file_path || control_path;
+}
+
 int fwd_prompt_parsed(struct haul_app *app)
 {
-	if (auto_start && !interactive)
-		return haul_app_wrong(app->program, "--auto-start is for --interactive");
 	if (interactive) {
 		haul_app_set_period(app, 0);
 		haul_app_plain_reports(app); /* the terminal is the prompt's */

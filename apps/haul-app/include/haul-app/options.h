@@ -64,6 +64,10 @@ struct haul_app_option {
 	uint64_t min, max;
 	const char *zero; /* how --help shows a default of 0, NULL or "" */
 	const char *help; /* lines of about 60 characters, separated by \n */
+	/* Both or none. What the option needs to have an effect, for --help and the error:
+	 * "--delay"; and a function that is called after parsing: false: the option is refused. */
+	const char *needs;
+	bool (*has_effect)(void);
 };
 
 /* A name of another program's option, for users who type it from habit; --help does not show it. */
@@ -86,6 +90,10 @@ struct haul_app_program {
 	bool places_carriers;
 	/* True: --help explains port specs. It does so for all programs of haul_app_main(). */
 	bool explains_ports;
+	/* For haul_app_main(): true if the program may capture by haul_app_capture_start(), so that
+	 * --capture-... have an effect without --capture. Called after parsing. NULL: it never
+	 * does. */
+	bool (*may_capture)(void);
 };
 
 /* Sets the carriers as --carriers does ("2", "0,2-3"), for programs with options of their own for
