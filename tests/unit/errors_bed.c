@@ -35,6 +35,10 @@ int errors_start(struct haul_runtime **out, const struct haul_runtime_opts *opts
 
 static void begin(void)
 {
+	const struct haul_plan_opts two = {.machine = "core:2 pu:1"};
+
+	if (!plan)
+		ck_assert_int_eq(haul_plan_create(&plan, &two, LINE), 0);
 	ck_assert_int_eq(errors_start(&rt, &(struct haul_runtime_opts){0}), 0);
 }
 
@@ -102,7 +106,6 @@ END_TEST
 
 int errors_main(struct promises table, const TTest *before)
 {
-	const struct haul_plan_opts two = {.machine = "core:2 pu:1"};
 	const struct suite_test tests[] = {{before, 1},
 		{a_call_returns_only_what_its_header_names, (int)table.nb_calls},
 		{each_error_that_a_header_names_was_seen, 1}};
@@ -114,8 +117,6 @@ int errors_main(struct promises table, const TTest *before)
 	tested.begin = begin;
 	tested.end = errors_end;
 	tested.on_carrier = on_carrier;
-	if (haul_plan_create(&plan, &two, LINE) != 0)
-		return EXIT_FAILURE;
 	rc = before ? suite_run("errors", tests, 3) : suite_run("errors", tests + 1, 2);
 	haul_plan_destroy(plan);
 	return rc;

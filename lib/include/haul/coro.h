@@ -99,6 +99,8 @@ HAUL_API int haul_spawn_many(struct haul_runtime *rt, struct haul_coro **cos, ha
  * such as haul_in(5 * HAUL_MS), or HAUL_FOREVER. The result of a co that has ended comes from its
  * home: if that is another carrier, a call with an earlier deadline, or 0, waits up to a
  * millisecond for it.
+ * haul_stop() waits for the joins of threads. It does not wait for those of coroutines of other
+ * runtimes: such a join begins and returns before co's runtime is stopped.
  * Returns 0; -EDEADLK (co is the caller); -EINVAL (co is NULL); -EPERM (in a child of fork());
  * -ECANCELED (called by a thread, and another thread's haul_stop() was faster: co is gone). Or,
  * after which co may be joined or detached as before: -ETIMEDOUT; -EAGAIN (the deadline is 0, and
