@@ -17,14 +17,16 @@ struct trace {
 static _Unwind_Reason_Code add(struct _Unwind_Context *frame, void *arg)
 {
 	struct trace *t = arg;
-	void *pc = (void *)_Unwind_GetIP(frame);
+	int interrupted = 0;
+	char *pc = (char *)_Unwind_GetIPInfo(frame, &interrupted);
 
 	if (t->from && pc != t->from)
 		return _URC_NO_REASON;
 	t->from = NULL;
 	if (!pc || t->n == t->most)
 		return _URC_END_OF_STACK;
-	t->pcs[t->n++] = pc;
+	/* A return address may be of the next line, and even of the next function. */
+	t->pcs[t->n++] = interrupted ? pc : pc - 1;
 	return _URC_NO_REASON;
 }
 

@@ -11,7 +11,8 @@
 void hauli_trace_init(void);
 
 /*
- * The program counters of ctx, which is suspended and stays so, innermost first. Returns their
+ * The program counters of ctx, which is suspended and stays so, innermost first: addresses inside
+ * the calls, so that debug information gives the lines of these. Returns their
  * number, at most `most`; 0 for a context that has not begun. May be called in a signal handler
  * with glibc from 2.35 on; before, the unwinder takes the loader's lock.
  */

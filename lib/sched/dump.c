@@ -250,6 +250,7 @@ void hauli_dump_some(const struct haul_runtime *rt, FILE *out, uint64_t most)
 	struct dump d = {.rt = rt, .out = out, .lines = most};
 
 	dump_coroutines(&d);
+	dump_not_begun(&d);
 	free(d.lists);
 	if (d.left_out > 0)
 		fprintf(out, "  %" PRIu64 " more\n", d.left_out);

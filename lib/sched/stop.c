@@ -31,6 +31,7 @@ static void cancel_if_home(void *object, void *arg)
 }
 
 /* Homeless coroutines to take, or objects to visit, in one step; each costs a cache miss or two. */
+#define MOST_LISTED 100 /* coroutines */
 #define STEP 64
 
 /*
@@ -185,7 +186,7 @@ int hauli_stop(struct haul_runtime *rt, uint64_t timeout_ns)
 	if (!wait_until_drained(rt, timeout_ns)) {
 		fputs("haul: not ended at the deadline of haul_stop():\n", stderr);
 		hauli_dump_unfinished(rt, stderr);
-		haul_dump(rt, stderr);
+		hauli_dump_some(rt, stderr, MOST_LISTED);
 		return -ETIMEDOUT;
 	}
 	/* The carriers still answer the joins of these calls, and then of plain threads. */

@@ -76,10 +76,11 @@ struct haul_runtime_opts {
 	 * with the burst handlers and sources that it calls; other pollers are not watched. The
 	 * watchdog looks twice in that time, but four times a second while it sees nothing run, so
 	 * it may miss those that run for less than 300 ms. One that keeps the carrier's thread
-	 * waiting in a system call for that long, as by sleep(), gets a line, too
-	 * (haul_carrier_stats.foreign_waits); if the call is futex(2), as by
-	 * pthread_mutex_lock(), after ten times that long. 0: 20 ms; HAUL_FOREVER: none, nor the
-	 * thread that looks.
+	 * waiting in a system call, as by sleep(), gets a line, too, if three looks in a row find
+	 * it there: waits of twice that long are found, shorter ones rarely
+	 * (haul_carrier_stats.foreign_waits). If the call is futex(2), as by pthread_mutex_lock(),
+	 * ten times that long is the limit. 0: 20 ms; HAUL_FOREVER: none, nor the thread that
+	 * looks.
 	 */
 	uint64_t watchdog_ns;
 	char *errbuf; /* NULL, or a buffer for the line of a haul_start() that fails */
@@ -111,8 +112,9 @@ HAUL_API int haul_start(struct haul_runtime **rt, const struct haul_runtime_opts
  * that ended and were never joined or detached. timeout_ns leaves out the time in which carriers
  * wait for a CPU, as far as the kernel tells it. Any thread that is no carrier; it blocks. Returns
  * 0, or prints the reason on stderr and returns:
- *	-ETIMEDOUT	coroutines have not ended after timeout_ns: stderr lists them, and the
- *			carriers that do not answer. Carriers still run; call haul_stop() again
+ *	-ETIMEDOUT	coroutines have not ended after timeout_ns: stderr lists the first 100,
+ *			and the carriers that do not answer. Carriers still run; call
+ *			haul_stop() again
  *	-EDEADLK	called on a carrier; nothing was done (nor for the errors below)
  *	-EINVAL		rt is not running, because it was stopped before
  *	-EBUSY		haul_io_stop() has to come first
