@@ -189,6 +189,21 @@ static void print_carriers(
 		print_carrier(out, a, i, &s->carriers[i], seconds);
 }
 
+/* Packet buffers, if few are free: ports then receive nothing, while polls and handlers look well.
+ * In use are those in receive rings, in flight, in transmit queues, and those that leaked. */
+static void print_buffers(FILE *out, const struct hauli_app *a)
+{
+	unsigned size = a->pub.pool->size, in_use = rte_mempool_in_use_count(a->pub.pool);
+	struct hauli_app_line line;
+
+	if (in_use < size - size / 16)
+		return;
+	line = hauli_app_line(out, "  buffers", 20);
+	hauli_app_line_add(&line, "%u of %u in use: ports may receive nothing", in_use, size);
+	hauli_app_line_add(&line, "more --mbufs, or do handlers keep packets?");
+	hauli_app_line_end(&line);
+}
+
 /* The program's own counters: rates. */
 static void print_counters(
 	FILE *out, const struct hauli_app *a, const struct hauli_app_sample *s, double seconds)
@@ -243,6 +258,7 @@ void hauli_app_report_period(struct hauli_app *a)
 		print_unsent(a->out, a, &since->ports[i]);
 	}
 	print_carriers(a->out, a, since, seconds);
+	print_buffers(a->out, a);
 	print_counters(a->out, a, since, seconds);
 	if (a->hooks->report)
 		a->hooks->report(&a->pub, a->out, false);

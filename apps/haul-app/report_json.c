@@ -146,6 +146,8 @@ static void add_carrier(struct haul_app_json *carriers, const struct hauli_app *
 	set(carrier, "parks", s->sched.parks);
 	set(carrier, "stolen", s->sched.stolen);
 	set(carrier, "searches", s->sched.searches);
+	set(carrier, "long_slices", s->sched.long_slices);
+	set(carrier, "foreign_waits", s->sched.foreign_waits);
 	set(carrier, "sleeps", s->wait.sleeps);
 	set(carrier, "wakes", s->wait.wakes);
 	set(carrier, "slept_ns", s->wait.slept_ns);
@@ -190,7 +192,7 @@ static void set_sums(
 void hauli_app_report_json(struct hauli_app *a, struct haul_app_json *object)
 {
 	struct hauli_app_sample *s = hauli_app_sample_take(a);
-	struct haul_app_json *ports, *carriers;
+	struct haul_app_json *ports, *carriers, *buffers;
 	unsigned i;
 
 	haul_app_json_real(object, "seconds",
@@ -198,6 +200,9 @@ void hauli_app_report_json(struct hauli_app *a, struct haul_app_json *object)
 	set_poller(object, a);
 	if (a->hooks->counters)
 		set_sums(haul_app_json_object(object, "counters"), a, s);
+	buffers = haul_app_json_object(object, "buffers");
+	set(buffers, "size", a->pub.pool->size);
+	set(buffers, "in_use", rte_mempool_in_use_count(a->pub.pool));
 	hauli_app_cancelled_json(a, object);
 	hauli_app_capture_json(a, object);
 	ports = haul_app_json_array(object, "ports");

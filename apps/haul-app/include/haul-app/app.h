@@ -101,7 +101,8 @@ struct haul_app_hooks {
 	 * --json, where json() is called instead). */
 	void (*report)(struct haul_app *app, FILE *out, bool final);
 	/* Adds values to the object of --json, after the pollers. Keys of haul: seconds, poller,
-	 * steal, order, spread, wake_p50_ns, wake_p99_ns, counters, cancelled, ports, carriers. */
+	 * steal, order, spread, wake_p50_ns, wake_p99_ns, counters, buffers, cancelled,
+	 * ports, carriers. */
 	void (*json)(struct haul_app *app, struct haul_app_json *object);
 	/* As carrier_begins(), after the last packet and handler, on the carriers on which
 	 * carrier_begins() returned HAUL_APP_DONE. */
