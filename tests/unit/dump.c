@@ -445,12 +445,13 @@ static void wait_beside_a_dump(void *arg)
 	pthread_t other;
 	sigset_t term;
 
-	start();
-	stderr = fopencookie(real, "w", (cookie_io_functions_t){.write = notice_write});
-	setbuf(stderr, NULL);
+	/* First, so that carriers block it as well. */
 	sigemptyset(&term);
 	sigaddset(&term, SIGTERM);
 	pthread_sigmask(SIG_BLOCK, &term, NULL);
+	start();
+	stderr = fopencookie(real, "w", (cookie_io_functions_t){.write = notice_write});
+	setbuf(stderr, NULL);
 	ck_assert_int_eq(haul_dump_on_signal(SIGUSR1), 0);
 	pthread_create(&other, NULL, send_both, &me);
 	if (sigtimedwait(&term, NULL, &(struct timespec){1000, 0}) != SIGTERM)
