@@ -17,7 +17,9 @@ struct hauli_waits {
 void hauli_waits_count(const struct haul_runtime *rt, bool (*is_chosen)(haul_fn *body),
 	struct hauli_waits *by_carrier, unsigned nb_carriers);
 
-#define HAULI_SITES 8
+/* A call of a program has more than one: a coroutine that was stolen waits in other functions of
+ * haul's than one at home. */
+#define HAULI_SITES 16
 #define HAULI_SITE_DEPTH 12
 
 /* A call stack in which coroutines wait, and their number. */

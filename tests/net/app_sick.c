@@ -15,6 +15,7 @@ SITE sick_sleeps(void);
 SITE sick_locks(void);
 SITE sick_receives(void);
 SITE sick_yields(void);
+SITE sick_deep(unsigned depth, unsigned *unwound);
 
 SITE sick_parks(void)
 {
@@ -51,9 +52,23 @@ SITE sick_yields(void)
 		haul_yield();
 }
 
+/* Another call stack with each depth. What follows the call keeps it from becoming a loop. */
+SITE sick_deep(unsigned depth, unsigned *unwound)
+{
+	if (depth > 0)
+		sick_deep(depth - 1, unwound);
+	else
+		while (haul_park(HAUL_FOREVER) != -ECANCELED)
+			;
+	++*unwound;
+}
+
 static void on_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
 {
-	switch (*rte_pktmbuf_mtod_offset(pkt, const char *, pkt->pkt_len - 1)) {
+	char kind = *rte_pktmbuf_mtod_offset(pkt, const char *, pkt->pkt_len - 1);
+	unsigned unwound = 0;
+
+	switch (kind) {
 	case 'p':
 		sick_parks();
 		break;
@@ -68,6 +83,9 @@ static void on_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
 		break;
 	case 'y':
 		sick_yields();
+		break;
+	case '0' ... '9':
+		sick_deep((unsigned)(kind - '0'), &unwound);
 		break;
 	default: /* this one is well */
 		break;

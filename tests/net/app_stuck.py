@@ -19,7 +19,7 @@ import netns
 
 # What the last byte of a packet makes its handler do, and the function in which it waits then.
 SITES = {"p": "sick_parks", "s": "sick_sleeps", "l": "sick_locks", "r": "sick_receives",
-         "y": "", "e": None}
+         "y": "", "e": None, **dict.fromkeys("0123456789", "sick_deep")}
 ROUNDS = int(os.environ.get("HAUL_ROUNDS", "5"))
 
 
@@ -58,14 +58,17 @@ def told(notes):
                                                  notes)]
 
 
-def run(tap, sick, rng):
-    kinds = rng.choices("pslrye", weights=[rng.random() + 0.01 for _ in SITES], k=300)
+def mixture(rng):
+    return rng.choices("pslrye", weights=[rng.random() + 0.01 for _ in range(6)], k=300)
+
+
+def run(tap, sick, rng, kinds, steals=("off", "cluster", "global")):
     counts = collections.Counter(kinds)
     stuck = len(kinds) - counts["e"]
     waits = stuck - counts["y"]
     strict = rng.random() < 0.5
     options = ["--carriers", rng.choice(["1", "2"]), "--poller", rng.choice(["spin", "sleep"]),
-               "--steal", rng.choice(["off", "cluster", "global"]),
+               "--steal", rng.choice(steals),
                "--order", rng.choice(["flow", "any"]), *["--strict"] * strict]
     what = " ".join(options) + " " + " ".join(f"{k}:{n}" for k, n in sorted(counts.items()))
     with tempfile.TemporaryDirectory() as folder:
@@ -103,7 +106,10 @@ def main():
     print(f"# HAUL_SEED={seed}")
     rng = random.Random(seed)
     for _ in range(ROUNDS):
-        run(tap, sys.argv[1], rng)
+        run(tap, sys.argv[1], rng, mixture(rng))
+    # A handler that was stolen waits in other calls of haul's than one at home: call stacks are
+    # more than the functions of the program.
+    run(tap, sys.argv[1], rng, list("0123456789") * 3, ["off"])
     tap.done()
 
 

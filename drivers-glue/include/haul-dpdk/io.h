@@ -299,7 +299,7 @@ struct haul_io_cancelled {
 	/* As haul_io_waits.longest_at; "": they did not wait, or waited in one of many others. */
 	char at[192];
 };
-#define HAUL_IO_CANCELLED_MAX 9
+#define HAUL_IO_CANCELLED_MAX 17
 /* Handlers that haul_io_stop() has cancelled, of all stops since haul_io_start(), because they had
  * not ended in time: the largest numbers first, that without a call stack last. *sum gets the sum.
  * Returns the number of entries. Any thread, after a stop, and before haul_io_resume() and
