@@ -38,6 +38,11 @@ def wrong_arguments(tap):
         code, out, err = run(*args)
         tap.ok(code == 2 and err.startswith("haul-compare: ") and words in err and
                err.count("\n") == 1 and not out, f"wrong: {' '.join(args)}", f"{code}\n{out}{err}")
+    for odd in "9000\n", "\r", "\x1b[31m", "\udcc8", "a" * 5000:
+        code, out, err = run("--arrivals", odd)
+        tap.ok(code == 2 and err.startswith("haul-compare: --arrivals ") and err.isascii() and
+               err[:-1].isprintable() and len(err) < 1500 and not out,
+               f"--arrivals {ascii(odd)[:20]}: one plain line", ascii(f"{code} {out}{err}")[:200])
 
 
 def foreign_files(tap, d):

@@ -17,11 +17,21 @@ from .session import Disturbed, Session
 NAME = "haul-compare"
 DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 ENDING = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
+LINE_HEAD, LINE_TAIL = 1000, 200  # characters of a line
 PARTIAL = "report.partial.json"  # what a killed haul-compare leaves; --remake reads it
 
 
+def one_line(text):
+    """As the other programs print what they were given: control characters and bytes that are no
+    UTF-8 escaped, and the middle of long ones left out."""
+    if len(text) > LINE_HEAD + LINE_TAIL:
+        text = f"{text[:LINE_HEAD]} ... {text[-LINE_TAIL:]}"
+    return "".join(f"\\x{ord(c) & 0xff:02x}" if c < " " or "\x7f" <= c < "\xa0" or
+                   "\udc80" <= c <= "\udcff" else c for c in text)
+
+
 def complain(line):
-    print(f"{NAME}: {line}", file=sys.stderr)
+    print(f"{NAME}: {one_line(str(line))}", file=sys.stderr)
 
 
 def versions(version, folders):
