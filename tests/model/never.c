@@ -9,6 +9,9 @@
 /* Time is real in models; most have a clock of their own. */
 __attribute__((weak)) struct hauli_counter hauli_virtual_now;
 
+/* With checks: packets of models have no flags (net/given.h). */
+__attribute__((weak)) uint64_t hauli_pkt_given, hauli_pkt_handed;
+
 #define NEVER(name)                                     \
 	void name(void);                                \
 	__attribute__((weak, noreturn)) void name(void) \
