@@ -329,7 +329,7 @@ static struct hauli_limit limit_of(uint64_t timeout_ns, uint64_t more)
 static void set_cancel_at(struct hauli_poller *p, uint64_t began, uint64_t timeout_ns)
 {
 	p->cancel_at = timeout_ns > HAUL_FOREVER - began ? HAUL_FOREVER : began + timeout_ns;
-	p->delay_seen = 0;
+	p->delay_seen = (struct hauli_delay){0};
 	hauli_delay_since(p->carrier, &p->delay_seen);
 }
 
@@ -360,10 +360,11 @@ int haul_io_stop(struct haul_io *io, uint64_t timeout_ns, char *errbuf, size_t e
 		begin_to_drain(io);
 	}
 	if (io->stage == HAULI_IO_DRAINS) {
-		struct hauli_limit later = hauli_limit(HAULI_LINGER_NS + ANSWER_NS);
-
-		if (!have_ended_in_time(io, &limit) && !have_ended_in_time(io, &later))
-			return tell_silent(io, errbuf, errlen);
+		if (!have_ended_in_time(io, &limit)) {
+			limit = hauli_limit(HAULI_LINGER_NS + ANSWER_NS);
+			if (!have_ended_in_time(io, &limit))
+				return tell_silent(io, errbuf, errlen);
+		}
 		hauli_io_close_waits(io);
 		let_go(io);
 		io->stage = HAULI_IO_STOPPED;

@@ -151,8 +151,8 @@ struct hauli_poller {
 	/* When hauli_drain() cancels handlers, in time of haul_now() and without the run delay of
 	 * the carrier since delay_seen. */
 	uint64_t cancel_at;
-	uint64_t delay_seen; /* then, for hauli_delay_since() */
-	uint64_t delay_waited; /* the same, of the thread that waits */
+	struct hauli_delay delay_seen;
+	struct hauli_delay delay_waited; /* the same, of the thread that waits */
 
 	HAULI_LINE struct hauli_idle idle;
 	struct hauli_share share;

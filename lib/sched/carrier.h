@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/counter.h"
+#include "base/delay.h"
 #include "base/stopwatch.h"
 #include "conc/inbox.h"
 #include "conc/word.h"
@@ -159,7 +160,7 @@ struct haul_carrier {
 	struct hauli_slab_walk cancelled; /* how far HAULI_PHASE_CANCELS has come. Owner */
 	struct hauli_u8_owned stop_step; /* enum hauli_stop_step. Owner */
 	struct hauli_u32_published tid; /* of its thread; 0: it has not begun. Owner */
-	uint64_t delay_seen; /* the thread in haul_stop() */
+	struct hauli_delay delay_seen; /* the thread in haul_stop() */
 	/* Owner. The innermost block in which the running coroutine must not suspend, or NULL */
 	struct hauli_no_suspend *no_suspend;
 	/* of its poller, if that runs handlers; else NULL. Under the watchdog's lock */

@@ -8,11 +8,11 @@
  * Of the headers included here the glue uses directly, for the stop: hauli_runtime_hold(),
  * hauli_runtime_let_go(), hauli_runtimes_are_copies(), hauli_tell_silent(), struct hauli_ending
  * with hauli_ending_begin() and hauli_ending_wait(); for its time limits: hauli_delay_since(),
- * struct hauli_limit with hauli_limit(), hauli_limit_slice() and hauli_limit_spend(); for options
- * of handlers: HAULI_ORDER_KEY_ASK, struct hauli_start, struct hauli_record, struct hauli_body and
- * hauli_record_body(); for reports: struct hauli_waits, struct hauli_sites, struct hauli_site,
- * HAULI_SITES, hauli_waits_count(), hauli_sites_merge(), hauli_site_print(),
- * hauli_site_of_waiting() and hauli_trace_print_line().
+ * struct hauli_delay, struct hauli_limit with hauli_limit(), hauli_limit_slice() and
+ * hauli_limit_spend(); for options of handlers: HAULI_ORDER_KEY_ASK, struct hauli_start, struct
+ * hauli_record, struct hauli_body and hauli_record_body(); for reports: struct hauli_waits, struct
+ * hauli_sites, struct hauli_site, HAULI_SITES, hauli_waits_count(), hauli_sites_merge(),
+ * hauli_site_print(), hauli_site_of_waiting() and hauli_trace_print_line().
  */
 #ifndef HAULI_SCHED_GLUE_H
 #define HAULI_SCHED_GLUE_H

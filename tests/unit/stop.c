@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "sched/coroutine.h"
-#include "sched/delay.h"
 #include "support/runtime.h"
 #include "support/suite.h"
 
@@ -322,52 +321,6 @@ START_TEST(joined_during_the_stop_is_not_counted)
 }
 END_TEST
 
-/* Time for which a carrier waited for a CPU does not count, but gives no more than there was. */
-START_TEST(a_limit_leaves_out_the_time_without_a_cpu)
-{
-	struct hauli_limit l = hauli_limit(120 * HAUL_MS);
-
-	ck_assert_uint_eq(hauli_limit_slice(&l), 50 * HAUL_MS);
-	hauli_limit_spend(&l, 50 * HAUL_MS, 50 * HAUL_MS);
-	ck_assert_uint_eq(l.left, 120 * HAUL_MS);
-	hauli_limit_spend(&l, 50 * HAUL_MS, 10 * HAUL_MS);
-	ck_assert_uint_eq(l.left, 80 * HAUL_MS);
-	hauli_limit_spend(&l, 50 * HAUL_MS, 300 * HAUL_MS);
-	ck_assert_uint_eq(l.left, 120 * HAUL_MS);
-	hauli_limit_spend(&l, 50 * HAUL_MS, 0);
-	hauli_limit_spend(&l, 50 * HAUL_MS, 0);
-	ck_assert_uint_eq(hauli_limit_slice(&l), 20 * HAUL_MS);
-	hauli_limit_spend(&l, 20 * HAUL_MS, 0);
-	ck_assert_uint_eq(hauli_limit_slice(&l), 0);
-	l = hauli_limit(HAUL_FOREVER);
-	ck_assert_uint_eq(hauli_limit_slice(&l), HAUL_FOREVER);
-	hauli_limit_spend(&l, HAUL_FOREVER, 0);
-	ck_assert_uint_eq(hauli_limit_slice(&l), HAUL_FOREVER);
-}
-END_TEST
-
-/* Where the kernel tells nothing, it stays 0. */
-START_TEST(a_delay_grows_from_call_to_call)
-{
-	struct haul_runtime *rt = runtime_start(1);
-	struct haul_carrier *c = haul_carrier(rt, 0);
-	uint64_t seen = 0, last;
-
-	ck_assert_ptr_null(run_on(rt, 0, returns_null, NULL));
-	ck_assert_uint_eq(hauli_delay_since(c, &seen), 0);
-	for (int i = 0; i < 100; i++) {
-		uint64_t since;
-
-		last = seen;
-		run_on(rt, 0, returns_null, NULL);
-		since = hauli_delay_since(c, &seen);
-		ck_assert_uint_ge(seen, last);
-		ck_assert_uint_eq(since, last ? seen - last : 0);
-	}
-	runtime_stop(rt);
-}
-END_TEST
-
 /*
  * sched_getcpu() holds a thread up amid its spawn, which asks for the CPU, until the stop waits for
  * it. This function and sched_yield() replace libc's in this program.
@@ -527,7 +480,6 @@ SUITE_MAIN("stop", {nothing_to_do_starts_and_stops, 1}, {defaults_start, 1},
 	{a_carrier_that_does_not_answer_is_named, 1}, {a_coroutine_cannot_stop, 1},
 	{a_runtime_that_does_not_run_cannot_be_stopped, 1}, {unjoined_are_counted, 1},
 	{joined_and_detached_are_not_counted, 1}, {joined_during_the_stop_is_not_counted, 1},
-	{a_limit_leaves_out_the_time_without_a_cpu, 1}, {a_delay_grows_from_call_to_call, 1},
 	{stop_waits_for_a_spawn_under_way, 1},
 	{mail_sent_before_the_stop_is_cancelled, HAUL_STEALING ? 1 + HAUL_STEAL_GLOBAL : 1},
 	{launch_that_fails_is_undone, 1}, {trim_gives_memory_back, 1})
