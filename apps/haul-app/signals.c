@@ -12,10 +12,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/delay.h"
 #include "interrupts.h"
 
 #define KICK SIGURG /* interrupts system calls of the main thread, in phases that allow it */
 #define TICK (10 * HAUL_MS)
+/* Limits, without the time for which the main thread waits for a CPU. */
 #define PATIENCE (500 * HAUL_MS) /* before a system call is interrupted: most end earlier */
 #define START_MOST (2 * HAUL_S)
 #define LONG (5 * HAUL_S)
@@ -24,6 +26,7 @@
 static struct {
 	const char *name;
 	pthread_t main;
+	uint32_t main_tid;
 	sigset_t taken;
 	int err; /* copy of stderr, which is redirected while output of drivers is captured */
 
@@ -31,10 +34,11 @@ static struct {
 	pthread_mutex_t lock;
 	/* Protected by the lock. */
 	int sig; /* the first signal; 0: none yet */
-	uint64_t sig_at;
 	enum hauli_app_phase phase;
 	char what[256];
-	uint64_t phase_at;
+	struct hauli_delay delay; /* of the main thread */
+	/* They begin with the first signal, and the patience with each later phase, too. */
+	struct hauli_limit start, patience, end;
 } s = {.came = -1,
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.phase = HAULI_APP_PHASE_WORKS,
@@ -43,15 +47,6 @@ static struct {
 static struct timespec timespec_of(uint64_t ns)
 {
 	return (struct timespec){.tv_sec = (time_t)(ns / HAUL_S), .tv_nsec = (long)(ns % HAUL_S)};
-}
-
-/* CLOCK_MONOTONIC, because haul_now() may be called only after the start of haul or DPDK. */
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * HAUL_S + (uint64_t)t.tv_nsec;
 }
 
 static void say(const char *how)
@@ -80,16 +75,18 @@ static void die(int sig)
 static void look_after_main(void)
 {
 	static bool said;
-	uint64_t began = s.sig_at > s.phase_at ? s.sig_at : s.phase_at;
-	uint64_t t = now();
+	uint64_t delay = hauli_delay_of_thread(s.main_tid, &s.delay);
 
-	if (s.phase == HAULI_APP_PHASE_STARTS && t - s.sig_at >= START_MOST) {
+	hauli_limit_spend(&s.start, TICK, delay);
+	hauli_limit_spend(&s.patience, TICK, delay);
+	hauli_limit_spend(&s.end, TICK, delay);
+	if (s.phase == HAULI_APP_PHASE_STARTS && s.start.left == 0) {
 		say("does not end; its traces may remain");
 		die(s.sig);
 	}
-	if (s.phase != HAULI_APP_PHASE_WORKS && t - began >= PATIENCE)
+	if (s.phase != HAULI_APP_PHASE_WORKS && s.patience.left == 0)
 		pthread_kill(s.main, KICK);
-	if (!said && t - s.sig_at >= LONG) {
+	if (!said && s.end.left == 0) {
 		say("takes long; another signal ends the program at once");
 		said = true;
 	}
@@ -100,7 +97,10 @@ static void take(int sig)
 	if (s.sig)
 		die(sig);
 	s.sig = sig;
-	s.sig_at = now();
+	s.start = hauli_limit(START_MOST);
+	s.patience = hauli_limit(PATIENCE);
+	s.end = hauli_limit(LONG);
+	(void)hauli_delay_of_thread(s.main_tid, &s.delay);
 	eventfd_write(s.came, 1);
 }
 
@@ -169,6 +169,7 @@ void hauli_app_signals_init(const char *name)
 
 	s.name = name;
 	s.main = pthread_self();
+	s.main_tid = (uint32_t)gettid();
 	s.err = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
 	sigaction(KICK, &kick, NULL);
 	/* Handled, not ignored: SIG_IGN would survive the exec() by which the glue may restart the
@@ -195,7 +196,7 @@ void hauli_app_signals_phase(enum hauli_app_phase phase, const char *what, const
 	pthread_mutex_lock(&s.lock);
 	s.phase = phase;
 	snprintf(s.what, sizeof(s.what), "%s%s", what, which);
-	s.phase_at = now();
+	s.patience = hauli_limit(PATIENCE);
 	pthread_mutex_unlock(&s.lock);
 	mask(phase == HAULI_APP_PHASE_WORKS ? SIG_BLOCK : SIG_UNBLOCK, KICK);
 }

@@ -13,8 +13,8 @@
 
 /* Phases of the main thread, and what a first signal does in each. */
 enum hauli_app_phase {
-	/* Interrupts long system calls repeatedly; after two seconds prints a line and ends the
-	 * program by the signal. */
+	/* Interrupts long system calls repeatedly; after two seconds, without the time for which
+	 * the main thread waits for a CPU, prints a line and ends the program by the signal. */
 	HAULI_APP_PHASE_STARTS,
 	HAULI_APP_PHASE_WORKS, /* interrupts nothing; prints a line if the end takes long */
 	HAULI_APP_PHASE_WRITES, /* interrupts long system calls repeatedly */

@@ -129,6 +129,60 @@ for sig in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
         tap.ok(r.rc in (1, 2, -sig) and lines,
                f"{sig.name} ends a start: {who.__name__}", r)
 
+# The main thread waits for a CPU: an idle-class thread beside busy ones, for seconds.
+def starves(haul):
+    """True while its CPU time stands still, for longer than a start may take."""
+    def ran():
+        with open(f"/proc/{haul.process.pid}/task/{haul.process.pid}/schedstat") as f:
+            return f.read().split()[0]
+    before, until = ran(), time.monotonic() + 4
+    while time.monotonic() < until and ran() == before and haul.process.poll() is None:
+        time.sleep(0.01)
+    return time.monotonic() >= until
+
+
+def keep_busy(cpus):
+    os.sched_setaffinity(0, cpus)
+    try:
+        os.setpriority(os.PRIO_PROCESS, 0, 0)
+    except PermissionError:
+        pass  # its waits are shorter then
+
+
+def state_of(pid):
+    with open(f"/proc/{pid}/stat") as f:
+        return f.read().rpartition(")")[2].split()[0]
+
+
+def opens_fifo(haul):
+    with open(f"/proc/{haul.process.pid}/wchan") as f:
+        return "wait_for_partner" in f.read() or haul.process.poll() is not None
+
+
+with tempfile.TemporaryDirectory() as d:
+    cpus = os.sched_getaffinity(0)
+    one = {min(cpus)}
+    with fwd.Running(*no_writer(d)[0]) as haul:
+        pid = haul.process.pid
+        netns.wait_for(lambda: opens_fifo(haul), "the FIFO to be opened")
+        busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"],
+                                 preexec_fn=lambda: keep_busy(one)) for _ in range(16)]
+        os.sched_setaffinity(pid, one)  # of the main thread alone
+        os.sched_setscheduler(pid, os.SCHED_IDLE, os.sched_param(0))
+        haul.process.send_signal(signal.SIGINT)
+        netns.wait_for(lambda: haul.process.poll() is not None or state_of(pid) == "R",
+                       "the main thread to wait for a CPU")
+        starved = starves(haul)
+        for b in busy:
+            b.kill()
+            b.wait()
+        if haul.process.poll() is None:
+            os.sched_setaffinity(pid, cpus)
+        r = haul.wait()
+    print(f"# {'starved' if starved else 'it got the CPU'}")
+    tap.ok(r.rc in (1, 2) and "does not end" not in r.err,
+           "a start that waits for a CPU is not ended by the clock", r)
+
 # Handlers that would take minutes: a burst of 32 packets, each a gigabyte or a hundred seconds.
 for service in ("--service-memory", 1 << 30), ("--service", "100s"):
     for handler in "burst", "coroutine":
