@@ -94,6 +94,19 @@ static inline struct child child_until(void (*fn)(void), const char *text, const
 	return c;
 }
 
+/* Prints what the child has said, as comments of the test: a text may end amid a line. */
+static inline void child_show(const struct child *c)
+{
+	const char *line = c->said;
+
+	while (*line) {
+		int len = (int)strcspn(line, "\n");
+
+		printf("# %.*s\n", len, line);
+		line += len + (line[len] == '\n');
+	}
+}
+
 #define CHILD_DIED_BY(c, sig)                                                   \
 	ck_assert_msg(WIFSIGNALED((c).status) && WTERMSIG((c).status) == (sig), \
 		"status %x, not signal %d; it said: %s", (c).status, (sig), (c).said)

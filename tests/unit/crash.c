@@ -77,7 +77,7 @@ START_TEST(a_fault_tells_coroutine_carrier_address_and_stack)
 	ck_assert_msg(c.lines == 1 && strstr(c.said, "haul: SIGSEGV in coroutine \"culprit\" 0x") &&
 			strstr(c.said, " on carrier 1, address 0x40, at "),
 		"%s", c.said);
-	printf("# %s", c.said);
+	child_show(&c);
 }
 END_TEST
 

@@ -378,7 +378,7 @@ START_TEST(the_cycles_of_a_graph_are_told_and_nothing_else)
 	if (!WIFEXITED(c.status) || WEXITSTATUS(c.status) != 0)
 		printf("# HAUL_STRESS_SEED=%" PRIu64 "\n", how.seed - (uint64_t)_i);
 	CHILD_EXITED(c, 0);
-	printf("# %s", c.said);
+	child_show(&c);
 }
 END_TEST
 
@@ -421,7 +421,7 @@ START_TEST(the_watchdog_tells_a_cycle_while_the_program_runs)
 	struct child c = child_until(lock_two_crosswise, HEAD "2 coroutines wait for each other",
 		HAULI_TSAN ? ": philosopher 0x" : ", held by philosopher 0x");
 
-	printf("# %s", c.said);
+	child_show(&c);
 }
 END_TEST
 

@@ -160,7 +160,7 @@ START_TEST(a_wait_in_the_kernel_gets_a_line)
 			strstr(c.said, kinds[_i].says) && !strstr(c.said, ", at ?") &&
 			!strstr(c.said, "< 0x"),
 		"%s", c.said);
-	printf("# %s", c.said);
+	child_show(&c);
 }
 END_TEST
 

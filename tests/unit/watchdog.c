@@ -71,7 +71,7 @@ START_TEST(a_hog_gets_a_line)
 			strstr(c.said,
 				" ms on carrier 1 without a wait or haul_maybe_yield(), at "),
 		"%s", c.said);
-	printf("# %s", c.said);
+	child_show(&c);
 }
 END_TEST
 
@@ -183,7 +183,7 @@ START_TEST(a_long_cycle_of_a_poller_gets_a_line)
 	ck_assert_msg(c.lines == 1 && strstr(c.said, "haul: poller \"busy\"") == c.said &&
 			strstr(c.said, " ms on carrier 1 without a poll, at "),
 		"%s", c.said);
-	printf("# %s", c.said);
+	child_show(&c);
 }
 END_TEST
 
