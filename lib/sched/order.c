@@ -17,7 +17,7 @@
  * until it enters or the slice ends, since others may run before it. It cannot be stolen anew with
  * a place: it is stolen until the slice ends, or pinned until it has entered (stolen.c).
  *
- * One that enters again in the same slice comes before all others: it has waited for each smaller
+ * A slice that enters again comes before all others: it has waited for each smaller
  * place, and those behind it have not run since. It enters at the front, with the place it had.
  *
  * Why a slice that runs at home belongs right behind the thefts that its batch has seen:

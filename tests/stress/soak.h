@@ -41,7 +41,7 @@ struct soak {
 };
 extern struct soak s;
 
-/* One that does operations: a coroutine, or a plain thread. */
+/* A coroutine or a plain thread that does operations. */
 struct actor {
 	struct hauli_random random;
 	unsigned depth; /* of scopes */

@@ -352,7 +352,7 @@ static void tell_cycles(void *arg)
 	do
 		look_all(d, out);
 	while (count_told(text) < expected);
-	/* Those that are told late, or wrongly. */
+	/* Cycles that the watchdog tells late, or wrongly. */
 	until = hauli_ticks() + hauli_ticks_from_ns(300 * HAUL_MS);
 	while (hauli_ticks() < until)
 		look_all(d, out);
