@@ -10,8 +10,8 @@
 
 static uint64_t max_age = 300 * HAUL_S;
 static const struct haul_app_option options[] = {
-	{"--max-age", "TIME", HAUL_APP_TIME, &max_age, HAUL_S, 3600 * HAUL_S, NULL,
-		"forget addresses that have sent nothing for this long"},
+	{"--max-age", "TIME", HAUL_APP_TIME, &max_age, .min = HAUL_S, .max = 3600 * HAUL_S,
+		.help = "forget addresses that have sent nothing for this long"},
 	{0},
 };
 enum { SENT, LOST, FLOODED, LEARNED };

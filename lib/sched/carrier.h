@@ -6,6 +6,7 @@
 #include <haul/carrier.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/counter.h"
 #include "base/delay.h"
 #include "base/stopwatch.h"
@@ -227,13 +228,26 @@ static inline bool hauli_searches(const struct haul_carrier *c)
 	return HAUL_STEALING && hauli_unlikely(c->thief.search != 0);
 }
 
-/* Owner. The wait of co, which runs here or comes home to wait, begins in the present batch. In
- * units of 2^HAULI_SINCE_SHIFT ticks, modulo 2^32. */
+/* When a wait began, for timer.since: in units of 2^HAULI_SINCE_SHIFT ticks, modulo 2^32. */
 #define HAULI_SINCE_SHIFT 20
+static inline uint32_t hauli_since(uint64_t ticks)
+{
+	return (uint32_t)(ticks >> HAULI_SINCE_SHIFT);
+}
+
+/* How long a wait has lasted, in ns. It may have begun after the caller has read the clock. */
+static inline uint64_t hauli_since_ns(uint32_t since, uint64_t now)
+{
+	uint32_t units = hauli_since(now) - since;
+
+	return (int32_t)units > 0 ? hauli_ns_from_ticks((uint64_t)units << HAULI_SINCE_SHIFT) : 0;
+}
+
+/* Owner. The wait of co, which runs here or comes home to wait, begins in the present batch. */
 static inline void hauli_coro_waits(
 	const struct haul_carrier *c, struct haul_coro *co, enum hauli_coro_state state)
 {
-	co->timer.since = (uint32_t)(hauli_u64_owned_get(&c->batch_began) >> HAULI_SINCE_SHIFT);
+	co->timer.since = hauli_since(hauli_u64_owned_get(&c->batch_began));
 	hauli_coro_set_state(co, state);
 }
 

@@ -90,11 +90,6 @@ static bool read_at(void *to, const void *from, size_t bytes)
 	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)bytes;
 }
 
-static uint32_t units(uint64_t ticks)
-{
-	return (uint32_t)(ticks >> HAULI_SINCE_SHIFT);
-}
-
 static bool read_join(const struct hauli_deadlocks *d, struct wait *w)
 {
 	struct hauli_join j;
@@ -156,7 +151,7 @@ HAULI_MAY_RACE static bool read_wait(
 static bool is_same_wait(const struct wait *a, const struct wait *b)
 {
 	bool still = a->rounds == b->rounds && a->batch == b->batch && a->popped == b->popped;
-	bool later = a->batch == 0 || (int32_t)(units(a->batch) - a->since) >= 2;
+	bool later = a->batch == 0 || (int32_t)(hauli_since(a->batch) - a->since) >= 2;
 
 	return a->home == b->home && a->object == b->object && a->place == b->place &&
 		a->next == b->next && a->since == b->since &&
@@ -233,8 +228,7 @@ HAULI_MAY_RACE static bool may_be_stuck(const struct haul_coro *co)
 
 	HAULI_RACES(co);
 	return (state == HAULI_CORO_BLOCKED || state == HAULI_CORO_JOINING) &&
-		hauli_ns_from_ticks((uint64_t)(units(hauli_ticks()) - co->timer.since)
-			<< HAULI_SINCE_SHIFT) >= YOUNG_NS;
+		hauli_since_ns(co->timer.since, hauli_ticks()) >= YOUNG_NS;
 }
 
 static void look_at(void *object, void *arg)

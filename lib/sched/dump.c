@@ -111,13 +111,8 @@ static void print_times(const struct dump *d, const struct hauli_shot *s)
 {
 	uint64_t now = hauli_timer_ticks();
 
-	if (s->since && !d->rt->virtual_time) {
-		uint32_t units = (uint32_t)(now >> HAULI_SINCE_SHIFT) -
-			(uint32_t)(s->since >> HAULI_SINCE_SHIFT);
-
-		fprintf(d->out, ", for %.3f s",
-			(double)hauli_ns_from_ticks((uint64_t)units << HAULI_SINCE_SHIFT) / 1e9);
-	}
+	if (s->since && !d->rt->virtual_time)
+		fprintf(d->out, ", for %.3f s", (double)hauli_since_ns(s->since, now) / 1e9);
 	if (s->until != HAULI_NEVER)
 		fprintf(d->out, ", for at most %.3f s more",
 			s->until > now ? (double)hauli_ns_from_ticks(s->until - now) / 1e9 : 0.0);

@@ -15,7 +15,7 @@ struct count {
 	struct hauli_waits *by_carrier;
 	unsigned nb_carriers;
 	bool has_times;
-	uint32_t now; /* in the units of hauli_coro_waits() */
+	uint64_t now;
 };
 
 static bool waits(enum hauli_coro_state state)
@@ -40,9 +40,8 @@ HAULI_MAY_RACE static void count_one(void *object, void *arg)
 		return;
 	w = &count->by_carrier[home->id];
 	w->n++;
-	/* The wait may have begun after the caller has read the clock. */
-	if (count->has_times && (int32_t)(count->now - since) > 0)
-		ns = hauli_ns_from_ticks((uint64_t)(count->now - since) << HAULI_SINCE_SHIFT);
+	if (count->has_times)
+		ns = hauli_since_ns(since, count->now);
 	if (!w->co || ns > w->longest_ns) {
 		w->longest_ns = ns;
 		w->co = co;
@@ -57,7 +56,7 @@ void hauli_waits_count(const struct haul_runtime *rt, bool (*is_chosen)(haul_fn 
 		.by_carrier = by_carrier,
 		.nb_carriers = nb_carriers,
 		.has_times = !rt->virtual_time,
-		.now = (uint32_t)(hauli_timer_ticks() >> HAULI_SINCE_SHIFT),
+		.now = hauli_timer_ticks(),
 	};
 
 	memset(by_carrier, 0, nb_carriers * sizeof(by_carrier[0]));

@@ -77,7 +77,7 @@ HAULI_MAY_RACE static void see_wait(struct hauli_shot *s)
 	const struct haul_coro *co = s->co;
 
 	s->until = HAULI_NEVER;
-	s->since = (uint64_t)co->timer.since << HAULI_SINCE_SHIFT;
+	s->since = co->timer.since;
 	switch (s->state) {
 	case HAULI_CORO_BLOCKED: {
 		const struct hauli_block *b = co->arg;

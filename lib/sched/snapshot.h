@@ -25,7 +25,8 @@ struct hauli_shot {
 	const char *what;
 	const void *object;
 	const void *holder; /* of a mutex: the coroutine that holds it, or NULL: not known */
-	uint64_t until, since;
+	uint64_t until;
+	uint32_t since; /* when its wait began (hauli_since()); 0: not known */
 	unsigned n;
 	void *pcs[HAULI_SHOT_DEPTH];
 };

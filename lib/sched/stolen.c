@@ -99,7 +99,7 @@ static void slice_has_ended(struct haul_carrier *c, struct haul_coro *co)
  * begin of a batch to take, as hauli_coro_waits() does. */
 static void note_begin(struct haul_coro *co)
 {
-	co->timer.since = (uint32_t)(hauli_timer_ticks() >> HAULI_SINCE_SHIFT);
+	co->timer.since = hauli_since(hauli_timer_ticks());
 }
 
 void hauli_stolen_is_back(struct haul_carrier *c, struct haul_coro *co)

@@ -10,10 +10,8 @@
 #include "base/clock.h"
 
 static uint64_t ticks(void);
-static struct hauli_counter *virtual_now(void);
 static void freed(void *p);
 #define hauli_timer_ticks() ticks()
-#define hauli_virtual_now (*virtual_now())
 #define free(p) freed(p)
 #include "sched/join.c"
 #include "sched/joined.c"
@@ -27,17 +25,11 @@ static struct {
 	struct hauli_timed_join timed;
 	uint64_t result, frees;
 	uint64_t now; /* of the thread's clock */
-	struct hauli_counter virtual_now; /* stays 0: time is real */
 } m;
 
 static uint64_t ticks(void)
 {
 	return m.now++; /* the deadline has passed at the second look */
-}
-
-static struct hauli_counter *virtual_now(void)
-{
-	return &m.virtual_now;
 }
 
 struct timespec hauli_monotonic_in(uint64_t ns)
@@ -69,7 +61,6 @@ static void init(void)
 	hauli_ptr_published_set(&m.target.home, &m.c);
 	m.target.joiner = &m.timed.join;
 	model_private(&m.now, sizeof(m.now), 1);
-	model_constant(&m.virtual_now, sizeof(m.virtual_now));
 }
 
 static void home(void)

@@ -106,4 +106,4 @@ SOURCES = {
         ('mutex',): ['sync_mutex', 'sync_mutex_fifo'],
         ('sem',): ['sync_sem', 'sync_sem_cancel', 'sync_sem_fifo'],
     }.items() for model in models
-} | {'sync_stolen': SYNC + ['lib/sched/stolen.c', 'lib/sync/sem.c']}
+} | {'sync_stolen': SYNC + ['lib/sync/sem.c']}

@@ -7,13 +7,15 @@
  */
 #include <errno.h>
 
+#include "base/clock.h"
+
+/* A state is the same at whatever time it is reached. */
+#define hauli_timer_ticks() 0
+#include "sched/stolen.c"
+
 #include "explorer.h"
-#include "sched/group.h"
 #include "sched/mail.h"
-#include "sched/order.h"
 #include "sched/request.h"
-#include "sched/stolen.h"
-#include "sched/suspend.h"
 #include "sync/sem.h"
 
 enum { THIEF, SERVER, HOME };
