@@ -77,7 +77,7 @@ static inline void misuse_is_reported(const struct misuse *m)
 			c.said);
 	else
 		ck_assert_msg(*end == '\0', "%s", c.said);
-	printf("# %s", c.said);
+	child_show(&c);
 }
 
 #endif
