@@ -79,10 +79,12 @@ def run(tap, sick, rng, kinds, steals=("off", "cluster", "global")):
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) as p:
             said = wait_for_reports(p, stuck, waits)
             p.send_signal(signal.SIGINT)
-            out, rest = p.communicate(timeout=120)
+            out, rest = netns.finish(p)
     notes = netns.said(rest)
     tap.ok(p.returncode == (3 if strict and stuck else 0), f"exit code: {what}",
            f"{p.returncode} {''.join(said[-8:])} {rest}")
+    if p.returncode == -signal.SIGKILL:
+        return
     figures = json.loads(out)
     expected = collections.Counter()
     for kind, n in counts.items():

@@ -78,6 +78,17 @@ class Child:
         self.process.wait()
 
 
+def finish(process, seconds=120):
+    """communicate() with a process that is to end: (stdout, stderr). One that does not is killed,
+    else the end of its with statement would wait for it, and stderr says so."""
+    try:
+        return process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        out, err = process.communicate()
+        return out, f"{err}\nkilled: it did not end within {seconds} s\n"
+
+
 def _check(what, rc):
     if rc < 0:
         raise OSError(ctypes.get_errno(), f"{what}: {os.strerror(ctypes.get_errno())}")
