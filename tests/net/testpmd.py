@@ -36,7 +36,7 @@ class Testpmd(netns.Child):
              "--no-huge", "-m", "128", "--no-shconf", "--no-telemetry",
              f"--file-prefix=haul-test-{os.getpid()}", *(f"--vdev={vdev}" for vdev in self.vdevs),
              "--", "-i", "--nb-cores=1", "--total-num-mbufs=8192", "--no-lsc-interrupt",
-             "--no-flush-rx", f"--burst={BURST}"],
+             "--no-flush-rx", "--disable-link-check", f"--burst={BURST}"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             errors="replace")
         self.reader = threading.Thread(target=self._read, daemon=True)
