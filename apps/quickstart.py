@@ -111,7 +111,7 @@ class Row:
 
 
 def ping(what, address, size):
-    out = subprocess.run(["ping", "-n", "-c", str(PINGS), "-i", "0.005", "-W", "5", "-s", str(size),
+    out = subprocess.run(["ping", "-n", "-c", str(PINGS), "-i", "0.002", "-W", "5", "-s", str(size),
                           address], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                          env={**os.environ, "LC_ALL": "C"}).stdout
     times = [float(ms) / 1000 for ms in re.findall(r"icmp_seq=\d+ .*time=([\d.]+) ms", out)]
