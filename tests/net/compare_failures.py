@@ -110,15 +110,15 @@ def busy_machine(check, d):
         for cpu in os.sched_getaffinity(0):
             loops.append(subprocess.Popen(["taskset", "-c", str(cpu), "sh", "-c",
                                            "while :; do :; done"]))
-        with Compare(f"{d}/kept", *asked, "--disturbed", "keep") as kept:
-            rc, out, err = compare.run("--out", f"{d}/out", *asked)
-            check(kept.wait() == 0 and "gave up" not in kept.said() and kept.report(),
-                  "busy machine: a report if it is asked for", kept)
+        rc, out, err = compare.run("--out", f"{d}/out", *asked)
         last = err.splitlines()[-1]
         check(rc == 1 and not out and re.fullmatch(
             r"haul-compare: gave up: all \d+ runs were disturbed, the last because .*: end .*, or "
             r"give --disturbed keep", last), "busy machine: a line", f"{rc}\n{out}{err}")
         check(not os.listdir(f"{d}/out"), "busy machine: no report", os.listdir(f"{d}/out"))
+        with Compare(f"{d}/kept", *asked, "--disturbed", "keep") as kept:
+            check(kept.wait() == 0 and "gave up" not in kept.said() and kept.report(),
+                  "busy machine: a report if it is asked for", kept)
     finally:
         for loop in loops:
             loop.kill()

@@ -11,7 +11,7 @@ import subprocess
 import time
 
 PROMPT = b"haul-fwd> "
-PATIENCE = 30  # seconds for a start or an answer on a busy machine
+PATIENCE = 60  # seconds for a start or an answer on a busy machine
 END_PATIENCE = 5
 PR_SET_PDEATHSIG = 1
 
