@@ -390,8 +390,6 @@ MUTATIONS = [
     ('net/io_wait', 'drivers-glue/io/drain.c', 'an RPS target says too early that it is drained',
      'hauli_spread_drop_received(p);',
      'hauli_spread_drop_received(p);\n\thauli_u32_published_set(&p->drained, 1);'),
-    ('net/io_packet', 'drivers-glue/io/drain.c', 'a stop spins while handlers wait',
-     'if (handlers && !cancels && !hauli_has_to_send(p))', 'if (false)'),
     ('net/test_port', 'lib/sched/round.c', 'a poller without input keeps its carrier awake',
      'if (hauli_unlikely(c->poller_rests)) {', 'if (false) {'),
     ('net/test_port', 'lib/sched/poller.c', 'a poller with input lets its carrier sleep',
