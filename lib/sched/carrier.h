@@ -235,12 +235,15 @@ static inline uint32_t hauli_since(uint64_t ticks)
 	return (uint32_t)(ticks >> HAULI_SINCE_SHIFT);
 }
 
-/* How long a wait has lasted, in ns. It may have begun after the caller has read the clock. */
+/* How long a wait has lasted, in ns. It may have begun up to 2^16 units, half a minute, after the
+ * caller has read the clock; waits of over two weeks are told shorter, as the unit is modulo. */
 static inline uint64_t hauli_since_ns(uint32_t since, uint64_t now)
 {
 	uint32_t units = hauli_since(now) - since;
 
-	return (int32_t)units > 0 ? hauli_ns_from_ticks((uint64_t)units << HAULI_SINCE_SHIFT) : 0;
+	return units >> 16 == UINT16_MAX
+		? 0
+		: hauli_ns_from_ticks((uint64_t)units << HAULI_SINCE_SHIFT);
 }
 
 /* Owner. The wait of co, which runs here or comes home to wait, begins in the present batch. */

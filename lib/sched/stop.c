@@ -30,8 +30,8 @@ static void cancel_if_home(void *object, void *arg)
 	hauli_cancel_here(c, co);
 }
 
+#define MOST_LISTED 100 /* coroutines that have not ended */
 /* Homeless coroutines to take, or objects to visit, in one step; each costs a cache miss or two. */
-#define MOST_LISTED 100 /* coroutines */
 #define STEP 64
 
 /*
