@@ -78,19 +78,19 @@ def test_cancel(tap, stages):
 
 
 def test_hog(tap, stages):
-    """A handler that never returns: the end is bounded, also while a report waits for it. One spins
-    and one waits in the kernel, both at once, since each ends by a bound of seconds."""
-    with start(stages, *ARGS[:4], "--hang", "--poller", "sleep", "--period", "50ms") as p:
+    """A handler that never returns: the end is bounded, also while a report waits for it. Both at
+    once, since each ends by a bound of seconds."""
+    hog = [stages, *ARGS[:4], "--hog", "--poller", "sleep"]
+    with start(*hog, "--period", "50ms") as p:
         read_until(p, "started")
         time.sleep(0.3)
         p.send_signal(signal.SIGINT)
-        status, _, hooks, rest = run(stages, *ARGS[:4], "--hog", "--poller", "sleep",
-                                     "--duration", "0.3s", "--period", "0")
+        status, _, hooks, rest = run(*hog, "--duration", "0.3s", "--period", "0")
         said = netns.finish(p)[1]
     tap.ok(status == 1 and hooks[-1] == "report final 0" and "carrier 1" in "".join(rest),
            "a hog at the end: the report has no function on carriers", f"{status} {hooks} {rest}")
     tap.ok(p.returncode == 1 and "stages: carrier 1 does not respond" in said,
-           "one that hangs in a report: a signal ends it", f"{p.returncode} {said}")
+           "a hog in a report: a signal ends it", f"{p.returncode} {said}")
 
 
 def reading(stages, text, *args):

@@ -10,7 +10,7 @@
 
 static const char *failing = "";
 static uint64_t on_carriers;
-static bool hog, hang, reads;
+static bool hog, reads;
 static uint64_t code = HAUL_APP_FAILED;
 static uint64_t number = 7; /* without a limit */
 
@@ -20,8 +20,6 @@ static const struct haul_app_option options[] = {
 		.help = "what the failing hook returns"},
 	{"--number", "N", HAUL_APP_NUMBER, &number, .help = "a number"},
 	{"--hog", NULL, HAUL_APP_FLAG, &hog, .help = "never return from the handler of carrier 1"},
-	{"--hang", NULL, HAUL_APP_FLAG, &hang,
-		.help = "never return from the handler of carrier 1, which waits in the kernel"},
 	{"--read", NULL, HAUL_APP_FLAG, &reads, .help = "read stdin and timers"},
 	{0},
 };
@@ -67,8 +65,6 @@ static void handle(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 		misuse(app);
 	for (uint64_t i = 0; hog && rx->carrier == 1; i++)
 		__asm__ volatile("" ::"r"(i));
-	while (hang && rx->carrier == 1)
-		pause();
 	haul_app_count(BURSTS, 1);
 	haul_app_count(PACKETS, n);
 	haul_drop(rx, pkts, n,
