@@ -105,7 +105,7 @@ static void handle(int sig, siginfo_t *info, void *uc)
 
 	if (co) {
 		hauli_overrun_print(co->name, hauli_stack_usable(co->stack->cls));
-		die_of(sig, info);
+		crash(sig, info, uc, false);
 	} else if (old->sa_flags & SA_SIGINFO) {
 		old->sa_sigaction(sig, info, uc);
 	} else if (old->sa_handler == SIG_DFL ||

@@ -4,7 +4,8 @@
  * stack size and the option to change, then by the signal that it caused. An overrun is a fault in
  * the coroutine's guard, or any fault while the stack pointer is less than 1 MiB below its stack.
  * Every other fault goes to the earlier handler of SIGSEGV or SIGBUS. If there is none, the program
- * ends by it, and so by SIGFPE, SIGILL and SIGABRT, with a function called before.
+ * ends by it, and so by SIGFPE, SIGILL and SIGABRT. Before it ends by an overrun or by one of
+ * these, a function is called.
  */
 #ifndef HAULI_CORO_OVERFLOW_H
 #define HAULI_CORO_OVERFLOW_H

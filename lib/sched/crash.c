@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <link.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -70,6 +71,20 @@ static void put_stack(struct hauli_line *l, void *const *pcs, unsigned n)
 		hauli_line_text(l, i > 0 ? " < " : ", at ");
 		put_place(l, pcs[i]);
 	}
+}
+
+/* Of the call stack of abort(), the frames of the C library before its caller: they say nothing
+ * that SIGABRT does not. */
+static unsigned inner_frames(int sig, void *const *pcs, unsigned n)
+{
+	struct object o, libc;
+	unsigned inner = 0;
+
+	if (sig != SIGABRT || !find_object((void *)(uintptr_t)abort, &libc))
+		return 0;
+	while (inner < n && find_object(pcs[inner], &o) && o.base == libc.base)
+		inner++;
+	return inner < n ? inner : 0;
 }
 
 static const char *name_of(int sig)
@@ -134,6 +149,7 @@ static void tell(int sig, const siginfo_t *info, const void *uc)
 	const struct haul_coro *co = haul_self();
 	struct hauli_line l = {.len = 0};
 	void *pcs[HAULI_SHOT_DEPTH];
+	unsigned n, inner;
 
 	if (!co && !hauli_has_said_why())
 		return;
@@ -148,7 +164,9 @@ static void tell(int sig, const siginfo_t *info, const void *uc)
 		hauli_line_hex(&l, (uintptr_t)info->si_addr);
 	}
 	hauli_line_write(&l);
-	put_stack(&l, pcs, hauli_trace_interrupted(uc, pcs, HAULI_SHOT_DEPTH));
+	n = hauli_trace_interrupted(uc, pcs, HAULI_SHOT_DEPTH);
+	inner = inner_frames(sig, pcs, n);
+	put_stack(&l, pcs + inner, n - inner);
 	hauli_line_text(&l, "\n");
 	hauli_line_write(&l);
 	if (about_role)

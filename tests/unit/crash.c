@@ -94,7 +94,53 @@ START_TEST(so_does_an_abort)
 
 	CHILD_DIED_BY(c, SIGABRT);
 	ck_assert_msg(c.lines == 1 && strstr(c.said, "haul: SIGABRT in coroutine \"culprit\" 0x") &&
-			strstr(c.said, " on carrier 1, at "),
+			strstr(c.said, " on carrier 1, at ") &&
+			!strstr(c.said, " on carrier 1, at libc."),
+		"%s", c.said);
+}
+END_TEST
+
+static volatile int depth = 1 << 30;
+
+static __attribute__((noinline)) int dig(int n)
+{
+	volatile char frame[100];
+
+	frame[0] = 1;
+	return n < depth ? dig(n + 1) + frame[0] : frame[0];
+}
+
+static void *digs(void *arg)
+{
+	return (void *)(uintptr_t)dig(0);
+}
+
+static void overrun(void *arg)
+{
+	set_all(SIG_DFL);
+	start(HAUL_STEAL_OFF);
+	spawn_and_wait(digs, NULL);
+}
+
+static unsigned times(const char *text, const char *part)
+{
+	unsigned n = 0;
+
+	while ((text = strstr(text, part)) != NULL) {
+		text += strlen(part);
+		n++;
+	}
+	return n;
+}
+
+START_TEST(an_overrun_stack_is_told_as_such_with_its_last_frames)
+{
+	struct child c = child_run(overrun, NULL);
+	const char *second = strstr(c.said, "haul: SIGSEGV in coroutine \"culprit\" 0x");
+
+	CHILD_DIED_BY(c, SIGSEGV);
+	ck_assert_msg(c.lines == 2 && strstr(c.said, "\"culprit\" has run over its stack of ") &&
+			second && times(second, " < ") >= 10,
 		"%s", c.said);
 }
 END_TEST
@@ -289,6 +335,7 @@ START_TEST(the_last_stop_gives_the_signals_back)
 END_TEST
 
 SUITE_MAIN("crash", {a_fault_tells_coroutine_carrier_address_and_stack, 1}, {so_does_an_abort, 1},
+	{an_overrun_stack_is_told_as_such_with_its_last_frames, 1},
 	{each_of_the_signals_does, SIGNALS}, {a_stolen_one_is_told_with_its_home, 1},
 	{a_poller_is_told_as_one, 1},
 	{a_signal_that_came_from_elsewhere_is_no_crash_of_a_coroutine, 1},
