@@ -34,6 +34,7 @@ REGISTERS = {
 # While a coroutine is selected gdb must not stop at the thread's frame because that is main()'s.
 LIMITS = ("backtrace past-main", "backtrace past-entry")
 STATE_PREFIX = "HAULI_CORO_"
+OVERRUN = 1 << 20  # bytes below its stack where an overrun may be, as in coro/overflow.c
 MOST_CHOICES = 20  # that haul switch lists for a name
 
 
@@ -172,7 +173,9 @@ class Coroutine:
             return None
         hi = int(self.stack)
         lo = hi - int(self.stack["bytes"])
-        return next((t for t, sp in self.haul.threads() if lo <= sp < hi), None)
+        runs = self.haul.running().get(self.address)
+        return next((t for t, sp in self.haul.threads()
+                     if (lo - OVERRUN if t.ptid[1] == runs else lo) <= sp < hi), None)
 
     def is_suspended(self):
         return int(self.stack) != 0 and self.state != "ended" and self.thread() is None
@@ -269,6 +272,7 @@ class Haul:
             os.path.normpath(os.path.join(os.path.dirname(anchor.symtab.fullname()), up))
             for up in ("..", "../../drivers-glue"))
         self.sps = None
+        self.current = None
         self.targets = None
         self.all = None
 
@@ -307,6 +311,19 @@ class Haul:
                 self.sps.append((thread, int(gdb.newest_frame().read_register("sp"))))
             before.switch()
         return self.sps
+
+    def running(self):
+        """By the address of a coroutine that a carrier runs: the carrier's thread."""
+        if self.current is None:
+            self.current = {int(c["current"]): word(c["tid"]) for c in self.carriers()}
+        return self.current
+
+    def carriers(self):
+        rt = self.first
+        while int(rt) != 0:
+            for n in range(int(rt["nb_carriers"])):
+                yield rt["carriers"][n]
+            rt = rt["next"]
 
     def carrier(self, address):
         kind = gdb.lookup_type("struct haul_carrier")

@@ -67,9 +67,16 @@ static void put_place(struct hauli_line *l, const void *pc)
 
 static void put_stack(struct hauli_line *l, void *const *pcs, unsigned n)
 {
-	for (unsigned i = 0; i < n; i++) {
+	for (unsigned i = 0, next; i < n; i = next) {
 		hauli_line_text(l, i > 0 ? " < " : ", at ");
 		put_place(l, pcs[i]);
+		for (next = i + 1; next < n && pcs[next] == pcs[i]; next++)
+			;
+		if (next - i == 1)
+			continue;
+		hauli_line_text(l, " (");
+		hauli_line_number(l, next - i);
+		hauli_line_text(l, " times)");
 	}
 }
 

@@ -122,17 +122,6 @@ static void overrun(void *arg)
 	spawn_and_wait(digs, NULL);
 }
 
-static unsigned times(const char *text, const char *part)
-{
-	unsigned n = 0;
-
-	while ((text = strstr(text, part)) != NULL) {
-		text += strlen(part);
-		n++;
-	}
-	return n;
-}
-
 START_TEST(an_overrun_stack_is_told_as_such_with_its_last_frames)
 {
 	struct child c = child_run(overrun, NULL);
@@ -140,7 +129,7 @@ START_TEST(an_overrun_stack_is_told_as_such_with_its_last_frames)
 
 	CHILD_DIED_BY(c, SIGSEGV);
 	ck_assert_msg(c.lines == 2 && strstr(c.said, "\"culprit\" has run over its stack of ") &&
-			second && times(second, " < ") >= 10,
+			second && strstr(second, " times)"),
 		"%s", c.said);
 }
 END_TEST

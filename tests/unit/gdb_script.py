@@ -58,7 +58,7 @@ SESSION = [
     ("haul switch back", [r"\A\Z"]),
     ("haul switch *&holder", [r"\A#\d+ .* in hold \("]),
     ("haul switch back", [r"\A\Z"]),
-    ("backtrace", [r"\A#0 ", r" main \(\) at .*stuck\.c:\d+\n\Z"]),
+    ("backtrace", [r"\A#0 ", r" main \(argc=\d, .*\) at .*stuck\.c:\d+\n\Z"]),
     ("haul switch hog", [r"\AIt runs: thread \d+\n\Z"]),
     ("haul switch newcomer", [r"\AIt has no stack: ready, has not begun rest\n\Z"]),
     ("haul switch nobody", [r"\ANo coroutine is nobody; see haul list\n\Z"]),
@@ -73,7 +73,11 @@ GOES_ON = [
     ("backtrace", [r"\A#1 ", r" get \(arg=0x0\) at ", ENTRY + r" at .*\n\Z"]),
     ("stepi", [r"\S"]),
     ("frame", [r"\A#0 "]),
-    ("backtrace", [r"\A#0 ", r" main \(\) at .*\n\Z"]),
+    ("backtrace", [r"\A#0 ", r" main \(argc=\d, .*\) at .*\n\Z"]),
+]
+OVERRUN = [
+    ("haul list hog", [rf"carrier 1: hog {LIVE}, running in thread \d+\n"]),
+    ("haul bt hog", [r"\A#\d+ carrier 1: hog .*\n#0 .* dig \(", r"#\d+ .* dig \(", r" hog \("]),
 ]
 MARK = "--- "
 
@@ -114,15 +118,26 @@ class Gdb:
             self.tap.ok(has_in_order(text, patterns), f"{name}: {command}", text or before)
 
 
-def core_of(program, folder):
-    """A core that the kernel has written, with the program stuck; or None."""
+def core_of(program, folder, *sick):
+    """A core that the kernel has written, with the program stuck, or sick; or None."""
     limits = resource.getrlimit(resource.RLIMIT_CORE)
     resource.setrlimit(resource.RLIMIT_CORE, (limits[1], limits[1]))
-    with subprocess.Popen([program], cwd=folder, stdout=subprocess.PIPE) as ran:
+    with subprocess.Popen([program, *sick], cwd=folder, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL) as ran:
         ran.stdout.readline()
-        ran.send_signal(signal.SIGABRT)
+        if not sick:
+            ran.send_signal(signal.SIGABRT)
     resource.setrlimit(resource.RLIMIT_CORE, limits)
     return next(iter(glob.glob(folder + "/core*")), None)
+
+
+def with_core(tap, gdb, name, command, commands):
+    with tempfile.TemporaryDirectory() as folder:
+        core = core_of(command[0], folder, *command[1:])
+        if core:
+            gdb.session(name, [command[0], core], ["thread 1"], commands)
+        else:
+            tap.skip(name, "the kernel writes cores elsewhere (kernel.core_pattern)")
 
 
 def elsewhere(tap, gdb, script, program):
@@ -162,12 +177,9 @@ def main():
         print("1..0 # SKIP gdb cannot run a program here:", before.strip().split("\n")[-1])
         return
     gdb.session("live", [program], stuck, SESSION + GOES_ON)
+    with_core(tap, gdb, "core", [program], SESSION)
+    with_core(tap, gdb, "core of an overrun stack", [program, "overrun"], OVERRUN)
     with tempfile.TemporaryDirectory() as folder:
-        core = core_of(program, folder)
-        if core:
-            gdb.session("core", [program, core], ["thread 1"], SESSION)
-        else:
-            tap.skip("core", "the kernel writes cores elsewhere (kernel.core_pattern)")
         bare = os.path.join(folder, "bare")
         subprocess.run(["objcopy", "--strip-debug", program, bare], check=True)
         gdb.session("stripped", [bare], stuck[:2], [

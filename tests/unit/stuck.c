@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A program that is stuck: each coroutine waits for ever, in its own way. When all of them wait it
- * calls all_are_stuck(), for a debugger, and prints a line (gdb_script.py).
+ * calls all_are_stuck(), for a debugger, and prints a line (gdb_script.py). With an argument, one
+ * of them runs over its stack then.
  */
 #include <semaphore.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@
 static struct haul_mutex mutex;
 static struct haul_chan *chan;
 static struct haul_coro *holder;
-static sem_t done;
+static sem_t done, overruns;
 
 static __attribute__((noinline)) int hold(int deep)
 {
@@ -74,13 +75,28 @@ static void *be_last(void *arg)
 	return arg;
 }
 
+static void await(sem_t *sem)
+{
+	while (sem_wait(sem) != 0)
+		;
+}
+
+static volatile int deepest = 1 << 30;
+
+static __attribute__((noinline)) int dig(int deep)
+{
+	volatile char frame[100];
+
+	frame[0] = 1;
+	return deep < deepest ? dig(deep + 1) + frame[0] : frame[0];
+}
+
 /* Keeps its carrier, with no use of the CPU. */
 static void *hog(void *arg)
 {
 	sem_post(&done);
-	for (;;)
-		pause();
-	return arg;
+	await(&overruns);
+	return (char *)arg + dig(0);
 }
 
 __attribute__((noinline)) void all_are_stuck(void);
@@ -103,13 +119,7 @@ static struct haul_coro *spawn(struct haul_carrier *c, const char *name, haul_fn
 	return co;
 }
 
-static void await(void)
-{
-	while (sem_wait(&done) != 0)
-		;
-}
-
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct haul_plan_opts wish = {.carriers = 2};
 	struct haul_runtime_opts opts = {0};
@@ -119,6 +129,7 @@ int main(void)
 
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 	sem_init(&done, 0, 0);
+	sem_init(&overruns, 0, 0);
 	if (haul_plan_create(&plan, &wish, err, sizeof(err)) != 0)
 		return 1;
 	opts.plan = plan;
@@ -134,10 +145,12 @@ int main(void)
 	spawn(haul_carrier(rt, 0), "gone", return_at_once);
 	spawn(haul_carrier(rt, 0), "last", be_last);
 	spawn(haul_carrier(rt, 1), "hog", hog);
-	await();
-	await();
+	await(&done);
+	await(&done);
 	spawn(haul_carrier(rt, 1), "newcomer", rest);
 	all_are_stuck();
+	if (argc > 1)
+		sem_post(&overruns);
 	for (;;)
 		pause();
 }
