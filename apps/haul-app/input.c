@@ -82,13 +82,33 @@ static int explain(const struct haul_app_input *in, int err, char *errbuf, size_
 	return -err;
 }
 
+/* The name of the output of this program that goes to the file, or NULL. */
+static const char *output_into(const struct stat *st)
+{
+	static const char *const names[] = {[STDOUT_FILENO] = "stdout", [STDERR_FILENO] = "stderr"};
+	struct stat out;
+
+	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+		if ((S_ISREG(st->st_mode) || S_ISFIFO(st->st_mode)) && fstat(fd, &out) == 0 &&
+			out.st_dev == st->st_dev && out.st_ino == st->st_ino)
+			return names[fd];
+	return NULL;
+}
+
 /* What can be read from beginning to end. */
 static int check(struct haul_app_input *in, char *errbuf, size_t errlen)
 {
+	const char *output;
 	struct stat st;
 
 	if (fstat(in->fd, &st) != 0)
 		return explain(in, errno, errbuf, errlen);
+	output = output_into(&st);
+	if (output) {
+		snprintf(
+			errbuf, errlen, "%s of this program goes to it; give another file", output);
+		return -EINVAL;
+	}
 	if (S_ISDIR(st.st_mode) || S_ISBLK(st.st_mode)) {
 		snprintf(errbuf, errlen, "it is a %s; give a file or a pipe",
 			S_ISDIR(st.st_mode) ? "directory" : "disk");

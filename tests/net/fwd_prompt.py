@@ -4,6 +4,7 @@ traffic; the same script for dpdk-testpmd and for haul-fwd."""
 import json
 import os
 import re
+import resource
 import shutil
 import socket
 import stat
@@ -51,6 +52,36 @@ def test_file():
         tap.ok(r.rc == 2 and "No such file" in r.err, "no such file", r)
         r = fwd.run(*NULL, "--auto-start")
         tap.ok(r.rc == 2 and "--interactive" in r.err, "--auto-start alone", r)
+
+
+def printing_into(path, into, *args):
+    """A run whose stdout or stderr is appended to a file: exit code, the size of the file, stderr
+    or what the file has. A program that reads on and on is ended at 1 MB."""
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+    with open(path, "a") as f:
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, into: f}
+        r = subprocess.run([fwd.FWD, *netns.settings(args), *args], stdin=subprocess.DEVNULL,
+                           text=True, timeout=120, preexec_fn=limit, **pipes)
+    with open(path) as f:
+        text = f.read()
+    return r.returncode, netns.said(text if into == "stderr" else r.stderr), text
+
+
+def test_own_output():
+    """A file that the program prints to would grow by each line that is read from it."""
+    with tempfile.TemporaryDirectory() as d:
+        for option, more, text in (("--cmdline-file", [], "show config fwd\n"),
+                                   ("--routes", ["--mode", "l3fwd"], "# none\n")):
+            for into in "stdout", "stderr":
+                path = file_of(d, text)
+                rc, err, now = printing_into(path, into, *NULL, "--duration", "0.1", "--period",
+                                             "0", *more, option, path)
+                why = f"{path}: {into} of this program goes to it; give another file"
+                tap.ok(rc == 2 and why in err and len(now) < len(text) + 500,
+                       f"{option} that {into} goes to is refused", f"{rc} {err[:2000]}")
+        rc, err, _ = printing_into("/dev/null", "stdout", *NULL, "--duration", "0.1",
+                                   "--cmdline-file", "/dev/null")
+        tap.ok(rc == 0, "/dev/null is both", f"{rc} {err}")
 
 
 def test_pipe():
@@ -269,6 +300,7 @@ def test_scripts():
                    f"{lacks}\n{theirs.stdout}\n{ours.out}")
 
 
-for test in (test_file, test_pipe, test_terminal, test_socket, test_scripts, test_cycles):
+for test in (test_file, test_own_output, test_pipe, test_terminal, test_socket, test_scripts,
+             test_cycles):
     test()
 tap.done()

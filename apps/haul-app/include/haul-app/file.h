@@ -37,7 +37,9 @@ struct haul_app_input {
 };
 
 /* Opens a file of at most so many bytes. Returns 0, and the caller calls haul_app_input_close(); or
- * -errno, with what is wrong in errbuf, without the file's name: "Permission denied". */
+ * -errno, with what is wrong in errbuf, without the file's name: "Permission denied". -EINVAL if
+ * stdout or stderr of the program goes to the file: what is printed while it is read would be read,
+ * too. */
 HAUL_API int haul_app_input_open(
 	struct haul_app_input *in, const char *path, uint64_t most, char *errbuf, size_t errlen);
 
