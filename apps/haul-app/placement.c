@@ -8,9 +8,10 @@
 /* The values of the options: one placement per process. */
 static struct {
 	const char *carriers;
+	const char *option; /* that chose them */
 	const char *near_nic;
 	bool smt;
-} place;
+} place = {.option = "--carriers"};
 
 const struct haul_app_option *hauli_placement_options(void)
 {
@@ -29,10 +30,11 @@ const struct haul_app_option *hauli_placement_options(void)
 	return options;
 }
 
-bool haul_app_place(const char *carriers)
+bool haul_app_place(const char *option, const char *carriers)
 {
 	if (place.carriers)
 		return false;
+	place.option = option;
 	place.carriers = carriers;
 	return true;
 }
@@ -55,17 +57,20 @@ int haul_app_plan(
 
 		if (n < 1 || n > HAUL_CARRIERS_MAX)
 			return haul_app_wrong(program,
-				"--carriers %s: give a number from 1 to %u, or CPUs such as 0,2-3",
-				place.carriers, HAUL_CARRIERS_MAX);
+				"%s %s: give a number from 1 to %u, or CPUs such as 0,2-3",
+				place.option, place.carriers, HAUL_CARRIERS_MAX);
 		opts.carriers = (unsigned)n;
 	} else {
 		opts.cpus = place.carriers;
 	}
+	if (opts.cpus && opts.near_nic)
+		return haul_app_wrong(
+			program, "%s and --near both choose the CPUs; give one", place.option);
 	err = haul_plan_create(plan, &opts, errbuf, sizeof(errbuf));
 	if (err == 0)
 		return HAUL_APP_DONE;
 	if (err == -EINVAL && strncmp(errbuf, "cpus ", 5) == 0)
-		return haul_app_wrong(program, "--carriers %s", errbuf + 5);
+		return haul_app_wrong(program, "%s %s", place.option, errbuf + 5);
 	if (err == -EINVAL && strncmp(errbuf, "near_nic ", 9) == 0)
 		return haul_app_wrong(program, "--near %s", errbuf + 9);
 	haul_app_say(program, "%s", errbuf);

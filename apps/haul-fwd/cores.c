@@ -83,32 +83,26 @@ static int by_id(const void *a, const void *b)
 	return (left->id > right->id) - (left->id < right->id);
 }
 
-/* The CPUs of the map as --carriers takes them. The lowest lcore is testpmd's main lcore, which
- * forwards nothing; haul's main thread needs no CPU of its own. */
-static char *carriers_of(struct map *map)
+/* Fills list with the CPUs of the map as --carriers takes them. The lowest lcore is testpmd's main
+ * lcore, which forwards nothing; haul's main thread needs no CPU of its own. */
+static void fill_carriers(char *list, size_t size, struct map *map)
 {
 	unsigned first, n;
-	char *list = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&list, &size);
+	size_t len = 0;
 
-	if (!out)
-		abort();
 	qsort(map->lcores, map->n, sizeof(map->lcores[0]), by_id);
 	first = map->n > 1 ? 1 : 0;
 	n = map->n - first;
 	if (nb_cores && nb_cores < n)
 		n = (unsigned)nb_cores;
 	for (unsigned i = first; i < first + n; i++)
-		fprintf(out, "%s%lu-%lu", i > first ? "," : "", map->lcores[i].cpu,
-			map->lcores[i].cpu);
-	fclose(out);
-	return list;
+		len += (size_t)snprintf(list + len, size - len, "%s%lu-%lu", i > first ? "," : "",
+			map->lcores[i].cpu, map->lcores[i].cpu);
 }
 
 static int place(const struct haul_app *app, const char *option, const char *carriers)
 {
-	if (haul_app_place(carriers))
+	if (haul_app_place(option, carriers))
 		return HAUL_APP_DONE;
 	return haul_app_wrong(
 		app->program, "%s and --carriers both choose the carriers; give one", option);
@@ -117,7 +111,7 @@ static int place(const struct haul_app *app, const char *option, const char *car
 static int place_by_map(const struct haul_app *app)
 {
 	struct map map = {.n = 0};
-	static char *carriers;
+	static char carriers[HAUL_CARRIERS_MAX * sizeof("65535-65535,")];
 
 	if (!parse_map(&map, lcores))
 		return haul_app_wrong(app->program,
@@ -128,7 +122,7 @@ static int place_by_map(const struct haul_app *app)
 		return haul_app_wrong(app->program,
 			"--nb-cores %lu: --lcores %s has %u CPUs besides that of the main thread",
 			(unsigned long)nb_cores, lcores, map.n - 1);
-	carriers = carriers_of(&map);
+	fill_carriers(carriers, sizeof(carriers), &map);
 	return place(app, "--lcores", carriers);
 }
 

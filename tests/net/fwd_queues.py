@@ -133,7 +133,11 @@ WRONG = [  # arguments, a part of the line
     (["null:", "--lcores", "(0-3)@1"], "so there are no groups"),
     (["null:", "--lcores", "0@"], "no groups"),
     (["null:", "-l", "0,1", "--nb-cores", "2"], "has 1 CPUs besides"),
-    (["null:", "-l", "0,9999"], "9999"),
+    (["null:", "-l", "0,9999"], "haul-fwd: --lcores '9999-9999': there is no CPU 9999"),
+    (["null:", "-l", "9999"], "haul-fwd: --lcores '9999-9999': there is no CPU 9999"),
+    (["null:", "-l", "0-1", "--carriers", "2"], "--lcores and --carriers both choose the carriers"),
+    (["null:", "-l", "0,1", "--near", "lo"], "--lcores and --near both choose the CPUs"),
+    (["null:", "--carriers", "0-0", "--near", "lo"], "--carriers and --near both choose the CPUs"),
 ]
 for args, holds in WRONG:
     r = fwd.run("--port", *args, "--duration", "1", seconds=20)

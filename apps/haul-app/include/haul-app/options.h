@@ -96,9 +96,10 @@ struct haul_app_program {
 	bool (*may_capture)(void);
 };
 
-/* Sets the carriers as --carriers does ("2", "0,2-3"), for programs with options of their own for
- * that: in haul_app_hooks.parsed(). False: --carriers is given. carriers must stay valid. */
-HAUL_API bool haul_app_place(const char *carriers);
+/* Sets the carriers as --carriers does ("2", "0,2-3"), for a program with an option of its own for
+ * that, which errors name: in haul_app_hooks.parsed(). False: --carriers is given. Both texts must
+ * stay valid. */
+HAUL_API bool haul_app_place(const char *option, const char *carriers);
 
 /*
  * Runs a program that handles no packets: parses the command line, calls body(), and checks that
