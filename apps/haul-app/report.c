@@ -144,6 +144,9 @@ static void add_share(struct hauli_app_line *line, const struct haul_io_share *s
 static void add_handlers(struct hauli_app_line *line, const struct hauli_app_carrier_sample *s)
 {
 	hauli_app_line_add(line, "in flight %" PRIu64, s->io.in_flight);
+	if (s->io.held_polls > 0)
+		hauli_app_line_add(line, "at the limit in %.0f %% of polls",
+			100.0 * (double)s->io.held_polls / (double)s->io.polls);
 	if (s->waits.longest_ns >= HAUL_MS)
 		hauli_app_line_add(line, "longest wait %.3f s", (double)s->waits.longest_ns / 1e9);
 }

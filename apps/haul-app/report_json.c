@@ -155,6 +155,7 @@ static void add_carrier(struct haul_app_json *carriers, const struct hauli_app *
 	set_packets(carrier, &s->io);
 	set_polls(carrier, &s->io);
 	set(carrier, "in_flight", s->io.in_flight);
+	set(carrier, "held_polls", s->io.held_polls);
 	set(carrier, "waiting", s->waits.handlers);
 	set(carrier, "longest_wait_ns", s->waits.longest_ns);
 	if (s->waits.longest_at[0])

@@ -230,7 +230,8 @@ static inline __attribute__((always_inline)) void *poll(
 static __attribute__((noinline)) uint16_t receive_for_all(
 	struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t most, bool *passed)
 {
-	uint16_t n = hauli_spread_has_room(r) ? hauli_burst_rx(&r->burst, pkts, most) : 0;
+	bool has_room = hauli_spread_has_room(r);
+	uint16_t n = has_room ? hauli_burst_rx(&r->burst, pkts, most) : 0;
 	uint16_t own;
 
 	if (n > 0)
@@ -238,6 +239,7 @@ static __attribute__((noinline)) uint16_t receive_for_all(
 	hauli_pkts_take(pkts, n);
 	own = hauli_spread(r, pkts, n);
 	hauli_counter_add(&r->empty, n == 0);
+	hauli_counter_add(&r->held, !has_room);
 	*passed |= own < n;
 	return own;
 }
@@ -381,6 +383,7 @@ static inline __attribute__((always_inline)) bool cycle_handlers(
 		if (hauli_unlikely((steals ? hauli_rxq_in_flight(r)
 					   : hauli_rxq_in_flight_here(r)) >= r->max_in_flight)) {
 			hauli_counter_add(&r->empty, 1);
+			hauli_counter_add(&r->held, 1);
 			continue;
 		}
 		n = receive(r, pkts, p->burst, &passed);

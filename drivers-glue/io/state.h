@@ -74,6 +74,7 @@ struct hauli_rxq {
 	struct haul_port *port; /* constant */
 	unsigned max_in_flight; /* constant */
 	struct hauli_counter not_started; /* dropped packets that never had a handler */
+	struct hauli_counter held; /* of empty: max_in_flight was reached. Poller */
 	struct hauli_tx_proxy
 		*proxy; /* NULL: the carrier is no proxy here. Constant, as the next */
 	struct hauli_rps_target

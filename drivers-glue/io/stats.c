@@ -22,6 +22,7 @@ static void add_rx(
 	st->in_flight += hauli_rxq_in_flight(r);
 	st->polls += hauli_counter_read(&p->cycles);
 	st->empty_polls += hauli_counter_read(&r->empty);
+	st->held_polls += hauli_counter_read(&r->held);
 	if (r->filter)
 		st->rx_errors += hauli_counter_read(&r->filter->cut);
 	for (i = 0; i < HAUL_DROP_REASONS; i++)

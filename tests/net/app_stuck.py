@@ -101,6 +101,27 @@ def run(tap, sick, rng, kinds, steals=("off", "cluster", "global")):
            f"none is left: {what}", figures["carriers"])
 
 
+def fill(tap, sick):
+    """More packets than handlers may be in flight: half of the pool."""
+    name = "a report says that no more handlers may begin"
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "in.pcap")
+        fwd.write_pcap(path, frames("p" * 700))
+        with subprocess.Popen([sick, "--port", f"pcap:rx={path}", "--json", "--period", "100ms",
+                               "--mbufs", "1024", "--carriers", "1", "--poller", "sleep"], text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as p:
+            said = ""
+            for line in p.stderr:
+                said += line
+                if "at the limit in" in line:
+                    break
+            p.send_signal(signal.SIGINT)
+            netns.finish(p)
+    at = re.search(r"in flight (\d+)\s+at the limit in (\d+) % of polls", said)
+    tap.ok(at and int(at[1]) in range(513, 545) and int(at[2]) in range(101), name, said)
+
+
 def main():
     netns.enter()
     tap = netns.Tap()
@@ -112,6 +133,7 @@ def main():
     # A handler that was stolen waits in other calls of haul's than one at home: call stacks are
     # more than the functions of the program.
     run(tap, sys.argv[1], rng, list("0123456789") * 3, ["off"])
+    fill(tap, sys.argv[1])
     tap.done()
 
 

@@ -13,7 +13,8 @@ QUEUE = {"carrier": int, "rx_packets": int, "rx_bytes": int, "tx_packets": int, 
          "polls": int, "empty_polls": int}
 CARRIER = {"id": int, "cpu": int, "cluster": int, "rounds": int, "slices": int, "spawned": int,
            "parks": int, "rx_packets": int, "rx_bytes": int, "tx_packets": int, "tx_bytes": int,
-           "polls": int, "empty_polls": int, "sleeps": int, "wakes": int, "slept_ns": int,
+           "polls": int, "empty_polls": int, "held_polls": int, "in_flight": int,
+           "sleeps": int, "wakes": int, "slept_ns": int,
            "wake_p50_ns": int, "wake_p99_ns": int}
 
 

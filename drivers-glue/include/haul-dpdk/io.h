@@ -265,6 +265,7 @@ struct haul_io_stats {
 	/* Packets in transmit queues that the poller has seen, not yet passed to the NIC. */
 	uint64_t tx_queued;
 	uint64_t polls, empty_polls;
+	uint64_t held_polls; /* of empty_polls: max_in_flight handlers had not ended */
 	/* Lost by the PMD or the kernel. Only in the sum over all carriers. */
 	uint64_t rx_missed; /* the ring of the PMD or the socket was full */
 	uint64_t rx_nombuf; /* the pool was empty */
