@@ -8,14 +8,10 @@
 #include "signals.h"
 #include "watch.h"
 
-#define STARVED_TIMEOUT (4 * HAUL_S) /* then for carriers that may be waiting for a CPU */
-
 int hauli_app_stop_pollers(struct hauli_app *a, char *errbuf, size_t errlen)
 {
 	hauli_app_signals_phase(HAULI_APP_PHASE_WORKS, "stopping pollers", "");
 	a->stop_err = haul_io_stop(a->pub.io, HAULI_APP_STOP_TIMEOUT, errbuf, errlen);
-	if (a->stop_err == -ETIMEDOUT)
-		a->stop_err = haul_io_stop(a->pub.io, STARVED_TIMEOUT, errbuf, errlen);
 	if (a->stop_err != -ETIMEDOUT)
 		hauli_app_cancelled_tell(a);
 	return a->stop_err;

@@ -108,8 +108,8 @@ def fill(tap, sick):
         path = os.path.join(folder, "in.pcap")
         fwd.write_pcap(path, frames("p" * 700))
         with subprocess.Popen([sick, "--port", f"pcap:rx={path}", "--json", "--period", "100ms",
-                               "--mbufs", "1024", "--carriers", "1", "--poller", "sleep"], text=True,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               "--mbufs", "1024", "--carriers", "1", "--poller", "sleep"],
+                              text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE) as p:
             said = ""
             for line in p.stderr:
