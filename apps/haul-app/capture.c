@@ -12,6 +12,7 @@
 #include <pcap/pcap.h>
 
 #include "command.h"
+#include "settings.h"
 
 #define FLUSH_TIMEOUT HAUL_S /* for the reader of a pipe, at the end */
 #define MIB (1u << 20)
@@ -43,9 +44,7 @@ static struct {
 
 static bool captures(void)
 {
-	const struct haul_app_program *program = hauli_app_state.pub.program;
-
-	return s.file || (program->may_capture && program->may_capture());
+	return s.file || hauli_app_takes_commands(&hauli_app_state);
 }
 
 static bool rotates(void)

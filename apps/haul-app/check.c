@@ -58,8 +58,24 @@ static unsigned count(const struct hauli_command *command, const struct haul_app
 	return n;
 }
 
+/* The name of a wrong row of haul_app_program.needs, or NULL. */
+static const char *wrong_need(const struct hauli_command *command)
+{
+	const struct haul_app_need *need = command->program->needs;
+
+	for (; need && need->option; need++) {
+		const struct haul_app_option named = {.name = need->option};
+
+		if (count(command, &named) == 0 || !need->needs || !need->has_effect)
+			return need->option;
+	}
+	return NULL;
+}
+
 int hauli_check_options(const struct hauli_command *command)
 {
+	const char *need = wrong_need(command);
+
 	for (unsigned t = 0; command->tables[t]; t++) {
 		for (const struct haul_app_option *o = command->tables[t]; o->name; o++) {
 			const char *wrong = mistake(o);
@@ -71,6 +87,13 @@ int hauli_check_options(const struct hauli_command *command)
 			haul_app_say(command->program, "table of options: %s: %s", o->name, wrong);
 			return HAUL_APP_FAILED;
 		}
+	}
+	if (need) {
+		haul_app_say(command->program,
+			"table of needs: %s: give an option of the library, \"needs\" and "
+			"\"has_effect\"",
+			need);
+		return HAUL_APP_FAILED;
 	}
 	return HAUL_APP_DONE;
 }

@@ -41,6 +41,17 @@ const char *hauli_option_name(const struct haul_app_option *o)
 									     : o->name;
 }
 
+struct haul_app_need hauli_option_need(
+	const struct hauli_command *command, const struct haul_app_option *o)
+{
+	const struct haul_app_need *need = command->program->needs;
+
+	for (; need && need->option; need++)
+		if (strcmp(need->option, hauli_option_name(o)) == 0)
+			return *need;
+	return (struct haul_app_need){hauli_option_name(o), o->needs, o->has_effect};
+}
+
 static bool parse_number(uint64_t *to, const char *text)
 {
 	char *end;
@@ -275,6 +286,7 @@ static int parse_all(const struct hauli_command *command, int argc, char **argv,
 int hauli_options_parse(const struct hauli_command *command, int argc, char **argv)
 {
 	const struct haul_app_option **given;
+	struct haul_app_need need;
 	int rc;
 
 	/* First of all, because parsing overwrites the defaults that --help shows. */
@@ -286,10 +298,12 @@ int hauli_options_parse(const struct hauli_command *command, int argc, char **ar
 	if (!given)
 		abort();
 	rc = parse_all(command, argc, argv, given);
-	for (const struct haul_app_option **o = given; *o && rc < 0; o++)
-		if ((*o)->has_effect && !(*o)->has_effect())
+	for (const struct haul_app_option **o = given; *o && rc < 0; o++) {
+		need = hauli_option_need(command, *o);
+		if (need.has_effect && !need.has_effect())
 			rc = haul_app_wrong(command->program, "%s has no effect here: it needs %s",
-				hauli_option_name(*o), (*o)->needs);
+				need.option, need.needs);
+	}
 	free(given);
 	return rc;
 }

@@ -20,6 +20,10 @@ struct hauli_command hauli_command(const struct haul_app_program *program,
 /* "--port" of "-p, --port". */
 const char *hauli_option_name(const struct haul_app_option *o);
 
+/* What an option needs in the program; needs is NULL if it always has an effect. */
+struct haul_app_need hauli_option_need(
+	const struct hauli_command *command, const struct haul_app_option *o);
+
 /* Stores the options in their variables. Returns -1 if the program is to go on; else the exit code,
  * after printing (--help, --version, or an error as one line on stderr). */
 int hauli_options_parse(const struct hauli_command *command, int argc, char **argv);

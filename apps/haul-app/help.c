@@ -71,9 +71,12 @@ static const char *default_of(const struct haul_app_option *o, char *buf, size_t
 	}
 }
 
-static void print_option(const struct haul_app_option *o)
+static void print_option(const struct hauli_command *command, const struct haul_app_option *o)
 {
+	const char *needs = hauli_option_need(command, o).needs;
 	int n = printf("  %s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
+	/* Its choices, each in a line. */
+	bool lists = o->kind == HAUL_APP_CHOICE && strchr(o->help, '\n');
 	char buf[64], *text;
 	const char *def = default_of(o, buf, sizeof(buf));
 
@@ -82,8 +85,11 @@ static void print_option(const struct haul_app_option *o)
 		n = 0;
 	}
 	printf("%*s", HELP_COLUMN - n, "");
-	if (asprintf(&text, "%s%s%s%s%s%s", o->help, o->needs ? "; needs " : "",
-		    o->needs ? o->needs : "", def ? " (default: " : "", def ? def : "",
+	if (asprintf(&text, "%s%s%s%s%s%s", o->help,
+		    !needs          ? ""
+			    : lists ? ";\nneeds "
+				    : "; needs ",
+		    needs ? needs : "", def ? " (default: " : "", def ? def : "",
 		    def ? ")" : "") < 0)
 		abort();
 	print_wrapped(text, HELP_COLUMN, HELP_COLUMN);
@@ -100,7 +106,7 @@ void hauli_print_help(const struct hauli_command *command)
 		program->purpose ? program->purpose : "");
 	for (t = 0; command->tables[t]; t++)
 		for (o = command->tables[t]; o->name; o++)
-			print_option(o);
+			print_option(command, o);
 	printf("  %-*s%s\n", HELP_COLUMN - 2, "-h, --help", "print this help and exit");
 	printf("  %-*s%s\n", HELP_COLUMN - 2, "--version", "print the version and exit");
 	if (command->ports) {

@@ -13,6 +13,11 @@ static struct {
 	bool smt;
 } place = {.option = "--carriers"};
 
+static bool counts_cores(void)
+{
+	return !place.carriers;
+}
+
 const struct haul_app_option *hauli_placement_options(void)
 {
 	static const struct haul_app_option options[] = {
@@ -23,7 +28,8 @@ const struct haul_app_option *hauli_placement_options(void)
 		{"--near", "NIC", HAUL_APP_TEXT, &place.near_nic, .zero = "no preference",
 			.help = "begin with the CPUs nearest to this interface or PCI address"},
 		{"--smt", NULL, HAUL_APP_FLAG, &place.smt,
-			.help = "use SMT siblings as if they were cores"},
+			.help = "use SMT siblings as if they were cores",
+			.needs = "the default number of carriers", .has_effect = counts_cores},
 		{NULL},
 	};
 
@@ -63,6 +69,9 @@ int haul_app_plan(
 	} else {
 		opts.cpus = place.carriers;
 	}
+	/* Of another option, which the program has read after has_effect() was called. */
+	if (opts.smt && place.carriers)
+		return haul_app_wrong(program, "--smt has no effect with %s", place.option);
 	if (opts.cpus && opts.near_nic)
 		return haul_app_wrong(
 			program, "%s and --near both choose the CPUs; give one", place.option);

@@ -11,6 +11,28 @@
 
 static char poller_help[512];
 
+bool hauli_app_takes_commands(const struct hauli_app *a)
+{
+	return a->pub.program->takes_commands && a->pub.program->takes_commands();
+}
+
+static bool steals(void)
+{
+	return hauli_app_state.steal != HAUL_STEAL_OFF;
+}
+
+/* True if the poller waits, or if the text is wrong, which is another error. */
+static bool may_wait(void)
+{
+	struct haul_poll_policy policy;
+	char errbuf[256];
+
+	if (hauli_app_takes_commands(&hauli_app_state) ||
+		haul_poll_parse(&policy, hauli_app_state.poller_text, errbuf, sizeof(errbuf)) != 0)
+		return true;
+	return haul_poll_kind_of(policy.how)->may_overflow;
+}
+
 static const struct haul_app_option port_options[] = {
 	{"--port", "SPEC", HAUL_APP_TEXTS, &hauli_app_state.specs,
 		.help = "a port: tap:NAME, null:, pci:ADDRESS, ... (see below); repeat the "
@@ -28,7 +50,8 @@ static const struct haul_app_option options[] = {
 	{"--order", HAULI_ORDER_NAMES, HAUL_APP_CHOICE, &hauli_app_state.send_order,
 		.help = "order of packets that stolen handlers send:\n"
 			"flow: as received within each flow;\n"
-			"any: not kept"},
+			"any: not kept",
+		.needs = "--steal cluster or global", .has_effect = steals},
 	{"--spread", HAULI_SPREAD_NAMES, HAUL_APP_CHOICE, &hauli_app_state.spread,
 		.help = "spread flows in software to carriers for which a port has no queue:\n"
 			"packets: if handlers are coroutines;\n"
@@ -37,7 +60,8 @@ static const struct haul_app_option options[] = {
 	{"--packet-rate", "N", HAUL_APP_NUMBER, &hauli_app_state.packet_rate, 1,
 		UINT64_C(1000000000), "the link rate of NICs",
 		"maximum rate of a queue in packets per second; pollers sleep no "
-		"longer than receive rings hold at this rate"},
+		"longer than receive rings hold at this rate",
+		.needs = "--poller block, adaptive or sleep", .has_effect = may_wait},
 	{"--burst", "N", HAUL_APP_NUMBER, &hauli_app_state.burst, 1, 512, NULL,
 		"maximum of packets per poll"},
 	{"--rxd", "N", HAUL_APP_NUMBER, &hauli_app_state.rx_ring, 1, 32768, "the PMD's choice",

@@ -9,6 +9,9 @@
 /* Sets the defaults, and returns the command line of a->pub.program. */
 struct hauli_command hauli_app_settings(struct hauli_app *a);
 
+/* True if users can change settings while the program runs. */
+bool hauli_app_takes_commands(const struct hauli_app *a);
+
 /* Checks the values, and fills a->io_opts and a->pub from them and from the hooks. Returns an exit
  * code. */
 int hauli_app_settings_check(struct hauli_app *a);

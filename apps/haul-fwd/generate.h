@@ -39,6 +39,9 @@ struct generate_options {
 /* True if the program makes frames of flows to measure: in has_effect(). */
 bool generate_has_flows(void);
 
+/* True if the options ask for no packets: --rate 0. After parsing. */
+bool generate_only_receives(void);
+
 /* Parses, and reads the file to replay. Returns HAUL_APP_DONE, or an exit code after a line. */
 int generate_options_parse(struct generate_options *o, const struct haul_app_program *program,
 	unsigned nb_ports, uint64_t flows);

@@ -33,6 +33,11 @@ bool generate_has_flows(void)
 	return generates() && !replay;
 }
 
+bool generate_only_receives(void)
+{
+	return rate && strcmp(rate, "0") == 0 && !replay && closed_loop == 0;
+}
+
 static bool has_rate(void)
 {
 	return generates() && closed_loop == 0 && (rate || !replay || fwd_prompt_is_used());

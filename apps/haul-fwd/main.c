@@ -45,9 +45,23 @@ static bool has_peers(void)
 	return has;
 }
 
+/* Frames of txonly have the lengths of --txpkts, those of --tx-first have not. */
 static bool has_size(void)
 {
-	return may_send() || fwd_may_run(FWD_FLOWGEN);
+	bool in_segments = fwd_mode_args.txpkts && tx_first == 0 && !fwd_prompt_is_used();
+
+	return (may_send() && !in_segments) || fwd_may_run(FWD_FLOWGEN);
+}
+
+static bool starts_with_bursts(void)
+{
+	return forwards() && fwd_prompt_starts();
+}
+
+/* haul spreads only if pollers call no source. */
+static bool may_spread(void)
+{
+	return !fwd_mode_has_source(fwd_run_next()) && (forwards() || generate_only_receives());
 }
 
 bool fwd_has_flows(void)
@@ -63,14 +77,27 @@ static const struct haul_app_option options[] = {
 		.has_effect = has_peers},
 	{"--size", "BYTES", HAUL_APP_NUMBER, &size, FRAME_MIN, FRAME_MAX, NULL,
 		"length of generated frames, without FCS",
-		.needs = "--mode txonly or flowgen, or --tx-first", .has_effect = has_size},
+		.needs = "--mode txonly without --txpkts, --mode flowgen, or --tx-first",
+		.has_effect = has_size},
 	{"--flows", "N", HAUL_APP_NUMBER, &flows, 1, FRAME_FLOWS_MAX, NULL,
 		"number of UDP source ports of generated frames, used in turn",
 		.needs = "--mode txonly or generate, or --tx-first", .has_effect = fwd_has_flows},
 	{"--tx-first", "BURSTS", HAUL_APP_NUMBER, &tx_first, 0, FWD_TX_FIRST_MAX, "0",
 		"number of bursts that each carrier sends on each port at the start, "
 		"for ports that return what was sent, such as ring:",
-		.needs = "another mode than generate", .has_effect = forwards},
+		.needs = "another mode than generate; with --interactive, also --auto-start",
+		.has_effect = starts_with_bursts},
+	{0},
+};
+
+/* Of options of haul-app. */
+static const struct haul_app_need needs[] = {
+	{"--period", "reports, without --interactive", fwd_prompt_reports},
+	{"--screen", "reports, without --interactive", fwd_prompt_reports},
+	{"--spread",
+		"another mode than generate with a rate, txonly in bursts, flowgen, and noisy with "
+		"a flush time",
+		may_spread},
 	{0},
 };
 
@@ -79,7 +106,8 @@ static const struct haul_app_program program = {
 	.options = {fwd_run_options, options, fwd_ports_options, fwd_cores_options,
 		fwd_mode_options, frame_option_table, generate_option_table, fwd_prompt_options},
 	.aliases = fwd_testpmd_names,
-	.may_capture = fwd_prompt_is_used,
+	.needs = needs,
+	.takes_commands = fwd_prompt_is_used,
 	.purpose = "Forwards packets between ports, from each to its peer (0 and 1, 2 and 3, ...,\n"
 		   "unless --port-topology says otherwise), with one poller per carrier.",
 	.examples =

@@ -30,6 +30,20 @@ void fwd_modes_closed(void)
 			modes[i]->closed();
 }
 
+static haul_source_fn *source_of(struct fwd_run run)
+{
+	const struct fwd_mode_ops *ops = modes[run.mode];
+
+	if (ops->sends && !ops->sends())
+		return NULL;
+	return run.coroutine ? ops->packet_source : ops->source;
+}
+
+bool fwd_mode_has_source(struct fwd_run run)
+{
+	return source_of(run);
+}
+
 void fwd_mode_set(struct haul_io_opts *io, struct fwd_run run)
 {
 	const struct fwd_mode_ops *ops = modes[run.mode];
@@ -37,9 +51,7 @@ void fwd_mode_set(struct haul_io_opts *io, struct fwd_run run)
 	io->count_bytes = ops->reads;
 	io->on_packet = run.coroutine ? ops->packet : NULL;
 	io->on_burst = run.coroutine ? NULL : ops->burst;
-	io->source = run.coroutine ? ops->packet_source : ops->source;
-	if (ops->sends && !ops->sends())
-		io->source = NULL;
+	io->source = source_of(run);
 	memcpy(io->drop_names, ops->drop_names, sizeof(io->drop_names));
 	fwd_service_set(io);
 	fwd_vlan_wrap(io);

@@ -121,6 +121,8 @@ static inline uint32_t fwd_next_flow(struct fwd_carrier *c, uint32_t flows)
  *
  * fwd_modes_parsed: in parsed(). Checks the options of all modes. run: the first one. Returns an
  * exit code. fwd_modes_closed: in closed().
+ * fwd_mode_has_source: true if pollers call a source of packets; of generate only after
+ * fwd_modes_parsed().
  * fwd_mode_set: sets the handler of the mode, its source and its drop reasons. In txonly with
  * coroutines the handler drops received packets; generators send (generator.h).
  * fwd_mode_begin: returns HAUL_APP_DONE, or an exit code after a line; then fwd_mode_end() is to be
@@ -129,6 +131,7 @@ static inline uint32_t fwd_next_flow(struct fwd_carrier *c, uint32_t flows)
  */
 int fwd_modes_parsed(struct haul_app *app, struct haul_app_hooks *hooks, struct fwd_run run);
 void fwd_modes_closed(void);
+bool fwd_mode_has_source(struct fwd_run run);
 void fwd_mode_set(struct haul_io_opts *io, struct fwd_run run);
 int fwd_mode_begin(struct fwd *fwd, struct fwd_run run);
 void fwd_mode_end(struct fwd *fwd);

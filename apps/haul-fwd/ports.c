@@ -8,6 +8,9 @@
 #include <haul-dpdk/pool.h>
 #include <haul-dpdk/port_info.h> /* with the names of offloads */
 
+#include "prompt.h"
+#include "run.h"
+
 /* In the order of the choices. */
 enum topology {
 	PAIRED,
@@ -43,12 +46,30 @@ static struct flag {
   lro = {.offloads = RTE_ETH_RX_OFFLOAD_TCP_LRO},
   keep_crc = {.offloads = RTE_ETH_RX_OFFLOAD_KEEP_CRC};
 
+static bool has_peers(void)
+{
+	static const enum fwd_mode modes[] = {
+		FWD_IO, FWD_MAC, FWD_MACSWAP, FWD_SWAP5, FWD_CSUM, FWD_NOISY};
+
+	for (unsigned i = 0; i < RTE_DIM(modes); i++)
+		if (fwd_may_run(modes[i]))
+			return true;
+	return false;
+}
+
+/* A command may turn RSS on. */
+static bool may_hash(void)
+{
+	return !disable_rss || fwd_prompt_is_used();
+}
+
 const struct haul_app_option fwd_ports_options[] = {
 	{"--port-topology", "paired|chained|loop", HAUL_APP_CHOICE, &topology,
 		.help = "to which port each port forwards:\n"
 			"paired: 0 and 1, 2 and 3, ... to each other, a last one to itself;\n"
 			"chained: each to the next, the last to the first;\n"
-			"loop: each to itself"},
+			"loop: each to itself",
+		.needs = "--mode io, mac, macswap, 5tswap, csum or noisy", .has_effect = has_peers},
 	{"--rxq", "N", HAUL_APP_NUMBER, &rxq, 1, RTE_MAX_QUEUES_PER_PORT, "one per carrier",
 		"receive queues of each port, each with a transmit queue; if there are more "
 		"than\ncarriers, a carrier polls several"},
@@ -71,7 +92,8 @@ const struct haul_app_option fwd_ports_options[] = {
 	{"--rss-udp", NULL, HAUL_APP_FLAG, &rss_udp,
 		.help = "spread by IP addresses and UDP ports"},
 	{"--rss-key", "HEX", HAUL_APP_TEXT, &rss_key, .zero = "the PMD's",
-		.help = "key of the NIC's hash, two digits for each byte"},
+		.help = "key of the NIC's hash, two digits for each byte",
+		.needs = "no --disable-rss", .has_effect = may_hash},
 	{"--enable-rx-cksum", NULL, HAUL_APP_FLAG, &cksum.given,
 		.help = "let NICs check IPv4, UDP and TCP checksums"},
 	{"--enable-hw-vlan", NULL, HAUL_APP_FLAG, &vlan.given,

@@ -163,9 +163,14 @@ def test_command_line(tap, stages, fwd, doctor):
             status, out, _, rest = run(program, *args, *wrong)
             tap.ok(status == 2 and not out and len(rest) == 1, f"{program}: {' '.join(wrong)}",
                    f"{status} {rest}")
-    _, out, _, _ = run(doctor, "--json", "--carriers", "0-0", "--smt")
+    for program, chosen in (doctor, "--carriers"), (fwd, "--carriers"), (fwd, "--nb-cores"):
+        args = ["--port", "null:", "--duration", "0"] if program == fwd else []
+        status, out, _, rest = run(program, *args, chosen, "1", "--smt")
+        tap.ok(status == 2 and not out and len(rest) == 1 and "--smt has no effect" in rest[0],
+               f"{program}: --smt with {chosen}", f"{status} {out} {rest}")
+    _, out, _, _ = run(doctor, "--json", "--carriers", "0-0")
     cpus = ",".join(str(c["cpu"]) for c in json.loads(out)["plan"]["carriers"])
-    status, out, _, rest = run(fwd, "--port", "null:", "--carriers", f"{cpus}-{cpus}", "--smt",
+    status, out, _, rest = run(fwd, "--port", "null:", "--carriers", f"{cpus}-{cpus}",
                                "--packets", "1", "--json")
     tap.ok(status == 0 and [c["cpu"] for c in json.loads(out)["carriers"]] == [int(cpus)],
            "a plan of the doctor's runs", f"{status} {rest}")

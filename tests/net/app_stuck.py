@@ -67,9 +67,10 @@ def run(tap, sick, rng, kinds, steals=("off", "cluster", "global")):
     stuck = len(kinds) - counts["e"]
     waits = stuck - counts["y"]
     strict = rng.random() < 0.5
+    steal = rng.choice(steals)
+    order = [] if steal == "off" else ["--order", rng.choice(["flow", "any"])]
     options = ["--carriers", rng.choice(["1", "2"]), "--poller", rng.choice(["spin", "sleep"]),
-               "--steal", rng.choice(steals),
-               "--order", rng.choice(["flow", "any"]), *["--strict"] * strict]
+               "--steal", steal, *order, *["--strict"] * strict]
     what = " ".join(options) + " " + " ".join(f"{k}:{n}" for k, n in sorted(counts.items()))
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "in.pcap")

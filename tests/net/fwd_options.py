@@ -54,7 +54,17 @@ OPTIONS = [
         "--capture-snaplen=64", "--capture-rotate=1M", "--capture-buffer=1")),
     ("--capture-files=2", ALL, ["--capture", "x", "--capture-rotate", "1M"], NEVER),
     ("--auto-start", ALL, ["--interactive"], NEVER),
+    ("--order=any", ALL, ["--steal", "cluster"], NEVER),
+    ("--packet-rate=1000", ALL, ["--poller", "sleep"], NEVER),
+    *((option, ALL, HERE, NEVER) for option in (
+        "--smt", "--period=2", "--screen=off", "--rss-key=00")),
+    ("--spread=all", ALL - SENDS - {"flowgen", "generate"}, HERE, NEVER),
+    ("--port-topology=loop", {"io", "mac", "macswap", "5tswap", "csum", "noisy"}, HERE, NEVER),
 ]
+# Those of the start: a prompt that changes the mode does not bring them back.
+ONCE = {"--spread"}
+# Those that a prompt on the terminal leaves without effect.
+ALONE = {"--period", "--screen", "--tx-first"}
 
 
 def needs(shown):
@@ -66,12 +76,17 @@ def needs(shown):
 
 
 def has_effect(option, modes, with_, or_with, mode, more, prompt):
-    """By the table; more: the arguments beside."""
+    """By the table; more: the arguments beside; prompt: those of a prompt."""
+    name = option.partition("=")[0]
+    if prompt == ["-i"] and name in ALONE:
+        return False
     if not set(with_) <= set(more):
         # what commands may bring
-        return prompt and (with_[:2] == ["--capture", "x"] and option != "--capture-files=2" or
-                           option == "--service-sleep" and "--service" in more)
-    reached = ALL - {"generate"} if prompt and mode != "generate" else {mode}
+        return bool(prompt) and (
+            with_[:2] == ["--capture", "x"] and option != "--capture-files=2" or
+            option == "--service-sleep" and "--service" in more or name == "--packet-rate")
+    changes = prompt and mode != "generate" and name not in ONCE
+    reached = ALL - {"generate"} if changes else {mode}
     return bool(modes & reached) or mode != "generate" and or_with is not NEVER and \
         set(or_with) <= set(more)
 
@@ -98,7 +113,7 @@ def cases():
             first = option == "--auto-start"  # which is for one of them
             for prompt in [[], *random.sample(PROMPTS[first:], random.randrange(2))]:
                 yield (option, ["--mode", mode, *prompt, *more],
-                       has_effect(option, modes, with_, or_with, mode, more, bool(prompt)))
+                       has_effect(option, modes, with_, or_with, mode, more, prompt))
     frames = ("--sizes=64", "--ip=6", "--l4=tcp", "--vlan=7", "--flows=2",
               "--tx-ip=10.0.0.1,10.0.0.2", "--tx-udp=1,2")
     yield from ((option, ["--mode", "generate", "--replay", "x"], False) for option in frames)
@@ -106,6 +121,21 @@ def cases():
                            (["--replay", "x", "--rate", "1k"], True),
                            (["--replay", "x", "-i"], True)):
         yield "--arrivals=poisson", ["--mode", "generate", *source], wanted
+    segments = ["--mode", "txonly", "--txpkts", "64"]
+    for more, wanted in (([], False), (TX_FIRST, True), (["-i"], True)):
+        yield "--size=100", [*segments, *more], wanted
+    flushes = ["--mode", "noisy", "--noisy-tx-sw-buffer-size", "9",
+               "--noisy-tx-sw-buffer-flushtime", "1"]
+    for more, wanted in ((flushes, False), (["--mode", "txonly", "--handler", "coroutine"], True),
+                         (["--mode", "generate", "--rate", "0"], True),
+                         (["--mode", "generate", "--rate", "1"], False)):
+        yield "--spread=all", more, wanted
+    yield "--smt", ["--carriers", "1"], False
+    yield "--tx-first=1", ["-i", "-a"], True
+    yield "--rss-key=00", ["--disable-rss"], False
+    yield "--rss-key=00", ["--disable-rss", "-i"], True
+    yield from (("--packet-rate=9", ["--poller", poller], wanted) for poller, wanted in (
+        ("spin", False), ("pause", False), ("block", True), ("adaptive:5", True)))
 
 
 netns.enter()

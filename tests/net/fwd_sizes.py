@@ -179,7 +179,8 @@ class Held(fwd.Running):
 
     def __init__(self, *args):
         self.path = os.path.join(tmp.name, "control")
-        super().__init__(*args, "--interactive", "--control", self.path, stdin=subprocess.PIPE)
+        super().__init__(*args, "--interactive", "--control", self.path, options=["--json"],
+                         stdin=subprocess.PIPE)
 
     def is_ready(self):
         return os.path.exists(self.path) or self.process.poll() is not None

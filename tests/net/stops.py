@@ -119,10 +119,11 @@ class Program:
 
 
 def options(choose, poller=True, blocks=True):
-    args = ["--json", "--carriers", str(choose.choice((1, 2, 2, 3))),
-            "--steal", choose.choice(STEALS),
-            "--order", choose.choice(("flow", "any")),
+    steal = choose.choice(STEALS)
+    args = ["--json", "--carriers", str(choose.choice((1, 2, 2, 3))), "--steal", steal,
             "--spread", choose.choice(("packets", "all", "off"))]
+    if steal != "off":
+        args += ["--order", choose.choice(("flow", "any"))]
     if poller:
         args += ["--poller", choose.choice(
             [p for p in POLLERS if blocks or p not in BLOCKING])]

@@ -47,13 +47,23 @@ bool fwd_prompt_is_used(void)
 	return interactive || file_path || control_path;
 }
 
+bool fwd_prompt_starts(void)
+{
+	return !interactive || auto_start;
+}
+
+bool fwd_prompt_reports(void)
+{
+	return !interactive;
+}
+
 int fwd_prompt_parsed(struct haul_app *app)
 {
-	if (interactive) {
+	if (!fwd_prompt_reports()) {
 		haul_app_set_period(app, 0);
 		haul_app_plain_reports(app); /* the terminal is the prompt's */
 	}
-	if (file_path || (interactive && !auto_start))
+	if (file_path || !fwd_prompt_starts())
 		return haul_app_pause(app);
 	return HAUL_APP_DONE;
 }
@@ -160,7 +170,7 @@ int fwd_prompt_started(struct haul_app *app)
 		rc = run_file(app);
 	if (rc != HAUL_APP_DONE || haul_app_is_ending(app))
 		return rc;
-	if (haul_app_is_paused(app) && (!interactive || auto_start))
+	if (haul_app_is_paused(app) && fwd_prompt_starts())
 		rc = fwd_start(app, fwd_tx_first());
 	if (rc != HAUL_APP_DONE || !interactive)
 		return rc;

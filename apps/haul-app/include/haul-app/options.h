@@ -77,6 +77,13 @@ struct haul_app_alias {
 	const char *hint; /* without one: what to do instead, in a few words */
 };
 
+/* What an option of the library needs in a program to have an effect; as in haul_app_option. */
+struct haul_app_need {
+	const char *option; /* "--period"; NULL ends a table */
+	const char *needs;
+	bool (*has_effect)(void);
+};
+
 struct haul_app_program {
 	const char *name;
 	const char *version; /* for --version; NULL: haul's */
@@ -90,10 +97,11 @@ struct haul_app_program {
 	bool places_carriers;
 	/* True: --help explains port specs. It does so for all programs of haul_app_main(). */
 	bool explains_ports;
-	/* For haul_app_main(): true if the program may capture by haul_app_capture_start(), so that
-	 * --capture-... have an effect without --capture. Called after parsing. NULL: it never
-	 * does. */
-	bool (*may_capture)(void);
+	const struct haul_app_need *needs; /* may be NULL */
+	/* For haul_app_main(): true if users can capture (haul_app_capture_start()) and change
+	 * pollers while the program runs, so that --capture-... have an effect without --capture,
+	 * and --packet-rate with --poller spin. Called after parsing. NULL: they never can. */
+	bool (*takes_commands)(void);
 };
 
 /* Sets the carriers as --carriers does ("2", "0,2-3"), for a program with an option of its own for
