@@ -17,6 +17,7 @@
 #include "port/parse.h"
 
 #define CACHE 256 /* of each lcore; a cache keeps up to one and a half times that */
+#define CACHE_SHARE 16 /* of a small pool: 1/16, so that a few caches do not hold all of it */
 #define UNDER_WAY 2048 /* of each carrier and port: bursts, and packets that wait to be sent */
 #define LEAST 8192
 #define BYTES_EACH 2624 /* buffer, header, its slots in the pool's ring and caches */
@@ -83,8 +84,9 @@ static struct rte_mempool *create(const char *name, unsigned mbufs, uint16_t siz
 	const unsigned flags =
 		rte_eal_iova_mode() == RTE_IOVA_VA ? RTE_MEMPOOL_F_NO_IOVA_CONTIG : 0;
 	const struct rte_pktmbuf_pool_private info = {.mbuf_data_room_size = size};
-	struct rte_mempool *pool = rte_mempool_create_empty(name, mbufs,
-		sizeof(struct rte_mbuf) + size, CACHE, sizeof(info), SOCKET_ID_ANY, flags);
+	struct rte_mempool *pool =
+		rte_mempool_create_empty(name, mbufs, sizeof(struct rte_mbuf) + size,
+			RTE_MIN(CACHE, mbufs / CACHE_SHARE), sizeof(info), SOCKET_ID_ANY, flags);
 
 	if (!pool)
 		return NULL;

@@ -297,6 +297,42 @@ START_TEST(a_test_may_end_at_any_time)
 }
 END_TEST
 
+/* More frames than the pool has buffers: all buffers are of use, and all come back. */
+static void exhaust_the_pool(void *arg)
+{
+	const unsigned mbufs = *(const unsigned *)arg;
+	const char bytes[LEN] = {0};
+	struct haul_test_frame frame;
+
+	for (unsigned again = 0; again < 2; again++) {
+		for (unsigned i = 0; i < mbufs; i++)
+			ck_assert_int_eq(haul_test_feed(t, 0, (int)(i % 2), bytes, LEN), 0);
+		ck_assert_int_eq(haul_test_feed(t, 0, 0, bytes, LEN), -ENOMEM);
+		for (unsigned i = 0; i < mbufs; i++) {
+			ck_assert_int_eq(haul_test_take(t, 0, &frame, HAUL_FOREVER), 0);
+			rte_pktmbuf_free(frame.pkt);
+		}
+	}
+}
+
+static void reply(struct haul_rx *rx, struct rte_mbuf *pkt)
+{
+	haul_send_or_drop(rx, rx->reply, pkt);
+}
+
+START_TEST(a_pool_may_be_small)
+{
+	static const unsigned sizes[] = {1, 40, 256, 383, 384, 1000};
+	const struct haul_io_opts io = {.on_packet = reply};
+	unsigned mbufs = sizes[_i];
+	const struct haul_test_opts opts = {.carriers = 2, .mbufs = mbufs};
+
+	ck_assert_msg(haul_test_start(&t, &io, &opts, line, sizeof(line)) == 0, "%s", line);
+	ck_assert_int_eq(haul_test_run(t, exhaust_the_pool, &mbufs), 0);
+	stop();
+}
+END_TEST
+
 static void feed_wrongly(void *arg)
 {
 	char frame[4096] = {0};
@@ -330,4 +366,4 @@ SUITE_MAIN("test_port", {a_reply_has_the_exact_time_of_its_send, 4},
 	{a_burst_handler_is_tested_alike, 1},
 	{random_frames_come_as_in_a_model_and_again_the_same, 8},
 	{a_packet_that_leaks_is_an_error, 1}, {a_test_may_end_at_any_time, 4},
-	{wrong_arguments_are_refused, 1})
+	{a_pool_may_be_small, 6}, {wrong_arguments_are_refused, 1})
