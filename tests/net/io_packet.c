@@ -7,7 +7,6 @@
 #include <rte_ethdev.h>
 
 #include <haul/driver.h>
-#include <haul/sync.h>
 
 #include "io_bed.h"
 
@@ -231,147 +230,6 @@ START_TEST(a_handler_that_does_not_end_is_named)
 }
 END_TEST
 
-static void sleep_until_the_gate(struct haul_rx *rx, struct rte_mbuf *pkt)
-{
-	const struct told *told = rx->arg;
-
-	while (!told->open)
-		haul_sleep(HAUL_MS);
-	rte_pktmbuf_free(pkt);
-}
-
-START_TEST(a_handler_that_sleeps_on_is_named)
-{
-	struct told told = {0};
-	struct haul_io_opts opts;
-	struct bed bed;
-
-	bed_open(&bed, ONE);
-	opts = with(&bed, sleep_until_the_gate, &told);
-	bed_start(&bed, &opts);
-	bed_send(&bed, 0, 1, 0, 1);
-	WAIT_UNTIL(bed_stats(&bed, 0, 1).in_flight == 1);
-	ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), -EIO);
-	ck_assert_msg(strstr(bed.errbuf, "carrier 1: 1 of 1 handlers"), "%s", bed.errbuf);
-	told.open = true;
-	ck_assert_int_eq(bed_take_down(&bed), 0);
-}
-END_TEST
-
-static struct haul_mutex locked;
-static struct haul_event locked_long_enough;
-
-static void *hold_the_lock(void *arg)
-{
-	haul_lock(&locked);
-	(void)haul_event_wait(&locked_long_enough, HAUL_FOREVER);
-	haul_unlock(&locked);
-	return NULL;
-}
-
-static void wait_for_the_lock(struct haul_rx *rx, struct rte_mbuf *pkt)
-{
-	haul_lock(&locked);
-	haul_unlock(&locked);
-	rte_pktmbuf_free(pkt);
-}
-
-static uint64_t rounds(struct bed *bed, unsigned carrier)
-{
-	struct haul_carrier_stats st;
-
-	haul_carrier_get_stats(haul_carrier(bed->rt, carrier), &st);
-	return st.rounds;
-}
-
-/* Its carrier sleeps meanwhile: one that spins waits for a CPU on a busy machine, and the stop
- * takes longer by that time. */
-START_TEST(a_handler_in_a_lock_does_not_make_the_stop_spin)
-{
-	struct haul_io_opts opts;
-	struct bed bed;
-	uint64_t before;
-
-	bed_open(&bed, ONE);
-	opts = with(&bed, wait_for_the_lock, NULL);
-	bed_start(&bed, &opts);
-	ck_assert_int_eq(
-		haul_spawn_on(haul_carrier(bed.rt, 0), NULL, hold_the_lock, NULL, NULL), 0);
-	WAIT_UNTIL(*(volatile uint64_t *)&locked != 0);
-	bed_send(&bed, 0, 1, 0, 1);
-	WAIT_UNTIL(bed_stats(&bed, 0, 1).in_flight == 1);
-	before = rounds(&bed, 1);
-	ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), -EIO);
-	ck_assert_msg(strstr(bed.errbuf, "carrier 1: 1 of 1 handlers") &&
-			strstr(bed.errbuf, "haul_lock() is a wait that no cancel ends"),
-		"%s", bed.errbuf);
-	ck_assert_uint_lt(rounds(&bed, 1) - before, 200000);
-	haul_event_set(&locked_long_enough);
-	ck_assert_int_eq(bed_take_down(&bed), 0);
-}
-END_TEST
-
-static void hog_until_the_gate(struct haul_rx *rx, struct rte_mbuf *pkt)
-{
-	const struct told *told = rx->arg;
-
-	while (!told->open)
-		;
-	rte_pktmbuf_free(pkt);
-}
-
-START_TEST(a_carrier_that_does_not_answer_is_named)
-{
-	struct told told = {0};
-	struct haul_io_opts opts;
-	struct bed bed;
-
-	bed_open(&bed, ONE);
-	opts = with(&bed, hog_until_the_gate, &told);
-	bed_start(&bed, &opts);
-	bed_send(&bed, 0, 1, 0, 1);
-	WAIT_UNTIL(bed_stats(&bed, 0, 1).in_flight == 1);
-	/* Two stops: the second one continues the first one's work. */
-	for (int i = 0; i < 2; i++) {
-		ck_assert_int_eq(
-			haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), -ETIMEDOUT);
-		ck_assert_msg(
-			strstr(bed.errbuf, "carrier 1 does not answer: packet"), "%s", bed.errbuf);
-		ck_assert_msg(!strstr(bed.errbuf, "carrier 0"), "%s", bed.errbuf);
-	}
-	/* Its poller still uses the memory that these calls would free. */
-	ck_assert_int_eq(haul_stop(bed.rt, 0), -EBUSY);
-	ck_assert_int_eq(haul_io_free(bed.io, bed.errbuf, sizeof(bed.errbuf)), -EBUSY);
-	told.open = true;
-	ck_assert_int_eq(haul_io_stop(bed.io, HAUL_S, bed.errbuf, sizeof(bed.errbuf)), 0);
-	ck_assert_int_eq(bed_take_down(&bed), 0);
-}
-END_TEST
-
-static void *stop_io(void *arg)
-{
-	struct bed *bed = arg;
-
-	return (void *)(intptr_t)haul_io_stop(bed->io, 0, bed->errbuf, sizeof(bed->errbuf));
-}
-
-START_TEST(a_coroutine_cannot_stop_what_it_waits_for)
-{
-	struct haul_io_opts opts;
-	struct haul_coro *co;
-	struct bed bed;
-	void *err;
-
-	bed_open(&bed, ONE);
-	opts = with(&bed, hog_until_the_gate, NULL);
-	bed_start(&bed, &opts);
-	ck_assert_int_eq(haul_spawn_on(haul_carrier(bed.rt, 0), &co, stop_io, &bed, NULL), 0);
-	ck_assert_int_eq(haul_join(co, &err, HAUL_FOREVER), 0);
-	ck_assert_int_eq((intptr_t)err, -EDEADLK);
-	bed_close(&bed, 0);
-}
-END_TEST
-
 START_TEST(no_more_are_started_than_allowed)
 {
 	struct told told = {0};
@@ -590,8 +448,6 @@ END_TEST
 BED_MAIN("io_packet", {handlers_start_in_order}, {handlers_sleep_while_others_run},
 	{sleeping_handlers_are_cancelled_at_the_end}, {handlers_that_end_in_time_are_not_cancelled},
 	{packets_sent_at_the_end_go_out}, {a_handler_that_does_not_end_is_named},
-	{a_handler_that_sleeps_on_is_named}, {a_handler_in_a_lock_does_not_make_the_stop_spin},
-	{a_carrier_that_does_not_answer_is_named}, {a_coroutine_cannot_stop_what_it_waits_for},
 	{no_more_are_started_than_allowed}, {no_stack_is_a_drop_with_its_reason},
 	{senders_wait_for_a_full_nic}, {nothing_can_be_sent_after_the_end},
 	{stops_under_traffic_with_the_books_in_order}, {a_start_that_fails_receives_nothing})
