@@ -5,6 +5,7 @@
 
 #include <haul-dpdk/port_config.h>
 #include <haul-dpdk/port_info.h>
+#include <rte_memzone.h>
 
 #include "io_bed.h"
 
@@ -82,5 +83,35 @@ START_TEST(what_the_pmd_counts_survives_a_reset)
 }
 END_TEST
 
-BED_MAIN(
-	"io_ports", {a_polled_port_keeps_its_configuration}, {what_the_pmd_counts_survives_a_reset})
+static void count(const struct rte_memzone *zone, void *n)
+{
+	++*(unsigned *)n;
+}
+
+static unsigned zones_after(const char *spec)
+{
+	const char *const specs[] = {"null:", spec, NULL};
+	struct bed bed;
+	unsigned n = 0;
+
+	bed_open(&bed, specs);
+	ck_assert_int_eq(bed_take_down(&bed), 0);
+	rte_memzone_walk(count, &n);
+	return n;
+}
+
+START_TEST(closed_ports_leave_nothing_in_dpdk)
+{
+	const char *const specs[] = {"null:", "ring:", "net_ring_raw0"};
+
+	for (size_t i = 0; i < RTE_DIM(specs); i++) {
+		unsigned before = zones_after("null:"); /* the first port leaves what all use */
+		unsigned after = zones_after(specs[i]);
+
+		ck_assert_msg(after == before, "%s: %u memzones, then %u", specs[i], before, after);
+	}
+}
+END_TEST
+
+BED_MAIN("io_ports", {a_polled_port_keeps_its_configuration},
+	{what_the_pmd_counts_survives_a_reset}, {closed_ports_leave_nothing_in_dpdk})

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ring: a packet sent on a queue is received on it. */
+#include <stdio.h>
+
 #include <rte_ethdev.h>
+#include <rte_ring.h>
 
 #include "port/kinds/list.h"
 
 #define RING_SIZE 1024 /* the PMD's ring size, of each queue */
+#define MAX_RINGS 16 /* that the PMD makes, however many queues the port has */
 #define DRAIN 64
 
 static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
@@ -25,6 +29,18 @@ static void stops(struct haul_port *port)
 	}
 }
 
+/* The PMD has freed the rings of queues that were in use, and leaks the others: with them a process
+ * could open some 80 ports, one after the other, before EAL had no memzone left. */
+static void closed(struct haul_port *port)
+{
+	char name[RTE_RING_NAMESIZE];
+
+	for (unsigned q = 0; q < MAX_RINGS; q++) {
+		snprintf(name, sizeof(name), "ETH_RXTX%u_%s", q, port->vdevs[0].name);
+		rte_ring_free(rte_ring_lookup(name));
+	}
+}
+
 static unsigned held(unsigned rx_ring, unsigned tx_ring)
 {
 	return RING_SIZE;
@@ -41,5 +57,6 @@ const struct hauli_kind hauli_kind_ring = {
 	.keys = keys,
 	.prepare = prepare,
 	.stops = stops,
+	.closed = closed,
 	.held = held,
 };
