@@ -47,6 +47,8 @@ WORDS = {
 }
 OFTEN = ["start", "start", "start tx_first", "stop", "stop", "set fwd MODE", "set fwd MODE",
          "set handler burst|coroutine", "set burst N", "show json", "show fwd stats all"]
+# Packets, after "set verbose", also those of the run that the end stops.
+SHOWN = r"port \d+/queue \d+: received \d+ packets\n|  src=.*\n|  and \d+ more\n"
 # What the program prints before it knows that a command fails.
 PROGRESS = ("Configuring ports...", "Stopping ports...", "Telling cores", "Waiting for lcores")
 
@@ -219,7 +221,7 @@ def by_pipe(p):
     end = End(p, rc, out, "", [])  # its stderr is among the lines
     if rc not in (0, 1):
         return end, f"exit {rc}"
-    if not re.search(rf"^{PROMPT}(quit\n)?(haul-fwd: .*\n)*\{{\n", out, re.M):
+    if not re.search(rf"^{PROMPT}(quit\n)?(haul-fwd: .*\n|{SHOWN})*\{{\n", out, re.M):
         return end, "more than the figures follows quit or the end of input"
     return end, end.wrong()
 
