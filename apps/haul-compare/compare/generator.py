@@ -14,7 +14,7 @@ class Generator:
         self.scratch = scratch
         self.fwd = Fwd(f"generator {name}", path, [
             "--port", spec, "--mode", "generate", "--rate", "1", "--drain", DRAIN,
-            "--carriers", f"{cpu}-{cpu}", "--flows", str(work["flows"]), "--period", "0",
+            "--carriers", f"{cpu}-{cpu}", "--flows", str(work["flows"]),
             "--seed", str(seed), *(["--sizes", work["sizes"]] if work["sizes"] else []), *more],
             scratch)
         self.pid = self.fwd.pid

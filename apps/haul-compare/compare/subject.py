@@ -69,7 +69,7 @@ class Haul(Subject):
         super().__init__()
         self.kind = kind
         arguments = ["--port", spec, "--mode", "macswap", "--handler", work["handler"],
-                     "--carriers", f"{cpu}-{cpu}", "--period", "0"]
+                     "--carriers", f"{cpu}-{cpu}"]
         if work["service"]:
             arguments += ["--service", work["service"]]
         self.fwd = Fwd("measured haul-fwd", path, arguments, scratch)
