@@ -21,6 +21,13 @@ static void start(struct bed *bed, haul_packet_fn *fn, void *arg)
 	bed_start(bed, &opts);
 }
 
+/* On carrier 1; returns while it runs. */
+static void begin_a_handler(struct bed *bed)
+{
+	bed_send(bed, 0, 1, 0, 1);
+	WAIT_UNTIL(bed_stats(bed, 0, 1).in_flight == 1);
+}
+
 static void sleep_until_the_gate(struct haul_rx *rx, struct rte_mbuf *pkt)
 {
 	const atomic_bool *open = rx->arg;
@@ -36,8 +43,7 @@ START_TEST(a_handler_that_sleeps_on_is_named)
 	struct bed bed;
 
 	start(&bed, sleep_until_the_gate, &open);
-	bed_send(&bed, 0, 1, 0, 1);
-	WAIT_UNTIL(bed_stats(&bed, 0, 1).in_flight == 1);
+	begin_a_handler(&bed);
 	ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), -EIO);
 	ck_assert_msg(strstr(bed.errbuf, "carrier 1: 1 of 1 handlers"), "%s", bed.errbuf);
 	open = true;
@@ -60,8 +66,7 @@ START_TEST(a_carrier_that_does_not_answer_is_named)
 	struct bed bed;
 
 	start(&bed, hog_until_the_gate, &open);
-	bed_send(&bed, 0, 1, 0, 1);
-	WAIT_UNTIL(bed_stats(&bed, 0, 1).in_flight == 1);
+	begin_a_handler(&bed);
 	/* Two stops: the second one continues the first one's work. */
 	for (int i = 0; i < 2; i++) {
 		ck_assert_int_eq(
@@ -151,8 +156,7 @@ START_TEST(a_handler_in_a_lock_does_not_make_the_stop_spin)
 	ck_assert_int_eq(
 		haul_spawn_on(haul_carrier(bed.rt, 0), NULL, hold_the_lock, NULL, NULL), 0);
 	WAIT_UNTIL(*(volatile uint64_t *)&locked != 0);
-	bed_send(&bed, 0, 1, 0, 1);
-	WAIT_UNTIL(bed_stats(&bed, 0, 1).in_flight == 1);
+	begin_a_handler(&bed);
 	before = sleeps_of(&bed, 1);
 	ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), -EIO);
 	ck_assert_msg(strstr(bed.errbuf, "carrier 1: 1 of 1 handlers") &&

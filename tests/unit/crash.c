@@ -8,6 +8,7 @@
 #include "coro_child.h"
 #include "sched/poller.h"
 #include "sched/self.h"
+#include "support/dig.h"
 #include "support/runtime.h"
 #include "support/suite.h"
 
@@ -62,11 +63,16 @@ static void spawn_and_wait(haul_fn *fn, void *arg)
 	haul_join(co, NULL, HAUL_FOREVER);
 }
 
-static void fault(void *arg)
+static void run_culprit(haul_fn *fn, void *arg)
 {
 	set_all(SIG_DFL); /* a sanitizer's handlers are away */
 	start(HAUL_STEAL_OFF);
-	spawn_and_wait(faults, arg);
+	spawn_and_wait(fn, arg);
+}
+
+static void fault(void *arg)
+{
+	run_culprit(faults, arg);
 }
 
 START_TEST(a_fault_tells_coroutine_carrier_address_and_stack)
@@ -83,9 +89,7 @@ END_TEST
 
 static void abort_in_a_coroutine(void *arg)
 {
-	set_all(SIG_DFL);
-	start(HAUL_STEAL_OFF);
-	spawn_and_wait(aborts, NULL);
+	run_culprit(aborts, NULL);
 }
 
 START_TEST(so_does_an_abort)
@@ -100,16 +104,6 @@ START_TEST(so_does_an_abort)
 }
 END_TEST
 
-static volatile int depth = 1 << 30;
-
-static __attribute__((noinline)) int dig(int n)
-{
-	volatile char frame[100];
-
-	frame[0] = 1;
-	return n < depth ? dig(n + 1) + frame[0] : frame[0];
-}
-
 static void *digs(void *arg)
 {
 	return (void *)(uintptr_t)dig(0);
@@ -117,9 +111,7 @@ static void *digs(void *arg)
 
 static void overrun(void *arg)
 {
-	set_all(SIG_DFL);
-	start(HAUL_STEAL_OFF);
-	spawn_and_wait(digs, NULL);
+	run_culprit(digs, NULL);
 }
 
 START_TEST(an_overrun_stack_is_told_as_such_with_its_last_frames)
@@ -136,9 +128,7 @@ END_TEST
 
 static void raise_in_a_coroutine(void *sig)
 {
-	set_all(SIG_DFL);
-	start(HAUL_STEAL_OFF);
-	spawn_and_wait(raises, sig);
+	run_culprit(raises, sig);
 }
 
 START_TEST(each_of_the_signals_does)

@@ -12,6 +12,8 @@
 
 #include <haul/haul.h>
 
+#include "support/dig.h"
+
 #define WAIT (3600 * HAUL_S)
 
 static struct haul_mutex mutex;
@@ -79,16 +81,6 @@ static void await(sem_t *sem)
 {
 	while (sem_wait(sem) != 0)
 		;
-}
-
-static volatile int deepest = 1 << 30;
-
-static __attribute__((noinline)) int dig(int deep)
-{
-	volatile char frame[100];
-
-	frame[0] = 1;
-	return deep < deepest ? dig(deep + 1) + frame[0] : frame[0];
 }
 
 /* Keeps its carrier, with no use of the CPU. */
