@@ -315,14 +315,15 @@ class Haul:
     def running(self):
         """By the address of a coroutine that a carrier runs: the carrier's thread."""
         if self.current is None:
-            self.current = {int(c["current"]): word(c["tid"]) for c in self.carriers()}
+            carriers = [rt["carriers"][n] for rt in self.runtimes()
+                        for n in range(int(rt["nb_carriers"]))]
+            self.current = {int(c["current"]): word(c["tid"]) for c in carriers}
         return self.current
 
-    def carriers(self):
+    def runtimes(self):
         rt = self.first
         while int(rt) != 0:
-            for n in range(int(rt["nb_carriers"])):
-                yield rt["carriers"][n]
+            yield rt
             rt = rt["next"]
 
     def carrier(self, address):
@@ -335,12 +336,10 @@ class Haul:
             yield Coroutine(self, value, number)
 
     def objects(self):
-        rt = self.first
-        while int(rt) != 0:
+        for rt in self.runtimes():
             slab = rt["coros"].dereference()
             for n in range(word(slab["n_chunks"])):
                 yield from self.in_chunk(slab["chunks"][n], int(slab["size"]))
-            rt = rt["next"]
 
     def in_chunk(self, chunk, size):
         """Looks at the bytes first: there may be a million, most of them free."""
