@@ -38,11 +38,8 @@ static bool has_peers(void)
 {
 	static const enum fwd_mode modes[] = {
 		FWD_MAC, FWD_CSUM, FWD_L3FWD, FWD_FLOWGEN, FWD_TXONLY, FWD_GENERATE};
-	bool has = may_send();
 
-	for (unsigned i = 0; i < RTE_DIM(modes); i++)
-		has |= fwd_may_run(modes[i]);
-	return has;
+	return may_send() || fwd_may_run_one(modes, RTE_DIM(modes));
 }
 
 /* Frames of txonly have the lengths of --txpkts, those of --tx-first have not. */

@@ -46,15 +46,12 @@ static struct flag {
   lro = {.offloads = RTE_ETH_RX_OFFLOAD_TCP_LRO},
   keep_crc = {.offloads = RTE_ETH_RX_OFFLOAD_KEEP_CRC};
 
-static bool has_peers(void)
+static bool uses_topology(void)
 {
 	static const enum fwd_mode modes[] = {
 		FWD_IO, FWD_MAC, FWD_MACSWAP, FWD_SWAP5, FWD_CSUM, FWD_NOISY};
 
-	for (unsigned i = 0; i < RTE_DIM(modes); i++)
-		if (fwd_may_run(modes[i]))
-			return true;
-	return false;
+	return fwd_may_run_one(modes, RTE_DIM(modes));
 }
 
 /* A command may turn RSS on. */
@@ -69,7 +66,8 @@ const struct haul_app_option fwd_ports_options[] = {
 			"paired: 0 and 1, 2 and 3, ... to each other, a last one to itself;\n"
 			"chained: each to the next, the last to the first;\n"
 			"loop: each to itself",
-		.needs = "--mode io, mac, macswap, 5tswap, csum or noisy", .has_effect = has_peers},
+		.needs = "--mode io, mac, macswap, 5tswap, csum or noisy",
+		.has_effect = uses_topology},
 	{"--rxq", "N", HAUL_APP_NUMBER, &rxq, 1, RTE_MAX_QUEUES_PER_PORT, "one per carrier",
 		"receive queues of each port, each with a transmit queue; if there are more "
 		"than\ncarriers, a carrier polls several"},

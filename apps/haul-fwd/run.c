@@ -54,6 +54,14 @@ bool fwd_may_run(enum fwd_mode other)
 	return other == mode || (fwd_prompt_is_used() && !obstacle(fwd_run_next(), run));
 }
 
+bool fwd_may_run_one(const enum fwd_mode *modes, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (fwd_may_run(modes[i]))
+			return true;
+	return false;
+}
+
 int fwd_run_set(struct haul_app *app, const char *option, const char *value)
 {
 	const unsigned mode_before = mode, coroutine_before = coroutine;

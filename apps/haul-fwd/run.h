@@ -25,6 +25,7 @@ struct fwd_run fwd_run_next(void);
 /* In has_effect() of options: true if the program may run in the mode, that of --mode, or another
  * one that the prompt can choose. */
 bool fwd_may_run(enum fwd_mode mode);
+bool fwd_may_run_one(const enum fwd_mode *modes, unsigned n); /* of n modes */
 
 /* Sets --mode or --handler for the next run. Returns HAUL_APP_DONE, or an exit code after a line if
  * this program can have no such run. Main thread. */
