@@ -75,8 +75,9 @@ static void print_option(const struct hauli_command *command, const struct haul_
 {
 	const char *needs = hauli_option_need(command, o).needs;
 	int n = printf("  %s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
-	/* Its choices, each in a line. */
+	/* Choices that have a line each are followed by another line. */
 	bool lists = o->kind == HAUL_APP_CHOICE && strchr(o->help, '\n');
+	const char *before = lists ? ";\nneeds " : "; needs ";
 	char buf[64], *text;
 	const char *def = default_of(o, buf, sizeof(buf));
 
@@ -85,12 +86,8 @@ static void print_option(const struct hauli_command *command, const struct haul_
 		n = 0;
 	}
 	printf("%*s", HELP_COLUMN - n, "");
-	if (asprintf(&text, "%s%s%s%s%s%s", o->help,
-		    !needs          ? ""
-			    : lists ? ";\nneeds "
-				    : "; needs ",
-		    needs ? needs : "", def ? " (default: " : "", def ? def : "",
-		    def ? ")" : "") < 0)
+	if (asprintf(&text, "%s%s%s%s%s%s", o->help, needs ? before : "", needs ? needs : "",
+		    def ? " (default: " : "", def ? def : "", def ? ")" : "") < 0)
 		abort();
 	print_wrapped(text, HELP_COLUMN, HELP_COLUMN);
 	free(text);

@@ -141,12 +141,17 @@ static void add_share(struct hauli_app_line *line, const struct haul_io_share *s
 		(double)s->asleep_ns * percent);
 }
 
+static double percent_of_polls(const struct haul_io_stats *st, uint64_t n)
+{
+	return st->polls ? 100.0 * (double)n / (double)st->polls : 0.0;
+}
+
 static void add_handlers(struct hauli_app_line *line, const struct hauli_app_carrier_sample *s)
 {
 	hauli_app_line_add(line, "in flight %" PRIu64, s->io.in_flight);
 	if (s->io.held_polls > 0)
 		hauli_app_line_add(line, "at the limit in %.0f %% of polls",
-			100.0 * (double)s->io.held_polls / (double)s->io.polls);
+			percent_of_polls(&s->io, s->io.held_polls));
 	if (s->waits.longest_ns >= HAUL_MS)
 		hauli_app_line_add(line, "longest wait %.3f s", (double)s->waits.longest_ns / 1e9);
 }
@@ -163,7 +168,7 @@ static void print_carrier(FILE *out, const struct hauli_app *a, unsigned c,
 		&line, "rx %6spps", hauli_app_scaled(pps, (double)s->io.rx_packets / seconds));
 	hauli_app_line_add(&line, "polls %6s/s %3.0f %% empty",
 		hauli_app_scaled(polls, (double)s->io.polls / seconds),
-		s->io.polls ? 100.0 * (double)s->io.empty_polls / (double)s->io.polls : 0.0);
+		percent_of_polls(&s->io, s->io.empty_polls));
 	hauli_app_line_add(
 		&line, "slices %6s/s", hauli_app_scaled(slices, (double)s->sched.slices / seconds));
 	hauli_app_line_end(&line);
