@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A frame larger than a coroutine's stack and the guard below it ends a program built with the
-flags of pkg-config, with the line that names the coroutine.
+flags of pkg-config, with the line that names the coroutine and the one with its last frames.
 Usage: frames.py BUILD_DIR SOURCE_DIR"""
 import os
 import resource
@@ -25,7 +25,8 @@ def main():
                 ran = outside.run([binary, size], env=outside.environment(root))
                 tap.ok(ran.returncode == -signal.SIGSEGV
                        and ran.stdout.startswith('haul: coroutine "leaper" has run over its stack')
-                       and ran.stdout.count("\n") == 1,
+                       and '\nhaul: SIGSEGV in coroutine "leaper" 0x' in ran.stdout
+                       and ran.stdout.count("\n") == 2,
                        f"{size} bytes by {compiler}", f"{ran.returncode}: {ran.stdout}")
     tap.done()
 
