@@ -15,12 +15,13 @@ FRAME = bytes.fromhex("02000000000102000000000288b5") + bytes(46)
 
 def watched(pid):
     """The sockets in epoll sets of a process."""
-    folder = f"/proc/{pid}/fdinfo"
-    numbers = []
-    for name in os.listdir(folder):
-        with open(f"{folder}/{name}", encoding="ascii") as f:
-            numbers += re.findall(r"^tfd:\s+(\d+)", f.read(), re.M)
-    return sum(os.readlink(f"/proc/{pid}/fd/{n}").startswith("socket:") for n in numbers)
+    n = 0
+    for fd in os.listdir(f"/proc/{pid}/fdinfo"):
+        with contextlib.suppress(FileNotFoundError):  # closed by now
+            with open(f"/proc/{pid}/fdinfo/{fd}", encoding="ascii") as f:
+                watched_fds = re.findall(r"^tfd:\s+(\d+)", f.read(), re.M)
+            n += sum(os.readlink(f"/proc/{pid}/fd/{w}").startswith("socket:") for w in watched_fds)
+    return n
 
 
 def poller(tap, kind, how, idle, busy):
