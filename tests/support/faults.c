@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -22,7 +23,7 @@
 
 static atomic_uint calls, failed, first; /* first: 0: not armed */
 static atomic_bool lasts;
-static const char *_Atomic last;
+static const char *_Atomic only, *_Atomic last;
 static _Atomic size_t mapped, limit = SIZE_MAX;
 
 void faults_arm(struct faults f)
@@ -30,6 +31,7 @@ void faults_arm(struct faults f)
 	calls = failed = 0;
 	last = "none";
 	lasts = f.lasts;
+	only = f.only;
 	first = f.nth;
 }
 
@@ -53,9 +55,10 @@ size_t faults_mapped(void)
 /* True if this call is to fail. */
 static bool fails(const char *name)
 {
+	const char *named = only;
 	unsigned nth = first, n;
 
-	if (nth == 0)
+	if (nth == 0 || (named && strcmp(name, named) != 0))
 		return false;
 	n = ++calls;
 	if (n < nth || (n > nth && !lasts))

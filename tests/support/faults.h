@@ -13,6 +13,7 @@
 struct faults {
 	unsigned nth; /* counted from 1, in all threads; 0: none */
 	bool lasts; /* the later ones fail, too */
+	const char *only; /* calls of this name count; NULL: all */
 };
 
 /* From now on, until faults_disarm(). */

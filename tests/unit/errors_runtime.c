@@ -96,6 +96,16 @@ static int start_by_launcher(void)
 	return try_start(&(struct haul_runtime_opts){.launcher = &launcher});
 }
 
+/* The number of this call among the others is not known while carriers begin. */
+static int start_without_membarrier(void)
+{
+	struct haul_runtime *more;
+
+	faults_arm((struct faults){.nth = 1, .only = "membarrier"});
+	return promises_disarm(
+		errors_start(&more, &(struct haul_runtime_opts){.steal = HAUL_STEAL_GLOBAL}));
+}
+
 static int start_65(void)
 {
 	struct haul_runtime *more[64];
@@ -345,6 +355,7 @@ static const struct call calls[] = {
 	{"haul_start", "no pointer", start_null, -EINVAL},
 	{"haul_start", "on a carrier", start_plain, -EPERM, ON_CARRIER},
 	{"haul_start", "a launcher", start_by_launcher, -ENOTTY, .own = true},
+	{"haul_start", "no membarrier", start_without_membarrier, -ENOTSUP, .faults = NO_FAULTS},
 	{"haul_start", "64 others", start_65, -ENOSPC, .faults = NO_FAULTS},
 	{"haul_stop", "on a carrier", stop_it, -EDEADLK, ON_CARRIER},
 	{"haul_stop", "none", stop_null, -EINVAL},
