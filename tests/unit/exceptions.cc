@@ -311,11 +311,13 @@ void *hog(void *)
 void *goes_remote(void *arg)
 {
 	auto *home = haul_carrier_self();
+	haul_coro_opts stays = {};
 
+	stays.pinned = true; /* stolen itself, it would leave nobody to steal this one */
 	try {
 		throw std::runtime_error("at home");
 	} catch (const std::exception &e) {
-		haul_spawn(nullptr, hog, nullptr, nullptr);
+		haul_spawn(nullptr, hog, nullptr, &stays);
 		while (haul_carrier_self() == home)
 			haul_yield();
 		SAYS(handled() == "at home");
