@@ -33,7 +33,7 @@ static void stops(struct haul_port *port)
  * could open some 80 ports, one after the other, before EAL had no memzone left. */
 static void closed(struct haul_port *port)
 {
-	char name[RTE_RING_NAMESIZE];
+	char name[HAULI_VDEV_NAME + 16]; /* no ring has one that is too long for a ring */
 
 	for (unsigned q = 0; q < MAX_RINGS; q++) {
 		snprintf(name, sizeof(name), "ETH_RXTX%u_%s", q, port->vdevs[0].name);
