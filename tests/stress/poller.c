@@ -5,6 +5,7 @@
  * hangs.
  */
 #include <pthread.h>
+#include <sched.h>
 
 #include "support/evpoller.h"
 #include "support/runtime.h"
@@ -12,6 +13,8 @@
 #include "support/suite.h"
 
 #define CARRIERS 4
+#define WAKERS 2
+#define BACKLOG 10000 /* spawns; a million would wait for the stop, and for memory */
 
 struct bed {
 	struct haul_runtime *rt;
@@ -121,8 +124,11 @@ static void *keeps_waking(void *arg)
 {
 	struct bed *bed = arg;
 
-	while (!bed->end)
+	for (unsigned long n = 0; !bed->end; n++) {
 		haul_spawn_on(haul_carrier(bed->rt, 0), NULL, answers, &bed->answered[0], NULL);
+		while (n * WAKERS > bed->answered[0] + BACKLOG && !bed->end)
+			sched_yield();
+	}
 	return NULL;
 }
 
@@ -130,10 +136,10 @@ START_TEST(poller_may_end_while_it_is_woken)
 {
 	static struct bed bed;
 	uint64_t deadline = stress_deadline();
-	pthread_t wakers[2];
+	pthread_t wakers[WAKERS];
 
 	bed = (struct bed){.rt = runtime_start(1)};
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < WAKERS; i++)
 		ck_assert_int_eq(pthread_create(&wakers[i], NULL, keeps_waking, &bed), 0);
 	do {
 		/* On the heap, so that a sanitizer finds a late call. */
@@ -149,7 +155,7 @@ START_TEST(poller_may_end_while_it_is_woken)
 		free(p);
 	} while (haul_now() < deadline);
 	bed.end = true;
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < WAKERS; i++)
 		pthread_join(wakers[i], NULL);
 	runtime_stop(bed.rt);
 }
