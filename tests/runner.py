@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Builds haul and runs all tests; with --all, in three more ways, with the long searches of models
 (suite long), with all mutations of the sources (tests of the tests), of which it else tries every
-twentieth, and with both compilers in tests that build programs of users, which else take one of the
-two. Called by tests/run.
+fortieth, and with all cases of tests that have many alike. Called by tests/run.
 
 Every configuration has a build directory of its own, build-NAME, kept from run to run. On a
 terminal a line says how far the run is and how much time is left; elsewhere there is a line for
@@ -28,7 +27,7 @@ from progress import Progress, cores, name, weights
 
 LOGS = ["testlog", "testlog-beside"]
 SAID = 12  # lines of a failed test at the end
-AT_ONCE = 4  # tests that mostly wait
+AT_ONCE = 6  # tests that mostly wait
 # With lines only, which is all that reports name, 278 MB instead of 415 (address sanitizer).
 SANITIZE = ["-Dchecks=true", "-Doptimization=2", "-Db_lundef=false", "-Dc_args=-g1"]
 TESTS_MB = 60  # of a disk: files of tests that run at once
@@ -95,7 +94,7 @@ CONFIGURATIONS = [
     Configuration("asan", "address and undefined behaviour sanitizers", "gcc",
                   SANITIZE + ["-Db_sanitize=address,undefined"], ["unit", "stress", "net"], 4,
                   # Odd packets are what these sanitizers are best at.
-                  {"HAUL_FRAMES": "20000"}, build=130, tests=250, disk=290),
+                  {"HAUL_FRAMES": "20000", "HAUL_FEWER": "1"}, build=130, tests=250, disk=290),
     Configuration("tsan", "thread sanitizer, carriers of a cluster steal", "clang",
                   SANITIZE + ["-Db_sanitize=thread"], ["unit", "stress"], 8,
                   {"HAUL_STEAL": "cluster"}, tests=100, disk=110),
@@ -387,7 +386,7 @@ def main():
             for c in CONFIGURATIONS))
     p.add_argument("--all", action="store_true",
                    help="all configurations, one after the other, long searches, all mutations, "
-                   "all compilers; else the first configuration, and every twentieth mutation")
+                   "all cases; else the first configuration, and every fortieth mutation")
     p.add_argument("--only", metavar="CONFIGURATION", choices=[c.name for c in CONFIGURATIONS],
                    help="only this one")
     p.add_argument("--suite", action="append", default=[], metavar="NAME",
@@ -401,8 +400,8 @@ def main():
     args.part = not (args.all or args.only or args.suite)
     if args.part:
         # Tests of the tests take a third of the time: the first run of a newcomer tries a part.
-        os.environ.setdefault("HAUL_MUTATIONS", "20")
-        os.environ.setdefault("HAUL_FEWER", "1")  # of several compilers
+        os.environ.setdefault("HAUL_MUTATIONS", "40")
+        os.environ.setdefault("HAUL_FEWER", "1")  # of cases that resemble others
 
     began = time.monotonic()
     tally, machine = Tally(), Machine()

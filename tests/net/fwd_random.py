@@ -5,7 +5,8 @@ in programs with random ports, modes and options; from a file, a pipe, or two cl
 Each program must end with the exit code that its lines deserve, refuse a wrong line by one line,
 report each run that was started, keep its books, and leave no socket.
 
-Usage: fwd_random.py HAUL-FWD [SEED PROGRAMS]    (HAUL_STRESS_SECONDS: as long as that)
+Usage: fwd_random.py HAUL-FWD [SEED PROGRAMS]    (HAUL_STRESS_SECONDS: as long as that; HAUL_FEWER:
+8 programs in place of 24)
 """
 import json
 import os
@@ -21,7 +22,8 @@ from prompt import PROMPT, Client, blocks, file_of, typed
 
 LINES = 60  # of a program
 SEED = int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(1 << 32)
-PROGRAMS = int(sys.argv[3]) if len(sys.argv) > 3 else 24
+PROGRAMS = int(sys.argv[3]) if len(sys.argv) > 3 else \
+    8 if "HAUL_FEWER" in os.environ else 24
 SECONDS = float(os.environ.get("HAUL_STRESS_SECONDS", 0))
 
 MODES = ["io", "mac", "macswap", "5tswap", "csum", "icmpecho", "l3fwd", "rxonly", "noisy",
