@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import netns
 
@@ -186,6 +187,33 @@ def lost_readers(check, d):
               "code says that a part is lost", f"{rc} {os.listdir(f'{d}/out')}")
 
 
+def first_moments(check, d):
+    """SIGINT while Python starts, and while a file is read that does not end."""
+    os.mkfifo(f"{d}/fifo")
+    for delay in 0.02, 0.04, 0.06, 0.08, 0.1:
+        rc, said = interrupted(delay, "--out", f"{d}/out", *MEMIF)
+        check(rc in (130, -signal.SIGINT) and "Traceback" not in said and said.count("\n") <= 1,
+              f"SIGINT after {delay} s: at most a line", f"{rc} {said}")
+    for option, path in (("--remake", f"{d}/fifo"), ("--load", f"{d}/fifo")):
+        rc, said = interrupted(1, option, path, "--out", f"{d}/out")
+        check(rc == 130 and "Traceback" not in said, f"{option} of a FIFO: SIGINT ends it",
+              f"{rc} {said}")
+    for option in "--remake", "--load":
+        rc, _, err = compare.run(option, "/dev/zero", "--out", f"{d}/out")
+        check(rc == 1 and "/dev/zero: it has more than" in err and "Traceback" not in err,
+              f"{option} /dev/zero: a line", f"{rc} {err}")
+
+
+def interrupted(seconds, *args):
+    """Exit code, and what was said, of haul-compare with a SIGINT after so many seconds."""
+    with subprocess.Popen([compare.COMPARE, *map(str, args)], stdin=subprocess.DEVNULL, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as p:
+        time.sleep(seconds)
+        p.send_signal(signal.SIGINT)
+        said = p.communicate(timeout=compare.PATIENCE)[0]
+    return p.returncode, said
+
+
 def wrong_arguments(check, d):
     """Of the program as it is started; the others are in tests/unit/compare_command.py."""
     rc, out, err = compare.run("--frobnicate")
@@ -203,7 +231,7 @@ CASES = [
     (killed_itself,), (link_down,), (no_space,), (lost_readers,),
     (ends, signal.SIGINT, "highest rate without loss", False),
     (ends, signal.SIGTERM, "round 1 of", True),
-    (wrong_folders,), (wrong_arguments,), (busy_machine,),
+    (wrong_folders,), (wrong_arguments,), (first_moments,), (busy_machine,),
 ]
 if "HAUL_FEWER" not in os.environ:
     CASES += [

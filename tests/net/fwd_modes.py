@@ -2,6 +2,7 @@
 """haul-fwd's modes that generate, hold back or answer: flowgen, txonly's options, noisy, icmpecho;
 and service times."""
 import os
+import re
 import struct
 import subprocess
 import tempfile
@@ -173,4 +174,8 @@ for args, holds in WRONG:
     r = fwd.run("--port", "null:", *args)
     tap.ok(r.rc == 2 and r.err.count("\n") == 1 and holds in r.err and r.out == "",
            " ".join(args), r)
+r = fwd.run("--port", "null:", "--carriers", 8, "--service-memory", 1, "--service-table", 65536)
+tap.ok(r.rc == 1 and
+       re.search(r"--service-table: 524288 MB of all carriers, and \d+ MB are free\n$", r.err),
+       "--service-table of more memory than is free", r)
 tap.done()
