@@ -12,7 +12,7 @@
 #include "report.h"
 #include "signals.h"
 
-#define CARRIERS_TIMEOUT (10 * HAUL_S) /* for idle carriers, which wait for a CPU */
+#define CARRIERS_TIMEOUT (4 * HAUL_S) /* for coroutines of the program to clean up */
 
 static void close_ports(struct hauli_app *a)
 {
