@@ -6,11 +6,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static bool said_why; /* the program ends; read by the handler of the thread that has set it */
+/* The program ends; read by the handler of the thread that has set it. */
+static bool said_why, named_call;
 
 bool hauli_has_said_why(void)
 {
 	return said_why;
+}
+
+bool hauli_has_named_call(void)
+{
+	return named_call;
 }
 
 void hauli_bug(const char *what, const char *file, int line)
@@ -34,6 +40,7 @@ void hauli_misuse(const char *call, const char *mistake, ...)
 	if (len > (int)sizeof(text) - 1)
 		len = (int)sizeof(text) - 1;
 	text[len++] = '\n'; /* replaces the terminating zero */
+	named_call = true;
 	said_why = true;
 	if (write(STDERR_FILENO, text, (size_t)len) < len)
 		abort(); /* the line is cut */

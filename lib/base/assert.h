@@ -20,6 +20,8 @@ __attribute__((noreturn, cold)) void hauli_bug(const char *what, const char *fil
 
 /* True in the handler of the abort() of one of these. */
 bool hauli_has_said_why(void);
+/* And its line names the call of haul: hauli_misuse(). */
+bool hauli_has_named_call(void);
 
 #define HAUL_BUG_ON(cond)                                     \
 	do {                                                  \

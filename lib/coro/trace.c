@@ -92,32 +92,44 @@ static const void *own_base(void)
 	return strstr(file ? file : info.dli_fname, "libhaul.so") ? info.dli_fbase : NULL;
 }
 
-static bool is_in(const void *pc, const void *base)
+static bool is_own(const void *pc)
 {
+	const void *base = own_base();
 	Dl_info info;
 
 	return base && dladdr(pc, &info) && info.dli_fbase == base;
 }
 
-/*
- * Leaves out haul's frames inside its call, and those that lead to the coroutine's function: what
- * is left begins with the call. A stack with no other frames stays.
- */
-static void trim(void *const **pcs, unsigned *n)
-{
-	const void *base = own_base();
-	unsigned inner = 0, rest = *n;
+#define START_BYTES 16 /* at most, of hauli_coro_start() */
 
-	while (inner < rest && is_in((*pcs)[inner], base))
-		inner++;
-	if (inner == rest)
+/* The number of frames without those that lead to the coroutine's function: hauli_coro_start(), its
+ * entry, and others of haul's. 0: all are haul's. */
+static unsigned without_start(void *const *pcs, unsigned n, bool (*own)(const void *pc))
+{
+	if (n > 2 && (uintptr_t)pcs[n - 1] - (uintptr_t)hauli_coro_start < START_BYTES)
+		n -= 2;
+	while (n > 0 && own(pcs[n - 1]))
+		n--;
+	return n;
+}
+
+void hauli_trace_trim(void *const **pcs, unsigned *n, unsigned keep, bool (*own)(const void *pc))
+{
+	unsigned rest = without_start(*pcs, *n, own), inner = 0;
+
+	if (rest == 0)
 		return;
-	while (is_in((*pcs)[rest - 1], base))
-		rest--;
-	if (inner > 0)
-		inner--;
+	while (own((*pcs)[inner]))
+		inner++;
+	inner -= inner < keep ? inner : keep;
 	*pcs += inner;
 	*n = rest - inner;
+}
+
+/* What is left begins with the call of haul. */
+static void trim(void *const **pcs, unsigned *n)
+{
+	hauli_trace_trim(pcs, n, 1, is_own);
 }
 
 void hauli_trace_print(void *const *pcs, unsigned n, FILE *out)

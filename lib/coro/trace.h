@@ -21,8 +21,16 @@ unsigned hauli_trace(const struct hauli_ctx *ctx, void **pcs, unsigned most);
 /* In a signal handler: the same of what uc, its ucontext_t, has interrupted. */
 unsigned hauli_trace_interrupted(const void *uc, void **pcs, unsigned most);
 
+/*
+ * Leaves out haul's own frames: those at the begin but the last `keep` of them, and those that lead
+ * to the coroutine's function. is_own: of one of haul's; those of an archive are not told from the
+ * program's, but for the two in which a coroutine begins. A stack with no other frames stays.
+ */
+void hauli_trace_trim(
+	void *const **pcs, unsigned *n, unsigned keep, bool (*is_own)(const void *pc));
+
 /* A line for each, with the function's name if the program exports it; else an offset for
- * addr2line(1). Of libhaul.so's own frames at both ends only that of the public call. */
+ * addr2line(1). Of haul's own frames at both ends only that of the public call. */
 void hauli_trace_print(void *const *pcs, unsigned n, FILE *out);
 /* The same in one line, without its end. */
 void hauli_trace_print_line(void *const *pcs, unsigned n, FILE *out);

@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <link.h>
 #include <signal.h>
 #include <string.h>
@@ -96,6 +97,15 @@ static unsigned inner_frames(int sig, void *const *pcs, unsigned n)
 	return inner < n ? inner : 0;
 }
 
+/* By the file's name: dladdr() takes a lock. */
+static bool is_own(const void *pc)
+{
+	static const char libhaul[] = "libhaul.so";
+	struct object o;
+
+	return find_object(pc, &o) && strncmp(o.file, libhaul, sizeof(libhaul) - 1) == 0;
+}
+
 static const char *name_of(int sig)
 {
 	switch (sig) {
@@ -133,6 +143,8 @@ static const char *about_role; /* or NULL */
 
 static void tell_about(void)
 {
+	void *const *pcs = about.pcs;
+	unsigned n = about.n;
 	struct hauli_line l = {.len = 0};
 
 	hauli_line_text(&l, "haul: ");
@@ -141,15 +153,27 @@ static void tell_about(void)
 	hauli_line_name(&l, about.name);
 	hauli_line_text(&l, "\" ");
 	hauli_line_hex(&l, (uintptr_t)about.co);
-	if (about.n > 0 && about.what) {
+	if (n > 0 && about.what) {
 		hauli_line_text(&l, ", which waits for ");
 		hauli_line_text(&l, about.what);
 		hauli_line_text(&l, " ");
 		hauli_line_hex(&l, (uintptr_t)about.object);
 	}
-	put_stack(&l, about.pcs, about.n);
+	hauli_trace_trim(&pcs, &n, 1, is_own);
+	put_stack(&l, pcs, n);
 	hauli_line_text(&l, "\n");
 	hauli_line_write(&l);
+}
+
+static void put_trimmed_stack(struct hauli_line *l, int sig, void *const *pcs, unsigned n)
+{
+	unsigned inner = inner_frames(sig, pcs, n);
+
+	pcs += inner;
+	n -= inner;
+	/* In a crash inside haul its frames say where. */
+	hauli_trace_trim(&pcs, &n, hauli_has_named_call() ? 0 : UINT_MAX, is_own);
+	put_stack(l, pcs, n);
 }
 
 static void tell(int sig, const siginfo_t *info, const void *uc)
@@ -158,7 +182,7 @@ static void tell(int sig, const siginfo_t *info, const void *uc)
 	const struct haul_coro *co = haul_self();
 	struct hauli_line l = {.len = 0};
 	void *pcs[HAULI_SHOT_DEPTH];
-	unsigned n, inner;
+	unsigned n;
 
 	if (!co && !hauli_has_said_why())
 		return;
@@ -174,8 +198,7 @@ static void tell(int sig, const siginfo_t *info, const void *uc)
 	}
 	hauli_line_write(&l);
 	n = hauli_trace_interrupted(uc, pcs, HAULI_SHOT_DEPTH);
-	inner = inner_frames(sig, pcs, n);
-	put_stack(&l, pcs + inner, n - inner);
+	put_trimmed_stack(&l, sig, pcs, n);
 	hauli_line_text(&l, "\n");
 	hauli_line_write(&l);
 	if (about_role)

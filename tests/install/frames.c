@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A coroutine with a frame larger than its stack. Usage: frames BYTES */
+/* A coroutine that ends the program: by a frame larger than its stack, by abort(), by a mistake, or
+ * inside haul. Usage: frames BYTES|abort|unlock|inside */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <haul/haul.h>
@@ -28,10 +30,18 @@ static __attribute__((noinline)) int leap_300000(void)
 	return frame[0];
 }
 
-static void *leap(void *bytes)
+static void *leap(void *how)
 {
+	struct haul_mutex m = {0};
+
 	haul_yield();
-	return strcmp(bytes, "60000") == 0 ? (leap_60000(), bytes) : (leap_300000(), bytes);
+	if (strcmp(how, "abort") == 0)
+		abort();
+	if (strcmp(how, "unlock") == 0)
+		haul_unlock(&m);
+	if (strcmp(how, "inside") == 0)
+		haul_event_set((struct haul_event *)64);
+	return strcmp(how, "60000") == 0 ? (leap_60000(), how) : (leap_300000(), how);
 }
 
 static void *wait(void *arg)
