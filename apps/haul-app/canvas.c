@@ -109,7 +109,7 @@ void hauli_app_canvas_put(
 	for (const char *p = text; *p && has_room(c); p++) {
 		line->text[line->len++] = *p;
 		if (*p < ' ' || *p > '~')
-			line->text[line->len - 1] = '?';
+			line->text[line->len - 1] = *p == '\t' ? ' ' : '?';
 		line->columns++;
 	}
 	end_style(c, style);

@@ -35,7 +35,8 @@ void hauli_app_canvas_clear(struct hauli_app_canvas *c, unsigned columns);
 /* Begins a line. */
 void hauli_app_canvas_line(struct hauli_app_canvas *c);
 
-/* Appends to the last line. Characters that are not printable ASCII become "?". */
+/* Appends to the last line. A tab becomes a space, and other characters that are not
+ * printable ASCII become "?". */
 void hauli_app_canvas_put(struct hauli_app_canvas *c, enum hauli_app_style style,
 	const char *format, ...) __attribute__((format(printf, 3, 4)));
 

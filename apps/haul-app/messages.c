@@ -1,23 +1,51 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stderr is a file in memory meanwhile. */
+/*
+ * stderr is a file in memory meanwhile. Other threads write there at any time, so what is left out
+ * becomes a hole in the file, and all else stays where it is.
+ */
 #include "messages.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST (1 << 20) /* bytes; then the oldest are dropped */
-#define LEFT_OUT "...\n"
+/* In bytes. */
+#define PART (64 << 10) /* at the begin and at the end of a long message, and at the begin of all */
+#define LONG (4 * PART) /* of a message */
+#define MOST (1 << 20) /* of all messages */
+#define HOLES 16
+
+struct hole {
+	off_t from, to;
+	uint64_t lines;
+	char text[80]; /* in their place */
+};
+
+struct holes {
+	struct hole hole[HOLES]; /* [nb], in their order */
+	unsigned nb;
+};
 
 static struct {
 	int file;
 	int err; /* the former stderr */
 	/* Written by the main thread, and by the thread that ends the program. */
 	_Atomic bool keeps;
-	bool dropped; /* the file has been emptied once */
+
+	/* One is filled while a signal handler may read the other. */
+	struct holes sets[2];
+	const struct holes *_Atomic holes;
+
+	off_t end; /* of what has been looked at */
+	bool amid; /* it ends in a line */
+	off_t newest; /* begin of the newest message */
+	uint64_t lines; /* of it */
+	uint64_t messages;
 } m;
 
 static bool is_stderr(int fd)
@@ -36,56 +64,211 @@ void hauli_app_messages_keep(int fd)
 	m.err = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (m.file < 0 || m.err < 0 || fcntl(m.file, F_SETFL, O_APPEND) != 0)
 		return; /* messages then appear in the middle of the screen */
-	m.dropped = false;
+	m.sets[0].nb = 0;
+	m.holes = &m.sets[0];
+	m.end = m.newest = 0;
+	m.amid = false;
+	m.lines = m.messages = 0;
 	m.keeps = true;
 	dup2(m.file, STDERR_FILENO);
 }
 
-static off_t size_of(int file)
+static off_t kept(off_t from, off_t to)
+{
+	off_t bytes = to - from;
+
+	for (unsigned i = 0; i < m.holes->nb; i++)
+		if (m.holes->hole[i].from >= from)
+			bytes -= m.holes->hole[i].to - m.holes->hole[i].from;
+	return bytes;
+}
+
+static uint64_t lines_in(off_t from, off_t to)
+{
+	char part[4096];
+	uint64_t lines = 0;
+
+	while (from < to) {
+		size_t most = to - from < (off_t)sizeof(part) ? (size_t)(to - from) : sizeof(part);
+		ssize_t n = pread(m.file, part, most, from);
+
+		if (n <= 0)
+			break;
+		for (ssize_t i = 0; i < n; i++)
+			lines += part[i] == '\n';
+		from += n;
+	}
+	return lines;
+}
+
+/* The first begin of a line from there on; the place itself if lines are very long. */
+static off_t next_line(off_t at)
+{
+	char part[4096];
+	ssize_t n = pread(m.file, part, sizeof(part), at - 1);
+	const char *end = n > 0 ? memchr(part, '\n', (size_t)n) : NULL;
+
+	return end ? at + (end - part) : at;
+}
+
+/* Makes a hole, which takes in those that it touches. There is room for one. */
+static void leave_out(off_t from, off_t to)
+{
+	const struct holes *old = m.holes;
+	struct holes *new = old == &m.sets[0] ? &m.sets[1] : &m.sets[0];
+	struct hole it = {.from = from, .to = to};
+	unsigned i = 0;
+
+	for (new->nb = 0; i < old->nb && old->hole[i].to < from; i++)
+		new->hole[new->nb++] = old->hole[i];
+	for (; i < old->nb && old->hole[i].from <= to; i++) {
+		const struct hole *other = &old->hole[i];
+
+		it.lines += lines_in(from, other->from) + other->lines;
+		it.from = other->from < it.from ? other->from : it.from;
+		it.to = other->to > it.to ? other->to : it.to;
+		from = other->to;
+	}
+	it.lines += lines_in(from, to);
+	snprintf(it.text, sizeof(it.text), "  ... %" PRIu64 " lines left out; 2>FILE keeps all\n",
+		it.lines);
+	new->hole[new->nb++] = it;
+	for (; i < old->nb; i++)
+		new->hole[new->nb++] = old->hole[i];
+	m.holes = new;
+	fallocate(m.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, it.from, it.to - it.from);
+}
+
+/* The newest message ends there, up to now or for good. */
+static void shorten_newest(off_t end)
+{
+	if (kept(m.newest, end) <= LONG)
+		return;
+	if (m.holes->nb == HOLES)
+		leave_out(m.holes->hole[0].from, m.holes->hole[1].to);
+	leave_out(next_line(m.newest + PART), next_line(end - PART));
+}
+
+/* The place after which so many bytes are kept. */
+static off_t last(off_t bytes)
+{
+	off_t at = m.end;
+
+	for (unsigned i = m.holes->nb; i > 0 && at - m.holes->hole[i - 1].to < bytes; i--) {
+		bytes -= at - m.holes->hole[i - 1].to;
+		at = m.holes->hole[i - 1].from;
+	}
+	return at - bytes;
+}
+
+static void shorten(void)
+{
+	shorten_newest(m.end);
+	if (kept(0, m.end) > MOST)
+		leave_out(next_line(PART), next_line(last(MOST / 2)));
+}
+
+static void begin_line(char first, off_t at)
+{
+	bool continues = first == ' ' || first == '\t' || first == '\n';
+
+	m.lines++;
+	if (continues && m.messages > 0)
+		return;
+	shorten_newest(at);
+	m.messages++;
+	m.newest = at;
+	m.lines = 1;
+}
+
+static void look_at(const char *part, size_t len)
+{
+	const char *at = part, *end = part + len;
+
+	while (at < end) {
+		if (!m.amid)
+			begin_line(*at, m.end + (at - part));
+		at = memchr(at, '\n', (size_t)(end - at));
+		m.amid = !at;
+		at = at ? at + 1 : end;
+	}
+	m.end += (off_t)len;
+}
+
+static void tell_newest(struct hauli_app_message *newest)
+{
+	off_t most = m.end - m.newest;
+	ssize_t n;
+
+	if (most > (off_t)sizeof(newest->text) - 1)
+		most = sizeof(newest->text) - 1;
+	n = pread(m.file, newest->text, (size_t)most, m.newest);
+	newest->text[n > 0 ? n : 0] = '\0';
+	newest->lines = m.lines;
+	newest->earlier = m.messages > 0 ? m.messages - 1 : 0;
+	for (unsigned i = 0; i < m.holes->nb; i++)
+		if (m.holes->hole[i].from > m.newest)
+			newest->lines -= m.holes->hole[i].lines;
+}
+
+void hauli_app_messages_look(struct hauli_app_message *newest)
+{
+	char part[4096];
+	ssize_t n;
+
+	while (m.keeps && (n = pread(m.file, part, sizeof(part), m.end)) > 0)
+		look_at(part, (size_t)n);
+	if (m.keeps)
+		shorten();
+	if (m.keeps && newest)
+		tell_newest(newest);
+	else if (newest)
+		*newest = (struct hauli_app_message){0};
+}
+
+/* Returns false if stderr is closed. */
+static bool print(off_t from, off_t to)
+{
+	char part[4096];
+
+	while (from < to) {
+		size_t most = to - from < (off_t)sizeof(part) ? (size_t)(to - from) : sizeof(part);
+		ssize_t n = pread(m.file, part, most, from);
+
+		if (n <= 0 || write(STDERR_FILENO, part, (size_t)n) != n)
+			return n == 0;
+		from += n;
+	}
+	return true;
+}
+
+static off_t size(void)
 {
 	struct stat st;
 
-	return fstat(file, &st) == 0 ? st.st_size : 0;
-}
-
-void hauli_app_messages_last(char *buf, size_t len)
-{
-	char tail[1024];
-	off_t size = m.keeps ? size_of(m.file) : 0;
-	off_t from = size > (off_t)sizeof(tail) - 1 ? size - ((off_t)sizeof(tail) - 1) : 0;
-	ssize_t n = size > 0 ? pread(m.file, tail, sizeof(tail) - 1, from) : 0;
-	char *line;
-
-	buf[0] = '\0';
-	while (n > 0 && tail[n - 1] == '\n')
-		n--;
-	if (n <= 0)
-		return;
-	tail[n] = '\0';
-	line = memrchr(tail, '\n', (size_t)n);
-	strncat(buf, line ? line + 1 : tail, len - 1);
-	if (size > MOST && ftruncate(m.file, 0) == 0) {
-		m.dropped = true;
-		if (write(m.file, tail, (size_t)n) < n || write(m.file, "\n", 1) < 1)
-			return; /* no memory: a line less */
-	}
+	return fstat(m.file, &st) == 0 ? st.st_size : 0;
 }
 
 void hauli_app_messages_release(void)
 {
-	char part[4096];
+	const struct holes *holes = m.holes;
+	bool prints = true;
 	off_t at = 0;
-	ssize_t n;
 
 	if (!m.keeps)
 		return;
 	m.keeps = false;
 	dup2(m.err, STDERR_FILENO);
-	if (m.dropped && write(STDERR_FILENO, LEFT_OUT, sizeof(LEFT_OUT) - 1) < 0)
-		at = size_of(m.file); /* stderr is closed */
-	while ((n = pread(m.file, part, sizeof(part), at)) > 0 &&
-		write(STDERR_FILENO, part, (size_t)n) == n)
-		at += n;
+	for (unsigned i = 0; i < holes->nb && prints; i++) {
+		const struct hole *hole = &holes->hole[i];
+		size_t len = strlen(hole->text);
+
+		prints = print(at, hole->from) &&
+			write(STDERR_FILENO, hole->text, len) == (ssize_t)len;
+		at = hole->to;
+	}
+	if (prints)
+		print(at, size());
 	close(m.file);
 	close(m.err);
 }

@@ -16,12 +16,14 @@
 
 #include "interrupts.h"
 #include "messages.h"
+#include "notice.h"
 #include "sample.h"
 #include "terminal.h"
 #include "views.h"
 
 #define ABOVE 2 /* rows above the view */
-#define BELOW 2 /* messages, keys */
+#define BELOW 1 /* keys; above them the newest message */
+#define MESSAGE 5 /* of so many rows one may be a message's; one in any case */
 #define WRITES_MS 1200 /* hauli_app_terminal_leave() takes most of it at most */
 /* Some terminals then show nothing until the end of a frame; the others ignore it. */
 #define UPDATE "\x1b[?2026h"
@@ -44,6 +46,7 @@ static struct {
 	double seconds; /* of the period */
 	uint64_t shown_at; /* its end */
 	char *text; /* of the program's report() */
+	struct hauli_app_message message;
 	bool frozen;
 
 	const struct hauli_app_view *view;
@@ -233,13 +236,18 @@ static void draw_keys(void)
 	hauli_app_canvas_put(&s.canvas, HAULI_APP_DIM, " freeze");
 }
 
-static void draw_message(void)
+/* Returns its number of rows. */
+static unsigned draw_message(unsigned rows)
 {
-	char message[512];
+	unsigned most = rows / MESSAGE;
 
-	hauli_app_messages_last(message, sizeof(message));
-	hauli_app_canvas_line(&s.canvas);
-	hauli_app_canvas_put(&s.canvas, HAULI_APP_BAD, "%s", message);
+	if (begin_writing()) {
+		hauli_app_messages_look(&s.message);
+		end_writing();
+	}
+	if (most > HAULI_APP_NOTICE)
+		most = HAULI_APP_NOTICE;
+	return hauli_app_notice_draw(&s.canvas, &s.message, most > 0 ? most : 1);
 }
 
 /* Ends the program after the loss of its terminal, as after that of a pipe's reader. */
@@ -252,35 +260,52 @@ static void check(struct hauli_app *a, int err)
 	haul_app_end(&a->pub);
 }
 
+/* Lines of the canvas; those of the view begin at 0. */
+struct parts {
+	unsigned message, head, keys; /* their first ones */
+};
+
+/* Draws them in this order. */
+static struct parts draw(const struct hauli_app *a, unsigned rows)
+{
+	struct parts p;
+	unsigned others;
+
+	draw_view(a);
+	p.message = s.canvas.nb;
+	p.head = p.message + draw_message(rows);
+	others = ABOVE + p.head - p.message + BELOW;
+	s.page = rows > others ? rows - others : 0;
+	if (s.first + s.page > p.message)
+		s.first = p.message > s.page ? p.message - s.page : 0;
+	draw_head(a, p.message);
+	p.keys = s.canvas.nb;
+	draw_keys();
+	return p;
+}
+
 static void print(struct hauli_app *a, FILE *out)
 {
-	unsigned columns, rows, lines, last;
+	unsigned columns, rows;
+	struct parts p;
 
 	hauli_app_terminal_size(&columns, &rows);
 	fputs(columns != s.canvas.columns || rows != s.rows ? UPDATE "\x1b[2J" : UPDATE, out);
 	s.rows = rows;
-	s.page = rows > ABOVE + BELOW ? rows - ABOVE - BELOW : 0;
 	hauli_app_canvas_clear(&s.canvas, columns);
-	draw_view(a);
-	lines = s.canvas.nb;
-	if (s.first + s.page > lines)
-		s.first = lines > s.page ? lines - s.page : 0;
-	draw_head(a, lines);
-	draw_message();
-	draw_keys();
-	last = s.canvas.nb - 1;
-	print_row(out, 1, lines);
+	p = draw(a, rows);
+	print_row(out, 1, p.head);
 	print_empty(out, 2);
 	for (unsigned i = 0; i < s.page; i++) {
-		if (s.first + i < lines)
+		if (s.first + i < p.message)
 			print_row(out, ABOVE + 1 + i, s.first + i);
 		else
 			print_empty(out, ABOVE + 1 + i);
 	}
-	if (rows > ABOVE + BELOW) {
-		print_row(out, rows - 1, last - 1);
-		print_row(out, rows, last);
-	}
+	for (unsigned i = p.message; s.page > 0 && i < p.head; i++)
+		print_row(out, rows - BELOW - (p.head - i) + 1, i);
+	if (s.page > 0)
+		print_row(out, rows, p.keys);
 	fputs(UPDATED, out);
 }
 
@@ -455,6 +480,7 @@ static void leave(struct hauli_app *a)
 	if (!begin_writing())
 		return;
 	hauli_app_terminal_leave(hauli_app_terminal_is_ours(s.terminal));
+	hauli_app_messages_look(NULL);
 	hauli_app_messages_release();
 	end_writing();
 	hauli_app_interrupts_before_death(NULL);

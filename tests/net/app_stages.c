@@ -8,7 +8,7 @@
 
 #include <haul-app/app.h>
 
-static const char *failing = "";
+static const char *failing = "", *told;
 static uint64_t on_carriers;
 static bool hog, reads;
 static uint64_t code = HAUL_APP_FAILED;
@@ -20,6 +20,8 @@ static const struct haul_app_option options[] = {
 		.help = "what the failing hook returns"},
 	{"--number", "N", HAUL_APP_NUMBER, &number, .help = "a number"},
 	{"--hog", NULL, HAUL_APP_FLAG, &hog, .help = "never return from the handler of carrier 1"},
+	{"--tell", "FILE", HAUL_APP_TEXT, &told,
+		.help = "print what is appended to FILE, with each report"},
 	{"--read", NULL, HAUL_APP_FLAG, &reads, .help = "read stdin and timers"},
 	{0},
 };
@@ -171,8 +173,24 @@ static int add(struct haul_app *app, unsigned carrier, void *arg)
 	return HAUL_APP_DONE;
 }
 
+static void tell(void)
+{
+	static FILE *file;
+	char line[256];
+
+	if (!file)
+		file = fopen(told, "r");
+	clearerr(file);
+	while (fgets(line, sizeof(line), file))
+		fputs(line, stderr);
+}
+
 static void report(struct haul_app *app, FILE *out, bool final)
 {
+	if (told) {
+		tell();
+		return;
+	}
 	if (strcmp(failing, "misuse") == 0)
 		misuse(app);
 	on_carriers = 0;

@@ -139,8 +139,9 @@ def test_ends(tap):
 
 def test_messages(tap):
     with running("--port", "ring:", "--carriers", "1", program=STAGES) as t:
-        t.until(lambda: t.row(22) == "hook report 1", "a message on the screen")
-        tap.ok(t.fits(80, 24), "a message has its row", t)
+        t.until(lambda: t.row(22).startswith("hook report 1  ("), "a message on the screen")
+        tap.ok(t.fits(80, 24) and t.row(22).endswith(" at the end)") and not t.row(21),
+               "a message has its row", t)
         t.type("q")
         code, after = t.ends()
         tap.ok(code == 0 and after.index("hook report 1\n") < after.index("total of"),
@@ -154,6 +155,112 @@ def test_messages(tap):
             tap.ok(code == -signal.SIGABRT and t.is_restored() and ENTER in t.raw and
                    "haul: haul_io_get_stats(): there is no port 99" in after,
                    f"restored after an abort, whose line is printed: {where}", t)
+
+
+DEADLOCK = """\
+haul: deadlock: 2 coroutines wait for each other in a cycle, each for the next one, and the last \
+for the first:
+  carrier 0: packet 0x7fc8220000c0, waiting for mutex 0x556f98e92080, held by packet \
+0x7fc822000240, for 0.308 s
+    haul_lock+0x76 (libhaul.so.0.1)
+    p2_cross+0x1207
+  carrier 0: packet 0x7fc822000240, waiting for mutex 0x556f98e920a0, held by packet \
+0x7fc8220000c0, for 0.312 s
+    haul_lock+0x76 (libhaul.so.0.1)
+\tp2_cross+0x129b
+"""
+BLOCKED = """\
+haul: coroutine "packet" 0x7fad904000c0 keeps carrier 0 waiting in the kernel (read), for 20 ms \
+so far, and nothing else runs there: let a plain thread make the call and wake the coroutine by \
+haul_event_set(), at read+0x4c (libc.so.6) < p5_read+0x11f4
+"""
+
+
+class Telling:
+    """A program that tells what is appended to a file, on a screen of this size."""
+
+    def __init__(self, directory, columns=80, rows=24):
+        self.file = open(os.path.join(directory, f"{columns}x{rows}"), "w", encoding="utf-8")
+        self.terminal = Terminal(
+            [STAGES, "--port", "ring:", "--carriers", "1", "--period", "0.1", "--tell",
+             self.file.name], columns=columns, rows=rows)
+        self.terminal.until(lambda: b"measuring" in self.terminal.raw, "a frame")
+
+    def __enter__(self):
+        return self.terminal.__enter__(), self.tell
+
+    def __exit__(self, *error):
+        self.file.close()
+        return self.terminal.__exit__(*error)
+
+    def tell(self, text):
+        self.file.write(text)
+        self.file.flush()
+        for _ in range(2):
+            self.terminal.frame()
+
+
+def test_long_messages(tap, directory):
+    """The newest message from its first line on, over some rows, and what there is more."""
+    for columns, rows, shown in (
+            (80, 24, [("deadlock: 2 coroutines", "for 0.308 s ... 5 more lines at the end"),
+                      ("haul: coroutine ", "p5_read+0x11f4  (1 earlier message at the end)")]),
+            (100, 24, [("deadlock: 2 coroutines", "for 0.308 s ... 5 more lines at the end"),
+                       ("haul: coroutine ", "p5_read+0x11f4  (1 earlier message at the end)")]),
+            (220, 24, [("deadlock: 2 coroutines", "p2_cross+0x1207 ... 3 more lines at the end"),
+                       ("haul: coroutine ", "p5_read+0x11f4  (1 earlier message at the end)")]),
+            (80, 12, [("deadlock: 2 coroutines", "first: ... 6 more lines at the end"),
+                      ("haul: coroutine ", " ... more, 1 earlier message at the end")]),
+            (80, 6, [("deadlock: 2 coroutines", " ... 6 more lines at the end"),
+                     ("haul: coroutine ", " ... more, 1 earlier message at the end")]),
+            (20, 5, [("haul: deadlock: ...", " ..."), ("haul: coroutine", " ...")])):
+        with Telling(directory, columns, rows) as (t, tell):
+            for text, (first, last) in zip((DEADLOCK, BLOCKED), shown):
+                tell(text)
+                message = t.rows()[-1 - min(4, max(1, rows // 5)):-1]
+                tap.ok(t.fits(columns, rows) and first in "".join(message) and
+                       message[-1].endswith(last) and "?" not in "".join(message),
+                       f"{columns} columns, {rows} rows: {last}", t)
+            tell("short\n")
+            expected = "short  (2 earlier messages at the end)" if columns >= 80 else "short"
+            tap.ok(t.row(rows - 2) == expected, f"{columns} columns, {rows} rows: a short message",
+                   t)
+            t.kill(signal.SIGUSR1)
+            t.until(lambda: t.shows("haul: coroutines"), "the head of a dump")
+            tap.ok(t.fits(columns, rows), f"{columns} columns, {rows} rows: a dump's head", t)
+            t.type("q")
+            code, after = t.ends()
+            tap.ok(code == 0 and DEADLOCK + BLOCKED + "short\nhaul: coroutines that" in after,
+                   "all of it follows the screen", t)
+
+
+def test_many_messages(tap, directory):
+    """Of long messages and of many, the begin and the end follow the screen."""
+    dumps = [f"haul: dump {i}:\n" + "".join(f"  coroutine {i}.{k}\n" for k in range(n))
+             for i, n in enumerate((60000, 10, 200000, 50000))]
+    chatter = "".join(f"chatter {i}\n" for i in range(100000))
+    told = dumps[0], chatter + dumps[1], dumps[2], dumps[3]
+    with Telling(directory) as (t, tell):
+        for text in told:
+            tell(text)
+        t.until(lambda: t.shows("haul: dump 3:"), "the head of a dump")
+        more = re.search(r" (\d+) more lines", t.row(22))
+        t.type("q")
+        code, after = t.ends()
+    kept, total = after.split("total of")
+    lines, left_out = kept.splitlines(), re.findall(r"^  \.\.\. (\d+) lines left", kept, re.M)
+    lines = lines[:lines.index("hook carrier_ends 0")] if "hook carrier_ends 0" in lines else lines
+    tap.ok(code == 0 and len(kept) < 2 << 20 and
+           len(lines) - len(left_out) + sum(map(int, left_out)) == "".join(told).count("\n"),
+           "what is left out is counted", (len(kept), len(lines), left_out))
+    ends = ["haul: dump 0:", "  coroutine 0.0", "chatter 99999"]
+    ends += [text for i, n in ((1, 10), (2, 200000), (3, 50000))
+             for text in (f"haul: dump {i}:", f"  coroutine {i}.0", f"  coroutine {i}.{n - 1}")]
+    missing = [line for line in ends if line not in lines]
+    tap.ok(not missing and len(left_out) == 3, "each long message keeps its begin and its end, "
+           "and all of them together theirs", (missing, left_out))
+    tap.ok(more and int(more[1]) + 4 == len(lines) - lines.index("haul: dump 3:") - 1,
+           "the screen counts what will follow", (more, lines[-5:]))
 
 
 def test_stops(tap):
@@ -249,6 +356,8 @@ def main():
     tap = netns.Tap()
     with tempfile.TemporaryDirectory() as directory:
         test_figures(tap, directory)
+        test_long_messages(tap, directory)
+        test_many_messages(tap, directory)
     test_keys(tap)
     test_many(tap)
     test_ends(tap)
