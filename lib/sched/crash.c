@@ -140,6 +140,7 @@ static void put_coroutine(
 /* Of the other coroutine, taken before the program ends. */
 static struct hauli_shot about;
 static const char *about_role; /* or NULL */
+static enum hauli_about about_kind;
 
 static void tell_about(void)
 {
@@ -212,16 +213,19 @@ static void look_for_about(struct haul_runtime *rt)
 	if (!hauli_slab_has(rt->coros, about.co))
 		return;
 	home = hauli_coro_home(about.co);
+	about_kind = home && hauli_coro_state(about.co) < HAULI_CORO_ENDED ? HAULI_ABOUT_LIVES
+									   : HAULI_ABOUT_ENDED;
 	if (home)
 		(void)hauli_snapshot(home, &about, 1);
 }
 
-void hauli_crash_about(const struct haul_coro *co, const char *role)
+enum hauli_about hauli_crash_about(const struct haul_coro *co, const char *role)
 {
 	about = (struct hauli_shot){.co = co};
 	hauli_runtimes_for_each(look_for_about);
 	if (about.taken)
 		about_role = role;
+	return about_kind;
 }
 
 void hauli_crash_init(void)

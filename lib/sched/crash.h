@@ -10,9 +10,16 @@
  * haul has told of a mistake. Any thread. */
 void hauli_crash_init(void);
 
+/* What an address is. */
+enum hauli_about {
+	HAULI_ABOUT_NONE, /* no coroutine of a runtime */
+	HAULI_ABOUT_ENDED,
+	HAULI_ABOUT_LIVES,
+};
+
 /* Before a line about a mistake that ends the program: another coroutine, which will get a line
  * with its call stack, too. role: what it is, such as "the holder". Nothing if co, which may be any
- * address, is no coroutine of a runtime. Any thread. */
-void hauli_crash_about(const struct haul_coro *co, const char *role);
+ * address, is no coroutine that lives. Any thread. */
+enum hauli_about hauli_crash_about(const struct haul_coro *co, const char *role);
 
 #endif

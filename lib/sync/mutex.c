@@ -23,8 +23,15 @@ static inline uint64_t value_of(const struct haul_coro *co)
 static __attribute__((noreturn)) void waits_for_itself(
 	const struct hauli_waitq *q, const char *call)
 {
-	hauli_misuse(
-		call, "mutex %p is held by the caller: it would wait for itself", (const void *)q);
+	/* With checks no coroutine ends with a mutex. */
+	if (HAUL_CHECKS)
+		hauli_misuse(call, "mutex %p is held by the caller: it would wait for itself",
+			(const void *)q);
+	hauli_misuse(call,
+		"mutex %p is held by the caller, which would wait for itself, or by an earlier "
+		"coroutine at its address, which ended without an unlock; libhaul with "
+		"-Dchecks=true ends the program at such an end",
+		(const void *)q);
 }
 
 static __attribute__((noinline)) int lock_slow(struct hauli_waitq *q, struct haul_coro *me,
@@ -92,14 +99,31 @@ int haul_lock_by(struct haul_mutex *m, uint64_t deadline)
 	return hauli_mutex_lock_by(m, deadline, &w);
 }
 
+#define RULE "; the coroutine that locked it unlocks it"
+
+/* Of a mutex that the caller does not hold. */
+static const char *mistake_of(const struct hauli_waitq *q, uint64_t holder)
+{
+	enum hauli_about about;
+
+	if (holder == 0)
+		return "is not locked" RULE;
+	about = hauli_crash_about((const struct haul_coro *)(uintptr_t)holder, "the holder");
+	/* Else it has unlocked the mutex meanwhile, and may have ended. */
+	if (hauli_waitq_value(hauli_lockword_get(&q->word)) == holder) {
+		if (about == HAULI_ABOUT_NONE)
+			return "was freed or overwritten, or its holder's runtime has stopped";
+		if (about == HAULI_ABOUT_ENDED)
+			return "is held by a coroutine that has ended" RULE;
+	}
+	return "is held by another coroutine" RULE;
+}
+
 /* By the caller, who has locked q and unlocks the mutex. */
 static __attribute__((noreturn, cold)) void is_not_held(struct hauli_waitq *q, uint64_t holder)
 {
 	hauli_waitq_unlock(q, holder);
-	if (holder)
-		hauli_crash_about((const struct haul_coro *)(uintptr_t)holder, "the holder");
-	hauli_misuse("haul_unlock", "mutex %p is %s; the coroutine that locked it unlocks it",
-		(void *)q, holder ? "held by another coroutine" : "not locked");
+	hauli_misuse("haul_unlock", "mutex %p %s", (void *)q, mistake_of(q, holder));
 }
 
 static __attribute__((noinline)) void unlock_slow(struct hauli_waitq *q, const struct haul_coro *me)

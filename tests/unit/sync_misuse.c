@@ -170,74 +170,6 @@ static void receive_nothing(void)
 
 /* Objects in a state that the call does not allow. */
 
-/* Of carrier 0. */
-static void *holds(void *locked)
-{
-	haul_lock(&mutex);
-	haul_event_set(locked);
-	haul_park(HAUL_FOREVER);
-	haul_unlock(&mutex);
-	return NULL;
-}
-
-static void another_holds(void)
-{
-	static struct haul_event locked;
-
-	haul_spawn_on(haul_carrier(rt, 0), NULL, holds, &locked, NULL);
-	WAIT_UNTIL(haul_event_is_set(&locked));
-}
-
-static void lock_twice(void)
-{
-	haul_lock(&mutex);
-	haul_lock(&mutex);
-}
-
-static void locks_twice(void)
-{
-	on_carrier(0, lock_twice);
-}
-
-static void lock_twice_by(void)
-{
-	haul_lock(&mutex);
-	try_lock();
-}
-
-static void locks_twice_by(void)
-{
-	on_carrier(0, lock_twice_by);
-}
-
-static void unlocks_what_is_free(void)
-{
-	on_carrier(0, unlock);
-}
-
-static void unlocks_what_others_hold(void)
-{
-	another_holds();
-	on_carrier(1, unlock);
-}
-
-static void unlocks_outside(void)
-{
-	another_holds();
-	unlock();
-}
-
-static void waits_without_mutex(void)
-{
-	on_carrier(0, wait_for_cond);
-}
-
-static void waits_with_the_mutex_of_others(void)
-{
-	another_holds();
-	on_carrier(1, wait_for_cond);
-}
-
 static void *receives(void *arg)
 {
 	int value;
@@ -380,17 +312,6 @@ static void try_to_select_mutex(void)
 	(void)haul_select(cases, 1, 0);
 }
 
-static void select_what_it_holds(void)
-{
-	haul_lock(&mutex);
-	try_to_select_mutex();
-}
-
-static void selects_what_it_holds(void)
-{
-	on_carrier(0, select_what_it_holds);
-}
-
 static void select_none(void)
 {
 	(void)haul_select(NULL, 1, HAUL_FOREVER);
@@ -495,7 +416,6 @@ static void select_event_in_a_handler(void)
 
 #define OUTSIDE "called outside a coroutine"
 #define IS_NULL "is NULL"
-#define HOLDER "haul: the holder is coroutine \""
 #define IN_HANDLER "called in a burst handler"
 #define IN_USE "coroutines wait in channel"
 #define DESTROYED "was destroyed before"
@@ -537,14 +457,6 @@ static const struct misuse misuses[] = {
 	{case_of_no_mutex, "haul_case_lock", IS_NULL},
 	{select_none, "haul_select", "are NULL"},
 	{select_too_many, "haul_select", "65 cases; there are at most 64"},
-	{locks_twice, "haul_lock", "is held by the caller"},
-	{locks_twice_by, "haul_lock_by", "is held by the caller"},
-	{selects_what_it_holds, "haul_select", "is held by the caller"},
-	{unlocks_what_is_free, "haul_unlock", "is not locked"},
-	{unlocks_what_others_hold, "haul_unlock", "is held by another coroutine", false, HOLDER},
-	{unlocks_outside, "haul_unlock", "is held by another coroutine", false, HOLDER},
-	{waits_without_mutex, "haul_cond_wait", "is not held by the caller"},
-	{waits_with_the_mutex_of_others, "haul_cond_wait", "is not held by the caller"},
 	{destroys_while_one_receives, "haul_chan_destroy", IN_USE},
 	{destroys_while_one_sends, "haul_chan_destroy", IN_USE},
 	{destroys_while_one_selects, "haul_chan_destroy", IN_USE},

@@ -3,7 +3,9 @@
  * Objects that coroutines wait for: mutex, condition, event, semaphore, channel. They may be used
  * by coroutines of all carriers of a process, also while stolen. Waiters are served first come,
  * first served. A mutex, condition, event or semaphore that is all zero is ready for use, owns no
- * memory, and must not be copied or freed while it is in use.
+ * memory, and must not be copied or freed while it is in use. Of objects in freed memory only a
+ * destroyed channel is told as such, and a mutex by haul_unlock(), if its holder is no coroutine;
+ * other calls may wait for ever, spin or crash.
  *
  * Each call that may wait has a deadline as its last argument: a point of haul_now()'s clock, such
  * as haul_in(5 * HAUL_MS); HAUL_FOREVER: none; 0: does not wait. Such a call returns
@@ -44,7 +46,9 @@ struct haul_sem {
 
 /*
  * A mutex is held by the coroutine that locked it, which may suspend meanwhile, and which unlocks
- * it. Locking it twice, or unlocking what the caller does not hold, ends the program with a line.
+ * it. Locking it twice, or unlocking what the caller does not hold, ends the program with a line. A
+ * coroutine that ends without the unlock is found by -Dchecks=true only: until then a later one at
+ * its address passes for the holder.
  * haul_lock: waits as long as it takes; a cancel does not end the wait.
  * haul_lock_by: with a deadline, as above; 0 too needs a coroutine.
  * haul_unlock: hands the mutex to the first waiter. Does not suspend.
