@@ -345,9 +345,7 @@ static void tear_down(struct haul_app *app)
 
 int main(int argc, char **argv)
 {
-	static const struct haul_coro_opts coro = {.name = "packet"};
 	hooks = (struct haul_app_hooks){
-		.coro = &coro,
 		.arg = &fwd,
 		.parsed = choose_mode,
 		.opened = set_up,

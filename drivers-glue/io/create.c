@@ -122,6 +122,13 @@ static void init_rxq(
 	r->fill_time = HAUL_FOREVER;
 }
 
+/* Those of a target get packets of a queue of another carrier's. */
+static void name_handlers(struct hauli_rxq *r)
+{
+	snprintf(r->name, sizeof(r->name), "port %u %s %u", r->rx.port,
+		r->target ? "carrier" : "queue", r->rx.queue);
+}
+
 /* The carrier's transmit queue of a port, and its first receive queue. */
 static bool set_up_port(struct haul_io *io, struct hauli_poller *p, unsigned port)
 {
@@ -184,7 +191,6 @@ static struct hauli_poller *create_poller(struct haul_io *io, struct haul_carrie
 	p->txs = (struct hauli_tx *)p->rxqs_end;
 	p->nb_ports = ports;
 	p->carrier = carrier;
-	p->coro = &io->coro;
 	p->pool = io->opts.pool;
 	p->idle.wait = (struct hauli_wait){-1, -1};
 	io->pollers[haul_carrier_id(carrier)] = p;
@@ -194,6 +200,8 @@ static struct hauli_poller *create_poller(struct haul_io *io, struct haul_carrie
 	for (i = 0, more = p->rxqs + ports; i < ports; i++)
 		if (!set_up_more(io, p, i, &more))
 			return NULL;
+	for (struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++)
+		name_handlers(r);
 	return p;
 }
 
@@ -213,6 +221,9 @@ static void configure_rxq(struct haul_io *io, struct hauli_poller *p, struct hau
 	r->on_packet = io->opts.on_packet;
 	r->home = hauli_glue_steals(p->carrier) && !io->coro.pinned ? p->carrier : NULL;
 	r->max_in_flight = share_of_queue(io, r);
+	r->start.opts = io->coro;
+	if (!io->coro.name)
+		r->start.opts.name = r->name;
 }
 
 static void configure_poller(struct haul_io *io, struct hauli_poller *p)
@@ -242,8 +253,6 @@ void hauli_io_configure(struct haul_io *io, const struct haul_io_opts *opts)
 			1 + opts->pool->size / 2 / (io->nb_pollers * opts->nb_ports);
 	io->coro = opts->coro ? *opts->coro : (struct haul_coro_opts){0};
 	io->opts.coro = NULL;
-	if (!io->coro.name)
-		io->coro.name = "packet";
 	if (opts->send_order == HAUL_ORDER_FLOW)
 		io->coro.order_key = HAULI_ORDER_KEY_ASK;
 	set_peers(io);

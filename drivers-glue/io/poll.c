@@ -183,8 +183,10 @@ static bool begin(struct hauli_poller *p)
 			return false;
 	hauli_glue_poller_begins(p->carrier, &p->cycles, order_of);
 	for (r = p->rxqs; r < p->rxqs_end; r++) {
+		const struct haul_coro_opts opts = r->start.opts;
+
 		r->spawns = hauli_glue_start_init(
-				    &r->start, p->carrier, body_of(r), drop_record, p->coro) != 0;
+				    &r->start, p->carrier, body_of(r), drop_record, &opts) != 0;
 		hauli_glue_start_at(&r->start, entry_of(r));
 		if (!r->target)
 			haul_port_queue_adopt(r->port, r->rx.queue);
@@ -341,7 +343,7 @@ static __attribute__((noinline)) void spawn_handlers(struct hauli_poller *p, str
 
 	for (i = 0; i < n; i++, body = body_of(r)) {
 		hauli_pkt_record(pkts[i])->start = &r->start;
-		err = hauli_glue_spawn(body, hauli_pkt_record(pkts[i]), p->coro);
+		err = hauli_glue_spawn(body, hauli_pkt_record(pkts[i]), &r->start.opts);
 		if (hauli_unlikely(err)) {
 			hauli_drop_unhandled(r, pkts + i, n - i,
 				err == -ECANCELED ? HAUL_DROP_STOPPING : HAUL_DROP_NO_COROUTINE);

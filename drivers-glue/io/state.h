@@ -88,7 +88,8 @@ struct hauli_rxq {
 	struct hauli_filter *filter; /* NULL: none; the first queue's is for both directions */
 	struct hauli_wait_source source;
 	struct hauli_start start; /* of handlers. Constant while there are any */
-	bool spawns; /* handlers cannot be records. Constant */
+	bool spawns; /* handlers cannot be records. Constant, as the next */
+	char name[32]; /* of handlers, if haul_io_opts.coro has none */
 
 	/* Written by stolen handlers, on the carriers of their thieves. */
 	HAULI_LINE struct hauli_u64_shared remote_ended, remote_dropped[HAUL_DROP_REASONS];
@@ -131,7 +132,6 @@ struct hauli_poller {
 	haul_burst_fn *on_burst;
 	haul_source_fn *source;
 	bool (*receive)(struct hauli_poller *p, bool woken); /* its cycle, beside a source */
-	const struct haul_coro_opts *coro;
 	uint16_t burst;
 	bool count_bytes;
 	bool is_proxy; /* of RPS targets, on some port */

@@ -18,6 +18,7 @@
 struct mark {
 	haul_fn *fn;
 	char name[32]; /* of its first coroutine, which may free its own */
+	bool has_others; /* coroutines with other names */
 	size_t used, of; /* bytes; of that size of stack */
 	uint64_t ended; /* coroutines */
 };
@@ -72,6 +73,7 @@ static void note(struct hauli_marks *m, haul_fn *fn, const char *name,
 	mark = find(m, fn, name);
 	if (mark) {
 		mark->ended += ended;
+		mark->has_others |= strncmp(mark->name, name, sizeof(mark->name) - 1) != 0;
 		if (used > mark->used) {
 			mark->used = used;
 			mark->of = hauli_stack_usable(stack->cls);
@@ -135,8 +137,9 @@ void hauli_marks_print(struct hauli_marks *m, struct hauli_slab *coros, FILE *ou
 
 		fprintf(out, "  ");
 		print_function(mark->fn, out);
-		fprintf(out, " (%s): used at most %zu of %zu bytes of stack, %" PRIu64 " ended\n",
-			mark->name, mark->used, mark->of, mark->ended);
+		fprintf(out, " (%s%s): used at most %zu of %zu bytes of stack, %" PRIu64 " ended\n",
+			mark->name, mark->has_others ? ", ..." : "", mark->used, mark->of,
+			mark->ended);
 	}
 	pthread_mutex_unlock(&m->lock);
 }

@@ -36,10 +36,12 @@ static struct haul_io_opts with(struct bed *bed, haul_packet_fn *fn, void *arg)
 static void in_order(struct haul_rx *rx, struct rte_mbuf *pkt)
 {
 	struct told *told = rx->arg;
+	char name[64];
 
+	snprintf(name, sizeof(name), "port %u queue %u", rx->port, rx->queue);
 	told->wrong |= bed_number(pkt) != told->next++;
 	told->wrong |= haul_carrier_id(haul_carrier_self()) != rx->carrier || rx->port != 0;
-	told->wrong |= strcmp(haul_coro_name(haul_self()), "packet") != 0;
+	told->wrong |= strcmp(haul_coro_name(haul_self()), name) != 0;
 	rte_pktmbuf_free(pkt);
 }
 

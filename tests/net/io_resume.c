@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Stops and resumes of pollers: counters continue, ledgers add up, options change in between. */
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "io_bed.h"
@@ -14,8 +15,15 @@ static void reply_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 	haul_tx_burst(rx->reply, pkts, n);
 }
 
+static atomic_bool misnamed;
+
+/* arg: how the names of handlers begin. */
 static void reply_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
 {
+	const char *begin = rx->arg;
+
+	if (begin && strncmp(haul_coro_name(haul_self()), begin, strlen(begin)) != 0)
+		misnamed = true;
 	if (haul_send(rx->reply, pkt) != 0)
 		haul_drop(rx, &pkt, 1, HAUL_DROP_STOPPING);
 }
@@ -95,6 +103,7 @@ START_TEST(packets_survive_many_stops)
 		opts.on_burst = coroutines ? NULL : reply_burst;
 		opts.on_packet = coroutines ? reply_packet : NULL;
 		opts.coro = i % 2 ? &pinned : NULL;
+		opts.arg = i % 2 ? "pinned" : "port ";
 		opts.burst = (uint16_t)(1 + i % 64);
 		opts.count_bytes = i % 5 == 0;
 		opts.policy.how = i % 2 ? HAUL_POLL_SLEEP : HAUL_POLL_SPIN;
@@ -108,6 +117,7 @@ START_TEST(packets_survive_many_stops)
 	opts.on_packet = NULL;
 	resume(&bed, &opts);
 	bed_close(&bed, 0);
+	ck_assert(!misnamed);
 }
 END_TEST
 

@@ -45,6 +45,9 @@ static void forward(struct haul_rx *rx, struct rte_mbuf *pkt)
 		return;
 	}
 	note(rx, pkt);
+	if (strcmp(haul_coro_name(haul_self()),
+		    rx->carrier == 0 ? "port 0 queue 0" : "port 0 carrier 1") != 0)
+		s.wrong = true;
 	s.remote += haul_carrier_id(haul_carrier_self()) != rx->carrier;
 	flows_work(bed_number(pkt) * 2654435761u % 5 * HAUL_US);
 	if (haul_send(rx->peer, pkt) != 0)

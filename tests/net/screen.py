@@ -160,17 +160,17 @@ def test_messages(tap):
 DEADLOCK = """\
 haul: deadlock: 2 coroutines wait for each other in a cycle, each for the next one, and the last \
 for the first:
-  carrier 0: packet 0x7fc8220000c0, waiting for mutex 0x556f98e92080, held by packet \
-0x7fc822000240, for 0.308 s
+  carrier 0: port 0 queue 0 0x7fc8220000c0, waiting for mutex 0x556f98e92080, held by port 0 \
+queue 0 0x7fc822000240, for 0.308 s
     haul_lock+0x76 (libhaul.so.0.1)
     p2_cross+0x1207
-  carrier 0: packet 0x7fc822000240, waiting for mutex 0x556f98e920a0, held by packet \
-0x7fc8220000c0, for 0.312 s
+  carrier 0: port 0 queue 0 0x7fc822000240, waiting for mutex 0x556f98e920a0, held by port 0 \
+queue 0 0x7fc8220000c0, for 0.312 s
     haul_lock+0x76 (libhaul.so.0.1)
 \tp2_cross+0x129b
 """
 BLOCKED = """\
-haul: coroutine "packet" 0x7fad904000c0 keeps carrier 0 waiting in the kernel (read), for 20 ms \
+haul: coroutine "pace" 0x7fad904000c0 keeps carrier 0 waiting in the kernel (read), for 20 ms \
 so far, and nothing else runs there: let a plain thread make the call and wake the coroutine by \
 haul_event_set(), at read+0x4c (libc.so.6) < p5_read+0x11f4
 """

@@ -74,7 +74,10 @@ static void end(struct haul_rx *rx, struct rte_mbuf *pkt, uint32_t how)
 static void serve(struct haul_rx *rx, struct rte_mbuf *pkt)
 {
 	struct content c = content_of(pkt);
+	char name[64];
 
+	snprintf(name, sizeof(name), "port %u queue %u", rx->port, rx->queue);
+	ASSERT_EACH(strcmp(haul_coro_name(haul_self()), name) == 0);
 	if (c.delay > 0)
 		haul_sleep(c.delay);
 	end(rx, pkt, c.end);

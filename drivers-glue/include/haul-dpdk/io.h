@@ -158,7 +158,8 @@ struct haul_io_opts {
 	 * For on_packet: name and stack_size of the handlers' coroutines; pinned: with stealing,
 	 * handlers always run on the carrier that received the packet, so data per carrier
 	 * (rx->carrier) needs no lock. Otherwise they may be stolen; haul_pin() returns one to its
-	 * home. NULL: the defaults.
+	 * home. NULL: the defaults. Without a name they are called "port 0 queue 1", after the
+	 * queue that received the packet, or "port 0 carrier 1" if spreading passed it on.
 	 */
 	const struct haul_coro_opts *coro;
 	enum haul_send_order send_order;

@@ -78,7 +78,7 @@ struct haul_app_hooks {
 	haul_packet_fn *on_packet;
 	haul_burst_fn *on_burst;
 	haul_source_fn *source;
-	const struct haul_coro_opts *coro; /* of the coroutines of on_packet */
+	const struct haul_coro_opts *coro; /* of the coroutines of on_packet, such as their name */
 	const char *drop_names[HAUL_DROP_OWN_MAX]; /* for HAUL_DROP_OWN + i */
 	const struct haul_app_counter *counters; /* read after parsed(), which may fill it */
 	unsigned mem_mb; /* of EAL's memory, beside that of packets; read after parsed(), too */
