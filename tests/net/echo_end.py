@@ -80,8 +80,8 @@ def duration(tap, binary):
 
 def looking_inside(tap, binary):
     """SIGUSR1: a dump, which --stack-marks adds to; --stack-marks: the same at the end."""
-    mark = re.compile(r"\(port 0 queue \d(?:, \.\.\.)?\): used at most (\d+) of (\d+) bytes of stack, "
-                      r"(\d+) ended")
+    mark = re.compile(r"\(port 0 queue \d(?:, \.\.\.)?\): "
+                      r"used at most (\d+) of (\d+) bytes of stack, (\d+) ended")
     with Echo(binary, "--port", "tap:t0", "--stack-marks") as e:
         peer("t0")
         done = subprocess.run(["ping", "-f", "-q", "-n", "-c", "50", "-w", "20", IP4],
