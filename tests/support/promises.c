@@ -14,6 +14,7 @@
 
 #define CALLS_MAX 400
 #define FAULTS_MAX 2000 /* of a call, which then has no end */
+#define LEAKS 3 /* of the same call in a row */
 
 char promises_line[256];
 
@@ -95,7 +96,7 @@ static struct held held(void)
 }
 
 /* A joined thread may be in the list for a moment. */
-static void check_held(const struct call *c, struct held before, unsigned nth)
+static struct held held_without_threads(struct held before)
 {
 	struct held now = held();
 
@@ -103,9 +104,7 @@ static void check_held(const struct call *c, struct held before, unsigned nth)
 		sched_yield();
 		now = held();
 	}
-	ck_assert_msg(now.fds <= before.fds && now.mapped <= before.mapped,
-		"%s(), %s, fault %u (%s) leaks: %u descriptors were %u, %zu bytes mapped %zu",
-		c->function, c->what, nth, fault, now.fds, before.fds, now.mapped, before.mapped);
+	return now;
 }
 
 static int in_child(const struct call *c)
@@ -137,14 +136,11 @@ static void check_line(const struct call *c, int err)
 		c->what, strerrorname_np(-err), promises_line);
 }
 
-/* Makes the call with the fault that is due. */
-static int make(const struct promises *p, const struct call *c)
+static int make_once(const struct promises *p, const struct call *c)
 {
 	const struct promise *promise = promise_of(p, c->function);
-	struct held before;
 	int err;
 
-	before = held();
 	if (p->begin)
 		p->begin();
 	err = make_there(p, c);
@@ -157,9 +153,28 @@ static int make(const struct promises *p, const struct call *c)
 	}
 	if (p->end)
 		p->end();
-	if (err < 0 || !c->stays)
-		check_held(c, before, due.nth);
 	return err;
+}
+
+/* Makes the call with the fault that is due. A carrier that begins late, or DPDK, may map memory
+ * meanwhile, once: a call that leaks does so again. */
+static int make(const struct promises *p, const struct call *c)
+{
+	struct held before, now;
+	int err;
+
+	for (unsigned turn = 0; turn < LEAKS; turn++) {
+		before = held();
+		err = make_once(p, c);
+		if (err >= 0 && c->stays)
+			return err;
+		now = held_without_threads(before);
+		if (now.fds <= before.fds && now.mapped <= before.mapped)
+			return err;
+	}
+	ck_abort_msg("%s(), %s, fault %u (%s) leaks: %u descriptors were %u, %zu bytes mapped %zu",
+		c->function, c->what, due.nth, fault, now.fds, before.fds, now.mapped,
+		before.mapped);
 }
 
 static void expect(const struct promises *p, const struct call *c, const char *when)
