@@ -53,6 +53,8 @@ SESSION = [
     ("haul bt joiner", [r" join_holder \(", ENTRY]),
     ("frame", [r"\A#\d+ .* in get \("]),
     ("backtrace", [r"\A#[1-9] ", r" get \(arg=0x0\) at ", ENTRY + r" at .*\n\Z"]),
+    ("up", [r"\A#\d+ "]),
+    ("frame function get", [r"\A#\d+ .* in get \("]),
     ("haul switch joiner", [r"\A#\d+ .* in join_holder \("]),
     ("thread apply all -q backtrace 1", [r"\S"]),
     ("haul switch back", [r"\A\Z"]),

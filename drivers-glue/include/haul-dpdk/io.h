@@ -286,7 +286,7 @@ struct haul_io_waits {
 	/* The age of the oldest of these waits, in steps of about a millisecond; 0 with virtual
 	 * time. A handler that waits anew, as in a loop, begins a new wait. */
 	uint64_t longest_ns;
-	/* The call stack of that wait, in one line, such as "haul_park+0x20 (libhaul.so.0) <
+	/* The call stack of that wait, in one line, such as "haul_park+0x20 (libhaul.so.0.1) <
 	 * ask+0x31 (resolver)"; "" if it is shorter than HAUL_IO_LONG_WAIT. */
 	char longest_at[192];
 };
