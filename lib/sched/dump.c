@@ -2,6 +2,10 @@
 /*
  * Lists for people: coroutines that have not ended, and carriers that a stop waits for. The
  * carriers run on between their snapshots, so a list is not that of one instant.
+ *
+ * Of coroutines that are alike (alike.h) the first few are shown, so that thousands of handlers at
+ * one call do not hide the others, and at the end a line says how many more there are. One that is
+ * shown may wait for a mutex that one of these holds: that one is shown, too.
  */
 #include "sched/dump.h"
 
@@ -12,6 +16,7 @@
 #include "base/clock.h"
 #include "base/race.h"
 #include "coro/trace.h"
+#include "sched/alike.h"
 #include "sched/carrier.h"
 #include "sched/marks.h"
 #include "sched/runtime.h"
@@ -21,14 +26,31 @@
 struct list {
 	const struct haul_coro **cos;
 	size_t n, room;
+	size_t alike; /* so many at the front were left out, being like others */
+};
+
+#define PAGE 32 /* shots at a time: the carrier stands still for some 50 us */
+#define SOME_PAGES 512 /* of hauli_dump_some(): 16,384 coroutines are looked at */
+#define MOST_HOLDERS 64
+
+/* What a dump needs beside the lists. All zero at the begin. */
+struct work {
+	struct hauli_shot shots[PAGE];
+	struct hauli_alikes alikes;
+	const struct haul_coro *holders[MOST_HOLDERS]; /* of mutexes that those shown wait for */
+	unsigned nb_holders;
 };
 
 struct dump {
 	const struct haul_runtime *rt;
 	FILE *out;
 	struct list *lists; /* by carrier */
+	struct work *work; /* NULL: all are printed, also those that are alike */
+	bool holders; /* those that were left out and hold mutexes are printed now */
+	uint64_t pages; /* snapshots that may still be taken */
 	uint64_t lines; /* coroutines that may still be printed */
-	uint64_t left_out;
+	uint64_t left_out; /* by these limits */
+	uint64_t homeless;
 	uint64_t unjoined;
 	const char *unjoined_name; /* the name of one of them */
 };
@@ -91,7 +113,7 @@ HAULI_MAY_RACE static void list_one(void *object, void *arg)
 		d->unjoined_name = co->co.name;
 	} else if (c && state < HAULI_CORO_ENDED) {
 		add_to(&d->lists[c->id], co);
-	} else if (state == HAULI_CORO_HOMELESS) {
+	} else if (state == HAULI_CORO_HOMELESS && d->homeless++ < HAULI_ALIKE_SHOWN) {
 		fprintf(d->out, "  no carrier: %s %p, %s\n", co->co.name, (const void *)co,
 			name_of(state));
 	}
@@ -99,19 +121,26 @@ HAULI_MAY_RACE static void list_one(void *object, void *arg)
 
 static bool may_print(struct dump *d)
 {
-	if (d->lines == 0)
+	if (d->lines == 0) {
 		d->left_out++;
-	else
-		d->lines--;
-	return d->lines > 0 || d->left_out == 0;
+		return false;
+	}
+	d->lines--;
+	return true;
 }
 
-/* How long it has waited, and will at most. With virtual time the begin is not known. */
+/* True if it is known how long it has waited. With virtual time the begin is not known. */
+static bool has_age(const struct dump *d, const struct hauli_shot *s)
+{
+	return s->since && !d->rt->virtual_time;
+}
+
+/* How long it has waited, and will at most. */
 static void print_times(const struct dump *d, const struct hauli_shot *s)
 {
 	uint64_t now = hauli_timer_ticks();
 
-	if (s->since && !d->rt->virtual_time)
+	if (has_age(d, s))
 		fprintf(d->out, ", for %.3f s", (double)hauli_since_ns(s->since, now) / 1e9);
 	if (s->until != HAULI_NEVER)
 		fprintf(d->out, ", for at most %.3f s more",
@@ -132,22 +161,72 @@ HAULI_MAY_RACE static void print_holder(const struct dump *d, const struct hauli
 		fprintf(d->out, ", held by %p, which has ended", (const void *)co);
 }
 
+static bool waits(const struct hauli_shot *s)
+{
+	return !s->runs && !s->stolen && s->state != HAULI_CORO_READY;
+}
+
+static bool is_known_holder(const struct work *w, const void *co)
+{
+	unsigned i;
+
+	for (i = 0; i < w->nb_holders && w->holders[i] != co; i++)
+		;
+	return i < w->nb_holders;
+}
+
+/* True if enough of its kind are shown; it is counted then. */
+static bool is_left_out(struct dump *d, const struct haul_carrier *c, const struct hauli_shot *s)
+{
+	struct hauli_alike *a = d->work ? hauli_alike_find(&d->work->alikes, c, s) : NULL;
+	struct list *list = d->work ? &d->lists[c->id] : NULL;
+	uint64_t age = has_age(d, s) ? hauli_since_ns(s->since, hauli_timer_ticks()) : 0;
+
+	if (!a)
+		return false;
+	if (d->holders && a->left_out > 0)
+		a->left_out--;
+	if (d->holders || a->shown < HAULI_ALIKE_SHOWN || is_known_holder(d->work, s->co)) {
+		a->shown++;
+		return false;
+	}
+	list->cos[list->alike++] = s->co;
+	a->left_out++;
+	if (age > a->longest_ns)
+		a->longest_ns = age;
+	return true;
+}
+
+static const char *how_is(const struct hauli_shot *s)
+{
+	if (s->stolen)
+		return "stolen";
+	return s->runs ? "running" : name_of(s->state);
+}
+
+/* A mutex that was handed to its waiter is held by that. */
+static void print_wait(struct dump *d, const struct hauli_shot *s)
+{
+	struct work *w = d->work;
+
+	if (s->what)
+		fprintf(d->out, " for %s %p", s->what, s->object);
+	if (s->holder && s->holder != s->co) {
+		print_holder(d, s);
+		if (w && w->nb_holders < MOST_HOLDERS && !is_known_holder(w, s->holder))
+			w->holders[w->nb_holders++] = s->holder;
+	}
+	if (s->n > 0)
+		print_times(d, s);
+}
+
 static void print_shot(struct dump *d, const struct haul_carrier *c, const struct hauli_shot *s)
 {
-	bool waits = !s->runs && !s->stolen && s->state != HAULI_CORO_READY;
-
-	if (!may_print(d))
+	if ((d->lines > 0 && is_left_out(d, c, s)) || !may_print(d))
 		return;
-	fprintf(d->out, "  carrier %u: %s %p, %s", c->id, s->name, (const void *)s->co,
-		s->stolen         ? "stolen"
-			: s->runs ? "running"
-				  : name_of(s->state));
-	if (waits && s->what)
-		fprintf(d->out, " for %s %p", s->what, s->object);
-	if (waits && s->holder && s->holder != s->co) /* it was handed the mutex */
-		print_holder(d, s);
-	if (waits && s->n > 0)
-		print_times(d, s);
+	fprintf(d->out, "  carrier %u: %s %p, %s", c->id, s->name, (const void *)s->co, how_is(s));
+	if (waits(s))
+		print_wait(d, s);
 	fputs(s->begun || s->stolen ? "\n" : ", not begun\n", d->out);
 	hauli_trace_print(s->pcs, s->n, d->out);
 }
@@ -156,20 +235,21 @@ static void print_shot(struct dump *d, const struct haul_carrier *c, const struc
 HAULI_MAY_RACE static void print_guess(
 	struct dump *d, const struct haul_carrier *c, const struct haul_coro *co)
 {
-	const char *how = name_of(hauli_coro_state(co));
+	const struct hauli_shot s = {
+		.co = co,
+		.begun = true, /* not known */
+		.stolen = hauli_coro_is_stolen(co),
+		.runs = running_on(c) == co,
+		.state = hauli_coro_state(co),
+		.name = co->co.name,
+		.until = HAULI_NEVER,
+	};
 
-	if (hauli_coro_home(co) != c || !may_print(d))
-		return;
-	if (hauli_coro_is_stolen(co))
-		how = "stolen";
-	else if (running_on(c) == co)
-		how = "running";
-	fprintf(d->out, "  carrier %u: %s %p, %s\n", c->id, co->co.name, (const void *)co, how);
+	if (hauli_coro_home(co) == c)
+		print_shot(d, c, &s);
 }
 
-#define PAGE 32 /* shots at a time: the carrier stands still for some 50 us */
-
-/* answers: false once the carrier has not answered. Returns if it does. */
+/* shots: n. answers: false once the carrier has not answered. Returns if it does. */
 static bool print_some(struct dump *d, const struct haul_carrier *c,
 	const struct haul_coro *const *cos, unsigned n, struct hauli_shot *shots, bool answers)
 {
@@ -186,33 +266,84 @@ static bool print_some(struct dump *d, const struct haul_carrier *c,
 	return answers;
 }
 
-static void print_carrier(struct dump *d, const struct haul_carrier *c, struct hauli_shot *shots)
+static void print_carrier(struct dump *d, const struct haul_carrier *c)
 {
 	const struct list *list = &d->lists[c->id];
 	bool answers = true;
 	size_t i;
 
-	for (i = 0; i < list->n && d->lines > 0; i += PAGE)
+	for (i = 0; i < list->n && d->lines > 0 && d->pages > 0; i += PAGE, d->pages--)
 		answers = print_some(d, c, list->cos + i,
-			(unsigned)(list->n - i < PAGE ? list->n - i : PAGE), shots, answers);
+			(unsigned)(list->n - i < PAGE ? list->n - i : PAGE), d->work->shots,
+			answers);
 	d->left_out += i < list->n ? list->n - i : 0;
-	free(list->cos);
+}
+
+/* Prints co if it was left out, on carrier c. */
+static void print_if_left_out(
+	struct dump *d, const struct haul_carrier *c, const struct haul_coro *co)
+{
+	const struct list *list = &d->lists[c->id];
+
+	for (size_t i = 0; i < list->alike; i++) {
+		if (list->cos[i] != co)
+			continue;
+		print_some(d, c, &co, 1, d->work->shots, true);
+		return;
+	}
+}
+
+/* It may make more holders known. */
+static void print_holders(struct dump *d)
+{
+	d->holders = true;
+	for (unsigned i = 0; i < d->work->nb_holders && d->lines > 0; i++)
+		for (unsigned k = 0; k < d->rt->nb_carriers; k++)
+			print_if_left_out(d, &d->rt->carriers[k], d->work->holders[i]);
+}
+
+static void print_alike(const struct dump *d, const struct hauli_alike *a)
+{
+	const struct hauli_shot *s = &a->first;
+
+	fprintf(d->out, "  carrier %u: %" PRIu64 " more like %s %p, %s", a->home->id, a->left_out,
+		a->name, (const void *)s->co, how_is(s));
+	if (waits(s) && s->what)
+		fprintf(d->out, " for %s",
+			s->state == HAULI_CORO_BLOCKED ? s->what : "the end of another");
+	if (s->n > 0)
+		fputs(" at the same place", d->out);
+	if (waits(s) && has_age(d, s))
+		fprintf(d->out, ", for up to %.3f s", (double)a->longest_ns / 1e9);
+	fputs(s->begun || s->stolen ? "\n" : ", not begun\n", d->out);
+}
+
+static void print_all(struct dump *d)
+{
+	hauli_slab_for_each(d->rt->coros, list_one, d);
+	for (unsigned i = 0; i < d->rt->nb_carriers; i++)
+		print_carrier(d, &d->rt->carriers[i]);
+	print_holders(d);
+	for (unsigned i = 0; i < d->work->alikes.n; i++)
+		if (d->work->alikes.of[i].left_out > 0)
+			print_alike(d, &d->work->alikes.of[i]);
+	if (d->homeless > HAULI_ALIKE_SHOWN)
+		fprintf(d->out, "  no carrier: %" PRIu64 " more\n",
+			d->homeless - HAULI_ALIKE_SHOWN);
 }
 
 /* Lists first, so that a carrier is asked for many at once. */
 static void dump_coroutines(struct dump *d)
 {
-	struct hauli_shot *shots = malloc(PAGE * sizeof(shots[0]));
-
+	d->work = calloc(1, sizeof(*d->work));
 	d->lists = calloc(d->rt->nb_carriers, sizeof(d->lists[0]));
-	if (d->lists && shots) {
-		hauli_slab_for_each(d->rt->coros, list_one, d);
-		for (unsigned i = 0; i < d->rt->nb_carriers; i++)
-			print_carrier(d, &d->rt->carriers[i], shots);
-	}
-	free(shots);
-	if (!d->lists || !shots)
+	if (d->lists && d->work)
+		print_all(d);
+	else
 		fputs("  no memory for a list\n", d->out);
+	for (unsigned i = 0; d->lists && i < d->rt->nb_carriers; i++)
+		free(d->lists[i].cos);
+	free(d->work);
 }
 
 /* Counts those that are still records of a spawner (entry.h). */
@@ -228,7 +359,7 @@ static void dump_not_begun(const struct dump *d)
 
 void haul_dump(struct haul_runtime *rt, FILE *out)
 {
-	struct dump d = {.rt = rt, .out = out, .lines = UINT64_MAX};
+	struct dump d = {.rt = rt, .out = out, .pages = UINT64_MAX, .lines = UINT64_MAX};
 
 	HAUL_MISUSE_IF(!rt || !out, "the runtime or the file is NULL");
 	dump_coroutines(&d);
@@ -242,7 +373,7 @@ void haul_dump(struct haul_runtime *rt, FILE *out)
 
 void hauli_dump_some(const struct haul_runtime *rt, FILE *out, uint64_t most)
 {
-	struct dump d = {.rt = rt, .out = out, .lines = most};
+	struct dump d = {.rt = rt, .out = out, .pages = SOME_PAGES, .lines = most};
 
 	dump_coroutines(&d);
 	dump_not_begun(&d);

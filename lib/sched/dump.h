@@ -9,7 +9,7 @@
  * runs there. Any thread. */
 void hauli_tell_silent(const struct haul_carrier *c, char *buf, size_t len);
 
-/* Any thread. As haul_dump(), but only `most` coroutines that have begun. */
+/* Any thread. As haul_dump(), but shows `most` coroutines that have begun. */
 void hauli_dump_some(const struct haul_runtime *rt, FILE *out, uint64_t most);
 
 /* During a stop: prints a line for each carrier that has not handled the stop message, or whose

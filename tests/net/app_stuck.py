@@ -117,8 +117,18 @@ def fill(tap, sick):
                 said += line
                 if "at the limit in" in line:
                     break
+            p.send_signal(signal.SIGUSR1)
+            dump = []
+            for line in p.stderr:
+                dump.append(line)
+                if re.search(r" more like ", line) or len(dump) == 1500:
+                    break
             p.send_signal(signal.SIGINT)
             netns.finish(p)
+    parked = [line for line in dump if ", parked, for " in line]
+    tap.ok(len(parked) == 3 and re.search(
+        r"  carrier 0: (51\d|5[234]\d) more like .* 0x\w+, parked at the same place", dump[-1]),
+        "a dump shows the first of handlers at one place", "".join(dump[:20] + dump[-3:]))
     at = re.search(r"in flight (\d+)\s+at the limit in (\d+) % of polls", said)
     tap.ok(at and int(at[1]) in range(513, 545) and int(at[2]) in range(101), name, said)
 

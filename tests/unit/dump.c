@@ -172,6 +172,95 @@ START_TEST(a_dump_tells_what_each_does)
 }
 END_TEST
 
+#define CROWD 300
+
+/* The number of lines that have the text. */
+static unsigned lines_with(const char *text, const char *what)
+{
+	unsigned n = 0;
+
+	for (const char *line = text; (line = strstr(line, what)); line = strchr(line, '\n'))
+		n++;
+	return n;
+}
+
+START_TEST(of_those_at_one_place_a_dump_shows_the_first)
+{
+	char *text = NULL;
+
+	start();
+	for (unsigned i = 0; i < CROWD; i++)
+		spawn(0, sleeps, i % 3 ? "sleeper" : "other");
+	for (unsigned i = 0; i < 4; i++)
+		spawn(1, sleeps, "sleeper");
+	WAIT_UNTIL(s.step == CROWD + 4);
+	dump_to(&text);
+	ck_assert_msg(lines_with(text, "  carrier 0: sleeper 0x") == 3 &&
+			lines_with(text, "  carrier 0: other 0x") == 3 &&
+			lines_with(text, "  carrier 1: sleeper 0x") == 3,
+		"%s", text);
+	ck_assert_msg(strstr(text, "  carrier 0: 197 more like sleeper 0x") &&
+			strstr(text, "  carrier 0: 97 more like other 0x") &&
+			strstr(text, "  carrier 1: 1 more like sleeper 0x") &&
+			strstr(text, ", sleeping at the same place, for up to "),
+		"%s", text);
+	free(text);
+	runtime_stop(s.rt);
+}
+END_TEST
+
+static struct haul_mutex own[10];
+
+static void *holds_one(void *m)
+{
+	haul_lock(m);
+	s.step++;
+	haul_event_wait(&s.event, HAUL_FOREVER);
+	haul_unlock(m);
+	return NULL;
+}
+
+static void *wants_one(void *m)
+{
+	s.step++;
+	haul_lock(m);
+	haul_unlock(m);
+	return NULL;
+}
+
+static void spawn_with(unsigned carrier, haul_fn *fn, void *arg, const char *name)
+{
+	haul_spawn_on(
+		haul_carrier(s.rt, carrier), NULL, fn, arg, &(struct haul_coro_opts){.name = name});
+}
+
+/* The 8th holder would be left out, and is on a carrier that was listed before. */
+START_TEST(a_holder_that_is_waited_for_is_shown)
+{
+	char *text = NULL, holder[64], *at;
+
+	start();
+	for (unsigned i = 0; i < 10; i++)
+		spawn_with(0, holds_one, &own[i], "holder");
+	WAIT_UNTIL(s.step == 10);
+	spawn_with(1, wants_one, &own[7], "locker");
+	WAIT_UNTIL(s.step == 11 && hauli_inbox_is_asleep(&haul_carrier(s.rt, 1)->inbox));
+	dump_to(&text);
+	at = strstr(text, ", held by holder 0x");
+	ck_assert_msg(at, "%s", text);
+	snprintf(holder, sizeof(holder), "  carrier 0: %.*s, ",
+		(int)strcspn(at + strlen(", held by "), ","), at + strlen(", held by "));
+	ck_assert_msg(lines_with(text, "  carrier 0: holder 0x") == 4 &&
+			strstr(text, holder) > at &&
+			strstr(text, "  carrier 0: 6 more like holder 0x") &&
+			strstr(text, ", waiting for event at the same place, for up to "),
+		"%s in %s", holder, text);
+	free(text);
+	haul_event_set(&s.event);
+	runtime_stop(s.rt);
+}
+END_TEST
+
 static void *forgets(void *arg)
 {
 	haul_lock(&s.mutex);
@@ -468,7 +557,9 @@ START_TEST(a_dump_interrupts_no_wait_of_the_caller)
 }
 END_TEST
 
-SUITE_MAIN("dump", {a_dump_tells_what_each_does, 1}, {a_dump_tells_that_a_holder_has_ended, 1},
+SUITE_MAIN("dump", {a_dump_tells_what_each_does, 1},
+	{of_those_at_one_place_a_dump_shows_the_first, 1},
+	{a_holder_that_is_waited_for_is_shown, 1}, {a_dump_tells_that_a_holder_has_ended, 1},
 	{a_dump_survives_a_mutex_that_is_gone, 1},
 	{a_dump_follows_no_stack_of_one_that_is_ready, 1},
 	{a_dump_follows_no_stack_that_a_thief_uses, 1},

@@ -112,9 +112,9 @@ HAUL_API int haul_start(struct haul_runtime **rt, const struct haul_runtime_opts
  * that ended and were never joined or detached. timeout_ns leaves out the time in which carriers
  * wait for a CPU, as far as the kernel tells it. Any thread that is no carrier; it blocks. Returns
  * 0, or prints the reason on stderr and returns:
- *	-ETIMEDOUT	coroutines have not ended after timeout_ns: stderr lists the first 100,
- *			and the carriers that do not answer. Carriers still run; call
- *			haul_stop() again
+ *	-ETIMEDOUT	coroutines have not ended after timeout_ns: stderr lists up to 100, as
+ *			haul_dump() does, and the carriers that do not answer. Carriers still
+ *			run; call haul_stop() again
  *	-EDEADLK	called on a carrier; nothing was done (nor for the errors below)
  *	-EINVAL		rt is not running, because it was stopped before
  *	-EBUSY		haul_io_stop() has to come first
@@ -123,11 +123,13 @@ HAUL_API int haul_start(struct haul_runtime **rt, const struct haul_runtime_opts
 HAUL_API int haul_stop(struct haul_runtime *rt, uint64_t timeout_ns);
 
 /*
- * Prints each coroutine that has not ended: carrier, name, state, what it waits for and since when,
- * call stack; the number of ended coroutines that were neither joined nor detached; with
- * stack_marks, how much stack each function has used at most. The carriers run on. Any thread. It
- * sends SIGRTMAX - 2 to the carriers' threads, whose handler calls the unwinder; with glibc before
- * 2.35 no thread may load a library meanwhile.
+ * Prints coroutines that have not ended: carrier, name, state, what each waits for and since when,
+ * call stack. Of those with one name at one place, such as thousands of handlers in one call, three
+ * are printed, any that holds a mutex for which a printed one waits, and the number of the others.
+ * Prints the number of ended coroutines that were neither joined nor detached; with stack_marks,
+ * how much stack each function has used at most. The carriers run on. Any thread. It sends
+ * SIGRTMAX - 2 to the carriers' threads, whose handler calls the unwinder; with glibc before 2.35
+ * no thread may load a library meanwhile.
  */
 HAUL_API void haul_dump(struct haul_runtime *rt, FILE *out);
 
