@@ -49,8 +49,16 @@ class Client:
     def __init__(self, path):
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.sock.settimeout(60)
-        self.sock.connect(path)
+        self.path = path
+        netns.wait_for(self.connects, "haul-fwd to listen")
         self.answer()
+
+    def connects(self):
+        try:
+            self.sock.connect(self.path)
+        except ConnectionRefusedError:  # it has made the socket, and does not listen yet
+            return False
+        return True
 
     def answer(self):
         text = b""
