@@ -26,7 +26,7 @@ struct bed {
 	unsigned nb_ports;
 	struct haul_runtime *rt;
 	struct haul_io *io;
-	char errbuf[256];
+	char errbuf[512]; /* handlers of lost packets stand at the end */
 };
 
 /* Call once per process. An exit code for main() without EAL here (a skip), else -1. */
