@@ -65,7 +65,9 @@ def talk(tap):
            ["yes" if n % 2 else "NONE" for n in range(WAITING)],
            f"{WAITING} wait at once: half get the value, half time out")
     me.send("GET never 60000")
-    other.ask("GET a")
+    # Each carrier has a queue: what it has answered after that came behind it.
+    for client in waiting:
+        client.ask("GET a")
     return me
 
 
