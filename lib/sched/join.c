@@ -41,11 +41,11 @@
 #include "base/clock.h"
 #include "sched/frame.h"
 #include "sched/mail.h"
-#include "sched/quiet.h"
 #include "sched/request.h"
 #include "sched/runtime.h"
 #include "sched/self.h"
 #include "sched/suspend.h"
+#include "sched/thread_joins.h"
 
 /* At the target's home: ends j. False: its deadline has, and j is freed. */
 static bool end(struct hauli_timed_join *j)
@@ -100,7 +100,7 @@ bool hauli_join_here(struct haul_carrier *c, struct hauli_join *j)
 static __attribute__((noinline)) void set_event(struct hauli_join *j)
 {
 	if (!j->timed)
-		hauli_quiet_join_ends();
+		hauli_thread_joins_end();
 	hauli_event_set(j->event);
 }
 
@@ -253,7 +253,7 @@ void hauli_ending_begin(struct hauli_ending *e, struct haul_coro *co)
 	e->join =
 		(struct hauli_join){.msg.kind = &hauli_join_msg, .target = co, .event = &e->event};
 	hauli_event_init(&e->event);
-	hauli_quiet_join_begins();
+	hauli_thread_joins_begin();
 	send_to(hauli_coro_home(co), &e->join);
 }
 

@@ -48,9 +48,7 @@
 #include "sched/mail.h"
 #include "sched/runtime.h"
 #include "sched/snapshot.h"
-
-/* Threads that are no carriers and wait in haul_join() for as long as it takes. */
-static struct hauli_ticket joins_begun, joins_ended;
+#include "sched/thread_joins.h"
 
 #define MOST_LINES 20
 
@@ -71,7 +69,7 @@ static unsigned threads(void)
  * 1, or 0 if rt has none. */
 static bool all_others_join(const struct haul_runtime *rt, unsigned watchdogs)
 {
-	unsigned join = hauli_ticket_get(&joins_begun) - hauli_ticket_get(&joins_ended);
+	unsigned join = hauli_thread_joins();
 	unsigned own = rt->nb_carriers + watchdogs + hauli_dump_threads();
 
 	return join > 0 && threads() == own + join;
@@ -233,16 +231,6 @@ void hauli_quiet_tell_at_stop(struct haul_runtime *rt)
 	if (is_quiet(rt, &look) && !look.next && is_stuck(rt))
 		tell(rt);
 	pthread_mutex_unlock(&rt->quiet_lock);
-}
-
-void hauli_quiet_join_begins(void)
-{
-	hauli_ticket_take(&joins_begun);
-}
-
-void hauli_quiet_join_ends(void)
-{
-	hauli_ticket_take(&joins_ended);
 }
 
 /* The clock is the process's: with virtual time a runtime is the only one. */

@@ -24,9 +24,4 @@ void hauli_quiet_tell_at_stop(struct haul_runtime *rt);
  * will wake them, and the other threads wait in haul_join() for as long as it takes. */
 void hauli_quiet_watch(struct haul_runtime *rt);
 
-/* A join of a thread that is no carrier, without a deadline of its own: the thread, before it; the
- * carrier that ends it, before that. */
-void hauli_quiet_join_begins(void);
-void hauli_quiet_join_ends(void);
-
 #endif

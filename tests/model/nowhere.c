@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The stand-in carrier of threads that are none, and what is noted of their wake-ups and
  * joins. */
-#include "sched/quiet.h"
 #include "sched/runtime.h"
 #include "sched/self.h"
+#include "sched/thread_joins.h"
 
 __attribute__((weak)) struct haul_carrier hauli_nowhere;
 
@@ -11,10 +11,10 @@ __attribute__((weak)) void hauli_runtime_is_woken(const struct haul_coro *co)
 {
 }
 
-__attribute__((weak)) void hauli_quiet_join_begins(void)
+__attribute__((weak)) void hauli_thread_joins_begin(void)
 {
 }
 
-__attribute__((weak)) void hauli_quiet_join_ends(void)
+__attribute__((weak)) void hauli_thread_joins_end(void)
 {
 }
