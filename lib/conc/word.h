@@ -9,7 +9,7 @@
  *	u32_published  32 bits: the progress of the writer
  *	               E4 the writer's writes before it set the number, before the code after a
  *	               reader's load of that number: release, acquire
- *	ptr_published  a pointer
+ *	ptr_published  a pointer; fn_published: to a function
  *	               E2 the writer's earlier writes before the reader's use: release, acquire
  *	u8_shared      8 bits: any thread sets and clears bits of its own
  *	u64_shared     64 bits: any thread adds to it, or sets it, and the last one wins
@@ -83,6 +83,21 @@ static inline void hauli_ptr_published_set(struct hauli_ptr_published *p, void *
 static inline void *hauli_ptr_published_get(const struct hauli_ptr_published *p)
 {
 	return atomic_load_explicit(&p->to, memory_order_acquire /* word.E2:A */);
+}
+
+typedef void hauli_any_fn(void);
+struct hauli_fn_published {
+	struct hauli_ptr_published at; /* POSIX: a function's address fits */
+};
+
+static inline void hauli_fn_published_set(struct hauli_fn_published *p, hauli_any_fn *to)
+{
+	hauli_ptr_published_set(&p->at, (void *)to);
+}
+
+static inline hauli_any_fn *hauli_fn_published_get(const struct hauli_fn_published *p)
+{
+	return (hauli_any_fn *)hauli_ptr_published_get(&p->at);
 }
 
 struct hauli_u8_owned {

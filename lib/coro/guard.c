@@ -56,7 +56,7 @@ int hauli_guards_init(struct hauli_guards *g, enum hauli_guard kind)
 		kind = kernel_has_guards(g->page) ? HAULI_GUARD_MADVISE : HAULI_GUARD_MPROTECT;
 	else if (kind == HAULI_GUARD_MADVISE && !kernel_has_guards(g->page))
 		return -EOPNOTSUPP;
-	g->kind = kind;
+	hauli_u8_owned_set(&g->kind, (uint8_t)kind);
 	return 0;
 }
 
@@ -70,16 +70,17 @@ static void notice(void)
 
 bool hauli_guard_set(struct hauli_guards *g, char *lo)
 {
-	if (g->kind == HAULI_GUARD_MADVISE) {
+	if (hauli_u8_owned_get(&g->kind) == HAULI_GUARD_MADVISE) {
 		if (madvise(lo, g->size, MADV_GUARD_INSTALL) == 0)
 			return true;
-		g->kind = HAULI_GUARD_MPROTECT; /* locked memory cannot be guarded so */
+		hauli_u8_owned_set(
+			&g->kind, HAULI_GUARD_MPROTECT); /* locked memory cannot be guarded so */
 	}
-	if (g->kind == HAULI_GUARD_MPROTECT) {
+	if (hauli_u8_owned_get(&g->kind) == HAULI_GUARD_MPROTECT) {
 		g->mappings_left -= 2;
 		if (g->mappings_left >= 0 && mprotect(lo, g->size, PROT_NONE) == 0)
 			return true;
-		g->kind = HAULI_GUARD_CANARY;
+		hauli_u8_owned_set(&g->kind, HAULI_GUARD_CANARY);
 		notice();
 	}
 	return false;

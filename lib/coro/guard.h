@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "conc/word.h"
+
 /*
  * No frame of glibc, and hardly any of a PMD, is larger, so none steps over the guard. gcc expects
  * this size on aarch64 (-fstack-clash-protection). Compared with a guard of one page it costs 120
@@ -25,7 +27,7 @@ struct hauli_guards {
 	size_t size; /* of a guard, bytes: whole pages */
 	long mappings_left; /* that mprotect may still use */
 	bool asked; /* the kind was given by name: no notice */
-	_Atomic(enum hauli_guard) kind; /* of the next guard */
+	struct hauli_u8_owned kind; /* enum hauli_guard: of the next guard */
 };
 
 /* 0, or -EOPNOTSUPP: kind is MADVISE and the kernel does not support it. */

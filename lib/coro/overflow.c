@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
@@ -12,6 +11,7 @@
 
 #include "base/assert.h"
 #include "base/forks.h"
+#include "conc/word.h"
 #include "coro/interrupted.h"
 #include "coro/overrun.h"
 
@@ -40,9 +40,8 @@ static struct taken taken[] = {{.sig = SIGSEGV, .shared = true}, {.sig = SIGBUS,
 static unsigned n_watched;
 static struct altstack *altstacks;
 static struct hauli_stacks *watched[WATCHED_MAX];
-static hauli_running_fn *_Atomic running;
-static bool (*_Atomic explain_others)(int sig, const void *uc);
-static hauli_crash_fn *_Atomic crashes;
+/* Read by the handlers of signals. */
+static struct hauli_fn_published running, explain_others, crashes;
 
 #define NB_TAKEN (sizeof(taken) / sizeof(taken[0]))
 
@@ -50,7 +49,8 @@ static hauli_crash_fn *_Atomic crashes;
 static const struct hauli_co *find_overflow(const siginfo_t *info, const ucontext_t *uc)
 {
 	uintptr_t sp = hauli_interrupted_sp(uc), addr = (uintptr_t)info->si_addr, lo;
-	const struct hauli_co *co = running ? running() : NULL;
+	hauli_running_fn *runs = (hauli_running_fn *)hauli_fn_published_get(&running);
+	const struct hauli_co *co = runs ? runs() : NULL;
 
 	if (!co || !co->stack)
 		return NULL;
@@ -91,8 +91,10 @@ static const struct sigaction *before(int sig)
 
 static void crash(int sig, const siginfo_t *info, void *uc, bool told)
 {
-	if (is_own(info) && crashes && !told)
-		crashes(sig, info, uc);
+	hauli_crash_fn *tell = (hauli_crash_fn *)hauli_fn_published_get(&crashes);
+
+	if (is_own(info) && tell && !told)
+		tell(sig, info, uc);
 	die_of(sig, info);
 }
 
@@ -101,7 +103,8 @@ static void handle(int sig, siginfo_t *info, void *uc)
 	bool fault = info->si_code > 0 && is_memory(sig);
 	const struct hauli_co *co = fault ? find_overflow(info, uc) : NULL;
 	const struct sigaction *old = before(sig);
-	bool told = !co && fault && explain_others && explain_others(sig, uc);
+	hauli_explain_fn *explain = (hauli_explain_fn *)hauli_fn_published_get(&explain_others);
+	bool told = !co && fault && explain && explain(sig, uc);
 
 	if (co) {
 		hauli_overrun_print(co->name, hauli_stack_usable(co->stack->cls));
@@ -152,7 +155,7 @@ int hauli_overflow_install(struct hauli_stacks *arena, hauli_running_fn *runs)
 	int rc = -ENOSPC;
 
 	hauli_process_lock();
-	running = runs;
+	hauli_fn_published_set(&running, (hauli_any_fn *)runs);
 	for (unsigned i = 0; i < WATCHED_MAX && rc; i++) {
 		if (watched[i])
 			continue;
@@ -184,14 +187,14 @@ void hauli_overflow_remove(struct hauli_stacks *arena)
 	hauli_process_unlock();
 }
 
-void hauli_overflow_explain_others(bool (*explain)(int sig, const void *uc))
+void hauli_overflow_explain_others(hauli_explain_fn *explain)
 {
-	explain_others = explain;
+	hauli_fn_published_set(&explain_others, (hauli_any_fn *)explain);
 }
 
 void hauli_overflow_on_crash(hauli_crash_fn *fn)
 {
-	crashes = fn;
+	hauli_fn_published_set(&crashes, (hauli_any_fn *)fn);
 }
 
 void hauli_overflow_thread_init(void)

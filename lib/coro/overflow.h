@@ -28,7 +28,8 @@ void hauli_overflow_remove(struct hauli_stacks *arena);
 /* The handler calls explain(sig, ucontext), which may print a line, at each fault that is not an
  * overrun. It returns true if it has: then the function below is not called. A later call replaces
  * explain. Any thread. */
-void hauli_overflow_explain_others(bool (*explain)(int sig, const void *uc));
+typedef bool hauli_explain_fn(int sig, const void *uc);
+void hauli_overflow_explain_others(hauli_explain_fn *explain);
 
 /* In a signal handler, on a thread that has caused sig by a fault, abort() or raise(), and is about
  * to end the program by it. uc: ucontext_t. */

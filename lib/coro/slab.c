@@ -8,11 +8,11 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "conc/word.h"
 #include "coro/fiber.h"
 
 #define CHUNK ((size_t)64 << 20)
@@ -23,12 +23,13 @@ struct chunk {
 	char *base;
 	size_t bytes;
 	uint32_t objects; /* that it has room for */
-	_Atomic uint32_t carved; /* objects below this index were handed out, or soon will be */
+	struct hauli_u32_published
+		carved; /* objects below this index were handed out, or soon will be */
 };
 
 struct hauli_slab {
 	size_t size; /* of an object */
-	_Atomic uint32_t n_chunks;
+	struct hauli_u32_published n_chunks;
 	struct chunk chunks[CHUNKS_MAX];
 
 	pthread_mutex_t lock; /* for all below, and for the growth of the chunks */
@@ -51,7 +52,7 @@ int hauli_slab_create(struct hauli_slab **slab, size_t size)
 
 void hauli_slab_destroy(struct hauli_slab *s)
 {
-	for (uint32_t n = 0; n < s->n_chunks; n++)
+	for (uint32_t n = 0; n < hauli_u32_published_get(&s->n_chunks); n++)
 		munmap(s->chunks[n].base, s->chunks[n].bytes);
 	pthread_mutex_destroy(&s->lock);
 	free(s);
@@ -60,7 +61,7 @@ void hauli_slab_destroy(struct hauli_slab *s)
 /* Maps one more chunk, a smaller one if address space is short. */
 static struct chunk *open_chunk(struct hauli_slab *s)
 {
-	uint32_t n = s->n_chunks;
+	uint32_t n = hauli_u32_published_get(&s->n_chunks);
 	struct chunk *c = &s->chunks[n];
 
 	if (n == CHUNKS_MAX)
@@ -72,7 +73,7 @@ static struct chunk *open_chunk(struct hauli_slab *s)
 			continue;
 		hauli_fiber_discard(c->base, c->bytes);
 		c->objects = (uint32_t)(c->bytes / s->size);
-		s->n_chunks = n + 1;
+		hauli_u32_published_set(&s->n_chunks, n + 1);
 		return c;
 	}
 	return NULL;
@@ -81,24 +82,25 @@ static struct chunk *open_chunk(struct hauli_slab *s)
 /* Carves at most a set of new objects; returns their number. The caller holds the lock. */
 static unsigned carve(struct hauli_slab *s, void ***first)
 {
-	struct chunk *c = s->n_chunks > 0 ? &s->chunks[s->n_chunks - 1] : NULL;
+	uint32_t chunks = hauli_u32_published_get(&s->n_chunks), begin, end;
+	struct chunk *c = chunks > 0 ? &s->chunks[chunks - 1] : NULL;
 	unsigned n = 0;
-	uint32_t end;
 
-	if (!c || c->carved == c->objects)
+	if (!c || hauli_u32_published_get(&c->carved) == c->objects)
 		c = open_chunk(s);
 	if (!c)
 		return 0;
-	end = c->objects - c->carved < HAULI_SLAB_SET ? c->objects : c->carved + HAULI_SLAB_SET;
+	begin = hauli_u32_published_get(&c->carved);
+	end = c->objects - begin < HAULI_SLAB_SET ? c->objects : begin + HAULI_SLAB_SET;
 	*first = NULL;
 	/* Backwards: they are handed out by rising addresses. */
-	for (uint32_t i = end; i-- > c->carved; n++) {
+	for (uint32_t i = end; i-- > begin; n++) {
 		void **object = (void **)(c->base + i * s->size);
 
 		*object = *first;
 		*first = object;
 	}
-	c->carved = end;
+	hauli_u32_published_set(&c->carved, end);
 	return n;
 }
 
@@ -218,10 +220,10 @@ void hauli_slab_put_shared(struct hauli_slab *s, void *object)
 bool hauli_slab_walk(struct hauli_slab *s, struct hauli_slab_walk *at, unsigned n,
 	void (*fn)(void *object, void *arg), void *arg)
 {
-	for (; at->chunk < s->n_chunks; at->chunk++, at->object = 0) {
+	for (; at->chunk < hauli_u32_published_get(&s->n_chunks); at->chunk++, at->object = 0) {
 		struct chunk *c = &s->chunks[at->chunk];
 
-		for (; at->object < c->carved; at->object++) {
+		for (; at->object < hauli_u32_published_get(&c->carved); at->object++) {
 			if (n-- == 0)
 				return true;
 			fn(c->base + at->object * s->size, arg);
@@ -240,11 +242,11 @@ void hauli_slab_for_each(struct hauli_slab *s, void (*fn)(void *object, void *ar
 
 bool hauli_slab_has(const struct hauli_slab *s, const void *p)
 {
-	for (uint32_t n = 0; n < s->n_chunks; n++) {
+	for (uint32_t n = 0; n < hauli_u32_published_get(&s->n_chunks); n++) {
 		const struct chunk *c = &s->chunks[n];
 		size_t off = (uintptr_t)p - (uintptr_t)c->base;
 
-		if (off < c->carved * s->size)
+		if (off < hauli_u32_published_get(&c->carved) * s->size)
 			return off % s->size == 0;
 	}
 	return false;

@@ -8,13 +8,13 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
 #include "base/assert.h"
 #include "base/valgrind.h"
+#include "conc/word.h"
 #include "coro/overrun.h"
 
 #define SMALLEST ((size_t)16 << 10)
@@ -36,7 +36,7 @@ struct chunk {
 	uint32_t guarded; /* slots below this index have guards */
 	uint32_t trimmed; /* bits in trimmed_map */
 	uint8_t cls;
-	_Atomic uint32_t carved; /* slots below this index have, or had, a head */
+	struct hauli_u32_published carved; /* slots below this index have, or had, a head */
 	uint64_t trimmed_map[SLOTS_MAX / 64]; /* free slots whose pages went to the kernel */
 };
 
@@ -46,7 +46,7 @@ struct hauli_stacks {
 	unsigned colours;
 	bool marked; /* slots are HAULI_STACK_MARKED. Constant once there are any */
 	size_t slot_size[HAULI_STACK_CLASSES];
-	_Atomic uint32_t n_chunks;
+	struct hauli_u32_published n_chunks;
 
 	pthread_mutex_t lock; /* for all below, and for the fields of chunks that are not atomic */
 	struct hauli_guards guards;
@@ -149,7 +149,7 @@ static uint32_t slot_of(
 /* Maps a new chunk of the class, a smaller one if address space is short. */
 static struct chunk *open_chunk(struct hauli_stacks *a, unsigned cls)
 {
-	uint32_t n = a->n_chunks;
+	uint32_t n = hauli_u32_published_get(&a->n_chunks);
 	struct chunk *c = &a->chunks[n];
 
 	if (n == CHUNKS_MAX)
@@ -166,7 +166,7 @@ static struct chunk *open_chunk(struct hauli_stacks *a, unsigned cls)
 	if (RUNNING_ON_VALGRIND)
 		c->stack_ids = calloc(c->slots, sizeof(*c->stack_ids));
 	a->open[cls] = (int)n;
-	a->n_chunks = n + 1;
+	hauli_u32_published_set(&a->n_chunks, n + 1);
 	return c;
 }
 
@@ -192,7 +192,7 @@ static void add(struct hauli_stack_set *set, struct hauli_stack *stack)
 /* Fills the set with trimmed slots, whose guards are still in place. */
 static void reuse(struct hauli_stacks *a, struct hauli_stack_set *set, unsigned cls)
 {
-	for (uint32_t n = 0; a->trimmed[cls] && n < a->n_chunks; n++) {
+	for (uint32_t n = 0; a->trimmed[cls] && n < hauli_u32_published_get(&a->n_chunks); n++) {
 		struct chunk *c = &a->chunks[n];
 
 		if (c->cls != cls)
@@ -219,11 +219,11 @@ static void carve(struct hauli_stacks *a, struct hauli_stack_set *set, unsigned 
 
 	if (want > CARVE_BYTES / a->slot_size[cls])
 		want = (unsigned)(CARVE_BYTES / a->slot_size[cls]) + 1;
-	if (!c || c->carved == c->slots)
+	if (!c || hauli_u32_published_get(&c->carved) == c->slots)
 		c = open_chunk(a, cls);
 	if (!c)
 		return;
-	for (uint32_t i = c->carved; want && i < c->slots; i++, want--) {
+	for (uint32_t i = hauli_u32_published_get(&c->carved); want && i < c->slots; i++, want--) {
 		struct hauli_stack *stack;
 
 		if (hauli_guard_set(&a->guards, slot_at(a, c, i)))
@@ -232,7 +232,8 @@ static void carve(struct hauli_stacks *a, struct hauli_stack_set *set, unsigned 
 		if (c->stack_ids)
 			c->stack_ids[i] = VALGRIND_STACK_REGISTER(hauli_stack_lo(stack), stack);
 		add(set, stack);
-		c->carved = i + 1; /* last: for_each and have read heads below it without a lock */
+		/* Last: for_each reads heads below it without a lock. */
+		hauli_u32_published_set(&c->carved, i + 1);
 	}
 }
 
@@ -375,17 +376,17 @@ void hauli_stack_cache_fini(struct hauli_stack_cache *cache)
 void hauli_stacks_for_each(
 	struct hauli_stacks *a, void (*fn)(struct hauli_stack *stack, void *arg), void *arg)
 {
-	for (uint32_t n = 0; n < a->n_chunks; n++) {
+	for (uint32_t n = 0; n < hauli_u32_published_get(&a->n_chunks); n++) {
 		const struct chunk *c = &a->chunks[n];
 
-		for (uint32_t i = 0; i < c->carved; i++)
+		for (uint32_t i = 0; i < hauli_u32_published_get(&c->carved); i++)
 			fn(head_at(a, c, i), arg);
 	}
 }
 
 enum hauli_guard hauli_stacks_guard(const struct hauli_stacks *a)
 {
-	return a->guards.kind;
+	return (enum hauli_guard)hauli_u8_owned_get(&a->guards.kind);
 }
 
 /* Of one chunk: the slots that a trim has taken out of the arena. */
@@ -490,7 +491,7 @@ size_t hauli_stacks_trim(struct hauli_stacks *a)
 			full = next;
 		}
 	}
-	for (uint32_t n = 0; n < a->n_chunks; n++)
+	for (uint32_t n = 0; n < hauli_u32_published_get(&a->n_chunks); n++)
 		bytes += trim_chunk(a, &a->chunks[n], &taken[n]);
 	munmap(taken, CHUNKS_MAX * sizeof(*taken));
 	return bytes;
@@ -500,10 +501,10 @@ void hauli_stacks_destroy(struct hauli_stacks *a)
 {
 	if (HAULI_ASAN || HAULI_TSAN)
 		hauli_stacks_for_each(a, free_fiber, NULL);
-	for (uint32_t n = 0; n < a->n_chunks; n++) {
+	for (uint32_t n = 0; n < hauli_u32_published_get(&a->n_chunks); n++) {
 		struct chunk *c = &a->chunks[n];
 
-		for (uint32_t i = 0; c->stack_ids && i < c->carved; i++)
+		for (uint32_t i = 0; c->stack_ids && i < hauli_u32_published_get(&c->carved); i++)
 			VALGRIND_STACK_DEREGISTER(c->stack_ids[i]);
 		free(c->stack_ids);
 		munmap(c->base, c->slots * a->slot_size[c->cls]);

@@ -14,8 +14,8 @@ import tree
 BELOW = {  # folder: the other folders from which it may include
     "lib/base": set(),
     "lib/topo": {"lib/base"},
-    "lib/coro": {"lib/base"},
     "lib/conc": {"lib/base"},
+    "lib/coro": {"lib/base", "lib/conc"},
     "lib/sched": {"lib/base", "lib/topo", "lib/coro", "lib/conc"},
     "lib/net": {"lib/base", "lib/topo", "lib/coro", "lib/conc", "lib/sched"},
     "drivers-glue/linux": {"lib/base"},
