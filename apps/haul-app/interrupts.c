@@ -9,6 +9,8 @@
 
 #include <haul-app/app.h>
 
+#include "conc/word.h"
+
 static int fd = -1;
 
 /* A signal that ends a program, and the handler before ours: that of haul's stacks, or none. */
@@ -30,7 +32,7 @@ static struct deadly {
 };
 #define DEADLY (sizeof(deadly) / sizeof(deadly[0]))
 
-static void (*_Atomic before_death)(void);
+static struct hauli_fn_published before_death; /* a hauli_any_fn; read by handlers of signals */
 
 static sigset_t of_terminal(void)
 {
@@ -91,7 +93,7 @@ void hauli_app_interrupts_stop(void)
 
 void hauli_app_interrupts_clean_up(void)
 {
-	void (*clean_up)(void) = before_death;
+	hauli_any_fn *clean_up = hauli_fn_published_get(&before_death);
 
 	if (clean_up)
 		clean_up();
@@ -125,9 +127,10 @@ static void take(struct deadly *d)
 
 void hauli_app_interrupts_before_death(void (*clean_up)(void))
 {
-	bool begins = clean_up && !before_death, ends = !clean_up && before_death;
+	bool was = hauli_fn_published_get(&before_death);
+	bool begins = clean_up && !was, ends = !clean_up && was;
 
-	before_death = clean_up;
+	hauli_fn_published_set(&before_death, clean_up);
 	for (unsigned i = 0; i < DEADLY; i++) {
 		if (begins)
 			take(&deadly[i]);

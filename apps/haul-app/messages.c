@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "conc/word.h"
+
 /* In bytes. */
 #define PART (64 << 10) /* at the begin and at the end of a long message, and at the begin of all */
 #define LONG (4 * PART) /* of a message */
@@ -35,11 +37,11 @@ static struct {
 	int file;
 	int err; /* the former stderr */
 	/* Written by the main thread, and by the thread that ends the program. */
-	_Atomic bool keeps;
+	struct hauli_u32_published keeps;
 
 	/* One is filled while a signal handler may read the other. */
 	struct holes sets[2];
-	const struct holes *_Atomic holes;
+	struct hauli_ptr_published holes; /* a struct holes */
 
 	off_t end; /* of what has been looked at */
 	bool amid; /* it ends in a line */
@@ -47,6 +49,11 @@ static struct {
 	uint64_t lines; /* of it */
 	uint64_t messages;
 } m;
+
+static const struct holes *holes_now(void)
+{
+	return hauli_ptr_published_get(&m.holes);
+}
 
 static bool is_stderr(int fd)
 {
@@ -58,18 +65,18 @@ static bool is_stderr(int fd)
 
 void hauli_app_messages_keep(int fd)
 {
-	if (m.keeps || !is_stderr(fd))
+	if (hauli_u32_published_get(&m.keeps) || !is_stderr(fd))
 		return;
 	m.file = memfd_create("messages", MFD_CLOEXEC);
 	m.err = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	if (m.file < 0 || m.err < 0 || fcntl(m.file, F_SETFL, O_APPEND) != 0)
 		return; /* messages then appear in the middle of the screen */
 	m.sets[0].nb = 0;
-	m.holes = &m.sets[0];
+	hauli_ptr_published_set(&m.holes, &m.sets[0]);
 	m.end = m.newest = 0;
 	m.amid = false;
 	m.lines = m.messages = 0;
-	m.keeps = true;
+	hauli_u32_published_set(&m.keeps, true);
 	dup2(m.file, STDERR_FILENO);
 }
 
@@ -77,9 +84,9 @@ static off_t kept(off_t from, off_t to)
 {
 	off_t bytes = to - from;
 
-	for (unsigned i = 0; i < m.holes->nb; i++)
-		if (m.holes->hole[i].from >= from)
-			bytes -= m.holes->hole[i].to - m.holes->hole[i].from;
+	for (unsigned i = 0; i < holes_now()->nb; i++)
+		if (holes_now()->hole[i].from >= from)
+			bytes -= holes_now()->hole[i].to - holes_now()->hole[i].from;
 	return bytes;
 }
 
@@ -114,7 +121,7 @@ static off_t next_line(off_t at)
 /* Makes a hole, which takes in those that it touches. There is room for one. */
 static void leave_out(off_t from, off_t to)
 {
-	const struct holes *old = m.holes;
+	const struct holes *old = holes_now();
 	struct holes *new = old == &m.sets[0] ? &m.sets[1] : &m.sets[0];
 	struct hole it = {.from = from, .to = to};
 	unsigned i = 0;
@@ -135,7 +142,7 @@ static void leave_out(off_t from, off_t to)
 	new->hole[new->nb++] = it;
 	for (; i < old->nb; i++)
 		new->hole[new->nb++] = old->hole[i];
-	m.holes = new;
+	hauli_ptr_published_set(&m.holes, new);
 	fallocate(m.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, it.from, it.to - it.from);
 }
 
@@ -144,8 +151,8 @@ static void shorten_newest(off_t end)
 {
 	if (kept(m.newest, end) <= LONG)
 		return;
-	if (m.holes->nb == HOLES)
-		leave_out(m.holes->hole[0].from, m.holes->hole[1].to);
+	if (holes_now()->nb == HOLES)
+		leave_out(holes_now()->hole[0].from, holes_now()->hole[1].to);
 	leave_out(next_line(m.newest + PART), next_line(end - PART));
 }
 
@@ -154,9 +161,9 @@ static off_t last(off_t bytes)
 {
 	off_t at = m.end;
 
-	for (unsigned i = m.holes->nb; i > 0 && at - m.holes->hole[i - 1].to < bytes; i--) {
-		bytes -= at - m.holes->hole[i - 1].to;
-		at = m.holes->hole[i - 1].from;
+	for (unsigned i = holes_now()->nb; i > 0 && at - holes_now()->hole[i - 1].to < bytes; i--) {
+		bytes -= at - holes_now()->hole[i - 1].to;
+		at = holes_now()->hole[i - 1].from;
 	}
 	return at - bytes;
 }
@@ -206,9 +213,9 @@ static void tell_newest(struct hauli_app_message *newest)
 	newest->text[n > 0 ? n : 0] = '\0';
 	newest->lines = m.lines;
 	newest->earlier = m.messages > 0 ? m.messages - 1 : 0;
-	for (unsigned i = 0; i < m.holes->nb; i++)
-		if (m.holes->hole[i].from > m.newest)
-			newest->lines -= m.holes->hole[i].lines;
+	for (unsigned i = 0; i < holes_now()->nb; i++)
+		if (holes_now()->hole[i].from > m.newest)
+			newest->lines -= holes_now()->hole[i].lines;
 }
 
 void hauli_app_messages_look(struct hauli_app_message *newest)
@@ -216,11 +223,12 @@ void hauli_app_messages_look(struct hauli_app_message *newest)
 	char part[4096];
 	ssize_t n;
 
-	while (m.keeps && (n = pread(m.file, part, sizeof(part), m.end)) > 0)
+	while (hauli_u32_published_get(&m.keeps) &&
+		(n = pread(m.file, part, sizeof(part), m.end)) > 0)
 		look_at(part, (size_t)n);
-	if (m.keeps)
+	if (hauli_u32_published_get(&m.keeps))
 		shorten();
-	if (m.keeps && newest)
+	if (hauli_u32_published_get(&m.keeps) && newest)
 		tell_newest(newest);
 	else if (newest)
 		*newest = (struct hauli_app_message){0};
@@ -251,13 +259,13 @@ static off_t size(void)
 
 void hauli_app_messages_release(void)
 {
-	const struct holes *holes = m.holes;
+	const struct holes *holes = holes_now();
 	bool prints = true;
 	off_t at = 0;
 
-	if (!m.keeps)
+	if (!hauli_u32_published_get(&m.keeps))
 		return;
-	m.keeps = false;
+	hauli_u32_published_set(&m.keeps, false);
 	dup2(m.err, STDERR_FILENO);
 	for (unsigned i = 0; i < holes->nb && prints; i++) {
 		const struct hole *hole = &holes->hole[i];

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "conc/gate.h"
 #include "interrupts.h"
 #include "messages.h"
 #include "notice.h"
@@ -57,36 +58,21 @@ static struct {
 	unsigned escape_len;
 } s = {.terminal = -1, .interrupts = -1};
 
-/*
- * The thread that ends the process waits until the main thread has written, and that one then
- * writes no more: no frame follows when the terminal has been restored, and a screen that is being
- * entered is restored as well. Each sets its own flag before it reads the other's.
- */
-static _Atomic bool main_writes, dying;
+/* The main thread writes inside; the thread that ends the process closes it, and waits until that
+ * one is out: no frame follows when the terminal has been restored, and a screen that is being
+ * entered is restored as well. */
+static struct hauli_gate writing;
 static pthread_t main_thread;
-
-static bool begin_writing(void)
-{
-	main_writes = true;
-	if (dying)
-		main_writes = false;
-	return main_writes;
-}
-
-static void end_writing(void)
-{
-	main_writes = false;
-}
 
 /* Async-signal-safe. */
 static void write_last(void)
 {
 	const struct timespec ms = {.tv_nsec = 1000000};
 
-	dying = true;
+	hauli_gate_close(&writing);
 	if (pthread_equal(pthread_self(), main_thread))
 		return; /* it has been interrupted */
-	for (unsigned i = 0; i < WRITES_MS && main_writes; i++)
+	for (unsigned i = 0; i < WRITES_MS && !hauli_gate_is_quiet(&writing); i++)
 		nanosleep(&ms, NULL);
 }
 
@@ -241,9 +227,9 @@ static unsigned draw_message(unsigned rows)
 {
 	unsigned most = rows / MESSAGE;
 
-	if (begin_writing()) {
+	if (hauli_gate_enter(&writing)) {
 		hauli_app_messages_look(&s.message);
-		end_writing();
+		hauli_gate_leave(&writing);
 	}
 	if (most > HAULI_APP_NOTICE)
 		most = HAULI_APP_NOTICE;
@@ -323,9 +309,9 @@ static void show(struct hauli_app *a)
 		abort();
 	print(a, out);
 	fclose(out);
-	if (begin_writing()) {
+	if (hauli_gate_enter(&writing)) {
 		err = hauli_app_terminal_show(frame, len);
-		end_writing();
+		hauli_gate_leave(&writing);
 	}
 	if (err > 0)
 		s.rows = 0;
@@ -461,11 +447,11 @@ static void enter(struct hauli_app *a)
 		return;
 	main_thread = pthread_self();
 	hauli_app_interrupts_before_death(abandon);
-	if (!begin_writing())
+	if (!hauli_gate_enter(&writing))
 		return;
 	hauli_app_messages_keep(s.terminal);
 	hauli_app_terminal_enter();
-	end_writing();
+	hauli_gate_leave(&writing);
 	haul_app_watch(&a->pub, s.terminal, take_keys, NULL);
 	s.shown = true;
 }
@@ -477,12 +463,12 @@ static void leave(struct hauli_app *a)
 	s.shown = false;
 	if (!s.lost)
 		haul_app_watch(&a->pub, s.terminal, NULL, NULL);
-	if (!begin_writing())
+	if (!hauli_gate_enter(&writing))
 		return;
 	hauli_app_terminal_leave(hauli_app_terminal_is_ours(s.terminal));
 	hauli_app_messages_look(NULL);
 	hauli_app_messages_release();
-	end_writing();
+	hauli_gate_leave(&writing);
 	hauli_app_interrupts_before_death(NULL);
 }
 

@@ -11,6 +11,8 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "conc/word.h"
+
 /* Alternate screen, no cursor, no wrap at the last column; and back. */
 #define ENTER "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[H\x1b[2J"
 #define LEAVE "\x1b[?2026l\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l"
@@ -20,7 +22,7 @@
 static struct {
 	int fd; /* -1: none */
 	/* Written by the main thread, and by the thread that ends the program. */
-	_Atomic bool entered;
+	struct hauli_u32_published entered;
 	struct termios before;
 	char *rest; /* of a frame that the terminal has not taken */
 	size_t rest_len;
@@ -112,11 +114,11 @@ void hauli_app_terminal_enter(void)
 {
 	struct termios keys;
 
-	if (!t.entered && tcgetattr(t.fd, &t.before) != 0)
+	if (!hauli_u32_published_get(&t.entered) && tcgetattr(t.fd, &t.before) != 0)
 		return;
 	keys = t.before;
 	keys.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
-	t.entered = true;
+	hauli_u32_published_set(&t.entered, true);
 	tcsetattr(t.fd, TCSANOW, &keys);
 	if (put_rest(LEAVES) > 0)
 		hauli_app_terminal_show(ENTER, sizeof(ENTER) - 1);
@@ -124,9 +126,9 @@ void hauli_app_terminal_enter(void)
 
 void hauli_app_terminal_leave(bool is_ours)
 {
-	if (!t.entered)
+	if (!hauli_u32_published_get(&t.entered))
 		return;
-	t.entered = false;
+	hauli_u32_published_set(&t.entered, false);
 	if (put_rest(LEAVES) >= 0)
 		put(LEAVE, sizeof(LEAVE) - 1, LEAVES);
 	free(t.rest);
@@ -137,9 +139,9 @@ void hauli_app_terminal_leave(bool is_ours)
 
 void hauli_app_terminal_abandon(void)
 {
-	if (!t.entered)
+	if (!hauli_u32_published_get(&t.entered))
 		return;
-	t.entered = false;
+	hauli_u32_published_set(&t.entered, false);
 	if (write(t.fd, LEAVE, sizeof(LEAVE) - 1) < 0 && errno == EIO)
 		return; /* it has gone */
 	tcsetattr(t.fd, TCSANOW, &t.before);

@@ -73,7 +73,7 @@ int fwd_service_begin(struct fwd *fwd)
 	uint64_t mb = fwd_mode_args.service_table_mb * fwd->app->plan->carriers;
 	bool complete = true;
 
-	plan.ends = false;
+	hauli_u8_owned_set(&plan.ends, false);
 	if (plan.lines > 0 && mb > free_mb) {
 		haul_app_say(fwd->app->program,
 			"--service-table: %" PRIu64 " MB of all carriers, and %lu MB are free", mb,
@@ -96,7 +96,7 @@ int fwd_service_begin(struct fwd *fwd)
 
 void fwd_service_cut(void)
 {
-	plan.ends = true;
+	hauli_u8_owned_set(&plan.ends, true);
 }
 
 void fwd_service_end(void)

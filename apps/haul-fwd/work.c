@@ -73,7 +73,7 @@ static void compute(
 	do
 		now = rte_rdtsc();
 	while ((int64_t)(now - deadline) < 0 &&
-		!(plan->ends && deadline - now > LONG * plan->late_max));
+		!(hauli_u8_owned_get(&plan->ends) && deadline - now > LONG * plan->late_max));
 	w->late = now - deadline;
 	if (w->late > plan->late_max) /* or the work was left undone */
 		w->late = 0;
@@ -86,7 +86,7 @@ void fwd_work_touch(struct fwd_work *w, const struct fwd_work_plan *plan)
 		uint64_t *at = (void *)(w->table + LINE * line);
 
 		++*at;
-		if (i % LINES_MOST == LINES_MOST - 1 && plan->ends)
+		if (i % LINES_MOST == LINES_MOST - 1 && hauli_u8_owned_get(&plan->ends))
 			return;
 	}
 }

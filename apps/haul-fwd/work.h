@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "arrivals.h"
+#include "conc/word.h"
 #include "service_dist.h"
 
 /* Constant while packets are served. */
@@ -21,7 +22,7 @@ struct fwd_work_plan {
 	uint64_t table_lines;
 	double ticks_per_ns;
 	uint64_t late_max; /* ticks */
-	_Atomic bool ends; /* the program does: long work of a packet is left undone */
+	struct hauli_u8_owned ends; /* the program does: long work of a packet is left undone */
 };
 
 /* Of a thread, which alone writes it. */

@@ -32,6 +32,8 @@ BELOW = {  # folder: the other folders from which it may include
 }
 # The door into lib for a folder above it; SHOWN are the headers that a door shows whole.
 DOORS = {"drivers-glue/io": "lib/sched/glue.h", "apps/haul-app": "lib/base/delay.h"}
+# Words that threads of programs share: inline code that any program may use.
+WORDS = ("lib/conc/word.h", "lib/conc/gate.h")
 SHOWN = ("lib/sched/glue.h", "lib/sched/handover.h")
 HELPERS = "branch_prediction|common|cycles|pause|prefetch"
 HEADERS = "arp|byteorder|ether|icmp|ip|jhash|mbuf|mbuf_ptype|mempool|net|tcp|udp|vxlan|gre|mpls"
@@ -60,7 +62,7 @@ def allowed(floor, path, other):
         return floor.startswith(("drivers-glue/", "apps"))
     if other.startswith("apps/haul-app/include/"):
         return floor.startswith("apps")
-    if other == DOORS.get(floor):
+    if other == DOORS.get(floor) or (other in WORDS and floor.startswith("apps")):
         return True
     return floor_of(other) == floor or floor_of(other) in BELOW.get(floor, ())
 
