@@ -23,6 +23,8 @@ enum hauli_ring_guard {
 	HAULI_RING_FREE_SLOW,
 };
 
+typedef _Atomic(void *) hauli_ring_slot;
+
 struct hauli_ring {
 	HAULI_LINE _Atomic uint32_t head; /* next to pop. Owner */
 	_Atomic uint32_t claim; /* head, or head + 1 within a pop. Owner */
@@ -41,7 +43,7 @@ struct hauli_ring {
 	_Atomic uint32_t lease;
 	uint32_t full_lease; /* after a theft. Constant */
 	uint32_t counted; /* pops that the lease includes. Owner */
-	HAULI_LINE _Atomic(void *) slots[HAULI_RING_SIZE];
+	HAULI_LINE hauli_ring_slot slots[HAULI_RING_SIZE];
 };
 
 HAULI_ASSERT_LINE(struct hauli_ring, slots);
@@ -119,19 +121,19 @@ static inline uint32_t hauli_ring_straight(const struct hauli_ring *r)
 	return HAULI_RING_SIZE - tail % HAULI_RING_SIZE;
 }
 
-static inline _Atomic(void *) *hauli_ring_first(struct hauli_ring *r)
+static inline hauli_ring_slot *hauli_ring_first(struct hauli_ring *r)
 {
 	uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed /* own */);
 
 	return &r->slots[tail % HAULI_RING_SIZE];
 }
 
-static inline _Atomic(void *) *hauli_ring_slots(struct hauli_ring *r)
+static inline hauli_ring_slot *hauli_ring_slots(struct hauli_ring *r)
 {
 	return r->slots;
 }
 
-static inline void hauli_ring_set(_Atomic(void *) *slot, void *item)
+static inline void hauli_ring_set(hauli_ring_slot *slot, void *item)
 {
 	atomic_store_explicit(slot, item, memory_order_relaxed /* published by ring.E1 */);
 }

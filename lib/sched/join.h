@@ -13,9 +13,6 @@ extern const struct hauli_msg_kind hauli_join_msg;
  * False: j is served when the target ends. */
 bool hauli_join_here(struct haul_carrier *c, struct hauli_join *j);
 
-/* The same, and wakes the waiter if the target has ended. */
-void hauli_join_answer(struct haul_carrier *c, struct hauli_join *j);
-
 /* For a waiter that is at home on c: sets its state, and joins at the target's home, by a message
  * if that is another carrier. */
 void hauli_join_begin(struct haul_carrier *c, struct hauli_join *j);

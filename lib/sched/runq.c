@@ -198,7 +198,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 static uint64_t move_some(struct hauli_runq *q, uint64_t head, uint64_t tail)
 {
 	const uintptr_t *from = slot(&q->backlog, head);
-	_Atomic(void *) *to = hauli_ring_first(&q->ring);
+	hauli_ring_slot *to = hauli_ring_first(&q->ring);
 	uint64_t n = least(tail - head, BLOCK - head % BLOCK);
 
 	n = least(n, least(hauli_ring_room(&q->ring), hauli_ring_straight(&q->ring)));

@@ -98,7 +98,7 @@ static inline void hauli_runq_push_fast(struct hauli_runq *q, struct haul_coro *
 }
 
 /* Sets n consecutive slots to the records of n objects. */
-static inline void hauli_runq_fill(_Atomic(void *) *slots, const struct hauli_start *start,
+static inline void hauli_runq_fill(hauli_ring_slot *slots, const struct hauli_start *start,
 	void *const objs[], ptrdiff_t at, unsigned n)
 {
 	uintptr_t marked = (uintptr_t)at + HAULI_ENTRY_RECORD; /* one addition for both */

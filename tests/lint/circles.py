@@ -3,7 +3,7 @@
 
 A module is a .c and the .h of the same name. It depends on the modules whose headers it includes,
 and on the modules that define the functions and variables that it uses, including public ones. A
-header declares only definitions of its own .c.
+header declares only definitions of its own .c, and nothing that is not defined.
 
 usage: circles.py ROOT [--show]: --show prints the modules of each folder, the highest floor first,
 each with its dependencies in that folder.
@@ -144,12 +144,24 @@ def misplaced(codes):
                        f"{defined[name]}.c")
 
 
+def undefined(root, codes):
+    """Declarations in a header without a definition, in C or assembly."""
+    defined = homes(codes)
+    others = "".join(tree.text(root, path) for path in tree.files(root, ".c", ".S"))
+    for path, code in codes.items():
+        for name, at in declarations(code).items() if path.endswith(".h") else ():
+            if name not in defined and not re.search(rf"^(?:struct \w+ )?{name}(?:;| =|:)", others,
+                                                     re.M):
+                yield f"{path}:{tree.line_of(code, at)}: declares {name}, which is not defined"
+
+
 def findings(root):
     codes = sources(root)
     edges = graph(root, codes)
     yield from tell(edges)
     yield from tell(by_folder(edges))
     yield from misplaced(codes)
+    yield from undefined(root, codes)
 
 
 def floor_numbers(edges):

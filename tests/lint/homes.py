@@ -12,7 +12,8 @@ HOMES = [  # name, places where it is allowed, message
     (r"\bmemory_order_(?!relaxed\b)\w+", ["lib/conc/"], "atomics live in lib/conc"),
     (r"\bmemory_order_relaxed\b", ["lib/conc/", *COUNTERS],
      "atomics live in lib/conc, counters in lib/base/counter.h"),
-    (r"\batomic_\w+ *\(", ["lib/conc/", *COUNTERS], "atomics live in lib/conc"),
+    (r"\batomic_\w+ *\(|\b_Atomic\b|\batomic_\w+ +\w", ["lib/conc/", *COUNTERS],
+     "atomics live in lib/conc"),
     (r"\b__(?:atomic|sync)_\w+", ["lib/include/haul/hist.h", "lib/base/hist.c"],
      "use C11 atomics, in lib/conc"),  # C++ has no _Atomic: hist.h is for both
     (r"#\s*include\s*<hwloc", ["lib/topo/"], "hwloc is lib/topo's"),

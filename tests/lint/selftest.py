@@ -35,7 +35,8 @@ RIGHT = {
     "lib/conc/inbox.c": C + "void f(void)\n{\n\t" + STORE.format(" /* inbox.E1:R */") + "\t"
                         + LOAD.format(" /* inbox.E1:A */") + "}\n",
     "lib/sched/run.c": C + '#include <rte_cycles.h>\n\n#include "conc/inbox.h"\n\n'
-                       "/* Not volatile, no rte_eth_rx_burst() */\n",
+                       "/* Not volatile, no rte_eth_rx_burst() */\n"
+                       "void hauli_run(void)\n{\n}\n\nvoid hauli_walk(void)\n{\n}\n",
     "lib/sched/low.h": C + "struct low;\n",
     "lib/sched/top.h": C + '#include "sched/low.h"\n\nvoid hauli_top(void);\n',
     "lib/sched/top.c": C + '#include "sched/top.h"\n\nvoid hauli_top(void)\n{\n}\n',
@@ -84,6 +85,9 @@ WRONG = [  # rule, file, text, expected message
      "lib/conc:1: in a circle: lib/conc lib/sched"),
     (circles, "lib/sched/low.h", "void hauli_top(void);\n",
      "low.h:2: declares hauli_top, which is defined in lib/sched/top.c"),
+    (circles, "lib/sched/low.h", "void hauli_gone(void);\n",
+     "low.h:2: declares hauli_gone, which is not defined"),
+    (homes, "lib/sched/a.c", "static _Atomic int x;\n", "_Atomic: atomics live in lib/conc"),
     (homes, "lib/sched/a.c", STORE.format(""), "memory_order_release: atomics live"),
     (homes, "lib/net/a.c", "n = atomic_load(&n);\n", r"atomic_load\(: atomics live"),
     (homes, "apps/a.c", "x = memory_order_relaxed;\n", "counters in lib/base"),
