@@ -4,7 +4,7 @@
  * two of a wire, as in spreading: one takes what the test has fed, from a hand-over, the other one
  * notes what was sent. Nothing comes from outside, so pollers may be in virtual time: one that
  * finds nothing listens to its hand-overs and lets its carrier sleep, and a quiet runtime is one in
- * which no frame is on its way (sched/quiet.c).
+ * which no frame is on its way (sched/look/quiet.c).
  *
  * Carriers run in parallel within an instant, so frames of one instant are taken when it is over,
  * in an order that does not depend on who was first.

@@ -27,7 +27,7 @@ static inline uint64_t hauli_ticks(void)
 #endif
 }
 
-/* Virtual time, for tests (sched/quiet.c); 0: time is real. */
+/* Virtual time, for tests (sched/look/quiet.c); 0: time is real. */
 extern struct hauli_counter hauli_virtual_now;
 
 /* From stop to go_on time is virtual, and a tick is a nanosecond, so that times are exact: no

@@ -35,7 +35,7 @@
  *	E3  the accesses of a token's holder before those of the next holder: release, acquire.
  *
  * The choice of the sleeper to wake is a hint: it may be awake by then. The search is handed to it
- * by a message (sched/policy.c), and messages are not lost.
+ * by a message (sched/state/policy.c), and messages are not lost.
  *
  * Model: tests/model/help.c, asleep.c, asleep_poller.c. Stress: tests/stress/steal.c.
  */

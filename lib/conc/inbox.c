@@ -48,7 +48,7 @@
  *	E5  a thief's writes before it takes the mail, before the reads of a thread that
  *	    finds the thief's node there: release in replace, acquire in has_other.
  *	E6  what the owner did before it fell asleep, before the reads of a thread that finds it
- *	    asleep: release in try_sleep, acquire in has_slept (sched/quiet.c).
+ *	    asleep: release in try_sleep, acquire in has_slept (sched/look/quiet.c).
  *
  * The wait: the kernel compares the low half of the head with ASLEEP under the futex's lock, and a
  * pusher changes the head before it calls wake, so a push between try_sleep and the wait makes

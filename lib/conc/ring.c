@@ -48,7 +48,7 @@
  * While the claim is not the head the thief cannot tell the two cases apart, and gives up. If they
  * are equal, no pop has an item that the thief may take, and the thief passes over no item that the
  * owner will pop later: without the theft the owner would have popped the stolen item before all
- * that are left, but for those that may not be stolen. sched/order.c builds on that.
+ * that are left, but for those that may not be stolen. sched/wait/order.c builds on that.
  *
  * An open is the same conflict: the owner stores the limit, then loads the guard; a thief takes the
  * guard, closes the limit, passes the barrier, and loads the limit again. If it is not closed, the

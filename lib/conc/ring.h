@@ -340,7 +340,7 @@ static inline bool hauli_ring_has_stealable(const struct hauli_ring *r)
 		atomic_load_explicit(&r->exhausted_at, memory_order_relaxed /* a guess */);
 }
 
-/* Owner. Takes and frees the guard, which protects more than the ring (sched/runq.c). hold() waits
+/* Owner. Takes and frees the guard, which protects more than the ring (runq.c). hold() waits
  * while a thief has it. */
 void hauli_ring_hold(struct hauli_ring *r);
 void hauli_ring_release(struct hauli_ring *r);

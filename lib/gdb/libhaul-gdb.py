@@ -270,7 +270,7 @@ class Haul:
                        for f in gdb.lookup_type("enum hauli_coro_state").fields()}
         self.folders = tuple(  # of haul's sources
             os.path.normpath(os.path.join(os.path.dirname(anchor.symtab.fullname()), up))
-            for up in ("..", "../../drivers-glue"))
+            for up in ("../..", "../../../drivers-glue"))
         self.sps = None
         self.current = None
         self.targets = None

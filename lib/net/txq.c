@@ -12,11 +12,11 @@
 #include "net/given.h"
 #include "net/stamp.h"
 #include "net/txq.h"
-#include "sched/block.h"
-#include "sched/order.h"
-#include "sched/self.h"
-#include "sched/serve.h"
-#include "sched/suspend.h"
+#include "sched/state/self.h"
+#include "sched/wait/block.h"
+#include "sched/wait/order.h"
+#include "sched/wait/serve.h"
+#include "sched/wait/suspend.h"
 
 /* A coroutine that waits for room. Lies on the coroutine's stack. */
 struct sender {

@@ -17,9 +17,9 @@
 #include "base/cacheline.h"
 #include "base/counter.h"
 #include "base/race.h"
-#include "sched/order.h"
-#include "sched/self.h"
-#include "sched/wait_list.h"
+#include "sched/state/self.h"
+#include "sched/state/wait_list.h"
+#include "sched/wait/order.h"
 
 #define HAULI_TXQ_ROOM 512u
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sched/glue.h"
 
-#include "sched/carrier.h"
-#include "sched/record.h"
+#include "sched/state/carrier.h"
+#include "sched/wait/record.h"
 
 #define CANCELLED_AT_ONCE 64 /* objects; each costs a cache miss or two */
 

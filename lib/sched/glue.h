@@ -18,18 +18,18 @@
 #define HAULI_SCHED_GLUE_H
 
 #include "coro/trace.h"
-#include "sched/delay.h"
-#include "sched/dump.h"
-#include "sched/handover.h"
-#include "sched/join.h"
-#include "sched/order.h"
-#include "sched/poller.h"
-#include "sched/record.h"
-#include "sched/runtime.h"
-#include "sched/sites.h"
-#include "sched/spawn.h"
-#include "sched/spawn_records.h"
-#include "sched/watchdog.h"
+#include "sched/look/dump.h"
+#include "sched/look/sites.h"
+#include "sched/look/watchdog.h"
+#include "sched/mail/handover.h"
+#include "sched/run/poller.h"
+#include "sched/spawn/spawn.h"
+#include "sched/spawn/spawn_records.h"
+#include "sched/state/delay.h"
+#include "sched/state/runtime.h"
+#include "sched/wait/join.h"
+#include "sched/wait/order.h"
+#include "sched/wait/record.h"
 
 /* True if coroutines of home c may be stolen. Constant once c runs. */
 static inline bool hauli_glue_steals(const struct haul_carrier *c)

@@ -6,10 +6,10 @@
 #include <haul/carrier.h>
 #include <haul/coro.h>
 
-#include "sched/join.h"
-#include "sched/runtime.h"
-#include "sched/self.h"
-#include "sched/suspend.h"
+#include "sched/state/runtime.h"
+#include "sched/state/self.h"
+#include "sched/wait/join.h"
+#include "sched/wait/suspend.h"
 
 struct each {
 	int (*fn)(void *arg);

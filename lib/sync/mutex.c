@@ -6,9 +6,9 @@
  */
 #include "sync/mutex.h"
 
-#include "sched/crash.h"
-#include "sched/held.h"
-#include "sched/suspend.h"
+#include "sched/look/crash.h"
+#include "sched/state/held.h"
+#include "sched/wait/suspend.h"
 #include "sync/case.h"
 
 #define NULL_MUTEX "the mutex is NULL"

@@ -31,11 +31,11 @@
 #include <haul/scope.h>
 #include <haul/sync.h>
 
-#include "sched/block.h"
-#include "sched/frame.h"
-#include "sched/self.h"
-#include "sched/spawn.h"
-#include "sched/suspend.h"
+#include "sched/spawn/spawn.h"
+#include "sched/state/self.h"
+#include "sched/wait/block.h"
+#include "sched/wait/frame.h"
+#include "sched/wait/suspend.h"
 
 #define CANCELLED_AT_ONCE 64
 

@@ -2,9 +2,9 @@
 /* Shields, and values that children inherit. */
 #include <haul/scope.h>
 
-#include "sched/frame.h"
-#include "sched/self.h"
-#include "sched/suspend.h"
+#include "sched/state/self.h"
+#include "sched/wait/frame.h"
+#include "sched/wait/suspend.h"
 
 #define STATIC_ASSERT_FITS(type)                                        \
 	_Static_assert(sizeof(struct hauli_frame) <= sizeof(type) &&    \

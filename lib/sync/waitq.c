@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sync/waitq.h"
 
-#include "sched/serve.h"
+#include "sched/wait/serve.h"
 
 #define SERVED_AT_ONCE 64
 

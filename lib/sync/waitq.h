@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The part that all objects of haul/sync.h share: a word with the object's value and the lock of a
- * list of waiters, first come, first served. Any thread. The argument is in sched/block.c.
+ * list of waiters, first come, first served. Any thread. The argument is in sched/wait/block.c.
  */
 #ifndef HAULI_SYNC_WAITQ_H
 #define HAULI_SYNC_WAITQ_H
@@ -11,9 +11,9 @@
 #include <haul/sync.h>
 
 #include "conc/lockword.h"
-#include "sched/block.h"
-#include "sched/self.h"
-#include "sched/wait_list.h"
+#include "sched/state/self.h"
+#include "sched/state/wait_list.h"
+#include "sched/wait/block.h"
 
 /* Bit 0 of the word is the lock. */
 #define HAULI_WAITQ_WAITERS UINT64_C(2) /* the list is not empty */

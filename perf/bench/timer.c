@@ -25,7 +25,7 @@
 #include "base/random.h"
 #include "harness/eal.h"
 #include "harness/harness.h"
-#include "sched/timer.h"
+#include "sched/state/timer.h"
 
 #define PARTS 4 /* questions */
 #define OUTSTANDING 64 /* time-outs armed and cancelled in turns */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The round of a simulated carrier, as in lib/sched/round.c: mail, batches of slices until a budget
- * is spent, one poll, and without work, help for others, or sleep. A step does everything up to the
- * next wait at once; its cost postpones the end of that wait.
+ * The round of a simulated carrier, as in lib/sched/run/round.c: mail, batches of slices until a
+ * budget is spent, one poll, and without work, help for others, or sleep. A step does everything up
+ * to the next wait at once; its cost postpones the end of that wait.
  */
 #include "sim.h"
 
@@ -227,7 +227,7 @@ static void spin(struct sim_carrier *c)
 		go_on(c, SIM_IDLES, o->poll_cost * o->pull_every);
 }
 
-/* As in lib/sched/steal.c: a carrier that sleeps again before its next barrier is due sleeps
+/* As in lib/sched/steal/steal.c: a carrier that sleeps again before its next barrier is due sleeps
  * without, but only until then. */
 static bool must_pass_barrier(struct sim_carrier *c)
 {

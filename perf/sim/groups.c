@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The policy's view of simulated carriers and its actions; the counterpart of lib/sched/steal.c. */
+/* The policy's view of simulated carriers and its actions; the counterpart of
+ * lib/sched/steal/steal.c. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>

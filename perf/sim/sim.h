@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stealing in virtual time: the library's own decisions (lib/sched/policy.c, lib/conc/help.c) over
- * simulated carriers on a machine planned by lib/topo. All times are nanoseconds.
+ * Stealing in virtual time: the library's own decisions (lib/sched/state/policy.c, lib/conc/help.c)
+ * over simulated carriers on a machine planned by lib/topo. All times are nanoseconds.
  */
 #ifndef PERF_SIM_H
 #define PERF_SIM_H
@@ -13,8 +13,8 @@
 #include <haul/runtime.h>
 
 #include "base/random.h"
-#include "sched/policy.h"
-#include "sched/slices.h"
+#include "sched/state/policy.h"
+#include "sched/state/slices.h"
 
 #define SIM_NEVER UINT64_MAX
 #define SIM_CARRIERS_MAX HAULI_HELP_MEMBERS

@@ -90,8 +90,9 @@ def graph(root, codes):
 
 
 def folder(one):
-    """A folder within a folder, as drivers-glue/port/kinds, is a part of it."""
-    return "/".join(os.path.dirname(one).split("/")[:2])
+    """A folder within a folder, as drivers-glue/port/kinds, is a part of it; a room is not."""
+    return next((room for room in floors.ROOMS if one.startswith(room + "/")),
+                "/".join(os.path.dirname(one).split("/")[:2]))
 
 
 def by_folder(edges):

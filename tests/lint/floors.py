@@ -4,20 +4,27 @@
 Programs include the public headers of lib/, drivers-glue and haul-app only; drivers-glue has one
 further door into lib/sched, and haul-app one into lib/base: a header whose code is all inline. Of
 DPDK, lib below lib/net sees helpers that need no initialised EAL, and lib/net sees mbufs and the
-definitions of packet headers.
+definitions of packet headers. The rooms of lib/sched and their files are those of its page in docs.
 """
 import os
 import re
 
 import tree
 
+ROOMS = [  # of lib/sched: a room uses those before it
+    "lib/sched/state", "lib/sched/mail", "lib/sched/wait", "lib/sched/place", "lib/sched/look",
+    "lib/sched/steal", "lib/sched/spawn", "lib/sched/run",
+]
+CORE = {"lib/base", "lib/topo", "lib/coro", "lib/conc"}
 BELOW = {  # folder: the other folders from which it may include
     "lib/base": set(),
     "lib/topo": {"lib/base"},
     "lib/conc": {"lib/base"},
     "lib/coro": {"lib/base", "lib/conc"},
-    "lib/sched": {"lib/base", "lib/topo", "lib/coro", "lib/conc"},
-    "lib/net": {"lib/base", "lib/topo", "lib/coro", "lib/conc", "lib/sched"},
+    **{room: {*CORE, *ROOMS[:i]} for i, room in enumerate(ROOMS)},
+    "lib/sched": {*CORE, *ROOMS},
+    "lib/sync": {*CORE, *ROOMS, "lib/sched"},
+    "lib/net": {*CORE, *ROOMS, "lib/sched"},
     "drivers-glue/linux": {"lib/base"},
     "drivers-glue/eal": {"lib/base", "lib/topo", "lib/conc", "drivers-glue/linux"},
     "drivers-glue/port": {"lib/base", "lib/coro", "lib/conc", "drivers-glue/eal",
@@ -34,7 +41,7 @@ BELOW = {  # folder: the other folders from which it may include
 DOORS = {"drivers-glue/io": "lib/sched/glue.h", "apps/haul-app": "lib/base/delay.h"}
 # Words that threads of programs share: inline code that any program may use.
 WORDS = ("lib/conc/word.h", "lib/conc/gate.h")
-SHOWN = ("lib/sched/glue.h", "lib/sched/handover.h")
+SHOWN = ("lib/sched/glue.h", "lib/sched/mail/handover.h")
 HELPERS = "branch_prediction|common|cycles|pause|prefetch"
 HEADERS = "arp|byteorder|ether|icmp|ip|jhash|mbuf|mbuf_ptype|mempool|net|tcp|udp|vxlan|gre|mpls"
 DPDK = {floor: HELPERS for floor in BELOW if floor.startswith("lib/")}
@@ -109,8 +116,26 @@ def past_the_door(root):
                       f"{DOORS[floor_of(path)]}"
 
 
+PAGE = "docs/internals/sched.md"
+
+
+def told_wrong(root):
+    """Rooms whose files are not those of the page."""
+    if not os.path.exists(os.path.join(root, PAGE)):
+        return
+    told = dict(re.findall(r"^\| `(\w+)` \| .* \| (.*) \|$", tree.text(root, PAGE), re.M))
+    for room in ROOMS:
+        name = os.path.basename(room)
+        here = {os.path.splitext(os.path.basename(path))[0]
+                for path in tree.files(root, ".c", ".h") if path.startswith(room + "/")}
+        other = here ^ set(re.findall(r"`(\w+)`", told.get(name, "")))
+        if other:
+            yield f"{PAGE}:1: the files of {name} are others: {' '.join(sorted(other))}"
+
+
 def findings(root):
     yield from past_the_door(root)
+    yield from told_wrong(root)
     graph = {}
     for path in tree.files(root, ".c", ".h"):
         source, floor = tree.text(root, path), floor_of(path)

@@ -21,7 +21,7 @@ HOMES = [  # name, places where it is allowed, message
     (r"\brte_(?:eth|eal)_\w+ *\(|\brte_(?:ethdev|eal)\w*\.h\b",
      ["drivers-glue/", "apps/haul-compare/interrupt.c"], "EAL and ethdev are drivers-glue's"),
     (r"(?<!asm )(?<!__asm__ )\bvolatile\b", [], "use an atomic of lib/conc"),
-    (r"\b(?:__thread|_Thread_local|thread_local)\b", ["lib/sched/self.c"],
+    (r"\b(?:__thread|_Thread_local|thread_local)\b", ["lib/sched/state/self.c"],
      "ask hauli_self(): a thread-local is not to be held over a switch"),
     (r"__attribute__ *\(\( *constructor", [], "start-up is a table"),
 ]

@@ -42,6 +42,7 @@ RIGHT = {
     "lib/sched/top.c": C + '#include "sched/top.h"\n\nvoid hauli_top(void)\n{\n}\n',
     "lib/include/haul/base.h": C,
     "lib/sched/run.h": C + "void hauli_run(void);\nvoid hauli_walk(void);\n",
+    "lib/sched/run/loop.h": C,
     "lib/sched/glue.h": C + '#include "sched/run.h"\n\n/* As it is: hauli_walk() */\n',
     "drivers-glue/port/port.h": C,
     "drivers-glue/io/io.c": C + "#include <rte_ethdev.h>\n\n#include <haul/base.h>\n\n"
@@ -61,6 +62,10 @@ RIGHT = {
 WRONG = [  # rule, file, text, expected message
     (floors, "lib/base/a.c", '#include "conc/inbox.h"\n', "lib/base/a.c:2: lib/base may not"),
     (floors, "lib/conc/a.c", '#include "sched/b.h"\n', None),  # the compiler's
+    (floors, "lib/sched/state/a.c", '#include "sched/run/loop.h"\n',
+     "lib/sched/state may not include lib/sched/run/loop.h"),
+    (floors, "docs/internals/sched.md", "| `run` | The loop. | `loop` `gone` |\n",
+     "the files of run are others: gone"),
     (floors, "apps/a.c", '#include "conc/inbox.h"\n', "apps may not include lib/conc/inbox.h"),
     (floors, "apps/a.c", '#include "haul-app/run.h"\n', "apps may not include apps/haul-app/run.h"),
     (floors, "apps/haul-app/a.c", '#include "conc/inbox.h"\n', "haul-app may not include lib/conc"),

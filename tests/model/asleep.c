@@ -18,10 +18,10 @@
 
 static uint64_t ticks(void);
 #define hauli_ticks ticks
-#include "sched/mail.h"
-#include "sched/poller.c"
-#include "sched/round.c"
-#include "sched/steal.c"
+#include "sched/mail/mail.h"
+#include "sched/run/poller.c"
+#include "sched/run/round.c"
+#include "sched/steal/steal.c"
 
 #ifndef POLLER /* asleep_poller.c */
 #define POLLER 0

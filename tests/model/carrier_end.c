@@ -5,8 +5,8 @@
  * freed only after that.
  */
 #include "explorer.h"
-#include "sched/mail.h"
-#include "sched/round.c"
+#include "sched/mail/mail.h"
+#include "sched/run/round.c"
 
 static struct {
 	struct haul_carrier c;

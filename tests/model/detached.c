@@ -10,13 +10,13 @@
  * there at first. detached_kept.c: the same without a thief, with the returning coroutine.
  */
 #include "explorer.h"
-#include "sched/group.h"
-#include "sched/join.h"
-#include "sched/mail.h"
-#include "sched/order.h"
-#include "sched/self.h"
-#include "sched/spawn_remote.h"
-#include "sched/stolen.h"
+#include "sched/mail/mail.h"
+#include "sched/mail/spawn_remote.h"
+#include "sched/state/group.h"
+#include "sched/state/self.h"
+#include "sched/steal/stolen.h"
+#include "sched/wait/join.h"
+#include "sched/wait/order.h"
 
 #ifndef HOGGED /* detached_hogged.c */
 #define HOGGED 0

@@ -4,11 +4,11 @@
  * thief finds a start behind requests, also after the owner has handled some of them.
  */
 #define HAULI_MAIL_MOST 2
-#include "sched/mail.c"
+#include "sched/mail/mail.c"
 
 #include "explorer.h"
-#include "sched/group.h"
-#include "sched/spawn_remote.h"
+#include "sched/mail/spawn_remote.h"
+#include "sched/state/group.h"
 
 #define REQUESTS 5
 

@@ -5,7 +5,7 @@
  * Nothing is lost, a batch comes in order, and the call is never in that inbox twice. The carrier
  * consists of its inbox only.
  */
-#include "sched/handover.h"
+#include "sched/mail/handover.h"
 
 #include "explorer.h"
 
@@ -44,7 +44,7 @@ ASIDE static void comes(void)
 	m.under_way--;
 }
 
-/* The prototype stands in sched/mail.h, which has the whole carrier. */
+/* The prototype stands in sched/mail/mail.h, which has the whole carrier. */
 bool hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg);
 
 bool hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg)

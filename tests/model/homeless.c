@@ -6,14 +6,14 @@
  */
 #include "coro/overflow.h"
 #include "explorer.h"
-#include "sched/cluster.h"
-#include "sched/exceptions.h"
-#include "sched/join.h"
-#include "sched/mail.h"
-#include "sched/request.h"
-#include "sched/runtime.h"
-#include "sched/self.h"
-#include "sched/suspend.h"
+#include "sched/mail/mail.h"
+#include "sched/place/cluster.h"
+#include "sched/state/exceptions.h"
+#include "sched/state/runtime.h"
+#include "sched/state/self.h"
+#include "sched/wait/join.h"
+#include "sched/wait/request.h"
+#include "sched/wait/suspend.h"
 
 static struct {
 	struct haul_carrier c;

@@ -13,12 +13,12 @@
 
 static void freed(void *p);
 #define free(p) freed(p)
-#include "sched/join.c"
-#include "sched/joined.c"
+#include "sched/wait/join.c"
+#include "sched/wait/joined.c"
 #undef free
 
 #include "explorer.h"
-#include "sched/cluster.h"
+#include "sched/place/cluster.h"
 
 static struct {
 	struct haul_carrier c;

@@ -13,8 +13,8 @@ static uint64_t ticks(void);
 static void freed(void *p);
 #define hauli_timer_ticks() ticks()
 #define free(p) freed(p)
-#include "sched/join.c"
-#include "sched/joined.c"
+#include "sched/wait/join.c"
+#include "sched/wait/joined.c"
 #undef free
 
 #include "explorer.h"

@@ -16,8 +16,8 @@ static void freed(void *p);
 static bool take(struct hauli_claim *c);
 #define free(p) freed(p)
 #define hauli_claim_take(c) take(c)
-#include "sched/join.c"
-#include "sched/joined.c"
+#include "sched/wait/join.c"
+#include "sched/wait/joined.c"
 #undef free
 #undef hauli_claim_take
 

@@ -3,10 +3,10 @@
  * A look of a thief, by the real steal.c, ring.c and hauli_arrive(), while two coroutines of a
  * carrier yield to each other: at any time one of them is ready, and the look finds it.
  */
-#include "sched/steal.h"
+#include "sched/steal/steal.h"
 
 #include "explorer.h"
-#include "sched/suspend.h"
+#include "sched/wait/suspend.h"
 
 #define YIELDS 3 /* more than a look tries */
 

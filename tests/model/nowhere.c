@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The stand-in carrier of threads that are none, and what is noted of their wake-ups and
  * joins. */
-#include "sched/runtime.h"
-#include "sched/self.h"
-#include "sched/thread_joins.h"
+#include "sched/state/runtime.h"
+#include "sched/state/self.h"
+#include "sched/wait/thread_joins.h"
 
 __attribute__((weak)) struct haul_carrier hauli_nowhere;
 

@@ -2,13 +2,14 @@
 """Mutations of what threads share of records: their push, theft and cancel. For mutations.py."""
 
 MUTATIONS = [
-    ('records', 'lib/sched/record.c', 'a cancel does not hold the guard',
+    ('records', 'lib/sched/wait/record.c', 'a cancel does not hold the guard',
      'if (hauli_steals(c)) hauli_ring_hold(&c->runq.ring); c->records_cancelled = cancelled;'
      ' if (hauli_steals(c)) hauli_ring_release(&c->runq.ring);',
      'c->records_cancelled = cancelled;'),
-    ('records', 'lib/sched/record.c', 'a cancelled record begins as any other',
+    ('records', 'lib/sched/wait/record.c', 'a cancelled record begins as any other',
      'if (hauli_unlikely(home->records_cancelled))', 'if (0)'),
-    ('records', 'lib/sched/record.c', 'a thief makes the home known before the coroutine is set up',
+    ('records', 'lib/sched/wait/record.c',
+     'a thief makes the home known before the coroutine is set up',
      'hauli_coro_set_up(co, start->fn,',
      'hauli_ptr_published_set(&co->home, home);\n\thauli_coro_set_up(co, start->fn,'),
     ('ring_many', 'lib/conc/ring.h', 'push of many publishes nothing',
@@ -17,6 +18,6 @@ MUTATIONS = [
 ]
 
 SOURCES = {
-    'records': ['lib/conc/fence.c', 'lib/conc/ring.c', 'lib/sched/record.c'],
+    'records': ['lib/conc/fence.c', 'lib/conc/ring.c', 'lib/sched/wait/record.c'],
     'ring_many': ['lib/conc/fence.c', 'lib/conc/ring.c'],
 }

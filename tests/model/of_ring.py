@@ -97,15 +97,15 @@ MUTATIONS = [
      'if (!may(item)) continue;', ''),
     ('ring_thieves', 'lib/conc/ring.c', 'a thief takes an item that is gone',
      'if (is_stolen(r, i)) continue;\n\t\titem', 'item'),
-    ('look', 'lib/sched/steal.c', 'a look misses what is not published yet',
+    ('look', 'lib/sched/steal/steal.c', 'a look misses what is not published yet',
      'if (left && is_stealable(left))', 'if (0)'),
-    ('look', 'lib/sched/steal.c', 'a look reads left before the claim',
+    ('look', 'lib/sched/steal/steal.c', 'a look reads left before the claim',
      'claimed = hauli_ring_claimed(ring); left = hauli_ptr_published_get(&v->left);',
      'left = hauli_ptr_published_get(&v->left);\n\t\tclaimed = hauli_ring_claimed(ring);'),
-    ('look', 'lib/sched/steal.c', 'a look subtracts a later claim from the tail',
+    ('look', 'lib/sched/steal/steal.c', 'a look subtracts a later claim from the tail',
      's->depth = hauli_ring_behind(ring, claimed);',
      's->depth = hauli_ring_behind(ring, hauli_ring_claimed(ring));'),
-    ('look', 'lib/sched/suspend.h', 'left is cleared before the push',
+    ('look', 'lib/sched/wait/suspend.h', 'left is cleared before the push',
      'if (hauli_unlikely(hauli_coro_state(left)',
      'hauli_ptr_published_set(&c->left, NULL);\n\tif (hauli_unlikely(hauli_coro_state(left)'),
 ]
@@ -114,5 +114,5 @@ RING = ['lib/conc/fence.c', 'lib/conc/ring.c']
 SOURCES = {name: RING for name in (
     'ring', 'ring_fence_begins', 'ring_fence_ends', 'ring_fenced', 'ring_front', 'ring_stealable',
     'ring_thieves')} | {
-        'look': RING + ['lib/conc/help.c', 'lib/conc/inbox.c', 'lib/sched/policy.c',
-                        'lib/sched/steal.c']}
+        'look': RING + ['lib/conc/help.c', 'lib/conc/inbox.c', 'lib/sched/state/policy.c',
+                        'lib/sched/steal/steal.c']}

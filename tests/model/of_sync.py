@@ -24,14 +24,14 @@ MUTATIONS = [
      'if (first)\n\t\thauli_waitq_serve(first);\n\thauli_waitq_unlock(q, units);'),
     ('sync_sem', 'lib/sync/sem.c', 'a waiter does not look again under the lock',
      'if (units > 0) {', 'if (0) {'),
-    ('sync_sem', 'lib/sched/block.c', 'a served coroutine stays asleep',
+    ('sync_sem', 'lib/sched/wait/block.c', 'a served coroutine stays asleep',
      'hauli_wake_last_here(c, co);', ';'),
-    ('sync_sem', 'lib/sched/block.c', 'the timer of a served coroutine stays armed',
+    ('sync_sem', 'lib/sched/wait/block.c', 'the timer of a served coroutine stays armed',
      'if (blocked) disarm(c, co);', ''),
-    ('sync_sem_cancel', 'lib/sched/block.c', 'a cancel leaves the timer armed',
+    ('sync_sem_cancel', 'lib/sched/wait/block.c', 'a cancel leaves the timer armed',
      'disarm(c, co); set_end(block_of(co), HAULI_BLOCK_CANCELLED);',
      'set_end(block_of(co), HAULI_BLOCK_CANCELLED);'),
-    ('sync_sem_cancel', 'lib/sched/request.c', 'a request to serve is ignored',
+    ('sync_sem_cancel', 'lib/sched/wait/request.c', 'a request to serve is ignored',
      'if (bits & HAULI_REQ_SERVED)', 'if (0)'),
     ('sync_mutex', 'lib/sync/mutex.c', 'an unlock frees the mutex that it hands over',
      'next ? value_of(next->waiter.coro) : 0', '0'),
@@ -83,20 +83,22 @@ MUTATIONS = [
     ('sync_chan_fifo', 'lib/sync/waitq.c', 'a value goes to the last receiver',
      'struct hauli_sync_waiter *w = waiter_of(list->first);',
      'struct hauli_sync_waiter *w = waiter_of(list->last);'),
-    ('sync_cond_fifo', 'lib/sched/wait_list.h', 'a waiter enters before the others',
+    ('sync_cond_fifo', 'lib/sched/state/wait_list.h', 'a waiter enters before the others',
      'hauli_wait_list_enter_before(list, w, NULL);',
      'hauli_wait_list_enter_before(list, w, list->first);'),
-    ('sync_stolen', 'lib/sched/block.c', 'the home ignores a wait that was served before it begins',
+    ('sync_stolen', 'lib/sched/wait/block.c',
+     'the home ignores a wait that was served before it begins',
      'if (end_of(b) == HAULI_BLOCK_SERVED) return false;', ''),
-    ('sync_stolen', 'lib/sched/block.c', 'a stolen coroutine waits where it runs',
+    ('sync_stolen', 'lib/sched/wait/block.c', 'a stolen coroutine waits where it runs',
      'if (hauli_unlikely(hauli_coro_is_stolen(me)))', 'if (0)'),
-    ('sync_stolen', 'lib/sched/block.c', 'one that came too late for its deadline waits only once',
+    ('sync_stolen', 'lib/sched/wait/block.c',
+     'one that came too late for its deadline waits only once',
      'while (end_of(b) != HAULI_BLOCK_SERVED) wait(b);', ''),
 ]
 
 SYNC = ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/lockword.c', 'lib/conc/ring.c',
-        'lib/sched/block.c', 'lib/sched/request.c', 'lib/sched/serve.c', 'lib/sched/wake.c',
-        'lib/sync/waitq.c']
+        'lib/sched/wait/block.c', 'lib/sched/wait/request.c', 'lib/sched/wait/serve.c',
+        'lib/sched/wait/wake.c', 'lib/sync/waitq.c']
 SOURCES = {
     model: SYNC + [f'lib/sync/{name}.c' for name in names]
     for names, models in {

@@ -18,11 +18,11 @@
 static __attribute__((noinline)) void *run_slices(
 	struct hauli_co *from, struct hauli_co *to, void *pass);
 #define hauli_co_switch run_slices
-#include "sched/join.h"
-#include "sched/mail.h"
-#include "sched/order.c"
-#include "sched/round.c"
-#include "sched/stolen.h"
+#include "sched/mail/mail.h"
+#include "sched/run/round.c"
+#include "sched/steal/stolen.h"
+#include "sched/wait/join.h"
+#include "sched/wait/order.c"
 
 #ifndef ORDER_STOLEN /* order_three.c has other values */
 #define ORDER_NAME "order"

@@ -7,13 +7,13 @@
 #include <haul/driver.h>
 
 #include "explorer.h"
-#include "sched/cluster.h"
-#include "sched/mail.h"
-#include "sched/request.h"
-#include "sched/self.h"
-#include "sched/spawn.h"
-#include "sched/steal.h"
-#include "sched/suspend.h"
+#include "sched/mail/mail.h"
+#include "sched/place/cluster.h"
+#include "sched/spawn/spawn.h"
+#include "sched/state/self.h"
+#include "sched/steal/steal.h"
+#include "sched/wait/request.h"
+#include "sched/wait/suspend.h"
 
 static struct {
 	struct haul_carrier c;

@@ -4,8 +4,8 @@
  * goes on after its park, and its home gives it another permit meanwhile. The coroutine sees the
  * write before that permit, or has the permit for its next park.
  */
-#include "sched/request.c"
-#include "sched/wait.c"
+#include "sched/wait/request.c"
+#include "sched/wait/wait.c"
 
 #include "explorer.h"
 

@@ -10,12 +10,12 @@
 #include <haul/driver.h>
 
 #include "explorer.h"
-#include "sched/cluster.h"
-#include "sched/mail.h"
-#include "sched/self.h"
-#include "sched/spawn.h"
-#include "sched/steal.h"
-#include "sched/suspend.h"
+#include "sched/mail/mail.h"
+#include "sched/place/cluster.h"
+#include "sched/spawn/spawn.h"
+#include "sched/state/self.h"
+#include "sched/steal/steal.h"
+#include "sched/wait/suspend.h"
 
 #define MESSAGES 2
 #define PACKETS 1

@@ -10,13 +10,13 @@
 #include <haul/driver.h>
 
 #include "explorer.h"
-#include "sched/cluster.h"
-#include "sched/end.h"
-#include "sched/join.h"
-#include "sched/mail.h"
-#include "sched/self.h"
-#include "sched/spawn.h"
-#include "sched/stolen.h"
+#include "sched/mail/mail.h"
+#include "sched/place/cluster.h"
+#include "sched/spawn/end.h"
+#include "sched/spawn/spawn.h"
+#include "sched/state/self.h"
+#include "sched/steal/stolen.h"
+#include "sched/wait/join.h"
 
 static struct {
 	struct haul_carrier c;
@@ -109,5 +109,5 @@ int main(int argc, char **argv)
 			.init = init});
 }
 
-/* In lib/sched/self.c; only its address is used. */
+/* In lib/sched/state/self.c; only its address is used. */
 struct haul_carrier hauli_nowhere;

@@ -12,9 +12,9 @@
 
 #define hauli_ticks() UINT64_C(0)
 #include "io/idle.c"
-#include "sched/cluster.h"
-#include "sched/mail.h"
-#include "sched/poller.c"
+#include "sched/mail/mail.h"
+#include "sched/place/cluster.h"
+#include "sched/run/poller.c"
 
 static struct {
 	struct haul_carrier c;

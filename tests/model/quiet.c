@@ -4,7 +4,7 @@
  * looks whether they are quiet. When a look finds them so, the last message has been handled, and
  * it has the time of the timer that was armed last.
  */
-#include "sched/quiet.c"
+#include "sched/look/quiet.c"
 
 #include "explorer.h"
 

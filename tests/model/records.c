@@ -4,7 +4,7 @@
  * that are still records: each of them is cancelled, by the thief or by the owner's search of the
  * slots. The one that the owner begins is cancelled, too.
  */
-#include "sched/record.h"
+#include "sched/wait/record.h"
 
 #include "explorer.h"
 

@@ -15,10 +15,10 @@ static __attribute__((noinline)) void *run_slices(
 	struct hauli_co *from, struct hauli_co *to, void *pass);
 #define hauli_co_switch run_slices
 #define hauli_ticks() UINT64_C(0)
-#include "sched/mail.h"
-#include "sched/request.h"
-#include "sched/round.c"
-#include "sched/spawn_remote.h"
+#include "sched/mail/mail.h"
+#include "sched/mail/spawn_remote.h"
+#include "sched/run/round.c"
+#include "sched/wait/request.h"
 
 enum { HOGGED, OTHER, CARRIERS };
 

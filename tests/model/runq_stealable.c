@@ -5,7 +5,7 @@
  * a stealable coroutine is queued, the check finds it, unless the thief has taken it, also during a
  * push.
  */
-#include "sched/runq.h"
+#include "sched/state/runq.h"
 
 #include "explorer.h"
 

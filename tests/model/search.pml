@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The complete search of lib/sched/policy.c and lib/conc/help.c: two carriers have a hog, get a
+ * The complete search of lib/sched/state/policy.c and lib/conc/help.c: two carriers have a hog, get a
  * task behind it, and request help; two other carriers have no work, and sleep when they find
  * none. Safe: when no further step is possible, both tasks have run.
  *

@@ -10,13 +10,13 @@
 #include <errno.h>
 
 #include "explorer.h"
-#include "sched/block.h"
-#include "sched/exceptions.h"
-#include "sched/group.h"
-#include "sched/mail.h"
-#include "sched/request.h"
-#include "sched/self.h"
-#include "sched/suspend.h"
+#include "sched/mail/mail.h"
+#include "sched/state/exceptions.h"
+#include "sched/state/group.h"
+#include "sched/state/self.h"
+#include "sched/wait/block.h"
+#include "sched/wait/request.h"
+#include "sched/wait/suspend.h"
 #include "sync/waitq.h"
 
 /* How a wait may end without its server: a deadline, a cancel (CANCELS), or not (LASTS). */

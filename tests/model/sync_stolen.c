@@ -11,11 +11,11 @@
 
 /* A state is the same at whatever time it is reached. */
 #define hauli_timer_ticks() 0
-#include "sched/stolen.c"
+#include "sched/steal/stolen.c"
 
 #include "explorer.h"
-#include "sched/mail.h"
-#include "sched/request.h"
+#include "sched/mail/mail.h"
+#include "sched/wait/request.h"
 #include "sync/sem.h"
 
 enum { THIEF, SERVER, HOME };

@@ -20,7 +20,7 @@
 #include <haul/sync.h>
 
 #include "io_bed.h"
-#include "sched/coroutine.h"
+#include "sched/state/coroutine.h"
 #include "support/hang.h"
 #include "support/stress.h"
 

@@ -3,7 +3,7 @@
 #include <haul/haul.h>
 
 #include "io_bed.h"
-#include "sched/carrier.h"
+#include "sched/state/carrier.h"
 #include "support/starve.h"
 
 static void drops(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)

@@ -11,8 +11,8 @@
 
 #include "base/clock.h"
 #include "io_flows.h"
-#include "sched/self.h"
-#include "sched/steal.h"
+#include "sched/state/self.h"
+#include "sched/steal/steal.h"
 
 #define PACKETS 20000
 

@@ -19,7 +19,7 @@
 #include "io/state.h"
 #include "io/wait.h"
 #include "io_bed.h"
-#include "sched/self.h"
+#include "sched/state/self.h"
 
 #define FLOW_AT 11 /* the last byte of the source's MAC address */
 #define NUMBERS 24

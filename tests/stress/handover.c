@@ -5,7 +5,7 @@
  */
 #include <stdatomic.h>
 
-#include "sched/handover.h"
+#include "sched/mail/handover.h"
 
 #include "support/evpoller.h"
 #include "support/runtime.h"

@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 
 #include "base/random.h"
-#include "sched/coroutine.h"
+#include "sched/state/coroutine.h"
 
 #include "support/hang.h"
 #include "support/runtime.h"

@@ -11,7 +11,7 @@
 #include <haul/net.h>
 
 #include "net/txq.h"
-#include "sched/carrier.h"
+#include "sched/state/carrier.h"
 #include "support/runtime.h"
 #include "support/stress.h"
 #include "support/suite.h"

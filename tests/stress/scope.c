@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 
 #include "base/random.h"
-#include "sched/coroutine.h"
+#include "sched/state/coroutine.h"
 
 #include "support/runtime.h"
 #include "support/stress.h"

@@ -14,7 +14,7 @@
 #include <haul/scope.h>
 
 #include "net/txq.h"
-#include "sched/order.h"
+#include "sched/wait/order.h"
 #include "support/hang.h"
 #include "support/runtime.h"
 #include "support/stress.h"

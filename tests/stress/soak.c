@@ -13,7 +13,7 @@
 
 #include <haul/sync.h>
 
-#include "sched/coroutine.h"
+#include "sched/state/coroutine.h"
 #include "soak.h"
 #include "support/evpoller.h"
 #include "support/hang.h"

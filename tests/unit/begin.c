@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
-#include "sched/carrier.h"
-#include "sched/runtime.h"
+#include "sched/state/carrier.h"
+#include "sched/state/runtime.h"
 #include "support/runtime.h"
 #include "support/suite.h"
 

@@ -6,8 +6,8 @@
 #include <sys/syscall.h>
 
 #include "coro_child.h"
-#include "sched/poller.h"
-#include "sched/self.h"
+#include "sched/run/poller.h"
+#include "sched/state/self.h"
 #include "support/dig.h"
 #include "support/runtime.h"
 #include "support/suite.h"

@@ -8,7 +8,7 @@
 
 #include <haul/driver.h>
 
-#include "sched/coroutine.h"
+#include "sched/state/coroutine.h"
 #include "support/runtime.h"
 #include "support/suite.h"
 

@@ -5,8 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sched/carrier.h"
-#include "sched/delay.h"
+#include "sched/state/carrier.h"
+#include "sched/state/delay.h"
 #include "support/runtime.h"
 #include "support/starve.h"
 #include "support/suite.h"

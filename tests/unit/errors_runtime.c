@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "errors_bed.h"
-#include "sched/carrier.h"
-#include "sched/runtime.h"
+#include "sched/state/carrier.h"
+#include "sched/state/runtime.h"
 #include "support/faults.h"
 
 static void *polls(void *arg)

@@ -11,9 +11,9 @@
 
 #include "coro/fiber.h"
 #include "coro_child.h"
-#include "sched/foreign.h"
 #include "sched/glue.h"
-#include "sched/snapshot.h"
+#include "sched/look/foreign.h"
+#include "sched/look/snapshot.h"
 #include "support/runtime.h"
 #include "support/suite.h"
 

@@ -3,7 +3,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "sched/handover.h"
+#include "sched/mail/handover.h"
 
 #include "support/runtime.h"
 #include "support/suite.h"

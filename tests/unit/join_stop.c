@@ -13,7 +13,7 @@
 static void hold(void);
 /* Each join of a thread does this once, between the gate and its request. */
 #define hauli_event_init(event) (hold(), hauli_event_init(event))
-#include "sched/join.c"
+#include "sched/wait/join.c"
 
 #include "support/runtime.h"
 #include "support/suite.h"

@@ -10,8 +10,8 @@
 
 #include "coro/fiber.h"
 #include "coro_child.h"
-#include "sched/poller.h"
-#include "sched/self.h"
+#include "sched/run/poller.h"
+#include "sched/state/self.h"
 #include "support/runtime.h"
 
 struct misuse {

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-#include "sched/coroutine.h" /* HAUL_STEALING */
+#include "sched/state/coroutine.h" /* HAUL_STEALING */
 #include "support/runtime.h"
 #include "support/suite.h"
 

@@ -9,9 +9,9 @@
 #include <haul/scope.h>
 
 #include "net/txq.h"
-#include "sched/order.h"
-#include "sched/self.h"
-#include "sched/spawn.h"
+#include "sched/spawn/spawn.h"
+#include "sched/state/self.h"
+#include "sched/wait/order.h"
 #include "support/runtime.h"
 #include "support/suite.h"
 

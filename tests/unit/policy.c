@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "sched/policy.h"
-#include "sched/slices.h"
+#include "sched/state/policy.h"
+#include "sched/state/slices.h"
 #include "support/suite.h"
 #include "topo.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The run queue: order, overflow into the backlog, pushes to the front, thieves in the same
  * thread. */
-#include "sched/runq.h"
+#include "sched/state/runq.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 
 #include "misuse.h"
-#include "sched/carrier.h"
+#include "sched/state/carrier.h"
 #include "support/suite.h"
 
 #define SOON (2 * HAUL_MS)

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-#include "sched/runtime.h"
-#include "sched/sites.h"
+#include "sched/look/sites.h"
+#include "sched/state/runtime.h"
 #include "support/runtime.h"
 #include "support/suite.h"
 

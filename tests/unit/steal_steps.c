@@ -11,9 +11,9 @@
 #include <haul/scope.h>
 
 #include "base/clock.h"
-#include "sched/self.h"
-#include "sched/spawn.h"
-#include "sched/steal.h"
+#include "sched/spawn/spawn.h"
+#include "sched/state/self.h"
+#include "sched/steal/steal.h"
 #include "support/runtime.h"
 #include "support/suite.h"
 

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "sched/coroutine.h"
+#include "sched/state/coroutine.h"
 #include "support/runtime.h"
 #include "support/suite.h"
 

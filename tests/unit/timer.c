@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The wheel of timers against an array of deadlines. Time is a number here. */
-#include "sched/timer.h"
+#include "sched/state/timer.h"
 
 #include <stdbool.h>
 #include <string.h>

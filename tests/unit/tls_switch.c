@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "sched/self.h"
+#include "sched/state/self.h"
 
 #define ROUNDS 1000
 

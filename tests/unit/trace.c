@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-#include "sched/carrier.h"
+#include "sched/state/carrier.h"
 
 #include "support/runtime.h"
 #include "support/suite.h"

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-#include "sched/join.h"
-#include "sched/request.h"
+#include "sched/wait/join.h"
+#include "sched/wait/request.h"
 #include "support/runtime.h"
 #include "support/suite.h"
 

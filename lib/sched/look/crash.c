@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The line of a crash. It is written in a signal handler, so only by functions that may be called
+ * there: the places of a call stack come from the loader's table of objects, which is read without
+ * a lock (glibc 2.35), and have no names of functions. What is known without the stack is written
+ * first, because a broken stack may end the program while it is followed.
+ */
+#include "sched/look/crash.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <signal.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/line.h"
+#include "coro/overflow.h"
+#include "coro/trace.h"
+#include "sched/look/snapshot.h"
+#include "sched/state/runtime.h"
+#include "sched/state/self.h"
+
+/* The object that pc is in: its file's name, without folders, and its first address. */
+struct object {
+	const char *file;
+	uintptr_t base;
+};
+
+/* False: it is not known. */
+static bool find_object(const void *pc, struct object *o)
+{
+#ifdef DLFO_STRUCT_HAS_EH_DBASE /* glibc 2.35 */
+	struct dl_find_object found;
+	const char *slash;
+
+	if (_dl_find_object((void *)(uintptr_t)pc, &found) != 0)
+		return false;
+	o->base = found.dlfo_link_map->l_addr;
+	o->file = found.dlfo_link_map->l_name;
+	if (!o->file[0]) /* the program */
+		o->file = program_invocation_short_name;
+	slash = strrchr(o->file, '/');
+	if (slash)
+		o->file = slash + 1;
+	return true;
+#else
+	(void)pc;
+	(void)o;
+	return false;
+#endif
+}
+
+static void put_place(struct hauli_line *l, const void *pc)
+{
+	struct object o;
+
+	if (find_object(pc, &o)) {
+		hauli_line_text(l, o.file);
+		hauli_line_text(l, "+");
+		hauli_line_hex(l, (uintptr_t)pc - o.base);
+	} else {
+		hauli_line_hex(l, (uintptr_t)pc);
+	}
+}
+
+static void put_stack(struct hauli_line *l, void *const *pcs, unsigned n)
+{
+	for (unsigned i = 0, next; i < n; i = next) {
+		hauli_line_text(l, i > 0 ? " < " : ", at ");
+		put_place(l, pcs[i]);
+		for (next = i + 1; next < n && pcs[next] == pcs[i]; next++)
+			;
+		if (next - i == 1)
+			continue;
+		hauli_line_text(l, " (");
+		hauli_line_number(l, next - i);
+		hauli_line_text(l, " times)");
+	}
+}
+
+/* Of the call stack of abort(), the frames of the C library before its caller: they say nothing
+ * that SIGABRT does not. Known by the file's name, as the address of abort() may be that of a stub
+ * in the program, or of a sanitizer's function. */
+static unsigned inner_frames(int sig, void *const *pcs, unsigned n)
+{
+	static const char libc[] = "libc.so.";
+	struct object o;
+	unsigned inner = 0;
+
+	if (sig != SIGABRT)
+		return 0;
+	while (inner < n && find_object(pcs[inner], &o) &&
+		strncmp(o.file, libc, sizeof(libc) - 1) == 0)
+		inner++;
+	return inner < n ? inner : 0;
+}
+
+/* By the file's name: dladdr() takes a lock. */
+static bool is_own(const void *pc)
+{
+	static const char libhaul[] = "libhaul.so";
+	struct object o;
+
+	return find_object(pc, &o) && strncmp(o.file, libhaul, sizeof(libhaul) - 1) == 0;
+}
+
+static const char *name_of(int sig)
+{
+	switch (sig) {
+	case SIGSEGV:
+		return "SIGSEGV";
+	case SIGBUS:
+		return "SIGBUS";
+	case SIGFPE:
+		return "SIGFPE";
+	case SIGILL:
+		return "SIGILL";
+	default:
+		return "SIGABRT";
+	}
+}
+
+static void put_coroutine(
+	struct hauli_line *l, const struct haul_coro *co, const struct haul_carrier *c)
+{
+	hauli_line_text(l, co->poller ? " in poller \"" : " in coroutine \"");
+	hauli_line_name(l, co->co.name);
+	hauli_line_text(l, "\" ");
+	hauli_line_hex(l, (uintptr_t)co);
+	hauli_line_text(l, " on carrier ");
+	hauli_line_number(l, c->id);
+	if (hauli_coro_is_stolen(co)) {
+		hauli_line_text(l, ", stolen from carrier ");
+		hauli_line_number(l, hauli_coro_home(co)->id);
+	}
+}
+
+/* Of the other coroutine, taken before the program ends. */
+static struct hauli_shot about;
+static const char *about_role; /* or NULL */
+static enum hauli_about about_kind;
+
+static void tell_about(void)
+{
+	void *const *pcs = about.pcs;
+	unsigned n = about.n;
+	struct hauli_line l = {.len = 0};
+
+	hauli_line_text(&l, "haul: ");
+	hauli_line_text(&l, about_role);
+	hauli_line_text(&l, " is coroutine \"");
+	hauli_line_name(&l, about.name);
+	hauli_line_text(&l, "\" ");
+	hauli_line_hex(&l, (uintptr_t)about.co);
+	if (n > 0 && about.what) {
+		hauli_line_text(&l, ", which waits for ");
+		hauli_line_text(&l, about.what);
+		hauli_line_text(&l, " ");
+		hauli_line_hex(&l, (uintptr_t)about.object);
+	}
+	hauli_trace_trim(&pcs, &n, 1, is_own);
+	put_stack(&l, pcs, n);
+	hauli_line_text(&l, "\n");
+	hauli_line_write(&l);
+}
+
+static void put_trimmed_stack(struct hauli_line *l, int sig, void *const *pcs, unsigned n)
+{
+	unsigned inner = inner_frames(sig, pcs, n);
+
+	pcs += inner;
+	n -= inner;
+	/* In a crash inside haul its frames say where. */
+	hauli_trace_trim(&pcs, &n, hauli_has_named_call() ? 0 : UINT_MAX, is_own);
+	put_stack(l, pcs, n);
+}
+
+static void tell(int sig, const siginfo_t *info, const void *uc)
+{
+	const struct haul_carrier *c = hauli_self();
+	const struct haul_coro *co = haul_self();
+	struct hauli_line l = {.len = 0};
+	void *pcs[HAULI_SHOT_DEPTH];
+	unsigned n;
+
+	if (!co && !hauli_has_said_why())
+		return;
+	hauli_line_text(&l, "haul: ");
+	hauli_line_text(&l, name_of(sig));
+	if (co)
+		put_coroutine(&l, co, c);
+	else
+		hauli_line_text(&l, " outside of coroutines");
+	if (info->si_code > 0 && sig != SIGABRT) {
+		hauli_line_text(&l, ", address ");
+		hauli_line_hex(&l, (uintptr_t)info->si_addr);
+	}
+	hauli_line_write(&l);
+	n = hauli_trace_interrupted(uc, pcs, HAULI_SHOT_DEPTH);
+	put_trimmed_stack(&l, sig, pcs, n);
+	hauli_line_text(&l, "\n");
+	hauli_line_write(&l);
+	if (about_role)
+		tell_about();
+}
+
+static void look_for_about(struct haul_runtime *rt)
+{
+	const struct haul_carrier *home;
+
+	if (!hauli_slab_has(rt->coros, about.co))
+		return;
+	home = hauli_coro_home(about.co);
+	about_kind = home && hauli_coro_state(about.co) < HAULI_CORO_ENDED ? HAULI_ABOUT_LIVES
+									   : HAULI_ABOUT_ENDED;
+	if (home)
+		(void)hauli_snapshot(home, &about, 1);
+}
+
+enum hauli_about hauli_crash_about(const struct haul_coro *co, const char *role)
+{
+	about = (struct hauli_shot){.co = co};
+	hauli_runtimes_for_each(look_for_about);
+	if (about.taken)
+		about_role = role;
+	return about_kind;
+}
+
+void hauli_crash_init(void)
+{
+	hauli_trace_init();
+	hauli_overflow_on_crash(tell);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Promise: a cycle that is told was one at some instant: each of its coroutines waited for the next
+ * one, without a deadline. Such a cycle stays, unless a cancel ends one of the waits.
+ *
+ * A wait for a mutex leads to its holder, a join to its target, and the end of a scope to each of
+ * its children. Another thread reads them while the carriers run; a coroutine's own memory by the
+ * kernel, since the coroutine may go on. A chain of waits that comes back to its first coroutine is
+ * read twice. If each wait is the same one at both reads, all of them existed at once between the
+ * reads, and so did the cycle. When is it the same one, and not a later one for the same object?
+ *
+ *	The home has begun no slice between the two reads (rounds, pops, begin of the batch), and
+ *	    the coroutine waited both times: then it has not run in between; or
+ *	the time at which the wait began is the same, and the home was in a later batch at the first
+ *	    read: a wait that began after it would have the time of that batch, or a later one. The
+ *	    clock of waits is coarse, so the batch must be two of its units later. Pollers run
+ *	    outside of batches, and a stolen coroutine may come home between two: for these only the
+ *	    first counts.
+ *
+ * Between the reads of one wait a mutex cannot change hands, as its holder waits too. A wait that
+ * was served or cancelled, or for which a request is under way, is no wait.
+ */
+#include "sched/look/deadlock.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/race.h"
+#include "sched/look/dump.h"
+#include "sched/look/snapshot.h"
+#include "sched/wait/block.h"
+#include "sched/wait/frame.h"
+#include "sched/wait/joined.h"
+
+#define LONGEST 64 /* coroutines of a cycle, and frames of a child */
+#define AT_ONCE 64 /* coroutines between two reads of the clock */
+#define LOOK_NS HAUL_MS
+#define YOUNG_NS (200 * HAUL_MS) /* waits shorter than that are not looked at */
+#define TOLD 256
+
+/* A wait without a deadline, as it was read. */
+struct wait {
+	const struct haul_coro *co;
+	const struct haul_carrier *home;
+	const void *object, *place; /* what for; where the wait is noted */
+	/* the coroutine that has to go on first; NULL: all children of a scope, the object */
+	const struct haul_coro *next;
+	uint64_t rounds, batch; /* the home's, before the wait was read */
+	uint32_t popped, since;
+	bool poller;
+};
+
+struct told {
+	const struct haul_coro *co;
+	uint32_t since;
+};
+
+struct hauli_deadlocks {
+	const struct haul_runtime *rt;
+	FILE *out;
+	struct hauli_slab_walk at;
+	unsigned n_told;
+	struct told told[TOLD]; /* the last ones */
+};
+
+struct hauli_deadlocks *hauli_deadlocks_create(const struct haul_runtime *rt, FILE *out)
+{
+	struct hauli_deadlocks *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	d->rt = rt;
+	d->out = out;
+	return d;
+}
+
+void hauli_deadlocks_destroy(struct hauli_deadlocks *d)
+{
+	free(d);
+}
+
+/* False: from is no memory any more. */
+static bool read_at(void *to, const void *from, size_t bytes)
+{
+	struct iovec local = {to, bytes}, remote = {(void *)(uintptr_t)from, bytes};
+
+	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)bytes;
+}
+
+static bool read_join(const struct hauli_deadlocks *d, struct wait *w)
+{
+	struct hauli_join j;
+
+	if (!read_at(&j, w->place, sizeof(j)) || j.waiter != w->co || j.timed)
+		return false;
+	w->object = w->next = j.target;
+	return hauli_slab_has(d->rt->coros, w->next);
+}
+
+HAULI_MAY_RACE static bool read_block(const struct hauli_deadlocks *d, struct wait *w)
+{
+	struct hauli_block b;
+
+	if (!read_at(&b, w->place, sizeof(b)) || b.co != w->co || b.at != HAULI_NEVER ||
+		hauli_u32_published_get(&b.end) != HAULI_BLOCK_WAITS ||
+		(b.cancellable && hauli_coro_is_cancelled(w->co)))
+		return false;
+	w->object = b.object;
+	w->next = NULL;
+	if (b.what == hauli_block_children)
+		return true;
+	if (b.what != hauli_block_mutex)
+		return false;
+	w->next = hauli_snapshot_holder(b.object);
+	return w->next != w->co && hauli_slab_has(d->rt->coros, w->next);
+}
+
+/* False: co does not wait, or has a deadline, or it is not known for whom it waits. */
+HAULI_MAY_RACE static bool read_wait(
+	const struct hauli_deadlocks *d, const struct haul_coro *co, struct wait *w)
+{
+	const struct haul_carrier *c = hauli_coro_home(co);
+
+	HAULI_RACES(co);
+	if (!c || hauli_requests_pending(&co->requests))
+		return false;
+	*w = (struct wait){
+		.co = co,
+		.home = c,
+		.rounds = hauli_counter_read(&c->rounds),
+		.batch = hauli_u64_owned_get(&c->batch_began),
+		.popped = hauli_ring_popped(&c->runq.ring),
+		.since = co->timer.since,
+		.place = co->arg,
+		.poller = co->poller,
+	};
+	switch (hauli_coro_state(co)) {
+	case HAULI_CORO_JOINING:
+		return read_join(d, w);
+	case HAULI_CORO_BLOCKED:
+		return read_block(d, w);
+	default:
+		return false;
+	}
+}
+
+/* True if a is b, read later, and its coroutine has not run in between. */
+static bool is_same_wait(const struct wait *a, const struct wait *b)
+{
+	bool still = a->rounds == b->rounds && a->batch == b->batch && a->popped == b->popped;
+	bool later = a->batch == 0 || (int32_t)(hauli_since(a->batch) - a->since) >= 2;
+
+	return a->home == b->home && a->object == b->object && a->place == b->place &&
+		a->next == b->next && a->since == b->since &&
+		(still || (later && a->since != 0 && !a->poller));
+}
+
+/* True if the scope that begins with frame s has spawned co. */
+HAULI_MAY_RACE static bool is_child(const struct haul_coro *co, const void *s)
+{
+	const struct hauli_frame *f = hauli_frame_of(co);
+	struct hauli_frame own;
+
+	HAULI_RACES(co);
+	for (unsigned i = 0; f && f != s && i < LONGEST; i++) {
+		if (!read_at(&own, f, sizeof(own)) || own.owner != co)
+			return false;
+		f = own.outer;
+	}
+	return f && f == s;
+}
+
+/* Follows the waits from co on. Returns the length of the cycle that comes back to co, or 0. */
+static unsigned follow(
+	const struct hauli_deadlocks *d, const struct haul_coro *co, struct wait *waits)
+{
+	const struct haul_coro *at = co;
+
+	for (unsigned n = 0; n < LONGEST; at = waits[n++].next) {
+		if (!read_wait(d, at, &waits[n]))
+			return 0;
+		if (!waits[n].next)
+			return n > 0 && is_child(co, waits[n].object) ? n + 1 : 0;
+		if (waits[n].next == co)
+			return n + 1;
+	}
+	return 0;
+}
+
+static bool is_told(const struct hauli_deadlocks *d, const struct wait *w)
+{
+	for (unsigned i = 0; i < d->n_told && i < TOLD; i++)
+		if (d->told[i].co == w->co && d->told[i].since == w->since)
+			return true;
+	return false;
+}
+
+static void tell(struct hauli_deadlocks *d, const struct wait *waits, unsigned n)
+{
+	const struct haul_coro *cos[LONGEST];
+	bool told = false;
+
+	for (unsigned i = 0; i < n; i++) {
+		cos[i] = waits[i].co;
+		told |= is_told(d, &waits[i]);
+	}
+	for (unsigned i = 0; i < n; i++)
+		if (!is_told(d, &waits[i]))
+			d->told[d->n_told++ % TOLD] = (struct told){cos[i], waits[i].since};
+	if (told) /* another way into the same cycle */
+		return;
+	flockfile(d->out);
+	fprintf(d->out,
+		"haul: deadlock: %u coroutines wait for each other in a cycle, each for the next "
+		"one, and the last for the first:\n",
+		n);
+	hauli_dump_these(d->rt, d->out, cos, n);
+	funlockfile(d->out);
+}
+
+/* A guess. */
+HAULI_MAY_RACE static bool may_be_stuck(const struct haul_coro *co)
+{
+	enum hauli_coro_state state = hauli_coro_state(co);
+
+	HAULI_RACES(co);
+	return (state == HAULI_CORO_BLOCKED || state == HAULI_CORO_JOINING) &&
+		hauli_since_ns(co->timer.since, hauli_ticks()) >= YOUNG_NS;
+}
+
+static void look_at(void *object, void *arg)
+{
+	struct wait waits[LONGEST], again[LONGEST];
+	const struct haul_coro *co = object;
+	struct hauli_deadlocks *d = arg;
+	unsigned n;
+
+	if (!may_be_stuck(co))
+		return;
+	n = follow(d, co, waits);
+	if (n == 0 || follow(d, co, again) != n)
+		return;
+	for (unsigned i = 0; i < n; i++)
+		if (waits[i].co != again[i].co || !is_same_wait(&waits[i], &again[i]))
+			return;
+	tell(d, waits, n);
+}
+
+bool hauli_deadlocks_look(struct hauli_deadlocks *d)
+{
+	uint64_t began = hauli_ticks();
+
+	do {
+		if (!hauli_slab_walk(d->rt->coros, &d->at, AT_ONCE, look_at, d)) {
+			d->at = (struct hauli_slab_walk){0};
+			return true;
+		}
+	} while (hauli_ns_from_ticks(hauli_ticks() - began) < LOOK_NS);
+	return false;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One thread at a time asks; it sends a signal to the thread of the carrier, whose handler takes
+ * the shots and sets an event. While it does, no coroutine at home there can run, but a stolen one.
+ * The handler stays once it is installed, so a signal that comes late does no harm; those that are
+ * not ours are passed on to the handler before ours. Not SIGURG: the programs of haul-app interrupt
+ * system calls by it.
+ *
+ * Which contexts may be followed? The handler may have interrupted a switch. Each coroutine has a
+ * context that is complete, except the one on whose stack the interrupted stack pointer lies: a
+ * switch saves the context before it changes the stack pointer. That one is followed from the
+ * interrupted registers instead. A coroutine that has not begun, or has ended, has no stack.
+ *	Where carriers steal, a thief may take a coroutine that is ready, at any time, and marks it
+ *	    only later: it is not followed. One that waits is not taken.
+ *	If the handler has interrupted another one on the alternate stack, it is not known which
+ *	    coroutine has no complete context: none is followed.
+ */
+#include "sched/look/snapshot.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/race.h"
+#include "conc/event.h"
+#include "coro/interrupted.h"
+#include "coro/stack.h"
+#include "coro/trace.h"
+#include "sched/state/self.h"
+#include "sched/wait/block.h"
+#include "sched/wait/joined.h"
+
+#define WAIT_NS HAUL_S
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of those who ask */
+static struct sigaction before;
+static bool is_ready; /* the handler is installed */
+static struct hauli_event done;
+static struct hauli_permit asked; /* taken by the handler, or by the thread that asks no more */
+static struct hauli_ptr_published of; /* the carrier */
+static struct hauli_shot *shots;
+static unsigned nb_shots;
+
+/* A thief may run a ready coroutine on the stack, and give it away; then sp is not there. */
+HAULI_MAY_RACE static bool is_on(const struct hauli_stack *stack, uintptr_t sp)
+{
+	HAULI_RACES(stack);
+	return sp >= (uintptr_t)stack - stack->bytes && sp < (uintptr_t)stack;
+}
+
+/* True if a handler on the alternate stack has been interrupted. */
+static bool is_nested(const ucontext_t *uc)
+{
+	uintptr_t lo = (uintptr_t)uc->uc_stack.ss_sp, sp = hauli_interrupted_sp(uc);
+
+	return sp >= lo && sp < lo + uc->uc_stack.ss_size;
+}
+
+/* By the kernel, because a program to be looked at may have freed a mutex that is in use. */
+const void *hauli_snapshot_holder(const void *mutex)
+{
+	uint64_t word = 0;
+	struct iovec to = {&word, sizeof(word)}, from = {(void *)mutex, sizeof(word)};
+
+	if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != sizeof(word))
+		return NULL;
+	return (const void *)(uintptr_t)(word & ~HAULI_BLOCK_MUTEX_FLAGS);
+}
+
+HAULI_MAY_RACE static void see_wait(struct hauli_shot *s)
+{
+	const struct haul_coro *co = s->co;
+
+	s->until = HAULI_NEVER;
+	s->since = co->timer.since;
+	switch (s->state) {
+	case HAULI_CORO_BLOCKED: {
+		const struct hauli_block *b = co->arg;
+
+		s->what = b->what;
+		s->object = b->object;
+		s->until = b->at;
+		if (b->what == hauli_block_mutex)
+			s->holder = hauli_snapshot_holder(b->object);
+		break;
+	}
+	case HAULI_CORO_JOINING:
+	case HAULI_CORO_JOINING_UNTIL:
+		s->what = "the end of";
+		s->object = co->arg ? ((const struct hauli_join *)co->arg)->target : NULL;
+		break;
+	default:
+		break;
+	}
+	if (s->state == HAULI_CORO_SLEEPING || s->state == HAULI_CORO_PARKED_UNTIL ||
+		s->state == HAULI_CORO_JOINING_UNTIL)
+		s->until = co->timer.at;
+}
+
+HAULI_MAY_RACE static void take(
+	const struct haul_carrier *c, struct hauli_shot *s, const ucontext_t *uc)
+{
+	const struct haul_coro *co = s->co ? s->co : c->current;
+	const struct hauli_stack *stack;
+
+	if (!co || hauli_coro_home(co) != c)
+		return;
+	s->state = hauli_coro_state(co);
+	stack = co->co.stack;
+	if (s->state >= HAULI_CORO_ENDED || (!s->co && co->poller))
+		return;
+	s->co = co;
+	s->taken = true;
+	s->name = co->co.name;
+	s->stolen = hauli_coro_is_stolen(co);
+	if (s->stolen || !stack)
+		return;
+	s->begun = true;
+	if (is_nested(uc))
+		return;
+	s->runs = is_on(stack, hauli_interrupted_sp(uc));
+	if (s->runs) {
+		s->n = hauli_trace_interrupted(uc, s->pcs, HAULI_SHOT_DEPTH);
+	} else if (!hauli_steals(c) || s->state != HAULI_CORO_READY) {
+		see_wait(s);
+		s->n = hauli_trace(&co->co.ctx, s->pcs, HAULI_SHOT_DEPTH);
+	}
+}
+
+static void pass_on(int sig, siginfo_t *info, void *uc)
+{
+	if (before.sa_flags & SA_SIGINFO)
+		before.sa_sigaction(sig, info, uc);
+	else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
+		before.sa_handler(sig);
+}
+
+static void handle(int sig, siginfo_t *info, void *uc)
+{
+	const struct haul_carrier *c = hauli_self();
+	int err = errno;
+
+	if (!c || info->si_code != SI_TKILL || hauli_ptr_published_get(&of) != c ||
+		!hauli_permit_take_remote(&asked)) {
+		pass_on(sig, info, uc);
+	} else {
+		for (unsigned i = 0; i < nb_shots; i++)
+			take(c, &shots[i], uc);
+		hauli_event_set(&done);
+	}
+	errno = err;
+}
+
+static void install(void)
+{
+	struct sigaction sa = {
+		.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+
+	hauli_trace_init();
+	sigemptyset(&sa.sa_mask);
+	sigaction(HAULI_SNAPSHOT_SIGNAL, NULL, &before);
+	sigaction(HAULI_SNAPSHOT_SIGNAL, &sa, NULL);
+	is_ready = true;
+}
+
+static bool wait_for_answer(void)
+{
+	struct timespec until = hauli_monotonic_in(WAIT_NS);
+
+	if (hauli_event_wait_until(&done, &until))
+		return true;
+	if (hauli_permit_take_remote(&asked))
+		return false;
+	hauli_event_wait(&done); /* it is at it */
+	return true;
+}
+
+bool hauli_snapshot(const struct haul_carrier *c, struct hauli_shot *s, unsigned n)
+{
+	pid_t tid = (pid_t)hauli_u32_published_get(&c->tid);
+	bool answered;
+
+	if (tid == 0)
+		return false;
+	pthread_mutex_lock(&lock);
+	if (!is_ready)
+		install();
+	hauli_ptr_published_set(&of, (void *)c);
+	shots = s;
+	nb_shots = n;
+	hauli_event_init(&done);
+	hauli_permit_give(&asked);
+	if (syscall(SYS_tgkill, getpid(), tid, HAULI_SNAPSHOT_SIGNAL) == 0)
+		answered = wait_for_answer();
+	else
+		answered = !hauli_permit_take_remote(&asked);
+	pthread_mutex_unlock(&lock);
+	return answered;
+}

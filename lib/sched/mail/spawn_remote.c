@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sched/mail/spawn_remote.h"
+
+#include "sched/mail/mail.h"
+#include "sched/state/group.h"
+
+static struct haul_coro *coro_of(struct hauli_msg *msg)
+{
+	return HAULI_CONTAINER(msg, struct haul_coro, start_msg);
+}
+
+static void start(struct haul_carrier *c, struct hauli_msg *msg)
+{
+	struct haul_coro *co = coro_of(msg);
+
+	HAUL_CHECK(c->phase == HAULI_PHASE_RUNS); /* see stop.c */
+	hauli_counter_add(&c->spawned, 1);
+	hauli_counter_add(&c->arrived, 1);
+	if (hauli_unlikely(co->poller)) {
+		c->poller = co;
+		if (hauli_steals(c) || c->virtual_time)
+			hauli_u8_shared_set_bits(&co->flags, HAULI_FLAG_PULLS);
+	}
+	hauli_queue_new(c, co); /* not if a thief has taken it already */
+}
+
+static struct haul_coro *stealable(struct hauli_msg *msg)
+{
+	struct haul_coro *co = coro_of(msg);
+
+	return hauli_coro_is_stolen(co) ? NULL : co;
+}
+
+const struct hauli_msg_kind hauli_start_msg = {start, stealable};
+
+void hauli_spawn_send(struct haul_carrier *home, struct haul_coro *co)
+{
+	co->start_msg.kind = &hauli_start_msg;
+	hauli_ptr_published_set(&co->home, home);
+	hauli_ticket_take(&home->placed);
+	if (hauli_mail_send(home, &co->start_msg) && hauli_steals(home))
+		hauli_steal_offer(home);
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The carrier's round.
+ *
+ * Within a batch coroutines switch to each other directly; between batches the loop reads the clock
+ * and the inbox. It resumes the poller once per round. The number of slices per round follows the
+ * mean length of a slice, so that the time between two polls stays near its target. This budget
+ * doubles as long as slices are short, and drops at once.
+ *
+ * There are two instances of the round. Whether the carrier steals is a constant in each, so a
+ * carrier that does not steal executes no code for stealing.
+ */
+#include "sched/run/round.h"
+
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "coro/overflow.h"
+#include "sched/look/quiet.h"
+#include "sched/mail/mail.h"
+#include "sched/place/cluster.h"
+#include "sched/run/stop.h"
+#include "sched/state/exceptions.h"
+#include "sched/state/local.h"
+#include "sched/state/self.h"
+#include "sched/steal/sleep.h"
+#include "sched/steal/steal.h"
+#include "sched/wait/block.h"
+#include "sched/wait/join.h"
+#include "sched/wait/suspend.h"
+
+#define BATCH_MAX 32 /* slices between two reads of the clock and the inbox */
+
+static void expire(struct haul_carrier *c, struct haul_coro *co)
+{
+	enum hauli_coro_state state = hauli_coro_state(co);
+
+	if (state == HAULI_CORO_BLOCKED)
+		hauli_block_expire_here(co);
+	else if (state == HAULI_CORO_JOINING_UNTIL && !hauli_join_expire_here(co))
+		return;
+	hauli_ready(c, co);
+}
+
+/* Some of the due timers; the others wait for the next round, so that their number does not keep
+ * the poller waiting. */
+static __attribute__((noinline)) void fire_some(struct haul_carrier *c, uint64_t now)
+{
+	struct hauli_timer *due[HAULI_TIMERS_DUE];
+	unsigned n = hauli_timers_expire(&c->timers, now, due);
+
+	for (unsigned i = 0; i < n; i++)
+		__builtin_prefetch(hauli_coro_of_timer(due[i]), 1);
+	for (unsigned i = 0; i < n; i++)
+		expire(c, hauli_coro_of_timer(due[i]));
+}
+
+static void fire_timers(struct haul_carrier *c)
+{
+	uint64_t now;
+
+	if (hauli_likely(c->timers.next_at == HAULI_NEVER))
+		return;
+	now = hauli_timer_ticks();
+	if (now >= c->timers.next_at)
+		fire_some(c, now);
+}
+
+/* A part of the round, compiled twice: for carriers that steal, and for the others. */
+#define PART static inline __attribute__((always_inline))
+
+PART void receive(struct haul_carrier *c, bool steals)
+{
+	if (hauli_likely(hauli_inbox_is_empty(&c->inbox)))
+		return;
+	if (steals)
+		hauli_mail_receive(c);
+	else
+		hauli_mail_receive_unshared(c);
+}
+
+static void resume(struct haul_carrier *c, struct haul_coro *co)
+{
+	c->current = co;
+	hauli_arrive(hauli_co_switch(&c->loop, &co->co, c));
+}
+
+/* The first coroutine of a batch; NULL: thieves took them all. */
+static struct haul_coro *pop_first(struct haul_carrier *c)
+{
+	struct haul_coro *entry = hauli_runq_pop(&c->runq);
+
+	return hauli_unlikely(hauli_entry_is_record(entry)) ? hauli_record_begin(c, entry) : entry;
+}
+
+/* Runs a batch of at most n slices, and one more for each push to the front meanwhile. Returns the
+ * number of slices. */
+PART unsigned run_batch(struct haul_carrier *c, unsigned n, bool steals)
+{
+	struct haul_coro *first;
+	uint32_t popped;
+
+	if (steals) {
+		hauli_runq_open(&c->runq, n);
+		c->orders.seen = hauli_u32_published_get(&c->orders.taken);
+	} else {
+		hauli_runq_open_unshared(&c->runq, n);
+	}
+	popped = hauli_ring_popped(&c->runq.ring);
+	first = pop_first(c);
+	if (!steals)
+		c->wake_path = HAULI_PATH_FAST;
+	if (hauli_likely(first))
+		resume(c, first);
+	c->wake_path = HAULI_PATH_SLOW;
+	if (steals)
+		hauli_runq_close(&c->runq);
+	else
+		hauli_runq_close_unshared(&c->runq);
+	popped = hauli_ring_popped(&c->runq.ring) - popped;
+	hauli_counter_add(&c->slices, popped);
+	return popped;
+}
+
+static unsigned min(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
+/* Runs ready coroutines until a budget is spent, at least one. False: none was ready. */
+PART bool run_ready(struct haul_carrier *c, bool steals)
+{
+	unsigned budget = c->poller ? c->lately.budget : UINT32_MAX;
+	/* The poller's work goes on meanwhile. */
+	bool works = hauli_stopwatch_runs(&c->work);
+	uint64_t start, spent = 0;
+	unsigned ran = 0;
+
+	if (hauli_runq_is_empty(&c->runq))
+		return false;
+	start = hauli_ticks();
+	if (!works)
+		hauli_stopwatch_start(&c->work, start);
+	do {
+		if (steals)
+			hauli_steal_batch_begins(c, start + spent);
+		else
+			hauli_u64_owned_set(&c->batch_began, start + spent);
+		ran += run_batch(c, min(budget - ran, BATCH_MAX), steals);
+		if (steals)
+			hauli_steal_batch_ended(c);
+		receive(c, steals);
+		spent = hauli_ticks() - start;
+	} while (!hauli_runq_is_empty(&c->runq) && ran < budget && spent < c->round_ticks);
+	if (!works)
+		hauli_stopwatch_stop(&c->work, start + spent);
+	if (steals &&
+		hauli_unlikely(ran == 0)) /* thieves took them all; others may be ready by now */
+		return !hauli_runq_is_empty(&c->runq);
+	hauli_slices_learn(&c->lately, spent / ran, c->poll_ticks);
+	return true;
+}
+
+/* Resumes the poller. False: there is none, it waits for something itself, or it had nothing to do
+ * where time is virtual. */
+PART bool resume_poller(struct haul_carrier *c, bool steals)
+{
+	struct haul_coro *poller = c->poller;
+
+	if (!poller || hauli_coro_state(poller) != HAULI_CORO_READY)
+		return false;
+	resume(c, poller);
+	/* The poller may have suspended between park and wait. It finds itself unparked when it
+	 * resumes. */
+	if (hauli_unlikely(c->inbox.sleeps))
+		hauli_sleep_end(c);
+	if (hauli_unlikely(c->poller_rests)) {
+		c->poller_rests = false;
+		return false;
+	}
+	return true;
+}
+
+/* Waits for a push to the inbox, at most until `at`, in ticks. */
+static void wait_until(struct haul_carrier *c, uint64_t at)
+{
+	struct timespec until;
+
+	hauli_counter_add(&c->parks, 1);
+	if (hauli_unlikely(c->watched)) {
+		if (hauli_quiet_look(c))
+			return;
+		if (c->virtual_time)
+			at = HAULI_NEVER;
+	}
+	if (at != HAULI_NEVER)
+		until = hauli_monotonic_at(at);
+	hauli_inbox_wait(&c->inbox, at != HAULI_NEVER ? &until : NULL);
+}
+
+/* Sleeps until there is mail, or the next timer or look for work is due. */
+PART void sleep_until_needed(struct haul_carrier *c, bool steals)
+{
+	uint64_t at = hauli_timers_next(&c->timers);
+
+	if (steals) {
+		if (hauli_steal_idle(c))
+			return;
+		hauli_steal_set_idle(c);
+	}
+	hauli_u64_owned_set(&c->wakes_at, at);
+	hauli_u32_published_set(&c->naps, hauli_u32_published_get(&c->naps) + 1);
+	if ((at != HAULI_NEVER && hauli_timer_ticks() >= at) ||
+		!hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_ASLEEP)) {
+		if (steals)
+			hauli_steal_clear_idle(c);
+		return;
+	}
+	if (hauli_cluster_may_sleep(c) && (!steals || hauli_steal_may_stay(c))) {
+		if (steals && hauli_steal_wake_at(c) < at)
+			at = hauli_steal_wake_at(c);
+		wait_until(c, at);
+	}
+	hauli_sleep_end(c);
+}
+
+PART void round_once(struct haul_carrier *c, bool steals)
+{
+	bool busy;
+
+	hauli_counter_add(&c->rounds, 1);
+	fire_timers(c);
+	receive(c, steals);
+	if (hauli_unlikely(hauli_cluster_waits(c)))
+		hauli_cluster_fetch(c);
+	busy = run_ready(c, steals);
+	if (steals && hauli_searches(c) && !busy)
+		busy = hauli_steal_idle(c);
+	busy |= resume_poller(c, steals);
+	hauli_stop_report(c);
+	if (!busy && c->phase != HAULI_PHASE_FINISHED)
+		sleep_until_needed(c, steals);
+}
+
+static __attribute__((noinline)) void run_unshared(struct haul_carrier *c)
+{
+	while (c->phase != HAULI_PHASE_FINISHED)
+		round_once(c, false);
+}
+
+static __attribute__((noinline)) void run_stealing(struct haul_carrier *c)
+{
+	while (c->phase != HAULI_PHASE_FINISHED)
+		round_once(c, true);
+}
+
+int hauli_round_main(void *arg)
+{
+	struct haul_carrier *c = arg;
+
+	/* The default slack would delay each timed wait by up to 50 us. */
+	prctl(PR_SET_TIMERSLACK, 1UL, 0, 0, 0);
+	hauli_self_set(c);
+	hauli_u32_published_set(&c->tid, (uint32_t)gettid());
+	hauli_co_init_thread(&c->loop);
+	hauli_overflow_thread_init();
+	c->exceptions = hauli_exceptions_here();
+	c->cxx = c->exceptions != NULL;
+	if (hauli_steals(c))
+		run_stealing(c);
+	else
+		run_unshared(c);
+	hauli_sleep_quiesce(c);
+	hauli_locals_release(c);
+	hauli_overflow_thread_fini();
+	hauli_co_fini_thread(&c->loop);
+	hauli_self_set(NULL);
+	return 0;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The life of coroutines that were spawned as records. One that has not waited, or has come back
+ * from its waits, ends by becoming the next: if the next entry of the queue is a record of the same
+ * stack class, it begins on the same stack and in the same slot, by a call. That is what would
+ * happen if the slot were freed and got again, as free slots are last in, first out.
+ *
+ * It must not happen if somebody else still refers to the coroutine that ends: a request message is
+ * under way to it, or it is stolen and its home waits for it. Nor does a cancelled or pinned one
+ * pass that on.
+ *
+ * At the end of a batch one such coroutine waits as the carrier's spare, ended and without a home,
+ * for the first record of the next batch.
+ */
+#include "sched/spawn/spawn_records.h"
+
+#include <errno.h>
+
+#include "sched/spawn/end.h"
+#include "sched/spawn/spawn.h"
+#include "sched/state/self.h"
+#include "sched/wait/suspend.h"
+
+/* Ends me at the end of a batch, when there is no spare coroutine yet: becomes that. Returns on the
+ * carrier's thread, as the coroutine of another record. */
+static inline void become_spare(
+	struct haul_carrier *c, struct haul_coro *me, const struct hauli_start *start)
+{
+	hauli_counter_add(&c->ended, 1);
+	hauli_coro_set_state(me, HAULI_CORO_ENDED);
+	hauli_record_set_entry(me, start);
+	hauli_ptr_published_set(&me->home, NULL);
+	c->spare = me;
+	c->current = NULL;
+	hauli_arrive(hauli_co_switch(&me->co, &c->loop, c));
+}
+
+/* next: an entry that was popped, or NULL. */
+static inline __attribute__((noreturn)) void end(
+	struct haul_carrier *c, struct haul_coro *me, struct haul_coro *next)
+{
+	hauli_ptr_published_set(&c->left, me);
+	hauli_co_end(&me->co, hauli_next_is(c, next), c);
+}
+
+__attribute__((noinline)) void hauli_record_leave(struct haul_coro *me)
+{
+	struct haul_carrier *c = hauli_here();
+
+	hauli_coro_exit(c, me);
+	end(c, me, hauli_runq_pop(&c->runq));
+}
+
+/* True if me may become the coroutine of the entry, which does not begin as me did. */
+static bool may_become(const struct haul_carrier *c, const struct haul_coro *me,
+	const struct hauli_start *start, const struct haul_coro *entry)
+{
+	const struct hauli_start *other;
+
+	if (!hauli_entry_is_record(entry) || c->records_cancelled || me->co.stack->checks)
+		return false;
+	other = hauli_entry_record(entry)->start;
+	return other->entry == start->entry && other->stack_class == me->co.stack->cls;
+}
+
+__attribute__((noinline)) struct hauli_record *hauli_record_next(struct haul_carrier *c,
+	struct haul_coro *me, const struct hauli_start *start, struct haul_coro *next)
+{
+	if (may_become(c, me, start, next)) {
+		hauli_counter_add(&c->ended, 1);
+		hauli_record_reuse(me, hauli_entry_record(next));
+	} else if (!next && !c->spare && !me->co.stack->checks) {
+		become_spare(c, me, start);
+	} else {
+		hauli_coro_exit(c, me);
+		end(c, me, next);
+	}
+	return me->arg;
+}
+
+static inline void run(const struct hauli_start *start, struct hauli_record *r)
+{
+	start->fn(r);
+}
+
+static void body(void *pass)
+{
+	hauli_record_body(pass, (struct hauli_body){.run = run, .steals = false});
+}
+
+static void body_stealing(void *pass)
+{
+	hauli_record_body(pass, (struct hauli_body){.run = run, .steals = true});
+}
+
+int hauli_start_init(struct hauli_start *start, struct haul_carrier *c, haul_fn *fn,
+	void (*drop)(struct hauli_record *record), const struct haul_coro_opts *opts)
+{
+	int cls = hauli_spawn_stack_class(c->rt, opts);
+
+	if (cls < 0 || (opts->pinned && hauli_steals(c)))
+		return -EINVAL;
+	*start = (struct hauli_start){.fn = fn,
+		.entry = hauli_steals(c) ? body_stealing : body,
+		.drop = drop,
+		.opts = *opts,
+		.stack_class = (uint8_t)cls,
+		.fresh = hauli_record_fresh(opts)};
+	return 0;
+}

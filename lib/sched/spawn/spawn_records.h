@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Spawns of many detached coroutines as records (entry.h), by a poller, and the body of these
+ * coroutines. Their life is told in spawn_records.c.
+ */
+#ifndef HAULI_SCHED_SPAWN_SPAWN_RECORDS_H
+#define HAULI_SCHED_SPAWN_SPAWN_RECORDS_H
+
+#include "sched/state/carrier.h"
+#include "sched/state/held.h"
+#include "sched/wait/record.h"
+#include "sched/wait/suspend.h"
+
+/*
+ * Owner. Coroutines with this start run fn(record), or, if there is no memory for a stack,
+ * drop(record). 0, or -EINVAL: opts are invalid, or coroutines with them cannot be records: where
+ * carriers steal, pinned ones are spawned one by one.
+ */
+int hauli_start_init(struct hauli_start *start, struct haul_carrier *c, haul_fn *fn,
+	void (*drop)(struct hauli_record *record), const struct haul_coro_opts *opts);
+
+/* Owner, in the poller. Spawns a coroutine for the record of each object, in order; a record is
+ * `at` bytes behind the beginning of its object. False: the runtime stops, and nothing was done. */
+static inline bool hauli_spawn_records(struct haul_carrier *c, const struct hauli_start *start,
+	void *const objs[], ptrdiff_t at, unsigned n)
+{
+	if (hauli_unlikely(c->phase != HAULI_PHASE_RUNS))
+		return false;
+	hauli_counter_add(&c->spawned, n);
+	hauli_runq_push_records(&c->runq, start, objs, at, n);
+	return true;
+}
+
+/* The functions of an entry. Constants, so that the body calls none of them by a pointer. */
+struct hauli_body {
+	/* Runs the coroutine of a record, whose memory may be gone afterwards. */
+	void (*run)(const struct hauli_start *start, struct hauli_record *r);
+	/* Called when it has run; remote: it is stolen. NULL: not called. */
+	void (*ended)(const struct hauli_start *start, bool remote);
+	bool steals; /* for carriers that steal */
+};
+
+/* Ends me, whose body has returned, when it cannot become another one. */
+__attribute__((noreturn)) void hauli_record_leave(struct haul_coro *me);
+
+/* me has ended, and next, an entry or NULL, was popped and does not begin as me did. Returns with
+ * the record whose coroutine me has become, or not at all. */
+struct hauli_record *hauli_record_next(struct haul_carrier *c, struct haul_coro *me,
+	const struct hauli_start *start, struct haul_coro *next);
+
+/* True if me has no flag and no request under way. */
+static inline bool hauli_record_may_go_on(const struct haul_coro *me)
+{
+	return hauli_u8_shared_get(&me->flags) == 0 && !hauli_requests_pending(&me->requests);
+}
+
+/* The entry of a stack: the coroutines of records that begin alike, one after another. pass: the
+ * carrier that runs the first. */
+static inline __attribute__((always_inline)) void hauli_record_body(
+	void *pass, const struct hauli_body body)
+{
+	struct haul_carrier *c = pass;
+	struct haul_coro *me = c->current, *next;
+	struct hauli_record *r = me->arg;
+	const struct hauli_start *start = r->start, *same;
+
+	hauli_co_began(&me->co);
+	hauli_arrive(c);
+	c = hauli_coro_home(me);
+	/* A stack that is checked after each coroutine: none goes on with it. */
+	same = hauli_unlikely(me->co.stack->checks) ? NULL : start;
+	for (;;) {
+		body.run(start, r);
+		hauli_held_check(me);
+		if (hauli_unlikely(!hauli_record_is_fresh(me, start))) {
+			bool remote = hauli_coro_is_stolen(me);
+
+			if (body.ended)
+				body.ended(start, remote);
+			if (!hauli_record_may_go_on(me))
+				hauli_record_leave(me);
+			hauli_record_refresh(me, start);
+		} else if (body.ended) {
+			body.ended(start, false);
+		}
+		next = hauli_runq_pop_record(&c->runq, body.steals);
+		if (hauli_likely(hauli_entry_is_record(next)) &&
+			hauli_likely(!c->records_cancelled)) {
+			r = hauli_entry_record(next);
+			if (hauli_likely(r->start == same)) {
+				hauli_counter_add(&c->ended, 1);
+				me->arg = r;
+				continue;
+			}
+		}
+		r = hauli_record_next(c, me, start, next);
+		same = start = r->start;
+	}
+}
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A carrier's state: init and fini, the coroutines at home there, statistics. */
+#include "sched/state/carrier.h"
+
+#define DEFAULT_ROUND_NS (50 * HAUL_US)
+#define DEFAULT_POLL_INTERVAL_NS (20 * HAUL_US)
+
+int hauli_carrier_init(struct haul_carrier *c, struct haul_runtime *rt, struct hauli_slab *coros,
+	struct hauli_stacks *stacks, unsigned id, const struct haul_place *place,
+	const struct haul_runtime_opts *opts)
+{
+	int err;
+
+	*c = (struct haul_carrier){
+		.rt = rt,
+		.id = id,
+		.place = *place,
+		.lately.budget = 1,
+		.spawn_path = HAULI_PATH_FAST,
+		.round_ticks =
+			hauli_ticks_from_ns(opts->round_ns ? opts->round_ns : DEFAULT_ROUND_NS),
+		.poll_ticks = hauli_ticks_from_ns(
+			opts->poll_interval_ns ? opts->poll_interval_ns : DEFAULT_POLL_INTERVAL_NS),
+	};
+	hauli_inbox_init(&c->inbox);
+	hauli_slab_cache_init(&c->coros, coros);
+	hauli_stack_cache_init(&c->stacks, stacks);
+	err = hauli_timers_init(&c->timers, HAULI_RUNQ_MAX);
+	if (err)
+		return err;
+	err = hauli_runq_init(&c->runq);
+	if (err)
+		hauli_timers_fini(&c->timers);
+	return err;
+}
+
+void hauli_carrier_fini(struct haul_carrier *c)
+{
+	if (c->spare) {
+		hauli_coro_drop_stack(c, c->spare);
+		hauli_coro_free(c, c->spare);
+	}
+	hauli_stack_cache_fini(&c->stacks);
+	hauli_timers_fini(&c->timers);
+	hauli_slab_cache_fini(&c->coros);
+	hauli_runq_fini(&c->runq);
+}
+
+void hauli_coro_free_later(struct haul_coro *co)
+{
+	hauli_coro_set_state(co, HAULI_CORO_ZOMBIE);
+	co->detached = true; /* so that a join or detach of it is misuse */
+}
+
+void hauli_coro_ready_slow(struct haul_carrier *c, struct haul_coro *co,
+	void (*push)(struct hauli_runq *q, struct haul_coro *co))
+{
+	if (hauli_coro_is_kept(co))
+		hauli_runq_push_pinned(&c->runq, co, push);
+}
+
+#define NO_CARRIER                                                                     \
+	"the carrier is NULL; haul_carrier_self() returns that on other threads, and " \
+	"haul_carrier() beyond the last one"
+
+void haul_carrier_get_stats(const struct haul_carrier *c, struct haul_carrier_stats *st)
+{
+	HAUL_MISUSE_IF(!c, NO_CARRIER);
+	*st = (struct haul_carrier_stats){
+		.rounds = hauli_counter_read(&c->rounds),
+		.slices = hauli_counter_read(&c->slices),
+		.spawned = hauli_counter_read(&c->spawned),
+		.ended = hauli_counter_read(&c->ended),
+		.wakeups = hauli_inbox_calls(&c->inbox),
+		.messages = hauli_counter_read(&c->messages),
+		.parks = hauli_counter_read(&c->parks),
+		.stolen = hauli_counter_read(&c->stolen),
+		.steals_failed = hauli_counter_read(&c->steals_failed),
+		.searches = hauli_counter_read(&c->searches),
+		.long_slices = hauli_counter_read(&c->long_slices),
+		.foreign_waits = hauli_counter_read(&c->foreign_waits),
+		.no_suspends = hauli_counter_read(&c->no_suspends),
+	};
+}
+
+unsigned haul_carrier_id(const struct haul_carrier *c)
+{
+	HAUL_MISUSE_IF(!c, NO_CARRIER);
+	return c->id;
+}
+
+const struct haul_place *haul_carrier_place(const struct haul_carrier *c)
+{
+	HAUL_MISUSE_IF(!c, NO_CARRIER);
+	return &c->place;
+}
+
+struct haul_runtime *haul_carrier_runtime(const struct haul_carrier *c)
+{
+	HAUL_MISUSE_IF(!c, NO_CARRIER);
+	return c->rt;
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A carrier: a thread with its run queue, inbox, timers and poller. */
+#ifndef HAULI_SCHED_STATE_CARRIER_H
+#define HAULI_SCHED_STATE_CARRIER_H
+
+#include <haul/carrier.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/counter.h"
+#include "base/delay.h"
+#include "base/stopwatch.h"
+#include "conc/inbox.h"
+#include "conc/word.h"
+#include "sched/state/coroutine.h"
+#include "sched/state/marks.h"
+#include "sched/state/msg.h"
+#include "sched/state/policy.h"
+#include "sched/state/runq.h"
+#include "sched/state/slices.h"
+#include "sched/state/wait_list.h"
+
+/* The phase of a carrier, for its owner. */
+enum hauli_carrier_phase {
+	HAULI_PHASE_RUNS,
+	HAULI_PHASE_CANCELS, /* its coroutines are being cancelled, spawns fail */
+	HAULI_PHASE_DRAINS, /* all its coroutines are cancelled */
+	HAULI_PHASE_DRAINED, /* all its coroutines have ended */
+	HAULI_PHASE_FINISHED, /* its loop ends */
+};
+
+/* The progress of a carrier's stop, for other threads. */
+enum hauli_stop_step {
+	HAULI_STOP_UNHANDLED, /* the stop message has not been handled */
+	HAULI_STOP_HANDLED,
+	HAULI_STOP_DRAINED,
+};
+
+/* The path by which the running coroutine spawns and wakes others. */
+enum hauli_path {
+	HAULI_PATH_SLOW, /* the general path */
+	HAULI_PATH_FAST,
+	HAULI_PATH_NOTIFY, /* as FAST, and offers the coroutine to thieves */
+};
+
+typedef uint8_t hauli_order_key_fn(const void *arg);
+
+/* The coroutines of one order key. order.c */
+struct hauli_order {
+	struct haul_coro
+		/* Stolen, in the order of the thefts, until they withdraw or enter the line. Linked
+		 * by order_next. */
+		*remote;
+	struct hauli_wait_list line; /* at home: entered or waiting to enter; sorted by place */
+};
+
+struct hauli_orders {
+	/* Place of the last theft of an ordered coroutine from here. Thieves */
+	HAULI_LINE struct hauli_u32_published taken;
+	struct hauli_u64_owned members; /* entries of all lists. Under the guard */
+	uint32_t seen; /* taken when the running batch began. Owner */
+	/* The last one that left, its place, and the pops until then: its slice may go on. Owner */
+	const struct haul_coro *left;
+	uint32_t left_place, left_pops;
+	hauli_order_key_fn *ask; /* gives the keys for HAULI_ORDER_KEY_ASK, or NULL */
+	struct hauli_order of[HAUL_ORDER_KEYS]; /* under the guard of the carrier's ring */
+};
+
+struct hauli_exceptions;
+
+struct haul_carrier {
+	/* The switch's line: owner. */
+	HAULI_LINE struct haul_coro *current; /* NULL: the loop runs */
+	/* switched out, and published by the next context to run; or NULL. Read by thieves */
+	struct hauli_ptr_published left;
+	struct haul_coro *poller;
+	struct hauli_timers timers;
+	enum hauli_carrier_phase phase;
+	enum hauli_path spawn_path, wake_path; /* of the running coroutine */
+	/* spawn_path is HAULI_PATH_NOTIFY. A second word, so that the test of spawn_path for FAST
+	 * compiles as it does without stealing. */
+	bool notifies;
+	bool cxx; /* exceptions is not NULL; the fast path tests this. Constant */
+	/* coroutines of records begin cancelled. Where carriers steal, set under the ring's guard,
+	 * and read by its holder too */
+	bool records_cancelled;
+	uint8_t joins; /* of coroutines that had ended (join.c) */
+	bool poller_rests; /* virtual time: the poller found nothing to do. Since its last turn */
+	/* of its thread; NULL: the program has no C++. Constant */
+	struct hauli_exceptions *exceptions;
+
+	const struct hauli_start *start; /* of coroutines without options. Constant */
+
+	struct hauli_runq runq; /* owner */
+
+	/* Owner. A coroutine that has ended at the end of a batch, with its stack, for the next
+	 * record of its stack class; NULL: none (record.c). */
+	struct haul_coro *spare;
+
+	/* The loop's line: owner. */
+	HAULI_LINE struct hauli_co loop;
+
+	/* Owner. */
+	HAULI_LINE struct hauli_slab_cache coros;
+	struct hauli_stack_cache stacks;
+	struct hauli_slices lately;
+	/* Of the random choices of its coroutines (sync/select.c). Any thread on hauli_nowhere. */
+	struct hauli_u64_shared lot;
+	/* Owner; others look at them while it sleeps (quiet.c). Its next timer, in ticks; the
+	 * number of times that it fell asleep, or tried to */
+	struct hauli_u64_owned wakes_at;
+	struct hauli_u32_published naps;
+	unsigned passed_over; /* consecutive rounds in which it left a non-empty injector alone */
+
+	/* Statistics. Written by the owner, read by any thread. */
+	HAULI_LINE struct hauli_counter rounds, slices, spawned, ended, messages, parks;
+	struct hauli_counter no_suspends;
+	struct hauli_counter long_slices, foreign_waits; /* written by the watchdog's thread */
+	struct hauli_counter arrived; /* start messages received */
+	/* The time in coroutines, and in a poller that says so (glue.h). */
+	struct hauli_stopwatch work;
+
+	/* Any thread. */
+	struct hauli_inbox inbox;
+	struct hauli_detached_mail detached;
+	/* Start messages sent to this carrier. The difference to arrived is under way. */
+	HAULI_LINE struct hauli_ticket placed;
+	struct hauli_trylock poller_lock; /* held from a poller's registration to its end */
+
+	/* A waker calls this while the poller blocks (POLLING_WAIT). Written by the holder of
+	 * poller_lock. */
+	struct hauli_wakeup {
+		void (*fn)(void *arg);
+		void *arg;
+	} poller_wakeup;
+
+	/* Stealing (steal.c). Owner; any thread reads batch_began and slice_average. */
+	HAULI_LINE struct hauli_thief thief;
+	uint64_t barrier_at; /* ticks: earliest time of its next barrier (steal.c) */
+	bool before_barrier; /* its sleep ends at barrier_at */
+	bool has_stolen; /* ready coroutines here may be stolen ones */
+	struct hauli_u64_owned batch_began; /* ticks; where carriers steal, 0: no batch runs */
+	struct hauli_u64_owned slice_average; /* ticks */
+	struct hauli_counter stolen, steals_failed, searches;
+	struct hauli_orders orders; /* of the coroutines at home here */
+
+	/* Set before the carrier runs. */
+	HAULI_LINE struct haul_runtime *rt;
+	struct hauli_marks *marks; /* the runtime's */
+	struct hauli_cluster *cluster;
+	unsigned cluster_idx; /* its index in the cluster */
+	struct hauli_group *group; /* NULL: stealing is off */
+	/* its index in the group; a copy of thief.group_idx, read by any thread */
+	unsigned group_idx;
+	unsigned id;
+	/* when it falls asleep, it looks whether all do; time is virtual (quiet.c) */
+	bool watched, virtual_time;
+	struct haul_place place;
+	uint64_t round_ticks, poll_ticks;
+	struct hauli_msg stop_msg, finish_msg; /* sent by haul_stop() */
+	struct hauli_slab_walk cancelled; /* how far HAULI_PHASE_CANCELS has come. Owner */
+	struct hauli_u8_owned stop_step; /* enum hauli_stop_step. Owner */
+	struct hauli_u32_published tid; /* of its thread; 0: it has not begun. Owner */
+	struct hauli_delay delay_seen; /* the thread in haul_stop() */
+	/* Owner. The innermost block in which the running coroutine must not suspend, or NULL */
+	struct hauli_no_suspend *no_suspend;
+	/* of its poller, if that runs handlers; else NULL. Under the watchdog's lock */
+	const struct hauli_counter *cycles;
+	void *locals[HAUL_LOCALS_MAX]; /* values, by the index of their key (local.c). Owner */
+};
+
+HAULI_ASSERT_LINE(struct haul_carrier, loop);
+HAULI_ASSERT_LINE(struct haul_carrier, coros);
+HAULI_ASSERT_LINE(struct haul_carrier, rounds);
+HAULI_ASSERT_LINE(struct haul_carrier, inbox);
+HAULI_ASSERT_LINE(struct haul_carrier, rt);
+
+/* 0 or -ENOMEM. */
+int hauli_carrier_init(struct haul_carrier *c, struct haul_runtime *rt, struct hauli_slab *coros,
+	struct hauli_stacks *stacks, unsigned id, const struct haul_place *place,
+	const struct haul_runtime_opts *opts);
+void hauli_carrier_fini(struct haul_carrier *c);
+
+/* Owner. The stack of co, which has ended, goes to the cache. co may still run on it (stack.h). */
+static inline void hauli_coro_drop_stack(struct haul_carrier *c, struct haul_coro *co)
+{
+	if (hauli_unlikely(co->co.stack->checks))
+		hauli_marks_check(c->marks, co);
+	hauli_stack_put_checked(&c->stacks, co->co.stack);
+	co->co.stack = NULL;
+}
+
+/* hauli_coro_free() with a request message under way. */
+void hauli_coro_free_later(struct haul_coro *co);
+
+/* Owner. Frees co, which has no stack: at once, or when a request message that is under way has
+ * come. */
+static inline void hauli_coro_free(struct haul_carrier *c, struct haul_coro *co)
+{
+	if (hauli_unlikely(hauli_requests_pending(&co->requests))) {
+		hauli_coro_free_later(co);
+		return;
+	}
+	hauli_ptr_published_set(&co->home, NULL);
+	hauli_slab_put(&c->coros, co);
+}
+
+/* Owner. Queues co, which is ready and a poller, stolen or kept. Only a kept coroutine goes into
+ * the run queue, by push. */
+void hauli_coro_ready_slow(struct haul_carrier *c, struct haul_coro *co,
+	void (*push)(struct hauli_runq *q, struct haul_coro *co));
+
+/* The number of coroutines at home here that have not ended. For other threads a guess. */
+static inline uint64_t hauli_live(const struct haul_carrier *c)
+{
+	return hauli_counter_read(&c->spawned) - hauli_counter_read(&c->ended);
+}
+
+/* True if c may steal and be stolen from. Constant once c runs. */
+static inline bool hauli_steals(const struct haul_carrier *c)
+{
+	return HAUL_STEALING && c->group != NULL;
+}
+
+/* Owner. True while c searches for carriers that want help. */
+static inline bool hauli_searches(const struct haul_carrier *c)
+{
+	return HAUL_STEALING && hauli_unlikely(c->thief.search != 0);
+}
+
+/* When a wait began, for timer.since: in units of 2^HAULI_SINCE_SHIFT ticks, modulo 2^32. */
+#define HAULI_SINCE_SHIFT 20
+static inline uint32_t hauli_since(uint64_t ticks)
+{
+	return (uint32_t)(ticks >> HAULI_SINCE_SHIFT);
+}
+
+/* How long a wait has lasted, in ns. It may have begun up to 2^16 units, half a minute, after the
+ * caller has read the clock; waits of over two weeks are told shorter, as the unit is modulo. */
+static inline uint64_t hauli_since_ns(uint32_t since, uint64_t now)
+{
+	uint32_t units = hauli_since(now) - since;
+
+	return units >> 16 == UINT16_MAX
+		? 0
+		: hauli_ns_from_ticks((uint64_t)units << HAULI_SINCE_SHIFT);
+}
+
+/* Owner. The wait of co, which runs here or comes home to wait, begins in the present batch. */
+static inline void hauli_coro_waits(
+	const struct haul_carrier *c, struct haul_coro *co, enum hauli_coro_state state)
+{
+	co->timer.since = hauli_since(hauli_u64_owned_get(&c->batch_began));
+	hauli_coro_set_state(co, state);
+}
+
+/* Owner. Queues a ready coroutine of this home behind all others. */
+static inline void hauli_queue(struct haul_carrier *c, struct haul_coro *co)
+{
+	if (hauli_likely(hauli_coro_queues(co)))
+		hauli_runq_push(&c->runq, co);
+	else
+		hauli_coro_ready_slow(c, co, hauli_runq_push);
+}
+
+/* Owner. Queues a coroutine of this home that is ready and has no stack, behind all others. Nothing
+ * if it is a poller or stolen. */
+static inline void hauli_queue_new(struct haul_carrier *c, struct haul_coro *co)
+{
+	struct haul_coro *entry = hauli_entry_of(&co->record);
+
+	if (hauli_likely(hauli_coro_queues(co)))
+		hauli_runq_push(&c->runq, entry);
+	else if (hauli_coro_is_kept(co))
+		hauli_runq_push_pinned(&c->runq, entry, hauli_runq_push);
+}
+
+/* Owner. Makes a coroutine of this home ready, to run after all others. */
+static inline void hauli_ready(struct haul_carrier *c, struct haul_coro *co)
+{
+	hauli_coro_set_state(co, HAULI_CORO_READY);
+	hauli_queue(c, co);
+}
+
+/* The same, into the LIFO slot (hauli_runq_push_lifo()): the waker is likely to wait for this
+ * coroutine, and their shared data is in the cache. */
+static inline void hauli_ready_soon(struct haul_carrier *c, struct haul_coro *co)
+{
+	hauli_coro_set_state(co, HAULI_CORO_READY);
+	if (hauli_likely(hauli_coro_queues(co)))
+		hauli_runq_push_lifo(&c->runq, co);
+	else
+		hauli_coro_ready_slow(c, co, hauli_runq_push_lifo);
+}
+
+/* The same, to the front in every case: the coroutine continues work that it began before the
+ * others. */
+static inline void hauli_ready_first(struct haul_carrier *c, struct haul_coro *co)
+{
+	hauli_coro_set_state(co, HAULI_CORO_READY);
+	if (hauli_likely(hauli_coro_queues(co)))
+		hauli_runq_push_first(&c->runq, co);
+	else
+		hauli_coro_ready_slow(c, co, hauli_runq_push_first);
+}
+
+#endif

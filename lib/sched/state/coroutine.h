@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A coroutine, as the scheduler sees it.
+ *
+ * The home carrier, on its own thread, decides everything about a coroutine: whether it is ready,
+ * parked, asleep or ended, whether it has a permit, and which join waits for it. Other threads send
+ * requests (request.h). So a wake-up, a time-out and a cancel of one coroutine never race, and
+ * coroutines of one carrier need no atomics among themselves. docs/design/0001-home-decides.md
+ * compares this with a shared state word.
+ */
+#ifndef HAULI_SCHED_STATE_COROUTINE_H
+#define HAULI_SCHED_STATE_COROUTINE_H
+
+#include <haul/coro.h>
+
+#include "base/cacheline.h"
+#include "base/race.h"
+#include "conc/injector.h"
+#include "conc/pile.h"
+#include "conc/requests.h"
+#include "conc/word.h"
+#include "coro/slab.h"
+#include "coro/stack.h"
+#include "sched/state/msg.h"
+#include "sched/state/timer.h"
+
+#ifndef HAUL_STEALING /* meson's option stealing */
+#define HAUL_STEALING 1
+#endif
+
+enum hauli_coro_state {
+	HAULI_CORO_READY, /* running, queued, or about to be; a poller: to be resumed */
+	HAULI_CORO_PARKED, /* in haul_park() */
+	HAULI_CORO_PARKED_UNTIL, /* in haul_park() with a deadline: its timer is armed */
+	HAULI_CORO_SLEEPING, /* its timer is armed */
+	HAULI_CORO_JOINING, /* in haul_join() */
+	HAULI_CORO_JOINING_UNTIL, /* in haul_join() with a deadline: its timer is armed */
+	HAULI_CORO_BLOCKED, /* in a wait that another coroutine ends (block.h) */
+	HAULI_CORO_ORDER_WAIT, /* waits for earlier ones of its order key (order.h) */
+	HAULI_CORO_HOMELESS, /* in the injector of a cluster (cluster.c) */
+	HAULI_CORO_ENDED, /* its body has returned; kept until joined */
+	HAULI_CORO_ZOMBIE, /* freed when the request message that is under way has come */
+};
+
+/* Requests by other threads (conc/requests.h). */
+enum {
+	HAULI_REQ_UNPARK = 1 << 0,
+	HAULI_REQ_CANCEL = 1 << 1,
+	HAULI_REQ_DETACH = 1 << 2,
+	HAULI_REQ_JOINED = 1 << 3, /* its join's target has ended on another carrier */
+	HAULI_REQ_JOIN = 1 << 4, /* handle `asked`: joins that began while co was homeless */
+	HAULI_REQ_HOMELESS = 1 << 5, /* no request: keeps requesters from sending (cluster.c) */
+	HAULI_REQ_SERVED = 1 << 6, /* its wait has ended (block.h) */
+};
+
+/* Flags. Each but KEPT makes a wait or an end take the slow path. POLLER, STOLEN and KEPT keep a
+ * ready coroutine off the fast path into the run queue. */
+enum {
+	HAULI_FLAG_CANCELLED = 1 << 0, /* cleared by a shield only (frame.h). Set by the home */
+	/* from its theft until it is back. Set by the thief, cleared by the home */
+	HAULI_FLAG_STOLEN = 1 << 1,
+	HAULI_FLAG_POLLER = 1 << 2,
+	/* a poller whose carrier steals or has virtual time. Set by the home */
+	HAULI_FLAG_PULLS = 1 << 3,
+	/* must not suspend: in a block of HAUL_NO_SUSPEND(), or a poller that calls handlers. Set
+	 * and cleared by itself */
+	HAULI_FLAG_HANDLES = 1 << 4,
+	/* the stand-in on a thread that is no carrier (self.c). Constant */
+	HAULI_FLAG_NOBODY = 1 << 5,
+	/* pinned for long, where carriers steal. Set by the spawner, and by itself */
+	HAULI_FLAG_KEPT = 1 << 6,
+	/* a deadline or a shield is around its waits (frame.h). Set and cleared by itself */
+	HAULI_FLAG_FRAMED = 1 << 7,
+};
+
+/* Why a coroutine must not be stolen. */
+enum {
+	HAULI_PINNED_BY_SPAWN = 1 << 0, /* haul_coro_opts.pinned. Constant */
+	HAULI_PINNED_BY_CALL = 1 << 1, /* haul_pin() */
+	HAULI_PINNED_FOR_NOW = 1 << 2, /* goes home, or sends */
+};
+
+_Static_assert(HAULI_PINNED_BY_SPAWN == true, "it is haul_coro_opts.pinned");
+
+/*
+ * Instead of an order key: the owner's key function computes the key from the coroutine's argument
+ * if it is needed before the first slice. A coroutine that begins without a key has none.
+ */
+#define HAULI_ORDER_KEY_ASK 255
+
+struct hauli_join;
+struct hauli_start;
+
+/* A coroutine that has not begun (entry.h). */
+struct hauli_record {
+	const struct hauli_start *start; /* read until fn is called, and not after that */
+};
+
+/* It lies in a slab, so the memory of one that was freed can still be read. */
+struct haul_coro {
+	/* Line 0: used by a switch and the run queue. Written by the home. */
+	HAULI_LINE struct hauli_co co;
+	struct hauli_record record; /* where it is queued while it has no stack */
+	struct hauli_u8_owned state; /* enum hauli_coro_state */
+	struct hauli_u8_shared flags; /* HAULI_FLAG_ */
+	struct hauli_permit permit; /* taken by haul_park(). Given by the home */
+	bool detached;
+	uint8_t pinned; /* HAULI_PINNED_; 0: it may be stolen. Written by itself */
+	bool poller;
+	uint8_t back; /* enum hauli_back, while stolen. Set by the thief, and by itself */
+	uint8_t order_key; /* haul_coro_opts.order_key, or HAULI_ORDER_KEY_ASK */
+
+	/* Line 1: spawn, waits and end. Written by the spawner, then by the home. */
+	/* struct haul_carrier; NULL: free, HOMELESS, or a spare */
+	HAULI_LINE struct hauli_ptr_published home;
+	haul_fn *fn; /* NULL: it had ended, and was not joined, when the stop came by (stop.c) */
+	void *arg; /* in a join: its struct hauli_join; BLOCKED: its struct hauli_block; after the
+		    * end: the result of the body */
+	struct hauli_join *joiner;
+	struct hauli_ptr_published frame; /* the innermost (frame.h); NULL: none, or it is free */
+	union {
+		struct hauli_timer timer;
+		struct hauli_item item; /* HOMELESS */
+	};
+
+	/* Line 2: written by other threads. */
+	HAULI_LINE struct hauli_requests requests;
+	uint32_t place; /* place in the order (order.c); 0: in no list there */
+	struct hauli_msg request_msg;
+	union {
+		struct hauli_msg start_msg; /* spawned by another thread */
+		struct hauli_pile asked; /* spawned homeless: of joiners, for HAULI_REQ_JOIN */
+	};
+	struct hauli_msg back_msg; /* stolen; its kind is set by the thief */
+	struct haul_coro *order_next;
+};
+
+HAULI_ASSERT_LINE(struct haul_coro, home);
+HAULI_ASSERT_LINE(struct haul_coro, requests);
+_Static_assert(sizeof(struct haul_coro) == 3 * HAULI_CACHE_LINE, "three lines");
+
+static inline enum hauli_coro_state hauli_coro_state(const struct haul_coro *co)
+{
+	return (enum hauli_coro_state)hauli_u8_owned_get(&co->state);
+}
+
+static inline void hauli_coro_set_state(struct haul_coro *co, enum hauli_coro_state state)
+{
+	hauli_u8_owned_set(&co->state, (uint8_t)state);
+}
+
+/* Makes a free object a ready coroutine that has no home and no stack yet. opts may be NULL. */
+static inline void hauli_coro_set_up(struct haul_coro *co, haul_fn *fn, void *arg,
+	const struct haul_coro_opts *opts, bool detached)
+{
+	co->co.name = "-";
+	hauli_coro_set_state(co, HAULI_CORO_READY);
+	hauli_u8_shared_init(&co->flags, 0);
+	hauli_permit_take(&co->permit);
+	co->detached = detached;
+	co->pinned = 0; /* one store, with the next three fields */
+	co->poller = false;
+	co->back = 0;
+	co->order_key = 0;
+	if (opts) {
+		if (opts->name)
+			co->co.name = opts->name;
+		co->pinned = opts->pinned;
+		co->order_key = opts->order_key;
+	}
+	co->fn = fn;
+	co->arg = arg;
+	co->joiner = NULL;
+}
+
+/* Gives co a stack, on which it will begin with entry(). */
+static inline void hauli_coro_prepare(
+	struct haul_coro *co, struct hauli_stack *stack, void (*entry)(void *pass))
+{
+	hauli_co_prepare(&co->co, stack, stack, entry);
+}
+
+static inline struct haul_coro *hauli_coro_of_record(struct hauli_record *r)
+{
+	return (struct haul_coro *)((char *)r - offsetof(struct haul_coro, record));
+}
+
+static inline bool hauli_coro_is_cancelled(const struct haul_coro *co)
+{
+	return hauli_u8_shared_get(&co->flags) & HAULI_FLAG_CANCELLED;
+}
+
+static inline bool hauli_coro_is_stolen(const struct haul_coro *co)
+{
+	return HAUL_STEALING && hauli_u8_shared_get(&co->flags) & HAULI_FLAG_STOLEN;
+}
+
+/* True if co has ended and is kept until it is joined or detached. For other threads than the
+ * home's a hint. */
+HAULI_MAY_RACE static inline bool hauli_coro_is_unjoined(const struct haul_coro *co)
+{
+	HAULI_RACES(co);
+	return hauli_coro_state(co) == HAULI_CORO_ENDED && !co->detached;
+}
+
+/* True if a thief may take co while co is ready. */
+static inline bool hauli_coro_is_stealable(const struct haul_coro *co)
+{
+	return !co->pinned;
+}
+
+/* True if co takes the slow path when it waits or ends. */
+static inline bool hauli_coro_needs_slow_path(const struct haul_coro *co)
+{
+	return hauli_u8_shared_get(&co->flags) & (uint8_t)~HAULI_FLAG_KEPT;
+}
+
+/* True if co, when ready, goes into its home's run queue by the fast path. The exceptions: the loop
+ * resumes a poller, a stolen coroutine is in the thief's queue, and pushes of kept ones are
+ * counted. */
+static inline bool hauli_coro_queues(const struct haul_coro *co)
+{
+	const uint8_t steals = HAUL_STEALING ? HAULI_FLAG_STOLEN | HAULI_FLAG_KEPT : 0;
+
+	return !(hauli_u8_shared_get(&co->flags) & (HAULI_FLAG_POLLER | steals));
+}
+
+/* For a co that hauli_coro_queues() excludes: true if co is kept, and goes into the run queue by
+ * the slow path. */
+static inline bool hauli_coro_is_kept(const struct haul_coro *co)
+{
+	const uint8_t elsewhere = HAULI_FLAG_POLLER | HAULI_FLAG_STOLEN;
+
+	return !(hauli_u8_shared_get(&co->flags) & elsewhere);
+}
+
+static inline struct haul_carrier *hauli_coro_home(const struct haul_coro *co)
+{
+	return hauli_ptr_published_get(&co->home);
+}
+
+static inline struct haul_coro *hauli_coro_of_timer(struct hauli_timer *t)
+{
+	return (struct haul_coro *)((char *)t - offsetof(struct haul_coro, timer));
+}
+
+static inline struct haul_coro *hauli_coro_of_item(struct hauli_item *item)
+{
+	return (struct haul_coro *)((char *)item - offsetof(struct haul_coro, item));
+}
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An entry of the run queue: a ready coroutine that has begun, or a record, which is one that has
+ * not. A record is 8 bytes: part of its struct haul_coro, or in memory of its spawner, such as a
+ * packet. It gets a stack when its turn comes or a thief takes it, and that of the coroutine before
+ * it if that has just ended. A record in memory of its spawner gets its struct haul_coro in the
+ * same ways. Where carriers steal, only detached coroutines that thieves may take are such records.
+ *
+ * The queue holds pointers. That of a record has the top bit set, which no address of a program
+ * has. So one test of the sign finds records, and the end of a batch (NULL) with the same compare.
+ */
+#ifndef HAULI_SCHED_STATE_ENTRY_H
+#define HAULI_SCHED_STATE_ENTRY_H
+
+#include <haul/coro.h>
+
+#include "sched/state/coroutine.h"
+
+/* How coroutines begin that are spawned as records. Constant while there are any. */
+struct hauli_start {
+	haul_fn *fn; /* gets the record; an entry of the glue runs the same itself */
+	void (*entry)(void *pass); /* where a new stack begins */
+	/* Called on the home's thread, in place of fn: there is no memory for a stack. */
+	void (*drop)(struct hauli_record *record);
+	struct haul_coro_opts opts;
+	uint8_t stack_class;
+	uint64_t fresh; /* of a coroutine that begins so (record.h) */
+	/* Its records are part of their struct haul_coro. Only entry and stack_class count. */
+	bool in_coro;
+};
+
+#define HAULI_ENTRY_RECORD (UINT64_C(1) << 63)
+
+static inline struct haul_coro *hauli_entry_of(struct hauli_record *r)
+{
+	return (struct haul_coro *)((uintptr_t)r | HAULI_ENTRY_RECORD);
+}
+
+static inline bool hauli_entry_is_record(const struct haul_coro *entry)
+{
+	return (intptr_t)entry < 0;
+}
+
+static inline struct hauli_record *hauli_entry_record(const struct haul_coro *entry)
+{
+	return (struct hauli_record *)((uintptr_t)entry & ~HAULI_ENTRY_RECORD);
+}
+
+/* The coroutine of a record that is part of it. */
+static inline struct haul_coro *hauli_entry_coro(const struct haul_coro *entry)
+{
+	return hauli_coro_of_record(hauli_entry_record(entry));
+}
+
+/* True if a thief may take it. */
+static inline bool hauli_entry_is_stealable(const struct haul_coro *entry)
+{
+	if (!hauli_entry_is_record(entry))
+		return hauli_coro_is_stealable(entry);
+	return !hauli_entry_record(entry)->start->in_coro ||
+		hauli_coro_is_stealable(hauli_entry_coro(entry));
+}
+
+#endif

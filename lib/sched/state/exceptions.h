@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* C++ exceptions of coroutines: each coroutine has its own. */
+#ifndef HAULI_SCHED_STATE_EXCEPTIONS_H
+#define HAULI_SCHED_STATE_EXCEPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The state that a C++ runtime keeps for each thread: Itanium C++ ABI, 2.2.2. */
+struct hauli_exceptions {
+	void *caught;
+	unsigned uncaught;
+};
+
+/* The calling thread's state; NULL if the program has no C++. */
+struct hauli_exceptions *hauli_exceptions_here(void);
+
+/* A state with an exception, for carriers whose coroutine must not suspend: a yield looks at it. */
+extern struct hauli_exceptions hauli_exceptions_always;
+
+static inline bool hauli_exceptions_any(const struct hauli_exceptions *e)
+{
+	return e->caught != NULL || e->uncaught != 0;
+}
+
+#endif

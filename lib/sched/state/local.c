@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Values of each carrier. The first haul_local_set() of a key gives it an index, for all
+ * carriers. */
+#include "sched/state/local.h"
+
+#include <errno.h>
+
+#include <haul/carrier.h>
+
+#include "base/forks.h"
+#include "conc/word.h"
+#include "sched/state/self.h"
+
+#define NO_KEY "the key is NULL"
+
+/* Written under the lock of the process. */
+static const struct haul_local *keys[HAUL_LOCALS_MAX];
+static unsigned nb_keys;
+
+/* The index, or -1: it has none yet. Any thread. */
+static int index_of(const struct haul_local *key)
+{
+	return (int)hauli_u32_published_get((const struct hauli_u32_published *)&key->hidden) - 1;
+}
+
+/* The new index, or -ENOSPC. */
+static int enter(struct haul_local *key)
+{
+	int index;
+
+	hauli_process_lock();
+	index = index_of(key);
+	if (index < 0 && nb_keys == HAUL_LOCALS_MAX) {
+		index = -ENOSPC;
+	} else if (index < 0) {
+		index = (int)nb_keys;
+		keys[nb_keys++] = key;
+		hauli_u32_published_set((struct hauli_u32_published *)&key->hidden, nb_keys);
+	}
+	hauli_process_unlock();
+	return index;
+}
+
+void *haul_local_get(const struct haul_local *key)
+{
+	int index;
+
+	HAUL_MISUSE_IF(!key, NO_KEY);
+	index = index_of(key);
+	/* On a thread that is no carrier these are those of the stand-in: none. */
+	return index < 0 ? NULL : hauli_here()->locals[index];
+}
+
+int haul_local_set(struct haul_local *key, void *value)
+{
+	struct haul_carrier *c = hauli_here();
+	int index;
+
+	HAUL_MISUSE_IF(!key, NO_KEY);
+	if (c == &hauli_nowhere)
+		return -EPERM;
+	index = index_of(key);
+	if (index < 0)
+		index = enter(key);
+	if (index < 0)
+		return index;
+	c->locals[index] = value;
+	return 0;
+}
+
+#define PASSES 4 /* a release may set other values, within reason */
+
+static bool release_some(struct haul_carrier *c)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < HAUL_LOCALS_MAX; i++) {
+		void *value = c->locals[i];
+
+		c->locals[i] = NULL;
+		if (value && keys[i]->release) {
+			keys[i]->release(value);
+			any = true;
+		}
+	}
+	return any;
+}
+
+/* So that a release that suspends ends the program with a line, as on other threads. */
+static void run_nobody(struct haul_carrier *c)
+{
+	c->current = hauli_nowhere.current;
+	c->cxx = hauli_nowhere.cxx;
+	c->exceptions = hauli_nowhere.exceptions;
+}
+
+void hauli_locals_release(struct haul_carrier *c)
+{
+	run_nobody(c);
+	for (unsigned i = 0; i < PASSES && release_some(c); i++)
+		;
+}

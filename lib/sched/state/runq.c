@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sched/state/runq.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "base/assert.h"
+
+#define BLOCK HAULI_RUNQ_BLOCK
+/* All but the first and the last are full. Twice as many in the table: a power of two. */
+#define BLOCKS (HAULI_RUNQ_MAX / BLOCK + 2)
+#define TABLE (HAULI_RUNQ_MAX / BLOCK * 2)
+#define BACKLOG_BYTES (BLOCKS * BLOCK * sizeof(uintptr_t) + TABLE * sizeof(uintptr_t *))
+#define FRONT 64 /* slots left free for pushes to the front */
+
+/* The filler of the ring's slots, for prefetching. */
+static const struct haul_coro nobody;
+
+/* This and all functions below: for the owner; where thieves may come, for the guard's holder. */
+static uint64_t head_of(const struct hauli_backlog *b)
+{
+	return hauli_u64_owned_get(&b->head);
+}
+
+static uint64_t tail_of(const struct hauli_backlog *b)
+{
+	return hauli_u64_owned_get(&b->tail);
+}
+
+static bool is_empty(const struct hauli_backlog *b)
+{
+	return head_of(b) == tail_of(b);
+}
+
+static uintptr_t **block_of(const struct hauli_backlog *b, uint64_t at)
+{
+	return &b->blocks[at / BLOCK % TABLE];
+}
+
+static uintptr_t *slot(const struct hauli_backlog *b, uint64_t at)
+{
+	return &(*block_of(b, at))[at % BLOCK];
+}
+
+static uintptr_t *take_block(struct hauli_backlog *b)
+{
+	uintptr_t *block = b->unused;
+
+	if (block) {
+		b->unused = (uintptr_t *)block[0];
+		return block;
+	}
+	HAUL_BUG_ON(b->fresh == BLOCKS);
+	return b->memory + (size_t)b->fresh++ * BLOCK;
+}
+
+/* Moves the head, and gives back the blocks before it. */
+static void set_head(struct hauli_backlog *b, uint64_t head)
+{
+	for (uint64_t at = head_of(b); at / BLOCK != head / BLOCK; at += BLOCK) {
+		uintptr_t *block = *block_of(b, at);
+
+		block[0] = (uintptr_t)b->unused;
+		b->unused = block;
+	}
+	hauli_u64_owned_set(&b->head, head);
+}
+
+static void append(struct hauli_backlog *b, uintptr_t entry)
+{
+	uint64_t tail = tail_of(b);
+
+	if (hauli_unlikely(tail % BLOCK == 0))
+		b->next = *block_of(b, tail) = take_block(b);
+	*b->next++ = entry;
+	hauli_u64_owned_set(&b->tail, tail + 1);
+}
+
+/* A tag bit of entries, where thieves may come: to read it from the coroutine would be a cache
+ * miss. */
+#define STAYS ((uintptr_t)1) /* not stealable */
+
+static struct haul_coro *coro_of(uintptr_t entry)
+{
+	return (struct haul_coro *)(entry & ~STAYS);
+}
+
+static bool is_loose(uintptr_t entry)
+{
+	return entry != 0 && !(entry & STAYS);
+}
+
+static void count_loose(struct hauli_backlog *b, int n)
+{
+	hauli_u64_owned_set(&b->loose, hauli_u64_owned_get(&b->loose) + (uint64_t)n);
+}
+
+int hauli_runq_init(struct hauli_runq *q)
+{
+	void *p = mmap(NULL, BACKLOG_BYTES, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		return -ENOMEM;
+	q->lifo_at = UINT32_MAX / 2; /* far from where the head begins */
+	q->lifo_count = 1;
+	q->shared = false;
+	hauli_u8_owned_set(&q->behind, false);
+	q->backlog = (struct hauli_backlog){
+		.blocks = p, .memory = (uintptr_t *)((uintptr_t **)p + TABLE)};
+	hauli_ring_init(&q->ring, (void *)(uintptr_t)&nobody);
+	return 0;
+}
+
+void hauli_runq_fini(struct hauli_runq *q)
+{
+	munmap(q->backlog.blocks, BACKLOG_BYTES);
+}
+
+static void push_shared(struct hauli_runq *q, struct haul_coro *co)
+{
+	struct hauli_backlog *b = &q->backlog;
+
+	hauli_ring_hold(&q->ring);
+	append(b, (uintptr_t)co | (hauli_entry_is_stealable(co) ? 0 : STAYS));
+	count_loose(b, hauli_entry_is_stealable(co));
+	hauli_u8_owned_set(&q->behind, true);
+	hauli_ring_release(&q->ring);
+}
+
+void hauli_backlog_push(struct hauli_runq *q, struct haul_coro *co)
+{
+	struct hauli_backlog *b = &q->backlog;
+
+	if (q->shared) {
+		push_shared(q, co);
+		return;
+	}
+	append(b, (uintptr_t)co);
+	hauli_u8_owned_set(&q->behind, true);
+}
+
+void hauli_runq_push_one_by_one(struct hauli_runq *q, const struct hauli_start *start,
+	void *const objs[], ptrdiff_t at, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		struct hauli_record *r = (struct hauli_record *)((char *)objs[i] + at);
+
+		r->start = start;
+		hauli_runq_push(q, hauli_entry_of(r));
+	}
+}
+
+void hauli_runq_push_pinned(struct hauli_runq *q, struct haul_coro *co,
+	void (*push)(struct hauli_runq *q, struct haul_coro *co))
+{
+	uint32_t pushed = hauli_ring_pushed(&q->ring);
+
+	hauli_ring_keep(&q->ring);
+	push(q, co); /* to the ring or the backlog */
+	hauli_ring_has_kept(&q->ring, hauli_ring_pushed(&q->ring) != pushed);
+}
+
+static void refill_shared(struct hauli_runq *q)
+{
+	struct hauli_backlog *b = &q->backlog;
+	uint64_t head, tail;
+
+	hauli_ring_hold(&q->ring);
+	head = head_of(b);
+	tail = tail_of(b);
+	for (; head != tail && hauli_ring_depth(&q->ring) < HAULI_RING_SIZE - FRONT; head++) {
+		uintptr_t entry = *slot(b, head);
+
+		if (entry == 0)
+			continue;
+		if (is_loose(entry)) {
+			hauli_ring_push(&q->ring, coro_of(entry));
+			count_loose(b, -1);
+		} else {
+			hauli_ring_keep(&q->ring);
+			hauli_ring_push(&q->ring, coro_of(entry));
+			hauli_ring_has_kept(&q->ring, true);
+		}
+	}
+	set_head(b, head);
+	hauli_u8_owned_set(&q->behind, head != tail);
+	hauli_ring_release(&q->ring);
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Moves the entries from head that lie together, in the backlog and in the ring. Returns their
+ * number; 0: the ring is full, or the backlog is empty. */
+static uint64_t move_some(struct hauli_runq *q, uint64_t head, uint64_t tail)
+{
+	const uintptr_t *from = slot(&q->backlog, head);
+	hauli_ring_slot *to = hauli_ring_first(&q->ring);
+	uint64_t n = least(tail - head, BLOCK - head % BLOCK);
+
+	n = least(n, least(hauli_ring_room(&q->ring), hauli_ring_straight(&q->ring)));
+	for (uint64_t i = 0; i < n; i++)
+		hauli_ring_set(&to[i], (void *)from[i]);
+	hauli_ring_add(&q->ring, (uint32_t)n);
+	return n;
+}
+
+void hauli_runq_refill(struct hauli_runq *q)
+{
+	struct hauli_backlog *b = &q->backlog;
+	uint64_t head, tail, n;
+
+	if (q->shared) {
+		refill_shared(q);
+		return;
+	}
+	head = head_of(b);
+	tail = tail_of(b);
+	while (head != tail && (n = move_some(q, head, tail)) > 0)
+		head += n;
+	set_head(b, head);
+	hauli_u8_owned_set(&q->behind, head != tail);
+}
+
+/* Takes the oldest stealable entry, if may() is true for it; the caller has checked that there is
+ * one. */
+static struct haul_coro *take_loose(struct hauli_backlog *b, bool (*may)(const void *item))
+{
+	uint64_t at = b->passed, head = head_of(b);
+	struct haul_coro *co;
+
+	if ((int64_t)(at - head) < 0)
+		at = head;
+	while (!is_loose(*slot(b, at)))
+		at++;
+	co = coro_of(*slot(b, at));
+	if (!may(co))
+		return NULL;
+	*slot(b, at) = 0;
+	count_loose(b, -1);
+	b->passed = at + 1;
+	while (head != b->passed && *slot(b, head) == 0)
+		head++;
+	set_head(b, head);
+	return co;
+}
+
+struct haul_coro *hauli_runq_steal(struct hauli_runq *q, bool (*may)(const void *item))
+{
+	struct haul_coro *co = hauli_ring_steal(&q->ring, may);
+	struct hauli_backlog *b = &q->backlog;
+
+	if (co || hauli_u64_owned_get(&b->loose) == 0)
+		return co;
+	co = take_loose(b, may);
+	hauli_u8_owned_set(&q->behind, !is_empty(b));
+	return co;
+}

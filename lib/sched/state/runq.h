@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The run queue of a carrier: a ring of 256 and a backlog behind it, first in, first out, except
+ * for the LIFO slot at the front of the ring. The owner pops in batches. Thieves may take from the
+ * ring at any time, and from the backlog if the ring has nothing for them.
+ *
+ * The backlog is made of blocks of pointers, and not a list of coroutines, so that coroutines far
+ * behind the head can be prefetched. It grows and shrinks by a block, so no push takes long. Its
+ * address space is reserved once, for the maximum number of coroutines of a carrier, so a push
+ * never fails; memory is used as it fills. A thief leaves a hole where it has taken an entry, so
+ * the rest keeps its order. The stealable entries are counted, so no thief comes for the others.
+ */
+#ifndef HAULI_SCHED_STATE_RUNQ_H
+#define HAULI_SCHED_STATE_RUNQ_H
+
+#include "base/race.h"
+#include "conc/ring.h"
+#include "sched/state/entry.h"
+
+#define HAULI_RUNQ_MAX (1u << 24) /* coroutines of one carrier */
+#define HAULI_RUNQ_BLOCK 2048u /* entries of a block: 16 KiB */
+
+struct hauli_backlog {
+	/* Entries (entry.h); where thieves may come, with a tag bit, and 0 for a hole. Block i has
+	 * the entries from i * HAULI_RUNQ_BLOCK; the table is indexed modulo its size. */
+	uintptr_t **blocks;
+	uintptr_t *memory; /* of all blocks */
+	uintptr_t *unused; /* blocks that were in use, linked through their first word */
+	uint32_t fresh; /* blocks that have been in use: from the start of memory */
+	struct hauli_u64_owned head, tail; /* free-running; read by any thread */
+	/* where thieves may come: the number of stealable entries; read by any thread */
+	struct hauli_u64_owned loose;
+	uint64_t passed; /* thieves have passed the entries before this index: none is stealable */
+	uintptr_t *next; /* where the next entry goes, if it does not begin a block */
+};
+
+struct hauli_runq {
+	struct hauli_ring ring;
+	uint32_t lifo_at; /* the head right after the last push into the LIFO slot */
+	uint32_t lifo_count; /* pushes that found the LIFO slot empty */
+	struct hauli_backlog backlog;
+	/* the backlog is not empty. Where thieves may come, set under the guard */
+	struct hauli_u8_owned behind;
+	bool shared; /* thieves may come: the backlog is under the ring's guard */
+};
+
+/* Any thread. The number of entries, holes included. A guess for threads that do not hold the
+ * guard. */
+static inline uint64_t hauli_backlog_depth(const struct hauli_backlog *b)
+{
+	return hauli_u64_owned_get(&b->tail) - hauli_u64_owned_get(&b->head);
+}
+
+/* Any thread. True if a thief may find coroutines in the ring or the backlog. */
+static inline bool hauli_runq_has_stealable(const struct hauli_runq *q)
+{
+	return hauli_ring_has_stealable(&q->ring) || hauli_u64_owned_get(&q->backlog.loose) > 0;
+}
+
+#define HAULI_LIFO_PERIOD 4u
+
+/* 0 or -ENOMEM. */
+int hauli_runq_init(struct hauli_runq *q);
+void hauli_runq_fini(struct hauli_runq *q);
+
+void hauli_backlog_push(struct hauli_runq *q, struct haul_coro *co);
+
+/* hauli_runq_push_records() if they do not fit into the ring. */
+void hauli_runq_push_one_by_one(struct hauli_runq *q, const struct hauli_start *start,
+	void *const objs[], ptrdiff_t at, unsigned n);
+
+/* Thief, after hauli_ring_try_steal(). Takes the oldest coroutine for which may() is true, or
+ * returns NULL. */
+struct haul_coro *hauli_runq_steal(struct hauli_runq *q, bool (*may)(const void *item));
+
+/* Moves coroutines from the backlog to the ring until that is full. Where thieves may come, it
+ * leaves room for pushes to the front. */
+void hauli_runq_refill(struct hauli_runq *q);
+
+static inline void hauli_runq_push(struct hauli_runq *q, struct haul_coro *co)
+{
+	/* Coroutines in the backlog are older. */
+	if (hauli_unlikely(hauli_u8_owned_get(&q->behind)) ||
+		hauli_unlikely(!hauli_ring_push(&q->ring, co)))
+		hauli_backlog_push(q, co);
+}
+
+/* True if the next push takes the fast path: push_fast(). */
+static inline bool hauli_runq_has_room(const struct hauli_runq *q)
+{
+	return !hauli_u8_owned_get(&q->behind) && hauli_ring_room(&q->ring) > 0;
+}
+
+static inline void hauli_runq_push_fast(struct hauli_runq *q, struct haul_coro *co)
+{
+	hauli_ring_set(hauli_ring_first(&q->ring), co);
+	hauli_ring_add(&q->ring, 1);
+}
+
+/* Sets n consecutive slots to the records of n objects. */
+static inline void hauli_runq_fill(hauli_ring_slot *slots, const struct hauli_start *start,
+	void *const objs[], ptrdiff_t at, unsigned n)
+{
+	uintptr_t marked = (uintptr_t)at + HAULI_ENTRY_RECORD; /* one addition for both */
+
+#pragma GCC unroll 4
+	for (unsigned i = 0; i < n; i++) {
+		char *obj = objs[i];
+
+		((struct hauli_record *)(obj + at))->start = start;
+		hauli_ring_set(&slots[i], (void *)((uintptr_t)obj + marked));
+	}
+}
+
+/* Pushes the records of n objects, each `at` bytes behind the beginning of its object. */
+static inline void hauli_runq_push_records(struct hauli_runq *q, const struct hauli_start *start,
+	void *const objs[], ptrdiff_t at, unsigned n)
+{
+	uint32_t straight = hauli_ring_straight(&q->ring);
+
+	if (hauli_unlikely(hauli_ring_room(&q->ring) < n) ||
+		hauli_unlikely(hauli_u8_owned_get(&q->behind))) {
+		hauli_runq_push_one_by_one(q, start, objs, at, n);
+		return;
+	}
+	hauli_runq_fill(hauli_ring_first(&q->ring), start, objs, at, straight < n ? straight : n);
+	if (hauli_unlikely(straight < n))
+		hauli_runq_fill(
+			hauli_ring_slots(&q->ring), start, objs + straight, at, n - straight);
+	hauli_ring_add(&q->ring, n);
+}
+
+/*
+ * As hauli_runq_push(), into the LIFO slot at the front. If a coroutine is there already, and every
+ * fourth time, the push goes to the end.
+ */
+static inline void hauli_runq_push_lifo(struct hauli_runq *q, struct haul_coro *co)
+{
+	uint32_t head = hauli_ring_head(&q->ring);
+
+	if (hauli_likely(head != q->lifo_at) &&
+		hauli_likely(q->lifo_count++ % HAULI_LIFO_PERIOD != 0) &&
+		hauli_likely(hauli_ring_push_front(&q->ring, co)))
+		q->lifo_at = head - 1;
+	else
+		hauli_runq_push(q, co);
+}
+
+/* The same, to the front in every case; to the end only if the ring is full. */
+static inline void hauli_runq_push_first(struct hauli_runq *q, struct haul_coro *co)
+{
+	if (hauli_unlikely(!hauli_ring_push_front(&q->ring, co)))
+		hauli_runq_push(q, co);
+}
+
+/* Any of these three pushes, for a coroutine that thieves may not take. */
+void hauli_runq_push_pinned(struct hauli_runq *q, struct haul_coro *co,
+	void (*push)(struct hauli_runq *q, struct haul_coro *co));
+
+/* Refills the ring from the backlog. Called at least once in 192 pops, so that the ring does not
+ * run empty while there is a backlog. */
+static inline void hauli_runq_top_up(struct hauli_runq *q)
+{
+	if (hauli_unlikely(hauli_u8_owned_get(&q->behind)))
+		hauli_runq_refill(q);
+}
+
+static inline bool hauli_runq_is_empty(const struct hauli_runq *q)
+{
+	return hauli_ring_depth(&q->ring) == 0;
+}
+
+/*
+ * With many coroutines each context is a cache miss. So the first line of a far coroutine is
+ * prefetched; and of a near one, whose first line has come by now, the frames just above the stack
+ * pointer, which its return reads. A thief may run that coroutine by now, or it may have ended: its
+ * slot stays mapped, and the values read are used for prefetching only. The memory of a record does
+ * not.
+ */
+HAULI_MAY_RACE static inline void hauli_runq_prefetch(
+	const struct haul_coro *near, const struct haul_coro *far)
+{
+	const char *sp;
+
+	HAULI_RACES(near);
+	__builtin_prefetch(far, 1);
+	if (hauli_unlikely(hauli_entry_is_record(near)))
+		return;
+	sp = near->co.ctx.sp;
+	__builtin_prefetch(sp, 1);
+	__builtin_prefetch(sp + HAULI_CACHE_LINE, 1);
+}
+
+/* Begins a batch: the next n pops succeed as long as there are coroutines. */
+static inline void hauli_runq_open(struct hauli_runq *q, uint32_t n)
+{
+	hauli_ring_open(&q->ring, n);
+}
+
+/* The same, where there are no thieves. */
+static inline void hauli_runq_open_unshared(struct hauli_runq *q, uint32_t n)
+{
+	hauli_ring_open_unshared(&q->ring, n);
+}
+
+/* Ends the batch: pops fail until the next open. Afterwards the ring is not empty while there is a
+ * backlog, even if thieves have emptied it. */
+static inline void hauli_runq_close(struct hauli_runq *q)
+{
+	hauli_ring_close(&q->ring);
+	hauli_runq_top_up(q);
+}
+
+/* The same, where there are no thieves. */
+static inline void hauli_runq_close_unshared(struct hauli_runq *q)
+{
+	hauli_ring_close_unshared(&q->ring);
+	hauli_runq_top_up(q);
+}
+
+/* The next entry of the batch; NULL: the batch has ended. */
+static inline struct haul_coro *hauli_runq_pop(struct hauli_runq *q)
+{
+	void *near, *far;
+	struct haul_coro *oldest = hauli_ring_pop(&q->ring, &near, &far);
+
+	if (hauli_unlikely(!oldest))
+		return NULL;
+	hauli_runq_prefetch(near, far);
+	return oldest;
+}
+
+/* The same, for a caller that expects records: without prefetching. steals, a constant: thieves may
+ * come. */
+static inline struct haul_coro *hauli_runq_pop_record(struct hauli_runq *q, bool steals)
+{
+	return steals ? hauli_ring_pop(&q->ring, NULL, NULL) : hauli_ring_pop_unshared(&q->ring);
+}
+
+#endif

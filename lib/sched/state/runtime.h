@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The runtime: what all carriers share. */
+#ifndef HAULI_SCHED_STATE_RUNTIME_H
+#define HAULI_SCHED_STATE_RUNTIME_H
+
+#include <pthread.h>
+
+#include <haul/runtime.h>
+
+#include "conc/gate.h"
+#include "conc/word.h"
+
+struct haul_runtime {
+	struct haul_runtime *next; /* in the list of all runtimes (runtime.c) */
+	struct haul_carrier *carriers; /* constant after the start */
+	unsigned nb_carriers;
+	unsigned default_class; /* stack class */
+	struct hauli_slab *coros;
+	struct hauli_stacks *stacks;
+	struct hauli_marks *marks; /* NULL: they are off */
+	struct hauli_cluster *clusters;
+	unsigned nb_clusters;
+	struct haul_carrier **nearest; /* by OS CPU, below nb_cpus: the nearest carrier */
+	unsigned nb_cpus;
+	struct hauli_group *groups; /* NULL: stealing is off */
+	unsigned nb_groups;
+	bool virtual_time; /* constant */
+	/* its pollers get all they receive from coroutines, so they may be in virtual time. Set
+	 * before there are any */
+	bool quiet_pollers;
+	struct hauli_u8_shared woken_from_outside; /* by a thread that is no carrier. Any thread */
+	bool told_stuck; /* under quiet_lock */
+	pthread_mutex_t quiet_lock;
+	struct haul_launcher launcher;
+	struct hauli_watchdog *watchdog; /* or NULL */
+	struct hauli_threads *threads; /* of the default launcher, or NULL */
+
+	/* Any thread. */
+	struct hauli_gate gate; /* passed by spawns from other threads */
+	struct hauli_gate callers; /* of haul_on_each() elsewhere: inside until it returns */
+	/* joins by threads that are no carriers: inside until they return. Closed when all
+	 * coroutines have ended */
+	struct hauli_gate joins;
+	struct hauli_ticket ticket; /* for haul_spawn_any() on threads that are no carriers */
+
+	/* haul_stop(), under the lock. */
+	pthread_mutex_t lock;
+	pthread_cond_t drained_more;
+	unsigned nb_drained;
+	bool stop_sent;
+	unsigned holders; /* haul_stop() is refused while this is not 0 */
+};
+
+/* The list of runtimes that are started and not stopped. Any thread. */
+void hauli_runtime_enlist(struct haul_runtime *rt);
+void hauli_runtime_delist(struct haul_runtime *rt);
+bool hauli_runtime_is_running(const struct haul_runtime *rt);
+
+/*
+ * Lets the calling thread, which is no carrier, join p, which may be any address. Returns 0 if it
+ * is a coroutine of a runtime in the list, or was: *rt does not end until
+ * hauli_runtime_has_joined(); -ECANCELED if another thread has stopped its runtime, or may have;
+ * -ENOENT if it is none.
+ */
+int hauli_runtimes_join(const void *p, struct haul_runtime **rt);
+void hauli_runtime_has_joined(struct haul_runtime *rt);
+
+/* Calls fn for each runtime in the list, none of which ends meanwhile. */
+void hauli_runtimes_for_each(void (*fn)(struct haul_runtime *rt));
+
+/* True in a child of fork() that has not started a runtime: the runtimes in its memory have no
+ * threads, so a wait for one would not end. For threads that are no carriers. */
+bool hauli_runtimes_are_copies(void);
+
+/* In such a child, before its first start: empties the list. */
+void hauli_runtimes_forget_copies(void);
+
+/* By a thread that is no carrier, before it wakes co. */
+void hauli_runtime_is_woken(const struct haul_coro *co);
+
+/* For code that owns pollers and the memory that they use: haul_stop() is refused from hold to
+ * let_go. Any thread that is no carrier. */
+void hauli_runtime_hold(struct haul_runtime *rt);
+void hauli_runtime_let_go(struct haul_runtime *rt);
+bool hauli_runtime_is_held(struct haul_runtime *rt);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The end of a carrier's sleep, on the futex or in its poller's wait. */
+#ifndef HAULI_SCHED_STEAL_SLEEP_H
+#define HAULI_SCHED_STEAL_SLEEP_H
+
+#include "sched/state/carrier.h"
+
+/* Owner, after hauli_inbox_try_sleep() and before it runs anything. Marks the carrier awake,
+ * handles its messages, and checks the injector, for which a waker may have roused the carrier. */
+void hauli_sleep_end(struct haul_carrier *c);
+
+/* Owner. Waits until no waker is between its push and the end of its wake-up call. After that, what
+ * the call uses may be freed. */
+void hauli_sleep_quiesce(struct haul_carrier *c);
+
+#endif

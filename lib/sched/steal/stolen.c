@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A stolen coroutine runs one slice on the thief. Its home still decides everything about it: when
+ * it yields, parks, sleeps, joins or ends, a message tells its home, which acts as if the coroutine
+ * had made the call on it just then. Meanwhile the home handles requests to it as for a running
+ * coroutine. So the argument of design/0001 for wake, time-out and cancel holds for it as well.
+ *
+ * The thief sets the flag STOLEN, and the home clears it when the coroutine is back. Only the home
+ * writes the state, which stays READY in the meantime, so no thread takes the coroutine for parked.
+ *
+ * A slice may go on at home. The home may steal as any other carrier, and so takes a coroutine
+ * back from a thief that has not run it. And a coroutine that needs its home's thread in the midst
+ * of its slice, for a scope or for haul_pin(), goes there by a message (hauli_go_on_at_home()).
+ * Either way it is stolen until its slice ends, and a message, to its own carrier now, tells the
+ * home how. So only here, where a slice of a stolen one ends, does a coroutine lose its place
+ * (order.c), and no path of a coroutine at home needs to look for one. The start message of one
+ * that was taken back, which may still be in the mail, does no harm.
+ *
+ *	what a stolen one does                              STOLEN       its place
+ *	yields, parks, sleeps, joins, blocks, or ends       until back   until back
+ *	needs its home's thread                             until the slice ends, at home
+ *	sends in order                                      until back   until it has entered
+ *
+ * Between the message that brings a sender home and its entering nothing suspends it, and it is
+ * pinned: it cannot end, nor be stolen again, with a place.
+ */
+#include "sched/steal/stolen.h"
+
+#include "sched/state/self.h"
+#include "sched/wait/block.h"
+#include "sched/wait/join.h"
+#include "sched/wait/order.h"
+
+#define OUTSIDE "called outside a coroutine: there is nothing that could be stolen"
+
+static inline bool is_nobody(const struct haul_coro *me)
+{
+	return hauli_u8_shared_get(&me->flags) & HAULI_FLAG_NOBODY;
+}
+
+void haul_pin(void)
+{
+	struct haul_carrier *c = hauli_here();
+	struct haul_coro *me = c->current;
+
+	HAUL_MISUSE_IF(is_nobody(me), OUTSIDE);
+	me->pinned |= HAULI_PINNED_BY_CALL;
+	if (hauli_steals(c))
+		hauli_u8_shared_set_bits(&me->flags, HAULI_FLAG_KEPT);
+	hauli_go_on_at_home(c, me);
+}
+
+void haul_unpin(void)
+{
+	struct haul_coro *me = hauli_here()->current;
+
+	HAUL_MISUSE_IF(is_nobody(me), OUTSIDE);
+	me->pinned &= (uint8_t)~HAULI_PINNED_BY_CALL;
+	if (!me->pinned && (hauli_u8_shared_get(&me->flags) & HAULI_FLAG_KEPT))
+		hauli_u8_shared_clear_bits(&me->flags, HAULI_FLAG_KEPT);
+}
+
+static void park(struct haul_carrier *c, struct haul_coro *co)
+{
+	if (hauli_permit_is_given(&co->permit) || hauli_coro_is_cancelled(co)) {
+		hauli_ready(c, co);
+	} else if (co->timer.at == HAULI_NEVER) {
+		hauli_coro_set_state(co, HAULI_CORO_PARKED);
+	} else {
+		hauli_timer_arm(&c->timers, &co->timer);
+		hauli_coro_set_state(co, HAULI_CORO_PARKED_UNTIL);
+	}
+}
+
+static void sleep(struct haul_carrier *c, struct haul_coro *co)
+{
+	if (hauli_coro_is_cancelled(co)) {
+		hauli_ready(c, co);
+		return;
+	}
+	hauli_timer_arm(&c->timers, &co->timer);
+	hauli_coro_set_state(co, HAULI_CORO_SLEEPING);
+}
+
+static void join(struct haul_carrier *c, struct haul_coro *co)
+{
+	hauli_join_begin(c, co->arg);
+}
+
+/* The slice of co has ended on the thief: co is as any other at home. */
+static void slice_has_ended(struct haul_carrier *c, struct haul_coro *co)
+{
+	hauli_u8_shared_clear_bits(&co->flags, HAULI_FLAG_STOLEN);
+	if (co->back != HAULI_BACK_SEND)
+		hauli_order_withdraw(c, co);
+}
+
+/* A wait of co has begun, or was in vain. Its message comes between batches, so that there is no
+ * begin of a batch to take, as hauli_coro_waits() does. */
+static void note_begin(struct haul_coro *co)
+{
+	co->timer.since = hauli_since(hauli_timer_ticks());
+}
+
+void hauli_stolen_is_back(struct haul_carrier *c, struct haul_coro *co)
+{
+	if (co->back != HAULI_BACK_SAME)
+		slice_has_ended(c, co);
+	switch ((enum hauli_back)co->back) {
+	case HAULI_BACK_YIELD:
+		hauli_ready(c, co);
+		break;
+	case HAULI_BACK_SAME: /* stolen, but in the queue of its home now */
+		hauli_runq_push_first(&c->runq, co);
+		break;
+	case HAULI_BACK_SEND:
+		hauli_ready_first(c, co);
+		break;
+	case HAULI_BACK_PARK:
+		park(c, co);
+		note_begin(co);
+		break;
+	case HAULI_BACK_SLEEP:
+		sleep(c, co);
+		note_begin(co);
+		break;
+	case HAULI_BACK_JOIN:
+		join(c, co);
+		note_begin(co);
+		break;
+	case HAULI_BACK_BLOCK:
+		if (!hauli_block_begin_here(c, co))
+			hauli_ready(c, co);
+		note_begin(co);
+		break;
+	case HAULI_BACK_END:
+		hauli_coro_drop_stack(c, co);
+		hauli_coro_finish(c, co);
+		if (co->detached)
+			hauli_coro_free(c, co);
+		break;
+	}
+}
+
+static struct haul_coro *coro_of(struct hauli_msg *msg)
+{
+	return HAULI_CONTAINER(msg, struct haul_coro, back_msg);
+}
+
+static void handle(struct haul_carrier *c, struct hauli_msg *msg)
+{
+	hauli_stolen_is_back(c, coro_of(msg));
+}
+
+static struct haul_coro *stealable(struct hauli_msg *msg)
+{
+	struct haul_coro *co = coro_of(msg);
+
+	return co->back == HAULI_BACK_YIELD ? co : NULL;
+}
+
+static const struct hauli_msg_kind back_msg = {handle, stealable};
+
+void hauli_stolen_take(struct haul_coro *co)
+{
+	if (!hauli_coro_is_stolen(co))
+		hauli_order_take(hauli_coro_home(co), co);
+	hauli_u8_shared_set_bits(&co->flags, HAULI_FLAG_STOLEN);
+	co->back = HAULI_BACK_YIELD; /* unless the coroutine sets another value */
+	co->back_msg.kind = &back_msg;
+}

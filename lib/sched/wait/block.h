@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Waits that another coroutine or thread ends, a deadline, or a cancel: decided once, by the home
+ * of the coroutine that waits (block.c). lib/sync builds its objects on them.
+ */
+#ifndef HAULI_SCHED_WAIT_BLOCK_H
+#define HAULI_SCHED_WAIT_BLOCK_H
+
+#include "sched/state/carrier.h"
+
+/* How a wait has ended. */
+enum hauli_block_end {
+	HAULI_BLOCK_WAITS, /* not yet */
+	HAULI_BLOCK_EXPIRED,
+	HAULI_BLOCK_CANCELLED,
+	HAULI_BLOCK_SERVED, /* replaces each of the others */
+};
+
+/* What two kinds of waits are for: hauli_block.what is this address. A mutex begins with a word:
+ * the coroutine that holds it, and flags in the lowest bits. The object of the other one is a
+ * scope, which begins with its frame. */
+extern const char hauli_block_mutex[], hauli_block_children[];
+#define HAULI_BLOCK_MUTEX_FLAGS UINT64_C(3)
+
+/* A wait; lies on the stack of its coroutine. */
+struct hauli_block {
+	struct haul_coro *co;
+	uint64_t at; /* ticks: the deadline, or HAULI_NEVER */
+	bool cancellable;
+	/* for a dump: what it waits for, such as "a mutex", and which; or NULL */
+	const char *what;
+	const void *object;
+	struct hauli_u32_published end; /* written by co before it is in a list, then by the home */
+};
+
+/*
+ * The running coroutine, on carrier c, begins a public call that may wait. Returns 0, or
+ * -ECANCELED if it is cancelled: it has yielded then. Ends the program with a line if it may not
+ * suspend. cancellable: false: 0 for a cancelled one too.
+ */
+int hauli_block_check_slow(
+	struct haul_carrier *c, struct haul_coro *me, const char *call, bool cancellable);
+
+static inline int hauli_block_check(
+	struct haul_carrier *c, struct haul_coro *me, const char *call, bool cancellable)
+{
+	if (hauli_likely(!hauli_coro_needs_slow_path(me)))
+		return 0;
+	return hauli_block_check_slow(c, me, call, cancellable);
+}
+
+/* Before a server can find b. The caller sets what and object. deadline: on haul_now()'s clock, or
+ * HAUL_FOREVER. */
+void hauli_block_init(
+	struct hauli_block *b, struct haul_coro *me, uint64_t deadline, bool cancellable);
+
+/* Suspends b's coroutine, the running one, until the wait ends. */
+enum hauli_block_end hauli_block_wait(struct hauli_block *b);
+
+/* After a wait that has ended otherwise, for a coroutine that was served meanwhile: suspends until
+ * that has arrived. So a server may use the coroutine until then. */
+void hauli_block_wait_served(struct hauli_block *b);
+
+/* The home, for its coroutine co that blocks, or is about to: */
+/* begins the wait. False: it has ended already. */
+bool hauli_block_begin_here(struct haul_carrier *c, struct haul_coro *co);
+void hauli_block_serve_here(struct haul_carrier *c, struct haul_coro *co, bool last);
+/* end the wait of a BLOCKED co, whose timer is not armed any more. The caller makes it ready. */
+void hauli_block_expire_here(struct haul_coro *co);
+bool hauli_block_cancel_here(struct haul_carrier *c, struct haul_coro *co);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Joins. All functions but those of struct hauli_ending are for the owner, the thread of carrier
+ * c. */
+#ifndef HAULI_SCHED_WAIT_JOIN_H
+#define HAULI_SCHED_WAIT_JOIN_H
+
+#include "sched/state/carrier.h"
+#include "sched/wait/joined.h"
+
+extern const struct hauli_msg_kind hauli_join_msg;
+
+/* At the target's home. True: the target has ended, j->result is set, and the target is freed.
+ * False: j is served when the target ends. */
+bool hauli_join_here(struct haul_carrier *c, struct hauli_join *j);
+
+/* For a waiter that is at home on c: sets its state, and joins at the target's home, by a message
+ * if that is another carrier. */
+void hauli_join_begin(struct haul_carrier *c, struct hauli_join *j);
+
+/* At the home of a waiter whose timer has expired. True: its join has ended so; the caller makes it
+ * ready. False: its target has ended, and its home wakes the waiter. */
+bool hauli_join_expire_here(struct haul_coro *waiter);
+
+/* At the home of a target that has ended with a joiner: hands it the result and wakes it; or
+ * forgets it, if its deadline has passed. */
+void hauli_join_serve(struct haul_carrier *c, struct haul_coro *target);
+
+/* As haul_join() without a deadline, also where a scope around has one. co is another coroutine. */
+void hauli_join_to_the_end(struct haul_coro *co);
+
+/* Ends co, whose home is c, and wakes its joiner. The caller frees the slot. */
+static inline void hauli_coro_finish(struct haul_carrier *c, struct haul_coro *co)
+{
+	hauli_coro_set_state(co, HAULI_CORO_ENDED);
+	hauli_counter_add(&c->ended, 1);
+	if (co->joiner)
+		hauli_join_serve(c, co);
+}
+
+/*
+ * A join by a plain thread in two steps, so that it can have a time limit: begin, then wait, once
+ * or repeatedly. e is in use until a wait has returned true; if none does, forever.
+ */
+struct hauli_ending {
+	struct hauli_join join;
+	struct hauli_event event;
+};
+void hauli_ending_begin(struct hauli_ending *e, struct haul_coro *co);
+bool hauli_ending_wait(struct hauli_ending *e, const struct timespec *until);
+
+#endif

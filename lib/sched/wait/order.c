@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Promise: coroutines of one order key and one home pass hauli_order_enter() in the order in which
+ * their slices would have run at home, whichever of them are stolen.
+ *
+ * A thief takes the oldest coroutine (conc/ring.c: it passes over pinned ones only), so each stolen
+ * coroutine would have run before every coroutine that runs at home later. A theft of an ordered
+ * coroutine gives it the next number, its place. When the owner opens a batch it notes the number
+ * of the last theft that it sees; coroutines that run in the batch have their place behind that.
+ *
+ *	place of a stolen coroutine     the number of its theft
+ *	place of a coroutine at home    one more than the last number that its batch has seen
+ *
+ * A coroutine that enters waits for all stolen ones with a smaller place, and for those before it
+ * in the line. The line is sorted by place; a newcomer goes behind equal places. A coroutine that
+ * has come home in the midst of its slice, to send or for a scope, stays in the list of stolen ones
+ * until it enters or the slice ends, since others may run before it. It cannot be stolen anew with
+ * a place: it is stolen until the slice ends, or pinned until it has entered (stolen.c).
+ *
+ * A slice that enters again comes before all others: it has waited for each smaller
+ * place, and those behind it have not run since. It enters at the front, with the place it had.
+ *
+ * Why a slice that runs at home belongs right behind the thefts that its batch has seen:
+ * - A theft closes the batch (conc/ring.c). The slice that runs at that time was popped before
+ *   the head from which the thief begins, so it is older than what the thief takes; its batch
+ *   has not seen that theft, and it is the last slice of the batch.
+ * - The owner notes the number when the batch is open and nothing is popped. If the number
+ *   includes that theft, the thief published it after it had closed the limit (word.E4), so the
+ *   first pop finds the limit closed.
+ * - A coroutine that runs at home later comes out of the ring, the backlog or the detached mail
+ *   after the thief has released the guard. The owner has held the guard since, so it sees the
+ *   number.
+ *
+ * Few coroutines need their key, so it may be computed late (HAULI_ORDER_KEY_ASK): by a thief, for
+ * a coroutine that has not begun; and by a coroutine that begins at home while there are members.
+ * If there are no members it needs no key: by the first point above, coroutines stolen during its
+ * slice belong behind it. After a coroutine has begun its argument may be freed, so the key is not
+ * computed later: stolen then, it is not ordered.
+ *
+ * No coroutine waits forever: it waits for smaller places only, and a remote coroutine ends its
+ * slice. A coroutine that has entered or waits is pinned. A coroutine that is stolen again before
+ * its slice has ended, even by its home, keeps its place: coroutines behind it may have compared
+ * theirs with it already.
+ *
+ * Lists and numbers are under the guard of the home's ring. members is read without the guard: by
+ * the third point above, a coroutine that finds no members has no stolen one before it.
+ *
+ * Model: tests/model/order.c, order_again.c, order_home.c, order_three.c.
+ * Stress: tests/stress/order.c, slices.c.
+ */
+#include "sched/wait/order.h"
+
+#include "conc/ring.h"
+#include "sched/wait/suspend.h"
+
+static struct hauli_order *order_of(struct haul_carrier *c, const struct haul_coro *co)
+{
+	return &c->orders.of[co->order_key - 1];
+}
+
+static bool is_before(uint32_t a, uint32_t b)
+{
+	return (int32_t)(a - b) < 0;
+}
+
+/* Appends co, whose place is the largest so far. */
+static void append(struct haul_coro **at, struct haul_coro *co)
+{
+	while (*at)
+		at = &(*at)->order_next;
+	co->order_next = NULL;
+	*at = co;
+}
+
+static void take_out(struct haul_coro **at, struct haul_coro *co)
+{
+	while (*at != co)
+		at = &(*at)->order_next;
+	*at = co->order_next;
+}
+
+static void count_members(struct haul_carrier *c, int n)
+{
+	hauli_u64_owned_set(
+		&c->orders.members, hauli_u64_owned_get(&c->orders.members) + (uint64_t)n);
+}
+
+void hauli_order_set_key_fn(struct haul_carrier *c, hauli_order_key_fn *ask)
+{
+	if (!c->orders.ask) /* thieves may read it from the first call on */
+		c->orders.ask = ask;
+}
+
+static uint8_t ask(const struct haul_carrier *home, const struct haul_coro *co)
+{
+	return home->orders.ask ? home->orders.ask(co->arg) : 0;
+}
+
+void hauli_order_ask_key(void)
+{
+	struct haul_coro *me = haul_self();
+
+	if (me->order_key == HAULI_ORDER_KEY_ASK)
+		me->order_key = ask(hauli_coro_home(me), me);
+}
+
+void hauli_order_take(struct haul_carrier *v, struct haul_coro *co)
+{
+	if (co->order_key == HAULI_ORDER_KEY_ASK)
+		co->order_key = hauli_ctx_is_unstarted(&co->co.ctx) ? ask(v, co) : 0;
+	HAUL_BUG_ON(co->place != 0); /* else it would be in the list twice */
+	if (co->order_key == 0)
+		return;
+	co->place = hauli_u32_published_get(&v->orders.taken) + 1;
+	co->place += co->place == 0;
+	append(&order_of(v, co)->remote, co);
+	count_members(v, 1);
+	hauli_u32_published_set(&v->orders.taken, co->place);
+}
+
+/* The first in the line, if it waits and no stolen coroutine has a smaller place; else NULL. */
+static struct haul_coro *may_enter(const struct hauli_order *o)
+{
+	struct haul_coro *first = o->line.first ? o->line.first->coro : NULL;
+
+	if (!first || hauli_coro_state(first) != HAULI_CORO_ORDER_WAIT)
+		return NULL;
+	return o->remote && is_before(o->remote->place, first->place) ? NULL : first;
+}
+
+/* Releases the guard, and makes the first in the line ready if it may enter. */
+static void release(struct haul_carrier *c, struct hauli_order *o)
+{
+	struct haul_coro *next = may_enter(o);
+
+	hauli_ring_release(&c->runq.ring);
+	if (next)
+		hauli_ready_first(c, next);
+}
+
+void hauli_order_withdraw(struct haul_carrier *c, struct haul_coro *co)
+{
+	struct hauli_order *o;
+
+	if (co->place == 0)
+		return;
+	o = order_of(c, co);
+	hauli_ring_hold(&c->runq.ring);
+	take_out(&o->remote, co);
+	co->place = 0;
+	count_members(c, -1);
+	release(c, o);
+}
+
+static bool must_wait(const struct hauli_order *o, const struct haul_coro *co)
+{
+	return o->line.first->coro != co || (o->remote && is_before(o->remote->place, co->place));
+}
+
+/* True: co has left in this slice, since when the carrier has run no other. */
+static bool enters_again(const struct haul_carrier *c, const struct haul_coro *co)
+{
+	return c->orders.left == co && c->orders.left_pops == hauli_ring_popped(&c->runq.ring);
+}
+
+/* Inserts w before the first larger place. Most come last; those that were stolen come early. */
+static void insert(struct hauli_wait_list *line, struct hauli_waiter *w)
+{
+	struct hauli_waiter *at = line->first;
+
+	if (line->last && !is_before(w->coro->place, line->last->coro->place))
+		at = NULL;
+	while (at && !is_before(w->coro->place, at->coro->place))
+		at = at->next;
+	hauli_wait_list_enter_before(line, w, at);
+}
+
+static void join_line(struct haul_carrier *c, struct hauli_order *o, struct hauli_waiter *w)
+{
+	struct haul_coro *co = w->coro;
+
+	if (co->place != 0) { /* it was stolen, and is back */
+		take_out(&o->remote, co);
+		insert(&o->line, w);
+		return;
+	}
+	count_members(c, 1);
+	if (enters_again(c, co)) {
+		co->place = c->orders.left_place;
+		hauli_wait_list_enter_before(&o->line, w, o->line.first);
+	} else {
+		co->place = c->orders.seen + 1;
+		insert(&o->line, w);
+	}
+}
+
+void hauli_order_enter(struct haul_carrier *c, struct haul_coro *co, struct hauli_waiter *w)
+{
+	struct hauli_order *o = order_of(c, co);
+	bool wait;
+
+	w->coro = co;
+	hauli_ring_hold(&c->runq.ring);
+	join_line(c, o, w);
+	wait = must_wait(o, co);
+	if (wait)
+		hauli_coro_waits(c, co, HAULI_CORO_ORDER_WAIT);
+	hauli_ring_release(&c->runq.ring);
+	if (wait)
+		hauli_suspend(c, co, false);
+}
+
+void hauli_order_leave(struct haul_carrier *c, struct haul_coro *co, struct hauli_waiter *w)
+{
+	struct hauli_order *o = order_of(c, co);
+
+	c->orders.left = co;
+	c->orders.left_place = co->place;
+	c->orders.left_pops = hauli_ring_popped(&c->runq.ring);
+	hauli_ring_hold(&c->runq.ring);
+	hauli_wait_list_leave(&o->line, w);
+	co->place = 0;
+	count_members(c, -1);
+	release(c, o);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Promise: a cancel of all coroutines of a home reaches those that are still records, also if a
+ * thief takes one just then. The coroutine begins cancelled, or the canceller finds it in its slot.
+ *
+ *	owner: cancel                      thief
+ *	hold the guard                     hold the guard
+ *	records_cancelled = true           take a record
+ *	release it                         read records_cancelled: true? begin cancelled
+ *	cancel those in slots              home = the owner
+ *	                                   release the guard
+ *
+ *	If the thief has the guard first, its store of the home is before the owner's search of
+ *	    the slots (ring.E2), which finds the coroutine.
+ *	If the owner has it first, the thief reads true.
+ *
+ * Model: tests/model/records.c.
+ */
+#include "sched/wait/record.h"
+
+#include "conc/ring.h"
+
+/* The spare coroutine of c, for a record that begins alike; NULL: there is none. */
+static inline struct haul_coro *take_spare(struct haul_carrier *c, struct hauli_record *r)
+{
+	struct haul_coro *co = c->spare;
+
+	if (!co || !hauli_record_fits(co, r->start) || hauli_unlikely(c->records_cancelled))
+		return NULL;
+	c->spare = NULL;
+	hauli_record_reuse(co, r);
+	hauli_ptr_published_set(&co->home, c);
+	return co;
+}
+
+/* For a record in memory of its spawner. c: gives the memory. */
+static struct haul_coro *make(
+	struct haul_carrier *c, struct haul_carrier *home, struct hauli_record *r)
+{
+	const struct hauli_start *start = r->start;
+	struct hauli_stack *stack = hauli_stack_get(&c->stacks, start->stack_class);
+	struct haul_coro *co = stack ? hauli_slab_get(&c->coros) : NULL;
+
+	if (hauli_unlikely(!co)) {
+		if (stack)
+			hauli_stack_put(&c->stacks, stack, NULL);
+		return NULL;
+	}
+	hauli_coro_set_up(co, start->fn, r, &start->opts, true);
+	hauli_coro_prepare(co, stack, start->entry);
+	if (hauli_unlikely(home->records_cancelled))
+		hauli_u8_shared_init(&co->flags, HAULI_FLAG_CANCELLED);
+	hauli_ptr_published_set(&co->home, home);
+	return co;
+}
+
+/* Gives the coroutine of a record that is part of it a stack; NULL: no memory. */
+static struct haul_coro *complete(struct haul_carrier *c, struct hauli_record *r)
+{
+	const struct hauli_start *start = r->start;
+	struct hauli_stack *stack = hauli_stack_get(&c->stacks, start->stack_class);
+	struct haul_coro *co = hauli_coro_of_record(r);
+
+	if (hauli_unlikely(!stack))
+		return NULL;
+	hauli_coro_prepare(co, stack, start->entry);
+	return co;
+}
+
+static struct haul_coro *begin(struct haul_carrier *c, struct hauli_record *r)
+{
+	struct haul_coro *co;
+
+	if (hauli_likely(r->start->in_coro))
+		return complete(c, r);
+	co = take_spare(c, r);
+	return co ? co : make(c, c, r);
+}
+
+/* There is no memory for a stack. A coroutine tries again when those before it have run. */
+static void put_off(struct haul_carrier *c, struct hauli_record *r)
+{
+	if (r->start->in_coro) {
+		hauli_queue_new(c, hauli_coro_of_record(r));
+		return;
+	}
+	r->start->drop(r);
+	hauli_counter_add(&c->ended, 1);
+}
+
+static __attribute__((noinline)) struct haul_coro *begin_slow(
+	struct haul_carrier *c, struct haul_coro *entry)
+{
+	while (hauli_entry_is_record(entry)) {
+		struct hauli_record *r = hauli_entry_record(entry);
+		struct haul_coro *co = begin(c, r);
+
+		if (hauli_likely(co != NULL))
+			return co;
+		put_off(c, r);
+		entry = hauli_runq_pop(&c->runq);
+	}
+	return entry;
+}
+
+__attribute__((noinline)) struct haul_coro *hauli_record_begin(
+	struct haul_carrier *c, struct haul_coro *entry)
+{
+	struct hauli_record *r = hauli_entry_record(entry);
+	const struct hauli_start *start = r->start;
+	struct haul_coro *co = hauli_coro_of_record(r);
+	struct hauli_stack *stack;
+
+	if (!hauli_likely(start->in_coro))
+		return begin_slow(c, entry);
+	stack = hauli_stack_try_get(&c->stacks, start->stack_class);
+	if (hauli_unlikely(!stack))
+		return begin_slow(c, entry);
+	hauli_coro_prepare(co, stack, start->entry);
+	return co;
+}
+
+bool hauli_record_may_take(struct haul_carrier *c, const struct haul_coro *entry)
+{
+	struct hauli_stack *stack =
+		hauli_stack_get(&c->stacks, hauli_entry_record(entry)->start->stack_class);
+	void *object = hauli_slab_get(&c->coros);
+
+	if (stack)
+		hauli_stack_put(&c->stacks, stack, NULL);
+	if (object)
+		hauli_slab_put(&c->coros, object);
+	return stack && object;
+}
+
+struct haul_coro *hauli_record_take(
+	struct haul_carrier *c, struct haul_carrier *v, struct haul_coro *entry)
+{
+	struct hauli_record *r = hauli_entry_record(entry);
+	struct haul_coro *co = r->start->in_coro ? complete(c, r) : make(c, v, r);
+
+	HAUL_BUG_ON(!co);
+	return co;
+}
+
+static void set_cancelled(struct haul_carrier *c, bool cancelled)
+{
+	if (hauli_steals(c))
+		hauli_ring_hold(&c->runq.ring);
+	c->records_cancelled = cancelled;
+	if (hauli_steals(c))
+		hauli_ring_release(&c->runq.ring);
+}
+
+void hauli_records_cancel(struct haul_carrier *c)
+{
+	set_cancelled(c, true);
+}
+
+void hauli_records_admit(struct haul_carrier *c)
+{
+	set_cancelled(c, c->phase != HAULI_PHASE_RUNS);
+}

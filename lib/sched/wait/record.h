@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Records (entry.h) that get a stack, and if need be a struct haul_coro; their cancellation. */
+#ifndef HAULI_SCHED_WAIT_RECORD_H
+#define HAULI_SCHED_WAIT_RECORD_H
+
+#include "base/race.h"
+#include "sched/state/carrier.h"
+
+/*
+ * Owner, of c's run queue. Turns a record that was popped into a coroutine that can run. If there
+ * is no memory, drops it, or, if it is part of its coroutine, queues it again; and pops the next
+ * entry. Returns the coroutine to run; NULL: the batch has ended.
+ */
+struct haul_coro *hauli_record_begin(struct haul_carrier *c, struct haul_coro *entry);
+
+/* The part of a coroutine that its first slice finds as its start says: eight bytes, compared and
+ * stored as one word. */
+union hauli_fresh {
+	struct {
+		struct hauli_u8_owned state;
+		struct hauli_u8_shared flags;
+		struct hauli_permit permit;
+		bool detached;
+		uint8_t pinned;
+		bool poller;
+		uint8_t back, order_key;
+	};
+	uint64_t word;
+};
+
+_Static_assert(offsetof(struct haul_coro, order_key) - offsetof(struct haul_coro, state) == 7 &&
+		sizeof(union hauli_fresh) == sizeof(uint64_t),
+	"struct haul_coro has these fields in this order");
+
+static inline uint64_t hauli_record_fresh(const struct haul_coro_opts *opts)
+{
+	union hauli_fresh fresh = {.word = 0};
+
+	fresh.detached = true;
+	fresh.pinned = opts->pinned;
+	fresh.order_key = opts->order_key;
+	return fresh.word;
+}
+
+/* Owner, of a running coroutine. True: it is at home, not cancelled, unchanged since it began with
+ * this start, and nobody has sent it a request. The home of a stolen one may write its flags
+ * meanwhile: STOLEN stays set. */
+HAULI_MAY_RACE static inline bool hauli_record_is_fresh(
+	const struct haul_coro *co, const struct hauli_start *start)
+{
+	uint64_t word;
+
+	HAULI_RACES(co);
+	__builtin_memcpy(&word, &co->state, sizeof(word));
+	return word == start->fresh && !hauli_requests_pending(&co->requests);
+}
+
+/* Owner. co runs, or has ended, is detached and has no flags: makes it as if it began with this
+ * start. */
+static inline void hauli_record_refresh(struct haul_coro *co, const struct hauli_start *start)
+{
+	hauli_coro_set_state(co, HAULI_CORO_READY);
+	hauli_permit_take(&co->permit);
+	co->pinned = start->opts.pinned;
+	co->back = 0;
+	co->order_key = start->opts.order_key;
+}
+
+/* Owner. The same, for a co that began with another start of the same entry and stack class, and
+ * becomes the coroutine of r. */
+static inline void hauli_record_reuse(struct haul_coro *co, struct hauli_record *r)
+{
+	const struct hauli_start *start = r->start;
+
+	co->fn = start->fn;
+	co->co.name = start->opts.name ? start->opts.name : "-";
+	hauli_record_refresh(co, start);
+	co->arg = r;
+}
+
+/* A spare coroutine keeps the entry that it began with, for hauli_record_fits(): true if it may
+ * become the coroutine of a record with this start. */
+static inline void hauli_record_set_entry(struct haul_coro *spare, const struct hauli_start *start)
+{
+	spare->arg = (void *)start->entry;
+}
+
+static inline bool hauli_record_fits(const struct haul_coro *spare, const struct hauli_start *start)
+{
+	return spare->arg == (void *)start->entry && spare->co.stack->cls == start->stack_class;
+}
+
+/* Thief c. True if hauli_record_take() can turn this record into a coroutine. */
+bool hauli_record_may_take(struct haul_carrier *c, const struct haul_coro *entry);
+
+/* Thief c, under the guard of the ring of v, the record's home, after may_take. */
+struct haul_coro *hauli_record_take(
+	struct haul_carrier *c, struct haul_carrier *v, struct haul_coro *entry);
+
+/* Owner. From now on the coroutines of c's queued and future records begin cancelled, until
+ * admit(). After cancel(), each record is still queued, or its coroutine is in a slot with home
+ * c. */
+void hauli_records_cancel(struct haul_carrier *c);
+void hauli_records_admit(struct haul_carrier *c);
+
+#endif

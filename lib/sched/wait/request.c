@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Unpark, cancel and detach: direct on the home's thread, by a request to the home on others. */
+#include "sched/wait/request.h"
+
+#include <errno.h>
+
+#include "sched/mail/mail.h"
+#include "sched/state/group.h"
+#include "sched/state/runtime.h"
+#include "sched/state/self.h"
+#include "sched/wait/block.h"
+#include "sched/wait/frame.h"
+#include "sched/wait/joined.h"
+#include "sched/wait/wake.h"
+
+#define NO_COROUTINE "the coroutine is NULL; give what a spawn or haul_self() has given"
+
+static __attribute__((noinline)) void wake_parked_until(
+	struct haul_carrier *c, struct haul_coro *co)
+{
+	hauli_timer_disarm(&c->timers, &co->timer);
+	hauli_wake_here(c, co);
+}
+
+static void unpark_here(struct haul_carrier *c, struct haul_coro *co)
+{
+	/* The park takes the permit when it returns: until then a second unpark changes nothing. */
+	hauli_permit_give(&co->permit);
+	if (hauli_coro_state(co) == HAULI_CORO_PARKED)
+		hauli_wake_here(c, co);
+	else if (hauli_unlikely(hauli_coro_state(co) == HAULI_CORO_PARKED_UNTIL))
+		wake_parked_until(c, co);
+}
+
+void hauli_cancel_here(struct haul_carrier *c, struct haul_coro *co)
+{
+	enum hauli_coro_state state = hauli_coro_state(co);
+
+	if (hauli_frame_keeps_cancel(co))
+		return;
+	hauli_u8_shared_set_bits(&co->flags, HAULI_FLAG_CANCELLED);
+	if (state == HAULI_CORO_SLEEPING || state == HAULI_CORO_PARKED_UNTIL)
+		hauli_timer_disarm(&c->timers, &co->timer);
+	if (state == HAULI_CORO_SLEEPING || state == HAULI_CORO_PARKED ||
+		state == HAULI_CORO_PARKED_UNTIL ||
+		(state == HAULI_CORO_BLOCKED && hauli_block_cancel_here(c, co))) {
+		hauli_ready(c, co);
+		hauli_steal_offer_here(c);
+	}
+}
+
+void hauli_handle_is_used_up(const struct haul_coro *co, const char *call)
+{
+	/* The line gives no name: that may have been freed as well. */
+	hauli_misuse(call,
+		"coroutine %p was joined or detached before, or others wait for it: a handle is "
+		"good for one haul_join() or haul_detach(), and for nothing after it",
+		(const void *)co);
+}
+
+/* The name of the call that made a request; if there were several, of one of them. */
+static const char *call_of(uint32_t bits)
+{
+	if (bits & HAULI_REQ_UNPARK)
+		return "haul_unpark";
+	if (bits & HAULI_REQ_CANCEL)
+		return "haul_cancel";
+	return bits & HAULI_REQ_DETACH ? "haul_detach" : "haul_join";
+}
+
+static void detach_here(struct haul_carrier *c, struct haul_coro *co)
+{
+	if (hauli_unlikely(co->detached || hauli_join_waits(co)))
+		hauli_handle_is_used_up(co, "haul_detach");
+	if (hauli_coro_state(co) == HAULI_CORO_ENDED)
+		hauli_coro_free(c, co);
+	else
+		co->detached = true;
+}
+
+/* co was joined or detached, and stayed for these requests. A join among them may be over: its
+ * deadline had passed, so another could follow it, and come first (join.c). */
+static void requests_too_late(struct haul_carrier *c, struct haul_coro *co, uint32_t bits)
+{
+	if (bits & HAULI_REQ_JOIN)
+		hauli_join_asked_here(c, co);
+	if (bits & HAULI_REQ_DETACH)
+		hauli_handle_is_used_up(co, "haul_detach");
+	hauli_coro_free(c, co);
+}
+
+void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co)
+{
+	uint32_t bits = hauli_requests_take(&co->requests);
+
+	if (hauli_coro_state(co) == HAULI_CORO_ZOMBIE) {
+		requests_too_late(c, co, bits);
+		return;
+	}
+	if (bits & HAULI_REQ_UNPARK)
+		unpark_here(c, co);
+	if (bits & HAULI_REQ_SERVED) /* before a cancel: what has happened wins */
+		hauli_block_serve_here(c, co, true);
+	if (bits & HAULI_REQ_CANCEL)
+		hauli_cancel_here(c, co);
+	if (bits & HAULI_REQ_JOINED)
+		hauli_join_ended_here(c, co);
+	if (bits & HAULI_REQ_JOIN)
+		hauli_join_asked_here(c, co);
+	if (bits & HAULI_REQ_DETACH) /* after a join that is over */
+		detach_here(c, co);
+}
+
+static void handle(struct haul_carrier *c, struct hauli_msg *msg)
+{
+	hauli_requests_here(c, HAULI_CONTAINER(msg, struct haul_coro, request_msg));
+}
+
+static const struct hauli_msg_kind request_msg = {.handle = handle};
+
+void hauli_request(struct haul_coro *co, uint32_t bits)
+{
+	struct haul_carrier *home;
+
+	/* After a request that is not the first, co may be freed by now. After the first, co stays
+	 * until its message has come. */
+	if (!hauli_requests_add(&co->requests, bits))
+		return;
+	/* The first requester finds a home: a homeless co has a bit set from the start. */
+	home = hauli_coro_home(co);
+	if (hauli_unlikely(!home))
+		hauli_handle_is_used_up(co, call_of(bits));
+	co->request_msg.kind = &request_msg;
+	hauli_mail_send(home, &co->request_msg);
+}
+
+void hauli_wake_by_request(const struct haul_carrier *c, struct haul_coro *co, uint32_t bits)
+{
+	if (c == &hauli_nowhere)
+		hauli_runtime_is_woken(co);
+	hauli_request(co, bits);
+}
+
+void haul_unpark(struct haul_coro *co)
+{
+	struct haul_carrier *c = hauli_here();
+
+	HAUL_MISUSE_IF(!co, NO_COROUTINE);
+	if (hauli_coro_home(co) == c)
+		unpark_here(c, co);
+	else
+		hauli_wake_by_request(c, co, HAULI_REQ_UNPARK);
+}
+
+void haul_cancel(struct haul_coro *co)
+{
+	struct haul_carrier *c = hauli_here();
+
+	HAUL_MISUSE_IF(!co, NO_COROUTINE);
+	if (hauli_coro_home(co) == c)
+		hauli_cancel_here(c, co);
+	else
+		hauli_request(co, HAULI_REQ_CANCEL);
+}
+
+void haul_detach(struct haul_coro *co)
+{
+	struct haul_carrier *c = hauli_here();
+
+	HAUL_MISUSE_IF(!co, NO_COROUTINE);
+	if (hauli_coro_home(co) == c)
+		detach_here(c, co);
+	else
+		hauli_request(co, HAULI_REQ_DETACH);
+}
+
+bool haul_cancelled(void)
+{
+	struct haul_coro *me = haul_self();
+
+	return me && hauli_coro_is_cancelled(me);
+}
+
+const char *haul_coro_name(const struct haul_coro *co)
+{
+	HAUL_MISUSE_IF(!co, NO_COROUTINE);
+	return co->co.name;
+}
+
+struct haul_carrier *haul_coro_home(const struct haul_coro *co)
+{
+	HAUL_MISUSE_IF(!co, NO_COROUTINE);
+	return hauli_coro_home(co);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests of other threads to a coroutine, granted by its home: HAULI_REQ_ in coroutine.h. */
+#ifndef HAULI_SCHED_WAIT_REQUEST_H
+#define HAULI_SCHED_WAIT_REQUEST_H
+
+#include "sched/state/carrier.h"
+
+/* Any thread but the home's. Adds these bits to co's requests, and sends its home a message if none
+ * is under way. */
+void hauli_request(struct haul_coro *co, uint32_t bits);
+
+/* The same, to end a wait of co. c: of the calling thread. */
+void hauli_wake_by_request(const struct haul_carrier *c, struct haul_coro *co, uint32_t bits);
+
+/* Owner, the home. Grants the pending requests to co. */
+void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co);
+
+/* Owner, the home. Sets the cancel flag of co, and ends its wait unless that is a join,
+ * or is not cancellable. */
+void hauli_cancel_here(struct haul_carrier *c, struct haul_coro *co);
+
+/* Ends the program with a line: the handle was joined or detached before. */
+__attribute__((noreturn, cold)) void hauli_handle_is_used_up(
+	const struct haul_coro *co, const char *call);
+
+#endif

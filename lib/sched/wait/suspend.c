@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sched/wait/suspend.h"
+
+#include "sched/mail/mail.h"
+#include "sched/state/group.h"
+#include "sched/state/self.h"
+#include "sched/wait/no_suspend.h"
+
+void hauli_may_suspend(const struct haul_coro *me, const char *call)
+{
+	uint8_t flags = hauli_u8_shared_get(&me->flags);
+
+	if (flags & HAULI_FLAG_NOBODY)
+		hauli_misuse(
+			call, "called outside a coroutine; call it in what haul_spawn() was given");
+	if (hauli_here()->no_suspend)
+		hauli_misuse(call,
+			"called in the block of HAUL_NO_SUSPEND() at %s; let the block end before",
+			hauli_here()->no_suspend->place);
+	if (flags & HAULI_FLAG_HANDLES)
+		hauli_misuse(call,
+			"called in a burst handler or a source, which must not suspend; "
+			"give haul_io_opts.on_packet instead");
+}
+
+void hauli_suspend_slow(struct haul_carrier *c, struct haul_coro *me, bool publish)
+{
+	struct hauli_exceptions mine = *c->exceptions;
+
+	if ((hauli_u8_shared_get(&me->flags) & HAULI_FLAG_NOBODY) || c->no_suspend)
+		hauli_may_suspend(me, "haul_yield"); /* all other calls have checked this before */
+	*c->exceptions = (struct hauli_exceptions){NULL, 0};
+	hauli_ptr_published_set(&c->left, publish ? me : NULL);
+	c = hauli_co_switch(&me->co, hauli_next(c), c);
+	hauli_arrive(c);
+	*c->exceptions = mine;
+}
+
+void hauli_end_batch(struct haul_carrier *c, struct haul_coro *me)
+{
+	hauli_ring_close(&c->runq.ring);
+	hauli_suspend(c, me, true);
+}
+
+void hauli_stolen_go_home(struct haul_carrier *c, struct haul_coro *me, enum hauli_back how)
+{
+	me->back = (uint8_t)how;
+	hauli_suspend(c, me, true);
+}
+
+struct haul_carrier *hauli_go_on_at_home(struct haul_carrier *c, struct haul_coro *me)
+{
+	struct haul_carrier *home;
+
+	if (hauli_likely(!hauli_coro_is_stolen(me)))
+		return c;
+	home = hauli_coro_home(me);
+	if (c != home) {
+		me->pinned |= HAULI_PINNED_FOR_NOW;
+		hauli_stolen_go_home(c, me, HAULI_BACK_SAME);
+		me->pinned &= (uint8_t)~HAULI_PINNED_FOR_NOW;
+	}
+	return home;
+}
+
+void hauli_stolen_send_home(struct haul_carrier *c, struct haul_coro *co)
+{
+	struct haul_carrier *home = hauli_coro_home(co);
+	bool yields = co->back == HAULI_BACK_YIELD;
+
+	/* The message's kind was set by the thief. */
+	if (hauli_mail_send(home, &co->back_msg) && yields)
+		hauli_steal_offer(home);
+}
+
+void hauli_coro_left_ended(struct haul_carrier *c, struct haul_coro *co)
+{
+	hauli_coro_drop_stack(c, co);
+	hauli_coro_free(c, co);
+}
+
+void hauli_coro_left_slow(struct haul_carrier *c, struct haul_coro *co)
+{
+	if (hauli_coro_is_stolen(co)) {
+		hauli_stolen_send_home(c, co);
+		return;
+	}
+	/* Only haul_yield() publishes a poller. */
+	hauli_may_suspend(co, "haul_yield");
+	hauli_coro_ready_slow(c, co, hauli_runq_push);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Suspending the running coroutine: the switch to the next one, and the way home of a stolen
+ * one. */
+#ifndef HAULI_SCHED_WAIT_SUSPEND_H
+#define HAULI_SCHED_WAIT_SUSPEND_H
+
+#include "sched/state/carrier.h"
+#include "sched/state/exceptions.h"
+#include "sched/state/group.h"
+#include "sched/wait/record.h"
+
+/* The operation with which a stolen coroutine ends its slice on a thief, for its home
+ * (stolen.c). */
+enum hauli_back {
+	HAULI_BACK_YIELD,
+	HAULI_BACK_SAME, /* it has not ended: the same slice goes on at home */
+	HAULI_BACK_SEND, /* the rest enters the order, at home, with the slice's place */
+	HAULI_BACK_PARK, /* until timer.at */
+	HAULI_BACK_SLEEP, /* until timer.at */
+	HAULI_BACK_JOIN, /* arg is the struct hauli_join */
+	HAULI_BACK_BLOCK, /* arg is the struct hauli_block */
+	HAULI_BACK_END,
+};
+
+/* On slow paths: ends the program with a line if me may not suspend. call: the function that me is
+ * in. */
+void hauli_may_suspend(const struct haul_coro *me, const char *call);
+
+/* Called on carrier c, where a stolen co has ended its slice and its context is saved. Sends co
+ * home. */
+void hauli_stolen_send_home(struct haul_carrier *c, struct haul_coro *co);
+
+/* Owner. Publishes co, which ended its slice ready, and is a poller, stolen or kept. */
+void hauli_coro_left_slow(struct haul_carrier *c, struct haul_coro *co);
+
+/* Frees co, which has ended, is detached, and still has its stack. */
+void hauli_coro_left_ended(struct haul_carrier *c, struct haul_coro *co);
+
+/*
+ * Switch, then publish: other threads may see a coroutine that yields or ends, and reuse its stack,
+ * only after its context is saved. So the context that runs next publishes it. c->left is NULL
+ * again only after that, for thieves that look (steal.c).
+ */
+static inline void hauli_arrive(struct haul_carrier *c)
+{
+	struct haul_coro *left = hauli_ptr_published_get(&c->left);
+
+	if (!left)
+		return;
+	if (hauli_unlikely(hauli_coro_state(left) != HAULI_CORO_READY))
+		hauli_coro_left_ended(c, left);
+	else if (hauli_likely(hauli_coro_queues(left)))
+		hauli_runq_push(&c->runq, left);
+	else
+		hauli_coro_left_slow(c, left);
+	hauli_ptr_published_set(&c->left, NULL);
+}
+
+/* The context to run after the current coroutine: that of the entry that was popped, or, if that is
+ * NULL, the loop: the batch has ended. */
+static inline struct hauli_co *hauli_next_is(struct haul_carrier *c, struct haul_coro *entry)
+{
+	if (hauli_unlikely(hauli_entry_is_record(entry)))
+		entry = hauli_record_begin(c, entry);
+	c->current = entry;
+	return entry ? &entry->co : &c->loop;
+}
+
+static inline struct hauli_co *hauli_next(struct haul_carrier *c)
+{
+	return hauli_next_is(c, hauli_runq_pop(&c->runq));
+}
+
+/* Suspends a coroutine that handles exceptions; on a thread that is no carrier, ends the program
+ * with a line. Out of line, so that the fast path has one test for both. */
+void hauli_suspend_slow(struct haul_carrier *c, struct haul_coro *me, bool publish);
+
+/* Suspends me, which runs on c and whose state is set. publish: me is ready. */
+static inline void hauli_suspend(struct haul_carrier *c, struct haul_coro *me, bool publish)
+{
+	if (hauli_unlikely(c->cxx) && hauli_exceptions_any(c->exceptions)) {
+		hauli_suspend_slow(c, me, publish);
+		return;
+	}
+	hauli_ptr_published_set(&c->left, publish ? me : NULL);
+	hauli_arrive(hauli_co_switch(&me->co, hauli_next(c), c));
+}
+
+/* Suspends me, which stays ready, and ends the batch: the loop looks whether the round is over. */
+void hauli_end_batch(struct haul_carrier *c, struct haul_coro *me);
+
+/* Called by a stolen coroutine on c. Ends its slice; the coroutine continues at home if it is
+ * pinned, and else may be stolen again before this returns. */
+void hauli_stolen_go_home(struct haul_carrier *c, struct haul_coro *me, enum hauli_back how);
+
+/* The running coroutine, on c, needs its home's thread: goes there if it is stolen, and goes on
+ * with the same slice. Returns its home, where it is afterwards until it suspends. */
+struct haul_carrier *hauli_go_on_at_home(struct haul_carrier *c, struct haul_coro *me);
+
+#endif
