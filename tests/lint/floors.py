@@ -117,6 +117,8 @@ def past_the_door(root):
 
 
 PAGE = "docs/internals/sched.md"
+PAGES = {"lib/conc": "docs/internals/conc.md", "lib/coro": "docs/internals/coro.md",
+         "lib/sync": "docs/internals/sync.md", "apps/haul-app": "docs/internals/haul-app.md"}
 
 
 def told_wrong(root):
@@ -133,8 +135,19 @@ def told_wrong(root):
             yield f"{PAGE}:1: the files of {name} are others: {' '.join(sorted(other))}"
 
 
+def untold(root):
+    """Files that the page of their folder does not name."""
+    for path in tree.files(root, ".c", ".h"):
+        page = PAGES.get(os.path.dirname(path))
+        name = os.path.splitext(os.path.basename(path))[0]
+        if page and os.path.exists(os.path.join(root, page)) and \
+                not re.search(rf"`{name}(\.[ch])?`", tree.text(root, page)):
+            yield f"{path}:1: {page} does not name {name}"
+
+
 def findings(root):
     yield from past_the_door(root)
+    yield from untold(root)
     yield from told_wrong(root)
     graph = {}
     for path in tree.files(root, ".c", ".h"):

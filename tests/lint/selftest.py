@@ -64,6 +64,8 @@ WRONG = [  # rule, file, text, expected message
     (floors, "lib/conc/a.c", '#include "sched/b.h"\n', None),  # the compiler's
     (floors, "lib/sched/state/a.c", '#include "sched/run/loop.h"\n',
      "lib/sched/state may not include lib/sched/run/loop.h"),
+    (floors, "docs/internals/conc.md", "| `ring` | A ring. |\n",
+     "docs/internals/conc.md does not name inbox"),
     (floors, "docs/internals/sched.md", "| `run` | The loop. | `loop` `gone` |\n",
      "the files of run are others: gone"),
     (floors, "apps/a.c", '#include "conc/inbox.h"\n', "apps may not include lib/conc/inbox.h"),
