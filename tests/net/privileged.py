@@ -63,8 +63,8 @@ for args in (["-d", "/mnt/evil.so"], ["-d/mnt/evil.so"], ["-vd", "/mnt/evil.so"]
     tap.ok(done.returncode == 1 and len(lines) == 1 and
            f"'{args[0]}': not for a program that has more privileges" in lines[0],
            f"refused: {' '.join(args)}", done)
-done, lines = run(program, *IDLE, "--duration", "0.1", "--eal", "--no-huge", "-m", "256",
-                  "--log-level=lib.eal:error", "-m256")
+done, lines = run(program, *IDLE, "--duration", "0.1", "--eal", "--no-huge", "-m256",
+                  "--log-level=lib.eal:error")
 tap.ok(done.returncode == 0 and lines == [], "harmless arguments of EAL", done)
 
 for args in (["--capture", "/mnt/root/x"], ["--record-load", "/mnt/root/x"],
