@@ -23,7 +23,7 @@ static void wait_for_a_wait(uint32_t tid)
 	while (!hauli_delay_look(tid, &now) || now.ran != first.ran);
 }
 
-START_TEST(a_stop_waits_for_a_poller_that_waits_for_a_cpu)
+static void stop_a_starved_one(void)
 {
 	struct haul_io_opts opts;
 	struct starve s;
@@ -47,6 +47,13 @@ START_TEST(a_stop_waits_for_a_poller_that_waits_for_a_cpu)
 		haul_io_stop(bed.io, HAUL_FOREVER, later, sizeof(later));
 	ck_assert_int_eq(bed_take_down(&bed), 0);
 	ck_assert_msg(err == 0, "%s", bed.errbuf);
+}
+
+/* Twice: on a busy machine this thread may be the one that waits for a CPU. */
+START_TEST(a_stop_waits_for_a_poller_that_waits_for_a_cpu)
+{
+	stop_a_starved_one();
+	stop_a_starved_one();
 }
 END_TEST
 
