@@ -82,11 +82,12 @@ void hauli_app_messages_keep(int fd)
 
 static off_t kept(off_t from, off_t to)
 {
+	const struct holes *holes = holes_now();
 	off_t bytes = to - from;
 
-	for (unsigned i = 0; i < holes_now()->nb; i++)
-		if (holes_now()->hole[i].from >= from)
-			bytes -= holes_now()->hole[i].to - holes_now()->hole[i].from;
+	for (unsigned i = 0; i < holes->nb; i++)
+		if (holes->hole[i].from >= from)
+			bytes -= holes->hole[i].to - holes->hole[i].from;
 	return bytes;
 }
 
@@ -149,21 +150,24 @@ static void leave_out(off_t from, off_t to)
 /* The newest message ends there, up to now or for good. */
 static void shorten_newest(off_t end)
 {
+	const struct holes *holes = holes_now();
+
 	if (kept(m.newest, end) <= LONG)
 		return;
-	if (holes_now()->nb == HOLES)
-		leave_out(holes_now()->hole[0].from, holes_now()->hole[1].to);
+	if (holes->nb == HOLES)
+		leave_out(holes->hole[0].from, holes->hole[1].to);
 	leave_out(next_line(m.newest + PART), next_line(end - PART));
 }
 
 /* The place after which so many bytes are kept. */
 static off_t last(off_t bytes)
 {
+	const struct holes *holes = holes_now();
 	off_t at = m.end;
 
-	for (unsigned i = holes_now()->nb; i > 0 && at - holes_now()->hole[i - 1].to < bytes; i--) {
-		bytes -= at - holes_now()->hole[i - 1].to;
-		at = holes_now()->hole[i - 1].from;
+	for (unsigned i = holes->nb; i > 0 && at - holes->hole[i - 1].to < bytes; i--) {
+		bytes -= at - holes->hole[i - 1].to;
+		at = holes->hole[i - 1].from;
 	}
 	return at - bytes;
 }
@@ -204,6 +208,7 @@ static void look_at(const char *part, size_t len)
 
 static void tell_newest(struct hauli_app_message *newest)
 {
+	const struct holes *holes = holes_now();
 	off_t most = m.end - m.newest;
 	ssize_t n;
 
@@ -213,9 +218,9 @@ static void tell_newest(struct hauli_app_message *newest)
 	newest->text[n > 0 ? n : 0] = '\0';
 	newest->lines = m.lines;
 	newest->earlier = m.messages > 0 ? m.messages - 1 : 0;
-	for (unsigned i = 0; i < holes_now()->nb; i++)
-		if (holes_now()->hole[i].from > m.newest)
-			newest->lines -= holes_now()->hole[i].lines;
+	for (unsigned i = 0; i < holes->nb; i++)
+		if (holes->hole[i].from > m.newest)
+			newest->lines -= holes->hole[i].lines;
 }
 
 void hauli_app_messages_look(struct hauli_app_message *newest)
@@ -223,15 +228,15 @@ void hauli_app_messages_look(struct hauli_app_message *newest)
 	char part[4096];
 	ssize_t n;
 
-	while (hauli_u32_published_get(&m.keeps) &&
-		(n = pread(m.file, part, sizeof(part), m.end)) > 0)
-		look_at(part, (size_t)n);
-	if (hauli_u32_published_get(&m.keeps))
-		shorten();
-	if (hauli_u32_published_get(&m.keeps) && newest)
-		tell_newest(newest);
-	else if (newest)
+	if (newest)
 		*newest = (struct hauli_app_message){0};
+	if (!hauli_u32_published_get(&m.keeps))
+		return;
+	while ((n = pread(m.file, part, sizeof(part), m.end)) > 0)
+		look_at(part, (size_t)n);
+	shorten();
+	if (newest)
+		tell_newest(newest);
 }
 
 /* Returns false if stderr is closed. */

@@ -73,8 +73,8 @@ bool hauli_guard_set(struct hauli_guards *g, char *lo)
 	if (hauli_u8_owned_get(&g->kind) == HAULI_GUARD_MADVISE) {
 		if (madvise(lo, g->size, MADV_GUARD_INSTALL) == 0)
 			return true;
-		hauli_u8_owned_set(
-			&g->kind, HAULI_GUARD_MPROTECT); /* locked memory cannot be guarded so */
+		/* Locked memory cannot be guarded so. */
+		hauli_u8_owned_set(&g->kind, HAULI_GUARD_MPROTECT);
 	}
 	if (hauli_u8_owned_get(&g->kind) == HAULI_GUARD_MPROTECT) {
 		g->mappings_left -= 2;

@@ -23,8 +23,8 @@ struct chunk {
 	char *base;
 	size_t bytes;
 	uint32_t objects; /* that it has room for */
-	struct hauli_u32_published
-		carved; /* objects below this index were handed out, or soon will be */
+	/* Objects below this index were handed out, or soon will be. */
+	struct hauli_u32_published carved;
 };
 
 struct hauli_slab {
