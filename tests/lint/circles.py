@@ -135,25 +135,18 @@ def tell(edges):
                     yield f"    {one} > {other}: {why}"
 
 
-def misplaced(codes):
-    """Declarations in a header whose definition is in another module's .c."""
-    defined = homes(codes)
-    for path, code in codes.items():
-        for name, at in declarations(code).items() if path.endswith(".h") else ():
-            if defined.get(name, module(path)) != module(path):
-                yield (f"{path}:{tree.line_of(code, at)}: declares {name}, which is defined in "
-                       f"{defined[name]}.c")
-
-
-def undefined(root, codes):
-    """Declarations in a header without a definition, in C or assembly."""
+def misplaced(root, codes):
+    """Declarations in a header of what another module defines, or none, in C or assembly."""
     defined = homes(codes)
     others = "".join(tree.text(root, path) for path in tree.files(root, ".c", ".S"))
     for path, code in codes.items():
         for name, at in declarations(code).items() if path.endswith(".h") else ():
-            if name not in defined and not re.search(rf"^(?:struct \w+ )?{name}(?:;| =|:)", others,
-                                                     re.M):
-                yield f"{path}:{tree.line_of(code, at)}: declares {name}, which is not defined"
+            declares = f"{path}:{tree.line_of(code, at)}: declares {name}, which is"
+            if defined.get(name, module(path)) != module(path):
+                yield f"{declares} defined in {defined[name]}.c"
+            elif name not in defined and not re.search(
+                    rf"^(?:struct \w+ )?{name}(?:;| =|:)", others, re.M):
+                yield f"{declares} not defined"
 
 
 def findings(root):
@@ -161,8 +154,7 @@ def findings(root):
     edges = graph(root, codes)
     yield from tell(edges)
     yield from tell(by_folder(edges))
-    yield from misplaced(codes)
-    yield from undefined(root, codes)
+    yield from misplaced(root, codes)
 
 
 def floor_numbers(edges):
