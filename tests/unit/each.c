@@ -255,17 +255,6 @@ START_TEST(a_block_may_do_what_does_not_suspend)
 }
 END_TEST
 
-static void *calls_it(void *fn)
-{
-	((void (*)(void))fn)();
-	return NULL;
-}
-
-static void in_a_coroutine(void (*fn)(void))
-{
-	run_on(rt, 0, calls_it, (void *)fn);
-}
-
 static void lock_inside(void)
 {
 	HAUL_NO_SUSPEND();
@@ -404,10 +393,10 @@ IN_RELEASE(offer_in_release)
 IN_RELEASE(wait_in_release)
 IN_RELEASE(call_each_in_release)
 
-#define IN_COROUTINE(fn)            \
-	static void co_##fn(void)   \
-	{                           \
-		in_a_coroutine(fn); \
+#define IN_COROUTINE(fn)           \
+	static void co_##fn(void)  \
+	{                          \
+		on_carrier(0, fn); \
 	}
 
 IN_COROUTINE(lock_inside)

@@ -7,17 +7,6 @@
 static struct haul_mutex mutex;
 static struct haul_cond cond;
 
-static void *in_a_coroutine(void *fn)
-{
-	((void (*)(void))fn)();
-	return NULL;
-}
-
-static void on_carrier(unsigned i, void (*fn)(void))
-{
-	run_on(rt, i, in_a_coroutine, (void *)fn);
-}
-
 static void lock(void)
 {
 	haul_lock(&mutex);

@@ -23,6 +23,18 @@ struct misuse {
 
 static struct haul_runtime *rt;
 
+static inline void *calls_it(void *fn)
+{
+	((void (*)(void))fn)();
+	return NULL;
+}
+
+/* Calls fn in a coroutine of carrier i. */
+static inline void on_carrier(unsigned i, void (*fn)(void))
+{
+	run_on(rt, i, calls_it, (void *)fn);
+}
+
 /* A poller that calls a handler, which must not suspend. */
 static inline void *poll_with_handler(void *handler)
 {

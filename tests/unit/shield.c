@@ -355,17 +355,6 @@ static int returns_0(void *arg)
 	return 0;
 }
 
-static void *calls(void *fn)
-{
-	((void (*)(void))fn)();
-	return NULL;
-}
-
-static void in_a_coroutine(void (*fn)(void))
-{
-	run_on(rt, 0, calls, (void *)fn);
-}
-
 static void scope_on_a_thread(void)
 {
 	HAUL_SCOPE(scope, HAUL_FOREVER, HAUL_SCOPE_ALL);
@@ -387,7 +376,7 @@ static void open_with_a_policy(void)
 
 static void no_such_policy(void)
 {
-	in_a_coroutine(open_with_a_policy);
+	on_carrier(0, open_with_a_policy);
 }
 
 static struct haul_scope *others;
@@ -417,7 +406,7 @@ static void child_that_spawns(void)
 
 static void spawn_by_a_child(void)
 {
-	in_a_coroutine(child_that_spawns);
+	on_carrier(0, child_that_spawns);
 }
 
 static void child_that_joins(void)
@@ -427,7 +416,7 @@ static void child_that_joins(void)
 
 static void join_by_a_child(void)
 {
-	in_a_coroutine(child_that_joins);
+	on_carrier(0, child_that_joins);
 }
 
 static void open_and_leave(struct haul_scope *scope)
@@ -446,7 +435,7 @@ static void spawn_late(void)
 
 static void spawn_after_the_end(void)
 {
-	in_a_coroutine(spawn_late);
+	on_carrier(0, spawn_late);
 }
 
 static void cancel_late(void)
@@ -459,7 +448,7 @@ static void cancel_late(void)
 
 static void cancel_from_outside(void)
 {
-	in_a_coroutine(cancel_late);
+	on_carrier(0, cancel_late);
 }
 
 static void close_the_outer_first(void)
@@ -473,7 +462,7 @@ static void close_the_outer_first(void)
 
 static void wrong_order(void)
 {
-	in_a_coroutine(close_the_outer_first);
+	on_carrier(0, close_the_outer_first);
 }
 
 static int leaves_a_shield_open(void *arg)
@@ -491,7 +480,7 @@ static void child_in_a_shield(void)
 
 static void child_that_ends_in_a_block(void)
 {
-	in_a_coroutine(child_in_a_shield);
+	on_carrier(0, child_in_a_shield);
 }
 
 static void begin_a_shield(void)
@@ -501,7 +490,7 @@ static void begin_a_shield(void)
 
 static void shield_without_an_end(void)
 {
-	in_a_coroutine(begin_a_shield);
+	on_carrier(0, begin_a_shield);
 }
 
 static void shield_on_a_thread(void)
@@ -516,7 +505,7 @@ static void bind_null(void)
 
 static void bind_nothing(void)
 {
-	in_a_coroutine(bind_null);
+	on_carrier(0, bind_null);
 }
 
 static void bind_on_a_thread(void)

@@ -12,17 +12,6 @@ static struct haul_event event;
 static struct haul_sem sem;
 static struct haul_chan *ch;
 
-static void *in_a_coroutine(void *fn)
-{
-	((void (*)(void))fn)();
-	return NULL;
-}
-
-static void on_carrier(unsigned i, void (*fn)(void))
-{
-	run_on(rt, i, in_a_coroutine, (void *)fn);
-}
-
 static void lock(void)
 {
 	haul_lock(&mutex);
