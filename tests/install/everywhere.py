@@ -46,10 +46,8 @@ def main():
                               env=outside.environment(root), stdout=subprocess.PIPE,
                               text=True) as program:
             try:
-                netns.wait_for(lambda: netns.exists("haul0") or program.poll() is not None,
-                               "haul0")
+                netns.wait_carriers(program)
                 netns.ip("address add 10.77.0.2/24 dev haul0")
-                netns.ip("link set haul0 up")
                 netns.ip("neighbour add 10.77.0.1 lladdr 02:00:00:00:00:01 dev haul0")
                 netns.wait_up("haul0")
                 send()

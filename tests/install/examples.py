@@ -63,9 +63,8 @@ def udp_echoed(address, datagrams):
 
 def echo(tap, binary, env):
     with Example(binary, env, "--port", "tap:e0", "--ip", "10.77.0.1/24", "--json") as e:
-        netns.wait_for(lambda: netns.exists("e0") or not e.runs(), "e0")
+        netns.wait_carriers(e.process)
         netns.ip("address add 10.77.0.2/24 dev e0")
-        netns.ip("link set e0 up")
         netns.wait_up("e0")
         tap.ok(ping("10.77.0.1", 200) and ping("10.77.0.1", 50, 1400), "echo: pings are answered")
         tap.ok(udp_echoed("10.77.0.1", 100), "echo: datagrams come back")
@@ -80,10 +79,9 @@ def echo(tap, binary, env):
 def toptalkers(tap, binary, env):
     """Two addresses send 300 and 100 datagrams."""
     with Example(binary, env, "--port", "tap:t0", "--period", "0") as e:
-        netns.wait_for(lambda: netns.exists("t0") or not e.runs(), "t0")
+        netns.wait_carriers(e.process)
         netns.ip("address add 10.78.0.2/24 dev t0")
         netns.ip("address add 10.78.0.3/24 dev t0")
-        netns.ip("link set t0 up")
         netns.wait_up("t0")
         netns.ip("neighbour add 10.78.0.9 lladdr 02:00:00:00:00:09 dev t0")
         for source, datagrams in ("10.78.0.2", 100), ("10.78.0.3", 300):

@@ -84,9 +84,8 @@ def main():
                                "--ip", "10.77.0.1/24"], env=outside.environment(root),
                               stdout=subprocess.PIPE, text=True) as store:
             try:
-                netns.wait_for(lambda: netns.exists("haul0") or store.poll() is not None, "haul0")
+                netns.wait_carriers(store)
                 netns.ip("address add 10.77.0.2/24 dev haul0")
-                netns.ip("link set haul0 up")
                 netns.wait_up("haul0")
                 waits = talk(tap)
                 store.send_signal(signal.SIGINT)

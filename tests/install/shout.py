@@ -41,9 +41,8 @@ def try_out(tap, page, binary, args, env):
     with subprocess.Popen([binary, *args, "10.77.0.1/24"], env=env,
                           stdout=subprocess.DEVNULL) as shout:
         try:
-            netns.wait_for(lambda: netns.exists("haul0") or shout.poll() is not None, "haul0")
+            netns.wait_carriers(shout)
             netns.ip("address add 10.77.0.2/24 dev haul0")
-            netns.ip("link set haul0 up")
             netns.wait_up("haul0")
             tap.ok(answers() == {f"HELLO {n}".encode() for n in range(DATAGRAMS)},
                    f"{page}: every datagram comes back in capitals")

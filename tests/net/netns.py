@@ -14,6 +14,7 @@ user where the kernel lets users have namespaces. One network is enough for most
 haul's takes an interface that has no address, and the kernel talks to it from the other end.
 """
 import atexit
+import contextlib
 import ctypes
 import fcntl
 import functools
@@ -301,6 +302,23 @@ def wait_for(cond, what, seconds=60):
 def wait_up(name, seconds=60):
     """Waits until the interface exists, is up and has carrier (IFF_UP and IFF_RUNNING)."""
     wait_for(lambda: flags(name) & 0x41 == 0x41, f"{name} to come up", seconds)
+
+
+def carriers(pid):
+    """The ids of the threads of a program that are carriers."""
+    found = set()
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{tid}/comm") as f:
+            # haul0.c0.p0; the first thread has the program's name
+            if f.read().startswith("haul") and tid != str(pid):
+                found.add(tid)
+    return found
+
+
+def wait_carriers(process):
+    """Waits until the program has carriers, or has ended. Its ports are started then: before, the
+    interface of a TAP port comes and goes, and the kernel drops what is sent."""
+    wait_for(lambda: process.poll() is not None or carriers(process.pid), "carriers")
 
 
 def mac(name):

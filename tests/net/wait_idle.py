@@ -76,22 +76,11 @@ def quiet(tap, kind, poller):
                f"{kind}, {poller}: few waits, clean end", done)
 
 
-def carriers(pid):
-    """The carriers' thread ids."""
-    found = set()
-    for tid in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{tid}/comm") as f:
-            # haul0.c0.p0; the first thread has the program's name
-            if f.read().startswith("haul") and tid != str(pid):
-                found.add(tid)
-    return found
-
-
 def traced(args, seconds, directory):
     """The system calls of the carriers of a running program."""
     with Running(*args) as r:
         netns.wait_for(r.runs, "haul-fwd to run")
-        threads = carriers(r.process.pid)
+        threads = netns.carriers(r.process.pid)
         out = os.path.join(directory, "calls")
         strace = subprocess.Popen(["strace", "-f", "-o", out, "-p", str(r.process.pid)],
                                   stderr=subprocess.DEVNULL)
