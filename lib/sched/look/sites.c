@@ -30,18 +30,17 @@ HAULI_MAY_RACE static void count_one(void *object, void *arg)
 	const struct haul_carrier *home = hauli_coro_home(co);
 	struct count *count = arg;
 	struct hauli_waits *w;
-	uint32_t since;
 	uint64_t ns = 0;
 
 	HAULI_RACES(co);
-	since = co->timer.since;
 	if (!home || home->id >= count->nb_carriers || !waits(hauli_coro_state(co)) ||
 		!count->is_chosen(co->fn))
 		return;
 	w = &count->by_carrier[home->id];
 	w->n++;
+	/* After the state: read before, it might be the begin of an earlier wait. */
 	if (count->has_times)
-		ns = hauli_since_ns(since, count->now);
+		ns = hauli_since_ns(co->timer.since, count->now);
 	if (!w->co || ns > w->longest_ns) {
 		w->longest_ns = ns;
 		w->co = co;

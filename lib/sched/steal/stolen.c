@@ -65,10 +65,10 @@ static void park(struct haul_carrier *c, struct haul_coro *co)
 	if (hauli_permit_is_given(&co->permit) || hauli_coro_is_cancelled(co)) {
 		hauli_ready(c, co);
 	} else if (co->timer.at == HAULI_NEVER) {
-		hauli_coro_set_state(co, HAULI_CORO_PARKED);
+		hauli_coro_waits(c, co, HAULI_CORO_PARKED);
 	} else {
 		hauli_timer_arm(&c->timers, &co->timer);
-		hauli_coro_set_state(co, HAULI_CORO_PARKED_UNTIL);
+		hauli_coro_waits(c, co, HAULI_CORO_PARKED_UNTIL);
 	}
 }
 
@@ -79,7 +79,7 @@ static void sleep(struct haul_carrier *c, struct haul_coro *co)
 		return;
 	}
 	hauli_timer_arm(&c->timers, &co->timer);
-	hauli_coro_set_state(co, HAULI_CORO_SLEEPING);
+	hauli_coro_waits(c, co, HAULI_CORO_SLEEPING);
 }
 
 static void join(struct haul_carrier *c, struct haul_coro *co)
@@ -95,11 +95,21 @@ static void slice_has_ended(struct haul_carrier *c, struct haul_coro *co)
 		hauli_order_withdraw(c, co);
 }
 
-/* A wait of co has begun, or was in vain. Its message comes between batches, so that there is no
- * begin of a batch to take, as hauli_coro_waits() does. */
-static void note_begin(struct haul_coro *co)
+static void block(struct haul_carrier *c, struct haul_coro *co)
 {
-	co->timer.since = hauli_since(hauli_timer_ticks());
+	if (!hauli_block_begin_here(c, co))
+		hauli_ready(c, co);
+}
+
+/* The message comes between batches, so that there is no begin of one for hauli_coro_waits(). */
+static void begin_wait(struct haul_carrier *c, struct haul_coro *co,
+	void (*begin)(struct haul_carrier *, struct haul_coro *))
+{
+	uint64_t batch_began = hauli_u64_owned_get(&c->batch_began);
+
+	hauli_u64_owned_set(&c->batch_began, hauli_timer_ticks());
+	begin(c, co);
+	hauli_u64_owned_set(&c->batch_began, batch_began);
 }
 
 void hauli_stolen_is_back(struct haul_carrier *c, struct haul_coro *co)
@@ -117,21 +127,16 @@ void hauli_stolen_is_back(struct haul_carrier *c, struct haul_coro *co)
 		hauli_ready_first(c, co);
 		break;
 	case HAULI_BACK_PARK:
-		park(c, co);
-		note_begin(co);
+		begin_wait(c, co, park);
 		break;
 	case HAULI_BACK_SLEEP:
-		sleep(c, co);
-		note_begin(co);
+		begin_wait(c, co, sleep);
 		break;
 	case HAULI_BACK_JOIN:
-		join(c, co);
-		note_begin(co);
+		begin_wait(c, co, join);
 		break;
 	case HAULI_BACK_BLOCK:
-		if (!hauli_block_begin_here(c, co))
-			hauli_ready(c, co);
-		note_begin(co);
+		begin_wait(c, co, block);
 		break;
 	case HAULI_BACK_END:
 		hauli_coro_drop_stack(c, co);
