@@ -47,6 +47,10 @@ int haul_port_get_info(const struct haul_port *port, struct haul_port_info *info
 	if (port->kind->set_mtu && port->config.mtu)
 		info->mtu = port->config.mtu;
 	snprintf(info->device, sizeof(info->device), "%s", port->vdevs[0].name);
+	if (rte_eth_dev_fw_version_get(id, info->firmware, sizeof(info->firmware)) != 0)
+		info->firmware[0] = '\0';
+	info->devargs = port->vdevs[0].args;
+	info->pool_socket = port->opts.pool->socket_id;
 	return 0;
 }
 
@@ -201,5 +205,4 @@ void haul_port_reset_stats(struct haul_port *port)
 	base->nb_xstats = n > 0 ? (unsigned)n : 0;
 	if (read_stats(port, &base->stats) < 0)
 		memset(&base->stats, 0, sizeof(base->stats));
-	base->shown_at = 0;
 }

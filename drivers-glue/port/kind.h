@@ -44,13 +44,11 @@ struct hauli_frames {
 	uint16_t segs;
 };
 
-/* What haul_port_reset_stats() remembers, and the last haul_port_print_stats(). */
+/* What haul_port_reset_stats() remembers. */
 struct hauli_stats_base {
 	struct rte_eth_stats stats;
 	struct haul_port_xstat *xstats;
 	unsigned nb_xstats;
-	struct rte_eth_stats shown;
-	uint64_t shown_at; /* haul_now(); 0: not yet */
 };
 
 #define HAULI_NO_PORT "the port is NULL; give what haul_port_open() has given"

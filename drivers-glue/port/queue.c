@@ -6,32 +6,27 @@
 #include <rte_ethdev.h>
 #include <rte_malloc.h>
 
-#include <haul-dpdk/port.h>
-#include <haul-dpdk/port_info.h>
+#include "base/assert.h"
+#include "port/kind.h"
 
-int haul_port_print_queue(
-	const struct haul_port *port, unsigned number, unsigned queue, bool rx, FILE *out)
+int haul_port_get_queue_info(
+	const struct haul_port *port, unsigned queue, bool rx, struct haul_queue_info *info)
 {
 	struct rte_eth_rxq_info rxq = {0};
 	struct rte_eth_txq_info txq = {0};
 	struct haul_queue q;
 	int err;
 
+	HAUL_MISUSE_IF(!port || !info, HAULI_NO_PORT);
 	if (queue >= haul_port_queues(port))
 		return -EINVAL;
 	q = haul_port_queue(port, queue);
 	err = rx ? rte_eth_rx_queue_info_get(q.port_id, q.queue_id, &rxq)
 		 : rte_eth_tx_queue_info_get(q.port_id, q.queue_id, &txq);
-	if (err)
-		return err;
-	fprintf(out,
-		"\n********************* Infos for port %-2u, %s queue %-2u "
-		"*********************\n",
-		number, rx ? "RX" : "TX", queue);
-	if (rx)
-		fprintf(out, "Mempool: %s\n", rxq.mp ? rxq.mp->name : "NULL");
-	fprintf(out, "Number of %cXDs: %u\n", rx ? 'R' : 'T', rx ? rxq.nb_desc : txq.nb_desc);
-	return 0;
+	if (!err)
+		*info = (struct haul_queue_info){
+			.pool = rxq.mp, .descriptors = rx ? rxq.nb_desc : txq.nb_desc};
+	return err;
 }
 
 struct haul_port_sight {

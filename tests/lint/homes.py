@@ -17,8 +17,8 @@ HOMES = [  # name, places where it is allowed, message
     (r"\b__(?:atomic|sync)_\w+", ["lib/include/haul/hist.h", "lib/base/hist.c"],
      "use C11 atomics, in lib/conc"),  # C++ has no _Atomic: hist.h is for both
     (r"#\s*include\s*<hwloc", ["lib/topo/"], "hwloc is lib/topo's"),
-    # A program without haul, to compare with.
-    (r"\brte_(?:eth|eal)_\w+ *\(|\brte_(?:ethdev|eal)\w*\.h\b",
+    # Names of offloads need no device. And a program without haul, to compare with.
+    (r"\brte_(?:eth|eal)_(?!dev_[rt]x_offload_name)\w+ *\(|\brte_(?:ethdev|eal)\w*\.h\b",
      ["drivers-glue/", "apps/haul-compare/interrupt.c"], "EAL and ethdev are drivers-glue's"),
     (r"(?<!asm )(?<!__asm__ )\bvolatile\b", [], "use an atomic of lib/conc"),
     (r"\b(?:__thread|_Thread_local|thread_local)\b", ["lib/sched/state/self.c"],

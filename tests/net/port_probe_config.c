@@ -10,6 +10,9 @@
 #include <haul-dpdk/port_config.h>
 #include <haul-dpdk/port_info.h>
 
+#include "../../apps/haul-fwd/prompt/show_port.h"
+#include "../../apps/haul-fwd/rss.h"
+
 static char err[512];
 
 static void answer(int rc)
@@ -28,18 +31,17 @@ static void show(struct haul_port *port, const char *what)
 	FILE *out = open_memstream(&text, &size);
 
 	if (strcmp(what, "info") == 0)
-		haul_port_print_info(port, 7, out);
+		fwd_show_port_info(port, 7, out);
 	else if (strcmp(what, "xstats") == 0)
-		haul_port_print_xstats(port, 7, out);
+		fwd_show_port_xstats(port, 7, out);
 	else if (strcmp(what, "stats") == 0)
-		haul_port_print_stats(port, 7, out);
+		fwd_show_port_stats(port, 7, out);
 	else if (strcmp(what, "rss") == 0)
-		haul_port_print_rss(port, 7, true, out);
+		fwd_show_port_rss(port, 7, true, out);
 	else if (strcmp(what, "fc") == 0)
-		haul_port_print_flow_control(port, 7, out);
+		fwd_show_port_flow_control(port, 7, out);
 	else
-		haul_port_print_offloads(
-			port, 7, what[0] == 'r', strcmp(what + 3, "used") == 0, out);
+		fwd_show_port_offloads(port, 7, what[0] == 'r', strcmp(what + 3, "used") == 0, out);
 	fclose(out);
 	for (size_t i = 0; i < size; i++)
 		if (text[i] == '\n')
@@ -56,7 +58,7 @@ static void set_rss(struct haul_port *port, const char *name, const char *hex)
 
 	for (unsigned i = 0; i < n; i++)
 		sscanf(hex + 2 * i, "%2hhx", &key[i]);
-	if (!haul_rss_functions(name, &functions))
+	if (!fwd_rss_functions(name, &functions))
 		printf("error 0 no such name\n");
 	else
 		answer(haul_port_set_rss(port, functions, key, n, err, sizeof(err)));

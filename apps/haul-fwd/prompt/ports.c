@@ -6,8 +6,10 @@
 #include <haul-dpdk/port_config.h>
 #include <haul-dpdk/port_info.h>
 
+#include "../rss.h"
 #include "command.h"
 #include "ports.h"
+#include "show_port.h"
 
 #define WORD(i) (call->words[i].text)
 
@@ -47,11 +49,11 @@ static bool show_one(const struct fwd_call *call, unsigned i)
 	struct haul_port *port = port_of(call, i);
 
 	if (strcmp(WORD(2), "stats") == 0)
-		haul_port_print_stats(port, i, call->out);
+		fwd_show_port_stats(port, i, call->out);
 	else if (strcmp(WORD(2), "xstats") == 0)
-		haul_port_print_xstats(port, i, call->out);
+		fwd_show_port_xstats(port, i, call->out);
 	else
-		haul_port_print_info(port, i, call->out);
+		fwd_show_port_info(port, i, call->out);
 	return true;
 }
 
@@ -83,6 +85,7 @@ static bool show_summary(const struct fwd_call *call)
 static bool clear_one(const struct fwd_call *call, unsigned i)
 {
 	haul_port_reset_stats(port_of(call, i));
+	fwd_show_port_begin_rates(i);
 	fprintf(call->out, "\n  NIC statistics for port %u cleared\n", i);
 	return true;
 }
@@ -96,11 +99,11 @@ static bool clear_port(const struct fwd_call *call)
 static bool show_detail(const struct fwd_call *call, unsigned i)
 {
 	if (strcmp(WORD(3), "rss-hash") == 0)
-		haul_port_print_rss(port_of(call, i), i, false, call->out);
+		fwd_show_port_rss(port_of(call, i), i, false, call->out);
 	else if (strcmp(WORD(3), "flow_ctrl") == 0)
-		haul_port_print_flow_control(port_of(call, i), i, call->out);
+		fwd_show_port_flow_control(port_of(call, i), i, call->out);
 	else
-		haul_port_print_offloads(port_of(call, i), i, strcmp(WORD(3), "rx_offload") == 0,
+		fwd_show_port_offloads(port_of(call, i), i, strcmp(WORD(3), "rx_offload") == 0,
 			strcmp(WORD(4), "configuration") == 0, call->out);
 	return true;
 }
@@ -112,7 +115,7 @@ static bool show_port_detail(const struct fwd_call *call)
 
 static bool show_key(const struct fwd_call *call, unsigned i)
 {
-	haul_port_print_rss(port_of(call, i), i, true, call->out);
+	fwd_show_port_rss(port_of(call, i), i, true, call->out);
 	return true;
 }
 
@@ -134,7 +137,7 @@ static bool show_queue(const struct fwd_call *call, unsigned i)
 			haul_port_queues(port));
 		return false;
 	}
-	err = haul_port_print_queue(port, i, (unsigned)q, rx, call->out);
+	err = fwd_show_port_queue(port, i, (unsigned)q, rx, call->out);
 	if (!err)
 		return true;
 	fprintf(call->out, "Failed to retrieve information for port: %u, %s queue: %u: %s\n", i,
@@ -235,7 +238,7 @@ static bool set_rss_one(const struct fwd_call *call, unsigned i)
 	uint64_t functions;
 	int err;
 
-	if (!haul_rss_functions(WORD(4), &functions)) {
+	if (!fwd_rss_functions(WORD(4), &functions)) {
 		fprintf(call->out, "Unknown RSS type %s: give ip, tcp, udp, sctp, all or none\n",
 			WORD(4));
 		return false;

@@ -92,9 +92,6 @@ HAUL_API int haul_port_set_rss(struct haul_port *port, uint64_t functions, const
 /* Reads them. key: NULL, or of HAUL_RSS_KEY_MAX bytes; *key_len gets 0 if it is not known. */
 HAUL_API int haul_port_get_rss(const struct haul_port *port, uint64_t *functions, uint8_t *key,
 	uint8_t *key_len, char *errbuf, size_t errlen);
-/* The RSS functions of a name of testpmd ("ip", "udp", "ipv4-tcp", "all", "none"); false: there is
- * none of that name. Any thread. */
-HAUL_API bool haul_rss_functions(const char *name, uint64_t *functions);
 
 /* Also while polled. */
 HAUL_API int haul_port_set_promiscuous(

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the PMD of a port tells: facts, statistics, and the same as text in the format of
- * dpdk-testpmd. A port may consist of several ethdevs: figures are sums over them, and queues are
- * numbered as the port's. Called on the thread that opened the port, or on another one that EAL
- * knows; one call at a time; also while pollers use the port.
+ * What the PMD of a port tells: facts and statistics. A port may consist of several ethdevs:
+ * figures are sums over them, and queues are numbered as those of the port. Called on the thread
+ * that opened the port, or on another one that EAL knows; one call at a time; also while pollers
+ * use the port.
  */
 #ifndef HAUL_DPDK_PORT_INFO_H
 #define HAUL_DPDK_PORT_INFO_H
-
-#include <stdio.h>
 
 #include <rte_ethdev.h>
 
@@ -31,7 +29,11 @@ struct haul_port_info {
 	int vlan_offload; /* RTE_ETH_VLAN_..._OFFLOAD */
 	uint64_t rx_offloads, tx_offloads; /* RTE_ETH_RX_OFFLOAD_...: those in use */
 	char device[RTE_ETH_NAME_MAX_LEN]; /* of the first ethdev */
+	char firmware[64]; /* its version; "" if the PMD does not tell */
+	const char *devargs; /* with which haul made the first ethdev; the port owns them */
+	int pool_socket; /* NUMA node of the pool; -1: any */
 };
+/* Fills *info. Returns 0, or -errno: the device does not answer. */
 HAUL_API int haul_port_get_info(const struct haul_port *port, struct haul_port_info *info);
 
 #define HAUL_XSTAT_NAME 64
@@ -51,23 +53,15 @@ HAUL_API int haul_port_get_stats(const struct haul_port *port, struct rte_eth_st
  * read them too: haul_io_get_stats() is not affected. */
 HAUL_API void haul_port_reset_stats(struct haul_port *port);
 
-/* Print what testpmd prints for "show port info|xstats|stats N"; number: the port's, for the text.
- * "show port stats" also prints rates since its last call. */
-HAUL_API void haul_port_print_info(const struct haul_port *port, unsigned number, FILE *out);
-HAUL_API void haul_port_print_xstats(const struct haul_port *port, unsigned number, FILE *out);
-HAUL_API void haul_port_print_stats(struct haul_port *port, unsigned number, FILE *out);
-/* "show port N rss-hash" (key: with the key), "show port N flow_ctrl", and "show port N
- * rx_offload|tx_offload capabilities|configuration". */
-HAUL_API void haul_port_print_rss(
-	const struct haul_port *port, unsigned number, bool key, FILE *out);
-HAUL_API void haul_port_print_flow_control(
-	const struct haul_port *port, unsigned number, FILE *out);
-HAUL_API void haul_port_print_offloads(
-	const struct haul_port *port, unsigned number, bool rx, bool configured, FILE *out);
-
-/* "show rxq|txq info N Q". 0, or -errno: the PMD does not tell. */
-HAUL_API int haul_port_print_queue(
-	const struct haul_port *port, unsigned number, unsigned queue, bool rx, FILE *out);
+/* A receive or transmit queue. */
+struct haul_queue_info {
+	const struct rte_mempool *pool; /* of received packets; else NULL */
+	unsigned descriptors;
+};
+/* Fills *info for the rx or the tx queue. Returns 0; -EINVAL (no such queue) or another -errno: the
+ * PMD does not tell. */
+HAUL_API int haul_port_get_queue_info(
+	const struct haul_port *port, unsigned queue, bool rx, struct haul_queue_info *info);
 
 /*
  * Shows each burst that a queue receives to seen(), on the thread that polls it, before its

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Facts and statistics as text, in the format of dpdk-testpmd, which scripts know. */
+#include "show_port.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/assert.h"
-#include "base/clock.h"
-#include "port/kind.h"
-#include "port/rss.h"
+#include <haul-app/app.h>
+#include <haul-dpdk/port_config.h>
+#include <haul-dpdk/port_info.h>
+
+#include "../rss.h"
 
 #define BORDER "########################"
 #define STARS "*********************"
@@ -19,22 +22,21 @@ static const char *on_off(bool on)
 
 static void print_device(FILE *out, const struct haul_port *port, const struct haul_port_info *info)
 {
-	char mac[RTE_ETHER_ADDR_FMT_SIZE], firmware[64];
+	char mac[RTE_ETHER_ADDR_FMT_SIZE];
 	struct rte_ether_addr addr = haul_port_mac(port);
 
 	rte_ether_format_addr(mac, sizeof(mac), &addr);
 	fprintf(out, "MAC address: %s\n", mac);
 	fprintf(out, "Device name: %s\n", info->device);
 	fprintf(out, "Driver name: %s\n", info->dev.driver_name);
-	if (rte_eth_dev_fw_version_get(port->vdevs[0].port_id, firmware, sizeof(firmware)) != 0)
-		snprintf(firmware, sizeof(firmware), "not available");
-	fprintf(out, "Firmware-version: %s\n", firmware);
-	fprintf(out, "Devargs: %s\n", port->vdevs[0].args);
-	fprintf(out, "Port spec: %s\n", port->spec.text);
+	fprintf(out, "Firmware-version: %s\n",
+		info->firmware[0] ? info->firmware : "not available");
+	fprintf(out, "Devargs: %s\n", info->devargs);
+	fprintf(out, "Port spec: %s\n", haul_port_spec(port));
 	if (info->ethdevs > 1)
 		fprintf(out, "Number of devices: %u\n", info->ethdevs);
 	fprintf(out, "Connect to socket: %d\n", info->socket);
-	fprintf(out, "memory allocation on the socket: %d\n", port->opts.pool->socket_id);
+	fprintf(out, "memory allocation on the socket: %d\n", info->pool_socket);
 }
 
 /* DPDK's functions for these names are not part of its stable interface. */
@@ -103,7 +105,7 @@ static void print_functions(FILE *out, uint64_t functions)
 	int column = 0;
 
 	for (; functions; functions &= functions - 1) {
-		const char *name = hauli_rss_name(functions & -functions);
+		const char *name = fwd_rss_name(functions & -functions);
 		char number[24];
 
 		if (!name) {
@@ -159,14 +161,13 @@ static void print_limits(FILE *out, const struct haul_port_info *info)
 	print_capabilities(out, dev->dev_capa);
 }
 
-void haul_port_print_info(const struct haul_port *port, unsigned number, FILE *out)
+void fwd_show_port_info(const struct haul_port *port, unsigned number, FILE *out)
 {
 	struct haul_port_info info;
 
-	HAUL_MISUSE_IF(!port || !out, HAULI_NO_PORT);
 	fprintf(out, "\n" STARS " Infos for port %-2u " STARS "\n", number);
 	if (haul_port_get_info(port, &info) < 0) {
-		fprintf(out, "port '%s': the device does not answer\n", port->spec.text);
+		fprintf(out, "port '%s': the device does not answer\n", haul_port_spec(port));
 		return;
 	}
 	print_device(out, port, &info);
@@ -176,12 +177,11 @@ void haul_port_print_info(const struct haul_port *port, unsigned number, FILE *o
 	print_limits(out, &info);
 }
 
-void haul_port_print_xstats(const struct haul_port *port, unsigned number, FILE *out)
+void fwd_show_port_xstats(const struct haul_port *port, unsigned number, FILE *out)
 {
 	struct haul_port_xstat *stats;
 	int n;
 
-	HAUL_MISUSE_IF(!port || !out, HAULI_NO_PORT);
 	fprintf(out, "###### NIC extended statistics for port %-2u\n", number);
 	n = haul_port_get_xstats(port, NULL, 0);
 	stats = n > 0 ? calloc((size_t)n, sizeof(*stats)) : NULL;
@@ -191,19 +191,28 @@ void haul_port_print_xstats(const struct haul_port *port, unsigned number, FILE 
 	free(stats);
 }
 
+/* What "show port stats" has shown last. */
+static struct shown_stats {
+	struct rte_eth_stats st;
+	uint64_t at; /* haul_now(); 0: nothing yet */
+} shown[HAUL_APP_PORTS_MAX];
+
+void fwd_show_port_begin_rates(unsigned number)
+{
+	shown[number].at = 0;
+}
+
 static uint64_t rate(uint64_t now, uint64_t before, uint64_t ns)
 {
 	return ns == 0 || now < before ? 0 : (uint64_t)((double)(now - before) * 1e9 / (double)ns);
 }
 
-void haul_port_print_stats(struct haul_port *port, unsigned number, FILE *out)
+void fwd_show_port_stats(const struct haul_port *port, unsigned number, FILE *out)
 {
-	struct rte_eth_stats st, *last;
-	uint64_t now = haul_now(), ns;
+	struct shown_stats *last = &shown[number];
+	uint64_t now = haul_now(), ns = last->at ? now - last->at : 0;
+	struct rte_eth_stats st;
 
-	HAUL_MISUSE_IF(!port || !out, HAULI_NO_PORT);
-	last = &port->base.shown;
-	ns = port->base.shown_at ? now - port->base.shown_at : 0;
 	(void)haul_port_get_stats(port, &st);
 	fprintf(out, "\n  " BORDER " NIC statistics for port %-2u " BORDER "\n", number);
 	fprintf(out,
@@ -216,21 +225,19 @@ void haul_port_print_stats(struct haul_port *port, unsigned number, FILE *out)
 		st.opackets, st.oerrors, st.obytes);
 	fprintf(out, "\n  Throughput (since last show)\n");
 	fprintf(out, "  Rx-pps: %12" PRIu64 "          Rx-bps: %12" PRIu64 "\n",
-		rate(st.ipackets, last->ipackets, ns), 8 * rate(st.ibytes, last->ibytes, ns));
+		rate(st.ipackets, last->st.ipackets, ns), 8 * rate(st.ibytes, last->st.ibytes, ns));
 	fprintf(out, "  Tx-pps: %12" PRIu64 "          Tx-bps: %12" PRIu64 "\n",
-		rate(st.opackets, last->opackets, ns), 8 * rate(st.obytes, last->obytes, ns));
+		rate(st.opackets, last->st.opackets, ns), 8 * rate(st.obytes, last->st.obytes, ns));
 	fprintf(out, "  " BORDER "############################" BORDER "\n");
-	*last = st;
-	port->base.shown_at = now;
+	*last = (struct shown_stats){st, now};
 }
 
-void haul_port_print_rss(const struct haul_port *port, unsigned number, bool key, FILE *out)
+void fwd_show_port_rss(const struct haul_port *port, unsigned number, bool key, FILE *out)
 {
 	uint8_t bytes[HAUL_RSS_KEY_MAX], len = 0;
 	uint64_t functions;
 	char line[256];
 
-	HAUL_MISUSE_IF(!port || !out, HAULI_NO_PORT);
 	if (haul_port_get_rss(port, &functions, bytes, &len, line, sizeof(line)) < 0) {
 		fprintf(out, "%s\n", line);
 		return;
@@ -249,13 +256,12 @@ void haul_port_print_rss(const struct haul_port *port, unsigned number, bool key
 	fputc('\n', out);
 }
 
-void haul_port_print_flow_control(const struct haul_port *port, unsigned number, FILE *out)
+void fwd_show_port_flow_control(const struct haul_port *port, unsigned number, FILE *out)
 {
 	struct rte_eth_fc_conf fc;
 	char line[256];
 	bool rx, tx;
 
-	HAUL_MISUSE_IF(!port || !out, HAULI_NO_PORT);
 	if (haul_port_get_flow_control(port, &fc, line, sizeof(line)) < 0) {
 		fprintf(out, "%s\n", line);
 		return;
@@ -282,14 +288,13 @@ static void print_offload_names(FILE *out, uint64_t offloads, bool rx)
 	fputc('\n', out);
 }
 
-void haul_port_print_offloads(
+void fwd_show_port_offloads(
 	const struct haul_port *port, unsigned number, bool rx, bool configured, FILE *out)
 {
 	const char *direction = rx ? "Rx" : "Tx";
 	struct haul_port_info info;
 	uint64_t all, queue, used;
 
-	HAUL_MISUSE_IF(!port || !out, HAULI_NO_PORT);
 	if (haul_port_get_info(port, &info) < 0)
 		return;
 	all = rx ? info.dev.rx_offload_capa : info.dev.tx_offload_capa;
@@ -305,4 +310,20 @@ void haul_port_print_offloads(
 	print_offload_names(out, queue, rx);
 	fprintf(out, "  Per Port  :");
 	print_offload_names(out, all & ~queue, rx);
+}
+
+int fwd_show_port_queue(
+	const struct haul_port *port, unsigned number, unsigned queue, bool rx, FILE *out)
+{
+	struct haul_queue_info info;
+	int err = haul_port_get_queue_info(port, queue, rx, &info);
+
+	if (err)
+		return err;
+	fprintf(out, "\n" STARS " Infos for port %-2u, %s queue %-2u " STARS "\n", number,
+		rx ? "RX" : "TX", queue);
+	if (rx)
+		fprintf(out, "Mempool: %s\n", info.pool ? info.pool->name : "NULL");
+	fprintf(out, "Number of %cXDs: %u\n", rx ? 'R' : 'T', info.descriptors);
+	return 0;
 }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "port/rss.h"
+#include "rss.h"
 
 #include <string.h>
 
-#include <rte_ethdev.h>
-
-#include <haul-dpdk/port_config.h>
+#include <haul-dpdk/port_info.h>
 
 #define ALL                                                                                        \
 	(RTE_ETH_RSS_ETH | RTE_ETH_RSS_VLAN | RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP | \
@@ -62,7 +60,7 @@ static const struct {
 	{"tunnel", RTE_ETH_RSS_TUNNEL},
 };
 
-bool haul_rss_functions(const char *name, uint64_t *functions)
+bool fwd_rss_functions(const char *name, uint64_t *functions)
 {
 	for (unsigned i = 0; i < RTE_DIM(names); i++) {
 		if (strcmp(names[i].name, name) != 0)
@@ -73,7 +71,7 @@ bool haul_rss_functions(const char *name, uint64_t *functions)
 	return false;
 }
 
-const char *hauli_rss_name(uint64_t function)
+const char *fwd_rss_name(uint64_t function)
 {
 	for (unsigned i = 0; i < RTE_DIM(names); i++)
 		if (names[i].functions == function)
