@@ -144,7 +144,7 @@ HAUL_API int haul_sleep_until(uint64_t at) HAUL_SUSPENDS;
  *     -EAGAIN (the deadline is 0, and there is none now); -ECANCELED as haul_sleep() does. If it
  *     returns an error, it has taken no permit.
  * haul_unpark: any thread. Does not suspend. The caller guarantees that co is valid: not joined
- * yet, and if detached, not ended yet.
+ *     yet, and if detached, not ended yet.
  */
 HAUL_API int haul_park(uint64_t deadline) HAUL_SUSPENDS;
 HAUL_API void haul_unpark(struct haul_coro *co);

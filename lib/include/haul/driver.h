@@ -65,13 +65,13 @@ HAUL_API int haul_poller_register(struct haul_carrier *carrier, struct haul_coro
  * Calls of a poller that blocks, from the poller only. They do not suspend.
  *
  * haul_try_park_poller: parks the poller: from now on a thread with work for the carrier calls the
- * wakeup. Returns false, and does not park, if there is work already, the poller has no wakeup, or
- * it is cancelled.
+ *     wakeup. Returns false, and does not park, if there is work already, the poller has no wakeup,
+ *     or it is cancelled.
  * haul_can_park_poller: to be called right before the wait. True if the poller is still parked and
- * there is no work. The answer expires at the next suspension: a parked poller that suspends is no
- * longer parked when it resumes.
+ *     there is no work. The answer expires at the next suspension: a parked poller that suspends is
+ *     no longer parked when it resumes.
  * haul_unpark_poller: to be called right after the wait, or instead of it, before the next cycle.
- * Does nothing if the poller is not parked.
+ *     Does nothing if the poller is not parked.
  */
 HAUL_API bool haul_try_park_poller(void);
 HAUL_API bool haul_can_park_poller(void);

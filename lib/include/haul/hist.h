@@ -71,6 +71,7 @@ HAUL_API void haul_hist_merge(struct haul_hist *to, const struct haul_hist *from
  * then the end of the highest bucket with a value, or the total's max if that is less. */
 HAUL_API void haul_hist_subtract(struct haul_hist *from, const struct haul_hist *earlier);
 
+/* The number of values, and the largest one; 0 if there is none. */
 HAUL_API uint64_t haul_hist_count(const struct haul_hist *h);
 HAUL_API uint64_t haul_hist_max(const struct haul_hist *h);
 

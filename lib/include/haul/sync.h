@@ -30,7 +30,7 @@
 extern "C" {
 #endif
 
-/* The fields are haul's. */
+/* All zero is ready for use. The fields are haul's. */
 struct haul_mutex {
 	uint64_t hidden[3];
 };

@@ -28,11 +28,10 @@ HAUL_API void haul_app_json_end(struct haul_app_json *object, FILE *out);
 HAUL_API struct haul_app_json *haul_app_json_object(struct haul_app_json *to, const char *key);
 HAUL_API struct haul_app_json *haul_app_json_array(struct haul_app_json *to, const char *key);
 
+/* Add a value to "to", which copies the text. Infinity, NaN, and a text of NULL become null. */
 HAUL_API void haul_app_json_number(struct haul_app_json *to, const char *key, int64_t value);
-/* Infinity and NaN become null. */
 HAUL_API void haul_app_json_real(struct haul_app_json *to, const char *key, double value);
 HAUL_API void haul_app_json_bool(struct haul_app_json *to, const char *key, bool value);
-/* A value of NULL becomes null. */
 HAUL_API void haul_app_json_text(struct haul_app_json *to, const char *key, const char *value);
 
 #ifdef __cplusplus
