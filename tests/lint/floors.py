@@ -4,29 +4,31 @@
 Programs include the public headers of lib/, drivers-glue and haul-app only; drivers-glue has one
 further door into lib/sched, and haul-app one into lib/base: a header whose code is all inline. Of
 DPDK, lib below lib/net sees helpers that need no initialised EAL, and lib/net sees mbufs and the
-definitions of packet headers. The rooms of lib/sched and their files are those of its page in docs.
+definitions of packet headers. Files and rooms are those of the tables in docs/internals.
 """
 import os
 import re
 
 import tree
 
-ROOMS = [  # of lib/sched: a room uses those before it
+SCHED = [  # a room uses those before it
     "lib/sched/state", "lib/sched/mail", "lib/sched/wait", "lib/sched/place", "lib/sched/look",
     "lib/sched/steal", "lib/sched/spawn", "lib/sched/run",
 ]
+ROOMS = [*SCHED, "drivers-glue/port/control"]  # folders in a folder that are not a part of it
 CORE = {"lib/base", "lib/topo", "lib/coro", "lib/conc"}
 BELOW = {  # folder: the other folders from which it may include
     "lib/base": set(),
     "lib/topo": {"lib/base"},
     "lib/conc": {"lib/base"},
     "lib/coro": {"lib/base", "lib/conc"},
-    **{room: {*CORE, *ROOMS[:i]} for i, room in enumerate(ROOMS)},
-    "lib/sched": {*CORE, *ROOMS},
-    "lib/sync": {*CORE, *ROOMS, "lib/sched"},
-    "lib/net": {*CORE, *ROOMS, "lib/sched"},
+    **{room: {*CORE, *SCHED[:i]} for i, room in enumerate(SCHED)},
+    "lib/sched": {*CORE, *SCHED},
+    "lib/sync": {*CORE, *SCHED, "lib/sched"},
+    "lib/net": {*CORE, *SCHED, "lib/sched"},
     "drivers-glue/linux": {"lib/base"},
     "drivers-glue/eal": {"lib/base", "lib/topo", "lib/conc", "drivers-glue/linux"},
+    "drivers-glue/port/control": {"lib/base", "drivers-glue/port", "drivers-glue/eal"},
     "drivers-glue/port": {"lib/base", "lib/coro", "lib/conc", "drivers-glue/eal",
                           "drivers-glue/linux"},
     "drivers-glue/capture": {"lib/base", "lib/conc"},
@@ -116,39 +118,76 @@ def past_the_door(root):
                       f"{DOORS[floor_of(path)]}"
 
 
-PAGE = "docs/internals/sched.md"
-PAGES = {"lib/conc": "docs/internals/conc.md", "lib/coro": "docs/internals/coro.md",
-         "lib/sync": "docs/internals/sync.md", "apps/haul-app": "docs/internals/haul-app.md"}
+# Pages with a table of files. FILES: each row has files of the folder; paths with a slash are of
+# others. ROOMED: each row has a folder of this one, or itself, and its files in the last cell.
+FILES = {
+    "docs/internals/conc.md": "lib/conc", "docs/internals/coro.md": "lib/coro",
+    "docs/internals/sync.md": "lib/sync", "docs/internals/topo.md": "lib/topo",
+    "docs/internals/net.md": "lib/net",
+    "docs/internals/haul-app.md": "apps/haul-app",
+    "docs/internals/haul-compare.md": "apps/haul-compare/compare",
+}
+ROOMED = {"docs/internals/sched.md": "lib/sched", "docs/internals/drivers-glue.md": "drivers-glue"}
 
 
-def told_wrong(root):
-    """Rooms whose files are not those of the page."""
-    if not os.path.exists(os.path.join(root, PAGE)):
-        return
-    told = dict(re.findall(r"^\| `(\w+)` \| .* \| (.*) \|$", tree.text(root, PAGE), re.M))
-    for room in ROOMS:
-        name = os.path.basename(room)
-        here = {os.path.splitext(os.path.basename(path))[0]
-                for path in tree.files(root, ".c", ".h") if path.startswith(room + "/")}
-        other = here ^ set(re.findall(r"`(\w+)`", told.get(name, "")))
+def modules(root, folder):
+    """The modules of each folder within this one: {"": {"glue"}, "run": {"round", ...}}."""
+    found = {}
+    for path in tree.files(root, ".c", ".h", ".S", ".py"):
+        if path.startswith(folder + "/") and "/include/" not in path:
+            inner, name = os.path.split(os.path.relpath(path, folder))
+            found.setdefault(inner, set()).add(os.path.splitext(name)[0])
+    return found
+
+
+def quoted(cell):
+    return {os.path.splitext(name)[0] for name in re.findall(r"`([\w./]+)`", cell)}
+
+
+def table(root, page, head):
+    """The rows of a page's table whose first column has this head: number of line, cells."""
+    lines, inside = tree.text(root, page).splitlines(), False
+    for number, line in enumerate(lines, 1):
+        inside = line.startswith("|") and (inside or line.startswith(f"| {head} "))
+        if inside and not line.startswith((f"| {head} ", "|--")):
+            yield number, line.strip("|").split("|")
+
+
+def untold(root, page, folder):
+    """Files of a folder that its page does not list, or the other way round."""
+    told, here = {}, modules(root, folder).get("", set()) - {"__init__"}
+    for number, cells in table(root, page, "file"):
+        told |= {name: number for name in quoted(cells[0]) if "/" not in name}
+    for name in sorted(here - told.keys()):
+        yield f"{page}:1: the table does not list {folder}/{name}"
+    for name in sorted(told.keys() - here):
+        yield f"{page}:{told[name]}: {folder} has no {name}"
+
+
+def told_wrong(root, page, folder):
+    """Rooms whose files are not those of the page's table."""
+    rooms = modules(root, folder)
+    if "" in rooms:
+        rooms[os.path.basename(folder)] = rooms.pop("")
+    for number, cells in table(root, page, "room"):
+        name = cells[0].strip(" `")
+        other = rooms.pop(name, set()) ^ quoted(cells[-1])
         if other:
-            yield f"{PAGE}:1: the files of {name} are others: {' '.join(sorted(other))}"
+            yield f"{page}:{number}: the files of {name} are others: {' '.join(sorted(other))}"
+    for name in rooms:
+        yield f"{page}:1: the table has no {name}"
 
 
-def untold(root):
-    """Files that the page of their folder does not name."""
-    for path in tree.files(root, ".c", ".h"):
-        page = PAGES.get(os.path.dirname(path))
-        name = os.path.splitext(os.path.basename(path))[0]
-        if page and os.path.exists(os.path.join(root, page)) and \
-                not re.search(rf"`{name}(\.[ch])?`", tree.text(root, page)):
-            yield f"{path}:1: {page} does not name {name}"
+def pages(root):
+    for check, of in ((untold, FILES), (told_wrong, ROOMED)):
+        for page, folder in of.items():
+            if os.path.exists(os.path.join(root, page)):
+                yield from check(root, page, folder)
 
 
 def findings(root):
     yield from past_the_door(root)
-    yield from untold(root)
-    yield from told_wrong(root)
+    yield from pages(root)
     graph = {}
     for path in tree.files(root, ".c", ".h"):
         source, floor = tree.text(root, path), floor_of(path)

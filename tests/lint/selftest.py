@@ -45,6 +45,7 @@ RIGHT = {
     "lib/sched/run/loop.h": C,
     "lib/sched/glue.h": C + '#include "sched/run.h"\n\n/* As it is: hauli_walk() */\n',
     "drivers-glue/port/port.h": C,
+    "drivers-glue/port/control/rss.h": C,
     "drivers-glue/io/io.c": C + "#include <rte_ethdev.h>\n\n#include <haul/base.h>\n\n"
                             '#include "port/port.h"\n#include "sched/glue.h"\n'
                             "void f(void)\n{\n\thauli_walk();\n}\n",
@@ -64,10 +65,16 @@ WRONG = [  # rule, file, text, expected message
     (floors, "lib/conc/a.c", '#include "sched/b.h"\n', None),  # the compiler's
     (floors, "lib/sched/state/a.c", '#include "sched/run/loop.h"\n',
      "lib/sched/state may not include lib/sched/run/loop.h"),
-    (floors, "docs/internals/conc.md", "| `ring` | A ring. |\n",
-     "docs/internals/conc.md does not name inbox"),
-    (floors, "docs/internals/sched.md", "| `run` | The loop. | `loop` `gone` |\n",
-     "the files of run are others: gone"),
+    (floors, "drivers-glue/port/a.c", '#include "port/control/rss.h"\n',
+     "drivers-glue/port may not include drivers-glue/port/control/rss.h"),
+    (floors, "docs/internals/conc.md", "| file | what |\n|---|---|\n| `ring` | A ring. |\n",
+     "the table does not list lib/conc/inbox"),
+    (floors, "docs/internals/conc.md", "| file | what |\n|---|---|\n| `inbox` `ring` | x |\n",
+     "conc.md:4: lib/conc has no ring"),
+    (floors, "docs/internals/sched.md", "| room | files |\n|---|---|\n| `run` | `loop` `gone` |\n",
+     "sched.md:4: the files of run are others: gone"),
+    (floors, "docs/internals/sched.md", "| room | files |\n|---|---|\n| `run` | `loop` |\n",
+     "the table has no sched"),
     (floors, "apps/a.c", '#include "conc/inbox.h"\n', "apps may not include lib/conc/inbox.h"),
     (floors, "apps/a.c", '#include "haul-app/run.h"\n', "apps may not include apps/haul-app/run.h"),
     (floors, "apps/haul-app/a.c", '#include "conc/inbox.h"\n', "haul-app may not include lib/conc"),
