@@ -27,8 +27,17 @@ static inline struct hauli_burst hauli_burst(uint16_t port_id, uint16_t queue_id
 }
 
 /* DPDK's call, with the callbacks. */
-uint16_t hauli_burst_rx_slow(const struct hauli_burst *b, struct rte_mbuf **pkts, uint16_t n);
-uint16_t hauli_burst_tx_slow(const struct hauli_burst *b, struct rte_mbuf **pkts, uint16_t n);
+static __attribute__((noinline, cold, unused)) uint16_t hauli_burst_rx_slow(
+	const struct hauli_burst *b, struct rte_mbuf **pkts, uint16_t n)
+{
+	return rte_eth_rx_burst(b->port_id, b->queue_id, pkts, n);
+}
+
+static __attribute__((noinline, cold, unused)) uint16_t hauli_burst_tx_slow(
+	const struct hauli_burst *b, struct rte_mbuf **pkts, uint16_t n)
+{
+	return rte_eth_tx_burst(b->port_id, b->queue_id, pkts, n);
+}
 
 static inline uint16_t hauli_burst_rx(
 	const struct hauli_burst *b, struct rte_mbuf **pkts, uint16_t n)

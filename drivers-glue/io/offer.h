@@ -9,12 +9,24 @@
 #ifndef HAULI_IO_OFFER_H
 #define HAULI_IO_OFFER_H
 
+#include "io/filter.h"
 #include "io/state.h"
 #include "io/times.h"
+#include "port/kind.h"
 
 /* Call after a burst call that began with pkt and took nothing. True if the NIC has room for pkt:
  * if the next call does not take pkt either, the NIC never will. */
-bool hauli_tx_has_room(const struct hauli_tx *tx, const struct rte_mbuf *pkt);
+static __attribute__((noinline, cold, unused)) bool hauli_tx_has_room(
+	const struct hauli_tx *tx, const struct rte_mbuf *pkt)
+{
+	const struct haul_port *port = tx->port;
+
+	if (!port)
+		return false;
+	if (tx->filter && !hauli_filter_fits(port, pkt))
+		return true;
+	return port->kind->has_room && port->kind->has_room(port, tx->queue, pkt);
+}
 
 /*
  * True: all packets are sent; false: the NIC is full. peek() gives the next packets, at most
