@@ -158,7 +158,7 @@ MUTATIONS = [
     ('net/io_lost', 'drivers-glue/io/lost.c', 'free buffers in caches pass for lost ones',
      'to[n + j] = cache->objs[j];', 'to[n + j] = NULL;'),
     ('net/io_misuse', 'drivers-glue/io/poll.c', 'the watchdog does not know the poller',
-     '&p->cycles, order_of', 'NULL, order_of'),
+     '&p->cycles, hauli_handler_order', 'NULL, hauli_handler_order'),
     ('unit/each', 'lib/sched/run/round.c',
      'values are not released', 'hauli_locals_release(c);', ';'),
     ('unit/each', 'lib/sched/state/local.c', 'a release that suspends is not reported',

@@ -5,8 +5,8 @@
  */
 #include "io/drain.h"
 
+#include "io/handler.h"
 #include "io/idle.h"
-#include "io/poll.h"
 #include "io/share.h"
 #include "io/spread.h"
 #include "io/tx.h"

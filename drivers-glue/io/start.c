@@ -118,20 +118,13 @@ static void let_go(struct haul_io *io)
 		io->ports[i]->polled--;
 }
 
-static haul_fn *body_of(const struct haul_io_opts *opts)
-{
-	if (opts->source)
-		return hauli_poll_source;
-	return opts->on_burst ? hauli_poll_bursts : hauli_poll_packets;
-}
-
 int hauli_io_launch(struct haul_io *io, const char *caller, char *errbuf, size_t errlen)
 {
 	int err = hauli_io_open_waits(io, caller, errbuf, errlen);
 	unsigned i;
 
 	for (i = 0; i < io->nb_pollers && !err; i++) {
-		err = register_poller(io->pollers[i], body_of(&io->opts));
+		err = register_poller(io->pollers[i], hauli_poll);
 		if (!err)
 			continue;
 		snprintf(errbuf, errlen, "%s: no poller on carrier %u: %s", caller, i,

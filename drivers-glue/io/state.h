@@ -131,7 +131,6 @@ struct hauli_poller {
 	unsigned nb_ports;
 	haul_burst_fn *on_burst;
 	haul_source_fn *source;
-	bool (*receive)(struct hauli_poller *p, bool woken); /* its cycle, beside a source */
 	uint16_t burst;
 	bool count_bytes;
 	bool is_proxy; /* of RPS targets, on some port */

@@ -124,12 +124,11 @@ void hauli_times_burst(struct hauli_rxq *r, haul_burst_fn *on_burst, struct rte_
 	hauli_times_add(t, HAUL_STAGE_HANDLER, hauli_times_since(began, hauli_ticks()), n);
 }
 
-void hauli_times_dequeued(struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n)
+void hauli_times_dequeued(
+	struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n, uint64_t dequeued)
 {
-	uint64_t now = hauli_ticks();
-
 	for (uint16_t i = 0; i < n; i++)
-		*hauli_pkt_stamp(pkts[i]) = now;
+		*hauli_pkt_stamp(pkts[i]) = dequeued;
 	if (r->times->has_arrival)
 		add_arrivals(r->times, pkts, n);
 }

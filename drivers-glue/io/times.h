@@ -43,8 +43,9 @@ static inline void hauli_times_add(
 void hauli_times_burst(struct hauli_rxq *r, haul_burst_fn *on_burst, struct rte_mbuf **pkts,
 	uint16_t n, uint64_t dequeued);
 
-/* Stamps packets that have been dequeued, for hauli_times_packet(). */
-void hauli_times_dequeued(struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n);
+/* Stamps packets with the time when they were dequeued, for hauli_times_packet(). */
+void hauli_times_dequeued(
+	struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n, uint64_t dequeued);
 
 /* The histograms of the carrier that runs the caller, a handler of r's. */
 static inline struct hauli_times *hauli_times_here(const struct hauli_rxq *r)

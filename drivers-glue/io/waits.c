@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
-#include "io/poll.h"
+#include "io/handler.h"
 #include "io/state.h"
 
 _Static_assert(HAUL_IO_CANCELLED_MAX == HAULI_SITES + 1, "one without a call stack");

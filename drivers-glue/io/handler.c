@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "io/handler.h"
+
+#include <errno.h>
+
+#include "io/idle.h"
+#include "io/ledger.h"
+#include "io/packet.h"
+#include "io/times.h"
+#include "net/given.h"
+
+static inline __attribute__((always_inline)) void call(
+	struct hauli_rxq *r, struct rte_mbuf *pkt, bool anywhere, bool timed)
+{
+	if (anywhere)
+		hauli_glue_handler_begins(r->home);
+	hauli_pkts_hand(&pkt, 1, (uintptr_t)r->on_packet);
+	if (timed)
+		hauli_times_packet(r, pkt, anywhere);
+	else
+		r->on_packet(&r->rx, pkt);
+}
+
+static inline void has_run(const struct hauli_start *start, bool remote)
+{
+	struct hauli_rxq *r = hauli_rxq_of_start(start);
+
+	if (hauli_unlikely(remote))
+		hauli_u64_shared_add(&r->remote_ended, 1);
+	else
+		hauli_counter_add(&r->ended, 1);
+}
+
+/*
+ * Entries of stacks, which run the handlers of records one after another; what an entry has looked
+ * up for one packet stays in registers for the next. anywhere: the handlers are stealable, and may
+ * end on another carrier; timed: their stages are recorded. An entry each, so that the others
+ * execute no instruction for it.
+ */
+#define ENTRY(where, anywhere, timed)                                                          \
+	static inline void run_##where(                                                        \
+		const struct hauli_start *start, struct hauli_record *record)                  \
+	{                                                                                      \
+		call(hauli_rxq_of_start(start), hauli_pkt_of_record(record), anywhere, timed); \
+	}                                                                                      \
+	static void begin_##where(void *pass)                                                  \
+	{                                                                                      \
+		hauli_record_body(pass, (struct hauli_body){run_##where, has_run, anywhere});  \
+	}
+ENTRY(here, false, false)
+ENTRY(here_timed, false, true)
+ENTRY(anywhere, true, false)
+ENTRY(anywhere_timed, true, true)
+
+/* The same for one handler, whose coroutine did not begin as a record, or was stolen before it
+ * began; arg is the packet's record. */
+static void *handle(void *arg)
+{
+	struct hauli_rxq *r = hauli_rxq_of_record(arg);
+
+	call(r, hauli_pkt_of_record(arg), r->home != NULL, r->times != NULL);
+	has_run(&r->start, hauli_rxq_is_remote(r));
+	return NULL;
+}
+
+/* The first handler after a wait. */
+static void *handle_first(void *arg)
+{
+	struct hauli_rxq *r = hauli_rxq_of_record(arg);
+
+	if (!hauli_rxq_is_remote(r))
+		hauli_idle_handles(r->poller);
+	return handle(arg);
+}
+
+bool hauli_is_handler(haul_fn *fn)
+{
+	return fn == handle || fn == handle_first;
+}
+
+uint8_t hauli_handler_order(const void *record)
+{
+	const struct rte_mbuf *pkt = hauli_pkt_of_record((struct hauli_record *)record);
+
+	return (uint8_t)(1 + haul_net_flow(pkt) % HAUL_ORDER_KEYS);
+}
+
+/* For a handler that gets no stack. */
+static void drop(struct hauli_record *record)
+{
+	struct hauli_rxq *r = hauli_rxq_of_record(record);
+	struct rte_mbuf *pkt = hauli_pkt_of_record(record);
+
+	hauli_counter_add(&r->started, UINT64_MAX); /* it was counted */
+	hauli_drop_unhandled(r, &pkt, 1, HAUL_DROP_NO_COROUTINE);
+}
+
+void hauli_handler_init(struct hauli_rxq *r)
+{
+	static void (*const entries[2][2])(void *pass) = {
+		{begin_here, begin_here_timed}, {begin_anywhere, begin_anywhere_timed}};
+	const struct haul_coro_opts opts = r->start.opts;
+
+	r->spawns = hauli_glue_start_init(&r->start, r->poller->carrier, handle, drop, &opts) != 0;
+	hauli_glue_start_at(&r->start, entries[r->home != NULL][r->times != NULL]);
+}
+
+/* Each by a spawn. The first one runs body. */
+static __attribute__((noinline)) void spawn(
+	struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n, haul_fn *body)
+{
+	uint16_t i;
+	int err;
+
+	for (i = 0; i < n; i++, body = handle) {
+		hauli_pkt_record(pkts[i])->start = &r->start;
+		err = hauli_glue_spawn(body, hauli_pkt_record(pkts[i]), &r->start.opts);
+		if (hauli_unlikely(err)) {
+			hauli_drop_unhandled(r, pkts + i, n - i,
+				err == -ECANCELED ? HAUL_DROP_STOPPING : HAUL_DROP_NO_COROUTINE);
+			break;
+		}
+	}
+	hauli_counter_add(&r->started, i);
+}
+
+void hauli_handler_start(struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n, bool woken)
+{
+	if (hauli_unlikely(woken)) {
+		spawn(r, pkts, 1, handle_first);
+		pkts++;
+		n--;
+	}
+	if (hauli_unlikely(r->spawns))
+		spawn(r, pkts, n, handle);
+	else if (hauli_likely(hauli_glue_start(
+			 r->poller->carrier, &r->start, (void *const *)pkts, hauli_pkt_at, n)))
+		hauli_counter_add(&r->started, n);
+	else
+		hauli_drop_unhandled(r, pkts, n, HAUL_DROP_STOPPING);
+}
