@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "pause.h"
+#include "say.h"
 
 static void tell_site(const struct hauli_app *a, const struct haul_io_cancelled *c)
 {

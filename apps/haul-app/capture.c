@@ -11,8 +11,8 @@
 #include <haul/version.h>
 #include <pcap/pcap.h>
 
-#include "command.h"
-#include "settings.h"
+#include "say.h"
+#include "value.h"
 
 #define FLUSH_TIMEOUT HAUL_S /* for the reader of a pipe, at the end */
 #define MIB (1u << 20)

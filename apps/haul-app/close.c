@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shuts a packet program down. */
+#include "close.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +9,8 @@
 
 #include "capture.h"
 #include "counters.h"
-#include "open.h"
 #include "report.h"
+#include "say.h"
 #include "signals.h"
 
 #define CARRIERS_TIMEOUT (4 * HAUL_S) /* for coroutines of the program to clean up */

@@ -2,118 +2,12 @@
 /* Command lines from tables. */
 #include "command.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture.h"
 #include "help.h"
-#include "placement.h"
-
-struct hauli_command hauli_command(const struct haul_app_program *program,
-	const struct haul_app_option *before, const struct haul_app_option *after)
-{
-	const unsigned most = sizeof(program->options) / sizeof(program->options[0]);
-	struct hauli_command command = {
-		.program = program, .ports = before || program->explains_ports};
-	unsigned i, n = 0;
-
-	if (before)
-		command.tables[n++] = before;
-	for (i = 0; i < most && program->options[i]; i++)
-		command.tables[n++] = program->options[i];
-	if (before || program->places_carriers)
-		command.tables[n++] = hauli_placement_options();
-	if (before)
-		command.tables[n++] = hauli_capture_options();
-	if (after)
-		command.tables[n++] = after;
-	return command;
-}
-
-const char *hauli_option_name(const struct haul_app_option *o)
-{
-	return o->name[0] == '-' && o->name[1] != '-' && strlen(o->name) > 4 ? o->name + 4
-									     : o->name;
-}
-
-struct haul_app_need hauli_option_need(
-	const struct hauli_command *command, const struct haul_app_option *o)
-{
-	const struct haul_app_need *need = command->program->needs;
-
-	for (; need && need->option; need++)
-		if (strcmp(need->option, hauli_option_name(o)) == 0)
-			return *need;
-	return (struct haul_app_need){hauli_option_name(o), o->needs, o->has_effect};
-}
-
-static bool parse_number(uint64_t *to, const char *text)
-{
-	char *end;
-
-	errno = 0;
-	*to = strtoull(text, &end, 10);
-	return isdigit((unsigned char)text[0]) && *end == '\0' && errno == 0;
-}
-
-bool hauli_time_parse(uint64_t *to, const char *text)
-{
-	static const struct {
-		const char *unit;
-		uint64_t ns;
-	} units[] = {{"", HAUL_S}, {"s", HAUL_S}, {"ms", HAUL_MS}, {"us", HAUL_US}, {"ns", 1},
-		{"min", 60 * HAUL_S}, {"h", 3600 * HAUL_S}};
-	char *end;
-	double n;
-	unsigned i;
-
-	if (!isdigit((unsigned char)text[text[0] == '.']) || tolower((unsigned char)text[1]) == 'x')
-		return false;
-	n = strtod(text, &end);
-	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcmp(end, units[i].unit) != 0)
-			continue;
-		n *= (double)units[i].ns;
-		if (n > 1e18)
-			return false;
-		*to = (uint64_t)llround(n);
-		return true;
-	}
-	return false;
-}
-
-static bool parse_choice(unsigned *to, const char *choices, const char *text)
-{
-	size_t len = strlen(text);
-	unsigned i;
-
-	for (i = 0;; i++) {
-		size_t n = strcspn(choices, "|");
-
-		if (n == len && strncmp(choices, text, n) == 0) {
-			*to = i;
-			return true;
-		}
-		if (choices[n] == '\0')
-			return false;
-		choices += n + 1;
-	}
-}
-
-const char *haul_app_choice(char *buf, size_t len, const char *choices, unsigned i)
-{
-	for (; i > 0 && *choices; i--) {
-		choices += strcspn(choices, "|");
-		choices += *choices ? 1 : 0;
-	}
-	snprintf(buf, len, "%.*s", (int)strcspn(choices, "|"), choices);
-	return buf;
-}
+#include "value.h"
 
 static void append(struct haul_app_texts *texts, char *text)
 {
@@ -135,7 +29,7 @@ static int take(const struct haul_app_program *program, const struct haul_app_op
 
 	switch (o->kind) {
 	case HAUL_APP_NUMBER:
-		if (parse_number(&n, text) && n >= o->min && n <= most) {
+		if (hauli_number_parse(&n, text) && n >= o->min && n <= most) {
 			*(uint64_t *)o->to = n;
 			return -1;
 		}
@@ -152,7 +46,7 @@ static int take(const struct haul_app_program *program, const struct haul_app_op
 			"%s %s: give a time from %s to %s, such as 5us, 5ms, 1.5s or 2min",
 			hauli_option_name(o), text, min, max);
 	case HAUL_APP_CHOICE:
-		if (parse_choice(o->to, o->value, text))
+		if (hauli_choice_parse(o->to, o->value, text))
 			return -1;
 		return haul_app_wrong(
 			program, "%s %s: give one of %s", hauli_option_name(o), text, o->value);
@@ -167,28 +61,6 @@ static int take(const struct haul_app_program *program, const struct haul_app_op
 		break;
 	}
 	abort();
-}
-
-static bool has_name(const struct haul_app_option *o, const char *name, size_t len)
-{
-	const char *whole = hauli_option_name(o);
-
-	if (len == 2 && whole != o->name && strncmp(o->name, name, 2) == 0)
-		return true;
-	return strlen(whole) == len && strncmp(whole, name, len) == 0;
-}
-
-static const struct haul_app_option *find(
-	const struct hauli_command *command, const char *name, size_t len)
-{
-	const struct haul_app_option *o;
-	unsigned t;
-
-	for (t = 0; command->tables[t]; t++)
-		for (o = command->tables[t]; o->name; o++)
-			if (has_name(o, name, len))
-				return o;
-	return NULL;
 }
 
 static const struct haul_app_alias *find_alias(
@@ -208,11 +80,11 @@ static const struct haul_app_option *find_or_say(
 {
 	const struct haul_app_program *program = command->program;
 	size_t len = strcspn(arg, "=");
-	const struct haul_app_option *o = find(command, arg, len);
+	const struct haul_app_option *o = hauli_option_find(command, arg, len);
 	const struct haul_app_alias *alias = o ? NULL : find_alias(program, arg, len);
 
 	if (alias && alias->option)
-		return find(command, alias->option, strlen(alias->option));
+		return hauli_option_find(command, alias->option, strlen(alias->option));
 	if (alias)
 		haul_app_wrong(program, "%s: %s", alias->name, alias->hint);
 	else if (!o && strncmp(arg, "--", 2) != 0)
@@ -230,7 +102,7 @@ static bool wants_help(const struct hauli_command *command, int argc, char **arg
 	for (i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
 			return true;
-		o = find(command, argv[i], strlen(argv[i]));
+		o = hauli_option_find(command, argv[i], strlen(argv[i]));
 		if (o && o->kind == HAUL_APP_REST)
 			return false;
 	}
@@ -310,7 +182,7 @@ int hauli_options_parse(const struct hauli_command *command, int argc, char **ar
 
 int hauli_option_set(const struct hauli_command *command, const char *name, const char *value)
 {
-	const struct haul_app_option *o = find(command, name, strlen(name));
+	const struct haul_app_option *o = hauli_option_find(command, name, strlen(name));
 	char *copy;
 	int err;
 

@@ -10,21 +10,10 @@
 #include <haul-dpdk/port.h>
 #include <haul/version.h>
 
+#include "value.h"
+
 #define HELP_COLUMN 26
 #define COLUMNS 80
-
-/* "90ms", for people to read. */
-void hauli_time_text(char *buf, size_t len, uint64_t ns)
-{
-	if (ns % HAUL_S == 0)
-		snprintf(buf, len, "%" PRIu64 "s", ns / HAUL_S);
-	else if (ns % HAUL_MS == 0)
-		snprintf(buf, len, "%" PRIu64 "ms", ns / HAUL_MS);
-	else if (ns % HAUL_US == 0)
-		snprintf(buf, len, "%" PRIu64 "us", ns / HAUL_US);
-	else
-		snprintf(buf, len, "%" PRIu64 "ns", ns);
-}
 
 /* Prints text in lines of at most COLUMNS, which begin at "indent"; the first one continues at
  * "column". */

@@ -4,6 +4,8 @@
 
 #include "cancelled.h"
 #include "check.h"
+#include "close.h"
+#include "command.h"
 #include "counters.h"
 #include "open.h"
 #include "output.h"
@@ -13,8 +15,6 @@
 #include "settings.h"
 #include "signals.h"
 #include "watch.h"
-
-struct hauli_app hauli_app_state;
 
 /* From the parsed options to the end of the pollers. Returns an exit code. */
 static int work(struct hauli_app *a)

@@ -10,6 +10,7 @@
 #include <haul-dpdk/pool.h>
 
 #include "input.h"
+#include "say.h"
 #include "signals.h"
 
 #define MUCH_MB 2048 /* that a user is told of */

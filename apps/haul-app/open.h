@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The start of a packet program, and its end. */
+/* The start of a packet program. */
 #ifndef HAULI_APP_OPEN_H
 #define HAULI_APP_OPEN_H
 
@@ -8,8 +8,5 @@
 /* Starts everything but the pollers. Returns an exit code; what was started before an error stays
  * for hauli_app_close(). */
 int hauli_app_open(struct hauli_app *a);
-
-/* Shuts everything down. Returns the exit code of the program: rc, unless the shutdown fails. */
-int hauli_app_close(struct hauli_app *a, int rc);
 
 #endif

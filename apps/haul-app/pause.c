@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "cancelled.h"
+#include "say.h"
 #include "signals.h"
 #include "watch.h"
 
@@ -15,11 +16,6 @@ int hauli_app_stop_pollers(struct hauli_app *a, char *errbuf, size_t errlen)
 	if (a->stop_err != -ETIMEDOUT)
 		hauli_app_cancelled_tell(a);
 	return a->stop_err;
-}
-
-bool hauli_app_pollers_have_ended(const struct hauli_app *a)
-{
-	return a->ended_at != 0 || a->paused;
 }
 
 int haul_app_pause(struct haul_app *app)
@@ -57,19 +53,4 @@ int haul_app_resume(struct haul_app *app, const struct haul_io_opts *change)
 	a->paused = false;
 	a->resumed = true;
 	return HAUL_APP_DONE;
-}
-
-bool haul_app_is_paused(const struct haul_app *app)
-{
-	return hauli_app_state.paused;
-}
-
-const struct haul_io_opts *haul_app_io_opts(const struct haul_app *app)
-{
-	return &hauli_app_state.io_opts;
-}
-
-void haul_app_set_period(struct haul_app *app, uint64_t ns)
-{
-	hauli_app_state.period = ns;
 }

@@ -8,7 +8,4 @@
 /* Ends them, and sets stop_err: 0, or an error of haul_io_stop() with its line in errbuf. */
 int hauli_app_stop_pollers(struct hauli_app *a, char *errbuf, size_t errlen);
 
-/* True if no poller runs. */
-bool hauli_app_pollers_have_ended(const struct hauli_app *a);
-
 #endif

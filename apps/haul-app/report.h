@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Statistics of a program: rates once a period, totals at the end, as text or JSON. */
+/* Statistics of a program: rates once a period, totals at the end. */
 #ifndef HAULI_APP_REPORT_H
 #define HAULI_APP_REPORT_H
 
@@ -10,9 +10,6 @@ void hauli_app_report_period(struct hauli_app *a);
 
 /* Prints the totals to out. */
 void hauli_app_report_totals(struct hauli_app *a, FILE *out);
-
-/* Adds the totals to a JSON object: seconds, ports[], carriers[], counters, and options. */
-void hauli_app_report_json(struct hauli_app *a, struct haul_app_json *object);
 
 void hauli_app_report_free(struct hauli_app *a);
 

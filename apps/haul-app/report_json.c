@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Statistics as one JSON object. */
+#include "report_json.h"
+
 #include <stdlib.h>
 
 #include "cancelled.h"
 #include "capture.h"
 #include "counters.h"
 #include "latency.h"
-#include "report.h"
 #include "sample.h"
 
 static void set(struct haul_app_json *to, const char *key, uint64_t n)

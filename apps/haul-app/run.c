@@ -13,6 +13,8 @@
 #include "output.h"
 #include "pause.h"
 #include "report.h"
+#include "report_json.h"
+#include "say.h"
 #include "screen.h"
 #include "signals.h"
 #include "watch.h"

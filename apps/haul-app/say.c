@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lines on stderr. */
+#include "say.h"
+
 #include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <haul-app/options.h>
-
-#include "state.h"
 
 /* Parts of a long line that are kept: enough for a port spec with its error and remedy. */
 #define LINE_HEAD 1000
@@ -78,4 +76,26 @@ int haul_app_wrong(const struct haul_app_program *program, const char *format, .
 	say(program, format, ap, hint);
 	va_end(ap);
 	return HAUL_APP_USAGE;
+}
+
+int hauli_app_fail(const struct hauli_app *a, int err, const char *line)
+{
+	haul_app_say(a->pub.program, "%s", line);
+	switch (err) {
+	case -EINVAL:
+	case -ENODEV:
+	case -ENOENT:
+	case -ENXIO:
+	case -ERANGE:
+	case -ENAMETOOLONG:
+		return HAUL_APP_USAGE;
+	default:
+		return HAUL_APP_FAILED;
+	}
+}
+
+void hauli_app_note(const struct hauli_app *a, const char *line)
+{
+	if (line[0])
+		haul_app_say(a->pub.program, "note: %s", line);
 }

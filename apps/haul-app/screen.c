@@ -126,11 +126,6 @@ int hauli_app_screen_choose(struct hauli_app *a)
 	return HAUL_APP_DONE;
 }
 
-void haul_app_plain_reports(struct haul_app *app)
-{
-	hauli_app_state.plain = true;
-}
-
 bool hauli_app_screen_is_on(void)
 {
 	return s.on;

@@ -5,16 +5,12 @@
 #include <string.h>
 
 #include "capture.h"
+#include "command.h"
 #include "latency.h"
 
 #define TIME_MAX (UINT64_C(1000000000) * HAUL_S)
 
 static char poller_help[512];
-
-bool hauli_app_takes_commands(const struct hauli_app *a)
-{
-	return a->pub.program->takes_commands && a->pub.program->takes_commands();
-}
 
 static bool steals(void)
 {
@@ -118,6 +114,13 @@ static void fill_poller_help(void)
 			i == 0 ? ":" : ";", kind->form, kind->help);
 }
 
+static struct hauli_command command_of(const struct haul_app_program *program)
+{
+	const struct haul_app_option *const after[] = {hauli_capture_options(), options, NULL};
+
+	return hauli_command(program, port_options, after);
+}
+
 struct hauli_command hauli_app_settings(struct hauli_app *a)
 {
 	a->burst = 32;
@@ -125,7 +128,7 @@ struct hauli_command hauli_app_settings(struct hauli_app *a)
 	a->stack_size = 24 * 1024;
 	a->period = HAUL_S;
 	fill_poller_help();
-	return hauli_command(a->pub.program, port_options, options);
+	return command_of(a->pub.program);
 }
 
 static int choose_poller(struct hauli_app *a)
@@ -182,7 +185,7 @@ int hauli_app_settings_check(struct hauli_app *a)
 int haul_app_set_option(struct haul_app *app, const char *name, const char *value)
 {
 	struct hauli_app *a = &hauli_app_state;
-	const struct hauli_command command = hauli_command(app->program, port_options, options);
+	const struct hauli_command command = command_of(app->program);
 	const char *poller = a->poller_text;
 	int rc = hauli_option_set(&command, name, value);
 

@@ -3,14 +3,11 @@
 #ifndef HAULI_APP_SETTINGS_H
 #define HAULI_APP_SETTINGS_H
 
-#include "command.h"
 #include "state.h"
+#include "table.h"
 
 /* Sets the defaults, and returns the command line of a->pub.program. */
 struct hauli_command hauli_app_settings(struct hauli_app *a);
-
-/* True if users can change settings while the program runs. */
-bool hauli_app_takes_commands(const struct hauli_app *a);
 
 /* Checks the values, and fills a->io_opts and a->pub from them and from the hooks. Returns an exit
  * code. */

@@ -71,8 +71,10 @@ struct hauli_app {
 /* The program: one per process, because EAL is. */
 extern struct hauli_app hauli_app_state;
 
-/* Prints "NAME: line" on stderr. Returns the exit code for err: wrong arguments, or a failure. */
-int hauli_app_fail(const struct hauli_app *a, int err, const char *line);
-void hauli_app_note(const struct hauli_app *a, const char *line); /* nothing if line is "" */
+/* True if users can change settings while the program runs. */
+bool hauli_app_takes_commands(const struct hauli_app *a);
+
+/* True if no poller runs. */
+bool hauli_app_pollers_have_ended(const struct hauli_app *a);
 
 #endif
