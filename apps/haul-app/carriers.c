@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "signals.h"
+#include "process/signals.h"
 
 #define PATIENCE (10 * HAUL_S) /* for idle carriers, which wait for a CPU */
 #define PATIENCE_AT_END HAUL_S /* once a signal has arrived */

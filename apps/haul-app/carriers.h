@@ -3,7 +3,7 @@
 #ifndef HAULI_APP_CARRIERS_H
 #define HAULI_APP_CARRIERS_H
 
-#include "state.h"
+#include "process/state.h"
 
 /* Calls carrier_begins() on each carrier. Returns an exit code. */
 int hauli_app_carriers_begin(struct hauli_app *a);

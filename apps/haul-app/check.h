@@ -3,8 +3,8 @@
 #ifndef HAULI_APP_CHECK_H
 #define HAULI_APP_CHECK_H
 
-#include "state.h"
-#include "table.h"
+#include "options/table.h"
+#include "process/state.h"
 
 /* Checks the tables of options. Returns an exit code, after a line for the first mistake. */
 int hauli_check_options(const struct hauli_command *command);

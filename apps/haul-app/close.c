@@ -7,11 +7,11 @@
 
 #include <haul-dpdk/eal.h>
 
-#include "capture.h"
-#include "counters.h"
-#include "report.h"
-#include "say.h"
-#include "signals.h"
+#include "process/say.h"
+#include "process/signals.h"
+#include "report/capture.h"
+#include "report/counters.h"
+#include "report/report.h"
 
 #define CARRIERS_TIMEOUT (4 * HAUL_S) /* for coroutines of the program to clean up */
 

@@ -3,7 +3,7 @@
 #ifndef HAULI_APP_CLOSE_H
 #define HAULI_APP_CLOSE_H
 
-#include "state.h"
+#include "process/state.h"
 
 /* Shuts everything down. Returns the exit code of the program: rc, unless the shutdown fails. */
 int hauli_app_close(struct hauli_app *a, int rc);

@@ -2,19 +2,19 @@
 /* The main functions of programs: from the first byte of the command line to the exit code. */
 #include <haul-app/app.h>
 
-#include "cancelled.h"
 #include "check.h"
 #include "close.h"
-#include "command.h"
-#include "counters.h"
 #include "open.h"
-#include "output.h"
+#include "options/command.h"
+#include "process/output.h"
+#include "process/secure.h"
+#include "process/signals.h"
+#include "process/watch.h"
+#include "report/cancelled.h"
+#include "report/counters.h"
 #include "run.h"
-#include "screen.h"
-#include "secure.h"
+#include "screen/screen.h"
 #include "settings.h"
-#include "signals.h"
-#include "watch.h"
 
 /* From the parsed options to the end of the pollers. Returns an exit code. */
 static int work(struct hauli_app *a)

@@ -9,9 +9,9 @@
 #include <haul-dpdk/eal.h>
 #include <haul-dpdk/pool.h>
 
-#include "input.h"
-#include "say.h"
-#include "signals.h"
+#include "process/input.h"
+#include "process/say.h"
+#include "process/signals.h"
 
 #define MUCH_MB 2048 /* that a user is told of */
 #define IN_FLIGHT 8192 /* packets held by handlers, all carriers, in a pool of default size */

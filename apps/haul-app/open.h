@@ -3,7 +3,7 @@
 #ifndef HAULI_APP_OPEN_H
 #define HAULI_APP_OPEN_H
 
-#include "state.h"
+#include "process/state.h"
 
 /* Starts everything but the pollers. Returns an exit code; what was started before an error stays
  * for hauli_app_close(). */

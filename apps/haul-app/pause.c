@@ -4,10 +4,10 @@
 
 #include <errno.h>
 
-#include "cancelled.h"
-#include "say.h"
-#include "signals.h"
-#include "watch.h"
+#include "process/say.h"
+#include "process/signals.h"
+#include "process/watch.h"
+#include "report/cancelled.h"
 
 int hauli_app_stop_pollers(struct hauli_app *a, char *errbuf, size_t errlen)
 {

@@ -6,18 +6,18 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "capture.h"
 #include "carriers.h"
 #include "check.h"
-#include "latency.h"
-#include "output.h"
 #include "pause.h"
-#include "report.h"
-#include "report_json.h"
-#include "say.h"
-#include "screen.h"
-#include "signals.h"
-#include "watch.h"
+#include "process/output.h"
+#include "process/say.h"
+#include "process/signals.h"
+#include "process/watch.h"
+#include "report/capture.h"
+#include "report/latency.h"
+#include "report/report.h"
+#include "report/report_json.h"
+#include "screen/screen.h"
 
 #define COUNT_PERIOD (5 * HAUL_MS) /* between checks of --packets */
 #define HEALTH_PERIOD HAUL_S /* between checks of the interfaces: a few system calls each */

@@ -2,7 +2,7 @@
 #ifndef HAULI_APP_RUN_H
 #define HAULI_APP_RUN_H
 
-#include "state.h"
+#include "process/state.h"
 
 /* Starts the pollers, reports once a period until the end of the program, stops the pollers, and
  * reports the totals; calls the hooks of these times. Returns an exit code. */

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "capture.h"
-#include "command.h"
-#include "latency.h"
+#include "options/command.h"
+#include "report/capture.h"
+#include "report/latency.h"
 
 #define TIME_MAX (UINT64_C(1000000000) * HAUL_S)
 

@@ -3,8 +3,8 @@
 #ifndef HAULI_APP_SETTINGS_H
 #define HAULI_APP_SETTINGS_H
 
-#include "state.h"
-#include "table.h"
+#include "options/table.h"
+#include "process/state.h"
 
 /* Sets the defaults, and returns the command line of a->pub.program. */
 struct hauli_command hauli_app_settings(struct hauli_app *a);

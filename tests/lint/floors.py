@@ -11,11 +11,17 @@ import re
 
 import tree
 
-SCHED = [  # a room uses those before it
+# A room uses those before it.
+SCHED = [
     "lib/sched/state", "lib/sched/mail", "lib/sched/wait", "lib/sched/place", "lib/sched/look",
     "lib/sched/steal", "lib/sched/spawn", "lib/sched/run",
 ]
-ROOMS = [*SCHED, "drivers-glue/port/control"]  # folders in a folder that are not a part of it
+APP = [
+    "apps/haul-app/process", "apps/haul-app/options", "apps/haul-app/report",
+    "apps/haul-app/screen",
+]
+# Folders in a folder that are not a part of it.
+ROOMS = [*SCHED, "drivers-glue/port/control", *APP]
 CORE = {"lib/base", "lib/topo", "lib/coro", "lib/conc"}
 BELOW = {  # folder: the other folders from which it may include
     "lib/base": set(),
@@ -36,11 +42,13 @@ BELOW = {  # folder: the other folders from which it may include
                         "drivers-glue/capture"},
     "drivers-glue/include": set(),
     "apps/haul-app/include": set(),
-    "apps/haul-app": set(),
+    **{room: set(APP[:i]) for i, room in enumerate(APP)},
+    "apps/haul-app": {*APP},
     "apps": set(),
 }
 # The door into lib for a folder above it; SHOWN are the headers that a door shows whole.
-DOORS = {"drivers-glue/io": "lib/sched/glue.h", "apps/haul-app": "lib/base/delay.h"}
+DOORS = {"drivers-glue/io": "lib/sched/glue.h",
+         **{room: "lib/base/delay.h" for room in (*APP, "apps/haul-app")}}
 # Words that threads of programs share: inline code that any program may use.
 WORDS = ("lib/conc/word.h", "lib/conc/gate.h")
 SHOWN = ("lib/sched/glue.h", "lib/sched/mail/handover.h")
@@ -60,6 +68,8 @@ def target(root, path, quote, name):
     places = ["lib/include", "drivers-glue/include", "apps/haul-app/include"]
     if quote == '"':
         places = [os.path.dirname(path), "lib", "drivers-glue", "tests", *places]
+        if path.startswith("apps/haul-app/"):
+            places.append("apps/haul-app")
     return next((os.path.normpath(os.path.join(p, name)) for p in places
                  if os.path.isfile(os.path.join(root, p, name))), None)
 
@@ -124,10 +134,12 @@ FILES = {
     "docs/internals/conc.md": "lib/conc", "docs/internals/coro.md": "lib/coro",
     "docs/internals/sync.md": "lib/sync", "docs/internals/topo.md": "lib/topo",
     "docs/internals/net.md": "lib/net",
-    "docs/internals/haul-app.md": "apps/haul-app",
     "docs/internals/haul-compare.md": "apps/haul-compare/compare",
 }
-ROOMED = {"docs/internals/sched.md": "lib/sched", "docs/internals/drivers-glue.md": "drivers-glue"}
+ROOMED = {
+    "docs/internals/sched.md": "lib/sched", "docs/internals/drivers-glue.md": "drivers-glue",
+    "docs/internals/haul-app.md": "apps/haul-app",
+}
 
 
 def modules(root, folder):

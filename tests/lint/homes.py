@@ -7,7 +7,7 @@ import tree
 
 SOURCES = ("lib/", "drivers-glue/", "apps/")
 # Programs see public headers only.
-COUNTERS = ["lib/base/counter.h", "apps/haul-app/counters.c", "apps/examples/"]
+COUNTERS = ["lib/base/counter.h", "apps/haul-app/report/counters.c", "apps/examples/"]
 HOMES = [  # name, places where it is allowed, message
     (r"\bmemory_order_(?!relaxed\b)\w+", ["lib/conc/"], "atomics live in lib/conc"),
     (r"\bmemory_order_relaxed\b", ["lib/conc/", *COUNTERS],

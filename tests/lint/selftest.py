@@ -52,6 +52,7 @@ RIGHT = {
     "drivers-glue/include/haul-dpdk/a.h": C,
     "apps/haul-app/include/haul-app/a.h": C + "#include <haul-dpdk/a.h>\n",
     "apps/haul-app/run.h": C,
+    "apps/haul-app/screen/canvas.h": C,
     "apps/haul-app/run.c": C + '#include <haul-app/a.h>\n\n#include "run.h"\n',
     "tests/mutations.py": MUTATIONS.format("lib/base/word.h"),
     "lib/base/word.h": C + "/* atomic_load( &w) */\n",
@@ -78,6 +79,8 @@ WRONG = [  # rule, file, text, expected message
     (floors, "apps/a.c", '#include "conc/inbox.h"\n', "apps may not include lib/conc/inbox.h"),
     (floors, "apps/a.c", '#include "haul-app/run.h"\n', "apps may not include apps/haul-app/run.h"),
     (floors, "apps/haul-app/a.c", '#include "conc/inbox.h"\n', "haul-app may not include lib/conc"),
+    (floors, "apps/haul-app/report/a.c", '#include "screen/canvas.h"\n',
+     "apps/haul-app/report may not include apps/haul-app/screen/canvas.h"),
     (floors, "drivers-glue/io/a.c", "#include <haul-app/a.h>\n", "may not include apps/haul-app"),
     (floors, "lib/net/a.c", "#include <haul-dpdk/a.h>\n", "lib/net may not include drivers-glue"),
     (floors, "drivers-glue/port/a.c", '#include "io/a.h"\n', None),  # as above
