@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mentions: comments and pages name only files and folders that exist, and no commits: a reader's
-copy may not have them. Fenced code and names in capitals (port_KIND.c) are examples."""
+"""Mentions: comments and pages name only files, folders and functions of haul that exist, and no
+commits: a reader's copy may not have them. Fenced code and names in capitals (port_KIND.c) are
+examples."""
 import os
 import re
 
@@ -10,6 +11,7 @@ TOPS = "lib|apps|drivers-glue|tests|perf|docs"
 FILE = re.compile(r"(?<![\w./*%<@{}$-])((?:\w[\w.-]*/)*\w[\w-]*"
                   r"\.(?:c|cc|h|py|md|sh|pml|S))(?![\w/(*])")
 FOLDER = re.compile(rf"(?<![\w./*%<@{{}}$-])((?:{TOPS})/[\w/-]*\w)(?![\w*/<{{-]|\.\w)")
+FUNCTION = re.compile(r"\bhauli?_\w{2,}(?=\()")  # haul_x() is an example
 DECISION = re.compile(r"docs/design/\d{4}")
 COMMIT = re.compile(r"\bcommit [0-9a-f]{7,40}\b")
 # The kernel's sources, DPDK's headers; the small tree of the lint's own tests.
@@ -30,9 +32,17 @@ def prose(root, path):
             yield m.start(), m[0]
 
 
+def known(root, paths):
+    """The names that code has."""
+    code = (tree.code(tree.text(root, p)) for p in paths
+            if p.endswith((".c", ".h", ".S", ".cc", ".pml")))
+    return {name for text in code for name in re.findall(r"\bhauli?_\w+", text)}
+
+
 def findings(root):
     paths = list(tree.files(root))
     names = {os.path.basename(p) for p in paths}
+    functions = known(root, paths)
 
     def exists(name):
         if "/" not in name:
@@ -53,6 +63,9 @@ def findings(root):
             for m in FILE.finditer(text):
                 if not exists(m[1]) and not ELSEWHERE.search(m[1]) and m[1].islower():
                     yield f"{path}:{line(m)}: there is no {m[1]}"
+            for m in FUNCTION.finditer(text):
+                if m[0] not in functions:
+                    yield f"{path}:{line(m)}: there is no {m[0]}()"
             for m in FOLDER.finditer(text):
                 if DECISION.fullmatch(m[1]):
                     if not any(p.startswith(m[1]) for p in paths):

@@ -131,6 +131,7 @@ WRONG = [  # rule, file, text, expected message
     (mentions, "lib/base/a.c", "/* As lib/base/gone.c. */\n", "a.c:2: there is no lib/base/gone.c"),
     (mentions, "lib/base/a.c", "/* lib/base/list.h, conc/inbox.c, gone.h. */\n", "no gone.h"),
     (mentions, "lib/base/a.c", "/* lib/base, tests/gone. */\n", "there is no tests/gone"),
+    (mentions, "docs/a.md", "hauli_walk() calls `hauli_gone(x)`.\n", r"there is no hauli_gone\("),
     (mentions, "lib/base/a.c", "/* list.h, a list_KIND.c */\nx(\"gone.c\");\n", None),
     (mentions, "docs/a.md", "See docs/design/0099.\n", "there is no docs/design/0099"),
     (mentions, "docs/a.md", "As of commit 7a295d4.\n", "a.md:2: commit 7a295d4: give"),
