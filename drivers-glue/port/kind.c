@@ -3,12 +3,15 @@
 #include "port/kind.h"
 
 #include <errno.h>
+#include <net/if.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <rte_ethdev.h>
+
+#include "linux/iface.h"
 
 int hauli_port_vdevs(struct haul_port *port, unsigned n, char *errbuf, size_t errlen)
 {
@@ -41,6 +44,19 @@ int hauli_port_agree(struct haul_port *port, char *errbuf, size_t errlen)
 		hauli_port_note(
 			port, "if the other side has as many queues, add queues=%u", port->queues);
 	port->queues = (unsigned)n;
+	return 0;
+}
+
+int hauli_port_check_iface(const struct haul_port *port, char *errbuf, size_t errlen)
+{
+	const char *name = port->spec.main;
+
+	if (!hauli_iface_index(name))
+		return hauli_spec_fail(&port->spec, -ENODEV, errbuf, errlen,
+			"there is no interface %s; ip link shows those that there are", name);
+	if (!(hauli_iface_flags(name) & IFF_UP))
+		return hauli_spec_fail(&port->spec, -ENETDOWN, errbuf, errlen,
+			"interface %s is down; ip link set %s up", name, name);
 	return 0;
 }
 

@@ -163,6 +163,8 @@ int hauli_port_vdevs(struct haul_port *port, unsigned n, char *errbuf, size_t er
  * user states for both sides (queues=N). 0 or -EINVAL with a line.
  */
 int hauli_port_agree(struct haul_port *port, char *errbuf, size_t errlen);
+/* Checks that the spec names an interface that is up. 0 or -errno with a line. */
+int hauli_port_check_iface(const struct haul_port *port, char *errbuf, size_t errlen);
 /* The bytes of a frame that one packet buffer holds. */
 uint32_t hauli_port_buffer(const struct haul_port *port);
 /* Appends to a vdev's arguments. */

@@ -96,19 +96,6 @@ static int set_mtu(struct haul_port *port, unsigned mtu, char *errbuf, size_t er
 	return 0;
 }
 
-static int check_iface(const struct haul_port *port, char *errbuf, size_t errlen)
-{
-	const char *name = port->spec.main;
-
-	if (!hauli_iface_index(name))
-		return hauli_spec_fail(&port->spec, -ENODEV, errbuf, errlen,
-			"there is no interface %s; ip link shows those that there are", name);
-	if (!(hauli_iface_flags(name) & IFF_UP))
-		return hauli_spec_fail(&port->spec, -ENETDOWN, errbuf, errlen,
-			"interface %s is down; ip link set %s up", name, name);
-	return 0;
-}
-
 /* Sockets get packets that the sender has not finished, and packets that the receiver has
  * merged. */
 static void note_offloads(struct haul_port *port)
@@ -134,7 +121,7 @@ static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 {
 	struct hauli_vdev *v;
 	struct afpacket *a;
-	int err = check_iface(port, errbuf, errlen);
+	int err = hauli_port_check_iface(port, errbuf, errlen);
 
 	if (err == 0)
 		err = hauli_port_vdevs(port, 1, errbuf, errlen);

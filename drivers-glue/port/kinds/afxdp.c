@@ -58,13 +58,10 @@ static int check_iface(const struct haul_port *port, char *errbuf, size_t errlen
 {
 	const char *name = port->spec.main;
 	char peer[IFNAMSIZ];
+	int err = hauli_port_check_iface(port, errbuf, errlen);
 
-	if (!hauli_iface_index(name))
-		return hauli_spec_fail(&port->spec, -ENODEV, errbuf, errlen,
-			"there is no interface %s; ip link shows those that there are", name);
-	if (!(hauli_iface_flags(name) & IFF_UP))
-		return hauli_spec_fail(&port->spec, -ENETDOWN, errbuf, errlen,
-			"interface %s is down; ip link set %s up", name, name);
+	if (err)
+		return err;
 	if (!hauli_iface_has_link(name) && hauli_iface_is_veth(name, peer))
 		return hauli_spec_fail(&port->spec, -ENETDOWN, errbuf, errlen,
 			"the other end of %s is down; ip link set %s up", name,
