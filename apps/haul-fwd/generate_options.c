@@ -8,7 +8,7 @@
 #include <haul-app/file.h>
 
 #include "generate.h"
-#include "prompt.h"
+#include "prompt_options.h"
 #include "run.h"
 
 #define RATES_MAX (1u << 20) /* bytes of a file of rates */

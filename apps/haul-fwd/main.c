@@ -14,6 +14,7 @@
 #include "modes/options.h"
 #include "ports.h"
 #include "prompt.h"
+#include "prompt_options.h"
 #include "record.h"
 #include "run.h"
 #include "service.h"

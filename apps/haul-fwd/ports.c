@@ -8,7 +8,7 @@
 #include <haul-dpdk/pool.h>
 #include <haul-dpdk/port_info.h> /* with the names of offloads */
 
-#include "prompt.h"
+#include "prompt_options.h"
 #include "run.h"
 
 /* In the order of the choices. */

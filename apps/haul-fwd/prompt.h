@@ -10,15 +10,6 @@
 
 #include <haul-app/app.h>
 
-extern const struct haul_app_option fwd_prompt_options[];
-
-/* True if there are commands: they may change the mode. After parsing. */
-bool fwd_prompt_is_used(void);
-
-/* Without --interactive, or with --auto-start: the program starts to forward by itself. */
-bool fwd_prompt_starts(void);
-bool fwd_prompt_reports(void); /* periodically, so without --interactive */
-
 /* In parsed(). Returns an exit code. */
 int fwd_prompt_parsed(struct haul_app *app);
 

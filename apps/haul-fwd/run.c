@@ -2,7 +2,7 @@
 #include "run.h"
 
 #include "modes/options.h"
-#include "prompt.h"
+#include "prompt_options.h"
 
 static unsigned mode, coroutine;
 static struct fwd_run at_start;

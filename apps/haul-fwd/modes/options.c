@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "options.h"
 
-#include "../prompt.h"
+#include "../prompt_options.h"
 #include "../run.h"
 
 struct fwd_mode_args fwd_mode_args = {.flowgen_flows = 1024, .service_table_mb = 32};

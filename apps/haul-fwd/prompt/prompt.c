@@ -10,52 +10,16 @@
 #include <haul-app/file.h>
 
 #include "../forward.h"
+#include "../prompt_options.h"
 #include "console.h"
 #include "control.h"
 
-static bool interactive, auto_start;
-static const char *file_path;
-static const char *control_path;
-
-static bool is_interactive(void)
-{
-	return interactive;
-}
-
-const struct haul_app_option fwd_prompt_options[] = {
-	{"-i, --interactive", NULL, HAUL_APP_FLAG, &interactive,
-		.help = "take commands on stdin, with those of dpdk-testpmd (help lists them); do "
-			"not forward before \"start\", and print no periodic reports"},
-	{"-a, --auto-start", NULL, HAUL_APP_FLAG, &auto_start, .help = "forward from the start",
-		.needs = "--interactive", .has_effect = is_interactive},
-	{"--cmdline-file", "FILE", HAUL_APP_TEXT, &file_path,
-		.help = "first run the commands in this file"},
-	{"--control", "PATH", HAUL_APP_TEXT, &control_path,
-		.help = "take commands through a Unix socket that is made at PATH, for this user "
-			"only: socat - UNIX-CONNECT:PATH"},
-	{0},
-};
-
 #define FILE_MAX (UINT64_C(64) << 20) /* bytes of --cmdline-file */
 
+static const struct fwd_prompt_args *const args = &fwd_prompt_args;
 static struct fwd_console keyboard;
 static struct termios before;
 static bool is_raw; /* the terminal is in another mode than `before` */
-
-bool fwd_prompt_is_used(void)
-{
-	return interactive || file_path || control_path;
-}
-
-bool fwd_prompt_starts(void)
-{
-	return !interactive || auto_start;
-}
-
-bool fwd_prompt_reports(void)
-{
-	return !interactive;
-}
 
 int fwd_prompt_parsed(struct haul_app *app)
 {
@@ -63,7 +27,7 @@ int fwd_prompt_parsed(struct haul_app *app)
 		haul_app_set_period(app, 0);
 		haul_app_plain_reports(app); /* the terminal is the prompt's */
 	}
-	if (file_path || !fwd_prompt_starts())
+	if (args->file || !fwd_prompt_starts())
 		return haul_app_pause(app);
 	return HAUL_APP_DONE;
 }
@@ -83,7 +47,7 @@ static bool run_lines(struct haul_app *app, FILE *file, struct fwd_console *c)
 		fwd_console_print(c, line, strlen(line));
 		fwd_console_print(c, "\n", 1);
 		if ((size_t)len >= sizeof(c->line) || !fwd_console_run(c, line)) {
-			haul_app_say(app->program, "%s:%u: failed: %s", file_path, n, line);
+			haul_app_say(app->program, "%s:%u: failed: %s", args->file, n, line);
 			good = false;
 		}
 		fwd_console_print_prompt(c);
@@ -100,9 +64,9 @@ static int run_file(struct haul_app *app)
 	bool good;
 	int err;
 
-	if (haul_app_input_open(&in, file_path, FILE_MAX, errbuf, sizeof(errbuf)) != 0)
-		return haul_app_wrong(app->program, "--cmdline-file %s: %s", file_path, errbuf);
-	printf("Read CLI commands from %s\n", file_path);
+	if (haul_app_input_open(&in, args->file, FILE_MAX, errbuf, sizeof(errbuf)) != 0)
+		return haul_app_wrong(app->program, "--cmdline-file %s: %s", args->file, errbuf);
+	printf("Read CLI commands from %s\n", args->file);
 	fflush(stdout);
 	fwd_console_init(&c, app, STDOUT_FILENO, false);
 	good = run_lines(app, in.file, &c);
@@ -111,9 +75,9 @@ static int run_file(struct haul_app *app)
 	fwd_console_fini(&c);
 	err = haul_app_input_close(&in, errbuf, sizeof(errbuf));
 	if (err && !haul_app_is_ending(app))
-		return haul_app_wrong(app->program, "--cmdline-file %s: %s", file_path, errbuf);
+		return haul_app_wrong(app->program, "--cmdline-file %s: %s", args->file, errbuf);
 	/* A user may correct it; without one, a wrong file is a wrong argument. */
-	return good || interactive ? HAUL_APP_DONE : HAUL_APP_USAGE;
+	return good || args->interactive ? HAUL_APP_DONE : HAUL_APP_USAGE;
 }
 
 static void restore_terminal(void)
@@ -164,15 +128,15 @@ int fwd_prompt_started(struct haul_app *app)
 {
 	int rc = HAUL_APP_DONE;
 
-	if (control_path)
-		rc = fwd_control_open(app, control_path);
-	if (rc == HAUL_APP_DONE && file_path)
+	if (args->control)
+		rc = fwd_control_open(app, args->control);
+	if (rc == HAUL_APP_DONE && args->file)
 		rc = run_file(app);
 	if (rc != HAUL_APP_DONE || haul_app_is_ending(app))
 		return rc;
 	if (haul_app_is_paused(app) && fwd_prompt_starts())
 		rc = fwd_start(app, fwd_tx_first());
-	if (rc != HAUL_APP_DONE || !interactive)
+	if (rc != HAUL_APP_DONE || !args->interactive)
 		return rc;
 	take_terminal();
 	fflush(stdout);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "prompt_options.h"
+
+struct fwd_prompt_args fwd_prompt_args;
+
+static bool is_interactive(void)
+{
+	return fwd_prompt_args.interactive;
+}
+
+const struct haul_app_option fwd_prompt_options[] = {
+	{"-i, --interactive", NULL, HAUL_APP_FLAG, &fwd_prompt_args.interactive,
+		.help = "take commands on stdin, with those of dpdk-testpmd (help lists them); do "
+			"not forward before \"start\", and print no periodic reports"},
+	{"-a, --auto-start", NULL, HAUL_APP_FLAG, &fwd_prompt_args.auto_start,
+		.help = "forward from the start", .needs = "--interactive",
+		.has_effect = is_interactive},
+	{"--cmdline-file", "FILE", HAUL_APP_TEXT, &fwd_prompt_args.file,
+		.help = "first run the commands in this file"},
+	{"--control", "PATH", HAUL_APP_TEXT, &fwd_prompt_args.control,
+		.help = "take commands through a Unix socket that is made at PATH, for this user "
+			"only: socat - UNIX-CONNECT:PATH"},
+	{0},
+};
+
+bool fwd_prompt_is_used(void)
+{
+	const struct fwd_prompt_args *a = &fwd_prompt_args;
+
+	return a->interactive || a->file || a->control;
+}
+
+bool fwd_prompt_starts(void)
+{
+	return !fwd_prompt_args.interactive || fwd_prompt_args.auto_start;
+}
+
+bool fwd_prompt_reports(void)
+{
+	return !fwd_prompt_args.interactive;
+}
