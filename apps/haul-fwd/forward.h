@@ -1,12 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Starting and stopping to forward while the program runs, for the commands of the prompt. Main
- * thread. */
+/* Forwarding: its options, its stages, and how it starts and stops while the program runs, for the
+ * commands of the prompt. Main thread. */
 #ifndef FWD_FORWARD_H
 #define FWD_FORWARD_H
 
 #include "mode.h"
 
 #define FWD_TX_FIRST_MAX (1u << 20) /* bursts */
+
+extern const struct haul_app_option fwd_options[];
+
+/* What handlers get: haul_rx.arg. */
+struct fwd *fwd_forwarder(void);
+
+/* Hooks of haul-app, or parts of them. */
+int fwd_parsed(struct haul_app *app, struct haul_io_opts *io, struct haul_app_hooks *hooks);
+int fwd_opened(struct haul_app *app);
+int fwd_started(struct haul_app *app);
+bool fwd_may_end(struct haul_app *app);
+void fwd_report(struct haul_app *app, FILE *out, bool final);
+void fwd_add_mode(struct haul_app *app, struct haul_app_json *object);
+void fwd_end_mode(struct haul_app *app, unsigned carrier);
+void fwd_closed(void);
 
 /* Starts forwarding with what the options say now: each carrier first sends so many bursts on each
  * port. Returns HAUL_APP_DONE, or an exit code after a line. */
