@@ -204,10 +204,8 @@ static int start_carriers(struct hauli_app *a)
 		.round_ns = a->poll_interval > 50 * HAUL_US ? a->poll_interval : 0,
 		.poll_interval_ns = a->poll_interval,
 		.steal = (enum haul_steal)a->steal,
-		.errbuf = why,
-		.errlen = sizeof(why),
 	};
-	int err = haul_start(&a->pub.rt, &opts);
+	int err = haul_start(&a->pub.rt, &opts, why, sizeof(why));
 
 	if (!err) {
 		(void)haul_dump_on_signal(SIGUSR1); /* not worth an end */

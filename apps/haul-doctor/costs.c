@@ -215,7 +215,7 @@ static int measure_round(struct doctor_costs *costs)
 	const struct haul_runtime_opts opts = {.plan = &plan};
 	struct haul_runtime *rt;
 	struct haul_coro *poller;
-	int err = haul_start(&rt, &opts);
+	int err = haul_start(&rt, &opts, NULL, 0);
 
 	if (err)
 		return err;

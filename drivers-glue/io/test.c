@@ -235,7 +235,7 @@ static int start_eal(unsigned mbufs, char *errbuf, size_t errlen)
 static int start_runtime(struct haul_test *t, char *errbuf, size_t errlen)
 {
 	const struct haul_plan_opts opts = {.carriers = t->nb_carriers};
-	struct haul_runtime_opts rt = {.virtual_time = true, .errbuf = errbuf, .errlen = errlen};
+	struct haul_runtime_opts rt = {.virtual_time = true};
 	struct haul_plan *plan;
 	int err = haul_plan_create(&plan, &opts, errbuf, errlen);
 
@@ -244,7 +244,7 @@ static int start_runtime(struct haul_test *t, char *errbuf, size_t errlen)
 	for (unsigned i = 0; i < plan->carriers; i++)
 		plan->places[i].cpu = plan->places[i].core = plan->places[i].node = -1;
 	rt.plan = plan;
-	err = haul_start(&t->rt, &rt);
+	err = haul_start(&t->rt, &rt, errbuf, errlen);
 	haul_plan_destroy(plan);
 	if (!err)
 		hauli_glue_let_poll(t->rt);

@@ -98,7 +98,7 @@ static int setup(uint64_t param)
 	b.coros = calloc(CROWD, sizeof(b.coros[0]));
 	if (!b.coros)
 		return -ENOMEM;
-	err = haul_start(&b.rt, &(struct haul_runtime_opts){.plan = plan});
+	err = haul_start(&b.rt, &(struct haul_runtime_opts){.plan = plan}, NULL, 0);
 	haul_plan_destroy(plan);
 	if (err)
 		return err;

@@ -36,7 +36,7 @@ static int setup(unsigned side, uint64_t param)
 	if (err)
 		return err;
 	batch = param;
-	err = haul_start(&runtimes[side], &(struct haul_runtime_opts){.plan = plan});
+	err = haul_start(&runtimes[side], &(struct haul_runtime_opts){.plan = plan}, NULL, 0);
 	haul_plan_destroy(plan);
 	return err;
 }

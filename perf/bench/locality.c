@@ -310,7 +310,7 @@ static int set_up(enum how how, uint64_t param)
 	if (err)
 		return err;
 	opts.plan = plan;
-	err = haul_start(&b->rt, &opts);
+	err = haul_start(&b->rt, &opts, NULL, 0);
 	haul_plan_destroy(plan);
 	if (err)
 		return err;

@@ -128,7 +128,7 @@ static void start(const struct how *how)
 	const struct haul_coro_opts pinned = {.pinned = true};
 	struct haul_coro *co;
 
-	perf_must(haul_start(&rt, &rt_opts), "haul_start");
+	perf_must(haul_start(&rt, &rt_opts, NULL, 0), "haul_start");
 	for (unsigned i = 0; i < CARRIERS; i++) {
 		perf_must(
 			haul_spawn_on(haul_carrier(rt, i), &co, find_thread, &threads[i], &pinned),

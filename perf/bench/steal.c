@@ -183,7 +183,8 @@ static int start(unsigned which, uint64_t param)
 	load = &loads[param];
 	err = haul_start(&runtimes[which],
 		&(struct haul_runtime_opts){
-			.plan = plan, .steal = which ? HAUL_STEAL_GLOBAL : HAUL_STEAL_OFF});
+			.plan = plan, .steal = which ? HAUL_STEAL_GLOBAL : HAUL_STEAL_OFF},
+		NULL, 0);
 	haul_plan_destroy(plan);
 	return err;
 }

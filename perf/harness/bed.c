@@ -36,7 +36,7 @@ static int open_port(struct haul_port **port, const char *spec)
 static int start_runtime(const struct haul_plan *plan)
 {
 	const struct haul_runtime_opts opts = {.plan = plan, .launcher = haul_eal_launcher()};
-	int err = haul_start(&bed.rt, &opts);
+	int err = haul_start(&bed.rt, &opts, NULL, 0);
 
 	snprintf(why, sizeof(why), "haul_start: %s", strerror(-err));
 	return err;

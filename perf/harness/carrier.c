@@ -28,8 +28,8 @@ static int start_with_sibling(unsigned n)
 
 	if (err)
 		return err;
-	err = haul_start(
-		&rt, &(struct haul_runtime_opts){.plan = plan, .steal = HAUL_STEAL_GLOBAL});
+	err = haul_start(&rt, &(struct haul_runtime_opts){.plan = plan, .steal = HAUL_STEAL_GLOBAL},
+		NULL, 0);
 	haul_plan_destroy(plan);
 	if (err)
 		return err;
@@ -47,7 +47,7 @@ int perf_carriers_start(unsigned n)
 	err = perf_plan(&plan, 0, n);
 	if (err)
 		return err;
-	err = haul_start(&rt, &(struct haul_runtime_opts){.plan = plan});
+	err = haul_start(&rt, &(struct haul_runtime_opts){.plan = plan}, NULL, 0);
 	haul_plan_destroy(plan);
 	return err;
 }

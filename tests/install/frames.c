@@ -57,7 +57,7 @@ int main(int argc, char **argv)
 	struct haul_runtime *rt;
 	struct haul_coro *co;
 
-	if (argc != 2 || haul_start(&rt, NULL))
+	if (argc != 2 || haul_start(&rt, NULL, NULL, 0))
 		return 2;
 	/* Slots below this one are in use. */
 	for (int i = 0; i < 20; i++)

@@ -33,7 +33,7 @@ int main(void)
 		goto failed;
 	opts.plan = plan;
 	opts.launcher = haul_eal_launcher();
-	if (haul_start(&rt, &opts))
+	if (haul_start(&rt, &opts, NULL, 0))
 		goto failed;
 	for (unsigned i = 0; i < haul_carriers(rt); i++) {
 		struct haul_coro *co;

@@ -70,7 +70,7 @@ int main(void)
 
 	must(haul_plan_create(&plan, &wish, err, sizeof(err)), "haul_plan_create");
 	opts.plan = plan;
-	must(haul_start(&rt, &opts), "haul_start");
+	must(haul_start(&rt, &opts, NULL, 0), "haul_start");
 	haul_plan_destroy(plan);
 	for (unsigned i = 0; i < COROUTINES; i++) {
 		struct square *s = &squares[i];

@@ -43,7 +43,7 @@ int main(void)
 		{computes, {.name = "computes"}}};
 	struct haul_runtime *rt;
 
-	if (haul_start(&rt, NULL) || haul_chan_create(&ch, sizeof(int), 1))
+	if (haul_start(&rt, NULL, NULL, 0) || haul_chan_create(&ch, sizeof(int), 1))
 		return 1;
 	for (unsigned i = 0; i < 3; i++) {
 		if (haul_spawn_on(haul_carrier(rt, 0), NULL, kinds[i].fn, NULL, &kinds[i].opts))

@@ -50,7 +50,7 @@ START_TEST(workers_become_carriers)
 	ck_assert_int_eq(haul_eal_attach(&plan, err, sizeof(err)), 0);
 	ck_assert_uint_eq(plan->carriers, 3);
 	opts.plan = plan;
-	ck_assert_int_eq(haul_start(&rt, &opts), 0);
+	ck_assert_int_eq(haul_start(&rt, &opts, NULL, 0), 0);
 	for (unsigned i = 0; i < plan->carriers; i++) {
 		struct haul_coro *co;
 		struct seen seen;

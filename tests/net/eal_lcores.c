@@ -47,7 +47,7 @@ static struct haul_runtime *start(void)
 	const struct haul_runtime_opts opts = {.plan = plan, .launcher = haul_eal_launcher()};
 	struct haul_runtime *rt;
 
-	ck_assert_int_eq(haul_start(&rt, &opts), 0);
+	ck_assert_int_eq(haul_start(&rt, &opts, NULL, 0), 0);
 	return rt;
 }
 
@@ -101,7 +101,7 @@ START_TEST(lcores_serve_one_runtime_after_the_other)
 	const struct haul_runtime_opts opts = {.plan = plan, .launcher = haul_eal_launcher()};
 	struct haul_runtime *rt = start(), *second = NULL;
 
-	ck_assert_int_eq(haul_start(&second, &opts), -EBUSY);
+	ck_assert_int_eq(haul_start(&second, &opts, NULL, 0), -EBUSY);
 	ck_assert_int_eq(haul_stop(rt, TIMEOUT), 0);
 	rt = start();
 	ck_assert_int_eq(haul_stop(rt, TIMEOUT), 0);
@@ -118,7 +118,7 @@ START_TEST(more_carriers_than_lcores)
 
 	ck_assert_int_eq(haul_plan_create(&larger, &plan_opts, err, sizeof(err)), 0);
 	opts.plan = larger;
-	ck_assert_int_eq(haul_start(&rt, &opts), -EINVAL);
+	ck_assert_int_eq(haul_start(&rt, &opts, NULL, 0), -EINVAL);
 	haul_plan_destroy(larger);
 }
 END_TEST

@@ -79,7 +79,7 @@ static int is_refused_in_child(const struct haul_plan *plan)
 	haul_eal_fini();
 	if (haul_pool_create(1024, err, sizeof(err)))
 		return 1;
-	return haul_start(&rt, &opts) == -EPERM ? 0 : 2;
+	return haul_start(&rt, &opts, NULL, 0) == -EPERM ? 0 : 2;
 }
 
 static void refused_in_child(const struct haul_plan *plan)

@@ -57,7 +57,7 @@ void bed_open_with(
 			"%s", bed->errbuf);
 		bed->nb_ports++;
 	}
-	ck_assert_int_eq(haul_start(&bed->rt, &rt), 0);
+	ck_assert_int_eq(haul_start(&bed->rt, &rt, NULL, 0), 0);
 }
 
 void bed_open(struct bed *bed, const char *const *specs)

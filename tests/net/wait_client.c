@@ -194,7 +194,7 @@ int main(int argc, char **argv)
 		return fail(c.errbuf);
 	rt.launcher = haul_eal_launcher();
 	c.pool = haul_pool_create(MBUFS, c.errbuf, sizeof(c.errbuf));
-	if (!c.pool || haul_start(&c.rt, &rt) != 0)
+	if (!c.pool || haul_start(&c.rt, &rt, NULL, 0) != 0)
 		return fail(c.errbuf);
 	rc = run(&c, argv, (unsigned)strtoul(argv[3], NULL, 10));
 	haul_eal_fini();

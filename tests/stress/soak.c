@@ -115,7 +115,7 @@ static void start(struct hauli_random *random)
 		plan->places[i].cluster = hauli_random_below(random, plan->clusters);
 	}
 	opts.plan = plan;
-	RIGHT(haul_start(&s.rt, &opts) == 0);
+	RIGHT(haul_start(&s.rt, &opts, NULL, 0) == 0);
 	haul_plan_destroy(plan);
 }
 

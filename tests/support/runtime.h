@@ -32,10 +32,10 @@ static inline struct haul_runtime *runtime_start_stealing(
 	char why[256] = "";
 
 	ck_assert_msg(haul_plan_create(&plan, &opts, why, sizeof(why)) == 0, "%s", why);
-	ck_assert_int_eq(
-		haul_start(&rt,
-			&(struct haul_runtime_opts){
-				.plan = plan, .steal = steal, .watchdog_ns = HAUL_FOREVER}),
+	ck_assert_int_eq(haul_start(&rt,
+				 &(struct haul_runtime_opts){
+					 .plan = plan, .steal = steal, .watchdog_ns = HAUL_FOREVER},
+				 NULL, 0),
 		0);
 	haul_plan_destroy(plan);
 	ck_assert_uint_eq(haul_carriers(rt), carriers);

@@ -245,7 +245,7 @@ static void start(const struct setting *how)
 
 	ck_assert_int_eq(haul_plan_create(&plan, &wish, why, sizeof(why)), 0);
 	opts.plan = plan;
-	ck_assert_int_eq(haul_start(&s.rt, &opts), 0);
+	ck_assert_int_eq(haul_start(&s.rt, &opts, NULL, 0), 0);
 	haul_plan_destroy(plan);
 }
 
@@ -404,7 +404,7 @@ static void *count_up(void *arg)
 /* By the watchdog of a runtime with default options. */
 static void lock_two_crosswise(void)
 {
-	haul_start(&s.rt, NULL);
+	haul_start(&s.rt, NULL, NULL, 0);
 	for (unsigned i = 0; i < 2; i++) {
 		s.nodes[i].target = 1 - i;
 		haul_spawn_any(s.rt, NULL, lock_crosswise, &s.nodes[i],

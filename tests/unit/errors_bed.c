@@ -26,11 +26,9 @@ int errors_start(struct haul_runtime **out, const struct haul_runtime_opts *opts
 {
 	struct haul_runtime_opts o = *opts;
 
-	o.errbuf = promises_line;
-	o.errlen = sizeof(promises_line);
 	o.watchdog_ns = o.watchdog_ns ? o.watchdog_ns : HAUL_FOREVER;
 	o.plan = o.plan ? o.plan : plan;
-	return haul_start(out, &o);
+	return haul_start(out, &o, LINE);
 }
 
 static void begin(void)

@@ -56,7 +56,7 @@ static int start_all(void)
 static int start_default(void)
 {
 	struct haul_runtime *more;
-	int err = TRY(haul_start(&more, NULL));
+	int err = TRY(haul_start(&more, NULL, NULL, 0));
 
 	if (!err)
 		runtime_stop(more);
@@ -74,9 +74,9 @@ static int start_virtual(void)
 	return start_beside_virtual();
 }
 
-static int start_null(void)
+static int start_wrong(void)
 {
-	return TRY(errors_start(NULL, &(struct haul_runtime_opts){0}));
+	return try_start(&(struct haul_runtime_opts){.searchers = 33});
 }
 
 static int refuses(
@@ -352,7 +352,7 @@ static const struct call calls[] = {
 	{"haul_start", "defaults", start_default, 0},
 	{"haul_start", "virtual time", start_virtual, 0},
 	{"haul_start", "virtual time beside others", start_beside_virtual, -EBUSY},
-	{"haul_start", "no pointer", start_null, -EINVAL},
+	{"haul_start", "many searchers", start_wrong, -EINVAL},
 	{"haul_start", "on a carrier", start_plain, -EPERM, ON_CARRIER},
 	{"haul_start", "a launcher", start_by_launcher, -ENOTTY, .own = true},
 	{"haul_start", "no membarrier", start_without_membarrier, -ENOTSUP, .faults = NO_FAULTS},
@@ -398,9 +398,9 @@ static void first_start(unsigned nth)
 	int err;
 
 	faults_arm((struct faults){nth, false});
-	err = haul_start(&first, NULL);
+	err = haul_start(&first, NULL, NULL, 0);
 	due = faults_disarm(&fault);
-	if (err && haul_start(&first, NULL) != 0)
+	if (err && haul_start(&first, NULL, NULL, 0) != 0)
 		_exit(2);
 	if (haul_stop(first, HAUL_FOREVER) != 0)
 		_exit(3);

@@ -466,7 +466,7 @@ int main()
 			return 1;
 		}
 		opts.plan = plan;
-		err = haul_start(&rt, &opts);
+		err = haul_start(&rt, &opts, NULL, 0);
 		haul_plan_destroy(plan);
 		if (err == -ENOTSUP && opts.steal != HAUL_STEAL_OFF) {
 			std::printf("ok %d - %s # SKIP no stealing\n", i + 1, tests[i].name);

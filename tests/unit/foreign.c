@@ -43,7 +43,8 @@ static void start(enum haul_steal steal)
 	ck_assert_int_eq(
 		haul_start(&s.rt,
 			&(struct haul_runtime_opts){
-				.plan = plan, .steal = steal, .virtual_time = virtual_time}),
+				.plan = plan, .steal = steal, .virtual_time = virtual_time},
+			NULL, 0),
 		0);
 	haul_plan_destroy(plan);
 }

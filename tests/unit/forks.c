@@ -45,7 +45,8 @@ static int has_its_own(void)
 	struct haul_runtime *rt = NULL;
 	struct haul_coro *co;
 
-	if (haul_start(&rt, NULL) != 0 || haul_spawn_any(rt, &co, nothing, NULL, NULL) != 0 ||
+	if (haul_start(&rt, NULL, NULL, 0) != 0 ||
+		haul_spawn_any(rt, &co, nothing, NULL, NULL) != 0 ||
 		haul_join(co, NULL, HAUL_FOREVER) != 0)
 		return 6;
 	return haul_stop(rt, HAUL_FOREVER) == 0 ? 0 : 7;

@@ -25,7 +25,8 @@ static void start_runtime(bool marks)
 
 	ck_assert_int_eq(haul_plan_create(&plan, &opts, why, sizeof(why)), 0);
 	ck_assert_int_eq(
-		haul_start(&rt, &(struct haul_runtime_opts){.plan = plan, .stack_marks = marks}),
+		haul_start(&rt, &(struct haul_runtime_opts){.plan = plan, .stack_marks = marks},
+			NULL, 0),
 		0);
 	haul_plan_destroy(plan);
 }

@@ -276,6 +276,11 @@ static void stats_of_no_carrier(void)
 	haul_carrier_get_stats(NULL, &st);
 }
 
+static void start_nowhere(void)
+{
+	haul_start(NULL, NULL, NULL, 0);
+}
+
 static void carriers_of_none(void)
 {
 	haul_carriers(NULL);
@@ -370,6 +375,7 @@ static const struct misuse misuses[] = {
 	{place_of_no_carrier, "haul_carrier_place", IS_NULL},
 	{runtime_of_no_carrier, "haul_carrier_runtime", IS_NULL},
 	{stats_of_no_carrier, "haul_carrier_get_stats", IS_NULL},
+	{start_nowhere, "haul_start", IS_NULL},
 	{carriers_of_none, "haul_carriers", IS_NULL},
 	{carrier_of_none, "haul_carrier", IS_NULL},
 	{near_none, "haul_carrier_near", IS_NULL},
@@ -436,7 +442,7 @@ END_TEST
 
 static void *start_another(void *arg)
 {
-	return (void *)(intptr_t)haul_start(arg, NULL);
+	return (void *)(intptr_t)haul_start(arg, NULL, NULL, 0);
 }
 
 START_TEST(no_start_in_a_coroutine)
@@ -482,13 +488,10 @@ START_TEST(options_out_of_range_are_refused)
 		struct haul_runtime_opts opts = wrong[i];
 
 		rt = NULL;
-		ck_assert_msg(haul_start(&rt, &opts) == -EINVAL && !rt, "options %zu", i);
-		opts.errbuf = line;
-		opts.errlen = sizeof(line);
-		ck_assert_int_eq(haul_start(&rt, &opts), -EINVAL);
+		ck_assert_msg(haul_start(&rt, &opts, NULL, 0) == -EINVAL && !rt, "options %zu", i);
+		ck_assert_int_eq(haul_start(&rt, &opts, line, sizeof(line)), -EINVAL);
 		ck_assert_msg(strncmp(line, lines[i], strlen(lines[i])) == 0, "%zu: %s", i, line);
 	}
-	ck_assert_int_eq(haul_start(NULL, NULL), -EINVAL);
 }
 END_TEST
 
@@ -515,7 +518,8 @@ START_TEST(plans_that_lead_nowhere_are_refused)
 		switch (i) {
 		case 0:
 			ck_assert_int_eq(
-				haul_start(&rt, &(struct haul_runtime_opts){.plan = p}), 0);
+				haul_start(&rt, &(struct haul_runtime_opts){.plan = p}, NULL, 0),
+				0);
 			runtime_stop(rt);
 			continue;
 		case 1:
@@ -540,7 +544,8 @@ START_TEST(plans_that_lead_nowhere_are_refused)
 			nearest[0] = 3;
 			break;
 		}
-		ck_assert_msg(haul_start(&rt, &(struct haul_runtime_opts){.plan = p}) == -EINVAL,
+		ck_assert_msg(
+			haul_start(&rt, &(struct haul_runtime_opts){.plan = p}, NULL, 0) == -EINVAL,
 			"plan %d", i);
 	}
 	haul_plan_destroy(good);

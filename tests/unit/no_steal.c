@@ -10,11 +10,10 @@ START_TEST(stealing_is_refused)
 {
 	const enum haul_steal ways[] = {HAUL_STEAL_CLUSTER, HAUL_STEAL_GLOBAL};
 	char why[128] = "";
-	const struct haul_runtime_opts opts = {
-		.steal = ways[_i], .errbuf = why, .errlen = sizeof(why)};
+	const struct haul_runtime_opts opts = {.steal = ways[_i]};
 	struct haul_runtime *rt = NULL;
 
-	ck_assert_int_eq(haul_start(&rt, &opts), -ENOTSUP);
+	ck_assert_int_eq(haul_start(&rt, &opts, why, sizeof(why)), -ENOTSUP);
 	ck_assert_msg(strstr(why, "-Dstealing=true") != NULL, "%s", why);
 }
 END_TEST

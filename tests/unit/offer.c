@@ -19,10 +19,11 @@ static void start(unsigned carriers, uint64_t poll_interval_ns, enum haul_steal 
 	char why[256];
 
 	ck_assert_int_eq(haul_plan_create(&plan, &opts, why, sizeof(why)), 0);
-	ck_assert_int_eq(haul_start(&rt,
-				 &(struct haul_runtime_opts){.plan = plan,
-					 .poll_interval_ns = poll_interval_ns,
-					 .steal = steal}),
+	ck_assert_int_eq(
+		haul_start(&rt,
+			&(struct haul_runtime_opts){
+				.plan = plan, .poll_interval_ns = poll_interval_ns, .steal = steal},
+			NULL, 0),
 		0);
 	haul_plan_destroy(plan);
 	done = false;

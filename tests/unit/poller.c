@@ -167,7 +167,8 @@ START_TEST(handlers_of_a_burst_run_before_the_next_poll)
 	ck_assert_int_eq(
 		haul_start(&rt,
 			&(struct haul_runtime_opts){
-				.plan = plan, .round_ns = HAUL_S, .poll_interval_ns = HAUL_S}),
+				.plan = plan, .round_ns = HAUL_S, .poll_interval_ns = HAUL_S},
+			NULL, 0),
 		0);
 	haul_plan_destroy(plan);
 	/* The budget grows by doubling: wait until it is large. */

@@ -26,9 +26,8 @@ static struct haul_runtime *start_with(unsigned carriers, bool virtual_time)
 				 &(struct haul_runtime_opts){.plan = plan,
 					 .virtual_time = virtual_time,
 					 /* in real time it would tell before the stop does */
-					 .watchdog_ns = virtual_time || watched ? 0 : HAUL_FOREVER,
-					 .errbuf = why,
-					 .errlen = sizeof(why)}),
+					 .watchdog_ns = virtual_time || watched ? 0 : HAUL_FOREVER},
+				 why, sizeof(why)),
 		0);
 	haul_plan_destroy(plan);
 	return rt;
@@ -157,10 +156,10 @@ START_TEST(the_clock_has_one_owner)
 	struct haul_runtime *rt = start_with(1, true), *other = NULL;
 	struct haul_coro *co;
 	char why[100] = "";
-	struct haul_runtime_opts opts = {.errbuf = why, .errlen = sizeof(why)};
+	struct haul_runtime_opts opts = {0};
 	uint64_t now;
 
-	ck_assert_int_eq(haul_start(&other, &opts), -EBUSY);
+	ck_assert_int_eq(haul_start(&other, &opts, why, sizeof(why)), -EBUSY);
 	ck_assert_pstr_eq(why, "clock: with virtual time a runtime is the only one of the process");
 	ck_assert_int_eq(
 		haul_poller_register(haul_carrier(rt, 0), NULL, returns, NULL, NULL), -ENOTSUP);
@@ -173,10 +172,10 @@ START_TEST(the_clock_has_one_owner)
 
 	rt = start_with(1, false);
 	opts.virtual_time = true;
-	ck_assert_int_eq(haul_start(&other, &opts), -EBUSY);
+	ck_assert_int_eq(haul_start(&other, &opts, why, sizeof(why)), -EBUSY);
 	runtime_stop(rt);
 	opts.steal = HAUL_STEAL_CLUSTER;
-	ck_assert_int_eq(haul_start(&other, &opts), -EINVAL);
+	ck_assert_int_eq(haul_start(&other, &opts, why, sizeof(why)), -EINVAL);
 }
 END_TEST
 

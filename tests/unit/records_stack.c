@@ -73,7 +73,8 @@ static void run_all(haul_fn *first, haul_fn *second)
 	ck_assert_int_eq(
 		haul_start(&rt,
 			&(struct haul_runtime_opts){
-				.plan = plan, .round_ns = HAUL_S, .poll_interval_ns = HAUL_S}),
+				.plan = plan, .round_ns = HAUL_S, .poll_interval_ns = HAUL_S},
+			NULL, 0),
 		0);
 	haul_plan_destroy(plan);
 	t.fns[0] = first;

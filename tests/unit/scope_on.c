@@ -28,7 +28,8 @@ static void start(bool virtual_time)
 	ck_assert_msg(haul_plan_create(&plan, &opts, why, sizeof(why)) == 0, "%s", why);
 	ck_assert_int_eq(
 		haul_start(&rt,
-			&(struct haul_runtime_opts){.plan = plan, .virtual_time = virtual_time}),
+			&(struct haul_runtime_opts){.plan = plan, .virtual_time = virtual_time},
+			NULL, 0),
 		0);
 	haul_plan_destroy(plan);
 }

@@ -539,20 +539,15 @@ END_TEST
 
 START_TEST(wrong_options)
 {
+	const struct haul_runtime_opts wrong[] = {
+		{.steal = HAUL_STEAL_CLUSTER, .steal_most = 129},
+		{.steal = HAUL_STEAL_CLUSTER, .searchers = 33},
+		{.steal = HAUL_STEAL_CLUSTER, .steal_depth = 257},
+	};
 	struct haul_runtime *rt;
 
-	ck_assert_int_eq(haul_start(&rt,
-				 &(struct haul_runtime_opts){
-					 .steal = HAUL_STEAL_CLUSTER, .steal_most = 129}),
-		-EINVAL);
-	ck_assert_int_eq(
-		haul_start(&rt,
-			&(struct haul_runtime_opts){.steal = HAUL_STEAL_CLUSTER, .searchers = 33}),
-		-EINVAL);
-	ck_assert_int_eq(haul_start(&rt,
-				 &(struct haul_runtime_opts){
-					 .steal = HAUL_STEAL_CLUSTER, .steal_depth = 257}),
-		-EINVAL);
+	for (unsigned i = 0; i < 3; i++)
+		ck_assert_int_eq(haul_start(&rt, &wrong[i], NULL, 0), -EINVAL);
 }
 END_TEST
 

@@ -59,7 +59,7 @@ static void begin(unsigned carriers, unsigned most)
 	memset(&s, 0, sizeof(s));
 	ck_assert_int_eq(haul_plan_create(&plan, &plan_opts, NULL, 0), 0);
 	opts.plan = plan;
-	ck_assert_int_eq(haul_start(&s.rt, &opts), 0);
+	ck_assert_int_eq(haul_start(&s.rt, &opts, NULL, 0), 0);
 	haul_plan_destroy(plan);
 	for (unsigned i = 0; i < carriers; i++)
 		WAIT_UNTIL(stats(i).parks >= 1);

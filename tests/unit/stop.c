@@ -44,7 +44,7 @@ START_TEST(defaults_start)
 {
 	struct haul_runtime *rt;
 
-	ck_assert_int_eq(haul_start(&rt, NULL), 0);
+	ck_assert_int_eq(haul_start(&rt, NULL, NULL, 0), 0);
 	ck_assert_uint_ge(haul_carriers(rt), 1);
 	runtime_stop(rt);
 }
@@ -59,8 +59,7 @@ START_TEST(a_process_has_64_runtimes_at_most)
 
 	while (n < 65 && !err) {
 		err = haul_start(&runtimes[n],
-			&(struct haul_runtime_opts){
-				.watchdog_ns = HAUL_FOREVER, .errbuf = why, .errlen = sizeof(why)});
+			&(struct haul_runtime_opts){.watchdog_ns = HAUL_FOREVER}, why, sizeof(why));
 		n += !err;
 	}
 	ck_assert_msg(err == -ENOSPC && n == 64 && strstr(why, "at most 64 runtimes"), "%u: %d, %s",
@@ -442,7 +441,8 @@ START_TEST(launch_that_fails_is_undone)
 	struct haul_runtime *rt = NULL;
 
 	ck_assert_int_eq(
-		haul_start(&rt, &(struct haul_runtime_opts){.launcher = &launcher}), -EAGAIN);
+		haul_start(&rt, &(struct haul_runtime_opts){.launcher = &launcher}, NULL, 0),
+		-EAGAIN);
 	ck_assert_ptr_null(rt);
 	ck_assert_uint_eq(r.launched, 0);
 }

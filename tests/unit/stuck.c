@@ -125,7 +125,7 @@ int main(int argc, char **argv)
 	if (haul_plan_create(&plan, &wish, err, sizeof(err)) != 0)
 		return 1;
 	opts.plan = plan;
-	if (haul_chan_create(&chan, sizeof(int), 1) != 0 || haul_start(&rt, &opts) != 0)
+	if (haul_chan_create(&chan, sizeof(int), 1) != 0 || haul_start(&rt, &opts, NULL, 0) != 0)
 		return 1;
 	holder = spawn(haul_carrier(rt, 0), "holder", hold_lock);
 	spawn(haul_carrier(rt, 0), "locker", want_lock);

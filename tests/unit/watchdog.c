@@ -26,7 +26,8 @@ static void start(uint64_t watchdog_ns)
 	ck_assert_int_eq(haul_plan_create(&plan, &two, why, sizeof(why)), 0);
 	ck_assert_int_eq(
 		haul_start(&s.rt,
-			&(struct haul_runtime_opts){.plan = plan, .watchdog_ns = watchdog_ns}),
+			&(struct haul_runtime_opts){.plan = plan, .watchdog_ns = watchdog_ns}, NULL,
+			0),
 		0);
 	haul_plan_destroy(plan);
 }

@@ -83,19 +83,17 @@ struct haul_runtime_opts {
 	 * looks.
 	 */
 	uint64_t watchdog_ns;
-	char *errbuf; /* NULL, or a buffer for the line of a haul_start() that fails */
-	size_t errlen; /* its bytes */
 };
 
 /*
  * Starts a runtime with one carrier for each place of the plan. Any thread that is no carrier. A
- * process may have several runtimes. *rt is valid until haul_stop() returns 0. Returns 0; or,
- * with one line in opts->errbuf, an error of the launcher, or:
+ * process may have several runtimes. *rt is valid until haul_stop() returns 0. Returns 0; or, with
+ * one line in errbuf, an error of the launcher, or:
  *	-EPERM		called on a carrier's thread
  *	-ENOMEM, -EAGAIN	no memory; no thread
  *	-ENOTSUP	stealing needs membarrier(2) (Linux 4.14) and a haul that was built with
  *			-Dstealing=true
- *	-EINVAL		rt is NULL; stack_size, steal or a field below it is out of range; the plan
+ *	-EINVAL		stack_size, steal or a field below it is out of range; the plan
  *			is empty, or its tables name carriers or clusters that it does not have; the
  *			launcher lacks a function; more than 256 carriers in a group that steals;
  *			virtual_time with stealing
@@ -104,7 +102,8 @@ struct haul_runtime_opts {
  * A child of fork() has no runtime: there, calls on a runtime of the parent fail with -EPERM
  * (spawns, joins, haul_stop()). The child may start a runtime of its own, but not on EAL's lcores.
  */
-HAUL_API int haul_start(struct haul_runtime **rt, const struct haul_runtime_opts *opts);
+HAUL_API int haul_start(struct haul_runtime **rt, const struct haul_runtime_opts *opts,
+	char *errbuf, size_t errlen);
 
 /*
  * Stops a runtime: refuses new spawns, cancels all coroutines and pollers, waits until they have

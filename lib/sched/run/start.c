@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/forks.h"
 #include "coro/overflow.h"
@@ -28,6 +29,8 @@
 struct start {
 	const struct haul_runtime_opts *opts;
 	const struct haul_plan *plan;
+	char *errbuf;
+	size_t errlen;
 };
 
 static int clock_init(struct haul_runtime *rt, const struct start *s)
@@ -244,9 +247,9 @@ static struct haul_runtime *runtime_new(void)
 }
 
 /* Writes the line of an error into errbuf, and returns the error. */
-static int fail(const struct haul_runtime_opts *opts, int err, const char *what, const char *why)
+static int fail(const struct start *s, int err, const char *what, const char *why)
 {
-	snprintf(opts->errbuf, opts->errlen, "%s: %s", what, why);
+	snprintf(s->errbuf, s->errlen, "%s: %s", what, why);
 	return err;
 }
 
@@ -266,13 +269,13 @@ static int start(struct haul_runtime **out, const struct start *s)
 	struct haul_runtime *rt = runtime_new();
 
 	if (!rt)
-		return fail(s->opts, -ENOMEM, "runtime", strerror(ENOMEM));
+		return fail(s, -ENOMEM, "runtime", strerror(ENOMEM));
 	for (size_t i = 0; i < NB_STEPS; i++) {
 		int err = steps[i].init(rt, s);
 
 		if (err) {
 			undo(rt, i);
-			return fail(s->opts, err, steps[i].name, why_not(&steps[i], err));
+			return fail(s, err, steps[i].name, why_not(&steps[i], err));
 		}
 	}
 	*out = rt;
@@ -322,59 +325,53 @@ static bool is_whole(const struct haul_plan *plan)
 		(!plan->nearest || are_all_below(plan->nearest, plan->cpus, n));
 }
 
-static int start_by_default_plan(struct haul_runtime **rt, const struct haul_runtime_opts *opts)
+static int start_by_default_plan(struct haul_runtime **rt, struct start *s)
 {
 	struct haul_plan *plan = NULL;
 	int err;
 
 	/* haul_plan_create() writes no line for this error */
-	(void)fail(opts, -ENOMEM, "plan", strerror(ENOMEM));
-	err = haul_plan_create(&plan, NULL, opts->errbuf, opts->errlen);
+	(void)fail(s, -ENOMEM, "plan", strerror(ENOMEM));
+	err = haul_plan_create(&plan, NULL, s->errbuf, s->errlen);
 	if (err)
 		return err;
-	err = start(rt, &(struct start){.opts = opts, .plan = plan});
+	s->plan = plan;
+	err = start(rt, s);
 	haul_plan_destroy(plan);
 	return err;
 }
 
-static int check(struct haul_runtime **rt, const struct haul_runtime_opts *opts)
+static int check(const struct start *s)
 {
-	const char *wrong = find_wrong(opts);
+	const char *wrong = find_wrong(s->opts);
 
 	if (hauli_self())
-		return fail(opts, -EPERM, "called on a carrier", "call it from another thread");
-	if (!rt)
-		return fail(opts, -EINVAL, "rt", "it is NULL");
+		return fail(s, -EPERM, "called on a carrier", "call it from another thread");
 	if (wrong)
-		return fail(opts, -EINVAL, "options", wrong);
-	if (opts->plan && !is_whole(opts->plan))
-		return fail(opts, -EINVAL, "plan",
+		return fail(s, -EINVAL, "options", wrong);
+	if (s->plan && !is_whole(s->plan))
+		return fail(s, -EINVAL, "plan",
 			"it has no carriers, or its tables name carriers that it has not");
 	return 0;
 }
 
-int haul_start(struct haul_runtime **rt, const struct haul_runtime_opts *opts)
+int haul_start(
+	struct haul_runtime **rt, const struct haul_runtime_opts *opts, char *errbuf, size_t errlen)
 {
 	static const struct haul_runtime_opts defaults;
-	char unread[256];
-	struct haul_runtime_opts o = opts ? *opts : defaults;
+	struct start s = {opts ? opts : &defaults, opts ? opts->plan : NULL, errbuf, errlen};
 	int err;
 
-	if (!o.errbuf) {
-		o.errbuf = unread;
-		o.errlen = sizeof(unread);
-	}
-	err = check(rt, &o);
+	HAUL_MISUSE_IF(!rt, "the place for the runtime is NULL");
+	err = check(&s);
 	if (err)
 		return err;
 	hauli_clock_init();
 	err = hauli_forks_watch();
 	if (err)
-		return fail(&o, err, "fork", strerror(-err));
+		return fail(&s, err, "fork", strerror(-err));
 	hauli_runtimes_forget_copies();
-	if (o.plan)
-		return start(rt, &(struct start){.opts = &o, .plan = o.plan});
-	return start_by_default_plan(rt, &o);
+	return s.plan ? start(rt, &s) : start_by_default_plan(rt, &s);
 }
 
 int haul_stop(struct haul_runtime *rt, uint64_t timeout_ns)
