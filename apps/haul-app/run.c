@@ -36,7 +36,7 @@ static uint64_t counted(const struct hauli_app *a)
 	unsigned i;
 
 	for (i = 0; i < a->nb_ports; i++) {
-		haul_io_get_stats(a->pub.io, i, -1, &st);
+		haul_io_get_stats(a->pub.io, i, HAUL_ALL, &st);
 		n += a->io_opts.source ? st.tx_packets : st.rx_packets + st.rx_errors;
 	}
 	return n;

@@ -458,8 +458,8 @@ int generate_started(struct haul_app *app)
 	int rc = HAUL_APP_DONE;
 
 	generate.start = stamp_clock() + START_IN;
-	generate.missing = haul_app_counted(app, GENERATE_SENT, -1) -
-		haul_app_counted(app, GENERATE_RECEIVED, -1);
+	generate.missing = haul_app_counted(app, GENERATE_SENT, HAUL_ALL) -
+		haul_app_counted(app, GENERATE_RECEIVED, HAUL_ALL);
 	if (!generate.stays && ends_by_itself(&generate.options) && generate.timer == 0)
 		rc = watch_for_end(app);
 	return rc == HAUL_APP_DONE ? haul_app_on_carriers(app, begin_carrier, NULL) : rc;
@@ -482,8 +482,8 @@ bool generate_may_end(struct haul_app *app)
 	if (has_times() && has_unsent(app, generate.stop))
 		return false;
 	return generate.options.replay.n > 0 ||
-		haul_app_counted(app, GENERATE_RECEIVED, -1) + generate.missing >=
-		haul_app_counted(app, GENERATE_SENT, -1);
+		haul_app_counted(app, GENERATE_RECEIVED, HAUL_ALL) + generate.missing >=
+		haul_app_counted(app, GENERATE_SENT, HAUL_ALL);
 }
 
 void generate_drain(struct haul_app *app)

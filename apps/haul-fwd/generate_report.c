@@ -135,7 +135,7 @@ static struct sums *sum_up(void)
 		add_flow(sums, i, false);
 	for (i = 0; i < RECEIVER_FLOWS_MAX; i++)
 		add_flow(sums, i, true);
-	sums->unstamped = haul_app_counted(generate.app, GENERATE_UNSTAMPED, -1);
+	sums->unstamped = haul_app_counted(generate.app, GENERATE_UNSTAMPED, HAUL_ALL);
 	return sums;
 }
 
@@ -227,7 +227,7 @@ void generate_report_period(FILE *out)
 	fprintf(out, "generator");
 	for (unsigned i = 0; generate_counters[i].name; i++)
 		fprintf(out, "%s %s %" PRIu64, i == 4 ? "\n          " : "",
-			generate_counters[i].name, haul_app_counted(generate.app, i, -1));
+			generate_counters[i].name, haul_app_counted(generate.app, i, HAUL_ALL));
 	fputc('\n', out);
 }
 

@@ -177,7 +177,7 @@ int hauli_capture_finish(struct haul_capture *c, uint64_t timeout_ns, struct hau
 		snprintf(errbuf, errlen, "%s", c->fault);
 	err = err || haul_capture_fault(c)[0] ? -EIO : 0;
 	if (st)
-		haul_capture_get_stats(c, -1, st);
+		haul_capture_get_stats(c, HAUL_ALL, st);
 	destroy(c);
 	return err;
 }

@@ -5,19 +5,20 @@
 
 #define NO_CAPTURE "NULL is given; give what haul_capture_open() has given"
 
-void haul_capture_get_stats(const struct haul_capture *c, int port, struct haul_capture_stats *st)
+void haul_capture_get_stats(
+	const struct haul_capture *c, unsigned port, struct haul_capture_stats *st)
 {
 	HAUL_MISUSE_IF(!c || !st, NO_CAPTURE);
 	*st = (struct haul_capture_stats){0};
 	for (unsigned p = 0; p < c->opts.nb_ports; p++) {
-		if (port >= 0 && p != (unsigned)port)
+		if (port != HAUL_ALL && p != port)
 			continue;
 		st->captured += hauli_counter_read(&c->ports[p].written);
 		st->dropped += hauli_counter_read(&c->ports[p].lost);
 		for (unsigned i = 0; i < c->opts.carriers; i++)
 			st->dropped += hauli_counter_read(&c->carriers[i]->ports[p].no_room);
 	}
-	if (port < 0) {
+	if (port == HAUL_ALL) {
 		st->bytes = hauli_counter_read(&c->bytes);
 		st->files = hauli_counter_read(&c->files);
 	}

@@ -26,16 +26,16 @@ static void *apply(void *arg)
 	return NULL;
 }
 
-/* Applies the change on one carrier, or on all (carrier < 0). */
+/* Applies the change on one carrier or on HAUL_ALL. */
 static int apply_on(
-	struct haul_io *io, int carrier, struct change *change, char *errbuf, size_t errlen)
+	struct haul_io *io, unsigned carrier, struct change *change, char *errbuf, size_t errlen)
 {
 	const struct haul_coro_opts opts = {.name = "change", .pinned = true};
 	struct haul_coro *co;
 	int err = 0;
 
 	for (unsigned c = 0; c < io->nb_pollers && err == 0; c++) {
-		if (carrier >= 0 && c != (unsigned)carrier)
+		if (carrier != HAUL_ALL && c != carrier)
 			continue;
 		change->poller = io->pollers[c];
 		err = haul_spawn_on(change->poller->carrier, &co, apply, change, &opts);
@@ -56,20 +56,20 @@ static void set_policy(const struct change *c, struct hauli_poller *p)
 	hauli_idle_recompute(p);
 }
 
-int haul_io_set_policy(struct haul_io *io, unsigned port, int carrier,
+int haul_io_set_policy(struct haul_io *io, unsigned port, unsigned carrier,
 	const struct haul_poll_policy *policy, char *errbuf, size_t errlen)
 {
 	struct change change = {.caller = __func__, .apply = set_policy, .port = port};
 	int err;
 
-	if (!io || !policy) {
-		snprintf(errbuf, errlen, "%s: io or the policy is NULL", __func__);
+	HAUL_MISUSE_IF(!io || !policy, "io or the policy is NULL");
+	change.policy = *policy;
+	if (port >= io->opts.nb_ports) {
+		snprintf(errbuf, errlen, "%s: there is no port %u", __func__, port);
 		return -EINVAL;
 	}
-	change.policy = *policy;
-	if (port >= io->opts.nb_ports || carrier >= (int)io->nb_pollers) {
-		snprintf(errbuf, errlen, "%s: no poller has port %u on carrier %d", __func__, port,
-			carrier);
+	if (carrier != HAUL_ALL && carrier >= io->nb_pollers) {
+		snprintf(errbuf, errlen, "%s: carrier %u has no poller", __func__, carrier);
 		return -EINVAL;
 	}
 	err = hauli_poller_kind_check(&io->opts, io->ports[port], &change.policy, errbuf, errlen);
@@ -92,7 +92,7 @@ int haul_io_set_burst(struct haul_io *io, uint16_t burst, char *errbuf, size_t e
 			HAULI_BURST_MAX);
 		return -EINVAL;
 	}
-	err = apply_on(io, -1, &change, errbuf, errlen);
+	err = apply_on(io, HAUL_ALL, &change, errbuf, errlen);
 	if (!err)
 		io->opts.burst = burst;
 	return err;

@@ -60,11 +60,11 @@ static void add(const struct hauli_poller *p, uint64_t now, struct haul_io_share
 	s->empty_ns += hauli_ns_from_ticks(minus(elapsed, worked + asleep));
 }
 
-void haul_io_get_share(const struct haul_io *io, int carrier, struct haul_io_share *s)
+void haul_io_get_share(const struct haul_io *io, unsigned carrier, struct haul_io_share *s)
 {
 	HAUL_MISUSE_IF(!io || !s, HAULI_NO_IO);
 	memset(s, 0, sizeof(*s));
 	for (unsigned c = 0; c < io->nb_pollers; c++)
-		if (carrier < 0 || (unsigned)carrier == c)
+		if (carrier == HAUL_ALL || carrier == c)
 			add(io->pollers[c], hauli_ticks(), s);
 }

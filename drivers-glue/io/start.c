@@ -155,10 +155,10 @@ int haul_io_start(struct haul_io **out, struct haul_runtime *rt, const struct ha
 	struct haul_io *io;
 	int err;
 
-	if (!out || !rt || !opts || haul_carrier_self()) {
-		snprintf(errbuf, errlen, "haul_io_start: %s",
-			haul_carrier_self() ? "called on a carrier; call it in another thread"
-					    : "io, the runtime or the options are NULL");
+	HAUL_MISUSE_IF(!out || !rt || !opts, "io, the runtime or the options are NULL");
+	if (haul_carrier_self()) {
+		snprintf(errbuf, errlen,
+			"haul_io_start: called on a carrier; call it in another thread");
 		return -EINVAL;
 	}
 	chosen = *opts;

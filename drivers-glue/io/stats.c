@@ -167,13 +167,14 @@ bool haul_io_get_queue_stats(
 	}
 }
 
-static struct hauli_port_bytes *bytes_before(const struct haul_io *io, unsigned port, int carrier)
+static struct hauli_port_bytes *bytes_before(
+	const struct haul_io *io, unsigned port, unsigned carrier)
 {
 	unsigned n = io->nb_pollers;
 
-	if (!io->bytes_before || carrier >= (int)n)
+	if (!io->bytes_before || (carrier != HAUL_ALL && carrier >= n))
 		return NULL;
-	return &io->bytes_before[port * (n + 1) + (carrier < 0 ? n : (unsigned)carrier)];
+	return &io->bytes_before[port * (n + 1) + (carrier == HAUL_ALL ? n : carrier)];
 }
 
 /* Adds the bytes counted before to those counted now. Returns the packets that were not counted:
@@ -188,7 +189,7 @@ static uint64_t continue_bytes(
 }
 
 void haul_io_get_stats(
-	const struct haul_io *io, unsigned port, int carrier, struct haul_io_stats *st)
+	const struct haul_io *io, unsigned port, unsigned carrier, struct haul_io_stats *st)
 {
 	static const struct hauli_port_bytes none;
 	const struct hauli_port_bytes *before;
@@ -201,19 +202,19 @@ void haul_io_get_stats(
 	p = io->ports[port];
 	memset(st, 0, sizeof(*st));
 	for (c = 0; c < io->nb_pollers; c++) {
-		if (carrier >= 0 && c != (unsigned)carrier)
+		if (carrier != HAUL_ALL && c != carrier)
 			continue;
 		add_rxqs(st, io->pollers[c], port);
 		add_tx(st, &io->pollers[c]->txs[port]);
-		if (carrier < 0 && io->pollers[c]->txs[port].proxy)
+		if (carrier == HAUL_ALL && io->pollers[c]->txs[port].proxy)
 			take_back(st, io->pollers[c]->txs[port].proxy);
 	}
 	if (!io->opts.count_bytes)
 		st->rx_bytes = st->tx_bytes = 0;
-	if (carrier < 0)
+	if (carrier == HAUL_ALL)
 		add_port(st, p, !io->opts.count_bytes);
-	else if (!io->opts.count_bytes && (unsigned)carrier < io->nb_pollers)
-		add_carrier_bytes(st, io, port, (unsigned)carrier);
+	else if (!io->opts.count_bytes && carrier < io->nb_pollers)
+		add_carrier_bytes(st, io, port, carrier);
 	before = bytes_before(io, port, carrier);
 	before = before ? before : &none;
 	st->rx_uncounted =
@@ -266,7 +267,8 @@ bool hauli_stats_count_bytes(struct haul_io *io, bool count)
 	return true;
 }
 
-void haul_io_get_wait_stats(const struct haul_io *io, int carrier, struct haul_io_wait_stats *st)
+void haul_io_get_wait_stats(
+	const struct haul_io *io, unsigned carrier, struct haul_io_wait_stats *st)
 {
 	unsigned c;
 
@@ -275,7 +277,7 @@ void haul_io_get_wait_stats(const struct haul_io *io, int carrier, struct haul_i
 	for (c = 0; c < io->nb_pollers; c++) {
 		const struct hauli_idle *d = &io->pollers[c]->idle;
 
-		if (carrier >= 0 && c != (unsigned)carrier)
+		if (carrier != HAUL_ALL && c != carrier)
 			continue;
 		st->sleeps += hauli_counter_read(&d->sleeps);
 		st->wakes += hauli_counter_read(&d->wakes);

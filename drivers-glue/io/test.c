@@ -116,12 +116,12 @@ static bool begins_earlier(const struct wire *a, const struct wire *b)
 	return a->frames[a->first].at < b->frames[b->first].at;
 }
 
-/* The wire with the first frame of a port, or of any (port < 0); NULL: there is none. Under the
+/* The wire with the first frame of a port, or of HAUL_ANY; NULL: there is none. Under the
  * lock. */
-static struct wire *first_sent(const struct haul_test *t, int port)
+static struct wire *first_sent(const struct haul_test *t, unsigned port)
 {
-	unsigned begin = port < 0 ? 0 : (unsigned)port * t->nb_carriers;
-	unsigned end = port < 0 ? t->nb_ports * t->nb_carriers : begin + t->nb_carriers;
+	unsigned begin = port == HAUL_ANY ? 0 : port * t->nb_carriers;
+	unsigned end = port == HAUL_ANY ? t->nb_ports * t->nb_carriers : begin + t->nb_carriers;
 	struct wire *first = NULL;
 
 	for (unsigned i = begin; i < end; i++) {
@@ -135,8 +135,8 @@ static struct wire *first_sent(const struct haul_test *t, int port)
 
 /* Takes the first frame if it was sent before now. *at: when the first one was sent; HAUL_FOREVER:
  * there is none. */
-static bool take(
-	struct haul_test *t, int port, uint64_t now, struct haul_test_frame *frame, uint64_t *at)
+static bool take(struct haul_test *t, unsigned port, uint64_t now, struct haul_test_frame *frame,
+	uint64_t *at)
 {
 	struct wire *w;
 
@@ -149,13 +149,14 @@ static bool take(
 	return w && *at < now;
 }
 
-int haul_test_take(struct haul_test *t, int port, struct haul_test_frame *frame, uint64_t deadline)
+int haul_test_take(
+	struct haul_test *t, unsigned port, struct haul_test_frame *frame, uint64_t deadline)
 {
 	uint64_t at;
 	int err = 0;
 
 	HAUL_MISUSE_IF(!t || !frame, NO_TEST);
-	HAUL_MISUSE_IF(port >= (int)t->nb_ports, "there is no port %d", port);
+	HAUL_MISUSE_IF(port != HAUL_ANY && port >= t->nb_ports, "there is no port %u", port);
 	while (!err) {
 		haul_event_reset(&t->came);
 		if (take(t, port, haul_now(), frame, &at))
@@ -176,23 +177,24 @@ int haul_test_take(struct haul_test *t, int port, struct haul_test_frame *frame,
 	return take(t, port, deadline + 1, frame, &at) ? 0 : -ETIMEDOUT;
 }
 
-int haul_test_feed_pkt(struct haul_test *t, unsigned port, int carrier, struct rte_mbuf *pkt)
+int haul_test_feed_pkt(struct haul_test *t, unsigned port, unsigned carrier, struct rte_mbuf *pkt)
 {
 	struct hauli_batch batch = {NULL, NULL};
 
 	HAUL_MISUSE_IF(!t || !pkt, NO_TEST);
 	HAUL_MISUSE_IF(!haul_self(), "called outside a coroutine: haul_test_run() makes one");
-	if (port >= t->nb_ports || carrier >= (int)t->nb_carriers)
+	if (port >= t->nb_ports || (carrier != HAUL_ANY && carrier >= t->nb_carriers))
 		return -EINVAL;
-	if (carrier < 0)
-		carrier = (int)((uint64_t)haul_net_flow(pkt) * t->nb_carriers >> 32);
-	pkt->port = haul_port_queue(t->ports[port], (unsigned)carrier).port_id;
+	if (carrier == HAUL_ANY)
+		carrier = (unsigned)((uint64_t)haul_net_flow(pkt) * t->nb_carriers >> 32);
+	pkt->port = haul_port_queue(t->ports[port], carrier).port_id;
 	hauli_batch_add(&batch, hauli_pkt_node(pkt));
-	hauli_handover_put(&wire_of(t, port, (unsigned)carrier)->in, &batch);
+	hauli_handover_put(&wire_of(t, port, carrier)->in, &batch);
 	return 0;
 }
 
-int haul_test_feed(struct haul_test *t, unsigned port, int carrier, const void *frame, size_t len)
+int haul_test_feed(
+	struct haul_test *t, unsigned port, unsigned carrier, const void *frame, size_t len)
 {
 	struct rte_mbuf *pkt;
 	int err;

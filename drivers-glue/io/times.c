@@ -159,8 +159,8 @@ const char *haul_stage_name(enum haul_stage stage)
 	return (unsigned)stage < HAUL_STAGES ? names[stage] : "?";
 }
 
-void haul_io_get_times(const struct haul_io *io, unsigned port, int carrier, enum haul_stage stage,
-	struct haul_hist *h)
+void haul_io_get_times(const struct haul_io *io, unsigned port, unsigned carrier,
+	enum haul_stage stage, struct haul_hist *h)
 {
 	HAUL_MISUSE_IF(!io || !h, HAULI_NO_IO);
 	HAUL_MISUSE_IF(port >= io->opts.nb_ports, "there is no port %u: %u were given", port,
@@ -168,6 +168,6 @@ void haul_io_get_times(const struct haul_io *io, unsigned port, int carrier, enu
 	HAUL_MISUSE_IF((unsigned)stage >= HAUL_STAGES, "there is no such stage: %u", stage);
 	memset(h, 0, sizeof(*h));
 	for (unsigned c = 0; io->times && c < io->nb_times; c++)
-		if (carrier < 0 || c == (unsigned)carrier)
+		if (carrier == HAUL_ALL || c == carrier)
 			haul_hist_merge(h, &io->times[port * io->nb_times + c]->stages[stage]);
 }

@@ -151,8 +151,8 @@ static uint64_t now_of(clockid_t clock)
 
 static void look(struct moment *m)
 {
-	haul_io_get_stats(perf_bed()->io, 0, -1, &m->io);
-	haul_io_get_wait_stats(perf_bed()->io, -1, &m->wait);
+	haul_io_get_stats(perf_bed()->io, 0, HAUL_ALL, &m->io);
+	haul_io_get_wait_stats(perf_bed()->io, HAUL_ALL, &m->wait);
 	m->sender_ns = now_of(CLOCK_THREAD_CPUTIME_ID);
 	m->carrier_ns = now_of(carrier_clock);
 	m->ns = perf_now();

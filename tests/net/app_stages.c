@@ -55,7 +55,7 @@ static void misuse(const struct haul_app *app)
 {
 	struct haul_io_stats st;
 
-	haul_io_get_stats(app->io, 99, -1, &st);
+	haul_io_get_stats(app->io, 99, HAUL_ALL, &st);
 }
 
 static void handle(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
@@ -208,7 +208,7 @@ static void json(struct haul_app *app, struct haul_app_json *object)
 	haul_app_json_bool(list, NULL, true);
 	haul_app_json_text(list, NULL, "a\xff\"b");
 	haul_app_json_text(haul_app_json_object(list, NULL), "nothing", NULL);
-	haul_app_json_number(object, "counted", (int64_t)haul_app_counted(app, PACKETS, -1));
+	haul_app_json_number(object, "counted", (int64_t)haul_app_counted(app, PACKETS, HAUL_ALL));
 }
 
 static void carrier_ends(struct haul_app *app, unsigned carrier)
@@ -221,7 +221,7 @@ static void closed(struct haul_app *app)
 	bool gone = !app->plan && !app->pool && !app->ports && !app->rt && !app->io;
 
 	fprintf(stderr, "hook closed%s\n",
-		gone && haul_app_counted(app, PACKETS, -1) == 0 ? "" : " with pointers");
+		gone && haul_app_counted(app, PACKETS, HAUL_ALL) == 0 ? "" : " with pointers");
 }
 
 int main(int argc, char **argv)

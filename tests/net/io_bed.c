@@ -147,7 +147,7 @@ void bed_send(struct bed *bed, unsigned port, unsigned carrier, uint32_t first, 
 	ck_assert_int_eq(haul_join(co, NULL, HAUL_FOREVER), 0);
 }
 
-struct haul_io_stats bed_stats(const struct bed *bed, unsigned port, int carrier)
+struct haul_io_stats bed_stats(const struct bed *bed, unsigned port, unsigned carrier)
 {
 	struct haul_io_stats st;
 

@@ -60,7 +60,7 @@ uint32_t bed_number(const struct rte_mbuf *pkt);
 void bed_send(struct bed *bed, unsigned port, unsigned carrier, uint32_t first, uint32_t n);
 
 /* The port's statistics. */
-struct haul_io_stats bed_stats(const struct bed *bed, unsigned port, int carrier);
+struct haul_io_stats bed_stats(const struct bed *bed, unsigned port, unsigned carrier);
 
 /* Waits without a time-out: meson kills a test that hangs. */
 #define WAIT_UNTIL(cond)                        \

@@ -95,11 +95,11 @@ static void start_pollers(struct bed *bed, struct haul_capture *c)
 
 static void send_and_wait(struct bed *bed, uint32_t first, uint32_t n)
 {
-	uint64_t before = bed_stats(bed, 0, -1).rx_packets;
+	uint64_t before = bed_stats(bed, 0, HAUL_ALL).rx_packets;
 
 	bed_send(bed, 0, 0, first, n / 2);
 	bed_send(bed, 0, 1, first + n / 2, n - n / 2);
-	WAIT_UNTIL(bed_stats(bed, 0, -1).rx_packets == before + n);
+	WAIT_UNTIL(bed_stats(bed, 0, HAUL_ALL).rx_packets == before + n);
 }
 
 static uint32_t number_of(const struct frame *frame)
@@ -274,7 +274,7 @@ START_TEST(frames_are_those_of_the_wire)
 	send_odd(&bed, tagged(&bed, 60, false, true));
 	send_odd(&bed, segmented(&bed, 50));
 	send_odd(&bed, segmented(&bed, 40));
-	WAIT_UNTIL(bed_stats(&bed, 0, -1).rx_packets == ODD);
+	WAIT_UNTIL(bed_stats(&bed, 0, HAUL_ALL).rx_packets == ODD);
 	ck_assert_int_eq(haul_capture_stop(c, bed.errbuf, sizeof(bed.errbuf)), 0);
 	ck_assert_uint_eq(capture_close(&bed, c).captured, 2 * ODD);
 	read_file(&f);

@@ -165,6 +165,20 @@ static void frees_all(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 	rte_pktmbuf_free_bulk(pkts, n);
 }
 
+static void start_nowhere(struct bed *bed)
+{
+	const struct haul_io_opts opts = {0};
+
+	haul_io_start(NULL, bed->rt, &opts, bed->errbuf, sizeof(bed->errbuf));
+}
+
+static void set_policy_of_nothing(struct bed *bed)
+{
+	const struct haul_poll_policy policy = {0};
+
+	haul_io_set_policy(NULL, 0, HAUL_ALL, &policy, bed->errbuf, sizeof(bed->errbuf));
+}
+
 static void stop_nothing(struct bed *bed)
 {
 	haul_io_stop(NULL, 0, bed->errbuf, sizeof(bed->errbuf));
@@ -204,6 +218,8 @@ static const struct call {
 	void (*make)(struct bed *bed);
 	const char *line;
 } calls[] = {
+	{start_nowhere, "haul: haul_io_start(): io, the runtime or the options are NULL"},
+	{set_policy_of_nothing, "haul: haul_io_set_policy(): io or the policy is NULL"},
 	{stop_nothing, "haul: haul_io_stop(): NULL is given"},
 	{free_nothing, "haul: haul_io_free(): NULL is given"},
 	{adopt_of_nothing, "haul: haul_port_queue_adopt(): the port is NULL"},

@@ -58,7 +58,7 @@ START_TEST(handlers_start_in_order)
 	bed_send(&bed, 0, 1, 0, 5000);
 	WAIT_UNTIL(bed_stats(&bed, 0, 1).rx_packets == 5000);
 	ck_assert_int_eq(haul_io_stop(bed.io, HAUL_FOREVER, bed.errbuf, sizeof(bed.errbuf)), 0);
-	st = bed_stats(&bed, 0, -1);
+	st = bed_stats(&bed, 0, HAUL_ALL);
 	ck_assert_uint_eq(st.in_flight, 0);
 	ck_assert_uint_eq(st.rx_bytes, st.tx_bytes);
 	ck_assert_uint_eq(told.next, 5000);
@@ -121,7 +121,7 @@ START_TEST(sleeping_handlers_are_cancelled_at_the_end)
 	bed_send(&bed, 0, 0, 0, 500);
 	WAIT_UNTIL(bed_stats(&bed, 0, 0).in_flight == 500);
 	ck_assert_int_eq(haul_io_stop(bed.io, HAUL_MS, bed.errbuf, sizeof(bed.errbuf)), 0);
-	st = bed_stats(&bed, 0, -1);
+	st = bed_stats(&bed, 0, HAUL_ALL);
 	ck_assert_uint_eq(told.cancelled, 500);
 	ck_assert_uint_eq(st.dropped[HAUL_DROP_STOPPING], 500);
 	ck_assert_uint_eq(st.in_flight, 0);
@@ -178,7 +178,7 @@ START_TEST(packets_sent_at_the_end_go_out)
 	bed_send(&bed, 0, 0, 0, 300);
 	WAIT_UNTIL(bed_stats(&bed, 0, 0).in_flight == 300);
 	ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), 0);
-	st = bed_stats(&bed, 0, -1);
+	st = bed_stats(&bed, 0, HAUL_ALL);
 	ck_assert_uint_eq(told.cancelled, 300);
 	ck_assert(!told.wrong);
 	ck_assert_uint_eq(st.tx_packets, 600);
@@ -273,7 +273,7 @@ START_TEST(no_stack_is_a_drop_with_its_reason)
 	bed_send(&bed, 0, 0, 0, 100);
 	WAIT_UNTIL(bed_stats(&bed, 0, 0).rx_packets == 100);
 	ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), 0);
-	st = bed_stats(&bed, 0, -1);
+	st = bed_stats(&bed, 0, HAUL_ALL);
 	ck_assert_uint_eq(st.dropped[HAUL_DROP_NO_COROUTINE], 100);
 	ck_assert_uint_eq(told.next, 0);
 	ck_assert_int_eq(bed_take_down(&bed), 0);
@@ -341,7 +341,7 @@ START_TEST(senders_wait_for_a_full_nic)
 		ck_assert(senders[i].result == 0 || senders[i].result == -ECANCELED);
 		sent += senders[i].result == 0;
 	}
-	st = bed_stats(&bed, 0, -1);
+	st = bed_stats(&bed, 0, HAUL_ALL);
 	ck_assert_uint_eq(st.tx_packets, BED_RING);
 	ck_assert_uint_eq(st.tx_packets + st.dropped[HAUL_DROP_STOPPING], sent);
 	ck_assert_int_eq(bed_take_down(&bed), 0);
@@ -388,8 +388,8 @@ START_TEST(stops_under_traffic_with_the_books_in_order)
 	WAIT_UNTIL(bed_stats(&bed, 0, 0).rx_packets > 20000 &&
 		bed_stats(&bed, 1, 1).rx_packets > 20000);
 	ck_assert_int_eq(haul_io_stop(bed.io, HAUL_S, bed.errbuf, sizeof(bed.errbuf)), 0);
-	a = bed_stats(&bed, 0, -1);
-	b = bed_stats(&bed, 1, -1);
+	a = bed_stats(&bed, 0, HAUL_ALL);
+	b = bed_stats(&bed, 1, HAUL_ALL);
 	/* All received packets were sent on or dropped; each test sender put in 400. */
 	ck_assert_uint_eq(a.rx_packets + b.rx_packets + 800,
 		a.tx_packets + b.tx_packets + a.dropped[HAUL_DROP_STOPPING] +

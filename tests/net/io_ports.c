@@ -69,15 +69,15 @@ START_TEST(what_the_pmd_counts_survives_a_reset)
 	opts = bed_io_opts(&bed);
 	opts.on_burst = ignore;
 	bed_start(&bed, &opts);
-	WAIT_UNTIL(bed_stats(&bed, 0, -1).rx_packets > 1000);
+	WAIT_UNTIL(bed_stats(&bed, 0, HAUL_ALL).rx_packets > 1000);
 	ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), 0);
-	before = bed_stats(&bed, 0, -1);
+	before = bed_stats(&bed, 0, HAUL_ALL);
 	ck_assert_int_eq(haul_port_get_stats(bed.ports[0], &eth), 0);
 	ck_assert_uint_eq(eth.ipackets, before.rx_packets);
 	haul_port_reset_stats(bed.ports[0]);
 	ck_assert_int_eq(haul_port_get_stats(bed.ports[0], &eth), 0);
 	ck_assert_uint_eq(eth.ipackets, 0);
-	after = bed_stats(&bed, 0, -1);
+	after = bed_stats(&bed, 0, HAUL_ALL);
 	ck_assert_mem_eq(&before, &after, sizeof(after));
 	ck_assert_int_eq(bed_take_down(&bed), 0);
 }

@@ -93,9 +93,9 @@ START_TEST(packets_survive_many_stops)
 	for (i = 0; i < CYCLES; i++) {
 		const bool coroutines = i % 3 == 0;
 
-		WAIT_UNTIL(bed_stats(&bed, i & 1, -1).rx_packets > last + PACKETS);
+		WAIT_UNTIL(bed_stats(&bed, i & 1, HAUL_ALL).rx_packets > last + PACKETS);
 		stop(&bed);
-		st = bed_stats(&bed, i & 1, -1);
+		st = bed_stats(&bed, i & 1, HAUL_ALL);
 		ck_assert_uint_eq(st.in_flight, 0);
 		ck_assert_uint_eq(st.rx_packets - st.dropped[HAUL_DROP_STOPPING],
 			st.tx_packets - 2 * PACKETS + st.dropped[HAUL_DROP_TX_FULL]);
@@ -109,8 +109,8 @@ START_TEST(packets_survive_many_stops)
 		opts.policy.how = i % 2 ? HAUL_POLL_SLEEP : HAUL_POLL_SPIN;
 		opts.policy.ns = 0;
 		resume(&bed, &opts);
-		last = bed_stats(&bed, !(i & 1), -1).rx_packets;
-		bytes = bed_stats(&bed, !(i & 1), -1).rx_bytes;
+		last = bed_stats(&bed, !(i & 1), HAUL_ALL).rx_packets;
+		bytes = bed_stats(&bed, !(i & 1), HAUL_ALL).rx_bytes;
 	}
 	stop(&bed);
 	opts.on_burst = consume;
@@ -127,7 +127,7 @@ START_TEST(begins_stopped)
 
 	start(&bed, consume, true);
 	stop(&bed);
-	ck_assert_uint_eq(bed_stats(&bed, 0, -1).polls, 0);
+	ck_assert_uint_eq(bed_stats(&bed, 0, HAUL_ALL).polls, 0);
 	resume(&bed, NULL);
 	bed_send(&bed, 0, 1, 0, PACKETS);
 	WAIT_UNTIL(bed_stats(&bed, 0, 1).dropped[HAUL_DROP_CONSUMED] == PACKETS);
@@ -174,10 +174,10 @@ START_TEST(bytes_continue)
 		resume(&bed, &opts);
 		st = bed_stats(&bed, 0, 0);
 		ck_assert_uint_eq(st.rx_bytes, bytes);
-		ck_assert_uint_eq(st.rx_bytes, bed_stats(&bed, 0, -1).rx_bytes);
+		ck_assert_uint_eq(st.rx_bytes, bed_stats(&bed, 0, HAUL_ALL).rx_bytes);
 		/* Rings count no bytes, and haul did in runs 0 and 2. */
 		ck_assert_uint_eq(st.rx_uncounted, (i + 1) / 2 * PACKETS);
-		ck_assert_uint_eq(bed_stats(&bed, 0, -1).rx_uncounted, (i + 1) / 2 * PACKETS);
+		ck_assert_uint_eq(bed_stats(&bed, 0, HAUL_ALL).rx_uncounted, (i + 1) / 2 * PACKETS);
 	}
 	ck_assert_uint_gt(bytes, PACKETS * 2 * 60);
 	bed_close(&bed, 0);

@@ -344,7 +344,7 @@ static void stop_pollers(struct hauli_random *random)
 	RIGHT(err == 0);
 	RIGHT(s.alive == 0);
 	for (unsigned port = 0; port < 2; port++) {
-		haul_io_get_stats(s.bed.io, port, -1, &st);
+		haul_io_get_stats(s.bed.io, port, HAUL_ALL, &st);
 		RIGHT(st.in_flight == 0 && st.tx_queued == 0);
 	}
 }

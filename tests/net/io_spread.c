@@ -76,10 +76,10 @@ static void run(struct haul_io_opts *opts, enum haul_steal steal, bool to_the_en
 	flows_open(&bed, 1, steal, &flows);
 	flows_run(&bed, opts, PACKETS);
 	if (to_the_end)
-		WAIT_UNTIL(bed_stats(&bed, 1, -1).rx_packets == PACKETS);
+		WAIT_UNTIL(bed_stats(&bed, 1, HAUL_ALL).rx_packets == PACKETS);
 	ck_assert(flows_stop(&bed));
-	in = bed_stats(&bed, 0, -1);
-	out = bed_stats(&bed, 1, -1);
+	in = bed_stats(&bed, 0, HAUL_ALL);
+	out = bed_stats(&bed, 1, HAUL_ALL);
 	target = bed_stats(&bed, 0, 1);
 	ck_assert_uint_eq(in.in_flight, 0);
 	/* The counters of each queue agree on the drops. */

@@ -57,9 +57,9 @@ static void run(struct haul_io_opts *opts)
 	flows_open(&bed, BED_CARRIERS, HAUL_STEAL_GLOBAL, &flows);
 	opts->on_packet = forward;
 	flows_run(&bed, opts, PACKETS);
-	WAIT_UNTIL(bed_stats(&bed, 1, -1).rx_packets == PACKETS - PACKETS / 100);
+	WAIT_UNTIL(bed_stats(&bed, 1, HAUL_ALL).rx_packets == PACKETS - PACKETS / 100);
 	ck_assert(flows_stop(&bed));
-	st = bed_stats(&bed, 0, -1);
+	st = bed_stats(&bed, 0, HAUL_ALL);
 	ck_assert_uint_eq(st.rx_packets, PACKETS);
 	ck_assert_uint_eq(st.in_flight, 0);
 	ck_assert_uint_eq(st.dropped[HAUL_DROP_UNSUPPORTED], PACKETS / 100);

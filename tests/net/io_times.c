@@ -22,7 +22,7 @@ static struct {
 } s;
 
 static struct haul_hist *stage_of(
-	const struct bed *bed, unsigned port, int carrier, enum haul_stage stage)
+	const struct bed *bed, unsigned port, unsigned carrier, enum haul_stage stage)
 {
 	haul_io_get_times(bed->io, port, carrier, stage, &h);
 	return &h;
@@ -30,7 +30,7 @@ static struct haul_hist *stage_of(
 
 static uint64_t count(const struct bed *bed, unsigned port, enum haul_stage stage)
 {
-	return haul_hist_count(stage_of(bed, port, -1, stage));
+	return haul_hist_count(stage_of(bed, port, HAUL_ALL, stage));
 }
 
 static void stop(struct bed *bed)
@@ -94,7 +94,8 @@ START_TEST(each_stage_has_each_packet)
 	open_with(&bed, opts);
 	bed_send(&bed, 0, 0, 0, PACKETS);
 	bed_send(&bed, 0, 1, 0, PACKETS);
-	WAIT_UNTIL(s.handled + bed_stats(&bed, 0, -1).dropped[HAUL_DROP_TX_FULL] == 4 * PACKETS);
+	WAIT_UNTIL(
+		s.handled + bed_stats(&bed, 0, HAUL_ALL).dropped[HAUL_DROP_TX_FULL] == 4 * PACKETS);
 	stop(&bed);
 	for (int c = -1; c < BED_CARRIERS; c++) {
 		haul_io_get_stats(bed.io, 0, c, &st);
@@ -205,10 +206,10 @@ static void run_flows(struct haul_io_opts *opts, unsigned queues, enum haul_stea
 	opts->times = true;
 	flows_open(&bed, queues, steal, &flows);
 	flows_run(&bed, opts, PACKETS);
-	WAIT_UNTIL(bed_stats(&bed, 1, -1).rx_packets == PACKETS);
+	WAIT_UNTIL(bed_stats(&bed, 1, HAUL_ALL).rx_packets == PACKETS);
 	ck_assert(flows_stop(&bed));
-	in = bed_stats(&bed, 0, -1);
-	out = bed_stats(&bed, 1, -1);
+	in = bed_stats(&bed, 0, HAUL_ALL);
+	out = bed_stats(&bed, 1, HAUL_ALL);
 	ck_assert_uint_eq(count(&bed, 0, HAUL_STAGE_START), in.rx_packets);
 	ck_assert_uint_eq(count(&bed, 0, HAUL_STAGE_HANDLER), in.rx_packets);
 	ck_assert_uint_eq(count(&bed, 1, HAUL_STAGE_TRANSMIT), out.tx_packets);
@@ -237,7 +238,7 @@ START_TEST(packets_of_targets_are_recorded)
 }
 END_TEST
 
-static struct haul_io_share share_of(const struct bed *bed, int carrier)
+static struct haul_io_share share_of(const struct bed *bed, unsigned carrier)
 {
 	struct haul_io_share share;
 

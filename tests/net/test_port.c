@@ -53,7 +53,7 @@ static struct content content_of(const struct rte_mbuf *pkt)
 	return c;
 }
 
-static void feed(unsigned port, int carrier, uint8_t flow, struct content c)
+static void feed(unsigned port, unsigned carrier, uint8_t flow, struct content c)
 {
 	unsigned char frame[LEN] = {[11] = flow, [12] = 0x88, [13] = 0xb5};
 
@@ -96,7 +96,7 @@ static void serve_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 }
 
 /* Takes a frame and frees its packet. */
-static struct content taken(int port, struct haul_test_frame *frame)
+static struct content taken(unsigned port, struct haul_test_frame *frame)
 {
 	struct content c;
 
@@ -111,7 +111,7 @@ static void times_are_exact(void *arg)
 	struct haul_test_frame frame;
 	uint64_t began = haul_now();
 
-	feed(0, -1, 1, (struct content){30 * HAUL_S, 7, REPLY});
+	feed(0, HAUL_ANY, 1, (struct content){30 * HAUL_S, 7, REPLY});
 	ck_assert_int_eq(haul_test_take(t, 0, &frame, 0), -EAGAIN);
 	ck_assert_int_eq(haul_test_take(t, 0, &frame, haul_in(30 * HAUL_S - 1)), -ETIMEDOUT);
 	ck_assert_uint_eq(haul_now(), began + 30 * HAUL_S);
@@ -119,8 +119,8 @@ static void times_are_exact(void *arg)
 	ck_assert_uint_eq(frame.at, began + 30 * HAUL_S);
 	ck_assert_uint_eq(haul_now(), frame.at + 1);
 	/* Of the instant of the deadline, too. */
-	feed(0, -1, 1, (struct content){HAUL_S, 8, REPLY});
-	ck_assert_int_eq(haul_test_take(t, -1, &frame, haul_in(HAUL_S)), 0);
+	feed(0, HAUL_ANY, 1, (struct content){HAUL_S, 8, REPLY});
+	ck_assert_int_eq(haul_test_take(t, HAUL_ANY, &frame, haul_in(HAUL_S)), 0);
 	ck_assert_uint_eq(frame.at, began + 31 * HAUL_S + 1);
 	rte_pktmbuf_free(frame.pkt);
 	ck_assert_int_eq(haul_test_take(t, 0, &frame, haul_in(3600 * HAUL_S)), -ETIMEDOUT);
@@ -139,10 +139,10 @@ static void pass_bursts(void *arg)
 	struct haul_test_frame frame;
 
 	for (uint32_t i = 0; i < 100; i++)
-		feed(0, -1, 5, (struct content){0, i, PASS});
-	feed(1, -1, 5, (struct content){0, 100, DROP});
+		feed(0, HAUL_ANY, 5, (struct content){0, i, PASS});
+	feed(1, HAUL_ANY, 5, (struct content){0, 100, DROP});
 	for (uint32_t i = 0; i < 100; i++) {
-		ck_assert_uint_eq(taken(-1, &frame).number, i);
+		ck_assert_uint_eq(taken(HAUL_ANY, &frame).number, i);
 		ck_assert_uint_eq(frame.port, 1);
 	}
 	ck_assert_int_eq(haul_test_take(t, 0, &frame, haul_in(HAUL_S)), -ETIMEDOUT);
@@ -154,10 +154,10 @@ START_TEST(a_burst_handler_is_tested_alike)
 
 	start(serve_burst, NULL, 2, 2, NULL);
 	ck_assert_int_eq(haul_test_run(t, pass_bursts, NULL), 0);
-	haul_io_get_stats(haul_test_io(t), 0, -1, &st);
+	haul_io_get_stats(haul_test_io(t), 0, HAUL_ALL, &st);
 	ck_assert_uint_eq(st.rx_packets, 100);
 	ck_assert_uint_eq(st.rx_bytes, 100 * LEN);
-	haul_io_get_stats(haul_test_io(t), 1, -1, &st);
+	haul_io_get_stats(haul_test_io(t), 1, HAUL_ALL, &st);
 	ck_assert_uint_eq(st.tx_packets, 100);
 	ck_assert_uint_eq(st.dropped[HAUL_DROP_CONSUMED], 1);
 	stop();
@@ -201,7 +201,7 @@ static void *feed_all(void *arg)
 
 		if (hauli_random_below(&random, 4) == 0)
 			haul_sleep(hauli_random_below(&random, 5) * HAUL_S);
-		feed(port, (int)carrier, 0, (struct content){delay, i, how});
+		feed(port, carrier, 0, (struct content){delay, i, how});
 		if (how == DROP)
 			continue;
 		/* Of three ports the first two are peers, and the last one its own. */
@@ -221,7 +221,7 @@ static void compare_with_the_model(void *arg)
 	haul_join(feeder, NULL, HAUL_FOREVER);
 	qsort(r.all, r.n, sizeof(r.all[0]), compare);
 	for (unsigned i = 0; i < r.n; i++) {
-		unsigned number = taken(-1, &frame).number;
+		unsigned number = taken(HAUL_ANY, &frame).number;
 
 		r.got[i] = (struct expected){frame.at - r.began, frame.port, frame.carrier, number};
 		ck_assert_msg(compare(&r.got[i], &r.all[i]) == 0,
@@ -230,7 +230,7 @@ static void compare_with_the_model(void *arg)
 			r.seed, i, number, frame.port, frame.carrier, r.got[i].at, r.all[i].number,
 			r.all[i].port, r.all[i].carrier, r.all[i].at);
 	}
-	ck_assert_int_eq(haul_test_take(t, -1, &frame, haul_in(3600 * HAUL_S)), -ETIMEDOUT);
+	ck_assert_int_eq(haul_test_take(t, HAUL_ANY, &frame, haul_in(3600 * HAUL_S)), -ETIMEDOUT);
 }
 
 static void run_seed(uint64_t seed)
@@ -268,8 +268,8 @@ static void feed_one(void *arg)
 {
 	struct haul_test_frame frame;
 
-	feed(0, -1, 0, (struct content){0});
-	ck_assert_int_eq(haul_test_take(t, -1, &frame, haul_in(HAUL_S)), -ETIMEDOUT);
+	feed(0, HAUL_ANY, 0, (struct content){0});
+	ck_assert_int_eq(haul_test_take(t, HAUL_ANY, &frame, haul_in(HAUL_S)), -ETIMEDOUT);
 }
 
 START_TEST(a_packet_that_leaks_is_an_error)
@@ -284,10 +284,10 @@ END_TEST
 static void leave_much_behind(void *arg)
 {
 	for (uint32_t i = 0; i < 50; i++)
-		feed(0, -1, (uint8_t)i, (struct content){i % 5 * HAUL_S, i, i % ENDS});
+		feed(0, HAUL_ANY, (uint8_t)i, (struct content){i % 5 * HAUL_S, i, i % ENDS});
 	haul_sleep(2 * HAUL_S);
 	for (uint32_t i = 0; i < 50; i++)
-		feed(0, -1, (uint8_t)i, (struct content){HAUL_S, i, REPLY});
+		feed(0, HAUL_ANY, (uint8_t)i, (struct content){HAUL_S, i, REPLY});
 }
 
 /* Handlers that wait, frames that nobody takes, frames that no handler has got. */
@@ -340,10 +340,10 @@ static void feed_wrongly(void *arg)
 {
 	char frame[4096] = {0};
 
-	ck_assert_int_eq(haul_test_feed(t, 1, -1, frame, 60), -EINVAL);
+	ck_assert_int_eq(haul_test_feed(t, 1, HAUL_ANY, frame, 60), -EINVAL);
 	ck_assert_int_eq(haul_test_feed(t, 0, 2, frame, 60), -EINVAL);
-	ck_assert_int_eq(haul_test_feed(t, 0, -1, frame, 0), -EINVAL);
-	ck_assert_int_eq(haul_test_feed(t, 0, -1, frame, sizeof(frame)), -EINVAL);
+	ck_assert_int_eq(haul_test_feed(t, 0, HAUL_ANY, frame, 0), -EINVAL);
+	ck_assert_int_eq(haul_test_feed(t, 0, HAUL_ANY, frame, sizeof(frame)), -EINVAL);
 }
 
 START_TEST(wrong_arguments_are_refused)

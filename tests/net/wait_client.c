@@ -102,7 +102,7 @@ static void storm(struct client *c, unsigned *given)
 
 	for (int i = 0; i < OTHERS; i++)
 		*given += haul_spawn_on(haul_carrier(c->rt, 0), NULL, count, c, NULL) == 0;
-	if (haul_io_set_policy(c->io, 0, -1, &policy, c->errbuf, sizeof(c->errbuf)) != 0)
+	if (haul_io_set_policy(c->io, 0, HAUL_ALL, &policy, c->errbuf, sizeof(c->errbuf)) != 0)
 		abort();
 }
 
@@ -158,7 +158,7 @@ static int run(struct client *c, char **argv, unsigned requests)
 		return fail(c->errbuf);
 	if (has_peer(c))
 		n = ask(c, requests, argv[5] && strcmp(argv[5], "storm") == 0, LOST_S);
-	haul_io_get_wait_stats(c->io, -1, &st);
+	haul_io_get_wait_stats(c->io, HAUL_ALL, &st);
 	printf("answered %u of %u; %s; sleeps %lu, wake to handler p50 %lu ns p99 %lu ns\n", n,
 		requests, haul_port_wait_source(c->port), st.sleeps,
 		haul_hist_quantile(&st.latency, 0.5), haul_hist_quantile(&st.latency, 0.99));

@@ -353,7 +353,7 @@ static struct haul_capture_stats sums(void)
 	struct haul_capture_stats st = {0};
 
 	if (s.capture)
-		haul_capture_get_stats(s.capture, -1, &st);
+		haul_capture_get_stats(s.capture, HAUL_ALL, &st);
 	st.captured += s.ended.captured;
 	st.dropped += s.ended.dropped;
 	st.bytes += s.ended.bytes;

@@ -62,7 +62,7 @@ void haul_app_count(unsigned counter, uint64_t n)
 		sum, atomic_load_explicit(sum, memory_order_relaxed) + n, memory_order_relaxed);
 }
 
-uint64_t haul_app_counted(const struct haul_app *app, unsigned counter, int carrier)
+uint64_t haul_app_counted(const struct haul_app *app, unsigned counter, unsigned carrier)
 {
 	const struct haul_app_counter *all = hauli_app_state.hooks->counters;
 	uint64_t n = 0;
@@ -70,7 +70,7 @@ uint64_t haul_app_counted(const struct haul_app *app, unsigned counter, int carr
 	if (!app->plan || counter >= book.counters)
 		return 0;
 	for (unsigned c = 0; c < app->plan->carriers; c++) {
-		if (carrier >= 0 && (unsigned)carrier != c)
+		if (carrier != HAUL_ALL && carrier != c)
 			continue;
 		n += all[counter].read ? all[counter].read(app, c)
 				       : atomic_load_explicit(&book.sums[c * book.stride + counter],

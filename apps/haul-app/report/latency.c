@@ -68,14 +68,14 @@ static int for_each(const struct hauli_app *a,
 
 	for (unsigned i = 0; i < a->nb_ports; i++) {
 		for (unsigned s = 0; s < HAUL_STAGES && rc == 0; s++) {
-			haul_io_get_times(a->pub.io, i, -1, (enum haul_stage)s, &h);
+			haul_io_get_times(a->pub.io, i, HAUL_ALL, (enum haul_stage)s, &h);
 			snprintf(name, sizeof(name), "port%u-%s", i,
 				haul_stage_name((enum haul_stage)s));
 			if (haul_hist_count(&h) > 0)
 				rc = fn(a, name, &h, arg);
 		}
 	}
-	haul_io_get_wait_stats(a->pub.io, -1, &wait);
+	haul_io_get_wait_stats(a->pub.io, HAUL_ALL, &wait);
 	if (rc == 0 && haul_hist_count(&wait.latency) > 0)
 		rc = fn(a, "wake", &wait.latency, arg);
 	return rc;
@@ -133,7 +133,7 @@ void hauli_latency_json(const struct hauli_app *a, unsigned port, struct haul_ap
 		return;
 	latency = haul_app_json_object(to, "latency");
 	for (unsigned s = 0; s < HAUL_STAGES; s++) {
-		haul_io_get_times(a->pub.io, port, -1, (enum haul_stage)s, &h);
+		haul_io_get_times(a->pub.io, port, HAUL_ALL, (enum haul_stage)s, &h);
 		add_stage(latency, haul_stage_name((enum haul_stage)s), &h);
 	}
 }

@@ -171,7 +171,7 @@ static void set_poller(struct haul_app_json *to, const struct hauli_app *a)
 {
 	struct haul_io_wait_stats all;
 
-	haul_io_get_wait_stats(a->pub.io, -1, &all);
+	haul_io_get_wait_stats(a->pub.io, HAUL_ALL, &all);
 	haul_app_json_text(to, "poller", a->poller_text);
 	set_choice(to, "steal", HAULI_STEAL_NAMES, a->steal);
 	set_choice(to, "order", HAULI_ORDER_NAMES, a->send_order);

@@ -39,7 +39,7 @@ static struct haul_hist *times_of(const struct hauli_app *a, const struct hauli_
 static void read_counters(const struct hauli_app *a, unsigned carrier, uint64_t *counters)
 {
 	for (unsigned i = 0; i < hauli_app_counters(a); i++)
-		counters[i] = haul_app_counted(&a->pub, i, (int)carrier);
+		counters[i] = haul_app_counted(&a->pub, i, carrier);
 }
 
 /* Looks at each coroutine, so only if there are handlers. */
@@ -69,19 +69,19 @@ struct hauli_app_sample *hauli_app_sample_take(const struct hauli_app *a)
 		abort();
 	s->at = haul_now();
 	for (i = 0; i < a->nb_ports; i++)
-		haul_io_get_stats(a->pub.io, i, -1, &s->ports[i]);
+		haul_io_get_stats(a->pub.io, i, HAUL_ALL, &s->ports[i]);
 	for (i = 0; i < nb_times(a); i++)
-		haul_io_get_times(a->pub.io, i / HAUL_STAGES, -1,
+		haul_io_get_times(a->pub.io, i / HAUL_STAGES, HAUL_ALL,
 			(enum haul_stage)(i % HAUL_STAGES), &times_of(a, s)[i]);
 	for (c = 0; c < a->plan->carriers; c++) {
 		struct hauli_app_carrier_sample *cs = &s->carriers[c];
 
 		read_counters(a, c, cs->counters);
-		haul_io_get_wait_stats(a->pub.io, (int)c, &cs->wait);
-		haul_io_get_share(a->pub.io, (int)c, &cs->share);
+		haul_io_get_wait_stats(a->pub.io, c, &cs->wait);
+		haul_io_get_share(a->pub.io, c, &cs->share);
 		haul_carrier_get_stats(haul_carrier(a->pub.rt, c), &cs->sched);
 		for (i = 0; i < a->nb_ports; i++) {
-			haul_io_get_stats(a->pub.io, i, (int)c, &cs->queues[i]);
+			haul_io_get_stats(a->pub.io, i, c, &cs->queues[i]);
 			accumulate(&cs->io, &cs->queues[i], sizeof(cs->io), 1);
 		}
 	}

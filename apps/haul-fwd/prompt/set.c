@@ -76,13 +76,14 @@ static bool change_pollers(const struct fwd_call *call, const struct haul_poll_p
 	unsigned i;
 
 	for (i = 0; i < call->app->nb_ports; i++)
-		if (haul_io_set_policy(call->app->io, i, -1, policy, errbuf, sizeof(errbuf)) != 0)
+		if (haul_io_set_policy(
+			    call->app->io, i, HAUL_ALL, policy, errbuf, sizeof(errbuf)) != 0)
 			break;
 	if (i == call->app->nb_ports)
 		return true;
 	fprintf(call->out, "%s\n", errbuf);
 	while (i-- > 0)
-		haul_io_set_policy(call->app->io, i, -1, &io->policy, errbuf, sizeof(errbuf));
+		haul_io_set_policy(call->app->io, i, HAUL_ALL, &io->policy, errbuf, sizeof(errbuf));
 	return false;
 }
 

@@ -28,7 +28,7 @@ static struct flow since_start(const struct haul_app *app, unsigned port)
 	struct haul_io_stats now;
 	struct flow a, b;
 
-	haul_io_get_stats(app->io, port, -1, &now);
+	haul_io_get_stats(app->io, port, HAUL_ALL, &now);
 	a = flow_of(&now);
 	b = flow_of(&began[port]);
 	return (struct flow){
@@ -38,7 +38,7 @@ static struct flow since_start(const struct haul_app *app, unsigned port)
 void fwd_statistics_begin(const struct haul_app *app)
 {
 	for (unsigned i = 0; i < app->nb_ports; i++)
-		haul_io_get_stats(app->io, i, -1, &began[i]);
+		haul_io_get_stats(app->io, i, HAUL_ALL, &began[i]);
 }
 
 static void print_flow(FILE *out, const struct flow *f)

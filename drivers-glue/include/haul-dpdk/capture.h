@@ -94,10 +94,10 @@ HAUL_API int haul_capture_start(
  * (haul_io_stop() has not completed) or -ENOMEM, with one line in errbuf. */
 HAUL_API int haul_capture_stop(struct haul_capture *capture, char *errbuf, size_t errlen);
 
-/* Copies the counters of a port, or the sum of all (port < 0), into *st. Frames in the rings are
+/* Copies the counters of a port, or the sum of HAUL_ALL, into *st. Frames in the rings are
  * in neither of them yet. Any thread. */
 HAUL_API void haul_capture_get_stats(
-	const struct haul_capture *capture, int port, struct haul_capture_stats *st);
+	const struct haul_capture *capture, unsigned port, struct haul_capture_stats *st);
 
 /* "" while frames can be written; else one line with the reason, such as a full disk. Nothing is
  * written any more then, and all frames are counted as dropped. Any thread. */

@@ -230,13 +230,13 @@ HAUL_API int haul_io_start(struct haul_io **io, struct haul_runtime *rt,
 	const struct haul_io_opts *opts, char *errbuf, size_t errlen);
 
 /*
- * Changes the policy of a port's queue on one carrier, or on all (carrier < 0), and returns once it
+ * Changes the policy of a port's queue on one carrier or on HAUL_ALL, and returns once it
  * is in effect. A poller with queues of different policies follows the least patient one: it spins
  * if one of them spins, and sleeps no longer than the shortest sleep. Any thread that is no
  * carrier. Returns 0; -EINVAL (no such queue, or pollers cannot wait for it), -ECANCELED (stopping)
  * or -ENOMEM, with one line in errbuf.
  */
-HAUL_API int haul_io_set_policy(struct haul_io *io, unsigned port, int carrier,
+HAUL_API int haul_io_set_policy(struct haul_io *io, unsigned port, unsigned carrier,
 	const struct haul_poll_policy *policy, char *errbuf, size_t errlen);
 
 /* Changes haul_io_opts.burst (1 to 512) of all pollers, and returns once it is in effect. Any
@@ -273,9 +273,9 @@ struct haul_io_stats {
 	uint64_t rx_errors; /* malformed, or too long for a packet buffer */
 	uint64_t tx_errors; /* taken by the PMD and not sent */
 };
-/* Copies the counters of one carrier, or the sum of all (carrier < 0), into *st. Any thread. */
+/* Copies the counters of one carrier, or the sum of HAUL_ALL, into *st. Any thread. */
 HAUL_API void haul_io_get_stats(
-	const struct haul_io *io, unsigned port, int carrier, struct haul_io_stats *st);
+	const struct haul_io *io, unsigned port, unsigned carrier, struct haul_io_stats *st);
 
 /* A wait of this length is reported with its call stack. */
 #define HAUL_IO_LONG_WAIT HAUL_S
@@ -327,9 +327,9 @@ struct haul_io_wait_stats {
 	/* Nanoseconds from the end of a wait to the call of the handler of its first packet. */
 	struct haul_hist latency;
 };
-/* Copies the counters of one carrier, or the sum of all (carrier < 0), into *st. Any thread. */
+/* Copies the counters of one carrier, or the sum of HAUL_ALL, into *st. Any thread. */
 HAUL_API void haul_io_get_wait_stats(
-	const struct haul_io *io, int carrier, struct haul_io_wait_stats *st);
+	const struct haul_io *io, unsigned carrier, struct haul_io_wait_stats *st);
 
 /* Stages of a packet's time. docs/guide/latency.md */
 enum haul_stage {
@@ -355,9 +355,9 @@ HAUL_API const char *haul_stage_name(enum haul_stage stage); /* "arrival", ... *
  * handlers. Does nothing without haul_io_opts.times. Does not suspend. */
 HAUL_API void haul_record(struct haul_rx *rx, enum haul_stage stage, uint64_t ns, uint64_t n);
 
-/* Copies the histogram of a port and stage, in ns, of one carrier or of all (carrier < 0), into *h:
+/* Copies the histogram of a port and stage, in ns, of one carrier or of HAUL_ALL, into *h:
  * empty without haul_io_opts.times. Any thread. */
-HAUL_API void haul_io_get_times(const struct haul_io *io, unsigned port, int carrier,
+HAUL_API void haul_io_get_times(const struct haul_io *io, unsigned port, unsigned carrier,
 	enum haul_stage stage, struct haul_hist *h);
 
 /*
@@ -369,9 +369,10 @@ HAUL_API void haul_io_get_times(const struct haul_io *io, unsigned port, int car
 struct haul_io_share {
 	uint64_t work_ns, empty_ns, asleep_ns;
 };
-/* Of one carrier, or the sum of all (carrier < 0); zeros for a carrier without a poller. Any
+/* Of one carrier, or the sum of HAUL_ALL; zeros for a carrier without a poller. Any
  * thread, also while the carrier works or sleeps for long; not during haul_stop(). */
-HAUL_API void haul_io_get_share(const struct haul_io *io, int carrier, struct haul_io_share *s);
+HAUL_API void haul_io_get_share(
+	const struct haul_io *io, unsigned carrier, struct haul_io_share *s);
 
 /* True while all pollers run and all ports are alive (haul_port_alive()); else *why gets one line,
  * owned by io and valid until the next call. Called by the thread that called haul_io_start(). */

@@ -42,15 +42,16 @@ HAUL_API int haul_test_start(struct haul_test **t, const struct haul_io_opts *io
 HAUL_API int haul_test_run(struct haul_test *t, void (*body)(void *arg), void *arg);
 
 /*
- * A frame arrives on a port. carrier: whose queue it takes; -1: by its flow (haul_net_flow()).
- * haul_test_feed() copies len bytes, haul_test_feed_pkt() gives a packet of haul_test_pool() away.
- * By coroutines. They do not suspend. Return 0; -EINVAL (no such port or carrier, or len is 0 or
- * above what a buffer holds); -ENOMEM (haul_test_feed(): no buffer is free).
+ * A frame arrives on a port. carrier: whose queue it takes; HAUL_ANY: by its flow
+ * (haul_net_flow()). haul_test_feed() copies len bytes, haul_test_feed_pkt() gives a packet of
+ * haul_test_pool() away. By coroutines. They do not suspend. Return 0; -EINVAL (no such port or
+ * carrier, or len is 0 or above what a buffer holds); -ENOMEM (haul_test_feed(): no buffer is
+ * free).
  */
 HAUL_API int haul_test_feed(
-	struct haul_test *t, unsigned port, int carrier, const void *frame, size_t len);
+	struct haul_test *t, unsigned port, unsigned carrier, const void *frame, size_t len);
 HAUL_API int haul_test_feed_pkt(
-	struct haul_test *t, unsigned port, int carrier, struct rte_mbuf *pkt);
+	struct haul_test *t, unsigned port, unsigned carrier, struct rte_mbuf *pkt);
 
 /* A frame that was sent. */
 struct haul_test_frame {
@@ -60,14 +61,14 @@ struct haul_test_frame {
 };
 
 /*
- * Takes the first frame that was sent on a port, or on any (port < 0), and waits for one until the
+ * Takes the first frame that was sent on a port, or on HAUL_ANY, and waits for one until the
  * deadline, a point of haul_now()'s clock. Frames come by the time of the send, then by port, then
  * by carrier, then in the order of the sends: so a test that failed fails again, although carriers
  * run in parallel. All of an instant are known when it is over: the clock is at least 1 ns after
  * frame->at when the call returns. By one coroutine at a time.
  * Returns 0; -ETIMEDOUT, -ECANCELED or -EAGAIN (deadline 0) as the calls of haul/sync.h.
  */
-HAUL_API int haul_test_take(struct haul_test *t, int port, struct haul_test_frame *frame,
+HAUL_API int haul_test_take(struct haul_test *t, unsigned port, struct haul_test_frame *frame,
 	uint64_t deadline) HAUL_SUSPENDS;
 
 /* What the test runs on; the test owns them. For counters (haul_io_get_stats()), for packets. Any

@@ -33,6 +33,10 @@ extern "C" {
 #define HAUL_S UINT64_C(1000000000)
 #define HAUL_FOREVER UINT64_MAX
 
+/* Carriers, ports and queues are numbered from 0. In the place of a number: all of them, or any. */
+#define HAUL_ALL UINT32_MAX
+#define HAUL_ANY UINT32_MAX
+
 /* The time in nanoseconds since a fixed point before the start of the program, read from the CPU's
  * time stamp counter. Any thread. Does not suspend. */
 HAUL_API uint64_t haul_now(void);

@@ -191,9 +191,9 @@ HAUL_API void haul_app_before_death(void (*clean_up)(void));
  * not suspend. Each carrier has its own sum, so that this costs no atomic operation. */
 HAUL_API void haul_app_count(unsigned counter, uint64_t n);
 
-/* The figure of one carrier, or of all (carrier < 0); 0 if there is no such counter. Any thread,
+/* The figure of one carrier, or of HAUL_ALL; 0 if there is no such counter. Any thread,
  * until the last carrier_ends(). */
-HAUL_API uint64_t haul_app_counted(const struct haul_app *app, unsigned counter, int carrier);
+HAUL_API uint64_t haul_app_counted(const struct haul_app *app, unsigned counter, unsigned carrier);
 
 /*
  * Captures the frames of all ports (of --capture-ports) to a file from now on, with the options
