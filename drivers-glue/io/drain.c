@@ -73,7 +73,7 @@ static void drain(struct hauli_poller *p)
 		/* The carrier has one poller, so each handler at home there is p's. */
 		cancels = cancels && hauli_glue_cancel_some(p->carrier, &late);
 		/* A poller that spins is one that waits for a CPU, on a busy machine, and the time
-		 * for handlers leaves that out: one in haul_lock() would hold up the stop for
+		 * for handlers leaves that out: one in haul_mutex_lock() would hold up the stop for
 		 * long. */
 		if (handlers && !cancels && !hauli_has_to_send(p))
 			hauli_idle_nap(p, now + NAP_NS);

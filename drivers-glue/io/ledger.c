@@ -122,8 +122,9 @@ bool hauli_ledger_check_rx(const struct hauli_rxq *r, const char *where, char *b
 		snprintf(buf, len,
 			"%s: %" PRIu64 " of %" PRIu64
 			" handlers have not ended although cancelled; a handler must return when a "
-			"wait returns -ECANCELED, and haul_lock() is a wait that no cancel ends: "
-			"unlock its mutex, or use haul_lock_by()",
+			"wait returns -ECANCELED, and haul_mutex_lock() is a wait that no cancel "
+			"ends: "
+			"unlock its mutex, or use haul_mutex_lock_by()",
 			where, in_flight, started);
 	else if (received != started + not_started)
 		snprintf(buf, len,

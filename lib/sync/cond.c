@@ -20,7 +20,7 @@ int hauli_cond_wait_with(
 	(void)hauli_waitq_lock(&crowd->q);
 	hauli_waitq_enter(&crowd->q.list, w, deadline, true);
 	hauli_waitq_unlock(&crowd->q, 0);
-	haul_unlock(m);
+	haul_mutex_unlock(m);
 	hauli_waitq_is_for(w, "condition", crowd);
 	err = hauli_crowd_wait(crowd, w);
 	hauli_mutex_lock(m, w);

@@ -45,7 +45,7 @@ static __attribute__((noinline)) int lock_slow(struct hauli_waitq *q, struct hau
 		return 0;
 	}
 	if (hauli_unlikely(holder == value_of(me)))
-		waits_for_itself(q, cancellable ? "haul_lock_by" : "haul_lock");
+		waits_for_itself(q, cancellable ? "haul_mutex_lock_by" : "haul_mutex_lock");
 	if (deadline == 0) {
 		hauli_waitq_unlock(q, holder);
 		return -EAGAIN;
@@ -75,15 +75,15 @@ static inline int lock(struct haul_mutex *m, uint64_t deadline, bool cancellable
 
 void hauli_mutex_lock(struct haul_mutex *m, struct hauli_sync_wait *w)
 {
-	(void)lock(m, HAUL_FOREVER, false, "haul_lock", w);
+	(void)lock(m, HAUL_FOREVER, false, "haul_mutex_lock", w);
 }
 
 int hauli_mutex_lock_by(struct haul_mutex *m, uint64_t deadline, struct hauli_sync_wait *w)
 {
-	return lock(m, deadline, true, "haul_lock_by", w);
+	return lock(m, deadline, true, "haul_mutex_lock_by", w);
 }
 
-void haul_lock(struct haul_mutex *m)
+void haul_mutex_lock(struct haul_mutex *m)
 {
 	struct hauli_sync_wait w;
 
@@ -91,7 +91,7 @@ void haul_lock(struct haul_mutex *m)
 	hauli_mutex_lock(m, &w);
 }
 
-int haul_lock_by(struct haul_mutex *m, uint64_t deadline)
+int haul_mutex_lock_by(struct haul_mutex *m, uint64_t deadline)
 {
 	struct hauli_sync_wait w;
 
@@ -123,7 +123,7 @@ static const char *mistake_of(const struct hauli_waitq *q, uint64_t holder)
 static __attribute__((noreturn, cold)) void is_not_held(struct hauli_waitq *q, uint64_t holder)
 {
 	hauli_waitq_unlock(q, holder);
-	hauli_misuse("haul_unlock", "mutex %p %s", (void *)q, mistake_of(q, holder));
+	hauli_misuse("haul_mutex_unlock", "mutex %p %s", (void *)q, mistake_of(q, holder));
 }
 
 static __attribute__((noinline)) void unlock_slow(struct hauli_waitq *q, const struct haul_coro *me)
@@ -141,7 +141,7 @@ static __attribute__((noinline)) void unlock_slow(struct hauli_waitq *q, const s
 	hauli_waitq_serve(next);
 }
 
-void haul_unlock(struct haul_mutex *m)
+void haul_mutex_unlock(struct haul_mutex *m)
 {
 	struct hauli_waitq *q = (struct hauli_waitq *)m;
 	struct haul_coro *me = hauli_here()->current;
@@ -175,7 +175,7 @@ static bool try_case(struct hauli_case *cs, uint64_t *holder, struct hauli_sync_
 	return true;
 }
 
-struct haul_case haul_case_lock(struct haul_mutex *m)
+struct haul_case haul_case_mutex(struct haul_mutex *m)
 {
 	static const struct hauli_case_kind kind = {
 		try_case, hauli_waitq_own_list, hauli_waitq_leave, NULL};

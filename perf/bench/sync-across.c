@@ -31,8 +31,8 @@ static void *takes_and_gives_back(void *arg)
 {
 	haul_event_set(&s.other_waits);
 	while (!s.ending) {
-		haul_lock(&s.mutex);
-		haul_unlock(&s.mutex);
+		haul_mutex_lock(&s.mutex);
+		haul_mutex_unlock(&s.mutex);
 	}
 	return arg;
 }
@@ -43,18 +43,18 @@ static uint64_t hand_over(uint64_t n)
 	uint64_t start, took;
 
 	s.ending = false;
-	haul_lock(&s.mutex);
+	haul_mutex_lock(&s.mutex);
 	perf_must(haul_spawn_on(perf_carrier(1), &co, takes_and_gives_back, NULL, NULL),
 		"haul_spawn_on");
 	perf_must(haul_event_wait(&s.other_waits, HAUL_FOREVER), "haul_event_wait");
 	start = perf_now();
 	for (uint64_t i = 0; i < n; i++) {
-		haul_unlock(&s.mutex);
-		haul_lock(&s.mutex);
+		haul_mutex_unlock(&s.mutex);
+		haul_mutex_lock(&s.mutex);
 	}
 	took = perf_now() - start;
 	s.ending = true;
-	haul_unlock(&s.mutex);
+	haul_mutex_unlock(&s.mutex);
 	perf_must(haul_join(co, NULL, HAUL_FOREVER), "haul_join");
 	haul_event_reset(&s.other_waits);
 	return took;

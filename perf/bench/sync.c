@@ -30,8 +30,8 @@ static uint64_t lock_each(uint64_t n)
 	uint64_t start = perf_now();
 
 	for (uint64_t i = 0; i < n; i++) {
-		haul_lock(&s.mutex);
-		haul_unlock(&s.mutex);
+		haul_mutex_lock(&s.mutex);
+		haul_mutex_unlock(&s.mutex);
 	}
 	return perf_now() - start;
 }
@@ -144,9 +144,9 @@ static uint64_t run_select_wait(uint64_t n)
 static void *lock_and_yield(void *arg)
 {
 	for (uint64_t i = 0; i < s.n; i++) {
-		haul_lock(&s.mutex);
+		haul_mutex_lock(&s.mutex);
 		haul_yield();
-		haul_unlock(&s.mutex);
+		haul_mutex_unlock(&s.mutex);
 	}
 	return arg;
 }
@@ -204,17 +204,17 @@ static uint64_t run_bounce(uint64_t n)
 
 static void await_turn(unsigned who)
 {
-	haul_lock(&s.mutex);
+	haul_mutex_lock(&s.mutex);
 	while (s.turn != who)
 		perf_must(haul_cond_wait(&s.changed[who], &s.mutex, deadline()), "haul_cond_wait");
-	haul_unlock(&s.mutex);
+	haul_mutex_unlock(&s.mutex);
 }
 
 static void give_turn(unsigned whose)
 {
-	haul_lock(&s.mutex);
+	haul_mutex_lock(&s.mutex);
 	s.turn = whose;
-	haul_unlock(&s.mutex);
+	haul_mutex_unlock(&s.mutex);
 	haul_cond_signal(&s.changed[whose]);
 }
 

@@ -38,7 +38,7 @@ static void *leap(void *how)
 	if (strcmp(how, "abort") == 0)
 		abort();
 	if (strcmp(how, "unlock") == 0)
-		haul_unlock(&m);
+		haul_mutex_unlock(&m);
 	if (strcmp(how, "inside") == 0)
 		haul_event_set((struct haul_event *)64);
 	return strcmp(how, "60000") == 0 ? (leap_60000(), how) : (leap_300000(), how);

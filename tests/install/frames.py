@@ -22,7 +22,7 @@ LIBHAUL = PLACE % r"libhaul\.so[^ ]*"
 # frames have no name of their own.
 ENDS = [
     ("abort", "", signal.SIGABRT, OWN, OWN),
-    ("unlock", r"haul: haul_unlock\(\): .*\n", signal.SIGABRT, OWN, f"{OWN}( < {OWN})+"),
+    ("unlock", r"haul: haul_mutex_unlock\(\): .*\n", signal.SIGABRT, OWN, f"{OWN}( < {OWN})+"),
     ("inside", "", signal.SIGSEGV, f"({LIBHAUL} < )+{OWN}", f"{OWN}( < {OWN})+"),
 ]
 

@@ -65,11 +65,11 @@ MUTATIONS = [
     ('sync_cond', 'lib/sync/cond.c', 'the mutex is not locked again',
      'hauli_mutex_lock(m, w);', ''),
     ('sync_cond_lasts', 'lib/sync/cond.c', 'the mutex stays locked during the wait',
-     'haul_unlock(m);', ';'),
+     'haul_mutex_unlock(m);', ';'),
     ('sync_cond_lasts', 'lib/sync/cond.c', 'the mutex is free before the waiter is in the list',
      '(void)hauli_waitq_lock(&crowd->q); hauli_waitq_enter(&crowd->q.list, w, deadline, true);'
-     ' hauli_waitq_unlock(&crowd->q, 0); haul_unlock(m);',
-     'haul_unlock(m);\n\t(void)hauli_waitq_lock(&crowd->q);\n'
+     ' hauli_waitq_unlock(&crowd->q, 0); haul_mutex_unlock(m);',
+     'haul_mutex_unlock(m);\n\t(void)hauli_waitq_lock(&crowd->q);\n'
      '\thauli_waitq_enter(&crowd->q.list, w, deadline, true);\n'
      '\thauli_waitq_unlock(&crowd->q, 0);'),
     ('sync_cond_lasts', 'lib/sync/cond.c', 'a signal takes the waiter and does not serve it',

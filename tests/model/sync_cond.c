@@ -38,7 +38,7 @@ static void waiter(void)
 	MODEL_ASSERT((err == 0 && !AHEAD) || err == ENDED);
 	MODEL_ASSERT(hauli_mutex_is_held_by(&m.mutex, &m.home.waiter));
 	MODEL_ASSERT(m.changed == 1 || (m.changed == 0 && err != 0));
-	haul_unlock(&m.mutex);
+	haul_mutex_unlock(&m.mutex);
 	home_end();
 }
 
@@ -46,10 +46,10 @@ static void waiter(void)
 static void server(void)
 {
 	model_await(mutex_word(), 8, 0);
-	if (haul_lock_by(&m.mutex, 0) != 0)
+	if (haul_mutex_lock_by(&m.mutex, 0) != 0)
 		return;
 	m.changed = 1;
-	haul_unlock(&m.mutex);
+	haul_mutex_unlock(&m.mutex);
 	if (CANCELS)
 		haul_cond_broadcast(&m.cond);
 	else

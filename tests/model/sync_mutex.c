@@ -36,7 +36,7 @@ static void waiter(void)
 	if (err == 0) {
 		MODEL_ASSERT(m.inside == 0);
 		MODEL_ASSERT(hauli_mutex_is_held_by(&m.mutex, &m.home.waiter));
-		haul_unlock(&m.mutex);
+		haul_mutex_unlock(&m.mutex);
 	}
 	home_end();
 }
@@ -44,7 +44,7 @@ static void waiter(void)
 static void server(void)
 {
 	m.inside = 0;
-	haul_unlock(&m.mutex);
+	haul_mutex_unlock(&m.mutex);
 }
 
 static void check(void)

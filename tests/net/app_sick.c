@@ -32,10 +32,10 @@ SITE sick_sleeps(void)
 /* The first one keeps the mutex. */
 SITE sick_locks(void)
 {
-	if (haul_lock_by(&mutex, HAUL_FOREVER) != 0)
+	if (haul_mutex_lock_by(&mutex, HAUL_FOREVER) != 0)
 		return;
 	haul_park(HAUL_FOREVER);
-	haul_unlock(&mutex);
+	haul_mutex_unlock(&mutex);
 }
 
 SITE sick_receives(void)

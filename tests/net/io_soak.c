@@ -117,15 +117,15 @@ static void locks(struct hauli_random *random)
 	uint64_t before;
 
 	if (hauli_random_below(random, 2))
-		haul_lock(&s.mutex);
-	else if (!done(haul_lock_by(&s.mutex, draw_deadline(random))))
+		haul_mutex_lock(&s.mutex);
+	else if (!done(haul_mutex_lock_by(&s.mutex, draw_deadline(random))))
 		return;
 	before = s.guarded;
 	if (hauli_random_below(random, 4) == 0)
 		haul_yield();
 	s.guarded = before + 1;
 	s.locks++;
-	haul_unlock(&s.mutex);
+	haul_mutex_unlock(&s.mutex);
 }
 
 static void takes_unit(struct hauli_random *random)

@@ -110,16 +110,16 @@ static struct haul_event locked_long_enough;
 
 static void *hold_the_lock(void *arg)
 {
-	haul_lock(&locked);
+	haul_mutex_lock(&locked);
 	(void)haul_event_wait(&locked_long_enough, HAUL_FOREVER);
-	haul_unlock(&locked);
+	haul_mutex_unlock(&locked);
 	return NULL;
 }
 
 static void wait_for_the_lock(struct haul_rx *rx, struct rte_mbuf *pkt)
 {
-	haul_lock(&locked);
-	haul_unlock(&locked);
+	haul_mutex_lock(&locked);
+	haul_mutex_unlock(&locked);
 	rte_pktmbuf_free(pkt);
 }
 
@@ -160,7 +160,7 @@ START_TEST(a_handler_in_a_lock_does_not_make_the_stop_spin)
 	before = sleeps_of(&bed, 1);
 	ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), -EIO);
 	ck_assert_msg(strstr(bed.errbuf, "carrier 1: 1 of 1 handlers") &&
-			strstr(bed.errbuf, "haul_lock() is a wait that no cancel ends"),
+			strstr(bed.errbuf, "haul_mutex_lock() is a wait that no cancel ends"),
 		"%s", bed.errbuf);
 	slept = sleeps_of(&bed, 1) - before;
 	haul_event_set(&locked_long_enough);

@@ -162,11 +162,11 @@ haul: deadlock: 2 coroutines wait for each other in a cycle, each for the next o
 for the first:
   carrier 0: port 0 queue 0 0x7fc8220000c0, waiting for mutex 0x556f98e92080, held by port 0 \
 queue 0 0x7fc822000240, for 0.308 s
-    haul_lock+0x76 (libhaul.so.0.1)
+    haul_mutex_lock+0x76 (libhaul.so.0.1)
     p2_cross+0x1207
   carrier 0: port 0 queue 0 0x7fc822000240, waiting for mutex 0x556f98e920a0, held by port 0 \
 queue 0 0x7fc8220000c0, for 0.312 s
-    haul_lock+0x76 (libhaul.so.0.1)
+    haul_mutex_lock+0x76 (libhaul.so.0.1)
 \tp2_cross+0x129b
 """
 BLOCKED = """\

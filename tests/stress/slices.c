@@ -175,9 +175,9 @@ static void locked(struct act *a, unsigned depth)
 
 	a->waited = true;
 	if (depth < DEPTH && chance(a, 2)) {
-		haul_lock(&s.mutex);
+		haul_mutex_lock(&s.mutex);
 	} else {
-		int err = haul_lock_by(&s.mutex, some_deadline(a));
+		int err = haul_mutex_lock_by(&s.mutex, some_deadline(a));
 
 		check_end(err);
 		if (err)
@@ -188,7 +188,7 @@ static void locked(struct act *a, unsigned depth)
 		haul_yield();
 	s.guarded = before + 1;
 	s.locks++;
-	haul_unlock(&s.mutex);
+	haul_mutex_unlock(&s.mutex);
 }
 
 static void uses_sem(struct act *a)

@@ -211,7 +211,7 @@ static void guards(struct actor *a, unsigned m)
 	compute(a);
 	s.guarded[m] = before + 1;
 	s.locks[m]++;
-	haul_unlock(&s.mutexes[m]);
+	haul_mutex_unlock(&s.mutexes[m]);
 }
 
 static void locks(struct actor *a)
@@ -219,9 +219,9 @@ static void locks(struct actor *a)
 	unsigned m = below(a, SOAK_MUTEXES);
 
 	if (below(a, 2)) {
-		haul_lock(&s.mutexes[m]);
+		haul_mutex_lock(&s.mutexes[m]);
 		guards(a, m);
-	} else if (done(haul_lock_by(&s.mutexes[m], draw_deadline(a)))) {
+	} else if (done(haul_mutex_lock_by(&s.mutexes[m], draw_deadline(a)))) {
 		guards(a, m);
 	}
 }
@@ -261,7 +261,7 @@ static void uses_event(struct actor *a)
 
 static void uses_queue(struct actor *a)
 {
-	haul_lock(&s.queue_lock);
+	haul_mutex_lock(&s.queue_lock);
 	if (below(a, 2)) {
 		s.queued++;
 		s.put++;
@@ -278,7 +278,7 @@ static void uses_queue(struct actor *a)
 			s.taken++;
 		}
 	}
-	haul_unlock(&s.queue_lock);
+	haul_mutex_unlock(&s.queue_lock);
 }
 
 /* A value of its own, or SOAK_VALUES if there are no more. */
@@ -353,7 +353,7 @@ static struct haul_case make_case(
 	case UNIT:
 		return haul_case_sem(&s.sems[*which]);
 	case LOCK:
-		return haul_case_lock(&s.mutexes[*which]);
+		return haul_case_mutex(&s.mutexes[*which]);
 	default:
 		return haul_case_event(&s.event);
 	}

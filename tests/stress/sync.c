@@ -72,17 +72,17 @@ static void with_mutex(struct hauli_random *random)
 	s.locked++;
 	linger(random);
 	s.wrong |= --s.inside != 0;
-	haul_unlock(&s.mutex);
+	haul_mutex_unlock(&s.mutex);
 }
 
 static void use_mutex(struct hauli_random *random)
 {
 	bool by = hauli_random_below(random, 2);
 
-	if (by && haul_lock_by(&s.mutex, some_deadline(random)) != 0)
+	if (by && haul_mutex_lock_by(&s.mutex, some_deadline(random)) != 0)
 		return;
 	if (!by)
-		haul_lock(&s.mutex);
+		haul_mutex_lock(&s.mutex);
 	with_mutex(random);
 }
 
@@ -91,7 +91,7 @@ static void use_cond(struct hauli_random *random)
 	uint64_t turn;
 	int err = 0;
 
-	haul_lock(&s.mutex);
+	haul_mutex_lock(&s.mutex);
 	s.wrong |= s.inside != 0;
 	turn = s.turn;
 	if (hauli_random_below(random, 2)) {
@@ -106,7 +106,7 @@ static void use_cond(struct hauli_random *random)
 			s.wrong |= s.inside != 0;
 		}
 	}
-	haul_unlock(&s.mutex);
+	haul_mutex_unlock(&s.mutex);
 }
 
 static void with_unit(struct hauli_random *random)
@@ -171,7 +171,7 @@ static void use_select(struct member *m, struct hauli_random *random)
 	struct haul_case cases[] = {
 		haul_case_send(s.ch, &out),
 		haul_case_recv(s.ch, &in),
-		haul_case_lock(&s.mutex),
+		haul_case_mutex(&s.mutex),
 		haul_case_sem(&s.sem),
 		haul_case_event(&s.event),
 	};

@@ -63,7 +63,7 @@ static struct {
 
 static int locks_as_child(void *mutex)
 {
-	haul_lock(mutex);
+	haul_mutex_lock(mutex);
 	return 0;
 }
 
@@ -76,12 +76,12 @@ static void runs_on(void)
 /* Until the program ends, cancelled or not. */
 static void rest(void)
 {
-	haul_lock(&s.kept);
+	haul_mutex_lock(&s.kept);
 }
 
 static void *keep(void *arg)
 {
-	haul_lock(&s.kept);
+	haul_mutex_lock(&s.kept);
 	haul_park(HAUL_FOREVER);
 	return NULL;
 }
@@ -100,14 +100,14 @@ static void wait_as_told(struct node *n)
 
 	switch (n->kind) {
 	case LOCKS:
-		haul_lock(&target->mutex);
+		haul_mutex_lock(&target->mutex);
 		break;
 	case LOCKS_CANCELLABLY:
 	case IS_CANCELLED:
-		haul_lock_by(&target->mutex, HAUL_FOREVER);
+		haul_mutex_lock_by(&target->mutex, HAUL_FOREVER);
 		break;
 	case LOCKS_UNTIL:
-		haul_lock_by(&target->mutex, late);
+		haul_mutex_lock_by(&target->mutex, late);
 		break;
 	case JOINS:
 		haul_join(target->co, NULL, HAUL_FOREVER);
@@ -137,7 +137,7 @@ static void *be_a_node(void *arg)
 {
 	struct node *n = arg;
 
-	haul_lock(&n->mutex);
+	haul_mutex_lock(&n->mutex);
 	haul_sem_post(&s.locked);
 	haul_event_wait(&s.begin, HAUL_FOREVER);
 	if (n->wraps & 1) {
@@ -386,11 +386,11 @@ static void *lock_crosswise(void *arg)
 {
 	struct node *n = arg;
 
-	haul_lock(&n->mutex);
+	haul_mutex_lock(&n->mutex);
 	haul_sem_post(&s.locked);
 	while (s.step < 2)
 		haul_yield();
-	haul_lock(&s.nodes[n->target].mutex);
+	haul_mutex_lock(&s.nodes[n->target].mutex);
 	return NULL;
 }
 

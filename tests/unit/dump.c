@@ -42,8 +42,8 @@ static void spawn(unsigned carrier, haul_fn *fn, const char *name)
 static void *locks(void *arg)
 {
 	s.step++;
-	haul_lock(&s.mutex);
-	haul_unlock(&s.mutex);
+	haul_mutex_lock(&s.mutex);
+	haul_mutex_unlock(&s.mutex);
 	return NULL;
 }
 
@@ -105,10 +105,10 @@ static void *runs(void *arg)
 
 static void *holds(void *arg)
 {
-	haul_lock(&s.mutex);
+	haul_mutex_lock(&s.mutex);
 	s.step++;
 	haul_event_wait(&s.event, HAUL_FOREVER);
-	haul_unlock(&s.mutex);
+	haul_mutex_unlock(&s.mutex);
 	return NULL;
 }
 
@@ -213,18 +213,18 @@ static struct haul_mutex own[10];
 
 static void *holds_one(void *m)
 {
-	haul_lock(m);
+	haul_mutex_lock(m);
 	s.step++;
 	haul_event_wait(&s.event, HAUL_FOREVER);
-	haul_unlock(m);
+	haul_mutex_unlock(m);
 	return NULL;
 }
 
 static void *wants_one(void *m)
 {
 	s.step++;
-	haul_lock(m);
-	haul_unlock(m);
+	haul_mutex_lock(m);
+	haul_mutex_unlock(m);
 	return NULL;
 }
 
@@ -263,14 +263,14 @@ END_TEST
 
 static void *forgets(void *arg)
 {
-	haul_lock(&s.mutex);
+	haul_mutex_lock(&s.mutex);
 	return NULL;
 }
 
 static void *locks_by(void *mutex)
 {
 	s.step++;
-	haul_lock_by(mutex, HAUL_FOREVER);
+	haul_mutex_lock_by(mutex, HAUL_FOREVER);
 	return NULL;
 }
 
@@ -296,7 +296,7 @@ END_TEST
 
 static void *holds_first(void *mutex)
 {
-	haul_lock(mutex);
+	haul_mutex_lock(mutex);
 	s.step++;
 	haul_park(HAUL_FOREVER);
 	return NULL;

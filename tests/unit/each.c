@@ -258,7 +258,7 @@ END_TEST
 static void lock_inside(void)
 {
 	HAUL_NO_SUSPEND();
-	haul_lock(&mutex);
+	haul_mutex_lock(&mutex);
 }
 
 static void yield_inside(void)
@@ -411,7 +411,7 @@ IN_COROUTINE(end_the_outer_first)
 #define PLACE "tests/unit/each.c:"
 
 static const struct misuse misuses[] = {
-	{co_lock_inside, "haul_lock", PLACE},
+	{co_lock_inside, "haul_mutex_lock", PLACE},
 	{co_yield_inside, "haul_yield", PLACE},
 	{co_offer_inside, "haul_maybe_yield", PLACE},
 	{co_sleep_inside, "haul_sleep", PLACE},

@@ -30,10 +30,10 @@ static atomic_bool mutex_is_held;
 
 static void *keeps_mutex(void *other)
 {
-	haul_lock(&mutex);
+	haul_mutex_lock(&mutex);
 	mutex_is_held = true;
 	errors_parks(NULL);
-	haul_unlock(&mutex);
+	haul_mutex_unlock(&mutex);
 	return NULL;
 }
 
@@ -234,10 +234,10 @@ static int lock_by(uint64_t deadline)
 
 	mutex_is_held = false;
 	if (haul_spawn(&holder, keeps_mutex, NULL, NULL) != 0)
-		return haul_cancelled() ? haul_lock_by(&mutex, deadline) : -EIO;
+		return haul_cancelled() ? haul_mutex_lock_by(&mutex, deadline) : -EIO;
 	while (!mutex_is_held)
 		haul_yield();
-	err = haul_lock_by(&mutex, deadline);
+	err = haul_mutex_lock_by(&mutex, deadline);
 	haul_cancel(holder);
 	haul_join(holder, NULL, HAUL_FOREVER);
 	return err;
@@ -247,9 +247,9 @@ static int cond_wait_by(uint64_t deadline)
 {
 	int err;
 
-	haul_lock(&mutex);
+	haul_mutex_lock(&mutex);
 	err = haul_cond_wait(&cond, &mutex, deadline);
-	haul_unlock(&mutex);
+	haul_mutex_unlock(&mutex);
 	return err;
 }
 
@@ -473,7 +473,7 @@ static const struct call calls[] = {
 	{"haul_sleep_until", "in a scope", sleep_until_long, -ETIMEDOUT, ON_CARRIER},
 	{"haul_sleep_until", "a cancelled caller", sleep_until_late, -ECANCELED},
 	ENDS("haul_park", park_by),
-	ENDS("haul_lock_by", lock_by),
+	ENDS("haul_mutex_lock_by", lock_by),
 	ENDS("haul_cond_wait", cond_wait_by),
 	ENDS("haul_event_wait", event_wait_by),
 	ENDS("haul_sem_wait", sem_wait_by),

@@ -150,17 +150,17 @@ static atomic_bool mutex_is_held;
 
 static void *keeps_mutex(void *other)
 {
-	haul_lock(&mutex);
+	haul_mutex_lock(&mutex);
 	mutex_is_held = true;
 	errors_parks(NULL);
-	haul_unlock(&mutex);
+	haul_mutex_unlock(&mutex);
 	return NULL;
 }
 
 static void *needs_mutex(void *arg)
 {
-	haul_lock(&mutex);
-	haul_unlock(&mutex);
+	haul_mutex_lock(&mutex);
+	haul_mutex_unlock(&mutex);
 	return NULL;
 }
 

@@ -119,7 +119,7 @@ static const struct kind {
 	{polls, "poll), for "},
 	{reads, "let a plain thread make the call and wake the coroutine"},
 	{locks, "(futex), for "},
-	{waits_for_sem, ": use haul_lock() or another object of haul/sync.h, at "},
+	{waits_for_sem, ": use haul_mutex_lock() or another object of haul/sync.h, at "},
 	{sleeps_in_parts, " waiting in the kernel (", true},
 };
 

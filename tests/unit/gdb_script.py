@@ -20,7 +20,7 @@ SESSION = [
     ("haul list", [
         rf"#1 carrier 0: holder {LIVE}, parked, in haul_park\(\) by hold\(\) at .*stuck\.c:\d+\n",
         rf"#2 carrier 0: locker {LIVE}, blocked for mutex {LIVE} <mutex>, held by holder {LIVE}, "
-        r"in haul_lock\(\) by want_lock\(\) at .*stuck\.c:",
+        r"in haul_mutex_lock\(\) by want_lock\(\) at .*stuck\.c:",
         rf"carrier 0: getter {LIVE}, blocked for a value of channel {LIVE}, "
         r"in haul_chan_recv\(\) by get\(\) at ",
         rf"carrier 0: sleeper {LIVE}, sleeping, in haul_sleep\(\) by rest\(\) at ",
@@ -35,7 +35,7 @@ SESSION = [
         ENTRY + r" at .*\n\n\Z"]),
     ("haul bt hog", [r"\A#\d+ carrier 1: hog .*\n#0 ", r" hog \(arg=0x0\) at ", ENTRY]),
     ("haul bt all", [
-        r"carrier 0: holder", ENTRY, r"carrier 0: locker", r" haul_lock \(", r" want_lock \(",
+        r"carrier 0: holder", ENTRY, r"carrier 0: locker", r" haul_mutex_lock \(", r" want_lock \(",
         ENTRY, r"carrier 0: getter", r" get \(", ENTRY, r"carrier 0: sleeper", r" haul_sleep \(",
         r" rest \(", ENTRY, r"carrier 0: joiner", r" haul_join \(", ENTRY,
         r"carrier 0: gone .*\n\n", r"carrier 1: hog", ENTRY, r"carrier 1: newcomer .*\n\n"]),

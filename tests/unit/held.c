@@ -11,24 +11,24 @@ static struct haul_cond cond;
 
 static void lock(void)
 {
-	haul_lock(&mutex);
+	haul_mutex_lock(&mutex);
 }
 
 static void try(void)
 {
-	(void)haul_lock_by(&mutex, 0);
+	(void)haul_mutex_lock_by(&mutex, 0);
 }
 
 static void select_mutex(void)
 {
-	struct haul_case cases[] = {haul_case_lock(&mutex)};
+	struct haul_case cases[] = {haul_case_mutex(&mutex)};
 
 	(void)haul_select(cases, 1, HAUL_FOREVER);
 }
 
 static void wait_for_cond(void)
 {
-	haul_lock(&mutex);
+	haul_mutex_lock(&mutex);
 	(void)haul_cond_wait(&cond, &mutex, haul_in(1));
 }
 
@@ -44,7 +44,7 @@ static void *ends_with_it(void *how)
 static void *unlocks_it(void *how)
 {
 	((void (*)(void))how)();
-	haul_unlock(&mutex);
+	haul_mutex_unlock(&mutex);
 	return NULL;
 }
 
@@ -53,11 +53,11 @@ static void *one_after_another(void *how)
 {
 	struct haul_coro *cos[3];
 
-	haul_lock(&mutex);
+	haul_mutex_lock(&mutex);
 	for (int i = 0; i < 3; i++)
 		haul_spawn(&cos[i], i < 2 ? unlocks_it : ends_with_it, how, NULL);
 	haul_yield();
-	haul_unlock(&mutex);
+	haul_mutex_unlock(&mutex);
 	for (int i = 0; i < 3; i++)
 		haul_join(cos[i], NULL, HAUL_FOREVER);
 	return NULL;
@@ -96,12 +96,12 @@ static void ends_with_what_its_select_was_given(void)
 #define ENDED "has ended and still holds a mutex"
 
 static const struct misuse misuses[] = {
-	{ends_with_what_it_locked, "haul_lock", ENDED},
-	{ends_with_what_it_tried, "haul_lock", ENDED},
-	{ends_with_what_it_selected, "haul_lock", ENDED},
-	{ends_after_a_condition, "haul_lock", ENDED},
-	{ends_with_what_it_was_given, "haul_lock", ENDED},
-	{ends_with_what_its_select_was_given, "haul_lock", ENDED},
+	{ends_with_what_it_locked, "haul_mutex_lock", ENDED},
+	{ends_with_what_it_tried, "haul_mutex_lock", ENDED},
+	{ends_with_what_it_selected, "haul_mutex_lock", ENDED},
+	{ends_after_a_condition, "haul_mutex_lock", ENDED},
+	{ends_with_what_it_was_given, "haul_mutex_lock", ENDED},
+	{ends_with_what_its_select_was_given, "haul_mutex_lock", ENDED},
 };
 #define MISUSES ((int)(sizeof(misuses) / sizeof(misuses[0])))
 

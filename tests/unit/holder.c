@@ -9,12 +9,12 @@ static struct haul_cond cond;
 
 static void lock(void)
 {
-	haul_lock(&mutex);
+	haul_mutex_lock(&mutex);
 }
 
 static void unlock(void)
 {
-	haul_unlock(&mutex);
+	haul_mutex_unlock(&mutex);
 }
 
 static void wait_for_cond(void)
@@ -25,10 +25,10 @@ static void wait_for_cond(void)
 /* Of carrier 0. */
 static void *holds(void *locked)
 {
-	haul_lock(&mutex);
+	haul_mutex_lock(&mutex);
 	haul_event_set(locked);
 	haul_park(HAUL_FOREVER);
-	haul_unlock(&mutex);
+	haul_mutex_unlock(&mutex);
 	return NULL;
 }
 
@@ -42,8 +42,8 @@ static void another_holds(void)
 
 static void lock_twice(void)
 {
-	haul_lock(&mutex);
-	haul_lock(&mutex);
+	haul_mutex_lock(&mutex);
+	haul_mutex_lock(&mutex);
 }
 
 static void locks_twice(void)
@@ -53,8 +53,8 @@ static void locks_twice(void)
 
 static void lock_twice_by(void)
 {
-	haul_lock(&mutex);
-	(void)haul_lock_by(&mutex, 0);
+	haul_mutex_lock(&mutex);
+	(void)haul_mutex_lock_by(&mutex, 0);
 }
 
 static void locks_twice_by(void)
@@ -75,7 +75,7 @@ static void unlocks_what_others_hold(void)
 
 static void overwrite_and_unlock(void)
 {
-	haul_lock(&mutex);
+	haul_mutex_lock(&mutex);
 	memset(&mutex, 0x5a, sizeof(mutex));
 	mutex.hidden[0] &= ~(uint64_t)3; /* else it seems to be in use for a moment */
 	unlock();
@@ -95,7 +95,7 @@ static void unlocks_what_an_ended_one_holds(void)
 
 static void *locks(void *arg)
 {
-	haul_lock(&mutex);
+	haul_mutex_lock(&mutex);
 	return NULL;
 }
 
@@ -134,9 +134,9 @@ static void waits_with_the_mutex_of_others(void)
 
 static void select_what_it_holds(void)
 {
-	struct haul_case cases[] = {haul_case_lock(&mutex)};
+	struct haul_case cases[] = {haul_case_mutex(&mutex)};
 
-	haul_lock(&mutex);
+	haul_mutex_lock(&mutex);
 	(void)haul_select(cases, 1, 0);
 }
 
@@ -152,15 +152,15 @@ static void selects_what_it_holds(void)
 #define HOLDER "haul: the holder is coroutine \""
 
 static const struct misuse misuses[] = {
-	{locks_twice, "haul_lock", CALLER},
-	{locks_twice_by, "haul_lock_by", CALLER},
+	{locks_twice, "haul_mutex_lock", CALLER},
+	{locks_twice_by, "haul_mutex_lock_by", CALLER},
 	{selects_what_it_holds, "haul_select", CALLER},
-	{unlocks_what_is_free, "haul_unlock", "is not locked"},
-	{unlocks_what_others_hold, "haul_unlock", OTHER, false, HOLDER},
-	{unlocks_overwritten, "haul_unlock", "was freed or overwritten"},
-	{unlocks_what_an_ended_one_holds, "haul_unlock", ENDED},
-	{locks_what_an_ended_one_holds, "haul_lock", EARLIER},
-	{unlocks_outside, "haul_unlock", OTHER, false, HOLDER},
+	{unlocks_what_is_free, "haul_mutex_unlock", "is not locked"},
+	{unlocks_what_others_hold, "haul_mutex_unlock", OTHER, false, HOLDER},
+	{unlocks_overwritten, "haul_mutex_unlock", "was freed or overwritten"},
+	{unlocks_what_an_ended_one_holds, "haul_mutex_unlock", ENDED},
+	{locks_what_an_ended_one_holds, "haul_mutex_lock", EARLIER},
+	{unlocks_outside, "haul_mutex_unlock", OTHER, false, HOLDER},
 	{waits_without_mutex, "haul_cond_wait", "is not held by the caller"},
 	{waits_with_the_mutex_of_others, "haul_cond_wait", "is not held by the caller"},
 };

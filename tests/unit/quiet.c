@@ -185,11 +185,11 @@ static void *takes_both(void *arg)
 {
 	struct haul_mutex *first = &s.mutex[arg != NULL], *second = &s.mutex[arg == NULL];
 
-	haul_lock(first);
+	haul_mutex_lock(first);
 	s.turn++;
 	while (s.turn < 2)
 		haul_yield();
-	haul_lock(second);
+	haul_mutex_lock(second);
 	return NULL;
 }
 

@@ -68,7 +68,7 @@ static void *tries(void *arg)
 	EXPECT(haul_chan_create(&s.ch, sizeof(int), 1) == 0);
 	EXPECT(haul_chan_create(&s.ch2, sizeof(int), 1) == 0);
 	EXPECT(haul_chan_send(s.ch2, &in, 0) == 0); /* is full */
-	haul_lock(&s.mutex);
+	haul_mutex_lock(&s.mutex);
 	cases[0] = haul_case_recv(s.ch, &out);
 	cases[1] = haul_case_send(s.ch2, &in);
 	cases[2] = haul_case_event(&s.event);
@@ -89,10 +89,10 @@ static void *tries(void *arg)
 	haul_sem_post(&s.sem);
 	EXPECT(haul_select(cases, 5, HAUL_FOREVER) == 3);
 	EXPECT(haul_sem_wait(&s.sem, 0) == -EAGAIN); /* it has taken the unit */
-	haul_unlock(&s.mutex);
-	cases[5] = haul_case_lock(&s.mutex);
+	haul_mutex_unlock(&s.mutex);
+	cases[5] = haul_case_mutex(&s.mutex);
 	EXPECT(haul_select(cases, 6, HAUL_FOREVER) == 5);
-	haul_unlock(&s.mutex);
+	haul_mutex_unlock(&s.mutex);
 	haul_chan_close(s.ch);
 	EXPECT(haul_select(cases, 5, HAUL_FOREVER) == 0 && cases[0].err == -EPIPE);
 	haul_chan_close(s.ch2);
@@ -143,7 +143,7 @@ static void *waits_for_any(void *arg)
 		haul_case_recv(s.ch, &value),
 		haul_case_event(&s.event),
 		haul_case_sem(&s.sem),
-		haul_case_lock(&s.mutex),
+		haul_case_mutex(&s.mutex),
 	};
 	int k = note(arg, cases, 4, HAUL_FOREVER);
 
@@ -151,7 +151,7 @@ static void *waits_for_any(void *arg)
 		s.err[(intptr_t)arg] = value;
 	if (k == 3) {
 		(void)haul_event_wait(&s.event, HAUL_FOREVER);
-		haul_unlock(&s.mutex);
+		haul_mutex_unlock(&s.mutex);
 	}
 	return NULL;
 }
@@ -163,14 +163,14 @@ static void *serves(void *arg)
 	int value = 7;
 
 	EXPECT(haul_chan_create(&s.ch, sizeof(int), 1) == 0);
-	haul_lock(&s.mutex);
+	haul_mutex_lock(&s.mutex);
 	spawn_members(cos, 6, waits_for_any);
 	haul_cancel(cos[1]);
 	haul_join(cos[1], NULL, HAUL_FOREVER);
 	EXPECT(s.n == 1 && s.result[1] == -ECANCELED);
 	haul_sem_post(&s.sem);
 	EXPECT(haul_chan_send(s.ch, &value, 0) == 0); /* to the next: the first has its claim */
-	haul_unlock(&s.mutex);
+	haul_mutex_unlock(&s.mutex);
 	WAIT_UNTIL(s.n == 4);
 	haul_join(cos[0], NULL, HAUL_FOREVER);
 	EXPECT(s.result[0] == 2 && s.result[2] == 0 && s.err[2] == 7 && s.result[3] == 3);
@@ -181,8 +181,8 @@ static void *serves(void *arg)
 	EXPECT(s.result[4] == 1 && s.result[5] == 1);
 	EXPECT(haul_sem_wait(&s.sem, 0) == -EAGAIN);
 	EXPECT(haul_chan_recv(s.ch, &value, 0) == -EAGAIN);
-	EXPECT(haul_lock_by(&s.mutex, 0) == 0);
-	haul_unlock(&s.mutex);
+	EXPECT(haul_mutex_lock_by(&s.mutex, 0) == 0);
+	haul_mutex_unlock(&s.mutex);
 	haul_chan_destroy(s.ch); /* nobody is in a list */
 	return NULL;
 }
@@ -200,7 +200,7 @@ static void *serves_crowds(void *arg)
 	int served[5] = {0}, units = 0;
 
 	EXPECT(haul_chan_create(&s.ch, sizeof(int), 1) == 0);
-	haul_lock(&s.mutex);
+	haul_mutex_lock(&s.mutex);
 	spawn_members(cos, MANY, waits_for_any);
 	for (int i = 0; i < MANY / 2; i++)
 		haul_sem_post(&s.sem);
@@ -223,7 +223,7 @@ static void *serves_crowds(void *arg)
 	for (int i = 0; i < MANY; i++)
 		units += s.result[i] == 2;
 	EXPECT(units == MANY);
-	haul_unlock(&s.mutex);
+	haul_mutex_unlock(&s.mutex);
 	haul_chan_destroy(s.ch);
 	return NULL;
 }

@@ -30,16 +30,16 @@ static __attribute__((noinline)) int hold(int deep)
 
 static void *hold_lock(void *arg)
 {
-	haul_lock(&mutex);
+	haul_mutex_lock(&mutex);
 	hold(2);
-	haul_unlock(&mutex);
+	haul_mutex_unlock(&mutex);
 	return arg;
 }
 
 static void *want_lock(void *arg)
 {
-	haul_lock(&mutex);
-	haul_unlock(&mutex);
+	haul_mutex_lock(&mutex);
+	haul_mutex_unlock(&mutex);
 	return arg;
 }
 

@@ -67,9 +67,9 @@ static void *locks_and_notes(void *arg)
 	struct member *m = arg;
 
 	m->s->waiting++;
-	haul_lock(&m->s->mutex);
+	haul_mutex_lock(&m->s->mutex);
 	m->s->order[m->s->n++] = m->number;
-	haul_unlock(&m->s->mutex);
+	haul_mutex_unlock(&m->s->mutex);
 	return NULL;
 }
 
@@ -80,13 +80,13 @@ static void *mutex_is_fifo(void *arg)
 	struct haul_coro *cos[20];
 	struct member m[20];
 
-	haul_lock(&s->mutex);
-	EXPECT(haul_lock_by(&other, 0) == 0);
-	haul_unlock(&other);
+	haul_mutex_lock(&s->mutex);
+	EXPECT(haul_mutex_lock_by(&other, 0) == 0);
+	haul_mutex_unlock(&other);
 	spawn_members(s, m, cos, 20, locks_and_notes);
-	haul_unlock(&s->mutex);
+	haul_mutex_unlock(&s->mutex);
 	/* Handed to the first waiter, though the caller is faster. */
-	EXPECT(haul_lock_by(&s->mutex, 0) == -EAGAIN);
+	EXPECT(haul_mutex_lock_by(&s->mutex, 0) == -EAGAIN);
 	join_all(cos, 20);
 	EXPECT(in_order(s, 20));
 	return NULL;
@@ -103,7 +103,7 @@ static void *locks_by(void *arg)
 	struct shared *s = arg;
 
 	s->waiting++;
-	s->result = haul_lock_by(&s->mutex, s->stop ? HAUL_FOREVER : haul_in(SHORT));
+	s->result = haul_mutex_lock_by(&s->mutex, s->stop ? HAUL_FOREVER : haul_in(SHORT));
 	s->done++;
 	return NULL;
 }
@@ -113,9 +113,9 @@ static void *locks(void *arg)
 	struct shared *s = arg;
 
 	s->waiting++;
-	haul_lock(&s->mutex);
+	haul_mutex_lock(&s->mutex);
 	s->done++;
-	haul_unlock(&s->mutex);
+	haul_mutex_unlock(&s->mutex);
 	return NULL;
 }
 
@@ -124,7 +124,7 @@ static void *mutex_gives_up(void *arg)
 	struct shared *s = arg;
 	struct haul_coro *co;
 
-	haul_lock(&s->mutex);
+	haul_mutex_lock(&s->mutex);
 	haul_spawn(&co, locks_by, s, NULL);
 	haul_join(co, NULL, HAUL_FOREVER);
 	EXPECT(s->result == -ETIMEDOUT);
@@ -134,18 +134,18 @@ static void *mutex_gives_up(void *arg)
 	haul_cancel(co);
 	haul_join(co, NULL, HAUL_FOREVER);
 	EXPECT(s->result == -ECANCELED && s->done == 2);
-	/* A cancel does not end haul_lock(). */
+	/* A cancel does not end haul_mutex_lock(). */
 	haul_spawn(&co, locks, s, NULL);
 	WAIT_UNTIL(s->waiting == 3);
 	haul_cancel(co);
 	for (int i = 0; i < 10; i++)
 		haul_yield();
 	EXPECT(s->done == 2);
-	haul_unlock(&s->mutex);
+	haul_mutex_unlock(&s->mutex);
 	haul_join(co, NULL, HAUL_FOREVER);
 	EXPECT(s->done == 3);
-	EXPECT(haul_lock_by(&s->mutex, 0) == 0);
-	haul_unlock(&s->mutex);
+	EXPECT(haul_mutex_lock_by(&s->mutex, 0) == 0);
+	haul_mutex_unlock(&s->mutex);
 	return NULL;
 }
 
@@ -161,11 +161,11 @@ static void *waits_for_cond(void *arg)
 	struct shared *s = m->s;
 	int err;
 
-	haul_lock(&s->mutex);
+	haul_mutex_lock(&s->mutex);
 	s->waiting++;
 	err = haul_cond_wait(&s->cond, &s->mutex, HAUL_FOREVER);
 	s->order[s->n++] = err ? -1 : m->number;
-	haul_unlock(&s->mutex);
+	haul_mutex_unlock(&s->mutex);
 	return NULL;
 }
 
@@ -187,10 +187,10 @@ static void *cond_wakes(void *arg)
 	EXPECT(in_order(s, MANY));
 	haul_cond_signal(&s->cond); /* nobody waits */
 	haul_cond_broadcast(&s->cond);
-	haul_lock(&s->mutex);
+	haul_mutex_lock(&s->mutex);
 	EXPECT(haul_cond_wait(&s->cond, &s->mutex, 0) == -EAGAIN);
 	EXPECT(haul_cond_wait(&s->cond, &s->mutex, haul_in(SHORT)) == -ETIMEDOUT);
-	haul_unlock(&s->mutex); /* it was locked again */
+	haul_mutex_unlock(&s->mutex); /* it was locked again */
 	return NULL;
 }
 
@@ -422,7 +422,7 @@ START_TEST(threads_serve_coroutines)
 }
 END_TEST
 
-/* A stop ends waits, but for haul_lock(). */
+/* A stop ends waits, but for haul_mutex_lock(). */
 static void *waits_for_ever(void *arg)
 {
 	struct shared *s = arg;

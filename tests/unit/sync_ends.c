@@ -28,20 +28,20 @@ static void nothing(void)
 
 static void lock(void)
 {
-	haul_lock(&mutex);
+	haul_mutex_lock(&mutex);
 }
 
 static void unlock(void)
 {
-	haul_unlock(&mutex);
+	haul_mutex_unlock(&mutex);
 }
 
 static int wait_for_mutex(uint64_t deadline)
 {
-	int err = haul_lock_by(&mutex, deadline);
+	int err = haul_mutex_lock_by(&mutex, deadline);
 
 	if (err == 0)
-		haul_unlock(&mutex);
+		haul_mutex_unlock(&mutex);
 	return err;
 }
 
@@ -54,9 +54,9 @@ static int wait_for_cond(uint64_t deadline)
 {
 	int err;
 
-	haul_lock(&mutex);
+	haul_mutex_lock(&mutex);
 	err = haul_cond_wait(&cond, &mutex, deadline);
-	haul_unlock(&mutex);
+	haul_mutex_unlock(&mutex);
 	return err;
 }
 

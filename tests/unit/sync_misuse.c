@@ -14,17 +14,17 @@ static struct haul_chan *ch;
 
 static void lock(void)
 {
-	haul_lock(&mutex);
+	haul_mutex_lock(&mutex);
 }
 
 static void try_lock(void)
 {
-	(void)haul_lock_by(&mutex, 0);
+	(void)haul_mutex_lock_by(&mutex, 0);
 }
 
 static void unlock(void)
 {
-	haul_unlock(&mutex);
+	haul_mutex_unlock(&mutex);
 }
 
 static void wait_for_cond(void)
@@ -62,17 +62,17 @@ static void send(void)
 
 static void lock_none(void)
 {
-	haul_lock(NULL);
+	haul_mutex_lock(NULL);
 }
 
 static void lock_none_by(void)
 {
-	(void)haul_lock_by(NULL, 0);
+	(void)haul_mutex_lock_by(NULL, 0);
 }
 
 static void unlock_none(void)
 {
-	haul_unlock(NULL);
+	haul_mutex_unlock(NULL);
 }
 
 static void wait_for_no_cond(void)
@@ -296,7 +296,7 @@ static void select_event(void)
 
 static void try_to_select_mutex(void)
 {
-	struct haul_case cases[] = {haul_case_lock(&mutex)};
+	struct haul_case cases[] = {haul_case_mutex(&mutex)};
 
 	(void)haul_select(cases, 1, 0);
 }
@@ -338,7 +338,7 @@ static void case_of_no_sem(void)
 
 static void case_of_no_mutex(void)
 {
-	(void)haul_case_lock(NULL);
+	(void)haul_case_mutex(NULL);
 }
 
 static struct haul_case shared_case;
@@ -410,9 +410,9 @@ static void select_event_in_a_handler(void)
 #define DESTROYED "was destroyed before"
 
 static const struct misuse misuses[] = {
-	{lock, "haul_lock", OUTSIDE},
-	{try_lock, "haul_lock_by", OUTSIDE},
-	{unlock, "haul_unlock", "is not locked"},
+	{lock, "haul_mutex_lock", OUTSIDE},
+	{try_lock, "haul_mutex_lock_by", OUTSIDE},
+	{unlock, "haul_mutex_unlock", "is not locked"},
 	{wait_for_cond, "haul_cond_wait", OUTSIDE},
 	{wait_for_event, "haul_event_wait", OUTSIDE},
 	{wait_for_unit, "haul_sem_wait", OUTSIDE},
@@ -420,9 +420,9 @@ static const struct misuse misuses[] = {
 	{send, "haul_chan_send", OUTSIDE},
 	{select_event, "haul_select", OUTSIDE},
 	{try_to_select_mutex, "haul_select", OUTSIDE},
-	{lock_none, "haul_lock", IS_NULL},
-	{lock_none_by, "haul_lock_by", IS_NULL},
-	{unlock_none, "haul_unlock", IS_NULL},
+	{lock_none, "haul_mutex_lock", IS_NULL},
+	{lock_none_by, "haul_mutex_lock_by", IS_NULL},
+	{unlock_none, "haul_mutex_unlock", IS_NULL},
 	{wait_for_no_cond, "haul_cond_wait", IS_NULL},
 	{wait_with_no_mutex, "haul_cond_wait", IS_NULL},
 	{signal_none, "haul_cond_signal", IS_NULL},
@@ -443,7 +443,7 @@ static const struct misuse misuses[] = {
 	{case_of_nothing, "haul_case_send", IS_NULL},
 	{case_of_no_event, "haul_case_event", IS_NULL},
 	{case_of_no_sem, "haul_case_sem", IS_NULL},
-	{case_of_no_mutex, "haul_case_lock", IS_NULL},
+	{case_of_no_mutex, "haul_case_mutex", IS_NULL},
 	{select_none, "haul_select", "are NULL"},
 	{select_too_many, "haul_select", "65 cases; there are at most 64"},
 	{destroys_while_one_receives, "haul_chan_destroy", IN_USE},
@@ -456,8 +456,8 @@ static const struct misuse misuses[] = {
 	{closes_destroyed, "haul_chan_close", DESTROYED},
 	{destroys_destroyed, "haul_chan_destroy", DESTROYED},
 	{selects_twice, "haul_select", "case 0 is in use"},
-	{lock_in_a_handler, "haul_lock", IN_HANDLER},
-	{try_lock_in_a_handler, "haul_lock_by", IN_HANDLER},
+	{lock_in_a_handler, "haul_mutex_lock", IN_HANDLER},
+	{try_lock_in_a_handler, "haul_mutex_lock_by", IN_HANDLER},
 	{wait_for_cond_in_a_handler, "haul_cond_wait", IN_HANDLER},
 	{wait_for_event_in_a_handler, "haul_event_wait", IN_HANDLER},
 	{wait_for_unit_in_a_handler, "haul_sem_wait", IN_HANDLER},

@@ -46,7 +46,7 @@ struct haul_with {
 /*
  * Declares a scope s. deadline: a point of haul_now()'s clock, or HAUL_FOREVER. Each wait inside
  * the block, and in children, ends with -ETIMEDOUT at that time, unless it ends by itself or by a
- * deadline of its own; haul_lock() does not, and a wait of haul_join() leaves its coroutine
+ * deadline of its own; haul_mutex_lock() does not, and a wait of haul_join() leaves its coroutine
  * joinable. When the deadline has passed, or the caller is cancelled, and the caller waits for the
  * children, these are cancelled.
  */

@@ -4,8 +4,8 @@
  * by coroutines of all carriers of a process, also while stolen. Waiters are served first come,
  * first served. A mutex, condition, event or semaphore that is all zero is ready for use, owns no
  * memory, and must not be copied or freed while it is in use. Of objects in freed memory only a
- * destroyed channel is told as such, and a mutex by haul_unlock(), if its holder is no coroutine;
- * other calls may wait for ever, spin or crash.
+ * destroyed channel is told as such, and a mutex by haul_mutex_unlock(), if its holder is no
+ * coroutine; other calls may wait for ever, spin or crash.
  *
  * Each call that may wait has a deadline as its last argument: a point of haul_now()'s clock, such
  * as haul_in(5 * HAUL_MS); HAUL_FOREVER: none; 0: does not wait. Such a call returns
@@ -49,13 +49,13 @@ struct haul_sem {
  * it. Locking it twice, or unlocking what the caller does not hold, ends the program with a line. A
  * coroutine that ends without the unlock is found by -Dchecks=true only: until then a later one at
  * its address passes for the holder.
- * haul_lock: waits as long as it takes; a cancel does not end the wait.
- * haul_lock_by: with a deadline, as above; 0 too needs a coroutine.
- * haul_unlock: hands the mutex to the first waiter. Does not suspend.
+ * haul_mutex_lock: waits as long as it takes; a cancel does not end the wait.
+ * haul_mutex_lock_by: with a deadline, as above; 0 too needs a coroutine.
+ * haul_mutex_unlock: hands the mutex to the first waiter. Does not suspend.
  */
-HAUL_API void haul_lock(struct haul_mutex *m) HAUL_SUSPENDS;
-HAUL_API int haul_lock_by(struct haul_mutex *m, uint64_t deadline) HAUL_SUSPENDS;
-HAUL_API void haul_unlock(struct haul_mutex *m);
+HAUL_API void haul_mutex_lock(struct haul_mutex *m) HAUL_SUSPENDS;
+HAUL_API int haul_mutex_lock_by(struct haul_mutex *m, uint64_t deadline) HAUL_SUSPENDS;
+HAUL_API void haul_mutex_unlock(struct haul_mutex *m);
 
 /*
  * A condition: coroutines that hold m wait for a change of what m guards.
@@ -134,7 +134,7 @@ HAUL_API void haul_chan_destroy(struct haul_chan *ch);
  *     At most HAUL_CASES_MAX cases; an object may be in several.
  * haul_case_recv, haul_case_send: *value is the caller's, and is read or written until
  *     haul_select() returns.
- * haul_case_lock: the caller holds the mutex then. Needs a coroutine, with deadline 0 too.
+ * haul_case_mutex: the caller holds the mutex then. Needs a coroutine, with deadline 0 too.
  * A case that is all zero is never done; so = (struct haul_case){0} takes one out of an array. The
  * array may be used again, by one call at a time. Any thread makes cases. That does not suspend.
  */
@@ -147,7 +147,7 @@ HAUL_API struct haul_case haul_case_recv(struct haul_chan *ch, void *value);
 HAUL_API struct haul_case haul_case_send(struct haul_chan *ch, const void *value);
 HAUL_API struct haul_case haul_case_event(struct haul_event *e);
 HAUL_API struct haul_case haul_case_sem(struct haul_sem *s);
-HAUL_API struct haul_case haul_case_lock(struct haul_mutex *m);
+HAUL_API struct haul_case haul_case_mutex(struct haul_mutex *m);
 HAUL_API int haul_select(struct haul_case *cases, unsigned n, uint64_t deadline) HAUL_SUSPENDS;
 
 #ifdef __cplusplus

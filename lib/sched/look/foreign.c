@@ -133,7 +133,7 @@ bool hauli_foreign_is_lock(const struct hauli_foreign *f)
 
 #define THREAD "let a plain thread make the call and wake the coroutine by haul_event_set()"
 #define SLEEP "use haul_sleep()"
-#define LOCK "use haul_lock() or another object of haul/sync.h"
+#define LOCK "use haul_mutex_lock() or another object of haul/sync.h"
 
 static const struct call {
 	long number;

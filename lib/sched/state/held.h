@@ -31,7 +31,7 @@ static inline void hauli_held_check(const struct haul_coro *co)
 	const struct hauli_held *held = (const struct hauli_held *)co->co.stack;
 
 	if (HAUL_CHECKS && held->mutexes > 0)
-		hauli_misuse("haul_lock",
+		hauli_misuse("haul_mutex_lock",
 			"coroutine \"%s\" has ended and still holds a mutex: nobody can unlock it",
 			co->co.name);
 }
