@@ -412,7 +412,7 @@ MUTATIONS = [
     ('net/io_wait', 'drivers-glue/io/idle.c', 'a poller that waits does not listen',
      'hauli_spread_listen(p);', ''),
     ('net/io_wait', 'drivers-glue/io/idle.c', 'a poller does not ask whether it may wait',
-     'if (!io && haul_can_park_poller())', 'if (!io)'),
+     'if (!io && haul_poller_can_park())', 'if (!io)'),
     ('net/io_wait', 'drivers-glue/io/spread.c', 'a tx proxy does not wait for its targets',
      '->drained) == 0) return false;', '->drained) == 0)\n\t\t\t\treturn true;'),
     ('net/io_wait', 'drivers-glue/io/drain.c', 'an RPS target says too early that it is drained',

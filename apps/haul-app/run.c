@@ -45,7 +45,7 @@ static uint64_t counted(const struct hauli_app *a)
 static bool is_healthy(const struct hauli_app *a, const char **why)
 {
 	if (!a->paused)
-		return haul_io_healthy(a->pub.io, why);
+		return haul_io_is_healthy(a->pub.io, why);
 	for (unsigned i = 0; i < a->nb_ports; i++) {
 		*why = haul_port_fault(a->ports[i]);
 		if ((*why)[0])
@@ -149,7 +149,7 @@ static void wait_for_end(struct hauli_app *a)
 	const char *why;
 
 	hauli_app_signals_phase(HAULI_APP_PHASE_WORKS, "waiting for the last packets", "");
-	while (!a->hooks->may_end(&a->pub) && haul_io_healthy(a->pub.io, &why) &&
+	while (!a->hooks->may_end(&a->pub) && haul_io_is_healthy(a->pub.io, &why) &&
 		(ended || !hauli_app_signals_came()))
 		nanosleep(&tick, NULL);
 }

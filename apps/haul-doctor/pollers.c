@@ -24,7 +24,7 @@ static void say_spin(const struct doctor_costs *c, struct doctor_finding *findin
 
 static void say_pause(const struct doctor_costs *c, struct doctor_finding *finding)
 {
-	if (haul_poll_available(HAUL_POLL_PAUSE))
+	if (haul_poll_is_available(HAUL_POLL_PAUSE))
 		doctor_say(finding, DOCTOR_OK,
 			"as spin, but rests for 1 us (pause:US) at a time, which leaves the core "
 			"to "
@@ -112,7 +112,7 @@ static void add_costs(struct haul_app_json *json, const struct doctor_costs *c)
 
 	haul_app_json_number(to, "cpu", c->cpu);
 	haul_app_json_number(to, "waker_cpu", c->waker_cpu);
-	haul_app_json_bool(to, "has_pause", haul_poll_available(HAUL_POLL_PAUSE));
+	haul_app_json_bool(to, "has_pause", haul_poll_is_available(HAUL_POLL_PAUSE));
 	haul_app_json_real(to, "round_ns", c->round);
 	if (c->coarse)
 		return;
@@ -155,7 +155,7 @@ static void list_pollers(char *list, size_t size, const char *on)
 	/* Pollers that wait for packets come last, before the name of their wait source. */
 	for (int waits = 0; waits <= (on[0] != '\0'); waits++) {
 		for (unsigned i = 0; (kind = haul_poll_kind(i)) != NULL && len < size; i++)
-			if (kind->needs_wait_source == waits && haul_poll_available(kind->how))
+			if (kind->needs_wait_source == waits && haul_poll_is_available(kind->how))
 				len += (size_t)snprintf(list + len, size - len, "%s%s",
 					len > 0 ? ", " : "", kind->name);
 	}

@@ -18,11 +18,11 @@ static int file = -1;
 static bool is_new; /* the file was not there before */
 static struct load *loads; /* one for each queue */
 /* Of the queues. Until the end of the process: the ports are closed before the file is written. */
-static struct haul_port_sight **sights;
+static struct haul_port_rx_callback **callbacks;
 static unsigned nb_loads;
 static uint64_t tsc_hz;
 
-static void see(struct rte_mbuf **pkts, uint16_t n, void *arg)
+static void count(struct rte_mbuf **pkts, uint16_t n, void *arg)
 {
 	load_see(arg, pkts, n, rte_rdtsc());
 }
@@ -56,14 +56,15 @@ int fwd_record_opened(struct haul_app *app)
 	for (i = 0; i < app->nb_ports; i++)
 		nb_loads += haul_port_queues(app->ports[i]);
 	loads = aligned_alloc(_Alignof(struct load), nb_loads * sizeof(loads[0]));
-	sights = calloc(nb_loads, sizeof(struct haul_port_sight *));
-	if (!loads || !sights)
+	callbacks = calloc(nb_loads, sizeof(struct haul_port_rx_callback *));
+	if (!loads || !callbacks)
 		abort();
 	for (i = 0; i < app->nb_ports; i++) {
 		for (q = 0; q < haul_port_queues(app->ports[i]); q++, n++) {
 			load_init(&loads[n], start, tsc_hz);
-			sights[n] = haul_port_see_rx(app->ports[i], q, see, &loads[n]);
-			if (!sights[n]) {
+			callbacks[n] =
+				haul_port_add_rx_callback(app->ports[i], q, count, &loads[n]);
+			if (!callbacks[n]) {
 				haul_app_say(app->program, "--record-load: no memory");
 				return HAUL_APP_FAILED;
 			}

@@ -238,19 +238,19 @@ bool hauli_idle(struct hauli_poller *p, hauli_cycle_fn *cycle)
 			rest(p);
 		return false;
 	}
-	if (!haul_try_park_poller())
+	if (!haul_poller_try_park())
 		return false;
 	arm(p);
 	io = cycle(p, false);
-	if (!io && haul_can_park_poller()) {
+	if (!io && haul_poller_can_park()) {
 		wait(p);
-		haul_unpark_poller();
+		haul_poller_unpark();
 		disarm(p);
 		io = cycle(p, true);
 		if (!io && d->in_vain > 0)
 			nudge(p);
 	} else {
-		haul_unpark_poller();
+		haul_poller_unpark();
 		disarm(p);
 	}
 	if (io)
@@ -266,12 +266,12 @@ void hauli_idle_nap(struct hauli_poller *p, uint64_t until)
 		(void)haul_sleep_until(until);
 		return;
 	}
-	if (!haul_try_park_poller())
+	if (!haul_poller_try_park())
 		return;
 	listen_no_more(p);
-	if (haul_can_park_poller())
+	if (haul_poller_can_park())
 		(void)hauli_wait(&p->idle.wait, earlier(until, haul_poller_deadline()));
-	haul_unpark_poller();
+	haul_poller_unpark();
 }
 
 void hauli_idle_ends(struct hauli_poller *p)

@@ -138,7 +138,7 @@ const char *haul_poll_name(enum haul_poll_how how)
 	return kind ? kind->shown.name : "?";
 }
 
-bool haul_poll_available(enum haul_poll_how how)
+bool haul_poll_is_available(enum haul_poll_how how)
 {
 	const struct hauli_poller_kind *kind = find(how);
 

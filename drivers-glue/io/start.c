@@ -203,7 +203,7 @@ const char *haul_io_notice(const struct haul_io *io)
 	return io->notice;
 }
 
-bool haul_io_healthy(struct haul_io *io, const char **why)
+bool haul_io_is_healthy(struct haul_io *io, const char **why)
 {
 	unsigned i;
 

@@ -238,7 +238,7 @@ struct haul_io {
 	 * because haul counted them before and a PMD now, or vice versa. NULL: nothing to add. */
 	struct hauli_port_bytes *bytes_before;
 	struct haul_capture *capture; /* NULL: none. The thread that starts and stops */
-	char why[256]; /* haul_io_healthy()'s line */
+	char why[256]; /* haul_io_is_healthy()'s line */
 };
 
 static inline uint64_t hauli_bytes_of(struct rte_mbuf **pkts, uint32_t n)

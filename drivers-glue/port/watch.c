@@ -133,7 +133,7 @@ const char *haul_port_fault(const struct haul_port *port)
 	return fault;
 }
 
-bool haul_port_alive(const struct haul_port *port)
+bool haul_port_is_alive(const struct haul_port *port)
 {
 	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
 	return haul_port_fault(port)[0] == '\0';

@@ -111,11 +111,11 @@ static void init(void)
 
 static void block(void)
 {
-	if (!haul_try_park_poller())
+	if (!haul_poller_try_park())
 		return;
-	if (haul_can_park_poller())
+	if (haul_poller_can_park())
 		model_await(&m.woken, 8, 1);
-	haul_unpark_poller();
+	haul_poller_unpark();
 }
 
 static void sleeper(void)

@@ -31,7 +31,7 @@ MUTATIONS = [
     ('poller_idle', 'drivers-glue/io/idle.c', 'the poller looks before it arms',
      'arm(p); io = cycle(p, false);', 'io = cycle(p, false);\n\tarm(p);'),
     ('poller_idle', 'drivers-glue/io/idle.c', 'the poller does not ask whether it may wait',
-     'if (!io && haul_can_park_poller())', 'if (!io)'),
+     'if (!io && haul_poller_can_park())', 'if (!io)'),
     ('poller_end', 'lib/sched/spawn/end.c', 'a poller ends while it is being called',
      'hauli_sleep_quiesce(c); hauli_trylock_release(&c->poller_lock);',
      'hauli_trylock_release(&c->poller_lock);'),

@@ -267,7 +267,7 @@ MUTATIONS = [
     ('poller', 'lib/sched/mail/mail.c', 'the sender does not say that it has called',
      'hauli_inbox_called(&c->inbox);', ''),
     ('poller', 'tests/model/poller.c', 'the poller does not look once more after arming',
-     'io = look(); if (!io && haul_can_park_poller())', 'if (haul_can_park_poller())'),
+     'io = look(); if (!io && haul_poller_can_park())', 'if (haul_poller_can_park())'),
     ('poller', 'tests/model/poller.c', 'the poller looks before it arms',
      'atomic_store_explicit(&m.armed, 1, memory_order_seq_cst);\n\t\tio = look();',
      'io = look();\n\t\tatomic_store_explicit(&m.armed, 1, memory_order_seq_cst);'),
@@ -276,8 +276,8 @@ MUTATIONS = [
      'atomic_store_explicit(&m.armed, 1, memory_order_release);\n'
      '\t\tio = atomic_load_explicit(&m.packets, memory_order_acquire) > 0 && look();'),
     ('poller', 'tests/model/poller.c', 'the poller arms before it parks, and does not ask again',
-     '!haul_try_park_poller())', '(atomic_store_explicit(&m.armed, 1, memory_order_seq_cst),'
-     ' look(), !haul_try_park_poller()))'),
+     '!haul_poller_try_park())', '(atomic_store_explicit(&m.armed, 1, memory_order_seq_cst),'
+     ' look(), !haul_poller_try_park()))'),
     ('poller', 'tests/model/poller.c', 'the wakeup is not remembered',
      'model_await(&m.woken, 8, 1);',
      'atomic_store_explicit(&m.woken, 0, memory_order_seq_cst);\n'

@@ -56,7 +56,7 @@ static void init(void)
 
 static void poller(void)
 {
-	haul_try_park_poller();
+	haul_poller_try_park();
 }
 
 static void putter(void)

@@ -103,16 +103,16 @@ static void poller(void)
 		if (!hauli_inbox_is_empty(&m.c.inbox))
 			hauli_mail_receive(&m.c);
 		if (io || (m.got_messages == messages() && m.got_packets == PACKETS) ||
-			!haul_try_park_poller())
+			!haul_poller_try_park())
 			continue;
 		m.parks++;
 		atomic_store_explicit(&m.armed, 1, memory_order_seq_cst);
 		io = look();
-		if (!io && haul_can_park_poller()) {
+		if (!io && haul_poller_can_park()) {
 			model_await(&m.woken, 8, 1);
 			atomic_store_explicit(&m.woken, 0, memory_order_seq_cst);
 		}
-		haul_unpark_poller();
+		haul_poller_unpark();
 		atomic_store_explicit(&m.armed, 0, memory_order_seq_cst);
 	}
 }

@@ -73,20 +73,20 @@ static void init(void)
 
 static void block(void)
 {
-	if (!haul_try_park_poller()) {
+	if (!haul_poller_try_park()) {
 		hauli_mail_receive(&m.c);
 		return;
 	}
-	if (haul_can_park_poller())
+	if (haul_poller_can_park())
 		model_await(&m.woken, 8, 1);
-	haul_unpark_poller();
+	haul_poller_unpark();
 }
 
 static void poller(void)
 {
 	while (!m.is_last)
 		block();
-	haul_try_park_poller();
+	haul_poller_try_park();
 	hauli_coro_exit(&m.c, &m.poller);
 	if (hauli_trylock_take(&m.c.poller_lock))
 		m.c.poller_wakeup.fn = another_wakeup;

@@ -383,7 +383,7 @@ START_TEST(carriers_without_a_queue_get_no_poller)
 	ck_assert_ptr_nonnull(haul_io_txq(bed.io, 0, 0));
 	ck_assert_ptr_null(haul_io_txq(bed.io, 0, 1));
 	ck_assert_uint_eq(bed_stats(&bed, 0, 1).polls, 0);
-	ck_assert(haul_io_healthy(bed.io, &why));
+	ck_assert(haul_io_is_healthy(bed.io, &why));
 	bed_send(&bed, 0, 0, 0, 10);
 	WAIT_UNTIL(bed_stats(&bed, 0, 0).rx_packets == 10);
 	bed_close(&bed, 0);
@@ -402,13 +402,13 @@ START_TEST(stops_and_starts_again_on_the_same_ports)
 	opts.on_burst = ignore;
 	for (i = 0; i < 5; i++) {
 		bed_start(&bed, &opts);
-		ck_assert(haul_io_healthy(bed.io, &why));
+		ck_assert(haul_io_is_healthy(bed.io, &why));
 		bed_send(&bed, 0, i % 2, 0, 200);
 		WAIT_UNTIL(bed_stats(&bed, 0, HAUL_ALL).rx_packets == 200);
 		ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), 0);
 		ck_assert_int_eq(haul_io_stop(bed.io, 0, bed.errbuf, sizeof(bed.errbuf)), 0);
 		/* A stopped poller set is no longer healthy, and reports it. */
-		ck_assert(!haul_io_healthy(bed.io, &why));
+		ck_assert(!haul_io_is_healthy(bed.io, &why));
 		ck_assert_ptr_nonnull(strstr(why, "has ended"));
 		if (i < 4)
 			ck_assert_int_eq(haul_io_free(bed.io, bed.errbuf, sizeof(bed.errbuf)), 0);

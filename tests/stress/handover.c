@@ -55,13 +55,13 @@ static void *take(void *arg)
 
 	while (haul_maybe_yield(io)) {
 		io = take_all();
-		if (io || !s.listens || !haul_try_park_poller())
+		if (io || !s.listens || !haul_poller_try_park())
 			continue;
 		hauli_handover_listen(&s.h);
 		io = take_all();
-		if (!io && haul_can_park_poller())
+		if (!io && haul_poller_can_park())
 			evpoller_wait(&s.poller);
-		haul_unpark_poller();
+		haul_poller_unpark();
 	}
 	return NULL;
 }

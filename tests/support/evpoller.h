@@ -19,7 +19,7 @@ struct evpoller {
 	void (*between)(struct evpoller *p); /* called between try_park and can_park; or NULL */
 	void *arg;
 	atomic_ulong wakeups, waits;
-	atomic_bool could_not_park; /* haul_can_park_poller() was false after a park */
+	atomic_bool could_not_park; /* haul_poller_can_park() was false after a park */
 	atomic_bool blocked; /* in its wait */
 };
 
@@ -78,16 +78,16 @@ static inline void *evpoller_run(void *arg)
 
 	while (haul_maybe_yield(io)) {
 		io = evpoller_take(p);
-		if (io || !haul_try_park_poller())
+		if (io || !haul_poller_try_park())
 			continue;
 		if (p->between)
 			p->between(p);
 		io = evpoller_take(p);
-		if (!io && haul_can_park_poller())
+		if (!io && haul_poller_can_park())
 			evpoller_wait(p);
 		else
 			p->could_not_park = true;
-		haul_unpark_poller();
+		haul_poller_unpark();
 	}
 	return p;
 }

@@ -67,17 +67,17 @@ static void cycle_outside(void)
 
 static void try_park_outside(void)
 {
-	haul_try_park_poller();
+	haul_poller_try_park();
 }
 
 static void can_park_outside(void)
 {
-	haul_can_park_poller();
+	haul_poller_can_park();
 }
 
 static void unpark_poller_outside(void)
 {
-	haul_unpark_poller();
+	haul_poller_unpark();
 }
 
 static void deadline_outside(void)
@@ -96,7 +96,7 @@ static void sleep_before_any_start(void)
 
 static void *parks_as_a_poller(void *arg)
 {
-	haul_try_park_poller();
+	haul_poller_try_park();
 	return NULL;
 }
 
@@ -349,11 +349,11 @@ static const struct misuse misuses[] = {
 	{pin_outside, "haul_pin", OUTSIDE},
 	{unpin_outside, "haul_unpin", OUTSIDE},
 	{cycle_outside, "haul_maybe_yield", OUTSIDE},
-	{try_park_outside, "haul_try_park_poller", NO_POLLER},
-	{can_park_outside, "haul_can_park_poller", NO_POLLER},
-	{unpark_poller_outside, "haul_unpark_poller", NO_POLLER},
+	{try_park_outside, "haul_poller_try_park", NO_POLLER},
+	{can_park_outside, "haul_poller_can_park", NO_POLLER},
+	{unpark_poller_outside, "haul_poller_unpark", NO_POLLER},
 	{deadline_outside, "haul_poller_deadline", NO_POLLER},
-	{park_poller_in_a_coroutine, "haul_try_park_poller", NO_POLLER},
+	{park_poller_in_a_coroutine, "haul_poller_try_park", NO_POLLER},
 	{join_twice, "haul_join", USED_UP},
 	{join_twice_in_a_coroutine, "haul_join", USED_UP},
 	{join_twice_on_one_carrier, "haul_join", USED_UP},

@@ -115,7 +115,7 @@ static void spawn_from_a_thread(struct evpoller *poller_here)
 	pthread_barrier_init(&together, NULL, 1);
 	pthread_create(&thread, NULL, gives, &from_between);
 	pthread_join(thread, NULL);
-	ck_assert(!haul_can_park_poller());
+	ck_assert(!haul_poller_can_park());
 }
 
 START_TEST(work_between_park_and_wait_is_run_without_another_event)
@@ -133,13 +133,13 @@ END_TEST
 static void yield_in_between(struct evpoller *poller_here)
 {
 	haul_yield();
-	ck_assert(!haul_can_park_poller());
+	ck_assert(!haul_poller_can_park());
 }
 
 static void sleep_in_between(struct evpoller *poller_here)
 {
 	haul_sleep(10 * HAUL_US);
-	ck_assert(!haul_can_park_poller());
+	ck_assert(!haul_poller_can_park());
 }
 
 /* A poller that suspends after its park is found unparked; it does not block then, and work goes
@@ -217,8 +217,8 @@ static void *tries_without_a_wakeup(void *arg)
 
 	for (int i = 0; i < 100; i++) {
 		haul_maybe_yield(false);
-		parked |= haul_try_park_poller();
-		haul_unpark_poller();
+		parked |= haul_poller_try_park();
+		haul_poller_unpark();
 	}
 	return parked ? "parked" : NULL;
 }

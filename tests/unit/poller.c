@@ -86,12 +86,12 @@ static void *parks_cancelled(void *arg)
 {
 	bool parked;
 
-	while (haul_maybe_yield(false) && !haul_try_park_poller())
+	while (haul_maybe_yield(false) && !haul_poller_try_park())
 		;
-	haul_unpark_poller();
+	haul_poller_unpark();
 	haul_cancel(haul_self());
-	parked = haul_try_park_poller();
-	haul_unpark_poller();
+	parked = haul_poller_try_park();
+	haul_poller_unpark();
 	return parked ? "parked though cancelled" : NULL;
 }
 
@@ -343,7 +343,7 @@ static void *leaves_parked(void *arg)
 {
 	struct leaver *l = arg;
 
-	while (haul_maybe_yield(false) && !haul_try_park_poller())
+	while (haul_maybe_yield(false) && !haul_poller_try_park())
 		;
 	l->parked = true;
 	while (!l->woken)

@@ -97,12 +97,12 @@ static void *blocks(void *arg)
 
 	while (haul_maybe_yield(io)) {
 		io = take();
-		if (io || !haul_try_park_poller())
+		if (io || !haul_poller_try_park())
 			continue;
 		/* A socket stays readable until it is read, so nothing needs arming. */
-		if (haul_can_park_poller())
+		if (haul_poller_can_park())
 			wait_for_input();
-		haul_unpark_poller();
+		haul_poller_unpark();
 	}
 	return NULL;
 }

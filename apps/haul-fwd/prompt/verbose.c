@@ -30,7 +30,7 @@ _Static_assert(sizeof(struct record) % 4 == 0, "rte_ring_create_elem()");
 
 static struct verbose_queue {
 	unsigned port, queue;
-	struct haul_port_sight *sight;
+	struct haul_port_rx_callback *callback;
 	struct rte_ring *ring;
 	uint32_t seen; /* callback's */
 	uint32_t printed; /* main thread's */
@@ -106,8 +106,8 @@ static bool begin_queue(const struct haul_port *port, unsigned i, unsigned n)
 	if (!q->ring)
 		return false;
 	nb_queues++;
-	q->sight = haul_port_see_rx(port, n, record, q);
-	return q->sight;
+	q->callback = haul_port_add_rx_callback(port, n, record, q);
+	return q->callback;
 }
 
 static bool begin(const struct fwd_call *call)
@@ -135,8 +135,8 @@ static void end(struct haul_app *app)
 	close(timer);
 	timer = -1;
 	for (unsigned i = 0; i < nb_queues; i++) {
-		if (queues[i].sight)
-			haul_port_unsee_rx(queues[i].sight);
+		if (queues[i].callback)
+			haul_port_remove_rx_callback(queues[i].callback);
 		print_queue(&queues[i]);
 		rte_ring_free(queues[i].ring);
 	}

@@ -95,7 +95,7 @@ HAUL_API const struct haul_poll_kind *haul_poll_kind_of(enum haul_poll_how how);
 
 /* True if this CPU supports it: only pause needs a special instruction. Any thread, also without
  * EAL. */
-HAUL_API bool haul_poll_available(enum haul_poll_how how);
+HAUL_API bool haul_poll_is_available(enum haul_poll_how how);
 
 /* The order in which handlers send, if they can be stolen. */
 enum haul_send_order {
@@ -146,7 +146,7 @@ struct haul_io_opts {
 	haul_source_fn *source;
 	/*
 	 * For all queues. An error: block or adaptive, with a port that has no
-	 * haul_port_wait_source() or with source; pause, unless haul_poll_available().
+	 * haul_port_wait_source() or with source; pause, unless haul_poll_is_available().
 	 */
 	struct haul_poll_policy policy;
 	/*
@@ -374,9 +374,10 @@ struct haul_io_share {
 HAUL_API void haul_io_get_share(
 	const struct haul_io *io, unsigned carrier, struct haul_io_share *s);
 
-/* True while all pollers run and all ports are alive (haul_port_alive()); else *why gets one line,
- * owned by io and valid until the next call. Called by the thread that called haul_io_start(). */
-HAUL_API bool haul_io_healthy(struct haul_io *io, const char **why);
+/* True while all pollers run and all ports are alive (haul_port_is_alive()); else *why gets one
+ * line, owned by io and valid until the next call. Called by the thread that called
+ * haul_io_start(). */
+HAUL_API bool haul_io_is_healthy(struct haul_io *io, const char **why);
 
 /*
  * haul_io_stop() ends the pollers and waits until the handlers have ended; after timeout_ns it

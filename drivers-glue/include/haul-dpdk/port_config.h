@@ -99,7 +99,7 @@ HAUL_API int haul_port_set_promiscuous(
 HAUL_API int haul_port_set_allmulticast(
 	struct haul_port *port, bool on, char *errbuf, size_t errlen);
 /* An interface that is down by it, or because of haul_port_stop(), is no fault
- * (haul_port_alive()). */
+ * (haul_port_is_alive()). */
 HAUL_API int haul_port_set_link(struct haul_port *port, bool up, char *errbuf, size_t errlen);
 HAUL_API int haul_port_get_flow_control(
 	const struct haul_port *port, struct rte_eth_fc_conf *conf, char *errbuf, size_t errlen);

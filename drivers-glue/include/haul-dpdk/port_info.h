@@ -64,15 +64,15 @@ HAUL_API int haul_port_get_queue_info(
 	const struct haul_port *port, unsigned queue, bool rx, struct haul_queue_info *info);
 
 /*
- * Shows each burst that a queue receives to seen(), on the thread that polls it, before its
- * handler; seen() changes nothing. Returns a handle, or NULL: no memory. haul_port_unsee_rx() ends
- * it. Both while no poller uses the port.
+ * Calls fn with each burst that a queue receives, on the thread that polls it, before its handler;
+ * fn changes nothing, and must not suspend. Returns a handle, or NULL: no such queue, or no memory.
+ * haul_port_remove_rx_callback() ends it. Both while no poller uses the port.
  */
-typedef void haul_port_seen_fn(struct rte_mbuf **pkts, uint16_t n, void *arg);
-struct haul_port_sight;
-HAUL_API struct haul_port_sight *haul_port_see_rx(
-	const struct haul_port *port, unsigned queue, haul_port_seen_fn *seen, void *arg);
-HAUL_API void haul_port_unsee_rx(struct haul_port_sight *sight);
+typedef void haul_port_rx_fn(struct rte_mbuf **pkts, uint16_t n, void *arg);
+struct haul_port_rx_callback;
+HAUL_API struct haul_port_rx_callback *haul_port_add_rx_callback(
+	const struct haul_port *port, unsigned queue, haul_port_rx_fn *fn, void *arg);
+HAUL_API void haul_port_remove_rx_callback(struct haul_port_rx_callback *callback);
 
 #ifdef __cplusplus
 }

@@ -29,46 +29,49 @@ int haul_port_get_queue_info(
 	return err;
 }
 
-struct haul_port_sight {
-	haul_port_seen_fn *seen;
+struct haul_port_rx_callback {
+	haul_port_rx_fn *fn;
 	void *arg;
 	struct haul_queue queue;
-	const struct rte_eth_rxtx_callback *callback;
+	const struct rte_eth_rxtx_callback *ethdev;
 };
 
 static uint16_t show(
 	uint16_t port, uint16_t queue, struct rte_mbuf **pkts, uint16_t n, uint16_t most, void *arg)
 {
-	const struct haul_port_sight *sight = arg;
+	const struct haul_port_rx_callback *callback = arg;
 
 	if (n > 0)
-		sight->seen(pkts, n, sight->arg);
+		callback->fn(pkts, n, callback->arg);
 	return n;
 }
 
-struct haul_port_sight *haul_port_see_rx(
-	const struct haul_port *port, unsigned queue, haul_port_seen_fn *seen, void *arg)
+struct haul_port_rx_callback *haul_port_add_rx_callback(
+	const struct haul_port *port, unsigned queue, haul_port_rx_fn *fn, void *arg)
 {
-	struct haul_port_sight *sight;
+	struct haul_port_rx_callback *callback;
 
+	HAUL_MISUSE_IF(!port || !fn, HAULI_NO_PORT);
 	if (queue >= haul_port_queues(port))
 		return NULL;
-	sight = malloc(sizeof(*sight));
-	if (!sight)
+	callback = malloc(sizeof(*callback));
+	if (!callback)
 		return NULL;
-	*sight = (struct haul_port_sight){
-		.seen = seen, .arg = arg, .queue = haul_port_queue(port, queue)};
-	sight->callback =
-		rte_eth_add_rx_callback(sight->queue.port_id, sight->queue.queue_id, show, sight);
-	if (sight->callback)
-		return sight;
-	free(sight);
+	*callback = (struct haul_port_rx_callback){
+		.fn = fn, .arg = arg, .queue = haul_port_queue(port, queue)};
+	callback->ethdev = rte_eth_add_rx_callback(
+		callback->queue.port_id, callback->queue.queue_id, show, callback);
+	if (callback->ethdev)
+		return callback;
+	free(callback);
 	return NULL;
 }
 
-void haul_port_unsee_rx(struct haul_port_sight *sight)
+void haul_port_remove_rx_callback(struct haul_port_rx_callback *callback)
 {
-	rte_eth_remove_rx_callback(sight->queue.port_id, sight->queue.queue_id, sight->callback);
-	rte_free((void *)(uintptr_t)sight->callback);
-	free(sight);
+	HAUL_MISUSE_IF(!callback, "the callback is NULL");
+	rte_eth_remove_rx_callback(
+		callback->queue.port_id, callback->queue.queue_id, callback->ethdev);
+	rte_free((void *)(uintptr_t)callback->ethdev);
+	free(callback);
 }

@@ -21,13 +21,13 @@
  *
  *	while (haul_maybe_yield(io)) {
  *		io = take_what_is_there(s) > 0;
- *		if (io || !haul_try_park_poller())
+ *		if (io || !haul_poller_try_park())
  *			continue;
  *		arm(s);                          ... from now on input ends the wait
  *		io = take_what_is_there(s) > 0;  ... input from before the arming
- *		if (!io && haul_can_park_poller())
+ *		if (!io && haul_poller_can_park())
  *			wait(s, haul_poller_deadline());
- *		haul_unpark_poller();
+ *		haul_poller_unpark();
  *		disarm(s);
  *	}
  */
@@ -64,18 +64,18 @@ HAUL_API int haul_poller_register(struct haul_carrier *carrier, struct haul_coro
 /*
  * Calls of a poller that blocks, from the poller only. They do not suspend.
  *
- * haul_try_park_poller: parks the poller: from now on a thread with work for the carrier calls the
+ * haul_poller_try_park: parks the poller: from now on a thread with work for the carrier calls the
  *     wakeup. Returns false, and does not park, if there is work already, the poller has no wakeup,
  *     or it is cancelled.
- * haul_can_park_poller: to be called right before the wait. True if the poller is still parked and
+ * haul_poller_can_park: to be called right before the wait. True if the poller is still parked and
  *     there is no work. The answer expires at the next suspension: a parked poller that suspends is
  *     no longer parked when it resumes.
- * haul_unpark_poller: to be called right after the wait, or instead of it, before the next cycle.
+ * haul_poller_unpark: to be called right after the wait, or instead of it, before the next cycle.
  *     Does nothing if the poller is not parked.
  */
-HAUL_API bool haul_try_park_poller(void);
-HAUL_API bool haul_can_park_poller(void);
-HAUL_API void haul_unpark_poller(void);
+HAUL_API bool haul_poller_try_park(void);
+HAUL_API bool haul_poller_can_park(void);
+HAUL_API void haul_poller_unpark(void);
 
 /* The time on haul_now()'s clock by which the wait must end, because the carrier's next timer
  * expires; HAUL_FOREVER if no timer is armed. From the poller only. Does not suspend. */

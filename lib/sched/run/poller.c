@@ -160,7 +160,7 @@ bool haul_maybe_yield(bool had_io)
 	return hauli_likely(!is_needed(c)) || give_way(c, me);
 }
 
-bool haul_try_park_poller(void)
+bool haul_poller_try_park(void)
 {
 	struct haul_carrier *c = hauli_here();
 
@@ -176,14 +176,14 @@ bool haul_try_park_poller(void)
 		return false;
 	}
 	if (!hauli_cluster_may_sleep(c) || (hauli_steals(c) && !hauli_steal_may_stay(c))) {
-		haul_unpark_poller();
+		haul_poller_unpark();
 		return false;
 	}
 	hauli_counter_add(&c->parks, 1);
 	return true;
 }
 
-bool haul_can_park_poller(void)
+bool haul_poller_can_park(void)
 {
 	struct haul_carrier *c = hauli_here();
 
@@ -191,7 +191,7 @@ bool haul_can_park_poller(void)
 	return hauli_inbox_is_asleep(&c->inbox) && !is_needed(c) && !has_napped(c);
 }
 
-void haul_unpark_poller(void)
+void haul_poller_unpark(void)
 {
 	struct haul_carrier *c = hauli_here();
 
