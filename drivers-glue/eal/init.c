@@ -13,6 +13,7 @@
 #include <rte_lcore.h>
 #include <rte_pdump.h>
 
+#include "base/assert.h"
 #include "base/forks.h"
 #include "eal/args.h"
 #include "eal/init.h"
@@ -38,9 +39,7 @@ static int check_opts(const struct haul_eal_opts *opts, char *errbuf, size_t err
 {
 	const char *wrong = NULL;
 
-	if (!opts)
-		wrong = "no options are given; give haul_eal_opts with a plan";
-	else if (!opts->plan)
+	if (!opts->plan)
 		wrong = "no plan is given; set haul_eal_opts.plan to one of haul_plan_create()";
 	else if (opts->plan->carriers == 0)
 		wrong = "the plan has no carriers; make one by haul_plan_create()";
@@ -213,6 +212,7 @@ int haul_eal_init(const struct haul_eal_opts *opts, char *errbuf, size_t errlen)
 {
 	int err;
 
+	HAUL_MISUSE_IF(!opts, "the options are NULL; give haul_eal_opts with a plan");
 	if (eal.started) {
 		snprintf(
 			errbuf, errlen, "EAL was started before; a process can start it only once");

@@ -10,6 +10,7 @@
 #include <rte_launch.h>
 #include <rte_lcore.h>
 
+#include "base/assert.h"
 #include "eal/init.h"
 #include "topo/pin.h"
 
@@ -120,6 +121,7 @@ int haul_eal_attach(struct haul_plan **plan, char *errbuf, size_t errlen)
 	size_t len = 0;
 	int err;
 
+	HAUL_MISUSE_IF(!plan, "the place for the plan is NULL");
 	if (!hauli_eal_is_up()) {
 		snprintf(errbuf, errlen,
 			"haul_eal_attach: DPDK is not running; call rte_eal_init() first");

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "io/idle.h"
 #include "io/poller_kinds.h"
 

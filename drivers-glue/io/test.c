@@ -366,14 +366,11 @@ static int take_down(struct haul_test *t, int err, char *errbuf, size_t errlen)
 	return err;
 }
 
-static int check(struct haul_test **t, const struct haul_io_opts *io,
-	const struct haul_test_opts *opts, char *errbuf, size_t errlen)
+static int check(const struct haul_test_opts *opts, char *errbuf, size_t errlen)
 {
 	const char *wrong = NULL;
 
-	if (!t || !io)
-		wrong = "the test or the options of io are NULL";
-	else if (opts->ports > HAUL_TEST_PORTS_MAX || opts->carriers > CARRIERS_MAX)
+	if (opts->ports > HAUL_TEST_PORTS_MAX || opts->carriers > CARRIERS_MAX)
 		wrong = "at most 16 ports and 64 carriers";
 	else if (haul_carrier_self())
 		wrong = "called on a carrier; call it in another thread";
@@ -391,7 +388,10 @@ int haul_test_start(struct haul_test **out, const struct haul_io_opts *io,
 	unsigned mbufs = chosen.mbufs ? chosen.mbufs : MBUFS;
 	struct haul_test *t;
 	char unread[256];
-	int err = check(out, io, &chosen, errbuf, errlen);
+	int err;
+
+	HAUL_MISUSE_IF(!out || !io, "the test or the options of io are NULL");
+	err = check(&chosen, errbuf, errlen);
 
 	if (!err)
 		err = start_eal(mbufs, errbuf, errlen);

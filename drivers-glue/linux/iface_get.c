@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "linux/iface.h"
 #include "linux/offloads.h"
 
@@ -29,6 +30,7 @@ int haul_iface_get(struct haul_iface *iface, const char *name)
 	struct ethtool_drvinfo info = {.cmd = ETHTOOL_GDRVINFO};
 	unsigned breaking;
 
+	HAUL_MISUSE_IF(!iface || !name, "the place for the properties or the name is NULL");
 	memset(iface, 0, sizeof(*iface));
 	if (!hauli_iface_index(name))
 		return -ENODEV;

@@ -9,7 +9,6 @@
 int hauli_check_unpolled(
 	const struct haul_port *port, const char *changed, char *errbuf, size_t errlen)
 {
-	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
 	if (port->polled == 0)
 		return 0;
 	return hauli_spec_fail(&port->spec, -EBUSY, errbuf, errlen,

@@ -50,5 +50,6 @@ const char *haul_port_notice(const struct haul_port *port)
 
 const char *haul_port_wait_source(const struct haul_port *port)
 {
+	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
 	return port->waitable ? port->kind->wait_name : "";
 }

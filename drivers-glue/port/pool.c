@@ -10,6 +10,7 @@
 #include <rte_mbuf.h>
 #include <rte_mbuf_pool_ops.h>
 
+#include "base/assert.h"
 #include "eal/init.h"
 #include "eal/log.h"
 #include "port/ethdev.h"
@@ -42,8 +43,10 @@ static unsigned held(const char *text, const struct haul_pool_need *need)
 
 unsigned haul_pool_size(const struct haul_pool_need *need)
 {
-	unsigned n = need->in_flight + (need->carriers + 1) * (CACHE + CACHE / 2);
+	unsigned n;
 
+	HAUL_MISUSE_IF(!need, "the need is NULL");
+	n = need->in_flight + (need->carriers + 1) * (CACHE + CACHE / 2);
 	for (unsigned i = 0; i < need->nb_specs; i++)
 		n += need->carriers * (held(need->specs[i], need) + UNDER_WAY);
 	return n < LEAST ? LEAST : n;

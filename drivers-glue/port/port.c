@@ -63,9 +63,13 @@ static int explain(
 static int quietly(struct haul_port *port, int (*step)(struct haul_port *, char *, size_t),
 	char *errbuf, size_t errlen)
 {
-	char line[HAULI_LOG_LINE];
+	char line[HAULI_LOG_LINE], unread[HAULI_LOG_LINE];
 	int err;
 
+	if (errlen == 0) {
+		errbuf = unread;
+		errlen = sizeof(unread);
+	}
 	errbuf[0] = '\0';
 	hauli_log_hold_all();
 	err = step(port, errbuf, errlen);
@@ -170,10 +174,10 @@ int haul_port_open(struct haul_port **out, const char *spec, const struct haul_p
 	struct haul_port *port;
 	int err;
 
-	if (!out || !spec || !opts || opts->queues == 0 || !opts->pool) {
-		snprintf(errbuf, errlen,
-			"haul_port_open: port, spec, options or pool is NULL, or no queue is asked "
-			"for");
+	HAUL_MISUSE_IF(!out || !spec || !opts || !opts->pool,
+		"the port, the spec, the options or their pool is NULL");
+	if (opts->queues == 0) {
+		snprintf(errbuf, errlen, "haul_port_open: no queue is asked for");
 		return -EINVAL;
 	}
 	port = calloc(1, sizeof(*port));
@@ -224,8 +228,10 @@ int haul_port_start(struct haul_port *port, char *errbuf, size_t errlen)
 int haul_port_stop(struct haul_port *port, char *errbuf, size_t errlen)
 {
 	char line[HAULI_LOG_LINE];
-	int err = hauli_check_unpolled(port, "stopped", errbuf, errlen);
+	int err;
 
+	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
+	err = hauli_check_unpolled(port, "stopped", errbuf, errlen);
 	if (err < 0)
 		return err;
 	hauli_log_hold();

@@ -7,6 +7,7 @@
  */
 #include "sync/chan.h"
 
+#include "base/assert.h"
 #include "sync/case.h"
 
 #include <stdlib.h>
@@ -25,7 +26,8 @@ int haul_chan_create(struct haul_chan **out, size_t size, unsigned count)
 	struct haul_chan *ch;
 	char *memory;
 
-	if (!out || size == 0 || size > HAUL_CHAN_SIZE_MAX || count > HAUL_CHAN_COUNT_MAX)
+	HAUL_MISUSE_IF(!out, "the place for the channel is NULL");
+	if (size == 0 || size > HAUL_CHAN_SIZE_MAX || count > HAUL_CHAN_COUNT_MAX)
 		return -EINVAL;
 	memory = malloc(ALLOCATORS + sizeof(*ch) + size * count);
 	if (!memory)

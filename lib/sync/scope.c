@@ -31,6 +31,7 @@
 #include <haul/scope.h>
 #include <haul/sync.h>
 
+#include "base/assert.h"
 #include "sched/spawn/spawn.h"
 #include "sched/state/self.h"
 #include "sched/wait/block.h"
@@ -267,8 +268,7 @@ int haul_scope_spawn(struct haul_scope *scope, int (*fn)(void *arg), void *arg,
 {
 	struct scope *s = own(scope, __func__);
 
-	if (!fn)
-		return -EINVAL;
+	HAUL_MISUSE_IF(!fn, "the function is NULL");
 	if (s->cancelled)
 		return -ECANCELED;
 	return spawn(s, run, fn, arg, opts);
@@ -298,8 +298,7 @@ int haul_scope_spawn_on(struct haul_scope *scope, struct haul_carrier *carrier,
 	struct remote *r;
 	int err;
 
-	if (!fn || !carrier)
-		return -EINVAL;
+	HAUL_MISUSE_IF(!fn || !carrier, "the carrier or the function is NULL");
 	if (s->cancelled)
 		return -ECANCELED;
 	if (carrier == hauli_here())

@@ -6,6 +6,7 @@
 
 #include <haul/topo.h>
 
+#include "base/assert.h"
 #include "topo/choose.h"
 #include "topo/cpulist.h"
 #include "topo/distance.h"
@@ -200,6 +201,7 @@ int haul_plan_create(
 	struct hauli_cpulist named = {0};
 	int err;
 
+	HAUL_MISUSE_IF(!plan, "the place for the plan is NULL");
 	if (!opts)
 		opts = &defaults;
 	err = check_opts(opts, errbuf, errlen);

@@ -4,6 +4,8 @@
 
 #include <haul/topo.h>
 
+#include "base/assert.h"
+
 #define NEAREST_SHOWN 6u
 
 static void print_number(FILE *out, int width, int number)
@@ -46,6 +48,7 @@ static void print_place(FILE *out, const struct haul_plan *plan, unsigned i)
 
 int haul_plan_print(const struct haul_plan *plan, FILE *out)
 {
+	HAUL_MISUSE_IF(!plan || !out, "the plan or the file is NULL");
 	fprintf(out, "%u carrier%s in %u cluster%s\n", plan->carriers,
 		plan->carriers == 1 ? "" : "s", plan->clusters, plan->clusters == 1 ? "" : "s");
 	fprintf(out, "%7s%8s%6s%5s%6s%9s  %s\n", "carrier", "cpu", "core", "smt", "node", "cluster",

@@ -15,13 +15,6 @@
 
 static char err[256];
 
-START_TEST(eal_needs_options)
-{
-	ck_assert_int_eq(haul_eal_init(NULL, err, sizeof(err)), -EINVAL);
-	refused_with("no options are given");
-}
-END_TEST
-
 START_TEST(eal_needs_a_plan)
 {
 	const struct haul_eal_opts opts = {.program = "misuse"};
@@ -113,7 +106,6 @@ END_TEST
 int main(void)
 {
 	const struct suite_test tests[] = {
-		{eal_needs_options},
 		{eal_needs_a_plan},
 		{eal_needs_carriers},
 		{arguments_have_a_number},

@@ -221,6 +221,39 @@ START_TEST(a_test_of_handlers_returns_what_its_header_names)
 }
 END_TEST
 
+/* NULL, 0 in the place of the line. */
+START_TEST(a_line_need_not_be_wanted)
+{
+	const struct haul_plan_opts many = {.carriers = HAUL_CARRIERS_MAX + 1};
+	const struct haul_runtime_opts wrong = {.searchers = 33};
+	struct haul_poll_policy policy;
+	struct haul_runtime *rt;
+	struct haul_plan *plan;
+	struct haul_port *port;
+	struct haul_io *io;
+
+	ck_assert_int_eq(haul_plan_create(&plan, &many, NULL, 0), -EINVAL);
+	ck_assert_int_eq(haul_start(&rt, &wrong, NULL, 0), -EINVAL);
+	ck_assert_int_eq(haul_poll_parse(&policy, "nosuch", NULL, 0), -EINVAL);
+	ck_assert_int_eq(haul_port_spec_check("nosuch:x", NULL, 0), -EINVAL);
+	bed_open(&bed, (const char *const[]){"ring:", NULL});
+	port = bed.ports[0];
+	ck_assert_int_eq(haul_port_open(&port, "nosuch:x",
+				 &(struct haul_port_opts){.queues = 1, .pool = bed.pool}, NULL, 0),
+		-EINVAL);
+	ck_assert_int_eq(haul_port_open(&port, "afpacket:nosuch0",
+				 &(struct haul_port_opts){.queues = 1, .pool = bed.pool}, NULL, 0),
+		-ENODEV);
+	ck_assert_int_lt(haul_port_set_mtu(port, 1400, NULL, 0), 0);
+	ck_assert_int_lt(haul_port_set_offloads(port, UINT64_MAX, 0, NULL, 0), 0);
+	ck_assert_int_eq(haul_port_stop(port, NULL, 0), 0);
+	ck_assert_int_eq(haul_port_start(port, NULL, 0), 0);
+	ck_assert_int_eq(haul_io_start(&io, bed.rt, &(struct haul_io_opts){.nb_ports = 0}, NULL, 0),
+		-EINVAL);
+	bed_take_down(&bed);
+}
+END_TEST
+
 int main(void)
 {
 	const struct suite_test tests[] = {
@@ -228,6 +261,7 @@ int main(void)
 			sizeof(with_bed) / sizeof(with_bed[0])},
 		{a_test_of_handlers_returns_what_its_header_names,
 			sizeof(alone) / sizeof(alone[0])},
+		{a_line_need_not_be_wanted},
 	};
 	int rc = bed_init();
 

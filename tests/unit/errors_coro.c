@@ -87,19 +87,14 @@ static int spawn_no_key_on(void)
 	return TRY(haul_spawn_on(haul_carrier(rt, 0), NULL, nothing, NULL, &no_key));
 }
 
-static int spawn_on_null(void)
+static int spawn_no_key_any(void)
 {
-	return TRY(haul_spawn_on(NULL, NULL, nothing, NULL, NULL));
+	return TRY(haul_spawn_any(rt, NULL, nothing, NULL, &no_key));
 }
 
-static int spawn_any_null(void)
+static int spawn_no_key_many(void)
 {
-	return TRY(haul_spawn_any(NULL, NULL, nothing, NULL, NULL));
-}
-
-static int spawn_many_null(void)
-{
-	return TRY(haul_spawn_many(rt, NULL, NULL, NULL, 1, NULL));
+	return TRY(haul_spawn_many(rt, NULL, nothing, NULL, 1, &no_key));
 }
 
 static int spawn_late(void)
@@ -155,11 +150,6 @@ static int join_now(void)
 static int join_self(void)
 {
 	return TRY(haul_join(haul_self(), NULL, HAUL_FOREVER));
-}
-
-static int join_null(void)
-{
-	return TRY(haul_join(NULL, NULL, HAUL_FOREVER));
 }
 
 static int join_in_child(void)
@@ -371,16 +361,16 @@ static int scope_spawn_on(void)
 	return promises_disarm(err);
 }
 
-static int scope_spawn_null(void)
+static int scope_spawn_large(void)
 {
 	HAUL_SCOPE(s, HAUL_FOREVER, HAUL_SCOPE_ALL);
-	return TRY(haul_scope_spawn(&s, NULL, NULL, NULL));
+	return TRY(haul_scope_spawn(&s, returns_0, NULL, &too_large));
 }
 
-static int scope_spawn_on_null(void)
+static int scope_spawn_large_on(void)
 {
 	HAUL_SCOPE(s, HAUL_FOREVER, HAUL_SCOPE_ALL);
-	return TRY(haul_scope_spawn_on(&s, NULL, returns_0, NULL, NULL));
+	return TRY(haul_scope_spawn_on(&s, haul_carrier(rt, 1), returns_0, NULL, &too_large));
 }
 
 static int scope_spawn_late(void)
@@ -448,24 +438,22 @@ static const struct call calls[] = {
 	{"haul_spawn_on", "some", spawn_some_on, 0},
 	{"haul_spawn_on", "some, by a coroutine", spawn_some_on, 0, ON_CARRIER},
 	{"haul_spawn_on", "a large key", spawn_no_key_on, -EINVAL},
-	{"haul_spawn_on", "no carrier", spawn_on_null, -EINVAL},
 	{"haul_spawn_on", "at the stop", spawn_on_late, -ECANCELED},
 	{"haul_spawn_on", "in a child", spawn_some_on, -EPERM, IN_CHILD},
 	{"haul_spawn_any", "some", spawn_some_any, 0},
 	{"haul_spawn_any", "some, by a coroutine", spawn_some_any, 0, ON_CARRIER},
-	{"haul_spawn_any", "no runtime", spawn_any_null, -EINVAL},
+	{"haul_spawn_any", "a large key", spawn_no_key_any, -EINVAL},
 	{"haul_spawn_any", "at the stop", spawn_any_late, -ECANCELED},
 	{"haul_spawn_any", "in a child", spawn_some_any, -EPERM, IN_CHILD},
 	{"haul_spawn_many", "some", spawn_many, 0},
 	{"haul_spawn_many", "some, by a coroutine", spawn_many, 0, ON_CARRIER},
-	{"haul_spawn_many", "no function", spawn_many_null, -EINVAL},
+	{"haul_spawn_many", "a large key", spawn_no_key_many, -EINVAL},
 	{"haul_spawn_many", "at the stop", spawn_many_late, -ECANCELED},
 	{"haul_spawn_many", "in a child", spawn_many, -EPERM, IN_CHILD},
 	{"haul_join", "a deadline", join_soon, -ETIMEDOUT},
 	{"haul_join", "a deadline, by a coroutine", join_soon, -ETIMEDOUT, ON_CARRIER},
 	{"haul_join", "a deadline of 0", join_now, -EAGAIN},
 	{"haul_join", "the caller", join_self, -EDEADLK, ON_CARRIER},
-	{"haul_join", "none", join_null, -EINVAL},
 	{"haul_join", "in a child", join_in_child, -EPERM, IN_CHILD},
 	{"haul_join", "after the stop", join_after_stop, -ECANCELED},
 	{"haul_sleep", "in a scope", sleep_long, -ETIMEDOUT, ON_CARRIER},
@@ -485,10 +473,10 @@ static const struct call calls[] = {
 	{"haul_chan_create", "one", chan_create, 0},
 	{"haul_chan_create", "large values", chan_create_wrong, -EINVAL},
 	{"haul_scope_spawn", "some", scope_spawn, 0, ON_CARRIER},
-	{"haul_scope_spawn", "no function", scope_spawn_null, -EINVAL, ON_CARRIER},
+	{"haul_scope_spawn", "a large stack", scope_spawn_large, -EINVAL, ON_CARRIER},
 	{"haul_scope_spawn", "at the stop", scope_spawn_late, -ECANCELED},
 	{"haul_scope_spawn_on", "some", scope_spawn_on, 0, ON_CARRIER, SINGLE_FAULTS},
-	{"haul_scope_spawn_on", "no carrier", scope_spawn_on_null, -EINVAL, ON_CARRIER},
+	{"haul_scope_spawn_on", "a large stack", scope_spawn_large_on, -EINVAL, ON_CARRIER},
 	{"haul_scope_spawn_on", "at the stop", scope_spawn_on_late, -ECANCELED},
 	{"haul_scope_join", "one child", scope_join, 0, ON_CARRIER, SINGLE_FAULTS},
 	{"haul_scope_join", "a child that fails", scope_join_fails, -ENOTTY, ON_CARRIER,

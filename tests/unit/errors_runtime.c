@@ -125,9 +125,14 @@ static int start_65(void)
 
 /* Of the runtime */
 
-static int stop_null(void)
+static int stop_again(void)
 {
-	return TRY(haul_stop(NULL, HAUL_FOREVER));
+	struct haul_runtime *more;
+
+	if (errors_start(&more, &(struct haul_runtime_opts){0}) != 0)
+		return -ENOMEM;
+	runtime_stop(more);
+	return TRY(haul_stop(more, HAUL_FOREVER));
 }
 
 static int stop_it(void)
@@ -245,11 +250,6 @@ static int poller(void)
 	return poll_with(polls, 0);
 }
 
-static int poller_null(void)
-{
-	return poll_with(NULL, 0);
-}
-
 static int poller_large(void)
 {
 	return poll_with(polls, HAUL_STACK_MAX + 1);
@@ -358,7 +358,7 @@ static const struct call calls[] = {
 	{"haul_start", "no membarrier", start_without_membarrier, -ENOTSUP, .faults = NO_FAULTS},
 	{"haul_start", "64 others", start_65, -ENOSPC, .faults = NO_FAULTS},
 	{"haul_stop", "on a carrier", stop_it, -EDEADLK, ON_CARRIER},
-	{"haul_stop", "none", stop_null, -EINVAL},
+	{"haul_stop", "again", stop_again, -EINVAL},
 	{"haul_stop", "held", stop_held, -EBUSY},
 	{"haul_stop", "a wait for a mutex", stop_late, -ETIMEDOUT},
 	{"haul_stop", "in a child", stop_it, -EPERM, IN_CHILD},
@@ -375,7 +375,6 @@ static const struct call calls[] = {
 	{"haul_local_set", "all", set_all_locals, -ENOSPC, ON_CARRIER},
 	{"haul_poller_register", "one", poller, 0},
 	{"haul_poller_register", "a second one", poller_again, -EBUSY},
-	{"haul_poller_register", "no function", poller_null, -EINVAL},
 	{"haul_poller_register", "a large stack", poller_large, -EINVAL},
 	{"haul_poller_register", "virtual time", poller_virtual, -ENOTSUP},
 	{"haul_poller_register", "at the stop", poller_late, -ECANCELED},

@@ -396,27 +396,6 @@ END_TEST
 
 /* Calls that return an error. */
 
-START_TEST(null_is_refused)
-{
-	struct haul_carrier *c;
-
-	rt = runtime_start(1);
-	c = haul_carrier(rt, 0);
-	ck_assert_int_eq(haul_join(NULL, NULL, HAUL_FOREVER), -EINVAL);
-	ck_assert_int_eq(haul_spawn(NULL, nothing, NULL, NULL), -EPERM);
-	ck_assert_int_eq(haul_spawn(NULL, NULL, NULL, NULL), -EINVAL);
-	ck_assert_int_eq(haul_spawn_on(NULL, NULL, nothing, NULL, NULL), -EINVAL);
-	ck_assert_int_eq(haul_spawn_on(c, NULL, NULL, NULL, NULL), -EINVAL);
-	ck_assert_int_eq(haul_spawn_any(NULL, NULL, nothing, NULL, NULL), -EINVAL);
-	ck_assert_int_eq(haul_spawn_any(rt, NULL, NULL, NULL, NULL), -EINVAL);
-	ck_assert_int_eq(haul_spawn_many(NULL, NULL, nothing, NULL, 1, NULL), -EINVAL);
-	ck_assert_int_eq(haul_spawn_many(rt, NULL, NULL, NULL, 1, NULL), -EINVAL);
-	ck_assert_int_eq(haul_poller_register(NULL, NULL, nothing, NULL, NULL), -EINVAL);
-	ck_assert_int_eq(haul_poller_register(c, NULL, NULL, NULL, NULL), -EINVAL);
-	runtime_stop(rt);
-}
-END_TEST
-
 static void *spawn_without_order_key(void *arg)
 {
 	return (void *)(intptr_t)haul_spawn(NULL, nothing, NULL, arg);
@@ -552,6 +531,6 @@ START_TEST(plans_that_lead_nowhere_are_refused)
 }
 END_TEST
 
-SUITE_MAIN("misuse", {a_mistake_is_reported, MISUSES}, {null_is_refused, 1},
-	{an_order_key_beyond_the_last_is_refused, 1}, {no_start_in_a_coroutine, 1},
-	{options_out_of_range_are_refused, 1}, {plans_that_lead_nowhere_are_refused, 1})
+SUITE_MAIN("misuse", {a_mistake_is_reported, MISUSES}, {an_order_key_beyond_the_last_is_refused, 1},
+	{no_start_in_a_coroutine, 1}, {options_out_of_range_are_refused, 1},
+	{plans_that_lead_nowhere_are_refused, 1})

@@ -49,7 +49,6 @@ static int apply(struct haul_port *port, const struct change *change, char *errb
 	char line[HAULI_LOG_LINE];
 	int err = 0;
 
-	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
 	hauli_log_hold();
 	for (unsigned i = 0; i < port->nb_vdevs && err == 0; i++)
 		err = change->fn(port->vdevs[i].port_id, change);
@@ -66,8 +65,10 @@ static int promiscuous(uint16_t port_id, const struct change *change)
 int haul_port_set_promiscuous(struct haul_port *port, bool on, char *errbuf, size_t errlen)
 {
 	const struct change change = {"promiscuous mode", promiscuous, .on = on};
-	int err = apply(port, &change, errbuf, errlen);
+	int err;
 
+	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
+	err = apply(port, &change, errbuf, errlen);
 	if (err == 0)
 		port->config.promiscuous = on ? HAUL_FILTER_ON : HAUL_FILTER_OFF;
 	return err;
@@ -82,8 +83,10 @@ static int allmulticast(uint16_t port_id, const struct change *change)
 int haul_port_set_allmulticast(struct haul_port *port, bool on, char *errbuf, size_t errlen)
 {
 	const struct change change = {"allmulticast mode", allmulticast, .on = on};
-	int err = apply(port, &change, errbuf, errlen);
+	int err;
 
+	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
+	err = apply(port, &change, errbuf, errlen);
 	if (err == 0)
 		port->config.allmulticast = on ? HAUL_FILTER_ON : HAUL_FILTER_OFF;
 	return err;
@@ -134,6 +137,7 @@ int haul_port_get_flow_control(
 {
 	const struct change change = {"flow control", get_fc, .flow_control = conf};
 
+	HAUL_MISUSE_IF(!port || !conf, "the port or the place for the configuration is NULL");
 	memset(conf, 0, sizeof(*conf));
 	return apply((struct haul_port *)(uintptr_t)port, &change, errbuf, errlen);
 }
@@ -146,9 +150,11 @@ static int set_fc(uint16_t port_id, const struct change *change)
 int haul_port_set_flow_control(
 	struct haul_port *port, const struct rte_eth_fc_conf *conf, char *errbuf, size_t errlen)
 {
-	struct rte_eth_fc_conf copy = *conf;
+	struct rte_eth_fc_conf copy;
 	const struct change change = {"flow control", set_fc, .flow_control = &copy};
 
+	HAUL_MISUSE_IF(!port || !conf, "the port or the configuration is NULL");
+	copy = *conf;
 	return apply(port, &change, errbuf, errlen);
 }
 
@@ -160,9 +166,11 @@ static int set_mtu(uint16_t port_id, const struct change *change)
 int haul_port_set_mtu(struct haul_port *port, unsigned mtu, char *errbuf, size_t errlen)
 {
 	const struct change change = {"MTU", set_mtu, .number = (uint16_t)mtu};
-	int err = hauli_check_unpolled(port, "given another MTU", errbuf, errlen);
 	struct rte_eth_dev_info info;
+	int err;
 
+	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
+	err = hauli_check_unpolled(port, "given another MTU", errbuf, errlen);
 	if (err == 0)
 		err = rte_eth_dev_info_get(port->vdevs[0].port_id, &info);
 	if (err == 0)
@@ -184,9 +192,13 @@ int haul_port_set_mtu(struct haul_port *port, unsigned mtu, char *errbuf, size_t
 static int reconfigure(struct haul_port *port, char *errbuf, size_t errlen)
 {
 	bool started = port->vdevs[0].started;
-	char line[HAULI_LOG_LINE];
+	char line[HAULI_LOG_LINE], unread[HAULI_LOG_LINE];
 	int err;
 
+	if (errlen == 0) {
+		errbuf = unread;
+		errlen = sizeof(unread);
+	}
 	errbuf[0] = '\0';
 	hauli_log_hold();
 	hauli_ethdevs_stop(port);
@@ -227,9 +239,11 @@ static int change_config(
 int haul_port_set_offloads(struct haul_port *port, uint64_t rx_offloads, uint64_t tx_offloads,
 	char *errbuf, size_t errlen)
 {
-	int err = hauli_check_unpolled(port, "given other offloads", errbuf, errlen);
 	struct haul_port_config config;
+	int err;
 
+	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
+	err = hauli_check_unpolled(port, "given other offloads", errbuf, errlen);
 	if (err < 0)
 		return err;
 	config = port->config;

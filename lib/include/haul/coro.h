@@ -67,10 +67,9 @@ struct haul_coro_opts {
  * They do not suspend. Coroutines that one thread spawns on one carrier start in that order.
  * A coroutine gets a stack when it begins. If there is no memory for one then, it begins later:
  * behind those that are ready, and again until there is.
- * Return 0; -ENOMEM (no memory for a coroutine); -EINVAL (stack_size above HAUL_STACK_MAX,
- * order_key above HAUL_ORDER_KEYS, or carrier, rt or fn is NULL); -ECANCELED (the runtime is
- * stopping); -EPERM (haul_spawn() on a thread that is no carrier; any of them in a child of fork(),
- * which has no carriers).
+ * Return 0; -ENOMEM (no memory for a coroutine); -EINVAL (stack_size above HAUL_STACK_MAX, or
+ * order_key above HAUL_ORDER_KEYS); -ECANCELED (the runtime is stopping); -EPERM (haul_spawn() on a
+ * thread that is no carrier; any of them in a child of fork(), which has no carriers).
  */
 HAUL_API int haul_spawn(
 	struct haul_coro **co, haul_fn *fn, void *arg, const struct haul_coro_opts *opts);
@@ -101,10 +100,10 @@ HAUL_API int haul_spawn_many(struct haul_runtime *rt, struct haul_coro **cos, ha
  * millisecond for it.
  * haul_stop() waits for the joins of threads. It does not wait for those of coroutines of other
  * runtimes: such a join begins and returns before co's runtime is stopped.
- * Returns 0; -EDEADLK (co is the caller); -EINVAL (co is NULL); -EPERM (in a child of fork());
- * -ECANCELED (called by a thread, and another thread's haul_stop() was faster: co is gone). Or,
- * after which co may be joined or detached as before: -ETIMEDOUT; -EAGAIN (the deadline is 0, and
- * co has not ended, or its home has not answered); -ENOMEM (only with a deadline).
+ * Returns 0; -EDEADLK (co is the caller); -EPERM (in a child of fork()); -ECANCELED (called by a
+ * thread, and another thread's haul_stop() was faster: co is gone). Or, after which co may be
+ * joined or detached as before: -ETIMEDOUT; -EAGAIN (the deadline is 0, and co has not ended, or
+ * its home has not answered); -ENOMEM (only with a deadline).
  */
 HAUL_API int haul_join(struct haul_coro *co, void **result, uint64_t deadline) HAUL_SUSPENDS;
 

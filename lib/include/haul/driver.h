@@ -53,7 +53,7 @@ struct haul_poller_opts {
  * gets a handle to join or detach; after the join the carrier can have a new poller at once.
  * Coroutines also run on a carrier without a poller. Any thread. Does not suspend. Returns 0;
  * -EBUSY (the carrier has a poller); -ENOMEM; -ECANCELED (the runtime is stopping); -ENOTSUP (it
- * has virtual time); -EINVAL (carrier or fn is NULL, or stack_size is too large); -EPERM (in a
+ * has virtual time); -EINVAL (stack_size is too large); -EPERM (in a
  * child of fork()).
  */
 HAUL_API int haul_poller_register(struct haul_carrier *carrier, struct haul_coro **poller,

@@ -63,8 +63,8 @@ HAUL_API void haul_scope_close(struct haul_scope *s) HAUL_SUSPENDS;
  *     or any other number. By the coroutine that declared s. Returns 0; -ENOMEM; -EINVAL as
  *     haul_spawn() does; -ECANCELED (the runtime is stopping, or the children have been cancelled).
  * haul_scope_spawn_on: the same with the given carrier as the child's home. Such a child costs a
- *     second coroutine, which waits for it at the caller's home. Returns 0; -ENOMEM; -EINVAL also
- *     if carrier is NULL; -ECANCELED.
+ *     second coroutine, which waits for it at the caller's home. Returns 0; -ENOMEM; -EINVAL;
+ *     -ECANCELED.
  * haul_scope_join: waits until all children have ended. By the coroutine that declared s. Returns
  *     the first error: of a child, in the order in which they end; -ETIMEDOUT or -ECANCELED if the
  *     children were cancelled because of the deadline or the caller's cancel; or 0.

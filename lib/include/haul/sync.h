@@ -97,8 +97,8 @@ HAUL_API void haul_sem_post(struct haul_sem *s);
 /*
  * A channel carries values of one size from senders to receivers, in the order of the sends.
  * haul_chan_create: holds up to count values; 0: a send waits for its receiver. *ch is the
- *     caller's. Returns 0; -EINVAL (size is 0 or above HAUL_CHAN_SIZE_MAX, count is above
- *     HAUL_CHAN_COUNT_MAX, or ch is NULL); -ENOMEM. Any thread. Does not suspend.
+ *     caller's. Returns 0; -EINVAL (size is 0 or above HAUL_CHAN_SIZE_MAX, or count is above
+ *     HAUL_CHAN_COUNT_MAX); -ENOMEM. Any thread. Does not suspend.
  * haul_chan_send: copies *value into the channel; waits while it is full. -EPIPE: it is closed.
  * haul_chan_recv: copies the oldest value into *value; waits while there is none. -EPIPE: it is
  *     closed, and no value is left.

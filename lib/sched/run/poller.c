@@ -20,6 +20,7 @@
 
 #include <haul/driver.h>
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "sched/place/cluster.h"
 #include "sched/spawn/spawn.h"
@@ -41,8 +42,7 @@ int haul_poller_register(struct haul_carrier *carrier, struct haul_coro **poller
 	};
 	int err;
 
-	if (!carrier || !fn)
-		return -EINVAL;
+	HAUL_MISUSE_IF(!carrier || !fn, "the carrier or the function is NULL");
 	if (carrier->virtual_time && !carrier->rt->quiet_pollers)
 		return -ENOTSUP;
 	if (!hauli_trylock_take(&carrier->poller_lock))

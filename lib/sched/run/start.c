@@ -376,8 +376,10 @@ int haul_start(
 
 int haul_stop(struct haul_runtime *rt, uint64_t timeout_ns)
 {
-	int err = hauli_stop(rt, timeout_ns);
+	int err;
 
+	HAUL_MISUSE_IF(!rt, "the runtime is NULL");
+	err = hauli_stop(rt, timeout_ns);
 	if (err)
 		return err;
 	undo(rt, NB_STEPS);

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 
+#include "base/assert.h"
 #include "sched/mail/spawn_remote.h"
 #include "sched/place/placing.h"
 #include "sched/spawn/end.h"
@@ -293,7 +294,7 @@ int hauli_spawn_next(
 	struct haul_carrier *c = hauli_here();
 	int err;
 
-	if (!hauli_spawn_may(fn, opts))
+	if (!hauli_spawn_may(opts))
 		return -EINVAL;
 	if (opts && opts->pinned)
 		return spawn_from_here(co, fn, arg, opts);
@@ -313,7 +314,9 @@ int hauli_spawn_own(haul_fn *fn, void *arg, const struct haul_coro_opts *opts)
 static __attribute__((noinline)) int spawn_general(
 	struct haul_coro **co, haul_fn *fn, void *arg, const struct haul_coro_opts *opts)
 {
-	if (hauli_unlikely(!hauli_spawn_may(fn, opts)))
+	if (hauli_unlikely(!fn))
+		hauli_misuse("haul_spawn", "the function is NULL");
+	if (hauli_unlikely(!hauli_spawn_may(opts)))
 		return -EINVAL;
 	return spawn_from_here(co, fn, arg, opts);
 }
@@ -344,7 +347,8 @@ int haul_spawn(struct haul_coro **out, haul_fn *fn, void *arg, const struct haul
 int haul_spawn_on(struct haul_carrier *carrier, struct haul_coro **co, haul_fn *fn, void *arg,
 	const struct haul_coro_opts *opts)
 {
-	if (!carrier || !hauli_spawn_may(fn, opts))
+	HAUL_MISUSE_IF(!carrier || !fn, "the carrier or the function is NULL");
+	if (!hauli_spawn_may(opts))
 		return -EINVAL;
 	return spawn_on(carrier, co, fn, arg, opts);
 }
@@ -354,7 +358,8 @@ int haul_spawn_any(struct haul_runtime *rt, struct haul_coro **co, haul_fn *fn, 
 {
 	struct haul_carrier *c = hauli_here();
 
-	if (!rt || !hauli_spawn_may(fn, opts))
+	HAUL_MISUSE_IF(!rt || !fn, "the runtime or the function is NULL");
+	if (!hauli_spawn_may(opts))
 		return -EINVAL;
 	if (c->rt == rt) {
 		if (hauli_likely(c->spawn_path == HAULI_PATH_FAST))

@@ -16,10 +16,10 @@ struct hauli_spawn {
 	bool poller; /* the caller holds the carrier's poller lock */
 };
 
-/* True if fn and opts are valid; the stack size is checked later. */
-static inline bool hauli_spawn_may(haul_fn *fn, const struct haul_coro_opts *opts)
+/* True if opts are valid; the stack size is checked later. */
+static inline bool hauli_spawn_may(const struct haul_coro_opts *opts)
 {
-	return fn && (hauli_likely(!opts) || opts->order_key <= HAUL_ORDER_KEYS);
+	return hauli_likely(!opts) || opts->order_key <= HAUL_ORDER_KEYS;
 }
 
 /* By stack class: how the coroutines of these spawns begin. */

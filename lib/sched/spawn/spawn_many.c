@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 
+#include "base/assert.h"
 #include "sched/mail/spawn_remote.h"
 #include "sched/place/placing.h"
 #include "sched/spawn/spawn.h"
@@ -156,7 +157,8 @@ int haul_spawn_many(struct haul_runtime *rt, struct haul_coro **cos, haul_fn *fn
 	struct haul_carrier *c = hauli_here(), *home;
 	int cls;
 
-	if (!rt || !hauli_spawn_may(fn, opts))
+	HAUL_MISUSE_IF(!rt || !fn, "the runtime or the function is NULL");
+	if (!hauli_spawn_may(opts))
 		return -EINVAL;
 	cls = hauli_spawn_stack_class(rt, opts);
 	if (cls < 0)

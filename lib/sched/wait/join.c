@@ -38,6 +38,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "sched/mail/mail.h"
 #include "sched/state/runtime.h"
@@ -428,8 +429,7 @@ int haul_join(struct haul_coro *co, void **result, uint64_t deadline)
 	bool slow = hauli_coro_needs_slow_path(me);
 	struct hauli_join j;
 
-	if (hauli_unlikely(!co))
-		return -EINVAL;
+	HAUL_MISUSE_IF(!co, "the coroutine is NULL; give what a spawn has given");
 	if (me == co)
 		return -EDEADLK;
 	if (hauli_unlikely(slow) && c == &hauli_nowhere)
