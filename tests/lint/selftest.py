@@ -9,6 +9,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 
+import api
 import circles
 import edges
 import files
@@ -41,6 +42,9 @@ RIGHT = {
     "lib/sched/top.h": C + '#include "sched/low.h"\n\nvoid hauli_top(void);\n',
     "lib/sched/top.c": C + '#include "sched/top.h"\n\nvoid hauli_top(void)\n{\n}\n',
     "lib/include/haul/base.h": C,
+    "lib/include/haul/sem.h": C + "HAUL_API int haul_sem_wait(struct haul_sem *s, "
+                              "uint64_t deadline);\n",
+    "tests/net/nulls.c": C + "X(haul_sem_wait, NULL)\n",
     "lib/sched/run.h": C + "void hauli_run(void);\nvoid hauli_walk(void);\n",
     "lib/sched/run/loop.h": C,
     "lib/sched/glue.h": C + '#include "sched/run.h"\n\n/* As it is: hauli_walk() */\n',
@@ -61,7 +65,16 @@ RIGHT = {
     "apps/go": "#!/bin/sh\n# SPDX-License-Identifier: BSD-3-Clause\nset -eu\n",
 }
 
+API = "lib/include/haul/api.h"
 WRONG = [  # rule, file, text, expected message
+    (api, API, "HAUL_API int haul_a(char *errbuf, size_t errlen, int x);\n", "its last two"),
+    (api, API, "struct haul_a {\n\tchar *errbuf; /* */\n};\n", "errbuf: an argument of the call"),
+    (api, API, "HAUL_API int haul_a(uint64_t deadline, int x);\n", "its deadline is not its last"),
+    (api, API, "HAUL_API int haul_a(int carrier);\n", "int carrier: numbers of"),
+    (api, API, "HAUL_API int haul_a(int (*fn)(void *arg), int x);\n", "void .arg does not follow"),
+    (api, API, "HAUL_API bool haul_a_alive(int x);\n", "what returns a bool"),
+    (api, API, "HAUL_API int haul_a(const struct haul_a *a);\n", "haul_a: tests/net/nulls.c does"),
+    (api, API, "HAUL_API int haul_a(const struct haul_a_opts *a);\n", None),
     (floors, "lib/base/a.c", '#include "conc/inbox.h"\n', "lib/base/a.c:2: lib/base may not"),
     (floors, "lib/conc/a.c", '#include "sched/b.h"\n', None),  # the compiler's
     (floors, "lib/sched/state/a.c", '#include "sched/run/loop.h"\n',
@@ -159,7 +172,7 @@ def main():
     with tempfile.TemporaryDirectory() as root:
         make(root, RIGHT)
         shutil.copy(sys.argv[1] + "/.clang-format", root)
-        for rule in circles, floors, homes, edges, files, format, links, mentions, mutated,\
+        for rule in api, circles, floors, homes, edges, files, format, links, mentions, mutated,\
                 shell, words:
             said = report(rule, root)
             tap.ok(not said, f"{rule.__name__}: content with a tree that is right", said)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All of haul's public headers. */
+/* All of haul's public headers. What holds for all functions is in docs/guide/conventions.md. */
 #ifndef HAUL_HAUL_H
 #define HAUL_HAUL_H
 

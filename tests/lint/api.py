@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The API: declarations of public headers follow docs/guide/conventions.md, as far as a script can
+see; and each function with an object of haul's is in the test that gives it NULL."""
+import re
+
+import tree
+
+HEADER = re.compile(r"(^|/)include/haul[\w-]*/")
+FUNCTION = re.compile(r"\bHAUL_API\s+([^;(]*?)\b(haul_\w+)\s*\(((?:[^;()]|\([^()]*\))*)\)[^;]*;")
+MEMBER = re.compile(r"^\t[^;(]*\b(errbuf|errlen)(?:\[[^]]*\])?;", re.M)
+NUMBERS = re.compile(r"(?:carrier|port|queue|q)")
+ASKS = re.compile(r"_(?:is|has|can|try)_|_try_|^haul_try_")
+NULLS = "tests/net/nulls.c"
+
+# With the reasons in the page.
+ASK_OTHERWISE = {"haul_cancelled", "haul_maybe_yield"}
+TELL_WHETHER_DONE = {"haul_io_get_queue_stats", "haul_app_place"}  # false: there is none
+# Calls for each packet, on memory only, or made by a macro of a block.
+DO_NOT_LOOK = re.compile(
+    r"haul_(?:net|arp|nd|icmp|udp|hist)_|haul_(?:try_)?send|haul_tx_burst$|haul_drop|haul_record$|"
+    r"haul_no_suspend_|haul_(?:shield|with)_|haul_scope_|haul_app_|haul_(?:chan|plan)_destroy$")
+
+
+def arguments(text):
+    depth, arg = 0, ""
+    for c in text + ",":
+        depth += (c == "(") - (c == ")")
+        if c == "," and depth == 0:
+            yield " ".join(arg.split())
+            arg = ""
+        else:
+            arg += c
+
+
+def wrong(result, name, args):
+    last = args[-1]
+    if "char *errbuf" in args and args[-2:] != ["char *errbuf", "size_t errlen"]:
+        yield "its last two arguments are not char *errbuf, size_t errlen"
+    if "uint64_t deadline" in args and last != "uint64_t deadline" and name != "haul_scope_open":
+        yield "its deadline is not its last argument"
+    for arg in args:
+        number = re.fullmatch(r"(\w+) (\w+)", arg)
+        if number and NUMBERS.fullmatch(number[2]) and number[1] != "unsigned":
+            yield f"{arg}: numbers of carriers, ports and queues are unsigned"
+    for i, arg in enumerate(args):
+        if re.search(r"\(\*\w+\)\(.*void \*arg\)|^haul_\w*fn \*\w+$", arg) and \
+                args[i + 1:i + 2] not in (["void *arg"], ["void *const args[]"]):
+            yield f"{arg}: void *arg does not follow"
+    if result == "bool" and not ASKS.search(name) and name not in ASK_OTHERWISE and \
+            name not in TELL_WHETHER_DONE:
+        yield "what returns a bool is called haul_x_is_y, has, can, or try"
+
+
+def needs_object(args):
+    """An argument that a call cannot do without: an object, not options or a result."""
+    return any(re.fullmatch(r"(?:const )?struct haul_(?!\w*opts\b)\w+ \*\*?\w+", a) for a in args)
+
+
+def findings(root):
+    nulls = tree.text(root, NULLS)
+    for path in tree.files(root, ".h"):
+        if not HEADER.search(path):
+            continue
+        code = tree.code(tree.text(root, path))
+        for m in FUNCTION.finditer(code):
+            where = f"{path}:{tree.line_of(code, m.start())}: {m[2]}: "
+            args = list(arguments(m[3]))
+            yield from (where + text for text in wrong(m[1].strip(), m[2], args))
+            if needs_object(args) and not DO_NOT_LOOK.match(m[2]) and \
+                    not re.search(rf"\bX\({m[2]},", nulls):
+                yield f"{where}{NULLS} does not give it NULL"
+        for m in MEMBER.finditer(code):
+            yield f"{path}:{tree.line_of(code, m.start(1))}: {m[1]}: an argument of the call"
+
+
+if __name__ == "__main__":
+    tree.main(findings)
