@@ -7,6 +7,7 @@
 
 #include "coro/fiber.h"
 #include "coro_child.h"
+#include "sched/state/carrier.h"
 #include "support/runtime.h"
 #include "support/suite.h"
 
@@ -203,6 +204,7 @@ static void *waits(void *arg)
 {
 	s.turn++;
 	haul_sem_wait(&s.there, HAUL_FOREVER);
+	s.turn++;
 	haul_sem_wait(&s.there, HAUL_FOREVER);
 	return NULL;
 }
@@ -224,16 +226,9 @@ static void *polls(void *arg)
 /* Each sleeps before the stop, else nothing is said. */
 static void wait_for_sleep(unsigned turns)
 {
-	struct haul_carrier_stats before, after;
-
 	WAIT_UNTIL(s.turn == turns);
-	for (unsigned i = 0; i < haul_carriers(s.rt); i++) {
-		do {
-			haul_carrier_get_stats(haul_carrier(s.rt, i), &before);
-			usleep(20000);
-			haul_carrier_get_stats(haul_carrier(s.rt, i), &after);
-		} while (before.rounds != after.rounds);
-	}
+	for (unsigned i = 0; i < haul_carriers(s.rt); i++)
+		WAIT_UNTIL(hauli_inbox_has_slept(&haul_carrier(s.rt, i)->inbox));
 }
 
 static void deadlock_of_two(void)
@@ -264,7 +259,7 @@ static void one_that_a_thread_wakes(void)
 	spawn(0, waits, NULL);
 	wait_for_sleep(1);
 	haul_sem_post(&s.there);
-	wait_for_sleep(1);
+	wait_for_sleep(2);
 	runtime_stop(s.rt);
 }
 
