@@ -161,7 +161,7 @@ class Coroutine:
     def __init__(self, haul, value, number):
         self.haul, self.value, self.number = haul, value, number
         self.address = int(value.address)
-        self.state = haul.states[word(value["state"])]
+        self.state = haul.state_of(word(value["state"]))
         self.stack = value["co"]["stack"]
 
     def name(self):
@@ -204,7 +204,7 @@ class Coroutine:
     def whom(self):
         if self.state == "blocked":
             return self.awaited()
-        target = self.haul.joined().get(self.address) if self.state.startswith("joining") else None
+        target = self.haul.joined().get(self.address) if self.state == "joining" else None
         return " %s %#x" % (target.name(), target.address) if target else ""
 
     def awaited(self):
@@ -268,6 +268,8 @@ class Haul:
         self.coro = gdb.lookup_type("struct haul_coro")
         self.states = {f.enumval: f.name[len(STATE_PREFIX):].lower().replace("_", " ")
                        for f in gdb.lookup_type("enum hauli_coro_state").fields()}
+        # From the first of the bits beside a kind of wait on.
+        self.beside = next(value for value, name in self.states.items() if name == "armed")
         self.folders = tuple(  # of haul's sources
             os.path.normpath(os.path.join(os.path.dirname(anchor.symtab.fullname()), up))
             for up in ("../..", "../../../drivers-glue"))
@@ -275,6 +277,10 @@ class Haul:
         self.current = None
         self.targets = None
         self.all = None
+
+    def state_of(self, byte):
+        """None: it is no state."""
+        return self.states.get(byte % self.beside)
 
     def owns(self, frame):
         """True if the frame is of a function of haul."""
@@ -347,7 +353,7 @@ class Haul:
         memory = gdb.selected_inferior().read_memory(base, total).tobytes() if total else b""
         state_at, home_at = offset_of(self.coro, "state"), offset_of(self.coro, "home")
         for at in range(0, total, size):
-            state = self.states.get(memory[at + state_at])
+            state = self.state_of(memory[at + state_at])
             used = any(memory[at + home_at:at + home_at + 8])
             if state == "homeless" if not used else state not in (None, "zombie"):
                 value = gdb.Value(base + at).cast(self.coro.pointer()).dereference()

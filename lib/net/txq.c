@@ -15,7 +15,7 @@
 #include "sched/state/self.h"
 #include "sched/wait/block.h"
 #include "sched/wait/order.h"
-#include "sched/wait/serve.h"
+#include "sched/wait/request.h"
 #include "sched/wait/suspend.h"
 
 /* A coroutine that waits for room. Lies on the coroutine's stack. */
@@ -142,13 +142,13 @@ static void join_line(struct haul_txq *txq, struct sender *s)
  * it. */
 static int wait_in_line(struct haul_txq *txq, struct sender *s)
 {
-	enum hauli_block_end end = hauli_block_wait(&s->block);
+	int err = hauli_block_wait(&s->block);
 
-	if (end != HAULI_BLOCK_SERVED)
+	if (err != 0)
 		hauli_wait_list_leave(&txq->waiters, &s->waiter);
 	if (s->taken)
 		return 0;
-	return end == HAULI_BLOCK_EXPIRED ? -ETIMEDOUT : -ECANCELED;
+	return err ? err : -ECANCELED; /* served by a queue that closes */
 }
 
 static __attribute__((noinline)) int wait_for_room(struct haul_txq *txq, struct rte_mbuf *pkt)

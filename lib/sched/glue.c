@@ -14,7 +14,7 @@ struct choice {
 static bool is_chosen(const struct haul_coro *co, const struct choice *choice)
 {
 	return hauli_coro_home(co) == choice->home && choice->chosen->is_chosen(co->fn) &&
-		hauli_coro_state(co) < HAULI_CORO_ENDED;
+		hauli_state_lives(hauli_coro_state(co));
 }
 
 static void look_at(void *object, void *arg)

@@ -322,19 +322,19 @@ static void wait(struct scope *s)
 
 	while (s->running > 0) {
 		struct hauli_block b;
-		enum hauli_block_end end;
+		int err;
 
 		hauli_block_init(&b, me, HAUL_FOREVER, patient);
 		b.what = hauli_block_children;
 		b.object = s;
 		s->waits = &b;
-		end = hauli_block_wait(&b);
+		err = hauli_block_wait(&b);
 		hauli_go_on_at_home(hauli_here(), me);
 		s->waits = NULL;
-		if (end == HAULI_BLOCK_SERVED)
+		if (err == 0)
 			continue;
 		patient = false;
-		fail(s, end == HAULI_BLOCK_EXPIRED ? -ETIMEDOUT : -ECANCELED);
+		fail(s, err);
 		cancel(me, s);
 	}
 }

@@ -143,13 +143,13 @@ static void leave_all(struct hauli_case *cases, unsigned n, const struct hauli_s
 
 static int wait(struct hauli_case *cases, unsigned n, struct hauli_select *s)
 {
-	enum hauli_block_end end = hauli_block_wait(&s->block);
+	int err = hauli_block_wait(&s->block);
 	struct hauli_case *cs;
 
-	if (end != HAULI_BLOCK_SERVED) {
+	if (err != 0) {
 		if (hauli_claim_take(&s->first.claim)) {
 			leave_all(cases, n, NULL);
-			return end == HAULI_BLOCK_EXPIRED ? -ETIMEDOUT : -ECANCELED;
+			return err;
 		}
 		hauli_block_wait_served(&s->block);
 	}

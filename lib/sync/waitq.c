@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sync/waitq.h"
 
-#include "sched/wait/serve.h"
+#include "sched/wait/request.h"
 
 #define SERVED_AT_ONCE 64
 
@@ -51,12 +51,12 @@ bool hauli_waitq_leave_if_there(struct hauli_waitq *q, struct hauli_sync_waiter 
 int hauli_waitq_wait(struct hauli_waitq *q, struct hauli_sync_wait *w,
 	void (*leave)(struct hauli_waitq *q, struct hauli_sync_waiter *w))
 {
-	enum hauli_block_end end = hauli_block_wait(&w->block);
+	int err = hauli_block_wait(&w->block);
 
-	if (hauli_likely(end == HAULI_BLOCK_SERVED))
+	if (hauli_likely(err == 0))
 		return w->waiter.result;
 	if (hauli_waitq_leave_if_there(q, &w->waiter, leave))
-		return end == HAULI_BLOCK_EXPIRED ? -ETIMEDOUT : -ECANCELED;
+		return err;
 	hauli_block_wait_served(&w->block);
 	return w->waiter.result;
 }

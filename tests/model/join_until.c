@@ -155,7 +155,8 @@ static void join_after(void)
 	atomic_store_explicit(&m.over, true, memory_order_release);
 	hauli_mail_send(&m.c, &m.rouse);
 #else
-	hauli_join_begin(&m.waiters, &m.plain);
+	m.waiter.arg = &m.plain;
+	hauli_join_begin_here(&m.waiters, &m.waiter);
 	while (hauli_coro_state(&m.waiter) != HAULI_CORO_READY)
 		wait(&m.waiters);
 	MODEL_ASSERT(m.plain.result == &m.result && m.result == 1);
@@ -172,7 +173,8 @@ static void is_joined(void)
 
 static void waiters_home(void)
 {
-	hauli_join_begin(&m.waiters, &m.timed.join);
+	m.waiter.arg = &m.timed;
+	hauli_join_begin_here(&m.waiters, &m.waiter);
 	if (!hauli_inbox_is_empty(&m.waiters.inbox))
 		receive(&m.waiters, hauli_inbox_drain(&m.waiters.inbox));
 	if (hauli_coro_state(&m.waiter) == HAULI_CORO_READY) {

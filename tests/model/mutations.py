@@ -441,7 +441,7 @@ MUTATIONS = [
      'return atomic_exchange_explicit(&p->given, false, memory_order_acquire /* word.E3:A */);',
      'bool given = atomic_load_explicit(&p->given, memory_order_acquire);\n'
      '\tatomic_store_explicit(&p->given, false, memory_order_relaxed);\n\treturn given;'),
-    ('permit_remote', 'lib/sched/wait/wait.c',
+    ('permit_remote', 'lib/sched/wait/park.c',
      'a remote coroutine takes its permit by a plain store',
      'if (hauli_permit_take_remote(&me->permit)) return 0; return cancelled(me)',
      'hauli_permit_take(&me->permit);\n\treturn cancelled(me)'),

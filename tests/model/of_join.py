@@ -19,7 +19,7 @@ MUTATIONS = [
      'if (target->joiner && hauli_join_is_over(target->joiner)) target->joiner = NULL;',
      'if (target->joiner)\n\t\thauli_join_is_over(target->joiner);'),
     ('join_until', 'lib/sched/wait/joined.c', 'the timer of a join that has ended stays armed',
-     'hauli_join_disarm(c, waiter); hauli_ready(c, waiter);', 'hauli_ready(c, waiter);'),
+     'hauli_coro_disarm(c, waiter); hauli_ready(c, waiter);', 'hauli_ready(c, waiter);'),
     ('join_until', 'lib/sched/wait/join.c', 'the waiter is ready when its deadline comes too late',
      'hauli_coro_set_state(waiter, HAULI_CORO_JOINING); return false;', 'return true;'),
     ('join_until', 'lib/conc/word.h', 'a claim publishes nothing',

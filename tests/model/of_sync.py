@@ -27,10 +27,9 @@ MUTATIONS = [
     ('sync_sem', 'lib/sched/wait/block.c', 'a served coroutine stays asleep',
      'hauli_wake_last_here(c, co);', ';'),
     ('sync_sem', 'lib/sched/wait/block.c', 'the timer of a served coroutine stays armed',
-     'if (blocked) disarm(c, co);', ''),
-    ('sync_sem_cancel', 'lib/sched/wait/block.c', 'a cancel leaves the timer armed',
-     'disarm(c, co); set_end(block_of(co), HAULI_BLOCK_CANCELLED);',
-     'set_end(block_of(co), HAULI_BLOCK_CANCELLED);'),
+     'hauli_timer_disarm(&c->timers, &co->timer);', ''),
+    ('sync_sem_cancel', 'lib/sched/wait/request.c', 'a cancel leaves the timer armed',
+     'hauli_coro_disarm(c, co); hauli_ready(c, co);', 'hauli_ready(c, co);'),
     ('sync_sem_cancel', 'lib/sched/wait/request.c', 'a request to serve is ignored',
      'if (bits & HAULI_REQ_SERVED)', 'if (0)'),
     ('sync_mutex', 'lib/sync/mutex.c', 'an unlock frees the mutex that it hands over',
@@ -88,17 +87,17 @@ MUTATIONS = [
      'hauli_wait_list_enter_before(list, w, list->first);'),
     ('sync_stolen', 'lib/sched/wait/block.c',
      'the home ignores a wait that was served before it begins',
-     'if (end_of(b) == HAULI_BLOCK_SERVED) return false;', ''),
+     'if (is_served(b) || is_cancelled(b))', 'if (is_cancelled(b))'),
     ('sync_stolen', 'lib/sched/wait/block.c', 'a stolen coroutine waits where it runs',
      'if (hauli_unlikely(hauli_coro_is_stolen(me)))', 'if (0)'),
     ('sync_stolen', 'lib/sched/wait/block.c',
      'one that came too late for its deadline waits only once',
-     'while (end_of(b) != HAULI_BLOCK_SERVED) wait(b);', ''),
+     'while (!is_served(b)) wait(b);', ''),
 ]
 
 SYNC = ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/lockword.c', 'lib/conc/ring.c',
-        'lib/sched/wait/block.c', 'lib/sched/wait/request.c', 'lib/sched/wait/serve.c',
-        'lib/sched/wait/wake.c', 'lib/sync/waitq.c']
+        'lib/sched/wait/block.c', 'lib/sched/wait/request.c', 'lib/sched/wait/wake.c',
+        'lib/sync/waitq.c']
 SOURCES = {
     model: SYNC + [f'lib/sync/{name}.c' for name in names]
     for names, models in {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A permit taken away from home, by the real request.c and wait.c of lib/sched: a stolen coroutine
+ * A permit taken away from home, by the real request.c and park.c of lib/sched: a stolen coroutine
  * goes on after its park, and its home gives it another permit meanwhile. The coroutine sees the
  * write before that permit, or has the permit for its next park.
  */
+#include "sched/wait/park.c"
 #include "sched/wait/request.c"
-#include "sched/wait/wait.c"
 
 #include "explorer.h"
 

@@ -147,7 +147,6 @@ static void handle_tick(struct haul_carrier *c, struct hauli_msg *msg)
 	if (!h->armed)
 		return;
 	h->armed = 0;
-	hauli_block_expire_here(&h->waiter);
 	hauli_ready(c, &h->waiter);
 }
 
@@ -195,7 +194,7 @@ static inline void home_enter_ahead(
 
 static inline bool home_ahead_is_served(const struct home *h)
 {
-	return hauli_u32_published_get(&h->ahead_w.block.end) == HAULI_BLOCK_SERVED;
+	return hauli_u32_published_get(&h->ahead_w.block.served);
 }
 
 static void ender(void)

@@ -169,7 +169,6 @@ static void receive(struct haul_carrier *c)
 static void expire(struct haul_carrier *c)
 {
 	m.armed = 0;
-	hauli_block_expire_here(&m.co);
 	hauli_ready(c, &m.co);
 }
 

@@ -213,7 +213,7 @@ static void look_for_about(struct haul_runtime *rt)
 	if (!hauli_slab_has(rt->coros, about.co))
 		return;
 	home = hauli_coro_home(about.co);
-	about_kind = home && hauli_coro_state(about.co) < HAULI_CORO_ENDED ? HAULI_ABOUT_LIVES
+	about_kind = home && hauli_state_lives(hauli_coro_state(about.co)) ? HAULI_ABOUT_LIVES
 									   : HAULI_ABOUT_ENDED;
 	if (home)
 		(void)hauli_snapshot(home, &about, 1);

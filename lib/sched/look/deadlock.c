@@ -94,7 +94,7 @@ static bool read_join(const struct hauli_deadlocks *d, struct wait *w)
 {
 	struct hauli_join j;
 
-	if (!read_at(&j, w->place, sizeof(j)) || j.waiter != w->co || j.timed)
+	if (!read_at(&j, w->place, sizeof(j)) || j.waiter != w->co)
 		return false;
 	w->object = w->next = j.target;
 	return hauli_slab_has(d->rt->coros, w->next);
@@ -104,9 +104,9 @@ HAULI_MAY_RACE static bool read_block(const struct hauli_deadlocks *d, struct wa
 {
 	struct hauli_block b;
 
-	if (!read_at(&b, w->place, sizeof(b)) || b.co != w->co || b.at != HAULI_NEVER ||
-		hauli_u32_published_get(&b.end) != HAULI_BLOCK_WAITS ||
-		(b.cancellable && hauli_coro_is_cancelled(w->co)))
+	if (!read_at(&b, w->place, sizeof(b)) || b.co != w->co ||
+		hauli_u32_published_get(&b.served) ||
+		((b.kind & HAULI_CORO_CANCELLABLE) && hauli_coro_is_cancelled(w->co)))
 		return false;
 	w->object = b.object;
 	w->next = NULL;
@@ -116,6 +116,12 @@ HAULI_MAY_RACE static bool read_block(const struct hauli_deadlocks *d, struct wa
 		return false;
 	w->next = hauli_snapshot_holder(b.object);
 	return w->next != w->co && hauli_slab_has(d->rt->coros, w->next);
+}
+
+/* The kind of wait of a co that waits without a deadline; else it is none. */
+static enum hauli_coro_state lasting(const struct haul_coro *co)
+{
+	return hauli_coro_state(co) & ~HAULI_CORO_CANCELLABLE;
 }
 
 /* False: co does not wait, or has a deadline, or it is not known for whom it waits. */
@@ -137,7 +143,7 @@ HAULI_MAY_RACE static bool read_wait(
 		.place = co->arg,
 		.poller = co->poller,
 	};
-	switch (hauli_coro_state(co)) {
+	switch (lasting(co)) {
 	case HAULI_CORO_JOINING:
 		return read_join(d, w);
 	case HAULI_CORO_BLOCKED:
@@ -224,10 +230,10 @@ static void tell(struct hauli_deadlocks *d, const struct wait *waits, unsigned n
 /* A guess. */
 HAULI_MAY_RACE static bool may_be_stuck(const struct haul_coro *co)
 {
-	enum hauli_coro_state state = hauli_coro_state(co);
+	enum hauli_coro_state kind = lasting(co);
 
 	HAULI_RACES(co);
-	return (state == HAULI_CORO_BLOCKED || state == HAULI_CORO_JOINING) &&
+	return (kind == HAULI_CORO_BLOCKED || kind == HAULI_CORO_JOINING) &&
 		hauli_since_ns(co->timer.since, hauli_ticks()) >= YOUNG_NS;
 }
 

@@ -58,10 +58,8 @@ struct dump {
 static const char *const state_names[] = {
 	[HAULI_CORO_READY] = "ready",
 	[HAULI_CORO_PARKED] = "parked",
-	[HAULI_CORO_PARKED_UNTIL] = "parked",
 	[HAULI_CORO_SLEEPING] = "sleeping",
 	[HAULI_CORO_JOINING] = "waiting",
-	[HAULI_CORO_JOINING_UNTIL] = "waiting",
 	[HAULI_CORO_BLOCKED] = "waiting",
 	[HAULI_CORO_ORDER_WAIT] = "waiting for its order",
 	[HAULI_CORO_HOMELESS] = "waiting for a carrier",
@@ -69,7 +67,7 @@ static const char *const state_names[] = {
 
 static const char *name_of(enum hauli_coro_state state)
 {
-	return state_names[state < HAULI_CORO_ENDED ? state : HAULI_CORO_READY];
+	return state_names[hauli_state_lives(state) ? state : HAULI_CORO_READY];
 }
 
 /* The values are only printed. */
@@ -111,7 +109,7 @@ HAULI_MAY_RACE static void list_one(void *object, void *arg)
 	if (c && hauli_coro_is_unjoined(co)) {
 		d->unjoined++;
 		d->unjoined_name = co->co.name;
-	} else if (c && state < HAULI_CORO_ENDED) {
+	} else if (c && hauli_state_lives(state)) {
 		add_to(&d->lists[c->id], co);
 	} else if (state == HAULI_CORO_HOMELESS && d->homeless++ < HAULI_ALIKE_SHOWN) {
 		fprintf(d->out, "  no carrier: %s %p, %s\n", co->co.name, (const void *)co,
@@ -155,7 +153,7 @@ HAULI_MAY_RACE static void print_holder(const struct dump *d, const struct hauli
 
 	if (!hauli_slab_has(d->rt->coros, co))
 		fprintf(d->out, ", held by %p", (const void *)co);
-	else if (hauli_coro_home(co) && hauli_coro_state(co) < HAULI_CORO_ENDED)
+	else if (hauli_coro_home(co) && hauli_state_lives(hauli_coro_state(co)))
 		fprintf(d->out, ", held by %s %p", co->co.name, (const void *)co);
 	else if (hauli_snapshot_holder(s->object) == co)
 		fprintf(d->out, ", held by %p, which has ended", (const void *)co);
@@ -240,7 +238,7 @@ HAULI_MAY_RACE static void print_guess(
 		.begun = true, /* not known */
 		.stolen = hauli_coro_is_stolen(co),
 		.runs = running_on(c) == co,
-		.state = hauli_coro_state(co),
+		.state = hauli_coro_kind(co),
 		.name = co->co.name,
 		.until = HAULI_NEVER,
 	};

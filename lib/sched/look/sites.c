@@ -18,11 +18,6 @@ struct count {
 	uint64_t now;
 };
 
-static bool waits(enum hauli_coro_state state)
-{
-	return state > HAULI_CORO_READY && state < HAULI_CORO_ENDED && state != HAULI_CORO_HOMELESS;
-}
-
 /* The figures are only printed. */
 HAULI_MAY_RACE static void count_one(void *object, void *arg)
 {
@@ -33,7 +28,7 @@ HAULI_MAY_RACE static void count_one(void *object, void *arg)
 	uint64_t ns = 0;
 
 	HAULI_RACES(co);
-	if (!home || home->id >= count->nb_carriers || !waits(hauli_coro_state(co)) ||
+	if (!home || home->id >= count->nb_carriers || !hauli_state_waits(hauli_coro_state(co)) ||
 		!count->is_chosen(co->fn))
 		return;
 	w = &count->by_carrier[home->id];
@@ -90,7 +85,7 @@ void hauli_sites_add(struct hauli_sites *sites, const struct haul_coro *co)
 	unsigned depth = 0;
 
 	/* Thieves may have one that is ready; one that waits is suspended, and stays so. */
-	if (waits(hauli_coro_state(co)))
+	if (hauli_state_waits(hauli_coro_state(co)))
 		depth = hauli_trace(&co->co.ctx, pcs, HAULI_SITE_DEPTH);
 	add(sites, pcs, depth, 1);
 }
@@ -125,6 +120,6 @@ void hauli_site_of_waiting(const struct haul_coro *co, char *buf, size_t len)
 	struct hauli_shot shot = {.co = co};
 
 	buf[0] = '\0';
-	if (home && hauli_snapshot(home, &shot, 1) && shot.taken && waits(shot.state))
+	if (home && hauli_snapshot(home, &shot, 1) && shot.taken && hauli_state_waits(shot.state))
 		print(shot.pcs, shot.n < HAULI_SITE_DEPTH ? shot.n : HAULI_SITE_DEPTH, buf, len);
 }

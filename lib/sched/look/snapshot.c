@@ -76,7 +76,7 @@ HAULI_MAY_RACE static void see_wait(struct hauli_shot *s)
 {
 	const struct haul_coro *co = s->co;
 
-	s->until = HAULI_NEVER;
+	s->until = hauli_coro_state(co) & HAULI_CORO_ARMED ? co->timer.at : HAULI_NEVER;
 	s->since = co->timer.since;
 	switch (s->state) {
 	case HAULI_CORO_BLOCKED: {
@@ -84,22 +84,17 @@ HAULI_MAY_RACE static void see_wait(struct hauli_shot *s)
 
 		s->what = b->what;
 		s->object = b->object;
-		s->until = b->at;
 		if (b->what == hauli_block_mutex)
 			s->holder = hauli_snapshot_holder(b->object);
 		break;
 	}
 	case HAULI_CORO_JOINING:
-	case HAULI_CORO_JOINING_UNTIL:
 		s->what = "the end of";
 		s->object = co->arg ? ((const struct hauli_join *)co->arg)->target : NULL;
 		break;
 	default:
 		break;
 	}
-	if (s->state == HAULI_CORO_SLEEPING || s->state == HAULI_CORO_PARKED_UNTIL ||
-		s->state == HAULI_CORO_JOINING_UNTIL)
-		s->until = co->timer.at;
 }
 
 HAULI_MAY_RACE static void take(
@@ -110,9 +105,9 @@ HAULI_MAY_RACE static void take(
 
 	if (!co || hauli_coro_home(co) != c)
 		return;
-	s->state = hauli_coro_state(co);
+	s->state = hauli_coro_kind(co);
 	stack = co->co.stack;
-	if (s->state >= HAULI_CORO_ENDED || (!s->co && co->poller))
+	if (!hauli_state_lives(s->state) || (!s->co && co->poller))
 		return;
 	s->co = co;
 	s->taken = true;

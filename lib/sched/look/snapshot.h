@@ -18,7 +18,7 @@ struct hauli_shot {
 	const struct haul_coro *co; /* set by the caller; NULL: the one that runs */
 	bool taken; /* co is at home on the carrier, and has not ended */
 	bool begun, runs, stolen;
-	enum hauli_coro_state state;
+	enum hauli_coro_state state; /* without HAULI_CORO_ARMED */
 	const char *name;
 	/* Of a wait: what for, or NULL; the object or coroutine; ticks: its deadline, or
 	 * HAULI_NEVER; and when it began, or 0. */

@@ -27,7 +27,6 @@
 #include "sched/state/self.h"
 #include "sched/steal/sleep.h"
 #include "sched/steal/steal.h"
-#include "sched/wait/block.h"
 #include "sched/wait/join.h"
 #include "sched/wait/suspend.h"
 
@@ -35,13 +34,8 @@
 
 static void expire(struct haul_carrier *c, struct haul_coro *co)
 {
-	enum hauli_coro_state state = hauli_coro_state(co);
-
-	if (state == HAULI_CORO_BLOCKED)
-		hauli_block_expire_here(co);
-	else if (state == HAULI_CORO_JOINING_UNTIL && !hauli_join_expire_here(co))
-		return;
-	hauli_ready(c, co);
+	if (hauli_coro_kind(co) != HAULI_CORO_JOINING || hauli_join_expire_here(co))
+		hauli_ready(c, co);
 }
 
 /* Some of the due timers; the others wait for the next round, so that their number does not keep

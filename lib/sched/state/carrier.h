@@ -254,6 +254,25 @@ static inline void hauli_coro_waits(
 	hauli_coro_set_state(co, state);
 }
 
+/* The same, until timer.at, which may be HAULI_NEVER. kind: with HAULI_CORO_CANCELLABLE or not. */
+static inline void hauli_coro_waits_until(
+	struct haul_carrier *c, struct haul_coro *co, enum hauli_coro_state kind)
+{
+	if (hauli_likely(co->timer.at == HAULI_NEVER)) {
+		hauli_coro_waits(c, co, kind);
+		return;
+	}
+	hauli_timer_arm(&c->timers, &co->timer);
+	hauli_coro_waits(c, co, kind | HAULI_CORO_ARMED);
+}
+
+/* Owner, when the wait of co ends otherwise than by its timer. */
+static inline void hauli_coro_disarm(struct haul_carrier *c, struct haul_coro *co)
+{
+	if (hauli_coro_state(co) & HAULI_CORO_ARMED)
+		hauli_timer_disarm(&c->timers, &co->timer);
+}
+
 /* Owner. Queues a ready coroutine of this home behind all others. */
 static inline void hauli_queue(struct haul_carrier *c, struct haul_coro *co)
 {

@@ -30,17 +30,21 @@
 
 enum hauli_coro_state {
 	HAULI_CORO_READY, /* running, queued, or about to be; a poller: to be resumed */
-	HAULI_CORO_PARKED, /* in haul_park() */
-	HAULI_CORO_PARKED_UNTIL, /* in haul_park() with a deadline: its timer is armed */
-	HAULI_CORO_SLEEPING, /* its timer is armed */
-	HAULI_CORO_JOINING, /* in haul_join() */
-	HAULI_CORO_JOINING_UNTIL, /* in haul_join() with a deadline: its timer is armed */
-	HAULI_CORO_BLOCKED, /* in a wait that another coroutine ends (block.h) */
-	HAULI_CORO_ORDER_WAIT, /* waits for earlier ones of its order key (order.h) */
 	HAULI_CORO_HOMELESS, /* in the injector of a cluster (cluster.c) */
 	HAULI_CORO_ENDED, /* its body has returned; kept until joined */
 	HAULI_CORO_ZOMBIE, /* freed when the request message that is under way has come */
+	/* It waits. The kinds of waits: */
+	HAULI_CORO_PARKED, /* in haul_park() */
+	HAULI_CORO_SLEEPING, /* in haul_sleep() */
+	HAULI_CORO_JOINING, /* in haul_join() */
+	HAULI_CORO_BLOCKED, /* in a wait that another coroutine ends (block.h) */
+	HAULI_CORO_ORDER_WAIT, /* waits for earlier ones of its order key (order.h) */
+	/* Beside a kind of wait: */
+	HAULI_CORO_ARMED = 1 << 4, /* its timer is armed */
+	HAULI_CORO_CANCELLABLE = 1 << 5, /* a cancel ends the wait */
 };
+
+#define HAULI_CORO_KIND (HAULI_CORO_ARMED - 1) /* the bits without those beside it */
 
 /* Requests by other threads (conc/requests.h). */
 enum {
@@ -147,6 +151,23 @@ static inline enum hauli_coro_state hauli_coro_state(const struct haul_coro *co)
 static inline void hauli_coro_set_state(struct haul_coro *co, enum hauli_coro_state state)
 {
 	hauli_u8_owned_set(&co->state, (uint8_t)state);
+}
+
+/* The state without the bits beside it: of one that waits, the kind of wait. */
+static inline enum hauli_coro_state hauli_coro_kind(const struct haul_coro *co)
+{
+	return hauli_coro_state(co) & HAULI_CORO_KIND;
+}
+
+/* The next two for a co that has a home. For other threads than the home's a hint. */
+static inline bool hauli_state_waits(enum hauli_coro_state state)
+{
+	return state >= HAULI_CORO_PARKED;
+}
+
+static inline bool hauli_state_lives(enum hauli_coro_state state)
+{
+	return state != HAULI_CORO_ENDED && state != HAULI_CORO_ZOMBIE;
 }
 
 /* Makes a free object a ready coroutine that has no home and no stack yet. opts may be NULL. */

@@ -102,7 +102,7 @@ HAULI_MAY_RACE static void note_live(void *object, void *arg)
 	size_t used;
 
 	HAULI_RACES(co);
-	if (!hauli_coro_home(co) || !stack || hauli_coro_state(co) >= HAULI_CORO_ENDED)
+	if (!hauli_coro_home(co) || !stack || !hauli_state_lives(hauli_coro_state(co)))
 		return;
 	used = hauli_stack_used(stack);
 	if (co->co.stack == stack && co->fn == fn)

@@ -30,6 +30,7 @@
 #include "sched/wait/block.h"
 #include "sched/wait/join.h"
 #include "sched/wait/order.h"
+#include "sched/wait/park.h"
 
 #define OUTSIDE "called outside a coroutine: there is nothing that could be stolen"
 
@@ -60,33 +61,6 @@ void haul_unpin(void)
 		hauli_u8_shared_clear_bits(&me->flags, HAULI_FLAG_KEPT);
 }
 
-static void park(struct haul_carrier *c, struct haul_coro *co)
-{
-	if (hauli_permit_is_given(&co->permit) || hauli_coro_is_cancelled(co)) {
-		hauli_ready(c, co);
-	} else if (co->timer.at == HAULI_NEVER) {
-		hauli_coro_waits(c, co, HAULI_CORO_PARKED);
-	} else {
-		hauli_timer_arm(&c->timers, &co->timer);
-		hauli_coro_waits(c, co, HAULI_CORO_PARKED_UNTIL);
-	}
-}
-
-static void sleep(struct haul_carrier *c, struct haul_coro *co)
-{
-	if (hauli_coro_is_cancelled(co)) {
-		hauli_ready(c, co);
-		return;
-	}
-	hauli_timer_arm(&c->timers, &co->timer);
-	hauli_coro_waits(c, co, HAULI_CORO_SLEEPING);
-}
-
-static void join(struct haul_carrier *c, struct haul_coro *co)
-{
-	hauli_join_begin(c, co->arg);
-}
-
 /* The slice of co has ended on the thief: co is as any other at home. */
 static void slice_has_ended(struct haul_carrier *c, struct haul_coro *co)
 {
@@ -95,20 +69,22 @@ static void slice_has_ended(struct haul_carrier *c, struct haul_coro *co)
 		hauli_order_withdraw(c, co);
 }
 
-static void block(struct haul_carrier *c, struct haul_coro *co)
-{
-	if (!hauli_block_begin_here(c, co))
-		hauli_ready(c, co);
-}
+/* A row for each kind of wait: begins it; false: it has ended already. */
+static bool (*const begin[])(struct haul_carrier *c, struct haul_coro *co) = {
+	[HAULI_CORO_PARKED] = hauli_park_begin_here,
+	[HAULI_CORO_SLEEPING] = hauli_sleep_begin_here,
+	[HAULI_CORO_JOINING] = hauli_join_begin_here,
+	[HAULI_CORO_BLOCKED] = hauli_block_begin_here,
+};
 
 /* The message comes between batches, so that there is no begin of one for hauli_coro_waits(). */
-static void begin_wait(struct haul_carrier *c, struct haul_coro *co,
-	void (*begin)(struct haul_carrier *, struct haul_coro *))
+static void wait(struct haul_carrier *c, struct haul_coro *co, enum hauli_coro_state kind)
 {
 	uint64_t batch_began = hauli_u64_owned_get(&c->batch_began);
 
 	hauli_u64_owned_set(&c->batch_began, hauli_timer_ticks());
-	begin(c, co);
+	if (!begin[kind](c, co))
+		hauli_ready(c, co);
 	hauli_u64_owned_set(&c->batch_began, batch_began);
 }
 
@@ -126,23 +102,14 @@ void hauli_stolen_is_back(struct haul_carrier *c, struct haul_coro *co)
 	case HAULI_BACK_SEND:
 		hauli_ready_first(c, co);
 		break;
-	case HAULI_BACK_PARK:
-		begin_wait(c, co, park);
-		break;
-	case HAULI_BACK_SLEEP:
-		begin_wait(c, co, sleep);
-		break;
-	case HAULI_BACK_JOIN:
-		begin_wait(c, co, join);
-		break;
-	case HAULI_BACK_BLOCK:
-		begin_wait(c, co, block);
-		break;
 	case HAULI_BACK_END:
 		hauli_coro_drop_stack(c, co);
 		hauli_coro_finish(c, co);
 		if (co->detached)
 			hauli_coro_free(c, co);
+		break;
+	default:
+		wait(c, co, co->back & ~HAULI_BACK_WAIT);
 		break;
 	}
 }

@@ -5,11 +5,11 @@
  *
  * A server that takes a waiter out of a list, under the list's lock, calls serve() once for it,
  * after it has released the lock. That is a request to the home (request.h), or on the home's
- * thread a direct call. So the home decides, as for park and sleep (design 0001), and `end` has one
- * writer at a time: the coroutine, before it is in the list, then its home.
+ * thread a direct call. So the home decides, as for park and sleep (design 0001), and `served` has
+ * one writer at a time: the coroutine, before it is in the list, then its home.
  *
  *	home: the timer expires             server, with the list's lock
- *	end = EXPIRED, the coroutine ready  takes the waiter out of the list; marks it served
+ *	the coroutine is ready              takes the waiter out of the list; marks it served
  *	                                    releases the lock
  *	coroutine: takes the list's lock
  *	not in the list? waits until the    serve(): a request to the home
@@ -21,7 +21,7 @@
  *	    never uses a coroutine that has ended, and no call is left for a later wait.
  *	A wake-up may be a system call: no lock is held over it. And serve() is the server's only
  *	    step after the lock: the coroutine that it wakes may free the object.
- *	The coroutine may be stolen between its wake-up and that look: `end` is published by the
+ *	The coroutine may be stolen between its wake-up and that look: `served` is published by the
  *	    home and read by the thief. The second wait brings it home.
  *
  * Model: tests/model/sync_sem.c. Stress: tests/stress/sync.c.
@@ -39,14 +39,9 @@
 const char hauli_block_mutex[] = "mutex";
 const char hauli_block_children[] = "the children of scope";
 
-static inline enum hauli_block_end end_of(const struct hauli_block *b)
+static inline bool is_served(const struct hauli_block *b)
 {
-	return (enum hauli_block_end)hauli_u32_published_get(&b->end);
-}
-
-static inline void set_end(struct hauli_block *b, enum hauli_block_end end)
-{
-	hauli_u32_published_set(&b->end, end);
+	return hauli_u32_published_get(&b->served);
 }
 
 static inline struct hauli_block *block_of(const struct haul_coro *co)
@@ -63,7 +58,7 @@ int hauli_block_check_slow(
 	hauli_frame_bound(me, HAUL_FOREVER); /* the time of a shield may be over */
 	if (!hauli_coro_is_cancelled(me))
 		return 0;
-	/* As refuse_to_wait() in wait.c: a loop that ignores the result keeps no carrier. */
+	/* As refuse_to_wait() in park.c: a loop that ignores the result keeps no carrier. */
 	hauli_suspend(c, me, true);
 	return -ECANCELED;
 }
@@ -74,10 +69,15 @@ void hauli_block_init(
 	b->co = me;
 	if (cancellable)
 		deadline = hauli_frame_bound(me, deadline);
-	b->at = hauli_ticks_at(deadline);
-	b->cancellable = cancellable;
-	set_end(b, HAULI_BLOCK_WAITS);
+	b->kind = HAULI_CORO_BLOCKED | (cancellable ? HAULI_CORO_CANCELLABLE : 0);
+	hauli_u32_published_set(&b->served, false);
 	me->arg = b;
+	me->timer.at = hauli_ticks_at(deadline);
+}
+
+static inline bool is_cancelled(const struct hauli_block *b)
+{
+	return (b->kind & HAULI_CORO_CANCELLABLE) && hauli_coro_is_cancelled(b->co);
 }
 
 static inline __attribute__((always_inline)) bool begin_here(
@@ -85,17 +85,9 @@ static inline __attribute__((always_inline)) bool begin_here(
 {
 	struct hauli_block *b = block_of(co);
 
-	if (end_of(b) == HAULI_BLOCK_SERVED)
+	if (is_served(b) || is_cancelled(b))
 		return false;
-	if (b->cancellable && hauli_coro_is_cancelled(co)) {
-		set_end(b, HAULI_BLOCK_CANCELLED);
-		return false;
-	}
-	if (b->at != HAULI_NEVER) {
-		co->timer.at = b->at;
-		hauli_timer_arm(&c->timers, &co->timer);
-	}
-	hauli_coro_waits(c, co, HAULI_CORO_BLOCKED);
+	hauli_coro_waits_until(c, co, b->kind);
 	return true;
 }
 
@@ -110,57 +102,54 @@ static void wait(struct hauli_block *b)
 	struct haul_coro *me = b->co;
 
 	if (hauli_unlikely(hauli_coro_is_stolen(me)))
-		hauli_stolen_go_home(c, me, HAULI_BACK_BLOCK);
+		hauli_stolen_wait(c, me, HAULI_CORO_BLOCKED);
 	else if (hauli_likely(begin_here(c, me)))
 		hauli_suspend(c, me, false);
-	else if (end_of(b) == HAULI_BLOCK_CANCELLED)
-		hauli_suspend(c, me, true); /* as refuse_to_wait() in wait.c */
+	else if (!is_served(b))
+		hauli_suspend(c, me, true); /* as refuse_to_wait() in park.c */
 }
 
-enum hauli_block_end hauli_block_wait(struct hauli_block *b)
+int hauli_block_wait(struct hauli_block *b)
 {
 	wait(b);
-	return end_of(b);
+	if (hauli_likely(is_served(b)))
+		return 0;
+	return is_cancelled(b) ? -ECANCELED : -ETIMEDOUT;
 }
 
 void hauli_block_wait_served(struct hauli_block *b)
 {
-	b->at = HAULI_NEVER;
-	b->cancellable = false;
-	while (end_of(b) != HAULI_BLOCK_SERVED)
+	b->co->timer.at = HAULI_NEVER;
+	b->kind = HAULI_CORO_BLOCKED;
+	while (!is_served(b))
 		wait(b);
 }
 
-static void disarm(struct haul_carrier *c, struct haul_coro *co)
+static inline __attribute__((always_inline)) void serve(
+	struct haul_carrier *c, struct haul_coro *co, bool last)
 {
-	if (block_of(co)->at != HAULI_NEVER)
-		hauli_timer_disarm(&c->timers, &co->timer);
+	hauli_u32_published_set(&block_of(co)->served, true);
+	if (last)
+		hauli_wake_last_here(c, co);
+	else
+		hauli_wake_here(c, co);
+}
+
+static __attribute__((noinline)) void serve_armed(
+	struct haul_carrier *c, struct haul_coro *co, bool last)
+{
+	hauli_timer_disarm(&c->timers, &co->timer);
+	serve(c, co, last);
 }
 
 void hauli_block_serve_here(struct haul_carrier *c, struct haul_coro *co, bool last)
 {
-	bool blocked = hauli_coro_state(co) == HAULI_CORO_BLOCKED;
+	enum hauli_coro_state state = hauli_coro_state(co);
 
-	if (blocked)
-		disarm(c, co);
-	/* A coroutine that is not blocked may return from its wait, on another carrier, now. */
-	set_end(block_of(co), HAULI_BLOCK_SERVED);
-	if (blocked && last)
-		hauli_wake_last_here(c, co);
-	else if (blocked)
-		hauli_wake_here(c, co);
-}
-
-void hauli_block_expire_here(struct haul_coro *co)
-{
-	set_end(block_of(co), HAULI_BLOCK_EXPIRED);
-}
-
-bool hauli_block_cancel_here(struct haul_carrier *c, struct haul_coro *co)
-{
-	if (!block_of(co)->cancellable)
-		return false;
-	disarm(c, co);
-	set_end(block_of(co), HAULI_BLOCK_CANCELLED);
-	return true;
+	if (hauli_unlikely(state & HAULI_CORO_ARMED))
+		serve_armed(c, co, last);
+	else if (hauli_likely(state != HAULI_CORO_READY))
+		serve(c, co, last);
+	else /* it may return from its wait, on another carrier, now */
+		hauli_u32_published_set(&block_of(co)->served, true);
 }

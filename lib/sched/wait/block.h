@@ -8,14 +8,6 @@
 
 #include "sched/state/carrier.h"
 
-/* How a wait has ended. */
-enum hauli_block_end {
-	HAULI_BLOCK_WAITS, /* not yet */
-	HAULI_BLOCK_EXPIRED,
-	HAULI_BLOCK_CANCELLED,
-	HAULI_BLOCK_SERVED, /* replaces each of the others */
-};
-
 /* What two kinds of waits are for: hauli_block.what is this address. A mutex begins with a word:
  * the coroutine that holds it, and flags in the lowest bits. The object of the other one is a
  * scope, which begins with its frame. */
@@ -25,12 +17,11 @@ extern const char hauli_block_mutex[], hauli_block_children[];
 /* A wait; lies on the stack of its coroutine. */
 struct hauli_block {
 	struct haul_coro *co;
-	uint64_t at; /* ticks: the deadline, or HAULI_NEVER */
-	bool cancellable;
+	uint8_t kind; /* HAULI_CORO_BLOCKED, and HAULI_CORO_CANCELLABLE or not */
 	/* for a dump: what it waits for, such as "a mutex", and which; or NULL */
 	const char *what;
 	const void *object;
-	struct hauli_u32_published end; /* written by co before it is in a list, then by the home */
+	struct hauli_u32_published served; /* set by the home */
 };
 
 /*
@@ -54,19 +45,19 @@ static inline int hauli_block_check(
 void hauli_block_init(
 	struct hauli_block *b, struct haul_coro *me, uint64_t deadline, bool cancellable);
 
-/* Suspends b's coroutine, the running one, until the wait ends. */
-enum hauli_block_end hauli_block_wait(struct hauli_block *b);
+/* Suspends b's coroutine, the running one, until the wait ends. 0: it was served; -ETIMEDOUT or
+ * -ECANCELED. */
+int hauli_block_wait(struct hauli_block *b);
 
 /* After a wait that has ended otherwise, for a coroutine that was served meanwhile: suspends until
  * that has arrived. So a server may use the coroutine until then. */
 void hauli_block_wait_served(struct hauli_block *b);
 
-/* The home, for its coroutine co that blocks, or is about to: */
-/* begins the wait. False: it has ended already. */
+/* The home, for a co that has come home to block: begins the wait. False: it has ended already. */
 bool hauli_block_begin_here(struct haul_carrier *c, struct haul_coro *co);
+
+/* The home: ends the wait of co, which blocks, or is about to. last: co runs after all that are
+ * ready. */
 void hauli_block_serve_here(struct haul_carrier *c, struct haul_coro *co, bool last);
-/* end the wait of a BLOCKED co, whose timer is not armed any more. The caller makes it ready. */
-void hauli_block_expire_here(struct haul_coro *co);
-bool hauli_block_cancel_here(struct haul_carrier *c, struct haul_coro *co);
 
 #endif

@@ -122,7 +122,7 @@ static inline void wake(struct haul_carrier *c, struct hauli_join *j)
 static void wake_timed(struct haul_carrier *c, struct hauli_join *j)
 {
 	if (!j->event && hauli_coro_home(j->waiter) == c)
-		hauli_join_disarm(c, j->waiter);
+		hauli_coro_disarm(c, j->waiter);
 	wake(c, j);
 }
 
@@ -207,19 +207,20 @@ static inline void set_waiting(
 		return;
 	}
 	waiter->timer.at = hauli_timed_join_of(j)->at;
-	hauli_timer_arm(&c->timers, &waiter->timer);
-	hauli_coro_waits(c, waiter, HAULI_CORO_JOINING_UNTIL);
+	hauli_coro_waits_until(c, waiter, HAULI_CORO_JOINING);
 }
 
-void hauli_join_begin(struct haul_carrier *c, struct hauli_join *j)
+bool hauli_join_begin_here(struct haul_carrier *c, struct haul_coro *waiter)
 {
+	struct hauli_join *j = waiter->arg;
 	struct haul_carrier *home = hauli_coro_home(j->target);
 
-	set_waiting(c, j->waiter, j, j->timed);
+	set_waiting(c, waiter, j, j->timed);
 	if (home != c)
 		send_to(home, j);
 	else
 		answer(c, j);
+	return true;
 }
 
 #define JOINS_PER_SLICE 64
@@ -279,7 +280,7 @@ static inline __attribute__((always_inline)) void wait_checked(
 	hauli_may_suspend(me, "haul_join");
 	if (hauli_coro_is_stolen(me)) {
 		me->arg = j;
-		hauli_stolen_go_home(c, me, HAULI_BACK_JOIN);
+		hauli_stolen_wait(c, me, HAULI_CORO_JOINING);
 		return;
 	}
 	wait_as_coroutine(c, me, j, timed);

@@ -13,9 +13,9 @@ extern const struct hauli_msg_kind hauli_join_msg;
  * False: j is served when the target ends. */
 bool hauli_join_here(struct haul_carrier *c, struct hauli_join *j);
 
-/* For a waiter that is at home on c: sets its state, and joins at the target's home, by a message
- * if that is another carrier. */
-void hauli_join_begin(struct haul_carrier *c, struct hauli_join *j);
+/* For a waiter that has come home to join: begins the wait, at the target's home, by a message if
+ * that is another carrier. True. */
+bool hauli_join_begin_here(struct haul_carrier *c, struct haul_coro *waiter);
 
 /* At the home of a waiter whose timer has expired. True: its join has ended so; the caller makes it
  * ready. False: its target has ended, and its home wakes the waiter. */

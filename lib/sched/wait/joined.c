@@ -19,15 +19,9 @@ bool hauli_join_waits(struct haul_coro *target)
 	return target->joiner;
 }
 
-void hauli_join_disarm(struct haul_carrier *c, struct haul_coro *waiter)
-{
-	if (hauli_coro_state(waiter) == HAULI_CORO_JOINING_UNTIL)
-		hauli_timer_disarm(&c->timers, &waiter->timer);
-}
-
 void hauli_join_ended_here(struct haul_carrier *c, struct haul_coro *waiter)
 {
-	hauli_join_disarm(c, waiter);
+	hauli_coro_disarm(c, waiter);
 	hauli_ready(c, waiter);
 }
 

@@ -35,9 +35,6 @@ static inline struct hauli_timed_join *hauli_timed_join_of(struct hauli_join *j)
 	return (struct hauli_timed_join *)j;
 }
 
-/* Disarms the timer of a waiter at home on c that is JOINING_UNTIL. */
-void hauli_join_disarm(struct haul_carrier *c, struct haul_coro *waiter);
-
 /* At the home of a waiter whose join's target has ended elsewhere: makes the waiter ready. */
 void hauli_join_ended_here(struct haul_carrier *c, struct haul_coro *waiter);
 

@@ -11,6 +11,7 @@
 #include "sched/wait/block.h"
 #include "sched/wait/frame.h"
 #include "sched/wait/joined.h"
+#include "sched/wait/park.h"
 #include "sched/wait/wake.h"
 
 #define NO_COROUTINE "the coroutine is NULL; give what a spawn or haul_self() has given"
@@ -26,24 +27,19 @@ static void unpark_here(struct haul_carrier *c, struct haul_coro *co)
 {
 	/* The park takes the permit when it returns: until then a second unpark changes nothing. */
 	hauli_permit_give(&co->permit);
-	if (hauli_coro_state(co) == HAULI_CORO_PARKED)
+	if (hauli_coro_state(co) == HAULI_CORO_IN_PARK)
 		hauli_wake_here(c, co);
-	else if (hauli_unlikely(hauli_coro_state(co) == HAULI_CORO_PARKED_UNTIL))
+	else if (hauli_unlikely(hauli_coro_state(co) == (HAULI_CORO_IN_PARK | HAULI_CORO_ARMED)))
 		wake_parked_until(c, co);
 }
 
 void hauli_cancel_here(struct haul_carrier *c, struct haul_coro *co)
 {
-	enum hauli_coro_state state = hauli_coro_state(co);
-
 	if (hauli_frame_keeps_cancel(co))
 		return;
 	hauli_u8_shared_set_bits(&co->flags, HAULI_FLAG_CANCELLED);
-	if (state == HAULI_CORO_SLEEPING || state == HAULI_CORO_PARKED_UNTIL)
-		hauli_timer_disarm(&c->timers, &co->timer);
-	if (state == HAULI_CORO_SLEEPING || state == HAULI_CORO_PARKED ||
-		state == HAULI_CORO_PARKED_UNTIL ||
-		(state == HAULI_CORO_BLOCKED && hauli_block_cancel_here(c, co))) {
+	if (hauli_coro_state(co) & HAULI_CORO_CANCELLABLE) {
+		hauli_coro_disarm(c, co);
 		hauli_ready(c, co);
 		hauli_steal_offer_here(c);
 	}
@@ -139,6 +135,16 @@ void hauli_wake_by_request(const struct haul_carrier *c, struct haul_coro *co, u
 	if (c == &hauli_nowhere)
 		hauli_runtime_is_woken(co);
 	hauli_request(co, bits);
+}
+
+void hauli_serve(struct haul_coro *co, bool last)
+{
+	struct haul_carrier *c = hauli_here();
+
+	if (hauli_coro_home(co) == c)
+		hauli_block_serve_here(c, co, last);
+	else
+		hauli_wake_by_request(c, co, HAULI_REQ_SERVED);
 }
 
 void haul_unpark(struct haul_coro *co)

@@ -12,6 +12,10 @@ void hauli_request(struct haul_coro *co, uint32_t bits);
 /* The same, to end a wait of co. c: of the calling thread. */
 void hauli_wake_by_request(const struct haul_carrier *c, struct haul_coro *co, uint32_t bits);
 
+/* Any thread. Ends the wait of co (block.h), once. Its struct hauli_block, and co, may be gone on
+ * return. last: co runs after all that are ready. */
+void hauli_serve(struct haul_coro *co, bool last);
+
 /* Owner, the home. Grants the pending requests to co. */
 void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co);
 

@@ -15,11 +15,9 @@ enum hauli_back {
 	HAULI_BACK_YIELD,
 	HAULI_BACK_SAME, /* it has not ended: the same slice goes on at home */
 	HAULI_BACK_SEND, /* the rest enters the order, at home, with the slice's place */
-	HAULI_BACK_PARK, /* until timer.at */
-	HAULI_BACK_SLEEP, /* until timer.at */
-	HAULI_BACK_JOIN, /* arg is the struct hauli_join */
-	HAULI_BACK_BLOCK, /* arg is the struct hauli_block */
 	HAULI_BACK_END,
+	/* It waits until timer.at: with the kind of wait, an enum hauli_coro_state. */
+	HAULI_BACK_WAIT = 1 << 4,
 };
 
 /* On slow paths: ends the program with a line if me may not suspend. call: the function that me is
@@ -92,6 +90,13 @@ void hauli_end_batch(struct haul_carrier *c, struct haul_coro *me);
 /* Called by a stolen coroutine on c. Ends its slice; the coroutine continues at home if it is
  * pinned, and else may be stolen again before this returns. */
 void hauli_stolen_go_home(struct haul_carrier *c, struct haul_coro *me, enum hauli_back how);
+
+/* The same, to wait until timer.at at home. */
+static inline void hauli_stolen_wait(
+	struct haul_carrier *c, struct haul_coro *me, enum hauli_coro_state kind)
+{
+	hauli_stolen_go_home(c, me, HAULI_BACK_WAIT | kind);
+}
 
 /* The running coroutine, on c, needs its home's thread: goes there if it is stolen, and goes on
  * with the same slice. Returns its home, where it is afterwards until it suspends. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Yield, sleep, park. */
-#include <errno.h>
+#include "sched/wait/park.h"
 
-#include <haul/coro.h>
+#include <errno.h>
 
 #include "base/clock.h"
 #include "sched/state/self.h"
@@ -15,6 +15,8 @@ void haul_yield(void)
 
 	hauli_suspend(c, c->current, true);
 }
+
+#define SLEEPING (HAULI_CORO_SLEEPING | HAULI_CORO_CANCELLABLE)
 
 static int cancelled(const struct haul_coro *co)
 {
@@ -34,9 +36,17 @@ static inline int sleep_here(struct haul_carrier *c, struct haul_coro *me, uint6
 {
 	me->timer.at = at;
 	hauli_timer_arm(&c->timers, &me->timer);
-	hauli_coro_waits(c, me, HAULI_CORO_SLEEPING);
+	hauli_coro_waits(c, me, SLEEPING | HAULI_CORO_ARMED);
 	hauli_suspend(c, me, false);
 	return cancelled(me);
+}
+
+bool hauli_sleep_begin_here(struct haul_carrier *c, struct haul_coro *co)
+{
+	if (hauli_coro_is_cancelled(co))
+		return false;
+	hauli_coro_waits_until(c, co, SLEEPING);
+	return true;
 }
 
 /* For a coroutine that is cancelled, a poller, framed, or stolen: the home of a stolen one carries
@@ -54,7 +64,7 @@ static __attribute__((noinline)) int sleep_slow(
 		return refuse_to_wait(c, me);
 	me->timer.at = early ? deadline : at;
 	if (hauli_coro_is_stolen(me))
-		hauli_stolen_go_home(c, me, HAULI_BACK_SLEEP);
+		hauli_stolen_wait(c, me, HAULI_CORO_SLEEPING);
 	else
 		sleep_here(c, me, me->timer.at);
 	if (cancelled(me))
@@ -107,8 +117,7 @@ static __attribute__((noinline)) int park_until(
 	if (deadline == 0)
 		return -EAGAIN;
 	me->timer.at = hauli_ticks_at(deadline);
-	hauli_timer_arm(&c->timers, &me->timer);
-	hauli_coro_waits(c, me, HAULI_CORO_PARKED_UNTIL);
+	hauli_coro_waits_until(c, me, HAULI_CORO_IN_PARK);
 	hauli_suspend(c, me, false);
 	return end_of_park(me);
 }
@@ -118,10 +127,18 @@ static inline int park_here(struct haul_carrier *c, struct haul_coro *me, uint64
 	if (!hauli_permit_is_given(&me->permit)) {
 		if (hauli_unlikely(deadline != HAUL_FOREVER))
 			return park_until(c, me, deadline);
-		hauli_coro_waits(c, me, HAULI_CORO_PARKED);
+		hauli_coro_waits(c, me, HAULI_CORO_IN_PARK);
 		hauli_suspend(c, me, false);
 	}
 	return take_permit(me);
+}
+
+bool hauli_park_begin_here(struct haul_carrier *c, struct haul_coro *co)
+{
+	if (hauli_permit_is_given(&co->permit) || hauli_coro_is_cancelled(co))
+		return false;
+	hauli_coro_waits_until(c, co, HAULI_CORO_IN_PARK);
+	return true;
 }
 
 static int park_stolen(struct haul_carrier *c, struct haul_coro *me, uint64_t deadline)
@@ -129,7 +146,7 @@ static int park_stolen(struct haul_carrier *c, struct haul_coro *me, uint64_t de
 	if (deadline == 0)
 		return hauli_permit_take_remote(&me->permit) ? 0 : -EAGAIN;
 	me->timer.at = hauli_ticks_at(deadline);
-	hauli_stolen_go_home(c, me, HAULI_BACK_PARK);
+	hauli_stolen_wait(c, me, HAULI_CORO_PARKED);
 	return end_of_park(me);
 }
 
