@@ -36,6 +36,7 @@ static int check(struct haul_io *io, struct haul_io_opts *opts, char *errbuf, si
 	int err = -EINVAL;
 
 	if (haul_carrier_self())
+		err = -EPERM,
 		snprintf(errbuf, errlen,
 			"haul_io_resume: called on a carrier; call it in another thread");
 	else if (io->stage != HAULI_IO_STOPPED)

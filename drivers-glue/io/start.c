@@ -159,7 +159,7 @@ int haul_io_start(struct haul_io **out, struct haul_runtime *rt, const struct ha
 	if (haul_carrier_self()) {
 		snprintf(errbuf, errlen,
 			"haul_io_start: called on a carrier; call it in another thread");
-		return -EINVAL;
+		return -EPERM;
 	}
 	chosen = *opts;
 	err = hauli_io_check(&chosen, "haul_io_start", errbuf, errlen);

@@ -369,16 +369,18 @@ static int take_down(struct haul_test *t, int err, char *errbuf, size_t errlen)
 static int check(const struct haul_test_opts *opts, char *errbuf, size_t errlen)
 {
 	const char *wrong = NULL;
+	int err = -EINVAL;
 
-	if (opts->ports > HAUL_TEST_PORTS_MAX || opts->carriers > CARRIERS_MAX)
-		wrong = "at most 16 ports and 64 carriers";
-	else if (haul_carrier_self())
-		wrong = "called on a carrier; call it in another thread";
+	if (haul_carrier_self())
+		err = -EPERM, wrong = "called on a carrier; call it in another thread";
 	else if (is_running)
-		wrong = "there is a test; end it by haul_test_stop()";
-	if (wrong)
-		snprintf(errbuf, errlen, "haul_test_start: %s", wrong);
-	return wrong ? -EINVAL : 0;
+		err = -EBUSY, wrong = "there is a test; end it by haul_test_stop()";
+	else if (opts->ports > HAUL_TEST_PORTS_MAX || opts->carriers > CARRIERS_MAX)
+		wrong = "at most 16 ports and 64 carriers";
+	if (!wrong)
+		return 0;
+	snprintf(errbuf, errlen, "haul_test_start: %s", wrong);
+	return err;
 }
 
 int haul_test_start(struct haul_test **out, const struct haul_io_opts *io,

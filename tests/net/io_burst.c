@@ -78,7 +78,7 @@ START_TEST(refuses_options_with_a_line)
 	}
 	ck_assert_int_eq(haul_spawn_on(haul_carrier(bed.rt, 0), &co, start_here, &bed, NULL), 0);
 	ck_assert_int_eq(haul_join(co, &result, HAUL_FOREVER), 0);
-	ck_assert_int_eq((intptr_t)result, -EINVAL);
+	ck_assert_int_eq((intptr_t)result, -EPERM);
 	ck_assert_ptr_nonnull(strstr(bed.errbuf, "called on a carrier"));
 	ck_assert_int_eq(bed_take_down(&bed), 0);
 }

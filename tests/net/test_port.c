@@ -357,7 +357,7 @@ START_TEST(wrong_arguments_are_refused)
 		haul_test_start(&t, &io, &(struct haul_test_opts){.ports = 17}, line, sizeof(line)),
 		-EINVAL);
 	start(NULL, serve, 1, 2, NULL);
-	ck_assert_int_eq(haul_test_start(&other, &io, NULL, line, sizeof(line)), -EINVAL);
+	ck_assert_int_eq(haul_test_start(&other, &io, NULL, line, sizeof(line)), -EBUSY);
 	ck_assert_int_eq(haul_test_run(t, feed_wrongly, NULL), 0);
 	stop();
 }

@@ -223,8 +223,8 @@ HAUL_API void haul_drop_verdict(struct haul_rx *rx, struct rte_mbuf *pkt, enum h
  * Packets on queues of other carriers are lost, so open all ports with the same number of queues.
  * Handlers send on queues of their own carrier only. Any thread that is no carrier. Returns 0, and
  * the caller owns *io until haul_io_free(); or -EINVAL (options), -EBUSY (a carrier has a poller),
- * -ENOMEM and others, with one line in errbuf. *io is set before the first call of a handler.
- * *opts, its array of ports and *opts->coro are copied.
+ * -EPERM (called on a carrier), -ENOMEM and others, with one line in errbuf. *io is set before the
+ * first call of a handler. *opts, its array of ports and *opts->coro are copied.
  */
 HAUL_API int haul_io_start(struct haul_io **io, struct haul_runtime *rt,
 	const struct haul_io_opts *opts, char *errbuf, size_t errlen);
@@ -399,7 +399,8 @@ HAUL_API bool haul_io_is_healthy(struct haul_io *io, const char **why);
  * max_in_flight, drop_names and arg; ports, pool, packet_rate, send_order, spread, times and the
  * pollers' number stay those of haul_io_start(). Not while another thread reads counters. Returns
  * 0, or with one line in errbuf, and the pollers remain stopped: -EINVAL (options), -EBUSY (the
- * pollers run; handlers have not ended; a carrier has another poller), -ENOMEM and others.
+ * pollers run; handlers have not ended; a carrier has another poller), -EPERM (called on a
+ * carrier), -ENOMEM and others.
  *
  * haul_io_free() checks the pool for lost packets, and for such that were sent, dropped or freed
  * twice, and frees io. Call it after haul_stop() and after haul_port_close() of all ports, while

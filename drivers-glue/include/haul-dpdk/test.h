@@ -31,8 +31,8 @@ struct haul_test_opts {
  * the handlers and what belongs to them count: on_burst, on_packet or source, burst,
  * max_in_flight, coro, send_order, drop_names, peers, arg; nothing is stolen, and pollers spin. One
  * test at a time in a process. Any thread that is no carrier. Returns 0, and the caller owns *t
- * until haul_test_stop(); or an error of haul_eal_init(), haul_start() or haul_io_start(), or
- * -EINVAL, with one line in errbuf.
+ * until haul_test_stop(); or an error of haul_eal_init(), haul_start() or haul_io_start(), -EINVAL
+ * (options), -EBUSY (there is a test) or -EPERM (called on a carrier), with one line in errbuf.
  */
 HAUL_API int haul_test_start(struct haul_test **t, const struct haul_io_opts *io,
 	const struct haul_test_opts *opts, char *errbuf, size_t errlen);
