@@ -16,9 +16,10 @@
  *	ticket         a ticket dispenser, 32 bits: each take returns the next number
  *	trylock        taken by the first thread that tries, released by its holder
  *	               E1 a holder's accesses before the next holder's: release, acquire
- *	claim          taken once, by the first thread that tries
- *	               E5 the accesses of the one that took it before it did so, before what
- *	               another one does that finds it taken: release, acquire
+ *	claim          taken once, by the first thread that tries; it orders nothing
+ *	tagged         an address with tags in its lowest bits: any thread swaps it for another
+ *	               E5 the writes before a swap, before the code after a load or swap that
+ *	               finds its value: release, acquire
  *	permit         given by one thread, taken by the same thread or by a remote one
  *	               E3 the giver's writes before the code after a remote take: release, acquire.
  *	               The remote take is an exchange: it returns a permit that is given at the same
@@ -26,7 +27,7 @@
  *
  * Model of trylock, ptr_published and event: tests/model/word.c; of permit: permit.c,
  * permit_remote.c; of u32_published: order.c, capture_ring.c;
- * of claim: join_until.c.
+ * of claim: select_sem.c; of tagged: join_until.c.
  */
 #ifndef HAULI_CONC_WORD_H
 #define HAULI_CONC_WORD_H
@@ -62,13 +63,7 @@ struct hauli_claim {
 /* True: for the first caller, once. */
 static inline bool hauli_claim_take(struct hauli_claim *c)
 {
-	return !atomic_exchange_explicit(
-		&c->taken, true, memory_order_acq_rel /* word.E5:R word.E5:A */);
-}
-
-static inline bool hauli_claim_is_taken(const struct hauli_claim *c)
-{
-	return atomic_load_explicit(&c->taken, memory_order_acquire /* word.E5:A */);
+	return !atomic_exchange_explicit(&c->taken, true, memory_order_relaxed /* says only who */);
 }
 
 struct hauli_ptr_published {
@@ -185,6 +180,29 @@ static inline void hauli_u64_shared_set(struct hauli_u64_shared *w, uint64_t val
 static inline uint64_t hauli_u64_shared_get(const struct hauli_u64_shared *w)
 {
 	return atomic_load_explicit(&w->value, memory_order_relaxed /* a number only */);
+}
+
+struct hauli_tagged {
+	_Atomic uintptr_t value;
+};
+
+/* Before another thread can know the address in value, or with its writes told by another word. */
+static inline void hauli_tagged_set(struct hauli_tagged *w, uintptr_t value)
+{
+	atomic_store_explicit(&w->value, value, memory_order_relaxed /* told otherwise */);
+}
+
+static inline uintptr_t hauli_tagged_get(const struct hauli_tagged *w)
+{
+	return atomic_load_explicit(&w->value, memory_order_acquire /* word.E5:A */);
+}
+
+/* Sets value if the word is *expected; else returns false, with the word in *expected. */
+static inline bool hauli_tagged_swap(struct hauli_tagged *w, uintptr_t *expected, uintptr_t value)
+{
+	return atomic_compare_exchange_strong_explicit(&w->value, expected, value,
+		memory_order_acq_rel /* word.E5:R word.E5:A */,
+		memory_order_relaxed /* to try again */);
 }
 
 struct hauli_permit {

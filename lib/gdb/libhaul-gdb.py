@@ -290,8 +290,9 @@ class Haul:
     def joined(self):
         """By the address of the coroutine that waits: the one that it joins."""
         if self.targets is None:
-            self.targets = {int(co.value["joiner"]["waiter"]): co
-                            for co in self.coroutines() if int(co.value["joiner"]) != 0}
+            kind = gdb.lookup_type("struct hauli_join").pointer()
+            joins = ((word(co.value["joiner"]) & ~7, co) for co in self.coroutines())
+            self.targets = {int(gdb.Value(at).cast(kind)["waiter"]): co for at, co in joins if at}
         return self.targets
 
     def names(self):

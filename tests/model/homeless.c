@@ -87,19 +87,25 @@ static void receive(struct hauli_node *node)
 	}
 }
 
+static void wait(void)
+{
+	if (hauli_inbox_try_sleep(&m.c.inbox, HAULI_INBOX_ASLEEP))
+		hauli_inbox_wait(&m.c.inbox, NULL);
+	receive(hauli_inbox_drain(&m.c.inbox));
+}
+
 static void home(void)
 {
 	hauli_cluster_fetch(&m.c);
 	MODEL_ASSERT(hauli_ring_depth(&m.c.runq.ring) == 1);
-	while (!hauli_permit_is_given(&m.co.permit) || !m.co.joiner) {
-		if (hauli_inbox_try_sleep(&m.c.inbox, HAULI_INBOX_ASLEEP))
-			hauli_inbox_wait(&m.c.inbox, NULL);
-		receive(hauli_inbox_drain(&m.c.inbox));
-	}
+	while (!hauli_permit_is_given(&m.co.permit))
+		wait();
 	MODEL_ASSERT(m.reason == 1);
 	m.result = 1;
 	m.co.arg = &m.result;
 	hauli_coro_finish(&m.c, &m.co);
+	while (!m.co.detached && m.c.coros.count == 0)
+		wait();
 }
 
 static void check(void)

@@ -9,15 +9,10 @@
 #define DETACHES false
 #endif
 
-#include <stdlib.h>
-
-static void freed(void *p);
-#define free(p) freed(p)
 #include "sched/wait/join.c"
-#include "sched/wait/joined.c"
-#undef free
 
 #include "explorer.h"
+#include "sched/mail/mail.h"
 #include "sched/place/cluster.h"
 
 static struct {
@@ -26,11 +21,12 @@ static struct {
 	struct haul_carrier *members[1];
 	struct hauli_inbox *inboxes[1];
 	struct haul_coro target, joiner;
-	struct hauli_timed_join timed; /* of the thread */
+	struct hauli_join timed; /* of the thread */
+	struct hauli_event event;
 	struct hauli_join plain; /* of the coroutine */
 	_Atomic bool over; /* the deadline has passed */
 	struct hauli_msg rouse;
-	uint64_t result, frees;
+	uint64_t result;
 } m;
 
 struct haul_carrier hauli_nowhere;
@@ -39,12 +35,6 @@ struct haul_carrier hauli_nowhere;
 struct haul_carrier *hauli_here(void)
 {
 	return &m.c;
-}
-
-static void freed(void *p)
-{
-	MODEL_ASSERT(p == &m.timed);
-	m.frees++;
 }
 
 bool hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg)
@@ -78,10 +68,8 @@ static void init(void)
 	hauli_injector_put(&m.cluster.injector, &m.target.item);
 	hauli_ptr_published_set(&m.joiner.home, &m.c);
 	m.rouse.kind = &nothing;
-	m.timed.join = (struct hauli_join){.msg.kind = &hauli_join_msg,
-		.target = &m.target,
-		.event = &m.timed.event,
-		.timed = true};
+	m.timed = (struct hauli_join){.target = &m.target, .event = &m.event};
+	hauli_event_init(&m.event);
 	m.plain = (struct hauli_join){.target = &m.target, .waiter = &m.joiner};
 	model_own(&m.c.runq, sizeof(m.c.runq), 0);
 	model_own(&m.cluster, sizeof(m.cluster), 0);
@@ -89,15 +77,15 @@ static void init(void)
 
 static void thread(void)
 {
-	send_to(hauli_coro_home(&m.target), &m.timed.join);
-	if (hauli_claim_take(&m.timed.ended)) {
+	ask(&m.timed, HAULI_JOIN_TIMED);
+	if (withdraw(&m.timed)) {
+		model_free(&m.timed, sizeof(m.timed));
 		atomic_store_explicit(&m.over, true, memory_order_release);
 		hauli_mail_send(&m.c, &m.rouse);
 		return;
 	}
-	hauli_event_wait(&m.timed.event);
-	MODEL_ASSERT(m.timed.join.result == &m.result && m.result == 1);
-	freed(&m.timed);
+	hauli_event_wait(&m.event);
+	MODEL_ASSERT(m.timed.result == &m.result && m.result == 1);
 }
 
 static void receive(struct hauli_node *node)
@@ -116,12 +104,14 @@ static void use_handle(void)
 	if (DETACHES)
 		haul_detach(&m.target);
 	else
-		MODEL_ASSERT(hauli_join_here(&m.c, &m.plain) && m.plain.result == &m.result);
+		MODEL_ASSERT(hauli_join_here(&m.c, &m.plain, 0) && m.plain.result == &m.result);
 }
 
 static bool is_gone(void)
 {
-	return m.target.detached || m.c.coros.count > 0;
+	bool zombie = hauli_coro_state(&m.target) == HAULI_CORO_ZOMBIE;
+
+	return m.c.coros.count > 0 || (m.target.detached && !zombie);
 }
 
 static void home(void)
@@ -137,7 +127,7 @@ static void home(void)
 			use_handle();
 			used = true;
 		}
-		if (used ? m.frees == 1 : is_gone())
+		if (is_gone())
 			break;
 		if (hauli_inbox_try_sleep(&m.c.inbox, HAULI_INBOX_ASLEEP))
 			hauli_inbox_wait(&m.c.inbox, NULL);
@@ -148,7 +138,6 @@ static void home(void)
 
 static void check(void)
 {
-	MODEL_ASSERT(m.frees == 1);
 	MODEL_ASSERT(!hauli_requests_pending(&m.target.requests));
 }
 

@@ -1,29 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A plain thread joins with a deadline, by the real join.c: the target ends on its home at the time
- * of the deadline. Either the thread gets the result, whole, and the join's memory is no more used
- * by the home then; or the deadline has ended the join, and the home frees it.
+ * of the deadline. The thread gets the result, whole, or the deadline has ended the join. Either
+ * way the home uses the join's memory no more then.
  */
 #include <stdint.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
 
 static uint64_t ticks(void);
-static void freed(void *p);
 #define hauli_timer_ticks() ticks()
-#define free(p) freed(p)
 #include "sched/wait/join.c"
-#include "sched/wait/joined.c"
-#undef free
 
 #include "explorer.h"
 
 static struct {
 	struct haul_carrier c; /* the home of the target */
 	struct haul_coro target;
-	struct hauli_timed_join timed;
-	uint64_t result, frees;
+	struct hauli_join timed;
+	struct hauli_event event;
+	uint64_t result;
 	uint64_t now; /* of the thread's clock */
 } m;
 
@@ -42,24 +38,12 @@ uint64_t hauli_ns_from_ticks(uint64_t ticks)
 	return ticks;
 }
 
-static void freed(void *p)
-{
-	MODEL_ASSERT(p == &m.timed && m.timed.join.target);
-	m.timed.join.target = NULL; /* used no more */
-	m.frees++;
-	model_free(&m.timed, sizeof(m.timed));
-}
-
 static void init(void)
 {
-	m.timed.join = (struct hauli_join){.msg.kind = &hauli_join_msg,
-		.target = &m.target,
-		.event = &m.timed.event,
-		.timed = true};
-	m.timed.at = 1;
-	hauli_event_init(&m.timed.event);
+	m.timed = (struct hauli_join){.target = &m.target, .event = &m.event};
+	hauli_event_init(&m.event);
 	hauli_ptr_published_set(&m.target.home, &m.c);
-	m.target.joiner = &m.timed.join;
+	hauli_tagged_set(&m.target.joiner, (uintptr_t)&m.timed | HAULI_JOIN_TIMED);
 	model_private(&m.now, sizeof(m.now), 1);
 }
 
@@ -72,15 +56,9 @@ static void home(void)
 
 static void thread(void)
 {
-	if (!wait_for_event(&m.timed))
-		return;
-	MODEL_ASSERT(m.timed.join.result == &m.result && m.result == 1);
-	freed(&m.timed);
-}
-
-static void check(void)
-{
-	MODEL_ASSERT(m.frees == 1);
+	if (wait_for_event(&m.timed, 1))
+		MODEL_ASSERT(m.timed.result == &m.result && m.result == 1);
+	model_free(&m.timed, sizeof(m.timed)); /* the thread goes on */
 }
 
 int main(int argc, char **argv)
@@ -91,6 +69,5 @@ int main(int argc, char **argv)
 			.threads = {home, thread},
 			.memory = &m,
 			.size = sizeof(m),
-			.init = init,
-			.check = check});
+			.init = init});
 }

@@ -95,9 +95,9 @@ MUTATIONS = [
      'while (!is_served(b)) wait(b);', ''),
 ]
 
-SYNC = ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/lockword.c', 'lib/conc/ring.c',
-        'lib/sched/wait/block.c', 'lib/sched/wait/request.c', 'lib/sched/wait/wake.c',
-        'lib/sync/waitq.c']
+SYNC = ['lib/conc/event.c', 'lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/lockword.c',
+        'lib/conc/ring.c', 'lib/sched/wait/block.c', 'lib/sched/wait/request.c',
+        'lib/sched/wait/wake.c', 'lib/sync/waitq.c']
 SOURCES = {
     model: SYNC + [f'lib/sync/{name}.c' for name in names]
     for names, models in {

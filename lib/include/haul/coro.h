@@ -103,7 +103,7 @@ HAUL_API int haul_spawn_many(struct haul_runtime *rt, struct haul_coro **cos, ha
  * Returns 0; -EDEADLK (co is the caller); -EPERM (in a child of fork()); -ECANCELED (called by a
  * thread, and another thread's haul_stop() was faster: co is gone). Or, after which co may be
  * joined or detached as before: -ETIMEDOUT; -EAGAIN (the deadline is 0, and co has not ended, or
- * its home has not answered); -ENOMEM (only with a deadline).
+ * its home has not answered).
  */
 HAUL_API int haul_join(struct haul_coro *co, void **result, uint64_t deadline) HAUL_SUSPENDS;
 

@@ -70,7 +70,6 @@ static void set_up_homeless(const struct batch *b, struct hauli_item *first)
 		struct haul_coro *co = hauli_coro_of_item(item);
 
 		set_up(b, co, i++);
-		co->asked = (struct hauli_pile){NULL};
 		hauli_requests_begin(&co->requests, HAULI_REQ_HOMELESS);
 		hauli_coro_set_state(co, HAULI_CORO_HOMELESS);
 	}

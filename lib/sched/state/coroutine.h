@@ -16,7 +16,6 @@
 #include "base/cacheline.h"
 #include "base/race.h"
 #include "conc/injector.h"
-#include "conc/pile.h"
 #include "conc/requests.h"
 #include "conc/word.h"
 #include "coro/slab.h"
@@ -52,7 +51,7 @@ enum {
 	HAULI_REQ_CANCEL = 1 << 1,
 	HAULI_REQ_DETACH = 1 << 2,
 	HAULI_REQ_JOINED = 1 << 3, /* its join's target has ended on another carrier */
-	HAULI_REQ_JOIN = 1 << 4, /* handle `asked`: joins that began while co was homeless */
+	HAULI_REQ_JOIN = 1 << 4, /* look at `joiner`: its tag HAULI_JOIN_ASKED (joined.h) */
 	HAULI_REQ_HOMELESS = 1 << 5, /* no request: keeps requesters from sending (cluster.c) */
 	HAULI_REQ_SERVED = 1 << 6, /* its wait has ended (block.h) */
 };
@@ -120,7 +119,7 @@ struct haul_coro {
 	haul_fn *fn; /* NULL: it had ended, and was not joined, when the stop came by (stop.c) */
 	void *arg; /* in a join: its struct hauli_join; BLOCKED: its struct hauli_block; after the
 		    * end: the result of the body */
-	struct hauli_join *joiner;
+	struct hauli_tagged joiner; /* the join that waits for it (join.c) */
 	struct hauli_ptr_published frame; /* the innermost (frame.h); NULL: none, or it is free */
 	union {
 		struct hauli_timer timer;
@@ -131,10 +130,7 @@ struct haul_coro {
 	HAULI_LINE struct hauli_requests requests;
 	uint32_t place; /* place in the order (order.c); 0: in no list there */
 	struct hauli_msg request_msg;
-	union {
-		struct hauli_msg start_msg; /* spawned by another thread */
-		struct hauli_pile asked; /* spawned homeless: of joiners, for HAULI_REQ_JOIN */
-	};
+	struct hauli_msg start_msg; /* spawned by another thread */
 	struct hauli_msg back_msg; /* stolen; its kind is set by the thief */
 	struct haul_coro *order_next;
 };
@@ -191,7 +187,7 @@ static inline void hauli_coro_set_up(struct haul_coro *co, haul_fn *fn, void *ar
 	}
 	co->fn = fn;
 	co->arg = arg;
-	co->joiner = NULL;
+	hauli_tagged_set(&co->joiner, 0);
 }
 
 /* Gives co a stack, on which it will begin with entry(). */

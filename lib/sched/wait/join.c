@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Joins. The target's home ends a join, when the target has ended; or, if it has a deadline, the
- * waiter's home does (a plain thread for itself).
+ * Joins. The target has one word for the one that joins it, target->joiner. Its home ends the join
+ * when the target has ended; or, at its deadline, the waiter's home does (a plain thread for
+ * itself). The join lies on the waiter's stack.
  *
  * Promise: one of them does, and the other one learns it. A join that its deadline has ended
  * changes nothing at the target.
  *
- *	target's home: the target has ended    waiter's home: the deadline has passed
- *	take its claim: taken? free j          take its claim: taken? go on waiting
- *	write the result, wake the waiter      the waiter is ready
- *	waiter: free j
+ *	target's home: the target has ended     waiter's home: the deadline has passed
+ *	swap j for 0: done?                     swap j for GONE: done?
+ *	    write the result, wake the waiter       the waiter is ready
+ *	else it is GONE: nobody joins           else wait: the target's home wakes the waiter
  *
- *	Who takes the claim first ends the join (word.E5).
- *	If the target's home does, its wake-up is under way or will be, and the waiter's home waits
- *	    for it. So nobody uses the waiter, or j, once the waiter has freed j.
- *	If the waiter's home does, j stays with the target's home: in the message by which it came,
- *	    or as target->joiner. It is freed there when the message comes, when the target ends, or
- *	    when the next join or detach finds it. Before it looks at anything else of a message's
- *	    j, the target's home looks whether it is taken: if so, the target may be gone.
+ *	The word's value is j for one of the two only (word.E5), so nobody uses a j whose waiter
+ *	    has gone on. A join without a deadline is never GONE, and needs no swap.
+ *	A join that begins on the target's home just sets the word. One that begins elsewhere sets
+ *	    it with the tag ASKED, and sends a request. The target's home leaves a word with ASKED
+ *	    alone until the request has come: else it could end the join, and free the target,
+ *	    before the request is sent. So the tag means that the home will look.
+ *	One that finds GONE, of a join before it, changes it to its own j, whether ASKED is there
+ *	    or not, and needs no request: with ASKED one is under way, and without it the home looks
+ *	    when the target ends. For when it looks the home makes GONE a 0.
+ *	At its deadline a waiter reads the word of a target that may have been joined and freed: it
+ *	    lies in the slab, and does not hold j again while the waiter waits. A join of another
+ *	    runtime's coroutine ends before that runtime is stopped (haul/coro.h), or is inside a
+ *	    gate (below).
  *
- * Such a j is on the heap: the waiter may be gone before it.
- *
- * A join that finds its target without a home adds j to target->asked, and a request. The target
- * may get its home in between, run, end, and be joined by another after the deadline of j, all
- * before the request is handled. So a request to a target that was joined is no misuse by itself:
- * its message keeps the target's memory, and each j of target->asked is looked at as that of a
- * message.
+ * A request to a homeless target is handled when it gets its home; until then it may run, end, and,
+ * after the deadline of that join, be joined by another: its message keeps the target's memory.
  *
  * A target that has ended and whose home is elsewhere is joined by its home as well, which may
  * compute for long. So such a join keeps its deadline too, but waits at least PATIENCE: callers
@@ -36,26 +38,14 @@
 #include "sched/wait/join.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
-#include "base/assert.h"
 #include "base/clock.h"
-#include "sched/mail/mail.h"
 #include "sched/state/runtime.h"
 #include "sched/state/self.h"
 #include "sched/wait/frame.h"
 #include "sched/wait/request.h"
 #include "sched/wait/suspend.h"
 #include "sched/wait/thread_joins.h"
-
-/* At the target's home: ends j. False: its deadline has, and j is freed. */
-static bool end(struct hauli_timed_join *j)
-{
-	if (hauli_claim_take(&j->ended))
-		return true;
-	free(j);
-	return false;
-}
 
 /* Of a target that has ended. */
 static inline void take_result(struct haul_carrier *c, struct hauli_join *j)
@@ -64,162 +54,97 @@ static inline void take_result(struct haul_carrier *c, struct hauli_join *j)
 	hauli_coro_free(c, j->target);
 }
 
-/* Slow paths of the next two are tail calls, so that the fast ones save no register. */
-static __attribute__((noinline)) bool take_result_in_time(
-	struct haul_carrier *c, struct hauli_join *j)
+/* Slow path of the next one as a tail call, so that the fast one saves no register. */
+static __attribute__((noinline)) bool join_again(
+	struct haul_carrier *c, struct hauli_join *j, uintptr_t tag)
 {
-	if (!end(hauli_timed_join_of(j)))
-		return false;
-	take_result(c, j);
-	return true;
+	struct haul_coro *target = j->target;
+	uintptr_t word = hauli_tagged_get(&target->joiner);
+
+	if (target->detached || hauli_join_waits(target))
+		hauli_handle_is_used_up(target, "haul_join");
+	if (hauli_coro_state(target) == HAULI_CORO_ENDED) {
+		take_result(c, j);
+		return true;
+	}
+	hauli_tagged_set(&target->joiner, (uintptr_t)j | tag | (word & HAULI_JOIN_ASKED));
+	return false;
 }
 
-static __attribute__((noinline)) bool join_again(struct haul_carrier *c, struct hauli_join *j)
-{
-	if (j->target->detached || hauli_join_waits(j->target))
-		hauli_handle_is_used_up(j->target, "haul_join");
-	return hauli_join_here(c, j);
-}
-
-bool hauli_join_here(struct haul_carrier *c, struct hauli_join *j)
+bool hauli_join_here(struct haul_carrier *c, struct hauli_join *j, uintptr_t tag)
 {
 	struct haul_coro *target = j->target;
 
-	if (hauli_unlikely(target->joiner || target->detached))
-		return join_again(c, j);
+	if (hauli_unlikely(hauli_tagged_get(&target->joiner) || target->detached))
+		return join_again(c, j, tag);
 	if (hauli_coro_state(target) != HAULI_CORO_ENDED) {
-		target->joiner = j;
+		hauli_tagged_set(&target->joiner, (uintptr_t)j | tag);
 		return false;
 	}
-	if (hauli_unlikely(j->timed))
-		return take_result_in_time(c, j);
 	take_result(c, j);
 	return true;
 }
 
-/* The thread is about to run, so it waits no more; a timed one was never counted. */
-static __attribute__((noinline)) void set_event(struct hauli_join *j)
+/* From elsewhere: the target's home, or its future home, will look. */
+static void ask(struct hauli_join *j, uintptr_t tag)
 {
-	if (!j->timed)
-		hauli_thread_joins_end();
-	hauli_event_set(j->event);
-}
+	struct haul_coro *target = j->target;
+	uintptr_t word = hauli_tagged_get(&target->joiner);
 
-/* Wakes the waiter of j; j may be gone afterwards. */
-static inline void wake(struct haul_carrier *c, struct hauli_join *j)
-{
-	if (j->event)
-		set_event(j);
-	else if (hauli_coro_home(j->waiter) != c)
-		hauli_request(j->waiter, HAULI_REQ_JOINED);
-	else if (c->current)
-		hauli_ready_soon(c, j->waiter);
-	else
-		hauli_ready(c, j->waiter);
-}
-
-/* The same, if j may have a deadline. */
-static void wake_timed(struct haul_carrier *c, struct hauli_join *j)
-{
-	if (!j->event && hauli_coro_home(j->waiter) == c)
-		hauli_coro_disarm(c, j->waiter);
-	wake(c, j);
-}
-
-static inline void hand_over(struct haul_coro *target, struct hauli_join *j)
-{
-	target->detached = true; /* joined */
-	j->result = target->arg;
-}
-
-static __attribute__((noinline)) void serve_timed(struct haul_carrier *c, struct haul_coro *target)
-{
-	struct hauli_join *j = target->joiner;
-
-	if (!end(hauli_timed_join_of(j))) {
-		target->joiner = NULL;
-		return;
+	while (word != 0) {
+		if (word & ~HAULI_JOIN_ASKED & ~HAULI_JOIN_GONE)
+			hauli_handle_is_used_up(target, "haul_join");
+		if (hauli_tagged_swap(
+			    &target->joiner, &word, (uintptr_t)j | tag | (word & HAULI_JOIN_ASKED)))
+			return;
 	}
-	hand_over(target, j);
-	wake_timed(c, j);
+	hauli_tagged_set(&target->joiner, (uintptr_t)j | tag | HAULI_JOIN_ASKED);
+	hauli_request(target, HAULI_REQ_JOIN);
 }
 
-void hauli_join_serve(struct haul_carrier *c, struct haul_coro *target)
+/* At the deadline of j. False: its target's home has ended it, or is about to. */
+static bool withdraw(const struct hauli_join *j)
 {
-	struct hauli_join *j = target->joiner;
+	struct hauli_tagged *joiner = &j->target->joiner;
+	uintptr_t word = hauli_tagged_get(joiner);
 
-	if (hauli_unlikely(j->timed)) {
-		serve_timed(c, target);
-		return;
-	}
-	hand_over(target, j);
-	wake(c, j);
+	while (hauli_join_of(word) == j)
+		if (hauli_tagged_swap(joiner, &word, HAULI_JOIN_GONE | (word & HAULI_JOIN_ASKED)))
+			return true;
+	return false;
 }
 
 bool hauli_join_expire_here(struct haul_coro *waiter)
 {
-	struct hauli_join *j = waiter->arg;
-
-	/* Before the claim, after which j may be gone: a dump may interrupt this thread. */
-	waiter->arg = NULL;
-	if (hauli_claim_take(&hauli_timed_join_of(j)->ended))
+	if (withdraw(waiter->arg)) {
+		waiter->arg = NULL;
 		return true;
-	waiter->arg = j;
+	}
 	hauli_coro_set_state(waiter, HAULI_CORO_JOINING);
 	return false;
 }
 
-/* A join from elsewhere, with a deadline or without. */
-static void answer(struct haul_carrier *c, struct hauli_join *j)
-{
-	if (!hauli_join_is_over(j) && hauli_join_here(c, j))
-		wake_timed(c, j);
-}
-
-static void handle(struct haul_carrier *c, struct hauli_msg *msg)
-{
-	answer(c, HAULI_CONTAINER(msg, struct hauli_join, msg));
-}
-
-const struct hauli_msg_kind hauli_join_msg = {.handle = handle};
-
-/* Sends j to the target's home, another carrier; NULL: the target is homeless, and its future home
- * gets j. */
-static void send_to(struct haul_carrier *home, struct hauli_join *j)
-{
-	struct haul_coro *target = j->target;
-
-	if (hauli_likely(home != NULL)) {
-		hauli_mail_send(home, &j->msg);
-		return;
-	}
-	hauli_pile_add(&target->asked, &j->msg.node);
-	hauli_request(target, HAULI_REQ_JOIN);
-}
-
-/* The waiter, at home on c, waits from now on. timed: that of j. */
+/* The waiter, at home on c, waits from now on; until timer.at, if it is timed. */
 static inline void set_waiting(
 	struct haul_carrier *c, struct haul_coro *waiter, struct hauli_join *j, bool timed)
 {
 	waiter->arg = j;
-	if (!timed) {
+	if (timed)
+		hauli_coro_waits_until(c, waiter, HAULI_CORO_JOINING);
+	else
 		hauli_coro_waits(c, waiter, HAULI_CORO_JOINING);
-		return;
-	}
-	waiter->timer.at = hauli_timed_join_of(j)->at;
-	hauli_coro_waits_until(c, waiter, HAULI_CORO_JOINING);
 }
 
 bool hauli_join_begin_here(struct haul_carrier *c, struct haul_coro *waiter)
 {
 	struct hauli_join *j = waiter->arg;
-	struct haul_carrier *home = hauli_coro_home(j->target);
+	uintptr_t tag = waiter->timer.at == HAULI_NEVER ? 0 : HAULI_JOIN_TIMED;
 
-	set_waiting(c, waiter, j, j->timed);
-	if (home != c)
-		send_to(home, j);
-	else
-		answer(c, j);
+	if (hauli_coro_home(j->target) == c && hauli_join_here(c, j, tag))
+		return false;
+	hauli_coro_waits_until(c, waiter, HAULI_CORO_JOINING);
+	if (hauli_coro_home(j->target) != c)
+		ask(j, tag);
 	return true;
 }
 
@@ -240,37 +165,27 @@ static inline __attribute__((always_inline)) void wait_as_coroutine(
 {
 	struct haul_carrier *home = hauli_coro_home(j->target);
 
-	if (home == c && hauli_join_here(c, j)) {
+	if (home == c && hauli_join_here(c, j, timed ? HAULI_JOIN_TIMED : 0)) {
 		count_join(c, me);
 		return;
 	}
 	set_waiting(c, me, j, timed);
 	if (home != c)
-		send_to(home, j);
+		ask(j, timed ? HAULI_JOIN_TIMED : 0);
 	hauli_suspend(c, me, false);
 }
 
 void hauli_ending_begin(struct hauli_ending *e, struct haul_coro *co)
 {
-	e->join =
-		(struct hauli_join){.msg.kind = &hauli_join_msg, .target = co, .event = &e->event};
+	e->join = (struct hauli_join){.target = co, .event = &e->event};
 	hauli_event_init(&e->event);
 	hauli_thread_joins_begin();
-	send_to(hauli_coro_home(co), &e->join);
+	ask(&e->join, 0);
 }
 
 bool hauli_ending_wait(struct hauli_ending *e, const struct timespec *until)
 {
 	return hauli_event_wait_until(&e->event, until);
-}
-
-static void wait_as_thread(struct hauli_join *j)
-{
-	struct hauli_ending e;
-
-	hauli_ending_begin(&e, j->target);
-	(void)hauli_ending_wait(&e, NULL);
-	j->result = e.join.result;
 }
 
 /* For a coroutine that may be stolen, or may not suspend. timed: as above. */
@@ -280,59 +195,35 @@ static inline __attribute__((always_inline)) void wait_checked(
 	hauli_may_suspend(me, "haul_join");
 	if (hauli_coro_is_stolen(me)) {
 		me->arg = j;
+		if (!timed)
+			me->timer.at = HAULI_NEVER;
 		hauli_stolen_wait(c, me, HAULI_CORO_JOINING);
 		return;
 	}
 	wait_as_coroutine(c, me, j, timed);
 }
 
-/* For a caller on a thread that is no carrier, and for a poller, a cancelled or a stolen
- * coroutine. */
-static __attribute__((noinline)) void wait_slow(
-	struct haul_carrier *c, struct haul_coro *me, struct hauli_join *j)
-{
-	if (c == &hauli_nowhere)
-		wait_as_thread(j);
-	else
-		wait_checked(c, me, j, false);
-}
-
 #define LONGEST HAUL_S /* one wait of a plain thread */
 
-/* Waits for the event of a plain thread. False: the deadline has passed first, and the target's
- * home frees t. */
-static bool wait_for_event(struct hauli_timed_join *t)
+/* Waits for the event of a plain thread, until at, in ticks. False: the deadline has passed
+ * first. */
+static bool wait_for_event(struct hauli_join *j, uint64_t at)
 {
 	for (;;) {
-		uint64_t now = hauli_timer_ticks(), at = t->at;
+		uint64_t now = hauli_timer_ticks();
 		uint64_t rest = at > now ? hauli_ns_from_ticks(at - now) : 0;
 		uint64_t most = hauli_counter_read(&hauli_virtual_now) ? HAUL_MS : LONGEST;
 		struct timespec until = hauli_monotonic_in(rest < most ? rest : most);
 
-		if (hauli_event_wait_until(&t->event, &until))
+		if (hauli_event_wait_until(j->event, &until))
 			return true;
 		if (hauli_timer_ticks() < at)
 			continue;
-		if (hauli_claim_take(&t->ended))
+		if (withdraw(j))
 			return false;
-		hauli_event_wait(&t->event);
+		hauli_event_wait(j->event);
 		return true;
 	}
-}
-
-static bool wait_timed_as_thread(struct hauli_timed_join *t)
-{
-	t->join.event = &t->event;
-	hauli_event_init(&t->event);
-	send_to(hauli_coro_home(t->join.target), &t->join);
-	return wait_for_event(t);
-}
-
-static bool wait_timed(struct haul_carrier *c, struct haul_coro *me, struct hauli_timed_join *t)
-{
-	me->arg = t;
-	wait_checked(c, me, &t->join, true);
-	return me->arg; /* the deadline clears it */
 }
 
 #define PATIENCE HAUL_MS
@@ -346,30 +237,58 @@ static uint64_t end_of_join(uint64_t deadline, bool ended)
 	return at > least ? at : least;
 }
 
+/* By a plain thread; in a gate of the target's runtime. False: the deadline has passed first. */
+static bool wait_as_thread(struct hauli_join *j, uint64_t deadline, bool ended)
+{
+	struct hauli_ending e;
+
+	if (deadline == HAUL_FOREVER) {
+		hauli_ending_begin(&e, j->target);
+		(void)hauli_ending_wait(&e, NULL);
+		j->result = e.join.result;
+		return true;
+	}
+	j->event = &e.event;
+	hauli_event_init(&e.event);
+	ask(j, HAULI_JOIN_TIMED);
+	return wait_for_event(j, end_of_join(deadline, ended));
+}
+
+/* For a caller on a thread that is no carrier, and for a poller, a cancelled or a stolen
+ * coroutine. */
+static __attribute__((noinline)) void wait_slow(
+	struct haul_carrier *c, struct haul_coro *me, struct hauli_join *j)
+{
+	if (c == &hauli_nowhere)
+		(void)wait_as_thread(j, HAUL_FOREVER, false);
+	else
+		wait_checked(c, me, j, false);
+}
+
+/* By a coroutine. False: the deadline has passed first. */
+static bool wait_timed(
+	struct haul_carrier *c, struct haul_coro *me, struct hauli_join *j, uint64_t at)
+{
+	me->arg = j;
+	me->timer.at = at;
+	wait_checked(c, me, j, true);
+	return me->arg; /* the deadline clears it */
+}
+
 static int join_until(
 	struct haul_carrier *c, struct haul_coro *co, void **result, uint64_t deadline)
 {
 	bool ended = hauli_coro_is_unjoined(co), joined;
-	struct hauli_timed_join *t;
+	struct hauli_join j = {.target = co, .waiter = c->current};
 
 	if (deadline == 0 && !ended)
 		return -EAGAIN;
-	t = malloc(sizeof(*t));
-	if (!t)
-		return -ENOMEM;
-	*t = (struct hauli_timed_join){
-		.join = {.msg.kind = &hauli_join_msg,
-			.target = co,
-			.waiter = c->current,
-			.timed = true},
-		.at = end_of_join(deadline, ended),
-	};
-	joined = c == &hauli_nowhere ? wait_timed_as_thread(t) : wait_timed(c, t->join.waiter, t);
+	joined = c == &hauli_nowhere ? wait_as_thread(&j, deadline, ended)
+				     : wait_timed(c, j.waiter, &j, end_of_join(deadline, ended));
 	if (!joined)
 		return deadline == 0 ? -EAGAIN : -ETIMEDOUT;
 	if (result)
-		*result = t->join.result;
-	free(t);
+		*result = j.result;
 	return 0;
 }
 
@@ -377,11 +296,9 @@ static int join_until(
 static inline __attribute__((always_inline)) void join(struct haul_carrier *c, struct haul_coro *me,
 	struct haul_coro *co, struct hauli_join *j, bool slow)
 {
-	j->msg.kind = &hauli_join_msg;
 	j->target = co;
 	j->waiter = me;
 	j->event = NULL;
-	j->timed = false;
 	if (hauli_unlikely(slow))
 		wait_slow(c, me, j);
 	else
@@ -392,7 +309,6 @@ static inline __attribute__((always_inline)) void join(struct haul_carrier *c, s
  * all coroutines have ended then, and the carriers still read their mail. */
 static int join_as_thread(struct haul_coro *co, void **result, uint64_t deadline)
 {
-	struct hauli_join j = {.target = co};
 	struct haul_runtime *rt;
 	int err;
 
@@ -405,13 +321,7 @@ static int join_as_thread(struct haul_coro *co, void **result, uint64_t deadline
 			(const void *)co);
 	if (err)
 		return err;
-	if (deadline != HAUL_FOREVER) {
-		err = join_until(&hauli_nowhere, co, result, deadline);
-	} else {
-		wait_as_thread(&j);
-		if (result)
-			*result = j.result;
-	}
+	err = join_until(&hauli_nowhere, co, result, deadline);
 	hauli_runtime_has_joined(rt);
 	return err;
 }

@@ -6,24 +6,19 @@
 
 #include "sched/state/carrier.h"
 #include "sched/wait/joined.h"
-
-extern const struct hauli_msg_kind hauli_join_msg;
+#include "sched/wait/request.h"
 
 /* At the target's home. True: the target has ended, j->result is set, and the target is freed.
- * False: j is served when the target ends. */
-bool hauli_join_here(struct haul_carrier *c, struct hauli_join *j);
+ * False: j is served when the target ends. tag: HAULI_JOIN_TIMED or 0. */
+bool hauli_join_here(struct haul_carrier *c, struct hauli_join *j, uintptr_t tag);
 
-/* For a waiter that has come home to join: begins the wait, at the target's home, by a message if
- * that is another carrier. True. */
+/* For a waiter that has come home to join, until timer.at: begins the wait, at the target's home,
+ * by a request if that is another carrier. False: the target has ended, and the result is there. */
 bool hauli_join_begin_here(struct haul_carrier *c, struct haul_coro *waiter);
 
 /* At the home of a waiter whose timer has expired. True: its join has ended so; the caller makes it
  * ready. False: its target has ended, and its home wakes the waiter. */
 bool hauli_join_expire_here(struct haul_coro *waiter);
-
-/* At the home of a target that has ended with a joiner: hands it the result and wakes it; or
- * forgets it, if its deadline has passed. */
-void hauli_join_serve(struct haul_carrier *c, struct haul_coro *target);
 
 /* As haul_join() without a deadline, also where a scope around has one. co is another coroutine. */
 void hauli_join_to_the_end(struct haul_coro *co);
@@ -31,10 +26,12 @@ void hauli_join_to_the_end(struct haul_coro *co);
 /* Ends co, whose home is c, and wakes its joiner. The caller frees the slot. */
 static inline void hauli_coro_finish(struct haul_carrier *c, struct haul_coro *co)
 {
+	uintptr_t joiner = hauli_tagged_get(&co->joiner);
+
 	hauli_coro_set_state(co, HAULI_CORO_ENDED);
 	hauli_counter_add(&c->ended, 1);
-	if (co->joiner)
-		hauli_join_serve(c, co);
+	if (joiner)
+		hauli_join_serve(c, co, joiner);
 }
 
 /*

@@ -12,6 +12,7 @@
 #include "sched/wait/frame.h"
 #include "sched/wait/joined.h"
 #include "sched/wait/park.h"
+#include "sched/wait/thread_joins.h"
 #include "sched/wait/wake.h"
 
 #define NO_COROUTINE "the coroutine is NULL; give what a spawn or haul_self() has given"
@@ -74,12 +75,114 @@ static void detach_here(struct haul_carrier *c, struct haul_coro *co)
 		co->detached = true;
 }
 
-/* co was joined or detached, and stayed for these requests. A join among them may be over: its
- * deadline had passed, so another could follow it, and come first (join.c). */
+/* The thread is about to run, so it waits no more; a timed one was never counted. */
+static __attribute__((noinline)) void set_event(struct hauli_join *j, bool timed)
+{
+	if (!timed)
+		hauli_thread_joins_end();
+	hauli_event_set(j->event);
+}
+
+/* Wakes the waiter of j, whose timer is not armed if it is at home on c. j may be gone
+ * afterwards. */
+static inline void wake_joiner(struct haul_carrier *c, struct hauli_join *j, bool timed)
+{
+	if (j->event)
+		set_event(j, timed);
+	else if (hauli_coro_home(j->waiter) != c)
+		hauli_request(j->waiter, HAULI_REQ_JOINED);
+	else if (c->current)
+		hauli_ready_soon(c, j->waiter);
+	else
+		hauli_ready(c, j->waiter);
+}
+
+/* The same, for any j. */
+static void wake_any_joiner(struct haul_carrier *c, struct hauli_join *j, bool timed)
+{
+	if (!j->event && hauli_coro_home(j->waiter) == c)
+		hauli_coro_disarm(c, j->waiter);
+	wake_joiner(c, j, timed);
+}
+
+/* Ends the join of a target that has ended. Returns its word, without an address if its deadline
+ * has passed. */
+static uintptr_t take_joiner(struct haul_coro *target, uintptr_t word)
+{
+	while (!hauli_tagged_swap(&target->joiner, &word, 0))
+		;
+	return word;
+}
+
+static __attribute__((noinline)) void serve_tagged(
+	struct haul_carrier *c, struct haul_coro *target, uintptr_t word)
+{
+	struct hauli_join *j;
+
+	if (word & HAULI_JOIN_ASKED)
+		return;
+	word = take_joiner(target, word);
+	j = hauli_join_of(word);
+	if (!j)
+		return;
+	target->detached = true; /* joined */
+	j->result = target->arg;
+	wake_any_joiner(c, j, word & HAULI_JOIN_TIMED);
+}
+
+void hauli_join_serve(struct haul_carrier *c, struct haul_coro *target, uintptr_t word)
+{
+	struct hauli_join *j = (struct hauli_join *)word;
+
+	if (hauli_unlikely(word & HAULI_JOIN_TAGS)) {
+		serve_tagged(c, target, word);
+		return;
+	}
+	target->detached = true; /* joined */
+	j->result = target->arg;
+	wake_joiner(c, j, false);
+}
+
+static void join_ended_here(struct haul_carrier *c, struct haul_coro *target)
+{
+	uintptr_t word = take_joiner(target, hauli_tagged_get(&target->joiner));
+	struct hauli_join *j = hauli_join_of(word);
+
+	if (!j)
+		return;
+	j->result = target->arg;
+	hauli_coro_free(c, target);
+	wake_any_joiner(c, j, word & HAULI_JOIN_TIMED);
+}
+
+/* The request of a join from elsewhere has come. */
+static void join_here(struct haul_carrier *c, struct haul_coro *target)
+{
+	uintptr_t word = hauli_tagged_get(&target->joiner);
+
+	if (hauli_unlikely(target->detached && hauli_join_of(word)))
+		hauli_handle_is_used_up(target, "haul_join");
+	if (hauli_coro_state(target) == HAULI_CORO_ENDED) {
+		join_ended_here(c, target);
+		return;
+	}
+	while (!hauli_tagged_swap(&target->joiner, &word, word & ~HAULI_JOIN_ASKED))
+		;
+}
+
+/* A join's target has ended elsewhere. */
+static void join_ends(struct haul_carrier *c, struct haul_coro *waiter)
+{
+	hauli_coro_disarm(c, waiter);
+	hauli_ready(c, waiter);
+}
+
+/* co was joined or detached, and stayed for these requests. A join among them is over: its deadline
+ * had passed, so another could follow it, and come first (join.c). */
 static void requests_too_late(struct haul_carrier *c, struct haul_coro *co, uint32_t bits)
 {
-	if (bits & HAULI_REQ_JOIN)
-		hauli_join_asked_here(c, co);
+	if ((bits & HAULI_REQ_JOIN) && hauli_join_waits(co))
+		hauli_handle_is_used_up(co, "haul_join");
 	if (bits & HAULI_REQ_DETACH)
 		hauli_handle_is_used_up(co, "haul_detach");
 	hauli_coro_free(c, co);
@@ -100,9 +203,11 @@ void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co)
 	if (bits & HAULI_REQ_CANCEL)
 		hauli_cancel_here(c, co);
 	if (bits & HAULI_REQ_JOINED)
-		hauli_join_ended_here(c, co);
+		join_ends(c, co);
 	if (bits & HAULI_REQ_JOIN)
-		hauli_join_asked_here(c, co);
+		join_here(c, co);
+	if ((bits & HAULI_REQ_JOIN) && (bits & HAULI_REQ_DETACH) && hauli_join_waits(co))
+		hauli_handle_is_used_up(co, "haul_join");
 	if (bits & HAULI_REQ_DETACH) /* after a join that is over */
 		detach_here(c, co);
 }

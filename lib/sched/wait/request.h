@@ -23,6 +23,10 @@ void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co);
  * or is not cancellable. */
 void hauli_cancel_here(struct haul_carrier *c, struct haul_coro *co);
 
+/* Owner, the home of target, which has just ended, and whose word for a join is not 0: hands the
+ * result to the one that joins and wakes it; or forgets one that is gone (join.c). */
+void hauli_join_serve(struct haul_carrier *c, struct haul_coro *target, uintptr_t word);
+
 /* Ends the program with a line: the handle was joined or detached before. */
 __attribute__((noreturn, cold)) void hauli_handle_is_used_up(
 	const struct haul_coro *co, const char *call);
