@@ -10,6 +10,7 @@
 
 #include "net/txq.h"
 #include "sched/spawn/spawn.h"
+#include "sched/state/group.h"
 #include "sched/state/self.h"
 #include "sched/wait/order.h"
 #include "support/runtime.h"
@@ -127,10 +128,13 @@ static void on_carrier_0(haul_fn *fn, void *arg)
 	on_carrier_0_after(0, fn, arg);
 }
 
+/* Offers the coroutine to thieves all the time: where one has only yielded, nobody has. */
 static void hog_until_remote(unsigned n)
 {
-	while (s.remote < n)
+	while (s.remote < n) {
+		hauli_steal_offer_here(haul_carrier(s.rt, 0));
 		sched_yield();
+	}
 }
 
 static void *coroutines_behind_wait(void *arg)
