@@ -127,7 +127,7 @@ def fill(tap, sick):
             netns.finish(p)
     parked = [line for line in dump if ", parked, for " in line]
     tap.ok(len(parked) == 3 and re.search(
-        r"  carrier 0: (51\d|5[234]\d) more like .* 0x\w+, parked at the same place", dump[-1]),
+        r"  carrier 0: \d{3} more like .* 0x\w+, parked at the same place", dump[-1]),
         "a dump shows the first of handlers at one place", "".join(dump[:20] + dump[-3:]))
     at = re.search(r"in flight (\d+)\s+at the limit in (\d+) % of polls", said)
     tap.ok(at and int(at[1]) in range(513, 545) and int(at[2]) in range(101), name, said)
