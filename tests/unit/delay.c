@@ -178,6 +178,23 @@ END_TEST
 
 /* The delay grows while the kernel's figure stands still, and by no more than the time that goes
  * by. */
+/* A carrier that has been started on a busy machine, and stopped at once. */
+START_TEST(a_thread_that_has_not_begun_waits_for_a_cpu)
+{
+	static struct haul_carrier c;
+	struct hauli_delay d = {0};
+	uint64_t began, delay;
+
+	ck_assert_uint_eq(hauli_delay_since(&c, &d), 0);
+	began = d.last.at;
+	usleep(20000);
+	delay = hauli_delay_since(&c, &d);
+	ck_assert_uint_eq(delay, d.last.at - began);
+	ck_assert_uint_ge(delay, 20 * MS);
+	ck_assert_uint_eq(d.ahead, delay);
+}
+END_TEST
+
 START_TEST(a_wait_that_lasts_is_seen)
 {
 	struct hauli_delay_look first;
@@ -259,5 +276,6 @@ END_TEST
 SUITE_MAIN("delay", {a_limit_leaves_out_the_time_without_a_cpu, 1}, {a_wait_counts_once, 1},
 	{only_waits_for_a_cpu_count, 1}, {a_limit_ends_for_a_thread_that_loops, 1},
 	{a_limit_ends_for_a_thread_that_sleeps, 1}, {a_thread_that_is_gone_has_no_delay, 1},
-	{a_wait_that_lasts_is_seen, 1}, {looks_at_a_carrier_do_not_go_back, 1},
+	{a_wait_that_lasts_is_seen, 1}, {a_thread_that_has_not_begun_waits_for_a_cpu, 1},
+	{looks_at_a_carrier_do_not_go_back, 1},
 	{a_stop_waits_for_a_carrier_that_waits_for_a_cpu, 1})

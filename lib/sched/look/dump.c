@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/delay.h"
 #include "base/race.h"
 #include "coro/trace.h"
 #include "sched/look/alike.h"
@@ -394,6 +395,18 @@ void hauli_dump_these(
 	}
 }
 
+static const char *thread_of(const struct haul_carrier *c)
+{
+	uint32_t tid = hauli_u32_published_get(&c->tid);
+	struct hauli_delay_look look;
+
+	if (tid == 0)
+		return "its thread has not begun";
+	if (!hauli_delay_look(tid, &look))
+		return "its thread is gone";
+	return look.ready ? "its thread runs, or waits for a CPU" : "its thread sleeps";
+}
+
 void hauli_tell_silent(const struct haul_carrier *c, char *buf, size_t len)
 {
 	const struct haul_coro *co = running_on(c);
@@ -402,7 +415,8 @@ void hauli_tell_silent(const struct haul_carrier *c, char *buf, size_t len)
 		snprintf(buf, len, "carrier %u does not answer: %s %p does not suspend", c->id,
 			name_of_running(co), (const void *)co);
 	else
-		snprintf(buf, len, "carrier %u does not answer: no coroutine runs there", c->id);
+		snprintf(buf, len, "carrier %u does not answer: no coroutine runs there, %s", c->id,
+			thread_of(c));
 }
 
 void hauli_dump_unfinished(const struct haul_runtime *rt, FILE *out)
