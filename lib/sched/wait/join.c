@@ -18,8 +18,8 @@
  *	    it with the tag ASKED, and sends a request. The target's home leaves a word with ASKED
  *	    alone until the request has come: else it could end the join, and free the target,
  *	    before the request is sent. So the tag means that the home will look.
- *	One that finds GONE, of a join before it, changes it to its own j, whether ASKED is there
- *	    or not, and needs no request: with ASKED one is under way, and without it the home looks
+ *	A joiner that finds GONE, which the join before left, swaps it for its own j, keeps ASKED,
+ *	    and sends no request: with ASKED a request is under way, and without it the home looks
  *	    when the target ends. For when it looks the home makes GONE a 0.
  *	At its deadline a waiter reads the word of a target that may have been joined and freed: it
  *	    lies in the slab, and does not hold j again while the waiter waits. A join of another
@@ -138,12 +138,13 @@ static inline void set_waiting(
 bool hauli_join_begin_here(struct haul_carrier *c, struct haul_coro *waiter)
 {
 	struct hauli_join *j = waiter->arg;
+	struct haul_carrier *home = hauli_coro_home(j->target);
 	uintptr_t tag = waiter->timer.at == HAULI_NEVER ? 0 : HAULI_JOIN_TIMED;
 
-	if (hauli_coro_home(j->target) == c && hauli_join_here(c, j, tag))
+	if (home == c && hauli_join_here(c, j, tag))
 		return false;
 	hauli_coro_waits_until(c, waiter, HAULI_CORO_JOINING);
-	if (hauli_coro_home(j->target) != c)
+	if (home != c)
 		ask(j, tag);
 	return true;
 }
