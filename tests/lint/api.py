@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The API: declarations of public headers follow docs/guide/conventions.md, as far as a script can
 see; and each function with an object of haul's is in the test that gives it NULL."""
+import os
 import re
+import sys
 
 import tree
+
+sys.path.append(os.path.join(os.path.dirname(__file__), "../../docs/man"))
+from reference import arguments  # noqa: E402
 
 HEADER = re.compile(r"(^|/)include/haul[\w-]*/")
 FUNCTION = re.compile(r"\bHAUL_API\s+([^;(]*?)\b(haul_\w+)\s*\(((?:[^;()]|\([^()]*\))*)\)[^;]*;")
@@ -19,17 +24,6 @@ TELL_WHETHER_DONE = {"haul_io_get_queue_stats", "haul_app_place"}  # false: ther
 DO_NOT_LOOK = re.compile(
     r"haul_(?:net|arp|nd|icmp|udp|hist)_|haul_(?:try_)?send|haul_tx_burst$|haul_drop|haul_record$|"
     r"haul_no_suspend_|haul_(?:shield|with)_|haul_scope_|haul_app_|haul_(?:chan|plan)_destroy$")
-
-
-def arguments(text):
-    depth, arg = 0, ""
-    for c in text + ",":
-        depth += (c == "(") - (c == ")")
-        if c == "," and depth == 0:
-            yield " ".join(arg.split())
-            arg = ""
-        else:
-            arg += c
 
 
 def wrong(result, name, args):
