@@ -155,11 +155,21 @@ def until_taken(haul, guest, seconds=10):
     netns.wait_for(some, "a frame to be taken", seconds)
 
 
+def connect(haul, sock):
+    """A correct guest."""
+    try:
+        return Guest(sock).set_up()
+    except TimeoutError:
+        netns.where_it_hangs(haul.process)
+        print(*(f"# {line}" for line in haul.said().splitlines()[-30:]), sep="\n", flush=True)
+        raise
+
+
 def serves(haul, sock):
     """True if the next guest's frames are taken."""
     try:
-        guest = Guest(sock).set_up()
-    except OSError:
+        guest = connect(haul, sock)
+    except ConnectionError:
         return False
     until_taken(haul, guest)
     begun = guest.used()
@@ -173,7 +183,7 @@ def serves(haul, sock):
 
 
 def survives(haul, sock, attack):
-    guest = Guest(sock).set_up()
+    guest = connect(haul, sock)
     until_taken(haul, guest)
     try:
         attack(guest)
@@ -208,7 +218,7 @@ def ends(name, attack):
         spec = f"vhost:{sock}"
         with fwd.Running("--port", spec, "--mode", "rxonly", "--carriers", 1) as haul:
             netns.wait_for(lambda: os.path.exists(sock) and haul.runs(), "haul-fwd to run")
-            guest = Guest(sock).set_up()
+            guest = connect(haul, sock)
             until_taken(haul, guest)
             attack(guest)
             r = haul.wait()

@@ -37,7 +37,7 @@ static void stop_a_starved_one(void)
 	opts.on_burst = drops;
 	bed_start(&bed, &opts);
 	bed_send(&bed, 0, 0, 0, 100);
-	tid = hauli_u32_published_get(&haul_carrier(bed.rt, 0)->tid);
+	tid = hauli_u32_published_get(&haul_carrier(bed.rt, 0)->run.tid);
 	starve_begin(&s, tid);
 	wait_for_a_wait(tid);
 	starve_for(&s, 3 * HAUL_S);

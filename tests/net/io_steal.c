@@ -98,8 +98,8 @@ END_TEST
 
 static void works_long(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 {
-	s.searches = hauli_self()->thief.search != 0;
-	s.parked = hauli_self()->inbox.sleeps;
+	s.searches = hauli_self()->steal.thief.search != 0;
+	s.parked = hauli_self()->mail.inbox.sleeps;
 	rte_pktmbuf_free_bulk(pkts, n);
 	s.bursts++;
 }
@@ -110,10 +110,10 @@ static void *naps_when_a_packet_comes(void *arg)
 	struct haul_carrier *c = hauli_self();
 	int token;
 
-	while ((token = hauli_help_take_token(&c->group->policy.help)) < 0)
+	while ((token = hauli_help_take_token(&c->steal.group->policy.help)) < 0)
 		haul_yield(); /* the other carrier has it and searches */
-	hauli_steal_search(c, &c->group->searches[token]);
-	c->thief.nap_until += hauli_ticks_from_ns(HAUL_S);
+	hauli_steal_search(c, &c->steal.group->searches[token]);
+	c->steal.thief.nap_until += hauli_ticks_from_ns(HAUL_S);
 	ck_assert_int_eq(haul_send(haul_io_txq(s.bed->io, 0, 0), bed_packet(s.bed, 0)), 0);
 	return NULL;
 }
@@ -121,7 +121,7 @@ static void *naps_when_a_packet_comes(void *arg)
 static uint16_t receive_when_parked(
 	uint16_t port, uint16_t queue, struct rte_mbuf **pkts, uint16_t n, uint16_t max, void *arg)
 {
-	if (n > 0 || s.came || !hauli_inbox_is_asleep(&hauli_self()->inbox))
+	if (n > 0 || s.came || !hauli_inbox_is_asleep(&hauli_self()->mail.inbox))
 		return n;
 	s.came = true;
 	pkts[0] = bed_packet(s.bed, 0);

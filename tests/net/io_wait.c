@@ -167,7 +167,7 @@ static bool is_drained(unsigned carrier)
 /* Runs on carrier 0: "drains" if the carrier's poller is the drain. */
 static void *drains(void *arg)
 {
-	const struct haul_coro *poller = hauli_self()->poller;
+	const struct haul_coro *poller = hauli_self()->poller.coro;
 
 	return poller && poller->fn == hauli_drain ? "drains" : NULL;
 }
@@ -220,7 +220,7 @@ END_TEST
 static uint16_t take_when_parked(
 	uint16_t port, uint16_t queue, struct rte_mbuf **pkts, uint16_t n, void *arg)
 {
-	if (hauli_inbox_is_asleep(&hauli_self()->inbox))
+	if (hauli_inbox_is_asleep(&hauli_self()->mail.inbox))
 		s.full = false;
 	return s.full ? 0 : n;
 }

@@ -18,9 +18,12 @@ import contextlib
 import ctypes
 import fcntl
 import functools
+import glob
 import os
+import pathlib
 import re
 import select
+import shutil
 import signal
 import socket
 import stat
@@ -319,6 +322,19 @@ def wait_carriers(process):
     """Waits until the program has carriers, or has ended. Its ports are started then: before, the
     interface of a TAP port comes and goes, and the kernel drops what is sent."""
     wait_for(lambda: process.poll() is not None or carriers(process.pid), "carriers")
+
+
+def where_it_hangs(process):
+    """Prints the stacks of a process's threads, and how much CPU time each got and waited for."""
+    if shutil.which("gdb"):
+        done = subprocess.run(
+            ["gdb", "-p", str(process.pid), "-batch", "-ex", "thread apply all bt"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        print(*(f"# {line}" for line in done.stdout.splitlines()), sep="\n")
+    for task in glob.glob(f"/proc/{process.pid}/task/*"):
+        with contextlib.suppress(OSError):
+            said = [pathlib.Path(task, name).read_text().strip() for name in ("comm", "schedstat")]
+            print("#", *said, flush=True)
 
 
 def mac(name):

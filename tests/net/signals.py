@@ -153,8 +153,7 @@ def ended(process):
     try:
         return process.wait(HANGS)
     except subprocess.TimeoutExpired:
-        subprocess.run(["gdb", "-p", str(process.pid), "-batch", "-ex", "thread apply all bt"],
-                       stdin=subprocess.DEVNULL)
+        netns.where_it_hangs(process)
         process.kill()
         process.wait()
         return None

@@ -82,19 +82,10 @@ class Program:
         try:
             self.process.wait(HANGS)
         except subprocess.TimeoutExpired:
-            self.where_it_hangs()
+            netns.where_it_hangs(self.process)
             self.process.kill()
             self.process.wait()
         return time.monotonic() - began
-
-    def where_it_hangs(self):
-        if subprocess.run(["which", "gdb"], stdout=subprocess.DEVNULL).returncode == 0:
-            done = subprocess.run(
-                ["gdb", "-p", str(self.process.pid), "-batch", "-ex", "thread apply all bt"],
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                text=True)
-            for line in done.stdout.splitlines():
-                print(f"# {line}")
 
     def wrong(self):
         """None, or the error in its end."""

@@ -32,7 +32,7 @@ class Guest:
         os.ftruncate(self.memory, SIZE)
         self.map = mmap.mmap(self.memory, SIZE)
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(20)
+        self.sock.settimeout(60)  # gives a test that hangs its message
         self.sock.connect(path)
         self.sent = 0
         self.kicks = [os.eventfd(0), os.eventfd(0)]
