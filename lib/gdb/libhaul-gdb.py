@@ -324,7 +324,7 @@ class Haul:
         if self.current is None:
             carriers = [rt["carriers"][n] for rt in self.runtimes()
                         for n in range(int(rt["nb_carriers"]))]
-            self.current = {int(c["current"]): word(c["tid"]) for c in carriers}
+            self.current = {int(c["current"]): word(c["run"]["tid"]) for c in carriers}
         return self.current
 
     def runtimes(self):

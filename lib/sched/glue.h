@@ -93,7 +93,7 @@ static inline void hauli_glue_poller_is_busy(struct haul_carrier *c)
  * before it parks; while it stands, the carrier adds the time of coroutines. */
 static inline struct hauli_stopwatch *hauli_glue_work(struct haul_carrier *c)
 {
-	return &c->work;
+	return &c->counts.work;
 }
 
 /* Spawns a detached handler. Errors as haul_spawn(). */

@@ -98,10 +98,10 @@ static bool try_case(struct hauli_case *cs, struct hauli_sync_waiter **other)
 /* 0 to n - 1, at random; n > 0. Knuth's multiplier for MMIX. */
 static unsigned draw(struct haul_carrier *c, unsigned n)
 {
-	uint64_t next = hauli_u64_shared_get(&c->lot) * UINT64_C(6364136223846793005) +
+	uint64_t next = hauli_u64_shared_get(&c->random) * UINT64_C(6364136223846793005) +
 		UINT64_C(1442695040888963407);
 
-	hauli_u64_shared_set(&c->lot, next);
+	hauli_u64_shared_set(&c->random, next);
 	return (unsigned)(((next >> 32) * n) >> 32);
 }
 

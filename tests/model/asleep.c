@@ -66,20 +66,20 @@ static void init_carrier(unsigned i)
 	struct haul_carrier *c = &m.c[i];
 
 	c->cluster = &m.cluster;
-	c->group = &m.group;
-	c->group_idx = i;
-	c->thief = (struct hauli_thief){.policy = &m.group.policy, .group_idx = i};
+	c->steal.group = &m.group;
+	c->steal.group_idx = i;
+	c->steal.thief = (struct hauli_thief){.policy = &m.group.policy, .group_idx = i};
 	c->runq.lifo_at = UINT32_MAX / 2;
 	c->runq.shared = true;
 	c->timers.next_at = HAULI_NEVER;
-	hauli_inbox_init(&c->inbox);
-	hauli_detached_mail_init(&c->detached);
+	hauli_inbox_init(&c->mail.inbox);
+	hauli_detached_mail_init(&c->mail.detached);
 	hauli_ring_init(&c->runq.ring, NULL);
 	m.members[i] = c;
 	for (unsigned k = 0; k < CARRIERS; k++)
 		m.by_distance[i * CARRIERS + k] = (uint16_t)((i + k) % CARRIERS);
-	model_private(&c->rounds,
-		offsetof(struct haul_carrier, inbox) - offsetof(struct haul_carrier, rounds), i);
+	model_private(&c->counts.rounds,
+		offsetof(struct haul_carrier, mail) - offsetof(struct haul_carrier, counts), i);
 }
 
 static void init(void)
@@ -96,14 +96,14 @@ static void init(void)
 	p->params = (struct hauli_policy_params){
 		.most = 1, .depth = 1, .pull_every = 1, .least = 1, .hog = 1000, .nap = 1};
 	hauli_help_init(&p->help, CARRIERS, 1);
-	hauli_u64_owned_set(&m.c[BUSY].batch_began, 1);
+	hauli_u64_owned_set(&m.c[BUSY].steal.batch_began, 1);
 	m.now = 1;
-	m.c[SLEEPER].barrier_at = POLLER ? 1 : 2;
-	m.c[SLEEPER].poller = m.c[SLEEPER].current = POLLER ? &m.poller : NULL;
-	m.c[SLEEPER].poller_wakeup.fn = wakeup;
-	model_constant(&m.c[BUSY].batch_began, sizeof(m.c[BUSY].batch_began));
-	model_constant(&m.c[BUSY].slice_average, sizeof(m.c[BUSY].slice_average));
-	model_constant(&m.c[BUSY].orders.taken, sizeof(m.c[BUSY].orders.taken));
+	m.c[SLEEPER].steal.barrier_at = POLLER ? 1 : 2;
+	m.c[SLEEPER].poller.coro = m.c[SLEEPER].current = POLLER ? &m.poller : NULL;
+	m.c[SLEEPER].poller.wakeup.fn = wakeup;
+	model_constant(&m.c[BUSY].steal.batch_began, sizeof(m.c[BUSY].steal.batch_began));
+	model_constant(&m.c[BUSY].steal.slice_average, sizeof(m.c[BUSY].steal.slice_average));
+	model_constant(&m.c[BUSY].steal.orders.taken, sizeof(m.c[BUSY].steal.orders.taken));
 	model_constant(&m.cluster, sizeof(m.cluster));
 	model_private(&m.c[SLEEPER].runq, sizeof(m.c[SLEEPER].runq), SLEEPER);
 	model_private(&m.now, sizeof(m.now), SLEEPER);
@@ -120,7 +120,7 @@ static void block(void)
 
 static void sleeper(void)
 {
-	for (; !m.c[SLEEPER].thief.search; m.now++) {
+	for (; !m.c[SLEEPER].steal.thief.search; m.now++) {
 		if (POLLER)
 			block();
 		else

@@ -27,8 +27,8 @@ static void init(void)
 
 	c->cluster = &m.cluster;
 	c->timers.next_at = HAULI_NEVER;
-	hauli_inbox_init(&c->inbox);
-	hauli_detached_mail_init(&c->detached);
+	hauli_inbox_init(&c->mail.inbox);
+	hauli_detached_mail_init(&c->mail.detached);
 	m.last.kind = &last_msg;
 }
 

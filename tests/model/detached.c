@@ -45,7 +45,7 @@ static struct {
 static void handle_request(struct haul_carrier *c, struct hauli_msg *msg)
 {
 	MODEL_ASSERT(msg == &m.co[STAYS].request_msg);
-	MODEL_ASSERT(hauli_counter_read(&c->spawned) == 0);
+	MODEL_ASSERT(hauli_counter_read(&c->counts.spawned) == 0);
 	m.granted++;
 }
 
@@ -64,9 +64,9 @@ static void init(void)
 {
 	struct haul_carrier *c = &m.c;
 
-	c->group = &m.group; /* stealing is on, and no member sleeps */
-	hauli_inbox_init(&c->inbox);
-	hauli_detached_mail_init(&c->detached);
+	c->steal.group = &m.group; /* stealing is on, and no member sleeps */
+	hauli_inbox_init(&c->mail.inbox);
+	hauli_detached_mail_init(&c->mail.detached);
 	hauli_ring_init(&c->runq.ring, &m.nobody);
 	c->runq.lifo_at = UINT32_MAX / 2;
 	for (unsigned i = 0; i < COROS; i++)
@@ -83,9 +83,9 @@ static void init(void)
 	model_private(&c->runq.ring.tail, sizeof(c->runq.ring.tail), 0);
 	model_private(c->runq.ring.slots, sizeof(c->runq.ring.slots), 0);
 	model_private(&c->runq.behind, sizeof(c->runq.behind), 0);
-	model_private(&c->spawned, sizeof(c->spawned), 0);
-	model_private(&c->arrived, sizeof(c->arrived), 0);
-	model_private(&c->messages, sizeof(c->messages), 0);
+	model_private(&c->counts.spawned, sizeof(c->counts.spawned), 0);
+	model_private(&c->counts.arrived, sizeof(c->counts.arrived), 0);
+	model_private(&c->counts.messages, sizeof(c->counts.messages), 0);
 	for (unsigned i = 0; i < COROS; i++)
 		model_constant(&m.co[i].home, sizeof(m.co[i].home));
 }
@@ -96,7 +96,7 @@ static void pusher(void)
 		hauli_mail_send(&m.c, &m.co[STAYS].request_msg);
 	hauli_mail_send(&m.c, &m.co[STARTS].start_msg);
 	m.saw = hauli_mail_is_stealable(&m.c);
-	if (!hauli_inbox_has_other(&m.c.inbox, &m.c.detached.mark) && HOGGED)
+	if (!hauli_inbox_has_other(&m.c.mail.inbox, &m.c.mail.detached.mark) && HOGGED)
 		MODEL_ASSERT(m.said);
 }
 
@@ -162,7 +162,7 @@ static void steal_back(void)
 
 static bool has_all(void)
 {
-	return hauli_counter_read(&m.c.spawned) == 1;
+	return hauli_counter_read(&m.c.counts.spawned) == 1;
 }
 
 static void owner(void)
@@ -173,11 +173,11 @@ static void owner(void)
 		steal_back();
 		if (has_all())
 			break;
-		if (hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_ASLEEP))
-			hauli_inbox_wait(&c->inbox, NULL);
+		if (hauli_inbox_try_sleep(&c->mail.inbox, HAULI_INBOX_ASLEEP))
+			hauli_inbox_wait(&c->mail.inbox, NULL);
 		hauli_mail_receive(c);
 	}
-	if (!hauli_inbox_is_empty(&c->inbox)) /* the mark */
+	if (!hauli_inbox_is_empty(&c->mail.inbox)) /* the mark */
 		hauli_mail_receive(c);
 }
 
@@ -191,10 +191,10 @@ static void check(void)
 		run(r->slots[i % HAULI_RING_SIZE]);
 	MODEL_ASSERT(m.ran[STARTS] == 1 && m.ran[COMES_BACK] == (!REST || KEPT));
 	MODEL_ASSERT(m.granted == 1);
-	MODEL_ASSERT(hauli_counter_read(&m.c.spawned) == 1);
-	MODEL_ASSERT(hauli_inbox_is_quiesced(&m.c.inbox));
-	MODEL_ASSERT(!m.c.detached.oldest && !m.c.detached.reversal.left);
-	MODEL_ASSERT(hauli_inbox_is_empty(&m.c.inbox));
+	MODEL_ASSERT(hauli_counter_read(&m.c.counts.spawned) == 1);
+	MODEL_ASSERT(hauli_inbox_is_quiesced(&m.c.mail.inbox));
+	MODEL_ASSERT(!m.c.mail.detached.oldest && !m.c.mail.detached.reversal.left);
+	MODEL_ASSERT(hauli_inbox_is_empty(&m.c.mail.inbox));
 }
 #endif
 

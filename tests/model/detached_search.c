@@ -31,9 +31,9 @@ static const struct hauli_msg_kind request = {.handle = handle_request};
 
 static void init(void)
 {
-	m.c.group = &m.group;
-	hauli_inbox_init(&m.c.inbox);
-	hauli_detached_mail_init(&m.c.detached);
+	m.c.steal.group = &m.group;
+	hauli_inbox_init(&m.c.mail.inbox);
+	hauli_detached_mail_init(&m.c.mail.detached);
 	hauli_ring_init(&m.c.runq.ring, &m.first);
 	m.c.runq.lifo_at = UINT32_MAX / 2;
 	for (unsigned i = 0; i < REQUESTS; i++)
@@ -83,7 +83,7 @@ static void steps(void)
 	send_start(&m.second);
 	MODEL_ASSERT(steal() == &m.second);
 	MODEL_ASSERT(!steal());
-	while (hauli_counter_read(&m.c.spawned) < 2)
+	while (hauli_counter_read(&m.c.counts.spawned) < 2)
 		hauli_mail_receive(&m.c);
 }
 

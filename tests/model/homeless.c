@@ -40,20 +40,20 @@ bool hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg)
 	enum hauli_inbox_state slept;
 
 	MODEL_ASSERT(c == &m.c);
-	slept = hauli_inbox_push(&c->inbox, &msg->node);
+	slept = hauli_inbox_push(&c->mail.inbox, &msg->node);
 	if (slept == HAULI_INBOX_ASLEEP)
-		hauli_inbox_wake(&c->inbox);
+		hauli_inbox_wake(&c->mail.inbox);
 	return slept == HAULI_INBOX_EMPTY;
 }
 
 static void init(void)
 {
 	m.members[0] = &m.c;
-	m.inboxes[0] = &m.c.inbox;
+	m.inboxes[0] = &m.c.mail.inbox;
 	m.c.cluster = &m.cluster;
 	m.cluster.nb_members = 1;
 	m.cluster.members = m.members;
-	hauli_inbox_init(&m.c.inbox);
+	hauli_inbox_init(&m.c.mail.inbox);
 	hauli_injector_init(&m.cluster.injector, m.inboxes, 1);
 	hauli_ring_init(&m.c.runq.ring, NULL);
 	m.co.item.n = 1;
@@ -89,9 +89,9 @@ static void receive(struct hauli_node *node)
 
 static void wait(void)
 {
-	if (hauli_inbox_try_sleep(&m.c.inbox, HAULI_INBOX_ASLEEP))
-		hauli_inbox_wait(&m.c.inbox, NULL);
-	receive(hauli_inbox_drain(&m.c.inbox));
+	if (hauli_inbox_try_sleep(&m.c.mail.inbox, HAULI_INBOX_ASLEEP))
+		hauli_inbox_wait(&m.c.mail.inbox, NULL);
+	receive(hauli_inbox_drain(&m.c.mail.inbox));
 }
 
 static void home(void)

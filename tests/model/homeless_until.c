@@ -39,10 +39,10 @@ struct haul_carrier *hauli_here(void)
 
 bool hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg)
 {
-	enum hauli_inbox_state slept = hauli_inbox_push(&c->inbox, &msg->node);
+	enum hauli_inbox_state slept = hauli_inbox_push(&c->mail.inbox, &msg->node);
 
 	if (slept == HAULI_INBOX_ASLEEP)
-		hauli_inbox_wake(&c->inbox);
+		hauli_inbox_wake(&c->mail.inbox);
 	return slept == HAULI_INBOX_EMPTY;
 }
 
@@ -55,11 +55,11 @@ static const struct hauli_msg_kind nothing = {.handle = handle_nothing};
 static void init(void)
 {
 	m.members[0] = &m.c;
-	m.inboxes[0] = &m.c.inbox;
+	m.inboxes[0] = &m.c.mail.inbox;
 	m.c.cluster = &m.cluster;
 	m.cluster.nb_members = 1;
 	m.cluster.members = m.members;
-	hauli_inbox_init(&m.c.inbox);
+	hauli_inbox_init(&m.c.mail.inbox);
 	hauli_injector_init(&m.cluster.injector, m.inboxes, 1);
 	hauli_ring_init(&m.c.runq.ring, NULL);
 	m.target.item.n = 1;
@@ -129,9 +129,9 @@ static void home(void)
 		}
 		if (is_gone())
 			break;
-		if (hauli_inbox_try_sleep(&m.c.inbox, HAULI_INBOX_ASLEEP))
-			hauli_inbox_wait(&m.c.inbox, NULL);
-		receive(hauli_inbox_drain(&m.c.inbox));
+		if (hauli_inbox_try_sleep(&m.c.mail.inbox, HAULI_INBOX_ASLEEP))
+			hauli_inbox_wait(&m.c.mail.inbox, NULL);
+		receive(hauli_inbox_drain(&m.c.mail.inbox));
 	}
 	MODEL_ASSERT(!used || m.c.coros.count == 1);
 }

@@ -36,10 +36,10 @@ void hauli_timer_disarm(struct hauli_timers *ts, struct hauli_timer *t)
 
 bool hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg)
 {
-	enum hauli_inbox_state slept = hauli_inbox_push(&c->inbox, &msg->node);
+	enum hauli_inbox_state slept = hauli_inbox_push(&c->mail.inbox, &msg->node);
 
 	if (slept == HAULI_INBOX_ASLEEP)
-		hauli_inbox_wake(&c->inbox);
+		hauli_inbox_wake(&c->mail.inbox);
 	return slept == HAULI_INBOX_EMPTY;
 }
 
@@ -52,8 +52,8 @@ static const struct hauli_msg_kind nothing = {.handle = handle_nothing};
 static void init(void)
 {
 	m.rouse.kind = &nothing;
-	hauli_inbox_init(&m.c.inbox);
-	hauli_inbox_init(&m.waiters.inbox);
+	hauli_inbox_init(&m.c.mail.inbox);
+	hauli_inbox_init(&m.waiters.mail.inbox);
 	hauli_ring_init(&m.waiters.runq.ring, &m.nobody);
 	m.waiters.runq.lifo_at = UINT32_MAX / 2;
 	hauli_ptr_published_set(&m.target.home, &m.c);
@@ -80,9 +80,9 @@ static void receive(struct haul_carrier *c, struct hauli_node *node)
 
 static void wait(struct haul_carrier *c)
 {
-	if (hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_ASLEEP))
-		hauli_inbox_wait(&c->inbox, NULL);
-	receive(c, hauli_inbox_drain(&c->inbox));
+	if (hauli_inbox_try_sleep(&c->mail.inbox, HAULI_INBOX_ASLEEP))
+		hauli_inbox_wait(&c->mail.inbox, NULL);
+	receive(c, hauli_inbox_drain(&c->mail.inbox));
 }
 
 /* BY_ANOTHER: after the deadline a coroutine of the target's home joins it, perhaps before the
@@ -111,8 +111,8 @@ static void until_joined(void)
 static void home(void)
 {
 	for (unsigned i = 0; i < 2; i++)
-		if (!hauli_inbox_is_empty(&m.c.inbox))
-			receive(&m.c, hauli_inbox_drain(&m.c.inbox));
+		if (!hauli_inbox_is_empty(&m.c.mail.inbox))
+			receive(&m.c, hauli_inbox_drain(&m.c.mail.inbox));
 	m.result = 1;
 	m.target.arg = &m.result;
 	hauli_coro_finish(&m.c, &m.target);
@@ -150,8 +150,8 @@ static void join_after(void)
 static void waiters_home(void)
 {
 	hauli_join_begin_here(&m.waiters, &m.waiter);
-	if (!hauli_inbox_is_empty(&m.waiters.inbox))
-		receive(&m.waiters, hauli_inbox_drain(&m.waiters.inbox));
+	if (!hauli_inbox_is_empty(&m.waiters.mail.inbox))
+		receive(&m.waiters, hauli_inbox_drain(&m.waiters.mail.inbox));
 	if (hauli_coro_state(&m.waiter) == HAULI_CORO_READY) {
 		is_joined(&m.waiter);
 		return;

@@ -21,7 +21,7 @@ static void init(void)
 {
 	m.members[0] = &m.c;
 	m.group.members = m.members;
-	hauli_inbox_init(&m.c.inbox);
+	hauli_inbox_init(&m.c.mail.inbox);
 	hauli_ring_init(&m.c.runq.ring, &m.first);
 	m.c.current = &m.first;
 	hauli_ring_push(&m.c.runq.ring, &m.second);

@@ -3,11 +3,11 @@
 
 MUTATIONS = [
     ('records', 'lib/sched/wait/record.c', 'a cancel does not hold the guard',
-     'if (hauli_steals(c)) hauli_ring_hold(&c->runq.ring); c->records_cancelled = cancelled;'
+     'if (hauli_steals(c)) hauli_ring_hold(&c->runq.ring); c->spawn.records_cancelled = cancelled;'
      ' if (hauli_steals(c)) hauli_ring_release(&c->runq.ring);',
-     'c->records_cancelled = cancelled;'),
+     'c->spawn.records_cancelled = cancelled;'),
     ('records', 'lib/sched/wait/record.c', 'a cancelled record begins as any other',
-     'if (hauli_unlikely(home->records_cancelled))', 'if (0)'),
+     'if (hauli_unlikely(home->spawn.records_cancelled))', 'if (0)'),
     ('records', 'lib/sched/wait/record.c',
      'a thief makes the home known before the coroutine is set up',
      'hauli_coro_set_up(co, start->fn,',

@@ -75,8 +75,8 @@ static void init(void)
 {
 	struct haul_carrier *c = &m.c;
 
-	c->group = (struct hauli_group *)c; /* stealing is on; its contents are not read */
-	hauli_inbox_init(&c->inbox);
+	c->steal.group = (struct hauli_group *)c; /* stealing is on; its contents are not read */
+	hauli_inbox_init(&c->mail.inbox);
 	hauli_ring_init(&c->runq.ring, &m.nobody);
 	/* No fenced pops, for fewer states: ring_fenced.c has them. */
 	hauli_ring_set_lease(&c->runq.ring, 1);
@@ -98,8 +98,8 @@ static void init(void)
 	model_own(&c->runq.ring.lifo_pushes, sizeof(c->runq.ring.lifo_pushes), 0);
 	model_own(c->runq.ring.slots, sizeof(c->runq.ring.slots), 0);
 	model_private(&c->runq.behind, sizeof(c->runq.behind), 0);
-	model_private(&c->slices, sizeof(c->slices), 0);
-	model_private(&c->ended, sizeof(c->ended), 0);
+	model_private(&c->counts.slices, sizeof(c->counts.slices), 0);
+	model_private(&c->counts.ended, sizeof(c->counts.ended), 0);
 	model_private(&c->stacks, sizeof(c->stacks), 0);
 	model_private(&m.stack, sizeof(m.stack), 0);
 	for (unsigned i = 0; i < COROS; i++)
@@ -108,7 +108,7 @@ static void init(void)
 
 static uint64_t ended(void)
 {
-	return hauli_counter_read(&m.c.ended);
+	return hauli_counter_read(&m.c.counts.ended);
 }
 
 static void pass(struct haul_coro *co)
@@ -207,7 +207,7 @@ static void slice(struct haul_carrier *c, struct haul_coro *co)
 static void *run_slices(struct hauli_co *from, struct hauli_co *to, void *pass)
 {
 	m.next = to;
-	if (from == &m.c.loop)
+	if (from == &m.c.run.loop)
 		while (m.next != from)
 			slice(&m.c, (struct haul_coro *)m.next);
 	return &m.c;
@@ -215,7 +215,7 @@ static void *run_slices(struct hauli_co *from, struct hauli_co *to, void *pass)
 
 static void receive_back(void)
 {
-	struct hauli_node *node = hauli_inbox_drain(&m.c.inbox);
+	struct hauli_node *node = hauli_inbox_drain(&m.c.mail.inbox);
 
 	while (node) {
 		struct haul_coro *co = (struct haul_coro *)((char *)node -
@@ -247,23 +247,23 @@ static void owner(void)
 		if (!hauli_runq_is_empty(&c->runq)) {
 			run_batch(c, BATCH_MAX, true);
 			/* The writes before each counted theft are visible here. */
-			for (; m.noted < c->orders.seen; m.noted++)
+			for (; m.noted < c->steal.orders.seen; m.noted++)
 				MODEL_ASSERT(m.closed[m.noted]);
-			if (!hauli_inbox_is_empty(&c->inbox))
+			if (!hauli_inbox_is_empty(&c->mail.inbox))
 				receive_back();
 			continue;
 		}
-		if (hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_ASLEEP))
-			hauli_inbox_wait(&c->inbox, NULL);
+		if (hauli_inbox_try_sleep(&c->mail.inbox, HAULI_INBOX_ASLEEP))
+			hauli_inbox_wait(&c->mail.inbox, NULL);
 		receive_back();
 	}
 }
 
 bool hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg)
 {
-	if (hauli_inbox_push(&c->inbox, &msg->node) == HAULI_INBOX_EMPTY)
+	if (hauli_inbox_push(&c->mail.inbox, &msg->node) == HAULI_INBOX_EMPTY)
 		return true;
-	hauli_inbox_wake(&c->inbox);
+	hauli_inbox_wake(&c->mail.inbox);
 	return false;
 }
 
@@ -297,8 +297,8 @@ static void thief(void)
 
 	if (LEFT < n) {
 		atomic_store_explicit(&m.left, stolen[LEFT], memory_order_release);
-		if (hauli_inbox_rouse(&m.c.inbox) != HAULI_INBOX_EMPTY)
-			hauli_inbox_wake(&m.c.inbox);
+		if (hauli_inbox_rouse(&m.c.mail.inbox) != HAULI_INBOX_EMPTY)
+			hauli_inbox_wake(&m.c.mail.inbox);
 	}
 	for (unsigned i = 0; i < STOLEN; i++)
 		if (back[i] < n && back[i] != LEFT)
@@ -312,8 +312,8 @@ static void check(void)
 	for (unsigned i = 0; i < COROS; i++)
 		senders += sends(i);
 	MODEL_ASSERT(ended() == COROS && m.passed == senders);
-	MODEL_ASSERT(hauli_u64_owned_get(&m.c.orders.members) == 0);
-	MODEL_ASSERT(!m.c.orders.of[0].remote && !m.c.orders.of[0].line.first);
+	MODEL_ASSERT(hauli_u64_owned_get(&m.c.steal.orders.members) == 0);
+	MODEL_ASSERT(!m.c.steal.orders.of[0].remote && !m.c.steal.orders.of[0].line.first);
 }
 
 int main(int argc, char **argv)

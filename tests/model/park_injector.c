@@ -38,14 +38,14 @@ static void init(void)
 	struct haul_carrier *c = &m.c;
 
 	c->cluster = &m.cluster;
-	c->poller = c->current = &m.poller;
-	c->poller_wakeup.fn = wakeup;
+	c->poller.coro = c->current = &m.poller;
+	c->poller.wakeup.fn = wakeup;
 	c->timers.next_at = HAULI_NEVER;
-	hauli_inbox_init(&c->inbox);
-	hauli_detached_mail_init(&c->detached);
+	hauli_inbox_init(&c->mail.inbox);
+	hauli_detached_mail_init(&c->mail.detached);
 	hauli_ring_init(&c->runq.ring, NULL);
 	m.members[0] = c;
-	m.inboxes[0] = &c->inbox;
+	m.inboxes[0] = &c->mail.inbox;
 	m.cluster.nb_members = 1;
 	m.cluster.members = m.members;
 	hauli_injector_init(&m.cluster.injector, m.inboxes, 1);
@@ -68,7 +68,7 @@ static void check(void)
 {
 	bool waits = !hauli_injector_is_empty(&m.cluster.injector);
 
-	MODEL_ASSERT(!waits || !hauli_inbox_is_asleep(&m.c.inbox));
+	MODEL_ASSERT(!waits || !hauli_inbox_is_asleep(&m.c.mail.inbox));
 }
 
 /* The task gets no request. */

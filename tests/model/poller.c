@@ -57,11 +57,11 @@ static uint64_t messages(void)
 
 static void init(void)
 {
-	hauli_inbox_init(&m.c.inbox);
+	hauli_inbox_init(&m.c.mail.inbox);
 	m.c.timers.next_at = HAULI_NEVER;
-	hauli_detached_mail_init(&m.c.detached);
-	m.c.poller = m.c.current = &m.poller;
-	m.c.poller_wakeup.fn = wakeup;
+	hauli_detached_mail_init(&m.c.mail.detached);
+	m.c.poller.coro = m.c.current = &m.poller;
+	m.c.poller.wakeup.fn = wakeup;
 	m.c.cluster = &m.cluster;
 	model_own(&m.cluster, sizeof(m.cluster), 0);
 }
@@ -100,7 +100,7 @@ static void poller(void)
 		bool io = look();
 
 		/* The part of a round that runs when the poller yields. */
-		if (!hauli_inbox_is_empty(&m.c.inbox))
+		if (!hauli_inbox_is_empty(&m.c.mail.inbox))
 			hauli_mail_receive(&m.c);
 		if (io || (m.got_messages == messages() && m.got_packets == PACKETS) ||
 			!haul_poller_try_park())
@@ -121,8 +121,8 @@ static void check(void)
 {
 	MODEL_ASSERT(m.got_messages == messages());
 	MODEL_ASSERT(m.got_packets == PACKETS);
-	MODEL_ASSERT(hauli_inbox_is_quiesced(&m.c.inbox));
-	MODEL_ASSERT(hauli_inbox_calls(&m.c.inbox) <= m.parks);
+	MODEL_ASSERT(hauli_inbox_is_quiesced(&m.c.mail.inbox));
+	MODEL_ASSERT(hauli_inbox_calls(&m.c.mail.inbox) <= m.parks);
 }
 
 int main(int argc, char **argv)

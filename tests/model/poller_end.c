@@ -60,11 +60,11 @@ static void init(void)
 
 	c->cluster = &m.cluster;
 	c->timers.next_at = HAULI_NEVER;
-	hauli_inbox_init(&c->inbox);
-	hauli_detached_mail_init(&c->detached);
-	hauli_trylock_take(&c->poller_lock);
-	c->poller = c->current = &m.poller;
-	c->poller_wakeup.fn = wakeup;
+	hauli_inbox_init(&c->mail.inbox);
+	hauli_detached_mail_init(&c->mail.detached);
+	hauli_trylock_take(&c->poller.lock);
+	c->poller.coro = c->current = &m.poller;
+	c->poller.wakeup.fn = wakeup;
 	m.poller.poller = true;
 	hauli_u8_shared_init(&m.poller.flags, HAULI_FLAG_POLLER);
 	m.last.kind = &last_msg;
@@ -88,8 +88,8 @@ static void poller(void)
 		block();
 	haul_poller_try_park();
 	hauli_coro_exit(&m.c, &m.poller);
-	if (hauli_trylock_take(&m.c.poller_lock))
-		m.c.poller_wakeup.fn = another_wakeup;
+	if (hauli_trylock_take(&m.c.poller.lock))
+		m.c.poller.wakeup.fn = another_wakeup;
 }
 
 static void sender(void)

@@ -120,12 +120,12 @@ static void init(void)
 	struct haul_carrier *c = &m.c;
 	struct hauli_poller *p = &m.p;
 
-	hauli_inbox_init(&c->inbox);
+	hauli_inbox_init(&c->mail.inbox);
 	c->timers.next_at = HAULI_NEVER;
-	hauli_detached_mail_init(&c->detached);
+	hauli_detached_mail_init(&c->mail.detached);
 	hauli_ring_init(&c->runq.ring, NULL);
-	c->poller = c->current = &m.poller;
-	c->poller_wakeup = (struct hauli_wakeup){hauli_idle_wakeup, p};
+	c->poller.coro = c->current = &m.poller;
+	c->poller.wakeup = (struct hauli_wakeup){hauli_idle_wakeup, p};
 	c->cluster = &m.cluster;
 	p->carrier = c;
 	p->rxqs = &m.rxq;
@@ -137,8 +137,8 @@ static void init(void)
 	model_private(&c->runq, sizeof(c->runq), 0);
 	model_private(&m.rxq, sizeof(m.rxq), 0);
 	model_private(p, sizeof(*p), 0);
-	model_private(&c->parks, sizeof(c->parks), 0);
-	model_private(&c->messages, sizeof(c->messages), 0);
+	model_private(&c->counts.parks, sizeof(c->counts.parks), 0);
+	model_private(&c->counts.messages, sizeof(c->counts.messages), 0);
 	model_private(&m.poller.flags, sizeof(m.poller.flags), 0);
 }
 
@@ -163,7 +163,7 @@ static bool cycle(struct hauli_poller *p, bool woken)
 
 	hauli_counter_add(&p->cycles, 1);
 	m.got_packets += n;
-	if (hauli_inbox_is_asleep(&m.c.inbox) && !m.made_ready) {
+	if (hauli_inbox_is_asleep(&m.c.mail.inbox) && !m.made_ready) {
 		m.made_ready = true;
 		hauli_runq_push(&m.c.runq, &m.ready);
 	}
@@ -178,7 +178,7 @@ static bool has_all(void)
 /* The part of a round that runs when the poller yields. */
 static void give_way_to_others(void)
 {
-	if (!hauli_inbox_is_empty(&m.c.inbox))
+	if (!hauli_inbox_is_empty(&m.c.mail.inbox))
 		hauli_mail_receive(&m.c);
 	if (!hauli_runq_is_empty(&m.c.runq)) {
 		hauli_runq_open_unshared(&m.c.runq, 1);

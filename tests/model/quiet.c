@@ -32,10 +32,10 @@ static void init(void)
 	hauli_injector_init(&m.cluster.injector, NULL, 0);
 	for (unsigned i = 0; i < CARRIERS; i++) {
 		m.carriers[i].cluster = &m.cluster;
-		hauli_inbox_init(&m.carriers[i].inbox);
-		hauli_u64_owned_set(&m.carriers[i].wakes_at, HAULI_NEVER);
+		hauli_inbox_init(&m.carriers[i].mail.inbox);
+		hauli_u64_owned_set(&m.carriers[i].run.wakes_at, HAULI_NEVER);
 	}
-	(void)hauli_inbox_try_sleep(&m.carriers[Y].inbox, HAULI_INBOX_ASLEEP);
+	(void)hauli_inbox_try_sleep(&m.carriers[Y].mail.inbox, HAULI_INBOX_ASLEEP);
 	model_constant(&m.rt, sizeof(m.rt));
 	model_constant(&m.cluster, sizeof(m.cluster));
 }
@@ -43,7 +43,7 @@ static void init(void)
 /* By the carrier that has handled the message before, or Z, which begins. */
 static void send_next(unsigned to)
 {
-	struct hauli_inbox *in = &m.carriers[to].inbox;
+	struct hauli_inbox *in = &m.carriers[to].mail.inbox;
 
 	if (hauli_inbox_push(in, &m.nodes[m.sent++]) == HAULI_INBOX_ASLEEP) {
 		hauli_inbox_wake(in);
@@ -55,20 +55,20 @@ static void round_of(unsigned me)
 {
 	struct haul_carrier *c = &m.carriers[me];
 
-	for (struct hauli_node *n = hauli_inbox_drain(&c->inbox); n; n = n->next) {
+	for (struct hauli_node *n = hauli_inbox_drain(&c->mail.inbox); n; n = n->next) {
 		m.handled[me]++;
 		if (m.sent < MESSAGES)
 			send_next(!me);
 	}
 	if (me == Z && m.handled[Z] == expected[Z])
-		hauli_u64_owned_set(&c->wakes_at, TIMER_AT);
+		hauli_u64_owned_set(&c->run.wakes_at, TIMER_AT);
 }
 
 /* As sleep_until_needed() in round.c. */
 static bool falls_asleep(struct haul_carrier *c)
 {
-	hauli_u32_published_set(&c->naps, hauli_u32_published_get(&c->naps) + 1);
-	return hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_ASLEEP);
+	hauli_u32_published_set(&c->run.sleeps, hauli_u32_published_get(&c->run.sleeps) + 1);
+	return hauli_inbox_try_sleep(&c->mail.inbox, HAULI_INBOX_ASLEEP);
 }
 
 static void carrier(unsigned me)
@@ -76,10 +76,10 @@ static void carrier(unsigned me)
 	struct haul_carrier *c = &m.carriers[me];
 
 	for (;;) {
-		if (c->inbox.sleeps || falls_asleep(c)) {
+		if (c->mail.inbox.sleeps || falls_asleep(c)) {
 			if (m.handled[me] == expected[me])
 				return; /* it sleeps for ever */
-			hauli_inbox_wait(&c->inbox, NULL);
+			hauli_inbox_wait(&c->mail.inbox, NULL);
 		}
 		round_of(me);
 	}

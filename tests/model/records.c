@@ -29,7 +29,8 @@ struct hauli_fiber *hauli_fiber_renew(struct hauli_fiber *f, void *lo, size_t si
 
 static void init(void)
 {
-	m.c.group = m.thief.group = (struct hauli_group *)&m.c; /* stealing is on; not read */
+	m.c.steal.group = m.thief.steal.group =
+		(struct hauli_group *)&m.c; /* stealing is on; not read */
 	hauli_ring_init(&m.c.runq.ring, &m.nobody);
 	for (unsigned i = 0; i < RECORDS; i++) {
 		m.records[i].start = &m.start;

@@ -44,19 +44,19 @@ static void init_carrier(unsigned i)
 
 	c->cluster = &m.cluster;
 	c->cluster_idx = i;
-	c->finish_msg.kind = &finish;
-	c->spawn_path = HAULI_PATH_FAST;
-	c->round_ticks = 1;
+	c->stop.finish_msg.kind = &finish;
+	c->spawn.path = HAULI_PATH_FAST;
+	c->run.round_ticks = 1;
 	c->runq.lifo_at = UINT32_MAX / 2;
 	c->timers.next_at = HAULI_NEVER;
-	hauli_inbox_init(&c->inbox);
-	hauli_detached_mail_init(&c->detached);
+	hauli_inbox_init(&c->mail.inbox);
+	hauli_detached_mail_init(&c->mail.detached);
 	hauli_ring_init(&c->runq.ring, NULL);
 	m.members[i] = c;
-	m.inboxes[i] = &c->inbox;
+	m.inboxes[i] = &c->mail.inbox;
 	model_private(&c->runq, sizeof(c->runq), i);
-	model_private(&c->rounds,
-		offsetof(struct haul_carrier, inbox) - offsetof(struct haul_carrier, rounds), i);
+	model_private(&c->counts.rounds,
+		offsetof(struct haul_carrier, mail) - offsetof(struct haul_carrier, counts), i);
 	model_constant(&c->cluster, sizeof(c->cluster));
 }
 
@@ -68,9 +68,9 @@ static void init(void)
 	hauli_injector_init(&m.cluster.injector, m.inboxes, CARRIERS);
 	for (unsigned i = 0; i < CARRIERS; i++)
 		init_carrier(i);
-	hauli_inbox_try_sleep(&m.c[HOGGED].inbox, HAULI_INBOX_ASLEEP);
+	hauli_inbox_try_sleep(&m.c[HOGGED].mail.inbox, HAULI_INBOX_ASLEEP);
 	if (model_is_reduced())
-		hauli_inbox_try_sleep(&m.c[OTHER].inbox, HAULI_INBOX_ASLEEP);
+		hauli_inbox_try_sleep(&m.c[OTHER].mail.inbox, HAULI_INBOX_ASLEEP);
 	model_constant(m.members, sizeof(m.members));
 	model_constant(m.inboxes, sizeof(m.inboxes));
 	m.task.item.n = 1;
@@ -95,7 +95,7 @@ static void slice(struct haul_carrier *c, struct haul_coro *co)
 
 	if (co == &m.task) {
 		m.runs++;
-		hauli_mail_send(other, &other->finish_msg);
+		hauli_mail_send(other, &other->stop.finish_msg);
 	}
 	c->phase = HAULI_PHASE_FINISHED; /* the hog never ends */
 }
@@ -104,7 +104,7 @@ static void *run_slices(struct hauli_co *from, struct hauli_co *to, void *pass)
 {
 	struct haul_carrier *c = pass;
 
-	while (to != &c->loop) {
+	while (to != &c->run.loop) {
 		slice(c, (struct haul_coro *)to);
 		to = hauli_next(c);
 	}
@@ -119,7 +119,7 @@ static void run(struct haul_carrier *c)
 
 static void hogged(void)
 {
-	hauli_inbox_wait(&m.c[HOGGED].inbox, NULL);
+	hauli_inbox_wait(&m.c[HOGGED].mail.inbox, NULL);
 	hauli_sleep_end(&m.c[HOGGED]);
 	run(&m.c[HOGGED]);
 }
@@ -127,7 +127,7 @@ static void hogged(void)
 static void other(void)
 {
 	if (model_is_reduced()) {
-		hauli_inbox_wait(&m.c[OTHER].inbox, NULL);
+		hauli_inbox_wait(&m.c[OTHER].mail.inbox, NULL);
 		hauli_sleep_end(&m.c[OTHER]);
 	}
 	run(&m.c[OTHER]);

@@ -103,9 +103,9 @@ bool hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg)
 	enum hauli_inbox_state slept;
 
 	MODEL_ASSERT(c == &home_of_model()->c);
-	slept = hauli_inbox_push(&c->inbox, &msg->node);
+	slept = hauli_inbox_push(&c->mail.inbox, &msg->node);
 	if (slept == HAULI_INBOX_ASLEEP)
-		hauli_inbox_wake(&c->inbox);
+		hauli_inbox_wake(&c->mail.inbox);
 	return slept == HAULI_INBOX_EMPTY;
 }
 
@@ -113,10 +113,10 @@ static void receive(struct haul_carrier *c)
 {
 	struct hauli_node *node;
 
-	if (hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_ASLEEP))
-		while (hauli_inbox_is_asleep(&c->inbox))
-			hauli_inbox_wait(&c->inbox, NULL);
-	node = hauli_inbox_drain(&c->inbox);
+	if (hauli_inbox_try_sleep(&c->mail.inbox, HAULI_INBOX_ASLEEP))
+		while (hauli_inbox_is_asleep(&c->mail.inbox))
+			hauli_inbox_wait(&c->mail.inbox, NULL);
+	node = hauli_inbox_drain(&c->mail.inbox);
 	while (node) {
 		struct hauli_msg *msg = (struct hauli_msg *)node;
 
@@ -165,7 +165,7 @@ static void home_init(struct home *h)
 	h->c.exceptions = &h->always;
 	h->c.current = &h->waiter;
 	h->other.current = &h->server;
-	hauli_inbox_init(&h->c.inbox);
+	hauli_inbox_init(&h->c.mail.inbox);
 	hauli_ring_init(&h->c.runq.ring, NULL);
 	hauli_ptr_published_set(&h->waiter.home, &h->c);
 	hauli_ptr_published_set(&h->server.home, &h->other);

@@ -82,9 +82,9 @@ bool hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg)
 	enum hauli_inbox_state slept;
 
 	MODEL_ASSERT(c == &m.home);
-	slept = hauli_inbox_push(&c->inbox, &msg->node);
+	slept = hauli_inbox_push(&c->mail.inbox, &msg->node);
 	if (slept == HAULI_INBOX_ASLEEP)
-		hauli_inbox_wake(&c->inbox);
+		hauli_inbox_wake(&c->mail.inbox);
 	return slept == HAULI_INBOX_EMPTY;
 }
 
@@ -117,7 +117,7 @@ static const struct hauli_msg_kind end_kind = {.handle = handle_end};
 static void init(void)
 {
 	m.thief.current = &m.co;
-	hauli_inbox_init(&m.home.inbox);
+	hauli_inbox_init(&m.home.mail.inbox);
 	hauli_ring_init(&m.home.runq.ring, NULL);
 	hauli_ptr_published_set(&m.co.home, &m.home);
 	hauli_stolen_take(&m.co);
@@ -154,10 +154,10 @@ static void receive(struct haul_carrier *c)
 {
 	struct hauli_node *node;
 
-	if (hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_ASLEEP))
-		while (hauli_inbox_is_asleep(&c->inbox))
-			hauli_inbox_wait(&c->inbox, NULL);
-	node = hauli_inbox_drain(&c->inbox);
+	if (hauli_inbox_try_sleep(&c->mail.inbox, HAULI_INBOX_ASLEEP))
+		while (hauli_inbox_is_asleep(&c->mail.inbox))
+			hauli_inbox_wait(&c->mail.inbox, NULL);
+	node = hauli_inbox_drain(&c->mail.inbox);
 	while (node) {
 		struct hauli_msg *msg = (struct hauli_msg *)node;
 
@@ -176,7 +176,7 @@ static void expire(struct haul_carrier *c)
 static void home(void)
 {
 	while (!m.ended) {
-		if (m.armed && hauli_inbox_is_empty(&m.home.inbox))
+		if (m.armed && hauli_inbox_is_empty(&m.home.mail.inbox))
 			expire(&m.home);
 		else
 			receive(&m.home);

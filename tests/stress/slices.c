@@ -400,7 +400,7 @@ static void *check_orders(void *arg)
 	haul_pin();
 	WAIT_UNTIL(!hauli_order_any_remote(c)); /* the message of the last one is under way */
 	for (unsigned i = 0; i < HAUL_ORDER_KEYS; i++)
-		if (c->orders.of[i].remote || c->orders.of[i].line.first)
+		if (c->steal.orders.of[i].remote || c->steal.orders.of[i].line.first)
 			WRONG("a place is left");
 	return arg;
 }

@@ -231,7 +231,7 @@ static void be_killed(void *sig)
 	haul_spawn_on(haul_carrier(rt, 1), NULL, runs_on, NULL, NULL);
 	WAIT_UNTIL(began);
 	if (fork() == 0) {
-		uint32_t tid = hauli_u32_published_get(&haul_carrier(rt, 1)->tid);
+		uint32_t tid = hauli_u32_published_get(&haul_carrier(rt, 1)->run.tid);
 
 		syscall(SYS_tgkill, getppid(), (pid_t)tid, (int)(uintptr_t)sig);
 		_exit(0);

@@ -259,7 +259,7 @@ static void stop_a_starved_one(void)
 	int err;
 
 	ck_assert_ptr_null(run_on(rt, 0, returns_null, NULL));
-	starve_begin(&s, hauli_u32_published_get(&haul_carrier(rt, 0)->tid));
+	starve_begin(&s, hauli_u32_published_get(&haul_carrier(rt, 0)->run.tid));
 	starve_for(&s, 5 * LIMIT);
 	err = haul_stop(rt, LIMIT);
 	starve_end(&s);

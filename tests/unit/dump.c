@@ -244,7 +244,7 @@ START_TEST(a_holder_that_is_waited_for_is_shown)
 		spawn_with(0, holds_one, &own[i], "holder");
 	WAIT_UNTIL(s.step == 10);
 	spawn_with(1, wants_one, &own[7], "locker");
-	WAIT_UNTIL(s.step == 11 && hauli_inbox_is_asleep(&haul_carrier(s.rt, 1)->inbox));
+	WAIT_UNTIL(s.step == 11 && hauli_inbox_is_asleep(&haul_carrier(s.rt, 1)->mail.inbox));
 	dump_to(&text);
 	at = strstr(text, ", held by holder 0x");
 	ck_assert_msg(at, "%s", text);
@@ -285,7 +285,7 @@ START_TEST(a_dump_tells_that_a_holder_has_ended)
 	start();
 	run_on(s.rt, 0, forgets, NULL);
 	haul_spawn_on(haul_carrier(s.rt, 1), NULL, locks_by, &s.mutex, NULL);
-	WAIT_UNTIL(s.step == 1 && hauli_inbox_is_asleep(&haul_carrier(s.rt, 1)->inbox));
+	WAIT_UNTIL(s.step == 1 && hauli_inbox_is_asleep(&haul_carrier(s.rt, 1)->mail.inbox));
 	dump_to(&text);
 	ck_assert_msg(strstr(text, ", held by 0x") && strstr(text, ", which has ended, for "), "%s",
 		text);
@@ -311,7 +311,7 @@ static void dump_without_mutex(void *arg)
 	haul_spawn_on(haul_carrier(s.rt, 0), NULL, holds_first, mutex, NULL);
 	WAIT_UNTIL(s.step == 1);
 	haul_spawn_on(haul_carrier(s.rt, 0), NULL, locks_by, mutex, NULL);
-	WAIT_UNTIL(s.step == 2 && hauli_inbox_is_asleep(&haul_carrier(s.rt, 0)->inbox));
+	WAIT_UNTIL(s.step == 2 && hauli_inbox_is_asleep(&haul_carrier(s.rt, 0)->mail.inbox));
 	munmap(mutex, 4096);
 	haul_dump(s.rt, stderr);
 	_exit(0);
@@ -440,7 +440,7 @@ START_TEST(a_dump_follows_nothing_below_another_handler)
 	sigaction(SIGUSR2, &sa, &before);
 	spawn(1, is_interrupted, "interrupted");
 	WAIT_UNTIL(s.step == 1);
-	tid = (pid_t)hauli_u32_published_get(&haul_carrier(s.rt, 1)->tid);
+	tid = (pid_t)hauli_u32_published_get(&haul_carrier(s.rt, 1)->run.tid);
 	syscall(SYS_tgkill, getpid(), tid, SIGUSR2);
 	WAIT_UNTIL(s.step == 2);
 	haul_dump(s.rt, out);

@@ -294,7 +294,7 @@ START_TEST(its_call_stack_is_that_of_the_coroutine)
 	start(HAUL_STEAL_OFF);
 	haul_spawn_on(haul_carrier(s.rt, 1), &co, deep[_i].fn, NULL, NULL);
 	WAIT_UNTIL(found() == 1);
-	tid = hauli_u32_published_get(&haul_carrier(s.rt, 1)->tid);
+	tid = hauli_u32_published_get(&haul_carrier(s.rt, 1)->run.tid);
 	ck_assert(hauli_foreign_look(tid, &f));
 	ck_assert_str_eq(hauli_foreign_name(&f), deep[_i].call);
 	n = hauli_foreign_trace(tid, &f, s.stack, pcs, HAULI_SHOT_DEPTH);

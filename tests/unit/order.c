@@ -115,7 +115,7 @@ static void on_carrier_0_after(uint32_t thefts, haul_fn *fn, void *arg)
 
 	memset(&s, 0, sizeof(s));
 	s.rt = runtime_start_stealing(2, NULL, HAUL_STEAL_GLOBAL);
-	hauli_u32_published_set(&haul_carrier(s.rt, 0)->orders.taken, thefts);
+	hauli_u32_published_set(&haul_carrier(s.rt, 0)->steal.orders.taken, thefts);
 	hauli_txq_init(&s.txq, haul_carrier(s.rt, 0), &s.pending);
 	hauli_txq_init(&s.there, haul_carrier(s.rt, 1), &s.pending);
 	ck_assert_int_eq(haul_spawn_on(haul_carrier(s.rt, 0), &co, fn, arg, &opts), 0);
@@ -356,7 +356,7 @@ static void *others_wait(void *arg)
 	for (unsigned i = 0; i < OTHERS; i++)
 		spawn(count, 0, 0, true);
 	s.let_go = true;
-	while (hauli_inbox_is_empty(&hauli_self()->inbox))
+	while (hauli_inbox_is_empty(&hauli_self()->mail.inbox))
 		sched_yield();
 	expect(&s.txq, 3, (unsigned[]){0, 1, 2});
 	for (unsigned i = 0; i < 3; i++)

@@ -228,7 +228,7 @@ static void wait_for_sleep(unsigned turns)
 {
 	WAIT_UNTIL(s.turn == turns);
 	for (unsigned i = 0; i < haul_carriers(s.rt); i++)
-		WAIT_UNTIL(hauli_inbox_has_slept(&haul_carrier(s.rt, i)->inbox));
+		WAIT_UNTIL(hauli_inbox_has_slept(&haul_carrier(s.rt, i)->mail.inbox));
 }
 
 static void deadlock_of_two(void)

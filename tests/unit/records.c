@@ -310,7 +310,7 @@ static void *cancels_beside_a_spare(void *arg)
 	push(c, 1);
 	while (t.ended < 1)
 		go_on(true);
-	t.wrong += !c->spare || hauli_coro_home(c->spare) || t.cancelled != 0;
+	t.wrong += !c->spawn.spare || hauli_coro_home(c->spawn.spare) || t.cancelled != 0;
 	hauli_glue_cancel_records(c);
 	push(c, BURST);
 	while (t.ended < 1 + BURST)
@@ -352,7 +352,7 @@ static void *pushes_at_the_end(void *arg)
 		sched_yield();
 	go_on(true); /* the detachment was mail, too */
 	t.told = true;
-	while (hauli_inbox_is_empty(&c->inbox))
+	while (hauli_inbox_is_empty(&c->mail.inbox))
 		;
 	push(c, 10);
 	go_on(true);

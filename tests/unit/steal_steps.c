@@ -182,7 +182,7 @@ static void *needs_help(void *arg)
 /* Runs in the batch that follows the begin of the search. */
 static void *has_no_time_to_search(void *arg)
 {
-	bool kept = hauli_self()->thief.search != 0;
+	bool kept = hauli_self()->steal.thief.search != 0;
 
 	s.ran |= kept; /* no carrier will run the child */
 	spin_until(&s.ran);
@@ -193,9 +193,9 @@ static void *has_no_time_to_search(void *arg)
 static void begin_to_search(struct haul_carrier *c)
 {
 	/* A carrier that was offered the caller may be searching, in vain, with the only one. */
-	while (hauli_help_take_token(&c->group->policy.help) != 0)
+	while (hauli_help_take_token(&c->steal.group->policy.help) != 0)
 		sched_yield();
-	hauli_steal_search(c, &c->group->searches[0]);
+	hauli_steal_search(c, &c->steal.group->searches[0]);
 }
 
 /* Begins a search, then gives its carrier something to run. */
@@ -261,7 +261,7 @@ static void *sleeps_remote(void *arg)
  * inbox. */
 static void wait_until_back(void)
 {
-	while (!s.remote || hauli_inbox_is_empty(&hauli_self()->inbox))
+	while (!s.remote || hauli_inbox_is_empty(&hauli_self()->mail.inbox))
 		sched_yield();
 }
 
@@ -479,7 +479,7 @@ static void *cancels_the_owner(void *owner)
 	bool cancelled;
 
 	haul_cancel(owner);
-	while (hauli_inbox_is_empty(&hauli_self()->inbox))
+	while (hauli_inbox_is_empty(&hauli_self()->mail.inbox))
 		sched_yield();
 	cancelled = hauli_requests_pending(&s.child->requests);
 	s.ran = true;
@@ -493,7 +493,7 @@ START_TEST(an_owner_stolen_after_its_wait_goes_on_at_home)
 	begin(2, 0);
 	owner = spawn_on(0, joins_its_scope, NULL, NULL);
 	WAIT_UNTIL(s.begun && stats(0).parks >= 2 &&
-		hauli_inbox_is_asleep(&haul_carrier(s.rt, 0)->inbox));
+		hauli_inbox_is_asleep(&haul_carrier(s.rt, 0)->mail.inbox));
 	canceller = spawn_on(0, cancels_the_owner, owner, &pinned);
 	WAIT_UNTIL(s.ran); /* without other mail */
 	ck_assert_pstr_eq(result_of(canceller), NULL);
@@ -508,9 +508,9 @@ static void *has_no_input(void *arg)
 	uint64_t rounds;
 
 	begin_to_search(c);
-	rounds = hauli_counter_read(&c->rounds);
+	rounds = hauli_counter_read(&c->counts.rounds);
 	haul_maybe_yield(false);
-	return hauli_counter_read(&c->rounds) > rounds ? NULL : "no time to search";
+	return hauli_counter_read(&c->counts.rounds) > rounds ? NULL : "no time to search";
 }
 
 /* Its input lasts for long: another carrier has to run the child. */
@@ -520,14 +520,14 @@ static void *has_input(void *arg)
 	uint64_t rounds;
 
 	begin_to_search(c);
-	c->thief.nap_until += hauli_ticks_from_ns(HAUL_S);
+	c->steal.thief.nap_until += hauli_ticks_from_ns(HAUL_S);
 	*(struct haul_coro **)arg = spawn_on(0, needs_help, NULL, &pinned);
 	spin_until(&s.asked);
 	do { /* once the carrier has no mail */
-		rounds = hauli_counter_read(&c->rounds);
+		rounds = hauli_counter_read(&c->counts.rounds);
 		haul_maybe_yield(true);
-	} while (hauli_counter_read(&c->rounds) > rounds);
-	if (c->thief.search) {
+	} while (hauli_counter_read(&c->counts.rounds) > rounds);
+	if (c->steal.thief.search) {
 		s.ran = true; /* no carrier will run the child */
 		return "kept";
 	}

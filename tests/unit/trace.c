@@ -57,7 +57,7 @@ START_TEST(a_suspended_coroutine_has_its_frames)
 	waiting = 0;
 	ck_assert_int_eq(haul_spawn_on(haul_carrier(rt, 0), &co, descends, NULL, NULL), 0);
 	/* Its context is complete when the carrier sleeps. */
-	WAIT_UNTIL(waiting && hauli_inbox_is_asleep(&haul_carrier(rt, 0)->inbox));
+	WAIT_UNTIL(waiting && hauli_inbox_is_asleep(&haul_carrier(rt, 0)->mail.inbox));
 	n = hauli_trace(&co->co.ctx, pcs, MOST);
 	first = index_of(pcs, n, places[0] - 1);
 	ck_assert_uint_ge(first, 1); /* haul_park() */

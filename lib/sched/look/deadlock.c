@@ -136,8 +136,8 @@ HAULI_MAY_RACE static bool read_wait(
 	*w = (struct wait){
 		.co = co,
 		.home = c,
-		.rounds = hauli_counter_read(&c->rounds),
-		.batch = hauli_u64_owned_get(&c->batch_began),
+		.rounds = hauli_counter_read(&c->counts.rounds),
+		.batch = hauli_u64_owned_get(&c->steal.batch_began),
 		.popped = hauli_ring_popped(&c->runq.ring),
 		.since = co->timer.since,
 		.place = co->arg,

@@ -397,7 +397,7 @@ void hauli_dump_these(
 
 static const char *thread_of(const struct haul_carrier *c)
 {
-	uint32_t tid = hauli_u32_published_get(&c->tid);
+	uint32_t tid = hauli_u32_published_get(&c->run.tid);
 	struct hauli_delay_look look;
 
 	if (tid == 0)
@@ -423,7 +423,7 @@ void hauli_dump_unfinished(const struct haul_runtime *rt, FILE *out)
 {
 	for (unsigned i = 0; i < rt->nb_carriers; i++) {
 		const struct haul_carrier *c = &rt->carriers[i];
-		uint8_t step = hauli_u8_owned_get(&c->stop_step);
+		uint8_t step = hauli_u8_owned_get(&c->stop.step);
 		char line[160] = "";
 
 		if (step == HAULI_STOP_UNHANDLED)

@@ -111,9 +111,9 @@ static bool all_sleep(const struct haul_runtime *rt, struct look *look)
 		struct haul_carrier *c = &rt->carriers[i];
 		uint64_t at;
 
-		if (!hauli_inbox_has_slept(&c->inbox) || hauli_cluster_waits(c))
+		if (!hauli_inbox_has_slept(&c->mail.inbox) || hauli_cluster_waits(c))
 			return false;
-		at = hauli_u64_owned_get(&c->wakes_at);
+		at = hauli_u64_owned_get(&c->run.wakes_at);
 		if (at < look->next_at) {
 			look->next_at = at;
 			look->next = c;
@@ -127,7 +127,7 @@ static uint32_t naps(const struct haul_runtime *rt)
 	uint32_t n = 0;
 
 	for (unsigned i = 0; i < rt->nb_carriers; i++)
-		n += hauli_u32_published_get(&rt->carriers[i].naps);
+		n += hauli_u32_published_get(&rt->carriers[i].run.sleeps);
 	return n;
 }
 
@@ -150,7 +150,7 @@ static uint64_t live(const struct haul_runtime *rt)
 static bool has_poller(const struct haul_runtime *rt)
 {
 	for (unsigned i = 0; i < rt->nb_carriers; i++)
-		if (hauli_trylock_is_taken(&rt->carriers[i].poller_lock))
+		if (hauli_trylock_is_taken(&rt->carriers[i].poller.lock))
 			return true;
 	return false;
 }
@@ -189,7 +189,7 @@ static void look_at_quiet(struct haul_carrier *c, const struct look *look)
 	if (look->next && c->rt->virtual_time) {
 		jump(look);
 		if (look->next != c)
-			hauli_mail_wake(look->next, hauli_inbox_rouse(&look->next->inbox));
+			hauli_mail_wake(look->next, hauli_inbox_rouse(&look->next->mail.inbox));
 	} else if (!look->next && c->phase == HAULI_PHASE_RUNS && is_stuck(c->rt) &&
 		all_others_join(c->rt, c->rt->watchdog != NULL)) {
 		tell(c->rt);

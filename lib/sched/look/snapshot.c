@@ -177,7 +177,7 @@ static bool wait_for_answer(void)
 
 bool hauli_snapshot(const struct haul_carrier *c, struct hauli_shot *s, unsigned n)
 {
-	pid_t tid = (pid_t)hauli_u32_published_get(&c->tid);
+	pid_t tid = (pid_t)hauli_u32_published_get(&c->run.tid);
 	bool answered;
 
 	if (tid == 0)

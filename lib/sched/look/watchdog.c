@@ -69,7 +69,7 @@ void hauli_watchdog_cycles(struct haul_carrier *c, const struct hauli_counter *c
 	if (!w)
 		return;
 	pthread_mutex_lock(&w->lock);
-	c->cycles = cycles;
+	c->poller.cycles = cycles;
 	pthread_mutex_unlock(&w->lock);
 }
 
@@ -79,7 +79,7 @@ static uint64_t cycles_of(struct hauli_watchdog *w, const struct haul_carrier *c
 	uint64_t n;
 
 	pthread_mutex_lock(&w->lock);
-	n = c->cycles ? hauli_counter_read(c->cycles) : UNWATCHED;
+	n = c->poller.cycles ? hauli_counter_read(c->poller.cycles) : UNWATCHED;
 	pthread_mutex_unlock(&w->lock);
 	return n;
 }
@@ -97,8 +97,8 @@ static uint64_t cpu_time(uint32_t tid)
 static struct slice slice_of(struct hauli_watchdog *w, const struct haul_carrier *c)
 {
 	return (struct slice){
-		.rounds = hauli_counter_read(&c->rounds),
-		.began = hauli_u64_owned_get(&c->batch_began),
+		.rounds = hauli_counter_read(&c->counts.rounds),
+		.began = hauli_u64_owned_get(&c->steal.batch_began),
 		.cycles = cycles_of(w, c),
 		.popped = hauli_ring_popped(&c->runq.ring),
 	};
@@ -162,7 +162,7 @@ static void tell(struct hauli_watchdog *w, const struct haul_carrier *c,
 static void judge(struct hauli_watchdog *w, struct haul_carrier *c, struct watched *seen,
 	const struct haul_coro *poller)
 {
-	uint64_t used = cpu_time(hauli_u32_published_get(&c->tid)) - seen->cpu_ns;
+	uint64_t used = cpu_time(hauli_u32_published_get(&c->run.tid)) - seen->cpu_ns;
 	struct hauli_shot shot = {.co = poller};
 	struct slice now;
 
@@ -172,7 +172,7 @@ static void judge(struct hauli_watchdog *w, struct haul_carrier *c, struct watch
 	if (!shot.taken || !is_same(&now, &seen->slice))
 		return;
 	seen->told = true;
-	hauli_counter_add(&c->long_slices, 1);
+	hauli_counter_add(&c->counts.long_slices, 1);
 	tell(w, c, &shot, poller, used);
 }
 
@@ -189,7 +189,7 @@ struct sight {
 HAULI_MAY_RACE static bool see_wait(struct hauli_watchdog *w, const struct haul_carrier *c,
 	const struct slice *slice, const struct hauli_foreign *f, struct sight *s)
 {
-	uint32_t tid = hauli_u32_published_get(&c->tid);
+	uint32_t tid = hauli_u32_published_get(&c->run.tid);
 	struct slice now;
 
 	HAULI_RACES(c);
@@ -233,7 +233,7 @@ static void judge_wait(struct hauli_watchdog *w, struct haul_carrier *c, struct 
 
 	if (seen->told)
 		return;
-	if (!hauli_foreign_look(hauli_u32_published_get(&c->tid), &f)) {
+	if (!hauli_foreign_look(hauli_u32_published_get(&c->run.tid), &f)) {
 		seen->waits = 0;
 		return;
 	}
@@ -244,7 +244,7 @@ static void judge_wait(struct hauli_watchdog *w, struct haul_carrier *c, struct 
 		!see_wait(w, c, &seen->slice, &f, &s))
 		return;
 	seen->told = true;
-	hauli_counter_add(&c->foreign_waits, 1);
+	hauli_counter_add(&c->counts.foreign_waits, 1);
 	if (may_tell(w))
 		tell_wait(c, &f, &s, ns);
 }
@@ -256,16 +256,16 @@ static bool look(struct hauli_watchdog *w, struct haul_carrier *c, struct watche
 	const struct haul_coro *co = running_on(c);
 	bool polls = is_poller(co);
 
-	if (hauli_inbox_is_asleep(&c->inbox) || !co || (polls && slice.cycles == UNWATCHED))
+	if (hauli_inbox_is_asleep(&c->mail.inbox) || !co || (polls && slice.cycles == UNWATCHED))
 		return false;
 	if (is_same(&slice, &seen->slice)) {
 		judge(w, c, seen, polls ? co : NULL);
 		judge_wait(w, c, seen);
 	} else {
 		*seen = (struct watched){
-			.slice = slice, .cpu_ns = cpu_time(hauli_u32_published_get(&c->tid))};
+			.slice = slice, .cpu_ns = cpu_time(hauli_u32_published_get(&c->run.tid))};
 	}
-	return !polls || hauli_stopwatch_runs(&c->work);
+	return !polls || hauli_stopwatch_runs(&c->counts.work);
 }
 
 /* False: it is to end. */

@@ -41,18 +41,18 @@ void hauli_mail_wake(struct haul_carrier *c, enum hauli_inbox_state slept)
 	case HAULI_INBOX_EMPTY:
 		return;
 	case HAULI_INBOX_ASLEEP:
-		hauli_inbox_wake(&c->inbox);
+		hauli_inbox_wake(&c->mail.inbox);
 		break;
 	case HAULI_INBOX_POLLING_WAIT:
-		c->poller_wakeup.fn(c->poller_wakeup.arg);
+		c->poller.wakeup.fn(c->poller.wakeup.arg);
 		break;
 	}
-	hauli_inbox_called(&c->inbox);
+	hauli_inbox_called(&c->mail.inbox);
 }
 
 bool hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg)
 {
-	enum hauli_inbox_state slept = hauli_inbox_push(&c->inbox, &msg->node);
+	enum hauli_inbox_state slept = hauli_inbox_push(&c->mail.inbox, &msg->node);
 
 	hauli_mail_wake(c, slept);
 	return slept == HAULI_INBOX_EMPTY;
@@ -60,7 +60,7 @@ bool hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg)
 
 bool hauli_mail_send_asleep(struct haul_carrier *c, struct hauli_msg *msg)
 {
-	enum hauli_inbox_state slept = hauli_inbox_push_asleep(&c->inbox, &msg->node);
+	enum hauli_inbox_state slept = hauli_inbox_push_asleep(&c->mail.inbox, &msg->node);
 
 	hauli_mail_wake(c, slept);
 	return slept != HAULI_INBOX_EMPTY;
@@ -135,13 +135,13 @@ static bool is_searched(const struct hauli_detached_mail *d)
 
 struct haul_coro *hauli_mail_steal(struct haul_carrier *v, bool (*may)(const void *item))
 {
-	struct hauli_detached_mail *d = &v->detached;
+	struct hauli_detached_mail *d = &v->mail.detached;
 	struct haul_coro *found;
 
 	/* A pusher that rechecks sees its node or `stealable`: inbox.E5. */
 	hauli_u8_owned_set(&d->stealable, true);
 	if (!d->reversal.left)
-		d->reversal.left = hauli_inbox_replace(&v->inbox, &d->mark);
+		d->reversal.left = hauli_inbox_replace(&v->mail.inbox, &d->mark);
 	reverse_some(d);
 	found = search(d, may);
 	hauli_u8_owned_set(&d->stealable, !is_searched(d));
@@ -168,8 +168,8 @@ static struct hauli_node *take_oldest(struct hauli_detached_mail *d)
  * some is left to be reversed. */
 static inline struct hauli_node *take_few(struct haul_carrier *c)
 {
-	struct hauli_detached_mail *d = &c->detached;
-	struct hauli_reversal all = {.left = hauli_inbox_take(&c->inbox)};
+	struct hauli_detached_mail *d = &c->mail.detached;
+	struct hauli_reversal all = {.left = hauli_inbox_take(&c->mail.inbox)};
 
 	if (hauli_likely(hauli_reverse(&all, &d->mark, HAULI_MAIL_MOST)))
 		return all.oldest;
@@ -180,21 +180,22 @@ static inline struct hauli_node *take_few(struct haul_carrier *c)
 /* Takes the oldest messages, from the inbox too if all that was detached before is in order. */
 static inline struct hauli_node *take_some(struct haul_carrier *c)
 {
-	struct hauli_detached_mail *d = &c->detached;
+	struct hauli_detached_mail *d = &c->mail.detached;
 	struct hauli_node *some;
 
 	if (hauli_likely(!d->oldest && !d->reversal.left)) {
 		some = take_few(c);
 	} else {
 		if (!d->reversal.left)
-			d->reversal.left = hauli_inbox_take(&c->inbox);
+			d->reversal.left = hauli_inbox_take(&c->mail.inbox);
 		else
-			hauli_inbox_was_woken(&c->inbox); /* by the push that a thief has read */
+			hauli_inbox_was_woken(
+				&c->mail.inbox); /* by the push that a thief has read */
 		reverse_some(d);
 		some = take_oldest(d);
 	}
 	if (hauli_unlikely(d->oldest || d->reversal.left))
-		hauli_inbox_keep(&c->inbox, &d->mark);
+		hauli_inbox_keep(&c->mail.inbox, &d->mark);
 	return some;
 }
 
@@ -204,7 +205,7 @@ static struct hauli_node *take_some_shared(struct haul_carrier *c)
 
 	hauli_ring_hold(&c->runq.ring);
 	some = take_some(c);
-	hauli_u8_owned_set(&c->detached.stealable, !is_searched(&c->detached));
+	hauli_u8_owned_set(&c->mail.detached.stealable, !is_searched(&c->mail.detached));
 	hauli_ring_release(&c->runq.ring);
 	return some;
 }
@@ -220,7 +221,7 @@ static void handle_all(struct haul_carrier *c, struct hauli_node *node)
 		msg->kind->handle(c, msg);
 		n++;
 	}
-	hauli_counter_add(&c->messages, n);
+	hauli_counter_add(&c->counts.messages, n);
 }
 
 void hauli_mail_receive_unshared(struct haul_carrier *c)

@@ -32,8 +32,8 @@ struct haul_coro *hauli_mail_steal(struct haul_carrier *v, bool (*may)(const voi
 static inline bool hauli_mail_is_stealable(const struct haul_carrier *c)
 {
 	/* In this order: inbox.E5. */
-	return hauli_inbox_has_other(&c->inbox, &c->detached.mark) ||
-		hauli_u8_owned_get(&c->detached.stealable);
+	return hauli_inbox_has_other(&c->mail.inbox, &c->mail.detached.mark) ||
+		hauli_u8_owned_get(&c->mail.detached.stealable);
 }
 
 #endif

@@ -14,10 +14,10 @@ static void start(struct haul_carrier *c, struct hauli_msg *msg)
 	struct haul_coro *co = coro_of(msg);
 
 	HAUL_CHECK(c->phase == HAULI_PHASE_RUNS); /* see stop.c */
-	hauli_counter_add(&c->spawned, 1);
-	hauli_counter_add(&c->arrived, 1);
+	hauli_counter_add(&c->counts.spawned, 1);
+	hauli_counter_add(&c->counts.arrived, 1);
 	if (hauli_unlikely(co->poller)) {
-		c->poller = co;
+		c->poller.coro = co;
 		if (hauli_steals(c) || c->virtual_time)
 			hauli_u8_shared_set_bits(&co->flags, HAULI_FLAG_PULLS);
 	}
@@ -37,7 +37,7 @@ void hauli_spawn_send(struct haul_carrier *home, struct haul_coro *co)
 {
 	co->start_msg.kind = &hauli_start_msg;
 	hauli_ptr_published_set(&co->home, home);
-	hauli_ticket_take(&home->placed);
+	hauli_ticket_take(&home->mail.placed);
 	if (hauli_mail_send(home, &co->start_msg) && hauli_steals(home))
 		hauli_steal_offer(home);
 }

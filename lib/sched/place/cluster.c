@@ -32,7 +32,7 @@
 
 static void become_home(struct haul_carrier *c, struct haul_coro *co)
 {
-	hauli_counter_add(&c->spawned, 1);
+	hauli_counter_add(&c->counts.spawned, 1);
 	hauli_coro_set_state(co, HAULI_CORO_READY);
 	hauli_ptr_published_set(&co->home, c);
 	hauli_requests_here(c, co);
@@ -97,15 +97,15 @@ void hauli_cluster_fetch(struct haul_carrier *c)
 {
 	uint32_t ready = hauli_ring_depth(&c->runq.ring);
 
-	if (ready > 0 && ++c->passed_over < BUSY_ROUNDS)
+	if (ready > 0 && ++c->run.passed_over < BUSY_ROUNDS)
 		return;
-	c->passed_over = 0;
+	c->run.passed_over = 0;
 	take_share(c, ready);
 }
 
 void hauli_cluster_after_sleep(struct haul_carrier *c)
 {
-	c->passed_over = 0;
+	c->run.passed_over = 0;
 	if (hauli_ring_depth(&c->runq.ring) == 0)
 		take_share(c, 0);
 	else /* its mail made coroutines ready, which may run for long */
@@ -154,7 +154,7 @@ static int cluster_init(
 		c->cluster = cl;
 		c->cluster_idx = cl->nb_members++;
 		cl->members[c->cluster_idx] = c;
-		cl->inboxes[c->cluster_idx] = &c->inbox;
+		cl->inboxes[c->cluster_idx] = &c->mail.inbox;
 	}
 	hauli_injector_init(&cl->injector, cl->inboxes, cl->nb_members);
 	return 0;

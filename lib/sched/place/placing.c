@@ -24,8 +24,8 @@
 uint32_t hauli_load(const struct haul_carrier *c)
 {
 	const struct hauli_runq *q = &c->runq;
-	uint32_t arrived = (uint32_t)hauli_counter_read(&c->arrived);
-	int32_t coming = (int32_t)(hauli_ticket_get(&c->placed) - arrived);
+	uint32_t arrived = (uint32_t)hauli_counter_read(&c->counts.arrived);
+	int32_t coming = (int32_t)(hauli_ticket_get(&c->mail.placed) - arrived);
 
 	return hauli_ring_depth(&q->ring) + (uint32_t)hauli_backlog_depth(&q->backlog) +
 		hauli_ring_is_open(&q->ring) + (coming > 0 ? (uint32_t)coming : 0);

@@ -45,9 +45,9 @@ int haul_poller_register(struct haul_carrier *carrier, struct haul_coro **poller
 	HAUL_MISUSE_IF(!carrier || !fn, "the carrier or the function is NULL");
 	if (carrier->virtual_time && !carrier->rt->quiet_pollers)
 		return -ENOTSUP;
-	if (!hauli_trylock_take(&carrier->poller_lock))
+	if (!hauli_trylock_take(&carrier->poller.lock))
 		return -EBUSY;
-	carrier->poller_wakeup = (struct hauli_wakeup){opts ? opts->wakeup : NULL, arg};
+	carrier->poller.wakeup = (struct hauli_wakeup){opts ? opts->wakeup : NULL, arg};
 	err = hauli_spawn_by_mail(&(struct hauli_spawn){.carrier = carrier,
 		.out = poller,
 		.fn = fn,
@@ -55,7 +55,7 @@ int haul_poller_register(struct haul_carrier *carrier, struct haul_coro **poller
 		.opts = &co,
 		.poller = true});
 	if (err)
-		hauli_trylock_release(&carrier->poller_lock);
+		hauli_trylock_release(&carrier->poller.lock);
 	return err;
 }
 
@@ -63,12 +63,12 @@ int haul_poller_register(struct haul_carrier *carrier, struct haul_coro **poller
 
 void hauli_poller_handles(struct haul_carrier *c)
 {
-	hauli_u8_shared_set_bits(&c->poller->flags, HAULI_FLAG_HANDLES);
+	hauli_u8_shared_set_bits(&c->poller.coro->flags, HAULI_FLAG_HANDLES);
 }
 
 void hauli_poller_is_busy(struct haul_carrier *c)
 {
-	if (hauli_unlikely(c->inbox.sleeps)) /* it may have been sent a search */
+	if (hauli_unlikely(c->mail.inbox.sleeps)) /* it may have been sent a search */
 		hauli_sleep_end(c);
 	hauli_steal_is_busy(c);
 }
@@ -79,13 +79,13 @@ static bool is_needed(const struct haul_carrier *c)
 	if (hauli_unlikely(c->timers.next_at != HAULI_NEVER) &&
 		hauli_timer_ticks() >= c->timers.next_at)
 		return true;
-	return !hauli_runq_is_empty(&c->runq) || !hauli_inbox_is_empty(&c->inbox) ||
+	return !hauli_runq_is_empty(&c->runq) || !hauli_inbox_is_empty(&c->mail.inbox) ||
 		hauli_cluster_waits(c);
 }
 
 static bool has_napped(const struct haul_carrier *c)
 {
-	return hauli_searches(c) && hauli_ticks() >= c->thief.nap_until;
+	return hauli_searches(c) && hauli_ticks() >= c->steal.thief.nap_until;
 }
 
 /* haul_maybe_yield() in a coroutine that is no poller. The time counts from the begin of the batch,
@@ -94,7 +94,7 @@ static __attribute__((noinline)) bool offer(struct haul_carrier *c, struct haul_
 {
 	if (hauli_unlikely(hauli_coro_needs_slow_path(me)))
 		hauli_may_suspend(me, "haul_maybe_yield");
-	if (hauli_ticks() - hauli_u64_owned_get(&c->batch_began) >= c->poll_ticks)
+	if (hauli_ticks() - hauli_u64_owned_get(&c->steal.batch_began) >= c->run.poll_ticks)
 		hauli_end_batch(c, me);
 	return !hauli_coro_is_cancelled(me);
 }
@@ -114,7 +114,7 @@ static __attribute__((noinline)) bool go_on_slow(
 	if (hauli_coro_is_cancelled(me))
 		return false;
 	if (c->virtual_time) {
-		c->poller_rests = !had_io;
+		c->poller.rests = !had_io;
 		return give_way(c, me);
 	}
 	/* A poller with input has no time to search: others get its search. */
@@ -127,7 +127,7 @@ static __attribute__((noinline)) bool go_on_slow(
 
 bool hauli_poller_go_on(struct haul_carrier *c, bool had_io)
 {
-	struct haul_coro *me = c->poller;
+	struct haul_coro *me = c->poller.coro;
 
 	if (hauli_unlikely(is_needed(c)))
 		return give_way(c, me);
@@ -153,7 +153,7 @@ bool haul_maybe_yield(bool had_io)
 	struct haul_carrier *c = hauli_here();
 	struct haul_coro *me = c->current;
 
-	if (hauli_unlikely(me != c->poller))
+	if (hauli_unlikely(me != c->poller.coro))
 		return offer(c, me);
 	if (hauli_unlikely(hauli_u8_shared_get(&me->flags) & rare))
 		return go_on_checked(c, me, had_io);
@@ -164,13 +164,13 @@ bool haul_poller_try_park(void)
 {
 	struct haul_carrier *c = hauli_here();
 
-	HAUL_MISUSE_IF(c->current != c->poller, NOT_THE_POLLER);
-	if (!c->poller_wakeup.fn || hauli_coro_is_cancelled(c->current) || is_needed(c) ||
+	HAUL_MISUSE_IF(c->current != c->poller.coro, NOT_THE_POLLER);
+	if (!c->poller.wakeup.fn || hauli_coro_is_cancelled(c->current) || is_needed(c) ||
 		has_napped(c))
 		return false;
 	if (hauli_steals(c))
 		hauli_steal_set_idle(c);
-	if (!hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_POLLING_WAIT)) {
+	if (!hauli_inbox_try_sleep(&c->mail.inbox, HAULI_INBOX_POLLING_WAIT)) {
 		if (hauli_steals(c))
 			hauli_steal_clear_idle(c);
 		return false;
@@ -179,7 +179,7 @@ bool haul_poller_try_park(void)
 		haul_poller_unpark();
 		return false;
 	}
-	hauli_counter_add(&c->parks, 1);
+	hauli_counter_add(&c->counts.parks, 1);
 	return true;
 }
 
@@ -187,16 +187,16 @@ bool haul_poller_can_park(void)
 {
 	struct haul_carrier *c = hauli_here();
 
-	HAUL_MISUSE_IF(c->current != c->poller, NOT_THE_POLLER);
-	return hauli_inbox_is_asleep(&c->inbox) && !is_needed(c) && !has_napped(c);
+	HAUL_MISUSE_IF(c->current != c->poller.coro, NOT_THE_POLLER);
+	return hauli_inbox_is_asleep(&c->mail.inbox) && !is_needed(c) && !has_napped(c);
 }
 
 void haul_poller_unpark(void)
 {
 	struct haul_carrier *c = hauli_here();
 
-	HAUL_MISUSE_IF(c->current != c->poller, NOT_THE_POLLER);
-	if (c->inbox.sleeps)
+	HAUL_MISUSE_IF(c->current != c->poller.coro, NOT_THE_POLLER);
+	if (c->mail.inbox.sleeps)
 		hauli_sleep_end(c);
 }
 
@@ -205,7 +205,7 @@ uint64_t haul_poller_deadline(void)
 	struct haul_carrier *c = hauli_here();
 	uint64_t at, steal_at;
 
-	HAUL_MISUSE_IF(c->current != c->poller, NOT_THE_POLLER);
+	HAUL_MISUSE_IF(c->current != c->poller.coro, NOT_THE_POLLER);
 	at = hauli_timers_next(&c->timers);
 	steal_at = hauli_steal_wake_at(c);
 	return hauli_ns_from_ticks(at < steal_at ? at : steal_at);

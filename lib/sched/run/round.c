@@ -67,7 +67,7 @@ static void fire_timers(struct haul_carrier *c)
 
 PART void receive(struct haul_carrier *c, bool steals)
 {
-	if (hauli_likely(hauli_inbox_is_empty(&c->inbox)))
+	if (hauli_likely(hauli_inbox_is_empty(&c->mail.inbox)))
 		return;
 	if (steals)
 		hauli_mail_receive(c);
@@ -78,7 +78,7 @@ PART void receive(struct haul_carrier *c, bool steals)
 static void resume(struct haul_carrier *c, struct haul_coro *co)
 {
 	c->current = co;
-	hauli_arrive(hauli_co_switch(&c->loop, &co->co, c));
+	hauli_arrive(hauli_co_switch(&c->run.loop, &co->co, c));
 }
 
 /* The first coroutine of a batch; NULL: thieves took them all. */
@@ -98,23 +98,23 @@ PART unsigned run_batch(struct haul_carrier *c, unsigned n, bool steals)
 
 	if (steals) {
 		hauli_runq_open(&c->runq, n);
-		c->orders.seen = hauli_u32_published_get(&c->orders.taken);
+		c->steal.orders.seen = hauli_u32_published_get(&c->steal.orders.taken);
 	} else {
 		hauli_runq_open_unshared(&c->runq, n);
 	}
 	popped = hauli_ring_popped(&c->runq.ring);
 	first = pop_first(c);
 	if (!steals)
-		c->wake_path = HAULI_PATH_FAST;
+		c->wait.path = HAULI_PATH_FAST;
 	if (hauli_likely(first))
 		resume(c, first);
-	c->wake_path = HAULI_PATH_SLOW;
+	c->wait.path = HAULI_PATH_SLOW;
 	if (steals)
 		hauli_runq_close(&c->runq);
 	else
 		hauli_runq_close_unshared(&c->runq);
 	popped = hauli_ring_popped(&c->runq.ring) - popped;
-	hauli_counter_add(&c->slices, popped);
+	hauli_counter_add(&c->counts.slices, popped);
 	return popped;
 }
 
@@ -126,9 +126,9 @@ static unsigned min(unsigned a, unsigned b)
 /* Runs ready coroutines until a budget is spent, at least one. False: none was ready. */
 PART bool run_ready(struct haul_carrier *c, bool steals)
 {
-	unsigned budget = c->poller ? c->lately.budget : UINT32_MAX;
+	unsigned budget = c->poller.coro ? c->run.lately.budget : UINT32_MAX;
 	/* The poller's work goes on meanwhile. */
-	bool works = hauli_stopwatch_runs(&c->work);
+	bool works = hauli_stopwatch_runs(&c->counts.work);
 	uint64_t start, spent = 0;
 	unsigned ran = 0;
 
@@ -136,24 +136,24 @@ PART bool run_ready(struct haul_carrier *c, bool steals)
 		return false;
 	start = hauli_ticks();
 	if (!works)
-		hauli_stopwatch_start(&c->work, start);
+		hauli_stopwatch_start(&c->counts.work, start);
 	do {
 		if (steals)
 			hauli_steal_batch_begins(c, start + spent);
 		else
-			hauli_u64_owned_set(&c->batch_began, start + spent);
+			hauli_u64_owned_set(&c->steal.batch_began, start + spent);
 		ran += run_batch(c, min(budget - ran, BATCH_MAX), steals);
 		if (steals)
 			hauli_steal_batch_ended(c);
 		receive(c, steals);
 		spent = hauli_ticks() - start;
-	} while (!hauli_runq_is_empty(&c->runq) && ran < budget && spent < c->round_ticks);
+	} while (!hauli_runq_is_empty(&c->runq) && ran < budget && spent < c->run.round_ticks);
 	if (!works)
-		hauli_stopwatch_stop(&c->work, start + spent);
+		hauli_stopwatch_stop(&c->counts.work, start + spent);
 	if (steals &&
 		hauli_unlikely(ran == 0)) /* thieves took them all; others may be ready by now */
 		return !hauli_runq_is_empty(&c->runq);
-	hauli_slices_learn(&c->lately, spent / ran, c->poll_ticks);
+	hauli_slices_learn(&c->run.lately, spent / ran, c->run.poll_ticks);
 	return true;
 }
 
@@ -161,17 +161,17 @@ PART bool run_ready(struct haul_carrier *c, bool steals)
  * where time is virtual. */
 PART bool resume_poller(struct haul_carrier *c, bool steals)
 {
-	struct haul_coro *poller = c->poller;
+	struct haul_coro *poller = c->poller.coro;
 
 	if (!poller || hauli_coro_state(poller) != HAULI_CORO_READY)
 		return false;
 	resume(c, poller);
 	/* The poller may have suspended between park and wait. It finds itself unparked when it
 	 * resumes. */
-	if (hauli_unlikely(c->inbox.sleeps))
+	if (hauli_unlikely(c->mail.inbox.sleeps))
 		hauli_sleep_end(c);
-	if (hauli_unlikely(c->poller_rests)) {
-		c->poller_rests = false;
+	if (hauli_unlikely(c->poller.rests)) {
+		c->poller.rests = false;
 		return false;
 	}
 	return true;
@@ -182,7 +182,7 @@ static void wait_until(struct haul_carrier *c, uint64_t at)
 {
 	struct timespec until;
 
-	hauli_counter_add(&c->parks, 1);
+	hauli_counter_add(&c->counts.parks, 1);
 	if (hauli_unlikely(c->watched)) {
 		if (hauli_quiet_look(c))
 			return;
@@ -191,7 +191,7 @@ static void wait_until(struct haul_carrier *c, uint64_t at)
 	}
 	if (at != HAULI_NEVER)
 		until = hauli_monotonic_at(at);
-	hauli_inbox_wait(&c->inbox, at != HAULI_NEVER ? &until : NULL);
+	hauli_inbox_wait(&c->mail.inbox, at != HAULI_NEVER ? &until : NULL);
 }
 
 /* Sleeps until there is mail, or the next timer or look for work is due. */
@@ -204,10 +204,10 @@ PART void sleep_until_needed(struct haul_carrier *c, bool steals)
 			return;
 		hauli_steal_set_idle(c);
 	}
-	hauli_u64_owned_set(&c->wakes_at, at);
-	hauli_u32_published_set(&c->naps, hauli_u32_published_get(&c->naps) + 1);
+	hauli_u64_owned_set(&c->run.wakes_at, at);
+	hauli_u32_published_set(&c->run.sleeps, hauli_u32_published_get(&c->run.sleeps) + 1);
 	if ((at != HAULI_NEVER && hauli_timer_ticks() >= at) ||
-		!hauli_inbox_try_sleep(&c->inbox, HAULI_INBOX_ASLEEP)) {
+		!hauli_inbox_try_sleep(&c->mail.inbox, HAULI_INBOX_ASLEEP)) {
 		if (steals)
 			hauli_steal_clear_idle(c);
 		return;
@@ -224,7 +224,7 @@ PART void round_once(struct haul_carrier *c, bool steals)
 {
 	bool busy;
 
-	hauli_counter_add(&c->rounds, 1);
+	hauli_counter_add(&c->counts.rounds, 1);
 	fire_timers(c);
 	receive(c, steals);
 	if (hauli_unlikely(hauli_cluster_waits(c)))
@@ -257,8 +257,8 @@ int hauli_round_main(void *arg)
 	/* The default slack would delay each timed wait by up to 50 us. */
 	prctl(PR_SET_TIMERSLACK, 1UL, 0, 0, 0);
 	hauli_self_set(c);
-	hauli_u32_published_set(&c->tid, (uint32_t)gettid());
-	hauli_co_init_thread(&c->loop);
+	hauli_u32_published_set(&c->run.tid, (uint32_t)gettid());
+	hauli_co_init_thread(&c->run.loop);
 	hauli_overflow_thread_init();
 	c->exceptions = hauli_exceptions_here();
 	c->cxx = c->exceptions != NULL;
@@ -269,7 +269,7 @@ int hauli_round_main(void *arg)
 	hauli_sleep_quiesce(c);
 	hauli_locals_release(c);
 	hauli_overflow_thread_fini();
-	hauli_co_fini_thread(&c->loop);
+	hauli_co_fini_thread(&c->run.loop);
 	hauli_self_set(NULL);
 	return 0;
 }

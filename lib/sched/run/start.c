@@ -116,10 +116,10 @@ static int carriers_init(struct haul_runtime *rt, const struct start *s)
 		err = hauli_carrier_init(
 			c, rt, rt->coros, rt->stacks, i, &s->plan->places[i], s->opts);
 		c->marks = rt->marks;
-		c->start = &hauli_spawn_starts[rt->default_class];
+		c->spawn.start = &hauli_spawn_starts[rt->default_class];
 		c->virtual_time = rt->virtual_time;
 		c->watched = HAUL_CHECKS || rt->virtual_time;
-		hauli_detached_mail_init(&c->detached);
+		hauli_detached_mail_init(&c->mail.detached);
 		rt->nb_carriers += !err;
 	}
 	if (err)

@@ -52,7 +52,7 @@ static void cancel_if_home(void *object, void *arg)
  */
 static void cancel_some(struct haul_carrier *c, struct hauli_msg *msg)
 {
-	if (hauli_slab_walk(c->rt->coros, &c->cancelled, STEP, cancel_if_home, c))
+	if (hauli_slab_walk(c->rt->coros, &c->stop.cancelled, STEP, cancel_if_home, c))
 		hauli_mail_send(c, msg);
 	else
 		c->phase = HAULI_PHASE_DRAINS;
@@ -72,8 +72,8 @@ static const struct hauli_msg_kind homeless_msg = {.handle = take_homeless};
 static void handle_stop(struct haul_carrier *c, struct hauli_msg *msg)
 {
 	c->phase = HAULI_PHASE_CANCELS;
-	hauli_u8_owned_set(&c->stop_step, HAULI_STOP_HANDLED);
-	c->spawn_path = HAULI_PATH_SLOW;
+	hauli_u8_owned_set(&c->stop.step, HAULI_STOP_HANDLED);
+	c->spawn.path = HAULI_PATH_SLOW;
 	hauli_records_cancel(c);
 	msg->kind = &homeless_msg;
 	take_homeless(c, msg);
@@ -92,7 +92,7 @@ static void count_drained(struct haul_runtime *rt)
 void hauli_stop_drained(struct haul_carrier *c)
 {
 	c->phase = HAULI_PHASE_DRAINED;
-	hauli_u8_owned_set(&c->stop_step, HAULI_STOP_DRAINED);
+	hauli_u8_owned_set(&c->stop.step, HAULI_STOP_DRAINED);
 	count_drained(c->rt);
 }
 
@@ -119,8 +119,8 @@ static uint64_t delay_of_carriers(struct haul_runtime *rt)
 		struct haul_carrier *c = &rt->carriers[i];
 		uint64_t delay = 0;
 
-		if (hauli_u8_owned_get(&c->stop_step) != HAULI_STOP_DRAINED)
-			delay = hauli_delay_since(c, &c->delay_seen);
+		if (hauli_u8_owned_get(&c->stop.step) != HAULI_STOP_DRAINED)
+			delay = hauli_delay_since(c, &c->stop.delay_seen);
 		most = delay > most ? delay : most;
 	}
 	return most;
@@ -178,8 +178,8 @@ int hauli_stop(struct haul_runtime *rt, uint64_t timeout_ns)
 		sched_yield();
 	if (!rt->stop_sent) {
 		for (unsigned i = 0; i < rt->nb_carriers; i++) {
-			rt->carriers[i].stop_msg.kind = &stop_msg;
-			hauli_mail_send(&rt->carriers[i], &rt->carriers[i].stop_msg);
+			rt->carriers[i].stop.msg.kind = &stop_msg;
+			hauli_mail_send(&rt->carriers[i], &rt->carriers[i].stop.msg);
 		}
 		rt->stop_sent = true;
 	}
@@ -208,8 +208,8 @@ static const struct hauli_msg_kind finish_msg = {.handle = handle_finish};
 void hauli_stop_finish(struct haul_runtime *rt, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
-		rt->carriers[i].finish_msg.kind = &finish_msg;
-		hauli_mail_send(&rt->carriers[i], &rt->carriers[i].finish_msg);
+		rt->carriers[i].stop.finish_msg.kind = &finish_msg;
+		hauli_mail_send(&rt->carriers[i], &rt->carriers[i].stop.finish_msg);
 	}
 	for (unsigned i = 0; i < n; i++)
 		rt->launcher.join(rt->launcher.ctx, i);

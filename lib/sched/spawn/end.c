@@ -12,11 +12,11 @@ static __attribute__((noinline)) void end_slow(struct haul_carrier *c, struct ha
 		return;
 	}
 	if (me->poller) {
-		c->poller = NULL;
-		if (c->inbox.sleeps) /* it ended between park and unpark */
+		c->poller.coro = NULL;
+		if (c->mail.inbox.sleeps) /* it ended between park and unpark */
 			hauli_sleep_end(c);
 		hauli_sleep_quiesce(c);
-		hauli_trylock_release(&c->poller_lock);
+		hauli_trylock_release(&c->poller.lock);
 	}
 	hauli_coro_finish(c, me);
 }

@@ -139,7 +139,7 @@ static inline __attribute__((always_inline)) int spawn(struct haul_carrier *c,
 	struct haul_coro **out, haul_fn *fn, void *arg, const struct haul_coro_opts *opts,
 	enum place place)
 {
-	const struct hauli_start *start = c->start;
+	const struct hauli_start *start = c->spawn.start;
 	struct haul_coro *co;
 
 	if (opts && opts->stack_size) {
@@ -157,7 +157,7 @@ static inline __attribute__((always_inline)) int spawn(struct haul_carrier *c,
 	if (place == PINNED)
 		keep(c->rt, co);
 	hauli_ptr_published_set(&co->home, c);
-	hauli_counter_add(&c->spawned, 1);
+	hauli_counter_add(&c->counts.spawned, 1);
 	if (out)
 		*out = co;
 	if (place == PINNED)
@@ -199,7 +199,7 @@ static int spawn_slow(struct haul_carrier *c, struct haul_coro **out, haul_fn *f
 static inline int spawn_here(struct haul_carrier *c, struct haul_coro **out, haul_fn *fn, void *arg,
 	const struct haul_coro_opts *opts)
 {
-	if (hauli_likely(c->spawn_path == HAULI_PATH_FAST))
+	if (hauli_likely(c->spawn.path == HAULI_PATH_FAST))
 		return spawn_fast(c, out, fn, arg, opts);
 	return spawn_slow(c, out, fn, arg, opts);
 }
@@ -279,9 +279,9 @@ static inline int spawn_from_here(
 {
 	struct haul_carrier *c = hauli_here();
 
-	if (hauli_likely(c->spawn_path == HAULI_PATH_FAST))
+	if (hauli_likely(c->spawn.path == HAULI_PATH_FAST))
 		return spawn_fast(c, co, fn, arg, opts);
-	if (HAUL_STEALING && hauli_likely(c->notifies))
+	if (HAUL_STEALING && hauli_likely(c->spawn.notifies))
 		return spawn_notify(c, co, fn, arg, opts);
 	if (c == &hauli_nowhere)
 		return -EPERM;
@@ -328,16 +328,16 @@ int haul_spawn(struct haul_coro **out, haul_fn *fn, void *arg, const struct haul
 	struct haul_carrier *c = hauli_here();
 	struct haul_coro *co;
 
-	if (opts || hauli_unlikely(!fn) || hauli_unlikely(c->spawn_path != HAULI_PATH_FAST) ||
+	if (opts || hauli_unlikely(!fn) || hauli_unlikely(c->spawn.path != HAULI_PATH_FAST) ||
 		hauli_unlikely(!hauli_runq_has_room(&c->runq)))
 		return spawn_general(out, fn, arg, opts);
 	co = hauli_slab_try_get(&c->coros);
 	if (hauli_unlikely(!co))
 		return spawn_general(out, fn, arg, opts);
 	hauli_coro_set_up(co, fn, arg, NULL, !out);
-	co->record.start = c->start;
+	co->record.start = c->spawn.start;
 	hauli_ptr_published_set(&co->home, c);
-	hauli_counter_add(&c->spawned, 1);
+	hauli_counter_add(&c->counts.spawned, 1);
 	if (out)
 		*out = co;
 	hauli_runq_push_fast(&c->runq, hauli_entry_of(&co->record));
@@ -362,7 +362,7 @@ int haul_spawn_any(struct haul_runtime *rt, struct haul_coro **co, haul_fn *fn, 
 	if (!hauli_spawn_may(opts))
 		return -EINVAL;
 	if (c->rt == rt) {
-		if (hauli_likely(c->spawn_path == HAULI_PATH_FAST))
+		if (hauli_likely(c->spawn.path == HAULI_PATH_FAST))
 			return spawn_fast(c, co, fn, arg, opts);
 		c = hauli_home_of_running(c);
 	} else {

@@ -122,7 +122,7 @@ static int spawn_here(struct haul_carrier *c, const struct batch *b)
 		item = item->next;
 		set_up(b, co, i++);
 		hauli_ptr_published_set(&co->home, c);
-		hauli_counter_add(&c->spawned, 1);
+		hauli_counter_add(&c->counts.spawned, 1);
 		hauli_queue_new(c, co);
 	}
 	hauli_steal_offer_here(c);

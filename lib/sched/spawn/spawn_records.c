@@ -26,13 +26,13 @@
 static inline void become_spare(
 	struct haul_carrier *c, struct haul_coro *me, const struct hauli_start *start)
 {
-	hauli_counter_add(&c->ended, 1);
+	hauli_counter_add(&c->counts.ended, 1);
 	hauli_coro_set_state(me, HAULI_CORO_ENDED);
 	hauli_record_set_entry(me, start);
 	hauli_ptr_published_set(&me->home, NULL);
-	c->spare = me;
+	c->spawn.spare = me;
 	c->current = NULL;
-	hauli_arrive(hauli_co_switch(&me->co, &c->loop, c));
+	hauli_arrive(hauli_co_switch(&me->co, &c->run.loop, c));
 }
 
 /* next: an entry that was popped, or NULL. */
@@ -57,7 +57,7 @@ static bool may_become(const struct haul_carrier *c, const struct haul_coro *me,
 {
 	const struct hauli_start *other;
 
-	if (!hauli_entry_is_record(entry) || c->records_cancelled || me->co.stack->checks)
+	if (!hauli_entry_is_record(entry) || c->spawn.records_cancelled || me->co.stack->checks)
 		return false;
 	other = hauli_entry_record(entry)->start;
 	return other->entry == start->entry && other->stack_class == me->co.stack->cls;
@@ -67,9 +67,9 @@ __attribute__((noinline)) struct hauli_record *hauli_record_next(struct haul_car
 	struct haul_coro *me, const struct hauli_start *start, struct haul_coro *next)
 {
 	if (may_become(c, me, start, next)) {
-		hauli_counter_add(&c->ended, 1);
+		hauli_counter_add(&c->counts.ended, 1);
 		hauli_record_reuse(me, hauli_entry_record(next));
-	} else if (!next && !c->spare && !me->co.stack->checks) {
+	} else if (!next && !c->spawn.spare && !me->co.stack->checks) {
 		become_spare(c, me, start);
 	} else {
 		hauli_coro_exit(c, me);

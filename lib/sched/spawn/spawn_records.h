@@ -26,7 +26,7 @@ static inline bool hauli_spawn_records(struct haul_carrier *c, const struct haul
 {
 	if (hauli_unlikely(c->phase != HAULI_PHASE_RUNS))
 		return false;
-	hauli_counter_add(&c->spawned, n);
+	hauli_counter_add(&c->counts.spawned, n);
 	hauli_runq_push_records(&c->runq, start, objs, at, n);
 	return true;
 }
@@ -85,10 +85,10 @@ static inline __attribute__((always_inline)) void hauli_record_body(
 		}
 		next = hauli_runq_pop_record(&c->runq, body.steals);
 		if (hauli_likely(hauli_entry_is_record(next)) &&
-			hauli_likely(!c->records_cancelled)) {
+			hauli_likely(!c->spawn.records_cancelled)) {
 			r = hauli_entry_record(next);
 			if (hauli_likely(r->start == same)) {
-				hauli_counter_add(&c->ended, 1);
+				hauli_counter_add(&c->counts.ended, 1);
 				me->arg = r;
 				continue;
 			}

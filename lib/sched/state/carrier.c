@@ -15,14 +15,14 @@ int hauli_carrier_init(struct haul_carrier *c, struct haul_runtime *rt, struct h
 		.rt = rt,
 		.id = id,
 		.place = *place,
-		.lately.budget = 1,
-		.spawn_path = HAULI_PATH_FAST,
-		.round_ticks =
+		.run.lately.budget = 1,
+		.spawn.path = HAULI_PATH_FAST,
+		.run.round_ticks =
 			hauli_ticks_from_ns(opts->round_ns ? opts->round_ns : DEFAULT_ROUND_NS),
-		.poll_ticks = hauli_ticks_from_ns(
+		.run.poll_ticks = hauli_ticks_from_ns(
 			opts->poll_interval_ns ? opts->poll_interval_ns : DEFAULT_POLL_INTERVAL_NS),
 	};
-	hauli_inbox_init(&c->inbox);
+	hauli_inbox_init(&c->mail.inbox);
 	hauli_slab_cache_init(&c->coros, coros);
 	hauli_stack_cache_init(&c->stacks, stacks);
 	err = hauli_timers_init(&c->timers, HAULI_RUNQ_MAX);
@@ -36,9 +36,9 @@ int hauli_carrier_init(struct haul_carrier *c, struct haul_runtime *rt, struct h
 
 void hauli_carrier_fini(struct haul_carrier *c)
 {
-	if (c->spare) {
-		hauli_coro_drop_stack(c, c->spare);
-		hauli_coro_free(c, c->spare);
+	if (c->spawn.spare) {
+		hauli_coro_drop_stack(c, c->spawn.spare);
+		hauli_coro_free(c, c->spawn.spare);
 	}
 	hauli_stack_cache_fini(&c->stacks);
 	hauli_timers_fini(&c->timers);
@@ -67,19 +67,19 @@ void haul_carrier_get_stats(const struct haul_carrier *c, struct haul_carrier_st
 {
 	HAUL_MISUSE_IF(!c, NO_CARRIER);
 	*st = (struct haul_carrier_stats){
-		.rounds = hauli_counter_read(&c->rounds),
-		.slices = hauli_counter_read(&c->slices),
-		.spawned = hauli_counter_read(&c->spawned),
-		.ended = hauli_counter_read(&c->ended),
-		.wakeups = hauli_inbox_calls(&c->inbox),
-		.messages = hauli_counter_read(&c->messages),
-		.parks = hauli_counter_read(&c->parks),
-		.stolen = hauli_counter_read(&c->stolen),
-		.steals_failed = hauli_counter_read(&c->steals_failed),
-		.searches = hauli_counter_read(&c->searches),
-		.long_slices = hauli_counter_read(&c->long_slices),
-		.foreign_waits = hauli_counter_read(&c->foreign_waits),
-		.no_suspends = hauli_counter_read(&c->no_suspends),
+		.rounds = hauli_counter_read(&c->counts.rounds),
+		.slices = hauli_counter_read(&c->counts.slices),
+		.spawned = hauli_counter_read(&c->counts.spawned),
+		.ended = hauli_counter_read(&c->counts.ended),
+		.wakeups = hauli_inbox_calls(&c->mail.inbox),
+		.messages = hauli_counter_read(&c->counts.messages),
+		.parks = hauli_counter_read(&c->counts.parks),
+		.stolen = hauli_counter_read(&c->counts.stolen),
+		.steals_failed = hauli_counter_read(&c->counts.steals_failed),
+		.searches = hauli_counter_read(&c->counts.searches),
+		.long_slices = hauli_counter_read(&c->counts.long_slices),
+		.foreign_waits = hauli_counter_read(&c->counts.foreign_waits),
+		.no_suspends = hauli_counter_read(&c->counts.no_suspends),
 	};
 }
 

@@ -68,111 +68,141 @@ struct hauli_orders {
 
 struct hauli_exceptions;
 
-struct haul_carrier {
-	/* The switch's line: owner. */
-	HAULI_LINE struct haul_coro *current; /* NULL: the loop runs */
-	/* switched out, and published by the next context to run; or NULL. Read by thieves */
-	struct hauli_ptr_published left;
-	struct haul_coro *poller;
-	struct hauli_timers timers;
-	enum hauli_carrier_phase phase;
-	enum hauli_path spawn_path, wake_path; /* of the running coroutine */
-	/* spawn_path is HAULI_PATH_NOTIFY. A second word, so that the test of spawn_path for FAST
-	 * compiles as it does without stealing. */
+/* What the rooms of lib/sched keep in a carrier. Written by its owner, unless told otherwise. */
+
+struct hauli_carrier_spawn {
+	enum hauli_path path; /* of the running coroutine */
+	/* path is HAULI_PATH_NOTIFY. A second word, so that the test of path for FAST compiles as
+	 * it does without stealing. */
 	bool notifies;
-	bool cxx; /* exceptions is not NULL; the fast path tests this. Constant */
 	/* coroutines of records begin cancelled. Where carriers steal, set under the ring's guard,
 	 * and read by its holder too */
 	bool records_cancelled;
-	uint8_t joins; /* of coroutines that had ended (join.c) */
-	bool poller_rests; /* virtual time: the poller found nothing to do. Since its last turn */
-	/* of its thread; NULL: the program has no C++. Constant */
-	struct hauli_exceptions *exceptions;
-
 	const struct hauli_start *start; /* of coroutines without options. Constant */
-
-	struct hauli_runq runq; /* owner */
-
-	/* Owner. A coroutine that has ended at the end of a batch, with its stack, for the next
-	 * record of its stack class; NULL: none (record.c). */
+	/* A coroutine that has ended at the end of a batch, with its stack, for the next record of
+	 * its stack class; NULL: none (record.c). */
 	struct haul_coro *spare;
+};
 
-	/* The loop's line: owner. */
-	HAULI_LINE struct hauli_co loop;
+struct hauli_carrier_wait {
+	enum hauli_path path; /* by which the running coroutine wakes others */
+	uint8_t joins; /* of coroutines that had ended (join.c) */
+	/* The innermost block in which the running coroutine must not suspend, or NULL. */
+	struct hauli_no_suspend *no_suspend;
+};
 
-	/* Owner. */
-	HAULI_LINE struct hauli_slab_cache coros;
-	struct hauli_stack_cache stacks;
+struct hauli_carrier_run {
+	struct hauli_co loop;
 	struct hauli_slices lately;
-	/* Of the random choices of its coroutines (sync/select.c). Any thread on hauli_nowhere. */
-	struct hauli_u64_shared lot;
-	/* Owner; others look at them while it sleeps (quiet.c). Its next timer, in ticks; the
-	 * number of times that it fell asleep, or tried to */
+	/* Others look at these two while it sleeps (quiet.c). Its next timer, in ticks; the number
+	 * of times that it fell asleep, or tried to. */
 	struct hauli_u64_owned wakes_at;
-	struct hauli_u32_published naps;
+	struct hauli_u32_published sleeps;
 	unsigned passed_over; /* consecutive rounds in which it left a non-empty injector alone */
+	struct hauli_u32_published tid; /* of its thread; 0: it has not begun */
+	uint64_t round_ticks, poll_ticks; /* constant */
+};
 
-	/* Statistics. Written by the owner, read by any thread. */
-	HAULI_LINE struct hauli_counter rounds, slices, spawned, ended, messages, parks;
+/* Read by any thread. */
+struct hauli_carrier_counts {
+	struct hauli_counter rounds, slices, spawned, ended, messages, parks;
 	struct hauli_counter no_suspends;
 	struct hauli_counter long_slices, foreign_waits; /* written by the watchdog's thread */
 	struct hauli_counter arrived; /* start messages received */
+	struct hauli_counter stolen, steals_failed, searches;
 	/* The time in coroutines, and in a poller that says so (glue.h). */
 	struct hauli_stopwatch work;
+};
 
-	/* Any thread. */
+/* Any thread. */
+struct hauli_carrier_mail {
 	struct hauli_inbox inbox;
 	struct hauli_detached_mail detached;
-	/* Start messages sent to this carrier. The difference to arrived is under way. */
+	/* Start messages sent to this carrier. The difference to counts.arrived is under way. */
 	HAULI_LINE struct hauli_ticket placed;
-	struct hauli_trylock poller_lock; /* held from a poller's registration to its end */
+};
 
-	/* A waker calls this while the poller blocks (POLLING_WAIT). Written by the holder of
-	 * poller_lock. */
+struct hauli_carrier_poller {
+	struct haul_coro *coro; /* NULL: none */
+	struct hauli_trylock lock; /* held from a poller's registration to its end */
+	bool rests; /* virtual time: it found nothing to do. Since its last turn */
+	/* A waker calls this while the poller blocks (POLLING_WAIT). Written by the holder of the
+	 * lock. */
 	struct hauli_wakeup {
 		void (*fn)(void *arg);
 		void *arg;
-	} poller_wakeup;
+	} wakeup;
+	/* if it runs handlers; else NULL. Under the watchdog's lock */
+	const struct hauli_counter *cycles;
+};
 
-	/* Stealing (steal.c). Owner; any thread reads batch_began and slice_average. */
-	HAULI_LINE struct hauli_thief thief;
+/* Any thread reads batch_began and slice_average. */
+struct hauli_carrier_steal {
+	struct hauli_thief thief;
 	uint64_t barrier_at; /* ticks: earliest time of its next barrier (steal.c) */
 	bool before_barrier; /* its sleep ends at barrier_at */
 	bool has_stolen; /* ready coroutines here may be stolen ones */
 	struct hauli_u64_owned batch_began; /* ticks; where carriers steal, 0: no batch runs */
 	struct hauli_u64_owned slice_average; /* ticks */
-	struct hauli_counter stolen, steals_failed, searches;
 	struct hauli_orders orders; /* of the coroutines at home here */
+	struct hauli_group *group; /* NULL: stealing is off. Constant */
+	/* its index in the group; a copy of thief.group_idx, read by any thread. Constant */
+	unsigned group_idx;
+};
+
+struct hauli_carrier_stop {
+	struct hauli_msg msg, finish_msg; /* sent by haul_stop() */
+	struct hauli_slab_walk cancelled; /* how far HAULI_PHASE_CANCELS has come */
+	struct hauli_u8_owned step; /* enum hauli_stop_step */
+	struct hauli_delay delay_seen; /* the thread in haul_stop() */
+};
+
+struct haul_carrier {
+	/* The switch's line: owner. */
+	HAULI_LINE struct haul_coro *current; /* NULL: the loop runs */
+	/* switched out, and published by the next context to run; or NULL. Read by thieves */
+	struct hauli_ptr_published left;
+	struct hauli_timers timers;
+	enum hauli_carrier_phase phase;
+	bool cxx; /* exceptions is not NULL; the fast path tests this. Constant */
+	/* of its thread; NULL: the program has no C++. Constant */
+	struct hauli_exceptions *exceptions;
+	struct hauli_carrier_spawn spawn;
+	struct hauli_carrier_wait wait;
+	struct hauli_runq runq; /* owner */
+
+	HAULI_LINE struct hauli_carrier_run run;
+
+	/* Owner. */
+	HAULI_LINE struct hauli_slab_cache coros;
+	struct hauli_stack_cache stacks;
+	/* Of the random choices of its coroutines (sync/select.c). Any thread on hauli_nowhere. */
+	struct hauli_u64_shared random;
+
+	HAULI_LINE struct hauli_carrier_counts counts;
+	HAULI_LINE struct hauli_carrier_mail mail;
+	struct hauli_carrier_poller poller;
+	HAULI_LINE struct hauli_carrier_steal steal;
 
 	/* Set before the carrier runs. */
 	HAULI_LINE struct haul_runtime *rt;
 	struct hauli_marks *marks; /* the runtime's */
 	struct hauli_cluster *cluster;
 	unsigned cluster_idx; /* its index in the cluster */
-	struct hauli_group *group; /* NULL: stealing is off */
-	/* its index in the group; a copy of thief.group_idx, read by any thread */
-	unsigned group_idx;
 	unsigned id;
 	/* when it falls asleep, it looks whether all do; time is virtual (quiet.c) */
 	bool watched, virtual_time;
 	struct haul_place place;
-	uint64_t round_ticks, poll_ticks;
-	struct hauli_msg stop_msg, finish_msg; /* sent by haul_stop() */
-	struct hauli_slab_walk cancelled; /* how far HAULI_PHASE_CANCELS has come. Owner */
-	struct hauli_u8_owned stop_step; /* enum hauli_stop_step. Owner */
-	struct hauli_u32_published tid; /* of its thread; 0: it has not begun. Owner */
-	struct hauli_delay delay_seen; /* the thread in haul_stop() */
-	/* Owner. The innermost block in which the running coroutine must not suspend, or NULL */
-	struct hauli_no_suspend *no_suspend;
-	/* of its poller, if that runs handlers; else NULL. Under the watchdog's lock */
-	const struct hauli_counter *cycles;
+
+	struct hauli_carrier_stop stop;
 	void *locals[HAUL_LOCALS_MAX]; /* values, by the index of their key (local.c). Owner */
 };
 
-HAULI_ASSERT_LINE(struct haul_carrier, loop);
+HAULI_ASSERT_LINE(struct haul_carrier, run);
 HAULI_ASSERT_LINE(struct haul_carrier, coros);
-HAULI_ASSERT_LINE(struct haul_carrier, rounds);
-HAULI_ASSERT_LINE(struct haul_carrier, inbox);
+HAULI_ASSERT_LINE(struct haul_carrier, counts);
+HAULI_ASSERT_LINE(struct haul_carrier, mail);
+HAULI_ASSERT_LINE(struct haul_carrier, steal);
 HAULI_ASSERT_LINE(struct haul_carrier, rt);
 
 /* 0 or -ENOMEM. */
@@ -213,19 +243,19 @@ void hauli_coro_ready_slow(struct haul_carrier *c, struct haul_coro *co,
 /* The number of coroutines at home here that have not ended. For other threads a guess. */
 static inline uint64_t hauli_live(const struct haul_carrier *c)
 {
-	return hauli_counter_read(&c->spawned) - hauli_counter_read(&c->ended);
+	return hauli_counter_read(&c->counts.spawned) - hauli_counter_read(&c->counts.ended);
 }
 
 /* True if c may steal and be stolen from. Constant once c runs. */
 static inline bool hauli_steals(const struct haul_carrier *c)
 {
-	return HAUL_STEALING && c->group != NULL;
+	return HAUL_STEALING && c->steal.group != NULL;
 }
 
 /* Owner. True while c searches for carriers that want help. */
 static inline bool hauli_searches(const struct haul_carrier *c)
 {
-	return HAUL_STEALING && hauli_unlikely(c->thief.search != 0);
+	return HAUL_STEALING && hauli_unlikely(c->steal.thief.search != 0);
 }
 
 /* When a wait began, for timer.since: in units of 2^HAULI_SINCE_SHIFT ticks, modulo 2^32. */
@@ -250,7 +280,7 @@ static inline uint64_t hauli_since_ns(uint32_t since, uint64_t now)
 static inline void hauli_coro_waits(
 	const struct haul_carrier *c, struct haul_coro *co, enum hauli_coro_state state)
 {
-	co->timer.since = hauli_since(hauli_u64_owned_get(&c->batch_began));
+	co->timer.since = hauli_since(hauli_u64_owned_get(&c->steal.batch_began));
 	hauli_coro_set_state(co, state);
 }
 

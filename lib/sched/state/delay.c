@@ -5,7 +5,7 @@
 
 uint64_t hauli_delay_since(const struct haul_carrier *c, struct hauli_delay *d)
 {
-	uint32_t tid = hauli_u32_published_get(&c->tid);
+	uint32_t tid = hauli_u32_published_get(&c->run.tid);
 	uint64_t now, delay;
 
 	if (tid != 0)

@@ -24,8 +24,8 @@ struct hauli_group {
  * runs others. */
 static inline void hauli_steal_offer(struct haul_carrier *c)
 {
-	if (hauli_unlikely(hauli_help_any_idle(&c->group->policy.help)))
-		hauli_policy_offer(&c->group->policy, c->group_idx);
+	if (hauli_unlikely(hauli_help_any_idle(&c->steal.group->policy.help)))
+		hauli_policy_offer(&c->steal.group->policy, c->steal.group_idx);
 }
 
 /* Owner. The same for any c: does nothing if c does not steal, or runs no coroutine but its

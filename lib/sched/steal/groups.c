@@ -75,9 +75,9 @@ static int group_init(struct haul_runtime *rt, const struct haul_plan *plan,
 	for (unsigned i = 0; p->members > 1 && i < p->members; i++) {
 		struct haul_carrier *c = g->members[i];
 
-		c->group = g;
-		c->group_idx = i;
-		c->thief = (struct hauli_thief){.policy = p, .group_idx = i};
+		c->steal.group = g;
+		c->steal.group_idx = i;
+		c->steal.thief = (struct hauli_thief){.policy = p, .group_idx = i};
 		c->runq.shared = true;
 		hauli_ring_set_lease(&c->runq.ring, p->params.lease);
 	}

@@ -19,6 +19,6 @@ void hauli_sleep_end(struct haul_carrier *c)
 void hauli_sleep_quiesce(struct haul_carrier *c)
 {
 	/* A waker in its call is running or preempted. */
-	while (!hauli_inbox_is_quiesced(&c->inbox))
+	while (!hauli_inbox_is_quiesced(&c->mail.inbox))
 		sched_yield();
 }

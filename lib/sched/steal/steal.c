@@ -51,7 +51,7 @@ static struct haul_carrier *member(const struct hauli_policy *p, unsigned idx)
 
 static struct haul_carrier *carrier_of(struct hauli_thief *t)
 {
-	return (struct haul_carrier *)((char *)t - offsetof(struct haul_carrier, thief));
+	return (struct haul_carrier *)((char *)t - offsetof(struct haul_carrier, steal.thief));
 }
 
 /* True if co, which its carrier has not published yet, is one that thieves may take then. */
@@ -86,11 +86,11 @@ static void look(const struct hauli_policy *p, unsigned idx, struct hauli_policy
 {
 	const struct haul_carrier *v = member(p, idx);
 
-	s->began = hauli_u64_owned_get(&v->batch_began);
+	s->began = hauli_u64_owned_get(&v->steal.batch_began);
 	count_ready(v, s);
 	s->mail = hauli_mail_is_stealable(v);
-	s->ordered = hauli_u32_published_get(&v->orders.taken) > 0;
-	s->average = hauli_u64_owned_get(&v->slice_average);
+	s->ordered = hauli_u32_published_get(&v->steal.orders.taken) > 0;
+	s->average = hauli_u64_owned_get(&v->steal.slice_average);
 	s->fenced = hauli_ring_is_fenced(&v->runq.ring);
 }
 
@@ -131,7 +131,7 @@ static bool steal(struct hauli_thief *t, unsigned victim, unsigned most)
 	unsigned n = 0;
 
 	if (!hauli_ring_try_steal(&v->runq.ring)) {
-		hauli_counter_add(&c->steals_failed, 1);
+		hauli_counter_add(&c->counts.steals_failed, 1);
 		return false;
 	}
 	while (n < most && (stolen[n] = steal_one(c, v)))
@@ -143,9 +143,9 @@ static bool steal(struct hauli_thief *t, unsigned victim, unsigned most)
 	hauli_ring_end_steal(&v->runq.ring);
 	for (unsigned i = 0; i < n; i++)
 		hauli_runq_push(&c->runq, stolen[i]);
-	c->has_stolen |= n > 0;
-	hauli_counter_add(&c->stolen, n);
-	hauli_counter_add(&c->steals_failed, n == 0);
+	c->steal.has_stolen |= n > 0;
+	hauli_counter_add(&c->counts.stolen, n);
+	hauli_counter_add(&c->counts.steals_failed, n == 0);
 	return n > 0;
 }
 
@@ -166,35 +166,36 @@ static bool send_search(struct hauli_policy *p, unsigned idx, unsigned token)
 
 static bool is_asleep(const struct hauli_policy *p, unsigned idx)
 {
-	return hauli_inbox_is_asleep(&member(p, idx)->inbox);
+	return hauli_inbox_is_asleep(&member(p, idx)->mail.inbox);
 }
 
 const struct hauli_policy_ops hauli_steal_ops = {look, steal, send_search, is_asleep};
 
 void hauli_steal_search(struct haul_carrier *c, struct hauli_search *s)
 {
-	hauli_counter_add(&c->searches, 1);
-	hauli_policy_begin(&c->thief, (unsigned)(s - c->group->searches), hauli_ticks());
+	hauli_counter_add(&c->counts.searches, 1);
+	hauli_policy_begin(
+		&c->steal.thief, (unsigned)(s - c->steal.group->searches), hauli_ticks());
 }
 
 bool hauli_steal_pull(struct haul_carrier *c)
 {
 	uint64_t now = hauli_ticks();
 
-	c->has_stolen = false; /* nothing is ready */
-	return hauli_policy_pulls(&c->thief, now) && hauli_policy_pull(&c->thief, now);
+	c->steal.has_stolen = false; /* nothing is ready */
+	return hauli_policy_pulls(&c->steal.thief, now) && hauli_policy_pull(&c->steal.thief, now);
 }
 
 bool hauli_steal_idle(struct haul_carrier *c)
 {
-	c->has_stolen = false; /* nothing is ready */
-	return hauli_policy_idle(&c->thief, hauli_ticks());
+	c->steal.has_stolen = false; /* nothing is ready */
+	return hauli_policy_idle(&c->steal.thief, hauli_ticks());
 }
 
 void hauli_steal_set_idle(struct haul_carrier *c)
 {
-	if (!c->thief.search)
-		hauli_help_set_idle(&c->group->policy.help, c->group_idx);
+	if (!c->steal.thief.search)
+		hauli_help_set_idle(&c->steal.group->policy.help, c->steal.group_idx);
 }
 
 /*
@@ -206,41 +207,41 @@ bool hauli_steal_may_stay(struct haul_carrier *c)
 {
 	uint64_t now = hauli_ticks();
 
-	if (!hauli_policy_may_stay(&c->thief, now))
+	if (!hauli_policy_may_stay(&c->steal.thief, now))
 		return false;
-	if (c->thief.search)
+	if (c->steal.thief.search)
 		return true;
-	c->before_barrier = (int64_t)(now - c->barrier_at) < 0;
-	if (c->before_barrier)
+	c->steal.before_barrier = (int64_t)(now - c->steal.barrier_at) < 0;
+	if (c->steal.before_barrier)
 		return true;
-	c->barrier_at = now + c->group->barrier_ticks;
+	c->steal.barrier_at = now + c->steal.group->barrier_ticks;
 	hauli_help_barrier();
-	return hauli_policy_may_stay(&c->thief, now);
+	return hauli_policy_may_stay(&c->steal.thief, now);
 }
 
 void hauli_steal_clear_idle(struct haul_carrier *c)
 {
-	c->before_barrier = false;
-	hauli_help_clear_idle(&c->group->policy.help, c->group_idx);
+	c->steal.before_barrier = false;
+	hauli_help_clear_idle(&c->steal.group->policy.help, c->steal.group_idx);
 }
 
 void hauli_steal_batch_begins(struct haul_carrier *c, uint64_t now)
 {
-	hauli_u64_owned_set(&c->batch_began, now);
-	hauli_u64_owned_set(&c->slice_average, c->lately.typical);
+	hauli_u64_owned_set(&c->steal.batch_began, now);
+	hauli_u64_owned_set(&c->steal.slice_average, c->run.lately.typical);
 	hauli_steal_is_busy(c);
-	c->wake_path = HAULI_PATH_NOTIFY;
-	c->spawn_path =
-		c->has_stolen || c->phase != HAULI_PHASE_RUNS ? HAULI_PATH_SLOW : HAULI_PATH_NOTIFY;
-	c->notifies = c->spawn_path == HAULI_PATH_NOTIFY;
+	c->wait.path = HAULI_PATH_NOTIFY;
+	c->spawn.path = c->steal.has_stolen || c->phase != HAULI_PHASE_RUNS ? HAULI_PATH_SLOW
+									    : HAULI_PATH_NOTIFY;
+	c->spawn.notifies = c->spawn.path == HAULI_PATH_NOTIFY;
 	if (hauli_policy_has_spare(
-		    hauli_ring_depth(&c->runq.ring), !hauli_inbox_is_empty(&c->inbox)))
+		    hauli_ring_depth(&c->runq.ring), !hauli_inbox_is_empty(&c->mail.inbox)))
 		hauli_steal_offer(c);
 }
 
 void hauli_steal_batch_ended(struct haul_carrier *c)
 {
-	hauli_u64_owned_set(&c->batch_began, 0);
-	c->spawn_path = c->phase == HAULI_PHASE_RUNS ? HAULI_PATH_FAST : HAULI_PATH_SLOW;
-	c->notifies = false;
+	hauli_u64_owned_set(&c->steal.batch_began, 0);
+	c->spawn.path = c->phase == HAULI_PHASE_RUNS ? HAULI_PATH_FAST : HAULI_PATH_SLOW;
+	c->spawn.notifies = false;
 }

@@ -24,7 +24,7 @@ bool hauli_steal_idle(struct haul_carrier *c);
 static inline void hauli_steal_is_busy(struct haul_carrier *c)
 {
 	if (hauli_searches(c))
-		hauli_policy_end(&c->thief);
+		hauli_policy_end(&c->steal.thief);
 }
 
 /*
@@ -39,8 +39,8 @@ void hauli_steal_clear_idle(struct haul_carrier *c);
 static inline uint64_t hauli_steal_wake_at(const struct haul_carrier *c)
 {
 	if (hauli_searches(c))
-		return c->thief.nap_until;
-	return HAUL_STEALING && c->before_barrier ? c->barrier_at : HAULI_NEVER;
+		return c->steal.thief.nap_until;
+	return HAUL_STEALING && c->steal.before_barrier ? c->steal.barrier_at : HAULI_NEVER;
 }
 
 /* Owner, on receipt of s: searches with the token of s. */

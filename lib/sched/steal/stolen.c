@@ -80,12 +80,12 @@ static bool (*const begin[])(struct haul_carrier *c, struct haul_coro *co) = {
 /* The message comes between batches, so that there is no begin of one for hauli_coro_waits(). */
 static void wait(struct haul_carrier *c, struct haul_coro *co, enum hauli_coro_state kind)
 {
-	uint64_t batch_began = hauli_u64_owned_get(&c->batch_began);
+	uint64_t batch_began = hauli_u64_owned_get(&c->steal.batch_began);
 
-	hauli_u64_owned_set(&c->batch_began, hauli_timer_ticks());
+	hauli_u64_owned_set(&c->steal.batch_began, hauli_timer_ticks());
 	if (!begin[kind](c, co))
 		hauli_ready(c, co);
-	hauli_u64_owned_set(&c->batch_began, batch_began);
+	hauli_u64_owned_set(&c->steal.batch_began, batch_began);
 }
 
 void hauli_stolen_is_back(struct haul_carrier *c, struct haul_coro *co)

@@ -154,8 +154,8 @@ bool hauli_join_begin_here(struct haul_carrier *c, struct haul_coro *waiter)
 /* A coroutine that joins many that have ended does not suspend for any of them. */
 static inline void count_join(struct haul_carrier *c, struct haul_coro *me)
 {
-	c->joins = (uint8_t)(c->joins + 256 / JOINS_PER_SLICE);
-	if (hauli_unlikely(c->joins == 0))
+	c->wait.joins = (uint8_t)(c->wait.joins + 256 / JOINS_PER_SLICE);
+	if (hauli_unlikely(c->wait.joins == 0))
 		hauli_end_batch(c, me);
 }
 

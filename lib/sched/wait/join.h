@@ -29,7 +29,7 @@ static inline void hauli_coro_finish(struct haul_carrier *c, struct haul_coro *c
 	uintptr_t joiner = hauli_tagged_get(&co->joiner);
 
 	hauli_coro_set_state(co, HAULI_CORO_ENDED);
-	hauli_counter_add(&c->ended, 1);
+	hauli_counter_add(&c->counts.ended, 1);
 	if (joiner)
 		hauli_join_serve(c, co, joiner);
 }

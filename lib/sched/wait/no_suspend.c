@@ -19,17 +19,17 @@ void haul_no_suspend_begin(struct haul_no_suspend *block, const char *place)
 	if (c == &hauli_nowhere)
 		return;
 	*s = (struct hauli_no_suspend){
-		.outer = c->no_suspend,
+		.outer = c->wait.no_suspend,
 		.place = place,
 		.exceptions = c->exceptions,
 		.cxx = c->cxx,
 		.handles = hauli_u8_shared_get(&me->flags) & HAULI_FLAG_HANDLES,
 	};
-	c->no_suspend = s;
+	c->wait.no_suspend = s;
 	c->exceptions = &hauli_exceptions_always;
 	c->cxx = true;
 	hauli_u8_shared_set_bits(&me->flags, HAULI_FLAG_HANDLES);
-	hauli_counter_add(&c->no_suspends, 1);
+	hauli_counter_add(&c->counts.no_suspends, 1);
 }
 
 void haul_no_suspend_end(struct haul_no_suspend *block)
@@ -39,8 +39,8 @@ void haul_no_suspend_end(struct haul_no_suspend *block)
 
 	if (c == &hauli_nowhere)
 		return;
-	HAUL_MISUSE_IF(c->no_suspend != s, "the block ends before one inside it");
-	c->no_suspend = s->outer;
+	HAUL_MISUSE_IF(c->wait.no_suspend != s, "the block ends before one inside it");
+	c->wait.no_suspend = s->outer;
 	c->exceptions = s->exceptions;
 	c->cxx = s->cxx;
 	if (!s->handles)

@@ -55,7 +55,7 @@
 
 static struct hauli_order *order_of(struct haul_carrier *c, const struct haul_coro *co)
 {
-	return &c->orders.of[co->order_key - 1];
+	return &c->steal.orders.of[co->order_key - 1];
 }
 
 static bool is_before(uint32_t a, uint32_t b)
@@ -81,19 +81,19 @@ static void take_out(struct haul_coro **at, struct haul_coro *co)
 
 static void count_members(struct haul_carrier *c, int n)
 {
-	hauli_u64_owned_set(
-		&c->orders.members, hauli_u64_owned_get(&c->orders.members) + (uint64_t)n);
+	hauli_u64_owned_set(&c->steal.orders.members,
+		hauli_u64_owned_get(&c->steal.orders.members) + (uint64_t)n);
 }
 
 void hauli_order_set_key_fn(struct haul_carrier *c, hauli_order_key_fn *ask)
 {
-	if (!c->orders.ask) /* thieves may read it from the first call on */
-		c->orders.ask = ask;
+	if (!c->steal.orders.ask) /* thieves may read it from the first call on */
+		c->steal.orders.ask = ask;
 }
 
 static uint8_t ask(const struct haul_carrier *home, const struct haul_coro *co)
 {
-	return home->orders.ask ? home->orders.ask(co->arg) : 0;
+	return home->steal.orders.ask ? home->steal.orders.ask(co->arg) : 0;
 }
 
 void hauli_order_ask_key(void)
@@ -111,11 +111,11 @@ void hauli_order_take(struct haul_carrier *v, struct haul_coro *co)
 	HAUL_BUG_ON(co->place != 0); /* else it would be in the list twice */
 	if (co->order_key == 0)
 		return;
-	co->place = hauli_u32_published_get(&v->orders.taken) + 1;
+	co->place = hauli_u32_published_get(&v->steal.orders.taken) + 1;
 	co->place += co->place == 0;
 	append(&order_of(v, co)->remote, co);
 	count_members(v, 1);
-	hauli_u32_published_set(&v->orders.taken, co->place);
+	hauli_u32_published_set(&v->steal.orders.taken, co->place);
 }
 
 /* The first in the line, if it waits and no stolen coroutine has a smaller place; else NULL. */
@@ -160,7 +160,8 @@ static bool must_wait(const struct hauli_order *o, const struct haul_coro *co)
 /* True: co has left in this slice, since when the carrier has run no other. */
 static bool enters_again(const struct haul_carrier *c, const struct haul_coro *co)
 {
-	return c->orders.left == co && c->orders.left_pops == hauli_ring_popped(&c->runq.ring);
+	return c->steal.orders.left == co &&
+		c->steal.orders.left_pops == hauli_ring_popped(&c->runq.ring);
 }
 
 /* Inserts w before the first larger place. Most come last; those that were stolen come early. */
@@ -186,10 +187,10 @@ static void join_line(struct haul_carrier *c, struct hauli_order *o, struct haul
 	}
 	count_members(c, 1);
 	if (enters_again(c, co)) {
-		co->place = c->orders.left_place;
+		co->place = c->steal.orders.left_place;
 		hauli_wait_list_enter_before(&o->line, w, o->line.first);
 	} else {
-		co->place = c->orders.seen + 1;
+		co->place = c->steal.orders.seen + 1;
 		insert(&o->line, w);
 	}
 }
@@ -214,9 +215,9 @@ void hauli_order_leave(struct haul_carrier *c, struct haul_coro *co, struct haul
 {
 	struct hauli_order *o = order_of(c, co);
 
-	c->orders.left = co;
-	c->orders.left_place = co->place;
-	c->orders.left_pops = hauli_ring_popped(&c->runq.ring);
+	c->steal.orders.left = co;
+	c->steal.orders.left_place = co->place;
+	c->steal.orders.left_pops = hauli_ring_popped(&c->runq.ring);
 	hauli_ring_hold(&c->runq.ring);
 	hauli_wait_list_leave(&o->line, w);
 	co->place = 0;

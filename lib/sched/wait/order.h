@@ -13,7 +13,7 @@
  * owner. */
 static inline bool hauli_order_any_remote(const struct haul_carrier *home)
 {
-	return hauli_u64_owned_get(&home->orders.members) != 0;
+	return hauli_u64_owned_get(&home->steal.orders.members) != 0;
 }
 
 /* Owner, for a co that is at home. True if an earlier coroutine may be stolen, so that co must call

@@ -23,11 +23,11 @@
 /* The spare coroutine of c, for a record that begins alike; NULL: there is none. */
 static inline struct haul_coro *take_spare(struct haul_carrier *c, struct hauli_record *r)
 {
-	struct haul_coro *co = c->spare;
+	struct haul_coro *co = c->spawn.spare;
 
-	if (!co || !hauli_record_fits(co, r->start) || hauli_unlikely(c->records_cancelled))
+	if (!co || !hauli_record_fits(co, r->start) || hauli_unlikely(c->spawn.records_cancelled))
 		return NULL;
-	c->spare = NULL;
+	c->spawn.spare = NULL;
 	hauli_record_reuse(co, r);
 	hauli_ptr_published_set(&co->home, c);
 	return co;
@@ -48,7 +48,7 @@ static struct haul_coro *make(
 	}
 	hauli_coro_set_up(co, start->fn, r, &start->opts, true);
 	hauli_coro_prepare(co, stack, start->entry);
-	if (hauli_unlikely(home->records_cancelled))
+	if (hauli_unlikely(home->spawn.records_cancelled))
 		hauli_u8_shared_init(&co->flags, HAULI_FLAG_CANCELLED);
 	hauli_ptr_published_set(&co->home, home);
 	return co;
@@ -85,7 +85,7 @@ static void put_off(struct haul_carrier *c, struct hauli_record *r)
 		return;
 	}
 	r->start->drop(r);
-	hauli_counter_add(&c->ended, 1);
+	hauli_counter_add(&c->counts.ended, 1);
 }
 
 static __attribute__((noinline)) struct haul_coro *begin_slow(
@@ -147,7 +147,7 @@ static void set_cancelled(struct haul_carrier *c, bool cancelled)
 {
 	if (hauli_steals(c))
 		hauli_ring_hold(&c->runq.ring);
-	c->records_cancelled = cancelled;
+	c->spawn.records_cancelled = cancelled;
 	if (hauli_steals(c))
 		hauli_ring_release(&c->runq.ring);
 }

@@ -13,10 +13,10 @@ void hauli_may_suspend(const struct haul_coro *me, const char *call)
 	if (flags & HAULI_FLAG_NOBODY)
 		hauli_misuse(
 			call, "called outside a coroutine; call it in what haul_spawn() was given");
-	if (hauli_here()->no_suspend)
+	if (hauli_here()->wait.no_suspend)
 		hauli_misuse(call,
 			"called in the block of HAUL_NO_SUSPEND() at %s; let the block end before",
-			hauli_here()->no_suspend->place);
+			hauli_here()->wait.no_suspend->place);
 	if (flags & HAULI_FLAG_HANDLES)
 		hauli_misuse(call,
 			"called in a burst handler or a source, which must not suspend; "
@@ -27,7 +27,7 @@ void hauli_suspend_slow(struct haul_carrier *c, struct haul_coro *me, bool publi
 {
 	struct hauli_exceptions mine = *c->exceptions;
 
-	if ((hauli_u8_shared_get(&me->flags) & HAULI_FLAG_NOBODY) || c->no_suspend)
+	if ((hauli_u8_shared_get(&me->flags) & HAULI_FLAG_NOBODY) || c->wait.no_suspend)
 		hauli_may_suspend(me, "haul_yield"); /* all other calls have checked this before */
 	*c->exceptions = (struct hauli_exceptions){NULL, 0};
 	hauli_ptr_published_set(&c->left, publish ? me : NULL);

@@ -61,7 +61,7 @@ static inline struct hauli_co *hauli_next_is(struct haul_carrier *c, struct haul
 	if (hauli_unlikely(hauli_entry_is_record(entry)))
 		entry = hauli_record_begin(c, entry);
 	c->current = entry;
-	return entry ? &entry->co : &c->loop;
+	return entry ? &entry->co : &c->run.loop;
 }
 
 static inline struct hauli_co *hauli_next(struct haul_carrier *c)

@@ -12,15 +12,15 @@ static __attribute__((noinline)) void wake_notify(struct haul_carrier *c, struct
 void hauli_wake_last_here(struct haul_carrier *c, struct haul_coro *co)
 {
 	hauli_ready(c, co);
-	if (c->wake_path == HAULI_PATH_NOTIFY)
+	if (c->wait.path == HAULI_PATH_NOTIFY)
 		hauli_steal_offer(c);
 }
 
 void hauli_wake_here(struct haul_carrier *c, struct haul_coro *co)
 {
-	if (hauli_likely(c->wake_path == HAULI_PATH_FAST))
+	if (hauli_likely(c->wait.path == HAULI_PATH_FAST))
 		hauli_ready_soon(c, co);
-	else if (c->wake_path == HAULI_PATH_NOTIFY)
+	else if (c->wait.path == HAULI_PATH_NOTIFY)
 		wake_notify(c, co);
 	else
 		hauli_ready(c, co); /* wake-ups by the poller or by mail keep their order */
