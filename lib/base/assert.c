@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The program ends; read by the handler of the thread that has set it. */
+/* Set right before abort(); read by the handler of its SIGABRT, on the same thread. */
 static bool said_why, named_call;
 
 bool hauli_has_said_why(void)

@@ -18,9 +18,9 @@
 /* Prints one line and aborts. */
 __attribute__((noreturn, cold)) void hauli_bug(const char *what, const char *file, int line);
 
-/* True in the handler of the abort() of one of these. */
+/* For a handler of SIGABRT: true if one of these functions has printed its line and aborts. */
 bool hauli_has_said_why(void);
-/* And its line names the call of haul: hauli_misuse(). */
+/* True if that line also names a call of haul: it is hauli_misuse()'s. */
 bool hauli_has_named_call(void);
 
 #define HAUL_BUG_ON(cond)                                     \

@@ -124,7 +124,7 @@ uint64_t hauli_ticks_at(uint64_t deadline)
 	uint64_t now, now_ns, rest;
 
 	if (deadline == HAUL_FOREVER)
-		return HAULI_NEVER; /* most waits: without reading the counter */
+		return HAULI_NEVER; /* as for most waits; the counter is not read */
 	now = hauli_timer_ticks();
 	/* Not hauli_ticks_from_ns(deadline): its error grows with the distance. */
 	now_ns = hauli_ns_from_ticks(now);

@@ -3,12 +3,12 @@
  * The run delay of a thread: the time for which it was ready and no CPU ran it. Time limits leave
  * it out, so that a busy machine does not make a thread look stuck.
  *
- * The kernel adds a wait for a CPU to the run delay when the wait is over. A wait that lasts shows
- * in two facts: the thread is ready (state R), and its CPU time has not grown since the last look.
- * All the time between these looks then counts as delay, and the kernel's figure, which has the
- * same wait later, counts less by it. Everything else is the thread's own time: a loop, whose CPU
- * time grows, a sleep (S), and a wait inside the kernel (D), for a disk or a device: no CPU would
- * end that.
+ * The kernel adds a wait for a CPU to the run delay when the wait is over. A wait that goes on
+ * shows in two facts: the thread is ready (state R), and its CPU time has not grown since the last
+ * look. All the time between these looks then counts as delay; when the kernel's figure includes
+ * the same wait later, what was counted already is subtracted. Everything else is the thread's own
+ * time: a loop, whose CPU time grows, a sleep (S), and a wait inside the kernel (D), for a disk or
+ * a device: no CPU would end that.
  *
  * All is inline, because haul-app has a copy of its own: the shared library hides such names.
  */
@@ -24,7 +24,7 @@
 
 #include <haul/base.h>
 
-/* What the kernel tells of a thread. Times are in ns. */
+/* One look: what the kernel tells of a thread. Times are in ns. */
 struct hauli_delay_look {
 	uint64_t at; /* CLOCK_MONOTONIC */
 	uint64_t ran; /* CPU time */
@@ -35,7 +35,7 @@ struct hauli_delay_look {
 /* A thread as it was last looked at; zeroed before the first look. */
 struct hauli_delay {
 	struct hauli_delay_look last;
-	uint64_t ahead; /* counted, ns, and not in last.delay: of a wait that lasts */
+	uint64_t ahead; /* ns counted of a wait that goes on, and not in last.delay yet */
 };
 
 static inline uint64_t hauli_delay_clock(clockid_t clock)
@@ -133,9 +133,10 @@ static inline uint64_t hauli_limit_slice(const struct hauli_limit *l)
 	return whole ? l->left : HAULI_LIMIT_SLICE;
 }
 
-/* After a wait for `slice` ns that took `elapsed` ns, in which the thread that was delayed most was
- * so for `delay` ns. What the wait took beyond the slice counts no more than the slice: the whole
- * process may have been stopped. A delay above `elapsed` was told late and gives time back. */
+/* Call after a wait for `slice` ns that took `elapsed` ns; `delay` ns: the largest run delay of a
+ * thread in that time. The wait counts without that delay, and at most as the slice: the whole
+ * process may have been stopped. A delay above `elapsed` is of earlier waits, and gives time
+ * back. */
 static inline void hauli_limit_count(
 	struct hauli_limit *l, uint64_t slice, uint64_t elapsed, uint64_t delay)
 {

@@ -82,7 +82,7 @@ uint64_t haul_hist_max(const struct haul_hist *h)
 	return read(&h->max);
 }
 
-/* What stands for the values of a bucket. Those of the last one may be beyond its end. */
+/* The value reported for a bucket: its end, at most max. The last bucket has no end: max. */
 static uint64_t value_of(const struct haul_hist *h, unsigned bucket)
 {
 	uint64_t max = haul_hist_max(h);
@@ -159,7 +159,7 @@ int haul_hist_write_hgrm(const struct haul_hist *h, double unit, FILE *out)
 
 		if (copy.counts[i] == 0)
 			continue;
-		if (below == 0) /* where curves begin */
+		if (below == 0) /* plotters begin a curve at percentile 0 */
 			fprintf(out, "%12.3f %2.12f %10" PRIu64 " %14.2f\n", value, 0.0,
 				copy.counts[i], 1.0);
 		below += copy.counts[i];

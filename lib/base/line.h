@@ -51,7 +51,7 @@ static inline void hauli_line_hex(struct hauli_line *l, uint64_t n)
 	hauli_line_in_base(l, n, 16);
 }
 
-/* Writes what is there, and begins anew. */
+/* Writes the line, and empties it. */
 static inline void hauli_line_write(struct hauli_line *l)
 {
 	size_t len = l->len;

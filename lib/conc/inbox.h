@@ -150,8 +150,8 @@ struct hauli_node *hauli_inbox_drain(struct hauli_inbox *in);
  * So the inbox is not empty until the next take. */
 void hauli_inbox_keep(struct hauli_inbox *in, struct hauli_node *mark);
 
-/* Owner, where the mark or a node is in the inbox. If the owner has slept, another thread has ended
- * that: the owner is awake after this call. */
+/* Owner, while the mark or a node is in the inbox: if the owner was asleep, another thread has
+ * ended its sleep. The owner is awake after this call. */
 void hauli_inbox_was_woken(struct hauli_inbox *in);
 
 /* Owner, awake. Goes from EMPTY to `how`, ASLEEP or POLLING_WAIT. False: a node was pushed. */

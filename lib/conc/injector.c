@@ -27,13 +27,14 @@
  *	D2  holder: stores how many are left; looks for items and for a sleeper (close, rouse)
  *	    member: as in D1. While the holder is between its drain and its close, incoming and left
  *	    may both look empty though there are items. A member that falls asleep because of that
- *	    is found asleep by the holder's call.
+ *	    is found asleep by the holder's rouse().
  *
  * So for each batch one member is roused, or no member slept. A roused member looks for items
- * before it runs anything, and calls after its close: if it leaves any, it wakes one member, which
- * wakes the next. It also calls when it takes none because it has other work. If it finds the guard
- * taken, or no items, the holder calls after its close; that call comes after the barrier, so it
- * sees batches put in the meantime. An idle member that does not sleep looks again and again.
+ * before it runs anything, and calls rouse() after its close: if it leaves any items, it wakes one
+ * member, which wakes the next. It also calls rouse() when it takes none because it has other work.
+ * If it finds the guard taken, or no items, the holder calls rouse() after its close; that is after
+ * the barrier, so it sees batches put in the meantime. An idle member that does not sleep looks
+ * again and again.
  *
  *	E1  the barrier of D1 and D2. On x86 a read-modify-write before it is one already; on other
  *	    CPUs it is not, and close() only stores.

@@ -6,9 +6,8 @@
  * Promise: holders exclude each other; while the lock is held only the holder changes the word; a
  * thread that swaps the value without the lock does so only while nobody holds it.
  *
- * lock() is a compare-and-swap from a value whose bit is clear to the same with the bit set, swap()
- * one between two such values. So the value that the holder got stays, and its unlock() is a plain
- * store.
+ * lock() is a compare-and-swap that sets the bit, if it is clear; swap() is one between two values
+ * with a clear bit. So nobody changes the word of a holder, and unlock() is a plain store.
  *
  *	E1  a holder's accesses, and what precedes a swap, before the accesses of the next holder,
  *	    and what follows a swap or a load of that value: release in unlock and swap, acquire in

@@ -35,8 +35,8 @@ static inline void hauli_requests_init(struct hauli_requests *r)
 	atomic_init(&r->bits, 0);
 }
 
-/* Before other threads know the object. The first take returns these bits too; no add before that
- * take asks for a message, so the owner has to take unasked. */
+/* Before other threads know the object. The first take returns these bits too; since no add before
+ * that take asks for a message, the owner must take without one. */
 static inline void hauli_requests_begin(struct hauli_requests *r, uint32_t bits)
 {
 	atomic_store_explicit(&r->bits, bits, memory_order_relaxed /* not known yet */);

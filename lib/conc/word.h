@@ -186,10 +186,10 @@ struct hauli_tagged {
 	_Atomic uintptr_t value;
 };
 
-/* Before another thread can know the address in value, or with its writes told by another word. */
+/* Before another thread can know the address in value, or if another word publishes the writes. */
 static inline void hauli_tagged_set(struct hauli_tagged *w, uintptr_t value)
 {
-	atomic_store_explicit(&w->value, value, memory_order_relaxed /* told otherwise */);
+	atomic_store_explicit(&w->value, value, memory_order_relaxed /* published otherwise */);
 }
 
 static inline uintptr_t hauli_tagged_get(const struct hauli_tagged *w)

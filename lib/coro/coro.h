@@ -20,8 +20,8 @@ enum {
 
 /* What is known about a stack. In the arena it is the head of a slot, right above the stack. */
 struct hauli_stack {
-	struct hauli_stack *next; /* unused: in its set */
-	struct hauli_stack *next_set; /* unused, and the first of a full set: in the arena */
+	struct hauli_stack *next; /* of an unused stack: the next one in its set */
+	struct hauli_stack *next_set; /* of the first of a full set in the arena: the next set */
 	struct hauli_fiber *fiber; /* for a sanitizer; NULL without one */
 	uint32_t bytes; /* right above the guard */
 	uint16_t chunk; /* index in the arena */

@@ -32,8 +32,8 @@ static long mappings_for_guards(void)
 	return max / 4 * 3;
 }
 
-/* An advice that is only ignored succeeds as well, as under qemu's user emulation: a guard is one
- * if the kernel cannot write to it. */
+/* madvise() succeeds also where the advice is ignored, as in qemu's user emulation. So a system
+ * call has to find out that it cannot write to the guard. */
 static bool kernel_has_guards(size_t page)
 {
 	void *p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -73,7 +73,7 @@ bool hauli_guard_set(struct hauli_guards *g, char *lo)
 	if (hauli_u8_owned_get(&g->kind) == HAULI_GUARD_MADVISE) {
 		if (madvise(lo, g->size, MADV_GUARD_INSTALL) == 0)
 			return true;
-		/* Locked memory cannot be guarded so. */
+		/* The kernel refuses such guards in locked memory. */
 		hauli_u8_owned_set(&g->kind, HAULI_GUARD_MPROTECT);
 	}
 	if (hauli_u8_owned_get(&g->kind) == HAULI_GUARD_MPROTECT) {

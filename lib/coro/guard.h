@@ -10,8 +10,8 @@
 
 /*
  * No frame of glibc, and hardly any of a PMD, is larger, so none steps over the guard. gcc expects
- * this size on aarch64 (-fstack-clash-protection). Compared with a guard of one page it costs 120
- * more bytes of page tables, and address space.
+ * this size on aarch64 (-fstack-clash-protection). Compared with a guard of one page it costs
+ * address space, and 120 more bytes of page tables.
  */
 #define HAULI_GUARD_BYTES ((size_t)64 << 10)
 

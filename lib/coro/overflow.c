@@ -23,7 +23,7 @@
 /* A signal that we handle, and the handler before us. */
 struct taken {
 	int sig;
-	bool shared; /* we handle it also if there is another handler, which is called then */
+	bool shared; /* ours is installed even if the program has a handler, which it then calls */
 	bool ours; /* our handler is installed, or below a later one */
 	struct sigaction before;
 };

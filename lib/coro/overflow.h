@@ -3,9 +3,9 @@
  * A coroutine that runs over its stack ends the program: first with one line that names it, its
  * stack size and the option to change, then by the signal that it caused. An overrun is a fault in
  * the coroutine's guard, or any fault while the stack pointer is less than 1 MiB below its stack.
- * Every other fault goes to the earlier handler of SIGSEGV or SIGBUS. If there is none, the program
- * ends by it, and so by SIGFPE, SIGILL and SIGABRT. Before it ends by an overrun or by one of
- * these, a function is called.
+ * Every other fault goes to the handler of SIGSEGV or SIGBUS that was installed before. Without one
+ * the program ends by the signal, as it does by SIGFPE, SIGILL and SIGABRT. Before each of these
+ * ends, a function is called (hauli_overflow_on_crash()).
  */
 #ifndef HAULI_CORO_OVERFLOW_H
 #define HAULI_CORO_OVERFLOW_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Chunks are address space, carved from low to high addresses, a set at a time. Their records are
- * in an array that only grows at its end, so any thread may read it without a lock.
+ * Chunks are address space, carved from low to high addresses, a set at a time. Their descriptors
+ * are in an array that only grows at its end, so any thread may read it without a lock.
  */
 #include "coro/slab.h"
 

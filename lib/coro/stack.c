@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The arena. A chunk is a piece of address space for slots of one class, which are carved from low
- * to high addresses. Chunks stay mapped until the arena is destroyed. Their records are in one
+ * to high addresses. Chunks stay mapped until the arena is destroyed. Their descriptors are in one
  * array that only grows at its end, so any thread may read it without a lock.
  */
 #include "coro/stack.h"

@@ -102,9 +102,8 @@ static inline char *hauli_stack_lo(const struct hauli_stack *stack)
 
 /*
  * name: of the coroutine that has used it; put_checked: the caller has done all of stack->checks.
- * The caller may still run on it until it gets a stack of
- * the class again: a slot that was put reaches other threads only after a whole set of further
- * puts.
+ * The caller may still run on it until it gets a stack of the class again: a slot that was put
+ * reaches other threads only after a whole set of further puts.
  */
 static inline void hauli_stack_put_checked(
 	struct hauli_stack_cache *cache, struct hauli_stack *stack)

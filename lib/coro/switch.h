@@ -51,7 +51,7 @@ static inline void hauli_ctx_prepare(struct hauli_ctx *ctx, void *hi, void (*ent
 		.sp = sp, .fp = NULL, .pc = (void *)hauli_coro_start, .base = NULL};
 }
 
-/* True: no thread has switched to *ctx since it was prepared, if none does so just now. */
+/* True: no thread has switched to *ctx since it was prepared. A guess while one may do so. */
 static inline bool hauli_ctx_is_unstarted(const struct hauli_ctx *ctx)
 {
 	return ctx->pc == (void *)hauli_coro_start;

@@ -25,7 +25,7 @@ static _Unwind_Reason_Code add(struct _Unwind_Context *frame, void *arg)
 	t->from = NULL;
 	if (!pc || t->n == t->most)
 		return _URC_END_OF_STACK;
-	/* A return address may be of the next line, and even of the next function. */
+	/* A return address may belong to the next line, and even to the next function. */
 	t->pcs[t->n++] = interrupted ? pc : pc - 1;
 	return _URC_NO_REASON;
 }
@@ -126,7 +126,7 @@ void hauli_trace_trim(void *const **pcs, unsigned *n, unsigned keep, bool (*own)
 	*n = rest - inner;
 }
 
-/* What is left begins with the call of haul. */
+/* The innermost frame left is that of the public call. */
 static void trim(void *const **pcs, unsigned *n)
 {
 	hauli_trace_trim(pcs, n, 1, is_own);

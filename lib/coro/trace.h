@@ -22,9 +22,10 @@ unsigned hauli_trace(const struct hauli_ctx *ctx, void **pcs, unsigned most);
 unsigned hauli_trace_interrupted(const void *uc, void **pcs, unsigned most);
 
 /*
- * Leaves out haul's own frames: those at the begin but the last `keep` of them, and those that lead
- * to the coroutine's function. is_own: of one of haul's; those of an archive are not told from the
- * program's, but for the two in which a coroutine begins. A stack with no other frames stays.
+ * Leaves out haul's own frames: the innermost ones except the last `keep` of them, and the
+ * outermost ones, which call the coroutine's function. is_own: true for an address in haul. If haul
+ * is linked statically it is never true, and only the two frames in which a coroutine begins are
+ * left out. A stack of own frames only stays as it is.
  */
 void hauli_trace_trim(
 	void *const **pcs, unsigned *n, unsigned keep, bool (*is_own)(const void *pc));

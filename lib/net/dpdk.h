@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What differs between the versions of DPDK: the addresses of an IPv6 header, arrays in 22.11 and
- * structs since 24.11. All versions have them as 16 bytes at these places.
+ * structs since 24.11. All versions have them as 16 bytes at these offsets.
  */
 #ifndef HAULI_NET_DPDK_H
 #define HAULI_NET_DPDK_H

@@ -4,9 +4,9 @@
  * them. A flag in the mbuf marks a packet that was given away; mbufs from the pool and the ports
  * have no flag. Packets with more than one reference are not checked.
  *
- * A second flag marks a packet that a handler was called with, and a field tells which one. While a
- * packet is in use nothing follows from that: a handler may keep it, pass it on, or free it by
- * DPDK's functions. One that has not come back to its pool when all is over was lost (io/lost.c).
+ * A second flag marks a packet that a handler was called with, and a field tells which one. While
+ * the program runs nothing follows from that: a handler may keep the packet, pass it on, or free it
+ * by DPDK's functions. A packet that is not in its pool at the end was lost (io/lost.c).
  */
 #ifndef HAULI_NET_GIVEN_H
 #define HAULI_NET_GIVEN_H

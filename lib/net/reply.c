@@ -15,8 +15,8 @@ void hauli_ip_finish(struct haul_pkt *pkt, uint8_t hops, uint16_t len)
 	uint32_t headers = hauli_offset(pkt, pkt->l4) - hauli_offset(pkt, pkt->l3);
 
 	if (pkt->ip_version == 4) {
-		/* Identification and DF stay: identifications that are unique from the peer to us
-		 * are so from us to the peer, too, as we send replies only. */
+		/* Identification and DF stay. We send replies only, so an identification that is
+		 * unique from the peer to us is unique from us to the peer, too. */
 		pkt->ip4->total_length = rte_cpu_to_be_16((uint16_t)(headers + len));
 		pkt->ip4->time_to_live = hops;
 		pkt->ip4->hdr_checksum = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The stamp of a packet, in ticks (base/clock.h), where stages of a packet's time are recorded: its
- * dequeue until its handler starts, then the call that sends it. */
+/* The stamp of a packet, in ticks (base/clock.h): the time of its dequeue, and once its handler has
+ * started the time of the call that sends it. Only while stages of packets' time are recorded. */
 #ifndef HAULI_NET_STAMP_H
 #define HAULI_NET_STAMP_H
 

@@ -164,8 +164,8 @@ static __attribute__((noinline)) int wait_for_room(struct haul_txq *txq, struct 
 	return wait_in_line(txq, &s);
 }
 
-/* Sends in the order of the coroutine's key. The packet has its place once it is in the queue or
- * waits in line, so the coroutine leaves the order before it waits for room. */
+/* Sends in the order of the coroutine's key. The packet's position is fixed once it is in the queue
+ * or waits in line, so the coroutine leaves the order before it waits for room. */
 static int send_in_order(struct haul_carrier *c, struct haul_txq *txq, struct rte_mbuf *pkt)
 {
 	struct sender s = {.waiter.coro = c->current, .pkt = pkt};
@@ -253,7 +253,7 @@ static __attribute__((noinline)) int send_off_path(struct haul_txq *txq, struct 
 
 static inline int send(struct haul_txq *txq, struct rte_mbuf *pkt)
 {
-	if (HAUL_CHECKS) /* without, where it has to wait */
+	if (HAUL_CHECKS) /* without checks: only where it has to wait */
 		hauli_may_suspend(hauli_here()->current, "haul_send");
 	HAUL_CHECK(txq && pkt && is_mine(txq));
 	if (hauli_likely(hauli_txq_send_fast(txq, pkt)))

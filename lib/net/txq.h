@@ -27,8 +27,8 @@ struct haul_txq {
 	/* Used by each send. Written by the carrier's coroutines and poller. */
 	HAULI_LINE uint32_t first; /* index of the oldest packet */
 	uint32_t end; /* index after the newest packet */
-	/* Limits of `end` for the fast paths. Constant: 0 with stamps; one of them if steals, the
-	 * other if not */
+	/* Limits of `end` for the two fast paths: fast_end unless steals, home_end if steals. 0:
+	 * that path is not used, neither is with stamps. Constant */
 	uint32_t fast_end, home_end;
 	bool *pending; /* set to true by each send, for the poller */
 	uint32_t counted; /* index after the newest packet that taken includes */
@@ -87,8 +87,8 @@ HAULI_MAY_RACE static inline bool hauli_txq_has_fast_room(const struct haul_txq 
 	return txq->end < txq->fast_end;
 }
 
-/* The same where coroutines may be stolen: for one at home, while no ordered one of this home can
- * be remote. */
+/* The same where coroutines may be stolen. True for a coroutine at home, if no coroutine of this
+ * home with an order key can be remote. */
 static inline bool hauli_txq_has_room_at_home(const struct haul_txq *txq)
 {
 	const struct haul_carrier *c = hauli_here();

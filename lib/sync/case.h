@@ -19,7 +19,8 @@ struct hauli_case_kind {
 	struct hauli_wait_list *(*list)(struct hauli_waitq *q);
 	/* As for hauli_waitq_wait(). */
 	void (*leave)(struct hauli_waitq *q, struct hauli_sync_waiter *w);
-	/* Without the lock: the caller was served, and goes on with the rest. NULL: no rest. */
+	/* Without the lock: the caller was served, and serves the rest of its list. NULL: there
+	 * never is a rest. */
 	void (*go_on)(struct hauli_waitq *q);
 };
 

@@ -17,7 +17,7 @@
 #define NULL_CHAN_OR_VALUE "the channel or the value is NULL"
 #define DESTROYED "channel %p was destroyed before; destroy it when nobody uses it any more"
 
-/* Bytes before the channel, where an allocator keeps what it knows of free memory. So a call finds
+/* Bytes before the channel, which free() overwrites with the allocator's own data. So a call finds
  * a destroyed channel as haul_chan_destroy() has left it, unless the memory has another use. */
 #define ALLOCATORS 32
 
@@ -85,7 +85,7 @@ static inline void lock(struct haul_chan *ch)
 	(void)hauli_waitq_lock(&ch->q);
 }
 
-/* The word has no value, and nobody asks it for waiters. */
+/* A channel's word has no value, and its bit for waiters is not used. */
 static inline void unlock(struct haul_chan *ch)
 {
 	hauli_lockword_unlock(&ch->q.word, 0);

@@ -14,7 +14,7 @@ struct haul_chan {
 	unsigned char *in, *out; /* where the next value goes, where the oldest is */
 	unsigned char *end; /* of the values. Constant */
 	bool closed;
-	bool destroyed; /* closed, too: only slow paths look */
+	bool destroyed; /* then it is closed, too, so only slow paths look at this */
 	unsigned char values[];
 };
 

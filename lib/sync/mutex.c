@@ -101,7 +101,7 @@ int haul_mutex_lock_by(struct haul_mutex *m, uint64_t deadline)
 
 #define RULE "; the coroutine that locked it unlocks it"
 
-/* Of a mutex that the caller does not hold. */
+/* What is wrong when the caller does not hold the mutex. */
 static const char *mistake_of(const struct hauli_waitq *q, uint64_t holder)
 {
 	enum hauli_about about;
@@ -109,7 +109,7 @@ static const char *mistake_of(const struct hauli_waitq *q, uint64_t holder)
 	if (holder == 0)
 		return "is not locked" RULE;
 	about = hauli_crash_about((const struct haul_coro *)(uintptr_t)holder, "the holder");
-	/* Else it has unlocked the mutex meanwhile, and may have ended. */
+	/* Otherwise that coroutine has unlocked the mutex meanwhile, and may have ended. */
 	if (hauli_waitq_value(hauli_lockword_get(&q->word)) == holder) {
 		if (about == HAULI_ABOUT_NONE)
 			return "was freed or overwritten, or its holder's runtime has stopped";

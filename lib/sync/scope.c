@@ -22,8 +22,8 @@
  *		    once, so it is valid until then.
  *
  * A cancel of the scope by a worker, or by what it has spawned, is a bit for the stand-in. Nothing
- * is lost if that is cancelled already: then it passes the cancel on, and the scope cancels, or is
- * being stopped.
+ * is lost if the stand-in is cancelled already: then it passes that cancel on to the worker, and
+ * the scope cancels its children, or the runtime is being stopped.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -355,7 +355,7 @@ void haul_scope_close(struct haul_scope *scope)
 	hauli_frame_leave(s->frame.owner, &s->frame, __func__);
 }
 
-/* The child of s on another carrier that me is, or that has spawned me. */
+/* The remote child of s that me is, or that has spawned me. */
 static struct remote *remote_of(struct haul_coro *me, const struct scope *s)
 {
 	struct hauli_frame *f = hauli_frame_of(me);

@@ -20,16 +20,16 @@
  *
  *	claim: of the servers of all objects, and the select whose deadline has passed or which
  *	    was cancelled, one takes it (word.h: an exchange). Only that server serves, so the
- *	    select is served once, with one result; and if the select has it, never. A server
- *	    that finds it taken leaves no trace but that the waiter is out of its list.
+ *	    select is served once, with one result; and if the select has it, never. A server that
+ *	    finds it taken changes nothing but its list, which the waiter has left.
  *	A select that does not get its claim was, or is about to be, served: it waits for that, as
  *	    every waiter does (block.c).
- *	Two selects, one sends and one receives: that which comes second has all its locks, and is
- *	    in no list: nobody can serve it. So it needs the claim of the other one only.
+ *	Two selects, one sends and one receives: the second one to come holds all its locks and is
+ *	    in no list, so nobody can serve it. It needs only the claim of the first one.
  *	The locks are taken in the order of their addresses, each once, and nobody else holds two:
  *	    there is no deadlock.
- *	A select returns after it had the lock of each object that did not serve it: no server uses
- *	    its cases, its claim or its coroutine then.
+ *	Before a select returns it takes the lock of each object that did not serve it. So no server
+ *	    uses its cases, its claim or its coroutine after that.
  *
  * Model: tests/model/select_sem.c, select_sem_cancel.c, select_servers.c,
  * select_chan.c, select_select.c. Stress: tests/stress/sync.c.

@@ -119,7 +119,8 @@ void hauli_waitq_serve_some(struct hauli_waiter *first)
 	}
 }
 
-/* A waiter does not know in which of the two lists it is: only an end of a list does. */
+/* The caller does not know in which of the two lists w is. That matters only for the first and the
+ * last of a list, which the list points to. */
 void hauli_crowd_leave(struct hauli_waitq *q, struct hauli_sync_waiter *w)
 {
 	struct hauli_crowd *crowd = (struct hauli_crowd *)q;
@@ -148,7 +149,7 @@ int hauli_crowd_wait(struct hauli_crowd *crowd, struct hauli_sync_wait *w)
 
 void hauli_crowd_release(struct hauli_crowd *crowd, uint64_t value)
 {
-	bool idle = !crowd->going.first; /* else one of the served goes on */
+	bool idle = !crowd->going.first; /* else the last one served serves these, too */
 	struct hauli_waiter *some = NULL;
 
 	hauli_wait_list_append(&crowd->going, &crowd->q.list);

@@ -44,7 +44,7 @@ struct hauli_sync_waiter {
 	void *value; /* channel: where the value is, or goes */
 	int result; /* written by the server: what the call returns */
 	bool taken; /* written by the server: it is in no list any more */
-	bool goes_on; /* written by the server: the coroutine serves more (serve_some()) */
+	bool goes_on; /* written by the server: the coroutine serves the next ones (serve_some()) */
 };
 
 /* A wait for one object. Lies on the stack of its coroutine. */
@@ -125,8 +125,8 @@ static inline struct hauli_sync_waiter *hauli_waitq_take(struct hauli_wait_list 
 void hauli_waitq_serve(struct hauli_sync_waiter *w);
 
 /*
- * The same with at most 64 of a list. The last of them goes on with the rest when it runs, so that
- * many waiters do not keep a carrier from its poller.
+ * The same with at most 64 of a list. The last of them serves the rest when it runs, so that many
+ * waiters do not keep a carrier from its poller.
  */
 struct hauli_waiter *hauli_waitq_take_some(struct hauli_wait_list *list, int result);
 void hauli_waitq_serve_some(struct hauli_waiter *first);
@@ -134,7 +134,7 @@ void hauli_waitq_serve_some(struct hauli_waiter *first);
 /* An object whose waiters are all served at once. All zero: no waiters. */
 struct hauli_crowd {
 	struct hauli_waitq q;
-	struct hauli_wait_list going; /* those that a call has reached, but not served yet */
+	struct hauli_wait_list going; /* released, but not served yet */
 } __attribute__((may_alias));
 
 _Static_assert(sizeof(struct hauli_crowd) == sizeof(struct haul_cond) &&
@@ -147,7 +147,7 @@ int hauli_crowd_wait(struct hauli_crowd *crowd, struct hauli_sync_wait *w);
 /* As leave() above, for those that wait in a crowd. */
 void hauli_crowd_leave(struct hauli_waitq *q, struct hauli_sync_waiter *w);
 
-/* The running coroutine was served, and goes on with the rest (hauli_waitq_serve_some()). */
+/* The running coroutine was served, and serves the rest (hauli_waitq_serve_some()). */
 void hauli_crowd_go_on(struct hauli_waitq *q);
 
 /* Serves all that wait now, and unlocks with this value. The caller has the lock. */

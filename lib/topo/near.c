@@ -77,20 +77,20 @@ static int find_described(hwloc_topology_t topo, const char *nic, hwloc_bitmap_t
 	return hwloc_bitmap_copy(set, hwloc_get_non_io_ancestor_obj(topo, dev)->cpuset);
 }
 
-int hauli_near_find(hwloc_obj_t *place, hwloc_topology_t topo, bool here, const char *nic,
+int hauli_near_find(hwloc_obj_t *part, hwloc_topology_t topo, bool here, const char *nic,
 	char *errbuf, size_t errlen)
 {
 	hwloc_bitmap_t set = hwloc_bitmap_alloc();
 	int err;
 
-	*place = NULL;
+	*part = NULL;
 	if (!set)
 		return -ENOMEM;
 	err = here ? hauli_near_cpus(set, nic) : find_described(topo, nic, set);
 	/* sysfs lists offline CPUs too. */
 	hwloc_bitmap_and(set, set, hwloc_topology_get_topology_cpuset(topo));
 	if (err == 0)
-		*place = hwloc_get_obj_covering_cpuset(topo, set);
+		*part = hwloc_get_obj_covering_cpuset(topo, set);
 	else
 		snprintf(errbuf, errlen,
 			"near_nic '%s': no such interface or PCI device%s; see '%s' for what there "

@@ -7,11 +7,11 @@
 #include <stdbool.h>
 
 /*
- * Sets *place to the smallest part of the machine that contains all CPUs close to nic, an interface
+ * Sets *part to the smallest part of the machine that contains all CPUs close to nic, an interface
  * name or a PCI address; to NULL where nothing is known (veth and TAP have no device). here: topo
  * describes this machine. 0, or -EINVAL with one line in errbuf when there is no such NIC.
  */
-int hauli_near_find(hwloc_obj_t *place, hwloc_topology_t topo, bool here, const char *nic,
+int hauli_near_find(hwloc_obj_t *part, hwloc_topology_t topo, bool here, const char *nic,
 	char *errbuf, size_t errlen);
 
 /*

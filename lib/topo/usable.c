@@ -74,7 +74,7 @@ int hauli_usable_bind(hwloc_const_bitmap_t set)
 bool hauli_usable_binding(void)
 {
 	hwloc_bitmap_t own = hwloc_bitmap_alloc();
-	/* A filter (seccomp) refuses the call, whatever the mask: the present one will do. */
+	/* A seccomp filter refuses the call whatever the mask is, so the present mask is a test. */
 	bool ok = own && get_thread(0, own) == 0 && hauli_usable_bind(own) == 0;
 
 	hwloc_bitmap_free(own);
