@@ -24,7 +24,7 @@ extern "C" {
  * Everything else, which another user may have put there, is refused.
  *
  * Returns a descriptor (O_CLOEXEC), which the caller closes; or -errno, with what is wrong in
- * errbuf, in words that follow the name: "it belongs to another user (1000); ...". -ENXIO: a FIFO
+ * errbuf, to be printed after the name: "it belongs to another user (1000); ...". -ENXIO: a FIFO
  * without a reader. Any thread, also without EAL. Does not suspend.
  */
 HAUL_API int haul_file_create(const char *path, mode_t mode, char *errbuf, size_t errlen);

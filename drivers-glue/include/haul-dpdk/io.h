@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Packet I/O: a poller on each carrier receives from the carrier's queues of every port (of so many
- * pollers the i-th has queues i, i + pollers, ...; it sends on queue i) and passes packets to a
- * handler: a function called for each burst (run to completion, on the poller's
- * stack), or a coroutine started for each packet.
+ * Packet I/O: a poller on each carrier receives from the carrier's queues of every port (poller i
+ * of n has queues i, i + n, ..., and sends on queue i) and passes packets to a handler: a function
+ * called for each burst (run to completion, on the poller's stack), or a coroutine started for each
+ * packet.
  *
  * Order of calls: haul_port_open(), haul_port_start(), haul_start(), haul_io_start(); to end,
  * haul_io_stop(), haul_stop(), haul_port_close(), haul_io_free(). In between, haul_io_stop() and
@@ -79,14 +79,14 @@ struct haul_poll_kind {
 	const char *name; /* "adaptive" */
 	const char *form; /* "adaptive[:US]", for haul_poll_parse() */
 	const char *help; /* for --help: less than a line */
-	uint64_t ns; /* of a policy whose ns is 0; 0: the kind takes no time */
+	uint64_t ns; /* the time of a policy whose ns is 0; 0: the kind has no time */
 	uint64_t ns_max; /* that haul_poll_parse() takes */
 	bool needs_wait_source; /* haul_port_wait_source(): the poller waits for packets */
 	bool opens_interrupts; /* the port is to be opened with haul_port_opts.waits */
 	bool may_overflow; /* a queue may be full before its poller is back from a wait */
 };
 /* The i-th kind, in the order for --help; NULL: there are no more. Any thread, before EAL too. */
-/* A struct has this name, too: no mistake to tell C++ of. */
+/* A struct has the same name, of which -Wshadow of C++ would warn. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 HAUL_API const struct haul_poll_kind *haul_poll_kind(unsigned i);
@@ -101,7 +101,7 @@ HAUL_API bool haul_poll_is_available(enum haul_poll_how how);
 enum haul_send_order {
 	/* Handlers send from their home, in the order they would have without stealing: packets of
 	 * a flow (haul_net_flow()) stay in order. A handler that waits before it sends gives up its
-	 * place. */
+	 * position in this order. */
 	HAUL_ORDER_FLOW,
 	HAUL_ORDER_ANY, /* handlers send on the carrier that runs them, in any order */
 };
@@ -128,7 +128,8 @@ struct haul_io_opts {
 	uint16_t burst; /* maximum of packets per poll, 1 to 512; 0: 32 */
 	/*
 	 * With on_packet: maximum of handlers per carrier and port that have started and not ended.
-	 * At the maximum the poller leaves packets in the NIC. 0: a share of half the pool.
+	 * At the maximum the poller leaves packets in the NIC. 0: half of the pool, divided among
+	 * carriers and ports.
 	 */
 	unsigned max_in_flight;
 	/*
@@ -323,7 +324,7 @@ HAUL_API bool haul_io_get_queue_stats(
 struct haul_io_wait_stats {
 	uint64_t sleeps; /* waits of any kind, with pauses */
 	uint64_t wakes; /* waits ended early, by a packet or another thread */
-	uint64_t slept_ns; /* the sum of all waits, with the one that goes on */
+	uint64_t slept_ns; /* the sum of all waits, including the one under way */
 	/* Nanoseconds from the end of a wait to the call of the handler of its first packet. */
 	struct haul_hist latency;
 };
@@ -402,12 +403,12 @@ HAUL_API bool haul_io_is_healthy(struct haul_io *io, const char **why);
  * pollers run; handlers have not ended; a carrier has another poller), -EPERM (called on a
  * carrier), -ENOMEM and others.
  *
- * haul_io_free() checks the pool for lost packets, and for such that were sent, dropped or freed
- * twice, and frees io. Call it after haul_stop() and after haul_port_close() of all ports, while
- * nobody uses the pool. With -Dchecks=true it names the handlers that were called with the lost
- * packets, and neither sent nor dropped them. Returns 0, or with one line in errbuf: -EIO (packets
- * are missing, or came back twice; io is freed), -EBUSY (haul_io_stop() has not completed; io
- * remains). If as many are missing as came back twice, it finds neither.
+ * haul_io_free() checks the pool for packets that were lost, and for packets that were sent,
+ * dropped or freed twice, and frees io. Call it after haul_stop() and after haul_port_close() of
+ * all ports, while nobody uses the pool. With -Dchecks=true it names the handlers that were called
+ * with the lost packets, and neither sent nor dropped them. Returns 0, or with one line in errbuf:
+ * -EIO (packets are missing, or came back twice; io is freed), -EBUSY (haul_io_stop() has not
+ * completed; io remains). If as many are missing as came back twice, it finds neither.
  */
 HAUL_API int haul_io_stop(struct haul_io *io, uint64_t timeout_ns, char *errbuf, size_t errlen);
 HAUL_API int haul_io_resume(

@@ -17,7 +17,7 @@ struct haul_pool_need {
 	unsigned nb_specs;
 	unsigned carriers; /* each with one queue of each port */
 	uint16_t rx_ring, tx_ring; /* descriptors, as in haul_port_opts */
-	unsigned in_flight; /* packets that handlers hold at once, on all carriers; 0: few */
+	unsigned in_flight; /* packets that all carriers' handlers hold at the same time; 0: few */
 };
 
 /*

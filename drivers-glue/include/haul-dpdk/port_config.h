@@ -56,7 +56,7 @@ struct haul_port_config {
 };
 
 /* The configuration that the port has now. */
-/* A struct has this name, too: no mistake to tell C++ of. */
+/* A struct has the same name, of which -Wshadow of C++ would warn. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 HAUL_API const struct haul_port_config *haul_port_config(const struct haul_port *port);
@@ -98,7 +98,7 @@ HAUL_API int haul_port_set_promiscuous(
 	struct haul_port *port, bool on, char *errbuf, size_t errlen);
 HAUL_API int haul_port_set_allmulticast(
 	struct haul_port *port, bool on, char *errbuf, size_t errlen);
-/* An interface that is down by it, or because of haul_port_stop(), is no fault
+/* An interface that this call, or haul_port_stop(), has set down is no fault
  * (haul_port_is_alive()). */
 HAUL_API int haul_port_set_link(struct haul_port *port, bool up, char *errbuf, size_t errlen);
 HAUL_API int haul_port_get_flow_control(

@@ -62,10 +62,10 @@ struct haul_test_frame {
 
 /*
  * Takes the first frame that was sent on a port, or on HAUL_ANY, and waits for one until the
- * deadline, a point of haul_now()'s clock. Frames come by the time of the send, then by port, then
- * by carrier, then in the order of the sends: so a test that failed fails again, although carriers
- * run in parallel. All of an instant are known when it is over: the clock is at least 1 ns after
- * frame->at when the call returns. By one coroutine at a time.
+ * deadline, a point of haul_now()'s clock. Frames are sorted by the time of the send, then by port,
+ * then by carrier, then by the order of the sends: so a test that failed fails again, although
+ * carriers run in parallel. The frames of one instant are complete only when it is over, so the
+ * clock is at least 1 ns after frame->at when the call returns. By one coroutine at a time.
  * Returns 0; -ETIMEDOUT, -ECANCELED or -EAGAIN (deadline 0) as the calls of haul/sync.h.
  */
 HAUL_API int haul_test_take(struct haul_test *t, unsigned port, struct haul_test_frame *frame,

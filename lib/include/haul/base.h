@@ -21,7 +21,7 @@ extern "C" {
  */
 #define HAUL_SUSPENDS
 
-/* For macros that declare variables, or name their place. */
+/* For macros that declare variables, or name their source line. */
 #define HAUL_JOIN_(a, b) a##b
 #define HAUL_NAME_(a, b) HAUL_JOIN_(a, b)
 #define HAUL_QUOTE_(a) #a
@@ -33,7 +33,7 @@ extern "C" {
 #define HAUL_S UINT64_C(1000000000)
 #define HAUL_FOREVER UINT64_MAX
 
-/* Carriers, ports and queues are numbered from 0. In the place of a number: all of them, or any. */
+/* Carriers, ports and queues are numbered from 0. Instead of a number: all of them, or any. */
 #define HAUL_ALL UINT32_MAX
 #define HAUL_ANY UINT32_MAX
 

@@ -13,9 +13,10 @@ extern "C" {
  * Runs fn(arg) on each carrier of rt, in a pinned coroutine there, and waits until all have
  * returned; neither a cancel nor a deadline ends this wait. By a coroutine of any runtime, also one
  * that is a poller, or by a thread that is no carrier. Returns 0; the first error that fn returned,
- * in the order of the carriers; or, and fn runs only on those before: -ENOMEM, -ECANCELED (rt is
- * being stopped; haul_stop() returns after the calls that are under way), -EPERM (in a child of
- * fork()). A carrier runs fn when it comes to it: not while a coroutine there computes.
+ * in the order of the carriers; or, if fn could not be started on one of them, and runs only on
+ * those before it: -ENOMEM, -ECANCELED (rt is being stopped; haul_stop() returns after the calls
+ * that are under way), -EPERM (in a child of fork()). A carrier does not begin fn while another
+ * coroutine computes there without a yield.
  */
 HAUL_API int haul_on_each(struct haul_runtime *rt, int (*fn)(void *arg), void *arg) HAUL_SUSPENDS;
 
@@ -54,10 +55,10 @@ HAUL_API int haul_local_set(struct haul_local *key, void *value);
 
 /*
  * Until the end of the block the caller must not suspend: for code that changes data of its
- * carrier, which others on the carrier must not see half changed. A call there that suspends, or
- * could have to, ends the program with a line that names this place; haul_send() only if it has to
- * wait, or in a library built with -Dchecks=true. They nest. On a thread that is no carrier: does
- * nothing. Does not suspend. haul_carrier_stats.no_suspends counts them.
+ * carrier, which others on the carrier must not see half changed. A call inside it that suspends,
+ * or might have to, ends the program with a line that names this source line; haul_send() only if
+ * it has to wait, or in a library built with -Dchecks=true. Such blocks nest. On a thread that is
+ * no carrier: does nothing. Does not suspend. haul_carrier_stats.no_suspends counts them.
  */
 #define HAUL_NO_SUSPEND()                                             \
 	struct haul_no_suspend HAUL_NAME_(haul_no_suspend_, __LINE__) \

@@ -65,8 +65,8 @@ struct haul_coro_opts {
  * co == NULL: the coroutine is detached, and freed when it ends. Otherwise *co gets a handle, which
  * the caller passes to haul_join() or haul_detach() exactly once.
  * They do not suspend. Coroutines that one thread spawns on one carrier start in that order.
- * A coroutine gets a stack when it begins. If there is no memory for one then, it begins later:
- * behind those that are ready, and again until there is.
+ * A coroutine gets a stack when it begins. If there is no memory for one then, it goes behind the
+ * ready coroutines and tries again, until there is.
  * Return 0; -ENOMEM (no memory for a coroutine); -EINVAL (stack_size above HAUL_STACK_MAX, or
  * order_key above HAUL_ORDER_KEYS); -ECANCELED (the runtime is stopping); -EPERM (haul_spawn() on a
  * thread that is no carrier; any of them in a child of fork(), which has no carriers).
@@ -128,11 +128,11 @@ HAUL_API bool haul_maybe_yield(bool had_io) HAUL_SUSPENDS;
 
 /* Suspends for at least ns nanoseconds. Returns 0, or -ECANCELED if the caller is cancelled before
  * or during the call; if before, other coroutines run once all the same. -ETIMEDOUT: the deadline
- * of a scope around was earlier (haul/scope.h). */
+ * of an enclosing scope was earlier (haul/scope.h). */
 HAUL_API int haul_sleep(uint64_t ns) HAUL_SUSPENDS;
 
-/* The same until a point of haul_now()'s clock, such as haul_in(HAUL_MS): work that repeats does
- * not drift with at += period. If that has passed, other coroutines run once. */
+/* The same until a point of haul_now()'s clock, such as haul_in(HAUL_MS): periodic work does not
+ * drift with at += period. If that time has passed, other coroutines run once. */
 HAUL_API int haul_sleep_until(uint64_t at) HAUL_SUSPENDS;
 
 /*
@@ -151,9 +151,9 @@ HAUL_API void haul_unpark(struct haul_coro *co);
 /*
  * Asks co to end; this cannot be undone. The current wait of co and all later ones return
  * -ECANCELED (in functions that list this error), and haul_maybe_yield() of a poller returns false.
- * Later waits still run other coroutines once before they return. A shield keeps all this for later
- * (haul/scope.h). Any thread. Does not suspend. The
- * caller guarantees that co is valid, as for haul_unpark().
+ * Later waits still run other coroutines once before they return. A shield postpones all this
+ * (haul/scope.h). Any thread. Does not suspend. The caller guarantees that co is valid, as for
+ * haul_unpark().
  */
 HAUL_API void haul_cancel(struct haul_coro *co);
 

@@ -25,7 +25,7 @@ extern "C" {
 struct haul_hist {
 	uint64_t counts[HAUL_HIST_BUCKETS];
 	uint64_t max; /* the largest value; exact, also beyond the last bucket */
-	uint64_t quick; /* haul_hist_add() takes values up to this without a look at max */
+	uint64_t quick; /* haul_hist_add() does not compare values up to this with max */
 };
 
 /* The bucket of a value. */
@@ -67,8 +67,8 @@ static inline void haul_hist_add(struct haul_hist *h, uint64_t value, uint64_t n
 /* Adds the values of from, which another thread may write, to the caller's own histogram. */
 HAUL_API void haul_hist_merge(struct haul_hist *to, const struct haul_hist *from);
 
-/* Takes away the values of an earlier copy of the same histogram: those added since remain. max is
- * then the end of the highest bucket with a value, or the total's max if that is less. */
+/* Subtracts an earlier copy of the same histogram: the values added since remain. max is then the
+ * end of the highest bucket with a value, or the total's max if that is less. */
 HAUL_API void haul_hist_subtract(struct haul_hist *from, const struct haul_hist *earlier);
 
 /* The number of values, and the largest one; 0 if there is none. */

@@ -173,8 +173,8 @@ HAUL_API int haul_try_send(struct haul_txq *txq, struct rte_mbuf *pkt);
  * the queue's carrier. If stolen, the caller returns to its home to send, unless the ports were
  * started with HAUL_ORDER_ANY (haul_io_opts.send_order). In a burst handler the first wait ends the
  * program with a line: use haul_tx_burst() (haul-dpdk/io.h) or haul_try_send() there. Returns 0;
- * or, and the caller keeps the packet: -ECANCELED; -ETIMEDOUT (the deadline of a scope around has
- * passed: haul/scope.h).
+ * or, and the caller keeps the packet: -ECANCELED; -ETIMEDOUT (the deadline of an enclosing scope
+ * has passed: haul/scope.h).
  */
 HAUL_API int haul_send(struct haul_txq *txq, struct rte_mbuf *pkt) HAUL_SUSPENDS;
 

@@ -65,8 +65,8 @@ struct haul_runtime_opts {
 	 * haul_now() and deadlines are those of this clock, in the whole process, from haul_start()
 	 * to haul_stop(): the process has no other runtime. Not with stealing, nor with pollers,
 	 * but those of a test of handlers (haul-dpdk/test.h). A thread that is no carrier should
-	 * only wait (haul_join() with HAUL_FOREVER) while coroutines use the clock: it does not
-	 * hold it up, nor does its deadline move it.
+	 * only wait (haul_join() with HAUL_FOREVER) while coroutines use the clock: the clock does
+	 * not wait for what the thread does, and does not jump to a deadline of the thread's.
 	 */
 	bool virtual_time;
 	/*
@@ -74,13 +74,12 @@ struct haul_runtime_opts {
 	 * a line on stderr with its call stack, one a second at most; all that are found are
 	 * counted (haul_carrier_stats.long_slices). So does a cycle of a poller of haul_io_start(),
 	 * with the burst handlers and sources that it calls; other pollers are not watched. The
-	 * watchdog looks twice in that time, but four times a second while it sees nothing run, so
-	 * it may miss those that run for less than 300 ms. One that keeps the carrier's thread
-	 * waiting in a system call, as by sleep(), gets a line, too, if three looks in a row find
-	 * it there: waits of twice that long are found, shorter ones rarely
-	 * (haul_carrier_stats.foreign_waits). If the call is futex(2), as by pthread_mutex_lock(),
-	 * ten times that long is the limit. 0: 20 ms; HAUL_FOREVER: none, nor the thread that
-	 * looks.
+	 * watchdog looks twice in that time, but only four times a second while it finds the
+	 * carriers idle, so it may miss a coroutine that runs for less than 300 ms. One that keeps
+	 * the carrier's thread waiting in a system call, such as sleep(), also gets a line if three
+	 * looks in a row find it there: waits of twice watchdog_ns are found, shorter ones rarely
+	 * (haul_carrier_stats.foreign_waits). For futex(2), which pthread_mutex_lock() calls, the
+	 * limit is ten times as long. 0: 20 ms; HAUL_FOREVER: no watchdog, and no thread for it.
 	 */
 	uint64_t watchdog_ns;
 };
@@ -123,12 +122,12 @@ HAUL_API int haul_stop(struct haul_runtime *rt, uint64_t timeout_ns);
 
 /*
  * Prints coroutines that have not ended: carrier, name, state, what each waits for and since when,
- * call stack. Of those with one name at one place, such as thousands of handlers in one call, three
- * are printed, any that holds a mutex for which a printed one waits, and the number of the others.
- * Prints the number of ended coroutines that were neither joined nor detached; with stack_marks,
- * how much stack each function has used at most. The carriers run on. Any thread. It sends
- * SIGRTMAX - 2 to the carriers' threads, whose handler calls the unwinder; with glibc before 2.35
- * no thread may load a library meanwhile.
+ * call stack. Of coroutines with the same name and call stack, such as thousands of handlers in one
+ * call, it prints three, any other that holds a mutex for which a printed one waits, and the number
+ * of the rest. Prints the number of ended coroutines that were neither joined nor detached; with
+ * stack_marks, how much stack each function has used at most. The carriers run on. Any thread. It
+ * sends SIGRTMAX - 2 to the carriers' threads, whose handler calls the unwinder; with glibc before
+ * 2.35 no thread may load a library meanwhile.
  */
 HAUL_API void haul_dump(struct haul_runtime *rt, FILE *out);
 
@@ -139,7 +138,7 @@ HAUL_API void haul_dump(struct haul_runtime *rt, FILE *out);
  * does raise() reach the thread then; kill(getpid(), sig) does.) In threads that exist already, and
  * in programs that fork() and exec() start, the caller may block or unblock it. Any thread; best
  * the first one, before it creates others. Returns 0, or:
- *	-EINVAL	sig is no signal; one of a fault, whose program is to crash (SIGSEGV, SIGBUS,
+ *	-EINVAL	sig is no signal; one of a fault, which must end the program (SIGSEGV, SIGBUS,
  *		SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT); one that has no handler (SIGKILL,
  *		SIGSTOP, those of the C library); or haul's own, SIGRTMAX - 2
  *	-EAGAIN	no thread
@@ -151,7 +150,7 @@ HAUL_API size_t haul_trim(struct haul_runtime *rt);
 
 /* The number of carriers; carrier i, or NULL if i is not below that number. Any thread. */
 HAUL_API unsigned haul_carriers(const struct haul_runtime *rt);
-/* A struct has this name, too: no mistake to tell C++ of. */
+/* A struct has the same name, of which -Wshadow of C++ would warn. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 HAUL_API struct haul_carrier *haul_carrier(struct haul_runtime *rt, unsigned i);
@@ -159,8 +158,8 @@ HAUL_API struct haul_carrier *haul_carrier(struct haul_runtime *rt, unsigned i);
 
 /*
  * The carrier nearest to a NIC, for haul_coro_opts.near. nic is an interface name or PCI address.
- * NULL if there is no such NIC, or the interface has no device (veth, TAP) and so no place in the
- * machine. Reads files in /sys. Any thread.
+ * NULL if there is no such NIC, or the interface has no device (veth, TAP), and so is near to no
+ * CPU. Reads files in /sys. Any thread.
  */
 HAUL_API struct haul_carrier *haul_carrier_near(struct haul_runtime *rt, const char *nic);
 

@@ -81,7 +81,7 @@ HAUL_API void haul_scope_cancel(struct haul_scope *s) HAUL_SUSPENDS;
 
 /*
  * Until the end of the block the caller runs as if it were not cancelled, and without the deadlines
- * of scopes around it: for clean-up that waits. deadline: when it has passed, waits end with
+ * of enclosing scopes: for clean-up that waits. deadline: when it has passed, waits end with
  * -ETIMEDOUT, or -ECANCELED if the caller is cancelled; not HAUL_FOREVER. Children are not
  * shielded. After the block a cancel counts again.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The Internet checksum (RFC 1071) over bytes that lie together: eight bytes a step, as section 2
- * of the RFC proposes; rte_raw_cksum() takes two. From any context.
+ * The Internet checksum (RFC 1071) over contiguous bytes: eight bytes a step, as section 2 of the
+ * RFC proposes; rte_raw_cksum() takes two. From any context.
  */
 #ifndef HAUL_SUM_H
 #define HAUL_SUM_H

@@ -3,19 +3,19 @@
  * Objects that coroutines wait for: mutex, condition, event, semaphore, channel. They may be used
  * by coroutines of all carriers of a process, also while stolen. Waiters are served first come,
  * first served. A mutex, condition, event or semaphore that is all zero is ready for use, owns no
- * memory, and must not be copied or freed while it is in use. Of objects in freed memory only a
- * destroyed channel is told as such, and a mutex by haul_mutex_unlock(), if its holder is no
- * coroutine; other calls may wait for ever, spin or crash.
+ * memory, and must not be copied or freed while it is in use. Use of freed memory is detected only
+ * of a destroyed channel, and by haul_mutex_unlock() if the mutex's holder is no coroutine; other
+ * calls may wait for ever, spin or crash.
  *
  * Each call that may wait has a deadline as its last argument: a point of haul_now()'s clock, such
  * as haul_in(5 * HAUL_MS); HAUL_FOREVER: none; 0: does not wait. Such a call returns
  *	0           done
  *	-EAGAIN     it would have had to wait, and the deadline is 0
- *	-ETIMEDOUT  the deadline, or that of a scope around, has passed, and nothing was done
+ *	-ETIMEDOUT  the deadline, or that of an enclosing scope, has passed, and nothing was done
  *	-ECANCELED  the caller is cancelled (haul_cancel()), and nothing was done
- * One of these, never two: what was done is not undone by a deadline or a cancel at the same time.
- * What needs no wait is done even if the deadline has passed. A cancelled caller gets -ECANCELED
- * instead, unless the deadline is 0.
+ * Exactly one of these: what was done is not undone by a deadline or a cancel at the same time.
+ * What needs no wait is done even if the deadline has passed; but a cancelled caller gets
+ * -ECANCELED, unless the deadline is 0.
  * The call that ends a wait does not use the object after that: a waiter whose wait has ended may
  * free the object if nobody else uses it.
  * It is called by a coroutine, but not in a burst handler; with deadline 0 by any thread, unless
@@ -60,10 +60,11 @@ HAUL_API void haul_mutex_unlock(struct haul_mutex *m);
 /*
  * A condition: coroutines that hold m wait for a change of what m guards.
  * haul_cond_wait: unlocks m, waits, and locks it again, in every case. It needs a coroutine. Wait
- *     in a loop: another coroutine may have had m before.
+ *     in a loop: another coroutine may have had m in between.
  * haul_cond_signal, haul_cond_broadcast: wake the first waiter, or all that wait now. Any thread,
- *     with or without m. Do not suspend. But change what waiters look at with m: a waiter that has
- *     looked, and does not wait yet, misses the call. A thread, which cannot lock m, sets an event.
+ *     with or without m. Do not suspend. But hold m while changing what waiters look at: a waiter
+ *     that has looked, and does not wait yet, would miss the call. A thread that is no carrier
+ *     cannot lock m: use an event there.
  */
 HAUL_API int haul_cond_wait(
 	struct haul_cond *cond, struct haul_mutex *m, uint64_t deadline) HAUL_SUSPENDS;

@@ -81,7 +81,7 @@ struct haul_app_hooks {
 	const struct haul_coro_opts *coro; /* of the coroutines of on_packet, such as their name */
 	const char *drop_names[HAUL_DROP_OWN_MAX]; /* for HAUL_DROP_OWN + i */
 	const struct haul_app_counter *counters; /* read after parsed(), which may fill it */
-	unsigned mem_mb; /* of EAL's memory, beside that of packets; read after parsed(), too */
+	unsigned mem_mb; /* EAL's, for what is not packets; read after parsed(), too */
 	void *arg; /* haul_app.arg, and haul_rx.arg; NULL: that is the struct haul_app */
 
 	/* The options are parsed: checks them, and changes *io, which has the fields above and
@@ -175,12 +175,11 @@ HAUL_API void haul_app_set_period(struct haul_app *app, uint64_t ns);
  * terminal. In parsed(). */
 HAUL_API void haul_app_plain_reports(struct haul_app *app);
 
-/* Adds the figures of --json, as far as they have come, to an object of the program. Main thread,
- * from started() on. */
+/* Adds the figures of --json so far to an object of the program. Main thread, from started() on. */
 HAUL_API void haul_app_json_figures(struct haul_app *app, struct haul_app_json *object);
 
 /*
- * clean_up() runs before each way out of the process on which functions of atexit() do not: a
+ * clean_up() runs before each end of the process at which functions of atexit() do not run: a
  * second SIGINT or SIGTERM, a deadly signal such as SIGSEGV or SIGQUIT. On any thread; it may call
  * async-signal-safe functions only. NULL: nothing does. For programs that have called
  * haul_app_plain_reports(): a screen has a function of its own. Main thread.

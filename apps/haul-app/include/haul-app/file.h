@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Files that users name, for programs to read at their start: a regular file, or what a shell gives
- * in its place (a pipe, /dev/stdin, <(command), a FIFO). A signal that ends the program ends the
+ * Files that users name, for programs to read at their start: a regular file, or what a shell
+ * passes instead (a pipe, /dev/stdin, <(command), a FIFO). A signal that ends the program ends the
  * reading, too; a file without an end is read up to a length.
  *
  *	struct haul_app_input in;
