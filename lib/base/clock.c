@@ -86,7 +86,7 @@ void hauli_clock_stop(void)
 	hauli_counter_add(&hauli_virtual_now, now);
 }
 
-void hauli_clock_go_on(void)
+void hauli_clock_resume(void)
 {
 	ticks_per_ns = real_ticks_per_ns;
 	ns_per_tick = real_ns_per_tick;

@@ -30,10 +30,10 @@ static inline uint64_t hauli_ticks(void)
 /* Virtual time, for tests (sched/look/quiet.c); 0: time is real. */
 extern struct hauli_counter hauli_virtual_now;
 
-/* From stop to go_on time is virtual, and a tick is a nanosecond, so that no conversion rounds.
+/* From stop to resume time is virtual, and a tick is a nanosecond, so that no conversion rounds.
  * Call them while no carrier runs. */
 void hauli_clock_stop(void);
-void hauli_clock_go_on(void);
+void hauli_clock_resume(void);
 
 /* The time of timers, deadlines and haul_now(). */
 static inline uint64_t hauli_timer_ticks(void)

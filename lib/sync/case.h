@@ -21,7 +21,7 @@ struct hauli_case_kind {
 	void (*leave)(struct hauli_waitq *q, struct hauli_sync_waiter *w);
 	/* Without the lock: the caller was served, and serves the rest of its list. NULL: there
 	 * never is a rest. */
-	void (*go_on)(struct hauli_waitq *q);
+	void (*serve_rest)(struct hauli_waitq *q);
 };
 
 struct hauli_case {

@@ -171,7 +171,7 @@ static void leave_senders(struct hauli_waitq *q, struct hauli_sync_waiter *w)
 }
 
 /* The channel is closed, and this coroutine was served. */
-static void go_on(struct hauli_waitq *q)
+static void serve_rest(struct hauli_waitq *q)
 {
 	lock(chan_of(q));
 	send_away(chan_of(q));
@@ -192,8 +192,8 @@ static int wait_in(
 	hauli_waitq_is_for(w, sends ? "room in channel" : "a value of channel", ch);
 	unlock(ch);
 	err = hauli_waitq_wait(&ch->q, w, sends ? leave_senders : hauli_waitq_leave);
-	if (hauli_unlikely(w->waiter.goes_on))
-		go_on(&ch->q);
+	if (hauli_unlikely(w->waiter.serves_rest))
+		serve_rest(&ch->q);
 	return err;
 }
 
@@ -334,7 +334,7 @@ static bool try_recv_case(struct hauli_case *cs, uint64_t *value, struct hauli_s
 struct haul_case haul_case_send(struct haul_chan *ch, const void *value)
 {
 	static const struct hauli_case_kind kind = {
-		try_send_case, senders_of, leave_senders, go_on};
+		try_send_case, senders_of, leave_senders, serve_rest};
 
 	HAUL_MISUSE_IF(!ch || !value, NULL_CHAN_OR_VALUE);
 	return hauli_case(&kind, ch, (void *)(uintptr_t)value);
@@ -343,7 +343,7 @@ struct haul_case haul_case_send(struct haul_chan *ch, const void *value)
 struct haul_case haul_case_recv(struct haul_chan *ch, void *value)
 {
 	static const struct hauli_case_kind kind = {
-		try_recv_case, hauli_waitq_own_list, hauli_waitq_leave, go_on};
+		try_recv_case, hauli_waitq_own_list, hauli_waitq_leave, serve_rest};
 
 	HAUL_MISUSE_IF(!ch || !value, NULL_CHAN_OR_VALUE);
 	return hauli_case(&kind, ch, value);

@@ -101,7 +101,7 @@ static bool try_case(struct hauli_case *cs, uint64_t *value, struct hauli_sync_w
 struct haul_case haul_case_event(struct haul_event *e)
 {
 	static const struct hauli_case_kind kind = {
-		try_case, hauli_waitq_own_list, hauli_crowd_leave, hauli_crowd_go_on};
+		try_case, hauli_waitq_own_list, hauli_crowd_leave, hauli_crowd_serve_rest};
 
 	HAUL_MISUSE_IF(!e, NULL_EVENT);
 	return hauli_case(&kind, e, NULL);

@@ -156,8 +156,8 @@ static int wait(struct hauli_case *cases, unsigned n, struct hauli_select *s)
 	leave_all(cases, n, s->first.served);
 	cs = HAULI_CONTAINER(s->first.served, struct hauli_case, waiter);
 	cs->err = cs->waiter.result;
-	if (hauli_unlikely(cs->waiter.goes_on))
-		cs->kind->go_on(cs->q);
+	if (hauli_unlikely(cs->waiter.serves_rest))
+		cs->kind->serve_rest(cs->q);
 	return (int)(cs - cases);
 }
 

@@ -15,7 +15,7 @@ void hauli_sync_waiter_enter(
 {
 	w->waiter.coro = hauli_here()->current;
 	w->first = first;
-	w->taken = w->goes_on = false;
+	w->taken = w->serves_rest = false;
 	hauli_wait_list_enter(list, &w->waiter);
 }
 
@@ -101,7 +101,7 @@ struct hauli_waiter *hauli_waitq_take_some(struct hauli_wait_list *list, int res
 		w = hauli_waitq_take(list, result);
 		if (!w)
 			break;
-		w->goes_on = n == SERVED_AT_ONCE;
+		w->serves_rest = n == SERVED_AT_ONCE;
 		*end = &w->waiter;
 		end = &w->waiter.next;
 	}
@@ -129,7 +129,7 @@ void hauli_crowd_leave(struct hauli_waitq *q, struct hauli_sync_waiter *w)
 	hauli_wait_list_leave(goes ? &crowd->going : &q->list, &w->waiter);
 }
 
-void hauli_crowd_go_on(struct hauli_waitq *q)
+void hauli_crowd_serve_rest(struct hauli_waitq *q)
 {
 	uint64_t value = hauli_waitq_lock(q);
 	struct hauli_waiter *some = hauli_waitq_take_some(&((struct hauli_crowd *)q)->going, 0);
@@ -142,8 +142,8 @@ int hauli_crowd_wait(struct hauli_crowd *crowd, struct hauli_sync_wait *w)
 {
 	int result = hauli_waitq_wait(&crowd->q, w, hauli_crowd_leave);
 
-	if (hauli_unlikely(w->waiter.goes_on))
-		hauli_crowd_go_on(&crowd->q);
+	if (hauli_unlikely(w->waiter.serves_rest))
+		hauli_crowd_serve_rest(&crowd->q);
 	return result;
 }
 

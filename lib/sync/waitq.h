@@ -44,7 +44,7 @@ struct hauli_sync_waiter {
 	void *value; /* channel: where the value is, or goes */
 	int result; /* written by the server: what the call returns */
 	bool taken; /* written by the server: it is in no list any more */
-	bool goes_on; /* written by the server: the coroutine serves the next ones (serve_some()) */
+	bool serves_rest; /* written by the server: the coroutine serves more (serve_some()) */
 };
 
 /* A wait for one object. Lies on the stack of its coroutine. */
@@ -148,7 +148,7 @@ int hauli_crowd_wait(struct hauli_crowd *crowd, struct hauli_sync_wait *w);
 void hauli_crowd_leave(struct hauli_waitq *q, struct hauli_sync_waiter *w);
 
 /* The running coroutine was served, and serves the rest (hauli_waitq_serve_some()). */
-void hauli_crowd_go_on(struct hauli_waitq *q);
+void hauli_crowd_serve_rest(struct hauli_waitq *q);
 
 /* Serves all that wait now, and unlocks with this value. The caller has the lock. */
 void hauli_crowd_release(struct hauli_crowd *crowd, uint64_t value);

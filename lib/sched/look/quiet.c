@@ -257,7 +257,7 @@ void hauli_quiet_fini(struct haul_runtime *rt)
 	pthread_mutex_destroy(&rt->quiet_lock);
 	hauli_process_lock();
 	if (rt->virtual_time)
-		hauli_clock_go_on();
+		hauli_clock_resume();
 	runtimes--;
 	hauli_process_unlock();
 }
