@@ -8,11 +8,11 @@
 #include <rte_alarm.h>
 #include <rte_interrupts.h>
 
-#include "conc/event.h"
+#include "conc/completion.h"
 
-static void seen(void *arg)
+static void reached(void *arg)
 {
-	hauli_event_set(arg);
+	hauli_completion_set(arg);
 }
 
 void hauli_interrupts_quiesce(void)
@@ -20,19 +20,19 @@ void hauli_interrupts_quiesce(void)
 	/* Alarms run on EAL's interrupt thread; one may run amid a round of the thread, the next
 	 * one in another round. */
 	for (int round = 0; round < 2; round++) {
-		struct hauli_event event;
+		struct hauli_completion done;
 
-		hauli_event_init(&event);
-		if (rte_eal_alarm_set(1, seen, &event) != 0)
+		hauli_completion_init(&done);
+		if (rte_eal_alarm_set(1, reached, &done) != 0)
 			return;
-		hauli_event_wait(&event);
+		hauli_completion_wait(&done);
 	}
 }
 
 /* Not an alarm: the cleanup waits for alarms to end. */
 static void stay(void *arg)
 {
-	hauli_event_set(arg);
+	hauli_completion_set(arg);
 	for (;;)
 		pause();
 }
@@ -42,13 +42,13 @@ void hauli_interrupts_still(void)
 	struct rte_intr_handle *handle = rte_intr_instance_alloc(RTE_INTR_INSTANCE_F_PRIVATE);
 	/* Readable from the start. The interrupt thread keeps its parts for good. */
 	int fd = eventfd(1, EFD_CLOEXEC);
-	struct hauli_event event;
+	struct hauli_completion done;
 
-	hauli_event_init(&event);
+	hauli_completion_init(&done);
 	if (handle && fd >= 0 && rte_intr_fd_set(handle, fd) == 0 &&
 		rte_intr_type_set(handle, RTE_INTR_HANDLE_EXT) == 0 &&
-		rte_intr_callback_register(handle, stay, &event) == 0) {
-		hauli_event_wait(&event);
+		rte_intr_callback_register(handle, stay, &done) == 0) {
+		hauli_completion_wait(&done);
 		fd = -1;
 	}
 	rte_intr_instance_free(handle); /* EAL has a copy */

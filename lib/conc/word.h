@@ -25,7 +25,7 @@
  *	               The remote take is an exchange: it returns a permit that is given at the same
  *	               time together with the writes before it, or leaves it there
  *
- * Model of trylock, ptr_published and event: tests/model/word.c; of permit: permit.c,
+ * Model of trylock, ptr_published and completion: tests/model/word.c; of permit: permit.c,
  * permit_remote.c; of u32_published: order.c, capture_ring.c;
  * of claim: select_sem.c; of tagged: join_until.c.
  */

@@ -14,6 +14,8 @@ INSTEAD = {
     "hauli_tally": "u64_shared", "hauli_slot": "trylock", "hauli_link": "ptr_published",
     "hauli_turn": "ticket", "hauli_sight": "hauli_policy_snapshot",
     "hauli_acts": "hauli_policy_ops", "hauli_rules": "hauli_policy_params",
+    "hauli_event_init": "hauli_completion_init", "hauli_event_set": "hauli_completion_set",
+    "hauli_clock_go_on": "hauli_clock_resume", "hauli_crowd_go_on": "hauli_crowd_serve_rest",
 }
 FOUND = re.compile(r"(?<![a-z])(%s)(?![a-z])" % "|".join(INSTEAD), re.IGNORECASE)
 KEPT = ("tests/lint/words.py", "tests/lint/selftest.py", "docs/glossary.md")

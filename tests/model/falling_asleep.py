@@ -53,7 +53,7 @@ SOURCES = {
                     'lib/sched/place/cluster.c', 'lib/sched/mail/mail.c', 'lib/sched/run/poller.c',
                     'lib/sched/steal/sleep.c'],
     'asleep': ASLEEP, 'asleep_poller': ASLEEP,
-    'poller_end': ['lib/conc/event.c', 'lib/conc/fence.c', 'lib/conc/inbox.c',
+    'poller_end': ['lib/conc/completion.c', 'lib/conc/fence.c', 'lib/conc/inbox.c',
                    'lib/conc/injector.c', 'lib/conc/ring.c',
                    'lib/sched/place/cluster.c', 'lib/sched/spawn/end.c', 'lib/sched/mail/mail.c',
                    'lib/sched/run/poller.c', 'lib/sched/steal/sleep.c'],

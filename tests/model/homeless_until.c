@@ -22,7 +22,7 @@ static struct {
 	struct hauli_inbox *inboxes[1];
 	struct haul_coro target, joiner;
 	struct hauli_join timed; /* of the thread */
-	struct hauli_event event;
+	struct hauli_completion done;
 	struct hauli_join plain; /* of the coroutine */
 	_Atomic bool over; /* the deadline has passed */
 	struct hauli_msg rouse;
@@ -68,8 +68,8 @@ static void init(void)
 	hauli_injector_put(&m.cluster.injector, &m.target.item);
 	hauli_ptr_published_set(&m.joiner.home, &m.c);
 	m.rouse.kind = &nothing;
-	m.timed = (struct hauli_join){.target = &m.target, .event = &m.event};
-	hauli_event_init(&m.event);
+	m.timed = (struct hauli_join){.target = &m.target, .done = &m.done};
+	hauli_completion_init(&m.done);
 	m.plain = (struct hauli_join){.target = &m.target, .waiter = &m.joiner};
 	model_own(&m.c.runq, sizeof(m.c.runq), 0);
 	model_own(&m.cluster, sizeof(m.cluster), 0);
@@ -84,7 +84,7 @@ static void thread(void)
 		hauli_mail_send(&m.c, &m.rouse);
 		return;
 	}
-	hauli_event_wait(&m.event);
+	hauli_completion_wait(&m.done);
 	MODEL_ASSERT(m.timed.result == &m.result && m.result == 1);
 }
 

@@ -18,7 +18,7 @@ static struct {
 	struct haul_carrier c; /* the home of the target */
 	struct haul_coro target;
 	struct hauli_join timed;
-	struct hauli_event event;
+	struct hauli_completion done;
 	uint64_t result;
 	uint64_t now; /* of the thread's clock */
 } m;
@@ -40,8 +40,8 @@ uint64_t hauli_ns_from_ticks(uint64_t ticks)
 
 static void init(void)
 {
-	m.timed = (struct hauli_join){.target = &m.target, .event = &m.event};
-	hauli_event_init(&m.event);
+	m.timed = (struct hauli_join){.target = &m.target, .done = &m.done};
+	hauli_completion_init(&m.done);
 	hauli_ptr_published_set(&m.target.home, &m.c);
 	hauli_tagged_set(&m.target.joiner, (uintptr_t)&m.timed | HAULI_JOIN_TIMED);
 	model_private(&m.now, sizeof(m.now), 1);
@@ -56,7 +56,7 @@ static void home(void)
 
 static void thread(void)
 {
-	if (wait_for_event(&m.timed, 1))
+	if (wait_for_completion(&m.timed, 1))
 		MODEL_ASSERT(m.timed.result == &m.result && m.result == 1);
 	model_free(&m.timed, sizeof(m.timed)); /* the thread goes on */
 }

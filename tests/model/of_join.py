@@ -35,14 +35,14 @@ MUTATIONS = [
      'return atomic_load_explicit(&w->value, memory_order_acquire /* word.E5:A */);',
      'return atomic_load_explicit(&w->value, memory_order_relaxed);'),
     ('join_thread', 'lib/sched/wait/join.c', 'a thread whose deadline comes too late does not wait',
-     'hauli_event_wait(j->event); return true;', 'return true;'),
+     'hauli_completion_wait(j->done); return true;', 'return true;'),
     ('join_thread', 'lib/sched/wait/join.c', 'the deadline of a thread ends a join that has ended',
      'if (withdraw(j)) return false;', 'return false;'),
     ('homeless_until', 'lib/sched/wait/request.c', 'a join that is over counts as misuse',
      '(bits & HAULI_REQ_JOIN) && hauli_join_waits(co)', 'bits & HAULI_REQ_JOIN'),
 ]
 
-USED = ['lib/conc/event.c', 'lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/ring.c',
+USED = ['lib/conc/completion.c', 'lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/ring.c',
         'lib/sched/wait/request.c', 'lib/sched/wait/wake.c']
 JOIN = USED + ['lib/sched/state/carrier.c']
 HOMELESS = JOIN + ['lib/conc/injector.c', 'lib/sched/place/cluster.c']

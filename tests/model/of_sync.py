@@ -95,7 +95,7 @@ MUTATIONS = [
      'while (!is_served(b)) wait(b);', ''),
 ]
 
-SYNC = ['lib/conc/event.c', 'lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/lockword.c',
+SYNC = ['lib/conc/completion.c', 'lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/lockword.c',
         'lib/conc/ring.c', 'lib/sched/wait/block.c', 'lib/sched/wait/request.c',
         'lib/sched/wait/wake.c', 'lib/sync/waitq.c']
 SOURCES = {

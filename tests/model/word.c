@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Slot, link and event together: two threads claim a slot, and each in turn builds an object in it;
- * a third thread waits for the event, whose memory is freed when the wait returns.
+ * Try-lock, published pointer and completion together: two threads claim a slot, and each in turn
+ * builds an object in it; a third thread waits for the completion, whose memory is freed when the
+ * wait returns.
  */
 #include "conc/word.h"
 
-#include "conc/event.h"
+#include "conc/completion.h"
 #include "explorer.h"
 
 static struct {
 	struct hauli_trylock lock;
 	struct hauli_ptr_published pointer;
-	struct hauli_event event;
+	struct hauli_completion done;
 	uint64_t built; /* guarded by the lock */
 	uint64_t published; /* behind the pointer */
 } m;
 
 static void init(void)
 {
-	hauli_event_init(&m.event);
+	hauli_completion_init(&m.done);
 }
 
 static void build(void)
@@ -29,7 +30,7 @@ static void build(void)
 	if (m.built == 2) {
 		m.published = m.built;
 		hauli_ptr_published_set(&m.pointer, &m.published);
-		hauli_event_set(&m.event);
+		hauli_completion_set(&m.done);
 	}
 	hauli_trylock_release(&m.lock);
 }
@@ -39,15 +40,15 @@ static void waits(void)
 	uint64_t *published = hauli_ptr_published_get(&m.pointer);
 
 	MODEL_ASSERT(!published || *published == 2);
-	hauli_event_wait(&m.event);
-	model_free(&m.event, sizeof(m.event));
+	hauli_completion_wait(&m.done);
+	model_free(&m.done, sizeof(m.done));
 	MODEL_ASSERT(m.published == 2);
 }
 
 int main(int argc, char **argv)
 {
 	return model_main(argc, argv,
-		&(struct model){.name = "try-lock, published pointer and event",
+		&(struct model){.name = "try-lock, published pointer and completion",
 			.nb_threads = 3,
 			.threads = {waits, build, build},
 			.memory = &m,

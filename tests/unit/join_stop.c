@@ -8,11 +8,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "conc/event.h"
+#include "conc/completion.h"
 
 static void hold(void);
 /* Each join of a thread does this once, between the gate and its request. */
-#define hauli_event_init(event) (hold(), hauli_event_init(event))
+#define hauli_completion_init(event) (hold(), hauli_completion_init(event))
 #include "sched/wait/join.c"
 
 #include "support/runtime.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One thread at a time asks; it sends a signal to the thread of the carrier, whose handler takes
- * the shots and sets an event. While it does, no coroutine at home there can run, but a stolen one.
- * The handler stays once it is installed, so a signal that comes late does no harm; those that are
- * not ours are passed on to the handler before ours. Not SIGURG: the programs of haul-app interrupt
- * system calls by it.
+ * the shots and sets a completion. While it does, no coroutine at home there can run, but a stolen
+ * one. The handler stays once it is installed, so a signal that comes late does no harm; those that
+ * are not ours are passed on to the handler before ours. Not SIGURG: the programs of haul-app
+ * interrupt system calls by it.
  *
  * Which contexts may be followed? The handler may have interrupted a switch. Each coroutine has a
  * context that is complete, except the one on whose stack the interrupted stack pointer lies: a
@@ -27,7 +27,7 @@
 
 #include "base/clock.h"
 #include "base/race.h"
-#include "conc/event.h"
+#include "conc/completion.h"
 #include "coro/interrupted.h"
 #include "coro/stack.h"
 #include "coro/trace.h"
@@ -40,7 +40,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of those who ask */
 static struct sigaction before;
 static bool is_ready; /* the handler is installed */
-static struct hauli_event done;
+static struct hauli_completion done;
 static struct hauli_permit asked; /* taken by the handler, or by the thread that asks no more */
 static struct hauli_ptr_published of; /* the carrier */
 static struct hauli_shot *shots;
@@ -146,7 +146,7 @@ static void handle(int sig, siginfo_t *info, void *uc)
 	} else {
 		for (unsigned i = 0; i < nb_shots; i++)
 			take(c, &shots[i], uc);
-		hauli_event_set(&done);
+		hauli_completion_set(&done);
 	}
 	errno = err;
 }
@@ -167,11 +167,11 @@ static bool wait_for_answer(void)
 {
 	struct timespec until = hauli_monotonic_in(WAIT_NS);
 
-	if (hauli_event_wait_until(&done, &until))
+	if (hauli_completion_wait_until(&done, &until))
 		return true;
 	if (hauli_permit_take_remote(&asked))
 		return false;
-	hauli_event_wait(&done); /* it is at it */
+	hauli_completion_wait(&done); /* it is at it */
 	return true;
 }
 
@@ -188,7 +188,7 @@ bool hauli_snapshot(const struct haul_carrier *c, struct hauli_shot *s, unsigned
 	hauli_ptr_published_set(&of, (void *)c);
 	shots = s;
 	nb_shots = n;
-	hauli_event_init(&done);
+	hauli_completion_init(&done);
 	hauli_permit_give(&asked);
 	if (syscall(SYS_tgkill, getpid(), tid, HAULI_SNAPSHOT_SIGNAL) == 0)
 		answered = wait_for_answer();

@@ -178,15 +178,15 @@ static inline __attribute__((always_inline)) void wait_as_coroutine(
 
 void hauli_ending_begin(struct hauli_ending *e, struct haul_coro *co)
 {
-	e->join = (struct hauli_join){.target = co, .event = &e->event};
-	hauli_event_init(&e->event);
+	e->join = (struct hauli_join){.target = co, .done = &e->done};
+	hauli_completion_init(&e->done);
 	hauli_thread_joins_begin();
 	ask(&e->join, 0);
 }
 
 bool hauli_ending_wait(struct hauli_ending *e, const struct timespec *until)
 {
-	return hauli_event_wait_until(&e->event, until);
+	return hauli_completion_wait_until(&e->done, until);
 }
 
 /* For a coroutine that may be stolen, or may not suspend. timed: as above. */
@@ -206,9 +206,9 @@ static inline __attribute__((always_inline)) void wait_checked(
 
 #define LONGEST HAUL_S /* one wait of a plain thread */
 
-/* Waits for the event of a plain thread, until at, in ticks. False: the deadline has passed
+/* Waits for the completion of a plain thread, until at, in ticks. False: the deadline has passed
  * first. */
-static bool wait_for_event(struct hauli_join *j, uint64_t at)
+static bool wait_for_completion(struct hauli_join *j, uint64_t at)
 {
 	for (;;) {
 		uint64_t now = hauli_timer_ticks();
@@ -216,13 +216,13 @@ static bool wait_for_event(struct hauli_join *j, uint64_t at)
 		uint64_t most = hauli_counter_read(&hauli_virtual_now) ? HAUL_MS : LONGEST;
 		struct timespec until = hauli_monotonic_in(rest < most ? rest : most);
 
-		if (hauli_event_wait_until(j->event, &until))
+		if (hauli_completion_wait_until(j->done, &until))
 			return true;
 		if (hauli_timer_ticks() < at)
 			continue;
 		if (withdraw(j))
 			return false;
-		hauli_event_wait(j->event);
+		hauli_completion_wait(j->done);
 		return true;
 	}
 }
@@ -249,10 +249,10 @@ static bool wait_as_thread(struct hauli_join *j, uint64_t deadline, bool ended)
 		j->result = e.join.result;
 		return true;
 	}
-	j->event = &e.event;
-	hauli_event_init(&e.event);
+	j->done = &e.done;
+	hauli_completion_init(&e.done);
 	ask(j, HAULI_JOIN_TIMED);
-	return wait_for_event(j, end_of_join(deadline, ended));
+	return wait_for_completion(j, end_of_join(deadline, ended));
 }
 
 /* For a caller on a thread that is no carrier, and for a poller, a cancelled or a stolen
@@ -299,7 +299,7 @@ static inline __attribute__((always_inline)) void join(struct haul_carrier *c, s
 {
 	j->target = co;
 	j->waiter = me;
-	j->event = NULL;
+	j->done = NULL;
 	if (hauli_unlikely(slow))
 		wait_slow(c, me, j);
 	else

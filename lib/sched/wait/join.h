@@ -40,7 +40,7 @@ static inline void hauli_coro_finish(struct haul_carrier *c, struct haul_coro *c
  */
 struct hauli_ending {
 	struct hauli_join join;
-	struct hauli_event event;
+	struct hauli_completion done;
 };
 void hauli_ending_begin(struct hauli_ending *e, struct haul_coro *co);
 bool hauli_ending_wait(struct hauli_ending *e, const struct timespec *until);

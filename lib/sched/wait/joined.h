@@ -3,14 +3,14 @@
 #ifndef HAULI_SCHED_WAIT_JOINED_H
 #define HAULI_SCHED_WAIT_JOINED_H
 
-#include "conc/event.h"
+#include "conc/completion.h"
 #include "sched/state/carrier.h"
 
 /* A join in progress. Lies on the waiter's stack. */
 struct hauli_join {
 	struct haul_coro *target;
-	struct haul_coro *waiter; /* NULL: a plain thread waits for event */
-	struct hauli_event *event; /* of a plain thread */
+	struct haul_coro *waiter; /* NULL: a plain thread waits for done */
+	struct hauli_completion *done; /* of a plain thread */
 	void *result; /* written by the target's home before it wakes the waiter */
 };
 

@@ -76,19 +76,19 @@ static void detach_here(struct haul_carrier *c, struct haul_coro *co)
 }
 
 /* The thread is about to run, so it waits no more; a timed one was never counted. */
-static __attribute__((noinline)) void set_event(struct hauli_join *j, bool timed)
+static __attribute__((noinline)) void complete(struct hauli_join *j, bool timed)
 {
 	if (!timed)
 		hauli_thread_joins_end();
-	hauli_event_set(j->event);
+	hauli_completion_set(j->done);
 }
 
 /* Wakes the waiter of j, whose timer is not armed if it is at home on c. j may be gone
  * afterwards. */
 static inline void wake_joiner(struct haul_carrier *c, struct hauli_join *j, bool timed)
 {
-	if (j->event)
-		set_event(j, timed);
+	if (j->done)
+		complete(j, timed);
 	else if (hauli_coro_home(j->waiter) != c)
 		hauli_request(j->waiter, HAULI_REQ_JOINED);
 	else if (c->current)
@@ -100,7 +100,7 @@ static inline void wake_joiner(struct haul_carrier *c, struct hauli_join *j, boo
 /* The same, for any j. */
 static void wake_any_joiner(struct haul_carrier *c, struct hauli_join *j, bool timed)
 {
-	if (!j->event && hauli_coro_home(j->waiter) == c)
+	if (!j->done && hauli_coro_home(j->waiter) == c)
 		hauli_coro_disarm(c, j->waiter);
 	wake_joiner(c, j, timed);
 }
