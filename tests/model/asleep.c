@@ -131,7 +131,7 @@ static void sleeper(void)
 /* The running coroutine spawns another one. */
 static void busy(void)
 {
-	hauli_runq_push(&m.c[BUSY].runq, &m.surplus);
+	hauli_runq_push(&m.c[BUSY].runq, hauli_entry_of_begun(&m.surplus));
 	hauli_steal_offer(&m.c[BUSY]);
 }
 

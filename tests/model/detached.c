@@ -105,10 +105,11 @@ static bool any(const void *item)
 	return true;
 }
 
-static void run(struct haul_coro *co)
+static void run(struct hauli_entry *entry)
 {
-	if (hauli_entry_is_record(co))
-		co = hauli_entry_coro(co);
+	struct haul_coro *co =
+		hauli_entry_is_record(entry) ? hauli_entry_coro(entry) : hauli_entry_begun(entry);
+
 	MODEL_ASSERT(co == &m.co[STARTS] || co == &m.co[COMES_BACK]);
 	m.ran[co - m.co]++;
 }
@@ -135,7 +136,7 @@ static void thief(void)
 	atomic_store_explicit(&m.stolen, steal(), memory_order_release);
 	second = HOGGED || REST ? NULL : steal();
 	if (second)
-		run(second);
+		run(hauli_entry_of_begun(second));
 }
 
 #if HOGGED
@@ -157,7 +158,7 @@ static void steal_back(void)
 	struct haul_coro *co = atomic_exchange_explicit(&m.stolen, NULL, memory_order_acq_rel);
 
 	if (co)
-		hauli_runq_push(&m.c.runq, co);
+		hauli_runq_push(&m.c.runq, hauli_entry_of_begun(co));
 }
 
 static bool has_all(void)

@@ -413,9 +413,9 @@ MUTATIONS = [
      'atomic_fetch_or_explicit(&h->tokens, UINT32_C(1) << token, memory_order_release'
      ' /* help.E3:R */);', ''),
     ('runq_stealable', 'lib/sched/state/runq.c', 'an item being pushed counts as pinned',
-     'push(q, co); /* to the ring or the backlog */'
+     'push(q, entry); /* to the ring or the backlog */'
      ' hauli_ring_has_kept(&q->ring, hauli_ring_pushed(&q->ring) != pushed);',
-     'hauli_ring_has_kept(&q->ring, true);\n\tpush(q, co);'),
+     'hauli_ring_has_kept(&q->ring, true);\n\tpush(q, entry);'),
     ('runq_stealable', 'lib/conc/ring.c', 'a thief does not count an item being pushed as pinned',
      'atomic_load_explicit(&r->keeping,', 'atomic_load_explicit(&r->kept,'),
     ('runq_stealable', 'lib/sched/state/runq.c', 'the owner does not count pinned items',

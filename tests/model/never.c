@@ -19,6 +19,7 @@ __attribute__((weak)) uint64_t hauli_pkt_given, hauli_pkt_handed;
 		__builtin_trap();                       \
 	}
 
+NEVER(__tsan_destroy_fiber)
 NEVER(haul_self)
 NEVER(haul_send)
 NEVER(haul_sleep_until)
@@ -99,7 +100,7 @@ NEVER(hauli_slab_cache_fini)
 NEVER(hauli_slab_cache_init)
 NEVER(hauli_slab_refill)
 NEVER(hauli_slab_spill)
-NEVER(hauli_spawn_starts)
+NEVER(hauli_life_starts)
 NEVER(hauli_stack_cache_fini)
 NEVER(hauli_stack_cache_init)
 NEVER(hauli_stack_check)

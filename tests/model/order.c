@@ -234,7 +234,7 @@ static void take_back(struct haul_carrier *c)
 		return;
 	MODEL_ASSERT(hauli_coro_is_stealable(co));
 	hauli_stolen_take(co);
-	hauli_runq_push(&c->runq, co);
+	hauli_runq_push(&c->runq, hauli_entry_of_begun(co));
 }
 
 static void owner(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The end of a blocking poller, by the real end.c, mail.c, poller.c and sleep.c of lib/sched: a
+ * The end of a blocking poller, by the real life.c, mail.c, poller.c and sleep.c of lib/sched: a
  * thread sends its carrier a message, and the poller ends by that, parked once more. The thread may
  * still be about to call the wakeup then, and sends another message; only after that the slot is
  * free, and another poller's wakeup may be stored there.
@@ -12,7 +12,7 @@
 #include "explorer.h"
 #include "sched/mail/mail.h"
 #include "sched/place/cluster.h"
-#include "sched/spawn/end.h"
+#include "sched/spawn/life.h"
 #include "sched/spawn/spawn.h"
 #include "sched/state/self.h"
 #include "sched/steal/stolen.h"

@@ -165,7 +165,7 @@ static bool cycle(struct hauli_poller *p, bool woken)
 	m.got_packets += n;
 	if (hauli_inbox_is_asleep(&m.c.mail.inbox) && !m.made_ready) {
 		m.made_ready = true;
-		hauli_runq_push(&m.c.runq, &m.ready);
+		hauli_runq_push(&m.c.runq, hauli_entry_of_begun(&m.ready));
 	}
 	return n > 0;
 }

@@ -52,16 +52,14 @@ static void search_slots(void)
 
 static void owner(void)
 {
-	struct haul_coro *co;
+	struct hauli_entry *entry;
 
 	hauli_records_cancel(&m.c);
 	search_slots();
 	hauli_ring_open(&m.c.runq.ring, RECORDS);
-	co = hauli_runq_pop_record(&m.c.runq, true);
-	if (!co)
-		return;
-	co = hauli_record_begin(&m.c, co);
-	MODEL_ASSERT(hauli_coro_is_cancelled(co));
+	entry = hauli_runq_pop_record(&m.c.runq, true);
+	if (entry)
+		MODEL_ASSERT(hauli_coro_is_cancelled(hauli_record_begin(&m.c, entry)));
 }
 
 static bool any(const void *item)
@@ -71,7 +69,7 @@ static bool any(const void *item)
 
 static void thief(void)
 {
-	struct haul_coro *entry;
+	struct hauli_entry *entry;
 
 	if (!hauli_ring_try_steal(&m.c.runq.ring))
 		return;

@@ -83,7 +83,7 @@ static void init(void)
 	model_private(&m.cluster.injector.ticket, sizeof(m.cluster.injector.ticket), CARRIERS);
 }
 
-struct haul_coro *hauli_record_begin(struct haul_carrier *c, struct haul_coro *entry)
+struct haul_coro *hauli_record_begin(struct haul_carrier *c, struct hauli_entry *entry)
 {
 	return hauli_entry_coro(entry);
 }

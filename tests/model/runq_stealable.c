@@ -30,14 +30,14 @@ static void init(void)
 
 static void show(struct haul_coro *co, uint64_t n)
 {
-	hauli_runq_push(&m.q, co);
+	hauli_runq_push(&m.q, hauli_entry_of_begun(co));
 	atomic_store_explicit(&m.shown, n, memory_order_release);
 }
 
 static void owner(void)
 {
 	show(&m.co[FIRST], 1);
-	hauli_runq_push_pinned(&m.q, &m.co[KEPT], hauli_runq_push);
+	hauli_runq_push_pinned(&m.q, hauli_entry_of_begun(&m.co[KEPT]), hauli_runq_push);
 	show(&m.co[SECOND], 2);
 }
 
@@ -72,7 +72,7 @@ static void check(void)
 	MODEL_ASSERT(m.taken == 2 || hauli_ring_has_stealable(&m.q.ring));
 	thief();
 	MODEL_ASSERT(m.taken == 2 && !hauli_ring_has_stealable(&m.q.ring));
-	hauli_runq_push_pinned(&m.q, &m.co[KEPT], hauli_runq_push_first);
+	hauli_runq_push_pinned(&m.q, hauli_entry_of_begun(&m.co[KEPT]), hauli_runq_push_first);
 	MODEL_ASSERT(!hauli_ring_has_stealable(&m.q.ring));
 }
 

@@ -22,7 +22,7 @@ static void *pop(struct hauli_ring *r)
 static struct haul_coro *pop_one(struct hauli_runq *q)
 {
 	hauli_runq_open(q, 1);
-	return hauli_runq_pop(q);
+	return hauli_entry_begun(hauli_runq_pop(q));
 }
 
 static struct hauli_runq *queue(void)
@@ -49,7 +49,7 @@ START_TEST(oldest_comes_first_past_the_ring)
 	struct hauli_runq *q = queue();
 
 	for (int i = 0; i < MANY; i++)
-		hauli_runq_push(q, &coros[i]);
+		hauli_runq_push(q, hauli_entry_of_begun(&coros[i]));
 	for (int i = 0; i < MANY; i++) {
 		hauli_runq_top_up(q);
 		ck_assert_ptr_eq(pop_one(q), &coros[i]);
@@ -66,10 +66,10 @@ START_TEST(pushed_coroutines_do_not_overtake_the_backlog)
 	int in = 0, out = 0;
 
 	while (in < 300)
-		hauli_runq_push(q, &coros[in++]);
+		hauli_runq_push(q, hauli_entry_of_begun(&coros[in++]));
 	for (; out < 10; out++)
 		ck_assert_ptr_eq(pop_one(q), &coros[out]);
-	hauli_runq_push(q, &coros[in++]);
+	hauli_runq_push(q, hauli_entry_of_begun(&coros[in++]));
 	for (; out < in; out++) {
 		if (hauli_runq_is_empty(q))
 			hauli_runq_top_up(q);
@@ -92,7 +92,7 @@ START_TEST(order_holds_while_it_turns_and_grows)
 
 		hauli_runq_top_up(q);
 		while (in - out < depth)
-			hauli_runq_push(q, &coros[in++ % MANY]);
+			hauli_runq_push(q, hauli_entry_of_begun(&coros[in++ % MANY]));
 		for (int i = 0; i < 7; i++)
 			if (pop_one(q) != &coros[out++ % MANY])
 				ck_abort_msg("out of order at %d", out);
@@ -146,21 +146,21 @@ START_TEST(pops_end_with_the_batch)
 	struct hauli_runq *q = queue();
 
 	for (int i = 0; i < 5; i++)
-		hauli_runq_push(q, &coros[i]);
+		hauli_runq_push(q, hauli_entry_of_begun(&coros[i]));
 	ck_assert_ptr_null(hauli_runq_pop(q));
 	hauli_runq_open(q, 2);
-	ck_assert_ptr_eq(hauli_runq_pop(q), &coros[0]);
-	ck_assert_ptr_eq(hauli_runq_pop(q), &coros[1]);
+	ck_assert_ptr_eq(hauli_entry_begun(hauli_runq_pop(q)), &coros[0]);
+	ck_assert_ptr_eq(hauli_entry_begun(hauli_runq_pop(q)), &coros[1]);
 	ck_assert_ptr_null(hauli_runq_pop(q));
 	hauli_runq_open(q, 9);
-	hauli_runq_push(q, &coros[9]);
-	ck_assert_ptr_eq(hauli_runq_pop(q), &coros[2]);
+	hauli_runq_push(q, hauli_entry_of_begun(&coros[9]));
+	ck_assert_ptr_eq(hauli_entry_begun(hauli_runq_pop(q)), &coros[2]);
 	hauli_runq_close(q);
 	ck_assert_ptr_null(hauli_runq_pop(q));
-	hauli_runq_push_lifo(q, &coros[8]);
+	hauli_runq_push_lifo(q, hauli_entry_of_begun(&coros[8]));
 	ck_assert_ptr_null(hauli_runq_pop(q));
 	hauli_runq_open(q, 9);
-	ck_assert_ptr_eq(hauli_runq_pop(q), &coros[8]);
+	ck_assert_ptr_eq(hauli_entry_begun(hauli_runq_pop(q)), &coros[8]);
 	hauli_runq_fini(q);
 }
 END_TEST
@@ -169,9 +169,9 @@ START_TEST(woken_goes_first_and_one_at_a_time)
 {
 	struct hauli_runq *q = queue();
 
-	hauli_runq_push(q, &coros[0]);
-	hauli_runq_push_lifo(q, &coros[1]);
-	hauli_runq_push_lifo(q, &coros[2]);
+	hauli_runq_push(q, hauli_entry_of_begun(&coros[0]));
+	hauli_runq_push_lifo(q, hauli_entry_of_begun(&coros[1]));
+	hauli_runq_push_lifo(q, hauli_entry_of_begun(&coros[2]));
 	ck_assert_ptr_eq(pop_one(q), &coros[1]);
 	ck_assert_ptr_eq(pop_one(q), &coros[0]);
 	ck_assert_ptr_eq(pop_one(q), &coros[2]);
@@ -200,10 +200,10 @@ START_TEST(pinned_coroutines_stay_in_order_past_the_ring)
 		unsigned taken = MANY, next = 0;
 
 		for (unsigned i = 0; i < MANY; i++)
-			hauli_runq_push(q, &coros[i]);
+			hauli_runq_push(q, hauli_entry_of_begun(&coros[i]));
 		ck_assert(hauli_ring_try_steal(&q->ring));
 		while (taken > MANY / 2) {
-			struct haul_coro *co = hauli_runq_steal(q, may);
+			struct haul_coro *co = hauli_entry_begun(hauli_runq_steal(q, may));
 
 			if (!co)
 				break;
@@ -237,7 +237,7 @@ END_TEST
 static void push_pinned(struct hauli_runq *q, unsigned i)
 {
 	coros[i].pinned = true;
-	hauli_runq_push_pinned(q, &coros[i], hauli_runq_push);
+	hauli_runq_push_pinned(q, hauli_entry_of_begun(&coros[i]), hauli_runq_push);
 }
 
 static struct haul_coro *steal(struct hauli_runq *q)
@@ -245,7 +245,7 @@ static struct haul_coro *steal(struct hauli_runq *q)
 	struct haul_coro *co;
 
 	ck_assert(hauli_ring_try_steal(&q->ring));
-	co = hauli_runq_steal(q, may);
+	co = hauli_entry_begun(hauli_runq_steal(q, may));
 	ck_assert_ptr_null(co ? hauli_runq_steal(q, may) : NULL);
 	hauli_ring_end_steal(&q->ring);
 	return co;
@@ -268,7 +268,7 @@ START_TEST(pinned_coroutines_do_not_look_stealable)
 		hauli_runq_top_up(q);
 		push_pinned(q, (unsigned)(pop_one(q) - coros));
 		if (is_loose)
-			hauli_runq_push(q, loose);
+			hauli_runq_push(q, hauli_entry_of_begun(loose));
 		ck_assert(hauli_runq_has_stealable(q) == is_loose);
 		push_pinned(q, (unsigned)(pop_one(q) - coros));
 		ck_assert(hauli_runq_has_stealable(q) == is_loose);
@@ -353,9 +353,9 @@ START_TEST(lifo_slot_starves_no_coroutine)
 	struct haul_coro *first;
 	int streak = 0;
 
-	hauli_runq_push(q, &coros[0]);
+	hauli_runq_push(q, hauli_entry_of_begun(&coros[0]));
 	for (;;) {
-		hauli_runq_push_lifo(q, &coros[1]);
+		hauli_runq_push_lifo(q, hauli_entry_of_begun(&coros[1]));
 		first = pop_one(q);
 		if (first != &coros[1])
 			break;

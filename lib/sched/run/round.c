@@ -81,14 +81,6 @@ static void resume(struct haul_carrier *c, struct haul_coro *co)
 	hauli_arrive(hauli_co_switch(&c->run.loop, &co->co, c));
 }
 
-/* The first coroutine of a batch; NULL: thieves took them all. */
-static struct haul_coro *pop_first(struct haul_carrier *c)
-{
-	struct haul_coro *entry = hauli_runq_pop(&c->runq);
-
-	return hauli_unlikely(hauli_entry_is_record(entry)) ? hauli_record_begin(c, entry) : entry;
-}
-
 /* Runs a batch of at most n slices, and one more for each push to the front meanwhile. Returns the
  * number of slices. */
 PART unsigned run_batch(struct haul_carrier *c, unsigned n, bool steals)
@@ -103,10 +95,10 @@ PART unsigned run_batch(struct haul_carrier *c, unsigned n, bool steals)
 		hauli_runq_open_unshared(&c->runq, n);
 	}
 	popped = hauli_ring_popped(&c->runq.ring);
-	first = pop_first(c);
+	first = hauli_entry_to_run(c, hauli_runq_pop(&c->runq));
 	if (!steals)
 		c->wait.path = HAULI_PATH_FAST;
-	if (hauli_likely(first))
+	if (hauli_likely(first)) /* else thieves took them all */
 		resume(c, first);
 	c->wait.path = HAULI_PATH_SLOW;
 	if (steals)

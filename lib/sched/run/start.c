@@ -17,7 +17,7 @@
 #include "sched/place/placing.h"
 #include "sched/run/round.h"
 #include "sched/run/stop.h"
-#include "sched/spawn/spawn.h"
+#include "sched/spawn/life.h"
 #include "sched/state/marks.h"
 #include "sched/state/runtime.h"
 #include "sched/state/self.h"
@@ -116,7 +116,7 @@ static int carriers_init(struct haul_runtime *rt, const struct start *s)
 		err = hauli_carrier_init(
 			c, rt, rt->coros, rt->stacks, i, &s->plan->places[i], s->opts);
 		c->marks = rt->marks;
-		c->spawn.start = &hauli_spawn_starts[rt->default_class];
+		c->spawn.start = &hauli_life_starts[rt->default_class];
 		c->virtual_time = rt->virtual_time;
 		c->watched = HAUL_CHECKS || rt->virtual_time;
 		hauli_detached_mail_init(&c->mail.detached);

@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Spawning: on the running carrier without any atomic; on another one by a message. And the life
- * of the coroutines: one that is spawned has no stack. When its turn comes while the coroutine
- * before it has just ended, it begins on the stack of that one, by a call; else on one of the
- * carrier's cache, by a switch. When it ends, its stack is free, and what is left is struct
- * haul_coro, until it is joined.
+ * Spawning: on the running carrier without any atomic; on another one by a message. The coroutine
+ * is queued as a record (entry.h), without a stack; a poller, which is not queued, has one from the
+ * start.
+ *
+ * Where a spawn goes:
+ *
+ *	caller                                  route
+ *	a coroutine at home                     spawn_local(): hauli_carrier_spawn.path is FAST
+ *	the same, and thieves may come          the same, and an offer: path is NOTIFY
+ *	the loop, a poller, during a stop       spawn_here()
+ *	a stolen coroutine, another carrier,    hauli_spawn_by_mail()
+ *	    a thread that is no carrier
+ *
+ * haul_spawn() has the first route of its own, for calls without options: it calls nothing.
  */
 #include "sched/spawn/spawn.h"
 
@@ -13,96 +22,11 @@
 #include "base/assert.h"
 #include "sched/mail/spawn_remote.h"
 #include "sched/place/placing.h"
-#include "sched/spawn/end.h"
+#include "sched/spawn/life.h"
 #include "sched/state/group.h"
-#include "sched/state/held.h"
 #include "sched/state/runtime.h"
 #include "sched/state/self.h"
 #include "sched/steal/stolen.h"
-#include "sched/wait/join.h"
-#include "sched/wait/suspend.h"
-
-/* Ends me, whose slice on another carrier this is. Its home finishes it. */
-static __attribute__((noinline, noreturn)) void end_stolen(
-	struct haul_carrier *c, struct haul_coro *me)
-{
-	hauli_coro_exit(c, me);
-	hauli_ptr_published_set(&c->left, me);
-	hauli_co_end(&me->co, hauli_next(c), c);
-}
-
-/* Runs another context than me, which has ended. next: an entry that was popped, or NULL. */
-static inline __attribute__((always_inline, noreturn)) void leave(
-	struct haul_carrier *c, struct haul_coro *me, struct haul_coro *next)
-{
-	struct hauli_co *to = hauli_next_is(c, next);
-	struct hauli_co here; /* me may be another's by the switch */
-
-	here.stack = me->co.stack;
-	hauli_coro_drop_stack(c, me);
-	if (me->detached)
-		hauli_coro_free(c, me);
-	hauli_co_end(&here, to, c);
-}
-
-/* True if the entry, which may be NULL, is a coroutine that may begin on the stack of me. */
-static inline bool fits(const struct haul_coro *entry, const struct haul_coro *me)
-{
-	return hauli_likely(hauli_entry_is_record(entry)) &&
-		hauli_likely(hauli_entry_record(entry)->start == me->record.start);
-}
-
-/* Makes next the coroutine that runs on the stack of me, which has ended. */
-static inline void hand_over(struct haul_carrier *c, struct haul_coro *me, struct haul_coro *next)
-{
-	struct hauli_stack *stack = me->co.stack;
-
-	if (hauli_unlikely(stack->checks))
-		hauli_marks_check(c->marks, me);
-	me->co.stack = NULL;
-	next->co.stack = stack;
-	c->current = next;
-	if (me->detached)
-		hauli_coro_free(c, me);
-}
-
-static void body(void *pass)
-{
-	struct haul_carrier *c = pass;
-	struct haul_coro *me = c->current, *next;
-
-	hauli_co_began(&me->co);
-	hauli_arrive(c);
-	for (;;) {
-		me->arg = me->fn(me->arg);
-		hauli_held_check(me);
-		if (hauli_unlikely(hauli_coro_needs_slow_path(me))) {
-			c = hauli_here();
-			if (hauli_coro_is_stolen(me))
-				end_stolen(c, me);
-			hauli_coro_exit(c, me);
-		} else {
-			c = hauli_coro_home(me); /* not stolen: it runs at home */
-			hauli_coro_finish(c, me);
-		}
-		next = hauli_runq_pop_record(&c->runq, true);
-		if (!fits(next, me))
-			leave(c, me, next);
-		hand_over(c, me, hauli_entry_coro(next));
-		me = hauli_entry_coro(next);
-	}
-}
-
-#define START(cls)                                                 \
-	{                                                          \
-		.entry = body, .stack_class = cls, .in_coro = true \
-	}
-
-const struct hauli_start hauli_spawn_starts[HAULI_STACK_CLASSES] = {
-	START(0), START(1), START(2), START(3), START(4), START(5), START(6), START(7)};
-
-_Static_assert(HAULI_STACK_CLASSES == 8, "a start for each");
-_Static_assert(HAUL_STACK_MAX == HAULI_STACK_USABLE(HAULI_STACK_CLASSES - 1), "the largest class");
 
 /* For a pinned coroutine: where carriers steal, its pushes are counted separately
  * (HAULI_FLAG_KEPT). */
@@ -116,7 +40,7 @@ void hauli_spawn_set_up(struct haul_runtime *rt, struct haul_coro *co, unsigned 
 	void *arg, const struct haul_coro_opts *opts, bool detached)
 {
 	hauli_coro_set_up(co, fn, arg, opts, detached);
-	co->record.start = &hauli_spawn_starts[cls];
+	co->record.start = &hauli_life_starts[cls];
 	if (co->pinned)
 		keep(rt, co);
 }
@@ -128,8 +52,20 @@ int hauli_spawn_stack_class(const struct haul_runtime *rt, const struct haul_cor
 	return hauli_stack_class(opts->stack_size);
 }
 
+/* Gives co, which is set up, its home c, and returns the entry that is to be queued. */
+static inline struct hauli_entry *give_home(struct haul_carrier *c, struct haul_coro *co,
+	const struct hauli_start *start, struct haul_coro **out)
+{
+	co->record.start = start;
+	hauli_ptr_published_set(&co->home, c);
+	hauli_counter_add(&c->counts.spawned, 1);
+	if (out)
+		*out = co;
+	return hauli_entry_of(&co->record);
+}
+
 /* How a spawn queues its coroutine. */
-enum place {
+enum turn {
 	LAST,
 	PINNED, /* last, where thieves do not take it */
 	NEXT, /* in the LIFO slot */
@@ -137,9 +73,10 @@ enum place {
 
 static inline __attribute__((always_inline)) int spawn(struct haul_carrier *c,
 	struct haul_coro **out, haul_fn *fn, void *arg, const struct haul_coro_opts *opts,
-	enum place place)
+	enum turn turn)
 {
 	const struct hauli_start *start = c->spawn.start;
+	struct hauli_entry *entry;
 	struct haul_coro *co;
 
 	if (opts && opts->stack_size) {
@@ -147,25 +84,21 @@ static inline __attribute__((always_inline)) int spawn(struct haul_carrier *c,
 
 		if (cls < 0)
 			return cls;
-		start = &hauli_spawn_starts[cls];
+		start = &hauli_life_starts[cls];
 	}
 	co = hauli_slab_get(&c->coros);
 	if (hauli_unlikely(!co))
 		return -ENOMEM;
 	hauli_coro_set_up(co, fn, arg, opts, !out);
-	co->record.start = start;
-	if (place == PINNED)
+	entry = give_home(c, co, start, out);
+	if (turn == PINNED) {
 		keep(c->rt, co);
-	hauli_ptr_published_set(&co->home, c);
-	hauli_counter_add(&c->counts.spawned, 1);
-	if (out)
-		*out = co;
-	if (place == PINNED)
 		hauli_queue_new(c, co);
-	else if (place == NEXT)
-		hauli_runq_push_lifo(&c->runq, hauli_entry_of(&co->record));
-	else
-		hauli_runq_push(&c->runq, hauli_entry_of(&co->record));
+	} else if (turn == NEXT) {
+		hauli_runq_push_lifo(&c->runq, entry);
+	} else {
+		hauli_runq_push(&c->runq, entry);
+	}
 	return 0;
 }
 
@@ -175,33 +108,25 @@ static __attribute__((noinline)) int spawn_pinned(struct haul_carrier *c, struct
 	return spawn(c, out, fn, arg, opts, PINNED);
 }
 
-static inline int spawn_fast(struct haul_carrier *c, struct haul_coro **out, haul_fn *fn, void *arg,
-	const struct haul_coro_opts *opts)
+static inline int spawn_local(struct haul_carrier *c, struct haul_coro **out, haul_fn *fn,
+	void *arg, const struct haul_coro_opts *opts)
 {
 	if (opts && hauli_unlikely(opts->pinned))
 		return spawn_pinned(c, out, fn, arg, opts);
 	return spawn(c, out, fn, arg, opts, LAST);
 }
 
-static int spawn_slow(struct haul_carrier *c, struct haul_coro **out, haul_fn *fn, void *arg,
+static int spawn_here(struct haul_carrier *c, struct haul_coro **out, haul_fn *fn, void *arg,
 	const struct haul_coro_opts *opts)
 {
 	int err;
 
 	if (c->phase != HAULI_PHASE_RUNS)
 		return -ECANCELED;
-	err = spawn_fast(c, out, fn, arg, opts);
+	err = spawn_local(c, out, fn, arg, opts);
 	if (err == 0)
 		hauli_steal_offer_here(c);
 	return err;
-}
-
-static inline int spawn_here(struct haul_carrier *c, struct haul_coro **out, haul_fn *fn, void *arg,
-	const struct haul_coro_opts *opts)
-{
-	if (hauli_likely(c->spawn.path == HAULI_PATH_FAST))
-		return spawn_fast(c, out, fn, arg, opts);
-	return spawn_slow(c, out, fn, arg, opts);
 }
 
 /* Pollers are not queued, so they have a stack from the start. False: no memory. */
@@ -211,7 +136,7 @@ static bool make_poller(struct haul_runtime *rt, struct haul_coro *co, unsigned 
 
 	if (!stack)
 		return false;
-	hauli_coro_prepare(co, stack, body);
+	hauli_coro_prepare(co, stack, hauli_life_starts[cls].entry);
 	co->poller = true;
 	hauli_u8_shared_init(&co->flags, HAULI_FLAG_POLLER);
 	return true;
@@ -263,26 +188,20 @@ static int spawn_on(struct haul_carrier *carrier, struct haul_coro **co, haul_fn
 		.carrier = carrier, .out = co, .fn = fn, .arg = arg, .opts = opts});
 }
 
-/* Spawns on c, and offers the coroutine to thieves, because the running one may run for long. */
-static inline int spawn_notify(struct haul_carrier *c, struct haul_coro **out, haul_fn *fn,
-	void *arg, const struct haul_coro_opts *opts)
-{
-	int err = spawn_fast(c, out, fn, arg, opts);
-
-	if (hauli_likely(err == 0))
-		hauli_steal_offer(c);
-	return err;
-}
-
 static inline int spawn_from_here(
 	struct haul_coro **co, haul_fn *fn, void *arg, const struct haul_coro_opts *opts)
 {
 	struct haul_carrier *c = hauli_here();
 
 	if (hauli_likely(c->spawn.path == HAULI_PATH_FAST))
-		return spawn_fast(c, co, fn, arg, opts);
-	if (HAUL_STEALING && hauli_likely(c->spawn.notifies))
-		return spawn_notify(c, co, fn, arg, opts);
+		return spawn_local(c, co, fn, arg, opts);
+	if (HAUL_STEALING && hauli_likely(c->spawn.notifies)) {
+		int err = spawn_local(c, co, fn, arg, opts);
+
+		if (hauli_likely(err == 0)) /* the caller may run for long */
+			hauli_steal_offer(c);
+		return err;
+	}
 	if (c == &hauli_nowhere)
 		return -EPERM;
 	return spawn_on(hauli_home_of_running(c), co, fn, arg, opts);
@@ -335,12 +254,7 @@ int haul_spawn(struct haul_coro **out, haul_fn *fn, void *arg, const struct haul
 	if (hauli_unlikely(!co))
 		return spawn_general(out, fn, arg, opts);
 	hauli_coro_set_up(co, fn, arg, NULL, !out);
-	co->record.start = c->spawn.start;
-	hauli_ptr_published_set(&co->home, c);
-	hauli_counter_add(&c->counts.spawned, 1);
-	if (out)
-		*out = co;
-	hauli_runq_push_fast(&c->runq, hauli_entry_of(&co->record));
+	hauli_runq_push_fast(&c->runq, give_home(c, co, c->spawn.start, out));
 	return 0;
 }
 
@@ -356,17 +270,10 @@ int haul_spawn_on(struct haul_carrier *carrier, struct haul_coro **co, haul_fn *
 int haul_spawn_any(struct haul_runtime *rt, struct haul_coro **co, haul_fn *fn, void *arg,
 	const struct haul_coro_opts *opts)
 {
-	struct haul_carrier *c = hauli_here();
-
 	HAUL_MISUSE_IF(!rt || !fn, "the runtime or the function is NULL");
 	if (!hauli_spawn_may(opts))
 		return -EINVAL;
-	if (c->rt == rt) {
-		if (hauli_likely(c->spawn.path == HAULI_PATH_FAST))
-			return spawn_fast(c, co, fn, arg, opts);
-		c = hauli_home_of_running(c);
-	} else {
-		c = hauli_placing_carrier(rt, opts);
-	}
-	return spawn_on(c, co, fn, arg, opts);
+	if (hauli_here()->rt == rt)
+		return spawn_from_here(co, fn, arg, opts);
+	return spawn_on(hauli_placing_carrier(rt, opts), co, fn, arg, opts);
 }

@@ -22,9 +22,6 @@ static inline bool hauli_spawn_may(const struct haul_coro_opts *opts)
 	return hauli_likely(!opts) || opts->order_key <= HAUL_ORDER_KEYS;
 }
 
-/* By stack class: how the coroutines of these spawns begin. */
-extern const struct hauli_start hauli_spawn_starts[HAULI_STACK_CLASSES];
-
 /* A detached haul_spawn() for haul itself: the order key may be HAULI_ORDER_KEY_ASK. */
 int hauli_spawn_own(haul_fn *fn, void *arg, const struct haul_coro_opts *opts);
 

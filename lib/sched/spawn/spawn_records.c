@@ -16,7 +16,7 @@
 
 #include <errno.h>
 
-#include "sched/spawn/end.h"
+#include "sched/spawn/life.h"
 #include "sched/spawn/spawn.h"
 #include "sched/state/self.h"
 #include "sched/wait/suspend.h"
@@ -35,25 +35,16 @@ static inline void become_spare(
 	hauli_arrive(hauli_co_switch(&me->co, &c->run.loop, c));
 }
 
-/* next: an entry that was popped, or NULL. */
-static inline __attribute__((noreturn)) void end(
-	struct haul_carrier *c, struct haul_coro *me, struct haul_coro *next)
-{
-	hauli_ptr_published_set(&c->left, me);
-	hauli_co_end(&me->co, hauli_next_is(c, next), c);
-}
-
 __attribute__((noinline)) void hauli_record_leave(struct haul_coro *me)
 {
 	struct haul_carrier *c = hauli_here();
 
-	hauli_coro_exit(c, me);
-	end(c, me, hauli_runq_pop(&c->runq));
+	hauli_coro_leave(c, me, hauli_runq_pop(&c->runq));
 }
 
 /* True if me may become the coroutine of the entry, which does not begin as me did. */
 static bool may_become(const struct haul_carrier *c, const struct haul_coro *me,
-	const struct hauli_start *start, const struct haul_coro *entry)
+	const struct hauli_start *start, const struct hauli_entry *entry)
 {
 	const struct hauli_start *other;
 
@@ -64,7 +55,7 @@ static bool may_become(const struct haul_carrier *c, const struct haul_coro *me,
 }
 
 __attribute__((noinline)) struct hauli_record *hauli_record_next(struct haul_carrier *c,
-	struct haul_coro *me, const struct hauli_start *start, struct haul_coro *next)
+	struct haul_coro *me, const struct hauli_start *start, struct hauli_entry *next)
 {
 	if (may_become(c, me, start, next)) {
 		hauli_counter_add(&c->counts.ended, 1);
@@ -72,8 +63,7 @@ __attribute__((noinline)) struct hauli_record *hauli_record_next(struct haul_car
 	} else if (!next && !c->spawn.spare && !me->co.stack->checks) {
 		become_spare(c, me, start);
 	} else {
-		hauli_coro_exit(c, me);
-		end(c, me, next);
+		hauli_coro_leave(c, me, next);
 	}
 	return me->arg;
 }

@@ -46,7 +46,7 @@ __attribute__((noreturn)) void hauli_record_leave(struct haul_coro *me);
 /* me has ended, and next, an entry or NULL, was popped and does not begin as me did. Returns with
  * the record whose coroutine me has become, or not at all. */
 struct hauli_record *hauli_record_next(struct haul_carrier *c, struct haul_coro *me,
-	const struct hauli_start *start, struct haul_coro *next);
+	const struct hauli_start *start, struct hauli_entry *next);
 
 /* True if me has no flag and no request under way. */
 static inline bool hauli_record_may_go_on(const struct haul_coro *me)
@@ -60,7 +60,8 @@ static inline __attribute__((always_inline)) void hauli_record_body(
 	void *pass, const struct hauli_body body)
 {
 	struct haul_carrier *c = pass;
-	struct haul_coro *me = c->current, *next;
+	struct haul_coro *me = c->current;
+	struct hauli_entry *next;
 	struct hauli_record *r = me->arg;
 	const struct hauli_start *start = r->start, *same;
 

@@ -52,11 +52,10 @@ void hauli_coro_free_later(struct haul_coro *co)
 	co->detached = true; /* so that a join or detach of it is misuse */
 }
 
-void hauli_coro_ready_slow(struct haul_carrier *c, struct haul_coro *co,
-	void (*push)(struct hauli_runq *q, struct haul_coro *co))
+void hauli_coro_ready_slow(struct haul_carrier *c, struct haul_coro *co, hauli_runq_push_fn *push)
 {
 	if (hauli_coro_is_kept(co))
-		hauli_runq_push_pinned(&c->runq, co, push);
+		hauli_runq_push_pinned(&c->runq, hauli_entry_of_begun(co), push);
 }
 
 #define NO_CARRIER                                                                     \

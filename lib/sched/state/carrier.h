@@ -237,8 +237,7 @@ static inline void hauli_coro_free(struct haul_carrier *c, struct haul_coro *co)
 
 /* Owner. Queues co, which is ready and a poller, stolen or kept. Only a kept coroutine goes into
  * the run queue, by push. */
-void hauli_coro_ready_slow(struct haul_carrier *c, struct haul_coro *co,
-	void (*push)(struct hauli_runq *q, struct haul_coro *co));
+void hauli_coro_ready_slow(struct haul_carrier *c, struct haul_coro *co, hauli_runq_push_fn *push);
 
 /* The number of coroutines at home here that have not ended. For other threads a guess. */
 static inline uint64_t hauli_live(const struct haul_carrier *c)
@@ -307,7 +306,7 @@ static inline void hauli_coro_disarm(struct haul_carrier *c, struct haul_coro *c
 static inline void hauli_queue(struct haul_carrier *c, struct haul_coro *co)
 {
 	if (hauli_likely(hauli_coro_queues(co)))
-		hauli_runq_push(&c->runq, co);
+		hauli_runq_push(&c->runq, hauli_entry_of_begun(co));
 	else
 		hauli_coro_ready_slow(c, co, hauli_runq_push);
 }
@@ -316,7 +315,7 @@ static inline void hauli_queue(struct haul_carrier *c, struct haul_coro *co)
  * if it is a poller or stolen. */
 static inline void hauli_queue_new(struct haul_carrier *c, struct haul_coro *co)
 {
-	struct haul_coro *entry = hauli_entry_of(&co->record);
+	struct hauli_entry *entry = hauli_entry_of(&co->record);
 
 	if (hauli_likely(hauli_coro_queues(co)))
 		hauli_runq_push(&c->runq, entry);
@@ -337,7 +336,7 @@ static inline void hauli_ready_soon(struct haul_carrier *c, struct haul_coro *co
 {
 	hauli_coro_set_state(co, HAULI_CORO_READY);
 	if (hauli_likely(hauli_coro_queues(co)))
-		hauli_runq_push_lifo(&c->runq, co);
+		hauli_runq_push_lifo(&c->runq, hauli_entry_of_begun(co));
 	else
 		hauli_coro_ready_slow(c, co, hauli_runq_push_lifo);
 }
@@ -348,7 +347,7 @@ static inline void hauli_ready_first(struct haul_carrier *c, struct haul_coro *c
 {
 	hauli_coro_set_state(co, HAULI_CORO_READY);
 	if (hauli_likely(hauli_coro_queues(co)))
-		hauli_runq_push_first(&c->runq, co);
+		hauli_runq_push_first(&c->runq, hauli_entry_of_begun(co));
 	else
 		hauli_coro_ready_slow(c, co, hauli_runq_push_first);
 }

@@ -29,34 +29,48 @@ struct hauli_start {
 	bool in_coro;
 };
 
+struct hauli_entry; /* only as a pointer, with that bit */
+
 #define HAULI_ENTRY_RECORD (UINT64_C(1) << 63)
 
-static inline struct haul_coro *hauli_entry_of(struct hauli_record *r)
+static inline struct hauli_entry *hauli_entry_of(struct hauli_record *r)
 {
-	return (struct haul_coro *)((uintptr_t)r | HAULI_ENTRY_RECORD);
+	return (struct hauli_entry *)((uintptr_t)r | HAULI_ENTRY_RECORD);
 }
 
-static inline bool hauli_entry_is_record(const struct haul_coro *entry)
+/* Of a coroutine that has begun. */
+static inline struct hauli_entry *hauli_entry_of_begun(struct haul_coro *co)
+{
+	return (struct hauli_entry *)co;
+}
+
+static inline bool hauli_entry_is_record(const struct hauli_entry *entry)
 {
 	return (intptr_t)entry < 0;
 }
 
-static inline struct hauli_record *hauli_entry_record(const struct haul_coro *entry)
+static inline struct hauli_record *hauli_entry_record(const struct hauli_entry *entry)
 {
 	return (struct hauli_record *)((uintptr_t)entry & ~HAULI_ENTRY_RECORD);
 }
 
+/* The coroutine of an entry that is no record; NULL for NULL. */
+static inline struct haul_coro *hauli_entry_begun(struct hauli_entry *entry)
+{
+	return (struct haul_coro *)entry;
+}
+
 /* The coroutine of a record that is part of it. */
-static inline struct haul_coro *hauli_entry_coro(const struct haul_coro *entry)
+static inline struct haul_coro *hauli_entry_coro(const struct hauli_entry *entry)
 {
 	return hauli_coro_of_record(hauli_entry_record(entry));
 }
 
 /* True if a thief may take it. */
-static inline bool hauli_entry_is_stealable(const struct haul_coro *entry)
+static inline bool hauli_entry_is_stealable(const struct hauli_entry *entry)
 {
 	if (!hauli_entry_is_record(entry))
-		return hauli_coro_is_stealable(entry);
+		return hauli_coro_is_stealable((const struct haul_coro *)entry);
 	return !hauli_entry_record(entry)->start->in_coro ||
 		hauli_coro_is_stealable(hauli_entry_coro(entry));
 }

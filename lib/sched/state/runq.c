@@ -66,13 +66,13 @@ static void set_head(struct hauli_backlog *b, uint64_t head)
 	hauli_u64_owned_set(&b->head, head);
 }
 
-static void append(struct hauli_backlog *b, uintptr_t entry)
+static void append(struct hauli_backlog *b, uintptr_t tagged)
 {
 	uint64_t tail = tail_of(b);
 
 	if (hauli_unlikely(tail % BLOCK == 0))
 		b->next = *block_of(b, tail) = take_block(b);
-	*b->next++ = entry;
+	*b->next++ = tagged;
 	hauli_u64_owned_set(&b->tail, tail + 1);
 }
 
@@ -80,14 +80,14 @@ static void append(struct hauli_backlog *b, uintptr_t entry)
  * miss. */
 #define STAYS ((uintptr_t)1) /* not stealable */
 
-static struct haul_coro *coro_of(uintptr_t entry)
+static struct hauli_entry *entry_of(uintptr_t tagged)
 {
-	return (struct haul_coro *)(entry & ~STAYS);
+	return (struct hauli_entry *)(tagged & ~STAYS);
 }
 
-static bool is_loose(uintptr_t entry)
+static bool is_loose(uintptr_t tagged)
 {
-	return entry != 0 && !(entry & STAYS);
+	return tagged != 0 && !(tagged & STAYS);
 }
 
 static void count_loose(struct hauli_backlog *b, int n)
@@ -117,26 +117,26 @@ void hauli_runq_fini(struct hauli_runq *q)
 	munmap(q->backlog.blocks, BACKLOG_BYTES);
 }
 
-static void push_shared(struct hauli_runq *q, struct haul_coro *co)
+static void push_shared(struct hauli_runq *q, struct hauli_entry *entry)
 {
 	struct hauli_backlog *b = &q->backlog;
 
 	hauli_ring_hold(&q->ring);
-	append(b, (uintptr_t)co | (hauli_entry_is_stealable(co) ? 0 : STAYS));
-	count_loose(b, hauli_entry_is_stealable(co));
+	append(b, (uintptr_t)entry | (hauli_entry_is_stealable(entry) ? 0 : STAYS));
+	count_loose(b, hauli_entry_is_stealable(entry));
 	hauli_u8_owned_set(&q->behind, true);
 	hauli_ring_release(&q->ring);
 }
 
-void hauli_backlog_push(struct hauli_runq *q, struct haul_coro *co)
+void hauli_backlog_push(struct hauli_runq *q, struct hauli_entry *entry)
 {
 	struct hauli_backlog *b = &q->backlog;
 
 	if (q->shared) {
-		push_shared(q, co);
+		push_shared(q, entry);
 		return;
 	}
-	append(b, (uintptr_t)co);
+	append(b, (uintptr_t)entry);
 	hauli_u8_owned_set(&q->behind, true);
 }
 
@@ -151,13 +151,13 @@ void hauli_runq_push_one_by_one(struct hauli_runq *q, const struct hauli_start *
 	}
 }
 
-void hauli_runq_push_pinned(struct hauli_runq *q, struct haul_coro *co,
-	void (*push)(struct hauli_runq *q, struct haul_coro *co))
+void hauli_runq_push_pinned(
+	struct hauli_runq *q, struct hauli_entry *entry, hauli_runq_push_fn *push)
 {
 	uint32_t pushed = hauli_ring_pushed(&q->ring);
 
 	hauli_ring_keep(&q->ring);
-	push(q, co); /* to the ring or the backlog */
+	push(q, entry); /* to the ring or the backlog */
 	hauli_ring_has_kept(&q->ring, hauli_ring_pushed(&q->ring) != pushed);
 }
 
@@ -170,16 +170,16 @@ static void refill_shared(struct hauli_runq *q)
 	head = head_of(b);
 	tail = tail_of(b);
 	for (; head != tail && hauli_ring_depth(&q->ring) < HAULI_RING_SIZE - FRONT; head++) {
-		uintptr_t entry = *slot(b, head);
+		uintptr_t tagged = *slot(b, head);
 
-		if (entry == 0)
+		if (tagged == 0)
 			continue;
-		if (is_loose(entry)) {
-			hauli_ring_push(&q->ring, coro_of(entry));
+		if (is_loose(tagged)) {
+			hauli_ring_push(&q->ring, entry_of(tagged));
 			count_loose(b, -1);
 		} else {
 			hauli_ring_keep(&q->ring);
-			hauli_ring_push(&q->ring, coro_of(entry));
+			hauli_ring_push(&q->ring, entry_of(tagged));
 			hauli_ring_has_kept(&q->ring, true);
 		}
 	}
@@ -227,17 +227,17 @@ void hauli_runq_refill(struct hauli_runq *q)
 
 /* Takes the oldest stealable entry, if may() is true for it; the caller has checked that there is
  * one. */
-static struct haul_coro *take_loose(struct hauli_backlog *b, bool (*may)(const void *item))
+static struct hauli_entry *take_loose(struct hauli_backlog *b, bool (*may)(const void *item))
 {
 	uint64_t at = b->passed, head = head_of(b);
-	struct haul_coro *co;
+	struct hauli_entry *entry;
 
 	if ((int64_t)(at - head) < 0)
 		at = head;
 	while (!is_loose(*slot(b, at)))
 		at++;
-	co = coro_of(*slot(b, at));
-	if (!may(co))
+	entry = entry_of(*slot(b, at));
+	if (!may(entry))
 		return NULL;
 	*slot(b, at) = 0;
 	count_loose(b, -1);
@@ -245,17 +245,17 @@ static struct haul_coro *take_loose(struct hauli_backlog *b, bool (*may)(const v
 	while (head != b->passed && *slot(b, head) == 0)
 		head++;
 	set_head(b, head);
-	return co;
+	return entry;
 }
 
-struct haul_coro *hauli_runq_steal(struct hauli_runq *q, bool (*may)(const void *item))
+struct hauli_entry *hauli_runq_steal(struct hauli_runq *q, bool (*may)(const void *item))
 {
-	struct haul_coro *co = hauli_ring_steal(&q->ring, may);
+	struct hauli_entry *entry = hauli_ring_steal(&q->ring, may);
 	struct hauli_backlog *b = &q->backlog;
 
-	if (co || hauli_u64_owned_get(&b->loose) == 0)
-		return co;
-	co = take_loose(b, may);
+	if (entry || hauli_u64_owned_get(&b->loose) == 0)
+		return entry;
+	entry = take_loose(b, may);
 	hauli_u8_owned_set(&q->behind, !is_empty(b));
-	return co;
+	return entry;
 }

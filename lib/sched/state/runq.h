@@ -63,7 +63,7 @@ static inline bool hauli_runq_has_stealable(const struct hauli_runq *q)
 int hauli_runq_init(struct hauli_runq *q);
 void hauli_runq_fini(struct hauli_runq *q);
 
-void hauli_backlog_push(struct hauli_runq *q, struct haul_coro *co);
+void hauli_backlog_push(struct hauli_runq *q, struct hauli_entry *entry);
 
 /* hauli_runq_push_records() if they do not fit into the ring. */
 void hauli_runq_push_one_by_one(struct hauli_runq *q, const struct hauli_start *start,
@@ -71,18 +71,18 @@ void hauli_runq_push_one_by_one(struct hauli_runq *q, const struct hauli_start *
 
 /* Thief, after hauli_ring_try_steal(). Takes the oldest coroutine for which may() is true, or
  * returns NULL. */
-struct haul_coro *hauli_runq_steal(struct hauli_runq *q, bool (*may)(const void *item));
+struct hauli_entry *hauli_runq_steal(struct hauli_runq *q, bool (*may)(const void *item));
 
 /* Moves coroutines from the backlog to the ring until that is full. Where thieves may come, it
  * leaves room for pushes to the front. */
 void hauli_runq_refill(struct hauli_runq *q);
 
-static inline void hauli_runq_push(struct hauli_runq *q, struct haul_coro *co)
+static inline void hauli_runq_push(struct hauli_runq *q, struct hauli_entry *entry)
 {
 	/* Coroutines in the backlog are older. */
 	if (hauli_unlikely(hauli_u8_owned_get(&q->behind)) ||
-		hauli_unlikely(!hauli_ring_push(&q->ring, co)))
-		hauli_backlog_push(q, co);
+		hauli_unlikely(!hauli_ring_push(&q->ring, entry)))
+		hauli_backlog_push(q, entry);
 }
 
 /* True if the next push takes the fast path: push_fast(). */
@@ -91,9 +91,9 @@ static inline bool hauli_runq_has_room(const struct hauli_runq *q)
 	return !hauli_u8_owned_get(&q->behind) && hauli_ring_room(&q->ring) > 0;
 }
 
-static inline void hauli_runq_push_fast(struct hauli_runq *q, struct haul_coro *co)
+static inline void hauli_runq_push_fast(struct hauli_runq *q, struct hauli_entry *entry)
 {
-	hauli_ring_set(hauli_ring_first(&q->ring), co);
+	hauli_ring_set(hauli_ring_first(&q->ring), entry);
 	hauli_ring_add(&q->ring, 1);
 }
 
@@ -134,28 +134,30 @@ static inline void hauli_runq_push_records(struct hauli_runq *q, const struct ha
  * As hauli_runq_push(), into the LIFO slot at the front. If a coroutine is there already, and every
  * fourth time, the push goes to the end.
  */
-static inline void hauli_runq_push_lifo(struct hauli_runq *q, struct haul_coro *co)
+static inline void hauli_runq_push_lifo(struct hauli_runq *q, struct hauli_entry *entry)
 {
 	uint32_t head = hauli_ring_head(&q->ring);
 
 	if (hauli_likely(head != q->lifo_at) &&
 		hauli_likely(q->lifo_count++ % HAULI_LIFO_PERIOD != 0) &&
-		hauli_likely(hauli_ring_push_front(&q->ring, co)))
+		hauli_likely(hauli_ring_push_front(&q->ring, entry)))
 		q->lifo_at = head - 1;
 	else
-		hauli_runq_push(q, co);
+		hauli_runq_push(q, entry);
 }
 
 /* The same, to the front in every case; to the end only if the ring is full. */
-static inline void hauli_runq_push_first(struct hauli_runq *q, struct haul_coro *co)
+static inline void hauli_runq_push_first(struct hauli_runq *q, struct hauli_entry *entry)
 {
-	if (hauli_unlikely(!hauli_ring_push_front(&q->ring, co)))
-		hauli_runq_push(q, co);
+	if (hauli_unlikely(!hauli_ring_push_front(&q->ring, entry)))
+		hauli_runq_push(q, entry);
 }
 
+typedef void hauli_runq_push_fn(struct hauli_runq *q, struct hauli_entry *entry);
+
 /* Any of these three pushes, for a coroutine that thieves may not take. */
-void hauli_runq_push_pinned(struct hauli_runq *q, struct haul_coro *co,
-	void (*push)(struct hauli_runq *q, struct haul_coro *co));
+void hauli_runq_push_pinned(
+	struct hauli_runq *q, struct hauli_entry *entry, hauli_runq_push_fn *push);
 
 /* Refills the ring from the backlog. Called at least once in 192 pops, so that the ring does not
  * run empty while there is a backlog. */
@@ -178,7 +180,7 @@ static inline bool hauli_runq_is_empty(const struct hauli_runq *q)
  * not.
  */
 HAULI_MAY_RACE static inline void hauli_runq_prefetch(
-	const struct haul_coro *near, const struct haul_coro *far)
+	const struct hauli_entry *near, const struct hauli_entry *far)
 {
 	const char *sp;
 
@@ -186,7 +188,7 @@ HAULI_MAY_RACE static inline void hauli_runq_prefetch(
 	__builtin_prefetch(far, 1);
 	if (hauli_unlikely(hauli_entry_is_record(near)))
 		return;
-	sp = near->co.ctx.sp;
+	sp = ((const struct haul_coro *)near)->co.ctx.sp;
 	__builtin_prefetch(sp, 1);
 	__builtin_prefetch(sp + HAULI_CACHE_LINE, 1);
 }
@@ -219,10 +221,10 @@ static inline void hauli_runq_close_unshared(struct hauli_runq *q)
 }
 
 /* The next entry of the batch; NULL: the batch has ended. */
-static inline struct haul_coro *hauli_runq_pop(struct hauli_runq *q)
+static inline struct hauli_entry *hauli_runq_pop(struct hauli_runq *q)
 {
 	void *near, *far;
-	struct haul_coro *oldest = hauli_ring_pop(&q->ring, &near, &far);
+	struct hauli_entry *oldest = hauli_ring_pop(&q->ring, &near, &far);
 
 	if (hauli_unlikely(!oldest))
 		return NULL;
@@ -232,7 +234,7 @@ static inline struct haul_coro *hauli_runq_pop(struct hauli_runq *q)
 
 /* The same, for a caller that expects records: without prefetching. steals, a constant: thieves may
  * come. */
-static inline struct haul_coro *hauli_runq_pop_record(struct hauli_runq *q, bool steals)
+static inline struct hauli_entry *hauli_runq_pop_record(struct hauli_runq *q, bool steals)
 {
 	return steals ? hauli_ring_pop(&q->ring, NULL, NULL) : hauli_ring_pop_unshared(&q->ring);
 }

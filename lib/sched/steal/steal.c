@@ -105,15 +105,16 @@ static bool may_steal_mailed(const void *item)
 {
 	struct haul_coro *co = (struct haul_coro *)item;
 
-	return may_steal(co->co.stack ? co : hauli_entry_of(&co->record));
+	return may_steal(co->co.stack ? hauli_entry_of_begun(co) : hauli_entry_of(&co->record));
 }
 
 /* A coroutine from v's run queue, or NULL. */
 static struct haul_coro *steal_one(struct haul_carrier *c, struct haul_carrier *v)
 {
-	struct haul_coro *entry = hauli_runq_steal(&v->runq, may_steal);
+	struct hauli_entry *entry = hauli_runq_steal(&v->runq, may_steal);
 
-	return hauli_entry_is_record(entry) ? hauli_record_take(c, v, entry) : entry;
+	return hauli_entry_is_record(entry) ? hauli_record_take(c, v, entry)
+					    : hauli_entry_begun(entry);
 }
 
 /* The same from its mail. */
@@ -142,7 +143,7 @@ static bool steal(struct hauli_thief *t, unsigned victim, unsigned most)
 		hauli_stolen_take(stolen[i]);
 	hauli_ring_end_steal(&v->runq.ring);
 	for (unsigned i = 0; i < n; i++)
-		hauli_runq_push(&c->runq, stolen[i]);
+		hauli_runq_push(&c->runq, hauli_entry_of_begun(stolen[i]));
 	c->steal.has_stolen |= n > 0;
 	hauli_counter_add(&c->counts.stolen, n);
 	hauli_counter_add(&c->counts.steals_failed, n == 0);

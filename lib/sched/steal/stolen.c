@@ -97,7 +97,7 @@ void hauli_stolen_is_back(struct haul_carrier *c, struct haul_coro *co)
 		hauli_ready(c, co);
 		break;
 	case HAULI_BACK_SAME: /* stolen, but in the queue of its home now */
-		hauli_runq_push_first(&c->runq, co);
+		hauli_runq_push_first(&c->runq, hauli_entry_of_begun(co));
 		break;
 	case HAULI_BACK_SEND:
 		hauli_ready_first(c, co);

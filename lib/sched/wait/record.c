@@ -89,7 +89,7 @@ static void put_off(struct haul_carrier *c, struct hauli_record *r)
 }
 
 static __attribute__((noinline)) struct haul_coro *begin_slow(
-	struct haul_carrier *c, struct haul_coro *entry)
+	struct haul_carrier *c, struct hauli_entry *entry)
 {
 	while (hauli_entry_is_record(entry)) {
 		struct hauli_record *r = hauli_entry_record(entry);
@@ -100,11 +100,11 @@ static __attribute__((noinline)) struct haul_coro *begin_slow(
 		put_off(c, r);
 		entry = hauli_runq_pop(&c->runq);
 	}
-	return entry;
+	return hauli_entry_begun(entry);
 }
 
 __attribute__((noinline)) struct haul_coro *hauli_record_begin(
-	struct haul_carrier *c, struct haul_coro *entry)
+	struct haul_carrier *c, struct hauli_entry *entry)
 {
 	struct hauli_record *r = hauli_entry_record(entry);
 	const struct hauli_start *start = r->start;
@@ -120,7 +120,7 @@ __attribute__((noinline)) struct haul_coro *hauli_record_begin(
 	return co;
 }
 
-bool hauli_record_may_take(struct haul_carrier *c, const struct haul_coro *entry)
+bool hauli_record_may_take(struct haul_carrier *c, const struct hauli_entry *entry)
 {
 	struct hauli_stack *stack =
 		hauli_stack_get(&c->stacks, hauli_entry_record(entry)->start->stack_class);
@@ -134,7 +134,7 @@ bool hauli_record_may_take(struct haul_carrier *c, const struct haul_coro *entry
 }
 
 struct haul_coro *hauli_record_take(
-	struct haul_carrier *c, struct haul_carrier *v, struct haul_coro *entry)
+	struct haul_carrier *c, struct haul_carrier *v, struct hauli_entry *entry)
 {
 	struct hauli_record *r = hauli_entry_record(entry);
 	struct haul_coro *co = r->start->in_coro ? complete(c, r) : make(c, v, r);

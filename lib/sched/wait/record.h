@@ -11,7 +11,15 @@
  * is no memory, drops it, or, if it is part of its coroutine, queues it again; and pops the next
  * entry. Returns the coroutine to run; NULL: the batch has ended.
  */
-struct haul_coro *hauli_record_begin(struct haul_carrier *c, struct haul_coro *entry);
+struct haul_coro *hauli_record_begin(struct haul_carrier *c, struct hauli_entry *entry);
+
+/* Owner. The same for any entry that was popped, or NULL. */
+static inline struct haul_coro *hauli_entry_to_run(
+	struct haul_carrier *c, struct hauli_entry *entry)
+{
+	return hauli_unlikely(hauli_entry_is_record(entry)) ? hauli_record_begin(c, entry)
+							    : hauli_entry_begun(entry);
+}
 
 /* The part of a coroutine that its first slice finds as its start says: eight bytes, compared and
  * stored as one word. */
@@ -91,11 +99,11 @@ static inline bool hauli_record_fits(const struct haul_coro *spare, const struct
 }
 
 /* Thief c. True if hauli_record_take() can turn this record into a coroutine. */
-bool hauli_record_may_take(struct haul_carrier *c, const struct haul_coro *entry);
+bool hauli_record_may_take(struct haul_carrier *c, const struct hauli_entry *entry);
 
 /* Thief c, under the guard of the ring of v, the record's home, after may_take. */
 struct haul_coro *hauli_record_take(
-	struct haul_carrier *c, struct haul_carrier *v, struct haul_coro *entry);
+	struct haul_carrier *c, struct haul_carrier *v, struct hauli_entry *entry);
 
 /* Owner. From now on the coroutines of c's queued and future records begin cancelled, until
  * admit(). After cancel(), each record is still queued, or its coroutine is in a slot with home

@@ -48,7 +48,7 @@ static inline void hauli_arrive(struct haul_carrier *c)
 	if (hauli_unlikely(hauli_coro_state(left) != HAULI_CORO_READY))
 		hauli_coro_left_ended(c, left);
 	else if (hauli_likely(hauli_coro_queues(left)))
-		hauli_runq_push(&c->runq, left);
+		hauli_runq_push(&c->runq, hauli_entry_of_begun(left));
 	else
 		hauli_coro_left_slow(c, left);
 	hauli_ptr_published_set(&c->left, NULL);
@@ -56,12 +56,12 @@ static inline void hauli_arrive(struct haul_carrier *c)
 
 /* The context to run after the current coroutine: that of the entry that was popped, or, if that is
  * NULL, the loop: the batch has ended. */
-static inline struct hauli_co *hauli_next_is(struct haul_carrier *c, struct haul_coro *entry)
+static inline struct hauli_co *hauli_next_is(struct haul_carrier *c, struct hauli_entry *entry)
 {
-	if (hauli_unlikely(hauli_entry_is_record(entry)))
-		entry = hauli_record_begin(c, entry);
-	c->current = entry;
-	return entry ? &entry->co : &c->run.loop;
+	struct haul_coro *co = hauli_entry_to_run(c, entry);
+
+	c->current = co;
+	return co ? &co->co : &c->run.loop;
 }
 
 static inline struct hauli_co *hauli_next(struct haul_carrier *c)

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One that is spawned has no stack. When its turn comes while the coroutine before it has just
+ * ended, it begins on the stack of that one, by a call; else on one of the carrier's cache, by a
+ * switch. When it ends, its stack is free, and what is left is struct haul_coro, until it is
+ * joined. Those that are spawned as records become one another: spawn_records.c.
+ */
+#include "sched/spawn/life.h"
+
+#include "base/assert.h"
+#include "sched/state/held.h"
+#include "sched/state/self.h"
+#include "sched/steal/sleep.h"
+#include "sched/wait/join.h"
+#include "sched/wait/suspend.h"
+
+static __attribute__((noinline)) void exit_slow(struct haul_carrier *c, struct haul_coro *me)
+{
+	if (hauli_coro_is_stolen(me)) {
+		me->back = HAULI_BACK_END;
+		return;
+	}
+	if (me->poller) {
+		c->poller.coro = NULL;
+		if (c->mail.inbox.sleeps) /* it ended between park and unpark */
+			hauli_sleep_end(c);
+		hauli_sleep_quiesce(c);
+		hauli_trylock_release(&c->poller.lock);
+	}
+	hauli_coro_finish(c, me);
+}
+
+void hauli_coro_exit(struct haul_carrier *c, struct haul_coro *me)
+{
+	if (hauli_unlikely(hauli_coro_needs_slow_path(me)))
+		exit_slow(c, me);
+	else
+		hauli_coro_finish(c, me);
+}
+
+__attribute__((noinline)) void hauli_coro_leave(
+	struct haul_carrier *c, struct haul_coro *me, struct hauli_entry *next)
+{
+	hauli_coro_exit(c, me);
+	hauli_ptr_published_set(&c->left, me);
+	hauli_co_end(&me->co, hauli_next_is(c, next), c);
+}
+
+/* Runs another context than me, which has ended at home. */
+static inline __attribute__((always_inline, noreturn)) void leave(
+	struct haul_carrier *c, struct haul_coro *me, struct hauli_entry *next)
+{
+	struct hauli_co *to = hauli_next_is(c, next);
+	struct hauli_co here; /* me may be another's by the switch */
+
+	here.stack = me->co.stack;
+	hauli_coro_drop_stack(c, me);
+	if (me->detached)
+		hauli_coro_free(c, me);
+	hauli_co_end(&here, to, c);
+}
+
+/* True if the entry, which may be NULL, is a coroutine that may begin on the stack of me. */
+static inline bool fits(const struct hauli_entry *entry, const struct haul_coro *me)
+{
+	return hauli_likely(hauli_entry_is_record(entry)) &&
+		hauli_likely(hauli_entry_record(entry)->start == me->record.start);
+}
+
+/* Makes next the coroutine that runs on the stack of me, which has ended. */
+static inline void hand_over(struct haul_carrier *c, struct haul_coro *me, struct haul_coro *next)
+{
+	struct hauli_stack *stack = me->co.stack;
+
+	if (hauli_unlikely(stack->checks))
+		hauli_marks_check(c->marks, me);
+	me->co.stack = NULL;
+	next->co.stack = stack;
+	c->current = next;
+	if (me->detached)
+		hauli_coro_free(c, me);
+}
+
+static void body(void *pass)
+{
+	struct haul_carrier *c = pass;
+	struct haul_coro *me = c->current;
+	struct hauli_entry *next;
+
+	hauli_co_began(&me->co);
+	hauli_arrive(c);
+	for (;;) {
+		me->arg = me->fn(me->arg);
+		hauli_held_check(me);
+		if (hauli_unlikely(hauli_coro_needs_slow_path(me))) {
+			c = hauli_here();
+			if (hauli_coro_is_stolen(me))
+				hauli_coro_leave(c, me, hauli_runq_pop(&c->runq));
+			exit_slow(c, me);
+		} else {
+			c = hauli_coro_home(me); /* not stolen: it runs at home */
+			hauli_coro_finish(c, me);
+		}
+		next = hauli_runq_pop_record(&c->runq, true);
+		if (!fits(next, me))
+			leave(c, me, next);
+		hand_over(c, me, hauli_entry_coro(next));
+		me = hauli_entry_coro(next);
+	}
+}
+
+#define START(cls)                                                 \
+	{                                                          \
+		.entry = body, .stack_class = cls, .in_coro = true \
+	}
+
+const struct hauli_start hauli_life_starts[HAULI_STACK_CLASSES] = {
+	START(0), START(1), START(2), START(3), START(4), START(5), START(6), START(7)};
+
+_Static_assert(HAULI_STACK_CLASSES == 8, "a start for each");
+_Static_assert(HAUL_STACK_MAX == HAULI_STACK_USABLE(HAULI_STACK_CLASSES - 1), "the largest class");
