@@ -22,7 +22,15 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-uint64_t haul_hist_bucket_first(unsigned bucket)
+static unsigned bucket_of(uint64_t value)
+{
+	uint64_t v = smaller(value, HAUL_HIST_LIMIT - 1);
+	unsigned shift = (63u ^ (unsigned)__builtin_clzll(v | 32)) - HAUL_HIST_BITS;
+
+	return (shift << HAUL_HIST_BITS) + (unsigned)(v >> shift);
+}
+
+static uint64_t first_of(unsigned bucket)
 {
 	if (bucket < 2 * PER_POWER)
 		return bucket;
@@ -31,12 +39,12 @@ uint64_t haul_hist_bucket_first(unsigned bucket)
 
 uint64_t haul_hist_bucket_last(unsigned bucket)
 {
-	return haul_hist_bucket_first(bucket + 1) - 1;
+	return first_of(bucket + 1) - 1;
 }
 
 void haul_hist_add_large(struct haul_hist *h, uint64_t value, uint64_t n)
 {
-	uint64_t *count = &h->counts[haul_hist_bucket(value)];
+	uint64_t *count = &h->counts[bucket_of(value)];
 
 	__atomic_store_n(count, read(count) + n, __ATOMIC_RELAXED);
 	if (value > h->max)
@@ -108,7 +116,7 @@ uint64_t haul_hist_quantile(const struct haul_hist *h, double share)
 /* The values of a bucket count as its middle, as in HdrHistogram. */
 static double middle_of(const struct haul_hist *h, unsigned bucket)
 {
-	return ((double)haul_hist_bucket_first(bucket) + (double)value_of(h, bucket)) / 2;
+	return ((double)first_of(bucket) + (double)value_of(h, bucket)) / 2;
 }
 
 static double mean_of(const struct haul_hist *h, uint64_t n)

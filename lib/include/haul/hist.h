@@ -28,18 +28,8 @@ struct haul_hist {
 	uint64_t quick; /* haul_hist_add() does not compare values up to this with max */
 };
 
-/* The bucket of a value. */
-static inline unsigned haul_hist_bucket(uint64_t value)
-{
-	uint64_t v = value < HAUL_HIST_LIMIT ? value : HAUL_HIST_LIMIT - 1;
-	unsigned shift = (63u ^ (unsigned)__builtin_clzll(v | 32)) - HAUL_HIST_BITS;
-
-	return (shift << HAUL_HIST_BITS) + (unsigned)(v >> shift);
-}
-
-/* The smallest and the largest value of a bucket. The last bucket has no largest value: the result
- * is HAUL_HIST_LIMIT - 1. */
-HAUL_API uint64_t haul_hist_bucket_first(unsigned bucket);
+/* The largest value of a bucket; the smallest one is that of the bucket before, plus 1. The last
+ * bucket has no largest value: the result is HAUL_HIST_LIMIT - 1. */
 HAUL_API uint64_t haul_hist_bucket_last(unsigned bucket);
 
 /* Part of haul_hist_add(): a value that may be the largest one. */
@@ -57,7 +47,6 @@ static inline void haul_hist_add(struct haul_hist *h, uint64_t value, uint64_t n
 		haul_hist_add_large(h, value, n);
 		return;
 	}
-	/* haul_hist_bucket() of a value below the limit. */
 	shift = (63u ^ (unsigned)__builtin_clzll(value | 32)) - HAUL_HIST_BITS;
 	count = &h->counts[(shift << HAUL_HIST_BITS) + (value >> shift)];
 	/* No atomic addition: other threads only read. */
