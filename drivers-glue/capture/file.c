@@ -13,6 +13,8 @@
 
 #include <haul-dpdk/file.h>
 
+#include "linux/file.h"
+
 #define MODE 0600 /* frames are nobody else's business */
 #define SUFFIX ".pcapng"
 #define NAMES 16 /* of a file, before the capture ends: somebody wants it to */
@@ -84,7 +86,7 @@ static int open_next(struct hauli_capture_file *file)
 		err = name_next(file, i);
 		if (!err)
 			err = take(file,
-				haul_file_create_new(
+				hauli_file_create_new(
 					file->path, MODE, file->wrong, sizeof(file->wrong)));
 	}
 	return err ? err : keep(file);

@@ -18,6 +18,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "linux/file.h"
+
 #define LINKS_MOST 8
 #define HOW (O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) /* waits for no reader of a FIFO */
 
@@ -159,7 +161,7 @@ int haul_file_create(const char *path, mode_t mode, char *errbuf, size_t errlen)
 	return create_or_open(path, mode, LINKS_MOST, &w);
 }
 
-int haul_file_create_new(const char *path, mode_t mode, char *errbuf, size_t errlen)
+int hauli_file_create_new(const char *path, mode_t mode, char *errbuf, size_t errlen)
 {
 	const struct words w = {errbuf, errlen};
 

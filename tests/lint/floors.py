@@ -37,7 +37,7 @@ BELOW = {  # folder: the other folders from which it may include
     "drivers-glue/port/control": {"lib/base", "drivers-glue/port", "drivers-glue/eal"},
     "drivers-glue/port": {"lib/base", "lib/coro", "lib/conc", "drivers-glue/eal",
                           "drivers-glue/linux"},
-    "drivers-glue/capture": {"lib/base", "lib/conc"},
+    "drivers-glue/capture": {"lib/base", "lib/conc", "drivers-glue/linux"},
     "drivers-glue/io": {"lib/base", "lib/conc", "lib/net", "drivers-glue/port",
                         "drivers-glue/capture"},
     "drivers-glue/include": set(),

@@ -143,11 +143,6 @@ static int create_file(void)
 	return fd < 0 ? fd : 0;
 }
 
-static int create_existing(void)
-{
-	return TRY(haul_file_create_new("/dev/null", 0600, LINE));
-}
-
 static int test_handler(void)
 {
 	const struct haul_io_opts io = {.on_packet = handle};
@@ -183,7 +178,6 @@ static const struct call with_bed[] = {
 	{"haul_capture_open", "a file", capture, 0},
 	{"haul_capture_open", "no directory", capture_nowhere, -ENOENT},
 	{"haul_file_create", "a file", create_file, 0},
-	{"haul_file_create_new", "one that exists", create_existing, -EEXIST},
 };
 
 static const struct call alone[] = {
@@ -246,7 +240,7 @@ START_TEST(a_line_need_not_be_wanted)
 				 &(struct haul_port_opts){.queues = 1, .pool = bed.pool}, NULL, 0),
 		-ENODEV);
 	ck_assert_int_lt(haul_port_set_mtu(port, 1400, NULL, 0), 0);
-	ck_assert_int_lt(haul_port_set_offloads(port, UINT64_MAX, 0, NULL, 0), 0);
+	ck_assert_int_lt(haul_port_change_offloads(port, UINT64_MAX, 0, true, NULL, 0), 0);
 	ck_assert_int_eq(haul_port_stop(port, NULL, 0), 0);
 	ck_assert_int_eq(haul_port_start(port, NULL, 0), 0);
 	ck_assert_int_eq(haul_io_start(&io, bed.rt, &(struct haul_io_opts){.nb_ports = 0}, NULL, 0),

@@ -29,9 +29,6 @@ extern "C" {
  */
 HAUL_API int haul_file_create(const char *path, mode_t mode, char *errbuf, size_t errlen);
 
-/* The same for a file that must not exist yet, under any owner or as any link: -EEXIST. */
-HAUL_API int haul_file_create_new(const char *path, mode_t mode, char *errbuf, size_t errlen);
-
 #ifdef __cplusplus
 }
 #endif
