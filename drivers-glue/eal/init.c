@@ -277,11 +277,6 @@ const char *haul_eal_notice(void)
 	return eal.args.argv ? eal.args.pages : "";
 }
 
-bool haul_eal_has_hugepages(void)
-{
-	return hauli_eal_is_up() && rte_eal_has_hugepages() != 0;
-}
-
 bool hauli_eal_is_up(void)
 {
 	bool ended = eal.started && (!eal.args.argv || eal.forks != hauli_forks);

@@ -31,6 +31,7 @@
 #include <haul-dpdk/pool.h>
 #include <haul-dpdk/port.h>
 
+#include <rte_eal.h>
 #include <rte_ethdev.h>
 
 #include "port_probe_config.h"
@@ -218,7 +219,7 @@ static bool run(char *line)
 	else if (strcmp(verb, "pool") == 0)
 		printf("ok %u %u\n", rte_mempool_avail_count(pool), pool->size);
 	else if (strcmp(verb, "hugepages") == 0)
-		printf("ok %d %s\n", haul_eal_has_hugepages(), haul_eal_notice());
+		printf("ok %d %s\n", rte_eal_has_hugepages(), haul_eal_notice());
 	else if (strcmp(verb, "close") == 0) {
 		haul_port_close(ports[p]);
 		ports[p] = NULL;

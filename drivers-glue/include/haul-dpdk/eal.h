@@ -80,9 +80,6 @@ HAUL_API const struct haul_launcher *haul_eal_launcher(void);
  * kernel does not tell. Any thread, also without EAL. */
 HAUL_API unsigned long haul_memory_free_mb(void);
 
-/* True if EAL is running and its memory is in huge pages. Any thread. */
-HAUL_API bool haul_eal_has_hugepages(void);
-
 #ifdef __cplusplus
 }
 #endif
