@@ -132,9 +132,3 @@ const char *haul_port_fault(const struct haul_port *port)
 	pthread_mutex_unlock(&w->lock);
 	return fault;
 }
-
-bool haul_port_is_alive(const struct haul_port *port)
-{
-	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
-	return haul_port_fault(port)[0] == '\0';
-}

@@ -204,11 +204,6 @@ static void fault_of_nothing(struct bed *bed)
 	haul_port_fault(NULL);
 }
 
-static void alive_of_nothing(struct bed *bed)
-{
-	haul_port_is_alive(NULL);
-}
-
 static void close_under_pollers(struct bed *bed)
 {
 	haul_port_close(bed->ports[0]);
@@ -225,7 +220,6 @@ static const struct call {
 	{adopt_of_nothing, "haul: haul_port_queue_adopt(): the port is NULL"},
 	{nic_of_nothing, "haul: haul_port_nic(): the port is NULL"},
 	{fault_of_nothing, "haul: haul_port_fault(): the port is NULL"},
-	{alive_of_nothing, "haul: haul_port_is_alive(): the port is NULL"},
 	{close_under_pollers, "haul: haul_port_close(): pollers use port 'null:'"},
 };
 #define CALLS ((int)(sizeof(calls) / sizeof(calls[0])))

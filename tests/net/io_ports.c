@@ -27,7 +27,7 @@ static int change(struct bed *bed, unsigned i)
 	case 0:
 		return haul_port_set_mtu(port, 1400, err, len);
 	case 1:
-		return haul_port_set_offloads(port, 0, 0, err, len);
+		return haul_port_change_offloads(port, 0, 0, true, err, len);
 	case 2:
 		return haul_port_set_rss(port, RTE_ETH_RSS_IP, NULL, 0, err, len);
 	default:

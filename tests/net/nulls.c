@@ -144,12 +144,10 @@ static void sees(struct rte_mbuf **pkts, uint16_t n, void *arg)
 	X(haul_port_nic, NULL)                                                \
 	X(haul_port_notice, NULL)                                             \
 	X(haul_port_wait_source, NULL)                                        \
-	X(haul_port_is_alive, NULL)                                           \
 	X(haul_port_fault, NULL)                                              \
 	X(haul_port_config, NULL)                                             \
 	X(haul_port_stop, NULL, LINE)                                         \
 	X(haul_port_set_mtu, NULL, 1500, LINE)                                \
-	X(haul_port_set_offloads, NULL, 0, 0, LINE)                           \
 	X(haul_port_change_offloads, NULL, 0, 0, true, LINE)                  \
 	X(haul_port_pass_vlan, NULL, 1, true, LINE)                           \
 	X(haul_port_set_rss, NULL, 0, NULL, 0, LINE)                          \
@@ -158,7 +156,6 @@ static void sees(struct rte_mbuf **pkts, uint16_t n, void *arg)
 	X(haul_port_set_allmulticast, NULL, true, LINE)                       \
 	X(haul_port_set_link, NULL, true, LINE)                               \
 	X(haul_port_get_flow_control, NULL, NULL, LINE)                       \
-	X(haul_port_set_flow_control, NULL, NULL, LINE)                       \
 	X(haul_port_get_info, NULL, NULL)                                     \
 	X(haul_port_get_xstats, NULL, NULL, 0)                                \
 	X(haul_port_get_stats, NULL, NULL)                                    \

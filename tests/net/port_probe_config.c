@@ -64,11 +64,19 @@ static void set_rss(struct haul_port *port, const char *name, const char *hex)
 		answer(haul_port_set_rss(port, functions, key, n, err, sizeof(err)));
 }
 
-static void set_fc(struct haul_port *port)
+static void get_fc(struct haul_port *port)
 {
-	const struct rte_eth_fc_conf conf = {.mode = RTE_ETH_FC_FULL};
+	struct rte_eth_fc_conf conf;
 
-	answer(haul_port_set_flow_control(port, &conf, err, sizeof(err)));
+	answer(haul_port_get_flow_control(port, &conf, err, sizeof(err)));
+}
+
+/* These, and no others. */
+static void set_offloads(struct haul_port *port, uint64_t rx, uint64_t tx)
+{
+	int ret = haul_port_change_offloads(port, ~rx, ~tx, false, err, sizeof(err));
+
+	answer(ret ? ret : haul_port_change_offloads(port, rx, tx, true, err, sizeof(err)));
 }
 
 bool probe_config(struct haul_port *port, const char *verb, const char *args)
@@ -96,12 +104,12 @@ bool probe_config(struct haul_port *port, const char *verb, const char *args)
 		answer(haul_port_pass_vlan(port, (uint16_t)n, true, err, sizeof(err)));
 	} else if (strcmp(verb, "offloads") == 0) {
 		sscanf(args, "%u %" SCNx64 " %" SCNx64, &p, &rx, &tx);
-		answer(haul_port_set_offloads(port, rx, tx, err, sizeof(err)));
+		set_offloads(port, rx, tx);
 	} else if (strcmp(verb, "rss") == 0) {
 		sscanf(args, "%u %31s %128s", &p, word, hex);
 		set_rss(port, word, hex);
 	} else if (strcmp(verb, "fc") == 0) {
-		set_fc(port);
+		get_fc(port);
 	} else if (strcmp(verb, "reset") == 0) {
 		haul_port_reset_stats(port);
 		answer(0);

@@ -375,7 +375,7 @@ struct haul_io_share {
 HAUL_API void haul_io_get_share(
 	const struct haul_io *io, unsigned carrier, struct haul_io_share *s);
 
-/* True while all pollers run and all ports are alive (haul_port_is_alive()); else *why gets one
+/* True while all pollers run and all ports are alive (haul_port_fault()); else *why gets one
  * line, owned by io and valid until the next call. Called by the thread that called
  * haul_io_start(). */
 HAUL_API bool haul_io_is_healthy(struct haul_io *io, const char **why);

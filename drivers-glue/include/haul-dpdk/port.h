@@ -83,13 +83,12 @@ HAUL_API const char *haul_port_notice(const struct haul_port *port); /* one line
  */
 HAUL_API const char *haul_port_wait_source(const struct haul_port *port);
 /*
- * haul_port_is_alive() is false once the interface of the port is gone or down, the device is
- * unplugged, the XDP program of an afxdp port is removed, or a capture file is incomplete (disk
- * full). It does not become true again. Each call makes system calls: use it in a control thread,
- * about once a second and after the last packet, not on the packet path. haul_port_fault() is ""
- * while the port is alive, else one line with the cause and the remedy.
+ * "" while the port is alive. One line with the cause and the remedy once the interface of the port
+ * is gone or down, the device is unplugged, the XDP program of an afxdp port is removed, or a
+ * capture file is incomplete (disk full); the port does not become alive again. Each call makes
+ * system calls: use it in a control thread, about once a second and after the last packet, not on
+ * the packet path.
  */
-HAUL_API bool haul_port_is_alive(const struct haul_port *port);
 HAUL_API const char *haul_port_fault(const struct haul_port *port);
 
 /*

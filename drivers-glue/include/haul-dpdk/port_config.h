@@ -72,12 +72,8 @@ HAUL_API int haul_port_stop(struct haul_port *port, char *errbuf, size_t errlen)
  */
 HAUL_API int haul_port_set_mtu(struct haul_port *port, unsigned mtu, char *errbuf, size_t errlen);
 
-/* Sets the offloads of all queues: reconfigures the port. -EBUSY while polled. */
-HAUL_API int haul_port_set_offloads(struct haul_port *port, uint64_t rx_offloads,
-	uint64_t tx_offloads, char *errbuf, size_t errlen);
-
-/* Adds rx and tx offloads to those that the port has (on), or takes them away. -EBUSY while
- * polled. */
+/* Adds rx and tx offloads to those that all queues have (on), or takes them away: reconfigures the
+ * port. -EBUSY while polled. */
 HAUL_API int haul_port_change_offloads(struct haul_port *port, uint64_t rx_offloads,
 	uint64_t tx_offloads, bool on, char *errbuf, size_t errlen);
 
@@ -99,12 +95,10 @@ HAUL_API int haul_port_set_promiscuous(
 HAUL_API int haul_port_set_allmulticast(
 	struct haul_port *port, bool on, char *errbuf, size_t errlen);
 /* An interface that this call, or haul_port_stop(), has set down is no fault
- * (haul_port_is_alive()). */
+ * (haul_port_fault()). */
 HAUL_API int haul_port_set_link(struct haul_port *port, bool up, char *errbuf, size_t errlen);
 HAUL_API int haul_port_get_flow_control(
 	const struct haul_port *port, struct rte_eth_fc_conf *conf, char *errbuf, size_t errlen);
-HAUL_API int haul_port_set_flow_control(
-	struct haul_port *port, const struct rte_eth_fc_conf *conf, char *errbuf, size_t errlen);
 
 #ifdef __cplusplus
 }

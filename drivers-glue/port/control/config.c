@@ -142,22 +142,6 @@ int haul_port_get_flow_control(
 	return apply((struct haul_port *)(uintptr_t)port, &change, errbuf, errlen);
 }
 
-static int set_fc(uint16_t port_id, const struct change *change)
-{
-	return rte_eth_dev_flow_ctrl_set(port_id, change->flow_control);
-}
-
-int haul_port_set_flow_control(
-	struct haul_port *port, const struct rte_eth_fc_conf *conf, char *errbuf, size_t errlen)
-{
-	struct rte_eth_fc_conf copy;
-	const struct change change = {"flow control", set_fc, .flow_control = &copy};
-
-	HAUL_MISUSE_IF(!port || !conf, "the port or the configuration is NULL");
-	copy = *conf;
-	return apply(port, &change, errbuf, errlen);
-}
-
 static int set_mtu(uint16_t port_id, const struct change *change)
 {
 	return rte_eth_dev_set_mtu(port_id, change->number);
@@ -236,10 +220,11 @@ static int change_config(
 	return err;
 }
 
-int haul_port_set_offloads(struct haul_port *port, uint64_t rx_offloads, uint64_t tx_offloads,
-	char *errbuf, size_t errlen)
+int haul_port_change_offloads(struct haul_port *port, uint64_t rx_offloads, uint64_t tx_offloads,
+	bool on, char *errbuf, size_t errlen)
 {
 	struct haul_port_config config;
+	uint64_t rx, tx;
 	int err;
 
 	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
@@ -247,24 +232,13 @@ int haul_port_set_offloads(struct haul_port *port, uint64_t rx_offloads, uint64_
 	if (err < 0)
 		return err;
 	config = port->config;
-	config.rx_offloads = rx_offloads;
-	config.tx_offloads = tx_offloads;
-	if (config.rx_offloads == port->config.rx_offloads &&
-		config.tx_offloads == port->config.tx_offloads)
+	rx = config.rx_offloads;
+	tx = config.tx_offloads;
+	config.rx_offloads = on ? rx | rx_offloads : rx & ~rx_offloads;
+	config.tx_offloads = on ? tx | tx_offloads : tx & ~tx_offloads;
+	if (config.rx_offloads == rx && config.tx_offloads == tx)
 		return 0;
 	return change_config(port, &config, errbuf, errlen);
-}
-
-int haul_port_change_offloads(struct haul_port *port, uint64_t rx_offloads, uint64_t tx_offloads,
-	bool on, char *errbuf, size_t errlen)
-{
-	uint64_t rx, tx;
-
-	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
-	rx = port->config.rx_offloads;
-	tx = port->config.tx_offloads;
-	return haul_port_set_offloads(port, on ? rx | rx_offloads : rx & ~rx_offloads,
-		on ? tx | tx_offloads : tx & ~tx_offloads, errbuf, errlen);
 }
 
 static int update_rss(uint16_t port_id, const struct change *change)
