@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The API: declarations of public headers follow docs/guide/conventions.md, as far as a script can
-see; and each function with an object of haul's is in the test that gives it NULL."""
+see; each function with an object of haul's is in the test that gives it NULL; and each function is
+called by a program, an example or a page of the guide: what nobody needs is not public."""
 import os
 import re
 import sys
@@ -16,6 +17,15 @@ MEMBER = re.compile(r"^\t[^;(]*\b(errbuf|errlen)(?:\[[^]]*\])?;", re.M)
 NUMBERS = re.compile(r"(?:carrier|port|queue|q)")
 ASKS = re.compile(r"_(?:is|has|can|try)_|_try_|^haul_try_")
 NULLS = "tests/net/nulls.c"
+
+# What the macros and inline functions of public headers call counts as called where they are used.
+MACRO = re.compile(r"^#define (\w+)(?:\(.*?\))?((?:.*\\\n)*.*)", re.M)
+INLINE = re.compile(r"^static inline [^;{]*?\b(\w+)\([^;{]*\)\n\{\n(.*?)^\}", re.M | re.S)
+# A definition begins in the first column.
+INDENTED = re.compile(r"^[\t ].*", re.M)
+BLOCK = re.compile(r"^ *```c\n(.*?)^ *```", re.M | re.S)
+# Function: why it is public nevertheless.
+CALLED_BY_NONE = {}
 
 # With the reasons in the page.
 ASK_OTHERWISE = {"haul_cancelled", "haul_maybe_yield"}
@@ -50,14 +60,51 @@ def needs_object(args):
     return any(re.fullmatch(r"(?:const )?struct haul_(?!\w*opts\b)\w+ \*\*?\w+", a) for a in args)
 
 
+def words(text):
+    return set(re.findall(r"\w+", text))
+
+
+def used(root):
+    """The names that programs, examples and pages use."""
+    names = set()
+    for path in tree.files(root, ".c", ".h"):
+        if path.startswith("apps/") and not HEADER.search(path):
+            names |= words("\n".join(INDENTED.findall(tree.code(tree.text(root, path)))))
+    for path in tree.files(root, ".md"):
+        if path.startswith("docs/guide/") or path == "README.md":
+            for block in BLOCK.findall(tree.text(root, path)):
+                names |= words("\n".join(INDENTED.findall(tree.code(block))))
+    return names
+
+
+def uncalled(root, functions, headers):
+    """functions: where each is declared. headers: the code of all public ones."""
+    names = used(root)
+    wrappers = {m[1]: words(m[2]) for code in headers for m in
+                (*MACRO.finditer(code), *INLINE.finditer(code))}
+    reached = [name for name in wrappers if name in names]
+    while reached:
+        new = wrappers.pop(reached.pop(), set()) - names
+        names |= new
+        reached += new & wrappers.keys()
+    for name, where in functions.items():
+        if name not in names and name not in CALLED_BY_NONE:
+            yield f"{where}: {name}: no program, example or page of the guide calls it"
+        if name in names and name in CALLED_BY_NONE:
+            yield f"{where}: {name}: it is called: no exception"
+
+
 def findings(root):
+    functions, headers = {}, []
     nulls = tree.text(root, NULLS)
     for path in tree.files(root, ".h"):
         if not HEADER.search(path):
             continue
         code = tree.code(tree.text(root, path))
+        headers.append(code)
         for m in FUNCTION.finditer(code):
-            where = f"{path}:{tree.line_of(code, m.start())}: {m[2]}: "
+            functions[m[2]] = f"{path}:{tree.line_of(code, m.start())}"
+            where = f"{functions[m[2]]}: {m[2]}: "
             args = list(arguments(m[3]))
             yield from (where + text for text in wrong(m[1].strip(), m[2], args))
             if needs_object(args) and not DO_NOT_LOOK.match(m[2]) and \
@@ -65,6 +112,7 @@ def findings(root):
                 yield f"{where}{NULLS} does not give it NULL"
         for m in MEMBER.finditer(code):
             yield f"{path}:{tree.line_of(code, m.start(1))}: {m[1]}: an argument of the call"
+    yield from uncalled(root, functions, headers)
 
 
 if __name__ == "__main__":

@@ -60,12 +60,17 @@ RIGHT = {
     "apps/haul-app/run.c": C + '#include <haul-app/a.h>\n\n#include "run.h"\n',
     "tests/mutations.py": MUTATIONS.format("lib/base/word.h"),
     "lib/base/word.h": C + "/* atomic_load( &w) */\n",
-    "docs/README.md": "[a](a.md), [base](../lib/base)\n",
+    "apps/first.c": C + "#include <haul/sem.h>\n\nint haul_defined(int x)\n{\n"
+                    "\treturn haul_a(x) + HAUL_MACRO(x) + haul_called(x);\n}\n",
+    "docs/guide/use.md": "In text: haul_told.\n\n```c\nvoid f(void)\n{\n"
+                         "\thaul_sem_wait(s, 0); /* haul_told */\n}\n```\n",
+    "docs/README.md": "[a](a.md), [use](guide/use.md), [base](../lib/base)\n",
     "docs/a.md": "[index](README.md#top), [out](https://example.org)\n```c\na[0](b)\n```\n",
     "apps/go": "#!/bin/sh\n# SPDX-License-Identifier: BSD-3-Clause\nset -eu\n",
 }
 
 API = "lib/include/haul/api.h"
+B = "HAUL_API int haul_b(int x);\n"
 WRONG = [  # rule, file, text, expected message
     (api, API, "HAUL_API int haul_a(char *errbuf, size_t errlen, int x);\n", "its last two"),
     (api, API, "struct haul_a {\n\tchar *errbuf; /* */\n};\n", "errbuf: an argument of the call"),
@@ -75,6 +80,14 @@ WRONG = [  # rule, file, text, expected message
     (api, API, "HAUL_API bool haul_a_alive(int x);\n", "what returns a bool"),
     (api, API, "HAUL_API int haul_a(const struct haul_a *a);\n", "haul_a: tests/net/nulls.c does"),
     (api, API, "HAUL_API int haul_a(const struct haul_a_opts *a);\n", None),
+    (api, API, B, "api.h:2: haul_b: no program, example or page"),
+    (api, API, "HAUL_API int haul_told(int x);\n", "haul_told: no program"),
+    (api, API, "HAUL_API int haul_defined(int x);\n", "haul_defined: no program"),
+    (api, API, B + "#define HAUL_OTHER(x) haul_b(x)\n", "haul_b: no program"),
+    (api, API, B + "#define HAUL_MACRO(x) \\\n\thaul_b(x)\n", None),
+    (api, API, B + "static inline int haul_a(int x)\n{\n\treturn haul_b(x);\n}\n", None),
+    (api, API, "HAUL_API int haul_excused(int x);\n", None),
+    (api, API, "HAUL_API int haul_called(int x);\n", "haul_called: it is called: no exception"),
     (floors, "lib/base/a.c", '#include "conc/inbox.h"\n', "lib/base/a.c:2: lib/base may not"),
     (floors, "lib/conc/a.c", '#include "sched/b.h"\n', None),  # the compiler's
     (floors, "lib/sched/state/a.c", '#include "sched/run/loop.h"\n',
@@ -169,6 +182,7 @@ def make(root, contents):
 
 def main():
     tap = Tap()
+    api.CALLED_BY_NONE.update(haul_excused="", haul_called="")
     with tempfile.TemporaryDirectory() as root:
         make(root, RIGHT)
         shutil.copy(sys.argv[1] + "/.clang-format", root)
