@@ -19,7 +19,7 @@ static const struct haul_app_counter counters[] = {
 	{.name = "sent"}, {.name = "lost"}, {.name = "flooded"}, {.name = "learned"}, {0}};
 
 static struct entry {
-	_Atomic uint64_t place; /* 48 bits of address, 16 of port: nobody reads half of it */
+	_Atomic uint64_t mac_port; /* 48 bits of address, 16 of port: nobody reads half of it */
 	_Atomic uint64_t seen; /* haul_now(), to a second */
 } table[SLOTS];
 
@@ -40,24 +40,24 @@ static struct entry *entry_of(uint64_t mac)
 static void learn(uint64_t mac, uint64_t port, uint64_t now)
 {
 	struct entry *e = entry_of(mac);
-	uint64_t place = mac | port << 48;
+	uint64_t mac_port = mac | port << 48;
 
 	if (now > atomic_load_explicit(&e->seen, memory_order_relaxed) + HAUL_S)
 		atomic_store_explicit(&e->seen, now, memory_order_relaxed);
-	if (atomic_load_explicit(&e->place, memory_order_relaxed) == place)
+	if (atomic_load_explicit(&e->mac_port, memory_order_relaxed) == mac_port)
 		return;
-	atomic_store_explicit(&e->place, place, memory_order_relaxed);
+	atomic_store_explicit(&e->mac_port, mac_port, memory_order_relaxed);
 	haul_app_count(LEARNED, 1);
 }
 
 static unsigned port_of(uint64_t mac, uint64_t now)
 {
 	struct entry *e = entry_of(mac);
-	uint64_t place = atomic_load_explicit(&e->place, memory_order_relaxed);
+	uint64_t mac_port = atomic_load_explicit(&e->mac_port, memory_order_relaxed);
 	uint64_t seen = atomic_load_explicit(&e->seen, memory_order_relaxed);
 
-	return place << 16 == mac << 16 && now <= seen + max_age ? (unsigned)(place >> 48)
-								 : NOWHERE;
+	return mac_port << 16 == mac << 16 && now <= seen + max_age ? (unsigned)(mac_port >> 48)
+								    : NOWHERE;
 }
 
 /* The carrier's poller sends what is in the queue in bursts. */

@@ -80,7 +80,7 @@ static __attribute__((noinline)) void next_window(struct load *l, uint64_t now)
 	l->ends = l->start + (l->window + 1) * l->window_ticks;
 }
 
-void load_see(struct load *l, struct rte_mbuf *const *pkts, uint16_t n, uint64_t now)
+void load_count(struct load *l, struct rte_mbuf *const *pkts, uint16_t n, uint64_t now)
 {
 	if (now >= l->ends)
 		next_window(l, now);

@@ -34,9 +34,9 @@ struct load {
 void load_init(struct load *l, uint64_t start, uint64_t tsc_hz);
 
 /* Counts packets that are received now; never earlier than those before. */
-void load_see(struct load *l, struct rte_mbuf *const *pkts, uint16_t n, uint64_t now);
+void load_count(struct load *l, struct rte_mbuf *const *pkts, uint16_t n, uint64_t now);
 
-/* Adds a load of another queue. Both must not be used for load_see() any more. */
+/* Adds a load of another queue. Both must not be used for load_count() any more. */
 void load_add(struct load *to, struct load *from);
 
 /* Adds what haul-compare --load reads. Counting ends. */

@@ -24,7 +24,7 @@ static uint64_t tsc_hz;
 
 static void count(struct rte_mbuf **pkts, uint16_t n, void *arg)
 {
-	load_see(arg, pkts, n, rte_rdtsc());
+	load_count(arg, pkts, n, rte_rdtsc());
 }
 
 int fwd_record_parsed(const struct haul_app *app, bool generates)

@@ -26,7 +26,7 @@ int haul_chan_create(struct haul_chan **out, size_t size, unsigned count)
 	struct haul_chan *ch;
 	char *memory;
 
-	HAUL_MISUSE_IF(!out, "the place for the channel is NULL");
+	HAUL_MISUSE_IF(!out, "the address for the channel is NULL");
 	if (size == 0 || size > HAUL_CHAN_SIZE_MAX || count > HAUL_CHAN_COUNT_MAX)
 		return -EINVAL;
 	memory = malloc(ALLOCATORS + sizeof(*ch) + size * count);

@@ -201,7 +201,7 @@ int haul_plan_create(
 	struct hauli_cpulist named = {0};
 	int err;
 
-	HAUL_MISUSE_IF(!plan, "the place for the plan is NULL");
+	HAUL_MISUSE_IF(!plan, "the address for the plan is NULL");
 	if (!opts)
 		opts = &defaults;
 	err = check_opts(opts, errbuf, errlen);

@@ -30,7 +30,7 @@ int main(int argc, char **argv)
 	while (scanf("%lu %u %hu", &ns, &pkt.pkt_len, &port) == 3) {
 		port = htons(port);
 		memcpy(frame + 34, &port, sizeof(port));
-		load_see(&loads[n++ % queues], &pkts, 1, ns);
+		load_count(&loads[n++ % queues], &pkts, 1, ns);
 	}
 	load_add(&loads[0], &loads[1]);
 	haul_app_json_number(object, "format", 1);

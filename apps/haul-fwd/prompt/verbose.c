@@ -19,44 +19,44 @@
 #define TICK_NS 100000000
 #define QUEUES_MAX 64
 
-struct record {
+struct packet {
 	struct rte_ether_addr dst, src;
 	uint16_t type; /* in network order */
 	uint16_t segs;
 	uint32_t len;
-	uint32_t seen; /* packets of the queue up to this one */
+	uint32_t received; /* packets of the queue, up to this one */
 };
-_Static_assert(sizeof(struct record) % 4 == 0, "rte_ring_create_elem()");
+_Static_assert(sizeof(struct packet) % 4 == 0, "rte_ring_create_elem()");
 
 static struct verbose_queue {
 	unsigned port, queue;
 	struct haul_port_rx_callback *callback;
 	struct rte_ring *ring;
-	uint32_t seen; /* callback's */
+	uint32_t received; /* callback's */
 	uint32_t printed; /* main thread's */
 } queues[QUEUES_MAX];
 static unsigned nb_queues;
 static int timer = -1;
 
-static void record(struct rte_mbuf **pkts, uint16_t n, void *arg)
+static void copy(struct rte_mbuf **pkts, uint16_t n, void *arg)
 {
 	struct verbose_queue *q = arg;
 
 	for (uint16_t i = 0; i < n; i++) {
 		const struct rte_ether_hdr *eth = rte_pktmbuf_mtod(pkts[i], const void *);
-		struct record r = {.segs = pkts[i]->nb_segs, .len = pkts[i]->pkt_len};
+		struct packet r = {.segs = pkts[i]->nb_segs, .len = pkts[i]->pkt_len};
 
 		if (pkts[i]->data_len >= sizeof(*eth)) {
 			rte_ether_addr_copy(&eth->dst_addr, &r.dst);
 			rte_ether_addr_copy(&eth->src_addr, &r.src);
 			r.type = eth->ether_type;
 		}
-		r.seen = ++q->seen;
+		r.received = ++q->received;
 		rte_ring_sp_enqueue_elem(q->ring, &r, sizeof(r));
 	}
 }
 
-static void print_record(const struct record *r)
+static void print_packet(const struct packet *r)
 {
 	char src[RTE_ETHER_ADDR_FMT_SIZE], dst[RTE_ETHER_ADDR_FMT_SIZE];
 
@@ -68,20 +68,20 @@ static void print_record(const struct record *r)
 
 static void print_queue(struct verbose_queue *q)
 {
-	struct record r[ROOM];
+	struct packet r[ROOM];
 	unsigned n = rte_ring_sc_dequeue_burst_elem(q->ring, r, sizeof(r[0]), ROOM, NULL);
 	uint32_t left;
 
 	if (n == 0)
 		return;
 	printf("port %u/queue %u: received %u packets\n", q->port, q->queue,
-		r[n - 1].seen - q->printed);
-	left = r[n - 1].seen - q->printed - n;
+		r[n - 1].received - q->printed);
+	left = r[n - 1].received - q->printed - n;
 	for (unsigned i = 0; i < n; i++)
-		print_record(&r[i]);
+		print_packet(&r[i]);
 	if (left > 0)
 		printf("  and %u more\n", left);
-	q->printed = r[n - 1].seen;
+	q->printed = r[n - 1].received;
 }
 
 static void print_all(struct haul_app *app, int fd, void *arg)
@@ -101,12 +101,12 @@ static bool begin_queue(const struct haul_port *port, unsigned i, unsigned n)
 
 	*q = (struct verbose_queue){.port = i, .queue = n};
 	snprintf(name, sizeof(name), "verbose_%u", nb_queues);
-	q->ring = rte_ring_create_elem(name, sizeof(struct record), ROOM, SOCKET_ID_ANY,
+	q->ring = rte_ring_create_elem(name, sizeof(struct packet), ROOM, SOCKET_ID_ANY,
 		RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
 	if (!q->ring)
 		return false;
 	nb_queues++;
-	q->callback = haul_port_add_rx_callback(port, n, record, q);
+	q->callback = haul_port_add_rx_callback(port, n, copy, q);
 	return q->callback;
 }
 
