@@ -111,7 +111,7 @@ static struct haul_capture *create(const struct haul_capture_opts *opts)
 	return NULL;
 }
 
-/* Signals are for other threads: a broken pipe is an error of the write. */
+/* Blocks all signals for the thread: a broken pipe is then an error of the write. */
 static int start_thread(struct haul_capture *c)
 {
 	sigset_t all, old;

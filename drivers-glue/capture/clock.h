@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The time of day of ticks. The rate between the two is measured again and again, so that stamps
- * follow the system's clock for as long as a capture takes, also where EAL and the kernel know the
- * rate of ticks only roughly. For the capture's thread.
+ * Converts ticks to the time of day. The rate is measured again and again, so that stamps follow
+ * the system's clock during a long capture, also where EAL and the kernel know the rate of ticks
+ * only roughly. For the capture's thread.
  */
 #ifndef HAULI_CAPTURE_CLOCK_H
 #define HAULI_CAPTURE_CLOCK_H

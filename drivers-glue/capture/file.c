@@ -15,10 +15,10 @@
 
 #include "linux/file.h"
 
-#define MODE 0600 /* frames are nobody else's business */
+#define MODE 0600 /* frames are for this user only */
 #define SUFFIX ".pcapng"
-#define NAMES 16 /* of a file, before the capture ends: somebody wants it to */
-#define PATIENCE_MS 20 /* between two looks whether the caller still waits */
+#define NAMES 16 /* tried for one file: if all exist, the capture ends */
+#define PATIENCE_MS 20 /* of poll(), between two calls of may_wait() */
 
 /* FILE_00001_20261122203000.pcapng, as dumpcap names its files; if that is in use,
  * FILE_00001_20261122203000-1.pcapng. */
@@ -76,7 +76,7 @@ static int take(struct hauli_capture_file *file, int fd)
 	return 0;
 }
 
-/* A name in use is nobody's to write over: the next file gets another one. */
+/* Opens the next file. Never overwrites one: if the name exists, tries another. */
 static int open_next(struct hauli_capture_file *file)
 {
 	int err = -EEXIST;
@@ -100,7 +100,7 @@ int hauli_capture_file_try(struct hauli_capture_file *file)
 		err = -errno;
 	if (err != -ENXIO)
 		return err;
-	file->wrong[0] = '\0'; /* it is waited for */
+	file->wrong[0] = '\0'; /* no error: a FIFO whose reader may come */
 	return -EAGAIN;
 }
 

@@ -51,7 +51,7 @@ struct hauli_capture_ring {
 	/* Carrier. */
 	HAULI_LINE struct hauli_u32_published head;
 	uint32_t written; /* head */
-	uint32_t seen; /* a tail; the present one may be further */
+	uint32_t seen; /* tail as last read; it may be further by now */
 	uint8_t *bytes; /* constant, as the next */
 	uint32_t size;
 	uint8_t *whole; /* a frame that lies in pieces, in one; HAULI_CAPTURE_FRAME_MOST bytes */

@@ -19,7 +19,7 @@
 #include "capture/file.h"
 #include "capture/ring.h"
 
-/* Of a carrier and port. Carrier. */
+/* Of one port on one carrier. Written by the carrier. */
 struct hauli_capture_count {
 	struct hauli_counter matched, no_room;
 };
@@ -54,7 +54,7 @@ struct haul_capture {
 	struct hauli_u32_published has_fault; /* 1: fault is set, and does not change any more */
 
 	pthread_t thread;
-	struct hauli_u32_published ends; /* 1: to write what there is, until end_at */
+	struct hauli_u32_published ends; /* 1: the thread empties the rings, until end_at */
 	uint64_t end_at; /* constant once ends is set */
 };
 

@@ -10,15 +10,15 @@
 
 #include "base/clock.h"
 
-#define BATCH_BYTES (1u << 20) /* released to the carriers at once */
-#define PARTS 256 /* of a batch: runs of blocks that lie in one piece in a ring */
+#define GATHER_BYTES (1u << 20) /* released to the carriers at once */
+#define PARTS 256 /* runs of blocks, each contiguous in a ring, of one write */
 #define REST_LEAST HAUL_MS
 #define REST_MOST (8 * HAUL_MS)
 #define WAIT_FIFO (20 * HAUL_MS)
-#define JITTER HAUL_MS /* by which time may seem to go back where two lines of the clock meet */
+#define JITTER HAUL_MS /* a new line of the clock may set time back by less: such blocks keep it */
 
-/* Blocks that are about to be written. */
-struct batch {
+/* The blocks of one write, as runs of blocks that are contiguous in a ring. */
+struct gather {
 	struct {
 		struct hauli_capture_ring *ring;
 		uint32_t from, to;
@@ -143,7 +143,7 @@ static void stamp(
 	hauli_block_set_ns(block, ns);
 }
 
-/* Where a ring's blocks that are not in a batch yet begin and end, and the ticks of the first. */
+/* Where a ring's blocks that are not gathered yet begin and end, and the ticks of the first. */
 struct ahead {
 	struct hauli_capture_ring *ring;
 	uint32_t at, head;
@@ -174,8 +174,8 @@ static unsigned look_at_all(struct haul_capture *c, struct ahead *ahead)
 	return n;
 }
 
-/* Moves the ring with the oldest block to the front. Returns the ticks up to which it has the
- * oldest. */
+/* Moves the ring with the oldest block to the front. Returns the ticks of the oldest block of the
+ * other rings: up to there the first ring's blocks are older. */
 static uint64_t oldest_first(struct ahead *ahead, unsigned n)
 {
 	uint64_t next = UINT64_MAX;
@@ -192,39 +192,40 @@ static uint64_t oldest_first(struct ahead *ahead, unsigned n)
 	return next;
 }
 
-/* Adds a run of one ring's blocks to the batch, up to that time. False: the batch is full. */
-static bool add_run(struct haul_capture *c, struct batch *b, struct ahead *a, uint64_t until)
+/* Gathers a run of one ring's blocks, up to the ticks `until`. False: no more can be gathered. */
+static bool add_run(struct haul_capture *c, struct gather *g, struct ahead *a, uint64_t until)
 {
 	uint32_t from = a->at;
 
 	do {
 		struct hauli_block_frame *block = block_at(a->ring, a->at);
 
-		if (b->bytes + block->len > b->most && b->bytes > 0)
+		if (g->bytes + block->len > g->most && g->bytes > 0)
 			break;
 		stamp(c, a->ring, block);
-		b->bytes += block->len;
+		g->bytes += block->len;
 		a->at += block->len;
 	} while (look(a) && a->ticks <= until);
 	if (a->at == from)
 		return false;
-	b->runs[b->n].ring = a->ring;
-	b->runs[b->n].from = from;
-	b->runs[b->n].to = a->at;
-	b->iov[b->n].iov_base = hauli_capture_ring_at(a->ring, from);
-	b->iov[b->n].iov_len = a->at - from;
-	b->n++;
-	return b->n < PARTS && (a->at == a->head || a->ticks > until);
+	g->runs[g->n].ring = a->ring;
+	g->runs[g->n].from = from;
+	g->runs[g->n].to = a->at;
+	g->iov[g->n].iov_base = hauli_capture_ring_at(a->ring, from);
+	g->iov[g->n].iov_len = a->at - from;
+	g->n++;
+	return g->n < PARTS && (a->at == a->head || a->ticks > until);
 }
 
-/* Counts the blocks of the batch: those within the first bytes as written, the others as lost. */
-static void count(struct haul_capture *c, const struct batch *b, uint64_t written)
+/* Counts the gathered blocks: those within the first `written` bytes as written, the others as
+ * lost. */
+static void count(struct haul_capture *c, const struct gather *g, uint64_t written)
 {
 	uint64_t bytes = 0;
 
-	for (int i = 0; i < b->n; i++) {
-		for (uint32_t at = b->runs[i].from; at != b->runs[i].to;) {
-			const struct hauli_block_frame *block = block_at(b->runs[i].ring, at);
+	for (int i = 0; i < g->n; i++) {
+		for (uint32_t at = g->runs[i].from; at != g->runs[i].to;) {
+			const struct hauli_block_frame *block = block_at(g->runs[i].ring, at);
 			struct hauli_capture_port *port = &c->ports[block->interface];
 
 			bytes += block->len;
@@ -234,20 +235,20 @@ static void count(struct haul_capture *c, const struct batch *b, uint64_t writte
 	}
 }
 
-static void put_out(struct haul_capture *c, struct batch *b)
+static void put_out(struct haul_capture *c, struct gather *g)
 {
 	ssize_t done = 0;
 
 	if (!has_fault(c) && c->file.fd >= 0)
-		done = hauli_capture_file_write(&c->file, b->iov, b->n, may_wait, c);
+		done = hauli_capture_file_write(&c->file, g->iov, g->n, may_wait, c);
 	if (done < 0)
 		fail(c, (int)done);
 	done = done < 0 ? 0 : done;
 	c->has_frames = true;
 	hauli_counter_add(&c->bytes, (uint64_t)done);
-	count(c, b, (uint64_t)done);
-	for (int i = 0; i < b->n; i++)
-		hauli_capture_ring_release(b->runs[i].ring, b->runs[i].to);
+	count(c, g, (uint64_t)done);
+	for (int i = 0; i < g->n; i++)
+		hauli_capture_ring_release(g->runs[i].ring, g->runs[i].to);
 }
 
 /* What may be written to the present file before the next one begins. */
@@ -255,15 +256,15 @@ static uint64_t room(const struct haul_capture *c)
 {
 	uint64_t most = c->opts.rotate_bytes;
 
-	if (most == 0 || most > c->file.bytes + BATCH_BYTES)
-		return BATCH_BYTES;
+	if (most == 0 || most > c->file.bytes + GATHER_BYTES)
+		return GATHER_BYTES;
 	return most > c->file.bytes ? most - c->file.bytes : 0;
 }
 
 /* Writes the oldest blocks. False: there are none. */
-static bool write_batch(struct haul_capture *c, struct ahead *ahead)
+static bool write_gathered(struct haul_capture *c, struct ahead *ahead)
 {
-	struct batch b;
+	struct gather g;
 	unsigned n = look_at_all(c, ahead);
 	uint64_t until;
 	int err;
@@ -276,17 +277,17 @@ static bool write_batch(struct haul_capture *c, struct ahead *ahead)
 		if (err)
 			fail(c, err);
 	}
-	b.n = 0;
-	b.bytes = 0;
-	b.most = room(c);
-	while (add_run(c, &b, &ahead[0], until)) {
+	g.n = 0;
+	g.bytes = 0;
+	g.most = room(c);
+	while (add_run(c, &g, &ahead[0], until)) {
 		if (ahead[0].at == ahead[0].head)
 			ahead[0] = ahead[--n];
 		if (n == 0)
 			break;
 		until = oldest_first(ahead, n);
 	}
-	put_out(c, &b);
+	put_out(c, &g);
 	return true;
 }
 
@@ -319,7 +320,7 @@ static void run(struct haul_capture *c, struct ahead *ahead)
 			rest(WAIT_FIFO);
 			continue;
 		}
-		if (write_batch(c, ahead)) {
+		if (write_gathered(c, ahead)) {
 			pause = REST_LEAST;
 			continue;
 		}

@@ -19,7 +19,7 @@
 #define DEFAULT_MB 512
 #define FLOATS (-1)
 
-/* The user's own EAL arguments that concern haul's. */
+/* The user's EAL arguments that change or forbid some of haul's. */
 enum concern {
 	CPUS, /* refused: the plan decides them */
 	MEMORY, /* memory size */

@@ -17,8 +17,9 @@ static void reached(void *arg)
 
 void hauli_interrupts_quiesce(void)
 {
-	/* Alarms run on EAL's interrupt thread; one may run amid a round of the thread, the next
-	 * one in another round. */
+	/* Alarms run on EAL's interrupt thread. The first one may run in the middle of a round of
+	 * its loop, the second one only in a later round: then all callbacks of the first are
+	 * done. */
 	for (int round = 0; round < 2; round++) {
 		struct hauli_completion done;
 
@@ -29,7 +30,7 @@ void hauli_interrupts_quiesce(void)
 	}
 }
 
-/* Not an alarm: the cleanup waits for alarms to end. */
+/* The callback of a descriptor, not an alarm: rte_eal_cleanup() waits for alarms to end. */
 static void stay(void *arg)
 {
 	hauli_completion_set(arg);
@@ -40,7 +41,7 @@ static void stay(void *arg)
 void hauli_interrupts_still(void)
 {
 	struct rte_intr_handle *handle = rte_intr_instance_alloc(RTE_INTR_INSTANCE_F_PRIVATE);
-	/* Readable from the start. The interrupt thread keeps its parts for good. */
+	/* Readable from the start. Once the thread is blocked in stay(), it uses this for good. */
 	int fd = eventfd(1, EFD_CLOEXEC);
 	struct hauli_completion done;
 

@@ -121,7 +121,7 @@ int haul_eal_attach(struct haul_plan **plan, char *errbuf, size_t errlen)
 	size_t len = 0;
 	int err;
 
-	HAUL_MISUSE_IF(!plan, "the place for the plan is NULL");
+	HAUL_MISUSE_IF(!plan, "the address for the plan is NULL");
 	if (!hauli_eal_is_up()) {
 		snprintf(errbuf, errlen,
 			"haul_eal_attach: DPDK is not running; call rte_eal_init() first");

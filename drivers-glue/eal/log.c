@@ -104,7 +104,8 @@ static void put_back(int *copy, FILE *file, int fd)
 	*copy = -1;
 }
 
-/* getopt prints its complaint, and the message logged after it says less. */
+/* What was printed. getopt prints what is wrong, and the message that EAL logs after it says
+ * less. */
 static void find_printed(char *text)
 {
 	char *line, *rest = text;

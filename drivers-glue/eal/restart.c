@@ -106,7 +106,7 @@ static char **split_words(char *text, size_t len)
 	return words;
 }
 
-/* Under its own name: exec() of the link would rename the process. */
+/* By the program's path: exec() of /proc/self/exe itself would name the process "exe". */
 static void execute(char **argv)
 {
 	char path[PATH_MAX];

@@ -27,7 +27,7 @@
 
 /* Used by the thread that starts and ends EAL. */
 static struct {
-	char fresh[sizeof("/tmp/haul-XXXXXX")]; /* "": EAL has its own place */
+	char fresh[sizeof("/tmp/haul-XXXXXX")]; /* "": EAL uses its own directory */
 	char *before; /* WHERE's earlier value, or NULL */
 } rundir;
 
@@ -41,7 +41,7 @@ static const char *base_of_eal(void)
 	return base ? base : "/tmp";
 }
 
-/* True if only its owner, this user, can change its contents. */
+/* True if no other user can rename or replace a directory of this user in it. */
 static bool keeps(const char *base)
 {
 	struct stat st;
@@ -51,6 +51,7 @@ static bool keeps(const char *base)
 		(!(st.st_mode & S_IWOTH) || (st.st_mode & S_ISVTX));
 }
 
+/* True if only its owner, this user, can change its contents. */
 static bool is_ours(const struct stat *st)
 {
 	return S_ISDIR(st->st_mode) && st->st_uid == geteuid() &&

@@ -12,8 +12,8 @@
 #define HAULI_RUNDIR_PREFIX "haul-" /* followed by the process's number */
 
 /*
- * Call before EAL's start. If EAL's place is not this user's alone, an environment variable gives
- * EAL a fresh directory until hauli_rundir_started(), and notice gets a line. 0 or -errno: no
+ * Call before EAL's start. If other users can write to EAL's directory, an environment variable
+ * gives EAL a fresh one until hauli_rundir_started(), and notice gets a line. 0 or -errno: no
  * directory.
  */
 int hauli_rundir_prepare(char *notice, size_t len);

@@ -39,7 +39,7 @@ static const struct {
 	{"--help", false},
 };
 
-/* The number of arguments that a harmless option is, with its value; 0: it is none. */
+/* The number of arguments that a permitted option takes up, with its value; 0: not permitted. */
 static int length_of(const char *arg)
 {
 	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++) {

@@ -123,7 +123,7 @@ static inline uint32_t put_block(struct hauli_capture_queue *q, uint32_t at,
 	return len;
 }
 
-/* What has become of frames. */
+/* Sums while frames are copied. */
 struct progress {
 	uint32_t at; /* position behind their blocks */
 	uint32_t matched, no_room;
@@ -167,7 +167,8 @@ static uint16_t receive(void *queue, struct rte_mbuf **pkts, uint16_t n)
 	return n;
 }
 
-/* The first n of pkts, which the PMD may take or not: sums[i] tells of those up to i. */
+/* Copies n frames, and lets the PMD send them. It may take some only: sums[i] has the sums after
+ * frame i. */
 static uint16_t transmit_some(struct hauli_capture_queue *q, struct rte_mbuf **pkts, uint16_t n)
 {
 	struct progress sums[TX_CHUNK];
@@ -335,7 +336,7 @@ static int check(
 	return wrong == stopping ? -ECANCELED : -EINVAL;
 }
 
-/* For a carrier: between two bursts of its poller. */
+/* A change on one carrier, between two bursts of its poller. */
 struct change {
 	struct haul_capture *capture;
 	struct hauli_poller *poller;
@@ -357,7 +358,7 @@ static void *stop_here(void *arg)
 	return NULL;
 }
 
-/* While pollers run each change is made on its carrier, else by the caller. */
+/* Makes a change on each carrier; while no pollers run, on the caller's thread. */
 static int on_carriers(struct haul_capture *c, struct haul_io *io, haul_fn *fn)
 {
 	const struct haul_coro_opts opts = {.name = "capture", .pinned = true};

@@ -2,8 +2,8 @@
 /*
  * Capturing the frames of queues: a queue's burst calls are replaced by the capture's (as filter.h
  * does it), which copy frames into the carrier's ring. Sent frames are copied before the PMD gets
- * them, since it may free them at once, and published after it, as far as it took them; what it
- * refuses is offered again later, and copied again.
+ * them, since it may free them at once, and published after it, as far as it took them; frames that
+ * it did not take are offered again later, and copied again.
  */
 #ifndef HAULI_IO_CAPTURE_H
 #define HAULI_IO_CAPTURE_H

@@ -122,7 +122,7 @@ static void init_rxq(
 	r->fill_time = HAUL_FOREVER;
 }
 
-/* Those of a target get packets of a queue of another carrier's. */
+/* An RPS target has no queue of its own: its handlers are named after the carrier. */
 static void name_handlers(struct hauli_rxq *r)
 {
 	snprintf(r->name, sizeof(r->name), "port %u %s %u", r->rx.port,
@@ -192,7 +192,7 @@ static struct hauli_poller *create_poller(struct haul_io *io, struct haul_carrie
 	p->nb_ports = ports;
 	p->carrier = carrier;
 	p->pool = io->opts.pool;
-	p->idle.wait = (struct hauli_wait){-1, -1};
+	p->idle.wait = (struct hauli_io_wait){-1, -1};
 	io->pollers[haul_carrier_id(carrier)] = p;
 	for (i = 0; i < ports; i++)
 		if (!set_up_port(io, p, i))
@@ -205,7 +205,7 @@ static struct hauli_poller *create_poller(struct haul_io *io, struct haul_carrie
 	return p;
 }
 
-/* max_in_flight is of all queues of the port that the carrier polls. */
+/* max_in_flight bounds all queues of the port on a carrier together: a queue gets a share of it. */
 static unsigned share_of_queue(const struct haul_io *io, const struct hauli_rxq *r)
 {
 	unsigned queues = 1 + count_more(io, r->rx.port, r->rx.carrier);

@@ -35,8 +35,8 @@ static bool is_due(struct hauli_poller *p, uint64_t *at, uint64_t now)
 	return now >= *at;
 }
 
-/* Bound on a wait for handlers: packets of targets, which a proxy sends, do not end it. */
-#define NAP_NS (100 * HAUL_US)
+/* Bound on a sleep while handlers run: packets that targets hand over to a proxy do not end it. */
+#define SLEEP_NS (100 * HAUL_US)
 
 /* Sends and waits for handlers until none is left, and the NIC has taken all packets or its time is
  * over. */
@@ -47,7 +47,7 @@ static void drain(struct hauli_poller *p)
 	bool handlers = true, cancels = false;
 	struct hauli_chosen late = {.is_chosen = hauli_is_handler, .sites = &p->cancelled};
 
-	/* In virtual time the carrier stays awake, but in naps. */
+	/* In virtual time the carrier sleeps in hauli_idle_sleep_until() only. */
 	while (hauli_glue_go_on(p->carrier, hauli_glue_is_virtual(p->carrier))) {
 		uint64_t now = haul_now();
 
@@ -72,11 +72,11 @@ static void drain(struct hauli_poller *p)
 		}
 		/* The carrier has one poller, so each handler at home there is p's. */
 		cancels = cancels && hauli_glue_cancel_some(p->carrier, &late);
-		/* A poller that spins is one that waits for a CPU, on a busy machine, and the time
-		 * for handlers leaves that out: one in haul_mutex_lock() would hold up the stop for
-		 * long. */
+		/* Sleeps, because on a busy machine a poller that spins often waits for a CPU, and
+		 * the handlers' time leaves that out: one that is stuck in haul_mutex_lock() would
+		 * hold up the stop for much longer. */
 		if (handlers && !cancels && !hauli_has_to_send(p))
-			hauli_idle_nap(p, now + NAP_NS);
+			hauli_idle_sleep_until(p, now + SLEEP_NS);
 	}
 }
 

@@ -11,7 +11,7 @@ static bool is_tagged(const struct rte_mbuf *pkt)
 		eth->ether_type == rte_cpu_to_be_16(RTE_ETHER_TYPE_VLAN);
 }
 
-static inline bool fits(const struct hauli_frames *tx, const struct rte_mbuf *pkt)
+static inline bool fits(const struct hauli_frame_sizes *tx, const struct rte_mbuf *pkt)
 {
 	/* The subtraction wraps below least. */
 	if (hauli_likely(pkt->pkt_len - tx->least <= tx->most - tx->least))

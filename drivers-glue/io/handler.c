@@ -32,10 +32,10 @@ static inline void has_run(const struct hauli_start *start, bool remote)
 }
 
 /*
- * Entries of stacks, which run the handlers of records one after another; what an entry has looked
- * up for one packet stays in registers for the next. anywhere: the handlers are stealable, and may
- * end on another carrier; timed: their stages are recorded. An entry each, so that the others
- * execute no instruction for it.
+ * Entry functions of stacks: each runs the handlers of records one after another, so what it has
+ * looked up for one packet stays in registers for the next. anywhere: the handlers are stealable,
+ * and may end on another carrier; timed: their stages are recorded. One function for each
+ * combination, so that none executes instructions for what it does not do.
  */
 #define ENTRY(where, anywhere, timed)                                                          \
 	static inline void run_##where(                                                        \
@@ -105,7 +105,7 @@ void hauli_handler_init(struct hauli_rxq *r)
 	hauli_glue_start_at(&r->start, entries[r->home != NULL][r->times != NULL]);
 }
 
-/* Each by a spawn. The first one runs body. */
+/* Spawns a coroutine for each packet. The first one runs body. */
 static __attribute__((noinline)) void spawn(
 	struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n, haul_fn *body)
 {

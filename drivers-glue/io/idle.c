@@ -23,18 +23,17 @@
 #define DRY 512
 #define LOST_NS (10 * HAUL_MS) /* bound while the interface is gone: it may come back */
 #define IN_VAIN 16
-#define BUSY \
-	256 /* cycles with packets, without a wait between, before queues leave the epoll set */
+#define BUSY 256 /* cycles with packets and without a wait, before queues leave the epoll set */
 #define REST_NS HAUL_MS /* bound while a queue signals packets that the PMD does not see */
 
 int hauli_idle_open(struct hauli_poller *p)
 {
 	struct hauli_rxq *r;
-	int err = hauli_wait_open(&p->idle.wait);
+	int err = hauli_io_wait_open(&p->idle.wait);
 
 	for (r = p->rxqs; r < p->rxqs_end && err == 0; r++)
 		if (!r->target)
-			hauli_wait_add(&p->idle.wait, &r->source);
+			hauli_io_wait_add(&p->idle.wait, &r->source);
 	return err;
 }
 
@@ -43,15 +42,15 @@ void hauli_idle_close(struct hauli_poller *p)
 	struct hauli_rxq *r;
 
 	for (r = p->rxqs; r < p->rxqs_end; r++)
-		hauli_wait_remove(&p->idle.wait, &r->source);
-	hauli_wait_close(&p->idle.wait);
+		hauli_io_wait_remove(&p->idle.wait, &r->source);
+	hauli_io_wait_close(&p->idle.wait);
 }
 
 void hauli_idle_wakeup(void *arg)
 {
 	struct hauli_poller *p = arg;
 
-	hauli_wait_wake(&p->idle.wait);
+	hauli_io_wait_wake(&p->idle.wait);
 }
 
 static uint64_t earlier(uint64_t a, uint64_t b)
@@ -59,13 +58,14 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Spares senders the call of a waiter that does not wait. */
+/* Takes sockets and TAPs out of the epoll set: senders then need not call a poller that does not
+ * wait. */
 static void listen_no_more(struct hauli_poller *p)
 {
 	struct hauli_rxq *r;
 
 	for (r = p->rxqs; r < p->rxqs_end; r++)
-		hauli_wait_arm(&p->idle.wait, &r->source, false);
+		hauli_io_wait_arm(&p->idle.wait, &r->source, false);
 }
 
 void hauli_idle_recompute(struct hauli_poller *p)
@@ -126,11 +126,11 @@ static void arm(struct hauli_poller *p)
 	p->idle.busy = 0;
 	for (r = p->rxqs; r < p->rxqs_end; r++) {
 		r->source.ready = false;
-		hauli_wait_arm(&p->idle.wait, &r->source, !rests && listens(r));
+		hauli_io_wait_arm(&p->idle.wait, &r->source, !rests && listens(r));
 		p->idle.lost |= r->source.lost;
 	}
 	hauli_spread_listen(p);
-	hauli_wait_armed();
+	hauli_io_wait_armed();
 }
 
 static void disarm(struct hauli_poller *p)
@@ -138,7 +138,7 @@ static void disarm(struct hauli_poller *p)
 	struct hauli_rxq *r;
 
 	for (r = p->rxqs; r < p->rxqs_end; r++)
-		hauli_wait_disarm(&r->source);
+		hauli_io_wait_disarm(&r->source);
 }
 
 /* The next sleep: twice the last one, at most the policy's and the fill time. */
@@ -182,7 +182,7 @@ static void wait(struct hauli_poller *p)
 	unsigned end;
 
 	hauli_stopwatch_start(&d->asleep, began);
-	end = hauli_wait(&d->wait, until);
+	end = hauli_io_wait(&d->wait, until);
 	d->woke_at = hauli_ticks();
 	hauli_stopwatch_stop(&d->asleep, d->woke_at);
 	now = hauli_ns_from_ticks(d->woke_at);
@@ -191,15 +191,15 @@ static void wait(struct hauli_poller *p)
 		hauli_counter_add(&d->wakes, 1);
 	else if (now > until)
 		d->late_ns = (7 * d->late_ns + now - until) / 8;
-	if (end & HAULI_WAIT_END_LOST)
+	if (end & HAULI_IO_WAIT_END_LOST)
 		d->lost = true;
-	if (end & HAULI_WAIT_END_READY)
+	if (end & HAULI_IO_WAIT_END_READY)
 		d->in_vain++;
 	else
 		d->in_vain = 0;
 }
 
-/* A queue ended the wait, and its PMD returned no packet. */
+/* For queues that ended the wait, and whose PMD returned no packet. */
 static void nudge(struct hauli_poller *p)
 {
 	struct hauli_rxq *r;
@@ -260,7 +260,7 @@ bool hauli_idle(struct hauli_poller *p, hauli_cycle_fn *cycle)
 	return io;
 }
 
-void hauli_idle_nap(struct hauli_poller *p, uint64_t until)
+void hauli_idle_sleep_until(struct hauli_poller *p, uint64_t until)
 {
 	if (hauli_glue_is_virtual(p->carrier)) {
 		(void)haul_sleep_until(until);
@@ -270,7 +270,7 @@ void hauli_idle_nap(struct hauli_poller *p, uint64_t until)
 		return;
 	listen_no_more(p);
 	if (haul_poller_can_park())
-		(void)hauli_wait(&p->idle.wait, earlier(until, haul_poller_deadline()));
+		(void)hauli_io_wait(&p->idle.wait, earlier(until, haul_poller_deadline()));
 	haul_poller_unpark();
 }
 

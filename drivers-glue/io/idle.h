@@ -24,7 +24,7 @@ bool hauli_idle(struct hauli_poller *p, hauli_cycle_fn *cycle);
 
 /* Lets the carrier sleep until then, its next timer, or work for it; packets do not end the sleep.
  * Of a poller that receives no more. */
-void hauli_idle_nap(struct hauli_poller *p, uint64_t until);
+void hauli_idle_sleep_until(struct hauli_poller *p, uint64_t until);
 
 /* Call after a cycle with packets, of such a poller. */
 void hauli_idle_ends(struct hauli_poller *p);

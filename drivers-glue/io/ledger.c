@@ -68,7 +68,7 @@ static __attribute__((noinline)) void send_or_drop(
 		haul_drop(rx, &pkt, 1, HAUL_DROP_STOPPING);
 }
 
-/* The fast path saves no register for the other one. */
+/* The slow path is a function of its own, so that the fast path saves no registers. */
 void haul_send_or_drop(struct haul_rx *rx, struct haul_txq *txq, struct rte_mbuf *pkt)
 {
 	if (!HAUL_CHECKS && hauli_likely(hauli_txq_send_fast(txq, pkt)))

@@ -31,7 +31,8 @@ struct lost {
 	unsigned others; /* packets of more handlers */
 };
 
-/* Free buffers behind the caches. DPDK's own function takes no buffer for free twice. */
+/* Free buffers in the pool itself, without the lcores' caches. (rte_mempool_avail_count() returns
+ * at most the pool's size, which hides buffers that were freed twice.) */
 static unsigned not_cached(const struct rte_mempool *pool)
 {
 	return rte_mempool_get_ops(pool->ops_index)->get_count(pool);
@@ -92,7 +93,7 @@ static void count_handler(struct lost *l, uintptr_t fn)
 	l->others++;
 }
 
-static void see(struct rte_mempool *pool, void *arg, void *buffer, unsigned i)
+static void examine(struct rte_mempool *pool, void *arg, void *buffer, unsigned i)
 {
 	struct lost *l = arg;
 	uintptr_t fn;
@@ -125,8 +126,8 @@ static void print_handlers(const struct lost *l, FILE *out)
 static void print(const struct lost *l, const struct rte_mempool *pool, FILE *out)
 {
 	fprintf(out, "pool %s: ", pool->name);
-	/* This comes first: while it lasts, one buffer is two packets, and other figures are wrong,
-	 * too. */
+	/* This comes first: a buffer that was freed twice becomes two packets, and makes the other
+	 * figures wrong, too. */
 	if (l->twice > 0)
 		fprintf(out,
 			"%u packet buffers came back twice: they were sent, dropped or freed "
@@ -155,7 +156,7 @@ int hauli_lost_check(struct rte_mempool *pool, char *errbuf, size_t errlen)
 	if (avail == pool->size)
 		return 0;
 	if (list_free(&l, pool))
-		rte_mempool_obj_iter(pool, see, &l);
+		rte_mempool_obj_iter(pool, examine, &l);
 	else
 		l.buffers = avail < pool->size ? pool->size - avail : 0;
 	out = errlen > 0 ? fmemopen(errbuf, errlen, "w") : NULL;

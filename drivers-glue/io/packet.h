@@ -28,7 +28,7 @@ static inline struct rte_mbuf *hauli_pkt_of_record(struct hauli_record *record)
 	return (struct rte_mbuf *)((char *)record - hauli_pkt_at);
 }
 
-/* The queue whose packets begin so. */
+/* The queue of a start, which is embedded there. */
 static inline struct hauli_rxq *hauli_rxq_of_start(const struct hauli_start *start)
 {
 	return (struct hauli_rxq *)((char *)start - offsetof(struct hauli_rxq, start));

@@ -110,8 +110,8 @@ static __attribute__((noinline)) bool send_too(struct hauli_poller *p)
 }
 
 /*
- * What a poller does. There is one text of the cycle and of the loop around it; pollers whose form
- * is a constant are instances of both, and execute no instruction for what they do not do.
+ * What a poller does. The cycle and the loop around it are written once, and inlined for each form
+ * that is a constant: such a poller executes no instruction for what it does not do.
  */
 struct form {
 	enum { NO_HANDLER, BURSTS, PACKETS } handler;
@@ -260,7 +260,7 @@ static __attribute__((noinline)) void *poll_source(struct hauli_poller *p)
 	return poll(p, (struct form){NO_HANDLER, false, false});
 }
 
-/* Recording costs more than to ask for the form. */
+/* The form is no constant here: recording costs more than testing it. */
 static __attribute__((noinline)) void *poll_timed(struct hauli_poller *p)
 {
 	return poll(p, form_of(p));

@@ -55,7 +55,8 @@ static int check(struct haul_io *io, struct haul_io_opts *opts, char *errbuf, si
 	return err;
 }
 
-/* Burst handlers count no started handlers: the sums of handlers include all packets so far. */
+/* Burst handlers do not count started and ended. Sets both to the packets so far, so that the
+ * counts are right if on_packet follows. */
 static void level(struct hauli_rxq *r)
 {
 	uint64_t started = hauli_counter_read(&r->packets) - hauli_counter_read(&r->not_started);

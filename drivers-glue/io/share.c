@@ -49,7 +49,8 @@ static uint64_t minus(uint64_t a, uint64_t b)
 
 static void add(const struct hauli_poller *p, uint64_t now, struct haul_io_share *s)
 {
-	/* One reading: a run may begin or end meanwhile. Without one the carrier may be gone. */
+	/* Reads the word once, as a run may begin or end meanwhile. While the stopwatch is stopped
+	 * the carrier may be gone. */
 	uint64_t word = hauli_counter_read(&p->share.worked.word);
 	uint64_t worked = hauli_stopwatch_sum(word, word & 1 ? work(p, now) : 0);
 	uint64_t elapsed = hauli_stopwatch_read(&p->share.elapsed, now);

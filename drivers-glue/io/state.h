@@ -34,7 +34,7 @@ struct hauli_tx;
 
 /* The poller's, but for the counters, which may be read by any thread. */
 struct hauli_idle {
-	struct hauli_wait wait;
+	struct hauli_io_wait wait;
 
 	/* Merged from the policies and fill times of the queues. hauli_idle_recompute() */
 	uint64_t spin_ticks; /* time without packets before the poller waits */
@@ -86,7 +86,7 @@ struct hauli_rxq {
 	struct hauli_poller *poller;
 	struct hauli_times *times; /* NULL: stages are not recorded. Constant */
 	struct hauli_filter *filter; /* NULL: none; the first queue's is for both directions */
-	struct hauli_wait_source source;
+	struct hauli_io_wait_source source;
 	struct hauli_start start; /* of handlers. Constant while there are any */
 	bool spawns; /* handlers cannot be records. Constant, as the next */
 	char name[32]; /* of handlers, if haul_io_opts.coro has none */
@@ -118,7 +118,7 @@ struct hauli_tx {
  * tests/model/share.c. */
 struct hauli_share {
 	struct hauli_stopwatch elapsed;
-	struct hauli_stopwatch worked; /* by the clock that the carrier's work is */
+	struct hauli_stopwatch worked; /* its clock is the carrier's work (hauli_glue_work()) */
 };
 
 struct hauli_poller {

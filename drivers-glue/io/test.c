@@ -168,7 +168,7 @@ int haul_test_take(
 		else
 			err = haul_event_wait(&t->came, deadline);
 	}
-	/* Of the instant of the deadline, too. */
+	/* Frames sent at the instant of the deadline count, too. */
 	if (err != -ETIMEDOUT || haul_now() != deadline)
 		return err;
 	err = haul_sleep_until(deadline + 1);

@@ -37,7 +37,7 @@ static void sent(struct hauli_tx *tx, uint16_t n)
 	hauli_txq_pop(&tx->q, n);
 }
 
-/* True if the packets of tx get to the PMD from here: those of a target do from its proxy. */
+/* True if tx passes its packets to the PMD itself: those of a target are passed by its proxy. */
 static bool is_timed(const struct hauli_tx *tx)
 {
 	return tx->times && tx->port;

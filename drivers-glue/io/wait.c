@@ -6,7 +6,7 @@
  *
  *	poller                          NIC or peer
  *	  arm                             store a packet
- *	  hauli_wait_armed(): barrier     barrier (the device's)
+ *	  hauli_io_wait_armed(): barrier  barrier (the device's)
  *	  poll                            armed?
  *
  * At least one side sees the other's store. PMDs differ in whether arming ends with a barrier
@@ -34,12 +34,12 @@
 
 #define EVENTS 16
 
-static bool is_interrupt(const struct hauli_wait_source *s)
+static bool is_interrupt(const struct hauli_io_wait_source *s)
 {
-	return s->port->kind->wait_on == HAULI_WAIT_ON_INTERRUPT;
+	return s->port->kind->wait_on == HAULI_PORT_WAIT_ON_INTERRUPT;
 }
 
-int hauli_wait_open(struct hauli_wait *w)
+int hauli_io_wait_open(struct hauli_io_wait *w)
 {
 	struct epoll_event wake = {.events = EPOLLIN | EPOLLET};
 	int err = 0;
@@ -49,11 +49,11 @@ int hauli_wait_open(struct hauli_wait *w)
 	if (w->epoll < 0 || w->wake < 0 || epoll_ctl(w->epoll, EPOLL_CTL_ADD, w->wake, &wake) < 0)
 		err = -errno;
 	if (err < 0)
-		hauli_wait_close(w);
+		hauli_io_wait_close(w);
 	return err;
 }
 
-void hauli_wait_close(struct hauli_wait *w)
+void hauli_io_wait_close(struct hauli_io_wait *w)
 {
 	if (w->epoll >= 0)
 		close(w->epoll);
@@ -62,23 +62,24 @@ void hauli_wait_close(struct hauli_wait *w)
 	w->epoll = w->wake = -1;
 }
 
-void hauli_wait_wake(struct hauli_wait *w)
+void hauli_io_wait_wake(struct hauli_io_wait *w)
 {
 	/* The write fails if the eventfd's counter is full, which is an event too. */
 	(void)eventfd_write(w->wake, 1);
 }
 
-/* PMD's thread: the peer came, went, or began to use a queue; so poll, and arm again. */
+/* Runs on a thread of the PMD: the peer came, went, or began to use a queue. Wakes the poller,
+ * which polls and arms again. */
 static int changed(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret)
 {
-	hauli_wait_wake(arg);
+	hauli_io_wait_wake(arg);
 	return 0;
 }
 
 static const enum rte_eth_event_type changes[] = {
 	RTE_ETH_EVENT_INTR_LSC, RTE_ETH_EVENT_QUEUE_STATE};
 
-static void watch_changes(struct hauli_wait *w, uint16_t port_id, bool on)
+static void watch_changes(struct hauli_io_wait *w, uint16_t port_id, bool on)
 {
 	for (unsigned i = 0; i < RTE_DIM(changes); i++) {
 		if (on)
@@ -90,7 +91,7 @@ static void watch_changes(struct hauli_wait *w, uint16_t port_id, bool on)
 	}
 }
 
-void hauli_wait_add(struct hauli_wait *w, struct hauli_wait_source *s)
+void hauli_io_wait_add(struct hauli_io_wait *w, struct hauli_io_wait_source *s)
 {
 	struct epoll_event ev = {.events = EPOLLIN | EPOLLET, .data.ptr = s};
 
@@ -102,7 +103,7 @@ void hauli_wait_add(struct hauli_wait *w, struct hauli_wait_source *s)
 	s->lost = epoll_ctl(w->epoll, EPOLL_CTL_ADD, s->fd, &ev) < 0;
 }
 
-void hauli_wait_remove(struct hauli_wait *w, struct hauli_wait_source *s)
+void hauli_io_wait_remove(struct hauli_io_wait *w, struct hauli_io_wait_source *s)
 {
 	if (s->fd < 0)
 		return;
@@ -113,7 +114,7 @@ void hauli_wait_remove(struct hauli_wait *w, struct hauli_wait_source *s)
 	s->fd = -1;
 }
 
-void hauli_wait_arm(struct hauli_wait *w, struct hauli_wait_source *s, bool listen)
+void hauli_io_wait_arm(struct hauli_io_wait *w, struct hauli_io_wait_source *s, bool listen)
 {
 	struct epoll_event ev = {.events = EPOLLIN, .data.ptr = s};
 	int op = listen ? EPOLL_CTL_ADD : EPOLL_CTL_DEL;
@@ -130,12 +131,12 @@ void hauli_wait_arm(struct hauli_wait *w, struct hauli_wait_source *s, bool list
 	s->listens = listen && !s->lost;
 }
 
-void hauli_wait_armed(void)
+void hauli_io_wait_armed(void)
 {
 	rte_smp_mb();
 }
 
-void hauli_wait_disarm(struct hauli_wait_source *s)
+void hauli_io_wait_disarm(struct hauli_io_wait_source *s)
 {
 	struct haul_queue id;
 
@@ -147,15 +148,15 @@ void hauli_wait_disarm(struct hauli_wait_source *s)
 }
 
 /* The interface is gone or down: the kernel would report it again at once, for ever. */
-static unsigned take_out(struct hauli_wait *w, struct hauli_wait_source *s)
+static unsigned take_out(struct hauli_io_wait *w, struct hauli_io_wait_source *s)
 {
 	(void)epoll_ctl(w->epoll, EPOLL_CTL_DEL, s->fd, NULL);
 	s->listens = false;
 	s->lost = true;
-	return HAULI_WAIT_END_LOST;
+	return HAULI_IO_WAIT_END_LOST;
 }
 
-static int wait_events(const struct hauli_wait *w, struct epoll_event *events, uint64_t until)
+static int wait_events(const struct hauli_io_wait *w, struct epoll_event *events, uint64_t until)
 {
 	uint64_t now = haul_now();
 	uint64_t left = until > now ? until - now : 0;
@@ -172,7 +173,7 @@ static int wait_events(const struct hauli_wait *w, struct epoll_event *events, u
 					 : (int)left);
 }
 
-unsigned hauli_wait(struct hauli_wait *w, uint64_t until)
+unsigned hauli_io_wait(struct hauli_io_wait *w, uint64_t until)
 {
 	struct epoll_event events[EVENTS];
 	unsigned end = 0;
@@ -180,17 +181,17 @@ unsigned hauli_wait(struct hauli_wait *w, uint64_t until)
 
 	/* TAP's signal. */
 	if (n < 0)
-		return HAULI_WAIT_END_WOKEN;
+		return HAULI_IO_WAIT_END_WOKEN;
 	for (int i = 0; i < n; i++) {
-		struct hauli_wait_source *s = events[i].data.ptr;
+		struct hauli_io_wait_source *s = events[i].data.ptr;
 
 		if (!s) {
-			end |= HAULI_WAIT_END_WOKEN;
+			end |= HAULI_IO_WAIT_END_WOKEN;
 		} else if (events[i].events & (EPOLLERR | EPOLLHUP)) {
 			end |= take_out(w, s);
 		} else {
 			s->ready = true;
-			end |= HAULI_WAIT_END_READY;
+			end |= HAULI_IO_WAIT_END_READY;
 		}
 	}
 	return end;

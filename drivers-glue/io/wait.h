@@ -9,13 +9,13 @@
 
 #include "port/kind.h"
 
-struct hauli_wait {
+struct hauli_io_wait {
 	int epoll; /* -1: not open */
 	int wake;
 };
 
-/* A queue in the set. Used by the poller; hauli_wait_wake() on the set by any thread. */
-struct hauli_wait_source {
+/* A queue in the set. Used by the poller; hauli_io_wait_wake() on the set by any thread. */
+struct hauli_io_wait_source {
 	struct haul_port *port; /* constant, as the next */
 	unsigned queue;
 	int fd; /* -1: none */
@@ -26,34 +26,34 @@ struct hauli_wait_source {
 };
 
 /* The end of a wait: any of these, or none (time-out). */
-enum hauli_wait_end {
-	HAULI_WAIT_END_WOKEN = 1, /* hauli_wait_wake(), or a signal */
-	HAULI_WAIT_END_READY = 2, /* packets of a queue */
-	HAULI_WAIT_END_LOST = 4, /* a queue that left the set */
+enum hauli_io_wait_end {
+	HAULI_IO_WAIT_END_WOKEN = 1, /* hauli_io_wait_wake(), or a signal */
+	HAULI_IO_WAIT_END_READY = 2, /* packets of a queue */
+	HAULI_IO_WAIT_END_LOST = 4, /* a queue that left the set */
 };
 
 /* 0 or -errno. */
-int hauli_wait_open(struct hauli_wait *w);
-void hauli_wait_close(struct hauli_wait *w);
+int hauli_io_wait_open(struct hauli_io_wait *w);
+void hauli_io_wait_close(struct hauli_io_wait *w);
 
 /* Ends the wait, or the next one if there is none. Any thread; idempotent. */
-void hauli_wait_wake(struct hauli_wait *w);
+void hauli_io_wait_wake(struct hauli_io_wait *w);
 
 /* Adds a queue, not armed; one without a descriptor never ends a wait. The port is started. Remove
  * the queue before the port is closed. */
-void hauli_wait_add(struct hauli_wait *w, struct hauli_wait_source *s);
-void hauli_wait_remove(struct hauli_wait *w, struct hauli_wait_source *s);
+void hauli_io_wait_add(struct hauli_io_wait *w, struct hauli_io_wait_source *s);
+void hauli_io_wait_remove(struct hauli_io_wait *w, struct hauli_io_wait_source *s);
 
 /*
  * arm: listen says whether packets of the queue end the wait. Earlier packets may not end it, so
- * the poller arms all queues, calls hauli_wait_armed(), and then polls each once more. disarm: call
- * after the wait. Senders pay for a queue that was armed to listen until it is armed not to.
+ * the poller arms all queues, calls hauli_io_wait_armed(), and then polls each once more. disarm:
+ * call after the wait. While a queue is armed to listen, its senders pay for the wake-up.
  */
-void hauli_wait_arm(struct hauli_wait *w, struct hauli_wait_source *s, bool listen);
-void hauli_wait_armed(void);
-void hauli_wait_disarm(struct hauli_wait_source *s);
+void hauli_io_wait_arm(struct hauli_io_wait *w, struct hauli_io_wait_source *s, bool listen);
+void hauli_io_wait_armed(void);
+void hauli_io_wait_disarm(struct hauli_io_wait_source *s);
 
-/* Waits until haul_now() reaches until at most. Returns enum hauli_wait_end. */
-unsigned hauli_wait(struct hauli_wait *w, uint64_t until);
+/* Waits until haul_now() reaches until at most. Returns enum hauli_io_wait_end. */
+unsigned hauli_io_wait(struct hauli_io_wait *w, uint64_t until);
 
 #endif

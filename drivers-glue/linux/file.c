@@ -127,7 +127,7 @@ static int follow(const char *path, int fd, const struct stat *st, mode_t mode, 
 		return fail(w, errno, NULL);
 	target[n] = '\0';
 	/* Links of /proc/self/fd lead to open files, whatever their text says: those of the shell's
-	 * /dev/stdout and >(command). Who had them opened has chosen them. */
+	 * /dev/stdout and >(command). Whoever opened them chose them. */
 	if (fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC)
 		return finish(open(path, HOW), w);
 	snprintf(copy, sizeof(copy), "%s", path);

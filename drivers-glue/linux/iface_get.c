@@ -30,7 +30,7 @@ int haul_iface_get(struct haul_iface *iface, const char *name)
 	struct ethtool_drvinfo info = {.cmd = ETHTOOL_GDRVINFO};
 	unsigned breaking;
 
-	HAUL_MISUSE_IF(!iface || !name, "the place for the properties or the name is NULL");
+	HAUL_MISUSE_IF(!iface || !name, "the address for the properties or the name is NULL");
 	memset(iface, 0, sizeof(*iface));
 	if (!hauli_iface_index(name))
 		return -ENODEV;

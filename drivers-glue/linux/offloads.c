@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The offloads of an interface that are on. ethtool's older commands report some, but neither
- * merging by the NIC nor fixed offloads: the bits of its features do.
+ * The offloads of an interface that are on. ethtool's older commands report some of them, but not
+ * merging by the NIC, nor which are fixed; its feature bits report all.
  */
 #include "linux/offloads.h"
 

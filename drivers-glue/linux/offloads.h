@@ -12,8 +12,9 @@ enum hauli_offload {
 	HAULI_OFFLOAD_RECEIVING = 6, /* these, and gro: packets merged by the NIC or the kernel */
 };
 
-/* Writes those of the offloads which that are on, as ethtool -K takes them: "tx off tso off"; "" if
- * none is on. The first function leaves out fixed ones, the second lists their names. */
+/* which: a set of enum hauli_offload. The first function writes those that are on and can be turned
+ * off, as ethtool -K takes them: "tx off tso off"; the second the names of those that are on and
+ * fixed. "": none. */
 void hauli_iface_offloads(const char *name, unsigned which, char *list, size_t size);
 void hauli_iface_fixed_offloads(const char *name, unsigned which, char *list, size_t size);
 

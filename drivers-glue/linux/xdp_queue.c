@@ -36,8 +36,9 @@ static int prepare(int fd, void *page, size_t size)
 }
 
 /*
- * Binds with zero-copy, which such an interface does not support: the kernel says so, but checks
- * first whether the queue is busy. So the queue is never bound, and not made busy again.
+ * Tries to bind with zero-copy, which such an interface does not support. The kernel checks first
+ * whether the queue is busy, and refuses in any case, so the try itself does not make the queue
+ * busy.
  */
 static int try(const char *iface, unsigned queue, void *page, size_t size)
 {

@@ -55,7 +55,8 @@ static uint32_t consumed(const struct ring *r)
 	return rte_read32(r->map + r->off.consumer);
 }
 
-/* Each entry begins with an address, whose high bits are an offset from it. */
+/* An entry begins with the address of a buffer; its high bits, an offset within the buffer, are
+ * masked out. */
 static uint64_t address(const struct ring *r, uint32_t number)
 {
 	uint64_t addr;

@@ -64,7 +64,7 @@ int hauli_check_mtu(const struct haul_port *port, unsigned mtu, const struct rte
 	unsigned most = info->max_mtu;
 
 	if (port->kind->set_mtu)
-		return 0; /* which knows better */
+		return 0; /* the kind checks it */
 	/* Some PMDs tell only one of the two. */
 	if (info->max_rx_pktlen && info->max_rx_pktlen < frame)
 		most = RTE_MIN(most, info->max_rx_pktlen - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN);

@@ -106,11 +106,11 @@ static int set_up_queues(struct haul_port *port, const struct hauli_vdev *v, uns
 static bool wants_interrupts(const struct haul_port *port)
 {
 	return port->kind->rx_interrupts ||
-		(port->opts.waits && port->kind->wait_on == HAULI_WAIT_ON_INTERRUPT);
+		(port->opts.waits && port->kind->wait_on == HAULI_PORT_WAIT_ON_INTERRUPT);
 }
 
-/* As a mode it is an error for PMDs that have none, and for some that claim to have it: so by
- * default only for kinds that are known to have it. */
+/* mq_mode RSS is an error for PMDs without RSS, and for some that claim to have it: so by default
+ * it is set only for kinds that are known to have it. */
 static void configure_rss(const struct haul_port *port, unsigned queues,
 	const struct rte_eth_dev_info *info, struct rte_eth_conf *conf)
 {

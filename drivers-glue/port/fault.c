@@ -25,13 +25,13 @@
 #endif
 
 /* The state of the thread that faulted. */
-struct place {
+struct fault_state {
 	uintptr_t pc, caller; /* return address of a function without a frame */
 	uintptr_t words[REGISTERS + STACK_WORDS]; /* registers, then the stack upwards */
 	unsigned nb;
 };
 
-static void add_stack(struct place *at, uintptr_t sp)
+static void add_stack(struct fault_state *at, uintptr_t sp)
 {
 	struct iovec to = {at->words + at->nb, STACK_WORDS * sizeof(at->words[0])};
 	struct iovec from = {(void *)sp, to.iov_len};
@@ -42,7 +42,7 @@ static void add_stack(struct place *at, uintptr_t sp)
 		at->nb += (unsigned)((size_t)n / sizeof(at->words[0]));
 }
 
-static void find_place(struct place *at, const ucontext_t *uc)
+static void read_state(struct fault_state *at, const ucontext_t *uc)
 {
 	const mcontext_t *m = &uc->uc_mcontext;
 
@@ -123,7 +123,7 @@ static bool is_of(const struct haul_port *port, const char *library)
 }
 
 /* The first word from *at on that points to a queue of the port; at->nb if none does. */
-static unsigned first_seen(const struct haul_port *port, const struct place *at)
+static unsigned first_seen(const struct haul_port *port, const struct fault_state *at)
 {
 	for (unsigned i = 0; i < at->nb; i++) {
 		for (unsigned q = 0; q < port->queues; q++) {
@@ -138,7 +138,7 @@ static unsigned first_seen(const struct haul_port *port, const struct place *at)
 	return at->nb;
 }
 
-static const struct haul_port *find_port(const struct place *at, const char *library)
+static const struct haul_port *find_port(const struct fault_state *at, const char *library)
 {
 	const struct haul_port *found = NULL;
 	unsigned best = 0;
@@ -173,10 +173,10 @@ static void say(int sig, const struct haul_port *port, const char *library)
 static bool explain(int sig, const void *uc)
 {
 	const struct haul_port *port;
-	struct place at;
+	struct fault_state at;
 	char library[64];
 
-	find_place(&at, uc);
+	read_state(&at, uc);
 	if (!find_library(at.pc, library, sizeof(library)) &&
 		!find_library(at.caller, library, sizeof(library)))
 		return false;

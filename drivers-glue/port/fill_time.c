@@ -19,7 +19,7 @@ static unsigned backlog(const struct haul_port *port, unsigned q)
 	return 0;
 }
 
-/* Only NICs' speed: software PMDs invent one. In Mbit/s, 0: not known. */
+/* The speed of a NIC; software PMDs report an invented one. In Mbit/s, 0: not known. */
 static uint64_t speed(const struct haul_port *port)
 {
 	struct rte_eth_link link;

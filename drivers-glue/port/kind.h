@@ -20,12 +20,12 @@
 
 struct hauli_watch;
 
-/* The signal for packets in a queue. */
-enum hauli_wait_on {
-	HAULI_WAIT_ON_NOTHING,
-	HAULI_WAIT_ON_SOCKET, /* port->fds, readable while there are any */
-	HAULI_WAIT_ON_DESCRIPTOR, /* the interrupt's, always on; readable */
-	HAULI_WAIT_ON_INTERRUPT, /* an event of the interrupt's descriptor, while armed */
+/* What a poller can wait on for packets of a queue. */
+enum hauli_port_wait_on {
+	HAULI_PORT_WAIT_ON_NOTHING,
+	HAULI_PORT_WAIT_ON_SOCKET, /* port->fds, readable while there are any */
+	HAULI_PORT_WAIT_ON_DESCRIPTOR, /* the interrupt's, always on; readable */
+	HAULI_PORT_WAIT_ON_INTERRUPT, /* an event of the interrupt's descriptor, while armed */
 };
 
 /* An ethdev of a port. */
@@ -38,7 +38,7 @@ struct hauli_vdev {
 };
 
 /* Sizes of frames, in bytes, that a device sends whole. */
-struct hauli_frames {
+struct hauli_frame_sizes {
 	uint32_t least, most;
 	uint32_t tag; /* bytes that a VLAN tag may add */
 	uint16_t segs;
@@ -64,7 +64,8 @@ struct haul_port {
 	unsigned nb_vdevs;
 	unsigned queues;
 	struct rte_ether_addr mac;
-	struct hauli_frames tx; /* other frames: dropped by the filter, or refused by the PMD */
+	struct hauli_frame_sizes
+		tx; /* other frames: dropped by the filter, or refused by the PMD */
 	uint32_t rx_most; /* longer frames are dropped, at the latest by the filter */
 	char iface[IFNAMSIZ]; /* the kernel interface behind it, "" if there is none */
 	bool was_promiscuous; /* that interface, before; and its MTU */
@@ -94,7 +95,7 @@ struct hauli_kind {
 	bool rx_interrupts; /* ask for them: the fds that adopt() needs come with them */
 	bool wait_link; /* the link comes by itself within two seconds, or not at all */
 	bool promiscuous; /* filters by address unless promiscuous */
-	enum hauli_wait_on wait_on;
+	enum hauli_port_wait_on wait_on;
 	const char *wait_name; /* what wait_on is: "queue interrupt" */
 	bool shares_memory; /* the PMD reads memory that another process writes */
 	const char *dpdk_library; /* of DPDK's, below the PMD's own: "vhost"; NULL: none */

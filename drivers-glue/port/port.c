@@ -190,7 +190,7 @@ int haul_port_open(struct haul_port **out, const char *spec, const struct haul_p
 		port->config = *opts->config;
 	port->opts.config = &port->config;
 	port->queues = opts->queues;
-	port->tx = (struct hauli_frames){.most = UINT32_MAX, .segs = UINT16_MAX};
+	port->tx = (struct hauli_frame_sizes){.most = UINT32_MAX, .segs = UINT16_MAX};
 	port->rx_most = UINT32_MAX;
 	err = open_port(port, spec, errbuf, errlen);
 	if (err < 0) {

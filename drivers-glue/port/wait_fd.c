@@ -8,10 +8,10 @@ int hauli_port_wait_fd(const struct haul_port *port, unsigned q)
 	struct haul_queue id = haul_port_queue(port, q);
 
 	switch (port->kind->wait_on) {
-	case HAULI_WAIT_ON_SOCKET:
+	case HAULI_PORT_WAIT_ON_SOCKET:
 		return port->fds ? port->fds[q] : -1;
-	case HAULI_WAIT_ON_DESCRIPTOR:
-	case HAULI_WAIT_ON_INTERRUPT:
+	case HAULI_PORT_WAIT_ON_DESCRIPTOR:
+	case HAULI_PORT_WAIT_ON_INTERRUPT:
 		return rte_eth_dev_rx_intr_ctl_q_get_fd(id.port_id, id.queue_id);
 	default:
 		return -1;
@@ -29,7 +29,7 @@ bool hauli_port_is_waitable(const struct haul_port *port)
 	for (unsigned q = 0; q < port->queues; q++) {
 		if (hauli_port_wait_fd(port, q) < 0)
 			return false;
-		if (port->kind->wait_on == HAULI_WAIT_ON_INTERRUPT &&
+		if (port->kind->wait_on == HAULI_PORT_WAIT_ON_INTERRUPT &&
 			!try_interrupt(haul_port_queue(port, q)))
 			return false;
 	}

@@ -16,6 +16,8 @@ INSTEAD = {
     "hauli_acts": "hauli_policy_ops", "hauli_rules": "hauli_policy_params",
     "hauli_event_init": "hauli_completion_init", "hauli_event_set": "hauli_completion_set",
     "hauli_clock_go_on": "hauli_clock_resume", "hauli_crowd_go_on": "hauli_crowd_serve_rest",
+    "hauli_wait_source": "hauli_io_wait_source", "hauli_wait_wake": "hauli_io_wait_wake",
+    "hauli_idle_nap": "hauli_idle_sleep_until", "load_see": "load_count",
 }
 FOUND = re.compile(r"(?<![a-z])(%s)(?![a-z])" % "|".join(INSTEAD), re.IGNORECASE)
 KEPT = ("tests/lint/words.py", "tests/lint/selftest.py", "docs/glossary.md")

@@ -27,7 +27,7 @@ MUTATIONS = [
     ('park_injector', 'lib/sched/run/poller.c', 'a poller that parks does not recheck the injector',
      '!hauli_cluster_may_sleep(c) ||', ''),
     ('poller_idle', 'drivers-glue/io/idle.c', 'no barrier between the arming and the look',
-     'hauli_wait_armed();', ''),
+     'hauli_io_wait_armed();', ''),
     ('poller_idle', 'drivers-glue/io/idle.c', 'the poller looks before it arms',
      'arm(p); io = cycle(p, false);', 'io = cycle(p, false);\n\tarm(p);'),
     ('poller_idle', 'drivers-glue/io/idle.c', 'the poller does not ask whether it may wait',

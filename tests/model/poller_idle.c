@@ -42,33 +42,33 @@ static void handle(struct haul_carrier *c, struct hauli_msg *msg)
 
 static const struct hauli_msg_kind request_msg = {.handle = handle};
 
-void hauli_wait_wake(struct hauli_wait *w)
+void hauli_io_wait_wake(struct hauli_io_wait *w)
 {
 	atomic_store_explicit(&m.woken, 1, memory_order_seq_cst /* a system call */);
 }
 
-void hauli_wait_arm(struct hauli_wait *w, struct hauli_wait_source *s, bool listen)
+void hauli_io_wait_arm(struct hauli_io_wait *w, struct hauli_io_wait_source *s, bool listen)
 {
 	MODEL_ASSERT(listen);
 	atomic_store_explicit(&m.armed, 1, memory_order_relaxed);
 }
 
-void hauli_wait_armed(void)
+void hauli_io_wait_armed(void)
 {
 	hauli_fence_full();
 }
 
-void hauli_wait_disarm(struct hauli_wait_source *s)
+void hauli_io_wait_disarm(struct hauli_io_wait_source *s)
 {
 	atomic_store_explicit(&m.armed, 0, memory_order_relaxed);
 }
 
-unsigned hauli_wait(struct hauli_wait *w, uint64_t until)
+unsigned hauli_io_wait(struct hauli_io_wait *w, uint64_t until)
 {
 	MODEL_ASSERT(hauli_runq_is_empty(&m.c.runq));
 	model_await(&m.woken, 8, 1);
 	atomic_store_explicit(&m.woken, 0, memory_order_relaxed);
-	return HAULI_WAIT_END_WOKEN;
+	return HAULI_IO_WAIT_END_WOKEN;
 }
 
 /* Times of waits are no part of the protocol. */

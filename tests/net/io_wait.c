@@ -273,18 +273,18 @@ END_TEST
 /* A wake-up is sticky, but is one: a poller that was woken may wait again. */
 START_TEST(a_wake_up_ends_one_wait)
 {
-	struct hauli_wait w;
+	struct hauli_io_wait w;
 
 	memset(&s, 0, sizeof(s));
-	ck_assert_int_eq(hauli_wait_open(&w), 0);
-	ck_assert_uint_eq(hauli_wait(&w, 0), 0);
+	ck_assert_int_eq(hauli_io_wait_open(&w), 0);
+	ck_assert_uint_eq(hauli_io_wait(&w, 0), 0);
 	for (int i = 0; i < 3; i++) {
-		hauli_wait_wake(&w);
-		hauli_wait_wake(&w);
-		ck_assert_uint_eq(hauli_wait(&w, HAUL_FOREVER), HAULI_WAIT_END_WOKEN);
-		ck_assert_uint_eq(hauli_wait(&w, 0), 0);
+		hauli_io_wait_wake(&w);
+		hauli_io_wait_wake(&w);
+		ck_assert_uint_eq(hauli_io_wait(&w, HAUL_FOREVER), HAULI_IO_WAIT_END_WOKEN);
+		ck_assert_uint_eq(hauli_io_wait(&w, 0), 0);
 	}
-	hauli_wait_close(&w);
+	hauli_io_wait_close(&w);
 }
 END_TEST
 

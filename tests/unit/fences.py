@@ -51,7 +51,7 @@ def main():
             f.write(PROBE)
         made = functions(root, compiler, probe)
     source = os.path.join(root, 'drivers-glue/io/wait.c')
-    armed = functions(root, compiler, source)['hauli_wait_armed']
+    armed = functions(root, compiler, source)['hauli_io_wait_armed']
 
     def has_barrier(code):
         return any(BARRIER.match(line) for line in code)

@@ -137,7 +137,7 @@ int haul_port_get_flow_control(
 {
 	const struct change change = {"flow control", get_fc, .flow_control = conf};
 
-	HAUL_MISUSE_IF(!port || !conf, "the port or the place for the configuration is NULL");
+	HAUL_MISUSE_IF(!port || !conf, "the port or the address for the configuration is NULL");
 	memset(conf, 0, sizeof(*conf));
 	return apply((struct haul_port *)(uintptr_t)port, &change, errbuf, errlen);
 }

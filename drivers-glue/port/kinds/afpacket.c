@@ -66,7 +66,7 @@ static void sizes(struct haul_port *port)
 	const struct afpacket *a = port->own;
 	unsigned size = a ? a->frame_size : FRAME_SIZE;
 
-	port->tx = (struct hauli_frames){
+	port->tx = (struct hauli_frame_sizes){
 		.least = RTE_ETHER_HDR_LEN,
 		.most = RTE_MIN(hauli_iface_mtu(port->iface) + RTE_ETHER_HDR_LEN,
 			(uint32_t)(size - TX_HEADERS)),
@@ -266,6 +266,6 @@ const struct hauli_kind hauli_kind_afpacket = {
 	.held = held,
 	.backlog = frames,
 	.missed = missed,
-	.wait_on = HAULI_WAIT_ON_SOCKET,
+	.wait_on = HAULI_PORT_WAIT_ON_SOCKET,
 	.wait_name = "AF_PACKET socket",
 };

@@ -138,7 +138,7 @@ static int busy(const struct haul_port *port, char *errbuf, size_t errlen)
 /* Of a frame in several segments the PMD sends only the first one's memory. */
 static void sizes(struct haul_port *port)
 {
-	port->tx = (struct hauli_frames){
+	port->tx = (struct hauli_frame_sizes){
 		.least = RTE_ETHER_HDR_LEN,
 		.most = hauli_iface_mtu(port->iface) + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN,
 		.segs = 1,
@@ -337,7 +337,7 @@ const struct hauli_kind hauli_kind_afxdp = {
 	.queue_ready = queue_ready,
 	.explain = explain,
 	.release = release,
-	.wait_on = HAULI_WAIT_ON_SOCKET,
+	.wait_on = HAULI_PORT_WAIT_ON_SOCKET,
 	.wait_name = "AF_XDP socket",
 	.closed = closed,
 	.held = held,

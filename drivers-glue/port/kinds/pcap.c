@@ -26,12 +26,12 @@ struct head {
 _Static_assert(sizeof(struct head) == 24, "as in the file");
 
 /* The head of a packet. */
-struct record {
+struct packet_head {
 	uint32_t time[2];
 	uint32_t caplen; /* bytes that follow */
 	uint32_t len; /* before the capture has cut it */
 };
-_Static_assert(sizeof(struct record) == 16, "as in the file");
+_Static_assert(sizeof(struct packet_head) == 16, "as in the file");
 
 #define CAPLEN_MAX 262144u /* more is an error for libpcap */
 
@@ -63,40 +63,40 @@ static bool read_head(FILE *f, struct head *head, bool *swapped)
 
 /*
  * For infinite_rx=1, which sends the file's packets from buffers: the PMD keeps those before the
- * first record that it cannot read. If there are none, each poll loses a burst of buffers.
+ * first packet that it cannot read. If there are none, each poll loses a burst of buffers.
  */
-static int check_records(const struct haul_port *port, FILE *f, const struct head *head,
+static int check_packets(const struct haul_port *port, FILE *f, const struct head *head,
 	bool swapped, char *errbuf, size_t errlen)
 {
 	const char *path = hauli_spec_get(&port->spec, "rx");
 	uint32_t buffer = hauli_port_buffer(port);
 	uint64_t n = 0, left;
-	struct record record;
+	struct packet_head packet;
 	struct stat st;
 	size_t got;
 
 	left = fstat(fileno(f), &st) == 0 ? (uint64_t)st.st_size - sizeof(*head) : 0;
-	while ((got = fread(&record, 1, sizeof(record), f)) == sizeof(record)) {
+	while ((got = fread(&packet, 1, sizeof(packet), f)) == sizeof(packet)) {
 		n++;
-		left -= sizeof(record);
+		left -= sizeof(packet);
 		if (swapped)
-			swap(&record.caplen);
-		if (record.caplen > CAPLEN_MAX || record.caplen > left)
+			swap(&packet.caplen);
+		if (packet.caplen > CAPLEN_MAX || packet.caplen > left)
 			break;
-		if (RTE_MIN(record.caplen, head->snaplen ? head->snaplen : CAPLEN_MAX) > buffer)
+		if (RTE_MIN(packet.caplen, head->snaplen ? head->snaplen : CAPLEN_MAX) > buffer)
 			return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
 				"packet %" PRIu64 " of %s has %u bytes; infinite_rx=1 repeats "
 				"those of up to %u",
-				n, path, record.caplen, buffer);
-		left -= record.caplen;
-		if (fseeko(f, record.caplen, SEEK_CUR) < 0)
+				n, path, packet.caplen, buffer);
+		left -= packet.caplen;
+		if (fseeko(f, packet.caplen, SEEK_CUR) < 0)
 			break;
 	}
 	if (got > 0)
 		return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
 			"packet %" PRIu64 " of %s is damaged or cut off; infinite_rx=1 needs a "
 			"whole file",
-			got == sizeof(record) ? n : n + 1, path);
+			got == sizeof(packet) ? n : n + 1, path);
 	if (n == 0)
 		return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
 			"%s holds no packet that infinite_rx=1 could repeat", path);
@@ -160,7 +160,7 @@ static int check_capture(
 			"interface",
 			path, head.link & LINK_MASK);
 	else if (hauli_spec_number(&port->spec, "infinite_rx", 0))
-		err = check_records(port, f, &head, swapped, errbuf, errlen);
+		err = check_packets(port, f, &head, swapped, errbuf, errlen);
 	if (f)
 		fclose(f);
 	return err;
@@ -262,7 +262,7 @@ static void look(const struct haul_port *port, char *what, size_t size)
 	if (!written || rte_eth_stats_get(port->vdevs[0].port_id, &stats) < 0 ||
 		stats.opackets == 0)
 		return;
-	due = sizeof(struct head) + stats.opackets * sizeof(struct record) + stats.obytes;
+	due = sizeof(struct head) + stats.opackets * sizeof(struct packet_head) + stats.obytes;
 	/* The name may have moved to another file. */
 	if (stat(tx, &st) == 0 && is_same(&st, written) && (uint64_t)st.st_size < due)
 		snprintf(what, size,

@@ -29,11 +29,11 @@ static void stops(struct haul_port *port)
 	}
 }
 
-/* The PMD has freed the rings of queues that were in use, and leaks the others: with them a process
- * could open some 80 ports, one after the other, before EAL had no memzone left. */
+/* The PMD has freed the rings of queues that were in use, and leaks the others: after some 80
+ * ports, one after the other, EAL would have no memzone left. */
 static void closed(struct haul_port *port)
 {
-	char name[HAULI_VDEV_NAME + 16]; /* no ring has one that is too long for a ring */
+	char name[HAULI_VDEV_NAME + 16]; /* long enough for the name of any ring */
 
 	for (unsigned q = 0; q < MAX_RINGS; q++) {
 		snprintf(name, sizeof(name), "ETH_RXTX%u_%s", q, port->vdevs[0].name);

@@ -265,7 +265,7 @@ const struct hauli_kind hauli_kind_tap = {
 	.hands_back = true,
 	.backlog = backlog,
 	.missed = missed,
-	.wait_on = HAULI_WAIT_ON_DESCRIPTOR,
+	.wait_on = HAULI_PORT_WAIT_ON_DESCRIPTOR,
 	.wait_name = "TAP descriptor",
 	.held = held,
 };
