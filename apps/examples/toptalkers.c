@@ -15,8 +15,8 @@ static struct talker {
 	rte_be32_t ip;
 } tables[HAUL_CARRIERS_MAX][SLOTS];
 
-/* A new address replaces the rarest of its slots and takes over its count: no address with more
- * packets than that is missed ("space saving", Metwally et al. 2005). */
+/* A new address replaces the one with the fewest packets in its slots, and takes over that count:
+ * no address with more packets than that is missed ("space saving", Metwally et al. 2005). */
 static void add(struct talker *table, rte_be32_t ip, unsigned long packets)
 {
 	struct talker *slots = &table[(ip * 2654435761u >> 16) % SLOTS / WAYS * WAYS], *t = slots;

@@ -74,8 +74,8 @@ static void wait_a_tick(struct call *call)
 	pthread_cond_timedwait(&call->changed, &call->lock, &until);
 }
 
-/* Returns true once the function has returned, which is cancelled if a signal arrives; false if it
- * will never begin. */
+/* Returns true once the function has returned, false if it will never begin. A signal that arrives
+ * meanwhile cancels the function. */
 static bool wait_for(struct call *call, struct haul_coro *co)
 {
 	uint64_t began = haul_now();

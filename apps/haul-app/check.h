@@ -9,7 +9,7 @@
 /* Checks the tables of options. Returns an exit code, after a line for the first mistake. */
 int hauli_check_options(const struct hauli_command *command);
 
-/* Checks the handler, and the names of counters and drop reasons. The same. */
+/* Checks the handler, and the names of counters and drop reasons. Returns the same. */
 int hauli_check_hooks(const struct hauli_app *a);
 
 /* The exit code that a hook has returned; others than 0 to 255 become HAUL_APP_FAILED, after a

@@ -82,7 +82,8 @@ int hauli_app_close(struct hauli_app *a, int rc)
 	if (a->has_eal)
 		haul_eal_fini();
 	haul_plan_destroy(a->plan);
-	/* Until the end of the program: hauli_app_output_end() writes the rest of the buffer. */
+	/* The phase lasts until the end of the program: hauli_app_output_end() writes the rest of
+	 * the buffer. */
 	hauli_app_signals_phase(HAULI_APP_PHASE_WRITES, "writing", "");
 	return rc;
 }

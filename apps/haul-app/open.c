@@ -13,7 +13,7 @@
 #include "process/say.h"
 #include "process/signals.h"
 
-#define MUCH_MB 2048 /* that a user is told of */
+#define MUCH_MB 2048 /* from here on the user is told how much */
 #define IN_FLIGHT 8192 /* packets held by handlers, all carriers, in a pool of default size */
 
 static int make_plan(struct hauli_app *a)
@@ -45,7 +45,7 @@ static void choose_pool_size(struct hauli_app *a)
 		a->mbufs = haul_pool_size(&need);
 }
 
-/* Of the MTU that the program asks for, 0: the usual one. */
+/* The longest frame for the MTU that the program asks for; 0: it asks for none. */
 static unsigned longest_frame(const struct hauli_app *a)
 {
 	const struct haul_port_config *config = a->pub.port_config;
@@ -53,7 +53,8 @@ static unsigned longest_frame(const struct hauli_app *a)
 	return config && config->mtu ? config->mtu + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN : 0;
 }
 
-/* Such a start takes long, and the user has not asked for memory, but for queues. */
+/* Tells how much memory the start takes: it takes long, and the user has asked for queues, not for
+ * memory. */
 static void note_memory(const struct hauli_app *a, unsigned mb)
 {
 	char line[128];
@@ -208,7 +209,7 @@ static int start_carriers(struct hauli_app *a)
 	int err = haul_start(&a->pub.rt, &opts, why, sizeof(why));
 
 	if (!err) {
-		(void)haul_dump_on_signal(SIGUSR1); /* not worth an end */
+		(void)haul_dump_on_signal(SIGUSR1); /* without it the program runs as well */
 		return HAUL_APP_DONE;
 	}
 	snprintf(line, sizeof(line), "cannot start the carriers: %s%s", why,

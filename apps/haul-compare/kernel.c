@@ -75,7 +75,7 @@ static int open_socket(void)
 		peer_say(&peer, "UDP port %lu of %s: %s", (unsigned long)port, address,
 			strerror(errno));
 	else {
-		/* The second one needs CAP_NET_ADMIN, and is not limited. */
+		/* The second option needs CAP_NET_ADMIN; net.core.rmem_max does not limit it. */
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size));
 		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));

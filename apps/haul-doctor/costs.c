@@ -20,8 +20,8 @@
 #define WAKES 300
 #define GAP (100 * HAUL_US) /* between two wake-ups, for the waiter to fall asleep again */
 #define SLEEPS 100
-#define BATCHES 31
-#define ROUNDS 1000 /* in a batch */
+#define SERIES 31
+#define ROUNDS 1000 /* in a series */
 
 struct bench {
 	struct doctor_costs *costs;
@@ -194,16 +194,16 @@ static int measure_wakes(struct bench *b)
 
 static void *spins(void *arg)
 {
-	uint64_t ns[BATCHES];
+	uint64_t ns[SERIES];
 
-	for (unsigned i = 0; i < BATCHES; i++) {
+	for (unsigned i = 0; i < SERIES; i++) {
 		uint64_t began = haul_now();
 
 		for (unsigned k = 0; k < ROUNDS; k++)
 			haul_maybe_yield(false);
 		ns[i] = haul_now() - began;
 	}
-	*(double *)arg = (double)quantile(ns, BATCHES, 0.5) / ROUNDS;
+	*(double *)arg = (double)quantile(ns, SERIES, 0.5) / ROUNDS;
 	return NULL;
 }
 

@@ -25,7 +25,7 @@ static const struct doctor_check afpacket_checks[] = {
 	{"offloads", port_packet_offloads},
 	{NULL, NULL},
 };
-/* Those of the interface follow. */
+/* The checks of the interface follow. */
 static const struct doctor_check afxdp_checks[] = {
 	{"af-xdp", doctor_af_xdp},
 	{"capabilities", port_xdp_capabilities},
@@ -139,7 +139,7 @@ static void driver(const struct doctor_subject *subject, struct doctor_finding *
 		doctor_todo(finding, "its driver may be in another; see the drivers of this DPDK");
 }
 
-/* Of a vdev of DPDK. Its driver compares the names with its own. */
+/* Checks the argument names of a vdev: its driver compares them with its own. */
 static void arguments(const struct doctor_subject *subject, struct doctor_finding *finding)
 {
 	const struct doctor_port *port = subject->port;

@@ -41,7 +41,7 @@ bool privilege_has_here(enum privilege capability)
 	int net = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
 	/* The owner is shown to its own user namespace and to those above it. */
 	int owner = net < 0 ? -1 : ioctl(net, NS_GET_USERNS);
-	bool ours = owner >= 0 || (net >= 0 && errno == ENOTTY); /* a kernel without the question */
+	bool ours = owner >= 0 || (net >= 0 && errno == ENOTTY); /* a kernel without this ioctl() */
 
 	if (owner >= 0)
 		close(owner);
@@ -106,7 +106,7 @@ static bool can_unshare(void)
 
 static void user_namespaces(const struct doctor_subject *subject, struct doctor_finding *finding)
 {
-	/* Switches of Debian and Ubuntu, which do not apply to root. */
+	/* Sysctls of Debian and Ubuntu, which do not apply to root. */
 	bool switched_off = kernel_number("/proc/sys/kernel/unprivileged_userns_clone") == 0 ||
 		kernel_number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") > 0;
 

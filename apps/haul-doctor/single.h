@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Those checks of the machine and of interfaces that single kinds of ports need, too. */
+/* Checks of the machine and of interfaces that are also made for some kinds of ports. */
 #ifndef DOCTOR_SINGLE_H
 #define DOCTOR_SINGLE_H
 

@@ -41,7 +41,7 @@ static bool parse_number(unsigned long *to, const char **text)
 	return *to <= CPU_MAX;
 }
 
-/* "ID", "FIRST-LAST" or "ID@CPU"; moves *text behind it. */
+/* Parses "ID", "FIRST-LAST" or "ID@CPU", and moves *text behind it. */
 static bool parse_item(struct map *map, const char **text)
 {
 	unsigned long first, last, cpu;

@@ -10,11 +10,11 @@
 
 #include "modes/modes.h"
 
-#define START_IN (50 * HAUL_MS) /* time for all carriers to learn of it */
+#define START_IN (50 * HAUL_MS) /* from the call on: time for all carriers to learn of the start */
 #define STOP_IN (20 * HAUL_MS)
 #define END_PERIOD (10 * HAUL_MS) /* between checks whether everything was sent */
 #define PAST_RUNS_MAX 16
-#define LOST_AFTER HAUL_S /* a closed loop goes on without its packets */
+#define LOST_AFTER HAUL_S /* after this time a closed loop no longer waits for its packets */
 
 struct generate generate;
 
@@ -67,7 +67,7 @@ static bool has_times(void)
 	return !generate.options.plan.as_fast_as_possible && generate.options.closed_loop == 0;
 }
 
-/* The packet that was due is sent: what comes after it. */
+/* Call when the packet that was due is sent: finds the next one. */
 static void advance(struct generate_stream *s, uint64_t start)
 {
 	if (generate.options.replay.n > 0 && ++s->frame == generate.options.replay.n) {
@@ -217,7 +217,7 @@ static uint16_t send_due(struct generate_stream *s, struct generate_carrier *c,
 	return i;
 }
 
-/* The same if n packets are due: their buffers are taken, and their frames written, at once. */
+/* The same while n packets are due: takes all buffers, and writes all frames, at once. */
 static uint16_t send_burst(struct generate_stream *s, struct generate_carrier *c,
 	const struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n, uint64_t now)
 {
@@ -294,7 +294,7 @@ int generate_parsed(struct haul_app *app, const struct haul_app_program *program
 	return rc;
 }
 
-/* A receiver may wait for packets, which a program with a source must not. */
+/* False: no source is needed. A program that only receives may then wait for packets. */
 static bool generate_sends(void)
 {
 	return generate.sends;

@@ -103,10 +103,10 @@ struct generate {
 	uint64_t start, stop; /* main thread's */
 	uint64_t missing; /* packets of earlier runs that have not arrived */
 	int timer; /* 0: none */
-	bool sends; /* in some run: without, the program only receives. Constant */
+	bool sends; /* some run may send; false: the program only receives. Constant */
 	bool stays; /* the program does not end with its packets: a prompt may start it again */
 	uint8_t run;
-	uint8_t past_runs; /* that the prompt has stopped, with the numbers before this one */
+	uint8_t past_runs; /* runs that the prompt has stopped; with the numbers before run */
 };
 extern struct generate generate;
 

@@ -17,7 +17,7 @@ static bool is_of_past_run(const struct stamp *stamp)
 	return stamp->run > 0 && ago > 0 && ago <= generate.past_runs;
 }
 
-/* The flow of a stamp; NULL: it is of a third generator, of a past run, or damaged. */
+/* The flow of a stamp; NULL: the stamp is of a third generator, of a past run, or damaged. */
 static struct receiver_flow *flow_of(struct generate_carrier *c, const struct stamp *stamp)
 {
 	if (stamp->run == generate.run)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The load on a queue: packets in intervals, with sums of squares for shorter windows, which tell
- * bursts from even arrivals; lengths; flows. Of a fixed size, however long it is counted.
+ * bursts from even arrivals; lengths; flows. Its size is fixed, however long it counts.
  */
 #ifndef FWD_LOAD_H
 #define FWD_LOAD_H

@@ -17,7 +17,8 @@
 static int file = -1;
 static bool is_new; /* the file was not there before */
 static struct load *loads; /* one for each queue */
-/* Of the queues. Until the end of the process: the ports are closed before the file is written. */
+/* One for each queue. They last until the end of the process: the ports are closed before the file
+ * is written. */
 static struct haul_port_rx_callback **callbacks;
 static unsigned nb_loads;
 static uint64_t tsc_hz;

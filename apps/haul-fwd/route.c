@@ -126,7 +126,7 @@ static const char *add(struct fwd_routes *routes, const struct line *line, unsig
 	const char *wrong;
 
 	memset(&r, 0, sizeof(r));
-	memset(&hop, 0, sizeof(hop)); /* with what lies between its members: see index_of() */
+	memset(&hop, 0, sizeof(hop)); /* with its padding: index_of() compares all bytes */
 	wrong = parse_line(&r, &hop, line, nb_ports);
 	if (wrong)
 		return wrong;

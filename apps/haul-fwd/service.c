@@ -21,7 +21,7 @@ static unsigned nb_works;
 static haul_burst_fn *inner_burst;
 static haul_packet_fn *inner_packet;
 
-/* Of the carrier that runs the caller: it may be stolen. */
+/* The work of the carrier that runs the caller, which may be stolen. */
 static struct fwd_work *work_here(void)
 {
 	return &works[haul_carrier_id(haul_carrier_self())];

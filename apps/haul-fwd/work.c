@@ -14,7 +14,7 @@
 #define LINE 64
 #define LATE_MAX_US 2 /* later than that: the thread had lost its CPU */
 #define LONG 5000 /* times LATE_MAX_US: 10 ms */
-#define LINES_MOST 65536u /* that are read and written without a look whether the program ends */
+#define LINES_MOST 65536u /* that are accessed between two checks whether the program ends */
 
 const char *fwd_work_plan(
 	struct fwd_work_plan *plan, const char *service, uint64_t memory, uint64_t table_mb)
@@ -75,7 +75,7 @@ static void compute(
 	while ((int64_t)(now - deadline) < 0 &&
 		!(hauli_u8_owned_get(&plan->ends) && deadline - now > LONG * plan->late_max));
 	w->late = now - deadline;
-	if (w->late > plan->late_max) /* or the work was left undone */
+	if (w->late > plan->late_max) /* or negative: the work was left undone */
 		w->late = 0;
 }
 

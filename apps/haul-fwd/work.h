@@ -22,12 +22,12 @@ struct fwd_work_plan {
 	uint64_t table_lines;
 	double ticks_per_ns;
 	uint64_t late_max; /* ticks */
-	struct hauli_u8_owned ends; /* the program does: long work of a packet is left undone */
+	struct hauli_u8_owned ends; /* 1: the program ends, and leaves long work undone */
 };
 
 /* Of a thread, which alone writes it. */
 struct fwd_work {
-	_Alignas(64) uint64_t late; /* ticks that the last deadline was met late */
+	_Alignas(64) uint64_t late; /* ticks by which the last deadline was missed */
 	uint8_t *table;
 	struct arrivals_random random;
 };

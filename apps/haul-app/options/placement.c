@@ -69,7 +69,8 @@ int haul_app_plan(
 	} else {
 		opts.cpus = place.carriers;
 	}
-	/* Of another option, which the program has read after has_effect() was called. */
+	/* carriers is of another option (haul_app_place()), which the program has read after
+	 * has_effect() was called. */
 	if (opts.smt && place.carriers)
 		return haul_app_wrong(program, "--smt has no effect with %s", place.option);
 	if (opts.cpus && opts.near_nic)

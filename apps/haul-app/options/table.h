@@ -11,8 +11,8 @@ struct hauli_command {
 	bool ports; /* --help lists the kinds of port specs */
 };
 
-/* Of a packet program: its tables are after the one "before", and before those of "after", which
- * ends by NULL. Of others both are NULL. */
+/* For a packet program: its tables come after the table "before", and before those of the list
+ * "after", which ends by NULL. For other programs both are NULL. */
 struct hauli_command hauli_command(const struct haul_app_program *program,
 	const struct haul_app_option *before, const struct haul_app_option *const *after);
 

@@ -95,7 +95,7 @@ static const char *output_into(const struct stat *st)
 	return NULL;
 }
 
-/* What can be read from beginning to end. */
+/* Checks that the file can be read from beginning to end. */
 static int check(struct haul_app_input *in, char *errbuf, size_t errlen)
 {
 	const char *output;

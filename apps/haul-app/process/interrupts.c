@@ -16,7 +16,7 @@ static int fd = -1;
 /* A signal that ends a program, and the handler before ours: that of haul's stacks, or none. */
 static struct deadly {
 	int sig;
-	bool is_fault; /* a second handler may wait for it; else ours is for programs without one */
+	bool is_fault; /* ours goes over an earlier handler; otherwise only if there is none */
 	bool ours;
 	struct sigaction before;
 } deadly[] = {

@@ -10,14 +10,14 @@
 
 #define BIT(capability) (UINT64_C(1) << (capability))
 
-/* Over files and other processes; haul needs none of them. */
+/* Capabilities over files and other processes: haul needs none of them. */
 #define GIVEN_UP                                                                               \
 	(BIT(CAP_CHOWN) | BIT(CAP_DAC_OVERRIDE) | BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_FOWNER) | \
 		BIT(CAP_FSETID) | BIT(CAP_KILL) | BIT(CAP_SETGID) | BIT(CAP_SETUID) |          \
 		BIT(CAP_SETPCAP) | BIT(CAP_LINUX_IMMUTABLE) | BIT(CAP_SYS_MODULE) |            \
 		BIT(CAP_SYS_CHROOT) | BIT(CAP_SYS_PTRACE) | BIT(CAP_MKNOD) | BIT(CAP_SETFCAP))
 
-/* What cannot name files: the rest of the environment goes. */
+/* True for variables that cannot name files. All others are removed from the environment. */
 static bool is_kept(const char *variable)
 {
 	static const char *const kept[] = {"TERM=", "COLORTERM=", "NO_COLOR=", "LANG=", "LC_",
@@ -40,7 +40,7 @@ static void forget_environment(void)
 		environ[n] = NULL;
 }
 
-/* Of this thread, the only one. */
+/* Gives up the capabilities of this thread, the only one. */
 static bool give_up(void)
 {
 	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};

@@ -12,7 +12,7 @@ bool hauli_app_watch_wait(struct hauli_app *a, uint64_t deadline);
 /* Forgets all files. Closes none. */
 void hauli_app_watch_fini(void);
 
-/* Returns to the phase of the caller, a function that may be called by a watched file's. */
+/* Sets the phase of the code that runs now: of a watched file's function, or of the main loop. */
 void hauli_app_watch_phase(void);
 
 /* Writes what stdout buffers. Ends a phase of the program in which writing may block. */

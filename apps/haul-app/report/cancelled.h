@@ -5,8 +5,8 @@
 
 #include "process/state.h"
 
-/* After the pollers have stopped: says how many handlers that has cancelled, and where they waited;
- * nothing if there were none. */
+/* After the pollers have stopped: prints how many handlers the stop has cancelled, and where they
+ * waited; nothing if there were none. */
 void hauli_app_cancelled_tell(struct hauli_app *a);
 
 /* Adds "cancelled" to the object of --json: those of all stops. */

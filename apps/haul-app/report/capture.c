@@ -36,7 +36,7 @@ static struct {
 
 	struct haul_capture *capture; /* NULL: none now */
 	char *name; /* its file */
-	bool said; /* that it cannot be written */
+	bool said; /* a line has said that the file cannot be written */
 	bool lost; /* some file is incomplete */
 	bool any; /* there was a capture */
 	struct haul_capture_stats ended; /* sums of the captures that have ended */

@@ -55,7 +55,8 @@ static void print_row(FILE *out, const char *first, const struct haul_hist *h)
 		haul_hist_count(h), COLUMNS_US(h));
 }
 
-/* Calls with each histogram that is not empty: of a stage of a port, or of all ("wake"). */
+/* Calls fn with each histogram that is not empty: of a stage of a port, or of all ports
+ * ("wake"). */
 static int for_each(const struct hauli_app *a,
 	int (*fn)(
 		const struct hauli_app *a, const char *name, const struct haul_hist *h, void *arg),

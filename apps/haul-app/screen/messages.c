@@ -109,7 +109,7 @@ static uint64_t lines_in(off_t from, off_t to)
 	return lines;
 }
 
-/* The first begin of a line from there on; the place itself if lines are very long. */
+/* The first begin of a line at or after `at`; `at` itself if the line is very long. */
 static off_t next_line(off_t at)
 {
 	char part[4096];
@@ -119,7 +119,8 @@ static off_t next_line(off_t at)
 	return end ? at + (end - part) : at;
 }
 
-/* Makes a hole, which takes in those that it touches. There is room for one. */
+/* Makes a hole, and merges it with the holes that it touches. The caller has checked that there is
+ * room for one more. */
 static void leave_out(off_t from, off_t to)
 {
 	const struct holes *old = holes_now();
@@ -147,7 +148,7 @@ static void leave_out(off_t from, off_t to)
 	fallocate(m.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, it.from, it.to - it.from);
 }
 
-/* The newest message ends there, up to now or for good. */
+/* Leaves out the middle of the newest message, which ends at `end`, so far or for good. */
 static void shorten_newest(off_t end)
 {
 	const struct holes *holes = holes_now();
@@ -159,7 +160,7 @@ static void shorten_newest(off_t end)
 	leave_out(next_line(m.newest + PART), next_line(end - PART));
 }
 
-/* The place after which so many bytes are kept. */
+/* The position after which `bytes` bytes are kept. */
 static off_t last(off_t bytes)
 {
 	const struct holes *holes = holes_now();

@@ -24,7 +24,7 @@
 
 #define ABOVE 2 /* rows above the view */
 #define BELOW 1 /* keys; above them the newest message */
-#define MESSAGE 5 /* of so many rows one may be a message's; one in any case */
+#define MESSAGE 5 /* one in 5 rows may be a message's; at least one row */
 #define WRITES_MS 1200 /* hauli_app_terminal_leave() takes most of it at most */
 /* Some terminals then show nothing until the end of a frame; the others ignore it. */
 #define UPDATE "\x1b[?2026h"
@@ -58,9 +58,9 @@ static struct {
 	unsigned escape_len;
 } s = {.terminal = -1, .interrupts = -1};
 
-/* The main thread writes inside; the thread that ends the process closes it, and waits until that
- * one is out: no frame follows when the terminal has been restored, and a screen that is being
- * entered is restored as well. */
+/* The main thread writes to the terminal inside the gate. A thread that ends the process closes the
+ * gate, and waits until the main thread is outside: so no frame follows after the terminal has been
+ * restored, and a screen that is just being entered is restored, too. */
 static struct hauli_gate writing;
 static pthread_t main_thread;
 
@@ -93,7 +93,7 @@ static bool is_coloured(void)
 	return !no || !no[0];
 }
 
-/* The reason why reports are to be lines; NULL: they are to be in place. */
+/* The reason why reports are to be lines; NULL: they are to be a screen. */
 static const char *lacks(const struct hauli_app *a)
 {
 	const char *why = hauli_app_terminal_lacks(fileno(a->out));

@@ -5,11 +5,11 @@
 
 #include "process/state.h"
 
-/* Decides, from --screen and the terminal, whether there will be one. To be called before other
- * threads are created. Returns an exit code. */
+/* Decides, from --screen and the terminal, whether there will be a screen. To be called before
+ * other threads are created. Returns an exit code. */
 int hauli_app_screen_choose(struct hauli_app *a);
 
-/* Shows it, if there is to be one. */
+/* Shows the screen, if there is to be one. */
 void hauli_app_screen_begin(struct hauli_app *a);
 
 bool hauli_app_screen_is_on(void);

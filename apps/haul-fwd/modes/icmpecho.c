@@ -19,7 +19,7 @@
 #define ND_TARGET 8 /* offset of the target address in a neighbour solicitation */
 #define REPLY_TTL 64 /* as in replies of haul_net_answer() */
 
-/* Frames that are cheaply told to be no requests are dropped together. */
+/* A cheap test: false for frames that cannot be requests, which are dropped together. */
 static inline bool may_be_request(const struct rte_mbuf *pkt)
 {
 	const struct rte_ether_hdr *eth = rte_pktmbuf_mtod(pkt, void *);
@@ -98,7 +98,8 @@ static inline bool is_ip4_host(rte_be32_t address)
 	return net != 0 && net != IN_LOOPBACKNET && net < 224;
 }
 
-/* RFC 1624. 0 is the only checksum of a sum 0xffff: a sum of 0 is none of a header's. */
+/* RFC 1624. A header is never all zero, so its checksum is never 0xffff: where the fold gives that,
+ * it is 0. */
 static inline rte_be16_t adjust_ttl(rte_be16_t cksum, uint8_t from, uint8_t to)
 {
 	rte_be16_t minus = rte_cpu_to_be_16((uint16_t)(from << 8));

@@ -119,7 +119,7 @@ static void noisy_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 		haul_tx_burst(rx->peer, pkts, n);
 		return;
 	}
-	/* More than the FIFO holds: in turns. */
+	/* In parts, as there may be more packets than the FIFO holds. */
 	for (; n > 0; pkts += direct, n = (uint16_t)(n - direct)) {
 		uint32_t left;
 
@@ -130,7 +130,7 @@ static void noisy_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 	}
 }
 
-/* The state is of the home: a stolen handler returns there. */
+/* The FIFOs belong to the handler's home: a stolen handler returns there. */
 static void noisy_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
 {
 	struct noisy *me = &noisies[rx->carrier];
@@ -154,7 +154,7 @@ static bool is_due(struct fifo *f, uint64_t now)
 	return f->flushes;
 }
 
-/* What the flush time lets go of packets that leave by the port. */
+/* A source: the packets that leave by this port because the flush time is over. */
 static uint16_t noisy_source(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 {
 	const struct fwd *fwd = rx->arg;

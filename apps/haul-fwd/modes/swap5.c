@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Mode 5tswap: exchanges source and destination of Ethernet, IPv4 or IPv6, and TCP or UDP. No
- * checksum changes by that: the words of its sum only trade places. What is not complete, and the
- * ports of fragments without a TCP or UDP header, stay.
+ * checksum changes, since the order of the words does not change a sum. Incomplete headers, and
+ * fragments without a TCP or UDP header, stay as they are.
  */
 #include <string.h>
 

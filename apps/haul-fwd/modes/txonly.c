@@ -22,7 +22,7 @@ static struct {
 } segments;
 static bool is_simple = true; /* neither --txpkts nor --txonly-multi-flow */
 
-/* Writes the source address as testpmd does: one of 256 in turn, others on each carrier. */
+/* Writes the source address as testpmd does: one of 256 in turn, different ones on each carrier. */
 static void vary_source(struct rte_ipv4_hdr *ip, struct fwd_carrier *c, unsigned carrier)
 {
 	uint32_t source =

@@ -144,7 +144,7 @@ void fwd_wrong_print(FILE *out)
 	fprintf(out, "%.*s\"\n", (int)(wrong - at), at);
 }
 
-/* Takes the whole line, if it is no command, and if it is to run: not for completion. */
+/* Matches the whole line if it is no command and is to be run; not for completion. */
 static int parse(cmdline_parse_token_hdr_t *token, const char *text, void *result, unsigned size)
 {
 	if (!result || !text)
