@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Builds haul and runs all tests; with --all, in three more ways, with the long searches of models
 (suite long), with all mutations of the sources (tests of the tests), of which it else tries every
-fortieth, and with all cases of tests that have many alike. Called by tests/run.
+sixtieth, and with all cases of tests that have many alike. Called by tests/run.
 
 Every configuration has a build directory of its own, build-NAME, kept from run to run. On a
 terminal a line says how far the run is and how much time is left; elsewhere there is a line for
@@ -386,7 +386,7 @@ def main():
             for c in CONFIGURATIONS))
     p.add_argument("--all", action="store_true",
                    help="all configurations, one after the other, long searches, all mutations, "
-                   "all cases; else the first configuration, and every fortieth mutation")
+                   "all cases; else the first configuration, and every sixtieth mutation")
     p.add_argument("--only", metavar="CONFIGURATION", choices=[c.name for c in CONFIGURATIONS],
                    help="only this one")
     p.add_argument("--suite", action="append", default=[], metavar="NAME",
@@ -400,8 +400,9 @@ def main():
     args.part = not (args.all or args.only or args.suite)
     if args.part:
         # Tests of the tests take a third of the time: the first run of a newcomer tries a part.
-        os.environ.setdefault("HAUL_MUTATIONS", "40")
+        os.environ.setdefault("HAUL_MUTATIONS", "60")
         os.environ.setdefault("HAUL_FEWER", "1")  # of cases that resemble others
+        os.environ.setdefault("HAUL_STRESS_SECONDS", "0.3")
 
     began = time.monotonic()
     tally, machine = Tally(), Machine()

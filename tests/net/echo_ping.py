@@ -6,7 +6,7 @@ import sys
 import netns
 from echo import IP4, IP6, Echo, Ping, dropped, flood, peer, replies
 
-COUNT = 1000
+COUNT = 300 if netns.fewer() else 1000
 SIZES4 = 56, 512, 1472
 SIZES6 = 56, 1452
 

@@ -14,8 +14,8 @@ import fwd
 netns.enter()
 tap = netns.Tap()
 
-for handler in "burst", "coroutine":
-    for sig in signal.SIGINT, signal.SIGTERM:
+for turn, handler in enumerate(("burst", "coroutine")):
+    for sig in netns.share((signal.SIGINT, signal.SIGTERM), turn):
         with fwd.Running("--port", "null:", "--handler", handler) as haul:
             netns.wait_for(haul.runs, "haul-fwd to run")
             r = haul.end(sig)
@@ -61,7 +61,7 @@ for handler in "burst", "coroutine":
 
 # While another program's packets are under way.
 testpmd = shutil.which("dpdk-testpmd")
-for handler in "burst", "coroutine":
+for handler in netns.share(("burst", "coroutine"), 1):
     name = f"ended under traffic, memif, {handler}"
     if not testpmd:
         tap.skip(name, "dpdk-testpmd is not installed")

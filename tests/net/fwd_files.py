@@ -44,7 +44,7 @@ def one_port(mode, handler, *args):
     return r, whole, fwd.read_pcap(path("a.out"))
 
 
-for handler in "burst", "coroutine":
+for turn, handler in enumerate(("burst", "coroutine")):
     for mode, expected in ("io", frames), ("macswap", fwd.swapped(frames)):
         r, whole, out = one_port(mode, handler)
         tap.ok(whole and out == expected and r.port(0)["tx_packets"] == COUNT and
@@ -63,7 +63,7 @@ for handler in "burst", "coroutine":
     tap.ok(whole and out == [] and r.port(0)["tx_packets"] == 0, f"rxonly, {handler}: freed", r)
 
     # Burst sizes that divide the remaining packets evenly, and burst sizes that do not.
-    for burst in 1, 7, 512:
+    for burst in netns.share((1, 7, 512), turn):
         r, whole, out = one_port("io", handler, "--burst", burst)
         tap.ok(whole and out == frames, f"io, {handler}, burst {burst}", r)
 
@@ -102,7 +102,7 @@ for handler in "burst", "coroutine":
 
     # Packets without an Ethernet header are counted, not edited.
     fwd.write_pcap(path("s.in"), [frames[0], b"\x01\x02\x03", frames[1], b"\x01" * 13, frames[2]])
-    for mode, expected in ("macswap", fwd.swapped(frames[:3])), ("mac", None):
+    for mode, expected in netns.share((("macswap", fwd.swapped(frames[:3])), ("mac", None)), turn):
         r = fwd.figures("--port", port("s"), "--mode", mode, "--handler", handler, "--carriers", 1,
                         "--packets", 5)
         out = fwd.read_pcap(path("s.out"))
@@ -110,7 +110,7 @@ for handler in "burst", "coroutine":
                r.port(0)["dropped"]["malformed"] == 2, f"{mode}, {handler}: runts are dropped", r)
 
     # A full disk: unwritten packets are reported.
-    for carriers, end in (1, ("--packets", COUNT)), (2, ("--duration", 60)):
+    for carriers, end in netns.share(((1, ("--packets", COUNT)), (2, ("--duration", 60))), turn):
         if not limited:
             tap.skip(f"full disk, {handler}", "no tmpfs can be mounted")
             continue
@@ -123,7 +123,7 @@ for handler in "burst", "coroutine":
                f"full disk, {handler}, {' '.join(map(str, end))}: a line, figures, exit 1", r)
 
     # txonly: valid UDP over IPv4, of the requested size, each flow with an equal share.
-    for size, flows in (64, 64), (1518, 3), (64, 1):
+    for size, flows in netns.share(((64, 64), (1518, 3), (64, 1)), turn):
         r = fwd.figures("--port", f"pcap:tx={path('t.out')}", "--mode", "txonly", "--handler",
                         handler, "--carriers", 1, "--size", size, "--flows", flows, "--duration",
                         "0.05")

@@ -47,32 +47,33 @@ with tempfile.TemporaryDirectory() as d:
     r = fwd.figures("--port", "null:", "--port", f"pcap:tx={path}", "--packets", 100)
     tap.ok(r.json and r.json["ports"][1]["spec"].endswith("/caf\u00e9-\ufffd\ufffd\ufffd.pcap"),
            "a spec that is not UTF-8", r.json and r.json["ports"][1].get("spec"))
-for carriers in 1, 2, cpus + 1:
-    for handler in "burst", "coroutine":
-        for mode in "io", "mac", "macswap", "rxonly", "txonly":
-            name = f"{mode}, {handler}, {carriers} carriers"
-            # Coroutines of txonly send beside handlers, and --packets counts received packets.
-            end = (("--duration", "0.1") if mode == "txonly" and handler == "coroutine" else
-                   ("--packets", 20000))
-            r = fwd.figures("--port", "null:", "--port", "null:", "--mode", mode, "--handler",
-                            handler, "--carriers", carriers, *end)
-            rx, tx = r.total("rx_packets"), r.total("tx_packets")
-            tap.ok(is_whole(r, mode, handler, 2, carriers), f"{name}: fields and sums", r)
-            tap.ok((rx == tx > 0) if mode in ("io", "mac", "macswap") else
-                   (rx == r.dropped("consumed") > 0 and tx == 0) if mode == "rxonly" else (tx > 0),
-                   f"{name}: packets", r)
-            # Byte counts are free in modes that read the packets; a null port counts none by
-            # itself before DPDK 25.07.
-            known = r.port(0)["bytes_known"]
-            tap.ok((known or mode == "io" and handler == "burst") and
-                   (not known or r.port(0)["rx_bytes"] == 64 * r.port(0)["rx_packets"]),
-                   f"{name}: bytes", r)
-            if handler == "coroutine":
-                started = sum(c["slices"] for c in r.json["carriers"])
-                tap.ok(started >= rx and sum(c["spawned"] for c in r.json["carriers"]) >= rx,
-                       f"{name}: a coroutine for each packet", r)
-    # The first packets circulate; at the end all of them are back in the pool.
-    for handler in "burst", "coroutine":
+CARRIERS, HANDLERS = (1, 2, cpus + 1), ("burst", "coroutine")
+for carriers, handler, mode in netns.some(CARRIERS, HANDLERS,
+                                          ("io", "mac", "macswap", "rxonly", "txonly")):
+    name = f"{mode}, {handler}, {carriers} carriers"
+    # Coroutines of txonly send beside handlers, and --packets counts received packets.
+    end = (("--duration", "0.1") if mode == "txonly" and handler == "coroutine" else
+           ("--packets", 20000))
+    r = fwd.figures("--port", "null:", "--port", "null:", "--mode", mode, "--handler",
+                    handler, "--carriers", carriers, *end)
+    rx, tx = r.total("rx_packets"), r.total("tx_packets")
+    tap.ok(is_whole(r, mode, handler, 2, carriers), f"{name}: fields and sums", r)
+    tap.ok((rx == tx > 0) if mode in ("io", "mac", "macswap") else
+           (rx == r.dropped("consumed") > 0 and tx == 0) if mode == "rxonly" else (tx > 0),
+           f"{name}: packets", r)
+    # Byte counts are free in modes that read the packets; a null port counts none by
+    # itself before DPDK 25.07.
+    known = r.port(0)["bytes_known"]
+    tap.ok((known or mode == "io" and handler == "burst") and
+           (not known or r.port(0)["rx_bytes"] == 64 * r.port(0)["rx_packets"]),
+           f"{name}: bytes", r)
+    if handler == "coroutine":
+        started = sum(c["slices"] for c in r.json["carriers"])
+        tap.ok(started >= rx and sum(c["spawned"] for c in r.json["carriers"]) >= rx,
+               f"{name}: a coroutine for each packet", r)
+# The first packets circulate; at the end all of them are back in the pool.
+for turn, carriers in enumerate(CARRIERS):
+    for handler in netns.share(HANDLERS, turn):
         name = f"ring, {handler}, {carriers} carriers"
         r = fwd.figures("--port", "ring:", "--port", "ring:", "--tx-first", 3, "--handler",
                         handler, "--carriers", carriers, "--packets", 50000)

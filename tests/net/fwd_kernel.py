@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """haul-fwd between interfaces of the kernel: frames in at one end, out at the other, none lost."""
+import contextlib
 import os
 import socket
 import subprocess
@@ -41,54 +42,74 @@ for s in inherited:
     s.close()
 netns.ip("link del v0")
 
-for carriers in 1, 2, cpus + 1:
-    for handler in "burst", "coroutine":
-        how = f"{handler}, {carriers} carriers"
-        common = "--handler", handler, "--carriers", carriers
+def over_tap(how, common, carriers):
+    with fwd.Running("--port", "tap:t0", "--mode", "macswap", *common) as haul:
+        netns.wait_for(lambda: haul.runs() and netns.exists("t0"), "t0")
+        netns.wait_up("t0")
+        wire = netns.Raw("t0")
+        check(how, haul, wire, wire, fwd.swapped(frames))
+        wire.close()
 
-        if netns.can_open(tap, "tap", f"tap, {how}"):
-            with fwd.Running("--port", "tap:t0", "--mode", "macswap", *common) as haul:
-                netns.wait_for(lambda: haul.runs() and netns.exists("t0"), "t0")
-                netns.wait_up("t0")
-                wire = netns.Raw("t0")
-                check(f"tap, {how}", haul, wire, wire, fwd.swapped(frames))
-                wire.close()
 
-        netns.veth("v0", "v1")
-        netns.veth("w0", "w1")
-        left, right = netns.Raw("v1"), netns.Raw("w1")
-        with fwd.Running("--port", "afpacket:v0", "--port", "afpacket:w0", *common) as haul:
-            check(f"afpacket, {how}", haul, left, right, frames)
-        if netns.can_open(tap, "tap", f"afpacket to tap, {how}"):
-            with fwd.Running("--port", "afpacket:v0", "--port", "tap:t1", *common) as haul:
-                netns.wait_for(lambda: haul.runs() and netns.exists("t1"), "t1")
-                netns.wait_up("t1")
-                wire = netns.Raw("t1")
-                check(f"afpacket to tap, {how}", haul, left, wire, frames)
-                wire.close()
-        if handler == "burst":  # with one queue for all carriers
-            with tempfile.TemporaryDirectory() as d:
-                fwd.write_pcap(f"{d}/in", [])
-                with fwd.Running("--port", "afpacket:v0", "--port",
-                                 f"pcap:rx={d}/in,tx={d}/out", *common) as haul:
-                    netns.wait_for(haul.runs, "haul-fwd to run")
-                    for f in frames:
-                        left.send(f)
-                    netns.wait_for(lambda: os.path.getsize(f"{d}/out") == whole or
-                                   haul.process.poll() is not None, "all frames in the file")
-                    r = haul.end()
-                tap.ok(r.rc == 0 and sorted(fwd.read_pcap(f"{d}/out")) == sorted(frames),
-                       f"afpacket to a file, {how}: all frames", r)
-        left.close()
-        right.close()
-        netns.ip("link del v0")
-        netns.ip("link del w0")
+@contextlib.contextmanager
+def cables():
+    """The far ends of v0 and w0."""
+    netns.veth("v0", "v1")
+    netns.veth("w0", "w1")
+    with contextlib.closing(netns.Raw("v1")) as left, contextlib.closing(netns.Raw("w1")) as right:
+        yield left, right
+    netns.ip("link del v0")
+    netns.ip("link del w0")
 
-        if netns.can_open(tap, "afxdp", f"afxdp, {how}"):
-            netns.veth("x0", "x1", queues=carriers)
-            wire = netns.Raw("x1")
-            with fwd.Running("--port", "afxdp:x0", "--mode", "macswap", *common) as haul:
-                check(f"afxdp, {how}", haul, wire, wire, fwd.swapped(frames))
-            wire.close()
-            netns.ip("link del x0")
+
+def over_afpacket(how, common, carriers):
+    with cables() as (left, right), \
+            fwd.Running("--port", "afpacket:v0", "--port", "afpacket:w0", *common) as haul:
+        check(how, haul, left, right, frames)
+
+
+def to_tap(how, common, carriers):
+    with cables() as (left, _), \
+            fwd.Running("--port", "afpacket:v0", "--port", "tap:t1", *common) as haul:
+        netns.wait_for(lambda: haul.runs() and netns.exists("t1"), "t1")
+        netns.wait_up("t1")
+        wire = netns.Raw("t1")
+        check(how, haul, left, wire, frames)
+        wire.close()
+
+
+def to_file(how, common, carriers):
+    """With one queue for all carriers."""
+    with cables() as (left, _), tempfile.TemporaryDirectory() as d:
+        fwd.write_pcap(f"{d}/in", [])
+        with fwd.Running("--port", "afpacket:v0", "--port", f"pcap:rx={d}/in,tx={d}/out",
+                         *common) as haul:
+            netns.wait_for(haul.runs, "haul-fwd to run")
+            for f in frames:
+                left.send(f)
+            netns.wait_for(lambda: os.path.getsize(f"{d}/out") == whole or
+                           haul.process.poll() is not None, "all frames in the file")
+            result = haul.end()
+        tap.ok(result.rc == 0 and sorted(fwd.read_pcap(f"{d}/out")) == sorted(frames),
+               f"{how}: all frames", result)
+
+
+def over_afxdp(how, common, carriers):
+    netns.veth("x0", "x1", queues=carriers)
+    wire = netns.Raw("x1")
+    with fwd.Running("--port", "afxdp:x0", "--mode", "macswap", *common) as haul:
+        check(how, haul, wire, wire, fwd.swapped(frames))
+    wire.close()
+    netns.ip("link del x0")
+
+
+KINDS = [  # what it needs, its name, its test
+    ("tap", "tap", over_tap), (None, "afpacket", over_afpacket),
+    ("tap", "afpacket to tap", to_tap), (None, "afpacket to a file", to_file),
+    ("afxdp", "afxdp", over_afxdp)]
+for number, handler, (needs, kind, test) in netns.some((1, 2, cpus + 1), ("burst", "coroutine"),
+                                                       KINDS):
+    name = f"{kind}, {handler}, {number} carriers"
+    if needs is None or netns.can_open(tap, needs, name):
+        test(name, ("--handler", handler, "--carriers", number), number)
 tap.done()

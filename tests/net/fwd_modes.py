@@ -38,9 +38,9 @@ def is_udp(frame, size):
         struct.unpack("!HH", frame[38:42]) == (size - 34, 0)
 
 
-for handler in "burst", "coroutine":
+for turn, handler in enumerate(("burst", "coroutine")):
     # flowgen: addresses in turn, what arrives is dropped.
-    for flows, clones in (1024, 0), (7, 0), (5, 3):
+    for flows, clones in netns.share(((1024, 0), (7, 0), (5, 3)), turn):
         r, out = one("--mode", "flowgen", "--flowgen-flows", flows, "--flowgen-clones", clones,
                      "--handler", handler, "--size", 100)
         first = struct.unpack("!I", bytes([10, 253, 0, 0]))[0]
@@ -56,7 +56,7 @@ for handler in "burst", "coroutine":
                f"{r}{[a for a in zip(to, expected) if a[0] != a[1]][:5]}")
 
     # txonly: segments end up as one frame, sources vary.
-    for sizes in "42", "64,1,100", "10,20,3,9,500", "1,41", "2048,2048,500":
+    for sizes in netns.share(("42", "64,1,100", "10,20,3,9,500", "1,41", "2048,2048,500"), turn):
         total = sum(map(int, sizes.split(",")))
         r = fwd.figures("--port", f"pcap:tx={path('out')}", "--mode", "txonly", "--txpkts", sizes,
                         "--handler", handler, "--carriers", 1, "--duration", "0.05")
@@ -78,7 +78,7 @@ for handler in "burst", "coroutine":
            len(set(sources)) == min(256, len(out)), f"txonly, {handler}: --txonly-multi-flow", r)
 
     # noisy: in order, as many stay as the buffer holds; all leave after the flush time.
-    for size in 1, 31, 33, 256, 2000:
+    for size in netns.share((1, 31, 33, 256, 2000), turn):
         r, out = one("--mode", "noisy", "--noisy-tx-sw-buffer-size", size, "--handler", handler)
         tap.ok(r.rc == 0 and r.err == "" and out == frames[:max(0, COUNT - size)],
                f"noisy, {handler}: {size} packets are held back", f"{len(out)} of {COUNT}\n{r}")
@@ -105,7 +105,8 @@ for handler in "burst", "coroutine":
            r.dropped() + 400, f"noisy, {handler}: each carrier and port holds its own", r)
 
     # Service times: what each packet takes at least; the packets are the same.
-    for service, least in ("1ms", 0.1), ("500us,exp", 0.01), ("1ms,bimodal:50:3", 0.04):
+    for service, least in netns.share(
+            (("1ms", 0.1), ("500us,exp", 0.01), ("1ms,bimodal:50:3", 0.04)), turn):
         began = time.monotonic()
         r, out = one("--service", service, "--handler", handler, packets=100, port=FEW)
         took = time.monotonic() - began
@@ -127,8 +128,8 @@ def ping(*args):
 
 
 # icmpecho: the kernel's requests of all kinds; other packets are dropped.
-for handler in "burst", "coroutine":
-    for kind in "tap", "afpacket":
+for turn, handler in enumerate(("burst", "coroutine")):
+    for kind in netns.share(("tap", "afpacket"), turn):
         if not netns.can_open(tap, kind, f"icmpecho, {handler}, {kind}"):
             continue
         if kind == "afpacket":

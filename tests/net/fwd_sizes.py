@@ -116,7 +116,13 @@ def captured(path):
 
 def until_written(path, way):
     """A capture file that is being written."""
+    seen = 0
+
     def done():
+        nonlocal seen
+        if os.path.getsize(path) == seen:
+            return False
+        seen = os.path.getsize(path)
         with open(path, "rb") as f:
             written = f.read()
         return all(f in written for f in way.good)
@@ -213,21 +219,23 @@ def to_peer(name, first, second, *args, back=False):
     os.unlink(out)
 
 
-def all_kinds(handler):
-    how = "--handler", handler
-    for mtu in 1500, 9000:
-        for way in (to_interface, from_interface) if netns.can_open(tap, "tap") else ():
+def all_kinds(turn, handler):
+    # All wait for frames, and which CPUs are busy meanwhile is of no interest.
+    how = "--handler", handler, "--poller", "sleep"
+    ways = to_interface, from_interface
+    for i, mtu in enumerate((1500, 9000)):
+        for way in netns.share(ways, turn + i) if netns.can_open(tap, "tap") else ():
             prepare_tap("t0", mtu)
             way(f"tap mtu {mtu}, {handler}", "tap:t0", "t0", mtu, *how)
             netns.ip("link del t0")
         netns.veth("v0", "v1", mtu=mtu)
-        for way in to_interface, from_interface:
+        for way in netns.share(ways, turn + i):
             way(f"afpacket mtu {mtu}, {handler}", "afpacket:v0", "v1", mtu, *how)
         netns.ip("link del v0")
     if netns.can_open(tap, "afxdp"):
-        for mtu in 1500, 2030:
+        for i, mtu in enumerate((1500, 2030)):
             netns.veth("x0", "x1", mtu=mtu)
-            for way in to_interface, from_interface:
+            for way in netns.share(ways, turn + i):
                 way(f"afxdp mtu {mtu}, {handler}", "afxdp:x0", "x1", mtu, *how)
             netns.ip("link del x0")
     netns.veth("v0", "v1")
@@ -236,7 +244,7 @@ def all_kinds(handler):
     to_file(f"pcap file, {handler}", None, *how)
     to_file(f"ring, {handler}", "ring:", *how)
     sock = os.path.join(tmp.name, "s")
-    for back in False, True:
+    for back in netns.share((False, True), turn):
         way = ("to server", "to client")[back]
         to_peer(f"memif {way}, {handler}", f"memif:role=server,socket={sock}",
                 f"memif:role=client,socket={sock}", *how, back=back)
@@ -289,8 +297,8 @@ def to_null():
            result.dropped() == 0, "null: takes all", result)
 
 
-for handler in "burst", "coroutine":
-    all_kinds(handler)
+for turn_of, handler_of in enumerate(("burst", "coroutine")):
+    all_kinds(turn_of, handler_of)
 if netns.can_open(tap, "tap", "a merged datagram"):
     merged()
 to_null()

@@ -19,6 +19,7 @@ import ctypes
 import fcntl
 import functools
 import glob
+import itertools
 import os
 import pathlib
 import re
@@ -251,6 +252,32 @@ def skip_all(why):
     """Ends a TAP test program before its first test."""
     print(f"1..0 # SKIP {why}", flush=True)
     sys.exit(0)
+
+
+def fewer():
+    """True if cases that resemble others may be left out: a short run."""
+    return "HAUL_FEWER" in os.environ
+
+
+def some(*lists):
+    """All combinations of their members; in a short run as many of them as it takes for each two
+    members of different lists to occur together."""
+    whole = list(itertools.product(*(range(len(members)) for members in lists)))
+
+    def pairs(indices):
+        return set(itertools.combinations(enumerate(indices), 2))
+
+    taken, wanted = [], set().union(*map(pairs, whole))
+    while wanted and fewer():
+        taken.append(max(whole, key=lambda indices: len(pairs(indices) & wanted)))
+        wanted -= pairs(taken[-1])
+    return [tuple(members[i] for members, i in zip(lists, indices))
+            for indices in (sorted(taken) if fewer() else whole)]
+
+
+def share(cases, turn):
+    """All cases; in a short run half of them: those of even numbers in even turns."""
+    return cases[turn % 2::2] if fewer() else cases
 
 
 def ip(args):

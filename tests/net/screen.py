@@ -202,7 +202,7 @@ class Telling:
 
 def test_long_messages(tap, directory):
     """The newest message from its first line on, over some rows, and what there is more."""
-    for columns, rows, shown in (
+    cases = (
             (80, 24, [("deadlock: 2 coroutines", "for 0.308 s ... 5 more lines at the end"),
                       ("haul: coroutine ", "p5_read+0x11f4  (1 earlier message at the end)")]),
             (100, 24, [("deadlock: 2 coroutines", "for 0.308 s ... 5 more lines at the end"),
@@ -213,7 +213,9 @@ def test_long_messages(tap, directory):
                       ("haul: coroutine ", " ... more, 1 earlier message at the end")]),
             (80, 6, [("deadlock: 2 coroutines", " ... 6 more lines at the end"),
                      ("haul: coroutine ", " ... more, 1 earlier message at the end")]),
-            (20, 5, [("haul: deadlock: ...", " ..."), ("haul: coroutine", " ...")])):
+            (20, 5, [("haul: deadlock: ...", " ..."), ("haul: coroutine", " ...")]))
+    # Of sizes in which the same is cut off, a short run takes one.
+    for columns, rows, shown in cases[:1] + cases[2:4] + cases[5:] if netns.fewer() else cases:
         with Telling(directory, columns, rows) as (t, tell):
             for text, (first, last) in zip((DEADLOCK, BLOCKED), shown):
                 tell(text)
@@ -332,8 +334,9 @@ def test_looks(tap):
 def test_slow(tap):
     """A terminal that nobody reads stops neither the carriers nor the end."""
     with tempfile.TemporaryFile("w+") as out:
+        # A hundred frames are more than a terminal keeps.
         with Terminal([FWD, "--port", "null:", "--carriers", "1", "--period", "0.005", "--duration",
-                       "1.5", "--json"], out=out) as t:
+                       "0.5", "--json"], out=out) as t:
             code, _ = t.ends(reads=False)
             out.seek(0)
             figures = json.load(out)

@@ -17,7 +17,7 @@ import fwd
 
 FWD, ECHO = sys.argv[1:3]
 STEALS = ("off", "cluster", "global") if "steals" in sys.argv[3:] else ("off",)
-STOPS = int(os.environ.get("HAUL_STOPS", 24))
+STOPS = int(os.environ.get("HAUL_STOPS", 12 if netns.fewer() else 24))
 SEED = int(os.environ.get("HAUL_SEED", random.randrange(1 << 32)))
 
 # Longer than any stop: handlers have a second to end, another after the cancel, and a loaded

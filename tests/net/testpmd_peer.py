@@ -164,7 +164,7 @@ def replies(what, ours, theirs, handler):
                           "missing:", *(f.hex() for f in expected if f not in got)]))
 
 
-for handler in "burst", "coroutine":
+for handler in netns.share(("burst", "coroutine"), 1):
     with tempfile.TemporaryDirectory() as d:
         flood(f"memif, testpmd floods, {handler}", f"memif:role=server,socket={d}/m",
               f"net_memif0,role=client,socket={d}/m,socket-abstract=no", handler)

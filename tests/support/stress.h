@@ -31,7 +31,9 @@ static inline uint64_t stress_seed(void)
 
 static inline uint64_t stress_deadline(void)
 {
-	return haul_now() + stress_number("HAUL_STRESS_SECONDS", 1) * HAUL_S;
+	const char *seconds = getenv("HAUL_STRESS_SECONDS");
+
+	return haul_now() + (uint64_t)((seconds ? strtod(seconds, NULL) : 1) * HAUL_S);
 }
 
 #endif
