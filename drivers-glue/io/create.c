@@ -221,9 +221,9 @@ static void configure_rxq(struct haul_io *io, struct hauli_poller *p, struct hau
 	r->on_packet = io->opts.on_packet;
 	r->home = hauli_glue_steals(p->carrier) && !io->coro.pinned ? p->carrier : NULL;
 	r->max_in_flight = share_of_queue(io, r);
-	r->start.opts = io->coro;
+	r->prototype.opts = io->coro;
 	if (!io->coro.name)
-		r->start.opts.name = r->name;
+		r->prototype.opts.name = r->name;
 }
 
 static void configure_poller(struct haul_io *io, struct hauli_poller *p)

@@ -21,9 +21,9 @@ static inline __attribute__((always_inline)) void call(
 		r->on_packet(&r->rx, pkt);
 }
 
-static inline void has_run(const struct hauli_start *start, bool remote)
+static inline void has_run(const struct hauli_prototype *prototype, bool remote)
 {
-	struct hauli_rxq *r = hauli_rxq_of_start(start);
+	struct hauli_rxq *r = hauli_rxq_of_prototype(prototype);
 
 	if (hauli_unlikely(remote))
 		hauli_u64_shared_add(&r->remote_ended, 1);
@@ -39,9 +39,10 @@ static inline void has_run(const struct hauli_start *start, bool remote)
  */
 #define ENTRY(where, anywhere, timed)                                                          \
 	static inline void run_##where(                                                        \
-		const struct hauli_start *start, struct hauli_record *record)                  \
+		const struct hauli_prototype *prototype, struct hauli_record *record)          \
 	{                                                                                      \
-		call(hauli_rxq_of_start(start), hauli_pkt_of_record(record), anywhere, timed); \
+		call(hauli_rxq_of_prototype(prototype), hauli_pkt_of_record(record), anywhere, \
+			timed);                                                                \
 	}                                                                                      \
 	static void begin_##where(void *pass)                                                  \
 	{                                                                                      \
@@ -59,7 +60,7 @@ static void *handle(void *arg)
 	struct hauli_rxq *r = hauli_rxq_of_record(arg);
 
 	call(r, hauli_pkt_of_record(arg), r->home != NULL, r->times != NULL);
-	has_run(&r->start, hauli_rxq_is_remote(r));
+	has_run(&r->prototype, hauli_rxq_is_remote(r));
 	return NULL;
 }
 
@@ -99,10 +100,11 @@ void hauli_handler_init(struct hauli_rxq *r)
 {
 	static void (*const entries[2][2])(void *pass) = {
 		{begin_here, begin_here_timed}, {begin_anywhere, begin_anywhere_timed}};
-	const struct haul_coro_opts opts = r->start.opts;
+	const struct haul_coro_opts opts = r->prototype.opts;
 
-	r->spawns = hauli_glue_start_init(&r->start, r->poller->carrier, handle, drop, &opts) != 0;
-	hauli_glue_start_at(&r->start, entries[r->home != NULL][r->times != NULL]);
+	r->spawns = hauli_glue_prototype_init(
+			    &r->prototype, r->poller->carrier, handle, drop, &opts) != 0;
+	hauli_glue_set_entry(&r->prototype, entries[r->home != NULL][r->times != NULL]);
 }
 
 /* Spawns a coroutine for each packet. The first one runs body. */
@@ -113,8 +115,8 @@ static __attribute__((noinline)) void spawn(
 	int err;
 
 	for (i = 0; i < n; i++, body = handle) {
-		hauli_pkt_record(pkts[i])->start = &r->start;
-		err = hauli_glue_spawn(body, hauli_pkt_record(pkts[i]), &r->start.opts);
+		hauli_pkt_record(pkts[i])->prototype = &r->prototype;
+		err = hauli_glue_spawn(body, hauli_pkt_record(pkts[i]), &r->prototype.opts);
 		if (hauli_unlikely(err)) {
 			hauli_drop_unhandled(r, pkts + i, n - i,
 				err == -ECANCELED ? HAUL_DROP_STOPPING : HAUL_DROP_NO_COROUTINE);
@@ -133,8 +135,8 @@ void hauli_handler_start(struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n
 	}
 	if (hauli_unlikely(r->spawns))
 		spawn(r, pkts, n, handle);
-	else if (hauli_likely(hauli_glue_start(
-			 r->poller->carrier, &r->start, (void *const *)pkts, hauli_pkt_at, n)))
+	else if (hauli_likely(hauli_glue_spawn_records(
+			 r->poller->carrier, &r->prototype, (void *const *)pkts, hauli_pkt_at, n)))
 		hauli_counter_add(&r->started, n);
 	else
 		hauli_drop_unhandled(r, pkts, n, HAUL_DROP_STOPPING);

@@ -13,7 +13,7 @@
  * line that freeing the packet touches anyway.
  */
 union hauli_pkt {
-	struct hauli_record record; /* its start is in a struct hauli_rxq */
+	struct hauli_record record; /* its prototype is in a struct hauli_rxq */
 	struct hauli_node node;
 };
 extern __attribute__((visibility("hidden"))) int hauli_pkt_at; /* offset of the field */
@@ -28,16 +28,16 @@ static inline struct rte_mbuf *hauli_pkt_of_record(struct hauli_record *record)
 	return (struct rte_mbuf *)((char *)record - hauli_pkt_at);
 }
 
-/* The queue of a start, which is embedded there. */
-static inline struct hauli_rxq *hauli_rxq_of_start(const struct hauli_start *start)
+/* The queue of a prototype, which is embedded there. */
+static inline struct hauli_rxq *hauli_rxq_of_prototype(const struct hauli_prototype *prototype)
 {
-	return (struct hauli_rxq *)((char *)start - offsetof(struct hauli_rxq, start));
+	return (struct hauli_rxq *)((char *)prototype - offsetof(struct hauli_rxq, prototype));
 }
 
 /* The queue whose packet a record belongs to. */
 static inline struct hauli_rxq *hauli_rxq_of_record(const struct hauli_record *record)
 {
-	return hauli_rxq_of_start(record->start);
+	return hauli_rxq_of_prototype(record->prototype);
 }
 
 static inline struct hauli_node *hauli_pkt_node(struct rte_mbuf *pkt)

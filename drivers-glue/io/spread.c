@@ -46,12 +46,12 @@ static uint16_t take(void *queue, struct rte_mbuf **pkts, uint16_t n)
 static uint16_t hand_back(void *queue, struct rte_mbuf **pkts, uint16_t n)
 {
 	struct hauli_rps_target *target = queue;
-	struct hauli_batch batch = {NULL, NULL};
+	struct hauli_bulk bulk = {NULL, NULL};
 
 	for (uint16_t i = 0; i < n; i++)
-		hauli_batch_add(&batch, hauli_pkt_node(pkts[i]));
+		hauli_bulk_add(&bulk, hauli_pkt_node(pkts[i]));
 	if (n > 0)
-		hauli_handover_put(&target->proxy->in, &batch);
+		hauli_handover_put(&target->proxy->in, &bulk);
 	return n;
 }
 
@@ -132,12 +132,12 @@ uint16_t hauli_spread(struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n)
 			continue;
 		}
 		target = proxy->targets[way - 1];
-		hauli_batch_add(&target->batch, hauli_pkt_node(pkts[i]));
+		hauli_bulk_add(&target->bulk, hauli_pkt_node(pkts[i]));
 		hauli_counter_add(&target->passed, 1);
 	}
 	for (unsigned i = 0; i < proxy->nb_targets; i++)
-		if (proxy->targets[i]->batch.newest)
-			hauli_handover_put(&proxy->targets[i]->in, &proxy->targets[i]->batch);
+		if (proxy->targets[i]->bulk.newest)
+			hauli_handover_put(&proxy->targets[i]->in, &proxy->targets[i]->bulk);
 	return own;
 }
 

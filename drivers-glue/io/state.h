@@ -87,7 +87,7 @@ struct hauli_rxq {
 	struct hauli_times *times; /* NULL: stages are not recorded. Constant */
 	struct hauli_filter *filter; /* NULL: none; the first queue's is for both directions */
 	struct hauli_io_wait_source source;
-	struct hauli_start start; /* of handlers. Constant while there are any */
+	struct hauli_prototype prototype; /* of handlers. Constant while there are any */
 	bool spawns; /* handlers cannot be records. Constant, as the next */
 	char name[32]; /* of handlers, if haul_io_opts.coro has none */
 
@@ -170,7 +170,7 @@ _Static_assert(offsetof(struct hauli_rxq, rx) == 0, "handlers get &rxq->rx");
 /* An RPS target, for one port: a carrier without a queue that gets packets from another. */
 struct hauli_rps_target {
 	struct hauli_handover in; /* packets that the proxy has received for the target */
-	struct hauli_batch batch; /* about to be handed over. Proxy */
+	struct hauli_bulk bulk; /* about to be handed over. Proxy */
 	struct hauli_counter passed; /* packets handed over. Proxy */
 
 	/* Constant. */

@@ -179,7 +179,7 @@ int haul_test_take(
 
 int haul_test_feed_pkt(struct haul_test *t, unsigned port, unsigned carrier, struct rte_mbuf *pkt)
 {
-	struct hauli_batch batch = {NULL, NULL};
+	struct hauli_bulk bulk = {NULL, NULL};
 
 	HAUL_MISUSE_IF(!t || !pkt, NO_TEST);
 	HAUL_MISUSE_IF(!haul_self(), "called outside a coroutine: haul_test_run() makes one");
@@ -188,8 +188,8 @@ int haul_test_feed_pkt(struct haul_test *t, unsigned port, unsigned carrier, str
 	if (carrier == HAUL_ANY)
 		carrier = (unsigned)((uint64_t)haul_net_flow(pkt) * t->nb_carriers >> 32);
 	pkt->port = haul_port_queue(t->ports[port], carrier).port_id;
-	hauli_batch_add(&batch, hauli_pkt_node(pkt));
-	hauli_handover_put(&wire_of(t, port, carrier)->in, &batch);
+	hauli_bulk_add(&bulk, hauli_pkt_node(pkt));
+	hauli_handover_put(&wire_of(t, port, carrier)->in, &bulk);
 	return 0;
 }
 

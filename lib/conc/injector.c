@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Promise: each item that is put is taken once, oldest batch first; and while there are items and a
+ * Promise: each item that is put is taken once, oldest bulk first; and while there are items and a
  * member sleeps, another member is awake and will look there before it does anything else.
  *
  *	word     written by                          meaning
- *	incoming putters: push; the holder: drain    batches that are not in the list yet
+ *	incoming putters: push; the holder: drain    bulks that are not in the list yet
  *	guard    members: claim, free                its holder takes items
- *	list     the holder                          batches; the rest of the oldest batch
+ *	list     the holder                          bulks; the rest of the oldest bulk
  *	left     the holder, when it closes          items in the list
  *	a member's inbox (inbox.c): ASLEEP, POLLING_WAIT by the member; EMPTY by the rouser
  *
- * A batch is put whole: its items are linked before, and one push publishes them. So a batch of a
+ * A bulk is put whole: its items are linked before, and one push publishes them. So a bulk of a
  * million items costs other threads no more than one item. Members only try the guard, so they do
  * not wait for a preempted holder. Putters do not use the guard.
  *
@@ -29,16 +29,16 @@
  *	    may both look empty though there are items. A member that falls asleep because of that
  *	    is found asleep by the holder's rouse().
  *
- * So for each batch one member is roused, or no member slept. A roused member looks for items
+ * So for each bulk one member is roused, or no member slept. A roused member looks for items
  * before it runs anything, and calls rouse() after its close: if it leaves any items, it wakes one
  * member, which wakes the next. It also calls rouse() when it takes none because it has other work.
  * If it finds the guard taken, or no items, the holder calls rouse() after its close; that is after
- * the barrier, so it sees batches put in the meantime. An idle member that does not sleep looks
+ * the barrier, so it sees bulks put in the meantime. An idle member that does not sleep looks
  * again and again.
  *
  *	E1  the barrier of D1 and D2. On x86 a read-modify-write before it is one already; on other
  *	    CPUs it is not, and close() only stores.
- *	inbox.E1  a putter's writes to a batch before the reads of the member that takes it
+ *	inbox.E1  a putter's writes to a bulk before the reads of the member that takes it
  *	inbox.E4  the caller's writes before the roused member's reads
  *	word.E1   a holder's accesses before the next holder's
  *
@@ -57,7 +57,7 @@ void hauli_injector_init(
 
 void hauli_injector_put(struct hauli_injector *in, struct hauli_item *first)
 {
-	hauli_inbox_push(&in->incoming, &first->batch);
+	hauli_inbox_push(&in->incoming, &first->bulk);
 	hauli_fence_full(); /* injector.E1 */
 }
 
@@ -81,24 +81,24 @@ bool hauli_injector_may_sleep(const struct hauli_injector *in)
 	return hauli_injector_is_empty(in);
 }
 
-static struct hauli_item *first_of(struct hauli_node *batch)
+static struct hauli_item *first_of(struct hauli_node *bulk)
 {
-	return (struct hauli_item *)((char *)batch - offsetof(struct hauli_item, batch));
+	return (struct hauli_item *)((char *)bulk - offsetof(struct hauli_item, bulk));
 }
 
-/* Appends the incoming batches to the list. */
+/* Appends the incoming bulks to the list. */
 static void count_incoming(struct hauli_injector *in)
 {
-	struct hauli_node *batch = hauli_inbox_drain(&in->incoming);
+	struct hauli_node *bulk = hauli_inbox_drain(&in->incoming);
 
-	if (!batch)
+	if (!bulk)
 		return;
 	if (in->oldest)
-		in->newest->batch.next = batch;
+		in->newest->bulk.next = bulk;
 	else
-		in->oldest = first_of(batch);
-	for (; batch; batch = batch->next) {
-		in->newest = first_of(batch);
+		in->oldest = first_of(bulk);
+	for (; bulk; bulk = bulk->next) {
+		in->newest = first_of(bulk);
 		in->count += in->newest->n;
 	}
 }
@@ -111,18 +111,18 @@ bool hauli_injector_try_open(struct hauli_injector *in)
 	return true;
 }
 
-/* Takes the oldest item. The next item of its batch becomes the first one of the batch. */
+/* Takes the oldest item. The next item of its bulk becomes the first one of the bulk. */
 static struct hauli_item *take_one(struct hauli_injector *in)
 {
 	struct hauli_item *item = in->oldest, *next = item->next;
 
 	if (next) {
-		next->batch = item->batch;
+		next->bulk = item->bulk;
 		if (in->newest == item)
 			in->newest = next;
 		in->oldest = next;
 	} else {
-		in->oldest = item->batch.next ? first_of(item->batch.next) : NULL;
+		in->oldest = item->bulk.next ? first_of(item->bulk.next) : NULL;
 	}
 	return item;
 }

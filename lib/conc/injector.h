@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The injector of a cluster: threads that are not members of the cluster put batches there, and one
+ * The injector of a cluster: threads that are not members of the cluster put bulks there, and one
  * member at a time takes items. The argument why no item stays there while all members sleep is in
  * injector.c. Members are numbered from 0.
  */
@@ -12,18 +12,18 @@
 
 /* Embedded in each item. The putter's until the put; after that the holder's. */
 struct hauli_item {
-	struct hauli_item *next; /* in its batch; after a take: among the taken items */
-	struct hauli_node batch; /* the next batch; in the first item of a batch only */
-	uint32_t n; /* items in the batch; in its first item, when it is put */
+	struct hauli_item *next; /* in its bulk; after a take: among the taken items */
+	struct hauli_node bulk; /* the next bulk; in the first item of a bulk only */
+	uint32_t n; /* items in the bulk; in its first item, when it is put */
 };
 
 struct hauli_injector {
-	struct hauli_inbox incoming; /* first items of batches, as they came. Any thread */
+	struct hauli_inbox incoming; /* first items of bulks, as they came. Any thread */
 	/* The holder of the guard writes these. */
 	HAULI_LINE _Atomic uint32_t left; /* count at the last close; any thread reads */
 	struct hauli_trylock guard;
-	struct hauli_item *oldest, *newest; /* the list: first items of batches */
-	uint32_t count; /* of items in the list's batches */
+	struct hauli_item *oldest, *newest; /* the list: first items of bulks */
+	uint32_t count; /* of items in the list's bulks */
 	/* where to start to look for a sleeper. Any thread */
 	HAULI_LINE struct hauli_ticket ticket;
 	unsigned nb_members; /* constant, as the next */
@@ -41,7 +41,7 @@ static inline bool hauli_injector_is_empty(const struct hauli_injector *in)
 		atomic_load_explicit(&in->left, memory_order_relaxed /* a hint */) == 0;
 }
 
-/* Any thread. Puts a batch of first->n items, linked from oldest to newest. The caller must then
+/* Any thread. Puts a bulk of first->n items, linked from oldest to newest. The caller must then
  * call hauli_injector_rouse(). */
 void hauli_injector_put(struct hauli_injector *in, struct hauli_item *first);
 

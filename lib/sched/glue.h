@@ -9,7 +9,7 @@
  * hauli_runtime_let_go(), hauli_runtimes_are_copies(), hauli_tell_silent(), struct hauli_ending
  * with hauli_ending_begin() and hauli_ending_wait(); for its time limits: hauli_delay_since(),
  * struct hauli_delay, struct hauli_limit with hauli_limit(), hauli_limit_slice() and
- * hauli_limit_spend(); for options of handlers: HAULI_ORDER_KEY_ASK, struct hauli_start, struct
+ * hauli_limit_spend(); for options of handlers: HAULI_ORDER_KEY_ASK, struct hauli_prototype, struct
  * hauli_record, struct hauli_body and hauli_record_body(); for reports: struct hauli_waits, struct
  * hauli_sites, struct hauli_site, HAULI_SITES, hauli_waits_count(), hauli_sites_merge(),
  * hauli_site_print(), hauli_site_of_waiting() and hauli_trace_print_line().
@@ -102,25 +102,27 @@ static inline int hauli_glue_spawn(haul_fn *fn, void *arg, const struct haul_cor
 	return hauli_spawn_own(fn, arg, opts);
 }
 
-/* How handlers begin whose packets are records; errors as hauli_start_init(). */
-static inline int hauli_glue_start_init(struct hauli_start *start, struct haul_carrier *c,
-	haul_fn *fn, void (*drop)(struct hauli_record *record), const struct haul_coro_opts *opts)
+/* How handlers begin whose packets are records; errors as hauli_prototype_init(). */
+static inline int hauli_glue_prototype_init(struct hauli_prototype *prototype,
+	struct haul_carrier *c, haul_fn *fn, void (*drop)(struct hauli_record *record),
+	const struct haul_coro_opts *opts)
 {
-	return hauli_start_init(start, c, fn, drop, opts);
+	return hauli_prototype_init(prototype, c, fn, drop, opts);
 }
 
 /* The coroutines begin with an entry of the caller's, which calls hauli_record_body() and does what
  * fn does. */
-static inline void hauli_glue_start_at(struct hauli_start *start, void (*entry)(void *pass))
+static inline void hauli_glue_set_entry(
+	struct hauli_prototype *prototype, void (*entry)(void *pass))
 {
-	start->entry = entry;
+	prototype->entry = entry;
 }
 
 /* Called by c's poller. As hauli_spawn_records(). */
-static inline bool hauli_glue_start(struct haul_carrier *c, const struct hauli_start *start,
-	void *const objs[], ptrdiff_t at, unsigned n)
+static inline bool hauli_glue_spawn_records(struct haul_carrier *c,
+	const struct hauli_prototype *prototype, void *const objs[], ptrdiff_t at, unsigned n)
 {
-	return hauli_spawn_records(c, start, objs, at, n);
+	return hauli_spawn_records(c, prototype, objs, at, n);
 }
 
 /* Called by a handler first of all, if coroutines of its home may be stolen. */

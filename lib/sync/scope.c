@@ -13,7 +13,7 @@
  * waits for news of the worker, passes a cancel of its own on to it, joins it, and ends with its
  * result. So lists, count and error stay plain fields of one thread. What two carriers share:
  *
- *	frames	    The worker reads those of the scope and around it (deadlines, values). They were
+ *	extents	    The worker reads those of the scope and around it (deadlines, values). They were
  *		    written before its spawn, and stay until the scope is left, which waits for the
  *		    stand-in, and that for the worker's end.
  *	remote.said The worker adds a bit, and then sets the event; the stand-in resets the event,
@@ -35,13 +35,13 @@
 #include "sched/spawn/spawn.h"
 #include "sched/state/self.h"
 #include "sched/wait/block.h"
-#include "sched/wait/frame.h"
+#include "sched/wait/extent.h"
 #include "sched/wait/suspend.h"
 
 #define CANCELLED_AT_ONCE 64
 
 struct scope {
-	struct hauli_frame frame;
+	struct hauli_extent extent;
 	struct child *children, *cancelled_ones; /* the first of each list */
 	uint64_t running;
 	struct hauli_block *waits; /* of the owner, or NULL */
@@ -113,7 +113,7 @@ static inline void has_ended(struct haul_coro *me, struct child *child, int err)
 		s->succeeded = true;
 	if (s->policy == (err ? HAUL_SCOPE_FAIL_FAST : HAUL_SCOPE_FIRST))
 		cancel(me, s);
-	hauli_frame_disown(me);
+	hauli_extent_disown(me);
 	if (--s->running == 0 && s->waits)
 		hauli_block_serve_here(hauli_here(), s->waits->co, false);
 }
@@ -126,10 +126,10 @@ static void *run(void *arg)
 	struct haul_coro *me = hauli_here()->current;
 	int err;
 
-	hauli_frame_inherit(me, &child->scope->frame);
+	hauli_extent_inherit(me, &child->scope->extent);
 	err = child->fn(child->arg);
 	hauli_go_on_at_home(hauli_here(), me);
-	if (hauli_frame_of(me) != &child->scope->frame)
+	if (hauli_extent_of(me) != &child->scope->extent)
 		hauli_misuse("haul_scope_spawn", IN_A_BLOCK);
 	has_ended(me, child, err);
 	return NULL;
@@ -141,7 +141,7 @@ static void *run(void *arg)
 
 /* A child on another carrier; on the heap. */
 struct remote {
-	struct hauli_frame frame; /* the worker's, around all of its own: binds this */
+	struct hauli_extent extent; /* the worker's, around all of its own: binds this */
 	struct scope *scope;
 	struct haul_coro *worker;
 	int (*fn)(void *arg);
@@ -165,15 +165,15 @@ static void *work(void *arg)
 	struct haul_coro *me = hauli_here()->current;
 	intptr_t err;
 
-	hauli_frame_inherit(me, &r->scope->frame);
+	hauli_extent_inherit(me, &r->scope->extent);
 	hauli_go_on_at_home(hauli_here(), me);
-	hauli_frame_enter(me, &r->frame, false);
+	hauli_extent_enter(me, &r->extent, false);
 	err = r->fn(r->arg);
 	hauli_go_on_at_home(hauli_here(), me);
-	if (hauli_frame_of(me) != &r->frame)
+	if (hauli_extent_of(me) != &r->extent)
 		hauli_misuse("haul_scope_spawn_on", IN_A_BLOCK);
-	hauli_frame_leave(me, &r->frame, "haul_scope_spawn_on");
-	hauli_frame_disown(me);
+	hauli_extent_leave(me, &r->extent, "haul_scope_spawn_on");
+	hauli_extent_disown(me);
 	say(r, SAYS_ENDED);
 	return (void *)err;
 }
@@ -220,7 +220,7 @@ static struct scope *own(struct haul_scope *scope, const char *call)
 	struct haul_coro *me = c->current;
 
 	hauli_may_suspend(me, call);
-	if (!s || s->frame.owner != me)
+	if (!s || s->extent.owner != me)
 		hauli_misuse(call,
 			"the scope is not one that the caller has declared with "
 			"HAUL_SCOPE(), and not left yet");
@@ -237,8 +237,8 @@ void haul_scope_open(struct haul_scope *scope, uint64_t deadline, enum haul_scop
 	HAUL_MISUSE_IF(!s || policy > HAUL_SCOPE_FIRST, "no such policy, or the scope is NULL");
 	hauli_may_suspend(me, __func__);
 	hauli_go_on_at_home(c, me);
-	*s = (struct scope){.policy = (uint8_t)policy, .frame.deadline = deadline};
-	hauli_frame_enter(me, &s->frame, false);
+	*s = (struct scope){.policy = (uint8_t)policy, .extent.deadline = deadline};
+	hauli_extent_enter(me, &s->extent, false);
 }
 
 static inline int spawn(struct scope *s, haul_fn *body, int (*fn)(void *arg), void *arg,
@@ -307,7 +307,7 @@ int haul_scope_spawn_on(struct haul_scope *scope, struct haul_carrier *carrier,
 	if (!r)
 		return -ENOMEM;
 	*r = (struct remote){.scope = s, .fn = fn, .arg = arg};
-	r->frame = (struct hauli_frame){.deadline = HAUL_FOREVER, .key = &remote_key, .value = r};
+	r->extent = (struct hauli_extent){.deadline = HAUL_FOREVER, .key = &remote_key, .value = r};
 	err = spawn_remote(s, carrier, r, opts);
 	if (err)
 		free(r);
@@ -317,7 +317,7 @@ int haul_scope_spawn_on(struct haul_scope *scope, struct haul_carrier *carrier,
 /* Waits for the children; after the deadline or the caller's cancel, for the cancelled ones. */
 static void wait(struct scope *s)
 {
-	struct haul_coro *me = s->frame.owner;
+	struct haul_coro *me = s->extent.owner;
 	bool patient = true;
 
 	while (s->running > 0) {
@@ -352,13 +352,13 @@ void haul_scope_close(struct haul_scope *scope)
 	struct scope *s = own(scope, __func__);
 
 	wait(s);
-	hauli_frame_leave(s->frame.owner, &s->frame, __func__);
+	hauli_extent_leave(s->extent.owner, &s->extent, __func__);
 }
 
 /* The remote child of s that me is, or that has spawned me. */
 static struct remote *remote_of(struct haul_coro *me, const struct scope *s)
 {
-	struct hauli_frame *f = hauli_frame_of(me);
+	struct hauli_extent *f = hauli_extent_of(me);
 
 	while (f->key != &remote_key || ((struct remote *)f->value)->scope != s)
 		f = f->outer;
@@ -370,13 +370,13 @@ void haul_scope_cancel(struct haul_scope *scope)
 	struct scope *s = (struct scope *)scope;
 	struct haul_carrier *c = hauli_here();
 	struct haul_coro *me = c->current;
-	struct hauli_frame *f;
+	struct hauli_extent *f;
 
 	hauli_may_suspend(me, __func__);
-	for (f = hauli_frame_of(me); f && f != &s->frame; f = f->outer)
+	for (f = hauli_extent_of(me); f && f != &s->extent; f = f->outer)
 		;
 	HAUL_MISUSE_IF(!f, "the caller is not inside the scope");
-	if (hauli_coro_home(s->frame.owner) != hauli_coro_home(me)) {
+	if (hauli_coro_home(s->extent.owner) != hauli_coro_home(me)) {
 		say(remote_of(me, s), SAYS_CANCEL);
 		return;
 	}

@@ -26,7 +26,7 @@ static void pay(struct sim_world *w, uint64_t ns)
 		w->counts.overhead += ns;
 }
 
-static void look(const struct hauli_policy *p, unsigned idx, struct hauli_policy_snapshot *s)
+static void look(const struct hauli_policy *p, unsigned idx, struct hauli_policy_view *s)
 {
 	const struct sim_carrier *v = member(p, idx);
 	bool far = v->cluster != v->w->payer->cluster;
@@ -34,7 +34,7 @@ static void look(const struct hauli_policy *p, unsigned idx, struct hauli_policy
 	pay(v->w, far ? v->w->o->far_look_cost : v->w->o->look_cost);
 	v->w->counts.looks++;
 	v->w->counts.far_looks += far;
-	*s = (struct hauli_policy_snapshot){
+	*s = (struct hauli_policy_view){
 		.depth = v->ring.length < 256 ? v->ring.length : 256,
 		.stealable = v->pushed != v->seen,
 		.mail = v->mail.length > 0 || v->notes > v->notes_seen,

@@ -71,7 +71,7 @@ static void init(void)
 	c->runq.lifo_at = UINT32_MAX / 2;
 	for (unsigned i = 0; i < COROS; i++)
 		hauli_ptr_published_set(&m.co[i].home, c);
-	m.co[STARTS].start_msg.kind = &hauli_start_msg;
+	m.co[STARTS].spawn_msg.kind = &hauli_spawn_msg;
 	if (!REST || KEPT)
 		hauli_stolen_take(&m.co[COMES_BACK]);
 	m.co[STAYS].request_msg.kind = &request;
@@ -94,7 +94,7 @@ static void pusher(void)
 {
 	if (REST) /* the owner may sleep already */
 		hauli_mail_send(&m.c, &m.co[STAYS].request_msg);
-	hauli_mail_send(&m.c, &m.co[STARTS].start_msg);
+	hauli_mail_send(&m.c, &m.co[STARTS].spawn_msg);
 	m.saw = hauli_mail_is_stealable(&m.c);
 	if (!hauli_inbox_has_other(&m.c.mail.inbox, &m.c.mail.detached.mark) && HOGGED)
 		MODEL_ASSERT(m.said);

@@ -48,8 +48,8 @@ static bool any(const void *item)
 static void send_start(struct haul_coro *co)
 {
 	hauli_ptr_published_set(&co->home, &m.c);
-	co->start_msg.kind = &hauli_start_msg;
-	hauli_mail_send(&m.c, &co->start_msg);
+	co->spawn_msg.kind = &hauli_spawn_msg;
+	hauli_mail_send(&m.c, &co->spawn_msg);
 }
 
 /* As thieves, until there is nothing to search. */

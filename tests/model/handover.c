@@ -74,14 +74,14 @@ static void init(void)
 
 static void put(uint64_t putter, uint64_t first, uint64_t n)
 {
-	struct hauli_batch batch = {NULL, NULL};
+	struct hauli_bulk batch = {NULL, NULL};
 
 	for (uint64_t i = first; i < first + n; i++) {
 		struct item *item = &m.items[putter][i];
 
 		item->putter = putter;
 		item->number = i;
-		hauli_batch_add(&batch, &item->node);
+		hauli_bulk_add(&batch, &item->node);
 	}
 	hauli_handover_put(&m.h, &batch);
 	MODEL_ASSERT(!batch.oldest && !batch.newest);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The injector: it holds a batch of two, a putter adds another batch; two members take one item
+ * The injector: it holds a bulk of two, a putter adds another bulk; two members take one item
  * each and never check again, as if a hog kept them; a third member goes to sleep. If an item is
- * left at the end, the third member must be awake. (In the weak memory the first batch has one
+ * left at the end, the third member must be awake. (In the weak memory the first bulk has one
  * item, and one member takes it.)
  */
 #include "conc/injector.h"

@@ -46,7 +46,7 @@ static void owner(void)
 
 static void thief(void)
 {
-	struct hauli_policy_snapshot s;
+	struct hauli_policy_view s;
 
 	hauli_steal_ops.look(&m.group.policy, 0, &s);
 	MODEL_ASSERT(s.depth >= 1);

@@ -13,7 +13,7 @@ enum { THIEF, OWNER, RECORDS };
 static struct {
 	struct haul_carrier c, thief;
 	struct hauli_record records[RECORDS];
-	struct hauli_start start;
+	struct hauli_prototype prototype;
 	struct haul_coro nobody;
 	struct slot {
 		HAULI_LINE char room[64];
@@ -33,7 +33,7 @@ static void init(void)
 		(struct hauli_group *)&m.c; /* stealing is on; not read */
 	hauli_ring_init(&m.c.runq.ring, &m.nobody);
 	for (unsigned i = 0; i < RECORDS; i++) {
-		m.records[i].start = &m.start;
+		m.records[i].prototype = &m.prototype;
 		hauli_ring_push(&m.c.runq.ring, hauli_entry_of(&m.records[i]));
 	}
 	m.thief.stacks.classes[0] = (struct hauli_stack_set){&m.slots[THIEF].stack, NULL, 1};

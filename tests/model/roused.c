@@ -76,7 +76,7 @@ static void init(void)
 	m.task.item.n = 1;
 	hauli_coro_set_state(&m.task, HAULI_CORO_HOMELESS);
 	hauli_ptr_published_set(&m.hog.home, &m.c[HOGGED]);
-	m.hog.start_msg.kind = &hauli_start_msg;
+	m.hog.spawn_msg.kind = &hauli_spawn_msg;
 	model_constant(&m.hog.home, sizeof(m.hog.home));
 	model_private(&m.hog.flags, sizeof(m.hog.flags), HOGGED);
 	model_private(&m.hog.state, sizeof(m.hog.state), HOGGED);
@@ -136,7 +136,7 @@ static void other(void)
 static void putter(void)
 {
 	hauli_cluster_put(&m.cluster, &m.task.item);
-	hauli_mail_send(&m.c[HOGGED], &m.hog.start_msg);
+	hauli_mail_send(&m.c[HOGGED], &m.hog.spawn_msg);
 }
 
 static void check(void)

@@ -74,7 +74,7 @@ void hauli_order_take(struct haul_carrier *v, struct haul_coro *co)
 
 void hauli_order_withdraw(struct haul_carrier *c, struct haul_coro *co)
 {
-	MODEL_ASSERT(co->place == 0);
+	MODEL_ASSERT(co->rank == 0);
 }
 
 bool hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg)

@@ -75,11 +75,11 @@ static void *give(void *arg)
 	hauli_random_init(&random, s.seed + giver);
 	while (n < THINGS) {
 		unsigned most = 1 + hauli_random_below(&random, 40);
-		struct hauli_batch batch = {NULL, NULL};
+		struct hauli_bulk batch = {NULL, NULL};
 
 		for (; most > 0 && n < THINGS; most--, n++) {
 			s.things[giver][n] = (struct thing){.giver = giver, .number = n};
-			hauli_batch_add(&batch, &s.things[giver][n].node);
+			hauli_bulk_add(&batch, &s.things[giver][n].node);
 		}
 		hauli_handover_put(&s.h, &batch);
 		/* Waits now and then until the taker has handled everything. */

@@ -307,7 +307,7 @@ START_TEST(its_call_stack_is_that_of_the_coroutine)
 	ck_assert_uint_eq(found(), 1);
 	let_go();
 	haul_join(co, NULL, HAUL_FOREVER);
-	ck_assert(!hauli_foreign_goes_on(tid, &f));
+	ck_assert(!hauli_foreign_still_waits(tid, &f));
 	runtime_stop(s.rt);
 }
 END_TEST

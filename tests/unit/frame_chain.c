@@ -13,7 +13,7 @@
 #define LONGEST 16 /* chains here are shorter */
 #define GUARD (UINT64_C(64) << 10) /* between two stacks */
 
-static struct hauli_start start;
+static struct hauli_prototype prototype;
 static struct hauli_record record;
 static atomic_uint length; /* of the last chain; LONGEST: it has no end */
 
@@ -59,7 +59,8 @@ static void *poll(void *arg)
 	void *at[] = {&record};
 
 	walk(NULL);
-	ASSERT_EACH(arg == NULL || hauli_glue_start(haul_carrier_self(), &start, at, 0, 1));
+	ASSERT_EACH(
+		arg == NULL || hauli_glue_spawn_records(haul_carrier_self(), &prototype, at, 0, 1));
 	while (haul_maybe_yield(false))
 		;
 	return NULL;
@@ -71,7 +72,8 @@ static unsigned chain_of_poller(struct haul_carrier *c, bool starts_a_record)
 
 	length = 0;
 	ck_assert_int_eq(
-		haul_poller_register(c, &poller, poll, starts_a_record ? &start : NULL, NULL), 0);
+		haul_poller_register(c, &poller, poll, starts_a_record ? &prototype : NULL, NULL),
+		0);
 	WAIT_UNTIL(length > 0);
 	haul_cancel(poller);
 	ck_assert_int_eq(haul_join(poller, NULL, HAUL_FOREVER), 0);
@@ -95,7 +97,7 @@ START_TEST(it_ends_with_a_handler)
 	struct haul_runtime *rt = runtime_start(1);
 	struct haul_carrier *c = haul_carrier(rt, 0);
 
-	ck_assert_int_eq(hauli_glue_start_init(&start, c, handle, drop, &opts), 0);
+	ck_assert_int_eq(hauli_glue_prototype_init(&prototype, c, handle, drop, &opts), 0);
 	chain_of_poller(c, true);
 	runtime_stop(rt);
 	ck_assert_uint_eq(length, 3);

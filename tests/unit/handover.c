@@ -58,7 +58,7 @@ static void *does_nothing(void *arg)
 START_TEST(the_end_waits_for_a_call_that_was_sent)
 {
 	struct haul_runtime *rt = runtime_start(1);
-	struct hauli_batch batch = {NULL, NULL};
+	struct hauli_bulk batch = {NULL, NULL};
 	struct haul_coro *owner;
 
 	memset(&s, 0, sizeof(s));
@@ -66,7 +66,7 @@ START_TEST(the_end_waits_for_a_call_that_was_sent)
 	hauli_handover_init(&s.h, haul_carrier(rt, 0));
 	ck_assert_int_eq(haul_spawn_on(haul_carrier(rt, 0), &owner, listens, NULL, NULL), 0);
 	WAIT_UNTIL(s.listens);
-	hauli_batch_add(&batch, &s.node);
+	hauli_bulk_add(&batch, &s.node);
 	hauli_handover_put(&s.h, &batch);
 	s.put = true;
 	spin_until(&s.ready);

@@ -50,9 +50,9 @@ static void wake_with_a_hog(void *arg)
 	evpoller_wakeup(&v->p);
 }
 
-/* A sleeping carrier is woken for the batch and receives a hog, which runs until the batch has
+/* A sleeping carrier is woken for the bulk and receives a hog, which runs until the bulk has
  * run. */
-START_TEST(batch_is_taken_though_the_woken_carrier_gets_a_hog)
+START_TEST(bulk_is_taken_though_the_woken_carrier_gets_a_hog)
 {
 	struct haul_poller_opts opts = {.wakeup = wake_with_a_hog};
 	struct haul_runtime *rt = runtime_start(CARRIERS);
@@ -76,7 +76,7 @@ START_TEST(batch_is_taken_though_the_woken_carrier_gets_a_hog)
 		h.hog = NULL;
 		h.wanted = true;
 		ck_assert_int_eq(haul_spawn_many(rt, &co, counts, args, 1, NULL), 0);
-		h.wanted = false; /* a carrier on its way to sleep may have taken the batch */
+		h.wanted = false; /* a carrier on its way to sleep may have taken the bulk */
 		haul_join(co, NULL, HAUL_FOREVER);
 		if (h.hog)
 			haul_join(h.hog, NULL, HAUL_FOREVER);
@@ -87,4 +87,4 @@ START_TEST(batch_is_taken_though_the_woken_carrier_gets_a_hog)
 }
 END_TEST
 
-SUITE_MAIN("injector", {batch_is_taken_though_the_woken_carrier_gets_a_hog, 1})
+SUITE_MAIN("injector", {bulk_is_taken_though_the_woken_carrier_gets_a_hog, 1})

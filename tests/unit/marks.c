@@ -13,7 +13,7 @@
 
 static struct haul_runtime *rt;
 static struct haul_coro *parked;
-static struct hauli_start start;
+static struct hauli_prototype prototype;
 static struct hauli_record record;
 static atomic_bool handled;
 
@@ -138,7 +138,8 @@ static void *poll(void *arg)
 
 	while (haul_maybe_yield(false)) {
 		if (!handled)
-			ASSERT_EACH(hauli_glue_start(haul_carrier_self(), &start, at, 0, 1));
+			ASSERT_EACH(hauli_glue_spawn_records(
+				haul_carrier_self(), &prototype, at, 0, 1));
 	}
 	return arg;
 }
@@ -153,7 +154,7 @@ START_TEST(so_have_handlers_and_pollers)
 	start_runtime(true);
 	c = haul_carrier(rt, 0);
 	handled = false;
-	ck_assert_int_eq(hauli_glue_start_init(&start, c, handle, drop, &opts), 0);
+	ck_assert_int_eq(hauli_glue_prototype_init(&prototype, c, handle, drop, &opts), 0);
 	ck_assert_int_eq(haul_poller_register(c, NULL, poll, NULL, NULL), 0);
 	WAIT_UNTIL(line_of("handler", &used, &of, &ended) && ended == 1);
 	ck_assert_uint_ge(used, DEEP);

@@ -17,7 +17,7 @@
 
 static struct {
 	struct hauli_policy policy;
-	struct hauli_policy_snapshot seen[MEMBERS];
+	struct hauli_policy_view seen[MEMBERS];
 	struct hauli_thief thief;
 	bool asleep[MEMBERS];
 	unsigned victim, took, woken, token;
@@ -27,7 +27,7 @@ static struct {
 
 static void waits(unsigned idx, unsigned depth, uint64_t average, uint64_t began);
 
-static void look(const struct hauli_policy *p, unsigned idx, struct hauli_policy_snapshot *s)
+static void look(const struct hauli_policy *p, unsigned idx, struct hauli_policy_view *s)
 {
 	*s = w.seen[idx];
 	if (w.looks > 0 && --w.looks == 0) {
@@ -95,7 +95,7 @@ static void sleeps(unsigned idx)
 /* Puts depth coroutines behind a batch that began at began; each takes average ns. */
 static void waits(unsigned idx, unsigned depth, uint64_t average, uint64_t began)
 {
-	w.seen[idx] = (struct hauli_policy_snapshot){.depth = depth,
+	w.seen[idx] = (struct hauli_policy_view){.depth = depth,
 		.stealable = true,
 		.fenced = true,
 		.began = began,
@@ -191,7 +191,7 @@ START_TEST(work_that_pays_for_a_theft)
 
 	set_up(0);
 	w.policy.params.depth = x->min_depth;
-	w.seen[1] = (struct hauli_policy_snapshot){.depth = x->depth,
+	w.seen[1] = (struct hauli_policy_view){.depth = x->depth,
 		.stealable = x->stealable,
 		.mail = x->mail,
 		.fenced = true,

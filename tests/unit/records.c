@@ -26,7 +26,7 @@ static struct object objects[MANY];
 
 static struct {
 	struct haul_runtime *rt;
-	struct hauli_start start;
+	struct hauli_prototype prototype;
 	struct haul_coro_opts opts;
 	haul_fn *fn;
 	atomic_uint n;
@@ -60,20 +60,20 @@ static bool push(struct haul_carrier *c, unsigned n)
 		at[i] = &objects[t.pushed + i];
 		objects[t.pushed + i].number = t.pushed + i;
 	}
-	if (!hauli_glue_start(c, &t.start, at, offsetof(struct object, record), n))
+	if (!hauli_glue_spawn_records(c, &t.prototype, at, offsetof(struct object, record), n))
 		return false;
 	t.pushed += n;
 	return true;
 }
 
-static inline void run(const struct hauli_start *s, struct hauli_record *record)
+static inline void run(const struct hauli_prototype *s, struct hauli_record *record)
 {
 	t.fn(record);
 }
 
-static inline void has_run(const struct hauli_start *s, bool remote)
+static inline void has_run(const struct hauli_prototype *s, bool remote)
 {
-	t.wrong += s != &t.start || (remote && haul_carriers(t.rt) == 1);
+	t.wrong += s != &t.prototype || (remote && haul_carriers(t.rt) == 1);
 	t.has_run++;
 }
 
@@ -91,8 +91,8 @@ static void enter_stealable(void *pass)
 static void begin(struct haul_carrier *c)
 {
 	hauli_glue_poller_begins(c, NULL, no_key);
-	ASSERT_EACH(hauli_glue_start_init(&t.start, c, t.fn, drop, &t.opts) == 0);
-	hauli_glue_start_at(&t.start, hauli_glue_steals(c) ? enter_stealable : enter);
+	ASSERT_EACH(hauli_glue_prototype_init(&t.prototype, c, t.fn, drop, &t.opts) == 0);
+	hauli_glue_set_entry(&t.prototype, hauli_glue_steals(c) ? enter_stealable : enter);
 }
 
 static bool go_on(bool had_io)
@@ -201,7 +201,7 @@ static void *waits_or_not(void *arg)
 	for (unsigned i = 0; i < 64; i++)
 		copy[i] = number + i;
 	asm volatile("" : "+r"(p) : : "memory");
-	object_of(arg)->record.start = NULL; /* as a packet that was freed */
+	object_of(arg)->record.prototype = NULL; /* as a packet that was freed */
 	switch (number % 8) {
 	case 1:
 		haul_yield();
@@ -429,11 +429,11 @@ static __attribute__((noinline)) void use_stack(void)
 }
 
 /* Two of one stack class, and one of another. */
-static struct hauli_start kinds[3];
+static struct hauli_prototype kinds[3];
 
 static void *is_of_its_kind(void *arg, unsigned kind)
 {
-	t.wrong += object_of(arg)->record.start != &kinds[kind];
+	t.wrong += object_of(arg)->record.prototype != &kinds[kind];
 	t.wrong += strcmp(haul_coro_name(haul_self()), kinds[kind].opts.name) != 0;
 	if (kind == 2)
 		use_stack();
@@ -466,11 +466,12 @@ static void *pushes_all_kinds(void *arg)
 	void *at[2];
 
 	for (unsigned i = 0; i < 3; i++)
-		ASSERT_EACH(hauli_glue_start_init(&kinds[i], c, fns[i], drop, &opts[i]) == 0);
+		ASSERT_EACH(hauli_glue_prototype_init(&kinds[i], c, fns[i], drop, &opts[i]) == 0);
 	for (unsigned i = 0; i < 1000; i++) {
 		for (unsigned j = 0; j < 2; j++)
 			at[j] = &objects[2 * i + j];
-		hauli_glue_start(c, &kinds[i % 7 % 3], at, offsetof(struct object, record), 2);
+		hauli_glue_spawn_records(
+			c, &kinds[i % 7 % 3], at, offsetof(struct object, record), 2);
 		if (i % 10 == 9)
 			go_on(true);
 	}
@@ -512,10 +513,10 @@ START_TEST(pinned_ones_are_no_records_where_carriers_steal)
 {
 	struct haul_runtime *rt = runtime_start_stealing(2, NULL, HAUL_STEAL_GLOBAL);
 	const struct haul_coro_opts pinned = {.pinned = true};
-	struct hauli_start s;
+	struct hauli_prototype s;
 
 	ck_assert_int_eq(
-		hauli_glue_start_init(&s, haul_carrier(rt, 0), begins_as_new, drop, &pinned),
+		hauli_glue_prototype_init(&s, haul_carrier(rt, 0), begins_as_new, drop, &pinned),
 		-EINVAL);
 	runtime_stop(rt);
 }

@@ -17,7 +17,7 @@
 #define FRAMES 64
 
 static struct {
-	struct hauli_start kinds[KINDS];
+	struct hauli_prototype kinds[KINDS];
 	struct hauli_record records[KINDS * EACH];
 	haul_fn *fns[KINDS];
 	const char *names[KINDS];
@@ -50,11 +50,11 @@ static void *pushes(void *arg)
 	for (unsigned i = 0; i < KINDS; i++) {
 		struct haul_coro_opts opts = {.name = t.names[i], .stack_size = 24 * 1024};
 
-		ASSERT_EACH(hauli_glue_start_init(&t.kinds[i], c, t.fns[i], drop, &opts) == 0);
+		ASSERT_EACH(hauli_glue_prototype_init(&t.kinds[i], c, t.fns[i], drop, &opts) == 0);
 	}
 	for (unsigned i = 0; i < KINDS * EACH; i++) {
 		at = &t.records[i];
-		hauli_glue_start(c, &t.kinds[i % KINDS], &at, 0, 1);
+		hauli_glue_spawn_records(c, &t.kinds[i % KINDS], &at, 0, 1);
 	}
 	while (hauli_glue_go_on(c, true))
 		;

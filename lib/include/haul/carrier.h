@@ -71,7 +71,7 @@ struct haul_no_suspend {
 	uint64_t hidden[4];
 };
 
-HAUL_API void haul_no_suspend_begin(struct haul_no_suspend *s, const char *place);
+HAUL_API void haul_no_suspend_begin(struct haul_no_suspend *s, const char *where);
 HAUL_API void haul_no_suspend_end(struct haul_no_suspend *s);
 
 #ifdef __cplusplus

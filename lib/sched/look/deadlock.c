@@ -32,10 +32,10 @@
 #include "sched/look/dump.h"
 #include "sched/look/snapshot.h"
 #include "sched/wait/block.h"
-#include "sched/wait/frame.h"
+#include "sched/wait/extent.h"
 #include "sched/wait/joined.h"
 
-#define LONGEST 64 /* coroutines of a cycle, and frames of a child */
+#define LONGEST 64 /* coroutines of a cycle, and extents of a child */
 #define AT_ONCE 64 /* coroutines between two reads of the clock */
 #define LOOK_NS HAUL_MS
 #define YOUNG_NS (200 * HAUL_MS) /* waits shorter than that are not looked at */
@@ -45,7 +45,7 @@
 struct wait {
 	const struct haul_coro *co;
 	const struct haul_carrier *home;
-	const void *object, *place; /* what for; where the wait is noted */
+	const void *object, *noted_at; /* what for; of the wait */
 	/* the coroutine that has to go on first; NULL: all children of a scope, the object */
 	const struct haul_coro *next;
 	uint64_t rounds, batch; /* the home's, before the wait was read */
@@ -94,7 +94,7 @@ static bool read_join(const struct hauli_deadlocks *d, struct wait *w)
 {
 	struct hauli_join j;
 
-	if (!read_at(&j, w->place, sizeof(j)) || j.waiter != w->co)
+	if (!read_at(&j, w->noted_at, sizeof(j)) || j.waiter != w->co)
 		return false;
 	w->object = w->next = j.target;
 	return hauli_slab_has(d->rt->coros, w->next);
@@ -104,7 +104,7 @@ HAULI_MAY_RACE static bool read_block(const struct hauli_deadlocks *d, struct wa
 {
 	struct hauli_block b;
 
-	if (!read_at(&b, w->place, sizeof(b)) || b.co != w->co ||
+	if (!read_at(&b, w->noted_at, sizeof(b)) || b.co != w->co ||
 		hauli_u32_published_get(&b.served) ||
 		((b.kind & HAULI_CORO_CANCELLABLE) && hauli_coro_is_cancelled(w->co)))
 		return false;
@@ -140,7 +140,7 @@ HAULI_MAY_RACE static bool read_wait(
 		.batch = hauli_u64_owned_get(&c->steal.batch_began),
 		.popped = hauli_ring_popped(&c->runq.ring),
 		.since = co->timer.since,
-		.place = co->arg,
+		.noted_at = co->arg,
 		.poller = co->poller,
 	};
 	switch (lasting(co)) {
@@ -159,16 +159,16 @@ static bool is_same_wait(const struct wait *a, const struct wait *b)
 	bool still = a->rounds == b->rounds && a->batch == b->batch && a->popped == b->popped;
 	bool later = a->batch == 0 || (int32_t)(hauli_since(a->batch) - a->since) >= 2;
 
-	return a->home == b->home && a->object == b->object && a->place == b->place &&
+	return a->home == b->home && a->object == b->object && a->noted_at == b->noted_at &&
 		a->next == b->next && a->since == b->since &&
 		(still || (later && a->since != 0 && !a->poller));
 }
 
-/* True if the scope that begins with frame s has spawned co. */
+/* True if the scope that begins with extent s has spawned co. */
 HAULI_MAY_RACE static bool is_child(const struct haul_coro *co, const void *s)
 {
-	const struct hauli_frame *f = hauli_frame_of(co);
-	struct hauli_frame own;
+	const struct hauli_extent *f = hauli_extent_of(co);
+	struct hauli_extent own;
 
 	HAULI_RACES(co);
 	for (unsigned i = 0; f && f != s && i < LONGEST; i++) {

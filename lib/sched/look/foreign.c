@@ -72,10 +72,10 @@ static bool see_call(uint32_t tid, struct hauli_foreign *f)
 
 bool hauli_foreign_look(uint32_t tid, struct hauli_foreign *f)
 {
-	return waits(tid, &f->waits) && see_call(tid, f) && hauli_foreign_goes_on(tid, f);
+	return waits(tid, &f->waits) && see_call(tid, f) && hauli_foreign_still_waits(tid, f);
 }
 
-bool hauli_foreign_goes_on(uint32_t tid, const struct hauli_foreign *f)
+bool hauli_foreign_still_waits(uint32_t tid, const struct hauli_foreign *f)
 {
 	uint64_t now;
 
@@ -110,7 +110,7 @@ HAULI_MAY_RACE unsigned hauli_foreign_trace(uint32_t tid, const struct hauli_for
 	n = (end - f->sp) / sizeof(words[0]);
 	if (n > COPY_BYTES / sizeof(words[0]))
 		n = COPY_BYTES / sizeof(words[0]);
-	if (!copy(words, f->sp, n) || !hauli_foreign_goes_on(tid, f))
+	if (!copy(words, f->sp, n) || !hauli_foreign_still_waits(tid, f))
 		return 0;
 	for (size_t i = 0; i < n; i++)
 		if (words[i] >= f->sp && words[i] < end)

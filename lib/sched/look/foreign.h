@@ -23,7 +23,7 @@ struct hauli_foreign {
 bool hauli_foreign_look(uint32_t tid, struct hauli_foreign *f);
 
 /* True if thread tid still waits as it did when f was seen, and has not run in between. */
-bool hauli_foreign_goes_on(uint32_t tid, const struct hauli_foreign *f);
+bool hauli_foreign_still_waits(uint32_t tid, const struct hauli_foreign *f);
 
 /* The program counters of such a thread, which runs on stack, innermost first: at most `most`.
  * Returns their number. */

@@ -5,21 +5,21 @@
  * could wake a carrier, or a thread that is none.
  *
  * A carrier that sleeps has its inbox's head ASLEEP, which a push replaces. Right before it falls
- * asleep, or tries to, it counts a nap; in between it does nothing. The look adds up the naps,
+ * asleep, or tries to, it counts a sleep; in between it does nothing. The look adds up the sleeps,
  * finds all heads ASLEEP, and adds them up again. If the sums are the same, each carrier has
- * counted its nap before the first sum, and has done nothing from there until its head was read.
+ * counted its sleep before the first sum, and has done nothing from there until its head was read.
  * All these intervals contain the instant after the first sum.
  *
  *	look                      carrier Z                carrier Y
- *	adds up the naps                                   ASLEEP
+ *	adds up the sleeps                                   ASLEEP
  *	Y is ASLEEP
  *	                          a push to Y
- *	                          a nap; ASLEEP
+ *	                          a sleep; ASLEEP
  *	Z is ASLEEP
- *	adds up the naps
+ *	adds up the sleeps
  *
- *	Z's ASLEEP is a release, read by an acquire (inbox.E6), so its nap is in the second sum. A
- *	    nap is a release as well, and its count an acquire: who has counted it sees no older
+ *	Z's ASLEEP is a release, read by an acquire (inbox.E6), so its sleep is in the second sum. A
+ *	    sleep is a release as well, and its count an acquire: who has counted it sees no older
  *	    ASLEEP.
  *	The last carrier to fall asleep looks after it has done so, under a lock: of two that fall
  *	    asleep at the same time, the one that has the lock later sees both. So a quiet runtime
@@ -122,7 +122,7 @@ static bool all_sleep(const struct haul_runtime *rt, struct look *look)
 	return true;
 }
 
-static uint32_t naps(const struct haul_runtime *rt)
+static uint32_t sleeps(const struct haul_runtime *rt)
 {
 	uint32_t n = 0;
 
@@ -133,9 +133,9 @@ static uint32_t naps(const struct haul_runtime *rt)
 
 static bool is_quiet(const struct haul_runtime *rt, struct look *look)
 {
-	uint32_t before = naps(rt);
+	uint32_t before = sleeps(rt);
 
-	return all_sleep(rt, look) && naps(rt) == before;
+	return all_sleep(rt, look) && sleeps(rt) == before;
 }
 
 static uint64_t live(const struct haul_runtime *rt)
@@ -166,9 +166,9 @@ static void tell(struct haul_runtime *rt)
 {
 	uint64_t n = live(rt);
 
-	if (rt->told_stuck)
+	if (rt->told_deadlock)
 		return;
-	rt->told_stuck = true;
+	rt->told_deadlock = true;
 	fprintf(stderr,
 		"haul: %" PRIu64 " coroutine%s, and nothing can wake %s: there is no timer and no "
 		"poller, and no other thread has woken any:\n",
@@ -217,7 +217,7 @@ void hauli_quiet_watch(struct haul_runtime *rt)
 	if (rt->virtual_time)
 		return;
 	pthread_mutex_lock(&rt->quiet_lock);
-	if (!rt->told_stuck && is_quiet(rt, &look) && !look.next && is_stuck(rt) &&
+	if (!rt->told_deadlock && is_quiet(rt, &look) && !look.next && is_stuck(rt) &&
 		all_others_join(rt, 1) && !handles_signals())
 		tell(rt);
 	pthread_mutex_unlock(&rt->quiet_lock);

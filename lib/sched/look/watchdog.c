@@ -177,7 +177,7 @@ static void judge(struct hauli_watchdog *w, struct haul_carrier *c, struct watch
 }
 
 /* What the line of a foreign wait needs, read while the thread waits. */
-struct sight {
+struct found {
 	const struct haul_coro *co;
 	bool polls;
 	char name[64];
@@ -187,24 +187,24 @@ struct sight {
 
 /* False: another slice has begun. */
 HAULI_MAY_RACE static bool see_wait(struct hauli_watchdog *w, const struct haul_carrier *c,
-	const struct slice *slice, const struct hauli_foreign *f, struct sight *s)
+	const struct slice *slice, const struct hauli_foreign *f, struct found *s)
 {
 	uint32_t tid = hauli_u32_published_get(&c->run.tid);
 	struct slice now;
 
 	HAULI_RACES(c);
 	s->co = c->current;
-	if (!s->co || !s->co->co.stack || !hauli_foreign_goes_on(tid, f))
+	if (!s->co || !s->co->co.stack || !hauli_foreign_still_waits(tid, f))
 		return false;
 	s->polls = s->co->poller;
 	snprintf(s->name, sizeof(s->name), "%s", s->co->co.name);
 	s->n = hauli_foreign_trace(tid, f, s->co->co.stack, s->pcs, HAULI_SHOT_DEPTH);
 	now = slice_of(w, c);
-	return is_same(&now, slice) && hauli_foreign_goes_on(tid, f);
+	return is_same(&now, slice) && hauli_foreign_still_waits(tid, f);
 }
 
 static void tell_wait(const struct haul_carrier *c, const struct hauli_foreign *f,
-	const struct sight *s, uint64_t ns)
+	const struct found *s, uint64_t ns)
 {
 	flockfile(stderr);
 	fprintf(stderr,
@@ -228,7 +228,7 @@ static uint64_t now_ns(void)
 static void judge_wait(struct hauli_watchdog *w, struct haul_carrier *c, struct watched *seen)
 {
 	struct hauli_foreign f;
-	struct sight s;
+	struct found s;
 	uint64_t ns;
 
 	if (seen->told)

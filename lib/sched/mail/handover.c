@@ -48,11 +48,11 @@ void hauli_handover_init(struct hauli_handover *h, struct haul_carrier *owner)
 	h->call.kind = &call_msg;
 }
 
-void hauli_handover_put(struct hauli_handover *h, struct hauli_batch *b)
+void hauli_handover_put(struct hauli_handover *h, struct hauli_bulk *b)
 {
-	struct hauli_batch all = *b;
+	struct hauli_bulk all = *b;
 
-	*b = (struct hauli_batch){NULL, NULL};
+	*b = (struct hauli_bulk){NULL, NULL};
 	if (hauli_inbox_push_all(&h->inbox, all.newest, all.oldest) == HAULI_INBOX_EMPTY)
 		return;
 	hauli_mail_send(h->owner, &h->call);

@@ -17,13 +17,13 @@ struct hauli_handover {
 };
 
 /* Nodes that are put together, oldest first. All zero: empty. */
-struct hauli_batch {
+struct hauli_bulk {
 	struct hauli_node *oldest, *newest;
 };
 
 void hauli_handover_init(struct hauli_handover *h, struct haul_carrier *owner);
 
-static inline void hauli_batch_add(struct hauli_batch *b, struct hauli_node *node)
+static inline void hauli_bulk_add(struct hauli_bulk *b, struct hauli_node *node)
 {
 	/* Linked from newest to oldest, as in an inbox. */
 	node->next = b->newest;
@@ -33,7 +33,7 @@ static inline void hauli_batch_add(struct hauli_batch *b, struct hauli_node *nod
 }
 
 /* Any thread. Puts all nodes of b, which must not be empty; b is empty afterwards. */
-void hauli_handover_put(struct hauli_handover *h, struct hauli_batch *b);
+void hauli_handover_put(struct hauli_handover *h, struct hauli_bulk *b);
 
 /* Any thread. True if there are no nodes. The owner may miss a put that is in progress; for other
  * threads a hint. */

@@ -120,7 +120,7 @@ static struct haul_coro *search(struct hauli_detached_mail *d, bool (*may)(const
 				take_out(d, at);
 				continue;
 			}
-			/* A start message stays: the home counts it. */
+			/* A spawn message stays: the home counts it. */
 		}
 		at = &(*at)->next;
 	}

@@ -6,7 +6,7 @@
 
 static struct haul_coro *coro_of(struct hauli_msg *msg)
 {
-	return HAULI_CONTAINER(msg, struct haul_coro, start_msg);
+	return HAULI_CONTAINER(msg, struct haul_coro, spawn_msg);
 }
 
 static void start(struct haul_carrier *c, struct hauli_msg *msg)
@@ -31,13 +31,13 @@ static struct haul_coro *stealable(struct hauli_msg *msg)
 	return hauli_coro_is_stolen(co) ? NULL : co;
 }
 
-const struct hauli_msg_kind hauli_start_msg = {start, stealable};
+const struct hauli_msg_kind hauli_spawn_msg = {start, stealable};
 
 void hauli_spawn_send(struct haul_carrier *home, struct haul_coro *co)
 {
-	co->start_msg.kind = &hauli_start_msg;
+	co->spawn_msg.kind = &hauli_spawn_msg;
 	hauli_ptr_published_set(&co->home, home);
 	hauli_ticket_take(&home->mail.placed);
-	if (hauli_mail_send(home, &co->start_msg) && hauli_steals(home))
+	if (hauli_mail_send(home, &co->spawn_msg) && hauli_steals(home))
 		hauli_steal_offer(home);
 }

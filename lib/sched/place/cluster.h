@@ -30,7 +30,7 @@ void hauli_clusters_fini(struct haul_runtime *rt);
  * from now on begin cancelled. */
 void hauli_clusters_stop(struct haul_runtime *rt);
 
-/* Any thread. Puts a batch into the injector, and wakes a sleeping carrier if there is one. */
+/* Any thread. Puts a bulk into the injector, and wakes a sleeping carrier if there is one. */
 void hauli_cluster_put(struct hauli_cluster *cl, struct hauli_item *first);
 
 /* Owner. Takes a fair share of the injector, makes it ready here, and wakes the next sleeping

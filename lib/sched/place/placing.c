@@ -34,12 +34,12 @@ uint32_t hauli_load(const struct haul_carrier *c)
 static struct haul_carrier *less_loaded(struct hauli_cluster *cl, uint32_t ticket)
 {
 	struct haul_carrier *next = cl->members[ticket % cl->nb_members], *other;
-	struct hauli_random lot;
+	struct hauli_random random;
 
 	if (cl->nb_members == 1)
 		return next;
-	hauli_random_init(&lot, ticket);
-	ticket += 1 + hauli_random_below(&lot, cl->nb_members - 1);
+	hauli_random_init(&random, ticket);
+	ticket += 1 + hauli_random_below(&random, cl->nb_members - 1);
 	other = cl->members[ticket % cl->nb_members];
 	return hauli_load(other) < hauli_load(next) ? other : next;
 }

@@ -116,7 +116,7 @@ static int carriers_init(struct haul_runtime *rt, const struct start *s)
 		err = hauli_carrier_init(
 			c, rt, rt->coros, rt->stacks, i, &s->plan->places[i], s->opts);
 		c->marks = rt->marks;
-		c->spawn.start = &hauli_life_starts[rt->default_class];
+		c->spawn.prototype = &hauli_life_prototypes[rt->default_class];
 		c->virtual_time = rt->virtual_time;
 		c->watched = HAUL_CHECKS || rt->virtual_time;
 		hauli_detached_mail_init(&c->mail.detached);

@@ -38,7 +38,7 @@ static void cancel_if_home(void *object, void *arg)
  * Cancels all coroutines of this home, a bounded number in a step. Each step sends the message
  * again for the next one, so the carrier polls in between and does not sleep.
  *
- * No others can follow. A spawner sends a start message, or puts a batch into the cluster's
+ * No others can follow. A spawner sends a spawn message, or puts a batch into the cluster's
  * injector, within the runtime's gate (spawn.c, spawn_many.c); the stop message is sent when the
  * gate is closed and quiet. The inbox and the detached mail keep the order of pushes, so all start
  * messages have come before it. Spawns on this carrier fail from the first step on. Coroutines in

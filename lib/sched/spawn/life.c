@@ -64,7 +64,7 @@ static inline __attribute__((always_inline, noreturn)) void leave(
 static inline bool fits(const struct hauli_entry *entry, const struct haul_coro *me)
 {
 	return hauli_likely(hauli_entry_is_record(entry)) &&
-		hauli_likely(hauli_entry_record(entry)->start == me->record.start);
+		hauli_likely(hauli_entry_record(entry)->prototype == me->record.prototype);
 }
 
 /* Makes next the coroutine that runs on the stack of me, which has ended. */
@@ -114,8 +114,8 @@ static void body(void *pass)
 		.entry = body, .stack_class = cls, .in_coro = true \
 	}
 
-const struct hauli_start hauli_life_starts[HAULI_STACK_CLASSES] = {
+const struct hauli_prototype hauli_life_prototypes[HAULI_STACK_CLASSES] = {
 	START(0), START(1), START(2), START(3), START(4), START(5), START(6), START(7)};
 
-_Static_assert(HAULI_STACK_CLASSES == 8, "a start for each");
+_Static_assert(HAULI_STACK_CLASSES == 8, "a prototype for each");
 _Static_assert(HAUL_STACK_MAX == HAULI_STACK_USABLE(HAULI_STACK_CLASSES - 1), "the largest class");

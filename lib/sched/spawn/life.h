@@ -7,7 +7,7 @@
 #include "sched/state/carrier.h"
 
 /* By stack class: how coroutines begin that are spawned one by one. */
-extern const struct hauli_start hauli_life_starts[HAULI_STACK_CLASSES];
+extern const struct hauli_prototype hauli_life_prototypes[HAULI_STACK_CLASSES];
 
 /* Owner, on me's stack, when its body has returned. */
 void hauli_coro_exit(struct haul_carrier *c, struct haul_coro *me);

@@ -40,7 +40,7 @@ void hauli_spawn_set_up(struct haul_runtime *rt, struct haul_coro *co, unsigned 
 	void *arg, const struct haul_coro_opts *opts, bool detached)
 {
 	hauli_coro_set_up(co, fn, arg, opts, detached);
-	co->record.start = &hauli_life_starts[cls];
+	co->record.prototype = &hauli_life_prototypes[cls];
 	if (co->pinned)
 		keep(rt, co);
 }
@@ -54,9 +54,9 @@ int hauli_spawn_stack_class(const struct haul_runtime *rt, const struct haul_cor
 
 /* Gives co, which is set up, its home c, and returns the entry that is to be queued. */
 static inline struct hauli_entry *give_home(struct haul_carrier *c, struct haul_coro *co,
-	const struct hauli_start *start, struct haul_coro **out)
+	const struct hauli_prototype *prototype, struct haul_coro **out)
 {
-	co->record.start = start;
+	co->record.prototype = prototype;
 	hauli_ptr_published_set(&co->home, c);
 	hauli_counter_add(&c->counts.spawned, 1);
 	if (out)
@@ -75,7 +75,7 @@ static inline __attribute__((always_inline)) int spawn(struct haul_carrier *c,
 	struct haul_coro **out, haul_fn *fn, void *arg, const struct haul_coro_opts *opts,
 	enum turn turn)
 {
-	const struct hauli_start *start = c->spawn.start;
+	const struct hauli_prototype *prototype = c->spawn.prototype;
 	struct hauli_entry *entry;
 	struct haul_coro *co;
 
@@ -84,13 +84,13 @@ static inline __attribute__((always_inline)) int spawn(struct haul_carrier *c,
 
 		if (cls < 0)
 			return cls;
-		start = &hauli_life_starts[cls];
+		prototype = &hauli_life_prototypes[cls];
 	}
 	co = hauli_slab_get(&c->coros);
 	if (hauli_unlikely(!co))
 		return -ENOMEM;
 	hauli_coro_set_up(co, fn, arg, opts, !out);
-	entry = give_home(c, co, start, out);
+	entry = give_home(c, co, prototype, out);
 	if (turn == PINNED) {
 		keep(c->rt, co);
 		hauli_queue_new(c, co);
@@ -136,7 +136,7 @@ static bool make_poller(struct haul_runtime *rt, struct haul_coro *co, unsigned 
 
 	if (!stack)
 		return false;
-	hauli_coro_prepare(co, stack, hauli_life_starts[cls].entry);
+	hauli_coro_prepare(co, stack, hauli_life_prototypes[cls].entry);
 	co->poller = true;
 	hauli_u8_shared_init(&co->flags, HAULI_FLAG_POLLER);
 	return true;
@@ -254,7 +254,7 @@ int haul_spawn(struct haul_coro **out, haul_fn *fn, void *arg, const struct haul
 	if (hauli_unlikely(!co))
 		return spawn_general(out, fn, arg, opts);
 	hauli_coro_set_up(co, fn, arg, NULL, !out);
-	hauli_runq_push_fast(&c->runq, give_home(c, co, c->spawn.start, out));
+	hauli_runq_push_fast(&c->runq, give_home(c, co, c->spawn.prototype, out));
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Spawning many coroutines at once: on a carrier one by one; from a thread that is no carrier as
- * one batch for a cluster, whose carriers share it (cluster.c). All objects are allocated before
+ * one bulk for a cluster, whose carriers share it (cluster.c). All objects are allocated before
  * the first coroutine is set up, so all are spawned or none.
  */
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "sched/state/self.h"
 #include "sched/steal/stolen.h"
 
-struct batch {
+struct bulk {
 	struct haul_runtime *rt;
 	struct haul_coro **out; /* or NULL */
 	haul_fn *fn;
@@ -27,7 +27,7 @@ struct batch {
 
 /* Gets n objects, linked by item.next, or NULL if there is no memory. cache NULL: from the slab. */
 static struct hauli_item *get_coros(
-	const struct batch *b, struct hauli_slab_cache *cache, unsigned n)
+	const struct bulk *b, struct hauli_slab_cache *cache, unsigned n)
 {
 	struct hauli_slab *slab = b->rt->coros;
 	struct hauli_item *first = NULL;
@@ -54,14 +54,14 @@ static struct hauli_item *get_coros(
 	return NULL;
 }
 
-static void set_up(const struct batch *b, struct haul_coro *co, unsigned i)
+static void set_up(const struct bulk *b, struct haul_coro *co, unsigned i)
 {
 	hauli_spawn_set_up(b->rt, co, b->cls, b->fn, b->args ? b->args[i] : NULL, b->opts, !b->out);
 	if (b->out)
 		b->out[i] = co;
 }
 
-static void set_up_homeless(const struct batch *b, struct hauli_item *first)
+static void set_up_homeless(const struct bulk *b, struct hauli_item *first)
 {
 	unsigned i = 0;
 
@@ -75,7 +75,7 @@ static void set_up_homeless(const struct batch *b, struct hauli_item *first)
 	}
 }
 
-static struct hauli_item *get_coros_outside(const struct batch *b)
+static struct hauli_item *get_coros_outside(const struct bulk *b)
 {
 	struct hauli_slab_cache cache;
 	struct hauli_item *first;
@@ -88,7 +88,7 @@ static struct hauli_item *get_coros_outside(const struct batch *b)
 	return first;
 }
 
-static int spawn_outside(const struct batch *b)
+static int spawn_outside(const struct bulk *b)
 {
 	struct hauli_item *first;
 
@@ -106,7 +106,7 @@ static int spawn_outside(const struct batch *b)
 }
 
 /* Called on c's thread. c becomes the home of the coroutines. */
-static int spawn_here(struct haul_carrier *c, const struct batch *b)
+static int spawn_here(struct haul_carrier *c, const struct bulk *b)
 {
 	struct hauli_item *item;
 	unsigned i = 0;
@@ -130,7 +130,7 @@ static int spawn_here(struct haul_carrier *c, const struct batch *b)
 }
 
 /* Called on c's thread by a coroutine that c has stolen. The coroutines get the caller's home. */
-static int spawn_at_home(struct haul_carrier *c, struct haul_carrier *home, const struct batch *b)
+static int spawn_at_home(struct haul_carrier *c, struct haul_carrier *home, const struct bulk *b)
 {
 	struct hauli_item *item;
 	unsigned i = 0;
@@ -152,7 +152,7 @@ static int spawn_at_home(struct haul_carrier *c, struct haul_carrier *home, cons
 int haul_spawn_many(struct haul_runtime *rt, struct haul_coro **cos, haul_fn *fn,
 	void *const args[], unsigned n, const struct haul_coro_opts *opts)
 {
-	struct batch b = {.rt = rt, .out = cos, .fn = fn, .args = args, .n = n, .opts = opts};
+	struct bulk b = {.rt = rt, .out = cos, .fn = fn, .args = args, .n = n, .opts = opts};
 	struct haul_carrier *c = hauli_here(), *home;
 	int cls;
 

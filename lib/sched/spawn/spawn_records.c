@@ -24,11 +24,11 @@
 /* Ends me at the end of a batch, when there is no spare coroutine yet: becomes that. Returns on the
  * carrier's thread, as the coroutine of another record. */
 static inline void become_spare(
-	struct haul_carrier *c, struct haul_coro *me, const struct hauli_start *start)
+	struct haul_carrier *c, struct haul_coro *me, const struct hauli_prototype *prototype)
 {
 	hauli_counter_add(&c->counts.ended, 1);
 	hauli_coro_set_state(me, HAULI_CORO_ENDED);
-	hauli_record_set_entry(me, start);
+	hauli_record_set_entry(me, prototype);
 	hauli_ptr_published_set(&me->home, NULL);
 	c->spawn.spare = me;
 	c->current = NULL;
@@ -44,33 +44,33 @@ __attribute__((noinline)) void hauli_record_leave(struct haul_coro *me)
 
 /* True if me may become the coroutine of the entry, which does not begin as me did. */
 static bool may_become(const struct haul_carrier *c, const struct haul_coro *me,
-	const struct hauli_start *start, const struct hauli_entry *entry)
+	const struct hauli_prototype *prototype, const struct hauli_entry *entry)
 {
-	const struct hauli_start *other;
+	const struct hauli_prototype *other;
 
 	if (!hauli_entry_is_record(entry) || c->spawn.records_cancelled || me->co.stack->checks)
 		return false;
-	other = hauli_entry_record(entry)->start;
-	return other->entry == start->entry && other->stack_class == me->co.stack->cls;
+	other = hauli_entry_record(entry)->prototype;
+	return other->entry == prototype->entry && other->stack_class == me->co.stack->cls;
 }
 
 __attribute__((noinline)) struct hauli_record *hauli_record_next(struct haul_carrier *c,
-	struct haul_coro *me, const struct hauli_start *start, struct hauli_entry *next)
+	struct haul_coro *me, const struct hauli_prototype *prototype, struct hauli_entry *next)
 {
-	if (may_become(c, me, start, next)) {
+	if (may_become(c, me, prototype, next)) {
 		hauli_counter_add(&c->counts.ended, 1);
 		hauli_record_reuse(me, hauli_entry_record(next));
 	} else if (!next && !c->spawn.spare && !me->co.stack->checks) {
-		become_spare(c, me, start);
+		become_spare(c, me, prototype);
 	} else {
 		hauli_coro_leave(c, me, next);
 	}
 	return me->arg;
 }
 
-static inline void run(const struct hauli_start *start, struct hauli_record *r)
+static inline void run(const struct hauli_prototype *prototype, struct hauli_record *r)
 {
-	start->fn(r);
+	prototype->fn(r);
 }
 
 static void body(void *pass)
@@ -83,14 +83,14 @@ static void body_stealing(void *pass)
 	hauli_record_body(pass, (struct hauli_body){.run = run, .steals = true});
 }
 
-int hauli_start_init(struct hauli_start *start, struct haul_carrier *c, haul_fn *fn,
+int hauli_prototype_init(struct hauli_prototype *prototype, struct haul_carrier *c, haul_fn *fn,
 	void (*drop)(struct hauli_record *record), const struct haul_coro_opts *opts)
 {
 	int cls = hauli_spawn_stack_class(c->rt, opts);
 
 	if (cls < 0 || (opts->pinned && hauli_steals(c)))
 		return -EINVAL;
-	*start = (struct hauli_start){.fn = fn,
+	*prototype = (struct hauli_prototype){.fn = fn,
 		.entry = hauli_steals(c) ? body_stealing : body,
 		.drop = drop,
 		.opts = *opts,

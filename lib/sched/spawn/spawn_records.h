@@ -12,31 +12,31 @@
 #include "sched/wait/suspend.h"
 
 /*
- * Owner. Coroutines with this start run fn(record), or, if there is no memory for a stack,
+ * Owner. Coroutines with this prototype run fn(record), or, if there is no memory for a stack,
  * drop(record). 0, or -EINVAL: opts are invalid, or coroutines with them cannot be records: where
  * carriers steal, pinned ones are spawned one by one.
  */
-int hauli_start_init(struct hauli_start *start, struct haul_carrier *c, haul_fn *fn,
+int hauli_prototype_init(struct hauli_prototype *prototype, struct haul_carrier *c, haul_fn *fn,
 	void (*drop)(struct hauli_record *record), const struct haul_coro_opts *opts);
 
 /* Owner, in the poller. Spawns a coroutine for the record of each object, in order; a record is
  * `at` bytes behind the beginning of its object. False: the runtime stops, and nothing was done. */
-static inline bool hauli_spawn_records(struct haul_carrier *c, const struct hauli_start *start,
-	void *const objs[], ptrdiff_t at, unsigned n)
+static inline bool hauli_spawn_records(struct haul_carrier *c,
+	const struct hauli_prototype *prototype, void *const objs[], ptrdiff_t at, unsigned n)
 {
 	if (hauli_unlikely(c->phase != HAULI_PHASE_RUNS))
 		return false;
 	hauli_counter_add(&c->counts.spawned, n);
-	hauli_runq_push_records(&c->runq, start, objs, at, n);
+	hauli_runq_push_records(&c->runq, prototype, objs, at, n);
 	return true;
 }
 
 /* The functions of an entry. Constants, so that the body calls none of them by a pointer. */
 struct hauli_body {
 	/* Runs the coroutine of a record, whose memory may be gone afterwards. */
-	void (*run)(const struct hauli_start *start, struct hauli_record *r);
+	void (*run)(const struct hauli_prototype *prototype, struct hauli_record *r);
 	/* Called when it has run; remote: it is stolen. NULL: not called. */
-	void (*ended)(const struct hauli_start *start, bool remote);
+	void (*ended)(const struct hauli_prototype *prototype, bool remote);
 	bool steals; /* for carriers that steal */
 };
 
@@ -46,7 +46,7 @@ __attribute__((noreturn)) void hauli_record_leave(struct haul_coro *me);
 /* me has ended, and next, an entry or NULL, was popped and does not begin as me did. Returns with
  * the record whose coroutine me has become, or not at all. */
 struct hauli_record *hauli_record_next(struct haul_carrier *c, struct haul_coro *me,
-	const struct hauli_start *start, struct hauli_entry *next);
+	const struct hauli_prototype *prototype, struct hauli_entry *next);
 
 /* True if me has no flag and no request under way. */
 static inline bool hauli_record_may_go_on(const struct haul_coro *me)
@@ -63,39 +63,39 @@ static inline __attribute__((always_inline)) void hauli_record_body(
 	struct haul_coro *me = c->current;
 	struct hauli_entry *next;
 	struct hauli_record *r = me->arg;
-	const struct hauli_start *start = r->start, *same;
+	const struct hauli_prototype *prototype = r->prototype, *same;
 
 	hauli_co_began(&me->co);
 	hauli_arrive(c);
 	c = hauli_coro_home(me);
 	/* A stack that is checked after each coroutine: none goes on with it. */
-	same = hauli_unlikely(me->co.stack->checks) ? NULL : start;
+	same = hauli_unlikely(me->co.stack->checks) ? NULL : prototype;
 	for (;;) {
-		body.run(start, r);
+		body.run(prototype, r);
 		hauli_held_check(me);
-		if (hauli_unlikely(!hauli_record_is_fresh(me, start))) {
+		if (hauli_unlikely(!hauli_record_is_fresh(me, prototype))) {
 			bool remote = hauli_coro_is_stolen(me);
 
 			if (body.ended)
-				body.ended(start, remote);
+				body.ended(prototype, remote);
 			if (!hauli_record_may_go_on(me))
 				hauli_record_leave(me);
-			hauli_record_refresh(me, start);
+			hauli_record_refresh(me, prototype);
 		} else if (body.ended) {
-			body.ended(start, false);
+			body.ended(prototype, false);
 		}
 		next = hauli_runq_pop_record(&c->runq, body.steals);
 		if (hauli_likely(hauli_entry_is_record(next)) &&
 			hauli_likely(!c->spawn.records_cancelled)) {
 			r = hauli_entry_record(next);
-			if (hauli_likely(r->start == same)) {
+			if (hauli_likely(r->prototype == same)) {
 				hauli_counter_add(&c->counts.ended, 1);
 				me->arg = r;
 				continue;
 			}
 		}
-		r = hauli_record_next(c, me, start, next);
-		same = start = r->start;
+		r = hauli_record_next(c, me, prototype, next);
+		same = prototype = r->prototype;
 	}
 }
 

@@ -51,17 +51,17 @@ struct hauli_order {
 		/* Stolen, in the order of the thefts, until they withdraw or enter the line. Linked
 		 * by order_next. */
 		*remote;
-	struct hauli_wait_list line; /* at home: entered or waiting to enter; sorted by place */
+	struct hauli_wait_list line; /* at home: entered or waiting to enter; sorted by rank */
 };
 
 struct hauli_orders {
-	/* Place of the last theft of an ordered coroutine from here. Thieves */
+	/* Rank of the last theft of an ordered coroutine from here. Thieves */
 	HAULI_LINE struct hauli_u32_published taken;
 	struct hauli_u64_owned members; /* entries of all lists. Under the guard */
 	uint32_t seen; /* taken when the running batch began. Owner */
-	/* The last one that left, its place, and the pops until then: its slice may go on. Owner */
+	/* The last one that left, its rank, and the pops until then: its slice may go on. Owner */
 	const struct haul_coro *left;
-	uint32_t left_place, left_pops;
+	uint32_t left_rank, left_pops;
 	hauli_order_key_fn *ask; /* gives the keys for HAULI_ORDER_KEY_ASK, or NULL */
 	struct hauli_order of[HAUL_ORDER_KEYS]; /* under the guard of the carrier's ring */
 };
@@ -78,7 +78,7 @@ struct hauli_carrier_spawn {
 	/* coroutines of records begin cancelled. Where carriers steal, set under the ring's guard,
 	 * and read by its holder too */
 	bool records_cancelled;
-	const struct hauli_start *start; /* of coroutines without options. Constant */
+	const struct hauli_prototype *prototype; /* of coroutines without options. Constant */
 	/* A coroutine that has ended at the end of a batch, with its stack, for the next record of
 	 * its stack class; NULL: none (record.c). */
 	struct haul_coro *spare;
@@ -108,7 +108,7 @@ struct hauli_carrier_counts {
 	struct hauli_counter rounds, slices, spawned, ended, messages, parks;
 	struct hauli_counter no_suspends;
 	struct hauli_counter long_slices, foreign_waits; /* written by the watchdog's thread */
-	struct hauli_counter arrived; /* start messages received */
+	struct hauli_counter arrived; /* spawn messages received */
 	struct hauli_counter stolen, steals_failed, searches;
 	/* The time in coroutines, and in a poller that says so (glue.h). */
 	struct hauli_stopwatch work;
@@ -118,7 +118,7 @@ struct hauli_carrier_counts {
 struct hauli_carrier_mail {
 	struct hauli_inbox inbox;
 	struct hauli_detached_mail detached;
-	/* Start messages sent to this carrier. The difference to counts.arrived is under way. */
+	/* Spawn messages sent to this carrier. The difference to counts.arrived is under way. */
 	HAULI_LINE struct hauli_ticket placed;
 };
 

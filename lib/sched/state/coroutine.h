@@ -59,7 +59,7 @@ enum {
 /* Flags. Each but KEPT makes a wait or an end take the slow path. POLLER, STOLEN and KEPT keep a
  * ready coroutine off the fast path into the run queue. */
 enum {
-	HAULI_FLAG_CANCELLED = 1 << 0, /* cleared by a shield only (frame.h). Set by the home */
+	HAULI_FLAG_CANCELLED = 1 << 0, /* cleared by a shield only (extent.h). Set by the home */
 	/* from its theft until it is back. Set by the thief, cleared by the home */
 	HAULI_FLAG_STOLEN = 1 << 1,
 	HAULI_FLAG_POLLER = 1 << 2,
@@ -72,8 +72,8 @@ enum {
 	HAULI_FLAG_NOBODY = 1 << 5,
 	/* pinned for long, where carriers steal. Set by the spawner, and by itself */
 	HAULI_FLAG_KEPT = 1 << 6,
-	/* a deadline or a shield is around its waits (frame.h). Set and cleared by itself */
-	HAULI_FLAG_FRAMED = 1 << 7,
+	/* a deadline or a shield is around its waits (extent.h). Set and cleared by itself */
+	HAULI_FLAG_BOUNDED = 1 << 7,
 };
 
 /* Why a coroutine must not be stolen. */
@@ -92,11 +92,11 @@ _Static_assert(HAULI_PINNED_BY_SPAWN == true, "it is haul_coro_opts.pinned");
 #define HAULI_ORDER_KEY_ASK 255
 
 struct hauli_join;
-struct hauli_start;
+struct hauli_prototype;
 
 /* A coroutine that has not begun (entry.h). */
 struct hauli_record {
-	const struct hauli_start *start; /* read until fn is called, and not after that */
+	const struct hauli_prototype *prototype; /* read until fn is called, and not after that */
 };
 
 /* It lies in a slab, so the memory of one that was freed can still be read. */
@@ -120,7 +120,7 @@ struct haul_coro {
 	void *arg; /* in a join: its struct hauli_join; BLOCKED: its struct hauli_block; after the
 		    * end: the result of the body */
 	struct hauli_tagged joiner; /* the join that waits for it (join.c) */
-	struct hauli_ptr_published frame; /* the innermost (frame.h); NULL: none, or it is free */
+	struct hauli_ptr_published extent; /* the innermost (extent.h); NULL: none, or it is free */
 	union {
 		struct hauli_timer timer;
 		struct hauli_item item; /* HOMELESS */
@@ -128,9 +128,9 @@ struct haul_coro {
 
 	/* Line 2: written by other threads. */
 	HAULI_LINE struct hauli_requests requests;
-	uint32_t place; /* place in the order (order.c); 0: in no list there */
+	uint32_t rank; /* in the order (order.c); 0: in no list there */
 	struct hauli_msg request_msg;
-	struct hauli_msg start_msg; /* spawned by another thread */
+	struct hauli_msg spawn_msg; /* spawned by another thread */
 	struct hauli_msg back_msg; /* stolen; its kind is set by the thief */
 	struct haul_coro *order_next;
 };

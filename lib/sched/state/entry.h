@@ -17,7 +17,7 @@
 #include "sched/state/coroutine.h"
 
 /* How coroutines begin that are spawned as records. Constant while there are any. */
-struct hauli_start {
+struct hauli_prototype {
 	haul_fn *fn; /* gets the record; an entry of the glue runs the same itself */
 	void (*entry)(void *pass); /* where a new stack begins */
 	/* Called on the home's thread, in place of fn: there is no memory for a stack. */
@@ -71,7 +71,7 @@ static inline bool hauli_entry_is_stealable(const struct hauli_entry *entry)
 {
 	if (!hauli_entry_is_record(entry))
 		return hauli_coro_is_stealable((const struct haul_coro *)entry);
-	return !hauli_entry_record(entry)->start->in_coro ||
+	return !hauli_entry_record(entry)->prototype->in_coro ||
 		hauli_coro_is_stealable(hauli_entry_coro(entry));
 }
 

@@ -113,7 +113,7 @@ static unsigned near(const struct hauli_policy *p, unsigned idx, unsigned k)
 }
 
 /* True if the member has a coroutine that another could run while it runs a different one. */
-static bool is_surplus(const struct hauli_policy_snapshot *s)
+static bool is_surplus(const struct hauli_policy_view *s)
 {
 	bool runs = s->began != 0;
 
@@ -122,14 +122,13 @@ static bool is_surplus(const struct hauli_policy_snapshot *s)
 	return runs && s->mail;
 }
 
-static bool is_hogged(
-	const struct hauli_policy *p, const struct hauli_policy_snapshot *s, uint64_t now)
+static bool is_hogged(const struct hauli_policy *p, const struct hauli_policy_view *s, uint64_t now)
 {
 	return s->began != 0 && (int64_t)(now - s->began) >= (int64_t)p->params.hog;
 }
 
 /* Time that the member saves if one slice runs elsewhere; ticks. */
-static uint64_t saved(const struct hauli_policy *p, const struct hauli_policy_snapshot *s)
+static uint64_t saved(const struct hauli_policy *p, const struct hauli_policy_view *s)
 {
 	uint64_t trip_cost = s->ordered ? p->params.trip_cost : 0;
 
@@ -138,7 +137,7 @@ static uint64_t saved(const struct hauli_policy *p, const struct hauli_policy_sn
 
 /* Time that the member saves if its whole queue runs elsewhere; ticks. Infinite for a hog. */
 static uint64_t burden(
-	const struct hauli_policy *p, const struct hauli_policy_snapshot *s, uint64_t now)
+	const struct hauli_policy *p, const struct hauli_policy_view *s, uint64_t now)
 {
 	return is_hogged(p, s, now) ? UINT64_MAX : s->depth * saved(p, s);
 }
@@ -155,7 +154,7 @@ static bool is_too_soon_for_barrier(const struct hauli_policy *p, uint64_t now)
 }
 
 static bool is_profitable(
-	const struct hauli_policy *p, const struct hauli_policy_snapshot *s, uint64_t now)
+	const struct hauli_policy *p, const struct hauli_policy_view *s, uint64_t now)
 {
 	if (!is_surplus(s) || (!s->fenced && is_too_soon_for_barrier(p, now)))
 		return false;
@@ -166,7 +165,7 @@ static bool is_profitable(
 }
 
 /* The number of coroutines to steal: half, including the running one, and at most params.most. */
-static unsigned amount(const struct hauli_policy *p, const struct hauli_policy_snapshot *s)
+static unsigned amount(const struct hauli_policy *p, const struct hauli_policy_view *s)
 {
 	uint32_t half = (s->depth + (s->began != 0 ? 2 : 1)) / 2;
 
@@ -174,7 +173,7 @@ static unsigned amount(const struct hauli_policy *p, const struct hauli_policy_s
 }
 
 static bool steal(
-	struct hauli_thief *t, unsigned victim, const struct hauli_policy_snapshot *s, uint64_t now)
+	struct hauli_thief *t, unsigned victim, const struct hauli_policy_view *s, uint64_t now)
 {
 	hauli_u64_shared_set(&t->policy->theft_at, now);
 	if (!s->fenced)
@@ -185,7 +184,7 @@ static bool steal(
 static bool steal_if_profitable(struct hauli_thief *t, unsigned victim, uint64_t now)
 {
 	const struct hauli_policy *p = t->policy;
-	struct hauli_policy_snapshot s;
+	struct hauli_policy_view s;
 
 	p->ops->look(p, victim, &s);
 	return is_profitable(p, &s, now) && steal(t, victim, &s, now);
@@ -193,7 +192,7 @@ static bool steal_if_profitable(struct hauli_thief *t, unsigned victim, uint64_t
 
 static bool has_surplus(const struct hauli_policy *p, unsigned idx)
 {
-	struct hauli_policy_snapshot s;
+	struct hauli_policy_view s;
 
 	p->ops->look(p, idx, &s);
 	return is_surplus(&s);
@@ -336,7 +335,7 @@ static bool search(struct hauli_thief *t, uint64_t now)
 static bool probe(struct hauli_thief *t, uint64_t now)
 {
 	const struct hauli_policy *p = t->policy;
-	struct hauli_policy_snapshot s, best_snapshot = {0};
+	struct hauli_policy_view s, best_snapshot = {0};
 	int best = NOBODY;
 
 	for (unsigned i = 0; i < 2 && i + 1 < p->members; i++) {

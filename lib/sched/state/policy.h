@@ -17,7 +17,7 @@
 #define HAULI_STEAL_MOST 128 /* maximum per theft: half a ring */
 
 /* What one member sees of another: guesses, outdated when they are used. Times in ticks. */
-struct hauli_policy_snapshot {
+struct hauli_policy_view {
 	uint32_t depth; /* of its ring */
 	bool stealable; /* thieves may find coroutines in its ring or backlog */
 	bool mail; /* thieves may find coroutines in its mail */
@@ -67,7 +67,7 @@ struct hauli_thief {
 
 struct hauli_policy_ops {
 	void (*look)(
-		const struct hauli_policy *p, unsigned idx, struct hauli_policy_snapshot *snapshot);
+		const struct hauli_policy *p, unsigned idx, struct hauli_policy_view *snapshot);
 	/* Steals up to most coroutines. False: it got none. */
 	bool (*steal)(struct hauli_thief *t, unsigned victim, unsigned most);
 	/* Wakes the member, if it sleeps, to search with this token. False: it does not sleep. */

@@ -140,13 +140,13 @@ void hauli_backlog_push(struct hauli_runq *q, struct hauli_entry *entry)
 	hauli_u8_owned_set(&q->behind, true);
 }
 
-void hauli_runq_push_one_by_one(struct hauli_runq *q, const struct hauli_start *start,
+void hauli_runq_push_one_by_one(struct hauli_runq *q, const struct hauli_prototype *prototype,
 	void *const objs[], ptrdiff_t at, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
 		struct hauli_record *r = (struct hauli_record *)((char *)objs[i] + at);
 
-		r->start = start;
+		r->prototype = prototype;
 		hauli_runq_push(q, hauli_entry_of(r));
 	}
 }

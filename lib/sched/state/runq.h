@@ -66,7 +66,7 @@ void hauli_runq_fini(struct hauli_runq *q);
 void hauli_backlog_push(struct hauli_runq *q, struct hauli_entry *entry);
 
 /* hauli_runq_push_records() if they do not fit into the ring. */
-void hauli_runq_push_one_by_one(struct hauli_runq *q, const struct hauli_start *start,
+void hauli_runq_push_one_by_one(struct hauli_runq *q, const struct hauli_prototype *prototype,
 	void *const objs[], ptrdiff_t at, unsigned n);
 
 /* Thief, after hauli_ring_try_steal(). Takes the oldest coroutine for which may() is true, or
@@ -98,7 +98,7 @@ static inline void hauli_runq_push_fast(struct hauli_runq *q, struct hauli_entry
 }
 
 /* Sets n consecutive slots to the records of n objects. */
-static inline void hauli_runq_fill(hauli_ring_slot *slots, const struct hauli_start *start,
+static inline void hauli_runq_fill(hauli_ring_slot *slots, const struct hauli_prototype *prototype,
 	void *const objs[], ptrdiff_t at, unsigned n)
 {
 	uintptr_t marked = (uintptr_t)at + HAULI_ENTRY_RECORD; /* one addition for both */
@@ -107,26 +107,27 @@ static inline void hauli_runq_fill(hauli_ring_slot *slots, const struct hauli_st
 	for (unsigned i = 0; i < n; i++) {
 		char *obj = objs[i];
 
-		((struct hauli_record *)(obj + at))->start = start;
+		((struct hauli_record *)(obj + at))->prototype = prototype;
 		hauli_ring_set(&slots[i], (void *)((uintptr_t)obj + marked));
 	}
 }
 
 /* Pushes the records of n objects, each `at` bytes behind the beginning of its object. */
-static inline void hauli_runq_push_records(struct hauli_runq *q, const struct hauli_start *start,
-	void *const objs[], ptrdiff_t at, unsigned n)
+static inline void hauli_runq_push_records(struct hauli_runq *q,
+	const struct hauli_prototype *prototype, void *const objs[], ptrdiff_t at, unsigned n)
 {
 	uint32_t straight = hauli_ring_straight(&q->ring);
 
 	if (hauli_unlikely(hauli_ring_room(&q->ring) < n) ||
 		hauli_unlikely(hauli_u8_owned_get(&q->behind))) {
-		hauli_runq_push_one_by_one(q, start, objs, at, n);
+		hauli_runq_push_one_by_one(q, prototype, objs, at, n);
 		return;
 	}
-	hauli_runq_fill(hauli_ring_first(&q->ring), start, objs, at, straight < n ? straight : n);
+	hauli_runq_fill(
+		hauli_ring_first(&q->ring), prototype, objs, at, straight < n ? straight : n);
 	if (hauli_unlikely(straight < n))
 		hauli_runq_fill(
-			hauli_ring_slots(&q->ring), start, objs + straight, at, n - straight);
+			hauli_ring_slots(&q->ring), prototype, objs + straight, at, n - straight);
 	hauli_ring_add(&q->ring, n);
 }
 

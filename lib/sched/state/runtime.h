@@ -29,7 +29,7 @@ struct haul_runtime {
 	 * before there are any */
 	bool quiet_pollers;
 	struct hauli_u8_shared woken_from_outside; /* by a thread that is no carrier. Any thread */
-	bool told_stuck; /* under quiet_lock */
+	bool told_deadlock; /* under quiet_lock */
 	pthread_mutex_t quiet_lock;
 	struct haul_launcher launcher;
 	struct hauli_watchdog *watchdog; /* or NULL */

@@ -62,7 +62,7 @@ HAULI_MAY_RACE static bool is_stealable(const struct haul_coro *co)
 }
 
 /* The ready coroutines of v: never too few. */
-static void count_ready(const struct haul_carrier *v, struct hauli_policy_snapshot *s)
+static void count_ready(const struct haul_carrier *v, struct hauli_policy_view *s)
 {
 	const struct hauli_ring *ring = &v->runq.ring;
 	uint32_t claimed;
@@ -82,7 +82,7 @@ static void count_ready(const struct haul_carrier *v, struct hauli_policy_snapsh
 	} while (hauli_ring_claimed(ring) != claimed && --tries > 0);
 }
 
-static void look(const struct hauli_policy *p, unsigned idx, struct hauli_policy_snapshot *s)
+static void look(const struct hauli_policy *p, unsigned idx, struct hauli_policy_view *s)
 {
 	const struct haul_carrier *v = member(p, idx);
 

@@ -12,17 +12,17 @@
  * back from a thief that has not run it. And a coroutine that needs its home's thread in the midst
  * of its slice, for a scope or for haul_pin(), goes there by a message (hauli_go_on_at_home()).
  * Either way it is stolen until its slice ends, and a message, to its own carrier now, tells the
- * home how. So only here, where a slice of a stolen one ends, does a coroutine lose its place
- * (order.c), and no path of a coroutine at home needs to look for one. The start message of one
+ * home how. So only here, where a slice of a stolen one ends, does a coroutine lose its rank
+ * (order.c), and no path of a coroutine at home needs to look for one. The spawn message of one
  * that was taken back, which may still be in the mail, does no harm.
  *
- *	what a stolen one does                              STOLEN       its place
+ *	what a stolen one does                              STOLEN       its rank
  *	yields, parks, sleeps, joins, blocks, or ends       until back   until back
  *	needs its home's thread                             until the slice ends, at home
  *	sends in order                                      until back   until it has entered
  *
  * Between the message that brings a sender home and its entering nothing suspends it, and it is
- * pinned: it cannot end, nor be stolen again, with a place.
+ * pinned: it cannot end, nor be stolen again, with a rank.
  */
 #include "sched/steal/stolen.h"
 

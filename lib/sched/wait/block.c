@@ -32,7 +32,7 @@
 
 #include "base/clock.h"
 #include "sched/state/self.h"
-#include "sched/wait/frame.h"
+#include "sched/wait/extent.h"
 #include "sched/wait/suspend.h"
 #include "sched/wait/wake.h"
 
@@ -55,7 +55,7 @@ int hauli_block_check_slow(
 	hauli_may_suspend(me, call);
 	if (!cancellable)
 		return 0;
-	hauli_frame_bound(me, HAUL_FOREVER); /* the time of a shield may be over */
+	hauli_extent_deadline(me, HAUL_FOREVER); /* the time of a shield may be over */
 	if (!hauli_coro_is_cancelled(me))
 		return 0;
 	/* As refuse_to_wait() in park.c: a loop that ignores the result keeps no carrier. */
@@ -68,7 +68,7 @@ void hauli_block_init(
 {
 	b->co = me;
 	if (cancellable)
-		deadline = hauli_frame_bound(me, deadline);
+		deadline = hauli_extent_deadline(me, deadline);
 	b->kind = HAULI_CORO_BLOCKED | (cancellable ? HAULI_CORO_CANCELLABLE : 0);
 	hauli_u32_published_set(&b->served, false);
 	me->arg = b;

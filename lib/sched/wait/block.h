@@ -10,7 +10,7 @@
 
 /* What two kinds of waits are for: hauli_block.what is this address. A mutex begins with a word:
  * the coroutine that holds it, and flags in the lowest bits. The object of the other one is a
- * scope, which begins with its frame. */
+ * scope, which begins with its extent. */
 extern const char hauli_block_mutex[], hauli_block_children[];
 #define HAULI_BLOCK_MUTEX_FLAGS UINT64_C(3)
 

@@ -42,7 +42,7 @@
 #include "base/clock.h"
 #include "sched/state/runtime.h"
 #include "sched/state/self.h"
-#include "sched/wait/frame.h"
+#include "sched/wait/extent.h"
 #include "sched/wait/request.h"
 #include "sched/wait/suspend.h"
 #include "sched/wait/thread_joins.h"
@@ -347,7 +347,7 @@ int haul_join(struct haul_coro *co, void **result, uint64_t deadline)
 	if (hauli_unlikely(slow) && c == &hauli_nowhere)
 		return join_as_thread(co, result, deadline);
 	if (hauli_unlikely(slow))
-		deadline = hauli_frame_bound(me, deadline);
+		deadline = hauli_extent_deadline(me, deadline);
 	if (hauli_unlikely(deadline != HAUL_FOREVER) && !has_ended_here(c, me, co))
 		return join_until(c, co, result, deadline);
 	join(c, me, co, &j, slow);

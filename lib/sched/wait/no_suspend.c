@@ -10,7 +10,7 @@ _Static_assert(sizeof(struct hauli_no_suspend) <= sizeof(struct haul_no_suspend)
 		_Alignof(struct hauli_no_suspend) <= _Alignof(struct haul_no_suspend),
 	"what haul/carrier.h reserves");
 
-void haul_no_suspend_begin(struct haul_no_suspend *block, const char *place)
+void haul_no_suspend_begin(struct haul_no_suspend *block, const char *where)
 {
 	struct hauli_no_suspend *s = (struct hauli_no_suspend *)block;
 	struct haul_carrier *c = hauli_here();
@@ -20,7 +20,7 @@ void haul_no_suspend_begin(struct haul_no_suspend *block, const char *place)
 		return;
 	*s = (struct hauli_no_suspend){
 		.outer = c->wait.no_suspend,
-		.place = place,
+		.where = where,
 		.exceptions = c->exceptions,
 		.cxx = c->cxx,
 		.handles = hauli_u8_shared_get(&me->flags) & HAULI_FLAG_HANDLES,

@@ -14,7 +14,7 @@ struct hauli_exceptions;
 
 struct hauli_no_suspend {
 	struct hauli_no_suspend *outer;
-	const char *place;
+	const char *where;
 	struct hauli_exceptions *exceptions; /* the carrier's, for the end */
 	bool cxx; /* the same */
 	bool handles; /* the coroutine's flag was set before */

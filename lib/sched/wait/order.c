@@ -5,20 +5,20 @@
  *
  * A thief takes the oldest coroutine (conc/ring.c: it passes over pinned ones only), so each stolen
  * coroutine would have run before every coroutine that runs at home later. A theft of an ordered
- * coroutine gives it the next number, its place. When the owner opens a batch it notes the number
- * of the last theft that it sees; coroutines that run in the batch have their place behind that.
+ * coroutine gives it the next number, its rank. When the owner opens a batch it notes the number
+ * of the last theft that it sees; coroutines that run in the batch have their rank behind that.
  *
- *	place of a stolen coroutine     the number of its theft
- *	place of a coroutine at home    one more than the last number that its batch has seen
+ *	rank of a stolen coroutine     the number of its theft
+ *	rank of a coroutine at home    one more than the last number that its batch has seen
  *
- * A coroutine that enters waits for all stolen ones with a smaller place, and for those before it
- * in the line. The line is sorted by place; a newcomer goes behind equal places. A coroutine that
+ * A coroutine that enters waits for all stolen ones with a smaller rank, and for those before it
+ * in the line. The line is sorted by rank; a newcomer goes behind equal ranks. A coroutine that
  * has come home in the midst of its slice, to send or for a scope, stays in the list of stolen ones
  * until it enters or the slice ends, since others may run before it. It cannot be stolen anew with
- * a place: it is stolen until the slice ends, or pinned until it has entered (stolen.c).
+ * a rank: it is stolen until the slice ends, or pinned until it has entered (stolen.c).
  *
  * A slice that enters again comes before all others: it has waited for each smaller
- * place, and those behind it have not run since. It enters at the front, with the place it had.
+ * rank, and those behind it have not run since. It enters at the front, with the rank it had.
  *
  * Why a slice that runs at home belongs right behind the thefts that its batch has seen:
  * - A theft closes the batch (conc/ring.c). The slice that runs at that time was popped before
@@ -37,9 +37,9 @@
  * slice belong behind it. After a coroutine has begun its argument may be freed, so the key is not
  * computed later: stolen then, it is not ordered.
  *
- * No coroutine waits forever: it waits for smaller places only, and a remote coroutine ends its
+ * No coroutine waits forever: it waits for smaller ranks only, and a remote coroutine ends its
  * slice. A coroutine that has entered or waits is pinned. A coroutine that is stolen again before
- * its slice has ended, even by its home, keeps its place: coroutines behind it may have compared
+ * its slice has ended, even by its home, keeps its rank: coroutines behind it may have compared
  * theirs with it already.
  *
  * Lists and numbers are under the guard of the home's ring. members is read without the guard: by
@@ -63,7 +63,7 @@ static bool is_before(uint32_t a, uint32_t b)
 	return (int32_t)(a - b) < 0;
 }
 
-/* Appends co, whose place is the largest so far. */
+/* Appends co, whose rank is the largest so far. */
 static void append(struct haul_coro **at, struct haul_coro *co)
 {
 	while (*at)
@@ -108,24 +108,24 @@ void hauli_order_take(struct haul_carrier *v, struct haul_coro *co)
 {
 	if (co->order_key == HAULI_ORDER_KEY_ASK)
 		co->order_key = hauli_ctx_is_unstarted(&co->co.ctx) ? ask(v, co) : 0;
-	HAUL_BUG_ON(co->place != 0); /* else it would be in the list twice */
+	HAUL_BUG_ON(co->rank != 0); /* else it would be in the list twice */
 	if (co->order_key == 0)
 		return;
-	co->place = hauli_u32_published_get(&v->steal.orders.taken) + 1;
-	co->place += co->place == 0;
+	co->rank = hauli_u32_published_get(&v->steal.orders.taken) + 1;
+	co->rank += co->rank == 0;
 	append(&order_of(v, co)->remote, co);
 	count_members(v, 1);
-	hauli_u32_published_set(&v->steal.orders.taken, co->place);
+	hauli_u32_published_set(&v->steal.orders.taken, co->rank);
 }
 
-/* The first in the line, if it waits and no stolen coroutine has a smaller place; else NULL. */
+/* The first in the line, if it waits and no stolen coroutine has a smaller rank; else NULL. */
 static struct haul_coro *may_enter(const struct hauli_order *o)
 {
 	struct haul_coro *first = o->line.first ? o->line.first->coro : NULL;
 
 	if (!first || hauli_coro_state(first) != HAULI_CORO_ORDER_WAIT)
 		return NULL;
-	return o->remote && is_before(o->remote->place, first->place) ? NULL : first;
+	return o->remote && is_before(o->remote->rank, first->rank) ? NULL : first;
 }
 
 /* Releases the guard, and makes the first in the line ready if it may enter. */
@@ -142,19 +142,19 @@ void hauli_order_withdraw(struct haul_carrier *c, struct haul_coro *co)
 {
 	struct hauli_order *o;
 
-	if (co->place == 0)
+	if (co->rank == 0)
 		return;
 	o = order_of(c, co);
 	hauli_ring_hold(&c->runq.ring);
 	take_out(&o->remote, co);
-	co->place = 0;
+	co->rank = 0;
 	count_members(c, -1);
 	release(c, o);
 }
 
 static bool must_wait(const struct hauli_order *o, const struct haul_coro *co)
 {
-	return o->line.first->coro != co || (o->remote && is_before(o->remote->place, co->place));
+	return o->line.first->coro != co || (o->remote && is_before(o->remote->rank, co->rank));
 }
 
 /* True: co has left in this slice, since when the carrier has run no other. */
@@ -164,14 +164,14 @@ static bool enters_again(const struct haul_carrier *c, const struct haul_coro *c
 		c->steal.orders.left_pops == hauli_ring_popped(&c->runq.ring);
 }
 
-/* Inserts w before the first larger place. Most come last; those that were stolen come early. */
+/* Inserts w before the first larger rank. Most come last; those that were stolen come early. */
 static void insert(struct hauli_wait_list *line, struct hauli_waiter *w)
 {
 	struct hauli_waiter *at = line->first;
 
-	if (line->last && !is_before(w->coro->place, line->last->coro->place))
+	if (line->last && !is_before(w->coro->rank, line->last->coro->rank))
 		at = NULL;
-	while (at && !is_before(w->coro->place, at->coro->place))
+	while (at && !is_before(w->coro->rank, at->coro->rank))
 		at = at->next;
 	hauli_wait_list_enter_before(line, w, at);
 }
@@ -180,17 +180,17 @@ static void join_line(struct haul_carrier *c, struct hauli_order *o, struct haul
 {
 	struct haul_coro *co = w->coro;
 
-	if (co->place != 0) { /* it was stolen, and is back */
+	if (co->rank != 0) { /* it was stolen, and is back */
 		take_out(&o->remote, co);
 		insert(&o->line, w);
 		return;
 	}
 	count_members(c, 1);
 	if (enters_again(c, co)) {
-		co->place = c->steal.orders.left_place;
+		co->rank = c->steal.orders.left_rank;
 		hauli_wait_list_enter_before(&o->line, w, o->line.first);
 	} else {
-		co->place = c->steal.orders.seen + 1;
+		co->rank = c->steal.orders.seen + 1;
 		insert(&o->line, w);
 	}
 }
@@ -216,11 +216,11 @@ void hauli_order_leave(struct haul_carrier *c, struct haul_coro *co, struct haul
 	struct hauli_order *o = order_of(c, co);
 
 	c->steal.orders.left = co;
-	c->steal.orders.left_place = co->place;
+	c->steal.orders.left_rank = co->rank;
 	c->steal.orders.left_pops = hauli_ring_popped(&c->runq.ring);
 	hauli_ring_hold(&c->runq.ring);
 	hauli_wait_list_leave(&o->line, w);
-	co->place = 0;
+	co->rank = 0;
 	count_members(c, -1);
 	release(c, o);
 }

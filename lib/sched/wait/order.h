@@ -39,7 +39,7 @@ static inline void hauli_order_begins(const struct haul_carrier *home)
 		hauli_order_ask_key();
 }
 
-/* Thief, under the guard of the ring of v, the home of co. Gives co its place. Must be called in
+/* Thief, under the guard of the ring of v, the home of co. Gives co its rank. Must be called in
  * the order of the thefts. */
 void hauli_order_take(struct haul_carrier *v, struct haul_coro *co);
 

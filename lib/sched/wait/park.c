@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "sched/state/self.h"
-#include "sched/wait/frame.h"
+#include "sched/wait/extent.h"
 #include "sched/wait/suspend.h"
 
 void haul_yield(void)
@@ -58,7 +58,7 @@ static __attribute__((noinline)) int sleep_slow(
 	bool early;
 
 	hauli_may_suspend(me, call);
-	deadline = hauli_ticks_at(hauli_frame_bound(me, HAUL_FOREVER));
+	deadline = hauli_ticks_at(hauli_extent_deadline(me, HAUL_FOREVER));
 	early = deadline < at;
 	if (cancelled(me))
 		return refuse_to_wait(c, me);
@@ -154,7 +154,7 @@ static __attribute__((noinline)) int park_slow(
 	struct haul_carrier *c, struct haul_coro *me, uint64_t deadline)
 {
 	hauli_may_suspend(me, "haul_park");
-	deadline = hauli_frame_bound(me, deadline);
+	deadline = hauli_extent_deadline(me, deadline);
 	if (deadline != 0 && cancelled(me))
 		return refuse_to_wait(c, me);
 	if (hauli_coro_is_stolen(me))

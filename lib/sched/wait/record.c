@@ -25,7 +25,8 @@ static inline struct haul_coro *take_spare(struct haul_carrier *c, struct hauli_
 {
 	struct haul_coro *co = c->spawn.spare;
 
-	if (!co || !hauli_record_fits(co, r->start) || hauli_unlikely(c->spawn.records_cancelled))
+	if (!co || !hauli_record_fits(co, r->prototype) ||
+		hauli_unlikely(c->spawn.records_cancelled))
 		return NULL;
 	c->spawn.spare = NULL;
 	hauli_record_reuse(co, r);
@@ -37,8 +38,8 @@ static inline struct haul_coro *take_spare(struct haul_carrier *c, struct hauli_
 static struct haul_coro *make(
 	struct haul_carrier *c, struct haul_carrier *home, struct hauli_record *r)
 {
-	const struct hauli_start *start = r->start;
-	struct hauli_stack *stack = hauli_stack_get(&c->stacks, start->stack_class);
+	const struct hauli_prototype *prototype = r->prototype;
+	struct hauli_stack *stack = hauli_stack_get(&c->stacks, prototype->stack_class);
 	struct haul_coro *co = stack ? hauli_slab_get(&c->coros) : NULL;
 
 	if (hauli_unlikely(!co)) {
@@ -46,8 +47,8 @@ static struct haul_coro *make(
 			hauli_stack_put(&c->stacks, stack, NULL);
 		return NULL;
 	}
-	hauli_coro_set_up(co, start->fn, r, &start->opts, true);
-	hauli_coro_prepare(co, stack, start->entry);
+	hauli_coro_set_up(co, prototype->fn, r, &prototype->opts, true);
+	hauli_coro_prepare(co, stack, prototype->entry);
 	if (hauli_unlikely(home->spawn.records_cancelled))
 		hauli_u8_shared_init(&co->flags, HAULI_FLAG_CANCELLED);
 	hauli_ptr_published_set(&co->home, home);
@@ -57,13 +58,13 @@ static struct haul_coro *make(
 /* Gives the coroutine of a record that is part of it a stack; NULL: no memory. */
 static struct haul_coro *complete(struct haul_carrier *c, struct hauli_record *r)
 {
-	const struct hauli_start *start = r->start;
-	struct hauli_stack *stack = hauli_stack_get(&c->stacks, start->stack_class);
+	const struct hauli_prototype *prototype = r->prototype;
+	struct hauli_stack *stack = hauli_stack_get(&c->stacks, prototype->stack_class);
 	struct haul_coro *co = hauli_coro_of_record(r);
 
 	if (hauli_unlikely(!stack))
 		return NULL;
-	hauli_coro_prepare(co, stack, start->entry);
+	hauli_coro_prepare(co, stack, prototype->entry);
 	return co;
 }
 
@@ -71,7 +72,7 @@ static struct haul_coro *begin(struct haul_carrier *c, struct hauli_record *r)
 {
 	struct haul_coro *co;
 
-	if (hauli_likely(r->start->in_coro))
+	if (hauli_likely(r->prototype->in_coro))
 		return complete(c, r);
 	co = take_spare(c, r);
 	return co ? co : make(c, c, r);
@@ -80,11 +81,11 @@ static struct haul_coro *begin(struct haul_carrier *c, struct hauli_record *r)
 /* There is no memory for a stack. A coroutine tries again when those before it have run. */
 static void put_off(struct haul_carrier *c, struct hauli_record *r)
 {
-	if (r->start->in_coro) {
+	if (r->prototype->in_coro) {
 		hauli_queue_new(c, hauli_coro_of_record(r));
 		return;
 	}
-	r->start->drop(r);
+	r->prototype->drop(r);
 	hauli_counter_add(&c->counts.ended, 1);
 }
 
@@ -107,23 +108,23 @@ __attribute__((noinline)) struct haul_coro *hauli_record_begin(
 	struct haul_carrier *c, struct hauli_entry *entry)
 {
 	struct hauli_record *r = hauli_entry_record(entry);
-	const struct hauli_start *start = r->start;
+	const struct hauli_prototype *prototype = r->prototype;
 	struct haul_coro *co = hauli_coro_of_record(r);
 	struct hauli_stack *stack;
 
-	if (!hauli_likely(start->in_coro))
+	if (!hauli_likely(prototype->in_coro))
 		return begin_slow(c, entry);
-	stack = hauli_stack_try_get(&c->stacks, start->stack_class);
+	stack = hauli_stack_try_get(&c->stacks, prototype->stack_class);
 	if (hauli_unlikely(!stack))
 		return begin_slow(c, entry);
-	hauli_coro_prepare(co, stack, start->entry);
+	hauli_coro_prepare(co, stack, prototype->entry);
 	return co;
 }
 
 bool hauli_record_may_take(struct haul_carrier *c, const struct hauli_entry *entry)
 {
 	struct hauli_stack *stack =
-		hauli_stack_get(&c->stacks, hauli_entry_record(entry)->start->stack_class);
+		hauli_stack_get(&c->stacks, hauli_entry_record(entry)->prototype->stack_class);
 	void *object = hauli_slab_get(&c->coros);
 
 	if (stack)
@@ -137,7 +138,7 @@ struct haul_coro *hauli_record_take(
 	struct haul_carrier *c, struct haul_carrier *v, struct hauli_entry *entry)
 {
 	struct hauli_record *r = hauli_entry_record(entry);
-	struct haul_coro *co = r->start->in_coro ? complete(c, r) : make(c, v, r);
+	struct haul_coro *co = r->prototype->in_coro ? complete(c, r) : make(c, v, r);
 
 	HAUL_BUG_ON(!co);
 	return co;

@@ -21,8 +21,8 @@ static inline struct haul_coro *hauli_entry_to_run(
 							    : hauli_entry_begun(entry);
 }
 
-/* The part of a coroutine that its first slice finds as its start says: eight bytes, compared and
- * stored as one word. */
+/* The part of a coroutine that its first slice finds as its prototype says: eight bytes, compared
+ * and stored as one word. */
 union hauli_fresh {
 	struct {
 		struct hauli_u8_owned state;
@@ -54,48 +54,52 @@ static inline uint64_t hauli_record_fresh(const struct haul_coro_opts *opts)
  * this start, and nobody has sent it a request. The home of a stolen one may write its flags
  * meanwhile: STOLEN stays set. */
 HAULI_MAY_RACE static inline bool hauli_record_is_fresh(
-	const struct haul_coro *co, const struct hauli_start *start)
+	const struct haul_coro *co, const struct hauli_prototype *prototype)
 {
 	uint64_t word;
 
 	HAULI_RACES(co);
 	__builtin_memcpy(&word, &co->state, sizeof(word));
-	return word == start->fresh && !hauli_requests_pending(&co->requests);
+	return word == prototype->fresh && !hauli_requests_pending(&co->requests);
 }
 
 /* Owner. co runs, or has ended, is detached and has no flags: makes it as if it began with this
- * start. */
-static inline void hauli_record_refresh(struct haul_coro *co, const struct hauli_start *start)
+ * prototype. */
+static inline void hauli_record_refresh(
+	struct haul_coro *co, const struct hauli_prototype *prototype)
 {
 	hauli_coro_set_state(co, HAULI_CORO_READY);
 	hauli_permit_take(&co->permit);
-	co->pinned = start->opts.pinned;
+	co->pinned = prototype->opts.pinned;
 	co->back = 0;
-	co->order_key = start->opts.order_key;
+	co->order_key = prototype->opts.order_key;
 }
 
-/* Owner. The same, for a co that began with another start of the same entry and stack class, and
- * becomes the coroutine of r. */
+/* Owner. The same, for a co that began with another prototype of the same entry and stack class,
+ * and becomes the coroutine of r. */
 static inline void hauli_record_reuse(struct haul_coro *co, struct hauli_record *r)
 {
-	const struct hauli_start *start = r->start;
+	const struct hauli_prototype *prototype = r->prototype;
 
-	co->fn = start->fn;
-	co->co.name = start->opts.name ? start->opts.name : "-";
-	hauli_record_refresh(co, start);
+	co->fn = prototype->fn;
+	co->co.name = prototype->opts.name ? prototype->opts.name : "-";
+	hauli_record_refresh(co, prototype);
 	co->arg = r;
 }
 
 /* A spare coroutine keeps the entry that it began with, for hauli_record_fits(): true if it may
- * become the coroutine of a record with this start. */
-static inline void hauli_record_set_entry(struct haul_coro *spare, const struct hauli_start *start)
+ * become the coroutine of a record with this prototype. */
+static inline void hauli_record_set_entry(
+	struct haul_coro *spare, const struct hauli_prototype *prototype)
 {
-	spare->arg = (void *)start->entry;
+	spare->arg = (void *)prototype->entry;
 }
 
-static inline bool hauli_record_fits(const struct haul_coro *spare, const struct hauli_start *start)
+static inline bool hauli_record_fits(
+	const struct haul_coro *spare, const struct hauli_prototype *prototype)
 {
-	return spare->arg == (void *)start->entry && spare->co.stack->cls == start->stack_class;
+	return spare->arg == (void *)prototype->entry &&
+		spare->co.stack->cls == prototype->stack_class;
 }
 
 /* Thief c. True if hauli_record_take() can turn this record into a coroutine. */

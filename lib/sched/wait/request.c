@@ -9,7 +9,7 @@
 #include "sched/state/runtime.h"
 #include "sched/state/self.h"
 #include "sched/wait/block.h"
-#include "sched/wait/frame.h"
+#include "sched/wait/extent.h"
 #include "sched/wait/joined.h"
 #include "sched/wait/park.h"
 #include "sched/wait/thread_joins.h"
@@ -36,7 +36,7 @@ static void unpark_here(struct haul_carrier *c, struct haul_coro *co)
 
 void hauli_cancel_here(struct haul_carrier *c, struct haul_coro *co)
 {
-	if (hauli_frame_keeps_cancel(co))
+	if (hauli_extent_keeps_cancel(co))
 		return;
 	hauli_u8_shared_set_bits(&co->flags, HAULI_FLAG_CANCELLED);
 	if (hauli_coro_state(co) & HAULI_CORO_CANCELLABLE) {

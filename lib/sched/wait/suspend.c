@@ -16,7 +16,7 @@ void hauli_may_suspend(const struct haul_coro *me, const char *call)
 	if (hauli_here()->wait.no_suspend)
 		hauli_misuse(call,
 			"called in the block of HAUL_NO_SUSPEND() at %s; let the block end before",
-			hauli_here()->wait.no_suspend->place);
+			hauli_here()->wait.no_suspend->where);
 	if (flags & HAULI_FLAG_HANDLES)
 		hauli_misuse(call,
 			"called in a burst handler or a source, which must not suspend; "

@@ -14,7 +14,7 @@
 enum hauli_back {
 	HAULI_BACK_YIELD,
 	HAULI_BACK_SAME, /* it has not ended: the same slice goes on at home */
-	HAULI_BACK_SEND, /* the rest enters the order, at home, with the slice's place */
+	HAULI_BACK_SEND, /* the rest enters the order, at home, with the slice's rank */
 	HAULI_BACK_END,
 	/* It waits until timer.at: with the kind of wait, an enum hauli_coro_state. */
 	HAULI_BACK_WAIT = 1 << 4,

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sched/wait/frame.h"
+#include "sched/wait/extent.h"
 
 #include "sched/state/self.h"
 #include "sched/wait/suspend.h"
 
 #define CANCELLED 1
 
-/* Makes f the innermost frame. Its waits take the slow path if a deadline or a shield is around
+/* Makes f the innermost extent. Its waits take the slow path if a deadline or a shield is around
  * them. */
-static void set(struct haul_coro *me, struct hauli_frame *f)
+static void set(struct haul_coro *me, struct hauli_extent *f)
 {
 	bool matters = f && f->deadline != HAUL_FOREVER;
 
-	hauli_ptr_published_set(&me->frame, f);
+	hauli_ptr_published_set(&me->extent, f);
 	if (matters)
-		hauli_u8_shared_set_bits(&me->flags, HAULI_FLAG_FRAMED);
+		hauli_u8_shared_set_bits(&me->flags, HAULI_FLAG_BOUNDED);
 	else
-		hauli_u8_shared_clear_bits(&me->flags, HAULI_FLAG_FRAMED);
+		hauli_u8_shared_clear_bits(&me->flags, HAULI_FLAG_BOUNDED);
 }
 
-void hauli_frame_enter(struct haul_coro *me, struct hauli_frame *f, bool shields)
+void hauli_extent_enter(struct haul_coro *me, struct hauli_extent *f, bool shields)
 {
-	struct hauli_frame *outer = hauli_frame_of(me);
+	struct hauli_extent *outer = hauli_extent_of(me);
 
 	f->outer = outer;
 	f->owner = me;
@@ -39,9 +39,9 @@ void hauli_frame_enter(struct haul_coro *me, struct hauli_frame *f, bool shields
 }
 
 /* Gives the cancel that f has kept to the shield around f, or to me. */
-static void pass_on(struct haul_coro *me, struct hauli_frame *f)
+static void pass_on(struct haul_coro *me, struct hauli_extent *f)
 {
-	struct hauli_frame *outer = f->outer && f->outer->owner == me ? f->outer->shield : NULL;
+	struct hauli_extent *outer = f->outer && f->outer->owner == me ? f->outer->shield : NULL;
 
 	if (!hauli_u8_shared_get(&f->cancelled))
 		return;
@@ -51,9 +51,9 @@ static void pass_on(struct haul_coro *me, struct hauli_frame *f)
 		hauli_u8_shared_set_bits(&me->flags, HAULI_FLAG_CANCELLED);
 }
 
-void hauli_frame_leave(struct haul_coro *me, struct hauli_frame *f, const char *call)
+void hauli_extent_leave(struct haul_coro *me, struct hauli_extent *f, const char *call)
 {
-	if (hauli_frame_of(me) != f)
+	if (hauli_extent_of(me) != f)
 		hauli_misuse(call, "the block ends before one inside it, or in another coroutine");
 	set(me, f->outer);
 	if (f->shield == f)
@@ -61,19 +61,19 @@ void hauli_frame_leave(struct haul_coro *me, struct hauli_frame *f, const char *
 	f->owner = NULL;
 }
 
-void hauli_frame_inherit(struct haul_coro *me, struct hauli_frame *f)
+void hauli_extent_inherit(struct haul_coro *me, struct hauli_extent *f)
 {
 	set(me, f);
 }
 
-void hauli_frame_disown(struct haul_coro *me)
+void hauli_extent_disown(struct haul_coro *me)
 {
 	set(me, NULL);
 }
 
-uint64_t hauli_frame_bound_slow(struct haul_coro *me, uint64_t deadline)
+uint64_t hauli_extent_deadline_slow(struct haul_coro *me, uint64_t deadline)
 {
-	struct hauli_frame *f = hauli_frame_of(me);
+	struct hauli_extent *f = hauli_extent_of(me);
 
 	if (f->shield && f->owner == me && hauli_u8_shared_get(&f->shield->cancelled) &&
 		haul_now() >= f->shield->deadline)
@@ -81,9 +81,9 @@ uint64_t hauli_frame_bound_slow(struct haul_coro *me, uint64_t deadline)
 	return deadline < f->deadline ? deadline : f->deadline;
 }
 
-bool hauli_frame_keeps_cancel_slow(struct haul_coro *co)
+bool hauli_extent_keeps_cancel_slow(struct haul_coro *co)
 {
-	struct hauli_frame *f = hauli_frame_of(co), *shield;
+	struct hauli_extent *f = hauli_extent_of(co), *shield;
 
 	shield = f->owner == co ? f->shield : NULL;
 	if (!shield)
