@@ -8,7 +8,7 @@ from .intervals import FEWEST
 from .measured import Measured, word
 
 OFTEN = 0.2  # a larger share of disturbed runs is said before anything else
-MOST = 0.5  # with a larger one, the answer says itself that the runs leave it open
+MOST = 0.5  # with a larger share the result itself says that the runs leave it open
 RULE = (f"Without a target, half the CPU is worth twice the p99: the poller with the lowest p99 x "
         f"(CPU + {units.percent(CPU_FLOOR)}) wins.")
 
@@ -44,7 +44,7 @@ def _named(names):
 
 
 class Advice:
-    """About one kind of arrivals."""
+    """The advice for one kind of arrivals."""
 
     def __init__(self, measured, arrivals, goal):
         self.measured = measured

@@ -71,7 +71,7 @@ class Limit:
         return False if low > self.limit else None
 
     def missed_by(self, point):
-        """What to make small where nobody meets the target."""
+        """The figures to make small where no poller meets the target."""
         return [value for value in point.over_runs(self.name) if value]
 
     def says(self):
@@ -201,8 +201,8 @@ def judge(measured, arrivals, load, goal):
 
 
 def bridge(judgements):
-    """Where the runs cannot tell whether a poller meets the target, it is allowed if it is at a
-    load next to it: else noise about a limit would change the choice from load to load."""
+    """If the runs at a load cannot tell whether a poller meets the target, allows it if it meets
+    the target at a load beside it: else noise at the limit would change the choice at each load."""
     found = [j for j in judgements if j.decided()]
     for n, judgement in enumerate(found):
         beside = {name for other in found[max(n - 1, 0):n + 2] for name in other.sure
@@ -238,7 +238,7 @@ class Segment:
         return False if False in mets else None if None in mets else True
 
     def alike(self):
-        """Pollers that the runs do not tell from this one."""
+        """Pollers that the runs do not distinguish from this one."""
         return [n for n in self.allowed if n != self.poller
                 and all(n in j.sure for j in self.judgements)]
 

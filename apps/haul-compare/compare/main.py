@@ -35,13 +35,13 @@ def complain(line):
 
 
 def versions(version, folders):
-    """Of haul, DPDK, and the source tree that the programs are from."""
+    """The versions of haul and DPDK, and of the source tree that the programs are from."""
     fwd = program.find("haul-fwd", folders)
     return {"haul": version, "dpdk": dpdk_version(fwd), "commit": commit(fwd)}
 
 
 def dpdk_version(fwd):
-    """As haul-doctor beside it says."""
+    """What the haul-doctor in the same folder says."""
     doctor = fwd and os.path.join(os.path.dirname(os.path.realpath(fwd)), "haul-doctor")
     try:
         done = subprocess.run([doctor], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -85,7 +85,7 @@ class Files:
         self.complained = False
 
     def keep(self, data):
-        """What was measured so far."""
+        """Writes what was measured so far."""
         try:
             textfile.replace(self.partial, json.dumps(data))
         except OSError as e:
@@ -102,7 +102,7 @@ class Files:
 
     def write(self, data):
         """Returns (the advice, the folder), or raises OSError."""
-        self.forget(self.partial)  # it may take the last room
+        self.forget(self.partial)  # it may take up the room that the report needs
         try:
             return report.write(data, self.folder, self.target), self.folder
         except OSError as e:
@@ -146,13 +146,13 @@ def finish(data, files, code, why, bar):
     return code if folder or code else FAILED
 
 
-def measure(asked, arguments, version, folders, place):
-    """place: a folder for files that nobody needs afterwards."""
+def measure(asked, arguments, version, folders, temporary):
+    """temporary: a folder for files that nobody needs afterwards."""
     files = Files(os.path.abspath(asked.out), asked.target)
     facts = Report(shlex.join([NAME, *arguments]), machine.facts(), versions(version, folders))
     bar = progress.Progress(asked.minutes * 60)
     refused = None if asked.port else links.enter()
-    session = Session(asked, folders, facts, bar, place)
+    session = Session(asked, folders, facts, bar, temporary)
     session.checkpoint = lambda: files.keep(facts.data())
     code, why, tells = measured(session, refused)
     for number in ENDING:
@@ -196,9 +196,9 @@ def run(arguments, version, folders):
     if asked.remake:
         return remake(asked)
     prepare(asked.out)
-    with scratch.folder() as place:
+    with scratch.folder() as temporary:
         return measure(asked, arguments, version, [asked.programs] if asked.programs else folders,
-                       place)
+                       temporary)
 
 
 class Ending:

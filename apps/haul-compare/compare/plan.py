@@ -9,7 +9,7 @@ OTHER_ARRIVALS_AT = 0.1, 0.5  # of the maximum
 RUN_SECONDS = 0.2  # the shortest, as planned
 RUN_SECONDS_LEAST = 0.12  # the shortest, if runs had to be made again
 RUN_SECONDS_MOST = 3.0
-PACKETS = 300  # a slow load runs for longer, so that it has so many
+PACKETS = 300  # at least, in a run: a slow load runs for longer
 OVERHEAD = 0.16  # seconds of a run besides: start, drain, figures; measured later
 # Shares of the time, besides runs: start and maximum, idle, step, neighbour, report.
 SHARE_MAXIMUM, SHARE_IDLE, SHARE_STEPS, SHARE_NEIGHBOURS, SHARE_END = 0.06, 0.03, 0.04, 0.12, 0.02

@@ -63,21 +63,21 @@ def load_scale(rates, start, end):
 
 
 def _draw_line(drawing, lines, points, name, x, y, sizes=None):
-    """The line of a poller with its intervals; x is a function. Returns the line's last place, its
-    slot and its name, or None."""
+    """The line of a poller with its intervals; x is a function. Returns the line's last
+    position, its slot and its name, or None."""
     if not points:
         return None
     slot = lines.slots[points[0].poller]
-    places = [(p, x(p), y.at(p.value(name))) for p in points]
-    drawing.path([(px, py) for _, px, py in places], f"s{slot} line")
-    for point, px, _ in places:
+    positions = [(p, x(p), y.at(p.value(name))) for p in points]
+    drawing.path([(px, py) for _, px, py in positions], f"s{slot} line")
+    for point, px, _ in positions:
         found = point.interval(name)
         if found:
             drawing.path([(px, y.at(found[0])), (px, y.at(found[1]))], f"s{slot} bar")
-    for n, (point, px, py) in enumerate(places):
+    for n, (point, px, py) in enumerate(positions):
         drawing.add(marker(slot, px, py, sizes[n] if sizes else 3.8, doubtful(point),
                            lines.about(point, name)))
-    return *places[-1][1:], slot, points[0].poller
+    return *positions[-1][1:], slot, points[0].poller
 
 
 def _limit(drawing, lines, name, x, y):

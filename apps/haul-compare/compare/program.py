@@ -15,7 +15,7 @@ PATIENCE = 60  # seconds for a start or an answer on a busy machine
 END_PATIENCE = 5
 PR_SET_PDEATHSIG = 1
 
-CPUS = os.sched_getaffinity(0)  # that this process was given
+CPUS = os.sched_getaffinity(0)  # of this process at its start
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -34,8 +34,8 @@ def find(name, folders):
 
 
 def _of_parent():
-    """In the child: it ends with its parent, also if that is killed, and its CPUs are decided by
-    its options."""
+    """Runs in the child: it ends with its parent, also if that is killed, and its CPUs are
+    decided by its options."""
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     for number in signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP:
         signal.signal(number, signal.SIG_DFL)
@@ -73,7 +73,7 @@ class Process:
         raise Failed(f"the {self.what} {how}" + (f": {said}" if said else ""))
 
     def wait_for(self, condition, what):
-        """Until condition() is true, or Failed."""
+        """Waits until condition() is true; raises Failed."""
         end = time.monotonic() + PATIENCE
         while not condition():
             self.check()
@@ -162,7 +162,7 @@ class Fwd(Process):
             raise Failed(f"the {self.what}: {command}: {said.splitlines()[-1]}")
 
     def figures(self):
-        """What --json has, so far."""
+        """The figures of --json so far."""
         said = self.ask("show json")
         try:
             return json.loads(said)

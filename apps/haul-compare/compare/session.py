@@ -102,8 +102,8 @@ class Session:
         self.report.note(line)
         self.progress.say(f"haul-compare: {line}")
 
-    def place(self, pid):
-        """The main thread of a process to CPUs that are not measured, where there are."""
+    def move_main_thread(self, pid):
+        """Moves the main thread of a process to CPUs that are not measured, if there are any."""
         if self.others:
             os.sched_setaffinity(pid, self.others)
 
@@ -115,7 +115,7 @@ class Session:
                    [side.subject for side in self.sides] + self.neighbours)
 
     def read_load(self):
-        """The recorded load, in place of options."""
+        """Reads the recorded load, which replaces options."""
         options = self.options
         if not options.load:
             return
@@ -148,7 +148,7 @@ class Session:
         self.look_for_others()
         haul = subject.Haul(fwd, link.subject, self.cpus[1], work, link.kind, self.scratch)
         self.ends.append(haul)
-        self.place(haul.pid)
+        self.move_main_thread(haul.pid)
         link.ready()
         side = self.add_side(fwd, "haul", link, haul, work)
         self.report.body.update({
@@ -175,7 +175,7 @@ class Session:
         generator = Generator(fwd, name, link.generator, self.cpus[0], work, self.options.seed,
                               self.scratch, link.generator_more)
         self.ends.append(generator)
-        self.place(generator.pid)
+        self.move_main_thread(generator.pid)
         side = run.Side(generator, measured, self.watch, self.shared)
         self.sides.append(side)
         return side
@@ -226,7 +226,7 @@ class Session:
         return self.began + self.options.minutes * 60 - time.monotonic()
 
     def select(self, poller):
-        """The side of a poller; the others leave the CPU."""
+        """Returns the side of a poller; the other sides leave the CPU."""
         side = self.by_poller[poller]
         for other in self.sides:
             if other is not side:
@@ -335,7 +335,7 @@ class Session:
         return left > 0 and (not rounds or todo.run_seconds(rounds, left) > plan.RUN_SECONDS_LEAST)
 
     def one(self, todo, cell, poller, usual):
-        """A run. True if nothing disturbed it."""
+        """Makes one run. True if nothing disturbed it."""
         began = time.monotonic()
         seconds = cell.seconds(usual)
         found = self.select(poller).run(poller, cell.pps, cell.arrivals, seconds)
@@ -353,7 +353,7 @@ class Session:
         return not found["disturbed"]
 
     def keeps_all(self):
-        """False if disturbed runs alone are no reason to go on."""
+        """False if there is no reason to continue with disturbed runs only."""
         return self.undisturbed > 0 or self.options.disturbed == "keep"
 
     def check_undisturbed(self):
@@ -395,15 +395,15 @@ class Session:
         if not path:
             self.say("no neighbour: the program compare-neighbour is not installed")
             return
-        places = [("core", self.cpus[1])]
-        places += [("sibling", c) for c in machine.siblings(self.cpus[1])
-                   if c in program.CPUS and c != self.cpus[0]][:1]
-        pieces = len(places) * len(NEIGHBOUR_LOADS) * (len(self.by_poller) + 1)
+        cpus = [("core", self.cpus[1])]
+        cpus += [("sibling", c) for c in machine.siblings(self.cpus[1])
+                 if c in program.CPUS and c != self.cpus[0]][:1]
+        pieces = len(cpus) * len(NEIGHBOUR_LOADS) * (len(self.by_poller) + 1)
         times = self.times(pieces, NEIGHBOUR_SECONDS + NEIGHBOUR_OVERHEAD, NEIGHBOUR_RUNS, budget)
         if not times:
             self.say("the time is too short for neighbours")
             return
-        for where, cpu in places:
+        for where, cpu in cpus:
             self.measure_neighbour(neighbour.Neighbour(path, cpu, self.scratch), where, pps, times)
 
     def rest_all(self):

@@ -71,18 +71,18 @@ def _curve(lines, poller, load):
 
 def _draw_curve(drawing, slot, curve, x, y, poller):
     """Steps, from all packets down to the slowest one; markers at p90, p99, p99.9."""
-    places = [(x.at(curve[0][0]), y.at(1.0))]
+    corners = [(x.at(curve[0][0]), y.at(1.0))]
     share_before = 1.0
     for bound, share in curve:
         if share < y.low:
             share = 0.0
-        if x.at(bound) - places[-1][0] > 0.6 or share == 0:
-            places += [(x.at(bound), y.at(max(share_before, y.low))),
+        if x.at(bound) - corners[-1][0] > 0.6 or share == 0:
+            corners += [(x.at(bound), y.at(max(share_before, y.low))),
                        (x.at(bound), y.at(max(share, y.low)))]
             share_before = share
         if share == 0:
             break
-    drawing.path(places, f"s{slot} line thin")
+    drawing.path(corners, f"s{slot} line thin")
     for wanted in PERCENTILES:
         reached = next((bound for bound, share in curve if share <= wanted), None)
         if reached and wanted > y.low:
@@ -155,13 +155,13 @@ def neighbours(measured):
     """What a program beside the poller loses of its work: a row for each poller and load."""
     title = "what a neighbour loses"
     found = [n for n in measured.neighbours if units.finite(n.get("lost_share")) is not None]
-    places = sorted({word(n.get("where")) for n in found})
+    kinds = sorted({word(n.get("where")) for n in found})
     if not found:
         return nothing(title)
     slots = theme.slots(measured.pollers())
     drawing = Drawing(WIDTH, 0, title)
     top = 30
-    for where in places:
+    for where in kinds:
         top = _neighbours_at(drawing, [n for n in found if word(n.get("where")) == where], where,
                              slots, top)
     drawing.height = top - 30

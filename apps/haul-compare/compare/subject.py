@@ -45,16 +45,16 @@ class Subject:
         self.poller = poller
 
     def rest(self):
-        """It is not measured for a while, and must not use the CPU."""
+        """Called when it is not measured for a while, and must not use the CPU."""
 
     def cpu_ns(self):
         return cpu_ns(self.pid) if self.pid else 0
 
     def begin(self):
-        """Before a run."""
+        """Called before a run."""
 
     def finish(self):
-        """After a run; returns figures that only its end tells."""
+        """Called after a run; returns figures that it tells only at its end."""
         return {}
 
     def calls(self, difference):

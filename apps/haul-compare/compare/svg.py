@@ -123,18 +123,19 @@ def marker(slot, x, y, size=4.0, hollow=False, about=""):
 
 
 def spread(wanted, low, high, gap=LINE):
-    """Places for labels: as near as possible to where they are wanted, gap apart, from low to
+    """Positions for labels: as near as possible to where they are wanted, gap apart, from low to
     high; in the order of the input."""
     order = sorted(range(len(wanted)), key=lambda n: wanted[n])
     gap = min(gap, (high - low) / max(len(wanted) - 1, 1))
-    places = []
+    positions = []
     for n in order:
-        places.append(max(wanted[n], low, places[-1] + gap if places else low))
-    for n in reversed(range(len(places))):
-        places[n] = min(places[n], high if n == len(places) - 1 else places[n + 1] - gap)
+        positions.append(max(wanted[n], low, positions[-1] + gap if positions else low))
+    for n in reversed(range(len(positions))):
+        most = high if n == len(positions) - 1 else positions[n + 1] - gap
+        positions[n] = min(positions[n], most)
     found = [0.0] * len(wanted)
-    for n, place in zip(order, places):
-        found[n] = place
+    for n, position in zip(order, positions):
+        found[n] = position
     return found
 
 
@@ -201,11 +202,11 @@ def axes(drawing, x, y, name_x, name_y, labels=(str, str), left=True):
 def end_labels(drawing, ends, x, low, high):
     """Names right of the lines: ends is [(x, y, slot, name), ...]."""
     ends = list(ends)
-    places = spread([y for _, y, _, _ in ends], low, high)
-    for (from_x, from_y, slot, name), place in zip(ends, places):
-        drawing.path([(from_x + 7, from_y), (x - 12, place)], f"s{slot} lead")
-        drawing.add(marker(slot, x - 4, place))
-        drawing.text(x + 6, place + 4, name, "small")
+    positions = spread([y for _, y, _, _ in ends], low, high)
+    for (from_x, from_y, slot, name), position in zip(ends, positions):
+        drawing.path([(from_x + 7, from_y), (x - 12, position)], f"s{slot} lead")
+        drawing.add(marker(slot, x - 4, position))
+        drawing.text(x + 6, position + 4, name, "small")
 
 
 def legend(drawing, entries, x, y, right):
