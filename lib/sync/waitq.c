@@ -149,7 +149,7 @@ int hauli_crowd_wait(struct hauli_crowd *crowd, struct hauli_sync_wait *w)
 
 void hauli_crowd_release(struct hauli_crowd *crowd, uint64_t value)
 {
-	bool idle = !crowd->going.first; /* else the last one served serves these, too */
+	bool idle = !crowd->going.first; /* else a waiter served before serves these */
 	struct hauli_waiter *some = NULL;
 
 	hauli_wait_list_append(&crowd->going, &crowd->q.list);
