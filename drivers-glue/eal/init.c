@@ -93,7 +93,7 @@ static int check_places(
 	return err;
 }
 
-/* EAL's reasons, several for one failure, in one line. */
+/* line: the first one that EAL has logged; it may log several about one failure. */
 static int failed(const char *line, int err, char *errbuf, size_t errlen)
 {
 	snprintf(errbuf, errlen, "DPDK cannot start: %s", line[0] ? line : rte_strerror(err));

@@ -222,7 +222,7 @@ static struct hauli_capture_queue *hooks_of(const struct haul_capture *c, unsign
 
 static bool captures(const struct haul_capture *c, const struct hauli_rxq *r)
 {
-	/* The queues of an RPS target are its proxy's, which captures. */
+	/* The packets of an RPS target pass through queues of its proxy, and are captured there. */
 	return c->opts.captures[r->rx.port] && !r->target;
 }
 

@@ -28,8 +28,8 @@ static bool spreads(const struct haul_io_opts *opts)
 	}
 }
 
-/* Carriers below the result have a queue of a port with this number of queues, or a proxy with a
- * queue. */
+/* Returns n: carriers 0 to n - 1 have a queue of a port with this number of queues, or a proxy that
+ * has one. */
 static unsigned reach(struct haul_io *io, struct haul_runtime *rt, unsigned queues)
 {
 	unsigned n = queues;
@@ -40,7 +40,7 @@ static unsigned reach(struct haul_io *io, struct haul_runtime *rt, unsigned queu
 	return n;
 }
 
-/* Carriers below the result have a queue of each port, or a proxy. */
+/* Returns n: carriers 0 to n - 1 have a queue of each port, or a proxy. */
 static unsigned count_served(struct haul_io *io, struct haul_runtime *rt)
 {
 	unsigned carriers = haul_carriers(rt);
@@ -63,7 +63,8 @@ static unsigned count_served(struct haul_io *io, struct haul_runtime *rt)
 	return n;
 }
 
-/* Copies the peers of the ports. Default: 0-1, 2-3, and a last port without a neighbour itself. */
+/* Copies the peers of the ports. Default: 0 and 1, 2 and 3, ..., and a last port without a pair
+ * itself. */
 static void set_peers(struct haul_io *io)
 {
 	unsigned n = io->opts.nb_ports;
@@ -77,7 +78,7 @@ static void set_peers(struct haul_io *io)
 	io->opts.peers = io->peers;
 }
 
-/* For a carrier without a queue of that port: its proxy. */
+/* The proxy of a carrier without a queue of that port. */
 static struct hauli_poller *proxy_poller_of(
 	struct haul_io *io, struct hauli_poller *p, unsigned port)
 {
@@ -97,7 +98,7 @@ static bool set_up_filter(struct hauli_rxq *r)
 	return r->filter;
 }
 
-/* A queue of the port's. */
+/* Sets up r for a queue of the port; that of an RPS target is none. */
 static bool set_up_rxq(struct haul_io *io, struct hauli_rxq *r)
 {
 	struct haul_queue queue = haul_port_queue(r->port, r->rx.queue);
@@ -157,7 +158,8 @@ static unsigned count_more(const struct haul_io *io, unsigned port, unsigned car
 	return queues > carrier ? (queues - carrier - 1) / io->nb_pollers : 0;
 }
 
-/* The queues of a port that no carrier would poll otherwise, behind the first ones of all ports. */
+/* Sets up the carrier's other queues of a port, which no carrier would poll otherwise. In rxqs they
+ * follow the first queues of all ports. */
 static bool set_up_more(
 	struct haul_io *io, struct hauli_poller *p, unsigned port, struct hauli_rxq **r)
 {
@@ -171,7 +173,7 @@ static bool set_up_more(
 	return true;
 }
 
-/* Allocates one carrier's part as one piece of its node's memory. */
+/* Allocates one carrier's part in one piece, in memory of the carrier's NUMA node. */
 static struct hauli_poller *create_poller(struct haul_io *io, struct haul_carrier *carrier)
 {
 	unsigned ports = io->opts.nb_ports, n = ports;

@@ -14,7 +14,7 @@ void hauli_io_configure(struct haul_io *io, const struct haul_io_opts *opts);
 
 /* The descriptors that pollers wait on. 0, or -errno with a line that begins with caller. */
 int hauli_io_open_waits(struct haul_io *io, const char *caller, char *errbuf, size_t errlen);
-/* No poller is waited for any more. May be called twice. */
+/* Closes them, once no pollers run. May be called twice. */
 void hauli_io_close_waits(struct haul_io *io);
 
 /* Frees io. No poller is registered. */

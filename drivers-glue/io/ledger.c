@@ -105,7 +105,7 @@ bool hauli_ledger_check_rx(const struct hauli_rxq *r, const char *where, char *b
 {
 	uint64_t received = hauli_counter_read(&r->packets);
 	uint64_t in_flight = hauli_rxq_in_flight(r);
-	/* A burst function has handled all packets that it received. */
+	/* A burst function has no count of its own: it has handled all packets that it received. */
 	uint64_t not_started = hauli_counter_read(&r->not_started);
 	uint64_t started = r->on_packet ? hauli_counter_read(&r->started) : received - not_started;
 	uint64_t dropped = 0;

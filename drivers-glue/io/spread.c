@@ -141,7 +141,7 @@ uint16_t hauli_spread(struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n)
 	return own;
 }
 
-/* Packets that were passed to the target, and whose handlers have not ended. */
+/* The number of packets that were passed to the target and whose handlers have not ended. */
 static uint64_t under_way(const struct hauli_rps_target *target)
 {
 	const struct hauli_rxq *r = target->rxq;

@@ -103,7 +103,7 @@ static bool have_ended(struct haul_io *io, const struct timespec *until)
 	return all;
 }
 
-/* The pollers must end before the carriers and the ports. */
+/* Keeps the runtime and the ports from ending before the pollers. */
 static void hold(struct haul_io *io)
 {
 	hauli_runtime_hold(io->rt);

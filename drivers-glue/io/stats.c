@@ -59,7 +59,7 @@ static void add_tx(struct haul_io_stats *st, const struct hauli_tx *tx)
 	st->dropped[HAUL_DROP_STOPPING] += hauli_counter_read(&tx->stopping);
 }
 
-/* Packets that an RPS target counted as sent, and its proxy dropped. */
+/* Takes back packets that an RPS target counted as sent, and its proxy dropped. */
 static void take_back(struct haul_io_stats *st, const struct hauli_tx_proxy *proxy)
 {
 	uint64_t refused = hauli_counter_read(&proxy->refused);
@@ -71,7 +71,7 @@ static void take_back(struct haul_io_stats *st, const struct hauli_tx_proxy *pro
 	st->dropped[HAUL_DROP_STOPPING] += dropped;
 }
 
-/* True if an earlier queue of the port belongs to the same device. */
+/* True if an earlier queue of the port belongs to the same ethdev. */
 static bool is_seen(const struct haul_port *port, unsigned q)
 {
 	uint16_t id = haul_port_queue(port, q).port_id;
@@ -177,8 +177,8 @@ static struct hauli_port_bytes *bytes_before(
 	return &io->bytes_before[port * (n + 1) + (carrier == HAUL_ALL ? n : carrier)];
 }
 
-/* Adds the bytes counted before to those counted now. Returns the packets that were not counted:
- * those of a PMD that has counted no bytes for any since then. */
+/* Adds the bytes counted before to those counted now. Returns the number of packets without counted
+ * bytes: all since then if the PMD has counted no bytes since then. */
 static uint64_t continue_bytes(
 	const struct hauli_bytes *before, uint64_t packets, uint64_t *bytes, bool pmd_counts)
 {

@@ -48,8 +48,8 @@ static void set_up(struct haul_io *io, struct hauli_times *t, unsigned port, uns
 	hauli_txq_stamps(&p->txs[port].q);
 }
 
-/* Carriers without a poller too: stolen handlers may end there. Pages come from the node of the
- * thread that first writes to them, which is the carrier's. */
+/* Also for carriers without a poller: stolen handlers may end there. Pages come from the NUMA node
+ * of the thread that first writes to them: the carrier. */
 bool hauli_times_create(struct haul_io *io)
 {
 	unsigned n = haul_carriers(io->rt);

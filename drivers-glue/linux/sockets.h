@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds the sockets that a PMD opens and does not show. */
+/* Finds the sockets that a PMD opens and does not tell. */
 #ifndef HAULI_LINUX_SOCKETS_H
 #define HAULI_LINUX_SOCKETS_H
 

@@ -204,7 +204,7 @@ int hauli_ethdevs_configure(struct haul_port *port, char *errbuf, size_t errlen)
 		port->kind->sizes(port);
 	port->was_promiscuous = port->iface[0] && (hauli_iface_flags(port->iface) & IFF_PROMISC);
 	err = rte_eth_macaddr_get(port->vdevs[0].port_id, &port->mac);
-	/* Some PMDs without a wire have no address either. */
+	/* PMDs of virtual devices may have no MAC address: then a random one is used. */
 	if (err == 0 && rte_is_zero_ether_addr(&port->mac))
 		rte_eth_random_addr(port->mac.addr_bytes);
 	return err;
@@ -239,7 +239,7 @@ static int set_rss(const struct haul_port *port, uint16_t port_id)
 	return err == -ENOTSUP ? 0 : err;
 }
 
-/* Not every PMD can; without being asked for it, the port works all the same. */
+/* Not every PMD can set them: unless the user asks for it, that is no error. */
 static int set_filters(const struct haul_port *port, uint16_t port_id, char *errbuf, size_t errlen)
 {
 	enum haul_filter promiscuous = port->config.promiscuous;

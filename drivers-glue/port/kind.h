@@ -93,7 +93,7 @@ struct hauli_kind {
 	/* The configuration. */
 	bool rss; /* spread by the NIC's hash where it has one */
 	bool rx_interrupts; /* ask for them: the fds that adopt() needs come with them */
-	bool wait_link; /* the link comes by itself within two seconds, or not at all */
+	bool wait_link; /* the link is up within two seconds of the start, or not at all */
 	bool promiscuous; /* filters by address unless promiscuous */
 	enum hauli_port_wait_on wait_on;
 	const char *wait_name; /* what wait_on is: "queue interrupt" */
@@ -134,8 +134,8 @@ struct hauli_kind {
 	/* The descriptor of queue q signals packets, and the PMD returned none: makes the PMD poll.
 	 * Polling thread. */
 	void (*nudge)(const struct haul_port *port, unsigned q);
-	/* Finds a failure of the interface or file behind the port that the PMD does not notice,
-	 * and writes one line to what. A control thread, about once a second. */
+	/* Finds a failure, unnoticed by the PMD, of the interface or file behind the port, and
+	 * writes one line to what. A control thread, about once a second. */
 	void (*look)(const struct haul_port *port, char *what, size_t size);
 	/* True if queue q has room for pkt: a burst call that does not take pkt now never will.
 	 * Polling thread. NULL: not known, the queue may be full. */

@@ -49,7 +49,8 @@ static int check_alone(const struct haul_port *port, const char *iface, char *er
 static int explain(
 	const struct haul_port *port, int err, const char *line, char *errbuf, size_t errlen)
 {
-	/* The kind of a raw vdev's driver does not know the vdev's main part and interface. */
+	/* The spec's kind, which for a raw vdev explains nothing: its driver's kind (port->kind)
+	 * does not know the vdev's main part and interface. */
 	const struct hauli_kind *kind = port->spec.kind;
 	int better = kind->explain ? kind->explain(port, line, errbuf, errlen) : 0;
 

@@ -57,7 +57,7 @@ bool hauli_help_request(struct hauli_help *h, unsigned i);
 /* Clears the help-wanted bit of member i, which had no work. The caller must look once more. */
 void hauli_help_clear_request(struct hauli_help *h, unsigned i);
 
-/* The first member from i on, cyclically, that wants help, or that is parked; -1: none. */
+/* The first member from i on, cyclically, that wants help, or that is idle; -1: none. */
 int hauli_help_next_wanted(const struct hauli_help *h, unsigned i);
 int hauli_help_next_idle(const struct hauli_help *h, unsigned i);
 
@@ -65,7 +65,7 @@ int hauli_help_next_idle(const struct hauli_help *h, unsigned i);
  * stops, it hands the token to a sleeper if any member still does, and else gives it back. */
 int hauli_help_take_token(struct hauli_help *h);
 
-/* The caller must look after it whether any member wants help. */
+/* After this call the caller must look whether any member wants help. */
 void hauli_help_give_token(struct hauli_help *h, int token);
 
 #endif

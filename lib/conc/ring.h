@@ -34,7 +34,7 @@ struct hauli_ring {
 	_Atomic uint32_t guard; /* enum hauli_ring_guard. All */
 	_Atomic uint32_t kept; /* pushes, ever, of items that thieves may not take. Owner */
 	_Atomic uint32_t keeping; /* kept, or kept + 1 within such a push. Owner */
-	/* other pushes, when a thief found the end. The guard's holder */
+	/* pushes less kept, when a thief last found the end. The guard's holder */
 	_Atomic uint32_t exhausted_at;
 	/* while the ring is fenced, in place of limit. Owner opens, thieves and owner close */
 	_Atomic uint32_t fenced_limit;

@@ -40,8 +40,8 @@ struct afpacket {
 	uint64_t missed; /* under lock: a read resets the kernel's figures */
 };
 
-/* The ring's frames hold those of the wished MTU, with the bytes that the kernel reserves. The PMD
- * expects a block to be full of frames, and the kernel wants blocks of whole pages. */
+/* A frame of the ring holds one of the wished MTU, and the bytes that the kernel reserves. The PMD
+ * expects frames to fill a block, and the kernel wants blocks of whole pages. */
 static unsigned frame_size(const struct haul_port *port)
 {
 	unsigned most = port->config.mtu + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN + RX_HEADERS + 1;
@@ -49,8 +49,8 @@ static unsigned frame_size(const struct haul_port *port)
 	return most <= FRAME_SIZE ? FRAME_SIZE : RTE_ALIGN_CEIL(most, BLOCK_SIZE);
 }
 
-/* Of each direction; they fill their blocks. By default fewer of long frames: the user may lock
- * little memory. */
+/* The frames of a ring, of each direction; they fill whole blocks. By default there are fewer long
+ * frames: the user may lock little memory. */
 static unsigned frames(const struct haul_port *port)
 {
 	unsigned ring = RTE_MAX(port->opts.rx_ring, port->opts.tx_ring);

@@ -10,15 +10,15 @@
  * The signal's handler adds one to a count that all queues share, and a poll reads its queue only
  * if the count differs from the one that it saw last. So packets may lie unread until the next
  * signal:
- * - The addition is not atomic. A thread that loses its CPU amid it stores an old count later, and
- *   the next signal leads to a count that another thread has seen.
+ * - The addition is not atomic. A thread that is preempted in the middle of it stores an old count
+ *   later, and the next signal leads to a count that another thread has seen already.
  * - If RLIMIT_SIGPENDING signals are pending for the user, the kernel sends SIGIO instead, which
  *   ends a program that has no handler for it.
  * - A packet handler may block the signal.
- * - A poll that finds no packet buffer drops a packet, and has seen the count all the same.
+ * - A poll that finds no packet buffer drops a packet, and remembers the new count all the same.
  * The handler is a function like any other, so haul calls it: on SIGIO, after a wait in vain
- * (nudge()), and every LOOK_US if packets lie in a queue (look()). This addition may meet another,
- * too, and then the next look does it again.
+ * (nudge()), and every LOOK_US if packets lie in a queue (look()). This addition may be lost to a
+ * concurrent one, too; then the next look makes up for it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +45,7 @@
 
 static void (*count)(int sig); /* the PMD's handler. Constant once a port is started */
 
-/* By the PMD's MTU: the kernel's interface may have another one. */
+/* Sizes follow from the PMD's MTU: the kernel's interface may have another one. */
 static void sizes(struct haul_port *port)
 {
 	unsigned mtu = port->config.mtu ? port->config.mtu : RTE_ETHER_MTU;

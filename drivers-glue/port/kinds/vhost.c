@@ -87,7 +87,7 @@ static const struct hauli_key vhost_keys[] = {
 };
 
 /* The PMD registers a callback on its socket when it is configured, and unregisters it only when it
- * stops: without, EAL's interrupt thread would panic when the socket is closed. */
+ * stops: otherwise EAL's interrupt thread would panic when the socket is closed. */
 static void release_virtio_user(struct haul_port *port)
 {
 	struct hauli_vdev *v = &port->vdevs[0];
