@@ -53,8 +53,8 @@ def symbol_at(address):
 
 
 def callee(frame):
-    """The name of the function of haul that the frame's function has called, or None: a jump at the
-    end of that function may have led elsewhere."""
+    """The name of the public function that the frame's function calls, read from the call
+    instruction: the frames do not show it if it has jumped to another one. None if unknown."""
     size = 4 if frame.architecture().name() == "aarch64" else 5  # bytes of the call
     try:
         code = frame.architecture().disassemble(frame.pc() - size)[0]["asm"]
@@ -83,7 +83,7 @@ class Selected(gdb.unwinder.Unwinder):
         if names is None:
             raise gdb.GdbError("haul does not know the registers of " + frame.architecture().name())
         self.names = names
-        self.top = self.place(frame)
+        self.top = self.registers(frame)
         self.context = {field: int(ctx[field]) for field in names}
         # gdb looks up the code of a caller one byte before its return address. A suspended context
         # goes on at pc itself.
@@ -98,11 +98,11 @@ class Selected(gdb.unwinder.Unwinder):
         for limit, on in limits:
             gdb.execute("set %s %s" % (limit, "on" if on else "off"), to_string=True)
 
-    def place(self, frame):
+    def registers(self, frame):
         return tuple(int(frame.read_register(self.names[name])) for name in ("sp", "pc"))
 
     def __call__(self, frame):
-        if self.place(frame) != self.top:
+        if self.registers(frame) != self.top:
             return None
         types = {name: frame.read_register(self.names[name]).type for name in self.names}
         values = {name: gdb.Value(self.context[name]).cast(types[name]) for name in self.names}
@@ -123,7 +123,7 @@ class Selected(gdb.unwinder.Unwinder):
 
     def is_shown(self):
         """True if the selected thread is the one in which the coroutine was selected."""
-        return self.enabled and self.place(gdb.newest_frame()) == self.top
+        return self.enabled and self.registers(gdb.newest_frame()) == self.top
 
     def restore(self, before):
         """Sets what __dict__ was before."""
@@ -208,7 +208,7 @@ class Coroutine:
         return " %s %#x" % (target.name(), target.address) if target else ""
 
     def awaited(self):
-        """What it is blocked for, and who holds that, as in a dump."""
+        """The object that it is blocked for, and who holds that, as in a dump."""
         block = self.value["arg"].cast(gdb.lookup_type("struct hauli_block").pointer())
         if int(block["what"]) == 0:
             return ""
@@ -221,8 +221,8 @@ class Coroutine:
         selected.select(self.value["co"]["ctx"])
 
     def user_frame(self):
-        """Of a selected one: the frame of the user's function that waits, or None, and the name of
-        the function of haul that it has called."""
+        """Of a selected coroutine: the frame of the user's function that waits, or None, and the
+        name of the function of haul that it has called."""
         call, frame = None, selected.first()
         while frame is not None and self.haul.owns(frame):
             call, frame = frame.name(), frame.older()
@@ -268,7 +268,7 @@ class Haul:
         self.coro = gdb.lookup_type("struct haul_coro")
         self.states = {f.enumval: f.name[len(STATE_PREFIX):].lower().replace("_", " ")
                        for f in gdb.lookup_type("enum hauli_coro_state").fields()}
-        # From the first of the bits beside a kind of wait on.
+        # The lowest of the bits that are combined with a kind of wait.
         self.beside = next(value for value, name in self.states.items() if name == "armed")
         self.folders = tuple(  # of haul's sources
             os.path.normpath(os.path.join(os.path.dirname(anchor.symtab.fullname()), up))
@@ -279,7 +279,7 @@ class Haul:
         self.all = None
 
     def state_of(self, byte):
-        """None: it is no state."""
+        """The name of the state; None if there is no such state."""
         return self.states.get(byte % self.beside)
 
     def owns(self, frame):
@@ -288,7 +288,7 @@ class Haul:
         return symtab is not None and os.path.normpath(symtab.fullname()).startswith(self.folders)
 
     def joined(self):
-        """By the address of the coroutine that waits: the one that it joins."""
+        """{address of a coroutine that waits in a join: the coroutine that it joins}"""
         if self.targets is None:
             kind = gdb.lookup_type("struct hauli_join").pointer()
             joins = ((word(co.value["joiner"]) & ~7, co) for co in self.coroutines())
@@ -296,13 +296,13 @@ class Haul:
         return self.targets
 
     def names(self):
-        """By address."""
+        """{address: name} of the coroutines."""
         if self.all is None:
             self.all = {co.address: co.name() for co in self.coroutines() if co.state != "ended"}
         return self.all
 
     def word_at(self, address):
-        """0 if there is none."""
+        """The word at the address; 0 if it cannot be read."""
         try:
             return int(gdb.Value(address).cast(gdb.lookup_type("uint64_t").pointer()).dereference())
         except gdb.error:
@@ -320,7 +320,7 @@ class Haul:
         return self.sps
 
     def running(self):
-        """By the address of a coroutine that a carrier runs: the carrier's thread."""
+        """{address of a coroutine that runs: the id of its carrier's thread}"""
         if self.current is None:
             carriers = [rt["carriers"][n] for rt in self.runtimes()
                         for n in range(int(rt["nb_carriers"]))]
@@ -338,7 +338,7 @@ class Haul:
         return gdb.Value(address).cast(kind.pointer()).dereference()
 
     def coroutines(self):
-        """All that have not ended, or were not joined yet."""
+        """Yields all coroutines that have not ended, or were not joined yet."""
         for number, value in enumerate(self.objects(), 1):
             yield Coroutine(self, value, number)
 
