@@ -59,7 +59,7 @@ static bool is_ours(const struct stat *st)
 }
 
 /* Creates EAL's directory first: then it is ours or existed before. */
-static bool has_own_place(void)
+static bool has_own_directory(void)
 {
 	const char *base = base_of_eal();
 	char path[PATH_MAX];
@@ -202,7 +202,7 @@ int hauli_rundir_prepare(char *notice, size_t len)
 	const char *before = getenv(WHERE);
 	char path[] = "/tmp/haul-XXXXXX";
 
-	if (has_own_place())
+	if (has_own_directory())
 		return 0;
 	walk(open_dir(AT_FDCWD, "/tmp"), sweep_fresh);
 	if (!mkdtemp(path))

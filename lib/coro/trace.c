@@ -62,7 +62,7 @@ unsigned hauli_trace_interrupted(const void *uc, void **pcs, unsigned most)
 	return t.n;
 }
 
-static void print_place(const char *pc, FILE *out)
+static void print_symbol(const char *pc, FILE *out)
 {
 	Dl_info info = {NULL};
 	const char *file;
@@ -137,7 +137,7 @@ void hauli_trace_print(void *const *pcs, unsigned n, FILE *out)
 	trim(&pcs, &n);
 	for (unsigned i = 0; i < n; i++) {
 		fputs("    ", out);
-		print_place(pcs[i], out);
+		print_symbol(pcs[i], out);
 		fputc('\n', out);
 	}
 }
@@ -147,6 +147,6 @@ void hauli_trace_print_line(void *const *pcs, unsigned n, FILE *out)
 	trim(&pcs, &n);
 	for (unsigned i = 0; i < n; i++) {
 		fputs(i > 0 ? " < " : "", out);
-		print_place(pcs[i], out);
+		print_symbol(pcs[i], out);
 	}
 }

@@ -362,7 +362,7 @@ int haul_start(
 	struct start s = {opts ? opts : &defaults, opts ? opts->plan : NULL, errbuf, errlen};
 	int err;
 
-	HAUL_MISUSE_IF(!rt, "the place for the runtime is NULL");
+	HAUL_MISUSE_IF(!rt, "the address for the runtime is NULL");
 	err = check(&s);
 	if (err)
 		return err;
