@@ -52,6 +52,8 @@ static int check(struct haul_io *io, struct haul_io_opts *opts, char *errbuf, si
 			"cannot call a source; start with spread off");
 	else
 		err = hauli_io_check(opts, "haul_io_resume", errbuf, errlen);
+	if (!err)
+		err = hauli_io_check_ports(opts, "haul_io_resume", errbuf, errlen);
 	return err;
 }
 

@@ -68,6 +68,28 @@ int hauli_io_check(struct haul_io_opts *opts, const char *caller, char *errbuf, 
 	return err;
 }
 
+static bool is_started(const struct haul_port *port)
+{
+	for (unsigned i = 0; i < port->nb_vdevs; i++)
+		if (!port->vdevs[i].started)
+			return false;
+	return true;
+}
+
+int hauli_io_check_ports(
+	const struct haul_io_opts *opts, const char *caller, char *errbuf, size_t errlen)
+{
+	for (unsigned i = 0; i < opts->nb_ports; i++) {
+		if (is_started(opts->ports[i]))
+			continue;
+		snprintf(errbuf, errlen,
+			"%s: port '%s' is not started; call haul_port_start() first", caller,
+			haul_port_spec(opts->ports[i]));
+		return -EINVAL;
+	}
+	return 0;
+}
+
 static int register_poller(struct hauli_poller *p, haul_fn *body)
 {
 	const struct haul_poller_opts opts = {.name = "poller", .wakeup = hauli_idle_wakeup};
@@ -163,6 +185,8 @@ int haul_io_start(struct haul_io **out, struct haul_runtime *rt, const struct ha
 	}
 	chosen = *opts;
 	err = hauli_io_check(&chosen, "haul_io_start", errbuf, errlen);
+	if (!err && !opts->stopped)
+		err = hauli_io_check_ports(&chosen, "haul_io_start", errbuf, errlen);
 	if (err)
 		return err;
 	err = hauli_packet_init(opts->times);

@@ -83,6 +83,34 @@ START_TEST(what_the_pmd_counts_survives_a_reset)
 }
 END_TEST
 
+START_TEST(a_port_that_is_not_started_is_not_polled)
+{
+	const char *const specs[] = {"null:", "ring:", NULL};
+	struct haul_io_opts opts;
+	struct bed bed;
+	char *err = bed.errbuf;
+	size_t len = sizeof(bed.errbuf);
+
+	bed_open(&bed, specs);
+	opts = bed_io_opts(&bed);
+	opts.on_burst = ignore;
+	ck_assert_int_eq(haul_port_stop(bed.ports[1], err, len), 0);
+	ck_assert_int_eq(haul_io_start(&bed.io, bed.rt, &opts, err, len), -EINVAL);
+	ck_assert_str_eq(
+		err, "haul_io_start: port 'ring:' is not started; call haul_port_start() first");
+	ck_assert_int_eq(haul_port_start(bed.ports[1], err, len), 0);
+	bed_start(&bed, &opts);
+	ck_assert_int_eq(haul_io_stop(bed.io, 0, err, len), 0);
+	ck_assert_int_eq(haul_port_stop(bed.ports[0], err, len), 0);
+	ck_assert_int_eq(haul_io_resume(bed.io, NULL, err, len), -EINVAL);
+	ck_assert_str_eq(
+		err, "haul_io_resume: port 'null:' is not started; call haul_port_start() first");
+	ck_assert_int_eq(haul_port_start(bed.ports[0], err, len), 0);
+	ck_assert_int_eq(haul_io_resume(bed.io, NULL, err, len), 0);
+	bed_close(&bed, 0);
+}
+END_TEST
+
 static void count(const struct rte_memzone *zone, void *n)
 {
 	++*(unsigned *)n;
@@ -114,4 +142,5 @@ START_TEST(closed_ports_leave_nothing_in_dpdk)
 END_TEST
 
 BED_MAIN("io_ports", {a_polled_port_keeps_its_configuration},
-	{what_the_pmd_counts_survives_a_reset}, {closed_ports_leave_nothing_in_dpdk})
+	{a_port_that_is_not_started_is_not_polled}, {what_the_pmd_counts_survives_a_reset},
+	{closed_ports_leave_nothing_in_dpdk})

@@ -7,7 +7,8 @@
  *
  * Order of calls: haul_port_open(), haul_port_start(), haul_start(), haul_io_start(); to end,
  * haul_io_stop(), haul_stop(), haul_port_close(), haul_io_free(). In between, haul_io_stop() and
- * haul_io_resume() any number of times.
+ * haul_io_resume() any number of times. The runtime has the launcher of haul_eal_launcher():
+ * threads that EAL does not know have no caches of packet buffers, and are several times slower.
  */
 #ifndef HAUL_DPDK_IO_H
 #define HAUL_DPDK_IO_H
@@ -223,9 +224,10 @@ HAUL_API void haul_drop_verdict(struct haul_rx *rx, struct rte_mbuf *pkt, enum h
  * Registers a poller on each carrier that has a queue of every port, or gets packets by spreading.
  * Packets on queues of other carriers are lost, so open all ports with the same number of queues.
  * Handlers send on queues of their own carrier only. Any thread that is no carrier. Returns 0, and
- * the caller owns *io until haul_io_free(); or -EINVAL (options), -EBUSY (a carrier has a poller),
- * -EPERM (called on a carrier), -ENOMEM and others, with one line in errbuf. *io is set before the
- * first call of a handler. *opts, its array of ports and *opts->coro are copied.
+ * the caller owns *io until haul_io_free(); or -EINVAL (options; a port that is not started),
+ * -EBUSY (a carrier has a poller), -EPERM (called on a carrier), -ENOMEM and others, with one line
+ * in errbuf. *io is set before the first call of a handler. *opts, its array of ports and
+ * *opts->coro are copied.
  */
 HAUL_API int haul_io_start(struct haul_io **io, struct haul_runtime *rt,
 	const struct haul_io_opts *opts, char *errbuf, size_t errlen);
@@ -399,9 +401,9 @@ HAUL_API bool haul_io_is_healthy(struct haul_io *io, const char **why);
  * continue. A program may change the handler, burst, policy, peers, count_bytes, coro,
  * max_in_flight, drop_names and arg; ports, pool, packet_rate, send_order, spread, times and the
  * pollers' number stay those of haul_io_start(). Not while another thread reads counters. Returns
- * 0, or with one line in errbuf, and the pollers remain stopped: -EINVAL (options), -EBUSY (the
- * pollers run; handlers have not ended; a carrier has another poller), -EPERM (called on a
- * carrier), -ENOMEM and others.
+ * 0, or with one line in errbuf, and the pollers remain stopped: -EINVAL (options; a port that
+ * is not started), -EBUSY (the pollers run; handlers have not ended; a carrier has another poller),
+ * -EPERM (called on a carrier), -ENOMEM and others.
  *
  * haul_io_free() checks the pool for packets that were lost, and for packets that were sent,
  * dropped or freed twice, and frees io. Call it after haul_stop() and after haul_port_close() of
