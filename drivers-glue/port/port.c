@@ -175,8 +175,9 @@ int haul_port_open(struct haul_port **out, const char *spec, const struct haul_p
 	struct haul_port *port;
 	int err;
 
-	HAUL_MISUSE_IF(!out || !spec || !opts || !opts->pool,
-		"the port, the spec, the options or their pool is NULL");
+	HAUL_MISUSE_IF(!out || !spec, "the place for the port or the spec is NULL");
+	HAUL_MISUSE_IF(!opts || !opts->pool,
+		"haul_port_opts.pool is NULL; haul_pool_create() makes one, or tells why not");
 	if (opts->queues == 0) {
 		snprintf(errbuf, errlen, "haul_port_open: no queue is asked for");
 		return -EINVAL;

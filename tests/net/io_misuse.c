@@ -204,6 +204,14 @@ static void fault_of_nothing(struct bed *bed)
 	haul_port_fault(NULL);
 }
 
+static void open_without_pool(struct bed *bed)
+{
+	const struct haul_port_opts opts = {.queues = 1};
+	struct haul_port *port;
+
+	haul_port_open(&port, "null:", &opts, bed->errbuf, sizeof(bed->errbuf));
+}
+
 static void close_under_pollers(struct bed *bed)
 {
 	haul_port_close(bed->ports[0]);
@@ -220,6 +228,9 @@ static const struct call {
 	{adopt_of_nothing, "haul: haul_port_queue_adopt(): the port is NULL"},
 	{nic_of_nothing, "haul: haul_port_nic(): the port is NULL"},
 	{fault_of_nothing, "haul: haul_port_fault(): the port is NULL"},
+	{open_without_pool,
+		"haul: haul_port_open(): haul_port_opts.pool is NULL; haul_pool_create() makes "
+		"one, or tells why not"},
 	{close_under_pollers, "haul: haul_port_close(): pollers use port 'null:'"},
 };
 #define CALLS ((int)(sizeof(calls) / sizeof(calls[0])))

@@ -17,7 +17,8 @@ extern "C" {
  * The source of the carriers' threads. launch() runs fn(arg) on a thread for carrier i, pinned to
  * place, and returns 0 or -errno. join() waits until that fn has returned. The runtime calls both
  * from the thread that calls haul_start() or haul_stop(). Without a launcher carriers are POSIX
- * threads; haul_eal_launcher() (haul-dpdk/eal.h) runs them on EAL's lcores.
+ * threads; haul_eal_launcher() (haul-dpdk/eal.h) runs them on EAL's lcores, as pollers of packets
+ * need it.
  */
 struct haul_launcher {
 	int (*launch)(void *ctx, unsigned i, const struct haul_place *place, int (*fn)(void *),
@@ -148,7 +149,8 @@ HAUL_API int haul_dump_on_signal(int sig);
 /* Returns the memory of unused stacks to the kernel. Any thread. Returns the number of bytes. */
 HAUL_API size_t haul_trim(struct haul_runtime *rt);
 
-/* The number of carriers; carrier i, or NULL if i is not below that number. Any thread. */
+/* The number of carriers; carrier i, or NULL if i is not below that number. The number depends on
+ * the machine, unless haul_plan_opts.carriers names it. Any thread. */
 HAUL_API unsigned haul_carriers(const struct haul_runtime *rt);
 /* A struct has the same name, of which -Wshadow of C++ would warn. */
 #pragma GCC diagnostic push
