@@ -8,6 +8,7 @@ definitions of packet headers. Files and rooms are those of the tables in docs/i
 """
 import os
 import re
+import subprocess
 
 import tree
 
@@ -195,6 +196,10 @@ def pages(root):
         for page, folder in of.items():
             if os.path.exists(os.path.join(root, page)):
                 yield from check(root, page, folder)
+    picture = os.path.join(root, "docs/pictures/rooms.py")
+    if os.path.exists(picture) and \
+            subprocess.run([picture, "--check"], stderr=subprocess.DEVNULL).returncode:
+        yield "docs/pictures/sched.svg:1: not that of docs/internals/sched.md: run rooms.py"
 
 
 def findings(root):
