@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A carrier: a thread with its run queue, inbox, timers and poller. */
+/* A carrier: a thread with its run queue, inbox, timers and poller. The last word of a field's
+ * comment, such as "Owner" or "Thieves", says who writes it. */
 #ifndef HAULI_SCHED_STATE_CARRIER_H
 #define HAULI_SCHED_STATE_CARRIER_H
 
@@ -48,18 +49,20 @@ typedef uint8_t hauli_order_key_fn(const void *arg);
 /* The coroutines of one order key. order.c */
 struct hauli_order {
 	struct haul_coro
-		/* Stolen, in the order of the thefts, until they withdraw or enter the line. Linked
-		 * by order_next. */
+		/* Stolen coroutines, in the order of the thefts, until they withdraw or enter the
+		 * line. Linked by order_next. */
 		*remote;
-	struct hauli_wait_list line; /* at home: entered or waiting to enter; sorted by rank */
+	/* coroutines at home that have entered or wait to enter; sorted by rank */
+	struct hauli_wait_list line;
 };
 
 struct hauli_orders {
 	/* Rank of the last theft of an ordered coroutine from here. Thieves */
 	HAULI_LINE struct hauli_u32_published taken;
 	struct hauli_u64_owned members; /* entries of all lists. Under the guard */
-	uint32_t seen; /* taken when the running batch began. Owner */
-	/* The last one that left, its rank, and the pops until then: its slice may go on. Owner */
+	uint32_t seen; /* value of `taken` when the running batch began. Owner */
+	/* The last coroutine that left the line, its rank, and the ring's count of pops then: while
+	 * that count is unchanged, the same slice runs. Owner */
 	const struct haul_coro *left;
 	uint32_t left_rank, left_pops;
 	hauli_order_key_fn *ask; /* gives the keys for HAULI_ORDER_KEY_ASK, or NULL */
@@ -68,17 +71,19 @@ struct hauli_orders {
 
 struct hauli_exceptions;
 
-/* What the rooms of lib/sched keep in a carrier. Written by its owner, unless told otherwise. */
+/* What the rooms of lib/sched keep in a carrier. Written by its owner, unless a comment says
+ * otherwise. */
 
 struct hauli_carrier_spawn {
 	enum hauli_path path; /* of the running coroutine */
-	/* path is HAULI_PATH_NOTIFY. A second word, so that the test of path for FAST compiles as
-	 * it does without stealing. */
+	/* True if path is HAULI_PATH_NOTIFY. A field of its own, so that the test of path for FAST
+	 * compiles to the same code as without stealing. */
 	bool notifies;
-	/* coroutines of records begin cancelled. Where carriers steal, set under the ring's guard,
-	 * and read by its holder too */
+	/* coroutines of records begin cancelled. Where carriers steal, written under the ring's
+	 * guard, whose holder may read it */
 	bool records_cancelled;
-	const struct hauli_prototype *prototype; /* of coroutines without options. Constant */
+	/* of coroutines spawned without options. Constant */
+	const struct hauli_prototype *prototype;
 	/* A coroutine that has ended at the end of a batch, with its stack, for the next record of
 	 * its stack class; NULL: none (record.c). */
 	struct haul_coro *spare;
@@ -86,7 +91,8 @@ struct hauli_carrier_spawn {
 
 struct hauli_carrier_wait {
 	enum hauli_path path; /* by which the running coroutine wakes others */
-	uint8_t joins; /* of coroutines that had ended (join.c) */
+	/* joins that did not suspend, times 4; the batch ends when it overflows (join.c) */
+	uint8_t joins;
 	/* The innermost block in which the running coroutine must not suspend, or NULL. */
 	struct hauli_no_suspend *no_suspend;
 };
@@ -94,12 +100,12 @@ struct hauli_carrier_wait {
 struct hauli_carrier_run {
 	struct hauli_co loop;
 	struct hauli_slices lately;
-	/* Others look at these two while it sleeps (quiet.c). Its next timer, in ticks; the number
-	 * of times that it fell asleep, or tried to. */
+	/* Other threads read these two while the carrier sleeps (quiet.c): the time of its next
+	 * timer, in ticks; how many times it fell asleep, or tried to. */
 	struct hauli_u64_owned wakes_at;
 	struct hauli_u32_published sleeps;
 	unsigned passed_over; /* consecutive rounds in which it left a non-empty injector alone */
-	struct hauli_u32_published tid; /* of its thread; 0: it has not begun */
+	struct hauli_u32_published tid; /* of its thread; 0: the thread has not begun */
 	uint64_t round_ticks, poll_ticks; /* constant */
 };
 
@@ -110,7 +116,7 @@ struct hauli_carrier_counts {
 	struct hauli_counter long_slices, foreign_waits; /* written by the watchdog's thread */
 	struct hauli_counter arrived; /* spawn messages received */
 	struct hauli_counter stolen, steals_failed, searches;
-	/* The time in coroutines, and in a poller that says so (glue.h). */
+	/* The time spent in coroutines, and in a poller that reports its work (glue.h). */
 	struct hauli_stopwatch work;
 };
 
@@ -118,21 +124,22 @@ struct hauli_carrier_counts {
 struct hauli_carrier_mail {
 	struct hauli_inbox inbox;
 	struct hauli_detached_mail detached;
-	/* Spawn messages sent to this carrier. The difference to counts.arrived is under way. */
+	/* Spawn messages sent to this carrier; counts.arrived of them have arrived. */
 	HAULI_LINE struct hauli_ticket placed;
 };
 
 struct hauli_carrier_poller {
 	struct haul_coro *coro; /* NULL: none */
 	struct hauli_trylock lock; /* held from a poller's registration to its end */
-	bool rests; /* virtual time: it found nothing to do. Since its last turn */
+	bool rests; /* where time is virtual: the poller's last turn found nothing to do */
 	/* A waker calls this while the poller blocks (POLLING_WAIT). Written by the holder of the
 	 * lock. */
 	struct hauli_wakeup {
 		void (*fn)(void *arg);
 		void *arg;
 	} wakeup;
-	/* if it runs handlers; else NULL. Under the watchdog's lock */
+	/* the poller's count of its cycles, if it runs handlers; else NULL. Under the watchdog's
+	 * lock */
 	const struct hauli_counter *cycles;
 };
 
@@ -140,9 +147,9 @@ struct hauli_carrier_poller {
 struct hauli_carrier_steal {
 	struct hauli_thief thief;
 	uint64_t barrier_at; /* ticks: earliest time of its next barrier (steal.c) */
-	bool before_barrier; /* its sleep ends at barrier_at */
+	bool before_barrier; /* its present sleep is without a barrier, and ends at barrier_at */
 	bool has_stolen; /* ready coroutines here may be stolen ones */
-	struct hauli_u64_owned batch_began; /* ticks; where carriers steal, 0: no batch runs */
+	struct hauli_u64_owned batch_began; /* ticks. Where carriers steal, 0 between batches */
 	struct hauli_u64_owned slice_average; /* ticks */
 	struct hauli_orders orders; /* of the coroutines at home here */
 	struct hauli_group *group; /* NULL: stealing is off. Constant */
@@ -152,15 +159,16 @@ struct hauli_carrier_steal {
 
 struct hauli_carrier_stop {
 	struct hauli_msg msg, finish_msg; /* sent by haul_stop() */
-	struct hauli_slab_walk cancelled; /* how far HAULI_PHASE_CANCELS has come */
+	struct hauli_slab_walk cancelled; /* the progress of HAULI_PHASE_CANCELS */
 	struct hauli_u8_owned step; /* enum hauli_stop_step */
 	struct hauli_delay delay_seen; /* the thread in haul_stop() */
 };
 
 struct haul_carrier {
-	/* The switch's line: owner. */
+	/* The cache line that a switch uses. Owner */
 	HAULI_LINE struct haul_coro *current; /* NULL: the loop runs */
-	/* switched out, and published by the next context to run; or NULL. Read by thieves */
+	/* the coroutine that was switched out and is to be published by the context that runs next;
+	 * or NULL. Read by thieves */
 	struct hauli_ptr_published left;
 	struct hauli_timers timers;
 	enum hauli_carrier_phase phase;
@@ -176,7 +184,8 @@ struct haul_carrier {
 	/* Owner. */
 	HAULI_LINE struct hauli_slab_cache coros;
 	struct hauli_stack_cache stacks;
-	/* Of the random choices of its coroutines (sync/select.c). Any thread on hauli_nowhere. */
+	/* For random choices of its coroutines (sync/select.c). Owner; that of hauli_nowhere, any
+	 * thread */
 	struct hauli_u64_shared random;
 
 	HAULI_LINE struct hauli_carrier_counts counts;
@@ -190,7 +199,8 @@ struct haul_carrier {
 	struct hauli_cluster *cluster;
 	unsigned cluster_idx; /* its index in the cluster */
 	unsigned id;
-	/* when it falls asleep, it looks whether all do; time is virtual (quiet.c) */
+	/* when the carrier falls asleep it checks whether all carriers sleep (quiet.c); time is
+	 * virtual */
 	bool watched, virtual_time;
 	struct haul_place place;
 
@@ -220,11 +230,11 @@ static inline void hauli_coro_drop_stack(struct haul_carrier *c, struct haul_cor
 	co->co.stack = NULL;
 }
 
-/* hauli_coro_free() with a request message under way. */
+/* The part of hauli_coro_free() for a co to which a request message is under way. */
 void hauli_coro_free_later(struct haul_coro *co);
 
 /* Owner. Frees co, which has no stack: at once, or when a request message that is under way has
- * come. */
+ * arrived. */
 static inline void hauli_coro_free(struct haul_carrier *c, struct haul_coro *co)
 {
 	if (hauli_unlikely(hauli_requests_pending(&co->requests))) {
@@ -235,11 +245,11 @@ static inline void hauli_coro_free(struct haul_carrier *c, struct haul_coro *co)
 	hauli_slab_put(&c->coros, co);
 }
 
-/* Owner. Queues co, which is ready and a poller, stolen or kept. Only a kept coroutine goes into
- * the run queue, by push. */
+/* Owner. Queues co, which is ready, and a poller, stolen or kept. Only a kept one goes into the run
+ * queue, by push(): the loop resumes a poller, and a stolen one is queued elsewhere. */
 void hauli_coro_ready_slow(struct haul_carrier *c, struct haul_coro *co, hauli_runq_push_fn *push);
 
-/* The number of coroutines at home here that have not ended. For other threads a guess. */
+/* The number of coroutines at home here that have not ended. A guess on other threads. */
 static inline uint64_t hauli_live(const struct haul_carrier *c)
 {
 	return hauli_counter_read(&c->counts.spawned) - hauli_counter_read(&c->counts.ended);
@@ -264,8 +274,9 @@ static inline uint32_t hauli_since(uint64_t ticks)
 	return (uint32_t)(ticks >> HAULI_SINCE_SHIFT);
 }
 
-/* How long a wait has lasted, in ns. It may have begun up to 2^16 units, half a minute, after the
- * caller has read the clock; waits of over two weeks are told shorter, as the unit is modulo. */
+/* How long a wait has lasted, in ns. 0 for a wait that began after the caller had read the clock,
+ * by up to 2^16 units or half a minute. The count of units wraps, so a wait of over two weeks is
+ * reported too short. */
 static inline uint64_t hauli_since_ns(uint32_t since, uint64_t now)
 {
 	uint32_t units = hauli_since(now) - since;
@@ -275,7 +286,8 @@ static inline uint64_t hauli_since_ns(uint32_t since, uint64_t now)
 		: hauli_ns_from_ticks((uint64_t)units << HAULI_SINCE_SHIFT);
 }
 
-/* Owner. The wait of co, which runs here or comes home to wait, begins in the present batch. */
+/* Owner. co, which runs here or has come home to wait, begins to wait. The start of the running
+ * batch counts as the time of that. */
 static inline void hauli_coro_waits(
 	const struct haul_carrier *c, struct haul_coro *co, enum hauli_coro_state state)
 {
@@ -295,7 +307,7 @@ static inline void hauli_coro_waits_until(
 	hauli_coro_waits(c, co, kind | HAULI_CORO_ARMED);
 }
 
-/* Owner, when the wait of co ends otherwise than by its timer. */
+/* Owner, when something other than its timer ends the wait of co. */
 static inline void hauli_coro_disarm(struct haul_carrier *c, struct haul_coro *co)
 {
 	if (hauli_coro_state(co) & HAULI_CORO_ARMED)
@@ -311,8 +323,8 @@ static inline void hauli_queue(struct haul_carrier *c, struct haul_coro *co)
 		hauli_coro_ready_slow(c, co, hauli_runq_push);
 }
 
-/* Owner. Queues a coroutine of this home that is ready and has no stack, behind all others. Nothing
- * if it is a poller or stolen. */
+/* Owner. Queues a coroutine of this home that is ready and has no stack, behind all others. Does
+ * nothing for a poller or a stolen coroutine. */
 static inline void hauli_queue_new(struct haul_carrier *c, struct haul_coro *co)
 {
 	struct hauli_entry *entry = hauli_entry_of(&co->record);

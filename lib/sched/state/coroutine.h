@@ -31,19 +31,19 @@ enum hauli_coro_state {
 	HAULI_CORO_READY, /* running, queued, or about to be; a poller: to be resumed */
 	HAULI_CORO_HOMELESS, /* in the injector of a cluster (cluster.c) */
 	HAULI_CORO_ENDED, /* its body has returned; kept until joined */
-	HAULI_CORO_ZOMBIE, /* freed when the request message that is under way has come */
-	/* It waits. The kinds of waits: */
+	HAULI_CORO_ZOMBIE, /* to be freed when the request message that is under way arrives */
+	/* It waits, in one of these kinds of waits: */
 	HAULI_CORO_PARKED, /* in haul_park() */
 	HAULI_CORO_SLEEPING, /* in haul_sleep() */
 	HAULI_CORO_JOINING, /* in haul_join() */
 	HAULI_CORO_BLOCKED, /* in a wait that another coroutine ends (block.h) */
 	HAULI_CORO_ORDER_WAIT, /* waits for earlier ones of its order key (order.h) */
-	/* Beside a kind of wait: */
+	/* Flags that are added to a kind of wait: */
 	HAULI_CORO_ARMED = 1 << 4, /* its timer is armed */
 	HAULI_CORO_CANCELLABLE = 1 << 5, /* a cancel ends the wait */
 };
 
-#define HAULI_CORO_KIND (HAULI_CORO_ARMED - 1) /* the bits without those beside it */
+#define HAULI_CORO_KIND (HAULI_CORO_ARMED - 1) /* mask: the state without these flags */
 
 /* Requests by other threads (conc/requests.h). */
 enum {
@@ -51,19 +51,21 @@ enum {
 	HAULI_REQ_CANCEL = 1 << 1,
 	HAULI_REQ_DETACH = 1 << 2,
 	HAULI_REQ_JOINED = 1 << 3, /* its join's target has ended on another carrier */
-	HAULI_REQ_JOIN = 1 << 4, /* look at `joiner`: its tag HAULI_JOIN_ASKED (joined.h) */
-	HAULI_REQ_HOMELESS = 1 << 5, /* no request: keeps requesters from sending (cluster.c) */
+	/* a join from elsewhere has set `joiner`, with HAULI_JOIN_ASKED (joined.h) */
+	HAULI_REQ_JOIN = 1 << 4,
+	/* no request: set from the start, so that no requester sends a message (cluster.c) */
+	HAULI_REQ_HOMELESS = 1 << 5,
 	HAULI_REQ_SERVED = 1 << 6, /* its wait has ended (block.h) */
 };
 
-/* Flags. Each but KEPT makes a wait or an end take the slow path. POLLER, STOLEN and KEPT keep a
- * ready coroutine off the fast path into the run queue. */
+/* Flags. A coroutine with a flag other than KEPT waits and ends by the slow path. One with POLLER,
+ * STOLEN or KEPT is queued by the slow path when it becomes ready. */
 enum {
 	HAULI_FLAG_CANCELLED = 1 << 0, /* cleared by a shield only (extent.h). Set by the home */
-	/* from its theft until it is back. Set by the thief, cleared by the home */
+	/* from its theft until it is back home. Set by the thief, cleared by the home */
 	HAULI_FLAG_STOLEN = 1 << 1,
 	HAULI_FLAG_POLLER = 1 << 2,
-	/* a poller whose carrier steals or has virtual time. Set by the home */
+	/* a poller on a carrier that steals or has virtual time. Set by the home */
 	HAULI_FLAG_PULLS = 1 << 3,
 	/* must not suspend: in a block of HAUL_NO_SUSPEND(), or a poller that calls handlers. Set
 	 * and cleared by itself */
@@ -80,14 +82,15 @@ enum {
 enum {
 	HAULI_PINNED_BY_SPAWN = 1 << 0, /* haul_coro_opts.pinned. Constant */
 	HAULI_PINNED_BY_CALL = 1 << 1, /* haul_pin() */
-	HAULI_PINNED_FOR_NOW = 1 << 2, /* goes home, or sends */
+	HAULI_PINNED_FOR_NOW = 1 << 2, /* while it goes home, or sends */
 };
 
 _Static_assert(HAULI_PINNED_BY_SPAWN == true, "it is haul_coro_opts.pinned");
 
 /*
- * Instead of an order key: the owner's key function computes the key from the coroutine's argument
- * if it is needed before the first slice. A coroutine that begins without a key has none.
+ * In place of an order key: the key function of the home computes the key from the coroutine's
+ * argument, if it is needed by the time the coroutine begins. One that has begun without a key gets
+ * none later.
  */
 #define HAULI_ORDER_KEY_ASK 255
 
@@ -96,14 +99,14 @@ struct hauli_prototype;
 
 /* A coroutine that has not begun (entry.h). */
 struct hauli_record {
-	const struct hauli_prototype *prototype; /* read until fn is called, and not after that */
+	const struct hauli_prototype *prototype; /* not read once fn has been called */
 };
 
-/* It lies in a slab, so the memory of one that was freed can still be read. */
+/* A coroutine lies in a slab, so its memory can still be read after it was freed. */
 struct haul_coro {
 	/* Line 0: used by a switch and the run queue. Written by the home. */
 	HAULI_LINE struct hauli_co co;
-	struct hauli_record record; /* where it is queued while it has no stack */
+	struct hauli_record record; /* queued in place of the coroutine while that has no stack */
 	struct hauli_u8_owned state; /* enum hauli_coro_state */
 	struct hauli_u8_shared flags; /* HAULI_FLAG_ */
 	struct hauli_permit permit; /* taken by haul_park(). Given by the home */
@@ -116,11 +119,12 @@ struct haul_coro {
 	/* Line 1: spawn, waits and end. Written by the spawner, then by the home. */
 	/* struct haul_carrier; NULL: free, HOMELESS, or a spare */
 	HAULI_LINE struct hauli_ptr_published home;
-	haul_fn *fn; /* NULL: it had ended, and was not joined, when the stop came by (stop.c) */
+	haul_fn *fn; /* NULL: it had ended, and was not joined, when the stop visited it (stop.c) */
 	void *arg; /* in a join: its struct hauli_join; BLOCKED: its struct hauli_block; after the
 		    * end: the result of the body */
 	struct hauli_tagged joiner; /* the join that waits for it (join.c) */
-	struct hauli_ptr_published extent; /* the innermost (extent.h); NULL: none, or it is free */
+	/* the innermost extent (extent.h); NULL: none, or co is free */
+	struct hauli_ptr_published extent;
 	union {
 		struct hauli_timer timer;
 		struct hauli_item item; /* HOMELESS */
@@ -128,10 +132,10 @@ struct haul_coro {
 
 	/* Line 2: written by other threads. */
 	HAULI_LINE struct hauli_requests requests;
-	uint32_t rank; /* in the order (order.c); 0: in no list there */
+	uint32_t rank; /* its rank (order.c); 0: it is in no list there */
 	struct hauli_msg request_msg;
 	struct hauli_msg spawn_msg; /* spawned by another thread */
-	struct hauli_msg back_msg; /* stolen; its kind is set by the thief */
+	struct hauli_msg back_msg; /* brings it home when it is stolen; the thief sets the kind */
 	struct haul_coro *order_next;
 };
 
@@ -149,13 +153,14 @@ static inline void hauli_coro_set_state(struct haul_coro *co, enum hauli_coro_st
 	hauli_u8_owned_set(&co->state, (uint8_t)state);
 }
 
-/* The state without the bits beside it: of one that waits, the kind of wait. */
+/* The state without the flags of a wait: for a coroutine that waits, the kind of wait. */
 static inline enum hauli_coro_state hauli_coro_kind(const struct haul_coro *co)
 {
 	return hauli_coro_state(co) & HAULI_CORO_KIND;
 }
 
-/* The next two for a co that has a home. For other threads than the home's a hint. */
+/* The next two are for a co that has a home. The result is a hint on threads other than the
+ * home's. */
 static inline bool hauli_state_waits(enum hauli_coro_state state)
 {
 	return state >= HAULI_CORO_PARKED;
@@ -175,7 +180,7 @@ static inline void hauli_coro_set_up(struct haul_coro *co, haul_fn *fn, void *ar
 	hauli_u8_shared_init(&co->flags, 0);
 	hauli_permit_take(&co->permit);
 	co->detached = detached;
-	co->pinned = 0; /* one store, with the next three fields */
+	co->pinned = 0; /* the compiler merges this and the next three into one store */
 	co->poller = false;
 	co->back = 0;
 	co->order_key = 0;
@@ -212,8 +217,8 @@ static inline bool hauli_coro_is_stolen(const struct haul_coro *co)
 	return HAUL_STEALING && hauli_u8_shared_get(&co->flags) & HAULI_FLAG_STOLEN;
 }
 
-/* True if co has ended and is kept until it is joined or detached. For other threads than the
- * home's a hint. */
+/* True if co has ended and is kept until it is joined or detached. A hint on threads other than the
+ * home's. */
 HAULI_MAY_RACE static inline bool hauli_coro_is_unjoined(const struct haul_coro *co)
 {
 	HAULI_RACES(co);

@@ -13,6 +13,6 @@ uint64_t hauli_delay_since(const struct haul_carrier *c, struct hauli_delay *d)
 	now = hauli_delay_clock(CLOCK_MONOTONIC);
 	delay = d->last.at ? now - d->last.at : 0;
 	d->last.at = now;
-	d->ahead += delay; /* the kernel will tell it again, when the thread runs */
+	d->ahead += delay; /* the kernel will report this time too, once the thread runs */
 	return delay;
 }

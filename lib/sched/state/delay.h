@@ -7,8 +7,8 @@
 
 struct haul_carrier;
 
-/* Any thread. The run delay of c since the call before with this d, in ns; 0 in the first call, and
- * where the kernel does not tell. A thread that has not begun waits for a CPU all the time. */
+/* Any thread. The run delay of c since the previous call with this d, in ns. 0 in the first call,
+ * and if the kernel does not report it. A thread that has not begun counts as waiting for a CPU. */
 uint64_t hauli_delay_since(const struct haul_carrier *c, struct hauli_delay *d);
 
 #endif

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An entry of the run queue: a ready coroutine that has begun, or a record, which is one that has
- * not. A record is 8 bytes: part of its struct haul_coro, or in memory of its spawner, such as a
- * packet. It gets a stack when its turn comes or a thief takes it, and that of the coroutine before
- * it if that has just ended. A record in memory of its spawner gets its struct haul_coro in the
- * same ways. Where carriers steal, only detached coroutines that thieves may take are such records.
+ * An entry of the run queue: a ready coroutine that has begun, or a record, which stands for a
+ * coroutine that has not begun. A record is 8 bytes: part of its struct haul_coro, or in memory of
+ * its spawner, such as a packet. It gets a stack when its turn comes or a thief takes it: the stack
+ * of the coroutine before it if that has just ended, else one of a cache. A record in memory of its
+ * spawner gets its struct haul_coro at the same time, in the same ways. Where carriers steal, such
+ * a record is always a detached coroutine that thieves may take.
  *
- * The queue holds pointers. That of a record has the top bit set, which no address of a program
- * has. So one test of the sign finds records, and the end of a batch (NULL) with the same compare.
+ * The queue holds pointers. A pointer to a record has the top bit set, which is clear in all
+ * addresses of a program. So one compare with 0 tells records (negative) and the end of a batch
+ * (NULL) from coroutines that have begun.
  */
 #ifndef HAULI_SCHED_STATE_ENTRY_H
 #define HAULI_SCHED_STATE_ENTRY_H
@@ -16,20 +18,21 @@
 
 #include "sched/state/coroutine.h"
 
-/* How coroutines begin that are spawned as records. Constant while there are any. */
+/* How the coroutines of records begin. Constant while there are such records. */
 struct hauli_prototype {
-	haul_fn *fn; /* gets the record; an entry of the glue runs the same itself */
+	/* called with the record; an entry that the glue has set calls the same code itself */
+	haul_fn *fn;
 	void (*entry)(void *pass); /* where a new stack begins */
 	/* Called on the home's thread, in place of fn: there is no memory for a stack. */
 	void (*drop)(struct hauli_record *record);
 	struct haul_coro_opts opts;
 	uint8_t stack_class;
-	uint64_t fresh; /* of a coroutine that begins so (record.h) */
+	uint64_t fresh; /* hauli_record_fresh() of opts (record.h) */
 	/* Its records are part of their struct haul_coro. Only entry and stack_class count. */
 	bool in_coro;
 };
 
-struct hauli_entry; /* only as a pointer, with that bit */
+struct hauli_entry; /* never defined: only a pointer, perhaps with that bit */
 
 #define HAULI_ENTRY_RECORD (UINT64_C(1) << 63)
 
@@ -38,7 +41,7 @@ static inline struct hauli_entry *hauli_entry_of(struct hauli_record *r)
 	return (struct hauli_entry *)((uintptr_t)r | HAULI_ENTRY_RECORD);
 }
 
-/* Of a coroutine that has begun. */
+/* The entry of a coroutine that has begun. */
 static inline struct hauli_entry *hauli_entry_of_begun(struct haul_coro *co)
 {
 	return (struct hauli_entry *)co;

@@ -15,7 +15,8 @@ struct hauli_exceptions {
 /* The calling thread's state; NULL if the program has no C++. */
 struct hauli_exceptions *hauli_exceptions_here(void);
 
-/* A state with an exception, for carriers whose coroutine must not suspend: a yield looks at it. */
+/* A state with an exception. A carrier whose coroutine must not suspend points to it, so that a
+ * yield takes its slow path. */
 extern struct hauli_exceptions hauli_exceptions_always;
 
 static inline bool hauli_exceptions_any(const struct hauli_exceptions *e)

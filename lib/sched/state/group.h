@@ -20,8 +20,8 @@ struct hauli_group {
 	uint64_t barrier_ticks; /* minimum time between two barriers of a member */
 };
 
-/* Any thread, where c steals. Offers thieves a coroutine that was put where they find it while c
- * runs others. */
+/* Any thread, where c steals. Call after a push to c's ring, backlog or mail: offers the coroutine
+ * to thieves, as c may run others for long. */
 static inline void hauli_steal_offer(struct haul_carrier *c)
 {
 	if (hauli_unlikely(hauli_help_any_idle(&c->steal.group->policy.help)))

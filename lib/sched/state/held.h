@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * With -Dchecks=true: counts the mutexes that a coroutine holds, to find one that ends with a
- * mutex. The count lies in the head of the stack, behind what is known about the stack, and is 0
- * whenever a coroutine begins there. It is written by the coroutine, and, while that waits for a
- * mutex, by the one that hands the mutex over.
+ * mutex. The count lies in the head of the stack, behind struct hauli_stack, and is 0 whenever a
+ * coroutine begins there. It is written by the coroutine, and, while that waits for a mutex, by the
+ * coroutine that hands the mutex over.
  */
 #ifndef HAULI_SCHED_STATE_HELD_H
 #define HAULI_SCHED_STATE_HELD_H

@@ -47,7 +47,8 @@ void *haul_local_get(const struct haul_local *key)
 
 	HAUL_MISUSE_IF(!key, NO_KEY);
 	index = index_of(key);
-	/* On a thread that is no carrier these are those of the stand-in: none. */
+	/* On a thread that is no carrier this reads the stand-in's values, all of which are
+	 * NULL. */
 	return index < 0 ? NULL : hauli_here()->locals[index];
 }
 
@@ -68,7 +69,7 @@ int haul_local_set(struct haul_local *key, void *value)
 	return 0;
 }
 
-#define PASSES 4 /* a release may set other values, within reason */
+#define PASSES 4 /* a release function may set other values, which are released in the next pass */
 
 static bool release_some(struct haul_carrier *c)
 {
@@ -86,7 +87,8 @@ static bool release_some(struct haul_carrier *c)
 	return any;
 }
 
-/* So that a release that suspends ends the program with a line, as on other threads. */
+/* Makes the thread look like one that is no carrier, so that a release function that suspends is
+ * reported as misuse, as there. */
 static void run_nobody(struct haul_carrier *c)
 {
 	c->current = hauli_nowhere.current;

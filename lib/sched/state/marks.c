@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* When a coroutine ends its stack is measured and wiped. Those that run on are measured for the
- * print: their numbers may be a little too low. */
+/* When a coroutine ends, its stack is measured and wiped. The stacks of live coroutines are
+ * measured when the marks are printed; these numbers may be a little too low. */
 #include "sched/state/marks.h"
 
 #include <dlfcn.h>
@@ -17,9 +17,9 @@
 
 struct mark {
 	haul_fn *fn;
-	char name[32]; /* of its first coroutine, which may free its own */
+	char name[32]; /* a copy of its first coroutine's, which the program may free */
 	bool has_others; /* coroutines with other names */
-	size_t used, of; /* bytes; of that size of stack */
+	size_t used, of; /* bytes; the size of that stack */
 	uint64_t ended; /* coroutines */
 };
 
@@ -93,7 +93,7 @@ void hauli_marks_check(struct hauli_marks *m, const struct haul_coro *co)
 	hauli_stack_wipe(stack);
 }
 
-/* What is read of co may be of the next coroutine by the end; then it does not count. */
+/* The memory of co may become another coroutine meanwhile; then the result does not count. */
 HAULI_MAY_RACE static void note_live(void *object, void *arg)
 {
 	const struct haul_coro *co = object;

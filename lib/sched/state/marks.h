@@ -13,8 +13,8 @@ struct hauli_marks;
 int hauli_marks_create(struct hauli_marks **marks);
 void hauli_marks_destroy(struct hauli_marks *marks); /* NULL: nothing */
 
-/* co has ended and still has its stack, which has checks: does them. Also on that stack. marks:
- * NULL if they are off. */
+/* co has ended and still has its stack: does the checks of that stack. May run on that stack.
+ * marks: NULL if they are off. */
 void hauli_marks_check(struct hauli_marks *marks, const struct haul_coro *co);
 
 /* Prints a line for each function, also of coroutines in the slab that have not ended. marks ==

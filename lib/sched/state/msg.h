@@ -40,8 +40,8 @@ struct hauli_msg {
  * mail.c
  */
 struct hauli_detached_mail {
-	struct hauli_node *oldest, **end; /* end: the link to set by an append */
-	struct hauli_reversal reversal; /* behind those: not in order yet */
+	struct hauli_node *oldest, **end; /* end: the link that an append sets */
+	struct hauli_reversal reversal; /* newer than these, and not in order yet */
 	struct hauli_node **unsearched; /* the link at which the next thief begins */
 	struct hauli_u8_owned stealable; /* may hold coroutines to steal; read by any thread */
 	struct hauli_node mark; /* in the inbox, at the bottom, while mail is left here */

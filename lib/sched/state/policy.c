@@ -32,8 +32,9 @@
 #define US 1000
 #define INTERRUPT 1500 /* a barrier's cost to each other carrier; ns */
 #define BARRIER (5 * US / 2) /* its cost to the thief */
-#define FENCE 8 /* what a pop from a fenced ring costs more */
-/* between barriers of a process: 5 % of each carrier's time */
+#define FENCE 8 /* extra cost of a pop from a fenced ring */
+/* minimum time between barriers of a process, so that they take at most 5 % of each carrier's
+ * time */
 #define BARRIER_GAP_ALL (20 * INTERRUPT)
 
 /*
@@ -65,7 +66,7 @@ struct hauli_policy_params hauli_policy_defaults(unsigned carriers, unsigned gro
 	};
 }
 
-/* The members by distance: as in the plan, without the carriers of other groups. */
+/* Copies the order by distance from the plan, without the carriers of other groups. */
 static void write_by_distance(
 	struct hauli_policy *p, const struct haul_plan *plan, const unsigned *carriers)
 {
@@ -112,7 +113,8 @@ static unsigned near(const struct hauli_policy *p, unsigned idx, unsigned k)
 	return p->by_distance[idx * p->members + k];
 }
 
-/* True if the member has a coroutine that another could run while it runs a different one. */
+/* True if the member has a coroutine that another member could run while it runs a different
+ * one. */
 static bool is_surplus(const struct hauli_policy_view *s)
 {
 	bool runs = s->began != 0;
@@ -142,7 +144,7 @@ static uint64_t burden(
 	return is_hogged(p, s, now) ? UINT64_MAX : s->depth * saved(p, s);
 }
 
-/* Several thieves may pass these checks at the same time: a theft too many does no harm. */
+/* Several thieves may pass these checks at the same time: a theft more does no harm. */
 static bool is_too_soon(const struct hauli_policy *p, uint64_t now)
 {
 	return now - hauli_u64_shared_get(&p->theft_at) < p->params.min_gap;
@@ -233,7 +235,7 @@ static bool send_search(struct hauli_policy *p, unsigned token, unsigned idx)
 	return false;
 }
 
-/* True if a member sleeps to which a search could be sent. A searcher in its nap is not meant: its
+/* True if a member sleeps to which a search could be sent. A searcher in a nap does not count: its
  * idle bit is not set, and it looks again by itself. */
 static bool somebody_sleeps(const struct hauli_policy *p)
 {
@@ -244,8 +246,8 @@ static bool somebody_sleeps(const struct hauli_policy *p)
 }
 
 /*
- * Sends the search to a sleeper if a member is in need and a member sleeps, or ends it. A member
- * with its idle bit set that is not asleep yet looks for work once it is.
+ * Sends the search to a sleeper if there is one and a member is in need; else ends the search. A
+ * member with its idle bit set that is not asleep yet looks for work once it is.
  */
 static void hand_on(struct hauli_policy *p, int token, unsigned idx)
 {
@@ -331,7 +333,8 @@ static bool search(struct hauli_thief *t, uint64_t now)
 	return false;
 }
 
-/* Steals from the one with the larger burden of the next two members, round robin. */
+/* Looks at the next two members, round robin, and steals from the one with the larger burden if
+ * that is profitable. */
 static bool probe(struct hauli_thief *t, uint64_t now)
 {
 	const struct hauli_policy *p = t->policy;

@@ -34,17 +34,17 @@ struct hauli_policy_params {
 	/* maximum number of naps in a row without a member in need, each twice as long as the
 	 * last */
 	unsigned naps;
-	unsigned lease; /* a theft fences the victim's ring for so many pops */
+	unsigned lease; /* a theft fences the victim's ring for this many pops */
 	/* idle cycles between pulls of a spinning poller; a pull also comes due after `nap` */
 	unsigned pull_every;
-	/* minimum work to steal: the victim finishes less before a thief has it; and from a ring
-	 * that is not fenced; ticks */
+	/* minimum work for a theft, since the victim finishes less than that before a thief has it;
+	 * and for a theft from a ring that is not fenced; ticks */
 	uint64_t min_work, barrier_work;
 	/* minimum time that one slice saves the victim when stolen; ticks */
 	uint64_t least;
 	uint64_t trip_cost; /* cost of going home amid a slice; ticks */
-	/* minimum time from one theft of the group to the next, and from one with a barrier to the
-	 * next such; ticks */
+	/* minimum time between two thefts of the group, and between two thefts with a barrier;
+	 * ticks */
 	uint64_t min_gap, barrier_gap;
 	uint64_t hog; /* a batch that has run for this long is a hog; ticks */
 	uint64_t nap; /* length of a nap while a member is in need; ticks */
@@ -105,10 +105,10 @@ static inline bool hauli_policy_has_spare(uint32_t depth, bool mail)
 /* Any thread. Requests help for a busy member that has coroutines for others. */
 void hauli_policy_offer(struct hauli_policy *p, unsigned idx);
 
-/* This and all functions below: called by the member itself. It was sent a token, and searches. */
+/* The member itself calls this and all functions below. It was sent a token: begins to search. */
 void hauli_policy_begin(struct hauli_thief *t, unsigned token, uint64_t now);
 
-/* It searches, and has other work now: hands the search on, or ends it. */
+/* It searches and has other work now: hands the search on, or ends it. */
 void hauli_policy_end(struct hauli_thief *t);
 
 /* Called in each idle cycle of a member that does not sleep. True: hauli_policy_pull() is due. */
@@ -124,7 +124,7 @@ static inline bool hauli_policy_pulls(struct hauli_thief *t, uint64_t now)
 	return true;
 }
 
-/* Looks for work to steal. Returns true if something was stolen; so does the next. */
+/* Looks for work to steal. True if it stole something; the same for the next function. */
 bool hauli_policy_pull(struct hauli_thief *t, uint64_t now);
 
 /* The same for a member that is about to sleep, or in a nap of its search. */

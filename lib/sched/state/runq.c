@@ -7,13 +7,14 @@
 #include "base/assert.h"
 
 #define BLOCK HAULI_RUNQ_BLOCK
-/* All but the first and the last are full. Twice as many in the table: a power of two. */
+/* All blocks but the first and the last are full. The table has room for twice as many: a power of
+ * two. */
 #define BLOCKS (HAULI_RUNQ_MAX / BLOCK + 2)
 #define TABLE (HAULI_RUNQ_MAX / BLOCK * 2)
 #define BACKLOG_BYTES (BLOCKS * BLOCK * sizeof(uintptr_t) + TABLE * sizeof(uintptr_t *))
 #define FRONT 64 /* slots left free for pushes to the front */
 
-/* The filler of the ring's slots, for prefetching. */
+/* What empty slots of the ring point to, so that they can be prefetched. */
 static const struct haul_coro nobody;
 
 /* This and all functions below: for the owner; where thieves may come, for the guard's holder. */
@@ -76,7 +77,7 @@ static void append(struct hauli_backlog *b, uintptr_t tagged)
 	hauli_u64_owned_set(&b->tail, tail + 1);
 }
 
-/* A tag bit of entries, where thieves may come: to read it from the coroutine would be a cache
+/* A tag bit of entries, where thieves may come. Reading this from the coroutine would be a cache
  * miss. */
 #define STAYS ((uintptr_t)1) /* not stealable */
 
@@ -193,8 +194,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Moves the entries from head that lie together, in the backlog and in the ring. Returns their
- * number; 0: the ring is full, or the backlog is empty. */
+/* Moves entries from head on, as many as are contiguous both in the backlog and in the ring.
+ * Returns their number; 0: the ring is full, or the backlog is empty. */
 static uint64_t move_some(struct hauli_runq *q, uint64_t head, uint64_t tail)
 {
 	const uintptr_t *from = slot(&q->backlog, head);

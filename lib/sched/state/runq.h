@@ -8,7 +8,8 @@
  * behind the head can be prefetched. It grows and shrinks by a block, so no push takes long. Its
  * address space is reserved once, for the maximum number of coroutines of a carrier, so a push
  * never fails; memory is used as it fills. A thief leaves a hole where it has taken an entry, so
- * the rest keeps its order. The stealable entries are counted, so no thief comes for the others.
+ * the rest keeps its order. The stealable entries are counted, so no thief comes if there are only
+ * others.
  */
 #ifndef HAULI_SCHED_STATE_RUNQ_H
 #define HAULI_SCHED_STATE_RUNQ_H
@@ -25,8 +26,9 @@ struct hauli_backlog {
 	 * the entries from i * HAULI_RUNQ_BLOCK; the table is indexed modulo its size. */
 	uintptr_t **blocks;
 	uintptr_t *memory; /* of all blocks */
-	uintptr_t *unused; /* blocks that were in use, linked through their first word */
-	uint32_t fresh; /* blocks that have been in use: from the start of memory */
+	/* free blocks that were in use before, linked through their first word */
+	uintptr_t *unused;
+	uint32_t fresh; /* number of blocks that have ever been in use: the first ones of memory */
 	struct hauli_u64_owned head, tail; /* free-running; read by any thread */
 	/* where thieves may come: the number of stealable entries; read by any thread */
 	struct hauli_u64_owned loose;
@@ -65,7 +67,7 @@ void hauli_runq_fini(struct hauli_runq *q);
 
 void hauli_backlog_push(struct hauli_runq *q, struct hauli_entry *entry);
 
-/* hauli_runq_push_records() if they do not fit into the ring. */
+/* The part of hauli_runq_push_records() for records that do not fit into the ring. */
 void hauli_runq_push_one_by_one(struct hauli_runq *q, const struct hauli_prototype *prototype,
 	void *const objs[], ptrdiff_t at, unsigned n);
 
@@ -174,11 +176,11 @@ static inline bool hauli_runq_is_empty(const struct hauli_runq *q)
 }
 
 /*
- * With many coroutines each context is a cache miss. So the first line of a far coroutine is
- * prefetched; and of a near one, whose first line has come by now, the frames just above the stack
- * pointer, which its return reads. A thief may run that coroutine by now, or it may have ended: its
- * slot stays mapped, and the values read are used for prefetching only. The memory of a record does
- * not.
+ * With many coroutines each context is a cache miss. So this prefetches the first line of `far`,
+ * and of `near`, which is sooner in turn and whose first line has arrived, the frames just above
+ * the stack pointer, which the switch to it reads. A thief may run `near` by now, or it may have
+ * ended: its memory stays mapped, and the stack pointer is used for prefetching only. The memory of
+ * a record may be gone, so that is not read.
  */
 HAULI_MAY_RACE static inline void hauli_runq_prefetch(
 	const struct hauli_entry *near, const struct hauli_entry *far)

@@ -11,7 +11,7 @@
 /* All runtimes that are started and not stopped. */
 static struct haul_runtime *runtimes; /* under the lock of the process */
 
-/* The last thread that has stopped one. Under the lock of the process. */
+/* The last thread that has stopped a runtime. Under the lock of the process. */
 static pthread_t stopper;
 static bool has_stopper;
 

@@ -25,10 +25,11 @@ struct haul_runtime {
 	struct hauli_group *groups; /* NULL: stealing is off */
 	unsigned nb_groups;
 	bool virtual_time; /* constant */
-	/* its pollers get all they receive from coroutines, so they may be in virtual time. Set
-	 * before there are any */
+	/* its pollers receive from coroutines only, so they may run in virtual time. Set before the
+	 * first poller */
 	bool quiet_pollers;
-	struct hauli_u8_shared woken_from_outside; /* by a thread that is no carrier. Any thread */
+	/* a thread that is no carrier has woken a coroutine. Any thread */
+	struct hauli_u8_shared woken_from_outside;
 	bool told_deadlock; /* under quiet_lock */
 	pthread_mutex_t quiet_lock;
 	struct haul_launcher launcher;
@@ -37,9 +38,11 @@ struct haul_runtime {
 
 	/* Any thread. */
 	struct hauli_gate gate; /* passed by spawns from other threads */
-	struct hauli_gate callers; /* of haul_on_each() elsewhere: inside until it returns */
-	/* joins by threads that are no carriers: inside until they return. Closed when all
-	 * coroutines have ended */
+	/* passed by haul_on_each() of a thread that is no carrier here, which is inside until it
+	 * returns */
+	struct hauli_gate callers;
+	/* passed by haul_join() of threads that are no carriers, which are inside until it returns.
+	 * Closed when all coroutines have ended */
 	struct hauli_gate joins;
 	struct hauli_ticket ticket; /* for haul_spawn_any() on threads that are no carriers */
 
@@ -57,10 +60,10 @@ void hauli_runtime_delist(struct haul_runtime *rt);
 bool hauli_runtime_is_running(const struct haul_runtime *rt);
 
 /*
- * Lets the calling thread, which is no carrier, join p, which may be any address. Returns 0 if it
- * is a coroutine of a runtime in the list, or was: *rt does not end until
+ * Lets the calling thread, which is no carrier, join p, which may be any address. Returns 0 if p
+ * is, or was, a coroutine of a runtime in the list: *rt does not end until
  * hauli_runtime_has_joined(); -ECANCELED if another thread has stopped its runtime, or may have;
- * -ENOENT if it is none.
+ * -ENOENT if p is no coroutine.
  */
 int hauli_runtimes_join(const void *p, struct haul_runtime **rt);
 void hauli_runtime_has_joined(struct haul_runtime *rt);
@@ -75,7 +78,7 @@ bool hauli_runtimes_are_copies(void);
 /* In such a child, before its first start: empties the list. */
 void hauli_runtimes_forget_copies(void);
 
-/* By a thread that is no carrier, before it wakes co. */
+/* Called by a thread that is no carrier, before it wakes co. */
 void hauli_runtime_is_woken(const struct haul_coro *co);
 
 /* For code that owns pollers and the memory that they use: haul_stop() is refused from hold to

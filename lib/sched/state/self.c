@@ -17,8 +17,8 @@
 
 static struct haul_coro nobody = {.flags = {HAULI_FLAG_NOBODY}};
 
-/* A spawn finds HAULI_PATH_SLOW here, a poller's cycle a timer that is due, and a yield
- * exceptions. */
+/* Its values send each call to the slow path: a spawn finds HAULI_PATH_SLOW, a poller's cycle finds
+ * a timer that is due, and a yield finds exceptions. */
 struct haul_carrier hauli_nowhere = {
 	.current = &nobody, .cxx = true, .exceptions = &hauli_exceptions_always};
 

@@ -13,7 +13,7 @@
 extern struct haul_carrier hauli_nowhere;
 
 /* For x86_64 one asm, so that the compiler can keep neither the variable's address nor its value
- * across a switch. The others, and the models, which have carriers of their own: self.c. */
+ * across a switch. In self.c for other architectures and for TSan; a model defines its own. */
 #if defined(__x86_64__) && !HAULI_TSAN
 static inline struct haul_carrier *hauli_here(void)
 {

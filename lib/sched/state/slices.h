@@ -13,7 +13,8 @@ struct hauli_slices {
 	unsigned budget; /* slices per round of a carrier with a poller, 1 to 255; 1 at first */
 };
 
-/* Feeds the mean length of the last slices; interval is the target between polls. In ticks. */
+/* Updates the averages and the budget. ticks: the mean length of the last slices; interval: the
+ * target time between polls, in ticks. */
 static inline void hauli_slices_learn(struct hauli_slices *s, uint64_t ticks, uint64_t interval)
 {
 	uint64_t most = 2 * s->typical + 64;

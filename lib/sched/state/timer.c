@@ -2,9 +2,9 @@
 /*
  * The wheel.
  *
- * A slot of level l covers 64^l ticks; a level has 128 slots, used in turns. A timer goes into the
- * lowest level whose slots reach its time from `base`, which follows the clock. A slot is a stack
- * of chunks of 15 entries, each with the time and the timer, so that the wheel reads its own memory
+ * A slot of level l covers 64^l ticks; a level is a ring of 128 slots. A timer goes into the lowest
+ * level whose slots reach its time from `base`, which follows the clock. A slot is a stack of
+ * chunks of 15 entries, each with the time and the timer, so that the wheel reads its own memory
  * and not that of the timers.
  *
  *   level 0   |.|.|.|.|.|  1 tick each
@@ -13,18 +13,18 @@
  *
  * A slot with one chunk stays as it is: when it begins, its entries are compared one by one, so a
  * timer expires at its tick wherever it is. A slot with more chunks is *crowded*: its entries move
- * to lower levels. Since 128 slots of a level are as long as two slots of the next one, that begins
- * while the slot before it lasts. So a crowd has that time to move, some entries per call, and is
- * in place when the first of it is due. With d timers per tick, entries move down until 64^l * d is
- * about 15: twice for 100,000 timers in a second.
+ * to lower levels. The 128 slots of a level are as long as two slots of the next level, so the move
+ * begins one slot early. A crowd has that time to move, some entries per call, and is in place when
+ * its first timer is due. With d timers per tick, entries move down until 64^l * d is about 15:
+ * twice for 100,000 timers in a second.
  *
  * Invariants: base does not exceed the time of the last call; in each level, the slots in use are
- * at most 127 after the slot of base, so a slot has one meaning. A timer whose time is before base
- * is filed under base.
+ * at most 127 after the slot of base, so a slot stands for one period of time. A timer whose time
+ * is before base is filed under base.
  *
- * No slot waits for another one: a call visits the upper levels first. What is due in an upper slot
- * was armed before the slot came near, and nothing is added to it any more; so the timers that are
- * due at lower levels wait for a finite number.
+ * No slot starves: a call visits the upper levels first. The timers that are due in an upper slot
+ * were armed before the slot came near, and none are added later; so timers that are due at lower
+ * levels wait for a finite number of others.
  *
  * Bounds. An arm or disarm touches the timer, its entry, and the last entry of the slot. A call
  * moves at most MOVES entries and expires at most HAULI_TIMERS_DUE. Memory: chunks that are not
@@ -51,7 +51,7 @@
 #define CHUNK 15 /* entries */
 #define MOVES 128 /* entries of a level that one call moves */
 
-/* Later times are never: the highest level ends there, after a hundred years. */
+/* Later times count as never: the highest level ends there, after a hundred years. */
 #define LAST (UINT64_MAX / 2)
 
 struct hauli_timer_entry {
@@ -147,7 +147,8 @@ static unsigned level_for(const struct hauli_wheel *w, uint64_t at)
 	return level > 0 && (at >> below) - (w->base >> below) < SLOTS ? level - 1 : level;
 }
 
-/* The time from which the crowded slot, counted from tick 0, may move. */
+/* The time from which the entries of slot idx of the level, counted from tick 0, may move to lower
+ * levels if it is crowded. */
 static uint64_t moves_at(uint64_t idx, unsigned level)
 {
 	return (idx > 0 ? idx - 1 : 0) << shift_of(level);
@@ -271,7 +272,7 @@ struct visit {
 	struct hauli_timer_entry due[HAULI_TIMERS_DUE];
 };
 
-static void is_due(struct visit *v, const struct hauli_timer_entry *e)
+static void add_due(struct visit *v, const struct hauli_timer_entry *e)
 {
 	__builtin_prefetch(e->timer, 1);
 	v->due[v->n++] = *e;
@@ -287,7 +288,7 @@ static bool take_due(struct hauli_wheel *w, unsigned slot, struct visit *v)
 		return false;
 	for (unsigned i = 0; i < c->n; i++) {
 		if (c->of[i].at <= v->now) {
-			is_due(v, &c->of[i]);
+			add_due(v, &c->of[i]);
 			continue;
 		}
 		c->of[kept] = c->of[i];
@@ -317,7 +318,7 @@ static bool disperse(struct hauli_timers *ts, unsigned slot, struct visit *v)
 		if (c->n == 0)
 			drop_chunk(w, slot);
 		if (e.at <= v->now)
-			is_due(v, &e);
+			add_due(v, &e);
 		else
 			file(ts, e.timer, e.at);
 	}
@@ -375,7 +376,7 @@ unsigned hauli_timers_expire(
 		struct hauli_timer *t = v.due[i].timer;
 
 		if (hauli_unlikely(t->at > now))
-			hauli_timer_arm(ts, t); /* its time was set later */
+			hauli_timer_arm(ts, t); /* its owner has set a later time */
 		else
 			v.due[n++] = (struct hauli_timer_entry){t->at, t};
 	}
