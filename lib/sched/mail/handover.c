@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Promise: the owner finds each node that was put when it looks. If it has listened, looked, found
+ * Promise: when the owner looks, it finds each node that was put. If it has listened, looked, found
  * nothing and gone to sleep, the next put wakes it.
  *
  * The inbox is used as a carrier's own is (conc/inbox.c), with listening in place of sleeping: the
@@ -16,11 +16,11 @@
  *	does not listen                 none: the owner will look before it waits; or it could not
  *	                                listen because a call is under way, which wakes it
  *
- * A put while the first call is under way relies on that call. It comes later than a call of its
- * own if the first putter is preempted between its push and its call.
+ * A put while the first call is under way relies on that call. It is woken later than by a call of
+ * its own if the first putter is preempted between its push and its call.
  *
  * The look after hauli_handover_listen() needs no barrier: both access the inbox's head, so a push
- * either finds the state or is found.
+ * either finds the owner listening, or is found by the look.
  *
  * After the last put and take a call may still lie in the carrier's inbox. The message is part of
  * the handover, so hauli_handover_fini() waits until it has come (E3 again).
@@ -77,7 +77,7 @@ void hauli_handover_listen(struct hauli_handover *h)
 
 void hauli_handover_fini(struct hauli_handover *h)
 {
-	/* counts the end of the listening, if a put has ended it */
+	/* if a put has ended the listening, the inbox counts that */
 	(void)hauli_inbox_drain(&h->inbox);
 	while (!hauli_inbox_is_quiesced(&h->inbox))
 		sched_yield();

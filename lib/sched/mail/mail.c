@@ -10,17 +10,18 @@
  *	reversal  newest first   reversed some at a time; when complete, behind the list
  *	inbox     newest first   taken when the reversal is complete
  *
- * While list or reversal are not empty, the inbox holds a node (conc/inbox.c, keep): a thief that
- * takes the mail leaves the mark there, and so does the owner when it leaves some of it. So whoever
- * asks whether there is mail asks the inbox alone, and the owner cannot mark it asleep.
+ * While the list or the reversal is not empty, the inbox is not empty either (conc/inbox.c, keep):
+ * a thief that takes the mail leaves a mark there, and so does the owner if it does not handle all
+ * of it. So a test of the inbox alone tells whether there is mail, and the owner cannot mark the
+ * inbox asleep while there is some.
  *
- * If the owner wakes up and a reversal is under way, a thief has begun it during the sleep, since
- * before it the inbox would not have been empty. What the thief took was pushed by the thread that
- * ended the sleep, or later.
+ * If the owner wakes up and finds a reversal under way, a thief has begun it during the sleep: with
+ * an older one the inbox would not have been empty, so the owner could not have slept. The thief
+ * took what the thread that ended the sleep has pushed, or later mail.
  *
- * While the owner runs a hog, thieves search the list from where the last one has stopped. A
- * message that one of them has passed is of no use to the others: it makes no coroutine ready, or
- * one that is pinned or stolen.
+ * While the owner runs a hog, each thief continues the search of the list where the last one has
+ * stopped. A message that one of them has passed is of no use to the others: it makes no coroutine
+ * ready, or one that is pinned or stolen.
  *
  * Model: tests/model/detached.c, detached_hogged.c, detached_rest.c, detached_search.c.
  */
@@ -83,7 +84,7 @@ static struct haul_coro *made_ready(struct hauli_msg *msg)
 	return msg->kind->stealable ? msg->kind->stealable(msg) : NULL;
 }
 
-/* Brings some of the mail into order. */
+/* Reverses some more of the mail; moves it to the end of the list when all of it is reversed. */
 static void reverse_some(struct hauli_detached_mail *d)
 {
 	if (!hauli_reverse(&d->reversal, &d->mark, HAULI_MAIL_MOST) || !d->reversal.oldest)
@@ -120,7 +121,7 @@ static struct haul_coro *search(struct hauli_detached_mail *d, bool (*may)(const
 				take_out(d, at);
 				continue;
 			}
-			/* A spawn message stays: the home counts it. */
+			/* A spawn message stays in the list, for the home to count it. */
 		}
 		at = &(*at)->next;
 	}
@@ -190,7 +191,7 @@ static inline struct hauli_node *take_some(struct haul_carrier *c)
 			d->reversal.left = hauli_inbox_take(&c->mail.inbox);
 		else
 			hauli_inbox_was_woken(
-				&c->mail.inbox); /* by the push that a thief has read */
+				&c->mail.inbox); /* a thief took the mail that ended the sleep */
 		reverse_some(d);
 		some = take_oldest(d);
 	}

@@ -9,16 +9,16 @@
 /* Any thread. Puts msg into c's inbox and wakes c if it sleeps. True if c was awake. */
 bool hauli_mail_send(struct haul_carrier *c, struct hauli_msg *msg);
 
-/* Any thread. Sends msg if c sleeps; c handles it before it runs anything, unless a crowd of
- * messages comes while it wakes up. False: c was awake, and msg was not sent. */
+/* Any thread. Sends msg if c sleeps; c handles it before it runs anything, unless many other
+ * messages arrive while it wakes up. False: c was awake, and msg was not sent. */
 bool hauli_mail_send_asleep(struct haul_carrier *c, struct hauli_msg *msg);
 
 /* For the thread that ended c's sleep: wakes c, whose inbox was in the state slept. Does nothing if
  * that is EMPTY. */
 void hauli_mail_wake(struct haul_carrier *c, enum hauli_inbox_state slept);
 
-/* Owner. Handles the oldest messages, a bounded number; while others are left, the inbox is not
- * empty. The second is for carriers that do not steal. */
+/* Owner. Handles the oldest messages, a bounded number; the inbox is not empty while others are
+ * left. The second function is for carriers that do not steal. */
 void hauli_mail_receive(struct haul_carrier *c);
 void hauli_mail_receive_unshared(struct haul_carrier *c);
 

@@ -21,7 +21,7 @@ static void start(struct haul_carrier *c, struct hauli_msg *msg)
 		if (hauli_steals(c) || c->virtual_time)
 			hauli_u8_shared_set_bits(&co->flags, HAULI_FLAG_PULLS);
 	}
-	hauli_queue_new(c, co); /* not if a thief has taken it already */
+	hauli_queue_new(c, co); /* does nothing if a thief has taken co already */
 }
 
 static struct haul_coro *stealable(struct hauli_msg *msg)
