@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Promise: a wait ends once, with the first of: served, deadline, cancel; except that a coroutine
- * that was served returns as served if it has not seen another end yet.
+ * that is served before it has seen another end returns as served.
  *
  * A server that takes a waiter out of a list, under the list's lock, calls serve() once for it,
  * after it has released the lock. That is a request to the home (request.h), or on the home's
@@ -15,10 +15,10 @@
  *	not in the list? waits until the    serve(): a request to the home
  *	request has come
  *
- *	A coroutine whose wait has expired or was cancelled looks under the lock whether it is
- *	    still in the list. If so, it leaves, and no server will know it. If not, a server has
- *	    made, or is about to make, its one call: the coroutine waits for that, so the server
- *	    never uses a coroutine that has ended, and no call is left for a later wait.
+ *	A coroutine whose wait has expired or was cancelled looks under the lock whether it is still
+ *	    in the list. If so, it leaves, and no server will find it. If not, a server has made, or
+ *	    is about to make, its one call: the coroutine waits for that, so the server never uses a
+ *	    coroutine that has ended, and no call is left for a later wait.
  *	A wake-up may be a system call: no lock is held over it. And serve() is the server's only
  *	    step after the lock: the coroutine that it wakes may free the object.
  *	The coroutine may be stolen between its wake-up and that look: `served` is published by the
@@ -55,10 +55,11 @@ int hauli_block_check_slow(
 	hauli_may_suspend(me, call);
 	if (!cancellable)
 		return 0;
-	hauli_extent_deadline(me, HAUL_FOREVER); /* the time of a shield may be over */
+	hauli_extent_deadline(me, HAUL_FOREVER); /* the deadline of a shield may have passed */
 	if (!hauli_coro_is_cancelled(me))
 		return 0;
-	/* As refuse_to_wait() in park.c: a loop that ignores the result keeps no carrier. */
+	/* As refuse_to_wait() in park.c: a loop that ignores the result must not keep its
+	 * carrier. */
 	hauli_suspend(c, me, true);
 	return -ECANCELED;
 }
@@ -150,6 +151,7 @@ void hauli_block_serve_here(struct haul_carrier *c, struct haul_coro *co, bool l
 		serve_armed(c, co, last);
 	else if (hauli_likely(state != HAULI_CORO_READY))
 		serve(c, co, last);
-	else /* it may return from its wait, on another carrier, now */
+	/* co has not begun to wait, or was woken by another end: it may run now, even elsewhere */
+	else
 		hauli_u32_published_set(&block_of(co)->served, true);
 }

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waits that another coroutine or thread ends, a deadline, or a cancel: decided once, by the home
- * of the coroutine that waits (block.c). lib/sync builds its objects on them.
+ * Waits that end when another coroutine or thread serves them, at a deadline, or by a cancel: by
+ * which, the home of the waiting coroutine decides once (block.c). The objects of lib/sync are
+ * built on them.
  */
 #ifndef HAULI_SCHED_WAIT_BLOCK_H
 #define HAULI_SCHED_WAIT_BLOCK_H
 
 #include "sched/state/carrier.h"
 
-/* What two kinds of waits are for: hauli_block.what is this address. A mutex begins with a word:
- * the coroutine that holds it, and flags in the lowest bits. The object of the other one is a
- * scope, which begins with its extent. */
+/* Values of hauli_block.what for two kinds of objects, known by the address. A mutex begins with a
+ * word: the address of the coroutine that holds it, and flags in the lowest bits. A scope, which
+ * waits for its children, begins with its extent. */
 extern const char hauli_block_mutex[], hauli_block_children[];
 #define HAULI_BLOCK_MUTEX_FLAGS UINT64_C(3)
 
@@ -25,9 +26,9 @@ struct hauli_block {
 };
 
 /*
- * The running coroutine, on carrier c, begins a public call that may wait. Returns 0, or
- * -ECANCELED if it is cancelled: it has yielded then. Ends the program with a line if it may not
- * suspend. cancellable: false: 0 for a cancelled one too.
+ * The running coroutine, on carrier c, begins a public call that may wait. Returns 0; or, if
+ * cancellable and it is cancelled, yields and returns -ECANCELED. Ends the program with an error
+ * line if it may not suspend.
  */
 int hauli_block_check_slow(
 	struct haul_carrier *c, struct haul_coro *me, const char *call, bool cancellable);
@@ -40,17 +41,18 @@ static inline int hauli_block_check(
 	return hauli_block_check_slow(c, me, call, cancellable);
 }
 
-/* Before a server can find b. The caller sets what and object. deadline: on haul_now()'s clock, or
- * HAUL_FOREVER. */
+/* Call before a server can find b. The caller sets what and object. deadline: on haul_now()'s
+ * clock, or HAUL_FOREVER. */
 void hauli_block_init(
 	struct hauli_block *b, struct haul_coro *me, uint64_t deadline, bool cancellable);
 
-/* Suspends b's coroutine, the running one, until the wait ends. 0: it was served; -ETIMEDOUT or
- * -ECANCELED. */
+/* Suspends b's coroutine, the running one, until the wait ends. Returns 0 if it was served,
+ * -ETIMEDOUT or -ECANCELED. */
 int hauli_block_wait(struct hauli_block *b);
 
-/* After a wait that has ended otherwise, for a coroutine that was served meanwhile: suspends until
- * that has arrived. So a server may use the coroutine until then. */
+/* For a coroutine whose wait has ended otherwise but that a server has taken out of its list:
+ * suspends until the server's request has arrived. So the server may use the coroutine until
+ * then. */
 void hauli_block_wait_served(struct hauli_block *b);
 
 /* The home, for a co that has come home to block: begins the wait. False: it has ended already. */

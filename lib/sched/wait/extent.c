@@ -38,7 +38,7 @@ void hauli_extent_enter(struct haul_coro *me, struct hauli_extent *f, bool shiel
 	set(me, f);
 }
 
-/* Gives the cancel that f has kept to the shield around f, or to me. */
+/* If the shield f has kept a cancel: gives it to the shield around f, or to me. */
 static void pass_on(struct haul_coro *me, struct hauli_extent *f)
 {
 	struct hauli_extent *outer = f->outer && f->outer->owner == me ? f->outer->shield : NULL;

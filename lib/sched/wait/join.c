@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Joins. The target has one word for the one that joins it, target->joiner. Its home ends the join
- * when the target has ended; or, at its deadline, the waiter's home does (a plain thread for
- * itself). The join lies on the waiter's stack.
+ * Joins. The target has one word for its joiner, target->joiner. The target's home ends the join
+ * when the target has ended; or the waiter's home ends it at its deadline (a plain thread does so
+ * itself). The join, j, lies on the waiter's stack.
  *
- * Promise: one of them does, and the other one learns it. A join that its deadline has ended
+ * Promise: one of them ends it, and the other one learns that. A join that ends at its deadline
  * changes nothing at the target.
  *
  *	target's home: the target has ended     waiter's home: the deadline has passed
@@ -12,26 +12,28 @@
  *	    write the result, wake the waiter       the waiter is ready
  *	else it is GONE: nobody joins           else wait: the target's home wakes the waiter
  *
- *	The word's value is j for one of the two only (word.E5), so nobody uses a j whose waiter
- *	    has gone on. A join without a deadline is never GONE, and needs no swap.
+ *	Only one of the two swaps finds j in the word (word.E5), so nobody uses a j whose waiter has
+ *	    continued. A join without a deadline is never GONE, and needs no swap.
  *	A join that begins on the target's home just sets the word. One that begins elsewhere sets
  *	    it with the tag ASKED, and sends a request. The target's home leaves a word with ASKED
- *	    alone until the request has come: else it could end the join, and free the target,
+ *	    alone until the request has come: otherwise it could end the join, and free the target,
  *	    before the request is sent. So the tag means that the home will look.
- *	A joiner that finds GONE, which the join before left, swaps it for its own j, keeps ASKED,
- *	    and sends no request: with ASKED a request is under way, and without it the home looks
- *	    when the target ends. For when it looks the home makes GONE a 0.
- *	At its deadline a waiter reads the word of a target that may have been joined and freed: it
- *	    lies in the slab, and does not hold j again while the waiter waits. A join of another
- *	    runtime's coroutine ends before that runtime is stopped (haul/coro.h), or is inside a
- *	    gate (below).
+ *	A joiner that finds GONE, from the join before it, swaps it for its own j, keeps ASKED, and
+ *	    sends no request: with ASKED a request is under way; without it the home will look when
+ *	    the target ends. It has not looked yet, since it replaces GONE by 0 when it does.
+ *	At its deadline a waiter reads the word of a target that may have been joined and freed: its
+ *	    memory stays in the slab, and its word cannot be j again while the waiter waits. A join
+ *	    of another runtime's coroutine ends before that runtime is stopped (haul/coro.h), or is
+ *	    inside a gate (below).
  *
- * A request to a homeless target is handled when it gets its home; until then it may run, end, and,
- * after the deadline of that join, be joined by another: its message keeps the target's memory.
+ * A target that was homeless when it was asked may get a home, run and end before the request is
+ * handled; and, once the deadline of that join has passed, another join may free it. The message
+ * that is under way keeps the target's memory until then.
  *
- * A target that has ended and whose home is elsewhere is joined by its home as well, which may
- * compute for long. So such a join keeps its deadline too, but waits at least PATIENCE: callers
- * that ask again and again with deadlines shorter than a message takes would never get an answer.
+ * If the target's home is elsewhere, only that home can answer, even if the target has ended, and
+ * it may compute for long. So such a join has its deadline too, but waits at least PATIENCE:
+ * otherwise a caller that repeats joins with deadlines shorter than a message takes would never get
+ * an answer.
  *
  * Model: tests/model/join_until.c, join_thread.c, homeless_until.c. Stress: tests/stress/join.c.
  */
@@ -47,14 +49,14 @@
 #include "sched/wait/suspend.h"
 #include "sched/wait/thread_joins.h"
 
-/* Of a target that has ended. */
+/* The target has ended. */
 static inline void take_result(struct haul_carrier *c, struct hauli_join *j)
 {
 	j->result = j->target->arg;
 	hauli_coro_free(c, j->target);
 }
 
-/* Slow path of the next one as a tail call, so that the fast one saves no register. */
+/* The slow path of hauli_join_here(), as a tail call, so that the fast path saves no register. */
 static __attribute__((noinline)) bool join_again(
 	struct haul_carrier *c, struct hauli_join *j, uintptr_t tag)
 {
@@ -151,7 +153,8 @@ bool hauli_join_begin_here(struct haul_carrier *c, struct haul_coro *waiter)
 
 #define JOINS_PER_SLICE 64
 
-/* A coroutine that joins many that have ended does not suspend for any of them. */
+/* Joins of targets that have ended do not suspend; so after JOINS_PER_SLICE of them this ends the
+ * batch. */
 static inline void count_join(struct haul_carrier *c, struct haul_coro *me)
 {
 	c->wait.joins = (uint8_t)(c->wait.joins + 256 / JOINS_PER_SLICE);
@@ -160,7 +163,7 @@ static inline void count_join(struct haul_carrier *c, struct haul_coro *me)
 }
 
 /* The join of me on c, its home. If the target's home is another carrier, that wakes the waiter.
- * timed: that of j, a constant. */
+ * timed: j has a deadline; a compile-time constant. */
 static inline __attribute__((always_inline)) void wait_as_coroutine(
 	struct haul_carrier *c, struct haul_coro *me, struct hauli_join *j, bool timed)
 {
@@ -229,7 +232,7 @@ static bool wait_for_completion(struct hauli_join *j, uint64_t at)
 
 #define PATIENCE HAUL_MS
 
-/* ticks: when a join gives up. ended: its target has ended, as far as the caller can see. */
+/* When a join gives up, in ticks. ended: its target has ended, as far as the caller can see. */
 static uint64_t end_of_join(uint64_t deadline, bool ended)
 {
 	uint64_t at = hauli_ticks_at(deadline);
@@ -238,7 +241,8 @@ static uint64_t end_of_join(uint64_t deadline, bool ended)
 	return at > least ? at : least;
 }
 
-/* By a plain thread; in a gate of the target's runtime. False: the deadline has passed first. */
+/* The join of a plain thread, inside a gate of the target's runtime. False: the deadline has passed
+ * first. */
 static bool wait_as_thread(struct hauli_join *j, uint64_t deadline, bool ended)
 {
 	struct hauli_ending e;
@@ -266,7 +270,7 @@ static __attribute__((noinline)) void wait_slow(
 		wait_checked(c, me, j, false);
 }
 
-/* By a coroutine. False: the deadline has passed first. */
+/* The join of a coroutine. False: the deadline has passed first. */
 static bool wait_timed(
 	struct haul_carrier *c, struct haul_coro *me, struct hauli_join *j, uint64_t at)
 {
@@ -306,8 +310,9 @@ static inline __attribute__((always_inline)) void join(struct haul_carrier *c, s
 		wait_as_coroutine(c, me, j, false);
 }
 
-/* A join is inside a gate of the target's runtime, which ends only when the join has been answered:
- * all coroutines have ended then, and the carriers still read their mail. */
+/* A join is inside a gate of the target's runtime, so that the runtime ends only after the join has
+ * been answered: the stop waits for the gate when all coroutines have ended and the carriers still
+ * read their mail. */
 static int join_as_thread(struct haul_coro *co, void **result, uint64_t deadline)
 {
 	struct haul_runtime *rt;
@@ -327,7 +332,7 @@ static int join_as_thread(struct haul_coro *co, void **result, uint64_t deadline
 	return err;
 }
 
-/* True: a join of me on c, where it is at home, ends at once. */
+/* True: me is at home on c, and its join of co ends at once. */
 static bool has_ended_here(
 	const struct haul_carrier *c, const struct haul_coro *me, const struct haul_coro *co)
 {

@@ -12,18 +12,18 @@
  * False: j is served when the target ends. tag: HAULI_JOIN_TIMED or 0. */
 bool hauli_join_here(struct haul_carrier *c, struct hauli_join *j, uintptr_t tag);
 
-/* For a waiter that has come home to join, until timer.at: begins the wait, at the target's home,
- * by a request if that is another carrier. False: the target has ended, and the result is there. */
+/* For a waiter that has come home to join, until timer.at: begins the wait, by a request if the
+ * target's home is another carrier. False: the target has ended, and the result is there. */
 bool hauli_join_begin_here(struct haul_carrier *c, struct haul_coro *waiter);
 
-/* At the home of a waiter whose timer has expired. True: its join has ended so; the caller makes it
- * ready. False: its target has ended, and its home wakes the waiter. */
+/* At the home of a waiter whose timer has expired. True: that has ended its join; the caller makes
+ * it ready. False: the target has ended, and the target's home wakes the waiter. */
 bool hauli_join_expire_here(struct haul_coro *waiter);
 
-/* As haul_join() without a deadline, also where a scope around has one. co is another coroutine. */
+/* As haul_join() without a deadline, even inside a scope that has one. co is another coroutine. */
 void hauli_join_to_the_end(struct haul_coro *co);
 
-/* Ends co, whose home is c, and wakes its joiner. The caller frees the slot. */
+/* Ends co, whose home is c, and wakes its joiner. The caller frees co if it is detached. */
 static inline void hauli_coro_finish(struct haul_carrier *c, struct haul_coro *co)
 {
 	uintptr_t joiner = hauli_tagged_get(&co->joiner);

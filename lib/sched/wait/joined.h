@@ -14,10 +14,10 @@ struct hauli_join {
 	void *result; /* written by the target's home before it wakes the waiter */
 };
 
-/* What target->joiner holds beside the address of a join, or in its place. */
+/* What target->joiner holds in addition to the address of a join, or in its place. */
 #define HAULI_JOIN_ASKED ((uintptr_t)1) /* a request to the home is under way: it will look */
 #define HAULI_JOIN_TIMED ((uintptr_t)2) /* with an address: its deadline may end the join */
-#define HAULI_JOIN_GONE ((uintptr_t)4) /* no address: the deadline of the last one has passed */
+#define HAULI_JOIN_GONE ((uintptr_t)4) /* no address: the deadline of the last join has passed */
 #define HAULI_JOIN_TAGS (HAULI_JOIN_ASKED | HAULI_JOIN_TIMED | HAULI_JOIN_GONE)
 
 static inline struct hauli_join *hauli_join_of(uintptr_t word)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Blocks in which the running coroutine must not suspend (haul/carrier.h). It stays on its carrier
- * meanwhile, so what the block changes is the carrier's. Waits look at a flag of the coroutine; a
- * yield has no test for flags, but goes a slow way if exceptions are handled: so in a block it sees
- * some.
+ * meanwhile, so the carrier keeps the state of the block. Waits test a flag of the coroutine. A
+ * yield tests no flag, but takes a slow path if an exception is being handled: so in a block it
+ * finds one.
  */
 #ifndef HAULI_SCHED_WAIT_NO_SUSPEND_H
 #define HAULI_SCHED_WAIT_NO_SUSPEND_H
@@ -15,9 +15,9 @@ struct hauli_exceptions;
 struct hauli_no_suspend {
 	struct hauli_no_suspend *outer;
 	const char *where;
-	struct hauli_exceptions *exceptions; /* the carrier's, for the end */
+	struct hauli_exceptions *exceptions; /* the carrier's before the block, for its end */
 	bool cxx; /* the same */
-	bool handles; /* the coroutine's flag was set before */
+	bool handles; /* HAULI_FLAG_HANDLES was set before */
 } __attribute__((may_alias)); /* lies in the public struct */
 
 #endif

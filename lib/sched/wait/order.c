@@ -3,10 +3,11 @@
  * Promise: coroutines of one order key and one home pass hauli_order_enter() in the order in which
  * their slices would have run at home, whichever of them are stolen.
  *
- * A thief takes the oldest coroutine (conc/ring.c: it passes over pinned ones only), so each stolen
- * coroutine would have run before every coroutine that runs at home later. A theft of an ordered
- * coroutine gives it the next number, its rank. When the owner opens a batch it notes the number
- * of the last theft that it sees; coroutines that run in the batch have their rank behind that.
+ * A thief takes the oldest coroutine (conc/ring.c: it passes over pinned ones only), so without the
+ * theft each stolen coroutine would have run before every coroutine that runs at home later. A
+ * theft of an ordered coroutine gives it the next number, its rank. When the owner opens a batch,
+ * it notes the number of the last theft that it sees; coroutines that run at home in the batch rank
+ * behind that theft.
  *
  *	rank of a stolen coroutine     the number of its theft
  *	rank of a coroutine at home    one more than the last number that its batch has seen
@@ -17,8 +18,8 @@
  * until it enters or the slice ends, since others may run before it. It cannot be stolen anew with
  * a rank: it is stolen until the slice ends, or pinned until it has entered (stolen.c).
  *
- * A slice that enters again comes before all others: it has waited for each smaller
- * rank, and those behind it have not run since. It enters at the front, with the rank it had.
+ * A slice that enters a second time comes before all others: the first time it has waited for each
+ * smaller rank, and no other coroutine has run since. It enters at the front, with the rank it had.
  *
  * Why a slice that runs at home belongs right behind the thefts that its batch has seen:
  * - A theft closes the batch (conc/ring.c). The slice that runs at that time was popped before
@@ -34,8 +35,8 @@
  * Few coroutines need their key, so it may be computed late (HAULI_ORDER_KEY_ASK): by a thief, for
  * a coroutine that has not begun; and by a coroutine that begins at home while there are members.
  * If there are no members it needs no key: by the first point above, coroutines stolen during its
- * slice belong behind it. After a coroutine has begun its argument may be freed, so the key is not
- * computed later: stolen then, it is not ordered.
+ * slice belong behind it. After a coroutine has begun its argument may be freed, so its key is not
+ * computed any more: if it is stolen then, it is not ordered.
  *
  * No coroutine waits forever: it waits for smaller ranks only, and a remote coroutine ends its
  * slice. A coroutine that has entered or waits is pinned. A coroutine that is stolen again before
@@ -157,14 +158,15 @@ static bool must_wait(const struct hauli_order *o, const struct haul_coro *co)
 	return o->line.first->coro != co || (o->remote && is_before(o->remote->rank, co->rank));
 }
 
-/* True: co has left in this slice, since when the carrier has run no other. */
+/* True if co has entered and left in this slice before: the carrier has run no other since. */
 static bool enters_again(const struct haul_carrier *c, const struct haul_coro *co)
 {
 	return c->steal.orders.left == co &&
 		c->steal.orders.left_pops == hauli_ring_popped(&c->runq.ring);
 }
 
-/* Inserts w before the first larger rank. Most come last; those that were stolen come early. */
+/* Inserts w before the first larger rank. Most belong at the end, those that were stolen near the
+ * front. */
 static void insert(struct hauli_wait_list *line, struct hauli_waiter *w)
 {
 	struct hauli_waiter *at = line->first;

@@ -49,8 +49,8 @@ bool hauli_sleep_begin_here(struct haul_carrier *c, struct haul_coro *co)
 	return true;
 }
 
-/* For a coroutine that is cancelled, a poller, framed, or stolen: the home of a stolen one carries
- * out its wait. */
+/* For a coroutine that is cancelled, a poller, stolen, or inside a deadline or shield. The home of
+ * a stolen one carries out its wait. */
 static __attribute__((noinline)) int sleep_slow(
 	struct haul_carrier *c, struct haul_coro *me, uint64_t at, const char *call)
 {
@@ -94,8 +94,9 @@ int haul_sleep_until(uint64_t deadline)
 	return sleep_at(hauli_ticks_at(deadline), "haul_sleep_until");
 }
 
-/* After a wait that had other ends than the permit. A woken coroutine may be stolen before it runs,
- * and its home may give it another permit at the same time: so the take is atomic. */
+/* After a wait that something other than the permit may have ended. A woken coroutine may be stolen
+ * before it runs, and its home may give it another permit at the same time: so the take is
+ * atomic. */
 static int end_of_park(struct haul_coro *me)
 {
 	if (hauli_permit_take_remote(&me->permit))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Promise: a cancel of all coroutines of a home reaches those that are still records, also if a
- * thief takes one just then. The coroutine begins cancelled, or the canceller finds it in its slot.
+ * Promise: a cancel of all coroutines of a home reaches those that are still records, even if a
+ * thief takes one at the same time: its coroutine begins cancelled, or the canceller finds it in
+ * its slot of the slab.
  *
  *	owner: cancel                      thief
  *	hold the guard                     hold the guard
@@ -20,7 +21,7 @@
 
 #include "conc/ring.h"
 
-/* The spare coroutine of c, for a record that begins alike; NULL: there is none. */
+/* The spare coroutine of c, if it may become that of r; else NULL. */
 static inline struct haul_coro *take_spare(struct haul_carrier *c, struct hauli_record *r)
 {
 	struct haul_coro *co = c->spawn.spare;
@@ -34,7 +35,7 @@ static inline struct haul_coro *take_spare(struct haul_carrier *c, struct hauli_
 	return co;
 }
 
-/* For a record in memory of its spawner. c: gives the memory. */
+/* Makes the coroutine of a record in memory of its spawner, from the caches of c. */
 static struct haul_coro *make(
 	struct haul_carrier *c, struct haul_carrier *home, struct hauli_record *r)
 {
@@ -55,7 +56,7 @@ static struct haul_coro *make(
 	return co;
 }
 
-/* Gives the coroutine of a record that is part of it a stack; NULL: no memory. */
+/* For a record that is part of its coroutine: gives that a stack. NULL: no memory. */
 static struct haul_coro *complete(struct haul_carrier *c, struct hauli_record *r)
 {
 	const struct hauli_prototype *prototype = r->prototype;
@@ -78,7 +79,8 @@ static struct haul_coro *begin(struct haul_carrier *c, struct hauli_record *r)
 	return co ? co : make(c, c, r);
 }
 
-/* There is no memory for a stack. A coroutine tries again when those before it have run. */
+/* There is no memory for a stack. A record that is part of its coroutine is queued again, behind
+ * the others; another is dropped. */
 static void put_off(struct haul_carrier *c, struct hauli_record *r)
 {
 	if (r->prototype->in_coro) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records (entry.h) that get a stack, and if need be a struct haul_coro; their cancellation. */
+/* How records (entry.h) get a stack, and a struct haul_coro if they need one; how they are
+ * cancelled. */
 #ifndef HAULI_SCHED_WAIT_RECORD_H
 #define HAULI_SCHED_WAIT_RECORD_H
 
@@ -21,8 +22,8 @@ static inline struct haul_coro *hauli_entry_to_run(
 							    : hauli_entry_begun(entry);
 }
 
-/* The part of a coroutine that its first slice finds as its prototype says: eight bytes, compared
- * and stored as one word. */
+/* The fields of a coroutine that depend on its prototype alone when it begins: eight bytes,
+ * compared and stored as one word. */
 union hauli_fresh {
 	struct {
 		struct hauli_u8_owned state;
@@ -51,8 +52,8 @@ static inline uint64_t hauli_record_fresh(const struct haul_coro_opts *opts)
 }
 
 /* Owner, of a running coroutine. True: it is at home, not cancelled, unchanged since it began with
- * this start, and nobody has sent it a request. The home of a stolen one may write its flags
- * meanwhile: STOLEN stays set. */
+ * this prototype, and nobody has sent it a request. The home of a stolen one may write its flags at
+ * the same time, but STOLEN stays set, so the result is false. */
 HAULI_MAY_RACE static inline bool hauli_record_is_fresh(
 	const struct haul_coro *co, const struct hauli_prototype *prototype)
 {
@@ -63,8 +64,8 @@ HAULI_MAY_RACE static inline bool hauli_record_is_fresh(
 	return word == prototype->fresh && !hauli_requests_pending(&co->requests);
 }
 
-/* Owner. co runs, or has ended, is detached and has no flags: makes it as if it began with this
- * prototype. */
+/* Owner. co runs or has ended, is detached, and has no flags: resets it as if it were to begin with
+ * this prototype. */
 static inline void hauli_record_refresh(
 	struct haul_coro *co, const struct hauli_prototype *prototype)
 {
@@ -75,8 +76,8 @@ static inline void hauli_record_refresh(
 	co->order_key = prototype->opts.order_key;
 }
 
-/* Owner. The same, for a co that began with another prototype of the same entry and stack class,
- * and becomes the coroutine of r. */
+/* Owner. The same, and makes co the coroutine of r, whose prototype may be another one with the
+ * same entry and stack class. */
 static inline void hauli_record_reuse(struct haul_coro *co, struct hauli_record *r)
 {
 	const struct hauli_prototype *prototype = r->prototype;

@@ -75,7 +75,8 @@ static void detach_here(struct haul_carrier *c, struct haul_coro *co)
 		co->detached = true;
 }
 
-/* The thread is about to run, so it waits no more; a timed one was never counted. */
+/* Wakes a plain thread, which no longer counts as waiting; one with a deadline was never
+ * counted. */
 static __attribute__((noinline)) void complete(struct hauli_join *j, bool timed)
 {
 	if (!timed)
@@ -170,15 +171,15 @@ static void join_here(struct haul_carrier *c, struct haul_coro *target)
 		;
 }
 
-/* A join's target has ended elsewhere. */
+/* The target of the waiter's join has ended on another carrier. */
 static void join_ends(struct haul_carrier *c, struct haul_coro *waiter)
 {
 	hauli_coro_disarm(c, waiter);
 	hauli_ready(c, waiter);
 }
 
-/* co was joined or detached, and stayed for these requests. A join among them is over: its deadline
- * had passed, so another could follow it, and come first (join.c). */
+/* co was joined or detached, and kept its memory for these requests. If a join is among them, its
+ * deadline had passed: so another join could begin after it and free co before it (join.c). */
 static void requests_too_late(struct haul_carrier *c, struct haul_coro *co, uint32_t bits)
 {
 	if ((bits & HAULI_REQ_JOIN) && hauli_join_waits(co))
@@ -198,7 +199,7 @@ void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co)
 	}
 	if (bits & HAULI_REQ_UNPARK)
 		unpark_here(c, co);
-	if (bits & HAULI_REQ_SERVED) /* before a cancel: what has happened wins */
+	if (bits & HAULI_REQ_SERVED) /* before a cancel: a service that has happened wins */
 		hauli_block_serve_here(c, co, true);
 	if (bits & HAULI_REQ_CANCEL)
 		hauli_cancel_here(c, co);
@@ -208,7 +209,7 @@ void hauli_requests_here(struct haul_carrier *c, struct haul_coro *co)
 		join_here(c, co);
 	if ((bits & HAULI_REQ_JOIN) && (bits & HAULI_REQ_DETACH) && hauli_join_waits(co))
 		hauli_handle_is_used_up(co, "haul_join");
-	if (bits & HAULI_REQ_DETACH) /* after a join that is over */
+	if (bits & HAULI_REQ_DETACH) /* any join before it has ended at its deadline */
 		detach_here(c, co);
 }
 

@@ -13,22 +13,23 @@
  * (stolen.c). */
 enum hauli_back {
 	HAULI_BACK_YIELD,
-	HAULI_BACK_SAME, /* it has not ended: the same slice goes on at home */
-	HAULI_BACK_SEND, /* the rest enters the order, at home, with the slice's rank */
+	HAULI_BACK_SAME, /* the slice has not ended: it continues at home */
+	/* it continues at home, where it sends in order, with the rank of this slice */
+	HAULI_BACK_SEND,
 	HAULI_BACK_END,
-	/* It waits until timer.at: with the kind of wait, an enum hauli_coro_state. */
+	/* It waits until timer.at. Combined with the kind of wait, an enum hauli_coro_state. */
 	HAULI_BACK_WAIT = 1 << 4,
 };
 
-/* On slow paths: ends the program with a line if me may not suspend. call: the function that me is
- * in. */
+/* On slow paths: ends the program with an error line if me may not suspend. call: the function that
+ * me is in. */
 void hauli_may_suspend(const struct haul_coro *me, const char *call);
 
 /* Called on carrier c, where a stolen co has ended its slice and its context is saved. Sends co
  * home. */
 void hauli_stolen_send_home(struct haul_carrier *c, struct haul_coro *co);
 
-/* Owner. Publishes co, which ended its slice ready, and is a poller, stolen or kept. */
+/* Owner. Publishes co, which has ended its slice and is ready, and is a poller, stolen or kept. */
 void hauli_coro_left_slow(struct haul_carrier *c, struct haul_coro *co);
 
 /* Frees co, which has ended, is detached, and still has its stack. */
@@ -36,8 +37,8 @@ void hauli_coro_left_ended(struct haul_carrier *c, struct haul_coro *co);
 
 /*
  * Switch, then publish: other threads may see a coroutine that yields or ends, and reuse its stack,
- * only after its context is saved. So the context that runs next publishes it. c->left is NULL
- * again only after that, for thieves that look (steal.c).
+ * only after its context is saved. So the context that runs next publishes it. c->left becomes NULL
+ * only after that, so that thieves always find it (steal.c).
  */
 static inline void hauli_arrive(struct haul_carrier *c)
 {
@@ -70,7 +71,7 @@ static inline struct hauli_co *hauli_next(struct haul_carrier *c)
 }
 
 /* Suspends a coroutine that handles exceptions; on a thread that is no carrier, ends the program
- * with a line. Out of line, so that the fast path has one test for both. */
+ * with an error line. Out of line, so that the fast path has one test for both. */
 void hauli_suspend_slow(struct haul_carrier *c, struct haul_coro *me, bool publish);
 
 /* Suspends me, which runs on c and whose state is set. publish: me is ready. */
@@ -98,8 +99,8 @@ static inline void hauli_stolen_wait(
 	hauli_stolen_go_home(c, me, HAULI_BACK_WAIT | kind);
 }
 
-/* The running coroutine, on c, needs its home's thread: goes there if it is stolen, and goes on
- * with the same slice. Returns its home, where it is afterwards until it suspends. */
+/* The running coroutine, on c, needs its home's thread: goes there if it is stolen, and continues
+ * the same slice. Returns its home, where it is afterwards until it suspends. */
 struct haul_carrier *hauli_go_on_at_home(struct haul_carrier *c, struct haul_coro *me);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Threads that are no carriers and wait in haul_join() for as long as it takes. */
+/* Threads that are no carriers and wait in haul_join() without a deadline. */
 #ifndef HAULI_SCHED_WAIT_THREAD_JOINS_H
 #define HAULI_SCHED_WAIT_THREAD_JOINS_H
 

@@ -5,7 +5,7 @@
 
 #include "sched/state/carrier.h"
 
-/* Owner, the home. Makes co ready, which another coroutine, the poller or mail has woken. */
+/* Owner, the home. Makes co, which another coroutine, the poller or mail has woken, ready. */
 void hauli_wake_here(struct haul_carrier *c, struct haul_coro *co);
 /* The same, to run after all others in every case: one of many that are woken at once. */
 void hauli_wake_last_here(struct haul_carrier *c, struct haul_coro *co);
