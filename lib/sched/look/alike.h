@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Coroutines that do the same at the same place, of which a list shows the first few. */
+/* Groups of coroutines that do the same at the same place: a list shows the first few of each
+ * group. */
 #ifndef HAULI_SCHED_LOOK_ALIKE_H
 #define HAULI_SCHED_LOOK_ALIKE_H
 
@@ -7,11 +8,11 @@
 
 #define HAULI_ALIKE_SHOWN 3
 #define HAULI_ALIKE_KINDS 128
-#define HAULI_ALIKE_NAME 64 /* bytes of a name that are looked at */
+#define HAULI_ALIKE_NAME 64 /* bytes of a name that are compared */
 
 struct hauli_alike {
 	const struct haul_carrier *home;
-	struct hauli_shot first; /* its name may be gone */
+	struct hauli_shot first; /* the memory of its name may be gone: see `name` */
 	char name[HAULI_ALIKE_NAME];
 	unsigned shown;
 	uint64_t left_out;
@@ -24,9 +25,9 @@ struct hauli_alikes {
 	struct hauli_alike of[HAULI_ALIKE_KINDS];
 };
 
-/* The entry for coroutines of this home that are as shot says: of the same name, in the same state,
- * in a wait for the same kind of object, with the same call stack. A new one if there is none;
- * NULL: it would be one too many. */
+/* The entry for the coroutines of this home that are like shot: of the same name, in the same
+ * state, in a wait for the same kind of object, with the same call stack. Makes a new one if there
+ * is none; NULL: there are HAULI_ALIKE_KINDS others. */
 struct hauli_alike *hauli_alike_find(
 	struct hauli_alikes *all, const struct haul_carrier *home, const struct hauli_shot *shot);
 

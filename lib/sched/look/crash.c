@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The line of a crash. It is written in a signal handler, so only by functions that may be called
- * there: the places of a call stack come from the loader's table of objects, which is read without
- * a lock (glibc 2.35), and have no names of functions. What is known without the stack is written
- * first, because a broken stack may end the program while it is followed.
+ * Prints the line of a crash. A signal handler writes it, so only async-signal-safe functions are
+ * called: the addresses of a call stack are looked up in the loader's table of objects, which needs
+ * no lock (glibc 2.35), and get no names of functions. What is known without the stack is written
+ * first, because following a broken stack may end the program.
  */
 #include "sched/look/crash.h"
 
@@ -28,7 +28,7 @@ struct object {
 	uintptr_t base;
 };
 
-/* False: it is not known. */
+/* False: the object is not known. */
 static bool find_object(const void *pc, struct object *o)
 {
 #ifdef DLFO_STRUCT_HAS_EH_DBASE /* glibc 2.35 */
@@ -80,8 +80,8 @@ static void put_stack(struct hauli_line *l, void *const *pcs, unsigned n)
 	}
 }
 
-/* Of the call stack of abort(), the frames of the C library before its caller: they say nothing
- * that SIGABRT does not. Known by the file's name, as the address of abort() may be that of a stub
+/* The number of innermost frames of abort() that are in the C library: they say nothing that
+ * SIGABRT does not. Recognized by the file's name, as the address of abort() may be that of a stub
  * in the program, or of a sanitizer's function. */
 static unsigned inner_frames(int sig, void *const *pcs, unsigned n)
 {
@@ -97,7 +97,7 @@ static unsigned inner_frames(int sig, void *const *pcs, unsigned n)
 	return inner < n ? inner : 0;
 }
 
-/* By the file's name: dladdr() takes a lock. */
+/* True if pc is in haul. Recognized by the file's name, as dladdr() takes a lock. */
 static bool is_own(const void *pc)
 {
 	static const char libhaul[] = "libhaul.so";
@@ -137,7 +137,7 @@ static void put_coroutine(
 	}
 }
 
-/* Of the other coroutine, taken before the program ends. */
+/* A shot of the coroutine of hauli_crash_about(), taken before the program ends. */
 static struct hauli_shot about;
 static const char *about_role; /* or NULL */
 static enum hauli_about about_kind;
@@ -172,7 +172,7 @@ static void put_trimmed_stack(struct hauli_line *l, int sig, void *const *pcs, u
 
 	pcs += inner;
 	n -= inner;
-	/* In a crash inside haul its frames say where. */
+	/* After a crash inside haul its frames stay, as they say where. */
 	hauli_trace_trim(&pcs, &n, hauli_has_named_call() ? 0 : UINT_MAX, is_own);
 	put_stack(l, pcs, n);
 }

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Promise: a cycle that is told was one at some instant: each of its coroutines waited for the next
- * one, without a deadline. Such a cycle stays, unless a cancel ends one of the waits.
+ * Promise: a cycle that is reported existed at some instant: each of its coroutines waited for the
+ * next one, without a deadline. Such a cycle never ends by itself; only a cancel can end one of the
+ * waits.
  *
  * A wait for a mutex leads to its holder, a join to its target, and the end of a scope to each of
- * its children. Another thread reads them while the carriers run; a coroutine's own memory by the
- * kernel, since the coroutine may go on. A chain of waits that comes back to its first coroutine is
- * read twice. If each wait is the same one at both reads, all of them existed at once between the
- * reads, and so did the cycle. When is it the same one, and not a later one for the same object?
+ * its children. Another thread reads them while the carriers run. It reads the stack of a coroutine
+ * by a system call, since the coroutine may continue and its stack may be freed. A chain of waits
+ * that comes back to its first coroutine is read twice. If each wait is the same one at both reads,
+ * all of them existed at once between the reads, and so did the cycle. A wait is the same one, and
+ * not a later wait for the same object, if
  *
- *	The home has begun no slice between the two reads (rounds, pops, begin of the batch), and
+ *	its home has begun no slice between the two reads (rounds, pops, start of the batch), and
  *	    the coroutine waited both times: then it has not run in between; or
- *	the time at which the wait began is the same, and the home was in a later batch at the first
- *	    read: a wait that began after it would have the time of that batch, or a later one. The
- *	    clock of waits is coarse, so the batch must be two of its units later. Pollers run
- *	    outside of batches, and a stolen coroutine may come home between two: for these only the
- *	    first counts.
+ *	the time at which the wait began is the same, and at the first read the home was in a later
+ *	    batch: a wait that began after that read would have the time of that batch, or a later
+ *	    one. The clock of waits is coarse, so the batch must be two of its units later. Pollers
+ *	    run outside of batches, and a stolen coroutine may come home between two: for these only
+ *	    the first condition counts.
  *
  * Between the reads of one wait a mutex cannot change hands, as its holder waits too. A wait that
  * was served or cancelled, or for which a request is under way, is no wait.
@@ -38,15 +40,16 @@
 #define LONGEST 64 /* coroutines of a cycle, and extents of a child */
 #define AT_ONCE 64 /* coroutines between two reads of the clock */
 #define LOOK_NS HAUL_MS
-#define YOUNG_NS (200 * HAUL_MS) /* waits shorter than that are not looked at */
+#define YOUNG_NS (200 * HAUL_MS) /* younger waits are not looked at */
 #define TOLD 256
 
 /* A wait without a deadline, as it was read. */
 struct wait {
 	const struct haul_coro *co;
 	const struct haul_carrier *home;
-	const void *object, *noted_at; /* what for; of the wait */
-	/* the coroutine that has to go on first; NULL: all children of a scope, the object */
+	/* what it waits for; the struct hauli_join or hauli_block, on the waiter's stack */
+	const void *object, *noted_at;
+	/* the coroutine that it waits for; NULL: all children of `object`, a scope */
 	const struct haul_coro *next;
 	uint64_t rounds, batch; /* the home's, before the wait was read */
 	uint32_t popped, since;
@@ -82,7 +85,7 @@ void hauli_deadlocks_destroy(struct hauli_deadlocks *d)
 	free(d);
 }
 
-/* False: from is no memory any more. */
+/* False: from is not mapped any more. */
 static bool read_at(void *to, const void *from, size_t bytes)
 {
 	struct iovec local = {to, bytes}, remote = {(void *)(uintptr_t)from, bytes};
@@ -118,13 +121,13 @@ HAULI_MAY_RACE static bool read_block(const struct hauli_deadlocks *d, struct wa
 	return w->next != w->co && hauli_slab_has(d->rt->coros, w->next);
 }
 
-/* The kind of wait of a co that waits without a deadline; else it is none. */
+/* The kind of wait if co waits without a deadline; else no kind of wait. */
 static enum hauli_coro_state lasting(const struct haul_coro *co)
 {
 	return hauli_coro_state(co) & ~HAULI_CORO_CANCELLABLE;
 }
 
-/* False: co does not wait, or has a deadline, or it is not known for whom it waits. */
+/* False: co does not wait, or has a deadline, or it is not known for which coroutine it waits. */
 HAULI_MAY_RACE static bool read_wait(
 	const struct hauli_deadlocks *d, const struct haul_coro *co, struct wait *w)
 {
@@ -153,7 +156,7 @@ HAULI_MAY_RACE static bool read_wait(
 	}
 }
 
-/* True if a is b, read later, and its coroutine has not run in between. */
+/* True if b, read later, is the same wait as a. */
 static bool is_same_wait(const struct wait *a, const struct wait *b)
 {
 	bool still = a->rounds == b->rounds && a->batch == b->batch && a->popped == b->popped;
@@ -216,7 +219,7 @@ static void tell(struct hauli_deadlocks *d, const struct wait *waits, unsigned n
 	for (unsigned i = 0; i < n; i++)
 		if (!is_told(d, &waits[i]))
 			d->told[d->n_told++ % TOLD] = (struct told){cos[i], waits[i].since};
-	if (told) /* another way into the same cycle */
+	if (told) /* the same cycle was reached from another coroutine */
 		return;
 	flockfile(d->out);
 	fprintf(d->out,
@@ -227,7 +230,7 @@ static void tell(struct hauli_deadlocks *d, const struct wait *waits, unsigned n
 	funlockfile(d->out);
 }
 
-/* A guess. */
+/* A guess, as co may run: true if it seems to have waited for YOUNG_NS, without a deadline. */
 HAULI_MAY_RACE static bool may_be_stuck(const struct haul_coro *co)
 {
 	enum hauli_coro_state kind = lasting(co);

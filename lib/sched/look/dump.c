@@ -4,8 +4,8 @@
  * carriers run on between their snapshots, so a list is not that of one instant.
  *
  * Of coroutines that are alike (alike.h) the first few are shown, so that thousands of handlers at
- * one call do not hide the others, and at the end a line says how many more there are. One that is
- * shown may wait for a mutex that one of these holds: that one is shown, too.
+ * one call do not hide the others, and at the end a line says how many more there are. But if a
+ * coroutine that is shown waits for a mutex, its holder is shown, too.
  */
 #include "sched/look/dump.h"
 
@@ -27,14 +27,15 @@
 struct list {
 	const struct haul_coro **cos;
 	size_t n, room;
-	size_t alike; /* so many at the front were left out, being like others */
+	/* the first ones of cos are used again: this many coroutines that were left out as alike */
+	size_t alike;
 };
 
-#define PAGE 32 /* shots at a time: the carrier stands still for some 50 us */
+#define PAGE 32 /* shots at a time: each time the carrier stands still for some 50 us */
 #define SOME_PAGES 512 /* of hauli_dump_some(): 16,384 coroutines are looked at */
 #define MOST_HOLDERS 64
 
-/* What a dump needs beside the lists. All zero at the begin. */
+/* What a dump needs in addition to the lists. All zero at the beginning. */
 struct work {
 	struct hauli_shot shots[PAGE];
 	struct hauli_alikes alikes;
@@ -47,10 +48,10 @@ struct dump {
 	FILE *out;
 	struct list *lists; /* by carrier */
 	struct work *work; /* NULL: all are printed, also those that are alike */
-	bool holders; /* those that were left out and hold mutexes are printed now */
+	bool holders; /* the second pass: prints holders of mutexes that were left out */
 	uint64_t pages; /* snapshots that may still be taken */
 	uint64_t lines; /* coroutines that may still be printed */
-	uint64_t left_out; /* by these limits */
+	uint64_t left_out; /* coroutines left out because of these limits */
 	uint64_t homeless;
 	uint64_t unjoined;
 	const char *unjoined_name; /* the name of one of them */
@@ -71,14 +72,14 @@ static const char *name_of(enum hauli_coro_state state)
 	return state_names[hauli_state_lives(state) ? state : HAULI_CORO_READY];
 }
 
-/* The values are only printed. */
+/* A guess, as the carrier may run on: the values are only printed. */
 HAULI_MAY_RACE static const struct haul_coro *running_on(const struct haul_carrier *c)
 {
 	HAULI_RACES(c);
 	return c->current;
 }
 
-/* The same. */
+/* The same for the name of a coroutine. */
 HAULI_MAY_RACE static const char *name_of_running(const struct haul_coro *co)
 {
 	HAULI_RACES(co);
@@ -99,7 +100,7 @@ static void add_to(struct list *list, const struct haul_coro *co)
 	list->cos[list->n++] = co;
 }
 
-/* The same. */
+/* Adds a coroutine to the list of its home, or counts it. The same: its state may be outdated. */
 HAULI_MAY_RACE static void list_one(void *object, void *arg)
 {
 	const struct haul_coro *co = object;
@@ -128,13 +129,14 @@ static bool may_print(struct dump *d)
 	return true;
 }
 
-/* True if it is known how long it has waited. With virtual time the begin is not known. */
+/* True if it is known how long the coroutine has waited. With virtual time the start is not
+ * known. */
 static bool has_age(const struct dump *d, const struct hauli_shot *s)
 {
 	return s->since && !d->rt->virtual_time;
 }
 
-/* How long it has waited, and will at most. */
+/* Prints how long the coroutine has waited, and how long it will wait at most. */
 static void print_times(const struct dump *d, const struct hauli_shot *s)
 {
 	uint64_t now = hauli_timer_ticks();
@@ -146,8 +148,9 @@ static void print_times(const struct dump *d, const struct hauli_shot *s)
 			s->until > now ? (double)hauli_ns_from_ticks(s->until - now) / 1e9 : 0.0);
 }
 
-/* A holder of another runtime has a name there, but may have ended. One that has ended since the
- * snapshot has unlocked the mutex, if another holds it now. */
+/* Of a holder of another runtime the name is not read, as it may have ended. A holder of this
+ * runtime that has ended since the snapshot is printed only if the mutex still has it as its
+ * holder: it has not unlocked it. */
 HAULI_MAY_RACE static void print_holder(const struct dump *d, const struct hauli_shot *s)
 {
 	const struct haul_coro *co = s->holder;
@@ -174,7 +177,7 @@ static bool is_known_holder(const struct work *w, const void *co)
 	return i < w->nb_holders;
 }
 
-/* True if enough of its kind are shown; it is counted then. */
+/* True if enough like it are shown; it is counted as left out then. */
 static bool is_left_out(struct dump *d, const struct haul_carrier *c, const struct hauli_shot *s)
 {
 	struct hauli_alike *a = d->work ? hauli_alike_find(&d->work->alikes, c, s) : NULL;
@@ -203,7 +206,7 @@ static const char *how_is(const struct hauli_shot *s)
 	return s->runs ? "running" : name_of(s->state);
 }
 
-/* A mutex that was handed to its waiter is held by that. */
+/* A mutex that was just handed to the waiter has the waiter as its holder. */
 static void print_wait(struct dump *d, const struct hauli_shot *s)
 {
 	struct work *w = d->work;
@@ -230,7 +233,7 @@ static void print_shot(struct dump *d, const struct haul_carrier *c, const struc
 	hauli_trace_print(s->pcs, s->n, d->out);
 }
 
-/* Of a carrier that does not answer: without call stacks. */
+/* For a carrier that does not answer: reads co from here, without its call stack. */
 HAULI_MAY_RACE static void print_guess(
 	struct dump *d, const struct haul_carrier *c, const struct haul_coro *co)
 {
@@ -248,7 +251,8 @@ HAULI_MAY_RACE static void print_guess(
 		print_shot(d, c, &s);
 }
 
-/* shots: n. answers: false once the carrier has not answered. Returns if it does. */
+/* shots: room for n. answers: false if the carrier has not answered before. Returns whether it
+ * answers. */
 static bool print_some(struct dump *d, const struct haul_carrier *c,
 	const struct haul_coro *const *cos, unsigned n, struct hauli_shot *shots, bool answers)
 {
@@ -292,7 +296,7 @@ static void print_if_left_out(
 	}
 }
 
-/* It may make more holders known. */
+/* Each line printed may add holders to the list. */
 static void print_holders(struct dump *d)
 {
 	d->holders = true;
@@ -331,7 +335,7 @@ static void print_all(struct dump *d)
 			d->homeless - HAULI_ALIKE_SHOWN);
 }
 
-/* Lists first, so that a carrier is asked for many at once. */
+/* Lists the coroutines first, so that a carrier is asked about many at a time. */
 static void dump_coroutines(struct dump *d)
 {
 	d->work = calloc(1, sizeof(*d->work));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Text about carriers that do not answer. haul_dump() lists coroutines. */
+/* Lists of coroutines, as haul_dump(); text about carriers that do not answer. */
 #ifndef HAULI_SCHED_LOOK_DUMP_H
 #define HAULI_SCHED_LOOK_DUMP_H
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Signals that list all coroutines. Each has a thread, the only one of haul's that takes it: its
- * handler posts a semaphore, for which these threads wait. The caller blocks the signal, and so do
- * the threads that it creates later, so that the kernel gives it to that thread and interrupts no
- * wait of another. The handler runs elsewhere only in threads that do not block the signal.
+ * Signals that list all coroutines. Each signal has a thread, the only one of haul's threads that
+ * does not block it: the signal's handler posts a semaphore, for which this thread waits. The
+ * caller blocks the signal, and so do the threads that it creates later, so that the kernel
+ * delivers the signal to haul's thread and interrupts no system call of another. Only in threads of
+ * the program that do not block the signal may the handler run, too.
  */
 #include "sched/look/dump_signal.h"
 
@@ -64,7 +65,7 @@ static bool is_refused(int sig)
 	return sig <= 0 || sig > SIGRTMAX || sig == HAULI_SNAPSHOT_SIGNAL;
 }
 
-/* Under the lock of the process. Those of the parent of fork() are not this process's. */
+/* Under the lock of the process. After a fork(), forgets the threads: they are the parent's. */
 static void begin(void)
 {
 	if (nb_threads > 0 && forks_at_first == hauli_forks)
@@ -75,7 +76,7 @@ static void begin(void)
 	forks_at_first = hauli_forks;
 }
 
-/* Under the lock of the process. The thread takes no other signals, which are the program's. */
+/* Under the lock of the process. The thread blocks all other signals, which are the program's. */
 static int start_thread(int sig)
 {
 	const struct sigaction sa = {.sa_handler = handle, .sa_flags = SA_RESTART | SA_ONSTACK};
@@ -86,7 +87,7 @@ static int start_thread(int sig)
 
 	begin();
 	if (sigaction(sig, &sa, &before) != 0)
-		return -EINVAL; /* one of the C library's */
+		return -EINVAL; /* reserved by the C library */
 	if (sigismember(&taken, sig))
 		return 0;
 	sigfillset(&all);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Promise: a call stack is that of one instant, at which the thread waited; or there is none.
+ * Promise: a call stack that is returned is that of one instant, at which the thread waited.
  *
- * The kernel counts how often a thread has begun to wait of its own will. If the count is the same
- * before and after a copy of the stack, and the thread waits both times, it has not run in between.
+ * The kernel counts the voluntary context switches of a thread. If the count is the same before and
+ * after a copy of the stack, and the thread waits both times, it has not run in between.
  *
- * The copy is unwound, so the thread may go on meanwhile. Words in it that point into the original
- * are moved by the distance. /proc tells only the stack pointer and the program counter; the frame
- * pointer at first points into `dead`, where each word points to its middle. A frame that needs it
- * before an inner one has restored it finds a program counter there that is in no code, and the
- * walk ends: with code that keeps frame pointers a stack may be short, and is never wrong.
+ * The copy is unwound, so the thread may continue meanwhile. Words in the copy that point into the
+ * original are adjusted to point into the copy. /proc gives only the stack pointer and the program
+ * counter. The frame pointer is unknown, so it begins with an address in the middle of `dead`, an
+ * area whose words all hold that address. A frame that uses the frame pointer before an inner frame
+ * has restored it reads a program counter from there, which is in no code, and the walk ends: where
+ * code keeps frame pointers a stack may be too short, but is never wrong.
  */
 #include "sched/look/foreign.h"
 
@@ -27,7 +28,7 @@
 #define COPY_BYTES ((size_t)16 << 10)
 #define DEAD_WORDS 512
 
-/* The beginning of /proc/self/task/TID/NAME. False: there is none. */
+/* Reads the beginning of /proc/self/task/TID/NAME. False: it cannot be read. */
 static bool read_of(uint32_t tid, const char *name, char *text, size_t len)
 {
 	char path[64];
@@ -44,7 +45,8 @@ static bool read_of(uint32_t tid, const char *name, char *text, size_t len)
 	return n > 0;
 }
 
-/* True if the thread waits interruptibly; *waits: the times that it has begun to. */
+/* True if the thread is in an interruptible sleep; *times: its number of voluntary context
+ * switches. */
 static bool waits(uint32_t tid, uint64_t *times)
 {
 	char text[8192];
@@ -82,7 +84,8 @@ bool hauli_foreign_still_waits(uint32_t tid, const struct hauli_foreign *f)
 	return waits(tid, &now) && now == f->waits;
 }
 
-/* Copies n words of the stack from sp on. By the kernel: a sanitizer does not let others read. */
+/* Copies n words of the stack from sp on. By a system call, as a sanitizer reports reads of
+ * another's stack. */
 static bool copy(uintptr_t *to, uintptr_t sp, size_t n)
 {
 	size_t bytes = n * sizeof(to[0]);
@@ -121,7 +124,7 @@ HAULI_MAY_RACE unsigned hauli_foreign_trace(uint32_t tid, const struct hauli_for
 	ctx.sp = words;
 	ctx.fp = ctx.base = dead;
 	n = hauli_trace(&ctx, pcs, most);
-	while (n > 0 && is_in(words, sizeof(words), pcs[n - 1])) /* out of `dead` */
+	while (n > 0 && is_in(words, sizeof(words), pcs[n - 1])) /* read from `dead` */
 		n--;
 	return (unsigned)n;
 }

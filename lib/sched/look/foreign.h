@@ -13,7 +13,7 @@
 #include "coro/stack.h"
 
 struct hauli_foreign {
-	uint64_t waits; /* times that the thread has begun to wait */
+	uint64_t waits; /* the thread's number of voluntary context switches */
 	long call; /* number of the system call */
 	uintptr_t sp, pc;
 };
@@ -25,8 +25,8 @@ bool hauli_foreign_look(uint32_t tid, struct hauli_foreign *f);
 /* True if thread tid still waits as it did when f was seen, and has not run in between. */
 bool hauli_foreign_still_waits(uint32_t tid, const struct hauli_foreign *f);
 
-/* The program counters of such a thread, which runs on stack, innermost first: at most `most`.
- * Returns their number. */
+/* The call stack of such a thread, which runs on stack: writes at most `most` program counters,
+ * innermost first. Returns their number. */
 unsigned hauli_foreign_trace(uint32_t tid, const struct hauli_foreign *f,
 	const struct hauli_stack *stack, void **pcs, unsigned most);
 

@@ -2,13 +2,13 @@
 /*
  * Promise: a look that finds a runtime quiet is right about an instant during the look: all
  * carriers slept then, no message was in an inbox, and no coroutine in an injector. So only a timer
- * could wake a carrier, or a thread that is none.
+ * could wake a carrier, or a thread that is no carrier.
  *
- * A carrier that sleeps has its inbox's head ASLEEP, which a push replaces. Right before it falls
- * asleep, or tries to, it counts a sleep; in between it does nothing. The look adds up the sleeps,
- * finds all heads ASLEEP, and adds them up again. If the sums are the same, each carrier has
- * counted its sleep before the first sum, and has done nothing from there until its head was read.
- * All these intervals contain the instant after the first sum.
+ * While a carrier sleeps, the head of its inbox is ASLEEP, which a push replaces. Right before the
+ * carrier falls asleep, or tries to, it increments its count of sleeps; in between it does nothing.
+ * The look adds up the counts of sleeps, finds all heads ASLEEP, and adds them up again. If the
+ * sums are the same, each carrier has counted its sleep before the first sum, and has done nothing
+ * from there until its head was read. All these intervals contain the instant after the first sum.
  *
  *	look                      carrier Z                carrier Y
  *	adds up the sleeps                                   ASLEEP
@@ -18,13 +18,13 @@
  *	Z is ASLEEP
  *	adds up the sleeps
  *
- *	Z's ASLEEP is a release, read by an acquire (inbox.E6), so its sleep is in the second sum. A
- *	    sleep is a release as well, and its count an acquire: who has counted it sees no older
- *	    ASLEEP.
+ *	Z's ASLEEP is a release, read by an acquire (inbox.E6), so its sleep is in the second sum.
+ *	    An increment of the count is a release as well, and adding it up an acquire: a look that
+ *	    has added a sleep sees no ASLEEP from before it.
  *	The last carrier to fall asleep looks after it has done so, under a lock: of two that fall
- *	    asleep at the same time, the one that has the lock later sees both. So a quiet runtime
- *	    is found to be so. A thread that is no carrier may wake a carrier at any time; then the
- *	    clock jumps a little early for it.
+ *	    asleep at the same time, the one that takes the lock later sees both asleep. So a quiet
+ *	    runtime is found to be so. A thread that is no carrier may wake a carrier at any time;
+ *	    then the clock has jumped a little too early for that thread.
  *
  * Virtual time stands still until the runtime is quiet, and jumps to the next timer then. The jump
  * is made under the lock, and the timer's carrier is awake before the lock is free: the next look
@@ -65,7 +65,7 @@ static unsigned threads(void)
 	return n;
 }
 
-/* True if a thread waits in haul_join(), and there is none that could do anything else. watchdogs:
+/* True if at least one thread waits in haul_join(), and all threads but haul's own do. watchdogs:
  * 1, or 0 if rt has none. */
 static bool all_others_join(const struct haul_runtime *rt, unsigned watchdogs)
 {
@@ -80,8 +80,8 @@ static uint64_t bit_of(int sig)
 	return UINT64_C(1) << (sig - 1);
 }
 
-/* True if the program handles signals, or may: a handler could wake somebody. haul's own, and the
- * two of glibc, wake nobody. */
+/* True if the program handles signals, or may: a handler could wake a coroutine. The handlers of
+ * haul and the two of glibc wake none. */
 static bool handles_signals(void)
 {
 	const uint64_t harmless = bit_of(SIGSEGV) | bit_of(SIGBUS) | bit_of(SIGFPE) |
@@ -161,7 +161,7 @@ static bool is_stuck(const struct haul_runtime *rt)
 	return live(rt) > 0 && !has_poller(rt) && !hauli_u8_shared_get(&rt->woken_from_outside);
 }
 
-/* Once. */
+/* Prints the line, once. */
 static void tell(struct haul_runtime *rt)
 {
 	uint64_t n = live(rt);
@@ -233,7 +233,8 @@ void hauli_quiet_tell_at_stop(struct haul_runtime *rt)
 	pthread_mutex_unlock(&rt->quiet_lock);
 }
 
-/* The clock is the process's: with virtual time a runtime is the only one. */
+/* The number of runtimes. They share the clock, so a runtime with virtual time must be the only
+ * one. */
 static unsigned runtimes; /* under the lock of the process */
 
 int hauli_quiet_init(struct haul_runtime *rt)

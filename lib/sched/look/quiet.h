@@ -11,17 +11,18 @@ void hauli_quiet_fini(struct haul_runtime *rt);
 
 /*
  * Owner, ASLEEP, in a runtime that is watched. If the runtime is quiet now: virtual time jumps to
- * the next timer, and its carrier wakes; or, if there is none, and coroutines wait, says so. True:
- * the timer is c's, which must not block.
+ * the next timer, and the timer's carrier is woken; or, if there is no timer and coroutines wait,
+ * prints a line. True: the timer is c's, so c must not block.
  */
 bool hauli_quiet_look(struct haul_carrier *c);
 
-/* Any thread that is no carrier, before the stop. Says so if coroutines wait and nothing would wake
- * them. */
+/* Any thread that is no carrier, before the stop. Prints a line if coroutines wait and nothing will
+ * wake them. */
 void hauli_quiet_tell_at_stop(struct haul_runtime *rt);
 
-/* The watchdog of rt, now and then, if time is real. Says so, once, if coroutines wait, nothing
- * will wake them, and the other threads wait in haul_join() for as long as it takes. */
+/* The watchdog of rt, now and then; does nothing if time is virtual. Prints a line, once, if
+ * coroutines wait, nothing will wake them, and all other threads wait in haul_join() without a
+ * deadline. */
 void hauli_quiet_watch(struct haul_runtime *rt);
 
 #endif

@@ -18,7 +18,7 @@ struct count {
 	uint64_t now;
 };
 
-/* The figures are only printed. */
+/* Races with the carriers, so the numbers may be wrong; they are only printed. */
 HAULI_MAY_RACE static void count_one(void *object, void *arg)
 {
 	const struct haul_coro *co = object;
@@ -33,7 +33,7 @@ HAULI_MAY_RACE static void count_one(void *object, void *arg)
 		return;
 	w = &count->by_carrier[home->id];
 	w->n++;
-	/* After the state: read before, it might be the begin of an earlier wait. */
+	/* Read after the state: before it, this might be the start of an earlier wait. */
 	if (count->has_times)
 		ns = hauli_since_ns(co->timer.since, count->now);
 	if (!w->co || ns > w->longest_ns) {
@@ -57,7 +57,7 @@ void hauli_waits_count(const struct haul_runtime *rt, bool (*is_chosen)(haul_fn 
 	hauli_slab_for_each(rt->coros, count_one, &count);
 }
 
-/* The entry for a call stack, new or not; NULL: all entries are other ones. */
+/* The entry for a call stack, a new one if there is none; NULL: all entries are for others. */
 static struct hauli_site *entry_for(struct hauli_sites *sites, void *const *pcs, unsigned depth)
 {
 	struct hauli_site *s;
@@ -84,7 +84,8 @@ void hauli_sites_add(struct hauli_sites *sites, const struct haul_coro *co)
 	void *pcs[HAULI_SITE_DEPTH];
 	unsigned depth = 0;
 
-	/* Thieves may have one that is ready; one that waits is suspended, and stays so. */
+	/* A coroutine that is ready may run on a thief now; one that waits is suspended, and stays
+	 * so. */
 	if (hauli_state_waits(hauli_coro_state(co)))
 		depth = hauli_trace(&co->co.ctx, pcs, HAULI_SITE_DEPTH);
 	add(sites, pcs, depth, 1);

@@ -17,8 +17,8 @@ struct hauli_waits {
 void hauli_waits_count(const struct haul_runtime *rt, bool (*is_chosen)(haul_fn *body),
 	struct hauli_waits *by_carrier, unsigned nb_carriers);
 
-/* A call of a program has more than one: a coroutine that was stolen waits in other functions of
- * haul's than one at home. */
+/* One call in a program may give several sites: a stolen coroutine waits in other functions of haul
+ * than one at home. */
 #define HAULI_SITES 16
 #define HAULI_SITE_DEPTH 12
 
@@ -31,8 +31,9 @@ struct hauli_site {
 
 /* Coroutines by site. All zero: none. */
 struct hauli_sites {
-	uint64_t others; /* that do not wait; and all after HAULI_SITES sites */
-	struct hauli_site of[HAULI_SITES]; /* those at the front are in use */
+	uint64_t others; /* coroutines that do not wait, or whose site did not fit */
+	/* the first ones are in use, up to one with coroutines == 0 */
+	struct hauli_site of[HAULI_SITES];
 };
 
 /* Owner, the home of co, which does not run here: adds it to its site. */
@@ -44,8 +45,8 @@ void hauli_sites_merge(struct hauli_sites *sites, const struct hauli_sites *from
 /* Writes the call stack of a site in one line, such as "haul_park+0x20 (libhaul.so.0) < ...". */
 void hauli_site_print(const struct hauli_site *site, char *buf, size_t len);
 
-/* The same of co, which waits; "" if it does no more. Its carrier stands still for some 5 us. Any
- * thread that is no carrier. */
+/* The same for the call stack of co, which waits; "" if it no longer does. Its carrier stands still
+ * for some 5 us. Any thread that is no carrier. */
 void hauli_site_of_waiting(const struct haul_coro *co, char *buf, size_t len);
 
 #endif

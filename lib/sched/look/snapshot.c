@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One thread at a time asks; it sends a signal to the thread of the carrier, whose handler takes
- * the shots and sets a completion. While it does, no coroutine at home there can run, but a stolen
- * one. The handler stays once it is installed, so a signal that comes late does no harm; those that
- * are not ours are passed on to the handler before ours. Not SIGURG: the programs of haul-app
- * interrupt system calls by it.
+ * the shots and sets a completion. Meanwhile no coroutine at home there can run, except a stolen
+ * one. The handler stays once it is installed, so a signal that comes late does no harm; signals
+ * that are not ours are passed on to the handler that was installed before. Not SIGURG: the
+ * programs of haul-app interrupt system calls by it.
  *
- * Which contexts may be followed? The handler may have interrupted a switch. Each coroutine has a
- * context that is complete, except the one on whose stack the interrupted stack pointer lies: a
- * switch saves the context before it changes the stack pointer. That one is followed from the
+ * Which contexts may be unwound? The handler may have interrupted a switch. Each coroutine has a
+ * complete saved context, except the one on whose stack the interrupted stack pointer lies: a
+ * switch saves the context before it changes the stack pointer. That one is unwound from the
  * interrupted registers instead. A coroutine that has not begun, or has ended, has no stack.
  *	Where carriers steal, a thief may take a coroutine that is ready, at any time, and marks it
- *	    only later: it is not followed. One that waits is not taken.
- *	If the handler has interrupted another one on the alternate stack, it is not known which
- *	    coroutine has no complete context: none is followed.
+ *	    only later: so one that is ready is not unwound. Thieves do not take one that waits.
+ *	If the handler has interrupted another handler on the alternate stack, it is not known which
+ *	    coroutine has no complete context: none is unwound.
  */
 #include "sched/look/snapshot.h"
 
@@ -37,16 +37,18 @@
 
 #define WAIT_NS HAUL_S
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of those who ask */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* held by the thread that asks */
 static struct sigaction before;
 static bool is_ready; /* the handler is installed */
 static struct hauli_completion done;
-static struct hauli_permit asked; /* taken by the handler, or by the thread that asks no more */
+/* taken by the handler, or by the asking thread when it gives up */
+static struct hauli_permit asked;
 static struct hauli_ptr_published of; /* the carrier */
 static struct hauli_shot *shots;
 static unsigned nb_shots;
 
-/* A thief may run a ready coroutine on the stack, and give it away; then sp is not there. */
+/* A thief may run the coroutine of this stack and free the stack meanwhile; but then sp is not on
+ * it. */
 HAULI_MAY_RACE static bool is_on(const struct hauli_stack *stack, uintptr_t sp)
 {
 	HAULI_RACES(stack);
@@ -61,7 +63,7 @@ static bool is_nested(const ucontext_t *uc)
 	return sp >= lo && sp < lo + uc->uc_stack.ss_size;
 }
 
-/* By the kernel, because a program to be looked at may have freed a mutex that is in use. */
+/* By a system call, because a faulty program may have freed the mutex. */
 const void *hauli_snapshot_holder(const void *mutex)
 {
 	uint64_t word = 0;
@@ -171,7 +173,7 @@ static bool wait_for_answer(void)
 		return true;
 	if (hauli_permit_take_remote(&asked))
 		return false;
-	hauli_completion_wait(&done); /* it is at it */
+	hauli_completion_wait(&done); /* the handler has begun */
 	return true;
 }
 

@@ -11,17 +11,18 @@
 #include "sched/state/carrier.h"
 
 #define HAULI_SHOT_DEPTH 24
-/* glibc has the first ones, valgrind the last one. */
+/* glibc uses the first real-time signals, valgrind the last one. */
 #define HAULI_SNAPSHOT_SIGNAL (SIGRTMAX - 2)
 
 struct hauli_shot {
-	const struct haul_coro *co; /* set by the caller; NULL: the one that runs */
+	/* set by the caller; NULL: the coroutine that runs, unless it is the poller */
+	const struct haul_coro *co;
 	bool taken; /* co is at home on the carrier, and has not ended */
 	bool begun, runs, stolen;
 	enum hauli_coro_state state; /* without HAULI_CORO_ARMED */
 	const char *name;
-	/* Of a wait: what for, or NULL; the object or coroutine; ticks: its deadline, or
-	 * HAULI_NEVER; and when it began, or 0. */
+	/* Of a wait: what it is for, or NULL; the address of that object or coroutine. Below: its
+	 * deadline in ticks, or HAULI_NEVER. */
 	const char *what;
 	const void *object;
 	const void *holder; /* of a mutex: the coroutine that holds it, or NULL: not known */
@@ -32,8 +33,8 @@ struct hauli_shot {
 };
 
 /*
- * Takes n shots on carrier c, whose coroutines stand still meanwhile: for about 2 us each. Any
- * thread, also c's own. False: the thread of c does not answer, within a second.
+ * Takes n shots of coroutines of carrier c, which stand still for about 2 us per shot. Any thread,
+ * also c's own. False: the thread of c does not answer, within a second.
  */
 bool hauli_snapshot(const struct haul_carrier *c, struct hauli_shot *shots, unsigned n);
 

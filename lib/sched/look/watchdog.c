@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A thread looks at each carrier twice per limit. Rounds, pops and the begin of a batch tell slices
- * apart, so carriers do nothing for it. If they are the same as at the last look, the CPU time that
- * the carrier's thread has used in between counts: one that was preempted is not late. One that
- * waits in a system call at each look of a whole limit is in a foreign wait (foreign.h); one that
- * was preempted is ready to run, and one that was stopped with the process has at most one such
- * look. A wait for a lock may be the fault of a holder that was preempted, and has a longer limit.
+ * A thread looks at each carrier twice per limit. It tells slices apart by the counts of rounds and
+ * pops and the start of the batch, which exist anyway. If these are the same as at the last look,
+ * the same slice runs, and the CPU time that the carrier's thread has used since is compared with
+ * the limit: so time for which it was preempted does not count. A thread that waits in a system
+ * call at each look of a whole limit is in a foreign wait (foreign.h): a preempted thread is ready
+ * to run, and a thread that was stopped with the process is seen so at one look at most. A wait for
+ * a lock has a longer limit, since the holder of the lock may have been preempted.
  *
- * A poller that spins may be resumed once for all, so what tells its slices apart is its own count
- * of cycles. Others than haul's own have none, and are not watched.
+ * A poller that spins may run in a single slice, so its own count of cycles is compared instead.
+ * Pollers other than haul's have no such count, and are not watched.
  *
- * While no coroutine is seen to run, and no poller that has found something, the looks become
- * rarer.
+ * The looks become rarer while they find neither a coroutine that runs nor a poller with work.
  */
 #include "sched/look/watchdog.h"
 
@@ -32,10 +32,10 @@
 #include "sched/state/runtime.h"
 
 #define RAREST (250 * HAUL_MS)
-#define QUIET_NS HAUL_S /* after a line */
+#define QUIET_NS HAUL_S /* minimum time between two lines */
 #define UNWATCHED UINT64_MAX
 #define LOOKS_PER_LIMIT 2
-#define LOCK_LIMITS 10 /* limits that a wait for a lock of others may take */
+#define LOCK_LIMITS 10 /* a wait for a lock is reported after this many limits */
 
 struct slice {
 	uint64_t rounds, began, cycles;
@@ -45,7 +45,7 @@ struct slice {
 struct watched {
 	struct slice slice; /* at the last look */
 	uint64_t cpu_ns; /* of the thread, when the slice was seen first */
-	uint64_t waits_since; /* ns: when it was first seen in a foreign wait */
+	uint64_t waits_since; /* ns: when the thread was first seen in a foreign wait */
 	unsigned waits; /* looks in a row that saw it in one */
 	bool told;
 };
@@ -73,7 +73,7 @@ void hauli_watchdog_cycles(struct haul_carrier *c, const struct hauli_counter *c
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* UNWATCHED: c has no poller that is watched. */
+/* The poller's count of cycles; UNWATCHED: c has no poller that is watched. */
 static uint64_t cycles_of(struct hauli_watchdog *w, const struct haul_carrier *c)
 {
 	uint64_t n;
@@ -84,7 +84,8 @@ static uint64_t cycles_of(struct hauli_watchdog *w, const struct haul_carrier *c
 	return n;
 }
 
-/* The CPU time of a thread of this process; the kernel's encoding of its clock. */
+/* The CPU time of a thread of this process, in ns. The clock's number is encoded as the kernel
+ * does. */
 static uint64_t cpu_time(uint32_t tid)
 {
 	const uint32_t per_thread = 6;
@@ -110,7 +111,7 @@ static bool is_same(const struct slice *a, const struct slice *b)
 		a->popped == b->popped;
 }
 
-/* A guess, before the carrier is asked: the coroutine that runs, or NULL. */
+/* The coroutine that seems to run, or NULL; the carrier is asked later. */
 HAULI_MAY_RACE static const struct haul_coro *running_on(const struct haul_carrier *c)
 {
 	HAULI_RACES(c);
@@ -158,7 +159,8 @@ static void tell(struct hauli_watchdog *w, const struct haul_carrier *c,
 	funlockfile(stderr);
 }
 
-/* The slice of the last look goes on. poller: what seems to run, or NULL: a coroutine does. */
+/* The slice of the last look still runs: reports it if it is too long. poller: if the poller seems
+ * to run; else NULL. */
 static void judge(struct hauli_watchdog *w, struct haul_carrier *c, struct watched *seen,
 	const struct haul_coro *poller)
 {
@@ -224,7 +226,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * HAUL_S + (uint64_t)now.tv_nsec;
 }
 
-/* The same, if its thread waits in the kernel. */
+/* The same for a slice whose thread waits in the kernel. */
 static void judge_wait(struct hauli_watchdog *w, struct haul_carrier *c, struct watched *seen)
 {
 	struct hauli_foreign f;
@@ -268,7 +270,7 @@ static bool look(struct hauli_watchdog *w, struct haul_carrier *c, struct watche
 	return !polls || hauli_stopwatch_runs(&c->counts.work);
 }
 
-/* False: it is to end. */
+/* False: the watchdog is to end. */
 static bool pause_for(struct hauli_watchdog *w, uint64_t ns)
 {
 	struct timespec until = hauli_monotonic_in(ns);
@@ -282,7 +284,7 @@ static bool pause_for(struct hauli_watchdog *w, uint64_t ns)
 	return !ends;
 }
 
-/* As often as the rarest looks at slices. */
+/* At most once in RAREST. */
 static void look_at_deadlocks(struct hauli_watchdog *w)
 {
 	uint64_t now = hauli_ticks();
