@@ -12,8 +12,9 @@
  * A fair share is the number of waiting coroutines divided by the carriers of the cluster, at most
  * MOST, so that no carrier holds the injector for long and fast carriers come back for more. A
  * carrier with ready coroutines of its own takes a share only in every BUSY_ROUNDS-th round, less
- * the number of these, but at least one. A carrier that slept may have been roused for the injector
- * alone: it takes a share, or wakes the next sleeping carrier for it (hauli_cluster_after_sleep()).
+ * the number of these, but at least one. A carrier that slept may have been woken only because of
+ * the injector: it takes a share, or wakes the next sleeping carrier to do so
+ * (hauli_cluster_after_sleep()).
  *
  * Model: tests/model/homeless.c, roused.c. Stress: tests/stress/injector.c.
  */
@@ -36,7 +37,7 @@ static void become_home(struct haul_carrier *c, struct haul_coro *co)
 	hauli_coro_set_state(co, HAULI_CORO_READY);
 	hauli_ptr_published_set(&co->home, c);
 	hauli_requests_here(c, co);
-	/* Else it would run before the stop visits it. */
+	/* Cancelled at once, since it would otherwise run before the stop visits it. */
 	if (hauli_unlikely(hauli_u8_owned_get(&c->cluster->stops)))
 		hauli_cancel_here(c, co);
 	hauli_queue_new(c, co);

@@ -39,7 +39,7 @@ void hauli_cluster_put(struct hauli_cluster *cl, struct hauli_item *first);
 void hauli_cluster_fetch(struct haul_carrier *c);
 
 /* Owner, when the runtime stops. Takes up to `most` coroutines from the injector. True: it was
- * empty, and stays so. */
+ * empty, and remains empty. */
 bool hauli_cluster_empty(struct haul_carrier *c, uint32_t most);
 
 /* Owner, after its sleep, if the injector is not empty; c has handled its mail and run nothing yet.

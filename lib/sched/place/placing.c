@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The choice of a home for coroutines that a thread spawns that is no carrier.
+ * The choice of a home for coroutines that are spawned by a thread that is no carrier.
  *
  * By load: the less loaded of two carriers of a cluster (M. Mitzenmacher, "The power of two choices
  * in randomized load balancing", IEEE TPDS 12(10), 2001). The first is chosen round robin and wins
  * if the loads are equal, so that equally loaded carriers get equal numbers; the second is chosen
  * at random. The load includes coroutines under way from the moment they are sent, so another
- * thread that chooses sees them, and threads do not all choose the carrier that was least loaded a
- * moment ago. This costs the owner nothing: the indices of its ring and the count of received
- * starts exist anyway.
+ * thread that chooses counts them, and threads do not all choose the carrier that was least loaded
+ * a moment ago. This costs the owner nothing: the indices of its ring and its count of spawn
+ * messages received exist anyway.
  */
 #include "sched/place/placing.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The choice of a home for coroutines that a thread spawns that is no carrier. */
+/* The choice of a home for coroutines that are spawned by a thread that is no carrier. */
 #ifndef HAULI_SCHED_PLACE_PLACING_H
 #define HAULI_SCHED_PLACE_PLACING_H
 
