@@ -10,7 +10,9 @@
 #include "sched/state/runtime.h"
 #include "sched/steal/steal.h"
 
-#define BARRIER_NS HAUL_MS /* for 8 carriers each, as a barrier interrupts all of them */
+/* minimum time between barriers of a member, for each 8 carriers, as a barrier interrupts them
+ * all */
+#define BARRIER_NS HAUL_MS
 
 static unsigned group_of(const struct haul_plan *plan, enum haul_steal how, unsigned carrier)
 {

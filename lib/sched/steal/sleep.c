@@ -18,7 +18,8 @@ void hauli_sleep_end(struct haul_carrier *c)
 
 void hauli_sleep_quiesce(struct haul_carrier *c)
 {
-	/* A waker in its call is running or preempted. */
+	/* A waker that is still in its call either runs or was preempted, so this yields the CPU to
+	 * it. */
 	while (!hauli_inbox_is_quiesced(&c->mail.inbox))
 		sched_yield();
 }

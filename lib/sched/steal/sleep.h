@@ -6,7 +6,7 @@
 #include "sched/state/carrier.h"
 
 /* Owner, after hauli_inbox_try_sleep() and before it runs anything. Marks the carrier awake,
- * handles its messages, and checks the injector, for which a waker may have roused the carrier. */
+ * handles its messages, and checks the injector, since the waker may have put coroutines there. */
 void hauli_sleep_end(struct haul_carrier *c);
 
 /* Owner. Waits until no waker is between its push and the end of its wake-up call. After that, what

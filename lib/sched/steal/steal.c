@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The four functions by which the policy (policy.c) reads carriers and acts on them. Why they are
- * safe is shown elsewhere: for thefts from a ring in conc/ring.c, for an inbox taken over under the
- * ring's guard in mail.c, for requests for help in conc/help.c. A stolen coroutine runs one slice
- * and goes home (stolen.c).
+ * safe is shown elsewhere: thefts from a ring in conc/ring.c, thefts from the mail under the ring's
+ * guard in mail.c, requests for help in conc/help.c. A stolen coroutine runs one slice and goes
+ * home (stolen.c).
  *
- * A look finds each coroutine that is ready: in the ring, or in `left`, where it is from before the
- * pop of the one that runs next until it has been pushed (suspend.h). Otherwise a thief that looked
- * between the two would go to sleep, and if that next one is a hog, nobody would wake it.
+ * A look finds each coroutine that is ready: in the ring, or in `left`. A coroutine that yields is
+ * in `left` from before the pop of the next one until it has been pushed (suspend.h). Without
+ * `left`, a thief that looks between the pop and the push could miss it and go to sleep; and if the
+ * next one is a hog, nobody would wake the thief.
  *
  *	owner: yield              thief: look
  *	left = the coroutine      claimed
@@ -15,13 +16,14 @@
  *	push it: tail + 1         tail: tail - claimed are in the ring
  *	left = NULL
  *
- *	If the thief read the claim of that pop, it reads left as it was set before (ring.E3), or
- *	    NULL, and then the tail after the push (word.E2).
- *	If it read the claim before that pop, the one that was popped makes up for the other.
+ *	If the thief reads the claim of that pop, it reads left as set before the pop (ring.E3); or
+ *	    it reads NULL, and then the tail after the push (word.E2).
+ *	If it reads the claim from before that pop, it counts the coroutine that was popped in place
+ *	    of the one that yields.
  *
- * Pops between the two reads are counted as items that are still there. If there were some, the
- * thief looks again, but not forever: at a carrier that switches all the time the count may be too
- * high.
+ * Coroutines that are popped between the reads of claim and tail are counted as still there. If
+ * there were some, the thief looks again, but at most LOOKS times: of a carrier that switches all
+ * the time the count may be too high.
  *
  * Model: tests/model/look.c.
  * Stress: tests/stress/steal.c.
@@ -54,14 +56,14 @@ static struct haul_carrier *carrier_of(struct hauli_thief *t)
 	return (struct haul_carrier *)((char *)t - offsetof(struct haul_carrier, steal.thief));
 }
 
-/* True if co, which its carrier has not published yet, is one that thieves may take then. */
+/* True if thieves may take co once its carrier, which has not done so yet, has published it. */
 HAULI_MAY_RACE static bool is_stealable(const struct haul_coro *co)
 {
 	HAULI_RACES(co);
 	return hauli_coro_state(co) == HAULI_CORO_READY && hauli_coro_queues(co) && !co->pinned;
 }
 
-/* The ready coroutines of v: never too few. */
+/* Counts the ready coroutines of v: never too few. */
 static void count_ready(const struct haul_carrier *v, struct hauli_policy_view *s)
 {
 	const struct hauli_ring *ring = &v->runq.ring;
@@ -100,7 +102,7 @@ static bool may_steal(const void *item)
 		(!hauli_entry_is_record(item) || hauli_record_may_take(hauli_here(), item));
 }
 
-/* For the mail, which holds coroutines, those without a stack as well. */
+/* may_steal() for the mail, which holds coroutines, with or without a stack, and no entries. */
 static bool may_steal_mailed(const void *item)
 {
 	struct haul_coro *co = (struct haul_coro *)item;
@@ -108,7 +110,7 @@ static bool may_steal_mailed(const void *item)
 	return may_steal(co->co.stack ? hauli_entry_of_begun(co) : hauli_entry_of(&co->record));
 }
 
-/* A coroutine from v's run queue, or NULL. */
+/* Takes a coroutine from v's run queue, or returns NULL. */
 static struct haul_coro *steal_one(struct haul_carrier *c, struct haul_carrier *v)
 {
 	struct hauli_entry *entry = hauli_runq_steal(&v->runq, may_steal);
@@ -201,8 +203,8 @@ void hauli_steal_set_idle(struct haul_carrier *c)
 
 /*
  * The barrier costs as much as a theft (conc/help.c, D1). So a carrier that sleeps often does not
- * issue it at each sleep: until the next one is due it sleeps without, but only until then. Most
- * sleeps end earlier.
+ * issue a barrier for each sleep. If the next barrier is not due yet, the carrier sleeps without
+ * one, but only until it is due. Most sleeps end earlier.
  */
 bool hauli_steal_may_stay(struct haul_carrier *c)
 {

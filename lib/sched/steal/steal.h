@@ -20,7 +20,7 @@ bool hauli_steal_pull(struct haul_carrier *c);
 /* Owner, idle, before it sleeps. True: coroutines were stolen. */
 bool hauli_steal_idle(struct haul_carrier *c);
 
-/* Owner, before it works for long: hands its search on, or ends it. */
+/* Owner, before it works for long: hands on the search that it holds, or ends it. */
 static inline void hauli_steal_is_busy(struct haul_carrier *c)
 {
 	if (hauli_searches(c))

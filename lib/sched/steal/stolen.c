@@ -2,27 +2,29 @@
 /*
  * A stolen coroutine runs one slice on the thief. Its home still decides everything about it: when
  * it yields, parks, sleeps, joins or ends, a message tells its home, which acts as if the coroutine
- * had made the call on it just then. Meanwhile the home handles requests to it as for a running
- * coroutine. So the argument of design/0001 for wake, time-out and cancel holds for it as well.
+ * had made that call at home when the message arrives. Meanwhile the home handles requests to it as
+ * for a running coroutine. So the argument of design/0001 for wake, time-out and cancel holds for
+ * it as well.
  *
  * The thief sets the flag STOLEN, and the home clears it when the coroutine is back. Only the home
- * writes the state, which stays READY in the meantime, so no thread takes the coroutine for parked.
+ * writes the state, which stays READY in the meantime, so no thread sees the coroutine as parked.
  *
- * A slice may go on at home. The home may steal as any other carrier, and so takes a coroutine
- * back from a thief that has not run it. And a coroutine that needs its home's thread in the midst
- * of its slice, for a scope or for haul_pin(), goes there by a message (hauli_go_on_at_home()).
- * Either way it is stolen until its slice ends, and a message, to its own carrier now, tells the
- * home how. So only here, where a slice of a stolen one ends, does a coroutine lose its rank
- * (order.c), and no path of a coroutine at home needs to look for one. The spawn message of one
- * that was taken back, which may still be in the mail, does no harm.
+ * The slice may run at home after all, in two cases. The home, which steals like any other carrier,
+ * may take the coroutine back from a thief that has not run it. And a coroutine that needs its
+ * home's thread in the midst of its slice, for a scope or for haul_pin(), goes there by a message
+ * (hauli_go_on_at_home()). In both cases it counts as stolen until its slice ends, and a message,
+ * now from the home to itself, tells how the slice ended. So a coroutine loses its rank (order.c)
+ * only here, where the slice of a stolen one ends, and no path of a coroutine at home needs to
+ * check for a rank. The spawn message of a coroutine that was taken back may still be in the mail,
+ * and does no harm.
  *
  *	what a stolen one does                              STOLEN       its rank
  *	yields, parks, sleeps, joins, blocks, or ends       until back   until back
  *	needs its home's thread                             until the slice ends, at home
  *	sends in order                                      until back   until it has entered
  *
- * Between the message that brings a sender home and its entering nothing suspends it, and it is
- * pinned: it cannot end, nor be stolen again, with a rank.
+ * From the message that brings a sender home until it enters the order, nothing suspends it, and it
+ * is pinned: so it can neither end nor be stolen again while it has a rank.
  */
 #include "sched/steal/stolen.h"
 
@@ -61,7 +63,7 @@ void haul_unpin(void)
 		hauli_u8_shared_clear_bits(&me->flags, HAULI_FLAG_KEPT);
 }
 
-/* The slice of co has ended on the thief: co is as any other at home. */
+/* The slice of co has ended on the thief: from now on co is like any other coroutine at home. */
 static void slice_has_ended(struct haul_carrier *c, struct haul_coro *co)
 {
 	hauli_u8_shared_clear_bits(&co->flags, HAULI_FLAG_STOLEN);
@@ -77,7 +79,8 @@ static bool (*const begin[])(struct haul_carrier *c, struct haul_coro *co) = {
 	[HAULI_CORO_BLOCKED] = hauli_block_begin_here,
 };
 
-/* The message comes between batches, so that there is no begin of one for hauli_coro_waits(). */
+/* Messages are handled between batches, when there is no batch_began for hauli_coro_waits(): sets
+ * one meanwhile. */
 static void wait(struct haul_carrier *c, struct haul_coro *co, enum hauli_coro_state kind)
 {
 	uint64_t batch_began = hauli_u64_owned_get(&c->steal.batch_began);
@@ -96,7 +99,7 @@ void hauli_stolen_is_back(struct haul_carrier *c, struct haul_coro *co)
 	case HAULI_BACK_YIELD:
 		hauli_ready(c, co);
 		break;
-	case HAULI_BACK_SAME: /* stolen, but in the queue of its home now */
+	case HAULI_BACK_SAME: /* it still counts as stolen, but goes into the queue of its home */
 		hauli_runq_push_first(&c->runq, hauli_entry_of_begun(co));
 		break;
 	case HAULI_BACK_SEND:
