@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One that is spawned has no stack. When its turn comes while the coroutine before it has just
- * ended, it begins on the stack of that one, by a call; else on one of the carrier's cache, by a
- * switch. When it ends, its stack is free, and what is left is struct haul_coro, until it is
- * joined. Those that are spawned as records become one another: spawn_records.c.
+ * A coroutine that is spawned has no stack. If the coroutine before it has just ended when its turn
+ * comes, it begins on the stack of that one, by a call; else on a stack of the carrier's cache, by
+ * a switch. When it ends, its stack is free, and only its struct haul_coro is left until it is
+ * joined. Coroutines of records in memory of their spawner reuse even the struct of the one before:
+ * spawn_records.c.
  */
 #include "sched/spawn/life.h"
 
@@ -22,7 +23,7 @@ static __attribute__((noinline)) void exit_slow(struct haul_carrier *c, struct h
 	}
 	if (me->poller) {
 		c->poller.coro = NULL;
-		if (c->mail.inbox.sleeps) /* it ended between park and unpark */
+		if (c->mail.inbox.sleeps) /* the poller ended between park and unpark */
 			hauli_sleep_end(c);
 		hauli_sleep_quiesce(c);
 		hauli_trylock_release(&c->poller.lock);
@@ -46,12 +47,13 @@ __attribute__((noinline)) void hauli_coro_leave(
 	hauli_co_end(&me->co, hauli_next_is(c, next), c);
 }
 
-/* Runs another context than me, which has ended at home. */
+/* Switches to the next context. me has ended, at home. */
 static inline __attribute__((always_inline, noreturn)) void leave(
 	struct haul_carrier *c, struct haul_coro *me, struct hauli_entry *next)
 {
 	struct hauli_co *to = hauli_next_is(c, next);
-	struct hauli_co here; /* me may be another's by the switch */
+	/* the memory of me may be another coroutine's by the time of the switch */
+	struct hauli_co here;
 
 	here.stack = me->co.stack;
 	hauli_coro_drop_stack(c, me);
@@ -98,7 +100,8 @@ static void body(void *pass)
 				hauli_coro_leave(c, me, hauli_runq_pop(&c->runq));
 			exit_slow(c, me);
 		} else {
-			c = hauli_coro_home(me); /* not stolen: it runs at home */
+			/* me is not stolen, so this is the carrier that it runs on */
+			c = hauli_coro_home(me);
 			hauli_coro_finish(c, me);
 		}
 		next = hauli_runq_pop_record(&c->runq, true);

@@ -6,14 +6,14 @@
 
 #include "sched/state/carrier.h"
 
-/* By stack class: how coroutines begin that are spawned one by one. */
+/* By stack class: how coroutines that are spawned one by one begin. */
 extern const struct hauli_prototype hauli_life_prototypes[HAULI_STACK_CLASSES];
 
 /* Owner, on me's stack, when its body has returned. */
 void hauli_coro_exit(struct haul_carrier *c, struct haul_coro *me);
 
-/* The same, and runs another context than me. me may be stolen; its home finishes it then. next: an
- * entry that was popped, or NULL. */
+/* The same, and switches to the next context. If me is stolen, its home finishes it. next: an entry
+ * that was popped, or NULL. */
 __attribute__((noreturn)) void hauli_coro_leave(
 	struct haul_carrier *c, struct haul_coro *me, struct hauli_entry *next);
 

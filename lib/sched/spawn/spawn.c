@@ -13,7 +13,7 @@
  *	a stolen coroutine, another carrier,    hauli_spawn_by_mail()
  *	    a thread that is no carrier
  *
- * haul_spawn() has the first route of its own, for calls without options: it calls nothing.
+ * haul_spawn() has a copy of the first route, for calls without options, which calls no function.
  */
 #include "sched/spawn/spawn.h"
 
@@ -28,7 +28,7 @@
 #include "sched/state/self.h"
 #include "sched/steal/stolen.h"
 
-/* For a pinned coroutine: where carriers steal, its pushes are counted separately
+/* Marks a pinned coroutine, where carriers steal: its pushes are counted separately
  * (HAULI_FLAG_KEPT). */
 static void keep(const struct haul_runtime *rt, struct haul_coro *co)
 {
@@ -67,7 +67,7 @@ static inline struct hauli_entry *give_home(struct haul_carrier *c, struct haul_
 /* How a spawn queues its coroutine. */
 enum turn {
 	LAST,
-	PINNED, /* last, where thieves do not take it */
+	PINNED, /* at the end, and thieves do not take it */
 	NEXT, /* in the LIFO slot */
 };
 
@@ -240,8 +240,8 @@ static __attribute__((noinline)) int spawn_general(
 	return spawn_from_here(co, fn, arg, opts);
 }
 
-/* Without options and with an object and room at hand this calls nothing, so it saves no
- * register. */
+/* Without options, and if the slab's cache has an object and the ring has room, this calls no
+ * function, so it saves no registers. */
 int haul_spawn(struct haul_coro **out, haul_fn *fn, void *arg, const struct haul_coro_opts *opts)
 {
 	struct haul_carrier *c = hauli_here();

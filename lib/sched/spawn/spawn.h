@@ -25,8 +25,8 @@ static inline bool hauli_spawn_may(const struct haul_coro_opts *opts)
 /* A detached haul_spawn() for haul itself: the order key may be HAULI_ORDER_KEY_ASK. */
 int hauli_spawn_own(haul_fn *fn, void *arg, const struct haul_coro_opts *opts);
 
-/* As haul_spawn(), by a coroutine at home that is likely to wait for the new one next: that begins
- * directly then, as after hauli_runq_push_lifo(). */
+/* As haul_spawn(), for a coroutine at home that is likely to wait for the new one next. The new one
+ * goes into the LIFO slot, so it begins as soon as the caller waits. */
 int hauli_spawn_next(
 	struct haul_coro **co, haul_fn *fn, void *arg, const struct haul_coro_opts *opts);
 

@@ -25,7 +25,8 @@ struct bulk {
 	unsigned cls;
 };
 
-/* Gets n objects, linked by item.next, or NULL if there is no memory. cache NULL: from the slab. */
+/* Gets n objects, linked by item.next, or NULL if there is no memory. cache: where they are taken
+ * from; NULL: directly from the slab. */
 static struct hauli_item *get_coros(
 	const struct bulk *b, struct hauli_slab_cache *cache, unsigned n)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The life of coroutines that were spawned as records. One that has not waited, or has come back
- * from its waits, ends by becoming the next: if the next entry of the queue is a record of the same
- * stack class, it begins on the same stack and in the same slot, by a call. That is what would
- * happen if the slot were freed and got again, as free slots are last in, first out.
+ * The life of coroutines that were spawned as records. Such a coroutine ends by becoming the next
+ * one: if the next entry of the run queue is a record of the same stack class, its coroutine begins
+ * on the same stack and in the same struct haul_coro, by a call. The result is the same as if that
+ * memory were freed and allocated again, as the caches are last in, first out.
  *
- * It must not happen if somebody else still refers to the coroutine that ends: a request message is
- * under way to it, or it is stolen and its home waits for it. Nor does a cancelled or pinned one
- * pass that on.
+ * This must not happen while another thread still refers to the coroutine that ends: a request
+ * message is under way to it, or it is stolen and its home waits for it. Nor may a cancelled or
+ * pinned coroutine pass that state on.
  *
- * At the end of a batch one such coroutine waits as the carrier's spare, ended and without a home,
- * for the first record of the next batch.
+ * At the end of a batch the carrier keeps one such coroutine as its spare, ended and without a
+ * home, for the first record of the next batch.
  */
 #include "sched/spawn/spawn_records.h"
 
@@ -21,8 +21,8 @@
 #include "sched/state/self.h"
 #include "sched/wait/suspend.h"
 
-/* Ends me at the end of a batch, when there is no spare coroutine yet: becomes that. Returns on the
- * carrier's thread, as the coroutine of another record. */
+/* Ends me, at the end of a batch, and makes it the spare coroutine, of which there is none yet.
+ * Returns on the carrier's thread when me has become the coroutine of another record. */
 static inline void become_spare(
 	struct haul_carrier *c, struct haul_coro *me, const struct hauli_prototype *prototype)
 {
@@ -42,7 +42,7 @@ __attribute__((noinline)) void hauli_record_leave(struct haul_coro *me)
 	hauli_coro_leave(c, me, hauli_runq_pop(&c->runq));
 }
 
-/* True if me may become the coroutine of the entry, which does not begin as me did. */
+/* True if me may become the coroutine of the entry, which has another prototype. */
 static bool may_become(const struct haul_carrier *c, const struct haul_coro *me,
 	const struct hauli_prototype *prototype, const struct hauli_entry *entry)
 {

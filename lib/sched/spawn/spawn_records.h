@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Spawns of many detached coroutines as records (entry.h), by a poller, and the body of these
- * coroutines. Their life is told in spawn_records.c.
+ * coroutines. spawn_records.c describes how they begin and end.
  */
 #ifndef HAULI_SCHED_SPAWN_SPAWN_RECORDS_H
 #define HAULI_SCHED_SPAWN_SPAWN_RECORDS_H
@@ -31,20 +31,20 @@ static inline bool hauli_spawn_records(struct haul_carrier *c,
 	return true;
 }
 
-/* The functions of an entry. Constants, so that the body calls none of them by a pointer. */
+/* What hauli_record_body() calls. Compile-time constants, so that there are no indirect calls. */
 struct hauli_body {
-	/* Runs the coroutine of a record, whose memory may be gone afterwards. */
+	/* Runs the body of the coroutine of r. The memory of r may be gone afterwards. */
 	void (*run)(const struct hauli_prototype *prototype, struct hauli_record *r);
-	/* Called when it has run; remote: it is stolen. NULL: not called. */
+	/* Called when the body has returned; remote: the coroutine is stolen. NULL: not called. */
 	void (*ended)(const struct hauli_prototype *prototype, bool remote);
 	bool steals; /* for carriers that steal */
 };
 
-/* Ends me, whose body has returned, when it cannot become another one. */
+/* Ends me, whose body has returned, if it cannot become another coroutine. */
 __attribute__((noreturn)) void hauli_record_leave(struct haul_coro *me);
 
-/* me has ended, and next, an entry or NULL, was popped and does not begin as me did. Returns with
- * the record whose coroutine me has become, or not at all. */
+/* me has ended; next, which was popped, is NULL or an entry with another prototype. Returns the
+ * record whose coroutine me has become, or does not return. */
 struct hauli_record *hauli_record_next(struct haul_carrier *c, struct haul_coro *me,
 	const struct hauli_prototype *prototype, struct hauli_entry *next);
 
@@ -54,8 +54,8 @@ static inline bool hauli_record_may_go_on(const struct haul_coro *me)
 	return hauli_u8_shared_get(&me->flags) == 0 && !hauli_requests_pending(&me->requests);
 }
 
-/* The entry of a stack: the coroutines of records that begin alike, one after another. pass: the
- * carrier that runs the first. */
+/* The entry function of a stack: runs the coroutines of records with the same entry and stack
+ * class, one after another. pass: the carrier that runs the first one. */
 static inline __attribute__((always_inline)) void hauli_record_body(
 	void *pass, const struct hauli_body body)
 {
@@ -68,7 +68,7 @@ static inline __attribute__((always_inline)) void hauli_record_body(
 	hauli_co_began(&me->co);
 	hauli_arrive(c);
 	c = hauli_coro_home(me);
-	/* A stack that is checked after each coroutine: none goes on with it. */
+	/* A stack that has checks is checked after each coroutine, so no other continues on it. */
 	same = hauli_unlikely(me->co.stack->checks) ? NULL : prototype;
 	for (;;) {
 		body.run(prototype, r);
