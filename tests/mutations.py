@@ -401,7 +401,7 @@ MUTATIONS = [
     ('net/io_steal', 'lib/sched/run/poller.c', 'a poller with a burst keeps its search',
      'hauli_sleep_end(c); hauli_steal_is_busy(c); }', 'hauli_sleep_end(c);\n}'),
     ('net/io_steal', 'lib/sched/run/poller.c', 'a poller with a burst is marked asleep',
-     'if (hauli_unlikely(c->mail.inbox.sleeps)) /* it may have been sent a search */', 'if (0)'),
+     'if (hauli_unlikely(c->mail.inbox.sleeps)) /* its mail may hold a search */', 'if (0)'),
     ('net/io_wait', 'drivers-glue/io/spread.c', 'an RPS target does not listen',
      'if (r->target) hauli_handover_listen(&r->target->in);', ''),
     ('net/io_wait', 'drivers-glue/io/wait.c', 'a wake-up ends each wait from then on',

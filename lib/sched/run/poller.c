@@ -6,10 +6,10 @@
  * end waits for calls that are under way (hauli_sleep_quiesce()).
  *
  * The event that the poller waits for is a second source of work, which the inbox does not cover.
- * The order between the two is made by the poller's steps: park, arm, look once more, check
- * can_park, wait. The look finds input from before the arming; input after it ends the wait. A push
- * before the park makes the park fail; a pusher after it calls the wakeup, which also ends a wait
- * that begins later.
+ * The order of the poller's steps covers both: park, arm, look once more, check can_park, wait. The
+ * look finds input from before the arming; input after it ends the wait. A push before the park
+ * makes the park fail; a pusher after it calls the wakeup, which also ends a wait that begins
+ * later.
  *
  * Model: tests/model/poller.c, park_injector.c, poller_end.c, arming.pml. Stress:
  * tests/stress/poller.c.
@@ -68,7 +68,7 @@ void hauli_poller_handles(struct haul_carrier *c)
 
 void hauli_poller_is_busy(struct haul_carrier *c)
 {
-	if (hauli_unlikely(c->mail.inbox.sleeps)) /* it may have been sent a search */
+	if (hauli_unlikely(c->mail.inbox.sleeps)) /* its mail may hold a search */
 		hauli_sleep_end(c);
 	hauli_steal_is_busy(c);
 }
@@ -88,8 +88,8 @@ static bool has_napped(const struct haul_carrier *c)
 	return hauli_searches(c) && hauli_ticks() >= c->steal.thief.nap_until;
 }
 
-/* haul_maybe_yield() in a coroutine that is no poller. The time counts from the begin of the batch,
- * so the poller is on time also if others have run in it before. */
+/* haul_maybe_yield() in a coroutine that is no poller. The time counts from the start of the batch,
+ * so the poller is on time even if other coroutines have run in the batch before. */
 static __attribute__((noinline)) bool offer(struct haul_carrier *c, struct haul_coro *me)
 {
 	if (hauli_unlikely(hauli_coro_needs_slow_path(me)))
@@ -106,8 +106,8 @@ static __attribute__((noinline)) bool give_way(struct haul_carrier *c, struct ha
 	return !hauli_coro_is_cancelled(me);
 }
 
-/* For a poller that is cancelled, or whose carrier steals or has virtual time: there it gives way
- * in each cycle, and one without input does not keep its carrier awake. */
+/* For a poller that is cancelled, or whose carrier steals or has virtual time: with virtual time it
+ * gives way in each cycle, and without input does not keep its carrier awake. */
 static __attribute__((noinline)) bool go_on_slow(
 	struct haul_carrier *c, struct haul_coro *me, bool had_io)
 {
@@ -137,7 +137,7 @@ bool hauli_poller_go_on(struct haul_carrier *c, bool had_io)
 	return true;
 }
 
-/* haul_maybe_yield() in a poller with a flag. */
+/* haul_maybe_yield() in a poller that has one of the rare flags. */
 static __attribute__((noinline)) bool go_on_checked(
 	struct haul_carrier *c, struct haul_coro *me, bool had_io)
 {
@@ -146,7 +146,7 @@ static __attribute__((noinline)) bool go_on_checked(
 	return hauli_poller_go_on(c, had_io);
 }
 
-/* One test of the flags, also for the check that is rarely needed. */
+/* A single test of the flags covers all rare cases. */
 bool haul_maybe_yield(bool had_io)
 {
 	const uint8_t rare = HAULI_FLAG_CANCELLED | HAULI_FLAG_PULLS | HAULI_FLAG_HANDLES;

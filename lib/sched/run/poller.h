@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls of haul's own pollers beside <haul/driver.h>. */
+/* Calls for haul's own pollers, in addition to <haul/driver.h>. */
 #ifndef HAULI_SCHED_RUN_POLLER_H
 #define HAULI_SCHED_RUN_POLLER_H
 
@@ -12,7 +12,7 @@ void hauli_poller_handles(struct haul_carrier *c);
 bool hauli_poller_go_on(struct haul_carrier *c, bool had_io);
 
 /* Owner, in its poller, where carriers steal, before the poller works for long itself. Hands on a
- * search that the carrier holds; the carrier gets no other one until the poller parks again.
+ * search that the carrier holds; the carrier gets no other search until the poller parks again.
  * Unparks the poller if it is parked. */
 void hauli_poller_is_busy(struct haul_carrier *c);
 

@@ -4,8 +4,8 @@
  *
  * Within a batch coroutines switch to each other directly; between batches the loop reads the clock
  * and the inbox. It resumes the poller once per round. The number of slices per round follows the
- * mean length of a slice, so that the time between two polls stays near its target. This budget
- * doubles as long as slices are short, and drops at once.
+ * mean length of a slice, so that the time between two polls stays near its target. This budget at
+ * most doubles from round to round, and drops at once when slices get longer.
  *
  * There are two instances of the round. Whether the carrier steals is a constant in each, so a
  * carrier that does not steal executes no code for stealing.
@@ -38,7 +38,7 @@ static void expire(struct haul_carrier *c, struct haul_coro *co)
 		hauli_ready(c, co);
 }
 
-/* Some of the due timers; the others wait for the next round, so that their number does not keep
+/* Fires some of the due timers; the others wait for the next round, so that many timers do not keep
  * the poller waiting. */
 static __attribute__((noinline)) void fire_some(struct haul_carrier *c, uint64_t now)
 {
@@ -81,7 +81,7 @@ static void resume(struct haul_carrier *c, struct haul_coro *co)
 	hauli_arrive(hauli_co_switch(&c->run.loop, &co->co, c));
 }
 
-/* Runs a batch of at most n slices, and one more for each push to the front meanwhile. Returns the
+/* Runs a batch of at most n slices, plus one for each push to the front meanwhile. Returns the
  * number of slices. */
 PART unsigned run_batch(struct haul_carrier *c, unsigned n, bool steals)
 {
@@ -98,7 +98,7 @@ PART unsigned run_batch(struct haul_carrier *c, unsigned n, bool steals)
 	first = hauli_entry_to_run(c, hauli_runq_pop(&c->runq));
 	if (!steals)
 		c->wait.path = HAULI_PATH_FAST;
-	if (hauli_likely(first)) /* else thieves took them all */
+	if (hauli_likely(first)) /* NULL if thieves took them all */
 		resume(c, first);
 	c->wait.path = HAULI_PATH_SLOW;
 	if (steals)
@@ -115,11 +115,12 @@ static unsigned min(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
-/* Runs ready coroutines until a budget is spent, at least one. False: none was ready. */
+/* Runs ready coroutines, at least one, until the budget of slices or time is spent. False: none was
+ * ready. */
 PART bool run_ready(struct haul_carrier *c, bool steals)
 {
 	unsigned budget = c->poller.coro ? c->run.lately.budget : UINT32_MAX;
-	/* The poller's work goes on meanwhile. */
+	/* The poller has work, so its stopwatch runs already and counts this, too. */
 	bool works = hauli_stopwatch_runs(&c->counts.work);
 	uint64_t start, spent = 0;
 	unsigned ran = 0;
@@ -149,8 +150,8 @@ PART bool run_ready(struct haul_carrier *c, bool steals)
 	return true;
 }
 
-/* Resumes the poller. False: there is none, it waits for something itself, or it had nothing to do
- * where time is virtual. */
+/* Resumes the poller. False: there is none; it is not ready; or, where time is virtual, it had
+ * nothing to do. */
 PART bool resume_poller(struct haul_carrier *c, bool steals)
 {
 	struct haul_coro *poller = c->poller.coro;
@@ -186,7 +187,7 @@ static void wait_until(struct haul_carrier *c, uint64_t at)
 	hauli_inbox_wait(&c->mail.inbox, at != HAULI_NEVER ? &until : NULL);
 }
 
-/* Sleeps until there is mail, or the next timer or look for work is due. */
+/* Sleeps until there is mail, or until the next timer or the next look for work is due. */
 PART void sleep_until_needed(struct haul_carrier *c, bool steals)
 {
 	uint64_t at = hauli_timers_next(&c->timers);

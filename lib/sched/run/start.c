@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The start of a runtime, and its stop, which undoes the steps of the start backwards. */
+/* The start of a runtime, and its stop, which undoes the steps of the start in reverse order. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -282,7 +282,7 @@ static int start(struct haul_runtime **out, const struct start *s)
 	return 0;
 }
 
-/* What is wrong with the options, or NULL. */
+/* Returns what is wrong with the options, or NULL. */
 static const char *find_wrong(const struct haul_runtime_opts *opts)
 {
 	const struct haul_launcher *l = opts->launcher;

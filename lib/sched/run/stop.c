@@ -26,7 +26,7 @@ static void cancel_if_home(void *object, void *arg)
 	if (hauli_coro_home(co) != c)
 		return;
 	if (hauli_coro_is_unjoined(co))
-		co->fn = NULL; /* for count_unjoined() */
+		co->fn = NULL; /* so that count_unjoined() counts it */
 	hauli_cancel_here(c, co);
 }
 
@@ -38,17 +38,18 @@ static void cancel_if_home(void *object, void *arg)
  * Cancels all coroutines of this home, a bounded number in a step. Each step sends the message
  * again for the next one, so the carrier polls in between and does not sleep.
  *
- * No others can follow. A spawner sends a spawn message, or puts a batch into the cluster's
+ * No coroutine can come later. A spawner sends a spawn message, or puts a batch into the cluster's
  * injector, within the runtime's gate (spawn.c, spawn_many.c); the stop message is sent when the
- * gate is closed and quiet. The inbox and the detached mail keep the order of pushes, so all start
- * messages have come before it. Spawns on this carrier fail from the first step on. Coroutines in
- * the injector are taken by this carrier here before it visits the first one, or by another one:
- * when it has found the injector empty, it stays empty.
+ * gate is closed and quiet. The inbox and the detached mail keep the order of pushes, so all spawn
+ * messages have arrived before it. Spawns on this carrier fail from the first step on. This carrier
+ * takes the coroutines in the injector, or other carriers do, before it visits the first coroutine:
+ * it has found the injector empty by then, which stays empty.
  *
  * No coroutine escapes between the steps. One that is stolen, or comes back, keeps its memory and
- * its home. Memory that gets this home after the first step is that of a record, and its coroutine
- * begins cancelled (record.c). A coroutine of a record that ends before its visit may go on with
- * the next record, in the same memory, which will be visited; after its visit it has a flag.
+ * its home. Memory that gets this home after the first step is that of a record's coroutine, which
+ * begins cancelled (record.c). If a record's coroutine ends before its visit, it may become that of
+ * the next record, in the same memory, which will be visited; after its visit it has a flag, and
+ * becomes no other.
  */
 static void cancel_some(struct haul_carrier *c, struct hauli_msg *msg)
 {
@@ -110,7 +111,7 @@ static bool wait_for_drained(struct haul_runtime *rt, uint64_t ns)
 	return drained;
 }
 
-/* The largest run delay of those that have not drained, since the last call. */
+/* The largest run delay, since the last call, of the carriers that have not drained. */
 static uint64_t delay_of_carriers(struct haul_runtime *rt)
 {
 	uint64_t most = 0;
@@ -189,7 +190,8 @@ int hauli_stop(struct haul_runtime *rt, uint64_t timeout_ns)
 		hauli_dump_some(rt, stderr, MOST_LISTED);
 		return -ETIMEDOUT;
 	}
-	/* The carriers still answer the joins of these calls, and then of plain threads. */
+	/* Meanwhile the carriers still answer the joins: first those of haul_on_each(), then those
+	 * of plain threads. */
 	while (!hauli_gate_is_quiet(&rt->callers))
 		sched_yield();
 	hauli_gate_close(&rt->joins);
