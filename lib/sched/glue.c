@@ -36,7 +36,8 @@ void hauli_glue_cancel_records(struct haul_carrier *c)
 	hauli_records_cancel(c);
 }
 
-/* A cancel wakes others, too: the next one for a mutex. So all are looked at before. */
+/* A cancel may wake other coroutines, such as the next waiter of a mutex. So all are added to the
+ * sites before the first is cancelled. */
 bool hauli_glue_cancel_some(struct haul_carrier *c, struct hauli_chosen *chosen)
 {
 	struct choice choice = {c, chosen};

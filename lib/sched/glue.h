@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The interface for drivers-glue: the functions of the scheduler that its pollers and handlers call
- * beside the public headers. The glue includes no other header of lib/sched, and uses no name of
- * lib/sched that is neither here nor in handover.h (tests/lint/floors.py). Carriers have no fields
- * for the glue.
+ * The interface for drivers-glue: the functions of the scheduler that its pollers and handlers
+ * call, in addition to the public headers. The glue includes no other header of lib/sched, and uses
+ * no name of lib/sched that is neither here nor in handover.h (tests/lint/floors.py). Carriers have
+ * no fields for the glue.
  *
  * Of the headers included here the glue uses directly, for the stop: hauli_runtime_hold(),
  * hauli_runtime_let_go(), hauli_runtimes_are_copies(), hauli_tell_silent(), struct hauli_ending
@@ -37,8 +37,8 @@ static inline bool hauli_glue_steals(const struct haul_carrier *c)
 	return hauli_steals(c);
 }
 
-/* Before the first poller of a runtime with virtual time: they get all that they receive from
- * coroutines, by hand-overs. */
+/* Called before the first poller of a runtime with virtual time. Promises that its pollers receive
+ * from coroutines only, by hand-overs. */
 static inline void hauli_glue_let_poll(struct haul_runtime *rt)
 {
 	rt->quiet_pollers = true;
@@ -57,8 +57,8 @@ static inline bool hauli_glue_has_ready(const struct haul_carrier *c)
 	return !hauli_runq_is_empty(&c->runq);
 }
 
-/* Called by c's poller first of all. Handlers that must not suspend run on its stack. cycles counts
- * its cycles until hauli_glue_poller_ends(). order_of() computes the order key of a coroutine with
+/* The first call of c's poller. Handlers that must not suspend run on its stack. cycles counts its
+ * cycles until hauli_glue_poller_ends(). order_of() computes the order key of a coroutine with
  * HAULI_ORDER_KEY_ASK from its argument. */
 static inline void hauli_glue_poller_begins(struct haul_carrier *c,
 	const struct hauli_counter *cycles, uint8_t (*order_of)(const void *arg))
@@ -81,16 +81,16 @@ static inline bool hauli_glue_go_on(struct haul_carrier *c, bool had_io)
 	return hauli_poller_go_on(c, had_io);
 }
 
-/* Called by c's poller, where carriers steal, before it works for long itself. Gives back a search
- * that c was sent; c gets none until the poller parks again. The poller is not parked
+/* Called by c's poller, where carriers steal, before it works for long itself. Hands on a search
+ * that c was sent; c gets no other until the poller parks again. The poller is not parked
  * afterwards. */
 static inline void hauli_glue_poller_is_busy(struct haul_carrier *c)
 {
 	hauli_poller_is_busy(c);
 }
 
-/* The time in which c works. c's poller starts it when it finds something to do, and stops it
- * before it parks; while it stands, the carrier adds the time of coroutines. */
+/* The time in which c works. c's poller starts this stopwatch when it finds something to do, and
+ * stops it before it parks; while it is stopped, the carrier runs it for the time of coroutines. */
 static inline struct hauli_stopwatch *hauli_glue_work(struct haul_carrier *c)
 {
 	return &c->counts.work;
@@ -102,7 +102,7 @@ static inline int hauli_glue_spawn(haul_fn *fn, void *arg, const struct haul_cor
 	return hauli_spawn_own(fn, arg, opts);
 }
 
-/* How handlers begin whose packets are records; errors as hauli_prototype_init(). */
+/* Sets how handlers whose packets are records begin. Errors as hauli_prototype_init(). */
 static inline int hauli_glue_prototype_init(struct hauli_prototype *prototype,
 	struct haul_carrier *c, haul_fn *fn, void (*drop)(struct hauli_record *record),
 	const struct haul_coro_opts *opts)
@@ -110,8 +110,8 @@ static inline int hauli_glue_prototype_init(struct hauli_prototype *prototype,
 	return hauli_prototype_init(prototype, c, fn, drop, opts);
 }
 
-/* The coroutines begin with an entry of the caller's, which calls hauli_record_body() and does what
- * fn does. */
+/* Lets the coroutines begin with the caller's entry, which calls hauli_record_body() with a `run`
+ * that does what fn does. */
 static inline void hauli_glue_set_entry(
 	struct hauli_prototype *prototype, void (*entry)(void *pass))
 {
@@ -125,7 +125,7 @@ static inline bool hauli_glue_spawn_records(struct haul_carrier *c,
 	return hauli_spawn_records(c, prototype, objs, at, n);
 }
 
-/* Called by a handler first of all, if coroutines of its home may be stolen. */
+/* The first call of a handler, if coroutines of its home may be stolen. */
 static inline void hauli_glue_handler_begins(const struct haul_carrier *home)
 {
 	hauli_order_begins(home);
@@ -133,9 +133,9 @@ static inline void hauli_glue_handler_begins(const struct haul_carrier *home)
 
 /*
  * Called by c's poller. From now on, until hauli_glue_poller_begins(), coroutines of records of c
- * begin cancelled. cancel_some(), called until it returns false, with a *chosen whose walks are all
- * zero, adds those of home c that have begun and for whose body is_chosen() is true to *sites, and
- * then cancels them: a bounded number in a call.
+ * begin cancelled. cancel_some() is called until it returns false, at first with a *chosen whose
+ * walks are all zero. It adds the coroutines of home c that have begun and for whose body
+ * is_chosen() is true to *sites, and then cancels them: a bounded number in each call.
  */
 struct hauli_chosen {
 	bool (*is_chosen)(haul_fn *body);
