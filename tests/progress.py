@@ -70,7 +70,7 @@ class Progress:
 
     def redraw_each_second(self):
         while True:
-            time.sleep(1)
+            time.sleep(1)  # between updates
             with self.lock:
                 self.draw()
 

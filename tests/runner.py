@@ -180,7 +180,7 @@ class Machine(threading.Thread):
     def run(self):
         while True:
             self.look()
-            time.sleep(0.5)
+            time.sleep(0.5)  # between looks
 
     def __str__(self):
         full = ": too little, so failures may be due to that" * (self.free < TESTS_MB)

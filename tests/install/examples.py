@@ -54,7 +54,7 @@ def ping(address, count, size=56):
 
 def udp_echoed(address, datagrams):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
-        s.settimeout(10)
+        s.settimeout(60)
         s.connect((address, 7))
         for n in range(datagrams):
             s.send(b"%d" % n)

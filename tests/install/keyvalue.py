@@ -26,7 +26,7 @@ class Client:
 
     def __init__(self):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.socket.settimeout(20)
+        self.socket.settimeout(60)
         self.socket.connect(("10.77.0.1", 7))
 
     def send(self, text):

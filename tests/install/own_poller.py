@@ -28,7 +28,7 @@ def answers():
     """The replies to datagrams that are all sent before the first reply is read, and then to
     datagrams sent one by one, before each of which a blocking poller is asleep."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
-        s.settimeout(20)
+        s.settimeout(60)
         s.connect(("127.0.0.1", PORT))
         for n in range(DATAGRAMS):
             s.send(f"hello {n}".encode())

@@ -21,7 +21,7 @@ DATAGRAMS = 100
 def answers():
     """The replies to datagrams that are all sent before the first reply is read."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
-        s.settimeout(20)
+        s.settimeout(60)
         s.connect(("10.77.0.1", 7))
         for n in range(DATAGRAMS):
             s.send(f"hello {n}".encode())

@@ -49,7 +49,7 @@ int main(void)
 		if (haul_spawn_on(haul_carrier(rt, 0), NULL, kinds[i].fn, NULL, &kinds[i].opts))
 			return 1;
 		while (begun != i + 1)
-			usleep(1000);
+			usleep(1000); /* between looks */
 	}
 	haul_dump(rt, stdout);
 	haul_event_set(&event);

@@ -20,6 +20,7 @@ import links
 import mentions
 import mutated
 import shell
+import sleeps
 import symbols
 import words
 from tap import Tap
@@ -166,6 +167,19 @@ WRONG = [  # rule, file, text, expected message
     (mutated, "tests/a.py", MUTATIONS.format("lib/base/a.h"), "a.py:4: there is no lib/base/a.h"),
     (mutated, "tests/a.py", MUTATIONS.format("lib/base/list.h"), "list.h has the text 0 times"),
     (shell, "tests/go", "#!/bin/sh\nrm $1\n", "SC2086"),
+    (sleeps, "tests/a.py", "int\ntime.sleep(1)\n", "a.py:3: a sleep: wait for the event"),
+    (sleeps, "tests/a.py", "int\ntime.sleep(1)  # at any moment\n", None),
+    (sleeps, "tests/a.py", "# It stands still.\ntime.sleep(1)\n", None),
+    (sleeps, "apps/a.py", "int\ntime.sleep(1)\n", None),
+    (sleeps, "tests/unit/a.c", "int i;\nvoid f(void)\n{\n\tusleep(20000);\n}\n", "a.c:5: a sleep"),
+    (sleeps, "tests/unit/a.c", "int i;\nint x = haul_sleep(20 * HAUL_MS);\n", "a.c:3: a sleep"),
+    (sleeps, "tests/unit/a.c", "int i;\nint x = haul_sleep(HAUL_US); /* usleep(1) */\n", None),
+    (sleeps, "tests/unit/a.c", "int i;\n\tnanosleep(&t, NULL); /* between looks */\n", None),
+    (sleeps, "tests/go.sh", "#!/bin/sh\ntrue; sleep 1\n", "go.sh:2: a sleep"),
+    (sleeps, "tests/net/a.py", "int\ndone = run(x, timeout=20)\n", "a.py:3: a limit below 60 s"),
+    (sleeps, "tests/net/a.py", "int\ns.settimeout(0.2)\n", "a.py:3: a limit"),
+    (sleeps, "tests/net/a.py", "int\ns.settimeout(0.2)  # nothing is to come\n", None),
+    (sleeps, "tests/net/a.py", "int\nwait_for(is_up, 'it', 5)\nrun(x, timeout=60)\n", "a.py:3"),
 ]
 
 
@@ -187,7 +201,7 @@ def main():
         make(root, RIGHT)
         shutil.copy(sys.argv[1] + "/.clang-format", root)
         for rule in api, circles, floors, homes, edges, files, format, links, mentions, mutated,\
-                shell, words:
+                shell, sleeps, words:
             said = report(rule, root)
             tap.ok(not said, f"{rule.__name__}: content with a tree that is right", said)
         for rule, path, text, expected in WRONG:

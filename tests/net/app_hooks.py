@@ -5,7 +5,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 
 import netns
 
@@ -83,7 +82,8 @@ def test_hog(tap, stages):
     hog = [stages, *ARGS[:4], "--hog", "--poller", "sleep"]
     with start(*hog, "--period", "50ms") as p:
         read_until(p, "started")
-        time.sleep(0.3)
+        # It asks carriers for a report, and one does not answer.
+        netns.wait_for(lambda: netns.waits_in(p, "futex"), "a report")
         p.send_signal(signal.SIGINT)
         status, _, hooks, rest = run(*hog, "--duration", "0.3s", "--period", "0")
         said = netns.finish(p)[1]

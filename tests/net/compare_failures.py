@@ -191,11 +191,14 @@ def first_moments(check, d):
     """SIGINT while Python starts, and while a file is read that does not end."""
     os.mkfifo(f"{d}/fifo")
     for delay in 0.02, 0.04, 0.06, 0.08, 0.1:
-        rc, said = interrupted(delay, "--out", f"{d}/out", *MEMIF)
+        rc, said = interrupted(lambda _: time.sleep(delay),  # no event tells these moments
+                               "--out", f"{d}/out", *MEMIF)
         check(rc in (130, -signal.SIGINT) and "Traceback" not in said and said.count("\n") <= 1,
               f"SIGINT after {delay} s: at most a line", f"{rc} {said}")
     for option, path in (("--remake", f"{d}/fifo"), ("--load", f"{d}/fifo")):
-        rc, said = interrupted(1, option, path, "--out", f"{d}/out")
+        def reads(process, path=path):
+            netns.wait_for(lambda: netns.has_open(process, path), "the FIFO to be read")
+        rc, said = interrupted(reads, option, path, "--out", f"{d}/out")
         check(rc == 130 and "Traceback" not in said, f"{option} of a FIFO: SIGINT ends it",
               f"{rc} {said}")
     for option in "--remake", "--load":
@@ -204,13 +207,16 @@ def first_moments(check, d):
               f"{option} /dev/zero: a line", f"{rc} {err}")
 
 
-def interrupted(seconds, *args):
-    """Exit code, and what was said, of haul-compare with a SIGINT after so many seconds."""
+def interrupted(until, *args):
+    """Exit code, and what was said, of haul-compare with a SIGINT when until() returns."""
     with subprocess.Popen([compare.COMPARE, *map(str, args)], stdin=subprocess.DEVNULL, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as p:
-        time.sleep(seconds)
-        p.send_signal(signal.SIGINT)
-        said = p.communicate(timeout=compare.PATIENCE)[0]
+        try:
+            until(p)
+            p.send_signal(signal.SIGINT)
+            said = p.communicate(timeout=compare.PATIENCE)[0]
+        finally:
+            p.kill()
     return p.returncode, said
 
 

@@ -54,7 +54,7 @@ class Stamps:
             except PermissionError:
                 pass  # a user's is limited by net.core.rmem_max
         self.sock.setsockopt(socket.SOL_SOCKET, SCM_TIMESTAMPNS, 1)
-        self.sock.settimeout(0.2)
+        self.sock.settimeout(0.2)  # between looks at self.ends
         self.sent, self.returned = [], []  # intended time; (intended time, age at the kernel)
         self.ends = False
         self.thread = threading.Thread(target=self.listen)

@@ -62,7 +62,7 @@ class Echo:
             self.process.kill()
             self.process.wait()
 
-    def wait(self, seconds=30):
+    def wait(self, seconds=60):
         """Waits until it has ended by itself: exit code and figures (None without figures)."""
         self.process.wait(seconds)
         self.out.seek(0)
@@ -124,7 +124,7 @@ class Ping:
         # machine replies come later.
         if 0 < self.received < self.sent:
             with contextlib.suppress(TimeoutError):
-                netns.wait_for(lambda: echo_replies() - before >= self.sent, "late replies", 5)
+                netns.wait_for(lambda: echo_replies() - before >= self.sent, "late replies")
             self.received = echo_replies() - before
         times = re.search(r"rtt .*", done.stdout)
         self.line = f"{found[0]}; {times[0] if times else 'no times'}"

@@ -53,7 +53,7 @@ WRONG = [  # arguments, a part of the line
 netns.enter()
 tap = netns.Tap()
 for args, holds in WRONG:
-    r = fwd.run(*args, seconds=20)
+    r = fwd.run(*args)
     # Since DPDK 25.11 EAL ends the program by itself, with status 234.
     by_eal = r.rc == 234 and "--eal" in args
     tap.ok((r.rc == 2 or by_eal) and r.err.count("\n") == 1 and r.err.startswith("haul-fwd: ") and

@@ -208,7 +208,7 @@ class Tagged(netns.Raw):
         self.sock.setsockopt(263, 8, 1)  # SOL_PACKET, PACKET_AUXDATA
 
     def recv_tagged(self):
-        self.sock.settimeout(10)
+        self.sock.settimeout(60)
         while True:
             frame, control, _, addr = self.sock.recvmsg(65536, 64)
             if addr[2] == netns.PACKET_OUTGOING:
@@ -262,7 +262,7 @@ def test_vlan():
                 while raw.recv_tagged()[0] != 9:
                     pass
                 client.ask("stop")
-                while raw.recv(0.2):
+                while raw.recv(0.2):  # what is under way
                     pass
                 tap.ok(True, f"txonly, {handler}: tagged")
             r = haul.end()

@@ -25,7 +25,7 @@ def mtu(name):
 
 def receive():
     """The next frame, with its VLAN tag, which the kernel passes beside it; or None."""
-    if not select.select([right.sock], [], [], 10)[0]:
+    if not select.select([right.sock], [], [], 60)[0]:
         return None
     frame, more, _, address = right.sock.recvmsg(65536, 128)
     if address[2] == netns.PACKET_OUTGOING:
@@ -108,7 +108,7 @@ LACKING = [  # arguments, a part of the line
     (["null:", "--mtu", "1500", "--max-pkt-len", "1518"], "give one of them"),
 ]
 for args, holds in LACKING:
-    r = fwd.run("--port", *args, "--carriers", "1", "--duration", "1", seconds=20)
+    r = fwd.run("--port", *args, "--carriers", "1", "--duration", "1")
     tap.ok(r.rc == 2 and r.err.count("\n") == 1 and holds in r.err and r.out == "",
            " ".join(args)[:70], r)
 tap.done()

@@ -90,7 +90,7 @@ r = fwd.run("--port", "null:", "--carriers", 1, "--packets", 100, "--json", "--p
             "--duration", 20)
 tap.ok(r.json is not None and r.rc == 0, "stdout holds the object and nothing else", r)
 r = fwd.run("--port", "null:", "--carriers", 1, "--duration", "0.5", "--period", "0.1")
-tap.ok(r.rc == 0 and r.out.count("pps") > 8 and "total of 0.5 s" in r.out and
+tap.ok(r.rc == 0 and r.out.count("pps") > 8 and "total of " in r.out and
        "carrier 0" in r.out and r.err == "",
        "for people: rates once a period, then totals", r)
 r = fwd.run("--port", "null:", "--carriers", 1, "--duration", "0.2", "--period", "0")

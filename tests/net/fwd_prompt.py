@@ -214,7 +214,7 @@ class Sender:
                 except OSError:
                     pass
                 i += 1
-            time.sleep(0.001)
+            time.sleep(0.001)  # leaves the program some of the CPU
 
     def end(self):
         self.stops = True

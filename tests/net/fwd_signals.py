@@ -17,7 +17,7 @@ netns.enter()
 tap = netns.Tap()
 
 # Longer than any stop takes, and longer than a user would wait.
-PATIENCE = 20
+PATIENCE = 60
 
 IDLE = "--port", "null:no-rx=1", "--carriers", 1, "--poller", "sleep"  # leaves the CPUs to others
 
@@ -69,21 +69,12 @@ READERS = {"replay": ("--mode", "generate", "--replay", "{}"),
            "commands": ("--cmdline-file", "{}")}
 
 
-def reads(haul, path):
-    """True if it has that file open, or has ended."""
-    folder = f"/proc/{haul.process.pid}/fd"
-    try:
-        return path in [os.readlink(f"{folder}/{fd}") for fd in os.listdir(folder)]
-    except OSError:
-        return haul.process.poll() is not None
-
-
 for what, option in READERS.items():
     with tempfile.TemporaryDirectory() as d:
         path = os.path.join(d, "fifo")
         os.mkfifo(path)
         with fwd.Running(*IDLE, *(o.format(path) for o in option)) as haul:
-            netns.wait_for(lambda: reads(haul, path), "the FIFO to be read")
+            netns.wait_for(lambda: netns.has_open(haul.process, path), "the FIFO to be read")
             haul.process.send_signal(signal.SIGINT)
             r = ended(haul)
         said = f"{path}: the program was told to end while it was read" in r.err
@@ -114,7 +105,7 @@ def report_at_start(ms):
     """Sends SIGUSR1 so long after main() has begun."""
     with fwd.Running(*IDLE, "--duration", "0.5") as haul:
         netns.wait_for(lambda: has_begun(haul.process), "main() to begin")
-        time.sleep(ms / 1000)
+        time.sleep(ms / 1000)  # at any moment
         haul.process.send_signal(signal.SIGUSR1)
         return ended(haul)
 
@@ -154,7 +145,7 @@ def starves(haul):
             return f.read().split()[0]
     before, until = ran(), time.monotonic() + 4
     while time.monotonic() < until and ran() == before and haul.process.poll() is None:
-        time.sleep(0.01)
+        time.sleep(0.01)  # between looks
     return time.monotonic() >= until
 
 
@@ -171,17 +162,13 @@ def state_of(pid):
         return f.read().rpartition(")")[2].split()[0]
 
 
-def opens_fifo(haul):
-    with open(f"/proc/{haul.process.pid}/wchan") as f:
-        return "wait_for_partner" in f.read() or haul.process.poll() is not None
-
-
 with tempfile.TemporaryDirectory() as d:
     cpus = os.sched_getaffinity(0)
     one = {max(cpus)}  # others have their carriers on the first ones
     with fwd.Running(*no_writer(d)[0]) as haul:
         pid = haul.process.pid
-        netns.wait_for(lambda: opens_fifo(haul), "the FIFO to be opened")
+        netns.wait_for(lambda: netns.waits_in(haul.process, "wait_for_partner"),
+                       "the FIFO to be opened")
         busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"],
                                  preexec_fn=lambda: keep_busy(one)) for _ in range(16)]
         os.sched_setaffinity(pid, one)  # of the main thread alone
@@ -217,10 +204,7 @@ for sig in signal.SIGINT, signal.SIGTERM:
                      out=writer) as haul:
         os.close(writer)
 
-        def writes():
-            with open(f"/proc/{haul.process.pid}/wchan") as f:
-                return "pipe_write" in f.read() or haul.process.poll() is not None
-        netns.wait_for(writes, "the pipe to be full")
+        netns.wait_for(lambda: netns.waits_in(haul.process, "pipe_write"), "the pipe to be full")
         haul.process.send_signal(sig)
         r = ended(haul)
     os.close(reader)
@@ -267,7 +251,7 @@ with fwd.Running(*IDLE, options=("--json", "--period", "0.2")) as haul:
     haul.process.send_signal(signal.SIGSTOP)
     netns.wait_for(lambda: "T (stopped)" in open(f"/proc/{haul.process.pid}/status").read(),
                    "it to stop")
-    time.sleep(1)
+    time.sleep(1)  # reports fall due
     haul.process.send_signal(signal.SIGCONT)
     reports = haul.said().count(" s\n")
     netns.wait_for(lambda: haul.said().count(" s\n") > reports + 1, "more reports")

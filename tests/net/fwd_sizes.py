@@ -90,7 +90,7 @@ def rest(wire):
     """Frames of other carriers' flows that came meanwhile."""
     while True:
         try:
-            frame = wire.recv(0.1)
+            frame = wire.recv(0.1)  # all has been sent: what is there
         except OSError:
             continue  # printed once: the interface went down with the program
         if frame is None:

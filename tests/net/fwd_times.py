@@ -2,6 +2,7 @@
 """haul-fwd --times and --hist: stages in JSON, text and files, the kernel's receive timestamps,
 and the share of time that carriers worked, polled in vain and slept."""
 import os
+import re
 import socket
 import tempfile
 import time
@@ -94,7 +95,12 @@ def arrivals(tap, handler):
         for i in range(200):
             out.send(fwd.frame(i))
         netns.wait_for(lambda: counter("v0", "rx_packets") >= 200, "frames to arrive")
-        time.sleep(0.3)
+
+        def are_taken():
+            rates = re.findall(r"^  port 0 .* rx +(\S+)", running.said(), re.M)
+            return any(rate != "0.00" for rate in rates) and rates[-1] == "0.00" or \
+                running.process.poll() is not None
+        netns.wait_for(are_taken, "a report of frames, and one of none")
         r = running.end()
         took = time.monotonic() - began
     out.close()

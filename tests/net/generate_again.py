@@ -94,7 +94,7 @@ def test_late(tap, d):
         netns.wait_for(haul.runs, "haul-fwd to run")
         client = Client(path)
         client.ask("stop")
-        while wire.recv(0.1):
+        while wire.recv(0.1):  # all has been sent: what is there
             pass
         load(client, 10, "set arrivals constant", "set rate 1k/10ms")
         late = [wire.recv() for _ in range(10)]

@@ -145,14 +145,14 @@ ATTACKS = {
 }
 
 
-def until_taken(haul, guest, seconds=10):
+def until_taken(haul, guest):
     """Sends good frames until the port has taken some; frames are lost while the port starts its
     rings."""
     def some():
         if guest.used() == 0 and guest.sent < SLOTS:
             guest.send(fwd.frame(guest.sent))
         return guest.used() > 0 or haul.process.poll() is not None
-    netns.wait_for(some, "a frame to be taken", seconds)
+    netns.wait_for(some, "a frame to be taken")
 
 
 def connect(haul, sock):
@@ -189,7 +189,7 @@ def survives(haul, sock, attack):
         attack(guest)
         for _ in range(3):
             guest.send(fwd.frame(0))
-        guest.sock.settimeout(0.2)
+        guest.sock.settimeout(0.2)  # an answer may come or not
         guest.sock.recv(64)
     except (OSError, socket.timeout):
         pass  # the port may close the connection

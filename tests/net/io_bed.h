@@ -63,10 +63,10 @@ void bed_send(struct bed *bed, unsigned port, unsigned carrier, uint32_t first, 
 struct haul_io_stats bed_stats(const struct bed *bed, unsigned port, unsigned carrier);
 
 /* Waits without a time-out: meson kills a test that hangs. */
-#define WAIT_UNTIL(cond)                        \
-	do {                                    \
-		while (!(cond))                 \
-			rte_delay_us_sleep(50); \
+#define WAIT_UNTIL(cond)                                            \
+	do {                                                        \
+		while (!(cond))                                     \
+			rte_delay_us_sleep(50); /* between looks */ \
 	} while (0)
 
 /* The main function of a program of these tests: struct suite_test for each. */

@@ -133,6 +133,7 @@ static void finish_late(struct haul_rx *rx, struct rte_mbuf *pkt)
 {
 	struct told *told = rx->arg;
 
+	/* The stop comes before the end, and waits for it. */
 	if (haul_sleep(20 * HAUL_MS) != 0)
 		told->cancelled++;
 	rte_pktmbuf_free(pkt);

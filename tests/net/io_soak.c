@@ -336,7 +336,7 @@ static void stop_pollers(struct hauli_random *random)
 	struct haul_io_stats st;
 	int err;
 
-	usleep(hauli_random_below(random, 30000));
+	usleep(hauli_random_below(random, 30000)); /* at any moment */
 	do { /* again only where a carrier had no CPU for long */
 		err = haul_io_stop(s.bed.io, timeouts[hauli_random_below(random, 4)], s.bed.errbuf,
 			sizeof(s.bed.errbuf));

@@ -157,7 +157,7 @@ START_TEST(each_queue_is_polled)
 	for (unsigned q = 0; q < 2; q++) {
 		do {
 			ck_assert(haul_io_get_queue_stats(bed.io, 0, q, &st));
-			usleep(1000);
+			usleep(1000); /* between looks */
 		} while (st.rx_packets == 0);
 		ck_assert_uint_eq(st.carrier, opts.spread == HAUL_SPREAD_ALL ? q : 0);
 	}

@@ -33,7 +33,7 @@ static void sleep_until_the_gate(struct haul_rx *rx, struct rte_mbuf *pkt)
 	const atomic_bool *open = rx->arg;
 
 	while (!*open)
-		haul_sleep(HAUL_MS);
+		haul_sleep(HAUL_MS); /* what it is stuck in */
 	rte_pktmbuf_free(pkt);
 }
 

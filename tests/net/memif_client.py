@@ -24,7 +24,7 @@ class Memif:
         os.ftruncate(self.memory, SIZE)
         self.map = mmap.mmap(self.memory, SIZE)
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.sock.settimeout(20)
+        self.sock.settimeout(60)
         self.sock.connect(path)
         self.events = [os.eventfd(0), os.eventfd(0)]
         self.sock.recv(256)  # HELLO

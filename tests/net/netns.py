@@ -326,7 +326,7 @@ def wait_for(cond, what, seconds=60):
     while not cond():
         if time.monotonic() > end:
             raise TimeoutError(f"waited {seconds} s for {what}")
-        time.sleep(0.005)
+        time.sleep(0.005)  # between looks
 
 
 def wait_up(name, seconds=60):
@@ -349,6 +349,21 @@ def wait_carriers(process):
     """Waits until the program has carriers, or has ended. Its ports are started then: before, the
     interface of a TAP port comes and goes, and the kernel drops what is sent."""
     wait_for(lambda: process.poll() is not None or carriers(process.pid), "carriers")
+
+
+def has_open(process, path):
+    """True if a program has that file open, or has ended."""
+    folder = f"/proc/{process.pid}/fd"
+    try:
+        return path in [os.readlink(f"{folder}/{fd}") for fd in os.listdir(folder)]
+    except OSError:  # of a descriptor that it has closed meanwhile, too
+        return process.poll() is not None
+
+
+def waits_in(process, function):
+    """True if the first thread of a program waits in this function of the kernel, or has ended."""
+    with open(f"/proc/{process.pid}/wchan") as f:
+        return function in f.read() or process.poll() is not None
 
 
 def where_it_hangs(process):
@@ -386,7 +401,7 @@ class Raw:
     def send(self, frame):
         self.sock.send(frame)
 
-    def recv(self, seconds=30):
+    def recv(self, seconds=60):
         """The next received frame, or None at the time-out."""
         end = time.monotonic() + seconds
         while True:

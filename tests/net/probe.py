@@ -37,12 +37,12 @@ class Port:
         """The number of frames taken, of n."""
         return int(self.probe.ask(f"send {self.number} {q} {frame.hex()} {n}"))
 
-    def recv(self, n=1, seconds=10):
+    def recv(self, n=1, seconds=60):
         """Up to n frames, each as (bytes, queue)."""
         frames = self.probe.ask(f"recv {self.number} {n} {int(seconds * 1000)}").split()
         return [(bytes.fromhex(f.split(".")[0]), int(f.split(".")[1])) for f in frames]
 
-    def count(self, n, seconds=10):
+    def count(self, n, seconds=60):
         """The number of received frames, and the number per queue; stops at n."""
         total, *queues = map(int, self.probe.ask(
             f"count {self.number} {n} {int(seconds * 1000)}").split())

@@ -94,7 +94,7 @@ class Terminal(netns.Child):
         os.close(self.master)
         os.close(self.slave)
 
-    def read(self, seconds=0.05):
+    def read(self, seconds=0.05):  # a look
         while select.select([self.master], [], [], seconds)[0]:
             try:
                 self.text += os.read(self.master, 65536).decode(errors="replace")

@@ -185,7 +185,7 @@ def one(seed):
         start = Start(choose, d)
         process = subprocess.Popen(start.args, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
                                    stderr=err)
-        time.sleep(delay)
+        time.sleep(delay)  # at any moment
         taken = takes(process.pid, sig)
         # python3 may be a shell script, which ignores SIGQUIT.
         harmless = sig in HARMLESS or (sig in KILLS and taken)
@@ -194,7 +194,7 @@ def one(seed):
         last = sig
         if harmless:
             if sig == signal.SIGTSTP:
-                time.sleep(0.02)
+                time.sleep(0.02)  # it may have stopped by then, or not
                 process.send_signal(signal.SIGCONT)
             taken_last = takes(process.pid, signal.SIGINT)
             process.send_signal(signal.SIGINT)
@@ -215,7 +215,7 @@ def one(seed):
         else:
             wrong = wrong_end(rc, sig, taken, said, start)
         if not wrong and rc is not None and rc >= 0:
-            netns.wait_for(lambda: not of_folder(d), "its processes to end", 30)
+            netns.wait_for(lambda: not of_folder(d), "its processes to end")
             left = start.left_behind(process.pid)
             wrong = f"left behind: {left}" if left else None
         for link in start.links:

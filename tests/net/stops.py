@@ -219,7 +219,7 @@ class Stop:
         try:
             for program in [self.program, *self.peers]:
                 netns.wait_for(program.is_up, f"it to run: {program.args}", HANGS)
-            time.sleep(self.choose.choice((0, 0.05, 0.3)))
+            time.sleep(self.choose.choice((0, 0.05, 0.3)))  # at any moment
             sig = self.choose.choice((signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
             took = self.program.stop(sig)
             wrong = self.program.wrong()

@@ -161,7 +161,7 @@ class Terminal:
         return len(shown) == rows and all(len(row) <= columns for row in shown)
 
     def drain(self):
-        while self.master >= 0 and select.select([self.master], [], [], 0)[0]:
+        while self.master >= 0 and select.select([self.master], [], [], 0)[0]:  # what is there
             self.pump(0)
 
     def ends(self, reads=True):

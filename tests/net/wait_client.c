@@ -124,11 +124,11 @@ static unsigned ask(struct client *c, unsigned requests, bool stormy, time_t pat
 		while (sem_timedwait(&c->answered, &until) != 0)
 			if (errno != EINTR)
 				return n;
-		usleep((useconds_t)(rand() % GAP_US));
+		usleep((useconds_t)(rand() % GAP_US)); /* the gap under test */
 	}
 	/* No time-out: the caller ends a test that hangs. */
 	while (c->others != given)
-		usleep(100);
+		usleep(100); /* between looks */
 	return n;
 }
 

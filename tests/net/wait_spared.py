@@ -5,7 +5,6 @@ Usage: wait_spared.py HAUL_FWD"""
 import contextlib
 import os
 import re
-import time
 
 import netns
 from fwd import Running
@@ -38,15 +37,17 @@ def poller(tap, kind, how, idle, busy):
                     wire.send(FRAME)
                 return watched(pid) == n
             try:
-                netns.wait_for(is_so, "the epoll set", 20)
+                netns.wait_for(is_so, "the epoll set")
             except TimeoutError:
                 return False
             return True
 
         tap.ok(settles(idle, False), f"{kind}, {how}, idle: {idle} in the set", watched(pid))
-        for _ in range(50):  # the first frames may be lost
-            wire.send(FRAME)
-            time.sleep(0.01)
+
+        def receives():
+            wire.send(FRAME)  # the first ones may be lost
+            return re.search(r"^  port 0 .* rx +(?!0\.00 )\S", fwd.said(), re.M)
+        netns.wait_for(receives, "a report of received frames")
         tap.ok(settles(busy, True), f"{kind}, {how}, busy: {busy} in the set", watched(pid))
         tap.ok(settles(idle, False), f"{kind}, {how}, idle again", watched(pid))
         result = fwd.end()

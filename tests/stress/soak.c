@@ -147,7 +147,7 @@ static void end_workers(struct hauli_random *random)
 	bool amid = hauli_random_below(random, 2);
 
 	if (amid)
-		usleep(hauli_random_below(random, 5000));
+		usleep(hauli_random_below(random, 5000)); /* at any moment */
 	for (unsigned i = 0; i < m.nb_workers; i++) {
 		if (!amid) {
 			RIGHT(haul_join(m.workers[i], NULL, HAUL_FOREVER) == 0);

@@ -238,7 +238,7 @@ static void *mover_main(void *arg)
 		struct timespec pause = {.tv_nsec = hauli_random_below(&random, 300000)};
 
 		move_all(m, &random);
-		nanosleep(&pause, NULL);
+		nanosleep(&pause, NULL); /* at any moments */
 	}
 	return NULL;
 }

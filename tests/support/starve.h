@@ -59,7 +59,7 @@ static inline void *starve_free(void *arg)
 
 	while (waited < s->most && !s->over) {
 		waited += hauli_delay_of_thread(s->tid, &d);
-		nanosleep(&ms, NULL);
+		nanosleep(&ms, NULL); /* between looks */
 	}
 	starve_stop(s);
 	return NULL;

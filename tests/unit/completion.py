@@ -111,10 +111,10 @@ def typed(keys, before):
     return shown.split("\r\n")[-2].removesuffix(" line")
 
 
-def read_until(fd, end, seconds=20):
+def read_until(fd, end, seconds=60):
     shown, until = "", time.monotonic() + seconds
     while end not in shown and time.monotonic() < until:
-        if select.select([fd], [], [], 0.1)[0]:
+        if select.select([fd], [], [], 0.1)[0]:  # a look
             shown += os.read(fd, 4096).decode(errors="replace")
     return shown
 

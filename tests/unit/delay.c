@@ -139,7 +139,7 @@ static void let_a_limit_pass(uint32_t tid, uint64_t ns)
 	while ((slice = hauli_limit_slice(&l)) > 0) {
 		const struct timespec t = {.tv_nsec = (long)slice};
 
-		nanosleep(&t, NULL);
+		nanosleep(&t, NULL); /* the time of the limit */
 		hauli_limit_spend(&l, slice, hauli_delay_of_thread(tid, &d));
 	}
 }
@@ -187,7 +187,7 @@ START_TEST(a_thread_that_has_not_begun_waits_for_a_cpu)
 
 	ck_assert_uint_eq(hauli_delay_since(&c, &d), 0);
 	began = d.last.at;
-	usleep(20000);
+	usleep(20000); /* the delay that is counted */
 	delay = hauli_delay_since(&c, &d);
 	ck_assert_uint_eq(delay, d.last.at - began);
 	ck_assert_uint_ge(delay, 20 * MS);

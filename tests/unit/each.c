@@ -22,7 +22,7 @@ static int marks(void *arg)
 	unsigned i = haul_carrier_id(haul_carrier_self());
 
 	runs[i]++;
-	haul_sleep(HAUL_MS);
+	haul_sleep(HAUL_MS); /* suspends */
 	runs[i] += haul_carrier_id(haul_carrier_self()) == i;
 	return 0;
 }

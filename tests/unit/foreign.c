@@ -65,7 +65,7 @@ static uint64_t found(void)
 
 static void *sleeps_in_parts(void *arg)
 {
-	while (!s.go)
+	while (!s.go) /* the call under test */
 		s.err |= nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
 	return NULL;
 }
@@ -315,7 +315,7 @@ END_TEST
 static void *rests(void *arg)
 {
 	while (!s.go)
-		haul_sleep(HAUL_MS);
+		haul_sleep(HAUL_MS); /* has a slice now and then */
 	return NULL;
 }
 

@@ -32,7 +32,7 @@ static void *listens(void *arg)
 		ck_assert_ptr_eq(hauli_handover_take(&s.h), &s.node);
 	s.ready = true;
 	for (int i = 0; i < 1000 && !s.gone; i++)
-		usleep(100);
+		usleep(100); /* so long for an end that does not wait */
 	return NULL;
 }
 

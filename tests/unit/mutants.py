@@ -14,9 +14,10 @@ from tap import Tap
 SCRIPTS = {
     "passes": "",
     "fails": "print('not ok 1 - x'); sys.exit(1)",
+    # Hangs.
     "busy": "f = __file__ + '.ran'\nif os.path.exists(f): time.sleep(60)\nopen(f, 'w').close()",
 }
-ENDLESS = [sys.executable, "-c", "import time; time.sleep(60)"]
+ENDLESS = [sys.executable, "-c", "import time; time.sleep(60)"]  # hangs
 FAILING = [sys.executable, "-c", "print('not ok 3 - it shows'); raise SystemExit(1)"]
 PASSING = [sys.executable, "-c", ""]
 

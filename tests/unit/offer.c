@@ -74,7 +74,7 @@ END_TEST
 
 static void *sleeps(void *arg)
 {
-	haul_sleep(HAUL_MS);
+	haul_sleep(HAUL_MS); /* a timer */
 	return sets_done(arg);
 }
 

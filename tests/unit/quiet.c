@@ -268,7 +268,7 @@ static void one_beside_a_poller(void)
 	haul_poller_register(haul_carrier(s.rt, 1), NULL, polls, NULL, NULL);
 	spawn(0, waits, NULL);
 	WAIT_UNTIL(s.turn == 1);
-	usleep(20000);
+	WAIT_UNTIL(hauli_inbox_has_slept(&haul_carrier(s.rt, 0)->mail.inbox));
 	runtime_stop(s.rt);
 }
 

@@ -123,7 +123,7 @@ END_TEST
 static void *sleeps(void *arg)
 {
 	ck_assert_uint_eq(here(), 1);
-	done = 1;
+	done = 1; /* and this is the way */
 	ck_assert_int_eq(haul_sleep(HAUL_MS), 0);
 	return arg;
 }

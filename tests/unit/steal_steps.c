@@ -129,7 +129,7 @@ static void *spins(void *arg)
 static void *spins_when_it_is_due(void *arg)
 {
 	s.due = haul_now() + 20 * HAUL_MS;
-	haul_sleep(20 * HAUL_MS);
+	haul_sleep(20 * HAUL_MS); /* the other waits until it is due */
 	return spins(NULL);
 }
 

@@ -139,7 +139,7 @@ static void *ignores_the_cancel(void *arg)
 static void *loops_over_cancelled_waits(void *arg)
 {
 	while (!let_go)
-		arg ? haul_sleep(HAUL_MS) : haul_park(HAUL_FOREVER);
+		arg ? haul_sleep(HAUL_MS) : haul_park(HAUL_FOREVER); /* both are cancelled */
 	return NULL;
 }
 

@@ -104,7 +104,7 @@ END_TEST
 static void *waits_for_go(void *arg)
 {
 	while (!s.go)
-		haul_sleep(HAUL_MS);
+		haul_sleep(HAUL_MS); /* until it may end */
 	return arg;
 }
 

@@ -335,7 +335,7 @@ static void *cancels(void *arg)
 		for (int i = 0; i < 2 && !wrong; i++) {
 			haul_spawn_on(arg, &co, bodies[i], NULL, NULL);
 			if (late)
-				haul_sleep(HAUL_MS);
+				haul_sleep(HAUL_MS); /* it waits by now, as a rule */
 			haul_cancel(co);
 			haul_join(co, &wrong, HAUL_FOREVER);
 		}
@@ -367,7 +367,7 @@ static void *joins_both_ways(void *arg)
 	for (int late = 0; late < 2; late++) {
 		haul_spawn_on(arg, &co, returns_arg, &co, NULL);
 		if (late)
-			haul_sleep(HAUL_MS);
+			haul_sleep(HAUL_MS); /* it has ended by now, as a rule */
 		haul_join(co, &result, HAUL_FOREVER);
 		if (result != &co)
 			return "lost the result";

@@ -123,6 +123,7 @@ END_TEST
 /* Its thread is in the kernel, and uses no CPU. */
 static void *blocks_its_thread(void *arg)
 {
+	/* Many periods of the watchdog. */
 	nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
 	return NULL;
 }
