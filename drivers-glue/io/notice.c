@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* haul_io_notice()'s text about queues that may lose packets. */
+/* haul_io_notice()'s text about queues that may lose packets, and about slow carriers. */
 #include "io/notice.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include <rte_launch.h>
+#include <rte_lcore.h>
 
 #include "port/fill_time.h"
 
@@ -37,7 +40,22 @@ static void note_fill_time(struct haul_io *io)
 	}
 }
 
+/* The launcher of the runtime is not known here, but whether any lcore runs. */
+static void note_lcores(struct haul_io *io)
+{
+	unsigned lcore;
+
+	RTE_LCORE_FOREACH_WORKER (lcore) {
+		if (rte_eal_get_lcore_state(lcore) == RUNNING)
+			return;
+	}
+	note(io,
+		"carriers are threads that EAL does not know, which have no caches of packet "
+		"buffers and are slow; set haul_runtime_opts.launcher to haul_eal_launcher()");
+}
+
 void hauli_io_note(struct haul_io *io)
 {
+	note_lcores(io);
 	note_fill_time(io);
 }

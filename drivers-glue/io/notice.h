@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* haul_io_notice()'s text about queues that may lose packets. */
+/* haul_io_notice()'s text about queues that may lose packets, and about slow carriers. */
 #ifndef HAULI_IO_NOTICE_H
 #define HAULI_IO_NOTICE_H
 

@@ -111,6 +111,30 @@ START_TEST(a_port_that_is_not_started_is_not_polled)
 }
 END_TEST
 
+START_TEST(carriers_that_are_no_lcores_are_in_the_notice)
+{
+	const char *const said = "carriers are threads that EAL does not know";
+	struct haul_io_opts opts;
+	struct bed bed;
+
+	bed_open(&bed, ONE);
+	opts = bed_io_opts(&bed);
+	opts.on_burst = ignore;
+	bed_start(&bed, &opts);
+	ck_assert_str_eq(haul_io_notice(bed.io), "");
+	bed_close(&bed, 0);
+
+	bed_open(&bed, ONE);
+	opts = bed_io_opts(&bed);
+	opts.on_burst = ignore;
+	ck_assert_int_eq(haul_stop(bed.rt, HAUL_FOREVER), 0);
+	ck_assert_int_eq(haul_start(&bed.rt, NULL, NULL, 0), 0);
+	bed_start(&bed, &opts);
+	ck_assert_msg(strstr(haul_io_notice(bed.io), said) != NULL, "%s", haul_io_notice(bed.io));
+	bed_close(&bed, 0);
+}
+END_TEST
+
 static void count(const struct rte_memzone *zone, void *n)
 {
 	++*(unsigned *)n;
@@ -142,5 +166,5 @@ START_TEST(closed_ports_leave_nothing_in_dpdk)
 END_TEST
 
 BED_MAIN("io_ports", {a_polled_port_keeps_its_configuration},
-	{a_port_that_is_not_started_is_not_polled}, {what_the_pmd_counts_survives_a_reset},
-	{closed_ports_leave_nothing_in_dpdk})
+	{a_port_that_is_not_started_is_not_polled}, {carriers_that_are_no_lcores_are_in_the_notice},
+	{what_the_pmd_counts_survives_a_reset}, {closed_ports_leave_nothing_in_dpdk})

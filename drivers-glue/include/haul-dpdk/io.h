@@ -252,7 +252,8 @@ HAUL_API int haul_io_set_burst(struct haul_io *io, uint16_t burst, char *errbuf,
 HAUL_API struct haul_txq *haul_io_txq(const struct haul_io *io, unsigned port, unsigned carrier);
 
 /* One line for the user, or "": carriers without a poller, and the reason; a queue that may
- * overflow while its poller sleeps. io owns it. Any thread. */
+ * overflow while its poller sleeps; a runtime without haul_eal_launcher(). io owns it. Any
+ * thread. */
 HAUL_API const char *haul_io_notice(const struct haul_io *io);
 
 /* Counters of a port. Each is exact; they are not read at one instant. */
