@@ -112,7 +112,9 @@ class Terminal:
             data = os.read(fd, 65536)
             if fd == self.master:
                 self.raw += data
-                self.stream.feed(data)
+                # The emulator is slow, and what follows the screen may be megabytes.
+                if b"\x1b" in data or self.raw.rfind(LEAVE) <= self.raw.rfind(ENTER):
+                    self.stream.feed(data)
             else:
                 self.said += data.decode()
                 if not data and "ended" not in self.said:
