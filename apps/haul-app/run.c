@@ -129,7 +129,7 @@ static void report(struct hauli_app *a)
 	hauli_app_watch_end_writing();
 }
 
-/* With the coroutines that are left: those of the program. */
+/* Prints stack usage, and the coroutines that are left: those of the program. */
 static void report_stacks(struct hauli_app *a)
 {
 	if (!a->stack_marks)
@@ -207,7 +207,7 @@ int hauli_app_run(struct hauli_app *a)
 		if (rc == HAUL_APP_DONE && began && a->hooks->may_end)
 			wait_for_end(a);
 		rc = stop_pollers(a, rc);
-		/* Also if a wrong command ends a program that has forwarded. */
+		/* Reports also if a wrong command ends a program that has forwarded. */
 		if (began || a->resumed) {
 			report(a);
 			rc = rc == HAUL_APP_DONE ? hauli_latency_write(a) : rc;

@@ -31,7 +31,7 @@ struct frame_shape {
 	uint32_t flows;
 };
 
-/* Of options: addresses of IPv4, ports. */
+/* Sets up *shape. Of the options it takes the IPv4 addresses and the ports. */
 void frame_shape_init(struct frame_shape *shape, const struct frame_options *options,
 	const struct rte_ether_addr *from, const struct rte_ether_addr *to, uint16_t size,
 	uint32_t flows);

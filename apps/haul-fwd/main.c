@@ -21,7 +21,7 @@ static bool may_spread(void)
 		(fwd_run_next().mode != FWD_GENERATE || generate_only_receives());
 }
 
-/* Of options of haul-app. */
+/* What options of haul-app need in this program. */
 static const struct haul_app_need needs[] = {
 	{"--period", "reports, without --interactive", fwd_prompt_reports},
 	{"--screen", "reports, without --interactive", fwd_prompt_reports},

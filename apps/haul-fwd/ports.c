@@ -11,7 +11,7 @@
 #include "prompt_options.h"
 #include "run.h"
 
-/* In the order of the choices. */
+/* In the order of the choices of the option. */
 enum topology {
 	PAIRED,
 	CHAINED,

@@ -16,7 +16,7 @@ extern const struct haul_app_option fwd_run_options[];
 
 /* In parsed(): fixes what the program starts with, and returns it. */
 struct fwd_run fwd_run_parsed(void);
-/* The same later. */
+/* Returns the same, at any time later. */
 struct fwd_run fwd_run_at_start(void);
 
 /* What the options say now: for the next run. */

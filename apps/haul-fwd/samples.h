@@ -19,7 +19,8 @@ struct samples {
 	} rows[];
 };
 
-/* With room for so many packets; 0: NULL. The kernel maps pages when they are written. */
+/* Returns samples with room for so many packets; NULL for 0. The kernel maps pages when they are
+ * written. */
 struct samples *samples_new(uint64_t room);
 
 static inline void samples_add(struct samples *s, uint64_t intended, uint64_t age)

@@ -25,7 +25,7 @@ struct fwd_work_plan {
 	struct hauli_u8_owned ends; /* 1: the program ends, and leaves long work undone */
 };
 
-/* Of a thread, which alone writes it. */
+/* The state of a thread, which alone writes it. */
 struct fwd_work {
 	_Alignas(64) uint64_t late; /* ticks by which the last deadline was missed */
 	uint8_t *table;

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* The same memory two times, one behind the other. Without a file: its size may be limited. */
+/* Maps the same memory twice, one mapping behind the other. Uses no file (memfd), whose size a
+ * limit may forbid (ulimit -f). */
 static uint8_t *map_twice(size_t size)
 {
 	const int how = MREMAP_MAYMOVE | MREMAP_FIXED;

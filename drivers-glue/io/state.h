@@ -123,8 +123,8 @@ struct hauli_share {
 
 struct hauli_poller {
 	/* Constant while the poller runs. */
-	/* By port: the carrier's first queue of each. Then its other queues, if ports have more
-	 * queues than there are pollers. */
+	/* First the carrier's first queue of each port, by port. Then its other queues, if ports
+	 * have more queues than there are pollers. */
 	HAULI_LINE struct hauli_rxq *rxqs;
 	struct hauli_rxq *rxqs_end;
 	struct hauli_tx *txs; /* by port */

@@ -44,7 +44,7 @@ void hauli_sockets_list(struct hauli_sockets *s, int domain)
 	}
 	if (dir)
 		closedir(dir);
-	/* In the order of opening, as far as the numbers tell. */
+	/* Sorts them by descriptor number: mostly the order in which they were opened. */
 	if (s->n > 1)
 		qsort(s->fds, s->n, sizeof(s->fds[0]), compare);
 }

@@ -18,7 +18,7 @@ void hauli_ethdevs_stop(struct haul_port *port);
 /* 0, also if the PMD has no function for it, or -errno. */
 int hauli_ethdev_set_mtu(uint16_t port_id, uint16_t mtu);
 
-/* In any state. */
+/* Detaches the ethdevs, whatever their state is. */
 void hauli_ethdevs_detach(struct haul_port *port);
 
 /* The ring sizes of a queue: the requested sizes, as far as the kind allows. */

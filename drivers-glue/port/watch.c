@@ -17,7 +17,7 @@ struct hauli_watch {
 	pthread_mutex_t lock;
 	int index; /* of the interface; 0: none */
 	bool set_down; /* under lock: by haul_port_set_link() */
-	/* Under lock: "" without a fault; a fault stays. */
+	/* Under lock. "": no fault; once set it does not change. */
 	char fault[HAULI_SPEC_SIZE + WHAT_SIZE];
 };
 

@@ -46,7 +46,7 @@ static inline uint64_t hauli_timer_ticks(void)
 /* Finds the rate; takes about 10 ms the first time. Call it before any conversion. Any thread. */
 void hauli_clock_init(void);
 
-/* With 32 fractional bits: for conversions inline. */
+/* The rate with 32 fractional bits, for inline conversions. */
 uint64_t hauli_ns_per_tick(void);
 
 /* Conversions. HAUL_FOREVER and HAULI_NEVER convert to each other, and so do times too long for a

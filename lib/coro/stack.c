@@ -389,7 +389,7 @@ enum hauli_guard hauli_stacks_guard(const struct hauli_stacks *a)
 	return (enum hauli_guard)hauli_u8_owned_get(&a->guards.kind);
 }
 
-/* Of one chunk: the slots that a trim has taken out of the arena. */
+/* The slots of one chunk that a trim has taken out of the arena. */
 struct taken {
 	uint64_t map[SLOTS_MAX / 64];
 };

@@ -17,7 +17,7 @@
 
 /* The flag in mbuf->ol_flags. 0 until it is registered, which means that nothing is detected. */
 extern uint64_t hauli_pkt_given;
-/* The same of the second one; and the offset of the field. */
+/* The same for the second flag; and the offset of the field. */
 extern uint64_t hauli_pkt_handed;
 extern int hauli_pkt_handler_at;
 

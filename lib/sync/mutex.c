@@ -23,7 +23,8 @@ static inline uint64_t value_of(const struct haul_coro *co)
 static __attribute__((noreturn)) void waits_for_itself(
 	const struct hauli_waitq *q, const char *call)
 {
-	/* With checks no coroutine ends with a mutex. */
+	/* With checks no coroutine ends while it holds a mutex, so the holder is the caller
+	 * itself. */
 	if (HAUL_CHECKS)
 		hauli_misuse(call, "mutex %p is held by the caller: it would wait for itself",
 			(const void *)q);
@@ -119,7 +120,7 @@ static const char *mistake_of(const struct hauli_waitq *q, uint64_t holder)
 	return "is held by another coroutine" RULE;
 }
 
-/* By the caller, who has locked q and unlocks the mutex. */
+/* Called with q locked, in an unlock of a mutex that the caller does not hold. */
 static __attribute__((noreturn, cold)) void is_not_held(struct hauli_waitq *q, uint64_t holder)
 {
 	hauli_waitq_unlock(q, holder);

@@ -31,7 +31,7 @@ _Static_assert(sizeof(struct hauli_waitq) == sizeof(struct haul_mutex) &&
 
 struct hauli_sync_waiter;
 
-/* Of a coroutine that waits for the first of several (select.c). */
+/* What the waits of a coroutine that waits for the first of several share (select.c). */
 struct hauli_sync_first {
 	struct hauli_claim claim; /* the server that takes it serves the coroutine */
 	struct hauli_sync_waiter *served; /* written by that server */

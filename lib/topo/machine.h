@@ -16,7 +16,7 @@ struct hauli_cpu {
 	unsigned sibling; /* usable CPUs of the same core that come earlier in the table */
 	unsigned far; /* levels up from those near the NIC to one with this CPU; 0: closest */
 	bool usable; /* in the process's affinity mask and cgroup */
-	/* By isolcpus: in no thread's mask by default, but a thread can be bound to it. */
+	/* Isolated by isolcpus: in no thread's mask by default, but a thread can be bound to it. */
 	bool isolated;
 };
 

@@ -17,7 +17,7 @@
 #define FLUSH_TIMEOUT HAUL_S /* for the reader of a pipe, at the end */
 #define MIB (1u << 20)
 
-/* Of the process, as hauli_app_state is. */
+/* One per process, as is hauli_app_state. */
 static struct {
 	/* Values of the options. */
 	const char *file;

@@ -108,7 +108,7 @@ static void set_latency(struct haul_app_json *to, const struct haul_io_wait_stat
 	set(to, "wake_p99_ns", haul_hist_quantile(&st->latency, 0.99));
 }
 
-/* Of the time elapsed, 0 to 1. */
+/* Adds work, empty and asleep as shares of the time elapsed, 0 to 1. */
 static void set_share(struct haul_app_json *to, const struct haul_io_share *s)
 {
 	double all = (double)(s->work_ns + s->empty_ns + s->asleep_ns);

@@ -24,7 +24,7 @@ struct fifo {
 	bool flushes; /* until it is empty */
 };
 
-/* Of a carrier, which alone writes it. */
+/* The state of a carrier, which alone writes it. */
 struct noisy {
 	_Alignas(LINE) uint8_t *memory;
 	struct fifo fifos[HAUL_APP_PORTS_MAX]; /* of packets received by that port */

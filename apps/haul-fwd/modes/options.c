@@ -6,7 +6,7 @@
 
 struct fwd_mode_args fwd_mode_args = {.flowgen_flows = 1024, .service_table_mb = 32};
 
-/* In txonly only coroutines receive, and drop. */
+/* False for txonly with a burst handler: there only coroutines receive, and drop. */
 static bool receives(void)
 {
 	return fwd_prompt_is_used() || fwd_run_next().coroutine || !fwd_may_run(FWD_TXONLY);

@@ -12,7 +12,7 @@ struct fwd_console {
 	struct cmdline *cl;
 	int out; /* file descriptor */
 	bool gone; /* out takes nothing more */
-	/* Of lines without line editing. */
+	/* The begin of a line, while there is no line editing. */
 	char line[512];
 	size_t len;
 	bool too_long; /* the rest of the line is dropped */

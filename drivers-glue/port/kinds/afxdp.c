@@ -135,7 +135,7 @@ static int busy(const struct haul_port *port, char *errbuf, size_t errlen)
 		port->iface, port->iface);
 }
 
-/* Of a frame in several segments the PMD sends only the first one's memory. */
+/* Sends no frame in several segments: the PMD would send only the first one's memory. */
 static void sizes(struct haul_port *port)
 {
 	port->tx = (struct hauli_frame_sizes){

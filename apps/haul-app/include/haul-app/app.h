@@ -47,7 +47,8 @@ struct haul_app {
 	uint16_t burst; /* --burst */
 	/* Receive queues of each port, to be set in parsed(); 0: one per carrier. */
 	unsigned rx_queues;
-	/* Of all ports, to be set in parsed(): MTU, offloads, RSS, ...; NULL: the defaults. */
+	/* The configuration of all ports (MTU, offloads, RSS, ...), to be set in parsed(); NULL:
+	 * the defaults. */
 	const struct haul_port_config *port_config;
 	/* The rest is NULL until opened(), and in closed(). */
 	const struct haul_plan *plan;
