@@ -63,9 +63,10 @@ def over_vhost(tap, directory):
 
 def over_veth(tap):
     """A storm: other submissions in between, and constant changes of the policy."""
-    for poller in POLLERS:
+    for turn, poller in enumerate(POLLERS):
         netns.veth("v0", "v1")
-        for one, two in (("afxdp:v0", "afpacket:v1"), ("afpacket:v0", "afxdp:v1")):
+        for one, two in netns.share((("afxdp:v0", "afpacket:v1"), ("afpacket:v0", "afxdp:v1")),
+                                    turn):
             what = f"{one} and {two}, {poller}"
             with Running("--port", one, "--carriers", 1, "--poller", poller) as server:
                 netns.wait_for(server.runs, "haul-fwd to run")
