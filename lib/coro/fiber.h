@@ -51,7 +51,7 @@ struct hauli_fiber *hauli_fiber_renew(struct hauli_fiber *f, void *lo, size_t si
 /* f may be NULL. */
 void hauli_fiber_free(struct hauli_fiber *f);
 
-/* For new memory: stacks that were unmapped there have left their red zones. */
+/* Before stacks are unmapped: their red zones would stay for whoever maps memory there next. */
 static inline void hauli_fiber_discard(void *memory, size_t bytes)
 {
 #if HAULI_ASAN

@@ -13,7 +13,6 @@
 #include <sys/mman.h>
 
 #include "conc/word.h"
-#include "coro/fiber.h"
 
 #define CHUNK ((size_t)64 << 20)
 #define CHUNK_MIN ((size_t)64 << 10)
@@ -71,7 +70,6 @@ static struct chunk *open_chunk(struct hauli_slab *s)
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		if (c->base == MAP_FAILED)
 			continue;
-		hauli_fiber_discard(c->base, c->bytes);
 		c->objects = (uint32_t)(c->bytes / s->size);
 		hauli_u32_published_set(&s->n_chunks, n + 1);
 		return c;

@@ -80,10 +80,7 @@ static void *reserve(size_t bytes)
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
 
-	if (p == MAP_FAILED)
-		return NULL;
-	hauli_fiber_discard(p, bytes);
-	return p;
+	return p != MAP_FAILED ? p : NULL;
 }
 
 int hauli_stacks_create(struct hauli_stacks **arena, size_t head_size, enum hauli_guard guard)
@@ -503,11 +500,13 @@ void hauli_stacks_destroy(struct hauli_stacks *a)
 		hauli_stacks_for_each(a, free_fiber, NULL);
 	for (uint32_t n = 0; n < hauli_u32_published_get(&a->n_chunks); n++) {
 		struct chunk *c = &a->chunks[n];
+		size_t bytes = c->slots * a->slot_size[c->cls];
 
 		for (uint32_t i = 0; c->stack_ids && i < hauli_u32_published_get(&c->carved); i++)
 			VALGRIND_STACK_DEREGISTER(c->stack_ids[i]);
 		free(c->stack_ids);
-		munmap(c->base, c->slots * a->slot_size[c->cls]);
+		hauli_fiber_discard(c->base, bytes);
+		munmap(c->base, bytes);
 	}
 	munmap(a->chunks, CHUNKS_MAX * sizeof(*a->chunks));
 	pthread_mutex_destroy(&a->lock);

@@ -4,7 +4,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
+#include "coro/fiber.h"
 #include "coro/stack.h"
 #include "support/suite.h"
 
@@ -241,6 +243,32 @@ START_TEST(trim_gives_memory_back)
 }
 END_TEST
 
+/* With AddressSanitizer: frames that never return leave red zones. */
+static void leave_red_zones(struct hauli_stack *stack)
+{
+#if HAULI_ASAN
+	__asan_poison_memory_region(hauli_stack_lo(stack), PAGE);
+#endif
+}
+
+START_TEST(unmapped_stacks_leave_no_red_zones)
+{
+	struct hauli_stacks *a = arena_with(HAULI_GUARD_BEST);
+	struct hauli_stack *stack = hauli_stack_get_shared(a, 0);
+	void *lo = hauli_stack_lo(stack);
+	void *p;
+
+	leave_red_zones(stack);
+	hauli_stacks_destroy(a);
+	p = mmap(lo, PAGE, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	ck_assert_ptr_eq(p, lo);
+	memset(p, 1, PAGE);
+	munmap(p, PAGE);
+}
+END_TEST
+
 SUITE_MAIN("coro_stack", {smallest_class_that_fits, 1}, {head_sizes_that_cannot_be, 1},
 	{slots_are_whole_and_apart, HAULI_STACK_CLASSES}, {heads_are_spread, 1},
-	{slots_are_reused, 1}, {last_put_is_first_got, 1}, {trim_gives_memory_back, 3})
+	{slots_are_reused, 1}, {last_put_is_first_got, 1}, {trim_gives_memory_back, 3},
+	{unmapped_stacks_leave_no_red_zones, 1})
