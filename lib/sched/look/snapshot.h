@@ -19,7 +19,7 @@ struct hauli_shot {
 	const struct haul_coro *co;
 	bool taken; /* co is at home on the carrier, and has not ended */
 	bool begun, runs, stolen;
-	enum hauli_coro_state state; /* without HAULI_CORO_ARMED */
+	enum hauli_coro_state state; /* without the bits beside the kind of wait */
 	const char *name;
 	/* Of a wait: what it is for, or NULL; the address of that object or coroutine. Below: its
 	 * deadline in ticks, or HAULI_NEVER. */

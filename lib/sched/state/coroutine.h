@@ -65,7 +65,8 @@ enum {
 	/* from its theft until it is back home. Set by the thief, cleared by the home */
 	HAULI_FLAG_STOLEN = 1 << 1,
 	HAULI_FLAG_POLLER = 1 << 2,
-	/* a poller on a carrier that steals or has virtual time. Set by the home */
+	/* a poller whose haul_maybe_yield() takes the slow path: to look for work to steal, or
+	 * because time is virtual. Set by the home */
 	HAULI_FLAG_PULLS = 1 << 3,
 	/* must not suspend: in a block of HAUL_NO_SUSPEND(), or a poller that calls handlers. Set
 	 * and cleared by itself */

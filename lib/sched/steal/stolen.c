@@ -71,7 +71,8 @@ static void slice_has_ended(struct haul_carrier *c, struct haul_coro *co)
 		hauli_order_withdraw(c, co);
 }
 
-/* A row for each kind of wait: begins it; false: it has ended already. */
+/* A row for each kind of wait that a stolen coroutine can begin (an order wait begins at home only):
+ * begins it; false: it has ended already. */
 static bool (*const begin[])(struct haul_carrier *c, struct haul_coro *co) = {
 	[HAULI_CORO_PARKED] = hauli_park_begin_here,
 	[HAULI_CORO_SLEEPING] = hauli_sleep_begin_here,
@@ -79,8 +80,8 @@ static bool (*const begin[])(struct haul_carrier *c, struct haul_coro *co) = {
 	[HAULI_CORO_BLOCKED] = hauli_block_begin_here,
 };
 
-/* Messages are handled between batches, when there is no batch_began for hauli_coro_waits(): sets
- * one meanwhile. */
+/* hauli_coro_waits() takes the begin of the wait from batch_began, which is 0 here, between two
+ * batches. So it is set to now meanwhile. */
 static void wait(struct haul_carrier *c, struct haul_coro *co, enum hauli_coro_state kind)
 {
 	uint64_t batch_began = hauli_u64_owned_get(&c->steal.batch_began);

@@ -19,7 +19,7 @@ extern const char hauli_block_mutex[], hauli_block_children[];
 struct hauli_block {
 	struct haul_coro *co;
 	uint8_t kind; /* HAULI_CORO_BLOCKED, and HAULI_CORO_CANCELLABLE or not */
-	/* for a dump: what it waits for, such as "a mutex", and which; or NULL */
+	/* for a dump: what it waits for, such as "mutex", and which; or NULL */
 	const char *what;
 	const void *object;
 	struct hauli_u32_published served; /* set by the home */

@@ -6,8 +6,8 @@
 
 #define CANCELLED 1
 
-/* Makes f the innermost extent. Its waits take the slow path if a deadline or a shield is around
- * them. */
+/* Makes f the innermost extent. Its waits take the slow path if a deadline is around them; a shield
+ * without one concerns only the home, when a cancel comes. */
 static void set(struct haul_coro *me, struct hauli_extent *f)
 {
 	bool matters = f && f->deadline != HAUL_FOREVER;
