@@ -71,8 +71,8 @@ static void slice_has_ended(struct haul_carrier *c, struct haul_coro *co)
 		hauli_order_withdraw(c, co);
 }
 
-/* A row for each kind of wait that a stolen coroutine can begin (an order wait begins at home only):
- * begins it; false: it has ended already. */
+/* A row for each kind of wait that a stolen coroutine can begin (an order wait begins at home
+ * only): begins it; false: it has ended already. */
 static bool (*const begin[])(struct haul_carrier *c, struct haul_coro *co) = {
 	[HAULI_CORO_PARKED] = hauli_park_begin_here,
 	[HAULI_CORO_SLEEPING] = hauli_sleep_begin_here,
