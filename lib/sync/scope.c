@@ -298,7 +298,8 @@ int haul_scope_spawn_on(struct haul_scope *scope, struct haul_carrier *carrier,
 	struct remote *r;
 	int err;
 
-	HAUL_MISUSE_IF(!fn || !carrier, "the carrier or the function is NULL");
+	HAUL_MISUSE_IF(!carrier, HAULI_NO_CARRIER);
+	HAUL_MISUSE_IF(!fn, "the function is NULL");
 	if (s->cancelled)
 		return -ECANCELED;
 	if (carrier == hauli_here())

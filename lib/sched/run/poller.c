@@ -42,7 +42,8 @@ int haul_poller_register(struct haul_carrier *carrier, struct haul_coro **poller
 	};
 	int err;
 
-	HAUL_MISUSE_IF(!carrier || !fn, "the carrier or the function is NULL");
+	HAUL_MISUSE_IF(!carrier, HAULI_NO_CARRIER);
+	HAUL_MISUSE_IF(!fn, "the function is NULL");
 	if (carrier->virtual_time && !carrier->rt->quiet_pollers)
 		return -ENOTSUP;
 	if (!hauli_trylock_take(&carrier->poller.lock))

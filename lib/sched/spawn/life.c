@@ -5,6 +5,9 @@
  * a switch. When it ends, its stack is free, and only its struct haul_coro is left until it is
  * joined. Coroutines of records in memory of their spawner reuse even the struct of the one before:
  * spawn_records.c.
+ *
+ * So there are two loops: here an end changes the coroutine and keeps the stack, there it keeps
+ * both. As one, each would test at every end which of them it is.
  */
 #include "sched/spawn/life.h"
 

@@ -261,7 +261,8 @@ int haul_spawn(struct haul_coro **out, haul_fn *fn, void *arg, const struct haul
 int haul_spawn_on(struct haul_carrier *carrier, struct haul_coro **co, haul_fn *fn, void *arg,
 	const struct haul_coro_opts *opts)
 {
-	HAUL_MISUSE_IF(!carrier || !fn, "the carrier or the function is NULL");
+	HAUL_MISUSE_IF(!carrier, HAULI_NO_CARRIER);
+	HAUL_MISUSE_IF(!fn, "the function is NULL");
 	if (!hauli_spawn_may(opts))
 		return -EINVAL;
 	return spawn_on(carrier, co, fn, arg, opts);

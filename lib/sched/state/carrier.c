@@ -58,13 +58,9 @@ void hauli_coro_ready_slow(struct haul_carrier *c, struct haul_coro *co, hauli_r
 		hauli_runq_push_pinned(&c->runq, hauli_entry_of_begun(co), push);
 }
 
-#define NO_CARRIER                                                                     \
-	"the carrier is NULL; haul_carrier_self() returns that on other threads, and " \
-	"haul_carrier() beyond the last one"
-
 void haul_carrier_get_stats(const struct haul_carrier *c, struct haul_carrier_stats *st)
 {
-	HAUL_MISUSE_IF(!c, NO_CARRIER);
+	HAUL_MISUSE_IF(!c, HAULI_NO_CARRIER);
 	*st = (struct haul_carrier_stats){
 		.rounds = hauli_counter_read(&c->counts.rounds),
 		.slices = hauli_counter_read(&c->counts.slices),
@@ -84,18 +80,18 @@ void haul_carrier_get_stats(const struct haul_carrier *c, struct haul_carrier_st
 
 unsigned haul_carrier_id(const struct haul_carrier *c)
 {
-	HAUL_MISUSE_IF(!c, NO_CARRIER);
+	HAUL_MISUSE_IF(!c, HAULI_NO_CARRIER);
 	return c->id;
 }
 
 const struct haul_place *haul_carrier_place(const struct haul_carrier *c)
 {
-	HAUL_MISUSE_IF(!c, NO_CARRIER);
+	HAUL_MISUSE_IF(!c, HAULI_NO_CARRIER);
 	return &c->place;
 }
 
 struct haul_runtime *haul_carrier_runtime(const struct haul_carrier *c)
 {
-	HAUL_MISUSE_IF(!c, NO_CARRIER);
+	HAUL_MISUSE_IF(!c, HAULI_NO_CARRIER);
 	return c->rt;
 }

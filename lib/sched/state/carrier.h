@@ -215,6 +215,11 @@ HAULI_ASSERT_LINE(struct haul_carrier, mail);
 HAULI_ASSERT_LINE(struct haul_carrier, steal);
 HAULI_ASSERT_LINE(struct haul_carrier, rt);
 
+/* Of a mistake (HAUL_MISUSE_IF()). */
+#define HAULI_NO_CARRIER                                                               \
+	"the carrier is NULL; haul_carrier_self() returns that on other threads, and " \
+	"haul_carrier() beyond the last one"
+
 /* 0 or -ENOMEM. */
 int hauli_carrier_init(struct haul_carrier *c, struct haul_runtime *rt, struct hauli_slab *coros,
 	struct hauli_stacks *stacks, unsigned id, const struct haul_place *place,
