@@ -35,8 +35,8 @@ static __attribute__((noreturn)) void waits_for_itself(
 		(const void *)q);
 }
 
-static __attribute__((noinline)) int lock_slow(struct hauli_waitq *q, struct haul_coro *me,
-	uint64_t deadline, bool cancellable, struct hauli_sync_wait *w)
+static inline __attribute__((always_inline)) int lock_slow(struct hauli_waitq *q,
+	struct haul_coro *me, uint64_t deadline, bool cancellable, struct hauli_sync_wait *w)
 {
 	uint64_t holder = hauli_waitq_lock(q);
 
@@ -84,20 +84,44 @@ int hauli_mutex_lock_by(struct haul_mutex *m, uint64_t deadline, struct hauli_sy
 	return lock(m, deadline, true, "haul_mutex_lock_by", w);
 }
 
+/* True: me, the running coroutine, has locked m. Without the waiter of a call that waits, which lies
+ * in its stack frame, this needs no frame. */
+static inline bool lock_at_once(struct haul_mutex *m, struct haul_coro *me)
+{
+	struct hauli_waitq *q = (struct hauli_waitq *)m;
+
+	if (hauli_unlikely(!m) || hauli_unlikely(hauli_coro_needs_slow_path(me)) ||
+		hauli_unlikely(!hauli_lockword_swap(&q->word, 0, value_of(me))))
+		return false;
+	hauli_held_add(me, 1);
+	return true;
+}
+
+/* For a call that has not got m at once. */
+static __attribute__((noinline)) int lock_or_wait(
+	struct haul_mutex *m, uint64_t deadline, bool cancellable, const char *call)
+{
+	struct haul_carrier *c = hauli_here();
+	struct hauli_sync_wait w;
+	int err;
+
+	if (!m)
+		hauli_misuse(call, NULL_MUTEX);
+	err = hauli_block_check(c, c->current, call, cancellable && deadline != 0);
+	return err ? err
+		   : lock_slow((struct hauli_waitq *)m, c->current, deadline, cancellable, &w);
+}
+
 void haul_mutex_lock(struct haul_mutex *m)
 {
-	struct hauli_sync_wait w;
-
-	HAUL_MISUSE_IF(!m, NULL_MUTEX);
-	hauli_mutex_lock(m, &w);
+	if (!lock_at_once(m, hauli_here()->current))
+		(void)lock_or_wait(m, HAUL_FOREVER, false, __func__);
 }
 
 int haul_mutex_lock_by(struct haul_mutex *m, uint64_t deadline)
 {
-	struct hauli_sync_wait w;
-
-	HAUL_MISUSE_IF(!m, NULL_MUTEX);
-	return hauli_mutex_lock_by(m, deadline, &w);
+	return lock_at_once(m, hauli_here()->current) ? 0
+						      : lock_or_wait(m, deadline, true, __func__);
 }
 
 #define RULE "; the coroutine that locked it unlocks it"
