@@ -84,8 +84,8 @@ int hauli_mutex_lock_by(struct haul_mutex *m, uint64_t deadline, struct hauli_sy
 	return lock(m, deadline, true, "haul_mutex_lock_by", w);
 }
 
-/* True: me, the running coroutine, has locked m. Without the waiter of a call that waits, which lies
- * in its stack frame, this needs no frame. */
+/* True: me, the running coroutine, has locked m. Needs no stack frame: only a call that waits has a
+ * waiter in it. */
 static inline bool lock_at_once(struct haul_mutex *m, struct haul_coro *me)
 {
 	struct hauli_waitq *q = (struct hauli_waitq *)m;
