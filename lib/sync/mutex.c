@@ -112,16 +112,30 @@ static __attribute__((noinline)) int lock_or_wait(
 		   : lock_slow((struct hauli_waitq *)m, c->current, deadline, cancellable, &w);
 }
 
+/* The call before this is no tail call: a call stack of a coroutine that waits shows the function
+ * that the user has called. */
+static inline void stay_on_stack(void)
+{
+	__asm__ volatile("");
+}
+
 void haul_mutex_lock(struct haul_mutex *m)
 {
-	if (!lock_at_once(m, hauli_here()->current))
-		(void)lock_or_wait(m, HAUL_FOREVER, false, __func__);
+	if (lock_at_once(m, hauli_here()->current))
+		return;
+	(void)lock_or_wait(m, HAUL_FOREVER, false, __func__);
+	stay_on_stack();
 }
 
 int haul_mutex_lock_by(struct haul_mutex *m, uint64_t deadline)
 {
-	return lock_at_once(m, hauli_here()->current) ? 0
-						      : lock_or_wait(m, deadline, true, __func__);
+	int err;
+
+	if (lock_at_once(m, hauli_here()->current))
+		return 0;
+	err = lock_or_wait(m, deadline, true, __func__);
+	stay_on_stack();
+	return err;
 }
 
 #define RULE "; the coroutine that locked it unlocks it"
