@@ -135,6 +135,18 @@ class Ping:
         return self.clean and self.sent > 0 and self.received == self.sent
 
 
+def resolve(address):
+    """Pings until a reply comes; returns the number of requests. If a neighbour does not answer
+    for three seconds, as on a busy machine, all packets that wait for it are lost."""
+    tried = []
+
+    def answers():
+        tried.append(Ping(address, 1, 56, "-W", "1"))
+        return tried[-1].received
+    netns.wait_for(answers, f"an answer of {address}")
+    return len(tried)
+
+
 def flood(address, count, size):
     """ping -f: sends the next request after a reply, or after 10 ms."""
     return Ping(address, count, size, "-f")

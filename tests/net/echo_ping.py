@@ -4,7 +4,7 @@ packets are back in the pool at the end."""
 import sys
 
 import netns
-from echo import IP4, IP6, Echo, Ping, dropped, flood, peer, replies
+from echo import IP4, IP6, Echo, Ping, dropped, flood, peer, replies, resolve
 
 COUNT = 300 if netns.fewer() else 1000
 SIZES4 = 56, 512, 1472
@@ -13,6 +13,7 @@ SIZES6 = 56, 1452
 
 def check(tap, name, e, count=COUNT):
     """Floods; ends e, which also checks that the pool is complete."""
+    more4, more6 = resolve(IP4), resolve(IP6)
     pings = [flood(IP4, count, size) for size in SIZES4] + \
             [flood(IP6, count, size) for size in SIZES6]
     code, figures = e.stop()
@@ -22,8 +23,8 @@ def check(tap, name, e, count=COUNT):
            "\n".join(p.line for p in pings))
     if not tap.ok(code == 0 and figures, f"{name}: clean end", f"exit code {code}: {e.stderr()}"):
         return
-    tap.ok(replies(figures, "icmp") == len(SIZES4) * count
-           and replies(figures, "icmp6") == len(SIZES6) * count
+    tap.ok(0 <= replies(figures, "icmp") - len(SIZES4) * count <= more4
+           and 0 <= replies(figures, "icmp6") - len(SIZES6) * count <= more6
            and replies(figures, "arp") >= 1 and replies(figures, "nd") >= 1,
            f"{name}: replies counted by protocol", figures)
     lost = {why for why in ("malformed", "tx_full", "no_coroutine", "stopping")
@@ -39,7 +40,9 @@ def two_ports(tap, binary):
         netns.ip6("t1")
         netns.ip("addr add 10.9.8.1/24 dev t1")
         netns.ip("addr add fd08::1/64 dev t1 nodad")
-        pings = [flood(a, 200, 56) for a in (IP4, "10.9.8.2", IP6, "fd08::2")]
+        hosts = IP4, "10.9.8.2", IP6, "fd08::2"
+        more = max(resolve(a) for a in hosts)
+        pings = [flood(a, 200, 56) for a in hosts]
         netns.ip(f"route add {IP4}/32 dev t1")
         wrong = Ping(IP4, 1, 56, "-W", "1")
         code, figures = e.stop()
@@ -48,7 +51,8 @@ def two_ports(tap, binary):
         tap.ok(wrong.received == 0, "two ports: neither answers for the other", wrong.line)
         tap.ok(code == 0 and figures and
                all(p["tx_packets"] >= 400 for p in figures["ports"])
-               and replies(figures, "icmp") == 400 and replies(figures, "icmp6") == 400,
+               and all(0 <= replies(figures, proto) - 400 <= 2 * more
+                       for proto in ("icmp", "icmp6")),
                "two ports: each sent its replies", f"{code} {figures}")
 
 
