@@ -35,18 +35,28 @@ static __attribute__((noreturn)) void waits_for_itself(
 		(const void *)q);
 }
 
-static inline __attribute__((always_inline)) int lock_slow(struct hauli_waitq *q,
-	struct haul_coro *me, uint64_t deadline, bool cancellable, struct hauli_sync_wait *w)
+/* For a call that has not got m at once. */
+static inline __attribute__((always_inline)) int lock_slow(struct haul_mutex *m,
+	struct haul_coro *me, uint64_t deadline, bool cancellable, const char *call,
+	struct hauli_sync_wait *w)
 {
-	uint64_t holder = hauli_waitq_lock(q);
+	struct hauli_waitq *q = (struct hauli_waitq *)m;
+	uint64_t holder;
+	int err;
 
+	if (hauli_unlikely(!m))
+		hauli_misuse(call, NULL_MUTEX);
+	err = hauli_block_check(hauli_here(), me, call, cancellable && deadline != 0);
+	if (hauli_unlikely(err))
+		return err;
+	holder = hauli_waitq_lock(q);
 	if (holder == 0) {
 		hauli_waitq_unlock(q, value_of(me));
 		hauli_held_add(me, 1);
 		return 0;
 	}
 	if (hauli_unlikely(holder == value_of(me)))
-		waits_for_itself(q, cancellable ? "haul_mutex_lock_by" : "haul_mutex_lock");
+		waits_for_itself(q, call);
 	if (deadline == 0) {
 		hauli_waitq_unlock(q, holder);
 		return -EAGAIN;
@@ -55,33 +65,6 @@ static inline __attribute__((always_inline)) int lock_slow(struct hauli_waitq *q
 	hauli_waitq_is_for(w, hauli_block_mutex, q);
 	hauli_waitq_unlock(q, holder);
 	return hauli_waitq_wait(q, w, hauli_waitq_leave);
-}
-
-static inline int lock(struct haul_mutex *m, uint64_t deadline, bool cancellable, const char *call,
-	struct hauli_sync_wait *w)
-{
-	struct hauli_waitq *q = (struct hauli_waitq *)m;
-	struct haul_carrier *c = hauli_here();
-	struct haul_coro *me = c->current;
-	int err = hauli_block_check(c, me, call, cancellable && deadline != 0);
-
-	if (hauli_unlikely(err))
-		return err;
-	if (hauli_likely(hauli_lockword_swap(&q->word, 0, value_of(me)))) {
-		hauli_held_add(me, 1);
-		return 0;
-	}
-	return lock_slow(q, me, deadline, cancellable, w);
-}
-
-void hauli_mutex_lock(struct haul_mutex *m, struct hauli_sync_wait *w)
-{
-	(void)lock(m, HAUL_FOREVER, false, "haul_mutex_lock", w);
-}
-
-int hauli_mutex_lock_by(struct haul_mutex *m, uint64_t deadline, struct hauli_sync_wait *w)
-{
-	return lock(m, deadline, true, "haul_mutex_lock_by", w);
 }
 
 /* True: me, the running coroutine, has locked m. Needs no stack frame: only a call that waits has a
@@ -97,19 +80,27 @@ static inline bool lock_at_once(struct haul_mutex *m, struct haul_coro *me)
 	return true;
 }
 
-/* For a call that has not got m at once. */
-static __attribute__((noinline)) int lock_or_wait(
-	struct haul_mutex *m, uint64_t deadline, bool cancellable, const char *call)
+void hauli_mutex_lock(struct haul_mutex *m, struct hauli_sync_wait *w)
 {
-	struct haul_carrier *c = hauli_here();
-	struct hauli_sync_wait w;
-	int err;
+	struct haul_coro *me = hauli_here()->current;
 
-	if (!m)
-		hauli_misuse(call, NULL_MUTEX);
-	err = hauli_block_check(c, c->current, call, cancellable && deadline != 0);
-	return err ? err
-		   : lock_slow((struct hauli_waitq *)m, c->current, deadline, cancellable, &w);
+	if (!lock_at_once(m, me))
+		(void)lock_slow(m, me, HAUL_FOREVER, false, "haul_mutex_lock", w);
+}
+
+int hauli_mutex_lock_by(struct haul_mutex *m, uint64_t deadline, struct hauli_sync_wait *w)
+{
+	struct haul_coro *me = hauli_here()->current;
+
+	return lock_at_once(m, me) ? 0 : lock_slow(m, me, deadline, true, "haul_mutex_lock_by", w);
+}
+
+static __attribute__((noinline)) int lock_or_wait(struct haul_mutex *m, struct haul_coro *me,
+	uint64_t deadline, bool cancellable, const char *call)
+{
+	struct hauli_sync_wait w;
+
+	return lock_slow(m, me, deadline, cancellable, call, &w);
 }
 
 /* The call before this is no tail call: a call stack of a coroutine that waits shows the function
@@ -121,19 +112,22 @@ static inline void stay_on_stack(void)
 
 void haul_mutex_lock(struct haul_mutex *m)
 {
-	if (lock_at_once(m, hauli_here()->current))
+	struct haul_coro *me = hauli_here()->current;
+
+	if (lock_at_once(m, me))
 		return;
-	(void)lock_or_wait(m, HAUL_FOREVER, false, __func__);
+	(void)lock_or_wait(m, me, HAUL_FOREVER, false, __func__);
 	stay_on_stack();
 }
 
 int haul_mutex_lock_by(struct haul_mutex *m, uint64_t deadline)
 {
+	struct haul_coro *me = hauli_here()->current;
 	int err;
 
-	if (lock_at_once(m, hauli_here()->current))
+	if (lock_at_once(m, me))
 		return 0;
-	err = lock_or_wait(m, deadline, true, __func__);
+	err = lock_or_wait(m, me, deadline, true, __func__);
 	stay_on_stack();
 	return err;
 }
