@@ -58,6 +58,16 @@ def told(notes):
                                                  notes)]
 
 
+def stuck_carriers(said, rest):
+    """The watchdog's lines, and the coroutines that ran at the end with their call stacks."""
+    lines = [line.rstrip("\n") for line in said] + rest.split("\n")
+    found = [line for line in lines if line.startswith("haul:") or "does not answer" in line]
+    for i, line in enumerate(lines):
+        if line.endswith(", running"):
+            found += [line] + lines[i + 1:i + 12]
+    return "\n".join(found)
+
+
 def mixture(rng):
     return rng.choices("pslrye", weights=[rng.random() + 0.01 for _ in range(6)], k=300)
 
@@ -83,7 +93,7 @@ def run(tap, sick, rng, kinds, steals=("off", "cluster", "global")):
             out, rest = netns.finish(p)
     notes = netns.said(rest)
     tap.ok(p.returncode == (3 if strict and stuck else 0), f"exit code: {what}",
-           f"{p.returncode} {''.join(said[-8:])} {rest}")
+           f"{p.returncode} {stuck_carriers(said, rest)}\n{''.join(said[-8:])} {rest}")
     if p.returncode == -signal.SIGKILL:
         return
     figures = json.loads(out)
