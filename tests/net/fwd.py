@@ -86,13 +86,13 @@ def run(*args, seconds=120):
     """Runs it until it ends by itself."""
     args = [*map(str, args)]
     more = netns.settings(args) if "--port" in args else []
-    done = subprocess.run([FWD, *more, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True,
-                          errors="surrogateescape", timeout=seconds)
-    said = netns.said(done.stderr).splitlines(True)
+    with subprocess.Popen([FWD, *more, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, errors="surrogateescape") as p:
+        out, err = netns.finish(p, seconds)
+    said = netns.said(err).splitlines(True)
     if "HAUL_CARRIERS" in os.environ:
         said = [line for line in said if " carriers but only " not in line]
-    return Result(args, done.returncode, done.stdout, "".join(said))
+    return Result(args, p.returncode, out, "".join(said))
 
 
 def figures(*args):

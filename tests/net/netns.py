@@ -89,6 +89,7 @@ def finish(process, seconds=120):
     try:
         return process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
+        where_it_hangs(process)
         process.kill()
         out, err = process.communicate()
         return out, f"{err}\nkilled: it did not end within {seconds} s\n"
