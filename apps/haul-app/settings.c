@@ -148,6 +148,7 @@ static void fill_io_opts(struct hauli_app *a)
 		.burst = (uint16_t)a->burst,
 		.on_packet = hooks->on_packet,
 		.on_burst = hooks->on_burst,
+		.count_bytes = hooks->on_packet, /* most of these read their packet */
 		.source = hooks->source,
 		.coro = hooks->coro,
 		.arg = hooks->arg ? hooks->arg : &a->pub,

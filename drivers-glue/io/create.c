@@ -237,7 +237,7 @@ static void configure_poller(struct haul_io *io, struct hauli_poller *p)
 	for (struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++)
 		configure_rxq(io, p, r);
 	for (unsigned i = 0; i < p->nb_ports; i++) {
-		p->txs[i].count_bytes = p->count_bytes;
+		p->txs[i].count_bytes = p->txs[i].q.counts_bytes = p->count_bytes;
 		p->txs[i].observed = p->count_bytes || io->opts.times;
 	}
 	hauli_idle_recompute(p);
@@ -248,8 +248,6 @@ void hauli_io_configure(struct haul_io *io, const struct haul_io_opts *opts)
 	io->opts = *opts;
 	if (opts->burst == 0)
 		io->opts.burst = HAULI_BURST_DEFAULT;
-	if (opts->on_packet)
-		io->opts.count_bytes = true;
 	if (opts->max_in_flight == 0)
 		io->opts.max_in_flight =
 			1 + opts->pool->size / 2 / (io->nb_pollers * opts->nb_ports);

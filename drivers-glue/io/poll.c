@@ -177,7 +177,7 @@ static inline __attribute__((always_inline)) bool cycle(
 			dequeued = hauli_ticks();
 		hauli_share_works(p);
 		hauli_counter_add(&r->packets, n);
-		if (form.handler == PACKETS || hauli_unlikely(p->count_bytes))
+		if (hauli_unlikely(p->count_bytes))
 			hauli_counter_add(&r->bytes, hauli_bytes_of(pkts, n));
 		if (form.handler == PACKETS) {
 			if (form.timed)

@@ -131,7 +131,7 @@ int haul_io_resume(
 	err = check(io, &opts, errbuf, errlen);
 	if (err)
 		return err;
-	if (!hauli_stats_count_bytes(io, opts.count_bytes || opts.on_packet)) {
+	if (!hauli_stats_count_bytes(io, opts.count_bytes)) {
 		snprintf(errbuf, errlen, "haul_io_resume: no memory");
 		return -ENOMEM;
 	}

@@ -43,12 +43,29 @@ static bool is_timed(const struct hauli_tx *tx)
 	return tx->times && tx->port;
 }
 
-static void flush(struct hauli_tx *tx)
+static __attribute__((noinline)) void offer(struct hauli_tx *tx)
 {
 	if (hauli_unlikely(is_timed(tx)))
 		(void)hauli_tx_offer(tx, peek, sent, refuse, true);
 	else
 		(void)hauli_tx_offer(tx, peek, sent, refuse, false);
+}
+
+/* The usual case: a burst or less, which the NIC takes at once. */
+static inline void flush(struct hauli_tx *tx)
+{
+	uint32_t n = hauli_txq_count(&tx->q);
+	struct rte_mbuf **pkts;
+
+	if (n == 0)
+		return;
+	if (hauli_likely(n <= HAULI_OFFER_MAX && !tx->times)) {
+		pkts = hauli_txq_peek(&tx->q);
+		sent(tx, hauli_burst_tx(&tx->burst, pkts, (uint16_t)n));
+		if (hauli_likely(hauli_txq_count(&tx->q) == 0))
+			return;
+	}
+	offer(tx);
 }
 
 void hauli_tx_flush(struct hauli_poller *p)

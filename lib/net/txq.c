@@ -82,7 +82,7 @@ static inline void put_one(struct haul_txq *txq, struct rte_mbuf *pkt)
 	*txq->pending = true;
 }
 
-void hauli_txq_account(struct haul_txq *txq)
+void hauli_txq_count_bytes(struct haul_txq *txq)
 {
 	uint32_t end = txq->end;
 	uint64_t bytes = 0;
@@ -90,9 +90,7 @@ void hauli_txq_account(struct haul_txq *txq)
 #pragma GCC unroll 4
 	for (uint32_t i = txq->counted; i < end; i++)
 		bytes += txq->pkts[i]->pkt_len;
-	hauli_counter_add(&txq->taken, end - txq->counted);
 	hauli_counter_add(&txq->taken_bytes, bytes);
-	txq->counted = end;
 }
 
 uint32_t hauli_txq_put(struct haul_txq *txq, struct rte_mbuf **pkts, uint32_t n)
@@ -323,13 +321,9 @@ static void serve_first(struct haul_txq *txq)
 	hauli_serve(s->waiter.coro, false);
 }
 
-void hauli_txq_pop(struct haul_txq *txq, uint32_t n)
+void hauli_txq_admit(struct haul_txq *txq)
 {
-	HAUL_CHECK(n <= txq->counted - txq->first);
-	txq->first += n;
-	if (txq->first == txq->end)
-		txq->first = txq->end = txq->counted = 0;
-	while (hauli_unlikely(txq->waiters.first != NULL) && room(txq) > 0) {
+	while (txq->waiters.first && room(txq) > 0) {
 		put_one(txq, first_sender(txq)->pkt);
 		first_sender(txq)->taken = true;
 		serve_first(txq);

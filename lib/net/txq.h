@@ -14,6 +14,7 @@
 #include <haul/net.h>
 #include <haul/runtime.h>
 
+#include "base/assert.h"
 #include "base/cacheline.h"
 #include "base/counter.h"
 #include "base/race.h"
@@ -33,8 +34,9 @@ struct haul_txq {
 	bool *pending; /* set to true by each send, for the poller */
 	uint32_t counted; /* index after the newest packet that taken includes */
 	struct hauli_counter taken; /* packets accepted by the queue, up to hauli_txq_account() */
-	struct hauli_counter taken_bytes; /* of these */
+	struct hauli_counter taken_bytes; /* of these, if counts_bytes */
 	bool closed; /* refuses packets; no coroutine waits */
+	bool counts_bytes; /* taken_bytes counts. Constant while the poller runs */
 	bool stamps; /* packets get the time of their send (net/stamp.h). Constant, as the next */
 	bool steals; /* the carrier's coroutines may be stolen. Constant, as the next two */
 	unsigned nb_of_carriers;
@@ -60,8 +62,17 @@ static inline uint32_t hauli_txq_count(const struct haul_txq *txq)
 	return txq->end - txq->first;
 }
 
+/* Adds the bytes of the packets that are not in `taken` yet. */
+void hauli_txq_count_bytes(struct haul_txq *txq);
+
 /* Counts the packets that were sent since the last call as taken: once for many sends. */
-void hauli_txq_account(struct haul_txq *txq);
+static inline void hauli_txq_account(struct haul_txq *txq)
+{
+	if (hauli_unlikely(txq->counts_bytes))
+		hauli_txq_count_bytes(txq);
+	hauli_counter_add(&txq->taken, txq->end - txq->counted);
+	txq->counted = txq->end;
+}
 
 /* The packets, oldest first; valid until the next call on the queue. Each is accounted for before
  * it can leave the queue. */
@@ -99,20 +110,27 @@ static inline bool hauli_txq_has_room_at_home(const struct haul_txq *txq)
 /* True: the packet is sent. */
 static inline bool hauli_txq_send_fast(struct haul_txq *txq, struct rte_mbuf *pkt)
 {
-	uint32_t end;
-
 	if (!hauli_txq_has_fast_room(txq) && !hauli_txq_has_room_at_home(txq))
 		return false;
-	end = txq->end;
-	txq->pkts[end] = pkt;
-	txq->end = end + 1;
+	txq->pkts[txq->end] = pkt;
+	txq->end++;
 	*txq->pending = true;
 	return true;
 }
 
-/* Removes the n oldest packets, which the caller has peeked at. Then appends the packets of waiting
- * coroutines while there is room. */
-void hauli_txq_pop(struct haul_txq *txq, uint32_t n);
+/* Appends the packets of waiting coroutines while there is room. */
+void hauli_txq_admit(struct haul_txq *txq);
+
+/* Removes the n oldest packets, which the caller has peeked at. Then admits waiting coroutines. */
+static inline void hauli_txq_pop(struct haul_txq *txq, uint32_t n)
+{
+	HAUL_CHECK(n <= txq->counted - txq->first);
+	txq->first += n;
+	if (txq->first == txq->end)
+		txq->first = txq->end = txq->counted = 0;
+	if (hauli_unlikely(txq->waiters.first != NULL))
+		hauli_txq_admit(txq);
+}
 
 /* Closes the queue, which must be empty: sends fail from now on. Waiting coroutines are woken and
  * keep their packets. */

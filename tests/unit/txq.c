@@ -27,6 +27,7 @@ static void on_carrier(haul_fn *body)
 	rt = runtime_start(1);
 	pending = false;
 	hauli_txq_init(&txq, haul_carrier(rt, 0), &pending);
+	txq.counts_bytes = true;
 	run_on(rt, 0, body, NULL);
 	runtime_stop(rt);
 }

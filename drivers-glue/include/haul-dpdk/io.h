@@ -135,9 +135,9 @@ struct haul_io_opts {
 	unsigned max_in_flight;
 	/*
 	 * true: haul counts the bytes of each packet, which is cheap if the handler reads packets
-	 * anyway; on_packet implies it. false: bytes are those that the PMD counted since the port
-	 * was opened; haul does not touch packets, and those of PMDs that count no bytes (ring;
-	 * null before DPDK 25.07) are uncounted in haul_io_stats.
+	 * anyway. false: bytes are those that the PMD counted since the port was opened; haul does
+	 * not touch packets, and those of PMDs that count no bytes (ring; null before DPDK 25.07)
+	 * are uncounted in haul_io_stats.
 	 */
 	bool count_bytes;
 	/* One of on_burst and on_packet, or source, or source and one of these: then each cycle of
