@@ -16,6 +16,7 @@ import threading
 import time
 
 import mutations_of_parts
+import mutations_of_records
 from support import mutate
 from support.objects import Objects
 
@@ -251,32 +252,6 @@ MUTATIONS = [
      'return ts->next_at;'),
     ('unit/runq', 'lib/sched/state/runq.h', 'a push overtakes the backlog',
      'if (hauli_unlikely(hauli_u8_owned_get(&q->behind)) ||', 'if ('),
-    ('unit/records', 'lib/sched/spawn/spawn_records.h', 'a request reaches the next coroutine',
-     ' && !hauli_requests_pending(&me->requests);', ';'),
-    ('unit/records', 'lib/sched/wait/record.h', 'a request does not keep a coroutine from going on',
-     ' && !hauli_requests_pending(&co->requests);', ';'),
-    ('unit/records', 'lib/sched/wait/record.h', 'a permit reaches the next coroutine',
-     'hauli_permit_take(&co->permit); co->pinned = prototype->opts.pinned;',
-     'co->pinned = prototype->opts.pinned;'),
-    ('unit/records', 'lib/sched/wait/record.c', 'a spare takes a record that is cancelled',
-     '|| hauli_unlikely(c->spawn.records_cancelled)) return NULL;', ')\n\t\treturn NULL;'),
-    ('unit/records', 'lib/sched/spawn/spawn_records.c', 'a spare keeps its home',
-     'hauli_ptr_published_set(&me->home, NULL);', ''),
-    ('unit/records', 'lib/sched/wait/record.h', 'a changed coroutine passes for a new one',
-     'return word == prototype->fresh &&', 'return'),
-    ('unit/records_stack', 'lib/sched/spawn/spawn_records.c',
-     'a record has the name of the last one',
-     'hauli_record_reuse(me, hauli_entry_record(next));',
-     'me->arg = hauli_entry_record(next);'),
-    ('unit/records', 'lib/sched/spawn/spawn_records.c', 'records begin on a stack of another class',
-     'other->stack_class == me->co.stack->cls', 'true'),
-    ('unit/begin', 'lib/sched/spawn/life.c', 'a coroutine begins on a stack of another class',
-     'hauli_likely(hauli_entry_record(entry)->prototype == me->record.prototype);', 'true;'),
-    ('unit/begin', 'lib/sched/spawn/life.c', 'the next one on a stack does not know it',
-     'next->co.stack = stack;', ''),
-    ('unit/begin', 'lib/sched/wait/record.c',
-     'a coroutine is lost if there is no memory for a stack',
-     'hauli_queue_new(c, hauli_coro_of_record(r)); return;', 'return;'),
     ('unit/crowd', 'lib/sched/mail/mail.c', 'a call handles all mail',
      'for (; *at && n < HAULI_MAIL_MOST; n++) at', 'for (; *at; n++)\n\t\tat'),
     ('unit/crowd', 'lib/sched/mail/mail.c', 'a rest of the mail is slept over',
@@ -448,7 +423,7 @@ MUTATIONS = [
      'pthread_sigmask(SIG_BLOCK, &it, NULL);', ''),
     ('unit/sync_misuse', 'lib/sync/chan.c', 'a closed channel was never destroyed',
      'if (ch->destroyed) hauli_misuse(call', 'if (false) hauli_misuse(call'),
-] + mutations_of_parts.MUTATIONS
+] + mutations_of_parts.MUTATIONS + mutations_of_records.MUTATIONS
 
 
 def output_of(*command):

@@ -37,16 +37,24 @@ static inline void has_run(const struct hauli_prototype *prototype, bool remote)
  * and may end on another carrier; timed: their stages are recorded. One function for each
  * combination, so that none executes instructions for what it does not do.
  */
-#define ENTRY(where, anywhere, timed)                                                          \
-	static inline void run_##where(                                                        \
-		const struct hauli_prototype *prototype, struct hauli_record *record)          \
-	{                                                                                      \
-		call(hauli_rxq_of_prototype(prototype), hauli_pkt_of_record(record), anywhere, \
-			timed);                                                                \
-	}                                                                                      \
-	static void begin_##where(void *pass)                                                  \
-	{                                                                                      \
-		hauli_record_body(pass, (struct hauli_body){run_##where, has_run, anywhere});  \
+#define ENTRY(where, anywhere, timed)                                                             \
+	static inline void run_##where(                                                           \
+		const struct hauli_prototype *prototype, struct hauli_record *record)             \
+	{                                                                                         \
+		call(hauli_rxq_of_prototype(prototype), hauli_pkt_of_record(record), anywhere,    \
+			timed);                                                                   \
+	}                                                                                         \
+	static inline void run_packet_##where(const struct hauli_prototype *prototype, void *pkt) \
+	{                                                                                         \
+		call(hauli_rxq_of_prototype(prototype), pkt, anywhere, timed);                    \
+	}                                                                                         \
+	static void begin_##where(void *pass)                                                     \
+	{                                                                                         \
+		hauli_record_body(pass,                                                           \
+			(struct hauli_body){.run = run_##where,                                   \
+				.run_object = anywhere ? NULL : run_packet_##where,               \
+				.ended = has_run,                                                 \
+				.steals = anywhere});                                             \
 	}
 ENTRY(here, false, false)
 ENTRY(here_timed, false, true)

@@ -182,7 +182,8 @@ static inline __attribute__((always_inline)) bool cycle(
 		if (form.handler == PACKETS) {
 			if (form.timed)
 				hauli_times_dequeued(r, pkts, n, dequeued);
-			hauli_handler_start(r, pkts, n, woken && !io);
+			if (form.steals || (woken && !io) || !hauli_handler_run(r, pkts, n))
+				hauli_handler_start(r, pkts, n, woken && !io);
 		} else {
 			if (!io)
 				begin_bursts(p, woken, form.steals);

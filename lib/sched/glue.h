@@ -125,6 +125,19 @@ static inline bool hauli_glue_spawn_records(struct haul_carrier *c,
 	return hauli_spawn_records(c, prototype, objs, at, n);
 }
 
+/* Called by the poller of a c that does not steal. As hauli_records_are_next(), and then
+ * hauli_records_run(). */
+static inline bool hauli_glue_records_are_next(
+	const struct haul_carrier *c, const struct hauli_prototype *prototype)
+{
+	return hauli_records_are_next(c, prototype);
+}
+static inline uint32_t hauli_glue_run_records(struct haul_carrier *c,
+	const struct hauli_prototype *prototype, void *const objs[], ptrdiff_t at, uint32_t n)
+{
+	return hauli_records_run(c, prototype, objs, at, n);
+}
+
 /* The first call of a handler, if coroutines of its home may be stolen. */
 static inline void hauli_glue_handler_begins(const struct haul_carrier *home)
 {

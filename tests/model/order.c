@@ -245,7 +245,7 @@ static void owner(void)
 		if (LEFT < STOLEN)
 			take_back(c);
 		if (!hauli_runq_is_empty(&c->runq)) {
-			run_batch(c, BATCH_MAX, true);
+			run_batch(c, HAULI_SLICES_PER_BATCH, true);
 			/* The writes before each counted theft are visible here. */
 			for (; m.noted < c->steal.orders.seen; m.noted++)
 				MODEL_ASSERT(m.closed[m.noted]);

@@ -32,6 +32,7 @@ static struct {
 	atomic_uint n;
 	atomic_uint pushed, ended, dropped, wrong, cancelled, remote;
 	atomic_uint has_run; /* as the entries count */
+	unsigned pushes;
 	atomic_bool open, told;
 	struct haul_coro *volatile last;
 } t;
@@ -60,15 +61,28 @@ static bool push(struct haul_carrier *c, unsigned n)
 		at[i] = &objects[t.pushed + i];
 		objects[t.pushed + i].number = t.pushed + i;
 	}
-	if (!hauli_glue_spawn_records(c, &t.prototype, at, offsetof(struct object, record), n))
-		return false;
 	t.pushed += n;
-	return true;
+	/* Every other time, so that each way follows the other. */
+	if (!hauli_glue_steals(c) && t.pushes++ % 2 &&
+		hauli_glue_records_are_next(c, &t.prototype)) {
+		t.has_run += hauli_glue_run_records(
+			c, &t.prototype, at, offsetof(struct object, record), n);
+		return true;
+	}
+	if (hauli_glue_spawn_records(c, &t.prototype, at, offsetof(struct object, record), n))
+		return true;
+	t.pushed -= n;
+	return false;
 }
 
 static inline void run(const struct hauli_prototype *s, struct hauli_record *record)
 {
 	t.fn(record);
+}
+
+static inline void run_object(const struct hauli_prototype *s, void *obj)
+{
+	t.fn(&((struct object *)obj)->record);
 }
 
 static inline void has_run(const struct hauli_prototype *s, bool remote)
@@ -80,12 +94,12 @@ static inline void has_run(const struct hauli_prototype *s, bool remote)
 /* Entries like those of the glue. */
 static void enter(void *pass)
 {
-	hauli_record_body(pass, (struct hauli_body){run, has_run, false});
+	hauli_record_body(pass, (struct hauli_body){run, run_object, has_run, false});
 }
 
 static void enter_stealable(void *pass)
 {
-	hauli_record_body(pass, (struct hauli_body){run, has_run, true});
+	hauli_record_body(pass, (struct hauli_body){run, NULL, has_run, true});
 }
 
 static void begin(struct haul_carrier *c)

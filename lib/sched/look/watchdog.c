@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A thread looks at each carrier twice per limit. It tells slices apart by the counts of rounds and
- * pops and the start of the batch, which exist anyway. If these are the same as at the last look,
- * the same slice runs, and the CPU time that the carrier's thread has used since is compared with
- * the limit: so time for which it was preempted does not count. A thread that waits in a system
- * call at each look of a whole limit is in a foreign wait (foreign.h): a preempted thread is ready
- * to run, and a thread that was stopped with the process is seen so at one look at most. A wait for
- * a lock has a longer limit, since the holder of the lock may have been preempted.
+ * A thread looks at each carrier twice per limit. It tells slices apart by the counts of rounds
+ * and pops, the start of the batch, and the next of the objects that run at once
+ * (spawn_records.c), which exist anyway. If these are the same as at the last look, the same slice
+ * runs, and the CPU time that the carrier's thread has used since is compared with the limit: so
+ * time for which it was preempted does not count. A thread that waits in a system call at each
+ * look of a whole limit is in a foreign wait (foreign.h): a preempted thread is ready to run, and
+ * a thread that was stopped with the process is seen so at one look at most. A wait for a lock has
+ * a longer limit, since the holder of the lock may have been preempted.
  *
  * A poller that spins may run in a single slice, so its own count of cycles is compared instead.
  * Pollers other than haul's have no such count, and are not watched.
@@ -39,6 +40,7 @@
 
 struct slice {
 	uint64_t rounds, began, cycles;
+	const void *at_once;
 	uint32_t popped;
 };
 
@@ -95,12 +97,20 @@ static uint64_t cpu_time(uint32_t tid)
 	return (uint64_t)t.tv_sec * HAUL_S + (uint64_t)t.tv_nsec;
 }
 
+/* Changes with each object that runs at once. */
+HAULI_MAY_RACE static const void *next_at_once(const struct haul_carrier *c)
+{
+	HAULI_RACES(c);
+	return c->spawn.at_once.next;
+}
+
 static struct slice slice_of(struct hauli_watchdog *w, const struct haul_carrier *c)
 {
 	return (struct slice){
 		.rounds = hauli_counter_read(&c->counts.rounds),
 		.began = hauli_u64_owned_get(&c->steal.batch_began),
 		.cycles = cycles_of(w, c),
+		.at_once = next_at_once(c),
 		.popped = hauli_ring_popped(&c->runq.ring),
 	};
 }
@@ -108,7 +118,7 @@ static struct slice slice_of(struct hauli_watchdog *w, const struct haul_carrier
 static bool is_same(const struct slice *a, const struct slice *b)
 {
 	return a->rounds == b->rounds && a->began == b->began && a->cycles == b->cycles &&
-		a->popped == b->popped;
+		a->at_once == b->at_once && a->popped == b->popped;
 }
 
 /* The coroutine that seems to run, or NULL; the carrier is asked later. */

@@ -22,6 +22,7 @@
 #include "sched/mail/mail.h"
 #include "sched/place/cluster.h"
 #include "sched/run/stop.h"
+#include "sched/spawn/spawn_records.h"
 #include "sched/state/exceptions.h"
 #include "sched/state/local.h"
 #include "sched/state/self.h"
@@ -29,8 +30,6 @@
 #include "sched/steal/steal.h"
 #include "sched/wait/join.h"
 #include "sched/wait/suspend.h"
-
-#define BATCH_MAX 32 /* slices between two reads of the clock and the inbox */
 
 static void expire(struct haul_carrier *c, struct haul_coro *co)
 {
@@ -135,7 +134,7 @@ PART bool run_ready(struct haul_carrier *c, bool steals)
 			hauli_steal_batch_begins(c, start + spent);
 		else
 			hauli_u64_owned_set(&c->steal.batch_began, start + spent);
-		ran += run_batch(c, min(budget - ran, BATCH_MAX), steals);
+		ran += run_batch(c, min(budget - ran, HAULI_SLICES_PER_BATCH), steals);
 		if (steals)
 			hauli_steal_batch_ended(c);
 		receive(c, steals);
@@ -158,7 +157,12 @@ PART bool resume_poller(struct haul_carrier *c, bool steals)
 
 	if (!poller || hauli_coro_state(poller) != HAULI_CORO_READY)
 		return false;
-	resume(c, poller);
+	c->current = poller;
+	hauli_co_switch(&c->run.loop, &poller->co, c);
+	if (!steals && hauli_unlikely(c->spawn.at_once.coro != NULL))
+		hauli_records_stop(c);
+	else
+		hauli_arrive(c);
 	/* The poller may have suspended between park and wait. It finds itself unparked when it
 	 * resumes. */
 	if (hauli_unlikely(c->mail.inbox.sleeps))

@@ -21,18 +21,18 @@
 #include "sched/state/self.h"
 #include "sched/wait/suspend.h"
 
-/* Ends me, at the end of a batch, and makes it the spare coroutine, of which there is none yet.
- * Returns on the carrier's thread when me has become the coroutine of another record. */
-static inline void become_spare(
-	struct haul_carrier *c, struct haul_coro *me, const struct hauli_prototype *prototype)
+/* Makes me, which has ended, the spare coroutine, of which there is none yet, and switches to the
+ * poller, or, if that is NULL, to the loop. Returns on the carrier's thread when me has become the
+ * coroutine of another record. */
+static inline void become_spare(struct haul_carrier *c, struct haul_coro *me,
+	const struct hauli_prototype *prototype, struct haul_coro *poller)
 {
-	hauli_counter_add(&c->counts.ended, 1);
 	hauli_coro_set_state(me, HAULI_CORO_ENDED);
 	hauli_record_set_entry(me, prototype);
 	hauli_ptr_published_set(&me->home, NULL);
 	c->spawn.spare = me;
-	c->current = NULL;
-	hauli_arrive(hauli_co_switch(&me->co, &c->run.loop, c));
+	c->current = poller;
+	hauli_arrive(hauli_co_switch(&me->co, poller ? &poller->co : &c->run.loop, c));
 }
 
 __attribute__((noinline)) void hauli_record_leave(struct haul_coro *me)
@@ -61,11 +61,141 @@ __attribute__((noinline)) struct hauli_record *hauli_record_next(struct haul_car
 		hauli_counter_add(&c->counts.ended, 1);
 		hauli_record_reuse(me, hauli_entry_record(next));
 	} else if (!next && !c->spawn.spare && !me->co.stack->checks) {
-		become_spare(c, me, prototype);
+		hauli_counter_add(&c->counts.ended, 1);
+		become_spare(c, me, prototype, NULL);
 	} else {
 		hauli_coro_leave(c, me, next);
 	}
 	return me->arg;
+}
+
+__attribute__((noinline)) struct hauli_record *hauli_records_have_run(
+	struct haul_carrier *c, struct haul_coro *me, const struct hauli_prototype *prototype)
+{
+	become_spare(c, me, prototype, c->poller.coro);
+	return me->arg;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Runs n objects from a->next on, or fewer. False: a coroutine has suspended, or left, and the
+ * objects behind it were queued. */
+static inline bool run_chunk(struct haul_carrier *c, uint32_t n, uint64_t now)
+{
+	struct hauli_at_once *a = &c->spawn.at_once;
+	struct hauli_record *first = (struct hauli_record *)((char *)*a->next + a->at);
+	struct haul_coro *poller = c->current, *co = c->spawn.spare;
+
+	first->prototype = a->prototype;
+	a->stop = a->chunk = a->next + n;
+	a->coro = co;
+	c->spawn.spare = NULL;
+	co->fn = a->prototype->fn;
+	co->co.name = a->prototype->opts.name ? a->prototype->opts.name : "-";
+	co->arg = first;
+	hauli_record_set_fresh(co, a->prototype);
+	hauli_ptr_published_set(&co->home, c);
+	hauli_u64_owned_set(&c->steal.batch_began, now);
+	c->current = co;
+	hauli_co_switch(&poller->co, &co->co, c);
+	if (hauli_unlikely(!a->coro))
+		return false;
+	a->coro = NULL;
+	a->stop = NULL; /* or one that had waited before would go on with these */
+	return true;
+}
+
+static void queue_rest(struct haul_carrier *c)
+{
+	const struct hauli_at_once *a = &c->spawn.at_once;
+
+	hauli_runq_push_records(
+		&c->runq, a->prototype, a->next, a->at, (uint32_t)(a->end - a->next));
+}
+
+void hauli_records_stop(struct haul_carrier *c)
+{
+	bool first = hauli_runq_is_empty(&c->runq);
+
+	c->spawn.at_once.coro = NULL;
+	c->spawn.at_once.stop = NULL;
+	if (first)
+		queue_rest(c);
+	hauli_arrive(c); /* a coroutine that yields */
+	if (!first)
+		queue_rest(c);
+}
+
+/* n objects were run, and, if `waits`, the coroutine of the last one has not ended, or counts
+ * itself. */
+static inline uint32_t count(struct haul_carrier *c, uint32_t n, bool waits)
+{
+	hauli_counter_add(&c->counts.slices, n);
+	hauli_counter_add(&c->counts.ended, n - waits);
+	return n - waits;
+}
+
+static inline void learn(struct haul_carrier *c, uint32_t n, uint64_t start)
+{
+	uint64_t ticks = hauli_ticks() - start;
+
+	if (hauli_unlikely(!hauli_slices_are_known(&c->run.lately, n, ticks)))
+		hauli_slices_learn(&c->run.lately, ticks / n, c->run.poll_ticks);
+}
+
+/* Runs chunks, as long as the budget lasts and no coroutine is ready. Queues the rest. */
+static __attribute__((noinline)) uint32_t run_chunks(struct haul_carrier *c, void *const *objs)
+{
+	struct hauli_at_once *a = &c->spawn.at_once;
+	uint32_t budget = c->run.lately.budget, n = 0, ran;
+
+	do {
+		uint32_t most = least((uint32_t)(a->end - a->next), budget - n);
+		uint64_t start = hauli_ticks();
+		bool all = run_chunk(c, least(most, HAULI_SLICES_PER_BATCH), start);
+
+		ran = (uint32_t)(a->next - objs) - n;
+		n += ran;
+		if (!all)
+			return count(c, n, true);
+		learn(c, ran, start);
+		budget = least(
+			budget, c->run.lately.budget); /* a larger one is for the next round */
+	} while (a->next != a->end && n < budget && hauli_runq_is_empty(&c->runq));
+	queue_rest(c);
+	return count(c, n, false);
+}
+
+/* A coroutine has woken another: it runs next. */
+static __attribute__((noinline)) uint32_t end_early(struct haul_carrier *c, uint32_t n)
+{
+	queue_rest(c);
+	return count(c, n, false);
+}
+
+uint32_t hauli_records_run(struct haul_carrier *c, const struct hauli_prototype *prototype,
+	void *const objs[], ptrdiff_t at, uint32_t n)
+{
+	struct hauli_at_once *a = &c->spawn.at_once;
+	uint64_t start;
+
+	hauli_counter_add(&c->counts.spawned, n);
+	a->prototype = prototype;
+	a->next = objs;
+	a->end = objs + n;
+	a->at = at;
+	if (hauli_unlikely(n > HAULI_SLICES_PER_BATCH) || hauli_unlikely(n > c->run.lately.budget))
+		return run_chunks(c, objs);
+	start = hauli_ticks();
+	if (hauli_unlikely(!run_chunk(c, n, start)))
+		return count(c, (uint32_t)(a->next - objs), true);
+	if (hauli_unlikely(a->next != a->end))
+		return end_early(c, (uint32_t)(a->next - objs));
+	learn(c, n, start);
+	return count(c, n, false);
 }
 
 static inline void run(const struct hauli_prototype *prototype, struct hauli_record *r)
@@ -73,9 +203,19 @@ static inline void run(const struct hauli_prototype *prototype, struct hauli_rec
 	prototype->fn(r);
 }
 
+static inline void run_object(const struct hauli_prototype *prototype, void *obj)
+{
+	struct hauli_record *r =
+		(struct hauli_record *)((char *)obj + hauli_here()->spawn.at_once.at);
+
+	r->prototype = prototype;
+	prototype->fn(r);
+}
+
 static void body(void *pass)
 {
-	hauli_record_body(pass, (struct hauli_body){.run = run, .steals = false});
+	hauli_record_body(
+		pass, (struct hauli_body){.run = run, .run_object = run_object, .steals = false});
 }
 
 static void body_stealing(void *pass)

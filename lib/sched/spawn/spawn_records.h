@@ -31,10 +31,38 @@ static inline bool hauli_spawn_records(struct haul_carrier *c,
 	return true;
 }
 
+/* Owner, in the poller. True if coroutines with this prototype that are spawned now would run
+ * next, and hauli_records_run() may be called. */
+static inline bool hauli_records_are_next(
+	const struct haul_carrier *c, const struct hauli_prototype *prototype)
+{
+	const struct haul_coro *spare = c->spawn.spare;
+
+	return hauli_runq_is_empty(&c->runq) && spare && hauli_record_fits(spare, prototype) &&
+		c->phase == HAULI_PHASE_RUNS && !c->spawn.records_cancelled;
+}
+
+/*
+ * Owner, in the poller of a carrier that does not steal, after hauli_records_are_next(). As
+ * hauli_spawn_records(), and runs coroutines at once, on a stack of their own: as many as a round
+ * would run, until one suspends. The others are queued. Returns when these have ended, or the round
+ * has come to the poller again; the result is the number of objects whose coroutine has ended
+ * without a wait.
+ */
+uint32_t hauli_records_run(struct haul_carrier *c, const struct hauli_prototype *prototype,
+	void *const objs[], ptrdiff_t at, uint32_t n);
+
+/* Owner, in the loop, in place of hauli_arrive(), when a coroutine that ran objects at once has
+ * suspended or left: queues the others. If it yields it is queued behind them; but if it has
+ * spawned others, these are ready already, and the objects count as come after the yield. */
+void hauli_records_stop(struct haul_carrier *c);
+
 /* What hauli_record_body() calls. Compile-time constants, so that there are no indirect calls. */
 struct hauli_body {
 	/* Runs the body of the coroutine of r. The memory of r may be gone afterwards. */
 	void (*run)(const struct hauli_prototype *prototype, struct hauli_record *r);
+	/* The same for an object whose record is not set: hauli_records_run(). NULL if steals */
+	void (*run_object)(const struct hauli_prototype *prototype, void *obj);
 	/* Called when the body has returned; remote: the coroutine is stolen. NULL: not called. */
 	void (*ended)(const struct hauli_prototype *prototype, bool remote);
 	bool steals; /* for carriers that steal */
@@ -54,6 +82,53 @@ static inline bool hauli_record_may_go_on(const struct haul_coro *me)
 	return hauli_u8_shared_get(&me->flags) == 0 && !hauli_requests_pending(&me->requests);
 }
 
+/* me has run objects at once, and was not suspended: back to the poller. Returns the record whose
+ * coroutine me has become. */
+struct hauli_record *hauli_records_have_run(
+	struct haul_carrier *c, struct haul_coro *me, const struct hauli_prototype *prototype);
+
+/* The function of me has returned, and me is changed: makes it as new, or ends it. body.ended() is
+ * called if it ends, or in any case if `each`. */
+static __attribute__((unused, noinline)) void hauli_record_renew(struct haul_coro *me,
+	const struct hauli_prototype *prototype, const struct hauli_body body, bool each)
+{
+	bool remote = hauli_coro_is_stolen(me), goes_on = hauli_record_may_go_on(me);
+
+	if (body.ended && (each || !goes_on))
+		body.ended(prototype, remote);
+	if (!goes_on)
+		hauli_record_leave(me);
+	hauli_record_refresh(me, prototype);
+}
+
+/*
+ * Runs objects at once: up to the end of the chunk; to one that has woken another; or to one that
+ * waits, and then it returns when the function of that one has returned. A coroutine that has not
+ * waited is as new, unless it has called a function that makes it pause (hauli_at_once_pauses()):
+ * so it looks only then.
+ */
+static inline __attribute__((always_inline)) void hauli_record_run_objects(struct haul_carrier *c,
+	struct haul_coro *me, const struct hauli_prototype *prototype, const struct hauli_body body)
+{
+	void *const *next = c->spawn.at_once.next;
+
+	for (;;) {
+		do {
+			/* Else gcc reads for the call before the loop, and again in it. */
+			__asm__("" : : : "memory");
+			c->spawn.at_once.next = ++next;
+			body.run_object(prototype, next[-1]);
+			hauli_held_check(me);
+		} while (next < c->spawn.at_once.stop);
+		if (hauli_unlikely(!hauli_record_is_fresh(me, prototype)))
+			hauli_record_renew(me, prototype, body, false);
+		if (hauli_likely(next == c->spawn.at_once.chunk) || c->spawn.at_once.coro != me ||
+			!hauli_runq_is_empty(&c->runq))
+			return;
+		c->spawn.at_once.stop = c->spawn.at_once.chunk;
+	}
+}
+
 /* The entry function of a stack: runs the coroutines of records with the same entry and stack
  * class, one after another. pass: the carrier that runs the first one. */
 static inline __attribute__((always_inline)) void hauli_record_body(
@@ -71,18 +146,24 @@ static inline __attribute__((always_inline)) void hauli_record_body(
 	/* A stack that has checks is checked after each coroutine, so no other continues on it. */
 	same = hauli_unlikely(me->co.stack->checks) ? NULL : prototype;
 	for (;;) {
-		body.run(prototype, r);
-		hauli_held_check(me);
-		if (hauli_unlikely(!hauli_record_is_fresh(me, prototype))) {
-			bool remote = hauli_coro_is_stolen(me);
-
-			if (body.ended)
-				body.ended(prototype, remote);
-			if (!hauli_record_may_go_on(me))
-				hauli_record_leave(me);
-			hauli_record_refresh(me, prototype);
-		} else if (body.ended) {
-			body.ended(prototype, false);
+		/* Else gcc keeps addresses of c's fields for the whole loop, and spills them. */
+		__asm__("" : "+r"(c));
+		if (!body.steals && c->spawn.at_once.coro == me) {
+			hauli_record_run_objects(c, me, prototype, body);
+			if (hauli_likely(c->spawn.at_once.coro == me)) {
+				r = hauli_records_have_run(c, me, prototype);
+				same = prototype = r->prototype;
+				continue;
+			}
+			if (body.ended) /* it has waited, and is as new again */
+				body.ended(prototype, false);
+		} else {
+			body.run(prototype, r);
+			hauli_held_check(me);
+			if (hauli_unlikely(!hauli_record_is_fresh(me, prototype)))
+				hauli_record_renew(me, prototype, body, true);
+			else if (body.ended)
+				body.ended(prototype, false);
 		}
 		next = hauli_runq_pop_record(&c->runq, body.steals);
 		if (hauli_likely(hauli_entry_is_record(next)) &&

@@ -74,6 +74,17 @@ struct hauli_exceptions;
 /* What the rooms of lib/sched keep in a carrier. Written by its owner, unless a comment says
  * otherwise. */
 
+/* Objects whose records a coroutine runs at once (spawn_records.c). Owner. */
+struct hauli_at_once {
+	struct haul_coro *coro; /* NULL: none does */
+	const struct hauli_prototype *prototype;
+	ptrdiff_t at; /* of the record in an object */
+	void *const *next; /* the next object. Read by the watchdog, too */
+	void *const *chunk, *const *end; /* the end of the present chunk, and of all */
+	/* where coro pauses and looks around: the chunk's end, or NULL, which is at once */
+	void *const *stop;
+};
+
 struct hauli_carrier_spawn {
 	enum hauli_path path; /* of the running coroutine */
 	/* True if path is HAULI_PATH_NOTIFY. A field of its own, so that the test of path for FAST
@@ -87,6 +98,7 @@ struct hauli_carrier_spawn {
 	/* A coroutine that has ended at the end of a batch, with its stack, for the next record of
 	 * its stack class; NULL: none (record.c). */
 	struct haul_coro *spare;
+	struct hauli_at_once at_once;
 };
 
 struct hauli_carrier_wait {
@@ -253,6 +265,13 @@ static inline void hauli_coro_free(struct haul_carrier *c, struct haul_coro *co)
 /* Owner. Queues co, which is ready, and a poller, stolen or kept. Only a kept one goes into the run
  * queue, by push(): the loop resumes a poller, and a stolen one is queued elsewhere. */
 void hauli_coro_ready_slow(struct haul_carrier *c, struct haul_coro *co, hauli_runq_push_fn *push);
+
+/* Owner. If the running coroutine runs objects at once, it looks around before the next one: it is
+ * not as new any more, or another thread may come to know it, or it has woken another. */
+static inline void hauli_at_once_pauses(struct haul_carrier *c)
+{
+	c->spawn.at_once.stop = NULL;
+}
 
 /* The number of coroutines at home here that have not ended. A guess on other threads. */
 static inline uint64_t hauli_live(const struct haul_carrier *c)

@@ -52,9 +52,18 @@ struct haul_carrier *haul_carrier_self(void)
 	return hauli_self();
 }
 
-struct haul_coro *haul_self(void)
+struct haul_coro *hauli_current(void)
 {
 	struct haul_coro *me = hauli_here()->current;
 
 	return me == &nobody ? NULL : me;
+}
+
+struct haul_coro *haul_self(void)
+{
+	struct haul_coro *me = hauli_current();
+
+	if (me)
+		hauli_at_once_pauses(hauli_here());
+	return me;
 }

@@ -30,6 +30,9 @@ static inline struct haul_carrier *hauli_here(void)
 struct haul_carrier *hauli_here(void);
 #endif
 
+/* As haul_self(), for a caller that does not pass the coroutine on. */
+struct haul_coro *hauli_current(void);
+
 struct haul_carrier *hauli_self(void);
 void hauli_self_set(struct haul_carrier *c); /* NULL: the thread ceases to be a carrier */
 

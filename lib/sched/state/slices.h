@@ -3,9 +3,11 @@
 #ifndef HAULI_SCHED_STATE_SLICES_H
 #define HAULI_SCHED_STATE_SLICES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define HAULI_BUDGET_MAX 255u
+#define HAULI_SLICES_PER_BATCH 32u /* slices between two reads of the clock and the inbox */
 
 struct hauli_slices {
 	uint64_t average; /* in ticks; a rise counts at once, a fall by one eighth */
@@ -34,6 +36,13 @@ static inline void hauli_slices_learn(struct hauli_slices *s, uint64_t ticks, ui
 		s->budget = (unsigned)fits;
 	if (s->budget == 0)
 		s->budget = 1;
+}
+
+/* True if hauli_slices_learn() with this mean would leave the budget at its maximum: n slices have
+ * taken that many ticks. */
+static inline bool hauli_slices_are_known(const struct hauli_slices *s, uint32_t n, uint64_t ticks)
+{
+	return s->budget == HAULI_BUDGET_MAX && ticks <= n * s->average;
 }
 
 #endif

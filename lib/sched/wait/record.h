@@ -64,6 +64,14 @@ HAULI_MAY_RACE static inline bool hauli_record_is_fresh(
 	return word == prototype->fresh && !hauli_requests_pending(&co->requests);
 }
 
+/* Owner. The same word of a spare coroutine, which nobody else writes. */
+HAULI_MAY_RACE static inline void hauli_record_set_fresh(
+	struct haul_coro *co, const struct hauli_prototype *prototype)
+{
+	HAULI_RACES(co);
+	__builtin_memcpy(&co->state, &prototype->fresh, sizeof(prototype->fresh));
+}
+
 /* Owner. co runs or has ended, is detached, and has no flags: resets it as if it were to begin with
  * this prototype. */
 static inline void hauli_record_refresh(

@@ -9,6 +9,13 @@ static __attribute__((noinline)) void wake_notify(struct haul_carrier *c, struct
 	hauli_steal_offer(c);
 }
 
+/* The running coroutine runs objects at once: it queues the others, behind co. */
+static void wake_next(struct haul_carrier *c, struct haul_coro *co)
+{
+	hauli_at_once_pauses(c);
+	hauli_ready_soon(c, co);
+}
+
 void hauli_wake_last_here(struct haul_carrier *c, struct haul_coro *co)
 {
 	hauli_ready(c, co);
@@ -22,6 +29,8 @@ void hauli_wake_here(struct haul_carrier *c, struct haul_coro *co)
 		hauli_ready_soon(c, co);
 	else if (c->wait.path == HAULI_PATH_NOTIFY)
 		wake_notify(c, co);
+	else if (c->spawn.at_once.coro)
+		wake_next(c, co);
 	else
 		hauli_ready(c, co); /* wake-ups by the poller or by mail keep their order */
 }
