@@ -31,30 +31,40 @@ static inline void has_run(const struct hauli_prototype *prototype, bool remote)
 		hauli_counter_add(&r->ended, 1);
 }
 
+/* Handlers that begin at once. */
+#define AT_ONCE(name, timed)                                                                     \
+	static inline void run_packet_##name(const struct hauli_prototype *prototype, void *pkt) \
+	{                                                                                        \
+		call(hauli_rxq_of_prototype(prototype), pkt, false, timed);                      \
+	}                                                                                        \
+	static HAULI_AT_ONCE struct hauli_record *name(                                          \
+		struct haul_carrier *c, struct haul_coro *me)                                    \
+	{                                                                                        \
+		return hauli_record_at_once(c, me, run_packet_##name, has_run);                  \
+	}
+AT_ONCE(at_once, false)
+AT_ONCE(at_once_timed, true)
+
 /*
  * Entry functions of stacks: each runs the handlers of records one after another, so what it has
  * looked up for one packet stays in registers for the next. anywhere: the handlers are stealable,
  * and may end on another carrier; timed: their stages are recorded. One function for each
  * combination, so that none executes instructions for what it does not do.
  */
-#define ENTRY(where, anywhere, timed)                                                             \
-	static inline void run_##where(                                                           \
-		const struct hauli_prototype *prototype, struct hauli_record *record)             \
-	{                                                                                         \
-		call(hauli_rxq_of_prototype(prototype), hauli_pkt_of_record(record), anywhere,    \
-			timed);                                                                   \
-	}                                                                                         \
-	static inline void run_packet_##where(const struct hauli_prototype *prototype, void *pkt) \
-	{                                                                                         \
-		call(hauli_rxq_of_prototype(prototype), pkt, anywhere, timed);                    \
-	}                                                                                         \
-	static void begin_##where(void *pass)                                                     \
-	{                                                                                         \
-		hauli_record_body(pass,                                                           \
-			(struct hauli_body){.run = run_##where,                                   \
-				.run_object = anywhere ? NULL : run_packet_##where,               \
-				.ended = has_run,                                                 \
-				.steals = anywhere});                                             \
+#define ENTRY(where, anywhere, timed)                                                           \
+	static inline void run_##where(                                                         \
+		const struct hauli_prototype *prototype, struct hauli_record *record)           \
+	{                                                                                       \
+		call(hauli_rxq_of_prototype(prototype), hauli_pkt_of_record(record), anywhere,  \
+			timed);                                                                 \
+	}                                                                                       \
+	static void begin_##where(void *pass)                                                   \
+	{                                                                                       \
+		hauli_record_body(pass,                                                         \
+			(struct hauli_body){.run = run_##where,                                 \
+				.at_once = anywhere ? NULL : (timed ? at_once_timed : at_once), \
+				.ended = has_run,                                               \
+				.steals = anywhere});                                           \
 	}
 ENTRY(here, false, false)
 ENTRY(here_timed, false, true)

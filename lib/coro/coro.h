@@ -71,6 +71,9 @@ static inline __attribute__((always_inline)) void hauli_co_arrived(struct hauli_
 	hauli_fiber_arrived(hauli_co_fiber(self));
 }
 
+/* For a function between entry and the coroutine's own: call stacks leave it out (trace.c). */
+#define HAULI_AT_ONCE __attribute__((noinline, section("haul_at_once")))
+
 /* In entry itself. Chains of frame pointers, which profilers follow, end in this frame, because
  * start_*.S begins with none: entry must not use the register for anything else. */
 static inline __attribute__((always_inline)) void hauli_co_began(struct hauli_co *self)

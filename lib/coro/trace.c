@@ -102,12 +102,25 @@ static bool is_own(const void *pc)
 
 #define START_BYTES 16 /* at most, of hauli_coro_start() */
 
+/* The bounds of the section of HAULI_AT_ONCE functions, by the linker; NULL: there are none. */
+extern const char begin_at_once[] __asm__("__start_haul_at_once")
+	__attribute__((weak, visibility("hidden")));
+extern const char end_at_once[] __asm__("__stop_haul_at_once")
+	__attribute__((weak, visibility("hidden")));
+
+static bool is_at_once(const char *pc)
+{
+	return pc >= begin_at_once && pc < end_at_once;
+}
+
 /* The number of frames without those that lead to the coroutine's function: hauli_coro_start(), its
- * entry, and others of haul's. 0: all are haul's. */
+ * entry, that of HAULI_AT_ONCE, and others of haul's. 0: all are haul's. */
 static unsigned without_start(void *const *pcs, unsigned n, bool (*own)(const void *pc))
 {
 	if (n > 2 && (uintptr_t)pcs[n - 1] - (uintptr_t)hauli_coro_start < START_BYTES)
 		n -= 2;
+	if (n > 1 && is_at_once(pcs[n - 1]))
+		n--;
 	while (n > 0 && own(pcs[n - 1]))
 		n--;
 	return n;

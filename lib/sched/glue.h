@@ -10,9 +10,9 @@
  * with hauli_ending_begin() and hauli_ending_wait(); for its time limits: hauli_delay_since(),
  * struct hauli_delay, struct hauli_limit with hauli_limit(), hauli_limit_slice() and
  * hauli_limit_spend(); for options of handlers: HAULI_ORDER_KEY_ASK, struct hauli_prototype, struct
- * hauli_record, struct hauli_body and hauli_record_body(); for reports: struct hauli_waits, struct
- * hauli_sites, struct hauli_site, HAULI_SITES, hauli_waits_count(), hauli_sites_merge(),
- * hauli_site_print(), hauli_site_of_waiting() and hauli_trace_print_line().
+ * hauli_record, struct hauli_body, hauli_record_body() and hauli_record_at_once(); for reports:
+ * struct hauli_waits, struct hauli_sites, struct hauli_site, HAULI_SITES, hauli_waits_count(),
+ * hauli_sites_merge(), hauli_site_print(), hauli_site_of_waiting() and hauli_trace_print_line().
  */
 #ifndef HAULI_SCHED_GLUE_H
 #define HAULI_SCHED_GLUE_H

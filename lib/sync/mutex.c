@@ -67,14 +67,15 @@ static inline __attribute__((always_inline)) int lock_slow(struct haul_mutex *m,
 	return hauli_waitq_wait(q, w, hauli_waitq_leave);
 }
 
-/* True: me, the running coroutine, has locked m. Needs no stack frame: only a call that waits has a
- * waiter in it. */
+/* True: me, the running coroutine, has locked m. One with a flag takes the slow path, also if m is
+ * free. Needs no stack frame: only a call that waits has a waiter in it. */
 static inline bool lock_at_once(struct haul_mutex *m, struct haul_coro *me)
 {
 	struct hauli_waitq *q = (struct hauli_waitq *)m;
 
-	if (hauli_unlikely(!m) || hauli_unlikely(hauli_coro_needs_slow_path(me)) ||
-		hauli_unlikely(!hauli_lockword_swap(&q->word, 0, value_of(me))))
+	if (hauli_unlikely(!m) ||
+		hauli_unlikely(
+			!hauli_lockword_swap(&q->word, hauli_coro_flags_word(me), value_of(me))))
 		return false;
 	hauli_held_add(me, 1);
 	return true;
@@ -159,8 +160,9 @@ static __attribute__((noreturn, cold)) void is_not_held(struct hauli_waitq *q, u
 	hauli_misuse("haul_mutex_unlock", "mutex %p %s", (void *)q, mistake_of(q, holder));
 }
 
-static __attribute__((noinline)) void unlock_slow(struct hauli_waitq *q, const struct haul_coro *me)
+static __attribute__((noinline)) void unlock_slow(struct hauli_waitq *q)
 {
+	const struct haul_coro *me = hauli_here()->current;
 	uint64_t holder = hauli_waitq_lock(q);
 	struct hauli_sync_waiter *next;
 
@@ -181,7 +183,7 @@ void haul_mutex_unlock(struct haul_mutex *m)
 
 	HAUL_MISUSE_IF(!m, NULL_MUTEX);
 	if (hauli_unlikely(!hauli_lockword_swap(&q->word, value_of(me), 0)))
-		unlock_slow(q, me);
+		unlock_slow(q);
 	hauli_held_add(me, -1);
 }
 

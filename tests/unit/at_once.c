@@ -133,9 +133,14 @@ static inline void has_run(const struct hauli_prototype *p, bool remote)
 	t.has_run++;
 }
 
+static HAULI_AT_ONCE struct hauli_record *at_once(struct haul_carrier *c, struct haul_coro *me)
+{
+	return hauli_record_at_once(c, me, run_object, has_run);
+}
+
 static void enter(void *pass)
 {
-	hauli_record_body(pass, (struct hauli_body){run, run_object, has_run, false});
+	hauli_record_body(pass, (struct hauli_body){run, has_run, at_once, false});
 }
 
 static uint8_t no_key(const void *arg)
@@ -344,6 +349,26 @@ START_TEST(as_many_as_a_round_would_run)
 }
 END_TEST
 
+extern const char begin_at_once[] __asm__("__start_haul_at_once");
+extern const char end_at_once[] __asm__("__stop_haul_at_once");
+
+static bool not_own(const void *pc)
+{
+	return false;
+}
+
+/* The outermost frame of a call stack is the object's function. */
+static bool is_trimmed(const struct haul_coro *co)
+{
+	void *all[16], *const *pcs = all;
+	unsigned n = hauli_trace(&co->co.ctx, all, 16);
+	const char *outermost;
+
+	hauli_trace_trim(&pcs, &n, 1, not_own);
+	outermost = pcs[n - 1];
+	return outermost < begin_at_once || outermost >= end_at_once;
+}
+
 /* The first object of the first five waits while the next five run. */
 static void *parks_over_a_chunk(void *arg)
 {
@@ -357,6 +382,7 @@ static void *parks_over_a_chunk(void *arg)
 	push(c, 0, 5, true);
 	while (t.ended < 4)
 		hauli_glue_go_on(c, true);
+	t.wrong += !is_trimmed(t.parked[0]);
 	c->run.lately.budget = HAULI_BUDGET_MAX;
 	push(c, 5, 5, true);
 	t.wrong += t.begun != 10 || t.ended != 9;

@@ -91,15 +91,20 @@ static inline void has_run(const struct hauli_prototype *s, bool remote)
 	t.has_run++;
 }
 
+static HAULI_AT_ONCE struct hauli_record *at_once(struct haul_carrier *c, struct haul_coro *me)
+{
+	return hauli_record_at_once(c, me, run_object, has_run);
+}
+
 /* Entries like those of the glue. */
 static void enter(void *pass)
 {
-	hauli_record_body(pass, (struct hauli_body){run, run_object, has_run, false});
+	hauli_record_body(pass, (struct hauli_body){run, has_run, at_once, false});
 }
 
 static void enter_stealable(void *pass)
 {
-	hauli_record_body(pass, (struct hauli_body){run, NULL, has_run, true});
+	hauli_record_body(pass, (struct hauli_body){run, has_run, NULL, true});
 }
 
 static void begin(struct haul_carrier *c)

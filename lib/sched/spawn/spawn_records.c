@@ -212,10 +212,15 @@ static inline void run_object(const struct hauli_prototype *prototype, void *obj
 	prototype->fn(r);
 }
 
+static HAULI_AT_ONCE struct hauli_record *at_once(struct haul_carrier *c, struct haul_coro *me)
+{
+	return hauli_record_at_once(c, me, run_object, NULL);
+}
+
 static void body(void *pass)
 {
 	hauli_record_body(
-		pass, (struct hauli_body){.run = run, .run_object = run_object, .steals = false});
+		pass, (struct hauli_body){.run = run, .at_once = at_once, .steals = false});
 }
 
 static void body_stealing(void *pass)

@@ -31,8 +31,8 @@ static inline bool hauli_spawn_records(struct haul_carrier *c,
 	return true;
 }
 
-/* Owner, in the poller. True if coroutines with this prototype that are spawned now would run
- * next, and hauli_records_run() may be called. */
+/* Owner, in the poller. True if coroutines with this prototype that are spawned now
+ * would run next, and hauli_records_run() may be called. */
 static inline bool hauli_records_are_next(
 	const struct haul_carrier *c, const struct hauli_prototype *prototype)
 {
@@ -61,10 +61,10 @@ void hauli_records_stop(struct haul_carrier *c);
 struct hauli_body {
 	/* Runs the body of the coroutine of r. The memory of r may be gone afterwards. */
 	void (*run)(const struct hauli_prototype *prototype, struct hauli_record *r);
-	/* The same for an object whose record is not set: hauli_records_run(). NULL if steals */
-	void (*run_object)(const struct hauli_prototype *prototype, void *obj);
 	/* Called when the body has returned; remote: the coroutine is stolen. NULL: not called. */
 	void (*ended)(const struct hauli_prototype *prototype, bool remote);
+	/* A function of hauli_record_at_once(), HAULI_AT_ONCE. NULL if steals */
+	struct hauli_record *(*at_once)(struct haul_carrier *c, struct haul_coro *me);
 	bool steals; /* for carriers that steal */
 };
 
@@ -87,15 +87,16 @@ static inline bool hauli_record_may_go_on(const struct haul_coro *me)
 struct hauli_record *hauli_records_have_run(
 	struct haul_carrier *c, struct haul_coro *me, const struct hauli_prototype *prototype);
 
-/* The function of me has returned, and me is changed: makes it as new, or ends it. body.ended() is
+/* The function of me has returned, and me is changed: makes it as new, or ends it. ended() is
  * called if it ends, or in any case if `each`. */
 static __attribute__((unused, noinline)) void hauli_record_renew(struct haul_coro *me,
-	const struct hauli_prototype *prototype, const struct hauli_body body, bool each)
+	const struct hauli_prototype *prototype,
+	void (*ended)(const struct hauli_prototype *prototype, bool remote), bool each)
 {
 	bool remote = hauli_coro_is_stolen(me), goes_on = hauli_record_may_go_on(me);
 
-	if (body.ended && (each || !goes_on))
-		body.ended(prototype, remote);
+	if (ended && (each || !goes_on))
+		ended(prototype, remote);
 	if (!goes_on)
 		hauli_record_leave(me);
 	hauli_record_refresh(me, prototype);
@@ -108,25 +109,52 @@ static __attribute__((unused, noinline)) void hauli_record_renew(struct haul_cor
  * so it looks only then.
  */
 static inline __attribute__((always_inline)) void hauli_record_run_objects(struct haul_carrier *c,
-	struct haul_coro *me, const struct hauli_prototype *prototype, const struct hauli_body body)
+	struct haul_coro *me, const struct hauli_prototype *prototype,
+	void (*run_object)(const struct hauli_prototype *prototype, void *obj),
+	void (*ended)(const struct hauli_prototype *prototype, bool remote))
 {
 	void *const *next = c->spawn.at_once.next;
 
 	for (;;) {
 		do {
-			/* Else gcc reads for the call before the loop, and again in it. */
-			__asm__("" : : : "memory");
 			c->spawn.at_once.next = ++next;
-			body.run_object(prototype, next[-1]);
+			run_object(prototype, next[-1]);
 			hauli_held_check(me);
 		} while (next < c->spawn.at_once.stop);
 		if (hauli_unlikely(!hauli_record_is_fresh(me, prototype)))
-			hauli_record_renew(me, prototype, body, false);
+			hauli_record_renew(me, prototype, ended, false);
 		if (hauli_likely(next == c->spawn.at_once.chunk) || c->spawn.at_once.coro != me ||
 			!hauli_runq_is_empty(&c->runq))
 			return;
 		c->spawn.at_once.stop = c->spawn.at_once.chunk;
 	}
+}
+
+/*
+ * The code of body.at_once(), a function of its own so that it and the loop below have the CPU's
+ * registers for themselves: me, which was the spare, begins at once. Returns the record with which
+ * it goes on. run_object: as body.run(), for an object whose record is not set.
+ */
+static inline __attribute__((always_inline)) struct hauli_record *hauli_record_at_once(
+	struct haul_carrier *c, struct haul_coro *me,
+	void (*run_object)(const struct hauli_prototype *prototype, void *obj),
+	void (*ended)(const struct hauli_prototype *prototype, bool remote))
+{
+	const struct hauli_prototype *prototype;
+	struct hauli_record *r;
+
+	do {
+		prototype = c->spawn.at_once.prototype;
+		hauli_record_run_objects(c, me, prototype, run_object, ended);
+		if (hauli_likely(c->spawn.at_once.coro == me)) {
+			r = hauli_records_have_run(c, me, prototype);
+			continue;
+		}
+		if (ended) /* it has waited, and is as new again */
+			ended(prototype, false);
+		r = hauli_record_next(c, me, prototype, hauli_runq_pop_record(&c->runq, false));
+	} while (hauli_likely(c->spawn.at_once.coro == me));
+	return r;
 }
 
 /* The entry function of a stack: runs the coroutines of records with the same entry and stack
@@ -148,23 +176,12 @@ static inline __attribute__((always_inline)) void hauli_record_body(
 	for (;;) {
 		/* Else gcc keeps addresses of c's fields for the whole loop, and spills them. */
 		__asm__("" : "+r"(c));
-		if (!body.steals && c->spawn.at_once.coro == me) {
-			hauli_record_run_objects(c, me, prototype, body);
-			if (hauli_likely(c->spawn.at_once.coro == me)) {
-				r = hauli_records_have_run(c, me, prototype);
-				same = prototype = r->prototype;
-				continue;
-			}
-			if (body.ended) /* it has waited, and is as new again */
-				body.ended(prototype, false);
-		} else {
-			body.run(prototype, r);
-			hauli_held_check(me);
-			if (hauli_unlikely(!hauli_record_is_fresh(me, prototype)))
-				hauli_record_renew(me, prototype, body, true);
-			else if (body.ended)
-				body.ended(prototype, false);
-		}
+		body.run(prototype, r);
+		hauli_held_check(me);
+		if (hauli_unlikely(!hauli_record_is_fresh(me, prototype)))
+			hauli_record_renew(me, prototype, body.ended, true);
+		else if (body.ended)
+			body.ended(prototype, false);
 		next = hauli_runq_pop_record(&c->runq, body.steals);
 		if (hauli_likely(hauli_entry_is_record(next)) &&
 			hauli_likely(!c->spawn.records_cancelled)) {
@@ -176,6 +193,8 @@ static inline __attribute__((always_inline)) void hauli_record_body(
 			}
 		}
 		r = hauli_record_next(c, me, prototype, next);
+		if (!body.steals && c->spawn.at_once.coro == me)
+			r = body.at_once(c, me);
 		same = prototype = r->prototype;
 	}
 }

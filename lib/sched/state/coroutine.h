@@ -238,6 +238,23 @@ static inline bool hauli_coro_needs_slow_path(const struct haul_coro *co)
 	return hauli_u8_shared_get(&co->flags) & (uint8_t)~HAULI_FLAG_KEPT;
 }
 
+/*
+ * Of the running coroutine, which is READY: 0 if it has no flag. Else a number that is neither an
+ * address nor that with tags: the flags, times 256. A compare-and-swap that expects this word fails
+ * for a coroutine with flags, so it needs no test of them.
+ */
+HAULI_MAY_RACE static inline uintptr_t hauli_coro_flags_word(const struct haul_coro *co)
+{
+	uint16_t word;
+
+	HAULI_RACES(co);
+	_Static_assert(HAULI_CORO_READY == 0 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ &&
+			offsetof(struct haul_coro, flags) == offsetof(struct haul_coro, state) + 1,
+		"the state is the low byte of the word");
+	__builtin_memcpy(&word, &co->state, sizeof(word));
+	return word;
+}
+
 /* True if co, when ready, goes into its home's run queue by the fast path. The exceptions: the loop
  * resumes a poller, a stolen coroutine is in the thief's queue, and pushes of kept ones are
  * counted. */
