@@ -128,14 +128,12 @@
 
 #define DEFAULT_LEASE 512
 
-void hauli_ring_init(struct hauli_ring *r, void *filler)
+void hauli_ring_init(struct hauli_ring *r)
 {
 	memset(r, 0, sizeof(*r));
 	r->full_lease = DEFAULT_LEASE;
 	atomic_init(&r->limit, 0u - HAULI_RING_FAR);
 	atomic_init(&r->fenced_limit, 0u - HAULI_RING_FAR);
-	for (unsigned i = 0; i < HAULI_RING_SIZE; i++)
-		atomic_init(&r->slots[i], filler);
 }
 
 static bool is_stolen(const struct hauli_ring *r, uint32_t index)

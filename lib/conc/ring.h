@@ -49,8 +49,7 @@ struct hauli_ring {
 HAULI_ASSERT_LINE(struct hauli_ring, slots);
 _Static_assert((HAULI_RING_SIZE & (HAULI_RING_SIZE - 1)) == 0, "indices are masked");
 
-/* filler: initial contents of all slots: pop returns slots beyond the end for prefetching. */
-void hauli_ring_init(struct hauli_ring *r, void *filler);
+void hauli_ring_init(struct hauli_ring *r);
 
 /* Before thieves know the ring: a theft fences it for the next `pops` pops; at least 1. */
 static inline void hauli_ring_set_lease(struct hauli_ring *r, uint32_t pops)
@@ -253,12 +252,17 @@ static inline bool hauli_ring_may_pop_fenced(const struct hauli_ring *r, uint32_
 	return (int32_t)(limit - head) > 0;
 }
 
-/*
- * Owner. Takes the oldest item; NULL: the batch is over, or the ring is empty. *second and *fourth
- * get the slots that follow, for prefetching: beyond the end, old contents. Both or neither may be
- * NULL.
- */
-static inline void *hauli_ring_pop(struct hauli_ring *r, void **second, void **fourth)
+/* Items behind one that was popped, to be prefetched. Not set unless many: of HAULI_RING_FEW items,
+ * with the one that was popped, all were used a moment ago. */
+struct hauli_ring_ahead {
+	bool many;
+	void *second, *fourth;
+};
+#define HAULI_RING_FEW 4u
+
+/* Owner. Takes the oldest item; NULL: the batch is over, or the ring is empty. ahead may be
+ * NULL. */
+static inline void *hauli_ring_pop(struct hauli_ring *r, struct hauli_ring_ahead *ahead)
 {
 	uint32_t head = atomic_load_explicit(&r->head, memory_order_relaxed /* own */);
 	uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed /* own */);
@@ -276,10 +280,12 @@ static inline void *hauli_ring_pop(struct hauli_ring *r, void **second, void **f
 		return NULL;
 	}
 	atomic_store_explicit(&r->head, head + 1, memory_order_relaxed /* the claim: ring.E3 */);
-	if (second) {
-		*second = atomic_load_explicit(
+	if (ahead)
+		ahead->many = tail - head > HAULI_RING_FEW;
+	if (ahead && ahead->many) {
+		ahead->second = atomic_load_explicit(
 			&r->slots[(head + 1) % HAULI_RING_SIZE], memory_order_relaxed /* a hint */);
-		*fourth = atomic_load_explicit(
+		ahead->fourth = atomic_load_explicit(
 			&r->slots[(head + 3) % HAULI_RING_SIZE], memory_order_relaxed /* a hint */);
 	}
 	item = atomic_load_explicit(

@@ -16,21 +16,21 @@ static unsigned batch;
 static int haul_setup(uint64_t param)
 {
 	batch = (unsigned)param;
-	hauli_ring_init(&haul_ring, &haul_ring);
+	hauli_ring_init(&haul_ring);
 	return 0;
 }
 
 static uint64_t haul_run(uint64_t n)
 {
 	uint64_t start = perf_now();
-	void *second, *fourth;
+	struct hauli_ring_ahead ahead;
 
 	for (uint64_t done = 0; done < n; done += batch) {
 		for (unsigned i = 0; i < batch; i++)
 			hauli_ring_push(&haul_ring, &haul_ring);
 		hauli_ring_open(&haul_ring, batch);
 		for (unsigned i = 0; i < batch; i++)
-			PERF_KEEP(hauli_ring_pop(&haul_ring, &second, &fourth));
+			PERF_KEEP(hauli_ring_pop(&haul_ring, &ahead));
 	}
 	return perf_now() - start;
 }

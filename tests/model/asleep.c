@@ -74,7 +74,7 @@ static void init_carrier(unsigned i)
 	c->timers.next_at = HAULI_NEVER;
 	hauli_inbox_init(&c->mail.inbox);
 	hauli_detached_mail_init(&c->mail.detached);
-	hauli_ring_init(&c->runq.ring, NULL);
+	hauli_ring_init(&c->runq.ring);
 	m.members[i] = c;
 	for (unsigned k = 0; k < CARRIERS; k++)
 		m.by_distance[i * CARRIERS + k] = (uint16_t)((i + k) % CARRIERS);

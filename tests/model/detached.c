@@ -33,7 +33,7 @@ enum { STARTS, COMES_BACK, STAYS, COROS };
 static struct {
 	struct haul_carrier c;
 	struct hauli_group group;
-	struct haul_coro co[COROS], nobody;
+	struct haul_coro co[COROS];
 	_Atomic(void *) stolen; /* in the thief's ring */
 	uint64_t ran[2]; /* number of runs at the thief */
 	uint64_t granted;
@@ -67,7 +67,7 @@ static void init(void)
 	c->steal.group = &m.group; /* stealing is on, and no member sleeps */
 	hauli_inbox_init(&c->mail.inbox);
 	hauli_detached_mail_init(&c->mail.detached);
-	hauli_ring_init(&c->runq.ring, &m.nobody);
+	hauli_ring_init(&c->runq.ring);
 	c->runq.lifo_at = UINT32_MAX / 2;
 	for (unsigned i = 0; i < COROS; i++)
 		hauli_ptr_published_set(&m.co[i].home, c);

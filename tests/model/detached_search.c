@@ -34,7 +34,7 @@ static void init(void)
 	m.c.steal.group = &m.group;
 	hauli_inbox_init(&m.c.mail.inbox);
 	hauli_detached_mail_init(&m.c.mail.detached);
-	hauli_ring_init(&m.c.runq.ring, &m.first);
+	hauli_ring_init(&m.c.runq.ring);
 	m.c.runq.lifo_at = UINT32_MAX / 2;
 	for (unsigned i = 0; i < REQUESTS; i++)
 		m.requests[i].kind = &request;

@@ -55,7 +55,7 @@ static void init(void)
 	m.cluster.members = m.members;
 	hauli_inbox_init(&m.c.mail.inbox);
 	hauli_injector_init(&m.cluster.injector, m.inboxes, 1);
-	hauli_ring_init(&m.c.runq.ring, NULL);
+	hauli_ring_init(&m.c.runq.ring);
 	m.co.item.n = 1;
 	hauli_requests_begin(&m.co.requests, HAULI_REQ_HOMELESS);
 	hauli_coro_set_state(&m.co, HAULI_CORO_HOMELESS);

@@ -15,7 +15,7 @@
 
 static struct {
 	struct haul_carrier c, waiters; /* the home of the target, and that of the waiter */
-	struct haul_coro target, waiter, another, nobody;
+	struct haul_coro target, waiter, another;
 	_Atomic bool over; /* the deadline has passed; told outside the inboxes */
 	struct hauli_msg rouse;
 	struct hauli_join join, another_s;
@@ -54,7 +54,7 @@ static void init(void)
 	m.rouse.kind = &nothing;
 	hauli_inbox_init(&m.c.mail.inbox);
 	hauli_inbox_init(&m.waiters.mail.inbox);
-	hauli_ring_init(&m.waiters.runq.ring, &m.nobody);
+	hauli_ring_init(&m.waiters.runq.ring);
 	m.waiters.runq.lifo_at = UINT32_MAX / 2;
 	hauli_ptr_published_set(&m.target.home, &m.c);
 	hauli_ptr_published_set(&m.waiter.home, &m.waiters);

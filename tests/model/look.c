@@ -22,7 +22,7 @@ static void init(void)
 	m.members[0] = &m.c;
 	m.group.members = m.members;
 	hauli_inbox_init(&m.c.mail.inbox);
-	hauli_ring_init(&m.c.runq.ring, &m.first);
+	hauli_ring_init(&m.c.runq.ring);
 	m.c.current = &m.first;
 	hauli_ring_push(&m.c.runq.ring, &m.second);
 	model_own(&m.c.runq.ring.slots, sizeof(m.c.runq.ring.slots), 0);
@@ -32,7 +32,7 @@ static void init(void)
 static void yield(void)
 {
 	hauli_ptr_published_set(&m.c.left, m.c.current);
-	m.c.current = hauli_ring_pop(&m.c.runq.ring, NULL, NULL);
+	m.c.current = hauli_ring_pop(&m.c.runq.ring, NULL);
 	MODEL_ASSERT(m.c.current);
 	hauli_arrive(&m.c);
 }

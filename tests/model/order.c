@@ -45,7 +45,7 @@ static const unsigned back[STOLEN] = {ORDER_BACK};
 
 static struct {
 	struct haul_carrier c;
-	struct haul_coro co[COROS], nobody;
+	struct haul_coro co[COROS];
 	struct hauli_stack stack; /* stands for that of each coroutine */
 	struct hauli_co *next; /* the coroutine to run after the slice that just ended */
 	uint64_t waited[COROS]; /* it could not enter */
@@ -77,7 +77,7 @@ static void init(void)
 
 	c->steal.group = (struct hauli_group *)c; /* stealing is on; its contents are not read */
 	hauli_inbox_init(&c->mail.inbox);
-	hauli_ring_init(&c->runq.ring, &m.nobody);
+	hauli_ring_init(&c->runq.ring);
 	/* No fenced pops, for fewer states: ring_fenced.c has them. */
 	hauli_ring_set_lease(&c->runq.ring, 1);
 	hauli_order_set_key_fn(c, number_of);

@@ -43,7 +43,7 @@ static void init(void)
 	c->timers.next_at = HAULI_NEVER;
 	hauli_inbox_init(&c->mail.inbox);
 	hauli_detached_mail_init(&c->mail.detached);
-	hauli_ring_init(&c->runq.ring, NULL);
+	hauli_ring_init(&c->runq.ring);
 	m.members[0] = c;
 	m.inboxes[0] = &c->mail.inbox;
 	m.cluster.nb_members = 1;

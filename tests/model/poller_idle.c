@@ -123,7 +123,7 @@ static void init(void)
 	hauli_inbox_init(&c->mail.inbox);
 	c->timers.next_at = HAULI_NEVER;
 	hauli_detached_mail_init(&c->mail.detached);
-	hauli_ring_init(&c->runq.ring, NULL);
+	hauli_ring_init(&c->runq.ring);
 	c->poller.coro = c->current = &m.poller;
 	c->poller.wakeup = (struct hauli_wakeup){hauli_idle_wakeup, p};
 	c->cluster = &m.cluster;

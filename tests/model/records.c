@@ -14,7 +14,6 @@ static struct {
 	struct haul_carrier c, thief;
 	struct hauli_record records[RECORDS];
 	struct hauli_prototype prototype;
-	struct haul_coro nobody;
 	struct slot {
 		HAULI_LINE char room[64];
 		struct hauli_stack stack;
@@ -31,7 +30,7 @@ static void init(void)
 {
 	m.c.steal.group = m.thief.steal.group =
 		(struct hauli_group *)&m.c; /* stealing is on; not read */
-	hauli_ring_init(&m.c.runq.ring, &m.nobody);
+	hauli_ring_init(&m.c.runq.ring);
 	for (unsigned i = 0; i < RECORDS; i++) {
 		m.records[i].prototype = &m.prototype;
 		hauli_ring_push(&m.c.runq.ring, hauli_entry_of(&m.records[i]));

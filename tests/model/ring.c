@@ -17,7 +17,7 @@
 
 static void init(void)
 {
-	hauli_ring_init(&m.ring, &m.items[ITEMS]);
+	hauli_ring_init(&m.ring);
 	model_own(&m.ring.head, sizeof(m.ring.head), 0);
 	model_own(&m.ring.claim, sizeof(m.ring.claim), 0);
 	model_own(&m.ring.tail, sizeof(m.ring.tail), 0);

@@ -14,7 +14,7 @@
 
 static void init(void)
 {
-	hauli_ring_init(&m.ring, &m.items[ITEMS]);
+	hauli_ring_init(&m.ring);
 	hauli_ring_set_lease(&m.ring, LEASE ? LEASE : 100);
 	for (unsigned i = 0; i < ITEMS; i++)
 		hauli_ring_push(&m.ring, &m.items[i]);

@@ -17,7 +17,7 @@ static void push_front(unsigned i)
 
 static void init(void)
 {
-	hauli_ring_init(&m.ring, &m.items[ITEMS]);
+	hauli_ring_init(&m.ring);
 	push_front(0);
 }
 

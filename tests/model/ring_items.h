@@ -11,7 +11,7 @@
 
 static struct {
 	struct hauli_ring ring;
-	uint64_t items[ITEMS + 1]; /* the last one is the filler */
+	uint64_t items[ITEMS];
 	uint64_t taken[ITEMS];
 } m;
 
@@ -27,7 +27,8 @@ static void take(void *item)
 
 static bool pop(void)
 {
-	void *second, *fourth, *item = hauli_ring_pop(&m.ring, &second, &fourth);
+	struct hauli_ring_ahead ahead;
+	void *item = hauli_ring_pop(&m.ring, &ahead);
 
 	if (item)
 		take(item);

@@ -10,25 +10,25 @@
 
 static struct {
 	struct hauli_ring ring;
-	uint64_t items[2], filler;
+	uint64_t items[2];
 	uint64_t *popped, *taken;
 } m;
 
 static void init(void)
 {
-	hauli_ring_init(&m.ring, &m.filler);
+	hauli_ring_init(&m.ring);
 }
 
 static void owner(void)
 {
-	void *second, *fourth;
+	struct hauli_ring_ahead ahead;
 
 	for (unsigned i = 0; i < 2; i++) {
 		m.items[i] = 1;
 		hauli_ring_push_front(&m.ring, &m.items[i]);
 	}
 	hauli_ring_open(&m.ring, 1);
-	m.popped = hauli_ring_pop(&m.ring, &second, &fourth);
+	m.popped = hauli_ring_pop(&m.ring, &ahead);
 }
 
 static bool any(const void *item)

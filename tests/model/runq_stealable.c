@@ -13,13 +13,13 @@ enum { FIRST, KEPT, SECOND, COROS };
 
 static struct {
 	struct hauli_runq q;
-	struct haul_coro co[COROS], nobody;
+	struct haul_coro co[COROS];
 	_Atomic uint64_t shown, taken; /* number of stealable coroutines */
 } m;
 
 static void init(void)
 {
-	hauli_ring_init(&m.q.ring, &m.nobody);
+	hauli_ring_init(&m.q.ring);
 	m.q.lifo_at = UINT32_MAX / 2;
 	m.q.lifo_count = 1;
 	m.q.shared = true;

@@ -166,7 +166,7 @@ static void home_init(struct home *h)
 	h->c.current = &h->waiter;
 	h->other.current = &h->server;
 	hauli_inbox_init(&h->c.mail.inbox);
-	hauli_ring_init(&h->c.runq.ring, NULL);
+	hauli_ring_init(&h->c.runq.ring);
 	hauli_ptr_published_set(&h->waiter.home, &h->c);
 	hauli_ptr_published_set(&h->server.home, &h->other);
 	h->tick.kind = &tick_kind;
@@ -181,7 +181,7 @@ static void home_init(struct home *h)
 static inline void home_enter_ahead(
 	struct home *h, struct hauli_waitq *q, uint64_t q_value, uint64_t *value)
 {
-	hauli_ring_init(&h->other.runq.ring, NULL);
+	hauli_ring_init(&h->other.runq.ring);
 	model_private(&h->other.runq, sizeof(h->other.runq), SERVER);
 	hauli_ptr_published_set(&h->ahead.home, &h->other);
 	hauli_coro_set_state(&h->ahead, HAULI_CORO_BLOCKED);

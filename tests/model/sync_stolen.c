@@ -118,7 +118,7 @@ static void init(void)
 {
 	m.thief.current = &m.co;
 	hauli_inbox_init(&m.home.mail.inbox);
-	hauli_ring_init(&m.home.runq.ring, NULL);
+	hauli_ring_init(&m.home.runq.ring);
 	hauli_ptr_published_set(&m.co.home, &m.home);
 	hauli_stolen_take(&m.co);
 	m.back.kind = &back_kind;

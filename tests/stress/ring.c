@@ -26,7 +26,7 @@ struct item {
 
 static struct {
 	struct hauli_ring ring;
-	struct item items[ITEMS], filler;
+	struct item items[ITEMS];
 	int64_t last_stolen; /* among items pushed behind; protected by the guard */
 	_Atomic int64_t last_popped; /* among stealable items pushed behind */
 	atomic_bool pushed_all, wrong;
@@ -82,8 +82,8 @@ static void pushes(struct owner *o)
 
 static struct item *pop(struct owner *o)
 {
-	void *second, *fourth;
-	struct item *item = hauli_ring_pop(&run.ring, &second, &fourth);
+	struct hauli_ring_ahead ahead;
+	struct item *item = hauli_ring_pop(&run.ring, &ahead);
 
 	if (!item)
 		return NULL;
@@ -190,7 +190,7 @@ static void start(struct thief *thieves, uint64_t seed)
 	run.last_popped = 0;
 	run.last_stolen = 0;
 	run.pushed_all = run.wrong = false;
-	hauli_ring_init(&run.ring, &run.filler);
+	hauli_ring_init(&run.ring);
 	for (unsigned i = 0; i < THIEVES; i++) {
 		thieves[i] = (struct thief){.wrong = NULL};
 		hauli_random_init(&thieves[i].random, seed + i);

@@ -13,10 +13,10 @@ static struct haul_coro coros[MANY];
 
 static void *pop(struct hauli_ring *r)
 {
-	void *second, *fourth;
+	struct hauli_ring_ahead ahead;
 
 	hauli_ring_open(r, 1);
-	return hauli_ring_pop(r, &second, &fourth);
+	return hauli_ring_pop(r, &ahead);
 }
 
 static struct haul_coro *pop_one(struct hauli_runq *q)
@@ -105,7 +105,7 @@ START_TEST(full_ring_is_exact)
 {
 	static struct hauli_ring r;
 
-	hauli_ring_init(&r, &coros[MANY - 1]);
+	hauli_ring_init(&r);
 	for (int turn = 0; turn < 3; turn++) {
 		for (unsigned i = 0; i < HAULI_RING_SIZE; i++) {
 			ck_assert_uint_eq(hauli_ring_depth(&r), i);
@@ -127,16 +127,21 @@ END_TEST
 START_TEST(pop_tells_what_comes_after)
 {
 	static struct hauli_ring r;
-	void *second, *fourth;
+	struct hauli_ring_ahead ahead;
 
-	hauli_ring_init(&r, &coros[MANY - 1]);
+	hauli_ring_init(&r);
 	for (unsigned i = 0; i < 10; i++)
 		ck_assert(hauli_ring_push(&r, &coros[i]));
 	hauli_ring_open(&r, 20);
 	for (unsigned i = 0; i < 10; i++) {
-		ck_assert_ptr_eq(hauli_ring_pop(&r, &second, &fourth), &coros[i]);
-		ck_assert_ptr_eq(second, &coros[i + 1 < 10 ? i + 1 : MANY - 1]);
-		ck_assert_ptr_eq(fourth, &coros[i + 3 < 10 ? i + 3 : MANY - 1]);
+		bool many = 10 - i > HAULI_RING_FEW;
+
+		ck_assert_ptr_eq(hauli_ring_pop(&r, &ahead), &coros[i]);
+		ck_assert_int_eq(ahead.many, many);
+		if (many) {
+			ck_assert_ptr_eq(ahead.second, &coros[i + 1]);
+			ck_assert_ptr_eq(ahead.fourth, &coros[i + 3]);
+		}
 	}
 }
 END_TEST
@@ -293,7 +298,7 @@ START_TEST(thieves_take_the_oldest_they_may_and_the_rest_stays_in_order)
 	static struct hauli_ring r;
 
 	ck_assert_int_eq(hauli_fence_init(), 0);
-	hauli_ring_init(&r, &coros[MANY - 1]);
+	hauli_ring_init(&r);
 	for (unsigned turn = 0; turn < 300; turn++) { /* so that all indices wrap */
 		for (unsigned i = 0; i < 7; i++)
 			ck_assert(hauli_ring_push(&r, &coros[i + 1]));
@@ -326,23 +331,23 @@ END_TEST
 START_TEST(a_thief_closes_the_batch)
 {
 	static struct hauli_ring r;
-	void *second, *fourth;
+	struct hauli_ring_ahead ahead;
 
 	ck_assert_int_eq(hauli_fence_init(), 0);
-	hauli_ring_init(&r, &coros[MANY - 1]);
+	hauli_ring_init(&r);
 	for (unsigned i = 0; i < 5; i++)
 		ck_assert(hauli_ring_push(&r, &coros[2 * i]));
 	hauli_ring_open(&r, 5);
-	ck_assert_ptr_eq(hauli_ring_pop(&r, &second, &fourth), &coros[0]);
+	ck_assert_ptr_eq(hauli_ring_pop(&r, &ahead), &coros[0]);
 	ck_assert(hauli_ring_try_steal(&r));
-	ck_assert_ptr_null(hauli_ring_pop(&r, &second, &fourth));
+	ck_assert_ptr_null(hauli_ring_pop(&r, &ahead));
 	ck_assert_ptr_eq(hauli_ring_steal(&r, is_even), &coros[2]);
 	ck_assert(hauli_ring_push_front(&r, &coros[0]));
-	ck_assert_ptr_null(hauli_ring_pop(&r, &second, &fourth));
+	ck_assert_ptr_null(hauli_ring_pop(&r, &ahead));
 	hauli_ring_end_steal(&r);
 	hauli_ring_open(&r, 9);
-	ck_assert_ptr_eq(hauli_ring_pop(&r, &second, &fourth), &coros[0]);
-	ck_assert_ptr_eq(hauli_ring_pop(&r, &second, &fourth), &coros[4]);
+	ck_assert_ptr_eq(hauli_ring_pop(&r, &ahead), &coros[0]);
+	ck_assert_ptr_eq(hauli_ring_pop(&r, &ahead), &coros[4]);
 }
 END_TEST
 

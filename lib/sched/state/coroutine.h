@@ -238,21 +238,27 @@ static inline bool hauli_coro_needs_slow_path(const struct haul_coro *co)
 	return hauli_u8_shared_get(&co->flags) & (uint8_t)~HAULI_FLAG_KEPT;
 }
 
-/*
- * Of the running coroutine, which is READY: 0 if it has no flag. Else a number that is neither an
- * address nor that with tags: the flags, times 256. A compare-and-swap that expects this word fails
- * for a coroutine with flags, so it needs no test of them.
- */
-HAULI_MAY_RACE static inline uintptr_t hauli_coro_flags_word(const struct haul_coro *co)
+/* The state, and the flags times 256, as one word. The home of a stolen one may write its flags at
+ * the same time. */
+HAULI_MAY_RACE static inline uint16_t hauli_coro_state_and_flags(const struct haul_coro *co)
 {
 	uint16_t word;
 
 	HAULI_RACES(co);
-	_Static_assert(HAULI_CORO_READY == 0 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ &&
-			offsetof(struct haul_coro, flags) == offsetof(struct haul_coro, state) + 1,
-		"the state is the low byte of the word");
+	_Static_assert(offsetof(struct haul_coro, flags) == offsetof(struct haul_coro, state) + 1 &&
+			__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+		"the state is the low byte");
 	__builtin_memcpy(&word, &co->state, sizeof(word));
 	return word;
+}
+
+/* Of the running coroutine: 0 if it has no flag; else a number that is neither an address nor one
+ * with tags. A compare-and-swap that expects this word fails for a coroutine with flags, so it
+ * needs no test of them. */
+static inline uintptr_t hauli_coro_flags_word(const struct haul_coro *co)
+{
+	_Static_assert(HAULI_CORO_READY == 0, "it is the state of a running coroutine");
+	return hauli_coro_state_and_flags(co);
 }
 
 /* True if co, when ready, goes into its home's run queue by the fast path. The exceptions: the loop
@@ -263,6 +269,15 @@ static inline bool hauli_coro_queues(const struct haul_coro *co)
 	const uint8_t steals = HAUL_STEALING ? HAULI_FLAG_STOLEN | HAULI_FLAG_KEPT : 0;
 
 	return !(hauli_u8_shared_get(&co->flags) & (HAULI_FLAG_POLLER | steals));
+}
+
+/* The same for a co that has ended its slice here: true if it is ready, too. */
+static inline bool hauli_coro_is_ready_and_queues(const struct haul_coro *co)
+{
+	const uint16_t steals = HAUL_STEALING ? HAULI_FLAG_STOLEN | HAULI_FLAG_KEPT : 0;
+
+	return (hauli_coro_state_and_flags(co) & (0xffu | (HAULI_FLAG_POLLER | steals) << 8)) ==
+		HAULI_CORO_READY;
 }
 
 /* For a co that hauli_coro_queues() excludes: true if co is kept, and goes into the run queue by

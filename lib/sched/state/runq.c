@@ -14,9 +14,6 @@
 #define BACKLOG_BYTES (BLOCKS * BLOCK * sizeof(uintptr_t) + TABLE * sizeof(uintptr_t *))
 #define FRONT 64 /* slots left free for pushes to the front */
 
-/* What empty slots of the ring point to, so that they can be prefetched. */
-static const struct haul_coro nobody;
-
 /* This and all functions below: for the owner; where thieves may come, for the guard's holder. */
 static uint64_t head_of(const struct hauli_backlog *b)
 {
@@ -109,7 +106,7 @@ int hauli_runq_init(struct hauli_runq *q)
 	hauli_u8_owned_set(&q->behind, false);
 	q->backlog = (struct hauli_backlog){
 		.blocks = p, .memory = (uintptr_t *)((uintptr_t **)p + TABLE)};
-	hauli_ring_init(&q->ring, (void *)(uintptr_t)&nobody);
+	hauli_ring_init(&q->ring);
 	return 0;
 }
 

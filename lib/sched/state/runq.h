@@ -226,12 +226,13 @@ static inline void hauli_runq_close_unshared(struct hauli_runq *q)
 /* The next entry of the batch; NULL: the batch has ended. */
 static inline struct hauli_entry *hauli_runq_pop(struct hauli_runq *q)
 {
-	void *near, *far;
-	struct hauli_entry *oldest = hauli_ring_pop(&q->ring, &near, &far);
+	struct hauli_ring_ahead ahead;
+	struct hauli_entry *oldest = hauli_ring_pop(&q->ring, &ahead);
 
 	if (hauli_unlikely(!oldest))
 		return NULL;
-	hauli_runq_prefetch(near, far);
+	if (ahead.many)
+		hauli_runq_prefetch(ahead.second, ahead.fourth);
 	return oldest;
 }
 
@@ -239,7 +240,7 @@ static inline struct hauli_entry *hauli_runq_pop(struct hauli_runq *q)
  * come. */
 static inline struct hauli_entry *hauli_runq_pop_record(struct hauli_runq *q, bool steals)
 {
-	return steals ? hauli_ring_pop(&q->ring, NULL, NULL) : hauli_ring_pop_unshared(&q->ring);
+	return steals ? hauli_ring_pop(&q->ring, NULL) : hauli_ring_pop_unshared(&q->ring);
 }
 
 #endif

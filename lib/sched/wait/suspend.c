@@ -73,14 +73,13 @@ void hauli_stolen_send_home(struct haul_carrier *c, struct haul_coro *co)
 		hauli_steal_offer(home);
 }
 
-void hauli_coro_left_ended(struct haul_carrier *c, struct haul_coro *co)
-{
-	hauli_coro_drop_stack(c, co);
-	hauli_coro_free(c, co);
-}
-
 void hauli_coro_left_slow(struct haul_carrier *c, struct haul_coro *co)
 {
+	if (hauli_coro_state(co) != HAULI_CORO_READY) {
+		hauli_coro_drop_stack(c, co);
+		hauli_coro_free(c, co);
+		return;
+	}
 	if (hauli_coro_is_stolen(co)) {
 		hauli_stolen_send_home(c, co);
 		return;

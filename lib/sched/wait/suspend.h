@@ -29,11 +29,9 @@ void hauli_may_suspend(const struct haul_coro *me, const char *call);
  * home. */
 void hauli_stolen_send_home(struct haul_carrier *c, struct haul_coro *co);
 
-/* Owner. Publishes co, which has ended its slice and is ready, and is a poller, stolen or kept. */
+/* Owner. co has ended its slice. If it is ready, and a poller, stolen or kept: publishes it. Else
+ * it has ended, is detached, and still has its stack: frees it. */
 void hauli_coro_left_slow(struct haul_carrier *c, struct haul_coro *co);
-
-/* Frees co, which has ended, is detached, and still has its stack. */
-void hauli_coro_left_ended(struct haul_carrier *c, struct haul_coro *co);
 
 /*
  * Switch, then publish: other threads may see a coroutine that yields or ends, and reuse its stack,
@@ -46,9 +44,7 @@ static inline void hauli_arrive(struct haul_carrier *c)
 
 	if (!left)
 		return;
-	if (hauli_unlikely(hauli_coro_state(left) != HAULI_CORO_READY))
-		hauli_coro_left_ended(c, left);
-	else if (hauli_likely(hauli_coro_queues(left)))
+	if (hauli_likely(hauli_coro_is_ready_and_queues(left)))
 		hauli_runq_push(&c->runq, hauli_entry_of_begun(left));
 	else
 		hauli_coro_left_slow(c, left);
