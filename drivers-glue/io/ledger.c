@@ -12,6 +12,7 @@
 #include <rte_mbuf.h>
 
 #include "base/assert.h"
+#include "io/packet.h"
 #include "net/given.h"
 
 static const char *const names[HAUL_DROP_REASONS] = {
@@ -58,7 +59,7 @@ void haul_drop(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n, enum haul
 		hauli_u64_shared_add(&r->remote_dropped[reason], n);
 	else
 		hauli_counter_add(&r->dropped[reason], n);
-	rte_pktmbuf_free_bulk(pkts, n);
+	hauli_pkts_free(pkts, n);
 }
 
 static __attribute__((noinline)) void send_or_drop(

@@ -50,6 +50,15 @@ static inline struct rte_mbuf *hauli_pkt_of(struct hauli_node *node)
 	return (struct rte_mbuf *)((char *)node - hauli_pkt_at);
 }
 
+/* Frees packets. DPDK's function for many costs twice as much for one as that for one. */
+static inline void hauli_pkts_free(struct rte_mbuf **pkts, uint16_t n)
+{
+	if (n == 1)
+		rte_pktmbuf_free(pkts[0]);
+	else
+		rte_pktmbuf_free_bulk(pkts, n);
+}
+
 /* Call before the first poller: registers the field, and that of the stamp (net/stamp.h) if stages
  * of a packet's time are recorded. 0 or -errno. */
 int hauli_packet_init(bool times);
