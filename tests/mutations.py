@@ -417,6 +417,8 @@ MUTATIONS = [
      'say(r, SAYS_ENDED);', ';'),
     ('unit/dump', 'lib/sched/look/alike.c', 'coroutines of two names pass for alike',
      '&& strncmp(a->name, name_of(s), sizeof(a->name) - 1) == 0', ''),
+    ('unit/dump', 'lib/sched/look/dump.c', 'the one that runs is in no order',
+     'put_running_first(list, c);', ';'),
     ('unit/dump', 'lib/sched/look/dump.c', 'a holder that is waited for is left out',
      'print_holders(d);', ';'),
     ('unit/dump', 'lib/sched/look/dump_signal.c', 'a dump interrupts the caller',

@@ -269,12 +269,27 @@ static bool print_some(struct dump *d, const struct haul_carrier *c,
 	return answers;
 }
 
+/* The one that runs may be what keeps the others, and the list may be cut. */
+static void put_running_first(struct list *list, const struct haul_carrier *c)
+{
+	const struct haul_coro *runs = running_on(c);
+
+	for (size_t i = 0; i < list->n; i++) {
+		if (list->cos[i] != runs)
+			continue;
+		memmove(&list->cos[1], &list->cos[0], i * sizeof(list->cos[0]));
+		list->cos[0] = runs;
+		return;
+	}
+}
+
 static void print_carrier(struct dump *d, const struct haul_carrier *c)
 {
-	const struct list *list = &d->lists[c->id];
+	struct list *list = &d->lists[c->id];
 	bool answers = true;
 	size_t i;
 
+	put_running_first(list, c);
 	for (i = 0; i < list->n && d->lines > 0 && d->pages > 0; i += PAGE, d->pages--)
 		answers = print_some(d, c, list->cos + i,
 			(unsigned)(list->n - i < PAGE ? list->n - i : PAGE), d->work->shots,
