@@ -413,6 +413,9 @@ static void *is_refused(void *arg)
 	t.wrong += hauli_glue_records_are_next(c, &t.prototype);
 	hauli_glue_go_on(c, true);
 	t.wrong += !hauli_glue_records_are_next(c, &t.prototype);
+	c->mail.inbox.sleeps = true; /* the poller is parked */
+	t.wrong += hauli_glue_records_are_next(c, &t.prototype);
+	c->mail.inbox.sleeps = false;
 	hauli_glue_cancel_records(c);
 	t.wrong += hauli_glue_records_are_next(c, &t.prototype);
 	hauli_glue_poller_begins(c, NULL, no_key);

@@ -39,7 +39,8 @@ static inline bool hauli_records_are_next(
 	const struct haul_coro *spare = c->spawn.spare;
 
 	return hauli_runq_is_empty(&c->runq) && spare && hauli_record_fits(spare, prototype) &&
-		c->phase == HAULI_PHASE_RUNS && !c->spawn.records_cancelled;
+		c->phase == HAULI_PHASE_RUNS && !c->spawn.records_cancelled &&
+		!c->mail.inbox.sleeps; /* a parked poller unparks before handlers run */
 }
 
 /*
