@@ -51,7 +51,7 @@ static inline struct rte_mbuf *hauli_pkt_of(struct hauli_node *node)
 }
 
 /* Frees packets. DPDK's function for many costs twice as much for one as that for one. */
-static inline void hauli_pkts_free(struct rte_mbuf **pkts, uint16_t n)
+static inline void hauli_pkts_free(struct rte_mbuf **pkts, unsigned n)
 {
 	if (n == 1)
 		rte_pktmbuf_free(pkts[0]);

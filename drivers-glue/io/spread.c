@@ -182,7 +182,7 @@ static void drop_taken(struct hauli_tx_proxy *proxy, unsigned n, struct hauli_co
 
 	hauli_counter_add(why, n);
 	hauli_counter_add(&proxy->lost_bytes, hauli_bytes_of(pkts, n));
-	rte_pktmbuf_free_bulk(pkts, n);
+	hauli_pkts_free(pkts, n);
 	proxy->first += n;
 }
 

@@ -2,10 +2,9 @@
 /* Transmission through a carrier's own queue of a port. */
 #include "io/tx.h"
 
-#include <rte_mbuf.h>
-
 #include "base/assert.h"
 #include "io/offer.h"
+#include "io/packet.h"
 #include "io/share.h"
 #include "io/spread.h"
 #include "io/times.h"
@@ -16,7 +15,7 @@ static void drop(struct hauli_tx *tx, struct rte_mbuf **pkts, uint32_t n, struct
 	hauli_counter_add(why, n);
 	if (tx->count_bytes)
 		hauli_counter_add(&tx->dropped_bytes, hauli_bytes_of(pkts, n));
-	rte_pktmbuf_free_bulk(pkts, n);
+	hauli_pkts_free(pkts, n);
 }
 
 static __attribute__((noinline, cold)) void refuse(struct hauli_tx *tx)

@@ -315,6 +315,15 @@ static void fill(unsigned n, char does)
 		objects[i] = (struct object){.number = i, .does = does};
 }
 
+/* How a poller ends that has tried what it is to try. */
+static void *goes_on_until_stop(struct haul_carrier *c)
+{
+	t.done = true;
+	while (hauli_glue_go_on(c, true))
+		;
+	return NULL;
+}
+
 static void *runs_many(void *arg)
 {
 	static const struct {
@@ -337,10 +346,7 @@ static void *runs_many(void *arg)
 		run_all(c);
 		t.wrong += t.has_run != t.n;
 	}
-	t.done = true;
-	while (hauli_glue_go_on(c, true))
-		;
-	return NULL;
+	return goes_on_until_stop(c);
 }
 
 START_TEST(as_many_as_a_round_would_run)
@@ -388,10 +394,7 @@ static void *parks_over_a_chunk(void *arg)
 	t.wrong += t.begun != 10 || t.ended != 9;
 	run_all(c);
 	t.wrong += t.begun != 10 || t.has_run != 10;
-	t.done = true;
-	while (hauli_glue_go_on(c, true))
-		;
-	return NULL;
+	return goes_on_until_stop(c);
 }
 
 START_TEST(one_that_waits_runs_its_own_objects_only)
@@ -420,10 +423,7 @@ static void *is_refused(void *arg)
 	t.wrong += hauli_glue_records_are_next(c, &t.prototype);
 	hauli_glue_poller_begins(c, NULL, no_key);
 	t.wrong += !hauli_glue_records_are_next(c, &t.prototype);
-	t.done = true;
-	while (hauli_glue_go_on(c, true))
-		;
-	return NULL;
+	return goes_on_until_stop(c);
 }
 
 START_TEST(only_if_they_are_next)
