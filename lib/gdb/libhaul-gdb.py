@@ -283,9 +283,11 @@ class Haul:
         return self.states.get(byte % self.beside)
 
     def owns(self, frame):
-        """True if the frame is of a function of haul."""
+        """True if the frame is of a function of haul, or of a part of one in a program."""
         symtab = frame.find_sal().symtab
-        return symtab is not None and os.path.normpath(symtab.fullname()).startswith(self.folders)
+        return symtab is not None and (
+            os.path.basename(symtab.filename) == "sync_inline.h" or
+            os.path.normpath(symtab.fullname()).startswith(self.folders))
 
     def joined(self):
         """{address of a coroutine that waits in a join: the coroutine that it joins}"""

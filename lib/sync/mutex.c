@@ -4,6 +4,7 @@
  * the mutex to the first: nobody comes between, so the order is that of arrival, and a waiter that
  * was handed it cannot lose it to a deadline.
  */
+#define HAUL_NO_INLINE /* here are the functions */
 #include "sync/mutex.h"
 
 #include "sched/look/crash.h"

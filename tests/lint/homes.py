@@ -14,14 +14,16 @@ HOMES = [  # name, places where it is allowed, message
      "atomics live in lib/conc, counters in lib/base/counter.h"),
     (r"\batomic_\w+ *\(|\b_Atomic\b|\batomic_\w+ +\w", ["lib/conc/", *COUNTERS],
      "atomics live in lib/conc"),
-    (r"\b__(?:atomic|sync)_\w+", ["lib/include/haul/hist.h", "lib/base/hist.c"],
-     "use C11 atomics, in lib/conc"),  # C++ has no _Atomic: hist.h is for both
+    (r"\b__(?:atomic|sync)_\w+",
+     ["lib/include/haul/hist.h", "lib/include/haul/sync_inline.h", "lib/base/hist.c"],
+     "use C11 atomics, in lib/conc"),  # C++ has no _Atomic: public headers are for both
     (r"#\s*include\s*<hwloc", ["lib/topo/"], "hwloc is lib/topo's"),
     # Names of offloads need no device. And a program without haul, to compare with.
     (r"\brte_(?:eth|eal)_(?!dev_[rt]x_offload_name)\w+ *\(|\brte_(?:ethdev|eal)\w*\.h\b",
      ["drivers-glue/", "apps/haul-compare/interrupt.c"], "EAL and ethdev are drivers-glue's"),
     (r"(?<!asm )(?<!__asm__ )\bvolatile\b", [], "use an atomic of lib/conc"),
-    (r"\b(?:__thread|_Thread_local|thread_local)\b", ["lib/sched/state/self.c"],
+    (r"\b(?:__thread|_Thread_local|thread_local)\b",
+     ["lib/sched/state/self.c", "lib/include/haul/sync_inline.h"],
      "ask hauli_self(): a thread-local is not to be held over a switch"),
     (r"__attribute__ *\(\( *constructor", [], "start-up is a table"),
 ]

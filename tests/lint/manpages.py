@@ -20,6 +20,7 @@ mandoc, writer, reference_writer, reference, *rest = sys.argv[1:]
 pages = {os.path.basename(p): p for p in rest[:rest.index("--")]}
 programs = {os.path.basename(p): p for p in rest[rest.index("--") + 1:]}
 tap = Tap()
+INLINE = {"haul/sync_inline.h"}  # parts of other headers: programs include none of them
 
 
 def output(*command):
@@ -66,7 +67,8 @@ def test_headers():
     root = os.path.join(os.path.dirname(writer), "../..")
     public = {os.path.relpath(p, include) for include in glob.glob(root + "/*/include") +
               glob.glob(root + "/*/*/include") for p in glob.glob(include + "/*/*.h")}
-    tap.ok(named == public - {"haul/haul.h"}, "haul.7: all public headers", named ^ public)
+    public -= {"haul/haul.h", *INLINE}
+    tap.ok(named == public, "haul.7: all public headers", named ^ public)
 
 
 def public_headers():
@@ -78,7 +80,8 @@ def public_headers():
 
 def test_reference():
     names = {name for _, code in public_headers() for name in symbols.DECLARATION.findall(code)
-             + re.findall(r"^static inline .*?\b(haul_\w+)\(", code, re.M)}
+             + re.findall(r"^static inline .*?\b(haul_\w+)\(", code, re.M)
+             if not name.endswith("_")}
     files = set(os.listdir(reference))
     missing = {f"{n}.3" for n in names} - files
     tap.ok(len(names) > 200 and not missing, "haul(3): a page for each function", missing)

@@ -10,7 +10,8 @@ import sys
 
 import tree
 
-DECLARATION = re.compile(r"\bHAUL_API\b[^;]*?\b(haul_\w+)\s*(?:\([^;]*\)|\[[^;]*\])?[^;()]*;", re.S)
+DECLARATION = re.compile(r"\bHAUL_API\b[^;]*?\b(haul_\w+)\b(?!\s*\*)\s*(?:\([^;]*\)|\[[^;]*\])?"
+                         r"[^;()]*;", re.S)
 
 
 def defined(library, *options):

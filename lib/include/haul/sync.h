@@ -155,4 +155,6 @@ HAUL_API int haul_select(struct haul_case *cases, unsigned n, uint64_t deadline)
 }
 #endif
 
+#include <haul/sync_inline.h>
+
 #endif
