@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The whole public interface without packets, at random: coroutines of all carriers and two plain
- * threads draw operations (soak_ops.c), in runtimes that are drawn as well, each of which is
- * stopped when its workers have ended or amid them. Each operation has its books: a value is
- * received once, what a lock guards is counted, a join gives the result of its target. They are
- * closed after the stop.
+ * The whole public interface without packets, at random: coroutines of all carriers, those of
+ * objects that pollers feed (soak_records.c), and two plain threads draw operations (soak_ops.c),
+ * in runtimes that are drawn as well, each of which is stopped when its workers have ended or amid
+ * them. Each operation has its books: a value is received once, what a lock guards is counted, a
+ * join gives the result of its target. They are closed after the stop.
  *
  * A round is a function of its seed, but for the interleaving. A failure names the seed, and
  * HAUL_STRESS_SEED with it begins with that round.
@@ -25,8 +25,6 @@
 #define STEPS 30
 #define THREADS 2
 
-struct soak s;
-
 static struct {
 	struct haul_coro *workers[WORKERS];
 	unsigned nb_workers, rounds;
@@ -37,15 +35,6 @@ static struct {
 	bool has_poller;
 	atomic_uint inputs, answers;
 } m;
-
-void wrong(const char *what, const char *file, int line)
-{
-	fprintf(stderr, "%s:%d: wrong: %s; HAUL_STRESS_SEED=%" PRIu64 " begins with this round\n",
-		file, line, what, s.seed);
-	if (s.rt)
-		haul_dump(s.rt, stderr);
-	abort();
-}
 
 static void *works(void *seed)
 {
@@ -86,26 +75,18 @@ static void *answers(void *arg)
 	return arg;
 }
 
-static void make_objects(void)
-{
-	static const unsigned room[SOAK_CHANS] = {0, 1, 3, 64};
-
-	for (unsigned i = 0; i < SOAK_CHANS; i++)
-		RIGHT(haul_chan_create(&s.chans[i], sizeof(unsigned), room[i]) == 0);
-	for (unsigned i = 0; i < SOAK_SEMS; i++)
-		haul_sem_init(&s.sems[i], soak_units[i]);
-}
-
 /* Carriers float, and lie in one cluster or in several. */
 static void start(struct hauli_random *random)
 {
 	struct haul_plan_opts plan_opts = {
 		.carriers = 1 + hauli_random_below(random, SOAK_CARRIERS)};
 	struct haul_runtime_opts opts = {
-		.steal = (enum haul_steal)(HAUL_STEALING ? hauli_random_below(random, 3) : 0),
+		.steal = (enum haul_steal)(HAUL_STEALING ? hauli_random_below(random, 5) / 2 : 0),
 		.watchdog_ns = hauli_random_below(random, 2) ? HAUL_FOREVER : 0,
 		.steal_min_work_ns = hauli_random_below(random, 2),
-		.round_ns = hauli_random_below(random, 2) * 5 * HAUL_US};
+		.round_ns = hauli_random_below(random, 2) * 5 * HAUL_US,
+		.poll_interval_ns = hauli_random_below(random, 4) ? 0 : 1,
+		.stack_marks = hauli_random_below(random, 8) == 0};
 	struct haul_plan *plan;
 
 	s.carriers = plan_opts.carriers;
@@ -126,9 +107,20 @@ static void open_poller(void)
 	RIGHT(evpoller_register(haul_carrier(s.rt, 0), &m.poller, NULL) == 0);
 }
 
+/* Carrier 0 may have another poller. */
+static void feed(struct hauli_random *random)
+{
+	bool all = hauli_random_below(random, 2);
+
+	for (unsigned i = m.has_poller; i < s.carriers; i++)
+		if (all || hauli_random_below(random, 4) == 0)
+			soak_feed(i, hauli_random_next(random) >> 8);
+}
+
 static void spawn_workers(struct hauli_random *random)
 {
-	m.nb_workers = 4 + hauli_random_below(random, WORKERS - 3);
+	m.nb_workers = hauli_random_below(random, 3) ? 4 + hauli_random_below(random, WORKERS - 3)
+						     : hauli_random_below(random, 3);
 	for (unsigned i = 0; i < m.nb_workers; i++) {
 		const struct haul_coro_opts opts = {.name = "worker",
 			.pinned = hauli_random_below(random, 6) == 0,
@@ -170,43 +162,18 @@ static void count_slices(void)
 	}
 }
 
-static void close_books(void)
-{
-	unsigned value;
-
-	RIGHT(s.alive == 0);
-	for (unsigned i = 0; i < SOAK_CHANS; i++) {
-		while (haul_chan_recv(s.chans[i], &value, 0) == 0)
-			soak_has_received(value);
-		haul_chan_destroy(s.chans[i]);
-	}
-	for (unsigned i = 0; i < s.values; i++)
-		RIGHT(s.sent[i] == s.received[i]);
-	for (unsigned i = 0; i < SOAK_MUTEXES; i++)
-		RIGHT(s.guarded[i] == s.locks[i]);
-	for (unsigned i = 0; i < SOAK_SEMS; i++) {
-		for (unsigned n = soak_units[i]; n > 0; n--)
-			RIGHT(haul_sem_wait(&s.sems[i], 0) == 0);
-		RIGHT(haul_sem_wait(&s.sems[i], 0) != 0);
-	}
-	RIGHT(s.put == s.taken + s.queued);
-	RIGHT(s.bumps == s.bumps_released);
-	RIGHT(m.answers <= m.inputs);
-}
-
 static void run_round(uint64_t seed)
 {
 	struct hauli_random random;
 
 	hauli_random_init(&random, seed);
 	hauli_random_next(&random);
-	memset(&s, 0, sizeof(s));
-	s.seed = seed;
-	make_objects();
+	soak_open(seed);
 	start(&random);
 	m.has_poller = hauli_random_below(&random, 2);
 	if (m.has_poller)
 		open_poller();
+	feed(&random);
 	m.threads_go = true;
 	for (unsigned i = 0; i < THREADS; i++)
 		RIGHT(pthread_create(&m.threads[i], NULL, acts_outside,
@@ -221,7 +188,9 @@ static void run_round(uint64_t seed)
 	s.rt = NULL;
 	if (m.has_poller)
 		evpoller_close(&m.poller);
-	close_books();
+	soak_close_feeders();
+	soak_close();
+	RIGHT(m.answers <= m.inputs);
 }
 
 START_TEST(the_books_agree)
@@ -236,8 +205,11 @@ START_TEST(the_books_agree)
 	hang_ends();
 	for (unsigned i = 0; i < soak_nb_ops; i++)
 		fprintf(stderr, "%s %lu, ", soak_ops[i].name, soak_ops[i].times);
-	fprintf(stderr, "slices %" PRIu64 ", stolen %" PRIu64 ", rounds %u\n", m.slices, m.stolen,
-		m.rounds);
+	fprintf(stderr,
+		"objects %" PRIu64 ", of bursts at once %" PRIu64 ", dropped %" PRIu64
+		", remote %lu, slices %" PRIu64 ", stolen %" PRIu64 ", rounds %u\n",
+		soak_fed.handled, soak_fed.at_once, soak_fed.dropped, soak_fed.remote, m.slices,
+		m.stolen, m.rounds);
 }
 END_TEST
 

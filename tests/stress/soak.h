@@ -22,6 +22,7 @@ struct soak {
 	struct haul_runtime *rt;
 	uint64_t seed; /* of the round */
 	unsigned carriers;
+	bool has_pollers; /* all carriers: no operation registers one */
 	atomic_long alive; /* coroutines that have begun and not ended */
 	atomic_uint draws; /* of coroutines without a seed */
 
@@ -55,9 +56,37 @@ struct op {
 extern struct op soak_ops[];
 extern const unsigned soak_nb_ops;
 
+struct soak_fed { /* objects of all rounds (soak_records.c) */
+	uint64_t handled, dropped, at_once;
+	atomic_ulong remote;
+};
+extern struct soak_fed soak_fed;
+
+/* Registers a poller that feeds objects to this carrier. */
+void soak_feed(unsigned carrier, uint64_t seed);
+/* After the stop. */
+void soak_close_feeders(void);
+
+void soak_is_known(struct actor *a);
+void soak_pokes(struct actor *a);
+void soak_changes_itself(struct actor *a);
+void soak_goes_deep(struct actor *a);
+void soak_spawns_and_goes_on(struct actor *a);
+void soak_step_without_wait(struct actor *a);
+
+void soak_computes(struct actor *a);
+void soak_bumps(struct actor *a);
+void soak_locks(struct actor *a);
+void soak_sends(struct actor *a);
+void *soak_leaf(void *seed);
+
 void soak_opens_scope(struct actor *a);
 void soak_is_shielded(struct actor *a);
 void soak_has_value(struct actor *a);
+
+/* A round of this seed: before the runtime starts, and after its stop. */
+void soak_open(uint64_t seed);
+void soak_close(void);
 
 /* Ends the program with a line that has the round's seed, and a dump. */
 void wrong(const char *what, const char *file, int line);
@@ -80,6 +109,7 @@ static inline uint64_t draw_deadline(struct actor *a)
 static inline struct haul_coro_opts draw_opts(struct actor *a)
 {
 	return (struct haul_coro_opts){.name = "soak",
+		.stack_size = below(a, 6) ? 0 : 50 << 10,
 		.pinned = below(a, 6) == 0,
 		.order_key = (uint8_t)(below(a, 2) ? below(a, 4) : 0)};
 }

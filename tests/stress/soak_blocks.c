@@ -42,7 +42,10 @@ static void spawns_child(struct actor *a, struct haul_scope *scope, atomic_uint 
 	*c = (struct child){
 		scope, hauli_random_next(&a->random), alive, haul_value(&key), a->depth + 1};
 	(*alive)++;
-	if (!spawned(haul_scope_spawn(scope, child, c, &opts))) {
+	if (!spawned(below(a, 3)
+			    ? haul_scope_spawn(scope, child, c, &opts)
+			    : haul_scope_spawn_on(scope, haul_carrier(s.rt, below(a, s.carriers)),
+				      child, c, &opts))) {
 		(*alive)--;
 		free(c);
 	}

@@ -23,7 +23,7 @@ static struct haul_carrier *draw_carrier(struct actor *a)
 }
 
 /* Now and then for as long as lets thieves come. */
-static void compute(struct actor *a)
+void soak_computes(struct actor *a)
 {
 	for (unsigned n = below(a, below(a, 40) ? 4000 : 400000); n > 0; n--)
 		__asm__ volatile("");
@@ -35,7 +35,7 @@ static void *result_of(const void *seed)
 	return (void *)((uintptr_t)seed ^ 0x5eed);
 }
 
-static void *leaf(void *seed)
+void *soak_leaf(void *seed)
 {
 	struct actor a = actor((uintptr_t)seed, 2);
 
@@ -45,7 +45,7 @@ static void *leaf(void *seed)
 			haul_yield();
 		else
 			haul_sleep(below(&a, 200) * HAUL_US);
-		compute(&a);
+		soak_computes(&a);
 	}
 	s.alive--;
 	return result_of(seed);
@@ -95,14 +95,14 @@ static void spawns(struct actor *a)
 
 	switch (below(a, 3)) {
 	case 0:
-		err = haul_self() ? haul_spawn(&co, leaf, seed, &opts)
-				  : haul_spawn_any(s.rt, &co, leaf, seed, &opts);
+		err = haul_self() ? haul_spawn(&co, soak_leaf, seed, &opts)
+				  : haul_spawn_any(s.rt, &co, soak_leaf, seed, &opts);
 		break;
 	case 1:
-		err = haul_spawn_on(draw_carrier(a), &co, leaf, seed, &opts);
+		err = haul_spawn_on(draw_carrier(a), &co, soak_leaf, seed, &opts);
 		break;
 	default:
-		err = haul_spawn_any(s.rt, &co, leaf, seed, &opts);
+		err = haul_spawn_any(s.rt, &co, soak_leaf, seed, &opts);
 		break;
 	}
 	if (spawned(err))
@@ -118,7 +118,7 @@ static void spawns_many(struct actor *a)
 
 	for (unsigned i = 0; i < n; i++)
 		seeds[i] = draw_seed(a);
-	if (!spawned(haul_spawn_many(s.rt, co, leaf, seeds, n, &opts)))
+	if (!spawned(haul_spawn_many(s.rt, co, soak_leaf, seeds, n, &opts)))
 		return;
 	for (unsigned i = 0; i < n; i++)
 		end_handle(a, co[i], result_of(seeds[i]));
@@ -139,8 +139,8 @@ static void hands_over(struct actor *a)
 {
 	void *seed = draw_seed(a), *result = NULL;
 	struct haul_coro *co, *other;
-	int err = below(a, 2) ? haul_spawn_many(s.rt, &co, leaf, &seed, 1, NULL)
-			      : haul_spawn_on(draw_carrier(a), &co, leaf, seed, NULL);
+	int err = below(a, 2) ? haul_spawn_many(s.rt, &co, soak_leaf, &seed, 1, NULL)
+			      : haul_spawn_on(draw_carrier(a), &co, soak_leaf, seed, NULL);
 
 	if (!spawned(err))
 		return;
@@ -178,7 +178,7 @@ static void unparks(struct actor *a)
 		return;
 	for (unsigned n = below(a, 4); n > 0; n--) {
 		haul_unpark(co);
-		compute(a);
+		soak_computes(a);
 	}
 	go = true;
 	haul_unpark(co);
@@ -195,7 +195,7 @@ static void sleeps(struct actor *a)
 
 static void yields(struct actor *a)
 {
-	compute(a);
+	soak_computes(a);
 	if (below(a, 2))
 		haul_yield();
 	else
@@ -208,13 +208,13 @@ static void guards(struct actor *a, unsigned m)
 
 	if (below(a, 4) == 0)
 		haul_yield();
-	compute(a);
+	soak_computes(a);
 	s.guarded[m] = before + 1;
 	s.locks[m]++;
 	haul_mutex_unlock(&s.mutexes[m]);
 }
 
-static void locks(struct actor *a)
+void soak_locks(struct actor *a)
 {
 	unsigned m = below(a, SOAK_MUTEXES);
 
@@ -231,7 +231,7 @@ static void has_unit(struct actor *a, unsigned i)
 	RIGHT(s.in_use[i]++ < soak_units[i]);
 	if (haul_self() && below(a, 3) == 0)
 		haul_yield();
-	compute(a);
+	soak_computes(a);
 	s.in_use[i]--;
 	haul_sem_post(&s.sems[i]);
 }
@@ -296,7 +296,7 @@ void soak_has_received(unsigned v)
 	RIGHT(v < SOAK_VALUES && s.received[v]++ == 0);
 }
 
-static void sends(struct actor *a)
+void soak_sends(struct actor *a)
 {
 	unsigned v = new_value();
 
@@ -385,12 +385,12 @@ static void release_bumps(void *bumps)
 static struct haul_local bumps = HAUL_LOCAL(release_bumps);
 
 /* A counter of the carrier: nothing comes in between, wherever the caller runs. */
-static void bumps_here(struct actor *a)
+void soak_bumps(struct actor *a)
 {
 	HAUL_NO_SUSPEND();
 	uintptr_t n = (uintptr_t)haul_local_get(&bumps);
 
-	compute(a);
+	soak_computes(a);
 	RIGHT(haul_local_set(&bumps, (void *)(n + 1)) == 0);
 	s.bumps++;
 }
@@ -402,7 +402,7 @@ static void is_pinned(struct actor *a)
 		RIGHT(haul_carrier_self() == haul_coro_home(haul_self()));
 		yields(a);
 	}
-	bumps_here(a);
+	soak_bumps(a);
 	haul_unpin();
 }
 
@@ -438,8 +438,11 @@ static void registers_poller(struct actor *a)
 {
 	void *cycles = (void *)(uintptr_t)(1 + below(a, 50));
 	struct haul_coro *poller;
-	int err = haul_poller_register(draw_carrier(a), &poller, polls_some, cycles, NULL);
+	int err;
 
+	if (s.has_pollers) /* that are stopped and resumed: nobody may come between */
+		return;
+	err = haul_poller_register(draw_carrier(a), &poller, polls_some, cycles, NULL);
 	RIGHT(err == 0 || err == -EBUSY || err == -ECANCELED);
 	if (err)
 		return;
@@ -455,17 +458,21 @@ struct op soak_ops[] = {
 	{"unpark", unparks, 0},
 	{"sleep", sleeps, 0},
 	{"yield", yields, 0},
-	{"lock", locks, 0},
+	{"lock", soak_locks, 0},
 	{"unit", takes_unit, 0},
 	{"event", uses_event, 0},
 	{"queue", uses_queue, 0},
-	{"send", sends, 0},
+	{"send", soak_sends, 0},
 	{"receive", receives, 0},
 	{"select", selects, 0},
 	{"pin", is_pinned, 0},
-	{"bump", bumps_here, 0},
+	{"bump", soak_bumps, 0},
 	{"poller", registers_poller, 0},
 	{"each", runs_on_each, 0},
+	{"known", soak_is_known, 0},
+	{"poke", soak_pokes, 0},
+	{"itself", soak_changes_itself, 0},
+	{"deep", soak_goes_deep, 0},
 	{"value", soak_has_value, 0},
 	{"shield", soak_is_shielded, 0},
 	{"scope", soak_opens_scope, 0},
@@ -495,7 +502,7 @@ void soak_steps(struct actor *a, unsigned n)
 void soak_from_outside(struct actor *a)
 {
 	static void (*const also_outside[])(struct actor * a) = {spawns, spawns_many, hands_over,
-		takes_unit, uses_event, sends, receives, runs_on_each, unparks};
+		takes_unit, uses_event, soak_sends, receives, runs_on_each, unparks, soak_pokes};
 
 	also_outside[below(a, sizeof(also_outside) / sizeof(also_outside[0]))](a);
 }
