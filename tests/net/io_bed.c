@@ -37,13 +37,14 @@ void bed_fini(void)
 	haul_plan_destroy(plan);
 }
 
-void bed_open_with(
-	struct bed *bed, const char *const *specs, unsigned queues, enum haul_steal steal)
+void bed_open_opts(struct bed *bed, const char *const *specs, unsigned queues,
+	const struct haul_runtime_opts *opts)
 {
 	struct haul_port_opts port = {.queues = queues};
-	const struct haul_runtime_opts rt = {
-		.plan = plan, .launcher = haul_eal_launcher(), .steal = steal};
+	struct haul_runtime_opts rt = *opts;
 
+	rt.plan = plan;
+	rt.launcher = haul_eal_launcher();
 	memset(bed, 0, sizeof(*bed));
 	bed->pool = haul_pool_create(MBUFS, bed->errbuf, sizeof(bed->errbuf));
 	ck_assert_msg(bed->pool != NULL, "%s", bed->errbuf);
@@ -58,6 +59,12 @@ void bed_open_with(
 		bed->nb_ports++;
 	}
 	ck_assert_int_eq(haul_start(&bed->rt, &rt, NULL, 0), 0);
+}
+
+void bed_open_with(
+	struct bed *bed, const char *const *specs, unsigned queues, enum haul_steal steal)
+{
+	bed_open_opts(bed, specs, queues, &(struct haul_runtime_opts){.steal = steal});
 }
 
 void bed_open(struct bed *bed, const char *const *specs)
@@ -82,10 +89,15 @@ void bed_start(struct bed *bed, const struct haul_io_opts *opts)
 
 int bed_take_down(struct bed *bed)
 {
+	ck_assert_int_eq(haul_stop(bed->rt, HAUL_FOREVER), 0);
+	return bed_put_down(bed);
+}
+
+int bed_put_down(struct bed *bed)
+{
 	unsigned i;
 	int err;
 
-	ck_assert_int_eq(haul_stop(bed->rt, HAUL_FOREVER), 0);
 	for (i = 0; i < bed->nb_ports; i++)
 		haul_port_close(bed->ports[i]);
 	err = bed->io ? haul_io_free(bed->io, bed->errbuf, sizeof(bed->errbuf)) : 0;

@@ -39,6 +39,10 @@ void bed_open(struct bed *bed, const char *const *specs);
 void bed_open_with(
 	struct bed *bed, const char *const *specs, unsigned queues, enum haul_steal steal);
 
+/* The same with other options of the runtime, whose plan and launcher are ignored. */
+void bed_open_opts(struct bed *bed, const char *const *specs, unsigned queues,
+	const struct haul_runtime_opts *opts);
+
 /* Options with ports and pool filled in. */
 struct haul_io_opts bed_io_opts(const struct bed *bed);
 
@@ -50,6 +54,9 @@ void bed_close(struct bed *bed, uint64_t timeout_ns);
 
 /* Stops everything but the pollers; returns haul_io_free()'s result. */
 int bed_take_down(struct bed *bed);
+
+/* The same, if the runtime has stopped. */
+int bed_put_down(struct bed *bed);
 
 /* A packet with this number, of 60 + number % 1000 bytes. For any thread of EAL. */
 struct rte_mbuf *bed_packet(struct bed *bed, uint32_t number);

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Pollers and handlers at random: on two ring ports, whose packets come back until they are used
- * up, handlers wait, lock, open scopes and shields, pin themselves, pass packets to each other and
- * send, stolen or not; bursts forward; the pollers are stopped amid that, with little time or much,
- * and resumed with other options. Each stop is complete, and all packet buffers come back.
+ * Pollers and handlers at random: on ring ports, whose packets come back until they are used up,
+ * and null ports, which never run dry, handlers do what the soak does (tests/stress/soak_ops.c),
+ * pass packets to each other and send, stolen or not; bursts forward; a plain thread dumps,
+ * captures, and changes policies; the pollers are stopped amid that, with little time or much, and
+ * resumed with other options. Each stop is complete, and all packet buffers come back.
  *
  * A round is a function of its seed, but for the interleaving. A failure names the seed, and
  * HAUL_STRESS_SEED with it begins with that round.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,9 +18,10 @@
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 
-#include <haul/scope.h>
+#include <haul-dpdk/capture.h>
 #include <haul/sync.h>
 
+#include "../stress/soak.h"
 #include "io_bed.h"
 #include "sched/state/coroutine.h"
 #include "support/hang.h"
@@ -26,7 +29,6 @@
 
 #define SPARE 4096 /* packet buffers that no new packet takes */
 #define HOPS 60
-#define DEPTH 2
 
 /* At the start of each packet. */
 struct head {
@@ -36,31 +38,14 @@ struct head {
 };
 
 static struct {
-	uint64_t seed;
 	struct bed bed;
-	struct haul_mutex mutex;
-	uint64_t guarded;
-	atomic_ulong locks, handled, bursts, remote;
-	struct haul_sem sem;
-	atomic_int units;
+	atomic_ulong handled, bursts, remote;
 	struct haul_chan *chan;
-	atomic_long alive, kept; /* handlers; packets in the channel */
+	atomic_long handlers, kept; /* handlers that have not ended; packets in the channel */
 	atomic_uint numbers;
-} s;
-
-static const char key;
-
-static void wrong(const char *what, int line)
-{
-	fprintf(stderr,
-		"%s:%d: wrong: %s (%s); HAUL_STRESS_SEED=%" PRIu64 " begins with this round\n",
-		__FILE__, line, what, s.bed.errbuf, s.seed);
-	if (s.bed.rt)
-		haul_dump(s.bed.rt, stderr);
-	abort();
-}
-
-#define RIGHT(condition) ((condition) ? (void)0 : wrong(#condition, __LINE__))
+	pthread_t thread;
+	atomic_bool thread_goes;
+} m;
 
 static struct head *head_of(struct rte_mbuf *pkt)
 {
@@ -73,14 +58,14 @@ static struct rte_mbuf *make_packet(void)
 	struct rte_mbuf *pkt;
 	struct head *head;
 
-	if (rte_mempool_avail_count(s.bed.pool) < SPARE)
+	if (rte_mempool_avail_count(m.bed.pool) < SPARE)
 		return NULL;
-	pkt = rte_pktmbuf_alloc(s.bed.pool);
+	pkt = rte_pktmbuf_alloc(m.bed.pool);
 	if (!pkt)
 		return NULL;
 	head = (struct head *)rte_pktmbuf_append(pkt, 64);
 	memset(head, 0, 64);
-	head->number = s.numbers++;
+	head->number = m.numbers++;
 	head->hops = (uint16_t)(head->number * 2654435761u % HOPS);
 	head->eth[11] = (uint8_t)(head->number % 7); /* its flow */
 	return pkt;
@@ -98,146 +83,25 @@ static uint16_t source(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 	return made;
 }
 
-static bool done(int err)
-{
-	RIGHT(err == 0 || err == -EAGAIN || err == -ETIMEDOUT || err == -ECANCELED);
-	return err == 0;
-}
-
-static uint64_t draw_deadline(struct hauli_random *random)
-{
-	return hauli_random_below(random, 4) ? haul_in(hauli_random_below(random, 100) * HAUL_US)
-					     : 0;
-}
-
-static void do_some(struct hauli_random *random, unsigned depth);
-
-static void locks(struct hauli_random *random)
-{
-	uint64_t before;
-
-	if (hauli_random_below(random, 2))
-		haul_mutex_lock(&s.mutex);
-	else if (!done(haul_mutex_lock_by(&s.mutex, draw_deadline(random))))
-		return;
-	before = s.guarded;
-	if (hauli_random_below(random, 4) == 0)
-		haul_yield();
-	s.guarded = before + 1;
-	s.locks++;
-	haul_mutex_unlock(&s.mutex);
-}
-
-static void takes_unit(struct hauli_random *random)
-{
-	if (!done(haul_sem_wait(&s.sem, draw_deadline(random))))
-		return;
-	RIGHT(s.units++ < 2);
-	if (hauli_random_below(random, 2))
-		haul_yield();
-	s.units--;
-	haul_sem_post(&s.sem);
-}
-
-static int child(void *arg)
-{
-	struct hauli_random random;
-
-	RIGHT(haul_value(&key) == arg);
-	hauli_random_init(&random, s.seed + s.numbers++);
-	do_some(&random, DEPTH);
-	return 0;
-}
-
-static void opens_scope(struct hauli_random *random, unsigned depth)
-{
-	HAUL_WITH(&key, random);
-	HAUL_SCOPE(scope, draw_deadline(random), HAUL_SCOPE_ALL);
-	RIGHT(haul_carrier_self() == haul_coro_home(haul_self()));
-	if (hauli_random_below(random, 3) == 0)
-		(void)haul_scope_spawn(&scope, child, random, NULL);
-	do_some(random, depth);
-}
-
-static void is_shielded(struct hauli_random *random, unsigned depth)
-{
-	HAUL_SHIELD(haul_in(HAUL_S * 3600));
-	RIGHT(!haul_cancelled());
-	do_some(random, depth);
-}
-
-static void is_pinned(struct hauli_random *random)
-{
-	haul_pin();
-	if (hauli_random_below(random, 2))
-		haul_yield();
-	RIGHT(haul_carrier_self() == haul_coro_home(haul_self()));
-	haul_unpin();
-}
-
-static void computes(struct hauli_random *random)
-{
-	uint64_t until = haul_now() + hauli_random_below(random, 8) * HAUL_US;
-
-	while (haul_now() < until)
-		;
-}
-
-static void do_one(struct hauli_random *random, unsigned depth)
-{
-	switch (hauli_random_below(random, depth < DEPTH ? 8 : 6)) {
-	case 0:
-		haul_yield();
-		break;
-	case 1:
-		done(haul_sleep(hauli_random_below(random, 80) * HAUL_US));
-		break;
-	case 2:
-		locks(random);
-		break;
-	case 3:
-		takes_unit(random);
-		break;
-	case 4:
-		is_pinned(random);
-		break;
-	case 5:
-		computes(random);
-		break;
-	case 6:
-		opens_scope(random, depth + 1);
-		break;
-	default:
-		is_shielded(random, depth + 1);
-		break;
-	}
-}
-
-static void do_some(struct hauli_random *random, unsigned depth)
-{
-	for (unsigned n = hauli_random_below(random, 3); n > 0; n--)
-		do_one(random, depth);
-}
-
 /* Puts pkt into the channel, and takes another out of it, which may be NULL. */
-static struct rte_mbuf *exchange(struct hauli_random *random, struct rte_mbuf *pkt)
+static struct rte_mbuf *exchange(struct actor *a, struct rte_mbuf *pkt)
 {
 	struct rte_mbuf *other = NULL;
 
-	if (!done(haul_chan_send(s.chan, &pkt, draw_deadline(random))))
+	if (!done(haul_chan_send(m.chan, &pkt, draw_deadline(a))))
 		return pkt;
-	s.kept++;
-	if (!done(haul_chan_recv(s.chan, &other, draw_deadline(random))))
+	m.kept++;
+	if (!done(haul_chan_recv(m.chan, &other, draw_deadline(a))))
 		return NULL;
-	s.kept--;
+	m.kept--;
 	return other;
 }
 
-static void send(struct hauli_random *random, struct haul_rx *rx, struct rte_mbuf *pkt)
+static void send(struct actor *a, struct haul_rx *rx, struct rte_mbuf *pkt)
 {
-	struct haul_txq *to = hauli_random_below(random, 2) ? rx->reply : rx->peer;
+	struct haul_txq *to = below(a, 2) ? rx->reply : rx->peer;
 
-	switch (hauli_random_below(random, 3)) {
+	switch (below(a, 3)) {
 	case 0:
 		if (haul_try_send(to, pkt) != 0)
 			haul_drop(rx, &pkt, 1, HAUL_DROP_TX_FULL);
@@ -252,25 +116,32 @@ static void send(struct hauli_random *random, struct haul_rx *rx, struct rte_mbu
 	}
 }
 
+/* Most handlers do not wait. */
+static void does_some(struct actor *a)
+{
+	if (below(a, 4) == 0)
+		soak_steps(a, below(a, 3));
+	else
+		soak_step_without_wait(a);
+}
+
 static void handle(struct haul_rx *rx, struct rte_mbuf *pkt)
 {
-	struct hauli_random random;
+	struct actor a = actor(s.seed + m.numbers++, 0);
 
-	s.alive++;
-	s.remote += haul_carrier_self() != haul_coro_home(haul_self());
-	hauli_random_init(&random, s.seed + head_of(pkt)->number * HOPS + head_of(pkt)->hops);
-	hauli_random_next(&random);
-	do_some(&random, 0);
-	if (hauli_random_below(&random, 5) == 0)
-		pkt = exchange(&random, pkt);
+	m.handlers++;
+	m.remote += haul_carrier_self() != haul_carrier(s.rt, rx->carrier);
+	does_some(&a);
+	if (below(&a, 10) == 0)
+		pkt = exchange(&a, pkt);
 	if (pkt && head_of(pkt)->hops-- == 0)
 		haul_drop(rx, &pkt, 1, HAUL_DROP_CONSUMED);
 	else if (pkt)
-		send(&random, rx, pkt);
-	if (hauli_random_below(&random, 3) == 0)
-		do_some(&random, 0);
-	s.handled++;
-	s.alive--;
+		send(&a, rx, pkt);
+	if (below(&a, 3) == 0)
+		does_some(&a);
+	m.handled++;
+	m.handlers--;
 }
 
 static void handle_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
@@ -284,7 +155,17 @@ static void handle_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 			pkts[left++] = pkts[i];
 	}
 	haul_tx_burst(rx->reply, pkts, left);
-	s.bursts++;
+	m.bursts++;
+}
+
+static void draw_policy(struct hauli_random *random, struct haul_poll_policy *policy)
+{
+	static const enum haul_poll_how how[] = {
+		HAUL_POLL_SPIN, HAUL_POLL_SPIN, HAUL_POLL_SLEEP, HAUL_POLL_PAUSE};
+
+	policy->how = how[hauli_random_below(random, 4)];
+	if (!haul_poll_is_available(policy->how))
+		policy->how = HAUL_POLL_SLEEP;
 }
 
 /* What a resume may change. coro: where the options of handlers go. */
@@ -292,14 +173,19 @@ static void draw_handlers(
 	struct hauli_random *random, struct haul_io_opts *opts, struct haul_coro_opts *coro)
 {
 	*coro = (struct haul_coro_opts){
-		.name = "soak", .pinned = hauli_random_below(random, 4) == 0};
-	opts->coro = coro;
-	opts->on_burst = hauli_random_below(random, 4) ? NULL : handle_burst;
+		.name = hauli_random_below(random, 2) ? "soak" : NULL,
+		.stack_size = hauli_random_below(random, 4) ? 0 : 50 << 10,
+		.pinned = hauli_random_below(random, 4) == 0,
+	};
+	opts->coro = hauli_random_below(random, 4) ? coro : NULL;
+	opts->on_burst = hauli_random_below(random, 6) ? NULL : handle_burst;
 	opts->on_packet = opts->on_burst ? NULL : handle;
-	opts->policy.how = hauli_random_below(random, 2) ? HAUL_POLL_SPIN : HAUL_POLL_SLEEP;
+	opts->burst =
+		hauli_random_below(random, 2) ? 0 : (uint16_t)(1 + hauli_random_below(random, 100));
 	opts->max_in_flight =
-		hauli_random_below(random, 2) ? 0 : 8 + hauli_random_below(random, 200);
+		hauli_random_below(random, 8) == 0 ? 0 : 1 + hauli_random_below(random, 200);
 	opts->count_bytes = hauli_random_below(random, 2);
+	draw_policy(random, &opts->policy);
 }
 
 /* A coroutine of the program that sends, too. */
@@ -321,13 +207,102 @@ static void *injects(void *arg)
 static struct haul_coro *inject(struct hauli_random *random)
 {
 	unsigned carrier = hauli_random_below(random, BED_CARRIERS);
-	struct haul_txq *txq = haul_io_txq(s.bed.io, hauli_random_below(random, 2), carrier);
+	struct haul_txq *txq = haul_io_txq(m.bed.io, hauli_random_below(random, 2), carrier);
 	struct haul_coro *co = NULL;
 
 	if (txq)
-		RIGHT(haul_spawn_on(haul_carrier(s.bed.rt, carrier), &co, injects, txq,
+		RIGHT(haul_spawn_on(haul_carrier(m.bed.rt, carrier), &co, injects, txq,
 			      &(struct haul_coro_opts){.pinned = true}) == 0);
 	return co;
+}
+
+static void captures(struct actor *a)
+{
+	const struct haul_capture_opts opts = {.ports = m.bed.ports,
+		.nb_ports = m.bed.nb_ports,
+		.carriers = s.carriers,
+		.file = "/dev/null",
+		.ring_bytes = 128 << 10,
+		.snaplen = below(a, 2) * 64};
+	struct haul_capture_stats st;
+	struct haul_capture *capture;
+	char why[256];
+	int err;
+
+	RIGHT(haul_capture_open(&capture, &opts, why, sizeof(why)) == 0);
+	err = haul_capture_start(capture, m.bed.io, why, sizeof(why));
+	RIGHT(err == 0 || err == -ECANCELED);
+	usleep(below(a, 1000)); /* at any moment */
+	if (err == 0) {
+		err = haul_capture_stop(capture, why, sizeof(why));
+		RIGHT(err == 0 || err == -ECANCELED);
+	}
+	while ((err = haul_capture_close(capture, HAUL_S, &st, why, sizeof(why))) == -EBUSY)
+		(void)haul_capture_stop(capture, why, sizeof(why));
+	RIGHT(err == 0);
+}
+
+static bool changed(int err)
+{
+	RIGHT(err == 0 || err == -ECANCELED);
+	return err == 0;
+}
+
+static void looks_around(struct actor *a)
+{
+	struct haul_io_waits waits[BED_CARRIERS];
+	struct haul_io_stats st;
+	struct haul_io_share share;
+
+	haul_io_get_stats(m.bed.io, 0, HAUL_ALL, &st);
+	haul_io_get_waits(m.bed.io, waits, s.carriers);
+	haul_io_get_share(m.bed.io, below(a, s.carriers), &share);
+}
+
+static void *acts_outside(void *seed)
+{
+	struct actor a = actor((uintptr_t)seed, 0);
+	FILE *nowhere = fopen("/dev/null", "w");
+	struct haul_poll_policy policy = {0};
+	char why[256];
+
+	while (m.thread_goes) {
+		switch (below(&a, 40)) {
+		case 0:
+			haul_dump(s.rt, nowhere);
+			break;
+		case 1:
+			haul_trim(s.rt);
+			break;
+		case 2:
+			captures(&a);
+			break;
+		case 3:
+			draw_policy(&a.random, &policy);
+			changed(haul_io_set_policy(
+				m.bed.io, 0, HAUL_ALL, &policy, why, sizeof(why)));
+			break;
+		case 4:
+			changed(haul_io_set_burst(
+				m.bed.io, (uint16_t)(1 + below(&a, 64)), why, sizeof(why)));
+			break;
+		case 5:
+			looks_around(&a);
+			break;
+		default:
+			soak_from_outside(&a);
+			break;
+		}
+	}
+	fclose(nowhere);
+	return NULL;
+}
+
+static void begin_outside(struct hauli_random *random)
+{
+	m.thread_goes = true;
+	RIGHT(pthread_create(&m.thread, NULL, acts_outside,
+		      (void *)(uintptr_t)(hauli_random_next(random) >> 8)) == 0);
 }
 
 static void stop_pollers(struct hauli_random *random)
@@ -337,14 +312,20 @@ static void stop_pollers(struct hauli_random *random)
 	int err;
 
 	usleep(hauli_random_below(random, 30000)); /* at any moment */
+	if (hauli_random_below(random, 2))
+		m.thread_goes = false;
 	do { /* again only where a carrier had no CPU for long */
-		err = haul_io_stop(s.bed.io, timeouts[hauli_random_below(random, 4)], s.bed.errbuf,
-			sizeof(s.bed.errbuf));
+		err = haul_io_stop(m.bed.io, timeouts[hauli_random_below(random, 4)], m.bed.errbuf,
+			sizeof(m.bed.errbuf));
 	} while (err == -ETIMEDOUT);
+	if (err)
+		fprintf(stderr, "%s\n", m.bed.errbuf);
 	RIGHT(err == 0);
-	RIGHT(s.alive == 0);
-	for (unsigned port = 0; port < 2; port++) {
-		haul_io_get_stats(s.bed.io, port, HAUL_ALL, &st);
+	m.thread_goes = false;
+	pthread_join(m.thread, NULL);
+	RIGHT(m.handlers == 0);
+	for (unsigned port = 0; port < m.bed.nb_ports; port++) {
+		haul_io_get_stats(m.bed.io, port, HAUL_ALL, &st);
 		RIGHT(st.in_flight == 0 && st.tx_queued == 0);
 	}
 }
@@ -352,7 +333,7 @@ static void stop_pollers(struct hauli_random *random)
 static void run_pollers(struct hauli_random *random)
 {
 	struct haul_coro_opts coro;
-	struct haul_io_opts opts = bed_io_opts(&s.bed);
+	struct haul_io_opts opts = bed_io_opts(&m.bed);
 
 	draw_handlers(random, &opts, &coro);
 	opts.source = hauli_random_below(random, 2) ? source : NULL;
@@ -360,51 +341,72 @@ static void run_pollers(struct hauli_random *random)
 	opts.times = hauli_random_below(random, 4) == 0;
 	opts.spread =
 		opts.source ? HAUL_SPREAD_OFF : (enum haul_io_spread)hauli_random_below(random, 3);
-	bed_start(&s.bed, &opts);
+	bed_start(&m.bed, &opts);
 	for (unsigned more = hauli_random_below(random, 4);; more--) {
 		struct haul_coro *co = inject(random);
 
+		begin_outside(random);
 		stop_pollers(random);
 		if (co)
 			RIGHT(haul_join(co, NULL, HAUL_FOREVER) == 0);
 		if (more == 0)
 			return;
 		draw_handlers(random, &opts, &coro);
-		RIGHT(haul_io_resume(s.bed.io, &opts, s.bed.errbuf, sizeof(s.bed.errbuf)) == 0);
+		RIGHT(haul_io_resume(m.bed.io, &opts, m.bed.errbuf, sizeof(m.bed.errbuf)) == 0);
 	}
 }
 
-static void close_books(void)
+static void open_bed(struct hauli_random *random)
+{
+	static const char *const specs[][3] = {
+		{"ring:", "ring:", NULL}, {"ring:", "ring:", NULL}, {"null:", "ring:", NULL}};
+	const struct haul_runtime_opts opts = {
+		.steal = (enum haul_steal)(HAUL_STEALING ? hauli_random_below(random, 5) / 2 : 0),
+		.watchdog_ns = hauli_random_below(random, 2) ? HAUL_FOREVER : 0,
+		.round_ns = hauli_random_below(random, 4) ? 0 : 1,
+		.poll_interval_ns = hauli_random_below(random, 4) ? 0 : 1,
+		.stack_marks = hauli_random_below(random, 8) == 0};
+
+	bed_open_opts(&m.bed, specs[hauli_random_below(random, 3)],
+		1 + hauli_random_below(random, BED_CARRIERS), &opts);
+	s.rt = m.bed.rt;
+	s.carriers = BED_CARRIERS;
+	s.has_pollers = true;
+}
+
+static void close_chan(void)
 {
 	struct rte_mbuf *pkt;
 
-	while (haul_chan_recv(s.chan, &pkt, 0) == 0) {
+	while (haul_chan_recv(m.chan, &pkt, 0) == 0) {
 		rte_pktmbuf_free(pkt);
-		s.kept--;
+		m.kept--;
 	}
-	haul_chan_destroy(s.chan);
-	RIGHT(s.kept == 0 && s.guarded == s.locks && s.units == 0);
+	haul_chan_destroy(m.chan);
+	RIGHT(m.kept == 0);
 }
 
 static void run_round(uint64_t seed)
 {
 	struct hauli_random random;
+	int err;
 
 	hauli_random_init(&random, seed);
 	hauli_random_next(&random);
-	s.seed = seed;
-	s.mutex = (struct haul_mutex){{0}};
-	s.guarded = s.locks = 0;
-	haul_sem_init(&s.sem, 2);
+	soak_open(seed);
 	RIGHT(haul_chan_create(
-		      &s.chan, sizeof(struct rte_mbuf *), hauli_random_below(&random, 5)) == 0);
-	bed_open_with(&s.bed, (const char *const[]){"ring:", "ring:", NULL},
-		1 + hauli_random_below(&random, BED_CARRIERS),
-		(enum haul_steal)(HAUL_STEALING ? hauli_random_below(&random, 3) : 0));
+		      &m.chan, sizeof(struct rte_mbuf *), hauli_random_below(&random, 5)) == 0);
+	open_bed(&random);
 	run_pollers(&random);
-	close_books();
-	RIGHT(bed_take_down(&s.bed) == 0);
-	s.bed.rt = NULL;
+	close_chan();
+	RIGHT((hauli_random_below(&random, 4) == 0 && haul_stop(m.bed.rt, 0) == 0) ||
+		haul_stop(m.bed.rt, HAUL_FOREVER) == 0);
+	s.rt = NULL;
+	soak_close();
+	err = bed_put_down(&m.bed);
+	if (err)
+		fprintf(stderr, "%s\n", m.bed.errbuf);
+	RIGHT(err == 0);
 }
 
 START_TEST(each_stop_is_complete)
@@ -418,8 +420,8 @@ START_TEST(each_stop_is_complete)
 		rounds++;
 	} while (haul_now() < deadline);
 	hang_ends();
-	fprintf(stderr, "rounds %u, handlers %lu, elsewhere %lu, bursts %lu\n", rounds, s.handled,
-		s.remote, s.bursts);
+	fprintf(stderr, "rounds %u, handlers %lu, elsewhere %lu, bursts %lu\n", rounds, m.handled,
+		m.remote, m.bursts);
 }
 END_TEST
 
