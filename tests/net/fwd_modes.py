@@ -2,6 +2,7 @@
 """haul-fwd's modes that generate, hold back or answer: flowgen, txonly's options, noisy, icmpecho;
 and service times."""
 import os
+import random
 import re
 import struct
 import subprocess
@@ -157,6 +158,45 @@ for turn, handler in enumerate(("burst", "coroutine")):
                r.port(0)["tx_packets"] >= 14, f"icmpecho, {handler}, {kind}: others are dropped", r)
         if kind == "afpacket":
             netns.ip("link del v0")
+
+
+
+def echo(rng, wrong):
+    """A random echo request, with a wrong bit perhaps, and the reply to it; None: none is due."""
+    data = rng.randbytes(rng.choice((0, 1, 7, 8, 9, 18, rng.randrange(300), 1472)))
+    icmp = b"\x08\0" + struct.pack("!H", 0) + rng.randbytes(4) + data
+    padded = icmp + bytes(len(icmp) % 2)
+    icmp = icmp[:2] + struct.pack("!H", fwd.checksum(padded)) + icmp[4:]
+    ip = struct.pack("!BBHHHBBH", 0x45, rng.randrange(256), 20 + len(icmp), rng.randrange(65536),
+                     rng.choice((0, 0x4000)), rng.choice((64, 64, 1, 63, 128, 255)), 1, 0) + \
+        bytes([10, *rng.randbytes(3), 192, *rng.randbytes(3)])
+    ip = ip[:10] + struct.pack("!H", fwd.checksum(ip)) + ip[12:]
+    request = bytearray(rng.choice((b"\x02\0\0\0\0\1", b"\x10\x70\xfd\xb3\x4b\xdf")) +
+                        b"\x02\0\0\0\0\2\x08\0" + ip + icmp)
+    reply = bytearray(request)
+    reply[0:6], reply[6:12] = request[6:12], request[0:6]
+    reply[26:30], reply[30:34] = request[30:34], request[26:30]
+    reply[22], reply[34] = 64, 0
+    reply[24:26] = reply[36:38] = bytes(2)
+    reply[24:26] = struct.pack("!H", fwd.checksum(bytes(reply[14:34])))
+    padded = bytes(reply[34:]) + bytes(len(icmp) % 2)
+    reply[36:38] = struct.pack("!H", fwd.checksum(padded))
+    if wrong:
+        request[rng.randrange(14, len(request))] ^= 1 << rng.randrange(8)
+    return bytes(request) + bytes(max(60 - len(request), 0)), None if wrong else bytes(reply)
+
+
+# icmpecho: each right request has the right reply, and one with a wrong bit has none.
+seed = int(os.environ.get("HAUL_TEST_SEED", time.time_ns() % 2**32))
+rng = random.Random(seed)
+cases = [echo(rng, rng.random() < 0.3) for _ in range(COUNT)]
+fwd.write_pcap(path("pings"), [request for request, _ in cases])
+due = [reply for _, reply in cases if reply]
+for handler in ("burst", "coroutine"):
+    r, out = one("--mode", "icmpecho", "--handler", handler,
+                 port=f"pcap:rx={path('pings')},tx={path('out')}")
+    tap.ok(r.rc == 0 and out == due, f"icmpecho, {handler}: random requests, seed {seed}",
+           f"{r}{[(a.hex(), b.hex()) for a, b in zip(out, due) if a != b][:2]}")
 
 WRONG = [
     (["--mode", "txonly", "--txpkts", "64,"], "length of each segment"),

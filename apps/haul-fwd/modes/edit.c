@@ -16,11 +16,6 @@ __attribute__((noinline, cold)) uint16_t fwd_drop_runts(
 	return good;
 }
 
-void fwd_send_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
-{
-	haul_send_or_drop(rx, rx->peer, pkt);
-}
-
 void fwd_drop_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 {
 	haul_drop(rx, pkts, n, HAUL_DROP_CONSUMED);

@@ -17,11 +17,23 @@ uint16_t fwd_drop_runts(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n);
 
 /* Sends a packet in a coroutine: waits while the queue is full; at max_in_flight waiting handlers,
  * packets stay in the NIC. */
-void fwd_send_packet(struct haul_rx *rx, struct rte_mbuf *pkt);
+static inline void fwd_send_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
+{
+	haul_send_or_drop(rx, rx->peer, pkt);
+}
 
 /* Handlers that drop what they receive. */
 void fwd_drop_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n);
 void fwd_drop_packet(struct haul_rx *rx, struct rte_mbuf *pkt);
+
+static inline __attribute__((always_inline)) void fwd_prefetch(struct rte_mbuf **pkts, uint16_t n)
+{
+	unsigned i;
+
+#pragma GCC unroll 4
+	for (i = 0; i < n; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], void *));
+}
 
 /* Prefetches all headers, so that cache misses overlap, and drops runts. Returns the number of the
  * other packets. */

@@ -25,6 +25,8 @@ static inline bool may_be_request(const struct rte_mbuf *pkt)
 	const struct rte_ether_hdr *eth = rte_pktmbuf_mtod(pkt, void *);
 	const struct rte_ipv4_hdr *ip = (const void *)(eth + 1);
 
+	if (unlikely(!fwd_is_frame(pkt)))
+		return true; /* to be counted as malformed */
 	if (eth->ether_type == RTE_BE16(RTE_ETHER_TYPE_IPV4))
 		return pkt->data_len >= sizeof(*eth) + sizeof(*ip) &&
 			ip->next_proto_id == IPPROTO_ICMP;
@@ -91,22 +93,70 @@ static enum haul_verdict answer(struct haul_rx *rx, struct rte_mbuf *mbuf)
 	return haul_net_answer(&nif, &pkt);
 }
 
-static inline bool is_ip4_host(rte_be32_t address)
-{
-	uint8_t net = *(const uint8_t *)&address;
+/* By the first byte of an address: 1 if it may be that of a host. */
+static const uint8_t may_be_host[256] = {
+	[1 ... IN_LOOPBACKNET - 1] = 1, [IN_LOOPBACKNET + 1 ... 223] = 1};
 
-	return net != 0 && net != IN_LOOPBACKNET && net < 224;
+static inline uint64_t load(const void *at)
+{
+	uint64_t word;
+
+	memcpy(&word, at, sizeof(word));
+	return word;
+}
+
+/* Sums are of 64-bit words, with the carries: modulo 0xffff, the same as of the 16-bit words. A
+ * header is never all zero, so its checksum is right if the sum is a multiple of 0xffff. */
+static inline uint64_t sum_add(uint64_t sum, uint64_t word)
+{
+	sum += word;
+	return sum + (sum < word);
+}
+
+/* True for multiples of 0xffff: their product with its inverse modulo 2^64 is the quotient. For a
+ * remainder gcc takes three times the instructions. */
+static inline bool sum_is_right(uint64_t sum)
+{
+	const uint64_t inverse = UINT64_C(0xfffefffefffeffff);
+
+	_Static_assert(UINT64_C(0xfffefffefffeffff) * 0xffff == 1, "it is");
+	return sum * inverse <= UINT64_MAX / 0xffff;
+}
+
+/* len: at least 8. */
+static inline uint64_t sum_of(const uint8_t *at, uint32_t len)
+{
+	uint64_t sum = load(at), word = load(at + len - sizeof(word));
+	uint32_t i, before;
+
+	for (i = sizeof(word); i + sizeof(word) <= len; i += sizeof(word))
+		sum = sum_add(sum, load(at + i));
+	/* The last 0 to 7 bytes, without those before them. */
+	before = (~len & 7) * 8 + 7;
+	word = RTE_BYTE_ORDER == RTE_LITTLE_ENDIAN ? word >> 1 >> before : word << 1 << before;
+	return sum_add(sum, word);
 }
 
 /* RFC 1624. A header is never all zero, so its checksum is never 0xffff: where the fold gives that,
  * it is 0. */
-static inline rte_be16_t adjust_ttl(rte_be16_t cksum, uint8_t from, uint8_t to)
+static __attribute__((noinline)) void set_ttl(struct rte_ipv4_hdr *ip)
 {
-	rte_be16_t minus = rte_cpu_to_be_16((uint16_t)(from << 8));
-	rte_be16_t plus = rte_cpu_to_be_16((uint16_t)(to << 8));
-	uint16_t adjusted = haul_sum_fold((uint64_t)cksum + minus + (uint16_t)~plus);
+	rte_be16_t minus = rte_cpu_to_be_16((uint16_t)(ip->time_to_live << 8));
+	rte_be16_t plus = RTE_BE16(REPLY_TTL << 8);
+	uint16_t adjusted = haul_sum_fold((uint64_t)ip->hdr_checksum + minus + (uint16_t)~plus);
 
-	return adjusted == 0xffff ? 0 : adjusted;
+	ip->time_to_live = REPLY_TTL;
+	ip->hdr_checksum = adjusted == 0xffff ? 0 : adjusted;
+}
+
+/* RFC 1624: the type has become 0. */
+static inline void set_type(struct rte_icmp_hdr *icmp)
+{
+	rte_be16_t request = RTE_BE16(ICMP_ECHO << 8);
+	uint16_t cksum = (uint16_t)(icmp->icmp_cksum + request);
+
+	icmp->icmp_type = ICMP_ECHOREPLY;
+	icmp->icmp_cksum = (uint16_t)(cksum + (cksum < request)); /* the carry */
 }
 
 /*
@@ -114,77 +164,88 @@ static inline rte_be16_t adjust_ttl(rte_be16_t cksum, uint8_t from, uint8_t to)
  * host to a unicast address. Few bytes of the reply differ from those of the request. False: the
  * packet is not such a request, and is as it was.
  */
-static inline bool answer_plain(struct rte_mbuf *pkt)
+static inline __attribute__((always_inline)) bool answer_plain(struct rte_mbuf *pkt)
 {
 	struct rte_ether_hdr *eth = rte_pktmbuf_mtod(pkt, void *);
 	struct rte_ipv4_hdr *ip = (void *)(eth + 1);
 	struct rte_icmp_hdr *icmp = (void *)(ip + 1);
-	uint32_t len = pkt->data_len - sizeof(*eth), total = rte_be_to_cpu_16(ip->total_length);
-	rte_be32_t asked = ip->dst_addr;
+	const uint32_t len = pkt->data_len, least = sizeof(*eth) + sizeof(*ip) + sizeof(*icmp);
+	uint64_t to, from, word, sum, addresses, exchanged;
+	uint32_t total;
 
-	if (pkt->nb_segs != 1 || eth->ether_type != RTE_BE16(RTE_ETHER_TYPE_IPV4) ||
-		len < sizeof(*ip) + sizeof(*icmp) || ip->version_ihl != RTE_IPV4_VHL_DEF ||
-		ip->next_proto_id != IPPROTO_ICMP || total > len ||
-		total < sizeof(*ip) + sizeof(*icmp) ||
-		(ip->fragment_offset & ~RTE_BE16(RTE_IPV4_HDR_DF_FLAG)))
+	if (pkt->nb_segs != 1 || len < least)
 		return false;
-	if (icmp->icmp_type != ICMP_ECHO || !rte_is_unicast_ether_addr(&eth->dst_addr) ||
-		!rte_is_unicast_ether_addr(&eth->src_addr) ||
-		rte_is_same_ether_addr(&eth->dst_addr, &eth->src_addr) ||
-		!is_ip4_host(ip->src_addr) || !is_ip4_host(asked) || ip->src_addr == asked)
+	to = load(eth); /* and the first bytes of `from`, which is followed by the type */
+	from = load(&eth->src_addr);
+	if (eth->ether_type != RTE_BE16(RTE_ETHER_TYPE_IPV4) ||
+		((to | from) & RTE_BE64(UINT64_C(1) << 56)) ||
+		((to ^ from) & RTE_BE64(UINT64_C(0xffffffffffff0000))) == 0)
+		return false; /* a group, or the same address */
+
+	/* The version and the header's length, and no fragment, which may have the flag DF. */
+	word = load(ip);
+	if ((word & RTE_BE64(UINT64_C(0xff0000000000bfff))) !=
+			RTE_BE64((uint64_t)RTE_IPV4_VHL_DEF << 56) ||
+		ip->next_proto_id != IPPROTO_ICMP || icmp->icmp_type != ICMP_ECHO)
 		return false;
-	if (haul_sum_fold(haul_sum_bytes(ip, sizeof(*ip))) != 0xffff ||
-		haul_sum_fold(haul_sum_bytes(icmp, total - (uint32_t)sizeof(*ip))) != 0xffff)
+	total = sizeof(*eth) + rte_be_to_cpu_16(ip->total_length);
+	if (total < least || total > len)
+		return false;
+	addresses = load(&ip->src_addr);
+	exchanged = addresses >> 32 | addresses << 32;
+	if (!(may_be_host[*(uint8_t *)&ip->src_addr] & may_be_host[*(uint8_t *)&ip->dst_addr]) ||
+		exchanged == addresses)
+		return false;
+	sum = sum_add(sum_add(word, load(&ip->time_to_live)), ip->dst_addr);
+	if (!sum_is_right(sum) ||
+		!sum_is_right(sum_of((uint8_t *)icmp, total - sizeof(*eth) - sizeof(*ip))))
 		return false;
 
-	pkt->data_len = (uint16_t)(sizeof(*eth) + total); /* without padding */
-	pkt->pkt_len = pkt->data_len;
+	pkt->data_len = (uint16_t)total; /* without padding */
+	pkt->pkt_len = total;
 	fwd_swap_macs(pkt);
-	ip->dst_addr = ip->src_addr;
-	ip->src_addr = asked;
-	ip->hdr_checksum = adjust_ttl(ip->hdr_checksum, ip->time_to_live, REPLY_TTL);
-	ip->time_to_live = REPLY_TTL;
-	icmp->icmp_type = ICMP_ECHOREPLY;
-	/* RFC 1624: the type has become 0. */
-	icmp->icmp_cksum = haul_sum_fold((uint64_t)icmp->icmp_cksum + RTE_BE16(ICMP_ECHO << 8));
+	memcpy(&ip->src_addr, &exchanged, sizeof(exchanged));
+	if (unlikely(ip->time_to_live != REPLY_TTL)) /* most askers have the same */
+		set_ttl(ip);
+	set_type(icmp);
 	return true;
 }
 
-static void answer_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
-{
-	uint16_t i, replies = 0, dropped = 0;
-	struct rte_mbuf *others[FWD_BURST_MAX];
-	enum haul_verdict v;
-
-	n = fwd_frames(rx, pkts, n);
-	for (i = 0; i < n; i++) {
-		if (likely(answer_plain(pkts[i]))) {
-			pkts[replies++] = pkts[i];
-			continue;
-		}
-		if (!may_be_request(pkts[i])) {
-			others[dropped++] = pkts[i];
-			continue;
-		}
-		v = answer(rx, pkts[i]);
-		if (v == HAUL_NET_OK)
-			pkts[replies++] = pkts[i];
-		else
-			haul_drop_verdict(rx, pkts[i], v);
-	}
-	if (dropped > 0)
-		haul_drop(rx, others, dropped, HAUL_DROP_UNSUPPORTED);
-	if (replies > 0)
-		haul_tx_burst(rx->reply, pkts, replies);
-}
-
-static void answer_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
+/* Others than plain requests. False: it is dropped. */
+static __attribute__((noinline)) bool answer_or_drop(struct haul_rx *rx, struct rte_mbuf *pkt)
 {
 	enum haul_verdict v = answer(rx, pkt);
 
 	if (v != HAUL_NET_OK)
 		haul_drop_verdict(rx, pkt, v);
-	else
+	return v == HAUL_NET_OK;
+}
+
+static void answer_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	unsigned i, replies = 0, dropped = 0;
+	struct rte_mbuf *others[FWD_BURST_MAX];
+
+	fwd_prefetch(pkts, n);
+	for (i = 0; i < n; i++) {
+		struct rte_mbuf *pkt = pkts[i];
+
+		if (likely(answer_plain(pkt)))
+			pkts[replies++] = pkt;
+		else if (!may_be_request(pkt))
+			others[dropped++] = pkt;
+		else if (answer_or_drop(rx, pkt))
+			pkts[replies++] = pkt;
+	}
+	if (dropped > 0)
+		haul_drop(rx, others, (uint16_t)dropped, HAUL_DROP_UNSUPPORTED);
+	if (replies > 0)
+		haul_tx_burst(rx->reply, pkts, (uint16_t)replies);
+}
+
+static void answer_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
+{
+	if (likely(answer_plain(pkt)) || answer_or_drop(rx, pkt))
 		haul_send_or_drop(rx, rx->reply, pkt);
 }
 

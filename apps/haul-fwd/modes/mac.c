@@ -59,6 +59,11 @@ static void io_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 	haul_tx_burst(rx->peer, pkts, n);
 }
 
+static void io_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
+{
+	fwd_send_packet(rx, pkt);
+}
+
 static void mac_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 {
 	edit_burst(rx, pkts, n, set_macs);
@@ -79,7 +84,7 @@ static void macswap_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
 	edit_packet(rx, pkt, swap_macs);
 }
 
-const struct fwd_mode_ops fwd_mode_io = {.burst = io_burst, .packet = fwd_send_packet};
+const struct fwd_mode_ops fwd_mode_io = {.burst = io_burst, .packet = io_packet};
 const struct fwd_mode_ops fwd_mode_mac = {.burst = mac_burst, .packet = mac_packet, .reads = true};
 const struct fwd_mode_ops fwd_mode_macswap = {
 	.burst = macswap_burst, .packet = macswap_packet, .reads = true};
