@@ -10,6 +10,7 @@
 
 /* Between attempts while the pool is empty. */
 #define NO_BUFFER_PAUSE (100 * HAUL_US)
+#define FRAMES 32 /* made at a time */
 
 struct generator {
 	struct haul_txq *txq;
@@ -18,22 +19,27 @@ struct generator {
 	uint64_t left;
 };
 
-/* Returns 0 or -ECANCELED. */
-static int send_one(struct generator *g)
+/* Makes some frames at a time, and sends them one by one. Returns 0 or -ECANCELED. */
+static int send_some(struct generator *g)
 {
-	struct rte_mbuf *pkt = rte_pktmbuf_alloc(g->fwd->pool);
-	int err;
+	struct rte_mbuf *pkts[FRAMES];
+	uint16_t n = (uint16_t)RTE_MIN(g->left, (uint64_t)FRAMES);
+	int err = 0;
 
-	if (!pkt || !fwd_txonly_fill(g->fwd, g->port, g->carrier, pkt)) {
-		rte_pktmbuf_free(pkt);
+	n = fwd_txonly_make(g->fwd, g->port, g->carrier, pkts, n);
+	if (n == 0) /* few buffers are left, or none */
+		n = fwd_txonly_make(g->fwd, g->port, g->carrier, pkts, 1);
+	if (n == 0)
 		return haul_sleep(NO_BUFFER_PAUSE);
+	fwd_vlan_mark(g->port, pkts, n);
+	for (uint16_t i = 0; i < n; i++) {
+		err = haul_send(g->txq, pkts[i]);
+		if (err) {
+			rte_pktmbuf_free_bulk(pkts + i, n - i);
+			break;
+		}
 	}
-	fwd_vlan_mark(g->port, &pkt, 1);
-	err = haul_send(g->txq, pkt);
-	if (err)
-		rte_pktmbuf_free(pkt);
-	else
-		g->left--;
+	g->left -= n;
 	return err;
 }
 
@@ -41,7 +47,7 @@ static void *generate(void *arg)
 {
 	struct generator *g = arg;
 
-	while (g->left > 0 && send_one(g) == 0)
+	while (g->left > 0 && send_some(g) == 0)
 		;
 	free(g);
 	return NULL;

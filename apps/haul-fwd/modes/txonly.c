@@ -68,32 +68,36 @@ static __attribute__((noinline)) bool finish(
 	return segments.count == 0 || split(fwd->pool, pkt);
 }
 
-bool fwd_txonly_fill(const struct fwd *fwd, unsigned port, unsigned carrier, struct rte_mbuf *pkt)
+/* finishes: as the options of txonly say. */
+static inline __attribute__((always_inline)) uint16_t make(const struct fwd *fwd, unsigned port,
+	unsigned carrier, struct rte_mbuf **pkts, uint16_t n, bool finishes)
 {
 	const struct frame_shape *shape = &fwd->ports[port].shape;
-
-	frame_fill(shape, pkt, fwd_next_flow(&fwd->carriers[carrier], shape->flows));
-	return likely(is_simple) || fwd->mode != &fwd_mode_txonly || finish(fwd, carrier, pkt);
-}
-
-static uint16_t txonly_source(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
-{
-	const struct fwd *fwd = rx->arg;
-	const struct frame_shape *shape = &fwd->ports[rx->port].shape;
-	struct fwd_carrier *carrier = &fwd->carriers[rx->carrier];
+	struct fwd_carrier *c = &fwd->carriers[carrier];
 	uint16_t i;
 
 	if (rte_pktmbuf_alloc_bulk(fwd->pool, pkts, n) != 0)
 		return 0;
 	for (i = 0; i < n; i++)
-		frame_fill(shape, pkts[i], fwd_next_flow(carrier, shape->flows));
-	for (i = 0; unlikely(!is_simple) && i < n; i++) {
-		if (!finish(fwd, rx->carrier, pkts[i])) {
+		frame_fill(shape, pkts[i], fwd_next_flow(c, shape->flows));
+	for (i = 0; unlikely(finishes) && i < n; i++) {
+		if (!finish(fwd, carrier, pkts[i])) {
 			rte_pktmbuf_free_bulk(pkts + i, n - i);
 			return i;
 		}
 	}
 	return n;
+}
+
+uint16_t fwd_txonly_make(
+	const struct fwd *fwd, unsigned port, unsigned carrier, struct rte_mbuf **pkts, uint16_t n)
+{
+	return make(fwd, port, carrier, pkts, n, !is_simple && fwd->mode == &fwd_mode_txonly);
+}
+
+static uint16_t txonly_source(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	return make(rx->arg, rx->port, rx->carrier, pkts, n, !is_simple);
 }
 
 /* Parses --txpkts into segments. Returns NULL, or what is wrong. */

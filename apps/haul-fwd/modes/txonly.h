@@ -5,8 +5,10 @@
 
 #include "../mode.h"
 
-/* Writes the carrier's next frame into pkt, a new buffer from the pool, to which it may append
- * others. Returns false if the pool has none left. On that carrier. */
-bool fwd_txonly_fill(const struct fwd *fwd, unsigned port, unsigned carrier, struct rte_mbuf *pkt);
+/* Makes the carrier's next n frames, in new buffers from the pool. Returns their number: 0 if the
+ * pool has fewer buffers left, or less than n if their further segments found none. On that
+ * carrier. */
+uint16_t fwd_txonly_make(
+	const struct fwd *fwd, unsigned port, unsigned carrier, struct rte_mbuf **pkts, uint16_t n);
 
 #endif
