@@ -58,8 +58,6 @@ MUTATIONS = [
      'hauli_at_once_pauses(c); hauli_ready_soon', 'hauli_at_once_pauses(c);\n\thauli_ready'),
     ('unit/at_once', 'lib/sched/state/self.c', 'one that others know runs the next object',
      'if (me) hauli_at_once_pauses(hauli_here());', ''),
-    ('unit/at_once', 'lib/sched/steal/stolen.c', 'a pin reaches the next object',
-     'hauli_at_once_pauses(c); me->pinned', 'me->pinned'),
     ('unit/at_once', 'lib/sched/run/round.c', 'the loop does not see that one has waited',
      'if (!steals && hauli_unlikely(c->spawn.at_once.coro != NULL))', 'if (0)'),
     ('unit/records_stack', 'lib/sched/spawn/spawn_records.c',

@@ -47,10 +47,10 @@ void haul_pin(void)
 	struct haul_coro *me = c->current;
 
 	HAUL_MISUSE_IF(is_nobody(me), OUTSIDE);
-	hauli_at_once_pauses(c);
+	if (!hauli_steals(c))
+		return; /* nobody steals it in any case */
 	me->pinned |= HAULI_PINNED_BY_CALL;
-	if (hauli_steals(c))
-		hauli_u8_shared_set_bits(&me->flags, HAULI_FLAG_KEPT);
+	hauli_u8_shared_set_bits(&me->flags, HAULI_FLAG_KEPT);
 	hauli_go_on_at_home(c, me);
 }
 
