@@ -47,6 +47,16 @@ const char *haul_io_drop_name(const struct haul_io *io, enum haul_drop reason)
 	return io->opts.drop_names[reason - HAUL_DROP_OWN];
 }
 
+/* Where handlers may be stolen. */
+static __attribute__((noinline)) void count_anywhere(
+	struct hauli_rxq *r, uint16_t n, enum haul_drop reason)
+{
+	if (hauli_rxq_is_remote(r))
+		hauli_u64_shared_add(&r->remote_dropped[reason], n);
+	else
+		hauli_counter_add(&r->dropped[reason], n);
+}
+
 void haul_drop(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n, enum haul_drop reason)
 {
 	struct hauli_rxq *r = hauli_rxq_of(rx);
@@ -55,10 +65,10 @@ void haul_drop(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n, enum haul
 	HAUL_MISUSE_IF(
 		(unsigned)reason >= HAUL_DROP_REASONS, "there is no such reason: %u", reason);
 	hauli_pkts_give(pkts, n, "haul_drop");
-	if (hauli_rxq_is_remote(r))
-		hauli_u64_shared_add(&r->remote_dropped[reason], n);
-	else
+	if (hauli_likely(!r->home))
 		hauli_counter_add(&r->dropped[reason], n);
+	else
+		count_anywhere(r, n, reason);
 	hauli_pkts_free(pkts, n);
 }
 

@@ -50,11 +50,27 @@ static inline struct rte_mbuf *hauli_pkt_of(struct hauli_node *node)
 	return (struct rte_mbuf *)((char *)node - hauli_pkt_at);
 }
 
+static __attribute__((noinline, unused)) void hauli_pkt_free_any(struct rte_mbuf *pkt)
+{
+	rte_pktmbuf_free(pkt);
+}
+
+/* As rte_pktmbuf_free(), in half of the instructions for a packet in one buffer that has no other
+ * user. */
+static inline void hauli_pkt_free(struct rte_mbuf *pkt)
+{
+	if (hauli_likely(rte_mbuf_refcnt_read(pkt) == 1 && RTE_MBUF_DIRECT(pkt) &&
+		    pkt->nb_segs == 1 && !pkt->next))
+		rte_mbuf_raw_free(pkt);
+	else
+		hauli_pkt_free_any(pkt);
+}
+
 /* Frees packets. DPDK's function for many costs twice as much for one as that for one. */
 static inline void hauli_pkts_free(struct rte_mbuf **pkts, unsigned n)
 {
 	if (n == 1)
-		rte_pktmbuf_free(pkts[0]);
+		hauli_pkt_free(pkts[0]);
 	else
 		rte_pktmbuf_free_bulk(pkts, n);
 }

@@ -3,6 +3,7 @@
  * packets of one queue at the same time, and its home drops others. */
 #include <rte_mbuf.h>
 
+#define rte_mbuf_raw_free(pkt) ((void)(pkt))
 #define rte_pktmbuf_free(pkt) ((void)(pkt))
 #define rte_pktmbuf_free_bulk(pkts, n) ((void)(pkts))
 #include "io/ledger.c"
@@ -12,6 +13,7 @@
 static struct {
 	struct hauli_rxq r;
 	struct haul_carrier *home;
+	struct rte_mbuf pkts[3]; /* by thread */
 } m;
 
 /* Thread 0 is the home. */
@@ -23,11 +25,14 @@ struct haul_carrier *haul_carrier_self(void)
 static void init(void)
 {
 	m.r.home = (struct haul_carrier *)&m.home;
+	for (unsigned i = 0; i < 3; i++)
+		m.pkts[i].refcnt = 2; /* others use it, too */
 }
 
 static void drops(uint16_t n)
 {
-	struct rte_mbuf *pkts[4] = {NULL};
+	struct rte_mbuf *mine = &m.pkts[model_thread()];
+	struct rte_mbuf *pkts[4] = {mine, mine, mine, mine};
 
 	haul_drop(&m.r.rx, pkts, n, HAUL_DROP_MALFORMED);
 }
