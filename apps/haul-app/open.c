@@ -4,16 +4,21 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <haul-dpdk/eal.h>
 #include <haul-dpdk/pool.h>
+#include <rte_errno.h>
+#include <rte_mbuf.h>
 
 #include "process/input.h"
 #include "process/say.h"
 #include "process/signals.h"
 
 #define MUCH_MB 2048 /* from here on the user is told how much */
+#define NATIVE_CACHE 256 /* of each carrier, as in haul's pools */
+#define PAGE 4096
 #define IN_FLIGHT 8192 /* packets held by handlers, all carriers, in a pool of default size */
 
 static int make_plan(struct hauli_app *a)
@@ -86,6 +91,8 @@ static int start_eal(struct hauli_app *a)
 	hauli_app_signals_phase(HAULI_APP_PHASE_STARTS, "starting DPDK", "");
 	choose_pool_size(a);
 	opts.mem_mb = haul_pool_mem_mb_for((unsigned)a->mbufs, longest_frame(a)) + a->hooks->mem_mb;
+	if (a->mp_alloc == HAULI_MP_ALLOC_NATIVE)
+		opts.mem_mb += (unsigned)(a->mbufs * PAGE >> 20); /* the ends of pages */
 	note_memory(a, opts.mem_mb);
 	err = haul_eal_init(&opts, errbuf, sizeof(errbuf));
 	if (err)
@@ -217,13 +224,31 @@ static int start_carriers(struct hauli_app *a)
 	return hauli_app_fail(a, err, line);
 }
 
+/* As dpdk-testpmd makes its pool. */
+static struct rte_mempool *make_native_pool(
+	const struct hauli_app *a, unsigned frame, char *errbuf, size_t errlen)
+{
+	unsigned room = RTE_PKTMBUF_HEADROOM +
+		RTE_MAX(frame, (unsigned)RTE_MBUF_DEFAULT_BUF_SIZE - RTE_PKTMBUF_HEADROOM);
+	struct rte_mempool *pool = rte_pktmbuf_pool_create(
+		"native", (unsigned)a->mbufs, NATIVE_CACHE, 0, (uint16_t)room, SOCKET_ID_ANY);
+
+	if (!pool)
+		snprintf(errbuf, errlen, "no memory for %u packet buffers (%s); use fewer",
+			(unsigned)a->mbufs, rte_strerror(rte_errno));
+	return pool;
+}
+
 static int make_pool(struct hauli_app *a)
 {
 	char errbuf[256];
 
 	hauli_app_signals_phase(HAULI_APP_PHASE_STARTS, "making packet buffers", "");
-	a->pub.pool =
-		haul_pool_create_for((unsigned)a->mbufs, longest_frame(a), errbuf, sizeof(errbuf));
+	if (a->mp_alloc == HAULI_MP_ALLOC_NATIVE)
+		a->pub.pool = make_native_pool(a, longest_frame(a), errbuf, sizeof(errbuf));
+	else
+		a->pub.pool = haul_pool_create_for(
+			(unsigned)a->mbufs, longest_frame(a), errbuf, sizeof(errbuf));
 	return a->pub.pool ? HAUL_APP_DONE : hauli_app_fail(a, -ENOMEM, errbuf);
 }
 

@@ -66,6 +66,11 @@ static const struct haul_app_option options[] = {
 		"descriptors of a transmit queue"},
 	{"--mbufs", "N", HAUL_APP_NUMBER, &hauli_app_state.mbufs, 512, 16 << 20,
 		"as many as needed", "number of packet buffers in the pool"},
+	{"--mp-alloc", HAULI_MP_ALLOC_NAMES, HAUL_APP_CHOICE, &hauli_app_state.mp_alloc,
+		.help = "memory of packet buffers:\n"
+			"packed: one after the other;\n"
+			"native: as rte_pktmbuf_pool_create() and dpdk-testpmd lay them out: in "
+			"ordinary pages, each has a page; not for AF_XDP"},
 	{"--stack-size", "BYTES", HAUL_APP_NUMBER, &hauli_app_state.stack_size, 4096,
 		HAUL_STACK_MAX, NULL, "stack size of a coroutine"},
 	{"--stack-marks", NULL, HAUL_APP_FLAG, &hauli_app_state.stack_marks,

@@ -40,7 +40,6 @@ const struct haul_app_alias fwd_testpmd_names[] = {
 	{"--portlist", NULL, ALL_PORTS},
 	{"--mbuf-size", NULL, POOL},
 	{"--mbcache", NULL, POOL},
-	{"--mp-alloc", NULL, POOL},
 	{"--mp-anon", NULL, POOL},
 	{"--no-iova-contig", NULL, POOL},
 	{"--mlockall", NULL, TESTPMD},

@@ -37,6 +37,8 @@ WRONG = [  # arguments, a part of the line
     (["--port", "null:", "--rxd", "0"], "1 to 32768"),
     (["--port", "null:", "--txd", "65536"], "1 to 32768"),
     (["--port", "null:", "--mbufs", "7"], "512 to"),
+    (["--port", "null:", "--mp-alloc", "anon"], "packed|native"),
+    (["--port", "null:", "--count-bytes", "yes"], "auto|on|off"),
     (["--port", "null:", "--stack-size", "100"], "4096 to 2088960"),
     (["--port", "null:", "--stack-size", "2088961"], "4096 to 2088960"),
     (["--port", "null:", "--size", "1519"], "64 to 1518"),
@@ -76,6 +78,9 @@ with tempfile.TemporaryDirectory() as d:
                     "--verbose")
     tap.ok(r.rc == 0 and r.json["ports"][0]["spec"].endswith(",secret=***") and
            "hunter2" not in r.out + r.err, "a secret is not shown", r)
+for layout in "packed", "native":
+    r = fwd.figures("--port", "null:", "--mp-alloc", layout, "--mtu", 3000, "--packets", 1000)
+    tap.ok(r.rc == 0 and r.total("rx_packets") >= 1000, f"--mp-alloc {layout}", r)
 r = fwd.run("--version")
 tap.ok(r.rc == 0 and r.out.startswith("haul-fwd ") and r.out.count("\n") == 1, "--version", r)
 tap.done()

@@ -11,6 +11,8 @@
 #define HAULI_STEAL_NAMES "off|cluster|global"
 #define HAULI_ORDER_NAMES "flow|any"
 #define HAULI_SPREAD_NAMES "packets|all|off"
+#define HAULI_MP_ALLOC_NAMES "packed|native"
+enum hauli_app_mp_alloc { HAULI_MP_ALLOC_PACKED, HAULI_MP_ALLOC_NATIVE };
 
 #define HAULI_APP_STOP_TIMEOUT HAUL_S /* for handlers to end by themselves */
 
@@ -28,6 +30,7 @@ struct hauli_app {
 	uint64_t rx_ring;
 	uint64_t tx_ring;
 	uint64_t mbufs;
+	unsigned mp_alloc; /* HAULI_MP_ALLOC_NAMES */
 	uint64_t stack_size;
 	bool stack_marks;
 	uint64_t poll_interval; /* ns; 0: the default */
