@@ -18,19 +18,22 @@ FLOWS = 64
 
 class Mode:
     """way: "both": what comes back to the generator counts; "in": what the forwarder receives;
-    "out": what it sends, to a sink. pings: it answers only ICMP echo requests."""
+    "out": what it sends, to a sink. pings: it answers only ICMP echo requests. reads: haul-fwd
+    counts the bytes of packets in this mode, unless it is told not to."""
 
-    def __init__(self, name, what, way="both", pings=False, heavy=False, testpmd=(), haul=()):
+    def __init__(self, name, what, way="both", pings=False, reads=True, heavy=False, testpmd=(),
+                 haul=()):
         self.name = name
         self.what = what
         self.way = way
         self.pings = pings
+        self.reads = reads
         self.heavy = heavy  # many instructions per packet: fewer packets are counted
         self.options = {"testpmd": list(testpmd), "haul": list(haul)}
 
 
 MODES = {mode.name: mode for mode in [
-    Mode("io", "frames sent unchanged"),
+    Mode("io", "frames sent unchanged", reads=False),
     Mode("mac", "frames sent with new addresses"),
     Mode("macswap", "frames sent with their addresses exchanged"),
     Mode("rxonly", "frames received and dropped", way="in"),
@@ -41,7 +44,7 @@ MODES = {mode.name: mode for mode in [
     Mode("5tswap", "frames sent with addresses and ports exchanged", heavy=True),
     # testpmd takes the number of cache lines for the number of bytes, and so writes to the first
     # 64th of its memory; its compiler may leave out reads, as their values are not used.
-    Mode("noisy", "frames sent after 2 writes to 1 MiB of memory", heavy=True,
+    Mode("noisy", "frames sent after 2 writes to 1 MiB of memory", reads=False, heavy=True,
          testpmd=["--noisy-lkup-memory=64", "--noisy-lkup-num-writes=2"],
          haul=["--noisy-lkup-memory", "1", "--noisy-lkup-num-writes", "2"]),
 ]}

@@ -44,11 +44,18 @@ bool fwd_mode_has_source(struct fwd_run run)
 	return source_of(run);
 }
 
+static bool counts_bytes(struct fwd_run run)
+{
+	if (run.count_bytes == FWD_COUNT_BYTES_AUTO)
+		return modes[run.mode]->reads;
+	return run.count_bytes == FWD_COUNT_BYTES_ON;
+}
+
 void fwd_mode_set(struct haul_io_opts *io, struct fwd_run run)
 {
 	const struct fwd_mode_ops *ops = modes[run.mode];
 
-	io->count_bytes = ops->reads;
+	io->count_bytes = counts_bytes(run);
 	io->on_packet = run.coroutine ? ops->packet : NULL;
 	io->on_burst = run.coroutine ? NULL : ops->burst;
 	io->source = source_of(run);

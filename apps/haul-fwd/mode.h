@@ -51,10 +51,15 @@ enum fwd_mode {
 
 struct fwd;
 
+/* Who counts the bytes of packets: haul, or the PMD. auto: haul if the mode reads packets. */
+#define FWD_COUNT_BYTES_NAMES "auto|on|off"
+enum fwd_count_bytes { FWD_COUNT_BYTES_AUTO, FWD_COUNT_BYTES_ON, FWD_COUNT_BYTES_OFF };
+
 /* What the pollers do from one start to the next (run.h). */
 struct fwd_run {
 	enum fwd_mode mode;
 	bool coroutine; /* handles each packet; else a function each burst */
+	enum fwd_count_bytes count_bytes;
 };
 
 /* What a mode consists of. */

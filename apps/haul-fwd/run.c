@@ -4,7 +4,7 @@
 #include "modes/options.h"
 #include "prompt_options.h"
 
-static unsigned mode, coroutine;
+static unsigned mode, coroutine, count_bytes;
 static struct fwd_run at_start;
 
 const struct haul_app_option fwd_run_options[] = {
@@ -13,12 +13,19 @@ const struct haul_app_option fwd_run_options[] = {
 	{"--handler", "burst|coroutine", HAUL_APP_CHOICE, &coroutine,
 		.help = "handle packets by a function call per burst, or by a coroutine per "
 			"packet"},
+	{"--count-bytes", FWD_COUNT_BYTES_NAMES, HAUL_APP_CHOICE, &count_bytes,
+		.help = "count the bytes of each packet, some 8 instructions; off: figures of "
+			"bytes "
+			"are those of the PMD, if it has any (null and ring have none); auto: on "
+			"in modes that read each packet. dpdk-testpmd counts none"},
 	{0},
 };
 
 struct fwd_run fwd_run_next(void)
 {
-	return (struct fwd_run){.mode = (enum fwd_mode)mode, .coroutine = coroutine};
+	return (struct fwd_run){.mode = (enum fwd_mode)mode,
+		.coroutine = coroutine,
+		.count_bytes = (enum fwd_count_bytes)count_bytes};
 }
 
 struct fwd_run fwd_run_parsed(void)

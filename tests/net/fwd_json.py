@@ -71,6 +71,14 @@ for carriers, handler, mode in netns.some(CARRIERS, HANDLERS,
         started = sum(c["slices"] for c in r.json["carriers"])
         tap.ok(started >= rx and sum(c["spawned"] for c in r.json["carriers"]) >= rx,
                f"{name}: a coroutine for each packet", r)
+# A ring port counts no bytes by itself.
+for mode, counts in netns.some(("io", "macswap"), ("auto", "on", "off")):
+    r = fwd.figures("--port", "ring:", "--tx-first", 1, "--mode", mode, "--count-bytes", counts,
+                    "--carriers", 1, "--packets", 2000)
+    counted = counts == "on" or (counts == "auto" and mode == "macswap")
+    tap.ok(r.rc == 0 and r.port(0)["bytes_known"] == counted and
+           r.port(0)["rx_bytes"] == counted * 64 * r.port(0)["rx_packets"],
+           f"{mode}: --count-bytes {counts}", r)
 # The first packets circulate; at the end all of them are back in the pool.
 for turn, carriers in enumerate(CARRIERS):
     for handler in netns.share(HANDLERS, turn):

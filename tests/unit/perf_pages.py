@@ -55,15 +55,15 @@ def test_commands(tap, perf):
     case = next(c for c in perf.CASES if c.name == "fwd/memif/io/1")
     with case.ports.place(case.mode) as place:
         for huge in 0, 300:
-            ours = perf.Side("haul", "haul-fwd", "burst").command(case, place, cpus, huge)
-            theirs = perf.Side("testpmd", "dpdk-testpmd").command(case, place, cpus, huge)
+            ours = perf.Side("haul-fwd", "burst").command(case, place, cpus, huge)
+            theirs = perf.Side("dpdk-testpmd").command(case, place, cpus, huge)
             tap.ok(("--no-huge" in ours, "--no-huge" in theirs) == (not huge, not huge),
                    f"{huge} MB: both sides have huge pages, or neither", f"{ours}\n{theirs}")
             tap.ok(theirs[theirs.index("-m") + 1] == str(huge or fwd.MEMORY_MB),
                    f"{huge} MB: testpmd takes no more than its share", theirs)
 
 
-def measured(perf, have, fails):
+def measured(perf, have, fails, no_huge=False):
     """(the megabytes of all tries, the result, what was said) if huge pages fail or do not."""
     tries = []
 
@@ -78,18 +78,33 @@ def measured(perf, have, fails):
     said = io.StringIO()
     with contextlib.redirect_stderr(said):
         found = perf.measure(types.SimpleNamespace(name="memif"), [],
-                             types.SimpleNamespace(instructions=False))
+                             types.SimpleNamespace(instructions=False, no_huge=no_huge))
     return tries, found, said.getvalue()
 
 
 def test_choosing(tap, perf):
     tap.ok(measured(perf, 0, True)[:2] == ([0], 0), "no huge pages: none are tried")
     tap.ok(measured(perf, 255, True)[:2] == ([0], 0), "too few: none are tried")
+    tap.ok(measured(perf, 600, False, True)[:2] == ([0], 0), "--no-huge: none are tried")
     tap.ok(measured(perf, 600, False) == ([300], 300, ""), "a few: each gets half")
     tries, found, said = measured(perf, 600, True)
     tap.ok((tries, found) == ([300, 0], 0) and "Cannot allocate memory" in said and
            "again without huge pages" in said,
            "a program does not get them: all is measured again without", said)
+
+
+def test_sides(tap, perf):
+    """Bytes are counted beside the same work only in modes that read packets; a pool laid out as
+    testpmd's is another one only without huge pages."""
+    for name, instructions, huge, wanted in (
+            ("null/macswap", False, 300, "SB"), ("null/macswap", False, 0, "SBN"),
+            ("null/macswap", True, 0, "SB"), ("null/io", False, 0, "SN"),
+            ("null/io", True, 0, "S"), ("afxdp/mac", False, 0, "SB")):
+        case = next(c for c in perf.CASES if c.name == f"fwd/{name}/1")
+        got = "".join(letter for letter, variant in
+                      (("S", perf.SAME), ("B", perf.BYTES), ("N", perf.NATIVE))
+                      if perf.Side("haul-fwd", "burst", variant).differs(case, instructions, huge))
+        tap.ok(got == wanted, f"{name}: {'instructions' if instructions else huge}: {wanted}", got)
 
 
 def test_refusal(tap):
@@ -112,6 +127,7 @@ def main():
     test_counting(tap)
     test_sharing(tap)
     test_commands(tap, perf)
+    test_sides(tap, perf)
     test_refusal(tap)
     test_choosing(tap, perf)
     tap.done()
