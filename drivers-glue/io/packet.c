@@ -8,7 +8,7 @@
 
 /* A coroutine gets one pointer: to this field of the packet, which leads to the queue, so nothing
  * is allocated. A private area instead of the field would touch a third cache line. */
-int hauli_pkt_at = -1;
+ptrdiff_t hauli_pkt_at = -1;
 
 /* What -Dchecks=true writes into packets. */
 static int init_checks(void)

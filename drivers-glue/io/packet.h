@@ -16,7 +16,7 @@ union hauli_pkt {
 	struct hauli_record record; /* its prototype is in a struct hauli_rxq */
 	struct hauli_node node;
 };
-extern __attribute__((visibility("hidden"))) int hauli_pkt_at; /* offset of the field */
+extern __attribute__((visibility("hidden"))) ptrdiff_t hauli_pkt_at; /* offset of the field */
 
 static inline struct hauli_record *hauli_pkt_record(struct rte_mbuf *pkt)
 {

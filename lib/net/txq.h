@@ -4,7 +4,7 @@
  * carrier's coroutines, oldest first, until the carrier's poller passes them to the NIC. Coroutines
  * that find it full wait in line, each with its packet, and are served in order as room appears.
  * Only the queue's carrier accesses a queue; other threads read the counters and the constants, and
- * a remote coroutine reads `end` (hauli_txq_has_fast_room()).
+ * a remote coroutine reads `end` (hauli_txq_end()).
  *
  * The packets are contiguous, so a poller can pass them to a burst call as they are.
  */
@@ -87,33 +87,34 @@ static inline struct rte_mbuf **hauli_txq_peek(struct haul_txq *txq)
  * taken. */
 uint32_t hauli_txq_put(struct haul_txq *txq, struct rte_mbuf **pkts, uint32_t n);
 
-/*
- * False: there is no room, or the fast path does not apply. One comparison for both, since fast_end
- * is 0 where coroutines may be stolen, or packets are stamped. A remote coroutine then reads `end`
- * while its home writes it; the result is false whatever it reads.
- */
-HAULI_MAY_RACE static inline bool hauli_txq_has_fast_room(const struct haul_txq *txq)
+/* A remote coroutine reads `end` while its home writes it. */
+HAULI_MAY_RACE static inline uint32_t hauli_txq_end(const struct haul_txq *txq)
 {
 	HAULI_RACES(txq);
-	return txq->end < txq->fast_end;
+	return txq->end;
 }
 
-/* The same where coroutines may be stolen. True for a coroutine at home, if no coroutine of this
- * home with an order key can be remote. */
-static inline bool hauli_txq_has_room_at_home(const struct haul_txq *txq)
+/* True for a coroutine at home, if no coroutine of this home with an order key can be remote. */
+static inline bool hauli_txq_is_at_home(const struct haul_txq *txq)
 {
 	const struct haul_carrier *c = hauli_here();
 
-	return c == txq->carrier && txq->end < txq->home_end && !hauli_order_any_remote(c);
+	return c == txq->carrier && !hauli_order_any_remote(c);
 }
 
-/* True: the packet is sent. */
+/*
+ * True: the packet is sent. False: there is no room, or the fast path does not apply. One
+ * comparison for both, since fast_end is 0 where coroutines may be stolen, or packets are stamped.
+ * A remote coroutine gets false whatever it reads as `end`.
+ */
 static inline bool hauli_txq_send_fast(struct haul_txq *txq, struct rte_mbuf *pkt)
 {
-	if (!hauli_txq_has_fast_room(txq) && !hauli_txq_has_room_at_home(txq))
+	uint32_t end = hauli_txq_end(txq);
+
+	if (end >= txq->fast_end && (end >= txq->home_end || !hauli_txq_is_at_home(txq)))
 		return false;
-	txq->pkts[txq->end] = pkt;
-	txq->end++;
+	txq->pkts[end] = pkt;
+	txq->end = end + 1;
 	*txq->pending = true;
 	return true;
 }
