@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/cacheline.h"
@@ -90,6 +91,15 @@ static inline uint32_t hauli_ring_head(const struct hauli_ring *r)
 	return atomic_load_explicit(&r->head, memory_order_relaxed /* own */);
 }
 
+/* The slot of an index. By bytes, or gcc adds the offset of the slots to the index first, by an
+ * instruction of its own. */
+static inline hauli_ring_slot *hauli_ring_slot_at(struct hauli_ring *r, uint32_t index)
+{
+	size_t at = index % HAULI_RING_SIZE * sizeof(hauli_ring_slot);
+
+	return (hauli_ring_slot *)((char *)r + at + offsetof(struct hauli_ring, slots));
+}
+
 /* Owner. False: the ring is full. */
 static inline bool hauli_ring_push(struct hauli_ring *r, void *item)
 {
@@ -98,8 +108,8 @@ static inline bool hauli_ring_push(struct hauli_ring *r, void *item)
 
 	if (hauli_unlikely(tail - head == HAULI_RING_SIZE))
 		return false;
-	atomic_store_explicit(&r->slots[tail % HAULI_RING_SIZE], item,
-		memory_order_relaxed /* published by ring.E1 */);
+	atomic_store_explicit(
+		hauli_ring_slot_at(r, tail), item, memory_order_relaxed /* published by ring.E1 */);
 	atomic_store_explicit(&r->tail, tail + 1, memory_order_release /* ring.E1:R */);
 	return true;
 }
@@ -124,7 +134,7 @@ static inline hauli_ring_slot *hauli_ring_first(struct hauli_ring *r)
 {
 	uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed /* own */);
 
-	return &r->slots[tail % HAULI_RING_SIZE];
+	return hauli_ring_slot_at(r, tail);
 }
 
 static inline hauli_ring_slot *hauli_ring_slots(struct hauli_ring *r)
@@ -154,7 +164,7 @@ static inline bool hauli_ring_push_front(struct hauli_ring *r, void *item)
 
 	if (hauli_unlikely(tail - head == HAULI_RING_SIZE))
 		return false;
-	atomic_store_explicit(&r->slots[(head - 1) % HAULI_RING_SIZE], item,
+	atomic_store_explicit(hauli_ring_slot_at(r, head - 1), item,
 		memory_order_relaxed /* published by ring.E1 */);
 	atomic_store_explicit(&r->head, head - 1, memory_order_release /* ring.E1:R */);
 	atomic_store_explicit(&r->claim, head - 1, memory_order_release /* ring.E3:R */);
@@ -284,12 +294,11 @@ static inline void *hauli_ring_pop(struct hauli_ring *r, struct hauli_ring_ahead
 		ahead->many = tail - head > HAULI_RING_FEW;
 	if (ahead && ahead->many) {
 		ahead->second = atomic_load_explicit(
-			&r->slots[(head + 1) % HAULI_RING_SIZE], memory_order_relaxed /* a hint */);
+			hauli_ring_slot_at(r, head + 1), memory_order_relaxed /* a hint */);
 		ahead->fourth = atomic_load_explicit(
-			&r->slots[(head + 3) % HAULI_RING_SIZE], memory_order_relaxed /* a hint */);
+			hauli_ring_slot_at(r, head + 3), memory_order_relaxed /* a hint */);
 	}
-	item = atomic_load_explicit(
-		&r->slots[head % HAULI_RING_SIZE], memory_order_relaxed /* own */);
+	item = atomic_load_explicit(hauli_ring_slot_at(r, head), memory_order_relaxed /* own */);
 	if (!item)
 		__builtin_unreachable();
 	return item;
@@ -306,8 +315,7 @@ static inline void *hauli_ring_pop_unshared(struct hauli_ring *r)
 	if (hauli_unlikely(tail == head) || hauli_unlikely((int32_t)(limit - head) <= 0))
 		return NULL;
 	atomic_store_explicit(&r->head, head + 1, memory_order_relaxed /* own */);
-	item = atomic_load_explicit(
-		&r->slots[head % HAULI_RING_SIZE], memory_order_relaxed /* own */);
+	item = atomic_load_explicit(hauli_ring_slot_at(r, head), memory_order_relaxed /* own */);
 	if (!item)
 		__builtin_unreachable();
 	return item;

@@ -7,9 +7,8 @@
  * spawner gets its struct haul_coro at the same time, in the same ways. Where carriers steal, such
  * a record is always a detached coroutine that thieves may take.
  *
- * The queue holds pointers. A pointer to a record has the top bit set, which is clear in all
- * addresses of a program. So one compare with 0 tells records (negative) and the end of a batch
- * (NULL) from coroutines that have begun.
+ * The queue holds pointers. A pointer to a record has the lowest bit set, which costs nothing to
+ * remove: it is part of the displacement where a field of the record is read.
  */
 #ifndef HAULI_SCHED_STATE_ENTRY_H
 #define HAULI_SCHED_STATE_ENTRY_H
@@ -34,11 +33,11 @@ struct hauli_prototype {
 
 struct hauli_entry; /* never defined: only a pointer, perhaps with that bit */
 
-#define HAULI_ENTRY_RECORD (UINT64_C(1) << 63)
+#define HAULI_ENTRY_RECORD ((uintptr_t)1)
 
 static inline struct hauli_entry *hauli_entry_of(struct hauli_record *r)
 {
-	return (struct hauli_entry *)((uintptr_t)r | HAULI_ENTRY_RECORD);
+	return (struct hauli_entry *)((uintptr_t)r + HAULI_ENTRY_RECORD);
 }
 
 /* The entry of a coroutine that has begun. */
@@ -49,12 +48,12 @@ static inline struct hauli_entry *hauli_entry_of_begun(struct haul_coro *co)
 
 static inline bool hauli_entry_is_record(const struct hauli_entry *entry)
 {
-	return (intptr_t)entry < 0;
+	return (uintptr_t)entry & HAULI_ENTRY_RECORD;
 }
 
 static inline struct hauli_record *hauli_entry_record(const struct hauli_entry *entry)
 {
-	return (struct hauli_record *)((uintptr_t)entry & ~HAULI_ENTRY_RECORD);
+	return (struct hauli_record *)((uintptr_t)entry - HAULI_ENTRY_RECORD);
 }
 
 /* The coroutine of an entry that is no record; NULL for NULL. */

@@ -74,9 +74,9 @@ static void append(struct hauli_backlog *b, uintptr_t tagged)
 	hauli_u64_owned_set(&b->tail, tail + 1);
 }
 
-/* A tag bit of entries, where thieves may come. Reading this from the coroutine would be a cache
- * miss. */
-#define STAYS ((uintptr_t)1) /* not stealable */
+/* A tag bit of entries where thieves may come, beside HAULI_ENTRY_RECORD. Reading this from the
+ * coroutine would be a cache miss. */
+#define STAYS ((uintptr_t)2) /* not stealable */
 
 static struct hauli_entry *entry_of(uintptr_t tagged)
 {
