@@ -321,6 +321,47 @@ START_TEST(those_that_were_queued_begin_cancelled)
 }
 END_TEST
 
+/* The first one, which ends when the others are cancelled. */
+static void *ends_before_cancelled(void *arg)
+{
+	if (object_of(arg)->number > 0)
+		return counts_cancelled(arg);
+	while (!t.open)
+		haul_yield();
+	t.ended++;
+	return NULL;
+}
+
+static void *cancels_behind_one(void *arg)
+{
+	struct haul_carrier *c = haul_carrier_self();
+
+	begin(c);
+	push(c, 1);
+	do
+		go_on(true); /* it yields */
+	while (c->run.lately.budget < BURST);
+	hauli_glue_cancel_records(c);
+	push(c, BURST);
+	t.open = true;
+	while (t.ended < 1 + BURST)
+		go_on(true);
+	t.told = true;
+	while (go_on(true))
+		;
+	return NULL;
+}
+
+START_TEST(one_that_ends_goes_on_as_no_cancelled_record)
+{
+	struct haul_coro *poller = start(1, how(_i), cancels_behind_one, ends_before_cancelled, 0);
+
+	WAIT_UNTIL(t.told);
+	stop(poller);
+	ck_assert_uint_eq(t.cancelled, BURST);
+}
+END_TEST
+
 static void *cancels_beside_a_spare(void *arg)
 {
 	struct haul_carrier *c = haul_carrier_self();
@@ -543,6 +584,7 @@ END_TEST
 
 SUITE_MAIN("records", {each_begins_as_new_and_in_order, 2}, {one_that_waits_keeps_its_stack, 2},
 	{a_request_does_not_reach_the_next_one}, {those_that_were_queued_begin_cancelled, 2},
+	{one_that_ends_goes_on_as_no_cancelled_record, 2},
 	{a_spare_has_no_home_and_takes_no_cancelled_record, 1},
 	{those_queued_at_the_stop_begin_cancelled, 2}, {a_list_counts_those_that_have_not_begun},
 	{those_behind_one_that_computes_are_stolen}, {each_kind_has_its_name_and_stack},

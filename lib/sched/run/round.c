@@ -134,7 +134,7 @@ PART bool run_ready(struct haul_carrier *c, bool steals)
 			hauli_steal_batch_begins(c, start + spent);
 		else
 			hauli_u64_owned_set(&c->steal.batch_began, start + spent);
-		ran += run_batch(c, min(budget - ran, HAULI_SLICES_PER_BATCH), steals);
+		ran += run_batch(c, min(budget - ran, c->run.slices_per_batch), steals);
 		if (steals)
 			hauli_steal_batch_ended(c);
 		receive(c, steals);

@@ -21,20 +21,6 @@
 #include "sched/state/self.h"
 #include "sched/wait/suspend.h"
 
-/* Makes me, which has ended, the spare coroutine, of which there is none yet, and switches to the
- * poller, or, if that is NULL, to the loop. Returns on the carrier's thread when me has become the
- * coroutine of another record. */
-static inline void become_spare(struct haul_carrier *c, struct haul_coro *me,
-	const struct hauli_prototype *prototype, struct haul_coro *poller)
-{
-	hauli_coro_set_state(me, HAULI_CORO_ENDED);
-	hauli_record_set_entry(me, prototype);
-	hauli_ptr_published_set(&me->home, NULL);
-	c->spawn.spare = me;
-	c->current = poller;
-	hauli_arrive(hauli_co_switch(&me->co, poller ? &poller->co : &c->run.loop, c));
-}
-
 __attribute__((noinline)) void hauli_record_leave(struct haul_coro *me)
 {
 	struct haul_carrier *c = hauli_here();
@@ -60,19 +46,9 @@ __attribute__((noinline)) struct hauli_record *hauli_record_next(struct haul_car
 	if (may_become(c, me, prototype, next)) {
 		hauli_counter_add(&c->counts.ended, 1);
 		hauli_record_reuse(me, hauli_entry_record(next));
-	} else if (!next && !c->spawn.spare && !me->co.stack->checks) {
-		hauli_counter_add(&c->counts.ended, 1);
-		become_spare(c, me, prototype, NULL);
 	} else {
 		hauli_coro_leave(c, me, next);
 	}
-	return me->arg;
-}
-
-__attribute__((noinline)) struct hauli_record *hauli_records_have_run(
-	struct haul_carrier *c, struct haul_coro *me, const struct hauli_prototype *prototype)
-{
-	become_spare(c, me, prototype, c->poller.coro);
 	return me->arg;
 }
 

@@ -8,6 +8,7 @@
 
 #include "sched/state/carrier.h"
 #include "sched/state/held.h"
+#include "sched/state/self.h"
 #include "sched/wait/record.h"
 #include "sched/wait/suspend.h"
 
@@ -72,8 +73,9 @@ struct hauli_body {
 /* Ends me, whose body has returned, if it cannot become another coroutine. */
 __attribute__((noreturn)) void hauli_record_leave(struct haul_coro *me);
 
-/* me has ended; next, which was popped, is NULL or an entry with another prototype. Returns the
- * record whose coroutine me has become, or does not return. */
+/* me has ended; next, which was popped, is an entry with another prototype, or NULL, and then me
+ * may not become the spare coroutine. Returns the record whose coroutine me has become, or does not
+ * return. */
 struct hauli_record *hauli_record_next(struct haul_carrier *c, struct haul_coro *me,
 	const struct hauli_prototype *prototype, struct hauli_entry *next);
 
@@ -83,10 +85,34 @@ static inline bool hauli_record_may_go_on(const struct haul_coro *me)
 	return hauli_u8_shared_get(&me->flags) == 0 && !hauli_requests_pending(&me->requests);
 }
 
-/* me has run objects at once, and was not suspended: back to the poller. Returns the record whose
- * coroutine me has become. */
-struct hauli_record *hauli_records_have_run(
-	struct haul_carrier *c, struct haul_coro *me, const struct hauli_prototype *prototype);
+/*
+ * Makes me, which has ended, the spare coroutine, of which there is none yet, and switches to the
+ * poller, or, if that is NULL, to the loop. Returns on the carrier's thread when me has become the
+ * coroutine of another record. Inlined in the loops below: a return behind a switch is predicted
+ * wrongly, as are those of the context that was called last on the other side.
+ */
+static inline __attribute__((always_inline)) void hauli_record_become_spare(struct haul_carrier *c,
+	struct haul_coro *me, const struct hauli_prototype *prototype, struct haul_coro *poller)
+{
+	hauli_coro_set_state(me, HAULI_CORO_ENDED);
+	hauli_record_set_entry(me, prototype);
+	hauli_ptr_published_set(&me->home, NULL);
+	c->spawn.spare = me;
+	c->current = poller;
+	hauli_arrive(hauli_co_switch(&me->co, poller ? &poller->co : &c->run.loop, c));
+}
+
+/* The same; and if the batch has ended, me may become the spare coroutine. */
+static inline __attribute__((always_inline)) struct hauli_record *hauli_record_go_on(
+	struct haul_carrier *c, struct haul_coro *me, const struct hauli_prototype *prototype,
+	struct hauli_entry *next)
+{
+	if (next || c->spawn.spare || me->co.stack->checks)
+		return hauli_record_next(c, me, prototype, next);
+	hauli_counter_add(&c->counts.ended, 1);
+	hauli_record_become_spare(c, me, prototype, NULL);
+	return me->arg;
+}
 
 /* The function of me has returned, and me is changed: makes it as new, or ends it. ended() is
  * called if it ends, or in any case if `each`. */
@@ -148,12 +174,13 @@ static inline __attribute__((always_inline)) struct hauli_record *hauli_record_a
 		prototype = c->spawn.at_once.prototype;
 		hauli_record_run_objects(c, me, prototype, run_object, ended);
 		if (hauli_likely(c->spawn.at_once.coro == me)) {
-			r = hauli_records_have_run(c, me, prototype);
+			hauli_record_become_spare(c, me, prototype, c->poller.coro);
+			r = me->arg;
 			continue;
 		}
 		if (ended) /* it has waited, and is as new again */
 			ended(prototype, false);
-		r = hauli_record_next(c, me, prototype, hauli_runq_pop_record(&c->runq, false));
+		r = hauli_record_go_on(c, me, prototype, hauli_runq_pop_record(&c->runq, false));
 	} while (hauli_likely(c->spawn.at_once.coro == me));
 	return r;
 }
@@ -171,21 +198,18 @@ static inline __attribute__((always_inline)) void hauli_record_body(
 
 	hauli_co_began(&me->co);
 	hauli_arrive(c);
-	c = hauli_coro_home(me);
 	/* A stack that has checks is checked after each coroutine, so no other continues on it. */
 	same = hauli_unlikely(me->co.stack->checks) ? NULL : prototype;
 	for (;;) {
-		/* Else gcc keeps addresses of c's fields for the whole loop, and spills them. */
-		__asm__("" : "+r"(c));
 		body.run(prototype, r);
 		hauli_held_check(me);
+		c = hauli_here();
 		if (hauli_unlikely(!hauli_record_is_fresh(me, prototype)))
 			hauli_record_renew(me, prototype, body.ended, true);
 		else if (body.ended)
 			body.ended(prototype, false);
 		next = hauli_runq_pop_record(&c->runq, body.steals);
-		if (hauli_likely(hauli_entry_is_record(next)) &&
-			hauli_likely(!c->spawn.records_cancelled)) {
+		if (hauli_likely(hauli_entry_is_record(next))) {
 			r = hauli_entry_record(next);
 			if (hauli_likely(r->prototype == same)) {
 				hauli_counter_add(&c->counts.ended, 1);
@@ -193,7 +217,7 @@ static inline __attribute__((always_inline)) void hauli_record_body(
 				continue;
 			}
 		}
-		r = hauli_record_next(c, me, prototype, next);
+		r = hauli_record_go_on(c, me, prototype, next);
 		if (!body.steals && c->spawn.at_once.coro == me)
 			r = body.at_once(c, me);
 		same = prototype = r->prototype;

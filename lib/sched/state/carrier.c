@@ -16,6 +16,7 @@ int hauli_carrier_init(struct haul_carrier *c, struct haul_runtime *rt, struct h
 		.id = id,
 		.place = *place,
 		.run.lately.budget = 1,
+		.run.slices_per_batch = HAULI_SLICES_PER_BATCH,
 		.spawn.path = HAULI_PATH_FAST,
 		.run.round_ticks =
 			hauli_ticks_from_ns(opts->round_ns ? opts->round_ns : DEFAULT_ROUND_NS),

@@ -112,6 +112,7 @@ struct hauli_carrier_wait {
 struct hauli_carrier_run {
 	struct hauli_co loop;
 	struct hauli_slices lately;
+	unsigned slices_per_batch; /* HAULI_SLICES_PER_BATCH, or 1 (record.c) */
 	/* Other threads read these two while the carrier sleeps (quiet.c): the time of its next
 	 * timer, in ticks; how many times it fell asleep, or tried to. */
 	struct hauli_u64_owned wakes_at;

@@ -15,6 +15,11 @@
  *	    the slots (ring.E2), which finds the coroutine.
  *	If the owner has it first, the thief reads true.
  *
+ * A coroutine that has ended becomes that of the next record without a look at records_cancelled
+ * (spawn_records.h). So batches are of one slice from then on: the loop pops each record, and
+ * begins it by the functions below. A cancel comes between two batches, from the poller or the
+ * loop.
+ *
  * Model: tests/model/records.c.
  */
 #include "sched/wait/record.h"
@@ -153,6 +158,7 @@ static void set_cancelled(struct haul_carrier *c, bool cancelled)
 	c->spawn.records_cancelled = cancelled;
 	if (hauli_steals(c))
 		hauli_ring_release(&c->runq.ring);
+	c->run.slices_per_batch = cancelled ? 1 : HAULI_SLICES_PER_BATCH;
 }
 
 void hauli_records_cancel(struct haul_carrier *c)

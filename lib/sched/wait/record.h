@@ -61,7 +61,8 @@ HAULI_MAY_RACE static inline bool hauli_record_is_fresh(
 
 	HAULI_RACES(co);
 	__builtin_memcpy(&word, &co->state, sizeof(word));
-	return word == prototype->fresh && !hauli_requests_pending(&co->requests);
+	return hauli_likely(word == prototype->fresh) &&
+		hauli_likely(!hauli_requests_pending(&co->requests));
 }
 
 /* Owner. The same word of a spare coroutine, which nobody else writes. */
@@ -118,9 +119,9 @@ bool hauli_record_may_take(struct haul_carrier *c, const struct hauli_entry *ent
 struct haul_coro *hauli_record_take(
 	struct haul_carrier *c, struct haul_carrier *v, struct hauli_entry *entry);
 
-/* Owner. From now on the coroutines of c's queued and future records begin cancelled, until
- * admit(). After cancel(), each record is still queued, or its coroutine is in a slot with home
- * c. */
+/* Owner, in the loop or the poller. From now on the coroutines of c's queued and future records
+ * begin cancelled, until admit(). After cancel(), each record is still queued, or its coroutine is
+ * in a slot with home c. */
 void hauli_records_cancel(struct haul_carrier *c);
 void hauli_records_admit(struct haul_carrier *c);
 
