@@ -47,6 +47,7 @@ static void init_carrier(unsigned i)
 	c->stop.finish_msg.kind = &finish;
 	c->spawn.path = HAULI_PATH_FAST;
 	c->run.round_ticks = 1;
+	c->run.slices_per_batch = HAULI_SLICES_PER_BATCH;
 	c->runq.lifo_at = UINT32_MAX / 2;
 	c->timers.next_at = HAULI_NEVER;
 	hauli_inbox_init(&c->mail.inbox);
