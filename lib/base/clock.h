@@ -43,6 +43,16 @@ static inline uint64_t hauli_timer_ticks(void)
 	return __builtin_expect(now == 0, 1) ? hauli_ticks() : now;
 }
 
+/* Between two looks at what another thread writes: the CPU spends less meanwhile. */
+static inline void hauli_cpu_pause(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	asm volatile("yield" : : : "memory");
+#endif
+}
+
 /* Finds the rate; takes about 10 ms the first time. Call it before any conversion. Any thread. */
 void hauli_clock_init(void);
 

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "bench/batches.h"
 #include "harness/harness.h"
 #include "harness/machine.h"
 
@@ -54,17 +55,18 @@ int perf_futex_setup(uint64_t param)
 	return err ? err : perf_pin_thread(thread, perf_cpu(1));
 }
 
+static void there_and_back(void)
+{
+	give(0);
+	take(1);
+}
+
 uint64_t perf_futex_run(uint64_t n)
 {
-	uint64_t start, took;
+	uint64_t took;
 
 	perf_pin_thread(pthread_self(), perf_cpu(0));
-	start = perf_now();
-	for (uint64_t i = 0; i < n; i++) {
-		give(0);
-		take(1);
-	}
-	took = perf_now() - start;
+	took = perf_by_batches(n, there_and_back);
 	perf_pin(2); /* the next side's initial state */
 	return took;
 }

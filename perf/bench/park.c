@@ -6,6 +6,7 @@
 
 #include <haul/coro.h>
 
+#include "bench/batches.h"
 #include "harness/carrier.h"
 #include "harness/harness.h"
 
@@ -29,12 +30,25 @@ static void *echo(void *arg)
 	}
 }
 
-int perf_park_setup(uint64_t carriers)
+int perf_park_setup(uint64_t param)
 {
-	int err = perf_carriers_start((unsigned)carriers);
+	unsigned carriers = param % 16;
+	int err = perf_carriers_start_idle(carriers, (enum perf_idle)(param / 16));
 
 	ending = false;
 	return err ? err : haul_spawn_on(perf_carrier(carriers - 1), &other, echo, NULL, NULL);
+}
+
+static void there_and_back(void)
+{
+	haul_unpark(other);
+	perf_must(haul_park(HAUL_FOREVER), "haul_park");
+}
+
+static uint64_t run_across(uint64_t n)
+{
+	driver = haul_self();
+	return perf_by_batches(n, there_and_back);
 }
 
 static uint64_t run_here(uint64_t n)
@@ -54,6 +68,12 @@ uint64_t perf_park_run(uint64_t n)
 {
 	limited = false;
 	return perf_on_carrier(run_here, n);
+}
+
+uint64_t perf_park_run_across(uint64_t n)
+{
+	limited = false;
+	return perf_on_carrier(run_across, n);
 }
 
 uint64_t perf_park_run_limited(uint64_t n)

@@ -5,10 +5,13 @@
 
 #include <stdint.h>
 
-/* As in perf_side. The case's param is the number of carriers; the first coroutine, which measures
- * the time, is at home on carrier 0, the second one on the last carrier. */
-int perf_park_setup(uint64_t carriers);
+/* As in perf_side. The case's param is PERF_PARK(number of carriers, enum perf_idle); the first
+ * coroutine, which measures the time, is at home on carrier 0, the second one on the last
+ * carrier. */
+#define PERF_PARK(carriers, idle) ((carriers) + 16 * (idle))
+int perf_park_setup(uint64_t param);
 uint64_t perf_park_run(uint64_t n);
+uint64_t perf_park_run_across(uint64_t n); /* by batches */
 uint64_t perf_park_run_limited(uint64_t n); /* with deadlines, which do not pass */
 void perf_park_teardown(void);
 

@@ -6,7 +6,9 @@
 #include <haul/coro.h>
 #include <haul/sync.h>
 
+#include "bench/batches.h"
 #include "bench/futex.h"
+#include "bench/spin.h"
 #include "harness/carrier.h"
 #include "harness/harness.h"
 #include "harness/machine.h"
@@ -15,16 +17,16 @@
 
 static struct {
 	struct haul_mutex mutex;
+	uint64_t turns; /* of the other coroutine, under the mutex */
 	struct haul_event other_waits;
 	struct haul_chan *ch;
 	uint64_t n;
 	atomic_bool ending;
 } s;
 
-static int setup(uint64_t param)
+static int setup(uint64_t idle)
 {
-	(void)param;
-	return perf_carriers_start(2);
+	return perf_carriers_start_idle(2, (enum perf_idle)idle);
 }
 
 static void *takes_and_gives_back(void *arg)
@@ -32,27 +34,33 @@ static void *takes_and_gives_back(void *arg)
 	haul_event_set(&s.other_waits);
 	while (!s.ending) {
 		haul_mutex_lock(&s.mutex);
+		s.turns++;
 		haul_mutex_unlock(&s.mutex);
 	}
 	return arg;
 }
 
+static void there_and_back(void)
+{
+	uint64_t before = s.turns;
+
+	do {
+		haul_mutex_unlock(&s.mutex);
+		haul_mutex_lock(&s.mutex);
+	} while (s.turns == before);
+}
+
 static uint64_t hand_over(uint64_t n)
 {
 	struct haul_coro *co;
-	uint64_t start, took;
+	uint64_t took;
 
 	s.ending = false;
 	haul_mutex_lock(&s.mutex);
 	perf_must(haul_spawn_on(perf_carrier(1), &co, takes_and_gives_back, NULL, NULL),
 		"haul_spawn_on");
 	perf_must(haul_event_wait(&s.other_waits, HAUL_FOREVER), "haul_event_wait");
-	start = perf_now();
-	for (uint64_t i = 0; i < n; i++) {
-		haul_mutex_unlock(&s.mutex);
-		haul_mutex_lock(&s.mutex);
-	}
-	took = perf_now() - start;
+	took = perf_by_batches(n, there_and_back);
 	s.ending = true;
 	haul_mutex_unlock(&s.mutex);
 	perf_must(haul_join(co, NULL, HAUL_FOREVER), "haul_join");
@@ -153,16 +161,43 @@ static uint64_t run_pthread(uint64_t n)
 	return start;
 }
 
+#define HAUL                                                     \
+	{                                                        \
+		"haul", setup, run_hand_over, perf_carriers_stop \
+	}
+#define SPIN                                                                  \
+	{                                                                     \
+		"spin", perf_spin_setup, perf_spin_ticket, perf_spin_teardown \
+	}
+#define FUTEX                                                                  \
+	{                                                                      \
+		"futex", perf_futex_setup, perf_futex_run, perf_futex_teardown \
+	}
+
 static const struct perf_case cases[] = {
 	{
 		.name = "hand-over-across",
 		.question = "hand a mutex to a coroutine of another carrier, and get it back",
+		.param = PERF_IDLE_SPINS,
 		.cpus = 2,
-		.sides =
-			{
-				{"haul", setup, run_hand_over, perf_carriers_stop},
-				{"futex", perf_futex_setup, perf_futex_run, perf_futex_teardown},
-			},
+		.unit = PERF_BATCH,
+		.sides = {HAUL, SPIN, FUTEX},
+	},
+	{
+		.name = "hand-over-asleep",
+		.question = "the same, where idle carriers sleep at once",
+		.param = PERF_IDLE_SLEEPS,
+		.cpus = 2,
+		.unit = PERF_BATCH,
+		.sides = {HAUL, FUTEX},
+	},
+	{
+		.name = "hand-over-awake",
+		.question = "the same, where pollers keep the carriers awake",
+		.param = PERF_IDLE_POLLS,
+		.cpus = 2,
+		.unit = PERF_BATCH,
+		.sides = {HAUL, SPIN, FUTEX},
 	},
 	{
 		.name = "send-recv-across",

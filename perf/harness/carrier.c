@@ -4,6 +4,7 @@
 #include <semaphore.h>
 
 #include <haul/coro.h>
+#include <haul/driver.h>
 
 #include "harness/harness.h"
 #include "harness/plan.h"
@@ -37,8 +38,16 @@ static int start_with_sibling(unsigned n)
 	return haul_spawn_on(perf_carrier(n), &sibling, block_sibling, NULL, NULL);
 }
 
-int perf_carriers_start(unsigned n)
+static void *poll(void *arg)
 {
+	while (haul_maybe_yield(false))
+		;
+	return arg;
+}
+
+static int start(unsigned n, enum perf_idle idle)
+{
+	struct haul_runtime_opts opts = {.spin_ns = idle == PERF_IDLE_SLEEPS};
 	struct haul_plan *plan;
 	int err;
 
@@ -47,9 +56,26 @@ int perf_carriers_start(unsigned n)
 	err = perf_plan(&plan, 0, n);
 	if (err)
 		return err;
-	err = haul_start(&rt, &(struct haul_runtime_opts){.plan = plan}, NULL, 0);
+	opts.plan = plan;
+	err = haul_start(&rt, &opts, NULL, 0);
 	haul_plan_destroy(plan);
 	return err;
+}
+
+int perf_carriers_start_idle(unsigned n, enum perf_idle idle)
+{
+	int err = start(n, idle);
+
+	if (!err && idle == PERF_IDLE_POLLS)
+		for (unsigned i = 0; i < n; i++)
+			perf_must(haul_poller_register(perf_carrier(i), NULL, poll, NULL, NULL),
+				"haul_poller_register");
+	return err;
+}
+
+int perf_carriers_start(unsigned n)
+{
+	return perf_carriers_start_idle(n, PERF_IDLE_SPINS);
 }
 
 void perf_carriers_stop(void)

@@ -8,6 +8,13 @@
 /* Starts n carriers on perf_cpu(0), perf_cpu(1)..., and the sibling of --sibling. Only one set at a
  * time. 0 or -errno. */
 int perf_carriers_start(unsigned n);
+/* The same, with carriers that do this while they are idle. */
+enum perf_idle {
+	PERF_IDLE_SPINS, /* before it sleeps, if that pays: the default */
+	PERF_IDLE_SLEEPS, /* at once */
+	PERF_IDLE_POLLS, /* by a poller that never blocks */
+};
+int perf_carriers_start_idle(unsigned n, enum perf_idle idle);
 void perf_carriers_stop(void);
 
 struct haul_carrier *perf_carrier(unsigned i);

@@ -5,7 +5,7 @@ MUTATIONS = [
     ('asleep', 'lib/sched/run/round.c', 'a carrier that goes to sleep does not check for requests',
      '(!steals || hauli_steal_may_stay(c))', '(steals || !steals)'),
     ('asleep', 'lib/sched/run/round.c', 'a carrier that goes to sleep cannot be found',
-     'hauli_steal_set_idle(c); }', '}'),
+     'if (steals) hauli_steal_set_idle(c);', ''),
     ('asleep', 'lib/sched/run/round.c', 'a carrier that has not passed its barrier sleeps for ever',
      'if (steals && hauli_steal_wake_at(c) < at) at = hauli_steal_wake_at(c);', ''),
     ('asleep', 'lib/sched/steal/steal.c', 'a carrier that goes to sleep does not pass its barrier',

@@ -48,6 +48,10 @@ struct haul_runtime_opts {
 	bool stack_marks;
 	uint64_t round_ns; /* maximum time for coroutines in one round; 0: 50 us */
 	uint64_t poll_interval_ns; /* target for the time between two polls; 0: 20 us */
+	/* A carrier without work, and without a poller that polls, spins for up to this long before
+	 * it sleeps, as long as messages mostly come in that time. 0: 20 us; 1: it sleeps at
+	 * once. */
+	uint64_t spin_ns;
 	enum haul_steal steal;
 	/*
 	 * Limits of a theft. steal_depth and steal_min_work_ns are ignored while the victim runs a

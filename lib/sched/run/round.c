@@ -199,8 +199,11 @@ PART void sleep_until_needed(struct haul_carrier *c, bool steals)
 	if (steals) {
 		if (hauli_steal_idle(c))
 			return;
-		hauli_steal_set_idle(c);
 	}
+	if (hauli_sleep_spin(c, at))
+		return;
+	if (steals)
+		hauli_steal_set_idle(c);
 	hauli_u64_owned_set(&c->run.wakes_at, at);
 	hauli_u32_published_set(&c->run.sleeps, hauli_u32_published_get(&c->run.sleeps) + 1);
 	if ((at != HAULI_NEVER && hauli_timer_ticks() >= at) ||

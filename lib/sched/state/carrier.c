@@ -4,6 +4,7 @@
 
 #define DEFAULT_ROUND_NS (50 * HAUL_US)
 #define DEFAULT_POLL_INTERVAL_NS (20 * HAUL_US)
+#define DEFAULT_SPIN_NS (20 * HAUL_US)
 
 int hauli_carrier_init(struct haul_carrier *c, struct haul_runtime *rt, struct hauli_slab *coros,
 	struct hauli_stacks *stacks, unsigned id, const struct haul_place *place,
@@ -17,6 +18,8 @@ int hauli_carrier_init(struct haul_carrier *c, struct haul_runtime *rt, struct h
 		.place = *place,
 		.run.lately.budget = 1,
 		.run.slices_per_batch = HAULI_SLICES_PER_BATCH,
+		.run.spin.ticks =
+			hauli_ticks_from_ns(opts->spin_ns ? opts->spin_ns : DEFAULT_SPIN_NS),
 		.spawn.path = HAULI_PATH_FAST,
 		.run.round_ticks =
 			hauli_ticks_from_ns(opts->round_ns ? opts->round_ns : DEFAULT_ROUND_NS),

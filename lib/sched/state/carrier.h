@@ -19,6 +19,7 @@
 #include "sched/state/policy.h"
 #include "sched/state/runq.h"
 #include "sched/state/slices.h"
+#include "sched/state/spin.h"
 #include "sched/state/wait_list.h"
 
 /* The phase of a carrier, for its owner. */
@@ -113,6 +114,7 @@ struct hauli_carrier_run {
 	struct hauli_co loop;
 	struct hauli_slices lately;
 	unsigned slices_per_batch; /* HAULI_SLICES_PER_BATCH, or 1 (record.c) */
+	struct hauli_spin spin;
 	/* Other threads read these two while the carrier sleeps (quiet.c): the time of its next
 	 * timer, in ticks; how many times it fell asleep, or tried to. */
 	struct hauli_u64_owned wakes_at;

@@ -5,6 +5,13 @@
 
 #include "sched/state/carrier.h"
 
+/*
+ * Owner, without work, before it falls asleep until `at`, in ticks. True: after some spinning there
+ * is a message, or something in the injector. It does nothing else than a carrier that is awake, so
+ * pushers find it awake, and what it has not seen keeps it from falling asleep afterwards.
+ */
+bool hauli_sleep_spin(struct haul_carrier *c, uint64_t at);
+
 /* Owner, after hauli_inbox_try_sleep() and before it runs anything. Marks the carrier awake,
  * handles its messages, and checks the injector, since the waker may have put coroutines there. */
 void hauli_sleep_end(struct haul_carrier *c);
