@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Objects whose coroutines begin at once (spawn_records.c). Each order of slices that comes of it
- * must also come of the run queue, if the same objects arrive in two bursts and the first round
- * runs the first burst. So programs of a few objects, all short ones among them, are run in both
- * ways, and the orders compared.
+ * must also come of the run queue, if the same objects arrive in two bursts: the second one after
+ * the round that runs the first one, or just before the slice that follows the first one. So
+ * programs of a few objects, all short ones among them, are run in these ways, and the orders
+ * compared.
  */
 #include <stdlib.h>
+
+#include <haul/scope.h>
+#include <haul/sync.h>
 
 #include "sched/glue.h"
 #include "support/runtime.h"
@@ -13,6 +17,7 @@
 
 #define MOST 200
 #define TRACE 64
+#define HELPERS 4
 #define PHASES HAULI_LIFO_PERIOD /* of the LIFO slot */
 
 struct object {
@@ -27,15 +32,25 @@ static struct object objects[MOST];
 static struct {
 	struct haul_runtime *rt;
 	struct hauli_prototype prototype;
-	struct haul_coro *helper, *parked[MOST];
+	struct haul_coro *helpers[HELPERS], *parked[MOST];
+	struct haul_mutex mutex;
+	struct haul_sem sem;
+	struct haul_event event;
 	unsigned n, begun, ended, has_run, nb_parked, wrong, len;
+	unsigned late; /* the first object that arrives with the next slice; 0: none */
 	char trace[TRACE];
 	atomic_bool done;
 } t;
 
+static void push(struct haul_carrier *c, unsigned from, unsigned n, bool at_once);
+
 /* A slice begins. Each object has a letter; what it does after a wait has the capital one. */
 static void note(char what)
 {
+	if (t.late > 0 && t.begun == t.late) {
+		push(haul_carrier_self(), t.late, t.n - t.late, false);
+		t.late = 0;
+	}
 	if (t.len < TRACE - 1)
 		t.trace[t.len++] = what;
 }
@@ -47,10 +62,64 @@ static void *helps(void *arg)
 	return NULL;
 }
 
+static void *helps_for_long(void *arg)
+{
+	while (haul_park(HAUL_FOREVER) == 0) {
+		note(':');
+		haul_yield();
+		note(';');
+		(void)haul_park(0); /* a permit that has come meanwhile */
+	}
+	return NULL;
+}
+
+static void *takes(void *arg)
+{
+	while (haul_sem_wait(&t.sem, HAUL_FOREVER) == 0) {
+		note('?');
+		while (haul_sem_wait(&t.sem, 0) == 0)
+			;
+	}
+	return NULL;
+}
+
+static void *awaits(void *arg)
+{
+	while (haul_event_wait(&t.event, HAUL_FOREVER) == 0) {
+		haul_event_reset(&t.event);
+		note('=');
+	}
+	return NULL;
+}
+
 static void *is_child(void *arg)
 {
 	note('+');
 	return NULL;
+}
+
+static int is_child_of_scope(void *arg)
+{
+	note('+');
+	return 0;
+}
+
+static void opens_scope(void)
+{
+	HAUL_SCOPE(scope, HAUL_FOREVER, HAUL_SCOPE_ALL);
+
+	haul_scope_spawn(&scope, is_child_of_scope, NULL, NULL);
+}
+
+static void locks(unsigned number)
+{
+	if (haul_mutex_lock_by(&t.mutex, 0) != 0) {
+		haul_mutex_lock(&t.mutex);
+		note((char)('A' + number));
+	}
+	haul_yield();
+	note((char)('A' + number));
+	haul_mutex_unlock(&t.mutex);
 }
 
 static bool is_as_new(void)
@@ -71,7 +140,35 @@ static void do_it(char what, unsigned number)
 		note((char)('A' + number));
 		break;
 	case 'w':
-		haul_unpark(t.helper);
+		haul_unpark(t.helpers[0]);
+		break;
+	case 'g':
+		haul_unpark(t.helpers[3]);
+		break;
+	case 'q':
+		haul_sem_post(&t.sem);
+		break;
+	case 'e':
+		haul_event_set(&t.event);
+		break;
+	case 'm':
+		locks(number);
+		break;
+	case 'k':
+		opens_scope();
+		note((char)('A' + number));
+		break;
+	case 'a': /* one before it that has parked */
+		if (t.nb_parked > 0)
+			haul_unpark(t.parked[--t.nb_parked]);
+		break;
+	case 'x':
+		if (t.nb_parked > 0)
+			haul_cancel(t.parked[--t.nb_parked]);
+		break;
+	case 'n': /* it begins as the others do, but on a stack of its own */
+		haul_spawn(NULL, is_child, NULL,
+			&(struct haul_coro_opts){.pinned = true, .stack_size = 50 << 10});
 		break;
 	case 's':
 		haul_spawn(NULL, is_child, NULL, NULL);
@@ -199,8 +296,16 @@ static void run_all(struct haul_carrier *c)
 	}
 }
 
-/* Runs the program's objects: the first k at first, with a budget for these; 0: at once. */
-static void run_program(struct haul_carrier *c, const char *program, unsigned k, unsigned phase)
+/* How the objects of a program arrive. */
+enum arrival {
+	AT_ONCE,
+	TWO_BURSTS, /* the second one after the round of the first one */
+	NEXT_SLICE, /* the second one before the slice that follows the first one */
+};
+
+/* Runs the program's objects: the first k at first, with a budget for these. */
+static void run_program(
+	struct haul_carrier *c, const char *program, enum arrival how, unsigned k, unsigned phase)
 {
 	unsigned n = (unsigned)strlen(program);
 	uint64_t slices = hauli_counter_read(&c->counts.slices);
@@ -210,13 +315,16 @@ static void run_program(struct haul_carrier *c, const char *program, unsigned k,
 		objects[i] = (struct object){.number = i, .does = program[i]};
 	c->runq.lifo_count = phase;
 	c->runq.lifo_at = hauli_ring_head(&c->runq.ring) + HAULI_RING_FAR;
-	c->run.lately.budget = k > 0 ? k : HAULI_BUDGET_MAX;
-	if (k == 0) {
+	c->run.lately.budget = k;
+	if (how == AT_ONCE) {
 		push(c, 0, n, true);
 	} else {
+		t.late = how == NEXT_SLICE && k < n ? k : 0;
 		push(c, 0, k, false);
 		hauli_glue_go_on(c, true);
-		push(c, k, n - k, false);
+		if (how == TWO_BURSTS || t.late > 0)
+			push(c, k, n - k, false);
+		t.late = 0;
 	}
 	run_all(c);
 	t.wrong += t.has_run != n || hauli_counter_read(&c->counts.slices) - slices != t.len;
@@ -226,8 +334,8 @@ static void print_orders(struct haul_carrier *c, const char *program, const char
 {
 	fprintf(stderr, "# %s, at once: %s; by the run queue:", program, seen);
 	for (unsigned k = 1; k <= strlen(program); k++)
-		for (unsigned phase = 0; phase < PHASES; phase++) {
-			run_program(c, program, k, phase);
+		for (unsigned i = 0; i < 2 * PHASES; i++) {
+			run_program(c, program, i % 2 ? TWO_BURSTS : NEXT_SLICE, k, i / 2);
 			fprintf(stderr, " %s", t.trace);
 		}
 	fputc('\n', stderr);
@@ -237,8 +345,8 @@ static void print_orders(struct haul_carrier *c, const char *program, const char
 static bool comes_of_the_queue(struct haul_carrier *c, const char *program, const char *seen)
 {
 	for (unsigned k = (unsigned)strlen(program); k > 0; k--)
-		for (unsigned phase = 0; phase < PHASES; phase++) {
-			run_program(c, program, k, phase);
+		for (unsigned i = 0; i < 2 * PHASES; i++) {
+			run_program(c, program, i % 2 ? NEXT_SLICE : TWO_BURSTS, k, i / 2);
 			if (strcmp(t.trace, seen) == 0)
 				return true;
 		}
@@ -251,37 +359,48 @@ static void try_program(struct haul_carrier *c, const char *program)
 	for (unsigned phase = 0; phase < PHASES; phase++) {
 		char seen[TRACE];
 
-		run_program(c, "-", 1, 0); /* leaves a spare coroutine */
-		run_program(c, program, 0, phase);
+		run_program(c, "-", TWO_BURSTS, 1, 0); /* leaves a spare coroutine */
+		run_program(c, program, AT_ONCE, HAULI_BUDGET_MAX, phase);
 		memcpy(seen, t.trace, TRACE);
 		t.wrong += !comes_of_the_queue(c, program, seen);
 	}
 }
 
 #define DOES "-ywsjpcui"
+#define ALSO "qemkaxng"
+#define STEP (HAULI_TSAN ? 101 : 1) /* of the programs: each new stack takes TSan 100 us */
 
 static void *tries_all(void *arg)
 {
 	struct haul_carrier *c = haul_carrier_self();
-	const unsigned kinds = sizeof(DOES) - 1;
+	static haul_fn *const helpers[HELPERS] = {helps, takes, awaits, helps_for_long};
+	const unsigned kinds = sizeof(DOES) - 1, all = sizeof(DOES ALSO) - 1;
 
 	begin(c);
-	haul_spawn(&t.helper, helps, NULL, NULL);
-	hauli_glue_go_on(c, true);
-	for (unsigned i = 0; i < kinds * kinds * kinds; i++) {
+	for (unsigned i = 0; i < HELPERS; i++)
+		haul_spawn(&t.helpers[i], helpers[i], NULL, NULL);
+	while (!hauli_runq_is_empty(&c->runq))
+		hauli_glue_go_on(c, true);
+	for (unsigned i = 0; i < kinds * kinds * kinds; i += STEP) {
 		const char program[] = {
 			DOES[i % kinds], DOES[i / kinds % kinds], DOES[i / kinds / kinds], '\0'};
 
 		try_program(c, program);
 	}
-	for (unsigned i = 0; i < 1000; i++) {
+	for (unsigned i = 0; i < all * all; i += STEP) {
+		const char program[] = {(DOES ALSO)[i % all], (DOES ALSO)[i / all], '\0'};
+
+		try_program(c, program);
+	}
+	for (unsigned i = 0; i < 4000; i += STEP) {
 		char program[8] = "";
 
 		for (unsigned k = 0; k < 4 + i % 4; k++)
-			program[k] = DOES[(unsigned)rand() % kinds];
+			program[k] = (DOES ALSO)[(unsigned)rand() % all];
 		try_program(c, program);
 	}
-	haul_cancel(t.helper);
+	for (unsigned i = 0; i < HELPERS; i++)
+		haul_cancel(t.helpers[i]);
 	while (hauli_glue_go_on(c, !t.done))
 		t.done = true;
 	return NULL;
@@ -297,8 +416,9 @@ static void run_poller(haul_fn *poller)
 	WAIT_UNTIL(t.done);
 	haul_cancel(co);
 	haul_join(co, NULL, HAUL_FOREVER);
-	if (t.helper)
-		haul_join(t.helper, NULL, HAUL_FOREVER);
+	for (unsigned i = 0; i < HELPERS; i++)
+		if (t.helpers[i])
+			haul_join(t.helpers[i], NULL, HAUL_FOREVER);
 	runtime_stop(t.rt);
 	ck_assert_uint_eq(t.wrong, 0);
 }
@@ -334,7 +454,7 @@ static void *runs_many(void *arg)
 
 	begin(c);
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		run_program(c, "-", 1, 0);
+		run_program(c, "-", TWO_BURSTS, 1, 0);
 		reset(cases[i].n);
 		fill(t.n, i % 2 ? 'h' : '-'); /* a look at itself ends nothing */
 		/* Long slices and short ones do not change it meanwhile. */
@@ -381,7 +501,7 @@ static void *parks_over_a_chunk(void *arg)
 	struct haul_carrier *c = haul_carrier_self();
 
 	begin(c);
-	run_program(c, "-", 1, 0);
+	run_program(c, "-", TWO_BURSTS, 1, 0);
 	reset(10);
 	fill(t.n, '-');
 	objects[0].does = 'p';
@@ -410,7 +530,7 @@ static void *is_refused(void *arg)
 
 	begin(c);
 	t.wrong += hauli_glue_records_are_next(c, &t.prototype); /* no spare */
-	run_program(c, "-", 1, 0);
+	run_program(c, "-", TWO_BURSTS, 1, 0);
 	t.wrong += !hauli_glue_records_are_next(c, &t.prototype);
 	haul_spawn(NULL, is_child, NULL, NULL);
 	t.wrong += hauli_glue_records_are_next(c, &t.prototype);
