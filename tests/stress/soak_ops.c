@@ -451,6 +451,26 @@ static void registers_poller(struct actor *a)
 	join_at_last(poller, cycles);
 }
 
+__attribute__((weak)) void soak_throws(struct actor *a); /* where there is C++ */
+unsigned soak_draw(struct actor *a, unsigned n);
+void soak_is_wrong(const char *what);
+
+unsigned soak_draw(struct actor *a, unsigned n)
+{
+	return below(a, n);
+}
+
+void soak_is_wrong(const char *what)
+{
+	wrong(what, "soak_throws.cc", 0);
+}
+
+static void soak_may_throw(struct actor *a)
+{
+	if (soak_throws)
+		soak_throws(a);
+}
+
 struct op soak_ops[] = {
 	{"spawn and end", spawns, 0},
 	{"spawn many", spawns_many, 0},
@@ -473,6 +493,7 @@ struct op soak_ops[] = {
 	{"poke", soak_pokes, 0},
 	{"itself", soak_changes_itself, 0},
 	{"deep", soak_goes_deep, 0},
+	{"throw", soak_may_throw, 0},
 	{"value", soak_has_value, 0},
 	{"shield", soak_is_shielded, 0},
 	{"scope", soak_opens_scope, 0},
@@ -480,7 +501,7 @@ struct op soak_ops[] = {
 
 const unsigned soak_nb_ops = sizeof(soak_ops) / sizeof(soak_ops[0]);
 
-#define NESTS 3 /* the last ones do steps themselves */
+#define NESTS 4 /* the last ones do steps themselves */
 #define DEPTH 2
 
 static void run(struct actor *a, struct op *op)
