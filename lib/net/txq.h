@@ -111,7 +111,8 @@ static inline bool hauli_txq_send_fast(struct haul_txq *txq, struct rte_mbuf *pk
 {
 	uint32_t end = hauli_txq_end(txq);
 
-	if (end >= txq->fast_end && (end >= txq->home_end || !hauli_txq_is_at_home(txq)))
+	if (hauli_unlikely(end >= txq->fast_end) &&
+		(end >= txq->home_end || !hauli_txq_is_at_home(txq)))
 		return false;
 	txq->pkts[end] = pkt;
 	txq->end = end + 1;
