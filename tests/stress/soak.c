@@ -76,9 +76,9 @@ static void *answers(void *arg)
 }
 
 /* Carriers float, and lie in one cluster or in several. */
-static void start(struct hauli_random *random)
+static struct haul_runtime *start(struct hauli_random *random)
 {
-	struct haul_plan_opts plan_opts = {
+	const struct haul_plan_opts plan_opts = {
 		.carriers = 1 + hauli_random_below(random, SOAK_CARRIERS)};
 	struct haul_runtime_opts opts = {
 		.steal = (enum haul_steal)(HAUL_STEALING ? hauli_random_below(random, 5) / 2 : 0),
@@ -86,18 +86,20 @@ static void start(struct hauli_random *random)
 		.steal_min_work_ns = hauli_random_below(random, 2),
 		.round_ns = hauli_random_below(random, 2) * 5 * HAUL_US,
 		.poll_interval_ns = hauli_random_below(random, 4) ? 0 : 1,
+		.spin_ns = hauli_random_below(random, 3) * HAUL_US,
 		.stack_marks = hauli_random_below(random, 8) == 0};
+	struct haul_runtime *rt;
 	struct haul_plan *plan;
 
-	s.carriers = plan_opts.carriers;
 	RIGHT(haul_plan_create(&plan, &plan_opts, NULL, 0) == 0);
-	for (unsigned i = 0; i < s.carriers; i++) {
+	for (unsigned i = 0; i < plan_opts.carriers; i++) {
 		plan->places[i].cpu = plan->places[i].core = -1;
 		plan->places[i].cluster = hauli_random_below(random, plan->clusters);
 	}
 	opts.plan = plan;
-	RIGHT(haul_start(&s.rt, &opts, NULL, 0) == 0);
+	RIGHT(haul_start(&rt, &opts, NULL, 0) == 0);
 	haul_plan_destroy(plan);
+	return rt;
 }
 
 static void open_poller(void)
@@ -169,7 +171,9 @@ static void run_round(uint64_t seed)
 	hauli_random_init(&random, seed);
 	hauli_random_next(&random);
 	soak_open(seed);
-	start(&random);
+	s.rt = start(&random);
+	s.carriers = haul_carriers(s.rt);
+	s.other = hauli_random_below(&random, 4) == 0 ? start(&random) : NULL;
 	m.has_poller = hauli_random_below(&random, 2);
 	if (m.has_poller)
 		open_poller();
@@ -186,6 +190,8 @@ static void run_round(uint64_t seed)
 	count_slices();
 	RIGHT(haul_stop(s.rt, HAUL_FOREVER) == 0);
 	s.rt = NULL;
+	RIGHT(!s.other || haul_stop(s.other, HAUL_FOREVER) == 0);
+	s.other = NULL;
 	if (m.has_poller)
 		evpoller_close(&m.poller);
 	soak_close_feeders();

@@ -20,6 +20,7 @@ static const unsigned soak_units[SOAK_SEMS] = {1, 3};
 
 struct soak {
 	struct haul_runtime *rt;
+	struct haul_runtime *other; /* stopped after rt; or NULL */
 	uint64_t seed; /* of the round */
 	unsigned carriers;
 	bool has_pollers; /* all carriers: no operation registers one */

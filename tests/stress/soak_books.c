@@ -17,6 +17,8 @@ void wrong(const char *what, const char *file, int line)
 		file, line, what, s.seed);
 	if (s.rt)
 		haul_dump(s.rt, stderr);
+	if (s.other)
+		haul_dump(s.other, stderr);
 	abort();
 }
 

@@ -17,9 +17,16 @@ struct actor actor(uint64_t seed, unsigned depth)
 	return a;
 }
 
+static struct haul_runtime *draw_runtime(struct actor *a)
+{
+	return s.other && below(a, 4) == 0 ? s.other : s.rt;
+}
+
 static struct haul_carrier *draw_carrier(struct actor *a)
 {
-	return haul_carrier(s.rt, below(a, s.carriers));
+	struct haul_runtime *rt = draw_runtime(a);
+
+	return haul_carrier(rt, below(a, haul_carriers(rt)));
 }
 
 /* Now and then for as long as lets thieves come. */
@@ -102,7 +109,7 @@ static void spawns(struct actor *a)
 		err = haul_spawn_on(draw_carrier(a), &co, soak_leaf, seed, &opts);
 		break;
 	default:
-		err = haul_spawn_any(s.rt, &co, soak_leaf, seed, &opts);
+		err = haul_spawn_any(draw_runtime(a), &co, soak_leaf, seed, &opts);
 		break;
 	}
 	if (spawned(err))
@@ -118,7 +125,7 @@ static void spawns_many(struct actor *a)
 
 	for (unsigned i = 0; i < n; i++)
 		seeds[i] = draw_seed(a);
-	if (!spawned(haul_spawn_many(s.rt, co, soak_leaf, seeds, n, &opts)))
+	if (!spawned(haul_spawn_many(draw_runtime(a), co, soak_leaf, seeds, n, &opts)))
 		return;
 	for (unsigned i = 0; i < n; i++)
 		end_handle(a, co[i], result_of(seeds[i]));
@@ -139,7 +146,7 @@ static void hands_over(struct actor *a)
 {
 	void *seed = draw_seed(a), *result = NULL;
 	struct haul_coro *co, *other;
-	int err = below(a, 2) ? haul_spawn_many(s.rt, &co, soak_leaf, &seed, 1, NULL)
+	int err = below(a, 2) ? haul_spawn_many(draw_runtime(a), &co, soak_leaf, &seed, 1, NULL)
 			      : haul_spawn_on(draw_carrier(a), &co, soak_leaf, seed, NULL);
 
 	if (!spawned(err))
@@ -415,11 +422,11 @@ static int counts_each(void *arg)
 
 static void runs_on_each(struct actor *a)
 {
+	struct haul_runtime *rt = draw_runtime(a);
 	atomic_uint n = 0;
 
-	(void)a;
-	if (spawned(haul_on_each(s.rt, counts_each, &n)))
-		RIGHT(n == s.carriers);
+	if (spawned(haul_on_each(rt, counts_each, &n)))
+		RIGHT(n == haul_carriers(rt));
 }
 
 static void *polls_some(void *arg)
