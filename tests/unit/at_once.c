@@ -39,7 +39,7 @@ static struct {
 	unsigned n, begun, ended, has_run, nb_parked, wrong, len;
 	unsigned late; /* the first object that arrives with the next slice; 0: none */
 	char trace[TRACE];
-	atomic_bool done;
+	atomic_bool done, computes, is_seen;
 } t;
 
 static void push(struct haul_carrier *c, unsigned from, unsigned n, bool at_once);
@@ -165,6 +165,11 @@ static void do_it(char what, unsigned number)
 	case 'x':
 		if (t.nb_parked > 0)
 			haul_cancel(t.parked[--t.nb_parked]);
+		break;
+	case 'b': /* until a dump has seen it */
+		t.computes = true;
+		while (!t.is_seen)
+			;
 		break;
 	case 'n': /* it begins as the others do, but on a stack of its own */
 		haul_spawn(NULL, is_child, NULL,
@@ -330,28 +335,22 @@ static void run_program(
 	t.wrong += t.has_run != n || hauli_counter_read(&c->counts.slices) - slices != t.len;
 }
 
-static void print_orders(struct haul_carrier *c, const char *program, const char *seen)
-{
-	fprintf(stderr, "# %s, at once: %s; by the run queue:", program, seen);
-	for (unsigned k = 1; k <= strlen(program); k++)
-		for (unsigned i = 0; i < 2 * PHASES; i++) {
-			run_program(c, program, i % 2 ? TWO_BURSTS : NEXT_SLICE, k, i / 2);
-			fprintf(stderr, " %s", t.trace);
-		}
-	fputc('\n', stderr);
-}
-
-/* True if the order comes of the run queue, too. */
+/* True if the order comes of the run queue, too; else prints those that do. */
 static bool comes_of_the_queue(struct haul_carrier *c, const char *program, const char *seen)
 {
-	for (unsigned k = (unsigned)strlen(program); k > 0; k--)
-		for (unsigned i = 0; i < 2 * PHASES; i++) {
-			run_program(c, program, i % 2 ? NEXT_SLICE : TWO_BURSTS, k, i / 2);
-			if (strcmp(t.trace, seen) == 0)
-				return true;
-		}
-	print_orders(c, program, seen);
-	return false;
+	bool found = false;
+
+	for (int print = 0; print < 2 && !found; print++) {
+		for (unsigned k = (unsigned)strlen(program); k > 0 && !found; k--)
+			for (unsigned i = 0; i < 2 * PHASES && !found; i++) {
+				run_program(c, program, i % 2 ? NEXT_SLICE : TWO_BURSTS, k, i / 2);
+				found = strcmp(t.trace, seen) == 0;
+				if (print)
+					fprintf(stderr, "# %s, at once %s, queued %s\n", program,
+						seen, t.trace);
+			}
+	}
+	return found;
 }
 
 static void try_program(struct haul_carrier *c, const char *program)
@@ -406,13 +405,18 @@ static void *tries_all(void *arg)
 	return NULL;
 }
 
-static void run_poller(haul_fn *poller)
+static struct haul_coro *start_poller(haul_fn *poller)
 {
 	struct haul_coro *co;
 
 	memset(&t, 0, sizeof(t));
 	t.rt = runtime_start_stealing(1, NULL, HAUL_STEAL_OFF);
 	ck_assert_int_eq(haul_poller_register(haul_carrier(t.rt, 0), &co, poller, NULL, NULL), 0);
+	return co;
+}
+
+static void stop_poller(struct haul_coro *co)
+{
 	WAIT_UNTIL(t.done);
 	haul_cancel(co);
 	haul_join(co, NULL, HAUL_FOREVER);
@@ -421,6 +425,11 @@ static void run_poller(haul_fn *poller)
 			haul_join(t.helpers[i], NULL, HAUL_FOREVER);
 	runtime_stop(t.rt);
 	ck_assert_uint_eq(t.wrong, 0);
+}
+
+static void run_poller(haul_fn *poller)
+{
+	stop_poller(start_poller(poller));
 }
 
 START_TEST(each_order_comes_of_the_run_queue_too)
@@ -523,6 +532,39 @@ START_TEST(one_that_waits_runs_its_own_objects_only)
 }
 END_TEST
 
+/* The seventh of ten computes. */
+static void *computes_in_a_burst(void *arg)
+{
+	struct haul_carrier *c = haul_carrier_self();
+
+	begin(c);
+	run_program(c, "-", TWO_BURSTS, 1, 0);
+	reset(10);
+	fill(t.n, '-');
+	objects[6].does = 'b';
+	c->run.lately.budget = HAULI_BUDGET_MAX;
+	push(c, 0, t.n, true);
+	run_all(c);
+	return goes_on_until_stop(c);
+}
+
+START_TEST(a_dump_counts_those_that_have_not_begun)
+{
+	struct haul_coro *poller = start_poller(computes_in_a_burst);
+	char *said = NULL;
+	size_t len;
+	FILE *out = open_memstream(&said, &len);
+
+	WAIT_UNTIL(t.computes);
+	haul_dump(t.rt, out);
+	fclose(out);
+	t.is_seen = true;
+	stop_poller(poller);
+	ck_assert_msg(strstr(said, "  carrier 0: 3 more, ready, not begun\n") != NULL, "%s", said);
+	free(said);
+}
+END_TEST
+
 /* Others are ready, there is no spare, or the runtime stops: not at once. */
 static void *is_refused(void *arg)
 {
@@ -553,4 +595,5 @@ START_TEST(only_if_they_are_next)
 END_TEST
 
 SUITE_MAIN("at_once", {each_order_comes_of_the_run_queue_too}, {as_many_as_a_round_would_run},
-	{one_that_waits_runs_its_own_objects_only}, {only_if_they_are_next})
+	{one_that_waits_runs_its_own_objects_only}, {a_dump_counts_those_that_have_not_begun},
+	{only_if_they_are_next})

@@ -266,7 +266,9 @@ struct haul_io_stats {
 	 * them. */
 	uint64_t rx_uncounted, tx_uncounted;
 	uint64_t dropped[HAUL_DROP_REASONS]; /* by haul and haul_drop() */
-	uint64_t in_flight; /* handlers that have not ended */
+	/* Handlers that have not ended. While those of a burst run one after another, none of which
+	 * has waited, it counts all of that burst. */
+	uint64_t in_flight;
 	/* Packets in transmit queues that the poller has seen, not yet passed to the NIC. */
 	uint64_t tx_queued;
 	uint64_t polls, empty_polls;

@@ -368,7 +368,8 @@ static void dump_coroutines(struct dump *d)
 static void dump_not_begun(const struct dump *d)
 {
 	for (unsigned i = 0; d->lists && i < d->rt->nb_carriers; i++) {
-		int64_t n = (int64_t)(hauli_live(&d->rt->carriers[i]) - d->lists[i].n);
+		const struct haul_carrier *c = &d->rt->carriers[i];
+		int64_t n = (int64_t)(hauli_live(c) - d->lists[i].n) - hauli_ended_at_once(c);
 
 		if (n > 0)
 			fprintf(d->out, "  carrier %u: %" PRId64 " more, ready, not begun\n", i, n);

@@ -57,8 +57,8 @@ static uint32_t least(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* Runs n objects from a->next on, or fewer. False: a coroutine has suspended, or left, and the
- * objects behind it were queued. */
+/* Runs n objects from a->next on, or fewer. False: a coroutine has suspended, or left, those before
+ * it were counted, and the objects behind it were queued. */
 static inline bool run_chunk(struct haul_carrier *c, uint32_t n, uint64_t now)
 {
 	struct hauli_at_once *a = &c->spawn.at_once;
@@ -92,19 +92,6 @@ static void queue_rest(struct haul_carrier *c)
 		&c->runq, a->prototype, a->next, a->at, (uint32_t)(a->end - a->next));
 }
 
-void hauli_records_stop(struct haul_carrier *c)
-{
-	bool first = hauli_runq_is_empty(&c->runq);
-
-	c->spawn.at_once.coro = NULL;
-	c->spawn.at_once.stop = NULL;
-	if (first)
-		queue_rest(c);
-	hauli_arrive(c); /* a coroutine that yields */
-	if (!first)
-		queue_rest(c);
-}
-
 /* n objects were run, and, if `waits`, the coroutine of the last one has not ended, or counts
  * itself. */
 static inline uint32_t count(struct haul_carrier *c, uint32_t n, bool waits)
@@ -112,6 +99,21 @@ static inline uint32_t count(struct haul_carrier *c, uint32_t n, bool waits)
 	hauli_counter_add(&c->counts.slices, n);
 	hauli_counter_add(&c->counts.ended, n - waits);
 	return n - waits;
+}
+
+void hauli_records_stop(struct haul_carrier *c)
+{
+	struct hauli_at_once *a = &c->spawn.at_once;
+	bool first = hauli_runq_is_empty(&c->runq);
+
+	(void)count(c, (uint32_t)(a->next - a->first), true);
+	a->stop = NULL;
+	a->coro = NULL;
+	if (first)
+		queue_rest(c);
+	hauli_arrive(c); /* a coroutine that yields */
+	if (!first)
+		queue_rest(c);
 }
 
 static inline void learn(struct haul_carrier *c, uint32_t n, uint64_t start)
@@ -136,7 +138,7 @@ static __attribute__((noinline)) uint32_t run_chunks(struct haul_carrier *c, voi
 		ran = (uint32_t)(a->next - objs) - n;
 		n += ran;
 		if (!all)
-			return count(c, n, true);
+			return n - 1;
 		learn(c, ran, start);
 		budget = least(
 			budget, c->run.lately.budget); /* a larger one is for the next round */
@@ -160,14 +162,14 @@ uint32_t hauli_records_run(struct haul_carrier *c, const struct hauli_prototype 
 
 	hauli_counter_add(&c->counts.spawned, n);
 	a->prototype = prototype;
-	a->next = objs;
+	a->first = a->next = objs;
 	a->end = objs + n;
 	a->at = at;
 	if (hauli_unlikely(n > HAULI_SLICES_PER_BATCH) || hauli_unlikely(n > c->run.lately.budget))
 		return run_chunks(c, objs);
 	start = hauli_ticks();
 	if (hauli_unlikely(!run_chunk(c, n, start)))
-		return count(c, (uint32_t)(a->next - objs), true);
+		return (uint32_t)(a->next - objs) - 1;
 	if (hauli_unlikely(a->next != a->end))
 		return end_early(c, (uint32_t)(a->next - objs));
 	learn(c, n, start);

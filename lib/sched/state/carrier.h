@@ -80,7 +80,8 @@ struct hauli_at_once {
 	struct haul_coro *coro; /* NULL: none does */
 	const struct hauli_prototype *prototype;
 	ptrdiff_t at; /* of the record in an object */
-	void *const *next; /* the next object. Read by the watchdog, too */
+	void *const *first; /* of those that counts.ended lacks. Read by a dump, too */
+	void *const *next; /* the next object. Read by the watchdog and a dump, too */
 	void *const *chunk, *const *end; /* the end of the present chunk, and of all */
 	/* where coro pauses and looks around: the chunk's end, or NULL, which is at once */
 	void *const *stop;
@@ -280,6 +281,15 @@ static inline void hauli_at_once_pauses(struct haul_carrier *c)
 static inline uint64_t hauli_live(const struct haul_carrier *c)
 {
 	return hauli_counter_read(&c->counts.spawned) - hauli_counter_read(&c->counts.ended);
+}
+
+/* How many of these have run at once, and are not in counts.ended yet. A guess on other threads. */
+HAULI_MAY_RACE static inline uint32_t hauli_ended_at_once(const struct haul_carrier *c)
+{
+	const struct hauli_at_once *a = &c->spawn.at_once;
+
+	HAULI_RACES(c);
+	return a->coro && a->next > a->first ? (uint32_t)(a->next - a->first) - 1 : 0;
 }
 
 /* True if c may steal and be stolen from. Constant once c runs. */
