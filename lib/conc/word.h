@@ -20,6 +20,10 @@
  *	tagged         an address with tags in its lowest bits: any thread swaps it for another
  *	               E5 the writes before a swap, before the code after a load or swap that
  *	               finds its value: release, acquire
+ *	handoff        how a waiter waits: it spins, or not; its server finds that out, and says in
+ *	               the same step that it has served
+ *	               E6 the server's writes before serve(), before the code after a give_up()
+ *	               that comes too late: release, acquire
  *	permit         given by one thread, taken by the same thread or by a remote one
  *	               E3 the giver's writes before the code after a remote take: release, acquire.
  *	               The remote take is an exchange: it returns a permit that is given at the same
@@ -27,7 +31,7 @@
  *
  * Model of trylock, ptr_published and completion: tests/model/word.c; of permit: permit.c,
  * permit_remote.c; of u32_published: order.c, capture_ring.c;
- * of claim: select_sem.c; of tagged: join_until.c.
+ * of claim: select_sem.c; of tagged: join_until.c; of handoff: sync_mutex_spin.c.
  */
 #ifndef HAULI_CONC_WORD_H
 #define HAULI_CONC_WORD_H
@@ -203,6 +207,51 @@ static inline bool hauli_tagged_swap(struct hauli_tagged *w, uintptr_t *expected
 	return atomic_compare_exchange_strong_explicit(&w->value, expected, value,
 		memory_order_acq_rel /* word.E5:R word.E5:A */,
 		memory_order_relaxed /* to try again */);
+}
+
+enum {
+	HAULI_HANDOFF_WAITS, /* to be woken by its server */
+	HAULI_HANDOFF_SPINS,
+	HAULI_HANDOFF_SERVED, /* while it span */
+};
+
+struct hauli_handoff {
+	_Atomic uint32_t how;
+};
+
+/* Before a server can find the waiter; another word publishes it. */
+static inline void hauli_handoff_init(struct hauli_handoff *h, bool spins)
+{
+	atomic_store_explicit(&h->how, spins ? HAULI_HANDOFF_SPINS : HAULI_HANDOFF_WAITS,
+		memory_order_relaxed /* published otherwise */);
+}
+
+/* The waiter. A hint: it spins, and has not been served. */
+static inline bool hauli_handoff_spins(const struct hauli_handoff *h)
+{
+	return atomic_load_explicit(&h->how, memory_order_relaxed /* give_up() decides */) ==
+		HAULI_HANDOFF_SPINS;
+}
+
+/* The waiter spins no more. False: it was served. */
+static inline bool hauli_handoff_give_up(struct hauli_handoff *h)
+{
+	uint32_t how = atomic_load_explicit(&h->how, memory_order_acquire /* word.E6:A */);
+
+	return how == HAULI_HANDOFF_SPINS &&
+		atomic_compare_exchange_strong_explicit(&h->how, &how, HAULI_HANDOFF_WAITS,
+			memory_order_acquire /* word.E6:A */, memory_order_acquire /* word.E6:A */);
+}
+
+/* The server, once. True: the waiter spins; it goes on by itself, and may be gone. False: it waits
+ * to be woken. */
+static inline bool hauli_handoff_serve(struct hauli_handoff *h)
+{
+	if (atomic_load_explicit(&h->how, memory_order_relaxed /* WAITS stays */) ==
+		HAULI_HANDOFF_WAITS)
+		return false;
+	return atomic_exchange_explicit(&h->how, HAULI_HANDOFF_SERVED,
+		       memory_order_release /* word.E6:R */) == HAULI_HANDOFF_SPINS;
 }
 
 struct hauli_permit {

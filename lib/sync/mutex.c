@@ -3,6 +3,22 @@
  * A mutex. The value of its word is the coroutine that holds it, or 0. An unlock with waiters hands
  * the mutex to the first: nobody comes between, so the order is that of arrival, and a waiter that
  * was handed it cannot lose it to a deadline.
+ *
+ * A waiter on a carrier with nothing else to run spins for up to 2 us before it suspends, if the
+ * holder is another carrier's and that has paid lately (spin.h). It is in the list like the others,
+ * so the order is the same.
+ *
+ *	waiter                              unlock
+ *	enters the list, SPINS              takes it out of the list
+ *	looks at the word; gives up:        the mutex is the waiter's; releases the lock
+ *	SPINS -> WAITS, or it is SERVED     exchanges the word for SERVED: it was SPINS, and this
+ *	                                    is the last access to the waiter; or WAITS: wakes it
+ *
+ * Both are read-modify-writes of one word (conc/word.h, handoff), so either the unlock finds WAITS
+ * and wakes the waiter, which waits for that (block.c), or the waiter finds SERVED and does not
+ * suspend. What the unlock wrote before is seen by word.E6.
+ *
+ * Model: tests/model/sync_mutex.c, sync_mutex_spin.c. Stress: tests/stress/sync.c.
  */
 #define HAUL_NO_INLINE /* here are the functions */
 #include "sync/mutex.h"
@@ -11,6 +27,7 @@
 #include "sched/state/held.h"
 #include "sched/wait/suspend.h"
 #include "sync/case.h"
+#include "sync/spin.h"
 
 #define NULL_MUTEX "the mutex is NULL"
 
@@ -36,18 +53,38 @@ static __attribute__((noreturn)) void waits_for_itself(
 		(const void *)q);
 }
 
+/* w, which has entered the list of a mutex, spins. True: it was handed the mutex. */
+static __attribute__((noinline)) bool spin(struct haul_carrier *c, struct hauli_sync_wait *w)
+{
+	bool served;
+
+	hauli_sync_spin(c, &w->handoff);
+	served = !hauli_handoff_give_up(&w->handoff);
+	hauli_spin_learn(&c->wait.spin, served);
+	return served;
+}
+
+/* A mutex that a coroutine of this carrier holds is not unlocked while the caller spins. */
+static inline bool may_spin(struct haul_carrier *c, uint64_t holder)
+{
+	return hauli_unlikely(hauli_coro_home((const struct haul_coro *)(uintptr_t)holder) != c) &&
+		hauli_sync_may_spin(c);
+}
+
 /* For a call that has not got m at once. */
 static inline __attribute__((always_inline)) int lock_slow(struct haul_mutex *m,
 	struct haul_coro *me, uint64_t deadline, bool cancellable, const char *call,
 	struct hauli_sync_wait *w)
 {
 	struct hauli_waitq *q = (struct hauli_waitq *)m;
+	struct haul_carrier *c = hauli_here();
 	uint64_t holder;
+	bool spins;
 	int err;
 
 	if (hauli_unlikely(!m))
 		hauli_misuse(call, NULL_MUTEX);
-	err = hauli_block_check(hauli_here(), me, call, cancellable && deadline != 0);
+	err = hauli_block_check(c, me, call, cancellable && deadline != 0);
 	if (hauli_unlikely(err))
 		return err;
 	holder = hauli_waitq_lock(q);
@@ -64,7 +101,11 @@ static inline __attribute__((always_inline)) int lock_slow(struct haul_mutex *m,
 	}
 	hauli_waitq_enter(&q->list, w, deadline, cancellable);
 	hauli_waitq_is_for(w, hauli_block_mutex, q);
+	spins = may_spin(c, holder);
+	hauli_handoff_init(&w->handoff, spins);
 	hauli_waitq_unlock(q, holder);
+	if (hauli_unlikely(spins) && spin(c, w))
+		return 0;
 	return hauli_waitq_wait(q, w, hauli_waitq_leave);
 }
 
@@ -161,6 +202,14 @@ static __attribute__((noreturn, cold)) void is_not_held(struct hauli_waitq *q, u
 	hauli_misuse("haul_mutex_unlock", "mutex %p %s", (void *)q, mistake_of(q, holder));
 }
 
+/* True: next spins, and goes on by itself. A select does not. */
+static inline bool hand_over(struct hauli_sync_waiter *next)
+{
+	return !next->first &&
+		hauli_handoff_serve(
+			&HAULI_CONTAINER(next, struct hauli_sync_wait, waiter)->handoff);
+}
+
 static __attribute__((noinline)) void unlock_slow(struct hauli_waitq *q)
 {
 	const struct haul_coro *me = hauli_here()->current;
@@ -174,7 +223,8 @@ static __attribute__((noinline)) void unlock_slow(struct hauli_waitq *q)
 	if (!next)
 		return;
 	hauli_held_add(next->waiter.coro, 1);
-	hauli_waitq_serve(next);
+	if (!hand_over(next))
+		hauli_waitq_serve(next);
 }
 
 void haul_mutex_unlock(struct haul_mutex *m)

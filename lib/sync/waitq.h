@@ -50,6 +50,7 @@ struct hauli_sync_waiter {
 /* A wait for one object. Lies on the stack of its coroutine. */
 struct hauli_sync_wait {
 	struct hauli_sync_waiter waiter;
+	struct hauli_handoff handoff; /* for a mutex: it may spin before it suspends */
 	struct hauli_block block;
 };
 

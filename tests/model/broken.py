@@ -16,7 +16,8 @@ class Models:
         """sources: the sources of lib for each model. work: a folder for the objects that mutations
         share."""
         self.compiler, self.explorer, self.sources = compiler, explorer, sources
-        flags = ['-std=gnu17', '-D_GNU_SOURCE', '-O1', '-fsanitize=thread', '-w']
+        flags = ['-std=gnu17', '-D_GNU_SOURCE', '-O1', '-fsanitize=thread', '-w',
+                 '-DHAULI_LOCKWORD_PAUSES=0']
         flags += subprocess.run(['pkg-config', '--cflags', 'libdpdk'], check=True,
                                 capture_output=True, text=True).stdout.split()
         self.objects = Objects(root, compiler + flags,

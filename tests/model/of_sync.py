@@ -93,6 +93,22 @@ MUTATIONS = [
     ('sync_stolen', 'lib/sched/wait/block.c',
      'one that came too late for its deadline waits only once',
      'while (!is_served(b)) wait(b);', ''),
+    ('sync_mutex_spin', 'lib/conc/word.h', 'one that spins no more is not woken',
+     'memory_order_release /* word.E6:R */) == HAULI_HANDOFF_SPINS',
+     'memory_order_release) != HAULI_HANDOFF_SERVED'),
+    ('sync_mutex_spin', 'lib/conc/word.h', 'a hand-over publishes nothing',
+     'memory_order_release /* word.E6:R */', 'memory_order_relaxed'),
+    ('sync_mutex_spin', 'lib/conc/word.h', 'one that spins takes in nothing of its server',
+     '&h->how, memory_order_acquire /* word.E6:A */', '&h->how, memory_order_relaxed'),
+    ('sync_mutex_spin', 'lib/conc/word.h', 'one that gives up too late takes in nothing',
+     'memory_order_acquire /* word.E6:A */, memory_order_acquire /* word.E6:A */',
+     'memory_order_acquire, memory_order_relaxed'),
+    ('sync_mutex_spin', 'lib/sync/mutex.c', 'one that spins no more does not say so',
+     'served = !hauli_handoff_give_up(&w->handoff);',
+     'served = !hauli_handoff_spins(&w->handoff);'),
+    ('sync_mutex_spin', 'lib/sync/mutex.c', 'one that spins is woken all the same',
+     'if (!hand_over(next)) hauli_waitq_serve(next);',
+     'hand_over(next);\n\thauli_waitq_serve(next);'),
 ]
 
 SYNC = ['lib/conc/completion.c', 'lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/lockword.c',
@@ -104,7 +120,7 @@ SOURCES = {
         ('chan',): ['sync_chan', 'sync_chan_fifo', 'sync_chan_send', 'sync_chan_send_lasts'],
         ('cond', 'mutex'): ['sync_cond', 'sync_cond_fifo', 'sync_cond_lasts'],
         ('event',): ['sync_event', 'sync_event_lasts', 'sync_event_reset'],
-        ('mutex',): ['sync_mutex', 'sync_mutex_fifo'],
+        ('mutex',): ['sync_mutex', 'sync_mutex_fifo', 'sync_mutex_spin'],
         ('sem',): ['sync_sem', 'sync_sem_cancel', 'sync_sem_fifo'],
     }.items() for model in models
 } | {'sync_stolen': SYNC + ['lib/sync/sem.c']}

@@ -17,6 +17,7 @@
 #include "sched/wait/block.h"
 #include "sched/wait/request.h"
 #include "sched/wait/suspend.h"
+#include "sync/spin.h"
 #include "sync/waitq.h"
 
 /* How a wait may end without its server: a deadline, a cancel (CANCELS), or not (LASTS). */
@@ -30,6 +31,10 @@
 #ifndef AHEAD
 #define AHEAD 0
 #endif
+/* The coroutine spins before it suspends. */
+#ifndef SPINS
+#define SPINS 0
+#endif
 #define DEADLINE (LASTS ? HAUL_FOREVER : 1000)
 #if AHEAD
 #define ENDS ", behind another waiter"
@@ -37,6 +42,9 @@
 #elif CANCELS
 #define ENDS ", cancel"
 #define ENDED (-ECANCELED)
+#elif SPINS
+#define ENDS ", which spins"
+#define ENDED (-ETIMEDOUT)
 #elif LASTS
 #define ENDS ""
 #define ENDED 0
@@ -158,8 +166,15 @@ static void handle_cancelled(struct haul_carrier *c, struct hauli_msg *msg)
 static const struct hauli_msg_kind tick_kind = {.handle = handle_tick};
 static const struct hauli_msg_kind cancelled_kind = {.handle = handle_cancelled};
 
+/* No longer than until the waiter gives up: that looks, too. */
+void hauli_sync_spin(const struct haul_carrier *c, const struct hauli_handoff *h)
+{
+	MODEL_ASSERT(SPINS && c == &home_of_model()->c);
+}
+
 static void home_init(struct home *h)
 {
+	h->c.wait.spin.ticks = SPINS ? 1000 : 0;
 	h->c.cxx = true;
 	h->always.uncaught = 1;
 	h->c.exceptions = &h->always;

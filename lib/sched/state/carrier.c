@@ -5,6 +5,12 @@
 #define DEFAULT_ROUND_NS (50 * HAUL_US)
 #define DEFAULT_POLL_INTERVAL_NS (20 * HAUL_US)
 #define DEFAULT_SPIN_NS (20 * HAUL_US)
+#define WAIT_SPIN_NS (2 * HAUL_US) /* a tenth of the time between two polls */
+
+static uint64_t spin_ticks(const struct haul_runtime_opts *opts, uint64_t most)
+{
+	return hauli_ticks_from_ns(opts->spin_ns && opts->spin_ns < most ? opts->spin_ns : most);
+}
 
 int hauli_carrier_init(struct haul_carrier *c, struct haul_runtime *rt, struct hauli_slab *coros,
 	struct hauli_stacks *stacks, unsigned id, const struct haul_place *place,
@@ -20,6 +26,7 @@ int hauli_carrier_init(struct haul_carrier *c, struct haul_runtime *rt, struct h
 		.run.slices_per_batch = HAULI_SLICES_PER_BATCH,
 		.run.spin.ticks =
 			hauli_ticks_from_ns(opts->spin_ns ? opts->spin_ns : DEFAULT_SPIN_NS),
+		.wait.spin.ticks = spin_ticks(opts, WAIT_SPIN_NS),
 		.spawn.path = HAULI_PATH_FAST,
 		.run.round_ticks =
 			hauli_ticks_from_ns(opts->round_ns ? opts->round_ns : DEFAULT_ROUND_NS),

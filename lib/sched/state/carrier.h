@@ -107,6 +107,8 @@ struct hauli_carrier_wait {
 	enum hauli_path path; /* by which the running coroutine wakes others */
 	/* joins that did not suspend, times 4; the batch ends when it overflows (join.c) */
 	uint8_t joins;
+	uint8_t spins; /* waits that might have spun, modulo 256 (sync/spin.h) */
+	struct hauli_spin spin; /* of coroutines that wait for another carrier's */
 	/* The innermost block in which the running coroutine must not suspend, or NULL. */
 	struct hauli_no_suspend *no_suspend;
 };
