@@ -3,9 +3,10 @@
 #ifndef HAULI_BASE_VALGRIND_H
 #define HAULI_BASE_VALGRIND_H
 
-#if __has_include(<valgrind/valgrind.h>)
-#include <valgrind/valgrind.h>
+#if __has_include(<valgrind/memcheck.h>)
+#include <valgrind/memcheck.h>
 #else
+#define VALGRIND_MAKE_MEM_UNDEFINED(at, bytes) (void)(at)
 #define RUNNING_ON_VALGRIND 0
 #define VALGRIND_STACK_REGISTER(lo, hi) 0
 #define VALGRIND_STACK_DEREGISTER(id) (void)(id)

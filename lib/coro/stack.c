@@ -381,6 +381,31 @@ void hauli_stacks_for_each(
 	}
 }
 
+void hauli_stack_release_flush(struct hauli_stack_release *r)
+{
+	if (r->lo)
+		madvise(r->lo, (size_t)(r->hi - r->lo), MADV_DONTNEED); /* guards stay */
+	r->lo = r->hi = NULL;
+}
+
+void hauli_stack_release(const struct hauli_stacks *a, struct hauli_stack_release *r,
+	const struct hauli_stack *stack)
+{
+	const struct chunk *c = &a->chunks[stack->chunk];
+	char *lo = hauli_stack_lo(stack), *hi = slot_at(a, c, slot_of(a, c, stack) + 1);
+	/* Of neighbours, because the memory between them has no canary. */
+	bool canary = stack->checks & HAULI_STACK_CANARY, alone = canary || r->canary;
+
+	if (r->lo && !alone && r->hi + a->guards.size == lo) {
+		r->hi = hi;
+	} else if (r->lo && !alone && hi + a->guards.size == r->lo) {
+		r->lo = lo;
+	} else {
+		hauli_stack_release_flush(r);
+		*r = (struct hauli_stack_release){lo, hi, canary};
+	}
+}
+
 enum hauli_guard hauli_stacks_guard(const struct hauli_stacks *a)
 {
 	return (enum hauli_guard)hauli_u8_owned_get(&a->guards.kind);

@@ -144,6 +144,18 @@ void hauli_stacks_for_each(
  * that were resident. Any thread. */
 size_t hauli_stacks_trim(struct hauli_stacks *arena);
 
+/* Stacks, in use, whose pages are about to go to the kernel. All zero: none. */
+struct hauli_stack_release {
+	char *lo, *hi; /* of slots side by side */
+	bool canary; /* a slot without a guard, alone */
+};
+
+/* Gives the pages of a stack in use, head included, back to the kernel: at once, or together with
+ * those of its neighbours, by a later call or by flush(). Owner of the stack; the head is read. */
+void hauli_stack_release(const struct hauli_stacks *arena, struct hauli_stack_release *r,
+	const struct hauli_stack *stack);
+void hauli_stack_release_flush(struct hauli_stack_release *r);
+
 /* The kind of guard that the next slot gets. */
 enum hauli_guard hauli_stacks_guard(const struct hauli_stacks *arena);
 

@@ -35,7 +35,7 @@ cases() {
 	shift
 	cross "$@" -o "$dir/cases" "$root/tests/unit/coro_switch_bare.c" \
 		"$root/tests/unit/coro_switch_cases.c" "$root"/lib/coro/*.c \
-		"$root/lib/coro/start_aarch64.S" "$root/lib/coro/trace_aarch64.S" \
+		"$root"/lib/coro/*_aarch64.S \
 		"$root/lib/base/assert.c" "$root/lib/base/forks.c" -lm
 	rc=0
 	qemu-aarch64 "$dir/cases" > "$dir/tap" || rc=$?

@@ -9,6 +9,7 @@
 #include <unwind.h>
 
 #include "coro/coro.h"
+#include "coro/frozen.h"
 
 #define ROUNDS 1000000
 #define STACK (64 << 10)
@@ -99,6 +100,57 @@ static const char *values_survive(void)
 	/* The other side still has one switch to return from. */
 	hauli_co_switch(&main_co, &co[0], NULL);
 	return mine ? mine : verdict;
+}
+
+#define FREEZES 1000
+
+static void keep_frozen(void *pass)
+{
+	hauli_co_arrived(&co[0]);
+	verdict = keep_values(&co[0], &main_co, 7919, FREEZES);
+	hauli_co_end(&co[0], &main_co, NULL);
+}
+
+static uint64_t frozen[HAULI_FROZEN_MOST / sizeof(uint64_t) + 64];
+static unsigned thaws;
+
+static void thaw(void *pass, struct hauli_frozen *f)
+{
+	struct hauli_co *self = f->co;
+
+	thaws++;
+	hauli_frozen_restore(f);
+	memset(frozen, 1, sizeof(frozen));
+	hauli_frozen_go_on(self, pass);
+}
+
+/* The first slot is laid out as in the arena: its head is above the stack. */
+static const char *frozen_values_survive(void)
+{
+	struct hauli_stack *head = (struct hauli_stack *)(stacks[0] + STACK - 64);
+	struct hauli_frozen *f = (struct hauli_frozen *)frozen;
+	const struct hauli_frozen_at *at;
+	static struct hauli_frozen_ats ats;
+
+	verdict = "the other side did not end";
+	thaws = 0;
+	*head = (struct hauli_stack){.bytes = STACK - 64};
+	hauli_co_prepare(&co[0], head, head, keep_frozen);
+	for (unsigned n = 0; n < FREEZES; n++) {
+		hauli_co_switch(&main_co, &co[0], NULL);
+		if (hauli_frozen_size(&co[0], sizeof(*head)) == 0)
+			return "too many live bytes";
+		at = hauli_frozen_at(&ats, &co[0]);
+		if (!at || ats.n != 1)
+			return "it waits in one place";
+		hauli_freeze(f, &co[0], sizeof(*head), at, thaw);
+		if (!HAULI_ASAN && !HAULI_TSAN)
+			memset(stacks[0], 0, STACK);
+	}
+	hauli_co_switch(&main_co, &co[0], NULL);
+	hauli_co_fini(&(struct hauli_co){.stack = head});
+	hauli_frozen_ats_fini(&ats);
+	return thaws == FREEZES ? verdict : "it did not thaw each time";
 }
 
 static void add_one(void *pass)
@@ -298,6 +350,7 @@ static const char *unwinding_ends_at_the_start(void)
 
 static const struct switch_case cases[] = {
 	{"values_survive", values_survive},
+	{"frozen_values_survive", frozen_values_survive},
 	{"values_are_passed", values_are_passed},
 	{"direct_switches", direct_switches},
 	{"stack_is_aligned", stack_is_aligned},

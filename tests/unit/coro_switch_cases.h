@@ -6,7 +6,7 @@
 #ifndef HAUL_TESTS_CORO_SWITCH_CASES_H
 #define HAUL_TESTS_CORO_SWITCH_CASES_H
 
-#define SWITCH_CASES 7
+#define SWITCH_CASES 8
 
 /* Runs case i. NULL if it is right, else the error. */
 const char *switch_case_run(unsigned i, const char **name);
