@@ -15,6 +15,7 @@ import tempfile
 import threading
 import time
 
+import mutations_of_hibernation
 import mutations_of_parts
 import mutations_of_records
 from support import mutate
@@ -434,7 +435,9 @@ MUTATIONS = [
      'pthread_sigmask(SIG_BLOCK, &it, NULL);', ''),
     ('unit/sync_misuse', 'lib/sync/chan.c', 'a closed channel was never destroyed',
      'if (ch->destroyed) hauli_misuse(call', 'if (false) hauli_misuse(call'),
-] + mutations_of_parts.MUTATIONS + mutations_of_records.MUTATIONS
+]
+MUTATIONS += mutations_of_hibernation.MUTATIONS
+MUTATIONS += mutations_of_parts.MUTATIONS + mutations_of_records.MUTATIONS
 
 
 def output_of(*command):

@@ -180,6 +180,14 @@ class Coroutine:
     def is_suspended(self):
         return int(self.stack) != 0 and self.state != "ended" and self.thread() is None
 
+    def pcs(self):
+        """The call stack that it has with it while it hibernates, else None."""
+        ctx = self.value["co"]["ctx"]
+        if int(self.stack) == 0 or int(ctx["pc"]) != self.haul.thaw():
+            return None
+        at = ctx["base"].cast(gdb.lookup_type("struct hauli_frozen").pointer())["at"]
+        return [int(at["pcs"][i]) for i in range(int(at["n"]))]
+
     def line(self):
         home = word(self.value["home"])
         carrier = "carrier %d" % self.haul.carrier(home)["id"] if home else "no carrier"
@@ -194,12 +202,30 @@ class Coroutine:
             return "ended, not joined"
         if int(self.stack) == 0:
             return "%s, has not begun %s" % (self.state, self.function())
+        pcs = self.pcs()
+        if pcs:
+            return self.state + ", hibernates" + self.where_of(pcs)
         return self.state + self.whom() + self.where()
 
+    def where_of(self, pcs):
+        """As where(), of the call stack of one that hibernates."""
+        call = None
+        for pc in pcs:
+            name, sal = self.haul.name_of(pc), gdb.find_pc_line(pc)
+            if sal.symtab is None or not self.haul.is_own(sal.symtab):
+                at = " at %s:%d" % (sal.symtab.filename, sal.line) if sal.symtab else ""
+                return ", in %s() by %s()%s" % (call, name, at) if call else ""
+            call = name
+        return ""
+
+    def print_frozen(self, pcs):
+        for i, pc in enumerate(pcs):
+            sal = gdb.find_pc_line(pc)
+            at = " at %s:%d" % (sal.symtab.filename, sal.line) if sal.symtab else ""
+            gdb.write("#%-2d %#018x in %s ()%s\n" % (i, pc, self.haul.name_of(pc), at))
+
     def function(self):
-        fn = int(self.value["fn"])
-        block = gdb.block_for_pc(fn)
-        return block.function.name if block and block.function else "%#x" % fn
+        return self.haul.name_of(int(self.value["fn"]))
 
     def whom(self):
         if self.state == "blocked":
@@ -247,6 +273,9 @@ class Coroutine:
         thread = self.thread()
         if thread is not None:
             thread.switch()
+        elif self.pcs():
+            self.print_frozen(self.pcs())
+            return
         elif self.is_suspended():
             self.select()
         else:
@@ -277,6 +306,7 @@ class Haul:
         self.current = None
         self.targets = None
         self.all = None
+        self.thaw_pc = None
 
     def state_of(self, byte):
         """The name of the state; None if there is no such state."""
@@ -285,9 +315,25 @@ class Haul:
     def owns(self, frame):
         """True if the frame is of a function of haul, or of a part of one in a program."""
         symtab = frame.find_sal().symtab
-        return symtab is not None and (
-            os.path.basename(symtab.filename) == "sync_inline.h" or
-            os.path.normpath(symtab.fullname()).startswith(self.folders))
+        return symtab is not None and self.is_own(symtab)
+
+    def is_own(self, symtab):
+        return (os.path.basename(symtab.filename) == "sync_inline.h" or
+                os.path.normpath(symtab.fullname()).startswith(self.folders))
+
+    def name_of(self, pc):
+        """The name of the function at pc, not of one inlined there; pc if it has none."""
+        block, name = gdb.block_for_pc(pc), None
+        while block and not block.is_static and not block.is_global:
+            name = block.function.name if block.function else name
+            block = block.superblock
+        return name or symbol_at(pc)[2:-1].partition("+")[0] or hex(pc)
+
+    def thaw(self):
+        """The pc of the contexts of coroutines that hibernate."""
+        if self.thaw_pc is None:
+            self.thaw_pc = int(gdb.parse_and_eval("(unsigned long)&hauli_coro_thaw"))
+        return self.thaw_pc
 
     def joined(self):
         """{address of a coroutine that waits in a join: the coroutine that it joins}"""
@@ -460,6 +506,9 @@ locals are about the coroutine then, until the process continues."""
             raise gdb.GdbError("It runs: thread %d" % thread.num)
         if not co.is_suspended():
             raise gdb.GdbError("It has no stack: " + co.what())
+        if co.pcs():
+            raise gdb.GdbError("It hibernates: its frames are elsewhere; see haul bt #%d"
+                               % co.number)
         co.select()
         frame, _ = co.user_frame()
         (frame or selected.first()).select()

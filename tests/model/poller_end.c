@@ -65,7 +65,7 @@ static void init(void)
 	hauli_trylock_take(&c->poller.lock);
 	c->poller.coro = c->current = &m.poller;
 	c->poller.wakeup.fn = wakeup;
-	m.poller.poller = true;
+	m.poller.traits = HAULI_TRAIT_POLLER;
 	hauli_u8_shared_init(&m.poller.flags, HAULI_FLAG_POLLER);
 	m.last.kind = &last_msg;
 	m.more.kind = &other_msg;

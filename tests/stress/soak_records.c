@@ -50,7 +50,7 @@ static struct object *object_of(struct hauli_record *record)
 /* An object's coroutine begins: nothing is left of the one before it. */
 static void check_new(const struct feeder *f, const struct haul_coro *me, bool steals)
 {
-	RIGHT(hauli_coro_home(me) == f->carrier && me->detached && !me->poller);
+	RIGHT(hauli_coro_home(me) == f->carrier && me->detached && !hauli_coro_is_poller(me));
 	RIGHT(!(me->pinned & HAULI_PINNED_BY_CALL));
 	RIGHT(!hauli_extent_of(me));
 	if (steals) /* its home may write these, and others may do so later */

@@ -81,6 +81,20 @@ OVERRUN = [
     ("haul list hog", [rf"carrier 1: hog {LIVE}, running in thread \d+\n"]),
     ("haul bt hog", [r"\A#\d+ carrier 1: hog .*\n#0 .* dig \(", r"#\d+ .* dig \(", r" hog \("]),
 ]
+HIBERNATES = [
+    ("haul list", [
+        rf"carrier 0: hibernator {LIVE}, ",
+        rf"carrier 0: holder {LIVE}, parked, hibernates, in haul_park\(\) by hold\(\) at .*stuck",
+        rf"carrier 0: locker {LIVE}, blocked for mutex {LIVE} <mutex>, held by holder {LIVE}",
+        rf"carrier 0: sleeper {LIVE}, sleeping, hibernates, in haul_sleep\(\) by rest\(\) at ",
+        rf"carrier 0: bear {LIVE}, parked, hibernates, in haul_park\(\) by lie\(\) at .*:\d+\n"]),
+    ("haul bt bear", [
+        r"\A#\d+ carrier 0: bear .*, hibernates, .*\n#0 ", r"in haul_park \(\) at ",
+        r"\n#\d  0x[0-9a-f]+ in lie \(\) at .*stuck\.c:", r" in lie \(\) at ", r" in lie \(\) at ",
+        r" in hibernate \(\) at ", ENTRY + r".*\n\n\Z"]),
+    ("haul switch bear", [r"\AIt hibernates: its frames are elsewhere; see haul bt #\d+\n\Z"]),
+    ("haul bt all", [r" in hold \(\) at ", r" haul_mutex_lock \(", r" in hibernate \(\) at "]),
+]
 MARK = "--- "
 
 
@@ -120,14 +134,14 @@ class Gdb:
             self.tap.ok(has_in_order(text, patterns), f"{name}: {command}", text or before)
 
 
-def core_of(program, folder, *sick):
-    """A core that the kernel has written, with the program stuck, or sick; or None."""
+def core_of(program, folder, *mode):
+    """A core that the kernel has written, with the program stuck, in a mode of it; or None."""
     limits = resource.getrlimit(resource.RLIMIT_CORE)
     resource.setrlimit(resource.RLIMIT_CORE, (limits[1], limits[1]))
-    with subprocess.Popen([program, *sick], cwd=folder, stdout=subprocess.PIPE,
+    with subprocess.Popen([program, *mode], cwd=folder, stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL) as ran:
         ran.stdout.readline()
-        if not sick:
+        if "overrun" not in mode:
             ran.send_signal(signal.SIGABRT)
     resource.setrlimit(resource.RLIMIT_CORE, limits)
     return next(iter(glob.glob(folder + "/core*")), None)
@@ -180,6 +194,8 @@ def main():
         return
     gdb.session("live", [program], stuck, SESSION + GOES_ON)
     with_core(tap, gdb, "core", [program], SESSION)
+    gdb.session("hibernating", [program], [*stuck[:1], "run hibernates", "up"], HIBERNATES)
+    with_core(tap, gdb, "core of hibernating ones", [program, "hibernates"], HIBERNATES)
     with_core(tap, gdb, "core of an overrun stack", [program, "overrun"], OVERRUN)
     with tempfile.TemporaryDirectory() as folder:
         bare = os.path.join(folder, "bare")

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A program that is stuck: each coroutine waits for ever, in its own way. When all of them wait it
- * calls all_are_stuck(), for a debugger, and prints a line (gdb_script.py). With an argument, one
- * of them runs over its stack then.
+ * calls all_are_stuck(), for a debugger, and prints a line (gdb_script.py). With the argument
+ * overrun, one of them runs over its stack then; with hibernates, some hibernate by then.
  */
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -101,7 +102,7 @@ void all_are_stuck(void)
 static struct haul_coro *spawn(struct haul_carrier *c, const char *name, haul_fn *fn)
 {
 	struct haul_coro *co;
-	const struct haul_coro_opts opts = {.name = name, .pinned = true};
+	const struct haul_coro_opts opts = {.name = name, .pinned = true, .hibernates = true};
 	int err = haul_spawn_on(c, &co, fn, NULL, &opts);
 
 	if (err) {
@@ -111,6 +112,29 @@ static struct haul_coro *spawn(struct haul_carrier *c, const char *name, haul_fn
 	return co;
 }
 
+static __attribute__((noinline)) int lie(int deep)
+{
+	int below = deep > 0 ? lie(deep - 1) : haul_park(HAUL_FOREVER);
+
+	return below + 1;
+}
+
+static void *hibernate(void *arg)
+{
+	return lie(2) ? NULL : arg;
+}
+
+static void be_hibernating(struct haul_carrier *c)
+{
+	struct haul_carrier_stats st;
+
+	spawn(c, "bear", hibernate);
+	do { /* the holder, three sleepers, and this one */
+		usleep(1000); /* between two looks */
+		haul_carrier_get_stats(c, &st);
+	} while (st.hibernations < 5);
+}
+
 int main(int argc, char **argv)
 {
 	const struct haul_plan_opts wish = {.carriers = 2};
@@ -118,6 +142,7 @@ int main(int argc, char **argv)
 	struct haul_runtime *rt;
 	struct haul_plan *plan;
 	char err[256];
+	bool hibernates = argc > 1 && strcmp(argv[1], "hibernates") == 0;
 
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 	sem_init(&done, 0, 0);
@@ -125,6 +150,7 @@ int main(int argc, char **argv)
 	if (haul_plan_create(&plan, &wish, err, sizeof(err)) != 0)
 		return 1;
 	opts.plan = plan;
+	opts.hibernate_after_ns = hibernates ? 4 * HAUL_MS : 0;
 	if (haul_chan_create(&chan, sizeof(int), 1) != 0 || haul_start(&rt, &opts, NULL, 0) != 0)
 		return 1;
 	holder = spawn(haul_carrier(rt, 0), "holder", hold_lock);
@@ -140,8 +166,10 @@ int main(int argc, char **argv)
 	await(&done);
 	await(&done);
 	spawn(haul_carrier(rt, 1), "newcomer", rest);
+	if (hibernates)
+		be_hibernating(haul_carrier(rt, 0));
 	all_are_stuck();
-	if (argc > 1)
+	if (argc > 1 && !hibernates)
 		sem_post(&overruns);
 	for (;;)
 		pause();

@@ -54,6 +54,15 @@ struct haul_coro_opts {
 	/* For haul_spawn_any() from a thread that is no carrier: choose the home round robin, not
 	 * by load, among the carriers of near's cluster, or among all if near is NULL. */
 	bool round_robin;
+	/*
+	 * While the coroutine waits in haul_park() or haul_sleep(), nobody else uses memory on its
+	 * stack: no other coroutine or thread, and no system call or device, reads or writes it.
+	 * So if the runtime has hibernate_after_ns, the coroutine may hibernate: its stack's memory
+	 * goes back to the kernel, and comes back, at the same address, before it continues.
+	 * Pointers to its stack that others only keep are no use. Scopes, shields and values that
+	 * it has on its stack are known to haul: it does not hibernate inside them.
+	 */
+	bool hibernates;
 };
 
 /*

@@ -15,8 +15,9 @@ static bool is_alike(
 	const struct hauli_shot *f = &a->first;
 
 	return a->home == home && f->state == s->state && f->runs == s->runs &&
-		f->stolen == s->stolen && f->begun == s->begun && f->what == s->what &&
-		f->n == s->n && memcmp(f->pcs, s->pcs, s->n * sizeof(s->pcs[0])) == 0 &&
+		f->stolen == s->stolen && f->begun == s->begun && f->hibernates == s->hibernates &&
+		f->what == s->what && f->n == s->n &&
+		memcmp(f->pcs, s->pcs, s->n * sizeof(s->pcs[0])) == 0 &&
 		strncmp(a->name, name_of(s), sizeof(a->name) - 1) == 0;
 }
 

@@ -125,7 +125,7 @@ static const char *name_of(int sig)
 static void put_coroutine(
 	struct hauli_line *l, const struct haul_coro *co, const struct haul_carrier *c)
 {
-	hauli_line_text(l, co->poller ? " in poller \"" : " in coroutine \"");
+	hauli_line_text(l, hauli_coro_is_poller(co) ? " in poller \"" : " in coroutine \"");
 	hauli_line_name(l, co->co.name);
 	hauli_line_text(l, "\" ");
 	hauli_line_hex(l, (uintptr_t)co);

@@ -144,7 +144,7 @@ HAULI_MAY_RACE static bool read_wait(
 		.popped = hauli_ring_popped(&c->runq.ring),
 		.since = co->timer.since,
 		.noted_at = co->arg,
-		.poller = co->poller,
+		.poller = hauli_coro_is_poller(co),
 	};
 	switch (lasting(co)) {
 	case HAULI_CORO_JOINING:

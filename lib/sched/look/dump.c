@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/delay.h"
 #include "base/race.h"
+#include "coro/frozen.h"
 #include "coro/trace.h"
 #include "sched/look/alike.h"
 #include "sched/look/snapshot.h"
@@ -229,6 +230,8 @@ static void print_shot(struct dump *d, const struct haul_carrier *c, const struc
 	fprintf(d->out, "  carrier %u: %s %p, %s", c->id, s->name, (const void *)s->co, how_is(s));
 	if (waits(s))
 		print_wait(d, s);
+	if (waits(s) && s->hibernates)
+		fputs(", hibernates", d->out);
 	fputs(s->begun || s->stolen ? "\n" : ", not begun\n", d->out);
 	hauli_trace_print(s->pcs, s->n, d->out);
 }
@@ -241,6 +244,7 @@ HAULI_MAY_RACE static void print_guess(
 		.co = co,
 		.begun = true, /* not known */
 		.stolen = hauli_coro_is_stolen(co),
+		.hibernates = hauli_frozen_of(&co->co) != NULL,
 		.runs = running_on(c) == co,
 		.state = hauli_coro_kind(co),
 		.name = co->co.name,
@@ -331,6 +335,8 @@ static void print_alike(const struct dump *d, const struct hauli_alike *a)
 			s->state == HAULI_CORO_BLOCKED ? s->what : "the end of another");
 	if (s->n > 0)
 		fputs(" at the same place", d->out);
+	if (waits(s) && s->hibernates)
+		fputs(", hibernating", d->out);
 	if (waits(s) && has_age(d, s))
 		fprintf(d->out, ", for up to %.3f s", (double)a->longest_ns / 1e9);
 	fputs(s->begun || s->stolen ? "\n" : ", not begun\n", d->out);

@@ -138,12 +138,13 @@ static bool is_quiet(const struct haul_runtime *rt, struct look *look)
 	return all_sleep(rt, look) && sleeps(rt) == before;
 }
 
+/* The program's coroutines, without the hibernators. */
 static uint64_t live(const struct haul_runtime *rt)
 {
 	uint64_t n = 0;
 
 	for (unsigned i = 0; i < rt->nb_carriers; i++)
-		n += hauli_live(&rt->carriers[i]);
+		n += hauli_live(&rt->carriers[i]) - (rt->carriers[i].hibernator != NULL);
 	return n;
 }
 

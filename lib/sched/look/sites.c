@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/race.h"
+#include "coro/frozen.h"
 #include "coro/trace.h"
 #include "sched/look/snapshot.h"
 #include "sched/state/runtime.h"
@@ -87,7 +88,7 @@ void hauli_sites_add(struct hauli_sites *sites, const struct haul_coro *co)
 	/* A coroutine that is ready may run on a thief now; one that waits is suspended, and stays
 	 * so. */
 	if (hauli_state_waits(hauli_coro_state(co)))
-		depth = hauli_trace(&co->co.ctx, pcs, HAULI_SITE_DEPTH);
+		depth = hauli_co_trace(&co->co, pcs, HAULI_SITE_DEPTH);
 	add(sites, pcs, depth, 1);
 }
 

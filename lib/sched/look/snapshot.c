@@ -12,6 +12,8 @@
  * interrupted registers instead. A coroutine that has not begun, or has ended, has no stack.
  *	Where carriers steal, a thief may take a coroutine that is ready, at any time, and marks it
  *	    only later: so one that is ready is not unwound. Thieves do not take one that waits.
+ *	A coroutine that freezes, or that is ready and may be thawing, is not unwound: its context
+ *	    changes. One that is frozen has its call stack with it.
  *	If the handler has interrupted another handler on the alternate stack, it is not known which
  *	    coroutine has no complete context: none is unwound.
  */
@@ -28,6 +30,7 @@
 #include "base/clock.h"
 #include "base/race.h"
 #include "conc/completion.h"
+#include "coro/frozen.h"
 #include "coro/interrupted.h"
 #include "coro/stack.h"
 #include "coro/trace.h"
@@ -109,7 +112,7 @@ HAULI_MAY_RACE static void take(
 		return;
 	s->state = hauli_coro_kind(co);
 	stack = co->co.stack;
-	if (!hauli_state_lives(s->state) || (!s->co && co->poller))
+	if (!hauli_state_lives(s->state) || (!s->co && hauli_coro_is_poller(co)))
 		return;
 	s->co = co;
 	s->taken = true;
@@ -120,12 +123,17 @@ HAULI_MAY_RACE static void take(
 	s->begun = true;
 	if (is_nested(uc))
 		return;
-	s->runs = is_on(stack, hauli_interrupted_sp(uc));
+	if (co == c->freezes)
+		return;
+	s->hibernates = hauli_frozen_of(&co->co) != NULL;
+	if (s->hibernates && s->state == HAULI_CORO_READY)
+		return; /* it may be thawing: then its context changes */
+	s->runs = !s->hibernates && is_on(stack, hauli_interrupted_sp(uc));
 	if (s->runs) {
 		s->n = hauli_trace_interrupted(uc, s->pcs, HAULI_SHOT_DEPTH);
 	} else if (!hauli_steals(c) || s->state != HAULI_CORO_READY) {
 		see_wait(s);
-		s->n = hauli_trace(&co->co.ctx, s->pcs, HAULI_SHOT_DEPTH);
+		s->n = hauli_co_trace(&co->co, s->pcs, HAULI_SHOT_DEPTH);
 	}
 }
 

@@ -18,7 +18,7 @@ struct hauli_shot {
 	/* set by the caller; NULL: the coroutine that runs, unless it is the poller */
 	const struct haul_coro *co;
 	bool taken; /* co is at home on the carrier, and has not ended */
-	bool begun, runs, stolen;
+	bool begun, runs, stolen, hibernates;
 	enum hauli_coro_state state; /* without the bits beside the kind of wait */
 	const char *name;
 	/* Of a wait: what it is for, or NULL; the address of that object or coroutine. Below: its

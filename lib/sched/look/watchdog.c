@@ -131,7 +131,7 @@ HAULI_MAY_RACE static const struct haul_coro *running_on(const struct haul_carri
 HAULI_MAY_RACE static bool is_poller(const struct haul_coro *co)
 {
 	HAULI_RACES(co);
-	return co && co->poller;
+	return co && hauli_coro_is_poller(co);
 }
 
 /* True once a second. */
@@ -208,7 +208,7 @@ HAULI_MAY_RACE static bool see_wait(struct hauli_watchdog *w, const struct haul_
 	s->co = c->current;
 	if (!s->co || !s->co->co.stack || !hauli_foreign_still_waits(tid, f))
 		return false;
-	s->polls = s->co->poller;
+	s->polls = hauli_coro_is_poller(s->co);
 	snprintf(s->name, sizeof(s->name), "%s", s->co->co.name);
 	s->n = hauli_foreign_trace(tid, f, s->co->co.stack, s->pcs, HAULI_SHOT_DEPTH);
 	now = slice_of(w, c);

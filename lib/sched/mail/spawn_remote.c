@@ -16,7 +16,7 @@ static void start(struct haul_carrier *c, struct hauli_msg *msg)
 	HAUL_CHECK(c->phase == HAULI_PHASE_RUNS); /* see stop.c */
 	hauli_counter_add(&c->counts.spawned, 1);
 	hauli_counter_add(&c->counts.arrived, 1);
-	if (hauli_unlikely(co->poller)) {
+	if (hauli_unlikely(hauli_coro_is_poller(co))) {
 		c->poller.coro = co;
 		if (hauli_steals(c) || c->virtual_time)
 			hauli_u8_shared_set_bits(&co->flags, HAULI_FLAG_PULLS);

@@ -23,6 +23,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "sched/place/cluster.h"
+#include "sched/run/hibernate.h"
 #include "sched/spawn/spawn.h"
 #include "sched/state/runtime.h"
 #include "sched/state/self.h"
@@ -57,6 +58,8 @@ int haul_poller_register(struct haul_carrier *carrier, struct haul_coro **poller
 		.poller = true});
 	if (err)
 		hauli_trylock_release(&carrier->poller.lock);
+	else if (carrier->hibernator)
+		hauli_hibernator_rouse(carrier);
 	return err;
 }
 

@@ -21,6 +21,7 @@
 #include "sched/look/quiet.h"
 #include "sched/mail/mail.h"
 #include "sched/place/cluster.h"
+#include "sched/run/hibernate.h"
 #include "sched/run/stop.h"
 #include "sched/spawn/spawn_records.h"
 #include "sched/state/exceptions.h"
@@ -196,6 +197,8 @@ PART void sleep_until_needed(struct haul_carrier *c, bool steals)
 {
 	uint64_t at = hauli_timers_next(&c->timers);
 
+	if (hauli_unlikely(c->hibernator != NULL) && hauli_hibernator_wakes(c))
+		return;
 	if (steals) {
 		if (hauli_steal_idle(c))
 			return;

@@ -15,6 +15,7 @@
 #include "sched/mail/mail.h"
 #include "sched/place/cluster.h"
 #include "sched/place/placing.h"
+#include "sched/run/hibernate.h"
 #include "sched/run/round.h"
 #include "sched/run/stop.h"
 #include "sched/spawn/life.h"
@@ -127,6 +128,20 @@ static int carriers_init(struct haul_runtime *rt, const struct start *s)
 	return err;
 }
 
+static int hibernation_init(struct haul_runtime *rt, const struct start *s)
+{
+	return hauli_hibernation_init(rt, s->opts->hibernate_after_ns);
+}
+
+static int hibernators_start(struct haul_runtime *rt, const struct start *s)
+{
+	return hauli_hibernation_start(rt);
+}
+
+static void nothing(struct haul_runtime *rt)
+{
+}
+
 static int clusters_init(struct haul_runtime *rt, const struct start *s)
 {
 	return hauli_clusters_init(rt, s->plan);
@@ -208,6 +223,7 @@ static const struct step {
 	{"coroutines", coros_init, coros_fini},
 	{"overflow", overflow_init, overflow_fini},
 	{"carriers", carriers_init, carriers_fini},
+	{"hibernation", hibernation_init, hauli_hibernation_fini},
 	{"clusters", clusters_init, hauli_clusters_fini},
 	{"placing", placing_init, hauli_placing_fini},
 	{"stealing", groups_init, hauli_groups_fini},
@@ -215,6 +231,7 @@ static const struct step {
 	{"launch", launch_all, end_all},
 	{"list", enlist, hauli_runtime_delist},
 	{"watchdog", watchdog_start, watchdog_stop},
+	{"hibernators", hibernators_start, nothing},
 };
 
 #define NB_STEPS (sizeof(steps) / sizeof(steps[0]))

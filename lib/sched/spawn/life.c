@@ -24,7 +24,7 @@ static __attribute__((noinline)) void exit_slow(struct haul_carrier *c, struct h
 		me->back = HAULI_BACK_END;
 		return;
 	}
-	if (me->poller) {
+	if (hauli_coro_is_poller(me)) {
 		c->poller.coro = NULL;
 		if (c->mail.inbox.sleeps) /* the poller ended between park and unpark */
 			hauli_sleep_end(c);

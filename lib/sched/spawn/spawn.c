@@ -137,7 +137,7 @@ static bool make_poller(struct haul_runtime *rt, struct haul_coro *co, unsigned 
 	if (!stack)
 		return false;
 	hauli_coro_prepare(co, stack, hauli_life_prototypes[cls].entry);
-	co->poller = true;
+	co->traits |= HAULI_TRAIT_POLLER;
 	hauli_u8_shared_init(&co->flags, HAULI_FLAG_POLLER);
 	return true;
 }

@@ -86,6 +86,8 @@ void haul_carrier_get_stats(const struct haul_carrier *c, struct haul_carrier_st
 		.long_slices = hauli_counter_read(&c->counts.long_slices),
 		.foreign_waits = hauli_counter_read(&c->counts.foreign_waits),
 		.no_suspends = hauli_counter_read(&c->counts.no_suspends),
+		.hibernations = hauli_counter_read(&c->counts.hibernations),
+		.thaws = hauli_counter_read(&c->counts.thaws),
 	};
 }
 

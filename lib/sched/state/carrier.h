@@ -134,6 +134,7 @@ struct hauli_carrier_counts {
 	struct hauli_counter long_slices, foreign_waits; /* written by the watchdog's thread */
 	struct hauli_counter arrived; /* spawn messages received */
 	struct hauli_counter stolen, steals_failed, searches;
+	struct hauli_counter hibernations, thaws;
 	/* The time spent in coroutines, and in a poller that reports its work (glue.h). */
 	struct hauli_stopwatch work;
 };
@@ -182,6 +183,8 @@ struct hauli_carrier_stop {
 	struct hauli_delay delay_seen; /* the thread in haul_stop() */
 };
 
+struct hauli_hibernator;
+
 struct haul_carrier {
 	/* The cache line that a switch uses. Owner */
 	HAULI_LINE struct haul_coro *current; /* NULL: the loop runs */
@@ -223,6 +226,10 @@ struct haul_carrier {
 	struct haul_place place;
 
 	struct hauli_carrier_stop stop;
+	struct hauli_hibernator *hibernator; /* run/hibernate.c. NULL: none hibernates. Constant */
+	/* the coroutine whose context changes while it freezes, or NULL. Owner, for handlers of
+	 * signals */
+	const struct haul_coro *freezes;
 	void *locals[HAUL_LOCALS_MAX]; /* values, by the index of their key (local.c). Owner */
 };
 

@@ -88,6 +88,14 @@ enum {
 
 _Static_assert(HAULI_PINNED_BY_SPAWN == true, "it is haul_coro_opts.pinned");
 
+/* What a coroutine is from its spawn on. */
+enum {
+	HAULI_TRAIT_HIBERNATES = 1 << 0, /* haul_coro_opts.hibernates */
+	HAULI_TRAIT_POLLER = 1 << 1,
+};
+
+_Static_assert(HAULI_TRAIT_HIBERNATES == true, "it is haul_coro_opts.hibernates");
+
 /*
  * In place of an order key: the key function of the home computes the key from the coroutine's
  * argument, if it is needed by the time the coroutine begins. One that has begun without a key gets
@@ -113,7 +121,7 @@ struct haul_coro {
 	struct hauli_permit permit; /* taken by haul_park(). Given by the home */
 	bool detached;
 	uint8_t pinned; /* HAULI_PINNED_; 0: it may be stolen. Written by itself */
-	bool poller;
+	uint8_t traits; /* HAULI_TRAIT_. Constant once it is spawned */
 	uint8_t back; /* enum hauli_back, while stolen. Set by the thief, and by itself */
 	uint8_t order_key; /* haul_coro_opts.order_key, or HAULI_ORDER_KEY_ASK */
 
@@ -182,13 +190,14 @@ static inline void hauli_coro_set_up(struct haul_coro *co, haul_fn *fn, void *ar
 	hauli_permit_take(&co->permit);
 	co->detached = detached;
 	co->pinned = 0; /* the compiler merges this and the next three into one store */
-	co->poller = false;
+	co->traits = 0;
 	co->back = 0;
 	co->order_key = 0;
 	if (opts) {
 		if (opts->name)
 			co->co.name = opts->name;
 		co->pinned = opts->pinned;
+		co->traits = opts->hibernates;
 		co->order_key = opts->order_key;
 	}
 	co->fn = fn;
@@ -201,6 +210,11 @@ static inline void hauli_coro_prepare(
 	struct haul_coro *co, struct hauli_stack *stack, void (*entry)(void *pass))
 {
 	hauli_co_prepare(&co->co, stack, stack, entry);
+}
+
+static inline bool hauli_coro_is_poller(const struct haul_coro *co)
+{
+	return co->traits & HAULI_TRAIT_POLLER;
 }
 
 static inline struct haul_coro *hauli_coro_of_record(struct hauli_record *r)

@@ -32,7 +32,7 @@ static inline void hauli_steal_offer(struct haul_carrier *c)
  * poller. */
 static inline void hauli_steal_offer_here(struct haul_carrier *c)
 {
-	if (hauli_steals(c) && c->current && !c->current->poller)
+	if (hauli_steals(c) && c->current && !hauli_coro_is_poller(c->current))
 		hauli_steal_offer(c);
 }
 

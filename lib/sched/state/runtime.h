@@ -18,6 +18,7 @@ struct haul_runtime {
 	struct hauli_slab *coros;
 	struct hauli_stacks *stacks;
 	struct hauli_marks *marks; /* NULL: they are off */
+	struct hauli_hibernation *hibernation; /* run/hibernate.c. NULL: none hibernates */
 	struct hauli_cluster *clusters;
 	unsigned nb_clusters;
 	struct haul_carrier **nearest; /* by OS CPU, below nb_cpus: the nearest carrier */

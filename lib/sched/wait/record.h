@@ -31,7 +31,7 @@ union hauli_fresh {
 		struct hauli_permit permit;
 		bool detached;
 		uint8_t pinned;
-		bool poller;
+		uint8_t traits;
 		uint8_t back, order_key;
 	};
 	uint64_t word;
@@ -47,6 +47,7 @@ static inline uint64_t hauli_record_fresh(const struct haul_coro_opts *opts)
 
 	fresh.detached = true;
 	fresh.pinned = opts->pinned;
+	fresh.traits = opts->hibernates;
 	fresh.order_key = opts->order_key;
 	return fresh.word;
 }
@@ -81,6 +82,7 @@ static inline void hauli_record_refresh(
 	hauli_coro_set_state(co, HAULI_CORO_READY);
 	hauli_permit_take(&co->permit);
 	co->pinned = prototype->opts.pinned;
+	co->traits = prototype->opts.hibernates;
 	co->back = 0;
 	co->order_key = prototype->opts.order_key;
 }
