@@ -45,9 +45,9 @@ static void *poll(void *arg)
 	return arg;
 }
 
-static int start(unsigned n, enum perf_idle idle)
+int perf_carriers_start_with(unsigned n, const struct haul_runtime_opts *wish)
 {
-	struct haul_runtime_opts opts = {.spin_ns = idle == PERF_IDLE_SLEEPS};
+	struct haul_runtime_opts opts = *wish;
 	struct haul_plan *plan;
 	int err;
 
@@ -64,7 +64,8 @@ static int start(unsigned n, enum perf_idle idle)
 
 int perf_carriers_start_idle(unsigned n, enum perf_idle idle)
 {
-	int err = start(n, idle);
+	const struct haul_runtime_opts opts = {.spin_ns = idle == PERF_IDLE_SLEEPS};
+	int err = perf_carriers_start_with(n, &opts);
 
 	if (!err && idle == PERF_IDLE_POLLS)
 		for (unsigned i = 0; i < n; i++)

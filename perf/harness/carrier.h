@@ -15,6 +15,8 @@ enum perf_idle {
 	PERF_IDLE_POLLS, /* by a poller that never blocks */
 };
 int perf_carriers_start_idle(unsigned n, enum perf_idle idle);
+/* The same with options, the plan left out. With a sibling: without them. */
+int perf_carriers_start_with(unsigned n, const struct haul_runtime_opts *opts);
 void perf_carriers_stop(void);
 
 struct haul_carrier *perf_carrier(unsigned i);

@@ -23,6 +23,7 @@ var benches = map[string]bench{
 	"yield":       yield,
 	"park-here":   pingPong,
 	"park-across": pingPongThreads,
+	"hibernate":   million,
 	"million":     million,
 	"lock-unlock": lockUnlock,
 	"send-recv":   sendRecv,
