@@ -3,8 +3,6 @@
 
 # test: (file, error, text, its replacement)
 MUTATIONS = [
-    ('unit/coro_switch', 'lib/coro/frozen.c', 'a thaw loses the base pointer',
-     'co->ctx.base = f->ctx.base;', ''),
     ('unit/hibernate', 'lib/coro/frozen.c', 'frames do not come back',
      'unpack(lowest(&f->ctx), f->copy, f->words);', ''),
     ('unit/hibernate', 'lib/coro/frozen.c', 'words behind the first 64 are dense',
@@ -41,9 +39,6 @@ MUTATIONS = [
      'return !h->waits_for_some && others_ran(c) == h->ran &&', 'return false &&'),
     ('unit/hibernate', 'lib/sched/run/hibernate.c', 'it rests while some wait for less',
      '!h->waits_for_some && others_ran(c) == h->ran &&', 'others_ran(c) == h->ran &&'),
-    ('unit/hibernate', 'lib/sched/run/hibernate.c', 'its own slices wake it',
-     '(uint32_t)hauli_counter_read(&c->counts.spawned) - c->hibernator->slices',
-     '(uint32_t)hauli_counter_read(&c->counts.spawned)'),
     ('unit/hibernate', 'lib/sched/run/hibernate.c', 'nobody wakes it',
      'if (!h->rests || others_ran(c) == h->ran)', 'if (true)'),
     ('unit/hibernate', 'lib/sched/run/hibernate.c', 'it rests beside a poller',
