@@ -11,7 +11,7 @@
 #define N 2000
 #define CROWD 8000 /* timers in one slot */
 #define LEVELS 11 /* of the wheel */
-#define MOVES 128 /* entries of a level that a call moves */
+#define MOVES 48 /* entries of a level that a call moves */
 
 static struct hauli_timers ts;
 static struct hauli_timer timers[CROWD + N];

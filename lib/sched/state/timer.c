@@ -49,7 +49,8 @@
 #define LEVELS 11
 #define SLOTS 128 /* of a level; twice 1 << LEVEL_BITS */
 #define CHUNK 15 /* entries */
-#define MOVES 128 /* entries of a level that one call moves */
+#define MOVES 48 /* entries of a level that one call moves: 5 us, if each timer misses the cache */
+#define AHEAD 6 /* entries between the one that moves and the one whose timer is prefetched */
 
 /* Later times count as never: the highest level ends there, after a hundred years. */
 #define LAST (UINT64_MAX / 2)
@@ -315,6 +316,8 @@ static bool disperse(struct hauli_timers *ts, unsigned slot, struct visit *v)
 			return false;
 		v->moves--;
 		e = c->of[--c->n];
+		if (c->n >= AHEAD)
+			__builtin_prefetch(c->of[c->n - AHEAD].timer, 1);
 		if (c->n == 0)
 			drop_chunk(w, slot);
 		if (e.at <= v->now)
