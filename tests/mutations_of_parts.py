@@ -83,7 +83,7 @@ MUTATIONS = [
     ('unit/hist', 'lib/base/hist.c', 'a quantile is that of the value below',
      'ceil(share * (double)haul_hist_count(h))', 'floor(share * (double)haul_hist_count(h))'),
     ('unit/coro_slab', 'lib/coro/slab.c', 'the rest of a chunk is not handed out',
-     'end = c->objects - begin < HAULI_SLAB_SET ?', 'end = false ?'),
+     'end = c->objects - begin < CARVE ?', 'end = false ?'),
     ('unit/coro_stack', 'lib/coro/stack.c', 'all stacks of a class begin in the same cache set',
      'n * COLOUR_STEP % a->colours * HAULI_CACHE_LINE', '0'),
     ('unit/coro_stack', 'lib/coro/stack.c', 'a trimmed slot is handed out twice',

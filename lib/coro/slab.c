@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Chunks are address space, carved from low to high addresses, a set at a time. Their descriptors
+ * Chunks are address space, carved from low to high addresses, some at a time. Their descriptors
  * are in an array that only grows at its end, so any thread may read it without a lock.
  */
 #include "coro/slab.h"
@@ -17,6 +17,7 @@
 #define CHUNK ((size_t)64 << 20)
 #define CHUNK_MIN ((size_t)64 << 10)
 #define CHUNKS_MAX 1024
+#define CARVE 16 /* objects at a time: coroutines on less than a new page */
 
 struct chunk {
 	char *base;
@@ -77,7 +78,7 @@ static struct chunk *open_chunk(struct hauli_slab *s)
 	return NULL;
 }
 
-/* Carves at most a set of new objects; returns their number. The caller holds the lock. */
+/* Carves some new objects; returns their number. The caller holds the lock. */
 static unsigned carve(struct hauli_slab *s, void ***first)
 {
 	uint32_t chunks = hauli_u32_published_get(&s->n_chunks), begin, end;
@@ -89,7 +90,7 @@ static unsigned carve(struct hauli_slab *s, void ***first)
 	if (!c)
 		return 0;
 	begin = hauli_u32_published_get(&c->carved);
-	end = c->objects - begin < HAULI_SLAB_SET ? c->objects : begin + HAULI_SLAB_SET;
+	end = c->objects - begin < CARVE ? c->objects : begin + CARVE;
 	*first = NULL;
 	/* Backwards: they are handed out by rising addresses. */
 	for (uint32_t i = end; i-- > begin; n++) {

@@ -23,7 +23,6 @@
 #define CHUNK ((size_t)64 << 20)
 #define CHUNKS_MAX 16384
 #define SLOTS_MAX (CHUNK / SMALLEST)
-#define CARVE_BYTES ((size_t)4 << 20) /* carved at a time, at most */
 /* Bytes for each usable byte: a sanitizer makes frames a few times as large. */
 #define INFLATION (HAULI_ASAN || HAULI_TSAN ? 4 : 1)
 /* Colours from slot to slot, 512 bytes: the room of a head and the hot frames below it. */
@@ -209,29 +208,26 @@ static void reuse(struct hauli_stacks *a, struct hauli_stack_set *set, unsigned 
 	}
 }
 
+/* One slot: its guard is a system call, and its head touches a new page: 2 us or more. */
 static void carve(struct hauli_stacks *a, struct hauli_stack_set *set, unsigned cls)
 {
 	struct chunk *c = a->open[cls] < 0 ? NULL : &a->chunks[a->open[cls]];
-	unsigned want = HAULI_STACK_SET / 2;
+	struct hauli_stack *stack;
+	uint32_t i;
 
-	if (want > CARVE_BYTES / a->slot_size[cls])
-		want = (unsigned)(CARVE_BYTES / a->slot_size[cls]) + 1;
 	if (!c || hauli_u32_published_get(&c->carved) == c->slots)
 		c = open_chunk(a, cls);
 	if (!c)
 		return;
-	for (uint32_t i = hauli_u32_published_get(&c->carved); want && i < c->slots; i++, want--) {
-		struct hauli_stack *stack;
-
-		if (hauli_guard_set(&a->guards, slot_at(a, c, i)))
-			c->guarded = i + 1;
-		stack = make_head(a, c, i);
-		if (c->stack_ids)
-			c->stack_ids[i] = VALGRIND_STACK_REGISTER(hauli_stack_lo(stack), stack);
-		add(set, stack);
-		/* Last: for_each reads heads below it without a lock. */
-		hauli_u32_published_set(&c->carved, i + 1);
-	}
+	i = hauli_u32_published_get(&c->carved);
+	if (hauli_guard_set(&a->guards, slot_at(a, c, i)))
+		c->guarded = i + 1;
+	stack = make_head(a, c, i);
+	if (c->stack_ids)
+		c->stack_ids[i] = VALGRIND_STACK_REGISTER(hauli_stack_lo(stack), stack);
+	add(set, stack);
+	/* Last: for_each reads heads below it without a lock. */
+	hauli_u32_published_set(&c->carved, i + 1);
 }
 
 /* Fills an empty set from the cheapest source. The caller holds the lock. */

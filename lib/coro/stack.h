@@ -8,9 +8,10 @@
  * spread over all sets of the CPU's cache. At least 1 KiB of stack is in the page of the head, so a
  * parked coroutine with small frames keeps one page resident.
  *
- * Guards are set when slots are carved out of a chunk, many at a time: by MADV_GUARD_INSTALL
- * (Linux 6.13), which costs no mapping; else by mprotect while mappings last; else by a canary,
- * with one notice: the memory stays accessible and zero, and is checked when the slot comes back.
+ * Guards are set when slots are carved out of a chunk, one by one, so that no get takes much longer
+ * than the system call and the page fault of its own slot: by MADV_GUARD_INSTALL (Linux 6.13),
+ * which costs no mapping; else by mprotect while mappings last; else by a canary, with one notice:
+ * the memory stays accessible and zero, and is checked when the slot comes back.
  * Getting and putting a stack makes no system call while the cache or the arena has one of the
  * class.
  */
