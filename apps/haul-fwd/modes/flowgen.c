@@ -46,6 +46,7 @@ static inline uint16_t flowgen_frames(struct haul_rx *rx, struct rte_mbuf **pkts
 	for (i = 0; at < n; i++) {
 		uint16_t refs = RTE_MIN(times, (uint16_t)(n - at));
 
+		rte_pktmbuf_reset(frames[i]); /* in the same pass, as in txonly */
 		fill(shape, frames[i], size, carrier->next_flow);
 		if (refs > 1)
 			rte_mbuf_refcnt_update(frames[i], (int16_t)(refs - 1));
@@ -63,7 +64,7 @@ static __attribute__((noinline)) uint16_t flowgen_clones(
 	const struct fwd *fwd = rx->arg;
 	struct rte_mbuf *frames[FWD_BURST_MAX];
 
-	if (rte_pktmbuf_alloc_bulk(fwd->pool, frames, (n + times - 1) / times) != 0)
+	if (rte_mempool_get_bulk(fwd->pool, (void **)frames, (n + times - 1u) / times) != 0)
 		return 0;
 	return flowgen_frames(rx, pkts, n, frames, times);
 }
@@ -75,7 +76,7 @@ static uint16_t flowgen_source(struct haul_rx *rx, struct rte_mbuf **pkts, uint1
 
 	if (times > 1)
 		return flowgen_clones(rx, pkts, n, times);
-	if (rte_pktmbuf_alloc_bulk(fwd->pool, pkts, n) != 0)
+	if (rte_mempool_get_bulk(fwd->pool, (void **)pkts, n) != 0)
 		return 0;
 	return flowgen_frames(rx, pkts, n, pkts, 1);
 }

@@ -43,17 +43,6 @@ static inline __attribute__((always_inline)) void edit_burst(struct haul_rx *rx,
 	haul_tx_burst(rx->peer, pkts, n);
 }
 
-static inline __attribute__((always_inline)) void edit_packet(struct haul_rx *rx,
-	struct rte_mbuf *pkt, void (*edit)(const struct edit *e, struct rte_mbuf *pkt))
-{
-	const struct edit e = edit_of(rx);
-
-	if (!fwd_frame(rx, pkt))
-		return;
-	edit(&e, pkt);
-	fwd_send_packet(rx, pkt);
-}
-
 static void io_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 {
 	haul_tx_burst(rx->peer, pkts, n);
@@ -71,7 +60,12 @@ static void mac_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
 
 static void mac_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
 {
-	edit_packet(rx, pkt, set_macs);
+	const struct fwd *fwd = rx->arg;
+
+	if (!fwd_frame(rx, pkt))
+		return;
+	memcpy(rte_pktmbuf_mtod(pkt, void *), fwd->ports[rx->port].macs, 12);
+	fwd_send_packet(rx, pkt);
 }
 
 static void macswap_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
@@ -81,7 +75,10 @@ static void macswap_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n
 
 static void macswap_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
 {
-	edit_packet(rx, pkt, swap_macs);
+	if (!fwd_frame(rx, pkt))
+		return;
+	fwd_swap_macs(pkt);
+	fwd_send_packet(rx, pkt);
 }
 
 const struct fwd_mode_ops fwd_mode_io = {.burst = io_burst, .packet = io_packet};

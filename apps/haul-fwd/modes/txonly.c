@@ -76,10 +76,14 @@ static inline __attribute__((always_inline)) uint16_t make(const struct fwd *fwd
 	struct fwd_carrier *c = &fwd->carriers[carrier];
 	uint16_t i;
 
-	if (rte_pktmbuf_alloc_bulk(fwd->pool, pkts, n) != 0)
+	if (rte_mempool_get_bulk(fwd->pool, (void **)pkts, n) != 0)
 		return 0;
-	for (i = 0; i < n; i++)
+	/* Not rte_pktmbuf_alloc_bulk() and then a second pass: where each buffer has a page, the
+	 * headers of a burst do not all fit in the cache. */
+	for (i = 0; i < n; i++) {
+		rte_pktmbuf_reset(pkts[i]);
 		frame_fill(shape, pkts[i], fwd_next_flow(c, shape->flows));
+	}
 	for (i = 0; unlikely(finishes) && i < n; i++) {
 		if (!finish(fwd, carrier, pkts[i])) {
 			rte_pktmbuf_free_bulk(pkts + i, n - i);
