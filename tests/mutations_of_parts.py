@@ -118,6 +118,8 @@ MUTATIONS = [
 # Sources that a test needs besides its own.
 SOURCES = {
     'unit/generator': [f'apps/haul-fwd/{name}.c' for name in ('arrivals', 'receiver', 'sizes')],
+    'unit/begin': ['lib/sched/wait/park.c'],
+    'unit/join_order': ['lib/sched/spawn/life.c', 'lib/sched/state/runq.c'],
     'unit/service': [f'apps/haul-fwd/{name}.c' for name in ('arrivals', 'service_dist', 'work')],
 } | {f'unit/net_{name}': ['tests/unit/net_samples.c'] for name in (
     'addr', 'answer', 'flow', 'refuse', 'sum')}

@@ -132,6 +132,7 @@ void hauli_ring_init(struct hauli_ring *r)
 {
 	memset(r, 0, sizeof(*r));
 	r->full_lease = DEFAULT_LEASE;
+	atomic_init(&r->capacity, HAULI_RING_SIZE);
 	atomic_init(&r->limit, 0u - HAULI_RING_FAR);
 	atomic_init(&r->fenced_limit, 0u - HAULI_RING_FAR);
 }

@@ -39,6 +39,9 @@ struct hauli_ring {
 	_Atomic uint32_t exhausted_at;
 	/* while the ring is fenced, in place of limit. Owner opens, thieves and owner close */
 	_Atomic uint32_t fenced_limit;
+	/* pushes to the end fail at this depth: HAULI_RING_SIZE, or 0, when the ring is shut.
+	 * Owner; where thieves may come, under the guard */
+	_Atomic uint32_t capacity;
 	uint64_t stolen[HAULI_RING_SIZE / 64]; /* a bit per slot: stolen. The guard's holder */
 	/* the ring stays fenced for so many more pops; 0: it is not fenced. The guard's holder */
 	_Atomic uint32_t lease;
@@ -100,21 +103,50 @@ static inline hauli_ring_slot *hauli_ring_slot_at(struct hauli_ring *r, uint32_t
 	return (hauli_ring_slot *)((char *)r + at + offsetof(struct hauli_ring, slots));
 }
 
-/* Owner. False: the ring is full. */
-static inline bool hauli_ring_push(struct hauli_ring *r, void *item)
+/* Owner, or, where thieves may come, the guard's holder. While the ring is shut, pushes to the end
+ * fail: items that were pushed before wait elsewhere. */
+static inline void hauli_ring_shut(struct hauli_ring *r, bool shut)
 {
-	uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed /* own */);
+	atomic_store_explicit(&r->capacity, shut ? 0 : HAULI_RING_SIZE,
+		memory_order_relaxed /* own, or under the guard */);
+}
+
+/* Owner. A guess without the guard. */
+static inline bool hauli_ring_is_shut(const struct hauli_ring *r)
+{
+	return atomic_load_explicit(&r->capacity, memory_order_relaxed /* own, or a guess */) == 0;
+}
+
+/* Owner. A push in two steps. True if there is room, at *tail, so push_at() may follow: the ring is
+ * neither full nor shut. */
+static inline bool hauli_ring_has_room(const struct hauli_ring *r, uint32_t *tail)
+{
 	uint32_t head = atomic_load_explicit(&r->head, memory_order_relaxed /* own */);
 
-	if (hauli_unlikely(tail - head == HAULI_RING_SIZE))
-		return false;
+	*tail = atomic_load_explicit(&r->tail, memory_order_relaxed /* own */);
+	return *tail - head <
+		atomic_load_explicit(&r->capacity, memory_order_relaxed /* own, or a guess */);
+}
+
+static inline void hauli_ring_push_at(struct hauli_ring *r, uint32_t tail, void *item)
+{
 	atomic_store_explicit(
 		hauli_ring_slot_at(r, tail), item, memory_order_relaxed /* published by ring.E1 */);
 	atomic_store_explicit(&r->tail, tail + 1, memory_order_release /* ring.E1:R */);
+}
+
+/* Owner. False: the ring is full, or shut. */
+static inline bool hauli_ring_push(struct hauli_ring *r, void *item)
+{
+	uint32_t tail;
+
+	if (hauli_unlikely(!hauli_ring_has_room(r, &tail)))
+		return false;
+	hauli_ring_push_at(r, tail, item);
 	return true;
 }
 
-/* Owner. The number of pushes that will succeed. */
+/* Owner. The number of free slots. */
 static inline uint32_t hauli_ring_room(const struct hauli_ring *r)
 {
 	return HAULI_RING_SIZE - hauli_ring_depth(r);
@@ -170,6 +202,30 @@ static inline bool hauli_ring_push_front(struct hauli_ring *r, void *item)
 	atomic_store_explicit(&r->claim, head - 1, memory_order_release /* ring.E3:R */);
 	atomic_store_explicit(
 		&r->lifo_pushes, lifo_pushes + 1, memory_order_release /* ring.E1:R */);
+	return true;
+}
+
+/* Owner, where there are no thieves. Counts as a push to the front and the pop of it. */
+static inline void hauli_ring_passed(struct hauli_ring *r)
+{
+	uint32_t lifo_pushes =
+		atomic_load_explicit(&r->lifo_pushes, memory_order_relaxed /* own */);
+
+	atomic_store_explicit(&r->lifo_pushes, lifo_pushes + 1, memory_order_relaxed /* own */);
+}
+
+/* The same for a push to the end and the pop of it: true if the ring is empty and not shut, and the
+ * batch goes on. */
+static inline bool hauli_ring_pass_last(struct hauli_ring *r)
+{
+	uint32_t head = atomic_load_explicit(&r->head, memory_order_relaxed /* own */);
+	uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed /* own */);
+	uint32_t limit = atomic_load_explicit(&r->limit, memory_order_relaxed /* own */);
+
+	if (head != tail || hauli_ring_is_shut(r) || (int32_t)(limit - head) <= 0)
+		return false;
+	atomic_store_explicit(&r->limit, limit - 1, memory_order_relaxed /* own */);
+	hauli_ring_passed(r);
 	return true;
 }
 
@@ -276,23 +332,26 @@ static inline void *hauli_ring_pop(struct hauli_ring *r, struct hauli_ring_ahead
 {
 	uint32_t head = atomic_load_explicit(&r->head, memory_order_relaxed /* own */);
 	uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed /* own */);
-	uint32_t limit;
+	uint32_t limit, depth = tail - head;
 	void *item;
 
 	atomic_store_explicit(
 		&r->claim, head + 1, memory_order_release /* ring.E3:R, and fence.E1 */);
 	hauli_fence_light();
 	limit = atomic_load_explicit(&r->limit, memory_order_relaxed /* fence.E1 */);
-	if (hauli_unlikely(head == tail) ||
-		(hauli_unlikely((int32_t)(limit - head) <= 0) &&
+	/* The last test is that of one sign bit. */
+	if (hauli_unlikely(depth == 0) ||
+		(hauli_unlikely((int32_t)(head - limit) >= 0) &&
 			!hauli_ring_may_pop_fenced(r, head))) {
 		atomic_store_explicit(&r->claim, head, memory_order_release /* ring.E3:R */);
 		return NULL;
 	}
 	atomic_store_explicit(&r->head, head + 1, memory_order_relaxed /* the claim: ring.E3 */);
 	if (ahead)
-		ahead->many = tail - head > HAULI_RING_FEW;
+		ahead->many = depth > HAULI_RING_FEW;
 	if (ahead && ahead->many) {
+		/* Else gcc computes addresses for this in either case. */
+		__asm__("" : "+r"(head));
 		ahead->second = atomic_load_explicit(
 			hauli_ring_slot_at(r, head + 1), memory_order_relaxed /* a hint */);
 		ahead->fourth = atomic_load_explicit(

@@ -82,7 +82,7 @@ static void init(void)
 	model_own(&c->runq.ring.head, sizeof(c->runq.ring.head), 0);
 	model_private(&c->runq.ring.tail, sizeof(c->runq.ring.tail), 0);
 	model_private(c->runq.ring.slots, sizeof(c->runq.ring.slots), 0);
-	model_private(&c->runq.behind, sizeof(c->runq.behind), 0);
+	model_private(&c->runq.ring.capacity, sizeof(c->runq.ring.capacity), 0);
 	model_private(&c->counts.spawned, sizeof(c->counts.spawned), 0);
 	model_private(&c->counts.arrived, sizeof(c->counts.arrived), 0);
 	model_private(&c->counts.messages, sizeof(c->counts.messages), 0);

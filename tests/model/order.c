@@ -97,7 +97,7 @@ static void init(void)
 	model_own(&c->runq.ring.tail, sizeof(c->runq.ring.tail), 0);
 	model_own(&c->runq.ring.lifo_pushes, sizeof(c->runq.ring.lifo_pushes), 0);
 	model_own(c->runq.ring.slots, sizeof(c->runq.ring.slots), 0);
-	model_private(&c->runq.behind, sizeof(c->runq.behind), 0);
+	model_private(&c->runq.ring.capacity, sizeof(c->runq.ring.capacity), 0);
 	model_private(&c->counts.slices, sizeof(c->counts.slices), 0);
 	model_private(&c->counts.ended, sizeof(c->counts.ended), 0);
 	model_private(&c->stacks, sizeof(c->stacks), 0);

@@ -61,6 +61,8 @@ static void init_carrier(unsigned i)
 	model_constant(&c->cluster, sizeof(c->cluster));
 }
 
+static const struct hauli_prototype prototype = {.in_coro = true};
+
 static void init(void)
 {
 	m.cluster.nb_members = CARRIERS;
@@ -77,6 +79,7 @@ static void init(void)
 	m.task.item.n = 1;
 	hauli_coro_set_state(&m.task, HAULI_CORO_HOMELESS);
 	hauli_ptr_published_set(&m.hog.home, &m.c[HOGGED]);
+	m.hog.record.prototype = m.task.record.prototype = &prototype;
 	m.hog.spawn_msg.kind = &hauli_spawn_msg;
 	model_constant(&m.hog.home, sizeof(m.hog.home));
 	model_private(&m.hog.flags, sizeof(m.hog.flags), HOGGED);

@@ -21,10 +21,10 @@ static void init(void)
 {
 	hauli_ring_init(&m.q.ring);
 	m.q.lifo_at = UINT32_MAX / 2;
-	m.q.lifo_count = 1;
+	m.q.lifo_left = HAULI_LIFO_RUN;
 	m.q.shared = true;
 	model_own(&m.q.ring.slots, sizeof(m.q.ring.slots), 0);
-	model_private(&m.q.behind, sizeof(m.q.behind), 0);
+	model_private(&m.q.ring.capacity, sizeof(m.q.ring.capacity), 0);
 	m.co[KEPT].pinned = true;
 }
 

@@ -18,7 +18,7 @@
 #define MOST 200
 #define TRACE 64
 #define HELPERS 4
-#define PHASES HAULI_LIFO_PERIOD /* of the LIFO slot */
+#define PHASES (HAULI_LIFO_RUN + 1) /* of the LIFO slot */
 
 struct object {
 	char before[24]; /* the record is not at the beginning */
@@ -318,7 +318,7 @@ static void run_program(
 	reset(n);
 	for (unsigned i = 0; i < n; i++)
 		objects[i] = (struct object){.number = i, .does = program[i]};
-	c->runq.lifo_count = phase;
+	c->runq.lifo_left = phase;
 	c->runq.lifo_at = hauli_ring_head(&c->runq.ring) + HAULI_RING_FAR;
 	c->run.lately.budget = k;
 	if (how == AT_ONCE) {

@@ -94,6 +94,9 @@ static void *sees_a_stack_for_each(void *arg)
 {
 	void *result;
 
+	begun = 0;
+	haul_spawn(NULL, notes, NULL, NULL); /* leaves a warm stack */
+	haul_yield();
 	spawn_many(notes_and_parks);
 	for (unsigned i = 1; i < MANY; i++)
 		for (unsigned j = 0; j < i; j++)

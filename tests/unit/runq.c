@@ -222,7 +222,7 @@ START_TEST(pinned_coroutines_stay_in_order_past_the_ring)
 
 			hauli_runq_top_up(q);
 			co = pop_one(q);
-			if (!co && hauli_runq_is_empty(q) && !hauli_u8_owned_get(&q->behind))
+			if (!co && hauli_runq_is_empty(q) && !hauli_ring_is_shut(&q->ring))
 				break;
 			if (!co)
 				continue;
@@ -367,7 +367,7 @@ START_TEST(lifo_slot_starves_no_coroutine)
 		streak++;
 	}
 	ck_assert_ptr_eq(first, &coros[0]);
-	ck_assert_int_eq(streak, (int)HAULI_LIFO_PERIOD - 1);
+	ck_assert_int_eq(streak, (int)HAULI_LIFO_RUN);
 	hauli_runq_fini(q);
 }
 END_TEST

@@ -75,17 +75,11 @@ PART void receive(struct haul_carrier *c, bool steals)
 		hauli_mail_receive_unshared(c);
 }
 
-static void resume(struct haul_carrier *c, struct haul_coro *co)
-{
-	c->current = co;
-	hauli_arrive(hauli_co_switch(&c->run.loop, &co->co, c));
-}
-
 /* Runs a batch of at most n slices, plus one for each push to the front meanwhile. Returns the
  * number of slices. */
 PART unsigned run_batch(struct haul_carrier *c, unsigned n, bool steals)
 {
-	struct haul_coro *first;
+	struct hauli_co *first;
 	uint32_t popped;
 
 	if (steals) {
@@ -95,11 +89,11 @@ PART unsigned run_batch(struct haul_carrier *c, unsigned n, bool steals)
 		hauli_runq_open_unshared(&c->runq, n);
 	}
 	popped = hauli_ring_popped(&c->runq.ring);
-	first = hauli_entry_to_run(c, hauli_runq_pop(&c->runq));
+	first = hauli_next(c);
 	if (!steals)
 		c->wait.path = HAULI_PATH_FAST;
-	if (hauli_likely(first)) /* NULL if thieves took them all */
-		resume(c, first);
+	if (hauli_likely(c->current != NULL)) /* NULL if thieves took them all */
+		hauli_arrive(hauli_co_switch(&c->run.loop, first, c));
 	c->wait.path = HAULI_PATH_SLOW;
 	if (steals)
 		hauli_runq_close(&c->runq);

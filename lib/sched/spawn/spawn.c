@@ -246,15 +246,21 @@ int haul_spawn(struct haul_coro **out, haul_fn *fn, void *arg, const struct haul
 {
 	struct haul_carrier *c = hauli_here();
 	struct haul_coro *co;
+	uint32_t tail;
 
 	if (opts || hauli_unlikely(!fn) || hauli_unlikely(c->spawn.path != HAULI_PATH_FAST) ||
-		hauli_unlikely(!hauli_runq_has_room(&c->runq)))
+		hauli_unlikely(!hauli_ring_has_room(&c->runq.ring, &tail)))
 		return spawn_general(out, fn, arg, opts);
 	co = hauli_slab_try_get(&c->coros);
 	if (hauli_unlikely(!co))
 		return spawn_general(out, fn, arg, opts);
-	hauli_coro_set_up(co, fn, arg, NULL, !out);
-	hauli_runq_push_fast(&c->runq, give_home(c, co, c->spawn.prototype, out));
+	if (out) {
+		hauli_coro_set_up(co, fn, arg, NULL, false);
+		*out = co;
+	} else {
+		hauli_coro_set_up(co, fn, arg, NULL, true);
+	}
+	hauli_ring_push_at(&c->runq.ring, tail, give_home(c, co, c->spawn.prototype, NULL));
 	return 0;
 }
 

@@ -100,6 +100,10 @@ struct hauli_carrier_spawn {
 	/* A coroutine that has ended at the end of a batch, with its stack, for the next record of
 	 * its stack class; NULL: none (record.c). */
 	struct haul_coro *spare;
+	/* A stack on which a coroutine has ended, switched out in the loop that runs the next one
+	 * there (life.c): the prototype of those that may begin on it, or NULL: there is none. */
+	const struct hauli_prototype *warm_of;
+	struct hauli_co warm;
 	struct hauli_at_once at_once;
 };
 

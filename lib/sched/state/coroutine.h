@@ -180,19 +180,56 @@ static inline bool hauli_state_lives(enum hauli_coro_state state)
 	return state != HAULI_CORO_ENDED && state != HAULI_CORO_ZOMBIE;
 }
 
+/* The fields of a coroutine from its state to its order key: eight bytes, compared and stored as
+ * one word. */
+union hauli_fresh {
+	struct {
+		struct hauli_u8_owned state;
+		struct hauli_u8_shared flags;
+		struct hauli_permit permit;
+		bool detached;
+		uint8_t pinned;
+		uint8_t traits;
+		uint8_t back, order_key;
+	};
+	uint64_t word;
+};
+
+_Static_assert(offsetof(struct haul_coro, order_key) - offsetof(struct haul_coro, state) == 7 &&
+		sizeof(union hauli_fresh) == sizeof(uint64_t),
+	"struct haul_coro has these fields in this order");
+
+/* The word of a coroutine that begins without options: ready, and all else 0 but `detached`. */
+#define HAULI_CORO_FRESH(is_detached) ((is_detached) ? UINT64_C(1) << 24 : 0)
+
+_Static_assert(offsetof(struct haul_coro, detached) - offsetof(struct haul_coro, state) == 3 &&
+		__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && HAULI_CORO_READY == 0,
+	"HAULI_CORO_FRESH");
+
+/* Owner, of a running coroutine. The home of a stolen one may write its flags at the same time, but
+ * STOLEN stays set. */
+HAULI_MAY_RACE static inline uint64_t hauli_coro_word(const struct haul_coro *co)
+{
+	uint64_t word;
+
+	HAULI_RACES(co);
+	__builtin_memcpy(&word, &co->state, sizeof(word));
+	return word;
+}
+
+/* Of a free object or a spare coroutine, which nobody else writes. */
+HAULI_MAY_RACE static inline void hauli_coro_set_word(struct haul_coro *co, uint64_t word)
+{
+	HAULI_RACES(co);
+	__builtin_memcpy(&co->state, &word, sizeof(word));
+}
+
 /* Makes a free object a ready coroutine that has no home and no stack yet. opts may be NULL. */
 static inline void hauli_coro_set_up(struct haul_coro *co, haul_fn *fn, void *arg,
 	const struct haul_coro_opts *opts, bool detached)
 {
 	co->co.name = "-";
-	hauli_coro_set_state(co, HAULI_CORO_READY);
-	hauli_u8_shared_init(&co->flags, 0);
-	hauli_permit_take(&co->permit);
-	co->detached = detached;
-	co->pinned = 0; /* the compiler merges this and the next three into one store */
-	co->traits = 0;
-	co->back = 0;
-	co->order_key = 0;
+	hauli_coro_set_word(co, HAULI_CORO_FRESH(detached));
 	if (opts) {
 		if (opts->name)
 			co->co.name = opts->name;

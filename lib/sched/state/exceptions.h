@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* The state that a C++ runtime keeps for each thread: Itanium C++ ABI, 2.2.2. */
 struct hauli_exceptions {
@@ -21,7 +22,7 @@ extern struct hauli_exceptions hauli_exceptions_always;
 
 static inline bool hauli_exceptions_any(const struct hauli_exceptions *e)
 {
-	return e->caught != NULL || e->uncaught != 0;
+	return ((uintptr_t)e->caught | e->uncaught) != 0; /* one test */
 }
 
 #endif

@@ -101,9 +101,8 @@ int hauli_runq_init(struct hauli_runq *q)
 	if (p == MAP_FAILED)
 		return -ENOMEM;
 	q->lifo_at = UINT32_MAX / 2; /* far from where the head begins */
-	q->lifo_count = 1;
+	q->lifo_left = HAULI_LIFO_RUN;
 	q->shared = false;
-	hauli_u8_owned_set(&q->behind, false);
 	q->backlog = (struct hauli_backlog){
 		.blocks = p, .memory = (uintptr_t *)((uintptr_t **)p + TABLE)};
 	hauli_ring_init(&q->ring);
@@ -122,7 +121,7 @@ static void push_shared(struct hauli_runq *q, struct hauli_entry *entry)
 	hauli_ring_hold(&q->ring);
 	append(b, (uintptr_t)entry | (hauli_entry_is_stealable(entry) ? 0 : STAYS));
 	count_loose(b, hauli_entry_is_stealable(entry));
-	hauli_u8_owned_set(&q->behind, true);
+	hauli_ring_shut(&q->ring, true);
 	hauli_ring_release(&q->ring);
 }
 
@@ -135,7 +134,7 @@ void hauli_backlog_push(struct hauli_runq *q, struct hauli_entry *entry)
 		return;
 	}
 	append(b, (uintptr_t)entry);
-	hauli_u8_owned_set(&q->behind, true);
+	hauli_ring_shut(&q->ring, true);
 }
 
 void hauli_runq_push_one_by_one(struct hauli_runq *q, const struct hauli_prototype *prototype,
@@ -147,6 +146,14 @@ void hauli_runq_push_one_by_one(struct hauli_runq *q, const struct hauli_prototy
 		r->prototype = prototype;
 		hauli_runq_push(q, hauli_entry_of(r));
 	}
+}
+
+bool hauli_runq_pass_last(struct hauli_runq *q)
+{
+	if (!hauli_ring_pass_last(&q->ring))
+		return false;
+	q->lifo_left = HAULI_LIFO_RUN;
+	return true;
 }
 
 void hauli_runq_push_pinned(
@@ -165,6 +172,7 @@ static void refill_shared(struct hauli_runq *q)
 	uint64_t head, tail;
 
 	hauli_ring_hold(&q->ring);
+	hauli_ring_shut(&q->ring, false);
 	head = head_of(b);
 	tail = tail_of(b);
 	for (; head != tail && hauli_ring_depth(&q->ring) < HAULI_RING_SIZE - FRONT; head++) {
@@ -182,7 +190,7 @@ static void refill_shared(struct hauli_runq *q)
 		}
 	}
 	set_head(b, head);
-	hauli_u8_owned_set(&q->behind, head != tail);
+	hauli_ring_shut(&q->ring, head != tail);
 	hauli_ring_release(&q->ring);
 }
 
@@ -220,7 +228,7 @@ void hauli_runq_refill(struct hauli_runq *q)
 	while (head != tail && (n = move_some(q, head, tail)) > 0)
 		head += n;
 	set_head(b, head);
-	hauli_u8_owned_set(&q->behind, head != tail);
+	hauli_ring_shut(&q->ring, head != tail);
 }
 
 /* Takes the oldest stealable entry, if may() is true for it; the caller has checked that there is
@@ -254,6 +262,6 @@ struct hauli_entry *hauli_runq_steal(struct hauli_runq *q, bool (*may)(const voi
 	if (entry || hauli_u64_owned_get(&b->loose) == 0)
 		return entry;
 	entry = take_loose(b, may);
-	hauli_u8_owned_set(&q->behind, !is_empty(b));
+	hauli_ring_shut(&q->ring, !is_empty(b));
 	return entry;
 }

@@ -37,12 +37,10 @@ struct hauli_backlog {
 };
 
 struct hauli_runq {
-	struct hauli_ring ring;
+	struct hauli_ring ring; /* shut while the backlog is not empty */
 	uint32_t lifo_at; /* the head right after the last push into the LIFO slot */
-	uint32_t lifo_count; /* pushes that found the LIFO slot empty */
+	uint32_t lifo_left; /* pushes that will take the LIFO slot before one goes to the end */
 	struct hauli_backlog backlog;
-	/* the backlog is not empty. Where thieves may come, set under the guard */
-	struct hauli_u8_owned behind;
 	bool shared; /* thieves may come: the backlog is under the ring's guard */
 };
 
@@ -59,7 +57,7 @@ static inline bool hauli_runq_has_stealable(const struct hauli_runq *q)
 	return hauli_ring_has_stealable(&q->ring) || hauli_u64_owned_get(&q->backlog.loose) > 0;
 }
 
-#define HAULI_LIFO_PERIOD 4u
+#define HAULI_LIFO_RUN 3u /* of four pushes that find the LIFO slot empty three take it */
 
 /* 0 or -ENOMEM. */
 int hauli_runq_init(struct hauli_runq *q);
@@ -81,22 +79,8 @@ void hauli_runq_refill(struct hauli_runq *q);
 
 static inline void hauli_runq_push(struct hauli_runq *q, struct hauli_entry *entry)
 {
-	/* Coroutines in the backlog are older. */
-	if (hauli_unlikely(hauli_u8_owned_get(&q->behind)) ||
-		hauli_unlikely(!hauli_ring_push(&q->ring, entry)))
+	if (hauli_unlikely(!hauli_ring_push(&q->ring, entry)))
 		hauli_backlog_push(q, entry);
-}
-
-/* True if the next push takes the fast path: push_fast(). */
-static inline bool hauli_runq_has_room(const struct hauli_runq *q)
-{
-	return !hauli_u8_owned_get(&q->behind) && hauli_ring_room(&q->ring) > 0;
-}
-
-static inline void hauli_runq_push_fast(struct hauli_runq *q, struct hauli_entry *entry)
-{
-	hauli_ring_set(hauli_ring_first(&q->ring), entry);
-	hauli_ring_add(&q->ring, 1);
 }
 
 /* Sets n consecutive slots to the records of n objects. */
@@ -121,7 +105,7 @@ static inline void hauli_runq_push_records(struct hauli_runq *q,
 	uint32_t straight = hauli_ring_straight(&q->ring);
 
 	if (hauli_unlikely(hauli_ring_room(&q->ring) < n) ||
-		hauli_unlikely(hauli_u8_owned_get(&q->behind))) {
+		hauli_unlikely(hauli_ring_is_shut(&q->ring))) {
 		hauli_runq_push_one_by_one(q, prototype, objs, at, n);
 		return;
 	}
@@ -141,12 +125,38 @@ static inline void hauli_runq_push_lifo(struct hauli_runq *q, struct hauli_entry
 {
 	uint32_t head = hauli_ring_head(&q->ring);
 
-	if (hauli_likely(head != q->lifo_at) &&
-		hauli_likely(q->lifo_count++ % HAULI_LIFO_PERIOD != 0) &&
-		hauli_likely(hauli_ring_push_front(&q->ring, entry)))
-		q->lifo_at = head - 1;
-	else
-		hauli_runq_push(q, entry);
+	if (hauli_likely(head != q->lifo_at)) {
+		if (hauli_unlikely(q->lifo_left == 0)) {
+			q->lifo_left = HAULI_LIFO_RUN;
+		} else {
+			q->lifo_left--;
+			if (hauli_likely(hauli_ring_push_front(&q->ring, entry))) {
+				q->lifo_at = head - 1;
+				return;
+			}
+		}
+	}
+	hauli_runq_push(q, entry);
+}
+
+/* The part of hauli_runq_pass_lifo() for a push that goes to the end: that of an empty ring. */
+bool hauli_runq_pass_last(struct hauli_runq *q);
+
+/*
+ * Owner, within a batch, where there are no thieves. True: hauli_runq_push_lifo() would put a
+ * coroutine into the LIFO slot, so the next pop would return it. The caller runs it in place of
+ * both, and this counts as both. (If the ring is full the push would put it to the end, but here
+ * it needs no room.)
+ */
+static inline bool hauli_runq_pass_lifo(struct hauli_runq *q)
+{
+	if (hauli_unlikely(hauli_ring_head(&q->ring) == q->lifo_at))
+		return false;
+	if (hauli_unlikely(q->lifo_left == 0))
+		return hauli_runq_pass_last(q);
+	q->lifo_left--;
+	hauli_ring_passed(&q->ring);
+	return true;
 }
 
 /* The same, to the front in every case; to the end only if the ring is full. */
@@ -166,7 +176,7 @@ void hauli_runq_push_pinned(
  * run empty while there is a backlog. */
 static inline void hauli_runq_top_up(struct hauli_runq *q)
 {
-	if (hauli_unlikely(hauli_u8_owned_get(&q->behind)))
+	if (hauli_unlikely(hauli_ring_is_shut(&q->ring)))
 		hauli_runq_refill(q);
 }
 

@@ -18,9 +18,10 @@
  *	    it with the tag ASKED, and sends a request. The target's home leaves a word with ASKED
  *	    alone until the request has come: otherwise it could end the join, and free the target,
  *	    before the request is sent. So the tag means that the home will look.
- *	A joiner that finds GONE, from the join before it, swaps it for its own j, keeps ASKED, and
- *	    sends no request: with ASKED a request is under way; without it the home will look when
- *	    the target ends. It has not looked yet, since it replaces GONE by 0 when it does.
+ *	A joiner from elsewhere that finds GONE, from the join before it, swaps it for its own j,
+ *	    keeps both tags, and sends no request: with ASKED a request is under way; without it the
+ *	    home will look when the target ends. It has not looked yet, since it replaces GONE by 0
+ *	    when it does. So j without a tag is of a coroutine of this home, and has no deadline.
  *	At its deadline a waiter reads the word of a target that may have been joined and freed: its
  *	    memory stays in the slab, and its word cannot be j again while the waiter waits. A join
  *	    of another runtime's coroutine ends before that runtime is stopped (haul/coro.h), or is
@@ -56,7 +57,7 @@ static inline void take_result(struct haul_carrier *c, struct hauli_join *j)
 	hauli_coro_free(c, j->target);
 }
 
-/* The slow path of hauli_join_here(), as a tail call, so that the fast path saves no register. */
+/* The slow path of join_here(). */
 static __attribute__((noinline)) bool join_again(
 	struct haul_carrier *c, struct hauli_join *j, uintptr_t tag)
 {
@@ -73,7 +74,7 @@ static __attribute__((noinline)) bool join_again(
 	return false;
 }
 
-bool hauli_join_here(struct haul_carrier *c, struct hauli_join *j, uintptr_t tag)
+static inline bool join_here(struct haul_carrier *c, struct hauli_join *j, uintptr_t tag)
 {
 	struct haul_coro *target = j->target;
 
@@ -87,6 +88,11 @@ bool hauli_join_here(struct haul_carrier *c, struct hauli_join *j, uintptr_t tag
 	return true;
 }
 
+bool hauli_join_here(struct haul_carrier *c, struct hauli_join *j, uintptr_t tag)
+{
+	return join_here(c, j, tag);
+}
+
 /* From elsewhere: the target's home, or its future home, will look. */
 static void ask(struct hauli_join *j, uintptr_t tag)
 {
@@ -96,8 +102,8 @@ static void ask(struct hauli_join *j, uintptr_t tag)
 	while (word != 0) {
 		if (word & ~HAULI_JOIN_ASKED & ~HAULI_JOIN_GONE)
 			hauli_handle_is_used_up(target, "haul_join");
-		if (hauli_tagged_swap(
-			    &target->joiner, &word, (uintptr_t)j | tag | (word & HAULI_JOIN_ASKED)))
+		/* word has ASKED, GONE or both */
+		if (hauli_tagged_swap(&target->joiner, &word, (uintptr_t)j | tag | word))
 			return;
 	}
 	hauli_tagged_set(&target->joiner, (uintptr_t)j | tag | HAULI_JOIN_ASKED);
@@ -169,13 +175,15 @@ static inline __attribute__((always_inline)) void wait_as_coroutine(
 {
 	struct haul_carrier *home = hauli_coro_home(j->target);
 
-	if (home == c && hauli_join_here(c, j, timed ? HAULI_JOIN_TIMED : 0)) {
+	if (home == c && join_here(c, j, timed ? HAULI_JOIN_TIMED : 0)) {
 		count_join(c, me);
 		return;
 	}
 	set_waiting(c, me, j, timed);
-	if (home != c)
+	if (home != c) {
+		j->done = NULL;
 		ask(j, timed ? HAULI_JOIN_TIMED : 0);
+	}
 	hauli_suspend(c, me, false);
 }
 
@@ -303,11 +311,12 @@ static inline __attribute__((always_inline)) void join(struct haul_carrier *c, s
 {
 	j->target = co;
 	j->waiter = me;
-	j->done = NULL;
-	if (hauli_unlikely(slow))
+	if (hauli_unlikely(slow)) {
+		j->done = NULL;
 		wait_slow(c, me, j);
-	else
+	} else {
 		wait_as_coroutine(c, me, j, false);
+	}
 }
 
 /* A join is inside a gate of the target's runtime, so that the runtime ends only after the join has
@@ -339,26 +348,41 @@ static bool has_ended_here(
 	return hauli_coro_home(co) == c && hauli_coro_is_unjoined(co) && !hauli_coro_is_stolen(me);
 }
 
-int haul_join(struct haul_coro *co, void **result, uint64_t deadline)
+/* slow: a compile-time constant. */
+static inline __attribute__((always_inline)) int join_coro(struct haul_carrier *c,
+	struct haul_coro *me, struct haul_coro *co, void **result, uint64_t deadline, bool slow)
 {
-	struct haul_carrier *c = hauli_here();
-	struct haul_coro *me = c->current;
-	bool slow = hauli_coro_needs_slow_path(me);
 	struct hauli_join j;
 
-	HAUL_MISUSE_IF(!co, "the coroutine is NULL; give what a spawn has given");
-	if (me == co)
-		return -EDEADLK;
-	if (hauli_unlikely(slow) && c == &hauli_nowhere)
-		return join_as_thread(co, result, deadline);
-	if (hauli_unlikely(slow))
-		deadline = hauli_extent_deadline(me, deadline);
 	if (hauli_unlikely(deadline != HAUL_FOREVER) && !has_ended_here(c, me, co))
 		return join_until(c, co, result, deadline);
 	join(c, me, co, &j, slow);
 	if (result)
 		*result = j.result;
 	return 0;
+}
+
+static __attribute__((noinline)) int join_slow(
+	struct haul_carrier *c, struct haul_coro *co, void **result, uint64_t deadline)
+{
+	struct haul_coro *me = c->current;
+
+	if (c == &hauli_nowhere)
+		return join_as_thread(co, result, deadline);
+	return join_coro(c, me, co, result, hauli_extent_deadline(me, deadline), true);
+}
+
+int haul_join(struct haul_coro *co, void **result, uint64_t deadline)
+{
+	struct haul_carrier *c = hauli_here();
+	struct haul_coro *me = c->current;
+
+	HAUL_MISUSE_IF(!co, "the coroutine is NULL; give what a spawn has given");
+	if (me == co)
+		return -EDEADLK;
+	if (hauli_unlikely(hauli_coro_needs_slow_path(me)))
+		return join_slow(c, co, result, deadline);
+	return join_coro(c, me, co, result, deadline, false);
 }
 
 void hauli_join_to_the_end(struct haul_coro *co)

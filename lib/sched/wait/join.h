@@ -34,6 +34,34 @@ static inline void hauli_coro_finish(struct haul_carrier *c, struct haul_coro *c
 		hauli_join_serve(c, co, joiner);
 }
 
+/* The same for a co that has run on c until now. Returns its joiner if that runs next: the caller
+ * switches to it. */
+static inline struct haul_coro *hauli_coro_finish_running(
+	struct haul_carrier *c, struct haul_coro *co)
+{
+	uintptr_t word = hauli_tagged_get(&co->joiner);
+	struct hauli_join *j = (struct hauli_join *)word;
+	struct haul_coro *waiter;
+
+	hauli_coro_set_state(co, HAULI_CORO_ENDED);
+	hauli_counter_add(&c->counts.ended, 1);
+	if (!word)
+		return NULL;
+	if (hauli_unlikely(!hauli_join_is_plain(word)) ||
+		hauli_unlikely(c->wait.path != HAULI_PATH_FAST) ||
+		hauli_unlikely(!hauli_coro_queues(waiter = j->waiter)) ||
+		hauli_unlikely(!hauli_runq_pass_lifo(&c->runq))) {
+		hauli_join_serve(c, co, word);
+		return NULL;
+	}
+	co->detached = true; /* joined */
+	j->result = co->arg;
+	hauli_coro_set_state(waiter, HAULI_CORO_READY);
+	if (!waiter)
+		__builtin_unreachable();
+	return waiter;
+}
+
 /*
  * A join by a plain thread in two steps, so that it can have a time limit: begin, then wait, once
  * or repeatedly. e is in use until a wait has returned true; if none does, forever.

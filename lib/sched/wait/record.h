@@ -14,33 +14,50 @@
  */
 struct haul_coro *hauli_record_begin(struct haul_carrier *c, struct hauli_entry *entry);
 
-/* Owner. The same for any entry that was popped, or NULL. */
-static inline struct haul_coro *hauli_entry_to_run(
-	struct haul_carrier *c, struct hauli_entry *entry)
+/* Owner. The coroutine of the record r begins on the warm stack of c, which is of its prototype.
+ * Returns the context to switch to. */
+static inline struct hauli_co *hauli_record_takes_warm(
+	struct haul_carrier *c, struct hauli_record *r)
 {
-	return hauli_unlikely(hauli_entry_is_record(entry)) ? hauli_record_begin(c, entry)
-							    : hauli_entry_begun(entry);
+	struct haul_coro *co = hauli_coro_of_record(r);
+
+	c->spawn.warm_of = NULL;
+	co->co.stack = c->spawn.warm.stack;
+	c->current = co;
+	return &c->spawn.warm;
 }
 
-/* The fields of a coroutine that depend on its prototype alone when it begins: eight bytes,
- * compared and stored as one word. */
-union hauli_fresh {
-	struct {
-		struct hauli_u8_owned state;
-		struct hauli_u8_shared flags;
-		struct hauli_permit permit;
-		bool detached;
-		uint8_t pinned;
-		uint8_t traits;
-		uint8_t back, order_key;
-	};
-	uint64_t word;
-};
+/* co, or, if that is NULL, the loop runs next: sets c->current, and returns the context. */
+static inline struct hauli_co *hauli_context_of(struct haul_carrier *c, struct haul_coro *co)
+{
+	c->current = co;
+	return co ? &co->co : &c->run.loop;
+}
 
-_Static_assert(offsetof(struct haul_coro, order_key) - offsetof(struct haul_coro, state) == 7 &&
-		sizeof(union hauli_fresh) == sizeof(uint64_t),
-	"struct haul_coro has these fields in this order");
+/* Owner, when an entry was popped, or NULL: the batch has ended. Sets c->current, and returns the
+ * context to switch to: that of the entry's coroutine, or the loop's. This leaves the warm stack
+ * alone. */
+static inline struct hauli_co *hauli_entry_to_run(struct haul_carrier *c, struct hauli_entry *entry)
+{
+	return hauli_context_of(c,
+		hauli_unlikely(hauli_entry_is_record(entry)) ? hauli_record_begin(c, entry)
+							     : hauli_entry_begun(entry));
+}
 
+/* The same, on the warm stack if the entry is a record that fits. */
+static inline __attribute__((always_inline)) struct hauli_co *hauli_next_is(
+	struct haul_carrier *c, struct hauli_entry *entry)
+{
+	if (hauli_unlikely(hauli_entry_is_record(entry))) {
+		struct hauli_record *r = hauli_entry_record(entry);
+
+		if (hauli_likely(r->prototype == c->spawn.warm_of))
+			return hauli_record_takes_warm(c, r);
+	}
+	return hauli_entry_to_run(c, entry);
+}
+
+/* The word of a coroutine that begins, with its prototype's options (hauli_coro_word()). */
 static inline uint64_t hauli_record_fresh(const struct haul_coro_opts *opts)
 {
 	union hauli_fresh fresh = {.word = 0};
@@ -55,23 +72,18 @@ static inline uint64_t hauli_record_fresh(const struct haul_coro_opts *opts)
 /* Owner, of a running coroutine. True: it is at home, not cancelled, unchanged since it began with
  * this prototype, and nobody has sent it a request. The home of a stolen one may write its flags at
  * the same time, but STOLEN stays set, so the result is false. */
-HAULI_MAY_RACE static inline bool hauli_record_is_fresh(
+static inline bool hauli_record_is_fresh(
 	const struct haul_coro *co, const struct hauli_prototype *prototype)
 {
-	uint64_t word;
-
-	HAULI_RACES(co);
-	__builtin_memcpy(&word, &co->state, sizeof(word));
-	return hauli_likely(word == prototype->fresh) &&
+	return hauli_likely(hauli_coro_word(co) == prototype->fresh) &&
 		hauli_likely(!hauli_requests_pending(&co->requests));
 }
 
 /* Owner. The same word of a spare coroutine, which nobody else writes. */
-HAULI_MAY_RACE static inline void hauli_record_set_fresh(
+static inline void hauli_record_set_fresh(
 	struct haul_coro *co, const struct hauli_prototype *prototype)
 {
-	HAULI_RACES(co);
-	__builtin_memcpy(&co->state, &prototype->fresh, sizeof(prototype->fresh));
+	hauli_coro_set_word(co, prototype->fresh);
 }
 
 /* Owner. co runs or has ended, is detached, and has no flags: resets it as if it were to begin with

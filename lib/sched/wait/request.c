@@ -135,13 +135,16 @@ void hauli_join_serve(struct haul_carrier *c, struct haul_coro *target, uintptr_
 {
 	struct hauli_join *j = (struct hauli_join *)word;
 
-	if (hauli_unlikely(word & HAULI_JOIN_TAGS)) {
+	if (hauli_unlikely(!hauli_join_is_plain(word))) {
 		serve_tagged(c, target, word);
 		return;
 	}
 	target->detached = true; /* joined */
 	j->result = target->arg;
-	wake_joiner(c, j, false);
+	if (c->current)
+		hauli_ready_soon(c, j->waiter);
+	else
+		hauli_ready(c, j->waiter);
 }
 
 static void join_ended_here(struct haul_carrier *c, struct haul_coro *target)
@@ -167,7 +170,8 @@ static void join_here(struct haul_carrier *c, struct haul_coro *target)
 		join_ended_here(c, target);
 		return;
 	}
-	while (!hauli_tagged_swap(&target->joiner, &word, word & ~HAULI_JOIN_ASKED))
+	while (!hauli_tagged_swap(
+		&target->joiner, &word, (word & ~HAULI_JOIN_ASKED) | HAULI_JOIN_GONE))
 		;
 }
 

@@ -30,7 +30,8 @@ void hauli_suspend_slow(struct haul_carrier *c, struct haul_coro *me, bool publi
 	if ((hauli_u8_shared_get(&me->flags) & HAULI_FLAG_NOBODY) || c->wait.no_suspend)
 		hauli_may_suspend(me, "haul_yield"); /* all other calls have checked this before */
 	*c->exceptions = (struct hauli_exceptions){NULL, 0};
-	hauli_ptr_published_set(&c->left, publish ? me : NULL);
+	if (publish)
+		hauli_ptr_published_set(&c->left, me);
 	c = hauli_co_switch(&me->co, hauli_next(c), c);
 	hauli_arrive(c);
 	*c->exceptions = mine;

@@ -51,16 +51,7 @@ static inline void hauli_arrive(struct haul_carrier *c)
 	hauli_ptr_published_set(&c->left, NULL);
 }
 
-/* The context to run after the current coroutine: that of the entry that was popped, or, if that is
- * NULL, the loop: the batch has ended. */
-static inline struct hauli_co *hauli_next_is(struct haul_carrier *c, struct hauli_entry *entry)
-{
-	struct haul_coro *co = hauli_entry_to_run(c, entry);
-
-	c->current = co;
-	return co ? &co->co : &c->run.loop;
-}
-
+/* The context to run after the current coroutine. */
 static inline struct hauli_co *hauli_next(struct haul_carrier *c)
 {
 	return hauli_next_is(c, hauli_runq_pop(&c->runq));
@@ -77,7 +68,8 @@ static inline void hauli_suspend(struct haul_carrier *c, struct haul_coro *me, b
 		hauli_suspend_slow(c, me, publish);
 		return;
 	}
-	hauli_ptr_published_set(&c->left, publish ? me : NULL);
+	if (publish) /* else it is NULL, since hauli_arrive() */
+		hauli_ptr_published_set(&c->left, me);
 	hauli_arrive(hauli_co_switch(&me->co, hauli_next(c), c));
 }
 
