@@ -18,7 +18,7 @@
  *	               E1 a holder's accesses before the next holder's: release, acquire
  *	claim          taken once, by the first thread that tries; it orders nothing
  *	tagged         an address with tags in its lowest bits: any thread swaps it for another
- *	               E5 the writes before a swap, before the code after a load or swap that
+ *	               E5 the writes before a swap, before the code after a swap that
  *	               finds its value: release, acquire
  *	handoff        how a waiter waits: it spins, or not; its server finds that out, and says in
  *	               the same step that it has served
@@ -196,9 +196,10 @@ static inline void hauli_tagged_set(struct hauli_tagged *w, uintptr_t value)
 	atomic_store_explicit(&w->value, value, memory_order_relaxed /* published otherwise */);
 }
 
+/* What the address points to may be used only after a swap, or by the thread that has set it. */
 static inline uintptr_t hauli_tagged_get(const struct hauli_tagged *w)
 {
-	return atomic_load_explicit(&w->value, memory_order_acquire /* word.E5:A */);
+	return atomic_load_explicit(&w->value, memory_order_relaxed /* a swap follows */);
 }
 
 /* Sets value if the word is *expected; else returns false, with the word in *expected. */
