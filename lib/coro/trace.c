@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <execinfo.h>
+#include <link.h>
 #include <string.h>
 #include <unwind.h>
 
@@ -33,11 +34,38 @@ static _Unwind_Reason_Code add(struct _Unwind_Context *frame, void *arg)
 /* trace_*.S. Calls _Unwind_Backtrace(fn, arg), for which the caller of this function is *ctx. */
 _Unwind_Reason_Code hauli_trace_from(const struct hauli_ctx *ctx, _Unwind_Trace_Fn fn, void *arg);
 
+/* The code of the unwinder, if it is in an object of its own. */
+static uintptr_t unwinder, unwinder_end;
+
+static bool lies_in(const ElfW(Phdr) * h, uintptr_t base, uintptr_t address)
+{
+	return h->p_type == PT_LOAD && (h->p_flags & PF_X) &&
+		address - base - h->p_vaddr < h->p_memsz;
+}
+
+static int find_unwinder(struct dl_phdr_info *object, size_t size, void *arg)
+{
+	uintptr_t base = object->dlpi_addr;
+
+	for (unsigned i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *h = &object->dlpi_phdr[i];
+
+		if (!lies_in(h, base, (uintptr_t)_Unwind_RaiseException) ||
+			lies_in(h, base, (uintptr_t)hauli_trace_init))
+			continue;
+		unwinder = base + h->p_vaddr;
+		unwinder_end = unwinder + h->p_memsz;
+		return 1;
+	}
+	return 0;
+}
+
 void hauli_trace_init(void)
 {
 	void *pc;
 
 	backtrace(&pc, 1); /* its first call loads libgcc */
+	dl_iterate_phdr(find_unwinder, NULL);
 }
 
 unsigned hauli_trace(const struct hauli_ctx *ctx, void **pcs, unsigned most)
@@ -58,7 +86,12 @@ unsigned hauli_trace_interrupted(const void *uc, void **pcs, unsigned most)
 		.from = (const void *)hauli_interrupted_pc(uc),
 	};
 
-	_Unwind_Backtrace(add, &t);
+	/* A throw overwrites its own frame with those of the handler before it goes there, and the
+	 * unwinder would read code at any address. */
+	if (hauli_interrupted_pc(uc) - unwinder < unwinder_end - unwinder)
+		t.pcs[t.n++] = (void *)hauli_interrupted_pc(uc);
+	else
+		_Unwind_Backtrace(add, &t);
 	return t.n;
 }
 

@@ -18,7 +18,8 @@ void hauli_trace_init(void);
  */
 unsigned hauli_trace(const struct hauli_ctx *ctx, void **pcs, unsigned most);
 
-/* In a signal handler: the same of what uc, its ucontext_t, has interrupted. */
+/* In a signal handler: the same of what uc, its ucontext_t, has interrupted. Of a throw that was
+ * interrupted in the unwinder itself only the place, unless the unwinder is linked statically. */
 unsigned hauli_trace_interrupted(const void *uc, void **pcs, unsigned most);
 
 /*

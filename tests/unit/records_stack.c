@@ -6,6 +6,8 @@
 #include <stdatomic.h>
 
 #include "base/valgrind.h"
+#include "coro/fiber.h"
+#include "coro/trace.h"
 #include "coro_child.h"
 #include "records_throw.h"
 #include "sched/glue.h"
@@ -219,11 +221,89 @@ START_TEST(an_exception_that_leaves_a_handler_ends_the_program)
 }
 END_TEST
 
-#define MORE                                                        \
-	, {an_exception_is_caught_in_its_handler},                  \
-	{                                                           \
-		an_exception_that_leaves_a_handler_ends_the_program \
+#if defined(__x86_64__) && !HAULI_ASAN && !HAULI_TSAN
+static unsigned steps;
+
+/* The CPU's trap flag: a SIGTRAP after each instruction. With a frame pointer, or the unwinder
+ * would have to know of the changes of the stack pointer. */
+static __attribute__((noinline)) void trap_each(bool on)
+{
+	asm volatile("" : : "r"(__builtin_frame_address(0)));
+	asm volatile("leaq -128(%%rsp), %%rsp\n\t" /* the red zone */
+		     "pushfq\n\t"
+		     "andq $~0x100, (%%rsp)\n\t"
+		     "orq %0, (%%rsp)\n\t"
+		     "popfq\n\t"
+		     "leaq 128(%%rsp), %%rsp"
+		     :
+		     : "r"(on ? UINT64_C(0x100) : 0)
+		     : "memory", "cc");
+}
+
+static void trace_step(int sig, siginfo_t *info, void *uc)
+{
+	void *pcs[FRAMES];
+
+	steps++;
+	t.wrong += hauli_trace_interrupted(uc, pcs, FRAMES) == 0;
+}
+
+/* Calls record_catches() with an RBP that is no address. A throw puts this into its own frame
+ * before it leaves, and the unwinder would take it for the frame of the function that throws. */
+bool catches_without_base(void);
+__asm__(".pushsection .text\n\t"
+	".type catches_without_base, @function\n"
+	"catches_without_base:\n\t"
+	".cfi_startproc\n\t"
+	"pushq %rbp\n\t"
+	".cfi_adjust_cfa_offset 8\n\t"
+	".cfi_offset rbp, -16\n\t"
+	"movl $2, %ebp\n\t"
+	"call record_catches@PLT\n\t"
+	"popq %rbp\n\t"
+	".cfi_adjust_cfa_offset -8\n\t"
+	".cfi_restore rbp\n\t"
+	"ret\n\t"
+	".cfi_endproc\n\t"
+	".popsection");
+
+/* As by a dump. */
+static void throw_step_by_step(void *arg)
+{
+	const struct sigaction sa = {.sa_sigaction = trace_step, .sa_flags = SA_SIGINFO};
+	bool caught = record_catches(); /* the first throw takes much longer */
+
+	hauli_trace_init();
+	sigaction(SIGTRAP, &sa, NULL);
+	trap_each(true);
+	caught &= catches_without_base();
+	trap_each(false);
+	_exit(caught && t.wrong == 0 && steps > 1000 ? 0 : 1);
+}
+
+START_TEST(a_throw_may_be_interrupted_at_each_instruction)
+{
+	struct child c;
+
+	if (RUNNING_ON_VALGRIND)
+		return; /* it has no trap flag */
+	c = child_run(throw_step_by_step, NULL);
+	ck_assert_msg(
+		WIFEXITED(c.status) && WEXITSTATUS(c.status) == 0, "%d: %s", c.status, c.said);
+}
+END_TEST
+#define STEPS                                                  \
+	,                                                      \
+	{                                                      \
+		a_throw_may_be_interrupted_at_each_instruction \
 	}
+#else
+#define STEPS
+#endif
+
+#define MORE                                       \
+	, {an_exception_is_caught_in_its_handler}, \
+		{an_exception_that_leaves_a_handler_ends_the_program} STEPS
 #else
 #define MORE
 #endif
