@@ -52,6 +52,6 @@ MUTATIONS = [
      'hauli_live(&rt->carriers[i]) - (rt->carriers[i].hibernator != NULL)',
      'hauli_live(&rt->carriers[i])'),
     ('unit/hibernate', 'lib/coro/stack.c', 'a neighbour\'s stack goes, too',
-     'else if (r->lo && !alone && hi + a->guards.size == r->lo) {',
-     'else if (r->lo && !alone) {'),
+     'if (r->lo && !alone && r->hi + a->guards.size == lo) {',
+     'if (r->lo && !alone) {'),
 ]
