@@ -7,6 +7,7 @@
 #ifndef HAULI_CORO_FROZEN_H
 #define HAULI_CORO_FROZEN_H
 
+#include "base/race.h"
 #include "coro/coro.h"
 
 /* More live bytes than that are not worth it: stack and copy differ too little. (A sanitizer makes
@@ -46,8 +47,9 @@ struct hauli_frozen {
 __attribute__((visibility("hidden"))) void hauli_coro_thaw(void);
 
 /* NULL: co is not frozen. A guess while a thread may switch to co. */
-static inline struct hauli_frozen *hauli_frozen_of(const struct hauli_co *co)
+HAULI_MAY_RACE static inline struct hauli_frozen *hauli_frozen_of(const struct hauli_co *co)
 {
+	HAULI_RACES(co);
 	return co->ctx.pc == (void *)hauli_coro_thaw ? co->ctx.base : NULL;
 }
 

@@ -320,7 +320,7 @@ static void run(uint64_t seed)
 	if (early)
 		usleep((unsigned)(hauli_random_next(&random) % 50000)); /* at any time */
 	while (!early && atomic_load(&w.ended) < ACTORS) {
-#ifndef __SANITIZE_THREAD__
+#if !HAULI_TSAN
 		dump(rt);
 #endif
 		usleep(10000); /* between two looks */
