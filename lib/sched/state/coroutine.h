@@ -249,8 +249,10 @@ static inline void hauli_coro_prepare(
 	hauli_co_prepare(&co->co, stack, stack, entry);
 }
 
-static inline bool hauli_coro_is_poller(const struct haul_coro *co)
+/* A guess for other threads. */
+HAULI_MAY_RACE static inline bool hauli_coro_is_poller(const struct haul_coro *co)
 {
+	HAULI_RACES(co);
 	return co->traits & HAULI_TRAIT_POLLER;
 }
 
