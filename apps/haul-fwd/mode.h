@@ -51,7 +51,8 @@ enum fwd_mode {
 
 struct fwd;
 
-/* Who counts the bytes of packets: haul, or the PMD. auto: haul if the mode reads packets. */
+/* Whether haul counts the bytes of packets, or the PMD does. auto: haul does if the mode reads
+ * them. */
 #define FWD_COUNT_BYTES_NAMES "auto|on|off"
 enum fwd_count_bytes { FWD_COUNT_BYTES_AUTO, FWD_COUNT_BYTES_ON, FWD_COUNT_BYTES_OFF };
 

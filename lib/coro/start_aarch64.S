@@ -15,11 +15,4 @@ hauli_coro_start:
 	.cfi_endproc
 	.size	hauli_coro_start, . - hauli_coro_start
 
-/* Declares that branch targets are marked (NT_GNU_PROPERTY_TYPE_0, AARCH64_FEATURE_1_AND: BTI). An
- * object file without this turns the protection off for the whole program. */
-	.section .note.gnu.property, "a", %note
-	.p2align 3
-	.word	4, 16, 5
-	.asciz	"GNU"
-	.word	0xc0000000, 4, 1, 0
-	.section .note.GNU-stack, "", %progbits
+#include "coro/property_aarch64.inc"

@@ -22,10 +22,4 @@ hauli_trace_from:
 	.cfi_endproc
 	.size	hauli_trace_from, . - hauli_trace_from
 
-/* Branch targets are marked: as in start_aarch64.S. */
-	.section .note.gnu.property, "a", %note
-	.p2align 3
-	.word	4, 16, 5
-	.asciz	"GNU"
-	.word	0xc0000000, 4, 1, 0
-	.section .note.GNU-stack, "", %progbits
+#include "coro/property_aarch64.inc"

@@ -39,28 +39,27 @@ static struct haul_runtime *start(struct haul_runtime_opts opts, unsigned carrie
 	return rt;
 }
 
-static uint64_t hibernations(struct haul_runtime *rt)
+/* The sums of all carriers. */
+static struct haul_carrier_stats sums(struct haul_runtime *rt)
 {
-	struct haul_carrier_stats st;
-	uint64_t n = 0;
+	struct haul_carrier_stats st, sum = {0};
 
 	for (unsigned i = 0; i < haul_carriers(rt); i++) {
 		haul_carrier_get_stats(haul_carrier(rt, i), &st);
-		n += st.hibernations;
+		sum.hibernations += st.hibernations;
+		sum.thaws += st.thaws;
 	}
-	return n;
+	return sum;
+}
+
+static uint64_t hibernations(struct haul_runtime *rt)
+{
+	return sums(rt).hibernations;
 }
 
 static uint64_t thaws(struct haul_runtime *rt)
 {
-	struct haul_carrier_stats st;
-	uint64_t n = 0;
-
-	for (unsigned i = 0; i < haul_carriers(rt); i++) {
-		haul_carrier_get_stats(haul_carrier(rt, i), &st);
-		n += st.thaws;
-	}
-	return n;
+	return sums(rt).thaws;
 }
 
 struct idle {

@@ -65,7 +65,7 @@ HAUL_INLINED_ bool haul_inline_swap_(struct haul_mutex *m, uint64_t from, uint64
 			1);
 }
 
-/* Who has no flag expects 0; who has one, a number that no mutex has. */
+/* A coroutine without flags expects 0; one with flags, a number that no mutex has. */
 HAUL_INLINED_ bool haul_inline_lock_(struct haul_mutex *m)
 {
 	struct haul_inline_coro_ *me = haul_inline_self_();

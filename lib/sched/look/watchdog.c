@@ -128,12 +128,6 @@ HAULI_MAY_RACE static const struct haul_coro *running_on(const struct haul_carri
 	return c->current;
 }
 
-HAULI_MAY_RACE static bool is_poller(const struct haul_coro *co)
-{
-	HAULI_RACES(co);
-	return co && hauli_coro_is_poller(co);
-}
-
 /* True once a second. */
 static bool may_tell(struct hauli_watchdog *w)
 {
@@ -266,7 +260,7 @@ static bool look(struct hauli_watchdog *w, struct haul_carrier *c, struct watche
 {
 	struct slice slice = slice_of(w, c);
 	const struct haul_coro *co = running_on(c);
-	bool polls = is_poller(co);
+	bool polls = co && hauli_coro_is_poller(co);
 
 	if (hauli_inbox_is_asleep(&c->mail.inbox) || !co || (polls && slice.cycles == UNWATCHED))
 		return false;

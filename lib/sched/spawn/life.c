@@ -51,20 +51,6 @@ __attribute__((noinline)) void hauli_coro_leave(
 	hauli_co_end(&me->co, hauli_next_is(c, next), c);
 }
 
-/* Switches to the next context, for good. me has ended, at home. */
-static inline __attribute__((always_inline, noreturn)) void leave(
-	struct haul_carrier *c, struct haul_coro *me, struct hauli_co *to)
-{
-	/* the memory of me may be another coroutine's by the time of the switch */
-	struct hauli_co here;
-
-	here.stack = me->co.stack;
-	hauli_coro_drop_stack(c, me);
-	if (me->detached)
-		hauli_coro_free(c, me);
-	hauli_co_end(&here, to, c);
-}
-
 /* True if the entry, which may be NULL, is a coroutine that may begin on the stack of me. */
 static inline bool fits(const struct hauli_entry *entry, const struct haul_coro *me)
 {
