@@ -2,6 +2,8 @@
 /* Addresses: parsing from text, and checks. */
 #include "net/addr.h"
 
+#include <haul/build.h>
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -104,4 +106,24 @@ int haul_net_set_ip6(struct haul_net_if *nif, const char *text)
 	memcpy(nif->ip6, ip, sizeof(ip));
 	nif->ip6_prefix = prefix;
 	return 0;
+}
+
+int haul_addr_parse(struct haul_addr *addr, const char *text)
+{
+	struct haul_addr parsed = {.version = strchr(text, ':') ? 6 : 4};
+
+	if (inet_pton(parsed.version == 6 ? AF_INET6 : AF_INET, text, parsed.bytes) != 1)
+		return -EINVAL;
+	*addr = parsed;
+	return 0;
+}
+
+char *haul_addr_text(const struct haul_addr *addr, char text[HAUL_ADDR_TEXT])
+{
+	_Static_assert(HAUL_ADDR_TEXT >= INET6_ADDRSTRLEN, "room for all");
+
+	if (addr->version == 0)
+		return strcpy(text, "none");
+	inet_ntop(addr->version == 6 ? AF_INET6 : AF_INET, addr->bytes, text, HAUL_ADDR_TEXT);
+	return text;
 }

@@ -2,9 +2,12 @@
 /* ARP for IPv4 over Ethernet (RFC 826; probes and announcements: RFC 5227). */
 #include "net/arp.h"
 
+#include <errno.h>
+
 #include <rte_arp.h>
 
 #include "net/addr.h"
+#include "net/build.h"
 #include "net/pkt.h"
 
 enum haul_verdict hauli_parse_arp(struct haul_pkt *pkt)
@@ -65,4 +68,53 @@ enum haul_verdict haul_arp_reply(const struct haul_net_if *nif, struct haul_pkt 
 	memcpy(&data->arp_sip, nif->ip4, 4);
 	hauli_eth_to(nif, pkt, data->arp_tha.addr_bytes);
 	return HAUL_NET_OK;
+}
+
+/* Announcements are requests, too: RFC 5227, 3. */
+static int request(struct haul_pkt *pkt, struct rte_mbuf *m, const struct haul_head *head,
+	const uint8_t target[4], bool to_all)
+{
+	static const uint8_t broadcast[6] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+	int err;
+	struct rte_arp_hdr *arp = hauli_build_message(m, sizeof(*arp), &err);
+
+	if (!arp)
+		return err;
+	err = hauli_build_eth(pkt, m, head, to_all ? broadcast : head->dst_mac, RTE_ETHER_TYPE_ARP);
+	if (err) {
+		rte_pktmbuf_trim(m, sizeof(*arp));
+		return err;
+	}
+	pkt->proto = HAUL_PROTO_ARP;
+	pkt->payload = (uint8_t *)(arp + 1);
+	*arp = (struct rte_arp_hdr){
+		.arp_hardware = rte_cpu_to_be_16(RTE_ARP_HRD_ETHER),
+		.arp_protocol = rte_cpu_to_be_16(RTE_ETHER_TYPE_IPV4),
+		.arp_hlen = RTE_ETHER_ADDR_LEN,
+		.arp_plen = 4,
+		.arp_opcode = rte_cpu_to_be_16(RTE_ARP_OP_REQUEST),
+	};
+	memcpy(&arp->arp_data.arp_sha, head->src_mac, RTE_ETHER_ADDR_LEN);
+	memcpy(&arp->arp_data.arp_sip, head->src.bytes, 4);
+	memcpy(&arp->arp_data.arp_tip, target, 4);
+	return 0;
+}
+
+int haul_arp_request(struct haul_pkt *pkt, struct rte_mbuf *mbuf, const struct haul_head *head)
+{
+	const uint8_t *from = head->src.bytes;
+
+	if (head->src.version != 4 || head->dst.version != 4 ||
+		!hauli_ip4_is_host(head->dst.bytes) ||
+		(!hauli_is_zero(from, 4) && !hauli_ip4_is_host(from)))
+		return -EINVAL;
+	return request(
+		pkt, mbuf, head, head->dst.bytes, hauli_is_zero(head->dst_mac, RTE_ETHER_ADDR_LEN));
+}
+
+int haul_arp_announce(struct haul_pkt *pkt, struct rte_mbuf *mbuf, const struct haul_head *head)
+{
+	if (head->src.version != 4 || !hauli_ip4_is_host(head->src.bytes))
+		return -EINVAL;
+	return request(pkt, mbuf, head, head->src.bytes, true);
 }

@@ -33,6 +33,16 @@ static __attribute__((noinline)) uint64_t sum_segments(
 	return sum;
 }
 
+static inline __attribute__((always_inline)) uint64_t pseudo_sum(
+	const struct haul_pkt *pkt, uint8_t proto, uint16_t len)
+{
+	/* Source and destination are adjacent in both headers. */
+	uint64_t sum = pkt->ip_version == 4 ? haul_sum_bytes(&pkt->ip4->src_addr, 8)
+					    : haul_sum_bytes(hauli_ip6_src(pkt->ip6), 32);
+
+	return sum + rte_cpu_to_be_16(proto) + rte_cpu_to_be_16(len);
+}
+
 uint16_t hauli_sum(const struct haul_pkt *pkt, uint8_t proto, uint32_t off, uint16_t len)
 {
 	const struct rte_mbuf *m = pkt->mbuf;
@@ -42,12 +52,12 @@ uint16_t hauli_sum(const struct haul_pkt *pkt, uint8_t proto, uint32_t off, uint
 		sum = haul_sum_bytes(rte_pktmbuf_mtod_offset(m, void *, off), len);
 	else
 		sum = sum_segments(m, off, len);
-	if (proto != IPPROTO_ICMP) {
-		/* Source and destination are adjacent in both headers. */
-		sum += pkt->ip_version == 4 ? haul_sum_bytes(&pkt->ip4->src_addr, 8)
-					    : haul_sum_bytes(hauli_ip6_src(pkt->ip6), 32);
-		sum += rte_cpu_to_be_16(proto);
-		sum += rte_cpu_to_be_16(len);
-	}
+	if (proto != IPPROTO_ICMP)
+		sum += pseudo_sum(pkt, proto, len);
 	return haul_sum_fold(sum);
+}
+
+uint64_t hauli_pseudo_sum(const struct haul_pkt *pkt, uint8_t proto, uint16_t len)
+{
+	return pseudo_sum(pkt, proto, len);
 }

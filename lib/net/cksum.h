@@ -5,6 +5,9 @@
 
 #include <haul/net.h>
 
+/* The unfolded sum of the pseudo header of the packet's IP addresses, proto and len. */
+uint64_t hauli_pseudo_sum(const struct haul_pkt *pkt, uint8_t proto, uint16_t len);
+
 /*
  * The sum of the Internet checksum, folded but not complemented, over len bytes of the packet from
  * offset off, and over the pseudo header of its IP addresses, proto and len (except for ICMP, which

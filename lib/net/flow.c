@@ -14,6 +14,7 @@
 #include <haul/net.h>
 
 #include "net/dpdk.h"
+#include "net/flow.h"
 
 #define TAGS_MAX 2
 #define FRAGMENT (RTE_IPV4_HDR_MF_FLAG | RTE_IPV4_HDR_OFFSET_MASK)
@@ -35,20 +36,49 @@ static const void *take(struct rest *rest, size_t n)
 	return taken;
 }
 
-/* Both ports of the upper header at the start of rest, equal for both directions; 0: there are
- * none. */
+static bool has_ports(uint8_t proto)
+{
+	return proto == IPPROTO_TCP || proto == IPPROTO_UDP || proto == IPPROTO_SCTP;
+}
+
+/* Both ports, as they are in a packet, equal for both directions. */
+static uint32_t in_order(uint32_t ports)
+{
+	uint32_t swapped = ports << 16 | ports >> 16;
+
+	return RTE_MIN(ports, swapped);
+}
+
+/* Both ports of the upper header at the start of rest, in order; 0: there are none. */
 static uint32_t ports_of(uint8_t proto, struct rest rest)
 {
-	const uint8_t *at = NULL;
-	uint32_t ports, swapped;
+	const uint8_t *at = has_ports(proto) ? take(&rest, sizeof(uint32_t)) : NULL;
+	uint32_t ports;
 
-	if (proto == IPPROTO_TCP || proto == IPPROTO_UDP || proto == IPPROTO_SCTP)
-		at = take(&rest, sizeof(ports));
 	if (!at)
 		return 0;
 	memcpy(&ports, at, sizeof(ports));
-	swapped = ports << 16 | ports >> 16;
-	return RTE_MIN(ports, swapped);
+	return in_order(ports);
+}
+
+static uint32_t hash_ends4(uint32_t a, uint32_t b, uint32_t ports, uint8_t proto)
+{
+	return rte_jhash_3words(RTE_MIN(a, b), RTE_MAX(a, b), ports, proto);
+}
+
+static uint32_t hash_ends6(const void *a, const void *b, uint32_t ports, uint8_t proto)
+{
+	uint64_t src[2], dst[2];
+	uint32_t words[9];
+	bool swapped;
+
+	memcpy(src, a, sizeof(src));
+	memcpy(dst, b, sizeof(dst));
+	swapped = src[1] != dst[1] ? src[1] > dst[1] : src[0] > dst[0];
+	memcpy(words, swapped ? dst : src, sizeof(src));
+	memcpy(words + 4, swapped ? src : dst, sizeof(dst));
+	words[8] = ports;
+	return rte_jhash_32b(words, RTE_DIM(words), proto);
 }
 
 static uint32_t hash_ip4(struct rest rest)
@@ -64,26 +94,17 @@ static uint32_t hash_ip4(struct rest rest)
 		rte_ipv4_hdr_len(ip) >= sizeof(*ip) &&
 		take(&rest, rte_ipv4_hdr_len(ip) - sizeof(*ip)))
 		ports = ports_of(ip->next_proto_id, rest);
-	return rte_jhash_3words(RTE_MIN(ip->src_addr, ip->dst_addr),
-		RTE_MAX(ip->src_addr, ip->dst_addr), ports, ip->next_proto_id);
+	return hash_ends4(ip->src_addr, ip->dst_addr, ports, ip->next_proto_id);
 }
 
 static uint32_t hash_ip6(struct rest rest)
 {
 	const struct rte_ipv6_hdr *ip = take(&rest, sizeof(*ip));
-	uint64_t src[2], dst[2];
-	uint32_t words[9];
-	bool swapped;
 
 	if (!ip)
 		return 0;
-	memcpy(src, hauli_ip6_src(ip), sizeof(src));
-	memcpy(dst, hauli_ip6_dst(ip), sizeof(dst));
-	swapped = src[1] != dst[1] ? src[1] > dst[1] : src[0] > dst[0];
-	memcpy(words, swapped ? dst : src, sizeof(src));
-	memcpy(words + 4, swapped ? src : dst, sizeof(dst));
-	words[8] = ports_of(ip->proto, rest);
-	return rte_jhash_32b(words, RTE_DIM(words), ip->proto);
+	return hash_ends6(
+		hauli_ip6_src(ip), hauli_ip6_dst(ip), ports_of(ip->proto, rest), ip->proto);
 }
 
 static uint32_t hash_ether(const uint8_t *macs, uint16_t type)
@@ -124,4 +145,19 @@ uint32_t haul_net_flow(const struct rte_mbuf *mbuf)
 	if (type == RTE_BE16(RTE_ETHER_TYPE_IPV6))
 		return hash_ip6(rest);
 	return hash_ether(macs, type);
+}
+
+uint32_t hauli_net_flow(
+	bool ip6, uint8_t protocol, const void *a, uint16_t a_port, const void *b, uint16_t b_port)
+{
+	uint32_t ports = 0, from, to;
+
+	if (has_ports(protocol))
+		ports = in_order(
+			(uint32_t)rte_cpu_to_be_16(a_port) << 16 | rte_cpu_to_be_16(b_port));
+	if (ip6)
+		return hash_ends6(a, b, ports, protocol);
+	memcpy(&from, a, sizeof(from));
+	memcpy(&to, b, sizeof(to));
+	return hash_ends4(from, to, ports, protocol);
 }

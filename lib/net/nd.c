@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* IPv6 neighbour discovery (RFC 4861): a solicitation becomes an advertisement. */
+/* IPv6 neighbour discovery (RFC 4861): a solicitation becomes an advertisement; solicitations and
+ * advertisements of our own. */
 #include "net/nd.h"
 
+#include <errno.h>
 #include <netinet/icmp6.h>
 #include <netinet/in.h>
 
+#include <rte_icmp.h>
 #include <rte_ip.h>
 
 #include "net/addr.h"
+#include "net/build.h"
 #include "net/cksum.h"
 #include "net/dpdk.h"
 #include "net/pkt.h"
@@ -33,9 +37,18 @@ _Static_assert(sizeof(struct nd_link_addr) == 8, "as on the wire");
 
 #define FLAG_SOLICITED 0x40
 #define FLAG_OVERRIDE 0x20
-#define ADVERT_LEN (sizeof(struct nd_msg) + sizeof(struct nd_link_addr))
+#define WITH_OPTION (sizeof(struct nd_msg) + sizeof(struct nd_link_addr))
 
 static const uint8_t all_nodes[16] = {0xff, 2, [15] = 1};
+
+static void write_link_addr(struct nd_msg *msg, uint8_t type, const uint8_t *mac)
+{
+	struct nd_link_addr *opt = (void *)(msg + 1);
+
+	opt->type = type;
+	opt->units = 1;
+	memcpy(opt->mac, mac, sizeof(opt->mac));
+}
 
 static uint16_t msg_len(const struct haul_pkt *pkt)
 {
@@ -134,7 +147,7 @@ enum haul_verdict haul_nd_advertise(const struct haul_net_if *nif, struct haul_p
 		hauli_ip6_group_mac(mac, all_nodes);
 	else
 		memcpy(mac, source ? source : pkt->eth->src_addr.addr_bytes, sizeof(mac));
-	if (!resize(pkt, ADVERT_LEN))
+	if (!resize(pkt, WITH_OPTION))
 		return HAUL_NET_UNSUPPORTED;
 
 	enum haul_verdict v = hauli_reply(nif, pkt);
@@ -143,22 +156,93 @@ enum haul_verdict haul_nd_advertise(const struct haul_net_if *nif, struct haul_p
 		return v;
 
 	struct nd_msg *msg = pkt->l4;
-	struct nd_link_addr *opt = (void *)(msg + 1);
 
 	*msg = (struct nd_msg){
 		.type = ND_NEIGHBOR_ADVERT,
 		.flags = FLAG_OVERRIDE | (probe ? 0 : FLAG_SOLICITED),
 	};
 	memcpy(msg->target, nif->ip6, 16);
-	opt->type = ND_OPT_TARGET_LINKADDR;
-	opt->units = 1;
-	memcpy(opt->mac, nif->mac, sizeof(opt->mac));
+	write_link_addr(msg, ND_OPT_TARGET_LINKADDR, nif->mac);
 
 	if (probe)
 		hauli_ip6_set_dst(pkt->ip6, all_nodes);
 	hauli_eth_to(nif, pkt, mac);
-	hauli_ip_finish(pkt, HAULI_ND_HOPS, ADVERT_LEN);
+	hauli_ip_finish(pkt, HAULI_ND_HOPS, WITH_OPTION);
 	msg->cksum =
-		(rte_be16_t)~hauli_sum(pkt, IPPROTO_ICMPV6, hauli_offset(pkt, msg), ADVERT_LEN);
+		(rte_be16_t)~hauli_sum(pkt, IPPROTO_ICMPV6, hauli_offset(pkt, msg), WITH_OPTION);
 	return HAUL_NET_OK;
+}
+
+/* The IPv6 header in front of a message that lacks only its checksum, which is the packet. */
+static int finish(
+	struct haul_pkt *pkt, struct rte_mbuf *m, const struct haul_head *head, struct nd_msg *msg)
+{
+	uint16_t len = (uint16_t)rte_pktmbuf_pkt_len(m);
+	int err = hauli_build_ip(pkt, m, head, IPPROTO_ICMPV6, 0, 0);
+
+	if (err) {
+		rte_pktmbuf_trim(m, len);
+		return err;
+	}
+	pkt->payload += sizeof(struct rte_icmp_hdr);
+	pkt->payload_len = (uint16_t)(len - sizeof(struct rte_icmp_hdr));
+	msg->cksum = (rte_be16_t)~hauli_sum(pkt, IPPROTO_ICMPV6, hauli_offset(pkt, msg), len);
+	return 0;
+}
+
+int haul_nd_solicit(struct haul_pkt *pkt, struct rte_mbuf *mbuf, const struct haul_head *head)
+{
+	const uint8_t *from = head->src.bytes;
+	bool probe = hauli_is_zero(from, 16);
+	struct haul_head to = *head;
+
+	if (head->src.version != 6 || head->dst.version != 6 ||
+		!hauli_ip6_is_host(head->dst.bytes) || (!probe && !hauli_ip6_is_host(from)))
+		return -EINVAL;
+
+	/* RFC 4861, 7.2.2: without the option in a probe, whose sender has no address yet. */
+	int err;
+	struct nd_msg *msg = hauli_build_message(mbuf, probe ? sizeof(*msg) : WITH_OPTION, &err);
+
+	if (!msg)
+		return err;
+	*msg = (struct nd_msg){.type = ND_NEIGHBOR_SOLICIT};
+	memcpy(msg->target, head->dst.bytes, 16);
+	if (!probe)
+		write_link_addr(msg, ND_OPT_SOURCE_LINKADDR, head->src_mac);
+	if (probe || hauli_is_zero(head->dst_mac, RTE_ETHER_ADDR_LEN))
+		hauli_ip6_group(to.dst.bytes, head->dst.bytes);
+	if (hauli_is_zero(head->dst_mac, RTE_ETHER_ADDR_LEN))
+		hauli_ip6_group_mac(to.dst_mac, to.dst.bytes);
+	to.hops = HAULI_ND_HOPS;
+	to.mtu = 0;
+	err = finish(pkt, mbuf, &to, msg);
+	if (!err)
+		pkt->proto = HAUL_PROTO_ND;
+	return err;
+}
+
+int haul_nd_announce(struct haul_pkt *pkt, struct rte_mbuf *mbuf, const struct haul_head *head)
+{
+	struct haul_head to = *head;
+
+	if (head->src.version != 6 || !hauli_ip6_is_host(head->src.bytes))
+		return -EINVAL;
+
+	int err;
+	struct nd_msg *msg = hauli_build_message(mbuf, WITH_OPTION, &err);
+
+	if (!msg)
+		return err;
+	*msg = (struct nd_msg){.type = ND_NEIGHBOR_ADVERT, .flags = FLAG_OVERRIDE};
+	memcpy(msg->target, head->src.bytes, 16);
+	write_link_addr(msg, ND_OPT_TARGET_LINKADDR, head->src_mac);
+	to.dst = haul_addr_from(6, all_nodes);
+	hauli_ip6_group_mac(to.dst_mac, all_nodes);
+	to.hops = HAULI_ND_HOPS;
+	to.mtu = 0;
+	err = finish(pkt, mbuf, &to, msg);
+	if (!err)
+		pkt->proto = HAUL_PROTO_ICMP6;
+	return err;
 }

@@ -18,11 +18,12 @@
 #include "sched/wait/request.h"
 #include "sched/wait/suspend.h"
 
-/* A coroutine that waits for room. Lies on the coroutine's stack. */
+/* A coroutine that waits for room. Lies on the coroutine's stack. Begins as struct
+ * hauli_txq_watch. */
 struct sender {
 	struct hauli_waiter waiter;
+	struct rte_mbuf *pkt; /* not NULL */
 	struct hauli_block block;
-	struct rte_mbuf *pkt;
 	bool taken; /* the queue owns its packet */
 };
 
@@ -308,15 +309,50 @@ int haul_try_send(struct haul_txq *txq, struct rte_mbuf *pkt)
 	return err;
 }
 
+_Static_assert(offsetof(struct sender, pkt) == offsetof(struct hauli_txq_watch, pkt),
+	"both are in one list");
+
 static struct sender *first_sender(struct haul_txq *txq)
 {
 	return (struct sender *)txq->waiters.first;
+}
+
+void hauli_txq_watch_no_more(struct haul_txq *txq, struct hauli_txq_watch *w)
+{
+	if (w->waits)
+		hauli_wait_list_leave(&txq->waiters, &w->waiter);
+	w->waits = false;
+}
+
+int hauli_txq_watch(struct haul_txq *txq, struct hauli_txq_watch *w)
+{
+	struct haul_carrier *c = hauli_here();
+
+	HAUL_CHECK(c == txq->carrier);
+	if (txq->closed)
+		return -ECANCELED;
+	if (hauli_order_matters(c, c->current))
+		return -EAGAIN;
+	w->pkt = NULL;
+	w->waits = room(txq) == 0;
+	if (w->waits)
+		hauli_wait_list_enter(&txq->waiters, &w->waiter);
+	else
+		haul_event_set(w->room);
+	return 0;
 }
 
 static void serve_first(struct haul_txq *txq)
 {
 	struct sender *s = first_sender(txq);
 
+	if (hauli_unlikely(!s->pkt)) {
+		struct hauli_txq_watch *w = (struct hauli_txq_watch *)s;
+
+		hauli_txq_watch_no_more(txq, w);
+		haul_event_set(w->room);
+		return;
+	}
 	hauli_wait_list_leave(&txq->waiters, &s->waiter);
 	hauli_serve(s->waiter.coro, false);
 }
@@ -324,8 +360,10 @@ static void serve_first(struct haul_txq *txq)
 void hauli_txq_admit(struct haul_txq *txq)
 {
 	while (txq->waiters.first && room(txq) > 0) {
-		put_one(txq, first_sender(txq)->pkt);
-		first_sender(txq)->taken = true;
+		if (hauli_likely(first_sender(txq)->pkt != NULL)) {
+			put_one(txq, first_sender(txq)->pkt);
+			first_sender(txq)->taken = true;
+		}
 		serve_first(txq);
 	}
 }

@@ -13,6 +13,7 @@
 
 #include <haul/net.h>
 #include <haul/runtime.h>
+#include <haul/sync.h>
 
 #include "base/assert.h"
 #include "base/cacheline.h"
@@ -133,6 +134,23 @@ static inline void hauli_txq_pop(struct haul_txq *txq, uint32_t n)
 	if (hauli_unlikely(txq->waiters.first != NULL))
 		hauli_txq_admit(txq);
 }
+
+/*
+ * A wait for room without a packet, of one that sends by haul_try_send() when there is room: others
+ * may be quicker. On the carrier of the queue.
+ * watch: sets *w->room when there is room, or the queue is closed; at once if there is. Returns 0;
+ *     -ECANCELED (it is closed); -EAGAIN (the coroutine has to wait for earlier ones of its order
+ *     key).
+ * watch_no_more: after a watch that has returned 0.
+ */
+struct hauli_txq_watch {
+	struct hauli_waiter waiter;
+	struct rte_mbuf *pkt; /* NULL: it has none, as those who wait in haul_send() do */
+	struct haul_event *room;
+	bool waits;
+};
+int hauli_txq_watch(struct haul_txq *txq, struct hauli_txq_watch *w);
+void hauli_txq_watch_no_more(struct haul_txq *txq, struct hauli_txq_watch *w);
 
 /* Closes the queue, which must be empty: sends fail from now on. Waiting coroutines are woken and
  * keep their packets. */

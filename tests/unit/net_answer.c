@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lib/net: each request becomes the expected reply, byte for byte. */
-#include <check.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <rte_icmp.h>
@@ -10,6 +8,7 @@
 #include <rte_udp.h>
 
 #include "net_samples.h"
+#include "support/suite.h"
 
 static void assert_same(const struct net_bytes *got, const struct net_bytes *want, const char *what)
 {
@@ -521,43 +520,12 @@ START_TEST(payload_of_others_stays)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("net_answer");
-	TCase *t = tcase_create("replies");
-	int n = (int)net_nb_samples;
-
-	tcase_set_timeout(t, 0); /* meson ends a program that hangs */
-	tcase_add_loop_test(t, each_sample, 0, n);
-	tcase_add_loop_test(t, padding_is_cut, 0, n);
-	tcase_add_loop_test(t, vlan_tag_stays, 0, n);
-	tcase_add_loop_test(t, no_truncation_is_answered, 0, n);
-	tcase_add_loop_test(t, two_segments, 0, n);
-	tcase_add_test(t, much_in_the_second_segment);
-	tcase_add_loop_test(t, padding_over_segments, 0, 2);
-	tcase_add_test(t, surplus_over_segments);
-	tcase_add_test(t, solicitation_with_an_empty_segment);
-	tcase_add_test(t, solicitation_without_option_needs_room);
-	tcase_add_test(t, solicitation_with_more_options_is_cut);
-	tcase_add_test(t, source_option_names_the_receiver);
-	tcase_add_test(t, arp_probe_is_answered);
-	tcase_add_test(t, echo_of_nothing_but_zeros);
-	tcase_add_loop_test(t, echo_of_every_checksum, 0, 2);
-	tcase_add_test(t, udp_without_checksum);
-	tcase_add_test(t, udp_shorter_than_ip);
-	tcase_add_test(t, empty_udp);
-	tcase_add_test(t, extension_headers_are_taken_out);
-	tcase_add_test(t, description_of_a_packet);
-	tcase_add_loop_test(t, another_payload, 0, 2);
-	tcase_add_test(t, a_payload_never_goes_without_a_checksum);
-	tcase_add_test(t, payload_from_itself);
-	tcase_add_test(t, payload_of_others_stays);
-	suite_add_tcase(s, t);
-
-	SRunner *r = srunner_create(s);
-
-	srunner_run_all(r, CK_ENV);
-	n = srunner_ntests_failed(r);
-	srunner_free(r);
-	return n ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+SUITE_MAIN("net_answer", {each_sample, (int)net_nb_samples}, {padding_is_cut, (int)net_nb_samples},
+	{vlan_tag_stays, (int)net_nb_samples}, {no_truncation_is_answered, (int)net_nb_samples},
+	{two_segments, (int)net_nb_samples}, {much_in_the_second_segment},
+	{padding_over_segments, 2}, {surplus_over_segments}, {solicitation_with_an_empty_segment},
+	{solicitation_without_option_needs_room}, {solicitation_with_more_options_is_cut},
+	{source_option_names_the_receiver}, {arp_probe_is_answered}, {echo_of_nothing_but_zeros},
+	{echo_of_every_checksum, 2}, {udp_without_checksum}, {udp_shorter_than_ip}, {empty_udp},
+	{extension_headers_are_taken_out}, {description_of_a_packet}, {another_payload, 2},
+	{a_payload_never_goes_without_a_checksum}, {payload_from_itself}, {payload_of_others_stays})

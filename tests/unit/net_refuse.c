@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lib/net: the packets that are not answered, with the reason; no input leads it beyond the
  * packet. */
-#include <check.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "net_samples.h"
+#include "support/suite.h"
 
 /* A sample with changed bytes. */
 struct refused {
@@ -285,26 +285,5 @@ START_TEST(mutations)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *s = suite_create("net_refuse");
-	TCase *t = tcase_create("refusals");
-
-	tcase_add_loop_test(t, refused_with_reason, 0, (int)RTE_DIM(table));
-	tcase_add_test(t, longer_than_its_frame);
-	tcase_add_test(t, option_type_as_last_byte);
-	tcase_add_test(t, refused_extensions);
-	tcase_add_test(t, family_without_an_address);
-	tcase_add_test(t, mutations);
-	tcase_set_timeout(t, 0);
-	suite_add_tcase(s, t);
-
-	SRunner *r = srunner_create(s);
-
-	srunner_run_all(r, CK_ENV);
-
-	int n = srunner_ntests_failed(r);
-
-	srunner_free(r);
-	return n ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+SUITE_MAIN("net_refuse", {refused_with_reason, (int)RTE_DIM(table)}, {longer_than_its_frame},
+	{option_type_as_last_byte}, {refused_extensions}, {family_without_an_address}, {mutations})

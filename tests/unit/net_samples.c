@@ -254,30 +254,38 @@ bool net_cksums_right(const struct net_bytes *p)
 	return fold(words(p->b + u.at, u.len, u.pseudo)) == 0xffff;
 }
 
-static struct rte_mbuf *segment(const uint8_t *b, uint32_t len, uint16_t room)
+struct rte_mbuf *net_segment(const uint8_t *b, uint32_t len, uint16_t headroom, uint16_t tailroom)
 {
 	struct rte_mbuf *m = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*m));
+	uint32_t all = headroom + len + tailroom;
 
+	if (all > UINT16_MAX)
+		abort();
 	memset(m, 0, sizeof(*m));
-	m->buf_addr = malloc(len + room);
-	m->buf_len = (uint16_t)(len + room);
+	m->buf_addr = malloc(all);
+	m->buf_len = (uint16_t)all;
+	m->data_off = headroom;
 	m->data_len = (uint16_t)len;
 	m->pkt_len = len;
 	m->nb_segs = 1;
+	/* What a driver and an earlier user left there. */
+	m->ol_flags = RTE_MBUF_F_RX_RSS_HASH | RTE_MBUF_F_TX_VLAN | RTE_MBUF_F_TX_TCP_SEG;
+	m->tx_offload = UINT64_MAX;
 	rte_mbuf_refcnt_set(m, 1);
-	memcpy(m->buf_addr, b, len);
-	memset((uint8_t *)m->buf_addr + len, 0xa5, room);
+	memset(m->buf_addr, 0xa5, all);
+	if (len)
+		memcpy(rte_pktmbuf_mtod(m, void *), b, len);
 	return m;
 }
 
 struct rte_mbuf *net_mbuf(const struct net_bytes *p, uint32_t split, uint16_t room)
 {
 	if (!split)
-		return segment(p->b, p->len, room);
+		return net_segment(p->b, p->len, 0, room);
 
-	struct rte_mbuf *m = segment(p->b, split, 0);
+	struct rte_mbuf *m = net_segment(p->b, split, 0, 0);
 
-	m->next = segment(p->b + split, p->len - split, room);
+	m->next = net_segment(p->b + split, p->len - split, 0, room);
 	m->nb_segs = 2;
 	m->pkt_len = p->len;
 	return m;

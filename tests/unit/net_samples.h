@@ -40,6 +40,8 @@ bool net_cksums_right(const struct net_bytes *p);
  * An mbuf on the heap whose buffer ends at the end of its data, so that a sanitizer finds each
  * access beyond; room adds that number of bytes. split > 0: a second segment begins at that offset.
  */
+struct rte_mbuf *net_segment(const uint8_t *b, uint32_t len, uint16_t headroom,
+	uint16_t tailroom); /* b: NULL if len is 0 */
 struct rte_mbuf *net_mbuf(const struct net_bytes *p, uint32_t split, uint16_t room);
 struct net_bytes net_mbuf_bytes(const struct rte_mbuf *m);
 void net_mbuf_free(struct rte_mbuf *m);

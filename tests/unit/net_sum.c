@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The Internet checksum: against a byte by byte sum, for all lengths, alignments and carries. */
-#include <check.h>
 #include <stdlib.h>
 
 #include <haul/sum.h>
+
+#include "support/suite.h"
 
 #define LONGEST 200
 
@@ -66,20 +67,4 @@ START_TEST(carries_are_folded)
 }
 END_TEST
 
-int main(void)
-{
-	Suite *suite = suite_create("net_sum");
-	TCase *tc = tcase_create("net_sum");
-	SRunner *runner = srunner_create(suite);
-	int failed;
-
-	tcase_set_timeout(tc, 0); /* meson ends a program that hangs */
-	tcase_add_loop_test(tc, a_sum_is_that_of_the_rfc, 0, 8);
-	tcase_add_test(tc, sums_of_parts_add_up);
-	tcase_add_test(tc, carries_are_folded);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+SUITE_MAIN("net_sum", {a_sum_is_that_of_the_rfc, 8}, {sums_of_parts_add_up}, {carries_are_folded})
