@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the coroutines of a runtime do: how many there are, by name and by state, and what those
+ * that wait wait for. For monitors, which look often: carriers do not pause. haul_dump() has call
+ * stacks, too.
+ */
+#ifndef HAUL_LOOK_H
+#define HAUL_LOOK_H
+
+#include <haul/runtime.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Numbers of coroutines. The first two and `unjoined` are all there are. */
+struct haul_look_counts {
+	uint64_t ready; /* they run, or will, or have not begun; pollers, too */
+	/* Coroutines that wait: in haul_park(), in haul_sleep(), in haul_join(), for an object or a
+	 * descriptor, for others with their order key. */
+	uint64_t waiting;
+	uint64_t parked, sleeping, joining, blocked, ordered;
+	uint64_t unjoined; /* have ended, and are neither joined nor detached */
+	uint64_t timers; /* waits that end at a deadline, haul_sleep() among them */
+	uint64_t longest_ns; /* the oldest wait, to about a millisecond; 0 with virtual time */
+	uint64_t first_timer_ns; /* until the first deadline; HAUL_FOREVER: there is none */
+};
+
+#define HAUL_LOOK_TEXT 48 /* longer texts are cut; bytes that are not ASCII are '?' */
+
+/* Those of one name. */
+struct haul_look_group {
+	char name[HAUL_LOOK_TEXT];
+	struct haul_look_counts counts;
+};
+
+/* A coroutine that waits. */
+struct haul_look_wait {
+	const void *coro; /* its address, as haul_dump() has it: it may have ended */
+	unsigned carrier; /* its home */
+	char name[HAUL_LOOK_TEXT];
+	/* "parked", "sleeping", "order", "the end of", or a kind of object: "mutex", "event" */
+	char what[HAUL_LOOK_TEXT];
+	const void
+		*object; /* that, or the coroutine to be joined; a descriptor's number; or NULL */
+	/* Of a mutex: the coroutine that holds it, and its name; NULL: not known. */
+	const void *holder;
+	char holder_name[HAUL_LOOK_TEXT];
+	uint64_t ns; /* how long it has waited, as longest_ns */
+	uint64_t left_ns; /* for how long at most it will; HAUL_FOREVER: without a deadline */
+};
+
+/* Which waits a look lists. */
+enum haul_look_waits {
+	HAUL_LOOK_ALL,
+	HAUL_LOOK_MUTEXES, /* for mutexes */
+	HAUL_LOOK_SCOPES, /* of scopes for their children */
+};
+
+/* The caller gives arrays and their lengths, 0 for what is not asked for. */
+struct haul_look {
+	struct haul_look_counts *carriers; /* by home; [nb_carriers] */
+	struct haul_look_group *groups; /* the first names that are found */
+	struct haul_look_wait *waits; /* the oldest ones first; at most 256 */
+	unsigned nb_carriers;
+	unsigned groups_max, waits_max;
+	enum haul_look_waits which;
+	/* The results. */
+	unsigned nb_groups, nb_waits;
+	struct haul_look_counts all;
+	uint64_t not_begun; /* of all.ready: have no memory yet, and are in no other number here */
+	/* Coroutines whose name is not in `groups`, or was not looked at. */
+	uint64_t other_names;
+};
+
+/*
+ * Counts the coroutines of rt. It reads each one while the carriers run on, for 10 to 40 ns, and at
+ * most a million of them; each is counted as it was at some time during the call. Any thread that
+ * is no carrier; not during haul_stop().
+ */
+/* The struct has the same name, of which -Wshadow of C++ would warn. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+HAUL_API void haul_look(const struct haul_runtime *rt, struct haul_look *l);
+#pragma GCC diagnostic pop
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,351 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Telemetry: commands of packet programs by DPDK's own client, at all times of a program's life;
+the socket of a program without EAL, and its hostile clients.
+Usage: telemetry.py HAUL_FWD APP_STAGES HAUL_HTTP; HAUL_STRESS_SEED repeats a run."""
+import glob
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import fwd
+import netns
+from prompt import Client as Prompt
+from web import Server
+
+_, FWD, STAGES, HTTP = sys.argv
+ANSWER = 16384
+netns.enter()
+tap = netns.Tap()
+seed = int(os.environ.get("HAUL_STRESS_SEED", time.time_ns() % 1000000))
+print(f"# HAUL_STRESS_SEED={seed}", flush=True)
+DIR = tempfile.mkdtemp()
+os.environ["RUNTIME_DIRECTORY"] = DIR
+NULL = ["--port", "null:", "--port", "null:", "--carriers", "2"]
+
+
+def path_of(pid):
+    return f"{DIR}/dpdk/haul-{pid}/dpdk_telemetry.v2"
+
+
+class Client:
+    def __init__(self, pid, seconds=60):
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.sock.settimeout(seconds)
+        netns.wait_for(lambda: self.connects(path_of(pid)), "the socket of telemetry", seconds)
+        self.about = json.loads(self.sock.recv(1024))
+
+    def connects(self, path):
+        try:
+            self.sock.connect(path)
+        except (FileNotFoundError, ConnectionRefusedError, BlockingIOError):
+            return False
+        return True
+
+    def raw(self, command):
+        self.sock.send(command.encode() if isinstance(command, str) else command)
+        text = self.sock.recv(ANSWER + 1)
+        assert 0 < len(text) <= ANSWER, (command, len(text))
+        return json.loads(text)
+
+    def ask(self, command):
+        return self.raw(command)[command.split(",")[0]]
+
+    def close(self):
+        self.sock.close()
+
+
+def ours(client):
+    return [name for name in client.ask("/") if name.startswith("/haul/")]
+
+
+def dpdk_client(pid, commands):
+    """What DPDK's own client prints for these."""
+    text = "".join(f"{c}\n" for c in commands)
+    r = subprocess.run(["dpdk-telemetry.py", "-f", f"haul-{pid}"], input=text, text=True,
+                       stdout=subprocess.PIPE, timeout=60)
+    return [json.loads(line) for line in r.stdout.splitlines()]
+
+
+def test_commands():
+    with fwd.Running(*NULL, "--mode", "macswap", "--times") as haul:
+        netns.wait_for(haul.runs, "haul-fwd to run")
+        client = Client(haul.process.pid)
+        names = ours(client)
+        tap.ok(len(names) == 15, "the commands", names)
+        # A first answer may come before the program lets others read.
+        tap.ok(all("error" not in client.ask(n) for n in names), "all have answers",
+               [client.ask(n) for n in names])
+        tap.ok(all("Takes no parameters" in client.ask(f"/help,{n}")[n] or
+                   "Parameters: int " in client.ask(f"/help,{n}")[n] for n in names), "help")
+        if shutil.which("dpdk-telemetry.py"):
+            got = dpdk_client(haul.process.pid, names)
+            tap.ok([list(a) for a in got] == [[n] for n in names] and
+                   all(isinstance(a[n], dict) for a, n in zip(got, names)),
+                   "dpdk-telemetry.py shows them", got)
+        else:
+            tap.skip("dpdk-telemetry.py shows them", "it is not installed")
+        carriers = client.ask("/haul/carriers")
+        tap.ok(list(carriers) == ["0", "1"] and all(
+            c["work_ns"] > 0 and c["polls"] >= c["empty_polls"] for c in carriers.values()),
+            "carriers", carriers)
+        tap.ok(list(client.ask("/haul/carriers,1")) == ["1"], "from one carrier on")
+        for command in ("/haul/carrier,2", "/haul/port,x", "/haul/ports,-1", "/haul/port,0x1",
+                        "/haul/waits,1 ", "/haul/queues,99999999999999999999"):
+            got = client.ask(command)
+            tap.ok(list(got) == ["error"] and "give a number" in got["error"],
+                   f"a wrong parameter: {command}", got)
+        before = client.ask("/haul/port,0")
+        time.sleep(1.2)  # shares are remembered once a second
+        after, one = client.ask("/haul/port,0"), client.ask("/haul/carrier,0")
+        tap.ok(after["rx_packets"] > before["rx_packets"], "counters grow", (before, after))
+        tap.ok(sum(after[q]["rx_packets"] for q in "01") >= before["rx_packets"],
+               "queues add up to the port", after)
+        tap.ok(900 <= one["recent_work_permille"] <= 1000 and
+               5 * 10**8 <= one["recent_ns"] <= 3 * 10**9, "a busy carrier", one)
+        groups = client.ask("/haul/coroutines")
+        tap.ok(groups["0"]["name"] == "poller" and groups["0"]["ready"] == 2, "coroutines", groups)
+        latency = client.ask("/haul/latency")
+        tap.ok(latency["0"]["handler"]["count"] > 0, "latency", latency)
+        last = client.ask("/haul/ports")
+        haul.process.send_signal(signal.SIGINT)
+        r = haul.wait()
+        tap.ok(r.rc == 0 and all(
+            r.port(i)["rx_packets"] >= last[str(i)]["rx_packets"] > 0 for i in (0, 1)),
+            "the last figures are those of the report, or less", r)
+        client.close()
+
+
+def test_own():
+    args = ["--port", "null:", "--carriers", "1", "--period", "0", "--commands"]
+    with subprocess.Popen([STAGES, *args], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          text=True) as p:
+        client = Client(p.pid)
+        netns.wait_for(lambda: client.raw("/stages/values")["/stages/values"], "its command")
+        netns.wait_for(lambda: client.ask("/stages/values").get("counted"), "packets")
+        got = client.ask("/stages/values,a,b")
+        want = {"a_list": {"0": -1, "1": "0.5", "2": 1, "3": "\"a\\??", "4": {"nothing": ""}},
+                "max": 2**63 - 1, "params": "a,b"}
+        tap.ok(got.pop("counted", 0) > 0 and got == want, "a command of the program's own", got)
+        got = client.ask("/stages/values,long")
+        tap.ok(list(got) == ["error"] and "longer" in got["error"], "too long an answer", got)
+        counters = client.ask("/haul/counters")
+        tap.ok(counters["packets"] > 0 and counters["gauge"] == 1000, "its counters", counters)
+        p.send_signal(signal.SIGINT)
+        said = p.communicate(timeout=60)[1]
+        tap.ok(p.returncode == 0 and "hook commands 6" in said, "wrong names are refused", said)
+        client.close()
+
+
+class Asker(threading.Thread):
+    """Asks anything, at random times, until its program is gone. All answers are to be JSON."""
+
+    def __init__(self, pid, number, names=()):
+        super().__init__()
+        self.pid, self.random, self.wrong = pid, random.Random(seed * 100 + number), []
+        self.names, self.answers, self.values, self.ends = names, 0, 0, False
+        self.start()
+
+    def command(self):
+        r = self.random
+        if r.random() < 0.05:
+            return r.randbytes(r.randrange(1, 2000)).replace(b"\0", b" ")
+        name = r.choice(self.names) if r.random() < 0.9 else "/" + "x" * r.randrange(100)
+        params = r.choice(["", "", "", ",0", ",1", ",-1", ",x", ",,", "," + "9" * 30, ",0,1",
+                           "," + str(r.randrange(300))])
+        return (name + params).encode()
+
+    def ask(self, client):
+        command = self.command()
+        client.sock.send(command)
+        text = client.sock.recv(ANSWER + 1)
+        if not text:
+            raise ConnectionResetError
+        printable = all(32 <= c < 127 and c not in b'"\\' for c in command)
+        try:
+            answer = json.loads(text)
+        except ValueError:
+            if printable:  # DPDK escapes no name that it does not know
+                self.wrong.append((command, text))
+            return
+        self.answers += 1
+        self.values += any(isinstance(v, dict) and "error" not in v for v in answer.values())
+
+    def run(self):
+        while not self.ends and os.path.exists(f"/proc/{self.pid}"):
+            try:
+                client = Client(self.pid, 5)
+                self.names = self.names or ours(client)
+                for _ in range(self.random.randrange(1, 200)):
+                    self.ask(client)
+                    if self.random.random() < 0.2:
+                        time.sleep(self.random.random() * 0.01)  # a random pause
+                client.close()
+            except (OSError, ValueError, KeyError, TimeoutError):
+                time.sleep(0.001)  # until it listens again, or is gone
+            except AssertionError as e:
+                if "socket of telemetry" not in str(e):
+                    self.wrong.append(e)
+            except SystemExit:
+                return
+
+
+def finish(askers):
+    for a in askers:
+        a.ends = True
+        a.join()
+    return [w for a in askers for w in a.wrong], sum(a.values for a in askers)
+
+
+def test_any_time():
+    """From the first instant to the last, while the prompt stops, starts and changes ports."""
+    r = random.Random(seed)
+    with tempfile.TemporaryDirectory() as d:
+        for turn in range(3):
+            path = os.path.join(d, f"s{turn}")
+            more = r.choice([[], ["--times"], ["--steal", "cluster"], ["--poller", "sleep"]])
+            ports = [r.choice(["null:", "ring:"]) for _ in range(2)]
+            with fwd.Running("--port", ports[0], "--port", ports[1], "--carriers", 2,
+                             "--mode", r.choice(["io", "macswap"]), "--control", path,
+                             *more) as haul:
+                askers = [Asker(haul.process.pid, 10 * turn + i) for i in range(3)]
+                netns.wait_for(haul.runs, "haul-fwd to run")
+                prompt = Prompt(path, haul)
+                for _ in range(30):
+                    prompt.ask(r.choice([
+                        "stop", "start", "show port stats all", "port stop all", "port start all",
+                        "set burst 16", "set fwd rxonly", "set fwd io", "show json",
+                        "clear port stats all", "port config mtu 0 1400"]))
+                    time.sleep(r.random() * 0.05)  # a random pause
+                prompt.ask("start")
+                time.sleep(0.2)  # questions at work, and then at the end
+                if r.random() < 0.5:
+                    prompt.sock.sendall(b"quit\n")
+                else:
+                    haul.process.send_signal(signal.SIGTERM)
+                haul.process.wait(60)
+                wrong, values = finish(askers)
+                tap.ok(haul.process.returncode == 0 and not wrong and values > 100,
+                       f"at any time: {' '.join(ports + more)}, {values} answers",
+                       f"{haul.process.returncode} {wrong[:3]} {haul.said()}")
+
+
+def test_port_loss():
+    if not netns.can_open(tap, "afpacket"):
+        return
+    netns.veth("v0", "v1")
+    with fwd.Running("--port", "afpacket:v0", "--carriers", 1) as haul:
+        askers = [Asker(haul.process.pid, 100 + i) for i in range(3)]
+        netns.wait_for(haul.runs, "haul-fwd to run")
+        time.sleep(0.5)  # questions before the loss
+        netns.ip("link del v0")
+        haul.process.wait(60)
+        wrong, values = finish(askers)
+        tap.ok(haul.process.returncode == 1 and not wrong and values > 10,
+               f"a port is lost, {values} answers", f"{wrong[:3]} {haul.said()}")
+
+
+def connect(pid):
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.settimeout(60)
+    try:
+        s.connect(path_of(pid))
+    except BlockingIOError:
+        pass
+    return s
+
+
+def some_answers(pid, n):
+    client = Client(pid)
+    names = ours(client)
+    for i in range(n):
+        assert isinstance(client.ask(names[i % len(names)]), dict)
+    client.close()
+    return True
+
+
+def test_without_eal():
+    with Server(HTTP, "--carriers", "2", "--backend", "127.0.0.1:9") as server:
+        pid = server.process.pid
+        client = Client(pid)
+        tap.ok(client.about["pid"] == pid and client.about["max_output_len"] == ANSWER
+               and client.about["version"].startswith("haul-http"), "about it", client.about)
+        server.ask("/none")
+        got = client.ask("/http/figures")
+        tap.ok(got["requests"] == 1 and got["statuses"] and got["carriers"]["0"]["id"] == 0,
+               "its figures", got)
+        got = client.ask("/haul/coroutines")
+        tap.ok(got["0"]["name"] == "acceptor" and got["0"]["blocked"] == 2, "coroutines", got)
+        got = client.ask("/haul/waits")
+        tap.ok(got["0"]["what"].startswith("input of fd"), "waits", got)
+        tap.ok(client.ask("/haul/ports") == {"error": "this program has no ports"}, "no ports")
+        tap.ok(client.ask("/none") is None and client.ask("/help,/none") is None and
+               client.raw(b"\xff\xfe") == {"none": None}, "no such command")
+        mode = os.stat(os.path.dirname(path_of(pid))).st_mode
+        tap.ok(mode & 0o77 == 0, "for its user only", oct(mode))
+        if shutil.which("dpdk-telemetry.py"):
+            got = dpdk_client(pid, ["/haul/info", "/help,/haul/info"])
+            tap.ok(got[0]["/haul/info"]["program"] == "haul-http", "dpdk-telemetry.py", got)
+        else:
+            tap.skip("dpdk-telemetry.py", "it is not installed")
+        client.close()
+        hostile(server, pid)
+        asker = Asker(pid, 200)
+        time.sleep(0.5)  # questions before the end
+    wrong, values = finish([asker])
+    tap.ok(not wrong and values > 10 and not os.path.exists(os.path.dirname(path_of(pid))),
+           "it ends amid questions, and its directory goes", wrong[:3])
+
+
+def hostile(server, pid):
+    netns.wait_for(lambda: some_answers(pid, 20), "answers")
+    fds = server.nb_fds()
+    for _ in range(5000):
+        connect(pid).close()
+    tap.ok(some_answers(pid, 20), "5000 connections, one after the other")
+    held = [connect(pid) for _ in range(40)]
+    time.sleep(5.5)  # the silent ones are to be left after five seconds
+    tap.ok(some_answers(pid, 20), "40 that say nothing")
+    for s in held:
+        s.close()
+    slow = [connect(pid) for _ in range(8)]
+    for s in slow:
+        s.setblocking(False)
+        try:
+            for _ in range(10000):
+                s.send(b"/haul/coroutines")
+        except OSError:
+            pass
+    tap.ok(some_answers(pid, 20) and server.ask("/none")[0] == 404, "8 that do not read")
+    for s in slow:
+        s.close()
+    r = random.Random(seed)
+    for _ in range(300):
+        s = connect(pid)
+        try:
+            for _ in range(r.randrange(5)):
+                s.send(r.randbytes(r.randrange(1, 5000)))
+        except OSError:
+            pass
+        s.close()
+    tap.ok(some_answers(pid, 20), "garbage")
+    netns.wait_for(lambda: server.nb_fds() <= fds, "the descriptors to be closed")
+    tap.ok(True, "no descriptor stays open")
+
+
+test_commands()
+test_own()
+test_any_time()
+test_port_loss()
+test_without_eal()
+left = glob.glob(f"{DIR}/dpdk/*")
+tap.ok(not left, "no directory stays", left)
+shutil.rmtree(DIR)
+tap.done()
