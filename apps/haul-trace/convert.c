@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The events of all rings in the order of their times. Each carrier has a track with slices of
+ * coroutines, and one with poll rounds. A coroutine that waits, or has spans, has a track with
+ * these. An arrow begins where a coroutine was woken, spawned or stolen, and ends where it runs.
+ */
+#include "convert.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coroutines.h"
+
+#define NAME_MOST 64
+
+struct carrier {
+	const struct trace_ring *ring;
+	uint64_t at; /* the next event */
+	struct trace_event event; /* that one */
+	uint64_t track, polls;
+	uint64_t on; /* the coroutine that runs; 0: the loop */
+	bool asleep; /* a slice of that is open */
+	const char *object_kind; /* for what it is about to wait, or NULL */
+	uint64_t object;
+	uint64_t counter; /* the track of the value that comes next */
+	const char *names[TRACE_SLOTS]; /* "": not known */
+};
+
+struct counter {
+	const char *name;
+	uint64_t track;
+};
+
+struct work {
+	const struct trace_raw *raw;
+	struct trace_out *out;
+	struct carrier *carriers;
+	struct trace_coroutines coroutines;
+	struct trace_sums *sums;
+	uint64_t tracks, flows; /* numbers that were given */
+	uint64_t process;
+	char **texts; /* of names, by address; freed at the end */
+	size_t nb_texts;
+	struct counter counters[256];
+	unsigned nb_counters;
+	bool failed;
+};
+
+/* A text that stays until the end. The same text is kept once. */
+static const char *keep(struct work *w, const char *text)
+{
+	char **more;
+
+	for (size_t i = 0; i < w->nb_texts; i++)
+		if (strcmp(w->texts[i], text) == 0)
+			return w->texts[i];
+	more = realloc(w->texts, (w->nb_texts + 1) * sizeof(w->texts[0]));
+	if (more)
+		w->texts = more;
+	if (!more || !(w->texts[w->nb_texts] = strdup(text))) {
+		w->failed = true;
+		return "";
+	}
+	return w->texts[w->nb_texts++];
+}
+
+/* The name whose text is in the events from i on. */
+static const char *name_at(struct work *w, const struct trace_ring *r, uint64_t i, unsigned n)
+{
+	char name[NAME_MOST] = "";
+	size_t len = 0;
+
+	for (; n > 0 && i < r->n && len + 15 < NAME_MOST; n--, i++, len += 15)
+		memcpy(name + len, (const char *)r->words[i] + 1, 15);
+	return keep(w, name);
+}
+
+/* The name of a slot whose text was overwritten: the text that follows, as the slot was written
+ * again because half of the ring had passed. */
+static const char *name_later(struct work *w, const struct carrier *c, unsigned slot)
+{
+	for (uint64_t i = c->at; i < c->ring->n; i++) {
+		struct trace_event e = trace_raw_event(w->raw, c->ring, i);
+
+		if (e.kind == HAUL_TRACE_NAME && e.extra == slot)
+			return name_at(w, c->ring, i + 1, e.sub);
+	}
+	return keep(w, "?");
+}
+
+static const char *name_of(struct work *w, struct carrier *c, unsigned slot)
+{
+	slot &= TRACE_SLOTS - 1;
+	if (!c->names[slot])
+		c->names[slot] = name_later(w, c, slot);
+	return c->names[slot];
+}
+
+/* Goes on to the next event that is no name. False: there is none. */
+static bool next(struct work *w, struct carrier *c)
+{
+	for (; c->at < c->ring->n; c->at++) {
+		struct trace_event e = trace_raw_event(w->raw, c->ring, c->at);
+
+		if (e.kind == HAUL_TRACE_NAME) {
+			c->names[e.extra & (TRACE_SLOTS - 1)] =
+				name_at(w, c->ring, c->at + 1, e.sub);
+			continue;
+		}
+		if (e.kind == HAUL_TRACE_TEXT || e.kind == HAUL_TRACE_NONE)
+			continue;
+		if (e.kind == HAUL_TRACE_VALUE)
+			e.ns = c->event.ns;
+		c->event = e;
+		c->at++;
+		return true;
+	}
+	return false;
+}
+
+static const char *const stops[] = {
+	[HAUL_TRACE_BEGAN] = "began",
+	[HAUL_TRACE_YIELDED] = "yielded",
+	[HAUL_TRACE_PARKED] = "parked",
+	[HAUL_TRACE_SLEEPS] = "sleeps",
+	[HAUL_TRACE_JOINS] = "joins",
+	[HAUL_TRACE_BLOCKED] = "blocked",
+	[HAUL_TRACE_ORDERED] = "waits for its order",
+	[HAUL_TRACE_WENT_HOME] = "went home",
+	[HAUL_TRACE_ENDED] = "ended",
+};
+
+static const char *stop_of(unsigned how)
+{
+	return how < sizeof(stops) / sizeof(stops[0]) ? stops[how] : "?";
+}
+
+static bool is_wait(unsigned how)
+{
+	return how >= HAUL_TRACE_PARKED && how <= HAUL_TRACE_ORDERED;
+}
+
+static struct trace_coroutine *coroutine(struct work *w, uint64_t address)
+{
+	static struct trace_coroutine none;
+	struct trace_coroutine *co = trace_coroutine(&w->coroutines, address);
+
+	if (!co)
+		w->failed = true;
+	return co ? co : &none;
+}
+
+static uint64_t track_of(struct work *w, struct trace_coroutine *co)
+{
+	char name[NAME_MOST + 32];
+
+	if (co->track)
+		return co->track;
+	co->track = ++w->tracks;
+	snprintf(name, sizeof(name), "%s 0x%" PRIx64, co->name ? co->name : "coroutine",
+		co->address);
+	trace_out_track(w->out, co->track, w->process, name);
+	return co->track;
+}
+
+/* Gives each coroutine its first name: it may be woken before it runs. */
+static void find_names(struct work *w, struct carrier *c)
+{
+	struct carrier ahead = {.ring = c->ring};
+
+	while (next(w, &ahead) && !w->failed) {
+		struct trace_coroutine *co;
+
+		if (ahead.event.kind != HAUL_TRACE_RUN || !ahead.event.value)
+			continue;
+		co = coroutine(w, ahead.event.value);
+		if (!co->name)
+			co->name = name_of(w, &ahead, ahead.event.extra);
+	}
+}
+
+static struct trace_point point(const struct carrier *c, uint64_t track, const char *name)
+{
+	return (struct trace_point){.ns = c->event.ns, .track = track, .name = name};
+}
+
+static void end_sleep(struct work *w, struct carrier *c)
+{
+	struct trace_point p = point(c, c->track, NULL);
+
+	if (c->asleep)
+		trace_out_slice_ends(w->out, &p);
+	c->asleep = false;
+}
+
+/* Ends the slice of what runs on c. */
+static void stop(struct work *w, struct carrier *c, unsigned how, unsigned ended)
+{
+	struct trace_point p = point(c, c->track, NULL);
+
+	end_sleep(w, c);
+	if (!c->on)
+		return;
+	trace_point_text(&p, "stop", stop_of(how));
+	if (ended > 0)
+		trace_point_number(&p, "ended", ended);
+	if (how == HAUL_TRACE_BLOCKED && c->object_kind) {
+		trace_point_text(&p, "for", c->object_kind);
+		trace_point_address(&p, "object", c->object);
+	}
+	trace_out_slice_ends(w->out, &p);
+}
+
+/* The wait of co begins; or all that is open on its track ends with it. */
+static void mark_stop(struct work *w, struct carrier *c, struct trace_coroutine *co, unsigned how)
+{
+	struct trace_point p;
+
+	if (is_wait(how) && !co->waits) {
+		p = point(c, track_of(w, co), stop_of(how));
+		if (how == HAUL_TRACE_BLOCKED && c->object_kind) {
+			p.name = c->object_kind;
+			trace_point_address(&p, "object", c->object);
+		}
+		trace_out_slice_begins(w->out, &p);
+		co->waits = true;
+	} else if (how == HAUL_TRACE_ENDED) {
+		p = point(c, co->track, NULL);
+		for (co->depth += co->waits; co->depth > 0; co->depth--)
+			trace_out_slice_ends(w->out, &p);
+		co->waits = false;
+		co->flow = 0;
+	}
+}
+
+static void end_wait(struct work *w, struct carrier *c, struct trace_coroutine *co)
+{
+	struct trace_point p = point(c, co->track, NULL);
+
+	if (co->waits)
+		trace_out_slice_ends(w->out, &p);
+	co->waits = false;
+}
+
+static void run(struct work *w, struct carrier *c)
+{
+	const struct trace_event *e = &c->event;
+	struct trace_coroutine *co;
+	struct trace_point p;
+
+	stop(w, c, e->sub, e->extra >> 8);
+	if (c->on)
+		mark_stop(w, c, coroutine(w, c->on), e->sub);
+	c->object_kind = NULL;
+	c->on = e->value;
+	if (!c->on)
+		return;
+	co = coroutine(w, c->on);
+	co->name = name_of(w, c, e->extra);
+	end_wait(w, c, co);
+	p = point(c, c->track, co->name);
+	p.flow_ends = co->flow;
+	co->flow = 0;
+	trace_point_address(&p, "coroutine", c->on);
+	trace_out_slice_begins(w->out, &p);
+}
+
+/* An instant from which an arrow goes to the next event of the coroutine. */
+static void arrow(struct work *w, struct carrier *c, const char *what, const char *carrier)
+{
+	struct trace_coroutine *co = coroutine(w, c->event.value);
+	struct trace_point p = point(c, c->track, what);
+
+	if (!co->flow)
+		co->flow = ++w->flows;
+	p.flow = co->flow;
+	trace_point_address(&p, "coroutine", c->event.value);
+	if (co->name)
+		trace_point_text(&p, "name", co->name);
+	if (carrier)
+		trace_point_number(&p, carrier, c->event.extra);
+	trace_out_instant(w->out, &p);
+}
+
+static void instant(struct work *w, struct carrier *c, const char *what)
+{
+	struct trace_point p = point(c, c->track, what);
+
+	if (c->event.kind == HAUL_TRACE_TIMERS)
+		trace_point_number(&p, "expired", c->event.value);
+	trace_out_instant(w->out, &p);
+}
+
+static void sleep(struct work *w, struct carrier *c)
+{
+	static const char *const how[] = {"asleep", "asleep, or fds", "asleep, or packets"};
+	struct trace_point p = point(c, c->track, how[c->event.sub % 3]);
+
+	if (!c->asleep)
+		trace_out_slice_begins(w->out, &p);
+	c->asleep = true;
+}
+
+/* A slice whose end the event is. */
+static void lasted(
+	struct work *w, struct carrier *c, uint64_t track, const char *name, const char *number)
+{
+	struct trace_point end = point(c, track, NULL), begin = point(c, track, name);
+
+	begin.ns -= trace_raw_ns(w->raw, c->event.value);
+	trace_point_number(&begin, number, c->event.extra);
+	trace_out_slice_begins(w->out, &begin);
+	trace_out_slice_ends(w->out, &end);
+}
+
+static void span_begins(struct work *w, struct carrier *c)
+{
+	struct trace_coroutine *co = coroutine(w, c->event.value);
+	struct trace_point p = point(c, track_of(w, co), name_of(w, c, c->event.extra));
+
+	co->depth++;
+	trace_out_slice_begins(w->out, &p);
+}
+
+/* The begin of the span may have been lost. */
+static void span_ends(struct work *w, struct carrier *c)
+{
+	struct trace_coroutine *co = coroutine(w, c->event.value);
+	struct trace_point p = point(c, co->track, NULL);
+
+	if (co->depth == 0)
+		return;
+	co->depth--;
+	trace_out_slice_ends(w->out, &p);
+}
+
+static void mark(struct work *w, struct carrier *c)
+{
+	struct trace_coroutine *co = coroutine(w, c->event.value);
+	struct trace_point p = point(c, track_of(w, co), name_of(w, c, c->event.extra));
+
+	trace_out_instant(w->out, &p);
+}
+
+static uint64_t counter_track(struct work *w, const char *name)
+{
+	const unsigned most = sizeof(w->counters) / sizeof(w->counters[0]);
+	unsigned i;
+
+	for (i = 0; i < w->nb_counters; i++)
+		if (w->counters[i].name == name)
+			return w->counters[i].track;
+	if (w->nb_counters == most)
+		return w->counters[most - 1].track;
+	w->counters[w->nb_counters++] = (struct counter){name, ++w->tracks};
+	trace_out_counter_track(w->out, w->tracks, w->process, name);
+	return w->tracks;
+}
+
+static void count(struct work *w, struct carrier *c)
+{
+	if (c->event.kind == HAUL_TRACE_COUNT) {
+		c->counter = counter_track(w, name_of(w, c, c->event.extra));
+		return;
+	}
+	if (c->counter)
+		trace_out_counter(w->out, c->event.ns, c->counter, (int64_t)c->event.value);
+	c->counter = 0;
+}
+
+static void handle(struct work *w, struct carrier *c)
+{
+	w->sums->events++;
+	switch (c->event.kind) {
+	case HAUL_TRACE_RUN:
+		run(w, c);
+		break;
+	case HAUL_TRACE_BLOCK:
+		c->object_kind = name_of(w, c, c->event.extra);
+		c->object = c->event.value;
+		break;
+	case HAUL_TRACE_READY:
+		arrow(w, c, "wake", NULL);
+		break;
+	case HAUL_TRACE_REQUEST:
+		arrow(w, c, "remote wake", NULL);
+		break;
+	case HAUL_TRACE_SPAWN:
+		arrow(w, c, "spawn", "on");
+		break;
+	case HAUL_TRACE_STEAL:
+		arrow(w, c, "steal", "from");
+		break;
+	case HAUL_TRACE_MAIL:
+		instant(w, c, "mail");
+		break;
+	case HAUL_TRACE_TIMERS:
+		instant(w, c, "timers");
+		break;
+	case HAUL_TRACE_SLEEP:
+		sleep(w, c);
+		break;
+	case HAUL_TRACE_AWAKE:
+		end_sleep(w, c);
+		break;
+	case HAUL_TRACE_POLL:
+		lasted(w, c, c->polls, "poll", "packets");
+		break;
+	case HAUL_TRACE_FD:
+		lasted(w, c, c->track, c->event.sub == HAUL_TRACE_SENDS ? "send" : "receive", "fd");
+		break;
+	case HAUL_TRACE_BEGIN:
+		span_begins(w, c);
+		break;
+	case HAUL_TRACE_END:
+		span_ends(w, c);
+		break;
+	case HAUL_TRACE_MARK:
+		mark(w, c);
+		break;
+	case HAUL_TRACE_COUNT:
+	case HAUL_TRACE_VALUE:
+		count(w, c);
+		break;
+	case HAUL_TRACE_TRIGGER:
+		instant(w, c, trace_raw_why(c->event.sub));
+		break;
+	case HAUL_TRACE_NONE:
+	case HAUL_TRACE_NAME:
+	case HAUL_TRACE_TEXT:
+		break;
+	}
+}
+
+static void put_carrier(struct work *w, struct carrier *c)
+{
+	const struct haul_trace_ring *h = &c->ring->head;
+	char name[64];
+
+	snprintf(name, sizeof(name), "carrier %u", h->carrier);
+	if (h->runtime > 0)
+		snprintf(name, sizeof(name), "runtime %u carrier %u", h->runtime, h->carrier);
+	c->track = ++w->tracks;
+	trace_out_thread(w->out, c->track, w->process, w->raw->head.pid, h->tid, name);
+	c->polls = ++w->tracks;
+	strcat(name, " polls");
+	trace_out_track(w->out, c->polls, w->process, name);
+	w->sums->lost += c->ring->lost;
+}
+
+/* The carrier with the oldest event; NULL: none has one. */
+static struct carrier *oldest(struct work *w, const bool *has)
+{
+	struct carrier *found = NULL;
+
+	for (unsigned i = 0; i < w->raw->nb; i++)
+		if (has[i] && (!found || w->carriers[i].event.ns < found->event.ns))
+			found = &w->carriers[i];
+	return found;
+}
+
+static void convert_all(struct work *w, bool *has)
+{
+	struct carrier *c;
+
+	for (unsigned i = 0; i < w->raw->nb; i++) {
+		w->carriers[i].ring = &w->raw->rings[i];
+		put_carrier(w, &w->carriers[i]);
+		find_names(w, &w->carriers[i]);
+		has[i] = next(w, &w->carriers[i]);
+	}
+	while ((c = oldest(w, has)) && !w->failed) {
+		handle(w, c);
+		has[c - w->carriers] = next(w, c);
+	}
+}
+
+static void free_all(struct work *w)
+{
+	for (size_t i = 0; i < w->nb_texts; i++)
+		free(w->texts[i]);
+	free(w->texts);
+	free(w->carriers);
+	trace_coroutines_free(&w->coroutines);
+}
+
+bool trace_convert(const struct trace_raw *raw, FILE *to, struct trace_sums *sums)
+{
+	struct work *w = calloc(1, sizeof(*w));
+	bool *has = calloc(raw->nb + 1, sizeof(*has)), done = false;
+
+	*sums = (struct trace_sums){0};
+	if (w) {
+		*w = (struct work){.raw = raw,
+			.out = trace_out_begin(to),
+			.carriers = calloc(raw->nb + 1, sizeof(w->carriers[0])),
+			.sums = sums};
+	}
+	if (w && has && w->out && w->carriers) {
+		w->process = ++w->tracks;
+		trace_out_process(w->out, w->process, raw->head.pid, raw->head.program);
+		convert_all(w, has);
+		done = trace_out_end(w->out, &sums->packets) && !w->failed;
+	}
+	if (w)
+		free_all(w);
+	free(w);
+	free(has);
+	return done;
+}

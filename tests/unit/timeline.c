@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Timelines: what carriers write into them, and what a file has of that. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+#include "coro/fiber.h"
+#include "sched/state/coroutine.h"
+#include "support/runtime.h"
+#include "support/suite.h"
+#include "support/timeline.h"
+
+static struct haul_runtime *start(unsigned carriers, unsigned events, enum haul_steal steal)
+{
+	struct haul_plan_opts opts = {.carriers = carriers};
+	struct haul_runtime *rt = NULL;
+	struct haul_plan *plan = NULL;
+	char why[256] = "";
+
+	ck_assert_int_eq(haul_plan_create(&plan, &opts, why, sizeof(why)), 0);
+	ck_assert_msg(haul_start(&rt,
+			      &(struct haul_runtime_opts){.plan = plan,
+				      .steal = steal,
+				      .trace_events = events,
+				      .watchdog_ns = HAUL_FOREVER},
+			      why, sizeof(why)) == 0,
+		"%s", why);
+	haul_plan_destroy(plan);
+	return rt;
+}
+
+/* The first event of a kind, with this value or any if that is 0, from *from on; *from is behind
+ * it. NULL: none. */
+static const struct timeline_event *find_from(
+	const struct timeline_ring *r, uint64_t *from, enum haul_trace_kind kind, const void *value)
+{
+	for (uint64_t i = *from; i < r->n; i++)
+		if (r->events[i].kind == kind &&
+			(!value || r->events[i].value == (uintptr_t)value)) {
+			*from = i + 1;
+			return &r->events[i];
+		}
+	return NULL;
+}
+
+static const struct timeline_event *find(
+	const struct timeline_ring *r, enum haul_trace_kind kind, const void *value)
+{
+	uint64_t from = 0;
+
+	return find_from(r, &from, kind, value);
+}
+
+static void *parks(void *arg)
+{
+	haul_park(HAUL_FOREVER);
+	return NULL;
+}
+
+static void *wakes(void *arg)
+{
+	struct haul_coro *co;
+
+	EXPECT(haul_spawn(&co, parks, NULL, &(struct haul_coro_opts){.name = "sleeper"}) == 0);
+	haul_yield();
+	haul_unpark(co);
+	EXPECT(haul_join(co, NULL, HAUL_FOREVER) == 0);
+	EXPECT(haul_sleep(HAUL_MS) == 0); /* it is to be seen */
+	return co;
+}
+
+START_TEST(a_wait_and_its_end)
+{
+	struct haul_runtime *rt = start(1, 4096, HAUL_STEAL_OFF);
+	struct timeline_file *f;
+	const struct timeline_ring *r;
+	const struct timeline_event *e;
+	uint64_t at = 0, before;
+	void *co = run_on(rt, 0, wakes, NULL);
+
+	f = timeline_take();
+	r = &f->rings[0];
+	ck_assert_uint_eq(f->nb, 1);
+	ck_assert_uint_eq(f->head.pid, getpid());
+	e = find_from(r, &at, HAUL_TRACE_RUN, co);
+	ck_assert_ptr_nonnull(e);
+	ck_assert_str_eq(e->name, "sleeper");
+	before = e->ticks;
+	e = find_from(r, &at, HAUL_TRACE_RUN, NULL);
+	ck_assert_uint_eq(e->sub, HAUL_TRACE_PARKED);
+	e = find_from(r, &at, HAUL_TRACE_READY, co);
+	ck_assert_uint_ge(e->ticks, before);
+	e = find_from(r, &at, HAUL_TRACE_RUN, co);
+	ck_assert_uint_eq(e->sub, HAUL_TRACE_JOINS);
+	e = find_from(r, &at, HAUL_TRACE_RUN, NULL);
+	ck_assert_uint_eq(e->sub, HAUL_TRACE_ENDED);
+	e = find_from(r, &at, HAUL_TRACE_RUN, NULL);
+	ck_assert_uint_eq(e->sub, HAUL_TRACE_SLEEPS);
+	ck_assert_ptr_nonnull(find_from(r, &at, HAUL_TRACE_SLEEP, NULL));
+	ck_assert_ptr_nonnull(find_from(r, &at, HAUL_TRACE_AWAKE, NULL));
+	ck_assert_ptr_nonnull(find_from(r, &at, HAUL_TRACE_TIMERS, NULL));
+	ck_assert_ptr_nonnull(find_from(r, &at, HAUL_TRACE_READY, NULL));
+	timeline_close(f);
+	runtime_stop(rt);
+}
+END_TEST
+
+static void *wakes_far(void *arg)
+{
+	haul_unpark(arg);
+	return NULL;
+}
+
+START_TEST(a_wake_across_carriers)
+{
+	struct haul_runtime *rt = start(2, 4096, HAUL_STEAL_OFF);
+	struct haul_carrier_stats st = {0};
+	const struct timeline_event *asked, *ready, *run;
+	struct timeline_file *f;
+	struct haul_coro *co;
+	uint64_t at = 0;
+
+	ck_assert_int_eq(haul_spawn_on(haul_carrier(rt, 0), &co, parks, NULL, NULL), 0);
+	WAIT_UNTIL((haul_carrier_get_stats(haul_carrier(rt, 0), &st), st.parks > 0));
+	run_on(rt, 1, wakes_far, co);
+	ck_assert_int_eq(haul_join(co, NULL, HAUL_FOREVER), 0);
+	f = timeline_take();
+	asked = find(&f->rings[1], HAUL_TRACE_REQUEST, co);
+	ck_assert_ptr_nonnull(asked);
+	ck_assert_ptr_nonnull(find_from(&f->rings[0], &at, HAUL_TRACE_RUN, co));
+	ready = find_from(&f->rings[0], &at, HAUL_TRACE_READY, co);
+	ck_assert_ptr_nonnull(ready);
+	run = find_from(&f->rings[0], &at, HAUL_TRACE_RUN, co);
+	ck_assert_ptr_nonnull(run);
+	ck_assert_uint_le(ready->ticks, run->ticks);
+	timeline_close(f);
+	runtime_stop(rt);
+}
+END_TEST
+
+static void *ends(void *arg)
+{
+	return NULL;
+}
+
+#define CALLS 20
+
+static void *spawns(void *arg)
+{
+	for (int i = 0; i < CALLS; i++)
+		EXPECT(haul_spawn(NULL, ends, NULL, NULL) == 0);
+	return NULL;
+}
+
+/* Coroutines that do not wait are counted, whichever way they begin. */
+START_TEST(those_that_do_not_wait_are_counted)
+{
+	struct haul_runtime *rt = start(1, 4096, HAUL_STEAL_OFF);
+	struct haul_carrier_stats st;
+	struct timeline_file *f;
+	uint64_t counted = 0;
+
+	ck_assert_ptr_null(run_on(rt, 0, spawns, NULL));
+	WAIT_UNTIL((haul_carrier_get_stats(haul_carrier(rt, 0), &st), st.ended == CALLS + 1));
+	run_on(rt, 0, ends, NULL);
+	f = timeline_take();
+	for (uint64_t i = 0; i < f->rings[0].n; i++)
+		if (f->rings[0].events[i].kind == HAUL_TRACE_RUN)
+			counted += f->rings[0].events[i].extra >> 8;
+	ck_assert_uint_ge(counted, CALLS + 1);
+	timeline_close(f);
+	runtime_stop(rt);
+}
+END_TEST
+
+static struct haul_mutex mutex;
+
+static void *spans(void *arg)
+{
+	HAUL_TRACE_SPAN("outer");
+	HAUL_TRACE_COUNT("level", -7);
+	{
+		HAUL_TRACE_SPAN("a name that is longer than fifteen bytes");
+		haul_sleep(HAUL_US);
+	}
+	HAUL_TRACE_MARK("done");
+	return NULL;
+}
+
+static void *marks(void *arg)
+{
+	HAUL_TRACE_SPAN("nothing");
+	HAUL_TRACE_MARK("nothing");
+	HAUL_TRACE_COUNT("nothing", 1);
+	haul_trace_trigger();
+	return NULL;
+}
+
+START_TEST(spans_of_a_program)
+{
+	struct haul_runtime *rt = start(1, 4096, HAUL_STEAL_OFF);
+	const struct timeline_event *e;
+	struct timeline_file *f;
+	uint64_t at = 0;
+
+	marks(NULL); /* on a thread that is no carrier: nothing */
+	run_on(rt, 0, spans, NULL);
+	f = timeline_take();
+	e = find_from(&f->rings[0], &at, HAUL_TRACE_BEGIN, NULL);
+	ck_assert_str_eq(e->name, "outer");
+	e = find_from(&f->rings[0], &at, HAUL_TRACE_COUNT, NULL);
+	ck_assert_str_eq(e->name, "level");
+	ck_assert_int_eq((int64_t)e[1].value, -7);
+	e = find_from(&f->rings[0], &at, HAUL_TRACE_BEGIN, NULL);
+	ck_assert_str_eq(e->name, "a name that is longer than fifteen bytes");
+	ck_assert_ptr_nonnull(find_from(&f->rings[0], &at, HAUL_TRACE_END, NULL));
+	e = find_from(&f->rings[0], &at, HAUL_TRACE_MARK, NULL);
+	ck_assert_str_eq(e->name, "done");
+	ck_assert_ptr_nonnull(find_from(&f->rings[0], &at, HAUL_TRACE_END, NULL));
+	ck_assert_ptr_null(find_from(&f->rings[0], &at, HAUL_TRACE_BEGIN, NULL));
+	timeline_close(f);
+	runtime_stop(rt);
+}
+END_TEST
+
+static void *locks(void *arg)
+{
+	haul_mutex_lock(&mutex);
+	haul_mutex_unlock(&mutex);
+	return NULL;
+}
+
+static void *holds(void *arg)
+{
+	struct haul_coro *co;
+
+	haul_mutex_lock(&mutex);
+	EXPECT(haul_spawn(&co, locks, NULL, NULL) == 0);
+	haul_yield();
+	haul_mutex_unlock(&mutex);
+	EXPECT(haul_join(co, NULL, HAUL_FOREVER) == 0);
+	return NULL;
+}
+
+START_TEST(a_wait_says_for_what)
+{
+	struct haul_runtime *rt = start(1, 4096, HAUL_STEAL_OFF);
+	const struct timeline_event *e;
+	struct timeline_file *f;
+
+	ck_assert_ptr_null(run_on(rt, 0, holds, NULL));
+	f = timeline_take();
+	e = find(&f->rings[0], HAUL_TRACE_BLOCK, &mutex);
+	ck_assert_ptr_nonnull(e);
+	ck_assert_str_eq(e->name, "mutex");
+	ck_assert_uint_eq(e[1].kind, HAUL_TRACE_RUN);
+	ck_assert_uint_eq(e[1].sub, HAUL_TRACE_BLOCKED);
+	timeline_close(f);
+	runtime_stop(rt);
+}
+END_TEST
+
+static void *many_yields(void *arg)
+{
+	for (int i = 0; i < 10000; i++)
+		haul_yield();
+	return NULL;
+}
+
+/* The ring has the last events, and names that were written long ago. */
+START_TEST(the_last_events_stay)
+{
+	struct haul_runtime *rt = start(1, 1, HAUL_STEAL_OFF);
+	struct timeline_file *f;
+	struct haul_coro *co;
+
+	ck_assert_int_eq(haul_spawn_on(haul_carrier(rt, 0), &co, many_yields, NULL,
+				 &(struct haul_coro_opts){.name = "busy"}),
+		0);
+	ck_assert_int_eq(haul_join(co, NULL, HAUL_FOREVER), 0);
+	f = timeline_take();
+	ck_assert_uint_eq(f->rings[0].head.size, 1024);
+	ck_assert_uint_eq(f->rings[0].head.end - f->rings[0].head.first, 1024);
+	ck_assert_uint_ge(f->rings[0].n, 900);
+	for (uint64_t i = f->rings[0].n - 100; i < f->rings[0].n; i++)
+		if (f->rings[0].events[i].value == (uintptr_t)co)
+			ck_assert_str_eq(f->rings[0].events[i].name, "busy");
+	timeline_close(f);
+	runtime_stop(rt);
+}
+END_TEST
+
+START_TEST(without_timelines_there_is_no_file)
+{
+	struct haul_runtime *rt = start(1, 0, HAUL_STEAL_OFF);
+
+	run_on(rt, 0, spans, NULL);
+	ck_assert_int_eq(haul_trace_write(-1), -ENOENT);
+	runtime_stop(rt);
+}
+END_TEST
+
+START_TEST(several_runtimes)
+{
+	struct haul_runtime *a = start(1, 4096, HAUL_STEAL_OFF);
+	struct haul_runtime *b = start(2, 1024, HAUL_STEAL_OFF);
+	struct timeline_file *f = timeline_take();
+
+	ck_assert_uint_eq(f->nb, 3);
+	ck_assert_uint_ne(f->rings[0].head.runtime, f->rings[1].head.runtime);
+	timeline_close(f);
+	runtime_stop(a);
+	f = timeline_take();
+	ck_assert_uint_eq(f->nb, 2);
+	timeline_close(f);
+	ck_assert_int_eq(haul_trace_write(-1), -EBADF);
+	runtime_stop(b);
+}
+END_TEST
+
+START_TEST(options_are_checked)
+{
+	char why[256] = "", path[5000];
+	struct haul_runtime *rt;
+
+	ck_assert_int_eq(haul_start(&rt, &(struct haul_runtime_opts){.trace_events = 1u << 29}, why,
+				 sizeof(why)),
+		-EINVAL);
+	ck_assert_str_eq(why, "options: trace_events: at most 2^28");
+	ck_assert_int_eq(haul_trace_to(&(struct haul_trace_opts){0}), -EINVAL);
+	ck_assert_int_eq(haul_trace_to(&(struct haul_trace_opts){.path = ""}), -EINVAL);
+	memset(path, 'x', sizeof(path));
+	path[sizeof(path) - 1] = '\0';
+	ck_assert_int_eq(haul_trace_to(&(struct haul_trace_opts){.path = path}), -EINVAL);
+	ck_assert_int_eq(
+		haul_trace_to(&(struct haul_trace_opts){.path = "x", .sig = SIGSEGV}), -EINVAL);
+}
+END_TEST
+
+static char dir[] = "/tmp/haul-timeline-XXXXXX", path[64];
+
+/* Waits for the file, reads it, and removes it. Returns why it was written. */
+static enum haul_trace_why wait_for_file(void)
+{
+	struct timeline_file *f;
+	enum haul_trace_why why;
+	int fd;
+
+	WAIT_UNTIL((fd = open(path, O_RDONLY | O_CLOEXEC)) >= 0);
+	f = timeline_open(fd);
+	why = (enum haul_trace_why)f->head.why;
+	close(fd);
+	timeline_close(f);
+	unlink(path);
+	return why;
+}
+
+static void *computes(void *arg)
+{
+	for (uint64_t until = haul_in(3 * HAUL_MS); haul_now() < until;)
+		;
+	haul_yield();
+	return NULL;
+}
+
+/* In a child: the thread and the handlers stay until the end of the process. */
+static void ask_in_each_way(void)
+{
+	struct haul_trace_opts opts = {.path = path, .sig = SIGUSR2};
+	struct haul_runtime *rt;
+
+	ck_assert_int_eq(haul_trace_to(&opts), 0);
+	rt = start(1, 4096, HAUL_STEAL_OFF);
+	kill(getpid(), SIGUSR2);
+	ck_assert_int_eq(wait_for_file(), HAUL_TRACE_SIGNAL);
+	WAIT_UNTIL((haul_trace_trigger(), access(path, R_OK) == 0));
+	ck_assert_int_eq(wait_for_file(), HAUL_TRACE_PROGRAM);
+	opts.slice_ns = HAUL_MS;
+	ck_assert_int_eq(haul_trace_to(&opts), 0);
+	WAIT_UNTIL((run_on(rt, 0, computes, NULL), access(path, R_OK) == 0));
+	ck_assert_int_eq(wait_for_file(), HAUL_TRACE_SLICE);
+	runtime_stop(rt);
+}
+
+static void *faults(void *arg)
+{
+	static volatile int *volatile nowhere;
+
+	*nowhere = 1;
+	return NULL;
+}
+
+static void crash(void)
+{
+	struct haul_runtime *rt;
+
+	ck_assert_int_eq(
+		haul_trace_to(&(struct haul_trace_opts){.path = path, .on_crash = true}), 0);
+	rt = start(1, 4096, HAUL_STEAL_OFF);
+	run_on(rt, 0, faults, NULL);
+}
+
+static int in_child(void (*fn)(void))
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		fn();
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+START_TEST(files_when_asked_for)
+{
+	if (HAULI_TSAN || HAULI_ASAN) /* no threads in a child; faults are the sanitizer's */
+		return;
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/trace", dir);
+	ck_assert_int_eq(in_child(ask_in_each_way), 0);
+	ck_assert_int_eq(WTERMSIG(in_child(crash)), SIGSEGV);
+	ck_assert_int_eq(wait_for_file(), HAUL_TRACE_CRASH);
+	ck_assert_int_eq(rmdir(dir), 0);
+}
+END_TEST
+
+static atomic_bool hogs;
+
+static void *hog(void *arg)
+{
+	while (hogs)
+		haul_yield();
+	return NULL;
+}
+
+static void *sleeps_often(void *arg)
+{
+	for (int i = 0; i < 50; i++) {
+		HAUL_TRACE_SPAN("nap");
+		computes(NULL);
+	}
+	return NULL;
+}
+
+START_TEST(a_theft)
+{
+	const struct timeline_event *e = NULL;
+	struct haul_coro *hogging, *co[8];
+	struct haul_runtime *rt;
+	struct timeline_file *f;
+
+	if (!HAUL_STEALING)
+		return;
+	rt = start(2, 1u << 18, HAUL_STEAL_GLOBAL);
+	hogs = true;
+	ck_assert_int_eq(haul_spawn_on(haul_carrier(rt, 0), &hogging, hog, NULL, NULL), 0);
+	for (int i = 0; i < 8; i++)
+		ck_assert_int_eq(
+			haul_spawn_on(haul_carrier(rt, 0), &co[i], sleeps_often, NULL, NULL), 0);
+	for (int i = 0; i < 8; i++)
+		ck_assert_int_eq(haul_join(co[i], NULL, HAUL_FOREVER), 0);
+	hogs = false;
+	ck_assert_int_eq(haul_join(hogging, NULL, HAUL_FOREVER), 0);
+	f = timeline_take();
+	for (unsigned i = 0; i < 2 && !e; i++)
+		e = find(&f->rings[i], HAUL_TRACE_STEAL, NULL);
+	ck_assert_ptr_nonnull(e);
+	ck_assert_uint_lt(e->extra, 2);
+	timeline_close(f);
+	runtime_stop(rt);
+}
+END_TEST
+
+SUITE_MAIN("timeline", {a_wait_and_its_end, 1}, {a_wake_across_carriers, 1},
+	{those_that_do_not_wait_are_counted, 1}, {spans_of_a_program, 1}, {a_wait_says_for_what, 1},
+	{the_last_events_stay, 1}, {without_timelines_there_is_no_file, 1}, {several_runtimes, 1},
+	{options_are_checked, 1}, {files_when_asked_for, 1}, {a_theft, 1})
