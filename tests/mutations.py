@@ -15,7 +15,11 @@ import tempfile
 import threading
 import time
 
+import mutations_of_descriptors
+import mutations_of_flows
 import mutations_of_hibernation
+import mutations_of_hosts
+import mutations_of_offload
 import mutations_of_parts
 import mutations_of_records
 from support import mutate
@@ -52,7 +56,7 @@ MUTATIONS = [
     ('unit/select', 'lib/sync/select.c', 'the claim of an earlier select stays taken',
      's->first.claim = (struct hauli_claim){false};', ''),
     ('unit/select', 'lib/sync/waitq.c', 'a server gives to one that another has served',
-     'while (list->first); return NULL;', 'while (0);\n\treturn NULL;'),
+     'while (!w && list->first);', 'while (0);'),
     ('unit/select', 'lib/sync/waitq.c', 'a server that comes second leaves no mark',
      'w->taken = true;', 'w->taken = !w->first;'),
     ('unit/wait', 'lib/sched/wait/join.c', 'a coroutine is freed with a request under way',
@@ -186,7 +190,7 @@ MUTATIONS = [
     ('unit/each', 'lib/sync/each.c', 'a deadline ends the wait for the carriers',
      'hauli_join_to_the_end(each[i].co);', 'haul_join(each[i].co, NULL, HAUL_FOREVER);'),
     ('unit/each', 'lib/sched/wait/no_suspend.c', 'a yield in a block is not seen',
-     'c->cxx = true;', ';'),
+     'c->careful = true;', ';'),
     ('unit/each', 'lib/sched/wait/no_suspend.c', 'the coroutine may not suspend after the block',
      'if (!s->handles)', 'if (false)'),
     ('unit/quiet', 'lib/sched/look/quiet.c', 'the clock jumps to a later timer',
@@ -206,6 +210,8 @@ MUTATIONS = [
     ('unit/until', 'lib/sched/wait/request.c', 'an unpark does not end a park with a deadline',
      'else if (hauli_unlikely(hauli_coro_state(co) == (HAULI_CORO_IN_PARK | HAULI_CORO_ARMED)))',
      'else if (0)'),
+    ('unit/until', 'lib/sched/wait/join.c', 'a coroutine that joins after another is a thread',
+     'j->done = NULL; /* with a tag, it is read */', ''),
     ('unit/until', 'lib/sched/wait/join.c', 'a try waits',
      'if (deadline == 0 && !ended) return -EAGAIN;', ''),
     ('unit/until', 'lib/sched/wait/join.c', 'a deadline does not hold if the target has ended',
@@ -390,6 +396,11 @@ MUTATIONS = [
      'if (hauli_unlikely(c->mail.inbox.sleeps)) /* its mail may hold a search */', 'if (0)'),
     ('net/io_wait', 'drivers-glue/io/spread.c', 'an RPS target does not listen',
      'if (r->target) hauli_handover_listen(&r->target->in);', ''),
+    ('net/io_wait', 'drivers-glue/io/wait.c', 'a poller waits though its set has no room',
+     'if (epoll_ctl(w->epoll, EPOLL_CTL_ADD, fd, &ev) < 0) return false;',
+     '(void)epoll_ctl(w->epoll, EPOLL_CTL_ADD, fd, &ev);'),
+    ('net/io_wait', 'drivers-glue/io/wait.c', 'a call on a descriptor does not end the wait',
+     'if (epoll_ctl(w->epoll, EPOLL_CTL_ADD, fd, &ev) < 0) return false;', '(void)ev;'),
     ('net/io_wait', 'drivers-glue/io/wait.c', 'a wake-up ends each wait from then on',
      'wake = {.events = EPOLLIN | EPOLLET}', 'wake = {.events = EPOLLIN}'),
     ('net/io_wait', 'drivers-glue/io/wait.c', 'a wake-up before the wait is lost',
@@ -399,7 +410,7 @@ MUTATIONS = [
     ('net/io_wait', 'drivers-glue/io/idle.c', 'a poller that waits does not listen',
      'hauli_spread_listen(p);', ''),
     ('net/io_wait', 'drivers-glue/io/idle.c', 'a poller does not ask whether it may wait',
-     'if (!io && haul_poller_can_park())', 'if (!io)'),
+     'if (!io && hauli_spread_wakes(p) && haul_poller_can_park())', 'if (!io)'),
     ('net/io_wait', 'drivers-glue/io/spread.c', 'a tx proxy does not wait for its targets',
      '->drained) == 0) return false;', '->drained) == 0)\n\t\t\t\treturn true;'),
     ('net/io_wait', 'drivers-glue/io/drain.c', 'an RPS target says too early that it is drained',
@@ -437,7 +448,9 @@ MUTATIONS = [
     ('unit/sync_misuse', 'lib/sync/chan.c', 'a closed channel was never destroyed',
      'if (ch->destroyed) hauli_misuse(call', 'if (false) hauli_misuse(call'),
 ]
-MUTATIONS += mutations_of_hibernation.MUTATIONS
+MUTATIONS += mutations_of_descriptors.MUTATIONS + mutations_of_flows.MUTATIONS
+MUTATIONS += mutations_of_hibernation.MUTATIONS + mutations_of_offload.MUTATIONS
+MUTATIONS += mutations_of_hosts.MUTATIONS
 MUTATIONS += mutations_of_parts.MUTATIONS + mutations_of_records.MUTATIONS
 
 
@@ -446,6 +459,8 @@ def output_of(*command):
 
 
 # Tests that need more than the library's own code, and tests' shared code.
+SOURCES = (mutations_of_descriptors.SOURCES | mutations_of_flows.SOURCES |
+           mutations_of_hosts.SOURCES | mutations_of_parts.SOURCES)
 BED = ['tests/net/io_bed.c', 'tests/net/io_flows.c']
 
 
@@ -456,13 +471,13 @@ class Tests:
         """work: a folder for the objects that mutations share."""
         self.root, self.compiler = root, compiler
         flags = ['-std=gnu17', '-D_GNU_SOURCE', '-O2', '-w'] + output_of(
-            'pkg-config', '--cflags', 'check', 'hwloc', 'libdpdk')
+            'pkg-config', '--cflags', 'check', 'hwloc', 'liburing', 'libdpdk')
         self.objects = Objects(root, compiler + flags, (
             'lib', 'lib/include', 'drivers-glue', 'drivers-glue/include', 'tests'), work)
         self.wholes = {}  # for each test, its command with nothing broken
         self.seconds = {}  # for each test, its seconds with nothing broken, or why it fails
         self.locks = collections.defaultdict(threading.Lock)
-        libs = output_of('pkg-config', '--libs', 'check', 'hwloc') + ['-pthread', '-lm']
+        libs = output_of('pkg-config', '--libs', 'check', 'hwloc', 'liburing') + ['-pthread', '-lm']
         core = [os.path.join(build, 'lib/libhaul_core.a')] + libs
         self.libs = {
             'unit': core,
@@ -481,7 +496,7 @@ class Tests:
         suite = os.path.dirname(test)
         program = os.path.join(work, 'test')
         sources = [os.path.join('tests', test + '.c')] + (BED if suite == 'net' else [])
-        sources += mutations_of_parts.SOURCES.get(test, [])
+        sources += SOURCES.get(test, [])
         # Linked before the library, it replaces the library's object.
         if broken.endswith('.c') and broken not in sources:
             sources.append(broken)

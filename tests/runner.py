@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Builds haul and runs all tests; with --all, in three more ways, with the long searches of models
-(suite long), with all mutations of the sources (tests of the tests), of which it else tries every
-sixtieth, and with all cases of tests that have many alike. Called by tests/run.
+(suite long), with every eighth mutation of the sources (tests of the tests; others the next
+days), of which it else tries every hundredth, and with all cases of tests that have many alike.
+HAUL_MUTATIONS=1 in the environment tries all. Called by tests/run.
 
 Every configuration has a build directory of its own, build-NAME, kept from run to run. On a
 terminal a line says how far the run is and how much time is left; elsewhere there is a line for
@@ -13,9 +14,12 @@ import argparse
 import collections
 import json
 import math
+import mmap
 import os
 import re
 import shutil
+import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -165,12 +169,59 @@ def too_small(confs):
     return None
 
 
+class Sleepers:
+    """A process on each CPU that sleeps for a moment, again and again, and notes its longest sleep.
+    Timers of a virtual machine's CPU may stand still for minutes: then what sleeps there does not
+    wake up, and what runs there is not preempted."""
+
+    NAP, TOO_LONG = 0.05, 5  # seconds
+    NOTE = struct.Struct("ddd")  # began its sleep, its longest sleep, when that ended
+
+    def __init__(self, cpus):
+        self.notes = {cpu: mmap.mmap(-1, self.NOTE.size) for cpu in cpus}
+        for cpu, note in self.notes.items():
+            self.write(note, time.monotonic(), 0, 0)
+            parent = os.getpid()
+            if os.fork() == 0:
+                try:
+                    self.sleep(cpu, note, parent)
+                finally:
+                    os._exit(0)
+
+    def write(self, note, *values):
+        note[:] = self.NOTE.pack(*values)
+
+    def sleep(self, cpu, note, parent):
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.sched_setaffinity(0, {cpu})
+        longest, when = 0, 0
+        while os.getppid() == parent:
+            began = time.monotonic()
+            self.write(note, began, longest, when)
+            time.sleep(self.NAP)  # what is measured
+            now = time.monotonic()
+            if now - began > longest:
+                longest, when = now - began, now
+
+    def __str__(self):
+        said, now = "", time.monotonic()
+        for cpu, note in self.notes.items():
+            began, longest, when = self.NOTE.unpack(note[:])
+            longest, when = max((longest, when), (now - began, now))
+            if longest > self.TOO_LONG:
+                at = time.strftime("%H:%M:%S", time.localtime(time.time() - now + when))
+                said += (f"; the timers of CPU {cpu} stood still for {longest:.0f} s until {at}: "
+                         "failures may be due to that")
+        return said
+
+
 class Machine(threading.Thread):
     """A full disk or a high load makes tests fail that are right, and is over when people look."""
 
     def __init__(self):
         super().__init__(daemon=True)
         self.free, self.load = math.inf, 0
+        self.sleepers = Sleepers(os.sched_getaffinity(0))
         self.look()
 
     def look(self):
@@ -184,7 +235,8 @@ class Machine(threading.Thread):
 
     def __str__(self):
         full = ": too little, so failures may be due to that" * (self.free < TESTS_MB)
-        return f"disk: {self.free:.0f} MB free at least{full}; load: {self.load:.1f} at most"
+        return (f"disk: {self.free:.0f} MB free at least{full}; load: {self.load:.1f} at most"
+                f"{self.sleepers}")
 
 
 def last(run):
@@ -385,8 +437,8 @@ def main():
             f"  {c.name:6} {c.compiler}, {c.what}: " + (", ".join(c.suites) or "all suites")
             for c in CONFIGURATIONS))
     p.add_argument("--all", action="store_true",
-                   help="all configurations, one after the other, long searches, all mutations, "
-                   "all cases; else the first configuration, and every sixtieth mutation")
+                   help="all configurations, one after the other, long searches, every eighth "
+                   "mutation, all cases; else the first one, and every hundredth mutation")
     p.add_argument("--only", metavar="CONFIGURATION", choices=[c.name for c in CONFIGURATIONS],
                    help="only this one")
     p.add_argument("--suite", action="append", default=[], metavar="NAME",
@@ -397,10 +449,12 @@ def main():
     if args.soak:
         os.environ["HAUL_STRESS_SECONDS"] = str(args.soak)
 
+    if args.all:
+        os.environ.setdefault("HAUL_MUTATIONS", "8")
     args.part = not (args.all or args.only or args.suite)
     if args.part:
         # Tests of the tests take a third of the time: the first run of a newcomer tries a part.
-        os.environ.setdefault("HAUL_MUTATIONS", "60")
+        os.environ.setdefault("HAUL_MUTATIONS", "100")
         os.environ.setdefault("HAUL_FEWER", "1")  # of cases that resemble others
         os.environ.setdefault("HAUL_STRESS_SECONDS", "0.3")
 

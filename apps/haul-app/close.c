@@ -7,11 +7,15 @@
 
 #include <haul-dpdk/eal.h>
 
+#include "process/readers.h"
 #include "process/say.h"
 #include "process/signals.h"
 #include "report/capture.h"
 #include "report/counters.h"
 #include "report/report.h"
+#include "report/trace.h"
+#include "telemetry/figures.h"
+#include "telemetry/scrape.h"
 
 #define CARRIERS_TIMEOUT (4 * HAUL_S) /* for coroutines of the program to clean up */
 
@@ -52,9 +56,13 @@ int hauli_app_close(struct hauli_app *a, int rc)
 	char errbuf[512];
 	int err;
 
+	hauli_readers_end();
+	hauli_scrape_end();
+	hauli_figures_forget();
 	if (a->stop_err == -ETIMEDOUT)
 		leave(a);
 	if (a->pub.rt) {
+		rc = hauli_app_trace_end(a, rc);
 		hauli_app_signals_phase(HAULI_APP_PHASE_WORKS, "stopping carriers", "");
 		err = haul_stop(a->pub.rt, a->stop_err ? HAULI_APP_STOP_TIMEOUT : CARRIERS_TIMEOUT);
 		if (err) {

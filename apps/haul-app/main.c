@@ -44,7 +44,7 @@ int haul_app_main(const struct haul_app_program *program, const struct haul_app_
 	struct hauli_command command;
 	int rc;
 
-	hauli_app_signals_block();
+	hauli_app_signals_block(hooks->reload != NULL);
 	rc = hauli_app_secure_begin(program);
 	if (rc != HAUL_APP_DONE)
 		return rc;

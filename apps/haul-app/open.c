@@ -15,6 +15,8 @@
 #include "process/input.h"
 #include "process/say.h"
 #include "process/signals.h"
+#include "report/trace.h"
+#include "telemetry/eal.h"
 
 #define MUCH_MB 2048 /* from here on the user is told how much */
 #define NATIVE_CACHE 256 /* of each carrier, as in haul's pools */
@@ -98,6 +100,7 @@ static int start_eal(struct hauli_app *a)
 	if (err)
 		return hauli_app_fail(a, err, errbuf);
 	a->has_eal = true;
+	hauli_telemetry_eal_begin();
 	hauli_app_note(a, haul_eal_notice());
 	return HAUL_APP_DONE;
 }
@@ -212,6 +215,7 @@ static int start_carriers(struct hauli_app *a)
 		.round_ns = a->poll_interval > 50 * HAUL_US ? a->poll_interval : 0,
 		.poll_interval_ns = a->poll_interval,
 		.steal = (enum haul_steal)a->steal,
+		.trace_events = hauli_app_trace_events(),
 	};
 	int err = haul_start(&a->pub.rt, &opts, why, sizeof(why));
 
@@ -256,6 +260,7 @@ int hauli_app_open(struct hauli_app *a)
 {
 	int (*const steps[])(struct hauli_app *) = {
 		make_plan,
+		hauli_app_trace_begin, /* before EAL, whose threads then block its signal */
 		start_eal,
 		make_pool,
 		open_ports,

@@ -4,12 +4,14 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <sys/eventfd.h>
 #include <time.h>
 
 #include "carriers.h"
 #include "check.h"
 #include "pause.h"
 #include "process/output.h"
+#include "process/readers.h"
 #include "process/say.h"
 #include "process/signals.h"
 #include "process/watch.h"
@@ -18,6 +20,9 @@
 #include "report/report.h"
 #include "report/report_json.h"
 #include "screen/screen.h"
+#include "telemetry/command.h"
+#include "telemetry/figures.h"
+#include "telemetry/scrape.h"
 
 #define COUNT_PERIOD (5 * HAUL_MS) /* between checks of --packets */
 #define HEALTH_PERIOD HAUL_S /* between checks of the interfaces: a few system calls each */
@@ -57,10 +62,13 @@ static bool is_healthy(const struct hauli_app *a, const char **why)
 static void print_report(struct hauli_app *a)
 {
 	hauli_app_signals_phase(HAULI_APP_PHASE_WRITES, "writing a report", "");
-	if (hauli_app_screen_is_on())
+	if (hauli_app_screen_is_on()) {
 		hauli_app_screen_period(a);
-	else if (!a->paused)
+	} else if (!a->paused) {
+		hauli_readers_admit(); /* it may block, and changes nothing that they read */
 		hauli_app_report_period(a);
+		hauli_readers_bar();
+	}
 	hauli_app_watch_end_writing();
 }
 
@@ -86,6 +94,7 @@ static int watch(struct hauli_app *a)
 			return HAUL_APP_FAILED;
 		if (now >= end_at || (a->packets && counted(a) >= a->packets))
 			return HAUL_APP_DONE;
+		hauli_figures_remember(a);
 		if (now >= report_at) {
 			print_report(a);
 			/* Skips reports that were due while the process was stopped or blocked. */
@@ -110,6 +119,16 @@ static int check_ports(const struct hauli_app *a)
 			return hauli_app_fail(a, -EIO, fault);
 	}
 	return HAUL_APP_DONE;
+}
+
+/* SIGHUP. Several that came meanwhile are one. */
+static void reload(struct haul_app *app, int fd, void *arg)
+{
+	struct hauli_app *a = arg;
+	eventfd_t n;
+
+	if (eventfd_read(fd, &n) == 0)
+		a->hooks->reload(app);
 }
 
 static void report(struct hauli_app *a)
@@ -150,8 +169,11 @@ static void wait_for_end(struct hauli_app *a)
 
 	hauli_app_signals_phase(HAULI_APP_PHASE_WORKS, "waiting for the last packets", "");
 	while (!a->hooks->may_end(&a->pub) && haul_io_is_healthy(a->pub.io, &why) &&
-		(ended || !hauli_app_signals_came()))
+		(ended || !hauli_app_signals_came())) {
+		hauli_readers_admit();
 		nanosleep(&tick, NULL);
+		hauli_readers_bar();
+	}
 }
 
 static int stop_pollers(struct hauli_app *a, int rc)
@@ -180,7 +202,11 @@ static int start_pollers(struct hauli_app *a)
 	if (err)
 		return hauli_app_capture_end(a, hauli_app_fail(a, err, errbuf));
 	hauli_app_note(a, haul_io_notice(a->pub.io));
+	hauli_telemetry_set_runtime(a->pub.program, a->pub.rt);
 	a->began_at = haul_now();
+	err = a->metrics ? hauli_scrape_begin(a->metrics, errbuf, sizeof(errbuf)) : 0;
+	if (err)
+		return hauli_app_fail(a, err, errbuf);
 	return HAUL_APP_DONE;
 }
 
@@ -196,10 +222,13 @@ int hauli_app_run(struct hauli_app *a)
 	if (rc == HAUL_APP_DONE)
 		rc = start_pollers(a);
 	if (a->pub.io) {
-		if (a->hooks->started)
+		if (rc == HAUL_APP_DONE && a->hooks->started)
 			rc = hauli_check_rc(a, "started", a->hooks->started(&a->pub));
 		began = rc == HAUL_APP_DONE;
 		if (began) {
+			if (a->hooks->reload)
+				(void)haul_app_watch(
+					&a->pub, hauli_app_signals_reload_fd(), reload, a);
 			hauli_app_screen_begin(a);
 			rc = watch(a);
 		}

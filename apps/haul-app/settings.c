@@ -7,6 +7,7 @@
 #include "options/command.h"
 #include "report/capture.h"
 #include "report/latency.h"
+#include "report/trace.h"
 
 #define TIME_MAX (UINT64_C(1000000000) * HAUL_S)
 
@@ -97,6 +98,9 @@ static const struct haul_app_option options[] = {
 	{"--hist", "FILE", HAUL_APP_TEXT, &hauli_app_state.hist,
 		.help = "--times, and write each histogram at the end, for HdrHistogram's\n"
 			"plotter: FILE-port0-handler.hgrm, ..."},
+	{"--metrics", "[ADDR:]PORT", HAUL_APP_TEXT, &hauli_app_state.metrics, .zero = "none",
+		.help = "serve figures by HTTP, at /metrics, for Prometheus; to this machine\n"
+			"only without an address"},
 	{"--strict", NULL, HAUL_APP_FLAG, &hauli_app_state.strict,
 		.help = "exit code 3 if handlers had to be cancelled at the end, because they\n"
 			"waited for longer than a second"},
@@ -121,7 +125,8 @@ static void fill_poller_help(void)
 
 static struct hauli_command command_of(const struct haul_app_program *program)
 {
-	const struct haul_app_option *const after[] = {hauli_capture_options(), options, NULL};
+	const struct haul_app_option *const after[] = {
+		hauli_capture_options(), hauli_app_trace_options(), options, NULL};
 
 	return hauli_command(program, port_options, after);
 }

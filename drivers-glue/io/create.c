@@ -194,7 +194,7 @@ static struct hauli_poller *create_poller(struct haul_io *io, struct haul_carrie
 	p->nb_ports = ports;
 	p->carrier = carrier;
 	p->pool = io->opts.pool;
-	p->idle.wait = (struct hauli_io_wait){-1, -1};
+	p->idle.wait = (struct hauli_io_wait){-1, -1, -1};
 	io->pollers[haul_carrier_id(carrier)] = p;
 	for (i = 0; i < ports; i++)
 		if (!set_up_port(io, p, i))

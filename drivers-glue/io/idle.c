@@ -5,9 +5,12 @@
  * packets do; the park or the recheck finds everything before. A sleep is the same with a time-out
  * and without packets. See docs/internals/waiting.md.
  *
+ * A poller listens to its RPS targets only if they have handed over nothing yet. A recheck that has
+ * sent such packets counts as empty, so the poller then asks whether it listens.
+ *
  * A pause needs none of that: it is a long step of spinning.
  *
- * Model: tests/model/poller_idle.c.
+ * Model: tests/model/poller_idle.c, poller_proxy.c.
  */
 #include "io/idle.h"
 
@@ -238,11 +241,11 @@ bool hauli_idle(struct hauli_poller *p, hauli_cycle_fn *cycle)
 			rest(p);
 		return false;
 	}
-	if (!haul_poller_try_park())
+	if (!hauli_io_wait_cover_fds(&d->wait) || !haul_poller_try_park())
 		return false;
 	arm(p);
 	io = cycle(p, false);
-	if (!io && haul_poller_can_park()) {
+	if (!io && hauli_spread_wakes(p) && haul_poller_can_park()) {
 		wait(p);
 		haul_poller_unpark();
 		disarm(p);
@@ -266,7 +269,7 @@ void hauli_idle_sleep_until(struct hauli_poller *p, uint64_t until)
 		(void)haul_sleep_until(until);
 		return;
 	}
-	if (!haul_poller_try_park())
+	if (!hauli_io_wait_cover_fds(&p->idle.wait) || !haul_poller_try_park())
 		return;
 	listen_no_more(p);
 	if (haul_poller_can_park())

@@ -109,6 +109,7 @@ void hauli_drop_unhandled(
 	struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n, enum haul_drop reason)
 {
 	hauli_counter_add(&r->not_started, n);
+	hauli_glue_has_dropped();
 	haul_drop(&r->rx, pkts, n, reason);
 }
 

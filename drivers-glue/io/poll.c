@@ -21,6 +21,7 @@ static bool begin(struct hauli_poller *p)
 		if (!hauli_glue_go_on(p->carrier, hauli_glue_is_virtual(p->carrier)))
 			return false;
 	hauli_glue_poller_begins(p->carrier, &p->cycles, hauli_handler_order);
+	p->traced = hauli_glue_is_traced(p->carrier);
 	for (r = p->rxqs; r < p->rxqs_end; r++) {
 		hauli_handler_init(r);
 		if (!r->target)
@@ -205,6 +206,19 @@ static bool cycle_any(struct hauli_poller *p, bool woken)
 	return cycle(p, woken, form_of(p));
 }
 
+/* Tells the timeline of a cycle with packets. */
+static __attribute__((noinline)) void trace_cycle(struct hauli_poller *p)
+{
+	uint64_t now = hauli_timer_ticks(), packets = 0;
+
+	for (struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++)
+		packets += hauli_counter_read(&r->packets);
+	hauli_glue_has_polled(
+		p->carrier, p->polled_at ? p->polled_at : now, now, packets - p->polled);
+	p->polled_at = now;
+	p->polled = packets;
+}
+
 /* io: the cycle had packets. Returns true if it had, or packets came meanwhile. */
 static inline __attribute__((always_inline)) bool after_cycle(struct hauli_poller *p, bool io)
 {
@@ -214,6 +228,8 @@ static inline __attribute__((always_inline)) bool after_cycle(struct hauli_polle
 		return p->waits && hauli_idle(p, cycle_any);
 	if (p->waits)
 		hauli_idle_ends(p);
+	if (hauli_unlikely(p->traced))
+		trace_cycle(p);
 	return true;
 }
 

@@ -230,6 +230,16 @@ void hauli_spread_listen(struct hauli_poller *p)
 	}
 }
 
+bool hauli_spread_wakes(const struct hauli_poller *p)
+{
+	if (p->pending)
+		return true; /* its wait is short: it tries to send again */
+	for (const struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++)
+		if (r->proxy && !hauli_handover_wakes(&r->proxy->in))
+			return false;
+	return true;
+}
+
 void hauli_spread_drop_received(struct hauli_poller *p)
 {
 	struct rte_mbuf *pkts[HAULI_TX_PROXY_CHUNK];

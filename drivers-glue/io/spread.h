@@ -38,8 +38,13 @@ static inline bool hauli_has_to_send(const struct hauli_poller *p)
  * true: all are sent. */
 bool hauli_tx_proxy_flush(struct hauli_tx *tx);
 
-/* Call in a poller before its wait: from now on a packet handed to the poller wakes its carrier. */
+/* Call in a poller before its wait, and before the cycle that looks once more: from now on a packet
+ * handed to the poller wakes its carrier, unless there are some already. */
 void hauli_spread_listen(struct hauli_poller *p);
+
+/* After that cycle, which has received nothing. False: there were packets of targets before the
+ * poller could listen, so the next ones would not wake it. */
+bool hauli_spread_wakes(const struct hauli_poller *p);
 
 /* Target, at the end, when no proxy receives any more: drops packets handed to it that have no
  * handler. */

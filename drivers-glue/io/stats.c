@@ -11,6 +11,7 @@
 #include "io/state.h"
 #include "io/stats.h"
 #include "port/kind.h"
+#include "port/missed.h"
 
 static void add_rx(
 	struct haul_io_stats *st, const struct hauli_poller *p, const struct hauli_rxq *r)
@@ -89,8 +90,7 @@ static void add_port(struct haul_io_stats *st, const struct haul_port *port, boo
 	struct rte_eth_stats eth;
 	unsigned q;
 
-	if (port->kind->missed)
-		st->rx_missed += port->kind->missed(port) - port->missed_before;
+	st->rx_missed += hauli_missed(port);
 	for (q = 0; q < haul_port_queues(port); q++) {
 		if (is_seen(port, q) ||
 			rte_eth_stats_get(haul_port_queue(port, q).port_id, &eth) != 0)

@@ -8,11 +8,16 @@
 #include "io/share.h"
 #include "io/spread.h"
 #include "io/times.h"
+#include "net/build.h"
 #include "net/given.h"
+
+_Static_assert(HAULI_TX_OFFLOAD_IPV4_CKSUM == RTE_ETH_TX_OFFLOAD_IPV4_CKSUM, "as ethdev's");
+_Static_assert(HAULI_TX_OFFLOAD_UDP_CKSUM == RTE_ETH_TX_OFFLOAD_UDP_CKSUM, "as ethdev's");
 
 static void drop(struct hauli_tx *tx, struct rte_mbuf **pkts, uint32_t n, struct hauli_counter *why)
 {
 	hauli_counter_add(why, n);
+	hauli_glue_has_dropped();
 	if (tx->count_bytes)
 		hauli_counter_add(&tx->dropped_bytes, hauli_bytes_of(pkts, n));
 	hauli_pkts_free(pkts, n);

@@ -30,6 +30,8 @@
 #include <rte_atomic.h>
 #include <rte_ethdev.h>
 
+#include <haul/driver.h>
+
 #include "port/wait_fd.h"
 
 #define EVENTS 16
@@ -60,6 +62,19 @@ void hauli_io_wait_close(struct hauli_io_wait *w)
 	if (w->wake >= 0)
 		close(w->wake);
 	w->epoll = w->wake = -1;
+}
+
+bool hauli_io_wait_cover_fds(struct hauli_io_wait *w)
+{
+	struct epoll_event ev = {.events = EPOLLIN};
+	int fd = haul_poller_fd();
+
+	if (fd == w->fds)
+		return true;
+	if (epoll_ctl(w->epoll, EPOLL_CTL_ADD, fd, &ev) < 0)
+		return false;
+	w->fds = fd;
+	return true;
 }
 
 void hauli_io_wait_wake(struct hauli_io_wait *w)

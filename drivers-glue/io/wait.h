@@ -12,6 +12,7 @@
 struct hauli_io_wait {
 	int epoll; /* -1: not open */
 	int wake;
+	int fds; /* haul_poller_fd(), when it is in the set; else -1 */
 };
 
 /* A queue in the set. Used by the poller; hauli_io_wait_wake() on the set by any thread. */
@@ -38,6 +39,10 @@ void hauli_io_wait_close(struct hauli_io_wait *w);
 
 /* Ends the wait, or the next one if there is none. Any thread; idempotent. */
 void hauli_io_wait_wake(struct hauli_io_wait *w);
+
+/* From now on the end of the wait of a call of haul/fd.h ends this wait, too, if there was such a
+ * call: to be called before each wait. False: there is no room in the set, so do not wait. */
+bool hauli_io_wait_cover_fds(struct hauli_io_wait *w);
 
 /* Adds a queue, not armed; one without a descriptor never ends a wait. The port is started. Remove
  * the queue before the port is closed. */

@@ -187,15 +187,17 @@ static void read_xdp(const struct nlmsghdr *reply, void *found)
 		attached && *(const unsigned char *)RTA_DATA(attached) != XDP_ATTACHED_NONE;
 }
 
-static void read_unsent(const struct nlmsghdr *reply, void *n)
+static void read_stats(const struct nlmsghdr *reply, void *stats)
 {
 	const struct rtattr *a = find_in(reply, IFLA_STATS64);
-	struct rtnl_link_stats64 stats;
 
-	if (!a || RTA_PAYLOAD(a) < offsetof(struct rtnl_link_stats64, multicast))
-		return;
-	memcpy(&stats, RTA_DATA(a), offsetof(struct rtnl_link_stats64, multicast));
-	*(uint64_t *)n = stats.tx_dropped;
+	size_t size = a ? RTA_PAYLOAD(a) : 0;
+
+	/* Newer kernels append to them. */
+	if (size > sizeof(struct rtnl_link_stats64))
+		size = sizeof(struct rtnl_link_stats64);
+	if (a)
+		memcpy(stats, RTA_DATA(a), size);
 }
 
 /* Calls read() with rtnetlink's reply about the interface, if there is one. */
@@ -235,8 +237,16 @@ bool hauli_iface_has_xdp(const char *name)
 
 uint64_t hauli_iface_unsent(const char *name)
 {
-	uint64_t n = 0;
+	struct rtnl_link_stats64 stats = {0};
 
-	ask_link(name, read_unsent, &n);
-	return n;
+	ask_link(name, read_stats, &stats);
+	return stats.tx_dropped;
+}
+
+uint64_t hauli_iface_missed(const char *name)
+{
+	struct rtnl_link_stats64 stats = {0};
+
+	ask_link(name, read_stats, &stats);
+	return stats.rx_missed_errors;
 }

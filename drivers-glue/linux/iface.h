@@ -41,6 +41,9 @@ bool hauli_iface_has_xdp(const char *name);
  * read in time. */
 uint64_t hauli_iface_unsent(const char *name);
 
+/* The number of packets that its NIC dropped because the driver had given it no buffer. */
+uint64_t hauli_iface_missed(const char *name);
+
 /* Sets its MTU. 0 or -errno. */
 int hauli_iface_set_mtu(const char *name, unsigned mtu);
 

@@ -18,6 +18,7 @@
 #define HAULI_VDEV_NAME 64
 #define HAULI_VDEV_ARGS 1024
 
+struct hauli_missed;
 struct hauli_watch;
 
 /* What a poller can wait on for packets of a queue. */
@@ -71,10 +72,10 @@ struct haul_port {
 	bool was_promiscuous; /* that interface, before; and its MTU */
 	unsigned was_mtu;
 	int *fds; /* one per queue, of kinds that wait on or tune a socket; else NULL */
-	uint64_t missed_before; /* the kind's missed() at the start */
 	bool was_started; /* at least once */
 	bool waitable; /* each queue has a descriptor to wait on. Known once started */
 	struct hauli_watch *watch; /* any thread */
+	struct hauli_missed *missed; /* any thread */
 	void *own; /* the kind's; freed by its closed() */
 	unsigned polled; /* structs haul_io that poll the port */
 	struct hauli_stats_base base;
@@ -104,6 +105,7 @@ struct hauli_kind {
 	const char *unmaps; /* the PMD's library, if it unmaps memory amid burst calls (unmap.h) */
 	bool real_speed; /* its link has a NIC's speed even without a kernel interface */
 	bool stamps; /* the PMD's receive timestamps are of CLOCK_REALTIME, in us or ns */
+	bool above_nic; /* a NIC's driver may drop packets that its interface's sockets would get */
 	bool hands_back; /* the PMD counts frames that it did not take as transmit errors */
 
 	/*
@@ -151,7 +153,8 @@ struct hauli_kind {
 	void (*release)(struct haul_port *port);
 	void (*closed)(struct haul_port *port);
 	/* The number of packets dropped by the kernel because the port was slow, since the
-	 * interface was made; not included in the PMD's counters. Any thread. */
+	 * interface was made or the port opened; not included in the PMD's counters. One call at a
+	 * time. */
 	uint64_t (*missed)(const struct haul_port *port);
 	/* The most packet buffers that a queue holds, with these ring sizes. NULL: rx + tx. */
 	unsigned (*held)(unsigned rx_ring, unsigned tx_ring);

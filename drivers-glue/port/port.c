@@ -15,6 +15,7 @@
 #include "port/fault.h"
 #include "port/kind.h"
 #include "port/kinds/table.h"
+#include "port/missed.h"
 #include "port/parse.h"
 #include "port/ports.h"
 #include "port/wait_fd.h"
@@ -87,6 +88,7 @@ static void destroy(struct haul_port *port)
 {
 	hauli_ports_remove(port);
 	hauli_watch_end(port);
+	hauli_missed_end(port);
 	if (port->nb_vdevs > 0) {
 		char line[HAULI_LOG_LINE];
 
@@ -164,7 +166,7 @@ static int open_port(struct haul_port *port, const char *spec, char *errbuf, siz
 		err = check_alone(port, port->iface, errbuf, errlen);
 	if (err == 0 && port->kind->ready)
 		err = port->kind->ready(port, errbuf, errlen);
-	if (err == 0 && hauli_watch_begin(port) < 0)
+	if (err == 0 && (hauli_watch_begin(port) < 0 || hauli_missed_begin(port) < 0))
 		err = hauli_spec_fail(&port->spec, -ENOMEM, errbuf, errlen, "no memory");
 	return err;
 }
@@ -216,7 +218,7 @@ static int start(struct haul_port *port, char *errbuf, size_t errlen)
 		err = port->kind->started(port);
 	port->waitable = err == 0 && hauli_port_is_waitable(port);
 	if (!port->was_started)
-		port->missed_before = port->kind->missed ? port->kind->missed(port) : 0;
+		hauli_missed_count(port);
 	port->was_started |= err == 0;
 	return err;
 }

@@ -134,12 +134,28 @@ uint64_t hauli_ticks_at(uint64_t deadline)
 	return rest < HAULI_NEVER - now ? now + rest : HAULI_NEVER;
 }
 
-struct timespec hauli_monotonic_at(uint64_t ticks)
+static uint64_t ns_until(uint64_t ticks)
 {
 	uint64_t now = hauli_ticks();
-	uint64_t at = monotonic_ns() + (ticks > now ? hauli_ns_from_ticks(ticks - now) : 0);
 
-	return (struct timespec){.tv_sec = (time_t)(at / HAUL_S), .tv_nsec = (long)(at % HAUL_S)};
+	return ticks > now ? hauli_ns_from_ticks(ticks - now) : 0;
+}
+
+static struct timespec timespec_of(uint64_t ns)
+{
+	return (struct timespec){.tv_sec = (time_t)(ns / HAUL_S), .tv_nsec = (long)(ns % HAUL_S)};
+}
+
+struct timespec hauli_time_until(uint64_t ticks)
+{
+	return timespec_of(ns_until(ticks));
+}
+
+struct timespec hauli_monotonic_at(uint64_t ticks)
+{
+	uint64_t rest = ns_until(ticks);
+
+	return timespec_of(monotonic_ns() + rest);
 }
 
 uint64_t haul_in(uint64_t ns)

@@ -71,6 +71,9 @@ uint64_t hauli_ticks_at(uint64_t deadline);
  * is virtual. */
 struct timespec hauli_monotonic_at(uint64_t ticks);
 
+/* The time until the counter will reach ticks, for system calls; 0 if it has. */
+struct timespec hauli_time_until(uint64_t ticks);
+
 /* The CLOCK_MONOTONIC time ns from now, at most a day: the caller waits in a loop. */
 struct timespec hauli_monotonic_in(uint64_t ns);
 

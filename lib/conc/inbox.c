@@ -9,13 +9,13 @@
  *
  *	state         meaning                         left by
  *	EMPTY         no node; the owner is awake or  push, keep -> node
- *	              about to be woken               try_sleep -> ASLEEP, POLLING_WAIT
+ *	              about to be woken               try_sleep -> a kind of sleep
  *	node          newest of a list; the owner is  push, replace -> other node
  *	              awake or about to be woken      take -> EMPTY
  *	ASLEEP        no node; the owner waits on     push -> node
  *	              the futex                       take, rouse -> EMPTY
  *	POLLING_WAIT  no node; the owner waits in     push -> node
- *	              another way                     take, rouse -> EMPTY
+ *	FDS_WAIT      another way                     take, rouse -> EMPTY
  *
  *	            push, rouse, replace     take, try_sleep, keep
  *	push, ...   CAS: one wins of each    all are read-modify-writes of the one word:
@@ -42,8 +42,8 @@
  *	    try_sleep, acquire CAS in push and rouse.
  *	E3  the waker's last access to the inbox, and to the wakeup, before the owner frees
  *	    them: release in called, acquire in is_quiesced. The owner counts the calls it must wait
- *	    for: if the take that ends a sleep does not find ASLEEP or POLLING_WAIT, another thread
- *	    has ended the sleep and will call.
+ *	    for: if the take that ends a sleep finds no kind of sleep, another thread has ended the
+ *	    sleep and will call.
  *	E4  the rouser's writes before the code after the take: release in rouse, acquire in take.
  *	E5  a thief's writes before it takes the mail, before the reads of a thread that
  *	    finds the thief's node there: release in replace, acquire in has_other.
@@ -54,8 +54,8 @@
  * pusher changes the head before it calls wake, so a push between try_sleep and the wait makes
  * the wait return at once. The low half of a node's address is never 1, as nodes are aligned.
  *
- * Model: tests/model/inbox.c, quiesce.c, carrier_end.c; of rouse: injector.c; of replace:
- * detached.c, detached_hogged.c; of keep: detached_rest.c. Stress: tests/stress/inbox.c.
+ * Model: tests/model/inbox.c, quiesce.c, carrier_end.c, fds_wait.c; of rouse: injector.c; of
+ * replace: detached.c, detached_hogged.c; of keep: detached_rest.c. Stress: tests/stress/inbox.c.
  */
 #include "conc/inbox.h"
 
@@ -90,9 +90,9 @@ struct hauli_node *hauli_inbox_take(struct hauli_inbox *in)
 	uintptr_t head = atomic_exchange_explicit(
 		&in->head, HAULI_INBOX_EMPTY, memory_order_acquire /* inbox.E1:A inbox.E4:A */);
 
-	in->owed += in->sleeps && head != HAULI_INBOX_ASLEEP && head != HAULI_INBOX_POLLING_WAIT;
+	in->owed += in->sleeps && !hauli_inbox_state_sleeps(head);
 	in->sleeps = false;
-	return head <= HAULI_INBOX_POLLING_WAIT ? NULL : (struct hauli_node *)head;
+	return head <= HAULI_INBOX_STATES ? NULL : (struct hauli_node *)head;
 }
 
 struct hauli_node *hauli_inbox_drain(struct hauli_inbox *in)
@@ -124,8 +124,8 @@ struct hauli_node *hauli_inbox_replace(struct hauli_inbox *in, struct hauli_node
 	uintptr_t head = atomic_load_explicit(&in->head, memory_order_relaxed /* only a guess */);
 
 	mark->next = NULL; /* as it is if the mark is there already: it is the oldest */
-	/* ASLEEP and POLLING_WAIT stay: they are the owner's. */
-	while (head > HAULI_INBOX_POLLING_WAIT && head != (uintptr_t)mark)
+	/* A kind of sleep stays: it is the owner's. */
+	while (head > HAULI_INBOX_STATES && head != (uintptr_t)mark)
 		if (atomic_compare_exchange_weak_explicit(&in->head, &head, (uintptr_t)mark,
 			    memory_order_acq_rel, /* inbox.E1 inbox.E5:R */
 			    memory_order_relaxed /* a new guess */))
@@ -148,7 +148,7 @@ bool hauli_inbox_is_asleep(const struct hauli_inbox *in)
 	uintptr_t head =
 		atomic_load_explicit(&in->head, memory_order_relaxed /* the waiter loops */);
 
-	return head == HAULI_INBOX_ASLEEP || head == HAULI_INBOX_POLLING_WAIT;
+	return hauli_inbox_state_sleeps(head);
 }
 
 bool hauli_inbox_has_slept(const struct hauli_inbox *in)

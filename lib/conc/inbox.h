@@ -18,7 +18,7 @@ struct hauli_node {
 };
 
 struct hauli_inbox {
-	/* EMPTY, ASLEEP, POLLING_WAIT, or newest node. Any thread */
+	/* EMPTY, a kind of sleep, or newest node. Any thread */
 	HAULI_LINE _Atomic(uintptr_t) head;
 	_Atomic(uint64_t) calls; /* wakers that are done with the inbox. Any thread */
 	uint64_t owed; /* sleeps that other threads have ended. Owner */
@@ -28,9 +28,18 @@ struct hauli_inbox {
 enum hauli_inbox_state {
 	HAULI_INBOX_EMPTY = 0,
 	HAULI_INBOX_ASLEEP = 1, /* empty, and the owner waits on the futex */
-	/* empty, and the owner waits on something else, of its choice */
+	/* empty, and the owner's poller waits on something else, of its choice */
 	HAULI_INBOX_POLLING_WAIT = 3,
+	/* empty, and the owner waits for the kernel, too (lib/fd) */
+	HAULI_INBOX_FDS_WAIT = 5,
+	HAULI_INBOX_STATES = HAULI_INBOX_FDS_WAIT, /* the last; a node's address is greater */
 };
+
+/* True if a value of the head is a kind of sleep. */
+static inline bool hauli_inbox_state_sleeps(uintptr_t head)
+{
+	return head != HAULI_INBOX_EMPTY && head <= HAULI_INBOX_STATES;
+}
 
 static inline void hauli_inbox_init(struct hauli_inbox *in)
 {
@@ -42,8 +51,8 @@ static inline void hauli_inbox_init(struct hauli_inbox *in)
 
 /*
  * Any thread. Pushes a list, linked from newest to oldest. Returns the state of the owner before.
- * ASLEEP or POLLING_WAIT: this caller, and no other, must wake the owner, by hauli_inbox_wake() or
- * as the owner's wait demands, and then call hauli_inbox_called(). EMPTY: the owner was awake; this
+ * A kind of sleep: this caller, and no other, must wake the owner, by hauli_inbox_wake() or as the
+ * owner's wait demands, and then call hauli_inbox_called(). EMPTY: the owner was awake; this
  * push gives the caller no right to touch the inbox again.
  */
 static inline enum hauli_inbox_state hauli_inbox_push_all(
@@ -52,11 +61,11 @@ static inline enum hauli_inbox_state hauli_inbox_push_all(
 	uintptr_t old = atomic_load_explicit(&in->head, memory_order_relaxed /* only a guess */);
 
 	do {
-		oldest->next = old <= HAULI_INBOX_POLLING_WAIT ? NULL : (struct hauli_node *)old;
+		oldest->next = old <= HAULI_INBOX_STATES ? NULL : (struct hauli_node *)old;
 	} while (!atomic_compare_exchange_weak_explicit(&in->head, &old, (uintptr_t)newest,
 		memory_order_acq_rel, /* inbox.E1:R the node's contents; inbox.E2:A how to wake */
 		memory_order_relaxed /* a new guess */));
-	return old <= HAULI_INBOX_POLLING_WAIT ? (enum hauli_inbox_state)old : HAULI_INBOX_EMPTY;
+	return old <= HAULI_INBOX_STATES ? (enum hauli_inbox_state)old : HAULI_INBOX_EMPTY;
 }
 
 /* The same with a single node. */
@@ -67,7 +76,7 @@ static inline enum hauli_inbox_state hauli_inbox_push(
 }
 
 /*
- * Any thread. Pushes only if the owner is ASLEEP or POLLING_WAIT: the owner then drains the node
+ * Any thread. Pushes only if the owner sleeps: the owner then drains the node
  * before it does anything else. EMPTY: the owner was awake, and nothing was pushed.
  */
 static inline enum hauli_inbox_state hauli_inbox_push_asleep(
@@ -77,7 +86,7 @@ static inline enum hauli_inbox_state hauli_inbox_push_asleep(
 
 	node->next = NULL;
 	do {
-		if (old != HAULI_INBOX_ASLEEP && old != HAULI_INBOX_POLLING_WAIT)
+		if (!hauli_inbox_state_sleeps(old))
 			return HAULI_INBOX_EMPTY;
 	} while (!atomic_compare_exchange_weak_explicit(&in->head, &old, (uintptr_t)node,
 		memory_order_acq_rel, /* inbox.E1:R inbox.E2:A */
@@ -86,7 +95,7 @@ static inline enum hauli_inbox_state hauli_inbox_push_asleep(
 }
 
 /*
- * Any thread. Ends the owner's sleep without a node. ASLEEP or POLLING_WAIT: as for a push, with
+ * Any thread. Ends the owner's sleep without a node. A kind of sleep: as for a push, with
  * the same duties. EMPTY: the owner did not sleep.
  */
 static inline enum hauli_inbox_state hauli_inbox_rouse(struct hauli_inbox *in)
@@ -94,7 +103,7 @@ static inline enum hauli_inbox_state hauli_inbox_rouse(struct hauli_inbox *in)
 	uintptr_t old = atomic_load_explicit(&in->head, memory_order_relaxed /* only a guess */);
 
 	do {
-		if (old != HAULI_INBOX_ASLEEP && old != HAULI_INBOX_POLLING_WAIT)
+		if (!hauli_inbox_state_sleeps(old))
 			return HAULI_INBOX_EMPTY;
 	} while (!atomic_compare_exchange_weak_explicit(&in->head, &old, HAULI_INBOX_EMPTY,
 		memory_order_acq_rel, /* inbox.E4:R inbox.E2:A */
@@ -106,7 +115,7 @@ static inline enum hauli_inbox_state hauli_inbox_rouse(struct hauli_inbox *in)
 static inline bool hauli_inbox_is_empty(const struct hauli_inbox *in)
 {
 	return atomic_load_explicit(&in->head, memory_order_relaxed /* a hint */) <=
-		HAULI_INBOX_POLLING_WAIT;
+		HAULI_INBOX_STATES;
 }
 
 /* Any thread. True: the newest entry is a node other than `node`, which may not be in the inbox.
@@ -116,7 +125,7 @@ static inline bool hauli_inbox_has_other(
 {
 	uintptr_t head = atomic_load_explicit(&in->head, memory_order_acquire /* inbox.E5:A */);
 
-	return head > HAULI_INBOX_POLLING_WAIT && head != (uintptr_t)node;
+	return head > HAULI_INBOX_STATES && head != (uintptr_t)node;
 }
 
 /* Nodes taken out of an inbox, newest first, while they are brought into the order of their pushes.
@@ -154,7 +163,7 @@ void hauli_inbox_keep(struct hauli_inbox *in, struct hauli_node *mark);
  * ended its sleep. The owner is awake after this call. */
 void hauli_inbox_was_woken(struct hauli_inbox *in);
 
-/* Owner, awake. Goes from EMPTY to `how`, ASLEEP or POLLING_WAIT. False: a node was pushed. */
+/* Owner, awake. Goes from EMPTY to `how`, a kind of sleep. False: a node was pushed. */
 bool hauli_inbox_try_sleep(struct hauli_inbox *in, enum hauli_inbox_state how);
 
 /* Owner, after try_sleep: true until a thread pushes or rouses. A hint for other threads. */

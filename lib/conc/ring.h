@@ -94,6 +94,12 @@ static inline uint32_t hauli_ring_head(const struct hauli_ring *r)
 	return atomic_load_explicit(&r->head, memory_order_relaxed /* own */);
 }
 
+/* Owner. The index of the next push to the end. */
+static inline uint32_t hauli_ring_tail(const struct hauli_ring *r)
+{
+	return atomic_load_explicit(&r->tail, memory_order_relaxed /* own */);
+}
+
 /* The slot of an index. By bytes, or gcc adds the offset of the slots to the index first, by an
  * instruction of its own. */
 static inline hauli_ring_slot *hauli_ring_slot_at(struct hauli_ring *r, uint32_t index)
@@ -350,12 +356,14 @@ static inline void *hauli_ring_pop(struct hauli_ring *r, struct hauli_ring_ahead
 	if (ahead)
 		ahead->many = depth > HAULI_RING_FEW;
 	if (ahead && ahead->many) {
+		struct hauli_ring *same = r;
+
 		/* Else gcc computes addresses for this in either case. */
-		__asm__("" : "+r"(head));
+		__asm__("" : "+r"(head), "+r"(same));
 		ahead->second = atomic_load_explicit(
-			hauli_ring_slot_at(r, head + 1), memory_order_relaxed /* a hint */);
+			hauli_ring_slot_at(same, head + 1), memory_order_relaxed /* a hint */);
 		ahead->fourth = atomic_load_explicit(
-			hauli_ring_slot_at(r, head + 3), memory_order_relaxed /* a hint */);
+			hauli_ring_slot_at(same, head + 3), memory_order_relaxed /* a hint */);
 	}
 	item = atomic_load_explicit(hauli_ring_slot_at(r, head), memory_order_relaxed /* own */);
 	if (!item)
@@ -371,7 +379,8 @@ static inline void *hauli_ring_pop_unshared(struct hauli_ring *r)
 	uint32_t limit = atomic_load_explicit(&r->limit, memory_order_relaxed /* own */);
 	void *item;
 
-	if (hauli_unlikely(tail == head) || hauli_unlikely((int32_t)(limit - head) <= 0))
+	/* The last test is that of one sign bit. */
+	if (hauli_unlikely(tail == head) || hauli_unlikely((int32_t)(head - limit) >= 0))
 		return NULL;
 	atomic_store_explicit(&r->head, head + 1, memory_order_relaxed /* own */);
 	item = atomic_load_explicit(hauli_ring_slot_at(r, head), memory_order_relaxed /* own */);

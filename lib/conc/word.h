@@ -12,7 +12,8 @@
  *	ptr_published  a pointer; fn_published: to a function
  *	               E2 the writer's earlier writes before the reader's use: release, acquire
  *	u8_shared      8 bits: any thread sets and clears bits of its own
- *	u64_shared     64 bits: any thread adds to it, or sets it, and the last one wins
+ *	u64_shared     64 bits: any thread adds to it, or sets it, and the last one wins, or swaps
+ *	               it, and of two that have read the same the first one wins
  *	ticket         a ticket dispenser, 32 bits: each take returns the next number
  *	trylock        taken by the first thread that tries, released by its holder
  *	               E1 a holder's accesses before the next holder's: release, acquire
@@ -31,7 +32,8 @@
  *
  * Model of trylock, ptr_published and completion: tests/model/word.c; of permit: permit.c,
  * permit_remote.c; of u32_published: order.c, capture_ring.c;
- * of claim: select_sem.c; of tagged: join_until.c; of handoff: sync_mutex_spin.c.
+ * of claim: select_sem.c; of tagged: join_until.c; of handoff: sync_mutex_spin.c; of the swap of
+ * u64_shared: rrl.c.
  */
 #ifndef HAULI_CONC_WORD_H
 #define HAULI_CONC_WORD_H
@@ -186,6 +188,13 @@ static inline uint64_t hauli_u64_shared_get(const struct hauli_u64_shared *w)
 	return atomic_load_explicit(&w->value, memory_order_relaxed /* a number only */);
 }
 
+/* Sets value if the word is still the one that was read. */
+static inline bool hauli_u64_shared_swap(struct hauli_u64_shared *w, uint64_t read, uint64_t value)
+{
+	return atomic_compare_exchange_strong_explicit(&w->value, &read, value,
+		memory_order_relaxed /* a number only */, memory_order_relaxed /* a number only */);
+}
+
 struct hauli_tagged {
 	_Atomic uintptr_t value;
 };
@@ -294,6 +303,17 @@ static inline uint32_t hauli_ticket_take(struct hauli_ticket *t)
 static inline uint32_t hauli_ticket_get(const struct hauli_ticket *t)
 {
 	return atomic_load_explicit(&t->next, memory_order_relaxed /* a number only */);
+}
+
+/* A word of memory that the kernel writes, and a program only looks at: what it says is then asked
+ * of the kernel. */
+struct hauli_u32_seen {
+	_Atomic uint32_t value;
+};
+
+static inline uint32_t hauli_u32_seen_get(const struct hauli_u32_seen *w)
+{
+	return atomic_load_explicit(&w->value, memory_order_relaxed /* a look */);
 }
 
 #endif

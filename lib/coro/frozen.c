@@ -160,7 +160,7 @@ static struct hauli_frozen_at *unwind(const struct hauli_co *co, uint32_t bytes)
 		return NULL;
 	at->ctx = co->ctx;
 	at->bytes = bytes;
-	at->n = hauli_trace(&co->ctx, at->pcs, HAULI_FROZEN_DEPTH);
+	at->n = (uint16_t)hauli_trace(&co->ctx, at->pcs, HAULI_FROZEN_DEPTH);
 	if (!RUNNING_ON_VALGRIND) /* as for count() */
 		find_words(at, co);
 	return at;
@@ -171,8 +171,7 @@ static bool are_same(const struct hauli_frozen_at *a, const struct hauli_frozen_
 	return a->n == b->n && memcmp(a->pcs, b->pcs, a->n * sizeof(a->pcs[0])) == 0;
 }
 
-const struct hauli_frozen_at *hauli_frozen_at(
-	struct hauli_frozen_ats *ats, const struct hauli_co *co)
+struct hauli_frozen_at *hauli_frozen_at(struct hauli_frozen_ats *ats, const struct hauli_co *co)
 {
 	uint32_t bytes = (uint32_t)((char *)co->stack - (char *)co->ctx.sp) & ~UINT32_C(7);
 	struct hauli_frozen_at *at;
@@ -187,13 +186,17 @@ const struct hauli_frozen_at *hauli_frozen_at(
 			return ats->of[i];
 		}
 	}
-	if (at && ats->n == sizeof(ats->of) / sizeof(ats->of[0])) {
-		free(at);
-		return NULL;
-	}
-	if (at)
+	if (at && ats->n == sizeof(ats->of) / sizeof(ats->of[0]))
+		at->alone = true;
+	else if (at)
 		ats->of[ats->n++] = at;
 	return at;
+}
+
+void hauli_frozen_at_put(struct hauli_frozen_at *at)
+{
+	if (at->alone)
+		free(at);
 }
 
 void hauli_frozen_ats_fini(struct hauli_frozen_ats *ats)
@@ -203,7 +206,7 @@ void hauli_frozen_ats_fini(struct hauli_frozen_ats *ats)
 }
 
 void hauli_freeze(struct hauli_frozen *f, struct hauli_co *co, size_t head,
-	const struct hauli_frozen_at *at, void (*thaw)(void *pass, struct hauli_frozen *f))
+	struct hauli_frozen_at *at, void (*thaw)(void *pass, struct hauli_frozen *f))
 {
 	uint64_t *from = lowest(&co->ctx);
 

@@ -15,11 +15,13 @@
 #define HAULI_FROZEN_MOST (HAULI_ASAN || HAULI_TSAN ? 8192 : 2048)
 #define HAULI_FROZEN_DEPTH 24
 
-/* A call stack in which coroutines were frozen. Never freed before all of its table. */
+/* A call stack in which coroutines were frozen. Never freed before all of its table; or, if that
+ * was full, of one coroutine, and freed with its frozen form. */
 struct hauli_frozen_at {
 	struct hauli_ctx ctx; /* of the first coroutine: pc, and fp relative to sp */
 	uint32_t bytes; /* live ones */
-	uint32_t n;
+	uint16_t n;
+	bool alone; /* in no table */
 	void *pcs[HAULI_FROZEN_DEPTH]; /* as of hauli_trace() */
 	uint32_t words[HAULI_FROZEN_DEPTH]; /* offsets of the return addresses from sp; 0: none */
 };
@@ -35,7 +37,7 @@ struct hauli_frozen {
 	void (*thaw)(void *pass, struct hauli_frozen *f);
 	struct hauli_co *co;
 	struct hauli_ctx ctx; /* that of co before */
-	const struct hauli_frozen_at *at;
+	struct hauli_frozen_at *at;
 	uint32_t words; /* from the lowest live one of the stack to the end of its head */
 	uint32_t cls; /* the caller's */
 	/* A bit for each word, set if it is not zero; then those that are not. Frames are largely
@@ -58,14 +60,15 @@ HAULI_MAY_RACE static inline struct hauli_frozen *hauli_frozen_of(const struct h
 size_t hauli_frozen_size(const struct hauli_co *co, size_t head);
 
 /* The call stack of co, which is suspended, and stays so, for hauli_freeze(). Unwinds it, unless
- * one that looks alike is known. NULL: no memory, or the table is full. */
-const struct hauli_frozen_at *hauli_frozen_at(
-	struct hauli_frozen_ats *ats, const struct hauli_co *co);
+ * one that looks alike is known. NULL: no memory. */
+struct hauli_frozen_at *hauli_frozen_at(struct hauli_frozen_ats *ats, const struct hauli_co *co);
 void hauli_frozen_ats_fini(struct hauli_frozen_ats *ats);
+/* The call stack of one that was thawed, or did not freeze: frees it if it is in no table. */
+void hauli_frozen_at_put(struct hauli_frozen_at *at);
 
 /* Freezes co, in memory of hauli_frozen_size(). Sets all of *f but cls. */
 void hauli_freeze(struct hauli_frozen *f, struct hauli_co *co, size_t head,
-	const struct hauli_frozen_at *at, void (*thaw)(void *pass, struct hauli_frozen *f));
+	struct hauli_frozen_at *at, void (*thaw)(void *pass, struct hauli_frozen *f));
 
 /* In thaw(): puts frames and context back. f can be freed then. */
 void hauli_frozen_restore(const struct hauli_frozen *f);

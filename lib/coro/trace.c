@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unwind.h>
 
+#include "base/forks.h"
+#include "conc/word.h"
 #include "coro/interrupted.h"
 
 struct trace {
@@ -60,12 +62,22 @@ static int find_unwinder(struct dl_phdr_info *object, size_t size, void *arg)
 	return 0;
 }
 
+/* The dynamic loader's lock is not free in a child of fork() if another thread held it then: so
+ * this is done once, under a lock for which fork() waits. */
 void hauli_trace_init(void)
 {
+	static struct hauli_u32_published done;
 	void *pc;
 
-	backtrace(&pc, 1); /* its first call loads libgcc */
-	dl_iterate_phdr(find_unwinder, NULL);
+	if (hauli_u32_published_get(&done))
+		return;
+	hauli_process_lock();
+	if (!hauli_u32_published_get(&done)) {
+		backtrace(&pc, 1); /* its first call loads libgcc */
+		dl_iterate_phdr(find_unwinder, NULL);
+		hauli_u32_published_set(&done, true);
+	}
+	hauli_process_unlock();
 }
 
 unsigned hauli_trace(const struct hauli_ctx *ctx, void **pcs, unsigned most)

@@ -7,7 +7,8 @@
 
 #include "coro/switch.h"
 
-/* Loads what the unwinder needs. Before a first trace in a signal handler. */
+/* Loads what the unwinder needs. Before a first trace in a signal handler. The first call takes the
+ * lock of the process (forks.h). */
 void hauli_trace_init(void);
 
 /*

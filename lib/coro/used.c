@@ -11,7 +11,8 @@
 
 RAW size_t hauli_stack_used(const struct hauli_stack *stack)
 {
-	const uint64_t *word = (const uint64_t *)hauli_stack_lo(stack);
+	/* not by hauli_stack_lo(): for a dump, this may race with the stack's first owner */
+	const uint64_t *word = (const uint64_t *)((const char *)stack - stack->bytes);
 
 	while (word < (const uint64_t *)stack && *word == 0)
 		word++;

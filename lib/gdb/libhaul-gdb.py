@@ -241,6 +241,8 @@ class Coroutine:
         what, address = block["what"].string(), int(block["object"])
         holder = self.haul.word_at(address) & ~3 if what == "mutex" else 0
         by = ", held by %s %#x" % (self.haul.names().get(holder, "none of these:"), holder)
+        if address < 2**22:  # a descriptor's number
+            return " for %s %d" % (what, address)
         return " for %s %#x%s%s" % (what, address, symbol_at(address), by if holder else "")
 
     def select(self):
@@ -367,13 +369,30 @@ class Haul:
             before.switch()
         return self.sps
 
+    def carriers(self):
+        for rt in self.runtimes():
+            for n in range(int(rt["nb_carriers"])):
+                yield rt["carriers"][n]
+
     def running(self):
         """{address of a coroutine that runs: the id of its carrier's thread}"""
         if self.current is None:
-            carriers = [rt["carriers"][n] for rt in self.runtimes()
-                        for n in range(int(rt["nb_carriers"]))]
-            self.current = {int(c["current"]): word(c["run"]["tid"]) for c in carriers}
+            self.current = {int(c["current"]): word(c["run"]["tid"]) for c in self.carriers()}
         return self.current
+
+    def calls(self, carrier):
+        """{function: number of the calls of it in the ring of the carrier}"""
+        functions = {}
+        ring, calls = carrier["runq"]["ring"], carrier["runq"]["calls"]
+        of_calls = int(calls[0]["record"]["prototype"]) if int(calls) else None
+        head, tail = word(ring["head"]), word(ring["tail"])
+        for at in range(head, head + (tail - head) % 2**32):
+            entry = int(ring["slots"][at % 256])
+            if entry & 1 and self.word_at(entry - 1) == of_calls:
+                call = gdb.Value(entry - 1).cast(calls.type).dereference()
+                fn = int(call["fn"])
+                functions[fn] = functions.get(fn, 0) + 1
+        return functions
 
     def runtimes(self):
         rt = self.first
@@ -462,6 +481,10 @@ class List(Subcommand):
         for co in haul.coroutines():
             if name in ("", co.name()):
                 gdb.write("  %s\n" % co.line())
+        for carrier in haul.carriers() if not name else ():
+            for fn, n in haul.calls(carrier).items():
+                gdb.write("  carrier %d: %d more, ready, have not begun %s\n"
+                          % (int(carrier["id"]), n, haul.name_of(fn)))
 
 
 class Backtrace(Subcommand):

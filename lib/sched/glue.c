@@ -2,6 +2,7 @@
 #include "sched/glue.h"
 
 #include "sched/state/carrier.h"
+#include "sched/state/self.h"
 #include "sched/wait/record.h"
 
 #define CANCELLED_AT_ONCE 64 /* objects; each costs a cache miss or two */
@@ -49,4 +50,9 @@ bool hauli_glue_cancel_some(struct haul_carrier *c, struct hauli_chosen *chosen)
 		return true;
 	}
 	return hauli_slab_walk(all, &chosen->cancelled, CANCELLED_AT_ONCE, cancel_chosen, &choice);
+}
+
+void hauli_glue_ask_for_trace(void)
+{
+	hauli_trace_ask(hauli_here()->timeline, HAUL_TRACE_DROP);
 }

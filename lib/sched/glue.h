@@ -27,9 +27,11 @@
 #include "sched/spawn/spawn_records.h"
 #include "sched/state/delay.h"
 #include "sched/state/runtime.h"
+#include "sched/state/traced.h"
 #include "sched/wait/join.h"
 #include "sched/wait/order.h"
 #include "sched/wait/record.h"
+#include "trace/ask.h"
 
 /* True if coroutines of home c may be stolen. Constant once c runs. */
 static inline bool hauli_glue_steals(const struct haul_carrier *c)
@@ -49,6 +51,14 @@ static inline void hauli_glue_let_poll(struct haul_runtime *rt)
 static inline bool hauli_glue_is_virtual(const struct haul_carrier *c)
 {
 	return c->virtual_time;
+}
+
+/* True if the caller is a coroutine of home c that runs on c's thread. */
+static inline bool hauli_glue_is_home(const struct haul_carrier *c)
+{
+	const struct haul_carrier *here = hauli_here();
+
+	return here == c && hauli_coro_home(here->current) == c;
 }
 
 /* True if c has ready coroutines. Called by c's poller. */
@@ -94,6 +104,27 @@ static inline void hauli_glue_poller_is_busy(struct haul_carrier *c)
 static inline struct hauli_stopwatch *hauli_glue_work(struct haul_carrier *c)
 {
 	return &c->counts.work;
+}
+
+/* True if c keeps a timeline. Constant once c runs. */
+static inline bool hauli_glue_is_traced(const struct haul_carrier *c)
+{
+	return c->timeline != NULL;
+}
+
+/* Called by c's poller, if c keeps a timeline: a cycle with packets has ended. Times in ticks. */
+static inline void hauli_glue_has_polled(
+	struct haul_carrier *c, uint64_t began, uint64_t now, uint64_t packets)
+{
+	hauli_traced_poll_slow(c, began, now, packets);
+}
+
+/* Called where haul drops packets. */
+void hauli_glue_ask_for_trace(void);
+static inline void hauli_glue_has_dropped(void)
+{
+	if (hauli_unlikely(hauli_u8_shared_get(&hauli_trace_limits.drops)))
+		hauli_glue_ask_for_trace();
 }
 
 /* Spawns a detached handler. Errors as haul_spawn(). */

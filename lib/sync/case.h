@@ -22,14 +22,35 @@ struct hauli_case_kind {
 	/* Without the lock: the caller was served, and serves the rest of its list. NULL: there
 	 * never is a rest. */
 	void (*serve_rest)(struct hauli_waitq *q);
+	/*
+	 * Of a case whose object is the kernel's (lib/fd), or the NIC's (sends of flows); NULL for
+	 * the others. Without the lock: makes its system call; true: the case is done, with err.
+	 * Called before the select looks at the others, and after the case was served, since what
+	 * the kernel had may be gone by then: the select then begins again.
+	 */
+	bool (*attempt)(struct hauli_case *cs);
+	/* At home on c: has the kernel tell when the system call can go on, before the case enters
+	 * its list, which is that of `q` then. 0 or an error, with which the case is done. */
+	int (*begins)(struct hauli_case *cs, struct haul_carrier *c);
+	/* The same, after the case has left its list without being done. */
+	void (*ends)(struct hauli_case *cs, struct haul_carrier *c);
 };
 
 struct hauli_case {
 	int err; /* of the case that was done. Written by the caller of haul_select() */
 	const struct hauli_case_kind *kind; /* NULL: the case is never done */
-	struct hauli_waitq *q; /* the object's */
+	struct hauli_waitq *q; /* the object's; NULL, of a case with `attempt`: until it begins */
 	/* Its coroutine is not NULL while haul_select() runs. */
 	struct hauli_sync_waiter waiter;
+	/* of a case with `attempt` */
+	union {
+		struct { /* lib/fd/ready.c */
+			uint64_t closes;
+			int fd;
+			uint32_t len;
+		};
+		void *own[2]; /* others */
+	};
 } __attribute__((may_alias)); /* lies in the public struct */
 
 _Static_assert(sizeof(struct hauli_case) == sizeof(struct haul_case) &&

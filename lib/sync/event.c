@@ -16,8 +16,6 @@
  */
 #include "sync/event.h"
 
-#include "sync/case.h"
-
 #define SET HAULI_WAITQ_UNIT
 #define NULL_EVENT "the event is NULL"
 
@@ -91,7 +89,7 @@ int haul_event_wait(struct haul_event *e, uint64_t deadline)
 	return hauli_event_wait_with(e, deadline, &w);
 }
 
-static bool try_case(struct hauli_case *cs, uint64_t *value, struct hauli_sync_waiter **other)
+bool hauli_event_try_case(struct hauli_case *cs, uint64_t *value, struct hauli_sync_waiter **other)
 {
 	(void)other;
 	cs->err = 0;
@@ -100,8 +98,8 @@ static bool try_case(struct hauli_case *cs, uint64_t *value, struct hauli_sync_w
 
 struct haul_case haul_case_event(struct haul_event *e)
 {
-	static const struct hauli_case_kind kind = {
-		try_case, hauli_waitq_own_list, hauli_crowd_leave, hauli_crowd_serve_rest};
+	static const struct hauli_case_kind kind = {hauli_event_try_case, hauli_waitq_own_list,
+		hauli_crowd_leave, hauli_crowd_serve_rest};
 
 	HAUL_MISUSE_IF(!e, NULL_EVENT);
 	return hauli_case(&kind, e, NULL);

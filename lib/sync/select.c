@@ -36,10 +36,13 @@
  */
 #include "sync/select.h"
 
+#include "sched/wait/suspend.h"
+
 /* The objects of the cases, each once, by address. */
 struct objects {
 	struct hauli_waitq *at[HAUL_CASES_MAX];
 	unsigned n;
+	bool outside; /* there are cases whose objects are the kernel's, too */
 };
 
 static void insert(struct objects *o, struct hauli_waitq *q)
@@ -55,17 +58,26 @@ static void insert(struct objects *o, struct hauli_waitq *q)
 	o->at[i] = q;
 }
 
-static void lock_all(struct objects *o, const struct hauli_case *cases, unsigned n)
+static void gather(struct objects *o, const struct hauli_case *cases, unsigned n)
 {
 	o->n = 0;
+	o->outside = false;
 	for (unsigned i = 0; i < n; i++) {
 		if (hauli_unlikely(cases[i].waiter.waiter.coro))
 			hauli_misuse("haul_select",
 				"case %u is in use: two coroutines must not use one array of cases",
 				i);
-		if (hauli_likely(cases[i].kind))
+		if (hauli_unlikely(!cases[i].kind))
+			continue;
+		if (hauli_unlikely(cases[i].kind->attempt))
+			o->outside = true;
+		if (hauli_likely(cases[i].q != NULL))
 			insert(o, cases[i].q);
 	}
+}
+
+static void lock_all(const struct objects *o)
+{
 	for (unsigned i = 0; i < o->n; i++)
 		(void)hauli_waitq_lock(o->at[i]);
 }
@@ -86,7 +98,7 @@ static bool try_case(struct hauli_case *cs, struct hauli_sync_waiter **other)
 {
 	uint64_t value;
 
-	if (!cs->kind)
+	if (!cs->kind || !cs->q)
 		return false;
 	value = value_of(cs->q);
 	if (!cs->kind->try(cs, &value, other))
@@ -161,14 +173,14 @@ static int wait(struct hauli_case *cases, unsigned n, struct hauli_select *s)
 	return (int)(cs - cases);
 }
 
-int hauli_select_with(
-	struct hauli_case *cases, unsigned n, uint64_t deadline, struct hauli_select *s)
+/* Looks at the objects; enters their lists if the select has to wait, and waits. */
+static int look_and_wait(struct hauli_case *cases, unsigned n, uint64_t deadline,
+	struct hauli_select *s, const struct objects *o)
 {
 	struct hauli_sync_waiter *other;
-	struct objects o;
 	unsigned i;
 
-	lock_all(&o, cases, n);
+	lock_all(o);
 	i = try_all(cases, n, &other);
 	if (i == n && deadline != 0) {
 		s->first.claim = (struct hauli_claim){false};
@@ -176,13 +188,93 @@ int hauli_select_with(
 		s->block.what = "one of the cases";
 		s->block.object = cases;
 		enter_all(cases, n, &s->first);
-		unlock_all(&o);
+		unlock_all(o);
 		return wait(cases, n, s);
 	}
-	unlock_all(&o);
+	unlock_all(o);
 	if (other)
 		hauli_waitq_serve(other);
 	return i == n ? -EAGAIN : (int)i;
+}
+
+static bool is_outside(const struct hauli_case *cs)
+{
+	return cs->kind && cs->kind->attempt;
+}
+
+/* Makes the system calls. Returns the index of the case that was done; n: none. */
+static unsigned attempt_all(struct hauli_case *cases, unsigned n)
+{
+	unsigned i = draw(hauli_here(), n);
+
+	for (unsigned k = 0; k < n; k++) {
+		if (is_outside(&cases[i]) && cases[i].kind->attempt(&cases[i]))
+			return i;
+		if (++i == n)
+			i = 0;
+	}
+	return n;
+}
+
+/* Returns the index of a case that is done, with an error; n: the kernel will tell of each. */
+static unsigned begin_all(struct hauli_case *cases, unsigned n, struct haul_carrier *c)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (!is_outside(&cases[i]))
+			continue;
+		cases[i].err = cases[i].kind->begins(&cases[i], c);
+		if (cases[i].err)
+			return i;
+	}
+	return n;
+}
+
+/* The first `n` have begun; `done` is not among them, or is served. */
+static void end_all(struct hauli_case *cases, unsigned n, struct haul_carrier *c)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (is_outside(&cases[i]))
+			cases[i].kind->ends(&cases[i], c);
+}
+
+/* The same for objects of which some are the kernel's. It has no lock that would keep it as it is
+ * between a look and the wait: a select that was served looks again, and waits again if another has
+ * taken what there was. */
+static int select_outside(struct hauli_case *cases, unsigned n, uint64_t deadline,
+	struct hauli_select *s, struct objects *o)
+{
+	struct haul_coro *me = hauli_here()->current;
+	struct haul_carrier *c;
+	unsigned begun;
+	int done;
+
+	for (;;) {
+		unsigned i = attempt_all(cases, n);
+
+		if (i < n)
+			return (int)i;
+		if (deadline == 0)
+			return look_and_wait(cases, n, 0, s, o);
+		c = hauli_go_on_at_home(hauli_here(), me);
+		begun = begin_all(cases, n, c);
+		gather(o, cases, n); /* some have their objects now */
+		done = begun < n ? (int)begun : look_and_wait(cases, n, deadline, s, o);
+		end_all(cases, begun, hauli_go_on_at_home(hauli_here(), me));
+		if (done < 0 || !is_outside(&cases[done]) || cases[done].err ||
+			cases[done].kind->attempt(&cases[done]))
+			return done;
+	}
+}
+
+int hauli_select_with(
+	struct hauli_case *cases, unsigned n, uint64_t deadline, struct hauli_select *s)
+{
+	struct objects o;
+
+	gather(&o, cases, n);
+	if (hauli_unlikely(o.outside))
+		return select_outside(cases, n, deadline, s, &o);
+	return look_and_wait(cases, n, deadline, s, &o);
 }
 
 int haul_select(struct haul_case *cases, unsigned n, uint64_t deadline)

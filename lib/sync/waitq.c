@@ -72,19 +72,33 @@ static inline bool is_to_serve(struct hauli_sync_waiter *w)
 	return true;
 }
 
+static inline __attribute__((always_inline)) struct hauli_sync_waiter *take(
+	struct hauli_wait_list *list, struct hauli_waiter *waiter, int result)
+{
+	struct hauli_sync_waiter *w = waiter_of(waiter);
+
+	hauli_wait_list_leave(list, waiter);
+	w->taken = true;
+	if (!is_to_serve(w))
+		return NULL;
+	w->result = result;
+	return w;
+}
+
+struct hauli_sync_waiter *hauli_waitq_take_this(
+	struct hauli_wait_list *list, struct hauli_waiter *waiter, int result)
+{
+	return take(list, waiter, result);
+}
+
 struct hauli_sync_waiter *hauli_waitq_take_first(struct hauli_wait_list *list, int result)
 {
-	do {
-		struct hauli_sync_waiter *w = waiter_of(list->first);
+	struct hauli_sync_waiter *w;
 
-		hauli_wait_list_leave(list, &w->waiter);
-		w->taken = true;
-		if (is_to_serve(w)) {
-			w->result = result;
-			return w;
-		}
-	} while (list->first);
-	return NULL;
+	do
+		w = take(list, list->first, result);
+	while (!w && list->first);
+	return w;
 }
 
 void hauli_waitq_serve(struct hauli_sync_waiter *w)

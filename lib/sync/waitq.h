@@ -111,6 +111,11 @@ void hauli_waitq_leave(struct hauli_waitq *q, struct hauli_sync_waiter *w);
 bool hauli_waitq_leave_if_there(struct hauli_waitq *q, struct hauli_sync_waiter *w,
 	void (*leave)(struct hauli_waitq *q, struct hauli_sync_waiter *w));
 
+/* Under the lock: takes this waiter out of the list. Returns it if the caller is to serve it; NULL:
+ * another server does, or has. */
+struct hauli_sync_waiter *hauli_waitq_take_this(
+	struct hauli_wait_list *list, struct hauli_waiter *waiter, int result);
+
 /* hauli_waitq_take() with a list that is not empty. */
 struct hauli_sync_waiter *hauli_waitq_take_first(struct hauli_wait_list *list, int result);
 

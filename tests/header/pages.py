@@ -2,6 +2,7 @@
 """The C of the pages compiles, and that of the examples without a warning. The blocks of a page are
 one file, in their order. What a block needs and a reader does not is in a comment of the page
 before the block, which begins with "<!-- c". A page may include the program of first-program.md.
+Excerpts of sources are those of tests/lint/excerpts.py.
 Usage: pages.py SOURCE_DIR INCLUDE_DIR..."""
 import glob
 import os
@@ -16,16 +17,17 @@ import flags
 from tap import Tap
 
 PIECE = re.compile(r"^(?:<!-- c|(?P<block> *```c))\n(.*?)^ *(?:-->|```)$", re.S | re.M)
+EXCERPT = re.compile(r"^<!-- from \S+ -->\n```c\n.*?^```$", re.S | re.M)
 FENCE = re.compile(r"^ *``` ?[cC]\b", re.M)
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 OF_PAGES = ["-Wno-unused-parameter"]
-OF_EXAMPLES = ["-pedantic", "-Wshadow", "-Wconversion", "-Wsign-conversion"]
+OF_EXAMPLES = [*OF_PAGES, "-pedantic", "-Wshadow", "-Wconversion", "-Wsign-conversion"]
 
 
 def program(tree, page):
     """The text of its C, where the compiler counts lines as the page does; the number of blocks."""
     with open(os.path.join(tree, page), encoding="utf-8") as f:
-        text = f.read()
+        text = EXCERPT.sub(lambda m: "\n" * m[0].count("\n"), f.read())
     pieces = list(PIECE.finditer(text))
     blocks = sum(piece["block"] is not None for piece in pieces)
     assert blocks == len(FENCE.findall(text)), f"{page}: the end of a block is missing"

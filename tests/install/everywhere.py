@@ -4,7 +4,6 @@ on two carriers; those of testing.md and testing-handlers.md find no fault.
 Usage: everywhere.py BUILD_DIR SOURCE_DIR"""
 import os
 import re
-import signal
 import socket
 import subprocess
 import sys
@@ -14,6 +13,7 @@ sys.path += [os.path.join(os.path.dirname(__file__), ".."),
 
 import netns
 import outside
+import over_tap
 from tap import Tap
 
 DATAGRAMS = 200
@@ -42,22 +42,13 @@ def main():
     with outside.installed(build) as root:
         binary = outside.compile_program(
             root, "protocols", os.path.join(tree, "docs/guide/everywhere.md"), package="haul-app")
-        with subprocess.Popen([binary, "--port", "tap:haul0", "--carriers", "2", "--period", "0"],
-                              env=outside.environment(root), stdout=subprocess.PIPE,
-                              text=True) as program:
-            try:
-                netns.wait_carriers(program)
-                netns.ip("address add 10.77.0.2/24 dev haul0")
-                netns.ip("neighbour add 10.77.0.1 lladdr 02:00:00:00:00:01 dev haul0")
-                netns.wait_up("haul0")
-                send()
-                tap.ok(counted(program.stdout) == DATAGRAMS,
-                       "the sum of all carriers' counts is right")
-                program.send_signal(signal.SIGINT)
-                said = program.communicate()[0]
-                tap.ok(program.returncode == 0, "Ctrl-C ends the periodic work", said)
-            finally:
-                program.kill()
+        with over_tap.running(root, [binary, "--port", "tap:haul0", "--carriers", "2",
+                                     "--period", "0"]) as program:
+            netns.ip("neighbour add 10.77.0.1 lladdr 02:00:00:00:00:01 dev haul0")
+            send()
+            tap.ok(counted(program.stdout) == DATAGRAMS, "the sum of all carriers' counts is right")
+            said = over_tap.end(program)
+            tap.ok(program.returncode == 0, "Ctrl-C ends the periodic work", said)
         env = outside.environment(root)
         binary = outside.compile_program(
             root, "timeouts", os.path.join(tree, "docs/guide/testing.md"))

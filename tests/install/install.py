@@ -23,6 +23,7 @@ PROGRAMS = [  # name, source, package, arguments, expected output, or None: as i
     ("lcores", "tests/install/lcores.c", "haul", [], r"carriers on lcores 2\n"),
     ("first", "README.md", "haul", [], r"(coroutine \d on carrier \d+\n){8}"),
     ("waiting", "docs/guide/waiting.md", "haul", [], None),
+    ("descriptors", "docs/guide/descriptors.md", "haul", [], r"all replies came\n"),
     ("echo", "apps/examples/echo.c", "haul-app", ["--help"], r"(?s)Usage: .*--port.*"),
 ]
 

@@ -3,9 +3,7 @@
 the page says.
 Usage: keyvalue.py BUILD_DIR SOURCE_DIR"""
 import os
-import signal
 import socket
-import subprocess
 import sys
 import time
 
@@ -14,6 +12,7 @@ sys.path += [os.path.join(os.path.dirname(__file__), ".."),
 
 import netns
 import outside
+import over_tap
 from tap import Tap
 
 PAGE = "docs/guide/key-value.md"
@@ -80,20 +79,12 @@ def main():
     tap.ok(lines < LINES, f"it has less than {LINES} lines", f"{lines}")
     with outside.installed(build) as root:
         binary = outside.compile_program(root, "keyvalue", page, package="haul-app")
-        with subprocess.Popen([binary, "--port", "tap:haul0", "--period", "0",
-                               "--ip", "10.77.0.1/24"], env=outside.environment(root),
-                              stdout=subprocess.PIPE, text=True) as store:
-            try:
-                netns.wait_carriers(store)
-                netns.ip("address add 10.77.0.2/24 dev haul0")
-                netns.wait_up("haul0")
-                waits = talk(tap)
-                store.send_signal(signal.SIGINT)
-                said = store.communicate()[0]
-                tap.ok(waits.receive() == "NONE" and store.returncode == 0,
-                       "Ctrl-C ends a GET that waits, and the books are right", said)
-            finally:
-                store.kill()
+        with over_tap.running(root, [binary, "--port", "tap:haul0", "--period", "0",
+                                     "--ip", "10.77.0.1/24"]) as store:
+            waits = talk(tap)
+            said = over_tap.end(store)
+            tap.ok(waits.receive() == "NONE" and store.returncode == 0,
+                   "Ctrl-C ends a GET that waits, and the books are right", said)
     tap.done()
 
 

@@ -74,7 +74,7 @@ def options(root, kind, package):
     if kind == STATIC_HAUL:
         archives = ["-l:libhaul-app.a"] * (package == "haul-app") + ["-l:libhaul.a"]
         return [*pkgconfig("--cflags", "--libs-only-L", package), *archives,
-                *pkgconfig("--libs", package, "hwloc", "jansson", "libpcap"), "-lm"]
+                *pkgconfig("--libs", package, "hwloc", "jansson", "libpcap", "liburing"), "-lm"]
     return pkgconfig("--cflags", "--libs", *["--static"] * (kind == STATIC), package)
 
 

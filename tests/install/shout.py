@@ -3,9 +3,7 @@
 outside the tree, behave as the pages say.
 Usage: shout.py BUILD_DIR SOURCE_DIR"""
 import os
-import signal
 import socket
-import subprocess
 import sys
 
 sys.path += [os.path.join(os.path.dirname(__file__), ".."),
@@ -13,6 +11,7 @@ sys.path += [os.path.join(os.path.dirname(__file__), ".."),
 
 import netns
 import outside
+import over_tap
 from tap import Tap
 
 DATAGRAMS = 100
@@ -34,23 +33,16 @@ PAGES = [  # the page, the package, the arguments before the address
 ]
 
 
-def try_out(tap, page, binary, args, env):
-    wrong = outside.run([binary, *args, "here"], env=env)
+def try_out(tap, page, binary, args, root):
+    wrong = outside.run([binary, *args, "here"], env=outside.environment(root))
     tap.ok(wrong.returncode in (1, 2) and "address" in wrong.stdout.lower(),
            f"{page}: a wrong address is refused", wrong.stdout)
-    with subprocess.Popen([binary, *args, "10.77.0.1/24"], env=env,
-                          stdout=subprocess.DEVNULL) as shout:
-        try:
-            netns.wait_carriers(shout)
-            netns.ip("address add 10.77.0.2/24 dev haul0")
-            netns.wait_up("haul0")
-            tap.ok(answers() == {f"HELLO {n}".encode() for n in range(DATAGRAMS)},
-                   f"{page}: every datagram comes back in capitals")
-            shout.send_signal(signal.SIGINT)
-            tap.ok(shout.wait() == 0, f"{page}: the books are right at the end",
-                   f"exit status {shout.returncode}")
-        finally:
-            shout.kill()
+    with over_tap.running(root, [binary, *args, "10.77.0.1/24"]) as shout:
+        tap.ok(answers() == {f"HELLO {n}".encode() for n in range(DATAGRAMS)},
+               f"{page}: every datagram comes back in capitals")
+        said = over_tap.end(shout)
+        tap.ok(shout.returncode == 0, f"{page}: the books are right at the end",
+               f"exit status {shout.returncode}\n{said}")
 
 
 def main():
@@ -61,7 +53,7 @@ def main():
         for page, package, args in PAGES:
             binary = outside.compile_program(
                 root, "shout", os.path.join(tree, "docs/guide", page), package=package)
-            try_out(tap, page, binary, args, outside.environment(root))
+            try_out(tap, page, binary, args, root)
     tap.done()
 
 

@@ -29,11 +29,13 @@ CALLED_BY_NONE = {}
 
 # With the reasons in the page.
 ASK_OTHERWISE = {"haul_cancelled", "haul_maybe_yield"}
-TELL_WHETHER_DONE = {"haul_io_get_queue_stats", "haul_app_place"}  # false: there is none
+TELL_WHETHER_DONE = {"haul_io_get_queue_stats", "haul_app_place",  # false: there is none
+                     "haul_host_takes", "haul_host_reassemble"}  # true: the packet is gone
 # Calls for each packet, on memory only, or made by a macro of a block.
 DO_NOT_LOOK = re.compile(
-    r"haul_(?:net|arp|nd|icmp|udp|hist)_|haul_(?:try_)?send|haul_tx_burst$|haul_drop|haul_record$|"
-    r"haul_no_suspend_|haul_(?:shield|with)_|haul_scope_|haul_app_|haul_(?:chan|plan)_destroy$")
+    r"haul_(?:addr|arp|build|hist|icmp|nd|net|udp)_|haul_(?:try_)?send|haul_tx_burst$|haul_drop|"
+    r"haul_record$|haul_no_suspend_|haul_(?:shield|with)_|haul_scope_|haul_app_|"
+    r"haul_(?:chan|plan|reassembly)_destroy$|haul_fragment$|haul_reassemble$")
 
 
 def wrong(result, name, args):

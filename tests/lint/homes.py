@@ -15,7 +15,8 @@ HOMES = [  # name, places where it is allowed, message
     (r"\batomic_\w+ *\(|\b_Atomic\b|\batomic_\w+ +\w", ["lib/conc/", *COUNTERS],
      "atomics live in lib/conc"),
     (r"\b__(?:atomic|sync)_\w+",
-     ["lib/include/haul/hist.h", "lib/include/haul/sync_inline.h", "lib/base/hist.c"],
+     ["lib/include/haul/hist.h", "lib/include/haul/sync_inline.h",
+      "lib/include/haul/trace_inline.h", "lib/base/hist.c"],
      "use C11 atomics, in lib/conc"),  # C++ has no _Atomic: public headers are for both
     (r"#\s*include\s*<hwloc", ["lib/topo/"], "hwloc is lib/topo's"),
     # Names of offloads need no device. And a program without haul, to compare with.

@@ -20,7 +20,8 @@ mandoc, writer, reference_writer, reference, *rest = sys.argv[1:]
 pages = {os.path.basename(p): p for p in rest[:rest.index("--")]}
 programs = {os.path.basename(p): p for p in rest[rest.index("--") + 1:]}
 tap = Tap()
-INLINE = {"haul/sync_inline.h"}  # parts of other headers: programs include none of them
+# Parts of other headers, of which programs include none; and the form of a file.
+INLINE = {"haul/sync_inline.h", "haul/trace_inline.h", "haul/trace_file.h"}
 
 
 def output(*command):
@@ -56,7 +57,7 @@ def test_page(name, path):
         return
     wanted = [" ".join(w.split()).rstrip(";.") for w in shown(program)]
     missing = [w for w in wanted if w.lower() not in text.lower()]
-    tap.ok(len(wanted) > 10 and not missing, f"{name}: has all that --help has",
+    tap.ok(len(wanted) > 5 and not missing, f"{name}: has all that --help has",
            "\n".join(missing))
 
 

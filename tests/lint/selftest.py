@@ -12,6 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 import api
 import circles
 import edges
+import excerpts
 import files
 import floors
 import format
@@ -153,6 +154,12 @@ WRONG = [  # rule, file, text, expected message
     (format, "lib/base/a.c", "int  a;\n", "lib/base/a.c:1: run clang-format"),
     (words, "lib/sched/a.c", "int seat;\n", "a.c:2: seat: say group_idx"),
     (words, "docs/a.md", "The thief will rob.\n", "a.md:2: rob: say steal"),
+    (excerpts, "docs/a.md", "\n<!-- from lib/base/gone.h -->\n```c\nint a;\n```\n",
+     "docs/a.md:3: there is no lib/base/gone.h"),
+    (excerpts, "docs/a.md", "<!-- from lib/sched/run.h -->\n```c\nvoid hauli_walk(void);\n...\n"
+     "void hauli_run(void);\n```\n", 'run.h does not have the lines from "void hauli_run'),
+    (excerpts, "docs/a.md", "<!-- from lib/sched/run.h -->\n```c\nvoid hauli_run(void);\n...\n"
+     "void hauli_walk(void);\n```\n", None),
     (links, "docs/a.md", "\n[b](gone.md)\n", "docs/a.md:[23]: there is no docs/gone.md"),
     (links, "docs/b.md", "text\n", "docs/b.md:1: docs/README.md does not lead"),
     (mentions, "lib/base/a.c", "/* As lib/base/gone.c. */\n", "a.c:2: there is no lib/base/gone.c"),
@@ -200,8 +207,8 @@ def main():
     with tempfile.TemporaryDirectory() as root:
         make(root, RIGHT)
         shutil.copy(sys.argv[1] + "/.clang-format", root)
-        for rule in api, circles, floors, homes, edges, files, format, links, mentions, mutated,\
-                shell, sleeps, words:
+        for rule in api, circles, floors, homes, edges, excerpts, files, format, links, mentions,\
+                mutated, shell, sleeps, words:
             said = report(rule, root)
             tap.ok(not said, f"{rule.__name__}: content with a tree that is right", said)
         for rule, path, text, expected in WRONG:

@@ -8,7 +8,7 @@ import threading
 
 from support.objects import Objects
 
-FOLDERS = ('lib', 'drivers-glue', 'tests/model')
+FOLDERS = ('lib', 'drivers-glue', 'apps/haul-dns', 'tests/model')
 
 
 class Models:

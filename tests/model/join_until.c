@@ -24,6 +24,11 @@ static struct {
 
 struct haul_carrier hauli_nowhere;
 
+struct haul_carrier *hauli_here(void)
+{
+	return &hauli_nowhere;
+}
+
 void hauli_timer_arm(struct hauli_timers *ts, struct hauli_timer *t)
 {
 	m.armed++;

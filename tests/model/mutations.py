@@ -13,8 +13,10 @@ import tempfile
 
 import broken
 import falling_asleep
+import of_fd
 import of_glue
 import of_join
+import of_offload
 import of_records
 import of_ring
 import of_select
@@ -34,13 +36,13 @@ MUTATIONS = [
      '(atomic_store_explicit(&in->head, (uintptr_t)newest, memory_order_release), true) ||'
      ' (0 && (uintptr_t)newest,'),
     ('inbox', 'lib/conc/inbox.h', 'push does not report the sleeper',
-     'return old <= HAULI_INBOX_POLLING_WAIT ? (enum hauli_inbox_state)old : HAULI_INBOX_EMPTY;',
+     'return old <= HAULI_INBOX_STATES ? (enum hauli_inbox_state)old : HAULI_INBOX_EMPTY;',
      'return HAULI_INBOX_EMPTY;'),
     ('inbox', 'lib/conc/inbox.h', 'push reports a sleeper whenever it was empty',
-     'return old <= HAULI_INBOX_POLLING_WAIT ? (enum hauli_inbox_state)old : HAULI_INBOX_EMPTY;',
-     'return old <= HAULI_INBOX_POLLING_WAIT ? HAULI_INBOX_ASLEEP : HAULI_INBOX_EMPTY;'),
+     'return old <= HAULI_INBOX_STATES ? (enum hauli_inbox_state)old : HAULI_INBOX_EMPTY;',
+     'return old <= HAULI_INBOX_STATES ? HAULI_INBOX_ASLEEP : HAULI_INBOX_EMPTY;'),
     ('inbox', 'lib/conc/inbox.h', 'push keeps the state as a node',
-     'old <= HAULI_INBOX_POLLING_WAIT ? NULL : (struct hauli_node *)old',
+     'old <= HAULI_INBOX_STATES ? NULL : (struct hauli_node *)old',
      '(struct hauli_node *)old'),
     ('inbox', 'lib/conc/inbox.c', 'drain takes in nothing of the pushers',
      '&in->head, HAULI_INBOX_EMPTY, memory_order_acquire /* inbox.E1:A inbox.E4:A */',
@@ -79,11 +81,11 @@ MUTATIONS = [
      'memory_order_acquire /* inbox.E3:A */', 'memory_order_relaxed'),
     ('quiesce', 'lib/conc/inbox.h', 'is_quiesced asks for nothing', '== in->owed;', '<= in->owed;'),
     ('quiesce', 'lib/conc/inbox.c', 'a sleep ended by another thread is not counted',
-     'in->owed += in->sleeps && head != HAULI_INBOX_ASLEEP && head != HAULI_INBOX_POLLING_WAIT;',
+     'in->owed += in->sleeps && !hauli_inbox_state_sleeps(head);',
      ';'),
     ('quiesce', 'lib/conc/inbox.c', 'a sleep ended by a rouse is not counted',
-     'head != HAULI_INBOX_ASLEEP && head != HAULI_INBOX_POLLING_WAIT;',
-     'head > HAULI_INBOX_POLLING_WAIT;'),
+     'in->owed += in->sleeps && !hauli_inbox_state_sleeps(head);',
+     'in->owed += in->sleeps && head > HAULI_INBOX_STATES;'),
     ('quiesce', 'lib/conc/inbox.h', 'rouse does not report the sleeper',
      'return HAULI_INBOX_EMPTY; } while (!atomic_compare_exchange_weak_explicit(&in->head, &old,'
      ' HAULI_INBOX_EMPTY, memory_order_acq_rel, /* inbox.E4:R inbox.E2:A */'
@@ -211,10 +213,17 @@ MUTATIONS = [
      ' /* requests.E1:A requests.E2:R */);',
      'uint32_t bits = atomic_load_explicit(&r->bits, memory_order_acquire);\n'
      '\tatomic_store_explicit(&r->bits, 0, memory_order_release);\n\treturn bits;'),
+    ('gate_again', 'lib/conc/gate.h', 'open publishes nothing',
+     'memory_order_release /* gate.E2:R */', 'memory_order_relaxed'),
+    ('gate_again', 'lib/conc/gate.h', 'enter takes in nothing',
+     'memory_order_acquire /* gate.E2:A */', 'memory_order_relaxed'),
+    ('gate_again', 'lib/conc/gate.h', 'open forgets those that are about to back out',
+     'atomic_fetch_and_explicit(&g->word, ~UINT64_C(1), memory_order_release',
+     'atomic_store_explicit(&g->word, 0, memory_order_release'),
     ('gate', 'lib/conc/gate.h', 'leave publishes nothing',
      'memory_order_release /* gate.E1:R */', 'memory_order_relaxed'),
     ('gate', 'lib/conc/gate.h', 'is_quiet takes in nothing',
-     'memory_order_acquire /* gate.E1:A */', 'memory_order_relaxed'),
+     'memory_order_acquire /* gate.E1:A */) == 1;', 'memory_order_relaxed) == 1;'),
     ('gate', 'lib/conc/gate.h', 'enter looks, then adds',
      'uint64_t old = atomic_fetch_add_explicit(',
      'uint64_t old = atomic_load_explicit(&g->word, memory_order_relaxed);\n'
@@ -254,7 +263,7 @@ MUTATIONS = [
      'hauli_steal_clear_idle(c); hauli_mail_receive(c);',
      'hauli_steal_clear_idle(c);\n\thauli_inbox_drain(&c->mail.inbox);'),
     ('poller', 'lib/sched/run/poller.c', 'unpark does nothing',
-     'if (c->mail.inbox.sleeps) hauli_sleep_end(c);', ';'),
+     'hauli_traced_awake(c); hauli_sleep_end(c);', ';'),
     ('roused', 'lib/sched/place/cluster.c', 'a roused carrier with other work rouses no other',
      'else /* its mail made coroutines ready, which may run for long */'
      ' rouse(c->cluster, c->cluster_idx + 1);', ''),
@@ -447,7 +456,7 @@ MUTATIONS = [
      'if (hauli_permit_take_remote(&me->permit)) return 0; return cancelled(me)',
      'hauli_permit_take(&me->permit);\n\treturn cancelled(me)'),
     ('detached', 'lib/conc/inbox.c', 'the thief\'s node takes the place of the sleeper\'s state',
-     'while (head > HAULI_INBOX_POLLING_WAIT && head != (uintptr_t)mark)',
+     'while (head > HAULI_INBOX_STATES && head != (uintptr_t)mark)',
      'while (head && head != (uintptr_t)mark)'),
     ('detached', 'lib/conc/inbox.c', 'replace acquires nothing from pushers',
      'memory_order_acq_rel, /* inbox.E1 inbox.E5:R */', 'memory_order_release,'),
@@ -519,9 +528,9 @@ MUTATIONS = [
     ('detached', 'lib/sched/mail/mail.c', 'a thief makes ready a coroutine that only its home may',
      'msg->kind->stealable(msg) : NULL;',
      'msg->kind->stealable(msg) : HAULI_CONTAINER(msg, struct haul_coro, request_msg);'),
-] + falling_asleep.MUTATIONS + of_glue.MUTATIONS + of_join.MUTATIONS + \
+] + falling_asleep.MUTATIONS + of_fd.MUTATIONS + of_glue.MUTATIONS + of_join.MUTATIONS + \
     of_records.MUTATIONS + of_ring.MUTATIONS + \
-    of_select.MUTATIONS + of_sync.MUTATIONS
+    of_offload.MUTATIONS + of_select.MUTATIONS + of_sync.MUTATIONS
 
 
 ORDER = ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/injector.c', 'lib/conc/ring.c',
@@ -530,7 +539,7 @@ DETACHED = ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/ring.c', 'lib/sche
          'lib/sched/mail/mail.c', 'lib/sched/mail/spawn_remote.c', 'lib/sched/steal/stolen.c',
          'lib/sched/wait/suspend.c']
 SOURCES = {
-    'gate': [], 'inbox': ['lib/conc/inbox.c'], 'requests': ['lib/conc/inbox.c'],
+    'gate': [], 'gate_again': [], 'inbox': ['lib/conc/inbox.c'], 'requests': ['lib/conc/inbox.c'],
     'quiesce': ['lib/conc/inbox.c'], 'word': ['lib/conc/completion.c'],
     'quiet': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/injector.c'],
     'handover': ['lib/conc/inbox.c', 'lib/sched/mail/handover.c'],
@@ -553,9 +562,9 @@ SOURCES = {
     'detached_rest': [s for s in DETACHED if s != 'lib/sched/mail/mail.c'],
     'poller': ['lib/conc/fence.c', 'lib/conc/inbox.c', 'lib/conc/injector.c', 'lib/conc/ring.c',
                'lib/sched/mail/mail.c', 'lib/sched/run/poller.c', 'lib/sched/steal/sleep.c'],
-} | falling_asleep.SOURCES | of_glue.SOURCES | of_join.SOURCES | \
+} | falling_asleep.SOURCES | of_fd.SOURCES | of_glue.SOURCES | of_join.SOURCES | \
     of_records.SOURCES | of_ring.SOURCES | \
-    of_select.SOURCES | of_sync.SOURCES
+    of_offload.SOURCES | of_select.SOURCES | of_sync.SOURCES
 
 
 def is_caught(models, model, command):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mutations of what threads share in drivers-glue: rings of captures, shares of time, the ledger.
-For mutations.py."""
+"""Mutations of what threads share in drivers-glue: rings of captures, shares of time, the ledger,
+neighbours. For mutations.py."""
 
 MUTATIONS = [
     ('capture_ring', 'lib/conc/word.h', 'head and tail publish nothing',
@@ -26,6 +26,30 @@ MUTATIONS = [
      '\t\t\thauli_u64_shared_get(&r->remote_dropped[reason]) + n);'),
     ('dropped', 'drivers-glue/io/ledger.c', 'a thief counts what it drops as its home does',
      'if (hauli_rxq_is_remote(r))', 'if (false)'),
+    ('last', 'lib/conc/last.h', 'a reader keeps the entry that is being overwritten',
+     'end < r->size ? 0 : end + 1 - r->size', 'end < r->size ? 0 : end - r->size'),
+    ('last', 'lib/conc/last.h', 'an entry counts before it is there',
+     'struct hauli_last_entry *e = &r->entries[i & (r->size - 1)];\n\n\tatomic_store',
+     'struct hauli_last_entry *e = &r->entries[i & (r->size - 1)];\n\n'
+     '\tatomic_store_explicit(&r->end, i + 1, memory_order_release);\n\tatomic_store'),
+    ('last', 'tests/model/last.c', 'a reader does not look again',
+     'first = hauli_last_first(&m.ring);', 'first = 0;'),
+    ('rrl', 'lib/conc/word.h', 'who has read an older word writes, too',
+     'return atomic_compare_exchange_strong_explicit(&w->value, &read, value,'
+     ' memory_order_relaxed /* a number only */, memory_order_relaxed /* a number only */);',
+     'hauli_u64_shared_set(w, value);\n\treturn read == read;'),
+    ('rrl', 'apps/haul-dns/rrl.c', 'who pays too late does not look again',
+     'if (hauli_u64_shared_swap(account, word, tag << TIME_BITS | ((now + time) & TIME_MASK)))',
+     '(void)hauli_u64_shared_swap(\n'
+     '\t\t\taccount, word, tag << TIME_BITS | ((now + time) & TIME_MASK));'),
+    ('rrl', 'apps/haul-dns/rrl.c', 'an account that is not there may be anywhere',
+     'if (w >> TIME_BITS == tag) {', 'if (i == 0 && w >> TIME_BITS != tag && w) {'),
+    ('seq', 'lib/conc/seq.h', 'a write does not say that it is under way',
+     'atomic_store_explicit(&s->turn, turn + 1, memory_order_relaxed /* E2 of the words */);', ';'),
+    ('seq', 'lib/conc/seq.h', 'a reader does not look again',
+     'memory_order_relaxed /* E2 of the words */) == turn;',
+     'memory_order_relaxed) != turn + 100;'),
+    ('seq', 'lib/conc/seq.h', 'a reader begins during a write', '!(turn & 1) &&', ''),
     ('share', 'drivers-glue/io/share.c', 'the word is read twice',
      'hauli_stopwatch_sum(word, word & 1', 'hauli_stopwatch_read(&p->share.worked, word & 1'),
     ('share', 'drivers-glue/io/share.c', 'a run that has ended runs on',
@@ -38,4 +62,4 @@ MUTATIONS = [
      'hauli_counter_add(&w->word, 2 * now);\n\thauli_counter_add(&w->word, (uint64_t)-1);'),
 ]
 
-SOURCES = {'capture_ring': [], 'dropped': [], 'share': []}
+SOURCES = {'capture_ring': [], 'dropped': [], 'last': [], 'rrl': [], 'seq': [], 'share': []}

@@ -106,9 +106,9 @@ MUTATIONS = [
      's->depth = hauli_ring_behind(ring, claimed);',
      's->depth = hauli_ring_behind(ring, hauli_ring_claimed(ring));'),
     ('look', 'lib/sched/wait/suspend.h', 'left is cleared before the push',
-     'if (hauli_likely(hauli_coro_is_ready_and_queues(left)))',
+     'if (hauli_unlikely(!hauli_coro_is_ready_and_queues(left)))',
      'hauli_ptr_published_set(&c->left, NULL);\n'
-     '\tif (hauli_likely(hauli_coro_is_ready_and_queues(left)))'),
+     '\tif (hauli_unlikely(!hauli_coro_is_ready_and_queues(left)))'),
 ]
 
 RING = ['lib/conc/fence.c', 'lib/conc/ring.c']

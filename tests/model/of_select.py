@@ -19,7 +19,7 @@ MUTATIONS = [
      'leave_all(cases, n, NULL);', ''),
     ('select_servers', 'lib/sync/select.c', 'an object changes between the look and the entry',
      'enter_all(cases, n, &s->first);',
-     'unlock_all(&o);\n\t\tlock_all(&o, cases, n);\n\t\tenter_all(cases, n, &s->first);'),
+     'unlock_all(o);\n\t\tlock_all(o);\n\t\tenter_all(cases, n, &s->first);'),
     ('select_sem', 'lib/sync/select.c', 'what a case has taken is still there',
      'hauli_lockword_put(&cs->q->word, value);', ''),
     ('select_select', 'lib/sync/select.c', 'each select has an order of its own for the locks',

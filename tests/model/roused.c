@@ -87,9 +87,9 @@ static void init(void)
 	model_private(&m.cluster.injector.ticket, sizeof(m.cluster.injector.ticket), CARRIERS);
 }
 
-struct haul_coro *hauli_record_begin(struct haul_carrier *c, struct hauli_entry *entry)
+struct hauli_co *hauli_record_is_next(struct haul_carrier *c, struct hauli_entry *entry)
 {
-	return hauli_entry_coro(entry);
+	return hauli_context_of(c, hauli_entry_coro(entry));
 }
 
 /* The task tells the other carrier that no more work will come. */

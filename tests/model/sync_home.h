@@ -13,6 +13,7 @@
 #include "sched/mail/mail.h"
 #include "sched/state/exceptions.h"
 #include "sched/state/group.h"
+#include "sched/state/ready.h"
 #include "sched/state/self.h"
 #include "sched/wait/block.h"
 #include "sched/wait/request.h"
@@ -34,6 +35,10 @@
 /* The coroutine spins before it suspends. */
 #ifndef SPINS
 #define SPINS 0
+#endif
+/* What a carrier does before it looks for mail. */
+#ifndef BEFORE_MAIL
+#define BEFORE_MAIL() ((void)0)
 #endif
 #define DEADLINE (LASTS ? HAUL_FOREVER : 1000)
 #if AHEAD
@@ -121,6 +126,7 @@ static void receive(struct haul_carrier *c)
 {
 	struct hauli_node *node;
 
+	BEFORE_MAIL();
 	if (hauli_inbox_try_sleep(&c->mail.inbox, HAULI_INBOX_ASLEEP))
 		while (hauli_inbox_is_asleep(&c->mail.inbox))
 			hauli_inbox_wait(&c->mail.inbox, NULL);
@@ -175,7 +181,7 @@ void hauli_sync_spin(const struct haul_carrier *c, const struct hauli_handoff *h
 static void home_init(struct home *h)
 {
 	h->c.wait.spin.ticks = SPINS ? 1000 : 0;
-	h->c.cxx = true;
+	h->c.careful = true;
 	h->always.uncaught = 1;
 	h->c.exceptions = &h->always;
 	h->c.current = &h->waiter;
@@ -227,7 +233,7 @@ static void ender(void)
 }
 
 /* The coroutine has ended. */
-static void home_end(void)
+static inline void home_end(void)
 {
 	struct home *h = home_of_model();
 

@@ -7,10 +7,11 @@
 #include <unistd.h>
 
 #include <haul-app/app.h>
+#include <haul-app/telemetry.h>
 
 static const char *failing = "", *told;
 static uint64_t on_carriers;
-static bool hog, reads;
+static bool hog, reads, commands;
 static uint64_t code = HAUL_APP_FAILED;
 static uint64_t number = 7; /* without a limit */
 
@@ -22,6 +23,7 @@ static const struct haul_app_option options[] = {
 	{"--hog", NULL, HAUL_APP_FLAG, &hog, .help = "never return from the handler of carrier 1"},
 	{"--tell", "FILE", HAUL_APP_TEXT, &told,
 		.help = "print what is appended to FILE, with each report"},
+	{"--commands", NULL, HAUL_APP_FLAG, &commands, .help = "add commands of telemetry"},
 	{"--read", NULL, HAUL_APP_FLAG, &reads, .help = "read stdin and timers"},
 	{0},
 };
@@ -157,10 +159,57 @@ static int watch(struct haul_app *app)
 	return HAUL_APP_DONE;
 }
 
+/* All kinds of values. With the parameter "long": more than an answer can have. */
+static void answer(struct haul_app_json *values, const char *params, void *arg)
+{
+	const struct haul_app *app = arg;
+	struct haul_app_json *list = haul_app_json_array(values, "a list");
+	char key[16], text[100];
+
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	for (unsigned i = 0; strcmp(params, "long") == 0 && i < 300; i++) {
+		snprintf(key, sizeof(key), "k%u", i);
+		haul_app_json_text(values, key, text);
+	}
+	haul_app_json_number(list, NULL, -1);
+	haul_app_json_real(list, NULL, 0.5);
+	haul_app_json_bool(list, NULL, true);
+	haul_app_json_text(list, NULL, "\"a\\\n\xc3\xbc");
+	haul_app_json_text(haul_app_json_object(list, NULL), "nothing", NULL);
+	haul_app_json_number(values, "max", INT64_MAX);
+	haul_app_json_text(values, "params", params);
+	haul_app_json_number(values, "counted", (int64_t)haul_app_counted(app, PACKETS, HAUL_ALL));
+}
+
+/* The number of those that returned what they should. */
+static unsigned add_commands(struct haul_app *app)
+{
+	static const struct {
+		const char *name;
+		int err;
+	} commands_of[] = {
+		{"/stages/values", 0},
+		{"/stages/values", -EEXIST},
+		{"/haul/info", -EEXIST},
+		{"stages", -EINVAL},
+		{"/stages values", -EINVAL},
+		{"/", -EINVAL},
+	};
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < sizeof(commands_of) / sizeof(commands_of[0]); i++)
+		n += haul_app_telemetry(commands_of[i].name, "Values. Takes no parameters", answer,
+			     app) == commands_of[i].err;
+	return n;
+}
+
 static int started(struct haul_app *app)
 {
 	if (reads && watch(app) != HAUL_APP_DONE)
 		return HAUL_APP_FAILED;
+	if (commands)
+		fprintf(stderr, "hook commands %u\n", add_commands(app));
 	if (strcmp(failing, "sleep") == 0)
 		return haul_app_on_carriers(app, sleep_long, NULL);
 	return call(app, "started");

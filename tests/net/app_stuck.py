@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import fwd
 import netns
@@ -20,6 +21,7 @@ import netns
 # What the last byte of a packet makes its handler do, and the function in which it waits then.
 SITES = {"p": "sick_parks", "s": "sick_sleeps", "l": "sick_locks", "r": "sick_receives",
          "y": "", "e": None, **dict.fromkeys("0123456789", "sick_deep")}
+LATE = 0.9  # seconds without a report; the period is 0.1
 ROUNDS = int(os.environ.get("HAUL_ROUNDS", 3 if netns.fewer() else 5))
 
 
@@ -29,10 +31,17 @@ def frames(kinds):
 
 def wait_for_reports(program, stuck, waits):
     """Reads reports until all handlers but the stuck ones have ended, and the oldest of those that
-    wait is so old that its call stack is shown."""
-    said, in_flight, site = [], 0, not waits
+    wait is so old that its call stack is shown. A report that is late may have waited for a
+    carrier: if the poller of one had no turn, the program is looked at."""
+    said, in_flight, site, came = [], 0, not waits, None
     for line in program.stderr:
         said.append(line)
+        if re.fullmatch(r"[0-9.]+ s\n", line):
+            now = time.monotonic()
+            late, came = came is not None and now - came > LATE, now
+        if line.startswith("  carrier") and " polls 0.00 " in line and late:
+            netns.where_it_hangs(program)
+            late, came = False, time.monotonic()
         if line.startswith("  carrier 0"):
             in_flight = 0
         m = re.search(r"in flight (\d+)", line)
@@ -90,7 +99,7 @@ def run(tap, sick, rng, kinds, steals=("off", "cluster", "global")):
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) as p:
             said = wait_for_reports(p, stuck, waits)
             p.send_signal(signal.SIGINT)
-            out, rest = netns.finish(p)
+            out, rest = netns.finish(p, look_after=30)
     notes = netns.said(rest)
     tap.ok(p.returncode == (3 if strict and stuck else 0), f"exit code: {what}",
            f"{p.returncode} {stuck_carriers(said, rest)}\n{''.join(said[-8:])} {rest}")

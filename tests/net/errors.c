@@ -9,6 +9,7 @@
 #include <haul-dpdk/capture.h>
 #include <haul-dpdk/eal.h>
 #include <haul-dpdk/file.h>
+#include <haul-dpdk/host.h>
 #include <haul-dpdk/iface.h>
 #include <haul-dpdk/pool.h>
 #include <haul-dpdk/test.h>
@@ -143,6 +144,87 @@ static int create_file(void)
 	return fd < 0 ? fd : 0;
 }
 
+static int host_alone(void)
+{
+	struct haul_host *host;
+	int err = TRY(haul_host_create(&host, NULL, LINE));
+
+	if (!err)
+		haul_host_free(host);
+	return err;
+}
+
+static int host_too_large(void)
+{
+	const struct haul_host_opts opts = {.neighbours_max = UINT32_MAX};
+	struct haul_host *host;
+
+	return TRY(haul_host_create(&host, &opts, LINE));
+}
+
+static struct haul_host *create_host(void)
+{
+	struct haul_host *host;
+	char line[256];
+
+	ck_assert_msg(haul_host_create(&host, NULL, line, sizeof(line)) == 0, "%s", line);
+	return host;
+}
+
+static int host_address(void)
+{
+	struct haul_host *host = create_host();
+	int err = TRY(haul_host_add_address(host, 0, "10.0.0.1/24", LINE));
+
+	haul_host_free(host);
+	return err;
+}
+
+static int host_no_address(void)
+{
+	struct haul_host *host = create_host();
+	int err = TRY(haul_host_remove_address(host, 0, "10.0.0.1/24", LINE));
+
+	haul_host_free(host);
+	return err;
+}
+
+static int host_kernel(void)
+{
+	struct haul_host *host = create_host();
+	int err = TRY(haul_host_read_kernel(host, 0, "lo", LINE));
+
+	haul_host_free(host);
+	return err;
+}
+
+static int host_no_kernel(void)
+{
+	struct haul_host *host = create_host();
+	int err = TRY(haul_host_read_kernel(host, 0, "nosuch0", LINE));
+
+	haul_host_free(host);
+	return err;
+}
+
+static int host_route(void)
+{
+	struct haul_host *host = create_host();
+	int err = TRY(haul_host_add_route(host, "10.0.0.0/8", NULL, 0, LINE));
+
+	haul_host_free(host);
+	return err;
+}
+
+static int host_no_route(void)
+{
+	struct haul_host *host = create_host();
+	int err = TRY(haul_host_remove_route(host, "10.0.0.0/8", LINE));
+
+	haul_host_free(host);
+	return err;
+}
+
 static int test_handler(void)
 {
 	const struct haul_io_opts io = {.on_packet = handle};
@@ -178,6 +260,14 @@ static const struct call with_bed[] = {
 	{"haul_capture_open", "a file", capture, 0},
 	{"haul_capture_open", "no directory", capture_nowhere, -ENOENT},
 	{"haul_file_create", "a file", create_file, 0},
+	{"haul_host_create", "the defaults", host_alone, 0},
+	{"haul_host_create", "too many neighbours", host_too_large, -EINVAL},
+	{"haul_host_add_address", "an address", host_address, 0},
+	{"haul_host_remove_address", "no such address", host_no_address, -ENOENT},
+	{"haul_host_read_kernel", "lo", host_kernel, 0},
+	{"haul_host_read_kernel", "no such interface", host_no_kernel, -ENODEV},
+	{"haul_host_add_route", "a route", host_route, 0},
+	{"haul_host_remove_route", "no such route", host_no_route, -ENOENT},
 };
 
 static const struct call alone[] = {

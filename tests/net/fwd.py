@@ -70,6 +70,22 @@ class Running(netns.Child):
         """True if it has printed a report, so that its pollers run, or has ended."""
         return " s\n" in self.said() or self.process.poll() is not None
 
+    def wait_for(self, cond, what, seconds=60):
+        """Waits until cond() is true. If the program ends before, or takes too long, the error has
+        what it said, and it is killed: its with statement may not have begun."""
+        def done():
+            ended = self.process.poll() is not None
+            return cond() or ended and f"waited for {what}, and it has ended"
+
+        try:
+            came = netns.wait_for(done, what, seconds)
+        except TimeoutError as e:
+            netns.where_it_hangs(self.process)
+            came = str(e)
+        if came is not True:
+            self.process.kill()
+            raise TimeoutError(f"{came}\n{self.wait()}")
+
     def wait(self, seconds=120):
         rc = self.process.wait(seconds)
         out = b""

@@ -122,7 +122,7 @@ def test_runs():
         path = os.path.join(d, "control")
         with fwd.Running(*NULL, "--control", path) as haul:
             netns.wait_for(haul.runs, "haul-fwd to run")
-            said = [Client(path).ask(line) for line in ("set fwd generate", "set fwd l3fwd",
+            said = [Client(path, haul).ask(line) for line in ("set fwd generate", "set fwd l3fwd",
                                                         "set handler coroutine", "show json")]
             r = haul.end()
         tap.ok(r.rc == 0 and "generate" in said[0] and "needs --routes" in said[1]
@@ -150,7 +150,7 @@ def test_figures():
         path = os.path.join(d, "control")
         with fwd.Running(*NULL, "--control", path) as haul:
             netns.wait_for(haul.runs, "haul-fwd to run")
-            client = Client(path)
+            client = Client(path, haul)
             client.ask("set burst 1")
             config = client.ask("show config rxtx")
             before = client.json()["carriers"][0]
@@ -188,7 +188,7 @@ def test_link():
         path = os.path.join(d, "control")
         with fwd.Running("--port", "tap:l0", "--carriers", 1, "--control", path) as haul:
             netns.wait_for(haul.runs, "haul-fwd to run")
-            client = Client(path)
+            client = Client(path, haul)
             for line in ("set link-down port 0", "show port info 0", "stop", "port stop all",
                          "show port info 0", "port start all", "start", "set link-down port 0",
                          "set link-up port 0"):
@@ -234,7 +234,7 @@ def test_vlan():
         with fwd.Running("--port", "afpacket:v0", "--mode", "macswap", "--carriers", 1,
                          "--control", path) as haul:
             netns.wait_for(haul.runs, "haul-fwd to run")
-            client = Client(path)
+            client = Client(path, haul)
             said = client.ask("tx_vlan set 0 7")
             tap.ok("give stop first" in said, "tx_vlan while packets are forwarded", said)
             tap.ok(exchange_tagged(raw, 0) == ({None}, True), "no tag")
@@ -305,7 +305,7 @@ def test_checksums_by_device():
             netns.wait_for(haul.runs, "haul-fwd to run")
             netns.ip("link set t0 up")
             netns.wait_up("t0")
-            client = Client(path)
+            client = Client(path, haul)
             for how in "sw", "hw":
                 client.ask("stop")
                 said = "".join(client.ask(f"csum set {layer} {how} 0")

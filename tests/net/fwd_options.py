@@ -53,6 +53,8 @@ OPTIONS = [
         "--capture-filter=ip", "--capture-ports=0", "--capture-direction=rx",
         "--capture-snaplen=64", "--capture-rotate=1M", "--capture-buffer=1")),
     ("--capture-files=2", ALL, ["--capture", "x", "--capture-rotate", "1M"], NEVER),
+    *((option, ALL, ["--trace", "x"], NEVER) for option in (
+        "--trace-events=2048", "--trace-slice=1ms", "--trace-gap=1ms", "--trace-drops")),
     ("--auto-start", ALL, ["--interactive"], NEVER),
     ("--order=any", ALL, ["--steal", "cluster"], NEVER),
     ("--packet-rate=1000", ALL, ["--poller", "sleep"], NEVER),

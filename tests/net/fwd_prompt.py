@@ -143,7 +143,7 @@ def test_socket():
                    "in place of a stale socket, for its user only", oct(mode.st_mode))
             r = fwd.run(*args)
             tap.ok(r.rc == 2 and "another program listens" in r.err, "a second listener", r)
-            one, two = Client(path), Client(path)
+            one, two = Client(path, haul), Client(path, haul)
             said = one.ask("stop")
             tap.ok("Done." in said and "not started" in two.ask("stop"), "two clients", said)
             said = two.ask("start tx_first 2")
@@ -178,7 +178,7 @@ def cycle(what, args, path, *more, first=0):
     of its own."""
     with fwd.Running(*args, "--mode", "macswap", "--carriers", 1, "--control", path, *more) as haul:
         netns.wait_for(haul.runs, "haul-fwd to run")
-        client = Client(path)
+        client = Client(path, haul)
         moved = 0
         for i in range(CYCLES):
             before = moved
@@ -239,7 +239,7 @@ def test_cycles():
                 netns.wait_for(haul.runs, "haul-fwd to run")
                 netns.ip("link set t0 up")
                 sender = Sender("t0")
-                client = Client(path)
+                client = Client(path, haul)
                 for _ in range(CYCLES):
                     netns.wait_for(lambda: blocks(client.ask("show fwd stats all"))[0]["RX-packets"]
                                    > 0, "packets")

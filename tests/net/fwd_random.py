@@ -233,7 +233,7 @@ def by_clients(p):
     with fwd.Running(*p.args, "--control", path, options=("--json", "--period", "0")) as haul:
         netns.wait_for(lambda: os.path.exists(path) or haul.process.poll() is not None,
                        "haul-fwd to listen")
-        clients = [Client(path), Client(path)]
+        clients = [Client(path, haul), Client(path, haul)]
         for line in p.lines:
             try:
                 said = p.pick(clients).ask(line)

@@ -192,7 +192,7 @@ class Held(fwd.Running):
         return os.path.exists(self.path) or self.process.poll() is not None
 
     def start(self):
-        prompt.Client(self.path).ask("start")
+        prompt.Client(self.path, self).ask("start")
 
 
 def to_peer(name, first, second, *args, back=False):

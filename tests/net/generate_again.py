@@ -75,7 +75,7 @@ def test_generator(tap, d):
     with fwd.Running("--port", "ring:", "--mode", "generate", "--rate", "1k", "--carriers", 1,
                      "--drain", "30s", "--control", path) as haul:
         netns.wait_for(haul.runs, "haul-fwd to run")
-        client = Client(path)
+        client = Client(path, haul)
         client.ask("stop")
         test_loads(tap, client)
         test_samples(tap, client, d)
@@ -92,7 +92,7 @@ def test_late(tap, d):
     with fwd.Running("--port", "afpacket:v0", "--mode", "generate", "--rate", "1k", "--carriers", 1,
                      "--drain", 0, "--control", path) as haul:
         netns.wait_for(haul.runs, "haul-fwd to run")
-        client = Client(path)
+        client = Client(path, haul)
         client.ask("stop")
         while wire.recv(0.1):  # all has been sent: what is there
             pass
@@ -117,7 +117,7 @@ def test_others(tap, d):
     with fwd.Running("--port", "null:", "--mode", "rxonly", "--carriers", 1,
                      "--control", path) as haul:
         netns.wait_for(haul.runs, "haul-fwd to run")
-        client = Client(path)
+        client = Client(path, haul)
         said = client.ask("set rate 1k")
         tap.ok("Only --mode generate" in said, "a forwarder has no rate", said)
         figures = [client.json()]
@@ -135,7 +135,7 @@ def test_others(tap, d):
     with fwd.Running("--port", "ring:", "--mode", "generate", "--rate", 0, "--carriers", 1,
                      "--control", path) as haul:
         netns.wait_for(haul.runs, "haul-fwd to run")
-        client = Client(path)
+        client = Client(path, haul)
         client.ask("stop")
         said = client.ask("set rate 1k")
         tap.ok("without a --rate" in said, "a receiver cannot become a generator", said)

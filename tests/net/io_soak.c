@@ -40,6 +40,7 @@ struct head {
 static struct {
 	struct bed bed;
 	atomic_ulong handled, bursts, remote;
+	uint64_t hibernations;
 	struct haul_chan *chan;
 	atomic_long handlers, kept; /* handlers that have not ended; packets in the channel */
 	atomic_uint numbers;
@@ -176,6 +177,7 @@ static void draw_handlers(
 		.name = hauli_random_below(random, 2) ? "soak" : NULL,
 		.stack_size = hauli_random_below(random, 4) ? 0 : 50 << 10,
 		.pinned = hauli_random_below(random, 4) == 0,
+		.hibernates = hauli_random_below(random, 2),
 	};
 	opts->coro = hauli_random_below(random, 4) ? coro : NULL;
 	opts->on_burst = hauli_random_below(random, 6) ? NULL : handle_burst;
@@ -362,11 +364,14 @@ static void open_bed(struct hauli_random *random)
 		{"ring:", "ring:", NULL}, {"ring:", "ring:", NULL}, {"null:", "ring:", NULL}};
 	const struct haul_runtime_opts opts = {
 		.steal = (enum haul_steal)(HAUL_STEALING ? hauli_random_below(random, 5) / 2 : 0),
+		.fds = (enum haul_fds)hauli_random_below(random, 3),
 		.watchdog_ns = hauli_random_below(random, 2) ? HAUL_FOREVER : 0,
 		.round_ns = hauli_random_below(random, 4) ? 0 : 1,
 		.poll_interval_ns = hauli_random_below(random, 4) ? 0 : 1,
-		.stack_marks = hauli_random_below(random, 8) == 0};
+		.stack_marks = hauli_random_below(random, 8) == 0,
+		.hibernate_after_ns = hauli_random_below(random, 2)};
 
+	s.hibernates = opts.hibernate_after_ns > 0;
 	bed_open_opts(&m.bed, specs[hauli_random_below(random, 3)],
 		1 + hauli_random_below(random, BED_CARRIERS), &opts);
 	s.rt = m.bed.rt;
@@ -386,6 +391,16 @@ static void close_chan(void)
 	RIGHT(m.kept == 0);
 }
 
+static void count_hibernations(void)
+{
+	for (unsigned i = 0; i < haul_carriers(s.rt); i++) {
+		struct haul_carrier_stats st;
+
+		haul_carrier_get_stats(haul_carrier(s.rt, i), &st);
+		m.hibernations += st.hibernations;
+	}
+}
+
 static void run_round(uint64_t seed)
 {
 	struct hauli_random random;
@@ -398,6 +413,7 @@ static void run_round(uint64_t seed)
 		      &m.chan, sizeof(struct rte_mbuf *), hauli_random_below(&random, 5)) == 0);
 	open_bed(&random);
 	run_pollers(&random);
+	count_hibernations();
 	close_chan();
 	RIGHT((hauli_random_below(&random, 4) == 0 && haul_stop(m.bed.rt, 0) == 0) ||
 		haul_stop(m.bed.rt, HAUL_FOREVER) == 0);
@@ -420,8 +436,9 @@ START_TEST(each_stop_is_complete)
 		rounds++;
 	} while (haul_now() < deadline);
 	hang_ends();
-	fprintf(stderr, "rounds %u, handlers %lu, elsewhere %lu, bursts %lu\n", rounds, m.handled,
-		m.remote, m.bursts);
+	fprintf(stderr,
+		"rounds %u, handlers %lu, elsewhere %lu, bursts %lu, hibernations %" PRIu64 "\n",
+		rounds, m.handled, m.remote, m.bursts, m.hibernations);
 }
 END_TEST
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Wake-ups of a blocked poller by other events than a received packet: a hand-over from the RPS
- * source, a packet to send for an RPS target, a sender that continues. Ring ports cannot be waited
- * on, so pollers sleep in short steps here; the test can make a carrier wait for ever instead: then
- * a missing wake-up hangs the test.
+ * source, a packet to send for an RPS target, a sender that continues, a call on a descriptor. Ring
+ * ports cannot be waited on, so pollers sleep in short steps here; the test can make a carrier wait
+ * for ever instead: then a missing wake-up hangs the test.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -14,6 +16,8 @@
 #include <unistd.h>
 
 #include <rte_ethdev.h>
+
+#include <haul/fd.h>
 
 #include "io/drain.h"
 #include "io/state.h"
@@ -32,6 +36,9 @@ static struct {
 	atomic_bool hold, held; /* by a handler on carrier 1 */
 	bool full; /* port 0's NIC is full, until a parked poller polls it; carrier 0's */
 	atomic_uint sent;
+	int ends[2]; /* of a pipe */
+	atomic_uint read; /* bytes, by calls that wait */
+	bool refuse; /* to take more descriptors into an epoll set */
 } s;
 
 /* Replaces libc's function. */
@@ -47,6 +54,16 @@ int epoll_pwait2(
 	got = (int)syscall(SYS_epoll_pwait2, fd, events, n, NULL, set, _NSIG / 8);
 	s.waits[c->id] = false;
 	return got;
+}
+
+/* The same. */
+int epoll_ctl(int set, int op, int fd, struct epoll_event *event)
+{
+	if (s.refuse && op == EPOLL_CTL_ADD) {
+		errno = ENOSPC;
+		return -1;
+	}
+	return (int)syscall(SYS_epoll_ctl, set, op, fd, event);
 }
 
 static void open_with(const char *const *ports, unsigned queues)
@@ -270,6 +287,60 @@ START_TEST(a_look_that_lets_a_sender_go_on_ends_the_wait)
 }
 END_TEST
 
+static void *read_one(void *arg)
+{
+	char c;
+
+	s.read += haul_fd_read(s.ends[0], &c, 1, HAUL_FOREVER) == 1;
+	return NULL;
+}
+
+static void open_pipe(void)
+{
+	open_with((const char *const[]){"ring:", NULL}, BED_CARRIERS);
+	ck_assert_int_eq(pipe2(s.ends, O_CLOEXEC), 0);
+	start(drop);
+}
+
+static void close_pipe(void)
+{
+	close(s.ends[0]);
+	close(s.ends[1]);
+	close_bed();
+}
+
+START_TEST(a_call_on_a_descriptor_ends_the_wait)
+{
+	open_pipe();
+	for (unsigned i = 0; i < 3; i++) {
+		ck_assert_int_eq(
+			haul_spawn_on(haul_carrier(s.bed.rt, 0), NULL, read_one, NULL, NULL), 0);
+		wait_for_ever(0);
+		ck_assert_int_eq(write(s.ends[1], "x", 1), 1);
+		WAIT_UNTIL(s.read == i + 1);
+	}
+	close_pipe();
+}
+END_TEST
+
+/* A user may watch no more descriptors: the poller does not wait while calls do. */
+START_TEST(without_room_in_the_set_a_poller_spins_while_calls_wait)
+{
+	open_pipe();
+	s.for_ever[0] = true;
+	s.refuse = true;
+	for (unsigned i = 0; i < 3; i++) {
+		ck_assert_int_eq(
+			haul_spawn_on(haul_carrier(s.bed.rt, 0), NULL, read_one, NULL, NULL), 0);
+		usleep(10000); /* nothing tells whether the call waits */
+		ck_assert_int_eq(write(s.ends[1], "x", 1), 1);
+		WAIT_UNTIL(s.read == i + 1);
+	}
+	s.refuse = false;
+	close_pipe();
+}
+END_TEST
+
 /* A wake-up is sticky, but is one: a poller that was woken may wait again. */
 START_TEST(a_wake_up_ends_one_wait)
 {
@@ -290,4 +361,5 @@ END_TEST
 
 BED_MAIN("io_wait", {a_wake_up_ends_one_wait}, {a_hand_over_ends_the_wait_of_an_rps_target},
 	{packet_for_a_tx_proxy_ends_its_wait}, {a_tx_proxy_sends_until_its_targets_have_drained},
-	{a_look_that_lets_a_sender_go_on_ends_the_wait})
+	{a_look_that_lets_a_sender_go_on_ends_the_wait}, {a_call_on_a_descriptor_ends_the_wait},
+	{without_room_in_the_set_a_poller_spins_while_calls_wait})

@@ -83,9 +83,15 @@ class Child:
         self.process.wait()
 
 
-def finish(process, seconds=120):
+def finish(process, seconds=120, look_after=None):
     """communicate() with a process that is to end: (stdout, stderr). One that does not is killed,
-    else the end of its with statement would wait for it, and stderr says so."""
+    else the end of its with statement would wait for it, and stderr says so. look_after: one that
+    still runs after so many seconds is looked at."""
+    if look_after:
+        try:
+            return process.communicate(timeout=look_after)
+        except subprocess.TimeoutExpired:
+            where_it_hangs(process)
     try:
         return process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
@@ -322,12 +328,14 @@ def flags(name):
 
 
 def wait_for(cond, what, seconds=60):
-    """Waits until cond() is true; the time-out only gives a test that hangs its message."""
+    """Waits until cond() is true, and returns what it is; the time-out only gives a test that hangs
+    its message."""
     end = time.monotonic() + seconds
-    while not cond():
+    while not (found := cond()):
         if time.monotonic() > end:
             raise TimeoutError(f"waited {seconds} s for {what}")
         time.sleep(0.005)  # between looks
+    return found
 
 
 def wait_up(name, seconds=60):
@@ -367,17 +375,32 @@ def waits_in(process, function):
         return function in f.read() or process.poll() is not None
 
 
+def _threads_do(pid):
+    """A line for each thread: its name, id and state; its CPU time, its waits for a CPU and its
+    turns (schedstat); its system call, where it sleeps in the kernel, and its stack there."""
+    for task in sorted(glob.glob(f"/proc/{pid}/task/*")):
+        said = []
+        for name in "comm", "stat", "schedstat", "syscall", "wchan", "stack":
+            with contextlib.suppress(OSError):
+                text = pathlib.Path(task, name).read_text().strip()
+                if name == "stat":
+                    text = f"{os.path.basename(task)} {text.rpartition(')')[2].split()[0]}"
+                said.append(" < ".join(text.splitlines()))
+        print("#", *said, flush=True)
+
+
 def where_it_hangs(process):
-    """Prints the stacks of a process's threads, and how much CPU time each got and waited for."""
+    """Prints what a process's threads do: the kernel's view twice, as gdb stops them, then their
+    stacks. Whether they had a CPU in between is in the difference."""
+    print("# load", pathlib.Path("/proc/loadavg").read_text().strip())
+    _threads_do(process.pid)
+    time.sleep(1)  # between looks
+    _threads_do(process.pid)
     if shutil.which("gdb"):
         done = subprocess.run(
             ["gdb", "-p", str(process.pid), "-batch", "-ex", "thread apply all bt"],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        print(*(f"# {line}" for line in done.stdout.splitlines()), sep="\n")
-    for task in glob.glob(f"/proc/{process.pid}/task/*"):
-        with contextlib.suppress(OSError):
-            said = [pathlib.Path(task, name).read_text().strip() for name in ("comm", "schedstat")]
-            print("#", *said, flush=True)
+        print(*(f"# {line}" for line in done.stdout.splitlines()), sep="\n", flush=True)
 
 
 def mac(name):

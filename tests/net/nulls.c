@@ -5,12 +5,16 @@
 #include <haul-dpdk/capture.h>
 #include <haul-dpdk/eal.h>
 #include <haul-dpdk/file.h>
+#include <haul-dpdk/flow.h>
+#include <haul-dpdk/fragment.h>
+#include <haul-dpdk/host.h>
 #include <haul-dpdk/iface.h>
 #include <haul-dpdk/io.h>
 #include <haul-dpdk/pool.h>
 #include <haul-dpdk/port.h>
 #include <haul-dpdk/port_info.h>
 #include <haul-dpdk/test.h>
+#include <haul/build.h>
 #include <haul/haul.h>
 
 #include "../unit/coro_child.h"
@@ -24,6 +28,8 @@ static struct haul_coro *co;
 static struct haul_io *io;
 static struct haul_port *port;
 static struct haul_poll_policy policy;
+static struct haul_addr addr;
+static uint8_t mac[6];
 static struct haul_io_opts io_opts;
 static struct haul_port_opts port_opts;
 static struct haul_capture_opts capture_opts;
@@ -53,6 +59,7 @@ static void sees(struct rte_mbuf **pkts, uint16_t n, void *arg)
 	X(haul_stop, NULL, 0)                                            \
 	X(haul_dump, NULL, stderr)                                       \
 	X(haul_trim, NULL)                                               \
+	X(haul_look, NULL, &(struct haul_look){0})                       \
 	X(haul_carriers, NULL)                                           \
 	X(haul_carrier, NULL, 0)                                         \
 	X(haul_carrier_near, NULL, "lo")                                 \
@@ -98,6 +105,9 @@ static void sees(struct rte_mbuf **pkts, uint16_t n, void *arg)
 	X(haul_case_sem, NULL)                                           \
 	X(haul_case_mutex, NULL)                                         \
 	X(haul_select, NULL, 1, 0)                                       \
+	X(haul_offload, NULL, NULL, 0)                                   \
+	X(haul_offload_set, NULL)                                        \
+	X(haul_offload_get_stats, NULL)                                  \
 	X(haul_value, NULL)                                              \
 	X(haul_plan_create, NULL, NULL, LINE)                            \
 	X(haul_plan_print, NULL, stderr)
@@ -108,6 +118,10 @@ static void sees(struct rte_mbuf **pkts, uint16_t n, void *arg)
 	X(haul_iface_get, NULL, "lo")                                         \
 	X(haul_iface_get, &(struct haul_iface){{0}}, NULL)                    \
 	X(haul_pool_size, NULL)                                               \
+	X(haul_host_reassemble, NULL, NULL, NULL, NULL)                       \
+	X(haul_reassembly_create, NULL, NULL)                                 \
+	X(haul_reassembly_expire, NULL)                                       \
+	X(haul_reassembly_get_stats, NULL, NULL)                              \
 	X(haul_capture_open, NULL, &capture_opts, LINE)                       \
 	X(haul_capture_start, NULL, io, LINE)                                 \
 	X(haul_capture_stop, NULL, LINE)                                      \
@@ -163,6 +177,40 @@ static void sees(struct rte_mbuf **pkts, uint16_t n, void *arg)
 	X(haul_port_get_queue_info, NULL, 0, true, NULL)                      \
 	X(haul_port_add_rx_callback, NULL, 0, sees, NULL)                     \
 	X(haul_port_remove_rx_callback, NULL)                                 \
+	X(haul_host_create, NULL, NULL, LINE)                                 \
+	X(haul_host_start, NULL, io, LINE)                                    \
+	X(haul_host_stop, NULL)                                               \
+	X(haul_host_free, NULL)                                               \
+	X(haul_host_add_address, NULL, 0, "10.0.0.1/24", LINE)                \
+	X(haul_host_remove_address, NULL, 0, "10.0.0.1/24", LINE)             \
+	X(haul_host_add_route, NULL, "::/0", NULL, 0, LINE)                   \
+	X(haul_host_remove_route, NULL, "::/0", LINE)                         \
+	X(haul_host_read_kernel, NULL, 0, "lo", LINE)                         \
+	X(haul_host_takes, NULL, NULL, NULL)                                  \
+	X(haul_host_for_us, NULL, NULL, NULL, NULL)                           \
+	X(haul_host_neighbour, NULL, 0, &addr, mac, 0)                        \
+	X(haul_host_confirm, NULL, 0, &addr)                                  \
+	X(haul_host_send_udp, NULL, NULL, &addr, 1, 1, 0)                     \
+	X(haul_host_get_stats, NULL, 0, &(struct haul_host_stats){0})         \
+	X(haul_host_look, NULL, 0, &addr, mac)                                \
+	X(haul_host_address_state, NULL, 0, &addr)                            \
+	X(haul_flow_open, NULL, NULL, &addr, 53, NULL)                        \
+	X(haul_flow_close, NULL)                                              \
+	X(haul_flow_send, NULL, NULL, 0)                                      \
+	X(haul_flow_recv, NULL, NULL, 0)                                      \
+	X(haul_case_flow_send, NULL, NULL)                                    \
+	X(haul_case_flow_recv, NULL, NULL)                                    \
+	X(haul_flow_error, NULL)                                              \
+	X(haul_flow_address, NULL)                                            \
+	X(haul_flow_listen, NULL, 7, NULL, NULL, NULL)                        \
+	X(haul_flow_peer_address, NULL)                                       \
+	X(haul_flow_peer_port, NULL)                                          \
+	X(haul_flow_port, NULL)                                               \
+	X(haul_flow_reserve, NULL, 4000)                                      \
+	X(haul_flow_get_stats, NULL, 0, &(struct haul_flow_stats){0})         \
+	X(haul_request, NULL, &addr, 53, NULL, 0, NULL, 0, NULL, 0)           \
+	X(haul_ping, NULL, &addr, &(uint64_t){0}, 0)                          \
+	X(haul_traceroute, NULL, &addr, &(struct haul_hop){{0}}, 1, 0)        \
 	X(haul_test_start, NULL, &io_opts, NULL, LINE)                        \
 	X(haul_test_run, NULL, body, NULL)                                    \
 	X(haul_test_feed, NULL, 0, 0, line, 1)                                \

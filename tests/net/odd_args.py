@@ -16,12 +16,15 @@ import netns
 
 ODD = ["", "-1", "+1", "0x10", "1e99", "1 2", "1\n2", "\x1b[31m", "%s%n", "é", b"\xff", "x" * 5000,
        "9" * 5000]
-BASE = {"haul-fwd": ["--port", "null:"], "haul-echo": ["--port", "null:"], "haul-doctor": []}
+BASE = {"haul-fwd": ["--port", "null:"], "haul-echo": ["--port", "null:"], "haul-doctor": [],
+        "haul-dns": ["--port", "null:", "--address", "10.9.9.2/24", "--upstream", "10.9.9.1",
+                     "--duration", "0.1"],
+        "haul-http": ["--duration", "0.1"]}
 SOAKS = float(os.environ.get("HAUL_STRESS_SECONDS", 0)) >= 1
 EACH = len(ODD) if SOAKS else 4  # values for an option
 # A name that does not exist is a finding, not an error; or the file would be made.
-TAKES_ANY = {"--iface", "--eal", "--control", "--hist", "--capture", "--record-load"}
-RIGHT = {("--capture-filter", ""), ("--rss-key", "1e99")}
+TAKES_ANY = {"--iface", "--eal", "--control", "--hist", "--capture", "--record-load", "--trace"}
+RIGHT = {("--allow", ""), ("--capture-filter", ""), ("--rss-key", "1e99")}
 MORE = {
     "haul-fwd": [
         ["--port=null:", "--port"], ["--port="], ["--port", " null:"], ["--"], ["-"], [""],
@@ -44,6 +47,31 @@ MORE = {
             "010.0.0.1/24", "1,10.0.0.1/24")] + [
         ["--port", "null:", "--ip6", ip] for ip in (
             "fd09::2", "fd09::2/129", "fd09::2%lo/64", "1:2:3:4:5:6:7:8:9/64")],
+    "haul-dns": [
+        ["--port", "null:", "--upstream", "10.0.0.1", *more] for more in (
+            [], ["--address", "10.0.0.1"], ["--address", "10.0.0.1/24@1"],
+            ["--address", "10.0.0.1/24@"], ["--address", "kernel@0"], ["--address", "kernel"],
+            ["--address", "fd00::1/129"], ["--address", "255.255.255.255/8"],
+            ["--address", "10.0.0.2/24", "--address", "10.0.0.2/24"])] + [
+        ["--port", "null:", "--address", "10.0.0.2/24", *more] for more in (
+            [], ["--upstream", "10.0.0.1:0"], ["--upstream", "10.0.0.1:65536"],
+            ["--upstream", "[fd00::1"], ["--upstream", "dns.example"],
+            ["--upstreams", "/dev/null"], ["--upstreams", "/dev/zero"], ["--upstreams", "/"],
+            *(["--upstream", "10.0.0.1", *wrong] for wrong in (
+                ["--route", "0.0.0.0/0"], ["--route", "0.0.0.0/0=10.1.0.1"],
+                ["--route", "=10.0.0.1"], ["--route", "0.0.0.0/0="], ["--route", "0=0@0"],
+                ["--allow", "10.0.0.1/8"], ["--allow", "10.0.0.0/8 10.0.0.0/8"],
+                ["--acl", "/dev/zero"], ["--acl", "/none"], ["--hosts", "/none"],
+                ["--hosts", "/dev/zero"], ["--hosts", "/proc/self/status"],
+                ["--tcp", "127.0.0.1:65536"], ["--tcp", "h:53"], ["--slip", "2"],
+                ["--connections", "5"], ["--stale", "0", "--patience", "1s"])))],
+    "haul-http": [
+        ["--listen", a] for a in (
+            "127.0.0.1", "127.0.0.1:", ":80", "127.0.0.1:65536", "[::1]:80", "h:80", "127.1:80",
+            "127.0.0.1:80:80", "203.0.113.1:80")] + [
+        ["--backend", a] for a in ("127.0.0.1", "localhost:80")] + [
+        ["--root", f] for f in ("/none", "/dev/null")] + [
+        ["--accept", "all"], ["--wait", "poll"], ["--connections", "0"], ["--json=1"], ["more"]],
     "haul-doctor": [
         ["--machine", m] for m in (
             "/dev/zero", "/dev/null", "/", "pu:100000", "core:999999999", "pack:-1", "bogus:3")] + [

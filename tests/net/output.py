@@ -15,11 +15,13 @@ programs = {os.path.basename(path): path for path in sys.argv[2:]}
 RUNS = {
     "haul-fwd": ["--port", "null:", "--carriers", "1", "--duration", "0.1"],
     "haul-echo": ["--port", "null:", "--ip", "10.9.9.2/24", "--carriers", "1", "--duration", "0.1"],
+    "haul-http": ["--listen", "127.0.0.1:0", "--carriers", "1", "--duration", "0.1"],
     "haul-doctor": ["--machine", "core:4 pu:2"],
 }
 ENDLESS = {
     "haul-fwd": ["--port", "null:", "--carriers", "1", "--period", "0.05"],
     "haul-echo": ["--port", "null:", "--ip", "10.9.9.2/24", "--carriers", "1", "--period", "0.05"],
+    "haul-http": ["--listen", "127.0.0.1:0", "--carriers", "1", "--period", "0.05"],
 }
 
 tap = netns.Tap()

@@ -46,17 +46,19 @@ def blocks(text, name="Forward statistics for port"):
 
 
 class Client:
-    def __init__(self, path):
+    """At the control socket path of haul, an fwd.Running."""
+
+    def __init__(self, path, haul):
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.sock.settimeout(60)
         self.path = path
-        netns.wait_for(self.connects, "haul-fwd to listen")
+        haul.wait_for(self.connects, "haul-fwd to listen")
         self.answer()
 
     def connects(self):
         try:
             self.sock.connect(self.path)
-        except ConnectionRefusedError:  # it has made the socket, and does not listen yet
+        except (FileNotFoundError, ConnectionRefusedError):  # no socket yet, or nobody listens
             return False
         return True
 

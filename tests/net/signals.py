@@ -15,7 +15,7 @@ import netns
 
 import fwd
 
-FWD, ECHO, DOCTOR, COMPARE = sys.argv[1:5]
+FWD, ECHO, HTTP, DOCTOR, COMPARE = sys.argv[1:6]
 SIGNALS = int(os.environ.get("HAUL_SIGNALS", 30))
 SEED = int(os.environ.get("HAUL_SEED", random.randrange(1 << 32)))
 HANGS = 90
@@ -34,7 +34,7 @@ class Start:
         self.choose, self.d = choose, d
         self.links, self.paths = [], []
         kinds = ["null", "ring", "pcap", "memif", "afpacket", "fifo", "doctor", "compare",
-                 "remake"]
+                 "remake", "http"]
         kinds += [k for k, needs in (("tap", "tap"), ("echo", "tap"), ("afxdp", "afxdp"))
                   if not netns.lacks(needs)]
         self.kind = choose.choice(kinds)
@@ -102,6 +102,12 @@ class Start:
                                      ["--mode", "generate", "--replay", path],
                                      ["--mode", "generate", "--rate", f"@{path}"]))
         return [FWD, "--port", "null:", "--carriers", "1", "--poller", "sleep", *option]
+
+    def http(self):
+        return [HTTP, "--listen", "127.0.0.1:0", "--root", self.d, "--wait",
+                self.choose.choice(("io_uring", "epoll")), "--accept",
+                self.choose.choice(("each", "one")), *self.choose.choice(([], ["--json"])),
+                *self.choose.choice(([], ["--duration", "0.2"], ["--period", "0.05"]))]
 
     def doctor(self):
         return [DOCTOR, *self.choose.choice(([], ["--port", "null:"], ["--json"]))]

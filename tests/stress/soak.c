@@ -28,7 +28,7 @@
 static struct {
 	struct haul_coro *workers[WORKERS];
 	unsigned nb_workers, rounds;
-	uint64_t stolen, slices;
+	uint64_t stolen, slices, hibernations, thaws;
 	pthread_t threads[THREADS];
 	atomic_bool threads_go;
 	struct evpoller poller; /* blocks, on carrier 0, in some rounds */
@@ -87,7 +87,9 @@ static struct haul_runtime *start(struct hauli_random *random)
 		.round_ns = hauli_random_below(random, 2) * 5 * HAUL_US,
 		.poll_interval_ns = hauli_random_below(random, 4) ? 0 : 1,
 		.spin_ns = hauli_random_below(random, 3) * HAUL_US,
-		.stack_marks = hauli_random_below(random, 8) == 0};
+		.stack_marks = hauli_random_below(random, 8) == 0,
+		.hibernate_after_ns = hauli_random_below(random, 2),
+		.fds = (enum haul_fds)hauli_random_below(random, 3)};
 	struct haul_runtime *rt;
 	struct haul_plan *plan;
 
@@ -97,6 +99,7 @@ static struct haul_runtime *start(struct hauli_random *random)
 		plan->places[i].cluster = hauli_random_below(random, plan->clusters);
 	}
 	opts.plan = plan;
+	s.hibernates |= opts.hibernate_after_ns > 0;
 	RIGHT(haul_start(&rt, &opts, NULL, 0) == 0);
 	haul_plan_destroy(plan);
 	return rt;
@@ -126,6 +129,7 @@ static void spawn_workers(struct hauli_random *random)
 	for (unsigned i = 0; i < m.nb_workers; i++) {
 		const struct haul_coro_opts opts = {.name = "worker",
 			.pinned = hauli_random_below(random, 6) == 0,
+			.hibernates = hauli_random_below(random, 2),
 			.order_key = (uint8_t)hauli_random_below(random, 4)};
 		void *seed = (void *)(uintptr_t)(hauli_random_next(random) >> 8);
 
@@ -161,6 +165,8 @@ static void count_slices(void)
 		haul_carrier_get_stats(haul_carrier(s.rt, i), &st);
 		m.stolen += st.stolen;
 		m.slices += st.slices;
+		m.hibernations += st.hibernations;
+		m.thaws += st.thaws;
 	}
 }
 
@@ -213,9 +219,10 @@ START_TEST(the_books_agree)
 		fprintf(stderr, "%s %lu, ", soak_ops[i].name, soak_ops[i].times);
 	fprintf(stderr,
 		"objects %" PRIu64 ", of bursts at once %" PRIu64 ", dropped %" PRIu64
-		", remote %lu, slices %" PRIu64 ", stolen %" PRIu64 ", rounds %u\n",
+		", remote %lu, slices %" PRIu64 ", stolen %" PRIu64 ", hibernations %" PRIu64
+		", thaws %" PRIu64 ", rounds %u\n",
 		soak_fed.handled, soak_fed.at_once, soak_fed.dropped, soak_fed.remote, m.slices,
-		m.stolen, m.rounds);
+		m.stolen, m.hibernations, m.thaws, m.rounds);
 }
 END_TEST
 

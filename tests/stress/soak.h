@@ -24,6 +24,7 @@ struct soak {
 	uint64_t seed; /* of the round */
 	unsigned carriers;
 	bool has_pollers; /* all carriers: no operation registers one */
+	bool hibernates; /* some waits are as long as that takes */
 	atomic_long alive; /* coroutines that have begun and not ended */
 	atomic_uint draws; /* of coroutines without a seed */
 
@@ -75,6 +76,11 @@ void soak_goes_deep(struct actor *a);
 void soak_spawns_and_goes_on(struct actor *a);
 void soak_step_without_wait(struct actor *a);
 
+void soak_uses_descriptors(struct actor *a);
+/* For soak_open() and soak_close(). */
+void soak_open_descriptors(void);
+void soak_close_descriptors(void);
+
 void soak_computes(struct actor *a);
 void soak_bumps(struct actor *a);
 void soak_locks(struct actor *a);
@@ -100,11 +106,17 @@ static inline unsigned below(struct actor *a, unsigned n)
 	return hauli_random_below(&a->random, n);
 }
 
+/* Of a wait. */
+static inline uint64_t draw_ns(struct actor *a)
+{
+	return below(a, s.hibernates && below(a, 4) == 0 ? 5000 : 300) * HAUL_US;
+}
+
 static inline uint64_t draw_deadline(struct actor *a)
 {
 	unsigned kind = below(a, 6);
 
-	return kind == 0 ? 0 : haul_in(kind == 1 ? 0 : below(a, 300) * HAUL_US);
+	return kind == 0 ? 0 : haul_in(kind == 1 ? 0 : draw_ns(a));
 }
 
 static inline struct haul_coro_opts draw_opts(struct actor *a)
@@ -112,6 +124,7 @@ static inline struct haul_coro_opts draw_opts(struct actor *a)
 	return (struct haul_coro_opts){.name = "soak",
 		.stack_size = below(a, 6) ? 0 : 50 << 10,
 		.pinned = below(a, 6) == 0,
+		.hibernates = below(a, 2),
 		.order_key = (uint8_t)(below(a, 2) ? below(a, 4) : 0)};
 }
 

@@ -32,6 +32,7 @@ void soak_open(uint64_t seed)
 		RIGHT(haul_chan_create(&s.chans[i], sizeof(unsigned), room[i]) == 0);
 	for (unsigned i = 0; i < SOAK_SEMS; i++)
 		haul_sem_init(&s.sems[i], soak_units[i]);
+	soak_open_descriptors();
 }
 
 void soak_close(void)
@@ -55,4 +56,5 @@ void soak_close(void)
 	}
 	RIGHT(s.put == s.taken + s.queued);
 	RIGHT(s.bumps == s.bumps_released);
+	soak_close_descriptors();
 }

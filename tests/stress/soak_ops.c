@@ -51,7 +51,7 @@ void *soak_leaf(void *seed)
 		if (below(&a, 2))
 			haul_yield();
 		else
-			haul_sleep(below(&a, 200) * HAUL_US);
+			haul_sleep(draw_ns(&a));
 		soak_computes(&a);
 	}
 	s.alive--;
@@ -196,8 +196,7 @@ static void unparks(struct actor *a)
 
 static void sleeps(struct actor *a)
 {
-	done(below(a, 2) ? haul_sleep(below(a, 200) * HAUL_US)
-			 : haul_sleep_until(haul_in(below(a, 200) * HAUL_US)));
+	done(below(a, 2) ? haul_sleep(draw_ns(a)) : haul_sleep_until(haul_in(draw_ns(a))));
 }
 
 static void yields(struct actor *a)
@@ -429,6 +428,29 @@ static void runs_on_each(struct actor *a)
 		RIGHT(n == haul_carriers(rt));
 }
 
+/* On a thread of the pool. */
+static void works_elsewhere(void *arg)
+{
+	struct actor *a = arg;
+
+	RIGHT(!haul_self() && !haul_carrier_self());
+	soak_computes(a);
+	if (below(a, 4) == 0)
+		haul_event_set(&s.event);
+	a->depth++;
+}
+
+static void offloads(struct actor *a)
+{
+	unsigned before = a->depth;
+	uint64_t deadline = draw_deadline(a);
+
+	if (done(haul_offload(works_elsewhere, a, deadline)))
+		RIGHT(a->depth-- == before + 1);
+	else
+		RIGHT(a->depth == before);
+}
+
 static void *polls_some(void *arg)
 {
 	unsigned n = (unsigned)(uintptr_t)arg;
@@ -496,6 +518,8 @@ struct op soak_ops[] = {
 	{"bump", soak_bumps, 0},
 	{"poller", registers_poller, 0},
 	{"each", runs_on_each, 0},
+	{"offload", offloads, 0},
+	{"descriptor", soak_uses_descriptors, 0},
 	{"known", soak_is_known, 0},
 	{"poke", soak_pokes, 0},
 	{"itself", soak_changes_itself, 0},
@@ -530,7 +554,8 @@ void soak_steps(struct actor *a, unsigned n)
 void soak_from_outside(struct actor *a)
 {
 	static void (*const also_outside[])(struct actor * a) = {spawns, spawns_many, hands_over,
-		takes_unit, uses_event, soak_sends, receives, runs_on_each, unparks, soak_pokes};
+		takes_unit, uses_event, soak_sends, receives, runs_on_each, unparks, soak_pokes,
+		soak_uses_descriptors};
 
 	also_outside[below(a, sizeof(also_outside) / sizeof(also_outside[0]))](a);
 }

@@ -157,6 +157,7 @@ static void begin(struct feeder *f)
 		const struct haul_coro_opts opts = {.name = i ? "object" : "thing",
 			.stack_size = i && hauli_random_below(&f->random, 2) ? 50 << 10 : 0,
 			.pinned = !hauli_glue_steals(c) && hauli_random_below(&f->random, 2),
+			.hibernates = hauli_random_below(&f->random, 2),
 			.order_key = hauli_random_below(&f->random, 2) ? HAULI_ORDER_KEY_ASK : 0};
 
 		RIGHT(hauli_glue_prototype_init(&f->prototypes[i], c, handles, drop, &opts) == 0);
@@ -197,10 +198,11 @@ static void feed(struct feeder *f)
 	}
 }
 
-/* Waits until all have ended. False: the feeder is cancelled. */
+/* Waits until all have ended, on thieves, too, which read the prototype until then. False: the
+ * feeder is cancelled. */
 static bool wait_for_all(struct feeder *f)
 {
-	while (f->handled + f->dropped < f->fed)
+	while (f->ended + f->dropped < f->fed)
 		if (!hauli_glue_go_on(f->carrier, false))
 			return false;
 	return true;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Operations of the soak on coroutines that show others who they are, and on the caller itself. */
-#include <string.h>
+#include <stdlib.h>
 
 #include "soak.h"
 
 #define KNOWN 4
 
-/* A coroutine that others may unpark or cancel, until it takes itself out of the table; on its
- * stack. */
+/* A coroutine that others may unpark or cancel, until it takes itself out of the table; on the
+ * heap, as it may hibernate. */
 struct known {
 	struct haul_coro *co;
 	atomic_bool done; /* another one has taken it out, and has used it */
@@ -18,18 +18,21 @@ static _Atomic(struct known *) known[KNOWN];
 /* The request may be under way when the caller ends. */
 void soak_is_known(struct actor *a)
 {
-	struct known me = {.co = haul_self()}, *here = &me, *empty = NULL;
+	struct known *me = calloc(1, sizeof(*me)), *here = me, *empty = NULL;
 	unsigned i = below(a, KNOWN);
 
-	if (!atomic_compare_exchange_strong(&known[i], &empty, &me))
-		return;
-	if (below(a, 2))
-		soak_computes(a);
-	else
-		done(haul_park(draw_deadline(a)));
-	if (!atomic_compare_exchange_strong(&known[i], &here, NULL))
-		while (!me.done)
-			;
+	RIGHT(me != NULL);
+	me->co = haul_self();
+	if (atomic_compare_exchange_strong(&known[i], &empty, me)) {
+		if (below(a, 2))
+			soak_computes(a);
+		else
+			done(haul_park(draw_deadline(a)));
+		if (!atomic_compare_exchange_strong(&known[i], &here, NULL))
+			while (!me->done)
+				;
+	}
+	free(me);
 }
 
 /* Nothing comes between: another coroutine here does not wait for it. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A poller that blocks on an eventfd: its input are the counts written to a second eventfd. */
+/* A poller that blocks on an eventfd: its input are the counts written to a second eventfd. Calls
+ * of haul/fd.h on its carrier end its wait too. */
 #ifndef HAUL_TESTS_EVPOLLER_H
 #define HAUL_TESTS_EVPOLLER_H
 
@@ -15,6 +16,8 @@
 struct evpoller {
 	int wake; /* written by the wakeup */
 	int source; /* written by the thread that plays the NIC */
+	int fds; /* haul_poller_fd() */
+	bool without_fds; /* does not ask for it */
 	haul_fn *on_input;
 	void (*between)(struct evpoller *p); /* called between try_park and can_park; or NULL */
 	void *arg;
@@ -27,6 +30,7 @@ static inline void evpoller_open(struct evpoller *p)
 {
 	p->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	p->source = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	p->fds = -1;
 }
 
 static inline void evpoller_close(struct evpoller *p)
@@ -57,7 +61,7 @@ static inline bool evpoller_take(struct evpoller *p)
 
 static inline void evpoller_wait(struct evpoller *p)
 {
-	struct pollfd fds[] = {{p->wake, POLLIN, 0}, {p->source, POLLIN, 0}};
+	struct pollfd fds[] = {{p->wake, POLLIN, 0}, {p->source, POLLIN, 0}, {p->fds, POLLIN, 0}};
 	uint64_t until = haul_poller_deadline();
 	uint64_t now = haul_now();
 	uint64_t left = until > now ? until - now : 0;
@@ -66,7 +70,7 @@ static inline void evpoller_wait(struct evpoller *p)
 
 	p->waits++;
 	p->blocked = true;
-	ppoll(fds, 2, until == HAUL_FOREVER ? NULL : &t, NULL);
+	ppoll(fds, 3, until == HAUL_FOREVER ? NULL : &t, NULL);
 	p->blocked = false;
 	eventfd_read(p->wake, &n);
 }
@@ -78,6 +82,8 @@ static inline void *evpoller_run(void *arg)
 
 	while (haul_maybe_yield(io)) {
 		io = evpoller_take(p);
+		if (!p->without_fds)
+			p->fds = haul_poller_fd();
 		if (io || !haul_poller_try_park())
 			continue;
 		if (p->between)

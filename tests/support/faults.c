@@ -93,6 +93,11 @@ FAULT(int, socket, (int family, int type, int proto), (family, type, proto), -1,
 FAULT(int, eventfd, (unsigned n, int flags), (n, flags), -1, EMFILE)
 FAULT(int, epoll_create1, (int flags), (flags), -1, EMFILE)
 FAULT(int, epoll_ctl, (int e, int op, int fd, struct epoll_event *ev), (e, op, fd, ev), -1, ENOSPC)
+struct io_uring;
+struct io_uring_params;
+FAULT(int, io_uring_queue_init_params,
+	(unsigned n, struct io_uring *ring, struct io_uring_params *p), (n, ring, p), -ENOMEM,
+	ENOMEM)
 FAULT(int, memfd_create, (const char *name, unsigned flags), (name, flags), -1, EMFILE)
 FAULT(int, dup, (int fd), (fd), -1, EMFILE)
 FAULT(int, pthread_create,

@@ -55,6 +55,7 @@ def test_options():
     offers("haul-fwd --poller ", ["spin", "pause", "block", "adaptive", "sleep"])
     offers("haul-fwd --poller a", ["adaptive"])
     offers("haul-fwd --burst ", [])
+    offers("haul-http --wait e", ["epoll"])
     offers("haul-fwd --bogus=", [])
     offers("haul-none ", [])
     offers("haul-doctor --near l", ["lo"])

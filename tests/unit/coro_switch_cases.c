@@ -129,7 +129,7 @@ static const char *frozen_values_survive(void)
 {
 	struct hauli_stack *head = (struct hauli_stack *)(stacks[0] + STACK - 64);
 	struct hauli_frozen *f = (struct hauli_frozen *)frozen;
-	const struct hauli_frozen_at *at;
+	struct hauli_frozen_at *at;
 	static struct hauli_frozen_ats ats;
 
 	verdict = "the other side did not end";

@@ -82,6 +82,7 @@ static void rest(void)
 static void *keep(void *arg)
 {
 	haul_mutex_lock(&s.kept);
+	haul_sem_post(&s.locked);
 	haul_park(HAUL_FOREVER);
 	return NULL;
 }
@@ -156,7 +157,7 @@ static void *be_a_node(void *arg)
 
 static void *let_them_begin(void *arg)
 {
-	for (int i = 0; i < NODES; i++)
+	for (int i = 0; i < NODES + 1; i++) /* and the one that keeps s.kept */
 		haul_sem_wait(&s.locked, HAUL_FOREVER);
 	haul_event_set(&s.begin);
 	return NULL;

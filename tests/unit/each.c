@@ -22,7 +22,7 @@ static int marks(void *arg)
 	unsigned i = haul_carrier_id(haul_carrier_self());
 
 	runs[i]++;
-	haul_sleep(HAUL_MS); /* suspends */
+	haul_sleep(50 * HAUL_MS); /* suspends, for longer than a call that would not wait for it */
 	runs[i] += haul_carrier_id(haul_carrier_self()) == i;
 	return 0;
 }

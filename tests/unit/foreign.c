@@ -117,7 +117,7 @@ static const struct kind {
 	{reads, "(read), for "},
 	{receives, "(recvfrom), for "},
 	{polls, "poll), for "},
-	{reads, "let a plain thread make the call and wake the coroutine"},
+	{reads, "make the call by haul_offload()"},
 	{locks, "(futex), for "},
 	{waits_for_sem, ": use haul_mutex_lock() or another object of haul/sync.h, at "},
 	{sleeps_in_parts, " waiting in the kernel (", true},

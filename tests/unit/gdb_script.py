@@ -27,7 +27,8 @@ SESSION = [
         rf"carrier 0: joiner {LIVE}, joining holder {LIVE}, in haul_join\(\) by join_holder\(\)",
         rf"carrier 0: gone {LIVE}, ended, not joined\n",
         rf"carrier 1: hog {LIVE}, running in thread \d+\n",
-        rf"carrier 1: newcomer {LIVE}, ready, has not begun rest\n"]),
+        rf"carrier 1: newcomer {LIVE}, ready, has not begun rest\n",
+        r"carrier 1: 2 more, ready, have not begun rest\n\Z"]),
     ("haul list getter", [r"\A  #3 carrier 0: getter \S+, blocked for .*\n\Z"]),
     ("haul bt holder", [
         r"\A#1 carrier 0: holder .*\n#\d ", r" haul_park \(", r" hold \(deep=0\) at ",

@@ -7,121 +7,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <haul/driver.h>
-
 #include "coro/frozen.h"
-#include "sched/look/quiet.h"
+#include "hibernate.h"
 #include "sched/look/snapshot.h"
 #include "sched/state/carrier.h"
-#include "sched/state/runtime.h"
-#include "support/runtime.h"
-#include "support/suite.h"
 
-#define AFTER (2 * HAUL_MS)
 #define GIVEN_UP (200 * HAUL_MS) /* for one that must not freeze */
-
-static const struct haul_coro_opts hibernates = {.name = "idle", .hibernates = true};
-
-static struct haul_runtime *start(struct haul_runtime_opts opts, unsigned carriers)
-{
-	struct haul_plan_opts plan_opts = {.carriers = carriers};
-	struct haul_runtime *rt = NULL;
-	struct haul_plan *plan = NULL;
-	char why[256] = "";
-
-	ck_assert_msg(haul_plan_create(&plan, &plan_opts, why, sizeof(why)) == 0, "%s", why);
-	opts.plan = plan;
-	opts.watchdog_ns = HAUL_FOREVER;
-	if (!opts.hibernate_after_ns)
-		opts.hibernate_after_ns = AFTER;
-	ck_assert_msg(haul_start(&rt, &opts, why, sizeof(why)) == 0, "%s", why);
-	haul_plan_destroy(plan);
-	return rt;
-}
-
-/* The sums of all carriers. */
-static struct haul_carrier_stats sums(struct haul_runtime *rt)
-{
-	struct haul_carrier_stats st, sum = {0};
-
-	for (unsigned i = 0; i < haul_carriers(rt); i++) {
-		haul_carrier_get_stats(haul_carrier(rt, i), &st);
-		sum.hibernations += st.hibernations;
-		sum.thaws += st.thaws;
-	}
-	return sum;
-}
-
-static uint64_t hibernations(struct haul_runtime *rt)
-{
-	return sums(rt).hibernations;
-}
-
-static uint64_t thaws(struct haul_runtime *rt)
-{
-	return sums(rt).thaws;
-}
-
-struct idle {
-	size_t bytes; /* of a buffer on its stack */
-	uint64_t sleep_ns; /* 0: it parks */
-	uint64_t deadline;
-	_Atomic(const char *) stack; /* an address on it */
-	int err;
-};
-
-static __attribute__((noinline)) bool wait_with_buffer(struct idle *i, unsigned depth)
-{
-	uint64_t buffer[16], *self = buffer;
-	bool right;
-
-	for (unsigned k = 0; k < 16; k++)
-		buffer[k] = (uintptr_t)i * 31 + depth * 16 + k;
-	atomic_store(&i->stack, (const char *)buffer);
-	if (depth > 0)
-		right = wait_with_buffer(i, depth - 1);
-	else if (i->sleep_ns)
-		right = (i->err = haul_sleep(i->sleep_ns)) == 0;
-	else
-		right = (i->err = haul_park(i->deadline)) == 0;
-	for (unsigned k = 0; k < 16; k++)
-		right &= self[k] == (uintptr_t)i * 31 + depth * 16 + k;
-	return right;
-}
-
-static void *idle(void *arg)
-{
-	struct idle *i = arg;
-	/* from a number that no compiler keeps in a register of its own */
-	bool right = wait_with_buffer(i, (unsigned)(i->bytes / 128));
-
-	return right ? NULL : "what lay on the stack has changed, or the wait failed";
-}
-
-static struct haul_coro *spawn(struct haul_runtime *rt, struct idle *i)
-{
-	struct haul_coro *co;
-
-	if (!i->deadline)
-		i->deadline = HAUL_FOREVER;
-	ck_assert_int_eq(haul_spawn_on(haul_carrier(rt, 0), &co, idle, i, &hibernates), 0);
-	return co;
-}
-
-static void *join(struct haul_coro *co)
-{
-	void *wrong;
-
-	ck_assert_int_eq(haul_join(co, &wrong, HAUL_FOREVER), 0);
-	return wrong;
-}
-
-#define IDLE 100
-
-static void look(struct haul_runtime *rt, unsigned n)
-{
-	WAIT_UNTIL(hibernations(rt) >= n);
-}
 
 /* _i: bytes of buffers on their stacks, in steps of 128. */
 START_TEST(frames_come_back)
@@ -290,7 +181,8 @@ static void *in_a_join(void *arg)
 {
 	struct haul_coro *co;
 
-	haul_spawn(&co, in_a_channel, NULL, NULL);
+	if (haul_spawn(&co, in_a_channel, NULL, NULL))
+		return arg; /* the runtime stops */
 	if (haul_join(co, NULL, haul_in(GIVEN_UP * 2)))
 		haul_detach(co);
 	return arg;
@@ -338,6 +230,57 @@ START_TEST(others_do_not_freeze)
 }
 END_TEST
 
+/* Another call stack for each value of the bits. */
+static __attribute__((noinline)) int calls_a(unsigned bits, unsigned depth);
+
+static __attribute__((noinline)) int calls_b(unsigned bits, unsigned depth)
+{
+	int err = depth == 0 ? haul_park(HAUL_FOREVER) : calls_a(bits, depth);
+
+	__asm__ volatile("" : "+r"(err));
+	return err;
+}
+
+static __attribute__((noinline)) int calls_a(unsigned bits, unsigned depth)
+{
+	int err;
+
+	if (bits & 1) {
+		err = calls_b(bits >> 1, depth - 1);
+		__asm__ volatile("# odd" : "+r"(err)); /* else the calls become one */
+	} else {
+		err = calls_b(bits >> 1, depth - 1);
+		__asm__ volatile("# even" : "+r"(err));
+	}
+	return err;
+}
+
+static void *parks_in_a_place(void *bits)
+{
+	return (void *)(intptr_t)calls_a((unsigned)(uintptr_t)bits, 9);
+}
+
+START_TEST(any_number_of_call_stacks_freezes)
+{
+	struct haul_runtime *rt = start((struct haul_runtime_opts){0}, 1);
+	struct haul_coro *cos[512];
+
+	for (unsigned turn = 1; turn <= 2; turn++) {
+		for (unsigned i = 0; i < 512; i++)
+			ck_assert_int_eq(
+				haul_spawn_on(haul_carrier(rt, 0), &cos[i], parks_in_a_place,
+					(void *)(uintptr_t)i, &hibernates),
+				0);
+		look(rt, turn * 512);
+		for (unsigned i = 0; i < 512; i++)
+			haul_unpark(cos[i]);
+		for (unsigned i = 0; i < 512; i++)
+			ck_assert_pstr_eq(join(cos[i]), NULL);
+	}
+	runtime_stop(rt);
+}
+END_TEST
+
 static void *owns_a_child(void *arg)
 {
 	HAUL_SCOPE(scope, HAUL_FOREVER, HAUL_SCOPE_ALL);
@@ -346,13 +289,23 @@ static void *owns_a_child(void *arg)
 	return (void *)(intptr_t)haul_scope_join(&scope);
 }
 
+static void *owns_a_child_elsewhere(void *arg)
+{
+	HAUL_SCOPE(scope, HAUL_FOREVER, HAUL_SCOPE_ALL);
+
+	haul_scope_spawn_on(&scope, arg, child, NULL, &hibernates);
+	return (void *)(intptr_t)haul_scope_join(&scope);
+}
+
 START_TEST(child_of_a_scope_freezes)
 {
-	struct haul_runtime *rt = start((struct haul_runtime_opts){0}, 1);
+	struct haul_runtime *rt = start((struct haul_runtime_opts){0}, 2);
 	struct haul_coro *co;
 
 	ck_assert_int_eq(
-		haul_spawn_on(haul_carrier(rt, 0), &co, owns_a_child, NULL, &hibernates), 0);
+		haul_spawn_on(haul_carrier(rt, 0), &co, _i ? owns_a_child_elsewhere : owns_a_child,
+			haul_carrier(rt, 1), &hibernates),
+		0);
 	look(rt, 1);
 	haul_cancel(co);
 	ck_assert_int_eq((int)(intptr_t)join(co), -ECANCELED);
@@ -421,33 +374,6 @@ START_TEST(call_stack_of_a_frozen_one_is_that_before)
 END_TEST
 #endif
 
-static void wait_until_it_rests(const struct haul_carrier *c)
-{
-	uint64_t rounds;
-
-	do {
-		rounds = hauli_counter_read(&c->counts.rounds);
-		usleep(30000); /* nothing is to come */
-	} while (rounds != hauli_counter_read(&c->counts.rounds));
-}
-
-/* With nothing left to freeze no timer is armed: so virtual time does not run away, and a deadlock
- * can be told. */
-START_TEST(hibernator_rests_and_is_woken)
-{
-	struct haul_runtime *rt = start((struct haul_runtime_opts){.virtual_time = _i}, 1);
-	struct idle all[IDLE] = {0};
-
-	for (unsigned turn = 1; turn <= 3; turn++) {
-		for (unsigned i = 0; i < IDLE; i++)
-			haul_detach(spawn(rt, &all[i]));
-		look(rt, turn * IDLE);
-		wait_until_it_rests(haul_carrier(rt, 0));
-	}
-	runtime_stop(rt);
-}
-END_TEST
-
 /* Every second one may freeze. */
 START_TEST(neighbours_keep_their_memory)
 {
@@ -469,40 +395,6 @@ START_TEST(neighbours_keep_their_memory)
 		haul_unpark(cos[i]);
 	for (unsigned i = 0; i < 2 * IDLE; i++)
 		ck_assert_pstr_eq(join(cos[i]), NULL);
-	runtime_stop(rt);
-}
-END_TEST
-
-START_TEST(hibernator_is_no_deadlock)
-{
-	struct haul_runtime *rt = start((struct haul_runtime_opts){0}, 1);
-
-	ck_assert_pstr_eq(run_on(rt, 0, idle, &(struct idle){.sleep_ns = HAUL_MS}), NULL);
-	wait_until_it_rests(haul_carrier(rt, 0));
-	hauli_quiet_tell_at_stop(rt);
-	ck_assert(!rt->told_deadlock);
-	runtime_stop(rt);
-}
-END_TEST
-
-static void *spins(void *arg)
-{
-	while (haul_maybe_yield(false))
-		;
-	return arg;
-}
-
-START_TEST(poller_that_comes_later_keeps_the_hibernator_awake)
-{
-	struct haul_runtime *rt = start((struct haul_runtime_opts){0}, 1);
-	struct haul_carrier *c = haul_carrier(rt, 0);
-	struct idle i = {0};
-
-	wait_until_it_rests(c);
-	ck_assert_int_eq(haul_poller_register(c, NULL, spins, NULL, NULL), 0);
-	usleep(30000); /* it spins a while */
-	haul_detach(spawn(rt, &i));
-	look(rt, 1);
 	runtime_stop(rt);
 }
 END_TEST
@@ -563,15 +455,13 @@ int main(void)
 		{stop_thaws, 1},
 		{one_may_freeze_often, 1},
 		{others_do_not_freeze, NB_REFUSED},
-		{child_of_a_scope_freezes, 1},
+		{child_of_a_scope_freezes, 2},
+		{any_number_of_call_stacks_freezes, 1},
 #if !HAULI_TSAN
 		{dump_shows_the_call_stack, 1},
 		{call_stack_of_a_frozen_one_is_that_before, 1},
 #endif
-		{hibernator_rests_and_is_woken, 2},
 		{neighbours_keep_their_memory, 1},
-		{hibernator_is_no_deadlock, 1},
-		{poller_that_comes_later_keeps_the_hibernator_awake, 1},
 #if HAUL_STEALING
 		{thief_thaws, 1},
 #endif

@@ -257,7 +257,8 @@ static void *act(void *arg)
 	for (unsigned n = 0; n < OPS && !haul_cancelled(); n++)
 		at_depth(a, (unsigned)draw(a, 4));
 	atomic_fetch_add(&a->w->ended, 1);
-	(void)haul_park(HAUL_FOREVER);
+	while (haul_park(HAUL_FOREVER) == 0) /* others may wake it, until they have ended */
+		;
 	return NULL;
 }
 
@@ -290,14 +291,29 @@ static void dump(struct haul_runtime *rt)
 	free(text);
 }
 
+/* The number of coroutines that hibernate now; thaws: all so far. */
+static uint64_t count(struct haul_runtime *rt, uint64_t *thaws)
+{
+	uint64_t hibernations = 0;
+	struct haul_carrier_stats st;
+
+	*thaws = 0;
+	for (unsigned i = 0; i < haul_carriers(rt); i++) {
+		haul_carrier_get_stats(haul_carrier(rt, i), &st);
+		hibernations += st.hibernations;
+		*thaws += st.thaws;
+	}
+	return hibernations - *thaws;
+}
+
 static void run(uint64_t seed)
 {
 	struct hauli_random random;
 	struct actor actors[ACTORS];
 	struct world w = {.ended = 0};
-	struct haul_carrier_stats st;
 	struct haul_runtime *rt;
 	uint64_t thaws = 0;
+	unsigned park = 0; /* for ever, and may hibernate */
 	bool early;
 
 	hauli_random_init(&random, seed);
@@ -313,6 +329,7 @@ static void run(uint64_t seed)
 		hauli_random_init(&actors[i].random, hauli_random_next(&random));
 		draw_opts(&actors[i], &opts);
 		opts.stack_size = 100 << 10;
+		park += opts.hibernates;
 		ck_assert_int_eq(haul_spawn_on(haul_carrier(rt, i % haul_carriers(rt)), &co, act,
 					 &actors[i], &opts),
 			0);
@@ -325,10 +342,9 @@ static void run(uint64_t seed)
 #endif
 		usleep(10000); /* between two looks */
 	}
-	for (unsigned i = 0; i < haul_carriers(rt); i++) {
-		haul_carrier_get_stats(haul_carrier(rt, i), &st);
-		thaws += st.thaws;
-	}
+	/* Nobody is forgotten. */
+	while (count(rt, &thaws) != park && !early)
+		usleep(1000); /* between two looks */
 	runtime_stop(rt);
 	haul_chan_destroy(w.chan);
 	ck_assert_msg(atomic_load(&w.wrong) == 0, "HAUL_SEED=%llu", (unsigned long long)seed);

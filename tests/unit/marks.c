@@ -4,6 +4,8 @@
 #include <stdio.h>
 
 #include "sched/glue.h"
+#include "sched/state/marks.h"
+#include "sched/state/runtime.h"
 #include "support/runtime.h"
 #include "support/suite.h"
 
@@ -165,6 +167,38 @@ START_TEST(so_have_handlers_and_pollers)
 }
 END_TEST
 
+static void *sleeps(void *arg)
+{
+	(void)haul_sleep(HAUL_MS); /* so the next one needs a new stack */
+	return arg;
+}
+
+static void *spawns_on_new_stacks(void *arg)
+{
+	for (int i = 0; i < TIMES; i++) {
+		ASSERT_EACH(haul_spawn(NULL, sleeps, NULL, NULL) == 0);
+		haul_yield();
+	}
+	handled = true;
+	return arg;
+}
+
+/* Neither crashes, nor is told of by TSan: the figures are a guess. */
+START_TEST(dump_meets_stacks_that_are_new)
+{
+	FILE *nowhere = fopen("/dev/null", "w");
+
+	start_runtime(true);
+	handled = false;
+	ck_assert_int_eq(
+		haul_spawn_on(haul_carrier(rt, 0), NULL, spawns_on_new_stacks, NULL, NULL), 0);
+	while (!handled)
+		hauli_marks_print(rt->marks, rt->coros, nowhere);
+	fclose(nowhere);
+	runtime_stop(rt);
+}
+END_TEST
+
 START_TEST(without_the_option_there_are_none)
 {
 	size_t used, of;
@@ -179,4 +213,4 @@ START_TEST(without_the_option_there_are_none)
 END_TEST
 
 SUITE_MAIN("marks", {each_function_has_its_mark, 1}, {so_have_handlers_and_pollers, 1},
-	{without_the_option_there_are_none, 1})
+	{dump_meets_stacks_that_are_new, 5}, {without_the_option_there_are_none, 1})

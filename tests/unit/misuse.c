@@ -65,6 +65,38 @@ static void cycle_outside(void)
 	haul_maybe_yield(false);
 }
 
+static void called(void *arg)
+{
+	abort();
+}
+
+static void offload_outside(void)
+{
+	(void)haul_offload(called, NULL, HAUL_FOREVER);
+}
+
+static void offload_now_outside(void)
+{
+	(void)haul_offload(called, NULL, 0);
+}
+
+static void *offloads_amid_change(void *arg)
+{
+	HAUL_NO_SUSPEND();
+	(void)haul_offload(called, NULL, 0);
+	return arg;
+}
+
+static void offload_amid_change(void)
+{
+	run_on(rt, 0, offloads_amid_change, NULL);
+}
+
+static void offload_in_handler(void)
+{
+	handle_by(offload_now_outside);
+}
+
 static void try_park_outside(void)
 {
 	haul_poller_try_park();
@@ -163,7 +195,8 @@ static void *join_a_reused_one(void *arg)
 
 	haul_spawn(&co, nothing, NULL, NULL);
 	haul_join(co, NULL, HAUL_FOREVER);
-	haul_spawn(NULL, parks, NULL, NULL);
+	haul_spawn(&other, parks, NULL, NULL);
+	haul_detach(other);
 	haul_spawn(&other, join_in_a_coroutine, co, NULL); /* co was reused */
 	haul_join(other, NULL, HAUL_FOREVER);
 	return NULL;
@@ -349,6 +382,10 @@ static const struct misuse misuses[] = {
 	{pin_outside, "haul_pin", OUTSIDE},
 	{unpin_outside, "haul_unpin", OUTSIDE},
 	{cycle_outside, "haul_maybe_yield", OUTSIDE},
+	{offload_outside, "haul_offload", OUTSIDE},
+	{offload_now_outside, "haul_offload", OUTSIDE},
+	{offload_amid_change, "haul_offload", "HAUL_NO_SUSPEND()"},
+	{offload_in_handler, "haul_offload", IN_HANDLER},
 	{try_park_outside, "haul_poller_try_park", NO_POLLER},
 	{can_park_outside, "haul_poller_can_park", NO_POLLER},
 	{unpark_poller_outside, "haul_poller_unpark", NO_POLLER},

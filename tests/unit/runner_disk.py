@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""tests/run says that the disk is too small before it builds."""
+"""tests/run says that the disk is too small before it builds, and that a CPU's timers stood
+still."""
 import os
 import tempfile
+import time
 
 import runner
 from tap import Tap
@@ -29,6 +31,17 @@ def main():
         free.update({".": 1000, tempfile.gettempdir(): runner.TESTS_MB - 1})
         line = runner.too_small([conf])
         tap.ok(line and tempfile.gettempdir() in line, "no room for tests' files: a line", line)
+    sleepers = runner.Sleepers(os.sched_getaffinity(0))
+    while any(sleepers.NOTE.unpack(note[:])[1] == 0 for note in sleepers.notes.values()):
+        time.sleep(0.01)  # between looks
+    tap.ok(str(sleepers) == "" or "timers of CPU" in str(sleepers), "each CPU sleeps", sleepers)
+    now = time.monotonic()
+    for values in (now - 100, 0.2, now - 200), (now, 100, now):
+        fake = bytearray(runner.Sleepers.NOTE.size)
+        sleepers.write(fake, *values)
+        sleepers.notes = {7: fake}
+        tap.ok("timers of CPU 7 stood still for 100 s until " in str(sleepers),
+               "a line about a sleep that is over, or goes on", sleepers)
     tap.done()
 
 

@@ -220,7 +220,78 @@ START_TEST(a_carrier_that_does_not_answer_is_named)
 	WAIT_UNTIL(hogging);
 	ck_assert_int_eq(stop_and_listen(rt, 50 * HAUL_MS, text, sizeof(text)), -ETIMEDOUT);
 	ck_assert_msg(strstr(text, "carrier 1 does not answer: hog"), "%s", text);
+	ck_assert_msg(strstr(text, " does not suspend, and its thread runs\n") ||
+			strstr(text, " does not suspend, and its thread waits for a CPU\n"),
+		"%s", text);
 	ck_assert_msg(strstr(text, ", running"), "%s", text);
+	let_go = true;
+	runtime_stop(rt);
+}
+END_TEST
+
+static void *waits_in_the_kernel(void *arg)
+{
+	char byte;
+
+	hogging = true;
+	ck_assert_int_eq(read(*(int *)arg, &byte, 1), 1);
+	return NULL;
+}
+
+START_TEST(its_thread_sleeps)
+{
+	struct haul_coro_opts opts = {.name = "reader", .pinned = true};
+	struct haul_runtime *rt = runtime_start(2);
+	char text[4096];
+	int fds[2];
+
+	hogging = false;
+	ck_assert_int_eq(pipe(fds), 0);
+	ck_assert_int_eq(
+		haul_spawn_on(haul_carrier(rt, 1), NULL, waits_in_the_kernel, &fds[0], &opts), 0);
+	WAIT_UNTIL(hogging);
+	ck_assert_int_eq(stop_and_listen(rt, 50 * HAUL_MS, text, sizeof(text)), -ETIMEDOUT);
+	ck_assert_msg(strstr(text, " does not suspend, and its thread sleeps\n"), "%s", text);
+	ck_assert_int_eq(write(fds[1], "x", 1), 1);
+	runtime_stop(rt);
+	close(fds[0]);
+	close(fds[1]);
+}
+END_TEST
+
+static atomic_uint turns;
+
+/* As many of these as a batch runs take longer than the stop. */
+static void *takes_turns(void *arg)
+{
+	while (!let_go) {
+		uint64_t end = haul_in(60 * HAUL_MS);
+
+		turns++;
+		while (haul_now() < end && !let_go)
+			;
+		haul_yield();
+	}
+	return NULL;
+}
+
+START_TEST(a_carrier_that_does_not_answer_runs_many)
+{
+	struct haul_coro_opts opts = {.pinned = true};
+	struct haul_runtime *rt = runtime_start(2);
+	char text[4096];
+
+	let_go = false;
+	turns = 0;
+	for (unsigned i = 0; i < 2; i++)
+		ck_assert_int_eq(
+			haul_spawn_on(haul_carrier(rt, 1), NULL, takes_turns, NULL, &opts), 0);
+	WAIT_UNTIL(turns >= 4); /* both are in the batch that runs */
+	ck_assert_int_eq(stop_and_listen(rt, 0, text, sizeof(text)), -ETIMEDOUT);
+	ck_assert_msg(strstr(text,
+			      "carrier 1 does not answer, but runs one coroutine after the "
+			      "other\n"),
+		"%s", text);
 	let_go = true;
 	runtime_stop(rt);
 }
@@ -476,7 +547,8 @@ SUITE_MAIN("stop", {nothing_to_do_starts_and_stops, 1}, {defaults_start, 1},
 	{a_process_has_64_runtimes_at_most, 1}, {two_runtimes_live_side_by_side, 1},
 	{stop_cancels_waiting_coroutines, 1}, {stop_refuses_new_spawns, 1},
 	{a_cancelled_wait_lets_others_run, 1}, {coroutines_that_do_not_end_are_listed, 1},
-	{a_carrier_that_does_not_answer_is_named, 1}, {a_coroutine_cannot_stop, 1},
+	{a_carrier_that_does_not_answer_is_named, 1}, {its_thread_sleeps, 1},
+	{a_carrier_that_does_not_answer_runs_many, 1}, {a_coroutine_cannot_stop, 1},
 	{a_runtime_that_does_not_run_cannot_be_stopped, 1}, {unjoined_are_counted, 1},
 	{joined_and_detached_are_not_counted, 1}, {joined_during_the_stop_is_not_counted, 1},
 	{stop_waits_for_a_spawn_under_way, 1},

@@ -87,6 +87,8 @@ static void await(sem_t *sem)
 /* Keeps its carrier, with no use of the CPU. */
 static void *hog(void *arg)
 {
+	haul_spawn(NULL, rest, NULL, NULL);
+	haul_spawn(NULL, rest, NULL, NULL);
 	sem_post(&done);
 	await(&overruns);
 	return (char *)arg + dig(0);

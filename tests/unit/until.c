@@ -327,8 +327,59 @@ START_TEST(a_deadline_holds_while_the_home_computes)
 }
 END_TEST
 
+static atomic_uint hit;
+
+/* The stack below the caller's frame is full of addresses of hit. */
+static __attribute__((noinline)) void leaves_addresses(void)
+{
+	atomic_uint *volatile stack[64];
+
+	for (unsigned i = 0; i < 64; i++)
+		stack[i] = &hit;
+	asm volatile("" : : "r"(stack) : "memory");
+}
+
+static void *parks_once(void *arg)
+{
+	return haul_park(HAUL_FOREVER) == 0 ? arg : NULL;
+}
+
+/* The thread's deadline passes while this computes, so its request has not been read. */
+static void *joins_after_another(void *arg)
+{
+	void *result = NULL;
+
+	s.step = 1;
+	while (!s.go)
+		;
+	leaves_addresses();
+	return haul_join(arg, &result, HAUL_FOREVER) == 0 ? result : NULL;
+}
+
+START_TEST(a_join_at_home_follows_one_from_elsewhere_whose_request_comes_later)
+{
+	struct haul_runtime *rt = start(1);
+	struct haul_coro *target, *waiter;
+	void *result = NULL;
+
+	hit = 0;
+	ck_assert_int_eq(haul_spawn_on(s.there, &target, parks_once, &s, NULL), 0);
+	ck_assert_int_eq(haul_spawn_on(s.there, &waiter, joins_after_another, target, NULL), 0);
+	WAIT_UNTIL(s.step == 1);
+	ck_assert_int_eq(haul_join(target, NULL, haul_in(SOON)), -ETIMEDOUT);
+	s.go = true;
+	haul_unpark(target);
+	WAIT_UNTIL(hit || hauli_coro_is_unjoined(waiter));
+	ck_assert_uint_eq(hit, 0);
+	ck_assert_int_eq(haul_join(waiter, &result, HAUL_FOREVER), 0);
+	ck_assert_ptr_eq(result, &s);
+	runtime_stop(rt);
+}
+END_TEST
+
 SUITE_MAIN("until", {a_park_ends_with_permit_deadline_or_cancel, 2},
 	{a_target_is_joined_after_a_deadline, 2}, {a_target_is_detached_after_a_deadline, 2},
 	{a_try_joins_what_has_ended, 2}, {a_try_does_not_suspend, 1},
 	{a_homeless_target_is_joined_after_a_deadline, 1},
-	{a_join_asks_for_a_target_that_has_ended, 2}, {a_deadline_holds_while_the_home_computes, 1})
+	{a_join_asks_for_a_target_that_has_ended, 2}, {a_deadline_holds_while_the_home_computes, 1},
+	{a_join_at_home_follows_one_from_elsewhere_whose_request_comes_later, 1})

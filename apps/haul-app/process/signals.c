@@ -31,6 +31,8 @@ static struct {
 	int err; /* copy of stderr, which is redirected while output of drivers is captured */
 
 	int came; /* an eventfd: readable once a signal has arrived; -1: not made yet */
+	bool reloads;
+	int reload; /* an eventfd: the same of SIGHUP; -1: that ends the program */
 	pthread_mutex_t lock;
 	/* Protected by the lock. */
 	int sig; /* the first signal; 0: none yet */
@@ -40,6 +42,7 @@ static struct {
 	/* They begin with the first signal, and the patience with each later phase, too. */
 	struct hauli_limit start, patience, end;
 } s = {.came = -1,
+	.reload = -1,
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.phase = HAULI_APP_PHASE_WORKS,
 	.what = "starting"};
@@ -116,7 +119,9 @@ static void *run(void *arg)
 		int sig = sigtimedwait(&s.taken, NULL, s.sig ? &tick : NULL);
 
 		pthread_mutex_lock(&s.lock);
-		if (sig > 0)
+		if (sig == SIGHUP && s.reloads)
+			eventfd_write(s.reload, 1);
+		else if (sig > 0)
 			take(sig);
 		else if (s.sig)
 			look_after_main();
@@ -145,12 +150,13 @@ static void choose_signals(void)
 	sigemptyset(&s.taken);
 	sigaddset(&s.taken, SIGINT);
 	sigaddset(&s.taken, SIGTERM);
-	if (sigaction(SIGHUP, NULL, &hup) == 0 && hup.sa_handler != SIG_IGN)
+	if (s.reloads || (sigaction(SIGHUP, NULL, &hup) == 0 && hup.sa_handler != SIG_IGN))
 		sigaddset(&s.taken, SIGHUP);
 }
 
-void hauli_app_signals_block(void)
+void hauli_app_signals_block(bool reloads)
 {
+	s.reloads = reloads;
 	choose_signals();
 	pthread_sigmask(SIG_BLOCK, &s.taken, NULL);
 	mask(SIG_BLOCK, KICK);
@@ -181,7 +187,11 @@ void hauli_app_signals_init(const char *name)
 	pthread_attr_setstacksize(&small, STACK_SIZE);
 	pthread_attr_setdetachstate(&small, PTHREAD_CREATE_DETACHED);
 	s.came = eventfd(0, EFD_CLOEXEC);
-	err = s.came < 0 ? errno : pthread_create(&thread, &small, run, NULL);
+	if (s.reloads)
+		s.reload = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	err = s.came < 0 || (s.reloads && s.reload < 0)
+		? errno
+		: pthread_create(&thread, &small, run, NULL);
 	if (err != 0) {
 		fprintf(stderr, "%s: cannot create a thread for signals: %s\n", name,
 			strerror(err));
@@ -214,4 +224,9 @@ bool hauli_app_signals_came(void)
 int hauli_app_signals_fd(void)
 {
 	return s.came;
+}
+
+int hauli_app_signals_reload_fd(void)
+{
+	return s.reload;
 }

@@ -20,10 +20,13 @@ enum hauli_app_phase {
 	HAULI_APP_PHASE_WRITES, /* interrupts long system calls repeatedly */
 };
 
-/* The first call of main(): these signals, and SIGUSR1, wait from now on (SIGUSR1
- * until haul_dump_on_signal()). Masks outlast the exec()
- * by which the glue may restart the program. A SIGHUP that is ignored (by nohup) stays ignored. */
-void hauli_app_signals_block(void);
+/*
+ * The first call of main(): these signals, and SIGUSR1, wait from now on (SIGUSR1 until
+ * haul_dump_on_signal()). Masks outlast the exec() by which the glue may restart the program.
+ * reloads: SIGHUP does not end the program, but makes a file readable; without it, one that is
+ * ignored (by nohup) stays ignored.
+ */
+void hauli_app_signals_block(bool reloads);
 
 /* To be called before any other thread is created, because threads inherit the signal mask. SIGPIPE
  * and SIGXFSZ (ulimit -f) become errors of write(). name: the name of the program. */
@@ -37,5 +40,9 @@ bool hauli_app_signals_came(void);
 
 /* A file that is readable once a signal has arrived; -1: signals are not taken. */
 int hauli_app_signals_fd(void);
+
+/* An eventfd that is readable once SIGHUP has arrived, and is for the main thread to read; -1: it
+ * ends the program. */
+int hauli_app_signals_reload_fd(void);
 
 #endif

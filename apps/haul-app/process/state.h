@@ -46,6 +46,7 @@ struct hauli_app {
 	bool json;
 	bool times;
 	const char *hist; /* --hist; NULL: no files */
+	const char *metrics; /* --metrics; NULL: none */
 	bool strict;
 	bool verbose;
 	bool plain; /* haul_app_plain_reports() */

@@ -6,6 +6,7 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 
+#include "process/readers.h"
 #include "process/signals.h"
 
 struct watcher {
@@ -126,7 +127,7 @@ bool hauli_app_watch_wait(struct hauli_app *a, uint64_t deadline)
 {
 	uint64_t now, left;
 	struct timespec most;
-	int n;
+	int n, err = 0;
 
 	init();
 	do {
@@ -134,8 +135,15 @@ bool hauli_app_watch_wait(struct hauli_app *a, uint64_t deadline)
 		left = deadline > now ? deadline - now : 0;
 		most = (struct timespec){(time_t)(left / HAUL_S), (long)(left % HAUL_S)};
 		w.changed = false;
-		n = a->ends ? 0 : ppoll(w.fds, w.nb, &most, NULL);
-	} while (n < 0 && errno == EINTR);
+		if (a->ends) {
+			n = 0;
+			break;
+		}
+		hauli_readers_admit();
+		n = ppoll(w.fds, w.nb, &most, NULL);
+		err = errno;
+		hauli_readers_bar();
+	} while (n < 0 && err == EINTR);
 	if (n > 0 && !hauli_app_signals_came())
 		call_ready(a);
 	return !a->ends && !hauli_app_signals_came();

@@ -60,7 +60,7 @@ static void read_waits(const struct hauli_app *a, struct hauli_app_sample *s)
 	free(waits);
 }
 
-struct hauli_app_sample *hauli_app_sample_take(const struct hauli_app *a)
+struct hauli_app_sample *hauli_app_sample_counters(const struct hauli_app *a)
 {
 	struct hauli_app_sample *s = calloc(1, size_of(a));
 	unsigned c, i;
@@ -85,6 +85,13 @@ struct hauli_app_sample *hauli_app_sample_take(const struct hauli_app *a)
 			accumulate(&cs->io, &cs->queues[i], sizeof(cs->io), 1);
 		}
 	}
+	return s;
+}
+
+struct hauli_app_sample *hauli_app_sample_take(const struct hauli_app *a)
+{
+	struct hauli_app_sample *s = hauli_app_sample_counters(a);
+
 	read_waits(a, s);
 	return s;
 }

@@ -23,6 +23,8 @@ struct hauli_app_sample {
 
 /* Takes a sample. The caller frees it. */
 struct hauli_app_sample *hauli_app_sample_take(const struct hauli_app *a);
+/* The same without `waits`: no carrier pauses for it. */
+struct hauli_app_sample *hauli_app_sample_counters(const struct hauli_app *a);
 
 /* The time of packets in a stage, of all carriers; NULL without --times. */
 const struct haul_hist *hauli_app_sample_times(const struct hauli_app *a,

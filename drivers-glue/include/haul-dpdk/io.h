@@ -274,7 +274,10 @@ struct haul_io_stats {
 	uint64_t polls, empty_polls;
 	uint64_t held_polls; /* of empty_polls: max_in_flight handlers had not ended */
 	/* Lost by the PMD or the kernel. Only in the sum over all carriers. */
-	uint64_t rx_missed; /* the ring of the PMD or the socket was full */
+	/* Dropped before the PMD, since the port's first start: the receive ring of the NIC, or the
+	 * queue of the TAP or the socket, was full, or the kernel had no buffer. (The page "Where
+	 * was my packet lost?" of the guide lists what each kind of port counts.) */
+	uint64_t rx_missed;
 	uint64_t rx_nombuf; /* the pool was empty */
 	uint64_t rx_errors; /* malformed, or too long for a packet buffer */
 	uint64_t tx_errors; /* taken by the PMD and not sent */

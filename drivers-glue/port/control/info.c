@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "port/kind.h"
+#include "port/missed.h"
 
 static void read_link(const struct haul_port *port, struct rte_eth_link *link)
 {
@@ -169,8 +170,7 @@ static int read_stats(const struct haul_port *port, struct rte_eth_stats *stats)
 		stats->oerrors += one.oerrors;
 		stats->rx_nombuf += one.rx_nombuf;
 	}
-	if (port->kind->missed)
-		stats->imissed += port->kind->missed(port) - port->missed_before;
+	stats->imissed += hauli_missed(port);
 	return 0;
 }
 

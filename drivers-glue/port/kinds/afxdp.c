@@ -20,6 +20,7 @@
 #include "linux/sockets.h"
 #include "linux/xdp_queue.h"
 #include "linux/xdp_rings.h"
+#include "linux/xdp_stats.h"
 #include "port/kinds/list.h"
 
 #define RING_MIN 512
@@ -302,6 +303,15 @@ static void closed(struct haul_port *port)
 	free(x);
 }
 
+static uint64_t missed(const struct haul_port *port)
+{
+	uint64_t n = 0;
+
+	for (unsigned q = 0; port->fds && q < port->queues; q++)
+		n += hauli_xdp_stats_ring_full(port->fds[q]);
+	return n;
+}
+
 static const struct hauli_key keys[] = {
 	{"start_queue", HAULI_VALUE_NUMBER, 0, 1023, ""},
 	{"busy_budget", HAULI_VALUE_NUMBER, 0, 65535},
@@ -328,6 +338,8 @@ const struct hauli_kind hauli_kind_afxdp = {
 	.promiscuous = true,
 	.prints = true,
 	.filter = true,
+	.above_nic = true,
+	.missed = missed,
 	.look = look,
 	.hands_back = true,
 	.prepare = prepare,

@@ -302,6 +302,7 @@ const struct hauli_kind hauli_kind_pcap = {
 	.driver = "net_pcap",
 	.keys = keys,
 	.stamps = true,
+	.above_nic = true,
 	.prepare = prepare,
 	.explain = explain,
 	.ready = ready,

@@ -81,6 +81,15 @@ HAUL_API void haul_poller_unpark(void);
  * expires; HAUL_FOREVER if no timer is armed. From the poller only. Does not suspend. */
 HAUL_API uint64_t haul_poller_deadline(void);
 
+/*
+ * For a poller that blocks: a descriptor that becomes readable when calls of haul/fd.h on its
+ * carrier can go on, and that haul_poller_try_park() reads; the wait has to end when it is
+ * readable. -1: no call has waited yet; so call it before each haul_poller_try_park(). Until a
+ * poller has called it, haul_poller_try_park() returns false while calls wait.
+ * From the poller only. Does not suspend.
+ */
+HAUL_API int haul_poller_fd(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -38,6 +38,13 @@ enum haul_steal {
 	HAUL_STEAL_GLOBAL, /* from all carriers */
 };
 
+/* How carriers wait for descriptors (haul/fd.h). */
+enum haul_fds {
+	HAUL_FDS_BEST, /* io_uring, or epoll where the kernel refuses that */
+	HAUL_FDS_URING, /* io_uring: where it is refused, calls that wait fail with -ENOMEM */
+	HAUL_FDS_EPOLL,
+};
+
 /* Options of a runtime. NULL, or a struct of zeros, means the defaults. */
 struct haul_runtime_opts {
 	const struct haul_plan *plan; /* copied; NULL: the default of haul_plan_create() */
@@ -93,9 +100,14 @@ struct haul_runtime_opts {
 	 * are copied to dense memory, and all pages of its stack go back to the kernel. When it is
 	 * woken, this costs it some 1.2 us. Each carrier looks through its coroutines four times in
 	 * hibernate_after_ns, by a coroutine of its own named "hibernator", in steps of about 5 us
-	 * with polls in between. 0 or HAUL_FOREVER: none hibernates.
+	 * with polls in between. Less than 1 ms is taken as 1 ms. 0 or HAUL_FOREVER: none
+	 * hibernates.
 	 */
 	uint64_t hibernate_after_ns;
+	enum haul_fds fds;
+	/* Each carrier keeps a timeline of at least that many last events, of 16 bytes each
+	 * (haul/trace.h): 1,024 to 2^28. 0: none, and no memory for it. */
+	unsigned trace_events;
 };
 
 /*

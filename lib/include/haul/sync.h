@@ -142,7 +142,7 @@ HAUL_API void haul_chan_destroy(struct haul_chan *ch);
 #define HAUL_CASES_MAX 64
 struct haul_case {
 	int err;
-	uint64_t hidden[8]; /* haul's */
+	uint64_t hidden[10]; /* haul's */
 };
 HAUL_API struct haul_case haul_case_recv(struct haul_chan *ch, void *value);
 HAUL_API struct haul_case haul_case_send(struct haul_chan *ch, const void *value);

@@ -19,6 +19,7 @@
 #include "coro/overflow.h"
 #include "coro/trace.h"
 #include "sched/look/snapshot.h"
+#include "sched/look/trace_files.h"
 #include "sched/state/runtime.h"
 #include "sched/state/self.h"
 
@@ -185,6 +186,7 @@ static void tell(int sig, const siginfo_t *info, const void *uc)
 	void *pcs[HAULI_SHOT_DEPTH];
 	unsigned n;
 
+	hauli_trace_on_crash();
 	if (!co && !hauli_has_said_why())
 		return;
 	hauli_line_text(&l, "haul: ");

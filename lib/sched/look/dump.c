@@ -23,6 +23,7 @@
 #include "sched/state/carrier.h"
 #include "sched/state/marks.h"
 #include "sched/state/runtime.h"
+#include "sched/wait/block.h"
 
 /* Coroutines of one home, as they were when they were listed. */
 struct list {
@@ -35,6 +36,7 @@ struct list {
 #define PAGE 32 /* shots at a time: each time the carrier stands still for some 50 us */
 #define SOME_PAGES 512 /* of hauli_dump_some(): 16,384 coroutines are looked at */
 #define MOST_HOLDERS 64
+#define BETWEEN_LOOKS_NS (100 * HAUL_MS)
 
 /* What a dump needs in addition to the lists. All zero at the beginning. */
 struct work {
@@ -207,13 +209,24 @@ static const char *how_is(const struct hauli_shot *s)
 	return s->runs ? "running" : name_of(s->state);
 }
 
+/* The object of a wait: in place of an address it may be a descriptor's number. */
+static void print_object(const struct dump *d, const void *object)
+{
+	if ((uintptr_t)object < HAULI_BLOCK_NUMBERS)
+		fprintf(d->out, " %u", (unsigned)(uintptr_t)object);
+	else
+		fprintf(d->out, " %p", object);
+}
+
 /* A mutex that was just handed to the waiter has the waiter as its holder. */
 static void print_wait(struct dump *d, const struct hauli_shot *s)
 {
 	struct work *w = d->work;
 
-	if (s->what)
-		fprintf(d->out, " for %s %p", s->what, s->object);
+	if (s->what) {
+		fprintf(d->out, " for %s", s->what);
+		print_object(d, s->object);
+	}
 	if (s->holder && s->holder != s->co) {
 		print_holder(d, s);
 		if (w && w->nb_holders < MOST_HOLDERS && !is_known_holder(w, s->holder))
@@ -370,7 +383,7 @@ static void dump_coroutines(struct dump *d)
 	free(d->work);
 }
 
-/* Counts those that are still records of a spawner (entry.h). */
+/* Counts those that are still calls, or records of a spawner (entry.h). */
 static void dump_not_begun(const struct dump *d)
 {
 	for (unsigned i = 0; d->lists && i < d->rt->nb_carriers; i++) {
@@ -421,28 +434,47 @@ void hauli_dump_these(
 	}
 }
 
-static const char *thread_of(const struct haul_carrier *c)
+/* What a thread has done between two looks, which the kernel may not tell. */
+static const char *thread_does(
+	const struct hauli_delay_look *first, const struct hauli_delay_look *then)
 {
-	uint32_t tid = hauli_u32_published_get(&c->run.tid);
+	if (!first->at || !then->at)
+		return "is gone";
+	if (then->ran != first->ran)
+		return "runs";
+	return then->ready ? "waits for a CPU" : "sleeps";
+}
+
+static struct hauli_delay_look look_at_thread(uint32_t tid)
+{
 	struct hauli_delay_look look;
 
-	if (tid == 0)
-		return "its thread has not begun";
-	if (!hauli_delay_look(tid, &look))
-		return "its thread is gone";
-	return look.ready ? "its thread runs, or waits for a CPU" : "its thread sleeps";
+	return hauli_delay_look(tid, &look) ? look : (struct hauli_delay_look){0};
 }
 
 void hauli_tell_silent(const struct haul_carrier *c, char *buf, size_t len)
 {
+	const struct timespec between = {.tv_nsec = BETWEEN_LOOKS_NS};
+	uint32_t tid = hauli_u32_published_get(&c->run.tid);
+	struct hauli_delay_look first = look_at_thread(tid), then;
+	uint32_t popped = hauli_ring_popped(&c->runq.ring);
 	const struct haul_coro *co = running_on(c);
+	int n = snprintf(buf, len, "carrier %u does not answer", c->id);
 
-	if (co)
-		snprintf(buf, len, "carrier %u does not answer: %s %p does not suspend", c->id,
-			name_of_running(co), (const void *)co);
+	if (tid == 0) {
+		snprintf(buf + n, len - (size_t)n, ": its thread has not begun");
+		return;
+	}
+	nanosleep(&between, NULL);
+	then = look_at_thread(tid);
+	if (popped != hauli_ring_popped(&c->runq.ring))
+		snprintf(buf + n, len - (size_t)n, ", but runs one coroutine after the other");
+	else if (co)
+		snprintf(buf + n, len - (size_t)n, ": %s %p does not suspend, and its thread %s",
+			name_of_running(co), (const void *)co, thread_does(&first, &then));
 	else
-		snprintf(buf, len, "carrier %u does not answer: no coroutine runs there, %s", c->id,
-			thread_of(c));
+		snprintf(buf + n, len - (size_t)n, ": no coroutine runs there, and its thread %s",
+			thread_does(&first, &then));
 }
 
 void hauli_dump_unfinished(const struct haul_runtime *rt, FILE *out)

@@ -5,8 +5,8 @@
 
 #include <haul/runtime.h>
 
-/* Writes "carrier 1 does not answer: hog 0x... does not suspend" into buf, with the coroutine that
- * runs there. Any thread. */
+/* Writes "carrier 1 does not answer: hog 0x... does not suspend, and its thread runs" into buf,
+ * with the coroutine that runs there, or what else the carrier does. Takes 100 ms. Any thread. */
 void hauli_tell_silent(const struct haul_carrier *c, char *buf, size_t len);
 
 /* Any thread. As haul_dump(), but shows `most` coroutines that have begun. */

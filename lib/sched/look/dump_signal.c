@@ -52,9 +52,8 @@ static void handle(int sig)
 	errno = err;
 }
 
-/* Signals of faults, whose handler would return to the fault; the one of haul's snapshots; and
- * those that have no handler. */
-static bool is_refused(int sig)
+/* The handler of a fault would return to it. */
+bool hauli_dump_refuses(int sig)
 {
 	static const int faults[] = {
 		SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGKILL, SIGSTOP};
@@ -119,7 +118,7 @@ int haul_dump_on_signal(int sig)
 	sigset_t it;
 	int err;
 
-	if (is_refused(sig))
+	if (hauli_dump_refuses(sig))
 		return -EINVAL;
 	hauli_process_lock();
 	err = start_thread(sig);

@@ -134,7 +134,7 @@ bool hauli_foreign_is_lock(const struct hauli_foreign *f)
 	return f->call == SYS_futex;
 }
 
-#define THREAD "let a plain thread make the call and wake the coroutine by haul_event_set()"
+#define THREAD "make the call by haul_offload()"
 #define SLEEP "use haul_sleep()"
 #define LOCK "use haul_mutex_lock() or another object of haul/sync.h"
 

@@ -26,9 +26,11 @@
  *	    runtime is found to be so. A thread that is no carrier may wake a carrier at any time;
  *	    then the clock has jumped a little too early for that thread.
  *
- * Virtual time stands still until the runtime is quiet, and jumps to the next timer then. The jump
- * is made under the lock, and the timer's carrier is awake before the lock is free: the next look
- * finds the runtime not quiet, until the timer has been served.
+ * Virtual time stands still until the runtime is quiet, and jumps to the next timer then; but not
+ * while calls are offloaded (offload/offload.c), which take no virtual time. The end of the last
+ * one wakes a carrier, which looks when it falls asleep again. The jump is made under the lock, and
+ * the timer's carrier is awake before the lock is free: the next look finds the runtime not quiet,
+ * until the timer has been served.
  *
  * Model: tests/model/quiet.c. Tests: tests/unit/quiet.c.
  */
@@ -42,9 +44,11 @@
 
 #include "base/clock.h"
 #include "base/forks.h"
+#include "pool/pool.h"
 #include "sched/look/dump.h"
 #include "sched/look/dump_signal.h"
 #include "sched/look/snapshot.h"
+#include "sched/look/trace_files.h"
 #include "sched/mail/mail.h"
 #include "sched/place/cluster.h"
 #include "sched/state/runtime.h"
@@ -66,13 +70,16 @@ static unsigned threads(void)
 }
 
 /* True if at least one thread waits in haul_join(), and all threads but haul's own do. watchdogs:
- * 1, or 0 if rt has none. */
+ * 1, or 0 if rt has none. Offloaded calls, of any runtime, may do what other threads may. */
 static bool all_others_join(const struct haul_runtime *rt, unsigned watchdogs)
 {
-	unsigned join = hauli_thread_joins();
-	unsigned own = rt->nb_carriers + watchdogs + hauli_dump_threads();
+	unsigned join = hauli_thread_joins(), idle, idle_still;
 
-	return join > 0 && threads() == own + join;
+	return join > 0 && hauli_pool_is_at_rest(&idle) &&
+		threads() ==
+		rt->nb_carriers + watchdogs + hauli_dump_threads() + hauli_trace_threads() + idle +
+			join &&
+		hauli_pool_is_at_rest(&idle_still) && idle_still == idle;
 }
 
 static uint64_t bit_of(int sig)
@@ -138,13 +145,16 @@ static bool is_quiet(const struct haul_runtime *rt, struct look *look)
 	return all_sleep(rt, look) && sleeps(rt) == before;
 }
 
-/* The program's coroutines, without the hibernators. */
+/* The program's coroutines, without the hibernators, each of which is the first of its carrier. */
 static uint64_t live(const struct haul_runtime *rt)
 {
 	uint64_t n = 0;
 
-	for (unsigned i = 0; i < rt->nb_carriers; i++)
-		n += hauli_live(&rt->carriers[i]) - (rt->carriers[i].hibernator != NULL);
+	for (unsigned i = 0; i < rt->nb_carriers; i++) {
+		uint64_t here = hauli_live(&rt->carriers[i]);
+
+		n += here - (here > 0 && rt->carriers[i].hibernator);
+	}
 	return n;
 }
 
@@ -156,10 +166,17 @@ static bool has_poller(const struct haul_runtime *rt)
 	return false;
 }
 
+/* rt is quiet: a thread of the pool will wake a coroutine, or is about to. */
+static bool has_offloaded(const struct haul_runtime *rt)
+{
+	return hauli_u64_shared_get(&rt->offloaded) > 0;
+}
+
 /* rt is quiet and has no timer: what else could wake a coroutine? */
 static bool is_stuck(const struct haul_runtime *rt)
 {
-	return live(rt) > 0 && !has_poller(rt) && !hauli_u8_shared_get(&rt->woken_from_outside);
+	return live(rt) > 0 && !has_poller(rt) && !has_offloaded(rt) &&
+		!hauli_u8_shared_get(&rt->woken_from_outside);
 }
 
 /* Prints the line, once. */
@@ -203,7 +220,7 @@ bool hauli_quiet_look(struct haul_carrier *c)
 	struct look look = {.next = NULL};
 
 	pthread_mutex_lock(&rt->quiet_lock);
-	if (is_quiet(rt, &look))
+	if (is_quiet(rt, &look) && !(rt->virtual_time && has_offloaded(rt)))
 		look_at_quiet(c, &look);
 	else
 		look.next = NULL;
@@ -215,8 +232,6 @@ void hauli_quiet_watch(struct haul_runtime *rt)
 {
 	struct look look;
 
-	if (rt->virtual_time)
-		return;
 	pthread_mutex_lock(&rt->quiet_lock);
 	if (!rt->told_deadlock && is_quiet(rt, &look) && !look.next && is_stuck(rt) &&
 		all_others_join(rt, 1) && !handles_signals())

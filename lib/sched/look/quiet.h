@@ -20,7 +20,8 @@ bool hauli_quiet_look(struct haul_carrier *c);
  * wake them. */
 void hauli_quiet_tell_at_stop(struct haul_runtime *rt);
 
-/* The watchdog of rt, now and then; does nothing if time is virtual. Prints a line, once, if
+/* The watchdog of rt, now and then: also in virtual time, where a thread of the pool may have been
+ * about to fall asleep when the carriers looked. Prints a line, once, if
  * coroutines wait, nothing will wake them, and all other threads wait in haul_join() without a
  * deadline. */
 void hauli_quiet_watch(struct haul_runtime *rt);

@@ -16,6 +16,10 @@
  *	does not listen                 none: the owner will look before it waits; or it could not
  *	                                listen because a call is under way, which wakes it
  *
+ * An owner that could not listen because of nodes, and has taken them in the look that follows,
+ * does not listen: a put after that sends no call. So it asks hauli_handover_wakes() before it
+ * waits.
+ *
  * A put while the first call is under way relies on that call. It is woken later than by a call of
  * its own if the first putter is preempted between its push and its call.
  *
@@ -25,7 +29,7 @@
  * After the last put and take a call may still lie in the carrier's inbox. The message is part of
  * the handover, so hauli_handover_fini() waits until it has come (E3 again).
  *
- * Model: tests/model/handover.c. Stress: tests/stress/handover.c.
+ * Model: tests/model/handover.c, poller_proxy.c. Stress: tests/stress/handover.c.
  */
 #include "sched/mail/handover.h"
 

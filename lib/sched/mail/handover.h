@@ -46,10 +46,18 @@ static inline bool hauli_handover_is_empty(const struct hauli_handover *h)
 struct hauli_node *hauli_handover_take(struct hauli_handover *h);
 
 /*
- * Owner, before it waits: from now on a put sends the carrier a message. The owner must look for
- * nodes once more after this call.
+ * Owner, before it waits: from now on a put sends the carrier a message, unless there are nodes.
+ * The owner must look for nodes once more after this call; if it has taken some, it asks
+ * hauli_handover_wakes().
  */
 void hauli_handover_listen(struct hauli_handover *h);
+
+/* Owner. True: it listens, or a call is under way: so it may wait. False: it could not listen
+ * because there were nodes. */
+static inline bool hauli_handover_wakes(const struct hauli_handover *h)
+{
+	return h->inbox.sleeps || !hauli_inbox_is_quiesced(&h->inbox);
+}
 
 /*
  * Any thread, in place of the owner, after the last put and take. Waits until the carrier has

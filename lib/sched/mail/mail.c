@@ -29,6 +29,7 @@
 
 #include "conc/ring.h"
 #include "sched/state/coroutine.h"
+#include "sched/state/traced.h"
 
 /* Messages that a call reverses, searches, or hands out to be handled. A message to a coroutine
  * among many costs cache misses: about 0.1 us each. */
@@ -46,6 +47,9 @@ void hauli_mail_wake(struct haul_carrier *c, enum hauli_inbox_state slept)
 		break;
 	case HAULI_INBOX_POLLING_WAIT:
 		c->poller.wakeup.fn(c->poller.wakeup.arg);
+		break;
+	case HAULI_INBOX_FDS_WAIT:
+		c->fds.kind->wake(c);
 		break;
 	}
 	hauli_inbox_called(&c->mail.inbox);
@@ -227,13 +231,21 @@ static void handle_all(struct haul_carrier *c, struct hauli_node *node)
 
 void hauli_mail_receive_unshared(struct haul_carrier *c)
 {
-	handle_all(c, take_some(c));
+	struct hauli_node *some = take_some(c);
+
+	hauli_traced_mail(c, some != NULL);
+	handle_all(c, some);
 }
 
 void hauli_mail_receive(struct haul_carrier *c)
 {
-	if (hauli_steals(c))
-		handle_all(c, take_some_shared(c));
-	else
+	struct hauli_node *some;
+
+	if (!hauli_steals(c)) {
 		hauli_mail_receive_unshared(c);
+		return;
+	}
+	some = take_some_shared(c);
+	hauli_traced_mail(c, some != NULL);
+	handle_all(c, some);
 }

@@ -3,6 +3,9 @@
 
 #include "sched/mail/mail.h"
 #include "sched/state/group.h"
+#include "sched/state/ready.h"
+#include "sched/state/self.h"
+#include "sched/state/traced.h"
 
 static struct haul_coro *coro_of(struct hauli_msg *msg)
 {
@@ -35,6 +38,7 @@ const struct hauli_msg_kind hauli_spawn_msg = {start, stealable};
 
 void hauli_spawn_send(struct haul_carrier *home, struct haul_coro *co)
 {
+	hauli_traced_spawn(hauli_here(), co, home);
 	co->spawn_msg.kind = &hauli_spawn_msg;
 	hauli_ptr_published_set(&co->home, home);
 	hauli_ticket_take(&home->mail.placed);

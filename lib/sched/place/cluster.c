@@ -25,6 +25,7 @@
 #include <stdlib.h>
 
 #include "sched/mail/mail.h"
+#include "sched/state/ready.h"
 #include "sched/state/runtime.h"
 #include "sched/wait/request.h"
 

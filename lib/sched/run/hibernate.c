@@ -6,14 +6,16 @@
  * their stack then: that the program's own pointers do not, the spawner has promised; and haul has
  * none. All that these two waits need is in struct haul_coro. The other kinds of waits have data on
  * the stack that others write (a join, a block, a place in an order): they do not freeze. Nor does
- * a coroutine that owns its innermost extent, which its home and its children read; one that
- * inherits it may. No coroutine with marks freezes, because its stack is to tell how deep it was.
+ * a coroutine with an extent on its stack, which its home and its children read; one that inherits
+ * its extents may, and so may a child on another carrier, whose own one lies on the heap. No
+ * coroutine with marks freezes, because its stack is to tell how deep it was.
  *
  * When: each carrier has a coroutine, the hibernator, that visits all coroutines at home, in
  * passes, four in the time after which they freeze. A wait notes when it began, in real time
  * (hauli_coro_waits()); a pass compares that with the beginning of the pass four before, so it is
  * right in virtual time, too. Each step is a slice of some 5 us, and one a round: it sleeps for no
- * time in between.
+ * time in between. One whose call stack has to be unwound, because their table is full, ends the
+ * step.
  *
  * No step of a protocol is new. Freezing and all decisions are the home's, on its thread, between
  * slices: a coroutine that waits has its context saved, and nobody but the home ends its wait. The
@@ -23,10 +25,11 @@
  *
  * Rest: a runtime is quiet if no timer is armed (look/quiet.c), so a hibernator that has nothing to
  * wait for must not sleep but park: after a pass that has found nobody who may freeze later. The
- * carrier wakes it when it is about to sleep and has run anything since. A carrier with a poller
- * may never sleep, and is never quiet: there the hibernator does not rest.
+ * carrier wakes it when it is about to sleep and has run anything since, or read a message: by one
+ * a stolen coroutine comes home to wait. A carrier with a poller may never sleep, and is never
+ * quiet: there the hibernator does not rest.
  *
- * Tests: tests/unit/hibernate.c, hibernate_random.c.
+ * Tests: tests/unit/hibernate.c, hibernator.c, hibernate_random.c.
  */
 #include "sched/run/hibernate.h"
 
@@ -47,7 +50,7 @@
 #define SHORTEST (HAUL_MS / PASSES) /* between two passes */
 /* Of one slice. */
 #define VISITED 32
-#define FROZEN 3
+#define WORK 3 /* coroutines that freeze, or one whose call stack had to be unwound */
 
 _Static_assert(sizeof(struct hauli_frozen) + HAULI_FROZEN_MOST / 64 + HAULI_FROZEN_MOST <=
 		(STEP * FINE << (CLASSES - FINE)),
@@ -69,7 +72,7 @@ struct hauli_hibernator {
 	uint32_t began[PASSES]; /* the last passes, the latest first; hauli_since() */
 	uint64_t soon; /* ticks: one with an earlier timer is not worth it */
 	struct hauli_slab_walk walk;
-	unsigned frozen; /* in this step */
+	unsigned frozen, work; /* in this step */
 	bool waits_for_some; /* this pass has found one that may freeze later */
 };
 
@@ -99,18 +102,30 @@ static __attribute__((no_sanitize_address)) HAULI_MAY_RACE void thaw(
 	struct hauli_co *co = f->co;
 
 	hauli_frozen_restore(f);
+	hauli_frozen_at_put(f->at);
 	hauli_counter_add(&c->counts.thaws, 1);
 	hauli_slab_put(&c->hibernator->copies[f->cls], f);
 	hauli_frozen_go_on(co, pass);
 }
 
+static bool has_extent_on_stack(const struct haul_coro *co)
+{
+	const struct hauli_stack *stack = co->co.stack;
+	const struct hauli_extent *f = hauli_extent_of(co);
+	bool on_stack = false;
+
+	for (; !on_stack && f && f->owner == co; f = f->outer)
+		on_stack = (uintptr_t)f >= (uintptr_t)hauli_stack_lo(stack) &&
+			(uintptr_t)f < (uintptr_t)stack;
+	return on_stack;
+}
+
 static bool is_private(const struct haul_coro *co)
 {
 	enum hauli_coro_state kind = hauli_coro_kind(co);
-	const struct hauli_extent *f = hauli_extent_of(co);
 
 	return (kind == HAULI_CORO_PARKED || kind == HAULI_CORO_SLEEPING) &&
-		!(f && f->owner == co) && !(co->co.stack->checks & HAULI_STACK_MARKED);
+		!has_extent_on_stack(co) && !(co->co.stack->checks & HAULI_STACK_MARKED);
 }
 
 static bool is_woken_soon(const struct hauli_hibernator *h, const struct haul_coro *co)
@@ -124,19 +139,18 @@ static bool has_waited_long(const struct hauli_hibernator *h, const struct haul_
 	return (int32_t)(h->began[PASSES - 1] - co->timer.since) > 0;
 }
 
-/* False: no memory, or too many live bytes. */
-static bool freeze(struct haul_carrier *c, struct haul_coro *co)
+/* No memory, or too many live bytes: does nothing. */
+static void freeze(struct haul_carrier *c, struct haul_coro *co)
 {
 	struct hauli_hibernator *h = c->hibernator;
 	size_t size = hauli_frozen_size(&co->co, head());
-	const struct hauli_frozen_at *at = size > 0 ? hauli_frozen_at(&h->ats, &co->co) : NULL;
-	struct hauli_frozen *f;
+	struct hauli_frozen_at *at = size > 0 ? hauli_frozen_at(&h->ats, &co->co) : NULL;
+	struct hauli_frozen *f = at ? hauli_slab_get(&h->copies[class_of(size)]) : NULL;
 
-	if (!at)
-		return false;
-	f = hauli_slab_get(&h->copies[class_of(size)]);
+	if (at && !f)
+		hauli_frozen_at_put(at);
 	if (!f)
-		return false;
+		return;
 	f->cls = class_of(size);
 	c->freezes = co;
 	asm volatile("" : : : "memory");
@@ -145,7 +159,8 @@ static bool freeze(struct haul_carrier *c, struct haul_coro *co)
 	c->freezes = NULL;
 	if (!HAULI_ASAN && !HAULI_TSAN)
 		hauli_stack_release(c->rt->stacks, &h->release, co->co.stack);
-	return true;
+	h->frozen++;
+	h->work += at->alone ? WORK : 1;
 }
 
 static void visit(void *object, void *arg)
@@ -162,8 +177,8 @@ static void visit(void *object, void *arg)
 		return;
 	if (!has_waited_long(h, co))
 		h->waits_for_some = true;
-	else if (freeze(c, co))
-		h->frozen++;
+	else
+		freeze(c, co);
 }
 
 /* False: that was the last step of the pass. */
@@ -172,19 +187,20 @@ static bool step(struct haul_carrier *c)
 	struct hauli_hibernator *h = c->hibernator;
 	bool more = true;
 
-	h->frozen = 0;
-	for (unsigned n = 0; more && n < VISITED && h->frozen < FROZEN; n++)
+	h->frozen = h->work = 0;
+	for (unsigned n = 0; more && n < VISITED && h->work < WORK; n++)
 		more = hauli_slab_walk(c->rt->coros, &h->walk, 1, visit, c);
 	hauli_stack_release_flush(&h->release);
 	hauli_counter_add(&c->counts.hibernations, h->frozen);
 	return more;
 }
 
-/* Changes when c runs a coroutine other than its hibernator, or one begins there. */
+/* Changes when c runs a coroutine other than its hibernator, or one begins there; and with each
+ * message, as one that was stolen may come home to wait. */
 static uint32_t others_ran(const struct haul_carrier *c)
 {
-	return hauli_ring_popped(&c->runq.ring) + (uint32_t)hauli_counter_read(&c->counts.spawned) -
-		c->hibernator->slices;
+	return hauli_ring_popped(&c->runq.ring) + (uint32_t)hauli_counter_read(&c->counts.spawned) +
+		(uint32_t)hauli_counter_read(&c->counts.messages) - c->hibernator->slices;
 }
 
 static void begin_pass(struct haul_carrier *c)

@@ -27,6 +27,7 @@
 #include "sched/spawn/spawn.h"
 #include "sched/state/runtime.h"
 #include "sched/state/self.h"
+#include "sched/state/traced.h"
 #include "sched/steal/sleep.h"
 #include "sched/steal/steal.h"
 #include "sched/wait/suspend.h"
@@ -84,7 +85,7 @@ static bool is_needed(const struct haul_carrier *c)
 		hauli_timer_ticks() >= c->timers.next_at)
 		return true;
 	return !hauli_runq_is_empty(&c->runq) || !hauli_inbox_is_empty(&c->mail.inbox) ||
-		hauli_cluster_waits(c);
+		hauli_cluster_waits(c) || hauli_fds_are_due(c, &c->fds);
 }
 
 static bool has_napped(const struct haul_carrier *c)
@@ -169,8 +170,10 @@ bool haul_poller_try_park(void)
 	struct haul_carrier *c = hauli_here();
 
 	HAUL_MISUSE_IF(c->current != c->poller.coro, NOT_THE_POLLER);
+	if (c->fds.covered && c->fds.kind->forget)
+		c->fds.kind->forget(c);
 	if (!c->poller.wakeup.fn || hauli_coro_is_cancelled(c->current) || is_needed(c) ||
-		has_napped(c))
+		has_napped(c) || (c->fds.waits > 0 && !c->fds.covered))
 		return false;
 	if (hauli_steals(c))
 		hauli_steal_set_idle(c);
@@ -184,6 +187,7 @@ bool haul_poller_try_park(void)
 		return false;
 	}
 	hauli_counter_add(&c->counts.parks, 1);
+	hauli_traced_sleep(c, HAUL_TRACE_IN_POLLER);
 	return true;
 }
 
@@ -200,8 +204,24 @@ void haul_poller_unpark(void)
 	struct haul_carrier *c = hauli_here();
 
 	HAUL_MISUSE_IF(c->current != c->poller.coro, NOT_THE_POLLER);
-	if (c->mail.inbox.sleeps)
-		hauli_sleep_end(c);
+	if (!c->mail.inbox.sleeps)
+		return;
+	hauli_traced_awake(c);
+	hauli_sleep_end(c);
+}
+
+int haul_poller_fd(void)
+{
+	struct haul_carrier *c = hauli_here();
+
+	HAUL_MISUSE_IF(c->current != c->poller.coro, NOT_THE_POLLER);
+	if (!c->fds.kind)
+		return -1;
+	if (!c->fds.covered) {
+		c->fds.fd = c->fds.kind->cover(c);
+		c->fds.covered = c->fds.fd >= 0;
+	}
+	return c->fds.fd;
 }
 
 uint64_t haul_poller_deadline(void)

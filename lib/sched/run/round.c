@@ -26,7 +26,9 @@
 #include "sched/spawn/spawn_records.h"
 #include "sched/state/exceptions.h"
 #include "sched/state/local.h"
+#include "sched/state/ready.h"
 #include "sched/state/self.h"
+#include "sched/state/traced.h"
 #include "sched/steal/sleep.h"
 #include "sched/steal/steal.h"
 #include "sched/wait/join.h"
@@ -45,6 +47,7 @@ static __attribute__((noinline)) void fire_some(struct haul_carrier *c, uint64_t
 	struct hauli_timer *due[HAULI_TIMERS_DUE];
 	unsigned n = hauli_timers_expire(&c->timers, now, due);
 
+	hauli_traced_timers(c, n);
 	for (unsigned i = 0; i < n; i++)
 		__builtin_prefetch(hauli_coro_of_timer(due[i]), 1);
 	for (unsigned i = 0; i < n; i++)
@@ -75,6 +78,12 @@ PART void receive(struct haul_carrier *c, bool steals)
 		hauli_mail_receive_unshared(c);
 }
 
+/* Looks for calls on file descriptors that can go on. True: there were some. */
+PART bool take_fds(struct haul_carrier *c)
+{
+	return hauli_unlikely(hauli_fds_are_due(c, &c->fds)) && c->fds.kind->take(c);
+}
+
 /* Runs a batch of at most n slices, plus one for each push to the front meanwhile. Returns the
  * number of slices. */
 PART unsigned run_batch(struct haul_carrier *c, unsigned n, bool steals)
@@ -92,8 +101,11 @@ PART unsigned run_batch(struct haul_carrier *c, unsigned n, bool steals)
 	first = hauli_next(c);
 	if (!steals)
 		c->wait.path = HAULI_PATH_FAST;
-	if (hauli_likely(c->current != NULL)) /* NULL if thieves took them all */
+	if (hauli_likely(c->current != NULL)) { /* NULL if thieves took them all */
+		hauli_traced_run(c, HAUL_TRACE_BEGAN);
 		hauli_arrive(hauli_co_switch(&c->run.loop, first, c));
+		hauli_traced_loop(c);
+	}
 	c->wait.path = HAULI_PATH_SLOW;
 	if (steals)
 		hauli_runq_close(&c->runq);
@@ -153,7 +165,9 @@ PART bool resume_poller(struct haul_carrier *c, bool steals)
 	if (!poller || hauli_coro_state(poller) != HAULI_CORO_READY)
 		return false;
 	c->current = poller;
+	hauli_traced_run(c, HAUL_TRACE_BEGAN);
 	hauli_co_switch(&c->run.loop, &poller->co, c);
+	hauli_traced_loop(c);
 	if (!steals && hauli_unlikely(c->spawn.at_once.coro != NULL))
 		hauli_records_stop(c);
 	else
@@ -169,12 +183,17 @@ PART bool resume_poller(struct haul_carrier *c, bool steals)
 	return true;
 }
 
-/* Waits for a push to the inbox, at most until `at`, in ticks. */
+/* Waits for a push to the inbox, or for the kernel if calls wait for it, at most until `at`, in
+ * ticks. */
 static void wait_until(struct haul_carrier *c, uint64_t at)
 {
 	struct timespec until;
 
 	hauli_counter_add(&c->counts.parks, 1);
+	if (hauli_unlikely(c->fds.waits > 0)) {
+		c->fds.kind->wait(c, at);
+		return;
+	}
 	if (hauli_unlikely(c->watched)) {
 		if (hauli_quiet_look(c))
 			return;
@@ -189,8 +208,11 @@ static void wait_until(struct haul_carrier *c, uint64_t at)
 /* Sleeps until there is mail, or until the next timer or the next look for work is due. */
 PART void sleep_until_needed(struct haul_carrier *c, bool steals)
 {
+	enum hauli_inbox_state how = c->fds.waits ? HAULI_INBOX_FDS_WAIT : HAULI_INBOX_ASLEEP;
 	uint64_t at = hauli_timers_next(&c->timers);
 
+	if (hauli_unlikely(hauli_fds_are_due(c, &c->fds)) && !hauli_fds_are_unseen(&c->fds))
+		return;
 	if (hauli_unlikely(c->hibernator != NULL) && hauli_hibernator_wakes(c))
 		return;
 	if (steals) {
@@ -204,7 +226,7 @@ PART void sleep_until_needed(struct haul_carrier *c, bool steals)
 	hauli_u64_owned_set(&c->run.wakes_at, at);
 	hauli_u32_published_set(&c->run.sleeps, hauli_u32_published_get(&c->run.sleeps) + 1);
 	if ((at != HAULI_NEVER && hauli_timer_ticks() >= at) ||
-		!hauli_inbox_try_sleep(&c->mail.inbox, HAULI_INBOX_ASLEEP)) {
+		!hauli_inbox_try_sleep(&c->mail.inbox, how)) {
 		if (steals)
 			hauli_steal_clear_idle(c);
 		return;
@@ -212,7 +234,9 @@ PART void sleep_until_needed(struct haul_carrier *c, bool steals)
 	if (hauli_cluster_may_sleep(c) && (!steals || hauli_steal_may_stay(c))) {
 		if (steals && hauli_steal_wake_at(c) < at)
 			at = hauli_steal_wake_at(c);
+		hauli_traced_sleep(c, c->fds.waits ? HAUL_TRACE_ON_FDS : HAUL_TRACE_ON_FUTEX);
 		wait_until(c, at);
+		hauli_traced_awake(c);
 	}
 	hauli_sleep_end(c);
 }
@@ -224,11 +248,13 @@ PART void round_once(struct haul_carrier *c, bool steals)
 	hauli_counter_add(&c->counts.rounds, 1);
 	fire_timers(c);
 	receive(c, steals);
+	(void)take_fds(c);
 	if (hauli_unlikely(hauli_cluster_waits(c)))
 		hauli_cluster_fetch(c);
 	busy = run_ready(c, steals);
 	if (steals && hauli_searches(c) && !busy)
 		busy = hauli_steal_idle(c);
+	busy |= take_fds(c);
 	busy |= resume_poller(c, steals);
 	hauli_stop_report(c);
 	if (!busy && c->phase != HAULI_PHASE_FINISHED)
@@ -258,12 +284,14 @@ int hauli_round_main(void *arg)
 	hauli_co_init_thread(&c->run.loop);
 	hauli_overflow_thread_init();
 	c->exceptions = hauli_exceptions_here();
-	c->cxx = c->exceptions != NULL;
+	c->careful = c->exceptions || c->timeline;
 	if (hauli_steals(c))
 		run_stealing(c);
 	else
 		run_unshared(c);
 	hauli_sleep_quiesce(c);
+	if (c->fds.kind)
+		c->fds.kind->close(c);
 	hauli_locals_release(c);
 	hauli_overflow_thread_fini();
 	hauli_co_fini_thread(&c->run.loop);

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/forks.h"
 #include "coro/overflow.h"
+#include "pool/pool.h"
 #include "sched/look/crash.h"
 #include "sched/look/quiet.h"
 #include "sched/look/watchdog.h"
@@ -24,6 +25,8 @@
 #include "sched/state/self.h"
 #include "sched/state/threads.h"
 #include "sched/steal/groups.h"
+#include "sched/wait/record.h"
+#include "trace/timelines.h"
 
 #define DEFAULT_STACK_SIZE (24 * 1024)
 
@@ -108,6 +111,7 @@ static int carriers_init(struct haul_runtime *rt, const struct start *s)
 	unsigned n = s->plan->carriers;
 	int err = 0;
 
+	rt->fds = s->opts->fds;
 	rt->carriers = aligned_alloc(HAULI_CACHE_LINE, n * sizeof(rt->carriers[0]));
 	if (!rt->carriers)
 		return -ENOMEM;
@@ -126,6 +130,28 @@ static int carriers_init(struct haul_runtime *rt, const struct start *s)
 	if (err)
 		carriers_fini(rt);
 	return err;
+}
+
+static int timelines_init(struct haul_runtime *rt, const struct start *s)
+{
+	int err;
+
+	if (s->opts->trace_events == 0)
+		return 0;
+	err = hauli_timelines_create(&rt->timelines, rt->nb_carriers, s->opts->trace_events);
+	if (err)
+		return err;
+	for (unsigned i = 0; i < rt->nb_carriers; i++) {
+		rt->carriers[i].timeline = hauli_timelines_of(rt->timelines, i);
+		rt->carriers[i].timeline->head.cpu = rt->carriers[i].place.cpu;
+	}
+	hauli_timelines_publish(rt->timelines);
+	return 0;
+}
+
+static void timelines_fini(struct haul_runtime *rt)
+{
+	hauli_timelines_destroy(rt->timelines);
 }
 
 static int hibernation_init(struct haul_runtime *rt, const struct start *s)
@@ -155,6 +181,36 @@ static int placing_init(struct haul_runtime *rt, const struct start *s)
 static int groups_init(struct haul_runtime *rt, const struct start *s)
 {
 	return hauli_groups_init(rt, s->plan, s->opts);
+}
+
+static void calls_fini(struct haul_runtime *rt)
+{
+	for (unsigned i = 0; i < rt->nb_carriers; i++)
+		hauli_calls_fini(&rt->carriers[i]);
+}
+
+/* Where carriers do not steal. */
+static int calls_init(struct haul_runtime *rt, const struct start *s)
+{
+	int err = 0;
+
+	for (unsigned i = 0; i < rt->nb_carriers && !err; i++)
+		if (!hauli_steals(&rt->carriers[i]))
+			err = hauli_calls_init(
+				&rt->carriers[i], hauli_life_prototypes[rt->default_class].calls);
+	if (err)
+		calls_fini(rt);
+	return err;
+}
+
+static int pool_init(struct haul_runtime *rt, const struct start *s)
+{
+	return hauli_pool_hold(&rt->pool, s->plan->places, rt->nb_carriers);
+}
+
+static void pool_fini(struct haul_runtime *rt)
+{
+	hauli_pool_release(rt->pool);
 }
 
 static int launcher_init(struct haul_runtime *rt, const struct start *s)
@@ -223,10 +279,13 @@ static const struct step {
 	{"coroutines", coros_init, coros_fini},
 	{"overflow", overflow_init, overflow_fini},
 	{"carriers", carriers_init, carriers_fini},
+	{"timelines", timelines_init, timelines_fini},
 	{"hibernation", hibernation_init, hauli_hibernation_fini},
 	{"clusters", clusters_init, hauli_clusters_fini},
 	{"placing", placing_init, hauli_placing_fini},
 	{"stealing", groups_init, hauli_groups_fini},
+	{"calls", calls_init, calls_fini},
+	{"pool", pool_init, pool_fini},
 	{"launcher", launcher_init, launcher_fini},
 	{"launch", launch_all, end_all},
 	{"list", enlist, hauli_runtime_delist},
@@ -312,6 +371,10 @@ static const char *find_wrong(const struct haul_runtime_opts *opts)
 		return "steal_depth: at most 256";
 	if (opts->searchers > HAULI_SEARCHES)
 		return "searchers: at most 32";
+	if (opts->trace_events > HAULI_TIMELINE_MOST)
+		return "trace_events: at most 2^28";
+	if (opts->fds > HAUL_FDS_EPOLL)
+		return "fds: no such way to wait";
 	if (opts->virtual_time && opts->steal != HAUL_STEAL_OFF)
 		return "virtual_time: not with stealing, whose thefts depend on real time";
 	if (l && (!l->launch || !l->join))

@@ -75,6 +75,7 @@ static void handle_stop(struct haul_carrier *c, struct hauli_msg *msg)
 	c->phase = HAULI_PHASE_CANCELS;
 	hauli_u8_owned_set(&c->stop.step, HAULI_STOP_HANDLED);
 	c->spawn.path = HAULI_PATH_SLOW;
+	hauli_runq_refuse(&c->runq, true);
 	hauli_records_cancel(c);
 	msg->kind = &homeless_msg;
 	take_homeless(c, msg);

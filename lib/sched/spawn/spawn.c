@@ -7,13 +7,16 @@
  * Where a spawn goes:
  *
  *	caller                                  route
- *	a coroutine at home                     spawn_local(): hauli_carrier_spawn.path is FAST
+ *	a coroutine at home, no options,        haul_spawn() itself
+ *	    no thieves, the ring has room
+ *	any coroutine at home                   spawn_local(): hauli_carrier_spawn.path is FAST
  *	the same, and thieves may come          the same, and an offer: path is NOTIFY
  *	the loop, a poller, during a stop       spawn_here()
  *	a stolen coroutine, another carrier,    hauli_spawn_by_mail()
  *	    a thread that is no carrier
  *
- * haul_spawn() has a copy of the first route, for calls without options, which calls no function.
+ * By the first route a detached coroutine is a call (entry.h): it has no struct haul_coro until it
+ * begins.
  */
 #include "sched/spawn/spawn.h"
 
@@ -24,6 +27,7 @@
 #include "sched/place/placing.h"
 #include "sched/spawn/life.h"
 #include "sched/state/group.h"
+#include "sched/state/ready.h"
 #include "sched/state/runtime.h"
 #include "sched/state/self.h"
 #include "sched/steal/stolen.h"
@@ -240,26 +244,43 @@ static __attribute__((noinline)) int spawn_general(
 	return spawn_from_here(co, fn, arg, opts);
 }
 
-/* Without options, and if the slab's cache has an object and the ring has room, this calls no
- * function, so it saves no registers. */
+/* Queues a call, at the tail of the ring. */
+static inline void push_call(struct haul_carrier *c, uint32_t tail, haul_fn *fn, void *arg)
+{
+	struct hauli_call *call = &c->runq.calls[tail % HAULI_RING_SIZE];
+
+	call->fn = fn;
+	call->arg = arg;
+	hauli_counter_add(&c->counts.spawned, 1);
+	hauli_ring_push_at(&c->runq.ring, tail, hauli_entry_of(&call->record));
+}
+
+/* Without options, if there is room, this calls no function, so it saves no registers. */
 int haul_spawn(struct haul_coro **out, haul_fn *fn, void *arg, const struct haul_coro_opts *opts)
 {
 	struct haul_carrier *c = hauli_here();
 	struct haul_coro *co;
 	uint32_t tail;
 
-	if (opts || hauli_unlikely(!fn) || hauli_unlikely(c->spawn.path != HAULI_PATH_FAST) ||
-		hauli_unlikely(!hauli_ring_has_room(&c->runq.ring, &tail)))
+	if (opts || hauli_unlikely(!fn) || hauli_unlikely(!hauli_runq_has_room(&c->runq, &tail)))
 		return spawn_general(out, fn, arg, opts);
-	co = hauli_slab_try_get(&c->coros);
-	if (hauli_unlikely(!co))
-		return spawn_general(out, fn, arg, opts);
-	if (out) {
-		hauli_coro_set_up(co, fn, arg, NULL, false);
-		*out = co;
-	} else {
-		hauli_coro_set_up(co, fn, arg, NULL, true);
+	if (!out) {
+		push_call(c, tail, fn, arg);
+		return 0;
 	}
+	co = c->spawn.as_new;
+	if (hauli_likely(co != NULL)) {
+		c->spawn.as_new = NULL;
+		hauli_coro_set_word(co, HAULI_CORO_FRESH(false));
+		co->fn = fn;
+		co->arg = arg;
+	} else {
+		co = hauli_slab_try_get(&c->coros);
+		if (hauli_unlikely(!co))
+			return spawn_general(out, fn, arg, opts);
+		hauli_coro_set_up(co, fn, arg, NULL, false);
+	}
+	*out = co;
 	hauli_ring_push_at(&c->runq.ring, tail, give_home(c, co, c->spawn.prototype, NULL));
 	return 0;
 }

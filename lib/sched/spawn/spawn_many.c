@@ -11,6 +11,7 @@
 #include "sched/place/placing.h"
 #include "sched/spawn/spawn.h"
 #include "sched/state/group.h"
+#include "sched/state/ready.h"
 #include "sched/state/runtime.h"
 #include "sched/state/self.h"
 #include "sched/steal/stolen.h"

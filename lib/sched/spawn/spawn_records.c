@@ -19,6 +19,7 @@
 #include "sched/spawn/life.h"
 #include "sched/spawn/spawn.h"
 #include "sched/state/self.h"
+#include "sched/state/traced.h"
 #include "sched/wait/suspend.h"
 
 __attribute__((noinline)) void hauli_record_leave(struct haul_coro *me)
@@ -46,6 +47,7 @@ __attribute__((noinline)) struct hauli_record *hauli_record_next(struct haul_car
 	if (may_become(c, me, prototype, next)) {
 		hauli_counter_add(&c->counts.ended, 1);
 		hauli_record_reuse(me, hauli_entry_record(next));
+		hauli_traced_run(c, HAUL_TRACE_ENDED);
 	} else {
 		hauli_coro_leave(c, me, next);
 	}
@@ -76,9 +78,11 @@ static inline bool run_chunk(struct haul_carrier *c, uint32_t n, uint64_t now)
 	hauli_ptr_published_set(&co->home, c);
 	hauli_u64_owned_set(&c->steal.batch_began, now);
 	c->current = co;
+	hauli_traced_run(c, HAUL_TRACE_YIELDED);
 	hauli_co_switch(&poller->co, &co->co, c);
 	if (hauli_unlikely(!a->coro))
 		return false;
+	hauli_traced_ran(c, HAUL_TRACE_ENDED, (uint64_t)(a->next - a->first));
 	a->coro = NULL;
 	a->stop = NULL; /* or one that had waited before would go on with these */
 	return true;

@@ -51,6 +51,8 @@ void hauli_carrier_fini(struct haul_carrier *c)
 		hauli_coro_drop_stack(c, c->spawn.spare);
 		hauli_coro_free(c, c->spawn.spare);
 	}
+	if (c->spawn.as_new)
+		hauli_coro_free(c, c->spawn.as_new);
 	if (c->spawn.warm_of)
 		hauli_stack_put_checked(&c->stacks, c->spawn.warm.stack);
 	hauli_stack_cache_fini(&c->stacks);

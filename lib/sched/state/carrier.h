@@ -14,6 +14,7 @@
 #include "conc/inbox.h"
 #include "conc/word.h"
 #include "sched/state/coroutine.h"
+#include "sched/state/fds.h"
 #include "sched/state/marks.h"
 #include "sched/state/msg.h"
 #include "sched/state/policy.h"
@@ -104,7 +105,9 @@ struct hauli_carrier_spawn {
 	 * there (life.c): the prototype of those that may begin on it, or NULL: there is none. */
 	const struct hauli_prototype *warm_of;
 	struct hauli_co warm;
+	struct haul_coro *as_new; /* an object for the next call that begins; or NULL (life.c) */
 	struct hauli_at_once at_once;
+	unsigned put_off, put_off_left; /* calls; and those that have not begun yet (record.c) */
 };
 
 struct hauli_carrier_wait {
@@ -188,6 +191,7 @@ struct hauli_carrier_stop {
 };
 
 struct hauli_hibernator;
+struct hauli_timeline;
 
 struct haul_carrier {
 	/* The cache line that a switch uses. Owner */
@@ -197,14 +201,18 @@ struct haul_carrier {
 	struct hauli_ptr_published left;
 	struct hauli_timers timers;
 	enum hauli_carrier_phase phase;
-	bool cxx; /* exceptions is not NULL; the fast path tests this. Constant */
+	/* a suspension has more to do, for exceptions or for the timeline; its fast path tests
+	 * this. Constant, but for no_suspend.c */
+	bool careful;
 	/* of its thread; NULL: the program has no C++. Constant */
 	struct hauli_exceptions *exceptions;
+	struct hauli_timeline *timeline; /* of its events (traced.h). NULL: off. Constant */
 	struct hauli_carrier_spawn spawn;
 	struct hauli_carrier_wait wait;
 	struct hauli_runq runq; /* owner */
 
 	HAULI_LINE struct hauli_carrier_run run;
+	struct hauli_carrier_fds fds;
 
 	/* Owner. */
 	HAULI_LINE struct hauli_slab_cache coros;
@@ -362,56 +370,6 @@ static inline void hauli_coro_disarm(struct haul_carrier *c, struct haul_coro *c
 {
 	if (hauli_coro_state(co) & HAULI_CORO_ARMED)
 		hauli_timer_disarm(&c->timers, &co->timer);
-}
-
-/* Owner. Queues a ready coroutine of this home behind all others. */
-static inline void hauli_queue(struct haul_carrier *c, struct haul_coro *co)
-{
-	if (hauli_likely(hauli_coro_queues(co)))
-		hauli_runq_push(&c->runq, hauli_entry_of_begun(co));
-	else
-		hauli_coro_ready_slow(c, co, hauli_runq_push);
-}
-
-/* Owner. Queues a coroutine of this home that is ready and has no stack, behind all others. Does
- * nothing for a poller or a stolen coroutine. */
-static inline void hauli_queue_new(struct haul_carrier *c, struct haul_coro *co)
-{
-	struct hauli_entry *entry = hauli_entry_of(&co->record);
-
-	if (hauli_likely(hauli_coro_queues(co)))
-		hauli_runq_push(&c->runq, entry);
-	else if (hauli_coro_is_kept(co))
-		hauli_runq_push_pinned(&c->runq, entry, hauli_runq_push);
-}
-
-/* Owner. Makes a coroutine of this home ready, to run after all others. */
-static inline void hauli_ready(struct haul_carrier *c, struct haul_coro *co)
-{
-	hauli_coro_set_state(co, HAULI_CORO_READY);
-	hauli_queue(c, co);
-}
-
-/* The same, into the LIFO slot (hauli_runq_push_lifo()): the waker is likely to wait for this
- * coroutine, and their shared data is in the cache. */
-static inline void hauli_ready_soon(struct haul_carrier *c, struct haul_coro *co)
-{
-	hauli_coro_set_state(co, HAULI_CORO_READY);
-	if (hauli_likely(hauli_coro_queues(co)))
-		hauli_runq_push_lifo(&c->runq, hauli_entry_of_begun(co));
-	else
-		hauli_coro_ready_slow(c, co, hauli_runq_push_lifo);
-}
-
-/* The same, to the front in every case: the coroutine continues work that it began before the
- * others. */
-static inline void hauli_ready_first(struct haul_carrier *c, struct haul_coro *co)
-{
-	hauli_coro_set_state(co, HAULI_CORO_READY);
-	if (hauli_likely(hauli_coro_queues(co)))
-		hauli_runq_push_first(&c->runq, hauli_entry_of_begun(co));
-	else
-		hauli_coro_ready_slow(c, co, hauli_runq_push_first);
 }
 
 #endif

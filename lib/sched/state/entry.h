@@ -2,10 +2,15 @@
 /*
  * An entry of the run queue: a ready coroutine that has begun, or a record, which stands for a
  * coroutine that has not begun. A record is 8 bytes: part of its struct haul_coro, or in memory of
- * its spawner, such as a packet. It gets a stack when its turn comes or a thief takes it: the stack
- * of the coroutine before it if that has just ended, else one of a cache. A record in memory of its
- * spawner gets its struct haul_coro at the same time, in the same ways. Where carriers steal, such
- * a record is always a detached coroutine that thieves may take.
+ * its spawner, such as a packet, or part of a call. It gets a stack when its turn comes or a thief
+ * takes it: the stack of the coroutine before it if that has just ended, else one of a cache. A
+ * record that is not part of it gets its struct haul_coro at the same time, in the same ways. Where
+ * carriers steal, a record in memory of its spawner is always a detached coroutine that thieves may
+ * take.
+ *
+ * A call is a function and its argument, for a detached coroutine without options, where no
+ * thieves come. Slot i of the ring has call i of its carrier: it is in use from the push of its
+ * record into that slot until it is popped, since without thieves no entry leaves its slot before.
  *
  * The queue holds pointers. A pointer to a record has the lowest bit set, which costs nothing to
  * remove: it is part of the displacement where a field of the record is read.
@@ -29,6 +34,16 @@ struct hauli_prototype {
 	uint64_t fresh; /* hauli_record_fresh() of opts (record.h) */
 	/* Its records are part of their struct haul_coro. Only entry and stack_class count. */
 	bool in_coro;
+	/* not NULL: its records are calls, whose coroutines get this prototype, which is in_coro */
+	const struct hauli_prototype *like;
+	/* of one that is in_coro: that of calls; of this: that of calls that were put off */
+	const struct hauli_prototype *calls;
+};
+
+struct hauli_call {
+	struct hauli_record record;
+	haul_fn *fn;
+	void *arg;
 };
 
 struct hauli_entry; /* never defined: only a pointer, perhaps with that bit */
@@ -66,6 +81,19 @@ static inline struct haul_coro *hauli_entry_begun(struct hauli_entry *entry)
 static inline struct haul_coro *hauli_entry_coro(const struct hauli_entry *entry)
 {
 	return hauli_coro_of_record(hauli_entry_record(entry));
+}
+
+static inline struct hauli_call *hauli_call_of(struct hauli_record *r)
+{
+	_Static_assert(offsetof(struct hauli_call, record) == 0, "hauli_call_of()");
+	return (struct hauli_call *)r;
+}
+
+/* True if the entry is a call with this prototype. */
+static inline bool hauli_entry_calls(
+	const struct hauli_entry *entry, const struct hauli_prototype *calls)
+{
+	return hauli_entry_is_record(entry) && hauli_entry_record(entry)->prototype == calls;
 }
 
 /* True if a thief may take it. */

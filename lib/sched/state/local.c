@@ -92,7 +92,7 @@ static bool release_some(struct haul_carrier *c)
 static void run_nobody(struct haul_carrier *c)
 {
 	c->current = hauli_nowhere.current;
-	c->cxx = hauli_nowhere.cxx;
+	c->careful = hauli_nowhere.careful;
 	c->exceptions = hauli_nowhere.exceptions;
 }
 

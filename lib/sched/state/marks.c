@@ -64,8 +64,8 @@ static struct mark *find(struct hauli_marks *m, haul_fn *fn, const char *name)
 	return mark;
 }
 
-static void note(struct hauli_marks *m, haul_fn *fn, const char *name,
-	const struct hauli_stack *stack, size_t used, bool ended)
+static void note(
+	struct hauli_marks *m, haul_fn *fn, const char *name, unsigned cls, size_t used, bool ended)
 {
 	struct mark *mark;
 
@@ -76,7 +76,7 @@ static void note(struct hauli_marks *m, haul_fn *fn, const char *name,
 		mark->has_others |= strncmp(mark->name, name, sizeof(mark->name) - 1) != 0;
 		if (used > mark->used) {
 			mark->used = used;
-			mark->of = hauli_stack_usable(stack->cls);
+			mark->of = hauli_stack_usable(cls);
 		}
 	}
 	pthread_mutex_unlock(&m->lock);
@@ -89,7 +89,7 @@ void hauli_marks_check(struct hauli_marks *m, const struct haul_coro *co)
 	hauli_stack_check(stack, co->co.name);
 	if (!(stack->checks & HAULI_STACK_MARKED))
 		return;
-	note(m, co->fn, co->co.name, stack, hauli_stack_used(stack), true);
+	note(m, co->fn, co->co.name, stack->cls, hauli_stack_used(stack), true);
 	hauli_stack_wipe(stack);
 }
 
@@ -106,7 +106,7 @@ HAULI_MAY_RACE static void note_live(void *object, void *arg)
 		return;
 	used = hauli_stack_used(stack);
 	if (co->co.stack == stack && co->fn == fn)
-		note(arg, fn, co->co.name, stack, used, false);
+		note(arg, fn, co->co.name, stack->cls, used, false);
 }
 
 static void print_function(haul_fn *fn, FILE *out)

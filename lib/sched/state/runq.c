@@ -103,10 +103,20 @@ int hauli_runq_init(struct hauli_runq *q)
 	q->lifo_at = UINT32_MAX / 2; /* far from where the head begins */
 	q->lifo_left = HAULI_LIFO_RUN;
 	q->shared = false;
+	q->calls = NULL;
+	q->refuses = false;
 	q->backlog = (struct hauli_backlog){
 		.blocks = p, .memory = (uintptr_t *)((uintptr_t **)p + TABLE)};
 	hauli_ring_init(&q->ring);
+	hauli_runq_change_room(q);
 	return 0;
+}
+
+void hauli_runq_change_room(struct hauli_runq *q)
+{
+	q->room = !q->calls || q->refuses || hauli_ring_is_shut(&q->ring) ? HAULI_RUNQ_NONE
+									  : HAULI_RUNQ_ROOM;
+	hauli_runq_set_room(q);
 }
 
 void hauli_runq_fini(struct hauli_runq *q)
@@ -134,6 +144,7 @@ void hauli_backlog_push(struct hauli_runq *q, struct hauli_entry *entry)
 		return;
 	}
 	append(b, (uintptr_t)entry);
+	/* It was full or shut, so the tail is not before `until`. */
 	hauli_ring_shut(&q->ring, true);
 }
 
@@ -150,10 +161,10 @@ void hauli_runq_push_one_by_one(struct hauli_runq *q, const struct hauli_prototy
 
 bool hauli_runq_pass_last(struct hauli_runq *q)
 {
-	if (!hauli_ring_pass_last(&q->ring))
-		return false;
-	q->lifo_left = HAULI_LIFO_RUN;
-	return true;
+	bool passes = hauli_ring_pass_last(&q->ring);
+
+	q->lifo_left = passes ? HAULI_LIFO_RUN : 0;
+	return passes;
 }
 
 void hauli_runq_push_pinned(
@@ -229,6 +240,7 @@ void hauli_runq_refill(struct hauli_runq *q)
 		head += n;
 	set_head(b, head);
 	hauli_ring_shut(&q->ring, head != tail);
+	hauli_runq_change_room(q);
 }
 
 /* Takes the oldest stealable entry, if may() is true for it; the caller has checked that there is

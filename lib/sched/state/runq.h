@@ -10,6 +10,11 @@
  * never fails; memory is used as it fills. A thief leaves a hole where it has taken an entry, so
  * the rest keeps its order. The stealable entries are counted, so no thief comes if there are only
  * others.
+ *
+ * Where no thieves come, a spawn finds by one compare that the ring has room: its tail is before
+ * `until`. This is set at the end of each batch, from the head, and stays right until the next one:
+ * the head only grows, but for one push to the front at a time (lifo_at). If the ring is shut
+ * meanwhile it is full, so its tail is not before `until`.
  */
 #ifndef HAULI_SCHED_STATE_RUNQ_H
 #define HAULI_SCHED_STATE_RUNQ_H
@@ -40,8 +45,15 @@ struct hauli_runq {
 	struct hauli_ring ring; /* shut while the backlog is not empty */
 	uint32_t lifo_at; /* the head right after the last push into the LIFO slot */
 	uint32_t lifo_left; /* pushes that will take the LIFO slot before one goes to the end */
+	/* spawns push to the ring while its tail is before this */
+	uint32_t until;
+	uint32_t room; /* so far behind the head: HAULI_RUNQ_ROOM, or HAULI_RUNQ_NONE */
+	/* By slot of the ring (entry.h), then those that were put off (record.c); NULL: thieves may
+	 * come. Constant */
+	struct hauli_call *calls;
 	struct hauli_backlog backlog;
 	bool shared; /* thieves may come: the backlog is under the ring's guard */
+	bool refuses; /* there is no room for spawns */
 };
 
 /* Any thread. The number of entries, holes included. A guess for threads that do not hold the
@@ -58,6 +70,33 @@ static inline bool hauli_runq_has_stealable(const struct hauli_runq *q)
 }
 
 #define HAULI_LIFO_RUN 3u /* of four pushes that find the LIFO slot empty three take it */
+
+#define HAULI_RUNQ_ROOM (HAULI_RING_SIZE - 1) /* without the slot of a push to the front */
+#define HAULI_RUNQ_NONE (-HAULI_RING_FAR)
+
+/* Owner. The head has moved. */
+static inline void hauli_runq_set_room(struct hauli_runq *q)
+{
+	q->until = hauli_ring_head(&q->ring) + q->room;
+}
+
+/* Owner. The room of spawns has changed. */
+void hauli_runq_change_room(struct hauli_runq *q);
+
+/* Owner. refuses: from now on there is no room for spawns. */
+static inline void hauli_runq_refuse(struct hauli_runq *q, bool refuses)
+{
+	q->refuses = refuses;
+	hauli_runq_change_room(q);
+}
+
+/* Owner. True if there is room for a spawn, at *tail of the ring, so hauli_ring_push_at() may
+ * follow. Where thieves may come there is none. */
+static inline bool hauli_runq_has_room(const struct hauli_runq *q, uint32_t *tail)
+{
+	*tail = hauli_ring_tail(&q->ring);
+	return hauli_likely((int32_t)(*tail - q->until) < 0);
+}
 
 /* 0 or -ENOMEM. */
 int hauli_runq_init(struct hauli_runq *q);
@@ -152,9 +191,8 @@ static inline bool hauli_runq_pass_lifo(struct hauli_runq *q)
 {
 	if (hauli_unlikely(hauli_ring_head(&q->ring) == q->lifo_at))
 		return false;
-	if (hauli_unlikely(q->lifo_left == 0))
+	if (hauli_unlikely((int32_t)--q->lifo_left < 0))
 		return hauli_runq_pass_last(q);
-	q->lifo_left--;
 	hauli_ring_passed(&q->ring);
 	return true;
 }
@@ -224,6 +262,7 @@ static inline void hauli_runq_close(struct hauli_runq *q)
 {
 	hauli_ring_close(&q->ring);
 	hauli_runq_top_up(q);
+	hauli_runq_set_room(q);
 }
 
 /* The same, where there are no thieves. */
@@ -231,6 +270,7 @@ static inline void hauli_runq_close_unshared(struct hauli_runq *q)
 {
 	hauli_ring_close_unshared(&q->ring);
 	hauli_runq_top_up(q);
+	hauli_runq_set_room(q);
 }
 
 /* The next entry of the batch; NULL: the batch has ended. */

@@ -26,15 +26,20 @@ struct haul_runtime {
 	struct hauli_group *groups; /* NULL: stealing is off */
 	unsigned nb_groups;
 	bool virtual_time; /* constant */
+	enum haul_fds fds; /* constant */
+	struct hauli_timelines *timelines; /* constant. NULL: they are off */
 	/* its pollers receive from coroutines only, so they may run in virtual time. Set before the
 	 * first poller */
 	bool quiet_pollers;
 	/* a thread that is no carrier has woken a coroutine. Any thread */
 	struct hauli_u8_shared woken_from_outside;
+	/* coroutines in hauli_offload(). A carrier that runs one */
+	struct hauli_u64_shared offloaded;
 	bool told_deadlock; /* under quiet_lock */
 	pthread_mutex_t quiet_lock;
 	struct haul_launcher launcher;
 	struct hauli_watchdog *watchdog; /* or NULL */
+	struct hauli_pool_user *pool; /* of threads for calls that block */
 	struct hauli_threads *threads; /* of the default launcher, or NULL */
 
 	/* Any thread. */

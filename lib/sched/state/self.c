@@ -25,7 +25,7 @@ static struct haul_coro nobody = {.flags = {HAULI_FLAG_NOBODY}};
 /* Its values send each call to the slow path: a spawn finds HAULI_PATH_SLOW, a poller's cycle finds
  * a timer that is due, and a yield finds exceptions. */
 struct haul_carrier hauli_nowhere = {
-	.current = &nobody, .cxx = true, .exceptions = &hauli_exceptions_always};
+	.current = &nobody, .careful = true, .exceptions = &hauli_exceptions_always};
 
 __thread struct haul_carrier *hauli_carrier_of_thread
 	__attribute__((tls_model("initial-exec"), visibility("hidden"))) = &hauli_nowhere;

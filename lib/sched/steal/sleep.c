@@ -14,7 +14,8 @@
 static bool is_called(const struct haul_carrier *c)
 {
 	for (unsigned i = 0; i < LOOKS; i++) {
-		if (!hauli_inbox_is_empty(&c->mail.inbox) || hauli_cluster_waits(c))
+		if (!hauli_inbox_is_empty(&c->mail.inbox) || hauli_cluster_waits(c) ||
+			hauli_fds_are_due(c, &c->fds))
 			return true;
 		hauli_cpu_pause();
 	}
@@ -28,7 +29,8 @@ bool hauli_sleep_spin(struct haul_carrier *c, uint64_t at)
 	bool called = false;
 
 	/* A search looks again soon. Virtual time waits for each carrier to sleep. */
-	if (hauli_searches(c) || c->watched || !hauli_spin_may_pay(s))
+	if (hauli_searches(c) || c->watched || hauli_fds_are_unseen(&c->fds) ||
+		!hauli_spin_may_pay(s))
 		return false;
 	start = hauli_ticks();
 	if (at < start + length)

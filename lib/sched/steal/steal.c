@@ -36,6 +36,7 @@
 #include "base/race.h"
 #include "sched/mail/mail.h"
 #include "sched/state/self.h"
+#include "sched/state/traced.h"
 #include "sched/steal/stolen.h"
 #include "sched/wait/record.h"
 
@@ -141,8 +142,10 @@ static bool steal(struct hauli_thief *t, unsigned victim, unsigned most)
 		n++;
 	if (n == 0 && (stolen[0] = steal_mailed(c, v)))
 		n = 1;
-	for (unsigned i = 0; i < n; i++)
+	for (unsigned i = 0; i < n; i++) {
+		hauli_traced_steal(c, stolen[i], v);
 		hauli_stolen_take(stolen[i]);
+	}
 	hauli_ring_end_steal(&v->runq.ring);
 	for (unsigned i = 0; i < n; i++)
 		hauli_runq_push(&c->runq, hauli_entry_of_begun(stolen[i]));

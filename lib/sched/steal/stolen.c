@@ -28,6 +28,7 @@
  */
 #include "sched/steal/stolen.h"
 
+#include "sched/state/ready.h"
 #include "sched/state/self.h"
 #include "sched/wait/block.h"
 #include "sched/wait/join.h"

@@ -97,17 +97,29 @@ bool hauli_block_begin_here(struct haul_carrier *c, struct haul_coro *co)
 	return begin_here(c, co);
 }
 
+/* The wait has begun, on a carrier with a timeline. */
+static __attribute__((noinline)) void suspend_traced(
+	struct haul_carrier *c, const struct hauli_block *b)
+{
+	hauli_traced_block(c, b->what, b->object);
+	hauli_suspend(c, b->co, false);
+}
+
 static void wait(struct hauli_block *b)
 {
 	struct haul_carrier *c = hauli_here();
 	struct haul_coro *me = b->co;
 
-	if (hauli_unlikely(hauli_coro_is_stolen(me)))
+	if (hauli_unlikely(hauli_coro_is_stolen(me))) {
 		hauli_stolen_wait(c, me, HAULI_CORO_BLOCKED);
-	else if (hauli_likely(begin_here(c, me)))
-		hauli_suspend(c, me, false);
-	else if (!is_served(b))
+	} else if (hauli_likely(begin_here(c, me))) {
+		if (hauli_unlikely(c->timeline != NULL))
+			suspend_traced(c, b);
+		else
+			hauli_suspend(c, me, false);
+	} else if (!is_served(b)) {
 		hauli_suspend(c, me, true); /* as refuse_to_wait() in park.c */
+	}
 }
 
 int hauli_block_wait(struct hauli_block *b)

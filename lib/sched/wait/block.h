@@ -15,11 +15,15 @@
 extern const char hauli_block_mutex[], hauli_block_children[];
 #define HAULI_BLOCK_MUTEX_FLAGS UINT64_C(3)
 
+/* Where hauli_block.object is no address, it is a number below this. */
+#define HAULI_BLOCK_NUMBERS (1 << 22)
+
 /* A wait; lies on the stack of its coroutine. */
 struct hauli_block {
 	struct haul_coro *co;
 	uint8_t kind; /* HAULI_CORO_BLOCKED, and HAULI_CORO_CANCELLABLE or not */
-	/* for a dump: what it waits for, such as "mutex", and which; or NULL */
+	/* for a dump: what it waits for, such as "mutex", and which: an object's address, or a
+	 * descriptor's number; or NULL */
 	const char *what;
 	const void *object;
 	struct hauli_u32_published served; /* set by the home */

@@ -70,6 +70,7 @@ static __attribute__((noinline)) bool join_again(
 		take_result(c, j);
 		return true;
 	}
+	j->done = NULL; /* with a tag, it is read */
 	hauli_tagged_set(&target->joiner, (uintptr_t)j | tag | (word & HAULI_JOIN_ASKED));
 	return false;
 }
@@ -78,12 +79,16 @@ static inline bool join_here(struct haul_carrier *c, struct hauli_join *j, uintp
 {
 	struct haul_coro *target = j->target;
 
-	if (hauli_unlikely(hauli_tagged_get(&target->joiner) || target->detached))
+	if (hauli_unlikely(hauli_tagged_get(&target->joiner)))
 		return join_again(c, j, tag);
-	if (hauli_coro_state(target) != HAULI_CORO_ENDED) {
+	/* The first compare is enough for one that is ready. */
+	if (hauli_likely(hauli_coro_word(target) == HAULI_CORO_FRESH(false)) ||
+		(!target->detached && hauli_coro_state(target) != HAULI_CORO_ENDED)) {
 		hauli_tagged_set(&target->joiner, (uintptr_t)j | tag);
 		return false;
 	}
+	if (hauli_unlikely(target->detached))
+		return join_again(c, j, tag);
 	take_result(c, j);
 	return true;
 }
@@ -169,20 +174,20 @@ static inline void count_join(struct haul_carrier *c, struct haul_coro *me)
 }
 
 /* The join of me on c, its home. If the target's home is another carrier, that wakes the waiter.
- * timed: j has a deadline; a compile-time constant. */
-static inline __attribute__((always_inline)) void wait_as_coroutine(
-	struct haul_carrier *c, struct haul_coro *me, struct hauli_join *j, bool timed)
+ * timed: j has a deadline; a compile-time constant. tag: HAULI_JOIN_TIMED if so. */
+static inline __attribute__((always_inline)) void wait_as_coroutine(struct haul_carrier *c,
+	struct haul_coro *me, struct hauli_join *j, bool timed, uintptr_t tag)
 {
 	struct haul_carrier *home = hauli_coro_home(j->target);
 
-	if (home == c && join_here(c, j, timed ? HAULI_JOIN_TIMED : 0)) {
+	if (hauli_likely(home == c) && hauli_unlikely(join_here(c, j, tag))) {
 		count_join(c, me);
 		return;
 	}
 	set_waiting(c, me, j, timed);
-	if (home != c) {
+	if (hauli_unlikely(home != c)) {
 		j->done = NULL;
-		ask(j, timed ? HAULI_JOIN_TIMED : 0);
+		ask(j, tag);
 	}
 	hauli_suspend(c, me, false);
 }
@@ -212,7 +217,8 @@ static inline __attribute__((always_inline)) void wait_checked(
 		hauli_stolen_wait(c, me, HAULI_CORO_JOINING);
 		return;
 	}
-	wait_as_coroutine(c, me, j, timed);
+	/* The end of a target switches directly to the waiter of a plain join: not to a poller. */
+	wait_as_coroutine(c, me, j, timed, timed || !hauli_coro_queues(me) ? HAULI_JOIN_TIMED : 0);
 }
 
 #define LONGEST HAUL_S /* one wait of a plain thread */
@@ -315,7 +321,7 @@ static inline __attribute__((always_inline)) void join(struct haul_carrier *c, s
 		j->done = NULL;
 		wait_slow(c, me, j);
 	} else {
-		wait_as_coroutine(c, me, j, false);
+		wait_as_coroutine(c, me, j, false, 0);
 	}
 }
 

@@ -34,28 +34,27 @@ static inline void hauli_coro_finish(struct haul_carrier *c, struct haul_coro *c
 		hauli_join_serve(c, co, joiner);
 }
 
-/* The same for a co that has run on c until now. Returns its joiner if that runs next: the caller
- * switches to it. */
+/* The same for a co that has run on c until now, and has returned this result. Returns its joiner
+ * if that runs next: the caller switches to it. */
 static inline struct haul_coro *hauli_coro_finish_running(
-	struct haul_carrier *c, struct haul_coro *co)
+	struct haul_carrier *c, struct haul_coro *co, void *result)
 {
 	uintptr_t word = hauli_tagged_get(&co->joiner);
 	struct hauli_join *j = (struct hauli_join *)word;
 	struct haul_coro *waiter;
 
-	hauli_coro_set_state(co, HAULI_CORO_ENDED);
-	hauli_counter_add(&c->counts.ended, 1);
-	if (!word)
-		return NULL;
-	if (hauli_unlikely(!hauli_join_is_plain(word)) ||
+	if (!word || hauli_unlikely(!hauli_join_is_plain(word)) ||
 		hauli_unlikely(c->wait.path != HAULI_PATH_FAST) ||
-		hauli_unlikely(!hauli_coro_queues(waiter = j->waiter)) ||
 		hauli_unlikely(!hauli_runq_pass_lifo(&c->runq))) {
-		hauli_join_serve(c, co, word);
+		co->arg = result;
+		hauli_coro_finish(c, co);
 		return NULL;
 	}
-	co->detached = true; /* joined */
-	j->result = co->arg;
+	hauli_counter_add(&c->counts.ended, 1);
+	hauli_coro_set_word(co, HAULI_CORO_FRESH(true)); /* as new */
+	hauli_tagged_set(&co->joiner, 0);
+	waiter = j->waiter;
+	j->result = result;
 	hauli_coro_set_state(waiter, HAULI_CORO_READY);
 	if (!waiter)
 		__builtin_unreachable();

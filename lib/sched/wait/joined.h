@@ -11,7 +11,8 @@ struct hauli_join {
 	struct haul_coro *target;
 	void *result; /* written by the target's home before it wakes the waiter */
 	struct haul_coro *waiter; /* NULL: a plain thread waits for done */
-	struct hauli_completion *done; /* of a plain thread; not set if the join is plain */
+	/* of a plain thread, else NULL; not set if the address has no tags */
+	struct hauli_completion *done;
 };
 
 /* What target->joiner holds in addition to the address of a join, or in its place. */

@@ -22,12 +22,12 @@ void haul_no_suspend_begin(struct haul_no_suspend *block, const char *where)
 		.outer = c->wait.no_suspend,
 		.where = where,
 		.exceptions = c->exceptions,
-		.cxx = c->cxx,
+		.careful = c->careful,
 		.handles = hauli_u8_shared_get(&me->flags) & HAULI_FLAG_HANDLES,
 	};
 	c->wait.no_suspend = s;
 	c->exceptions = &hauli_exceptions_always;
-	c->cxx = true;
+	c->careful = true;
 	hauli_u8_shared_set_bits(&me->flags, HAULI_FLAG_HANDLES);
 	hauli_counter_add(&c->counts.no_suspends, 1);
 }
@@ -42,7 +42,7 @@ void haul_no_suspend_end(struct haul_no_suspend *block)
 	HAUL_MISUSE_IF(c->wait.no_suspend != s, "the block ends before one inside it");
 	c->wait.no_suspend = s->outer;
 	c->exceptions = s->exceptions;
-	c->cxx = s->cxx;
+	c->careful = s->careful;
 	if (!s->handles)
 		hauli_u8_shared_clear_bits(&c->current->flags, HAULI_FLAG_HANDLES);
 }

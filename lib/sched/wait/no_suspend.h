@@ -16,7 +16,7 @@ struct hauli_no_suspend {
 	struct hauli_no_suspend *outer;
 	const char *where;
 	struct hauli_exceptions *exceptions; /* the carrier's before the block, for its end */
-	bool cxx; /* the same */
+	bool careful; /* the same */
 	bool handles; /* HAULI_FLAG_HANDLES was set before */
 } __attribute__((may_alias)); /* lies in the public struct */
 

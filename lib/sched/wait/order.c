@@ -52,6 +52,7 @@
 #include "sched/wait/order.h"
 
 #include "conc/ring.h"
+#include "sched/state/ready.h"
 #include "sched/wait/suspend.h"
 
 static struct hauli_order *order_of(struct haul_carrier *c, const struct haul_coro *co)

@@ -34,6 +34,11 @@ static inline struct hauli_co *hauli_context_of(struct haul_carrier *c, struct h
 	return co ? &co->co : &c->run.loop;
 }
 
+/* Owner. The coroutine of a record that was popped, and does not begin on the warm stack by the
+ * function above, runs next. Sets c->current, and returns the context to switch to, or, if there is
+ * no memory, that of another entry, or the loop's. */
+struct hauli_co *hauli_record_is_next(struct haul_carrier *c, struct hauli_entry *entry);
+
 /* Owner, when an entry was popped, or NULL: the batch has ended. Sets c->current, and returns the
  * context to switch to: that of the entry's coroutine, or the loop's. This leaves the warm stack
  * alone. */
@@ -53,9 +58,14 @@ static inline __attribute__((always_inline)) struct hauli_co *hauli_next_is(
 
 		if (hauli_likely(r->prototype == c->spawn.warm_of))
 			return hauli_record_takes_warm(c, r);
+		return hauli_record_is_next(c, entry);
 	}
-	return hauli_entry_to_run(c, entry);
+	return hauli_context_of(c, hauli_entry_begun(entry));
 }
+
+/* Owner. A coroutine for a call that was popped, with its home, but without a stack; NULL: no
+ * memory. */
+struct haul_coro *hauli_call_begins(struct haul_carrier *c, struct hauli_record *r);
 
 /* The word of a coroutine that begins, with its prototype's options (hauli_coro_word()). */
 static inline uint64_t hauli_record_fresh(const struct haul_coro_opts *opts)
@@ -138,5 +148,10 @@ struct haul_coro *hauli_record_take(
  * in a slot with home c. */
 void hauli_records_cancel(struct haul_carrier *c);
 void hauli_records_admit(struct haul_carrier *c);
+
+/* For a carrier that does not steal: its spawns may make calls. fini() does nothing without an
+ * init(). 0 or -ENOMEM. */
+int hauli_calls_init(struct haul_carrier *c, const struct hauli_prototype *prototype);
+void hauli_calls_fini(struct haul_carrier *c);
 
 #endif

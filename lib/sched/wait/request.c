@@ -6,8 +6,10 @@
 
 #include "sched/mail/mail.h"
 #include "sched/state/group.h"
+#include "sched/state/ready.h"
 #include "sched/state/runtime.h"
 #include "sched/state/self.h"
+#include "sched/state/traced.h"
 #include "sched/wait/block.h"
 #include "sched/wait/extent.h"
 #include "sched/wait/joined.h"
@@ -228,6 +230,7 @@ void hauli_request(struct haul_coro *co, uint32_t bits)
 {
 	struct haul_carrier *home;
 
+	hauli_traced_request(hauli_here(), co, bits);
 	/* After a request that is not the first, co may be freed by now. After the first, co stays
 	 * until its message has come. */
 	if (!hauli_requests_add(&co->requests, bits))

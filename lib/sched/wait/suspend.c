@@ -25,16 +25,22 @@ void hauli_may_suspend(const struct haul_coro *me, const char *call)
 
 void hauli_suspend_slow(struct haul_carrier *c, struct haul_coro *me, bool publish)
 {
-	struct hauli_exceptions mine = *c->exceptions;
+	struct hauli_exceptions mine =
+		c->exceptions ? *c->exceptions : (struct hauli_exceptions){NULL, 0};
+	struct hauli_co *next;
 
 	if ((hauli_u8_shared_get(&me->flags) & HAULI_FLAG_NOBODY) || c->wait.no_suspend)
 		hauli_may_suspend(me, "haul_yield"); /* all other calls have checked this before */
-	*c->exceptions = (struct hauli_exceptions){NULL, 0};
+	if (c->exceptions)
+		*c->exceptions = (struct hauli_exceptions){NULL, 0};
 	if (publish)
 		hauli_ptr_published_set(&c->left, me);
-	c = hauli_co_switch(&me->co, hauli_next(c), c);
+	next = hauli_next(c);
+	hauli_traced_suspend(c, me);
+	c = hauli_co_switch(&me->co, next, c);
 	hauli_arrive(c);
-	*c->exceptions = mine;
+	if (c->exceptions)
+		*c->exceptions = mine;
 }
 
 void hauli_end_batch(struct haul_carrier *c, struct haul_coro *me)
@@ -72,6 +78,11 @@ void hauli_stolen_send_home(struct haul_carrier *c, struct haul_coro *co)
 	/* The message's kind was set by the thief. */
 	if (hauli_mail_send(home, &co->back_msg) && yields)
 		hauli_steal_offer(home);
+}
+
+void hauli_coro_left_behind(struct haul_carrier *c, struct haul_coro *co)
+{
+	hauli_backlog_push(&c->runq, hauli_entry_of_begun(co));
 }
 
 void hauli_coro_left_slow(struct haul_carrier *c, struct haul_coro *co)

@@ -7,6 +7,7 @@
 #include "sched/state/carrier.h"
 #include "sched/state/exceptions.h"
 #include "sched/state/group.h"
+#include "sched/state/traced.h"
 #include "sched/wait/record.h"
 
 /* The operation with which a stolen coroutine ends its slice on a thief, for its home
@@ -33,6 +34,9 @@ void hauli_stolen_send_home(struct haul_carrier *c, struct haul_coro *co);
  * it has ended, is detached, and still has its stack: frees it. */
 void hauli_coro_left_slow(struct haul_carrier *c, struct haul_coro *co);
 
+/* Owner. The ring is full or shut: queues co, which yields, in the backlog. */
+void hauli_coro_left_behind(struct haul_carrier *c, struct haul_coro *co);
+
 /*
  * Switch, then publish: other threads may see a coroutine that yields or ends, and reuse its stack,
  * only after its context is saved. So the context that runs next publishes it. c->left becomes NULL
@@ -44,10 +48,10 @@ static inline void hauli_arrive(struct haul_carrier *c)
 
 	if (!left)
 		return;
-	if (hauli_likely(hauli_coro_is_ready_and_queues(left)))
-		hauli_runq_push(&c->runq, hauli_entry_of_begun(left));
-	else
+	if (hauli_unlikely(!hauli_coro_is_ready_and_queues(left)))
 		hauli_coro_left_slow(c, left);
+	else if (hauli_unlikely(!hauli_ring_push(&c->runq.ring, hauli_entry_of_begun(left))))
+		hauli_coro_left_behind(c, left);
 	hauli_ptr_published_set(&c->left, NULL);
 }
 
@@ -57,14 +61,15 @@ static inline struct hauli_co *hauli_next(struct haul_carrier *c)
 	return hauli_next_is(c, hauli_runq_pop(&c->runq));
 }
 
-/* Suspends a coroutine that handles exceptions; on a thread that is no carrier, ends the program
- * with an error line. Out of line, so that the fast path has one test for both. */
+/* Suspends a coroutine that handles exceptions, or whose carrier has a timeline; on a thread that
+ * is no carrier, ends the program with an error line. Out of line, so that the fast path has one
+ * test for all three. */
 void hauli_suspend_slow(struct haul_carrier *c, struct haul_coro *me, bool publish);
 
 /* Suspends me, which runs on c and whose state is set. publish: me is ready. */
 static inline void hauli_suspend(struct haul_carrier *c, struct haul_coro *me, bool publish)
 {
-	if (hauli_unlikely(c->cxx) && hauli_exceptions_any(c->exceptions)) {
+	if (hauli_unlikely(c->careful) && (c->timeline || hauli_exceptions_any(c->exceptions))) {
 		hauli_suspend_slow(c, me, publish);
 		return;
 	}

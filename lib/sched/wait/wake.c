@@ -2,6 +2,7 @@
 #include "sched/wait/wake.h"
 
 #include "sched/state/group.h"
+#include "sched/state/ready.h"
 
 static __attribute__((noinline)) void wake_notify(struct haul_carrier *c, struct haul_coro *co)
 {

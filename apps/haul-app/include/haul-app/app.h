@@ -62,8 +62,9 @@ struct haul_app {
  * second, a total) and in --json, for each carrier and for all. */
 struct haul_app_counter {
 	const char *name; /* letters, digits and _; NULL ends the table */
-	/* NULL: the sum of haul_app_count(). Otherwise it returns the figure of one carrier; main
-	 * thread, while handlers run. */
+	/* NULL: the sum of haul_app_count(). Otherwise it returns the figure of one carrier, while
+	 * handlers run: in the main thread, or in a thread of telemetry while the main thread waits
+	 * or prints a report. */
 	uint64_t (*read)(const struct haul_app *app, unsigned carrier);
 	bool gauge; /* a present value, such as the length of a list: printed without a rate */
 };
@@ -95,6 +96,8 @@ struct haul_app_hooks {
 	int (*carrier_begins)(struct haul_app *app, unsigned carrier);
 	/* Pollers run. */
 	int (*started)(struct haul_app *app);
+	/* SIGHUP has come, since pollers run: reads files anew. NULL: SIGHUP ends the program. */
+	void (*reload)(struct haul_app *app);
 	/* The program is about to end, and pollers still run: true if they may stop. Called every
 	 * ms until then, such as for a generator whose last packets are on their way. */
 	bool (*may_end)(struct haul_app *app);
