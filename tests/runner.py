@@ -9,6 +9,10 @@ terminal a line says how far the run is and how much time is left; elsewhere the
 each test program. The last line printed is "N passed, N failed, N skipped": tests within test
 programs, and one failure for each test program or configuration that does not build. Exit status
 0: some passed, none failed.
+
+Programs of suite net depend on the kernel and on programs of others, which a busy machine delays.
+A few that fail beside other tests run once more, alone; what failed first is told before the last
+line. All other suites have one try: what fails there once in a thousand runs is a fault.
 """
 import argparse
 import collections
@@ -30,6 +34,8 @@ import ending
 from progress import Progress, cores, name, weights
 
 LOGS = ["testlog", "testlog-beside"]
+LOG_AGAIN = "testlog-again"
+AGAIN = 3  # programs that get a second try: more have a cause in common
 SAID = 12  # lines of a failed test at the end
 AT_ONCE = 6  # tests that mostly wait
 # With lines only, which is all that reports name, 278 MB instead of 415 (address sanitizer).
@@ -59,16 +65,18 @@ class Configuration:
     def stage(self, what):
         return f"{self.name} {what}"
 
-    def logs(self):
-        return [f"{self.dir}/meson-logs/{log}.json" for log in LOGS]
+    def log(self, log):
+        return f"{self.dir}/meson-logs/{log}.json"
 
     def last_log(self):
         """meson's log of the last run in this build directory: an entry a program."""
-        entries = []
-        for log in filter(os.path.exists, self.logs()):
-            with open(log, encoding="utf-8") as f:
-                entries += [json.loads(line) for line in f]
-        return entries
+        return [entry for log in LOGS for entry in self.read(log)]
+
+    def read(self, log):
+        if not os.path.exists(self.log(log)):
+            return []
+        with open(self.log(log), encoding="utf-8") as f:
+            return [json.loads(line) for line in f]
 
     def disk_left(self):
         """MB that the build directory will still grow by, at most."""
@@ -77,7 +85,7 @@ class Configuration:
         return max(self.disk - sum(sizes) / 1e6, 0)
 
     def forget_log(self):
-        for log in filter(os.path.exists, self.logs()):
+        for log in filter(os.path.exists, map(self.log, LOGS + [LOG_AGAIN])):
             os.remove(log)
 
     def stages(self):
@@ -116,6 +124,7 @@ class Tally:
     def __init__(self):
         self.passed = 0
         self.failed = []  # lines for people, each with what the test said of it
+        self.again = []  # such lines of programs that passed alone
         self.skipped = []
 
     def fail(self, line, said=""):
@@ -140,6 +149,14 @@ class Tally:
                 self.passed += 1
         if run["result"] not in ("OK", "SKIP") and not bad:
             self.fail(f"{where}: {run['result'].lower()} after {len(subtests)} tests", last(run))
+
+    def second(self, where, first, run, tap):
+        """Counts a program that failed first by its second run, which was alone."""
+        told, before = Tally(), len(self.failed)
+        told.program(where, first, tap)
+        self.program(where, run, tap)
+        if len(self.failed) == before:
+            self.again += told.failed
 
     def whole(self, where, run, tap):
         """A program with a single result."""
@@ -328,7 +345,8 @@ def computes(test):
 
 
 def run_tests(conf, progress, tests, suites, slower):
-    """Runs them and returns meson's log: one entry for each test program.
+    """Runs them and returns two of meson's logs: one entry for each test program; the second runs
+    of a few, by name.
 
     Tests that compute run beside the others, which mostly wait, and with a lower priority: not so
     low that other programs on the machine would stop them. Of the others, a few run at once: more
@@ -394,7 +412,12 @@ def run_tests(conf, progress, tests, suites, slower):
         thread.join()
     if gone:
         raise gone[0]
-    return conf.last_log()
+    again = [t for t in tests if t["name"] in failed and "net" in suites_of(t)]
+    if again and len(again) <= AGAIN:
+        progress.say("again, alone: " + " ".join(t["name"] for t in again))
+        ran -= {t["name"] for t in again}
+        call(LOG_AGAIN, again, [], 2, 1)
+    return conf.last_log(), {name(e["name"]): e for e in conf.read(LOG_AGAIN)}
 
 
 def run(conf, args, progress, tally):
@@ -418,12 +441,15 @@ def run(conf, args, progress, tally):
     if not tests:
         return
     slower = max(conf.slower, args.soak)  # a program has several stress tests, of 30 s by default
-    entries = run_tests(conf, progress, tests, suites, slower)
+    entries, again = run_tests(conf, progress, tests, suites, slower)
     progress.update(conf.stage("tests"), 1, f"{conf.name}: tested")
     tap = {t["name"]: t["protocol"] == "tap" for t in tests}
     for entry in entries:
         test = name(entry["name"])
-        tally.program(f"{conf.name}: {test}", entry, tap[test])
+        if test in again:
+            tally.second(f"{conf.name}: {test}", entry, again[test], tap[test])
+        else:
+            tally.program(f"{conf.name}: {test}", entry, tap[test])
     ran = collections.Counter(name(e["name"]) for e in entries)
     for test in (collections.Counter(t["name"] for t in tests) - ran).elements():
         tally.fail(f"{conf.name}: {test}: was not run")
@@ -475,6 +501,8 @@ def main():
     print(f"\n{time.monotonic() - began:.0f} s in all; {machine}")
     for line in tally.failed:
         print("failed: " + line)
+    for line in tally.again:
+        print("failed beside other tests, passed alone: " + line)
     for line in tally.skipped:
         print("skipped: " + line)
     print(f"{tally.passed} passed, {len(tally.failed)} failed, {len(tally.skipped)} skipped")

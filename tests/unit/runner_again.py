@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""tests/run tries programs of suite net once more, alone, if a few failed; it tells what failed
+first, and gives the other suites one try."""
+import argparse
+import os
+import tempfile
+
+import runner
+from progress import Progress
+from tap import Tap
+
+# Passes from the second run on.
+SECOND = """test -e ran-$1 && echo 'ok 1 - late' || printf 'not ok 1 - late\\n# no answer\\n'
+test -e ran-$1; rc=$?; touch ran-$1; echo 1..1; exit $rc
+"""
+NEVER = "echo 'not ok 1 - never'; echo 1..1; exit 1\n"
+
+
+def run(*tests):
+    """The tally of a run of these tests, each a name, its suite and its script."""
+    with tempfile.TemporaryDirectory() as d:
+        os.chdir(d)
+        with open("meson.build", "w", encoding="utf-8") as f:
+            f.write("project('x')\n")
+            for name, suite, script in tests:
+                with open(name, "w", encoding="utf-8") as text:
+                    text.write(script)
+                f.write(f"test('{name}', find_program('sh'), suite: '{suite}', protocol: 'tap',\n"
+                        f"  args: [files('{name}'), '{name}'])\n")
+        with open("meson_options.txt", "w", encoding="utf-8") as f:
+            f.write("option('tests', type: 'feature')\n")
+        conf = runner.Configuration("x", "", "gcc", suites=["net", "unit"])
+        progress, tally = Progress(conf.stages()), runner.Tally()
+        progress.say = lambda text: None
+        runner.run(conf, argparse.Namespace(suite=[], part=False, soak=0), progress, tally)
+        os.chdir("/")
+        return tally
+
+
+def main():
+    tap = Tap()
+    tally = run(("slow", "net", SECOND), ("good", "net", "echo 'ok 1 - fine'; echo 1..1"))
+    tap.ok((tally.passed, tally.failed) == (2, []), "a second try counts", tally.failed)
+    tap.ok(tally.again == ["x: slow: late\n    # no answer"], "what failed first is told",
+           tally.again)
+    tally = run(("never", "net", NEVER), ("slow", "unit", SECOND))
+    tap.ok(tally.passed == 0 and not tally.again and
+           sorted(tally.failed) == ["x: never: never", "x: slow: late\n    # no answer"],
+           "what fails twice has failed, and other suites have one try", vars(tally))
+    tally = run(*((f"slow{i}", "net", SECOND) for i in range(runner.AGAIN + 1)))
+    tap.ok(len(tally.failed) == runner.AGAIN + 1 and not tally.again,
+           "many failures: no second try", vars(tally))
+    tap.done()
+
+
+main()
