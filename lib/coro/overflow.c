@@ -93,8 +93,8 @@ static void crash(int sig, const siginfo_t *info, void *uc, bool told)
 {
 	hauli_crash_fn *tell = (hauli_crash_fn *)hauli_fn_published_get(&crashes);
 
-	if (is_own(info) && tell && !told)
-		tell(sig, info, uc);
+	if (is_own(info) && tell)
+		tell(sig, info, uc, told);
 	die_of(sig, info);
 }
 

@@ -26,14 +26,13 @@ int hauli_overflow_install(struct hauli_stacks *arena, hauli_running_fn *running
 void hauli_overflow_remove(struct hauli_stacks *arena);
 
 /* The handler calls explain(sig, ucontext), which may print a line, at each fault that is not an
- * overrun. It returns true if it has: then the function below is not called. A later call replaces
- * explain. Any thread. */
+ * overrun. It returns true if it has. A later call replaces explain. Any thread. */
 typedef bool hauli_explain_fn(int sig, const void *uc);
 void hauli_overflow_explain_others(hauli_explain_fn *explain);
 
 /* In a signal handler, on a thread that has caused sig by a fault, abort() or raise(), and is about
- * to end the program by it. uc: ucontext_t. */
-typedef void hauli_crash_fn(int sig, const siginfo_t *info, const void *uc);
+ * to end the program by it. uc: ucontext_t. told: explain() has printed why. */
+typedef void hauli_crash_fn(int sig, const siginfo_t *info, const void *uc, bool told);
 
 /* Sets that function. A later call replaces it. Any thread. */
 void hauli_overflow_on_crash(hauli_crash_fn *crashes);

@@ -18,9 +18,10 @@ extern struct hauli_trace_limits hauli_trace_limits;
 void hauli_trace_ask(struct hauli_timeline *t, enum haul_trace_why why);
 
 /* The thread that writes files: from begin() on asks come to it; it waits for one, and lets the
- * next one come. */
+ * next one come. wait() returns false after wake(), of any thread. */
 void hauli_trace_asks_begin(void);
-enum haul_trace_why hauli_trace_asks_wait(void);
+void hauli_trace_asks_wake(void);
+bool hauli_trace_asks_wait(enum haul_trace_why *why);
 void hauli_trace_asks_next(void);
 
 #endif

@@ -2,26 +2,30 @@
 /*
  * The timelines of each runtime are in a slot of a table, and a gate keeps them while a reader is
  * at work: readers take no lock, as a signal handler may be one, after a crash. The end of a
- * runtime closes the gate, and waits until no reader is inside; a later reader passes by.
+ * runtime closes the gate; a later reader passes by. It does not wait for a reader inside, who may
+ * write into a pipe that nobody reads: then the timelines stay, and the slot with them, until
+ * another runtime begins or ends and finds the gate quiet.
  *
  *	end of a runtime              reader
  *	close the gate                enter the gate, or pass by
- *	wait until it is quiet        read the slot, copy
- *	slot = NULL, free             leave
+ *	                              read the slot, copy
+ *	now or later, if quiet:       leave
+ *	slot = NULL, free
  *	open the gate
  *
  * The gates are of the table and not of the timelines, so a reader touches no memory that was
- * freed. Model: tests/model/gate_again.c. Stress: tests/stress/timeline.c.
+ * freed. What is left behind is freed under the lock of the process, by one thread. Model:
+ * tests/model/gate_again.c. Stress: tests/stress/timeline.c.
  */
 #include "trace/timelines.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <sys/mman.h>
 
 #include <haul/trace.h>
 
 #include "base/assert.h"
+#include "base/forks.h"
 #include "conc/gate.h"
 #include "conc/word.h"
 
@@ -38,9 +42,25 @@ static struct slot {
 	struct hauli_trylock taken;
 	struct hauli_gate gate;
 	struct hauli_ptr_published timelines; /* struct hauli_timelines, or NULL */
+	struct hauli_timelines *left; /* to be freed; NULL: none. Under the lock of the process */
 } slots[RUNTIMES];
 
 uint32_t haul_traced_;
+
+/* Under the lock of the process. Frees timelines of runtimes that have ended, and that nobody reads
+ * any more. */
+static void free_left(void)
+{
+	for (struct slot *s = slots; s < slots + RUNTIMES; s++) {
+		if (!s->left || !hauli_gate_is_quiet(&s->gate))
+			continue;
+		hauli_ptr_published_set(&s->timelines, NULL);
+		munmap(s->left, s->left->bytes);
+		s->left = NULL;
+		hauli_gate_open(&s->gate);
+		hauli_trylock_release(&s->taken);
+	}
+}
 
 /* NULL: all are taken. */
 static struct slot *take_slot(void)
@@ -80,7 +100,10 @@ int hauli_timelines_create(struct hauli_timelines **out, unsigned nb_carriers, u
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (mem == MAP_FAILED)
 		return -ENOMEM;
+	hauli_process_lock();
+	free_left();
 	s = take_slot();
+	hauli_process_unlock();
 	if (!s) {
 		munmap(mem, head + nb_carriers * ring);
 		return -ENOMEM;
@@ -118,13 +141,11 @@ void hauli_timelines_destroy(struct hauli_timelines *ts)
 		return;
 	s = &slots[ts->slot];
 	haul_traced_add_(-1u);
+	hauli_process_lock();
 	hauli_gate_close(&s->gate);
-	while (!hauli_gate_is_quiet(&s->gate))
-		sched_yield();
-	hauli_ptr_published_set(&s->timelines, NULL);
-	munmap(ts, ts->bytes);
-	hauli_gate_open(&s->gate);
-	hauli_trylock_release(&s->taken);
+	s->left = ts;
+	free_left();
+	hauli_process_unlock();
 }
 
 static int each_of(const struct hauli_timelines *ts,

@@ -12,7 +12,7 @@ struct hauli_timelines;
 int hauli_timelines_create(struct hauli_timelines **ts, unsigned nb_carriers, unsigned events);
 /* From now on readers find them. */
 void hauli_timelines_publish(struct hauli_timelines *ts);
-/* No carrier writes any more. ts may be NULL. */
+/* No carrier writes any more. Readers may go on: it does not wait for them. ts may be NULL. */
 void hauli_timelines_destroy(struct hauli_timelines *ts);
 struct hauli_timeline *hauli_timelines_of(struct hauli_timelines *ts, unsigned carrier);
 

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Timelines: what carriers write into them, and what a file has of that. */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <sys/wait.h>
 
-#include "coro/fiber.h"
 #include "sched/state/coroutine.h"
 #include "support/runtime.h"
 #include "support/suite.h"
@@ -340,24 +337,6 @@ START_TEST(options_are_checked)
 }
 END_TEST
 
-static char dir[] = "/tmp/haul-timeline-XXXXXX", path[64];
-
-/* Waits for the file, reads it, and removes it. Returns why it was written. */
-static enum haul_trace_why wait_for_file(void)
-{
-	struct timeline_file *f;
-	enum haul_trace_why why;
-	int fd;
-
-	WAIT_UNTIL((fd = open(path, O_RDONLY | O_CLOEXEC)) >= 0);
-	f = timeline_open(fd);
-	why = (enum haul_trace_why)f->head.why;
-	close(fd);
-	timeline_close(f);
-	unlink(path);
-	return why;
-}
-
 static void *computes(void *arg)
 {
 	for (uint64_t until = haul_in(3 * HAUL_MS); haul_now() < until;)
@@ -365,69 +344,6 @@ static void *computes(void *arg)
 	haul_yield();
 	return NULL;
 }
-
-/* In a child: the thread and the handlers stay until the end of the process. */
-static void ask_in_each_way(void)
-{
-	struct haul_trace_opts opts = {.path = path, .sig = SIGUSR2};
-	struct haul_runtime *rt;
-
-	ck_assert_int_eq(haul_trace_to(&opts), 0);
-	rt = start(1, 4096, HAUL_STEAL_OFF);
-	kill(getpid(), SIGUSR2);
-	ck_assert_int_eq(wait_for_file(), HAUL_TRACE_SIGNAL);
-	WAIT_UNTIL((haul_trace_trigger(), access(path, R_OK) == 0));
-	ck_assert_int_eq(wait_for_file(), HAUL_TRACE_PROGRAM);
-	opts.slice_ns = HAUL_MS;
-	ck_assert_int_eq(haul_trace_to(&opts), 0);
-	WAIT_UNTIL((run_on(rt, 0, computes, NULL), access(path, R_OK) == 0));
-	ck_assert_int_eq(wait_for_file(), HAUL_TRACE_SLICE);
-	runtime_stop(rt);
-}
-
-static void *faults(void *arg)
-{
-	static volatile int *volatile nowhere;
-
-	*nowhere = 1;
-	return NULL;
-}
-
-static void crash(void)
-{
-	struct haul_runtime *rt;
-
-	ck_assert_int_eq(
-		haul_trace_to(&(struct haul_trace_opts){.path = path, .on_crash = true}), 0);
-	rt = start(1, 4096, HAUL_STEAL_OFF);
-	run_on(rt, 0, faults, NULL);
-}
-
-static int in_child(void (*fn)(void))
-{
-	int status;
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		fn();
-		_exit(0);
-	}
-	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	return status;
-}
-
-START_TEST(files_when_asked_for)
-{
-	if (HAULI_TSAN || HAULI_ASAN) /* no threads in a child; faults are the sanitizer's */
-		return;
-	ck_assert_ptr_nonnull(mkdtemp(dir));
-	snprintf(path, sizeof(path), "%s/trace", dir);
-	ck_assert_int_eq(in_child(ask_in_each_way), 0);
-	ck_assert_int_eq(WTERMSIG(in_child(crash)), SIGSEGV);
-	ck_assert_int_eq(wait_for_file(), HAUL_TRACE_CRASH);
-	ck_assert_int_eq(rmdir(dir), 0);
-}
-END_TEST
 
 static atomic_bool hogs;
 
@@ -479,4 +395,4 @@ END_TEST
 SUITE_MAIN("timeline", {a_wait_and_its_end, 1}, {a_wake_across_carriers, 1},
 	{those_that_do_not_wait_are_counted, 1}, {spans_of_a_program, 1}, {a_wait_says_for_what, 1},
 	{the_last_events_stay, 1}, {without_timelines_there_is_no_file, 1}, {several_runtimes, 1},
-	{options_are_checked, 1}, {files_when_asked_for, 1}, {a_theft, 1})
+	{options_are_checked, 1}, {a_theft, 1})

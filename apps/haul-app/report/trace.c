@@ -74,16 +74,7 @@ int hauli_app_trace_begin(struct hauli_app *a)
 
 int hauli_app_trace_end(struct hauli_app *a, int rc)
 {
-	FILE *out;
-	int err;
+	int err = path && !slice && !gap && !drops ? haul_trace_save() : 0;
 
-	if (!path || slice || gap || drops)
-		return rc;
-	out = fopen(path, "we");
-	if (!out)
-		return fail(a, -errno);
-	err = haul_trace_write(fileno(out));
-	if (fclose(out) != 0 && !err)
-		err = -errno;
 	return err ? fail(a, err) : rc;
 }

@@ -26,7 +26,7 @@ HAUL_API int haul_trace_write(int fd);
 struct haul_trace_opts {
 	const char *path; /* of the file; copied. An older file is replaced */
 	int sig; /* a signal for which it is written, such as SIGUSR2; 0: none */
-	bool on_crash; /* when a coroutine or a carrier faults or aborts */
+	bool on_crash; /* when a thread faults or aborts, while a runtime runs */
 	bool on_drop; /* when haul drops a packet */
 	uint64_t slice_ns; /* after a slice of a coroutine that was longer; 0: no limit */
 	uint64_t gap_ns; /* after a longer time without a turn of a poller; 0: no limit */
@@ -34,13 +34,22 @@ struct haul_trace_opts {
 
 /*
  * From now on files are written when opts says so, by a thread that this call starts; the rings go
- * to opts.path, and a later file replaces it by rename(2), once a second at most. A signal is taken
- * as haul_dump_on_signal() does, which has the same errors. A second call replaces the options of
- * the first, but for a signal that was taken. Any thread. Returns 0, or:
+ * to opts.path, once a second at most. A file is written under another name, and renamed when it is
+ * whole: it replaces an older one. What is there and is no file, such as a device, is written to. A
+ * signal is taken as haul_dump_on_signal() does, which has the same errors. A second call replaces
+ * the options of the first, but for signals: each one that was taken writes a file. Any thread.
+ * Returns 0, or:
  *	-EINVAL		path is NULL, empty or longer than 4,000 bytes; sig is no signal to take
  *	-EAGAIN		no thread
+ *	-ENOMEM		no memory
  */
 HAUL_API int haul_trace_to(const struct haul_trace_opts *opts);
+
+/* Writes the file of haul_trace_to() now, after one that is being written, and returns when it is
+ * there. Any thread; other coroutines of the carrier wait meanwhile. Returns 0; -ENOENT (no runtime
+ * keeps a timeline, or haul_trace_to() was not called in this process); an error of open(2),
+ * write(2) or rename(2). */
+HAUL_API int haul_trace_save(void);
 
 /* Asks for a file, as haul_trace_to() has said; without that, and for a second after a file was
  * asked for, does nothing. Any thread. Does not suspend. */

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Prints the line of a crash. A signal handler writes it, so only async-signal-safe functions are
- * called: the addresses of a call stack are looked up in the loader's table of objects, which needs
- * no lock (glibc 2.35), and get no names of functions. What is known without the stack is written
- * first, because following a broken stack may end the program.
+ * Prints the line of a crash, and then has the file of the timelines written. A signal handler does
+ * both, so only async-signal-safe functions are called: the addresses of a call stack are looked up
+ * in the loader's table of objects, which needs no lock (glibc 2.35), and get no names of
+ * functions. What is known without the stack is written first, because following a broken stack may
+ * fault. That second fault finds the handler at work, and goes on with the file.
+ *
+ * Of threads that crash at the same time the first one writes the file. The others would end the
+ * program meanwhile, so they wait for it to do so.
  */
 #include "sched/look/crash.h"
 
@@ -16,6 +20,7 @@
 
 #include "base/assert.h"
 #include "base/line.h"
+#include "conc/word.h"
 #include "coro/overflow.h"
 #include "coro/trace.h"
 #include "sched/look/snapshot.h"
@@ -178,7 +183,7 @@ static void put_trimmed_stack(struct hauli_line *l, int sig, void *const *pcs, u
 	put_stack(l, pcs, n);
 }
 
-static void tell(int sig, const siginfo_t *info, const void *uc)
+static void put_line(int sig, const siginfo_t *info, const void *uc)
 {
 	const struct haul_carrier *c = hauli_self();
 	const struct haul_coro *co = haul_self();
@@ -186,9 +191,6 @@ static void tell(int sig, const siginfo_t *info, const void *uc)
 	void *pcs[HAULI_SHOT_DEPTH];
 	unsigned n;
 
-	hauli_trace_on_crash();
-	if (!co && !hauli_has_said_why())
-		return;
 	hauli_line_text(&l, "haul: ");
 	hauli_line_text(&l, name_of(sig));
 	if (co)
@@ -206,6 +208,44 @@ static void tell(int sig, const siginfo_t *info, const void *uc)
 	hauli_line_write(&l);
 	if (about_role)
 		tell_about();
+}
+
+static struct hauli_trylock crashes;
+static struct hauli_u32_published first; /* the thread that has taken the lock */
+
+/* While the stack is followed, a fault calls the handler again. */
+static void block(int sig, int how)
+{
+	sigset_t it;
+
+	sigemptyset(&it);
+	sigaddset(&it, sig);
+	sigaddset(&it, SIGSEGV);
+	sigaddset(&it, SIGBUS);
+	sigprocmask(how, &it, NULL);
+}
+
+static void tell(int sig, const siginfo_t *info, const void *uc, bool told)
+{
+	uint32_t me = (uint32_t)gettid();
+	bool again = hauli_u32_published_get(&first) == me;
+	bool is_first = hauli_trylock_take(&crashes);
+
+	if (is_first)
+		hauli_u32_published_set(&first, me);
+	if (again) {
+		(void)!write(STDERR_FILENO, "\n", 1);
+	} else if (!told && (haul_self() || hauli_has_said_why())) {
+		if (is_first)
+			block(sig, SIG_UNBLOCK);
+		put_line(sig, info, uc);
+		block(sig, SIG_BLOCK);
+	}
+	if (is_first || again)
+		hauli_trace_on_crash();
+	else if (hauli_trace_is_on_crash())
+		for (;;)
+			pause();
 }
 
 static void look_for_about(struct haul_runtime *rt)
