@@ -153,31 +153,31 @@ static struct trace_coroutine *coroutine(struct work *w, uint64_t address)
 
 static uint64_t track_of(struct work *w, struct trace_coroutine *co)
 {
+	const char *of = trace_name(&w->coroutines, co);
 	char name[NAME_MOST + 32];
 
 	if (co->track)
 		return co->track;
 	co->track = ++w->tracks;
-	snprintf(name, sizeof(name), "%s 0x%" PRIx64, co->name ? co->name : "coroutine",
-		co->address);
+	co->track_name = of;
+	snprintf(name, sizeof(name), "%s 0x%" PRIx64, of ? of : "coroutine", co->address);
 	trace_out_track(w->out, co->track, w->process, name);
 	return co->track;
 }
 
-/* Gives each coroutine its first name: it may be woken before it runs. */
-static void find_names(struct work *w, struct carrier *c)
+/* Notes the lives of coroutines. */
+static void note(struct work *w, struct carrier *c)
 {
-	struct carrier ahead = {.ring = c->ring};
+	const struct trace_event *e = &c->event;
 
-	while (next(w, &ahead) && !w->failed) {
-		struct trace_coroutine *co;
-
-		if (ahead.event.kind != HAUL_TRACE_RUN || !ahead.event.value)
-			continue;
-		co = coroutine(w, ahead.event.value);
-		if (!co->name)
-			co->name = name_of(w, &ahead, ahead.event.extra);
-	}
+	if (e->kind != HAUL_TRACE_RUN)
+		return;
+	if (c->on && e->sub == HAUL_TRACE_ENDED)
+		trace_life_noted_end(coroutine(w, c->on));
+	c->on = e->value;
+	if (c->on &&
+		!trace_life_noted(&w->coroutines, coroutine(w, c->on), name_of(w, c, e->extra)))
+		w->failed = true;
 }
 
 static struct trace_point point(const struct carrier *c, uint64_t track, const char *name)
@@ -212,6 +212,17 @@ static void stop(struct work *w, struct carrier *c, unsigned how, unsigned ended
 	trace_out_slice_ends(w->out, &p);
 }
 
+/* Ends all that is open on the track of co. */
+static void end_all(struct work *w, struct carrier *c, struct trace_coroutine *co)
+{
+	struct trace_point p = point(c, co->track, NULL);
+
+	for (co->depth += co->waits; co->depth > 0; co->depth--)
+		trace_out_slice_ends(w->out, &p);
+	co->waits = false;
+	co->flow = 0;
+}
+
 /* The wait of co begins; or all that is open on its track ends with it. */
 static void mark_stop(struct work *w, struct carrier *c, struct trace_coroutine *co, unsigned how)
 {
@@ -226,11 +237,8 @@ static void mark_stop(struct work *w, struct carrier *c, struct trace_coroutine 
 		trace_out_slice_begins(w->out, &p);
 		co->waits = true;
 	} else if (how == HAUL_TRACE_ENDED) {
-		p = point(c, co->track, NULL);
-		for (co->depth += co->waits; co->depth > 0; co->depth--)
-			trace_out_slice_ends(w->out, &p);
-		co->waits = false;
-		co->flow = 0;
+		end_all(w, c, co);
+		trace_life_ends(co);
 	}
 }
 
@@ -241,6 +249,18 @@ static void end_wait(struct work *w, struct carrier *c, struct trace_coroutine *
 	if (co->waits)
 		trace_out_slice_ends(w->out, &p);
 	co->waits = false;
+}
+
+/* co has another name than the one that its track may have. */
+static void leave_track(struct work *w, struct carrier *c, struct trace_coroutine *co)
+{
+	uint64_t flow = co->flow;
+
+	if (!co->track || co->track_name == co->name)
+		return;
+	end_all(w, c, co);
+	co->track = 0;
+	co->flow = flow;
 }
 
 static void run(struct work *w, struct carrier *c)
@@ -257,7 +277,8 @@ static void run(struct work *w, struct carrier *c)
 	if (!c->on)
 		return;
 	co = coroutine(w, c->on);
-	co->name = name_of(w, c, e->extra);
+	if (trace_life_runs(&w->coroutines, co, name_of(w, c, e->extra)))
+		leave_track(w, c, co);
 	end_wait(w, c, co);
 	p = point(c, c->track, co->name);
 	p.flow_ends = co->flow;
@@ -270,14 +291,15 @@ static void run(struct work *w, struct carrier *c)
 static void arrow(struct work *w, struct carrier *c, const char *what, const char *carrier)
 {
 	struct trace_coroutine *co = coroutine(w, c->event.value);
+	const char *name = trace_name(&w->coroutines, co);
 	struct trace_point p = point(c, c->track, what);
 
 	if (!co->flow)
 		co->flow = ++w->flows;
 	p.flow = co->flow;
 	trace_point_address(&p, "coroutine", c->event.value);
-	if (co->name)
-		trace_point_text(&p, "name", co->name);
+	if (name)
+		trace_point_text(&p, "name", name);
 	if (carrier)
 		trace_point_number(&p, carrier, c->event.extra);
 	trace_out_instant(w->out, &p);
@@ -460,20 +482,30 @@ static struct carrier *oldest(struct work *w, const bool *has)
 	return found;
 }
 
-static void convert_all(struct work *w, bool *has)
+/* Calls fn for each event of all carriers, in the order of times. */
+static void each(struct work *w, bool *has, void (*fn)(struct work *w, struct carrier *c))
 {
 	struct carrier *c;
 
-	for (unsigned i = 0; i < w->raw->nb; i++) {
-		w->carriers[i].ring = &w->raw->rings[i];
-		put_carrier(w, &w->carriers[i]);
-		find_names(w, &w->carriers[i]);
+	for (unsigned i = 0; i < w->raw->nb; i++)
 		has[i] = next(w, &w->carriers[i]);
-	}
 	while ((c = oldest(w, has)) && !w->failed) {
-		handle(w, c);
+		fn(w, c);
 		has[c - w->carriers] = next(w, c);
 	}
+}
+
+static void convert_all(struct work *w, bool *has)
+{
+	for (unsigned i = 0; i < w->raw->nb; i++)
+		w->carriers[i].ring = &w->raw->rings[i];
+	each(w, has, note);
+	trace_lives_begin(&w->coroutines);
+	for (unsigned i = 0; i < w->raw->nb; i++) {
+		w->carriers[i] = (struct carrier){.ring = &w->raw->rings[i]};
+		put_carrier(w, &w->carriers[i]);
+	}
+	each(w, has, handle);
 }
 
 static void free_all(struct work *w)

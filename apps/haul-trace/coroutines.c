@@ -44,4 +44,90 @@ struct trace_coroutine *trace_coroutine(struct trace_coroutines *all, uint64_t a
 void trace_coroutines_free(struct trace_coroutines *all)
 {
 	free(all->places);
+	free(all->all_lives);
+}
+
+/* The place of another life, plus 1; 0: no memory. */
+static uint32_t add(struct trace_coroutines *all, const char *name)
+{
+	if (all->nb_lives == all->lives_size) {
+		uint32_t size = all->lives_size ? 2 * all->lives_size : 1024;
+		struct trace_life *more = realloc(all->all_lives, size * sizeof(more[0]));
+
+		if (!more)
+			return 0;
+		all->all_lives = more;
+		all->lives_size = size;
+	}
+	all->all_lives[all->nb_lives] = (struct trace_life){.name = name, .times = 1};
+	return ++all->nb_lives;
+}
+
+bool trace_life_noted(struct trace_coroutines *all, struct trace_coroutine *co, const char *name)
+{
+	bool same = co->last && all->all_lives[co->last - 1].name == name;
+	uint32_t place;
+
+	if (same) {
+		all->all_lives[co->last - 1].times += !co->lives;
+		co->lives = true;
+		return true;
+	}
+	place = add(all, name);
+	if (!place)
+		return false;
+	if (co->last)
+		all->all_lives[co->last - 1].next = place;
+	else
+		co->first = place;
+	co->last = place;
+	co->lives = true;
+	return true;
+}
+
+void trace_life_noted_end(struct trace_coroutine *co)
+{
+	co->lives = false;
+}
+
+void trace_lives_begin(struct trace_coroutines *all)
+{
+	for (uint64_t i = 0; i < all->size; i++) {
+		all->places[i].lives = false;
+		all->places[i].life = all->places[i].first;
+	}
+}
+
+bool trace_life_runs(struct trace_coroutines *all, struct trace_coroutine *co, const char *name)
+{
+	bool is_other = co->name != name;
+
+	if (co->lives && !is_other)
+		return false;
+	if (co->life && co->lived < all->all_lives[co->life - 1].times) {
+		co->lived++;
+	} else if (co->life) {
+		co->life = all->all_lives[co->life - 1].next;
+		co->lived = 1;
+	}
+	co->lives = true;
+	co->name = name;
+	return is_other;
+}
+
+void trace_life_ends(struct trace_coroutine *co)
+{
+	co->lives = false;
+}
+
+const char *trace_name(const struct trace_coroutines *all, const struct trace_coroutine *co)
+{
+	const struct trace_life *life;
+
+	if (co->lives || !co->life)
+		return co->name;
+	life = &all->all_lives[co->life - 1];
+	if (co->lived < life->times)
+		return life->name;
+	return life->next ? all->all_lives[life->next - 1].name : NULL;
 }

@@ -114,6 +114,8 @@ static int convert(const struct trace_raw *raw)
 	done = trace_convert(raw, out, &sums);
 	if (fclose(out) != 0 || !done)
 		return fail(to, errno ? strerror(errno) : "out of memory");
+	if (raw->is_cut)
+		haul_app_say(&program, "%s: its end is missing; the trace has what is there", from);
 	printf("%s of %s, process %u: %" PRIu64 " events of %u carriers, and %" PRIu64
 	       " older ones were overwritten\n",
 		trace_raw_why(raw->head.why), raw->head.program, raw->head.pid, sums.events,

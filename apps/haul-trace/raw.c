@@ -43,28 +43,55 @@ static bool take(const char **at, size_t *left, void *to, size_t len)
 	return true;
 }
 
-static bool take_ring(struct trace_ring *r, const char **at, size_t *left)
+static bool has_time(const uint64_t words[2])
+{
+	unsigned kind = words[0] & 63;
+
+	return kind > HAUL_TRACE_TEXT && kind != HAUL_TRACE_VALUE;
+}
+
+/* How many of the oldest events are torn, of a ring whose tail is missing: what was overwritten is
+ * younger than what follows it. */
+static uint64_t torn_by_times(const struct trace_ring *r, uint64_t n)
+{
+	uint64_t torn = 0, last = 0;
+	bool has_last = false;
+
+	for (uint64_t i = 0; i < n; i++) {
+		if (!has_time(r->words[i]))
+			continue;
+		if (has_last && r->words[last][0] >> 12 > r->words[i][0] >> 12)
+			torn = i;
+		has_last = true;
+		last = i;
+	}
+	return torn;
+}
+
+/* False: not even the head is there. */
+static bool take_ring(struct trace_raw *raw, struct trace_ring *r, const char **at, size_t *left)
 {
 	struct haul_trace_tail tail;
-	uint64_t n;
+	uint64_t n, torn;
 
-	if (!take(at, left, &r->head, sizeof(r->head)) || r->head.first > r->head.end)
+	if (!take(at, left, &r->head, sizeof(r->head)))
 		return false;
 	n = r->head.end - r->head.first;
 	r->words = (const uint64_t(*)[2]) * at;
-	if (n > *left / sizeof(r->words[0]) || !take(at, left, NULL, n * sizeof(r->words[0])) ||
-		!take(at, left, &tail, sizeof(tail)))
-		return false;
-	r->lost = r->head.first;
-	if (tail.first > r->head.first) {
-		uint64_t torn = tail.first - r->head.first;
-
+	if (n > *left / sizeof(r->words[0]))
+		n = *left / sizeof(r->words[0]);
+	take(at, left, NULL, n * sizeof(r->words[0]));
+	if (n == r->head.end - r->head.first && take(at, left, &tail, sizeof(tail))) {
+		torn = tail.first > r->head.first ? tail.first - r->head.first : 0;
 		torn = torn < n ? torn : n;
-		r->words += torn;
-		r->lost += torn;
-		n -= torn;
+	} else {
+		raw->is_cut = true;
+		*left = 0;
+		torn = torn_by_times(r, n);
 	}
-	r->n = n;
+	r->words += torn;
+	r->lost = r->head.first + torn;
+	r->n = n - torn;
 	return true;
 }
 
@@ -75,8 +102,11 @@ static bool add_ring(struct trace_raw *raw, const char **at, size_t *left)
 	if (!more)
 		return false;
 	raw->rings = more;
-	if (!take_ring(&raw->rings[raw->nb], at, left))
-		return false;
+	if (!take_ring(raw, &raw->rings[raw->nb], at, left)) {
+		raw->is_cut = true;
+		*left = 0;
+		return true;
+	}
 	raw->nb++;
 	return true;
 }
@@ -95,7 +125,7 @@ bool trace_raw_read(struct trace_raw *raw, FILE *in, const char **why)
 	if (!take(&at, &left, &raw->head, sizeof(raw->head)) ||
 		raw->head.magic != HAUL_TRACE_MAGIC || raw->head.version != HAUL_TRACE_VERSION)
 		return false;
-	*why = "its end is missing";
+	*why = "out of memory";
 	while (left > 0)
 		if (!add_ring(raw, &at, &left))
 			return false;

@@ -22,6 +22,7 @@ struct trace_raw {
 	struct haul_trace_file head;
 	struct trace_ring *rings;
 	unsigned nb;
+	bool is_cut; /* the end of the file is missing; the rings have what is there */
 	void *memory;
 };
 

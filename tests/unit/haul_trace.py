@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import sqlite3
+import struct
 import subprocess
 import sys
 import tempfile
@@ -219,11 +220,21 @@ def test_wrong_files(_):
         run(STORY, raw)
         with open(raw, "rb") as file:
             whole = file.read()
-        for cut in (0, 10, 100, len(whole) // 2, len(whole) - 1):
+        events = int(re.search(r": (\d+) events", run(TRACE, "--in", raw, "--out", out).stdout)[1])
+        for cut in (0, 10, 71):
             with open(raw, "wb") as file:
                 file.write(whole[:cut])
             done = run(TRACE, "--in", raw, "--out", out, ok=False)
-            assert "it is no raw trace" in done.stderr or "its end is missing" in done.stderr
+            assert "it is no raw trace" in done.stderr, done.stderr
+        for cut in (72, 100, len(whole) // 2, len(whole) - 1):
+            with open(raw, "wb") as file:
+                file.write(whole[:cut])
+            done = run(TRACE, "--in", raw, "--out", out)
+            got = int(re.search(r": (\d+) events", done.stdout)[1])
+            assert ("its end is missing" in done.stderr) == (cut > 72), done.stderr
+            assert got <= events and (got == 0) == (cut <= 100), (cut, got, events)
+            assert cut < len(whole) - 1 or got == events, (got, events)
+            assert not Import(decode(out)).wrong
         for i in range(0, len(whole), max(97, len(whole) // 50)):  # anything may be in it
             with open(raw, "wb") as file:
                 file.write(whole[:i] + b"\xff" * 64 + whole[i + 64:])
@@ -231,6 +242,62 @@ def test_wrong_files(_):
         done = run(TRACE, "--in", os.path.join(work, "none"), "--out", out, ok=False)
         assert "No such file" in done.stderr, done.stderr
         assert run(TRACE, ok=False).returncode == 2
+
+
+BEGAN, PARKED, ENDED = 0, 2, 8  # enum haul_trace_how
+NAME, TEXT, RUN, READY, SPAWN = 1, 2, 3, 5, 7  # enum haul_trace_kind
+
+
+def raw_trace(events, tail=0):
+    """A raw trace of one ring: events are (kind, sub, ticks, value, extra), or a name's text."""
+    body, n = b"", 0
+    for slot, event in enumerate(events):
+        if isinstance(event, str):
+            body += struct.pack("<QQ", NAME | 1 << 6, slot)
+            body += struct.pack("<B15s", TEXT, event.encode())
+            n += 2
+            continue
+        kind, sub, ticks, value, extra = event
+        body += struct.pack("<QQ", kind | sub << 6 | ticks << 12, value << 16 | extra)
+        n += 1
+    return (struct.pack("<QIIQQQQI20s", 0x3143525448554c48, 1, 0, 1000, 1000, 1000, 1 << 32, 1,
+                        b"made") +
+            struct.pack("<IIIIQQQ", 0, 0, 2, 0, 1024, 0, n) + body + struct.pack("<Q", tail))
+
+
+def converted(raw):
+    with tempfile.TemporaryDirectory() as work:
+        paths = os.path.join(work, "raw"), os.path.join(work, "out")
+        with open(paths[0], "wb") as file:
+            file.write(raw)
+        run(TRACE, "--in", paths[0], "--out", paths[1])
+        return Import(decode(paths[1]))
+
+
+def life(ticks, slot):
+    co = 0x1000
+    return [(SPAWN, 0, ticks, co, 1), (RUN, BEGAN, ticks + 1, co, slot),
+            (RUN, PARKED, ticks + 2, 0, 0), (READY, 0, ticks + 3, co, 0),
+            (RUN, BEGAN, ticks + 4, co, slot), (RUN, ENDED, ticks + 5, 0, 0)]
+
+
+def test_coroutines_of_one_address(_):
+    made = converted(raw_trace(["one", "two", *life(100, 0), *life(200, 1), *life(300, 1),
+                                *life(400, 0)]))
+    rows = made.tables.query("SELECT EXTRACT_ARG(arg_set_id, 'debug.name') FROM slice "
+                             "WHERE name IN ('spawn', 'wake') ORDER BY ts")
+    assert [row[0] for row in rows] == ["one"] * 2 + ["two"] * 4 + ["one"] * 2, rows
+    rows = made.tables.query("SELECT track.name FROM slice JOIN track ON track_id = track.id "
+                             "WHERE slice.name = 'parked' ORDER BY ts")
+    assert [row[0].split()[0] for row in rows] == ["one", "two", "two", "one"], rows
+    assert not made.wrong and not made.unfinished
+
+
+def test_a_cut_ring(_):
+    """Without its tail, what was overwritten meanwhile is told by its times."""
+    raw = raw_trace(["one", (READY, 0, 900, 0x2000, 0), *life(100, 0)])
+    made = converted(raw[:-8])
+    assert made.tables.query("SELECT COUNT(*) FROM slice WHERE name = 'wake'") == [(1,)]
 
 
 def test_a_program_without_a_timeline_lives_on(_):
