@@ -235,10 +235,12 @@ def amplify(t, name, dev, rate, slip):
             ("malformed", dns.query("a.test.", "A", size=4096)[:-5], ("29:1", "34:2"))):
         packet = ipv4("10.77.7.7", dns_bed.IP4, question, 1024, 53)
         packets, size = received(dev)
+        began = time.monotonic()
         sent, seconds = Flood(dev, mac, packet, *fields, seconds=SECONDS, rate=50000).finish()
         quiet(dev)
+        answering = time.monotonic() - began  # s, or less
         packets, size = (a - b for a, b in zip(received(dev), (packets, size)))
-        full = rate * (seconds + 1) + 50  # and questions to the server
+        full = rate * (answering + 1) + 50  # and questions to the server
         print(f"# {name}, slip {slip}, {what}: {sent / seconds:.0f} queries a second, answers "
               f"{packets / seconds:.0f} a second of {size / max(packets, 1):.0f} bytes")
         # All may be answered by short ones with slip.
@@ -260,9 +262,9 @@ def real_client(t, name, client):
     full = a.options().get(10, (0, b""))[1]
     for _ in range(200):
         try:
-            a = client.ask("a.test.", "A", size=1232, options=dns.option(10, full), patience=1)
+            a = client.ask("a.test.", "A", size=1232, options=dns.option(10, full))
         except TimeoutError:
-            continue
+            break
         good += len(a.answers) == 1
     t.ok(len(full) == 24 and good == 200, f"{name}: a client with a cookie has no limit", good)
 
