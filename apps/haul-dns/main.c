@@ -179,8 +179,10 @@ static int prepare(struct haul_app *app, struct haul_io_opts *io)
 	rc = dns_host_add_given(app, host);
 	if (rc == HAUL_APP_DONE)
 		rc = dns_config_read(app, host, &service, &config);
-	if (rc == HAUL_APP_DONE)
+	if (rc == HAUL_APP_DONE) {
 		hauli_ptr_published_set(&service.config, config);
+		dns_stats_watch(config->upstreams);
+	}
 	return rc;
 }
 
@@ -235,6 +237,7 @@ static void reload(struct haul_app *app)
 		haul_app_say(app->program, "not reloaded: everything stays as it is");
 		return;
 	}
+	dns_stats_watch(next->upstreams);
 	hauli_ptr_published_set(&service.config, next);
 	/* When each carrier has run this, no handler uses the old one. */
 	if (haul_on_each(app->rt, pass, NULL) == 0)
@@ -288,6 +291,7 @@ static void report_json(struct haul_app *app, struct haul_app_json *object)
 
 static void end(struct haul_app *app)
 {
+	dns_stats_watch(NULL);
 	dns_config_free(config_now());
 	dns_shared_free(service.cache);
 	dns_rrl_free(service.rrl);

@@ -6,6 +6,35 @@
 #include "shared.h"
 #include "upstream.h"
 
+static const struct dns_upstreams *upstreams_now;
+
+void dns_stats_watch(const struct dns_upstreams *upstreams)
+{
+	upstreams_now = upstreams;
+}
+
+static uint64_t count_upstreams(unsigned carrier, bool all)
+{
+	struct dns_upstream_stats st;
+	uint64_t n = 0;
+
+	if (carrier > 0 || !upstreams_now) /* carriers share them, and the figure is a sum */
+		return 0;
+	for (unsigned i = 0; dns_upstreams_get_stats(upstreams_now, i, &st); i++)
+		n += all || st.rests;
+	return n;
+}
+
+static uint64_t read_upstreams(const struct haul_app *app, unsigned carrier)
+{
+	return count_upstreams(carrier, true);
+}
+
+static uint64_t read_resting(const struct haul_app *app, unsigned carrier)
+{
+	return count_upstreams(carrier, false);
+}
+
 const struct haul_app_counter dns_counters[] = {
 	[DNS_COUNT_QUERIES] = {"queries"},
 	[DNS_COUNT_TCP] = {"tcp_queries"},
@@ -22,6 +51,8 @@ const struct haul_app_counter dns_counters[] = {
 	[DNS_COUNT_OTHER] = {"other_codes"},
 	[DNS_COUNT_TRUNCATED] = {"truncated"},
 	[DNS_COUNT_LIMITED] = {"limited"},
+	[DNS_COUNT_UPSTREAMS] = {"upstreams", .read = read_upstreams, .gauge = true},
+	[DNS_COUNT_RESTING] = {"upstreams_resting", .read = read_resting, .gauge = true},
 	{NULL},
 };
 

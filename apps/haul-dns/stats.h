@@ -23,6 +23,9 @@ enum dns_count {
 	DNS_COUNT_OTHER, /* codes */
 	DNS_COUNT_TRUNCATED, /* of all these */
 	DNS_COUNT_LIMITED, /* not sent, or truncated, by the limit of a network */
+	/* Servers, and those that do not answer: gauges. */
+	DNS_COUNT_UPSTREAMS,
+	DNS_COUNT_RESTING,
 };
 
 extern const struct haul_app_counter dns_counters[];
@@ -32,6 +35,9 @@ enum { DNS_DROP_NO_QUERY, DNS_DROP_LIMITED };
 
 struct dns_shared;
 struct dns_upstreams;
+
+/* Main thread, while no figures are read: the servers that the gauges are about; NULL: none. */
+void dns_stats_watch(const struct dns_upstreams *upstreams);
 
 /* haul_app_hooks.report and .json: of the cache and of the servers. Main thread. */
 void dns_stats_print(struct haul_app *app, struct dns_shared *cache,

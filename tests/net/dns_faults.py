@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 
 import netns
 
@@ -95,11 +96,19 @@ def ends_well(t, name, program):
     t.ok(code == 0, f"{name}: a clean end", f"{code} {out} {said}")
 
 
+def resting():
+    """How many servers do not answer, as monitors see it."""
+    with urllib.request.urlopen("http://127.0.0.1:9100/metrics", timeout=60) as page:
+        return int(re.search(r'haul_program_upstreams_resting\{carrier="0"\} (\d+)',
+                             page.read().decode())[1])
+
+
 def dead_and_back(t, choose):
-    args = ["--timeout", TIMEOUT, "--patience", "300ms", "--stale", "3600"]
+    args = ["--timeout", TIMEOUT, "--patience", "300ms", "--stale", "3600", "--metrics", 9100]
     with dns_bed.bed(BINARY, args=args) as (program, server):
         client = dns_bed.Client()
         client.ask("short.test.", "A")
+        t.ok(resting() == 0, "metrics: the server answers")
         time.sleep(2.1)  # its TTL of 1 s
         server.pause()
         a = client.ask("short.test.", "A", size=1232)
@@ -117,6 +126,12 @@ def dead_and_back(t, choose):
         # For 5 s at first, and twice as long each time that it is over.
         netns.wait_for(is_kept, "a failure that is kept", 300)
         t.ok(True, "a failure is known for a while")
+
+        def rests():
+            client.ask(f"n{choose.randrange(1 << 48)}.wild.test.", "A")
+            return resting()
+
+        netns.wait_for(rests, "metrics to say that it rests")
         server.resume()
 
         def is_back():
@@ -124,6 +139,7 @@ def dead_and_back(t, choose):
 
         netns.wait_for(is_back, "the server to be asked again")
         t.ok(True, "the server is back: it is asked again")
+        netns.wait_for(lambda: not resting(), "metrics to say that it answers")
         client.close()
         ends_well(t, "dead and back", program)
 
