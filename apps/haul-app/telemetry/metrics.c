@@ -164,24 +164,47 @@ static void add_states(struct page *p, const struct haul_look *l)
 	seconds(p, l->all.longest_ns, NULL);
 }
 
-static void add_coroutines(struct page *p, struct haul_runtime *rt)
+static void add_names(struct page *p, const struct haul_look *l)
 {
-	struct haul_look l = {.groups = calloc(GROUPS, sizeof(l.groups[0])), .groups_max = GROUPS};
 	char name[2 * HAUL_LOOK_TEXT];
 
-	if (!l.groups)
-		abort();
-	haul_look(rt, &l);
-	add_states(p, &l);
 	begin(p, GAUGE, "haul_named_coroutines", "", "Coroutines by name, ready and waiting ones.");
-	for (unsigned i = 0; i < l.nb_groups; i++) {
-		const struct haul_look_group *g = &l.groups[i];
+	for (unsigned i = 0; i < l->nb_groups; i++) {
+		const struct haul_look_group *g = &l->groups[i];
 
 		quoted(name, sizeof(name), g->name);
 		value(p, g->counts.ready, "name=\"%s\",state=\"ready\"", name);
 		value(p, g->counts.waiting, "name=\"%s\",state=\"waiting\"", name);
 	}
+	begin(p, GAUGE, "haul_named_longest_wait_seconds", "seconds",
+		"The age of the oldest wait by the name of the coroutine.");
+	for (unsigned i = 0; i < l->nb_groups; i++)
+		seconds(p, l->groups[i].counts.longest_ns, "name=\"%s\"",
+			quoted(name, sizeof(name), l->groups[i].name));
+}
+
+static void add_coroutines(struct page *p, struct haul_runtime *rt)
+{
+	struct haul_look l = {.groups = calloc(GROUPS, sizeof(l.groups[0])), .groups_max = GROUPS};
+
+	if (!l.groups)
+		abort();
+	haul_look(rt, &l);
+	add_states(p, &l);
+	add_names(p, &l);
 	free(l.groups);
+}
+
+/* A look of its own: one look reads a bounded number of names and waits. */
+static void add_locks(struct page *p, struct haul_runtime *rt)
+{
+	struct haul_look_wait oldest = {0};
+	struct haul_look l = {.waits = &oldest, .waits_max = 1, .which = HAUL_LOOK_MUTEXES};
+
+	haul_look(rt, &l);
+	begin(p, GAUGE, "haul_longest_mutex_wait_seconds", "seconds",
+		"The age of the oldest wait for a mutex.");
+	seconds(p, oldest.ns, NULL);
 }
 
 static void add_shares(struct page *p, const struct hauli_app *a, const struct hauli_app_sample *s)
@@ -389,6 +412,7 @@ char *hauli_metrics_text(enum hauli_metrics_format format, size_t *len, const ch
 	if (about.rt) {
 		add_sched(&p, about.rt);
 		add_coroutines(&p, about.rt);
+		add_locks(&p, about.rt);
 	}
 	if (about.app)
 		add_packets(&p, about.app);
