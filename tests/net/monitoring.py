@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The alert rules of docs/monitoring: they name what running programs export, each alert fires when
-it should and clears, and no other one fires then.
+it should and clears, and no other one fires then. The same names in the dashboard.
 Usage: monitoring.py HAUL_FWD HAUL_DNS SOURCE_DIR; promtool: of Debian's package prometheus."""
 import json
 import os
@@ -17,10 +17,11 @@ import netns
 
 _, FWD, DNS, ROOT = sys.argv
 ALERTS = f"{ROOT}/docs/monitoring/alerts.yaml"
+DASHBOARD = f"{ROOT}/docs/monitoring/dashboard.json"
 PORT = 9100
 LABELS = {"job", "instance"}  # the scraper's
 # Selectors: a name, and what is in braces; a label, how it is compared, and with what.
-SELECTOR = re.compile(r"\b(haul_\w+)(?:\{([^}]*)\})?")
+SELECTOR = re.compile(r'(?<!")\b(haul_\w+)(?:\{([^}]*)\})?')
 MATCHER = re.compile(r'(\w+)\s*(=~|!~|!=|=)\s*"((?:[^"\\]|\\.)*)"')
 netns.enter()
 tap = netns.Tap()
@@ -62,7 +63,9 @@ def exported():
 
 
 def unknown(expression, metrics):
-    """Selectors that select nothing, whatever the program does."""
+    """Selectors that select nothing, whatever the program does, and labels that nothing has."""
+    made = set(re.findall(r', "(\w+)", "', expression))  # by label_replace()
+    expression = re.sub(r'"[^"]*"(?=[^{}]*(?:\{|$))', '""', expression)  # its other arguments
     for name, text in SELECTOR.findall(expression):
         if name not in metrics:
             yield name
@@ -75,7 +78,7 @@ def unknown(expression, metrics):
                 yield f"{name}{{{label}{how}{value}}}"
     for labels in re.findall(r"\b(?:by|on|without) \(([^)]*)\)", expression):
         for label in re.split(r",\s*", labels):
-            if label not in LABELS and not any(
+            if label not in LABELS | made and not any(
                     label in have for all_of in metrics.values() for have in all_of):
                 yield label
 
@@ -96,6 +99,50 @@ def test_names(metrics):
     text = re.sub(r"(?m)#.*", "", text_of(ALERTS))
     wrong = list(unknown(text, metrics))
     tap.ok(len(rules()) >= 13 and not wrong, "alerts name what programs export", wrong)
+
+
+def panels():
+    board = json.loads(text_of(DASHBOARD))
+    assert board["schemaVersion"] == 37  # Grafana 9
+    return board["panels"]
+
+
+def expressions():
+    """Of the dashboard: (the panel, an expression as Grafana sends it, its legend)."""
+    given = {"$job": ".*", "$instance": ".*", "$__rate_interval": "1m"}
+    found = [(p["title"], t["expr"], t["legendFormat"]) for p in panels()
+             for t in p.get("targets", ())]
+    found += [("", a["expr"], "") for a in json.loads(text_of(DASHBOARD))["annotations"]["list"]]
+    for title, expression, legend in found:
+        for name, value in given.items():
+            expression = expression.replace(name, value)
+        assert "$" not in expression.replace('"$1"', ""), expression
+        yield title, expression, legend
+
+
+def test_dashboard(metrics, folder):
+    wrong, labels = [], LABELS.union(*(have for rows in metrics.values() for have in rows))
+    for title, expression, legend in expressions():
+        wrong += [(title, what) for what in unknown(expression, metrics)]
+        wrong += [(title, label) for label in re.findall(r"\{\{(\w+)\}\}", legend)
+                  if label not in labels and f', "{label}", ' not in expression]
+    tap.ok(not wrong, "the dashboard names what programs export", wrong)
+    taken, ids = [], [p["id"] for p in panels()]
+    for at in (p["gridPos"] for p in panels()):
+        taken += [(at["x"] + x, at["y"] + y) for x in range(at["w"]) for y in range(at["h"])]
+    tap.ok(len(set(taken)) == len(taken) and max(x for x, _ in taken) < 24 and
+           len(set(ids)) == len(ids), "its panels have places and numbers of their own")
+    if not shutil.which("promtool"):
+        tap.skip("promtool parses its expressions", "it is not installed")
+        return
+    path = os.path.join(folder, "board.json")
+    with open(path, "w", encoding="utf-8") as f:
+        json.dump({"groups": [{"name": "board", "rules": [
+            {"record": f"board:{i}", "expr": expression}
+            for i, (_, expression, _) in enumerate(expressions())]}]}, f)
+    r = promtool("check", "rules", path)
+    tap.ok(r.returncode == 0 and "FAILED" not in r.stdout, "promtool parses its expressions",
+           r.stdout)
 
 
 def series(metric, values, **labels):
@@ -232,7 +279,9 @@ def test_rules(folder):
 
 
 with tempfile.TemporaryDirectory() as d:
-    test_names(exported())
+    programs = exported()
+    test_names(programs)
     test_rules(d)
+    test_dashboard(programs, d)
 shutil.rmtree(os.environ["RUNTIME_DIRECTORY"])
 tap.done()
