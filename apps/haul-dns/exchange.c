@@ -10,7 +10,9 @@
 
 enum {
 	DATAGRAM_MAX = 2048, /* bytes of a reply by UDP: more than we say we take */
-	CASE_LOSSES_MAX = 4, /* in a row: then letters stay as they are */
+	/* In a row: then letters stay as they are, and a cookie is forgotten even if no TCP tells
+	 * that the server has none. */
+	LOSSES_MAX = 4,
 };
 #define TCP_TIME (2 * HAUL_S)
 
@@ -89,19 +91,31 @@ static bool is_reply(void *arg, const struct rte_mbuf *pkt)
 	return t->case_lost;
 }
 
+/* Anybody may have sent it who guesses a port and an id, so it is to be said again by TCP. */
+static bool is_doubtful(const struct try *t)
+{
+	return t->case_lost || t->verdict == DNS_REPLY_NO_COOKIE;
+}
+
 /* Under the lock. */
 static void learn_more(struct dns_server *s, const struct try *t)
 {
 	const struct dns_edns *e = &t->info.edns;
 
-	if (!t->same_case)
-		s->case_losses = 0;
 	if (e->nb_cookie > DNS_COOKIE_CLIENT) {
+		s->cookie_losses = 0;
 		memcpy(s->cookie, e->cookie, e->nb_cookie);
 		s->nb_cookie = e->nb_cookie;
 	}
 	if (t->verdict == DNS_REPLY_NO_EDNS)
 		s->plain_until = haul_now() + DNS_FORGIVEN;
+}
+
+/* Under the lock. The server's part. */
+static void forget_cookie(struct dns_server *s)
+{
+	s->nb_cookie = DNS_COOKIE_CLIENT;
+	s->cookie_losses = 0;
 }
 
 static void learn(const struct try *t, uint64_t round_trip)
@@ -110,10 +124,27 @@ static void learn(const struct try *t, uint64_t round_trip)
 
 	pthread_mutex_lock(t->x->lock);
 	dns_server_replied(s, round_trip, haul_now());
-	if (!t->case_lost)
-		learn_more(s, t);
-	else if (++s->case_losses >= CASE_LOSSES_MAX)
+	if (t->case_lost && ++s->case_losses >= LOSSES_MAX)
 		s->same_case_until = haul_now() + DNS_FORGIVEN;
+	if (t->verdict == DNS_REPLY_NO_COOKIE && ++s->cookie_losses >= LOSSES_MAX)
+		forget_cookie(s);
+	if (!is_doubtful(t)) {
+		if (!t->same_case)
+			s->case_losses = 0;
+		learn_more(s, t);
+	}
+	pthread_mutex_unlock(t->x->lock);
+}
+
+/* From a reply by TCP. lost_cookie: one by UDP had none. */
+static void learn_by_tcp(const struct try *t, bool lost_cookie)
+{
+	struct dns_server *s = t->x->server;
+
+	pthread_mutex_lock(t->x->lock);
+	if (lost_cookie && t->info.edns.nb_cookie <= DNS_COOKIE_CLIENT)
+		forget_cookie(s);
+	learn_more(s, t);
 	pthread_mutex_unlock(t->x->lock);
 }
 
@@ -153,6 +184,46 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* What to do with a reply that is ours. */
+static int take(struct try *t, const uint8_t *reply, size_t n)
+{
+	switch (t->verdict) {
+	case DNS_REPLY_GOOD:
+		return keep(t, reply, n);
+	case DNS_REPLY_NO_EDNS:
+	case DNS_REPLY_BAD_COOKIE:
+		return -EAGAIN;
+	default:
+		return fail(t->x);
+	}
+}
+
+static int take_tcp(struct try *t, const uint8_t *reply, size_t n)
+{
+	bool lost_cookie = t->verdict == DNS_REPLY_NO_COOKIE;
+
+	t->verdict = dns_reply_judge(&t->ask, reply, n, false, &t->info);
+	if (t->verdict != DNS_REPLY_OTHER)
+		learn_by_tcp(t, lost_cookie);
+	return take(t, reply, n);
+}
+
+/* Errors of a socket that say nothing about the server. */
+static bool is_own(int error)
+{
+	switch (error) {
+	case -ECANCELED:
+	case -ENOMEM:
+	case -ENOBUFS:
+	case -EMFILE:
+	case -ENFILE:
+	case -EADDRNOTAVAIL: /* no port is left */
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* The same question again, as the reply did not fit, or could have been forged. */
 static int ask_by_tcp(struct try *t)
 {
@@ -167,28 +238,12 @@ static int ask_by_tcp(struct try *t)
 	t->x->server->asked_tcp++;
 	pthread_mutex_unlock(t->x->lock);
 	n = dns_tcp_ask(&to->addr, to->port, t->ask.msg, t->ask.n, reply, DNS_MESSAGE_MAX, until);
-	if (n >= 0 && dns_reply_judge(&t->ask, reply, (size_t)n, false, &t->info) == DNS_REPLY_GOOD)
-		n = keep(t, reply, (size_t)n);
-	else if (n != -ECANCELED)
+	if (n >= 0)
+		n = take_tcp(t, reply, (size_t)n);
+	else if (!is_own(n) && (n != -ETIMEDOUT || until < t->x->deadline))
 		n = fail(t->x);
 	free(reply);
 	return n;
-}
-
-/* What to do with a reply that is ours. */
-static int take(struct try *t, const uint8_t *reply, size_t n)
-{
-	if (t->case_lost || t->verdict == DNS_REPLY_TRUNCATED)
-		return ask_by_tcp(t);
-	switch (t->verdict) {
-	case DNS_REPLY_GOOD:
-		return keep(t, reply, n);
-	case DNS_REPLY_NO_EDNS:
-	case DNS_REPLY_BAD_COOKIE:
-		return -EAGAIN;
-	default:
-		return fail(t->x);
-	}
 }
 
 int dns_exchange(struct dns_exchange *x)
@@ -208,6 +263,8 @@ int dns_exchange(struct dns_exchange *x)
 		&opts, x->deadline);
 	if (n >= 0) {
 		learn(&t, haul_now() - began);
+		if (is_doubtful(&t) || t.verdict == DNS_REPLY_TRUNCATED)
+			return ask_by_tcp(&t);
 		return take(&t, reply, (size_t)n);
 	}
 	switch (n) {

@@ -26,7 +26,7 @@ struct dns_exchange {
 /*
  * By coroutines. Returns 0; -EAGAIN: it is to be asked again at once, in another way; -ETIMEDOUT:
  * no reply yet; -EIO: it cannot answer, or is not reached; -ENOMEM, -ENOBUFS, -EADDRINUSE, -EPERM,
- * -ECANCELED: nothing was learned about it.
+ * -EMFILE, -ENFILE, -EADDRNOTAVAIL, -ECANCELED: nothing was learned about it.
  */
 int dns_exchange(struct dns_exchange *x) HAUL_SUSPENDS;
 

@@ -9,6 +9,7 @@
 
 #include <haul-app/app.h>
 #include <haul-dpdk/flow.h>
+#include <haul-dpdk/port_info.h>
 #include <haul/haul.h>
 #include <rte_byteorder.h>
 #include <rte_udp.h>
@@ -22,6 +23,7 @@
 static struct haul_host *host;
 static struct dns_service service;
 static struct dns_tcp *tcp; /* NULL: none */
+static uint16_t *mtus; /* of ports; 0: not known */
 static uint64_t ends_at; /* 0: the program is not to end yet */
 
 /* Sends the answer, which is in the packet already. */
@@ -33,6 +35,19 @@ static void reply(struct haul_rx *rx, struct haul_pkt *pkt, const struct dns_vis
 		haul_send_or_drop(rx, rx->reply, pkt->mbuf);
 }
 
+/* Bytes that an answer may have: it leaves in the packet that brought the query, and in no
+ * fragments. */
+static size_t room_of(const struct haul_rx *rx, const struct haul_pkt *pkt)
+{
+	size_t room = pkt->payload_len + rte_pktmbuf_tailroom(pkt->mbuf);
+	size_t headers = (size_t)(pkt->payload - (const uint8_t *)pkt->l3);
+	size_t mtu = mtus[rx->port];
+
+	if (mtu < headers + DNS_UDP_PLAIN) /* not known, or of no use to anybody */
+		return room;
+	return RTE_MIN(room, mtu - headers);
+}
+
 /* A datagram for our port. */
 static void serve(struct haul_rx *rx, struct haul_pkt *pkt)
 {
@@ -42,7 +57,7 @@ static void serve(struct haul_rx *rx, struct haul_pkt *pkt)
 	v.is_stream = false;
 	v.msg = pkt->payload;
 	v.n = pkt->payload_len;
-	v.room = pkt->payload_len + rte_pktmbuf_tailroom(pkt->mbuf);
+	v.room = room_of(rx, pkt);
 	v.carrier = rx->carrier;
 	if (pkt->mbuf->nb_segs > 1 || v.room < DNS_UDP_PLAIN) {
 		haul_drop(rx, &pkt->mbuf, 1, HAUL_DROP_UNSUPPORTED);
@@ -111,16 +126,6 @@ static int no_memory(const struct haul_app *app)
 	return HAUL_APP_FAILED;
 }
 
-/* Shards: four for each carrier, and a power of 2. */
-static unsigned shards_of(const struct haul_app *app)
-{
-	unsigned n = 4;
-
-	while (n < 4 * haul_carriers(app->rt) && n < 1024)
-		n *= 2;
-	return n;
-}
-
 static int create_cache(struct haul_app *app)
 {
 	unsigned carriers = haul_carriers(app->rt);
@@ -130,9 +135,9 @@ static int create_cache(struct haul_app *app)
 			.entries_max =
 				(unsigned)(dns_options.entries ? dns_options.entries
 							       : dns_options.cache_mb * 2000)},
-		.shards = shards_of(app),
 	};
 
+	cache.shards = dns_shared_shards(&cache.cache, carriers);
 	/* Some buffers stay free for queries whose answers are known. */
 	service.waiting_max = held - held / 4;
 	cache.flights_max = 64 + 2 * carriers * service.waiting_max;
@@ -186,20 +191,46 @@ static int prepare(struct haul_app *app, struct haul_io_opts *io)
 	return rc;
 }
 
+static int look_at_ports(const struct haul_app *app)
+{
+	mtus = calloc(app->nb_ports, sizeof(mtus[0]));
+	if (!mtus)
+		return no_memory(app);
+	for (unsigned i = 0; i < app->nb_ports; i++) {
+		struct haul_port_info info;
+
+		mtus[i] = haul_port_get_info(app->ports[i], &info) == 0 ? info.mtu : 0;
+	}
+	return HAUL_APP_DONE;
+}
+
 /* Ports are open, carriers run. */
 static int create(struct haul_app *app)
 {
 	int rc = create_cache(app);
 
 	if (rc == HAUL_APP_DONE)
+		rc = look_at_ports(app);
+	if (rc == HAUL_APP_DONE)
 		rc = limit_rate(app);
 	return rc == HAUL_APP_DONE ? dns_host_add_kernel(app, host) : rc;
+}
+
+/* Carriers with a poller: the others have no queue by which a server could be asked. */
+static unsigned polling(const struct haul_app *app)
+{
+	unsigned n = 0;
+
+	while (haul_io_txq(app->io, 0, n))
+		n++;
+	return n;
 }
 
 /* Pollers run. */
 static int start(struct haul_app *app)
 {
 	const struct dns_tcp_opts opts = {.connections_max = (uint32_t)dns_options.connections,
+		.carriers = polling(app),
 		.stop_ns = 1 /* what waits for servers has had --stop-time */};
 	char line[256];
 
@@ -297,6 +328,7 @@ static void end(struct haul_app *app)
 	dns_rrl_free(service.rrl);
 	free(service.waiting);
 	free(service.waiting_of);
+	free(mtus);
 	if (host)
 		haul_host_free(host);
 }

@@ -54,7 +54,7 @@ const struct haul_app_option dns_option_table[] = {
 	{"--udp-port", "N", HAUL_APP_NUMBER, &dns_options.udp_port, .min = 1, .max = 65535,
 		.help = "local port of the service"},
 	{"--udp-size", "BYTES", HAUL_APP_NUMBER, &dns_options.udp_max, .min = 512, .max = 1472,
-		.help = "longest answer by UDP"},
+		.help = "longest answer by UDP, if the MTU of its port has room for it"},
 	{"--tcp", "ADDR:PORT", HAUL_APP_TEXT, &dns_options.tcp, .zero = "none",
 		.help = "serve TCP, too, on an address of the kernel, which does it"},
 	{"--connections", "N", HAUL_APP_NUMBER, &dns_options.connections, .min = 1, .max = 1000000,

@@ -25,16 +25,13 @@ static int read_edns(struct dns_edns *e, const uint8_t *msg, size_t n, size_t at
 	return rc;
 }
 
-/* True if the reply's cookie is ours, or may be missing (RFC 7873, 5.3). */
-static bool is_cookie_ours(const struct dns_ask *a, const struct dns_edns *e, bool expects_cookie)
+/* RFC 7873, 5.3. */
+static bool is_cookie_ours(const struct dns_ask *a, const struct dns_edns *e)
 {
 	const uint8_t *sent = a->msg + a->n - a->nb_cookie;
 
-	if (a->nb_cookie == 0)
-		return true;
-	if (e->nb_cookie == 0)
-		return !expects_cookie;
-	return memcmp(e->cookie, sent, DNS_COOKIE_CLIENT) == 0;
+	return a->nb_cookie == 0 || e->nb_cookie == 0 ||
+		memcmp(e->cookie, sent, DNS_COOKIE_CLIENT) == 0;
 }
 
 /* Some servers that do not know EDNS send back a header only. */
@@ -78,16 +75,20 @@ enum dns_reply dns_reply_judge(const struct dns_ask *a, const uint8_t *msg, size
 	info->edns = (struct dns_edns){.size = DNS_UDP_PLAIN};
 	/* It has neither question nor cookie, so it must not end more than the use of EDNS. */
 	if (is_bare_error(a, msg, n))
-		return expects_cookie ? DNS_REPLY_OTHER : DNS_REPLY_NO_EDNS;
+		return expects_cookie ? DNS_REPLY_NO_COOKIE : DNS_REPLY_NO_EDNS;
 	if (dns_get16(msg + 4) != 1 || n < DNS_HEADER + (size_t)a->question ||
 		memcmp(msg + DNS_HEADER, a->msg + DNS_HEADER, a->question) != 0)
 		return DNS_REPLY_OTHER;
 	if (read_edns(&info->edns, msg, n, DNS_HEADER + (size_t)a->question) < 0) {
 		/* The end may be missing. */
-		return flags & DNS_TC && !expects_cookie ? DNS_REPLY_TRUNCATED : DNS_REPLY_OTHER;
-	}
-	if (!is_cookie_ours(a, &info->edns, expects_cookie))
+		if (flags & DNS_TC)
+			return expects_cookie ? DNS_REPLY_NO_COOKIE : DNS_REPLY_TRUNCATED;
 		return DNS_REPLY_OTHER;
+	}
+	if (!is_cookie_ours(a, &info->edns))
+		return DNS_REPLY_OTHER;
+	if (expects_cookie && info->edns.nb_cookie == 0)
+		return DNS_REPLY_NO_COOKIE;
 	info->rcode |= (uint16_t)(info->edns.rcode << 4);
 	return judge_code(a, flags, info->rcode);
 }

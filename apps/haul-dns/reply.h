@@ -22,6 +22,7 @@ enum dns_reply {
 	DNS_REPLY_TRUNCATED, /* ask again by TCP */
 	DNS_REPLY_NO_EDNS, /* ask again without it */
 	DNS_REPLY_BAD_COOKIE, /* ask again with the server's new cookie */
+	DNS_REPLY_NO_COOKIE, /* the server has stopped to send it, or this is forged: TCP tells */
 	DNS_REPLY_FAILED, /* this server cannot answer: ask another one */
 };
 
@@ -33,7 +34,8 @@ struct dns_reply_info {
 
 /*
  * Of n bytes that came from the address and to the port of the query. A reply without the cookie
- * that we sent counts if expects_cookie is false: the server has never sent one.
+ * that we sent counts if expects_cookie is false: the server has not sent one before, or the reply
+ * came by TCP.
  */
 enum dns_reply dns_reply_judge(const struct dns_ask *a, const uint8_t *msg, size_t n,
 	bool expects_cookie, struct dns_reply_info *info);

@@ -135,6 +135,17 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* What has come of a flight. */
+static void land(struct dns_service *s, struct dns_visit *v, int rc, struct dns_answer *answer,
+	struct dns_client *client)
+{
+	if (rc == 0)
+		dns_shared_land(s->cache, v->flight, answer, haul_now(), client);
+	else
+		dns_shared_fail(s->cache, v->flight, rc, haul_now(), client);
+	v->flight = NULL;
+}
+
 /* A server's answer, for the client, too. A client that has waited gets an expired one, and the
  * question goes on in dns_serve_rest(). */
 static void ask(struct dns_service *s, struct dns_visit *v, uint64_t began)
@@ -153,18 +164,20 @@ static void ask(struct dns_service *s, struct dns_visit *v, uint64_t began)
 	}
 	dns_upstreams_release(q.upstreams);
 	v->reply.opts.now = haul_now();
-	dns_shared_land(s->cache, v->flight, rc == 0 ? answer : NULL, v->reply.opts.now, &v->reply);
-	v->flight = NULL;
+	land(s, v, rc, answer, &v->reply);
+	if (v->reply.n == 0) /* no memory for the failure */
+		fail(v, DNS_SERVFAIL, DNS_EDE_OTHER);
 }
 
 static void wait_for_other(struct dns_service *s, struct dns_visit *v, uint64_t began)
 {
 	struct dns_flight *flight = v->flight;
+	int rc;
 
 	v->flight = NULL;
-	if (dns_shared_wait(s->cache, flight, &v->reply, began + s->patience, began + s->deadline) <
-		0)
-		fail(v, DNS_SERVFAIL, DNS_EDE_NO_REACHABLE);
+	rc = dns_shared_wait(s->cache, flight, &v->reply, began + s->patience, began + s->deadline);
+	if (rc < 0)
+		fail(v, DNS_SERVFAIL, rc == -ETIMEDOUT ? DNS_EDE_NO_REACHABLE : DNS_EDE_OTHER);
 }
 
 static void be_busy(struct dns_service *s, struct dns_visit *v)
@@ -297,8 +310,7 @@ void dns_serve_rest(struct dns_service *s, struct dns_visit *v)
 	rc = dns_upstreams_ask(&q, &answer, haul_in(s->deadline));
 	dns_upstreams_release(q.upstreams);
 	end_wait(s, v);
-	dns_shared_land(s->cache, v->flight, rc == 0 ? answer : NULL, haul_now(), NULL);
-	v->flight = NULL;
+	land(s, v, rc, answer, NULL);
 }
 
 struct rest {
@@ -329,5 +341,5 @@ void dns_serve_rest_later(struct dns_service *s, const struct dns_visit *v)
 			return;
 	}
 	free(r);
-	dns_shared_land(s->cache, v->flight, NULL, haul_now(), NULL); /* another time */
+	dns_shared_fail(s->cache, v->flight, -ENOMEM, haul_now(), NULL); /* another time */
 }

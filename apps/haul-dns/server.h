@@ -31,7 +31,7 @@ struct dns_server {
 	 * out whether the server replies. */
 	uint64_t rest, rests_until;
 	uint64_t plain_until, same_case_until; /* without EDNS; with letters as they are */
-	uint8_t timeouts, case_losses; /* in a row */
+	uint8_t timeouts, case_losses, cookie_losses; /* in a row */
 	bool is_probed;
 	uint8_t nb_cookie; /* DNS_COOKIE_CLIENT: the server has not sent any */
 	uint8_t cookie[DNS_COOKIE_MAX];

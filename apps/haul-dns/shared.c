@@ -21,12 +21,19 @@
 
 #include "reply.h"
 
-enum { SHARDS_MAX = 1024, BUCKETS = 64, SHARD_SHIFT = 48 };
+enum {
+	SHARDS_MAX = 1024,
+	SHARD_ENTRIES = 256, /* at least */
+	SHARD_BYTES = 8 * DNS_MESSAGE_MAX, /* at least: an eighth is the longest answer kept */
+	BUCKETS = 64,
+	SHARD_SHIFT = 48,
+};
 
 struct dns_flight {
 	struct haul_event landed;
 	struct dns_flight *next;
 	struct dns_answer *answer; /* a reference, once it has landed */
+	enum dns_ede why; /* of a failure */
 	unsigned refs;
 	struct dns_key key;
 };
@@ -43,6 +50,17 @@ struct dns_shared {
 	unsigned shards, flights_max, waiters_max; /* flights_max: of a shard */
 	struct shard shard[];
 };
+
+unsigned dns_shared_shards(const struct dns_cache_opts *cache, unsigned carriers)
+{
+	unsigned n = 1;
+
+	while (n < 4 * carriers && n < SHARDS_MAX &&
+		cache->entries_max / (2 * n) >= SHARD_ENTRIES &&
+		cache->bytes_max / (2 * n) >= SHARD_BYTES)
+		n *= 2;
+	return n;
+}
 
 int dns_shared_create(struct dns_shared **shared, const struct dns_shared_opts *opts)
 {
@@ -250,7 +268,7 @@ int dns_shared_wait(struct dns_shared *s, struct dns_flight *f, struct dns_clien
 	}
 	haul_mutex_lock(&sh->lock);
 	if (f->answer) {
-		write_answer(client, f->answer, DNS_EDE_NO_REACHABLE);
+		write_answer(client, f->answer, f->why);
 		is_written = true;
 	}
 	release_flight(f);
@@ -270,21 +288,36 @@ static void remove_flight(struct shard *sh, struct dns_flight *f)
 	sh->nb_flights--;
 }
 
-/* What there is instead of an answer, with a reference; NULL only without memory. */
-static struct dns_answer *answer_of_failure(struct shard *sh, struct dns_flight *f, uint64_t now)
+/* What there is instead of an answer, with a reference; NULL only without memory. is_kept: for
+ * others, too. */
+static struct dns_answer *answer_of_failure(
+	struct shard *sh, struct dns_flight *f, bool is_kept, uint64_t now)
 {
 	struct dns_answer *old = dns_cache_find(sh->cache, &f->key), *a;
 
 	sh->stats.failed++;
 	if (old && (is_stale(old, now) || dns_answer_age(old, now) <= DNS_AGEING)) {
-		old->retry_at = now + DNS_STALE_RETRY * HAUL_S;
+		if (is_kept)
+			old->retry_at = now + DNS_STALE_RETRY * HAUL_S;
 		old->refs++;
 		return old;
 	}
 	a = dns_failure_make(old && dns_answer_age(old, now) != DNS_DEAD ? old : NULL, now);
-	if (a)
+	if (a && is_kept)
 		dns_cache_put(sh->cache, &f->key, a, now);
 	return a;
+}
+
+/* Under the lock. The answer's reference is the flight's from here on. */
+static void land(struct shard *sh, struct dns_flight *f, struct dns_answer *answer,
+	struct dns_client *client)
+{
+	if (client && answer)
+		write_answer(client, answer, f->why);
+	remove_flight(sh, f);
+	f->answer = answer;
+	haul_event_set(&f->landed);
+	release_flight(f);
 }
 
 void dns_shared_land(struct dns_shared *s, struct dns_flight *f, struct dns_answer *answer,
@@ -293,16 +326,21 @@ void dns_shared_land(struct dns_shared *s, struct dns_flight *f, struct dns_answ
 	struct shard *sh = shard_of(s, &f->key);
 
 	haul_mutex_lock(&sh->lock);
-	if (!answer)
-		answer = answer_of_failure(sh, f, now);
-	else if (answer->ttl > 0)
+	if (answer->ttl > 0)
 		dns_cache_put(sh->cache, &f->key, answer, now);
-	if (client && answer)
-		write_answer(client, answer, DNS_EDE_NO_REACHABLE);
-	remove_flight(sh, f);
-	f->answer = answer;
-	haul_event_set(&f->landed);
-	release_flight(f);
+	land(sh, f, answer, client);
+	haul_mutex_unlock(&sh->lock);
+}
+
+void dns_shared_fail(struct dns_shared *s, struct dns_flight *f, int error, uint64_t now,
+	struct dns_client *client)
+{
+	bool is_of_servers = error == -EIO || error == -ETIMEDOUT;
+	struct shard *sh = shard_of(s, &f->key);
+
+	haul_mutex_lock(&sh->lock);
+	f->why = is_of_servers ? DNS_EDE_NO_REACHABLE : DNS_EDE_OTHER;
+	land(sh, f, answer_of_failure(sh, f, is_of_servers, now), client);
 	haul_mutex_unlock(&sh->lock);
 }
 

@@ -22,7 +22,7 @@ struct dns_flight; /* a question under way */
 
 struct dns_shared_opts {
 	struct dns_cache_opts cache; /* of all shards together */
-	unsigned shards; /* a power of 2 up to 1024; four a carrier make waits for a lock rare */
+	unsigned shards; /* a power of 2 up to 1024: dns_shared_shards() */
 	unsigned flights_max; /* questions under way */
 	unsigned waiters_max; /* of one question */
 };
@@ -51,6 +51,10 @@ enum dns_look {
 	DNS_LOOK_BUSY, /* nothing was written: too much is under way, or no memory */
 };
 
+/* Four for each carrier, which make waits for a lock rare, but so few that each of them has a place
+ * for a long answer. */
+unsigned dns_shared_shards(const struct dns_cache_opts *cache, unsigned carriers);
+
 /* Returns 0, -EINVAL or -ENOMEM. */
 int dns_shared_create(struct dns_shared **s, const struct dns_shared_opts *opts);
 
@@ -69,13 +73,18 @@ int dns_shared_wait(struct dns_shared *s, struct dns_flight *f, struct dns_clien
 	uint64_t patience, uint64_t deadline) HAUL_SUSPENDS;
 
 /*
- * After DNS_LOOK_ASK or DNS_LOOK_REFRESH, in every case. answer: with a reference that is taken
- * over; NULL: no server has answered; then an expired answer is as good, for a while, or the
- * failure is kept (RFC 9520). Wakes those who wait. Writes the client's message, too, unless client
- * is NULL.
+ * After DNS_LOOK_ASK or DNS_LOOK_REFRESH, one of the two in every case. Wakes those who wait.
+ * Writes the client's message, too, unless client is NULL.
+ *
+ * dns_shared_land: answer is one of a server, with a reference that is taken over.
+ * dns_shared_fail: there is none, and an expired answer is as good. error -EIO, -ETIMEDOUT: servers
+ *     have failed, which is kept for a while (RFC 9520). Any other is an error of our own: it is
+ *     for those only who have asked already. Without memory nothing is written.
  */
 void dns_shared_land(struct dns_shared *s, struct dns_flight *f, struct dns_answer *answer,
 	uint64_t now, struct dns_client *client) HAUL_SUSPENDS;
+void dns_shared_fail(struct dns_shared *s, struct dns_flight *f, int error, uint64_t now,
+	struct dns_client *client) HAUL_SUSPENDS;
 
 /* Writes an expired answer, or returns false. For who asks a server that is slow. */
 bool dns_shared_write_stale(struct dns_shared *s, struct dns_client *client) HAUL_SUSPENDS;

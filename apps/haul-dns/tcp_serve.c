@@ -190,7 +190,7 @@ static int receive_query(struct conn *c, struct query **query)
 	if (rc < 0)
 		return rc;
 	n = dns_get16(prefix);
-	if (n < DNS_HEADER)
+	if (n < DNS_HEADER || n > DNS_TCP_QUERY_MAX)
 		return -EBADMSG;
 	/* The memory of what is announced and never sent is not touched. */
 	q = malloc(sizeof(*q) + n);
@@ -274,7 +274,7 @@ static bool take_slot(struct dns_tcp *t)
 static int spawn(struct dns_tcp *t, struct conn *c)
 {
 	static const struct haul_coro_opts opts = {.name = "tcp connection"};
-	struct haul_carrier *carrier = haul_carrier(t->rt, t->next++ % haul_carriers(t->rt));
+	struct haul_carrier *carrier = haul_carrier(t->rt, t->next++ % t->opts.carriers);
 	int rc;
 
 	haul_mutex_lock(&t->lock);
@@ -347,12 +347,14 @@ static void *accept_all(void *arg)
 	return NULL;
 }
 
-static void set_opts(struct dns_tcp_opts *to, const struct dns_tcp_opts *opts)
+static void set_opts(
+	struct dns_tcp_opts *to, const struct dns_tcp_opts *opts, struct haul_runtime *rt)
 {
 	*to = opts ? *opts : (struct dns_tcp_opts){0};
 	to->connections_max = to->connections_max ? to->connections_max : CONNECTIONS;
 	to->per_client_max = to->per_client_max ? to->per_client_max : PER_CLIENT;
 	to->queries_max = to->queries_max ? to->queries_max : QUERIES;
+	to->carriers = to->carriers ? to->carriers : haul_carriers(rt);
 	to->idle_ns = to->idle_ns ? to->idle_ns : 10 * HAUL_S;
 	to->stop_ns = to->stop_ns ? to->stop_ns : HAUL_S;
 }
@@ -371,7 +373,7 @@ int dns_tcp_start(struct dns_tcp **tcp, struct haul_runtime *rt, const char *lis
 	t->rt = rt;
 	t->answer = answer;
 	t->arg = arg;
-	set_opts(&t->opts, opts);
+	set_opts(&t->opts, opts, rt);
 	haul_sem_init(&t->slots, t->opts.connections_max);
 	TAILQ_INIT(&t->idle);
 	TAILQ_INIT(&t->busy);

@@ -5,7 +5,8 @@
  *
  * Limits: when there are as many connections as there may be, the one that has waited longest for a
  * query ends in favour of the new one; if all have queries under way, the new one is closed. A
- * client that sends a query too slowly, or does not take its answers, is thrown out.
+ * client that sends a query too slowly, or one that is too long, or does not take its answers, is
+ * thrown out.
  */
 #ifndef DNS_TCP_SERVE_H
 #define DNS_TCP_SERVE_H
@@ -13,11 +14,15 @@
 #include <haul/build.h>
 #include <haul/runtime.h>
 
+/* Bytes of a query: one question and its options need some hundred. */
+enum { DNS_TCP_QUERY_MAX = 4096 };
+
 /* Zeros are the defaults. */
 struct dns_tcp_opts {
 	uint32_t connections_max; /* of all clients; 0: 1,000 */
 	uint32_t per_client_max; /* connections of an IPv4 address, or IPv6 /64; 0: 100 */
 	uint32_t queries_max; /* of a connection, under way at once: others are not read; 0: 16 */
+	unsigned carriers; /* connections are served by those with lower numbers; 0: by all */
 	uint64_t idle_ns; /* to send a query, from the one before, or to take an answer; 0: 10 s */
 	uint64_t stop_ns; /* for queries under way at the stop, which then are cancelled; 0: 1 s */
 };
@@ -27,14 +32,14 @@ struct dns_tcp_stats {
 	uint64_t refused; /* closed at once: too many of the client, or all others are busy */
 	uint64_t evicted; /* ended in favour of new ones */
 	uint64_t timeouts; /* clients that sent no query, or took no answer, for idle_ns */
-	uint64_t malformed; /* messages without a header, which end their connection */
+	uint64_t malformed; /* queries too short or too long, which end their connection */
 	uint64_t queries, answers;
 };
 
 /*
- * Writes the answer to a query of len bytes, at least a header's, and returns its length; 0: none
- * is sent. room is DNS_MESSAGE_MAX. It runs in a coroutine of any carrier, and may suspend. At the
- * stop the coroutine may be cancelled.
+ * Writes the answer to a query of len bytes, from a header's to DNS_TCP_QUERY_MAX, and returns its
+ * length; 0: none is sent. room is DNS_MESSAGE_MAX. It runs in a coroutine of any carrier, and may
+ * suspend. At the stop the coroutine may be cancelled.
  */
 typedef size_t dns_tcp_answer(void *arg, const struct haul_addr *client, uint16_t port,
 	const uint8_t *query, size_t len, uint8_t *answer, size_t room) HAUL_SUSPENDS;

@@ -43,8 +43,8 @@ struct dns_question {
 /*
  * Asks until a server has answered, all have failed, or the deadline has passed; then another call
  * goes on from there. By coroutines. Returns 0, and *answer with a reference for the caller;
- * -ETIMEDOUT, -EIO (all have said that they cannot answer, or are not reached), -ENOMEM, -ENOBUFS,
- * -ECANCELED.
+ * -ETIMEDOUT, -EIO (all have said that they cannot answer, or are not reached), or another error
+ * of dns_exchange(), which is none of a server's.
  */
 int dns_upstreams_ask(
 	struct dns_question *q, struct dns_answer **answer, uint64_t deadline) HAUL_SUSPENDS;

@@ -10,6 +10,7 @@
 #include "host/detect.h"
 #include "host/flows.h"
 #include "io/state.h"
+#include "port/ethdev.h"
 #include "port/ports.h"
 
 #define NEIGHBOURS_MOST (1u << 20)
@@ -143,8 +144,7 @@ static void look_at_port(struct hauli_host_port *p, const struct haul_port *port
 	struct rte_eth_dev_info info;
 
 	memcpy(p->mac, &mac, 6);
-	if (rte_eth_dev_get_mtu(haul_port_queue(port, 0).port_id, &p->mtu) != 0)
-		p->mtu = 0;
+	p->mtu = hauli_port_mtu(port);
 	p->offloads = port->config.tx_offloads;
 	p->segments = rte_eth_dev_info_get(haul_port_queue(port, 0).port_id, &info) == 0 &&
 		(info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS);

@@ -166,6 +166,19 @@ int hauli_ethdev_set_mtu(uint16_t port_id, uint16_t mtu)
 	return err == -ENOTSUP ? 0 : err;
 }
 
+uint16_t hauli_port_mtu(const struct haul_port *port)
+{
+	uint64_t tagged = (uint64_t)port->tx.most + port->tx.tag;
+	uint64_t most = tagged - RTE_ETHER_HDR_LEN - RTE_VLAN_HLEN;
+	uint16_t mtu;
+
+	if (rte_eth_dev_get_mtu(port->vdevs[0].port_id, &mtu) != 0)
+		mtu = 0;
+	if (port->kind->set_mtu && port->config.mtu)
+		mtu = port->config.mtu;
+	return (uint16_t)RTE_MIN(mtu, most);
+}
+
 int hauli_ethdevs_reconfigure(struct haul_port *port, char *errbuf, size_t errlen)
 {
 	bool one_each = port->nb_vdevs > 1;

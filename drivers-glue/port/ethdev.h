@@ -18,6 +18,10 @@ void hauli_ethdevs_stop(struct haul_port *port);
 /* 0, also if the PMD has no function for it, or -errno. */
 int hauli_ethdev_set_mtu(uint16_t port_id, uint16_t mtu);
 
+/* The longest packet that the port sends, without Ethernet's headers; 0: not known. PMDs of sockets
+ * do not look at the kernel's interface; its MTU counts as it was when the port was opened. */
+uint16_t hauli_port_mtu(const struct haul_port *port);
+
 /* Detaches the ethdevs, whatever their state is. */
 void hauli_ethdevs_detach(struct haul_port *port);
 

@@ -107,6 +107,21 @@ def nmap(t, name):
     t.ok(alive(), f"{name}: it is alive after scans of ports, protocols, its system")
 
 
+def few_queues(t):
+    """Clients by TCP are served where servers can be asked."""
+    if not netns.can_open(t, "afxdp", "a queue for two carriers"):
+        return
+    netns.veth("y0", "y1")
+    with dns_bed.bed(BINARY, "afxdp:y0", "y1", args=["--spread", "off"]) as (program, _):
+        client, to = dns_bed.Client(), (dns_bed.MINE4, dns_bed.TCP)
+        codes = [client.ask_tcp(f"n{i}.wild.test.", "A", to=to).rcode for i in range(8)]
+        client.close()
+        t.ok(codes == [dns.NOERROR] * 8, "a queue for two carriers: queries by TCP", codes)
+        code, out, said = program.stop()
+        t.ok(code == 0, "a queue for two carriers: a clean end", f"{code} {out} {said}")
+    netns.ip("link del y0")
+
+
 def udp(mac, src, dst, payload, sport=4321, dport=53):
     from scapy.all import Ether, IP, IPv6, UDP, Raw
     layer = IPv6 if ":" in dst else IP
@@ -230,6 +245,7 @@ def main():
     t = netns.Tap()
     print(f"# HAUL_SEED={SEED}")
     folder = tempfile.mkdtemp(prefix="dns-")
+    few_queues(t)
     for name, port, dev in dns_bed.beds():
         args = ["--allow", "10.0.0.0/8 fd00::/8 127.0.0.0/8 0.0.0.0/8 224.0.0.0/3 ::/8 ff00::/8"]
         with dns_bed.bed(BINARY, port, dev, args=args) as (program, _):

@@ -130,16 +130,18 @@ int dns_tcp_ask(const struct haul_addr *server, uint16_t port, const uint8_t *qu
 	uint8_t *reply, size_t room, uint64_t deadline)
 {
 	unsigned i = server->bytes[3] - 10u;
-	struct dns_net_server answers = {.does = DOES_ANSWER};
+	struct dns_net_server *s = &dns_net_servers[i], answers = {.does = s->does_tcp};
 	const uint8_t address[4] = {198, 51, 100, (uint8_t)i};
 	struct dns_query q;
 	struct reply r;
 
 	if (port != 53 || dns_query_parse(&q, question, len, &secret) != 0)
 		return -EINVAL;
-	dns_net_servers[i].asked_tcp++;
+	s->asked_tcp++;
 	if (haul_sleep(HAUL_MS)) /* virtual */
 		return -ECANCELED;
+	if (s->tcp_error)
+		return s->tcp_error;
 	make_reply(&r, &answers, question, &q, address);
 	memcpy(reply, r.bytes, r.n);
 	return (int)r.n;

@@ -38,7 +38,8 @@ enum dns_net_does {
 };
 
 struct dns_net_server {
-	enum dns_net_does does;
+	enum dns_net_does does, does_tcp;
+	int tcp_error; /* 0: none */
 	uint64_t delay; /* ns */
 	uint32_t ttl; /* of answers; 0: 300 s */
 	unsigned asked, asked_tcp, with_edns, lost; /* lost: so many questions have no reply */

@@ -213,6 +213,22 @@ static void nobody_answers(void)
 	end();
 }
 
+/* What is not the servers' fault is not told to later clients. */
+static void own_failures(void)
+{
+	struct client c;
+
+	begin(1);
+	at[0].does = DOES_TRUNCATE;
+	at[0].tcp_error = -EMFILE;
+	ask(&c, "www.example.org");
+	FAIL_UNLESS(code(&c) == DNS_SERVFAIL && reason(&c) == DNS_EDE_OTHER);
+	at[0].tcp_error = 0;
+	ask(&c, "www.example.org");
+	FAIL_UNLESS(code(&c) == DNS_NOERROR && at[0].asked == 2);
+	end();
+}
+
 static void expired_ones(void)
 {
 	struct client c, d;
@@ -454,6 +470,7 @@ static void random_queries(void)
 TEST(hits)
 TEST(equal_ones)
 TEST(nobody_answers)
+TEST(own_failures)
 TEST(expired_ones)
 TEST(asked_in_advance)
 TEST(special_ones)
@@ -463,5 +480,6 @@ TEST(the_end)
 TEST(random_queries)
 
 SUITE_MAIN("dns_serve", {test_hits, 1}, {test_equal_ones, 1}, {test_nobody_answers, 1},
-	{test_expired_ones, 1}, {test_asked_in_advance, 1}, {test_special_ones, 1}, {test_full, 1},
-	{test_limits, 1}, {test_the_end, 1}, {test_random_queries, 8})
+	{test_own_failures, 1}, {test_expired_ones, 1}, {test_asked_in_advance, 1},
+	{test_special_ones, 1}, {test_full, 1}, {test_limits, 1}, {test_the_end, 1},
+	{test_random_queries, 8})

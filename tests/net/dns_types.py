@@ -122,12 +122,46 @@ def errors(t, name, server, address):
     client.close()
 
 
+def text_of(n):
+    """A name and its TXT record, which make an answer of n bytes with an OPT."""
+    left = n - 12 - len(dns.to_wire(f"s{n}.test.")) - 4 - 12 - 11
+    strings = []
+    while left > 0:
+        strings.append("x" * (min(left, 256) - 1))
+        left -= len(strings[-1]) + 1
+    return f"s{n} 300 TXT " + " ".join(f'"{s}"' for s in strings) + "\n"
+
+
+def mtu(t, binary):
+    """An answer in a datagram is no larger than --udp-size, nor than the MTU."""
+    sizes = 1352, 1353, 1372, 1373, 1452, 1453, 1472
+    zone = dns_bed.zone(signed=False, more="".join(map(text_of, sizes)))
+    for mtu in 1500, 1400:
+        netns.veth("z0", "z1", mtu=mtu)
+        with dns_bed.bed(binary, "afpacket:z0", "z1", unbound={"text": zone},
+                         args=["--udp-size", 1472]) as (program, _):
+            for address, headers in (dns_bed.IP4, 28), (dns_bed.IP6, 48):
+                client = dns_bed.Client(address)
+                answers = [client.ask(f"s{n}.test.", "TXT", size=4096) for n in sizes]
+                whole = [n for n, a in zip(sizes, answers) if len(a.bytes) == n and not a.tc]
+                rest = [a for a in answers if a.tc and not a.answers]
+                wanted = [n for n in sizes if n <= mtu - headers]
+                t.ok(whole == wanted and len(whole) + len(rest) == len(sizes),
+                     f"MTU {mtu}, {address}: the answers that fit, others are truncated",
+                     [(len(a.bytes), a.tc) for a in answers])
+                client.close()
+            code, out, said = program.stop()
+            t.ok(code == 0, f"MTU {mtu}: a clean end", f"{code} {out} {said}")
+        netns.ip("link del z0")
+
+
 def main():
     netns.enter()
     dns_bed.have("unbound")
     t = netns.Tap()
     print(f"# HAUL_SEED={SEED}")
     choose = random.Random(SEED)
+    mtu(t, sys.argv[1])
     for name, port, dev in dns_bed.beds():
         with dns_bed.bed(sys.argv[1], port, dev) as (program, server):
             for address in dns_bed.IP4, dns_bed.IP6:

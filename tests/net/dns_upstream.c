@@ -194,9 +194,59 @@ static void cookies(void)
 	at[0].does = DOES_WANT_COOKIES;
 	FAIL_UNLESS(ask(u) == 0 && at[0].asked == 2);
 	FAIL_UNLESS(ask(u) == 0 && at[0].asked == 3);
-	/* Who has sent cookies once is not believed without. */
+	/* Who has sent cookies once is not believed without: TCP tells whether it still does. */
 	at[0].does = DOES_ANSWER;
-	FAIL_UNLESS(ask(u) == -ETIMEDOUT);
+	at[0].does_tcp = DOES_WANT_COOKIES;
+	FAIL_UNLESS(ask(u) == 1000 && ask(u) == 1000 && ask(u) == 1000);
+	at[0].does = DOES_WANT_COOKIES;
+	FAIL_UNLESS(ask(u) == 0 && at[0].asked == 7 && at[0].asked_tcp == 3);
+	/* It is another one now. */
+	at[0].does = at[0].does_tcp = DOES_ANSWER;
+	FAIL_UNLESS(ask(u) == 1000 && at[0].asked_tcp == 4);
+	FAIL_UNLESS(ask(u) == 0 && at[0].asked == 9 && at[0].asked_tcp == 4);
+	at[0].does = DOES_WANT_COOKIES;
+	FAIL_UNLESS(ask(u) == 0 && at[0].asked == 11 && at[0].asked_tcp == 4);
+	/* Nobody can tell: not for ever. */
+	at[0].does = DOES_ANSWER;
+	at[0].tcp_error = -ECONNREFUSED;
+	for (unsigned i = 0; i < 4; i++)
+		FAIL_UNLESS(ask(u) == -EIO);
+	FAIL_UNLESS(ask(u) == 0 && at[0].asked_tcp == 8);
+	dns_upstreams_release(u);
+}
+
+/* A server that knew cookies has become one that does not know EDNS. */
+static void older_ones(void)
+{
+	struct dns_upstreams *u = dns_net_upstreams(1, 0);
+
+	for (unsigned i = 0; i < 2; i++) {
+		at[0].does = DOES_WANT_COOKIES;
+		FAIL_UNLESS(ask(u) == 0);
+		at[0].asked = at[0].asked_tcp = 0;
+		at[0].does = at[0].does_tcp = i ? DOES_REFUSE_EDNS_BARELY : DOES_REFUSE_EDNS;
+		FAIL_UNLESS(ask(u) == 0 && at[0].asked == 2 && at[0].asked_tcp == 1);
+		FAIL_UNLESS(ask(u) == 0 && at[0].asked == 3 && at[0].asked_tcp == 1);
+		FAIL_UNLESS(haul_sleep(DNS_FORGIVEN) == 0); /* virtual */
+	}
+	dns_upstreams_release(u);
+}
+
+/* What we lack says nothing about the server; nor does a deadline that ends the question early. */
+static void own_failures(void)
+{
+	struct dns_upstreams *u = dns_net_upstreams(1, 0);
+	const int errors[] = {-EMFILE, -ENFILE, -ENOMEM, -ENOBUFS, -EADDRNOTAVAIL};
+
+	at[0].does = DOES_TRUNCATE;
+	for (unsigned i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		at[0].tcp_error = errors[i];
+		FAIL_UNLESS(ask(u) == errors[i]);
+	}
+	at[0].tcp_error = -ETIMEDOUT;
+	FAIL_UNLESS(ask_until(u, "www.example.org", haul_in(HAUL_S)) == -ETIMEDOUT);
+	FAIL_UNLESS(stats_of(u, 0).failed == 0);
+	FAIL_UNLESS(ask(u) == -EIO && stats_of(u, 0).failed == 1);
 	dns_upstreams_release(u);
 }
 
@@ -273,6 +323,7 @@ static void anything(void)
 		int found;
 
 		s->does = hauli_random_below(&random, DOES_CONTRADICT + 1);
+		s->does_tcp = s->does == DOES_FAIL ? DOES_FAIL : DOES_ANSWER;
 		s->delay = hauli_random_below(&random, 400) * HAUL_MS / 10;
 		s->lost = hauli_random_below(&random, 3);
 		began = haul_now();
@@ -303,6 +354,8 @@ TEST(failures)
 TEST(old_ones)
 TEST(tcp)
 TEST(cookies)
+TEST(older_ones)
+TEST(own_failures)
 TEST(forgeries)
 TEST(reloads)
 TEST(stops)
@@ -310,5 +363,5 @@ TEST(anything)
 
 SUITE_MAIN("dns_upstream", {test_fastest, 1}, {test_lost_packets, 1}, {test_a_dead_one, 1},
 	{test_all_dead, 1}, {test_failures, 1}, {test_old_ones, 1}, {test_tcp, 1},
-	{test_cookies, 1}, {test_forgeries, 1}, {test_reloads, 1}, {test_stops, 1},
-	{test_anything, 8})
+	{test_cookies, 1}, {test_older_ones, 1}, {test_own_failures, 1}, {test_forgeries, 1},
+	{test_reloads, 1}, {test_stops, 1}, {test_anything, 8})

@@ -72,6 +72,17 @@ def configures_afpacket(probe):
     port.close()
     t.ok(mtu("v0") == 1500 and not netns.flags("v0") & PROMISC,
          "afpacket: the interface is as before", mtu("v0"))
+    shows_kernels_mtu(probe, "afpacket", "v0")
+
+
+def shows_kernels_mtu(probe, kind, name):
+    for n, shown in (1400, "1400"), (9000, "1500"):
+        netns.ip(f"link set {name} mtu {n}")
+        port = probe.open(f"{kind}:{name}", 1)
+        t.ok(values(port.show("info"))["MTU"] == shown,
+             f"{kind}: the interface's MTU of {n} is one of {shown}", port.show("info"))
+        port.close()
+    netns.ip(f"link set {name} mtu 1500")
 
 
 def strips_vlans(probe):
@@ -148,6 +159,7 @@ def several_devices(probe):
     t.ok(mtu("x0") == 1300, "two devices: one MTU", mtu("x0"))
     port.close()
     t.ok(mtu("x0") == 1500, "two devices: the interface is as before", mtu("x0"))
+    shows_kernels_mtu(probe, "afxdp", "x0")
     wire.close()
     netns.ip("link del x0")
 

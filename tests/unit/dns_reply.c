@@ -90,7 +90,7 @@ START_TEST(beginnings_are_no_replies)
 	m.bytes[2] |= DNS_TC >> 8;
 	m.n -= 3;
 	ck_assert_int_eq(judge(), DNS_REPLY_TRUNCATED);
-	ck_assert_int_eq(judge_with(true), DNS_REPLY_OTHER);
+	ck_assert_int_eq(judge_with(true), DNS_REPLY_NO_COOKIE);
 }
 END_TEST
 
@@ -142,7 +142,7 @@ START_TEST(headers_alone_end_the_use_of_edns_and_nothing_else)
 	m.bytes[5] = 0;
 	m.n = DNS_HEADER;
 	ck_assert_int_eq(judge(), DNS_REPLY_NO_EDNS);
-	ck_assert_int_eq(judge_with(true), DNS_REPLY_OTHER);
+	ck_assert_int_eq(judge_with(true), DNS_REPLY_NO_COOKIE);
 	m.bytes[3] = DNS_SERVFAIL;
 	ck_assert_int_eq(judge(), DNS_REPLY_OTHER);
 	m.bytes[3] = DNS_NOERROR;
@@ -179,16 +179,16 @@ START_TEST(cookies)
 	ck_assert_int_eq(judge_cookie(right, false), DNS_REPLY_GOOD);
 	ck_assert_int_eq(judge_cookie(wrong, true), DNS_REPLY_OTHER);
 	ck_assert_int_eq(judge_cookie(wrong, false), DNS_REPLY_OTHER);
-	ck_assert_int_eq(judge_cookie(". 0 OPT ", true), DNS_REPLY_OTHER);
+	ck_assert_int_eq(judge_cookie(". 0 OPT ", true), DNS_REPLY_NO_COOKIE);
 	ck_assert_int_eq(judge_cookie(". 0 OPT ", false), DNS_REPLY_GOOD);
-	ck_assert_int_eq(judge_cookie(NULL, true), DNS_REPLY_OTHER);
+	ck_assert_int_eq(judge_cookie(NULL, true), DNS_REPLY_NO_COOKIE);
 	ck_assert_int_eq(judge_cookie(NULL, false), DNS_REPLY_GOOD);
 	begin(7);
 	bed_add(&m, DNS_ADDITIONALS, ". 16777216 OPT 000a0010636c69656e7458583132333435363738");
 	ck_assert_int_eq(judge_with(true), DNS_REPLY_BAD_COOKIE);
 	/* Errors need it, too: whoever forges one could end the use of EDNS. */
 	begin(DNS_FORMERR);
-	ck_assert_int_eq(judge_with(true), DNS_REPLY_OTHER);
+	ck_assert_int_eq(judge_with(true), DNS_REPLY_NO_COOKIE);
 }
 END_TEST
 

@@ -123,7 +123,7 @@ static void *misses_hits_and_ages(void *arg)
 	/* Nothing with a time of 0 is kept. */
 	init(&b, 8, t0);
 	EXPECT(look(&b, &g) == DNS_LOOK_ASK);
-	dns_shared_land(shared, g, NULL, t0, NULL);
+	dns_shared_fail(shared, g, -EIO, t0, NULL);
 	/* In its last tenth one asks again, and the others use it. */
 	init(&a, 7, t0 + 95 * HAUL_S);
 	EXPECT(look(&a, &f) == DNS_LOOK_REFRESH && is_answer_of(&a, 7) && ttl(&a) == 5);
@@ -134,7 +134,7 @@ static void *misses_hits_and_ages(void *arg)
 	/* If that fails, not each one tries again. */
 	init(&a, 7, t0 + 187 * HAUL_S);
 	EXPECT(look(&a, &f) == DNS_LOOK_REFRESH);
-	dns_shared_land(shared, f, NULL, a.client.opts.now, NULL);
+	dns_shared_fail(shared, f, -EIO, a.client.opts.now, NULL);
 	EXPECT(look(&a, &f) == DNS_LOOK_HIT && is_answer_of(&a, 7) && ttl(&a) == 8);
 	/* Dead. */
 	init(&a, 7, t0 + 245 * HAUL_S);
@@ -142,7 +142,7 @@ static void *misses_hits_and_ages(void *arg)
 	dns_shared_land(shared, f, answer_of(7, 100, 50, t0), t0, NULL);
 	dns_shared_clear(shared);
 	EXPECT(look(&a, &f) == DNS_LOOK_ASK);
-	dns_shared_land(shared, f, NULL, t0, NULL);
+	dns_shared_fail(shared, f, -EIO, t0, NULL);
 	return NULL;
 }
 
@@ -170,7 +170,7 @@ static void *stale(void *arg)
 	EXPECT(dns_shared_write_stale(shared, &a.client));
 	EXPECT(is_answer_of(&a, 7) && ttl(&a) == DNS_STALE_TTL);
 	a.client.n = 0;
-	dns_shared_land(shared, f, NULL, a.client.opts.now, &a.client);
+	dns_shared_fail(shared, f, -EIO, a.client.opts.now, &a.client);
 	EXPECT(is_answer_of(&a, 7) && ttl(&a) == DNS_STALE_TTL);
 	a.client.opts.now += (DNS_STALE_RETRY - 1) * HAUL_S;
 	EXPECT(look(&a, &f) == DNS_LOOK_HIT && is_answer_of(&a, 7) && ttl(&a) == DNS_STALE_TTL);
@@ -199,7 +199,7 @@ static void *failures(void *arg)
 	for (uint32_t time = DNS_FAILURE_MIN; time <= 80; time *= 2) {
 		init(&a, 7, now);
 		EXPECT(look(&a, &f) == DNS_LOOK_ASK);
-		dns_shared_land(shared, f, NULL, now, &a.client);
+		dns_shared_fail(shared, f, -EIO, now, &a.client);
 		EXPECT(rcode(&a) == DNS_SERVFAIL);
 		init(&a, 7, now + time * HAUL_S - 1);
 		EXPECT(look(&a, &f) == DNS_LOOK_HIT && rcode(&a) == DNS_SERVFAIL);
@@ -218,6 +218,48 @@ START_TEST(failures_are_kept)
 {
 	create(1, 100, 100);
 	run_steps(failures);
+}
+END_TEST
+
+/* Those of our own are not: the next client asks again. */
+static void *own_failures(void *arg)
+{
+	uint64_t now = 1000 * HAUL_S;
+	struct dns_flight *f, *g;
+	struct asker a, b;
+
+	init(&a, 7, now);
+	init(&b, 7, now);
+	for (int i = 0; i < 3; i++) {
+		a.client.n = b.client.n = 0;
+		EXPECT(look(&a, &f) == DNS_LOOK_ASK && look(&b, &g) == DNS_LOOK_WAIT);
+		dns_shared_fail(shared, f, -ENOBUFS, now, &a.client);
+		EXPECT(dns_shared_wait(shared, g, &b.client, HAUL_FOREVER, HAUL_FOREVER) == 0);
+		EXPECT(a.client.n > 0 && rcode(&a) == DNS_SERVFAIL);
+		EXPECT(b.client.n > 0 && rcode(&b) == DNS_SERVFAIL);
+	}
+	/* Nor do they put off what is to be asked again. */
+	EXPECT(look(&a, &f) == DNS_LOOK_ASK);
+	dns_shared_land(shared, f, answer_of(7, 100, 1000, now), now, NULL);
+	a.client.opts.now = now += 95 * HAUL_S;
+	EXPECT(look(&a, &f) == DNS_LOOK_REFRESH);
+	dns_shared_fail(shared, f, -ENOMEM, now, NULL);
+	EXPECT(look(&a, &f) == DNS_LOOK_REFRESH);
+	dns_shared_fail(shared, f, -ENOMEM, now, NULL);
+	a.client.opts.now = now += 100 * HAUL_S;
+	for (int i = 0; i < 2; i++) {
+		a.client.n = 0;
+		EXPECT(look(&a, &f) == DNS_LOOK_ASK);
+		dns_shared_fail(shared, f, -EPERM, now, &a.client);
+		EXPECT(is_answer_of(&a, 7) && ttl(&a) == DNS_STALE_TTL);
+	}
+	return NULL;
+}
+
+START_TEST(failures_of_our_own_are_not_kept)
+{
+	create(1, 100, 100);
+	run_steps(own_failures);
 }
 END_TEST
 
@@ -381,8 +423,12 @@ static void lead(
 	else /* a cancel ends it early, and the answer is landed all the same */
 		haul_sleep_until(haul_in(hauli_random_below(r, 300) * HAUL_US));
 	end_asking(name);
-	dns_shared_land(shared, f, fails ? NULL : answer_of(name, hauli_random_below(r, 3), 0, now),
-		now, answered ? NULL : &a->client);
+	if (fails)
+		dns_shared_fail(shared, f, hauli_random_below(r, 2) ? -ETIMEDOUT : -ENOMEM, now,
+			answered ? NULL : &a->client);
+	else
+		dns_shared_land(shared, f, answer_of(name, hauli_random_below(r, 3), 0, now), now,
+			answered ? NULL : &a->client);
 	if (!answered && rcode(a) == DNS_NOERROR && !is_answer_of(a, name))
 		count(&world.wrong);
 }
@@ -501,6 +547,32 @@ START_TEST(wrong_options)
 }
 END_TEST
 
+/* What the program's options allow has a cache, and one that keeps long answers. */
+START_TEST(shards_that_are_large_enough)
+{
+	static const size_t megabytes[] = {1, 2, 64, 1 << 20};
+	static const unsigned entries[] = {1024, 2000, 128000, 1 << 28};
+
+	for (unsigned carriers = 1; carriers <= 1024; carriers += 1 + carriers / 3) {
+		for (unsigned i = 0; i < 16; i++) {
+			const struct dns_cache_opts c = {megabytes[i / 4] << 20, entries[i % 4]};
+			unsigned n = dns_shared_shards(&c, carriers);
+
+			ck_assert(n >= 1 && n <= 1024 && (n & (n - 1)) == 0);
+			ck_assert(n < 8 * carriers);
+			ck_assert_uint_ge(c.entries_max / n, 256);
+			ck_assert_uint_ge(c.bytes_max / n / 8, DNS_MESSAGE_MAX);
+		}
+	}
+	ck_assert_uint_eq(dns_shared_shards(&(struct dns_cache_opts){64 << 20, 128000}, 1), 4);
+	ck_assert_uint_eq(dns_shared_shards(&(struct dns_cache_opts){64 << 20, 128000}, 3), 16);
+	ck_assert_uint_eq(dns_shared_shards(&(struct dns_cache_opts){64 << 20, 128000}, 99), 128);
+	ck_assert_uint_eq(dns_shared_shards(&(struct dns_cache_opts){64 << 20, 1024}, 99), 4);
+	ck_assert_uint_eq(dns_shared_shards(&(struct dns_cache_opts){1 << 20, 2000}, 99), 2);
+}
+END_TEST
+
 SUITE_MAIN("dns_shared", {misses_hits_and_answers_that_expire}, {expired_answers},
-	{failures_are_kept}, {limits_of_what_is_under_way}, {equal_questions_wait_for_one_answer},
-	{many_carriers, 4}, {wrong_options})
+	{failures_are_kept}, {failures_of_our_own_are_not_kept}, {limits_of_what_is_under_way},
+	{equal_questions_wait_for_one_answer}, {many_carriers, 4}, {wrong_options},
+	{shards_that_are_large_enough})

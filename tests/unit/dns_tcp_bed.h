@@ -29,6 +29,7 @@ enum what {
 static struct dns_tcp *tcp;
 static struct haul_event gate;
 static struct hauli_u64_shared answering, answering_most, cancelled;
+static struct hauli_u64_shared homes[2]; /* queries by the home of their coroutine */
 
 static inline size_t answer(void *arg, const struct haul_addr *client, uint16_t port,
 	const uint8_t *query, size_t len, uint8_t *out, size_t room)
@@ -39,6 +40,7 @@ static inline size_t answer(void *arg, const struct haul_addr *client, uint16_t 
 
 	if (arg != &gate || port == 0 || client->version == 0 || room != MOST)
 		abort();
+	hauli_u64_shared_add(&homes[haul_carrier_id(haul_coro_home(haul_self()))], 1);
 	hauli_u64_shared_add(&answering, 1);
 	now = hauli_u64_shared_get(&answering);
 	if (now > hauli_u64_shared_get(&answering_most))
@@ -80,7 +82,7 @@ static inline void serve_at(const char *listen, const struct dns_tcp_opts *opts)
 static inline void begin(int mode, struct dns_tcp_opts opts)
 {
 	haul_event_reset(&gate);
-	answering_most = cancelled = (struct hauli_u64_shared){0};
+	answering_most = cancelled = homes[0] = homes[1] = (struct hauli_u64_shared){0};
 	start(mode);
 	serve_at("127.0.0.1:0", &opts);
 }

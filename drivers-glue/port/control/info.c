@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "port/ethdev.h"
 #include "port/kind.h"
 #include "port/missed.h"
 
@@ -44,9 +45,7 @@ int haul_port_get_info(const struct haul_port *port, struct haul_port_info *info
 	info->vlan_offload = RTE_MAX(0, rte_eth_dev_get_vlan_offload(id));
 	info->rx_offloads = port->config.rx_offloads;
 	info->tx_offloads = port->config.tx_offloads;
-	(void)rte_eth_dev_get_mtu(id, &info->mtu);
-	if (port->kind->set_mtu && port->config.mtu)
-		info->mtu = port->config.mtu;
+	info->mtu = hauli_port_mtu(port);
 	snprintf(info->device, sizeof(info->device), "%s", port->vdevs[0].name);
 	if (rte_eth_dev_fw_version_get(id, info->firmware, sizeof(info->firmware)) != 0)
 		info->firmware[0] = '\0';
