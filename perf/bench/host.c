@@ -55,8 +55,7 @@ static void choose(uint64_t param)
 
 static int routes_setup(uint64_t param)
 {
-	const struct hauli_own own = {
-		{0, HAULI_IP4_MAPPED | 0xc0a80001}, 120, 0, {{0}, {0}, 0, {0}, 0}};
+	const struct hauli_own own = {.ip = {0, HAULI_IP4_MAPPED | 0xc0a80001}, .length = 120};
 	struct hauli_route *all = calloc(nb_routes(param), sizeof(*all));
 
 	if (!all)
