@@ -21,7 +21,6 @@ static bool begin(struct hauli_poller *p)
 		if (!hauli_glue_go_on(p->carrier, hauli_glue_is_virtual(p->carrier)))
 			return false;
 	hauli_glue_poller_begins(p->carrier, &p->cycles, hauli_handler_order);
-	p->traced = hauli_glue_is_traced(p->carrier);
 	for (r = p->rxqs; r < p->rxqs_end; r++) {
 		hauli_handler_init(r);
 		if (!r->target)
@@ -118,17 +117,20 @@ struct form {
 	enum { NO_HANDLER, BURSTS, PACKETS } handler;
 	bool steals; /* handlers may be stolen, or the carrier may be a thief */
 	bool timed; /* stages are recorded */
+	bool traced; /* the carrier keeps a timeline */
 };
 
 static struct form form_of(const struct hauli_poller *p)
 {
 	const struct hauli_rxq *r = p->rxqs;
-	struct form form = {NO_HANDLER, hauli_glue_steals(p->carrier), r->times != NULL};
+	struct form form = {.steals = hauli_glue_steals(p->carrier),
+		.timed = r->times != NULL,
+		.traced = hauli_glue_is_traced(p->carrier)};
 
 	if (p->on_burst)
 		form.handler = BURSTS;
 	else if (r->on_packet)
-		form = (struct form){PACKETS, r->home != NULL, form.timed};
+		form = (struct form){PACKETS, r->home != NULL, form.timed, form.traced};
 	return form;
 }
 
@@ -200,23 +202,32 @@ static inline __attribute__((always_inline)) bool cycle(
 	return io || passed || sent;
 }
 
-/* A cycle around a wait, of any poller. */
-static bool cycle_any(struct hauli_poller *p, bool woken)
-{
-	return cycle(p, woken, form_of(p));
-}
-
 /* Tells the timeline of a cycle with packets. */
-static __attribute__((noinline)) void trace_cycle(struct hauli_poller *p)
+static __attribute__((noinline)) void trace_cycle(struct hauli_poller *p, uint64_t began)
 {
-	uint64_t now = hauli_timer_ticks(), packets = 0;
+	uint64_t packets = 0;
 
 	for (struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++)
 		packets += hauli_counter_read(&r->packets);
-	hauli_glue_has_polled(
-		p->carrier, p->polled_at ? p->polled_at : now, now, packets - p->polled);
-	p->polled_at = now;
+	hauli_glue_has_polled(p->carrier, began, hauli_timer_ticks(), packets - p->polled);
 	p->polled = packets;
+}
+
+static inline __attribute__((always_inline)) bool cycle_traced(
+	struct hauli_poller *p, bool woken, const struct form form)
+{
+	uint64_t began = form.traced ? hauli_timer_ticks() : 0;
+	bool io = cycle(p, woken, form);
+
+	if (form.traced && io)
+		trace_cycle(p, began);
+	return io;
+}
+
+/* A cycle around a wait, of any poller. */
+static bool cycle_any(struct hauli_poller *p, bool woken)
+{
+	return cycle_traced(p, woken, form_of(p));
 }
 
 /* io: the cycle had packets. Returns true if it had, or packets came meanwhile. */
@@ -228,8 +239,6 @@ static inline __attribute__((always_inline)) bool after_cycle(struct hauli_polle
 		return p->waits && hauli_idle(p, cycle_any);
 	if (p->waits)
 		hauli_idle_ends(p);
-	if (hauli_unlikely(p->traced))
-		trace_cycle(p);
 	return true;
 }
 
@@ -242,7 +251,7 @@ static inline __attribute__((always_inline)) void *poll(
 		return NULL;
 	hauli_share_begin(p);
 	do {
-		io = cycle(p, false, form);
+		io = cycle_traced(p, false, form);
 		if (hauli_unlikely(p->works | p->waits))
 			io = after_cycle(p, io);
 	} while (hauli_glue_go_on(p->carrier, io));
@@ -254,31 +263,31 @@ static inline __attribute__((always_inline)) void *poll(
 
 static __attribute__((noinline)) void *poll_bursts(struct hauli_poller *p)
 {
-	return poll(p, (struct form){BURSTS, false, false});
+	return poll(p, (struct form){BURSTS, false, false, false});
 }
 
 static __attribute__((noinline)) void *poll_bursts_stealing(struct hauli_poller *p)
 {
-	return poll(p, (struct form){BURSTS, true, false});
+	return poll(p, (struct form){BURSTS, true, false, false});
 }
 
 static __attribute__((noinline)) void *poll_packets(struct hauli_poller *p)
 {
-	return poll(p, (struct form){PACKETS, false, false});
+	return poll(p, (struct form){PACKETS, false, false, false});
 }
 
 static __attribute__((noinline)) void *poll_packets_stealing(struct hauli_poller *p)
 {
-	return poll(p, (struct form){PACKETS, true, false});
+	return poll(p, (struct form){PACKETS, true, false, false});
 }
 
 static __attribute__((noinline)) void *poll_source(struct hauli_poller *p)
 {
-	return poll(p, (struct form){NO_HANDLER, false, false});
+	return poll(p, (struct form){NO_HANDLER, false, false, false});
 }
 
 /* The form is no constant here: recording costs more than testing it. */
-static __attribute__((noinline)) void *poll_timed(struct hauli_poller *p)
+static __attribute__((noinline)) void *poll_recorded(struct hauli_poller *p)
 {
 	return poll(p, form_of(p));
 }
@@ -288,10 +297,10 @@ void *hauli_poll(void *arg)
 	struct hauli_poller *p = arg;
 	const struct form form = form_of(p);
 
+	if (form.timed || form.traced)
+		return poll_recorded(p);
 	if (form.handler == NO_HANDLER)
 		return poll_source(p);
-	if (form.timed)
-		return poll_timed(p);
 	if (form.handler == BURSTS)
 		return form.steals ? poll_bursts_stealing(p) : poll_bursts(p);
 	return form.steals ? poll_packets_stealing(p) : poll_packets(p);

@@ -33,7 +33,6 @@ void hauli_share_end(struct hauli_poller *p)
 void hauli_share_work_begins(struct hauli_poller *p)
 {
 	p->works = true;
-	p->polled_at = 0;
 	hauli_stopwatch_start(hauli_glue_work(p->carrier), hauli_ticks());
 }
 

@@ -136,16 +136,13 @@ struct hauli_poller {
 	bool is_proxy; /* of RPS targets, on some port */
 	bool waits; /* false: the poller only spins. Poller's carrier */
 	bool works; /* the last cycle found something to do (share.h). Poller */
-	bool traced; /* the carrier keeps a timeline */
 
 	HAULI_LINE struct hauli_counter cycles; /* poller */
 	struct hauli_counter ended; /* 1: the poller has ended. Poller */
 	struct hauli_u32_published drained; /* 1: the last poller has handed over all its packets */
 	struct hauli_u32_published may_begin; /* 1: each carrier has a poller. haul_io_start() */
 	bool pending; /* a transmit queue has packets. Senders, poller */
-	/* For the timeline: ticks at the end of the last cycle, or 0 if that had no packets;
-	 * packets received by then. Poller */
-	uint64_t polled_at, polled;
+	uint64_t polled; /* packets received by the last event of the timeline. Poller */
 
 	/* The thread that starts and stops. */
 	HAULI_LINE struct haul_carrier *carrier;
