@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <time.h>
 
@@ -59,15 +60,23 @@ static bool is_healthy(const struct hauli_app *a, const char **why)
 	return true;
 }
 
+/* Readers enter while it is written, which may block, but not while it is made: that is what other
+ * readers do, and a hook of the program's that may change what its own commands read. */
 static void print_report(struct hauli_app *a)
 {
+	char *text;
+	size_t len;
+
 	hauli_app_signals_phase(HAULI_APP_PHASE_WRITES, "writing a report", "");
 	if (hauli_app_screen_is_on()) {
 		hauli_app_screen_period(a);
 	} else if (!a->paused) {
-		hauli_readers_admit(); /* it may block, and changes nothing that they read */
-		hauli_app_report_period(a);
+		text = hauli_app_report_period(a, &len);
+		hauli_readers_admit();
+		(void)!fwrite(text, 1, len, a->out); /* hauli_app_output_end() tells of a loss */
+		fflush(a->out);
 		hauli_readers_bar();
+		free(text);
 	}
 	hauli_app_watch_end_writing();
 }

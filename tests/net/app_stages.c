@@ -2,6 +2,7 @@
 /* A program with all hooks of haul-app: prints the name of each as it is called, and fails in the
  * one that --fail names. */
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@ static const char *failing = "", *told;
 static uint64_t on_carriers;
 static bool hog, reads, commands;
 static uint64_t code = HAUL_APP_FAILED;
+static atomic_bool reports; /* the hook is at work */
 static uint64_t number = 7; /* without a limit */
 
 static const struct haul_app_option options[] = {
@@ -179,6 +181,7 @@ static void answer(struct haul_app_json *values, const char *params, void *arg)
 	haul_app_json_text(haul_app_json_object(list, NULL), "nothing", NULL);
 	haul_app_json_number(values, "max", INT64_MAX);
 	haul_app_json_text(values, "params", params);
+	haul_app_json_bool(values, "beside a report", reports);
 	haul_app_json_number(values, "counted", (int64_t)haul_app_counted(app, PACKETS, HAUL_ALL));
 }
 
@@ -242,6 +245,10 @@ static void report(struct haul_app *app, FILE *out, bool final)
 	}
 	if (strcmp(failing, "misuse") == 0)
 		misuse(app);
+	reports = true;
+	for (uint64_t until = haul_in(commands ? HAUL_MS : 0); haul_now() < until;)
+		;
+	reports = false;
 	on_carriers = 0;
 	haul_app_on_carriers(app, add, &on_carriers);
 	fprintf(stderr, "hook report%s %d\n", final ? " final" : "", (int)on_carriers);

@@ -132,7 +132,7 @@ def test_own():
         netns.wait_for(lambda: client.ask("/stages/values").get("counted"), "packets")
         got = client.ask("/stages/values,a,b")
         want = {"a_list": {"0": -1, "1": "0.5", "2": 1, "3": "\"a\\??", "4": {"nothing": ""}},
-                "max": 2**63 - 1, "params": "a,b"}
+                "beside_a_report": 0, "max": 2**63 - 1, "params": "a,b"}
         tap.ok(got.pop("counted", 0) > 0 and got == want, "a command of the program's own", got)
         got = client.ask("/stages/values,long")
         tap.ok(list(got) == ["error"] and "longer" in got["error"], "too long an answer", got)
@@ -141,6 +141,19 @@ def test_own():
         p.send_signal(signal.SIGINT)
         said = p.communicate(timeout=60)[1]
         tap.ok(p.returncode == 0 and "hook commands 6" in said, "wrong names are refused", said)
+        client.close()
+
+
+def test_beside_reports():
+    args = ["--port", "null:", "--carriers", "1", "--period", "2ms", "--commands"]
+    none = subprocess.DEVNULL
+    with subprocess.Popen([STAGES, *args], stdout=none, stderr=none) as p:
+        client = Client(p.pid)
+        netns.wait_for(lambda: client.raw("/stages/values")["/stages/values"], "its command")
+        got = [client.ask("/stages/values").get("beside_a_report") for _ in range(500)]
+        tap.ok(0 in got and 1 not in got, "no answer is made beside a report", got.count(1))
+        p.send_signal(signal.SIGINT)
+        p.wait(60)
         client.close()
 
 
@@ -342,6 +355,7 @@ def hostile(server, pid):
 
 test_commands()
 test_own()
+test_beside_reports()
 test_any_time()
 test_port_loss()
 test_without_eal()

@@ -254,26 +254,38 @@ static void print_counted(FILE *out, const struct hauli_app *a, const struct hau
 	}
 }
 
-void hauli_app_report_period(struct hauli_app *a)
+static void print_period(FILE *out, struct hauli_app *a)
 {
 	struct hauli_app_sample *now = hauli_app_sample_take(a);
 	struct hauli_app_sample *since = hauli_app_sample_since(a, now, a->last);
 	double seconds = (double)(now->at - (a->last ? a->last->at : a->began_at)) / 1e9;
 
-	fprintf(a->out, "%.1f s\n", (double)(now->at - a->began_at) / 1e9);
+	fprintf(out, "%.1f s\n", (double)(now->at - a->began_at) / 1e9);
 	for (unsigned i = 0; i < a->nb_ports; i++) {
-		print_port(a->out, a, i, since, seconds);
-		print_unsent(a->out, a, &since->ports[i]);
+		print_port(out, a, i, since, seconds);
+		print_unsent(out, a, &since->ports[i]);
 	}
-	print_carriers(a->out, a, since, seconds);
-	print_buffers(a->out, a);
-	print_counters(a->out, a, since, seconds);
+	print_carriers(out, a, since, seconds);
+	print_buffers(out, a);
+	print_counters(out, a, since, seconds);
 	if (a->hooks->report)
-		a->hooks->report(&a->pub, a->out, false);
-	fflush(a->out);
+		a->hooks->report(&a->pub, out, false);
 	free(since);
 	free(a->last);
 	a->last = now;
+}
+
+char *hauli_app_report_period(struct hauli_app *a, size_t *len)
+{
+	char *text = NULL;
+	FILE *out = open_memstream(&text, len);
+
+	if (!out)
+		abort();
+	print_period(out, a);
+	if (fclose(out) != 0)
+		abort();
+	return text;
 }
 
 static void print_flow(FILE *out, uint64_t packets, uint64_t bytes, uint64_t uncounted)

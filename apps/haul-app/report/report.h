@@ -5,8 +5,8 @@
 
 #include "process/state.h"
 
-/* Prints the rates since the last call, or since the start, to a->out. */
-void hauli_app_report_period(struct hauli_app *a);
+/* The text of the rates since the last call, or since the start; to be freed. */
+char *hauli_app_report_period(struct hauli_app *a, size_t *len);
 
 /* Prints the totals to out. */
 void hauli_app_report_totals(struct hauli_app *a, FILE *out);

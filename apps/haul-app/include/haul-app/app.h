@@ -64,7 +64,7 @@ struct haul_app_counter {
 	const char *name; /* letters, digits and _; NULL ends the table */
 	/* NULL: the sum of haul_app_count(). Otherwise it returns the figure of one carrier, while
 	 * handlers run: in the main thread, or in a thread of telemetry while the main thread waits
-	 * or prints a report. */
+	 * or writes what it has made. */
 	uint64_t (*read)(const struct haul_app *app, unsigned carrier);
 	bool gauge; /* a present value, such as the length of a list: printed without a rate */
 };
