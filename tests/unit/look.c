@@ -246,6 +246,45 @@ START_TEST(ended_and_not_begun)
 }
 END_TEST
 
+static atomic_bool hogs, hogged;
+
+static void *hog(void *arg)
+{
+	hogged = true;
+	while (hogs)
+		;
+	return NULL;
+}
+
+/* Spawned from outside, while no carrier takes them. */
+START_TEST(those_without_a_home_yet)
+{
+	struct haul_runtime *rt = runtime_start(1);
+	struct haul_coro *hogging, *many[3];
+	struct haul_look l;
+
+	hogs = true;
+	hogged = false;
+	hogging = begin(rt, 0, "hog", hog, NULL);
+	while (!hogged)
+		sched_yield();
+	ck_assert_int_eq(haul_spawn_many(rt, many, quick, NULL, 3,
+				 &(struct haul_coro_opts){.name = "homeless"}),
+		0);
+	l = look(rt, HAUL_LOOK_ALL);
+	ck_assert_uint_eq(l.all.ready, 4);
+	ck_assert_uint_eq(l.not_begun, 0);
+	ck_assert_uint_eq(carriers[0].ready, 1);
+	ck_assert_ptr_nonnull(named(&l, "homeless"));
+	ck_assert_uint_eq(named(&l, "homeless")->ready, 3);
+	hogs = false;
+	ck_assert_int_eq(haul_join(hogging, NULL, HAUL_FOREVER), 0);
+	for (unsigned i = 0; i < 3; i++)
+		ck_assert_int_eq(haul_join(many[i], NULL, HAUL_FOREVER), 0);
+	runtime_stop(rt);
+}
+END_TEST
+
 /* A coroutine with a name that is unmapped once it has ended, which waits in some way. */
 struct brief {
 	struct haul_coro_opts opts;
@@ -358,4 +397,4 @@ START_TEST(looks_at_what_comes_and_goes)
 END_TEST
 
 SUITE_MAIN("look", {numbers, 1}, {waits_and_what_for, 1}, {less_room_than_there_is_to_tell, 1},
-	{ended_and_not_begun, 1}, {looks_at_what_comes_and_goes, 2})
+	{ended_and_not_begun, 1}, {those_without_a_home_yet, 1}, {looks_at_what_comes_and_goes, 2})

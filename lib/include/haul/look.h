@@ -59,7 +59,9 @@ enum haul_look_waits {
 
 /* The caller gives arrays and their lengths, 0 for what is not asked for. */
 struct haul_look {
-	struct haul_look_counts *carriers; /* by home; [nb_carriers] */
+	/* By home; [nb_carriers]. Without those that no carrier has taken yet, after
+	 * haul_spawn_many() from outside. */
+	struct haul_look_counts *carriers;
 	struct haul_look_group *groups; /* the first names that are found */
 	struct haul_look_wait *waits; /* the oldest ones first; at most 256 */
 	unsigned nb_carriers;

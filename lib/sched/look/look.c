@@ -41,6 +41,7 @@ struct seen {
 	const void *arg;
 	uint64_t ns, left_ns;
 	bool unjoined;
+	bool homeless; /* spawned from outside, and taken by no carrier yet */
 };
 
 struct look {
@@ -48,7 +49,7 @@ struct look {
 	struct haul_look *out;
 	uint64_t now;
 	unsigned reads;
-	uint64_t begun; /* coroutines that have not ended, and were found */
+	uint64_t begun; /* coroutines with a home that have not ended, and were found */
 	struct {
 		const char *name;
 		struct haul_look_group *group; /* NULL: none was free */
@@ -85,10 +86,15 @@ HAULI_MAY_RACE static bool see(const struct look *l, const struct haul_coro *co,
 	uint64_t at;
 
 	HAULI_RACES(co);
-	*s = (struct seen){.co = co, .home = hauli_coro_home(co), .left_ns = HAUL_FOREVER};
+	*s = (struct seen){.co = co, .state = hauli_coro_state(co), .left_ns = HAUL_FOREVER};
+	s->homeless = (s->state & HAULI_CORO_KIND) == HAULI_CORO_HOMELESS;
+	s->home = hauli_coro_home(co);
+	if (s->homeless) {
+		s->name = co->co.name;
+		return true;
+	}
 	if (!s->home)
 		return false;
-	s->state = hauli_coro_state(co);
 	s->unjoined = hauli_coro_is_unjoined(co);
 	if (!s->unjoined && !hauli_state_lives(s->state & HAULI_CORO_KIND))
 		return false;
@@ -108,6 +114,7 @@ static void count(struct haul_look_counts *c, const struct seen *s)
 {
 	switch (s->state & HAULI_CORO_KIND) {
 	case HAULI_CORO_READY:
+	case HAULI_CORO_HOMELESS:
 		c->ready++;
 		return;
 	case HAULI_CORO_ENDED:
@@ -262,10 +269,10 @@ static void look_at(void *object, void *arg)
 
 	if (!see(l, object, &s))
 		return;
-	if (!s.unjoined)
+	if (!s.unjoined && !s.homeless)
 		l->begun++;
 	count(&out->all, &s);
-	if (s.home->id < out->nb_carriers)
+	if (!s.homeless && s.home->id < out->nb_carriers)
 		count(&out->carriers[s.home->id], &s);
 	if (out->groups_max > 0)
 		group = group_of(l, s.name);
@@ -277,13 +284,24 @@ static void look_at(void *object, void *arg)
 		list(l, &s);
 }
 
+/* Coroutines with a home that have not ended. */
+static uint64_t live(const struct haul_runtime *rt)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < rt->nb_carriers; i++)
+		n += hauli_live(&rt->carriers[i]) - hauli_ended_at_once(&rt->carriers[i]);
+	return n;
+}
+
 void haul_look(const struct haul_runtime *rt, struct haul_look *out)
 {
 	struct look l = {.rt = rt, .out = out, .now = hauli_timer_ticks()};
 	struct hauli_slab_walk at = {0};
-	uint64_t live = 0;
+	uint64_t before, after;
 
 	HAUL_MISUSE_IF(!rt || !out, "the runtime or the result is NULL");
+	before = live(rt);
 	out->nb_groups = out->nb_waits = 0;
 	out->other_names = out->not_begun = 0;
 	out->all = none;
@@ -296,9 +314,9 @@ void haul_look(const struct haul_runtime *rt, struct haul_look *out)
 	l.reads = 0;
 	for (unsigned i = 0; i < l.nb_oldest; i++)
 		tell_wait(&l, &l.oldest[i], &out->waits[i]);
-	for (unsigned i = 0; i < rt->nb_carriers; i++)
-		live += hauli_live(&rt->carriers[i]) - hauli_ended_at_once(&rt->carriers[i]);
-	if (live > l.begun)
-		out->not_begun = live - l.begun;
+	/* The smaller one: some have ended meanwhile, others have got their home. */
+	after = live(rt);
+	if (before > l.begun && after > l.begun)
+		out->not_begun = (before < after ? before : after) - l.begun;
 	out->all.ready += out->not_begun;
 }
