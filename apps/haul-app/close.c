@@ -15,6 +15,7 @@
 #include "report/report.h"
 #include "report/trace.h"
 #include "telemetry/figures.h"
+#include "telemetry/metrics.h"
 #include "telemetry/scrape.h"
 
 #define CARRIERS_TIMEOUT (4 * HAUL_S) /* for coroutines of the program to clean up */
@@ -59,6 +60,7 @@ int hauli_app_close(struct hauli_app *a, int rc)
 	hauli_readers_end();
 	hauli_scrape_end();
 	hauli_figures_forget();
+	hauli_metrics_forget();
 	if (a->stop_err == -ETIMEDOUT)
 		leave(a);
 	if (a->pub.rt) {

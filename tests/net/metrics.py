@@ -150,6 +150,27 @@ def test_pages():
                                  for i in (0, 1)), "the report has these figures, or more", r)
 
 
+def falls(pages):
+    """Counters of a page that are less than on the page before."""
+    for before, after in zip(pages, pages[1:]):
+        for name, values in before.items():
+            if name.endswith("_total"):
+                yield from (f"{name}{{{k}}} {v} {after[name][k]}" for k, v in values.items()
+                            if after[name][k] < v)
+
+
+def test_counters_never_fall():
+    """With many short sleeps, and while packets are refused."""
+    for args in (["--port", "ring:", "--poller", "sleep"],
+                 ["--port", "null:", "--port", "null:", "--mode", "macswap"]):
+        with fwd.Running(*args, "--carriers", "1", "--metrics", str(PORT)) as haul:
+            netns.wait_for(haul.runs, "haul-fwd to run")
+            wrong = list(falls([parse(get()[2])[0] for _ in range(300)]))
+            tap.ok(not wrong, f"counters never fall: {args[1]}", wrong[:3])
+            haul.process.send_signal(signal.SIGINT)
+            haul.wait()
+
+
 def test_options():
     for text in ("x", "65536", "127.0.0.1", "127.0.0.1:", "1.2.3:80", ":80", "[::1:80", "-1",
                  "localhost:80", "1" * 100 + ":1"):
@@ -265,6 +286,7 @@ def test_prompt():
 
 
 test_pages()
+test_counters_never_fall()
 test_options()
 test_program()
 test_hostile()

@@ -378,10 +378,45 @@ static void add_counters(
 	}
 }
 
+/* Of the last scrape; NULL: none yet. By the reader inside. */
+static struct hauli_app_sample *told;
+
+void hauli_metrics_forget(void)
+{
+	free(told);
+	told = NULL;
+}
+
+static void keep(uint64_t *value, uint64_t before)
+{
+	*value = *value > before ? *value : before;
+}
+
+/* Figures that are made of several words, which change while they are read, may seem to go back. A
+ * scraper takes that for a restart, and adds the whole figure. */
+static void keep_largest(const struct hauli_app *a, struct hauli_app_sample *s)
+{
+	for (unsigned i = 0; told && i < a->nb_ports; i++) {
+		keep(&s->ports[i].rx_packets, told->ports[i].rx_packets);
+		keep(&s->ports[i].rx_bytes, told->ports[i].rx_bytes);
+		keep(&s->ports[i].tx_packets, told->ports[i].tx_packets);
+		keep(&s->ports[i].tx_bytes, told->ports[i].tx_bytes);
+	}
+	for (unsigned c = 0; told && c < a->plan->carriers; c++) {
+		struct haul_io_share *share = &s->carriers[c].share;
+		const struct haul_io_share *before = &told->carriers[c].share;
+
+		keep(&share->work_ns, before->work_ns);
+		keep(&share->empty_ns, before->empty_ns);
+		keep(&share->asleep_ns, before->asleep_ns);
+	}
+}
+
 static void add_packets(struct page *p, const struct hauli_app *a)
 {
 	struct hauli_app_sample *s = hauli_app_sample_counters(a);
 
+	keep_largest(a, s);
 	begin(p, GAUGE, "haul_uptime_seconds", "seconds", "Since the pollers began.");
 	seconds(p, s->at - a->began_at, NULL);
 	add_carriers(p, a, s);
@@ -390,7 +425,8 @@ static void add_packets(struct page *p, const struct hauli_app *a)
 	add_buffers(p, a);
 	add_times(p, a, s);
 	add_counters(p, a, s);
-	free(s);
+	free(told);
+	told = s;
 }
 
 char *hauli_metrics_text(enum hauli_metrics_format format, size_t *len, const char **why)

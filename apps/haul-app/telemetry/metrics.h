@@ -14,4 +14,7 @@ enum hauli_metrics_format {
  * caller frees the text. NULL: there are no figures now, for the reason in *why. */
 char *hauli_metrics_text(enum hauli_metrics_format format, size_t *len, const char **why);
 
+/* Main thread, when no reader enters any more: what the last scrape was told. */
+void hauli_metrics_forget(void);
+
 #endif
