@@ -19,11 +19,12 @@ ODD = ["", "-1", "+1", "0x10", "1e99", "1 2", "1\n2", "\x1b[31m", "%s%n", "é", 
 BASE = {"haul-fwd": ["--port", "null:"], "haul-echo": ["--port", "null:"], "haul-doctor": [],
         "haul-dns": ["--port", "null:", "--address", "10.9.9.2/24", "--upstream", "10.9.9.1",
                      "--duration", "0.1"],
-        "haul-http": ["--duration", "0.1"]}
+        "haul-http": ["--duration", "0.1"], "haul-top": []}
 SOAKS = float(os.environ.get("HAUL_STRESS_SECONDS", 0)) >= 1
 EACH = len(ODD) if SOAKS else 4  # values for an option
 # A name that does not exist is a finding, not an error; or the file would be made.
-TAKES_ANY = {"--iface", "--eal", "--control", "--hist", "--capture", "--record-load", "--trace"}
+TAKES_ANY = {"--iface", "--eal", "--control", "--hist", "--capture", "--record-load", "--trace",
+             "--record"}
 RIGHT = {("--allow", ""), ("--capture-filter", ""), ("--rss-key", "1e99")}
 MORE = {
     "haul-fwd": [
@@ -72,6 +73,14 @@ MORE = {
         ["--backend", a] for a in ("127.0.0.1", "localhost:80")] + [
         ["--root", f] for f in ("/none", "/dev/null")] + [
         ["--accept", "all"], ["--wait", "poll"], ["--connections", "0"], ["--json=1"], ["more"]],
+    "haul-top": [
+        [], ["--json"], ["--once", "--list"], ["--list", "--duration", "1"], ["--replay", "/none"],
+        ["--replay", "/dev/zero", "--once"], ["--replay", "/", "--once", "--json"],
+        ["--replay", "/none", "--pid", "1"], ["--replay", "/none", "--record", "/none"],
+        ["--record", "/", "--once"], ["--record", "/none/none"], ["--view", "help"],
+        ["--socket", "/dev/null", "--once"], ["--socket", "x" * 200, "--once"],
+        ["--socket", "", "--once"], ["--name", "", "--once"], ["--pid", "4294967296", "--once"],
+        ["more"]],
     "haul-doctor": [
         ["--machine", m] for m in (
             "/dev/zero", "/dev/null", "/", "pu:100000", "core:999999999", "pack:-1", "bogus:3")] + [
