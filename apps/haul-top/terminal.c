@@ -13,7 +13,9 @@
 
 #define LEAVES 2 /* seconds that a terminal may take to show what it was sent before the end */
 
-#define END ((uint64_t)1 << 32) /* what a signal that ends the program adds to the eventfd */
+/* What signals add to the eventfd: those that end the program, and SIGTSTP. */
+#define END ((uint64_t)1 << 32)
+#define STOP ((uint64_t)1 << 16)
 
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
 static const int dies[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGQUIT, SIGALRM};
@@ -40,9 +42,9 @@ bool top_terminal_is_there(const char **why)
 
 /* In a signal handler. A terminal that takes nothing, such as one stopped by Ctrl-S, would keep
  * the program from its end: then the alarm ends it. */
-static void ask_to_end(int sig)
+static void take_signal(int sig)
 {
-	const uint64_t what = sig == SIGWINCH ? 1 : END;
+	const uint64_t what = sig == SIGWINCH ? 1 : sig == SIGTSTP ? STOP : END;
 	int err = errno;
 
 	if (what == END)
@@ -91,10 +93,10 @@ static void keep(const char *capability)
 
 static void handle_all(void)
 {
-	static const int resized[] = {SIGWINCH};
+	static const int others[] = {SIGWINCH, SIGTSTP};
 
-	handle(ends, sizeof(ends) / sizeof(ends[0]), ask_to_end);
-	handle(resized, 1, ask_to_end);
+	handle(ends, sizeof(ends) / sizeof(ends[0]), take_signal);
+	handle(others, 2, take_signal);
 	handle(dies, sizeof(dies) / sizeof(dies[0]), die);
 }
 
@@ -131,6 +133,8 @@ bool top_terminal_begin(bool colours)
 	t.signals = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (t.signals < 0 || tcgetattr(STDIN_FILENO, &t.before) != 0)
 		return false;
+	/* Before newterm(): ncurses' own handler loses a SIGTSTP that comes while it writes. */
+	handle_all();
 	t.screen = newterm(NULL, stdout, stdin);
 	if (!t.screen)
 		return false;
@@ -138,7 +142,6 @@ bool top_terminal_begin(bool colours)
 	keep("cnorm");
 	keep("rmkx");
 	keep("rmcup");
-	handle_all();
 	set_styles(colours);
 	cbreak();
 	noecho();
@@ -168,6 +171,18 @@ int top_terminal_signals(void)
 	return t.signals;
 }
 
+/* Until somebody has it continue. The next page then shows the screen again. */
+static void stop(void)
+{
+	struct sigaction action = {.sa_handler = SIG_DFL}, ours;
+
+	endwin();
+	sigaction(SIGTSTP, &action, &ours);
+	raise(SIGTSTP);
+	sigaction(SIGTSTP, &ours, NULL);
+	refresh();
+}
+
 bool top_terminal_take_signals(void)
 {
 	struct winsize size;
@@ -175,6 +190,8 @@ bool top_terminal_take_signals(void)
 
 	if (read(t.signals, &what, sizeof(what)) != sizeof(what))
 		return false;
+	if (what % END >= STOP)
+		stop();
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 && size.ws_col > 0)
 		resizeterm(size.ws_row, size.ws_col);
 	return what >= END;

@@ -21,7 +21,8 @@ void top_terminal_end(void);
 
 /* A descriptor that is readable once a signal has come. */
 int top_terminal_signals(void);
-/* Takes over a new size. True: a signal has come that ends the program. */
+/* Takes over a new size; stops this program at SIGTSTP, with the terminal as it was. True: a signal
+ * has come that ends the program. */
 bool top_terminal_take_signals(void);
 
 void top_terminal_size(unsigned *columns, unsigned *rows);

@@ -160,11 +160,14 @@ def test_ends(haul):
             tap.ok(code == -(signal.SIGQUIT if isinstance(how, str) else how) and t.is_restored(),
                    f"whole after {how!r}", t)
     with watching(haul) as t:
-        t.type("\x1a")
-        t.until(lambda: "stopped" in t.said, "its stop")
-        tap.ok(t.is_restored(), "whole while it is stopped", t)
-        t.continues()
-        t.until(lambda: t.raw.count(ENTER) == 2 and t.shows("poller sleep"), "the screen again")
+        for i in range(20):  # also while it writes
+            t.type("cp\x1a")
+            t.until(lambda: t.said.count("stopped") == i + 1, "its stop")
+            whole = t.is_restored()
+            t.continues()
+            t.until(lambda: t.raw.count(ENTER) == i + 2 and t.shows("poller sleep"),
+                    "the screen again")
+        tap.ok(whole, "whole while it is stopped", t)
         t.type("q")
         tap.ok(t.ends()[0] == 0 and t.is_restored(), "and after that", t)
     with watching(haul, "--duration", "0.3") as t:
