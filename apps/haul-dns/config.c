@@ -10,6 +10,18 @@
 
 enum { FILE_MAX = 64 << 20 }; /* bytes */
 
+/* The mark of UTF-8 that some editors put in front. */
+static void skip_mark(char *text, size_t *n)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+	const size_t length = sizeof(mark) - 1;
+
+	if (*n < length || memcmp(text, mark, length) != 0)
+		return;
+	*n -= length;
+	memmove(text, text + length, *n);
+}
+
 /* The whole of a file. Returns an exit code. */
 static int read_file(
 	const struct haul_app *app, const char *option, const char *path, char **text, size_t *n)
@@ -39,8 +51,10 @@ static int read_file(
 
 		err = err ? err : rc;
 	}
-	if (!err)
+	if (!err) {
+		skip_mark(*text, n);
 		return HAUL_APP_DONE;
+	}
 	haul_app_say(app->program, "%s %s: %s", option, path,
 		err == -ENOMEM ? "not enough memory" : line);
 	free(*text);
@@ -48,34 +62,78 @@ static int read_file(
 	return HAUL_APP_FAILED;
 }
 
-static int fail(const struct haul_app *app, const char *option, const char *path, int err,
-	const char *place, size_t number, const char *problem)
+/* What is wrong in a text. */
+struct fault {
+	int err;
+	const char *at; /* if it is not the memory */
+	size_t n; /* bytes that are shown */
+	const char *problem;
+};
+
+enum { SHOWN_MAX = 60 };
+
+/* path: NULL if the text is the option's own. */
+static int fail(const struct haul_app *app, const char *option, const char *path, const char *text,
+	const struct fault *f)
 {
-	if (err == -ENOMEM)
-		haul_app_say(app->program, "%s %s: not enough memory", option, path);
-	else
-		haul_app_say(
-			app->program, "%s %s, %s %zu: %s", option, path, place, number, problem);
+	int n = (int)(f->n < SHOWN_MAX ? f->n : SHOWN_MAX);
+	size_t line = 1;
+
+	if (f->err == -ENOMEM) {
+		haul_app_say(app->program, "%s %s: not enough memory", option, path ? path : "");
+		return HAUL_APP_FAILED;
+	}
+	if (!path)
+		return haul_app_wrong(app->program, "%s: '%.*s': %s", option, n, f->at, f->problem);
+	for (const char *c = text; c < f->at; c++)
+		line += *c == '\n';
+	haul_app_say(app->program, "%s %s, line %zu: '%.*s': %s", option, path, line, n, f->at,
+		f->problem);
 	return HAUL_APP_FAILED;
+}
+
+static size_t length_until(const char *text, const char *end, const char *stops)
+{
+	size_t n = 0;
+
+	while (text + n < end && !strchr(stops, text[n]))
+		n++;
+	return n;
+}
+
+static const char *line_of(const char *text, const char *end, unsigned number)
+{
+	for (const char *lf; number > 1 && (lf = memchr(text, '\n', (size_t)(end - text)));
+		number--)
+		text = lf + 1;
+	return text;
 }
 
 static int read_acl(const struct haul_app *app, struct dns_config *config)
 {
-	const char *path = dns_options.acl_file;
-	size_t n = strlen(dns_options.allow), wrong = 0;
-	char *text = NULL;
+	const char *path = dns_options.acl_file, *text = dns_options.allow;
+	size_t n = strlen(text), wrong = 0;
+	char *read = NULL;
 	int rc;
 
 	if (path) {
-		rc = read_file(app, "--acl", path, &text, &n);
+		rc = read_file(app, "--acl", path, &read, &n);
 		if (rc != HAUL_APP_DONE)
 			return rc;
+		text = read;
 	}
-	rc = dns_acl_parse(&config->acl, path ? text : dns_options.allow, n, &wrong);
-	if (rc < 0)
-		rc = fail(app, path ? "--acl" : "--allow", path ? path : dns_options.allow, rc,
-			"byte", wrong, "no network, or one that is there twice");
-	free(text);
+	rc = dns_acl_parse(&config->acl, text, n, &wrong);
+	if (rc < 0) {
+		const struct fault f = {.err = rc,
+			.at = text + wrong,
+			.n = length_until(text + wrong, text + n, " \t\r\n,#"),
+			.problem = rc == -E2BIG
+				? "more than 65,535 networks"
+				: "no network, such as 10.0.0.0/8 or fd00::/8, or there twice"};
+
+		rc = fail(app, path ? "--acl" : "--allow", path, text, &f);
+	}
+	free(read);
 	return rc;
 }
 
@@ -94,8 +152,15 @@ static int read_hosts(
 	if (rc != HAUL_APP_DONE)
 		return rc;
 	rc = dns_hosts_parse(&config->hosts, text, n, secret, &wrong);
-	if (rc < 0)
-		rc = fail(app, "--hosts", path, rc, "line", wrong, "no address and its names");
+	if (rc < 0) {
+		const char *at = line_of(text, text + n, wrong);
+		const struct fault f = {.err = rc,
+			.at = at,
+			.n = length_until(at, text + n, "\r\n"),
+			.problem = "no address and its names, such as 10.0.0.1 a.example"};
+
+		rc = fail(app, "--hosts", path, text, &f);
+	}
 	free(text);
 	return rc;
 }

@@ -207,10 +207,10 @@ int dns_hosts_parse(struct dns_hosts **hosts, const char *text, size_t n,
 {
 	const char *at = text, *end = text + n;
 	struct dns_hosts *h;
-	size_t buckets = 1;
+	size_t words = count_words(text, n), buckets = 1;
 	int rc = 0;
 
-	while (buckets < count_words(text, n))
+	while (buckets < words)
 		buckets *= 2;
 	h = calloc(1, sizeof(*h) + buckets * sizeof(h->buckets[0]));
 	if (!h)

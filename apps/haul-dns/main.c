@@ -26,6 +26,11 @@ static struct dns_tcp *tcp; /* NULL: none */
 static uint16_t *mtus; /* of ports; 0: not known */
 static uint64_t ends_at; /* 0: the program is not to end yet */
 
+static struct dns_config *config_now(void)
+{
+	return hauli_ptr_published_get(&service.config);
+}
+
 /* Sends the answer, which is in the packet already. */
 static void reply(struct haul_rx *rx, struct haul_pkt *pkt, const struct dns_visit *v)
 {
@@ -226,6 +231,68 @@ static unsigned polling(const struct haul_app *app)
 	return n;
 }
 
+/* A server, and whether a question could leave. */
+struct way {
+	struct dns_upstream_stats server;
+	int err;
+};
+
+struct ways {
+	struct way ways[DNS_UPSTREAMS_MAX];
+	unsigned n;
+};
+
+/* A coroutine with a poller. */
+static void *find_ways(void *arg)
+{
+	struct ways *w = arg;
+	const struct dns_upstreams *u = config_now()->upstreams;
+
+	while (dns_upstreams_get_stats(u, w->n, &w->ways[w->n].server)) {
+		struct way *way = &w->ways[w->n++];
+		struct haul_flow *flow;
+
+		way->err = haul_flow_open(
+			&flow, host, &way->server.addr.addr, way->server.addr.port, NULL);
+		if (way->err == 0)
+			haul_flow_close(flow);
+	}
+	return NULL;
+}
+
+static const char *problem_of(int err)
+{
+	switch (err) {
+	case -ENETUNREACH:
+		return "no route; use --route, for example --route 0.0.0.0/0=10.0.0.254";
+	case -EADDRNOTAVAIL:
+		return "no address of that version on its port; use --address";
+	case -EINVAL:
+		return "it is an address of haul-dns itself, or of a group";
+	default:
+		return NULL; /* of the moment */
+	}
+}
+
+/* Tells of servers that can never be asked. */
+static void note_ways(struct haul_app *app)
+{
+	struct ways *w = calloc(1, sizeof(*w));
+	struct haul_coro *co;
+
+	if (w && haul_spawn_on(haul_carrier(app->rt, 0), &co, find_ways, w, NULL) == 0)
+		haul_join(co, NULL, HAUL_FOREVER);
+	for (unsigned i = 0; w && i < w->n; i++) {
+		const char *problem = problem_of(w->ways[i].err);
+		char text[DNS_ENDPOINT_TEXT];
+
+		if (problem)
+			haul_app_say(app->program, "note: the server %s cannot be asked: %s",
+				dns_endpoint_text(&w->ways[i].server.addr, text), problem);
+	}
+	free(w);
+}
+
 /* Pollers run. */
 static int start(struct haul_app *app)
 {
@@ -245,13 +312,9 @@ static int start(struct haul_app *app)
 		haul_app_say(app->program, "--tcp %s", line);
 		return HAUL_APP_FAILED;
 	}
+	note_ways(app);
 	haul_app_say(app->program, "ready: port %u", (unsigned)dns_options.udp_port);
 	return HAUL_APP_DONE;
-}
-
-static struct dns_config *config_now(void)
-{
-	return hauli_ptr_published_get(&service.config);
 }
 
 static int pass(void *arg)
@@ -273,6 +336,7 @@ static void reload(struct haul_app *app)
 	/* When each carrier has run this, no handler uses the old one. */
 	if (haul_on_each(app->rt, pass, NULL) == 0)
 		dns_config_free(old);
+	note_ways(app);
 	haul_app_say(app->program, "reloaded");
 }
 

@@ -36,9 +36,9 @@ static bool has_stale(void)
 
 const struct haul_app_option dns_option_table[] = {
 	{"--address", "ADDR/LEN[@N]", HAUL_APP_TEXTS, &dns_options.addresses, .zero = "kernel",
-		.help = "an address for which port N (0) answers, with the length of its\n"
-			"network's prefix; kernel: those of the ports' interfaces, for afxdp,\n"
-			"with their routes"},
+		.help = "an address for which port N (0) answers, with the length of its network's "
+			"prefix; kernel: those of the ports' interfaces, for afxdp, with their "
+			"routes"},
 	{"--route", "NET=ADDR[@N]", HAUL_APP_TEXTS, &dns_options.routes, .zero = "none",
 		.help = "the gateway to a network, such as 0.0.0.0/0=10.0.0.1, on port N (0)"},
 	{"--upstream", "ADDR[:PORT]", HAUL_APP_TEXTS, &dns_options.upstreams, .zero = "none",
@@ -72,10 +72,10 @@ const struct haul_app_option dns_option_table[] = {
 		.help = "a client that has waited is told of a failure"},
 	{"--stop-time", "TIME", HAUL_APP_TIME, &dns_options.stop_time, .max = 60 * HAUL_S,
 		.zero = "none",
-		.help = "longest time for queries that wait for servers when the program is to\n"
+		.help = "longest time for queries that wait for servers when the program is to "
 			"end"},
 	{"--rate", "N", HAUL_APP_NUMBER, &dns_options.rate, .max = 100000, .zero = "no limit",
-		.help = "equal answers a second by UDP to a network (/24, /56), unless the client\n"
+		.help = "equal answers a second by UDP to a network (/24, /56), unless the client "
 			"has a cookie"},
 	{"--error-rate", "N", HAUL_APP_NUMBER, &dns_options.error_rate, .min = 1, .max = 100000,
 		.zero = "--rate", .help = "the same of errors and missing names", .needs = "--rate",

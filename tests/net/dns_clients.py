@@ -122,6 +122,41 @@ def few_queues(t):
     netns.ip("link del y0")
 
 
+def notes(t):
+    """Servers that cannot be asked are named at the start."""
+    servers = {"10.9.9.1:5353": "", "10.8.8.8:53": "no route; use --route",
+               "[fd88::8]:53": "no route; use --route", "10.9.9.2:53": "haul-dns itself"}
+    with dns_bed.bed(BINARY, args=["--address", "10.7.7.7/32"], upstreams=servers) as (program, _):
+        said = [line for line in program.lines if "cannot be asked" in line]
+        wanted = [(s, why) for s, why in servers.items() if why]
+        t.ok(len(said) == len(wanted) and
+             all(f"server {s} " in line and why in line for (s, why), line in zip(wanted, said)),
+             "notes about servers that cannot be asked", said)
+        client = dns_bed.Client()
+        t.ok(client.ask("a.test.", "A").rcode == dns.NOERROR, "the other one is")
+        client.close()
+        program.stop()
+
+
+def wrong_texts(t):
+    """Lines about what is wrong show it."""
+    with tempfile.NamedTemporaryFile("w") as f:
+        base = ["--port", "null:", "--address", "10.9.9.2/24", "--upstream", "10.9.9.1",
+                "--duration", "1ms"]
+        for options, text, code, wanted in (
+                (["--allow", "10.0.0.0/8,all"], "", 2, "--allow: 'all': no network, such as"),
+                (["--acl", f.name], "# a\n10.0.0.0/8 1.2.3.4/5/6 # b\n", 1,
+                 "line 2: '1.2.3.4/5/6': no network"),
+                (["--hosts", f.name], "10.1.1.1 a\r\n10.1.1.2 *.b\r\n10.1.1.3 c", 1,
+                 "line 2: '10.1.1.2 *.b': no address and its names"),
+                (["--hosts", f.name], "\ufeff10.1.1.1 a\n", 0, "ready"),
+                (["--hosts", f.name], "10.1.1.1", 1, "line 1: '10.1.1.1': no address and")):
+            with open(f.name, "w") as file:
+                file.write(text)
+            r = subprocess.run([BINARY, *base, *options], capture_output=True, text=True)
+            t.ok(r.returncode == code and wanted in r.stderr, f"{options[0]} {text!r}", r)
+
+
 def udp(mac, src, dst, payload, sport=4321, dport=53):
     from scapy.all import Ether, IP, IPv6, UDP, Raw
     layer = IPv6 if ":" in dst else IP
@@ -246,6 +281,8 @@ def main():
     print(f"# HAUL_SEED={SEED}")
     folder = tempfile.mkdtemp(prefix="dns-")
     few_queues(t)
+    notes(t)
+    wrong_texts(t)
     for name, port, dev in dns_bed.beds():
         args = ["--allow", "10.0.0.0/8 fd00::/8 127.0.0.0/8 0.0.0.0/8 224.0.0.0/3 ::/8 ff00::/8"]
         with dns_bed.bed(BINARY, port, dev, args=args) as (program, _):
