@@ -74,6 +74,16 @@ def dpdk_client(pid, commands):
     return [json.loads(line) for line in r.stdout.splitlines()]
 
 
+def check_usage(client):
+    if "/eal/lcore/usage" not in client.ask("/"):
+        tap.skip("usage of lcores", "DPDK before 23.03 does not ask for it")
+        return
+    got = client.ask("/eal/lcore/usage")
+    tap.ok(got["lcore_ids"] == [0, 1] and all(
+        0.9 * all_of < busy <= all_of for busy, all_of in
+        zip(got["busy_cycles"], got["total_cycles"])), "usage of lcores", got)
+
+
 def test_commands():
     with fwd.Running(*NULL, "--mode", "macswap", "--times") as haul:
         netns.wait_for(haul.runs, "haul-fwd to run")
@@ -110,6 +120,7 @@ def test_commands():
                "queues add up to the port", after)
         tap.ok(900 <= one["recent_work_permille"] <= 1000 and
                5 * 10**8 <= one["recent_ns"] <= 3 * 10**9, "a busy carrier", one)
+        check_usage(client)
         groups = client.ask("/haul/coroutines")
         tap.ok(groups["0"]["name"] == "poller" and groups["0"]["ready"] == 2, "coroutines", groups)
         latency = client.ask("/haul/latency")

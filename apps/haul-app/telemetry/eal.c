@@ -4,17 +4,24 @@
  * there. These threads outlive EAL, and a command cannot be taken back: hauli_telemetry_answer()
  * says so when the program ends.
  */
+#define ALLOW_EXPERIMENTAL_API /* rte_lcore_register_usage_cb(), in DPDK 23.03 and 23.07 */
 #include "telemetry/eal.h"
 
 #include <stdint.h>
 
+#include <rte_cycles.h>
+#include <rte_lcore.h>
 #include <rte_telemetry.h>
 #include <rte_version.h>
 
 #include "telemetry/command.h"
+#include "telemetry/figures.h"
 
 #if RTE_VERSION < RTE_VERSION_NUM(23, 3, 0, 0)
 #define rte_tel_data_add_dict_uint rte_tel_data_add_dict_u64
+#define HAS_USAGE 0
+#else
+#define HAS_USAGE 1
 #endif
 
 static void fill(struct rte_tel_data *to, json_t *from);
@@ -74,7 +81,30 @@ static int publish(const char *name, const char *help)
 	return rte_telemetry_register_cmd(name, answer, help);
 }
 
+#if HAS_USAGE
+static uint64_t cycles(uint64_t ns)
+{
+	return (uint64_t)((double)ns / 1e9 * (double)rte_get_tsc_hz());
+}
+
+/* Of an lcore, for /eal/lcore/usage and its kin; carrier i runs on lcore i. EAL holds a lock of its
+ * own meanwhile, and asks for each lcore, so this must not wait for the main thread. */
+static int tell_usage(unsigned lcore, struct rte_lcore_usage *usage)
+{
+	struct haul_io_share share;
+
+	if (!hauli_figures_share(lcore, &share))
+		return -1;
+	usage->busy_cycles = cycles(share.work_ns);
+	usage->total_cycles = cycles(share.work_ns + share.empty_ns + share.asleep_ns);
+	return 0;
+}
+#endif
+
 void hauli_telemetry_eal_begin(void)
 {
 	hauli_telemetry_publish(publish);
+#if HAS_USAGE
+	rte_lcore_register_usage_cb(tell_usage);
+#endif
 }

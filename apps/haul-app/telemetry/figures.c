@@ -3,6 +3,7 @@
 #include "telemetry/figures.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,11 +29,13 @@ static void set_choice(struct haul_app_json *to, const char *key, const char *ch
 }
 
 /* The carriers' shares of time, a second apart, the older ones first. By the main thread, while no
- * reader is inside. */
+ * reader is inside, and under the lock: others than readers read there. */
 static struct {
+	pthread_mutex_t lock;
 	uint64_t at;
+	unsigned carriers;
 	struct haul_io_share *shares[2]; /* [carriers]; NULL: none yet */
-} recent;
+} recent = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void hauli_figures_remember(const struct hauli_app *a)
 {
@@ -46,18 +49,35 @@ void hauli_figures_remember(const struct hauli_app *a)
 		return;
 	for (unsigned c = 0; c < a->plan->carriers; c++)
 		haul_io_get_share(a->pub.io, c, &shares[c]);
+	pthread_mutex_lock(&recent.lock);
 	free(recent.shares[0]);
 	recent.shares[0] = recent.shares[1];
 	recent.shares[1] = shares;
+	recent.carriers = a->plan->carriers;
 	recent.at = now;
+	pthread_mutex_unlock(&recent.lock);
 }
 
 void hauli_figures_forget(void)
 {
+	pthread_mutex_lock(&recent.lock);
 	for (unsigned i = 0; i < 2; i++) {
 		free(recent.shares[i]);
 		recent.shares[i] = NULL;
 	}
+	pthread_mutex_unlock(&recent.lock);
+}
+
+bool hauli_figures_share(unsigned carrier, struct haul_io_share *share)
+{
+	bool known;
+
+	pthread_mutex_lock(&recent.lock);
+	known = recent.shares[1] && carrier < recent.carriers;
+	if (known)
+		*share = recent.shares[1][carrier];
+	pthread_mutex_unlock(&recent.lock);
+	return known;
 }
 
 static void answer_info(struct hauli_answer *answer)

@@ -10,6 +10,10 @@ extern const struct hauli_telemetry_command hauli_commands_of_ports[];
 /* Main thread, once a second: for answers about how busy carriers were lately. */
 void hauli_figures_remember(const struct hauli_app *a);
 
+/* How a carrier has spent its time, up to a second ago. False: not known yet, or no more. Any
+ * thread; waits for nobody. */
+bool hauli_figures_share(unsigned carrier, struct haul_io_share *share);
+
 /* Frees what answers remember. When no reader comes any more. */
 void hauli_figures_forget(void);
 
