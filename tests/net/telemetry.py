@@ -89,10 +89,10 @@ def test_commands():
         netns.wait_for(haul.runs, "haul-fwd to run")
         client = Client(haul.process.pid)
         names = ours(client)
-        tap.ok(len(names) == 15, "the commands", names)
+        tap.ok(len(names) == 16, "the commands", names)
         # A first answer may come before the program lets others read.
-        tap.ok(all("error" not in client.ask(n) for n in names), "all have answers",
-               [client.ask(n) for n in names])
+        tap.ok([n for n in names if "error" in client.ask(n)] == ["/haul/trace"],
+               "all have answers, but that for a timeline", [client.ask(n) for n in names])
         tap.ok(all("Takes no parameters" in client.ask(f"/help,{n}")[n] or
                    "Parameters: int " in client.ask(f"/help,{n}")[n] for n in names), "help")
         if shutil.which("dpdk-telemetry.py"):
@@ -132,6 +132,21 @@ def test_commands():
             r.port(i)["rx_packets"] >= last[str(i)]["rx_packets"] > 0 for i in (0, 1)),
             "the last figures are those of the report, or less", r)
         client.close()
+
+
+def test_trace():
+    path = f"{DIR}/timeline"
+    with fwd.Running(*NULL, "--trace", path) as haul:
+        netns.wait_for(haul.runs, "haul-fwd to run")
+        client = Client(haul.process.pid)
+        tap.ok(not os.path.exists(path) and client.ask("/haul/trace") == {"file": path},
+               "/haul/trace tells its file")
+        netns.wait_for(lambda: os.path.exists(path), "the file")
+        mode = os.stat(path).st_mode
+        tap.ok(mode & 0o77 == 0 and os.path.getsize(path) > 1000, "and writes it", oct(mode))
+        os.unlink(path)
+        client.close()
+        tap.ok(haul.end().rc == 0, "a good end")
 
 
 def test_own():
@@ -365,6 +380,7 @@ def hostile(server, pid):
 
 
 test_commands()
+test_trace()
 test_own()
 test_beside_reports()
 test_any_time()

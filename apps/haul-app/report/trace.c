@@ -72,6 +72,13 @@ int hauli_app_trace_begin(struct hauli_app *a)
 	return err ? fail(a, err) : HAUL_APP_DONE;
 }
 
+const char *hauli_app_trace_ask(void)
+{
+	if (path)
+		haul_trace_trigger();
+	return path;
+}
+
 int hauli_app_trace_end(struct hauli_app *a, int rc)
 {
 	int err = path && !slice && !gap && !drops ? haul_trace_save() : 0;

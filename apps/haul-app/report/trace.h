@@ -15,6 +15,9 @@ unsigned hauli_app_trace_events(void);
 /* Before the carriers start, on the main thread. HAUL_APP_DONE, or a failure. */
 int hauli_app_trace_begin(struct hauli_app *a);
 
+/* Asks for the file, as haul_trace_trigger() does. Its path; NULL: no --trace. Any thread. */
+const char *hauli_app_trace_ask(void);
+
 /* Before the carriers stop: writes the file, if nothing else asks for one. Returns rc, or a
  * failure. */
 int hauli_app_trace_end(struct hauli_app *a, int rc);

@@ -12,6 +12,7 @@
 
 #include "report/counters.h"
 #include "report/sample.h"
+#include "report/trace.h"
 #include "telemetry/answer.h"
 
 #define RECENT_NS HAUL_S /* `recent` shares are of the last second or two */
@@ -387,6 +388,18 @@ static void answer_counters(struct hauli_answer *answer)
 	free(s);
 }
 
+/* The path is that of the program's command line: a client chooses no file. Another thread writes
+ * it, since a reader is to be short. */
+static void answer_trace(struct hauli_answer *answer)
+{
+	const char *path = hauli_app_trace_ask();
+
+	if (path)
+		haul_app_json_text(answer->values, "file", path);
+	else
+		hauli_answer_fails(answer, "there is no timeline: it needs --trace");
+}
+
 const struct hauli_telemetry_command hauli_commands_of_ports[] = {
 	{"/haul/info", "The program and its runtime. Takes no parameters", HAULI_NEEDS_RUNTIME,
 		answer_info},
@@ -407,5 +420,7 @@ const struct hauli_telemetry_command hauli_commands_of_ports[] = {
 		answer_ports},
 	{"/haul/queues", "Receive queues. Parameters: int first_queue", HAULI_NEEDS_PORTS,
 		answer_queues},
+	{"/haul/trace", "Writes the timeline to its file. Takes no parameters", HAULI_NEEDS_RUNTIME,
+		answer_trace},
 	{NULL},
 };
