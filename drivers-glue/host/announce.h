@@ -10,4 +10,7 @@
 struct hauli_announcement *hauli_host_announce(
 	struct haul_host *host, const struct hauli_own *own, unsigned times);
 
+/* The address is removed: its plan makes room for those of others. Under the lock. */
+void hauli_host_announce_no_more(struct haul_host *host, const struct hauli_own *own);
+
 #endif

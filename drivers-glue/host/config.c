@@ -15,6 +15,7 @@
 #include <haul/carrier.h>
 
 #include "base/assert.h"
+#include "host/announce.h"
 #include "host/detect.h"
 #include "net/addr.h"
 
@@ -198,6 +199,7 @@ static void drop_own(struct haul_host *host, const struct hauli_own *own)
 		return;
 	host->nb_owns--;
 	memmove(&host->owns[i], &host->owns[i + 1], (host->nb_owns - i) * sizeof(host->owns[0]));
+	hauli_host_announce_no_more(host, own);
 	hauli_detect_count(host);
 }
 

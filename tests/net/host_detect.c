@@ -186,5 +186,36 @@ START_TEST(each_start_checks_all)
 }
 END_TEST
 
+/* An address in the place of another one, which was to be checked or announced. */
+static void replaces(void *checks)
+{
+	static const char *const texts[] = {"10.0.0.1/24", "fd00::1/64", "10.0.0.2/24"},
+				 *const ips[] = {"10.0.0.1", "fd00::1", "10.0.0.2"};
+
+	FAIL_UNLESS(!haul_host_start(bed_host, haul_test_io(bed), line, sizeof(line)));
+	for (unsigned i = 0; i < 3; i++) {
+		uint64_t at = haul_now();
+
+		FAIL_UNLESS(!haul_host_add_address(bed_host, 0, texts[i], line, sizeof(line)));
+		if (checks)
+			FAIL_UNLESS(address_state(ips[i]) == HAUL_ADDRESS_TENTATIVE &&
+				probes(ips[i], at, 0, HAUL_S, &at));
+		else
+			FAIL_UNLESS(is_announced(ips[i], at));
+		FAIL_UNLESS(!haul_host_remove_address(bed_host, 0, texts[i], line, sizeof(line)));
+	}
+	FAIL_UNLESS(is_silent(100 * HAUL_S));
+}
+
+START_TEST(an_address_takes_the_place_of_another_one)
+{
+	const struct haul_host_opts opts = {.addresses_max = 1, .detect_duplicates = _i / 2};
+
+	start(&opts, _i);
+	run(replaces, _i / 2 ? &wrong : NULL);
+}
+END_TEST
+
 SUITE_MAIN("duplicate address detection", {an_address_is_used_when_nobody_else_has_it, 2},
-	{an_address_of_another_host_stays_unused, 2}, {each_start_checks_all, 2})
+	{an_address_of_another_host_stays_unused, 2}, {each_start_checks_all, 2},
+	{an_address_takes_the_place_of_another_one, 4})
