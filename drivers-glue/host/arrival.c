@@ -163,6 +163,29 @@ static void take_error(struct hauli_arrival *a, const struct haul_pkt *pkt)
 		q.protocol == IPPROTO_UDP ? be16(q.upper + 2) : 0);
 }
 
+/* Takes away what is behind len bytes, also in segments of its own. */
+static __attribute__((noinline)) void cut(struct rte_mbuf *m, uint32_t len)
+{
+	struct rte_mbuf *last = m, *rest;
+	uint32_t left = len;
+
+	while (left > last->data_len) {
+		left -= last->data_len;
+		last = last->next;
+	}
+	rest = last->next;
+	last->data_len = (uint16_t)left;
+	last->next = NULL;
+	m->pkt_len = len;
+	while (rest) {
+		struct rte_mbuf *next = rest->next;
+
+		rte_pktmbuf_free_seg(rest);
+		rest = next;
+		m->nb_segs--;
+	}
+}
+
 /* Takes away all that is in front of `at`, and behind len bytes from there on. */
 static void trim(struct rte_mbuf *m, const void *at, uint32_t len)
 {
@@ -170,7 +193,7 @@ static void trim(struct rte_mbuf *m, const void *at, uint32_t len)
 
 	(void)rte_pktmbuf_adj(m, before);
 	if (rte_pktmbuf_pkt_len(m) > len)
-		(void)rte_pktmbuf_trim(m, (uint16_t)(rte_pktmbuf_pkt_len(m) - len));
+		cut(m, len);
 }
 
 void hauli_arrival_take(struct hauli_arrival *a, const struct haul_pkt *pkt)

@@ -133,6 +133,8 @@ static int parse_prefix(struct prefix *p, const char *text)
 	addr[len] = '\0';
 	if (inet_pton(version == 4 ? AF_INET : AF_INET6, addr, bytes) != 1)
 		return -EINVAL;
+	if (version == 6 && hauli_ip6_is_mapped(bytes))
+		return -EINVAL;
 	if (slash &&
 		(strspn(slash + 1, "0123456789") > 3 ||
 			sscanf(slash + 1, "%3u%c", &length, &end) != 1 || slash[1] < '0' ||
@@ -197,9 +199,9 @@ static void drop_own(struct haul_host *host, const struct hauli_own *own)
 
 	if (i == host->nb_owns)
 		return;
+	hauli_host_announce_no_more(host, own);
 	host->nb_owns--;
 	memmove(&host->owns[i], &host->owns[i + 1], (host->nb_owns - i) * sizeof(host->owns[0]));
-	hauli_host_announce_no_more(host, own);
 	hauli_detect_count(host);
 }
 

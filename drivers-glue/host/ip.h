@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* IP addresses as numbers of 128 bits: an IPv4 address is IPv4-mapped (RFC 4291, 2.5.5.2), so
- * that the two versions share tables. */
+ * that the two versions share tables. No IPv6 packet may have such an address, so none becomes one
+ * of these numbers. */
 #ifndef HAULI_HOST_IP_H
 #define HAULI_HOST_IP_H
 
@@ -33,8 +34,23 @@ static inline struct hauli_ip hauli_ip4(const void *bytes)
 	return (struct hauli_ip){0, HAULI_IP4_MAPPED | __builtin_bswap32(ip)};
 }
 
+static inline bool hauli_ip_is_4(struct hauli_ip ip)
+{
+	return ip.hi == 0 && ip.lo >> 32 == HAULI_IP4_MAPPED >> 32;
+}
+
+/* True if the 16 bytes of an IPv6 address are those of an IPv4-mapped one. */
+static inline bool hauli_ip6_is_mapped(const void *bytes)
+{
+	return hauli_ip_is_4(
+		(struct hauli_ip){hauli_ip_half(bytes), hauli_ip_half((const char *)bytes + 8)});
+}
+
+/* An IPv4-mapped address becomes ::1, to which no packet goes either. */
 static inline struct hauli_ip hauli_ip6(const void *bytes)
 {
+	if (__builtin_expect(hauli_ip6_is_mapped(bytes), 0))
+		return (struct hauli_ip){0, 1};
 	return (struct hauli_ip){hauli_ip_half(bytes), hauli_ip_half((const char *)bytes + 8)};
 }
 
@@ -47,11 +63,6 @@ static inline struct hauli_ip hauli_ip_of(uint8_t version, const void *bytes)
 static inline struct hauli_ip hauli_ip_of_addr(const struct haul_addr *addr)
 {
 	return hauli_ip_of(addr->version, addr->bytes);
-}
-
-static inline bool hauli_ip_is_4(struct hauli_ip ip)
-{
-	return ip.hi == 0 && ip.lo >> 32 == HAULI_IP4_MAPPED >> 32;
 }
 
 static inline bool hauli_ip_equal(struct hauli_ip a, struct hauli_ip b)

@@ -168,6 +168,15 @@ static void add_beginning(struct hauli_flows_carrier *c, struct haul_flow *flow)
 	c->beginning_last = flow;
 }
 
+/* True if packets may be sent to it: it is not a group, nor of the host. */
+static bool is_other_host(const struct haul_host *host, const struct hauli_flow_key *key)
+{
+	enum hauli_route_kind kind =
+		hauli_routes_find(hauli_host_routes(host), hauli_flow_remote_ip(key))->kind;
+
+	return kind != HAULI_ROUTE_GROUP && kind != HAULI_ROUTE_OWN;
+}
+
 bool hauli_listen_accept(struct hauli_flows_carrier *c, const struct hauli_arrival *a)
 {
 	struct hauli_listener *l;
@@ -178,7 +187,7 @@ bool hauli_listen_accept(struct hauli_flows_carrier *c, const struct hauli_arriv
 		hauli_flow_remote_port(&a->key) == 0)
 		return false;
 	l = find(c->host->flows, hauli_flow_local_port(&a->key));
-	if (!l)
+	if (!l || !is_other_host(c->host, &a->key))
 		return false;
 	at = on(l, c);
 	flow = has_place(c, l, at) ? make(c, l, a) : NULL;

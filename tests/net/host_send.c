@@ -2,6 +2,9 @@
 /* What a program sends by a host on ports of a test, and the routes that it takes. */
 #include "host_bed.h"
 
+#include <rte_icmp.h>
+#include <rte_ip.h>
+
 #include "base/random.h"
 #include "host/neighbour.h"
 #include "support/suite.h"
@@ -104,6 +107,57 @@ START_TEST(datagrams)
 {
 	start(NULL, _i);
 	run(host_sends, NULL);
+}
+END_TEST
+
+/* Another host says that it has an address, which haul builds no such packet for. */
+static bool advertise(const char *of)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(haul_test_pool(bed));
+	struct haul_head head = {.src = addr("fd00::8"), .dst = addr("fd00::8")};
+	struct haul_addr target = addr(of);
+	struct haul_pkt pkt;
+
+	memcpy(head.src_mac, other_mac, 6);
+	if (!m || haul_nd_announce(&pkt, m, &head))
+		return false;
+	memcpy((uint8_t *)pkt.icmp + 8, target.bytes, 16);
+	pkt.icmp->icmp_cksum = 0;
+	pkt.icmp->icmp_cksum = rte_ipv6_udptcp_cksum(pkt.ip6, pkt.icmp);
+	return haul_test_feed_pkt(bed, 0, HAUL_ANY, m) == 0;
+}
+
+/* An IPv4-mapped address is nobody's: not an IPv4 neighbour's either. */
+static void mapped(void *arg)
+{
+	struct haul_addr a = addr("::ffff:10.0.0.1");
+	uint8_t mac[6];
+
+	(void)arg;
+	FAIL_UNLESS(begin());
+	FAIL_UNLESS(send_udp("10.0.0.7", 10, 0) == -EAGAIN);
+	FAIL_UNLESS(feed_answer(0, "10.0.0.7", peer_mac, "10.0.0.1") && pass(HAUL_MS));
+	FAIL_UNLESS(state(0, "10.0.0.7") == HAUL_NEIGHBOUR_REACHABLE);
+	FAIL_UNLESS(advertise("::ffff:10.0.0.7") && pass(HAUL_MS));
+	FAIL_UNLESS(state(0, "10.0.0.7") == HAUL_NEIGHBOUR_REACHABLE);
+	FAIL_UNLESS(advertise("::ffff:10.0.0.1") && pass(HAUL_MS));
+	FAIL_UNLESS(stats(0).duplicates == 0);
+	FAIL_UNLESS(haul_host_address_state(bed_host, 0, &a) == HAUL_ADDRESS_NONE);
+	a = addr("::ffff:10.0.0.7");
+	FAIL_UNLESS(send_udp("::ffff:10.0.0.7", 10, 0) == -EINVAL);
+	FAIL_UNLESS(haul_host_neighbour(bed_host, 0, &a, mac, 0) == -EINVAL);
+	FAIL_UNLESS(haul_host_look(bed_host, 0, &a, mac) == HAUL_NEIGHBOUR_NONE);
+	FAIL_UNLESS(haul_host_add_route(bed_host, "::ffff:10.0.0.0/104", NULL, 0, line,
+			    sizeof(line)) == -EINVAL);
+	FAIL_UNLESS(haul_host_add_route(bed_host, "fd00:7::/32", "::ffff:10.0.0.7", 0, line,
+			    sizeof(line)) == -EINVAL);
+	FAIL_UNLESS(haul_host_add_address(bed_host, 0, "::ffff:10.0.0.3/120", line, sizeof(line)));
+}
+
+START_TEST(mapped_addresses)
+{
+	start(NULL, _i);
+	run(mapped, NULL);
 }
 END_TEST
 
@@ -262,5 +316,5 @@ START_TEST(changes_while_carriers_look)
 }
 END_TEST
 
-SUITE_MAIN("sends of a host", {datagrams, 2}, {routes, 2}, {link_local_addresses, 2},
-	{changes_while_carriers_look, 2})
+SUITE_MAIN("sends of a host", {datagrams, 2}, {routes, 2}, {mapped_addresses, 2},
+	{link_local_addresses, 2}, {changes_while_carriers_look, 2})

@@ -70,11 +70,11 @@ struct haul_flow_opts {
 /*
  * haul_flow_open: a flow to a port of another host, and a local port for it. Returns 0, and the
  *     caller owns *flow until haul_flow_close(); -EINVAL (options, udp_port 0, or an address to
- *     which no packet can be sent), -ENETUNREACH (no route), -EADDRNOTAVAIL (the host has no
- *     address of that version on the route's port), -EADDRINUSE (the carrier has flows to that
- *     address and port from all of its local ports), -EPERM (the caller's home has no poller, or it
- *     is no coroutine), -ENOMEM, -ECANCELED. Suspends a coroutine that was stolen, until it is at
- *     home. In any handler.
+ *     which no packet can be sent: a group, one of the host, an IPv4-mapped one), -ENETUNREACH (no
+ *     route), -EADDRNOTAVAIL (the host has no address of that version on the route's port),
+ *     -EADDRINUSE (the carrier has flows to that address and port from all of its local ports),
+ *     -EPERM (the caller's home has no poller, or it is no coroutine), -ENOMEM, -ECANCELED.
+ *     Suspends a coroutine that was stolen, until it is at home. In any handler.
  * haul_flow_close: frees the flow, with packets that were not received. Nobody uses it any more.
  *     Any thread, before haul_host_free() and before another haul_host_start(). Does not suspend.
  */
@@ -85,7 +85,8 @@ HAUL_API void haul_flow_close(struct haul_flow *flow);
 
 /*
  * Flows that others begin: the first packet from an address and port to udp_port, at any of the
- * host's addresses, begins a flow with its carrier, and there a coroutine that calls fn(flow, arg).
+ * host's addresses, begins a flow with its carrier, and there a coroutine that calls fn(flow, arg);
+ * not one from an address that no other host can have, such as a group.
  * fn owns the flow, whose first packet waits in the mailbox, and closes it, or gives it away. The
  * port stays the listener's until haul_host_stop(): that cancels the coroutines, and returns after
  * the last fn has returned.

@@ -16,6 +16,9 @@
  * Calls that change the host are made by threads that are no carriers, or by coroutines; where a
  * comment says nothing else, they do not suspend. Deadlines, -EAGAIN, -ETIMEDOUT and -ECANCELED are
  * those of haul/sync.h.
+ *
+ * An IPv4-mapped address of IPv6, ::ffff:10.0.0.1, is no address of a host: it is no name for the
+ * IPv4 address, in no call and no packet.
  */
 #ifndef HAUL_DPDK_HOST_H
 #define HAUL_DPDK_HOST_H
