@@ -22,7 +22,9 @@
  *
  * A flow that others have closed is used until its owner takes it out of `closing`: until then
  * packets come into its mailbox, which nobody receives, and are freed with it. What lies in `in`
- * has a key, no pointer to a flow, and is looked up when it is taken out.
+ * has a key, no pointer to a flow, and is looked up when it is taken out. After a stop the owner
+ * looks there once more, when all carriers know of the stop. Who closes a flow after that, or on a
+ * thread, closes and empties the mailbox first, so that no buffer is left in it.
  *
  * users[p], which the owner of p writes, tells other carriers whether there may be a flow: one that
  * reads an old value passes a packet on in vain, or leaves the first packet of a flow to the
@@ -44,6 +46,7 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
+#include "host/mailbox.h"
 #include "host/neighbour.h"
 #include "io/state.h"
 
@@ -75,7 +78,8 @@ void hauli_flow_free(struct haul_flow *flow)
 }
 
 /* The flow becomes a spare one, or is freed. One that the program has had is freed: there a wrong
- * use of it is found. The mailbox of one that has ended is closed. */
+ * use of it is found. The mailbox of one that has ended is closed; so may be that of one that was
+ * closed at a stop, and who gets that spare hears of the stop. */
 static void retire_flow(struct hauli_flows_carrier *c, struct haul_flow *flow)
 {
 	if (!flow->is_hosts_own || c->nb_spares == HAULI_FLOWS_SPARE_MAX || !c->runs ||
@@ -103,6 +107,7 @@ static struct haul_flow *take_spare(struct hauli_flows_carrier *c)
 void hauli_flow_remove(struct hauli_flows_carrier *c, struct haul_flow *flow)
 {
 	hauli_flow_table_remove(&c->table, &flow->link);
+	hauli_mail_forget(c, flow);
 	flow->leave(flow);
 	hauli_counter_add(&c->closed, 1);
 	retire_flow(c, flow);
@@ -335,12 +340,19 @@ void haul_flow_close(struct haul_flow *flow)
 {
 	struct hauli_bulk bulk = {NULL, NULL};
 	struct hauli_flows_carrier *c;
+	struct haul_carrier *here;
 
 	HAUL_MISUSE_IF(!flow, NO_FLOW);
 	c = flow->owner;
-	if (haul_carrier_self() == c->carrier) {
+	here = haul_carrier_self();
+	if (here == c->carrier) {
 		hauli_flow_remove(c, flow);
 		return;
+	}
+	/* Its owner may not come to it before haul_host_free(), and the pool may be gone then. */
+	if (!here || hauli_u32_published_get(&flow->flows->stopped)) {
+		haul_chan_close(flow->mailbox);
+		empty_mailbox(flow);
 	}
 	hauli_bulk_add(&bulk, &flow->closing);
 	hauli_handover_put(&c->closing, &bulk);

@@ -37,12 +37,20 @@ struct hauli_listener;
 /* Closed flows that a carrier keeps: about 400 bytes each. */
 #define HAULI_FLOWS_SPARE_MAX 256
 
+/* Packets in mailboxes: mailbox.c. */
+struct hauli_mail {
+	unsigned nb; /* not fewer than there are */
+	unsigned most; /* constant */
+	struct haul_flow *first, *last; /* those that have some, or had when they were looked at */
+};
+
 struct hauli_flows_carrier {
 	HAULI_LINE struct hauli_flow_table table;
 	struct hauli_secret secret;
 	uint64_t idle_at; /* when the coroutine looks for idle flows next; HAUL_FOREVER: never */
 	uint64_t idle_ns; /* the shortest of its flows; HAUL_FOREVER: none */
 	bool runs; /* flows may be opened */
+	struct hauli_mail mail;
 	/* Flows of listeners whose functions have not begun, oldest first. */
 	struct haul_flow *beginning, *beginning_last;
 	struct hauli_ways ways;
@@ -79,6 +87,8 @@ struct hauli_flows {
 	struct hauli_u32_published stopped; /* 1: by hauli_flows_stop() */
 	/* struct hauli_listener; NULL: none. Under the host's lock; read by all carriers. */
 	struct hauli_ptr_published listeners[HAULI_LISTENERS_MAX];
+	/* Of listeners, with those that do not have their port yet. Under the host's lock. */
+	unsigned nb_listeners;
 
 	struct hauli_flows_carrier carriers[]; /* [nb_all] */
 };
@@ -94,6 +104,10 @@ struct haul_flow {
 	bool is_hosts_own; /* the program does not have it. Constant */
 	bool ended; /* it was idle, or made room for others. Owner */
 	struct haul_flow *next_spare; /* owner */
+
+	/* Packets in the mailbox, or more, and its place in hauli_mail if there are some. Owner */
+	unsigned noted;
+	struct haul_flow *mail_before, *mail_after;
 
 	/* Of a listener's flow. Owner */
 	struct hauli_listener *accepted; /* NULL: it was opened. Constant */

@@ -9,6 +9,7 @@
 
 #include "host/flow.h"
 #include "host/listen.h"
+#include "host/mailbox.h"
 #include "host/neighbour.h"
 #include "host/steer_port.h"
 #include "io/state.h"
@@ -69,6 +70,7 @@ static void deliver(
 	struct hauli_flows_carrier *c, const struct hauli_arrival *a, struct hauli_flow_link *link)
 {
 	struct haul_flow *flow = flow_of(link);
+	int err;
 
 	if (hauli_unlikely(!link)) {
 		deliver_first(c, a);
@@ -85,10 +87,11 @@ static void deliver(
 		confirm_way(flow);
 	if (flow->opts.idle_ns)
 		hauli_u64_shared_set(&flow->active, haul_now());
-	if (hauli_likely(haul_chan_send(flow->mailbox, &a->pkt, 0) == 0)) {
+	err = hauli_mail_put(c, flow, a->pkt);
+	if (hauli_likely(!err)) {
 		hauli_counter_add(&c->received, 1);
 	} else {
-		hauli_counter_add(flow->ended ? &c->strangers : &c->full, 1);
+		hauli_counter_add(err == -EPIPE ? &c->strangers : &c->full, 1);
 		rte_pktmbuf_free(a->pkt);
 	}
 }
@@ -237,6 +240,7 @@ static int init_carrier(struct haul_host *host, unsigned i)
 	c->carrier = haul_carrier(flows->rt, i);
 	hauli_handover_init(&c->closing, c->carrier);
 	c->idle_at = c->idle_ns = HAUL_FOREVER;
+	hauli_mail_init(c, flows->io, flows->nb_carriers);
 	if (!err && i < flows->nb_carriers)
 		err = haul_chan_create(
 			&c->in, sizeof(struct hauli_arrival), HAULI_FLOWS_HANDED_MAX);
@@ -356,6 +360,21 @@ void hauli_flows_stop(struct haul_host *host)
 			haul_join(c->coroutine, NULL, HAUL_FOREVER);
 		c->coroutine = NULL;
 	}
+}
+
+static int free_closing_here(void *arg)
+{
+	struct hauli_flows *flows = arg;
+	struct haul_carrier *here = haul_carrier_self();
+
+	hauli_flows_free_closing(&flows->carriers[haul_carrier_id(here)]);
+	return 0;
+}
+
+void hauli_flows_free_closed(struct haul_host *host)
+{
+	if (host->flows)
+		(void)haul_on_each(host->flows->rt, free_closing_here, host->flows);
 }
 
 int haul_flow_reserve(struct haul_host *host, uint16_t udp_port)

@@ -183,6 +183,7 @@ static void end(struct haul_host *host)
 		hauli_neigh_close(host->ports[i].neighbours);
 	/* After this no carrier uses an io or routes that it has read before. */
 	(void)hauli_host_quiesce(host->rt);
+	hauli_flows_free_closed(host);
 	pthread_mutex_lock(&host->lock);
 	host->rt = NULL;
 	pthread_mutex_unlock(&host->lock);

@@ -13,7 +13,8 @@
  *
  * users[port] is HAULI_FLOWS_LISTENED from then on. It is written as for flows: by the owner of the
  * port, on its thread, so either a flow of haul_flow_open() has the port, or the listener. The
- * listener is published before, and not freed before all handlers have ended.
+ * listener is published after that, and not freed before all handlers have ended: one that does not
+ * get its port is never seen by a carrier. Packets that come between the two steps are dropped.
  *
  * The function: runs in a child of the scope of the owner's coroutine, which lets it begin, and
  * does not end before it has ended. The first packet waits in the mailbox.
@@ -33,6 +34,7 @@
 
 #include "base/assert.h"
 #include "host/flow.h"
+#include "host/mailbox.h"
 #include "io/state.h"
 #include "net/flow.h"
 
@@ -145,20 +147,20 @@ static bool has_place(
 	return at->nb_flows < l->opts.flows_max;
 }
 
-/* A flow with its first packet, in the table. NULL: no memory. */
+/* A flow with its first packet, in the table. NULL: no memory, or too many packets wait. */
 static struct haul_flow *make(struct hauli_flows_carrier *c, const struct hauli_listener *l,
 	const struct hauli_arrival *a)
 {
 	struct haul_flow *flow;
 
-	if (hauli_flow_make(&flow, c, false, &l->opts.flow))
+	if (!hauli_mail_has_room(c) || hauli_flow_make(&flow, c, false, &l->opts.flow))
 		return NULL;
 	flow->link.key = a->key;
 	if (hauli_flow_add(flow)) {
 		hauli_flow_free(flow);
 		return NULL;
 	}
-	(void)haul_chan_send(flow->mailbox, &a->pkt, 0); /* it is empty */
+	(void)hauli_mail_put(c, flow, a->pkt); /* there is room */
 	return flow;
 }
 
@@ -273,23 +275,36 @@ static int make_listener(struct hauli_listener **out, const struct hauli_flows *
 	return 0;
 }
 
-/* Finds a place for it among the others, and publishes it. Returns the place. */
-static int publish(struct haul_host *host, struct hauli_listener *l)
+/* Takes a place among the listeners, so that one that has its port can be published. */
+static int take_place(struct haul_host *host)
 {
-	struct hauli_flows *flows = host->flows;
-	int at = -ENOSPC;
+	int err = 0;
 
 	pthread_mutex_lock(&host->lock);
-	/* Else a carrier could find the one that is going to fail. */
-	if (find(flows, l->port))
-		at = -EADDRINUSE;
-	for (unsigned i = 0; at == -ENOSPC && i < HAULI_LISTENERS_MAX; i++)
-		if (!hauli_ptr_published_get(&flows->listeners[i]))
-			at = (int)i;
-	if (at >= 0)
-		hauli_ptr_published_set(&flows->listeners[at], l);
+	if (host->flows->nb_listeners == HAULI_LISTENERS_MAX)
+		err = -ENOSPC;
+	else
+		host->flows->nb_listeners++;
 	pthread_mutex_unlock(&host->lock);
-	return at;
+	return err;
+}
+
+static void give_place_back(struct haul_host *host)
+{
+	pthread_mutex_lock(&host->lock);
+	host->flows->nb_listeners--;
+	pthread_mutex_unlock(&host->lock);
+}
+
+static void publish(struct haul_host *host, struct hauli_listener *l)
+{
+	struct hauli_ptr_published *at = host->flows->listeners;
+
+	pthread_mutex_lock(&host->lock);
+	while (hauli_ptr_published_get(at))
+		at++; /* there is a place */
+	hauli_ptr_published_set(at, l);
+	pthread_mutex_unlock(&host->lock);
 }
 
 struct claim {
@@ -324,17 +339,18 @@ static bool are_good(const struct haul_listen_opts *opts)
 static int listen_with(struct haul_host *host, struct hauli_listener *l)
 {
 	struct claim claim = {.flows = host->flows, .port = l->port};
-	int at = publish(host, l), err;
+	int err = take_place(host);
 
-	if (at < 0)
-		return at;
+	if (err)
+		return err;
 	/* An error may come after the carrier that counts. */
 	err = haul_on_each(host->flows->rt, claim_port, &claim);
-	if (claim.is_done)
-		return 0;
-	/* Nobody has used it: the port was not the listener's. */
-	hauli_ptr_published_set(&host->flows->listeners[at], NULL);
-	return err;
+	if (!claim.is_done) {
+		give_place_back(host);
+		return err;
+	}
+	publish(host, l);
+	return 0;
 }
 
 int haul_flow_listen(struct haul_host *host, uint16_t udp_port, haul_flow_fn *fn, void *arg,

@@ -298,6 +298,40 @@ int haul_chan_recv(struct haul_chan *ch, void *value, uint64_t deadline)
 	return 0;
 }
 
+int hauli_chan_post(struct haul_chan *ch, const void *value, unsigned most)
+{
+	struct hauli_sync_waiter *receiver;
+	int result;
+
+	lock(ch);
+	if (hauli_unlikely(ch->closed))
+		return done(ch, -EPIPE, NULL, "haul_chan_send");
+	receiver = hauli_waitq_take(&ch->q.list, 0);
+	if (receiver) {
+		copy(receiver->value, value, ch->size);
+		unlock(ch);
+		hauli_waitq_serve(receiver);
+		return 0;
+	}
+	result = -EAGAIN;
+	if (ch->used < ch->limit && ch->used < most) {
+		put(ch, value);
+		result = (int)ch->used;
+	}
+	unlock(ch);
+	return result;
+}
+
+unsigned hauli_chan_used(struct haul_chan *ch)
+{
+	unsigned used;
+
+	lock(ch);
+	used = ch->used;
+	unlock(ch);
+	return used;
+}
+
 void haul_chan_close(struct haul_chan *ch)
 {
 	HAUL_MISUSE_IF(!ch, NULL_CHAN);

@@ -18,6 +18,13 @@ struct haul_chan {
 	unsigned char values[];
 };
 
+/* Sends without a wait. most: more values the channel must not hold after that, whatever its room.
+ * Any thread. Returns the number of values that it holds now, which is 0 if a receiver that waited
+ * has got the value; -EAGAIN: there is no room; -EPIPE: it is closed. */
+int hauli_chan_post(struct haul_chan *ch, const void *value, unsigned most);
+/* The number of values in it. Any thread. */
+unsigned hauli_chan_used(struct haul_chan *ch);
+
 int hauli_chan_send_with(
 	struct haul_chan *ch, const void *value, uint64_t deadline, struct hauli_sync_wait *w);
 int hauli_chan_recv_with(

@@ -312,6 +312,38 @@ START_TEST(a_port_is_a_listeners_or_of_flows)
 }
 END_TEST
 
+/* A listener that does not get its port gets no packets either. */
+static void late(void)
+{
+	struct haul_flow *flow;
+
+	FAIL_UNLESS(flow_open(&flow, flow_peers[0], NULL) == 0);
+	make_clients();
+	for (unsigned i = 0; i < CLIENTS; i++) {
+		struct client *c = &clients[i];
+
+		for (unsigned k = 0; k < CARRIERS; k++)
+			FAIL_UNLESS(flow_begin(&c->addr, c->port, haul_flow_port(flow), "x", 1,
+					    k) == 0);
+		FAIL_UNLESS(haul_flow_listen(flow_host, haul_flow_port(flow), sink, NULL, NULL) ==
+			-EADDRINUSE);
+	}
+	FAIL_UNLESS(haul_sleep(HAUL_MS) == 0); /* virtual time */
+	FAIL_UNLESS(flow_stats().accepted == 0 && flow_stats().open == 1);
+	FAIL_UNLESS(flow_stats().strangers == CLIENTS * CARRIERS);
+	haul_flow_close(flow);
+	/* They have left their places. */
+	for (uint16_t p = 1; p <= 64; p++)
+		FAIL_UNLESS(haul_flow_listen(flow_host, p, sink, NULL, NULL) == 0);
+	FAIL_UNLESS(haul_flow_listen(flow_host, 65, sink, NULL, NULL) == -ENOSPC);
+}
+
+START_TEST(a_listener_without_its_port_gets_nothing)
+{
+	flow_run(late, _i);
+}
+END_TEST
+
 /* What functions do when the host stops: each waits for something else. */
 static void wait_somehow(struct haul_flow *flow, void *arg)
 {
@@ -421,4 +453,5 @@ END_TEST
 SUITE_MAIN("listen", {packets_from_an_end_reach_one_flow_on_whatever_carrier, 2},
 	{a_burst_begins_one_flow, 2}, {a_flood_of_new_ends_leaves_conversations, 1},
 	{a_listener_has_no_more_flows_than_it_may, 2}, {a_port_is_a_listeners_or_of_flows, 2},
-	{the_stop_ends_functions, 2}, {icmp_errors_reach_the_function, 2})
+	{a_listener_without_its_port_gets_nothing, 2}, {the_stop_ends_functions, 2},
+	{icmp_errors_reach_the_function, 2})

@@ -57,7 +57,9 @@ struct haul_flow;
 /* Options of a flow. 0 is the default. */
 struct haul_flow_opts {
 	/* Packets that may wait for haul_flow_recv(): more are dropped, and counted. 0: 16; at most
-	 * HAUL_FLOW_MAILBOX_MAX. Each takes 8 bytes, and its buffer. */
+	 * HAUL_FLOW_MAILBOX_MAX. Each takes 8 bytes, and its buffer. All flows of a carrier have a
+	 * limit together, so that the NIC has buffers, too: a quarter of haul_io_opts.pool, divided
+	 * by the number of carriers with a poller. If a receiver waits, there is no limit. */
 	unsigned mailbox;
 	/* The flow ends when nothing has been sent or received for that long, or up to an eighth
 	 * longer: haul_flow_recv() then returns what is left, and -EPIPE. 0: it does not end. */
@@ -101,8 +103,10 @@ struct haul_listen_opts {
 	 * Flows of the listener on each carrier. When seven eighths of them are open, each new one
 	 * ends the oldest of those that have received a single packet, as if that was idle; a
 	 * packet for which there is no place is dropped. Both are counted. So nobody takes more
-	 * memory, and who sends single packets from ever new addresses does not end conversations.
-	 * 0: 4,096; at most HAUL_LISTEN_FLOWS_MAX.
+	 * memory, or ends a conversation. A flood of single packets from ever new addresses does
+	 * not keep new clients away, either. One with two packets from each address does, as long
+	 * as its flows last (flow.idle_ns): an address of UDP proves nothing, so only the function
+	 * can tell such flows from others, and end them. 0: 4,096; at most HAUL_LISTEN_FLOWS_MAX.
 	 */
 	unsigned flows_max;
 	struct haul_flow_opts flow; /* of each flow; but idle_ns 0: 60 s */
@@ -211,9 +215,9 @@ struct haul_flow_stats {
 	uint64_t handed_over; /* packets that came to another carrier than the flow's */
 	uint64_t idle; /* flows that ended so */
 	/* Dropped packets to local ports of flows: */
-	uint64_t full; /* the mailbox was full */
-	uint64_t refused; /* no place, or no memory, for another flow of a listener */
-	uint64_t strangers; /* not from where the flow goes to, or it was closed */
+	uint64_t full; /* the mailbox was full, or those of the carrier together */
+	uint64_t refused; /* no place, memory or buffer for another flow of a listener */
+	uint64_t strangers; /* not from where the flow goes to, or it was closed, or has ended */
 	uint64_t lost; /* too many were being handed over, or the host was stopped meanwhile */
 };
 /* Copies the counters of one carrier, or the sum of HAUL_ALL, into *st: of the time since the last
