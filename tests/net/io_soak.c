@@ -291,6 +291,9 @@ static void *acts_outside(void *seed)
 		case 5:
 			looks_around(&a);
 			break;
+		case 6:
+			soak_is_traced(&a);
+			break;
 		default:
 			soak_from_outside(&a);
 			break;
@@ -369,7 +372,9 @@ static void open_bed(struct hauli_random *random)
 		.round_ns = hauli_random_below(random, 4) ? 0 : 1,
 		.poll_interval_ns = hauli_random_below(random, 4) ? 0 : 1,
 		.stack_marks = hauli_random_below(random, 8) == 0,
-		.hibernate_after_ns = hauli_random_below(random, 2)};
+		.hibernate_after_ns = hauli_random_below(random, 2),
+		.trace_events = hauli_random_below(random, 2)
+			<< (10 + hauli_random_below(random, 8))};
 
 	s.hibernates = opts.hibernate_after_ns > 0;
 	bed_open_opts(&m.bed, specs[hauli_random_below(random, 3)],
@@ -414,6 +419,7 @@ static void run_round(uint64_t seed)
 	open_bed(&random);
 	run_pollers(&random);
 	count_hibernations();
+	soak_check_timelines();
 	close_chan();
 	RIGHT((hauli_random_below(&random, 4) == 0 && haul_stop(m.bed.rt, 0) == 0) ||
 		haul_stop(m.bed.rt, HAUL_FOREVER) == 0);
@@ -439,6 +445,7 @@ START_TEST(each_stop_is_complete)
 	fprintf(stderr,
 		"rounds %u, handlers %lu, elsewhere %lu, bursts %lu, hibernations %" PRIu64 "\n",
 		rounds, m.handled, m.remote, m.bursts, m.hibernations);
+	soak_tell_timelines();
 }
 END_TEST
 

@@ -58,6 +58,8 @@ static void *acts_outside(void *seed)
 			haul_dump(s.rt, nowhere);
 		} else if (kind == 1) {
 			haul_trim(s.rt);
+		} else if (kind == 2) {
+			soak_is_traced(&a);
 		} else if (kind < 10 && m.has_poller) {
 			m.inputs++;
 			eventfd_write(m.poller.source, 1);
@@ -89,6 +91,8 @@ static struct haul_runtime *start(struct hauli_random *random)
 		.spin_ns = hauli_random_below(random, 3) * HAUL_US,
 		.stack_marks = hauli_random_below(random, 8) == 0,
 		.hibernate_after_ns = hauli_random_below(random, 2),
+		.trace_events = hauli_random_below(random, 2)
+			<< (10 + hauli_random_below(random, 8)),
 		.fds = (enum haul_fds)hauli_random_below(random, 3)};
 	struct haul_runtime *rt;
 	struct haul_plan *plan;
@@ -194,6 +198,7 @@ static void run_round(uint64_t seed)
 	for (unsigned i = 0; i < THREADS; i++)
 		pthread_join(m.threads[i], NULL);
 	count_slices();
+	soak_check_timelines();
 	RIGHT(haul_stop(s.rt, HAUL_FOREVER) == 0);
 	s.rt = NULL;
 	RIGHT(!s.other || haul_stop(s.other, HAUL_FOREVER) == 0);
@@ -223,6 +228,7 @@ START_TEST(the_books_agree)
 		", thaws %" PRIu64 ", rounds %u\n",
 		soak_fed.handled, soak_fed.at_once, soak_fed.dropped, soak_fed.remote, m.slices,
 		m.stolen, m.hibernations, m.thaws, m.rounds);
+	soak_tell_timelines();
 }
 END_TEST
 

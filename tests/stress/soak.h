@@ -141,6 +141,11 @@ static inline bool spawned(int err)
 	return err == 0;
 }
 
+/* For a plain thread: asks for files of the timelines; and checks what is in them now. */
+void soak_is_traced(struct actor *a);
+void soak_check_timelines(void);
+void soak_tell_timelines(void);
+
 /* For a plain thread: those that do not need a coroutine. */
 void soak_from_outside(struct actor *a);
 

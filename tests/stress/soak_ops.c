@@ -537,6 +537,8 @@ const unsigned soak_nb_ops = sizeof(soak_ops) / sizeof(soak_ops[0]);
 
 static void run(struct actor *a, struct op *op)
 {
+	HAUL_TRACE_SPAN("operation");
+	HAUL_TRACE_COUNT("operations", (int64_t)op->times);
 	op->run(a);
 	op->times++;
 }

@@ -34,6 +34,7 @@ struct timeline_event {
 struct timeline_ring {
 	struct haul_trace_ring head;
 	uint64_t n; /* events that are whole, but for names and texts */
+	uint64_t lost; /* older events */
 	struct timeline_event *events;
 };
 
@@ -70,6 +71,7 @@ static inline void timeline_ring(int fd, struct timeline_ring *r)
 	r->events = calloc(n + 1, sizeof(*r->events));
 	timeline_read(fd, words, n * sizeof(*words));
 	timeline_read(fd, &tail, sizeof(tail));
+	r->lost = r->head.first > tail.first ? r->head.first : tail.first;
 	for (uint64_t i = 0; i < n; i++) {
 		struct timeline_event *e = &r->events[r->n];
 

@@ -8,7 +8,7 @@
 #include "sched/state/coroutine.h"
 #include "support/runtime.h"
 #include "support/suite.h"
-#include "support/timeline.h"
+#include "support/timeline_check.h"
 
 static struct haul_runtime *start(unsigned carriers, unsigned events, enum haul_steal steal)
 {
@@ -345,6 +345,50 @@ static void *computes(void *arg)
 	return NULL;
 }
 
+static void *sleeps_and_locks(void *arg)
+{
+	for (int i = 0; i < 20; i++) {
+		EXPECT(haul_sleep((uintptr_t)arg * HAUL_S) == 0);
+		haul_mutex_lock(&mutex);
+		EXPECT(haul_sleep(HAUL_MS) == 0);
+		haul_mutex_unlock(&mutex);
+	}
+	return NULL;
+}
+
+/* The clock stands still between jumps, so many events have one time; they keep their order. */
+START_TEST(virtual_time)
+{
+	struct haul_plan_opts one = {.carriers = 1};
+	struct timeline_sums sums = {0};
+	struct haul_runtime *rt;
+	struct haul_plan *plan;
+	struct timeline_file *f;
+	struct haul_coro *cos[5];
+
+	ck_assert_int_eq(haul_plan_create(&plan, &one, NULL, 0), 0);
+	ck_assert_int_eq(haul_start(&rt,
+				 &(struct haul_runtime_opts){.plan = plan,
+					 .virtual_time = true,
+					 .trace_events = 1u << 16,
+					 .watchdog_ns = HAUL_FOREVER},
+				 NULL, 0),
+		0);
+	haul_plan_destroy(plan);
+	for (uintptr_t i = 0; i < 5; i++)
+		ck_assert_int_eq(haul_spawn_on(haul_carrier(rt, 0), &cos[i], sleeps_and_locks,
+					 (void *)(i + 1), &(struct haul_coro_opts){.name = "v"}),
+			0);
+	for (unsigned i = 0; i < 5; i++)
+		ck_assert_int_eq(haul_join(cos[i], NULL, HAUL_FOREVER), 0);
+	f = timeline_take();
+	timeline_check(f, &sums);
+	ck_assert_uint_ge(sums.waits, 5 * 2 * 20);
+	timeline_close(f);
+	runtime_stop(rt);
+}
+END_TEST
+
 static atomic_bool hogs;
 
 static void *hog(void *arg)
@@ -395,4 +439,4 @@ END_TEST
 SUITE_MAIN("timeline", {a_wait_and_its_end, 1}, {a_wake_across_carriers, 1},
 	{those_that_do_not_wait_are_counted, 1}, {spans_of_a_program, 1}, {a_wait_says_for_what, 1},
 	{the_last_events_stay, 1}, {without_timelines_there_is_no_file, 1}, {several_runtimes, 1},
-	{options_are_checked, 1}, {a_theft, 1})
+	{options_are_checked, 1}, {virtual_time, 1}, {a_theft, 1})
