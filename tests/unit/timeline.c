@@ -350,7 +350,7 @@ static void *sleeps_and_locks(void *arg)
 	for (int i = 0; i < 20; i++) {
 		EXPECT(haul_sleep((uintptr_t)arg * HAUL_S) == 0);
 		haul_mutex_lock(&mutex);
-		EXPECT(haul_sleep(HAUL_MS) == 0);
+		EXPECT(haul_sleep(HAUL_MS) == 0); /* virtual time: others wait for the lock */
 		haul_mutex_unlock(&mutex);
 	}
 	return NULL;
