@@ -170,27 +170,33 @@ struct list {
 	unsigned n;
 };
 
-static int add(const struct haul_app *app, struct list *list, const char *text, size_t n)
+/* file: what the word of n bytes at `at` stands in; NULL: it is an option's. */
+static int add(
+	const struct haul_app *app, struct list *list, const char *file, const char *at, size_t n)
 {
+	const struct fault f = {.err = -EINVAL,
+		.at = at,
+		.n = n,
+		.problem = "not the address of a server, such as 10.0.0.1, 10.0.0.1:5353 or "
+			   "[fd00::1]:5353"};
+
 	if (list->n == DNS_UPSTREAMS_MAX) {
 		haul_app_say(app->program, "more than %u servers are given", DNS_UPSTREAMS_MAX);
 		return HAUL_APP_FAILED;
 	}
-	if (dns_endpoint_parse(&list->addrs[list->n], text, n) == 0) {
+	if (dns_endpoint_parse(&list->addrs[list->n], at, n) == 0) {
 		list->n++;
 		return HAUL_APP_DONE;
 	}
-	return haul_app_wrong(app->program,
-		"%.*s: not the address of a server, such as 10.0.0.1, 10.0.0.1:5353 or "
-		"[fd00::1]:5353",
-		(int)n, text);
+	return file ? fail(app, "--upstreams", dns_options.upstreams_file, file, &f)
+		    : fail(app, "--upstream", NULL, NULL, &f);
 }
 
 /* The addresses of lines "nameserver ADDR"; others mean other things. */
 static int add_lines(const struct haul_app *app, struct list *list, const char *text, size_t n)
 {
 	static const char word[] = "nameserver";
-	const char *end = text + n;
+	const char *const file = text, *end = text + n;
 	int rc = HAUL_APP_DONE;
 
 	while (text < end && rc == HAUL_APP_DONE) {
@@ -206,7 +212,7 @@ static int add_lines(const struct haul_app *app, struct list *list, const char *
 				text++;
 			while (text + length < stop && !strchr(" \t\r#;", text[length]))
 				length++;
-			rc = add(app, list, text, length);
+			rc = add(app, list, file, text, length);
 		}
 		text = next;
 	}
@@ -221,7 +227,7 @@ static int read_upstreams(const struct haul_app *app, const struct dns_upstream_
 	int rc = HAUL_APP_DONE;
 
 	for (unsigned i = 0; i < dns_options.upstreams.n && rc == HAUL_APP_DONE; i++)
-		rc = add(app, &list, dns_options.upstreams.items[i],
+		rc = add(app, &list, NULL, dns_options.upstreams.items[i],
 			strlen(dns_options.upstreams.items[i]));
 	if (rc == HAUL_APP_DONE && path) {
 		char *text;

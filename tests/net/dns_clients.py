@@ -150,6 +150,9 @@ def wrong_texts(t):
                 (["--hosts", f.name], "10.1.1.1 a\r\n10.1.1.2 *.b\r\n10.1.1.3 c", 1,
                  "line 2: '10.1.1.2 *.b': no address and its names"),
                 (["--hosts", f.name], "\ufeff10.1.1.1 a\n", 0, "ready"),
+                (["--upstream", "dns.example"], "", 2, "--upstream: 'dns.example': not the addr"),
+                (["--upstreams", f.name], "search a\nnameserver fe80::1%eth0 # router\n", 1,
+                 "line 2: 'fe80::1%eth0': not the address of a server"),
                 (["--hosts", f.name], "10.1.1.1", 1, "line 1: '10.1.1.1': no address and")):
             with open(f.name, "w") as file:
                 file.write(text)
