@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define TEXT_BYTES 15u /* of an event */
-#define TEXT_EVENTS 4u
+#define TEXT_EVENTS (HAULI_TIMELINE_TEXT / TEXT_BYTES)
 
 _Static_assert(HAULI_TIMELINE_NAMES == 256, "eight bits of a hash");
 
@@ -23,12 +23,14 @@ static void put_text(struct hauli_timeline *t, const char *text, size_t len)
 __attribute__((noinline)) unsigned hauli_timeline_name_slow(
 	struct hauli_timeline *t, const char *text, unsigned slot)
 {
-	size_t len = strnlen(text, (size_t)TEXT_BYTES * TEXT_EVENTS);
+	struct hauli_timeline_name *name = &t->names[slot];
+	size_t len = strnlen(text, HAULI_TIMELINE_TEXT);
 	unsigned n = (unsigned)((len + TEXT_BYTES - 1) / TEXT_BYTES);
 
 	hauli_timeline_put_at(t, 0, HAUL_TRACE_NAME, n, 0, slot);
 	for (unsigned i = 0; i < n; i++)
 		put_text(t, text + (size_t)i * TEXT_BYTES, len - (size_t)i * TEXT_BYTES);
-	t->names[slot] = (struct hauli_timeline_name){text, hauli_last_own_end(&t->ring)};
+	*name = (struct hauli_timeline_name){text, hauli_last_own_end(&t->ring), ""};
+	memcpy(name->copy, text, len);
 	return slot;
 }

@@ -6,13 +6,15 @@
  * A ring has to be read without the memory of the program, after a crash too, so the text of a name
  * is in the ring itself: an event has the number of a slot, and an event before it the text of that
  * slot. The text is written again before half of the ring has been overwritten since. A name is
- * told from another by its address.
+ * told from another by its address and its text: the memory of a name may become that of another
+ * when its coroutine has ended.
  */
 #ifndef HAULI_TRACE_TIMELINE_H
 #define HAULI_TRACE_TIMELINE_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <haul/trace_file.h>
 
@@ -22,11 +24,13 @@
 #include "conc/word.h"
 
 #define HAULI_TIMELINE_NAMES 256u
+#define HAULI_TIMELINE_TEXT 60u /* bytes of a name that are told */
 #define HAULI_TIMELINE_MOST (1u << 28) /* events in each ring */
 
 struct hauli_timeline_name {
 	const char *text;
 	uint64_t at; /* the number of the event behind its text */
+	char copy[HAULI_TIMELINE_TEXT + 4];
 };
 
 /* Written by the carrier's thread. */
@@ -66,7 +70,9 @@ static inline unsigned hauli_timeline_name(struct hauli_timeline *t, const char 
 	const struct hauli_timeline_name *n = &t->names[slot];
 
 	if (__builtin_expect(
-		    n->text == text && hauli_last_own_end(&t->ring) - n->at < t->ring.size / 2, 1))
+		    n->text == text && hauli_last_own_end(&t->ring) - n->at < t->ring.size / 2,
+		    1) &&
+		strncmp(n->copy, text, HAULI_TIMELINE_TEXT) == 0)
 		return slot;
 	return hauli_timeline_name_slow(t, text, slot);
 }

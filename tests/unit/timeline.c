@@ -345,6 +345,36 @@ static void *computes(void *arg)
 	return NULL;
 }
 
+START_TEST(a_name_whose_memory_is_used_again)
+{
+	static const char *const texts[] = {"first", "second", "first"};
+	struct haul_runtime *rt = start(1, 4096, HAUL_STEAL_OFF);
+	const struct timeline_event *e;
+	struct timeline_file *f;
+	struct haul_coro *co;
+	uint64_t at = 0;
+	char name[16];
+
+	for (unsigned i = 0; i < 3; i++) {
+		strcpy(name, texts[i]);
+		ck_assert_int_eq(haul_spawn_on(haul_carrier(rt, 0), &co, ends, NULL,
+					 &(struct haul_coro_opts){.name = name}),
+			0);
+		ck_assert_int_eq(haul_join(co, NULL, HAUL_FOREVER), 0);
+	}
+	f = timeline_take();
+	for (unsigned i = 0; i < 3; i++) {
+		do
+			e = find_from(&f->rings[0], &at, HAUL_TRACE_RUN, NULL);
+		while (e && !e->value);
+		ck_assert_ptr_nonnull(e);
+		ck_assert_str_eq(e->name, texts[i]);
+	}
+	timeline_close(f);
+	runtime_stop(rt);
+}
+END_TEST
+
 static void *sleeps_and_locks(void *arg)
 {
 	for (int i = 0; i < 20; i++) {
@@ -439,4 +469,5 @@ END_TEST
 SUITE_MAIN("timeline", {a_wait_and_its_end, 1}, {a_wake_across_carriers, 1},
 	{those_that_do_not_wait_are_counted, 1}, {spans_of_a_program, 1}, {a_wait_says_for_what, 1},
 	{the_last_events_stay, 1}, {without_timelines_there_is_no_file, 1}, {several_runtimes, 1},
-	{options_are_checked, 1}, {virtual_time, 1}, {a_theft, 1})
+	{options_are_checked, 1}, {a_name_whose_memory_is_used_again, 1}, {virtual_time, 1},
+	{a_theft, 1})
