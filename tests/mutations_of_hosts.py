@@ -112,7 +112,7 @@ MUTATIONS = [
     ('net/host_detect', 'drivers-glue/host/config.c', 'an address that is removed keeps its place',
      'hauli_host_announce_no_more(host, own);', ';'),
     ('net/host_send', 'drivers-glue/host/config.c', 'a mapped prefix is one of IPv4',
-     'if (version == 6 && hauli_ip6_is_mapped(bytes)) return -EINVAL;', ''),
+     'if (version == 6 && hauli_ip6_is_mapped(bytes)) return -EADDRNOTAVAIL;', ''),
     ('net/host_detect', 'drivers-glue/host/takes.c', 'who sends ARP from an address has it not',
      'if (claims(l, from) || ', 'if ('),
     ('net/host_detect', 'drivers-glue/host/takes.c', 'who asks by ARP does not want it',

@@ -134,7 +134,7 @@ static int parse_prefix(struct prefix *p, const char *text)
 	if (inet_pton(version == 4 ? AF_INET : AF_INET6, addr, bytes) != 1)
 		return -EINVAL;
 	if (version == 6 && hauli_ip6_is_mapped(bytes))
-		return -EINVAL;
+		return -EADDRNOTAVAIL;
 	if (slash &&
 		(strspn(slash + 1, "0123456789") > 3 ||
 			sscanf(slash + 1, "%3u%c", &length, &end) != 1 || slash[1] < '0' ||
@@ -155,7 +155,7 @@ static int parse_own(struct hauli_own *own, const char *text)
 	*own = (struct hauli_own){0};
 	err = parse_prefix(&p, text);
 	if (err || !p.has_length)
-		return -EINVAL;
+		return err ? err : -EINVAL;
 	own->ip = p.ip;
 	own->length = p.length;
 	return hauli_ip_is_4(p.ip) ? haul_net_set_ip4(&own->nif, text)
@@ -164,9 +164,10 @@ static int parse_own(struct hauli_own *own, const char *text)
 
 static const char *own_problem(int err)
 {
-	return err == -EINVAL ? "no address with the length of its network's prefix, such as "
-				"10.0.0.1/24 or fd00::1/64"
-			      : "not an address of a host: multicast, loopback, broadcast, ...";
+	return err == -EINVAL
+		? "no address with the length of its network's prefix, such as "
+		  "10.0.0.1/24 or fd00::1/64"
+		: "not an address of a host: multicast, loopback, broadcast, IPv4-mapped, ...";
 }
 
 static unsigned find_own(const struct haul_host *host, const struct hauli_own *own)

@@ -151,7 +151,9 @@ static void mapped(void *arg)
 			    sizeof(line)) == -EINVAL);
 	FAIL_UNLESS(haul_host_add_route(bed_host, "fd00:7::/32", "::ffff:10.0.0.7", 0, line,
 			    sizeof(line)) == -EINVAL);
-	FAIL_UNLESS(haul_host_add_address(bed_host, 0, "::ffff:10.0.0.3/120", line, sizeof(line)));
+	FAIL_UNLESS(haul_host_add_address(bed_host, 0, "::ffff:10.0.0.3/120", line, sizeof(line)) ==
+		-EADDRNOTAVAIL);
+	FAIL_UNLESS(strstr(line, "IPv4-mapped"));
 }
 
 START_TEST(mapped_addresses)

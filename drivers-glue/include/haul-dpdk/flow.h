@@ -6,9 +6,12 @@
  *	struct haul_flow *flow;
  *	int err = haul_flow_open(&flow, host, &server, 53, NULL);
  *
- *	if (!err)
- *		err = haul_flow_send(flow, question, haul_in(HAUL_S));
- *	if (!err)
+ *	if (err)
+ *		return err;
+ *	err = haul_flow_send(flow, question, haul_in(HAUL_S));
+ *	if (err)
+ *		rte_pktmbuf_free(question);
+ *	else
  *		err = haul_flow_recv(flow, &answer, haul_in(HAUL_S));
  *	haul_flow_close(flow);
  *
@@ -177,8 +180,9 @@ struct haul_request_opts {
 
 /*
  * Sends len bytes to a port of another host from a new local port, waits for the reply, and sends
- * them again if it does not come. By coroutines. Returns the length of the reply, of which the
- * first room bytes are in reply; or the errors of haul_flow_open(), haul_flow_send() and
+ * them again if it does not come. An ICMP error, such as that the port is closed, is an answer: the
+ * question is not sent again. By coroutines. Returns the length of the reply, of which the first
+ * room bytes are in reply; or the errors of haul_flow_open(), haul_flow_send() and
  * haul_flow_recv(); -ETIMEDOUT, too, if no try had a reply; -EINVAL (len is more than UDP allows).
  */
 HAUL_API int haul_request(struct haul_host *host, const struct haul_addr *to, uint16_t udp_port,
