@@ -11,8 +11,8 @@
 #define PARTS 64 /* of an answer: 1,000 queues have 12 */
 
 const char *const top_commands[] = {"/haul/info", "/haul/policies", "/haul/carriers", "/haul/ports",
-	"/haul/queues", "/haul/drops", "/haul/latency", "/haul/counters", "/haul/coroutines",
-	"/haul/waits", NULL};
+	"/haul/queues", "/haul/drops", "/haul/latency", "/haul/latency_buckets", "/haul/counters",
+	"/haul/coroutines", "/haul/waits", NULL};
 
 /* The first part has the oldest, or most: enough to look at. */
 static bool has_more(const char *command)

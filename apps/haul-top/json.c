@@ -86,7 +86,7 @@ static bool is_any(const char *command, const char *const *names)
 static json_t *answer_of(const struct top_pair *pair, const char *command, const json_t *values)
 {
 	static const char *const lists[] = {
-		"carriers", "ports", "queues", "drops", "latency", NULL};
+		"carriers", "ports", "queues", "drops", "latency", "latency_buckets", NULL};
 	static const char *const both[] = {"counters", "coroutines", "waits", NULL};
 	json_t *to;
 

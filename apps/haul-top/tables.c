@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "quantile.h"
+
 static double rate(const struct top_pair *pair, const char *command, unsigned i, const char *key)
 {
 	return top_rate(pair, command, (int)i, key);
@@ -217,11 +219,33 @@ static const struct top_column latency_columns[] = {{"port", 4, TOP_ID}, {"stage
 	{"p90", 6, TOP_COUNT}, {"p99", 6, TOP_COUNT}, {"p99.9", 6, TOP_COUNT},
 	{"max", 6, TOP_COUNT}, {NULL}};
 
+static const json_t *stage_of(
+	const json_t *sample, const char *command, unsigned port, const char *name)
+{
+	return json_object_get(top_item(top_values(sample, command), port), name);
+}
+
+/* Of the packets between the samples; of all packets if the program has no histograms. */
+static void add_quantiles(struct top_table *t, const struct top_pair *pair, unsigned port,
+	const char *name, const json_t *stage)
+{
+	static const struct {
+		double share;
+		const char *key;
+	} shown[] = {{0.5, "p50_ns"}, {0.9, "p90_ns"}, {0.99, "p99_ns"}, {0.999, "p999_ns"}};
+	const json_t *now = stage_of(pair->now, "/haul/latency_buckets", port, name);
+	struct top_buckets b;
+
+	top_buckets_get(&b, now, stage_of(pair->before, "/haul/latency_buckets", port, name));
+	for (unsigned i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
+		top_table_time(
+			t, now ? top_quantile(&b, shown[i].share) : count(stage, shown[i].key));
+}
+
 static void add_stage(struct top_table *t, const struct top_pair *pair, unsigned port,
 	const char *name, const json_t *stage)
 {
-	const json_t *before =
-		json_object_get(top_item(top_values(pair->before, "/haul/latency"), port), name);
+	const json_t *before = stage_of(pair->before, "/haul/latency", port, name);
 	double seconds = top_seconds(pair, "/haul/latency");
 
 	top_table_row(t);
@@ -231,10 +255,7 @@ static void add_stage(struct top_table *t, const struct top_pair *pair, unsigned
 	top_table_number(t,
 		before && seconds > 0 ? (count(stage, "count") - count(before, "count")) / seconds
 				      : NAN);
-	top_table_time(t, count(stage, "p50_ns"));
-	top_table_time(t, count(stage, "p90_ns"));
-	top_table_time(t, count(stage, "p99_ns"));
-	top_table_time(t, count(stage, "p999_ns"));
+	add_quantiles(t, pair, port, name, stage);
 	top_table_time(t, count(stage, "max_ns"));
 }
 

@@ -176,7 +176,7 @@ static void show_help(struct top_page *p)
 		"program; lost: by the NIC or the kernel. flight: handlers. found: polls with");
 	top_page_say(p, TOP_PLAIN,
 		"packets; burst: packets in these. long: slices that others had to wait for.");
-	top_page_say(p, TOP_PLAIN, "Latency: since the start. haul-top only reads.");
+	top_page_say(p, TOP_PLAIN, "Latency: of packets between two looks; max: since the start.");
 }
 
 static void show_table(enum top_view view, const struct top_pair *pair,

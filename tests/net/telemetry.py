@@ -89,7 +89,7 @@ def test_commands():
         netns.wait_for(haul.runs, "haul-fwd to run")
         client = Client(haul.process.pid)
         names = ours(client)
-        tap.ok(len(names) == 16, "the commands", names)
+        tap.ok(len(names) == 17, "the commands", names)
         # A first answer may come before the program lets others read.
         tap.ok([n for n in names if "error" in client.ask(n)] == ["/haul/trace"],
                "all have answers, but that for a timeline", [client.ask(n) for n in names])
@@ -125,6 +125,12 @@ def test_commands():
         tap.ok(groups["0"]["name"] == "poller" and groups["0"]["ready"] == 2, "coroutines", groups)
         latency = client.ask("/haul/latency")
         tap.ok(latency["0"]["handler"]["count"] > 0, "latency", latency)
+        buckets = client.ask("/haul/latency_buckets")["0"]["handler"]
+        later = client.ask("/haul/latency")["0"]["handler"]
+        tap.ok(latency["0"]["handler"]["count"] <= sum(buckets.values()) <= later["count"] and
+               min(map(int, buckets)) <= later["max_ns"] and
+               all((int(last) + 1) % 8 == 0 for last in buckets), "its histogram",
+               (latency, buckets, later))
         last = client.ask("/haul/ports")
         haul.process.send_signal(signal.SIGINT)
         r = haul.wait()

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* haul-top: texts, tables, samples and recordings, without a program or a terminal. */
 #include "../../apps/haul-top/json.h"
+#include "../../apps/haul-top/quantile.h"
 #include "../../apps/haul-top/record.h"
 #include "../../apps/haul-top/sample.h"
 #include "../../apps/haul-top/tables.h"
@@ -227,6 +228,58 @@ START_TEST(views_take_any_values)
 }
 END_TEST
 
+START_TEST(quantiles_are_of_the_interval)
+{
+	json_t *now = json_loads(
+		       "{\"127\": 150, \"7\": 10, \"1099511627775\": 1, \"95\": 3}", 0, NULL),
+	       *before = json_loads("{\"127\": 50, \"7\": 10, \"95\": 4}", 0, NULL);
+	struct top_buckets b;
+
+	top_buckets_get(&b, now, before);
+	ck_assert_uint_eq(b.all, 101); /* fewer than before: not counted */
+	ck_assert_double_eq_tol(top_quantile(&b, 0.5), 127 - 16 * 49.5 / 100, 0.001);
+	ck_assert_double_ge(top_quantile(&b, 0.999), 1e12);
+	ck_assert_double_le(top_quantile(&b, 1), 1099511627775.0);
+	top_buckets_get(&b, now, NULL);
+	ck_assert_uint_eq(b.all, 164);
+	ck_assert_double_le(top_quantile(&b, 0.01), 7);
+	ck_assert_double_ge(top_quantile(&b, 0), -1);
+	top_buckets_get(&b, now, now);
+	ck_assert(isnan(top_quantile(&b, 0.5)));
+	json_decref(now);
+	json_decref(before);
+}
+END_TEST
+
+/* Percentiles of values at random, against those of the values. */
+START_TEST(quantiles_are_near)
+{
+	static double values[4000];
+	json_t *counts = json_object();
+	struct top_buckets b;
+	char last[24];
+
+	for (unsigned i = 0; i < 4000; i++) {
+		double v = values[i] = 1000.0 * exp((double)i / 400); /* sorted */
+		uint64_t n = (uint64_t)v, power = (uint64_t)1 << (63 - __builtin_clzll(n)),
+			 width = power / 4;
+
+		snprintf(last, sizeof(last), "%llu",
+			(unsigned long long)(power + (n - power) / width * width + width - 1));
+		json_object_set_new(counts, last,
+			json_integer(1 + json_integer_value(json_object_get(counts, last))));
+	}
+	top_buckets_get(&b, counts, NULL);
+	ck_assert_uint_eq(b.all, 4000);
+	for (double share = 0.01; share < 1; share += 0.01) {
+		double want = values[(unsigned)(share * 4000)], is = top_quantile(&b, share);
+
+		ASSERT_EACH(is > want / 1.02 && is < want * 1.02);
+	}
+	json_decref(counts);
+}
+END_TEST
+
 static char path[64] = "/tmp/top_parts_XXXXXX";
 
 static void write_text(const char *text)
@@ -293,4 +346,5 @@ END_TEST
 
 SUITE_MAIN("top_parts", {numbers_are_short}, {times_are_short}, {texts_of_others_are_cleaned},
 	{rows_are_sorted}, {rows_are_filtered}, {tables_fit}, {rates_are_of_two_samples},
-	{views_take_any_values}, {recordings_come_back})
+	{quantiles_are_of_the_interval}, {quantiles_are_near}, {views_take_any_values},
+	{recordings_come_back})

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -333,7 +334,26 @@ static void set_stage(struct haul_app_json *to, const struct haul_hist *h)
 	set(to, "max_ns", haul_hist_max(h));
 }
 
-static void answer_latency(struct hauli_answer *answer)
+#define TOGETHER 8 /* buckets of a histogram that are one in an answer: 4 for a power of two */
+
+/* Under the last value of each bucket that is not empty. */
+static void set_buckets(struct haul_app_json *to, const struct haul_hist *h)
+{
+	char last[24];
+
+	for (unsigned b = 0; b < HAUL_HIST_BUCKETS; b += TOGETHER) {
+		uint64_t n = 0;
+
+		for (unsigned i = b; i < b + TOGETHER; i++)
+			n += h->counts[i];
+		snprintf(last, sizeof(last), "%" PRIu64, haul_hist_bucket_last(b + TOGETHER - 1));
+		if (n > 0)
+			set(to, last, n);
+	}
+}
+
+static void answer_stages(
+	struct hauli_answer *answer, void (*fn)(struct haul_app_json *, const struct haul_hist *))
 {
 	const struct hauli_app *a = answer->app;
 	struct hauli_app_sample *s;
@@ -351,10 +371,20 @@ static void answer_latency(struct hauli_answer *answer)
 		struct haul_app_json *to = haul_app_json_object(answer->list, NULL);
 
 		for (unsigned stage = 0; stage < HAUL_STAGES; stage++)
-			set_stage(haul_app_json_object(to, haul_stage_name((enum haul_stage)stage)),
+			fn(haul_app_json_object(to, haul_stage_name((enum haul_stage)stage)),
 				hauli_app_sample_times(a, s, i, (enum haul_stage)stage));
 	}
 	free(s);
+}
+
+static void answer_latency(struct hauli_answer *answer)
+{
+	answer_stages(answer, set_stage);
+}
+
+static void answer_latency_buckets(struct hauli_answer *answer)
+{
+	answer_stages(answer, set_buckets);
 }
 
 static void answer_policies(struct hauli_answer *answer)
@@ -413,6 +443,8 @@ const struct hauli_telemetry_command hauli_commands_of_ports[] = {
 		answer_drops},
 	{"/haul/latency", "Times of packets by stage. Parameters: int first_port",
 		HAULI_NEEDS_PORTS, answer_latency},
+	{"/haul/latency_buckets", "Histograms of these times. Parameters: int first_port",
+		HAULI_NEEDS_PORTS, answer_latency_buckets},
 	{"/haul/policies", "What pollers do, stealing. Takes no parameters", HAULI_NEEDS_PORTS,
 		answer_policies},
 	{"/haul/port", "All about a port. Parameters: int port", HAULI_NEEDS_PORTS, answer_port},
