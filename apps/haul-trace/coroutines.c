@@ -14,8 +14,9 @@ static struct trace_coroutine *place_of(const struct trace_coroutines *all, uint
 
 static bool grow(struct trace_coroutines *all)
 {
-	struct trace_coroutines more = {.n = all->n, .size = all->size ? 2 * all->size : 1024};
+	struct trace_coroutines more = *all;
 
+	more.size = all->size ? 2 * all->size : 1024;
 	more.places = calloc(more.size, sizeof(more.places[0]));
 	if (!more.places)
 		return false;

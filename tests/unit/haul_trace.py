@@ -274,8 +274,7 @@ def converted(raw):
         return Import(decode(paths[1]))
 
 
-def life(ticks, slot):
-    co = 0x1000
+def life(ticks, slot, co=0x1000):
     return [(SPAWN, 0, ticks, co, 1), (RUN, BEGAN, ticks + 1, co, slot),
             (RUN, PARKED, ticks + 2, 0, 0), (READY, 0, ticks + 3, co, 0),
             (RUN, BEGAN, ticks + 4, co, slot), (RUN, ENDED, ticks + 5, 0, 0)]
@@ -290,6 +289,17 @@ def test_coroutines_of_one_address(_):
     rows = made.tables.query("SELECT track.name FROM slice JOIN track ON track_id = track.id "
                              "WHERE slice.name = 'parked' ORDER BY ts")
     assert [row[0].split()[0] for row in rows] == ["one", "two", "two", "one"], rows
+    assert not made.wrong and not made.unfinished
+
+
+def test_many_coroutines(_):
+    """As many as make the table of coroutines grow, while some names are known."""
+    lives = [event for i in range(3000)
+             for event in life(100 + 10 * i, i % 2, 0x1000 + 0x40 * (i % 1500))]
+    made = converted(raw_trace(["one", "two", *lives]))
+    rows = made.tables.query("SELECT EXTRACT_ARG(arg_set_id, 'debug.name'), COUNT(*) FROM slice "
+                             "WHERE name = 'wake' GROUP BY 1 ORDER BY 1")
+    assert rows == [("one", 1500), ("two", 1500)], rows
     assert not made.wrong and not made.unfinished
 
 
