@@ -2,6 +2,7 @@
 #include "tables.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "quantile.h"
@@ -189,29 +190,86 @@ static void fill_coroutines(struct top_table *t, const struct top_pair *pair)
 	}
 }
 
-static const struct top_column wait_columns[] = {{"name", 12, TOP_WORDS}, {"home", 4, TOP_ID},
-	{"waits for", 20, TOP_WORDS}, {"for", 7, TOP_COUNT}, {"left", 7, TOP_COUNT}, {NULL}};
+/* n: coroutines of this name that wait for the same, or each for another descriptor. */
+static const struct top_column wait_columns[] = {{"name", 12, TOP_WORDS}, {"n", 4, TOP_COUNT},
+	{"home", 4, TOP_ID}, {"waits for", 20, TOP_WORDS}, {"for", 7, TOP_COUNT},
+	{"left", 7, TOP_COUNT}, {NULL}};
 
-static void add_object(struct top_table *t, const json_t *w)
+struct waits {
+	const char *name;
+	char object[TOP_CELL];
+	unsigned n;
+	double home; /* NaN: several */
+	double ns, left_ns; /* of the one that has waited longest; the least, NaN: for ever */
+};
+
+static void put_object(char *text, const json_t *w)
 {
-	const char *object = top_string(w, "object"), *holder = top_string(w, "holder");
+	const char *what = top_string(w, "what"), *object = top_string(w, "object");
+	const char *holder = top_string(w, "holder"), *fd = strstr(what, " fd ");
 
-	top_table_words(t, "%s%s%s%s%s", top_string(w, "what"), object[0] ? " " : "", object,
-		holder[0] ? ", held by " : "", holder);
+	snprintf(text, TOP_CELL, "%.*s%s%s%s%s", fd ? (int)(fd - what) + 3 : TOP_CELL, what,
+		holder[0] ? " held by " : "", holder, object[0] ? " " : "", object);
+}
+
+static void add_wait(struct waits *to, const json_t *w)
+{
+	double home = count(w, "carrier"), ns = count(w, "ns"),
+	       left = json_object_get(w, "left_ns") ? count(w, "left_ns") : NAN;
+
+	if (to->n++ == 0) {
+		to->home = home;
+		to->ns = ns;
+		to->left_ns = left;
+		return;
+	}
+	if (to->home != home)
+		to->home = NAN;
+	to->ns = fmax(to->ns, ns);
+	to->left_ns = fmin(to->left_ns, left); /* of a number and NaN, the number */
+}
+
+static struct waits *waits_like(struct waits *all, unsigned n, const struct waits *one)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (strcmp(all[i].name, one->name) == 0 && strcmp(all[i].object, one->object) == 0)
+			return &all[i];
+	return NULL;
+}
+
+static void put_waits(struct top_table *t, const struct waits *w)
+{
+	top_table_row(t);
+	top_table_words(t, "%s", w->name);
+	top_table_number(t, w->n);
+	top_table_number(t, w->home);
+	top_table_words(t, "%s", w->object);
+	top_table_time(t, w->ns);
+	top_table_time(t, w->left_ns);
 }
 
 static void fill_waits(struct top_table *t, const struct top_pair *pair)
 {
 	const json_t *list = top_values(pair->now, "/haul/waits"), *w;
+	struct waits *all = calloc(json_object_size(list) + 1, sizeof(all[0]));
+	unsigned n = 0;
 
+	if (!all)
+		abort();
 	for (unsigned i = 0; (w = top_item(list, i)) != NULL; i++) {
-		top_table_row(t);
-		top_table_words(t, "%s", top_string(w, "name"));
-		top_table_number(t, count(w, "carrier"));
-		add_object(t, w);
-		top_table_time(t, count(w, "ns"));
-		top_table_time(t, json_object_get(w, "left_ns") ? count(w, "left_ns") : NAN);
+		struct waits one = {.name = top_string(w, "name")}, *like;
+
+		put_object(one.object, w);
+		like = waits_like(all, n, &one);
+		if (!like) {
+			like = &all[n++];
+			*like = one;
+		}
+		add_wait(like, w);
 	}
+	for (unsigned i = 0; i < n; i++)
+		put_waits(t, &all[i]);
+	free(all);
 }
 
 static const struct top_column latency_columns[] = {{"port", 4, TOP_ID}, {"stage", 10, TOP_WORDS},
@@ -317,7 +375,7 @@ static const struct {
 	[TOP_DROPS] = {"/haul/drops", drop_columns, fill_drops, 3, "no packet was dropped"},
 	[TOP_COROUTINES] = {"/haul/coroutines", coroutine_columns, fill_coroutines, 1,
 		"no coroutines"},
-	[TOP_WAITS] = {"/haul/waits", wait_columns, fill_waits, 3, "no coroutine waits"},
+	[TOP_WAITS] = {"/haul/waits", wait_columns, fill_waits, 4, "no coroutine waits"},
 	[TOP_LATENCY] = {"/haul/latency", latency_columns, fill_latency, -1, "no ports"},
 	[TOP_COUNTERS] = {"/haul/counters", counter_columns, fill_counters, -1,
 		"the program has no counters of its own"},

@@ -228,6 +228,42 @@ START_TEST(views_take_any_values)
 }
 END_TEST
 
+START_TEST(waits_for_the_same_are_one_row)
+{
+	static const char *const shown[][6] = {
+		{"a", "2", "-", "mutex held by b 0x1", "9.00s", "5ns"},
+		{"a", "1", "0", "mutex 0x1", "1ns", "-"},
+		{"b", "1", "1", "mutex held by b 0x1", "2ns", "-"},
+		{"b", "2", "1", "input of fd", "3.00s", "1ns"},
+	};
+	json_t *one = json_pack("{s:{s:{s:i, s:o}}}", "answers", "/haul/waits", "at_ns", 5,
+		"values",
+		json_loads("{\"0\": {\"name\": \"a\", \"carrier\": 1, \"what\": \"mutex\","
+			   "\"object\": \"0x1\", \"holder\": \"b\", \"ns\": 9000000000},"
+			   "\"1\": {\"name\": \"a\", \"carrier\": 0, \"what\": \"mutex\","
+			   "\"object\": \"0x1\", \"holder\": \"b\", \"ns\": 7, \"left_ns\": 5},"
+			   "\"2\": {\"name\": \"a\", \"what\": \"mutex\", \"object\": \"0x1\","
+			   "\"carrier\": 0, \"ns\": 1},"
+			   "\"3\": {\"name\": \"b\", \"carrier\": 1, \"what\": \"mutex\","
+			   "\"object\": \"0x1\", \"holder\": \"b\", \"ns\": 2},"
+			   "\"4\": {\"name\": \"b\", \"carrier\": 1, \"ns\": 3000000000,"
+			   "\"what\": \"input of fd 7\", \"left_ns\": 1},"
+			   "\"5\": {\"name\": \"b\", \"carrier\": 1, \"ns\": 2,"
+			   "\"what\": \"input of fd 12\", \"left_ns\": 2}}",
+			0, NULL));
+	struct top_pair pair = {one, NULL};
+	struct top_table t;
+
+	top_view_fill(&t, TOP_WAITS, &pair);
+	ck_assert_uint_eq(t.nb_rows, 4);
+	for (unsigned row = 0; row < t.nb_rows; row++)
+		for (unsigned i = 0; i < t.nb_columns; i++)
+			ck_assert_str_eq(t.cells[row * t.nb_columns + i].text, shown[row][i]);
+	top_table_free(&t);
+	json_decref(one);
+}
+END_TEST
+
 START_TEST(quantiles_are_of_the_interval)
 {
 	json_t *now = json_loads(
@@ -347,4 +383,4 @@ END_TEST
 SUITE_MAIN("top_parts", {numbers_are_short}, {times_are_short}, {texts_of_others_are_cleaned},
 	{rows_are_sorted}, {rows_are_filtered}, {tables_fit}, {rates_are_of_two_samples},
 	{quantiles_are_of_the_interval}, {quantiles_are_near}, {views_take_any_values},
-	{recordings_come_back})
+	{waits_for_the_same_are_one_row}, {recordings_come_back})
