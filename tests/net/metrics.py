@@ -109,7 +109,7 @@ def faults(text, is_open):
     for labels, n in values.get("haul_packet_seconds_count", {}).items():
         buckets = [v for key, v in values["haul_packet_seconds_bucket"].items()
                    if key.startswith(labels)]
-        if buckets != sorted(buckets) or buckets[-1] != n or len(buckets) != 26:
+        if buckets != sorted(buckets) or buckets[-1] != n or len(buckets) != 32:
             yield f"buckets of {labels}"
 
 

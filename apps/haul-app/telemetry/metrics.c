@@ -20,8 +20,8 @@
 #include "telemetry/command.h"
 
 #define GROUPS 64 /* names of coroutines: each is a series, which the scraper keeps */
-#define FINEST 6 /* the first bucket of a histogram ends at 2^6 - 1 ns, the last at 2^30 - 1 */
-#define COARSEST 30
+#define FINEST 6 /* the first bucket of a histogram ends at 2^6 - 1 ns, the last at 2^36 - 1 */
+#define COARSEST 36
 
 enum kind { COUNTER, GAUGE, HISTOGRAM };
 
