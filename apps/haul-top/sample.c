@@ -5,16 +5,32 @@
 #include <stdio.h>
 #include <string.h>
 
-void top_pair_push(struct top_pair *pair, json_t *sample)
+/* True if a command that was answered is answered by an error now. */
+static bool is_of_an_end(const json_t *now, const json_t *sample)
+{
+	json_t *answers = json_object_get(now, "answers"), *any;
+	const char *command;
+
+	json_object_foreach(answers, command,
+		any) if (top_values(now, command) && top_error(sample, command)) return true;
+	return false;
+}
+
+bool top_pair_push(struct top_pair *pair, json_t *sample)
 {
 	bool same = pair->now &&
 		json_equal(json_object_get(pair->now, "pid"), json_object_get(sample, "pid"));
 
+	if (same && is_of_an_end(pair->now, sample)) {
+		json_decref(sample);
+		return false;
+	}
 	json_decref(pair->before);
 	pair->before = same ? pair->now : NULL;
 	if (!same)
 		json_decref(pair->now);
 	pair->now = sample;
+	return true;
 }
 
 void top_pair_clear(struct top_pair *pair)

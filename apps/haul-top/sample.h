@@ -12,8 +12,10 @@ struct top_pair {
 	json_t *now, *before;
 };
 
-/* Takes over the sample: the one that is `now` becomes `before`, if it is of the same program. */
-void top_pair_push(struct top_pair *pair, json_t *sample);
+/* Takes over the sample: the one that is `now` becomes `before`, if it is of the same program. One
+ * of a program that is about to end, and so has no answer to what it told before, is dropped: the
+ * last figures are to stay. True if it was taken. */
+bool top_pair_push(struct top_pair *pair, json_t *sample);
 void top_pair_clear(struct top_pair *pair);
 
 /* The values of a command's answer; NULL: it is not there, or is an error. */

@@ -146,8 +146,7 @@ static bool go_on_asking(struct top_watch *w)
 	}
 	w->answered = true;
 	name_it(w, sample);
-	top_pair_push(&w->pair, sample);
-	return true;
+	return top_pair_push(&w->pair, sample);
 }
 
 static void go_on_resting(struct top_watch *w)

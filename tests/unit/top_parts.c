@@ -180,6 +180,22 @@ START_TEST(rates_are_of_two_samples)
 }
 END_TEST
 
+START_TEST(the_last_figures_of_a_program_stay)
+{
+	struct top_pair pair = {NULL, NULL};
+
+	top_pair_push(&pair, sample(1, 10, 100, "null:"));
+	ck_assert(top_pair_push(&pair, sample(1, 12, 300, "null:")));
+	ck_assert(!top_pair_push(&pair,
+		json_pack("{s:i, s:{s:{s:i, s:{s:s}}}}", "pid", 1, "answers", "/haul/ports",
+			"at_ns", 5, "values", "error", "it is about to end")));
+	ck_assert_double_eq(top_rate(&pair, "/haul/ports", 0, "rx_packets"), 100);
+	top_pair_push(&pair, sample(2, 14, 500, "null:"));
+	ck_assert_int_eq(top_number(pair.now, "pid"), 2);
+	top_pair_clear(&pair);
+}
+END_TEST
+
 /* Shows the views of a sample, whatever it is. */
 static void show_all(json_t *now)
 {
@@ -382,5 +398,5 @@ END_TEST
 
 SUITE_MAIN("top_parts", {numbers_are_short}, {times_are_short}, {texts_of_others_are_cleaned},
 	{rows_are_sorted}, {rows_are_filtered}, {tables_fit}, {rates_are_of_two_samples},
-	{quantiles_are_of_the_interval}, {quantiles_are_near}, {views_take_any_values},
-	{waits_for_the_same_are_one_row}, {recordings_come_back})
+	{the_last_figures_of_a_program_stay}, {quantiles_are_of_the_interval}, {quantiles_are_near},
+	{views_take_any_values}, {waits_for_the_same_are_one_row}, {recordings_come_back})
