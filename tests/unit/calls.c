@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -406,6 +407,7 @@ START_TEST(a_call_stack_ends_with_the_function)
 END_TEST
 
 static unsigned cancelled, back;
+static atomic_bool spawner_runs;
 
 static void *is_cancelled(void *arg)
 {
@@ -418,11 +420,12 @@ static void *is_cancelled(void *arg)
 	return NULL;
 }
 
-/* Until the stop has begun. */
+/* Until the stop has begun. Pinned: the home of a stolen one may have heard of the stop already. */
 static void *spawns_until_the_stop(void *arg)
 {
 	struct haul_carrier *c = haul_carrier_self();
 
+	spawner_runs = true;
 	while (hauli_inbox_is_empty(&c->mail.inbox))
 		;
 	for (unsigned i = 0; i < MANY; i++)
@@ -432,11 +435,15 @@ static void *spawns_until_the_stop(void *arg)
 
 START_TEST(a_stop_cancels_those_that_have_not_begun)
 {
+	const struct haul_coro_opts pinned = {.pinned = true};
+
 	start();
 	begun = cancelled = back = 0;
+	spawner_runs = false;
 	ck_assert_int_eq(
-		haul_spawn_on(haul_carrier(rt, 0), NULL, spawns_until_the_stop, NULL, NULL), 0);
-	usleep(20000); /* so that the next message is the stop's */
+		haul_spawn_on(haul_carrier(rt, 0), NULL, spawns_until_the_stop, NULL, &pinned), 0);
+	while (!spawner_runs) /* so that the next message is the stop's */
+		sched_yield();
 	runtime_stop(rt);
 	ck_assert_uint_eq(begun, MANY);
 	ck_assert_uint_ge(cancelled, MANY - HAULI_SLICES_PER_BATCH);
