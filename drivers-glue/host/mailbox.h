@@ -18,7 +18,7 @@ void hauli_mail_init(struct hauli_flows_carrier *c, const struct haul_io *io, un
 /* True if one more packet may wait. Looks at some flows whose packets have been received since. */
 bool hauli_mail_has_room(struct hauli_flows_carrier *c);
 
-/* So many are in the mailbox, as its owner has seen. */
+/* The owner has seen nb packets in the mailbox. */
 void hauli_mail_note(struct hauli_flows_carrier *c, struct haul_flow *flow, unsigned nb);
 
 /* Nobody uses the mailbox any more. */

@@ -176,7 +176,7 @@ static void tcp(void)
 
 	at[0].does = DOES_TRUNCATE;
 	FAIL_UNLESS(ask(u) == 1000 && at[0].asked == 1 && at[0].asked_tcp == 1);
-	/* Whoever loses the case of letters is asked by TCP, and after a few times as it likes. */
+	/* A server that loses the case of letters is asked by TCP, and later on as it likes. */
 	at[0].does = DOES_FOLD;
 	at[0].asked_tcp = 0;
 	for (unsigned i = 0; i < 4; i++)
@@ -194,7 +194,7 @@ static void cookies(void)
 	at[0].does = DOES_WANT_COOKIES;
 	FAIL_UNLESS(ask(u) == 0 && at[0].asked == 2);
 	FAIL_UNLESS(ask(u) == 0 && at[0].asked == 3);
-	/* Who has sent cookies once is not believed without: TCP tells whether it still does. */
+	/* A server that sent cookies is not believed without: TCP tells whether it still does. */
 	at[0].does = DOES_ANSWER;
 	at[0].does_tcp = DOES_WANT_COOKIES;
 	FAIL_UNLESS(ask(u) == 1000 && ask(u) == 1000 && ask(u) == 1000);

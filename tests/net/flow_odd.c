@@ -136,7 +136,7 @@ START_TEST(mapped_addresses_are_refused)
 }
 END_TEST
 
-/* Who cannot be answered begins no flow. */
+/* A client that cannot be answered begins no flow. */
 static void nowhere(void)
 {
 	static const uint16_t len = LEN;

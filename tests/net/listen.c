@@ -214,7 +214,7 @@ static void flood(void)
 	FAIL_UNLESS(old == flow_stats().evicted && old > 19000);
 	FAIL_UNLESS(flow_stats().accepted == CLIENTS + 20000 - flow_stats().refused);
 	FAIL_UNLESS(flow_stats().refused < 1000);
-	/* Those who converse are where they were. */
+	/* Clients that converse are where they were. */
 	for (unsigned i = 0; i < CLIENTS; i++)
 		FAIL_UNLESS(say(i, HAUL_ANY) == 0);
 	FAIL_UNLESS(haul_sleep(HAUL_MS) == 0); /* virtual time */

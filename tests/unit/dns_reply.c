@@ -86,7 +86,7 @@ START_TEST(beginnings_are_no_replies)
 	m.bytes[m.n++] = 0;
 	ck_assert_int_eq(judge(), DNS_REPLY_OTHER);
 	m.n--;
-	/* One that says so may end anywhere behind its question, without proof by cookie. */
+	/* A truncated reply may end anywhere behind its question, without proof by cookie. */
 	m.bytes[2] |= DNS_TC >> 8;
 	m.n -= 3;
 	ck_assert_int_eq(judge(), DNS_REPLY_TRUNCATED);
@@ -221,7 +221,7 @@ START_TEST(failures_are_kept_longer_each_time)
 }
 END_TEST
 
-/* So many forged replies, each of which guesses id, letters, or both: none is taken. */
+/* Forged replies, each of which guesses id, letters, or both: none is taken. */
 START_TEST(forged_replies)
 {
 	struct hauli_random r;

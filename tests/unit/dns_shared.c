@@ -278,7 +278,7 @@ static void *limits(void *arg)
 	EXPECT(look(&a, &g) == DNS_LOOK_WAIT && g == f[0]);
 	EXPECT(look(&a, &g) == DNS_LOOK_WAIT && g == f[0]);
 	EXPECT(look(&a, &g) == DNS_LOOK_BUSY && !g);
-	/* Who waits is gone after its deadline, and another may. */
+	/* A waiter is gone after its deadline, and another may wait. */
 	EXPECT(dns_shared_wait(shared, f[0], &a.client, HAUL_FOREVER, haul_now() + 1) ==
 		-ETIMEDOUT);
 	EXPECT(look(&a, &g) == DNS_LOOK_WAIT && g == f[0]);

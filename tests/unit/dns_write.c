@@ -21,7 +21,7 @@ static void ask(const char *question, unsigned flags, const char *opt)
 	ck_assert_int_eq(dns_query_parse(&q, m.bytes, m.n, &bed_secret), 0);
 }
 
-/* So many addresses at the name of a question, made at 100 s, for 300 s and two minutes more. */
+/* An answer of n addresses at the question's name, made at 100 s, for 300 s and 2 minutes more. */
 static struct dns_answer *addresses(unsigned n)
 {
 	uint8_t records[16 * 4096], *at = records;

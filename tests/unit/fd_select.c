@@ -74,7 +74,7 @@ static void *take_and_send(void *arg)
 	return NULL;
 }
 
-/* Who is woken may find nothing any more, and waits again. */
+/* A coroutine that is woken may find nothing any more, and waits again. */
 static void *take_from_others(void *arg)
 {
 	struct haul_coro *co[4];
