@@ -440,9 +440,11 @@ def run(conf, args, progress, tally):
     tests = [t for t in tests if t not in broken]
     if not tests:
         return
+    began = time.monotonic()
     slower = max(conf.slower, args.soak)  # a program has several stress tests, of 30 s by default
     entries, again = run_tests(conf, progress, tests, suites, slower)
     progress.update(conf.stage("tests"), 1, f"{conf.name}: tested")
+    progress.say(f"tested in {time.monotonic() - began:.0f} s")
     tap = {t["name"]: t["protocol"] == "tap" for t in tests}
     for entry in entries:
         test = name(entry["name"])
