@@ -10,12 +10,17 @@ each test program. The last line printed is "N passed, N failed, N skipped": tes
 programs, and one failure for each test program or configuration that does not build. Exit status
 0: some passed, none failed.
 
+With --minutes N no program begins once N minutes are over: those that are left count as skipped, a
+line for each configuration. A machine may be several times slower than on another day, and what
+then fails in CI is its limit of time.
+
 Programs of suite net depend on the kernel and on programs of others, which a busy machine delays.
 A few that fail beside other tests run once more, alone; what failed first is told before the last
 line. All other suites have one try: what fails there once in a thousand runs is a fault.
 """
 import argparse
 import collections
+import contextlib
 import json
 import math
 import mmap
@@ -118,6 +123,23 @@ ENVIRONMENT = {
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
     "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
 }
+
+
+class Limit:
+    """The time of the whole run."""
+
+    def __init__(self, minutes):
+        self.minutes = minutes
+        self.at = time.monotonic() + 60 * minutes if minutes else math.inf
+
+    def left(self):
+        return max(self.at - time.monotonic(), 0)
+
+    def is_over(self):
+        return self.left() == 0
+
+    def __str__(self):
+        return f"no time is left after {self.minutes:g} minutes"
 
 
 class Tally:
@@ -262,10 +284,22 @@ def last(run):
     return "\n".join([text for text in lines if text.strip()][-SAID:])
 
 
-def read_lines(command, each, **more):
-    """Calls each() with every line of a command's output, as it comes; returns the exit status."""
+@contextlib.contextmanager
+def ends_after(process, seconds):
+    timer = threading.Timer(min(seconds, threading.TIMEOUT_MAX), process.terminate)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def read_lines(command, each, seconds=math.inf, **more):
+    """Calls each() with every line of a command's output, as it comes; returns the exit status.
+    Ends the command after so many seconds."""
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, errors="replace",
-                          **more) as p:
+                          **more) as p, ends_after(p, seconds):
         try:
             for line in p.stdout:
                 each(line.rstrip("\n"))
@@ -344,7 +378,7 @@ def computes(test):
         test["name"] != "mutations"  # it detects a hang by the clock
 
 
-def run_tests(conf, progress, tests, suites, slower):
+def run_tests(conf, progress, tests, suites, slower, limit):
     """Runs them and returns two of meson's logs: one entry for each test program; the second runs
     of a few, by name.
 
@@ -388,7 +422,7 @@ def run_tests(conf, progress, tests, suites, slower):
                             "--timeout-multiplier", str(slower * factor)]
         for suite in suites:
             command += ["--suite", suite]
-        read_lines(command + [t["name"] for t in group], each,
+        read_lines(command + [t["name"] for t in group], each, limit.left(),
                    env={**ENVIRONMENT, **conf.environment, **os.environ})
 
     beside = [t for t in tests if computes(t)]
@@ -413,17 +447,20 @@ def run_tests(conf, progress, tests, suites, slower):
     if gone:
         raise gone[0]
     again = [t for t in tests if t["name"] in failed and "net" in suites_of(t)]
-    if again and len(again) <= AGAIN:
+    if again and len(again) <= AGAIN and not limit.is_over():
         progress.say("again, alone: " + " ".join(t["name"] for t in again))
         ran -= {t["name"] for t in again}
         call(LOG_AGAIN, again, [], 2, 1)
     return conf.last_log(), {name(e["name"]): e for e in conf.read(LOG_AGAIN)}
 
 
-def run(conf, args, progress, tally):
+def run(conf, args, progress, tally, limit):
     suites = conf.chosen(args.suite)
     progress.say(f"\n== {conf.name}: {conf.compiler}, {conf.what}; "
         + ("suites " + ", ".join(suites) if suites else "all suites"))
+    if limit.is_over():
+        tally.skipped.append(f"{conf.name}: all programs: {limit}")
+        return
     began = time.monotonic()
     if not configure(conf, progress):
         tally.fail(f"{conf.name}: does not configure")
@@ -442,7 +479,9 @@ def run(conf, args, progress, tally):
         return
     began = time.monotonic()
     slower = max(conf.slower, args.soak)  # a program has several stress tests, of 30 s by default
-    entries, again = run_tests(conf, progress, tests, suites, slower)
+    entries, again = run_tests(conf, progress, tests, suites, slower, limit)
+    if limit.is_over():  # meson has ended these
+        entries = [e for e in entries if e["result"] != "INTERRUPT"]
     progress.update(conf.stage("tests"), 1, f"{conf.name}: tested")
     progress.say(f"tested in {time.monotonic() - began:.0f} s")
     tap = {t["name"]: t["protocol"] == "tap" for t in tests}
@@ -453,7 +492,11 @@ def run(conf, args, progress, tally):
         else:
             tally.program(f"{conf.name}: {test}", entry, tap[test])
     ran = collections.Counter(name(e["name"]) for e in entries)
-    for test in (collections.Counter(t["name"] for t in tests) - ran).elements():
+    not_run = list((collections.Counter(t["name"] for t in tests) - ran).elements())
+    if not_run and limit.is_over():
+        tally.skipped.append(f"{conf.name}: {len(not_run)} of {len(tests)} programs: {limit}")
+        return
+    for test in not_run:
         tally.fail(f"{conf.name}: {test}: was not run")
 
 
@@ -473,6 +516,8 @@ def main():
                    help="only this suite; may be given again")
     p.add_argument("--soak", type=int, default=0, metavar="SECONDS",
                    help="how long each stress test goes on (HAUL_STRESS_SECONDS)")
+    p.add_argument("--minutes", type=float, metavar="N",
+                   help="begin no program after N minutes; what is left counts as skipped")
     args = p.parse_args()
     if args.soak:
         os.environ["HAUL_STRESS_SECONDS"] = str(args.soak)
@@ -487,6 +532,7 @@ def main():
         os.environ.setdefault("HAUL_STRESS_SECONDS", "0.3")
 
     began = time.monotonic()
+    limit = Limit(args.minutes)
     tally, machine = Tally(), Machine()
     machine.start()
     confs = [c for c in CONFIGURATIONS if c.name == args.only] if args.only else CONFIGURATIONS
@@ -497,7 +543,7 @@ def main():
     if line:
         print(f"tests/run: warning: {line}", flush=True)
     for conf in confs:
-        run(conf, args, progress, tally)
+        run(conf, args, progress, tally, limit)
     progress.end()
 
     print(f"\n{time.monotonic() - began:.0f} s in all; {machine}")

@@ -16,7 +16,7 @@ test -e ran-$1; rc=$?; touch ran-$1; echo 1..1; exit $rc
 NEVER = "echo 'not ok 1 - never'; echo 1..1; exit 1\n"
 
 
-def run(*tests):
+def run(*tests, minutes=None):
     """The tally of a run of these tests, each a name, its suite and its script."""
     with tempfile.TemporaryDirectory() as d:
         os.chdir(d)
@@ -32,7 +32,8 @@ def run(*tests):
         conf = runner.Configuration("x", "", "gcc", suites=["net", "unit"])
         progress, tally = Progress(conf.stages()), runner.Tally()
         progress.say = lambda text: None
-        runner.run(conf, argparse.Namespace(suite=[], part=False, soak=0), progress, tally)
+        runner.run(conf, argparse.Namespace(suite=[], part=False, soak=0), progress, tally,
+                   runner.Limit(minutes))
         os.chdir("/")
         return tally
 
@@ -50,6 +51,14 @@ def main():
     tally = run(*((f"slow{i}", "net", SECOND) for i in range(runner.AGAIN + 1)))
     tap.ok(len(tally.failed) == runner.AGAIN + 1 and not tally.again,
            "many failures: no second try", vars(tally))
+    ten = [(f"good{i}", "unit", "echo 'ok 1 - fine'; echo 1..1") for i in range(10)]
+    tally = run(*ten, *((f"long{i}", "unit", "sleep 60; exit 1") for i in range(6)), minutes=0.1)
+    tap.ok(tally.passed == 10 and not tally.failed and
+           tally.skipped == ["x: 6 of 16 programs: no time is left after 0.1 minutes"],
+           "what a limit of time ends is skipped", vars(tally))
+    tally = run(*ten, minutes=1e-6)
+    tap.ok((tally.passed, tally.failed, len(tally.skipped)) == (0, [], 1),
+           "nothing begins after it", vars(tally))
     tap.done()
 
 
