@@ -76,6 +76,13 @@ unsigned haul_pool_mem_mb(unsigned mbufs)
 	return haul_pool_mem_mb_for(mbufs, 0);
 }
 
+/* NICs use the address that rte_pktmbuf_init() takes from here, and a pool of adjacent buffers has
+ * none. Behind an IOMMU it is the virtual address. */
+static void set_iova(struct rte_mempool *pool, void *arg, void *obj, unsigned i)
+{
+	rte_mempool_get_header(obj)->iova = (rte_iova_t)(uintptr_t)obj;
+}
+
 /*
  * Adjacent buffers. rte_pktmbuf_pool_create() lets no buffer cross a page, for the sake of physical
  * addresses: with pages of 4 KiB each buffer takes a page. That costs memory, and XDP sockets lose
@@ -99,6 +106,8 @@ static struct rte_mempool *create(const char *name, unsigned mbufs, uint16_t siz
 		rte_mempool_free(pool);
 		return NULL;
 	}
+	if (rte_eal_iova_mode() == RTE_IOVA_VA)
+		rte_mempool_obj_iter(pool, set_iova, NULL);
 	rte_mempool_obj_iter(pool, rte_pktmbuf_init, NULL);
 	return pool;
 }
