@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define ALLOW_EXPERIMENTAL_API /* rte_dev_event_callback_register(), in DPDK 22.11 */
 #include "port/watch.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <rte_dev.h>
 #include <rte_ethdev.h>
 
 #include "base/assert.h"
@@ -31,11 +34,36 @@ static void set_fault(const struct haul_port *port, const char *what)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* Runs on EAL's interrupt thread. */
+#define UNPLUGGED "the device was unplugged"
+
+/* Both run on EAL's interrupt thread. A PMD tells of the device by the first; the bus by the
+ * second: vfio asks to release a device, which works until then, because the machine removes it. */
 static int unplugged(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *ret)
 {
-	set_fault(arg, "the device was unplugged");
+	set_fault(arg, UNPLUGGED);
 	return 0;
+}
+
+static void removed(const char *name, enum rte_dev_event_type event, void *arg)
+{
+	if (event == RTE_DEV_EVENT_REMOVE)
+		set_fault(arg, UNPLUGGED);
+}
+
+static void watch_device(struct haul_port *port, const struct hauli_vdev *v)
+{
+	(void)rte_eth_dev_callback_register(v->port_id, RTE_ETH_EVENT_INTR_RMV, unplugged, port);
+	(void)rte_dev_event_callback_register(v->name, removed, port);
+}
+
+/* -EAGAIN: while it is being called. */
+static void forget_device(struct haul_port *port, const struct hauli_vdev *v)
+{
+	while (rte_eth_dev_callback_unregister(
+		       v->port_id, RTE_ETH_EVENT_INTR_RMV, unplugged, port) == -EAGAIN)
+		sched_yield();
+	while (rte_dev_event_callback_unregister(v->name, removed, port) == -EAGAIN)
+		sched_yield();
 }
 
 int hauli_watch_begin(struct haul_port *port)
@@ -49,8 +77,7 @@ int hauli_watch_begin(struct haul_port *port)
 		w->index = hauli_iface_index(port->iface);
 	port->watch = w;
 	for (unsigned i = 0; i < port->nb_vdevs; i++)
-		(void)rte_eth_dev_callback_register(
-			port->vdevs[i].port_id, RTE_ETH_EVENT_INTR_RMV, unplugged, port);
+		watch_device(port, &port->vdevs[i]);
 	return 0;
 }
 
@@ -60,8 +87,7 @@ void hauli_watch_end(struct haul_port *port)
 		return;
 	for (unsigned i = 0; i < port->nb_vdevs; i++) {
 		if (port->vdevs[i].port_id != RTE_MAX_ETHPORTS)
-			(void)rte_eth_dev_callback_unregister(
-				port->vdevs[i].port_id, RTE_ETH_EVENT_INTR_RMV, unplugged, port);
+			forget_device(port, &port->vdevs[i]);
 	}
 	pthread_mutex_destroy(&port->watch->lock);
 	free(port->watch);
