@@ -19,6 +19,7 @@ import mutations_of_descriptors
 import mutations_of_flows
 import mutations_of_hibernation
 import mutations_of_hosts
+import mutations_of_moves
 import mutations_of_offload
 import mutations_of_parts
 import mutations_of_records
@@ -467,7 +468,7 @@ MUTATIONS = [
 ]
 MUTATIONS += mutations_of_descriptors.MUTATIONS + mutations_of_flows.MUTATIONS
 MUTATIONS += mutations_of_hibernation.MUTATIONS + mutations_of_offload.MUTATIONS
-MUTATIONS += mutations_of_hosts.MUTATIONS
+MUTATIONS += mutations_of_hosts.MUTATIONS + mutations_of_moves.MUTATIONS
 MUTATIONS += mutations_of_parts.MUTATIONS + mutations_of_records.MUTATIONS
 
 

@@ -42,9 +42,9 @@ static int init_queues(struct hauli_steer *steer, const struct haul_io *io, unsi
 	if (!steer->queues)
 		return -ENOMEM;
 	for (unsigned c = 0; c < io->nb_pollers; c++)
-		for (struct hauli_rxq *r = io->pollers[c]->rxqs; r < io->pollers[c]->rxqs_end; r++)
-			if (!err && r->rx.port == port && !r->target)
-				err = init_queue(steer, r);
+		for (struct hauli_rxq **r = io->pollers[c]->active; *r; r++)
+			if (!err && (*r)->rx.port == port && !(*r)->target)
+				err = init_queue(steer, *r);
 	return err;
 }
 

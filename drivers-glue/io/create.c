@@ -173,24 +173,65 @@ static bool set_up_more(
 	return true;
 }
 
+/* The carrier of a queue as long as it has not moved. */
+static unsigned first_owner(const struct haul_io *io, unsigned q)
+{
+	return q % io->nb_pollers;
+}
+
+/* True if queues of the port may move: packets of none are spread. */
+static bool moves(const struct haul_io *io, unsigned port)
+{
+	return haul_port_queues(io->ports[port]) >= io->nb_pollers;
+}
+
+/* The number of queues of a port that other carriers have, and that may move to this one. */
+static unsigned count_others(const struct haul_io *io, unsigned port, unsigned carrier)
+{
+	if (!moves(io, port))
+		return 0;
+	return haul_port_queues(io->ports[port]) - 1 - count_more(io, port, carrier);
+}
+
+/* Sets up what the carrier needs for each of them. */
+static bool set_up_others(
+	struct haul_io *io, struct hauli_poller *p, unsigned port, struct hauli_rxq **r)
+{
+	unsigned carrier = haul_carrier_id(p->carrier);
+
+	for (unsigned q = 0; moves(io, port) && q < haul_port_queues(io->ports[port]); q++) {
+		if (first_owner(io, q) == carrier)
+			continue;
+		init_rxq(io, p, *r, port, q);
+		if (!set_up_rxq(io, *r))
+			return false;
+		(*r)++;
+	}
+	return true;
+}
+
 /* Allocates one carrier's part in one piece, in memory of the carrier's NUMA node. */
 static struct hauli_poller *create_poller(struct haul_io *io, struct haul_carrier *carrier)
 {
-	unsigned ports = io->opts.nb_ports, n = ports;
+	unsigned ports = io->opts.nb_ports, n = ports, others = 0;
 	struct hauli_poller *p;
 	struct hauli_rxq *more;
 	unsigned i;
 
-	for (i = 0; i < ports; i++)
+	for (i = 0; i < ports; i++) {
 		n += count_more(io, i, haul_carrier_id(carrier));
+		others += count_others(io, i, haul_carrier_id(carrier));
+	}
 	p = rte_zmalloc_socket("haul_io",
-		sizeof(*p) + n * sizeof(*p->rxqs) + ports * sizeof(*p->txs), HAULI_CACHE_LINE,
-		haul_carrier_place(carrier)->node);
+		sizeof(*p) + (n + others) * sizeof(*p->rxqs) + ports * sizeof(*p->txs) +
+			(n + others + 1) * sizeof(p->active[0]),
+		HAULI_CACHE_LINE, haul_carrier_place(carrier)->node);
 	if (!p)
 		return NULL;
 	p->rxqs = (struct hauli_rxq *)(p + 1);
-	p->rxqs_end = p->rxqs + n;
+	p->rxqs_end = p->rxqs + n + others;
 	p->txs = (struct hauli_tx *)p->rxqs_end;
+	p->active = (struct hauli_rxq **)(p->txs + ports);
 	p->nb_ports = ports;
 	p->carrier = carrier;
 	p->pool = io->opts.pool;
@@ -202,17 +243,27 @@ static struct hauli_poller *create_poller(struct haul_io *io, struct haul_carrie
 	for (i = 0, more = p->rxqs + ports; i < ports; i++)
 		if (!set_up_more(io, p, i, &more))
 			return NULL;
+	for (i = 0; i < n; i++) {
+		p->active[i] = &p->rxqs[i];
+		hauli_stopwatch_start(&p->rxqs[i].polls, 0);
+	}
+	for (i = 0; i < ports; i++)
+		if (!set_up_others(io, p, i, &more))
+			return NULL;
 	for (struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++)
 		name_handlers(r);
 	return p;
 }
 
-/* max_in_flight bounds all queues of the port on a carrier together: a queue gets a share of it. */
-static unsigned share_of_queue(const struct haul_io *io, const struct hauli_rxq *r)
+void hauli_io_share_limit(const struct haul_io *io, struct hauli_poller *p, unsigned port)
 {
-	unsigned queues = 1 + count_more(io, r->rx.port, r->rx.carrier);
+	unsigned queues = 0;
 
-	return (io->opts.max_in_flight + queues - 1) / queues;
+	for (struct hauli_rxq **r = p->active; *r; r++)
+		queues += (*r)->rx.port == port;
+	for (struct hauli_rxq **r = p->active; *r; r++)
+		if ((*r)->rx.port == port)
+			(*r)->max_in_flight = (io->opts.max_in_flight + queues - 1) / queues;
 }
 
 static void configure_rxq(struct haul_io *io, struct hauli_poller *p, struct hauli_rxq *r)
@@ -222,7 +273,6 @@ static void configure_rxq(struct haul_io *io, struct hauli_poller *p, struct hau
 	r->policy = io->opts.policy;
 	r->on_packet = io->opts.on_packet;
 	r->home = hauli_glue_steals(p->carrier) && !io->coro.pinned ? p->carrier : NULL;
-	r->max_in_flight = share_of_queue(io, r);
 	r->prototype.opts = io->coro;
 	if (!io->coro.name)
 		r->prototype.opts.name = r->name;
@@ -237,6 +287,7 @@ static void configure_poller(struct haul_io *io, struct hauli_poller *p)
 	for (struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++)
 		configure_rxq(io, p, r);
 	for (unsigned i = 0; i < p->nb_ports; i++) {
+		hauli_io_share_limit(io, p, i);
 		p->txs[i].count_bytes = p->txs[i].q.counts_bytes = p->count_bytes;
 		p->txs[i].observed = p->count_bytes || io->opts.times;
 	}
@@ -281,6 +332,24 @@ static bool share_txqs(struct haul_io *io)
 	return true;
 }
 
+/* Says who polls which queue, for ports whose queues may move. */
+static bool set_owners(struct haul_io *io)
+{
+	io->owners = calloc(io->opts.nb_ports, sizeof(io->owners[0]));
+	for (unsigned i = 0; io->owners && i < io->opts.nb_ports; i++) {
+		unsigned queues = haul_port_queues(io->ports[i]);
+
+		if (!moves(io, i))
+			continue;
+		io->owners[i] = calloc(queues, sizeof(io->owners[i][0]));
+		for (unsigned q = 0; io->owners[i] && q < queues; q++)
+			hauli_u32_published_set(&io->owners[i][q], first_owner(io, q));
+		if (!io->owners[i])
+			return false;
+	}
+	return io->owners;
+}
+
 static void free_poller(struct hauli_poller *p)
 {
 	hauli_spread_free(p);
@@ -307,6 +376,10 @@ void hauli_io_destroy(struct haul_io *io)
 		if (io->pollers[i])
 			free_poller(io->pollers[i]);
 	hauli_times_free(io);
+	for (i = 0; io->owners && i < io->opts.nb_ports; i++)
+		free(io->owners[i]);
+	free(io->owners);
+	pthread_mutex_destroy(&io->moving);
 	free(io->txqs);
 	free(io->pollers);
 	free(io->ports);
@@ -324,6 +397,7 @@ int hauli_io_create(struct haul_io **out, struct haul_runtime *rt, const struct 
 		return -ENOMEM;
 	io->opts = *opts;
 	io->rt = rt;
+	pthread_mutex_init(&io->moving, NULL);
 	io->ports = calloc(opts->nb_ports, sizeof(io->ports[0]));
 	io->peers = calloc(opts->nb_ports, sizeof(io->peers[0]));
 	if (!io->ports || !io->peers)
@@ -337,6 +411,8 @@ int hauli_io_create(struct haul_io **out, struct haul_runtime *rt, const struct 
 		if (!create_poller(io, haul_carrier(rt, i)))
 			goto fail;
 	}
+	if (!set_owners(io))
+		goto fail;
 	hauli_io_configure(io, opts);
 	if (io->opts.send_order == HAUL_ORDER_ANY && !share_txqs(io))
 		goto fail;

@@ -12,6 +12,10 @@ int hauli_io_create(struct haul_io **out, struct haul_runtime *rt, const struct 
  * policy, peers. opts: checked. No poller is registered. */
 void hauli_io_configure(struct haul_io *io, const struct haul_io_opts *opts);
 
+/* Shares max_in_flight of a carrier and port among the queues of the port that the carrier polls.
+ * Call on the carrier's thread, or before its poller runs. */
+void hauli_io_share_limit(const struct haul_io *io, struct hauli_poller *p, unsigned port);
+
 /* The descriptors that pollers wait on. 0, or -errno with a line that begins with caller. */
 int hauli_io_open_waits(struct haul_io *io, const char *caller, char *errbuf, size_t errlen);
 /* Closes them, once no pollers run. May be called twice. */

@@ -31,12 +31,12 @@
 
 int hauli_idle_open(struct hauli_poller *p)
 {
-	struct hauli_rxq *r;
+	struct hauli_rxq **r;
 	int err = hauli_io_wait_open(&p->idle.wait);
 
-	for (r = p->rxqs; r < p->rxqs_end && err == 0; r++)
-		if (!r->target)
-			hauli_io_wait_add(&p->idle.wait, &r->source);
+	for (r = p->active; *r && err == 0; r++)
+		if (!(*r)->target)
+			hauli_io_wait_add(&p->idle.wait, &(*r)->source);
 	return err;
 }
 
@@ -65,24 +65,21 @@ static uint64_t earlier(uint64_t a, uint64_t b)
  * wait. */
 static void listen_no_more(struct hauli_poller *p)
 {
-	struct hauli_rxq *r;
-
-	for (r = p->rxqs; r < p->rxqs_end; r++)
-		hauli_io_wait_arm(&p->idle.wait, &r->source, false);
+	for (struct hauli_rxq **r = p->active; *r; r++)
+		hauli_io_wait_arm(&p->idle.wait, &(*r)->source, false);
 }
 
 void hauli_idle_recompute(struct hauli_poller *p)
 {
 	struct hauli_idle *d = &p->idle;
-	struct hauli_rxq *r;
 
 	p->waits = true;
 	d->spin_ticks = 0;
 	d->pause_ns = HAUL_FOREVER;
 	d->longest_ns = d->fill_time = HAUL_FOREVER;
 	/* The shortest of the queues' times decides. */
-	for (r = p->rxqs; r < p->rxqs_end; r++)
-		hauli_poller_kind(r->policy.how)->merge(p, r);
+	for (struct hauli_rxq **r = p->active; *r; r++)
+		hauli_poller_kind((*r)->policy.how)->merge(p, *r);
 	d->step_ns = 0;
 	if (!p->waits)
 		listen_no_more(p);
@@ -127,7 +124,7 @@ static void arm(struct hauli_poller *p)
 	struct hauli_rxq *r;
 
 	p->idle.busy = 0;
-	for (r = p->rxqs; r < p->rxqs_end; r++) {
+	for (struct hauli_rxq **active = p->active; (r = *active) != NULL; active++) {
 		r->source.ready = false;
 		hauli_io_wait_arm(&p->idle.wait, &r->source, !rests && listens(r));
 		p->idle.lost |= r->source.lost;
@@ -138,10 +135,8 @@ static void arm(struct hauli_poller *p)
 
 static void disarm(struct hauli_poller *p)
 {
-	struct hauli_rxq *r;
-
-	for (r = p->rxqs; r < p->rxqs_end; r++)
-		hauli_io_wait_disarm(&r->source);
+	for (struct hauli_rxq **r = p->active; *r; r++)
+		hauli_io_wait_disarm(&(*r)->source);
 }
 
 /* The next sleep: twice the last one, at most the policy's and the fill time. */
@@ -207,7 +202,7 @@ static void nudge(struct hauli_poller *p)
 {
 	struct hauli_rxq *r;
 
-	for (r = p->rxqs; r < p->rxqs_end; r++)
+	for (struct hauli_rxq **active = p->active; (r = *active) != NULL; active++)
 		if (!r->target && r->source.ready && r->port->kind->nudge)
 			r->port->kind->nudge(r->port, r->source.queue);
 }
@@ -216,8 +211,8 @@ static void nudge(struct hauli_poller *p)
  * enough for their work to wait. A packet ends it if the poller has one queue. */
 static void rest(struct hauli_poller *p)
 {
-	bool alone = p->rxqs + 1 == p->rxqs_end && !p->rxqs->target;
-	const struct hauli_burst *only = alone ? &p->rxqs->burst : NULL;
+	bool alone = p->active[0] && !p->active[1] && !p->active[0]->target;
+	const struct hauli_burst *only = alone ? &p->active[0]->burst : NULL;
 	uint64_t began = hauli_ticks();
 	uint64_t until =
 		earlier(hauli_ns_from_ticks(began) + p->idle.pause_ns, haul_poller_deadline());

@@ -21,11 +21,11 @@ static bool begin(struct hauli_poller *p)
 		if (!hauli_glue_go_on(p->carrier, hauli_glue_is_virtual(p->carrier)))
 			return false;
 	hauli_glue_poller_begins(p->carrier, &p->cycles, hauli_handler_order);
-	for (r = p->rxqs; r < p->rxqs_end; r++) {
+	for (r = p->rxqs; r < p->rxqs_end; r++)
 		hauli_handler_init(r);
-		if (!r->target)
-			haul_port_queue_adopt(r->port, r->rx.queue);
-	}
+	for (struct hauli_rxq **active = p->active; *active; active++)
+		if (!(*active)->target)
+			haul_port_queue_adopt((*active)->port, (*active)->rx.queue);
 	return true;
 }
 
@@ -153,7 +153,7 @@ static inline __attribute__((always_inline)) bool cycle(
 	struct hauli_poller *p, bool woken, const struct form form)
 {
 	struct rte_mbuf *pkts[HAULI_BURST_MAX];
-	struct hauli_rxq *r;
+	struct hauli_rxq *r, **active;
 	bool sent = false, io = false, passed = false;
 	uint64_t dequeued = 0;
 	uint16_t n;
@@ -167,7 +167,7 @@ static inline __attribute__((always_inline)) bool cycle(
 		sent = send_too(p);
 	if (hauli_has_to_send(p))
 		hauli_tx_flush(p);
-	for (r = p->rxqs; r < p->rxqs_end; r++) {
+	for (active = p->active; (r = *active) != NULL; active++) {
 		if (form.handler == PACKETS && hauli_unlikely(is_full(r, form.steals))) {
 			hauli_counter_add(&r->empty, 1);
 			hauli_counter_add(&r->held, 1);
@@ -207,10 +207,10 @@ static __attribute__((noinline)) void trace_cycle(struct hauli_poller *p, uint64
 {
 	uint64_t packets = 0;
 
-	for (struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++)
-		packets += hauli_counter_read(&r->packets);
-	hauli_glue_has_polled(p->carrier, began, hauli_timer_ticks(), packets - p->polled);
-	p->polled = packets;
+	for (struct hauli_rxq **r = p->active; *r; r++)
+		packets += hauli_counter_read(&(*r)->packets);
+	hauli_glue_has_polled(p->carrier, began, hauli_timer_ticks(), packets - p->told);
+	p->told = packets;
 }
 
 static inline __attribute__((always_inline)) bool cycle_traced(
@@ -249,6 +249,7 @@ static inline __attribute__((always_inline)) void *poll(
 
 	if (!begin(p))
 		return NULL;
+	p->runs = true;
 	hauli_share_begin(p);
 	do {
 		io = cycle_traced(p, false, form);
@@ -257,6 +258,7 @@ static inline __attribute__((always_inline)) void *poll(
 	} while (hauli_glue_go_on(p->carrier, io));
 	hauli_glue_poller_ends(p->carrier);
 	hauli_share_end(p);
+	p->runs = false;
 	hauli_counter_add(&p->ended, 1);
 	return NULL;
 }

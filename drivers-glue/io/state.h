@@ -7,6 +7,8 @@
 #ifndef HAULI_IO_STATE_H
 #define HAULI_IO_STATE_H
 
+#include <pthread.h>
+
 #include <haul-dpdk/io.h>
 #include <haul/driver.h>
 
@@ -72,9 +74,12 @@ struct hauli_rxq {
 		*home; /* the carrier, if thieves may steal handlers; else NULL. Constant */
 	struct hauli_counter dropped[HAUL_DROP_REASONS]; /* handlers and poller */
 	struct haul_port *port; /* constant */
-	unsigned max_in_flight; /* constant */
+	unsigned max_in_flight; /* carrier: a move changes it */
 	struct hauli_counter not_started; /* dropped packets that never had a handler */
 	struct hauli_counter held; /* of empty: max_in_flight was reached. Poller */
+	/* Cycles of the poller while it polls this queue: its clock is hauli_poller.cycles.
+	 * Carrier */
+	struct hauli_stopwatch polls;
 	struct hauli_tx_proxy
 		*proxy; /* NULL: the carrier is no proxy here. Constant, as the next */
 	struct hauli_rps_target
@@ -124,9 +129,12 @@ struct hauli_share {
 struct hauli_poller {
 	/* Constant while the poller runs. */
 	/* First the carrier's first queue of each port, by port. Then its other queues, if ports
-	 * have more queues than there are pollers. */
+	 * have more queues than there are pollers. Then those that may move here (move.c). */
 	HAULI_LINE struct hauli_rxq *rxqs;
 	struct hauli_rxq *rxqs_end;
+	/* The queues that it polls, and NULL in all places behind them. A move may change the
+	 * places in the middle of a cycle. Carrier */
+	struct hauli_rxq **active;
 	struct hauli_tx *txs; /* by port */
 	unsigned nb_ports;
 	haul_burst_fn *on_burst;
@@ -135,6 +143,7 @@ struct hauli_poller {
 	bool count_bytes;
 	bool is_proxy; /* of RPS targets, on some port */
 	bool waits; /* false: the poller only spins. Poller's carrier */
+	bool runs; /* between its first cycle and its last. Poller */
 	bool works; /* the last cycle found something to do (share.h). Poller */
 
 	HAULI_LINE struct hauli_counter cycles; /* poller */
@@ -142,7 +151,8 @@ struct hauli_poller {
 	struct hauli_u32_published drained; /* 1: the last poller has handed over all its packets */
 	struct hauli_u32_published may_begin; /* 1: each carrier has a poller. haul_io_start() */
 	bool pending; /* a transmit queue has packets. Senders, poller */
-	uint64_t polled; /* packets received by the last event of the timeline. Poller */
+	/* Packets received from `active` by the last event of the timeline. Carrier */
+	uint64_t told;
 
 	/* The thread that starts and stops. */
 	HAULI_LINE struct haul_carrier *carrier;
@@ -233,6 +243,10 @@ struct haul_io {
 	unsigned nb_times; /* all carriers, also those without a poller */
 	struct hauli_poller **pollers; /* [nb_pollers]; i: of carrier i */
 	unsigned nb_pollers;
+	/* By port, then by queue: the carrier that polls it. Changed under `moving`, read by any
+	 * thread. NULL for a port some of whose packets are spread. */
+	struct hauli_u32_published **owners;
+	pthread_mutex_t moving; /* one move at a time */
 	char notice[512];
 	enum hauli_io_stage stage;
 	/* [nb_ports][nb_pollers + 1], the last of a port for all carriers: added to counted bytes,

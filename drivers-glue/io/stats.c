@@ -21,7 +21,7 @@ static void add_rx(
 	st->rx_packets += hauli_counter_read(&r->packets);
 	st->rx_bytes += hauli_counter_read(&r->bytes);
 	st->in_flight += hauli_rxq_in_flight(r);
-	st->polls += hauli_counter_read(&p->cycles);
+	st->polls += hauli_stopwatch_read(&r->polls, hauli_counter_read(&p->cycles));
 	st->empty_polls += hauli_counter_read(&r->empty);
 	st->held_polls += hauli_counter_read(&r->held);
 	if (r->filter)
@@ -141,13 +141,34 @@ static void add_queue_bytes(struct haul_io_stats *st, struct haul_queue queue)
 	free(values);
 }
 
+/* The carrier that polls a queue. */
+static unsigned owner(const struct haul_io *io, unsigned port, unsigned queue)
+{
+	if (!io->owners[port])
+		return queue;
+	return hauli_u32_published_get(&io->owners[port][queue]);
+}
+
 static void add_carrier_bytes(
 	struct haul_io_stats *st, const struct haul_io *io, unsigned port, unsigned carrier)
 {
 	const struct haul_port *p = io->ports[port];
 
-	for (unsigned q = carrier; q < haul_port_queues(p); q += io->nb_pollers)
-		add_queue_bytes(st, haul_port_queue(p, q));
+	for (unsigned q = 0; q < haul_port_queues(p); q++)
+		if (owner(io, port, q) == carrier)
+			add_queue_bytes(st, haul_port_queue(p, q));
+}
+
+static void add_queue(
+	struct haul_queue_stats *st, const struct hauli_poller *p, unsigned port, unsigned queue)
+{
+	for (const struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++) {
+		if (r->rx.port != port || r->rx.queue != queue || r->target)
+			continue;
+		st->rx_packets += hauli_counter_read(&r->packets);
+		st->empty_polls += hauli_counter_read(&r->empty);
+		st->polls += hauli_stopwatch_read(&r->polls, hauli_counter_read(&p->cycles));
+	}
 }
 
 bool haul_io_get_queue_stats(
@@ -156,15 +177,10 @@ bool haul_io_get_queue_stats(
 	HAUL_MISUSE_IF(!io || !st, HAULI_NO_IO);
 	if (port >= io->opts.nb_ports || queue >= haul_port_queues(io->ports[port]))
 		return false;
-	st->carrier = queue % io->nb_pollers;
-	for (const struct hauli_rxq *r = io->pollers[st->carrier]->rxqs;; r++) {
-		if (r->rx.port != port || r->rx.queue != queue)
-			continue;
-		st->rx_packets = hauli_counter_read(&r->packets);
-		st->empty_polls = hauli_counter_read(&r->empty);
-		st->polls = hauli_counter_read(&io->pollers[st->carrier]->cycles);
-		return true;
-	}
+	*st = (struct haul_queue_stats){.carrier = owner(io, port, queue)};
+	for (unsigned c = 0; c < io->nb_pollers; c++)
+		add_queue(st, io->pollers[c], port, queue);
+	return true;
 }
 
 static struct hauli_port_bytes *bytes_before(

@@ -23,7 +23,7 @@ struct idle {
 	struct hauli_cluster cluster; /* its injector stays empty */
 	struct haul_coro poller;
 	struct hauli_poller p;
-	struct hauli_rxq rxq;
+	struct hauli_rxq rxq, *active[2];
 	_Atomic(uint64_t) woken; /* the wait's condition: the eventfd or the line */
 	_Atomic(uint64_t) armed; /* written by the poller, read by the NIC */
 };
@@ -118,6 +118,8 @@ static inline void idle_init(void)
 	p->carrier = c;
 	p->rxqs = &idle()->rxq;
 	p->rxqs_end = p->rxqs + 1;
+	p->active = idle()->active;
+	p->active[0] = p->rxqs;
 	idle()->rxq.policy.how = HAUL_POLL_BLOCK;
 	idle()->rxq.max_in_flight = 1;
 	hauli_idle_recompute(p);

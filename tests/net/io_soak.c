@@ -40,7 +40,7 @@ struct head {
 static struct {
 	struct bed bed;
 	atomic_ulong handled, bursts, remote;
-	uint64_t hibernations;
+	uint64_t hibernations, moves;
 	struct haul_chan *chan;
 	atomic_long handlers, kept; /* handlers that have not ended; packets in the channel */
 	atomic_uint numbers;
@@ -335,6 +335,22 @@ static void stop_pollers(struct hauli_random *random)
 	}
 }
 
+/* At any moment. Queues of ports that are spread stay. */
+static void move_queues(struct hauli_random *random)
+{
+	for (unsigned n = hauli_random_below(random, 6); n > 0; n--) {
+		unsigned port = hauli_random_below(random, m.bed.nb_ports);
+		unsigned queues = haul_port_queues(m.bed.ports[port]);
+		int err = haul_io_move_queue(m.bed.io, port, hauli_random_below(random, queues),
+			hauli_random_below(random, BED_CARRIERS), m.bed.errbuf,
+			sizeof(m.bed.errbuf));
+
+		RIGHT(err == 0 || (err == -EINVAL && queues < BED_CARRIERS));
+		m.moves += err == 0;
+		usleep(hauli_random_below(random, 2000)); /* at any moment */
+	}
+}
+
 static void run_pollers(struct hauli_random *random)
 {
 	struct haul_coro_opts coro;
@@ -351,11 +367,13 @@ static void run_pollers(struct hauli_random *random)
 		struct haul_coro *co = inject(random);
 
 		begin_outside(random);
+		move_queues(random);
 		stop_pollers(random);
 		if (co)
 			RIGHT(haul_join(co, NULL, HAUL_FOREVER) == 0);
 		if (more == 0)
 			return;
+		move_queues(random); /* while no poller runs */
 		draw_handlers(random, &opts, &coro);
 		RIGHT(haul_io_resume(m.bed.io, &opts, m.bed.errbuf, sizeof(m.bed.errbuf)) == 0);
 	}
@@ -378,7 +396,7 @@ static void open_bed(struct hauli_random *random)
 
 	s.hibernates = opts.hibernate_after_ns > 0;
 	bed_open_opts(&m.bed, specs[hauli_random_below(random, 3)],
-		1 + hauli_random_below(random, BED_CARRIERS), &opts);
+		1 + hauli_random_below(random, 2 * BED_CARRIERS), &opts);
 	s.rt = m.bed.rt;
 	s.carriers = BED_CARRIERS;
 	s.has_pollers = true;
@@ -443,8 +461,9 @@ START_TEST(each_stop_is_complete)
 	} while (haul_now() < deadline);
 	hang_ends();
 	fprintf(stderr,
-		"rounds %u, handlers %lu, elsewhere %lu, bursts %lu, hibernations %" PRIu64 "\n",
-		rounds, m.handled, m.remote, m.bursts, m.hibernations);
+		"rounds %u, handlers %lu, elsewhere %lu, bursts %lu, hibernations %" PRIu64
+		", moves %" PRIu64 "\n",
+		rounds, m.handled, m.remote, m.bursts, m.hibernations, m.moves);
 	soak_tell_timelines();
 }
 END_TEST

@@ -133,6 +133,7 @@ static void sees(struct rte_mbuf **pkts, uint16_t n, void *arg)
 	X(haul_io_start, NULL, NULL, &io_opts, LINE)                          \
 	X(haul_io_set_policy, NULL, 0, 0, &policy, LINE)                      \
 	X(haul_io_set_burst, NULL, 1, LINE)                                   \
+	X(haul_io_move_queue, NULL, 0, 0, 0, LINE)                            \
 	X(haul_io_txq, NULL, 0, 0)                                            \
 	X(haul_io_notice, NULL)                                               \
 	X(haul_io_get_stats, NULL, 0, 0, &(struct haul_io_stats){0})          \

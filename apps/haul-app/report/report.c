@@ -99,7 +99,7 @@ static void name_queues(
 	unsigned n = 0;
 	size_t len = 0;
 
-	for (unsigned q = carrier; haul_io_get_queue_stats(a->pub.io, port, q, &st); q++)
+	for (unsigned q = 0; haul_io_get_queue_stats(a->pub.io, port, q, &st); q++)
 		if (st.carrier == carrier && len < sizeof(numbers))
 			len += (size_t)snprintf(
 				numbers + len, sizeof(numbers) - len, "%s%u", n++ ? ", " : "", q);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Commands that set what the options of the same meaning set. */
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 
 #include "../forward.h"
@@ -101,6 +102,23 @@ static bool set_poller(const struct fwd_call *call)
 	return set_option(call, "--poller", text);
 }
 
+static bool move_queue(const struct fwd_call *call, unsigned port)
+{
+	const uint64_t queue = call->words[3].number, carrier = call->words[5].number;
+	char errbuf[512];
+
+	if (haul_io_move_queue(call->app->io, port, (unsigned)RTE_MIN(queue, UINT_MAX),
+		    (unsigned)RTE_MIN(carrier, UINT_MAX), errbuf, sizeof(errbuf)) == 0)
+		return true;
+	fprintf(call->out, "%s\n", errbuf);
+	return false;
+}
+
+static bool set_queue(const struct fwd_call *call)
+{
+	return fwd_each_port(call, call->words[2].text, move_queue);
+}
+
 /* What is decided once, when carriers and queues are made. */
 static bool refuse(const struct fwd_call *call)
 {
@@ -126,6 +144,8 @@ const struct fwd_command fwd_commands_set[] = {
 		"Destination of frames that a port sends (--eth-peer), from the next start on."},
 	{"set poller KIND", set_poller,
 		"What pollers do while there are no packets (--poller), at once."},
+	{"set queue PORT N carrier N", set_queue,
+		"Let another carrier poll a receive queue, at once, also while packets come."},
 	{"set nbcore|steal|order|spread WORD", refuse, "Not while the program runs."},
 	{0},
 };

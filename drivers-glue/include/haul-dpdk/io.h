@@ -328,6 +328,29 @@ struct haul_queue_stats {
 HAUL_API bool haul_io_get_queue_stats(
 	const struct haul_io *io, unsigned port, unsigned queue, struct haul_queue_stats *st);
 
+/* How long a move of a queue waits for handlers that wait. */
+#define HAUL_IO_MOVE_MAX HAUL_MS
+/*
+ * Lets another carrier poll a receive queue from now on, while packets flow. haul loses no packet:
+ * those that come meanwhile wait in the queue. Packets of a flow stay in order: the other carrier
+ * begins when the handlers of the queue have ended on the first one, and their packets have been
+ * passed to the NIC. For handlers that wait, and for a NIC that is full, the move waits
+ * HAUL_IO_MOVE_MAX at most; such handlers go on where they are. Handlers of later packets send on
+ * the transmit queue of their own carrier.
+ *
+ * Returns once the other carrier polls the queue. It blocks for as long as a handler keeps one of
+ * the two carriers busy. Any thread that is no carrier; not during haul_io_stop() and
+ * haul_io_resume(), but while the pollers are stopped. Returns 0, also if the carrier polls the
+ * queue already; or with one line in errbuf:
+ *	-EINVAL	there is no such port or queue, or the carrier has no poller; or the port has fewer
+ *		queues than there are pollers, so that its packets are spread
+ *	-EPERM	called on a carrier
+ *	-ECANCELED, -ENOMEM	the runtime is being stopped; no memory. The queue stays where
+ *			it was
+ */
+HAUL_API int haul_io_move_queue(struct haul_io *io, unsigned port, unsigned queue, unsigned carrier,
+	char *errbuf, size_t errlen);
+
 /* How often and how long pollers waited for packets. */
 struct haul_io_wait_stats {
 	uint64_t sleeps; /* waits of any kind, with pauses */

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A receive queue moves from one carrier to another while packets flow.
+ *
+ * Each carrier has a struct hauli_rxq for each queue that it may ever poll, with counters that only
+ * its thread writes; `active` lists those that it polls now. So a move changes no counter of
+ * another thread, handlers keep the struct haul_rx that they were called with, and sums go over all
+ * structs. At each moment at most one carrier has a queue in its list:
+ *
+ *	mover                  first carrier                  second carrier
+ *	spawn, join ---------> leave(): takes it out of
+ *	                       the list; waits until its
+ *	                       packets are through
+ *	       <-------------- returns
+ *	spawn, join ------------------------------------------> enter(): puts it into the list
+ *
+ * The joins order all that the first carrier did with the queue and its PMD before what the second
+ * one does. A packet that arrives in between waits in the queue.
+ *
+ * The order of a flow. Packets are through when
+ *	the cycle that may be under way has ended. Its poller may be suspended in the middle, while
+ *	a handler that it has begun waits, and holds the rest of a burst (design/0020). Two ends of
+ *	cycles suffice: the first may be that of the cycle, the second one flushes.
+ *	what these cycles left in the run queue has begun: it is before the mover's coroutine there.
+ *	no handler of the queue is left here: none begins any more, so their number only falls.
+ *	the transmit queues are empty.
+ * The first two need no limit of time, as nothing in them waits for others. For the rest the move
+ * waits HAUL_IO_MOVE_MAX: a handler that waits for longer gives up its position, as all that wait
+ * do (HAUL_ORDER_FLOW).
+ *
+ * The poller is a coroutine of the same thread, suspended somewhere: in a cycle, or between park
+ * and wait. In a cycle it reads `active` anew for each queue. It may so pass over a queue in this
+ * cycle, or poll one twice, but finds only queues of the list, since all places behind them are
+ * NULL. Between park and wait the arrival of leave() has unparked it, so it does not wait, and its
+ * next wait arms the queues of that time.
+ *
+ * Tests: tests/net/io_move.c, io_soak.c, fwd_move.py.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "io/create.h"
+#include "io/idle.h"
+
+struct move {
+	struct haul_io *io;
+	unsigned port, queue;
+	struct haul_poll_policy policy; /* of the queue, which it keeps */
+};
+
+static struct hauli_rxq *rxq_of(const struct hauli_poller *p, unsigned port, unsigned queue)
+{
+	struct hauli_rxq *r = p->rxqs;
+
+	while (r->rx.port != port || r->rx.queue != queue)
+		r++;
+	return r;
+}
+
+static void take_out(struct hauli_poller *p, const struct hauli_rxq *r)
+{
+	struct hauli_rxq **at = p->active;
+
+	while (*at != r)
+		at++;
+	for (; *at; at++)
+		at[0] = at[1];
+	p->told -= hauli_counter_read(&r->packets);
+}
+
+static void put_in(struct hauli_poller *p, struct hauli_rxq *r)
+{
+	struct hauli_rxq **at = p->active;
+
+	while (*at)
+		at++;
+	*at = r;
+	p->told += hauli_counter_read(&r->packets);
+}
+
+static bool is_through(const struct hauli_poller *p, const struct hauli_rxq *r)
+{
+	return !p->pending && (!r->on_packet || hauli_rxq_in_flight(r) == 0);
+}
+
+/* Until the cycles end that the poller may be in the middle of, and handlers that they leave in the
+ * run queue have begun. */
+static void wait_for_cycles(const struct hauli_poller *p, uint64_t end)
+{
+	while (p->runs && hauli_counter_read(&p->cycles) < end)
+		haul_yield();
+	haul_yield();
+}
+
+/* On the carrier that has the queue. */
+static void *leave(void *arg)
+{
+	struct move *m = arg;
+	struct haul_io *io = m->io;
+	struct hauli_poller *p = io->pollers[haul_carrier_id(haul_carrier_self())];
+	struct hauli_rxq *r = rxq_of(p, m->port, m->queue);
+	uint64_t cycle = hauli_counter_read(&p->cycles);
+	uint64_t until;
+
+	m->policy = r->policy;
+	take_out(p, r);
+	hauli_stopwatch_stop(&r->polls, cycle + 1); /* with the cycle that may be under way */
+	hauli_io_wait_disarm(&r->source);
+	hauli_io_wait_remove(&p->idle.wait, &r->source);
+	hauli_io_share_limit(io, p, m->port);
+	hauli_idle_recompute(p);
+	wait_for_cycles(p, cycle + 2);
+	until = haul_now() + HAUL_IO_MOVE_MAX;
+	while (!is_through(p, r) && haul_now() < until)
+		haul_yield();
+	return NULL;
+}
+
+/* On the carrier that gets it. */
+static void *enter(void *arg)
+{
+	struct move *m = arg;
+	struct haul_io *io = m->io;
+	unsigned carrier = haul_carrier_id(haul_carrier_self());
+	struct hauli_poller *p = io->pollers[carrier];
+	struct hauli_rxq *r = rxq_of(p, m->port, m->queue);
+
+	r->policy = m->policy;
+	haul_port_queue_adopt(r->port, m->queue);
+	/* Signals for packets that are there already went to the first carrier. */
+	if (r->port->kind->nudge)
+		r->port->kind->nudge(r->port, m->queue);
+	if (p->idle.wait.epoll >= 0)
+		hauli_io_wait_add(&p->idle.wait, &r->source);
+	hauli_stopwatch_start(&r->polls, hauli_counter_read(&p->cycles));
+	put_in(p, r);
+	hauli_io_share_limit(io, p, m->port);
+	hauli_idle_recompute(p);
+	hauli_u32_published_set(&io->owners[m->port][m->queue], carrier);
+	return NULL;
+}
+
+static int run_on(struct haul_io *io, unsigned carrier, haul_fn *fn, struct move *m)
+{
+	const struct haul_coro_opts opts = {.name = "move", .pinned = true};
+	struct haul_coro *co;
+	int err = haul_spawn_on(io->pollers[carrier]->carrier, &co, fn, m, &opts);
+
+	return err ? err : haul_join(co, NULL, HAUL_FOREVER);
+}
+
+/* Finds out that a carrier answers, before a queue that is to be its own has no poller. */
+static void *answer(void *arg)
+{
+	return NULL;
+}
+
+/* One mover at a time. */
+static int move(struct move *m, unsigned carrier)
+{
+	struct haul_io *io = m->io;
+	unsigned from = hauli_u32_published_get(&io->owners[m->port][m->queue]);
+	int err;
+
+	if (from == carrier)
+		return 0;
+	err = run_on(io, carrier, answer, m);
+	if (err)
+		return err;
+	err = run_on(io, from, leave, m);
+	if (err)
+		return err;
+	err = run_on(io, carrier, enter, m);
+	if (err) /* the runtime is being stopped, or there is no memory: back */
+		(void)run_on(io, from, enter, m);
+	return err;
+}
+
+static int check(const struct haul_io *io, unsigned port, unsigned queue, unsigned carrier,
+	char *errbuf, size_t errlen)
+{
+	if (port >= io->opts.nb_ports)
+		snprintf(errbuf, errlen, "haul_io_move_queue: there is no port %u", port);
+	else if (queue >= haul_port_queues(io->ports[port]))
+		snprintf(
+			errbuf, errlen, "haul_io_move_queue: port %u has no queue %u", port, queue);
+	else if (carrier >= io->nb_pollers)
+		snprintf(errbuf, errlen, "haul_io_move_queue: carrier %u has no poller", carrier);
+	else if (!io->owners[port])
+		snprintf(errbuf, errlen,
+			"haul_io_move_queue: port %u has fewer queues than there are pollers, "
+			"which get its packets by spreading; open it with more queues",
+			port);
+	else
+		return 0;
+	return -EINVAL;
+}
+
+int haul_io_move_queue(struct haul_io *io, unsigned port, unsigned queue, unsigned carrier,
+	char *errbuf, size_t errlen)
+{
+	struct move m = {.io = io, .port = port, .queue = queue};
+	int err;
+
+	HAUL_MISUSE_IF(!io, HAULI_NO_IO);
+	if (haul_carrier_self()) {
+		snprintf(errbuf, errlen,
+			"haul_io_move_queue: called on a carrier; call it in another thread");
+		return -EPERM;
+	}
+	err = check(io, port, queue, carrier, errbuf, errlen);
+	if (err)
+		return err;
+	pthread_mutex_lock(&io->moving);
+	err = move(&m, carrier);
+	pthread_mutex_unlock(&io->moving);
+	if (err)
+		snprintf(errbuf, errlen, "haul_io_move_queue: %s", strerror(-err));
+	return err;
+}

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""haul-fwd's receive queues move between carriers while packets flow: each comes back once, and
+those of a flow in order. HAUL_MOVES: how many moves for each kind of port and poller."""
+import collections
+import os
+import random
+import tempfile
+import threading
+
+import netns
+
+import fwd
+from prompt import Client
+
+MOVES = int(os.environ.get("HAUL_MOVES", 12 if netns.fewer() else 40))
+QUEUES, CARRIERS, FLOWS = 4, 3, 24
+AT_ONCE = 96  # below the capacity of a queue
+KINDS = [("burst", "spin"), ("coroutine", "block"), ("coroutine", "spin"), ("burst", "block")]
+
+
+def frame(n):
+    """Packet n // FLOWS of flow n % FLOWS: UDP without a checksum."""
+    flow = n % FLOWS
+    head = bytes([0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0, 10, 9, 0, flow, 10, 9, 0, 1])
+    total = fwd.checksum(head)
+    head = head[:10] + (total ^ 0xFFFF).to_bytes(2, "big") + head[12:]
+    udp = (1024 + flow).to_bytes(2, "big") + b"\0\x09\0\x1a\0\0"
+    macs = bytes.fromhex("020000000001020000000002")
+    return macs + b"\x08\0" + head + udp + (n // FLOWS).to_bytes(18, "big")
+
+
+class Mover(threading.Thread):
+    """Moves queues at random, MOVES times at least, until it is told to end."""
+
+    def __init__(self, client, seed):
+        super().__init__(daemon=True)
+        self.client, self.random = client, random.Random(seed)
+        self.moves, self.wrong, self.goes = 0, [], True
+
+    def run(self):
+        while self.goes or self.moves < MOVES:
+            queue, carrier = self.random.randrange(QUEUES), self.random.randrange(CARRIERS)
+            said = self.client.ask(f"set queue 0 {queue} carrier {carrier}")
+            if said.strip():
+                self.wrong.append(said)
+                return
+            self.moves += 1
+
+
+def misplaced(frames):
+    """Frames that came behind a later one of their flow."""
+    last, wrong = collections.Counter(), []
+    for f in frames:
+        flow, n = f[29], int.from_bytes(f[-18:], "big")
+        if n < last[flow]:
+            wrong.append((flow, last[flow], n))
+        last[flow] = n
+    return wrong
+
+
+def move_under_load(name, client, seed, out, end):
+    mover = Mover(client, seed)
+    mover.start()
+    sent, back = [], []
+    while mover.is_alive() and mover.moves < MOVES or len(sent) < 20 * AT_ONCE:
+        part = [frame(n) for n in range(len(sent), len(sent) + AT_ONCE)]
+        sent += part
+        got = fwd.exchange(part, out, end, AT_ONCE)
+        back += got
+        if len(got) < len(part):
+            break
+    mover.goes = False
+    mover.join(60)
+    tap.ok(not mover.wrong and mover.moves >= MOVES, f"{name}: queues move",
+           (mover.moves, mover.wrong))
+    tap.ok(sorted(back) == sorted(fwd.swapped(sent)), f"{name}: each packet comes back once",
+           (len(sent), len(back)))
+    tap.ok(not misplaced(back), f"{name}: flows keep their order", misplaced(back)[:5])
+
+
+def check(kind, interfaces, out_of, end_of, handler, poller, *more):
+    """Sends frames into one interface, and receives them from another."""
+    name = f"{kind}, {handler}, {poller}, seed {SEED}"
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, "control")
+        args = ["--rxq", QUEUES, "--carriers", CARRIERS, "--mode", "macswap", "--handler", handler,
+                "--poller", poller, "--control", path, *more]
+        for interface in interfaces:
+            args += ["--port", f"{kind}:{interface}"]
+        with fwd.Running(*args) as haul:
+            netns.wait_for(lambda: haul.runs() and all(map(netns.exists, interfaces)), "interfaces")
+            for interface in interfaces:
+                netns.wait_up(interface)
+            ends = [netns.Raw(name) for name in dict.fromkeys((out_of, end_of))]
+            move_under_load(name, Client(path, haul), f"{SEED} {name}", ends[0], ends[-1])
+            for end in ends:
+                end.close()
+            r = haul.end()
+    tap.ok(r.rc == 0 and r.dropped() == 0, f"{name}: nothing is lost at the end", r)
+
+
+SEED = os.environ.get("HAUL_STRESS_SEED", random.randrange(10 ** 9))
+netns.enter()
+tap = netns.Tap()
+netns.veth("v0", "v1")
+netns.veth("x0", "x1", queues=QUEUES)
+for handler, poller in KINDS:
+    check("afpacket", ["v0"], "v1", "v1", handler, poller)
+    if netns.can_open(tap, "tap", f"tap, {handler}, {poller}"):
+        # Replies would tell the kernel another queue for their flow, which leads to disorder.
+        check("tap", ["t0", "t1"], "t0", "t1", handler, poller)
+    if netns.can_open(tap, "afxdp", f"afxdp, {handler}, {poller}"):
+        check("afxdp", ["x0"], "x1", "x1", handler, poller, "--mbufs", 32768)
+with tempfile.TemporaryDirectory() as d:
+    path = os.path.join(d, "control")
+    with fwd.Running("--port", "null:", "--rxq", 2, "--carriers", 2, "--control", path) as haul:
+        netns.wait_for(haul.runs, "haul-fwd to run")
+        client = Client(path, haul)
+        wrong = "1 0 carrier 0", "0 2 carrier 0", "0 0 carrier 2", "0 0 carrier", \
+            "0 99999999999 carrier 0"
+        said = [client.ask(f"set queue {words}") for words in wrong]
+        tap.ok(all(len(s.strip().splitlines()) == 1 for s in said), "wrong moves get one line",
+               said)
+        client.ask("stop")
+        client.ask("set queue 0 0 carrier 1")
+        client.ask("start")
+        carriers = {q["queue"]: part["carrier"] for part in client.json()["ports"][0]["queues"]
+                    for q in part["rx_queues"]}
+        tap.ok(carriers == {0: 1, 1: 1}, "a queue moves while pollers are stopped", carriers)
+        r = haul.end()
+    tap.ok(r.rc == 0, "they end", r)
+tap.done()
