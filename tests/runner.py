@@ -104,7 +104,7 @@ class Configuration:
 
 
 CONFIGURATIONS = [
-    Configuration("test", "as users build it", "gcc", build=85, tests=250, disk=160),
+    Configuration("test", "as users build it", "gcc", build=85, tests=250, disk=175),
     Configuration("clang", "the other compiler, all carriers steal", "clang",
                   suites=["unit", "stress"],
                   environment={"HAUL_STEAL": "global", "HAUL_COROUTINES": "1000000"}, build=50),

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs in the emulated machine, started by nics.py: tries haul-echo on a NIC of each kind; all are
+on the link of peer0, and one at a time is used. TAP on stdout. Usage: guest.py HAUL-ECHO KIND..."""
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import traceback
+
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "net"))
+
+import netns  # noqa: E402  after that
+from echo import IP4, MINE4, Echo, Failed, replies  # noqa: E402
+from wait import ask, cpu_seconds  # noqa: E402
+
+ECHO = sys.argv[1]
+REQUESTS = 40 if netns.fewer() else 200
+QUIET = 2  # seconds
+
+# Without receive interrupts, with vfio; haul cannot detect that.
+NO_INTERRUPTS = "e1000e", "igb"
+
+
+class Host:
+    """QEMU's monitor, by way of the host: machine.py."""
+
+    def __init__(self):
+        self.port = open("/dev/ttyS1", "r+b", buffering=0)
+
+    def request(self, **request):
+        self.port.write(b"?" + json.dumps(request).encode() + b"\n")
+        reply = b""
+        while not reply.endswith(b"\n"):
+            reply += self.port.read(4096)
+        return json.loads(reply)
+
+    def do(self, what, **arguments):
+        reply = self.request(do=what, **{"with": arguments})
+        if "error" in reply:
+            raise RuntimeError(f"{what}: {reply}")
+
+
+class Nic:
+    def __init__(self, number):
+        self.id = f"nic{number}"
+        self.address = f"0000:{number + 1:02x}:00.0"
+        self.port = f"pci:{self.address}"
+
+
+def meet(echo):
+    """The neighbour of peer0 is haul-echo: no ARP may wake a poller that is to be woken by a
+    request."""
+    netns.ip(f"neigh replace {IP4} lladdr {echo.mac().hex(':')} dev peer0")
+
+
+def idle(tap, what, echo):
+    """A poller that blocks takes no CPU."""
+    before, began = cpu_seconds(echo.process.pid), time.monotonic()
+    time.sleep(QUIET)  # the time whose cost is measured
+    share = (cpu_seconds(echo.process.pid) - before) / (time.monotonic() - began)
+    print(f"# {what}: {100 * share:.1f} % of a CPU when idle")
+    # A poller that spins takes most of one. The threads that are no carriers take some: emulation.
+    tap.ok(share < 0.25, f"{what}: hardly any CPU time when idle", share)
+
+
+def unplug_cable(tap, what, host, nic, echo):
+    """The link goes down and comes back: all is as before."""
+    host.do("set_link", name=nic.id, up=False)
+    time.sleep(0.2)  # nothing is to happen
+    host.do("set_link", name=nic.id, up=True)
+    # The link is negotiated anew, which takes e1000e half a second: until then frames are lost.
+    netns.wait_for(answers_once, f"{what}: an answer after the link came back")
+    answered = ask(REQUESTS // 4)
+    tap.ok(answered == REQUESTS // 4 and not echo.ended(),
+           f"{what}: link down and up: answers as before", echo.stderr())
+
+
+def answers_once():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        s.settimeout(1)  # a look: the request may be lost
+        s.sendto(b"again", (IP4, 7))
+        try:
+            return s.recv(64) == b"again"
+        except TimeoutError:
+            return False
+
+
+def echoes(tap, host, kind, nic, poller):
+    what = f"{kind}, haul-echo, {poller}"
+    with Echo(ECHO, "--port", nic.port, "--carriers", 1, "--poller", poller) as e:
+        meet(e)
+        answered = ask(REQUESTS)
+        tap.ok(answered == REQUESTS, f"{what}: {REQUESTS} requests, one at a time, answered",
+               f"{answered} answered\n{e.stderr()}")
+        if poller == "block":
+            idle(tap, what, e)
+        if poller == "block" or kind in NO_INTERRUPTS:
+            unplug_cable(tap, what, host, nic, e)
+        code, figures = e.stop()
+        sleeps = sum(c["sleeps"] for c in figures["carriers"]) if figures else None
+        print(f"# {what}: {sleeps} sleeps; {e.stderr().splitlines()[:3]}")
+        tap.ok(code == 0 and figures and replies(figures, "udp") >= answered,
+               f"{what}: clean end, all buffers back", f"{code}\n{e.stderr()}")
+        tap.ok((sleeps == 0) == (poller == "spin"), f"{what}: it does what it is called", figures)
+
+
+def main():
+    tap, host = netns.Tap(), Host()
+    # An emulated CPU is slow, and the host may be busy.
+    netns.wait_for.__defaults__ = Echo.wait.__defaults__ = (600,)
+    netns.ip(f"addr add {MINE4}/24 dev peer0")
+    for number, kind in enumerate(sys.argv[2:]):
+        for poller in "spin", "block":
+            if poller == "block" and kind in NO_INTERRUPTS:
+                tap.skip(f"{kind}, haul-echo, block", "its PMD receives no interrupts")
+                continue
+            try:
+                echoes(tap, host, kind, Nic(number), poller)
+            except (Failed, OSError, RuntimeError, subprocess.SubprocessError):
+                tap.ok(False, f"{kind}, {poller}: no exception", traceback.format_exc())
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
