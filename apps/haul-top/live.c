@@ -103,6 +103,7 @@ static void watch(void)
 {
 	const char *why = l.watch.why;
 	char before[sizeof(l.watch.why)];
+	json_t *reply;
 	int err = 0;
 
 	snprintf(before, sizeof(before), "%s", why);
@@ -110,7 +111,10 @@ static void watch(void)
 		err = l.record ? top_record_add(l.record, l.watch.pair.now) : 0;
 		l.dirty = true;
 	}
-	l.dirty = l.dirty || strcmp(before, why) != 0;
+	reply = top_watch_reply(&l.watch);
+	if (reply)
+		top_panel_reply(&l.screen.panel, reply);
+	l.dirty = l.dirty || reply || strcmp(before, why) != 0;
 	if (err < 0) {
 		snprintf(l.why, sizeof(l.why), "--record %s: %s", top_settings.record,
 			strerror(-err));
@@ -134,33 +138,6 @@ static void change_interval(int by)
 	l.watch.interval = ms[i] * HAUL_MS;
 	if (l.watch.next > haul_in(l.watch.interval))
 		l.watch.next = haul_in(l.watch.interval);
-}
-
-static void take_key(int key)
-{
-	l.dirty = true;
-	switch (top_screen_key(&l.screen, key)) {
-	case TOP_NONE:
-		break;
-	case TOP_QUIT:
-		l.ended = true;
-		break;
-	case TOP_SLOWER:
-		change_interval(1);
-		break;
-	case TOP_FASTER:
-		change_interval(-1);
-		break;
-	case TOP_HOLD:
-		hold();
-		break;
-	case TOP_BACK:
-		step_play(-1);
-		break;
-	case TOP_FORTH:
-		step_play(1);
-		break;
-	}
 }
 
 static void draw(void)
@@ -189,6 +166,50 @@ static void draw(void)
 	top_terminal_size(&columns, &rows);
 	top_screen_draw(&l.screen, shown(), &status, &l.page, columns, rows);
 	l.dirty = !top_terminal_show(&l.page);
+}
+
+/* What the panel needs. */
+static void ask(void)
+{
+	struct top_panel *panel = &l.screen.panel;
+
+	if (l.replay.file)
+		top_panel_reply(
+			panel, json_pack("{s:s}", "error", "a recording has no call stacks"));
+	else
+		top_watch_ask(&l.watch, panel->command);
+}
+
+static void take_key(int key)
+{
+	if (l.dirty && top_key_is_about_a_row(key))
+		draw(); /* what is to be seen then */
+	l.dirty = true;
+	switch (top_screen_key(&l.screen, key)) {
+	case TOP_NONE:
+		break;
+	case TOP_QUIT:
+		l.ended = true;
+		break;
+	case TOP_SLOWER:
+		change_interval(1);
+		break;
+	case TOP_FASTER:
+		change_interval(-1);
+		break;
+	case TOP_HOLD:
+		hold();
+		break;
+	case TOP_BACK:
+		step_play(-1);
+		break;
+	case TOP_FORTH:
+		step_play(1);
+		break;
+	case TOP_ASK:
+		ask();
+		break;
+	}
 }
 
 /* What to wait for, and for how long. */
@@ -250,6 +271,7 @@ static void end(void)
 	top_pair_clear(&l.played);
 	top_pair_clear(&l.held);
 	top_page_free(&l.page);
+	top_screen_end(&l.screen);
 	if (l.record)
 		fclose(l.record);
 }

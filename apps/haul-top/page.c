@@ -77,6 +77,14 @@ void top_page_say(struct top_page *p, enum top_style style, const char *format, 
 	va_end(ap);
 }
 
+void top_page_mark(struct top_page *p, enum top_style style)
+{
+	struct top_line *line = &p->lines[p->nb - 1];
+
+	top_page_to(p, p->columns);
+	memset(line->styles, style, line->n);
+}
+
 void top_page_print(const struct top_page *p, FILE *out)
 {
 	for (unsigned i = 0; i < p->nb; i++) {

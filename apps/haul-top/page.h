@@ -20,6 +20,7 @@ enum top_style {
 	TOP_EMPTY, /* polls that found nothing */
 	TOP_KEY, /* what to type */
 	TOP_BAR, /* the first line of a screen */
+	TOP_PICKED, /* the row that keys are about */
 	TOP_STYLES
 };
 
@@ -49,6 +50,9 @@ void top_page_to(struct top_page *p, unsigned column);
 /* A line of one style. */
 __attribute__((format(printf, 3, 4))) void top_page_say(
 	struct top_page *p, enum top_style style, const char *format, ...);
+
+/* Gives the last line a style, in all columns of the page. */
+void top_page_mark(struct top_page *p, enum top_style style);
 
 /* Prints the lines, without styles and without spaces at their ends. */
 void top_page_print(const struct top_page *p, FILE *out);

@@ -12,9 +12,17 @@
 void top_screen_init(struct top_screen *s, enum top_view view)
 {
 	*s = (struct top_screen){.view = view};
-	for (unsigned i = 0; i < TOP_VIEWS; i++)
-		s->orders[i] =
-			(struct top_order){top_view_first((enum top_view)i), false, s->filter};
+	for (unsigned i = 0; i < TOP_VIEWS; i++) {
+		const enum top_view v = (enum top_view)i;
+
+		s->orders[i] = (struct top_order){top_view_first(v), false, s->filter,
+			top_view_is_picked_from(v) ? &s->picks[i] : NULL};
+	}
+}
+
+void top_screen_end(struct top_screen *s)
+{
+	top_panel_close(&s->panel);
 }
 
 /* The bar at the top: what is shown on the left, how on the right. */
@@ -66,24 +74,58 @@ static void put_foot(const struct top_screen *s, struct top_page *p)
 		p->lines[p->nb - 1].n--;
 }
 
+static bool has_panel(const struct top_screen *s)
+{
+	return s->panel.kind != TOP_NO_PANEL;
+}
+
+/* The line at the top of what is shown. */
+static unsigned *first_of(struct top_screen *s)
+{
+	return has_panel(s) ? &s->panel.first : &s->first[s->view];
+}
+
+/* The row that keys move, or NULL: then they scroll. */
+static struct top_pick *pick_of(struct top_screen *s)
+{
+	return has_panel(s) ? NULL : s->orders[s->view].pick;
+}
+
+/* Scrolls so that the row can be seen. The titles of the columns are line 0, and stay. */
+static void see_pick(struct top_screen *s, unsigned rows)
+{
+	const struct top_pick *pick = pick_of(s);
+	unsigned *first = first_of(s);
+
+	if (!pick || rows < 2)
+		return;
+	if (*first > pick->row)
+		*first = pick->row;
+	if (pick->row + 2 > *first + rows)
+		*first = pick->row + 2 - rows;
+}
+
 static void put_view(
 	struct top_screen *s, const struct top_pair *pair, struct top_page *p, unsigned rows)
 {
+	const bool titles = !has_panel(s) && top_view_columns(s->view);
 	struct top_page all = {0};
-	unsigned *first = &s->first[s->view];
+	unsigned *first = first_of(s);
 
 	top_page_clear(&all, p->columns);
-	if (pair->now || s->view == TOP_HELP)
+	if (has_panel(s))
+		top_panel_show(&s->panel, &all);
+	else if (pair->now || s->view == TOP_HELP)
 		top_view_show(s->view, pair, &s->orders[s->view], &all, rows);
 	else
 		top_page_say(&all, TOP_DIM, "no figures yet");
 	s->last_lines = all.nb;
 	s->last_rows = rows;
+	see_pick(s, rows);
 	if (*first + rows > all.nb)
 		*first = all.nb > rows ? all.nb - rows : 0;
 	for (unsigned i = 0; i < rows; i++) {
-		/* The titles of the columns stay. */
-		unsigned from = i == 0 && top_view_columns(s->view) ? 0 : *first + i;
+		unsigned from = i == 0 && titles ? 0 : *first + i;
 
 		top_page_line(p);
 		if (from < all.nb)
@@ -117,8 +159,11 @@ void top_screen_draw(struct top_screen *s, const struct top_pair *pair,
 
 static void scroll_by(struct top_screen *s, int lines)
 {
-	unsigned *first = &s->first[s->view];
+	struct top_pick *pick = pick_of(s);
+	unsigned *first = pick ? &pick->row : first_of(s);
 
+	if (pick)
+		pick->id[0] = '\0';
 	if (lines < 0 && *first < (unsigned)-lines)
 		*first = 0;
 	else
@@ -146,13 +191,18 @@ static void sort_by(struct top_screen *s, int step)
 	} while (columns[order->sorted].kind == TOP_SHARES);
 }
 
+static bool is_enter(int key)
+{
+	return key == '\n' || key == '\r' || key == KEY_ENTER;
+}
+
 static void type_filter(struct top_screen *s, int key)
 {
 	size_t n = strlen(s->filter);
 
 	if (key == ESC)
 		s->filter[0] = '\0';
-	if (key == ESC || key == '\n' || key == '\r' || key == KEY_ENTER)
+	if (key == ESC || is_enter(key))
 		s->types_filter = false;
 	else if ((key == KEY_BACKSPACE || key == 127 || key == '\b') && n > 0)
 		s->filter[n - 1] = '\0';
@@ -164,12 +214,14 @@ static void type_filter(struct top_screen *s, int key)
 
 static bool scrolls(struct top_screen *s, int key)
 {
-	const int page = (int)s->last_rows - 1;
+	const int page = (int)s->last_rows - 1, all = (int)s->last_lines;
 
 	switch (key) {
+	case 'k':
 	case KEY_UP:
 		scroll_by(s, -1);
 		return true;
+	case 'j':
 	case KEY_DOWN:
 		scroll_by(s, 1);
 		return true;
@@ -180,10 +232,10 @@ static bool scrolls(struct top_screen *s, int key)
 		scroll_by(s, page);
 		return true;
 	case KEY_HOME:
-		s->first[s->view] = 0;
+		scroll_by(s, -all);
 		return true;
 	case KEY_END:
-		s->first[s->view] = s->last_lines;
+		scroll_by(s, all);
 		return true;
 	default:
 		return false;
@@ -204,13 +256,39 @@ static bool changes_view(struct top_screen *s, int key)
 	return key == '\t' || key == KEY_BTAB || top_view_names[s->view].key == key;
 }
 
+bool top_key_is_about_a_row(int key)
+{
+	return is_enter(key);
+}
+
+/* About the row that is picked, or what is asked already. */
+static enum top_wish enter(struct top_screen *s)
+{
+	const struct top_pick *pick = pick_of(s);
+
+	if (pick && pick->id[0])
+		top_panel_open_stack(&s->panel, pick->id);
+	return has_panel(s) ? TOP_ASK : TOP_NONE;
+}
+
 enum top_wish top_screen_key(struct top_screen *s, int key)
 {
+	if (key == KEY_RESIZE)
+		return TOP_NONE;
 	if (s->types_filter) {
 		type_filter(s, key);
 		return TOP_NONE;
 	}
-	if (scrolls(s, key) || changes_view(s, key))
+	if (scrolls(s, key))
+		return TOP_NONE;
+	if (is_enter(key))
+		return enter(s);
+	if (has_panel(s)) {
+		top_panel_close(&s->panel);
+		if (key == ESC)
+			return TOP_NONE;
+	}
+	if (changes_view(s, key))
 		return TOP_NONE;
 	switch (key) {
 	case 's':

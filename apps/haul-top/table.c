@@ -21,7 +21,9 @@ void top_table_begin(struct top_table *t, const struct top_column *columns)
 void top_table_free(struct top_table *t)
 {
 	free(t->cells);
+	free(t->ids);
 	t->cells = NULL;
+	t->ids = NULL;
 }
 
 void top_table_row(struct top_table *t)
@@ -29,12 +31,23 @@ void top_table_row(struct top_table *t)
 	if (t->nb_rows == t->room) {
 		t->room = t->room ? 2 * t->room : 16;
 		t->cells = realloc(t->cells, t->room * t->nb_columns * sizeof(t->cells[0]));
-		if (!t->cells)
+		t->ids = realloc(t->ids, t->room * sizeof(t->ids[0]));
+		if (!t->cells || !t->ids)
 			abort();
 	}
 	memset(&t->cells[t->nb_rows * t->nb_columns], 0, t->nb_columns * sizeof(t->cells[0]));
+	t->ids[t->nb_rows][0] = '\0';
 	t->nb_rows++;
 	t->at = 0;
+}
+
+void top_table_id(struct top_table *t, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(t->ids[t->nb_rows - 1], TOP_ROW_ID, format, ap);
+	va_end(ap);
 }
 
 static struct top_cell *next_cell(struct top_table *t)
@@ -233,6 +246,21 @@ static void put_row(
 	}
 }
 
+/* Sets the pick to its row: where its id is now, or else to what is in its row now. */
+static void find_pick(
+	const struct top_table *t, const struct place *places, unsigned n, struct top_pick *pick)
+{
+	unsigned i = 0;
+
+	while (i < n && (!pick->id[0] || strcmp(t->ids[places[i].row], pick->id) != 0))
+		i++;
+	if (i < n)
+		pick->row = i;
+	else if (pick->row >= n)
+		pick->row = n > 0 ? n - 1 : 0;
+	snprintf(pick->id, sizeof(pick->id), "%s", n > 0 ? t->ids[places[pick->row].row] : "");
+}
+
 unsigned top_table_show(
 	struct top_table *t, const struct top_order *order, struct top_page *p, unsigned rows)
 {
@@ -247,8 +275,13 @@ unsigned top_table_show(
 	qsort(places, n, sizeof(places[0]), compare);
 	place_columns(t, p->columns, widths);
 	put_titles(t, order, widths, p);
-	for (unsigned i = 0; i < n && i < rows; i++)
+	if (order->pick)
+		find_pick(t, places, n, order->pick);
+	for (unsigned i = 0; i < n && i < rows; i++) {
 		put_row(t, places[i].row, widths, p);
+		if (order->pick && i == order->pick->row)
+			top_page_mark(p, TOP_PICKED);
+	}
 	free(places);
 	return n;
 }

@@ -196,7 +196,7 @@ static const struct top_column wait_columns[] = {{"name", 12, TOP_WORDS}, {"n", 
 	{"left", 7, TOP_COUNT}, {NULL}};
 
 struct waits {
-	const char *name;
+	const char *name, *oldest; /* the address of the coroutine that has waited longest */
 	char object[TOP_CELL];
 	unsigned n;
 	double home; /* NaN: several */
@@ -218,6 +218,7 @@ static void add_wait(struct waits *to, const json_t *w)
 	       left = json_object_get(w, "left_ns") ? count(w, "left_ns") : NAN;
 
 	if (to->n++ == 0) {
+		to->oldest = top_string(w, "coroutine");
 		to->home = home;
 		to->ns = ns;
 		to->left_ns = left;
@@ -225,6 +226,8 @@ static void add_wait(struct waits *to, const json_t *w)
 	}
 	if (to->home != home)
 		to->home = NAN;
+	if (ns > to->ns)
+		to->oldest = top_string(w, "coroutine");
 	to->ns = fmax(to->ns, ns);
 	to->left_ns = fmin(to->left_ns, left); /* of a number and NaN, the number */
 }
@@ -240,6 +243,7 @@ static struct waits *waits_like(struct waits *all, unsigned n, const struct wait
 static void put_waits(struct top_table *t, const struct waits *w)
 {
 	top_table_row(t);
+	top_table_id(t, "%s", w->oldest);
 	top_table_words(t, "%s", w->name);
 	top_table_number(t, w->n);
 	top_table_number(t, w->home);
@@ -380,6 +384,11 @@ static const struct {
 	[TOP_COUNTERS] = {"/haul/counters", counter_columns, fill_counters, -1,
 		"the program has no counters of its own"},
 };
+
+bool top_view_is_picked_from(enum top_view view)
+{
+	return view == TOP_WAITS;
+}
 
 const struct top_column *top_view_columns(enum top_view view)
 {

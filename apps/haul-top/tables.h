@@ -29,6 +29,9 @@ struct top_view_name {
 };
 extern const struct top_view_name top_view_names[TOP_VIEWS];
 
+/* True if rows of the view can be picked: keys do something with what a row is about. */
+bool top_view_is_picked_from(enum top_view view);
+
 /* The columns of the view's table; NULL: it is not one table. */
 const struct top_column *top_view_columns(enum top_view view);
 /* The column by which a view is sorted at first; -1: as telemetry has it. */

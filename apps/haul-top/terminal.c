@@ -118,6 +118,7 @@ static void set_styles(bool colours)
 		[TOP_EMPTY] = {COLOR_BLUE, A_NORMAL, A_NORMAL},
 		[TOP_KEY] = {COLOR_YELLOW, A_BOLD, A_BOLD},
 		[TOP_BAR] = {-1, A_REVERSE, A_REVERSE},
+		[TOP_PICKED] = {-1, A_REVERSE | A_BOLD, A_REVERSE | A_BOLD},
 	};
 
 	colours = colours && has_colors() && start_color() == OK && use_default_colors() == OK;

@@ -155,9 +155,10 @@ static void show_help(struct top_page *p)
 		{"Tab", "the next view"},
 		{"s S", "sort by the next column, or the one before; v: the other way round"},
 		{"/", "show rows with a text only: type it, then Enter; Esc: all rows"},
+		{"Enter", "in waits: the call stack of the row's oldest; Esc: back"},
 		{"space", "hold the figures; again: go on"},
 		{"+ -", "a longer, or shorter, interval"},
-		{"arrows", "scroll, with PgUp and PgDn, Home and End"},
+		{"arrows", "pick a row, or scroll; also j k, PgUp and PgDn, Home and End"},
 		{"h ?", "this page"},
 		{"q", "quit"},
 	};

@@ -56,6 +56,37 @@ void top_watch_end(struct top_watch *w)
 	top_ask_end(&w->ask);
 	top_client_close(&w->client);
 	top_pair_clear(&w->pair);
+	json_decref(w->reply);
+	w->reply = NULL;
+}
+
+/* Takes over the values; NULL: the program has no such command. */
+static void reply(struct top_watch *w, json_t *values)
+{
+	json_decref(w->reply);
+	w->reply = values ? values : json_pack("{s:s}", "error", "the program has no such command");
+	w->question[0] = '\0';
+}
+
+static void reply_error(struct top_watch *w, const char *why)
+{
+	if (w->question[0])
+		reply(w, json_pack("{s:s}", "error", why[0] ? why : "the program does not answer"));
+}
+
+void top_watch_ask(struct top_watch *w, const char *command)
+{
+	json_decref(w->reply);
+	w->reply = NULL;
+	snprintf(w->question, sizeof(w->question), "%s", command);
+}
+
+json_t *top_watch_reply(struct top_watch *w)
+{
+	json_t *values = w->reply;
+
+	w->reply = NULL;
+	return values;
 }
 
 static void go_on_finding(struct top_watch *w)
@@ -98,6 +129,7 @@ static void failed(struct top_watch *w)
 
 	if (!gone || !known)
 		snprintf(w->why, sizeof(w->why), "%s", w->client.why);
+	reply_error(w, w->client.why);
 	top_ask_end(&w->ask);
 	top_client_close(&w->client);
 	if (again) {
@@ -157,6 +189,11 @@ static void go_on_resting(struct top_watch *w)
 		failed(w);
 		return;
 	}
+	if (w->question[0] && w->client.state == TOP_IDLE) {
+		top_client_ask(&w->client, w->question);
+		w->state = TOP_WATCH_INQUIRES;
+		return;
+	}
 	if (haul_now() < w->next)
 		return;
 	if (w->client.state == TOP_IDLE) {
@@ -170,12 +207,35 @@ static void go_on_resting(struct top_watch *w)
 	}
 }
 
+/* The reply belongs to the question only if there is no newer one. */
+static void go_on_inquiring(struct top_watch *w)
+{
+	const bool same = strcmp(w->client.command, w->question) == 0;
+	json_t *values;
+
+	top_client_step(&w->client);
+	if (w->client.state == TOP_FAILED) {
+		failed(w);
+	} else if (w->client.state == TOP_ANSWERED) {
+		values = top_client_take(&w->client);
+		if (same)
+			reply(w, values);
+		else
+			json_decref(values);
+		w->state = TOP_WATCH_RESTS;
+	}
+}
+
 bool top_watch_step(struct top_watch *w)
 {
+	if (w->state == TOP_WATCH_INQUIRES)
+		go_on_inquiring(w);
 	if (w->state == TOP_WATCH_RESTS)
 		go_on_resting(w);
 	if (w->state == TOP_WATCH_FINDS)
 		go_on_finding(w);
+	if (w->client.state == TOP_FAILED && w->state != TOP_WATCH_FINDS)
+		reply_error(w, w->why);
 	return w->state == TOP_WATCH_ASKS && go_on_asking(w);
 }
 
@@ -186,14 +246,17 @@ uint64_t top_watch_events(const struct top_watch *w, struct pollfd *fds, unsigne
 	*n = 0;
 	if (w->state == TOP_WATCH_FINDS)
 		return top_find_events(&w->find, fds, n);
-	if (w->state == TOP_WATCH_ASKS && w->client.state == TOP_FAILED)
-		return 0; /* it could not even be opened */
-	if (w->state == TOP_WATCH_ASKS)
+	if (w->state == TOP_WATCH_ASKS || w->state == TOP_WATCH_INQUIRES) {
+		if (w->client.state == TOP_FAILED)
+			return 0; /* it could not even be opened, or asked */
 		return top_client_events(&w->client, &fds[(*n)++]);
+	}
 	if (w->state == TOP_WATCH_ENDED)
 		return HAUL_FOREVER;
 	if (w->client.fd >= 0)
 		top_client_events(&w->client, &fds[(*n)++]);
+	if (w->client.state == TOP_IDLE && w->question[0])
+		return 0;
 	return w->next > now ? w->next - now : 0;
 }
 

@@ -4,6 +4,8 @@
  * has ended. No call here waits for the program.
  *
  *	finds -> asks <-> rests		an error: rests, and then begins anew
+ *
+ * Between two samples it asks what the user wants to know.
  */
 #ifndef TOP_WATCH_H
 #define TOP_WATCH_H
@@ -18,6 +20,7 @@ enum top_watch_state {
 	TOP_WATCH_FINDS,
 	TOP_WATCH_ASKS,
 	TOP_WATCH_RESTS,
+	TOP_WATCH_INQUIRES, /* a question of the user's */
 	TOP_WATCH_ENDED, /* the program with the pid asked for has ended: no other has it */
 };
 
@@ -33,6 +36,8 @@ struct top_watch {
 	struct top_pair pair;
 	bool answered; /* on this connection, a sample at least */
 	uint64_t next; /* TOP_WATCH_RESTS: when to go on */
+	char question[64]; /* "": none */
+	json_t *reply; /* to the last question, or NULL */
 	char why[512]; /* why there are no new figures, as one line; "": there are */
 };
 
@@ -43,6 +48,12 @@ void top_watch_end(struct top_watch *w);
 
 /* Goes on as far as it can without waiting. True: there is a new sample, w->pair.now. */
 bool top_watch_step(struct top_watch *w);
+
+/* Asks a command of telemetry as soon as the program can be asked; it takes the place of a question
+ * that has no reply yet. */
+void top_watch_ask(struct top_watch *w, const char *command);
+/* The reply, which the caller owns: values, or {"error": why}. NULL: there is none yet. */
+json_t *top_watch_reply(struct top_watch *w);
 
 /* What to wait for before the next step: *n of fds[TOP_WATCH_FDS], and at most so many ns. */
 uint64_t top_watch_events(const struct top_watch *w, struct pollfd *fds, unsigned *n);

@@ -107,22 +107,56 @@ unsigned hauli_trace_interrupted(const void *uc, void **pcs, unsigned most)
 	return t.n;
 }
 
-static void print_symbol(const char *pc, FILE *out)
+/* Where a program counter is. */
+struct place {
+	const char *name; /* of the function, or the file if that is not known; NULL: neither is */
+	ptrdiff_t offset;
+	const char *file; /* of the function, or NULL */
+};
+
+static struct place place_of(const char *pc)
 {
 	Dl_info info = {NULL};
 	const char *file;
 
-	if (!dladdr(pc, &info) || !info.dli_fname) {
-		fprintf(out, "%p", (const void *)pc);
-		return;
-	}
+	if (!dladdr(pc, &info) || !info.dli_fname)
+		return (struct place){0};
 	file = strrchr(info.dli_fname, '/');
 	file = file ? file + 1 : info.dli_fname;
 	if (info.dli_sname)
-		fprintf(out, "%s+0x%tx (%s)", info.dli_sname, pc - (const char *)info.dli_saddr,
-			file);
+		return (struct place){info.dli_sname, pc - (const char *)info.dli_saddr, file};
+	return (struct place){file, pc - (const char *)info.dli_fbase, NULL};
+}
+
+static void print_symbol(const char *pc, FILE *out)
+{
+	struct place at = place_of(pc);
+
+	if (!at.name)
+		fprintf(out, "%p", (const void *)pc);
+	else if (at.file)
+		fprintf(out, "%s+0x%tx (%s)", at.name, at.offset, at.file);
 	else
-		fprintf(out, "%s+0x%tx", file, pc - (const char *)info.dli_fbase);
+		fprintf(out, "%s+0x%tx", at.name, at.offset);
+}
+
+void hauli_trace_place(const void *pc, char *buf, size_t len)
+{
+	struct place at = place_of(pc);
+	char rest[56]; /* shorter than buf */
+	int n;
+
+	if (!at.name) {
+		snprintf(buf, len, "%p", pc);
+		return;
+	}
+	n = at.file ? snprintf(rest, sizeof(rest), "+0x%tx (%.24s)", at.offset, at.file)
+		    : snprintf(rest, sizeof(rest), "+0x%tx", at.offset);
+	if (strlen(at.name) + (size_t)n < len)
+		snprintf(buf, len, "%s%s", at.name, rest);
+	else
+		snprintf(buf, len, "%.*s...%s", (int)(len - (size_t)n - sizeof("...")), at.name,
+			rest);
 }
 
 /* The base of libhaul.so; NULL: haul is linked statically. */
@@ -184,15 +218,14 @@ void hauli_trace_trim(void *const **pcs, unsigned *n, unsigned keep, bool (*own)
 	*n = rest - inner;
 }
 
-/* The innermost frame left is that of the public call. */
-static void trim(void *const **pcs, unsigned *n)
+void hauli_trace_trim_own(void *const **pcs, unsigned *n)
 {
 	hauli_trace_trim(pcs, n, 1, is_own);
 }
 
 void hauli_trace_print(void *const *pcs, unsigned n, FILE *out)
 {
-	trim(&pcs, &n);
+	hauli_trace_trim_own(&pcs, &n);
 	for (unsigned i = 0; i < n; i++) {
 		fputs("    ", out);
 		print_symbol(pcs[i], out);
@@ -202,7 +235,7 @@ void hauli_trace_print(void *const *pcs, unsigned n, FILE *out)
 
 void hauli_trace_print_line(void *const *pcs, unsigned n, FILE *out)
 {
-	trim(&pcs, &n);
+	hauli_trace_trim_own(&pcs, &n);
 	for (unsigned i = 0; i < n; i++) {
 		fputs(i > 0 ? " < " : "", out);
 		print_symbol(pcs[i], out);

@@ -32,6 +32,13 @@ unsigned hauli_trace_interrupted(const void *uc, void **pcs, unsigned most);
 void hauli_trace_trim(
 	void *const **pcs, unsigned *n, unsigned keep, bool (*is_own)(const void *pc));
 
+/* Leaves out haul's own frames at both ends, but the innermost one: that of the public call. */
+void hauli_trace_trim_own(void *const **pcs, unsigned *n);
+
+/* The function's name, if the program exports it, with an offset and the file; else an offset for
+ * addr2line(1). A name that is too long is cut in the middle. len: at least 64. */
+void hauli_trace_place(const void *pc, char *buf, size_t len);
+
 /* A line for each, with the function's name if the program exports it; else an offset for
  * addr2line(1). Of haul's own frames at both ends only that of the public call. */
 void hauli_trace_print(void *const *pcs, unsigned n, FILE *out);

@@ -185,6 +185,19 @@ static void answer(struct haul_app_json *values, const char *params, void *arg)
 	haul_app_json_number(values, "counted", (int64_t)haul_app_counted(app, PACKETS, HAUL_ALL));
 }
 
+/* As many as there can be. */
+static int fill(struct haul_app *app)
+{
+	static char names[100][16];
+	int err = 0;
+
+	for (unsigned i = 0; i < 100 && err == 0; i++) {
+		snprintf(names[i], sizeof(names[i]), "/stages/n%u", i);
+		err = haul_app_telemetry(names[i], "Takes no parameters", answer, app);
+	}
+	return err;
+}
+
 /* The number of those that returned what they should. */
 static unsigned add_commands(struct haul_app *app)
 {
@@ -204,7 +217,7 @@ static unsigned add_commands(struct haul_app *app)
 	for (unsigned i = 0; i < sizeof(commands_of) / sizeof(commands_of[0]); i++)
 		n += haul_app_telemetry(commands_of[i].name, "Values. Takes no parameters", answer,
 			     app) == commands_of[i].err;
-	return n;
+	return n + (fill(app) == -ENOSPC);
 }
 
 static int started(struct haul_app *app)

@@ -60,6 +60,7 @@ static void sees(struct rte_mbuf **pkts, uint16_t n, void *arg)
 	X(haul_dump, NULL, stderr)                                       \
 	X(haul_trim, NULL)                                               \
 	X(haul_look, NULL, &(struct haul_look){0})                       \
+	X(haul_stack, NULL, &co, &(struct haul_stack){0})                \
 	X(haul_carriers, NULL)                                           \
 	X(haul_carrier, NULL, 0)                                         \
 	X(haul_carrier_near, NULL, "lo")                                 \

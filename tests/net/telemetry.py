@@ -89,12 +89,13 @@ def test_commands():
         netns.wait_for(haul.runs, "haul-fwd to run")
         client = Client(haul.process.pid)
         names = ours(client)
-        tap.ok(len(names) == 17, "the commands", names)
+        tap.ok(len(names) == 18, "the commands", names)
         # A first answer may come before the program lets others read.
-        tap.ok([n for n in names if "error" in client.ask(n)] == ["/haul/trace"],
-               "all have answers, but that for a timeline", [client.ask(n) for n in names])
+        tap.ok([n for n in names if "error" in client.ask(n)] == ["/haul/stack", "/haul/trace"],
+               "all have answers, but those for an address and a timeline",
+               [client.ask(n) for n in names])
         tap.ok(all("Takes no parameters" in client.ask(f"/help,{n}")[n] or
-                   "Parameters: int " in client.ask(f"/help,{n}")[n] for n in names), "help")
+                   "Parameters: " in client.ask(f"/help,{n}")[n] for n in names), "help")
         if shutil.which("dpdk-telemetry.py"):
             got = dpdk_client(haul.process.pid, names)
             tap.ok([list(a) for a in got] == [[n] for n in names] and
@@ -140,6 +141,37 @@ def test_commands():
         client.close()
 
 
+def stack_of(client, address):
+    """On a busy machine a carrier may not get a CPU for a second."""
+    while True:
+        got = client.ask(f"/haul/stack,{address}")
+        if "does not answer" not in got.get("error", ""):
+            return got
+
+
+def test_stack(client):
+    """Of a program in which coroutines wait."""
+    wait = client.ask("/haul/waits")["0"]
+    got = stack_of(client, wait["coroutine"])
+    tap.ok(got["name"] == wait["name"] and got["coroutine"] == wait["coroutine"] and
+           got["carrier"] == wait["carrier"] and got["what"] == wait["what"] and
+           got["frames"] > 0 and all("+0x" in got[str(i)] for i in range(got["frames"])),
+           "a call stack", (wait, got))
+    for text in ("", "x", "0x", "0x12g", "-0x10", "0x" + "1" * 17, "0x10 ", "123", "0x10,0x20",
+                 wait["coroutine"] + "/"):
+        got = client.ask(f"/haul/stack,{text}" if text else "/haul/stack")
+        tap.ok(list(got) == ["error"] and "give the address" in got["error"],
+               f"no address: {text!r}", got)
+    address = int(wait["coroutine"], 16)
+    for n in 0, 1, address + 1, address + 8, 2**64 - 1, 2**47 - 64, 0x1000:
+        got = stack_of(client, hex(n))
+        tap.ok(list(got) == ["error"] and "no coroutine has this address" in got["error"],
+               f"no coroutine: {n:#x}", got)
+    r = random.Random(seed)
+    tap.ok(all(isinstance(stack_of(client, hex(address + 192 * r.randrange(-999, 999))), dict)
+               for _ in range(500)), "any coroutine or none")
+
+
 def test_trace():
     path = f"{DIR}/timeline"
     with fwd.Running(*NULL, "--trace", path) as haul:
@@ -172,7 +204,7 @@ def test_own():
         tap.ok(counters["packets"] > 0 and counters["gauge"] == 1000, "its counters", counters)
         p.send_signal(signal.SIGINT)
         said = p.communicate(timeout=60)[1]
-        tap.ok(p.returncode == 0 and "hook commands 6" in said, "wrong names are refused", said)
+        tap.ok(p.returncode == 0 and "hook commands 7" in said, "wrong names are refused", said)
         client.close()
 
 
@@ -196,6 +228,7 @@ class Asker(threading.Thread):
         super().__init__()
         self.pid, self.random, self.wrong = pid, random.Random(seed * 100 + number), []
         self.names, self.answers, self.values, self.ends = names, 0, 0, False
+        self.coroutines = ["0x10"]
         self.start()
 
     def command(self):
@@ -204,7 +237,7 @@ class Asker(threading.Thread):
             return r.randbytes(r.randrange(1, 2000)).replace(b"\0", b" ")
         name = r.choice(self.names) if r.random() < 0.9 else "/" + "x" * r.randrange(100)
         params = r.choice(["", "", "", ",0", ",1", ",-1", ",x", ",,", "," + "9" * 30, ",0,1",
-                           "," + str(r.randrange(300))])
+                           "," + str(r.randrange(300)), "," + r.choice(self.coroutines)])
         return (name + params).encode()
 
     def ask(self, client):
@@ -221,6 +254,8 @@ class Asker(threading.Thread):
                 self.wrong.append((command, text))
             return
         self.answers += 1
+        if waits := (answer.get("/haul/waits") or {}).get("0"):
+            self.coroutines = self.coroutines[-20:] + [waits["coroutine"]]
         self.values += any(isinstance(v, dict) and "error" not in v for v in answer.values())
 
     def run(self):
@@ -330,6 +365,7 @@ def test_without_eal():
         tap.ok(got["0"]["name"] == "acceptor" and got["0"]["blocked"] == 2, "coroutines", got)
         got = client.ask("/haul/waits")
         tap.ok(got["0"]["what"].startswith("input of fd"), "waits", got)
+        test_stack(client)
         tap.ok(client.ask("/haul/ports") == {"error": "this program has no ports"}, "no ports")
         tap.ok(client.ask("/none") is None and client.ask("/help,/none") is None and
                client.raw(b"\xff\xfe") == {"none": None}, "no such command")

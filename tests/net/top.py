@@ -96,6 +96,54 @@ def test_text():
                "a program without ports", r)
 
 
+def test_stack():
+    """Of a program in which a coroutine waits for connections."""
+    with Server(HTTP, "--carriers", "2") as http, top_on(
+            "--pid", str(http.process.pid), "--interval", "0.1", "--view", "waits") as t:
+        t.until(lambda: "acceptor" in t.row(5), "a wait")
+        tap.ok(t.screen.buffer[5][0].reverse and t.screen.buffer[5][79].reverse and
+               not t.screen.buffer[6][0].reverse, "the first row is picked", t)
+        # On a busy machine a carrier may not get a CPU for a second.
+        t.type("\r")
+        t.until(lambda: again(t) and t.row(5).startswith("acceptor 0x") and
+                "input of fd" in t.row(5) and re.search(r"^  0  \S+\+0x", t.row(7)) and
+                t.row(4) == "Esc back  Enter ask again", "its call stack")
+        tap.ok(t.fits(80, 24), "a call stack", t)
+        t.size(30, 7)
+        t.until(lambda: t.fits(30, 7) and "acceptor 0x" in t.row(5), "a small terminal")
+        t.type("\x1bOBj\x1bOB")
+        t.until(lambda: re.search(r"^  0  \S+\+0x", t.row(4)), "the next lines")
+        t.size(80, 24)
+        t.until(lambda: t.row(23).endswith("Quit"), "the size of before")
+        t.type("\r\x1b")
+        t.until(lambda: "waits for" in t.row(4), "the waits again")
+        t.type("\r")
+        t.until(lambda: again(t) and t.row(5).startswith("acceptor 0x"), "once more")
+        t.type("r")
+        t.until(lambda: ": coroutines " in t.row(0) and "(all)" in t.row(5), "another view")
+        t.type("w/nobody\r")
+        t.until(lambda: t.shows("no row has this text"), "no rows")
+        t.type("\rjjkk\r")
+        t.type("\x1bj")
+        t.until(lambda: "acceptor" in t.row(5) and "filtered" not in t.row(0), "the rows")
+        t.type("jjj\x1b[4~\x1b[1~kkk\r")
+        t.until(lambda: again(t) and t.row(5).startswith("acceptor 0x"), "the first row")
+        http.process.send_signal(signal.SIGTERM)
+        http.process.wait(60)
+        t.until(lambda: t.shows("has ended"), "its end")
+        t.type("\r")
+        t.until(lambda: t.row(5).endswith("has ended") and t.row(22).endswith("has ended"),
+                "no answer")
+        t.type("\x1bq")
+        tap.ok(t.ends()[0] == 0 and t.is_restored(), "whole after stacks", t)
+
+
+def again(t):
+    if t.shows("its carrier does not answer"):
+        t.type("\r")
+    return True
+
+
 def top_on(*args, env=None, **options):
     """On a terminal like xterm, without its sequence that repeats a character: pyte has none."""
     return Terminal([TOP, *args], env={"TERM": "screen", **(env or {})}, **options)
@@ -242,6 +290,11 @@ def test_recording(haul):
     n = len(lines) - 1
     with top_on("--replay", path) as t:
         t.until(lambda: f"{n} of {n}" in t.row(0) and t.shows("pcap:"), "the end of the replay")
+        t.type("w\r")
+        t.until(lambda: t.shows("a recording has no call stacks") or t.shows("no coroutine waits"),
+                "no call stacks")
+        t.type("\x1bo")
+        t.until(lambda: "overview" in t.row(0), "the overview again")
         t.type("\x1bOD")
         t.until(lambda: "HELD  " in t.row(0) and f"{n - 1} of {n}" in t.row(0), "the one before")
         t.type("\x1bOC")
@@ -263,6 +316,7 @@ def test_recording(haul):
 
 try:
     test_text()
+    test_stack()
     with started(*PORTS) as program:
         test_views(program)
         test_ends(program)

@@ -13,8 +13,8 @@
 #include "telemetry/figures.h"
 #include "telemetry/tree.h"
 
-#define COMMANDS_MAX 80
-#define OWN_MAX 64
+#define OWN_MAX 64 /* commands of the program */
+#define COMMANDS_MAX (OWN_MAX + 32)
 #define NAME_LENGTH 50
 #define HELP_LENGTH 60
 
@@ -37,11 +37,13 @@ static struct {
 	struct haul_runtime *rt;
 } t = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Under the lock. False: there is one of that name. */
+/* Under the lock. False: there is one of that name. There is room: for own ones, add() looks. */
 static bool insert(const struct entry *e)
 {
 	unsigned i = t.nb;
 
+	if (t.nb == COMMANDS_MAX)
+		abort();
 	for (unsigned k = 0; k < t.nb; k++)
 		if (strcmp(t.entries[k].name, e->name) == 0)
 			return false;

@@ -2,7 +2,10 @@
 /* Commands about coroutines: of any program with a runtime. */
 #include "telemetry/coroutines.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <haul/look.h>
 
@@ -235,6 +238,56 @@ static void answer_timers(struct hauli_answer *answer)
 	look_end(&l);
 }
 
+/* The address in the parameters: "0x" and up to 16 digits. False: there is another text, and the
+ * answer is an error. */
+static bool take_address(struct hauli_answer *answer, const void **address)
+{
+	const bool is_hex = strncmp(answer->params, "0x", strlen("0x")) == 0;
+	const char *digits = is_hex ? answer->params + strlen("0x") : "";
+	size_t n = 0;
+
+	while (isxdigit((unsigned char)digits[n]))
+		n++;
+	if (n == 0 || n > 16 || digits[n] != '\0') {
+		hauli_answer_fails(answer,
+			"give the address of a coroutine, as /haul/waits has it: 0x7f0123456780");
+		return false;
+	}
+	*address = (const void *)(uintptr_t)strtoull(digits, NULL, 16);
+	return true;
+}
+
+static void fail_to_tell(struct hauli_answer *answer, int err)
+{
+	if (err == -ESRCH)
+		hauli_answer_fails(answer, "no coroutine has this address: it has ended");
+	else
+		hauli_answer_fails(answer, "its carrier does not answer: its thread is stopped");
+}
+
+static void answer_stack(struct hauli_answer *answer)
+{
+	struct haul_stack stack;
+	const void *co;
+	int err;
+
+	if (!take_address(answer, &co))
+		return;
+	err = haul_stack(answer->rt, co, &stack);
+	if (err < 0) {
+		fail_to_tell(answer, err);
+		return;
+	}
+	set_address(answer->values, "coroutine", co);
+	haul_app_json_text(answer->values, "name", stack.name);
+	set(answer->values, "carrier", stack.carrier);
+	haul_app_json_text(answer->values, "what", stack.what);
+	set(answer->values, "hibernates", stack.hibernates);
+	set(answer->values, "frames", stack.nb_frames);
+	for (unsigned i = 0; i < stack.nb_frames; i++)
+		haul_app_json_text(answer->list, NULL, stack.frames[i].place);
+}
+
 const struct hauli_telemetry_command hauli_commands_of_coroutines[] = {
 	{"/haul/coroutines", "Coroutines by state and name. Parameters: int first_name",
 		HAULI_NEEDS_RUNTIME, answer_coroutines},
@@ -242,6 +295,8 @@ const struct hauli_telemetry_command hauli_commands_of_coroutines[] = {
 		HAULI_NEEDS_RUNTIME, answer_locks},
 	{"/haul/scopes", "Scopes that wait for children. Parameters: int first",
 		HAULI_NEEDS_RUNTIME, answer_scopes},
+	{"/haul/stack", "The call stack of a coroutine. Parameters: its address",
+		HAULI_NEEDS_RUNTIME, answer_stack},
 	{"/haul/timers", "Timers by carrier. Parameters: int first_carrier", HAULI_NEEDS_RUNTIME,
 		answer_timers},
 	{"/haul/waits", "The oldest waits. Parameters: int first_wait", HAULI_NEEDS_RUNTIME,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the coroutines of a runtime do: how many there are, by name and by state, and what those
- * that wait wait for. For monitors, which look often: carriers do not pause. haul_dump() has call
- * stacks, too.
+ * that wait wait for. For monitors, which look often: carriers do not pause. haul_stack() has the
+ * call stack of one, haul_dump() those of all.
  */
 #ifndef HAUL_LOOK_H
 #define HAUL_LOOK_H
@@ -84,6 +84,46 @@ struct haul_look {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 HAUL_API void haul_look(const struct haul_runtime *rt, struct haul_look *l);
+#pragma GCC diagnostic pop
+
+#define HAUL_STACK_FRAMES 24 /* of a deeper stack, the innermost ones are told */
+#define HAUL_STACK_TEXT 120
+
+/* A call that has not returned. */
+struct haul_stack_frame {
+	const void *pc; /* inside the call, so that debug information has its line */
+	/* "haul_park+0x20 (libhaul.so.0.2)"; of a function that is not exported the offset in its
+	 * file: "server+0x5898", for addr2line(1). Longer names are cut in the middle. */
+	char place[HAUL_STACK_TEXT];
+};
+
+/* A coroutine and its call stack. */
+struct haul_stack {
+	unsigned carrier; /* its home */
+	char name[HAUL_LOOK_TEXT];
+	/* "running", "ready", "not begun", "stolen" (another carrier runs it), "no carrier" (none
+	 * has taken it yet); of one that waits, as haul_look_wait.what */
+	char what[HAUL_LOOK_TEXT];
+	bool hibernates; /* the stack is that of when it froze */
+	/* 0: it has no stack, or may use it now: one that is stolen, thaws, or is ready where
+	 * carriers steal. Those of haul at both ends are left out, but that of the public call. */
+	unsigned nb_frames;
+	struct haul_stack_frame frames[HAUL_STACK_FRAMES]; /* the innermost one first */
+};
+
+/*
+ * The call stack of one coroutine of rt, of which haul_look() or haul_dump() has told the address;
+ * any other value does no harm. The thread of its home follows the stack, in a signal handler as
+ * that of haul_dump(), and stands still for some 10 us; also if the coroutine runs and never
+ * suspends. Any thread; not during haul_stop(). Returns 0, or
+ *	-ESRCH		no coroutine has this address: it has ended. (Another one may get the
+ *			address of one that has ended: see the name.)
+ *	-ETIMEDOUT	the thread of its home does not answer within a second: it is stopped, or
+ *			has blocked the signal
+ */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+HAUL_API int haul_stack(const struct haul_runtime *rt, const void *coro, struct haul_stack *stack);
 #pragma GCC diagnostic pop
 
 #ifdef __cplusplus

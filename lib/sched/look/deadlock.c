@@ -26,12 +26,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/race.h"
 #include "sched/look/dump.h"
+#include "sched/look/peek.h"
 #include "sched/look/snapshot.h"
 #include "sched/wait/block.h"
 #include "sched/wait/extent.h"
@@ -85,19 +84,11 @@ void hauli_deadlocks_destroy(struct hauli_deadlocks *d)
 	free(d);
 }
 
-/* False: from is not mapped any more. */
-static bool read_at(void *to, const void *from, size_t bytes)
-{
-	struct iovec local = {to, bytes}, remote = {(void *)(uintptr_t)from, bytes};
-
-	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)bytes;
-}
-
 static bool read_join(const struct hauli_deadlocks *d, struct wait *w)
 {
 	struct hauli_join j;
 
-	if (!read_at(&j, w->noted_at, sizeof(j)) || j.waiter != w->co)
+	if (!hauli_peek(&j, w->noted_at, sizeof(j)) || j.waiter != w->co)
 		return false;
 	w->object = w->next = j.target;
 	return hauli_slab_has(d->rt->coros, w->next);
@@ -107,7 +98,7 @@ HAULI_MAY_RACE static bool read_block(const struct hauli_deadlocks *d, struct wa
 {
 	struct hauli_block b;
 
-	if (!read_at(&b, w->noted_at, sizeof(b)) || b.co != w->co ||
+	if (!hauli_peek(&b, w->noted_at, sizeof(b)) || b.co != w->co ||
 		hauli_u32_published_get(&b.served) ||
 		((b.kind & HAULI_CORO_CANCELLABLE) && hauli_coro_is_cancelled(w->co)))
 		return false;
@@ -175,7 +166,7 @@ HAULI_MAY_RACE static bool is_child(const struct haul_coro *co, const void *s)
 
 	HAULI_RACES(co);
 	for (unsigned i = 0; f && f != s && i < LONGEST; i++) {
-		if (!read_at(&own, f, sizeof(own)) || own.owner != co)
+		if (!hauli_peek(&own, f, sizeof(own)) || own.owner != co)
 			return false;
 		f = own.outer;
 	}

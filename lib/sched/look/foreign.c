@@ -19,11 +19,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/race.h"
 #include "coro/trace.h"
+#include "sched/look/peek.h"
 
 #define COPY_BYTES ((size_t)16 << 10)
 #define DEAD_WORDS 512
@@ -88,10 +88,7 @@ bool hauli_foreign_still_waits(uint32_t tid, const struct hauli_foreign *f)
  * another's stack. */
 static bool copy(uintptr_t *to, uintptr_t sp, size_t n)
 {
-	size_t bytes = n * sizeof(to[0]);
-	struct iovec local = {to, bytes}, remote = {(void *)sp, bytes};
-
-	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)bytes;
+	return hauli_peek(to, (const void *)sp, n * sizeof(to[0]));
 }
 
 static bool is_in(const void *from, size_t bytes, const void *p)

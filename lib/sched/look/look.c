@@ -14,12 +14,11 @@
 #include <haul/look.h>
 
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/race.h"
+#include "sched/look/peek.h"
 #include "sched/look/snapshot.h"
 #include "sched/state/carrier.h"
 #include "sched/state/runtime.h"
@@ -57,28 +56,6 @@ struct look {
 	unsigned nb_oldest;
 	struct seen oldest[OLDEST]; /* waits, the oldest ones first */
 };
-
-/* False: it is not mapped. */
-static bool read_at(void *to, const void *from, size_t bytes)
-{
-	struct iovec local = {to, bytes}, remote = {(void *)(uintptr_t)from, bytes};
-
-	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)bytes;
-}
-
-/* A text up to its NUL, or the end of its page if the next one is not mapped. */
-static void read_text(char to[HAUL_LOOK_TEXT], const char *from)
-{
-	size_t left = 4096 - (uintptr_t)from % 4096;
-
-	memset(to, 0, HAUL_LOOK_TEXT);
-	if (!read_at(to, from, HAUL_LOOK_TEXT - 1) &&
-		(left >= HAUL_LOOK_TEXT || !read_at(to, from, left)))
-		strcpy(to, "?");
-	for (char *c = to; *c; c++)
-		if (*c < ' ' || *c > '~')
-			*c = '?';
-}
 
 /* The fields race with the carriers. */
 HAULI_MAY_RACE static bool see(const struct look *l, const struct haul_coro *co, struct seen *s)
@@ -156,7 +133,7 @@ static struct haul_look_group *group_for(struct look *l, const char *name)
 
 	if (l->reads++ >= READS_MAX)
 		return NULL;
-	read_text(text, name);
+	hauli_peek_text(text, name);
 	for (unsigned i = 0; i < out->nb_groups; i++)
 		if (strcmp(out->groups[i].name, text) == 0)
 			return &out->groups[i];
@@ -182,7 +159,7 @@ static struct haul_look_group *group_of(struct look *l, const char *name)
 /* The wait on the stack of a coroutine that blocks. False: there is none any more. */
 static bool read_block(struct look *l, const struct seen *s, struct hauli_block *b)
 {
-	return l->reads++ < READS_MAX && read_at(b, s->arg, sizeof(*b)) && b->co == s->co;
+	return l->reads++ < READS_MAX && hauli_peek(b, s->arg, sizeof(*b)) && b->co == s->co;
 }
 
 static bool is_asked_for(struct look *l, const struct seen *s)
@@ -220,7 +197,7 @@ HAULI_MAY_RACE static void name_holder(const struct look *l, struct haul_look_wa
 
 	HAULI_RACES(co);
 	if (hauli_slab_has(l->rt->coros, co) && hauli_coro_home(co))
-		read_text(w->holder_name, co->co.name);
+		hauli_peek_text(w->holder_name, co->co.name);
 }
 
 static void tell_object(struct look *l, const struct seen *s, struct haul_look_wait *w)
@@ -231,7 +208,7 @@ static void tell_object(struct look *l, const struct seen *s, struct haul_look_w
 		return;
 	w->object = b.object;
 	if (b.what)
-		read_text(w->what, b.what);
+		hauli_peek_text(w->what, b.what);
 	if (b.what == hauli_block_mutex)
 		w->holder = hauli_snapshot_holder(b.object);
 	if (w->holder)
@@ -252,11 +229,11 @@ static void tell_wait(struct look *l, const struct seen *s, struct haul_look_wai
 
 	*w = (struct haul_look_wait){
 		.coro = s->co, .carrier = s->home->id, .ns = s->ns, .left_ns = s->left_ns};
-	read_text(w->name, s->name);
+	hauli_peek_text(w->name, s->name);
 	strcpy(w->what, whats[kind]);
 	if (kind == HAULI_CORO_BLOCKED)
 		tell_object(l, s, w);
-	if (kind == HAULI_CORO_JOINING && read_at(&j, s->arg, sizeof(j)) && j.waiter == s->co)
+	if (kind == HAULI_CORO_JOINING && hauli_peek(&j, s->arg, sizeof(j)) && j.waiter == s->co)
 		w->object = j.target;
 }
 

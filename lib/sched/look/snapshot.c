@@ -16,6 +16,9 @@
  *	    changes. One that is frozen has its call stack with it.
  *	If the handler has interrupted another handler on the alternate stack, it is not known which
  *	    coroutine has no complete context: none is unwound.
+ *	ThreadSanitizer puts a handler off and calls it on the stack in use, with the registers of
+ *	    earlier: so the coroutine on whose stack the handler itself lies has no complete context
+ *	    either.
  */
 #include "sched/look/snapshot.h"
 
@@ -23,7 +26,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -34,6 +36,7 @@
 #include "coro/interrupted.h"
 #include "coro/stack.h"
 #include "coro/trace.h"
+#include "sched/look/peek.h"
 #include "sched/state/self.h"
 #include "sched/wait/block.h"
 #include "sched/wait/joined.h"
@@ -70,9 +73,8 @@ static bool is_nested(const ucontext_t *uc)
 const void *hauli_snapshot_holder(const void *mutex)
 {
 	uint64_t word = 0;
-	struct iovec to = {&word, sizeof(word)}, from = {(void *)mutex, sizeof(word)};
 
-	if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != sizeof(word))
+	if (!hauli_peek(&word, mutex, sizeof(word)))
 		return NULL;
 	return (const void *)(uintptr_t)(word & ~HAULI_BLOCK_MUTEX_FLAGS);
 }
@@ -128,7 +130,9 @@ HAULI_MAY_RACE static void take(
 	s->hibernates = hauli_frozen_of(&co->co) != NULL;
 	if (s->hibernates && s->state == HAULI_CORO_READY)
 		return; /* it may be thawing: then its context changes */
-	s->runs = !s->hibernates && is_on(stack, hauli_interrupted_sp(uc));
+	s->runs = !s->hibernates &&
+		(is_on(stack, hauli_interrupted_sp(uc)) ||
+			is_on(stack, (uintptr_t)__builtin_frame_address(0)));
 	if (s->runs) {
 		s->n = hauli_trace_interrupted(uc, s->pcs, HAULI_SHOT_DEPTH);
 	} else if (!hauli_steals(c) || s->state != HAULI_CORO_READY) {
