@@ -72,18 +72,17 @@ def blind(t, name, dev, choose):
              ("ids, ports and all else", dns_bed.MINE4, ("26:50",))]
     for what, source, fields in kinds if ALL else [choose.choice(kinds)]:
         packet = ipv4(source, dns_bed.IP4, forge(question), PATH, 1024)
-        client, wrong, nb, failed = dns_bed.Client(), 0, 0, 0
+        client, wrong, nb = dns_bed.Client(), 0, 0
         before = netns.counter(dev, "tx_packets")
         flood = Flood(dev, mac, packet, *fields, seconds=SECONDS)
         while flood.process.poll() is None:
             a = insist(client)
             nb += 1
             wrong += BAD in addresses(a)
-            failed += a.rcode != dns.NOERROR
         sent, seconds = flood.finish()
         taken = netns.counter(dev, "tx_packets") - before
         print(f"# {name}: {sent / seconds:.0f} forged replies a second, {taken / seconds:.0f} "
-              f"reached it; {nb} questions, {failed} failed")
+              f"reached it; {nb} questions")
         t.ok(wrong == 0 and nb > 0, f"{name}: {what} at random: none of {sent} is accepted", wrong)
         a = insist(client)
         t.ok(addresses(a) == [RIGHT], f"{name}: the right one is, afterwards", a.answers)
@@ -181,10 +180,13 @@ def poison(path, msg, client):
 
 
 def insist(client):
-    """As clients do: the query may have met a full queue of the interface."""
+    """As clients do: the query may have met a full queue of the interface; or the right reply came
+    so late, behind thousands of others, that haul-dns had given up."""
     while True:
         with contextlib.suppress(TimeoutError):
-            return client.ask("zero.test.", "A", patience=5)
+            a = client.ask("zero.test.", "A", patience=5)
+            if a.rcode == dns.NOERROR:
+                return a
 
 
 def on_path(t, name, path):
@@ -294,7 +296,10 @@ def ends_well(t, name, program):
 
 
 def poisoned(t, name, port, dev, choose):
-    with dns_bed.bed(BINARY, port, dev, upstreams=[f"{dns_bed.MINE4}:{PATH}"]) as (program, _):
+    # A failure would be kept for some seconds, in which nobody asks the forger.
+    args = ["--timeout", "60"]
+    with dns_bed.bed(BINARY, port, dev, args=args,
+                     upstreams=[f"{dns_bed.MINE4}:{PATH}"]) as (program, _):
         to = dns_bed.MINE4, dns_bed.UPSTREAM
         with Path(dns_bed.MINE4, PATH, to, choose, delay=0.01):
             blind(t, name, dev, choose)
