@@ -478,7 +478,7 @@ def output_of(*command):
 
 # Tests that need more than the library's own code, and tests' shared code.
 SOURCES = (mutations_of_descriptors.SOURCES | mutations_of_flows.SOURCES |
-           mutations_of_hosts.SOURCES | mutations_of_parts.SOURCES)
+           mutations_of_hosts.SOURCES | mutations_of_moves.SOURCES | mutations_of_parts.SOURCES)
 BED = ['tests/net/io_bed.c', 'tests/net/io_flows.c']
 
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mutations of moves of queues between carriers (drivers-glue/io/move.c). See mutations.py."""
+"""Mutations of moves of queues between carriers (drivers-glue/io/move.c), and of what decides on
+them (balance.c). See mutations.py."""
+
+SOURCES = {'unit/balance': ['drivers-glue/io/balance.c']}
 
 MUTATIONS = [
     ('net/io_move', 'drivers-glue/io/move.c', 'the first carrier polls on',
@@ -20,4 +23,20 @@ MUTATIONS = [
      'hauli_stopwatch_stop(&r->polls, cycle + 1);', ';'),
     ('net/io_move', 'drivers-glue/io/move.c', 'nobody hears who polls the queue',
      'hauli_u32_published_set(&io->owners[m->port][m->queue], carrier);', ';'),
+    ('unit/balance', 'drivers-glue/io/balance.c', 'any gain is enough',
+     'if (before > FULL) gain /= 4;', 'gain = 0;'),
+    ('unit/balance', 'drivers-glue/io/balance.c', 'a queue that has moved does not stay',
+     'return !q->moved_at || s->now - q->moved_at >= hold_ns;', 'return hold_ns > 0;'),
+    ('unit/balance', 'drivers-glue/io/balance.c', 'only the busiest carrier is relieved',
+     'while (made < n && (c = next_busiest(s, tried)) < s->in_use) {',
+     'if ((c = next_busiest(s, tried)) < s->in_use) {'),
+    ('unit/balance', 'drivers-glue/io/balance.c', 'moves that gain too little are not taken back',
+     'move(s, &s->queues[m->queue], m->from);', '(void)m;'),
+    ('unit/balance', 'drivers-glue/io/balance.c', 'a carrier more is used in vain',
+     'if (n > 0 || s.in_use < b->in_use) b->in_use', 'b->in_use'),
+    ('unit/balance', 'drivers-glue/io/balance.c', 'carriers that are not needed are left at once',
+     'if (s->now - b->low_since >= shrink_ns)', 'if (shrink_ns)'),
+    ('unit/balance', 'drivers-glue/io/balance.c', 'carriers come slowly',
+     'if (s->in_use < s->nb_carriers && s->work[busiest(s)] > or_default(o->grow_at, 0.8))',
+     'if (s->in_use < s->nb_carriers && s->work[busiest(s)] > 2)'),
 ]

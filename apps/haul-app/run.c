@@ -11,6 +11,7 @@
 #include "carriers.h"
 #include "check.h"
 #include "pause.h"
+#include "process/balance.h"
 #include "process/output.h"
 #include "process/readers.h"
 #include "process/say.h"
@@ -94,9 +95,12 @@ static int watch(struct hauli_app *a)
 	for (;;) {
 		now = haul_now();
 		report_at = a->period ? reported_at + a->period : HAUL_FOREVER;
-		if (!hauli_app_watch_wait(a, earlier(earlier(end_at, report_at), now + look)))
+		if (!hauli_app_watch_wait(a,
+			    earlier(earlier(end_at, report_at),
+				    earlier(now + look, hauli_app_balance_next(a)))))
 			return HAUL_APP_DONE;
 		now = haul_now();
+		hauli_app_balance(a, now);
 		if (!is_healthy(a, &why))
 			return hauli_app_fail(a, -EIO, why);
 		if (!hauli_app_capture_look(a))
@@ -213,6 +217,9 @@ static int start_pollers(struct hauli_app *a)
 	hauli_app_note(a, haul_io_notice(a->pub.io));
 	hauli_telemetry_set_runtime(a->pub.program, a->pub.rt);
 	a->began_at = haul_now();
+	rc = hauli_app_balance_begin(a);
+	if (rc != HAUL_APP_DONE)
+		return rc;
 	err = a->metrics ? hauli_scrape_begin(a->metrics, errbuf, sizeof(errbuf)) : 0;
 	if (err)
 		return hauli_app_fail(a, err, errbuf);
@@ -251,6 +258,7 @@ int hauli_app_run(struct hauli_app *a)
 			rc = rc == HAUL_APP_DONE ? hauli_latency_write(a) : rc;
 		}
 	}
+	hauli_app_balance_end();
 	if (a->stop_err != -ETIMEDOUT) {
 		hauli_app_carriers_end(a);
 		report_stacks(a);

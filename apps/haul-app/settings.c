@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "options/command.h"
+#include "process/balance.h"
 #include "report/capture.h"
 #include "report/latency.h"
 #include "report/trace.h"
@@ -54,6 +55,13 @@ static const struct haul_app_option options[] = {
 			"packets: if handlers are coroutines;\n"
 			"all: also if they are burst functions;\n"
 			"off: never"},
+	{"--balance", HAULI_BALANCE_NAMES, HAUL_APP_CHOICE, &hauli_app_state.balance,
+		.help = "move receive queues from busy carriers to idle ones, while packets\n"
+			"flow; ports need at least as many queues as there are carriers:\n"
+			"off: never;\n"
+			"all: all carriers stay in use;\n"
+			"few: as few as the load needs are in use, and the others sleep;\n"
+			"dry: only say what all would do"},
 	{"--packet-rate", "N", HAUL_APP_NUMBER, &hauli_app_state.packet_rate, 1,
 		UINT64_C(1000000000), "the link rate of NICs",
 		"maximum rate of a queue in packets per second; pollers sleep no "

@@ -2,6 +2,7 @@
 /* NULL in the place of what a call needs is a mistake: the process, a child, ends with a line that
  * names the call, whatever else is right or wrong. tests/lint/api.py holds that each function with
  * an object is here. */
+#include <haul-dpdk/balance.h>
 #include <haul-dpdk/capture.h>
 #include <haul-dpdk/eal.h>
 #include <haul-dpdk/file.h>
@@ -135,6 +136,7 @@ static void sees(struct rte_mbuf **pkts, uint16_t n, void *arg)
 	X(haul_io_set_policy, NULL, 0, 0, &policy, LINE)                      \
 	X(haul_io_set_burst, NULL, 1, LINE)                                   \
 	X(haul_io_move_queue, NULL, 0, 0, 0, LINE)                            \
+	X(haul_balance_step, NULL, 1, NULL, 0, NULL, 1, NULL)                 \
 	X(haul_io_txq, NULL, 0, 0)                                            \
 	X(haul_io_notice, NULL)                                               \
 	X(haul_io_get_stats, NULL, 0, 0, &(struct haul_io_stats){0})          \

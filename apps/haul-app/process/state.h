@@ -42,6 +42,7 @@ struct hauli_app {
 	unsigned steal; /* enum haul_steal; the next two: haul_send_order, haul_io_spread */
 	unsigned send_order;
 	unsigned spread;
+	unsigned balance; /* enum hauli_balance */
 	uint64_t packet_rate;
 	bool json;
 	bool times;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "process/balance.h"
 #include "report/cancelled.h"
 #include "report/capture.h"
 #include "report/counters.h"
@@ -166,6 +167,19 @@ static void add_carrier(struct haul_app_json *carriers, const struct hauli_app *
 		set_counters(haul_app_json_object(carrier, "counters"), a, s->counters);
 }
 
+static void set_balance(struct haul_app_json *to)
+{
+	struct haul_app_json *object;
+	unsigned in_use;
+	uint64_t moves;
+
+	if (!hauli_app_balance_done(&moves, &in_use))
+		return;
+	object = haul_app_json_object(to, "balance");
+	set(object, "moves", moves);
+	set(object, "carriers_in_use", in_use);
+}
+
 /* The policy as text, because the text includes the time. */
 static void set_poller(struct haul_app_json *to, const struct hauli_app *a)
 {
@@ -177,6 +191,7 @@ static void set_poller(struct haul_app_json *to, const struct hauli_app *a)
 	set_choice(to, "order", HAULI_ORDER_NAMES, a->send_order);
 	set_choice(to, "spread", HAULI_SPREAD_NAMES, a->spread);
 	set_latency(to, &all);
+	set_balance(to);
 }
 
 static void set_sums(
