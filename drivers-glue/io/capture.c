@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "capture/capture.h"
+#include "io/on_carrier.h"
 
 #define VLAN_TAG 4u
 #define MACS (2 * RTE_ETHER_ADDR_LEN)
@@ -361,8 +362,6 @@ static void *stop_here(void *arg)
 /* Makes a change on each carrier; while no pollers run, on the caller's thread. */
 static int on_carriers(struct haul_capture *c, struct haul_io *io, haul_fn *fn)
 {
-	const struct haul_coro_opts opts = {.name = "capture", .pinned = true};
-	struct haul_coro *co;
 	int err = 0;
 
 	for (unsigned i = 0; i < io->nb_pollers && !err; i++) {
@@ -372,9 +371,7 @@ static int on_carriers(struct haul_capture *c, struct haul_io *io, haul_fn *fn)
 			fn(&change);
 			continue;
 		}
-		err = haul_spawn_on(change.poller->carrier, &co, fn, &change, &opts);
-		if (!err)
-			err = haul_join(co, NULL, HAUL_FOREVER);
+		err = hauli_on_carrier(change.poller, "capture", fn, &change);
 	}
 	return err;
 }

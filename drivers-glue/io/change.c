@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "io/idle.h"
+#include "io/on_carrier.h"
 #include "io/poller_kinds.h"
 
 struct change {
@@ -31,17 +32,13 @@ static void *apply(void *arg)
 static int apply_on(
 	struct haul_io *io, unsigned carrier, struct change *change, char *errbuf, size_t errlen)
 {
-	const struct haul_coro_opts opts = {.name = "change", .pinned = true};
-	struct haul_coro *co;
 	int err = 0;
 
 	for (unsigned c = 0; c < io->nb_pollers && err == 0; c++) {
 		if (carrier != HAUL_ALL && c != carrier)
 			continue;
 		change->poller = io->pollers[c];
-		err = haul_spawn_on(change->poller->carrier, &co, apply, change, &opts);
-		if (err == 0)
-			err = haul_join(co, NULL, HAUL_FOREVER);
+		err = hauli_on_carrier(change->poller, "change", apply, change);
 		if (err < 0)
 			snprintf(errbuf, errlen, "%s: carrier %u: %s", change->caller, c,
 				strerror(-err));

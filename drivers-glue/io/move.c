@@ -43,6 +43,7 @@
 #include "base/assert.h"
 #include "io/create.h"
 #include "io/idle.h"
+#include "io/on_carrier.h"
 
 struct move {
 	struct haul_io *io;
@@ -142,13 +143,9 @@ static void *enter(void *arg)
 	return NULL;
 }
 
-static int run_on(struct haul_io *io, unsigned carrier, haul_fn *fn, struct move *m)
+static int run_on(const struct haul_io *io, unsigned carrier, haul_fn *fn, struct move *m)
 {
-	const struct haul_coro_opts opts = {.name = "move", .pinned = true};
-	struct haul_coro *co;
-	int err = haul_spawn_on(io->pollers[carrier]->carrier, &co, fn, m, &opts);
-
-	return err ? err : haul_join(co, NULL, HAUL_FOREVER);
+	return hauli_on_carrier(io->pollers[carrier], "move", fn, m);
 }
 
 /* Finds out that a carrier answers, before a queue that is to be its own has no poller. */

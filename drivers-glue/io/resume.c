@@ -9,6 +9,7 @@
 
 #include "base/assert.h"
 #include "io/create.h"
+#include "io/on_carrier.h"
 #include "io/start.h"
 #include "io/stats.h"
 
@@ -90,16 +91,10 @@ static void *open_txqs(void *arg)
 
 static int open_all(struct haul_io *io, char *errbuf, size_t errlen)
 {
-	const struct haul_coro_opts opts = {.name = "resume", .pinned = true};
-	struct haul_coro *co;
 	int err = 0;
 
 	for (unsigned i = 0; i < io->nb_pollers && !err; i++) {
-		struct hauli_poller *p = io->pollers[i];
-
-		err = haul_spawn_on(p->carrier, &co, open_txqs, p, &opts);
-		if (!err)
-			err = haul_join(co, NULL, HAUL_FOREVER);
+		err = hauli_on_carrier(io->pollers[i], "resume", open_txqs, io->pollers[i]);
 		if (err)
 			snprintf(errbuf, errlen, "haul_io_resume: carrier %u: %s", i,
 				strerror(-err));

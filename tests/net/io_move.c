@@ -27,6 +27,14 @@ static struct {
 	bool steals;
 } k;
 
+/* Two ports, and counts from 0. Returns the options of the bed. */
+static struct haul_io_opts begin(struct bed *bed, unsigned queues, enum haul_steal steal)
+{
+	memset(&k, 0, sizeof(k));
+	bed_open_with(bed, TWO, queues, steal);
+	return bed_io_opts(bed);
+}
+
 static void comes(struct haul_rx *rx, const struct rte_mbuf *pkt)
 {
 	unsigned number = bed_number(pkt);
@@ -152,13 +160,10 @@ static const struct way {
 START_TEST(a_queue_moves_under_load)
 {
 	const struct way *w = &ways[_i];
-	struct haul_io_opts opts;
 	struct bed bed;
+	struct haul_io_opts opts = begin(&bed, QUEUES, HAUL_STEALING ? w->steal : HAUL_STEAL_OFF);
 
-	memset(&k, 0, sizeof(k));
 	k.steals = w->steal != HAUL_STEAL_OFF;
-	bed_open_with(&bed, TWO, QUEUES, HAUL_STEALING ? w->steal : HAUL_STEAL_OFF);
-	opts = bed_io_opts(&bed);
 	opts.on_burst = w->on_burst;
 	opts.on_packet = w->on_packet;
 	opts.policy.how = w->how;
@@ -185,12 +190,9 @@ static void is_late(struct haul_rx *rx, struct rte_mbuf *pkt)
 /* Handlers that wait for longer than a move takes go on where they are. */
 START_TEST(handlers_that_wait_stay)
 {
-	struct haul_io_opts opts;
 	struct bed bed;
+	struct haul_io_opts opts = begin(&bed, BED_CARRIERS, HAUL_STEAL_OFF);
 
-	memset(&k, 0, sizeof(k));
-	bed_open(&bed, TWO);
-	opts = bed_io_opts(&bed);
 	opts.on_packet = is_late;
 	bed_start(&bed, &opts);
 	bed_send(&bed, 0, 0, 0, 100);
@@ -208,12 +210,9 @@ END_TEST
 /* Queues that come to a carrier share its limit with those that it has. */
 START_TEST(a_limit_is_shared)
 {
-	struct haul_io_opts opts;
 	struct bed bed;
+	struct haul_io_opts opts = begin(&bed, BED_CARRIERS, HAUL_STEAL_OFF);
 
-	memset(&k, 0, sizeof(k));
-	bed_open(&bed, TWO);
-	opts = bed_io_opts(&bed);
 	opts.on_packet = is_late;
 	opts.max_in_flight = 60;
 	opts.burst = 1;
@@ -233,12 +232,9 @@ END_TEST
  * carrier; a stop and a resume leave them there. */
 START_TEST(a_carrier_is_left_without_queues)
 {
-	struct haul_io_opts opts;
 	struct bed bed;
+	struct haul_io_opts opts = begin(&bed, QUEUES, HAUL_STEAL_OFF);
 
-	memset(&k, 0, sizeof(k));
-	bed_open_with(&bed, TWO, QUEUES, HAUL_STEAL_OFF);
-	opts = bed_io_opts(&bed);
 	opts.on_burst = take_burst;
 	bed_start(&bed, &opts);
 	for (unsigned port = 0; port < 2; port++)
@@ -280,14 +276,11 @@ static void *moves_itself(void *arg)
 
 START_TEST(wrong_moves_are_refused)
 {
-	struct haul_io_opts opts;
-	struct haul_coro *co;
 	struct bed bed;
+	struct haul_io_opts opts = begin(&bed, BED_CARRIERS, HAUL_STEAL_OFF);
+	struct haul_coro *co;
 	void *err;
 
-	memset(&k, 0, sizeof(k));
-	bed_open(&bed, TWO);
-	opts = bed_io_opts(&bed);
 	opts.on_burst = take_burst;
 	bed_start(&bed, &opts);
 	ck_assert_int_eq(refused(&bed, 2, 0, 0), -EINVAL);
@@ -298,8 +291,7 @@ START_TEST(wrong_moves_are_refused)
 	ck_assert_int_eq((int)(intptr_t)err, -EPERM);
 	bed_close(&bed, 0);
 
-	bed_open_with(&bed, TWO, 1, HAUL_STEAL_OFF);
-	opts = bed_io_opts(&bed);
+	opts = begin(&bed, 1, HAUL_STEAL_OFF);
 	opts.on_packet = take_packet; /* which is spread */
 	bed_start(&bed, &opts);
 	ck_assert_int_eq(refused(&bed, 0, 0, 1), -EINVAL);

@@ -127,7 +127,7 @@ static void look_at_carriers(const struct hauli_app *a)
 	}
 }
 
-/* Also says why a move has failed, and what it leaves: the next look finds the queue there. */
+/* A queue whose move fails stays where it was, which the next look finds. */
 static void make(struct hauli_app *a, const struct haul_balance_move *m)
 {
 	const struct source *s = &bal.sources[m->queue];
