@@ -210,6 +210,29 @@ static bool set_up_others(
 	return true;
 }
 
+/* In the order of create_poller(). */
+struct hauli_rxq *hauli_io_rxq(
+	const struct haul_io *io, const struct hauli_poller *p, unsigned port, unsigned queue)
+{
+	unsigned carrier = haul_carrier_id(p->carrier), n = io->nb_pollers;
+	unsigned own = queue > carrier ? (queue - carrier + n - 1) / n : 0; /* below queue */
+	struct hauli_rxq *r = p->rxqs;
+
+	if (queue == carrier)
+		return r + port;
+	if (!moves(io, port))
+		return NULL;
+	r += io->opts.nb_ports;
+	if (first_owner(io, queue) == carrier) {
+		for (unsigned i = 0; i < port; i++)
+			r += count_more(io, i, carrier);
+		return r + own - 1;
+	}
+	for (unsigned i = 0; i < io->opts.nb_ports; i++)
+		r += count_more(io, i, carrier) + (i < port ? count_others(io, i, carrier) : 0);
+	return r + queue - own;
+}
+
 /* Allocates one carrier's part in one piece, in memory of the carrier's NUMA node. */
 static struct hauli_poller *create_poller(struct haul_io *io, struct haul_carrier *carrier)
 {

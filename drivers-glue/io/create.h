@@ -12,6 +12,11 @@ int hauli_io_create(struct haul_io **out, struct haul_runtime *rt, const struct 
  * policy, peers. opts: checked. No poller is registered. */
 void hauli_io_configure(struct haul_io *io, const struct haul_io_opts *opts);
 
+/* A carrier's part of a port's receive queue; NULL: the carrier never polls it. The port has that
+ * queue. Any thread. */
+struct hauli_rxq *hauli_io_rxq(
+	const struct haul_io *io, const struct hauli_poller *p, unsigned port, unsigned queue);
+
 /* Shares max_in_flight of a carrier and port among the queues of the port that the carrier polls.
  * Call on the carrier's thread, or before its poller runs. */
 void hauli_io_share_limit(const struct haul_io *io, struct hauli_poller *p, unsigned port);

@@ -51,15 +51,6 @@ struct move {
 	struct haul_poll_policy policy; /* of the queue, which it keeps */
 };
 
-static struct hauli_rxq *rxq_of(const struct hauli_poller *p, unsigned port, unsigned queue)
-{
-	struct hauli_rxq *r = p->rxqs;
-
-	while (r->rx.port != port || r->rx.queue != queue)
-		r++;
-	return r;
-}
-
 static void take_out(struct hauli_poller *p, const struct hauli_rxq *r)
 {
 	struct hauli_rxq **at = p->active;
@@ -101,7 +92,7 @@ static void *leave(void *arg)
 	struct move *m = arg;
 	struct haul_io *io = m->io;
 	struct hauli_poller *p = io->pollers[haul_carrier_id(haul_carrier_self())];
-	struct hauli_rxq *r = rxq_of(p, m->port, m->queue);
+	struct hauli_rxq *r = hauli_io_rxq(io, p, m->port, m->queue);
 	uint64_t cycle = hauli_counter_read(&p->cycles);
 	uint64_t until;
 
@@ -126,7 +117,7 @@ static void *enter(void *arg)
 	struct haul_io *io = m->io;
 	unsigned carrier = haul_carrier_id(haul_carrier_self());
 	struct hauli_poller *p = io->pollers[carrier];
-	struct hauli_rxq *r = rxq_of(p, m->port, m->queue);
+	struct hauli_rxq *r = hauli_io_rxq(io, p, m->port, m->queue);
 
 	r->policy = m->policy;
 	haul_port_queue_adopt(r->port, m->queue);

@@ -7,6 +7,7 @@
 #include <rte_ethdev.h>
 
 #include "base/assert.h"
+#include "io/create.h"
 #include "io/filter.h"
 #include "io/state.h"
 #include "io/stats.h"
@@ -160,15 +161,11 @@ static void add_carrier_bytes(
 }
 
 static void add_queue(
-	struct haul_queue_stats *st, const struct hauli_poller *p, unsigned port, unsigned queue)
+	struct haul_queue_stats *st, const struct hauli_poller *p, const struct hauli_rxq *r)
 {
-	for (const struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++) {
-		if (r->rx.port != port || r->rx.queue != queue || r->target)
-			continue;
-		st->rx_packets += hauli_counter_read(&r->packets);
-		st->empty_polls += hauli_counter_read(&r->empty);
-		st->polls += hauli_stopwatch_read(&r->polls, hauli_counter_read(&p->cycles));
-	}
+	st->rx_packets += hauli_counter_read(&r->packets);
+	st->empty_polls += hauli_counter_read(&r->empty);
+	st->polls += hauli_stopwatch_read(&r->polls, hauli_counter_read(&p->cycles));
 }
 
 bool haul_io_get_queue_stats(
@@ -178,8 +175,12 @@ bool haul_io_get_queue_stats(
 	if (port >= io->opts.nb_ports || queue >= haul_port_queues(io->ports[port]))
 		return false;
 	*st = (struct haul_queue_stats){.carrier = owner(io, port, queue)};
-	for (unsigned c = 0; c < io->nb_pollers; c++)
-		add_queue(st, io->pollers[c], port, queue);
+	for (unsigned c = 0; c < io->nb_pollers; c++) {
+		const struct hauli_rxq *r = hauli_io_rxq(io, io->pollers[c], port, queue);
+
+		if (r)
+			add_queue(st, io->pollers[c], r);
+	}
 	return true;
 }
 
