@@ -170,10 +170,11 @@ def wrong_folders(check, d):
     check(rc == 1 and len(lines) == 1, "no haul-fwd: a line", err)
 
 
-def lost_readers(check, d):
+def lost_readers(check, d, how, end):
     """The reader of stderr goes while it measures, that of stdout too."""
     (out, printed), (err, said) = os.pipe(), os.pipe()
-    with Compare(f"{d}/out", *MEMIF, stdout=printed, stderr=os.fdopen(said, "w")) as c:
+    with Compare(f"{d}/out", *MEMIF, "--minutes", "2", stdout=printed,
+                 stderr=os.fdopen(said, "w")) as c:
         c.said_to.close()
         os.close(printed)
         os.read(err, 1)
@@ -182,9 +183,15 @@ def lost_readers(check, d):
         netns.wait_for(lambda: os.path.exists(f"{d}/out/report.partial.json") or
                        c.process.poll() is not None, "a round", compare.PATIENCE)
         check(c.process.poll() is None, "stderr without a reader: it goes on", c.process.poll())
-        rc = c.end()
-        check(rc > 0 and c.report() is not None, "no readers: the report is written, and an exit "
-              "code says that a part is lost", f"{rc} {os.listdir(f'{d}/out')}")
+        rc = end(c)
+        check(rc > 0 and c.report() is not None, f"no readers, {how}: the report is written, and "
+              "an exit code says that a part is lost", f"{rc} {os.listdir(f'{d}/out')}")
+
+
+def kill_macswap(c):
+    netns.wait_for(lambda: c.child("macswap"), "the next run", compare.PATIENCE)
+    os.kill(c.child("macswap"), signal.SIGKILL)
+    return c.wait()
 
 
 def first_moments(check, d):
@@ -234,7 +241,8 @@ def wrong_arguments(check, d):
 
 CASES = [
     (killed_child, "macswap", "measured haul-fwd"),
-    (killed_itself,), (link_down,), (no_space,), (lost_readers,),
+    (killed_itself,), (link_down,), (no_space,),
+    (lost_readers, "SIGINT", Compare.end), (lost_readers, "a child is killed", kill_macswap),
     (ends, signal.SIGINT, "highest rate without loss", False),
     (ends, signal.SIGTERM, "round 1 of", True),
     (wrong_folders,), (wrong_arguments,), (first_moments,), (busy_machine,),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The program: from the command line to the files of the report."""
+import contextlib
 import json
 import os
 import re
@@ -31,7 +32,9 @@ def one_line(text):
 
 
 def complain(line):
-    print(f"{NAME}: {one_line(str(line))}", file=sys.stderr)
+    """Without a reader of stderr, what is measured goes on, and its report is written."""
+    with contextlib.suppress(OSError):
+        print(f"{NAME}: {one_line(str(line))}", file=sys.stderr)
 
 
 def versions(version, folders):
