@@ -183,7 +183,7 @@ static bool pay(
 		/* A millisecond less does not matter. */
 		if (time > r->most - SECOND / 1000)
 			return false;
-		time = time + price < r->most ? time + price : r->most;
+		time += price;
 		if (hauli_u64_shared_swap(
 			    account, word, tag << TIME_BITS | ((now + time) & TIME_MASK)))
 			return time <= SECOND;
