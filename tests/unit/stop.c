@@ -279,6 +279,8 @@ START_TEST(a_carrier_that_does_not_answer_runs_many)
 {
 	struct haul_coro_opts opts = {.pinned = true};
 	struct haul_runtime *rt = runtime_start(2);
+	const char *told = "carrier 1 does not answer, but runs one coroutine after the other\n";
+	uint64_t deadline = haul_in(60 * HAUL_S);
 	char text[4096];
 
 	let_go = false;
@@ -287,11 +289,11 @@ START_TEST(a_carrier_that_does_not_answer_runs_many)
 		ck_assert_int_eq(
 			haul_spawn_on(haul_carrier(rt, 1), NULL, takes_turns, NULL, &opts), 0);
 	WAIT_UNTIL(turns >= 4); /* both are in the batch that runs */
-	ck_assert_int_eq(stop_and_listen(rt, 0, text, sizeof(text)), -ETIMEDOUT);
-	ck_assert_msg(strstr(text,
-			      "carrier 1 does not answer, but runs one coroutine after the "
-			      "other\n"),
-		"%s", text);
+	/* It gets no CPU while it is looked at, perhaps, and then none of them seems to end. */
+	do
+		ck_assert_int_eq(stop_and_listen(rt, 0, text, sizeof(text)), -ETIMEDOUT);
+	while (!strstr(text, told) && haul_now() < deadline);
+	ck_assert_msg(strstr(text, told), "%s", text);
 	let_go = true;
 	runtime_stop(rt);
 }

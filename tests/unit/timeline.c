@@ -121,7 +121,9 @@ START_TEST(a_wake_across_carriers)
 	uint64_t at = 0;
 
 	ck_assert_int_eq(haul_spawn_on(haul_carrier(rt, 0), &co, parks, NULL, NULL), 0);
-	WAIT_UNTIL((haul_carrier_get_stats(haul_carrier(rt, 0), &st), st.parks > 0));
+	/* Before, it may be on its way into its wait, and an unpark would spare it that. */
+	WAIT_UNTIL((haul_carrier_get_stats(haul_carrier(rt, 0), &st), st.parks > 0) &&
+		hauli_inbox_is_asleep(&haul_carrier(rt, 0)->mail.inbox));
 	run_on(rt, 1, wakes_far, co);
 	ck_assert_int_eq(haul_join(co, NULL, HAUL_FOREVER), 0);
 	f = timeline_take();
