@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "sched/state/carrier.h"
 #include "sched/state/coroutine.h"
 #include "support/runtime.h"
 #include "support/suite.h"
