@@ -540,7 +540,7 @@ class Tests:
         with self.locks[test]:
             if test not in self.seconds:
                 begin = time.monotonic()
-                failed = why_failed(command, 120)
+                failed = why_failed(command, self.LONGEST)
                 self.seconds[test] = failed or time.monotonic() - begin
             return self.seconds[test]
 

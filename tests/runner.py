@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds haul and runs all tests; with --all, in three more ways, with the long searches of models
-(suite long), with every eighth mutation of the sources (tests of the tests; others the next
-days), of which it else tries every hundredth, and with all cases of tests that have many alike.
-HAUL_MUTATIONS=1 in the environment tries all. Called by tests/run.
+"""Builds haul and runs all tests; with --all, in three more ways. Called by tests/run.
+
+Some of it is left to --deep, which takes hours: the long searches of models (suite long), the
+cases that resemble others, all but every hundredth mutation of the sources (tests of the tests; of
+these --deep tries every eighth, others the next days, and HAUL_MUTATIONS=1 in the environment
+all), and half of the programs of suite net with the address sanitizer, the other half the next day.
 
 Every configuration has a build directory of its own, build-NAME, kept from run to run. On a
 terminal a line says how far the run is and how much time is left; elsewhere there is a line for
@@ -21,6 +23,7 @@ line. All other suites have one try: what fails there once in a thousand runs is
 import argparse
 import collections
 import contextlib
+import datetime
 import json
 import math
 import mmap
@@ -46,11 +49,14 @@ AT_ONCE = 6  # tests that mostly wait
 # With lines only, which is all that reports name, 278 MB instead of 415 (address sanitizer).
 SANITIZE = ["-Dchecks=true", "-Doptimization=2", "-Db_lundef=false", "-Dc_args=-g1"]
 TESTS_MB = 60  # of a disk: files of tests that run at once
+# Without --deep.
+PART = {"HAUL_MUTATIONS": "100", "HAUL_FEWER": "1", "HAUL_STRESS_SECONDS": "0.3"}
+DAY = datetime.date.today().toordinal()
 
 
 class Configuration:
     def __init__(self, name, what, compiler, options=(), suites=(), slower=1, environment=None,
-                 build=60, tests=60, disk=50):
+                 turns=None, build=60, tests=60, disk=50):
         self.name = name
         self.what = what
         self.dir = "build-" + name
@@ -59,6 +65,7 @@ class Configuration:
         self.suites = list(suites)  # the suites; none: all
         self.slower = slower  # factor on the time limit of a test
         self.environment = environment or {}
+        self.turns = turns or {}  # suite: it takes so many days until each of its tests has run
         self.disk = disk  # MB of its build directory
         # Seconds on two cores, used if there is no earlier run.
         self.seconds = {"build": build, "tests": tests}
@@ -111,10 +118,11 @@ CONFIGURATIONS = [
     Configuration("asan", "address and undefined behaviour sanitizers", "gcc",
                   SANITIZE + ["-Db_sanitize=address,undefined"], ["unit", "stress", "net"], 4,
                   # Odd packets are what these sanitizers are best at.
-                  {"HAUL_FRAMES": "20000", "HAUL_FEWER": "1"}, build=130, tests=250, disk=290),
+                  {"HAUL_FRAMES": "20000", "HAUL_STRESS_SECONDS": "1"}, {"net": 2},
+                  build=130, tests=250, disk=290),
     Configuration("tsan", "thread sanitizer, carriers of a cluster steal", "clang",
                   SANITIZE + ["-Db_sanitize=thread"], ["unit", "stress"], 8,
-                  {"HAUL_STEAL": "cluster"}, tests=100, disk=110),
+                  {"HAUL_STEAL": "cluster", "HAUL_STRESS_SECONDS": "1"}, tests=100, disk=110),
 ]
 
 ENVIRONMENT = {
@@ -332,9 +340,15 @@ def suites_of(test):
 
 
 def chosen(conf, suites, part):
-    """The tests of these suites; none: all of them. part: without those that take long."""
-    return [t for t in introspect(conf, "--tests")
-            if (not suites or suites_of(t) & set(suites)) and not (part and "long" in suites_of(t))]
+    """The tests of these suites; none: all of them. part: those of today that do not take long."""
+    tests = [t for t in introspect(conf, "--tests") if not suites or suites_of(t) & set(suites)]
+    if part:
+        tests = [t for t in tests if "long" not in suites_of(t)]
+        for suite, days in conf.turns.items():
+            those = sorted(t["name"] for t in tests if suite in suites_of(t))
+            today = those[DAY % days::days]
+            tests = [t for t in tests if t["name"] not in those or t["name"] in today]
+    return tests
 
 
 def ninja(conf, progress, wanted):
@@ -378,7 +392,7 @@ def computes(test):
         test["name"] != "mutations"  # it detects a hang by the clock
 
 
-def run_tests(conf, progress, tests, suites, slower, limit):
+def run_tests(conf, progress, tests, suites, slower, limit, environment):
     """Runs them and returns two of meson's logs: one entry for each test program; the second runs
     of a few, by name.
 
@@ -422,8 +436,7 @@ def run_tests(conf, progress, tests, suites, slower, limit):
                             "--timeout-multiplier", str(slower * factor)]
         for suite in suites:
             command += ["--suite", suite]
-        read_lines(command + [t["name"] for t in group], each, limit.left(),
-                   env={**ENVIRONMENT, **conf.environment, **os.environ})
+        read_lines(command + [t["name"] for t in group], each, limit.left(), env=environment)
 
     beside = [t for t in tests if computes(t)]
     others = [t for t in tests if not computes(t)]
@@ -479,7 +492,8 @@ def run(conf, args, progress, tally, limit):
         return
     began = time.monotonic()
     slower = max(conf.slower, args.soak)  # a program has several stress tests, of 30 s by default
-    entries, again = run_tests(conf, progress, tests, suites, slower, limit)
+    environment = {**ENVIRONMENT, **(PART if args.part else {}), **conf.environment, **os.environ}
+    entries, again = run_tests(conf, progress, tests, suites, slower, limit, environment)
     if limit.is_over():  # meson has ended these
         entries = [e for e in entries if e["result"] != "INTERRUPT"]
     progress.update(conf.stage("tests"), 1, f"{conf.name}: tested")
@@ -508,8 +522,9 @@ def main():
             f"  {c.name:6} {c.compiler}, {c.what}: " + (", ".join(c.suites) or "all suites")
             for c in CONFIGURATIONS))
     p.add_argument("--all", action="store_true",
-                   help="all configurations, one after the other, long searches, every eighth "
-                   "mutation, all cases; else the first one, and every hundredth mutation")
+                   help="all configurations, one after the other; else the first one")
+    p.add_argument("--deep", action="store_true",
+                   help="all cases, long searches, every eighth mutation: hours")
     p.add_argument("--only", metavar="CONFIGURATION", choices=[c.name for c in CONFIGURATIONS],
                    help="only this one")
     p.add_argument("--suite", action="append", default=[], metavar="NAME",
@@ -522,14 +537,10 @@ def main():
     if args.soak:
         os.environ["HAUL_STRESS_SECONDS"] = str(args.soak)
 
-    if args.all:
+    args.part = not (args.deep or args.only or args.suite)
+    if args.deep:
         os.environ.setdefault("HAUL_MUTATIONS", "8")
-    args.part = not (args.all or args.only or args.suite)
-    if args.part:
-        # Tests of the tests take a third of the time: the first run of a newcomer tries a part.
-        os.environ.setdefault("HAUL_MUTATIONS", "100")
-        os.environ.setdefault("HAUL_FEWER", "1")  # of cases that resemble others
-        os.environ.setdefault("HAUL_STRESS_SECONDS", "0.3")
+        os.environ.setdefault("HAUL_MUTATIONS_FROM", str(DAY % 8))
 
     began = time.monotonic()
     limit = Limit(args.minutes)
