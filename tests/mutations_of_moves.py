@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mutations of moves of queues between carriers (drivers-glue/io/move.c), and of what decides on
-them (balance.c). See mutations.py."""
+"""Mutations of changes while pollers run: moves of queues between carriers (move.c in
+drivers-glue/io), what decides on them (balance.c), calls on carriers (on_carrier.c). See
+mutations.py."""
 
 SOURCES = {'unit/balance': ['drivers-glue/io/balance.c']}
 
@@ -23,6 +24,14 @@ MUTATIONS = [
      'hauli_stopwatch_stop(&r->polls, cycle + 1);', ';'),
     ('net/io_move', 'drivers-glue/io/move.c', 'nobody hears who polls the queue',
      'hauli_u32_published_set(&io->owners[m->port][m->queue], carrier);', ';'),
+    ('net/io_stuck', 'drivers-glue/io/on_carrier.c', 'a change that was given up is made later',
+     'if (move_on(call, ASKED, BEGUN)) return call->fn(call->arg);',
+     'if (move_on(call, ASKED, BEGUN) || call->fn)\n\t\treturn call->fn(call->arg);'),
+    ('net/io_stuck', 'drivers-glue/io/on_carrier.c', 'a carrier that is stuck is waited for',
+     'if (err == 0) err = join_within(p, co, timeout_ns);',
+     'if (err == 0)\n\t\terr = haul_join(co, NULL, HAUL_FOREVER);'),
+    ('net/io_stuck', 'drivers-glue/io/stats.c', 'a queue has the policy of any carrier',
+     'if (r && c == st->carrier)', 'if (r)'),
     ('unit/balance', 'drivers-glue/io/balance.c', 'any gain is enough',
      'if (before > FULL) gain /= 4;', 'gain = 0;'),
     ('unit/balance', 'drivers-glue/io/balance.c', 'a queue that has moved does not stay',

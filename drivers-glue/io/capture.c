@@ -371,7 +371,7 @@ static int on_carriers(struct haul_capture *c, struct haul_io *io, haul_fn *fn)
 			fn(&change);
 			continue;
 		}
-		err = hauli_on_carrier(change.poller, "capture", fn, &change);
+		err = hauli_on_carrier(change.poller, "capture", fn, &change, HAUL_FOREVER);
 	}
 	return err;
 }

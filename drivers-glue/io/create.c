@@ -293,7 +293,7 @@ static void configure_rxq(struct haul_io *io, struct hauli_poller *p, struct hau
 {
 	r->rx.peer = &p->txs[io->peers[r->rx.port]].q;
 	r->rx.arg = io->opts.arg;
-	r->policy = io->opts.policy;
+	hauli_rxq_set_policy(r, &io->opts.policy);
 	r->on_packet = io->opts.on_packet;
 	r->home = hauli_glue_steals(p->carrier) && !io->coro.pinned ? p->carrier : NULL;
 	r->prototype.opts = io->coro;

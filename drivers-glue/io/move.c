@@ -28,17 +28,21 @@
  * waits HAUL_IO_MOVE_MAX: a handler that waits for longer gives up its position, as all that wait
  * do (HAUL_ORDER_FLOW).
  *
+ * A carrier that a handler keeps busy begins nothing: after the time-out the queue stays where it
+ * is. If the second carrier gets stuck between its answer and enter(), the queue goes back. Then,
+ * and while leave() waits for its cycles, the mover waits for the first carrier without a limit:
+ * nobody else may have the queue.
+ *
  * The poller is a coroutine of the same thread, suspended somewhere: in a cycle, or between park
  * and wait. In a cycle it reads `active` anew for each queue. It may so pass over a queue in this
  * cycle, or poll one twice, but finds only queues of the list, since all places behind them are
  * NULL. Between park and wait the arrival of leave() has unparked it, so it does not wait, and its
  * next wait arms the queues of that time.
  *
- * Tests: tests/net/io_move.c, io_soak.c, fwd_move.py.
+ * Tests: tests/net/io_move.c, io_stuck.c, io_soak.c, fwd_move.py.
  */
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/assert.h"
 #include "io/create.h"
@@ -49,6 +53,8 @@ struct move {
 	struct haul_io *io;
 	unsigned port, queue;
 	struct haul_poll_policy policy; /* of the queue, which it keeps */
+	uint64_t timeout_ns; /* for each carrier to begin */
+	char why[160]; /* the last error */
 };
 
 static void take_out(struct hauli_poller *p, const struct hauli_rxq *r)
@@ -119,7 +125,7 @@ static void *enter(void *arg)
 	struct hauli_poller *p = io->pollers[carrier];
 	struct hauli_rxq *r = hauli_io_rxq(io, p, m->port, m->queue);
 
-	r->policy = m->policy;
+	hauli_rxq_set_policy(r, &m->policy);
 	haul_port_queue_adopt(r->port, m->queue);
 	/* Signals for packets that are there already went to the first carrier. */
 	if (r->port->kind->nudge)
@@ -134,9 +140,14 @@ static void *enter(void *arg)
 	return NULL;
 }
 
-static int run_on(const struct haul_io *io, unsigned carrier, haul_fn *fn, struct move *m)
+static int run_on(unsigned carrier, haul_fn *fn, struct move *m, uint64_t timeout_ns)
 {
-	return hauli_on_carrier(io->pollers[carrier], "move", fn, m);
+	const struct hauli_poller *p = m->io->pollers[carrier];
+	int err = hauli_on_carrier(p, "move", fn, m, timeout_ns);
+
+	if (err)
+		hauli_on_carrier_tell(p, err, m->why, sizeof(m->why));
+	return err;
 }
 
 /* Finds out that a carrier answers, before a queue that is to be its own has no poller. */
@@ -154,15 +165,15 @@ static int move(struct move *m, unsigned carrier)
 
 	if (from == carrier)
 		return 0;
-	err = run_on(io, carrier, answer, m);
+	err = run_on(carrier, answer, m, m->timeout_ns);
 	if (err)
 		return err;
-	err = run_on(io, from, leave, m);
+	err = run_on(from, leave, m, m->timeout_ns);
 	if (err)
 		return err;
-	err = run_on(io, carrier, enter, m);
-	if (err) /* the runtime is being stopped, or there is no memory: back */
-		(void)run_on(io, from, enter, m);
+	err = run_on(carrier, enter, m, m->timeout_ns);
+	if (err) /* back: it is stuck now, or the runtime is being stopped, or there is no memory */
+		(void)hauli_on_carrier(io->pollers[from], "move", enter, m, HAUL_FOREVER);
 	return err;
 }
 
@@ -187,9 +198,9 @@ static int check(const struct haul_io *io, unsigned port, unsigned queue, unsign
 }
 
 int haul_io_move_queue(struct haul_io *io, unsigned port, unsigned queue, unsigned carrier,
-	char *errbuf, size_t errlen)
+	uint64_t timeout_ns, char *errbuf, size_t errlen)
 {
-	struct move m = {.io = io, .port = port, .queue = queue};
+	struct move m = {.io = io, .port = port, .queue = queue, .timeout_ns = timeout_ns};
 	int err;
 
 	HAUL_MISUSE_IF(!io, HAULI_NO_IO);
@@ -205,6 +216,6 @@ int haul_io_move_queue(struct haul_io *io, unsigned port, unsigned queue, unsign
 	err = move(&m, carrier);
 	pthread_mutex_unlock(&io->moving);
 	if (err)
-		snprintf(errbuf, errlen, "haul_io_move_queue: %s", strerror(-err));
+		snprintf(errbuf, errlen, "haul_io_move_queue: %s", m.why);
 	return err;
 }

@@ -5,8 +5,15 @@
 
 #include "io/state.h"
 
-/* Calls fn(arg) in a coroutine of p's carrier, and returns once it has returned. Any thread that is
- * no carrier. Errors as haul_spawn_on(). */
-int hauli_on_carrier(const struct hauli_poller *p, const char *name, haul_fn *fn, void *arg);
+/*
+ * Calls fn(arg) in a coroutine of p's carrier, and returns once it has returned. Any thread that is
+ * no carrier. Errors as haul_spawn_on(), or -ETIMEDOUT: the carrier has not begun it for
+ * timeout_ns, without the time for which its thread waits for a CPU, and never calls fn.
+ */
+int hauli_on_carrier(const struct hauli_poller *p, const char *name, haul_fn *fn, void *arg,
+	uint64_t timeout_ns);
+
+/* One line about such an error: which carrier, and why. */
+void hauli_on_carrier_tell(const struct hauli_poller *p, int err, char *buf, size_t len);
 
 #endif

@@ -94,7 +94,8 @@ static int open_all(struct haul_io *io, char *errbuf, size_t errlen)
 	int err = 0;
 
 	for (unsigned i = 0; i < io->nb_pollers && !err; i++) {
-		err = hauli_on_carrier(io->pollers[i], "resume", open_txqs, io->pollers[i]);
+		err = hauli_on_carrier(
+			io->pollers[i], "resume", open_txqs, io->pollers[i], HAUL_FOREVER);
 		if (err)
 			snprintf(errbuf, errlen, "haul_io_resume: carrier %u: %s", i,
 				strerror(-err));

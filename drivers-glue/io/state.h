@@ -86,7 +86,8 @@ struct hauli_rxq {
 		*target; /* NULL: a queue of the port's; else packets come from a proxy */
 
 	/* The poller's. */
-	struct haul_poll_policy policy;
+	struct haul_poll_policy policy; /* hauli_rxq_set_policy() */
+	struct hauli_u64_owned told_policy; /* the same, for other threads. Carrier */
 	uint64_t fill_time; /* constant, as the next */
 	struct hauli_poller *poller;
 	struct hauli_times *times; /* NULL: stages are not recorded. Constant */
@@ -275,6 +276,26 @@ static inline struct hauli_rxq *hauli_rxq_of(struct haul_rx *rx)
 static inline struct hauli_tx *hauli_tx_of(struct haul_txq *txq)
 {
 	return (struct hauli_tx *)((char *)txq - offsetof(struct hauli_tx, q));
+}
+
+#define HAULI_POLICY_NS_MAX (((uint64_t)1 << 56) - 1)
+
+/* On the carrier, or before its poller runs. */
+static inline void hauli_rxq_set_policy(struct hauli_rxq *r, const struct haul_poll_policy *policy)
+{
+	uint64_t ns = policy->ns < HAULI_POLICY_NS_MAX ? policy->ns : HAULI_POLICY_NS_MAX;
+
+	r->policy = *policy;
+	hauli_u64_owned_set(&r->told_policy, (uint64_t)policy->how << 56 | ns);
+}
+
+/* Any thread. */
+static inline struct haul_poll_policy hauli_rxq_policy(const struct hauli_rxq *r)
+{
+	uint64_t word = hauli_u64_owned_get(&r->told_policy);
+
+	return (struct haul_poll_policy){
+		(enum haul_poll_how)(word >> 56), word & HAULI_POLICY_NS_MAX};
 }
 
 /* For queues whose handlers cannot be stolen. */

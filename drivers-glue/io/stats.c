@@ -178,6 +178,8 @@ bool haul_io_get_queue_stats(
 	for (unsigned c = 0; c < io->nb_pollers; c++) {
 		const struct hauli_rxq *r = hauli_io_rxq(io, io->pollers[c], port, queue);
 
+		if (r && c == st->carrier)
+			st->policy = hauli_rxq_policy(r);
 		if (r)
 			add_queue(st, io->pollers[c], r);
 	}

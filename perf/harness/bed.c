@@ -98,7 +98,8 @@ void perf_bed_io_policy(enum haul_poll_how how)
 {
 	const struct haul_poll_policy policy = {.how = how};
 
-	perf_must(haul_io_set_policy(bed.io, 0, HAUL_ALL, &policy, why, sizeof(why)), why);
+	perf_must(haul_io_set_policy(bed.io, 0, HAUL_ALL, &policy, HAUL_FOREVER, why, sizeof(why)),
+		why);
 }
 
 int perf_bed_pin_to_second(void)

@@ -176,7 +176,8 @@ static void set_policy_of_nothing(struct bed *bed)
 {
 	const struct haul_poll_policy policy = {0};
 
-	haul_io_set_policy(NULL, 0, HAUL_ALL, &policy, bed->errbuf, sizeof(bed->errbuf));
+	haul_io_set_policy(
+		NULL, 0, HAUL_ALL, &policy, HAUL_FOREVER, bed->errbuf, sizeof(bed->errbuf));
 }
 
 static void stop_nothing(struct bed *bed)

@@ -77,8 +77,8 @@ static void move(struct bed *bed, unsigned port, unsigned queue, unsigned carrie
 {
 	struct haul_queue_stats st;
 
-	ck_assert_msg(haul_io_move_queue(
-			      bed->io, port, queue, carrier, bed->errbuf, sizeof(bed->errbuf)) == 0,
+	ck_assert_msg(haul_io_move_queue(bed->io, port, queue, carrier, HAUL_FOREVER, bed->errbuf,
+			      sizeof(bed->errbuf)) == 0,
 		"%s", bed->errbuf);
 	ck_assert(haul_io_get_queue_stats(bed->io, port, queue, &st));
 	ck_assert_uint_eq(st.carrier, carrier);
@@ -263,7 +263,8 @@ static int refused(struct bed *bed, unsigned port, unsigned queue, unsigned carr
 	int err;
 
 	bed->errbuf[0] = '\0';
-	err = haul_io_move_queue(bed->io, port, queue, carrier, bed->errbuf, sizeof(bed->errbuf));
+	err = haul_io_move_queue(
+		bed->io, port, queue, carrier, HAUL_FOREVER, bed->errbuf, sizeof(bed->errbuf));
 	ck_assert_uint_gt(strlen(bed->errbuf), 0);
 	ck_assert_ptr_null(strchr(bed->errbuf, '\n'));
 	return err;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Handlers that hold up a stop: it names them, and waits as long as it promises. */
+/* Handlers that hold up a stop, or a change: it names them, and waits as long as it promises. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -81,6 +81,69 @@ START_TEST(a_carrier_that_does_not_answer_is_named)
 	open = true;
 	ck_assert_int_eq(haul_io_stop(bed.io, HAUL_S, bed.errbuf, sizeof(bed.errbuf)), 0);
 	ck_assert_int_eq(bed_take_down(&bed), 0);
+}
+END_TEST
+
+#define PATIENCE (20 * HAUL_MS) /* of changes, which a carrier that is stuck never makes */
+
+static void was_not_answered(const struct bed *bed, int err, const char *caller)
+{
+	char line[64];
+
+	snprintf(line, sizeof(line), "%s: carrier 1 does not answer: port 0 queue 1 0x", caller);
+	ck_assert_int_eq(err, -ETIMEDOUT);
+	ck_assert_msg(strncmp(bed->errbuf, line, strlen(line)) == 0, "%s", bed->errbuf);
+	ck_assert_ptr_null(strchr(bed->errbuf, '\n'));
+}
+
+static enum haul_poll_how policy_of(const struct bed *bed, unsigned queue)
+{
+	struct haul_queue_stats st;
+
+	ck_assert(haul_io_get_queue_stats(bed->io, 0, queue, &st));
+	ck_assert_uint_eq(st.carrier, queue);
+	return st.policy.how;
+}
+
+static int set_sleep(struct bed *bed, unsigned carrier, uint64_t timeout_ns)
+{
+	const struct haul_poll_policy sleep = {.how = HAUL_POLL_SLEEP};
+
+	return haul_io_set_policy(
+		bed->io, HAUL_ALL, carrier, &sleep, timeout_ns, bed->errbuf, sizeof(bed->errbuf));
+}
+
+static int move(struct bed *bed, unsigned queue, unsigned carrier)
+{
+	return haul_io_move_queue(
+		bed->io, 0, queue, carrier, PATIENCE, bed->errbuf, sizeof(bed->errbuf));
+}
+
+START_TEST(changes_do_not_wait_for_ever)
+{
+	atomic_bool open = false;
+	struct bed bed;
+
+	start(&bed, hog_until_the_gate, &open);
+	begin_a_handler(&bed);
+	was_not_answered(&bed, set_sleep(&bed, HAUL_ALL, PATIENCE), "haul_io_set_policy");
+	was_not_answered(&bed, set_sleep(&bed, 1, 0), "haul_io_set_policy");
+	was_not_answered(&bed,
+		haul_io_set_burst(bed.io, 1, PATIENCE, bed.errbuf, sizeof(bed.errbuf)),
+		"haul_io_set_burst");
+	was_not_answered(&bed, move(&bed, 0, 1), "haul_io_move_queue");
+	was_not_answered(&bed, move(&bed, 1, 0), "haul_io_move_queue");
+	ck_assert_int_eq(policy_of(&bed, 0), HAUL_POLL_SLEEP);
+	ck_assert_int_eq(policy_of(&bed, 1), HAUL_POLL_SPIN);
+	open = true;
+	WAIT_UNTIL(bed_stats(&bed, 0, 1).in_flight == 0);
+	/* Its coroutine comes after those of the changes: none of these was made late. */
+	ck_assert_int_eq(
+		haul_io_set_burst(bed.io, 1, HAUL_FOREVER, bed.errbuf, sizeof(bed.errbuf)), 0);
+	ck_assert_int_eq(policy_of(&bed, 1), HAUL_POLL_SPIN);
+	ck_assert_int_eq(set_sleep(&bed, 1, HAUL_FOREVER), 0);
+	ck_assert_int_eq(policy_of(&bed, 1), HAUL_POLL_SLEEP);
+	bed_close(&bed, HAUL_S);
 }
 END_TEST
 
@@ -170,5 +233,5 @@ START_TEST(a_handler_in_a_lock_does_not_make_the_stop_spin)
 END_TEST
 
 BED_MAIN("io_stuck", {a_handler_that_sleeps_on_is_named}, {a_carrier_that_does_not_answer_is_named},
-	{a_coroutine_cannot_stop_what_it_waits_for},
+	{changes_do_not_wait_for_ever}, {a_coroutine_cannot_stop_what_it_waits_for},
 	{a_handler_in_a_lock_does_not_make_the_stop_spin})

@@ -133,9 +133,9 @@ static void sees(struct rte_mbuf **pkts, uint16_t n, void *arg)
 	X(haul_poll_parse, &policy, NULL, LINE)                               \
 	X(haul_io_drop_name, NULL, HAUL_DROP_TX_FULL)                         \
 	X(haul_io_start, NULL, NULL, &io_opts, LINE)                          \
-	X(haul_io_set_policy, NULL, 0, 0, &policy, LINE)                      \
-	X(haul_io_set_burst, NULL, 1, LINE)                                   \
-	X(haul_io_move_queue, NULL, 0, 0, 0, LINE)                            \
+	X(haul_io_set_policy, NULL, 0, 0, &policy, 0, LINE)                   \
+	X(haul_io_set_burst, NULL, 1, 0, LINE)                                \
+	X(haul_io_move_queue, NULL, 0, 0, 0, 0, LINE)                         \
 	X(haul_balance_step, NULL, 1, NULL, 0, NULL, 1, NULL)                 \
 	X(haul_io_txq, NULL, 0, 0)                                            \
 	X(haul_io_notice, NULL)                                               \

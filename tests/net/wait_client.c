@@ -102,7 +102,8 @@ static void storm(struct client *c, unsigned *given)
 
 	for (int i = 0; i < OTHERS; i++)
 		*given += haul_spawn_on(haul_carrier(c->rt, 0), NULL, count, c, NULL) == 0;
-	if (haul_io_set_policy(c->io, 0, HAUL_ALL, &policy, c->errbuf, sizeof(c->errbuf)) != 0)
+	if (haul_io_set_policy(
+		    c->io, 0, HAUL_ALL, &policy, HAUL_FOREVER, c->errbuf, sizeof(c->errbuf)) != 0)
 		abort();
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "process/balance.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "process/say.h"
 
 #define PERIOD (100 * HAUL_MS)
+#define PATIENCE (100 * HAUL_MS) /* with a carrier: it keeps the main thread from all else */
 
 static struct {
 	struct haul_balance b;
@@ -127,16 +129,20 @@ static void look_at_carriers(const struct hauli_app *a)
 	}
 }
 
-/* A queue whose move fails stays where it was, which the next look finds. */
-static void make(struct hauli_app *a, const struct haul_balance_move *m)
+/* A queue whose move fails stays where it was, which the next look finds. False: a carrier does not
+ * answer, which the watchdog tells. */
+static bool make(struct hauli_app *a, const struct haul_balance_move *m)
 {
 	const struct source *s = &bal.sources[m->queue];
 	char errbuf[512];
+	int err = haul_io_move_queue(
+		a->pub.io, s->port, s->queue, m->to, PATIENCE, errbuf, sizeof(errbuf));
 
-	if (haul_io_move_queue(a->pub.io, s->port, s->queue, m->to, errbuf, sizeof(errbuf)) == 0)
+	if (err == 0)
 		bal.nb_moves++;
-	else
+	else if (err != -ETIMEDOUT)
 		hauli_app_note(a, errbuf);
+	return err != -ETIMEDOUT;
 }
 
 /* Says the first move of a plan, unless it is the one that was said last. */
@@ -171,8 +177,8 @@ void hauli_app_balance(struct hauli_app *a, uint64_t now)
 		say(a, bal.moves, n);
 		return;
 	}
-	for (unsigned i = 0; i < n; i++)
-		make(a, &bal.moves[i]);
+	for (unsigned i = 0; i < n && make(a, &bal.moves[i]); i++)
+		;
 }
 
 bool hauli_app_balance_done(uint64_t *moves, unsigned *in_use)

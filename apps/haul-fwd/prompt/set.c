@@ -37,6 +37,9 @@ static bool set_number(const struct fwd_call *call, const char *option, const ch
 	return true;
 }
 
+/* For a carrier to answer; one that a handler keeps busy does not. */
+#define PATIENCE HAUL_S
+
 static bool set_burst(const struct fwd_call *call)
 {
 	char errbuf[256];
@@ -44,7 +47,7 @@ static bool set_burst(const struct fwd_call *call)
 	if (!set_number(call, "--burst", "Number of packets per burst"))
 		return false;
 	if (haul_app_is_paused(call->app) ||
-		haul_io_set_burst(call->app->io, (uint16_t)call->words[2].number, errbuf,
+		haul_io_set_burst(call->app->io, (uint16_t)call->words[2].number, PATIENCE, errbuf,
 			sizeof(errbuf)) == 0)
 		return true;
 	fprintf(call->out, "%s\n", errbuf);
@@ -72,19 +75,12 @@ static bool set_peer(const struct fwd_call *call)
 /* At once, for all ports or for none. */
 static bool change_pollers(const struct fwd_call *call, const struct haul_poll_policy *policy)
 {
-	const struct haul_io_opts *io = haul_app_io_opts(call->app);
 	char errbuf[512];
-	unsigned i;
 
-	for (i = 0; i < call->app->nb_ports; i++)
-		if (haul_io_set_policy(
-			    call->app->io, i, HAUL_ALL, policy, errbuf, sizeof(errbuf)) != 0)
-			break;
-	if (i == call->app->nb_ports)
+	if (haul_io_set_policy(call->app->io, HAUL_ALL, HAUL_ALL, policy, PATIENCE, errbuf,
+		    sizeof(errbuf)) == 0)
 		return true;
 	fprintf(call->out, "%s\n", errbuf);
-	while (i-- > 0)
-		haul_io_set_policy(call->app->io, i, HAUL_ALL, &io->policy, errbuf, sizeof(errbuf));
 	return false;
 }
 
@@ -108,7 +104,7 @@ static bool move_queue(const struct fwd_call *call, unsigned port)
 	char errbuf[512];
 
 	if (haul_io_move_queue(call->app->io, port, (unsigned)RTE_MIN(queue, UINT_MAX),
-		    (unsigned)RTE_MIN(carrier, UINT_MAX), errbuf, sizeof(errbuf)) == 0)
+		    (unsigned)RTE_MIN(carrier, UINT_MAX), PATIENCE, errbuf, sizeof(errbuf)) == 0)
 		return true;
 	fprintf(call->out, "%s\n", errbuf);
 	return false;

@@ -233,19 +233,25 @@ HAUL_API int haul_io_start(struct haul_io **io, struct haul_runtime *rt,
 	const struct haul_io_opts *opts, char *errbuf, size_t errlen);
 
 /*
- * Changes the policy of a port's queue on one carrier or on HAUL_ALL, and returns once it
- * is in effect. A poller with queues of different policies follows the least patient one: it spins
- * if one of them spins, and sleeps no longer than the shortest sleep. Any thread that is no
- * carrier. Returns 0; -EINVAL (no such queue, or pollers cannot wait for it), -ECANCELED (stopping)
- * or -ENOMEM, with one line in errbuf.
+ * Changes the policy of the queues that one carrier or HAUL_ALL polls of one port or HAUL_ALL, and
+ * returns once it is in effect. A poller with queues of different policies follows the least
+ * patient one: it spins if one of them spins, and sleeps no longer than the shortest sleep.
+ *
+ * timeout_ns: how long each carrier may take to answer, without the time for which its thread waits
+ * for a CPU; HAUL_FOREVER: no limit. A carrier does not answer while a coroutine keeps it busy.
+ * Any thread that is no carrier. Returns 0; or with one line in errbuf:
+ *	-EINVAL	there is no such port or carrier, or pollers cannot wait for it so: nothing has
+ *		changed
+ *	-ETIMEDOUT, -ECANCELED, -ENOMEM	a carrier does not answer; the runtime is being stopped; no
+ *			memory. Carriers before that one have changed, the others will not
  */
 HAUL_API int haul_io_set_policy(struct haul_io *io, unsigned port, unsigned carrier,
-	const struct haul_poll_policy *policy, char *errbuf, size_t errlen);
+	const struct haul_poll_policy *policy, uint64_t timeout_ns, char *errbuf, size_t errlen);
 
 /* Changes haul_io_opts.burst (1 to 512) of all pollers, and returns once it is in effect. Any
- * thread that is no carrier. Returns 0; -EINVAL, -ECANCELED (stopping) or -ENOMEM, with one line in
- * errbuf. */
-HAUL_API int haul_io_set_burst(struct haul_io *io, uint16_t burst, char *errbuf, size_t errlen);
+ * thread that is no carrier. timeout_ns, and what it returns: as haul_io_set_policy(). */
+HAUL_API int haul_io_set_burst(
+	struct haul_io *io, uint16_t burst, uint64_t timeout_ns, char *errbuf, size_t errlen);
 
 /* The transmit queue of a carrier and port, for coroutines that are no packet handlers; NULL if the
  * carrier has no poller. Any thread. */
@@ -322,6 +328,7 @@ HAUL_API unsigned haul_io_get_cancelled(const struct haul_io *io,
 struct haul_queue_stats {
 	unsigned carrier; /* that polls it */
 	uint64_t rx_packets, polls, empty_polls;
+	struct haul_poll_policy policy; /* what is asked of that carrier's poller */
 };
 /* Copies the counters of a receive queue into *st. Any thread. False: the port has no such queue,
  * or no carrier polls it. */
@@ -338,18 +345,19 @@ HAUL_API bool haul_io_get_queue_stats(
  * HAUL_IO_MOVE_MAX at most; such handlers go on where they are. Handlers of later packets send on
  * the transmit queue of their own carrier.
  *
- * Returns once the other carrier polls the queue. It blocks for as long as a handler keeps one of
- * the two carriers busy. Any thread that is no carrier; not during haul_io_stop() and
+ * Returns once the other carrier polls the queue. timeout_ns: how long each of the two may take to
+ * answer, as for haul_io_set_policy(). It takes longer if a handler begins to keep one of them busy
+ * while the queue moves. Any thread that is no carrier; not during haul_io_stop() and
  * haul_io_resume(), but while the pollers are stopped. Returns 0, also if the carrier polls the
  * queue already; or with one line in errbuf:
  *	-EINVAL	there is no such port or queue, or the carrier has no poller; or the port has fewer
  *		queues than there are pollers, so that its packets are spread
  *	-EPERM	called on a carrier
- *	-ECANCELED, -ENOMEM	the runtime is being stopped; no memory. The queue stays where
- *			it was
+ *	-ETIMEDOUT, -ECANCELED, -ENOMEM	a carrier does not answer; the runtime is being stopped; no
+ *			memory. The queue stays where it was
  */
 HAUL_API int haul_io_move_queue(struct haul_io *io, unsigned port, unsigned queue, unsigned carrier,
-	char *errbuf, size_t errlen);
+	uint64_t timeout_ns, char *errbuf, size_t errlen);
 
 /* How often and how long pollers waited for packets. */
 struct haul_io_wait_stats {
