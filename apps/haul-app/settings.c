@@ -19,13 +19,13 @@ static bool steals(void)
 	return hauli_app_state.steal != HAUL_STEAL_OFF;
 }
 
-/* True if the poller waits, or if the text is wrong, which is another error. */
+/* True if the poller waits, or may do so later, or if the text is wrong, which is another error. */
 static bool may_wait(void)
 {
 	struct haul_poll_policy policy;
 	char errbuf[256];
 
-	if (hauli_app_takes_commands(&hauli_app_state) ||
+	if (hauli_app_takes_commands(&hauli_app_state) || hauli_app_state.telemetry_control ||
 		haul_poll_parse(&policy, hauli_app_state.poller_text, errbuf, sizeof(errbuf)) != 0)
 		return true;
 	return haul_poll_kind_of(policy.how)->may_overflow;
@@ -67,7 +67,7 @@ static const struct haul_app_option options[] = {
 		"maximum rate of a queue in packets per second; pollers sleep no "
 		"longer than receive rings hold at this rate",
 		.needs = "--poller block, adaptive or sleep", .has_effect = may_wait},
-	{"--burst", "N", HAUL_APP_NUMBER, &hauli_app_state.burst, 1, 512, NULL,
+	{"--burst", "N", HAUL_APP_NUMBER, &hauli_app_state.burst, 1, HAULI_APP_BURST_MAX, NULL,
 		"maximum of packets per poll"},
 	{"--rxd", "N", HAUL_APP_NUMBER, &hauli_app_state.rx_ring, 1, 32768, "the PMD's choice",
 		"descriptors of a receive queue"},
@@ -109,6 +109,9 @@ static const struct haul_app_option options[] = {
 	{"--metrics", "[ADDR:]PORT", HAUL_APP_TEXT, &hauli_app_state.metrics, .zero = "none",
 		.help = "serve figures by HTTP, at /metrics, for Prometheus; to this machine\n"
 			"only without an address"},
+	{"--telemetry-control", NULL, HAUL_APP_FLAG, &hauli_app_state.telemetry_control,
+		.help = "let telemetry, and so haul-top, change pollers and the burst: by this\n"
+			"user and root only, as all of telemetry"},
 	{"--strict", NULL, HAUL_APP_FLAG, &hauli_app_state.strict,
 		.help = "exit code 3 if handlers had to be cancelled at the end, because they\n"
 			"waited for longer than a second"},

@@ -89,10 +89,11 @@ def test_commands():
         netns.wait_for(haul.runs, "haul-fwd to run")
         client = Client(haul.process.pid)
         names = ours(client)
-        tap.ok(len(names) == 18, "the commands", names)
+        tap.ok(len(names) == 20, "the commands", names)
         # A first answer may come before the program lets others read.
-        tap.ok([n for n in names if "error" in client.ask(n)] == ["/haul/stack", "/haul/trace"],
-               "all have answers, but those for an address and a timeline",
+        tap.ok([n for n in names if "error" in client.ask(n)] ==
+               ["/haul/set/burst", "/haul/set/policy", "/haul/stack", "/haul/trace"],
+               "all have answers, but changes and those for an address and a timeline",
                [client.ask(n) for n in names])
         tap.ok(all("Takes no parameters" in client.ask(f"/help,{n}")[n] or
                    "Parameters: " in client.ask(f"/help,{n}")[n] for n in names), "help")
@@ -221,6 +222,77 @@ def test_beside_reports():
         client.close()
 
 
+def change(client, command):
+    """A carrier whose thread is kept from running may not answer in time."""
+    while True:
+        got = client.ask(f"/haul/set/{command}")
+        if "does not answer" not in got.get("error", ""):
+            return got
+
+
+def pollers(client):
+    """What the pollers do, by port and carrier; a port has a queue for each carrier here."""
+    queues = client.ask("/haul/queues")
+    return {f"{q['port']},{q['carrier']}": q["poller"] for q in queues.values()}
+
+
+WRONG = {"port": ["", "x", "-1,0,spin", "2,0,spin", " 0,0,spin", "0" * 17 + ",0,spin"],
+         "carrier": ["0", "0,", "0,x,spin", "0,2,spin", "0,0x1,spin"],
+         "policy": ["0,0", "0,0,", "0,0,nap", "0,0,sleep:0", "0,0,spin,", "0,0,spin,1"],
+         "way to wait": ["all,all,block", "1,0,adaptive:9"]}
+
+
+def test_control():
+    with fwd.Running(*NULL) as haul:
+        netns.wait_for(haul.runs, "haul-fwd to run")
+        client = Client(haul.process.pid)
+        for command in "policy,all,all,sleep", "burst,8", "policy", "burst":
+            got = change(client, command)
+            tap.ok(list(got) == ["error"] and got["error"].startswith("not allowed: ") and
+                   got["error"].endswith(" --telemetry-control"), f"not allowed: {command}", got)
+        got = client.ask("/haul/policies")
+        tap.ok(got["control"] == 0 and got["poller"] == "spin", "and is not made", got)
+        client.close()
+    path = os.path.join(DIR, "s")
+    with fwd.Running(*NULL, "--telemetry-control", "--control", path) as haul:
+        netns.wait_for(haul.runs, "haul-fwd to run")
+        client, prompt = Client(haul.process.pid), Prompt(path, haul)
+        tap.ok(client.ask("/haul/policies")["control"] == 1 and
+               set(pollers(client).values()) == {"spin"}, "changes are allowed")
+        for command, of in (("all,1,sleep:50", {"0,1": "sleep:50", "1,1": "sleep:50"}),
+                            ("1,0,sleep", {"1,0": "sleep:100"}), ("0,all,spin", {"0,1": "spin"})):
+            want = {**pollers(client), **of}
+            got = change(client, f"policy,{command}")
+            tap.ok(got["poller"] in of.values() and pollers(client) == want, f"set: {command}",
+                   (got, want, pollers(client)))
+        before = pollers(client)
+        for what, texts in WRONG.items():
+            for text in texts:
+                got = change(client, f"policy,{text}")
+                tap.ok(list(got) == ["error"] and what in got["error"] and
+                       "haul_io" not in got["error"], f"no {what}: {text!r}", got)
+        for text in "", "0", "513", "x", "all", "64,", "64,1":
+            got = change(client, f"burst,{text}")
+            tap.ok(list(got) == ["error"] and "from 1 to 512" in got["error"],
+                   f"no burst: {text!r}", got)
+        tap.ok(pollers(client) == before and client.ask("/haul/policies")["poller"] == "spin",
+               "nothing else has changed", (before, pollers(client)))
+        tap.ok(change(client, "burst,64") == {"burst": 64} and
+               change(client, "policy,all,all,sleep:70") == {"poller": "sleep:70"}, "set: all")
+        prompt.ask("stop")
+        got = change(client, "policy,all,all,spin"), change(client, "burst,8")
+        tap.ok(all("no poller runs" in g["error"] for g in got), "stopped pollers", got)
+        prompt.ask("start")
+        got = client.ask("/haul/policies")
+        tap.ok(got["poller"] == "sleep:70" and got["burst"] == 64 and
+               set(pollers(client).values()) == {"sleep:70"}, "and after a start", got)
+        prompt.ask("set poller spin")
+        tap.ok(set(pollers(client).values()) == {"spin"} and
+               client.ask("/haul/policies")["poller"] == "spin", "as the prompt has it")
+        client.close()
+        tap.ok(haul.end().rc == 0, "a good end after changes")
+
+
 class Asker(threading.Thread):
     """Asks anything, at random times, until its program is gone. All answers are to be JSON."""
 
@@ -237,7 +309,8 @@ class Asker(threading.Thread):
             return r.randbytes(r.randrange(1, 2000)).replace(b"\0", b" ")
         name = r.choice(self.names) if r.random() < 0.9 else "/" + "x" * r.randrange(100)
         params = r.choice(["", "", "", ",0", ",1", ",-1", ",x", ",,", "," + "9" * 30, ",0,1",
-                           "," + str(r.randrange(300)), "," + r.choice(self.coroutines)])
+                           ",all,1,sleep", "," + str(r.randrange(300)),
+                           "," + r.choice(self.coroutines)])
         return (name + params).encode()
 
     def ask(self, client):
@@ -263,6 +336,8 @@ class Asker(threading.Thread):
             try:
                 client = Client(self.pid, 5)
                 self.names = self.names or ours(client)
+                if not self.names:
+                    raise KeyError("no commands yet")  # EAL listens before haul has added them
                 for _ in range(self.random.randrange(1, 200)):
                     self.ask(client)
                     if self.random.random() < 0.2:
@@ -291,6 +366,7 @@ def test_any_time():
         for turn in range(3):
             path = os.path.join(d, f"s{turn}")
             more = r.choice([[], ["--times"], ["--steal", "cluster"], ["--poller", "sleep"]])
+            more += r.choice([[], ["--telemetry-control"]])
             ports = [r.choice(["null:", "ring:"]) for _ in range(2)]
             with fwd.Running("--port", ports[0], "--port", ports[1], "--carriers", 2,
                              "--mode", r.choice(["io", "macswap"]), "--control", path,
@@ -425,6 +501,7 @@ def hostile(server, pid):
 
 test_commands()
 test_trace()
+test_control()
 test_own()
 test_beside_reports()
 test_any_time()

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Threads other than the main thread that read what the program has: its ports, carriers, counters.
- * One at a time, and only while the main thread waits, so they may read what the main thread may.
+ * One at a time, and only while the main thread waits, so they may read what the main thread may,
+ * and change what the prompt may change while pollers run.
  */
 #ifndef HAULI_APP_PROCESS_READERS_H
 #define HAULI_APP_PROCESS_READERS_H

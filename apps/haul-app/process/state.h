@@ -14,6 +14,7 @@
 #define HAULI_MP_ALLOC_NAMES "packed|native"
 enum hauli_app_mp_alloc { HAULI_MP_ALLOC_PACKED, HAULI_MP_ALLOC_NATIVE };
 
+#define HAULI_APP_BURST_MAX 512 /* haul_io_opts.burst */
 #define HAULI_APP_STOP_TIMEOUT HAUL_S /* for handlers to end by themselves */
 
 struct hauli_app_sample;
@@ -48,6 +49,7 @@ struct hauli_app {
 	bool times;
 	const char *hist; /* --hist; NULL: no files */
 	const char *metrics; /* --metrics; NULL: none */
+	bool telemetry_control;
 	bool strict;
 	bool verbose;
 	bool plain; /* haul_app_plain_reports() */

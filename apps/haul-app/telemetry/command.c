@@ -9,6 +9,7 @@
 
 #include "process/readers.h"
 #include "telemetry/answer.h"
+#include "telemetry/control.h"
 #include "telemetry/coroutines.h"
 #include "telemetry/figures.h"
 #include "telemetry/tree.h"
@@ -65,6 +66,7 @@ static void init(void)
 {
 	if (t.nb > 0)
 		return;
+	insert_all(hauli_commands_of_control);
 	insert_all(hauli_commands_of_coroutines);
 	insert_all(hauli_commands_of_ports);
 }

@@ -15,6 +15,7 @@
 #include "report/sample.h"
 #include "report/trace.h"
 #include "telemetry/answer.h"
+#include "telemetry/control.h"
 
 #define RECENT_NS HAUL_S /* `recent` shares are of the last second or two */
 
@@ -268,6 +269,7 @@ static void answer_ports(struct hauli_answer *answer)
 
 static void add_queues(struct haul_app_json *list, const struct hauli_app *a, unsigned port)
 {
+	char policy[HAULI_POLICY_TEXT];
 	struct haul_queue_stats st;
 
 	for (unsigned q = 0; haul_io_get_queue_stats(a->pub.io, port, q, &st); q++) {
@@ -279,6 +281,7 @@ static void add_queues(struct haul_app_json *list, const struct hauli_app *a, un
 		set(to, "rx_packets", st.rx_packets);
 		set(to, "polls", st.polls);
 		set(to, "empty_polls", st.empty_polls);
+		haul_app_json_text(to, "poller", hauli_policy_text(policy, &st.policy));
 	}
 }
 
@@ -399,6 +402,7 @@ static void answer_policies(struct hauli_answer *answer)
 	set(to, "burst", a->io_opts.burst);
 	set(to, "max_in_flight", a->io_opts.max_in_flight);
 	set(to, "paused", a->paused);
+	set(to, "control", a->telemetry_control);
 }
 
 static void answer_counters(struct hauli_answer *answer)
