@@ -173,11 +173,16 @@ static void ask(void)
 {
 	struct top_panel *panel = &l.screen.panel;
 
-	if (l.replay.file)
-		top_panel_reply(
-			panel, json_pack("{s:s}", "error", "a recording has no call stacks"));
+	const char *command = top_panel_ask(panel);
+
+	if (!l.replay.file)
+		top_watch_ask(&l.watch, command);
 	else
-		top_watch_ask(&l.watch, panel->command);
+		top_panel_reply(panel,
+			json_pack("{s:s}", "error",
+				top_panel_has_choices(panel)
+					? "this is a recording: nothing can be changed"
+					: "a recording has no call stacks"));
 }
 
 static void take_key(int key)

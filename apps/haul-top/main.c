@@ -75,7 +75,8 @@ const struct haul_app_program top_program = {
 	.purpose =
 		"Shows what a program of haul does: its carriers with what they spend their time\n"
 		"on, ports, queues, lost packets, coroutines and what they wait for. It reads\n"
-		"telemetry, and changes nothing.",
+		"telemetry, and changes pollers if the program was started with\n"
+		"--telemetry-control.",
 	.examples = "  haul-top\n"
 		    "  haul-top --list\n"
 		    "  haul-top --pid $(pidof haul-fwd) --interval 200ms\n"

@@ -266,9 +266,41 @@ static enum top_wish enter(struct top_screen *s)
 {
 	const struct top_pick *pick = pick_of(s);
 
-	if (pick && pick->id[0])
-		top_panel_open_stack(&s->panel, pick->id);
-	return has_panel(s) ? TOP_ASK : TOP_NONE;
+	if (has_panel(s))
+		return TOP_ASK;
+	if (!pick || !pick->id[0])
+		return TOP_NONE;
+	if (s->view != TOP_WAITS) {
+		top_panel_open_policy(&s->panel, pick->id);
+		return TOP_NONE;
+	}
+	top_panel_open_stack(&s->panel, pick->id);
+	return TOP_ASK;
+}
+
+/* True for keys that choose in the panel. */
+static bool chooses(struct top_screen *s, int key)
+{
+	if (!top_panel_has_choices(&s->panel))
+		return false;
+	switch (key) {
+	case 'k':
+	case KEY_UP:
+		top_panel_choose(&s->panel, -1);
+		return true;
+	case 'j':
+	case KEY_DOWN:
+		top_panel_choose(&s->panel, 1);
+		return true;
+	case KEY_LEFT:
+		top_panel_change_time(&s->panel, -1);
+		return true;
+	case KEY_RIGHT:
+		top_panel_change_time(&s->panel, 1);
+		return true;
+	default:
+		return false;
+	}
 }
 
 enum top_wish top_screen_key(struct top_screen *s, int key)
@@ -279,7 +311,7 @@ enum top_wish top_screen_key(struct top_screen *s, int key)
 		type_filter(s, key);
 		return TOP_NONE;
 	}
-	if (scrolls(s, key))
+	if (chooses(s, key) || scrolls(s, key))
 		return TOP_NONE;
 	if (is_enter(key))
 		return enter(s);
@@ -299,6 +331,9 @@ enum top_wish top_screen_key(struct top_screen *s, int key)
 		return TOP_NONE;
 	case 'v':
 		s->orders[s->view].reversed = !s->orders[s->view].reversed;
+		return TOP_NONE;
+	case 'b':
+		top_panel_open_burst(&s->panel);
 		return TOP_NONE;
 	case '/':
 		s->types_filter = true;

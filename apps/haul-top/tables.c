@@ -52,6 +52,7 @@ static void fill_carriers(struct top_table *t, const struct top_pair *pair)
 	for (unsigned i = 0; (c = top_item(list, i)) != NULL; i++) {
 		get_shares(pair, c, i, &work, &empty, &asleep);
 		top_table_row(t);
+		top_table_id(t, "all,%u", i);
 		top_table_number(t, i);
 		top_table_number(t, count(c, "cpu"));
 		top_table_bar(t, work, empty);
@@ -110,7 +111,8 @@ static void fill_ports(struct top_table *t, const struct top_pair *pair)
 
 static const struct top_column queue_columns[] = {{"port", 4, TOP_ID}, {"queue", 5, TOP_ID},
 	{"carrier", 7, TOP_ID}, {"rx/s", 8, TOP_COUNT}, {"polls/s", 8, TOP_COUNT},
-	{"found", 6, TOP_COUNT}, {"burst", 6, TOP_COUNT}, {"packets", 8, TOP_COUNT}, {NULL}};
+	{"found", 6, TOP_COUNT}, {"burst", 6, TOP_COUNT}, {"packets", 8, TOP_COUNT},
+	{"poller", 12, TOP_WORDS}, {NULL}};
 
 static void fill_queues(struct top_table *t, const struct top_pair *pair)
 {
@@ -122,6 +124,8 @@ static void fill_queues(struct top_table *t, const struct top_pair *pair)
 		double packets = rate(pair, "/haul/queues", i, "rx_packets");
 
 		top_table_row(t);
+		top_table_id(t, "%.0f,%.0f queue %.0f", count(q, "port"), count(q, "carrier"),
+			count(q, "queue"));
 		top_table_number(t, count(q, "port"));
 		top_table_number(t, count(q, "queue"));
 		top_table_number(t, count(q, "carrier"));
@@ -130,6 +134,7 @@ static void fill_queues(struct top_table *t, const struct top_pair *pair)
 		top_table_share(t, polls > 0 ? full / polls : NAN);
 		top_table_number(t, full > 0 ? packets / full : NAN);
 		top_table_number(t, count(q, "rx_packets"));
+		top_table_words(t, "%s", top_string(q, "poller"));
 	}
 }
 
@@ -387,7 +392,7 @@ static const struct {
 
 bool top_view_is_picked_from(enum top_view view)
 {
-	return view == TOP_WAITS;
+	return view == TOP_WAITS || view == TOP_CARRIERS || view == TOP_QUEUES;
 }
 
 const struct top_column *top_view_columns(enum top_view view)

@@ -155,6 +155,74 @@ def watching(haul, *args, **options):
     return t
 
 
+def sets(t, keys, text):
+    """Again if a carrier's thread had no CPU."""
+    t.type(keys)
+    t.until(lambda: t.shows(text) or (t.shows("does not answer") and t.type("\r")), text)
+
+
+def test_changes():
+    """By keys, of a program that allows it, whose end comes amid them."""
+    with started("--port", "ring:", "--port", "ring:", "--carriers", "2", "--poller", "sleep",
+                 "--telemetry-control") as haul, watching(haul, "--view", "carriers") as t:
+        t.type("\x1bOB\r")
+        t.until(lambda: t.row(5) == "carrier 1, all ports: what the poller does while there are no "
+                "packets" and "Enter set it" in t.row(4), "a choice")
+        tap.ok(t.fits(80, 24) and t.screen.buffer[7][2].reverse and t.row(7).split()[0] == "spin",
+               "the first one is picked", t)
+        sets(t, "\r", "set to spin")
+        t.type("\x1bu")
+        t.until(lambda: [t.row(i).split()[-1:] for i in range(5, 9)] ==
+                [["sleep:100"], ["spin"]] * 2, "it is told by queue")
+        t.type("\x1bOAk\r")
+        t.until(lambda: t.row(5).startswith("carrier 0, port 0: "), "a queue's choice")
+        sets(t, "kj\x1bOA\x1bOC\r", "set to sleep:1000")
+        sets(t, "k\r", "no way to wait")
+        tap.ok(t.row(6).startswith("port '") and t.row(10).startswith("  adaptive:50"), "why not",
+               t)
+        t.size(40, 9)
+        t.until(lambda: t.row(6).startswith("port '") and len(t.rows()) == 9, "a small terminal")
+        t.size(80, 24)
+        t.until(lambda: t.row(23).endswith("Quit"), "the size of before")
+        t.type("\x1b")
+        t.until(lambda: t.row(5).endswith(" sleep:1000"), "the queue's policy")
+        t.type("b")
+        t.until(lambda: "packets per poll" in t.row(5) and t.row(11).split() == ["32"],
+                "a choice of the burst")
+        sets(t, "j\r", "set to 64")
+        got = json.loads(run("--pid", haul.process.pid, "--once", "--json", "--interval",
+                             "0.1").stdout)
+        tap.ok(got["policies"]["burst"] == 64 and got["policies"]["control"] == 1 and
+               "sleep:1000" in [q["poller"] for q in got["queues"]], "the changes are made",
+               (got["policies"], got["queues"]))
+        haul.process.kill()
+        haul.process.wait(60)
+        t.until(lambda: t.shows("has ended"), "its end")
+        t.type("k\r")
+        t.until(lambda: t.row(6).endswith("has ended"), "no answer")
+        t.type("\x1bq")
+        tap.ok(t.ends()[0] == 0 and t.is_restored(), "whole after changes", t)
+
+
+def test_stuck():
+    """A carrier that a handler keeps busy makes no change, and says so."""
+    path = os.path.join(DIR, "one.pcap")
+    fwd.write_pcap(path, [fwd.frame(1, 100)])
+    with started("--port", f"pcap:rx={path}", "--port", "null:", "--carriers", "1", "--poller",
+                 "sleep", "--mode", "io", "--handler", "coroutine", "--service", "1000",
+                 "--telemetry-control") as haul:
+        with watching(haul, "--view", "carriers", "--patience", "60") as t:
+            t.type("\r\r")
+            t.until(lambda: re.match(r"carrier 0 does not answer: port 0 queue 0 0x\S+ does not",
+                                     t.row(6)), "a carrier that is stuck")
+            t.type("\x1bu")
+            t.until(lambda: ": queues" in t.row(0) and t.row(5).endswith("sleep:100"), "no change")
+            t.type("q")
+            tap.ok(t.ends()[0] == 0, "a carrier that is stuck")
+        haul.process.kill()
+        haul.process.wait(60)
+
+
 def test_views(haul):
     with watching(haul) as t:
         for key, name in VIEWS.items():
@@ -191,6 +259,11 @@ def test_views(haul):
             t.until(lambda: t.fits(columns, rows) and (rows < 24 or "Quit" in t.row(rows - 1)),
                     "the new size")
             tap.ok(True, f"{columns} columns, {rows} rows")
+        t.type("c\r")
+        t.until(lambda: "Enter set it" in t.row(4), "a choice")
+        t.type("\r")
+        t.until(lambda: t.row(6) == "not allowed: start the program with --telemetry-control",
+                "a program that allows no changes")
         t.type("q")
         tap.ok(t.ends()[0] == 0 and t.is_restored(), "q", t)
 
@@ -293,6 +366,9 @@ def test_recording(haul):
         t.type("w\r")
         t.until(lambda: t.shows("a recording has no call stacks") or t.shows("no coroutine waits"),
                 "no call stacks")
+        for keys in "c\r\r", "b\r":
+            t.type("\x1b" + keys)
+            t.until(lambda: t.row(6) == "this is a recording: nothing can be changed", "no change")
         t.type("\x1bo")
         t.until(lambda: "overview" in t.row(0), "the overview again")
         t.type("\x1bOD")
@@ -317,6 +393,8 @@ def test_recording(haul):
 try:
     test_text()
     test_stack()
+    test_changes()
+    test_stuck()
     with started(*PORTS) as program:
         test_views(program)
         test_ends(program)
