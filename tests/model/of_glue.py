@@ -60,6 +60,18 @@ MUTATIONS = [
     ('share', 'lib/base/stopwatch.h', 'a stop is two changes',
      'hauli_counter_add(&w->word, 2 * now - 1);',
      'hauli_counter_add(&w->word, 2 * now);\n\thauli_counter_add(&w->word, (uint64_t)-1);'),
+    ('wish', 'lib/conc/wish.h', 'each wish sends the message',
+     'memory_order_acquire /* W2 */) & HAULI_WISH_TOLD)', 'memory_order_acquire) & 0u)'),
+    ('wish', 'lib/conc/wish.h', 'who sends the message has not seen that it was read',
+     'memory_order_acquire /* W2 */', 'memory_order_relaxed'),
+    ('wish', 'lib/conc/wish.h', 'the owner does not say that it has read the message',
+     'memory_order_release /* W2 */', 'memory_order_relaxed'),
+    ('wish', 'lib/conc/wish.h', 'the owner reads the wish, and clears it later',
+     'return atomic_fetch_and_explicit(',
+     'uint32_t read = atomic_load_explicit(&w->word, memory_order_relaxed);\n\n'
+     '\tif (read)\n\t\tatomic_store_explicit(&w->word, read & ~1u, memory_order_release);\n'
+     '\treturn read >> 1;\n\treturn atomic_fetch_and_explicit('),
 ]
 
-SOURCES = {'capture_ring': [], 'dropped': [], 'last': [], 'rrl': [], 'seq': [], 'share': []}
+SOURCES = {'capture_ring': [], 'dropped': [], 'last': [], 'rrl': [], 'seq': [], 'share': [],
+           'wish': []}

@@ -50,6 +50,17 @@ def test_wrong_words():
         tap.ok("set" in said, "help lists commands", said)
 
 
+def test_stealing():
+    lines = "set stealing off\nset stealing on\nset stealing cluster\nquit\n"
+    with tempfile.TemporaryDirectory() as d:
+        steals = script(d, lines, *NULL, "--steal", "global")
+        stays = script(d, lines, *NULL)
+    tap.ok("see the option" not in steals.out and "give on|off after" in steals.out,
+           "stealing is turned off and on", steals)
+    tap.ok(stays.out.count("carriers do not steal: see the option --steal") == 2,
+           "set stealing without --steal", stays)
+
+
 def test_refused_poller():
     with tempfile.TemporaryDirectory() as d:
         r = script(d, "start\nset poller block\nstop\nstart\nstop\nquit\n", *NULL)
@@ -345,7 +356,8 @@ def test_names():
     tap.ok(r.rc == 2 and "there is no such option" in r.err, "no option", r)
 
 
-for test in (test_wrong_words, test_refused_poller, test_quit, test_second_interrupt, test_runs,
+for test in (test_wrong_words, test_stealing, test_refused_poller, test_quit,
+             test_second_interrupt, test_runs,
              test_figures, test_link, test_capture, test_vlan, test_names,
              test_checksums_by_device):
     test()

@@ -172,7 +172,7 @@ static void grow(struct forest *f, uint64_t seed)
 	ck_assert_uint_eq(f->wrong, 0);
 }
 
-static void grow_until(uint64_t deadline, struct forest *f, int how)
+static void grow_until(uint64_t deadline, struct forest *f, int how, void (*each)(struct forest *f))
 {
 	uint64_t seed = stress_seed() + (uint64_t)how * 977;
 	struct evpoller pollers[CARRIERS] = {0};
@@ -182,17 +182,22 @@ static void grow_until(uint64_t deadline, struct forest *f, int how)
 	add_pollers(f->rt, how / 2, pollers);
 	do {
 		grow(f, seed++);
+		each(f);
 	} while (haul_now() < deadline);
 	runtime_stop(f->rt);
 	for (unsigned c = 0; c < CARRIERS && how / 2; c += 2)
 		evpoller_close(&pollers[c]);
 }
 
+static void nothing(struct forest *f)
+{
+}
+
 START_TEST(each_runs_once)
 {
 	static struct forest f;
 
-	grow_until(stress_deadline(), &f, _i);
+	grow_until(stress_deadline(), &f, _i, nothing);
 }
 END_TEST
 
@@ -251,7 +256,7 @@ START_TEST(each_runs_once_while_carriers_move)
 
 	ck_assert_int_eq(sched_getaffinity(0, sizeof(m.allowed), &m.allowed), 0);
 	ck_assert_int_eq(pthread_create(&thread, NULL, mover_main, &m), 0);
-	grow_until(stress_deadline(), &f, 3 * _i);
+	grow_until(stress_deadline(), &f, 3 * _i, nothing);
 	m.ends = true;
 	pthread_join(thread, NULL);
 	ck_assert_int_eq(sched_setaffinity(0, sizeof(m.allowed), &m.allowed), 0);
@@ -260,4 +265,96 @@ START_TEST(each_runs_once_while_carriers_move)
 }
 END_TEST
 
-SUITE_MAIN("steal", {each_runs_once, 4}, {each_runs_once_while_carriers_move, 2})
+struct turner {
+	pthread_t thread;
+	struct haul_runtime *rt;
+	atomic_bool *ends;
+	unsigned seed;
+};
+
+/* Carriers steal and rest in turns. */
+static void *turner_main(void *arg)
+{
+	struct turner *t = arg;
+	struct hauli_random random;
+
+	hauli_random_init(&random, t->seed);
+	while (!*t->ends) {
+		struct timespec pause = {.tv_nsec = hauli_random_below(&random, 100000)};
+		unsigned c = hauli_random_below(&random, CARRIERS);
+
+		haul_carrier_set_stealing(
+			haul_carrier(t->rt, c), hauli_random_below(&random, 2) == 0);
+		if (hauli_random_below(&random, 4) == 0)
+			nanosleep(&pause, NULL); /* at any moments */
+	}
+	return NULL;
+}
+
+static void *sets(void *arg)
+{
+	*(atomic_bool *)arg = true;
+	return NULL;
+}
+
+/* Spawns a task and does not yield until it has run, which only a thief can do. */
+static void *needs_a_thief(void *arg)
+{
+	atomic_bool ran = false;
+	struct haul_coro *co;
+
+	EXPECT(haul_spawn(&co, sets, &ran, NULL) == 0);
+	while (!ran)
+		sched_yield();
+	EXPECT(haul_join(co, NULL, HAUL_FOREVER) == 0);
+	return NULL;
+}
+
+/* One carrier steals, whichever it is: a task behind a hog still finds it, asleep or not. */
+static void one_steals(struct forest *f)
+{
+	const struct haul_coro_opts pinned = {.pinned = true};
+
+	for (unsigned thief = 0; thief < CARRIERS; thief++) {
+		unsigned hog = (thief + 1) % CARRIERS;
+		struct haul_coro *co;
+
+		for (unsigned c = 0; c < CARRIERS; c++)
+			ck_assert_int_eq(
+				haul_carrier_set_stealing(haul_carrier(f->rt, c), c == thief), 0);
+		ck_assert_int_eq(
+			haul_spawn_on(haul_carrier(f->rt, hog), &co, needs_a_thief, NULL, &pinned),
+			0);
+		ck_assert_int_eq(haul_join(co, NULL, HAUL_FOREVER), 0);
+	}
+}
+
+/* While f's tasks have not ended, and then all again. */
+static void turned(struct forest *f)
+{
+	static uint64_t seed = 1;
+	struct turner turners[2];
+	atomic_bool ends = false;
+
+	for (unsigned i = 0; i < 2; i++) {
+		turners[i] = (struct turner){.rt = f->rt, .ends = &ends, .seed = (unsigned)seed++};
+		ck_assert_int_eq(
+			pthread_create(&turners[i].thread, NULL, turner_main, &turners[i]), 0);
+	}
+	grow(f, seed);
+	ends = true;
+	for (unsigned i = 0; i < 2; i++)
+		pthread_join(turners[i].thread, NULL);
+	one_steals(f);
+}
+
+START_TEST(each_runs_once_while_carriers_rest)
+{
+	static struct forest f;
+
+	grow_until(stress_deadline(), &f, 2 * _i + 1, turned);
+}
+END_TEST
+
+SUITE_MAIN("steal", {each_runs_once, 4}, {each_runs_once_while_carriers_move, 2},
+	{each_runs_once_while_carriers_rest, 2})

@@ -115,6 +115,20 @@ static bool set_queue(const struct fwd_call *call)
 	return fwd_each_port(call, call->words[2].text, move_queue);
 }
 
+static bool set_stealing(const struct fwd_call *call)
+{
+	bool steals = strcmp(call->words[2].text, "on") == 0;
+	struct haul_runtime *rt = call->app->rt;
+
+	for (unsigned i = 0; i < haul_carriers(rt); i++) {
+		if (haul_carrier_set_stealing(haul_carrier(rt, i), steals) != 0) {
+			fprintf(call->out, "carriers do not steal: see the option --steal\n");
+			return false;
+		}
+	}
+	return true;
+}
+
 /* What is decided once, when carriers and queues are made. */
 static bool refuse(const struct fwd_call *call)
 {
@@ -142,6 +156,8 @@ const struct fwd_command fwd_commands_set[] = {
 		"What pollers do while there are no packets (--poller), at once."},
 	{"set queue PORT N carrier N", set_queue,
 		"Let another carrier poll a receive queue, at once, also while packets come."},
+	{"set stealing on|off", set_stealing,
+		"Let carriers steal, or not, if --steal lets them; at once."},
 	{"set nbcore|steal|order|spread WORD", refuse, "Not while the program runs."},
 	{0},
 };

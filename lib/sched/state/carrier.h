@@ -12,6 +12,7 @@
 #include "base/delay.h"
 #include "base/stopwatch.h"
 #include "conc/inbox.h"
+#include "conc/wish.h"
 #include "conc/word.h"
 #include "sched/state/coroutine.h"
 #include "sched/state/fds.h"
@@ -175,6 +176,9 @@ struct hauli_carrier_steal {
 	uint64_t barrier_at; /* ticks: earliest time of its next barrier (steal.c) */
 	bool before_barrier; /* its present sleep is without a barrier, and ends at barrier_at */
 	bool has_stolen; /* ready coroutines here may be stolen ones */
+	bool rests; /* it takes nothing from others (turn.c) */
+	struct hauli_wish turn; /* enum hauli_turn, by any thread */
+	struct hauli_msg turn_msg; /* tells of it */
 	struct hauli_u64_owned batch_began; /* ticks. Where carriers steal, 0 between batches */
 	struct hauli_u64_owned slice_average; /* ticks */
 	struct hauli_orders orders; /* of the coroutines at home here */

@@ -189,18 +189,23 @@ bool hauli_steal_pull(struct haul_carrier *c)
 	uint64_t now = hauli_ticks();
 
 	c->steal.has_stolen = false; /* nothing is ready */
-	return hauli_policy_pulls(&c->steal.thief, now) && hauli_policy_pull(&c->steal.thief, now);
+	return !c->steal.rests && hauli_policy_pulls(&c->steal.thief, now) &&
+		hauli_policy_pull(&c->steal.thief, now);
 }
 
 bool hauli_steal_idle(struct haul_carrier *c)
 {
 	c->steal.has_stolen = false; /* nothing is ready */
+	if (hauli_unlikely(c->steal.rests)) {
+		hauli_steal_is_busy(c);
+		return false;
+	}
 	return hauli_policy_idle(&c->steal.thief, hauli_ticks());
 }
 
 void hauli_steal_set_idle(struct haul_carrier *c)
 {
-	if (!c->steal.thief.search)
+	if (!c->steal.thief.search && !c->steal.rests)
 		hauli_help_set_idle(&c->steal.group->policy.help, c->steal.group_idx);
 }
 
@@ -213,6 +218,8 @@ bool hauli_steal_may_stay(struct haul_carrier *c)
 {
 	uint64_t now = hauli_ticks();
 
+	if (hauli_unlikely(c->steal.rests))
+		return true;
 	if (!hauli_policy_may_stay(&c->steal.thief, now))
 		return false;
 	if (c->steal.thief.search)
