@@ -12,7 +12,7 @@
 
 const char *const top_commands[] = {"/haul/info", "/haul/policies", "/haul/carriers", "/haul/ports",
 	"/haul/queues", "/haul/drops", "/haul/latency", "/haul/latency_buckets", "/haul/counters",
-	"/haul/coroutines", "/haul/waits", NULL};
+	"/haul/coroutines", "/haul/causes", "/haul/waits", NULL};
 
 /* The first part has the oldest, or most: enough to look at. */
 static bool has_more(const char *command)

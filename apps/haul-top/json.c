@@ -87,7 +87,7 @@ static json_t *answer_of(const struct top_pair *pair, const char *command, const
 {
 	static const char *const lists[] = {
 		"carriers", "ports", "queues", "drops", "latency", "latency_buckets", NULL};
-	static const char *const both[] = {"counters", "coroutines", "waits", NULL};
+	static const char *const both[] = {"counters", "coroutines", "causes", "waits", NULL};
 	json_t *to;
 
 	if (is_any(command, lists))

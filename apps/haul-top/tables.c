@@ -21,7 +21,15 @@ static const struct top_column carrier_columns[] = {{"#", 3, TOP_ID}, {"cpu", 3,
 	{"share of time", 8, TOP_SHARES}, {"work", 4, TOP_COUNT}, {"empty", 5, TOP_COUNT},
 	{"asleep", 6, TOP_COUNT}, {"rx/s", 5, TOP_COUNT}, {"polls", 5, TOP_COUNT},
 	{"slices", 6, TOP_COUNT}, {"steals", 6, TOP_COUNT}, {"long", 5, TOP_COUNT},
-	{"flight", 6, TOP_COUNT}, {NULL}};
+	{"flight", 6, TOP_COUNT}, {"held", 4, TOP_COUNT}, {NULL}};
+
+/* The share of polls that received nothing since handlers were at their limit. */
+static double held(const struct top_pair *pair, unsigned i)
+{
+	double polls = rate(pair, "/haul/carriers", i, "polls");
+
+	return polls > 0 ? rate(pair, "/haul/carriers", i, "held_polls") / polls : NAN;
+}
 
 /* Of the time between the samples; before there are two, of what the program calls recent. */
 static void get_shares(const struct top_pair *pair, const json_t *c, unsigned i, double *work,
@@ -65,6 +73,7 @@ static void fill_carriers(struct top_table *t, const struct top_pair *pair)
 		top_table_number(t, rate(pair, "/haul/carriers", i, "stolen"));
 		top_table_bad(t, rate(pair, "/haul/carriers", i, "long_slices"));
 		top_table_number(t, count(c, "in_flight"));
+		top_table_share(t, held(pair, i));
 	}
 }
 
@@ -179,6 +188,37 @@ static void add_counts(struct top_table *t, const json_t *counts)
 	top_table_time(t, count(counts, "longest_wait_ns"));
 }
 
+static bool is_any_of(const char *text, const char *const *texts, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (strcmp(text, texts[i]) == 0)
+			return true;
+	return false;
+}
+
+/* What `blocked` has, by kinds of objects. The other kinds of waits have a column each. */
+static void add_causes(struct top_table *t, const struct top_pair *pair)
+{
+	static const char *const columns[] = {"parked", "sleeping", "joining", "ordered"};
+	const json_t *values = top_values(pair->now, "/haul/causes"), *cause;
+
+	for (unsigned i = 0; (cause = top_item(values, i)) != NULL; i++) {
+		const char *what = top_string(cause, "what");
+		json_t *counts;
+
+		if (is_any_of(what, columns, 4))
+			continue;
+		counts = json_pack("{s:O?, s:O?, s:O?}", "waiting",
+			json_object_get(cause, "waiting"), "blocked",
+			json_object_get(cause, "waiting"), "longest_wait_ns",
+			json_object_get(cause, "longest_wait_ns"));
+		top_table_row(t);
+		top_table_words(t, "(for %s)", what);
+		add_counts(t, counts);
+		json_decref(counts);
+	}
+}
+
 static void fill_coroutines(struct top_table *t, const struct top_pair *pair)
 {
 	const json_t *values = top_values(pair->now, "/haul/coroutines"), *group;
@@ -188,6 +228,7 @@ static void fill_coroutines(struct top_table *t, const struct top_pair *pair)
 	top_table_row(t);
 	top_table_words(t, "(all)");
 	add_counts(t, values);
+	add_causes(t, pair);
 	for (unsigned i = 0; (group = top_item(values, i)) != NULL; i++) {
 		top_table_row(t);
 		top_table_words(t, "%s", top_string(group, "name"));

@@ -127,6 +127,29 @@ static unsigned left(const struct top_page *p, unsigned rows, unsigned least)
 	return p->nb + 2 + least < rows ? rows - p->nb - 2 : least;
 }
 
+/* How many coroutines wait for what, those with most of them first. */
+static void put_causes(const struct top_pair *pair, struct top_page *p)
+{
+	const json_t *values = top_values(pair->now, "/haul/causes"), *cause;
+	char n[16];
+
+	if (!values || top_number(values, "waiting") <= 0)
+		return;
+	if (p->nb > 0)
+		top_page_line(p);
+	top_page_line(p);
+	top_text_number(n, sizeof(n), (double)top_number(values, "waiting"));
+	top_page_put(p, TOP_BOLD, "%s", n);
+	top_page_put(p, TOP_DIM, " wait:");
+	for (unsigned i = 0; (cause = top_item(values, i)) != NULL; i++) {
+		if (top_number(cause, "waiting") <= 0)
+			continue;
+		top_text_number(n, sizeof(n), (double)top_number(cause, "waiting"));
+		top_page_put(p, TOP_BOLD, "%s %s", i > 0 ? "," : "", n);
+		top_page_put(p, TOP_PLAIN, " %s", top_string(cause, "what"));
+	}
+}
+
 static void show_overview(
 	const struct top_pair *pair, const char *filter, struct top_page *p, unsigned rows)
 {
@@ -140,6 +163,7 @@ static void show_overview(
 	} else {
 		show_part(pair, TOP_COROUTINES, filter, p, 6);
 	}
+	put_causes(pair, p);
 	show_part(pair, TOP_WAITS, filter, p, left(p, rows, 2));
 	if (p->nb == above)
 		top_page_say(p, TOP_PLAIN, "%s", top_view_none(TOP_CARRIERS, pair));
@@ -179,6 +203,8 @@ static void show_help(struct top_page *p)
 		"program; lost: by the NIC or the kernel. flight: handlers. found: polls with");
 	top_page_say(p, TOP_PLAIN,
 		"packets; burst: packets in these. long: slices that others had to wait for.");
+	top_page_say(
+		p, TOP_PLAIN, "held: polls that took nothing, since handlers were at their limit.");
 	top_page_say(p, TOP_PLAIN, "Latency: of packets between two looks; max: since the start.");
 }
 

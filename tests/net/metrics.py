@@ -209,6 +209,9 @@ def test_program():
         text = get(accept=OPEN)[2]
         tap.ok(not list(faults(text, True)) and "haul_port_info" not in text,
                "a program without ports", list(faults(text, True)))
+        waits = parse(text)[0]["haul_waiting_coroutines"]
+        tap.ok(waits['cause="input of fd"'] == 2 == sum(waits.values()) and
+               waits['cause="sleeping"'] == 0, "what coroutines wait for", waits)
         p.send_signal(signal.SIGTERM)
         tap.ok(p.wait(60) == 0, "its end")
 

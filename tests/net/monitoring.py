@@ -203,6 +203,9 @@ CASES = [
      polls([9] * 12, [9] * 12) +
      [series("haul_queue_received_packets_total", total([9] * 12), port=0, queue=q, carrier=q)
       for q in (0, 1)], {3: [], 8: ["HaulCarrierFull", "HaulQueueHot"], 12: []}),
+    ("handlers wait for what does not come",
+     polls([9] * 12, [9] * 12) + [series("haul_carrier_held_polls_total", total(
+         [0] * 3 + [90] * 4 + [30] * 5), carrier=0)], {2: [], 6: ["HaulHandlersFull"], 9: []}),
     ("some packets are lost", [packets(1e6, 16), drops(SICK, "rx_missed"), drops(SICK, "tx_full")],
      {3: [], 6: ["HaulPacketsLost"] * 2, 12: []}),
     ("many packets are lost", [packets(5000, 16), drops(SICK, "rx_nombuf")],

@@ -89,7 +89,7 @@ def test_commands():
         netns.wait_for(haul.runs, "haul-fwd to run")
         client = Client(haul.process.pid)
         names = ours(client)
-        tap.ok(len(names) == 20, "the commands", names)
+        tap.ok(len(names) == 21, "the commands", names)
         # A first answer may come before the program lets others read.
         tap.ok([n for n in names if "error" in client.ask(n)] ==
                ["/haul/set/burst", "/haul/set/policy", "/haul/stack", "/haul/trace"],
@@ -106,7 +106,8 @@ def test_commands():
             tap.skip("dpdk-telemetry.py shows them", "it is not installed")
         carriers = client.ask("/haul/carriers")
         tap.ok(list(carriers) == ["0", "1"] and all(
-            c["work_ns"] > 0 and c["polls"] >= c["empty_polls"] for c in carriers.values()),
+            c["work_ns"] > 0 and c["polls"] >= c["empty_polls"] >= c["held_polls"]
+            for c in carriers.values()),
             "carriers", carriers)
         tap.ok(list(client.ask("/haul/carriers,1")) == ["1"], "from one carrier on")
         for command in ("/haul/carrier,2", "/haul/port,x", "/haul/ports,-1", "/haul/port,0x1",
@@ -443,6 +444,10 @@ def test_without_eal():
         tap.ok(got["0"]["name"] == "acceptor", "coroutines", got)
         got = client.ask("/haul/waits")
         tap.ok(got["0"]["what"].startswith("input of fd"), "waits", got)
+        netns.wait_for(lambda: client.ask("/haul/causes")["waiting"] == 2, "nobody else to wait")
+        got = client.ask("/haul/causes")
+        tap.ok(got["waiting"] == 2 and got["0"]["what"] == "input of fd" and
+               got["0"]["waiting"] == 2 and got["1"]["waiting"] == 0, "their causes", got)
         test_stack(client)
         tap.ok(client.ask("/haul/ports") == {"error": "this program has no ports"}, "no ports")
         tap.ok(client.ask("/none") is None and client.ask("/help,/none") is None and

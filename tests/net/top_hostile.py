@@ -135,7 +135,8 @@ def test_lines():
 def test_odd_values():
     """Right in form only: shown, whatever it is."""
     lists = {f"/haul/{n}": {"0": {"name": "\x1b[2J\u00e9", "rx_packets": -5, "spec": 7}, "1": 3}
-             for n in ("carriers", "ports", "queues", "drops", "latency", "coroutines", "waits")}
+             for n in ("carriers", "ports", "queues", "drops", "latency", "coroutines", "causes",
+                       "waits")}
     with Server(right({"/haul/info": INFO | {"program": "\x1b]0;x\x07"}, **lists})) as server:
         for view in "overview", "carriers", "ports", "queues", "drops", "coroutines", "waits", \
                 "latency", "counts":

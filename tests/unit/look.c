@@ -69,10 +69,11 @@ static struct haul_coro *begin(
 	return co;
 }
 
-enum { GROUPS = 8, WAITS = 16 };
+enum { GROUPS = 8, WAITS = 16, CAUSES = 16 };
 
 static struct haul_look_group groups[GROUPS];
 static struct haul_look_wait waits[WAITS];
+static struct haul_look_cause causes[CAUSES];
 static struct haul_look_counts carriers[2];
 
 static struct haul_look look(const struct haul_runtime *rt, enum haul_look_waits which)
@@ -80,9 +81,11 @@ static struct haul_look look(const struct haul_runtime *rt, enum haul_look_waits
 	struct haul_look l = {.carriers = carriers,
 		.groups = groups,
 		.waits = waits,
+		.causes = causes,
 		.nb_carriers = 2,
 		.groups_max = GROUPS,
 		.waits_max = WAITS,
+		.causes_max = CAUSES,
 		.which = which};
 
 	haul_look(rt, &l);
@@ -201,6 +204,42 @@ START_TEST(waits_and_what_for)
 	l = look(rt, HAUL_LOOK_SCOPES);
 	ck_assert_uint_eq(l.nb_waits, 1);
 	ck_assert_ptr_eq(waits[0].coro, all[5]);
+	stop(rt);
+}
+END_TEST
+
+static uint64_t waiting_for(const struct haul_look *l, const char *what)
+{
+	for (unsigned i = 0; i < l->nb_causes; i++)
+		if (strcmp(causes[i].what, what) == 0)
+			return causes[i].waiting;
+	return 0;
+}
+
+START_TEST(causes_add_up)
+{
+	struct haul_runtime *rt = start();
+	struct haul_look l = look(rt, HAUL_LOOK_ALL);
+	uint64_t n = 0, longest = 0;
+
+	ck_assert_uint_eq(waiting_for(&l, "parked"), 2);
+	ck_assert_uint_eq(waiting_for(&l, "sleeping"), 1);
+	ck_assert_uint_eq(waiting_for(&l, "joining"), 1);
+	ck_assert_uint_eq(waiting_for(&l, "mutex"), 1);
+	ck_assert_uint_eq(waiting_for(&l, "event"), 2);
+	ck_assert_uint_eq(waiting_for(&l, "the children of scope"), 1);
+	ck_assert_uint_eq(l.nb_causes, 7);
+	ck_assert_str_eq(causes[3].what, "ordered");
+	ck_assert_uint_eq(causes[3].waiting, 0);
+	for (unsigned i = 0; i < l.nb_causes; i++) {
+		n += causes[i].waiting;
+		longest = causes[i].longest_ns > longest ? causes[i].longest_ns : longest;
+	}
+	ck_assert_uint_eq(n, l.all.waiting);
+	ck_assert_uint_eq(longest, l.all.longest_ns);
+	l.causes_max = 1;
+	haul_look(rt, &l);
+	ck_assert_uint_eq(l.nb_causes, 1);
 	stop(rt);
 }
 END_TEST
@@ -364,6 +403,9 @@ static void *looks(void *arg)
 				l.all.ordered);
 		for (unsigned i = 0; i < l.nb_groups; i++)
 			ck_assert_uint_lt(strlen(groups[i].name), HAUL_LOOK_TEXT);
+		for (unsigned i = 0; i < l.nb_causes; i++)
+			l.all.waiting -= causes[i].waiting;
+		ck_assert_uint_le(l.all.waiting, l.all.blocked); /* less what ended meanwhile */
 	}
 	return (void *)n;
 }
@@ -396,5 +438,6 @@ START_TEST(looks_at_what_comes_and_goes)
 }
 END_TEST
 
-SUITE_MAIN("look", {numbers, 1}, {waits_and_what_for, 1}, {less_room_than_there_is_to_tell, 1},
-	{ended_and_not_begun, 1}, {those_without_a_home_yet, 1}, {looks_at_what_comes_and_goes, 2})
+SUITE_MAIN("look", {numbers, 1}, {waits_and_what_for, 1}, {causes_add_up, 1},
+	{less_room_than_there_is_to_tell, 1}, {ended_and_not_begun, 1},
+	{those_without_a_home_yet, 1}, {looks_at_what_comes_and_goes, 2})

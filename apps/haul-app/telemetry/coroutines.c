@@ -11,6 +11,7 @@
 
 #define GROUPS 256 /* names */
 #define WAITS 256
+#define CAUSES 64
 
 static void set(struct haul_app_json *to, const char *key, uint64_t n)
 {
@@ -162,6 +163,32 @@ static void answer_waits(struct hauli_answer *answer)
 	answer_with_waits(answer, HAUL_LOOK_ALL);
 }
 
+static int by_waiting(const void *x, const void *y)
+{
+	const struct haul_look_cause *a = x, *b = y;
+
+	return (a->waiting < b->waiting) - (a->waiting > b->waiting);
+}
+
+static void answer_causes(struct hauli_answer *answer)
+{
+	struct haul_look_cause causes[CAUSES];
+	struct haul_look l = {.causes = causes, .causes_max = CAUSES};
+
+	if (!take_first(answer))
+		return;
+	haul_look(answer->rt, &l);
+	set(answer->values, "waiting", l.all.waiting);
+	qsort(causes, l.nb_causes, sizeof(causes[0]), by_waiting);
+	for (unsigned i = 0; i < l.nb_causes; i++) {
+		struct haul_app_json *to = haul_app_json_object(answer->list, NULL);
+
+		haul_app_json_text(to, "what", causes[i].what);
+		set(to, "waiting", causes[i].waiting);
+		set(to, "longest_wait_ns", causes[i].longest_ns);
+	}
+}
+
 /* A mutex that coroutines wait for. */
 struct lock {
 	const struct haul_look_wait *oldest;
@@ -289,6 +316,8 @@ static void answer_stack(struct hauli_answer *answer)
 }
 
 const struct hauli_telemetry_command hauli_commands_of_coroutines[] = {
+	{"/haul/causes", "Waits by what they are for. Parameters: int first_cause",
+		HAULI_NEEDS_RUNTIME, answer_causes},
 	{"/haul/coroutines", "Coroutines by state and name. Parameters: int first_name",
 		HAULI_NEEDS_RUNTIME, answer_coroutines},
 	{"/haul/locks", "Mutexes that are awaited. Parameters: int first_mutex",

@@ -156,6 +156,7 @@ static void set_carrier(struct haul_app_json *to, const struct hauli_app *a, uns
 	set_packets(to, &s->io);
 	set(to, "polls", s->io.polls);
 	set(to, "empty_polls", s->io.empty_polls);
+	set(to, "held_polls", s->io.held_polls);
 	set(to, "in_flight", s->io.in_flight);
 	set(to, "slices", s->sched.slices);
 	set(to, "stolen", s->sched.stolen);
@@ -197,7 +198,6 @@ static void answer_carrier(struct hauli_answer *answer)
 	all = hauli_app_sample_counters(a);
 	s = &all->carriers[c];
 	set_carrier(to, a, c, all);
-	set(to, "held_polls", s->io.held_polls);
 	set(to, "tx_queued", s->io.tx_queued);
 	set(to, "rounds", s->sched.rounds);
 	set(to, "spawned", s->sched.spawned);

@@ -20,6 +20,7 @@
 #include "telemetry/command.h"
 
 #define GROUPS 64 /* names of coroutines: each is a series, which the scraper keeps */
+#define CAUSES 64
 #define FINEST 6 /* the first bucket of a histogram ends at 2^6 - 1 ns, the last at 2^36 - 1 */
 #define COARSEST 36
 
@@ -183,15 +184,36 @@ static void add_names(struct page *p, const struct haul_look *l)
 			quoted(name, sizeof(name), l->groups[i].name));
 }
 
+static void add_causes(struct page *p, const struct haul_look *l)
+{
+	char what[2 * HAUL_LOOK_TEXT];
+
+	begin(p, GAUGE, "haul_waiting_coroutines", "",
+		"Coroutines that wait by what they wait for.");
+	for (unsigned i = 0; i < l->nb_causes; i++)
+		value(p, l->causes[i].waiting, "cause=\"%s\"",
+			quoted(what, sizeof(what), l->causes[i].what));
+	begin(p, GAUGE, "haul_waiting_longest_seconds", "seconds",
+		"The age of the oldest wait by what it is for.");
+	for (unsigned i = 0; i < l->nb_causes; i++)
+		seconds(p, l->causes[i].longest_ns, "cause=\"%s\"",
+			quoted(what, sizeof(what), l->causes[i].what));
+}
+
 static void add_coroutines(struct page *p, struct haul_runtime *rt)
 {
-	struct haul_look l = {.groups = calloc(GROUPS, sizeof(l.groups[0])), .groups_max = GROUPS};
+	struct haul_look_cause causes[CAUSES];
+	struct haul_look l = {.groups = calloc(GROUPS, sizeof(l.groups[0])),
+		.groups_max = GROUPS,
+		.causes = causes,
+		.causes_max = CAUSES};
 
 	if (!l.groups)
 		abort();
 	haul_look(rt, &l);
 	add_states(p, &l);
 	add_names(p, &l);
+	add_causes(p, &l);
 	free(l.groups);
 }
 

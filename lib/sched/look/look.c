@@ -29,7 +29,9 @@
 #define AT_ONCE 1024
 #define NAMES 512 /* addresses of names that are remembered; a power of two */
 #define READS_MAX 4096 /* names and waits that are read by system calls */
+#define CAUSES_READ_MAX 65536 /* waits that are read for their causes */
 #define OLDEST 256
+#define CAUSES 64
 
 /* A coroutine as it was read. */
 struct seen {
@@ -47,7 +49,9 @@ struct look {
 	const struct haul_runtime *rt;
 	struct haul_look *out;
 	uint64_t now;
-	unsigned reads;
+	unsigned reads, causes_read, nb_unread;
+	struct seen unread[HAULI_PEEKS]; /* waits for objects, whose causes are to be read */
+	const char *causes[CAUSES]; /* the addresses of the texts of out->causes */
 	uint64_t begun; /* coroutines with a home that have not ended, and were found */
 	struct {
 		const char *name;
@@ -190,6 +194,102 @@ static void list(struct look *l, const struct seen *s)
 	l->oldest[at] = *s;
 }
 
+static struct haul_look_cause *add_cause(struct look *l, const char *text)
+{
+	struct haul_look *out = l->out;
+
+	if (out->nb_causes == out->causes_max || out->nb_causes == CAUSES)
+		return NULL;
+	l->causes[out->nb_causes] = text;
+	out->causes[out->nb_causes] = (struct haul_look_cause){.waiting = 0};
+	hauli_peek_text(out->causes[out->nb_causes].what, text);
+	return &out->causes[out->nb_causes++];
+}
+
+/* The texts are constants; those of two files may be the same text. One that is no text was read
+ * while a wait began. */
+static struct haul_look_cause *cause_for(struct look *l, const char *text)
+{
+	struct haul_look *out = l->out;
+	char copy[HAUL_LOOK_TEXT];
+
+	for (unsigned i = 0; i < out->nb_causes; i++)
+		if (l->causes[i] == text)
+			return &out->causes[i];
+	hauli_peek_text(copy, text);
+	if (!copy[0] || strchr(copy, '?'))
+		return cause_for(l, "blocked");
+	for (unsigned i = 0; i < out->nb_causes; i++)
+		if (strcmp(out->causes[i].what, copy) == 0)
+			return &out->causes[i];
+	return add_cause(l, text);
+}
+
+static const char *const wait_kinds[] = {
+	[HAULI_CORO_PARKED] = "parked",
+	[HAULI_CORO_SLEEPING] = "sleeping",
+	[HAULI_CORO_JOINING] = "joining",
+	[HAULI_CORO_BLOCKED] = "blocked",
+	[HAULI_CORO_ORDER_WAIT] = "ordered",
+};
+
+static void begin_causes(struct look *l)
+{
+	l->out->nb_causes = 0;
+	for (unsigned i = HAULI_CORO_PARKED; i <= HAULI_CORO_ORDER_WAIT; i++)
+		if (i != HAULI_CORO_BLOCKED)
+			add_cause(l, wait_kinds[i]);
+}
+
+static void add_to_cause(struct look *l, const char *text, uint64_t ns)
+{
+	struct haul_look_cause *cause = cause_for(l, text);
+
+	if (!cause)
+		return;
+	cause->waiting++;
+	if (ns > cause->longest_ns)
+		cause->longest_ns = ns;
+}
+
+/* A wait that is not there any more has ended. */
+static void read_causes(struct look *l)
+{
+	const void *args[HAULI_PEEKS];
+	struct hauli_block b[HAULI_PEEKS];
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < l->nb_unread; i++)
+		args[i] = l->unread[i].arg;
+	while (n < l->nb_unread) {
+		unsigned got = hauli_peek_each(b, &args[n], sizeof(b[0]), l->nb_unread - n);
+
+		for (unsigned i = 0; i < got; i++) {
+			const struct seen *s = &l->unread[n + i];
+			const char *text = b[i].what ? b[i].what : wait_kinds[HAULI_CORO_BLOCKED];
+
+			if (b[i].co == s->co)
+				add_to_cause(l, text, s->ns);
+		}
+		n += got + 1;
+	}
+	l->nb_unread = 0;
+}
+
+static void count_cause(struct look *l, const struct seen *s)
+{
+	const enum hauli_coro_state kind = s->state & HAULI_CORO_KIND;
+
+	if (kind != HAULI_CORO_BLOCKED || l->causes_read == CAUSES_READ_MAX) {
+		add_to_cause(l, wait_kinds[kind], s->ns);
+		return;
+	}
+	l->causes_read++;
+	l->unread[l->nb_unread++] = *s;
+	if (l->nb_unread == HAULI_PEEKS)
+		read_causes(l);
+}
+
 /* The holder of a mutex may have ended. */
 HAULI_MAY_RACE static void name_holder(const struct look *l, struct haul_look_wait *w)
 {
@@ -257,7 +357,11 @@ static void look_at(void *object, void *arg)
 		count(&group->counts, &s);
 	else
 		out->other_names++;
-	if (out->waits_max > 0 && hauli_state_waits(s.state))
+	if (!hauli_state_waits(s.state))
+		return;
+	if (out->causes_max > 0)
+		count_cause(l, &s);
+	if (out->waits_max > 0)
 		list(l, &s);
 }
 
@@ -282,11 +386,13 @@ void haul_look(const struct haul_runtime *rt, struct haul_look *out)
 	out->nb_groups = out->nb_waits = 0;
 	out->other_names = out->not_begun = 0;
 	out->all = none;
+	begin_causes(&l);
 	for (unsigned i = 0; i < out->nb_carriers; i++)
 		out->carriers[i] = none;
 	for (unsigned n = 0; n < MOST; n += AT_ONCE)
 		if (!hauli_slab_walk(rt->coros, &at, AT_ONCE, look_at, &l))
 			break;
+	read_causes(&l);
 	out->nb_waits = l.nb_oldest;
 	l.reads = 0;
 	for (unsigned i = 0; i < l.nb_oldest; i++)

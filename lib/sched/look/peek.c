@@ -13,6 +13,17 @@ bool hauli_peek(void *to, const void *from, size_t bytes)
 	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)bytes;
 }
 
+unsigned hauli_peek_each(void *to, const void *const *from, size_t bytes, unsigned n)
+{
+	struct iovec local = {to, n * bytes}, remote[HAULI_PEEKS];
+	ssize_t got;
+
+	for (unsigned i = 0; i < n; i++)
+		remote[i] = (struct iovec){(void *)(uintptr_t)from[i], bytes};
+	got = process_vm_readv(getpid(), &local, 1, remote, n, 0);
+	return got < 0 ? 0 : (unsigned)((size_t)got / bytes);
+}
+
 void hauli_peek_text(char to[HAUL_LOOK_TEXT], const char *from)
 {
 	size_t left = 4096 - (uintptr_t)from % 4096;
