@@ -136,6 +136,18 @@ static const char *stop_of(unsigned how)
 	return how < sizeof(stops) / sizeof(stops[0]) ? stops[how] : "?";
 }
 
+/* NULL: not known. */
+static const char *end_of(unsigned end)
+{
+	static const char *const ends[] = {
+		[HAUL_TRACE_WOKEN] = "woken",
+		[HAUL_TRACE_EXPIRED] = "timer",
+		[HAUL_TRACE_CANCELLED] = "cancelled",
+	};
+
+	return end < sizeof(ends) / sizeof(ends[0]) ? ends[end] : NULL;
+}
+
 static bool is_wait(unsigned how)
 {
 	return how >= HAUL_TRACE_PARKED && how <= HAUL_TRACE_ORDERED;
@@ -236,6 +248,7 @@ static void mark_stop(struct work *w, struct carrier *c, struct trace_coroutine 
 		}
 		trace_out_slice_begins(w->out, &p);
 		co->waits = true;
+		co->end = 0;
 	} else if (how == HAUL_TRACE_ENDED) {
 		end_all(w, c, co);
 		trace_life_ends(co);
@@ -246,6 +259,8 @@ static void end_wait(struct work *w, struct carrier *c, struct trace_coroutine *
 {
 	struct trace_point p = point(c, co->track, NULL);
 
+	if (co->waits && end_of(co->end))
+		trace_point_text(&p, "end", end_of(co->end));
 	if (co->waits)
 		trace_out_slice_ends(w->out, &p);
 	co->waits = false;
@@ -403,6 +418,7 @@ static void handle(struct work *w, struct carrier *c)
 		c->object = c->event.value;
 		break;
 	case HAUL_TRACE_READY:
+		coroutine(w, c->event.value)->end = (uint8_t)c->event.sub;
 		arrow(w, c, "wake", NULL);
 		break;
 	case HAUL_TRACE_REQUEST:

@@ -18,6 +18,7 @@ struct trace_coroutine {
 	const char *track_name;
 	uint32_t depth; /* spans that are open on its track */
 	bool waits; /* a wait is open there */
+	uint8_t end; /* enum haul_trace_end of its last wake-up; 0: not known */
 	bool lives; /* a life has begun and not ended */
 	uint32_t first, last; /* of its lives: places plus 1; 0: none */
 	uint32_t life, lived; /* the present one, and how often it has begun */

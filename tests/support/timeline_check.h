@@ -5,7 +5,7 @@
  *	what runs stops before something else runs there, and the loop stops nothing;
  *	a carrier that is asleep runs nothing but a poller, and falls asleep once;
  *	a coroutine runs on one carrier at a time;
- *	one that waits is woken before it runs again;
+ *	one that waits is woken before it runs again, and its wake-up says by what;
  *	a counter is followed by its value.
  * Where a coroutine runs, and its wake-ups, are asked of runtimes whose rings have lost no event,
  * up to the time when the copy began.
@@ -64,6 +64,10 @@ static inline void timeline_check_ring(const struct timeline_ring *r)
 			TIMELINE_HOLDS(!e->value || e->name[0] || r->lost > 0, r, i);
 			on = e->value;
 			knows_on = true;
+			break;
+		case HAUL_TRACE_READY:
+			TIMELINE_HOLDS(
+				e->sub >= HAUL_TRACE_WOKEN && e->sub <= HAUL_TRACE_CANCELLED, r, i);
 			break;
 		case HAUL_TRACE_SLEEP:
 			TIMELINE_HOLDS(!asleep, r, i);

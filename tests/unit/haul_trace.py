@@ -175,6 +175,9 @@ def test_longest(trace):
 
 def test_waits(trace):
     rows = trace.tables.query(queries()[1])
+    ends = {(row[0].split()[0], row[1]): row[4] for row in rows}
+    assert ends == {("server", "parked"): "woken", ("client", "parked"): "woken",
+                    ("server", "mutex"): "woken", ("writer", "sleeps"): "timer"}, rows
     waits = {(row[0].split()[0], row[1]): row[3] for row in rows}
     # How long they are depends on when a carrier gets a CPU.
     assert waits["server", "mutex"] > 0 and waits["writer", "sleeps"] > 0, rows
@@ -274,9 +277,19 @@ def converted(raw):
         return Import(decode(paths[1]))
 
 
-def life(ticks, slot, co=0x1000):
+def test_how_waits_end(_):
+    """Those of files of before it was told, and numbers to come, have none."""
+    lives = [event for i in range(5) for event in life(100 + 100 * i, 0, end=i)]
+    made = converted(raw_trace(["one", *lives]))
+    rows = made.tables.query("SELECT EXTRACT_ARG(arg_set_id, 'debug.end') FROM slice "
+                             "WHERE name = 'parked' ORDER BY ts")
+    assert [row[0] for row in rows] == [None, "woken", "timer", "cancelled", None], rows
+    assert not made.wrong and not made.unfinished
+
+
+def life(ticks, slot, co=0x1000, end=0):
     return [(SPAWN, 0, ticks, co, 1), (RUN, BEGAN, ticks + 1, co, slot),
-            (RUN, PARKED, ticks + 2, 0, 0), (READY, 0, ticks + 3, co, 0),
+            (RUN, PARKED, ticks + 2, 0, 0), (READY, end, ticks + 3, co, 0),
             (RUN, BEGAN, ticks + 4, co, slot), (RUN, ENDED, ticks + 5, 0, 0)]
 
 

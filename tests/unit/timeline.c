@@ -263,6 +263,66 @@ START_TEST(a_wait_says_for_what)
 }
 END_TEST
 
+static struct haul_event event, never;
+
+static void *waits_in_all_ways(void *arg)
+{
+	haul_park(HAUL_FOREVER);
+	haul_park(haul_in(1000 * HAUL_S));
+	haul_event_wait(&event, haul_in(1000 * HAUL_S));
+	haul_park(haul_in(HAUL_US));
+	haul_event_wait(&never, haul_in(HAUL_US));
+	haul_sleep(HAUL_US);
+	haul_sleep(1000 * HAUL_S);
+	return haul_self();
+}
+
+static bool has_wait(const struct haul_runtime *rt, const char *what, bool timed)
+{
+	struct haul_look_wait wait;
+	struct haul_look l = {.waits = &wait, .waits_max = 1};
+
+	haul_look(rt, &l);
+	return l.nb_waits == 1 && strcmp(wait.what, what) == 0 &&
+		(timed ? wait.left_ns > 500 * HAUL_S && wait.left_ns < HAUL_FOREVER
+		       : wait.left_ns == HAUL_FOREVER);
+}
+
+START_TEST(a_wait_says_how_it_ended)
+{
+	static const enum haul_trace_end ends[] = {HAUL_TRACE_WOKEN, HAUL_TRACE_WOKEN,
+		HAUL_TRACE_WOKEN, HAUL_TRACE_EXPIRED, HAUL_TRACE_EXPIRED, HAUL_TRACE_EXPIRED,
+		HAUL_TRACE_CANCELLED};
+	struct haul_runtime *rt = start(1, 4096, HAUL_STEAL_OFF);
+	const struct timeline_event *e;
+	struct timeline_file *f;
+	struct haul_coro *co;
+	uint64_t at = 0;
+	void *same;
+
+	event = never = (struct haul_event){0};
+	ck_assert_int_eq(haul_spawn_on(haul_carrier(rt, 0), &co, waits_in_all_ways, NULL, NULL), 0);
+	WAIT_UNTIL(has_wait(rt, "parked", false));
+	haul_unpark(co);
+	WAIT_UNTIL(has_wait(rt, "parked", true));
+	haul_unpark(co);
+	WAIT_UNTIL(has_wait(rt, "event", true));
+	haul_event_set(&event);
+	WAIT_UNTIL(has_wait(rt, "sleeping", true));
+	haul_cancel(co);
+	ck_assert_int_eq(haul_join(co, &same, HAUL_FOREVER), 0);
+	f = timeline_take();
+	for (unsigned i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		e = find_from(&f->rings[0], &at, HAUL_TRACE_READY, same);
+		ck_assert_ptr_nonnull(e);
+		ck_assert_uint_eq(e->sub, ends[i]);
+	}
+	ck_assert_ptr_null(find_from(&f->rings[0], &at, HAUL_TRACE_READY, same));
+	timeline_close(f);
+	runtime_stop(rt);
+}
+END_TEST
+
 static void *many_yields(void *arg)
 {
 	for (int i = 0; i < 10000; i++)
@@ -471,6 +531,6 @@ END_TEST
 
 SUITE_MAIN("timeline", {a_wait_and_its_end, 1}, {a_wake_across_carriers, 1},
 	{those_that_do_not_wait_are_counted, 1}, {spans_of_a_program, 1}, {a_wait_says_for_what, 1},
-	{the_last_events_stay, 1}, {without_timelines_there_is_no_file, 1}, {several_runtimes, 1},
-	{options_are_checked, 1}, {a_name_whose_memory_is_used_again, 1}, {virtual_time, 1},
-	{a_theft, 1})
+	{a_wait_says_how_it_ended, 1}, {the_last_events_stay, 1},
+	{without_timelines_there_is_no_file, 1}, {several_runtimes, 1}, {options_are_checked, 1},
+	{a_name_whose_memory_is_used_again, 1}, {virtual_time, 1}, {a_theft, 1})

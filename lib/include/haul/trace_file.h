@@ -27,7 +27,8 @@ enum haul_trace_kind {
 	 * that have begun and ended since the last of these events, 255 or more as 255 */
 	HAUL_TRACE_RUN,
 	HAUL_TRACE_BLOCK, /* what runs is about to wait for: a name's slot, object `value` */
-	HAUL_TRACE_READY, /* coroutine `value` was woken by what runs here */
+	/* The wait of coroutine `value` ends here, by what runs. sub: enum haul_trace_end */
+	HAUL_TRACE_READY,
 	HAUL_TRACE_REQUEST, /* one of another carrier is to be woken, cancelled or joined there */
 	HAUL_TRACE_SPAWN, /* coroutine `value` was spawned, to begin on carrier `extra` */
 	HAUL_TRACE_STEAL, /* coroutine `value` was taken from carrier `extra` */
@@ -58,6 +59,13 @@ enum haul_trace_how {
 	HAUL_TRACE_ORDERED, /* it waits for earlier ones of its order key */
 	HAUL_TRACE_WENT_HOME, /* it was stolen, and its home carries out how the slice ended */
 	HAUL_TRACE_ENDED,
+};
+
+/* What ended a wait. 0: a file of before haul 0.2 */
+enum haul_trace_end {
+	HAUL_TRACE_WOKEN = 1,
+	HAUL_TRACE_EXPIRED, /* its deadline, or the end of its sleep */
+	HAUL_TRACE_CANCELLED,
 };
 
 enum haul_trace_sleep {

@@ -37,7 +37,7 @@
 static void expire(struct haul_carrier *c, struct haul_coro *co)
 {
 	if (hauli_coro_kind(co) != HAULI_CORO_JOINING || hauli_join_expire_here(co))
-		hauli_ready(c, co);
+		hauli_ready_expired(c, co);
 }
 
 /* Fires some of the due timers; the others wait for the next round, so that many timers do not keep

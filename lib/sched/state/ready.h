@@ -26,9 +26,11 @@ static inline void hauli_queue_new(struct haul_carrier *c, struct haul_coro *co)
 		hauli_runq_push_pinned(&c->runq, entry, hauli_runq_push);
 }
 
-/* The three functions below, for a carrier with a timeline. A call at their end, so that without
- * one they save no registers. */
+/* The functions below, for a carrier with a timeline. A call at their end, so that without one they
+ * save no registers. */
 void hauli_ready_traced(struct haul_carrier *c, struct haul_coro *co, hauli_runq_push_fn *push);
+void hauli_ready_expired_traced(
+	struct haul_carrier *c, struct haul_coro *co, hauli_runq_push_fn *push);
 
 /* Owner. Makes a coroutine of this home ready, to run after all others. */
 static inline void hauli_ready(struct haul_carrier *c, struct haul_coro *co)
@@ -41,8 +43,19 @@ static inline void hauli_ready(struct haul_carrier *c, struct haul_coro *co)
 	hauli_queue(c, co);
 }
 
-/* The same, into the LIFO slot (hauli_runq_push_lifo()): the waker is likely to wait for this
- * coroutine, and their shared data is in the cache. */
+/* The same, of one whose timer has expired. */
+static inline void hauli_ready_expired(struct haul_carrier *c, struct haul_coro *co)
+{
+	if (hauli_unlikely(c->timeline != NULL)) {
+		hauli_ready_expired_traced(c, co, hauli_runq_push);
+		return;
+	}
+	hauli_coro_set_state(co, HAULI_CORO_READY);
+	hauli_queue(c, co);
+}
+
+/* As hauli_ready(), into the LIFO slot (hauli_runq_push_lifo()): the waker is likely to wait for
+ * this coroutine, and their shared data is in the cache. */
 static inline void hauli_ready_soon(struct haul_carrier *c, struct haul_coro *co)
 {
 	if (hauli_unlikely(c->timeline != NULL)) {

@@ -68,10 +68,15 @@ void hauli_traced_suspend_slow(struct haul_carrier *c, const struct haul_coro *m
 	hauli_traced_run_slow(c, how_of(me), hauli_counter_read(&c->counts.ended));
 }
 
+void hauli_traced_end(struct haul_carrier *c, const struct haul_coro *co, enum haul_trace_end end)
+{
+	hauli_timeline_put(c->timeline, HAUL_TRACE_READY, end, (uintptr_t)co, 0);
+	HAULI_PROBE3(ready, c->id, co, co->co.name);
+}
+
 void hauli_traced_ready_slow(struct haul_carrier *c, const struct haul_coro *co)
 {
-	hauli_timeline_put(c->timeline, HAUL_TRACE_READY, 0, (uintptr_t)co, 0);
-	HAULI_PROBE3(ready, c->id, co, co->co.name);
+	hauli_traced_end(c, co, HAUL_TRACE_WOKEN);
 }
 
 void hauli_traced_request_slow(struct haul_carrier *c, const struct haul_coro *co, uint32_t bits)

@@ -58,6 +58,9 @@ static inline void hauli_traced_suspend(struct haul_carrier *c, const struct hau
 		hauli_traced_suspend_slow(c, me);
 }
 
+/* The wait of co, whose home is c, ends by what runs here. c has a timeline. */
+void hauli_traced_end(struct haul_carrier *c, const struct haul_coro *co, enum haul_trace_end end);
+
 /* co, whose home is c, was woken by what runs here. */
 static inline void hauli_traced_ready(struct haul_carrier *c, const struct haul_coro *co)
 {
