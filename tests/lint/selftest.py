@@ -20,6 +20,7 @@ import homes
 import links
 import mentions
 import mutated
+import probes
 import shell
 import sleeps
 import symbols
@@ -42,7 +43,8 @@ RIGHT = {
                        "void hauli_run(void)\n{\n}\n\nvoid hauli_walk(void)\n{\n}\n",
     "lib/sched/low.h": C + "struct low;\n",
     "lib/sched/top.h": C + '#include "sched/low.h"\n\nvoid hauli_top(void);\n',
-    "lib/sched/top.c": C + '#include "sched/top.h"\n\nvoid hauli_top(void)\n{\n}\n',
+    "lib/sched/top.c": C + '#include "sched/top.h"\n\nvoid hauli_top(void)\n{\n'
+                       '\tHAULI_PROBE2(run, 1, 2);\n}\n',
     "lib/include/haul/base.h": C,
     "lib/include/haul/sem.h": C + "HAUL_API int haul_sem_wait(struct haul_sem *s, "
                               "uint64_t deadline);\n",
@@ -173,6 +175,14 @@ WRONG = [  # rule, file, text, expected message
     (mentions, "apps/go", "#!/bin/sh\n# Calls gone.sh.\n", "apps/go:2: there is no gone.sh"),
     (mutated, "tests/a.py", MUTATIONS.format("lib/base/a.h"), "a.py:4: there is no lib/base/a.h"),
     (mutated, "tests/a.py", MUTATIONS.format("lib/base/list.h"), "list.h has the text 0 times"),
+    (probes, "apps/a.bt", "#!/usr/bin/env bpftrace\nusdt:*:haul:gone\n{\n\t@ = arg0;\n}\n",
+     "a.bt:2: there is no probe gone"),
+    (probes, "apps/a.bt", "#!/usr/bin/env bpftrace\nusdt:*:haul:run\n{\n\t@ = arg2;\n}\n",
+     "a.bt:2: run has 2 arguments, no arg2"),
+    (probes, "apps/a.bt", "#!/usr/bin/env bpftrace\nusdt:/x:haul:run\n{\n\t@ = arg1;\n}\n",
+     "a.bt: a probe is not written"),
+    (probes, "apps/a.bt", "#!/usr/bin/env bpftrace\nusdt:*:haul:run\n/arg0/\n{\n\t@ = arg1;\n}\n",
+     None),
     (shell, "tests/go", "#!/bin/sh\nrm $1\n", "SC2086"),
     (sleeps, "tests/a.py", "int\ntime.sleep(1)\n", "a.py:3: a sleep: wait for the event"),
     (sleeps, "tests/a.py", "int\ntime.sleep(1)  # at any moment\n", None),
@@ -208,7 +218,7 @@ def main():
         make(root, RIGHT)
         shutil.copy(sys.argv[1] + "/.clang-format", root)
         for rule in api, circles, floors, homes, edges, excerpts, files, format, links, mentions,\
-                mutated, shell, sleeps, words:
+                mutated, probes, shell, sleeps, words:
             said = report(rule, root)
             tap.ok(not said, f"{rule.__name__}: content with a tree that is right", said)
         for rule, path, text, expected in WRONG:

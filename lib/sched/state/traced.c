@@ -130,6 +130,7 @@ void hauli_traced_poll_slow(struct haul_carrier *c, uint64_t began, uint64_t now
 {
 	hauli_timeline_put_at(
 		c->timeline, now, HAUL_TRACE_POLL, 0, now - began, least(packets, UINT16_MAX));
+	HAULI_PROBE2(poll, c->id, packets);
 }
 
 void hauli_traced_call_slow(
