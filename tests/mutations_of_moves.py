@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Mutations of changes while pollers run: moves of queues between carriers (move.c in
-drivers-glue/io), what decides on them (balance.c), calls on carriers (on_carrier.c). See
-mutations.py."""
+"""Mutations of changes while pollers run: moves of queues and of buckets between carriers (move.c
+and bucket.c in drivers-glue/io), what decides on them (balance.c), calls on carriers
+(on_carrier.c). See mutations.py."""
 
 SOURCES = {'unit/balance': ['drivers-glue/io/balance.c']}
 
@@ -9,7 +9,7 @@ MUTATIONS = [
     ('net/io_move', 'drivers-glue/io/move.c', 'the first carrier polls on',
      'take_out(p, r); hauli_stopwatch_stop', 'hauli_stopwatch_stop'),
     ('net/io_move', 'drivers-glue/io/move.c', 'what a cycle has left is not waited for',
-     'wait_for_cycles(p, cycle + 2);', ';'),
+     'hauli_wait_for_cycles(p, cycle + 2);', ';'),
     ('net/io_move', 'drivers-glue/io/move.c', 'handlers are not waited for',
      'while (!is_through(p, r) && haul_now() < until)', 'while (false)'),
     ('net/io_move', 'drivers-glue/io/move.c', 'a move waits for handlers without end',
@@ -29,6 +29,21 @@ MUTATIONS = [
      'if (move_on(call, ASKED, BEGUN) || call->fn)\n\t\treturn call->fn(call->arg);'),
     ('net/io_stuck', 'drivers-glue/io/stats.c', 'a queue has the policy of any carrier',
      'if (r && c == st->carrier)', 'if (r)'),
+    ('net/io_bucket', 'drivers-glue/io/bucket.c', 'nothing is held',
+     'm->proxy->to[m->bucket] = &m->proxy->held;', ';'),
+    ('net/io_bucket', 'drivers-glue/io/bucket.c', 'what is held is lost',
+     'give_back(proxy, &proxy->held.bulk);', 'proxy->held.bulk = (struct hauli_bulk){NULL, NULL};'),
+    ('net/io_bucket', 'drivers-glue/io/bucket.c', 'what was passed before is not waited for',
+     'return r->target ? hauli_counter_read(&r->packets) < passed : r->proxy->back != NULL;',
+     'return passed == UINT64_MAX;'),
+    ('net/io_bucket', 'drivers-glue/io/bucket.c', 'nobody waits for the first carrier',
+     'err = run_on(m, m->from, get_through, m);', 'err = 0;'),
+    ('net/io_bucket', 'drivers-glue/io/bucket.c', 'a full carrier is waited for without end',
+     '} else if (haul_now() - since >= HAUL_IO_MOVE_MAX) {', '} else if (since == 0) {'),
+    ('net/io_bucket', 'drivers-glue/io/bucket.c', 'the first carrier keeps the bucket',
+     'release(m, m->err ? m->from : m->to);', 'release(m, m->from);'),
+    ('net/io_bucket', 'drivers-glue/io/spread.c', 'without end is held',
+     'hauli_counter_read(&r->proxy->held.passed) >= r->max_in_flight)', 'false)'),
     ('unit/balance', 'drivers-glue/io/balance.c', 'any gain is enough',
      'if (before > FULL) gain /= 4;', 'gain = 0;'),
     ('unit/balance', 'drivers-glue/io/balance.c', 'a queue that has moved does not stay',

@@ -125,11 +125,11 @@ bool hauli_ledger_check_rx(const struct hauli_rxq *r, const char *where, char *b
 
 	for (i = 0; i < HAUL_DROP_REASONS; i++)
 		dropped += hauli_rxq_dropped(r, i);
-	if (r->target && hauli_counter_read(&r->target->passed) != received)
+	if (r->target && hauli_counter_read(&r->target->pass.passed) != received)
 		snprintf(buf, len,
 			"%s: was handed %" PRIu64 " packets, but received %" PRIu64
 			": the ledger does not add up",
-			where, hauli_counter_read(&r->target->passed), received);
+			where, hauli_counter_read(&r->target->pass.passed), received);
 	else if (in_flight > 0)
 		snprintf(buf, len,
 			"%s: %" PRIu64 " of %" PRIu64

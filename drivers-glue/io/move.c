@@ -83,15 +83,6 @@ static bool is_through(const struct hauli_poller *p, const struct hauli_rxq *r)
 	return !p->pending && (!r->on_packet || hauli_rxq_in_flight(r) == 0);
 }
 
-/* Until the cycles end that the poller may be in the middle of, and handlers that they leave in the
- * run queue have begun. */
-static void wait_for_cycles(const struct hauli_poller *p, uint64_t end)
-{
-	while (p->runs && hauli_counter_read(&p->cycles) < end)
-		haul_yield();
-	haul_yield();
-}
-
 /* On the carrier that has the queue. */
 static void *leave(void *arg)
 {
@@ -109,7 +100,7 @@ static void *leave(void *arg)
 	hauli_io_wait_remove(&p->idle.wait, &r->source);
 	hauli_io_share_limit(io, p, m->port);
 	hauli_idle_recompute(p);
-	wait_for_cycles(p, cycle + 2);
+	hauli_wait_for_cycles(p, cycle + 2);
 	until = haul_now() + HAUL_IO_MOVE_MAX;
 	while (!is_through(p, r) && haul_now() < until)
 		haul_yield();
@@ -150,12 +141,6 @@ static int run_on(unsigned carrier, haul_fn *fn, struct move *m, uint64_t timeou
 	return err;
 }
 
-/* Finds out that a carrier answers, before a queue that is to be its own has no poller. */
-static void *answer(void *arg)
-{
-	return NULL;
-}
-
 /* One mover at a time. */
 static int move(struct move *m, unsigned carrier)
 {
@@ -165,7 +150,8 @@ static int move(struct move *m, unsigned carrier)
 
 	if (from == carrier)
 		return 0;
-	err = run_on(carrier, answer, m, m->timeout_ns);
+	/* before the queue has no poller */
+	err = run_on(carrier, hauli_answers, m, m->timeout_ns);
 	if (err)
 		return err;
 	err = run_on(from, leave, m, m->timeout_ns);
@@ -190,7 +176,8 @@ static int check(const struct haul_io *io, unsigned port, unsigned queue, unsign
 	else if (!io->owners[port])
 		snprintf(errbuf, errlen,
 			"haul_io_move_queue: port %u has fewer queues than there are pollers, "
-			"which get its packets by spreading; open it with more queues",
+			"which get its packets by spreading; open it with more queues, or move "
+			"buckets",
 			port);
 	else
 		return 0;

@@ -103,3 +103,15 @@ void hauli_on_carrier_tell(const struct hauli_poller *p, int err, char *buf, siz
 	else
 		snprintf(buf, len, "carrier %u: %s", haul_carrier_id(p->carrier), strerror(-err));
 }
+
+void *hauli_answers(void *arg)
+{
+	return NULL;
+}
+
+void hauli_wait_for_cycles(const struct hauli_poller *p, uint64_t end)
+{
+	while (p->runs && hauli_counter_read(&p->cycles) < end)
+		haul_yield();
+	haul_yield();
+}

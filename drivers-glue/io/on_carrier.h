@@ -6,14 +6,22 @@
 #include "io/state.h"
 
 /*
- * Calls fn(arg) in a coroutine of p's carrier, and returns once it has returned. Any thread that is
- * no carrier. Errors as haul_spawn_on(), or -ETIMEDOUT: the carrier has not begun it for
- * timeout_ns, without the time for which its thread waits for a CPU, and never calls fn.
+ * Calls fn(arg) in a coroutine of p's carrier, and returns once it has returned. In a coroutine, or
+ * in a thread that is no carrier; a cancel does not end the wait. Errors as haul_spawn_on(), or
+ * -ETIMEDOUT: the carrier has not begun it for timeout_ns, without the time for which its thread
+ * waits for a CPU, and never calls fn.
  */
 int hauli_on_carrier(const struct hauli_poller *p, const char *name, haul_fn *fn, void *arg,
 	uint64_t timeout_ns);
 
 /* One line about such an error: which carrier, and why. */
 void hauli_on_carrier_tell(const struct hauli_poller *p, int err, char *buf, size_t len);
+
+/* A fn that does nothing: finds out that the carrier begins coroutines. */
+void *hauli_answers(void *arg);
+
+/* In a coroutine of p's carrier: until the poller has counted so many cycles, or does not run, and
+ * handlers that these cycles left in the run queue have begun. */
+void hauli_wait_for_cycles(const struct hauli_poller *p, uint64_t end);
 
 #endif

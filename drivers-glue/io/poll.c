@@ -34,10 +34,13 @@ static bool begin(struct hauli_poller *p)
 static __attribute__((noinline)) uint16_t receive_for_all(
 	struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t most, bool *passed)
 {
-	bool has_room = hauli_spread_has_room(r);
-	uint16_t n = has_room ? hauli_burst_rx(&r->burst, pkts, most) : 0;
-	uint16_t own;
+	uint16_t n, own;
+	bool has_room;
 
+	if (hauli_unlikely(r->proxy->back != NULL))
+		return hauli_spread_take_back(r->proxy, pkts, most);
+	has_room = hauli_spread_has_room(r);
+	n = has_room ? hauli_burst_rx(&r->burst, pkts, most) : 0;
 	if (n > 0)
 		hauli_share_works(r->poller);
 	hauli_pkts_take(pkts, n);

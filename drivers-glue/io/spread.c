@@ -15,6 +15,9 @@
 #include "io/packet.h"
 #include "io/times.h"
 
+/* Flow hashes of a bucket: it has one value of the highest bits. */
+#define FLOWS_OF_BUCKET ((uint32_t)((UINT64_C(1) << 32) / HAUL_IO_BUCKETS))
+
 int hauli_spread_proxy(struct haul_runtime *rt, unsigned queues, unsigned c)
 {
 	unsigned cluster = haul_carrier_place(haul_carrier(rt, c))->cluster;
@@ -72,6 +75,27 @@ static struct hauli_tx_proxy *proxy_of(struct hauli_poller *proxy_poller, unsign
 	return tx->proxy = proxy;
 }
 
+static void set_bucket(
+	struct hauli_tx_proxy *proxy, unsigned bucket, struct hauli_pass *to, unsigned carrier)
+{
+	proxy->to[bucket] = to;
+	hauli_u32_published_set(&proxy->carriers[bucket], carrier);
+}
+
+/* Deals out the buckets: the first ones to the proxy, the next ones to its first target, ... */
+static void deal_buckets(struct hauli_tx_proxy *proxy)
+{
+	for (unsigned b = 0; b < HAUL_IO_BUCKETS; b++) {
+		unsigned way = b * (proxy->nb_targets + 1) / HAUL_IO_BUCKETS;
+		struct hauli_rps_target *target = way ? proxy->targets[way - 1] : NULL;
+
+		if (target)
+			set_bucket(proxy, b, &target->pass, target->rxq->rx.carrier);
+		else
+			set_bucket(proxy, b, NULL, haul_carrier_id(proxy->in.owner));
+	}
+}
+
 bool hauli_spread_set_up(struct hauli_poller *p, struct hauli_poller *proxy_poller, unsigned port)
 {
 	struct hauli_tx_proxy *proxy = proxy_of(proxy_poller, port);
@@ -98,6 +122,7 @@ bool hauli_spread_set_up(struct hauli_poller *p, struct hauli_poller *proxy_poll
 	target->ops.rxq.clbk = target->ops.txq.clbk = &target->no_callbacks;
 	hauli_handover_init(&target->in, p->carrier);
 	proxy->targets[proxy->nb_targets++] = target;
+	deal_buckets(proxy);
 	r->target = target;
 	r->burst = p->txs[port].burst = (struct hauli_burst){&target->ops, 0, 0};
 	return true;
@@ -120,25 +145,36 @@ void hauli_spread_free(struct hauli_poller *p)
 uint16_t hauli_spread(struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n)
 {
 	struct hauli_tx_proxy *proxy = r->proxy;
-	unsigned ways = proxy->nb_targets + 1;
+	struct hauli_counter *packets = proxy->packets;
 	uint16_t own = 0;
 
 	for (uint16_t i = 0; i < n; i++) {
-		uint32_t way = (uint32_t)((uint64_t)haul_net_flow(pkts[i]) * ways >> 32);
-		struct hauli_rps_target *target;
+		size_t bucket = haul_net_flow(pkts[i]) / FLOWS_OF_BUCKET;
+		struct hauli_pass *to = proxy->to[bucket];
 
-		if (way == 0) {
+		hauli_counter_add(&packets[bucket], 1);
+		if (!to) {
 			pkts[own++] = pkts[i];
 			continue;
 		}
-		target = proxy->targets[way - 1];
-		hauli_bulk_add(&target->bulk, hauli_pkt_node(pkts[i]));
-		hauli_counter_add(&target->passed, 1);
+		hauli_bulk_add(&to->bulk, hauli_pkt_node(pkts[i]));
+		hauli_counter_add(&to->passed, 1);
 	}
 	for (unsigned i = 0; i < proxy->nb_targets; i++)
-		if (proxy->targets[i]->bulk.newest)
-			hauli_handover_put(&proxy->targets[i]->in, &proxy->targets[i]->bulk);
+		if (proxy->targets[i]->pass.bulk.newest)
+			hauli_handover_put(&proxy->targets[i]->in, &proxy->targets[i]->pass.bulk);
 	return own;
+}
+
+uint16_t hauli_spread_take_back(struct hauli_tx_proxy *proxy, struct rte_mbuf **pkts, uint16_t n)
+{
+	uint16_t i;
+
+	for (i = 0; i < n && proxy->back; i++) {
+		pkts[i] = hauli_pkt_of(proxy->back);
+		proxy->back = proxy->back->next;
+	}
+	return i;
 }
 
 /* The number of packets that were passed to the target and whose handlers have not ended. */
@@ -147,12 +183,15 @@ static uint64_t under_way(const struct hauli_rps_target *target)
 	const struct hauli_rxq *r = target->rxq;
 	uint64_t taken = hauli_counter_read(&r->packets);
 
-	return hauli_counter_read(&target->passed) - taken +
+	return hauli_counter_read(&target->pass.passed) - taken +
 		(r->on_packet ? hauli_rxq_in_flight(r) : 0);
 }
 
 bool hauli_spread_has_room(const struct hauli_rxq *r)
 {
+	if (hauli_unlikely(r->proxy->held.bulk.newest != NULL) &&
+		hauli_counter_read(&r->proxy->held.passed) >= r->max_in_flight)
+		return false;
 	for (unsigned i = 0; i < r->proxy->nb_targets; i++)
 		if (under_way(r->proxy->targets[i]) >= r->max_in_flight)
 			return false;
@@ -217,7 +256,10 @@ bool hauli_tx_proxy_flush(struct hauli_tx *tx)
 		all = hauli_tx_offer(tx, peek, sent, refuse, true);
 	else
 		all = hauli_tx_offer(tx, peek, sent, refuse, false);
-	return all && tx->proxy->chunks > 0;
+	all = all && tx->proxy->chunks > 0;
+	if (all)
+		hauli_counter_add(&tx->proxy->emptied, 1);
+	return all;
 }
 
 void hauli_spread_listen(struct hauli_poller *p)
@@ -240,18 +282,28 @@ bool hauli_spread_wakes(const struct hauli_poller *p)
 	return true;
 }
 
-void hauli_spread_drop_received(struct hauli_poller *p)
+static bool drop_some(struct hauli_rxq *r)
 {
 	struct rte_mbuf *pkts[HAULI_TX_PROXY_CHUNK];
-	uint16_t n;
+	uint16_t n = 0;
 
-	for (struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++) {
-		while (r->target && (n = take(r->target, pkts, HAULI_TX_PROXY_CHUNK)) > 0) {
-			hauli_counter_add(&r->packets, n);
-			hauli_counter_add(&r->bytes, hauli_bytes_of(pkts, n));
-			hauli_drop_unhandled(r, pkts, n, HAUL_DROP_STOPPING);
-		}
-	}
+	if (r->target)
+		n = take(r->target, pkts, HAULI_TX_PROXY_CHUNK);
+	else if (r->proxy)
+		n = hauli_spread_take_back(r->proxy, pkts, HAULI_TX_PROXY_CHUNK);
+	if (n == 0)
+		return false;
+	hauli_counter_add(&r->packets, n);
+	hauli_counter_add(&r->bytes, hauli_bytes_of(pkts, n));
+	hauli_drop_unhandled(r, pkts, n, HAUL_DROP_STOPPING);
+	return true;
+}
+
+void hauli_spread_drop_received(struct hauli_poller *p)
+{
+	for (struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++)
+		while (drop_some(r))
+			;
 }
 
 bool hauli_spread_is_drained(const struct hauli_poller *p)

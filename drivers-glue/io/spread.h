@@ -22,7 +22,11 @@ void hauli_spread_free(struct hauli_poller *p);
  * the begin of pkts, that the proxy keeps. */
 uint16_t hauli_spread(struct hauli_rxq *r, struct rte_mbuf **pkts, uint16_t n);
 
-/* Proxy. True if each target may have more packets in flight. */
+/* Proxy. The oldest packets that a move of a bucket has held for the proxy itself: as a burst
+ * call. */
+uint16_t hauli_spread_take_back(struct hauli_tx_proxy *proxy, struct rte_mbuf **pkts, uint16_t n);
+
+/* Proxy. True if each target may have more packets in flight, and a move may hold more. */
 bool hauli_spread_has_room(const struct hauli_rxq *r);
 
 /* Proxy. True if a target has handed over packets to send. */
@@ -46,8 +50,8 @@ void hauli_spread_listen(struct hauli_poller *p);
  * poller could listen, so the next ones would not wake it. */
 bool hauli_spread_wakes(const struct hauli_poller *p);
 
-/* Target, at the end, when no proxy receives any more: drops packets handed to it that have no
- * handler. */
+/* At the end, when no proxy receives any more: drops packets handed to a target, or held for a
+ * proxy, that have no handler. */
 void hauli_spread_drop_received(struct hauli_poller *p);
 
 /* Proxy, at the end. is_drained: true if all targets have handed over their last packet. drop:

@@ -179,11 +179,16 @@ HAULI_ASSERT_LINE(struct hauli_poller, carrier);
 HAULI_ASSERT_LINE(struct hauli_poller, idle);
 _Static_assert(offsetof(struct hauli_rxq, rx) == 0, "handlers get &rxq->rx");
 
+/* Where a proxy puts packets that it has received. Proxy */
+struct hauli_pass {
+	struct hauli_bulk bulk; /* not handed over yet */
+	struct hauli_counter passed; /* packets, since the start or the last release */
+};
+
 /* An RPS target, for one port: a carrier without a queue that gets packets from another. */
 struct hauli_rps_target {
 	struct hauli_handover in; /* packets that the proxy has received for the target */
-	struct hauli_bulk bulk; /* about to be handed over. Proxy */
-	struct hauli_counter passed; /* packets handed over. Proxy */
+	struct hauli_pass pass; /* about to be handed over */
 
 	/* Constant. */
 	HAULI_LINE struct hauli_rxq *rxq; /* the target's */
@@ -207,8 +212,20 @@ struct hauli_tx_proxy {
 	struct hauli_counter dropped; /* not sent when the program ended */
 	struct hauli_counter refused; /* by the NIC */
 	struct hauli_counter lost_bytes; /* of dropped and refused packets */
+	struct hauli_counter emptied; /* flushes that have left no packet. Poller */
 	unsigned nb_targets; /* constant, as the next */
 	struct hauli_rps_target **targets;
+
+	/* By bucket, which is the highest bits of haul_net_flow(). Two arrays, as the index of each
+	 * then needs no instruction. */
+	HAULI_LINE struct hauli_pass
+		*to[HAUL_IO_BUCKETS]; /* NULL: the proxy keeps them. Proxy's carrier, as the next */
+	struct hauli_counter packets[HAUL_IO_BUCKETS];
+	struct hauli_pass held; /* packets of the bucket that moves (bucket.c) */
+	/* Packets that were held, and are the proxy's now: oldest first. Its poller takes them. */
+	struct hauli_node *back;
+	/* By bucket: its carrier. Changed under haul_io.moving, read by any thread. */
+	struct hauli_u32_published carriers[HAUL_IO_BUCKETS];
 };
 
 /* The stages of haul_io_stop(). */

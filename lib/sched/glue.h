@@ -175,6 +175,12 @@ static inline void hauli_glue_handler_begins(const struct haul_carrier *home)
 	hauli_order_begins(home);
 }
 
+/* Called on c. True if a coroutine of home c that has an order key is stolen, or waits for one. */
+static inline bool hauli_glue_any_stolen(const struct haul_carrier *c)
+{
+	return hauli_order_any_remote(c);
+}
+
 /*
  * Called by c's poller. From now on, until hauli_glue_poller_begins(), coroutines of records of c
  * begin cancelled. cancel_some() is called until it returns false, at first with a *chosen whose

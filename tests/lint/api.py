@@ -29,7 +29,8 @@ CALLED_BY_NONE = {}
 
 # With the reasons in the page.
 ASK_OTHERWISE = {"haul_cancelled", "haul_maybe_yield"}
-TELL_WHETHER_DONE = {"haul_io_get_queue_stats", "haul_app_place",  # false: there is none
+TELL_WHETHER_DONE = {"haul_io_get_queue_stats", "haul_io_get_bucket_stats",  # false: there is none
+                     "haul_app_place",
                      "haul_host_takes", "haul_host_reassemble"}  # true: the packet is gone
 # Calls for each packet, on memory only, or made by a macro of a block.
 DO_NOT_LOOK = re.compile(

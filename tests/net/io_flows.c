@@ -14,7 +14,7 @@ static struct {
 	atomic_bool wrong;
 	struct haul_queue queue; /* of port 1, where packets are checked */
 	const void *looks;
-	uint32_t packets;
+	uint32_t first, packets; /* to be sent */
 } s;
 
 /* Called in the thread that polls the queue. */
@@ -45,7 +45,7 @@ static void *generate(void *arg)
 {
 	struct bed *bed = arg;
 
-	for (uint32_t i = 0; i < s.packets; i++) {
+	for (uint32_t i = s.first; i < s.first + s.packets; i++) {
 		struct rte_mbuf *pkt = bed_packet(bed, i);
 
 		rte_pktmbuf_mtod(pkt, char *)[SOURCE_MAC] = (char)s.flows.of(i);
@@ -56,17 +56,23 @@ static void *generate(void *arg)
 	return NULL;
 }
 
-void flows_run(struct bed *bed, struct haul_io_opts *opts, uint32_t packets)
+void flows_send(struct bed *bed, uint32_t first, uint32_t packets)
 {
 	struct haul_coro *co;
 
+	s.first = first;
+	s.packets = packets;
+	ck_assert_int_eq(haul_spawn_on(haul_carrier(bed->rt, 0), &co, generate, bed, NULL), 0);
+	ck_assert_int_eq(haul_join(co, NULL, HAUL_FOREVER), 0);
+}
+
+void flows_run(struct bed *bed, struct haul_io_opts *opts, uint32_t packets)
+{
 	opts->ports = bed->ports;
 	opts->nb_ports = bed->nb_ports;
 	opts->pool = bed->pool;
-	s.packets = packets;
 	bed_start(bed, opts);
-	ck_assert_int_eq(haul_spawn_on(haul_carrier(bed->rt, 0), &co, generate, bed, NULL), 0);
-	ck_assert_int_eq(haul_join(co, NULL, HAUL_FOREVER), 0);
+	flows_send(bed, 0, packets);
 }
 
 bool flows_stop(struct bed *bed)

@@ -23,6 +23,9 @@ void flows_open(struct bed *bed, unsigned queues, enum haul_steal steal, const s
 /* Starts the poller with ports and pool filled in, and sends that number of packets. */
 void flows_run(struct bed *bed, struct haul_io_opts *opts, uint32_t packets);
 
+/* Sends packets numbered from first on; returns when the queue of port 0 has taken them. */
+void flows_send(struct bed *bed, uint32_t first, uint32_t packets);
+
 /* Stops the poller. True if all flows were in order. */
 bool flows_stop(struct bed *bed);
 

@@ -343,6 +343,23 @@ static void stop_pollers(struct hauli_random *random)
 	}
 }
 
+/* Of ports that are spread. */
+static void move_bucket(struct hauli_random *random, unsigned port)
+{
+	unsigned bucket =
+		hauli_random_below(random, haul_port_queues(m.bed.ports[port]) * HAUL_IO_BUCKETS);
+	unsigned carrier = hauli_random_below(random, BED_CARRIERS);
+	int err = haul_io_move_bucket(m.bed.io, port, bucket, carrier, patience(random),
+		m.bed.errbuf, sizeof(m.bed.errbuf));
+	struct haul_bucket_stats st;
+
+	if (haul_io_get_bucket_stats(m.bed.io, port, bucket, &st))
+		RIGHT(err == -EBUSY || err == -ETIMEDOUT || (err == 0 && st.carrier == carrier));
+	else
+		RIGHT(err == -EINVAL);
+	m.moves += err == 0;
+}
+
 /* At any moment. Queues of ports that are spread stay. */
 static void move_queues(struct hauli_random *random)
 {
@@ -355,6 +372,7 @@ static void move_queues(struct hauli_random *random)
 
 		RIGHT(err == 0 || err == -ETIMEDOUT || (err == -EINVAL && queues < BED_CARRIERS));
 		m.moves += err == 0;
+		move_bucket(random, port);
 		usleep(hauli_random_below(random, 2000)); /* at any moment */
 	}
 }

@@ -114,115 +114,117 @@ static void sees(struct rte_mbuf **pkts, uint16_t n, void *arg)
 	X(haul_plan_create, NULL, NULL, LINE)                            \
 	X(haul_plan_print, NULL, stderr)
 
-#define GLUE(X)                                                               \
-	X(haul_eal_init, NULL, LINE)                                          \
-	X(haul_eal_attach, NULL, LINE)                                        \
-	X(haul_iface_get, NULL, "lo")                                         \
-	X(haul_iface_get, &(struct haul_iface){{0}}, NULL)                    \
-	X(haul_pool_size, NULL)                                               \
-	X(haul_host_reassemble, NULL, NULL, NULL, NULL)                       \
-	X(haul_reassembly_create, NULL, NULL)                                 \
-	X(haul_reassembly_expire, NULL)                                       \
-	X(haul_reassembly_get_stats, NULL, NULL)                              \
-	X(haul_capture_open, NULL, &capture_opts, LINE)                       \
-	X(haul_capture_start, NULL, io, LINE)                                 \
-	X(haul_capture_stop, NULL, LINE)                                      \
-	X(haul_capture_get_stats, NULL, 0, &(struct haul_capture_stats){0})   \
-	X(haul_capture_fault, NULL)                                           \
-	X(haul_capture_close, NULL, 0, NULL, LINE)                            \
-	X(haul_poll_parse, &policy, NULL, LINE)                               \
-	X(haul_io_drop_name, NULL, HAUL_DROP_TX_FULL)                         \
-	X(haul_io_start, NULL, NULL, &io_opts, LINE)                          \
-	X(haul_io_set_policy, NULL, 0, 0, &policy, 0, LINE)                   \
-	X(haul_io_set_burst, NULL, 1, 0, LINE)                                \
-	X(haul_io_move_queue, NULL, 0, 0, 0, 0, LINE)                         \
-	X(haul_balance_step, NULL, 1, NULL, 0, NULL, 1, NULL)                 \
-	X(haul_io_txq, NULL, 0, 0)                                            \
-	X(haul_io_notice, NULL)                                               \
-	X(haul_io_get_stats, NULL, 0, 0, &(struct haul_io_stats){0})          \
-	X(haul_io_get_waits, NULL, &(struct haul_io_waits){0}, 1)             \
-	X(haul_io_get_cancelled, NULL, NULL, &(uint64_t){0})                  \
-	X(haul_io_get_queue_stats, NULL, 0, 0, &(struct haul_queue_stats){0}) \
-	X(haul_io_get_wait_stats, NULL, 0, &(struct haul_io_wait_stats){0})   \
-	X(haul_io_get_times, NULL, 0, 0, HAUL_STAGE_START, &hist)             \
-	X(haul_io_get_share, NULL, 0, &(struct haul_io_share){0})             \
-	X(haul_io_is_healthy, NULL, &(const char *){NULL})                    \
-	X(haul_io_stop, NULL, 0, LINE)                                        \
-	X(haul_io_resume, NULL, NULL, LINE)                                   \
-	X(haul_io_free, NULL, LINE)                                           \
-	X(haul_port_open, NULL, "null:", &port_opts, LINE)                    \
-	X(haul_port_open, &port, NULL, &port_opts, LINE)                      \
-	X(haul_port_start, NULL, LINE)                                        \
-	X(haul_port_queue_adopt, NULL, 0)                                     \
-	X(haul_port_close, NULL)                                              \
-	X(haul_port_spec, NULL)                                               \
-	X(haul_port_queues, NULL)                                             \
-	X(haul_port_queue, NULL, 0)                                           \
-	X(haul_port_mac, NULL)                                                \
-	X(haul_port_nic, NULL)                                                \
-	X(haul_port_notice, NULL)                                             \
-	X(haul_port_wait_source, NULL)                                        \
-	X(haul_port_fault, NULL)                                              \
-	X(haul_port_config, NULL)                                             \
-	X(haul_port_stop, NULL, LINE)                                         \
-	X(haul_port_set_mtu, NULL, 1500, LINE)                                \
-	X(haul_port_change_offloads, NULL, 0, 0, true, LINE)                  \
-	X(haul_port_pass_vlan, NULL, 1, true, LINE)                           \
-	X(haul_port_set_rss, NULL, 0, NULL, 0, LINE)                          \
-	X(haul_port_get_rss, NULL, &(uint64_t){0}, NULL, NULL, LINE)          \
-	X(haul_port_set_promiscuous, NULL, true, LINE)                        \
-	X(haul_port_set_allmulticast, NULL, true, LINE)                       \
-	X(haul_port_set_link, NULL, true, LINE)                               \
-	X(haul_port_get_flow_control, NULL, NULL, LINE)                       \
-	X(haul_port_get_info, NULL, NULL)                                     \
-	X(haul_port_get_xstats, NULL, NULL, 0)                                \
-	X(haul_port_get_stats, NULL, NULL)                                    \
-	X(haul_port_reset_stats, NULL)                                        \
-	X(haul_port_get_queue_info, NULL, 0, true, NULL)                      \
-	X(haul_port_add_rx_callback, NULL, 0, sees, NULL)                     \
-	X(haul_port_remove_rx_callback, NULL)                                 \
-	X(haul_host_create, NULL, NULL, LINE)                                 \
-	X(haul_host_start, NULL, io, LINE)                                    \
-	X(haul_host_stop, NULL)                                               \
-	X(haul_host_free, NULL)                                               \
-	X(haul_host_add_address, NULL, 0, "10.0.0.1/24", LINE)                \
-	X(haul_host_remove_address, NULL, 0, "10.0.0.1/24", LINE)             \
-	X(haul_host_add_route, NULL, "::/0", NULL, 0, LINE)                   \
-	X(haul_host_remove_route, NULL, "::/0", LINE)                         \
-	X(haul_host_read_kernel, NULL, 0, "lo", LINE)                         \
-	X(haul_host_takes, NULL, NULL, NULL)                                  \
-	X(haul_host_for_us, NULL, NULL, NULL, NULL)                           \
-	X(haul_host_neighbour, NULL, 0, &addr, mac, 0)                        \
-	X(haul_host_confirm, NULL, 0, &addr)                                  \
-	X(haul_host_send_udp, NULL, NULL, &addr, 1, 1, 0)                     \
-	X(haul_host_get_stats, NULL, 0, &(struct haul_host_stats){0})         \
-	X(haul_host_look, NULL, 0, &addr, mac)                                \
-	X(haul_host_address_state, NULL, 0, &addr)                            \
-	X(haul_flow_open, NULL, NULL, &addr, 53, NULL)                        \
-	X(haul_flow_close, NULL)                                              \
-	X(haul_flow_send, NULL, NULL, 0)                                      \
-	X(haul_flow_recv, NULL, NULL, 0)                                      \
-	X(haul_case_flow_send, NULL, NULL)                                    \
-	X(haul_case_flow_recv, NULL, NULL)                                    \
-	X(haul_flow_error, NULL)                                              \
-	X(haul_flow_address, NULL)                                            \
-	X(haul_flow_listen, NULL, 7, NULL, NULL, NULL)                        \
-	X(haul_flow_peer_address, NULL)                                       \
-	X(haul_flow_peer_port, NULL)                                          \
-	X(haul_flow_port, NULL)                                               \
-	X(haul_flow_reserve, NULL, 4000)                                      \
-	X(haul_flow_get_stats, NULL, 0, &(struct haul_flow_stats){0})         \
-	X(haul_request, NULL, &addr, 53, NULL, 0, NULL, 0, NULL, 0)           \
-	X(haul_ping, NULL, &addr, &(uint64_t){0}, 0)                          \
-	X(haul_traceroute, NULL, &addr, &(struct haul_hop){{0}}, 1, 0)        \
-	X(haul_test_start, NULL, &io_opts, NULL, LINE)                        \
-	X(haul_test_run, NULL, body, NULL)                                    \
-	X(haul_test_feed, NULL, 0, 0, line, 1)                                \
-	X(haul_test_feed_pkt, NULL, 0, 0, NULL)                               \
-	X(haul_test_take, NULL, 0, NULL, 0)                                   \
-	X(haul_test_io, NULL)                                                 \
-	X(haul_test_runtime, NULL)                                            \
-	X(haul_test_pool, NULL)                                               \
+#define GLUE(X)                                                                 \
+	X(haul_eal_init, NULL, LINE)                                            \
+	X(haul_eal_attach, NULL, LINE)                                          \
+	X(haul_iface_get, NULL, "lo")                                           \
+	X(haul_iface_get, &(struct haul_iface){{0}}, NULL)                      \
+	X(haul_pool_size, NULL)                                                 \
+	X(haul_host_reassemble, NULL, NULL, NULL, NULL)                         \
+	X(haul_reassembly_create, NULL, NULL)                                   \
+	X(haul_reassembly_expire, NULL)                                         \
+	X(haul_reassembly_get_stats, NULL, NULL)                                \
+	X(haul_capture_open, NULL, &capture_opts, LINE)                         \
+	X(haul_capture_start, NULL, io, LINE)                                   \
+	X(haul_capture_stop, NULL, LINE)                                        \
+	X(haul_capture_get_stats, NULL, 0, &(struct haul_capture_stats){0})     \
+	X(haul_capture_fault, NULL)                                             \
+	X(haul_capture_close, NULL, 0, NULL, LINE)                              \
+	X(haul_poll_parse, &policy, NULL, LINE)                                 \
+	X(haul_io_drop_name, NULL, HAUL_DROP_TX_FULL)                           \
+	X(haul_io_start, NULL, NULL, &io_opts, LINE)                            \
+	X(haul_io_set_policy, NULL, 0, 0, &policy, 0, LINE)                     \
+	X(haul_io_set_burst, NULL, 1, 0, LINE)                                  \
+	X(haul_io_move_queue, NULL, 0, 0, 0, 0, LINE)                           \
+	X(haul_io_move_bucket, NULL, 0, 0, 0, 0, LINE)                          \
+	X(haul_balance_step, NULL, 1, NULL, 0, NULL, 1, NULL)                   \
+	X(haul_io_txq, NULL, 0, 0)                                              \
+	X(haul_io_notice, NULL)                                                 \
+	X(haul_io_get_stats, NULL, 0, 0, &(struct haul_io_stats){0})            \
+	X(haul_io_get_waits, NULL, &(struct haul_io_waits){0}, 1)               \
+	X(haul_io_get_cancelled, NULL, NULL, &(uint64_t){0})                    \
+	X(haul_io_get_queue_stats, NULL, 0, 0, &(struct haul_queue_stats){0})   \
+	X(haul_io_get_bucket_stats, NULL, 0, 0, &(struct haul_bucket_stats){0}) \
+	X(haul_io_get_wait_stats, NULL, 0, &(struct haul_io_wait_stats){0})     \
+	X(haul_io_get_times, NULL, 0, 0, HAUL_STAGE_START, &hist)               \
+	X(haul_io_get_share, NULL, 0, &(struct haul_io_share){0})               \
+	X(haul_io_is_healthy, NULL, &(const char *){NULL})                      \
+	X(haul_io_stop, NULL, 0, LINE)                                          \
+	X(haul_io_resume, NULL, NULL, LINE)                                     \
+	X(haul_io_free, NULL, LINE)                                             \
+	X(haul_port_open, NULL, "null:", &port_opts, LINE)                      \
+	X(haul_port_open, &port, NULL, &port_opts, LINE)                        \
+	X(haul_port_start, NULL, LINE)                                          \
+	X(haul_port_queue_adopt, NULL, 0)                                       \
+	X(haul_port_close, NULL)                                                \
+	X(haul_port_spec, NULL)                                                 \
+	X(haul_port_queues, NULL)                                               \
+	X(haul_port_queue, NULL, 0)                                             \
+	X(haul_port_mac, NULL)                                                  \
+	X(haul_port_nic, NULL)                                                  \
+	X(haul_port_notice, NULL)                                               \
+	X(haul_port_wait_source, NULL)                                          \
+	X(haul_port_fault, NULL)                                                \
+	X(haul_port_config, NULL)                                               \
+	X(haul_port_stop, NULL, LINE)                                           \
+	X(haul_port_set_mtu, NULL, 1500, LINE)                                  \
+	X(haul_port_change_offloads, NULL, 0, 0, true, LINE)                    \
+	X(haul_port_pass_vlan, NULL, 1, true, LINE)                             \
+	X(haul_port_set_rss, NULL, 0, NULL, 0, LINE)                            \
+	X(haul_port_get_rss, NULL, &(uint64_t){0}, NULL, NULL, LINE)            \
+	X(haul_port_set_promiscuous, NULL, true, LINE)                          \
+	X(haul_port_set_allmulticast, NULL, true, LINE)                         \
+	X(haul_port_set_link, NULL, true, LINE)                                 \
+	X(haul_port_get_flow_control, NULL, NULL, LINE)                         \
+	X(haul_port_get_info, NULL, NULL)                                       \
+	X(haul_port_get_xstats, NULL, NULL, 0)                                  \
+	X(haul_port_get_stats, NULL, NULL)                                      \
+	X(haul_port_reset_stats, NULL)                                          \
+	X(haul_port_get_queue_info, NULL, 0, true, NULL)                        \
+	X(haul_port_add_rx_callback, NULL, 0, sees, NULL)                       \
+	X(haul_port_remove_rx_callback, NULL)                                   \
+	X(haul_host_create, NULL, NULL, LINE)                                   \
+	X(haul_host_start, NULL, io, LINE)                                      \
+	X(haul_host_stop, NULL)                                                 \
+	X(haul_host_free, NULL)                                                 \
+	X(haul_host_add_address, NULL, 0, "10.0.0.1/24", LINE)                  \
+	X(haul_host_remove_address, NULL, 0, "10.0.0.1/24", LINE)               \
+	X(haul_host_add_route, NULL, "::/0", NULL, 0, LINE)                     \
+	X(haul_host_remove_route, NULL, "::/0", LINE)                           \
+	X(haul_host_read_kernel, NULL, 0, "lo", LINE)                           \
+	X(haul_host_takes, NULL, NULL, NULL)                                    \
+	X(haul_host_for_us, NULL, NULL, NULL, NULL)                             \
+	X(haul_host_neighbour, NULL, 0, &addr, mac, 0)                          \
+	X(haul_host_confirm, NULL, 0, &addr)                                    \
+	X(haul_host_send_udp, NULL, NULL, &addr, 1, 1, 0)                       \
+	X(haul_host_get_stats, NULL, 0, &(struct haul_host_stats){0})           \
+	X(haul_host_look, NULL, 0, &addr, mac)                                  \
+	X(haul_host_address_state, NULL, 0, &addr)                              \
+	X(haul_flow_open, NULL, NULL, &addr, 53, NULL)                          \
+	X(haul_flow_close, NULL)                                                \
+	X(haul_flow_send, NULL, NULL, 0)                                        \
+	X(haul_flow_recv, NULL, NULL, 0)                                        \
+	X(haul_case_flow_send, NULL, NULL)                                      \
+	X(haul_case_flow_recv, NULL, NULL)                                      \
+	X(haul_flow_error, NULL)                                                \
+	X(haul_flow_address, NULL)                                              \
+	X(haul_flow_listen, NULL, 7, NULL, NULL, NULL)                          \
+	X(haul_flow_peer_address, NULL)                                         \
+	X(haul_flow_peer_port, NULL)                                            \
+	X(haul_flow_port, NULL)                                                 \
+	X(haul_flow_reserve, NULL, 4000)                                        \
+	X(haul_flow_get_stats, NULL, 0, &(struct haul_flow_stats){0})           \
+	X(haul_request, NULL, &addr, 53, NULL, 0, NULL, 0, NULL, 0)             \
+	X(haul_ping, NULL, &addr, &(uint64_t){0}, 0)                            \
+	X(haul_traceroute, NULL, &addr, &(struct haul_hop){{0}}, 1, 0)          \
+	X(haul_test_start, NULL, &io_opts, NULL, LINE)                          \
+	X(haul_test_run, NULL, body, NULL)                                      \
+	X(haul_test_feed, NULL, 0, 0, line, 1)                                  \
+	X(haul_test_feed_pkt, NULL, 0, 0, NULL)                                 \
+	X(haul_test_take, NULL, 0, NULL, 0)                                     \
+	X(haul_test_io, NULL)                                                   \
+	X(haul_test_runtime, NULL)                                              \
+	X(haul_test_pool, NULL)                                                 \
 	X(haul_test_stop, NULL, 0, LINE)
 
 #define MAKE(function, ...) \

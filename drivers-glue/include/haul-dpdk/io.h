@@ -359,6 +359,48 @@ HAUL_API bool haul_io_get_queue_stats(
 HAUL_API int haul_io_move_queue(struct haul_io *io, unsigned port, unsigned queue, unsigned carrier,
 	uint64_t timeout_ns, char *errbuf, size_t errlen);
 
+/*
+ * A port with fewer queues than there are pollers: each queue's carrier passes packets on by flow.
+ * The highest bits of haul_net_flow() pick one of the queue's HAUL_IO_BUCKETS buckets, and the
+ * bucket names the carrier: that of the queue, or one of those that it passes packets to. Bucket
+ * numbers of queue q begin at q * HAUL_IO_BUCKETS. At the start each carrier has as many as the
+ * others, or one more.
+ */
+#define HAUL_IO_BUCKETS 128
+
+struct haul_bucket_stats {
+	unsigned carrier;
+	uint64_t rx_packets; /* received from the queue, also if they are held for a move */
+};
+/* Copies the counters of a bucket into *st. Any thread. False: the port has no such bucket, or the
+ * carrier of that queue passes no packets on. */
+HAUL_API bool haul_io_get_bucket_stats(
+	const struct haul_io *io, unsigned port, unsigned bucket, struct haul_bucket_stats *st);
+
+/*
+ * Lets another carrier handle the flows of a bucket from now on, while packets flow. haul loses no
+ * packet: those that come meanwhile are held. Packets of a flow stay in order: the other carrier
+ * begins when handlers of all earlier packets of the bucket have ended or wait, and what they sent
+ * has been passed to the NIC. For handlers that others have stolen, and for a NIC that is full, the
+ * move waits HAUL_IO_MOVE_MAX on each carrier. Handlers that wait go on where they are.
+ *
+ * Packets are held for as long as they would have waited for the first carrier: until it has begun
+ * what it was passed before them. While haul_io_opts.max_in_flight packets are held, the queue is
+ * not polled.
+ *
+ * Returns once the other carrier has the bucket. timeout_ns, from which thread, and when: as
+ * haul_io_move_queue(). Returns 0, also if the carrier has the bucket already; or with one line in
+ * errbuf, and the bucket stays where it was:
+ *	-EINVAL	there is no such port or bucket, or the carrier gets no packets of that queue
+ *	-EBUSY	handlers that wait have kept the first carrier from beginning the bucket's packets
+ *		for HAUL_IO_MOVE_MAX
+ *	-EPERM	called on a carrier
+ *	-ETIMEDOUT, -ECANCELED, -ENOMEM	a carrier does not answer; the runtime is being stopped; no
+ *			memory
+ */
+HAUL_API int haul_io_move_bucket(struct haul_io *io, unsigned port, unsigned bucket,
+	unsigned carrier, uint64_t timeout_ns, char *errbuf, size_t errlen);
+
 /* How often and how long pollers waited for packets. */
 struct haul_io_wait_stats {
 	uint64_t sleeps; /* waits of any kind, with pauses */
