@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""haul-fwd's receive queues move between carriers while packets flow: each comes back once, and
-those of a flow in order. HAUL_MOVES: how many moves for each kind of port and poller."""
+"""haul-fwd's receive queues, or buckets of one that is spread, move between carriers while packets
+flow: each comes back once, and those of a flow in order. HAUL_MOVES: how many moves for each kind
+of port and poller."""
 import collections
 import os
 import random
+import re
 import tempfile
 import threading
 
@@ -13,7 +15,7 @@ import fwd
 from prompt import Client
 
 MOVES = int(os.environ.get("HAUL_MOVES", 12 if netns.fewer() else 40))
-QUEUES, CARRIERS, FLOWS = 4, 3, 24
+QUEUES, BUCKETS, CARRIERS, FLOWS = 4, 128, 3, 24
 AT_ONCE = 96  # below the capacity of a queue
 KINDS = [("burst", "spin"), ("coroutine", "block"), ("coroutine", "spin"), ("burst", "block")]
 
@@ -30,17 +32,18 @@ def frame(n):
 
 
 class Mover(threading.Thread):
-    """Moves queues at random, MOVES times at least, until it is told to end."""
+    """Moves queues or buckets at random, MOVES times at least, until it is told to end."""
 
-    def __init__(self, client, seed):
+    def __init__(self, client, seed, buckets):
         super().__init__(daemon=True)
         self.client, self.random = client, random.Random(seed)
+        self.what, self.n = ("bucket", BUCKETS) if buckets else ("queue", QUEUES)
         self.moves, self.wrong, self.goes = 0, [], True
 
     def run(self):
         while self.goes or self.moves < MOVES:
-            queue, carrier = self.random.randrange(QUEUES), self.random.randrange(CARRIERS)
-            said = self.client.ask(f"set queue 0 {queue} carrier {carrier}")
+            n, carrier = self.random.randrange(self.n), self.random.randrange(CARRIERS)
+            said = self.client.ask(f"set {self.what} 0 {n} carrier {carrier}")
             if said.strip():
                 self.wrong.append(said)
                 return
@@ -58,8 +61,8 @@ def misplaced(frames):
     return wrong
 
 
-def move_under_load(name, client, seed, out, end):
-    mover = Mover(client, seed)
+def move_under_load(name, client, seed, out, end, buckets):
+    mover = Mover(client, seed, buckets)
     mover.start()
     sent, back = [], []
     while mover.is_alive() and mover.moves < MOVES or len(sent) < 20 * AT_ONCE:
@@ -71,20 +74,35 @@ def move_under_load(name, client, seed, out, end):
             break
     mover.goes = False
     mover.join(60)
-    tap.ok(not mover.wrong and mover.moves >= MOVES, f"{name}: queues move",
+    tap.ok(not mover.wrong and mover.moves >= MOVES, f"{name}: they move",
            (mover.moves, mover.wrong))
     tap.ok(sorted(back) == sorted(fwd.swapped(sent)), f"{name}: each packet comes back once",
            (len(sent), len(back)))
     tap.ok(not misplaced(back), f"{name}: flows keep their order", misplaced(back)[:5])
 
 
-def check(kind, interfaces, out_of, end_of, handler, poller, *more):
+def check_buckets(name, client):
+    """All have a carrier, and the last move is seen."""
+    client.ask("set bucket 0 5 carrier 0")
+    before = client.ask("show buckets 0")
+    client.ask("set bucket 0 5 carrier 1")
+    after = client.ask("show buckets 0")
+    for said, carrier in (before, 0), (after, 1):
+        ranges = [[int(n) for n in m] for m in
+                  re.findall(r"buckets (\d+)-(\d+): carrier (\d+), (\d+) packets", said)]
+        whole = [b for first, last, _, _ in ranges for b in range(first, last + 1)]
+        of_5 = [c for first, last, c, _ in ranges if first <= 5 <= last]
+        tap.ok(whole == list(range(BUCKETS)) and of_5 == [carrier] and sum(r[3] for r in ranges),
+               f"{name}: they are shown on carrier {carrier}", said)
+
+
+def check(kind, interfaces, out_of, end_of, handler, poller, *more, buckets=False):
     """Sends frames into one interface, and receives them from another."""
-    name = f"{kind}, {handler}, {poller}, seed {SEED}"
+    name = f"{kind}, {'buckets, ' * buckets}{handler}, {poller}, seed {SEED}"
     with tempfile.TemporaryDirectory() as d:
         path = os.path.join(d, "control")
-        args = ["--rxq", QUEUES, "--carriers", CARRIERS, "--mode", "macswap", "--handler", handler,
-                "--poller", poller, "--control", path, *more]
+        args = ["--rxq", 1 if buckets else QUEUES, "--carriers", CARRIERS, "--mode", "macswap",
+                "--handler", handler, "--poller", poller, "--control", path, *more]
         for interface in interfaces:
             args += ["--port", f"{kind}:{interface}"]
         with fwd.Running(*args) as haul:
@@ -92,7 +110,10 @@ def check(kind, interfaces, out_of, end_of, handler, poller, *more):
             for interface in interfaces:
                 netns.wait_up(interface)
             ends = [netns.Raw(name) for name in dict.fromkeys((out_of, end_of))]
-            move_under_load(name, Client(path, haul), f"{SEED} {name}", ends[0], ends[-1])
+            client = Client(path, haul)
+            move_under_load(name, client, f"{SEED} {name}", ends[0], ends[-1], buckets)
+            if buckets:
+                check_buckets(name, client)
             for end in ends:
                 end.close()
             r = haul.end()
@@ -111,6 +132,8 @@ for handler, poller in KINDS:
         check("tap", ["t0", "t1"], "t0", "t1", handler, poller)
     if netns.can_open(tap, "afxdp", f"afxdp, {handler}, {poller}"):
         check("afxdp", ["x0"], "x1", "x1", handler, poller, "--mbufs", 32768)
+for handler, poller in ("burst", "block"), ("coroutine", "spin"):
+    check("afpacket", ["v0"], "v1", "v1", handler, poller, "--spread", "all", buckets=True)
 with tempfile.TemporaryDirectory() as d:
     path = os.path.join(d, "control")
     with fwd.Running("--port", "null:", "--rxq", 2, "--carriers", 2, "--control", path) as haul:
@@ -119,6 +142,7 @@ with tempfile.TemporaryDirectory() as d:
         wrong = "1 0 carrier 0", "0 2 carrier 0", "0 0 carrier 2", "0 0 carrier", \
             "0 99999999999 carrier 0"
         said = [client.ask(f"set queue {words}") for words in wrong]
+        said += [client.ask(s) for s in ("set bucket 0 0 carrier 1", "show buckets 0")]
         tap.ok(all(len(s.strip().splitlines()) == 1 for s in said), "wrong moves get one line",
                said)
         client.ask("stop")

@@ -98,21 +98,40 @@ static bool set_poller(const struct fwd_call *call)
 	return set_option(call, "--poller", text);
 }
 
-static bool move_queue(const struct fwd_call *call, unsigned port)
+/* As haul_io_move_queue(). */
+typedef int move_fn(struct haul_io *io, unsigned port, unsigned what, unsigned carrier,
+	uint64_t timeout_ns, char *errbuf, size_t errlen);
+
+static bool move(const struct fwd_call *call, unsigned port, move_fn *move_to)
 {
-	const uint64_t queue = call->words[3].number, carrier = call->words[5].number;
+	const uint64_t what = call->words[3].number, carrier = call->words[5].number;
 	char errbuf[512];
 
-	if (haul_io_move_queue(call->app->io, port, (unsigned)RTE_MIN(queue, UINT_MAX),
+	if (move_to(call->app->io, port, (unsigned)RTE_MIN(what, UINT_MAX),
 		    (unsigned)RTE_MIN(carrier, UINT_MAX), PATIENCE, errbuf, sizeof(errbuf)) == 0)
 		return true;
 	fprintf(call->out, "%s\n", errbuf);
 	return false;
 }
 
+static bool move_queue(const struct fwd_call *call, unsigned port)
+{
+	return move(call, port, haul_io_move_queue);
+}
+
+static bool move_bucket(const struct fwd_call *call, unsigned port)
+{
+	return move(call, port, haul_io_move_bucket);
+}
+
 static bool set_queue(const struct fwd_call *call)
 {
 	return fwd_each_port(call, call->words[2].text, move_queue);
+}
+
+static bool set_bucket(const struct fwd_call *call)
+{
+	return fwd_each_port(call, call->words[2].text, move_bucket);
 }
 
 static bool set_stealing(const struct fwd_call *call)
@@ -158,6 +177,8 @@ const struct fwd_command fwd_commands_set[] = {
 		"Let another carrier poll a receive queue, at once, also while packets come."},
 	{"set stealing on|off", set_stealing,
 		"Let carriers steal, or not, if --steal lets them; at once."},
+	{"set bucket PORT N carrier N", set_bucket,
+		"Let another carrier handle a bucket of flows, where packets are spread; at once."},
 	{"set nbcore|steal|order|spread WORD", refuse, "Not while the program runs."},
 	{0},
 };

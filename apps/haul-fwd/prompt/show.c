@@ -65,6 +65,58 @@ static bool show_rxtx(const struct fwd_call *call)
 	return true;
 }
 
+/* Buckets side by side that have the same carrier. */
+struct range {
+	unsigned first, last, carrier;
+	unsigned hottest;
+	uint64_t packets, most; /* of all, of the hottest */
+};
+
+static void print_range(FILE *out, const struct range *r)
+{
+	fprintf(out, "  buckets %u-%u: carrier %u, %" PRIu64 " packets", r->first, r->last,
+		r->carrier, r->packets);
+	if (r->most > 0)
+		fprintf(out, ", %" PRIu64 " in bucket %u", r->most, r->hottest);
+	fputc('\n', out);
+}
+
+static bool show_buckets_of(const struct fwd_call *call, unsigned port)
+{
+	unsigned all = haul_port_queues(call->app->ports[port]) * HAUL_IO_BUCKETS;
+	struct range r = {0};
+	struct haul_bucket_stats st;
+	bool any = false;
+
+	for (unsigned b = 0; b < all; b++) {
+		if (!haul_io_get_bucket_stats(call->app->io, port, b, &st))
+			continue;
+		if (any && (st.carrier != r.carrier || b % HAUL_IO_BUCKETS == 0)) {
+			print_range(call->out, &r);
+			any = false;
+		}
+		if (!any)
+			r = (struct range){.first = b, .carrier = st.carrier};
+		any = true;
+		r.last = b;
+		r.packets += st.rx_packets;
+		if (st.rx_packets > r.most) {
+			r.most = st.rx_packets;
+			r.hottest = b;
+		}
+	}
+	if (any)
+		print_range(call->out, &r);
+	else
+		fprintf(call->out, "port %u: its packets are not spread\n", port);
+	return any;
+}
+
+static bool show_buckets(const struct fwd_call *call)
+{
+	return fwd_each_port(call, call->words[2].text, show_buckets_of);
+}
+
 static bool show_statistics(const struct fwd_call *call)
 {
 	fwd_statistics_print(call);
@@ -83,5 +135,7 @@ const struct fwd_command fwd_commands_show[] = {
 	{"show config fwd", show_forwarding, "Show which port forwards to which."},
 	{"show config cores", show_cores, "Show the CPUs of the carriers."},
 	{"show config rxtx", show_rxtx, "Show how pollers receive."},
+	{"show buckets PORT", show_buckets,
+		"Show which carriers packets are spread to, by buckets of flows."},
 	{0},
 };
