@@ -193,11 +193,11 @@ def test_program():
     with subprocess.Popen([STAGES, *args], stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL) as p:
         netns.wait_for(listens, "it to listen")
-        netns.wait_for(lambda: get()[0] == 200, "figures")
+        netns.wait_for(lambda: get()[0] == 200 and parse(get(accept=OPEN)[2])[0][
+            "haul_program_packets_total"]['carrier="0"'] > 0, "packets")
         text = get(accept=OPEN)[2]
         values = parse(text)[0]
         tap.ok(not list(faults(text, True))
-               and values["haul_program_packets_total"]['carrier="0"'] > 0
                and values["haul_program_gauge"]['carrier="0"'] == 1000,
                "counters of the program", list(faults(text, True)))
         p.send_signal(signal.SIGINT)

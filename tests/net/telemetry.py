@@ -254,6 +254,7 @@ def test_control():
         got = client.ask("/haul/policies")
         tap.ok(got["control"] == 0 and got["poller"] == "spin", "and is not made", got)
         client.close()
+        haul.end()
     path = os.path.join(DIR, "s")
     with fwd.Running(*NULL, "--telemetry-control", "--control", path) as haul:
         netns.wait_for(haul.runs, "haul-fwd to run")
