@@ -236,6 +236,12 @@ MUTATIONS = [
      'uniform < dist->share ?', 'uniform > dist->share ?'),
     ('unit/service', 'apps/haul-fwd/service_dist.c', 'a time may be below a nanosecond',
      'value < 1 || value > TIME_MAX', 'value > TIME_MAX'),
+    ('unit/steal_rest', 'lib/sched/steal/rest.c', 'nobody tells a carrier that it steals again',
+     'hauli_mail_send(c, &c->steal.wish_msg);', ';'),
+    ('unit/steal_rest', 'lib/sched/steal/rest.c', 'a carrier does not look at the wish',
+     'c->steal.rests = hauli_wish_take(&c->steal.wish);', 'hauli_wish_take(&c->steal.wish);'),
+    ('unit/steal_rest', 'lib/sched/steal/steal.c', 'a carrier that rests steals before it sleeps',
+     'if (hauli_unlikely(c->steal.rests)) {', 'if (false) {'),
 ]
 MUTATIONS += mutations_of_dns.MUTATIONS + mutations_of_http.MUTATIONS
 

@@ -8,9 +8,9 @@
  *	it was not told:           carry out the value
  *	    send the message
  *
- * W1	The owner carries out the last wish. Both steps read the word that they change. So a wish
+ * E1	The owner carries out the last wish. Both steps read the word that they change. So a wish
  *	that finds the word told is there when the owner clears that, or a later one is.
- * W2	Whoever sends the message may write to its memory: told was cleared after the owner had
+ * E2	Whoever sends the message may write to its memory: told was cleared after the owner had
  *	read the message, and the exchange that finds it cleared acquires what the owner released.
  *
  * Model: tests/model/wish.c. Stress: tests/stress/steal.c.
@@ -31,8 +31,8 @@ struct hauli_wish {
 /* Any thread. True: the caller sends the message. */
 static inline bool hauli_wish_make(struct hauli_wish *w, uint32_t value)
 {
-	return !(atomic_exchange_explicit(
-			 &w->word, value << 1 | HAULI_WISH_TOLD, memory_order_acquire /* W2 */) &
+	return !(atomic_exchange_explicit(&w->word, value << 1 | HAULI_WISH_TOLD,
+			 memory_order_acquire /* wish.E2:A */) &
 		HAULI_WISH_TOLD);
 }
 
@@ -40,14 +40,8 @@ static inline bool hauli_wish_make(struct hauli_wish *w, uint32_t value)
 static inline uint32_t hauli_wish_take(struct hauli_wish *w)
 {
 	return atomic_fetch_and_explicit(
-		       &w->word, ~HAULI_WISH_TOLD, memory_order_release /* W2 */) >>
+		       &w->word, ~HAULI_WISH_TOLD, memory_order_release /* wish.E2:R */) >>
 		1;
-}
-
-/* Any thread. The last wish, carried out or not. */
-static inline uint32_t hauli_wish_get(const struct hauli_wish *w)
-{
-	return atomic_load_explicit(&w->word, memory_order_relaxed /* a number only */) >> 1;
 }
 
 #endif

@@ -69,6 +69,7 @@ static void sees(struct rte_mbuf **pkts, uint16_t n, void *arg)
 	X(haul_carrier_place, NULL)                                      \
 	X(haul_carrier_runtime, NULL)                                    \
 	X(haul_carrier_get_stats, NULL, &(struct haul_carrier_stats){0}) \
+	X(haul_carrier_set_stealing, NULL, true)                         \
 	X(haul_on_each, NULL, succeeds, NULL)                            \
 	X(haul_local_get, NULL)                                          \
 	X(haul_local_set, NULL, &local)                                  \

@@ -169,7 +169,8 @@ def test_changes():
                  "--telemetry-control") as haul, watching(haul, "--view", "carriers") as t:
         t.type("\x1bOB\r")
         t.until(lambda: t.row(5) == "carrier 1, all ports: what the poller does while there are no "
-                "packets" and "Enter set it" in t.row(4), "a choice")
+                "packets" and "Enter set it" in t.row(4) and t.row(7).split()[:1] == ["spin"],
+                "a choice")
         tap.ok(t.fits(80, 24) and t.screen.buffer[7][2].reverse and t.row(7).split()[0] == "spin",
                "the first one is picked", t)
         sets(t, "\r", "set to spin")

@@ -245,6 +245,13 @@ static int poll_with(haul_fn *fn, size_t stack)
 	return err;
 }
 
+static int rest(void)
+{
+	errors_end();
+	ck_assert_int_eq(errors_start(&rt, &(struct haul_runtime_opts){0}), 0);
+	return TRY(haul_carrier_set_stealing(haul_carrier(rt, 0), false));
+}
+
 static int poller(void)
 {
 	return poll_with(polls, 0);
@@ -373,6 +380,7 @@ static const struct call calls[] = {
 	{"haul_local_set", "one", set_local, 0, ON_CARRIER},
 	{"haul_local_set", "on a thread", set_local, -EPERM},
 	{"haul_local_set", "all", set_all_locals, -ENOSPC, ON_CARRIER},
+	{"haul_carrier_set_stealing", "without stealing", rest, -ENOTSUP},
 	{"haul_poller_register", "one", poller, 0},
 	{"haul_poller_register", "a second one", poller_again, -EBUSY},
 	{"haul_poller_register", "a large stack", poller_large, -EINVAL},

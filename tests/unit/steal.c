@@ -527,48 +527,12 @@ START_TEST(no_stealing_nothing_moves)
 	struct haul_runtime *rt = runtime_start_stealing(3, NULL, HAUL_STEAL_OFF);
 	struct haul_coro *co[60];
 
-	ck_assert(!haul_carrier_is_stealing(haul_carrier(rt, 1)));
-	ck_assert_int_eq(haul_carrier_set_stealing(haul_carrier(rt, 1), true), -ENOTSUP);
 	for (unsigned i = 0; i < 60; i++)
 		ck_assert_int_eq(
 			haul_spawn_on(haul_carrier(rt, 0), &co[i], yields_much, NULL, NULL), 0);
 	for (unsigned i = 0; i < 60; i++)
 		ck_assert_int_eq(haul_join(co[i], NULL, HAUL_FOREVER), 0);
 	ck_assert_uint_eq(stolen(rt), 0);
-	runtime_stop(rt);
-}
-END_TEST
-
-static void *nothing(void *arg)
-{
-	return NULL;
-}
-
-/* Behind a hog on carrier 0 a task waits for a thief. */
-START_TEST(a_carrier_that_rests_takes_nothing)
-{
-	const struct haul_coro_opts pinned = {.pinned = true};
-	struct haul_runtime *rt = runtime_start_stealing(2, NULL, HAUL_STEAL_GLOBAL);
-	struct haul_carrier *thief = haul_carrier(rt, 1);
-	struct hog h = {.fn = counts, .until = 1};
-
-	for (unsigned turn = 0; turn < 20; turn++) {
-		uint64_t before = stolen(rt), until = haul_in(HAUL_MS);
-		struct haul_coro *co;
-
-		done = 0;
-		ck_assert_int_eq(haul_carrier_set_stealing(thief, false), 0);
-		ck_assert(!haul_carrier_is_stealing(thief));
-		run_pinned(rt, 1, nothing, NULL); /* behind the message that tells it */
-		ck_assert_int_eq(haul_spawn_on(haul_carrier(rt, 0), &co, hog, &h, &pinned), 0);
-		while (haul_now() < until)
-			run_pinned(rt, 1, nothing, NULL); /* it falls asleep again and again */
-		ck_assert_uint_eq(stolen(rt), before);
-		ck_assert_int_eq(haul_carrier_set_stealing(thief, true), 0);
-		ck_assert_int_eq(haul_join(co, NULL, HAUL_FOREVER), 0);
-		ck_assert_int_eq(haul_join(h.child, NULL, HAUL_FOREVER), 0);
-		ck_assert(haul_carrier_is_stealing(thief));
-	}
 	runtime_stop(rt);
 }
 END_TEST
@@ -628,5 +592,4 @@ SUITE_MAIN("steal", {stolen_for_one_slice_and_back, 1}, {each_way_home, 5},
 	{more_than_the_ring_holds_is_stolen, 1}, {coroutine_woken_by_a_hog_is_stolen, 1},
 	{stolen_coroutine_behind_a_hog_is_taken_back, 2},
 	{no_theft_crosses_clusters_but_globally, 2}, {without_l3_it_still_works, 1},
-	{no_stealing_nothing_moves, 1}, {a_carrier_that_rests_takes_nothing, 1},
-	{an_unpin_does_not_undo_the_spawn, 1}, {wrong_options, 1})
+	{no_stealing_nothing_moves, 1}, {an_unpin_does_not_undo_the_spawn, 1}, {wrong_options, 1})

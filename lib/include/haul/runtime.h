@@ -225,15 +225,13 @@ struct haul_carrier_stats {
 HAUL_API void haul_carrier_get_stats(const struct haul_carrier *c, struct haul_carrier_stats *st);
 
 /*
- * With false, c takes no coroutines from other carriers from its next round on, as if it were always
- * busy: those that it has taken run and go home, and others may still take from it. With true it
- * steals again, as it does from the start. If several threads call, the last one decides. Any
- * thread; does not wait. Returns 0, or -ENOTSUP: carriers of this runtime do not steal.
+ * With false, c takes no coroutines from other carriers from its next round on, as if it were
+ * always busy: those that it has taken run and go home, and others may still take from it. With
+ * true it steals again, as it does from the start. If several threads call, the last one decides.
+ * Any thread; does not wait. Returns 0, or -ENOTSUP: carriers of this runtime do not steal, or
+ * there is only one.
  */
 HAUL_API int haul_carrier_set_stealing(struct haul_carrier *c, bool steals);
-
-/* The last value that was set, or true if carriers of this runtime steal. Any thread. */
-HAUL_API bool haul_carrier_is_stealing(const struct haul_carrier *c);
 
 #ifdef __cplusplus
 }

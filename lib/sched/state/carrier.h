@@ -176,9 +176,9 @@ struct hauli_carrier_steal {
 	uint64_t barrier_at; /* ticks: earliest time of its next barrier (steal.c) */
 	bool before_barrier; /* its present sleep is without a barrier, and ends at barrier_at */
 	bool has_stolen; /* ready coroutines here may be stolen ones */
-	bool rests; /* it takes nothing from others (turn.c) */
-	struct hauli_wish turn; /* enum hauli_turn, by any thread */
-	struct hauli_msg turn_msg; /* tells of it */
+	bool rests; /* it takes nothing from others (rest.c) */
+	struct hauli_wish wish; /* that it rests: 0 or 1, by any thread */
+	struct hauli_msg wish_msg; /* tells of it */
 	struct hauli_u64_owned batch_began; /* ticks. Where carriers steal, 0 between batches */
 	struct hauli_u64_owned slice_average; /* ticks */
 	struct hauli_orders orders; /* of the coroutines at home here */
