@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program with sick handlers: the last byte of a packet says what its handler does. */
+/*
+ * A program with sick handlers: the last byte of a packet says what its handler does. Those of
+ * letters in upper case are what docs/guide/diagnose.md shows.
+ */
 #include <errno.h>
 
 #include <haul-app/app.h>
@@ -16,6 +19,9 @@ SITE sick_locks(void);
 SITE sick_receives(void);
 SITE sick_yields(void);
 SITE sick_deep(unsigned depth, unsigned *unwound);
+SITE sick_computes(uint64_t ns);
+SITE sick_holds(void);
+SITE sick_leaks(void);
 
 SITE sick_parks(void)
 {
@@ -63,6 +69,31 @@ SITE sick_deep(unsigned depth, unsigned *unwound)
 	++*unwound;
 }
 
+SITE sick_computes(uint64_t ns)
+{
+	for (uint64_t until = haul_in(ns); haul_now() < until;)
+		;
+}
+
+SITE sick_holds(void)
+{
+	if (haul_mutex_lock_by(&mutex, HAUL_FOREVER) != 0)
+		return;
+	haul_sleep(700 * HAUL_MS); /* with the lock */
+	haul_mutex_unlock(&mutex);
+}
+
+static void *session(void *arg)
+{
+	sick_receives();
+	return NULL;
+}
+
+SITE sick_leaks(void)
+{
+	haul_spawn(NULL, session, NULL, &(struct haul_coro_opts){.name = "session"});
+}
+
 static void on_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
 {
 	char kind = *rte_pktmbuf_mtod_offset(pkt, const char *, pkt->pkt_len - 1);
@@ -86,6 +117,21 @@ static void on_packet(struct haul_rx *rx, struct rte_mbuf *pkt)
 		break;
 	case '0' ... '9':
 		sick_deep((unsigned)(kind - '0'), &unwound);
+		break;
+	case 'H':
+		sick_computes(400 * HAUL_MS);
+		break;
+	case 'Q':
+		sick_computes(900 * HAUL_US);
+		break;
+	case 'K':
+		sick_holds();
+		break;
+	case 'L':
+		sick_leaks();
+		break;
+	case 'W': /* well, and quick */
+		haul_sleep(2 * HAUL_MS); /* at any moment */
 		break;
 	default: /* this one is well */
 		break;
