@@ -39,7 +39,7 @@ static const struct haul_net_if its = {.ip4 = {10, 0, 0, 2}, .ip6 = {0xfd, [15] 
 /* The number of buffers in the pool. */
 static unsigned full_pool(void)
 {
-	/* Whoever uses a plain ring waits for the one before, who may have no CPU. */
+	/* A thread that uses a plain ring waits for the one before it, which may have no CPU. */
 	if (!pool)
 		pool = rte_pktmbuf_pool_create_by_ops(
 			"fragments", 1023, 0, 0, 2176, SOCKET_ID_ANY, "ring_mt_rts");
