@@ -344,7 +344,7 @@ struct giver {
 	const char *wrong;
 };
 
-enum { EACH_GIVES = 30000, ITS_BUFFERS = 255 };
+enum { EACH_GIVES = 100000, ITS_BUFFERS = 255 };
 
 static void *gives(void *arg)
 {
