@@ -287,6 +287,13 @@ def share(cases, turn):
     return cases[turn % 2::2] if fewer() else cases
 
 
+def to_weigh(more=""):
+    """The environment of a program whose memory is looked at: ASan keeps what was freed for later,
+    256 MB of it unless told otherwise."""
+    return os.environ | {
+        "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1" + more}
+
+
 def ip(args):
     subprocess.run(["ip"] + args.split(), check=True)
 

@@ -166,7 +166,7 @@ class Program(netns.Child):
         self.process = subprocess.Popen(
             [GAPS, "--port", "null:", "--port", "null:", "--carriers", "1", "--metrics", str(PORT),
              "--period", "0", "--json"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL)
+            stderr=subprocess.DEVNULL, env=netns.to_weigh())
         self.pid = self.process.pid
         try:
             netns.wait_for(scrape, "metrics")

@@ -8,6 +8,8 @@ import subprocess
 import threading
 import time
 
+import netns
+
 WAITS = ("io_uring", "epoll")
 
 
@@ -15,14 +17,11 @@ class Server:
     """The program with its options; as a context it must end well by SIGTERM."""
 
     def __init__(self, program, *options, env=None):
-        # ASan keeps freed memory for a while: tests look at how much there is.
-        asan = os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1"
-        if env:  # for LD_PRELOAD
-            asan += ":verify_asan_link_order=0"
+        asan = ":verify_asan_link_order=0" if env else ""  # for LD_PRELOAD
         self.process = subprocess.Popen(
             [program, *map(str, options), "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=os.environ | {"ASAN_OPTIONS": asan} | (env or {}), text=True)
+            env=netns.to_weigh(asan) | (env or {}), text=True)
         line = self.process.stderr.readline()
         while ": note: " in line:  # such as of a folder of others for telemetry
             line = self.process.stderr.readline()
