@@ -60,7 +60,7 @@ static inline void timeline_check_ring(const struct timeline_ring *r)
 		switch ((int)e->kind) {
 		case HAUL_TRACE_RUN:
 			TIMELINE_HOLDS(!knows_on || !on == (e->sub == HAUL_TRACE_BEGAN), r, i);
-			TIMELINE_HOLDS(!asleep, r, i);
+			TIMELINE_HOLDS(!asleep || !e->value, r, i);
 			TIMELINE_HOLDS(!e->value || e->name[0] || r->lost > 0, r, i);
 			on = e->value;
 			knows_on = true;

@@ -5,6 +5,9 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include <haul/driver.h>
+
+#include "sched/run/poller.h"
 #include "sched/state/carrier.h"
 #include "sched/state/coroutine.h"
 #include "support/runtime.h"
@@ -482,6 +485,51 @@ START_TEST(virtual_time)
 }
 END_TEST
 
+static void needs_no_wakeup(void *arg)
+{
+}
+
+/* One that does not wait after it has parked: it suspends, has work, or ends. */
+static void *parks_in_vain(void *arg)
+{
+	for (int i = 0; i < 100; i++) {
+		if (!haul_poller_try_park() || i == 99)
+			continue;
+		if (i % 2)
+			haul_yield();
+		else
+			hauli_poller_is_busy(arg);
+	}
+	return NULL;
+}
+
+START_TEST(a_parked_poller_wakes_however_it_goes_on)
+{
+	const struct haul_poller_opts opts = {.wakeup = needs_no_wakeup};
+	struct haul_runtime *rt = start(1, 1u << 12, HAUL_STEAL_GLOBAL * HAUL_STEALING);
+	struct haul_carrier *c = haul_carrier(rt, 0);
+	unsigned sleeps = 0, wakes = 0;
+	struct timeline_sums sums = {0};
+	struct timeline_file *f;
+	struct haul_coro *poller;
+
+	ck_assert_int_eq(haul_poller_register(c, &poller, parks_in_vain, c, &opts), 0);
+	ck_assert_int_eq(haul_join(poller, NULL, HAUL_FOREVER), 0);
+	f = timeline_take();
+	timeline_check(f, &sums);
+	for (uint64_t i = 0; i < f->rings[0].n; i++) {
+		const struct timeline_event *e = &f->rings[0].events[i];
+
+		sleeps += e->kind == HAUL_TRACE_SLEEP && e->sub == HAUL_TRACE_IN_POLLER;
+		wakes += e->kind == HAUL_TRACE_AWAKE;
+	}
+	ck_assert_uint_ge(sleeps, 90);
+	ck_assert_uint_ge(wakes, sleeps);
+	timeline_close(f);
+	runtime_stop(rt);
+}
+END_TEST
+
 static atomic_bool hogs;
 
 static void *hog(void *arg)
@@ -533,4 +581,5 @@ SUITE_MAIN("timeline", {a_wait_and_its_end, 1}, {a_wake_across_carriers, 1},
 	{those_that_do_not_wait_are_counted, 1}, {spans_of_a_program, 1}, {a_wait_says_for_what, 1},
 	{a_wait_says_how_it_ended, 1}, {the_last_events_stay, 1},
 	{without_timelines_there_is_no_file, 1}, {several_runtimes, 1}, {options_are_checked, 1},
-	{a_name_whose_memory_is_used_again, 1}, {virtual_time, 1}, {a_theft, 1})
+	{a_name_whose_memory_is_used_again, 1}, {virtual_time, 1},
+	{a_parked_poller_wakes_however_it_goes_on, 1}, {a_theft, 1})

@@ -74,7 +74,7 @@ void hauli_poller_handles(struct haul_carrier *c)
 void hauli_poller_is_busy(struct haul_carrier *c)
 {
 	if (hauli_unlikely(c->mail.inbox.sleeps)) /* its mail may hold a search */
-		hauli_sleep_end(c);
+		hauli_sleep_end_parked(c);
 	hauli_steal_is_busy(c);
 }
 
@@ -204,10 +204,8 @@ void haul_poller_unpark(void)
 	struct haul_carrier *c = hauli_here();
 
 	HAUL_MISUSE_IF(c->current != c->poller.coro, NOT_THE_POLLER);
-	if (!c->mail.inbox.sleeps)
-		return;
-	hauli_traced_awake(c);
-	hauli_sleep_end(c);
+	if (c->mail.inbox.sleeps)
+		hauli_sleep_end_parked(c);
 }
 
 int haul_poller_fd(void)

@@ -175,7 +175,7 @@ PART bool resume_poller(struct haul_carrier *c, bool steals)
 	/* The poller may have suspended between park and wait. It finds itself unparked when it
 	 * resumes. */
 	if (hauli_unlikely(c->mail.inbox.sleeps))
-		hauli_sleep_end(c);
+		hauli_sleep_end_parked(c);
 	if (hauli_unlikely(c->poller.rests)) {
 		c->poller.rests = false;
 		return false;

@@ -31,8 +31,8 @@ static __attribute__((noinline)) void exit_slow(struct haul_carrier *c, struct h
 		c->poller.coro = NULL;
 		hauli_traced_poller_ended(c);
 		c->fds.covered = false; /* the next poller may have another wait */
-		if (c->mail.inbox.sleeps) /* the poller ended between park and unpark */
-			hauli_sleep_end(c);
+		if (c->mail.inbox.sleeps) /* it ended between park and unpark */
+			hauli_sleep_end_parked(c);
 		hauli_sleep_quiesce(c);
 		hauli_trylock_release(&c->poller.lock);
 	}

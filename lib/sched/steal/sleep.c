@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "sched/mail/mail.h"
 #include "sched/place/cluster.h"
+#include "sched/state/traced.h"
 #include "sched/steal/steal.h"
 
 /* Looks between two reads of the clock, which takes as long as some pauses. */
@@ -48,6 +49,12 @@ void hauli_sleep_end(struct haul_carrier *c)
 	hauli_mail_receive(c);
 	if (hauli_cluster_waits(c))
 		hauli_cluster_after_sleep(c);
+}
+
+void hauli_sleep_end_parked(struct haul_carrier *c)
+{
+	hauli_traced_awake(c);
+	hauli_sleep_end(c);
 }
 
 void hauli_sleep_quiesce(struct haul_carrier *c)

@@ -16,6 +16,9 @@ bool hauli_sleep_spin(struct haul_carrier *c, uint64_t at);
  * handles its messages, and checks the injector, since the waker may have put coroutines there. */
 void hauli_sleep_end(struct haul_carrier *c);
 
+/* Owner. The same, of a poller that has parked (haul_poller_try_park()). */
+void hauli_sleep_end_parked(struct haul_carrier *c);
+
 /* Owner. Waits until no waker is between its push and the end of its wake-up call. After that, what
  * the call uses may be freed. */
 void hauli_sleep_quiesce(struct haul_carrier *c);
