@@ -416,7 +416,7 @@ MUTATIONS = [
     ('net/io_packet', 'drivers-glue/io/poll.c', 'a poller begins before all carriers have theirs',
      'while (hauli_u32_published_get(&p->may_begin) == 0)', 'while (0)'),
     ('net/io_steal', 'lib/sched/run/poller.c', 'a poller with a burst keeps its search',
-     'hauli_sleep_end(c); hauli_steal_is_busy(c); }', 'hauli_sleep_end(c);\n}'),
+     'hauli_sleep_end_parked(c); hauli_steal_is_busy(c); }', 'hauli_sleep_end_parked(c);\n}'),
     ('net/io_steal', 'lib/sched/run/poller.c', 'a poller with a burst is marked asleep',
      'if (hauli_unlikely(c->mail.inbox.sleeps)) /* its mail may hold a search */', 'if (0)'),
     ('net/io_wait', 'drivers-glue/io/spread.c', 'an RPS target does not listen',

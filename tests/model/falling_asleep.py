@@ -42,7 +42,7 @@ MUTATIONS = [
      'hauli_sleep_quiesce(c); hauli_trylock_release(&c->poller.lock);',
      'hauli_trylock_release(&c->poller.lock);'),
     ('poller_end', 'lib/sched/spawn/life.c', 'a poller that ends leaves its carrier parked',
-     'hauli_sleep_end(c);', ';'),
+     'hauli_sleep_end_parked(c);', ';'),
     ('carrier_end', 'lib/sched/run/round.c', 'a carrier ends while it is being called',
      'run_unshared(c); hauli_sleep_quiesce(c);', 'run_unshared(c);'),
 ]

@@ -263,7 +263,7 @@ MUTATIONS = [
      'hauli_steal_clear_idle(c); hauli_mail_receive(c);',
      'hauli_steal_clear_idle(c);\n\thauli_inbox_drain(&c->mail.inbox);'),
     ('poller', 'lib/sched/run/poller.c', 'unpark does nothing',
-     'hauli_traced_awake(c); hauli_sleep_end(c);', ';'),
+     'if (c->mail.inbox.sleeps) hauli_sleep_end_parked(c);', ';'),
     ('roused', 'lib/sched/place/cluster.c', 'a roused carrier with other work rouses no other',
      'else /* its mail made coroutines ready, which may run for long */'
      ' rouse(c->cluster, c->cluster_idx + 1);', ''),
