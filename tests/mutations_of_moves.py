@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Mutations of changes while pollers run: moves of queues and of buckets between carriers (move.c
-and bucket.c in drivers-glue/io), what decides on them (balance.c), calls on carriers
-(on_carrier.c). See mutations.py."""
+and bucket.c in drivers-glue/io), carriers out of use (use.c), what decides on moves (balance.c),
+calls on carriers (on_carrier.c). See mutations.py."""
 
 SOURCES = {'unit/balance': ['drivers-glue/io/balance.c']}
 
@@ -44,6 +44,21 @@ MUTATIONS = [
      'release(m, m->err ? m->from : m->to);', 'release(m, m->from);'),
     ('net/io_bucket', 'drivers-glue/io/spread.c', 'without end is held',
      'hauli_counter_read(&r->proxy->held.passed) >= r->max_in_flight)', 'false)'),
+    ('net/io_use', 'drivers-glue/io/use.c', 'queues stay with a carrier that is spared',
+     'if (!u->shares[carrier_of(u, t, i)].wanted) err', 'if (!u->io)\n\t\t\terr'),
+    ('net/io_use', 'drivers-glue/io/use.c', 'a carrier in use again gets nothing',
+     'if (u->shares[carrier_of(u, t, i)].here >= u->shares[to].here + 2)', 'if (!to && !t)'),
+    ('net/io_use', 'drivers-glue/io/use.c', 'a spared carrier steals',
+     '(void)haul_carrier_set_stealing(p->carrier, wanted);', ';'),
+    ('net/io_use', 'drivers-glue/io/use.c', 'the carrier of a queue that is spread may be spared',
+     'if (!u->shares[c].wanted && must_stay(u, c))', 'if (c > io->nb_pollers && must_stay(u, c))'),
+    ('net/io_use', 'drivers-glue/io/move.c', 'packets may go to a spared carrier',
+     'if (hauli_u32_published_get(&io->pollers[carrier]->spared)) {', 'if (!move_to) {'),
+    ('net/io_use', 'drivers-glue/io/idle.c', 'a spared carrier spins',
+     'for (struct hauli_rxq **r = p->active; *r && !hauli_u32_published_get(&p->spared); r++)',
+     'for (struct hauli_rxq **r = p->active; *r; r++)'),
+    ('net/io_use', 'drivers-glue/io/poll.c', 'a spared carrier calls its source',
+     'spared = hauli_u32_published_get(&p->spared);', 'spared = false;'),
     ('unit/balance', 'drivers-glue/io/balance.c', 'any gain is enough',
      'if (before > FULL) gain /= 4;', 'gain = 0;'),
     ('unit/balance', 'drivers-glue/io/balance.c', 'a queue that has moved does not stay',

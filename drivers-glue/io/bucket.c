@@ -40,6 +40,8 @@
  *
  * Tests: tests/net/io_bucket.c, fwd_move.py.
  */
+#include "io/bucket.h"
+
 #include <errno.h>
 #include <stdio.h>
 
@@ -67,6 +69,11 @@ static struct hauli_rps_target *target_on(const struct hauli_tx_proxy *proxy, un
 		if (proxy->targets[i]->rxq->rx.carrier == carrier)
 			return proxy->targets[i];
 	return NULL;
+}
+
+bool hauli_bucket_may_go(const struct hauli_tx_proxy *proxy, unsigned carrier)
+{
+	return carrier == haul_carrier_id(proxy->in.owner) || target_on(proxy, carrier);
 }
 
 /* True if the carrier has not taken all that was passed to it before. */
@@ -280,9 +287,7 @@ static struct hauli_tx_proxy *proxy_of(const struct haul_io *io, unsigned port, 
 {
 	unsigned queue = bucket / HAUL_IO_BUCKETS;
 
-	if (port >= io->opts.nb_ports || queue >= io->nb_pollers)
-		return NULL;
-	return io->pollers[queue]->rxqs[port].proxy;
+	return port < io->opts.nb_ports ? hauli_proxy_of(io, port, queue) : NULL;
 }
 
 bool haul_io_get_bucket_stats(
@@ -315,7 +320,7 @@ static int check(const struct haul_io *io, unsigned port, unsigned bucket, unsig
 		snprintf(errbuf, errlen,
 			"haul_io_move_bucket: packets of queue %u of port %u are not spread", queue,
 			port);
-	else if (carrier != queue && !target_on(proxy, carrier))
+	else if (!hauli_bucket_may_go(proxy, carrier))
 		snprintf(errbuf, errlen,
 			"haul_io_move_bucket: carrier %u gets no packets of queue %u of port %u",
 			carrier, queue, port);
@@ -324,30 +329,30 @@ static int check(const struct haul_io *io, unsigned port, unsigned bucket, unsig
 	return -EINVAL;
 }
 
-int haul_io_move_bucket(struct haul_io *io, unsigned port, unsigned bucket, unsigned carrier,
-	uint64_t timeout_ns, char *errbuf, size_t errlen)
+int hauli_move_bucket(struct haul_io *io, unsigned port, unsigned bucket, unsigned carrier,
+	uint64_t timeout_ns, char *why, size_t len)
 {
 	struct move m = {.io = io,
 		.port = port,
 		.bucket = bucket % HAUL_IO_BUCKETS,
 		.to = carrier,
+		.proxy = proxy_of(io, port, bucket),
 		.timeout_ns = timeout_ns};
+	int err = move(&m, bucket / HAUL_IO_BUCKETS);
+
+	if (err)
+		snprintf(why, len, "%s", m.why);
+	return err;
+}
+
+int haul_io_move_bucket(struct haul_io *io, unsigned port, unsigned bucket, unsigned carrier,
+	uint64_t timeout_ns, char *errbuf, size_t errlen)
+{
 	int err;
 
 	HAUL_MISUSE_IF(!io, HAULI_NO_IO);
-	if (haul_carrier_self()) {
-		snprintf(errbuf, errlen,
-			"haul_io_move_bucket: called on a carrier; call it in another thread");
-		return -EPERM;
-	}
 	err = check(io, port, bucket, carrier, errbuf, errlen);
-	if (err)
-		return err;
-	m.proxy = proxy_of(io, port, bucket);
-	pthread_mutex_lock(&io->moving);
-	err = move(&m, bucket / HAUL_IO_BUCKETS);
-	pthread_mutex_unlock(&io->moving);
-	if (err)
-		snprintf(errbuf, errlen, "haul_io_move_bucket: %s", m.why);
-	return err;
+	return err ? err
+		   : hauli_move_one(io, __func__, hauli_move_bucket, port, bucket, carrier,
+			     timeout_ns, errbuf, errlen);
 }

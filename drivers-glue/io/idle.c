@@ -77,8 +77,9 @@ void hauli_idle_recompute(struct hauli_poller *p)
 	d->spin_ticks = 0;
 	d->pause_ns = HAUL_FOREVER;
 	d->longest_ns = d->fill_time = HAUL_FOREVER;
-	/* The shortest of the queues' times decides. */
-	for (struct hauli_rxq **r = p->active; *r; r++)
+	/* The shortest of the queues' times decides. What it still has when it is spared are queues
+	 * to which no proxy passes packets. */
+	for (struct hauli_rxq **r = p->active; *r && !hauli_u32_published_get(&p->spared); r++)
 		hauli_poller_kind((*r)->policy.how)->merge(p, *r);
 	d->step_ns = 0;
 	if (!p->waits)

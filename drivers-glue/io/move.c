@@ -41,6 +41,8 @@
  *
  * Tests: tests/net/io_move.c, io_stuck.c, io_soak.c, fwd_move.py.
  */
+#include "io/move.h"
+
 #include <errno.h>
 #include <stdio.h>
 
@@ -184,25 +186,49 @@ static int check(const struct haul_io *io, unsigned port, unsigned queue, unsign
 	return -EINVAL;
 }
 
+int hauli_move_queue(struct haul_io *io, unsigned port, unsigned queue, unsigned carrier,
+	uint64_t timeout_ns, char *why, size_t len)
+{
+	struct move m = {.io = io, .port = port, .queue = queue, .timeout_ns = timeout_ns};
+	int err = move(&m, carrier);
+
+	if (err)
+		snprintf(why, len, "%s", m.why);
+	return err;
+}
+
+int hauli_move_one(struct haul_io *io, const char *caller, hauli_move_fn *move_to, unsigned port,
+	unsigned what, unsigned carrier, uint64_t timeout_ns, char *errbuf, size_t errlen)
+{
+	char why[160];
+	int err;
+
+	if (haul_carrier_self()) {
+		snprintf(errbuf, errlen, "%s: called on a carrier; call it in another thread",
+			caller);
+		return -EPERM;
+	}
+	pthread_mutex_lock(&io->moving);
+	if (hauli_u32_published_get(&io->pollers[carrier]->spared)) {
+		snprintf(why, sizeof(why), "carrier %u is not in use; see haul_io_use()", carrier);
+		err = -EINVAL;
+	} else {
+		err = move_to(io, port, what, carrier, timeout_ns, why, sizeof(why));
+	}
+	pthread_mutex_unlock(&io->moving);
+	if (err)
+		snprintf(errbuf, errlen, "%s: %s", caller, why);
+	return err;
+}
+
 int haul_io_move_queue(struct haul_io *io, unsigned port, unsigned queue, unsigned carrier,
 	uint64_t timeout_ns, char *errbuf, size_t errlen)
 {
-	struct move m = {.io = io, .port = port, .queue = queue, .timeout_ns = timeout_ns};
 	int err;
 
 	HAUL_MISUSE_IF(!io, HAULI_NO_IO);
-	if (haul_carrier_self()) {
-		snprintf(errbuf, errlen,
-			"haul_io_move_queue: called on a carrier; call it in another thread");
-		return -EPERM;
-	}
 	err = check(io, port, queue, carrier, errbuf, errlen);
-	if (err)
-		return err;
-	pthread_mutex_lock(&io->moving);
-	err = move(&m, carrier);
-	pthread_mutex_unlock(&io->moving);
-	if (err)
-		snprintf(errbuf, errlen, "haul_io_move_queue: %s", m.why);
-	return err;
+	return err ? err
+		   : hauli_move_one(io, __func__, hauli_move_queue, port, queue, carrier,
+			     timeout_ns, errbuf, errlen);
 }

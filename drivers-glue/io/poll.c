@@ -81,14 +81,14 @@ static inline __attribute__((always_inline)) bool send_from_source(
 {
 	struct rte_mbuf *pkts[HAULI_BURST_MAX];
 	struct hauli_rxq *r, *end = p->rxqs + p->nb_ports;
-	bool io = false, behind = false;
+	bool io = false, behind = false, spared = hauli_u32_published_get(&p->spared);
 	uint32_t queued;
 	uint16_t n, room;
 
 	for (r = p->rxqs; r < end; r++) {
 		queued = hauli_txq_count(r->rx.reply);
 		room = hauli_likely(queued < p->burst) ? (uint16_t)(p->burst - queued) : 0;
-		n = p->source(&r->rx, pkts, room);
+		n = hauli_likely(!spared) ? p->source(&r->rx, pkts, room) : 0;
 		if (n == 0) {
 			behind |= queued > 0;
 			if (!receives)

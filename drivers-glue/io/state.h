@@ -152,6 +152,8 @@ struct hauli_poller {
 	struct hauli_u32_published drained; /* 1: the last poller has handed over all its packets */
 	struct hauli_u32_published may_begin; /* 1: each carrier has a poller. haul_io_start() */
 	bool pending; /* a transmit queue has packets. Senders, poller */
+	/* 1: not in use, so it waits until it is. Carrier, under haul_io.moving (use.c) */
+	struct hauli_u32_published spared;
 	/* Packets received from `active` by the last event of the timeline. Carrier */
 	uint64_t told;
 
@@ -264,7 +266,7 @@ struct haul_io {
 	/* By port, then by queue: the carrier that polls it. Changed under `moving`, read by any
 	 * thread. NULL for a port some of whose packets are spread. */
 	struct hauli_u32_published **owners;
-	pthread_mutex_t moving; /* one move at a time */
+	pthread_mutex_t moving; /* one move, or haul_io_use(), at a time */
 	char notice[512];
 	enum hauli_io_stage stage;
 	/* [nb_ports][nb_pollers + 1], the last of a port for all carriers: added to counted bytes,

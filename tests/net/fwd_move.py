@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """haul-fwd's receive queues, or buckets of one that is spread, move between carriers while packets
-flow: each comes back once, and those of a flow in order. HAUL_MOVES: how many moves for each kind
+flow, and carriers are taken out of use and into it again: each packet comes back once, and those of
+a flow in order. HAUL_MOVES: how many moves for each kind
 of port and poller."""
 import collections
 import os
@@ -17,6 +18,7 @@ from prompt import Client
 MOVES = int(os.environ.get("HAUL_MOVES", 12 if netns.fewer() else 40))
 QUEUES, BUCKETS, CARRIERS, FLOWS = 4, 128, 3, 24
 AT_ONCE = 96  # below the capacity of a queue
+SPARED = r"(Carrier \d+ is spared(; \d+ handlers that wait go on there)?\s*)*"
 KINDS = [("burst", "spin"), ("coroutine", "block"), ("coroutine", "spin"), ("burst", "block")]
 
 
@@ -38,14 +40,28 @@ class Mover(threading.Thread):
         super().__init__(daemon=True)
         self.client, self.random = client, random.Random(seed)
         self.what, self.n = ("bucket", BUCKETS) if buckets else ("queue", QUEUES)
-        self.moves, self.wrong, self.goes = 0, [], True
+        self.moves, self.wrong, self.goes, self.used = 0, [], True, set(range(CARRIERS))
+
+    def next(self):
+        """A command, and what it may say."""
+        kind = self.random.randrange(4)
+        if kind == 0:
+            n = self.random.randint(1, CARRIERS)
+            self.used = set(range(n))
+            return f"set nbcore {n}", SPARED + rf"Number of forwarding cores set to {n}\s*"
+        if kind == 1:
+            # Carrier 0 has the queue whose buckets move.
+            self.used = {c for c in range(CARRIERS) if self.random.randrange(2)} | {0}
+            return "set carriers " + ",".join(map(str, self.used)), SPARED
+        n, carrier = self.random.randrange(self.n), self.random.choice(sorted(self.used))
+        return f"set {self.what} 0 {n} carrier {carrier}", r"\s*"
 
     def run(self):
         while self.goes or self.moves < MOVES:
-            n, carrier = self.random.randrange(self.n), self.random.randrange(CARRIERS)
-            said = self.client.ask(f"set {self.what} 0 {n} carrier {carrier}")
-            if said.strip():
-                self.wrong.append(said)
+            command, right = self.next()
+            said = self.client.ask(command)
+            if not re.fullmatch(right, said):
+                self.wrong.append((command, said))
                 return
             self.moves += 1
 
@@ -83,6 +99,7 @@ def move_under_load(name, client, seed, out, end, buckets):
 
 def check_buckets(name, client):
     """All have a carrier, and the last move is seen."""
+    client.ask(f"set nbcore {CARRIERS}")
     client.ask("set bucket 0 5 carrier 0")
     before = client.ask("show buckets 0")
     client.ask("set bucket 0 5 carrier 1")
@@ -120,6 +137,29 @@ def check(kind, interfaces, out_of, end_of, handler, poller, *more, buckets=Fals
     tap.ok(r.rc == 0 and r.dropped() == 0, f"{name}: nothing is lost at the end", r)
 
 
+def cores(client):
+    return client.ask("show config cores").split(":")[1].split()
+
+
+def check_use(client):
+    """Queue 0 is on carrier 1, and so is queue 1; one carrier, the other one, both."""
+    all_cores = cores(client)
+    said = [client.ask("set carriers 0"), client.ask("show config fwd"), cores(client)]
+    tap.ok(re.match(r"Carrier 1 is spared\s*$", said[0]) and "cores=1 - streams=1" in said[1] and
+           said[2] == all_cores[:1], "carrier 1 is spared, and not shown", said)
+    said = [client.ask(f"set queue 0 0 carrier {c}") for c in (0, 1)]
+    tap.ok(said[0].strip() == "" and "carrier 1 is not in use" in said[1],
+           "no queue moves to it", said)
+    client.ask("set nbcore 2")
+    tap.ok(cores(client) == all_cores, "both carriers are in use again", cores(client))
+    wrong = ["nbcore 0", "nbcore 3", "nbcore 99999999999", "nbcore", "carriers 2", "carriers 0-",
+             "carriers -", "carriers x", "carriers 0,5", "carriers 0x1", "carriers 0,",
+             "carriers 1-0", "carriers 0-99999999999999999999", "carriers"]
+    said = [client.ask("set " + words) for words in wrong]
+    tap.ok(all(len(s.strip().splitlines()) == 1 for s in said) and cores(client) == all_cores,
+           "wrong sets get one line", said)
+
+
 SEED = os.environ.get("HAUL_STRESS_SEED", random.randrange(10 ** 9))
 netns.enter()
 tap = netns.Tap()
@@ -151,6 +191,15 @@ with tempfile.TemporaryDirectory() as d:
         carriers = {q["queue"]: part["carrier"] for part in client.json()["ports"][0]["queues"]
                     for q in part["rx_queues"]}
         tap.ok(carriers == {0: 1, 1: 1}, "a queue moves while pollers are stopped", carriers)
+        check_use(client)
         r = haul.end()
     tap.ok(r.rc == 0, "they end", r)
+with tempfile.TemporaryDirectory() as d:
+    path = os.path.join(d, "control")
+    with fwd.Running("--port", "null:", "--rxq", 2, "--carriers", 2, "--control", path,
+                     "--balance", "few") as haul:
+        netns.wait_for(haul.runs, "haul-fwd to run")
+        said = Client(path, haul).ask("set nbcore 1")
+        tap.ok("--balance chooses the carriers" in said, "--balance has the last word", said)
+        haul.end()
 tap.done()

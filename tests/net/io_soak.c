@@ -40,7 +40,7 @@ struct head {
 static struct {
 	struct bed bed;
 	atomic_ulong handled, bursts, remote;
-	uint64_t hibernations, moves;
+	uint64_t hibernations, moves, uses;
 	struct haul_chan *chan;
 	atomic_long handlers, kept; /* handlers that have not ended; packets in the channel */
 	atomic_uint numbers;
@@ -343,6 +343,15 @@ static void stop_pollers(struct hauli_random *random)
 	}
 }
 
+/* -EINVAL is right for one that is spared. */
+static bool all_in_use(void)
+{
+	for (unsigned c = 0; c < BED_CARRIERS; c++)
+		if (!haul_io_is_used(m.bed.io, c))
+			return false;
+	return true;
+}
+
 /* Of ports that are spread. */
 static void move_bucket(struct hauli_random *random, unsigned port)
 {
@@ -354,10 +363,29 @@ static void move_bucket(struct hauli_random *random, unsigned port)
 	struct haul_bucket_stats st;
 
 	if (haul_io_get_bucket_stats(m.bed.io, port, bucket, &st))
-		RIGHT(err == -EBUSY || err == -ETIMEDOUT || (err == 0 && st.carrier == carrier));
+		RIGHT(err == -EBUSY || err == -ETIMEDOUT || (err == -EINVAL && !all_in_use()) ||
+			(err == 0 && st.carrier == carrier));
 	else
 		RIGHT(err == -EINVAL);
 	m.moves += err == 0;
+}
+
+/* Queues that are spread stay where they are, and so does their carrier. */
+static void use_some(struct hauli_random *random)
+{
+	unsigned n = 1 + hauli_random_below(random, BED_CARRIERS);
+	unsigned carriers[BED_CARRIERS] = {hauli_random_below(random, BED_CARRIERS)};
+	int err;
+
+	for (unsigned i = 1; i < n; i++)
+		carriers[i] = hauli_random_below(random, BED_CARRIERS);
+	err = haul_io_use(
+		m.bed.io, carriers, n, patience(random), m.bed.errbuf, sizeof(m.bed.errbuf));
+	RIGHT(err == 0 || err == -EBUSY || err == -ETIMEDOUT ||
+		(err == -EINVAL && haul_port_queues(m.bed.ports[0]) < BED_CARRIERS));
+	m.uses += err == 0;
+	for (unsigned i = 0; i < n && err == 0; i++)
+		RIGHT(haul_io_is_used(m.bed.io, carriers[i]));
 }
 
 /* At any moment. Queues of ports that are spread stay. */
@@ -370,9 +398,12 @@ static void move_queues(struct hauli_random *random)
 			hauli_random_below(random, BED_CARRIERS), patience(random), m.bed.errbuf,
 			sizeof(m.bed.errbuf));
 
-		RIGHT(err == 0 || err == -ETIMEDOUT || (err == -EINVAL && queues < BED_CARRIERS));
+		RIGHT(err == 0 || err == -ETIMEDOUT ||
+			(err == -EINVAL && (queues < BED_CARRIERS || !all_in_use())));
 		m.moves += err == 0;
 		move_bucket(random, port);
+		if (hauli_random_below(random, 3) == 0)
+			use_some(random);
 		usleep(hauli_random_below(random, 2000)); /* at any moment */
 	}
 }
@@ -488,8 +519,8 @@ START_TEST(each_stop_is_complete)
 	hang_ends();
 	fprintf(stderr,
 		"rounds %u, handlers %lu, elsewhere %lu, bursts %lu, hibernations %" PRIu64
-		", moves %" PRIu64 "\n",
-		rounds, m.handled, m.remote, m.bursts, m.hibernations, m.moves);
+		", moves %" PRIu64 ", uses %" PRIu64 "\n",
+		rounds, m.handled, m.remote, m.bursts, m.hibernations, m.moves, m.uses);
 	soak_tell_timelines();
 }
 END_TEST

@@ -113,6 +113,11 @@ static int set_sleep(struct bed *bed, unsigned carrier, uint64_t timeout_ns)
 		bed->io, HAUL_ALL, carrier, &sleep, timeout_ns, bed->errbuf, sizeof(bed->errbuf));
 }
 
+static int use(struct bed *bed, unsigned carrier)
+{
+	return haul_io_use(bed->io, &carrier, 1, PATIENCE, bed->errbuf, sizeof(bed->errbuf));
+}
+
 static int move(struct bed *bed, unsigned queue, unsigned carrier)
 {
 	return haul_io_move_queue(
@@ -133,6 +138,9 @@ START_TEST(changes_do_not_wait_for_ever)
 		"haul_io_set_burst");
 	was_not_answered(&bed, move(&bed, 0, 1), "haul_io_move_queue");
 	was_not_answered(&bed, move(&bed, 1, 0), "haul_io_move_queue");
+	was_not_answered(&bed, use(&bed, 0), "haul_io_use");
+	was_not_answered(&bed, use(&bed, 1), "haul_io_use");
+	ck_assert(haul_io_is_used(bed.io, 0) && haul_io_is_used(bed.io, 1));
 	ck_assert_int_eq(policy_of(&bed, 0), HAUL_POLL_SLEEP);
 	ck_assert_int_eq(policy_of(&bed, 1), HAUL_POLL_SPIN);
 	open = true;

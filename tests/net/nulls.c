@@ -145,6 +145,8 @@ static void sees(struct rte_mbuf **pkts, uint16_t n, void *arg)
 	X(haul_io_get_waits, NULL, &(struct haul_io_waits){0}, 1)               \
 	X(haul_io_get_cancelled, NULL, NULL, &(uint64_t){0})                    \
 	X(haul_io_get_queue_stats, NULL, 0, 0, &(struct haul_queue_stats){0})   \
+	X(haul_io_use, NULL, (const unsigned[1]){0}, 1, 0, LINE)                \
+	X(haul_io_is_used, NULL, 0)                                             \
 	X(haul_io_get_bucket_stats, NULL, 0, 0, &(struct haul_bucket_stats){0}) \
 	X(haul_io_get_wait_stats, NULL, 0, &(struct haul_io_wait_stats){0})     \
 	X(haul_io_get_times, NULL, 0, 0, HAUL_STAGE_START, &hist)               \

@@ -89,10 +89,11 @@ def test_commands():
         netns.wait_for(haul.runs, "haul-fwd to run")
         client = Client(haul.process.pid)
         names = ours(client)
-        tap.ok(len(names) == 21, "the commands", names)
+        tap.ok(len(names) == 22, "the commands", names)
         # A first answer may come before the program lets others read.
         tap.ok([n for n in names if "error" in client.ask(n)] ==
-               ["/haul/set/burst", "/haul/set/policy", "/haul/stack", "/haul/trace"],
+               ["/haul/set/burst", "/haul/set/carriers", "/haul/set/policy", "/haul/stack",
+                "/haul/trace"],
                "all have answers, but changes and those for an address and a timeline",
                [client.ask(n) for n in names])
         tap.ok(all("Takes no parameters" in client.ask(f"/help,{n}")[n] or
@@ -237,6 +238,10 @@ def pollers(client):
     return {f"{q['port']},{q['carrier']}": q["poller"] for q in queues.values()}
 
 
+def used(client):
+    return [int(c) for c, got in client.ask("/haul/carriers").items() if got["in_use"]]
+
+
 WRONG = {"port": ["", "x", "-1,0,spin", "2,0,spin", " 0,0,spin", "0" * 17 + ",0,spin"],
          "carrier": ["0", "0,", "0,x,spin", "0,2,spin", "0,0x1,spin"],
          "policy": ["0,0", "0,0,", "0,0,nap", "0,0,sleep:0", "0,0,spin,", "0,0,spin,1"],
@@ -247,7 +252,7 @@ def test_control():
     with fwd.Running(*NULL) as haul:
         netns.wait_for(haul.runs, "haul-fwd to run")
         client = Client(haul.process.pid)
-        for command in "policy,all,all,sleep", "burst,8", "policy", "burst":
+        for command in "policy,all,all,sleep", "burst,8", "carriers,0", "policy", "burst":
             got = change(client, command)
             tap.ok(list(got) == ["error"] and got["error"].startswith("not allowed: ") and
                    got["error"].endswith(" --telemetry-control"), f"not allowed: {command}", got)
@@ -279,10 +284,20 @@ def test_control():
                    f"no burst: {text!r}", got)
         tap.ok(pollers(client) == before and client.ask("/haul/policies")["poller"] == "spin",
                "nothing else has changed", (before, pollers(client)))
+        for text in "", "2", "x", "-", "0,", ",0", "0-", "1-0", "0 ", "0,1,2", "0-4294967296":
+            got = change(client, f"carriers,{text}")
+            tap.ok(list(got) == ["error"] and "from 0 to 1" in got["error"],
+                   f"no carriers: {text!r}", got)
+        tap.ok(used(client) == [0, 1], "both carriers are in use", used(client))
+        for text, want in ("1", [1]), ("0", [0]), ("0-1", [0, 1]), ("1,1", [1]), ("0,1", [0, 1]):
+            got = change(client, f"carriers,{text}")
+            tap.ok(list(got["carriers"].values()) == want and used(client) == want and
+                   {q["carrier"] for q in client.ask("/haul/queues").values()} == set(want),
+                   f"carriers in use: {text}", (got, used(client)))
         tap.ok(change(client, "burst,64") == {"burst": 64} and
                change(client, "policy,all,all,sleep:70") == {"poller": "sleep:70"}, "set: all")
         prompt.ask("stop")
-        got = change(client, "policy,all,all,spin"), change(client, "burst,8")
+        got = [change(client, c) for c in ("policy,all,all,spin", "burst,8", "carriers,0")]
         tap.ok(all("no poller runs" in g["error"] for g in got), "stopped pollers", got)
         prompt.ask("start")
         got = client.ask("/haul/policies")

@@ -147,9 +147,29 @@ static void answer_set_burst(struct hauli_answer *answer)
 	haul_app_json_number(answer->values, "burst", burst);
 }
 
+static void answer_set_carriers(struct hauli_answer *answer)
+{
+	struct haul_app *app = &hauli_app_state.pub;
+	struct haul_app_json *used;
+	char errbuf[512];
+
+	if (!may_change(answer))
+		return;
+	if (haul_app_use(app, answer->params, PATIENCE, errbuf, sizeof(errbuf)) != 0) {
+		fail_as(answer, errbuf);
+		return;
+	}
+	used = haul_app_json_array(answer->values, "carriers");
+	for (unsigned c = 0; c < app->plan->carriers; c++)
+		if (haul_io_is_used(app->io, c))
+			haul_app_json_number(used, NULL, c);
+}
+
 const struct hauli_telemetry_command hauli_commands_of_control[] = {
 	{"/haul/set/burst", "Sets packets per poll. Parameters: int burst", HAULI_NEEDS_PORTS,
 		answer_set_burst},
+	{"/haul/set/carriers", "Lets these carriers handle all packets. Parameters: list",
+		HAULI_NEEDS_PORTS, answer_set_carriers},
 	{"/haul/set/policy", "Sets what pollers do. Parameters: port, carrier, policy",
 		HAULI_NEEDS_PORTS, answer_set_policy},
 	{NULL},

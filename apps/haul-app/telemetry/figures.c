@@ -152,6 +152,7 @@ static void set_carrier(struct haul_app_json *to, const struct hauli_app *a, uns
 
 	haul_app_json_number(to, "cpu", a->plan->places[c].cpu);
 	set(to, "cluster", a->plan->places[c].cluster);
+	set(to, "in_use", haul_io_is_used(a->pub.io, c));
 	set_share(to, sample, c);
 	set_packets(to, &s->io);
 	set(to, "polls", s->io.polls);

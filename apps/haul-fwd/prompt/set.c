@@ -148,16 +148,63 @@ static bool set_stealing(const struct fwd_call *call)
 	return true;
 }
 
+static void tell_spared(const struct fwd_call *call, unsigned carrier)
+{
+	struct haul_io_stats st;
+	uint64_t wait = 0;
+
+	for (unsigned i = 0; i < call->app->nb_ports; i++) {
+		haul_io_get_stats(call->app->io, i, carrier, &st);
+		wait += st.in_flight;
+	}
+	fprintf(call->out, "Carrier %u is spared", carrier);
+	if (wait > 0)
+		fprintf(call->out, "; %" PRIu64 " handlers that wait go on there", wait);
+	fputc('\n', call->out);
+}
+
+static bool use(const struct fwd_call *call, const char *list)
+{
+	char errbuf[512];
+
+	if (haul_app_use(call->app, list, PATIENCE, errbuf, sizeof(errbuf)) != 0) {
+		fprintf(call->out, "%s\n", errbuf);
+		return false;
+	}
+	for (unsigned c = 0; haul_io_txq(call->app->io, 0, c); c++)
+		if (!haul_io_is_used(call->app->io, c))
+			tell_spared(call, c);
+	return true;
+}
+
+static bool set_nbcore(const struct fwd_call *call)
+{
+	const uint64_t n = call->words[2].number;
+	char list[32];
+
+	if (n == 0 || n > call->app->plan->carriers) {
+		fprintf(call->out, "give 1 to %u: the program began with so many carriers\n",
+			call->app->plan->carriers);
+		return false;
+	}
+	snprintf(list, sizeof(list), "0-%" PRIu64, n - 1);
+	if (!use(call, list))
+		return false;
+	fprintf(call->out, "Number of forwarding cores set to %" PRIu64 "\n", n);
+	return true;
+}
+
+static bool set_carriers(const struct fwd_call *call)
+{
+	return use(call, call->words[2].text);
+}
+
 /* What is decided once, when carriers and queues are made. */
 static bool refuse(const struct fwd_call *call)
 {
 	const char *word = call->words[1].text;
 
-	fprintf(call->out, "%s is decided at the start: see the options --%s\n", word,
-		strcmp(word, "nbcore") == 0 || strcmp(word, "corelist") == 0 ||
-				strcmp(word, "coremask") == 0
-			? "carriers and --near"
-			: word);
+	fprintf(call->out, "%s is decided at the start: see the options --%s\n", word, word);
 	return false;
 }
 
@@ -179,6 +226,10 @@ const struct fwd_command fwd_commands_set[] = {
 		"Let carriers steal, or not, if --steal lets them; at once."},
 	{"set bucket PORT N carrier N", set_bucket,
 		"Let another carrier handle a bucket of flows, where packets are spread; at once."},
-	{"set nbcore|steal|order|spread WORD", refuse, "Not while the program runs."},
+	{"set nbcore N", set_nbcore,
+		"Let the first N carriers handle all packets, and the others wait, at once."},
+	{"set carriers LIST", set_carriers,
+		"Let these carriers handle all packets, and the others wait, at once."},
+	{"set steal|order|spread WORD", refuse, "Not while the program runs."},
 	{0},
 };

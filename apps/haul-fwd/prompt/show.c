@@ -9,6 +9,21 @@
 #include "command.h"
 #include "statistics.h"
 
+/* False: the carrier has no poller, or is spared. */
+static bool forwards(const struct haul_app *app, unsigned carrier)
+{
+	return haul_io_txq(app->io, 0, carrier) && haul_io_is_used(app->io, carrier);
+}
+
+static unsigned count_forwarding(const struct haul_app *app)
+{
+	unsigned n = 0;
+
+	for (unsigned c = 0; c < app->plan->carriers; c++)
+		n += forwards(app, c);
+	return n;
+}
+
 void fwd_print_forwarding(const struct fwd_call *call)
 {
 	const struct haul_app *app = call->app;
@@ -18,9 +33,9 @@ void fwd_print_forwarding(const struct fwd_call *call)
 
 	for (unsigned i = 0; i < app->nb_ports; i++)
 		for (unsigned c = 0; c < app->plan->carriers; c++)
-			streams += haul_io_txq(app->io, i, c) != NULL;
+			streams += haul_io_is_used(app->io, c) && haul_io_txq(app->io, i, c);
 	fprintf(call->out, "%s packet forwarding - ports=%u - cores=%u - streams=%u - handler=%s\n",
-		fwd_run_name(name, next), app->nb_ports, app->plan->carriers, streams,
+		fwd_run_name(name, next), app->nb_ports, count_forwarding(app), streams,
 		next.coroutine ? "coroutine" : "burst");
 	for (unsigned i = 0; i < app->nb_ports; i++) {
 		const struct rte_ether_addr to = fwd_peer_mac(fwd_ports_peer(i));
@@ -44,7 +59,8 @@ static bool show_cores(const struct fwd_call *call)
 
 	fprintf(call->out, "List of forwarding lcores:");
 	for (unsigned c = 0; c < plan->carriers; c++)
-		fprintf(call->out, " %d", plan->places[c].cpu);
+		if (forwards(call->app, c))
+			fprintf(call->out, " %d", plan->places[c].cpu);
 	fputc('\n', call->out);
 	return true;
 }
@@ -57,7 +73,7 @@ static bool show_rxtx(const struct fwd_call *call)
 	fprintf(call->out, "  %s packet forwarding packets/burst=%u poller=%s\n",
 		fwd_run_name(name, fwd_run_next()), io->burst, haul_poll_name(io->policy.how));
 	fprintf(call->out, "  nb forwarding cores=%u - nb forwarding ports=%u\n",
-		call->app->plan->carriers, call->app->nb_ports);
+		count_forwarding(call->app), call->app->nb_ports);
 	for (unsigned i = 0; i < call->app->nb_ports; i++)
 		fprintf(call->out, "  port %u: RX queue number: %u Tx queue number: %u\n", i,
 			haul_port_queues(call->app->ports[i]),
@@ -133,7 +149,7 @@ const struct fwd_command fwd_commands_show[] = {
 	{"show fwd stats all", show_statistics, "Show the statistics since start."},
 	{"clear fwd stats all", clear_statistics, "Count from 0."},
 	{"show config fwd", show_forwarding, "Show which port forwards to which."},
-	{"show config cores", show_cores, "Show the CPUs of the carriers."},
+	{"show config cores", show_cores, "Show the CPUs of the carriers in use."},
 	{"show config rxtx", show_rxtx, "Show how pollers receive."},
 	{"show buckets PORT", show_buckets,
 		"Show which carriers packets are spread to, by buckets of flows."},

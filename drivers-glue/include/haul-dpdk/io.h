@@ -401,6 +401,32 @@ HAUL_API bool haul_io_get_bucket_stats(
 HAUL_API int haul_io_move_bucket(struct haul_io *io, unsigned port, unsigned bucket,
 	unsigned carrier, uint64_t timeout_ns, char *errbuf, size_t errlen);
 
+/*
+ * Lets these carriers, of those that have pollers, handle all packets from now on, while packets
+ * flow; the others are spared, until a later call names them. Their queues and buckets move to
+ * those that are named, as with haul_io_move_queue() and haul_io_move_bucket(): each of these then
+ * has as many of a port's as the others, or one more, with as few moves as that takes. The pollers
+ * of spared carriers wait, whatever their policy is, and call no source; where carriers steal, they
+ * do not, until they are in use again (haul_carrier_set_stealing()).
+ *
+ * What else runs on a spared carrier goes on there: handlers that wait, and coroutines that are
+ * spawned on it. Others may steal these, as from any carrier.
+ *
+ * Returns once all has moved. timeout_ns, from which thread, and when: as haul_io_move_queue().
+ * Returns 0; or with one line in errbuf:
+ *	-EINVAL	no carrier is named, or one that has no poller; or one that is not named has a queue
+ *		whose packets are spread, which stays with its carrier
+ *	-EPERM	called on a carrier
+ *	-EBUSY, -ETIMEDOUT, -ECANCELED, -ENOMEM	as haul_io_move_bucket(). What has moved until then
+ *			stays where it is now, and no carrier is spared that was not before: the
+ *			same call goes on with the rest
+ */
+HAUL_API int haul_io_use(struct haul_io *io, const unsigned *carriers, unsigned nb_carriers,
+	uint64_t timeout_ns, char *errbuf, size_t errlen);
+
+/* False: the carrier is spared, or has no poller. Any thread. */
+HAUL_API bool haul_io_is_used(const struct haul_io *io, unsigned carrier);
+
 /* How often and how long pollers waited for packets. */
 struct haul_io_wait_stats {
 	uint64_t sleeps; /* waits of any kind, with pauses */

@@ -158,8 +158,14 @@ HAUL_API bool haul_app_is_ending(const struct haul_app *app); /* it was called, 
 HAUL_API int haul_app_pause(struct haul_app *app);
 HAUL_API int haul_app_resume(struct haul_app *app, const struct haul_io_opts *change);
 
-/* True between the two. Main thread, as the next two functions. */
+/* True between the two. Main thread, as the next three functions. */
 HAUL_API bool haul_app_is_paused(const struct haul_app *app);
+
+/* Lets the carriers of a list such as "0,2" or "0-2" handle all packets: haul_io_use(), with its
+ * errors and its line. -EINVAL, too, if the list is wrong; -EBUSY, too, if the program itself
+ * chooses the carriers (--balance all or few). */
+HAUL_API int haul_app_use(
+	struct haul_app *app, const char *list, uint64_t timeout_ns, char *errbuf, size_t errlen);
 
 /* The present options of the pollers: to be copied, changed, and given to haul_app_resume(). */
 HAUL_API const struct haul_io_opts *haul_app_io_opts(const struct haul_app *app);

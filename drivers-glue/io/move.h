@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Moves of queues; and what they and those of buckets (bucket.h) have in common. */
+#ifndef HAULI_IO_MOVE_H
+#define HAULI_IO_MOVE_H
+
+#include "io/state.h"
+
+/* A move, by a caller that holds haul_io.moving and gives numbers that exist. 0; or an error, and
+ * why has a line. */
+typedef int hauli_move_fn(struct haul_io *io, unsigned port, unsigned what, unsigned carrier,
+	uint64_t timeout_ns, char *why, size_t len);
+
+hauli_move_fn hauli_move_queue; /* as haul_io_move_queue() */
+
+/* A move for a caller that holds nothing. The line in errbuf begins with caller. */
+int hauli_move_one(struct haul_io *io, const char *caller, hauli_move_fn *move_to, unsigned port,
+	unsigned what, unsigned carrier, uint64_t timeout_ns, char *errbuf, size_t errlen);
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Carriers that are taken out of use, and into it again, while packets flow.
+ *
+ * What is new here is only which queues and buckets move where; move.c and bucket.c move them, and
+ * keep the order of flows. A carrier is spared once it has none: then its poller finds nothing to
+ * do, and needs no policy. The mark is made by a coroutine of the carrier, under haul_io.moving, so
+ * no move to it is under way. A carrier in use again has its mark taken off before it gets
+ * anything; the coroutine that does it wakes the poller.
+ *
+ * Tests: tests/net/io_use.c, io_soak.c, fwd_move.py.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/assert.h"
+#include "io/bucket.h"
+#include "io/idle.h"
+#include "io/on_carrier.h"
+
+struct use {
+	struct haul_io *io;
+	uint64_t timeout_ns;
+	char *errbuf;
+	size_t errlen;
+	struct share {
+		bool wanted;
+		unsigned here; /* queues of the port, or buckets of the queue */
+		unsigned all; /* queues */
+	} * shares; /* of each carrier */
+};
+
+/* What moves one by one: the queues of a port, or the buckets of a queue. */
+struct things {
+	unsigned port, first, n;
+	const struct hauli_tx_proxy *proxy; /* NULL: queues */
+};
+
+static unsigned carrier_of(const struct use *u, const struct things *t, unsigned i)
+{
+	return hauli_u32_published_get(
+		t->proxy ? &t->proxy->carriers[i] : &u->io->owners[t->port][i]);
+}
+
+static bool may_have(const struct use *u, const struct things *t, unsigned carrier)
+{
+	return u->shares[carrier].wanted && (!t->proxy || hauli_bucket_may_go(t->proxy, carrier));
+}
+
+/* The wanted carrier that has least of them. There is one. */
+static unsigned least(const struct use *u, const struct things *t)
+{
+	unsigned found = u->io->nb_pollers;
+
+	for (unsigned c = 0; c < u->io->nb_pollers; c++) {
+		const struct share *s = &u->shares[c], *best = &u->shares[found];
+
+		if (may_have(u, t, c) &&
+			(found == u->io->nb_pollers || s->here < best->here ||
+				(s->here == best->here && s->all < best->all)))
+			found = c;
+	}
+	return found;
+}
+
+static int give(struct use *u, const struct things *t, unsigned i, unsigned to)
+{
+	unsigned from = carrier_of(u, t, i);
+	hauli_move_fn *move = t->proxy ? hauli_move_bucket : hauli_move_queue;
+	char why[160];
+	int err = move(u->io, t->port, t->first + i, to, u->timeout_ns, why, sizeof(why));
+
+	if (err) {
+		snprintf(u->errbuf, u->errlen, "haul_io_use: %s", why);
+		return err;
+	}
+	u->shares[from].here--;
+	u->shares[to].here++;
+	if (!t->proxy) {
+		u->shares[from].all--;
+		u->shares[to].all++;
+	}
+	return 0;
+}
+
+/* Moves what is with others, and then from those that have more than another by two. */
+static int deal(struct use *u, const struct things *t)
+{
+	unsigned to;
+	int err = 0;
+
+	for (unsigned c = 0; c < u->io->nb_pollers; c++)
+		u->shares[c].here = 0;
+	for (unsigned i = 0; i < t->n; i++)
+		u->shares[carrier_of(u, t, i)].here++;
+	for (unsigned i = 0; i < t->n && !err; i++)
+		if (!u->shares[carrier_of(u, t, i)].wanted)
+			err = give(u, t, i, least(u, t));
+	for (unsigned i = t->n; i-- > 0 && !err;) {
+		to = least(u, t);
+		if (u->shares[carrier_of(u, t, i)].here >= u->shares[to].here + 2)
+			err = give(u, t, i, to);
+	}
+	return err;
+}
+
+static int deal_all(struct use *u)
+{
+	const struct haul_io *io = u->io;
+	int err = 0;
+
+	for (unsigned port = 0; port < io->opts.nb_ports && !err; port++) {
+		unsigned queues = haul_port_queues(io->ports[port]);
+		struct things t = {.port = port, .n = queues};
+
+		if (io->owners[port]) {
+			err = deal(u, &t);
+			continue;
+		}
+		t.n = HAUL_IO_BUCKETS;
+		for (unsigned q = 0; q < queues && !err; q++) {
+			t.first = q * HAUL_IO_BUCKETS;
+			t.proxy = hauli_proxy_of(io, port, q);
+			if (t.proxy)
+				err = deal(u, &t);
+		}
+	}
+	return err;
+}
+
+static void count_queues(struct use *u)
+{
+	const struct haul_io *io = u->io;
+
+	for (unsigned port = 0; port < io->opts.nb_ports; port++)
+		for (unsigned q = 0; io->owners[port] && q < haul_port_queues(io->ports[port]); q++)
+			u->shares[hauli_u32_published_get(&io->owners[port][q])].all++;
+}
+
+static void *spare(void *arg)
+{
+	struct hauli_poller *p = arg;
+
+	hauli_u32_published_set(&p->spared, 1);
+	hauli_idle_recompute(p);
+	return NULL;
+}
+
+static void *spare_no_more(void *arg)
+{
+	struct hauli_poller *p = arg;
+
+	hauli_u32_published_set(&p->spared, 0);
+	hauli_idle_recompute(p);
+	return NULL;
+}
+
+/* Marks those that are wanted, or those that are not. */
+static int mark(struct use *u, bool wanted)
+{
+	const struct haul_io *io = u->io;
+	char why[160];
+	int err;
+
+	for (unsigned c = 0; c < io->nb_pollers; c++) {
+		struct hauli_poller *p = io->pollers[c];
+
+		if (u->shares[c].wanted != wanted || haul_io_is_used(io, c) == wanted)
+			continue;
+		err = hauli_on_carrier(p, "use", wanted ? spare_no_more : spare, p, u->timeout_ns);
+		if (err) {
+			hauli_on_carrier_tell(p, err, why, sizeof(why));
+			snprintf(u->errbuf, u->errlen, "haul_io_use: %s", why);
+			return err;
+		}
+		(void)haul_carrier_set_stealing(p->carrier, wanted); /* if carriers steal */
+	}
+	return 0;
+}
+
+/* A queue that is spread, and whose carrier is not wanted. */
+static bool must_stay(const struct use *u, unsigned carrier)
+{
+	const struct haul_io *io = u->io;
+
+	for (unsigned port = 0; port < io->opts.nb_ports; port++) {
+		if (io->owners[port] || carrier >= haul_port_queues(io->ports[port]))
+			continue;
+		snprintf(u->errbuf, u->errlen,
+			"haul_io_use: port %u has fewer queues than there are pollers, and queue "
+			"%u stays with carrier %u, which must be in use",
+			port, carrier, carrier);
+		return true;
+	}
+	return false;
+}
+
+static int want(struct use *u, const unsigned *carriers, unsigned nb_carriers)
+{
+	const struct haul_io *io = u->io;
+
+	for (unsigned i = 0; i < nb_carriers; i++) {
+		if (carriers[i] >= io->nb_pollers) {
+			snprintf(u->errbuf, u->errlen, "haul_io_use: carrier %u has no poller",
+				carriers[i]);
+			return -EINVAL;
+		}
+		u->shares[carriers[i]].wanted = true;
+	}
+	for (unsigned c = 0; c < io->nb_pollers; c++)
+		if (!u->shares[c].wanted && must_stay(u, c))
+			return -EINVAL;
+	return 0;
+}
+
+static int use(struct use *u)
+{
+	int err;
+
+	pthread_mutex_lock(&u->io->moving);
+	count_queues(u);
+	err = mark(u, true);
+	if (!err)
+		err = deal_all(u);
+	if (!err)
+		err = mark(u, false);
+	pthread_mutex_unlock(&u->io->moving);
+	return err;
+}
+
+int haul_io_use(struct haul_io *io, const unsigned *carriers, unsigned nb_carriers,
+	uint64_t timeout_ns, char *errbuf, size_t errlen)
+{
+	struct use u = {.io = io, .timeout_ns = timeout_ns, .errbuf = errbuf, .errlen = errlen};
+	int err;
+
+	HAUL_MISUSE_IF(!io || (nb_carriers > 0 && !carriers), "io or the carriers are NULL");
+	if (haul_carrier_self()) {
+		snprintf(errbuf, errlen,
+			"haul_io_use: called on a carrier; call it in another thread");
+		return -EPERM;
+	}
+	if (nb_carriers == 0) {
+		snprintf(errbuf, errlen, "haul_io_use: no carrier is named");
+		return -EINVAL;
+	}
+	u.shares = calloc(io->nb_pollers, sizeof(u.shares[0]));
+	if (!u.shares) {
+		snprintf(errbuf, errlen, "haul_io_use: no memory");
+		return -ENOMEM;
+	}
+	err = want(&u, carriers, nb_carriers);
+	if (!err)
+		err = use(&u);
+	free(u.shares);
+	return err;
+}
+
+bool haul_io_is_used(const struct haul_io *io, unsigned carrier)
+{
+	HAUL_MISUSE_IF(!io, HAULI_NO_IO);
+	return carrier < io->nb_pollers && !hauli_u32_published_get(&io->pollers[carrier]->spared);
+}
