@@ -182,16 +182,24 @@ static void *close_it(void *arg)
 	return NULL;
 }
 
+#define APART 500 /* a number that no other thread's file gets */
+
+static void move_apart(void)
+{
+	ck_assert_int_eq(dup2(pair[0], APART), APART);
+	close(pair[0]);
+	pair[0] = APART;
+}
+
 /* From a coroutine of the same carrier, of another one, and from a plain thread. The number is used
  * again at once. */
 START_TEST(a_close_ends_a_call)
 {
 	for (unsigned where = 0; where < 3; where++) {
 		struct haul_coro *co;
-		int number;
 
 		start(_i);
-		number = pair[0];
+		move_apart();
 		ck_assert_int_eq(haul_spawn_on(haul_carrier(rt, 0), &co, receive, NULL, NULL), 0);
 		if (where < 2) {
 			ck_assert_ptr_null(run_on(rt, where, close_it, NULL));
@@ -201,9 +209,10 @@ START_TEST(a_close_ends_a_call)
 		}
 		ck_assert_int_eq(haul_join(co, NULL, HAUL_FOREVER), 0);
 		ck_assert_int_eq(result, -EBADF);
-		ck_assert_int_eq(haul_fd_close(number), -EBADF);
+		ck_assert_int_eq(haul_fd_close(APART), -EBADF);
 		close(pair[1]);
 		ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+		move_apart();
 		run_both(echo, ask, 1);
 		stop();
 	}
