@@ -33,7 +33,7 @@
  * have waited for, too. Only a carrier that begins no packets, as too many of its handlers wait,
  * could hold them for longer: then the move fails. So it does if a carrier does not begin a step in
  * the caller's time; packets are held meanwhile. The others wait for HAUL_IO_MOVE_MAX together on
- * each carrier, and for TRIES cycles, as a carrier that has no CPU for a while sends nothing.
+ * each carrier, and for HAULI_MOVE_CYCLES cycles.
  *
  * No word is shared but counters, and words that are published for readers of statistics. So there
  * is no model: joins order all that the carriers did before what they do next.
@@ -48,8 +48,6 @@
 #include "base/assert.h"
 #include "io/on_carrier.h"
 #include "io/packet.h"
-
-#define TRIES 16
 
 struct move {
 	struct haul_io *io;
@@ -104,34 +102,18 @@ static bool take_all(const struct hauli_poller *p, const struct hauli_rxq *r, ui
 	return true;
 }
 
-/* The end of a wait that has a limit. */
-struct limit {
-	uint64_t at, cycle;
-};
-
-static struct limit limit_of(const struct hauli_poller *p)
-{
-	return (struct limit){
-		haul_now() + HAUL_IO_MOVE_MAX, hauli_counter_read(&p->cycles) + TRIES};
-}
-
-static bool is_over(const struct hauli_poller *p, const struct limit *l)
-{
-	return !p->runs || (hauli_counter_read(&p->cycles) >= l->cycle && haul_now() >= l->at);
-}
-
 static uint64_t popped(const struct hauli_tx *tx)
 {
 	return hauli_counter_read(&tx->sent) + hauli_counter_read(&tx->refused) +
 		hauli_counter_read(&tx->stopping);
 }
 
-static void wait_for_queue(
-	const struct hauli_poller *p, const struct hauli_tx *tx, const struct limit *limit)
+static void wait_for_queue(const struct hauli_poller *p, const struct hauli_tx *tx,
+	const struct hauli_move_limit *limit)
 {
 	uint64_t last = popped(tx) + hauli_txq_count(&tx->q);
 
-	while (popped(tx) < last && !is_over(p, limit))
+	while (popped(tx) < last && !hauli_move_limit_is_over(p, limit))
 		haul_yield();
 }
 
@@ -140,7 +122,7 @@ static void *get_through(void *arg)
 {
 	struct move *m = arg;
 	struct hauli_poller *p = m->io->pollers[m->from];
-	struct limit limit;
+	struct hauli_move_limit limit;
 
 	if (!take_all(p, &p->rxqs[m->port], m->passed)) {
 		m->err = -EBUSY;
@@ -151,8 +133,8 @@ static void *get_through(void *arg)
 		return NULL;
 	}
 	hauli_wait_for_cycles(p, hauli_counter_read(&p->cycles) + 2);
-	limit = limit_of(p);
-	while (hauli_glue_any_stolen(p->carrier) && !is_over(p, &limit))
+	limit = hauli_move_limit(p);
+	while (hauli_glue_any_stolen(p->carrier) && !hauli_move_limit_is_over(p, &limit))
 		haul_yield();
 	for (unsigned i = 0; i < p->nb_ports; i++)
 		wait_for_queue(p, &p->txs[i], &limit);
@@ -170,10 +152,10 @@ static void *pass_on(void *arg)
 	const struct hauli_rxq *r = arg;
 	const struct hauli_tx_proxy *proxy = r->proxy;
 	uint64_t emptied = hauli_counter_read(&proxy->emptied);
-	struct limit limit = limit_of(r->poller);
+	struct hauli_move_limit limit = hauli_move_limit(r->poller);
 
 	while (!is_empty(proxy) && hauli_counter_read(&proxy->emptied) == emptied &&
-		!is_over(r->poller, &limit))
+		!hauli_move_limit_is_over(r->poller, &limit))
 		haul_yield();
 	return NULL;
 }

@@ -25,8 +25,8 @@
  *	no handler of the queue is left here: none begins any more, so their number only falls.
  *	the transmit queues are empty.
  * The first two need no limit of time, as nothing in them waits for others. For the rest the move
- * waits HAUL_IO_MOVE_MAX: a handler that waits for longer gives up its position, as all that wait
- * do (HAUL_ORDER_FLOW).
+ * waits HAUL_IO_MOVE_MAX, and HAULI_MOVE_CYCLES cycles: a handler that waits for longer gives up its
+ * position, as all that wait do (HAUL_ORDER_FLOW).
  *
  * A carrier that a handler keeps busy begins nothing: after the time-out the queue stays where it
  * is. If the second carrier gets stuck between its answer and enter(), the queue goes back. Then,
@@ -93,7 +93,7 @@ static void *leave(void *arg)
 	struct hauli_poller *p = io->pollers[haul_carrier_id(haul_carrier_self())];
 	struct hauli_rxq *r = hauli_io_rxq(io, p, m->port, m->queue);
 	uint64_t cycle = hauli_counter_read(&p->cycles);
-	uint64_t until;
+	struct hauli_move_limit limit;
 
 	m->policy = r->policy;
 	take_out(p, r);
@@ -103,8 +103,8 @@ static void *leave(void *arg)
 	hauli_io_share_limit(io, p, m->port);
 	hauli_idle_recompute(p);
 	hauli_wait_for_cycles(p, cycle + 2);
-	until = haul_now() + HAUL_IO_MOVE_MAX;
-	while (!is_through(p, r) && haul_now() < until)
+	limit = hauli_move_limit(p);
+	while (!is_through(p, r) && !hauli_move_limit_is_over(p, &limit))
 		haul_yield();
 	return NULL;
 }

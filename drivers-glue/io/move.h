@@ -10,6 +10,26 @@
 typedef int hauli_move_fn(struct haul_io *io, unsigned port, unsigned what, unsigned carrier,
 	uint64_t timeout_ns, char *why, size_t len);
 
+/* The end of a wait for handlers and the NIC: HAUL_IO_MOVE_MAX from its begin, but not before the
+ * poller has made some cycles, as a carrier that has no CPU for a while sends nothing. */
+struct hauli_move_limit {
+	uint64_t at, cycle;
+};
+
+#define HAULI_MOVE_CYCLES 16
+
+static inline struct hauli_move_limit hauli_move_limit(const struct hauli_poller *p)
+{
+	return (struct hauli_move_limit){
+		haul_now() + HAUL_IO_MOVE_MAX, hauli_counter_read(&p->cycles) + HAULI_MOVE_CYCLES};
+}
+
+static inline bool hauli_move_limit_is_over(
+	const struct hauli_poller *p, const struct hauli_move_limit *l)
+{
+	return !p->runs || (hauli_counter_read(&p->cycles) >= l->cycle && haul_now() >= l->at);
+}
+
 hauli_move_fn hauli_move_queue; /* as haul_io_move_queue() */
 
 /* A move for a caller that holds nothing. The line in errbuf begins with caller. */
