@@ -409,8 +409,13 @@ START_TEST(coroutine_woken_by_a_hog_is_stolen)
 	struct haul_coro *sleeper;
 
 	done = 0;
+	/* Not before: one that parks elsewhere goes home by mail, which a hog does not read. */
+	ck_assert_int_eq(haul_carrier_set_stealing(haul_carrier(rt, 1), false), 0);
+	run_pinned(rt, 1, never_remote, NULL);
 	ck_assert_int_eq(
 		haul_spawn_on(haul_carrier(rt, 0), &sleeper, parks_and_counts, NULL, NULL), 0);
+	run_pinned(rt, 0, never_remote, NULL); /* behind the sleeper, which has parked */
+	ck_assert_int_eq(haul_carrier_set_stealing(haul_carrier(rt, 1), true), 0);
 	run_pinned(rt, 0, wakes_and_spins, sleeper);
 	ck_assert_int_eq(haul_join(sleeper, NULL, HAUL_FOREVER), 0);
 	runtime_stop(rt);
