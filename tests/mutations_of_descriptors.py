@@ -116,7 +116,7 @@ MUTATIONS = [
     ('unit/fd_kinds', 'lib/fd/epoll.c', 'the direction that is left is silenced',
      'left = true;', ';'),
     ('unit/fd', 'lib/fd/epoll.c', 'a descriptor does not enter the set',
-     'if (errno == ENOENT && epoll_ctl(', 'if (false && epoll_ctl('),
+     'if (errno == ENOENT && CTL(', 'if (false && CTL('),
     ('unit/fd_kinds', 'lib/fd/epoll.c', 'a hang-up is no end of a poll',
      '[HAULI_FD_IN] = EPOLLIN | EPOLLERR | EPOLLHUP', '[HAULI_FD_IN] = EPOLLIN'),
     ('unit/fd_kinds', 'lib/fd/epoll.c', 'an error is no end of a poll',

@@ -25,8 +25,8 @@
  *	no handler of the queue is left here: none begins any more, so their number only falls.
  *	the transmit queues are empty.
  * The first two need no limit of time, as nothing in them waits for others. For the rest the move
- * waits HAUL_IO_MOVE_MAX, and HAULI_MOVE_CYCLES cycles: a handler that waits for longer gives up its
- * position, as all that wait do (HAUL_ORDER_FLOW).
+ * waits HAUL_IO_MOVE_MAX, and HAULI_MOVE_CYCLES cycles: a handler that waits for longer gives up
+ * its position, as all that wait do (HAUL_ORDER_FLOW).
  *
  * A carrier that a handler keeps busy begins nothing: after the time-out the queue stays where it
  * is. If the second carrier gets stuck between its answer and enter(), the queue goes back. Then,
