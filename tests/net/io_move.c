@@ -13,7 +13,7 @@
 
 #define TWO ((const char *const[]){"ring:", "ring:", NULL})
 #define QUEUES 3 /* of each port: more than carriers */
-#define MOVES 12 /* of each run, four times that, at least */
+#define MOVES 60 /* of each run, four times that, at least */
 #define PACKETS 4000 /* in each part of a run */
 
 static struct {
