@@ -104,6 +104,7 @@ static bool a_wait_is_told(void)
 	ck_assert_uint_eq(e->sub, HAUL_TRACE_SLEEPS);
 	behind = at;
 	timers = find_from(r, &behind, HAUL_TRACE_TIMERS, NULL);
+	ck_assert_ptr_nonnull(timers);
 	e = find_from(r, &at, HAUL_TRACE_SLEEP, NULL);
 	slept = e && e < timers;
 	if (slept) {
@@ -503,7 +504,7 @@ static void needs_no_wakeup(void *arg)
 {
 }
 
-/* One that does not wait after it has parked: it suspends, has work, or ends. */
+/* A poller that does not wait after it has parked: it suspends, has work, or ends. */
 static void *parks_in_vain(void *arg)
 {
 	for (int i = 0; i < 100;) {
