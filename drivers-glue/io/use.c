@@ -138,20 +138,12 @@ static void count_queues(struct use *u)
 			u->shares[hauli_u32_published_get(&io->owners[port][q])].all++;
 }
 
-static void *spare(void *arg)
+/* On the carrier. mark() calls it where the mark is to change. */
+static void *change_mark(void *arg)
 {
 	struct hauli_poller *p = arg;
 
-	hauli_u32_published_set(&p->spared, 1);
-	hauli_idle_recompute(p);
-	return NULL;
-}
-
-static void *spare_no_more(void *arg)
-{
-	struct hauli_poller *p = arg;
-
-	hauli_u32_published_set(&p->spared, 0);
+	hauli_u32_published_set(&p->spared, !hauli_u32_published_get(&p->spared));
 	hauli_idle_recompute(p);
 	return NULL;
 }
@@ -168,7 +160,7 @@ static int mark(struct use *u, bool wanted)
 
 		if (u->shares[c].wanted != wanted || haul_io_is_used(io, c) == wanted)
 			continue;
-		err = hauli_on_carrier(p, "use", wanted ? spare_no_more : spare, p, u->timeout_ns);
+		err = hauli_on_carrier(p, "use", change_mark, p, u->timeout_ns);
 		if (err) {
 			hauli_on_carrier_tell(p, err, why, sizeof(why));
 			snprintf(u->errbuf, u->errlen, "haul_io_use: %s", why);

@@ -163,7 +163,7 @@ HAUL_API bool haul_app_is_paused(const struct haul_app *app);
 
 /* Lets the carriers of a list such as "0,2" or "0-2" handle all packets: haul_io_use(), with its
  * errors and its line. -EINVAL, too, if the list is wrong; -EBUSY, too, if the program itself
- * chooses the carriers (--balance all or few). */
+ * chooses the carriers (--balance all or few). Also a thread that the main thread waits for. */
 HAUL_API int haul_app_use(
 	struct haul_app *app, const char *list, uint64_t timeout_ns, char *errbuf, size_t errlen);
 
