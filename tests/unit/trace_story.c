@@ -54,8 +54,8 @@ static void *ask(void *arg)
 static void *write_slowly(void *arg)
 {
 	haul_mutex_lock(&table);
-	while (!asked)
-		haul_yield();
+	while (!asked) /* perhaps for seconds, whose records must not fill the ring */
+		haul_sleep(HAUL_MS);
 	compute(2 * HAUL_MS);
 	do
 		haul_sleep(3 * HAUL_MS); /* with the lock */
