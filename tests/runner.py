@@ -16,9 +16,10 @@ With --minutes N no program begins once N minutes are over: those that are left 
 line for each configuration. A machine may be several times slower than on another day, and what
 then fails in CI is its limit of time.
 
-Programs of suite net depend on the kernel and on programs of others, which a busy machine delays.
-A few that fail beside other tests run once more, alone; what failed first is told before the last
-line. All other suites have one try: what fails there once in a thousand runs is a fault.
+Programs of suites net and unit run other programs, or threads that may have no CPU for seconds on
+a busy machine. A few that fail beside other tests run once more, alone; what failed first is told
+before the last line. One that crashed or that a sanitizer ended has one try, and so have all other
+suites: what fails there once in a thousand runs is a fault.
 """
 import argparse
 import collections
@@ -44,6 +45,7 @@ from progress import Progress, cores, name, weights
 LOGS = ["testlog", "testlog-beside"]
 LOG_AGAIN = "testlog-again"
 AGAIN = 3  # programs that get a second try: more have a cause in common
+AGAIN_SUITES = {"net", "unit"}
 SAID = 12  # lines of a failed test at the end
 AT_ONCE = 6  # tests that mostly wait
 # With lines only, which is all that reports name, 278 MB instead of 415 (address sanitizer).
@@ -386,6 +388,12 @@ def build(conf, progress, tests, more):
     return broken, False
 
 
+def crashed(run):
+    """True if a signal or a sanitizer has ended the program, an entry of meson's testlog.json."""
+    return not 0 <= (run.get("returncode") or 0) < 128 or \
+        "Sanitizer: " in run["stdout"] + run.get("stderr", "")
+
+
 def computes(test):
     """True if a test only needs CPU time, and passes with little of it."""
     return test["is_parallel"] and suites_of(test) & {"model", "lint", "header"} and \
@@ -459,7 +467,8 @@ def run_tests(conf, progress, tests, suites, slower, limit, environment):
         thread.join()
     if gone:
         raise gone[0]
-    again = [t for t in tests if t["name"] in failed and "net" in suites_of(t)]
+    failed -= {name(e["name"]) for e in conf.last_log() if crashed(e)}
+    again = [t for t in tests if t["name"] in failed and suites_of(t) & AGAIN_SUITES]
     if again and len(again) <= AGAIN and not limit.is_over():
         progress.say("again, alone: " + " ".join(t["name"] for t in again))
         ran -= {t["name"] for t in again}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""tests/run tries programs of suite net once more, alone, if a few failed; it tells what failed
-first, and gives the other suites one try."""
+"""tests/run tries programs of suites net and unit once more, alone, if a few failed; it tells what
+failed first, and gives other suites and what crashed one try."""
 import argparse
 import os
 import tempfile
@@ -13,6 +13,7 @@ from tap import Tap
 SECOND = """test -e ran-$1 && echo 'ok 1 - late' || printf 'not ok 1 - late\\n# no answer\\n'
 test -e ran-$1; rc=$?; touch ran-$1; echo 1..1; exit $rc
 """
+CRASHES = "test -e ran-$1 && exec printf 'ok 1 - late\\n1..1\\n'; touch ran-$1; "
 NEVER = "echo 'not ok 1 - never'; echo 1..1; exit 1\n"
 
 
@@ -29,7 +30,7 @@ def run(*tests, minutes=None):
                         f"  args: [files('{name}'), '{name}'])\n")
         with open("meson_options.txt", "w", encoding="utf-8") as f:
             f.write("option('tests', type: 'feature')\n")
-        conf = runner.Configuration("x", "", "gcc", suites=["net", "unit"])
+        conf = runner.Configuration("x", "", "gcc", suites=["net", "stress", "unit"])
         progress, tally = Progress(conf.stages()), runner.Tally()
         progress.say = lambda text: None
         runner.run(conf, argparse.Namespace(suite=[], part=False, soak=0), progress, tally,
@@ -40,14 +41,17 @@ def run(*tests, minutes=None):
 
 def main():
     tap = Tap()
-    tally = run(("slow", "net", SECOND), ("good", "net", "echo 'ok 1 - fine'; echo 1..1"))
+    tally = run(("slow", "net", SECOND), ("good", "unit", "echo 'ok 1 - fine'; echo 1..1"))
     tap.ok((tally.passed, tally.failed) == (2, []), "a second try counts", tally.failed)
     tap.ok(tally.again == ["x: slow: late\n    # no answer"], "what failed first is told",
            tally.again)
-    tally = run(("never", "net", NEVER), ("slow", "unit", SECOND))
+    tally = run(("never", "unit", NEVER), ("slow", "stress", SECOND))
     tap.ok(tally.passed == 0 and not tally.again and
            sorted(tally.failed) == ["x: never: never", "x: slow: late\n    # no answer"],
            "what fails twice has failed, and other suites have one try", vars(tally))
+    tally = run(("signal", "unit", CRASHES + "kill -SEGV $$"),
+                ("race", "net", CRASHES + "echo 'WARNING: ThreadSanitizer: data race'; exit 66"))
+    tap.ok(len(tally.failed) == 2 and not tally.again, "what crashes has one try", vars(tally))
     tally = run(*((f"slow{i}", "net", SECOND) for i in range(runner.AGAIN + 1)))
     tap.ok(len(tally.failed) == runner.AGAIN + 1 and not tally.again,
            "many failures: no second try", vars(tally))
