@@ -3,6 +3,7 @@
 
 Usage: output.py THIEF PROGRAM...
 """
+import contextlib
 import os
 import signal
 import subprocess
@@ -17,11 +18,16 @@ RUNS = {
     "haul-echo": ["--port", "null:", "--ip", "10.9.9.2/24", "--carriers", "1", "--duration", "0.1"],
     "haul-http": ["--listen", "127.0.0.1:0", "--carriers", "1", "--duration", "0.1"],
     "haul-doctor": ["--machine", "core:4 pu:2"],
+    "haul-dns": ["--port", "null:", "--address", "10.9.9.2/24", "--upstream", "10.9.9.1",
+                 "--carriers", "1", "--duration", "0.1"],
+    "haul-top": ["--once", "--interval", "100ms"],
 }
 ENDLESS = {
     "haul-fwd": ["--port", "null:", "--carriers", "1", "--period", "0.05"],
     "haul-echo": ["--port", "null:", "--ip", "10.9.9.2/24", "--carriers", "1", "--period", "0.05"],
     "haul-http": ["--listen", "127.0.0.1:0", "--carriers", "1", "--period", "0.05"],
+    "haul-dns": ["--port", "null:", "--address", "10.9.9.2/24", "--upstream", "10.9.9.1",
+                 "--carriers", "1", "--period", "0.05"],
 }
 
 tap = netns.Tap()
@@ -76,12 +82,35 @@ def reader_goes(name):
            f"{name}: ends when its reader goes", f"{rc} {first} {said}")
 
 
-for name in programs:
-    for args in (["--help"], ["--version"], RUNS[name], [*RUNS[name], "--json"]):
+@contextlib.contextmanager
+def watched(name):
+    """haul-top needs a program that runs: yields its arguments for that."""
+    if name != "haul-top":
+        yield []
+        return
+    http = subprocess.Popen([programs["haul-http"], *ENDLESS["haul-http"]], text=True,
+                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    http.stdout.readline()
+    drain = subprocess.Popen(["cat"], stdin=http.stdout, stdout=subprocess.DEVNULL)
+    try:
+        yield ["--pid", str(http.pid)]
+    finally:
+        http.terminate()
+        http.wait()
+        drain.wait()
+
+
+def all_of(name, runs):
+    for args in (["--help"], ["--version"], runs, [*runs, "--json"]):
         lost(name, args)
     # The number of a closed stderr is not reused for a port either.
-    r = run(name, RUNS[name], stdout=subprocess.DEVNULL, preexec_fn=lambda: os.close(2))
+    r = run(name, runs, stdout=subprocess.DEVNULL, preexec_fn=lambda: os.close(2))
     tap.ok(r.returncode == 0, f"{name}: runs with stderr closed", r)
     if name in ENDLESS:
         reader_goes(name)
+
+
+for program in programs:
+    with watched(program) as more:
+        all_of(program, [*RUNS[program], *more])
 tap.done()

@@ -2,6 +2,7 @@
 """A signal at a random time, from the first millisecond on, to programs with random options: each
 ends as the signal asks, or runs on and ends by the next SIGINT, without a crash, a traceback or a
 hang, and leaves nothing behind. HAUL_SIGNALS=1000 for a soak; HAUL_SEED replays one."""
+import contextlib
 import os
 import random
 import re
@@ -15,7 +16,7 @@ import netns
 
 import fwd
 
-FWD, ECHO, HTTP, DOCTOR, COMPARE = sys.argv[1:6]
+FWD, ECHO, HTTP, DOCTOR, DNS, TOP, COMPARE = sys.argv[1:8]
 SIGNALS = int(os.environ.get("HAUL_SIGNALS", 30))
 SEED = int(os.environ.get("HAUL_SEED", random.randrange(1 << 32)))
 HANGS = 90
@@ -30,11 +31,11 @@ BAD = re.compile(r"Traceback|Sanitizer|runtime error|haul: BUG|core dumped")
 class Start:
     """One program, its options, and what would be left of it."""
 
-    def __init__(self, choose, d):
-        self.choose, self.d = choose, d
+    def __init__(self, choose, d, seen):
+        self.choose, self.d, self.seen = choose, d, seen
         self.links, self.paths = [], []
         kinds = ["null", "ring", "pcap", "memif", "afpacket", "fifo", "doctor", "compare",
-                 "remake", "http"]
+                 "remake", "http", "dns", "top"]
         kinds += [k for k, needs in (("tap", "tap"), ("echo", "tap"), ("afxdp", "afxdp"))
                   if not netns.lacks(needs)]
         self.kind = choose.choice(kinds)
@@ -109,6 +110,15 @@ class Start:
                 self.choose.choice(("each", "one")), *self.choose.choice(([], ["--json"])),
                 *self.choose.choice(([], ["--duration", "0.2"], ["--period", "0.05"]))]
 
+    def dns(self):
+        return [DNS, "--port", "null:", "--address", "10.9.9.2/24", "--upstream", "10.9.9.1",
+                *self.choose.choice(([], ["--json"], ["--tcp", "127.0.0.1:0"], ["--rate", "5"])),
+                *self.choose.choice(([], ["--duration", "0.2"], ["--period", "0.05"]))]
+
+    def top(self):
+        return [TOP, "--pid", self.seen, "--interval", "100ms", *self.choose.choice(
+            (["--once"], ["--record", os.path.join(self.d, "record")], ["--once", "--json"]))]
+
     def doctor(self):
         return [DOCTOR, *self.choose.choice(([], ["--port", "null:"], ["--json"]))]
 
@@ -182,19 +192,20 @@ def wrong_end(rc, sig, was_taken, said, start):
     return None if rc == 0 else f"exit {rc}"
 
 
-def one(seed):
+def one(seed, seen):
     """None, or what was wrong; and the seconds of the end."""
     choose = random.Random(seed)
     sig = choose.choice(ENDS + ENDS + KILLS + HARMLESS)
     delay = FIRST_MS * (LAST_MS / FIRST_MS) ** choose.random() / 1e3
     with tempfile.TemporaryDirectory() as d, tempfile.TemporaryFile("w+") as err:
-        start = Start(choose, d)
+        start = Start(choose, d, seen)
         process = subprocess.Popen(start.args, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
                                    stderr=err)
         time.sleep(delay)  # at any moment
         taken = takes(process.pid, sig)
         # python3 may be a shell script, which ignores SIGQUIT.
-        harmless = sig in HARMLESS or (sig in KILLS and taken)
+        reloads = sig == signal.SIGHUP and start.kind == "dns"
+        harmless = sig in HARMLESS or ((sig in KILLS or reloads) and taken)
         began = time.monotonic()
         process.send_signal(sig)
         last = sig
@@ -233,14 +244,32 @@ def one(seed):
     return None, took
 
 
+@contextlib.contextmanager
+def program():
+    """The process id of one for haul-top."""
+    process = subprocess.Popen([HTTP, "--listen", "127.0.0.1:0"], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL)
+    try:
+        yield process.pid
+    finally:
+        process.terminate()
+        process.wait()
+
+
 def main():
     tap = netns.Tap()
     print(f"# HAUL_SEED={SEED}")
     # A shell's & lets its commands ignore it, and then it is lost before main().
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    with program() as seen:
+        all_signals(tap, seen)
+    tap.done()
+
+
+def all_signals(tap, seen):
     bad, longest, slow = [], 0, []
     for i in range(SIGNALS):
-        wrong, took = one(SEED + i)
+        wrong, took = one(SEED + i, seen)
         longest = max(longest, took)
         if took > 5:
             slow.append(f"{SEED + i} ({took:.1f} s)")
@@ -252,7 +281,6 @@ def main():
     print(f"# longest end {longest:.1f} s; seeds of those of more than 5 s: "
           f"{', '.join(slow) or 'none'}")
     tap.ok(not bad, f"{SIGNALS} signals: ends as asked, nothing left behind", "\n".join(bad))
-    tap.done()
 
 
 netns.enter()
