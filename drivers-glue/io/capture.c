@@ -245,6 +245,16 @@ static void remove_all(const struct haul_capture *c, struct hauli_poller *p)
 			remove_hook(p, r, q);
 }
 
+void hauli_capture_replace(
+	struct haul_capture *c, struct hauli_poller *p, unsigned port, struct hauli_burst burst)
+{
+	struct hauli_capture_queue *q = hooks_of(c, haul_carrier_id(p->carrier));
+
+	for (struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++, q++)
+		if (r->rx.port == port && captures(c, r))
+			q->rx = q->tx = burst;
+}
+
 static bool prepare_hook(const struct haul_capture *c, struct hauli_poller *p,
 	const struct hauli_rxq *r, struct hauli_capture_queue *q)
 {
@@ -384,22 +394,34 @@ int haul_capture_start(struct haul_capture *c, struct haul_io *io, char *errbuf,
 	err = check(c, io, errbuf, errlen);
 	if (err)
 		return err;
+	pthread_mutex_lock(&io->moving); /* a detached port gets other burst calls */
 	err = prepare_hooks(c, io);
 	if (!err) {
 		c->io = io;
 		io->capture = c;
 		err = on_carriers(c, io, start_here);
 	}
+	pthread_mutex_unlock(&io->moving);
 	if (err)
 		snprintf(errbuf, errlen, "haul_capture_start: %s", strerror(-err));
 	return err;
 }
 
-static void detach(struct haul_capture *c)
+/* Takes the hooks out; c is no more of its io then. */
+static int detach(struct haul_capture *c)
 {
-	c->io->capture = NULL;
-	c->io = NULL;
-	free_hooks(c);
+	struct haul_io *io = c->io;
+	int err;
+
+	pthread_mutex_lock(&io->moving);
+	err = on_carriers(c, io, stop_here);
+	if (!err) {
+		io->capture = NULL;
+		c->io = NULL;
+		free_hooks(c);
+	}
+	pthread_mutex_unlock(&io->moving);
+	return err;
 }
 
 int haul_capture_stop(struct haul_capture *c, char *errbuf, size_t errlen)
@@ -409,21 +431,17 @@ int haul_capture_stop(struct haul_capture *c, char *errbuf, size_t errlen)
 	HAUL_MISUSE_IF(!c, "capture is NULL");
 	if (!c->io)
 		return 0;
-	err = is_stopping(c->io) ? -ECANCELED : on_carriers(c, c->io, stop_here);
+	err = is_stopping(c->io) ? -ECANCELED : detach(c);
 	if (err)
 		snprintf(errbuf, errlen, "haul_capture_stop: %s",
 			err == -ECANCELED ? stopping : strerror(-err));
-	else
-		detach(c);
 	return err;
 }
 
 void hauli_capture_end(struct haul_io *io)
 {
-	if (!io->capture)
-		return;
-	(void)on_carriers(io->capture, io, stop_here);
-	detach(io->capture);
+	if (io->capture)
+		(void)detach(io->capture);
 }
 
 int haul_capture_close(struct haul_capture *c, uint64_t timeout_ns, struct haul_capture_stats *st,

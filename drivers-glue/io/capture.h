@@ -12,6 +12,11 @@
 
 #include "io/state.h"
 
+/* On the carrier, or while no poller runs: the queues of a port have these burst calls now, and
+ * still have them when the capture stops. */
+void hauli_capture_replace(
+	struct haul_capture *c, struct hauli_poller *p, unsigned port, struct hauli_burst burst);
+
 /* Before io is freed. */
 void hauli_capture_end(struct haul_io *io);
 

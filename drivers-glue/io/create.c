@@ -402,6 +402,7 @@ void hauli_io_destroy(struct haul_io *io)
 	for (i = 0; io->owners && i < io->opts.nb_ports; i++)
 		free(io->owners[i]);
 	free(io->owners);
+	free(io->detached);
 	pthread_mutex_destroy(&io->moving);
 	free(io->txqs);
 	free(io->pollers);
@@ -423,7 +424,8 @@ int hauli_io_create(struct haul_io **out, struct haul_runtime *rt, const struct 
 	pthread_mutex_init(&io->moving, NULL);
 	io->ports = calloc(opts->nb_ports, sizeof(io->ports[0]));
 	io->peers = calloc(opts->nb_ports, sizeof(io->peers[0]));
-	if (!io->ports || !io->peers)
+	io->detached = calloc(opts->nb_ports, sizeof(io->detached[0]));
+	if (!io->ports || !io->peers || !io->detached)
 		goto fail;
 	memcpy(io->ports, opts->ports, opts->nb_ports * sizeof(io->ports[0]));
 	io->nb_pollers = count_served(io, rt);

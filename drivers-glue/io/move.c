@@ -85,6 +85,17 @@ static bool is_through(const struct hauli_poller *p, const struct hauli_rxq *r)
 	return !p->pending && (!r->on_packet || hauli_rxq_in_flight(r) == 0);
 }
 
+void hauli_rxq_leave(const struct haul_io *io, struct hauli_poller *p, struct hauli_rxq *r)
+{
+	take_out(p, r);
+	/* with the cycle that may be under way */
+	hauli_stopwatch_stop(&r->polls, hauli_counter_read(&p->cycles) + 1);
+	hauli_io_wait_disarm(&r->source);
+	hauli_io_wait_remove(&p->idle.wait, &r->source);
+	hauli_io_share_limit(io, p, r->rx.port);
+	hauli_idle_recompute(p);
+}
+
 /* On the carrier that has the queue. */
 static void *leave(void *arg)
 {
@@ -96,12 +107,7 @@ static void *leave(void *arg)
 	struct hauli_move_limit limit;
 
 	m->policy = r->policy;
-	take_out(p, r);
-	hauli_stopwatch_stop(&r->polls, cycle + 1); /* with the cycle that may be under way */
-	hauli_io_wait_disarm(&r->source);
-	hauli_io_wait_remove(&p->idle.wait, &r->source);
-	hauli_io_share_limit(io, p, m->port);
-	hauli_idle_recompute(p);
+	hauli_rxq_leave(io, p, r);
 	hauli_wait_for_cycles(p, cycle + 2);
 	limit = hauli_move_limit(p);
 	while (!is_through(p, r) && !hauli_move_limit_is_over(p, &limit))
@@ -152,6 +158,10 @@ static int move(struct move *m, unsigned carrier)
 
 	if (from == carrier)
 		return 0;
+	if (!hauli_io_has_port(io, m->port)) {
+		hauli_u32_published_set(&io->owners[m->port][m->queue], carrier);
+		return 0;
+	}
 	/* before the queue has no poller */
 	err = run_on(carrier, hauli_answers, m, m->timeout_ns);
 	if (err)

@@ -30,6 +30,9 @@ static inline bool hauli_move_limit_is_over(
 	return !p->runs || (hauli_counter_read(&p->cycles) >= l->cycle && haul_now() >= l->at);
 }
 
+/* On the carrier, or while no poller runs: it polls the queue no more. */
+void hauli_rxq_leave(const struct haul_io *io, struct hauli_poller *p, struct hauli_rxq *r);
+
 hauli_move_fn hauli_move_queue; /* as haul_io_move_queue() */
 
 /* A move for a caller that holds nothing. The line in errbuf begins with caller. */

@@ -21,6 +21,8 @@ static __attribute__((noinline, cold, unused)) bool hauli_tx_has_room(
 {
 	const struct haul_port *port = tx->port;
 
+	if (tx->detached)
+		return true;
 	if (!port)
 		return false;
 	if (tx->filter && !hauli_filter_fits(port, pkt))

@@ -17,6 +17,7 @@
 #include "io/poll.h"
 #include "io/poller_kinds.h"
 #include "io/start.h"
+#include "port/check.h"
 
 static bool any_is_null(struct haul_port *const *ports, unsigned n)
 {
@@ -64,13 +65,15 @@ int hauli_io_check(struct haul_io_opts *opts, const char *caller, char *errbuf, 
 		return -EINVAL;
 	}
 	for (unsigned i = 0; i < opts->nb_ports && !err; i++)
-		err = hauli_poller_kind_check(opts, opts->ports[i], &opts->policy, errbuf, errlen);
+		if (!opts->ports[i]->detached)
+			err = hauli_poller_kind_check(
+				opts, opts->ports[i], &opts->policy, errbuf, errlen);
 	return err;
 }
 
 static bool is_started(const struct haul_port *port)
 {
-	for (unsigned i = 0; i < port->nb_vdevs; i++)
+	for (unsigned i = 0; i < port->nb_vdevs && !port->detached; i++)
 		if (!port->vdevs[i].started)
 			return false;
 	return true;
@@ -130,14 +133,14 @@ static void hold(struct haul_io *io)
 {
 	hauli_runtime_hold(io->rt);
 	for (unsigned i = 0; i < io->opts.nb_ports; i++)
-		io->ports[i]->polled++;
+		io->ports[i]->polled += hauli_io_has_port(io, i);
 }
 
 static void let_go(struct haul_io *io)
 {
 	hauli_runtime_let_go(io->rt);
 	for (unsigned i = 0; i < io->opts.nb_ports; i++)
-		io->ports[i]->polled--;
+		io->ports[i]->polled -= hauli_io_has_port(io, i);
 }
 
 int hauli_io_launch(struct haul_io *io, const char *caller, char *errbuf, size_t errlen)
@@ -185,6 +188,8 @@ int haul_io_start(struct haul_io **out, struct haul_runtime *rt, const struct ha
 	}
 	chosen = *opts;
 	err = hauli_io_check(&chosen, "haul_io_start", errbuf, errlen);
+	for (unsigned i = 0; i < opts->nb_ports && !err; i++)
+		err = hauli_check_attached(opts->ports[i], errbuf, errlen);
 	if (!err && !opts->stopped)
 		err = hauli_io_check_ports(&chosen, "haul_io_start", errbuf, errlen);
 	if (err)
@@ -233,7 +238,7 @@ bool haul_io_is_healthy(struct haul_io *io, const char **why)
 
 	HAUL_MISUSE_IF(!io || !why, HAULI_NO_IO);
 	for (i = 0; i < io->opts.nb_ports; i++) {
-		*why = haul_port_fault(io->ports[i]);
+		*why = hauli_io_has_port(io, i) ? haul_port_fault(io->ports[i]) : "";
 		if ((*why)[0])
 			return false;
 	}

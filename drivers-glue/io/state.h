@@ -105,6 +105,7 @@ struct hauli_tx {
 	HAULI_LINE struct hauli_burst burst; /* carrier: a capture changes it */
 	bool count_bytes; /* constant, as the next */
 	bool observed; /* count_bytes, or times is set */
+	bool detached; /* the port is: all packets are refused. Carrier */
 	struct hauli_counter direct; /* sent, past the queue. Poller */
 	struct hauli_counter sent; /* sent, out of the queue. Poller */
 	struct hauli_counter dropped_bytes; /* poller */
@@ -266,7 +267,9 @@ struct haul_io {
 	/* By port, then by queue: the carrier that polls it. Changed under `moving`, read by any
 	 * thread. NULL for a port some of whose packets are spread. */
 	struct hauli_u32_published **owners;
-	pthread_mutex_t moving; /* one move, or haul_io_use(), at a time */
+	/* By port; 1: no poller uses it any more (detach.c). */
+	struct hauli_u32_published *detached;
+	pthread_mutex_t moving; /* one move, haul_io_use() or haul_io_detach_port() at a time */
 	char notice[512];
 	enum hauli_io_stage stage;
 	/* [nb_ports][nb_pollers + 1], the last of a port for all carriers: added to counted bytes,
@@ -285,6 +288,12 @@ static inline uint64_t hauli_bytes_of(struct rte_mbuf **pkts, uint32_t n)
 	for (i = 0; i < n; i++)
 		bytes += pkts[i]->pkt_len;
 	return bytes;
+}
+
+/* Any thread. */
+static inline bool hauli_io_has_port(const struct haul_io *io, unsigned port)
+{
+	return !hauli_u32_published_get(&io->detached[port]);
 }
 
 static inline struct hauli_rxq *hauli_rxq_of(struct haul_rx *rx)

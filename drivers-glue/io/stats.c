@@ -11,6 +11,7 @@
 #include "io/filter.h"
 #include "io/state.h"
 #include "io/stats.h"
+#include "port/detach.h"
 #include "port/kind.h"
 #include "port/missed.h"
 
@@ -73,38 +74,20 @@ static void take_back(struct haul_io_stats *st, const struct hauli_tx_proxy *pro
 	st->dropped[HAUL_DROP_STOPPING] += dropped;
 }
 
-/* True if an earlier queue of the port belongs to the same ethdev. */
-static bool is_seen(const struct haul_port *port, unsigned q)
-{
-	uint16_t id = haul_port_queue(port, q).port_id;
-	unsigned i;
-
-	for (i = 0; i < q; i++)
-		if (haul_port_queue(port, i).port_id == id)
-			return true;
-	return false;
-}
-
 /* The PMDs' counters of the whole port. */
 static void add_port(struct haul_io_stats *st, const struct haul_port *port, bool bytes)
 {
 	struct rte_eth_stats eth;
-	unsigned q;
 
-	st->rx_missed += hauli_missed(port);
-	for (q = 0; q < haul_port_queues(port); q++) {
-		if (is_seen(port, q) ||
-			rte_eth_stats_get(haul_port_queue(port, q).port_id, &eth) != 0)
-			continue;
-		st->rx_missed += eth.imissed;
-		st->rx_nombuf += eth.rx_nombuf;
-		st->rx_errors += eth.ierrors;
-		if (!port->kind->hands_back)
-			st->tx_errors += eth.oerrors;
-		if (bytes) {
-			st->rx_bytes += eth.ibytes;
-			st->tx_bytes += eth.obytes;
-		}
+	(void)hauli_port_stats(port, &eth);
+	st->rx_missed += hauli_missed(port) + eth.imissed;
+	st->rx_nombuf += eth.rx_nombuf;
+	st->rx_errors += eth.ierrors;
+	if (!port->kind->hands_back)
+		st->tx_errors += eth.oerrors;
+	if (bytes) {
+		st->rx_bytes += eth.ibytes;
+		st->tx_bytes += eth.obytes;
 	}
 }
 
@@ -155,7 +138,7 @@ static void add_carrier_bytes(
 {
 	const struct haul_port *p = io->ports[port];
 
-	for (unsigned q = 0; q < haul_port_queues(p); q++)
+	for (unsigned q = 0; !p->detached && q < haul_port_queues(p); q++)
 		if (owner(io, port, q) == carrier)
 			add_queue_bytes(st, haul_port_queue(p, q));
 }

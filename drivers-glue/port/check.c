@@ -6,11 +6,18 @@
 
 #include "base/assert.h"
 
+int hauli_check_attached(const struct haul_port *port, char *errbuf, size_t errlen)
+{
+	if (!port->detached)
+		return 0;
+	return hauli_spec_fail(&port->spec, -ENODEV, errbuf, errlen, "it was detached");
+}
+
 int hauli_check_unpolled(
 	const struct haul_port *port, const char *changed, char *errbuf, size_t errlen)
 {
 	if (port->polled == 0)
-		return 0;
+		return hauli_check_attached(port, errbuf, errlen);
 	return hauli_spec_fail(&port->spec, -EBUSY, errbuf, errlen,
 		"cannot be %s while pollers use it; stop forwarding first", changed);
 }

@@ -13,7 +13,10 @@ int hauli_check_config(const struct haul_port *port, const struct rte_eth_dev_in
 int hauli_check_mtu(const struct haul_port *port, unsigned mtu, const struct rte_eth_dev_info *info,
 	char *errbuf, size_t errlen);
 
-/* -EBUSY while pollers use the port: it cannot be CHANGED now. */
+/* -ENODEV if the device is closed (haul_io_detach_port()). */
+int hauli_check_attached(const struct haul_port *port, char *errbuf, size_t errlen);
+
+/* -EBUSY while pollers use the port: it cannot be CHANGED now. -ENODEV as above. */
 int hauli_check_unpolled(
 	const struct haul_port *port, const char *changed, char *errbuf, size_t errlen);
 

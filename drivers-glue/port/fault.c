@@ -144,9 +144,10 @@ static const struct haul_port *find_port(const struct fault_state *at, const cha
 	unsigned best = 0;
 
 	for (const struct haul_port *p = hauli_ports_open(); p; p = p->next) {
-		unsigned seen = is_of(p, library) ? first_seen(p, at) : 0;
+		bool may = is_of(p, library) && !p->detached;
+		unsigned seen = may ? first_seen(p, at) : 0;
 
-		if (!is_of(p, library) || (found && seen >= best))
+		if (!may || (found && seen >= best))
 			continue;
 		found = p;
 		best = seen;

@@ -54,8 +54,8 @@ struct hauli_stats_base {
 
 #define HAULI_NO_PORT "the port is NULL; give what haul_port_open() has given"
 
-/* Constant once open, except watch, polled and base; and the configuration with what follows from
- * it (tx, rx_most), which changes only while no poller uses the port. */
+/* Constant once open, except watch, polled, base, detached and last; and the configuration with
+ * what follows from it (tx, rx_most), which changes only while no poller uses the port. */
 struct haul_port {
 	struct hauli_spec spec;
 	const struct hauli_kind *kind; /* the spec's, or for a raw vdev that of its driver */
@@ -79,6 +79,8 @@ struct haul_port {
 	void *own; /* the kind's; freed by its closed() */
 	unsigned polled; /* structs haul_io that poll the port */
 	struct hauli_stats_base base;
+	bool detached; /* the device is closed; what remains is what haul has counted */
+	struct rte_eth_stats last; /* of a detached one, without hauli_missed() */
 	char notice[512];
 	struct haul_port *next; /* port/ports.h */
 };

@@ -57,7 +57,8 @@ uint64_t hauli_missed(const struct haul_port *port)
 	uint64_t n;
 
 	pthread_mutex_lock(&m->lock);
-	m->last = RTE_MAX(m->last, read(port));
+	if (!port->detached)
+		m->last = RTE_MAX(m->last, read(port));
 	n = m->last - m->before;
 	pthread_mutex_unlock(&m->lock);
 	return n;

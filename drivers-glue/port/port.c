@@ -11,6 +11,7 @@
 #include "eal/log.h"
 #include "linux/iface.h"
 #include "port/check.h"
+#include "port/detach.h"
 #include "port/ethdev.h"
 #include "port/fault.h"
 #include "port/kind.h"
@@ -88,21 +89,8 @@ static void destroy(struct haul_port *port)
 {
 	hauli_ports_remove(port);
 	hauli_watch_end(port);
+	hauli_port_close_device(port);
 	hauli_missed_end(port);
-	if (port->nb_vdevs > 0) {
-		char line[HAULI_LOG_LINE];
-
-		if (port->kind->prints)
-			hauli_log_hold_all();
-		else
-			hauli_log_hold();
-		if (port->kind->release)
-			port->kind->release(port);
-		hauli_ethdevs_detach(port);
-		if (port->kind->closed)
-			port->kind->closed(port);
-		hauli_log_release(line);
-	}
 	free(port->vdevs);
 	free(port->fds);
 	free(port->base.xstats);
@@ -225,8 +213,11 @@ static int start(struct haul_port *port, char *errbuf, size_t errlen)
 
 int haul_port_start(struct haul_port *port, char *errbuf, size_t errlen)
 {
+	int err;
+
 	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
-	return quietly(port, start, errbuf, errlen);
+	err = hauli_check_attached(port, errbuf, errlen);
+	return err < 0 ? err : quietly(port, start, errbuf, errlen);
 }
 
 int haul_port_stop(struct haul_port *port, char *errbuf, size_t errlen)

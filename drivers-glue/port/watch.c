@@ -81,14 +81,19 @@ int hauli_watch_begin(struct haul_port *port)
 	return 0;
 }
 
-void hauli_watch_end(struct haul_port *port)
+void hauli_watch_detach(struct haul_port *port)
 {
-	if (!port->watch)
-		return;
 	for (unsigned i = 0; i < port->nb_vdevs; i++) {
 		if (port->vdevs[i].port_id != RTE_MAX_ETHPORTS)
 			forget_device(port, &port->vdevs[i]);
 	}
+}
+
+void hauli_watch_end(struct haul_port *port)
+{
+	if (!port->watch)
+		return;
+	hauli_watch_detach(port);
 	pthread_mutex_destroy(&port->watch->lock);
 	free(port->watch);
 	port->watch = NULL;
@@ -151,7 +156,8 @@ const char *haul_port_fault(const struct haul_port *port)
 
 	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
 	w = port->watch;
-	look(port);
+	if (!port->detached)
+		look(port);
 	/* A fault is written only once. */
 	pthread_mutex_lock(&w->lock);
 	fault = w->fault[0] ? w->fault : "";

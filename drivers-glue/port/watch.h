@@ -7,6 +7,8 @@
 
 /* Remembers the interface's index, and registers for the unplugging of the device. 0 or -errno. */
 int hauli_watch_begin(struct haul_port *port);
+/* The device is about to be closed. The fault stays. */
+void hauli_watch_detach(struct haul_port *port);
 void hauli_watch_end(struct haul_port *port);
 
 /* The program sets the link: an interface that is down then is no fault. */

@@ -40,7 +40,7 @@ struct head {
 static struct {
 	struct bed bed;
 	atomic_ulong handled, bursts, remote;
-	uint64_t hibernations, moves, uses;
+	uint64_t hibernations, moves, uses, detached;
 	struct haul_chan *chan;
 	atomic_long handlers, kept; /* handlers that have not ended; packets in the channel */
 	atomic_uint numbers;
@@ -388,6 +388,18 @@ static void use_some(struct hauli_random *random)
 		RIGHT(haul_io_is_used(m.bed.io, carriers[i]));
 }
 
+/* The handlers go on, and send to it. */
+static void detach(struct hauli_random *random)
+{
+	unsigned port = hauli_random_below(random, m.bed.nb_ports);
+	int err = haul_io_detach_port(
+		m.bed.io, port, patience(random), m.bed.errbuf, sizeof(m.bed.errbuf));
+
+	RIGHT(err == 0 || err == -ETIMEDOUT);
+	RIGHT(err || !haul_io_is_attached(m.bed.io, port));
+	m.detached += err == 0;
+}
+
 /* At any moment. Queues of ports that are spread stay. */
 static void move_queues(struct hauli_random *random)
 {
@@ -404,6 +416,8 @@ static void move_queues(struct hauli_random *random)
 		move_bucket(random, port);
 		if (hauli_random_below(random, 3) == 0)
 			use_some(random);
+		if (hauli_random_below(random, 12) == 0)
+			detach(random);
 		usleep(hauli_random_below(random, 2000)); /* at any moment */
 	}
 }
@@ -519,8 +533,8 @@ START_TEST(each_stop_is_complete)
 	hang_ends();
 	fprintf(stderr,
 		"rounds %u, handlers %lu, elsewhere %lu, bursts %lu, hibernations %" PRIu64
-		", moves %" PRIu64 ", uses %" PRIu64 "\n",
-		rounds, m.handled, m.remote, m.bursts, m.hibernations, m.moves, m.uses);
+		", moves %" PRIu64 ", uses %" PRIu64 ", ports detached %" PRIu64 "\n",
+		rounds, m.handled, m.remote, m.bursts, m.hibernations, m.moves, m.uses, m.detached);
 	soak_tell_timelines();
 }
 END_TEST

@@ -195,7 +195,8 @@ HAUL_API void haul_tx_burst(struct haul_txq *txq, struct rte_mbuf **pkts, uint16
  */
 enum haul_drop {
 	HAUL_DROP_TX_FULL, /* the transmit queue was full */
-	HAUL_DROP_TX_REFUSED, /* the device cannot send the frame: too long or too short */
+	/* the device cannot send the frame: too long, too short, or the port is detached */
+	HAUL_DROP_TX_REFUSED,
 	HAUL_DROP_NO_COROUTINE, /* no memory for a handler's stack */
 	HAUL_DROP_MALFORMED,
 	HAUL_DROP_NOT_FOR_US,
@@ -427,6 +428,28 @@ HAUL_API int haul_io_use(struct haul_io *io, const unsigned *carriers, unsigned 
 /* False: the carrier is spared, or has no poller. Any thread. */
 HAUL_API bool haul_io_is_used(const struct haul_io *io, unsigned carrier);
 
+/*
+ * Takes a port out while packets of the others flow, such as one with a fault (haul_port_fault()):
+ * no poller receives from it any more, what is sent to it is dropped and counted
+ * (HAUL_DROP_TX_REFUSED), and its device is closed. Handlers that have packets of the port go on.
+ * What was counted stays, and ports keep their numbers. The port itself stays until
+ * haul_port_close(), after haul_io_free(); its functions that need the device return -ENODEV.
+ *
+ * timeout_ns: for each carrier to begin it, as with haul_io_move_queue(). From the thread that
+ * starts and stops, while no other thread calls a function with the port; also while the pollers
+ * are stopped. Returns 0, also for a port that is detached; or with one line in errbuf:
+ *	-EINVAL	there is no such port
+ *	-EPERM	called on a carrier
+ *	-ETIMEDOUT, -ENOMEM	a carrier does not answer; no memory. Some carriers may still use
+ *			the port: call it again
+ *	-ECANCELED	haul_io_stop() has begun and not ended, or the runtime is being stopped
+ */
+HAUL_API int haul_io_detach_port(
+	struct haul_io *io, unsigned port, uint64_t timeout_ns, char *errbuf, size_t errlen);
+
+/* False: the port was detached, or there is none. Any thread. */
+HAUL_API bool haul_io_is_attached(const struct haul_io *io, unsigned port);
+
 /* How often and how long pollers waited for packets. */
 struct haul_io_wait_stats {
 	uint64_t sleeps; /* waits of any kind, with pauses */
@@ -482,8 +505,8 @@ struct haul_io_share {
 HAUL_API void haul_io_get_share(
 	const struct haul_io *io, unsigned carrier, struct haul_io_share *s);
 
-/* True while all pollers run and all ports are alive (haul_port_fault()); else *why gets one
- * line, owned by io and valid until the next call. Called by the thread that called
+/* True while all pollers run and all attached ports are alive (haul_port_fault()); else *why gets
+ * one line, owned by io and valid until the next call. Called by the thread that called
  * haul_io_start(). */
 HAUL_API bool haul_io_is_healthy(struct haul_io *io, const char **why);
 

@@ -47,8 +47,10 @@ static int refuse(const struct haul_port *port, const struct change *change, int
 static int apply(struct haul_port *port, const struct change *change, char *errbuf, size_t errlen)
 {
 	char line[HAULI_LOG_LINE];
-	int err = 0;
+	int err = hauli_check_attached(port, errbuf, errlen);
 
+	if (err < 0)
+		return err;
 	hauli_log_hold();
 	for (unsigned i = 0; i < port->nb_vdevs && err == 0; i++)
 		err = change->fn(port->vdevs[i].port_id, change);
@@ -295,9 +297,9 @@ int haul_port_get_rss(const struct haul_port *port, uint64_t *functions, uint8_t
 	int err;
 
 	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
-	err = rte_eth_dev_info_get(port->vdevs[0].port_id, &info);
+	err = apply((struct haul_port *)(uintptr_t)port, &change, errbuf, errlen);
 	if (err == 0)
-		err = apply((struct haul_port *)(uintptr_t)port, &change, errbuf, errlen);
+		err = rte_eth_dev_info_get(port->vdevs[0].port_id, &info);
 	if (err < 0)
 		return err;
 	*functions = rss.rss_hf;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "port/detach.h"
 #include "port/ethdev.h"
 #include "port/kind.h"
 #include "port/missed.h"
@@ -32,6 +33,8 @@ int haul_port_get_info(const struct haul_port *port, struct haul_port_info *info
 
 	HAUL_MISUSE_IF(!port || !info, HAULI_NO_PORT);
 	memset(info, 0, sizeof(*info));
+	if (port->detached)
+		return -ENODEV;
 	id = port->vdevs[0].port_id;
 	err = rte_eth_dev_info_get(id, &info->dev);
 	if (err < 0)
@@ -117,6 +120,8 @@ static int read_xstats(const struct haul_port *port, struct haul_port_xstat **st
 	unsigned most = 0, n = 0;
 	int err = 0;
 
+	if (port->detached)
+		return -ENODEV;
 	for (unsigned i = 0; i < port->nb_vdevs; i++)
 		most += (unsigned)RTE_MAX(
 			0, rte_eth_xstats_get_names(port->vdevs[i].port_id, NULL, 0));
@@ -152,25 +157,10 @@ int haul_port_get_xstats(const struct haul_port *port, struct haul_port_xstat *s
 
 static int read_stats(const struct haul_port *port, struct rte_eth_stats *stats)
 {
-	struct rte_eth_stats one;
+	int err = hauli_port_stats(port, stats);
 
-	memset(stats, 0, sizeof(*stats));
-	for (unsigned i = 0; i < port->nb_vdevs; i++) {
-		int err = rte_eth_stats_get(port->vdevs[i].port_id, &one);
-
-		if (err < 0)
-			return err;
-		stats->ipackets += one.ipackets;
-		stats->opackets += one.opackets;
-		stats->ibytes += one.ibytes;
-		stats->obytes += one.obytes;
-		stats->imissed += one.imissed;
-		stats->ierrors += one.ierrors;
-		stats->oerrors += one.oerrors;
-		stats->rx_nombuf += one.rx_nombuf;
-	}
 	stats->imissed += hauli_missed(port);
-	return 0;
+	return err;
 }
 
 int haul_port_get_stats(const struct haul_port *port, struct rte_eth_stats *stats)

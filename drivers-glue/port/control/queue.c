@@ -20,6 +20,8 @@ int haul_port_get_queue_info(
 	HAUL_MISUSE_IF(!port || !info, HAULI_NO_PORT);
 	if (queue >= haul_port_queues(port))
 		return -EINVAL;
+	if (port->detached)
+		return -ENODEV;
 	q = haul_port_queue(port, queue);
 	err = rx ? rte_eth_rx_queue_info_get(q.port_id, q.queue_id, &rxq)
 		 : rte_eth_tx_queue_info_get(q.port_id, q.queue_id, &txq);
@@ -52,7 +54,7 @@ struct haul_port_rx_callback *haul_port_add_rx_callback(
 	struct haul_port_rx_callback *callback;
 
 	HAUL_MISUSE_IF(!port || !fn, HAULI_NO_PORT);
-	if (queue >= haul_port_queues(port))
+	if (queue >= haul_port_queues(port) || port->detached)
 		return NULL;
 	callback = malloc(sizeof(*callback));
 	if (!callback)

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "port/detach.h"
+
+#include <string.h>
+
+#include "eal/log.h"
+#include "port/ethdev.h"
+#include "port/missed.h"
+#include "port/watch.h"
+
+void hauli_port_close_device(struct haul_port *port)
+{
+	char line[HAULI_LOG_LINE];
+
+	if (port->nb_vdevs == 0 || port->detached)
+		return;
+	if (port->kind->prints)
+		hauli_log_hold_all();
+	else
+		hauli_log_hold();
+	if (port->kind->release)
+		port->kind->release(port);
+	hauli_ethdevs_detach(port);
+	if (port->kind->closed)
+		port->kind->closed(port);
+	hauli_log_release(line);
+}
+
+int hauli_port_stats(const struct haul_port *port, struct rte_eth_stats *stats)
+{
+	struct rte_eth_stats one;
+
+	*stats = port->last;
+	if (port->detached)
+		return 0;
+	memset(stats, 0, sizeof(*stats));
+	for (unsigned i = 0; i < port->nb_vdevs; i++) {
+		int err = rte_eth_stats_get(port->vdevs[i].port_id, &one);
+
+		if (err < 0)
+			return err;
+		stats->ipackets += one.ipackets;
+		stats->opackets += one.opackets;
+		stats->ibytes += one.ibytes;
+		stats->obytes += one.obytes;
+		stats->imissed += one.imissed;
+		stats->ierrors += one.ierrors;
+		stats->oerrors += one.oerrors;
+		stats->rx_nombuf += one.rx_nombuf;
+	}
+	return 0;
+}
+
+void hauli_port_detach(struct haul_port *port)
+{
+	(void)hauli_missed(port); /* remembers them */
+	if (hauli_port_stats(port, &port->last) < 0)
+		memset(&port->last, 0, sizeof(port->last));
+	hauli_watch_detach(port);
+	hauli_port_close_device(port);
+	port->waitable = false;
+	port->detached = true;
+}

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A port is taken out while packets of others flow: these go on, nothing is lost but what was on
+ * its way to that port, and its device is closed. */
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+
+#include <haul-dpdk/capture.h>
+#include <haul-dpdk/port_config.h>
+#include <haul-dpdk/port_info.h>
+
+#include "io_bed.h"
+#include "sched/state/coroutine.h" /* HAUL_STEALING */
+
+#define TWO ((const char *const[]){"ring:", "ring:", NULL})
+
+static struct {
+	atomic_uint handled[2]; /* by port */
+	atomic_uint count, waits, failed; /* packets; handlers that send; that could not */
+	atomic_bool hold, held;
+	atomic_uint calls; /* of a PMD that is gone */
+} k;
+
+static struct haul_io_opts begin(struct bed *bed, unsigned queues, enum haul_steal steal)
+{
+	memset(&k, 0, sizeof(k));
+	bed_open_with(bed, TWO, queues, steal);
+	return bed_io_opts(bed);
+}
+
+/* Where a packet goes: NULL: nowhere. Each is handled twice on average. */
+static struct haul_txq *next(const struct haul_rx *rx)
+{
+	unsigned n = k.count++ % 4;
+
+	k.handled[rx->port]++;
+	return n == 0 ? rx->reply : n == 1 ? rx->peer : NULL;
+}
+
+static void forward_burst(struct haul_rx *rx, struct rte_mbuf **pkts, uint16_t n)
+{
+	for (uint16_t i = 0; i < n; i++) {
+		struct haul_txq *to = next(rx);
+
+		if (to)
+			haul_tx_burst(to, &pkts[i], 1);
+		else
+			haul_drop(rx, &pkts[i], 1, HAUL_DROP_CONSUMED);
+	}
+}
+
+static void forward(struct haul_rx *rx, struct rte_mbuf *pkt)
+{
+	struct haul_txq *to = next(rx);
+
+	k.waits++;
+	if (!to) {
+		haul_drop(rx, &pkt, 1, HAUL_DROP_CONSUMED);
+	} else if (haul_send(to, pkt) != 0) {
+		k.failed++;
+		haul_drop(rx, &pkt, 1, HAUL_DROP_STOPPING);
+	}
+	k.waits--;
+}
+
+static int try_detach(struct bed *bed, unsigned port)
+{
+	bed->errbuf[0] = '\0';
+	return haul_io_detach_port(bed->io, port, HAUL_FOREVER, bed->errbuf, sizeof(bed->errbuf));
+}
+
+static void detach(struct bed *bed, unsigned port)
+{
+	ck_assert_msg(try_detach(bed, port) == 0, "%s", bed->errbuf);
+	ck_assert(!haul_io_is_attached(bed->io, port));
+}
+
+/* Packets come to a port until n more were handled. */
+static void feed(struct bed *bed, unsigned port, unsigned n)
+{
+	unsigned before = k.handled[port];
+
+	for (unsigned i = 0; k.handled[port] < before + n; i++)
+		bed_send(bed, port, i % BED_CARRIERS, i, 200);
+}
+
+/* Packets still come from that port, and none from the other. */
+static void check_flow(struct bed *bed, unsigned port)
+{
+	uint64_t received, refused;
+
+	WAIT_UNTIL(bed_stats(bed, !port, HAUL_ALL).in_flight == 0);
+	feed(bed, port, 1000);
+	received = bed_stats(bed, !port, HAUL_ALL).rx_packets;
+	refused = bed_stats(bed, !port, HAUL_ALL).dropped[HAUL_DROP_TX_REFUSED];
+	feed(bed, port, 1000);
+	bed_send(bed, !port, 0, 1, 2000); /* more than the transmit queue holds */
+	WAIT_UNTIL(bed_stats(bed, !port, HAUL_ALL).dropped[HAUL_DROP_TX_REFUSED] >= refused + 2000);
+	ck_assert_uint_eq(bed_stats(bed, !port, HAUL_ALL).rx_packets, received);
+}
+
+static uint16_t count_call(void *queue, struct rte_mbuf **pkts, uint16_t n)
+{
+	k.calls++;
+	return 0;
+}
+
+/* From now on calls of the PMD of a port that is gone are counted. */
+static void detach_and_watch(struct bed *bed, unsigned port)
+{
+	uint16_t id = haul_port_queue(bed->ports[port], 0).port_id;
+
+	detach(bed, port);
+	rte_eth_fp_ops[id].rx_pkt_burst = rte_eth_fp_ops[id].tx_pkt_burst = count_call;
+}
+
+/* The device is gone from DPDK, and the port says so. */
+static void check_port(struct bed *bed, unsigned i, uint16_t id)
+{
+	struct haul_port *port = bed->ports[i];
+	struct haul_port_info info;
+	struct haul_queue_info queue;
+	struct rte_eth_stats st;
+	char *err = bed->errbuf;
+	size_t len = sizeof(bed->errbuf);
+
+	ck_assert(!rte_eth_dev_is_valid_port(id));
+	ck_assert_int_eq(haul_port_get_info(port, &info), -ENODEV);
+	ck_assert_int_eq(haul_port_get_queue_info(port, 0, true, &queue), -ENODEV);
+	ck_assert_int_eq(haul_port_get_xstats(port, NULL, 0), -ENODEV);
+	ck_assert_int_eq(haul_port_set_promiscuous(port, true, err, len), -ENODEV);
+	ck_assert_int_eq(haul_port_get_stats(port, &st), 0);
+	ck_assert_uint_gt(st.ipackets, 0);
+	ck_assert_str_eq(haul_port_fault(port), "");
+	ck_assert_int_eq(haul_port_start(port, err, len), -ENODEV);
+	ck_assert_str_eq(err, "port 'ring:': it was detached");
+	ck_assert_int_eq(haul_port_stop(port, err, len), -ENODEV);
+	ck_assert_int_eq(haul_port_set_mtu(port, 1400, err, len), -ENODEV);
+}
+
+static const struct way {
+	haul_burst_fn *on_burst;
+	haul_packet_fn *on_packet;
+	enum haul_poll_how how;
+	enum haul_steal steal;
+	enum haul_send_order order;
+	unsigned queues;
+	bool count_bytes, times;
+} ways[] = {
+	{forward_burst, NULL, HAUL_POLL_SPIN, HAUL_STEAL_OFF, HAUL_ORDER_FLOW, 2, false, false},
+	{forward_burst, NULL, HAUL_POLL_SLEEP, HAUL_STEAL_CLUSTER, HAUL_ORDER_FLOW, 3, true, true},
+	{NULL, forward, HAUL_POLL_SPIN, HAUL_STEAL_OFF, HAUL_ORDER_FLOW, 3, false, true},
+	{NULL, forward, HAUL_POLL_SLEEP, HAUL_STEAL_CLUSTER, HAUL_ORDER_ANY, 2, true, false},
+	{NULL, forward, HAUL_POLL_SPIN, HAUL_STEAL_OFF, HAUL_ORDER_FLOW, 1, false, false},
+	{forward_burst, NULL, HAUL_POLL_SPIN, HAUL_STEAL_OFF, HAUL_ORDER_FLOW, 1, false, true},
+};
+
+static uint64_t polls_of(const struct bed *bed, unsigned port)
+{
+	struct haul_queue_stats st;
+
+	ck_assert(haul_io_get_queue_stats(bed->io, port, 0, &st));
+	return st.polls;
+}
+
+static void run_way(const struct way *way, unsigned port)
+{
+	struct bed bed;
+	struct haul_io_opts opts =
+		begin(&bed, way->queues, HAUL_STEALING ? way->steal : HAUL_STEAL_OFF);
+	uint64_t polls;
+	const char *why;
+	uint16_t id;
+
+	opts.on_burst = way->on_burst;
+	opts.on_packet = way->on_packet;
+	opts.policy.how = way->how;
+	opts.send_order = way->order;
+	opts.count_bytes = way->count_bytes;
+	opts.times = way->times;
+	opts.spread = HAUL_SPREAD_ALL;
+	bed_start(&bed, &opts);
+	feed(&bed, 0, 1000);
+	feed(&bed, 1, 1000);
+	id = haul_port_queue(bed.ports[port], 0).port_id;
+	ck_assert(haul_io_is_attached(bed.io, port));
+	detach_and_watch(&bed, port);
+	polls = polls_of(&bed, port);
+	check_flow(&bed, !port);
+	ck_assert_uint_eq(polls_of(&bed, port), polls);
+	check_port(&bed, port, id);
+	detach(&bed, port); /* nothing to do */
+	ck_assert(haul_io_is_healthy(bed.io, &why));
+	bed_close(&bed, HAUL_S);
+	ck_assert_uint_eq(k.waits + k.failed + k.calls, 0);
+}
+
+START_TEST(the_others_go_on)
+{
+	for (unsigned i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+		for (unsigned port = 0; port < 2; port++)
+			run_way(&ways[i], port);
+}
+END_TEST
+
+START_TEST(its_queues_may_move_and_carriers_be_spared)
+{
+	struct bed bed;
+	struct haul_io_opts opts = begin(&bed, 3, HAUL_STEAL_OFF);
+	const unsigned first = 0, both[] = {0, 1};
+	struct haul_queue_stats st;
+
+	opts.on_burst = forward_burst;
+	bed_start(&bed, &opts);
+	feed(&bed, 1, 100);
+	detach(&bed, 1);
+	ck_assert_int_eq(haul_io_move_queue(bed.io, 1, 0, 1, HAUL_FOREVER, NULL, 0), 0);
+	ck_assert(haul_io_get_queue_stats(bed.io, 1, 0, &st));
+	ck_assert_uint_eq(st.carrier, 1);
+	ck_assert_int_eq(haul_io_use(bed.io, &first, 1, HAUL_FOREVER, NULL, 0), 0);
+	check_flow(&bed, 0);
+	ck_assert_int_eq(haul_io_use(bed.io, both, 2, HAUL_FOREVER, NULL, 0), 0);
+	check_flow(&bed, 0);
+	bed_close(&bed, HAUL_S);
+}
+END_TEST
+
+START_TEST(while_the_pollers_are_stopped)
+{
+	struct bed bed;
+	struct haul_io_opts opts = begin(&bed, 2, HAUL_STEAL_OFF);
+	struct haul_io *other;
+
+	opts.on_burst = forward_burst;
+	bed_start(&bed, &opts);
+	feed(&bed, 1, 100);
+	ck_assert_int_eq(haul_io_stop(bed.io, HAUL_S, bed.errbuf, sizeof(bed.errbuf)), 0);
+	detach(&bed, 1);
+	/* Others do not take it either. */
+	ck_assert_int_eq(
+		haul_io_start(&other, bed.rt, &opts, bed.errbuf, sizeof(bed.errbuf)), -ENODEV);
+	ck_assert_str_eq(bed.errbuf, "port 'ring:': it was detached");
+	ck_assert_int_eq(haul_io_resume(bed.io, NULL, bed.errbuf, sizeof(bed.errbuf)), 0);
+	check_flow(&bed, 0);
+	ck_assert_int_eq(haul_io_stop(bed.io, HAUL_S, bed.errbuf, sizeof(bed.errbuf)), 0);
+	ck_assert_int_eq(haul_io_resume(bed.io, NULL, bed.errbuf, sizeof(bed.errbuf)), 0);
+	detach(&bed, 0); /* all are */
+	bed_close(&bed, HAUL_S);
+}
+END_TEST
+
+START_TEST(beside_a_capture)
+{
+	struct haul_capture_opts to = {.file = "/dev/null", .carriers = BED_CARRIERS};
+	struct haul_capture_stats st;
+	struct haul_capture *capture;
+	struct bed bed;
+	struct haul_io_opts opts = begin(&bed, 2, HAUL_STEAL_OFF);
+
+	opts.on_burst = forward_burst;
+	bed_start(&bed, &opts);
+	to.ports = bed.ports;
+	to.nb_ports = bed.nb_ports;
+	for (unsigned i = 0; i < 2; i++) { /* of the port, and when it is gone */
+		ck_assert_int_eq(
+			haul_capture_open(&capture, &to, bed.errbuf, sizeof(bed.errbuf)), 0);
+		ck_assert_int_eq(
+			haul_capture_start(capture, bed.io, bed.errbuf, sizeof(bed.errbuf)), 0);
+		if (i == 0) {
+			feed(&bed, 1, 100);
+			detach_and_watch(&bed, 1);
+		}
+		check_flow(&bed, 0);
+		ck_assert_int_eq(haul_capture_stop(capture, bed.errbuf, sizeof(bed.errbuf)), 0);
+		check_flow(&bed, 0);
+		ck_assert_int_eq(haul_capture_close(capture, HAUL_FOREVER, &st, bed.errbuf,
+					 sizeof(bed.errbuf)),
+			0);
+		ck_assert_uint_gt(st.captured, 0);
+	}
+	bed_close(&bed, HAUL_S);
+	ck_assert_uint_eq(k.calls, 0);
+}
+END_TEST
+
+static void *keep_busy(void *arg)
+{
+	k.held = true;
+	while (k.hold)
+		;
+	return NULL;
+}
+
+static void *detach_here(void *arg)
+{
+	return (void *)(intptr_t)try_detach(arg, 0);
+}
+
+static int run_on(struct bed *bed, haul_fn *fn, void *arg, struct haul_coro **co)
+{
+	const struct haul_coro_opts opts = {.pinned = true};
+
+	return haul_spawn_on(haul_carrier(bed->rt, 1), co, fn, arg, &opts);
+}
+
+START_TEST(errors)
+{
+	struct bed bed;
+	struct haul_io_opts opts = begin(&bed, 2, HAUL_STEAL_OFF);
+	struct haul_coro *co;
+	void *result;
+
+	opts.on_burst = forward_burst;
+	bed_start(&bed, &opts);
+	feed(&bed, 1, 100);
+	ck_assert_int_eq(try_detach(&bed, 2), -EINVAL);
+	ck_assert_str_eq(bed.errbuf, "haul_io_detach_port: there is no port 2");
+	ck_assert(!haul_io_is_attached(bed.io, 2));
+	ck_assert_int_eq(run_on(&bed, detach_here, &bed, &co), 0);
+	ck_assert_int_eq(haul_join(co, &result, HAUL_FOREVER), 0);
+	ck_assert_int_eq((int)(intptr_t)result, -EPERM);
+	ck_assert_str_eq(
+		bed.errbuf, "haul_io_detach_port: called on a carrier; call it in another thread");
+	/* A carrier that does not answer still may use the port; a second call goes on. */
+	k.hold = true;
+	ck_assert_int_eq(run_on(&bed, keep_busy, NULL, &co), 0);
+	WAIT_UNTIL(k.held);
+	ck_assert_int_eq(haul_io_detach_port(bed.io, 1, HAUL_MS, bed.errbuf, sizeof(bed.errbuf)),
+		-ETIMEDOUT);
+	ck_assert_msg(strstr(bed.errbuf, "haul_io_detach_port: carrier 1"), "%s", bed.errbuf);
+	ck_assert(haul_io_is_attached(bed.io, 1));
+	k.hold = false;
+	ck_assert_int_eq(haul_join(co, NULL, HAUL_FOREVER), 0);
+	detach(&bed, 1);
+	check_flow(&bed, 0);
+	bed_close(&bed, HAUL_S);
+}
+END_TEST
+
+BED_MAIN("io_detach", {the_others_go_on}, {its_queues_may_move_and_carriers_be_spared},
+	{while_the_pollers_are_stopped}, {beside_a_capture}, {errors})
