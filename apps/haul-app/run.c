@@ -12,6 +12,7 @@
 #include "check.h"
 #include "pause.h"
 #include "process/balance.h"
+#include "process/lost.h"
 #include "process/output.h"
 #include "process/readers.h"
 #include "process/say.h"
@@ -49,16 +50,9 @@ static uint64_t counted(const struct hauli_app *a)
 	return n;
 }
 
-static bool is_healthy(const struct hauli_app *a, const char **why)
+static bool is_healthy(struct hauli_app *a, const char **why)
 {
-	if (!a->paused)
-		return haul_io_is_healthy(a->pub.io, why);
-	for (unsigned i = 0; i < a->nb_ports; i++) {
-		*why = haul_port_fault(a->ports[i]);
-		if ((*why)[0])
-			return false;
-	}
-	return true;
+	return hauli_app_lost_look(a, why) && (a->paused || haul_io_is_healthy(a->pub.io, why));
 }
 
 /* Readers enter while it is written, which may block, but not while it is made: that is what other
@@ -82,7 +76,7 @@ static void print_report(struct hauli_app *a)
 	hauli_app_watch_end_writing();
 }
 
-/* Runs until a signal, haul_app_end(), the end of --duration or --packets, or the loss of an
+/* Runs until a signal, haul_app_end(), the end of --duration or --packets, or the loss of the last
  * interface. */
 static int watch(struct hauli_app *a)
 {
@@ -120,7 +114,8 @@ static int watch(struct hauli_app *a)
 	}
 }
 
-/* Checks the ports after the last packet: the end of a capture file may be missing. */
+/* Checks the ports after the last packet: the end of a capture file may be missing. The line of one
+ * that was lost before is repeated. */
 static int check_ports(const struct hauli_app *a)
 {
 	const char *fault;

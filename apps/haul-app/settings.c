@@ -6,6 +6,7 @@
 
 #include "options/command.h"
 #include "process/balance.h"
+#include "process/lost.h"
 #include "report/capture.h"
 #include "report/latency.h"
 #include "report/trace.h"
@@ -62,6 +63,10 @@ static const struct haul_app_option options[] = {
 			"all: all carriers stay in use;\n"
 			"few: as few as the load needs are in use, and the others sleep;\n"
 			"dry: only say what all would do"},
+	{"--lost-port", HAULI_LOST_PORT_NAMES, HAUL_APP_CHOICE, &hauli_app_state.lost_port,
+		.help = "if a port's NIC or interface goes away, or goes down:\n"
+			"go-on: with the other ports, if there are some; exit code 1 at the end;\n"
+			"end: the program ends"},
 	{"--packet-rate", "N", HAUL_APP_NUMBER, &hauli_app_state.packet_rate, 1,
 		UINT64_C(1000000000), "the link rate of NICs",
 		"maximum rate of a queue in packets per second; pollers sleep no "

@@ -49,7 +49,7 @@ for turn, handler in enumerate(("burst", "coroutine")):
         if kind != "tap":
             netns.veth("t0", "t1")
         with fwd.Running("--port", f"{kind}:t0", "--port", "null:", "--handler", handler,
-                         "--carriers", 1) as haul:
+                         "--carriers", 1, "--lost-port", "end") as haul:
             netns.wait_for(lambda: haul.runs() and netns.exists("t0"), "haul-fwd to run")
             netns.ip("link del t0")
             r = haul.wait()

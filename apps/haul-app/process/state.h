@@ -44,6 +44,7 @@ struct hauli_app {
 	unsigned send_order;
 	unsigned spread;
 	unsigned balance; /* enum hauli_balance */
+	unsigned lost_port; /* enum hauli_lost_port */
 	uint64_t packet_rate;
 	bool json;
 	bool times;

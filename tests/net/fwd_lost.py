@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A port of haul-fwd is lost while packets flow: a line says so, and the other ports go on. What
+goes to the lost one is dropped and counted; the ledger and the pool are right at the end."""
+import os
+import signal
+import tempfile
+import threading
+
+import netns
+
+import fwd
+from prompt import Client
+
+ECHO = "--mode", "macswap", "--port-topology", "loop"
+KINDS = ("tap", "afpacket", "afxdp")
+WAYS = [("burst", "spin", "off"), ("coroutine", "adaptive", "cluster"),
+        ("coroutine", "spin", "off"), ("burst", "block", "off")]
+FRAMES = [fwd.frame(i, 100) for i in range(400)]
+
+
+def lose(how):
+    netns.ip("link set t0 down" if how == "down" else "link del t0")
+
+
+def echoes(raw):
+    """True if all frames come back from the port that is left. They are of different flows, which
+    stolen handlers may reorder."""
+    got = fwd.exchange(FRAMES, raw, raw, 16)
+    return sorted(f[12:] for f in got) == sorted(f[12:] for f in FRAMES)
+
+
+class Load(threading.Thread):
+    """Frames into the peer of the port that will be lost, until it is told to end."""
+
+    def __init__(self, raw):
+        super().__init__(daemon=True)
+        self.raw, self.goes = raw, True
+
+    def run(self):
+        for i in range(1 << 30):
+            if not self.goes:
+                return
+            try:
+                self.raw.send(fwd.frame(i % 251, 200))
+            except OSError:  # it has gone
+                return
+
+
+def test_lost(tap, kind, way, how):
+    """A port with a load is lost; the other one echoes before and after."""
+    handler, poller, steal = way
+    name = f"{kind}, {handler}, {poller}, steal {steal}, {how}"
+    with tempfile.TemporaryDirectory() as d:
+        if kind != "tap":
+            netns.veth("t0", "t1")
+        netns.veth("g0", "g1")
+        raw = netns.Raw("g1")
+        control = os.path.join(d, "control")
+        with fwd.Running("--port", f"{kind}:t0", "--port", "afpacket:g0", *ECHO,
+                         "--handler", handler, "--poller", poller, "--steal", steal,
+                         "--carriers", 2, "--control", control) as haul:
+            netns.wait_for(haul.runs, "haul-fwd to run")
+            client = Client(control, haul)
+            before = echoes(raw)
+            load = Load(netns.Raw("t1" if kind != "tap" else "t0"))
+            load.start()
+            lose(how)
+            haul.wait_for(lambda: "the other ports go on" in haul.said(), "its line")
+            load.goes = False
+            load.join()
+            after = echoes(raw)
+            said = [client.ask(line) for line in ("show port info 0", "show port stats all",
+                                                  "set burst 16", "set nbcore 1")]
+            client.ask("stop")
+            client.ask("start")
+            again = echoes(raw)
+            r = haul.end()
+        netns.ip("link del g0")
+        if netns.exists("t0"):
+            netns.ip("link del t0")
+    lines = [line for line in r.err.splitlines() if "t0'" in line and "note: " not in line]
+    tap.ok(before and after and again, f"{name}: the other port goes on", r)
+    tap.ok(r.rc == 1 and len(lines) == 2 and "the other ports go on" in lines[0],
+           f"{name}: a line, and exit 1", r)
+    port = r.json["ports"][1]
+    tap.ok(port["rx_packets"] == port["tx_packets"] == 3 * len(FRAMES) and
+           "ledger" not in r.err, f"{name}: nothing of it is lost", r)
+    tap.ok("the port was lost" in said[0] and "NIC statistics for port 1" in said[1],
+           f"{name}: the prompt", said)
+
+
+def test_sent_there(tap):
+    """What the other port receives for it is dropped, also with handlers that wait for room."""
+    for handler in "burst", "coroutine":
+        netns.veth("t0", "t1")
+        netns.veth("g0", "g1")
+        raw = netns.Raw("g1")
+        with fwd.Running("--port", "afpacket:t0", "--port", "afpacket:g0", "--handler", handler,
+                         "--carriers", 2) as haul:
+            netns.wait_for(haul.runs, "haul-fwd to run")
+            lose("deleted")
+            haul.wait_for(lambda: "the other ports go on" in haul.said(), "its line")
+            for f in FRAMES * 4:
+                raw.send(f)
+            netns.wait_for(lambda: netns.counter("g1", "tx_packets") >= len(FRAMES) * 4, "frames")
+            r = haul.end()
+        netns.ip("link del g0")
+        tap.ok(r.rc == 1 and r.dropped("tx_refused") == r.json["ports"][1]["rx_packets"] > 0 and
+               r.json["ports"][0]["tx_packets"] == 0, f"{handler}: what goes there is dropped", r)
+
+
+def test_last(tap):
+    """The last one that is left ends the program; so does the first one, if it is to."""
+    for more, left in (([], "t0"), (["--lost-port", "end"], None)):
+        netns.veth("t0", "t1")
+        netns.veth("g0", "g1")
+        with fwd.Running("--port", "afpacket:g0", "--port", "afpacket:t0", "--carriers", 1,
+                         *more) as haul:
+            netns.wait_for(haul.runs, "haul-fwd to run")
+            netns.ip("link del g0")
+            if left:
+                haul.wait_for(lambda: "the other ports go on" in haul.said(), "its line")
+                runs = haul.process.poll() is None
+                lose("deleted")
+            r = haul.wait()
+        if netns.exists("t0"):
+            lose("deleted")
+        tap.ok(r.rc == 1 and (not left or runs) and r.json and
+               f"the interface {left or 'g0'} is gone" in r.err, f"the last one: {more}", r)
+
+
+def test_stopped(tap):
+    """While no poller runs, too."""
+    with tempfile.TemporaryDirectory() as d:
+        netns.veth("t0", "t1")
+        netns.veth("g0", "g1")
+        raw, control = netns.Raw("g1"), os.path.join(d, "control")
+        with fwd.Running("--port", "afpacket:t0", "--port", "afpacket:g0", *ECHO,
+                         "--carriers", 2, "--control", control) as haul:
+            netns.wait_for(haul.runs, "haul-fwd to run")
+            client = Client(control, haul)
+            client.ask("stop")
+            lose("deleted")
+            haul.wait_for(lambda: "the other ports go on" in haul.said(), "its line")
+            said = client.ask("port start all")
+            client.ask("start")
+            fine = echoes(raw)
+            r = haul.end(signal.SIGTERM)
+        netns.ip("link del g0")
+    tap.ok(fine and r.rc == 1, "stopped: the other port goes on", (said, r))
+
+
+def main():
+    tap = netns.Tap()
+    for i, kind in enumerate(KINDS):
+        if not netns.can_open(tap, kind, f"{kind} is lost"):
+            continue
+        for turn, way in enumerate(WAYS):
+            if netns.fewer() and (i + turn) % 2:
+                continue
+            if kind == "tap" and way[1] in ("block", "adaptive"):
+                way = (way[0], "sleep", way[2])
+            test_lost(tap, kind, way, ("deleted", "down")[(turn + i) // 2 % 2])
+    test_sent_there(tap)
+    test_last(tap)
+    test_stopped(tap)
+    tap.done()
+
+
+netns.enter()
+main()
