@@ -52,7 +52,10 @@ static uint64_t counted(const struct hauli_app *a)
 
 static bool is_healthy(struct hauli_app *a, const char **why)
 {
-	return hauli_app_lost_look(a, why) && (a->paused || haul_io_is_healthy(a->pub.io, why));
+	if (!hauli_app_lost_look(a, why))
+		return false;
+	/* A port may have got its fault just now: the next look has it. */
+	return a->paused || haul_io_is_healthy(a->pub.io, why) || hauli_app_lost_any(a);
 }
 
 /* Readers enter while it is written, which may block, but not while it is made: that is what other

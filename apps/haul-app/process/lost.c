@@ -43,3 +43,11 @@ bool hauli_app_lost_look(struct hauli_app *a, const char **why)
 	}
 	return true;
 }
+
+bool hauli_app_lost_any(const struct hauli_app *a)
+{
+	for (unsigned i = 0; i < a->nb_ports; i++)
+		if (haul_io_is_attached(a->pub.io, i) && haul_port_fault(a->ports[i])[0])
+			return true;
+	return false;
+}

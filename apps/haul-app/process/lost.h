@@ -12,4 +12,7 @@ enum hauli_lost_port { HAULI_LOST_PORT_GO_ON, HAULI_LOST_PORT_END };
  * in *why: no port would be left, or --lost-port says so. Main thread, once a second. */
 bool hauli_app_lost_look(struct hauli_app *a, const char **why);
 
+/* True if the next look finds a port to detach. */
+bool hauli_app_lost_any(const struct hauli_app *a);
+
 #endif
