@@ -17,6 +17,7 @@ from wait import ask, cpu_seconds  # noqa: E402
 
 ECHO = sys.argv[1]
 REQUESTS = 40 if netns.fewer() else 200
+FLAPS = int(os.environ.get("HAUL_FLAPS", 5))  # of a link
 QUIET = 2  # seconds
 
 # Without receive interrupts, with vfio; haul cannot detect that.
@@ -67,19 +68,21 @@ def idle(tap, what, echo):
 
 def unplug_cable(tap, what, host, nic, echo):
     """The link goes down and comes back: all is as before."""
-    host.do("set_link", name=nic.id, up=False)
-    time.sleep(0.2)  # nothing is to happen
-    host.do("set_link", name=nic.id, up=True)
+    for i in range(FLAPS):
+        host.do("set_link", name=nic.id, up=False)
+        time.sleep(0.2 if i == 0 else 0.01)  # nothing is to happen
+        host.do("set_link", name=nic.id, up=True)
+        answers_once(0.01)  # an answer comes from some of these
     # The link is negotiated anew, which takes e1000e half a second: until then frames are lost.
     netns.wait_for(answers_once, f"{what}: an answer after the link came back")
     answered = ask(REQUESTS // 4)
     tap.ok(answered == REQUESTS // 4 and not echo.ended(),
-           f"{what}: link down and up: answers as before", echo.stderr())
+           f"{what}: link down and up, {FLAPS} times: answers as before", echo.stderr())
 
 
-def answers_once():
+def answers_once(patience=1):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
-        s.settimeout(1)  # a look: the request may be lost
+        s.settimeout(patience)  # a look: the request may be lost
         s.sendto(b"again", (IP4, 7))
         try:
             return s.recv(64) == b"again"
@@ -106,12 +109,45 @@ def echoes(tap, host, kind, nic, poller):
         tap.ok((sleeps == 0) == (poller == "spin"), f"{what}: it does what it is called", figures)
 
 
+def is_out(host, nic):
+    """True once the machine has the NIC no more: vfio has let it go."""
+    reply = host.request(do="qom-get", **{"with": {
+        "path": f"/machine/peripheral/{nic.id}", "property": "type"}})
+    return "error" in reply
+
+
+def pulled_out(tap, host, kind, nic, left):
+    """A NIC is unplugged while another one of the same program answers, which goes on."""
+    what = f"{kind} is unplugged"
+    with Echo(ECHO, "--port", left.port, "--port", nic.port, "--ip", "10.9.8.2/24",
+              "--ip6", "fd09:908::2/64", "--carriers", 1) as e:
+        meet(e)
+        answered, asked = ask(REQUESTS // 4), REQUESTS // 4
+        host.do("device_del", id=nic.id)
+        while not e.ended() and not (e.said("the other ports go on") and is_out(host, nic)):
+            answered += ask(5)
+            asked += 5
+        code, figures = (1, None) if e.ended() else (None, None)
+        if code is None:
+            answered += ask(REQUESTS // 4)
+            asked += REQUESTS // 4
+            code, figures = e.stop()
+        lines = [line for line in e.stderr().splitlines() if f"port '{nic.port}'" in line]
+        print(f"# {what}: {answered} of {asked} requests answered; {lines}")
+        tap.ok(answered == asked and figures is not None,
+               f"{what}: the other NIC answers each request", e.stderr())
+        tap.ok(code == 1 and figures and len(lines) == 2 and
+               "the device was unplugged; the other ports go on" in lines[0],
+               f"{what}: a line, figures, all buffers back", f"{code}\n{e.stderr()}")
+
+
 def main():
     tap, host = netns.Tap(), Host()
     # An emulated CPU is slow, and the host may be busy.
     netns.wait_for.__defaults__ = Echo.wait.__defaults__ = (600,)
     netns.ip(f"addr add {MINE4}/24 dev peer0")
-    for number, kind in enumerate(sys.argv[2:]):
+    kinds = sys.argv[2:]
+    for number, kind in enumerate(kinds):
         for poller in "spin", "block":
             if poller == "block" and kind in NO_INTERRUPTS:
                 tap.skip(f"{kind}, haul-echo, block", "its PMD receives no interrupts")
@@ -120,6 +156,11 @@ def main():
                 echoes(tap, host, kind, Nic(number), poller)
             except (Failed, OSError, RuntimeError, subprocess.SubprocessError):
                 tap.ok(False, f"{kind}, {poller}: no exception", traceback.format_exc())
+    for number, kind in enumerate(kinds[:-1]):  # the last one is left
+        try:
+            pulled_out(tap, host, kind, Nic(number), Nic(len(kinds) - 1))
+        except (Failed, OSError, RuntimeError, subprocess.SubprocessError):
+            tap.ok(False, f"{kind} is unplugged: no exception", traceback.format_exc())
     tap.done()
 
 

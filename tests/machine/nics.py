@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """haul on the PCI NICs that QEMU emulates, with Debian's kernel, vfio and an IOMMU: one machine
-boots, and guest.py tries all kinds in it. Usage: nics.py BUILD HAUL-ECHO."""
+boots, and guest.py tries all kinds in it. HAUL_FLAPS: how often a link goes down and up.
+Usage: nics.py BUILD HAUL-ECHO."""
 import os
 import shlex
 import sys
@@ -21,8 +22,9 @@ def main(build, *programs):
         skip_all(image.missing())
     kinds = [kind for kind in machine.KINDS if machine.has_kind(kind)]
     nics = [machine.Nic(kind) for kind in kinds]
-    fewer = "HAUL_FEWER=1 " if "HAUL_FEWER" in os.environ else ""
-    command = fewer + shlex.join(["python3", GUEST, *map(os.path.abspath, programs), *kinds])
+    settings = "".join(f"{name}={shlex.quote(os.environ[name])} "
+                       for name in ("HAUL_FEWER", "HAUL_FLAPS") if name in os.environ)
+    command = settings + shlex.join(["python3", GUEST, *map(os.path.abspath, programs), *kinds])
     try:
         m = machine.Machine(build, nics, command)
     except image.Missing as e:
