@@ -150,6 +150,40 @@ def test_stopped(tap):
     tap.ok(fine and r.rc == 1, "stopped: the other port goes on", (said, r))
 
 
+def test_command(tap):
+    """By the prompt, while packets flow: that is no failure of the program."""
+    with tempfile.TemporaryDirectory() as d:
+        netns.veth("t0", "t1")
+        netns.veth("g0", "g1")
+        raw, control = netns.Raw("g1"), os.path.join(d, "control")
+        with fwd.Running("--port", "afpacket:t0", "--port", "afpacket:g0", *ECHO,
+                         "--carriers", 2, "--control", control) as haul:
+            netns.wait_for(haul.runs, "haul-fwd to run")
+            client = Client(control, haul)
+            load = Load(netns.Raw("t1"))
+            load.start()
+            said = [client.ask("port detach 0"), client.ask("port detach 0")]
+            load.goes = False
+            load.join()
+            fine = echoes(raw)
+            said += [client.ask(line) for line in (
+                "show port info all", "show port summary all", "port detach 2", "stop",
+                "port stop all", "port start all", "start")]
+            fine &= echoes(raw)
+            said.append(client.ask("port detach all"))
+            lives = haul.process.poll() is None
+            r = haul.end()
+        kept = netns.exists("t0")
+        for name in ("t0", "g0"):
+            netns.ip(f"link del {name}")
+    tap.ok(fine and lives and kept and r.rc == 0 and "lost" not in r.err,
+           "detached by the prompt: the other port goes on", r)
+    tap.ok(said[0].strip() == said[1].strip() == "Port 0 is detached" and
+           "Port 1 is detached" in said[-1] and "Invalid port 2" in said[4] and
+           "afpacket:g0" in said[3] and "afpacket:t0" not in said[3],
+           "detached by the prompt: what it says", said)
+
+
 def main():
     tap = netns.Tap()
     for i, kind in enumerate(KINDS):
@@ -164,6 +198,7 @@ def main():
     test_sent_there(tap)
     test_last(tap)
     test_stopped(tap)
+    test_command(tap)
     tap.done()
 
 

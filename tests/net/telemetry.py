@@ -395,7 +395,8 @@ def test_any_time():
                     prompt.ask(r.choice([
                         "stop", "start", "show port stats all", "port stop all", "port start all",
                         "set burst 16", "set fwd rxonly", "set fwd io", "show json",
-                        "clear port stats all", "port config mtu 0 1400"]))
+                        "clear port stats all", "port config mtu 0 1400",
+                        *["port detach 1"] * (turn == 2)]))
                     time.sleep(r.random() * 0.05)  # a random pause
                 prompt.ask("start")
                 time.sleep(0.2)  # questions at work, and then at the end

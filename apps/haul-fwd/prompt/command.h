@@ -11,6 +11,8 @@
 #include <cmdline_parse_string.h>
 
 #define FWD_WORDS_MAX 10
+/* For a carrier to answer; one that a handler keeps busy does not. */
+#define FWD_PATIENCE HAUL_S
 
 /* What was typed for each word of the form. */
 union fwd_word {

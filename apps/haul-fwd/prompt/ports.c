@@ -18,7 +18,7 @@ static bool is_stopped[HAUL_APP_PORTS_MAX];
 bool fwd_ports_are_started(const struct haul_app *app, FILE *out)
 {
 	for (unsigned i = 0; i < app->nb_ports; i++) {
-		if (!is_stopped[i])
+		if (!is_stopped[i] || !haul_io_is_attached(app->io, i))
 			continue;
 		fprintf(out, "Port %u is stopped: give port start %u first\n", i, i);
 		return false;
@@ -154,6 +154,8 @@ static bool start_one(const struct fwd_call *call, unsigned i)
 {
 	char errbuf[512];
 
+	if (!haul_io_is_attached(call->app->io, i))
+		return true;
 	if (!is_stopped[i] ||
 		!result(call, haul_port_start(port_of(call, i), errbuf, sizeof(errbuf)), errbuf))
 		return !is_stopped[i];
@@ -165,7 +167,7 @@ static bool stop_one(const struct fwd_call *call, unsigned i)
 {
 	char errbuf[512];
 
-	if (is_stopped[i])
+	if (is_stopped[i] || !haul_io_is_attached(call->app->io, i))
 		return true;
 	is_stopped[i] =
 		result(call, haul_port_stop(port_of(call, i), errbuf, sizeof(errbuf)), errbuf);
@@ -182,6 +184,22 @@ static bool start_or_stop(const struct fwd_call *call)
 	if (good)
 		fprintf(call->out, "Done\n");
 	return good;
+}
+
+static bool detach_one(const struct fwd_call *call, unsigned i)
+{
+	char errbuf[512];
+	int err = haul_io_detach_port(call->app->io, i, FWD_PATIENCE, errbuf, sizeof(errbuf));
+
+	if (!err)
+		fprintf(call->out, "Port %u is detached\n", i);
+	return result(call, err, errbuf);
+}
+
+/* "port detach P" */
+static bool detach(const struct fwd_call *call)
+{
+	return fwd_each_port(call, WORD(2), detach_one);
 }
 
 /* "set promisc P on|off" */
@@ -302,6 +320,8 @@ const struct fwd_command fwd_commands_ports[] = {
 	{"show rxq|txq info PORT N", show_queue_info, "Show queue N."},
 	{"clear port stats|xstats|info PORT", clear_port, "Let show port count from 0."},
 	{"port start|stop PORT", start_or_stop, "Start or stop a port, or all."},
+	{"port detach PORT", detach,
+		"Close the device of a port, until the end; the others go on."},
 	{"port config mtu PORT N", set_mtu, "Set the MTU; after stop."},
 	{"port config PORT rss NAME", set_rss,
 		"Set what RSS hashes: ip, udp, none, ...; some PMDs need stop first."},

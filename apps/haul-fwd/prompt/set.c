@@ -37,9 +37,6 @@ static bool set_number(const struct fwd_call *call, const char *option, const ch
 	return true;
 }
 
-/* For a carrier to answer; one that a handler keeps busy does not. */
-#define PATIENCE HAUL_S
-
 static bool set_burst(const struct fwd_call *call)
 {
 	char errbuf[256];
@@ -47,8 +44,8 @@ static bool set_burst(const struct fwd_call *call)
 	if (!set_number(call, "--burst", "Number of packets per burst"))
 		return false;
 	if (haul_app_is_paused(call->app) ||
-		haul_io_set_burst(call->app->io, (uint16_t)call->words[2].number, PATIENCE, errbuf,
-			sizeof(errbuf)) == 0)
+		haul_io_set_burst(call->app->io, (uint16_t)call->words[2].number, FWD_PATIENCE,
+			errbuf, sizeof(errbuf)) == 0)
 		return true;
 	fprintf(call->out, "%s\n", errbuf);
 	return false;
@@ -77,7 +74,7 @@ static bool change_pollers(const struct fwd_call *call, const struct haul_poll_p
 {
 	char errbuf[512];
 
-	if (haul_io_set_policy(call->app->io, HAUL_ALL, HAUL_ALL, policy, PATIENCE, errbuf,
+	if (haul_io_set_policy(call->app->io, HAUL_ALL, HAUL_ALL, policy, FWD_PATIENCE, errbuf,
 		    sizeof(errbuf)) == 0)
 		return true;
 	fprintf(call->out, "%s\n", errbuf);
@@ -108,7 +105,8 @@ static bool move(const struct fwd_call *call, unsigned port, move_fn *move_to)
 	char errbuf[512];
 
 	if (move_to(call->app->io, port, (unsigned)RTE_MIN(what, UINT_MAX),
-		    (unsigned)RTE_MIN(carrier, UINT_MAX), PATIENCE, errbuf, sizeof(errbuf)) == 0)
+		    (unsigned)RTE_MIN(carrier, UINT_MAX), FWD_PATIENCE, errbuf,
+		    sizeof(errbuf)) == 0)
 		return true;
 	fprintf(call->out, "%s\n", errbuf);
 	return false;
@@ -167,7 +165,7 @@ static bool use(const struct fwd_call *call, const char *list)
 {
 	char errbuf[512];
 
-	if (haul_app_use(call->app, list, PATIENCE, errbuf, sizeof(errbuf)) != 0) {
+	if (haul_app_use(call->app, list, FWD_PATIENCE, errbuf, sizeof(errbuf)) != 0) {
 		fprintf(call->out, "%s\n", errbuf);
 		return false;
 	}
