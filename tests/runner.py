@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds haul and runs all tests; with --all, in three more ways. Called by tests/run.
+"""Builds haul and tests it; with --all, in one more way: another each day. Called by tests/run.
 
-Some of it is left to --deep, which takes hours: the long searches of models (suite long), the
-cases that resemble others, all but every hundredth mutation of the sources (tests of the tests; of
-these --deep tries every eighth, others the next days, and HAUL_MUTATIONS=1 in the environment
-all), and half of the programs of suite net with the address sanitizer, the other half the next day.
+A run is to take minutes, so the programs of the largest suites take turns: each day has a part of
+them, and the last lines say how many are left to other days. --whole runs all of them, and with
+--all in all ways. Some is left to --deep, which takes hours: the long searches of models (suite
+long), the cases that resemble others, and all but every hundredth mutation of the sources (tests of
+the tests; of these --deep tries every eighth, others the next days, and HAUL_MUTATIONS=1 in the
+environment all).
 
 Every configuration has a build directory of its own, build-NAME, kept from run to run. On a
 terminal a line says how far the run is and how much time is left; elsewhere there is a line for
@@ -113,14 +115,15 @@ class Configuration:
 
 
 CONFIGURATIONS = [
-    Configuration("test", "as users build it", "gcc", build=85, tests=250, disk=175),
+    Configuration("test", "as users build it", "gcc", turns={"net": 4, "model": 3},
+                  build=85, tests=250, disk=175),
     Configuration("clang", "the other compiler, all carriers steal", "clang",
                   suites=["unit", "stress"],
                   environment={"HAUL_STEAL": "global", "HAUL_COROUTINES": "1000000"}, build=50),
     Configuration("asan", "address and undefined behaviour sanitizers", "gcc",
                   SANITIZE + ["-Db_sanitize=address,undefined"], ["unit", "stress", "net"], 4,
                   # Odd packets are what these sanitizers are best at.
-                  {"HAUL_FRAMES": "20000", "HAUL_STRESS_SECONDS": "1"}, {"net": 2},
+                  {"HAUL_FRAMES": "20000", "HAUL_STRESS_SECONDS": "1"}, {"net": 8},
                   build=130, tests=250, disk=290),
     Configuration("tsan", "thread sanitizer, carriers of a cluster steal", "clang",
                   SANITIZE + ["-Db_sanitize=thread"], ["unit", "stress"], 8,
@@ -158,6 +161,7 @@ class Tally:
         self.failed = []  # lines for people, each with what the test said of it
         self.again = []  # such lines of programs that passed alone
         self.skipped = []
+        self.others = []  # lines about programs that are not run today
 
     def fail(self, line, said=""):
         lines = [text[:160] for text in said.splitlines() if text.strip("# ")]
@@ -341,16 +345,31 @@ def suites_of(test):
     return {s.split(":")[-1] for s in test["suite"]}
 
 
-def chosen(conf, suites, part):
-    """The tests of these suites; none: all of them. part: those of today that do not take long."""
+def chosen(conf, suites, args):
+    """The tests of these suites; none: all of them. Without --deep those that do not take long, and
+    of these, unless all are wanted, today's. Also the number of those that are left to other
+    days."""
     tests = [t for t in introspect(conf, "--tests") if not suites or suites_of(t) & set(suites)]
-    if part:
-        tests = [t for t in tests if "long" not in suites_of(t)]
-        for suite, days in conf.turns.items():
-            those = sorted(t["name"] for t in tests if suite in suites_of(t))
-            today = those[DAY % days::days]
-            tests = [t for t in tests if t["name"] not in those or t["name"] in today]
-    return tests
+    if not args.part:
+        return tests, 0
+    tests = [t for t in tests if "long" not in suites_of(t)]
+    all_of_them = len(tests)
+    for suite, days in conf.turns.items() if not args.whole else ():
+        those = sorted(t["name"] for t in tests if suite in suites_of(t))
+        today = those[DAY % days::days]
+        tests = [t for t in tests if t["name"] not in those or t["name"] in today]
+    return tests, all_of_them - len(tests)
+
+
+def todays(confs, args):
+    """Of all configurations: the first, and one of the others; all, if that is wanted."""
+    if args.only:
+        return [c for c in confs if c.name == args.only]
+    if not args.all:
+        return confs[:1]
+    if args.whole or not args.part:
+        return confs
+    return [confs[0], confs[1 + DAY % (len(confs) - 1)]]
 
 
 def ninja(conf, progress, wanted):
@@ -487,7 +506,10 @@ def run(conf, args, progress, tally, limit):
     if not configure(conf, progress):
         tally.fail(f"{conf.name}: does not configure")
         return
-    tests = chosen(conf, suites, args.part)
+    tests, left = chosen(conf, suites, args)
+    if left:
+        tally.others.append(f"{conf.name}: {left} programs have their turn on other days, or with "
+                            "--whole")
     broken, built = build(conf, progress, tests, beyond(suites))
     for t in broken:
         tally.fail(f"{conf.name}: {t['name']}: does not build")
@@ -531,7 +553,10 @@ def main():
             f"  {c.name:6} {c.compiler}, {c.what}: " + (", ".join(c.suites) or "all suites")
             for c in CONFIGURATIONS))
     p.add_argument("--all", action="store_true",
-                   help="all configurations, one after the other; else the first one")
+                   help="two configurations: the first one, and each day another; else the first "
+                   "one only")
+    p.add_argument("--whole", action="store_true",
+                   help="all programs, not only today's; with --all in all configurations: an hour")
     p.add_argument("--deep", action="store_true",
                    help="all cases, long searches, every eighth mutation: hours")
     p.add_argument("--only", metavar="CONFIGURATION", choices=[c.name for c in CONFIGURATIONS],
@@ -555,9 +580,7 @@ def main():
     limit = Limit(args.minutes)
     tally, machine = Tally(), Machine()
     machine.start()
-    confs = [c for c in CONFIGURATIONS if c.name == args.only] if args.only else CONFIGURATIONS
-    confs = [c for c in (confs if args.all or args.only else confs[:1])
-             if not args.suite or c.chosen(args.suite)]
+    confs = [c for c in todays(CONFIGURATIONS, args) if not args.suite or c.chosen(args.suite)]
     progress = Progress([stage for c in confs for stage in c.stages()])
     line = too_small(confs)
     if line:
@@ -573,6 +596,8 @@ def main():
         print("failed beside other tests, passed alone: " + line)
     for line in tally.skipped:
         print("skipped: " + line)
+    for line in tally.others:
+        print(line)
     print(f"{tally.passed} passed, {len(tally.failed)} failed, {len(tally.skipped)} skipped")
     return 1 if tally.failed or not tally.passed else 0
 
