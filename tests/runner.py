@@ -29,12 +29,8 @@ import contextlib
 import datetime
 import json
 import math
-import mmap
 import os
 import re
-import shutil
-import signal
-import struct
 import subprocess
 import sys
 import tempfile
@@ -42,6 +38,7 @@ import threading
 import time
 
 import ending
+from load import Machine, TESTS_MB, free_mb
 from progress import Progress, cores, name, weights
 
 LOGS = ["testlog", "testlog-beside"]
@@ -52,7 +49,6 @@ SAID = 12  # lines of a failed test at the end
 AT_ONCE = 6  # tests that mostly wait
 # With lines only, which is all that reports name, 278 MB instead of 415 (address sanitizer).
 SANITIZE = ["-Dchecks=true", "-Doptimization=2", "-Db_lundef=false", "-Dc_args=-g1"]
-TESTS_MB = 60  # of a disk: files of tests that run at once
 # Without --deep.
 PART = {"HAUL_MUTATIONS": "100", "HAUL_FEWER": "1", "HAUL_STRESS_SECONDS": "0.3"}
 DAY = datetime.date.today().toordinal()
@@ -207,10 +203,6 @@ class Tally:
             self.fail(f"{where}: {run['result'].lower()}" + tap * ", no test ran", last(run))
 
 
-def free_mb(folder):
-    return shutil.disk_usage(folder).free / 1e6
-
-
 def too_small(confs):
     """A line about a disk that has no room for builds or tests, or None."""
     builds = sum(c.disk_left() for c in confs)
@@ -220,76 +212,6 @@ def too_small(confs):
             return (f"{os.path.abspath(folder)}: {free_mb(folder):.0f} MB are free, and this run "
                     f"needs about {needed:.0f}: builds or tests may fail; make room")
     return None
-
-
-class Sleepers:
-    """A process on each CPU that sleeps for a moment, again and again, and notes its longest sleep.
-    Timers of a virtual machine's CPU may stand still for minutes: then what sleeps there does not
-    wake up, and what runs there is not preempted."""
-
-    NAP, TOO_LONG = 0.05, 5  # seconds
-    NOTE = struct.Struct("ddd")  # began its sleep, its longest sleep, when that ended
-
-    def __init__(self, cpus):
-        self.notes = {cpu: mmap.mmap(-1, self.NOTE.size) for cpu in cpus}
-        for cpu, note in self.notes.items():
-            self.write(note, time.monotonic(), 0, 0)
-            parent = os.getpid()
-            if os.fork() == 0:
-                try:
-                    self.sleep(cpu, note, parent)
-                finally:
-                    os._exit(0)
-
-    def write(self, note, *values):
-        note[:] = self.NOTE.pack(*values)
-
-    def sleep(self, cpu, note, parent):
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        os.sched_setaffinity(0, {cpu})
-        longest, when = 0, 0
-        while os.getppid() == parent:
-            began = time.monotonic()
-            self.write(note, began, longest, when)
-            time.sleep(self.NAP)  # what is measured
-            now = time.monotonic()
-            if now - began > longest:
-                longest, when = now - began, now
-
-    def __str__(self):
-        said, now = "", time.monotonic()
-        for cpu, note in self.notes.items():
-            began, longest, when = self.NOTE.unpack(note[:])
-            longest, when = max((longest, when), (now - began, now))
-            if longest > self.TOO_LONG:
-                at = time.strftime("%H:%M:%S", time.localtime(time.time() - now + when))
-                said += (f"; the timers of CPU {cpu} stood still for {longest:.0f} s until {at}: "
-                         "failures may be due to that")
-        return said
-
-
-class Machine(threading.Thread):
-    """A full disk or a high load makes tests fail that are right, and is over when people look."""
-
-    def __init__(self):
-        super().__init__(daemon=True)
-        self.free, self.load = math.inf, 0
-        self.sleepers = Sleepers(os.sched_getaffinity(0))
-        self.look()
-
-    def look(self):
-        self.free = min(self.free, free_mb("."), free_mb(tempfile.gettempdir()))
-        self.load = max(self.load, os.getloadavg()[0])
-
-    def run(self):
-        while True:
-            self.look()
-            time.sleep(0.5)  # between looks
-
-    def __str__(self):
-        full = ": too little, so failures may be due to that" * (self.free < TESTS_MB)
-        return (f"disk: {self.free:.0f} MB free at least{full}; load: {self.load:.1f} at most"
-                f"{self.sleepers}")
 
 
 def last(run):

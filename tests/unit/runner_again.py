@@ -33,7 +33,7 @@ def run(*tests, minutes=None):
         conf = runner.Configuration("x", "", "gcc", suites=["net", "stress", "unit"])
         progress, tally = Progress(conf.stages()), runner.Tally()
         progress.say = lambda text: None
-        runner.run(conf, argparse.Namespace(suite=[], part=False, whole=False, soak=0), progress, tally,
+        runner.run(conf, argparse.Namespace(suite=[], part=False, soak=0), progress, tally,
                    runner.Limit(minutes))
         os.chdir("/")
         return tally

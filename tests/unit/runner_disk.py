@@ -5,6 +5,7 @@ import os
 import tempfile
 import time
 
+import load
 import runner
 from tap import Tap
 
@@ -31,13 +32,13 @@ def main():
         free.update({".": 1000, tempfile.gettempdir(): runner.TESTS_MB - 1})
         line = runner.too_small([conf])
         tap.ok(line and tempfile.gettempdir() in line, "no room for tests' files: a line", line)
-    sleepers = runner.Sleepers(os.sched_getaffinity(0))
+    sleepers = load.Sleepers(os.sched_getaffinity(0))
     while any(sleepers.NOTE.unpack(note[:])[1] == 0 for note in sleepers.notes.values()):
         time.sleep(0.01)  # between looks
     tap.ok(str(sleepers) == "" or "timers of CPU" in str(sleepers), "each CPU sleeps", sleepers)
     now = time.monotonic()
     for values in (now - 100, 0.2, now - 200), (now, 100, now):
-        fake = bytearray(runner.Sleepers.NOTE.size)
+        fake = bytearray(load.Sleepers.NOTE.size)
         sleepers.write(fake, *values)
         sleepers.notes = {7: fake}
         tap.ok("timers of CPU 7 stood still for 100 s until " in str(sleepers),
