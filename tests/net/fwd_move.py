@@ -18,7 +18,7 @@ from prompt import Client
 MOVES = int(os.environ.get("HAUL_MOVES", 12 if netns.fewer() else 40))
 QUEUES, BUCKETS, CARRIERS, FLOWS = 4, 128, 3, 24
 AT_ONCE = 96  # below the capacity of a queue
-SPARED = r"(Carrier \d+ is spared(; \d+ handlers that wait go on there)?\s*)*"
+SPARED = r"(Carrier \d+ is spared(; \d+ coroutines that wait stay there: [^\n]*)?\s*)*"
 KINDS = [("burst", "spin"), ("coroutine", "block"), ("coroutine", "spin"), ("burst", "block")]
 
 
@@ -201,5 +201,13 @@ with tempfile.TemporaryDirectory() as d:
         netns.wait_for(haul.runs, "haul-fwd to run")
         said = Client(path, haul).ask("set nbcore 1")
         tap.ok("--balance chooses the carriers" in said, "--balance has the last word", said)
+        haul.end()
+    with fwd.Running("--port", "null:", "--rxq", 2, "--carriers", 2, "--control", path, "--handler",
+                     "coroutine", "--service", "60s", "--service-sleep") as haul:
+        netns.wait_for(haul.runs, "haul-fwd to run")
+        said = Client(path, haul).ask("set nbcore 1")
+        tap.ok(re.match(r"Carrier 1 is spared; \d+ coroutines that wait stay there: "
+                        r"port 0 queue 1 \(sleeping\)\s", said), "who stays on a spared carrier",
+               said)
         haul.end()
 tap.done()

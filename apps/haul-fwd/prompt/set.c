@@ -2,7 +2,10 @@
 /* Commands that set what the options of the same meaning set. */
 #include <inttypes.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include <haul/look.h>
 
 #include "../forward.h"
 #include "../run.h"
@@ -146,19 +149,53 @@ static bool set_stealing(const struct fwd_call *call)
 	return true;
 }
 
+#define WAITS_MAX 64 /* that are looked at */
+#define WAITS_TOLD 4
+
+/* "port 0 queue 1 (mutex), worker (sleeping)": who waits for what on the carrier. */
+static void tell_waits(const struct haul_look *l, unsigned carrier, FILE *out)
+{
+	unsigned told[WAITS_TOLD], n = 0, k;
+
+	for (unsigned i = 0; i < l->nb_waits; i++) {
+		const struct haul_look_wait *w = &l->waits[i];
+
+		if (w->carrier != carrier)
+			continue;
+		for (k = 0; k < n; k++)
+			if (strcmp(l->waits[told[k]].name, w->name) == 0 &&
+				strcmp(l->waits[told[k]].what, w->what) == 0)
+				break;
+		if (k < n)
+			continue;
+		if (n == WAITS_TOLD) {
+			fputs(", ...", out);
+			return;
+		}
+		told[n++] = i;
+		fprintf(out, "%s %s (%s)", n > 1 ? "," : ":", w->name, w->what);
+	}
+}
+
 static void tell_spared(const struct fwd_call *call, unsigned carrier)
 {
-	struct haul_io_stats st;
-	uint64_t wait = 0;
+	struct haul_look_counts *counts = calloc(haul_carriers(call->app->rt), sizeof(counts[0]));
+	struct haul_look_wait *waits = calloc(WAITS_MAX, sizeof(waits[0]));
+	struct haul_look l = {.carriers = counts,
+		.nb_carriers = counts ? haul_carriers(call->app->rt) : 0,
+		.waits = waits,
+		.waits_max = waits ? WAITS_MAX : 0};
 
-	for (unsigned i = 0; i < call->app->nb_ports; i++) {
-		haul_io_get_stats(call->app->io, i, carrier, &st);
-		wait += st.in_flight;
-	}
+	haul_look(call->app->rt, &l);
 	fprintf(call->out, "Carrier %u is spared", carrier);
-	if (wait > 0)
-		fprintf(call->out, "; %" PRIu64 " handlers that wait go on there", wait);
+	if (counts && counts[carrier].waiting > 0) {
+		fprintf(call->out, "; %" PRIu64 " coroutines that wait stay there",
+			counts[carrier].waiting);
+		tell_waits(&l, carrier, call->out);
+	}
 	fputc('\n', call->out);
+	free(counts);
+	free(waits);
 }
 
 static bool use(const struct fwd_call *call, const char *list)
