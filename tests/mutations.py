@@ -167,6 +167,7 @@ MUTATIONS = [
      'hauli_sleep_end(c);\n\thauli_steal_is_busy(c);'),
     ('unit/timeline', 'lib/sched/run/round.c', 'a timer ends a wait as a waker does',
      'hauli_ready_expired(c, co);', 'hauli_ready(c, co);'),
+    ('unit/trace_files', 'lib/sched/state/traced.h', 'no tid', '->tid, tid);', '->tid, 0);'),
     ('unit/timeline', 'lib/sched/wait/suspend.c', 'a stop is told as that of another',
      'hauli_traced_suspend(c, me);', ';'),
     ('unit/trace_files', 'lib/coro/overflow.c', 'a crash of a PMD writes no file',

@@ -43,7 +43,7 @@ struct hauli_timeline {
 	struct hauli_timeline_name names[HAULI_TIMELINE_NAMES];
 	/* of a file: constant, but for what write.c sets in a copy */
 	struct haul_trace_ring head;
-	struct hauli_u32_published tid;
+	struct hauli_u32_published tid; /* 0: the thread has not begun */
 };
 
 HAULI_ASSERT_LINE(struct hauli_timeline, ring);

@@ -116,6 +116,28 @@ START_TEST(files_when_asked_for)
 }
 END_TEST
 
+static void *tells_its_thread(void *arg)
+{
+	return (void *)(intptr_t)gettid();
+}
+
+/* Viewers need it. */
+START_TEST(a_ring_has_its_thread)
+{
+	struct timeline_file *f;
+
+	start(2);
+	for (unsigned i = 0; i < 2; i++) {
+		void *tid = run_on(rt, i, tells_its_thread, NULL);
+
+		f = timeline_take();
+		ck_assert_uint_eq(f->rings[i].head.tid, (uintptr_t)tid);
+		timeline_close(f);
+	}
+	runtime_stop(rt);
+}
+END_TEST
+
 /* Of calls without a signal, with one, and with another. */
 static void ask_by_two_signals(void *arg)
 {
@@ -460,7 +482,7 @@ START_TEST(two_crashes_at_once)
 }
 END_TEST
 
-SUITE_MAIN("trace_files", {files_when_asked_for, 1}, {each_signal_is_heard, 1}, {a_file_now, 1},
-	{a_device_is_written_to, 1}, {a_file_in_a_child_of_fork, 1},
-	{a_stop_does_not_wait_for_a_reader, 1}, {a_crash, 1}, {a_crash_outside, 1},
-	{a_crash_whose_stack_cannot_be_followed, 1}, {two_crashes_at_once, 1})
+SUITE_MAIN("trace_files", {files_when_asked_for, 1}, {a_ring_has_its_thread, 1},
+	{each_signal_is_heard, 1}, {a_file_now, 1}, {a_device_is_written_to, 1},
+	{a_file_in_a_child_of_fork, 1}, {a_stop_does_not_wait_for_a_reader, 1}, {a_crash, 1},
+	{a_crash_outside, 1}, {a_crash_whose_stack_cannot_be_followed, 1}, {two_crashes_at_once, 1})

@@ -103,7 +103,7 @@ struct haul_trace_file {
 struct haul_trace_ring {
 	uint32_t runtime; /* from 0; a number of the process's runtimes */
 	uint32_t carrier;
-	uint32_t tid;
+	uint32_t tid; /* of its thread; 0: that has not begun */
 	uint32_t cpu; /* of its place */
 	uint64_t size; /* of the ring */
 	uint64_t first, end; /* numbers of the events that follow: from first to end - 1 */

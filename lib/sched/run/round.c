@@ -281,6 +281,7 @@ int hauli_round_main(void *arg)
 	prctl(PR_SET_TIMERSLACK, 1UL, 0, 0, 0);
 	hauli_self_set(c);
 	hauli_u32_published_set(&c->run.tid, (uint32_t)gettid());
+	hauli_traced_thread(c, (uint32_t)gettid());
 	hauli_co_init_thread(&c->run.loop);
 	hauli_overflow_thread_init();
 	c->exceptions = hauli_exceptions_here();

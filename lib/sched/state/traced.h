@@ -30,6 +30,13 @@ void hauli_traced_poll_slow(struct haul_carrier *c, uint64_t began, uint64_t now
 void hauli_traced_call_slow(
 	struct haul_carrier *c, enum haul_trace_call call, int fd, uint64_t began);
 
+/* The carrier's thread begins. */
+static inline void hauli_traced_thread(struct haul_carrier *c, uint32_t tid)
+{
+	if (c->timeline)
+		hauli_u32_published_set(&c->timeline->tid, tid);
+}
+
 /* c->current runs from now on, after one that has ended or after the loop. */
 static inline void hauli_traced_run(struct haul_carrier *c, enum haul_trace_how how)
 {
