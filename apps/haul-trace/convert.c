@@ -18,6 +18,7 @@ struct carrier {
 	const struct trace_ring *ring;
 	uint64_t at; /* the next event */
 	struct trace_event event; /* that one */
+	uint64_t ns; /* its time in the ring */
 	uint64_t track, polls;
 	uint64_t on; /* the coroutine that runs; 0: the loop */
 	bool asleep; /* a slice of that is open */
@@ -97,6 +98,21 @@ static const char *name_of(struct work *w, struct carrier *c, unsigned slot)
 	return c->names[slot];
 }
 
+/* The time of an event: later than that of the event before, if they are of one nanosecond, as
+ * Perfetto takes the second of two instants of one time for a child of the first. Slices whose
+ * duration is known keep their time. */
+static uint64_t time_of(struct carrier *c, const struct trace_event *e)
+{
+	bool same = e->ns >= c->ns && e->ns <= c->event.ns;
+
+	if (e->kind == HAUL_TRACE_VALUE)
+		return c->event.ns;
+	c->ns = e->ns;
+	if (same && e->kind != HAUL_TRACE_POLL && e->kind != HAUL_TRACE_FD)
+		return c->event.ns + 1;
+	return e->ns;
+}
+
 /* Goes on to the next event that is no name. False: there is none. */
 static bool next(struct work *w, struct carrier *c)
 {
@@ -110,8 +126,7 @@ static bool next(struct work *w, struct carrier *c)
 		}
 		if (e.kind == HAUL_TRACE_TEXT || e.kind == HAUL_TRACE_NONE)
 			continue;
-		if (e.kind == HAUL_TRACE_VALUE)
-			e.ns = c->event.ns;
+		e.ns = time_of(c, &e);
 		c->event = e;
 		c->at++;
 		return true;
@@ -167,13 +182,22 @@ static uint64_t track_of(struct work *w, struct trace_coroutine *co)
 {
 	const char *of = trace_name(&w->coroutines, co);
 	char name[NAME_MOST + 32];
+	struct trace_track *track;
 
 	if (co->track)
 		return co->track;
-	co->track = ++w->tracks;
+	track = trace_track(&w->coroutines, co, of);
+	if (!track) {
+		w->failed = true;
+		return 0;
+	}
 	co->track_name = of;
-	snprintf(name, sizeof(name), "%s 0x%" PRIx64, of ? of : "coroutine", co->address);
-	trace_out_track(w->out, co->track, w->process, name);
+	if (!track->number) {
+		track->number = ++w->tracks;
+		snprintf(name, sizeof(name), "%s 0x%" PRIx64, of ? of : "coroutine", co->address);
+		trace_out_track(w->out, track->number, w->process, name);
+	}
+	co->track = track->number;
 	return co->track;
 }
 

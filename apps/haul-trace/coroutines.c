@@ -46,6 +46,30 @@ void trace_coroutines_free(struct trace_coroutines *all)
 {
 	free(all->places);
 	free(all->all_lives);
+	free(all->all_tracks);
+}
+
+struct trace_track *trace_track(
+	struct trace_coroutines *all, struct trace_coroutine *co, const char *name)
+{
+	struct trace_track *more;
+
+	for (uint32_t i = co->tracks; i; i = all->all_tracks[i - 1].next)
+		if (all->all_tracks[i - 1].name == name)
+			return &all->all_tracks[i - 1];
+	if (all->nb_tracks == all->tracks_size) {
+		uint32_t size = all->tracks_size ? 2 * all->tracks_size : 1024;
+
+		more = realloc(all->all_tracks, size * sizeof(more[0]));
+		if (!more)
+			return NULL;
+		all->all_tracks = more;
+		all->tracks_size = size;
+	}
+	more = &all->all_tracks[all->nb_tracks++];
+	*more = (struct trace_track){.name = name, .next = co->tracks};
+	co->tracks = all->nb_tracks;
+	return more;
 }
 
 /* The place of another life, plus 1; 0: no memory. */

@@ -13,7 +13,7 @@
 struct trace_coroutine {
 	uint64_t address; /* 0: a free place */
 	uint64_t flow; /* of the last wake-up, until it runs; 0: none */
-	uint64_t track; /* 0: it has none yet */
+	uint64_t track; /* 0: it has none yet under its name */
 	const char *name; /* of the last life that has begun; NULL: none has */
 	const char *track_name;
 	uint32_t depth; /* spans that are open on its track */
@@ -22,6 +22,14 @@ struct trace_coroutine {
 	bool lives; /* a life has begun and not ended */
 	uint32_t first, last; /* of its lives: places plus 1; 0: none */
 	uint32_t life, lived; /* the present one, and how often it has begun */
+	uint32_t tracks; /* the place of the first that it has had, plus 1; 0: none */
+};
+
+/* Of a coroutine under one name. */
+struct trace_track {
+	const char *name;
+	uint64_t number; /* 0: the track is new */
+	uint32_t next; /* the place of the next of this coroutine, plus 1; 0: none */
 };
 
 /* Lives of one name in a row. */
@@ -36,11 +44,17 @@ struct trace_coroutines {
 	uint64_t n, size; /* size: a power of two */
 	struct trace_life *all_lives;
 	uint32_t nb_lives, lives_size;
+	struct trace_track *all_tracks;
+	uint32_t nb_tracks, tracks_size;
 };
 
 /* The coroutine, new if it was not there; NULL: no memory. It stays there until the next call. */
 struct trace_coroutine *trace_coroutine(struct trace_coroutines *all, uint64_t address);
 void trace_coroutines_free(struct trace_coroutines *all);
+
+/* The track of co under this name. NULL: no memory. It stays there until the next call. */
+struct trace_track *trace_track(
+	struct trace_coroutines *all, struct trace_coroutine *co, const char *name);
 
 /* Beforehand: co runs under this name; and: it ends. False: no memory. */
 bool trace_life_noted(struct trace_coroutines *all, struct trace_coroutine *co, const char *name);

@@ -34,7 +34,7 @@ struct trace_out *trace_out_begin(FILE *to); /* NULL: no memory */
 /* Returns the number of packets. False: no memory, or a write has failed. */
 bool trace_out_end(struct trace_out *out, uint64_t *packets);
 
-/* Tracks have numbers of the caller's, from 1. tid: 0: not of a thread. */
+/* Tracks have numbers of the caller's, from 1. */
 void trace_out_process(struct trace_out *out, uint64_t track, uint32_t pid, const char *name);
 void trace_out_track(struct trace_out *out, uint64_t track, uint64_t parent, const char *name);
 void trace_out_thread(struct trace_out *out, uint64_t track, uint64_t parent, uint32_t pid,

@@ -78,10 +78,12 @@ class Tables:
 
 class Import:
     """Fills the tables as trace_processor does: events in the order of their times; a slice ends
-    the innermost one of its track."""
+    the innermost one of its track; an instant is a child of another one of its time; tracks of one
+    name and parent are one."""
     def __init__(self, packets):
         self.names, self.notes, self.tables = {}, {}, Tables()
         self.open, self.flows, self.wrong = {}, {}, []
+        self.tracks, self.merged, self.instants = {}, {}, {}
         events = []
         for packet in packets:
             self.intern(get(packet, "interned_data", []))
@@ -102,8 +104,13 @@ class Import:
     def add_track(self, track):
         uuid, thread = int(get(track, "uuid")), get(track, "thread")
         run = self.tables.db.execute
-        run("INSERT INTO track VALUES(?, ?, ?)",
-            (uuid, text(get(track, "name")), get(track, "parent_uuid")))
+        name = text(get(track, "name"))
+        self.tracks[uuid] = uuid
+        if name and get(track, "counter") is None:
+            self.tracks[uuid] = self.merged.setdefault((get(track, "parent_uuid"), name), uuid)
+            if self.tracks[uuid] != uuid:
+                return
+        run("INSERT INTO track VALUES(?, ?, ?)", (uuid, name, get(track, "parent_uuid")))
         if thread:
             run("INSERT INTO thread_track VALUES(?, ?)", (uuid, uuid))
             run("INSERT INTO thread VALUES(?, ?, ?)",
@@ -120,10 +127,16 @@ class Import:
 
     def add_slice(self, ts, dur, track, event):
         stack = self.open.setdefault(track, [])
+        parent = stack[-1] if stack else None
+        last, instant = self.instants.pop(track, (None, None))
+        if dur == 0 and last == ts:
+            parent = instant
         row = self.tables.db.execute(
             "INSERT INTO slice VALUES(NULL, ?, ?, ?, ?, ?, NULL)",
-            (ts, dur, track, self.names[get(event, "name_iid")], stack[-1] if stack else None))
+            (ts, dur, track, self.names[get(event, "name_iid")], parent))
         number = row.lastrowid
+        if dur == 0:
+            self.instants[track] = ts, number
         self.tables.db.execute("UPDATE slice SET arg_set_id = id WHERE id = ?", (number,))
         self.tables.args[number] = self.arguments(event)
         for field, flow in event:
@@ -137,10 +150,10 @@ class Import:
         return number
 
     def add_event(self, ts, event):
-        kind, track = get(event, "type"), int(get(event, "track_uuid"))
+        kind, track = get(event, "type"), self.tracks[int(get(event, "track_uuid"))]
         if kind == "TYPE_COUNTER":
             self.tables.db.execute("INSERT INTO counter VALUES(NULL, ?, ?, ?)",
-                                   (ts, track, int(get(event, "counter_value"))))
+                                   (ts, track, float(get(event, "counter_value"))))
         elif kind == "TYPE_INSTANT":
             self.add_slice(ts, 0, track, event)
         elif kind == "TYPE_SLICE_BEGIN":
@@ -149,6 +162,7 @@ class Import:
             self.wrong.append((ts, track))
         else:
             number = self.open[track].pop()
+            self.instants.pop(track, None)
             self.tables.db.execute("UPDATE slice SET dur = ? - ts WHERE id = ?", (ts, number))
             self.tables.args[number].update(self.arguments(event))
 
@@ -215,6 +229,12 @@ def test_counter(trace):
     rows = trace.tables.query(
         "SELECT value FROM counter JOIN track ON track.id = track_id WHERE name = 'asked'")
     assert rows == [(1,), (2,), (3,)], rows
+
+
+def test_threads(trace):
+    rows = dict(trace.tables.query("SELECT name, tid FROM thread"))
+    assert set(rows) == {"carrier 0", "carrier 1"}, rows
+    assert rows["carrier 0"] and rows["carrier 1"], rows
 
 
 def test_wrong_files(_):
@@ -302,6 +322,27 @@ def test_coroutines_of_one_address(_):
     rows = made.tables.query("SELECT track.name FROM slice JOIN track ON track_id = track.id "
                              "WHERE slice.name = 'parked' ORDER BY ts")
     assert [row[0].split()[0] for row in rows] == ["one", "two", "two", "one"], rows
+    assert not made.wrong and not made.unfinished
+
+
+def test_a_coroutine_has_a_track_for_each_name(_):
+    """Not for each life."""
+    made = converted(raw_trace(["one", "two", *(event for i in range(20)
+                                                for event in life(100 + 10 * i, i % 2))]))
+    assert len(made.tracks) == 3 + 2, made.tracks  # of the process, and two of the carrier
+    rows = made.tables.query("SELECT track.name, COUNT(*) FROM slice JOIN track "
+                             "ON track_id = track.id WHERE slice.name = 'parked' GROUP BY 1")
+    assert rows == [("one 0x1000", 10), ("two 0x1000", 10)], rows
+    assert not made.wrong and not made.unfinished
+
+
+def test_events_of_one_time(_):
+    """Wake-ups are children of what the carrier runs, and not of each other."""
+    made = converted(raw_trace(["one", "two", (RUN, BEGAN, 100, 0x1000, 0),
+                                (RUN, PARKED, 101, 0x2000, 1), *[(READY, 0, 102, 0x1000, 0)] * 3,
+                                (RUN, ENDED, 102, 0x1000, 0), (RUN, ENDED, 103, 0, 0)]))
+    rows = made.tables.query(queries()[2])
+    assert rows == [("two", "one", 3)], rows
     assert not made.wrong and not made.unfinished
 
 
