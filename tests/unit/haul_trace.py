@@ -267,8 +267,8 @@ def test_wrong_files(_):
         assert run(TRACE, ok=False).returncode == 2
 
 
-BEGAN, PARKED, ENDED = 0, 2, 8  # enum haul_trace_how
-NAME, TEXT, RUN, READY, SPAWN = 1, 2, 3, 5, 7  # enum haul_trace_kind
+BEGAN, PARKED, BLOCKED, ORDERED, ENDED = 0, 2, 5, 6, 8  # enum haul_trace_how
+NAME, TEXT, RUN, BLOCK, READY, SPAWN = 1, 2, 3, 4, 5, 7  # enum haul_trace_kind
 
 
 def raw_trace(events, tail=0):
@@ -323,6 +323,16 @@ def test_coroutines_of_one_address(_):
                              "WHERE slice.name = 'parked' ORDER BY ts")
     assert [row[0].split()[0] for row in rows] == ["one", "two", "two", "one"], rows
     assert not made.wrong and not made.unfinished
+
+
+def test_waits_for_all_things(_):
+    made = converted(raw_trace([
+        "one", "the call", (RUN, BEGAN, 100, 0x1000, 0), (BLOCK, 0, 101, 0, 1),
+        (RUN, BLOCKED, 102, 0, 0), (READY, 1, 103, 0x1000, 0), (RUN, BEGAN, 104, 0x1000, 0),
+        (RUN, ORDERED, 105, 0, 0), (READY, 1, 106, 0x1000, 0), (RUN, BEGAN, 107, 0x1000, 0),
+        (RUN, ENDED, 108, 0, 0)]))
+    rows = {row[1:3] for row in made.tables.query(queries()[1])}
+    assert rows == {("the call", 1), ("waits for its order", 1)}, rows
 
 
 def test_a_coroutine_has_a_track_for_each_name(_):
