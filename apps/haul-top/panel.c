@@ -42,6 +42,13 @@ void top_panel_open_burst(struct top_panel *panel)
 	snprintf(panel->about, sizeof(panel->about), "all carriers and ports");
 }
 
+void top_panel_open_stealing(struct top_panel *panel)
+{
+	top_panel_close(panel);
+	panel->kind = TOP_STEALING;
+	snprintf(panel->about, sizeof(panel->about), "all carriers in use");
+}
+
 void top_panel_close(struct top_panel *panel)
 {
 	json_decref(panel->reply);
@@ -61,6 +68,8 @@ static unsigned choices_of(const struct top_panel *panel)
 
 	if (panel->kind == TOP_BURST)
 		return sizeof(bursts) / sizeof(bursts[0]);
+	if (panel->kind == TOP_STEALING)
+		return 2;
 	while (n < TOP_CHOICES && haul_poll_kind(n))
 		n++;
 	return n;
@@ -91,6 +100,8 @@ static void put_choice(const struct top_panel *panel, unsigned i, char *text, si
 {
 	if (panel->kind == TOP_BURST)
 		snprintf(text, size, "%u", bursts[i]);
+	else if (panel->kind == TOP_STEALING)
+		snprintf(text, size, "%s", i == 0 ? "on" : "off");
 	else if (panel->us[i] > 0)
 		snprintf(text, size, "%s:%" PRIu64, haul_poll_kind(i)->name, panel->us[i]);
 	else
@@ -109,6 +120,8 @@ const char *top_panel_ask(struct top_panel *panel)
 	put_choice(panel, panel->chosen, text, sizeof(text));
 	if (panel->kind == TOP_BURST)
 		snprintf(panel->command, sizeof(panel->command), "/haul/set/burst,%s", text);
+	else if (panel->kind == TOP_STEALING)
+		snprintf(panel->command, sizeof(panel->command), "/haul/set/stealing,%s", text);
 	else
 		snprintf(panel->command, sizeof(panel->command), "/haul/set/policy,%s,%s",
 			panel->to, text);
@@ -157,15 +170,22 @@ static void show_reply(const struct top_panel *panel, struct top_page *p)
 		top_page_say(p, TOP_BOLD, "set to %s", text);
 }
 
+static const char *question_of(const struct top_panel *panel)
+{
+	if (panel->kind == TOP_BURST)
+		return "packets per poll, at most";
+	if (panel->kind == TOP_STEALING)
+		return "idle carriers take handlers of busy ones";
+	return "what the poller does while there are no packets";
+}
+
 static void show_choices(const struct top_panel *panel, struct top_page *p)
 {
 	char text[24];
 
 	top_page_line(p);
 	top_page_put(p, TOP_BOLD, "%s", panel->about);
-	top_page_put(p, TOP_PLAIN, ": %s",
-		panel->kind == TOP_BURST ? "packets per poll, at most"
-					 : "what the poller does while there are no packets");
+	top_page_put(p, TOP_PLAIN, ": %s", question_of(panel));
 	show_reply(panel, p);
 	for (unsigned i = 0; i < choices_of(panel); i++) {
 		put_choice(panel, i, text, sizeof(text));

@@ -12,6 +12,7 @@ enum top_panel_kind {
 	TOP_STACK, /* the call stack of a coroutine */
 	TOP_POLICY, /* a choice: what a poller is to do while there are no packets */
 	TOP_BURST, /* a choice: packets per poll */
+	TOP_STEALING, /* a choice: on or off */
 };
 
 #define TOP_CHOICES 10 /* at most */
@@ -37,11 +38,12 @@ void top_panel_open_stack(struct top_panel *panel, const char *coroutine);
  * more behind a space. */
 void top_panel_open_policy(struct top_panel *panel, const char *to);
 void top_panel_open_burst(struct top_panel *panel);
+void top_panel_open_stealing(struct top_panel *panel);
 void top_panel_close(struct top_panel *panel);
 
 static inline bool top_panel_has_choices(const struct top_panel *panel)
 {
-	return panel->kind == TOP_POLICY || panel->kind == TOP_BURST;
+	return panel->kind >= TOP_POLICY;
 }
 
 /* Chooses one further down, or up; or a longer, or shorter, time for the one that is chosen. */

@@ -335,6 +335,9 @@ enum top_wish top_screen_key(struct top_screen *s, int key)
 	case 'b':
 		top_panel_open_burst(&s->panel);
 		return TOP_NONE;
+	case 't':
+		top_panel_open_stealing(&s->panel);
+		return TOP_NONE;
 	case '/':
 		s->types_filter = true;
 		return TOP_NONE;

@@ -67,6 +67,15 @@ static void put_coroutines(const struct top_pair *pair, struct top_page *p)
 	top_page_put(p, TOP_BOLD, "%s", text);
 }
 
+/* A program of before has no "steals". */
+static bool thefts_are_off(const json_t *policies)
+{
+	const json_t *steals = json_object_get(policies, "steals");
+
+	return steals && json_integer_value(steals) == 0 &&
+		strcmp(top_string(policies, "steal"), "off") != 0;
+}
+
 void top_view_summary(const struct top_pair *pair, struct top_page *p)
 {
 	const json_t *info = top_values(pair->now, "/haul/info");
@@ -85,7 +94,8 @@ void top_view_summary(const struct top_pair *pair, struct top_page *p)
 		top_page_put(p, TOP_DIM, "poller ");
 		top_page_put(p, TOP_BOLD, "%s", top_string(policies, "poller"));
 		top_page_put(p, TOP_DIM, "  stealing ");
-		top_page_put(p, TOP_BOLD, "%s", top_string(policies, "steal"));
+		top_page_put(p, TOP_BOLD, "%s%s", top_string(policies, "steal"),
+			thefts_are_off(policies) ? ", now off" : "");
 		top_page_put(p, TOP_DIM, "  order ");
 		top_page_put(p, TOP_BOLD, "%s", top_string(policies, "order"));
 		top_page_put(p, TOP_BAD, "%s", top_number(policies, "paused") ? "  stopped" : "");
@@ -182,6 +192,7 @@ static void show_help(struct top_page *p)
 		{"Enter", "waits: the call stack of the row's oldest; Esc: back"},
 		{"", "carriers, queues: choose what pollers do without packets"},
 		{"b", "choose how many packets a poll takes"},
+		{"t", "let carriers steal, or not"},
 		{"space", "hold the figures; again: go on"},
 		{"+ -", "a longer, or shorter, interval"},
 		{"arrows", "pick a row, or scroll; also j k, PgUp and PgDn, Home and End"},

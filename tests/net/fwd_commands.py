@@ -55,9 +55,9 @@ def test_stealing():
     with tempfile.TemporaryDirectory() as d:
         steals = script(d, lines, *NULL[:-1], 2, "--steal", "global")
         stays = script(d, lines, *NULL)
-    tap.ok("see the option" not in steals.out and "give on|off after" in steals.out,
+    tap.ok("do not steal" not in steals.out and "give on|off after" in steals.out,
            "stealing is turned off and on", steals)
-    tap.ok(stays.out.count("carriers do not steal: see the option --steal") == 2,
+    tap.ok(stays.out.count("carriers do not steal: start the program with --steal") == 2,
            "set stealing without --steal", stays)
 
 

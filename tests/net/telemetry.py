@@ -89,10 +89,11 @@ def test_commands():
         netns.wait_for(haul.runs, "haul-fwd to run")
         client = Client(haul.process.pid)
         names = ours(client)
-        tap.ok(len(names) == 22, "the commands", names)
+        tap.ok(len(names) == 23, "the commands", names)
         # A first answer may come before the program lets others read.
         tap.ok([n for n in names if "error" in client.ask(n)] ==
-               ["/haul/set/burst", "/haul/set/carriers", "/haul/set/policy", "/haul/stack",
+               ["/haul/set/burst", "/haul/set/carriers", "/haul/set/policy",
+                "/haul/set/stealing", "/haul/stack",
                 "/haul/trace"],
                "all have answers, but changes and those for an address and a timeline",
                [client.ask(n) for n in names])
@@ -252,12 +253,27 @@ def test_control():
     with fwd.Running(*NULL) as haul:
         netns.wait_for(haul.runs, "haul-fwd to run")
         client = Client(haul.process.pid)
-        for command in "policy,all,all,sleep", "burst,8", "carriers,0", "policy", "burst":
+        for command in ("policy,all,all,sleep", "burst,8", "carriers,0", "stealing,on", "policy",
+                        "burst"):
             got = change(client, command)
             tap.ok(list(got) == ["error"] and got["error"].startswith("not allowed: ") and
                    got["error"].endswith(" --telemetry-control"), f"not allowed: {command}", got)
         got = client.ask("/haul/policies")
         tap.ok(got["control"] == 0 and got["poller"] == "spin", "and is not made", got)
+        client.close()
+        haul.end()
+    with fwd.Running(*NULL, "--telemetry-control", "--steal", "global") as haul:
+        netns.wait_for(haul.runs, "haul-fwd to run")
+        client = Client(haul.process.pid)
+        for text, want in ("off", 0), ("off", 0), ("on", 1):
+            got = change(client, f"stealing,{text}")
+            now = client.ask("/haul/policies")
+            tap.ok(got == {"stealing": text} and now["steals"] == want and
+                   now["steal"] == "global", f"stealing: {text}", (got, now))
+        for text in "", "x", "on,", "1":
+            got = change(client, f"stealing,{text}")
+            tap.ok(list(got) == ["error"] and "on or off" in got["error"],
+                   f"no choice: {text!r}", got)
         client.close()
         haul.end()
     path = os.path.join(DIR, "s")
@@ -284,6 +300,9 @@ def test_control():
                    f"no burst: {text!r}", got)
         tap.ok(pollers(client) == before and client.ask("/haul/policies")["poller"] == "spin",
                "nothing else has changed", (before, pollers(client)))
+        got = change(client, "stealing,on")
+        tap.ok("--steal cluster" in got.get("error", "") or "HAUL_STEAL" in os.environ,
+               "carriers do not steal", got)
         for text in "", "2", "x", "-", "0,", ",0", "0-", "1-0", "0 ", "0,1,2", "0-4294967296":
             got = change(client, f"carriers,{text}")
             tap.ok(list(got) == ["error"] and "from 0 to 1" in got["error"],

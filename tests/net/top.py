@@ -193,6 +193,9 @@ def test_changes():
         t.until(lambda: "packets per poll" in t.row(5) and t.row(11).split() == ["32"],
                 "a choice of the burst")
         sets(t, "j\r", "set to 64")
+        t.type("\x1bt")
+        t.until(lambda: "take handlers" in t.row(5), "a choice of stealing")
+        sets(t, "j\r", "carriers do not steal")
         got = json.loads(run("--pid", haul.process.pid, "--once", "--json", "--interval",
                              "0.1").stdout)
         tap.ok(got["policies"]["burst"] == 64 and got["policies"]["control"] == 1 and

@@ -64,6 +64,7 @@ struct hauli_app {
 	unsigned begun; /* carriers on which carrier_begins() has succeeded: the first ones */
 	bool in_hooks; /* hooks are called, from parsed() to closed() */
 	bool paused; /* no poller runs, or is to be started */
+	bool no_thefts; /* haul_app_set_stealing() has switched them off */
 	bool resumed; /* haul_app_resume() has started pollers */
 	bool ends; /* haul_app_end() was called */
 	uint64_t cancelled; /* handlers, by all stops */

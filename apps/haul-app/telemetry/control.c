@@ -165,6 +165,21 @@ static void answer_set_carriers(struct hauli_answer *answer)
 			haul_app_json_number(used, NULL, c);
 }
 
+static void answer_set_stealing(struct hauli_answer *answer)
+{
+	const bool on = strcmp(answer->params, "on") == 0;
+	char errbuf[256];
+
+	if (!may_change(answer))
+		return;
+	if (!on && strcmp(answer->params, "off") != 0)
+		hauli_answer_fails(answer, "no such choice: give on or off");
+	else if (haul_app_set_stealing(&hauli_app_state.pub, on, errbuf, sizeof(errbuf)) != 0)
+		hauli_answer_fails(answer, "%s", errbuf);
+	else
+		haul_app_json_text(answer->values, "stealing", on ? "on" : "off");
+}
+
 const struct hauli_telemetry_command hauli_commands_of_control[] = {
 	{"/haul/set/burst", "Sets packets per poll. Parameters: int burst", HAULI_NEEDS_PORTS,
 		answer_set_burst},
@@ -172,5 +187,7 @@ const struct hauli_telemetry_command hauli_commands_of_control[] = {
 		HAULI_NEEDS_PORTS, answer_set_carriers},
 	{"/haul/set/policy", "Sets what pollers do. Parameters: port, carrier, policy",
 		HAULI_NEEDS_PORTS, answer_set_policy},
+	{"/haul/set/stealing", "Lets carriers steal, or not. Parameters: on|off", HAULI_NEEDS_PORTS,
+		answer_set_stealing},
 	{NULL},
 };

@@ -398,6 +398,7 @@ static void answer_policies(struct hauli_answer *answer)
 
 	haul_app_json_text(to, "poller", a->poller_text);
 	set_choice(to, "steal", HAULI_STEAL_NAMES, a->steal);
+	set(to, "steals", a->steal != HAUL_STEAL_OFF && !a->no_thefts);
 	set_choice(to, "order", HAULI_ORDER_NAMES, a->send_order);
 	set_choice(to, "spread", HAULI_SPREAD_NAMES, a->spread);
 	set(to, "burst", a->io_opts.burst);

@@ -137,16 +137,13 @@ static bool set_bucket(const struct fwd_call *call)
 
 static bool set_stealing(const struct fwd_call *call)
 {
-	bool steals = strcmp(call->words[2].text, "on") == 0;
-	struct haul_runtime *rt = call->app->rt;
+	char errbuf[256];
+	int err = haul_app_set_stealing(
+		call->app, strcmp(call->words[2].text, "on") == 0, errbuf, sizeof(errbuf));
 
-	for (unsigned i = 0; i < haul_carriers(rt); i++) {
-		if (haul_carrier_set_stealing(haul_carrier(rt, i), steals) != 0) {
-			fprintf(call->out, "carriers do not steal: see the option --steal\n");
-			return false;
-		}
-	}
-	return true;
+	if (err)
+		fprintf(call->out, "%s\n", errbuf);
+	return err == 0;
 }
 
 #define WAITS_MAX 64 /* that are looked at */

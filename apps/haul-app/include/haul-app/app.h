@@ -167,6 +167,11 @@ HAUL_API bool haul_app_is_paused(const struct haul_app *app);
 HAUL_API int haul_app_use(
 	struct haul_app *app, const char *list, uint64_t timeout_ns, char *errbuf, size_t errlen);
 
+/* Lets idle carriers take handlers of busy ones, or stop that: haul_carrier_set_stealing() of each
+ * carrier in use. Returns 0, or -ENOTSUP with a line: --steal is off. Also a thread that the main
+ * thread waits for. */
+HAUL_API int haul_app_set_stealing(struct haul_app *app, bool steals, char *errbuf, size_t errlen);
+
 /* The present options of the pollers: to be copied, changed, and given to haul_app_resume(). */
 HAUL_API const struct haul_io_opts *haul_app_io_opts(const struct haul_app *app);
 
