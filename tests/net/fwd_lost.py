@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A port of haul-fwd is lost while packets flow: a line says so, and the other ports go on. What
-goes to the lost one is dropped and counted; the ledger and the pool are right at the end."""
+goes to the lost one is dropped and counted; the ledger and the pool are right at the end.
+HAUL_LOST: how many programs with random options; HAUL_SEED replays them."""
 import os
+import random
 import signal
 import tempfile
 import threading
+import time
 
 import netns
 
@@ -184,6 +187,76 @@ def test_command(tap):
            "detached by the prompt: what it says", said)
 
 
+def random_args(choose, d):
+    """A program that loses t0; and the interfaces through which its ports get frames."""
+    kind = choose.choice([k for k in ("afpacket", *KINDS) if not netns.lacks(k)])
+    other = choose.choice(["afpacket", "tap", "null", "ring"])
+    if kind != "tap":
+        netns.veth("t0", "t1")
+    if other == "afpacket":
+        netns.veth("g0", "g1")
+    args = ["--port", f"{kind}:t0", "--port", other + (":g0" if other in KINDS else ":")]
+    mode = choose.choice(["io", "mac", "macswap", "rxonly", "txonly", "flowgen", "icmpecho", "csum",
+                          "generate"])
+    waits = ["block", "adaptive"] if kind != "tap" and other == "afpacket" else []
+    args += ["--mode", mode, "--carriers", choose.choice([1, 2, 3]),
+             "--poller", choose.choice(["spin", "sleep", "sleep:500", *waits])]
+    args += ["--rate", 5000] if mode == "generate" else \
+        ["--handler", choose.choice(["burst", "coroutine"])]
+    more = [["--steal", "cluster"], ["--times"], ["--trace", os.path.join(d, "trace")],
+            ["--capture", os.path.join(d, "capture")], ["--telemetry-control"]]
+    if mode != "generate":
+        more += [["--spread", "all"], ["--port-topology", choose.choice(["loop", "chained"])]]
+    if mode in ("io", "macswap") and "coroutine" in args:
+        more += [["--service", "1ms", "--service-sleep"]]
+    for option in choose.sample(more, choose.randrange(4)):
+        args += option
+    return args, ["t0" if kind == "tap" else "t1",
+                  *{"afpacket": ["g1"], "tap": ["g0"]}.get(other, [])]
+
+
+def random_one(choose, d):
+    """None, or what is wrong with the end of one program."""
+    args, peers = random_args(choose, d)
+    with fwd.Running(*args) as haul:
+        netns.wait_for(haul.runs, "haul-fwd to run")
+        if haul.process.poll() is not None:
+            r = haul.wait()
+            wrong = None if r.rc == 2 else "not even a wrong argument"
+        else:
+            loads = [Load(netns.Raw(peer)) for peer in peers]
+            for load in loads:
+                load.start()
+            time.sleep(choose.random() * 0.4)  # at any moment
+            lose(choose.choice(["deleted", "down"]))
+            haul.wait_for(lambda: "the other ports go on" in haul.said(), "its line")
+            time.sleep(choose.random() * 0.2)  # with packets for the lost one
+            r = haul.end(choose.choice([signal.SIGINT, signal.SIGTERM]))
+            for load in loads:
+                load.goes = False
+                load.join()
+            good = r.rc == 1 and r.json and not any(
+                text in r.err for text in ("ledger", "BUG", "packet buffers ", "Sanitizer"))
+            wrong = None if good else "its end"
+    for name in ("t0", "g0"):
+        if netns.exists(name):
+            netns.ip(f"link del {name}")
+    return wrong and f"{wrong}: {r}"
+
+
+def test_random(tap):
+    seed = int(os.environ.get("HAUL_SEED", random.randrange(1 << 32)))
+    programs = int(os.environ.get("HAUL_LOST", 4 if netns.fewer() else 20))
+    print(f"# HAUL_SEED={seed}", flush=True)
+    wrong = []
+    for i in range(programs):
+        with tempfile.TemporaryDirectory() as d:
+            found = random_one(random.Random(seed + i), d)
+        if found:
+            wrong.append(f"HAUL_SEED={seed + i} HAUL_LOST=1: {found}")
+    tap.ok(not wrong, f"{programs} programs with random options", "\n".join(wrong))
+
+
 def main():
     tap = netns.Tap()
     for i, kind in enumerate(KINDS):
@@ -199,6 +272,7 @@ def main():
     test_last(tap)
     test_stopped(tap)
     test_command(tap)
+    test_random(tap)
     tap.done()
 
 
