@@ -2,6 +2,7 @@
 """A port of haul-fwd is lost while packets flow: a line says so, and the other ports go on. What
 goes to the lost one is dropped and counted; the ledger and the pool are right at the end.
 HAUL_LOST: how many programs with random options; HAUL_SEED replays them."""
+import contextlib
 import os
 import random
 import signal
@@ -132,53 +133,52 @@ def test_last(tap):
                f"the interface {left or 'g0'} is gone" in r.err, f"the last one: {more}", r)
 
 
-def test_stopped(tap):
-    """While no poller runs, too."""
+@contextlib.contextmanager
+def echoing():
+    """haul-fwd that echoes on t0 and g0, its prompt, and the peer of g0."""
     with tempfile.TemporaryDirectory() as d:
         netns.veth("t0", "t1")
         netns.veth("g0", "g1")
-        raw, control = netns.Raw("g1"), os.path.join(d, "control")
+        control = os.path.join(d, "control")
         with fwd.Running("--port", "afpacket:t0", "--port", "afpacket:g0", *ECHO,
                          "--carriers", 2, "--control", control) as haul:
             netns.wait_for(haul.runs, "haul-fwd to run")
-            client = Client(control, haul)
-            client.ask("stop")
-            lose("deleted")
-            haul.wait_for(lambda: "the other ports go on" in haul.said(), "its line")
-            said = client.ask("port start all")
-            client.ask("start")
-            fine = echoes(raw)
-            r = haul.end(signal.SIGTERM)
-        netns.ip("link del g0")
+            yield haul, Client(control, haul), netns.Raw("g1")
+        for name in ("t0", "g0"):
+            if netns.exists(name):
+                netns.ip(f"link del {name}")
+
+
+def test_stopped(tap):
+    """While no poller runs, too."""
+    with echoing() as (haul, client, raw):
+        client.ask("stop")
+        lose("deleted")
+        haul.wait_for(lambda: "the other ports go on" in haul.said(), "its line")
+        said = client.ask("port start all")
+        client.ask("start")
+        fine = echoes(raw)
+        r = haul.end(signal.SIGTERM)
     tap.ok(fine and r.rc == 1, "stopped: the other port goes on", (said, r))
 
 
 def test_command(tap):
     """By the prompt, while packets flow: that is no failure of the program."""
-    with tempfile.TemporaryDirectory() as d:
-        netns.veth("t0", "t1")
-        netns.veth("g0", "g1")
-        raw, control = netns.Raw("g1"), os.path.join(d, "control")
-        with fwd.Running("--port", "afpacket:t0", "--port", "afpacket:g0", *ECHO,
-                         "--carriers", 2, "--control", control) as haul:
-            netns.wait_for(haul.runs, "haul-fwd to run")
-            client = Client(control, haul)
-            load = Load(netns.Raw("t1"))
-            load.start()
-            said = [client.ask("port detach 0"), client.ask("port detach 0")]
-            load.goes = False
-            load.join()
-            fine = echoes(raw)
-            said += [client.ask(line) for line in (
-                "show port info all", "show port summary all", "port detach 2", "stop",
-                "port stop all", "port start all", "start")]
-            fine &= echoes(raw)
-            said.append(client.ask("port detach all"))
-            lives = haul.process.poll() is None
-            r = haul.end()
+    with echoing() as (haul, client, raw):
+        load = Load(netns.Raw("t1"))
+        load.start()
+        said = [client.ask("port detach 0"), client.ask("port detach 0")]
+        load.goes = False
+        load.join()
+        fine = echoes(raw)
+        said += [client.ask(line) for line in (
+            "show port info all", "show port summary all", "port detach 2", "stop",
+            "port stop all", "port start all", "start")]
+        fine &= echoes(raw)
+        said.append(client.ask("port detach all"))
+        lives = haul.process.poll() is None
+        r = haul.end()
         kept = netns.exists("t0")
-        for name in ("t0", "g0"):
-            netns.ip(f"link del {name}")
     tap.ok(fine and lives and kept and r.rc == 0 and "lost" not in r.err,
            "detached by the prompt: the other port goes on", r)
     tap.ok(said[0].strip() == said[1].strip() == "Port 0 is detached" and

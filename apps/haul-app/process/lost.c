@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "process/lost.h"
 
-#include <errno.h>
-
 /* With a carrier: it keeps the main thread from all else. The next look goes on. */
 #define PATIENCE (100 * HAUL_MS)
 
@@ -19,9 +17,8 @@ static bool is_last(const struct hauli_app *a, unsigned port)
 static void detach(struct hauli_app *a, unsigned port, const char *fault)
 {
 	char errbuf[512];
-	int err;
+	int err = haul_io_detach_port(a->pub.io, port, PATIENCE, errbuf, sizeof(errbuf));
 
-	err = haul_io_detach_port(a->pub.io, port, PATIENCE, errbuf, sizeof(errbuf));
 	if (!err)
 		haul_app_say(a->pub.program, "%s; the other ports go on", fault);
 	else if (!told[port])
