@@ -1,69 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs in the emulated machine, started by nics.py: tries haul-echo on a NIC of each kind; all are
 on the link of peer0, and one at a time is used. TAP on stdout. Usage: guest.py HAUL-ECHO KIND..."""
-import json
 import os
-import socket
 import subprocess
 import sys
 import time
 import traceback
 
-sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "net"))
+from inside import NO_INTERRUPTS, Host, Nic, answers_once, idle, is_out
 
-import netns  # noqa: E402  after that
-from echo import IP4, MINE4, Echo, Failed, replies  # noqa: E402
-from wait import ask, cpu_seconds  # noqa: E402
+import netns
+from echo import IP4, MINE4, Echo, Failed, replies
+from wait import ask
 
 ECHO = sys.argv[1]
 REQUESTS = 40 if netns.fewer() else 200
 FLAPS = int(os.environ.get("HAUL_FLAPS", 5))  # of a link
-QUIET = 2  # seconds
-
-# Without receive interrupts, with vfio; haul cannot detect that.
-NO_INTERRUPTS = "e1000e", "igb"
-
-
-class Host:
-    """QEMU's monitor, by way of the host: machine.py."""
-
-    def __init__(self):
-        self.port = open("/dev/ttyS1", "r+b", buffering=0)
-
-    def request(self, **request):
-        self.port.write(b"?" + json.dumps(request).encode() + b"\n")
-        reply = b""
-        while not reply.endswith(b"\n"):
-            reply += self.port.read(4096)
-        return json.loads(reply)
-
-    def do(self, what, **arguments):
-        reply = self.request(do=what, **{"with": arguments})
-        if "error" in reply:
-            raise RuntimeError(f"{what}: {reply}")
-
-
-class Nic:
-    def __init__(self, number):
-        self.id = f"nic{number}"
-        self.address = f"0000:{number + 1:02x}:00.0"
-        self.port = f"pci:{self.address}"
 
 
 def meet(echo):
     """The neighbour of peer0 is haul-echo: no ARP may wake a poller that is to be woken by a
     request."""
     netns.ip(f"neigh replace {IP4} lladdr {echo.mac().hex(':')} dev peer0")
-
-
-def idle(tap, what, echo):
-    """A poller that blocks takes no CPU."""
-    before, began = cpu_seconds(echo.process.pid), time.monotonic()
-    time.sleep(QUIET)  # the time whose cost is measured
-    share = (cpu_seconds(echo.process.pid) - before) / (time.monotonic() - began)
-    print(f"# {what}: {100 * share:.1f} % of a CPU when idle")
-    # A poller that spins takes most of one. The threads that are no carriers take some: emulation.
-    tap.ok(share < 0.25, f"{what}: hardly any CPU time when idle", share)
 
 
 def unplug_cable(tap, what, host, nic, echo):
@@ -80,19 +38,9 @@ def unplug_cable(tap, what, host, nic, echo):
            f"{what}: link down and up, {FLAPS} times: answers as before", echo.stderr())
 
 
-def answers_once(patience=1):
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
-        s.settimeout(patience)  # a look: the request may be lost
-        s.sendto(b"again", (IP4, 7))
-        try:
-            return s.recv(64) == b"again"
-        except TimeoutError:
-            return False
-
-
 def echoes(tap, host, kind, nic, poller):
-    what = f"{kind}, haul-echo, {poller}"
-    with Echo(ECHO, "--port", nic.port, "--carriers", 1, "--poller", poller) as e:
+    what, carriers = f"{kind}, haul-echo, {poller}", 2 if kind in NO_INTERRUPTS else 1
+    with Echo(ECHO, "--port", nic.port, "--carriers", carriers, "--poller", poller) as e:
         meet(e)
         answered = ask(REQUESTS)
         tap.ok(answered == REQUESTS, f"{what}: {REQUESTS} requests, one at a time, answered",
@@ -107,13 +55,9 @@ def echoes(tap, host, kind, nic, poller):
         tap.ok(code == 0 and figures and replies(figures, "udp") >= answered,
                f"{what}: clean end, all buffers back", f"{code}\n{e.stderr()}")
         tap.ok((sleeps == 0) == (poller == "spin"), f"{what}: it does what it is called", figures)
-
-
-def is_out(host, nic):
-    """True once the machine has the NIC no more: vfio has let it go."""
-    reply = host.request(do="qom-get", **{"with": {
-        "path": f"/machine/peripheral/{nic.id}", "property": "type"}})
-    return "error" in reply
+        # What has no RSS has one queue, and its packets are spread.
+        tap.ok(figures and all(c["rx_packets"] for c in figures["carriers"]),
+               f"{what}: each carrier has its share", figures)
 
 
 def pulled_out(tap, host, kind, nic, left):

@@ -7,7 +7,9 @@
     m.exit
 
 Each NIC is bound to vfio-pci, at 0000:01:00.0, 0000:02:00.0, ... The kernel of the machine drives
-one more for each link: link 0 connects the NICs of link 0 and peer0, and so on. The command runs in
+one more for each link: link 0 connects the NICs of link 0 and peer0, and so on. A link is a hub of
+QEMU's, which has one queue; to NICs with several queues it is a bridge of the host, in the network
+namespace that the caller has entered. The command runs in
 the source tree: the host's files are there, read-only, so that built programs need no copy.
 
 A line "?{...}" of the command's output is a request to the host, which answers with a line on the
@@ -31,16 +33,19 @@ KINDS = {
     "vmxnet3": ("vmxnet3", "net_vmxnet3"),
 }
 # What all of haul's programs use of DPDK's plug-ins.
-PMDS = ("bus_pci", "bus_vdev", "mempool_ring", "net_ring", "net_tap", "net_null")
+PMDS = ("bus_pci", "bus_vdev", "mempool_ring", "net_ring", "net_tap", "net_null", "net_af_packet")
 MEMORY_MB = 1024
 HUGE_PAGES = 160  # of 2 MB
+TAP_MTU = 9000  # of links of several queues
 PEER_MAC = "52:54:00:00:01:{:02x}"
 NIC_MAC = "52:54:00:00:00:{:02x}"
 
 
 class Nic:
-    def __init__(self, kind, link=0):
-        self.kind, self.link = kind, link
+    """queues: of a virtio NIC, which spreads flows over them (RSS)."""
+
+    def __init__(self, kind, link=0, queues=1):
+        self.kind, self.link, self.queues = kind, link, queues
 
 
 def address(i):
@@ -60,6 +65,17 @@ def _pmds():
                           text=True)
     folders = glob.glob(done.stdout.strip() + "/dpdk/pmds-*")
     return folders[0] if len(folders) == 1 else ""
+
+
+def _no_netfilter():
+    """A bridge is to pass all frames on, as a cable does."""
+    for path in glob.glob("/proc/sys/net/bridge/bridge-nf-call-*"):
+        with open(path, "w") as f:
+            f.write("0")
+
+
+def _ip(words):
+    subprocess.run(["ip", *words.split()], check=True, stdin=subprocess.DEVNULL)
 
 
 class Machine:
@@ -122,19 +138,33 @@ class Machine:
         }
         return "".join(f"{name}={shlex.quote(value)}\n" for name, value in values.items())
 
+    def backend(self, name, link, queues=1):
+        """One end of a link, for a NIC's queues."""
+        if all(nic.queues == 1 for nic in self.nics if nic.link == link):
+            return f"hubport,id={name},hubid={link}"
+        bridge, many = f"link{link}", "multi_queue" if queues > 1 else ""
+        if not os.path.exists(f"/sys/class/net/{bridge}"):
+            _ip(f"link add {bridge} type bridge mcast_snooping 0 ageing_time 0")
+            _ip(f"link set {bridge} mtu {TAP_MTU} up")
+            _no_netfilter()
+        _ip(f"tuntap add {name} mode tap vnet_hdr {many}")
+        _ip(f"link set {name} mtu {TAP_MTU} master {bridge} up")
+        return f"tap,id={name},ifname={name},script=no,downscript=no,vhost=off,queues={queues}"
+
     def network(self):
-        """A PCIe port for each NIC, so that it can be unplugged, and a hub for each link."""
+        """A PCIe port for each NIC, so that it can be unplugged, and what connects them."""
         arguments = []
         for i, nic in enumerate(self.nics):
+            more = f",mq=on,rss=on,vectors={2 * nic.queues + 2}" if nic.queues > 1 else ""
             arguments += [
                 "-device", f"pcie-root-port,id=port{i},chassis={i + 1},addr={i + 4:#x}",
-                "-netdev", f"hubport,id=net{i},hubid={nic.link}",
+                "-netdev", self.backend(f"net{i}", nic.link, nic.queues),
                 "-device", f"{KINDS[nic.kind][0]},id=nic{i},netdev=net{i},bus=port{i},romfile=,"
-                f"mac={NIC_MAC.format(i)}",
+                f"mac={NIC_MAC.format(i)}{more}",
             ]
         for n in self.links:
             arguments += [
-                "-netdev", f"hubport,id=peernet{n},hubid={n}",
+                "-netdev", self.backend(f"peernet{n}", n),
                 "-device", f"virtio-net-pci,id=peer{n},netdev=peernet{n},romfile=,"
                 f"mac={PEER_MAC.format(n)}",
             ]

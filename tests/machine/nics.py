@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """haul on the PCI NICs that QEMU emulates, with Debian's kernel, vfio and an IOMMU: one machine
-boots, and guest.py tries all kinds in it. HAUL_FLAPS: how often a link goes down and up.
-Usage: nics.py BUILD HAUL-ECHO."""
+boots, and guest.py tries haul-echo on all kinds in it. HAUL_FLAPS: how often a link goes down and
+up. With --whole, which takes an hour, whole.py tries what any port can do on pairs of NICs, of the
+kinds in HAUL_KINDS ("virtio e1000e") or of all.
+Usage: nics.py BUILD HAUL-ECHO, or nics.py --whole BUILD"""
 import os
 import shlex
 import sys
@@ -9,7 +11,10 @@ import sys
 import image
 import machine
 
-GUEST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "guest.py")
+HERE = os.path.dirname(os.path.abspath(__file__))
+PASSED_ON = "HAUL_FEWER", "HAUL_FLAPS", "HAUL_STEPS", "HAUL_REQUESTS", "HAUL_MOVES"
+MOVES = 300  # of queues and buckets, for each kind of handler
+QUEUES = {"virtio": 4, "vmxnet3": 4}  # e1000e and igb have no RSS that DPDK would use
 
 
 def skip_all(why):
@@ -17,20 +22,24 @@ def skip_all(why):
     sys.exit(0)
 
 
-def main(build, *programs):
+def all_kinds():
     if image.missing():
         skip_all(image.missing())
     kinds = [kind for kind in machine.KINDS if machine.has_kind(kind)]
-    nics = [machine.Nic(kind) for kind in kinds]
-    settings = "".join(f"{name}={shlex.quote(os.environ[name])} "
-                       for name in ("HAUL_FEWER", "HAUL_FLAPS") if name in os.environ)
-    command = settings + shlex.join(["python3", GUEST, *map(os.path.abspath, programs), *kinds])
-    try:
-        m = machine.Machine(build, nics, command)
-    except image.Missing as e:
-        skip_all(e)
     print(f"# {', '.join(kinds)}; no such NIC in this QEMU: "
           f"{', '.join(kind for kind in machine.KINDS if kind not in kinds) or 'none'}")
+    return kinds
+
+
+def run(build, nics, script, words, **more):
+    """Runs a script of this folder in the machine, and returns its exit code."""
+    settings = "".join(f"{name}={shlex.quote(os.environ[name])} "
+                       for name in PASSED_ON if name in os.environ)
+    command = settings + shlex.join(["python3", os.path.join(HERE, script), *words])
+    try:
+        m = machine.Machine(build, nics, command, **more)
+    except image.Missing as e:
+        skip_all(e)
     with m:
         for line in m.lines():
             print(line, flush=True)
@@ -38,8 +47,37 @@ def main(build, *programs):
         print("# the machine ended early")
         for line in m.console.splitlines()[-30:]:
             print(f"# {line}")
-    sys.exit(m.exit if m.exit is not None else 1)
+    return m.exit if m.exit is not None else 1
+
+
+def whole(build):
+    """Each pair has links of its own: a NIC that nobody has started keeps frames of a link that
+    has several queues."""
+    sys.path.append(os.path.join(os.path.dirname(HERE), "net"))
+    import netns
+    kinds = os.environ.get("HAUL_KINDS", " ".join(all_kinds())).split()
+    nics, pairs = [], []
+    for kind in kinds:
+        n, queues = len(nics), QUEUES.get(kind, 1)
+        pairs.append(f"{kind},{queues},{n},{n},{n + 1},{n + 1}")
+        # The device knows its number of queues from its link; vmxnet3 has always several.
+        nics += [machine.Nic(kind, n + i, queues if kind == "virtio" else 1) for i in (0, 1)]
+    os.environ.setdefault("HAUL_MOVES", str(MOVES))
+    image.kernel(os.path.join(os.path.abspath(build), "machine"))  # the new network has no others
+    netns.enter()
+    programs = ("apps/haul-fwd", "apps/haul-echo", "tests/net/frag_echo",
+                "apps/haul-compare/haul-compare", "apps/haul-doctor")
+    return run(build, nics, "whole.py",
+               [*(os.path.join(os.path.abspath(build), p) for p in programs), *pairs], cpus=4)
+
+
+def main(first, *rest):
+    if first == "--whole":
+        return whole(*rest)
+    kinds = all_kinds()
+    return run(first, [machine.Nic(kind) for kind in kinds], "guest.py",
+               [*map(os.path.abspath, rest), *kinds])
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    sys.exit(main(*sys.argv[1:]))

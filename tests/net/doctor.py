@@ -455,6 +455,39 @@ def test_port_pci():
             says(f"pci:{address[5:]}", "device", "ok", address)
 
 
+def fake_nic(folder, address, driver, node):
+    """A device as the kernel shows it, without the device."""
+    device = f"{folder}/{address}"
+    os.makedirs(f"{device}/net/eth7" if driver != "vfio-pci" else device)
+    os.symlink(f"../../drivers/{driver}", f"{device}/driver")
+    os.symlink("../../../kernel/iommu_groups/4321", f"{device}/iommu_group")
+    for name, text in ("class", "0x020000"), ("numa_node", str(node)):
+        with open(f"{device}/{name}", "w") as f:
+            f.write(text + "\n")
+
+
+def test_fake_nics():
+    folder = "/sys/bus/pci/devices"
+    if not os.path.isdir(folder) or not netns.mount("tmpfs", folder):
+        tap.skip("NICs of the kernel, of vfio, and far away", "nothing can be mounted there")
+        return
+    fake_nic(folder, "0000:01:00.0", "ixgbe", 7)
+    fake_nic(folder, "0000:02:00.0", "vfio-pci", -1)
+    found = say(("pci:01:00.0", "device", "ok", "0000:01:00.0"),
+                ("pci:01:00.0", "binding", "problem", "interface eth7"),
+                ("pci:0000:02:00.0", "binding", "ok", "vfio-pci"),
+                ("pci:0000:02:00.0", "vfio", "problem", "/dev/vfio/4321"),
+                ("pci:0000:02:00.0", "node", "ok", "no NUMA node"))
+    tap.ok("dpdk-devbind.py -b vfio-pci 0000:01:00.0" in found[1]["todo"], "how to bind it", found)
+    _, (kernels, vfios) = ask_ports("pci:01:00.0", "pci:0000:02:00.0")
+    tap.ok(kernels["node"]["status"] == "ok" or "--near 0000:01:00.0" in kernels["node"]["todo"],
+           "a far node", kernels)
+    tap.ok(all("pmd" not in f and f["irqs"]["status"] in ("ok", "note") and
+               (f["irqs"]["status"] == "ok") == (f["irqs"]["todo"] == "")
+               for f in (kernels, vfios)), "NICs that no PMD can have are not opened", vfios)
+    netns.unmount(folder)
+
+
 netns.enter()
 netns.veth("v0", "v1", queues=2)
 test_json()
@@ -477,4 +510,5 @@ with tempfile.TemporaryDirectory() as temporary:
     test_port_sockets(temporary)
     test_port_files(temporary)
 test_port_pci()
+test_fake_nics()
 tap.done()

@@ -171,3 +171,23 @@ def checksum(data):
     while words >> 16:
         words = (words & 0xFFFF) + (words >> 16)
     return words ^ 0xFFFF
+
+
+def packet(proto, i, good):
+    """An IPv4 packet whose checksums are right, or not."""
+    data = bytes((i + k) & 0xFF for k in range(30 + i))
+    if proto == 17:
+        upper = struct.pack("!HHHH", 1000 + i, 9, 8 + len(data), 0) + data
+        at = 6
+    else:
+        upper = struct.pack("!HHIIBBHHH", 1000 + i, 9, i, 0, 0x50, 0x10, 1000, 0, 0) + data
+        at = 16
+    ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(upper), i, 0, 64, proto, 0,
+                     bytes([10, 0, 0, 1]), bytes([10, 0, 0, 2]))
+    pseudo = ip[12:20] + struct.pack("!BBH", 0, proto, len(upper)) + upper
+    upper_sum = checksum(pseudo + bytes(len(pseudo) % 2)) if good else 0x1234 + i
+    ip_sum = checksum(ip) if good else 0x4321 + i
+    upper = upper[:at] + struct.pack("!H", upper_sum) + upper[at + 2:]
+    ip = ip[:10] + struct.pack("!H", ip_sum) + ip[12:]
+    head = bytes.fromhex("020000000000") + bytes.fromhex("02000000bb01") + b"\x08\x00"
+    return head + ip + upper

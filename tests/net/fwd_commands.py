@@ -285,26 +285,6 @@ def test_vlan():
         tap.ok(r.rc == 2 and "VLAN_INSERT" in r.out, "a PMD without the offload", r)
 
 
-def packet(proto, i, good):
-    """An IPv4 packet whose checksums are right, or not."""
-    data = bytes((i + k) & 0xFF for k in range(30 + i))
-    if proto == 17:
-        upper = struct.pack("!HHHH", 1000 + i, 9, 8 + len(data), 0) + data
-        at = 6
-    else:
-        upper = struct.pack("!HHIIBBHHH", 1000 + i, 9, i, 0, 0x50, 0x10, 1000, 0, 0) + data
-        at = 16
-    ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(upper), i, 0, 64, proto, 0,
-                     bytes([10, 0, 0, 1]), bytes([10, 0, 0, 2]))
-    pseudo = ip[12:20] + struct.pack("!BBH", 0, proto, len(upper)) + upper
-    upper_sum = fwd.checksum(pseudo + bytes(len(pseudo) % 2)) if good else 0x1234 + i
-    ip_sum = fwd.checksum(ip) if good else 0x4321 + i
-    upper = upper[:at] + struct.pack("!H", upper_sum) + upper[at + 2:]
-    ip = ip[:10] + struct.pack("!H", ip_sum) + ip[12:]
-    head = bytes.fromhex("020000000000") + bytes.fromhex("02000000bb01") + b"\x08\x00"
-    return head + ip + upper
-
-
 def test_checksums_by_device():
     """tap's PMD has the offloads; afpacket's, memif's, ring's and null's have none."""
     if not netns.can_open(tap, "tap", "checksums by the device"):
@@ -327,9 +307,9 @@ def test_checksums_by_device():
                 tap.ok(said.count(f"is {how}") >= 3, f"csum set ... {how}", said)
                 for name, proto in ("UDP", 17), ("TCP", 6):
                     for i in range(10):
-                        raw.send(packet(proto, i, i % 2 == 0))
+                        raw.send(fwd.packet(proto, i, i % 2 == 0))
                     came = [raw.recv() for _ in range(10)]
-                    want = [packet(proto, i, True) for i in range(10)]
+                    want = [fwd.packet(proto, i, True) for i in range(10)]
                     tap.ok(came == want, f"{name} checksums, {how}",
                            "\n".join(f"{c and c.hex()}\n{w.hex()}" for c, w in zip(came, want)))
                 raw.close()

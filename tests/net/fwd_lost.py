@@ -52,23 +52,32 @@ class Load(threading.Thread):
 
 def test_lost(tap, kind, way, how):
     """A port with a load is lost; the other one echoes before and after."""
+    if kind != "tap":
+        netns.veth("t0", "t1")
+    netns.veth("g0", "g1")
+    lost_under_load(tap, f"{kind}, {', '.join(way)}, {how}", [f"{kind}:t0", "afpacket:g0"],
+                    ["t1" if kind != "tap" else "t0", "g1"], way, lambda: lose(how))
+    netns.ip("link del g0")
+    if netns.exists("t0"):
+        netns.ip("link del t0")
+
+
+def lost_under_load(tap, name, ports, peers, way, lose_it, *more):
+    """The first of two ports is lost by lose_it(). peers: the interfaces that they are connected
+    to."""
     handler, poller, steal = way
-    name = f"{kind}, {handler}, {poller}, steal {steal}, {how}"
     with tempfile.TemporaryDirectory() as d:
-        if kind != "tap":
-            netns.veth("t0", "t1")
-        netns.veth("g0", "g1")
-        raw = netns.Raw("g1")
+        raw = netns.Raw(peers[1])
         control = os.path.join(d, "control")
-        with fwd.Running("--port", f"{kind}:t0", "--port", "afpacket:g0", *ECHO,
+        with fwd.Running("--port", ports[0], "--port", ports[1], *ECHO,
                          "--handler", handler, "--poller", poller, "--steal", steal,
-                         "--carriers", 2, "--control", control) as haul:
+                         "--carriers", 2, "--control", control, *more) as haul:
             netns.wait_for(haul.runs, "haul-fwd to run")
             client = Client(control, haul)
             before = echoes(raw)
-            load = Load(netns.Raw("t1" if kind != "tap" else "t0"))
+            load = Load(netns.Raw(peers[0]))
             load.start()
-            lose(how)
+            lose_it()
             haul.wait_for(lambda: "the other ports go on" in haul.said(), "its line")
             load.goes = False
             load.join()
@@ -79,10 +88,8 @@ def test_lost(tap, kind, way, how):
             client.ask("start")
             again = echoes(raw)
             r = haul.end()
-        netns.ip("link del g0")
-        if netns.exists("t0"):
-            netns.ip("link del t0")
-    lines = [line for line in r.err.splitlines() if "t0'" in line and "note: " not in line]
+    raw.close()
+    lines = [s for s in r.err.splitlines() if f"'{ports[0]}'" in s and "note: " not in s]
     tap.ok(before and after and again, f"{name}: the other port goes on", r)
     tap.ok(r.rc == 1 and len(lines) == 2 and "the other ports go on" in lines[0],
            f"{name}: a line, and exit 1", r)
@@ -276,5 +283,6 @@ def main():
     tap.done()
 
 
-netns.enter()
-main()
+if __name__ == "__main__":
+    netns.enter()
+    main()

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """haul-fwd's receive queues, or buckets of one that is spread, move between carriers while packets
 flow, and carriers are taken out of use and into it again: each packet comes back once, and those of
-a flow in order. HAUL_MOVES: how many moves for each kind
-of port and poller."""
+a flow in order. HAUL_MOVES: how many moves for each kind of port and poller."""
 import collections
 import os
 import random
@@ -17,6 +16,7 @@ from prompt import Client
 
 MOVES = int(os.environ.get("HAUL_MOVES", 12 if netns.fewer() else 40))
 QUEUES, BUCKETS, CARRIERS, FLOWS = 4, 128, 3, 24
+SEED = os.environ.get("HAUL_STRESS_SEED", random.randrange(10 ** 9))
 AT_ONCE = 96  # below the capacity of a queue
 SPARED = r"(Carrier \d+ is spared(; \d+ coroutines that wait stay there: [^\n]*)?\s*)*"
 KINDS = [("burst", "spin"), ("coroutine", "block"), ("coroutine", "spin"), ("burst", "block")]
@@ -26,25 +26,27 @@ def frame(n):
     """Packet n // FLOWS of flow n % FLOWS: UDP without a checksum."""
     flow = n % FLOWS
     head = bytes([0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0, 10, 9, 0, flow, 10, 9, 0, 1])
-    total = fwd.checksum(head)
-    head = head[:10] + (total ^ 0xFFFF).to_bytes(2, "big") + head[12:]
+    head = head[:10] + fwd.checksum(head).to_bytes(2, "big") + head[12:]
     udp = (1024 + flow).to_bytes(2, "big") + b"\0\x09\0\x1a\0\0"
     macs = bytes.fromhex("020000000001020000000002")
     return macs + b"\x08\0" + head + udp + (n // FLOWS).to_bytes(18, "big")
 
 
 class Mover(threading.Thread):
-    """Moves queues or buckets at random, MOVES times at least, until it is told to end."""
+    """Moves queues or buckets at random, MOVES times at least, until it is told to end. pollers:
+    what it chooses from for the carriers' pollers, too."""
 
-    def __init__(self, client, seed, buckets):
+    def __init__(self, client, seed, buckets, queues, pollers):
         super().__init__(daemon=True)
-        self.client, self.random = client, random.Random(seed)
-        self.what, self.n = ("bucket", BUCKETS) if buckets else ("queue", QUEUES)
+        self.client, self.random, self.pollers = client, random.Random(seed), pollers
+        self.what, self.n = ("bucket", BUCKETS) if buckets else ("queue", queues)
         self.moves, self.wrong, self.goes, self.used = 0, [], True, set(range(CARRIERS))
 
     def next(self):
         """A command, and what it may say."""
-        kind = self.random.randrange(4)
+        kind = self.random.randrange(5 if self.pollers else 4)
+        if kind == 4:
+            return f"set poller {self.random.choice(self.pollers)}", r"\s*"
         if kind == 0:
             n = self.random.randint(1, CARRIERS)
             self.used = set(range(n))
@@ -77,8 +79,7 @@ def misplaced(frames):
     return wrong
 
 
-def move_under_load(name, client, seed, out, end, buckets):
-    mover = Mover(client, seed, buckets)
+def move_under_load(tap, name, mover, out, end):
     mover.start()
     sent, back = [], []
     while mover.is_alive() and mover.moves < MOVES or len(sent) < 20 * AT_ONCE:
@@ -97,7 +98,7 @@ def move_under_load(name, client, seed, out, end, buckets):
     tap.ok(not misplaced(back), f"{name}: flows keep their order", misplaced(back)[:5])
 
 
-def check_buckets(name, client):
+def check_buckets(tap, name, client):
     """All have a carrier, and the last move is seen."""
     client.ask(f"set nbcore {CARRIERS}")
     client.ask("set bucket 0 5 carrier 0")
@@ -113,24 +114,25 @@ def check_buckets(name, client):
                f"{name}: they are shown on carrier {carrier}", said)
 
 
-def check(kind, interfaces, out_of, end_of, handler, poller, *more, buckets=False):
-    """Sends frames into one interface, and receives them from another."""
-    name = f"{kind}, {'buckets, ' * buckets}{handler}, {poller}, seed {SEED}"
+def check(tap, name, ports, out_of, end_of, how, *more, buckets=False, queues=QUEUES, pollers=()):
+    """Sends frames into one interface, and receives them from another. how: handler, poller."""
+    name = f"{name}, {'buckets, ' * buckets}{', '.join(how)}, seed {SEED}"
     with tempfile.TemporaryDirectory() as d:
         path = os.path.join(d, "control")
-        args = ["--rxq", 1 if buckets else QUEUES, "--carriers", CARRIERS, "--mode", "macswap",
-                "--handler", handler, "--poller", poller, "--control", path, *more]
-        for interface in interfaces:
-            args += ["--port", f"{kind}:{interface}"]
+        args = [arg for port in ports for arg in ("--port", port)]
+        args += ["--rxq", 1 if buckets else queues, "--carriers", CARRIERS, "--mode", "macswap",
+                 "--handler", how[0], "--poller", how[1], "--control", path, *more]
         with fwd.Running(*args) as haul:
+            interfaces = list(dict.fromkeys((out_of, end_of)))
             netns.wait_for(lambda: haul.runs() and all(map(netns.exists, interfaces)), "interfaces")
             for interface in interfaces:
                 netns.wait_up(interface)
-            ends = [netns.Raw(name) for name in dict.fromkeys((out_of, end_of))]
+            ends = [netns.Raw(name) for name in interfaces]
             client = Client(path, haul)
-            move_under_load(name, client, f"{SEED} {name}", ends[0], ends[-1], buckets)
+            mover = Mover(client, f"{SEED} {name}", buckets, queues, pollers)
+            move_under_load(tap, name, mover, ends[0], ends[-1])
             if buckets:
-                check_buckets(name, client)
+                check_buckets(tap, name, client)
             for end in ends:
                 end.close()
             r = haul.end()
@@ -141,7 +143,7 @@ def cores(client):
     return client.ask("show config cores").split(":")[1].split()
 
 
-def check_use(client):
+def check_use(tap, client):
     """Queue 0 is on carrier 1, and so is queue 1; one carrier, the other one, both."""
     all_cores = cores(client)
     said = [client.ask("set carriers 0"), client.ask("show config fwd"), cores(client)]
@@ -160,22 +162,8 @@ def check_use(client):
            "wrong sets get one line", said)
 
 
-SEED = os.environ.get("HAUL_STRESS_SEED", random.randrange(10 ** 9))
-netns.enter()
-tap = netns.Tap()
-netns.veth("v0", "v1")
-netns.veth("x0", "x1", queues=QUEUES)
-for handler, poller in KINDS:
-    check("afpacket", ["v0"], "v1", "v1", handler, poller)
-    if netns.can_open(tap, "tap", f"tap, {handler}, {poller}"):
-        # Replies would tell the kernel another queue for their flow, which leads to disorder.
-        check("tap", ["t0", "t1"], "t0", "t1", handler, poller)
-    if netns.can_open(tap, "afxdp", f"afxdp, {handler}, {poller}"):
-        check("afxdp", ["x0"], "x1", "x1", handler, poller, "--mbufs", 32768)
-for handler, poller in ("burst", "block"), ("coroutine", "spin"):
-    check("afpacket", ["v0"], "v1", "v1", handler, poller, "--spread", "all", buckets=True)
-with tempfile.TemporaryDirectory() as d:
-    path = os.path.join(d, "control")
+def stopped(tap, path):
+    """Wrong commands, and moves while pollers are stopped."""
     with fwd.Running("--port", "null:", "--rxq", 2, "--carriers", 2, "--control", path) as haul:
         netns.wait_for(haul.runs, "haul-fwd to run")
         client = Client(path, haul)
@@ -191,11 +179,12 @@ with tempfile.TemporaryDirectory() as d:
         carriers = {q["queue"]: part["carrier"] for part in client.json()["ports"][0]["queues"]
                     for q in part["rx_queues"]}
         tap.ok(carriers == {0: 1, 1: 1}, "a queue moves while pollers are stopped", carriers)
-        check_use(client)
+        check_use(tap, client)
         r = haul.end()
     tap.ok(r.rc == 0, "they end", r)
-with tempfile.TemporaryDirectory() as d:
-    path = os.path.join(d, "control")
+
+
+def who_stays(tap, path):
     with fwd.Running("--port", "null:", "--rxq", 2, "--carriers", 2, "--control", path,
                      "--balance", "few") as haul:
         netns.wait_for(haul.runs, "haul-fwd to run")
@@ -210,4 +199,27 @@ with tempfile.TemporaryDirectory() as d:
                         r"port 0 queue 1 \(sleeping\)\s", said), "who stays on a spared carrier",
                said)
         haul.end()
-tap.done()
+
+
+def main():
+    netns.enter()
+    tap = netns.Tap()
+    netns.veth("v0", "v1")
+    netns.veth("x0", "x1", queues=QUEUES)
+    for how in KINDS:
+        check(tap, "afpacket", ["afpacket:v0"], "v1", "v1", how)
+        if netns.can_open(tap, "tap", f"tap, {', '.join(how)}"):
+            # Replies would tell the kernel another queue for their flow, which leads to disorder.
+            check(tap, "tap", ["tap:t0", "tap:t1"], "t0", "t1", how)
+        if netns.can_open(tap, "afxdp", f"afxdp, {', '.join(how)}"):
+            check(tap, "afxdp", ["afxdp:x0"], "x1", "x1", how, "--mbufs", 32768)
+    for how in ("burst", "block"), ("coroutine", "spin"):
+        check(tap, "afpacket", ["afpacket:v0"], "v1", "v1", how, "--spread", "all", buckets=True)
+    with tempfile.TemporaryDirectory() as d:
+        stopped(tap, os.path.join(d, "control"))
+        who_stays(tap, os.path.join(d, "control"))
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()

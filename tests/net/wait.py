@@ -39,6 +39,22 @@ class Link:
             netns.ip("link del v0")
 
 
+class Given:
+    """The same for a port whose other end is an interface with addresses, which nobody makes."""
+
+    def __init__(self, kind, port, iface):
+        self.kind, self.port, self.iface = kind, port, iface
+
+    def __enter__(self):
+        return self
+
+    def up(self, echo):
+        netns.ip(f"neigh replace {IP4} lladdr {echo.mac().hex(':')} dev {self.iface}")
+
+    def __exit__(self, *_):
+        pass
+
+
 def tell_counters():
     """What the kernel's interfaces, IP and UDP have counted: where a packet was lost."""
     for name in "dev", "snmp":

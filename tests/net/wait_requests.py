@@ -20,11 +20,12 @@ def show_loss(seed):
     print(f"# one more request: {ask(1, seed=seed)} answered", flush=True)
 
 
-def one(tap, binary, kind, poller, carriers, requests, seed, queues=None):
-    """queues: with fewer queues than carriers, one carrier feeds another."""
-    what = f"{kind}, {poller}, {carriers} carriers" + (f", queues: {queues}" if queues else "")
-    with Link(kind, queues=queues or carriers) as link, \
-            Echo(binary, "--port", link.port, "--carriers", carriers, "--poller", poller) as e:
+def one(tap, binary, made, poller, carriers, requests, seed, queues=None):
+    """made: a Link, or one that is Given. queues: with fewer queues than carriers, one carrier
+    feeds another."""
+    what = f"{made.kind}, {poller}, {carriers} carriers" + (f", queues: {queues}" if queues else "")
+    with made as link, Echo(binary, "--port", link.port, "--carriers", carriers,
+                            "--poller", poller) as e:
         link.up(e)
         answered = ask(requests, seed=seed)
         tap.ok(answered == requests, f"{what}: {requests} requests answered",
@@ -53,12 +54,12 @@ def main(binary):
         if not netns.can_open(tap, kind):
             continue
         for poller in POLLERS:
-            one(tap, binary, kind, poller, 2, REQUESTS, seed)
+            one(tap, binary, Link(kind, 2), poller, 2, REQUESTS, seed)
         for poller in POLLERS:
-            one(tap, binary, kind, poller, 5, max(REQUESTS // 10, 1), seed)
+            one(tap, binary, Link(kind, 5), poller, 5, max(REQUESTS // 10, 1), seed)
     # A socket for each queue of the interface.
     for poller in POLLERS if netns.can_open(tap, "afxdp", "one queue") else ():
-        one(tap, binary, "afxdp", poller, 2, REQUESTS, seed, queues=1)
+        one(tap, binary, Link("afxdp", 1), poller, 2, REQUESTS, seed, queues=1)
     tap.done()
 
 
