@@ -197,6 +197,14 @@ int haul_poll_parse(struct haul_poll_policy *policy, const char *text, char *err
 	return -EINVAL;
 }
 
+static const char *find_no_wait(const struct haul_port *port)
+{
+	if (port->kind->wait_on == HAULI_PORT_WAIT_ON_INTERRUPT && !port->opts.waits)
+		return "its receive interrupts are off, since the program began without a poller "
+		       "that waits; begin with block or adaptive, or use sleep or spin";
+	return "it offers no way to wait for packets; use sleep or spin";
+}
+
 static const char *find_fault(const struct haul_io_opts *opts, const struct haul_port *port,
 	const struct haul_poll_policy *policy)
 {
@@ -209,7 +217,7 @@ static const char *find_fault(const struct haul_io_opts *opts, const struct haul
 	if (kind->shown.needs_wait_source && opts->source)
 		return "a source makes packets, and there are none to wait for; use sleep or spin";
 	if (kind->shown.needs_wait_source && !port->waitable)
-		return "it offers no way to wait for packets; use sleep or spin";
+		return find_no_wait(port);
 	return NULL;
 }
 

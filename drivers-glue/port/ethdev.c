@@ -47,6 +47,13 @@ int hauli_ethdevs_attach(struct haul_port *port, char *errbuf, size_t errlen)
 	return err;
 }
 
+/* True if the NIC receives on its first queue only, whatever its PMD takes: others would keep their
+ * carriers from what is spread by software. */
+static bool has_idle_queues(const struct rte_eth_dev_info *info)
+{
+	return strcmp(info->driver_name, "net_e1000_em") == 0;
+}
+
 /* The number of queues for the wished number, with one ethdev for all or one for each. */
 static int count_queues(struct haul_port *port, char *errbuf, size_t errlen)
 {
@@ -60,6 +67,8 @@ static int count_queues(struct haul_port *port, char *errbuf, size_t errlen)
 	if (err < 0)
 		return err;
 	most = RTE_MIN(info.max_rx_queues, info.max_tx_queues);
+	if (most > 1 && has_idle_queues(&info))
+		most = 1;
 	if (most == 0)
 		return hauli_spec_fail(&port->spec, -ENODEV, errbuf, errlen,
 			"the device has no queue to receive from or send to");
