@@ -128,23 +128,6 @@ static void governor(const struct doctor_subject *subject, struct doctor_finding
 	}
 }
 
-/* True if a CPU list in the kernel's format contains cpu. */
-static bool in_list(const char *list, int cpu)
-{
-	while (*list) {
-		char *end;
-		long first = strtol(list, &end, 10);
-		long last = *end == '-' ? strtol(end + 1, &end, 10) : first;
-
-		if (end == list)
-			break;
-		if (cpu >= first && cpu <= last)
-			return true;
-		list = *end == ',' ? end + 1 : "";
-	}
-	return false;
-}
-
 /* Writes the CPUs of carriers without CPU 0, which cannot be isolated: "1,2,3". */
 static void isolable(const struct haul_plan *plan, char *list, size_t size)
 {
@@ -166,7 +149,7 @@ static void isolation(const struct doctor_subject *subject, struct doctor_findin
 	kernel_line(isolated, sizeof(isolated), CPU "/isolated");
 	kernel_line(tickless, sizeof(tickless), CPU "/nohz_full");
 	for (unsigned i = 0; i < subject->plan->carriers; i++)
-		within += in_list(isolated, subject->plan->places[i].cpu);
+		within += kernel_in_list(isolated, subject->plan->places[i].cpu);
 	if (within == subject->plan->carriers) {
 		doctor_say(finding, DOCTOR_OK, "all carriers are on isolated CPUs (%s)%s%s",
 			isolated, tickless[0] == '(' || !tickless[0] ? "" : ", tickless: ",

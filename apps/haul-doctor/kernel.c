@@ -81,3 +81,19 @@ bool kernel_has_word(const char *text, const char *word)
 	}
 	return false;
 }
+
+bool kernel_in_list(const char *list, int cpu)
+{
+	while (*list) {
+		char *end;
+		long first = strtol(list, &end, 10);
+		long last = *end == '-' ? strtol(end + 1, &end, 10) : first;
+
+		if (end == list)
+			break;
+		if (cpu >= first && cpu <= last)
+			return true;
+		list = *end == ',' ? end + 1 : "";
+	}
+	return false;
+}

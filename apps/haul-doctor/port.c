@@ -56,6 +56,12 @@ static const struct doctor_check pci_checks[] = {
 	{"iommu", port_pci_iommu},
 	{"vfio", port_pci_vfio},
 	{"memory", port_pci_memory},
+	{"node", port_pci_node},
+	{"pmd", port_pci_pmd},
+	{"queues", port_pci_queues},
+	{"rings", port_pci_rings},
+	{"interrupts", port_pci_interrupts},
+	{"irqs", port_pci_irqs},
 	{NULL, NULL},
 };
 static const struct doctor_check no_checks[] = {{NULL, NULL}};

@@ -41,6 +41,12 @@ doctor_check_fn port_pci_binding;
 doctor_check_fn port_pci_iommu;
 doctor_check_fn port_pci_vfio;
 doctor_check_fn port_pci_memory;
+doctor_check_fn port_pci_node;
+doctor_check_fn port_pci_pmd; /* of the opened NIC, as are the next three */
+doctor_check_fn port_pci_queues;
+doctor_check_fn port_pci_rings;
+doctor_check_fn port_pci_interrupts;
+doctor_check_fn port_pci_irqs;
 
 /* For checks of capabilities: fills the finding for a port that needs those of list[n]. */
 void port_say_capabilities(const struct doctor_subject *subject, struct doctor_finding *finding,

@@ -13,14 +13,15 @@
 #include <unistd.h>
 
 #include "kernel.h"
+#include "pci.h"
 #include "port.h"
 
-#define DEVICES "/sys/bus/pci/devices"
+#define DEVICES PORT_PCI_DEVICES
 #define NETWORK_CLASS 0x02
 #define NO_IOMMU "/sys/module/vfio/parameters/enable_unsafe_noiommu_mode"
 
 struct device {
-	char address[32]; /* "0000:03:00.0"; "": the port has none */
+	char address[PORT_PCI_ADDRESS]; /* "0000:03:00.0"; "": the port has none */
 	bool exists;
 	char driver[64]; /* of the kernel; "": none */
 	char group[32]; /* of the IOMMU; "": none */
@@ -237,6 +238,29 @@ void port_pci_vfio(const struct doctor_subject *subject, struct doctor_finding *
 		doctor_todo_root(finding, "modprobe vfio-pci");
 	else
 		doctor_todo_root(finding, "chown $USER %s", path);
+}
+
+bool port_pci_address(const struct doctor_subject *subject, char *address)
+{
+	struct device d = device_of(subject);
+
+	memcpy(address, d.address, sizeof(d.address));
+	return d.exists;
+}
+
+bool port_pci_is_ready(const struct doctor_subject *subject)
+{
+	struct device d = device_of(subject);
+	char path[64];
+	int fd;
+
+	if (!d.exists || is_uio(&d) || is_shared(&d) || !is_vfio(d.driver))
+		return d.exists && (is_uio(&d) || is_shared(&d));
+	group_path(path, sizeof(path), &d);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
 }
 
 /* Without an IOMMU the NIC is given physical addresses, which only huge pages keep. */
