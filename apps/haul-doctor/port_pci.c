@@ -144,6 +144,12 @@ static bool allows_no_iommu(void)
 	return kernel_line(line, sizeof(line), NO_IOMMU) && line[0] == 'Y';
 }
 
+/* False if vfio is loaded and cannot do without an IOMMU: Debian 12's. */
+static bool may_allow_no_iommu(void)
+{
+	return access(NO_IOMMU, F_OK) == 0 || access("/sys/module/vfio", F_OK) < 0;
+}
+
 static bool has_iommu(void)
 {
 	DIR *dir = opendir("/sys/kernel/iommu_groups");
@@ -199,6 +205,11 @@ void port_pci_iommu(const struct doctor_subject *subject, struct doctor_finding 
 	} else if (allows_no_iommu()) {
 		doctor_say(finding, DOCTOR_NOTE,
 			"none, and vfio is allowed to do without: the NIC can write to all memory");
+	} else if (!may_allow_no_iommu()) {
+		doctor_say(finding, DOCTOR_PROBLEM,
+			"none, and this kernel's vfio needs one (it has no CONFIG_VFIO_NOIOMMU): "
+			"turn it on in the firmware");
+		doctor_todo(finding, "kernel command line, on Intel: intel_iommu=on");
 	} else {
 		doctor_say(finding, DOCTOR_PROBLEM,
 			"none: turn it on in the firmware, and on Intel boot with intel_iommu=on; "

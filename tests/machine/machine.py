@@ -34,8 +34,7 @@ KINDS = {
 }
 # What all of haul's programs use of DPDK's plug-ins.
 PMDS = ("bus_pci", "bus_vdev", "mempool_ring", "net_ring", "net_tap", "net_null", "net_af_packet")
-MEMORY_MB = 1024
-HUGE_PAGES = 160  # of 2 MB
+MEMORY_MB = 1024  # for machines of a few NICs
 TAP_MTU = 9000  # of links of several queues
 PEER_MAC = "52:54:00:00:01:{:02x}"
 NIC_MAC = "52:54:00:00:00:{:02x}"
@@ -79,8 +78,10 @@ def _ip(words):
 
 
 class Machine:
-    def __init__(self, build, nics, command, iommu=True, interactive=False, cpus=2):
-        """build: of haul, and the place for the kernel. Raises image.Missing."""
+    def __init__(self, build, nics, command, iommu=True, interactive=False, cpus=2,
+                 memory=MEMORY_MB):
+        """build: of haul, and the place for the kernel. memory: in MB, a third of it in huge pages.
+        Raises image.Missing."""
         self.exit = None
         self.console = ""
         self.nics = nics
@@ -100,11 +101,11 @@ class Machine:
         arguments = [
             image.QEMU, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
             "-machine", "q35,kernel-irqchip=split", "-accel", "tcg,thread=multi",
-            "-cpu", "max", "-smp", str(cpus), "-m", str(MEMORY_MB),
+            "-cpu", "max", "-smp", str(cpus), "-m", str(memory),
             "-kernel", os.path.join(kernel, "vmlinuz"), "-initrd", initramfs,
             "-append", "console=ttyS0 quiet panic=-1 mitigations=off nowatchdog "
             "rcupdate.rcu_cpu_stall_suppress=1 tsc=reliable no_timer_check random.trust_cpu=on "
-            f"hugepages={HUGE_PAGES}" + " intel_iommu=on" * iommu,
+            f"hugepages={memory // 6}" + " intel_iommu=on" * iommu,
             "-chardev", console, "-serial", "chardev:console",
             "-chardev", f"socket,id=command,fd={serial.fileno()}", "-serial", "chardev:command",
             "-chardev", f"socket,id=monitor,fd={monitor.fileno()}",

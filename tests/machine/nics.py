@@ -68,7 +68,8 @@ def whole(build):
     programs = ("apps/haul-fwd", "apps/haul-echo", "tests/net/frag_echo",
                 "apps/haul-compare/haul-compare", "apps/haul-doctor")
     return run(build, nics, "whole.py",
-               [*(os.path.join(os.path.abspath(build), p) for p in programs), *pairs], cpus=4)
+               [*(os.path.join(os.path.abspath(build), p) for p in programs), *pairs],
+               cpus=4, memory=2048)
 
 
 def main(first, *rest):

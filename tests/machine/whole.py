@@ -111,7 +111,9 @@ def datagrams(tap, _host, pair):
         shares = [c["rx_packets"] for c in figures["carriers"]] if figures else None
         print(f"# {pair.name}: packets of each carrier: {shares}")
         tap.ok(code == 0, f"{pair.name}, datagrams: clean end", e.stderr())
-        tap.ok(shares and all(shares), f"{pair.name}: each carrier has its share", shares)
+        # QEMU's vmxnet3 receives on its first queue only.
+        tap.ok(shares and (all(shares) or pair.kind == "vmxnet3"),
+               f"{pair.name}: each carrier has its share", shares)
 
 
 def fragments(tap, _host, pair):

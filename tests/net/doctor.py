@@ -460,7 +460,8 @@ def fake_nic(folder, address, driver, node):
     device = f"{folder}/{address}"
     os.makedirs(f"{device}/net/eth7" if driver != "vfio-pci" else device)
     os.symlink(f"../../drivers/{driver}", f"{device}/driver")
-    os.symlink("../../../kernel/iommu_groups/4321", f"{device}/iommu_group")
+    if driver != "none":
+        os.symlink("../../../kernel/iommu_groups/4321", f"{device}/iommu_group")
     for name, text in ("class", "0x020000"), ("numa_node", str(node)):
         with open(f"{device}/{name}", "w") as f:
             f.write(text + "\n")
@@ -485,6 +486,12 @@ def test_fake_nics():
     tap.ok(all("pmd" not in f and f["irqs"]["status"] in ("ok", "note") and
                (f["irqs"]["status"] == "ok") == (f["irqs"]["todo"] == "")
                for f in (kernels, vfios)), "NICs that no PMD can have are not opened", vfios)
+    fake_nic(folder, "0000:03:00.0", "none", -1)
+    if netns.mount("tmpfs", "/sys/module"):
+        says("pci:0000:03:00.0", "iommu", "problem", "none: turn it on")
+        os.mkdir("/sys/module/vfio")
+        says("pci:0000:03:00.0", "iommu", "problem", "CONFIG_VFIO_NOIOMMU")
+        netns.unmount("/sys/module")
     netns.unmount(folder)
 
 
