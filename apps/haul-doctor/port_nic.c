@@ -108,8 +108,7 @@ void port_pci_interrupts(const struct doctor_subject *subject, struct doctor_fin
 		return;
 	if (nic->waits && !is_deaf(nic)) {
 		doctor_say(finding, DOCTOR_OK,
-			"a queue has its own: a program that begins with block or adaptive waits "
-			"for it");
+			"each queue has its own, which wakes a poller that waits");
 		return;
 	}
 	doctor_say(finding, DOCTOR_NOTE, "%s",

@@ -200,8 +200,8 @@ int haul_poll_parse(struct haul_poll_policy *policy, const char *text, char *err
 static const char *find_no_wait(const struct haul_port *port)
 {
 	if (port->kind->wait_on == HAULI_PORT_WAIT_ON_INTERRUPT && !port->opts.waits)
-		return "its receive interrupts are off, since the program began without a poller "
-		       "that waits; begin with block or adaptive, or use sleep or spin";
+		return "its receive interrupts are off, which begin with block, adaptive or sleep "
+		       "at the start of the program; use sleep or spin";
 	return "it offers no way to wait for packets; use sleep or spin";
 }
 

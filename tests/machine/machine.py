@@ -34,6 +34,8 @@ KINDS = {
 }
 # What all of haul's programs use of DPDK's plug-ins.
 PMDS = ("bus_pci", "bus_vdev", "mempool_ring", "net_ring", "net_tap", "net_null", "net_af_packet")
+# The kernel of the machine receives whole checksums, as from a cable.
+COMPLETE = "guest_csum=off,guest_tso4=off,guest_tso6=off,guest_ecn=off,guest_ufo=off"
 MEMORY_MB = 1024  # for machines of a few NICs
 TAP_MTU = 9000  # of links of several queues
 PEER_MAC = "52:54:00:00:01:{:02x}"
@@ -166,7 +168,7 @@ class Machine:
         for n in self.links:
             arguments += [
                 "-netdev", self.backend(f"peernet{n}", n),
-                "-device", f"virtio-net-pci,id=peer{n},netdev=peernet{n},romfile=,"
+                "-device", f"virtio-net-pci,id=peer{n},netdev=peernet{n},romfile=,{COMPLETE},"
                 f"mac={PEER_MAC.format(n)}",
             ]
         return arguments
