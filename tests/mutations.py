@@ -484,7 +484,7 @@ def output_of(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
 
 
-# Tests that need more than the library's own code, and tests' shared code.
+# Tests that need more than the library's own code, and tests' shared code; or arguments to link.
 SOURCES = (mutations_of_descriptors.SOURCES | mutations_of_flows.SOURCES |
            mutations_of_hosts.SOURCES | mutations_of_moves.SOURCES | mutations_of_parts.SOURCES)
 BED = ['tests/net/io_bed.c', 'tests/net/io_flows.c']
@@ -528,7 +528,7 @@ class Tests:
             sources.append(broken)
         if self.script(work, test):
             return self.script(work, test)
-        objects = [self.objects.of(work, source, broken) for source in sources]
+        objects = [s if s[0] == '-' else self.objects.of(work, s, broken) for s in sources]
         subprocess.run(self.compiler + objects + self.libs[suite] + ['-o', program],
                        check=True, capture_output=True, text=True)
         return [program]

@@ -23,17 +23,12 @@
  * The order of a flow. Packets are through when
  *	the first carrier has taken what it was passed: `passed` of that moment. It counts a packet
  *	as taken in the cycle that hands it to a handler.
- *	two cycles have ended since, and what these left in the run queue has begun (move.c).
- *	no handler is stolen, or in line behind a stolen one: those that have begun at home have now
- *	ended, or wait, and so have given up their position (HAUL_ORDER_FLOW, design/0006).
- *	the packets that were in the carrier's transmit queues have left these.
+ *	what it has taken is through (through.h).
  *	each proxy that sends for the carrier has passed on what it had.
- * Handlers of other buckets begin all the time, so the number of those in flight says nothing here.
- * The first two steps wait for nothing but the carrier's own work, which the held packets would
- * have waited for, too. Only a carrier that begins no packets, as too many of its handlers wait,
- * could hold them for longer: then the move fails. So it does if a carrier does not begin a step in
- * the caller's time; packets are held meanwhile. The others wait for HAUL_IO_MOVE_MAX together on
- * each carrier, and for HAULI_MOVE_CYCLES cycles.
+ * The first step, and the cycles of the second one, wait for nothing but the carrier's own work,
+ * which the held packets would have waited for, too. Only a carrier that begins no packets, as too
+ * many of its handlers wait, could hold them for longer: then the move fails. So it does if a
+ * carrier does not begin a step in the caller's time; packets are held meanwhile.
  *
  * No word is shared but counters, and words that are published for readers of statistics. So there
  * is no model: joins order all that the carriers did before what they do next.
@@ -46,8 +41,12 @@
 #include <stdio.h>
 
 #include "base/assert.h"
+#include "io/entries.h"
 #include "io/on_carrier.h"
 #include "io/packet.h"
+#include "io/reta.h"
+#include "io/through.h"
+#include "port/reta.h"
 
 struct move {
 	struct haul_io *io;
@@ -75,123 +74,28 @@ bool hauli_bucket_may_go(const struct hauli_tx_proxy *proxy, unsigned carrier)
 }
 
 /* True if the carrier has not taken all that was passed to it before. */
-static bool has_left(const struct hauli_rxq *r, uint64_t passed)
+static bool has_left(const struct hauli_rxq *r, const void *arg)
 {
-	return r->target ? hauli_counter_read(&r->packets) < passed : r->proxy->back != NULL;
-}
+	const uint64_t *passed = arg;
 
-static bool is_full(const struct hauli_rxq *r)
-{
-	return r->on_packet && hauli_rxq_in_flight(r) >= r->max_in_flight;
-}
-
-/* False: the carrier begins no packets, as it has too many handlers that wait. */
-static bool take_all(const struct hauli_poller *p, const struct hauli_rxq *r, uint64_t passed)
-{
-	uint64_t taken = hauli_counter_read(&r->packets), since = haul_now();
-
-	while (p->runs && has_left(r, passed)) {
-		if (!is_full(r) || hauli_counter_read(&r->packets) != taken) {
-			taken = hauli_counter_read(&r->packets);
-			since = haul_now();
-		} else if (haul_now() - since >= HAUL_IO_MOVE_MAX) {
-			return false;
-		}
-		haul_yield();
-	}
-	return true;
-}
-
-static uint64_t popped(const struct hauli_tx *tx)
-{
-	return hauli_counter_read(&tx->sent) + hauli_counter_read(&tx->refused) +
-		hauli_counter_read(&tx->stopping);
-}
-
-static void wait_for_queue(const struct hauli_poller *p, const struct hauli_tx *tx,
-	const struct hauli_move_limit *limit)
-{
-	uint64_t last = popped(tx) + hauli_txq_count(&tx->q);
-
-	while (popped(tx) < last && !hauli_move_limit_is_over(p, limit))
-		haul_yield();
+	return r->target ? hauli_counter_read(&r->packets) < *passed : r->proxy->back != NULL;
 }
 
 /* On the first carrier. */
 static void *get_through(void *arg)
 {
 	struct move *m = arg;
-	struct hauli_poller *p = m->io->pollers[m->from];
-	struct hauli_move_limit limit;
+	const struct hauli_poller *p = m->io->pollers[m->from];
 
-	if (!take_all(p, &p->rxqs[m->port], m->passed)) {
-		m->err = -EBUSY;
-		snprintf(m->why, sizeof(m->why),
-			"carrier %u has as many handlers that wait as it may have, and begins no "
-			"packets",
-			m->from);
-		return NULL;
-	}
-	hauli_wait_for_cycles(p, hauli_counter_read(&p->cycles) + 2);
-	limit = hauli_move_limit(p);
-	while (hauli_glue_any_stolen(p->carrier) && !hauli_move_limit_is_over(p, &limit))
-		haul_yield();
-	for (unsigned i = 0; i < p->nb_ports; i++)
-		wait_for_queue(p, &p->txs[i], &limit);
+	m->err = hauli_take_all(p, &p->rxqs[m->port], has_left, &m->passed, m->why, sizeof(m->why));
+	if (!m->err)
+		hauli_get_through(p);
 	return NULL;
 }
 
-static bool is_empty(const struct hauli_tx_proxy *proxy)
+static int run_on(struct move *m, unsigned carrier, haul_fn *fn)
 {
-	return proxy->first == proxy->end && hauli_handover_is_empty(&proxy->in);
-}
-
-/* On the carrier of a proxy: until it has passed on what its targets have handed over. */
-static void *pass_on(void *arg)
-{
-	const struct hauli_rxq *r = arg;
-	const struct hauli_tx_proxy *proxy = r->proxy;
-	uint64_t emptied = hauli_counter_read(&proxy->emptied);
-	struct hauli_move_limit limit = hauli_move_limit(r->poller);
-
-	while (!is_empty(proxy) && hauli_counter_read(&proxy->emptied) == emptied &&
-		!hauli_move_limit_is_over(r->poller, &limit))
-		haul_yield();
-	return NULL;
-}
-
-/* Runs fn on a carrier: that of the caller, or another one. */
-static int run_on(struct move *m, unsigned carrier, haul_fn *fn, void *arg)
-{
-	const struct hauli_poller *p = m->io->pollers[carrier];
-	int err = 0;
-
-	if (p->carrier == haul_carrier_self())
-		(void)fn(arg);
-	else
-		err = hauli_on_carrier(p, "move", fn, arg, m->timeout_ns);
-	if (err)
-		hauli_on_carrier_tell(p, err, m->why, sizeof(m->why));
-	return err;
-}
-
-/* The packets that the first carrier has sent by way of others, on any port. */
-static int pass_all_on(struct move *m)
-{
-	const struct haul_io *io = m->io;
-	const struct hauli_poller *from = io->pollers[m->from];
-	int err = 0;
-
-	for (unsigned i = 0; i < from->nb_ports && !err; i++) {
-		const struct hauli_rps_target *target = from->rxqs[i].target;
-		unsigned carrier;
-
-		if (!target)
-			continue;
-		carrier = haul_carrier_id(target->proxy->in.owner);
-		err = run_on(m, carrier, pass_on, &io->pollers[carrier]->rxqs[i]);
-	}
-	return err;
+	return hauli_move_on(m->io, carrier, fn, m, m->timeout_ns, m->why, sizeof(m->why));
 }
 
 /* Appends packets for the proxy itself to those that its poller has not taken yet. */
@@ -238,9 +142,9 @@ static void *change(void *arg)
 	if (from)
 		m->passed = hauli_counter_read(&from->pass.passed);
 	m->proxy->to[m->bucket] = &m->proxy->held;
-	err = run_on(m, m->from, get_through, m);
+	err = run_on(m, m->from, get_through);
 	if (!err && !m->err)
-		err = pass_all_on(m);
+		err = hauli_pass_all_on(m->io, m->from, m->timeout_ns, m->why, sizeof(m->why));
 	if (err)
 		m->err = err;
 	release(m, m->err ? m->from : m->to);
@@ -256,20 +160,31 @@ static int move(struct move *m, unsigned queue)
 	if (m->from == m->to)
 		return 0;
 	/* before anything is held */
-	err = run_on(m, m->from, hauli_answers, NULL);
+	err = run_on(m, m->from, hauli_answers);
 	if (!err)
-		err = run_on(m, m->to, hauli_answers, NULL);
+		err = run_on(m, m->to, hauli_answers);
 	if (!err)
-		err = run_on(m, queue, change, m);
+		err = run_on(m, queue, change);
 	return err ? err : m->err;
 }
 
-/* The proxy of a bucket; NULL: the port has no such bucket. */
+/* The proxy of a bucket; NULL: no software spreads the packets of that queue. */
 static struct hauli_tx_proxy *proxy_of(const struct haul_io *io, unsigned port, unsigned bucket)
 {
-	unsigned queue = bucket / HAUL_IO_BUCKETS;
+	return hauli_proxy_of(io, port, bucket / HAUL_IO_BUCKETS);
+}
 
-	return port < io->opts.nb_ports ? hauli_proxy_of(io, port, queue) : NULL;
+unsigned haul_io_buckets(const struct haul_io *io, unsigned port)
+{
+	unsigned queues, spread = 0;
+
+	HAUL_MISUSE_IF(!io, HAULI_NO_IO);
+	if (port >= io->opts.nb_ports)
+		return 0;
+	queues = haul_port_queues(io->ports[port]);
+	for (unsigned q = 0; q < queues; q++)
+		spread |= hauli_proxy_of(io, port, q) != NULL;
+	return spread ? queues * HAUL_IO_BUCKETS : hauli_entries_count(io, port);
 }
 
 bool haul_io_get_bucket_stats(
@@ -278,27 +193,55 @@ bool haul_io_get_bucket_stats(
 	const struct hauli_tx_proxy *proxy;
 
 	HAUL_MISUSE_IF(!io || !st, HAULI_NO_IO);
+	if (bucket >= haul_io_buckets(io, port))
+		return false;
+	*st = (struct haul_bucket_stats){.queue = bucket / HAUL_IO_BUCKETS};
+	if (hauli_entries_count(io, port)) {
+		st->queue = hauli_entry_queue(io, port, bucket);
+		st->carrier = hauli_u32_published_get(&io->owners[port][st->queue]);
+		return true;
+	}
 	proxy = proxy_of(io, port, bucket);
 	if (!proxy)
 		return false;
 	bucket %= HAUL_IO_BUCKETS;
 	st->carrier = hauli_u32_published_get(&proxy->carriers[bucket]);
+	st->counted = true;
 	st->rx_packets = hauli_counter_read(&proxy->packets[bucket]);
 	return true;
+}
+
+/* Why a port has no buckets. */
+static int tell_none(const struct haul_io *io, unsigned port, char *errbuf, size_t errlen)
+{
+	char why[192];
+
+	if (!io->owners[port])
+		snprintf(why, sizeof(why), "its packets are not spread");
+	else if (hauli_reta_size(io->ports[port], why, sizeof(why)) > 0)
+		snprintf(why, sizeof(why), "its redirection table could not be read");
+	snprintf(errbuf, errlen, "haul_io_move_bucket: port %u has no buckets: %s", port, why);
+	return -EINVAL;
 }
 
 static int check(const struct haul_io *io, unsigned port, unsigned bucket, unsigned carrier,
 	char *errbuf, size_t errlen)
 {
-	unsigned queue = bucket / HAUL_IO_BUCKETS;
-	const struct hauli_tx_proxy *proxy = proxy_of(io, port, bucket);
+	unsigned queue = bucket / HAUL_IO_BUCKETS, n = haul_io_buckets(io, port);
+	const struct hauli_tx_proxy *proxy;
 
 	if (port >= io->opts.nb_ports)
 		snprintf(errbuf, errlen, "haul_io_move_bucket: there is no port %u", port);
-	else if (queue >= haul_port_queues(io->ports[port]))
+	else if (n == 0)
+		return tell_none(io, port, errbuf, errlen);
+	else if (bucket >= n)
 		snprintf(errbuf, errlen, "haul_io_move_bucket: port %u has no bucket %u", port,
 			bucket);
-	else if (!proxy)
+	else if (carrier >= io->nb_pollers)
+		snprintf(errbuf, errlen, "haul_io_move_bucket: carrier %u has no poller", carrier);
+	else if (hauli_entries_count(io, port))
+		return 0;
+	else if (!(proxy = proxy_of(io, port, bucket)))
 		snprintf(errbuf, errlen,
 			"haul_io_move_bucket: packets of queue %u of port %u are not spread", queue,
 			port);
@@ -335,6 +278,7 @@ int haul_io_move_bucket(struct haul_io *io, unsigned port, unsigned bucket, unsi
 	HAUL_MISUSE_IF(!io, HAULI_NO_IO);
 	err = check(io, port, bucket, carrier, errbuf, errlen);
 	return err ? err
-		   : hauli_move_one(io, __func__, hauli_move_bucket, port, bucket, carrier,
-			     timeout_ns, errbuf, errlen);
+		   : hauli_move_one(io, __func__,
+			     hauli_entries_count(io, port) ? hauli_move_entry : hauli_move_bucket,
+			     port, bucket, carrier, timeout_ns, errbuf, errlen);
 }

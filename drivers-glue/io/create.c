@@ -8,6 +8,7 @@
 
 #include <rte_malloc.h>
 
+#include "io/entries.h"
 #include "io/filter.h"
 #include "io/idle.h"
 #include "io/spread.h"
@@ -402,6 +403,7 @@ void hauli_io_destroy(struct haul_io *io)
 	for (i = 0; io->owners && i < io->opts.nb_ports; i++)
 		free(io->owners[i]);
 	free(io->owners);
+	hauli_entries_free(io);
 	free(io->detached);
 	pthread_mutex_destroy(&io->moving);
 	free(io->txqs);
@@ -425,7 +427,8 @@ int hauli_io_create(struct haul_io **out, struct haul_runtime *rt, const struct 
 	io->ports = calloc(opts->nb_ports, sizeof(io->ports[0]));
 	io->peers = calloc(opts->nb_ports, sizeof(io->peers[0]));
 	io->detached = calloc(opts->nb_ports, sizeof(io->detached[0]));
-	if (!io->ports || !io->peers || !io->detached)
+	io->retas = calloc(opts->nb_ports, sizeof(io->retas[0]));
+	if (!io->ports || !io->peers || !io->detached || !io->retas)
 		goto fail;
 	memcpy(io->ports, opts->ports, opts->nb_ports * sizeof(io->ports[0]));
 	io->nb_pollers = count_served(io, rt);

@@ -50,6 +50,7 @@
 #include "io/create.h"
 #include "io/idle.h"
 #include "io/on_carrier.h"
+#include "io/through.h"
 
 struct move {
 	struct haul_io *io;
@@ -85,15 +86,32 @@ static bool is_through(const struct hauli_poller *p, const struct hauli_rxq *r)
 	return !p->pending && (!r->on_packet || hauli_rxq_in_flight(r) == 0);
 }
 
-void hauli_rxq_leave(const struct haul_io *io, struct hauli_poller *p, struct hauli_rxq *r)
+void hauli_rxq_pause(struct hauli_poller *p, struct hauli_rxq *r)
 {
 	take_out(p, r);
 	/* with the cycle that may be under way */
 	hauli_stopwatch_stop(&r->polls, hauli_counter_read(&p->cycles) + 1);
 	hauli_io_wait_disarm(&r->source);
 	hauli_io_wait_remove(&p->idle.wait, &r->source);
-	hauli_io_share_limit(io, p, r->rx.port);
 	hauli_idle_recompute(p);
+}
+
+void hauli_rxq_go_on(struct hauli_poller *p, struct hauli_rxq *r)
+{
+	/* The signals for packets that are there already are gone. */
+	if (r->port->kind->nudge)
+		r->port->kind->nudge(r->port, r->rx.queue);
+	if (p->idle.wait.epoll >= 0)
+		hauli_io_wait_add(&p->idle.wait, &r->source);
+	hauli_stopwatch_start(&r->polls, hauli_counter_read(&p->cycles));
+	put_in(p, r);
+	hauli_idle_recompute(p);
+}
+
+void hauli_rxq_leave(const struct haul_io *io, struct hauli_poller *p, struct hauli_rxq *r)
+{
+	hauli_rxq_pause(p, r);
+	hauli_io_share_limit(io, p, r->rx.port);
 }
 
 /* On the carrier that has the queue. */
@@ -126,27 +144,15 @@ static void *enter(void *arg)
 
 	hauli_rxq_set_policy(r, &m->policy);
 	haul_port_queue_adopt(r->port, m->queue);
-	/* Signals for packets that are there already went to the first carrier. */
-	if (r->port->kind->nudge)
-		r->port->kind->nudge(r->port, m->queue);
-	if (p->idle.wait.epoll >= 0)
-		hauli_io_wait_add(&p->idle.wait, &r->source);
-	hauli_stopwatch_start(&r->polls, hauli_counter_read(&p->cycles));
-	put_in(p, r);
+	hauli_rxq_go_on(p, r);
 	hauli_io_share_limit(io, p, m->port);
-	hauli_idle_recompute(p);
 	hauli_u32_published_set(&io->owners[m->port][m->queue], carrier);
 	return NULL;
 }
 
-static int run_on(unsigned carrier, haul_fn *fn, struct move *m, uint64_t timeout_ns)
+static int run_on(unsigned carrier, haul_fn *fn, struct move *m)
 {
-	const struct hauli_poller *p = m->io->pollers[carrier];
-	int err = hauli_on_carrier(p, "move", fn, m, timeout_ns);
-
-	if (err)
-		hauli_on_carrier_tell(p, err, m->why, sizeof(m->why));
-	return err;
+	return hauli_move_on(m->io, carrier, fn, m, m->timeout_ns, m->why, sizeof(m->why));
 }
 
 /* One mover at a time. */
@@ -163,13 +169,13 @@ static int move(struct move *m, unsigned carrier)
 		return 0;
 	}
 	/* before the queue has no poller */
-	err = run_on(carrier, hauli_answers, m, m->timeout_ns);
+	err = run_on(carrier, hauli_answers, m);
 	if (err)
 		return err;
-	err = run_on(from, leave, m, m->timeout_ns);
+	err = run_on(from, leave, m);
 	if (err)
 		return err;
-	err = run_on(carrier, enter, m, m->timeout_ns);
+	err = run_on(carrier, enter, m);
 	if (err) /* back: it is stuck now, or the runtime is being stopped, or there is no memory */
 		(void)hauli_on_carrier(io->pollers[from], "move", enter, m, HAUL_FOREVER);
 	return err;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Moves of queues; and what they and those of buckets (bucket.h) have in common. */
+/* Moves of queues; and how a move of anything is called. */
 #ifndef HAULI_IO_MOVE_H
 #define HAULI_IO_MOVE_H
 
@@ -10,27 +10,11 @@
 typedef int hauli_move_fn(struct haul_io *io, unsigned port, unsigned what, unsigned carrier,
 	uint64_t timeout_ns, char *why, size_t len);
 
-/* The end of a wait for handlers and the NIC: HAUL_IO_MOVE_MAX from its begin, but not before the
- * poller has made some cycles, as a carrier that has no CPU for a while sends nothing. */
-struct hauli_move_limit {
-	uint64_t at, cycle;
-};
+/* On the carrier, or while no poller runs: it polls the queue no more; it polls it again. */
+void hauli_rxq_pause(struct hauli_poller *p, struct hauli_rxq *r);
+void hauli_rxq_go_on(struct hauli_poller *p, struct hauli_rxq *r);
 
-#define HAULI_MOVE_CYCLES 16
-
-static inline struct hauli_move_limit hauli_move_limit(const struct hauli_poller *p)
-{
-	return (struct hauli_move_limit){
-		haul_now() + HAUL_IO_MOVE_MAX, hauli_counter_read(&p->cycles) + HAULI_MOVE_CYCLES};
-}
-
-static inline bool hauli_move_limit_is_over(
-	const struct hauli_poller *p, const struct hauli_move_limit *l)
-{
-	return !p->runs || (hauli_counter_read(&p->cycles) >= l->cycle && haul_now() >= l->at);
-}
-
-/* On the carrier, or while no poller runs: it polls the queue no more. */
+/* The same as a pause, for good: the carrier's other queues get its share of max_in_flight. */
 void hauli_rxq_leave(const struct haul_io *io, struct hauli_poller *p, struct hauli_rxq *r);
 
 hauli_move_fn hauli_move_queue; /* as haul_io_move_queue() */

@@ -9,6 +9,7 @@
 #include "io/capture.h"
 #include "io/create.h"
 #include "io/drain.h"
+#include "io/entries.h"
 #include "io/idle.h"
 #include "io/ledger.h"
 #include "io/lost.h"
@@ -147,6 +148,11 @@ int hauli_io_launch(struct haul_io *io, const char *caller, char *errbuf, size_t
 {
 	int err = hauli_io_open_waits(io, caller, errbuf, errlen);
 	unsigned i;
+
+	if (!err && !hauli_entries_read(io)) {
+		snprintf(errbuf, errlen, "%s: no memory", caller);
+		err = -ENOMEM;
+	}
 
 	for (i = 0; i < io->nb_pollers && !err; i++) {
 		err = register_poller(io->pollers[i], hauli_poll);

@@ -231,6 +231,13 @@ struct hauli_tx_proxy {
 	struct hauli_u32_published carriers[HAUL_IO_BUCKETS];
 };
 
+/* A port's redirection table, as haul has read or changed it (entries.c). */
+struct hauli_reta {
+	unsigned n; /* entries; 0: there is no table. haul_io_start(), haul_io_resume() */
+	/* By entry: the queue. Changed under haul_io.moving, read by any thread. */
+	struct hauli_u32_published *queues;
+};
+
 /* The stages of haul_io_stop(). */
 enum hauli_io_stage {
 	HAULI_IO_RUNS,
@@ -267,6 +274,7 @@ struct haul_io {
 	/* By port, then by queue: the carrier that polls it. Changed under `moving`, read by any
 	 * thread. NULL for a port some of whose packets are spread. */
 	struct hauli_u32_published **owners;
+	struct hauli_reta *retas; /* by port */
 	/* By port; 1: no poller uses it any more (detach.c). */
 	struct hauli_u32_published *detached;
 	pthread_mutex_t moving; /* one move, haul_io_use() or haul_io_detach_port() at a time */

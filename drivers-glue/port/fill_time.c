@@ -7,7 +7,7 @@
 
 #define WIRE_BITS ((RTE_ETHER_MIN_LEN + 20) * 8) /* shortest frame with its gap */
 
-static unsigned backlog(const struct haul_port *port, unsigned q)
+unsigned hauli_queue_room(const struct haul_port *port, unsigned q)
 {
 	struct haul_queue id = haul_port_queue(port, q);
 	struct rte_eth_rxq_info info;
@@ -34,7 +34,7 @@ static uint64_t speed(const struct haul_port *port)
 
 uint64_t hauli_fill_time(const struct haul_port *port, unsigned q, uint64_t rate)
 {
-	uint64_t n = backlog(port, q);
+	uint64_t n = hauli_queue_room(port, q);
 
 	if (rate == 0)
 		rate = speed(port) * 1000000 / WIRE_BITS;

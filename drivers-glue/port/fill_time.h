@@ -11,4 +11,7 @@
  * of the NIC's link); HAUL_FOREVER: not known. The port is started. */
 uint64_t hauli_fill_time(const struct haul_port *port, unsigned q, uint64_t rate);
 
+/* The number of packets that queue q holds while it is not polled; 0: not known. */
+unsigned hauli_queue_room(const struct haul_port *port, unsigned q);
+
 #endif

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Mutations of what threads share in drivers-glue: rings of captures, shares of time, the ledger,
-neighbours. For mutations.py."""
+neighbours; a move by a NIC's table. For mutations.py."""
 
 MUTATIONS = [
     ('capture_ring', 'lib/conc/word.h', 'head and tail publish nothing',
@@ -34,6 +34,26 @@ MUTATIONS = [
      '\tatomic_store_explicit(&r->end, i + 1, memory_order_release);\n\tatomic_store'),
     ('last', 'tests/model/last.c', 'a reader does not look again',
      'first = hauli_last_first(&m.ring);', 'first = 0;'),
+    ('reta', 'drivers-glue/io/reta.c', 'the second carrier polls on',
+     'err = run_on(m, m->to, pause_queue);', ';'),
+    ('reta', 'drivers-glue/io/reta.c', 'a queue stays paused',
+     'end_pause(m); return err;', 'return err;'),
+    ('reta', 'drivers-glue/io/reta.c', 'what is on its way to a queue is not waited for',
+     '(void)nanosleep(&while_on_the_way, NULL);', ';'),
+    ('reta', 'drivers-glue/io/reta.c', 'nobody waits for the first carrier',
+     'err = run_on(m, m->from, get_through);', ';'),
+    ('reta', 'drivers-glue/io/reta.c', 'what is in the queue is not waited for',
+     '(void)receive_all(m); if (!m->err)', 'if (!m->err)'),
+    ('reta', 'drivers-glue/io/reta.c', 'what was received is not waited for',
+     'hauli_get_through(m->io->pollers[m->from]);', ';'),
+    ('reta', 'drivers-glue/io/reta.c', 'any packet is the last of the queue',
+     '2 * (uint64_t)(room ? room : ROOM_MAX)', '1'),
+    ('reta', 'drivers-glue/io/through.c', 'handlers that have not begun are not waited for',
+     'hauli_wait_for_cycles(p, hauli_counter_read(&p->cycles) + 2);', ';'),
+    ('reta', 'drivers-glue/io/through.c', 'what is to be sent is not waited for',
+     'wait_for_queue(p, &p->txs[i], &limit);', ';'),
+    ('reta', 'drivers-glue/io/through.c', 'what is to be sent is as good as sent',
+     'last = popped(tx) + hauli_txq_count(&tx->q)', 'last = popped(tx)'),
     ('rrl', 'lib/conc/word.h', 'who has read an older word writes, too',
      'return atomic_compare_exchange_strong_explicit(&w->value, &read, value,'
      ' memory_order_relaxed /* a number only */, memory_order_relaxed /* a number only */);',
@@ -73,5 +93,5 @@ MUTATIONS = [
      '\treturn read >> 1;\n\treturn atomic_fetch_and_explicit('),
 ]
 
-SOURCES = {'capture_ring': [], 'dropped': [], 'last': [], 'rrl': [], 'seq': [], 'share': [],
-           'wish': []}
+SOURCES = {'capture_ring': [], 'dropped': [], 'last': [], 'reta': [], 'rrl': [], 'seq': [],
+           'share': [], 'wish': []}

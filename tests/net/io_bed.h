@@ -86,7 +86,8 @@ struct haul_io_stats bed_stats(const struct bed *bed, unsigned port, unsigned ca
 		if (rc >= 0)                                                   \
 			return rc;                                             \
 		rc = suite_run(name, tests, sizeof(tests) / sizeof(tests[0])); \
-		bed_fini();                                                    \
+		if (rc == 0)                                                   \
+			bed_fini(); /* it would wait for what has failed */    \
 		return rc;                                                     \
 	}
 

@@ -147,6 +147,7 @@ static void sees(struct rte_mbuf **pkts, uint16_t n, void *arg)
 	X(haul_io_get_queue_stats, NULL, 0, 0, &(struct haul_queue_stats){0})   \
 	X(haul_io_use, NULL, (const unsigned[1]){0}, 1, 0, LINE)                \
 	X(haul_io_is_used, NULL, 0)                                             \
+	X(haul_io_buckets, NULL, 0)                                             \
 	X(haul_io_get_bucket_stats, NULL, 0, 0, &(struct haul_bucket_stats){0}) \
 	X(haul_io_get_wait_stats, NULL, 0, &(struct haul_io_wait_stats){0})     \
 	X(haul_io_get_times, NULL, 0, 0, HAUL_STAGE_START, &hist)               \

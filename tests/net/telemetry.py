@@ -89,7 +89,7 @@ def test_commands():
         netns.wait_for(haul.runs, "haul-fwd to run")
         client = Client(haul.process.pid)
         names = ours(client)
-        tap.ok(len(names) == 23, "the commands", names)
+        tap.ok(len(names) == 24, "the commands", names)
         # A first answer may come before the program lets others read.
         tap.ok([n for n in names if "error" in client.ask(n)] ==
                ["/haul/set/burst", "/haul/set/carriers", "/haul/set/policy",
@@ -223,6 +223,37 @@ def test_beside_reports():
         p.send_signal(signal.SIGINT)
         p.wait(60)
         client.close()
+
+
+def test_buckets():
+    path = os.path.join(DIR, "b")
+    with fwd.Running("--port", "null:", "--rxq", 2, "--carriers", 2, "--rss-ip", "--control",
+                     path) as haul:
+        netns.wait_for(haul.runs, "haul-fwd to run")
+        client, prompt = Client(haul.process.pid), Prompt(path, haul)
+        said = [prompt.ask("show buckets 0"), prompt.ask("set bucket 0 3 carrier 1"),
+                prompt.ask("show buckets 0")]
+        tap.ok([s.split("\n")[:2] for s in (said[0], said[2])] == [
+            ["  queue 0, carrier 0: buckets 0-127", "  queue 1, carrier 1: buckets none"],
+            ["  queue 0, carrier 0: buckets 0-2,4-127", "  queue 1, carrier 1: buckets 3"]] and
+            said[1].strip() == "", "an entry of a device's table moves", said)
+        got = client.ask("/haul/buckets")
+        tap.ok(got["3"] == {"port": 0, "bucket": 3, "queue": 1, "carrier": 1} and
+               got["4"]["carrier"] == 0, "and telemetry tells", got)
+        tap.ok(list(client.ask("/haul/buckets,126")) == ["126", "127"], "from one on")
+        said = prompt.ask("set bucket 0 128 carrier 1")
+        tap.ok("has no bucket 128" in said and len(said.strip().splitlines()) == 1,
+               "there are no more", said)
+        client.close()
+        haul.end()
+    with fwd.Running("--port", "null:", "--rxq", 1, "--carriers", 2, "--spread", "all") as haul:
+        netns.wait_for(haul.runs, "haul-fwd to run")
+        client = Client(haul.process.pid)
+        got = client.ask("/haul/buckets")
+        tap.ok({b["carrier"] for b in got.values()} == {0, 1} and
+               all("rx_packets" in b for b in got.values()), "buckets of software", got)
+        client.close()
+        haul.end()
 
 
 def change(client, command):
@@ -543,6 +574,7 @@ def hostile(server, pid):
 test_commands()
 test_trace()
 test_control()
+test_buckets()
 test_own()
 test_beside_reports()
 test_any_time()

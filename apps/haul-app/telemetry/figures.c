@@ -313,6 +313,37 @@ static void answer_queues(struct hauli_answer *answer)
 		add_queues(answer->list, answer->app, i);
 }
 
+static void add_buckets(struct haul_app_json *list, const struct hauli_app *a, unsigned port)
+{
+	unsigned n = haul_io_buckets(a->pub.io, port);
+	struct haul_bucket_stats st;
+
+	for (unsigned b = 0; b < n; b++) {
+		struct haul_app_json *to;
+
+		if (!haul_io_get_bucket_stats(a->pub.io, port, b, &st))
+			continue;
+		to = haul_app_json_object(list, NULL);
+		set(to, "port", port);
+		set(to, "bucket", b);
+		set(to, "queue", st.queue);
+		set(to, "carrier", st.carrier);
+		if (st.counted)
+			set(to, "rx_packets", st.rx_packets);
+	}
+}
+
+static void answer_buckets(struct hauli_answer *answer)
+{
+	unsigned first;
+
+	if (!hauli_answer_number(answer, "bucket", 1000000, &first))
+		return;
+	answer->first = first;
+	for (unsigned i = 0; i < answer->app->nb_ports; i++)
+		add_buckets(answer->list, answer->app, i);
+}
+
 static void answer_drops(struct hauli_answer *answer)
 {
 	const struct hauli_app *a = answer->app;
@@ -439,6 +470,8 @@ static void answer_trace(struct hauli_answer *answer)
 const struct hauli_telemetry_command hauli_commands_of_ports[] = {
 	{"/haul/info", "The program and its runtime. Takes no parameters", HAULI_NEEDS_RUNTIME,
 		answer_info},
+	{"/haul/buckets", "Buckets of flows. Parameters: int first_bucket", HAULI_NEEDS_PORTS,
+		answer_buckets},
 	{"/haul/carrier", "All about a carrier. Parameters: int carrier", HAULI_NEEDS_PORTS,
 		answer_carrier},
 	{"/haul/carriers", "What carriers do. Parameters: int first_carrier", HAULI_NEEDS_PORTS,

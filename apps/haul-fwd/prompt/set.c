@@ -257,7 +257,7 @@ const struct fwd_command fwd_commands_set[] = {
 	{"set stealing on|off", set_stealing,
 		"Let carriers steal, or not, if --steal lets them; at once."},
 	{"set bucket PORT N carrier N", set_bucket,
-		"Let another carrier handle a bucket of flows, where packets are spread; at once."},
+		"Let another carrier handle a bucket of flows (show buckets), at once."},
 	{"set nbcore N", set_nbcore,
 		"Let the first N carriers handle all packets, and the others wait, at once."},
 	{"set carriers LIST", set_carriers,

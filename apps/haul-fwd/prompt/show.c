@@ -97,14 +97,14 @@ static void print_range(FILE *out, const struct range *r)
 	fputc('\n', out);
 }
 
-static bool show_buckets_of(const struct fwd_call *call, unsigned port)
+/* Of a port whose packets are spread by software. */
+static void show_spread(const struct fwd_call *call, unsigned port, unsigned n)
 {
-	unsigned all = haul_port_queues(call->app->ports[port]) * HAUL_IO_BUCKETS;
 	struct range r = {0};
 	struct haul_bucket_stats st;
 	bool any = false;
 
-	for (unsigned b = 0; b < all; b++) {
+	for (unsigned b = 0; b < n; b++) {
 		if (!haul_io_get_bucket_stats(call->app->io, port, b, &st))
 			continue;
 		if (any && (st.carrier != r.carrier || b % HAUL_IO_BUCKETS == 0)) {
@@ -123,9 +123,54 @@ static bool show_buckets_of(const struct fwd_call *call, unsigned port)
 	}
 	if (any)
 		print_range(call->out, &r);
-	else
-		fprintf(call->out, "port %u: its packets are not spread\n", port);
-	return any;
+}
+
+/* Entries of a redirection table that name the queue: "0,3,6-9". */
+static void show_entries(const struct fwd_call *call, unsigned port, unsigned queue, unsigned n)
+{
+	struct haul_queue_stats polled = {0};
+	struct haul_bucket_stats st;
+	unsigned first = n; /* of those side by side */
+	const char *comma = "";
+
+	(void)haul_io_get_queue_stats(call->app->io, port, queue, &polled);
+	fprintf(call->out, "  queue %u, carrier %u: buckets ", queue, polled.carrier);
+	for (unsigned b = 0; b <= n; b++) {
+		if (b < n && haul_io_get_bucket_stats(call->app->io, port, b, &st) &&
+			st.queue == queue) {
+			first = first < b ? first : b;
+			continue;
+		}
+		if (first < b) {
+			fprintf(call->out, "%s%u", comma, first);
+			if (b - first > 1)
+				fprintf(call->out, "-%u", b - 1);
+			comma = ",";
+		}
+		first = n;
+	}
+	fprintf(call->out, "%s\n", comma[0] ? "" : "none");
+}
+
+static bool show_buckets_of(const struct fwd_call *call, unsigned port)
+{
+	unsigned n = haul_io_buckets(call->app->io, port);
+	unsigned queues = haul_port_queues(call->app->ports[port]);
+	struct haul_bucket_stats st;
+	bool by_device = haul_io_get_bucket_stats(call->app->io, port, 0, &st) && !st.counted;
+
+	if (n == 0) {
+		fprintf(call->out,
+			"port %u: its packets are not spread, and its device has no redirection "
+			"table in use\n",
+			port);
+		return false;
+	}
+	if (!by_device)
+		show_spread(call, port, n);
+	for (unsigned q = 0; by_device && q < queues; q++)
+		show_entries(call, port, q, n);
+	return true;
 }
 
 static bool show_buckets(const struct fwd_call *call)
@@ -151,7 +196,6 @@ const struct fwd_command fwd_commands_show[] = {
 	{"show config fwd", show_forwarding, "Show which port forwards to which."},
 	{"show config cores", show_cores, "Show the CPUs of the carriers in use."},
 	{"show config rxtx", show_rxtx, "Show how pollers receive."},
-	{"show buckets PORT", show_buckets,
-		"Show which carriers packets are spread to, by buckets of flows."},
+	{"show buckets PORT", show_buckets, "Show which carriers have which buckets of flows."},
 	{0},
 };

@@ -361,16 +361,25 @@ HAUL_API int haul_io_move_queue(struct haul_io *io, unsigned port, unsigned queu
 	uint64_t timeout_ns, char *errbuf, size_t errlen);
 
 /*
- * A port with fewer queues than there are pollers: each queue's carrier passes packets on by flow.
- * The highest bits of haul_net_flow() pick one of the queue's HAUL_IO_BUCKETS buckets, and the
- * bucket names the carrier: that of the queue, or one of those that it passes packets to. Bucket
- * numbers of queue q begin at q * HAUL_IO_BUCKETS. At the start each carrier has as many as the
- * others, or one more.
+ * Buckets of flows, each of which one carrier handles. A port with fewer queues than there are
+ * pollers has HAUL_IO_BUCKETS for each queue: the carrier of the queue passes packets on by flow.
+ * The highest bits of haul_net_flow() pick a bucket, and the bucket names the carrier: that of the
+ * queue, or one of those that it passes packets to. Bucket numbers of queue q begin at
+ * q * HAUL_IO_BUCKETS. At the start each carrier has as many as the others, or one more.
+ *
+ * A port with a queue for each poller has as many buckets as the redirection table of its device
+ * has entries, if RSS is on: the device's own hash of a flow picks a bucket, the bucket names a
+ * queue, and its carrier is the one that polls the queue. The table is read when the pollers start;
+ * only haul may change it while they run.
  */
 #define HAUL_IO_BUCKETS 128
+/* The number of buckets of a port; 0: it has none. Any thread. */
+HAUL_API unsigned haul_io_buckets(const struct haul_io *io, unsigned port);
 
 struct haul_bucket_stats {
+	unsigned queue; /* from which its packets are received */
 	unsigned carrier;
+	bool counted; /* false: a device spreads the packets, and does not count them by bucket */
 	uint64_t rx_packets; /* received from the queue, also if they are held for a move */
 };
 /* Copies the counters of a bucket into *st. Any thread. False: the port has no such bucket, or the
@@ -389,15 +398,25 @@ HAUL_API bool haul_io_get_bucket_stats(
  * what it was passed before them. While haul_io_opts.max_in_flight packets are held, the queue is
  * not polled.
  *
+ * With a redirection table, the bucket gets a queue of the other carrier: that with the fewest
+ * buckets. Packets are held there, by the device: this queue, with its other buckets, is not polled
+ * until the first carrier has begun what was in the former queue. haul assumes that a device has
+ * put into queues what it received before a change of its table 50 us after it. While the pollers
+ * are stopped, what waits in the former queue stays there.
+ *
  * Returns once the other carrier has the bucket. timeout_ns, from which thread, and when: as
  * haul_io_move_queue(). Returns 0, also if the carrier has the bucket already; or with one line in
  * errbuf, and the bucket stays where it was:
- *	-EINVAL	there is no such port or bucket, or the carrier gets no packets of that queue
+ *	-EINVAL	there is no such port or bucket, or the carrier gets no packets of that queue, or
+ *		polls no queue of the port
  *	-EBUSY	handlers that wait have kept the first carrier from beginning the bucket's packets
  *		for HAUL_IO_MOVE_MAX
  *	-EPERM	called on a carrier
  *	-ETIMEDOUT, -ECANCELED, -ENOMEM	a carrier does not answer; the runtime is being stopped; no
  *			memory
+ *	others	the PMD does not change its table
+ * After -EBUSY and -ETIMEDOUT packets that a redirection table gave to the other carrier meanwhile
+ * may be handled before earlier ones.
  */
 HAUL_API int haul_io_move_bucket(struct haul_io *io, unsigned port, unsigned bucket,
 	unsigned carrier, uint64_t timeout_ns, char *errbuf, size_t errlen);

@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "eal/log.h"
+#include "port/apply.h"
 #include "port/check.h"
 #include "port/ethdev.h"
 #include "port/watch.h"
@@ -16,49 +17,7 @@ const struct haul_port_config *haul_port_config(const struct haul_port *port)
 	return &port->config;
 }
 
-/* What is done to each ethdev. */
-struct change {
-	const char *what; /* "promiscuous mode" */
-	int (*fn)(uint16_t port_id, const struct change *change);
-	bool on;
-	uint16_t number;
-	struct rte_eth_fc_conf *flow_control;
-	struct rte_eth_rss_conf *rss;
-};
-
-static int refuse(const struct haul_port *port, const struct change *change, int err,
-	const char *line, char *errbuf, size_t errlen)
-{
-	struct rte_eth_dev_info info;
-	const char *driver = "";
-
-	if (rte_eth_dev_info_get(port->vdevs[0].port_id, &info) == 0)
-		driver = info.driver_name;
-	if (err == -ENOTSUP || err == -ENOSYS)
-		return hauli_spec_fail(&port->spec, -ENOTSUP, errbuf, errlen,
-			"its PMD %s has no %s", driver, change->what);
-	if (err == -1)
-		err = -EIO;
-	return hauli_spec_fail(&port->spec, err, errbuf, errlen, "%s: its PMD %s refuses: %s",
-		change->what, driver, line[0] ? line : strerror(-err));
-}
-
-/* Changes all ethdevs of a port. */
-static int apply(struct haul_port *port, const struct change *change, char *errbuf, size_t errlen)
-{
-	char line[HAULI_LOG_LINE];
-	int err = hauli_check_attached(port, errbuf, errlen);
-
-	if (err < 0)
-		return err;
-	hauli_log_hold();
-	for (unsigned i = 0; i < port->nb_vdevs && err == 0; i++)
-		err = change->fn(port->vdevs[i].port_id, change);
-	hauli_log_release(line);
-	return err < 0 ? refuse(port, change, err, line, errbuf, errlen) : 0;
-}
-
-static int promiscuous(uint16_t port_id, const struct change *change)
+static int promiscuous(uint16_t port_id, const struct hauli_change *change)
 {
 	return change->on ? rte_eth_promiscuous_enable(port_id)
 			  : rte_eth_promiscuous_disable(port_id);
@@ -66,17 +25,17 @@ static int promiscuous(uint16_t port_id, const struct change *change)
 
 int haul_port_set_promiscuous(struct haul_port *port, bool on, char *errbuf, size_t errlen)
 {
-	const struct change change = {"promiscuous mode", promiscuous, .on = on};
+	const struct hauli_change change = {"promiscuous mode", promiscuous, .on = on};
 	int err;
 
 	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
-	err = apply(port, &change, errbuf, errlen);
+	err = hauli_port_apply(port, &change, errbuf, errlen);
 	if (err == 0)
 		port->config.promiscuous = on ? HAUL_FILTER_ON : HAUL_FILTER_OFF;
 	return err;
 }
 
-static int allmulticast(uint16_t port_id, const struct change *change)
+static int allmulticast(uint16_t port_id, const struct hauli_change *change)
 {
 	return change->on ? rte_eth_allmulticast_enable(port_id)
 			  : rte_eth_allmulticast_disable(port_id);
@@ -84,52 +43,52 @@ static int allmulticast(uint16_t port_id, const struct change *change)
 
 int haul_port_set_allmulticast(struct haul_port *port, bool on, char *errbuf, size_t errlen)
 {
-	const struct change change = {"allmulticast mode", allmulticast, .on = on};
+	const struct hauli_change change = {"allmulticast mode", allmulticast, .on = on};
 	int err;
 
 	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
-	err = apply(port, &change, errbuf, errlen);
+	err = hauli_port_apply(port, &change, errbuf, errlen);
 	if (err == 0)
 		port->config.allmulticast = on ? HAUL_FILTER_ON : HAUL_FILTER_OFF;
 	return err;
 }
 
-static int set_link(uint16_t port_id, const struct change *change)
+static int set_link(uint16_t port_id, const struct hauli_change *change)
 {
 	return change->on ? rte_eth_dev_set_link_up(port_id) : rte_eth_dev_set_link_down(port_id);
 }
 
 int haul_port_set_link(struct haul_port *port, bool up, char *errbuf, size_t errlen)
 {
-	const struct change change = {"function to set the link", set_link, .on = up};
+	const struct hauli_change change = {"function to set the link", set_link, .on = up};
 	int err;
 
 	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
 	if (!up)
 		hauli_watch_set_link(port, false);
-	err = apply(port, &change, errbuf, errlen);
+	err = hauli_port_apply(port, &change, errbuf, errlen);
 	if (up == (err == 0))
 		hauli_watch_set_link(port, true);
 	return err;
 }
 
-static int vlan_filter(uint16_t port_id, const struct change *change)
+static int vlan_filter(uint16_t port_id, const struct hauli_change *change)
 {
 	return rte_eth_dev_vlan_filter(port_id, change->number, change->on);
 }
 
 int haul_port_pass_vlan(struct haul_port *port, uint16_t vlan, bool on, char *errbuf, size_t errlen)
 {
-	const struct change change = {"VLAN filter", vlan_filter, .on = on, .number = vlan};
+	const struct hauli_change change = {"VLAN filter", vlan_filter, .on = on, .number = vlan};
 
 	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
 	if (!(port->config.rx_offloads & RTE_ETH_RX_OFFLOAD_VLAN_FILTER))
 		return hauli_spec_fail(&port->spec, -ENOTSUP, errbuf, errlen,
 			"it does not filter VLANs; turn on the receive offload VLAN_FILTER first");
-	return apply(port, &change, errbuf, errlen);
+	return hauli_port_apply(port, &change, errbuf, errlen);
 }
 
-static int get_fc(uint16_t port_id, const struct change *change)
+static int get_fc(uint16_t port_id, const struct hauli_change *change)
 {
 	return rte_eth_dev_flow_ctrl_get(port_id, change->flow_control);
 }
@@ -137,21 +96,21 @@ static int get_fc(uint16_t port_id, const struct change *change)
 int haul_port_get_flow_control(
 	const struct haul_port *port, struct rte_eth_fc_conf *conf, char *errbuf, size_t errlen)
 {
-	const struct change change = {"flow control", get_fc, .flow_control = conf};
+	const struct hauli_change change = {"flow control", get_fc, .flow_control = conf};
 
 	HAUL_MISUSE_IF(!port || !conf, "the port or the address for the configuration is NULL");
 	memset(conf, 0, sizeof(*conf));
-	return apply((struct haul_port *)(uintptr_t)port, &change, errbuf, errlen);
+	return hauli_port_apply((struct haul_port *)(uintptr_t)port, &change, errbuf, errlen);
 }
 
-static int set_mtu(uint16_t port_id, const struct change *change)
+static int set_mtu(uint16_t port_id, const struct hauli_change *change)
 {
 	return rte_eth_dev_set_mtu(port_id, change->number);
 }
 
 int haul_port_set_mtu(struct haul_port *port, unsigned mtu, char *errbuf, size_t errlen)
 {
-	const struct change change = {"MTU", set_mtu, .number = (uint16_t)mtu};
+	const struct hauli_change change = {"MTU", set_mtu, .number = (uint16_t)mtu};
 	struct rte_eth_dev_info info;
 	int err;
 
@@ -164,7 +123,7 @@ int haul_port_set_mtu(struct haul_port *port, unsigned mtu, char *errbuf, size_t
 	if (err == 0 && port->kind->set_mtu)
 		err = port->kind->set_mtu(port, mtu, errbuf, errlen);
 	else if (err == 0)
-		err = apply(port, &change, errbuf, errlen);
+		err = hauli_port_apply(port, &change, errbuf, errlen);
 	if (err < 0)
 		return err;
 	port->config.mtu = (uint16_t)mtu;
@@ -243,7 +202,7 @@ int haul_port_change_offloads(struct haul_port *port, uint64_t rx_offloads, uint
 	return change_config(port, &config, errbuf, errlen);
 }
 
-static int update_rss(uint16_t port_id, const struct change *change)
+static int update_rss(uint16_t port_id, const struct hauli_change *change)
 {
 	return rte_eth_dev_rss_hash_update(port_id, change->rss);
 }
@@ -253,7 +212,7 @@ int haul_port_set_rss(struct haul_port *port, uint64_t functions, const uint8_t 
 {
 	struct haul_port_config config;
 	struct rte_eth_rss_conf rss = {.rss_hf = functions};
-	const struct change change = {"RSS", update_rss, .rss = &rss};
+	const struct hauli_change change = {"RSS", update_rss, .rss = &rss};
 	bool in_use;
 	int err;
 
@@ -273,7 +232,7 @@ int haul_port_set_rss(struct haul_port *port, uint64_t functions, const uint8_t 
 	}
 	/* PMDs change the functions on the fly only if they are configured for RSS. */
 	if (in_use && functions && port->polled) {
-		err = apply(port, &change, errbuf, errlen);
+		err = hauli_port_apply(port, &change, errbuf, errlen);
 		if (err == 0)
 			port->config = config;
 		return err;
@@ -282,7 +241,7 @@ int haul_port_set_rss(struct haul_port *port, uint64_t functions, const uint8_t 
 	return err < 0 ? err : change_config(port, &config, errbuf, errlen);
 }
 
-static int read_rss(uint16_t port_id, const struct change *change)
+static int read_rss(uint16_t port_id, const struct hauli_change *change)
 {
 	return rte_eth_dev_rss_hash_conf_get(port_id, change->rss);
 }
@@ -292,12 +251,12 @@ int haul_port_get_rss(const struct haul_port *port, uint64_t *functions, uint8_t
 {
 	uint8_t own[HAUL_RSS_KEY_MAX] = {0};
 	struct rte_eth_rss_conf rss = {.rss_key = key ? key : own, .rss_key_len = HAUL_RSS_KEY_MAX};
-	const struct change change = {"RSS", read_rss, .rss = &rss};
+	const struct hauli_change change = {"RSS", read_rss, .rss = &rss};
 	struct rte_eth_dev_info info;
 	int err;
 
 	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
-	err = apply((struct haul_port *)(uintptr_t)port, &change, errbuf, errlen);
+	err = hauli_port_apply((struct haul_port *)(uintptr_t)port, &change, errbuf, errlen);
 	if (err == 0)
 		err = rte_eth_dev_info_get(port->vdevs[0].port_id, &info);
 	if (err < 0)
