@@ -22,7 +22,7 @@
 #include <haul/sync.h>
 
 #include "../stress/soak.h"
-#include "io_bed.h"
+#include "reta_nic.h"
 #include "sched/state/coroutine.h"
 #include "support/hang.h"
 #include "support/stress.h"
@@ -352,7 +352,7 @@ static bool all_in_use(void)
 	return true;
 }
 
-/* Of ports that are spread. */
+/* Of ports that are spread, and of the NIC with a table, where the carrier may have no queue. */
 static void move_bucket(struct hauli_random *random, unsigned port)
 {
 	unsigned bucket =
@@ -363,7 +363,8 @@ static void move_bucket(struct hauli_random *random, unsigned port)
 	struct haul_bucket_stats st;
 
 	if (haul_io_get_bucket_stats(m.bed.io, port, bucket, &st))
-		RIGHT(err == -EBUSY || err == -ETIMEDOUT || (err == -EINVAL && !all_in_use()) ||
+		RIGHT(err == -EBUSY || err == -ETIMEDOUT ||
+			(err == -EINVAL && (!all_in_use() || !st.counted)) ||
 			(err == 0 && st.carrier == carrier));
 	else
 		RIGHT(err == -EINVAL);
@@ -465,9 +466,14 @@ static void open_bed(struct hauli_random *random)
 		.trace_events = hauli_random_below(random, 2)
 			<< (10 + hauli_random_below(random, 8))};
 
+	const char *const *specs_of_round;
+
 	s.hibernates = opts.hibernate_after_ns > 0;
-	bed_open_opts(&m.bed, specs[hauli_random_below(random, 3)],
-		1 + hauli_random_below(random, 2 * BED_CARRIERS), &opts);
+	specs_of_round = specs[hauli_random_below(random, 3)];
+	bed_open_opts(
+		&m.bed, specs_of_round, 1 + hauli_random_below(random, 2 * BED_CARRIERS), &opts);
+	if (specs_of_round[0][0] == 'r' && hauli_random_below(random, 2))
+		reta_nic_begin(m.bed.ports[0]);
 	s.rt = m.bed.rt;
 	s.carriers = BED_CARRIERS;
 	s.has_pollers = true;
@@ -513,6 +519,7 @@ static void run_round(uint64_t seed)
 	RIGHT((hauli_random_below(&random, 4) == 0 && haul_stop(m.bed.rt, 0) == 0) ||
 		haul_stop(m.bed.rt, HAUL_FOREVER) == 0);
 	s.rt = NULL;
+	reta_nic_end();
 	soak_close();
 	err = bed_put_down(&m.bed);
 	if (err)
