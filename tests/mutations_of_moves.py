@@ -125,4 +125,13 @@ MUTATIONS = [
     ('unit/balance', 'drivers-glue/io/balance.c', 'carriers come slowly',
      'if (s->in_use < s->nb_carriers && s->work[busiest(s)] > or_default(o->grow_at, 0.8))',
      'if (s->in_use < s->nb_carriers && s->work[busiest(s)] > 2)'),
+    ('unit/balance', 'drivers-glue/io/balance.c', 'a bucket goes anywhere',
+     '|| !may_go(s, i, to)) continue;', ') continue;'),
+    ('unit/balance', 'drivers-glue/io/balance.c', 'only the idlest carrier is tried',
+     'tried[*to] = true; } return', 'break; } return'),
+    ('unit/balance', 'drivers-glue/io/balance.c', 'a bucket leaves to anywhere',
+     '|| s->work[c] < s->work[least]) && may_go(s, queue, c))',
+     '|| s->work[c] < s->work[least]))'),
+    ('unit/balance', 'drivers-glue/io/balance.c', 'no carrier is always in use',
+     's->in_use <= or_one(o->least) ||', 's->in_use == 1 ||'),
 ]

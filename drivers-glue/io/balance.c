@@ -27,6 +27,11 @@ static uint64_t or_ns(uint64_t given, uint64_t otherwise)
 	return given ? given : otherwise;
 }
 
+static unsigned or_one(unsigned given)
+{
+	return given ? given : 1;
+}
+
 /* A carrier's work is due to its queues, by their packets. */
 static void set_loads(struct step *s, const struct haul_balance_carrier *carriers)
 {
@@ -57,12 +62,31 @@ static unsigned busiest(const struct step *s)
 	return most;
 }
 
-static unsigned idlest(const struct step *s)
+static bool may_go(const struct step *s, unsigned queue, unsigned to)
 {
-	unsigned least = 0;
+	const struct haul_balance_opts *o = &s->b->opts;
 
-	for (unsigned c = 1; c < s->in_use; c++)
-		if (s->work[c] < s->work[least])
+	return !o->may_go || o->may_go(o->arg, queue, to);
+}
+
+/* The idlest carrier in use that was not tried yet; in_use: all were. */
+static unsigned next_idlest(const struct step *s, const bool *tried)
+{
+	unsigned least = s->in_use;
+
+	for (unsigned c = 0; c < s->in_use; c++)
+		if (!tried[c] && (least == s->in_use || s->work[c] < s->work[least]))
+			least = c;
+	return least;
+}
+
+/* The idlest carrier in use to which a queue may go; in_use: there is none. */
+static unsigned idlest_for(const struct step *s, unsigned queue)
+{
+	unsigned least = s->in_use;
+
+	for (unsigned c = 0; c < s->in_use; c++)
+		if ((least == s->in_use || s->work[c] < s->work[least]) && may_go(s, queue, c))
 			least = c;
 	return least;
 }
@@ -79,9 +103,9 @@ static double all_work(const struct step *s)
 /* The number of carriers that have queues, as a prefix. */
 static unsigned begun_with(const struct step *s)
 {
-	unsigned n = 1;
+	unsigned n = or_one(s->b->opts.least);
 
-	for (unsigned c = 0; c < s->nb_carriers; c++)
+	for (unsigned c = n; c < s->nb_carriers; c++)
 		if (s->nb_polled[c] > 0)
 			n = c + 1;
 	return n;
@@ -96,7 +120,7 @@ static void set_in_use(struct step *s)
 
 	if (o->all)
 		b->in_use = s->nb_carriers;
-	else if (b->in_use == 0 || b->in_use > s->nb_carriers)
+	else if (b->in_use < o->least || b->in_use == 0 || b->in_use > s->nb_carriers)
 		b->in_use = begun_with(s);
 	s->in_use = b->in_use;
 	if (s->in_use < s->nb_carriers && s->work[busiest(s)] > or_default(o->grow_at, 0.8)) {
@@ -104,7 +128,7 @@ static void set_in_use(struct step *s)
 		b->low_since = 0;
 		return;
 	}
-	if (o->all || s->in_use == 1 ||
+	if (o->all || s->in_use <= or_one(o->least) ||
 		all_work(s) / (s->in_use - 1) >= or_default(o->shrink_at, 0.5)) {
 		b->low_since = 0;
 		return;
@@ -144,7 +168,7 @@ static unsigned best(const struct step *s, unsigned from, unsigned to)
 		const struct haul_balance_queue *q = &s->queues[i];
 		double then = larger(s->work[from] - q->load, s->work[to] + q->load);
 
-		if (q->carrier != from || !may_move(s, q))
+		if (q->carrier != from || !may_move(s, q) || !may_go(s, i, to))
 			continue;
 		if (q->load <= half && q->load > fits) {
 			found = i;
@@ -166,6 +190,21 @@ static void move(struct step *s, struct haul_balance_queue *q, unsigned to)
 	q->carrier = to;
 }
 
+/* The best queue, and the idlest of the carriers to which one may go. nb_queues: none. */
+static unsigned best_of_all(const struct step *s, unsigned from, unsigned *to)
+{
+	bool tried[CARRIERS_MAX] = {false};
+
+	while ((*to = next_idlest(s, tried)) < s->in_use && *to != from) {
+		unsigned queue = best(s, from, *to);
+
+		if (queue < s->nb_queues)
+			return queue;
+		tried[*to] = true;
+	}
+	return s->nb_queues;
+}
+
 /* Relieves a carrier by at most n moves; none if what is gained is too little. */
 static unsigned relieve(struct step *s, unsigned from, struct haul_balance_move *moves, unsigned n)
 {
@@ -174,9 +213,9 @@ static unsigned relieve(struct step *s, unsigned from, struct haul_balance_move 
 	unsigned made = 0;
 
 	while (made < n) {
-		unsigned to = idlest(s), queue = best(s, from, to);
+		unsigned to, queue = best_of_all(s, from, &to);
 
-		if (to == from || queue == s->nb_queues)
+		if (queue == s->nb_queues)
 			break;
 		move(s, &s->queues[queue], to);
 		moves[made++] = (struct haul_balance_move){queue, from, to};
@@ -198,15 +237,15 @@ static unsigned relieve(struct step *s, unsigned from, struct haul_balance_move 
 	return 0;
 }
 
-/* Takes all queues from carriers that are not in use. */
+/* Takes all queues that may go from carriers that are not in use. */
 static unsigned leave(struct step *s, struct haul_balance_move *moves, unsigned n)
 {
 	unsigned made = 0;
 
 	for (unsigned i = 0; i < s->nb_queues && made < n; i++) {
-		unsigned from = s->queues[i].carrier, to = idlest(s);
+		unsigned from = s->queues[i].carrier, to;
 
-		if (from < s->in_use)
+		if (from < s->in_use || (to = idlest_for(s, i)) == s->in_use)
 			continue;
 		s->b->before = larger(s->b->before, s->work[from]);
 		move(s, &s->queues[i], to);
@@ -254,6 +293,8 @@ unsigned haul_balance_step(struct haul_balance *b, uint64_t now, struct haul_bal
 		"the balance, the queues, the carriers or the moves are NULL");
 	HAUL_MISUSE_IF(nb_carriers == 0 || nb_carriers > CARRIERS_MAX,
 		"%u carriers are given; give 1 to %u", nb_carriers, CARRIERS_MAX);
+	HAUL_MISUSE_IF(b->opts.least > nb_carriers, "%u carriers are always in use, of %u",
+		b->opts.least, nb_carriers);
 	most = b->opts.moves_max ? b->opts.moves_max : nb_carriers;
 	set_loads(&s, carriers);
 	set_in_use(&s);

@@ -16,9 +16,23 @@ static struct {
 	struct haul_balance_queue queues[QUEUES_MAX];
 	struct haul_balance_carrier carriers[CARRIERS_MAX];
 	struct haul_balance_move moves[QUEUES_MAX];
-	unsigned nb_queues, nb_carriers;
+	unsigned nb_queues, nb_carriers, nb_groups;
 	uint64_t now;
 } k;
+
+/* A queue may go to the carriers of its group only, as a bucket may. */
+static bool may_go(void *arg, unsigned queue, unsigned carrier)
+{
+	ck_assert_ptr_eq(arg, &k);
+	return queue % k.nb_carriers % k.nb_groups == carrier % k.nb_groups;
+}
+
+static void use_groups(unsigned groups)
+{
+	k.nb_groups = groups;
+	k.b.opts.may_go = may_go;
+	k.b.opts.arg = &k;
+}
 
 /* Queue i is polled by carrier i % carriers. */
 static void begin(unsigned carriers, unsigned queues, bool all)
@@ -145,6 +159,33 @@ START_TEST(a_carrier_more_that_helps_nobody_is_not_used)
 }
 END_TEST
 
+/* Carrier 2 is the idlest, and of another group. */
+START_TEST(a_queue_goes_where_it_may)
+{
+	begin(4, 8, true);
+	use_groups(2);
+	ck_assert_uint_eq(step((unsigned[]){2, 50, 0, 20, 2, 40, 0, 0}), 1);
+	ck_assert_uint_eq(k.moves[0].queue, 5);
+	ck_assert_uint_eq(k.moves[0].to, 3);
+	use_groups(4);
+	k.now += 10 * HAUL_S;
+	ck_assert_uint_eq(step((unsigned[]){2, 50, 0, 20, 2, 40, 0, 0}), 0);
+}
+END_TEST
+
+START_TEST(some_carriers_are_always_in_use)
+{
+	begin(4, 4, false);
+	k.b.opts.least = 2;
+	for (unsigned i = 0; i < 1000; i++)
+		(void)step((unsigned[]){10, 10, 10, 10});
+	ck_assert_uint_eq(k.b.in_use, 2);
+	k.b.opts.least = 3;
+	(void)step((unsigned[]){10, 10, 10, 10});
+	ck_assert_uint_eq(k.b.in_use, 3);
+}
+END_TEST
+
 static double busiest_now(const unsigned *packets)
 {
 	double work[CARRIERS_MAX] = {0}, most = 0;
@@ -166,6 +207,8 @@ static void follow(unsigned *carriers, unsigned n)
 		ASSERT_EACH(carriers[m->queue] == m->from);
 		ASSERT_EACH(m->from != m->to);
 		ASSERT_EACH(m->to < k.b.in_use);
+		if (k.nb_groups)
+			ASSERT_EACH(may_go(&k, m->queue, m->to));
 		carriers[m->queue] = m->to;
 	}
 	for (unsigned i = 0; i < k.nb_queues; i++)
@@ -181,6 +224,10 @@ START_TEST(loads_at_random)
 	begin(1 + hauli_random_below(&random, CARRIERS_MAX),
 		1 + hauli_random_below(&random, QUEUES_MAX), hauli_random_below(&random, 2));
 	k.b.opts.moves_max = hauli_random_below(&random, 10);
+	k.b.opts.least = hauli_random_below(&random, k.nb_carriers + 1);
+	k.b.opts.shrink_ns = hauli_random_below(&random, HAUL_S);
+	if (hauli_random_below(&random, 2))
+		use_groups(1 + hauli_random_below(&random, 4));
 	for (unsigned round = 0; round < 100; round++) {
 		unsigned was = k.b.in_use,
 			 most = k.b.opts.moves_max ? k.b.opts.moves_max : k.nb_carriers, n;
@@ -195,6 +242,7 @@ START_TEST(loads_at_random)
 		n = step(packets);
 		ASSERT_EACH(n <= most);
 		ASSERT_EACH(k.b.in_use >= 1);
+		ASSERT_EACH(k.b.in_use >= k.b.opts.least);
 		ASSERT_EACH(k.b.in_use <= k.nb_carriers);
 		if (was)
 			ASSERT_EACH(k.b.in_use <= was + 1);
@@ -212,4 +260,5 @@ END_TEST
 SUITE_MAIN("balance", {a_queue_leaves_the_busy_carrier}, {a_small_gain_moves_nothing},
 	{an_elephant_is_left_alone}, {the_next_busiest_is_relieved},
 	{a_queue_that_has_moved_stays_for_a_time}, {carriers_come_and_go},
-	{a_carrier_more_that_helps_nobody_is_not_used}, {loads_at_random, 200})
+	{a_carrier_more_that_helps_nobody_is_not_used}, {a_queue_goes_where_it_may},
+	{some_carriers_are_always_in_use}, {loads_at_random, 200})

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Balancing: which receive queues should move to which carriers (haul_io_move_queue()), from what
- * they did in the last interval, and how many carriers the load needs. The decision is a function
- * of its arguments alone: it knows no port and no clock, so perf/balance runs it in simulated
- * time.
+ * Balancing: which receive queues (haul_io_move_queue()) or buckets of flows
+ * (haul_io_move_bucket()) should move to which carriers, from what they did in the last interval,
+ * and how many carriers the load needs. The decision is a function of its arguments alone: it knows
+ * no port and no clock, so perf/balance runs it in simulated time.
  *
  *	needs	At once one carrier more, if one in use works for more than grow_at of its time.
  *		 One less, once the others would have worked for less than shrink_at of theirs,
@@ -39,11 +39,16 @@ struct haul_balance_opts {
 	uint64_t hold_ns; /* a queue that has moved stays for that long; 0: 1 s */
 	unsigned moves_max; /* in a step; 0: as many as there are carriers */
 	bool all; /* all carriers stay in use */
+	unsigned least; /* so many carriers are always in use; 0: one */
+	/* True if a queue may move to a carrier: a bucket may not go to all. NULL: each may to each.
+	 * Called by haul_balance_step(), with indexes. */
+	bool (*may_go)(void *arg, unsigned queue, unsigned carrier);
+	void *arg;
 };
 
-/* A receive queue. */
+/* A receive queue, or a bucket. */
 struct haul_balance_queue {
-	unsigned carrier; /* that polls it; haul_balance_step() sets it to where it moves */
+	unsigned carrier; /* that has it; haul_balance_step() sets it to where it moves */
 	uint64_t packets; /* received in the interval */
 	double load; /* set by haul_balance_step(): the part of a carrier's time that it took */
 	uint64_t moved_at; /* of haul_balance_step(); 0: not yet */
