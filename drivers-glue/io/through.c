@@ -26,12 +26,12 @@ static bool is_full(const struct hauli_rxq *r)
 	return r->on_packet && hauli_rxq_in_flight(r) >= r->max_in_flight;
 }
 
-int hauli_take_all(const struct hauli_poller *p, const struct hauli_rxq *r, hauli_left_fn *has_left,
+int hauli_take_all(const struct hauli_poller *p, const struct hauli_rxq *r, hauli_left_fn *is_left,
 	const void *arg, char *why, size_t len)
 {
 	uint64_t taken = hauli_counter_read(&r->packets), since = haul_now();
 
-	while (p->runs && has_left(r, arg)) {
+	while (p->runs && is_left(r, arg)) {
 		if (!is_full(r) || hauli_counter_read(&r->packets) != taken) {
 			taken = hauli_counter_read(&r->packets);
 			since = haul_now();

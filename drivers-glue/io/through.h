@@ -36,7 +36,7 @@ typedef bool hauli_left_fn(const struct hauli_rxq *r, const void *arg);
 
 /* In a coroutine of p's carrier: until nothing of r is left. -EBUSY and a line: the poller has
  * received nothing for HAUL_IO_MOVE_MAX, as too many handlers wait. */
-int hauli_take_all(const struct hauli_poller *p, const struct hauli_rxq *r, hauli_left_fn *has_left,
+int hauli_take_all(const struct hauli_poller *p, const struct hauli_rxq *r, hauli_left_fn *is_left,
 	const void *arg, char *why, size_t len);
 
 /*

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define ALLOW_EXPERIMENTAL_API /* rte_eth_dev_conf_get(), in DPDK 22.11 */
 #include "port/reta.h"
 
 #include <errno.h>

@@ -61,7 +61,7 @@ static struct {
 	struct hauli_u32_published asked[CARRIERS], answered[CARRIERS];
 	haul_fn *fn[CARRIERS];
 	void *arg[CARRIERS];
-} m;
+} k;
 
 static int quiesce(const struct timespec *time, struct timespec *rest);
 static void yield(void);
@@ -90,7 +90,7 @@ static unsigned number_of(const struct haul_carrier *c)
 /* The time after a change of the table: what the NIC has received before is in a queue. */
 static int quiesce(const struct timespec *time, struct timespec *rest)
 {
-	while (atomic_load(&m.receives) != 0)
+	while (atomic_load(&k.receives) != 0)
 		model_yield();
 	return 0;
 }
@@ -98,7 +98,7 @@ static int quiesce(const struct timespec *time, struct timespec *rest)
 int hauli_reta_set(struct haul_port *port, unsigned entry, unsigned queue, unsigned n, char *errbuf,
 	size_t errlen)
 {
-	atomic_store(&m.table, queue);
+	atomic_store(&k.table, queue);
 	return 0;
 }
 
@@ -110,17 +110,17 @@ unsigned hauli_queue_room(const struct haul_port *port, unsigned q)
 struct hauli_rxq *hauli_io_rxq(
 	const struct haul_io *io, const struct hauli_poller *p, unsigned port, unsigned queue)
 {
-	return &m.of[number_of(p->carrier)].rxqs[queue];
+	return &k.of[number_of(p->carrier)].rxqs[queue];
 }
 
 void hauli_rxq_pause(struct hauli_poller *p, struct hauli_rxq *r)
 {
-	m.of[number_of(p->carrier)].polls[r->rx.queue] = false;
+	k.of[number_of(p->carrier)].polls[r->rx.queue] = false;
 }
 
 void hauli_rxq_go_on(struct hauli_poller *p, struct hauli_rxq *r)
 {
-	m.of[number_of(p->carrier)].polls[r->rx.queue] = true;
+	k.of[number_of(p->carrier)].polls[r->rx.queue] = true;
 }
 
 void hauli_on_carrier_tell(const struct hauli_poller *p, int err, char *buf, size_t len)
@@ -137,13 +137,13 @@ int hauli_on_carrier(
 	const struct hauli_poller *p, const char *name, haul_fn *fn, void *arg, uint64_t timeout_ns)
 {
 	unsigned c = number_of(p->carrier);
-	uint32_t n = hauli_u32_published_get(&m.answered[c]) + 1;
+	uint32_t n = hauli_u32_published_get(&k.answered[c]) + 1;
 
-	m.fn[c] = fn;
-	m.arg[c] = arg;
-	hauli_u32_published_set(&m.asked[c], n);
-	model_await(&m.answered[c], sizeof(m.answered[c]), n);
-	(void)hauli_u32_published_get(&m.answered[c]);
+	k.fn[c] = fn;
+	k.arg[c] = arg;
+	hauli_u32_published_set(&k.asked[c], n);
+	model_await(&k.answered[c], sizeof(k.answered[c]), n);
+	(void)hauli_u32_published_get(&k.answered[c]);
 	return 0;
 }
 
@@ -155,25 +155,25 @@ void hauli_wait_for_cycles(const struct hauli_poller *p, uint64_t end)
 
 static void flush(struct carrier_of *me)
 {
-	if (me->nb_to_send == 0 || atomic_load(&m.takes) == 0)
+	if (me->nb_to_send == 0 || atomic_load(&k.takes) == 0)
 		return;
 	for (unsigned i = 0; i < me->nb_to_send; i++) {
-		MODEL_ASSERT(me->to_send[i] == m.sent + 1);
-		m.sent = me->to_send[i];
+		MODEL_ASSERT(me->to_send[i] == k.sent + 1);
+		k.sent = me->to_send[i];
 	}
-	if (me == &m.of[FIRST])
-		hauli_counter_add(&m.tx.sent, me->nb_to_send);
+	if (me == &k.of[FIRST])
+		hauli_counter_add(&k.tx.sent, me->nb_to_send);
 	me->nb_to_send = me->idle = 0;
-	if (me == &m.of[FIRST])
-		m.tx.q.first = m.tx.q.end;
+	if (me == &k.of[FIRST])
+		k.tx.q.first = k.tx.q.end;
 }
 
 static void begin_handlers(struct carrier_of *me)
 {
 	for (unsigned i = 0; i < me->nb_received; i++) {
 		me->to_send[me->nb_to_send++] = me->received[i];
-		if (me == &m.of[FIRST])
-			m.tx.q.end++;
+		if (me == &k.of[FIRST])
+			k.tx.q.end++;
 	}
 	me->nb_received = 0;
 }
@@ -182,11 +182,11 @@ static void poll_queue(struct carrier_of *me, unsigned q)
 {
 	if (!me->polls[q])
 		return;
-	if (me->taken[q] == hauli_u32_published_get(&m.put[q])) {
+	if (me->taken[q] == hauli_u32_published_get(&k.put[q])) {
 		hauli_counter_add(&me->rxqs[q].empty, 1);
 		return;
 	}
-	me->received[me->nb_received++] = m.packets[q][me->taken[q]++];
+	me->received[me->nb_received++] = k.packets[q][me->taken[q]++];
 	hauli_counter_add(&me->rxqs[q].packets, 1);
 	me->idle = 0;
 }
@@ -204,13 +204,13 @@ static void cycle(struct carrier_of *me)
 /* Of the carrier that runs the thread. */
 static struct carrier_of *me(void)
 {
-	return &m.of[model_thread()];
+	return &k.of[model_thread()];
 }
 
 static void yield(void)
 {
 	if (me()->idle > PATIENCE && me()->nb_to_send > 0)
-		model_await(&m.takes, sizeof(m.takes), 1);
+		model_await(&k.takes, sizeof(k.takes), 1);
 	cycle(me());
 }
 
@@ -220,10 +220,10 @@ static void answer(unsigned calls)
 
 	for (unsigned n = 1; n <= calls; n++) {
 		cycle(me());
-		model_await(&m.asked[c], sizeof(m.asked[c]), n);
-		(void)hauli_u32_published_get(&m.asked[c]);
-		m.fn[c](m.arg[c]);
-		hauli_u32_published_set(&m.answered[c], n);
+		model_await(&k.asked[c], sizeof(k.asked[c]), n);
+		(void)hauli_u32_published_get(&k.asked[c]);
+		k.fn[c](k.arg[c]);
+		hauli_u32_published_set(&k.answered[c], n);
 	}
 }
 
@@ -247,14 +247,14 @@ static bool receive(uint32_t n)
 	bool has_room;
 	uint32_t q;
 
-	atomic_store(&m.receives, 1);
-	q = atomic_load(&m.table);
-	has_room = m.nb_put[q] < 2 * ROOM;
+	atomic_store(&k.receives, 1);
+	q = atomic_load(&k.table);
+	has_room = k.nb_put[q] < 2 * ROOM;
 	if (has_room) {
-		m.packets[q][m.nb_put[q]++] = m.made = n;
-		hauli_u32_published_set(&m.put[q], m.nb_put[q]);
+		k.packets[q][k.nb_put[q]++] = k.made = n;
+		hauli_u32_published_set(&k.put[q], k.nb_put[q]);
 	}
-	atomic_store(&m.receives, 0);
+	atomic_store(&k.receives, 0);
 	return has_room;
 }
 
@@ -262,41 +262,41 @@ static void nic(void)
 {
 	for (uint32_t n = 1; n <= PACKETS && receive(n); n++)
 		;
-	atomic_store(&m.takes, 1);
+	atomic_store(&k.takes, 1);
 }
 
 static void mover(void)
 {
 	char why[8];
 
-	MODEL_ASSERT(hauli_move_entry(&m.io, 0, 0, SECOND, HAUL_FOREVER, why, sizeof(why)) == 0);
-	MODEL_ASSERT(atomic_load(&m.table) == SECOND);
+	MODEL_ASSERT(hauli_move_entry(&k.io, 0, 0, SECOND, HAUL_FOREVER, why, sizeof(why)) == 0);
+	MODEL_ASSERT(atomic_load(&k.table) == SECOND);
 }
 
 static void init(void)
 {
-	m.io.pollers = m.pollers;
-	m.io.owners = m.all_owners;
-	m.io.detached = m.detached;
-	m.io.retas = m.retas;
-	m.io.ports = m.ports;
-	m.retas[0] = (struct hauli_reta){1, m.entry};
-	m.all_owners[0] = m.owners;
-	hauli_u32_published_set(&m.owners[SECOND], SECOND);
-	model_private(&m.tx, sizeof(m.tx), FIRST);
+	k.io.pollers = k.pollers;
+	k.io.owners = k.all_owners;
+	k.io.detached = k.detached;
+	k.io.retas = k.retas;
+	k.io.ports = k.ports;
+	k.retas[0] = (struct hauli_reta){1, k.entry};
+	k.all_owners[0] = k.owners;
+	hauli_u32_published_set(&k.owners[SECOND], SECOND);
+	model_private(&k.tx, sizeof(k.tx), FIRST);
 	for (unsigned c = 0; c < CARRIERS; c++) {
-		struct carrier_of *of = &m.of[c];
+		struct carrier_of *of = &k.of[c];
 
 		of->p.carrier = (struct haul_carrier *)(uintptr_t)(c + 1);
 		of->p.on_burst = (haul_burst_fn *)(uintptr_t)1;
 		of->p.runs = true;
 		of->p.rxqs = of->rxqs;
-		of->p.txs = &m.tx; /* the second one does not look */
+		of->p.txs = &k.tx; /* the second one does not look */
 		of->p.nb_ports = 1;
 		of->polls[c] = true;
 		of->rxqs[0].poller = of->rxqs[1].poller = &of->p;
 		of->rxqs[1].rx.queue = 1;
-		m.pollers[c] = &of->p;
+		k.pollers[c] = &of->p;
 		model_private(&of->p.cycles, sizeof(of->p.cycles), c);
 		for (unsigned q = 0; q < 2; q++) {
 			model_private(&of->rxqs[q].empty, sizeof(struct hauli_counter), c);
@@ -310,11 +310,11 @@ static void check(void)
 {
 	/* The second carrier goes first: the other one has to have sent all. */
 	for (unsigned i = 0; i < PACKETS + 2; i++)
-		cycle(&m.of[SECOND]);
+		cycle(&k.of[SECOND]);
 	for (unsigned i = 0; i < PACKETS + 2; i++)
-		cycle(&m.of[FIRST]);
-	MODEL_ASSERT(m.sent == m.made);
-	MODEL_ASSERT(m.of[FIRST].nb_to_send + m.of[SECOND].nb_to_send == 0);
+		cycle(&k.of[FIRST]);
+	MODEL_ASSERT(k.sent == k.made);
+	MODEL_ASSERT(k.of[FIRST].nb_to_send + k.of[SECOND].nb_to_send == 0);
 }
 
 int main(int argc, char **argv)
@@ -323,8 +323,8 @@ int main(int argc, char **argv)
 		&(struct model){.name = "a bucket moves by a table",
 			.nb_threads = 4,
 			.threads = {first, second, nic, mover},
-			.memory = &m,
-			.size = sizeof(m),
+			.memory = &k,
+			.size = sizeof(k),
 			.init = init,
 			.check = check});
 }
