@@ -58,7 +58,7 @@ static const struct haul_app_option options[] = {
 			"off: never"},
 	{"--balance", HAULI_BALANCE_NAMES, HAUL_APP_CHOICE, &hauli_app_state.balance,
 		.help = "move receive queues from busy carriers to idle ones, while packets\n"
-			"flow; ports need at least as many queues as there are carriers:\n"
+			"flow, or buckets of flows where --spread divides a queue:\n"
 			"off: never;\n"
 			"all: all carriers stay in use;\n"
 			"few: as few as the load needs are in use, and the others sleep;\n"
@@ -66,6 +66,7 @@ static const struct haul_app_option options[] = {
 	{"--lost-port", HAULI_LOST_PORT_NAMES, HAUL_APP_CHOICE, &hauli_app_state.lost_port,
 		.help = "if a port's NIC or interface goes away, or goes down:\n"
 			"go-on: with the other ports, if there are some; exit code 1 at the end;\n"
+			"return: as go-on, and take it again when it is back;\n"
 			"end: the program ends"},
 	{"--packet-rate", "N", HAUL_APP_NUMBER, &hauli_app_state.packet_rate, 1,
 		UINT64_C(1000000000), "the link rate of NICs",

@@ -211,6 +211,20 @@ bool haul_io_get_bucket_stats(
 	return true;
 }
 
+bool haul_io_can_move_bucket(
+	const struct haul_io *io, unsigned port, unsigned bucket, unsigned carrier)
+{
+	const struct hauli_tx_proxy *proxy;
+
+	HAUL_MISUSE_IF(!io, HAULI_NO_IO);
+	if (bucket >= haul_io_buckets(io, port))
+		return false;
+	if (hauli_entries_count(io, port))
+		return carrier < io->nb_pollers;
+	proxy = proxy_of(io, port, bucket);
+	return proxy && hauli_bucket_may_go(proxy, carrier);
+}
+
 /* Why a port has no buckets. */
 static int tell_none(const struct haul_io *io, unsigned port, char *errbuf, size_t errlen)
 {

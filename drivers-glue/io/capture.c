@@ -255,11 +255,25 @@ void hauli_capture_replace(
 			q->rx = q->tx = burst;
 }
 
+void hauli_capture_resume(struct haul_capture *c, struct hauli_poller *p, unsigned port)
+{
+	struct hauli_capture_queue *q = hooks_of(c, haul_carrier_id(p->carrier));
+
+	for (struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++, q++) {
+		if (r->rx.port != port || !captures(c, r))
+			continue;
+		q->rx = r->burst;
+		q->tx = p->txs[port].burst;
+		install_hook(c, p, r, q);
+	}
+}
+
 static bool prepare_hook(const struct haul_capture *c, struct hauli_poller *p,
 	const struct hauli_rxq *r, struct hauli_capture_queue *q)
 {
 	const unsigned carrier = haul_carrier_id(p->carrier);
-	const unsigned n = r->burst.queue_id + 1u;
+	const unsigned n =
+		r->rx.queue + 1u; /* no queue_id is more, also of a port that comes back */
 
 	*q = (struct hauli_capture_queue){
 		.ring = &c->carriers[carrier]->ring,
@@ -277,7 +291,8 @@ static bool prepare_hook(const struct haul_capture *c, struct hauli_poller *p,
 	};
 	if (!q->data)
 		return false;
-	q->data[n - 1] = q;
+	for (unsigned i = 0; i < n; i++)
+		q->data[i] = q;
 	q->ops.rxq.data = q->ops.txq.data = q->data;
 	q->ops.rxq.clbk = q->ops.txq.clbk = q->data + n;
 	return true;

@@ -17,6 +17,9 @@
 void hauli_capture_replace(
 	struct haul_capture *c, struct hauli_poller *p, unsigned port, struct hauli_burst burst);
 
+/* The same, of a port that is back: they have burst calls of a PMD, and are captured again. */
+void hauli_capture_resume(struct haul_capture *c, struct hauli_poller *p, unsigned port);
+
 /* Before io is freed. */
 void hauli_capture_end(struct haul_io *io);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A port is taken out while packets of the others flow.
+ * A port is taken out, and comes back, while packets of the others flow.
  *
  * A coroutine on each carrier takes the port's queues from those that are polled, and gives the
  * carrier's transmit queue burst calls that take nothing: so what is there, and what comes later,
@@ -11,6 +11,11 @@
  * An RPS target keeps its queue, in which the proxy puts nothing any more, and hands over what it
  * sends to the proxy, which refuses it.
  *
+ * A port comes back by the same steps in the other order: the device is opened while no carrier
+ * uses the port, and then a coroutine on each carrier takes its burst calls and queues. The joins
+ * order the opening before the carriers' first calls. If a carrier gets stuck in between, the
+ * port leaves those that had it again, and its device is closed.
+ *
  * Tests: tests/net/io_detach.c, io_soak.c, fwd_lost.py.
  */
 #include <errno.h>
@@ -19,9 +24,13 @@
 
 #include "base/assert.h"
 #include "io/capture.h"
+#include "io/entries.h"
+#include "io/filter.h"
 #include "io/move.h"
 #include "io/on_carrier.h"
+#include "io/poller_kinds.h"
 #include "port/detach.h"
+#include "port/port.h"
 
 static uint16_t take_none(void *queue, struct rte_mbuf **pkts, uint16_t n)
 {
@@ -76,21 +85,74 @@ static void *detach_here(void *arg)
 	return NULL;
 }
 
-static int detach(struct haul_io *io, unsigned port, uint64_t timeout_ns, char *why, size_t len)
+/* The burst calls of a queue's new device. */
+static void renew(struct hauli_rxq *r)
 {
-	for (unsigned i = 0; i < io->nb_pollers; i++) {
-		struct detach d = {io, io->pollers[i], port};
-		int err = 0;
+	struct haul_queue queue = haul_port_queue(r->port, r->rx.queue);
+
+	r->burst = hauli_burst(queue.port_id, queue.queue_id);
+	if (!r->filter)
+		return;
+	hauli_filter_replace(r->filter, r->burst);
+	r->burst = hauli_filter_burst(r->filter);
+}
+
+static bool is_owner(const struct detach *d, const struct hauli_rxq *r)
+{
+	const struct hauli_u32_published *owners = d->io->owners[d->port];
+
+	return !owners ||
+		hauli_u32_published_get(&owners[r->rx.queue]) ==
+		haul_carrier_id(d->poller->carrier);
+}
+
+/* On the carrier, or while no poller runs. */
+static void *attach_here(void *arg)
+{
+	struct detach *d = arg;
+	struct hauli_poller *p = d->poller;
+	struct hauli_tx *tx = &p->txs[d->port];
+
+	for (struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++)
+		if (r->rx.port == d->port && !r->target)
+			renew(r);
+	if (tx->port) {
+		tx->burst = p->rxqs[d->port].burst;
+		tx->detached = false;
+		if (d->io->capture)
+			hauli_capture_resume(d->io->capture, p, d->port);
+	}
+	for (struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++)
+		if (r->rx.port == d->port && !r->target && is_owner(d, r))
+			hauli_rxq_enter(d->io, p, r);
+	return NULL;
+}
+
+static int on_carriers(struct haul_io *io, unsigned port, haul_fn *fn, uint64_t timeout_ns,
+	unsigned *done, char *why, size_t len)
+{
+	int err = 0;
+
+	for (*done = 0; *done < io->nb_pollers && !err; *done += !err) {
+		struct detach d = {io, io->pollers[*done], port};
 
 		if (io->stage == HAULI_IO_STOPPED)
-			detach_here(&d);
+			fn(&d);
 		else
-			err = hauli_on_carrier(d.poller, "detach", detach_here, &d, timeout_ns);
-		if (err) {
+			err = hauli_on_carrier(d.poller, "detach", fn, &d, timeout_ns);
+		if (err)
 			hauli_on_carrier_tell(d.poller, err, why, len);
-			return err;
-		}
 	}
+	return err;
+}
+
+static int detach(struct haul_io *io, unsigned port, uint64_t timeout_ns, char *why, size_t len)
+{
+	unsigned done;
+	int err = on_carriers(io, port, detach_here, timeout_ns, &done, why, len);
+
+	if (err)
+		return err;
 	hauli_u32_published_set(&io->detached[port], 1);
 	if (io->stage != HAULI_IO_STOPPED)
 		io->ports[port]->polled--;
@@ -99,13 +161,60 @@ static int detach(struct haul_io *io, unsigned port, uint64_t timeout_ns, char *
 	return 0;
 }
 
-int haul_io_detach_port(
-	struct haul_io *io, unsigned port, uint64_t timeout_ns, char *errbuf, size_t errlen)
+/* Unless another struct haul_io polls the port. */
+static int reopen(struct haul_io *io, struct haul_port *p, char *why, size_t len)
 {
-	char why[160] = "";
+	int err = p->detached ? hauli_port_reopen(p, why, len) : 0;
+
+	if (err)
+		return err;
+	err = hauli_poller_kind_check(&io->opts, p, &io->opts.policy, why, len);
+	if (err && p->polled == 0)
+		hauli_port_detach(p);
+	return err;
+}
+
+static int attach(struct haul_io *io, unsigned port, uint64_t timeout_ns, char *why, size_t len)
+{
+	struct haul_port *p = io->ports[port];
+	unsigned done;
 	int err = 0;
 
-	HAUL_MISUSE_IF(!io, HAULI_NO_IO);
+	/* before the device is opened */
+	if (io->stage != HAULI_IO_STOPPED)
+		err = on_carriers(io, port, hauli_answers, timeout_ns, &done, why, len);
+	if (!err)
+		err = reopen(io, p, why, len);
+	if (err)
+		return err;
+	hauli_entries_restore(io, port);
+	err = on_carriers(io, port, attach_here, timeout_ns, &done, why, len);
+	if (!err) {
+		if (io->stage != HAULI_IO_STOPPED)
+			p->polled++;
+		hauli_u32_published_set(&io->detached[port], 0);
+		return 0;
+	}
+	while (done-- > 0) {
+		struct detach d = {io, io->pollers[done], port};
+
+		(void)hauli_on_carrier(d.poller, "detach", detach_here, &d, HAUL_FOREVER);
+	}
+	if (p->polled == 0)
+		hauli_port_detach(p);
+	return err;
+}
+
+typedef int change_fn(
+	struct haul_io *io, unsigned port, uint64_t timeout_ns, char *why, size_t len);
+
+/* From one of the two states to the other; 0 if it is there. */
+static int change(struct haul_io *io, const char *caller, change_fn *fn, unsigned port,
+	uint64_t timeout_ns, char *errbuf, size_t errlen)
+{
+	char why[512] = "";
+	int err = 0;
+
 	if (port >= io->opts.nb_ports)
 		err = -EINVAL, snprintf(why, sizeof(why), "there is no port %u", port);
 	else if (haul_carrier_self())
@@ -116,13 +225,27 @@ int haul_io_detach_port(
 		snprintf(why, sizeof(why), "the pollers have not ended; call haul_io_stop() again");
 	if (!err) {
 		pthread_mutex_lock(&io->moving);
-		if (hauli_io_has_port(io, port))
-			err = detach(io, port, timeout_ns, why, sizeof(why));
+		if (hauli_io_has_port(io, port) == (fn == detach))
+			err = fn(io, port, timeout_ns, why, sizeof(why));
 		pthread_mutex_unlock(&io->moving);
 	}
 	if (err)
-		snprintf(errbuf, errlen, "haul_io_detach_port: %s", why);
+		snprintf(errbuf, errlen, "%s: %s", caller, why);
 	return err;
+}
+
+int haul_io_detach_port(
+	struct haul_io *io, unsigned port, uint64_t timeout_ns, char *errbuf, size_t errlen)
+{
+	HAUL_MISUSE_IF(!io, HAULI_NO_IO);
+	return change(io, __func__, detach, port, timeout_ns, errbuf, errlen);
+}
+
+int haul_io_attach_port(
+	struct haul_io *io, unsigned port, uint64_t timeout_ns, char *errbuf, size_t errlen)
+{
+	HAUL_MISUSE_IF(!io, HAULI_NO_IO);
+	return change(io, __func__, attach, port, timeout_ns, errbuf, errlen);
 }
 
 bool haul_io_is_attached(const struct haul_io *io, unsigned port)

@@ -45,6 +45,33 @@ bool hauli_entries_read(struct haul_io *io)
 	return true;
 }
 
+static void restore(struct haul_io *io, unsigned port, const uint16_t *queues)
+{
+	struct hauli_reta *reta = &io->retas[port];
+	char why[256];
+
+	for (unsigned i = 0; i < reta->n; i++) {
+		unsigned was = hauli_u32_published_get(&reta->queues[i]);
+
+		if (queues[i] != was &&
+			hauli_reta_set(io->ports[port], i, was, reta->n, why, sizeof(why)) != 0)
+			hauli_u32_published_set(&reta->queues[i], queues[i]);
+	}
+}
+
+void hauli_entries_restore(struct haul_io *io, unsigned port)
+{
+	unsigned n = io->retas[port].n;
+	uint16_t *queues = calloc(n + 1, sizeof(queues[0]));
+	char why[256];
+
+	if (queues && n > 0 && hauli_reta_size(io->ports[port], why, sizeof(why)) == n &&
+		hauli_reta_read(io->ports[port], queues, n, why, sizeof(why)) == 0 &&
+		is_right(io, port, queues, n))
+		restore(io, port, queues);
+	free(queues);
+}
+
 void hauli_entries_free(struct haul_io *io)
 {
 	for (unsigned i = 0; io->retas && i < io->opts.nb_ports; i++)

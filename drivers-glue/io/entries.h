@@ -8,6 +8,9 @@
 
 /* Reads the tables of all ports whose queues may move; while no poller runs. False: no memory. */
 bool hauli_entries_read(struct haul_io *io);
+/* The port's device is a new one, whose table names queues of its own choice: lets it name those of
+ * before, as far as it can. While no poller uses the port. */
+void hauli_entries_restore(struct haul_io *io, unsigned port);
 void hauli_entries_free(struct haul_io *io);
 
 /* The number of entries; 0: there is no table, or the port's packets are spread by software. */

@@ -108,6 +108,11 @@ struct hauli_filter *hauli_filter_create(const struct haul_port *port, struct ha
 	return filter;
 }
 
+void hauli_filter_replace(struct hauli_filter *filter, struct hauli_burst pmd)
+{
+	filter->pmd = pmd;
+}
+
 void hauli_filter_destroy(struct hauli_filter *filter)
 {
 	if (filter && filter->unmaps)

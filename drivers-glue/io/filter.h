@@ -18,8 +18,8 @@ struct hauli_filter {
 	struct hauli_counter cut; /* received frames that were dropped. Poller */
 	struct hauli_unmap_reader reader; /* the poller, if the PMD unmaps memory */
 
+	struct hauli_burst pmd; /* carrier */
 	/* Constant. */
-	struct hauli_burst pmd;
 	bool unmaps; /* the port may have been closed before the filter is destroyed */
 	const struct haul_port *port;
 	struct rte_eth_fp_ops ops;
@@ -31,6 +31,8 @@ bool hauli_filter_fits(const struct haul_port *port, const struct rte_mbuf *pkt)
 
 /* Creates the filter of a queue, and replaces the PMD's burst calls by its own. NULL: no memory. */
 struct hauli_filter *hauli_filter_create(const struct haul_port *port, struct hauli_burst pmd);
+/* The port's device was opened again: these are its PMD's burst calls. Carrier */
+void hauli_filter_replace(struct hauli_filter *filter, struct hauli_burst pmd);
 void hauli_filter_destroy(struct hauli_filter *filter); /* NULL: nothing */
 struct hauli_burst hauli_filter_burst(const struct hauli_filter *filter);
 

@@ -133,6 +133,13 @@ static void *leave(void *arg)
 	return NULL;
 }
 
+void hauli_rxq_enter(const struct haul_io *io, struct hauli_poller *p, struct hauli_rxq *r)
+{
+	haul_port_queue_adopt(r->port, r->rx.queue);
+	hauli_rxq_go_on(p, r);
+	hauli_io_share_limit(io, p, r->rx.port);
+}
+
 /* On the carrier that gets it. */
 static void *enter(void *arg)
 {
@@ -143,9 +150,7 @@ static void *enter(void *arg)
 	struct hauli_rxq *r = hauli_io_rxq(io, p, m->port, m->queue);
 
 	hauli_rxq_set_policy(r, &m->policy);
-	haul_port_queue_adopt(r->port, m->queue);
-	hauli_rxq_go_on(p, r);
-	hauli_io_share_limit(io, p, m->port);
+	hauli_rxq_enter(io, p, r);
 	hauli_u32_published_set(&io->owners[m->port][m->queue], carrier);
 	return NULL;
 }

@@ -17,6 +17,9 @@ void hauli_rxq_go_on(struct hauli_poller *p, struct hauli_rxq *r);
 /* The same as a pause, for good: the carrier's other queues get its share of max_in_flight. */
 void hauli_rxq_leave(const struct haul_io *io, struct hauli_poller *p, struct hauli_rxq *r);
 
+/* The same: it polls the queue from now on. */
+void hauli_rxq_enter(const struct haul_io *io, struct hauli_poller *p, struct hauli_rxq *r);
+
 hauli_move_fn hauli_move_queue; /* as haul_io_move_queue() */
 
 /* A move for a caller that holds nothing. The line in errbuf begins with caller. */

@@ -12,7 +12,7 @@ void hauli_port_close_device(struct haul_port *port)
 {
 	char line[HAULI_LOG_LINE];
 
-	if (port->nb_vdevs == 0 || port->detached)
+	if (port->nb_vdevs == 0)
 		return;
 	if (port->kind->prints)
 		hauli_log_hold_all();
@@ -23,6 +23,7 @@ void hauli_port_close_device(struct haul_port *port)
 	hauli_ethdevs_detach(port);
 	if (port->kind->closed)
 		port->kind->closed(port);
+	port->own = NULL; /* the next device's is another one */
 	hauli_log_release(line);
 }
 
@@ -33,7 +34,6 @@ int hauli_port_stats(const struct haul_port *port, struct rte_eth_stats *stats)
 	*stats = port->last;
 	if (port->detached)
 		return 0;
-	memset(stats, 0, sizeof(*stats));
 	for (unsigned i = 0; i < port->nb_vdevs; i++) {
 		int err = rte_eth_stats_get(port->vdevs[i].port_id, &one);
 
@@ -53,9 +53,11 @@ int hauli_port_stats(const struct haul_port *port, struct rte_eth_stats *stats)
 
 void hauli_port_detach(struct haul_port *port)
 {
+	struct rte_eth_stats last;
+
 	(void)hauli_missed(port); /* remembers them */
-	if (hauli_port_stats(port, &port->last) < 0)
-		memset(&port->last, 0, sizeof(port->last));
+	if (hauli_port_stats(port, &last) == 0)
+		port->last = last;
 	hauli_watch_detach(port);
 	hauli_port_close_device(port);
 	port->waitable = false;

@@ -5,7 +5,7 @@
 
 #include "port/kind.h"
 
-/* Closes the device, unless it is closed. */
+/* Closes the device, which may be half open. */
 void hauli_port_close_device(struct haul_port *port);
 
 /* Closes the device, which may be gone. No thread uses the port meanwhile, nor polls it later. */

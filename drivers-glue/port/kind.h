@@ -80,7 +80,7 @@ struct haul_port {
 	unsigned polled; /* structs haul_io that poll the port */
 	struct hauli_stats_base base;
 	bool detached; /* the device is closed; what remains is what haul has counted */
-	struct rte_eth_stats last; /* of a detached one, without hauli_missed() */
+	struct rte_eth_stats last; /* of devices that it had before, without hauli_missed() */
 	char notice[512];
 	struct haul_port *next; /* port/ports.h */
 };

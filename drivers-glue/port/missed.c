@@ -11,6 +11,7 @@ struct hauli_missed {
 	pthread_mutex_t lock;
 	/* Under lock. The kernel's figures begin with the interface; one that has gone has none. */
 	uint64_t before, last;
+	uint64_t kept; /* of devices that the port had before */
 };
 
 /* Called under lock. */
@@ -28,6 +29,16 @@ void hauli_missed_count(struct haul_port *port)
 	struct hauli_missed *m = port->missed;
 
 	pthread_mutex_lock(&m->lock);
+	m->before = m->last = read(port);
+	pthread_mutex_unlock(&m->lock);
+}
+
+void hauli_missed_resume(struct haul_port *port)
+{
+	struct hauli_missed *m = port->missed;
+
+	pthread_mutex_lock(&m->lock);
+	m->kept += m->last - m->before;
 	m->before = m->last = read(port);
 	pthread_mutex_unlock(&m->lock);
 }
@@ -59,7 +70,7 @@ uint64_t hauli_missed(const struct haul_port *port)
 	pthread_mutex_lock(&m->lock);
 	if (!port->detached)
 		m->last = RTE_MAX(m->last, read(port));
-	n = m->last - m->before;
+	n = m->kept + m->last - m->before;
 	pthread_mutex_unlock(&m->lock);
 	return n;
 }

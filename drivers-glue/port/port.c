@@ -18,6 +18,7 @@
 #include "port/kinds/table.h"
 #include "port/missed.h"
 #include "port/parse.h"
+#include "port/port.h"
 #include "port/ports.h"
 #include "port/wait_fd.h"
 #include "port/watch.h"
@@ -37,6 +38,8 @@ static int check_alone(const struct haul_port *port, const char *iface, char *er
 	for (const struct haul_port *p = hauli_ports_open(); p; p = p->next) {
 		bool same = iface[0] && p->iface[0] && is_same_iface(p->iface, iface);
 
+		if (p == port)
+			continue;
 		if (port->kind->main == HAULI_MAIN_NEEDED && p->kind == port->kind)
 			same |= port->spec.main[0] && strcmp(p->spec.main, port->spec.main) == 0;
 		if (same)
@@ -89,7 +92,8 @@ static void destroy(struct haul_port *port)
 {
 	hauli_ports_remove(port);
 	hauli_watch_end(port);
-	hauli_port_close_device(port);
+	if (!port->detached)
+		hauli_port_close_device(port);
 	hauli_missed_end(port);
 	free(port->vdevs);
 	free(port->fds);
@@ -129,18 +133,18 @@ static void note_queues(struct haul_port *port)
 			port->queues == 1 ? "" : "s", port->opts.queues);
 }
 
-static int open_port(struct haul_port *port, const char *spec, char *errbuf, size_t errlen)
+/* Begins with nothing but the spec, opts and the configuration. */
+static int open_device(struct haul_port *port, char *errbuf, size_t errlen)
 {
-	int err = hauli_spec_parse(&port->spec, spec, errbuf, errlen);
 	const char *iface;
+	int err;
 
-	if (err < 0)
-		return err;
 	port->kind = port->spec.kind;
+	port->queues = port->opts.queues;
+	port->tx = (struct hauli_frame_sizes){.most = UINT32_MAX, .segs = UINT16_MAX};
+	port->rx_most = UINT32_MAX;
 	iface = port->kind->main == HAULI_MAIN_INTERFACE ? port->spec.main : "";
-	err = check_opts(port, errbuf, errlen);
-	if (err == 0)
-		err = check_alone(port, iface, errbuf, errlen);
+	err = check_alone(port, iface, errbuf, errlen);
 	if (err == 0)
 		err = port->kind->prepare(port, errbuf, errlen);
 	if (err == 0) {
@@ -154,7 +158,22 @@ static int open_port(struct haul_port *port, const char *spec, char *errbuf, siz
 		err = check_alone(port, port->iface, errbuf, errlen);
 	if (err == 0 && port->kind->ready)
 		err = port->kind->ready(port, errbuf, errlen);
-	if (err == 0 && (hauli_watch_begin(port) < 0 || hauli_missed_begin(port) < 0))
+	if (err == 0 && hauli_watch_begin(port) < 0)
+		err = hauli_spec_fail(&port->spec, -ENOMEM, errbuf, errlen, "no memory");
+	return err;
+}
+
+static int open_port(struct haul_port *port, const char *spec, char *errbuf, size_t errlen)
+{
+	int err = hauli_spec_parse(&port->spec, spec, errbuf, errlen);
+
+	if (err < 0)
+		return err;
+	port->kind = port->spec.kind;
+	err = check_opts(port, errbuf, errlen);
+	if (err == 0)
+		err = open_device(port, errbuf, errlen);
+	if (err == 0 && hauli_missed_begin(port) < 0)
 		err = hauli_spec_fail(&port->spec, -ENOMEM, errbuf, errlen, "no memory");
 	return err;
 }
@@ -181,9 +200,6 @@ int haul_port_open(struct haul_port **out, const char *spec, const struct haul_p
 	if (opts->config)
 		port->config = *opts->config;
 	port->opts.config = &port->config;
-	port->queues = opts->queues;
-	port->tx = (struct hauli_frame_sizes){.most = UINT32_MAX, .segs = UINT16_MAX};
-	port->rx_most = UINT32_MAX;
 	err = open_port(port, spec, errbuf, errlen);
 	if (err < 0) {
 		destroy(port);
@@ -218,6 +234,47 @@ int haul_port_start(struct haul_port *port, char *errbuf, size_t errlen)
 	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
 	err = hauli_check_attached(port, errbuf, errlen);
 	return err < 0 ? err : quietly(port, start, errbuf, errlen);
+}
+
+/* What a device leaves behind, of which the next one makes its own. */
+static void forget_device(struct haul_port *port)
+{
+	free(port->vdevs);
+	port->vdevs = NULL;
+	port->nb_vdevs = 0;
+	free(port->fds);
+	port->fds = NULL;
+	port->notice[0] = '\0';
+	free(port->base.xstats);
+	port->base.xstats = NULL;
+	port->base.nb_xstats = 0;
+}
+
+int hauli_port_reopen(struct haul_port *port, char *errbuf, size_t errlen)
+{
+	unsigned queues = port->queues;
+	int err;
+
+	forget_device(port);
+	err = open_device(port, errbuf, errlen);
+	if (err == 0 && port->queues != queues)
+		err = hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
+			"it has %u queues now, and had %u", port->queues, queues);
+	if (err == 0) {
+		hauli_watch_forget(port);
+		err = quietly(port, start, errbuf, errlen);
+	}
+	if (err < 0) {
+		hauli_watch_recall(port);
+		hauli_watch_detach(port);
+		hauli_port_close_device(port);
+		port->waitable = false;
+		port->queues = queues;
+		return err;
+	}
+	hauli_missed_resume(port);
+	port->detached = false;
+	return 0;
 }
 
 int haul_port_stop(struct haul_port *port, char *errbuf, size_t errlen)

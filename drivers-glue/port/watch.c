@@ -16,21 +16,35 @@
 
 #define WHAT_SIZE (HAULI_SPEC_SIZE + 160)
 
+/* Callers of haul_port_fault() may keep the text: it stays until the port is closed. */
+struct fault {
+	struct fault *older;
+	char text[HAULI_SPEC_SIZE + WHAT_SIZE];
+};
+
 struct hauli_watch {
 	pthread_mutex_t lock;
+	/* Under lock. */
 	int index; /* of the interface; 0: none */
-	bool set_down; /* under lock: by haul_port_set_link() */
-	/* Under lock. "": no fault; once set it does not change. */
-	char fault[HAULI_SPEC_SIZE + WHAT_SIZE];
+	bool set_down; /* by haul_port_set_link() */
+	struct fault *all; /* the last one first */
+	const char *now; /* "": none, or it was before the device was opened again */
 };
 
 static void set_fault(const struct haul_port *port, const char *what)
 {
 	struct hauli_watch *w = port->watch;
 
+	struct fault *fault;
+
 	pthread_mutex_lock(&w->lock);
-	if (w->fault[0] == '\0')
-		(void)hauli_spec_fail(&port->spec, 0, w->fault, sizeof(w->fault), "%s", what);
+	fault = w->now[0] ? NULL : calloc(1, sizeof(*fault));
+	if (fault) { /* else the next look tries again */
+		(void)hauli_spec_fail(&port->spec, 0, fault->text, sizeof(fault->text), "%s", what);
+		fault->older = w->all;
+		w->all = fault;
+		w->now = fault->text;
+	}
 	pthread_mutex_unlock(&w->lock);
 }
 
@@ -66,16 +80,26 @@ static void forget_device(struct haul_port *port, const struct hauli_vdev *v)
 		sched_yield();
 }
 
-int hauli_watch_begin(struct haul_port *port)
+static struct hauli_watch *create(void)
 {
 	struct hauli_watch *w = calloc(1, sizeof(*w));
 
-	if (!w)
+	if (w) {
+		pthread_mutex_init(&w->lock, NULL);
+		w->now = "";
+	}
+	return w;
+}
+
+int hauli_watch_begin(struct haul_port *port)
+{
+	if (!port->watch)
+		port->watch = create();
+	if (!port->watch)
 		return -ENOMEM;
-	pthread_mutex_init(&w->lock, NULL);
-	if (port->iface[0])
-		w->index = hauli_iface_index(port->iface);
-	port->watch = w;
+	pthread_mutex_lock(&port->watch->lock);
+	port->watch->index = port->iface[0] ? hauli_iface_index(port->iface) : 0;
+	pthread_mutex_unlock(&port->watch->lock);
 	for (unsigned i = 0; i < port->nb_vdevs; i++)
 		watch_device(port, &port->vdevs[i]);
 	return 0;
@@ -89,11 +113,34 @@ void hauli_watch_detach(struct haul_port *port)
 	}
 }
 
+static void show(struct haul_port *port, bool last)
+{
+	struct hauli_watch *w = port->watch;
+
+	pthread_mutex_lock(&w->lock);
+	w->now = last && w->all ? w->all->text : "";
+	pthread_mutex_unlock(&w->lock);
+}
+
+void hauli_watch_forget(struct haul_port *port)
+{
+	show(port, false);
+}
+
+void hauli_watch_recall(struct haul_port *port)
+{
+	show(port, true);
+}
+
 void hauli_watch_end(struct haul_port *port)
 {
 	if (!port->watch)
 		return;
 	hauli_watch_detach(port);
+	for (struct fault *f = port->watch->all, *older; f; f = older) {
+		older = f->older;
+		free(f);
+	}
 	pthread_mutex_destroy(&port->watch->lock);
 	free(port->watch);
 	port->watch = NULL;
@@ -158,9 +205,8 @@ const char *haul_port_fault(const struct haul_port *port)
 	w = port->watch;
 	if (!port->detached)
 		look(port);
-	/* A fault is written only once. */
 	pthread_mutex_lock(&w->lock);
-	fault = w->fault[0] ? w->fault : "";
+	fault = w->now;
 	pthread_mutex_unlock(&w->lock);
 	return fault;
 }

@@ -11,6 +11,10 @@ int hauli_watch_begin(struct haul_port *port);
 void hauli_watch_detach(struct haul_port *port);
 void hauli_watch_end(struct haul_port *port);
 
+/* The device is open again: what it was lost by is no fault now. recall: it is, after all. */
+void hauli_watch_forget(struct haul_port *port);
+void hauli_watch_recall(struct haul_port *port);
+
 /* The program sets the link: an interface that is down then is no fault. */
 void hauli_watch_set_link(struct haul_port *port, bool up);
 

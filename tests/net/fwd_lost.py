@@ -140,6 +140,40 @@ def test_last(tap):
                f"the interface {left or 'g0'} is gone" in r.err, f"the last one: {more}", r)
 
 
+def test_returns(tap, kind, way, how):
+    """With --lost-port return a port is taken again: by itself, and as often as it is lost."""
+    handler, poller, steal = way
+    name = f"{kind}, {handler}, {poller}, steal {steal}, {how}, and back"
+    if kind != "tap":
+        netns.veth("t0", "t1")
+    netns.veth("g0", "g1")
+    raw = netns.Raw("g1")
+    with fwd.Running("--port", f"{kind}:t0", "--port", "afpacket:g0", *ECHO, "--handler", handler,
+                     "--poller", poller, "--steal", steal, "--carriers", 2,
+                     "--lost-port", "return") as haul:
+        netns.wait_for(haul.runs, "haul-fwd to run")
+        fine = []
+        for turn in range(2):
+            lose(how)
+            haul.wait_for(lambda: haul.said().count("taken again when") == turn + 1, "its line")
+            if how == "down" and kind != "tap":
+                netns.ip("link set t0 up")
+            elif how != "down" and kind != "tap":
+                netns.veth("t0", "t1")
+            haul.wait_for(lambda: haul.said().count("'%s:t0' is back" % kind) == turn + 1, "it")
+            back = netns.Raw("t0" if kind == "tap" else "t1")
+            fine += [echoes(raw), echoes(back)]
+        r = haul.end()
+    netns.ip("link del g0")
+    if netns.exists("t0"):
+        netns.ip("link del t0")
+    ports = r.json["ports"]
+    tap.ok(all(fine), f"{name}: both ports echo each time", (fine, r))
+    tap.ok(r.rc == 0 and ports[0]["rx_packets"] >= 2 * len(FRAMES) and "ledger" not in r.err and
+           ports[1]["rx_packets"] == ports[1]["tx_packets"] == 2 * len(FRAMES),
+           f"{name}: nothing is lost, and exit 0", r)
+
+
 @contextlib.contextmanager
 def echoing():
     """haul-fwd that echoes on t0 and g0, its prompt, and the peer of g0."""
@@ -182,10 +216,13 @@ def test_command(tap):
             "show port info all", "show port summary all", "port detach 2", "stop",
             "port stop all", "port start all", "start")]
         fine &= echoes(raw)
+        said.append(client.ask("port attach 0"))
+        back = echoes(raw) and echoes(netns.Raw("t1"))
         said.append(client.ask("port detach all"))
         lives = haul.process.poll() is None
         r = haul.end()
         kept = netns.exists("t0")
+    tap.ok(back and "Port 0 is attached" in said[-2], "attached by the prompt: it echoes", said)
     tap.ok(fine and lives and kept and r.rc == 0 and "lost" not in r.err,
            "detached by the prompt: the other port goes on", r)
     tap.ok(said[0].strip() == said[1].strip() == "Port 0 is detached" and
@@ -225,6 +262,9 @@ def random_args(choose, d):
 def random_one(choose, d):
     """None, or what is wrong with the end of one program."""
     args, peers = random_args(choose, d)
+    returns = choose.randrange(2) == 1
+    if returns:
+        args += ["--lost-port", "return"]
     with fwd.Running(*args) as haul:
         netns.wait_for(haul.runs, "haul-fwd to run")
         if haul.process.poll() is not None:
@@ -235,14 +275,20 @@ def random_one(choose, d):
             for load in loads:
                 load.start()
             time.sleep(choose.random() * 0.4)  # at any moment
-            lose(choose.choice(["deleted", "down"]))
-            haul.wait_for(lambda: "the other ports go on" in haul.said(), "its line")
+            lose("deleted" if returns else choose.choice(["deleted", "down"]))
+            haul.wait_for(lambda: "t0 is gone" in haul.said() or "t0 went" in haul.said(),
+                          "its line")
             time.sleep(choose.random() * 0.2)  # with packets for the lost one
+            if returns and peers[0] == "t1":
+                netns.veth("t0", "t1")
+            if returns:
+                haul.wait_for(lambda: "t0' is back" in haul.said(), "its return")
+                time.sleep(choose.random() * 0.2)  # with the port
             r = haul.end(choose.choice([signal.SIGINT, signal.SIGTERM]))
             for load in loads:
                 load.goes = False
                 load.join()
-            good = r.rc == 1 and r.json and not any(
+            good = r.rc == (0 if returns else 1) and r.json and not any(
                 text in r.err for text in ("ledger", "BUG", "packet buffers ", "Sanitizer"))
             wrong = None if good else "its end"
     for name in ("t0", "g0"):
@@ -274,7 +320,10 @@ def main():
                 continue
             if kind == "tap" and way[1] in ("block", "adaptive"):
                 way = (way[0], "sleep", way[2])
-            test_lost(tap, kind, way, ("deleted", "down")[(turn + i) // 2 % 2])
+            how = ("deleted", "down")[(turn + i) // 2 % 2]
+            test_lost(tap, kind, way, how)
+            if turn < 2:
+                test_returns(tap, kind, way, how)
     test_sent_there(tap)
     test_last(tap)
     test_stopped(tap)

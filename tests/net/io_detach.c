@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A port is taken out while packets of others flow: these go on, nothing is lost but what was on
- * its way to that port, and its device is closed. */
+ * its way to that port, and its device is closed. It comes back, and all is as before. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -12,6 +12,7 @@
 #include <haul-dpdk/port_config.h>
 #include <haul-dpdk/port_info.h>
 
+#include "io/state.h" /* whether pollers run */
 #include "io_bed.h"
 #include "sched/state/coroutine.h" /* HAUL_STEALING */
 
@@ -78,6 +79,12 @@ static void detach(struct bed *bed, unsigned port)
 	ck_assert(!haul_io_is_attached(bed->io, port));
 }
 
+static int try_attach(struct bed *bed, unsigned port, uint64_t timeout_ns)
+{
+	bed->errbuf[0] = '\0';
+	return haul_io_attach_port(bed->io, port, timeout_ns, bed->errbuf, sizeof(bed->errbuf));
+}
+
 /* Packets come to a port until n more were handled. */
 static void feed(struct bed *bed, unsigned port, unsigned n)
 {
@@ -100,6 +107,28 @@ static void check_flow(struct bed *bed, unsigned port)
 	bed_send(bed, !port, 0, 1, 2000); /* more than the transmit queue holds */
 	WAIT_UNTIL(bed_stats(bed, !port, HAUL_ALL).dropped[HAUL_DROP_TX_REFUSED] >= refused + 2000);
 	ck_assert_uint_eq(bed_stats(bed, !port, HAUL_ALL).rx_packets, received);
+}
+
+/* It comes back, with all its queues. What was counted goes on. */
+static void attach(struct bed *bed, unsigned port)
+{
+	struct haul_io_stats before = bed_stats(bed, port, HAUL_ALL);
+	struct rte_eth_stats last, now;
+
+	ck_assert_int_eq(haul_port_get_stats(bed->ports[port], &last), 0);
+	ck_assert_msg(try_attach(bed, port, HAUL_FOREVER) == 0, "%s", bed->errbuf);
+	ck_assert(haul_io_is_attached(bed->io, port));
+	ck_assert_int_eq(try_attach(bed, port, HAUL_FOREVER), 0); /* nothing to do */
+	ck_assert_str_eq(haul_port_fault(bed->ports[port]), "");
+	if (bed->io->stage != HAULI_IO_RUNS)
+		return;
+	for (unsigned i = 0; i < 2; i++)
+		if (haul_io_is_attached(bed->io, i))
+			feed(bed, i, 100);
+	WAIT_UNTIL(bed_stats(bed, port, HAUL_ALL).rx_packets >= before.rx_packets + 100);
+	WAIT_UNTIL(bed_stats(bed, port, HAUL_ALL).tx_packets > before.tx_packets);
+	ck_assert_int_eq(haul_port_get_stats(bed->ports[port], &now), 0);
+	ck_assert_uint_ge(now.ipackets, last.ipackets + 100);
 }
 
 static uint16_t count_call(void *queue, struct rte_mbuf **pkts, uint16_t n)
@@ -193,6 +222,9 @@ static void run_way(const struct way *way, unsigned port)
 	ck_assert_uint_eq(polls_of(&bed, port), polls);
 	check_port(&bed, port, id);
 	detach(&bed, port); /* nothing to do */
+	attach(&bed, port);
+	detach(&bed, port);
+	attach(&bed, port);
 	ck_assert(haul_io_is_healthy(bed.io, &why));
 	bed_close(&bed, HAUL_S);
 	ck_assert_uint_eq(k.waits + k.failed + k.calls, 0);
@@ -212,6 +244,7 @@ START_TEST(its_queues_may_move_and_carriers_be_spared)
 	struct haul_io_opts opts = begin(&bed, 3, HAUL_STEAL_OFF);
 	const unsigned first = 0, both[] = {0, 1};
 	struct haul_queue_stats st;
+	uint64_t polls;
 
 	opts.on_burst = forward_burst;
 	bed_start(&bed, &opts);
@@ -224,6 +257,13 @@ START_TEST(its_queues_may_move_and_carriers_be_spared)
 	check_flow(&bed, 0);
 	ck_assert_int_eq(haul_io_use(bed.io, both, 2, HAUL_FOREVER, NULL, 0), 0);
 	check_flow(&bed, 0);
+	attach(&bed, 1);
+	ck_assert(haul_io_get_queue_stats(bed.io, 1, 0, &st));
+	polls = st.polls;
+	ck_assert_int_eq(haul_io_move_queue(bed.io, 1, 0, !st.carrier, HAUL_FOREVER, NULL, 0), 0);
+	feed(&bed, 1, 100);
+	ck_assert(haul_io_get_queue_stats(bed.io, 1, 0, &st));
+	ck_assert_uint_gt(st.polls, polls);
 	bed_close(&bed, HAUL_S);
 }
 END_TEST
@@ -248,6 +288,12 @@ START_TEST(while_the_pollers_are_stopped)
 	ck_assert_int_eq(haul_io_stop(bed.io, HAUL_S, bed.errbuf, sizeof(bed.errbuf)), 0);
 	ck_assert_int_eq(haul_io_resume(bed.io, NULL, bed.errbuf, sizeof(bed.errbuf)), 0);
 	detach(&bed, 0); /* all are */
+	ck_assert_int_eq(haul_io_stop(bed.io, HAUL_S, bed.errbuf, sizeof(bed.errbuf)), 0);
+	attach(&bed, 0);
+	attach(&bed, 1);
+	ck_assert_int_eq(haul_io_resume(bed.io, NULL, bed.errbuf, sizeof(bed.errbuf)), 0);
+	feed(&bed, 0, 100);
+	feed(&bed, 1, 100);
 	bed_close(&bed, HAUL_S);
 }
 END_TEST
@@ -264,7 +310,7 @@ START_TEST(beside_a_capture)
 	bed_start(&bed, &opts);
 	to.ports = bed.ports;
 	to.nb_ports = bed.nb_ports;
-	for (unsigned i = 0; i < 2; i++) { /* of the port, and when it is gone */
+	for (unsigned i = 0; i < 3; i++) { /* of the port, and when it is gone, or comes back */
 		ck_assert_int_eq(
 			haul_capture_open(&capture, &to, bed.errbuf, sizeof(bed.errbuf)), 0);
 		ck_assert_int_eq(
@@ -274,7 +320,14 @@ START_TEST(beside_a_capture)
 			detach_and_watch(&bed, 1);
 		}
 		check_flow(&bed, 0);
+		if (i == 2) {
+			attach(&bed, 1);
+			haul_capture_get_stats(capture, 1, &st);
+			ck_assert_uint_ge(st.captured + st.dropped, 100);
+		}
 		ck_assert_int_eq(haul_capture_stop(capture, bed.errbuf, sizeof(bed.errbuf)), 0);
+		if (i == 2)
+			detach(&bed, 1);
 		check_flow(&bed, 0);
 		ck_assert_int_eq(haul_capture_close(capture, HAUL_FOREVER, &st, bed.errbuf,
 					 sizeof(bed.errbuf)),
@@ -318,6 +371,8 @@ START_TEST(errors)
 	feed(&bed, 1, 100);
 	ck_assert_int_eq(try_detach(&bed, 2), -EINVAL);
 	ck_assert_str_eq(bed.errbuf, "haul_io_detach_port: there is no port 2");
+	ck_assert_int_eq(try_attach(&bed, 2, 0), -EINVAL);
+	ck_assert_str_eq(bed.errbuf, "haul_io_attach_port: there is no port 2");
 	ck_assert(!haul_io_is_attached(bed.io, 2));
 	ck_assert_int_eq(run_on(&bed, detach_here, &bed, &co), 0);
 	ck_assert_int_eq(haul_join(co, &result, HAUL_FOREVER), 0);
@@ -336,6 +391,18 @@ START_TEST(errors)
 	ck_assert_int_eq(haul_join(co, NULL, HAUL_FOREVER), 0);
 	detach(&bed, 1);
 	check_flow(&bed, 0);
+	/* Nor does a port come back without it: its device stays closed. */
+	k.hold = true;
+	k.held = false;
+	ck_assert_int_eq(run_on(&bed, keep_busy, NULL, &co), 0);
+	WAIT_UNTIL(k.held);
+	ck_assert_int_eq(try_attach(&bed, 1, HAUL_MS), -ETIMEDOUT);
+	ck_assert_msg(strstr(bed.errbuf, "haul_io_attach_port: carrier 1"), "%s", bed.errbuf);
+	ck_assert(!haul_io_is_attached(bed.io, 1));
+	ck_assert_int_eq(haul_port_start(bed.ports[1], bed.errbuf, sizeof(bed.errbuf)), -ENODEV);
+	k.hold = false;
+	ck_assert_int_eq(haul_join(co, NULL, HAUL_FOREVER), 0);
+	attach(&bed, 1);
 	bed_close(&bed, HAUL_S);
 }
 END_TEST

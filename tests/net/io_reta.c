@@ -434,6 +434,28 @@ START_TEST(a_table_is_read_at_the_start)
 }
 END_TEST
 
+/* The device of a port that comes back has a table of its own: buckets go where they were. */
+START_TEST(a_port_comes_back)
+{
+	struct haul_io_opts opts = {.on_burst = consume};
+	char *err = k.bed.errbuf;
+	const size_t len = sizeof(k.bed.errbuf);
+
+	begin(HAUL_STEAL_OFF);
+	start(&opts);
+	ck_assert_int_eq(move(0, 1), 0);
+	ck_assert_int_eq(haul_io_detach_port(k.bed.io, 0, HAUL_FOREVER, err, len), 0);
+	for (unsigned i = 0; i < RETA_ENTRIES; i++)
+		reta_nic_set(i, 0);
+	ck_assert_int_eq(haul_io_attach_port(k.bed.io, 0, HAUL_FOREVER, err, len), 0);
+	for (unsigned i = 0; i < RETA_ENTRIES; i++)
+		ck_assert_uint_eq(
+			reta_nic_queue(i), i == entry_of(0) ? bucket(0).queue : i % QUEUES);
+	ck_assert_uint_eq(bucket(0).carrier, 1);
+	end();
+}
+END_TEST
+
 static int refused(unsigned port, unsigned bucket_nb, unsigned carrier)
 {
 	int err;
@@ -525,7 +547,7 @@ START_TEST(the_null_pmd_has_a_table)
 }
 END_TEST
 
-BED_MAIN("io_reta", {buckets_move_under_load, sizeof(ways) / sizeof(ways[0])},
+BED_MAIN("io_reta", {a_port_comes_back}, {buckets_move_under_load, sizeof(ways) / sizeof(ways[0])},
 	{a_queue_is_never_empty}, {a_full_nic_is_waited_for}, {a_full_carrier_keeps_its_buckets},
 	{a_bucket_goes_back}, {a_table_is_read_at_the_start}, {wrong_moves_are_refused},
 	{the_null_pmd_has_a_table})

@@ -40,7 +40,7 @@ struct head {
 static struct {
 	struct bed bed;
 	atomic_ulong handled, bursts, remote;
-	uint64_t hibernations, moves, uses, detached;
+	uint64_t hibernations, moves, uses, detached, attached;
 	struct haul_chan *chan;
 	atomic_long handlers, kept; /* handlers that have not ended; packets in the channel */
 	atomic_uint numbers;
@@ -401,6 +401,19 @@ static void detach(struct hauli_random *random)
 	m.detached += err == 0;
 }
 
+/* One that was detached, or not. Its first packets are new. */
+static void attach(struct hauli_random *random)
+{
+	unsigned port = hauli_random_below(random, m.bed.nb_ports);
+	bool was = haul_io_is_attached(m.bed.io, port);
+	int err = haul_io_attach_port(
+		m.bed.io, port, patience(random), m.bed.errbuf, sizeof(m.bed.errbuf));
+
+	RIGHT(err == 0 || (err == -ETIMEDOUT && !was));
+	RIGHT(haul_io_is_attached(m.bed.io, port) == (err == 0));
+	m.attached += err == 0 && !was;
+}
+
 /* At any moment. Queues of ports that are spread stay. */
 static void move_queues(struct hauli_random *random)
 {
@@ -419,6 +432,8 @@ static void move_queues(struct hauli_random *random)
 			use_some(random);
 		if (hauli_random_below(random, 12) == 0)
 			detach(random);
+		if (hauli_random_below(random, 8) == 0)
+			attach(random);
 		usleep(hauli_random_below(random, 2000)); /* at any moment */
 	}
 }
@@ -540,8 +555,10 @@ START_TEST(each_stop_is_complete)
 	hang_ends();
 	fprintf(stderr,
 		"rounds %u, handlers %lu, elsewhere %lu, bursts %lu, hibernations %" PRIu64
-		", moves %" PRIu64 ", uses %" PRIu64 ", ports detached %" PRIu64 "\n",
-		rounds, m.handled, m.remote, m.bursts, m.hibernations, m.moves, m.uses, m.detached);
+		", moves %" PRIu64 ", uses %" PRIu64 ", ports detached %" PRIu64
+		", attached %" PRIu64 "\n",
+		rounds, m.handled, m.remote, m.bursts, m.hibernations, m.moves, m.uses, m.detached,
+		m.attached);
 	soak_tell_timelines();
 }
 END_TEST

@@ -137,6 +137,7 @@ static void sees(struct rte_mbuf **pkts, uint16_t n, void *arg)
 	X(haul_io_set_policy, NULL, 0, 0, &policy, 0, LINE)                     \
 	X(haul_io_set_burst, NULL, 1, 0, LINE)                                  \
 	X(haul_io_move_queue, NULL, 0, 0, 0, 0, LINE)                           \
+	X(haul_io_can_move_bucket, NULL, 0, 0, 0)                               \
 	X(haul_io_move_bucket, NULL, 0, 0, 0, 0, LINE)                          \
 	X(haul_balance_step, NULL, 1, NULL, 0, NULL, 1, NULL)                   \
 	X(haul_io_txq, NULL, 0, 0)                                              \
@@ -152,6 +153,7 @@ static void sees(struct rte_mbuf **pkts, uint16_t n, void *arg)
 	X(haul_io_get_wait_stats, NULL, 0, &(struct haul_io_wait_stats){0})     \
 	X(haul_io_get_times, NULL, 0, 0, HAUL_STAGE_START, &hist)               \
 	X(haul_io_get_share, NULL, 0, &(struct haul_io_share){0})               \
+	X(haul_io_attach_port, NULL, 0, 0, LINE)                                \
 	X(haul_io_detach_port, NULL, 0, 0, NULL, 0)                             \
 	X(haul_io_is_attached, NULL, 0)                                         \
 	X(haul_io_is_healthy, NULL, &(const char *){NULL})                      \

@@ -4,7 +4,8 @@
 /* With a carrier: it keeps the main thread from all else. The next look goes on. */
 #define PATIENCE (100 * HAUL_MS)
 
-static bool told[HAUL_APP_PORTS_MAX]; /* by port; main thread */
+static bool told[HAUL_APP_PORTS_MAX]; /* by port; main thread, as the next */
+static bool lost[HAUL_APP_PORTS_MAX]; /* detached here, not by a command */
 
 static bool is_last(const struct hauli_app *a, unsigned port)
 {
@@ -14,27 +15,56 @@ static bool is_last(const struct hauli_app *a, unsigned port)
 	return true;
 }
 
+static bool ends_with(const struct hauli_app *a, unsigned port)
+{
+	switch ((enum hauli_lost_port)a->lost_port) {
+	case HAULI_LOST_PORT_END:
+		return true;
+	case HAULI_LOST_PORT_RETURN:
+		return false;
+	default:
+		return is_last(a, port);
+	}
+}
+
 static void detach(struct hauli_app *a, unsigned port, const char *fault)
 {
 	char errbuf[512];
 	int err = haul_io_detach_port(a->pub.io, port, PATIENCE, errbuf, sizeof(errbuf));
 
 	if (!err)
-		haul_app_say(a->pub.program, "%s; the other ports go on", fault);
+		haul_app_say(a->pub.program, "%s; %s", fault,
+			a->lost_port == HAULI_LOST_PORT_RETURN ? "it is taken again when it is back"
+							       : "the other ports go on");
 	else if (!told[port])
 		haul_app_say(a->pub.program, "%s; it is tried again: %s", fault, errbuf);
-	told[port] = true;
+	told[port] = err != 0;
+	lost[port] = err == 0;
+}
+
+static void try_again(struct hauli_app *a, unsigned port)
+{
+	char errbuf[512];
+
+	if (haul_io_attach_port(a->pub.io, port, PATIENCE, errbuf, sizeof(errbuf)) != 0)
+		return;
+	lost[port] = false;
+	haul_app_say(a->pub.program, "port '%s' is back", haul_port_spec(a->ports[port]));
 }
 
 bool hauli_app_lost_look(struct hauli_app *a, const char **why)
 {
 	for (unsigned i = 0; i < a->nb_ports; i++) {
-		if (!haul_io_is_attached(a->pub.io, i))
+		if (!haul_io_is_attached(a->pub.io, i)) {
+			if (lost[i] && a->lost_port == HAULI_LOST_PORT_RETURN)
+				try_again(a, i);
 			continue;
+		}
+		lost[i] = false;
 		*why = haul_port_fault(a->ports[i]);
 		if (!(*why)[0])
 			continue;
-		if (a->lost_port == HAULI_LOST_PORT_END || is_last(a, i))
+		if (ends_with(a, i))
 			return false;
 		detach(a, i, *why);
 	}

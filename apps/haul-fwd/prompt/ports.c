@@ -196,6 +196,22 @@ static bool detach_one(const struct fwd_call *call, unsigned i)
 	return result(call, err, errbuf);
 }
 
+static bool attach_one(const struct fwd_call *call, unsigned i)
+{
+	char errbuf[512];
+	int err = haul_io_attach_port(call->app->io, i, FWD_PATIENCE, errbuf, sizeof(errbuf));
+
+	if (!err)
+		fprintf(call->out, "Port %u is attached\n", i);
+	return result(call, err, errbuf);
+}
+
+/* "port attach P" */
+static bool attach(const struct fwd_call *call)
+{
+	return fwd_each_port(call, WORD(2), attach_one);
+}
+
 /* "port detach P" */
 static bool detach(const struct fwd_call *call)
 {
@@ -320,8 +336,8 @@ const struct fwd_command fwd_commands_ports[] = {
 	{"show rxq|txq info PORT N", show_queue_info, "Show queue N."},
 	{"clear port stats|xstats|info PORT", clear_port, "Let show port count from 0."},
 	{"port start|stop PORT", start_or_stop, "Start or stop a port, or all."},
-	{"port detach PORT", detach,
-		"Close the device of a port, until the end; the others go on."},
+	{"port detach PORT", detach, "Close the device of a port; the others go on."},
+	{"port attach PORT", attach, "Open the device of a detached port again."},
 	{"port config mtu PORT N", set_mtu, "Set the MTU; after stop."},
 	{"port config PORT rss NAME", set_rss,
 		"Set what RSS hashes: ip, udp, none, ...; some PMDs need stop first."},

@@ -387,6 +387,10 @@ struct haul_bucket_stats {
 HAUL_API bool haul_io_get_bucket_stats(
 	const struct haul_io *io, unsigned port, unsigned bucket, struct haul_bucket_stats *st);
 
+/* True if a bucket may move to a carrier: it is one that gets packets of this queue. Any thread. */
+HAUL_API bool haul_io_can_move_bucket(
+	const struct haul_io *io, unsigned port, unsigned bucket, unsigned carrier);
+
 /*
  * Lets another carrier handle the flows of a bucket from now on, while packets flow. haul loses no
  * packet: those that come meanwhile are held. Packets of a flow stay in order: the other carrier
@@ -452,7 +456,8 @@ HAUL_API bool haul_io_is_used(const struct haul_io *io, unsigned carrier);
  * no poller receives from it any more, what is sent to it is dropped and counted
  * (HAUL_DROP_TX_REFUSED), and its device is closed. Handlers that have packets of the port go on.
  * What was counted stays, and ports keep their numbers. The port itself stays until
- * haul_port_close(), after haul_io_free(); its functions that need the device return -ENODEV.
+ * haul_port_close(), after haul_io_free(); its functions that need the device return -ENODEV until
+ * haul_io_attach_port().
  *
  * timeout_ns: for each carrier to begin it, as with haul_io_move_queue(). From the thread that
  * starts and stops, while no other thread calls a function with the port; also while the pollers
@@ -464,6 +469,21 @@ HAUL_API bool haul_io_is_used(const struct haul_io *io, unsigned carrier);
  *	-ECANCELED	haul_io_stop() has begun and not ended, or the runtime is being stopped
  */
 HAUL_API int haul_io_detach_port(
+	struct haul_io *io, unsigned port, uint64_t timeout_ns, char *errbuf, size_t errlen);
+
+/*
+ * Takes a port in again that was detached: opens its device anew, by the spec and configuration of
+ * haul_port_open(), and starts it; pollers receive from it, and handlers send to it, as before. Its
+ * fault is gone, what was counted goes on. Changes that were made to the port later (an MTU, a
+ * filter, a view of its packets) are not made again. The MAC address may be another one.
+ *
+ * timeout_ns, from which thread, and when: as haul_io_detach_port(). Returns 0, also for a port
+ * that is attached; or with one line in errbuf, and the port is detached as before:
+ *	-EINVAL	there is no such port, or its device has another number of queues now
+ *	-EPERM, -ETIMEDOUT, -ENOMEM, -ECANCELED	as haul_io_detach_port()
+ *	other	the device cannot be opened or started; as haul_port_open()
+ */
+HAUL_API int haul_io_attach_port(
 	struct haul_io *io, unsigned port, uint64_t timeout_ns, char *errbuf, size_t errlen);
 
 /* False: the port was detached, or there is none. Any thread. */
