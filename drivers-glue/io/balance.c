@@ -32,6 +32,12 @@ static unsigned or_one(unsigned given)
 	return given ? given : 1;
 }
 
+/* Of many small ones, as buckets are, some have to move together for a gain. */
+static unsigned default_max(unsigned nb_queues, unsigned nb_carriers)
+{
+	return nb_queues / 8 > nb_carriers ? nb_queues / 8 : nb_carriers;
+}
+
 /* A carrier's work is due to its queues, by their packets. */
 static void set_loads(struct step *s, const struct haul_balance_carrier *carriers)
 {
@@ -295,7 +301,7 @@ unsigned haul_balance_step(struct haul_balance *b, uint64_t now, struct haul_bal
 		"%u carriers are given; give 1 to %u", nb_carriers, CARRIERS_MAX);
 	HAUL_MISUSE_IF(b->opts.least > nb_carriers, "%u carriers are always in use, of %u",
 		b->opts.least, nb_carriers);
-	most = b->opts.moves_max ? b->opts.moves_max : nb_carriers;
+	most = b->opts.moves_max ? b->opts.moves_max : default_max(nb_queues, nb_carriers);
 	set_loads(&s, carriers);
 	set_in_use(&s);
 	b->before = b->after = 0;

@@ -11,7 +11,7 @@ import fwd
 from prompt import Client
 
 QUEUES = 4
-SERVICE = ["--service", "200us", "--handler", "burst"]
+BURST = ["--handler", "burst"]
 
 
 class Load(threading.Thread):
@@ -44,10 +44,10 @@ def carriers(client):
             for q in part["rx_queues"]}
 
 
-def running(d, balance, *more):
-    return fwd.Running("--port", "afpacket:v0", "--rxq", QUEUES, "--carriers", 2, "--mode",
+def running(d, balance, *more, queues=QUEUES):
+    return fwd.Running("--port", "afpacket:v0", "--rxq", queues, "--carriers", 2, "--mode",
                        "macswap", "--balance", balance, "--control", os.path.join(d, "control"),
-                       *SERVICE, *more)
+                       "--service", "200us", *more)
 
 
 def all_on_one(d, haul):
@@ -64,7 +64,7 @@ netns.veth("v0", "v1")
 for poller in "spin", "block":
     with tempfile.TemporaryDirectory() as d:
         load = Load("v1")
-        with running(d, "all", "--poller", poller) as haul:
+        with running(d, "all", "--poller", poller, *BURST) as haul:
             client = all_on_one(d, haul)
             netns.wait_for(lambda: set(carriers(client).values()) == {0, 1}, "a queue to move")
             r = haul.end()
@@ -73,8 +73,42 @@ for poller in "spin", "block":
            r.json["balance"]["carriers_in_use"] == 2,
            f"{poller}: queues leave the carrier that has them all", r)
 
+# One queue, whose flows are spread: its buckets move, its carrier stays in use.
+for handler in "burst", "coroutine":
+    with tempfile.TemporaryDirectory() as d:
+        load = Load("v1")
+        with running(d, "all", "--handler", handler, "--spread", "all", queues=1) as haul:
+            netns.wait_for(haul.runs, "haul-fwd to run")
+            client = Client(os.path.join(d, "control"), haul)
+            for bucket in range(64, 128):
+                client.ask(f"set bucket 0 {bucket} carrier 0")
+            netns.wait_for(lambda: "carrier 1" in client.ask("show buckets 0"), "buckets to move")
+            r = haul.end()
+        load.stop()
+    tap.ok(r.rc == 0 and r.json["balance"]["moves"] > 0,
+           f"{handler}: buckets leave the carrier that has them all", r)
 with tempfile.TemporaryDirectory() as d:
-    with running(d, "few") as haul:
+    load = Load("v1")
+    with running(d, "dry", "--spread", "all", queues=1) as haul:
+        netns.wait_for(haul.runs, "haul-fwd to run")
+        client = Client(os.path.join(d, "control"), haul)
+        for bucket in range(64, 128):
+            client.ask(f"set bucket 0 {bucket} carrier 0")
+        netns.wait_for(lambda: "--balance all would move bucket" in haul.said(), "what would move")
+        r = haul.end()
+    load.stop()
+    tap.ok(r.rc == 0 and r.json["balance"]["moves"] == 0, "a dry run names buckets", r)
+with tempfile.TemporaryDirectory() as d:
+    with running(d, "few", "--spread", "all", queues=1) as haul:
+        netns.wait_for(haul.runs, "haul-fwd to run")
+        client = Client(os.path.join(d, "control"), haul)
+        netns.wait_for(lambda: "carrier 1" not in client.ask("show buckets 0"), "carrier 1 left")
+        r = haul.end()
+    tap.ok(r.rc == 0 and r.json["balance"]["carriers_in_use"] == 1,
+           "without a load the carrier of the queue is left", r)
+
+with tempfile.TemporaryDirectory() as d:
+    with running(d, "few", *BURST) as haul:
         netns.wait_for(haul.runs, "haul-fwd to run")
         client = Client(os.path.join(d, "control"), haul)
         netns.wait_for(lambda: set(carriers(client).values()) == {0}, "carrier 1 to be left")
@@ -88,7 +122,7 @@ with tempfile.TemporaryDirectory() as d:
 
 with tempfile.TemporaryDirectory() as d:
     load = Load("v1")
-    with running(d, "dry") as haul:
+    with running(d, "dry", *BURST) as haul:
         client = all_on_one(d, haul)
         netns.wait_for(lambda: "--balance all would move queue" in haul.said(), "what would move")
         where = carriers(client)
@@ -98,7 +132,8 @@ with tempfile.TemporaryDirectory() as d:
            "a dry run says what would move", (where, r))
 
 for args, want in ((["--carriers", 1], "with one carrier; give --carriers 2 or more"),
-                   (["--carriers", 2, "--rxq", 1], "fewer queues than there are carriers")):
+                   (["--carriers", 2, "--rxq", 1, "--spread", "off"],
+                    "no queue or bucket can move")):
     r = fwd.run("--port", "null:", "--balance", "all", *args)
     tap.ok(r.rc == 2 and want in r.err.splitlines()[-1], " ".join(map(str, args)), r)
 tap.done()

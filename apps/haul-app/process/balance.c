@@ -18,7 +18,8 @@ static struct {
 	struct haul_balance_carrier *carriers;
 	struct haul_balance_move *moves;
 	struct source {
-		unsigned port, queue;
+		unsigned port, number; /* of a queue or a bucket */
+		bool is_bucket;
 		uint64_t packets; /* at the last look */
 	} * sources; /* of each of queues */
 	struct haul_io_share *shares; /* of each carrier at the last look */
@@ -28,12 +29,10 @@ static struct {
 	struct haul_balance_move said; /* the first one of the last plan of a dry run */
 } bal;
 
-/* Queues of ports that have fewer than there are pollers do not move. */
-static unsigned moving_queues(const struct hauli_app *a, unsigned port)
+/* Queues of ports that have fewer than there are pollers do not move: their buckets do. */
+static bool queues_move(const struct hauli_app *a, unsigned port)
 {
-	unsigned n = haul_port_queues(a->ports[port]);
-
-	return n >= bal.nb_carriers ? n : 0;
+	return haul_port_queues(a->ports[port]) >= bal.nb_carriers;
 }
 
 static unsigned count_carriers(const struct hauli_app *a)
@@ -45,14 +44,47 @@ static unsigned count_carriers(const struct hauli_app *a)
 	return n;
 }
 
-static bool allocate(unsigned queues, unsigned carriers)
+static bool allocate(unsigned sources, unsigned carriers)
 {
-	bal.queues = calloc(queues, sizeof(bal.queues[0]));
-	bal.sources = calloc(queues, sizeof(bal.sources[0]));
-	bal.moves = calloc(queues, sizeof(bal.moves[0]));
+	bal.queues = calloc(sources, sizeof(bal.queues[0]));
+	bal.sources = calloc(sources, sizeof(bal.sources[0]));
+	bal.moves = calloc(sources, sizeof(bal.moves[0]));
 	bal.carriers = calloc(carriers, sizeof(bal.carriers[0]));
 	bal.shares = calloc(carriers, sizeof(bal.shares[0]));
 	return bal.queues && bal.sources && bal.moves && bal.carriers && bal.shares;
+}
+
+static bool may_go(void *arg, unsigned i, unsigned carrier)
+{
+	const struct hauli_app *a = arg;
+	const struct source *s = &bal.sources[i];
+
+	return !s->is_bucket || haul_io_can_move_bucket(a->pub.io, s->port, s->number, carrier);
+}
+
+static void add_buckets(const struct hauli_app *a, unsigned port)
+{
+	struct haul_bucket_stats st;
+	unsigned queues = haul_port_queues(a->ports[port]);
+
+	for (unsigned b = 0; b < queues * HAUL_IO_BUCKETS; b++)
+		if (haul_io_get_bucket_stats(a->pub.io, port, b, &st))
+			bal.sources[bal.nb_queues++] = (struct source){port, b, true, 0};
+	/* The carrier of a queue that is spread keeps the queue. */
+	if (queues > bal.b.opts.least)
+		bal.b.opts.least = queues;
+}
+
+static void add_sources(const struct hauli_app *a)
+{
+	for (unsigned i = 0; i < a->nb_ports; i++) {
+		if (!queues_move(a, i)) {
+			add_buckets(a, i);
+			continue;
+		}
+		for (unsigned q = 0; q < haul_port_queues(a->ports[i]); q++)
+			bal.sources[bal.nb_queues++] = (struct source){i, q, false, 0};
+	}
 }
 
 static int fail(const struct hauli_app *a, const char *line)
@@ -62,26 +94,26 @@ static int fail(const struct hauli_app *a, const char *line)
 
 int hauli_app_balance_begin(struct hauli_app *a)
 {
-	unsigned queues = 0;
+	unsigned most = 0;
 
 	if (a->balance == HAULI_BALANCE_OFF)
 		return HAUL_APP_DONE;
 	bal.nb_carriers = count_carriers(a);
-	for (unsigned i = 0; i < a->nb_ports; i++)
-		queues += moving_queues(a, i);
 	if (a->plan->carriers == 1)
 		return fail(
 			a, "--balance has no effect with one carrier; give --carriers 2 or more");
-	if (queues == 0 || bal.nb_carriers == 1)
-		return fail(a,
-			"--balance has no effect: each port has fewer queues than there are "
-			"carriers; give ports more queues, or fewer carriers");
-	if (!allocate(queues, bal.nb_carriers))
-		return hauli_app_fail(a, -ENOMEM, "--balance: no memory");
 	for (unsigned i = 0; i < a->nb_ports; i++)
-		for (unsigned q = 0; q < moving_queues(a, i); q++)
-			bal.sources[bal.nb_queues++] = (struct source){i, q, 0};
+		most += haul_port_queues(a->ports[i]) * (queues_move(a, i) ? 1 : HAUL_IO_BUCKETS);
+	if (!allocate(most, bal.nb_carriers))
+		return hauli_app_fail(a, -ENOMEM, "--balance: no memory");
 	bal.b.opts.all = a->balance != HAULI_BALANCE_FEW;
+	bal.b.opts.may_go = may_go;
+	bal.b.opts.arg = a;
+	add_sources(a);
+	if (bal.nb_queues == 0 || bal.nb_carriers == 1)
+		return fail(a,
+			"--balance has no effect: no queue or bucket can move; give a port as many "
+			"queues as there are carriers, or --spread all");
 	bal.at = a->began_at;
 	return HAUL_APP_DONE;
 }
@@ -101,17 +133,33 @@ uint64_t hauli_app_balance_next(const struct hauli_app *a)
 	return bal.nb_queues > 0 && !a->paused ? bal.at + PERIOD : HAUL_FOREVER;
 }
 
+static void look_at(const struct hauli_app *a, const struct source *s, struct haul_balance_queue *q,
+	uint64_t *packets)
+{
+	struct haul_bucket_stats bucket;
+	struct haul_queue_stats queue;
+
+	if (s->is_bucket) {
+		(void)haul_io_get_bucket_stats(a->pub.io, s->port, s->number, &bucket);
+		q->carrier = bucket.carrier;
+		*packets = bucket.rx_packets;
+	} else {
+		(void)haul_io_get_queue_stats(a->pub.io, s->port, s->number, &queue);
+		q->carrier = queue.carrier;
+		*packets = queue.rx_packets;
+	}
+}
+
 static void look_at_queues(const struct hauli_app *a)
 {
-	struct haul_queue_stats st;
+	uint64_t packets;
 
 	for (unsigned i = 0; i < bal.nb_queues; i++) {
 		struct source *s = &bal.sources[i];
 
-		(void)haul_io_get_queue_stats(a->pub.io, s->port, s->queue, &st);
-		bal.queues[i].carrier = st.carrier;
-		bal.queues[i].packets = st.rx_packets - s->packets;
-		s->packets = st.rx_packets;
+		look_at(a, s, &bal.queues[i], &packets);
+		bal.queues[i].packets = packets - s->packets;
+		s->packets = packets;
 	}
 }
 
@@ -135,8 +183,8 @@ static bool make(struct hauli_app *a, const struct haul_balance_move *m)
 {
 	const struct source *s = &bal.sources[m->queue];
 	char errbuf[512];
-	int err = haul_io_move_queue(
-		a->pub.io, s->port, s->queue, m->to, PATIENCE, errbuf, sizeof(errbuf));
+	int err = (s->is_bucket ? haul_io_move_bucket : haul_io_move_queue)(
+		a->pub.io, s->port, s->number, m->to, PATIENCE, errbuf, sizeof(errbuf));
 
 	if (err == 0)
 		bal.nb_moves++;
@@ -156,10 +204,10 @@ static void say(struct hauli_app *a, const struct haul_balance_move *moves, unsi
 		return;
 	bal.said = *moves;
 	haul_app_say(a->pub.program,
-		"--balance all would move queue %u of port %u from carrier %u to %u%s: the busiest "
+		"--balance all would move %s %u of port %u from carrier %u to %u%s: the busiest "
 		"carrier would work for %.0f %% of its time, in place of %.0f %%",
-		s->queue, s->port, moves->from, moves->to, n > 1 ? ", and others" : "",
-		100 * bal.b.after, 100 * bal.b.before);
+		s->is_bucket ? "bucket" : "queue", s->number, s->port, moves->from, moves->to,
+		n > 1 ? ", and others" : "", 100 * bal.b.after, 100 * bal.b.before);
 }
 
 void hauli_app_balance(struct hauli_app *a, uint64_t now)

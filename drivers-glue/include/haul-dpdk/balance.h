@@ -37,11 +37,11 @@ struct haul_balance_opts {
 	double gain; /* 0: 0.25 */
 	uint64_t shrink_ns; /* 0: 10 s */
 	uint64_t hold_ns; /* a queue that has moved stays for that long; 0: 1 s */
-	unsigned moves_max; /* in a step; 0: as many as there are carriers */
+	unsigned moves_max; /* in a step; 0: as carriers, or 1/8 of the queues */
 	bool all; /* all carriers stay in use */
 	unsigned least; /* so many carriers are always in use; 0: one */
-	/* True if a queue may move to a carrier: a bucket may not go to all. NULL: each may to each.
-	 * Called by haul_balance_step(), with indexes. */
+	/* True if a queue may move to a carrier: a bucket may not go to all. NULL: each may go
+	 * everywhere. Called by haul_balance_step(), with indexes. */
 	bool (*may_go)(void *arg, unsigned queue, unsigned carrier);
 	void *arg;
 };
