@@ -16,6 +16,7 @@ from prompt import Client
 
 MOVES = int(os.environ.get("HAUL_MOVES", 12 if netns.fewer() else 40))
 QUEUES, BUCKETS, CARRIERS, FLOWS = 4, 128, 3, 24
+TABLE = 64  # entries of the table of a device that has one, at least
 SEED = os.environ.get("HAUL_STRESS_SEED", random.randrange(10 ** 9))
 AT_ONCE = 96  # below the capacity of a queue
 SPARED = r"(Carrier \d+ is spared(; \d+ coroutines that wait stay there: [^\n]*)?\s*)*"
@@ -39,7 +40,9 @@ class Mover(threading.Thread):
     def __init__(self, client, seed, buckets, queues, pollers):
         super().__init__(daemon=True)
         self.client, self.random, self.pollers = client, random.Random(seed), pollers
-        self.what, self.n = ("bucket", BUCKETS) if buckets else ("queue", queues)
+        self.kinds = [("bucket", BUCKETS)] if buckets else [("queue", queues)]
+        if not buckets and "queue 0, carrier" in client.ask("show buckets 0"):
+            self.kinds.append(("bucket", TABLE))
         self.moves, self.wrong, self.goes, self.used = 0, [], True, set(range(CARRIERS))
 
     def next(self):
@@ -55,8 +58,9 @@ class Mover(threading.Thread):
             # Carrier 0 has the queue whose buckets move.
             self.used = {c for c in range(CARRIERS) if self.random.randrange(2)} | {0}
             return "set carriers " + ",".join(map(str, self.used)), SPARED
-        n, carrier = self.random.randrange(self.n), self.random.choice(sorted(self.used))
-        return f"set {self.what} 0 {n} carrier {carrier}", r"\s*"
+        what, n = self.random.choice(self.kinds)
+        carrier = self.random.choice(sorted(self.used))
+        return f"set {what} 0 {self.random.randrange(n)} carrier {carrier}", r"\s*"
 
     def run(self):
         while self.goes or self.moves < MOVES:
