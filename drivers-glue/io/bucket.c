@@ -211,6 +211,14 @@ bool haul_io_get_bucket_stats(
 	return true;
 }
 
+static bool has_queue(const struct haul_io *io, unsigned port, unsigned carrier)
+{
+	for (unsigned q = 0; q < haul_port_queues(io->ports[port]); q++)
+		if (hauli_u32_published_get(&io->owners[port][q]) == carrier)
+			return true;
+	return false;
+}
+
 bool haul_io_can_move_bucket(
 	const struct haul_io *io, unsigned port, unsigned bucket, unsigned carrier)
 {
@@ -220,7 +228,7 @@ bool haul_io_can_move_bucket(
 	if (bucket >= haul_io_buckets(io, port))
 		return false;
 	if (hauli_entries_count(io, port))
-		return carrier < io->nb_pollers;
+		return has_queue(io, port, carrier);
 	proxy = proxy_of(io, port, bucket);
 	return proxy && hauli_bucket_may_go(proxy, carrier);
 }

@@ -60,7 +60,10 @@ class Mover(threading.Thread):
             return "set carriers " + ",".join(map(str, self.used)), SPARED
         what, n = self.random.choice(self.kinds)
         carrier = self.random.choice(sorted(self.used))
-        return f"set {what} 0 {self.random.randrange(n)} carrier {carrier}", r"\s*"
+        # A table names queues, of which this carrier may have none.
+        may = r"([^\n]* polls no queue of port 0; move one to it first)?\s*" \
+            if len(self.kinds) > 1 else r"\s*"
+        return f"set {what} 0 {self.random.randrange(n)} carrier {carrier}", may
 
     def run(self):
         while self.goes or self.moves < MOVES:

@@ -416,6 +416,10 @@ START_TEST(a_table_is_read_at_the_start)
 	ck_assert_uint_eq(haul_io_buckets(k.bed.io, 0), RETA_ENTRIES);
 	ck_assert_uint_eq(haul_io_buckets(k.bed.io, 1), 0);
 	ck_assert_uint_eq(haul_io_buckets(k.bed.io, 2), 0);
+	ck_assert(haul_io_can_move_bucket(k.bed.io, 0, RETA_ENTRIES - 1, 1));
+	ck_assert(!haul_io_can_move_bucket(k.bed.io, 0, RETA_ENTRIES, 1));
+	ck_assert(!haul_io_can_move_bucket(k.bed.io, 0, 0, BED_CARRIERS));
+	ck_assert(!haul_io_can_move_bucket(k.bed.io, 1, 0, 1));
 	ck_assert_int_eq(move(0, 0), 0);
 	ck_assert_uint_eq(bucket(0).queue, 2);
 	ck_assert_int_eq(move(0, 0), 0); /* is there */
