@@ -12,7 +12,7 @@
 #include <haul-dpdk/port_config.h>
 #include <haul-dpdk/port_info.h>
 
-#include "io/state.h" /* whether pollers run */
+#include "io/state.h" /* whether pollers run, and what a full port does */
 #include "io_bed.h"
 #include "sched/state/coroutine.h" /* HAUL_STEALING */
 
@@ -120,6 +120,9 @@ static void attach(struct bed *bed, unsigned port)
 	ck_assert(haul_io_is_attached(bed->io, port));
 	ck_assert_int_eq(try_attach(bed, port, HAUL_FOREVER), 0); /* nothing to do */
 	ck_assert_str_eq(haul_port_fault(bed->ports[port]), "");
+	/* A port that is full waits, as before. */
+	for (unsigned c = 0; c < bed->io->nb_pollers; c++)
+		ck_assert(!bed->io->pollers[c]->txs[port].detached);
 	if (bed->io->stage != HAULI_IO_RUNS)
 		return;
 	for (unsigned i = 0; i < 2; i++)
