@@ -214,7 +214,7 @@ bool haul_io_get_bucket_stats(
 static bool has_queue(const struct haul_io *io, unsigned port, unsigned carrier)
 {
 	for (unsigned q = 0; q < haul_port_queues(io->ports[port]); q++)
-		if (hauli_u32_published_get(&io->owners[port][q]) == carrier)
+		if (hauli_io_owner(io, port, q) == carrier)
 			return true;
 	return false;
 }

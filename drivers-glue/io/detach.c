@@ -99,11 +99,7 @@ static void renew(struct hauli_rxq *r)
 
 static bool is_owner(const struct detach *d, const struct hauli_rxq *r)
 {
-	const struct hauli_u32_published *owners = d->io->owners[d->port];
-
-	return !owners ||
-		hauli_u32_published_get(&owners[r->rx.queue]) ==
-		haul_carrier_id(d->poller->carrier);
+	return hauli_io_owner(d->io, d->port, r->rx.queue) == haul_carrier_id(d->poller->carrier);
 }
 
 /* On the carrier, or while no poller runs. */

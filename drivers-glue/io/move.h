@@ -10,6 +10,12 @@
 typedef int hauli_move_fn(struct haul_io *io, unsigned port, unsigned what, unsigned carrier,
 	uint64_t timeout_ns, char *why, size_t len);
 
+/* The carrier that polls a queue. Any thread. */
+static inline unsigned hauli_io_owner(const struct haul_io *io, unsigned port, unsigned queue)
+{
+	return io->owners[port] ? hauli_u32_published_get(&io->owners[port][queue]) : queue;
+}
+
 /* On the carrier, or while no poller runs: it polls the queue no more; it polls it again. */
 void hauli_rxq_pause(struct hauli_poller *p, struct hauli_rxq *r);
 void hauli_rxq_go_on(struct hauli_poller *p, struct hauli_rxq *r);

@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "io/create.h"
 #include "io/filter.h"
+#include "io/move.h"
 #include "io/state.h"
 #include "io/stats.h"
 #include "port/detach.h"
@@ -125,21 +126,13 @@ static void add_queue_bytes(struct haul_io_stats *st, struct haul_queue queue)
 	free(values);
 }
 
-/* The carrier that polls a queue. */
-static unsigned owner(const struct haul_io *io, unsigned port, unsigned queue)
-{
-	if (!io->owners[port])
-		return queue;
-	return hauli_u32_published_get(&io->owners[port][queue]);
-}
-
 static void add_carrier_bytes(
 	struct haul_io_stats *st, const struct haul_io *io, unsigned port, unsigned carrier)
 {
 	const struct haul_port *p = io->ports[port];
 
 	for (unsigned q = 0; !p->detached && q < haul_port_queues(p); q++)
-		if (owner(io, port, q) == carrier)
+		if (hauli_io_owner(io, port, q) == carrier)
 			add_queue_bytes(st, haul_port_queue(p, q));
 }
 
@@ -157,7 +150,7 @@ bool haul_io_get_queue_stats(
 	HAUL_MISUSE_IF(!io || !st, HAULI_NO_IO);
 	if (port >= io->opts.nb_ports || queue >= haul_port_queues(io->ports[port]))
 		return false;
-	*st = (struct haul_queue_stats){.carrier = owner(io, port, queue)};
+	*st = (struct haul_queue_stats){.carrier = hauli_io_owner(io, port, queue)};
 	for (unsigned c = 0; c < io->nb_pollers; c++) {
 		const struct hauli_rxq *r = hauli_io_rxq(io, io->pollers[c], port, queue);
 

@@ -401,7 +401,7 @@ static void detach(struct hauli_random *random)
 	m.detached += err == 0;
 }
 
-/* One that was detached, or not. Its first packets are new. */
+/* A port may have been detached before, or not: carriers poll it then. */
 static void attach(struct hauli_random *random)
 {
 	unsigned port = hauli_random_below(random, m.bed.nb_ports);

@@ -66,8 +66,9 @@ static void add_buckets(const struct hauli_app *a, unsigned port)
 {
 	struct haul_bucket_stats st;
 	unsigned queues = haul_port_queues(a->ports[port]);
+	unsigned n = haul_io_buckets(a->pub.io, port);
 
-	for (unsigned b = 0; b < queues * HAUL_IO_BUCKETS; b++)
+	for (unsigned b = 0; b < n; b++)
 		if (haul_io_get_bucket_stats(a->pub.io, port, b, &st))
 			bal.sources[bal.nb_queues++] = (struct source){port, b, true, 0};
 	/* The carrier of a queue that is spread keeps the queue. */
@@ -103,17 +104,18 @@ int hauli_app_balance_begin(struct hauli_app *a)
 		return fail(
 			a, "--balance has no effect with one carrier; give --carriers 2 or more");
 	for (unsigned i = 0; i < a->nb_ports; i++)
-		most += haul_port_queues(a->ports[i]) * (queues_move(a, i) ? 1 : HAUL_IO_BUCKETS);
+		most += queues_move(a, i) ? haul_port_queues(a->ports[i])
+					  : haul_io_buckets(a->pub.io, i);
+	if (most == 0 || bal.nb_carriers == 1)
+		return fail(a,
+			"--balance has no effect: no queue or bucket can move; give a port as many "
+			"queues as there are carriers, or --spread all");
 	if (!allocate(most, bal.nb_carriers))
 		return hauli_app_fail(a, -ENOMEM, "--balance: no memory");
 	bal.b.opts.all = a->balance != HAULI_BALANCE_FEW;
 	bal.b.opts.may_go = may_go;
 	bal.b.opts.arg = a;
 	add_sources(a);
-	if (bal.nb_queues == 0 || bal.nb_carriers == 1)
-		return fail(a,
-			"--balance has no effect: no queue or bucket can move; give a port as many "
-			"queues as there are carriers, or --spread all");
 	bal.at = a->began_at;
 	return HAUL_APP_DONE;
 }

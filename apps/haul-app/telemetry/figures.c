@@ -302,15 +302,22 @@ static void answer_port(struct hauli_answer *answer)
 	free(s);
 }
 
-static void answer_queues(struct hauli_answer *answer)
+/* A list over all ports, from the number on that is asked for. */
+static void answer_of_ports(struct hauli_answer *answer, const char *what,
+	void (*add)(struct haul_app_json *list, const struct hauli_app *a, unsigned port))
 {
 	unsigned first;
 
-	if (!hauli_answer_number(answer, "queue", 1000000, &first))
+	if (!hauli_answer_number(answer, what, 1000000, &first))
 		return;
 	answer->first = first;
 	for (unsigned i = 0; i < answer->app->nb_ports; i++)
-		add_queues(answer->list, answer->app, i);
+		add(answer->list, answer->app, i);
+}
+
+static void answer_queues(struct hauli_answer *answer)
+{
+	answer_of_ports(answer, "queue", add_queues);
 }
 
 static void add_buckets(struct haul_app_json *list, const struct hauli_app *a, unsigned port)
@@ -335,13 +342,7 @@ static void add_buckets(struct haul_app_json *list, const struct hauli_app *a, u
 
 static void answer_buckets(struct hauli_answer *answer)
 {
-	unsigned first;
-
-	if (!hauli_answer_number(answer, "bucket", 1000000, &first))
-		return;
-	answer->first = first;
-	for (unsigned i = 0; i < answer->app->nb_ports; i++)
-		add_buckets(answer->list, answer->app, i);
+	answer_of_ports(answer, "bucket", add_buckets);
 }
 
 static void answer_drops(struct hauli_answer *answer)

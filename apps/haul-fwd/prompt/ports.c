@@ -186,36 +186,22 @@ static bool start_or_stop(const struct fwd_call *call)
 	return good;
 }
 
-static bool detach_one(const struct fwd_call *call, unsigned i)
+/* "port attach P", "port detach P" */
+static bool attach_or_detach_one(const struct fwd_call *call, unsigned i)
 {
+	bool attach = strcmp(WORD(1), "attach") == 0;
 	char errbuf[512];
-	int err = haul_io_detach_port(call->app->io, i, FWD_PATIENCE, errbuf, sizeof(errbuf));
+	int err = (attach ? haul_io_attach_port : haul_io_detach_port)(
+		call->app->io, i, FWD_PATIENCE, errbuf, sizeof(errbuf));
 
 	if (!err)
-		fprintf(call->out, "Port %u is detached\n", i);
+		fprintf(call->out, "Port %u is %sed\n", i, WORD(1));
 	return result(call, err, errbuf);
 }
 
-static bool attach_one(const struct fwd_call *call, unsigned i)
+static bool attach_or_detach(const struct fwd_call *call)
 {
-	char errbuf[512];
-	int err = haul_io_attach_port(call->app->io, i, FWD_PATIENCE, errbuf, sizeof(errbuf));
-
-	if (!err)
-		fprintf(call->out, "Port %u is attached\n", i);
-	return result(call, err, errbuf);
-}
-
-/* "port attach P" */
-static bool attach(const struct fwd_call *call)
-{
-	return fwd_each_port(call, WORD(2), attach_one);
-}
-
-/* "port detach P" */
-static bool detach(const struct fwd_call *call)
-{
-	return fwd_each_port(call, WORD(2), detach_one);
+	return fwd_each_port(call, WORD(2), attach_or_detach_one);
 }
 
 /* "set promisc P on|off" */
@@ -336,8 +322,8 @@ const struct fwd_command fwd_commands_ports[] = {
 	{"show rxq|txq info PORT N", show_queue_info, "Show queue N."},
 	{"clear port stats|xstats|info PORT", clear_port, "Let show port count from 0."},
 	{"port start|stop PORT", start_or_stop, "Start or stop a port, or all."},
-	{"port detach PORT", detach, "Close the device of a port; the others go on."},
-	{"port attach PORT", attach, "Open the device of a detached port again."},
+	{"port detach PORT", attach_or_detach, "Close the device of a port; the others go on."},
+	{"port attach PORT", attach_or_detach, "Open the device of a detached port again."},
 	{"port config mtu PORT N", set_mtu, "Set the MTU; after stop."},
 	{"port config PORT rss NAME", set_rss,
 		"Set what RSS hashes: ip, udp, none, ...; some PMDs need stop first."},
