@@ -118,21 +118,26 @@ static bool wants_interrupts(const struct haul_port *port)
 		(port->opts.waits && port->kind->wait_on == HAULI_PORT_WAIT_ON_INTERRUPT);
 }
 
+uint64_t hauli_ethdev_rss(const struct haul_port *port, const struct rte_eth_dev_info *info)
+{
+	if (port->config.rss == HAUL_RSS_OFF)
+		return 0;
+	if (port->config.rss == HAUL_RSS_FUNCTIONS)
+		return port->config.rss_functions;
+	if (!port->kind->rss || port->queues == port->nb_vdevs)
+		return 0;
+	return info->flow_type_rss_offloads & (RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP);
+}
+
 /* mq_mode RSS is an error for PMDs without RSS, and for some that claim to have it: so by default
  * it is set only for kinds that are known to have it. */
-static void configure_rss(const struct haul_port *port, unsigned queues,
-	const struct rte_eth_dev_info *info, struct rte_eth_conf *conf)
+static void configure_rss(const struct haul_port *port, const struct rte_eth_dev_info *info,
+	struct rte_eth_conf *conf)
 {
 	const struct haul_port_config *config = &port->config;
 	struct rte_eth_rss_conf *rss = &conf->rx_adv_conf.rss_conf;
 
-	if (config->rss == HAUL_RSS_OFF)
-		return;
-	if (config->rss == HAUL_RSS_FUNCTIONS)
-		rss->rss_hf = config->rss_functions;
-	else if (port->kind->rss && queues > 1)
-		rss->rss_hf = info->flow_type_rss_offloads &
-			(RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP);
+	rss->rss_hf = hauli_ethdev_rss(port, info);
 	if (rss->rss_hf == 0)
 		return;
 	conf->rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
@@ -158,7 +163,7 @@ static int configure(struct haul_port *port, const struct hauli_vdev *v, unsigne
 		err = hauli_check_config(port, &info, errbuf, errlen);
 	if (err < 0)
 		return err;
-	configure_rss(port, n, &info, &conf);
+	configure_rss(port, &info, &conf);
 	if (port->kind->stamps)
 		conf.rxmode.offloads |= info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_TIMESTAMP;
 	err = rte_eth_dev_configure(v->port_id, n, n, &conf);

@@ -18,6 +18,9 @@ void hauli_ethdevs_stop(struct haul_port *port);
 /* 0, also if the PMD has no function for it, or -errno. */
 int hauli_ethdev_set_mtu(uint16_t port_id, uint16_t mtu);
 
+/* The RSS functions that the port's devices are configured with. */
+uint64_t hauli_ethdev_rss(const struct haul_port *port, const struct rte_eth_dev_info *info);
+
 /* The longest packet that the port sends, without Ethernet's headers; 0: not known. PMDs of sockets
  * do not look at the kernel's interface; its MTU counts as it was when the port was opened. */
 uint16_t hauli_port_mtu(const struct haul_port *port);

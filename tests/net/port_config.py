@@ -182,6 +182,12 @@ def configures_tap(probe):
     has = port.show("rx-has")
     t.ok("IPV4_CKSUM" in has[1] and port.show("rx-used")[1] == "  Port : IPV4_CKSUM",
          "tap: an offload, among those that it has", has)
+    # Its PMD has RSS, and does not tell how it is set.
+    before = port.show("rss")
+    port.do("rss", "ip")
+    after = port.show("rss")
+    t.ok(before[0] == "RSS disabled" and after[0] == "RSS functions:" and "ipv4" in after[1] and
+         "does not tell" in "".join(after), "tap: RSS as it was set", (before, after))
     netns.wait_up("t0")
     wire = netns.Raw("t0")
     port.send(frame(3))

@@ -251,6 +251,10 @@ void fwd_show_port_rss(const struct haul_port *port, unsigned number, bool key, 
 	print_functions(out, functions);
 	if (!key)
 		return;
+	if (len == 0) {
+		fprintf(out, "The PMD does not tell the RSS key\n");
+		return;
+	}
 	fprintf(out, "RSS key:\n");
 	for (unsigned i = 0; i < len; i++)
 		fprintf(out, "%02X", bytes[i]);

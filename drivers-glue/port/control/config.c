@@ -230,12 +230,13 @@ int haul_port_set_rss(struct haul_port *port, uint64_t functions, const uint8_t 
 		rss.rss_key = config.rss_key;
 		rss.rss_key_len = key_len;
 	}
-	/* PMDs change the functions on the fly only if they are configured for RSS. */
+	/* PMDs change the functions on the fly only if they are configured for RSS; some never. */
 	if (in_use && functions && port->polled) {
 		err = hauli_port_apply(port, &change, errbuf, errlen);
 		if (err == 0)
 			port->config = config;
-		return err;
+		if (err != -ENOTSUP)
+			return err;
 	}
 	err = hauli_check_unpolled(port, "given other RSS functions", errbuf, errlen);
 	return err < 0 ? err : change_config(port, &config, errbuf, errlen);
@@ -257,13 +258,21 @@ int haul_port_get_rss(const struct haul_port *port, uint64_t *functions, uint8_t
 
 	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
 	err = hauli_port_apply((struct haul_port *)(uintptr_t)port, &change, errbuf, errlen);
-	if (err == 0)
-		err = rte_eth_dev_info_get(port->vdevs[0].port_id, &info);
-	if (err < 0)
+	if (err < 0 && err != -ENOTSUP)
 		return err;
+	if (rte_eth_dev_info_get(port->vdevs[0].port_id, &info) < 0)
+		return err < 0 ? err : -EIO;
+	/* Some PMDs have RSS and cannot read it back. */
+	if (err < 0 && info.flow_type_rss_offloads == 0)
+		return err;
+	if (err < 0)
+		rss = (struct rte_eth_rss_conf){.rss_hf = hauli_ethdev_rss(port, &info)};
 	*functions = rss.rss_hf;
+	if (!rss.rss_key && key)
+		memcpy(key, port->config.rss_key, port->config.rss_key_len);
 	if (key_len)
-		*key_len = info.hash_key_size ? RTE_MIN(info.hash_key_size, HAUL_RSS_KEY_MAX)
-					      : port->config.rss_key_len;
+		*key_len = rss.rss_key && info.hash_key_size
+			? RTE_MIN(info.hash_key_size, HAUL_RSS_KEY_MAX)
+			: port->config.rss_key_len;
 	return 0;
 }
