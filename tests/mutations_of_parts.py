@@ -155,7 +155,14 @@ MUTATIONS = [
      'for (struct piece *piece = p->first; piece && piece->of.at <= f->at; piece = piece->next) '
      'before = piece;', 'before = p->last;'),
     ('unit/net_reassembly_random', 'lib/net/reassembly.c', 'a packet of several has one segment',
-     'm->nb_segs = (uint16_t)(m->nb_segs + data->nb_segs);', ''),
+     'm->nb_segs++;', ''),
+    ('unit/net_reassembly', 'lib/net/reassembly.c', 'each fragment is a segment',
+     'if (n < seg->data_len && (n < EMPTY_MOST || !is_own(seg))) n = 0;', 'n = 0;'),
+    ('unit/net_reassembly', 'lib/net/reassembly.c', 'segments may be half empty',
+     '(n < EMPTY_MOST || !is_own(seg))', 'true'),
+    ('unit/net_reassembly', 'lib/net/reassembly.c', 'what is behind a copied part has less room',
+     'memmove(rte_pktmbuf_mtod(seg, void *), rte_pktmbuf_mtod_offset(seg, void *, n), '
+     'seg->data_len - n);', 'seg->data_off += n;'),
     ('net/fragments', 'drivers-glue/host/fragment.c', 'fragments of other hosts are kept',
      'if (nif && !is_of(nif, &fragment.dst)) return HAUL_NET_NOT_FOR_US;', ''),
     ('net/fragments', 'drivers-glue/host/fragment.c', 'threads use a table at the same time',

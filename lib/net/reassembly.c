@@ -7,6 +7,10 @@
 #include "net/ident.h"
 #include "net/pkt.h"
 
+/* Bytes of a segment that may stay empty in front of another one: those behind a full frame of
+ * Ethernet in a buffer of 2 KB. */
+#define EMPTY_MOST 600
+
 /* An element of a circular list, or its head. */
 struct link {
 	struct link *prev, *next;
@@ -305,6 +309,44 @@ static void insert(struct hauli_reassembly *r, struct packet *p, struct piece *b
 	}
 }
 
+/* True if nobody else can see what is behind the data of m. */
+static bool is_own(struct rte_mbuf *m)
+{
+	return RTE_MBUF_DIRECT(m) && rte_mbuf_refcnt_read(m) == 1;
+}
+
+/*
+ * Puts seg behind last, the last segment of m, and returns the last one then. What fits into last
+ * is copied: PMDs drop packets of too many segments, or even stop, so the sender of fragments must
+ * not choose their number. Of a segment that does not fit, the beginning is copied if much of last
+ * would be empty; of full frames, nothing. So 9,000 bytes in buffers of 2 KB are 7 segments.
+ */
+static struct rte_mbuf *append(
+	struct hauli_reassembly *r, struct rte_mbuf *m, struct rte_mbuf *last, struct rte_mbuf *seg)
+{
+	uint16_t n = is_own(last) ? RTE_MIN(rte_pktmbuf_tailroom(last), seg->data_len) : 0;
+
+	if (n < seg->data_len && (n < EMPTY_MOST || !is_own(seg)))
+		n = 0;
+	memcpy(rte_pktmbuf_mtod_offset(last, void *, last->data_len), rte_pktmbuf_mtod(seg, void *),
+		n);
+	last->data_len += n;
+	m->pkt_len += seg->data_len;
+	if (n == seg->data_len) {
+		r->free_pkt(seg, r->arg);
+		return last;
+	}
+	/* To the front, so that the buffer has as much room as others. */
+	if (n > 0)
+		memmove(rte_pktmbuf_mtod(seg, void *), rte_pktmbuf_mtod_offset(seg, void *, n),
+			seg->data_len - n);
+	seg->data_len -= n;
+	seg->pkt_len = seg->data_len; /* as of all segments but the first */
+	m->nb_segs++;
+	last->next = seg;
+	return seg;
+}
+
 /* The pieces, which are all there, as segments of the first. */
 static struct rte_mbuf *join(struct hauli_reassembly *r, struct packet *p)
 {
@@ -314,15 +356,16 @@ static struct rte_mbuf *join(struct hauli_reassembly *r, struct packet *p)
 
 	give_back(r, p->first);
 	for (struct piece *next; piece; piece = next) {
-		struct rte_mbuf *data = piece->of.mbuf;
+		struct rte_mbuf *seg = piece->of.mbuf, *behind;
 
 		next = piece->next;
-		rte_pktmbuf_adj(data, piece->of.data);
-		m->nb_segs = (uint16_t)(m->nb_segs + data->nb_segs);
-		m->pkt_len += data->pkt_len;
-		last->next = data;
-		last = rte_pktmbuf_lastseg(data);
-		data->pkt_len = data->data_len; /* as of all segments but the first */
+		rte_pktmbuf_adj(seg, piece->of.data);
+		for (; seg; seg = behind) {
+			behind = seg->next;
+			seg->next = NULL;
+			seg->nb_segs = 1;
+			last = append(r, m, last, seg);
+		}
 		give_back(r, piece);
 	}
 	p->first = p->last = NULL;

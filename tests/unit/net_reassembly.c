@@ -409,6 +409,43 @@ START_TEST(longer_than_ip_allows)
 }
 END_TEST
 
+/* How many fragments there are is the sender's choice, and how many segments a packet may have the
+ * PMD's: the least of DPDK's takes 8, of a packet that it sends whole. */
+START_TEST(segments_are_few)
+{
+	const uint32_t least = 9000 / HAULI_FRAGMENTS_OF_PACKET;
+
+	hauli_random_init(&rnd, 11);
+	for (unsigned version = 4; version <= 6; version += 2) {
+		uint16_t headers = version == 4 ? 20 : 48;
+
+		for (uint16_t data = 8; data <= 1432; data += data == 8 ? RTE_ALIGN(least, 8) : 8) {
+			uint32_t len = data == 8 ? 400 : 8900;
+			struct haul_pkt pkt = datagram((uint8_t)version, len);
+			uint32_t id = hauli_fragments_id(&pkt);
+			uint16_t mtu = (uint16_t)(headers + data);
+			int n = (int)(len + 8 + data - 1) / data;
+			struct rte_mbuf *out = NULL;
+
+			frags_begin(&table, 4, 4, 64, 1 << 20);
+			for (int i = n - 1; i >= 0; i--) {
+				struct rte_mbuf *f = net_segment(NULL, 0, 128, 2048);
+
+				f->ol_flags = 0;
+				ck_assert_int_eq(
+					hauli_fragment_write(&pkt, mtu, (unsigned)i, id, f), 0);
+				ck_assert_int_eq(frags_give(&table, f, 0, &out), HAUL_NET_OK);
+			}
+			ck_assert_ptr_nonnull(out);
+			ck_assert_uint_le(out->nb_segs, data == 8 ? 1 : 7);
+			frags_assert_datagram(&wanted, out);
+			net_mbuf_free(pkt.mbuf);
+			frags_end(&table);
+		}
+	}
+}
+END_TEST
+
 SUITE_MAIN("net_reassembly", {both_versions}, {packets_are_told_apart}, {fragment_that_is_whole},
 	{behind_other_headers}, {overlaps}, {ends_that_contradict}, {room}, {time_over},
-	{too_many_fragments}, {longer_than_ip_allows})
+	{too_many_fragments}, {longer_than_ip_allows}, {segments_are_few})

@@ -88,7 +88,8 @@ HAUL_API void haul_reassembly_destroy(struct haul_reassembly *table);
  * Packets with fragments that overlap are never made whole (RFC 5722), exact copies do no harm.
  *
  * Returns OK: *mbuf is a packet, either the same frame, if it is no fragment, or one that is whole
- * now, in several segments; or *mbuf is NULL: the table keeps the fragment or has freed it.
+ * now, in segments of which each but the last is nearly full or one large fragment; or *mbuf is
+ * NULL: the table keeps the fragment or has freed it.
  * MALFORMED, NOT_FOR_US, UNSUPPORTED (its headers span segments, or it is larger than the table):
  * the caller keeps *mbuf and drops it.
  */

@@ -85,7 +85,7 @@ HAUL_API int haul_port_pass_vlan(
  * the same). -EBUSY while polled, unless the PMD changes both on the fly. */
 HAUL_API int haul_port_set_rss(struct haul_port *port, uint64_t functions, const uint8_t *key,
 	uint8_t key_len, char *errbuf, size_t errlen);
-/* Reads them; of a PMD that has RSS and cannot read it back, what the port was configured with. key:
+/* Reads them; of a PMD that has RSS and does not tell it, what the port was configured with. key:
  * NULL, or of HAUL_RSS_KEY_MAX bytes; *key_len gets 0 if it is not known. */
 HAUL_API int haul_port_get_rss(const struct haul_port *port, uint64_t *functions, uint8_t *key,
 	uint8_t *key_len, char *errbuf, size_t errlen);
