@@ -37,6 +37,9 @@ FRAMES = [60, 61, 64, 128, 511, 512, 1024, 1513, 1514]
 JUMBO = 9000
 NIC_CHECKS = ("driver", "device", "binding", "iommu", "vfio", "memory", "node", "pmd", "queues",
               "rings", "interrupts", "irqs")
+# QEMU's lose a sent frame whose buffer crosses the end of a page, as one of some 800 in huge pages
+# does if addresses of the device are virtual.
+NO_GATHER = "vmxnet3", "e1000e"
 FLAPS = int(os.environ.get("HAUL_FLAPS", 1000))  # of a link
 WAKES = int(os.environ.get("HAUL_REQUESTS", 10000))
 
@@ -339,6 +342,7 @@ def main():
         netns.ip(f"link set {name} promisc on")
     steps = os.environ.get("HAUL_STEPS", " ".join(STEPS)).split()
     for pair in pairs:
+        os.environ["HAUL_EAL"] = "--iova-mode=pa" if pair.kind in NO_GATHER else ""
         for step in steps:
             try:
                 STEPS[step](tap, host, pair)

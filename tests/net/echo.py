@@ -27,7 +27,7 @@ class Echo:
         self.out = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(
             [binary, *netns.settings(args), "--ip", f"{IP4}/24", "--ip6", f"{IP6}/64", "--json",
-             "--period", "0", *map(str, args)],
+             "--period", "0", *map(str, args), *netns.eal(args)],
             stdin=subprocess.DEVNULL, stdout=self.out, stderr=self.err, text=True)
 
     def __enter__(self):

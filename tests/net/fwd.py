@@ -52,8 +52,8 @@ class Running(netns.Child):
         self.out = out or tempfile.TemporaryFile("w+")
         popen.setdefault("stdin", subprocess.DEVNULL)
         self.process = subprocess.Popen(
-            [FWD, *netns.settings(self.args), *self.args], stdout=self.out, stderr=self.err,
-            **popen)
+            [FWD, *netns.settings(self.args), *self.args, *netns.eal(self.args)],
+            stdout=self.out, stderr=self.err, **popen)
 
     def said(self):
         """All of stderr so far."""

@@ -61,6 +61,12 @@ def settings(args):
     return more
 
 
+def eal(args):
+    """What follows all other options, as the environment asks for: HAUL_EAL=--iova-mode=pa."""
+    given = os.environ.get("HAUL_EAL", "").split()
+    return ["--eal", *given] if given and "--eal" not in args else []
+
+
 def said(text):
     """A program's stderr, without the note that a machine with too few huge pages gets, and without
     the watchdog's lines about pollers, which a busy machine gets: DPDK's rings spin behind a thread
