@@ -164,7 +164,7 @@ MUTATIONS = [
     ('unit/dns_rrl', 'apps/haul-dns/rrl.c', 'who is limited pays nothing',
      'time += price;', 'if (time + price > SECOND)\n\t\t\treturn false;\n\t\ttime += price;'),
     ('unit/dns_rrl', 'apps/haul-dns/rrl.c', 'debts have no end',
-     'return time < r->most ? time : r->most;', 'return time;'),
+     'if (time > r->most)\n\t\t\ttime = r->most;', ''),
     ('unit/dns_rrl', 'apps/haul-dns/rrl.c', 'names that do not exist are counted apart',
      'kind == DNS_RRL_ANSWER ? name : 0', 'name'),
     ('unit/dns_rrl', 'apps/haul-dns/rrl.c', 'the first account makes room',

@@ -141,9 +141,7 @@ static uint64_t lacks(const struct dns_rrl *r, uint64_t word, uint64_t now)
 {
 	uint64_t time = (word - now) & TIME_MASK;
 
-	if (time > r->most + AHEAD)
-		return 0; /* it is past */
-	return time < r->most ? time : r->most;
+	return time > r->most + AHEAD ? 0 : time; /* 0: it is past */
 }
 
 /* The account with the tag, or the one to replace, which is nearest to a full one. *word: what it
@@ -184,6 +182,8 @@ static bool pay(
 		if (time > r->most - SECOND / 1000)
 			return false;
 		time += price;
+		if (time > r->most)
+			time = r->most;
 		if (hauli_u64_shared_swap(
 			    account, word, tag << TIME_BITS | ((now + time) & TIME_MASK)))
 			return time <= SECOND;

@@ -48,6 +48,17 @@ START_TEST(a_second_s_worth_at_once_and_the_rate_after_it)
 }
 END_TEST
 
+START_TEST(it_owes_for_no_more_than_the_window)
+{
+	create((struct dns_rrl_opts){.rate = 1, .window = 1});
+	ck_assert_uint_eq(sent("10.0.0.1", DNS_RRL_ANSWER, 1, HAUL_S, 1), 1);
+	/* Half a second owed, and then a whole one, for two answers that are not sent. */
+	ck_assert_uint_eq(sent("10.0.0.1", DNS_RRL_ANSWER, 1, 1500 * HAUL_MS, 2), 0);
+	ck_assert_uint_eq(sent("10.0.0.1", DNS_RRL_ANSWER, 1, 3500 * HAUL_MS, 1), 1);
+	dns_rrl_free(rrl);
+}
+END_TEST
+
 /* It pays for what is not sent, too: a flood above the rate gets nothing more. */
 START_TEST(a_flood_is_limited_until_it_ends)
 {
@@ -263,6 +274,7 @@ START_TEST(threads_share_the_rate)
 END_TEST
 
 SUITE_MAIN("dns_rrl", {a_second_s_worth_at_once_and_the_rate_after_it},
-	{a_flood_is_limited_until_it_ends}, {older_times}, {the_longest_times},
-	{networks_kinds_and_names_are_apart}, {some_are_truncated_instead}, {wrong_options},
-	{a_flood_from_anywhere_frees_nobody}, {random_queries}, {threads_share_the_rate})
+	{it_owes_for_no_more_than_the_window}, {a_flood_is_limited_until_it_ends}, {older_times},
+	{the_longest_times}, {networks_kinds_and_names_are_apart}, {some_are_truncated_instead},
+	{wrong_options}, {a_flood_from_anywhere_frees_nobody}, {random_queries},
+	{threads_share_the_rate})
