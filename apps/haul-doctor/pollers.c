@@ -171,7 +171,11 @@ static void tell_waits(struct doctor_report *r, const struct doctor_subject *mac
 		struct doctor_finding finding = {0};
 
 		list_pollers(list, sizeof(list), on);
-		doctor_say(&finding, DOCTOR_OK, "%s (%s)", list, on[0] ? on : "no way to wait");
+		if (strcmp(name, "empty") == 0)
+			doctor_say(&finding, DOCTOR_OK, "those of the device that it will have");
+		else
+			doctor_say(&finding, DOCTOR_OK, "%s (%s)", list,
+				on[0] ? on : "no way to wait");
 		doctor_report_finding(r, machine, name, &finding);
 	}
 }

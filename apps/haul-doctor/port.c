@@ -68,7 +68,7 @@ static const struct doctor_check no_checks[] = {{NULL, NULL}};
 
 static const struct kind {
 	const char *name;
-	const char *plugin; /* of DPDK, without which there is no such port */
+	const char *plugin; /* of DPDK, without which there is no such port; "": it needs none */
 	const struct doctor_check *checks;
 	const struct doctor_check *iface_checks; /* if the spec names an interface; or NULL */
 } kinds[] = {
@@ -81,6 +81,7 @@ static const struct kind {
 	{"pcap", "net_pcap", pcap_checks},
 	{"ring", "net_ring", no_checks},
 	{"null", "net_null", no_checks},
+	{"empty", "", no_checks},
 	{"pci", "bus_pci", pci_checks},
 };
 
@@ -133,6 +134,10 @@ static void driver(const struct doctor_subject *subject, struct doctor_finding *
 	char plugin[PORT_SPEC_SIZE];
 
 	plugin_of(plugin, sizeof(plugin), subject->port);
+	if (kind && !kind->plugin[0]) {
+		doctor_say(finding, DOCTOR_OK, "none: the port gets a device later");
+		return;
+	}
 	if (doctor_has_plugin(plugin)) {
 		doctor_say(finding, DOCTOR_OK, "%s%s", plugin,
 			kind && kind->checks == no_checks ? ", which needs nothing else" : "");

@@ -63,6 +63,13 @@ static void complete(struct fwd_routes *routes, const struct fwd *fwd)
 	}
 }
 
+void fwd_fib_attached(struct fwd_routes *routes, const struct fwd *fwd, unsigned port)
+{
+	for (unsigned i = 1; i < routes->nb_hops; i++)
+		if (routes->hops[i].port == port)
+			routes->hops[i].macs[1] = fwd->ports[port].mac;
+}
+
 int fwd_fib_make(struct fwd_fib *fib, struct fwd_routes *routes, const struct fwd *fwd)
 {
 	int err = make_tables(fib, routes);

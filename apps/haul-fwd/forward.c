@@ -164,6 +164,18 @@ static void set_up_ports(struct haul_app *app)
 	}
 }
 
+void fwd_attached(struct haul_app *app, unsigned port)
+{
+	/* Carriers read addresses meanwhile: a frame that is under way to the port while it comes
+	 * may get a part of the old one. */
+	ports[port].mac = haul_port_mac(app->ports[port]);
+	for (unsigned i = 0; i < app->nb_ports; i++)
+		if (ports[i].peer == port)
+			ports[i].macs[1] = ports[port].mac;
+	if (fwd.mode && fwd.mode->attached)
+		fwd.mode->attached(&fwd, port);
+}
+
 int fwd_opened(struct haul_app *app)
 {
 	size_t carriers_size = app->plan->carriers * sizeof(fwd.carriers[0]);

@@ -84,6 +84,7 @@ int main(int argc, char **argv)
 		.arg = fwd_forwarder(),
 		.parsed = parsed,
 		.opened = fwd_opened,
+		.attached = fwd_attached,
 		.started = started,
 		.may_end = fwd_may_end,
 		.report = fwd_report,

@@ -82,12 +82,13 @@ struct fwd_mode_ops {
 	void (*closed)(void);
 	/* begin: allocates what the mode needs; returns HAUL_APP_DONE, or an exit
 	 * code after a line. end: frees it, and packets that the mode holds; also after begin has
-	 * failed. While no pollers run. */
+	 * failed. While no pollers run. attached: a port has a new address; pollers may run. */
 	int (*begin)(struct fwd *fwd);
 	void (*end)(struct fwd *fwd);
+	void (*attached)(struct fwd *fwd, unsigned port);
 };
 
-/* State of a port. Constant while pollers run. */
+/* State of a port. Constant while pollers run, but for fwd_attached(). */
 struct fwd_port {
 	struct rte_ether_addr macs[2]; /* new destination and source of received packets */
 	struct rte_ether_addr mac; /* its own */

@@ -40,5 +40,7 @@ void fwd_routes_free(struct fwd_routes *routes);
  * in *fib by fwd_fib_free(); or HAUL_APP_FAILED after a line. */
 int fwd_fib_make(struct fwd_fib *fib, struct fwd_routes *routes, const struct fwd *fwd);
 void fwd_fib_free(struct fwd_fib *fib);
+/* A port has a new address. */
+void fwd_fib_attached(struct fwd_routes *routes, const struct fwd *fwd, unsigned port);
 
 #endif

@@ -206,6 +206,16 @@ int haul_host_start(struct haul_host *host, struct haul_io *io, char *errbuf, si
 			io->opts.nb_ports, host->opts.nb_ports);
 		return -EINVAL;
 	}
+	for (unsigned i = 0; i < io->opts.nb_ports; i++) {
+		const struct rte_ether_addr mac = haul_port_mac(io->ports[i]);
+
+		if (!rte_is_zero_ether_addr(&mac))
+			continue;
+		snprintf(errbuf, errlen,
+			"haul_host_start: port '%s' has no device yet, whose address a host needs",
+			haul_port_spec(io->ports[i]));
+		return -ENODEV;
+	}
 	err = hauli_flows_start(host, io);
 	if (err) {
 		snprintf(errbuf, errlen, "haul_host_start: %s", strerror(-err));

@@ -26,6 +26,9 @@ static inline struct hauli_burst hauli_burst(uint16_t port_id, uint16_t queue_id
 	return (struct hauli_burst){&rte_eth_fp_ops[port_id], port_id, queue_id};
 }
 
+/* Calls that take nothing, for a port without a device. */
+struct hauli_burst hauli_burst_none(void);
+
 /* DPDK's call, with the callbacks. */
 static __attribute__((noinline, cold, unused)) uint16_t hauli_burst_rx_slow(
 	const struct hauli_burst *b, struct rte_mbuf **pkts, uint16_t n)

@@ -89,24 +89,31 @@ static struct hauli_poller *proxy_poller_of(
 		haul_carrier_runtime(p->carrier), queues, haul_carrier_id(p->carrier))];
 }
 
-static bool set_up_filter(struct hauli_rxq *r)
+void hauli_rxq_choose(const struct haul_io *io, struct hauli_rxq *r)
 {
-	if (!r->port->kind->filter)
-		return true;
-	r->filter = hauli_filter_create(r->port, r->burst);
-	if (r->filter)
-		r->burst = hauli_filter_burst(r->filter);
-	return r->filter;
+	hauli_filter_choose(r->filter);
+	r->fill_time = hauli_fill_time(r->port, r->rx.queue, io->opts.packet_rate);
+}
+
+void hauli_rxq_connect(struct hauli_rxq *r)
+{
+	struct haul_queue queue = haul_port_queue(r->port, r->rx.queue);
+
+	r->burst = hauli_filter_burst(r->filter, hauli_burst(queue.port_id, queue.queue_id));
 }
 
 /* Sets up r for a queue of the port; that of an RPS target is none. */
 static bool set_up_rxq(struct haul_io *io, struct hauli_rxq *r)
 {
-	struct haul_queue queue = haul_port_queue(r->port, r->rx.queue);
-
-	r->burst = hauli_burst(queue.port_id, queue.queue_id);
-	r->fill_time = hauli_fill_time(r->port, r->rx.queue, io->opts.packet_rate);
-	return set_up_filter(r);
+	r->burst = hauli_burst_none();
+	r->filter = hauli_filter_create(r->port);
+	if (!r->filter)
+		return false;
+	if (!r->port->detached) {
+		hauli_rxq_choose(io, r);
+		hauli_rxq_connect(r);
+	}
+	return true;
 }
 
 static void init_rxq(
@@ -145,7 +152,6 @@ static bool set_up_port(struct haul_io *io, struct hauli_poller *p, unsigned por
 	if (!set_up_rxq(io, r))
 		return false;
 	tx->burst = r->burst;
-	tx->filter = r->filter;
 	tx->port = r->port;
 	tx->queue = carrier;
 	return true;

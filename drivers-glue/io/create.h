@@ -17,6 +17,12 @@ void hauli_io_configure(struct haul_io *io, const struct haul_io_opts *opts);
 struct hauli_rxq *hauli_io_rxq(
 	const struct haul_io *io, const struct hauli_poller *p, unsigned port, unsigned queue);
 
+/* What a queue needs to know of its port's device, which may be of another kind than the one of
+ * before. No other thread uses the queue. */
+void hauli_rxq_choose(const struct haul_io *io, struct hauli_rxq *r);
+/* Then: the burst calls of the device. Carrier, or while no poller runs. */
+void hauli_rxq_connect(struct hauli_rxq *r);
+
 /* Shares max_in_flight of a carrier and port among the queues of the port that the carrier polls.
  * Call on the carrier's thread, or before its poller runs. */
 void hauli_io_share_limit(const struct haul_io *io, struct hauli_poller *p, unsigned port);

@@ -13,8 +13,13 @@
  *
  * A port comes back by the same steps in the other order: the device is opened while no carrier
  * uses the port, and then a coroutine on each carrier takes its burst calls and queues. The joins
- * order the opening before the carriers' first calls. If a carrier gets stuck in between, the
- * port leaves those that had it again, and its device is closed.
+ * order the opening before the carriers' first calls.
+ *
+ * If a carrier does not answer, in either direction, the others go back: a port is in or out for
+ * all of them, since moves of queues and buckets count on it.
+ *
+ * A port that had no device from the start ("empty:"), or gets another one (haul_port_set_spec()),
+ * comes in the same way.
  *
  * Tests: tests/net/io_detach.c, io_soak.c, fwd_lost.py.
  */
@@ -24,29 +29,14 @@
 
 #include "base/assert.h"
 #include "io/capture.h"
+#include "io/create.h"
+#include "io/detach.h"
 #include "io/entries.h"
-#include "io/filter.h"
 #include "io/move.h"
 #include "io/on_carrier.h"
 #include "io/poller_kinds.h"
 #include "port/detach.h"
 #include "port/port.h"
-
-static uint16_t take_none(void *queue, struct rte_mbuf **pkts, uint16_t n)
-{
-	return 0;
-}
-
-static struct hauli_burst no_burst(void)
-{
-	static void *nothing[1];
-	static const struct rte_eth_fp_ops ops = {.rx_pkt_burst = take_none,
-		.tx_pkt_burst = take_none,
-		.rxq = {.data = nothing, .clbk = nothing},
-		.txq = {.data = nothing, .clbk = nothing}};
-
-	return (struct hauli_burst){&ops, 0, 0};
-}
 
 static bool is_polled(const struct hauli_poller *p, const struct hauli_rxq *r)
 {
@@ -74,27 +64,15 @@ static void *detach_here(void *arg)
 			continue;
 		if (is_polled(p, r))
 			hauli_rxq_leave(d->io, p, r);
-		r->burst = no_burst();
+		r->burst = hauli_burst_none();
 	}
 	if (!tx->port)
 		return NULL;
 	tx->detached = true;
-	tx->burst = no_burst();
+	tx->burst = hauli_burst_none();
 	if (d->io->capture)
-		hauli_capture_replace(d->io->capture, p, d->port, no_burst());
+		hauli_capture_replace(d->io->capture, p, d->port, hauli_burst_none());
 	return NULL;
-}
-
-/* The burst calls of a queue's new device. */
-static void renew(struct hauli_rxq *r)
-{
-	struct haul_queue queue = haul_port_queue(r->port, r->rx.queue);
-
-	r->burst = hauli_burst(queue.port_id, queue.queue_id);
-	if (!r->filter)
-		return;
-	hauli_filter_replace(r->filter, r->burst);
-	r->burst = hauli_filter_burst(r->filter);
 }
 
 static bool is_owner(const struct detach *d, const struct hauli_rxq *r)
@@ -111,7 +89,7 @@ static void *attach_here(void *arg)
 
 	for (struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++)
 		if (r->rx.port == d->port && !r->target)
-			renew(r);
+			hauli_rxq_connect(r);
 	if (tx->port) {
 		tx->burst = p->rxqs[d->port].burst;
 		tx->detached = false;
@@ -122,6 +100,13 @@ static void *attach_here(void *arg)
 		if (r->rx.port == d->port && !r->target && is_owner(d, r))
 			hauli_rxq_enter(d->io, p, r);
 	return NULL;
+}
+
+void hauli_io_begin_without(struct haul_io *io, unsigned port)
+{
+	for (unsigned i = 0; i < io->nb_pollers; i++)
+		detach_here(&(struct detach){io, io->pollers[i], port});
+	hauli_u32_published_set(&io->detached[port], 1);
 }
 
 static int on_carriers(struct haul_io *io, unsigned port, haul_fn *fn, uint64_t timeout_ns,
@@ -142,10 +127,24 @@ static int on_carriers(struct haul_io *io, unsigned port, haul_fn *fn, uint64_t 
 	return err;
 }
 
-static int detach(struct haul_io *io, unsigned port, uint64_t timeout_ns, char *why, size_t len)
+/* On all carriers; or, if one does not answer, on none: undo goes back. */
+static int on_all(struct haul_io *io, unsigned port, haul_fn *fn, haul_fn *undo,
+	uint64_t timeout_ns, char *why, size_t len)
 {
 	unsigned done;
-	int err = on_carriers(io, port, detach_here, timeout_ns, &done, why, len);
+	int err = on_carriers(io, port, fn, timeout_ns, &done, why, len);
+
+	while (err && done-- > 0) {
+		struct detach d = {io, io->pollers[done], port};
+
+		hauli_on_carrier_at_last(d.poller, "detach", undo, &d);
+	}
+	return err;
+}
+
+static int detach(struct haul_io *io, unsigned port, uint64_t timeout_ns, char *why, size_t len)
+{
+	int err = on_all(io, port, detach_here, attach_here, timeout_ns, why, len);
 
 	if (err)
 		return err;
@@ -170,31 +169,41 @@ static int reopen(struct haul_io *io, struct haul_port *p, char *why, size_t len
 	return err;
 }
 
+/* The device may be of another kind. No carrier uses the queues. */
+static void choose_calls(struct haul_io *io, unsigned port)
+{
+	for (unsigned i = 0; i < io->nb_pollers; i++) {
+		struct hauli_poller *p = io->pollers[i];
+
+		for (struct hauli_rxq *r = p->rxqs; r < p->rxqs_end; r++)
+			if (r->rx.port == port && !r->target)
+				hauli_rxq_choose(io, r);
+	}
+}
+
 static int attach(struct haul_io *io, unsigned port, uint64_t timeout_ns, char *why, size_t len)
 {
 	struct haul_port *p = io->ports[port];
-	unsigned done;
+	unsigned answered;
 	int err = 0;
 
 	/* before the device is opened */
 	if (io->stage != HAULI_IO_STOPPED)
-		err = on_carriers(io, port, hauli_answers, timeout_ns, &done, why, len);
+		err = on_carriers(io, port, hauli_answers, timeout_ns, &answered, why, len);
 	if (!err)
 		err = reopen(io, p, why, len);
 	if (err)
 		return err;
-	hauli_entries_restore(io, port);
-	err = on_carriers(io, port, attach_here, timeout_ns, &done, why, len);
+	choose_calls(io, port);
+	if (hauli_entries_restore(io, port))
+		err = on_all(io, port, attach_here, detach_here, timeout_ns, why, len);
+	else
+		err = -ENOMEM, snprintf(why, len, "no memory");
 	if (!err) {
 		if (io->stage != HAULI_IO_STOPPED)
 			p->polled++;
 		hauli_u32_published_set(&io->detached[port], 0);
 		return 0;
-	}
-	while (done-- > 0) {
-		struct detach d = {io, io->pollers[done], port};
-
-		(void)hauli_on_carrier(d.poller, "detach", detach_here, &d, HAUL_FOREVER);
 	}
 	if (p->polled == 0)
 		hauli_port_detach(p);

@@ -13,28 +13,45 @@ static bool is_right(const struct haul_io *io, unsigned port, const uint16_t *qu
 	return true;
 }
 
-/* False: no memory. A table that cannot be read is none. */
+static struct hauli_reta *table_of(const struct haul_io *io, unsigned port)
+{
+	return hauli_ptr_published_get(&io->retas[port]);
+}
+
+/* A table of n entries for the port. NULL: no memory. */
+static struct hauli_reta *table_with(struct haul_io *io, unsigned port, unsigned n)
+{
+	struct hauli_reta *older = table_of(io, port), *reta;
+
+	if (older && older->n == n)
+		return older;
+	reta = calloc(1, sizeof(*reta) + n * sizeof(reta->queues[0]));
+	if (!reta)
+		return NULL;
+	reta->older = older;
+	reta->n = n;
+	return reta;
+}
+
+/* False: no memory. A table that cannot be read has no entries. */
 static bool read_table(struct haul_io *io, unsigned port)
 {
-	struct hauli_reta *reta = &io->retas[port];
 	char why[256];
 	unsigned n = hauli_reta_size(io->ports[port], why, sizeof(why));
-	uint16_t *queues;
+	uint16_t *queues = calloc(n + 1, sizeof(queues[0]));
+	struct hauli_reta *reta;
 
-	reta->n = 0;
-	if (n == 0)
-		return true;
-	free(reta->queues);
-	reta->queues = calloc(n, sizeof(reta->queues[0]));
-	queues = calloc(n, sizeof(queues[0]));
-	if (queues && reta->queues &&
-		hauli_reta_read(io->ports[port], queues, n, why, sizeof(why)) == 0 &&
-		is_right(io, port, queues, n))
-		reta->n = n;
-	for (unsigned i = 0; i < reta->n; i++)
+	if (queues && n > 0 &&
+		(hauli_reta_read(io->ports[port], queues, n, why, sizeof(why)) != 0 ||
+			!is_right(io, port, queues, n)))
+		n = 0;
+	reta = queues && (n > 0 || table_of(io, port)) ? table_with(io, port, n) : NULL;
+	for (unsigned i = 0; reta && i < n; i++)
 		hauli_u32_published_set(&reta->queues[i], queues[i]);
+	if (reta)
+		hauli_ptr_published_set(&io->retas[port], reta);
 	free(queues);
-	return queues && reta->queues;
+	return queues && (reta || n == 0);
 }
 
 bool hauli_entries_read(struct haul_io *io)
@@ -47,34 +64,41 @@ bool hauli_entries_read(struct haul_io *io)
 
 static void restore(struct haul_io *io, unsigned port, const uint16_t *queues)
 {
-	struct hauli_reta *reta = &io->retas[port];
 	char why[256];
 
-	for (unsigned i = 0; i < reta->n; i++) {
-		unsigned was = hauli_u32_published_get(&reta->queues[i]);
+	for (unsigned i = 0, n = hauli_entries_count(io, port); i < n; i++) {
+		unsigned was = hauli_entry_queue(io, port, i);
 
 		if (queues[i] != was &&
-			hauli_reta_set(io->ports[port], i, was, reta->n, why, sizeof(why)) != 0)
-			hauli_u32_published_set(&reta->queues[i], queues[i]);
+			hauli_reta_set(io->ports[port], i, was, n, why, sizeof(why)) != 0)
+			hauli_entry_set(io, port, i, queues[i]);
 	}
 }
 
-void hauli_entries_restore(struct haul_io *io, unsigned port)
+bool hauli_entries_restore(struct haul_io *io, unsigned port)
 {
-	unsigned n = io->retas[port].n;
-	uint16_t *queues = calloc(n + 1, sizeof(queues[0]));
+	unsigned n = hauli_entries_count(io, port);
+	uint16_t *queues;
 	char why[256];
 
-	if (queues && n > 0 && hauli_reta_size(io->ports[port], why, sizeof(why)) == n &&
-		hauli_reta_read(io->ports[port], queues, n, why, sizeof(why)) == 0 &&
+	if (!io->owners[port])
+		return true;
+	if (n == 0 || hauli_reta_size(io->ports[port], why, sizeof(why)) != n)
+		return read_table(io, port);
+	queues = calloc(n, sizeof(queues[0]));
+	if (queues && hauli_reta_read(io->ports[port], queues, n, why, sizeof(why)) == 0 &&
 		is_right(io, port, queues, n))
 		restore(io, port, queues);
 	free(queues);
+	return queues;
 }
 
 void hauli_entries_free(struct haul_io *io)
 {
 	for (unsigned i = 0; io->retas && i < io->opts.nb_ports; i++)
-		free(io->retas[i].queues);
+		for (struct hauli_reta *reta = table_of(io, i), *older; reta; reta = older) {
+			older = reta->older;
+			free(reta);
+		}
 	free(io->retas);
 }

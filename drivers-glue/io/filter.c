@@ -83,34 +83,39 @@ static uint16_t receive_before_unmap(void *queue, struct rte_mbuf **pkts, uint16
 	return got;
 }
 
-struct hauli_filter *hauli_filter_create(const struct haul_port *port, struct hauli_burst pmd)
+struct hauli_filter *hauli_filter_create(const struct haul_port *port)
 {
 	struct hauli_filter *filter = aligned_alloc(
 		HAULI_CACHE_LINE, RTE_ALIGN_CEIL(sizeof(*filter), (size_t)HAULI_CACHE_LINE));
 
 	if (!filter)
 		return NULL;
-	*filter = (struct hauli_filter){
-		.pmd = pmd,
-		.port = port,
-		.unmaps = port->kind->unmaps,
-		.ops = {.rx_pkt_burst = receive_whole, .tx_pkt_burst = send_fitting},
-		.queue = filter,
-	};
+	*filter = (struct hauli_filter){.port = port, .queue = filter};
 	filter->ops.rxq.data = filter->ops.txq.data = &filter->queue;
 	filter->ops.rxq.clbk = filter->ops.txq.clbk = &filter->no_callbacks;
-	if (port->kind->unmaps) {
-		filter->ops.rx_pkt_burst = receive_before_unmap;
-		filter->ops.tx_pkt_burst = send_before_unmap;
-		hauli_unmap_waits(port->kind->unmaps);
-		hauli_unmap_add(&filter->reader);
-	}
 	return filter;
 }
 
-void hauli_filter_replace(struct hauli_filter *filter, struct hauli_burst pmd)
+void hauli_filter_choose(struct hauli_filter *filter)
 {
+	const char *unmaps = filter->port->kind->unmaps;
+
+	filter->ops.rx_pkt_burst = unmaps ? receive_before_unmap : receive_whole;
+	filter->ops.tx_pkt_burst = unmaps ? send_before_unmap : send_fitting;
+	if (!unmaps)
+		return;
+	hauli_unmap_waits(unmaps);
+	if (!filter->unmaps)
+		hauli_unmap_add(&filter->reader);
+	filter->unmaps = true;
+}
+
+struct hauli_burst hauli_filter_burst(struct hauli_filter *filter, struct hauli_burst pmd)
+{
+	if (!filter->port->kind->filter)
+		return pmd;
 	filter->pmd = pmd;
+	return (struct hauli_burst){&filter->ops, 0, 0};
 }
 
 void hauli_filter_destroy(struct hauli_filter *filter)
@@ -118,9 +123,4 @@ void hauli_filter_destroy(struct hauli_filter *filter)
 	if (filter && filter->unmaps)
 		hauli_unmap_remove(&filter->reader);
 	free(filter);
-}
-
-struct hauli_burst hauli_filter_burst(const struct hauli_filter *filter)
-{
-	return (struct hauli_burst){&filter->ops, 0, 0};
 }

@@ -182,7 +182,7 @@ static int move(struct move *m, unsigned carrier)
 		return err;
 	err = run_on(carrier, enter, m);
 	if (err) /* back: it is stuck now, or the runtime is being stopped, or there is no memory */
-		(void)hauli_on_carrier(io->pollers[from], "move", enter, m, HAUL_FOREVER);
+		hauli_on_carrier_at_last(io->pollers[from], "move", enter, m);
 	return err;
 }
 

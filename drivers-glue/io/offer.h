@@ -25,7 +25,7 @@ static __attribute__((noinline, cold, unused)) bool hauli_tx_has_room(
 		return true;
 	if (!port)
 		return false;
-	if (tx->filter && !hauli_filter_fits(port, pkt))
+	if (port->kind->filter && !hauli_filter_fits(port, pkt))
 		return true;
 	return port->kind->has_room && port->kind->has_room(port, tx->queue, pkt);
 }

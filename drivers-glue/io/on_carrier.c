@@ -96,6 +96,15 @@ int hauli_on_carrier(
 	return err;
 }
 
+void hauli_on_carrier_at_last(
+	const struct hauli_poller *p, const char *name, haul_fn *fn, void *arg)
+{
+	const struct timespec a_while = {.tv_nsec = HAUL_MS};
+
+	while (hauli_on_carrier(p, name, fn, arg, HAUL_FOREVER) == -ENOMEM)
+		(void)nanosleep(&a_while, NULL);
+}
+
 void hauli_on_carrier_tell(const struct hauli_poller *p, int err, char *buf, size_t len)
 {
 	if (err == -ETIMEDOUT)

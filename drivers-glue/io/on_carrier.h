@@ -14,6 +14,11 @@
 int hauli_on_carrier(const struct hauli_poller *p, const char *name, haul_fn *fn, void *arg,
 	uint64_t timeout_ns);
 
+/* The same for what must be, such as the way back after an error: waits as long as it takes for the
+ * carrier, and for memory. fn is not called only if the runtime is being stopped. */
+void hauli_on_carrier_at_last(
+	const struct hauli_poller *p, const char *name, haul_fn *fn, void *arg);
+
 /* One line about such an error: which carrier, and why. */
 void hauli_on_carrier_tell(const struct hauli_poller *p, int err, char *buf, size_t len);
 

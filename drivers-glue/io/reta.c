@@ -153,14 +153,13 @@ static int run_on(struct move *m, unsigned carrier, haul_fn *fn)
 
 static int set_entry(struct move *m, unsigned queue)
 {
-	const struct hauli_reta *reta = &m->io->retas[m->port];
+	const unsigned n = hauli_entries_count(m->io, m->port);
 	const struct timespec while_on_the_way = {.tv_nsec = HAULI_RETA_NS};
-	int err = hauli_reta_set(
-		m->io->ports[m->port], m->entry, queue, reta->n, m->why, sizeof(m->why));
+	int err = hauli_reta_set(m->io->ports[m->port], m->entry, queue, n, m->why, sizeof(m->why));
 
 	if (err)
 		return err;
-	hauli_u32_published_set(&reta->queues[m->entry], queue);
+	hauli_entry_set(m->io, m->port, m->entry, queue);
 	(void)nanosleep(&while_on_the_way, NULL);
 	return 0;
 }
@@ -184,22 +183,13 @@ static int change(struct move *m)
 	return err;
 }
 
-/* A pause must end, so a lack of memory is waited for. */
-static void end_pause(struct move *m)
-{
-	const struct timespec a_while = {.tv_nsec = HAUL_MS};
-
-	while (hauli_on_carrier(m->io->pollers[m->to], "move", go_on, m, HAUL_FOREVER) == -ENOMEM)
-		(void)nanosleep(&a_while, NULL);
-}
-
 /* One mover at a time. */
 static int move(struct move *m)
 {
 	int err;
 
 	if (!hauli_io_has_port(m->io, m->port)) {
-		hauli_u32_published_set(&m->io->retas[m->port].queues[m->entry], m->second);
+		hauli_entry_set(m->io, m->port, m->entry, m->second);
 		return 0;
 	}
 	err = run_on(m, m->to, hauli_answers);
@@ -210,7 +200,7 @@ static int move(struct move *m)
 	if (err)
 		return err;
 	err = change(m);
-	end_pause(m);
+	hauli_on_carrier_at_last(m->io->pollers[m->to], "move", go_on, m);
 	return err;
 }
 

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "io/capture.h"
 #include "io/create.h"
+#include "io/detach.h"
 #include "io/drain.h"
 #include "io/entries.h"
 #include "io/idle.h"
@@ -18,7 +19,6 @@
 #include "io/poll.h"
 #include "io/poller_kinds.h"
 #include "io/start.h"
-#include "port/check.h"
 
 static bool any_is_null(struct haul_port *const *ports, unsigned n)
 {
@@ -194,8 +194,6 @@ int haul_io_start(struct haul_io **out, struct haul_runtime *rt, const struct ha
 	}
 	chosen = *opts;
 	err = hauli_io_check(&chosen, "haul_io_start", errbuf, errlen);
-	for (unsigned i = 0; i < opts->nb_ports && !err; i++)
-		err = hauli_check_attached(opts->ports[i], errbuf, errlen);
 	if (!err && !opts->stopped)
 		err = hauli_io_check_ports(&chosen, "haul_io_start", errbuf, errlen);
 	if (err)
@@ -209,6 +207,9 @@ int haul_io_start(struct haul_io **out, struct haul_runtime *rt, const struct ha
 		return err;
 	}
 	io->stage = HAULI_IO_STOPPED;
+	for (unsigned i = 0; i < opts->nb_ports; i++)
+		if (opts->ports[i]->detached)
+			hauli_io_begin_without(io, i);
 	if (opts->capture)
 		err = haul_capture_start(opts->capture, io, errbuf, errlen);
 	if (!err && !opts->stopped)

@@ -91,7 +91,7 @@ struct hauli_rxq {
 	uint64_t fill_time; /* constant, as the next */
 	struct hauli_poller *poller;
 	struct hauli_times *times; /* NULL: stages are not recorded. Constant */
-	struct hauli_filter *filter; /* NULL: none; the first queue's is for both directions */
+	struct hauli_filter *filter; /* NULL: of an RPS target; the first queue's also sends */
 	struct hauli_io_wait_source source;
 	struct hauli_prototype prototype; /* of handlers. Constant while there are any */
 	bool spawns; /* handlers cannot be records. Constant, as the next */
@@ -115,7 +115,6 @@ struct hauli_tx {
 	struct hauli_tx_proxy *proxy; /* NULL: no proxy. Constant, as the next two */
 	const struct haul_port *port; /* NULL: a target's queue, which is none of the port's */
 	unsigned queue;
-	struct hauli_filter *filter; /* of both directions; NULL: none. Constant */
 	struct hauli_times *times; /* NULL: stages are not recorded. Constant */
 	struct haul_txq q; /* a line of its own */
 };
@@ -233,9 +232,10 @@ struct hauli_tx_proxy {
 
 /* A port's redirection table, as haul has read or changed it (entries.c). */
 struct hauli_reta {
-	unsigned n; /* entries; 0: there is no table. haul_io_start(), haul_io_resume() */
+	struct hauli_reta *older; /* of another device; threads may still read it */
+	unsigned n;
 	/* By entry: the queue. Changed under haul_io.moving, read by any thread. */
-	struct hauli_u32_published *queues;
+	struct hauli_u32_published queues[];
 };
 
 /* The stages of haul_io_stop(). */
@@ -274,7 +274,8 @@ struct haul_io {
 	/* By port, then by queue: the carrier that polls it. Changed under `moving`, read by any
 	 * thread. NULL for a port some of whose packets are spread. */
 	struct hauli_u32_published **owners;
-	struct hauli_reta *retas; /* by port */
+	/* By port: its struct hauli_reta, NULL: there is none. */
+	struct hauli_ptr_published *retas;
 	/* By port; 1: no poller uses it any more (detach.c). */
 	struct hauli_u32_published *detached;
 	pthread_mutex_t moving; /* one move, haul_io_use() or haul_io_detach_port() at a time */

@@ -5,12 +5,16 @@
 #include <stdio.h>
 
 #include "base/assert.h"
+#include "port/kinds/list.h"
 
 int hauli_check_attached(const struct haul_port *port, char *errbuf, size_t errlen)
 {
 	if (!port->detached)
 		return 0;
-	return hauli_spec_fail(&port->spec, -ENODEV, errbuf, errlen, "it was detached");
+	return hauli_spec_fail(&port->spec, -ENODEV, errbuf, errlen,
+		port->spec.kind != &hauli_kind_empty
+			? "it was detached"
+			: "it has no device yet; give it another spec");
 }
 
 int hauli_check_unpolled(

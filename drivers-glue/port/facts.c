@@ -8,7 +8,7 @@
 const char *haul_port_spec(const struct haul_port *port)
 {
 	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
-	return port->spec.text;
+	return ((const struct hauli_port_text *)hauli_ptr_published_get(&port->text))->text;
 }
 
 unsigned haul_port_queues(const struct haul_port *port)
@@ -22,6 +22,8 @@ struct haul_queue haul_port_queue(const struct haul_port *port, unsigned q)
 	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
 	HAUL_MISUSE_IF(q >= port->queues, "%s has no queue %u: it has %u", port->spec.text, q,
 		port->queues);
+	if (port->nb_vdevs == 0)
+		return (struct haul_queue){.port_id = RTE_MAX_ETHPORTS};
 	if (port->nb_vdevs > 1)
 		return (struct haul_queue){.port_id = port->vdevs[q].port_id, .queue_id = 0};
 	return (struct haul_queue){.port_id = port->vdevs[0].port_id, .queue_id = (uint16_t)q};

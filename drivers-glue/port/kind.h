@@ -13,6 +13,7 @@
 #include <haul-dpdk/port_config.h>
 #include <haul-dpdk/port_info.h>
 
+#include "conc/word.h"
 #include "port/spec.h"
 
 #define HAULI_VDEV_NAME 64
@@ -20,6 +21,13 @@
 
 struct hauli_missed;
 struct hauli_watch;
+
+/* A port's spec as haul_port_spec() returns it. Callers keep it: it stays until the port is
+ * closed. */
+struct hauli_port_text {
+	struct hauli_port_text *older;
+	char text[HAULI_SPEC_SIZE];
+};
 
 /* What a poller can wait on for packets of a queue. */
 enum hauli_port_wait_on {
@@ -54,10 +62,12 @@ struct hauli_stats_base {
 
 #define HAULI_NO_PORT "the port is NULL; give what haul_port_open() has given"
 
-/* Constant once open, except watch, polled, base, detached and last; and the configuration with
- * what follows from it (tx, rx_most), which changes only while no poller uses the port. */
+/* Constant while the port has a device, except watch, polled, base, detached and last; and the
+ * configuration with what follows from it (tx, rx_most), which changes only while no poller uses
+ * the port. */
 struct haul_port {
-	struct hauli_spec spec;
+	struct hauli_spec spec; /* for other threads: text */
+	struct hauli_ptr_published text; /* struct hauli_port_text */
 	const struct hauli_kind *kind; /* the spec's, or for a raw vdev that of its driver */
 	struct haul_port_opts opts;
 	struct haul_port_config config;
@@ -79,7 +89,7 @@ struct haul_port {
 	void *own; /* the kind's; freed by its closed() */
 	unsigned polled; /* structs haul_io that poll the port */
 	struct hauli_stats_base base;
-	bool detached; /* the device is closed; what remains is what haul has counted */
+	bool detached; /* there is no device, not yet or not any more */
 	struct rte_eth_stats last; /* of devices that it had before, without hauli_missed() */
 	char notice[512];
 	struct haul_port *next; /* port/ports.h */

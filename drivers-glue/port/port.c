@@ -98,7 +98,25 @@ static void destroy(struct haul_port *port)
 	free(port->vdevs);
 	free(port->fds);
 	free(port->base.xstats);
+	for (struct hauli_port_text *t = hauli_ptr_published_get(&port->text), *older; t;
+		t = older) {
+		older = t->older;
+		free(t);
+	}
 	free(port);
+}
+
+/* Lets other threads see the spec's text. */
+static int show_spec(struct haul_port *port, char *errbuf, size_t errlen)
+{
+	struct hauli_port_text *text = malloc(sizeof(*text));
+
+	if (!text)
+		return hauli_spec_fail(&port->spec, -ENOMEM, errbuf, errlen, "no memory");
+	text->older = hauli_ptr_published_get(&port->text);
+	memcpy(text->text, port->spec.text, sizeof(text->text));
+	hauli_ptr_published_set(&port->text, text);
+	return 0;
 }
 
 static int check_opts(const struct haul_port *port, char *errbuf, size_t errlen)
@@ -131,6 +149,21 @@ static void note_queues(struct haul_port *port)
 	if (port->queues < port->opts.queues)
 		hauli_port_note(port, "%u queue%s for %u carriers", port->queues,
 			port->queues == 1 ? "" : "s", port->opts.queues);
+}
+
+static bool is_empty(const struct haul_port *port)
+{
+	return port->spec.kind == &hauli_kind_empty;
+}
+
+static int leave_empty(struct haul_port *port, char *errbuf, size_t errlen)
+{
+	port->detached = true;
+	port->queues = port->opts.queues;
+	(void)port->kind->prepare(port, errbuf, errlen);
+	if (hauli_watch_begin(port) < 0)
+		return hauli_spec_fail(&port->spec, -ENOMEM, errbuf, errlen, "no memory");
+	return 0;
 }
 
 /* Begins with nothing but the spec, opts and the configuration. */
@@ -172,7 +205,9 @@ static int open_port(struct haul_port *port, const char *spec, char *errbuf, siz
 	port->kind = port->spec.kind;
 	err = check_opts(port, errbuf, errlen);
 	if (err == 0)
-		err = open_device(port, errbuf, errlen);
+		err = show_spec(port, errbuf, errlen);
+	if (err == 0)
+		err = (is_empty(port) ? leave_empty : open_device)(port, errbuf, errlen);
 	if (err == 0 && hauli_missed_begin(port) < 0)
 		err = hauli_spec_fail(&port->spec, -ENOMEM, errbuf, errlen, "no memory");
 	return err;
@@ -205,8 +240,10 @@ int haul_port_open(struct haul_port **out, const char *spec, const struct haul_p
 		destroy(port);
 		return err;
 	}
-	note_queues(port);
-	note_mtu(port);
+	if (!port->detached) {
+		note_queues(port);
+		note_mtu(port);
+	}
 	hauli_ports_add(port);
 	hauli_fault_explain();
 	*out = port;
@@ -232,6 +269,8 @@ int haul_port_start(struct haul_port *port, char *errbuf, size_t errlen)
 	int err;
 
 	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
+	if (is_empty(port))
+		return 0;
 	err = hauli_check_attached(port, errbuf, errlen);
 	return err < 0 ? err : quietly(port, start, errbuf, errlen);
 }
@@ -255,11 +294,15 @@ int hauli_port_reopen(struct haul_port *port, char *errbuf, size_t errlen)
 	unsigned queues = port->queues;
 	int err;
 
+	if (is_empty(port))
+		return hauli_check_attached(port, errbuf, errlen);
 	forget_device(port);
+	port->opts.queues = queues;
 	err = open_device(port, errbuf, errlen);
 	if (err == 0 && port->queues != queues)
 		err = hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
-			"it has %u queues now, and had %u", port->queues, queues);
+			"it has %u queue%s, and the port has %u", port->queues,
+			port->queues == 1 ? "" : "s", queues);
 	if (err == 0) {
 		hauli_watch_forget(port);
 		err = quietly(port, start, errbuf, errlen);
@@ -275,6 +318,25 @@ int hauli_port_reopen(struct haul_port *port, char *errbuf, size_t errlen)
 	hauli_missed_resume(port);
 	port->detached = false;
 	return 0;
+}
+
+int haul_port_set_spec(struct haul_port *port, const char *spec, char *errbuf, size_t errlen)
+{
+	struct hauli_spec before;
+	int err;
+
+	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
+	HAUL_MISUSE_IF(!spec, "the spec is NULL");
+	if (!port->detached)
+		return hauli_spec_fail(
+			&port->spec, -EBUSY, errbuf, errlen, "it has a device; detach it first");
+	before = port->spec;
+	err = hauli_spec_parse(&port->spec, spec, errbuf, errlen);
+	if (err == 0)
+		err = show_spec(port, errbuf, errlen);
+	if (err < 0)
+		port->spec = before;
+	return err;
 }
 
 int haul_port_stop(struct haul_port *port, char *errbuf, size_t errlen)

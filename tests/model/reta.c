@@ -45,8 +45,9 @@ static struct {
 	struct hauli_u32_published owners[2];
 	struct hauli_u32_published *all_owners[1];
 	struct hauli_u32_published detached[1];
-	struct hauli_u32_published entry[1]; /* as haul knows it */
-	struct hauli_reta retas[1];
+	struct hauli_reta reta; /* the NIC's table, as haul knows it */
+	struct hauli_u32_published entry; /* reta.queues */
+	struct hauli_ptr_published retas[1];
 	struct haul_port *ports[1];
 
 	/* The NIC. */
@@ -145,6 +146,12 @@ int hauli_on_carrier(
 	model_await(&k.answered[c], sizeof(k.answered[c]), n);
 	(void)hauli_u32_published_get(&k.answered[c]);
 	return 0;
+}
+
+void hauli_on_carrier_at_last(
+	const struct hauli_poller *p, const char *name, haul_fn *fn, void *arg)
+{
+	(void)hauli_on_carrier(p, name, fn, arg, HAUL_FOREVER);
 }
 
 /* As many as it takes here until handlers have begun: one. */
@@ -280,7 +287,8 @@ static void init(void)
 	k.io.detached = k.detached;
 	k.io.retas = k.retas;
 	k.io.ports = k.ports;
-	k.retas[0] = (struct hauli_reta){1, k.entry};
+	k.reta.n = 1;
+	hauli_ptr_published_set(&k.retas[0], &k.reta);
 	k.all_owners[0] = k.owners;
 	hauli_u32_published_set(&k.owners[SECOND], SECOND);
 	model_private(&k.tx, sizeof(k.tx), FIRST);

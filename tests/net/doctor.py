@@ -27,7 +27,8 @@ CHECKS = {
     # the cost of each poller kind
     "spin", "pause", "sleep", "block", "adaptive",
     # the poller kinds for each port kind
-    "tap", "afxdp", "afpacket", "memif", "vhost", "virtio-user", "pcap", "ring", "null", "pci",
+    "tap", "afxdp", "afpacket", "memif", "vhost", "virtio-user", "pcap", "ring", "null", "empty",
+    "pci",
 }
 IFACE_CHECKS = {"link", "mtu", "queues", "offloads", "xdp"}
 LINE = re.compile(r"^  (ok     |note   |problem)  (\S+) +\S")

@@ -5,6 +5,7 @@ HAUL_LOST: how many programs with random options; HAUL_SEED replays them."""
 import contextlib
 import os
 import random
+import re
 import signal
 import tempfile
 import threading
@@ -231,18 +232,84 @@ def test_command(tap):
            "detached by the prompt: what it says", said)
 
 
+def came(client, peer):
+    """Frames through port 1, which has come, whose source is its address in mode mac."""
+    raw = netns.Raw(peer)
+    info = client.ask("show port info 1")
+    own = bytes.fromhex(re.search("MAC address: (.*)", info)[1].strip().replace(":", ""))
+    got = fwd.exchange(FRAMES[:50], netns.Raw("g1"), raw, 16)
+    raw.close()
+    return len(got) == 50 and all(f[6:12] == own for f in got)
+
+
+def test_empty(tap):
+    """A place for a port, which gets devices of several kinds one after the other."""
+    with tempfile.TemporaryDirectory() as d:
+        netns.veth("t0", "t1")
+        netns.veth("g0", "g1")
+        control = os.path.join(d, "control")
+        with fwd.Running("--port", "afpacket:g0", "--port", "empty:", "--mode", "mac",
+                         "--carriers", 1, "--control", control) as haul:
+            netns.wait_for(haul.runs, "haul-fwd to run")
+            client = Client(control, haul)
+            said = [client.ask(line) for line in (
+                "port attach 1", "show port info 1", "port attach bad:", "port attach nothing:t0",
+                "port attach 1 afpacket:nothere")]
+            fine = [said[0].strip().endswith("it has no device yet; give it another spec"),
+                    "there is no device" in said[1], "no such kind of port" in said[2],
+                    "no such kind of port" in said[3], "there is no interface nothere" in said[4]]
+            ways = [kind for kind in ("afpacket", "afxdp") if not netns.lacks(kind)]
+            for kind in ways + ways:
+                said += [client.ask(f"port attach 1 {kind}:t0"), client.ask("port attach ring:")]
+                fine += ["Port 1 is attached" in said[-2], "no port without" in said[-1],
+                         came(client, "t1")]
+                said.append(client.ask("port detach 1"))
+            netns.ip("link del t0")
+            if not netns.lacks("tap"):
+                said.append(client.ask("port attach 1 tap:t0"))
+                fine.append(came(client, "t0"))
+            r = haul.end()
+        netns.ip("link del g0")
+    tap.ok(all(fine) and r.rc == 0 and "ledger" not in r.err,
+           "an empty port gets devices of several kinds", (fine, said, r))
+
+
+def random_attaches(choose, client):
+    """Whether the prompt said the right thing each time: the first port gets devices and loses
+    them, in any order with what cannot be."""
+    attached, right = False, True
+    for _ in range(choose.randrange(12)):
+        time.sleep(choose.random() * 0.05)  # at any moment
+        spec = choose.choice(["", "ring:", "null:no-rx=1", "afpacket:t0", "afpacket:nothere", "x"])
+        if attached and choose.randrange(2):
+            right &= "Port 0 is detached" in client.ask("port detach 0")
+            attached = False
+            continue
+        said = client.ask(f"port attach 0 {spec}".strip())
+        if attached:
+            right &= ("it has a device" in said) == bool(spec)
+        elif spec not in ("", "x", "afpacket:nothere"):
+            right &= "Port 0 is attached" in said
+        attached |= "Port 0 is attached" in said
+    return right
+
+
 def random_args(choose, d):
-    """A program that loses t0; and the interfaces through which its ports get frames."""
-    kind = choose.choice([k for k in ("afpacket", *KINDS) if not netns.lacks(k)])
+    """A program whose first port loses t0, or is empty; and the interfaces through which its ports
+    get frames."""
+    kind = choose.choice([k for k in ("afpacket", *KINDS) if not netns.lacks(k)] + ["empty"] * 2)
     other = choose.choice(["afpacket", "tap", "null", "ring"])
     if kind != "tap":
         netns.veth("t0", "t1")
     if other == "afpacket":
         netns.veth("g0", "g1")
-    args = ["--port", f"{kind}:t0", "--port", other + (":g0" if other in KINDS else ":")]
+    args = ["--port", f"{kind}:" + ("t0" if kind in KINDS else ""),
+            "--port", other + (":g0" if other in KINDS else ":")]
+    if kind == "empty":
+        args += ["--control", os.path.join(d, "control")]
     mode = choose.choice(["io", "mac", "macswap", "rxonly", "txonly", "flowgen", "icmpecho", "csum",
                           "generate"])
-    waits = ["block", "adaptive"] if kind != "tap" and other == "afpacket" else []
+    waits = ["block", "adaptive"] if kind not in ("tap", "empty") and other == "afpacket" else []
     args += ["--mode", mode, "--carriers", choose.choice([1, 2, 3]),
              "--poller", choose.choice(["spin", "sleep", "sleep:500", *waits])]
     args += ["--rate", 5000] if mode == "generate" else \
@@ -262,7 +329,8 @@ def random_args(choose, d):
 def random_one(choose, d):
     """None, or what is wrong with the end of one program."""
     args, peers = random_args(choose, d)
-    returns = choose.randrange(2) == 1
+    empty, right = "empty:" in args, True
+    returns = not empty and choose.randrange(2) == 1
     if returns:
         args += ["--lost-port", "return"]
     with fwd.Running(*args) as haul:
@@ -274,11 +342,14 @@ def random_one(choose, d):
             loads = [Load(netns.Raw(peer)) for peer in peers]
             for load in loads:
                 load.start()
-            time.sleep(choose.random() * 0.4)  # at any moment
-            lose("deleted" if returns else choose.choice(["deleted", "down"]))
-            haul.wait_for(lambda: "t0 is gone" in haul.said() or "t0 went" in haul.said(),
-                          "its line")
-            time.sleep(choose.random() * 0.2)  # with packets for the lost one
+            if empty:
+                right = random_attaches(choose, Client(os.path.join(d, "control"), haul))
+            else:
+                time.sleep(choose.random() * 0.4)  # at any moment
+                lose("deleted" if returns else choose.choice(["deleted", "down"]))
+                haul.wait_for(lambda: "t0 is gone" in haul.said() or "t0 went" in haul.said(),
+                              "its line")
+                time.sleep(choose.random() * 0.2)  # with packets for the lost one
             if returns and peers[0] == "t1":
                 netns.veth("t0", "t1")
             if returns:
@@ -288,7 +359,7 @@ def random_one(choose, d):
             for load in loads:
                 load.goes = False
                 load.join()
-            good = r.rc == (0 if returns else 1) and r.json and not any(
+            good = right and r.rc == (0 if returns or empty else 1) and r.json and not any(
                 text in r.err for text in ("ledger", "BUG", "packet buffers ", "Sanitizer"))
             wrong = None if good else "its end"
     for name in ("t0", "g0"):
@@ -328,6 +399,7 @@ def main():
     test_last(tap)
     test_stopped(tap)
     test_command(tap)
+    test_empty(tap)
     test_random(tap)
     tap.done()
 

@@ -17,6 +17,7 @@
 #include "sched/state/coroutine.h" /* HAUL_STEALING */
 
 #define TWO ((const char *const[]){"ring:", "ring:", NULL})
+#define ONE_IS_EMPTY ((const char *const[]){"ring:", "empty:", NULL})
 
 static struct {
 	atomic_uint handled[2]; /* by port */
@@ -25,11 +26,17 @@ static struct {
 	atomic_uint calls; /* of a PMD that is gone */
 } k;
 
-static struct haul_io_opts begin(struct bed *bed, unsigned queues, enum haul_steal steal)
+static struct haul_io_opts begin_with(
+	struct bed *bed, const char *const *specs, unsigned queues, enum haul_steal steal)
 {
 	memset(&k, 0, sizeof(k));
-	bed_open_with(bed, TWO, queues, steal);
+	bed_open_with(bed, specs, queues, steal);
 	return bed_io_opts(bed);
+}
+
+static struct haul_io_opts begin(struct bed *bed, unsigned queues, enum haul_steal steal)
+{
+	return begin_with(bed, TWO, queues, steal);
 }
 
 /* Where a packet goes: NULL: nowhere. Each is handled twice on average. */
@@ -198,14 +205,10 @@ static uint64_t polls_of(const struct bed *bed, unsigned port)
 	return st.polls;
 }
 
-static void run_way(const struct way *way, unsigned port)
+static void start_way(struct bed *bed, const struct way *way, const char *const *specs)
 {
-	struct bed bed;
 	struct haul_io_opts opts =
-		begin(&bed, way->queues, HAUL_STEALING ? way->steal : HAUL_STEAL_OFF);
-	uint64_t polls;
-	const char *why;
-	uint16_t id;
+		begin_with(bed, specs, way->queues, HAUL_STEALING ? way->steal : HAUL_STEAL_OFF);
 
 	opts.on_burst = way->on_burst;
 	opts.on_packet = way->on_packet;
@@ -214,7 +217,17 @@ static void run_way(const struct way *way, unsigned port)
 	opts.count_bytes = way->count_bytes;
 	opts.times = way->times;
 	opts.spread = HAUL_SPREAD_ALL;
-	bed_start(&bed, &opts);
+	bed_start(bed, &opts);
+}
+
+static void run_way(const struct way *way, unsigned port)
+{
+	struct bed bed;
+	uint64_t polls;
+	const char *why;
+	uint16_t id;
+
+	start_way(&bed, way, TWO);
 	feed(&bed, 0, 1000);
 	feed(&bed, 1, 1000);
 	id = haul_port_queue(bed.ports[port], 0).port_id;
@@ -238,6 +251,72 @@ START_TEST(the_others_go_on)
 	for (unsigned i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
 		for (unsigned port = 0; port < 2; port++)
 			run_way(&ways[i], port);
+}
+END_TEST
+
+static int set_spec(struct bed *bed, const char *spec)
+{
+	bed->errbuf[0] = '\0';
+	return haul_port_set_spec(bed->ports[1], spec, bed->errbuf, sizeof(bed->errbuf));
+}
+
+/* What is sent to the second port is taken, and nothing comes from it. */
+static void check_sink(struct bed *bed)
+{
+	uint64_t sent = bed_stats(bed, 1, HAUL_ALL).tx_packets;
+	uint64_t received = bed_stats(bed, 1, HAUL_ALL).rx_packets;
+
+	feed(bed, 0, 1000);
+	WAIT_UNTIL(bed_stats(bed, 1, HAUL_ALL).tx_packets >= sent + 100);
+	ck_assert_uint_eq(bed_stats(bed, 1, HAUL_ALL).rx_packets, received);
+}
+
+/* No device, then one after the other. */
+static void run_empty(const struct way *way)
+{
+	struct bed bed;
+	struct rte_eth_stats st;
+	const char *first, *why;
+
+	start_way(&bed, way, ONE_IS_EMPTY);
+	first = haul_port_spec(bed.ports[1]);
+	ck_assert(!haul_io_is_attached(bed.io, 1));
+	ck_assert_uint_eq(haul_port_queue(bed.ports[1], 0).port_id, RTE_MAX_ETHPORTS);
+	ck_assert_int_eq(haul_port_get_stats(bed.ports[1], &st), 0);
+	ck_assert_uint_eq(st.ipackets, 0);
+	feed(&bed, 0, 1000);
+	WAIT_UNTIL(bed_stats(&bed, 0, HAUL_ALL).in_flight == 0);
+	ck_assert_uint_gt(bed_stats(&bed, 1, HAUL_ALL).dropped[HAUL_DROP_TX_REFUSED], 0);
+	ck_assert_int_eq(try_attach(&bed, 1, HAUL_FOREVER), -ENODEV);
+	ck_assert_str_eq(bed.errbuf,
+		"haul_io_attach_port: port 'empty:': it has no device yet; give it another spec");
+	ck_assert_int_eq(set_spec(&bed, "bad:"), -EINVAL);
+	ck_assert_str_eq(haul_port_spec(bed.ports[1]), "empty:");
+	ck_assert_int_eq(set_spec(&bed, "pci:ffff:ff:1f.7"), 0);
+	ck_assert_int_lt(try_attach(&bed, 1, HAUL_FOREVER), 0); /* there is none */
+	ck_assert_int_eq(set_spec(&bed, "ring:"), 0);
+	attach(&bed, 1);
+	ck_assert_str_eq(haul_port_spec(bed.ports[1]), "ring:");
+	ck_assert_str_eq(first, "empty:"); /* whoever had it still may read it */
+	ck_assert_int_eq(set_spec(&bed, "null:"), -EBUSY);
+	ck_assert_str_eq(bed.errbuf, "port 'ring:': it has a device; detach it first");
+	detach(&bed, 1);
+	ck_assert_int_eq(set_spec(&bed, "null:no-rx=1"), 0);
+	ck_assert_msg(try_attach(&bed, 1, HAUL_FOREVER) == 0, "%s", bed.errbuf);
+	check_sink(&bed);
+	detach(&bed, 1);
+	check_flow(&bed, 0);
+	ck_assert_int_eq(set_spec(&bed, "ring:"), 0);
+	attach(&bed, 1);
+	ck_assert(haul_io_is_healthy(bed.io, &why));
+	bed_close(&bed, HAUL_S);
+	ck_assert_uint_eq(k.waits + k.failed + k.calls, 0);
+}
+
+START_TEST(a_device_comes_later)
+{
+	for (unsigned i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+		run_empty(&ways[i]);
 }
 END_TEST
 
@@ -282,10 +361,11 @@ START_TEST(while_the_pollers_are_stopped)
 	feed(&bed, 1, 100);
 	ck_assert_int_eq(haul_io_stop(bed.io, HAUL_S, bed.errbuf, sizeof(bed.errbuf)), 0);
 	detach(&bed, 1);
-	/* Others do not take it either. */
-	ck_assert_int_eq(
-		haul_io_start(&other, bed.rt, &opts, bed.errbuf, sizeof(bed.errbuf)), -ENODEV);
-	ck_assert_str_eq(bed.errbuf, "port 'ring:': it was detached");
+	/* Others begin without it. */
+	opts.stopped = true;
+	ck_assert_int_eq(haul_io_start(&other, bed.rt, &opts, bed.errbuf, sizeof(bed.errbuf)), 0);
+	ck_assert(haul_io_is_attached(other, 0) && !haul_io_is_attached(other, 1));
+	ck_assert_int_eq(haul_io_free(other, bed.errbuf, sizeof(bed.errbuf)), 0);
 	ck_assert_int_eq(haul_io_resume(bed.io, NULL, bed.errbuf, sizeof(bed.errbuf)), 0);
 	check_flow(&bed, 0);
 	ck_assert_int_eq(haul_io_stop(bed.io, HAUL_S, bed.errbuf, sizeof(bed.errbuf)), 0);
@@ -300,6 +380,15 @@ START_TEST(while_the_pollers_are_stopped)
 	bed_close(&bed, HAUL_S);
 }
 END_TEST
+
+/* Frames count once they are written. */
+static bool is_captured(const struct haul_capture *capture, unsigned port, unsigned n)
+{
+	struct haul_capture_stats st;
+
+	haul_capture_get_stats(capture, port, &st);
+	return st.captured + st.dropped >= n;
+}
 
 START_TEST(beside_a_capture)
 {
@@ -325,8 +414,7 @@ START_TEST(beside_a_capture)
 		check_flow(&bed, 0);
 		if (i == 2) {
 			attach(&bed, 1);
-			haul_capture_get_stats(capture, 1, &st);
-			ck_assert_uint_ge(st.captured + st.dropped, 100);
+			WAIT_UNTIL(is_captured(capture, 1, 100));
 		}
 		ck_assert_int_eq(haul_capture_stop(capture, bed.errbuf, sizeof(bed.errbuf)), 0);
 		if (i == 2)
@@ -382,7 +470,7 @@ START_TEST(errors)
 	ck_assert_int_eq((int)(intptr_t)result, -EPERM);
 	ck_assert_str_eq(
 		bed.errbuf, "haul_io_detach_port: called on a carrier; call it in another thread");
-	/* A carrier that does not answer still may use the port; a second call goes on. */
+	/* A carrier does not answer: the port stays, also with those that did. */
 	k.hold = true;
 	ck_assert_int_eq(run_on(&bed, keep_busy, NULL, &co), 0);
 	WAIT_UNTIL(k.held);
@@ -392,6 +480,10 @@ START_TEST(errors)
 	ck_assert(haul_io_is_attached(bed.io, 1));
 	k.hold = false;
 	ck_assert_int_eq(haul_join(co, NULL, HAUL_FOREVER), 0);
+	feed(&bed, 1, 1000);
+	ck_assert_int_eq(haul_io_move_queue(bed.io, 1, 0, 1, HAUL_FOREVER, NULL, 0), 0);
+	feed(&bed, 1, 1000);
+	ck_assert_int_eq(haul_io_move_queue(bed.io, 1, 0, 0, HAUL_FOREVER, NULL, 0), 0);
 	detach(&bed, 1);
 	check_flow(&bed, 0);
 	/* Nor does a port come back without it: its device stays closed. */
@@ -410,5 +502,6 @@ START_TEST(errors)
 }
 END_TEST
 
-BED_MAIN("io_detach", {the_others_go_on}, {its_queues_may_move_and_carriers_be_spared},
-	{while_the_pollers_are_stopped}, {beside_a_capture}, {errors})
+BED_MAIN("io_detach", {the_others_go_on}, {a_device_comes_later},
+	{its_queues_may_move_and_carriers_be_spared}, {while_the_pollers_are_stopped},
+	{beside_a_capture}, {errors})

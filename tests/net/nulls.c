@@ -163,6 +163,7 @@ static void sees(struct rte_mbuf **pkts, uint16_t n, void *arg)
 	X(haul_port_open, NULL, "null:", &port_opts, LINE)                      \
 	X(haul_port_open, &port, NULL, &port_opts, LINE)                        \
 	X(haul_port_start, NULL, LINE)                                          \
+	X(haul_port_set_spec, NULL, "null:", LINE)                              \
 	X(haul_port_queue_adopt, NULL, 0)                                       \
 	X(haul_port_close, NULL)                                                \
 	X(haul_port_spec, NULL)                                                 \

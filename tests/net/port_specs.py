@@ -73,6 +73,8 @@ SPECS = [  # the spec, the error, a part of its line
     ("null:size=9000", E.EINVAL, "size=9000 is no number from 60 to 2048"),
     ("null:size=+64", E.EINVAL, "size=+64 is no number"),
     ("ring:r,size=3", E.EINVAL, "no option size; ring:[NAME] takes none"),
+    ("empty:t0", E.EINVAL, "'t0' is no option like key=value; the form is empty:"),
+    ("empty:queues=0", E.EINVAL, "queues=0 is no number from 1 to 65535"),
     ("pci:", E.EINVAL, "nothing after 'pci:'"),
     ("pci:here", E.EINVAL, "'here' is no PCI address like 0000:03:00.0"),
     ("pci:0000:ff:1f.7", E.ENODEV, "there is no such PCI device; lspci -D"),

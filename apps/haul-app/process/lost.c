@@ -49,6 +49,8 @@ static void try_again(struct hauli_app *a, unsigned port)
 	if (haul_io_attach_port(a->pub.io, port, PATIENCE, errbuf, sizeof(errbuf)) != 0)
 		return;
 	lost[port] = false;
+	if (a->hooks->attached)
+		a->hooks->attached(&a->pub, port);
 	haul_app_say(a->pub.program, "port '%s' is back", haul_port_spec(a->ports[port]));
 }
 

@@ -265,6 +265,11 @@ static int l3fwd_begin(struct fwd *fwd)
 	return HAUL_APP_FAILED;
 }
 
+static void l3fwd_attached(struct fwd *fwd, unsigned port)
+{
+	fwd_fib_attached(routes, fwd, port);
+}
+
 static void l3fwd_end(struct fwd *fwd)
 {
 	fwd_fib_free(&fib);
@@ -310,4 +315,5 @@ const struct fwd_mode_ops fwd_mode_l3fwd = {
 	.closed = l3fwd_closed,
 	.begin = l3fwd_begin,
 	.end = l3fwd_end,
+	.attached = l3fwd_attached,
 };

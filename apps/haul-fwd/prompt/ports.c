@@ -6,6 +6,7 @@
 #include <haul-dpdk/port_config.h>
 #include <haul-dpdk/port_info.h>
 
+#include "../forward.h"
 #include "../rss.h"
 #include "command.h"
 #include "ports.h"
@@ -194,14 +195,57 @@ static bool attach_or_detach_one(const struct fwd_call *call, unsigned i)
 	int err = (attach ? haul_io_attach_port : haul_io_detach_port)(
 		call->app->io, i, FWD_PATIENCE, errbuf, sizeof(errbuf));
 
+	if (!err && attach)
+		fwd_attached(call->app, i);
 	if (!err)
 		fprintf(call->out, "Port %u is %sed\n", i, WORD(1));
 	return result(call, err, errbuf);
 }
 
+static bool is_empty(const struct fwd_call *call, unsigned i)
+{
+	return !haul_io_is_attached(call->app->io, i) &&
+		strncmp(haul_port_spec(port_of(call, i)), "empty:", strlen("empty:")) == 0;
+}
+
+static bool set_spec_and_attach(const struct fwd_call *call, unsigned i, const char *spec)
+{
+	char errbuf[512];
+
+	return result(call, haul_port_set_spec(port_of(call, i), spec, errbuf, sizeof(errbuf)),
+		       errbuf) &&
+		attach_or_detach_one(call, i);
+}
+
+/* As testpmd's command: the port gets the first number that is free. */
+static bool attach_new(const struct fwd_call *call, const char *spec)
+{
+	for (unsigned i = 0; i < call->app->nb_ports; i++)
+		if (is_empty(call, i))
+			return set_spec_and_attach(call, i, spec);
+	fprintf(call->out,
+		"There is no port without a device: start with --port empty: for each "
+		"that is to come\n");
+	return false;
+}
+
 static bool attach_or_detach(const struct fwd_call *call)
 {
+	bool is_spec = strchr(WORD(2), ':') || strncmp(WORD(2), "net_", strlen("net_")) == 0;
+
+	if (is_spec && strcmp(WORD(1), "attach") == 0)
+		return attach_new(call, WORD(2));
 	return fwd_each_port(call, WORD(2), attach_or_detach_one);
+}
+
+static bool attach_as_one(const struct fwd_call *call, unsigned i)
+{
+	return set_spec_and_attach(call, i, WORD(3));
+}
+
+static bool attach_as(const struct fwd_call *call)
+{
+	return fwd_each_port(call, WORD(2), attach_as_one);
 }
 
 /* "set promisc P on|off" */
@@ -323,7 +367,9 @@ const struct fwd_command fwd_commands_ports[] = {
 	{"clear port stats|xstats|info PORT", clear_port, "Let show port count from 0."},
 	{"port start|stop PORT", start_or_stop, "Start or stop a port, or all."},
 	{"port detach PORT", attach_or_detach, "Close the device of a port; the others go on."},
-	{"port attach PORT", attach_or_detach, "Open the device of a detached port again."},
+	{"port attach PORT", attach_or_detach,
+		"Open the device of a detached port again; a spec: of the first empty port."},
+	{"port attach PORT SPEC", attach_as, "Give a detached or empty port this device."},
 	{"port config mtu PORT N", set_mtu, "Set the MTU; after stop."},
 	{"port config PORT rss NAME", set_rss,
 		"Set what RSS hashes: ip, udp, none, ...; some PMDs need stop first."},

@@ -167,8 +167,9 @@ void fwd_show_port_info(const struct haul_port *port, unsigned number, FILE *out
 
 	fprintf(out, "\n" STARS " Infos for port %-2u " STARS "\n", number);
 	if (haul_port_get_info(port, &info) < 0) {
-		fprintf(out, "port '%s': the device does not answer%s\n", haul_port_spec(port),
-			haul_port_fault(port)[0] ? ": the port was lost" : "");
+		fprintf(out, "port '%s': %s\n", haul_port_spec(port),
+			haul_port_fault(port)[0] ? "the device does not answer: the port was lost"
+						 : "there is no device");
 		return;
 	}
 	print_device(out, port, &info);

@@ -69,8 +69,8 @@ HAUL_API int haul_host_create(
 /*
  * haul_host_start: from now on the host uses the ports of io, which runs: a coroutine of the host,
  *     "host", announces its addresses, asks for neighbours and lets them age. Returns 0; -EINVAL
- *     (io has other ports), -EBUSY (started before), -ENOMEM or -ECANCELED, with one line in
- *     errbuf.
+ *     (io has other ports), -ENODEV (a port is empty: its address is not known), -EBUSY
+ *     (started before), -ENOMEM or -ECANCELED, with one line in errbuf.
  * haul_host_stop: ends what the host does, before haul_io_stop(): all that waits for neighbours
  *     ends with -ECANCELED. The host may be started again, with its addresses and routes, and no
  *     neighbours. Suspends a coroutine, blocks a thread.

@@ -464,8 +464,8 @@ HAUL_API bool haul_io_is_used(const struct haul_io *io, unsigned carrier);
  * are stopped. Returns 0, also for a port that is detached; or with one line in errbuf:
  *	-EINVAL	there is no such port
  *	-EPERM	called on a carrier
- *	-ETIMEDOUT, -ENOMEM	a carrier does not answer; no memory. Some carriers may still use
- *			the port: call it again
+ *	-ETIMEDOUT, -ENOMEM	a carrier does not answer; no memory. The port is attached as
+ *			before; packets for it may have been refused meanwhile
  *	-ECANCELED	haul_io_stop() has begun and not ended, or the runtime is being stopped
  */
 HAUL_API int haul_io_detach_port(

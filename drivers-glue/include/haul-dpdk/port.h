@@ -47,8 +47,22 @@ struct haul_port_opts {
 HAUL_API int haul_port_open(struct haul_port **port, const char *spec,
 	const struct haul_port_opts *opts, char *errbuf, size_t errlen);
 
-/* Starts reception, and waits up to 2 s for the link of a NIC. Same context and errors. */
+/* Starts reception, and waits up to 2 s for the link of a NIC; of a port without a device (empty:)
+ * there is nothing to start. Same context and errors. */
 HAUL_API int haul_port_start(struct haul_port *port, char *errbuf, size_t errlen);
+
+/*
+ * Gives a port that has no device another spec, which haul_io_attach_port() opens: a port is opened
+ * as "empty:" with as many queues as its device will have, and one that was detached may get
+ * another device. From the thread that starts and stops. The port is said to be on the new spec
+ * from then on, also if its device cannot be opened. Returns 0; or with one line in errbuf, and the
+ * spec is the one before:
+ *	-EINVAL	malformed spec
+ *	-EBUSY	it has a device: haul_io_detach_port() first
+ *	-ENOMEM	no memory
+ */
+HAUL_API int haul_port_set_spec(
+	struct haul_port *port, const char *spec, char *errbuf, size_t errlen);
 
 /*
  * Prepares queue q for polling by the calling thread. Call it before the first burst, and again
@@ -70,6 +84,7 @@ HAUL_API void haul_port_close(struct haul_port *port);
  * given, with the value of secret= hidden, as in error lines and notices. */
 HAUL_API const char *haul_port_spec(const struct haul_port *port);
 HAUL_API unsigned haul_port_queues(const struct haul_port *port);
+/* Without a device: port_id is RTE_MAX_ETHPORTS. */
 HAUL_API struct haul_queue haul_port_queue(const struct haul_port *port, unsigned q);
 HAUL_API struct rte_ether_addr haul_port_mac(const struct haul_port *port);
 /* The interface name or PCI address of the port, for haul_plan_opts.near_nic and

@@ -16,6 +16,7 @@
 	KIND(pcap) \
 	KIND(ring) \
 	KIND(null) \
+	KIND(empty) \
 	KIND(pci)
 /* clang-format on */
 

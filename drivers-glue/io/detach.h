@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A port without a device. */
+#ifndef HAULI_IO_DETACH_H
+#define HAULI_IO_DETACH_H
+
+#include "io/state.h"
+
+/* The port has none from the start. No poller runs yet. */
+void hauli_io_begin_without(struct haul_io *io, unsigned port);
+
+#endif
