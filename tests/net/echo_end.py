@@ -27,6 +27,7 @@ WRONG = (
     ("a stack too small", "--port null: --ip 10.0.0.1/24 --stack-size 1", "--stack-size 1"),
     ("no such kind of port", "--port nosuch:thing --ip 10.0.0.1/24", "nosuch:thing"),
     ("no such interface", "--port afpacket:nosuch0 --ip 10.0.0.1/24", "nosuch0"),
+    ("a port without a device", "--port empty: --ip 10.0.0.1/24", "empty:"),
     ("name too long for an interface", "--port tap:a_name_too_long_for_it --ip 10.0.0.1/24",
      "a_name_too_long_for_it"),
 )

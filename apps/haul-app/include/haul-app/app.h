@@ -98,7 +98,8 @@ struct haul_app_hooks {
 	int (*started)(struct haul_app *app);
 	/* SIGHUP has come, since pollers run: reads files anew. NULL: SIGHUP ends the program. */
 	void (*reload)(struct haul_app *app);
-	/* A port that was lost is back (--lost-port return): haul_port_mac() may be another one. */
+	/* A port that was lost is back (--lost-port return): haul_port_mac() may be another one.
+	 * NULL: a port cannot be "empty:". */
 	void (*attached)(struct haul_app *app, unsigned port);
 	/* The program is about to end, and pollers still run: true if they may stop. Called every
 	 * ms until then, such as for a generator whose last packets are on their way. */
