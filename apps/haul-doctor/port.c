@@ -62,6 +62,7 @@ static const struct doctor_check pci_checks[] = {
 	{"rings", port_pci_rings},
 	{"interrupts", port_pci_interrupts},
 	{"irqs", port_pci_irqs},
+	{"command", port_pci_command},
 	{NULL, NULL},
 };
 static const struct doctor_check no_checks[] = {{NULL, NULL}};

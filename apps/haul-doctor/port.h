@@ -47,6 +47,7 @@ doctor_check_fn port_pci_queues;
 doctor_check_fn port_pci_rings;
 doctor_check_fn port_pci_interrupts;
 doctor_check_fn port_pci_irqs;
+doctor_check_fn port_pci_command;
 
 /* For checks of capabilities: fills the finding for a port that needs those of list[n]. */
 void port_say_capabilities(const struct doctor_subject *subject, struct doctor_finding *finding,

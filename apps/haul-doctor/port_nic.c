@@ -60,6 +60,12 @@ void port_pci_pmd(const struct doctor_subject *subject, struct doctor_finding *f
 		doctor_todo(finding, "plug in the cable, or set the other end up");
 }
 
+/* Nobody spreads packets over its queues. */
+static bool is_unspread(const struct nic *nic)
+{
+	return nic->queues > 1 && !nic->rss;
+}
+
 void port_pci_queues(const struct doctor_subject *subject, struct doctor_finding *finding)
 {
 	const struct nic *nic = opened(subject);
@@ -81,7 +87,7 @@ void port_pci_queues(const struct doctor_subject *subject, struct doctor_finding
 			doctor_todo(finding, "--carriers %u, or --spread all", nic->queues);
 		return;
 	}
-	if (nic->queues > 1 && !nic->rss) {
+	if (is_unspread(nic)) {
 		doctor_say(finding, DOCTOR_NOTE,
 			"%u of %u, one for each carrier, but without RSS: the other end chooses",
 			nic->queues, nic->queues_most);
@@ -100,13 +106,18 @@ static bool is_deaf(const struct nic *nic)
 	return false;
 }
 
+static bool wakes(const struct nic *nic)
+{
+	return nic->waits && !is_deaf(nic);
+}
+
 void port_pci_interrupts(const struct doctor_subject *subject, struct doctor_finding *finding)
 {
 	const struct nic *nic = opened(subject);
 
 	if (!nic)
 		return;
-	if (nic->waits && !is_deaf(nic)) {
+	if (wakes(nic)) {
 		doctor_say(finding, DOCTOR_OK,
 			"each queue has its own, which wakes a poller that waits");
 		return;
@@ -118,10 +129,23 @@ void port_pci_interrupts(const struct doctor_subject *subject, struct doctor_fin
 	doctor_todo(finding, "--poller sleep, or spin");
 }
 
+/* The time in which the shortest frames fill the receive ring, in us. */
+static uint64_t fill_us(const struct nic *nic)
+{
+	return nic->speed ? (uint64_t)nic->rx_ring * WIRE_BITS / nic->speed : SHORT_FILL_US;
+}
+
+/* The receive ring to ask for; 0: the default will do. */
+static unsigned better_ring(const struct nic *nic)
+{
+	if (nic->rx_ring == 0 || fill_us(nic) >= SHORT_FILL_US || nic->rx_ring >= nic->rx_ring_most)
+		return 0;
+	return nic->rx_ring_most < 4096 ? nic->rx_ring_most : 4096;
+}
+
 void port_pci_rings(const struct doctor_subject *subject, struct doctor_finding *finding)
 {
 	const struct nic *nic = opened(subject);
-	uint64_t us;
 
 	if (!nic)
 		return;
@@ -129,8 +153,7 @@ void port_pci_rings(const struct doctor_subject *subject, struct doctor_finding 
 		doctor_say(finding, DOCTOR_OK, "receive rings of at most %u", nic->rx_ring_most);
 		return;
 	}
-	us = nic->speed ? (uint64_t)nic->rx_ring * WIRE_BITS / nic->speed : SHORT_FILL_US;
-	if (us >= SHORT_FILL_US || nic->rx_ring >= nic->rx_ring_most) {
+	if (better_ring(nic) == 0) {
 		doctor_say(finding, DOCTOR_OK, "receive rings of %u, of at most %u", nic->rx_ring,
 			nic->rx_ring_most);
 		return;
@@ -138,8 +161,8 @@ void port_pci_rings(const struct doctor_subject *subject, struct doctor_finding 
 	doctor_say(finding, DOCTOR_NOTE,
 		"receive rings of %u are full after %u us of the shortest frames: one that sleeps "
 		"or waits for longer loses some",
-		nic->rx_ring, (unsigned)us);
-	doctor_todo(finding, "--rxd %u", nic->rx_ring_most < 4096 ? nic->rx_ring_most : 4096);
+		nic->rx_ring, (unsigned)fill_us(nic));
+	doctor_todo(finding, "--rxd %u", better_ring(nic));
 }
 
 void port_pci_node(const struct doctor_subject *subject, struct doctor_finding *finding)
@@ -231,4 +254,29 @@ void port_pci_irqs(const struct doctor_subject *subject, struct doctor_finding *
 	else
 		doctor_todo(finding, "leave a CPU to the kernel: --carriers %u",
 			subject->plan->carriers > 1 ? subject->plan->carriers - 1 : 1);
+}
+
+/* The command with all that other checks found. */
+void port_pci_command(const struct doctor_subject *subject, struct doctor_finding *finding)
+{
+	const struct nic *nic = opened(subject);
+	char ring[32] = "";
+	bool few, one;
+
+	if (!nic)
+		return;
+	few = nic->queues < subject->plan->carriers;
+	one = is_unspread(nic);
+	if (better_ring(nic))
+		snprintf(ring, sizeof(ring), " --rxd %u", better_ring(nic));
+	doctor_say(finding, DOCTOR_OK, "haul uses %u carrier%s, %s, and a poller that %s",
+		subject->plan->carriers, subject->plan->carriers == 1 ? "" : "s",
+		few || one ? "of which some get packets by software" : "a queue each",
+		wakes(nic) ? "spins while packets come, and else waits for interrupts" : "spins");
+	doctor_todo(finding, "haul-fwd --port %s --carriers %u%s%s --poller %s",
+		subject->port->text, subject->plan->carriers,
+		one           ? " --rxq 1 --spread all"
+			: few ? " --spread all"
+			      : "",
+		ring, wakes(nic) ? "adaptive" : "spin");
 }

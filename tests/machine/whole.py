@@ -36,7 +36,7 @@ SEED = random.randrange(1 << 32)
 FRAMES = [60, 61, 64, 128, 511, 512, 1024, 1513, 1514]
 JUMBO = 9000
 NIC_CHECKS = ("driver", "device", "binding", "iommu", "vfio", "memory", "node", "pmd", "queues",
-              "rings", "interrupts", "irqs")
+              "rings", "interrupts", "irqs", "command")
 # QEMU's lose a sent frame whose buffer crosses the end of a page, as one of some 800 in huge pages
 # does if addresses of the device are virtual.
 NO_GATHER = "vmxnet3", "e1000e"
@@ -277,6 +277,12 @@ def doctor(tap, _host, pair):
            f"{pair.name}, haul-doctor: queues for 4 carriers", more)
     tap.ok((one["interrupts"]["status"] == "ok") == pair.waits,
            f"{pair.name}, haul-doctor: interrupts", one)
+    for found in one, more:
+        command = found["command"]["todo"].split()
+        done = subprocess.run([FWD, *command[1:], "--duration", "1"], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True)
+        tap.ok(command[0] == "haul-fwd" and done.returncode == 0,
+               f"{pair.name}, haul-doctor: its command runs: {' '.join(command)}", done.stdout)
 
 
 def answers(raw, frame):
