@@ -292,6 +292,7 @@ static void run_empty(const struct way *way)
 		"haul_io_attach_port: port 'empty:': it has no device yet; give it another spec");
 	ck_assert_int_eq(set_spec(&bed, "bad:"), -EINVAL);
 	ck_assert_str_eq(haul_port_spec(bed.ports[1]), "empty:");
+	ck_assert_int_eq(try_attach(&bed, 1, HAUL_FOREVER), -ENODEV); /* as before */
 	ck_assert_int_eq(set_spec(&bed, "pci:ffff:ff:1f.7"), 0);
 	ck_assert_int_lt(try_attach(&bed, 1, HAUL_FOREVER), 0); /* there is none */
 	ck_assert_int_eq(set_spec(&bed, "ring:"), 0);
