@@ -245,6 +245,7 @@ static void set_port(struct haul_app_json *to, const struct hauli_app *a, unsign
 	for (unsigned k = 0; k < HAUL_DROP_REASONS; k++)
 		dropped += k == HAUL_DROP_CONSUMED ? 0 : st->dropped[k];
 	haul_app_json_text(to, "spec", haul_port_spec(a->ports[i]));
+	set(to, "attached", haul_io_is_attached(a->pub.io, i));
 	set_packets(to, st);
 	set(to, "uncounted", st->rx_uncounted + st->tx_uncounted);
 	set(to, "dropped", dropped);

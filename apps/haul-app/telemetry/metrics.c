@@ -313,6 +313,10 @@ static void add_ports(struct page *p, const struct hauli_app *a, const struct ha
 	for (unsigned i = 0; i < a->nb_ports; i++)
 		value(p, 1, "port=\"%u\",spec=\"%s\"", i,
 			quoted(spec, sizeof(spec), haul_port_spec(a->ports[i])));
+	begin(p, GAUGE, "haul_port_attached", "",
+		"1: the port has its device; 0: it was lost or detached, or is empty.");
+	for (unsigned i = 0; i < a->nb_ports; i++)
+		value(p, haul_io_is_attached(a->pub.io, i), "port=\"%u\"", i);
 	for (size_t k = 0; k < sizeof(of_port) / sizeof(of_port[0]); k++) {
 		begin(p, COUNTER, of_port[k].name, of_port[k].unit, of_port[k].help);
 		for (unsigned i = 0; i < a->nb_ports; i++)
