@@ -240,11 +240,9 @@ def compare(tap, _host, pair):
     with tempfile.TemporaryDirectory() as d:
         done = subprocess.run(
             [COMPARE, "--port", f"afpacket:{pair.peers[0]}", "--port", pair.nics[0].port,
-             "--pollers", ",".join(p for p in ("spin", "sleep:50", "block")
-                                   if p.split(":")[0] in pair.pollers),
-             "--loads", "500,2k", "--arrivals", "poisson", "--minutes", "0.5", "--disturbed",
-             "keep", "--out", d], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, text=True)
+             "--pollers", "spin,sleep:50,block", "--loads", "500,2k", "--arrivals", "poisson",
+             "--minutes", "0.5", "--disturbed", "keep", "--out", d],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         report = None
         with contextlib.suppress(OSError), open(f"{d}/report.json") as f:
             report = json.load(f)
@@ -254,6 +252,9 @@ def compare(tap, _host, pair):
               f"{100 * point['cpu_share']:.0f} % of a CPU, lost {point['lost']} of {point['sent']}")
     tap.ok(done.returncode == 0 and report and report["complete"], f"{pair.name}: haul-compare",
            done.stdout)
+    pollers = {point["poller"] for point in report["points"]} if report else set()
+    tap.ok(pollers == {"spin", "sleep:50"} | ({"block"} if pair.waits else set()),
+           f"{pair.name}: haul-compare, what each poller does here", pollers)
 
 
 def doctor(tap, _host, pair):

@@ -11,7 +11,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path[:0] = [os.path.join(ROOT, "apps", "haul-compare"), os.path.join(ROOT, "tests")]
 sys.dont_write_bytecode = True
 
-from compare import cost, maximum, model, options, plan, progress, run, steps  # noqa: E402
+from compare import (cost, maximum, model, options, plan, progress, run, session,  # noqa: E402
+                     steps, subject)
 from tap import Tap  # noqa: E402
 
 POLLERS = ["spin", "adaptive:20", "block", "kernel-epoll"]
@@ -182,6 +183,33 @@ def test_run(tap):
            "what disturbs a run")
 
 
+class Link:
+    """A side over which packets come back, but with deaf pollers."""
+
+    def __init__(self, deaf):
+        self.deaf = deaf
+
+    def run(self, poller, *_):
+        return {"received": 0 if poller in self.deaf else 5}
+
+
+def test_given_nic(tap):
+    work = {"handler": "burst", "service": None}
+    begin = subject.Haul.arguments("pci:1:0.0", 1, work, True)
+    tap.ok(begin[-2:] == ["--poller", "sleep"] and
+           "--poller" not in subject.Haul.arguments("pci:1:0.0", 1, work, False) and
+           [p for p in POLLERS if subject.waits(p)] == ["adaptive:20", "block"],
+           "a NIC has interrupts from the start, if a poller waits for them", begin)
+    said = []
+    one = session.Session(asked("--port", "a", "--port", "b"), [], None, None, None)
+    one.say, session.DEAF_SECONDS = said.append, 0.01
+    one.by_poller = dict.fromkeys(POLLERS[:3], Link(["block"]))
+    one.select = one.by_poller.get
+    one.leave_out_deaf()
+    tap.ok(list(one.by_poller) == POLLERS[:2] and len(said) == 1 and "without block" in said[0],
+           "a poller that no packet wakes is left out", said)
+
+
 def one_run(p99, disturbed=None, histogram=((100, 5), (200, 1))):
     found = dict.fromkeys((*model.MEDIANS, "max_ns"), 1.0)
     return {**found, "p99_ns": p99, "sent": 6, "received": 6, "lost": 0, "disturbed": disturbed,
@@ -237,8 +265,8 @@ def test_progress(tap):
 
 def main():
     tap = Tap()
-    for test in (test_options, test_plan, test_maximum, test_cost, test_run, test_model,
-                 test_steps, test_progress):
+    for test in (test_options, test_plan, test_maximum, test_cost, test_run,
+                 test_given_nic, test_model, test_steps, test_progress):
         test(tap)
     tap.done()
 

@@ -11,6 +11,7 @@ from .program import Failed
 
 TRIAL_SECONDS = 0.25
 FIRST_PACKETS_SECONDS = 10  # until packets come back
+DEAF_SECONDS, DEAF_PPS = 2, 100  # without a packet; slowly, so that each finds the poller asleep
 NEIGHBOUR_LOADS = 0.0, 0.1, 0.5
 NEIGHBOUR_RUNS, STEP_RUNS, IDLE_RUNS = 5, 3, 5
 NEIGHBOUR_SECONDS, IDLE_SECONDS = 0.2, 0.3
@@ -146,7 +147,9 @@ class Session:
             link = links.make(own_kind(options, refused), "hc", self.scratch)
         # Before the measured programs start, which spin.
         self.look_for_others()
-        haul = subject.Haul(fwd, link.subject, self.cpus[1], work, link.kind, self.scratch)
+        asked = options.pollers or default_pollers()
+        haul = subject.Haul(fwd, link.subject, self.cpus[1], work, link.kind,
+                            bool(options.port) and any(map(subject.waits, asked)), self.scratch)
         self.ends.append(haul)
         self.move_main_thread(haul.pid)
         link.ready()
@@ -157,7 +160,6 @@ class Session:
                      "user": "root" if links.is_root() else "ordinary"},
             "work": {**work, "service": work["service"] or "none",
                      "sizes": work["sizes"] or "shortest"}})
-        asked = options.pollers or default_pollers()
         for poller in plan.sort_pollers(asked):
             if poller.partition(":")[0] in KINDS:
                 why = haul.lacks(poller)
@@ -246,6 +248,22 @@ class Session:
                         f"no packet comes back over {side.generator.fwd.what}'s link in "
                         f"{FIRST_PACKETS_SECONDS} s: is it up, and are the ends connected?")
             self.proven.add(side)
+        if self.options.port:
+            self.leave_out_deaf()
+
+    def leave_out_deaf(self):
+        """A NIC whose PMD gives no interrupts never wakes a poller that waits for one, which haul
+        cannot detect."""
+        for poller in [name for name in self.by_poller if subject.waits(name)]:
+            side, end = self.select(poller), time.monotonic() + DEAF_SECONDS
+            while not side.run(poller, DEAF_PPS, "constant", 0.1)["received"]:
+                if time.monotonic() > end:
+                    del self.by_poller[poller]
+                    self.say(f"without {poller}: no packet wakes it: this NIC gives no receive "
+                             "interrupts")
+                    break
+        if not self.by_poller:
+            raise Failed("none of the pollers works on this link")
 
     def measure(self):
         total = self.options.minutes * 60

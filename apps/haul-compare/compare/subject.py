@@ -11,6 +11,11 @@ from .program import Failed, Fwd, Peer
 
 SUMS = "sleeps", "work_ns", "empty_ns", "asleep_ns", "rx_packets", "polls", "empty_polls"
 NO_LOSS = "consumed", "filtered"
+WAITING = "block", "adaptive"  # pollers that wait for an event of the port
+
+
+def waits(poller):
+    return poller.partition(":")[0] in WAITING
 
 
 class Sums:
@@ -65,16 +70,24 @@ class Subject:
 class Haul(Subject):
     is_haul = True
 
-    def __init__(self, path, spec, cpu, work, kind, scratch):
+    def __init__(self, path, spec, cpu, work, kind, interrupts, scratch):
         super().__init__()
         self.kind = kind
-        arguments = ["--port", spec, "--mode", "macswap", "--handler", work["handler"],
-                     "--carriers", f"{cpu}-{cpu}"]
-        if work["service"]:
-            arguments += ["--service", work["service"]]
-        self.fwd = Fwd("measured haul-fwd", path, arguments, scratch)
+        self.fwd = Fwd("measured haul-fwd", path,
+                       self.arguments(spec, cpu, work, interrupts), scratch)
         self.pid = self.fwd.pid
         self.runs = False
+
+    @staticmethod
+    def arguments(spec, cpu, work, interrupts):
+        """interrupts: a NIC's are on for the whole life of the process, so that pollers that wait
+        for them can be chosen later: those begin with a program that starts with one of these or
+        with sleep, which any port has."""
+        found = ["--port", spec, "--mode", "macswap", "--handler", work["handler"],
+                 "--carriers", f"{cpu}-{cpu}"]
+        if work["service"]:
+            found += ["--service", work["service"]]
+        return found + (["--poller", "sleep"] if interrupts else [])
 
     def wake(self):
         if not self.runs:
