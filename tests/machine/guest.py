@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs in the emulated machine, started by nics.py: tries haul-echo on a NIC of each kind; all are
-on the link of peer0, and one at a time is used. TAP on stdout. Usage: guest.py HAUL-ECHO KIND..."""
+on the link of peer0, and one at a time is used; and haul-fwd on one more virtio NIC, with peer1 at
+the other end of its link. TAP on stdout.
+Usage: guest.py HAUL-ECHO HAUL-FWD KIND..."""
 import os
 import subprocess
 import sys
@@ -9,11 +11,13 @@ import traceback
 
 from inside import NO_INTERRUPTS, Host, Nic, answers_once, idle, is_out
 
+import full
+import fwd
 import netns
 from echo import IP4, MINE4, Echo, Failed, replies
 from wait import ask
 
-ECHO = sys.argv[1]
+ECHO, FWD = sys.argv[1:3]
 REQUESTS = 40 if netns.fewer() else 200
 FLAPS = int(os.environ.get("HAUL_FLAPS", 5))  # of a link
 
@@ -90,7 +94,8 @@ def main():
     # An emulated CPU is slow, and the host may be busy.
     netns.wait_for.__defaults__ = Echo.wait.__defaults__ = (600,)
     netns.ip(f"addr add {MINE4}/24 dev peer0")
-    kinds = sys.argv[2:]
+    kinds = sys.argv[3:]
+    fwd.FWD = FWD
     for number, kind in enumerate(kinds):
         for poller in "spin", "block":
             if poller == "block" and kind in NO_INTERRUPTS:
@@ -100,6 +105,11 @@ def main():
                 echoes(tap, host, kind, Nic(number), poller)
             except (Failed, OSError, RuntimeError, subprocess.SubprocessError):
                 tap.ok(False, f"{kind}, {poller}: no exception", traceback.format_exc())
+    for test in full.ends, full.link_flaps, full.unplugged:
+        try:
+            test(tap, host, "virtio, haul-fwd", Nic(len(kinds)), "peer1")
+        except (Failed, OSError, RuntimeError, subprocess.SubprocessError):
+            tap.ok(False, f"{test.__name__}: no exception", traceback.format_exc())
     for number, kind in enumerate(kinds[:-1]):  # the last one is left
         try:
             pulled_out(tap, host, kind, Nic(number), Nic(len(kinds) - 1))

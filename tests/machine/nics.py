@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """haul on the PCI NICs that QEMU emulates, with Debian's kernel, vfio and an IOMMU: one machine
-boots, and guest.py tries haul-echo on all kinds in it. HAUL_FLAPS: how often a link goes down and
-up. With --whole, which takes an hour, whole.py tries what any port can do on pairs of NICs, of the
-kinds in HAUL_KINDS ("virtio e1000e") or of all.
-Usage: nics.py BUILD HAUL-ECHO, or nics.py --whole BUILD"""
+boots, and guest.py tries haul-echo on all kinds in it, and haul-fwd. HAUL_FLAPS: how often a link
+goes down and up. With --whole, which takes an hour, whole.py tries what any port can do on pairs of
+NICs, of the kinds in HAUL_KINDS ("virtio e1000e") or of all.
+Usage: nics.py BUILD HAUL-ECHO HAUL-FWD, or nics.py --whole BUILD"""
 import os
 import shlex
 import sys
@@ -76,8 +76,8 @@ def main(first, *rest):
     if first == "--whole":
         return whole(*rest)
     kinds = all_kinds()
-    return run(first, [machine.Nic(kind) for kind in kinds], "guest.py",
-               [*map(os.path.abspath, rest), *kinds])
+    nics = [*map(machine.Nic, kinds), machine.Nic("virtio", link=1)]
+    return run(first, nics, "guest.py", [*map(os.path.abspath, rest), *kinds])
 
 
 if __name__ == "__main__":
