@@ -118,6 +118,8 @@ for turn, handler in enumerate(("burst", "coroutine")):
                         "--port", f"pcap:tx={small}/full", "--handler", handler,
                         "--carriers", carriers, *end)
         lines = [line for line in r.err.splitlines() if ": note: " not in line]
+        # On a busy machine the port is found lost before the program ends, too.
+        lines = [line for line in lines if "; the other ports go on" not in line]
         tap.ok(r.rc == 1 and r.json and len(lines) == 1 and
                f"{small}/full lacks" in lines[0] and "is the disk full?" in lines[0],
                f"full disk, {handler}, {' '.join(map(str, end))}: a line, figures, exit 1", r)
