@@ -86,7 +86,7 @@ def misplaced(frames):
     return wrong
 
 
-def move_under_load(tap, name, mover, out, end):
+def move_under_load(tap, name, mover, out, end, late):
     mover.start()
     sent, back = [], []
     while mover.is_alive() and mover.moves < MOVES or len(sent) < 20 * AT_ONCE:
@@ -102,7 +102,10 @@ def move_under_load(tap, name, mover, out, end):
            (mover.moves, mover.wrong))
     tap.ok(sorted(back) == sorted(fwd.swapped(sent)), f"{name}: each packet comes back once",
            (len(sent), len(back)))
-    tap.ok(not misplaced(back), f"{name}: flows keep their order", misplaced(back)[:5])
+    wrong = misplaced(back)
+    if late:
+        print(f"# {name}: {len(wrong)} of {len(back)} behind a later one of their flow")
+    tap.ok(len(wrong) <= late, f"{name}: flows keep their order", wrong[:9])
 
 
 def check_buckets(tap, name, client):
@@ -121,8 +124,10 @@ def check_buckets(tap, name, client):
                f"{name}: they are shown on carrier {carrier}", said)
 
 
-def check(tap, name, ports, out_of, end_of, how, *more, buckets=False, queues=QUEUES, pollers=()):
-    """Sends frames into one interface, and receives them from another. how: handler, poller."""
+def check(tap, name, ports, out_of, end_of, how, *more, buckets=False, queues=QUEUES, pollers=(),
+          late=0):
+    """Sends frames into one interface, and receives them from another. how: handler, poller. late:
+    so many packets at most may come behind a later one of their flow."""
     name = f"{name}, {'buckets, ' * buckets}{', '.join(how)}, seed {SEED}"
     with tempfile.TemporaryDirectory() as d:
         path = os.path.join(d, "control")
@@ -137,7 +142,7 @@ def check(tap, name, ports, out_of, end_of, how, *more, buckets=False, queues=QU
             ends = [netns.Raw(name) for name in interfaces]
             client = Client(path, haul)
             mover = Mover(client, f"{SEED} {name}", buckets, queues, pollers)
-            move_under_load(tap, name, mover, ends[0], ends[-1])
+            move_under_load(tap, name, mover, ends[0], ends[-1], late)
             if buckets:
                 check_buckets(tap, name, client)
             for end in ends:
