@@ -65,7 +65,8 @@ static const struct haul_app_option options[] = {
 			"dry: only say what all would do"},
 	{"--lost-port", HAULI_LOST_PORT_NAMES, HAUL_APP_CHOICE, &hauli_app_state.lost_port,
 		.help = "if a port's NIC or interface goes away, or goes down:\n"
-			"go-on: with the other ports, if there are some; exit code 1 at the end;\n"
+			"go-on: with the other ports, if there are some; exit code 1 if it is\n"
+			"still lost at the end;\n"
 			"return: as go-on, and take it again when it is back;\n"
 			"end: the program ends"},
 	{"--packet-rate", "N", HAUL_APP_NUMBER, &hauli_app_state.packet_rate, 1,

@@ -72,7 +72,7 @@ static void todo_queues(struct doctor_finding *finding, const char *name,
 	if (iface->combined)
 		doctor_todo_root(finding, "ethtool -L %s combined %u", name, n);
 	else
-		doctor_todo_root(finding, "ethtool -L %s rx %u", name, n);
+		doctor_todo_root(finding, "ethtool -L %s rx %u tx %u", name, n, n);
 }
 
 static void queues(const struct doctor_subject *subject, struct doctor_finding *finding)

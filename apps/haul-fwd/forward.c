@@ -168,7 +168,7 @@ void fwd_attached(struct haul_app *app, unsigned port)
 {
 	/* Carriers read addresses meanwhile: a frame that is under way to the port while it comes
 	 * may get a part of the old one. */
-	ports[port].mac = haul_port_mac(app->ports[port]);
+	ports[port].mac = ports[port].shape.headers.eth.src_addr = haul_port_mac(app->ports[port]);
 	for (unsigned i = 0; i < app->nb_ports; i++)
 		if (ports[i].peer == port)
 			ports[i].macs[1] = ports[port].mac;

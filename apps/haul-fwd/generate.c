@@ -502,6 +502,13 @@ void generate_closed(void)
 	replay_free(&generate.next.replay);
 }
 
+static void generate_attached(struct fwd *fwd, unsigned port)
+{
+	struct rte_ether_hdr *eth = (struct rte_ether_hdr *)generate.shapes[port].headers;
+
+	eth->src_addr = fwd->ports[port].mac;
+}
+
 const struct fwd_mode_ops fwd_mode_generate = {
 	.burst = generate_burst,
 	.packet = NULL,
@@ -509,4 +516,5 @@ const struct fwd_mode_ops fwd_mode_generate = {
 	.sends = generate_sends,
 	.reads = true,
 	.begin = generate_begin,
+	.attached = generate_attached,
 };

@@ -58,14 +58,14 @@ static void set_policy(const struct change *c, struct hauli_poller *p)
 	hauli_idle_recompute(p);
 }
 
-/* That pollers can do this for a port or HAUL_ALL. */
+/* That pollers can do this for a port or HAUL_ALL. A detached one is asked when it is back. */
 static int check_kind(const struct haul_io *io, unsigned port, struct haul_poll_policy *policy,
 	char *errbuf, size_t errlen)
 {
 	int err = 0;
 
 	for (unsigned i = 0; i < io->opts.nb_ports && err == 0; i++)
-		if (port == HAUL_ALL || i == port)
+		if ((port == HAUL_ALL || i == port) && hauli_io_has_port(io, i))
 			err = hauli_poller_kind_check(
 				&io->opts, io->ports[i], policy, errbuf, errlen);
 	return err;

@@ -156,14 +156,34 @@ static int detach(struct haul_io *io, unsigned port, uint64_t timeout_ns, char *
 	return 0;
 }
 
-/* Unless another struct haul_io polls the port. */
-static int reopen(struct haul_io *io, struct haul_port *p, char *why, size_t len)
+/* That pollers can do with the device what they do with its queues. */
+static int check_policies(const struct haul_io *io, unsigned port, char *errbuf, size_t errlen)
 {
+	int err = 0;
+
+	for (unsigned i = 0; i < io->nb_pollers; i++) {
+		const struct hauli_poller *p = io->pollers[i];
+
+		for (struct hauli_rxq *r = p->rxqs; r < p->rxqs_end && !err; r++) {
+			struct haul_poll_policy policy = hauli_rxq_policy(r);
+
+			if (r->rx.port == port && !r->target)
+				err = hauli_poller_kind_check(
+					&io->opts, r->port, &policy, errbuf, errlen);
+		}
+	}
+	return err;
+}
+
+/* Unless another struct haul_io polls the port. */
+static int reopen(struct haul_io *io, unsigned port, char *why, size_t len)
+{
+	struct haul_port *p = io->ports[port];
 	int err = p->detached ? hauli_port_reopen(p, why, len) : 0;
 
 	if (err)
 		return err;
-	err = hauli_poller_kind_check(&io->opts, p, &io->opts.policy, why, len);
+	err = check_policies(io, port, why, len);
 	if (err && p->polled == 0)
 		hauli_port_detach(p);
 	return err;
@@ -181,7 +201,8 @@ static void choose_calls(struct haul_io *io, unsigned port)
 	}
 }
 
-static int attach(struct haul_io *io, unsigned port, uint64_t timeout_ns, char *why, size_t len)
+static int attach_device(
+	struct haul_io *io, unsigned port, uint64_t timeout_ns, char *why, size_t len)
 {
 	struct haul_port *p = io->ports[port];
 	unsigned answered;
@@ -191,7 +212,7 @@ static int attach(struct haul_io *io, unsigned port, uint64_t timeout_ns, char *
 	if (io->stage != HAULI_IO_STOPPED)
 		err = on_carriers(io, port, hauli_answers, timeout_ns, &answered, why, len);
 	if (!err)
-		err = reopen(io, p, why, len);
+		err = reopen(io, port, why, len);
 	if (err)
 		return err;
 	choose_calls(io, port);
@@ -207,6 +228,14 @@ static int attach(struct haul_io *io, unsigned port, uint64_t timeout_ns, char *
 	}
 	if (p->polled == 0)
 		hauli_port_detach(p);
+	return err;
+}
+
+static int attach(struct haul_io *io, unsigned port, uint64_t timeout_ns, char *why, size_t len)
+{
+	int err = attach_device(io, port, timeout_ns, why, len);
+
+	(err ? hauli_port_drop_spec : hauli_port_keep_spec)(io->ports[port]);
 	return err;
 }
 

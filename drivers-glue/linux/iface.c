@@ -109,14 +109,27 @@ bool hauli_iface_has_link(const char *name)
 	return hauli_iface_ethtool(name, &v) == 0 && v.data;
 }
 
-unsigned hauli_iface_queues(const char *name)
+static unsigned queues(const char *name, bool send)
 {
 	struct ethtool_channels ch = {.cmd = ETHTOOL_GCHANNELS};
 	unsigned n = 0;
 
-	if (hauli_iface_ethtool(name, &ch) == 0)
-		n = ch.combined_count ? ch.combined_count : ch.rx_count;
+	if (hauli_iface_ethtool(name, &ch) != 0)
+		return 1;
+	n = ch.combined_count ? ch.combined_count : ch.rx_count;
+	if (send && !ch.combined_count && ch.tx_count < n)
+		n = ch.tx_count;
 	return n ? n : 1;
+}
+
+unsigned hauli_iface_rx_queues(const char *name)
+{
+	return queues(name, false);
+}
+
+unsigned hauli_iface_queues(const char *name)
+{
+	return queues(name, true);
 }
 
 /* Reads a number from /sys, -1 if it is missing. */

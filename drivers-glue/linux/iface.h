@@ -24,7 +24,8 @@ unsigned hauli_iface_speed(const char *name);
  * IFF_RUNNING follows later. */
 bool hauli_iface_has_link(const char *name);
 
-/* The number of its receive queues (channels); at least 1. */
+/* The number of its receive queues (channels), and of those that also send; at least 1. */
+unsigned hauli_iface_rx_queues(const char *name);
 unsigned hauli_iface_queues(const char *name);
 
 /* True if it is one end of a veth pair; peer (of IFNAMSIZ) gets the other end's name, or "" if that

@@ -12,6 +12,11 @@
 #include "linux/iface.h"
 #include "linux/offloads.h"
 
+static unsigned least(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
 _Static_assert(HAUL_IFACE_NAME == IFNAMSIZ, "a name of the kernel's must fit");
 
 static void get_queues(struct haul_iface *iface, const char *name)
@@ -21,8 +26,8 @@ static void get_queues(struct haul_iface *iface, const char *name)
 	if (hauli_iface_ethtool(name, &ch) < 0)
 		return;
 	iface->combined = ch.max_combined > 0;
-	iface->queues = iface->combined ? ch.combined_count : ch.rx_count;
-	iface->queues_most = iface->combined ? ch.max_combined : ch.max_rx;
+	iface->queues = iface->combined ? ch.combined_count : least(ch.rx_count, ch.tx_count);
+	iface->queues_most = iface->combined ? ch.max_combined : least(ch.max_rx, ch.max_tx);
 }
 
 int haul_iface_get(struct haul_iface *iface, const char *name)

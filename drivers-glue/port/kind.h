@@ -67,6 +67,7 @@ struct hauli_stats_base {
  * the port. */
 struct haul_port {
 	struct hauli_spec spec; /* for other threads: text */
+	struct hauli_spec *before; /* spec may go back to it: haul_port_set_spec(); NULL: not */
 	struct hauli_ptr_published text; /* struct hauli_port_text */
 	const struct hauli_kind *kind; /* the spec's, or for a raw vdev that of its driver */
 	struct haul_port_opts opts;

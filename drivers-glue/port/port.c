@@ -35,11 +35,10 @@ static bool is_same_iface(const char *a, const char *b)
  * packets, and most PMDs do not notice. */
 static int check_alone(const struct haul_port *port, const char *iface, char *errbuf, size_t errlen)
 {
-	for (const struct haul_port *p = hauli_ports_open(); p; p = p->next) {
+	for (struct haul_port *p = hauli_ports_other(port, hauli_ports_open()); p;
+		p = hauli_ports_other(port, p->next)) {
 		bool same = iface[0] && p->iface[0] && is_same_iface(p->iface, iface);
 
-		if (p == port)
-			continue;
 		if (port->kind->main == HAULI_MAIN_NEEDED && p->kind == port->kind)
 			same |= port->spec.main[0] && strcmp(p->spec.main, port->spec.main) == 0;
 		if (same)
@@ -98,6 +97,7 @@ static void destroy(struct haul_port *port)
 	free(port->vdevs);
 	free(port->fds);
 	free(port->base.xstats);
+	free(port->before);
 	for (struct hauli_port_text *t = hauli_ptr_published_get(&port->text), *older; t;
 		t = older) {
 		older = t->older;
@@ -301,8 +301,9 @@ int hauli_port_reopen(struct haul_port *port, char *errbuf, size_t errlen)
 	err = open_device(port, errbuf, errlen);
 	if (err == 0 && port->queues != queues)
 		err = hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
-			"it has %u queue%s, and the port has %u", port->queues,
-			port->queues == 1 ? "" : "s", queues);
+			"it has %u queue%s, and the port has %u; an empty: port has as many as "
+			"--rxq or its queues= says",
+			port->queues, port->queues == 1 ? "" : "s", queues);
 	if (err == 0) {
 		hauli_watch_forget(port);
 		err = quietly(port, start, errbuf, errlen);
@@ -320,9 +321,23 @@ int hauli_port_reopen(struct haul_port *port, char *errbuf, size_t errlen)
 	return 0;
 }
 
+void hauli_port_keep_spec(struct haul_port *port)
+{
+	free(port->before);
+	port->before = NULL;
+}
+
+void hauli_port_drop_spec(struct haul_port *port)
+{
+	if (!port->before)
+		return;
+	port->spec = *port->before; /* the strings are within it, at the same place */
+	hauli_port_keep_spec(port);
+	(void)show_spec(port, NULL, 0);
+}
+
 int haul_port_set_spec(struct haul_port *port, const char *spec, char *errbuf, size_t errlen)
 {
-	struct hauli_spec before;
 	int err;
 
 	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
@@ -330,12 +345,16 @@ int haul_port_set_spec(struct haul_port *port, const char *spec, char *errbuf, s
 	if (!port->detached)
 		return hauli_spec_fail(
 			&port->spec, -EBUSY, errbuf, errlen, "it has a device; detach it first");
-	before = port->spec;
+	hauli_port_drop_spec(port); /* that was never opened */
+	port->before = malloc(sizeof(*port->before));
+	if (!port->before)
+		return hauli_spec_fail(&port->spec, -ENOMEM, errbuf, errlen, "no memory");
+	*port->before = port->spec;
 	err = hauli_spec_parse(&port->spec, spec, errbuf, errlen);
 	if (err == 0)
 		err = show_spec(port, errbuf, errlen);
 	if (err < 0)
-		port->spec = before;
+		hauli_port_drop_spec(port);
 	return err;
 }
 

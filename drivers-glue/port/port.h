@@ -12,4 +12,8 @@
  */
 int hauli_port_reopen(struct haul_port *port, char *errbuf, size_t errlen);
 
+/* The spec that haul_port_set_spec() has given stays, or is taken back. */
+void hauli_port_keep_spec(struct haul_port *port);
+void hauli_port_drop_spec(struct haul_port *port);
+
 #endif

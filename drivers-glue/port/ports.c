@@ -10,6 +10,13 @@ struct haul_port *hauli_ports_open(void)
 	return first;
 }
 
+struct haul_port *hauli_ports_other(const struct haul_port *port, struct haul_port *p)
+{
+	while (p && (p == port || p->detached))
+		p = p->next;
+	return p;
+}
+
 void hauli_ports_add(struct haul_port *port)
 {
 	port->next = first;

@@ -143,7 +143,7 @@ def test_interface():
 
 
 def test_queues():
-    for carriers, status, todo in ((1, "note", "ethtool -L v0 rx 1"), (2, "ok", ""),
+    for carriers, status, todo in ((1, "note", "ethtool -L v0 rx 1 tx 1"), (2, "ok", ""),
                                    (3, "note", "--carriers 2")):
         _, report = ask("--iface", "v0", "--carriers", str(carriers))
         finding = find(report, "queues", "v0")
@@ -153,7 +153,7 @@ def test_queues():
     do(find(report, "queues", "v0"))
     _, report = ask("--iface", "v0", "--carriers", "1")
     tap.ok(find(report, "queues", "v0")["status"] == "ok", "one queue for one carrier")
-    do({"todo": "ethtool -L v0 rx 2"})
+    do({"todo": "ethtool -L v0 rx 2 tx 2"})
 
 
 def bpf(cmd, attr):

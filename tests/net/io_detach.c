@@ -173,6 +173,10 @@ static void check_port(struct bed *bed, unsigned i, uint16_t id)
 	ck_assert_int_eq(haul_port_set_promiscuous(port, true, err, len), -ENODEV);
 	ck_assert_int_eq(haul_port_get_stats(port, &st), 0);
 	ck_assert_uint_gt(st.ipackets, 0);
+	haul_port_reset_stats(port);
+	haul_port_reset_stats(port);
+	ck_assert_int_eq(haul_port_get_stats(port, &st), 0);
+	ck_assert_uint_eq(st.ipackets, 0);
 	ck_assert_str_eq(haul_port_fault(port), "");
 	ck_assert_int_eq(haul_port_start(port, err, len), -ENODEV);
 	ck_assert_str_eq(err, "port 'ring:': it was detached");
@@ -295,6 +299,7 @@ static void run_empty(const struct way *way)
 	ck_assert_int_eq(try_attach(&bed, 1, HAUL_FOREVER), -ENODEV); /* as before */
 	ck_assert_int_eq(set_spec(&bed, "pci:ffff:ff:1f.7"), 0);
 	ck_assert_int_lt(try_attach(&bed, 1, HAUL_FOREVER), 0); /* there is none */
+	ck_assert_str_eq(haul_port_spec(bed.ports[1]), "empty:");
 	ck_assert_int_eq(set_spec(&bed, "ring:"), 0);
 	attach(&bed, 1);
 	ck_assert_str_eq(haul_port_spec(bed.ports[1]), "ring:");

@@ -98,6 +98,11 @@ static int flowgen_begin(struct fwd *fwd)
 	return HAUL_APP_DONE;
 }
 
+static void flowgen_attached(struct fwd *fwd, unsigned port)
+{
+	shapes[port].headers.eth.src_addr = fwd->ports[port].mac;
+}
+
 const struct fwd_mode_ops fwd_mode_flowgen = {
 	.burst = fwd_drop_burst,
 	.packet = fwd_drop_packet,
@@ -105,4 +110,5 @@ const struct fwd_mode_ops fwd_mode_flowgen = {
 	.packet_source = flowgen_source,
 	.reads = true,
 	.begin = flowgen_begin,
+	.attached = flowgen_attached,
 };

@@ -73,8 +73,12 @@ static bool show_summary(const struct fwd_call *call)
 	for (unsigned i = 0; i < call->app->nb_ports; i++) {
 		const struct rte_ether_addr own = haul_port_mac(port_of(call, i));
 
-		if (haul_port_get_info(port_of(call, i), &info) != 0)
+		if (haul_port_get_info(port_of(call, i), &info) != 0) {
+			fprintf(call->out, "%-4u %-28s %-17s %-16s %-5s %u\n", i,
+				haul_port_spec(port_of(call, i)), "-", "-", "none",
+				haul_port_queues(port_of(call, i)));
 			continue;
+		}
 		rte_ether_format_addr(mac, sizeof(mac), &own);
 		fprintf(call->out, "%-4u %-28s %-17s %-16s %-5s %u\n", i,
 			haul_port_spec(port_of(call, i)), mac, info.dev.driver_name,
@@ -151,12 +155,21 @@ static bool show_queue_info(const struct fwd_call *call)
 	return fwd_each_port(call, WORD(3), show_queue);
 }
 
+/* A port without a device is no fault of "all". */
+static bool passes_over(const struct fwd_call *call, unsigned i)
+{
+	if (strcmp(WORD(2), "all") == 0)
+		return true;
+	fprintf(call->out, "Port %u has no device: give port attach first\n", i);
+	return false;
+}
+
 static bool start_one(const struct fwd_call *call, unsigned i)
 {
 	char errbuf[512];
 
 	if (!haul_io_is_attached(call->app->io, i))
-		return true;
+		return passes_over(call, i);
 	if (!is_stopped[i] ||
 		!result(call, haul_port_start(port_of(call, i), errbuf, sizeof(errbuf)), errbuf))
 		return !is_stopped[i];
@@ -168,7 +181,9 @@ static bool stop_one(const struct fwd_call *call, unsigned i)
 {
 	char errbuf[512];
 
-	if (is_stopped[i] || !haul_io_is_attached(call->app->io, i))
+	if (!haul_io_is_attached(call->app->io, i))
+		return passes_over(call, i);
+	if (is_stopped[i])
 		return true;
 	is_stopped[i] =
 		result(call, haul_port_stop(port_of(call, i), errbuf, sizeof(errbuf)), errbuf);
@@ -195,8 +210,10 @@ static bool attach_or_detach_one(const struct fwd_call *call, unsigned i)
 	int err = (attach ? haul_io_attach_port : haul_io_detach_port)(
 		call->app->io, i, FWD_PATIENCE, errbuf, sizeof(errbuf));
 
-	if (!err && attach)
+	if (!err && attach) {
+		is_stopped[i] = false; /* it was started */
 		fwd_attached(call->app, i);
+	}
 	if (!err)
 		fprintf(call->out, "Port %u is %sed\n", i, WORD(1));
 	return result(call, err, errbuf);
@@ -224,8 +241,8 @@ static bool attach_new(const struct fwd_call *call, const char *spec)
 		if (is_empty(call, i))
 			return set_spec_and_attach(call, i, spec);
 	fprintf(call->out,
-		"There is no port without a device: start with --port empty: for each "
-		"that is to come\n");
+		"No port is empty: give port attach PORT SPEC for one that was detached, or start "
+		"with --port empty:\n");
 	return false;
 }
 
@@ -368,7 +385,7 @@ const struct fwd_command fwd_commands_ports[] = {
 	{"port start|stop PORT", start_or_stop, "Start or stop a port, or all."},
 	{"port detach PORT", attach_or_detach, "Close the device of a port; the others go on."},
 	{"port attach PORT", attach_or_detach,
-		"Open the device of a detached port again; a spec: of the first empty port."},
+		"PORT: open its device again. A spec: give this device to the first empty port."},
 	{"port attach PORT SPEC", attach_as, "Give a detached or empty port this device."},
 	{"port config mtu PORT N", set_mtu, "Set the MTU; after stop."},
 	{"port config PORT rss NAME", set_rss,

@@ -54,9 +54,8 @@ HAUL_API int haul_port_start(struct haul_port *port, char *errbuf, size_t errlen
 /*
  * Gives a port that has no device another spec, which haul_io_attach_port() opens: a port is opened
  * as "empty:" with as many queues as its device will have, and one that was detached may get
- * another device. From the thread that starts and stops. The port is said to be on the new spec
- * from then on, also if its device cannot be opened. Returns 0; or with one line in errbuf, and the
- * spec is the one before:
+ * another device. From the thread that starts and stops. If the device cannot be opened, the port
+ * has the spec before again. Returns 0; or with one line in errbuf, and the spec is the one before:
  *	-EINVAL	malformed spec
  *	-EBUSY	it has a device: haul_io_detach_port() first
  *	-ENOMEM	no memory

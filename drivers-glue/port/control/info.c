@@ -190,6 +190,7 @@ void haul_port_reset_stats(struct haul_port *port)
 	HAUL_MISUSE_IF(!port, HAULI_NO_PORT);
 	base = &port->base;
 	free(base->xstats);
+	base->xstats = NULL; /* a detached port has none */
 	n = read_xstats(port, &base->xstats);
 	base->nb_xstats = n > 0 ? (unsigned)n : 0;
 	if (read_stats(port, &base->stats) < 0)

@@ -96,15 +96,18 @@ static void note_offloads(struct haul_port *port)
 /* Packets on other queues go to the kernel; start_queue says that the user wants that. */
 static void note_queues(struct haul_port *port, unsigned have)
 {
-	char peer[IFNAMSIZ];
+	char peer[IFNAMSIZ], right[48];
 	bool veth = hauli_iface_is_veth(port->iface, peer);
+	unsigned n = port->queues;
 
-	if (port->queues == have || hauli_spec_get(&port->spec, "start_queue"))
+	if (n == have || hauli_spec_get(&port->spec, "start_queue"))
 		return;
-	hauli_port_note(port,
-		"%s has %u queues, packets of %u go to the kernel; ethtool -L %s %s %u",
-		port->iface, have, have - port->queues, port->iface, veth ? "rx" : "combined",
-		port->queues);
+	if (veth)
+		snprintf(right, sizeof(right), "rx %u tx %u", n, n);
+	else
+		snprintf(right, sizeof(right), "combined %u", n);
+	hauli_port_note(port, "%s has %u queues, packets of %u go to the kernel; ethtool -L %s %s",
+		port->iface, have, have - n, port->iface, right);
 }
 
 /* Software interfaces must copy. */
@@ -173,7 +176,7 @@ static int prepare(struct haul_port *port, char *errbuf, size_t errlen)
 	}
 	sizes(port);
 	note_offloads(port);
-	note_queues(port, have);
+	note_queues(port, hauli_iface_rx_queues(port->iface));
 	return err;
 }
 

@@ -15,8 +15,9 @@ static const struct hauli_key keys[] = {
 
 const struct hauli_kind hauli_kind_empty = {
 	.name = "empty",
-	.form = "empty:[queues=1]",
-	.help = "no device yet: port attach in haul-fwd's prompt names it, while packets flow",
+	.form = "empty:[queues=N]",
+	.help = "no device yet: port attach in haul-fwd's prompt names it while packets flow; "
+		"queues: those of the device, by default as many as carriers, or --rxq",
 	.keys = keys,
 	.prepare = prepare,
 };

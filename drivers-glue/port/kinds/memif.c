@@ -44,7 +44,8 @@ static int check_link(const struct haul_port *port, char *errbuf, size_t errlen)
 	if (!path || path[0] != '/')
 		return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
 			"socket=/PATH is needed: the same on both sides");
-	for (const struct haul_port *p = hauli_ports_open(); p; p = p->next) {
+	for (struct haul_port *p = hauli_ports_other(port, hauli_ports_open()); p;
+		p = hauli_ports_other(port, p->next)) {
 		if (p->spec.kind == port->spec.kind &&
 			strcmp(hauli_spec_get(&p->spec, "socket"), path) == 0 &&
 			is_server(p) == is_server(port) &&
@@ -59,9 +60,10 @@ static int check_link(const struct haul_port *port, char *errbuf, size_t errlen)
 }
 
 /* Ids distinguish servers on one socket, and the PMD has one socket per path. */
-static struct hauli_listener *find_listener(const char *path)
+static struct hauli_listener *find_listener(const struct haul_port *port, const char *path)
 {
-	for (struct haul_port *p = hauli_ports_open(); p; p = p->next) {
+	for (struct haul_port *p = hauli_ports_other(port, hauli_ports_open()); p;
+		p = hauli_ports_other(port, p->next)) {
 		if (p->spec.kind == &hauli_kind_memif && is_server(p) &&
 			strcmp(hauli_spec_get(&p->spec, "socket"), path) == 0)
 			return p->own;
@@ -73,7 +75,7 @@ static struct hauli_listener *find_listener(const char *path)
 static int find_socket(struct haul_port *port, char *errbuf, size_t errlen)
 {
 	const char *path = hauli_spec_get(&port->spec, "socket");
-	struct hauli_listener *l = find_listener(path);
+	struct hauli_listener *l = find_listener(port, path);
 	int err = 0;
 
 	if (!is_server(port))

@@ -126,7 +126,8 @@ static int check_other_files(
 	if (is_same_file(rx, tx))
 		return hauli_spec_fail(&port->spec, -EINVAL, errbuf, errlen,
 			"rx and tx are the same file; give two");
-	for (const struct haul_port *p = hauli_ports_open(); p; p = p->next) {
+	for (struct haul_port *p = hauli_ports_other(port, hauli_ports_open()); p;
+		p = hauli_ports_other(port, p->next)) {
 		const char *their_tx, *their_rx;
 
 		if (p->spec.kind != port->spec.kind)
