@@ -129,7 +129,7 @@ MUTATIONS = [
      'text->older = hauli_ptr_published_get(&port->text);',
      'free(hauli_ptr_published_get(&port->text)); text->older = NULL;'),
     ('net/io_detach', 'drivers-glue/port/port.c', 'a wrong spec stays',
-     'port->spec = before;', ';'),
+     'port->spec = *port->before;', ';'),
     ('net/io_detach', 'drivers-glue/io/move.c', 'the queue of a detached port moves',
      'if (!hauli_io_has_port(io, m->port)) {', 'if (!io) {'),
     ('unit/balance', 'drivers-glue/io/balance.c', 'any gain is enough',

@@ -92,7 +92,8 @@ def under_fire(probe, wire):
 
 def fewer(probe):
     port = probe.open("afxdp:v0", 1)
-    t.ok(port.queues == 1 and "packets of 1 go to the kernel; ethtool -L v0 rx 1 tx 1" in port.notice,
+    t.ok(port.queues == 1 and
+         "packets of 1 go to the kernel; ethtool -L v0 rx 1 tx 1" in port.notice,
          "fewer carriers than queues", port.notice)
     port.close()
     port = probe.open("afxdp:v0", 5)
