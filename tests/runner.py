@@ -111,7 +111,7 @@ class Configuration:
 
 
 CONFIGURATIONS = [
-    Configuration("test", "as users build it", "gcc", turns={"net": 8, "model": 5, "install": 3},
+    Configuration("test", "as users build it", "gcc", turns={"net": 10, "model": 6, "install": 3},
                   build=85, tests=250, disk=175),
     Configuration("clang", "the other compiler, all carriers steal", "clang",
                   suites=["unit", "stress"],

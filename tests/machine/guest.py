@@ -4,6 +4,7 @@ on the link of peer0, and one at a time is used; and haul-fwd on one more virtio
 the other end of its link. TAP on stdout.
 Usage: guest.py HAUL-ECHO HAUL-FWD KIND..."""
 import os
+import random
 import subprocess
 import sys
 import time
@@ -105,7 +106,8 @@ def main():
                 echoes(tap, host, kind, Nic(number), poller)
             except (Failed, OSError, RuntimeError, subprocess.SubprocessError):
                 tap.ok(False, f"{kind}, {poller}: no exception", traceback.format_exc())
-    for test in full.ends, full.link_flaps, full.unplugged:
+    fulls = [full.ends, full.link_flaps, full.unplugged]
+    for test in [random.choice(fulls)] if netns.fewer() else fulls:
         try:
             test(tap, host, "virtio, haul-fwd", Nic(len(kinds)), "peer1")
         except (Failed, OSError, RuntimeError, subprocess.SubprocessError):
