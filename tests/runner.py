@@ -119,7 +119,7 @@ CONFIGURATIONS = [
     Configuration("asan", "address and undefined behaviour sanitizers", "gcc",
                   SANITIZE + ["-Db_sanitize=address,undefined"], ["unit", "stress", "net"], 4,
                   # Odd packets are what these sanitizers are best at.
-                  {"HAUL_FRAMES": "20000", "HAUL_STRESS_SECONDS": "1"}, {"net": 8},
+                  {"HAUL_FRAMES": "20000", "HAUL_STRESS_SECONDS": "1"}, {"net": 16},
                   build=130, tests=250, disk=290),
     Configuration("tsan", "thread sanitizer, carriers of a cluster steal", "clang",
                   SANITIZE + ["-Db_sanitize=thread"], ["unit", "stress"], 8,
@@ -308,20 +308,22 @@ def ninja(conf, progress, wanted):
                       env={**os.environ, "NINJA_STATUS": "[%f/%t] "}) == 0
 
 
-def beyond(suites):
+def beyond(conf, suites, targets):
     """What is built beyond the programs that tests name: suite net runs all programs of users."""
     if not suites:
         return ["all", "benchmarks"]
-    return ["all"] if "net" in suites else []
+    return [os.path.relpath(f, conf.dir) for t in targets for f in t["filename"]
+            if "net" in suites and t["installed"]]
 
 
-def build(conf, progress, tests, more):
-    """Builds the tests' programs and more targets; returns the tests whose programs could not be
+def build(conf, progress, tests, suites):
+    """Builds the tests' programs and what is beyond; returns the tests whose programs could not be
     built."""
-    files = {t["id"]: t["filename"] for t in introspect(conf, "--targets")}
+    targets = introspect(conf, "--targets")
+    files = {t["id"]: t["filename"] for t in targets}
     needs = {t["name"]: [os.path.relpath(f, conf.dir) for d in t["depends"] for f in files[d]]
              for t in tests}
-    wanted = more or sorted({f for n in needs.values() for f in n})
+    wanted = sorted({f for n in needs.values() for f in n} | set(beyond(conf, suites, targets)))
     if not wanted or ninja(conf, progress, wanted):
         return [], True
     broken = [t for t in tests if needs[t["name"]] and b"no work to do" not in subprocess.run(
@@ -414,7 +416,9 @@ def run_tests(conf, progress, tests, suites, slower, limit, environment):
         progress.say("again, alone: " + " ".join(t["name"] for t in again))
         ran -= {t["name"] for t in again}
         call(LOG_AGAIN, again, [], 2, 1)
-    return conf.last_log(), {name(e["name"]): e for e in conf.read(LOG_AGAIN)}
+    # One that the limit of time has ended says nothing: the first try counts.
+    return conf.last_log(), {name(e["name"]): e for e in conf.read(LOG_AGAIN)
+                             if not (limit.is_over() and e["result"] == "INTERRUPT")}
 
 
 def run(conf, args, progress, tally, limit):
@@ -432,7 +436,7 @@ def run(conf, args, progress, tally, limit):
     if left:
         tally.others.append(f"{conf.name}: {left} programs have their turn on other days, or with "
                             "--whole")
-    broken, built = build(conf, progress, tests, beyond(suites))
+    broken, built = build(conf, progress, tests, suites)
     for t in broken:
         tally.fail(f"{conf.name}: {t['name']}: does not build")
     if not built and not broken:

@@ -476,13 +476,14 @@ START_TEST(errors)
 	ck_assert_int_eq((int)(intptr_t)result, -EPERM);
 	ck_assert_str_eq(
 		bed.errbuf, "haul_io_detach_port: called on a carrier; call it in another thread");
-	/* A carrier does not answer: the port stays, also with those that did. */
+	/* A carrier does not answer (1, or one without a CPU): the port stays, also with those
+	 * that did. */
 	k.hold = true;
 	ck_assert_int_eq(run_on(&bed, keep_busy, NULL, &co), 0);
 	WAIT_UNTIL(k.held);
 	ck_assert_int_eq(haul_io_detach_port(bed.io, 1, HAUL_MS, bed.errbuf, sizeof(bed.errbuf)),
 		-ETIMEDOUT);
-	ck_assert_msg(strstr(bed.errbuf, "haul_io_detach_port: carrier 1"), "%s", bed.errbuf);
+	ck_assert_msg(strstr(bed.errbuf, "haul_io_detach_port: carrier "), "%s", bed.errbuf);
 	ck_assert(haul_io_is_attached(bed.io, 1));
 	k.hold = false;
 	ck_assert_int_eq(haul_join(co, NULL, HAUL_FOREVER), 0);
@@ -498,7 +499,7 @@ START_TEST(errors)
 	ck_assert_int_eq(run_on(&bed, keep_busy, NULL, &co), 0);
 	WAIT_UNTIL(k.held);
 	ck_assert_int_eq(try_attach(&bed, 1, HAUL_MS), -ETIMEDOUT);
-	ck_assert_msg(strstr(bed.errbuf, "haul_io_attach_port: carrier 1"), "%s", bed.errbuf);
+	ck_assert_msg(strstr(bed.errbuf, "haul_io_attach_port: carrier "), "%s", bed.errbuf);
 	ck_assert(!haul_io_is_attached(bed.io, 1));
 	ck_assert_int_eq(haul_port_start(bed.ports[1], bed.errbuf, sizeof(bed.errbuf)), -ENODEV);
 	k.hold = false;

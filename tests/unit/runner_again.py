@@ -14,6 +14,7 @@ SECOND = """test -e ran-$1 && echo 'ok 1 - late' || printf 'not ok 1 - late\\n# 
 test -e ran-$1; rc=$?; touch ran-$1; echo 1..1; exit $rc
 """
 CRASHES = "test -e ran-$1 && exec printf 'ok 1 - late\\n1..1\\n'; touch ran-$1; "
+HANGS = "test -e ran-$1 && exec sleep 60; touch ran-$1; "
 NEVER = "echo 'not ok 1 - never'; echo 1..1; exit 1\n"
 
 
@@ -61,6 +62,9 @@ def main():
     tap.ok(left >= 6 and not tally.failed and
            tally.skipped == [f"x: {left} of 16 programs: no time is left after 0.1 minutes"],
            "what a limit of time ends is skipped", vars(tally))
+    tally = run(("hangs", "net", HANGS + NEVER), minutes=0.1)
+    tap.ok(tally.failed == ["x: hangs: never"],
+           "a second try that the limit ends leaves the first", vars(tally))
     tally = run(*ten, minutes=1e-6)
     tap.ok((tally.passed, tally.failed, len(tally.skipped)) == (0, [], 1),
            "nothing begins after it", vars(tally))
