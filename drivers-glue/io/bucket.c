@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A bucket of flows moves from one carrier to another while packets flow. Both get their packets
- * from the same queue, whose carrier is their proxy (spread.h), or one of the two.
+ * Buckets of flows move from one carrier to another while packets flow. Both get their packets
+ * from the same queue, whose carrier is their proxy (spread.h), or one of the two. A move takes a
+ * bucket, or any number of those that the two have of that queue.
  *
  * All changes to a proxy's buckets are made by coroutines of its carrier, one move at a time. A
  * spread of a burst does not suspend, so such a coroutine finds each received packet handed over,
  * or in the hands of the proxy's own cycle:
  *
  *	mover               proxy's carrier                     first carrier
- *	spawn, join ------> the bucket leads to `held`
+ *	spawn, join ------> the buckets lead to `held`
  *	                    spawn, join ----------------------> get_through(): waits until what it
  *	                                                        was passed before is through
  *	                    its transmit queue is emptied <---- returns
  *	                    hands over what is held, and lets
- *	       <----------- the bucket lead to the second one
+ *	       <----------- the buckets lead to the second one
  *
  * If the first carrier is the proxy itself, get_through() is a call. If the second one is, its
  * poller takes what was held before it receives anew (`back`). No step after the first needs
- * memory, but the spawns in the middle; if one fails, the bucket goes back with all that is held.
+ * memory, but the spawns in the middle; if one fails, the buckets go back with all that is held.
  * So nothing is lost, and no packet passes another of its bucket before both have a handler.
  *
  * The order of a flow. Packets are through when
@@ -50,7 +51,8 @@
 
 struct move {
 	struct haul_io *io;
-	unsigned port, bucket; /* of the proxy */
+	unsigned port;
+	const bool *buckets; /* of the proxy: those that move */
 	unsigned from, to; /* carriers */
 	struct hauli_tx_proxy *proxy;
 	uint64_t timeout_ns; /* for each carrier to begin */
@@ -114,7 +116,15 @@ static void give_back(struct hauli_tx_proxy *proxy, struct hauli_bulk *bulk)
 	*at = oldest;
 }
 
-/* From now on a carrier has the bucket, and what was held of it. */
+/* Where packets of the buckets go; NULL: the proxy keeps them. */
+static void set_way(const struct move *m, struct hauli_pass *way)
+{
+	for (unsigned b = 0; b < HAUL_IO_BUCKETS; b++)
+		if (m->buckets[b])
+			m->proxy->to[b] = way;
+}
+
+/* From now on a carrier has the buckets, and what was held of them. */
 static void release(struct move *m, unsigned carrier)
 {
 	struct hauli_tx_proxy *proxy = m->proxy;
@@ -122,14 +132,16 @@ static void release(struct move *m, unsigned carrier)
 	uint64_t n = hauli_counter_read(&proxy->held.passed);
 
 	hauli_counter_add(&proxy->held.passed, -n);
-	proxy->to[m->bucket] = target ? &target->pass : NULL;
+	set_way(m, target ? &target->pass : NULL);
 	if (target)
 		hauli_counter_add(&target->pass.passed, n);
 	if (target && n > 0)
 		hauli_handover_put(&target->in, &proxy->held.bulk);
 	else if (n > 0)
 		give_back(proxy, &proxy->held.bulk);
-	hauli_u32_published_set(&proxy->carriers[m->bucket], carrier);
+	for (unsigned b = 0; b < HAUL_IO_BUCKETS; b++)
+		if (m->buckets[b])
+			hauli_u32_published_set(&proxy->carriers[b], carrier);
 }
 
 /* On the proxy's carrier. */
@@ -141,7 +153,7 @@ static void *change(void *arg)
 
 	if (from)
 		m->passed = hauli_counter_read(&from->pass.passed);
-	m->proxy->to[m->bucket] = &m->proxy->held;
+	set_way(m, &m->proxy->held);
 	err = run_on(m, m->from, get_through);
 	if (!err && !m->err)
 		err = hauli_pass_all_on(m->io, m->from, m->timeout_ns, m->why, sizeof(m->why));
@@ -156,9 +168,6 @@ static int move(struct move *m, unsigned queue)
 {
 	int err;
 
-	m->from = hauli_u32_published_get(&m->proxy->carriers[m->bucket]);
-	if (m->from == m->to)
-		return 0;
 	/* before anything is held */
 	err = run_on(m, m->from, hauli_answers);
 	if (!err)
@@ -276,20 +285,32 @@ static int check(const struct haul_io *io, unsigned port, unsigned bucket, unsig
 	return -EINVAL;
 }
 
-int hauli_move_bucket(struct haul_io *io, unsigned port, unsigned bucket, unsigned carrier,
-	uint64_t timeout_ns, char *why, size_t len)
+int hauli_move_buckets(struct haul_io *io, unsigned port, unsigned queue, const bool *buckets,
+	unsigned from, unsigned to, uint64_t timeout_ns, char *why, size_t len)
 {
 	struct move m = {.io = io,
 		.port = port,
-		.bucket = bucket % HAUL_IO_BUCKETS,
-		.to = carrier,
-		.proxy = proxy_of(io, port, bucket),
+		.buckets = buckets,
+		.from = from,
+		.to = to,
+		.proxy = hauli_proxy_of(io, port, queue),
 		.timeout_ns = timeout_ns};
-	int err = move(&m, bucket / HAUL_IO_BUCKETS);
+	int err = from == to ? 0 : move(&m, queue);
 
 	if (err)
 		snprintf(why, len, "%s", m.why);
 	return err;
+}
+
+static int move_bucket(struct haul_io *io, unsigned port, unsigned bucket, unsigned carrier,
+	uint64_t timeout_ns, char *why, size_t len)
+{
+	unsigned queue = bucket / HAUL_IO_BUCKETS, b = bucket % HAUL_IO_BUCKETS;
+	bool buckets[HAUL_IO_BUCKETS] = {false};
+	unsigned from = hauli_u32_published_get(&hauli_proxy_of(io, port, queue)->carriers[b]);
+
+	buckets[b] = true;
+	return hauli_move_buckets(io, port, queue, buckets, from, carrier, timeout_ns, why, len);
 }
 
 int haul_io_move_bucket(struct haul_io *io, unsigned port, unsigned bucket, unsigned carrier,
@@ -301,6 +322,6 @@ int haul_io_move_bucket(struct haul_io *io, unsigned port, unsigned bucket, unsi
 	err = check(io, port, bucket, carrier, errbuf, errlen);
 	return err ? err
 		   : hauli_move_one(io, __func__,
-			     hauli_entries_count(io, port) ? hauli_move_entry : hauli_move_bucket,
-			     port, bucket, carrier, timeout_ns, errbuf, errlen);
+			     hauli_entries_count(io, port) ? hauli_move_entry : move_bucket, port,
+			     bucket, carrier, timeout_ns, errbuf, errlen);
 }

@@ -5,7 +5,10 @@
 
 #include "io/move.h"
 
-hauli_move_fn hauli_move_bucket; /* as haul_io_move_bucket() */
+/* Moves those of a spread queue's HAUL_IO_BUCKETS that are marked, and that one carrier has, to
+ * another one, as haul_io_move_bucket() moves one: for a caller that holds haul_io.moving. */
+int hauli_move_buckets(struct haul_io *io, unsigned port, unsigned queue, const bool *buckets,
+	unsigned from, unsigned to, uint64_t timeout_ns, char *why, size_t len);
 
 /* True if the carrier may get packets of a queue that is spread. */
 bool hauli_bucket_may_go(const struct hauli_tx_proxy *proxy, unsigned carrier);

@@ -223,7 +223,7 @@ struct hauli_tx_proxy {
 	HAULI_LINE struct hauli_pass
 		*to[HAUL_IO_BUCKETS]; /* NULL: the proxy keeps them. Proxy's carrier, as the next */
 	struct hauli_counter packets[HAUL_IO_BUCKETS];
-	struct hauli_pass held; /* packets of the bucket that moves (bucket.c) */
+	struct hauli_pass held; /* packets of the buckets that move (bucket.c) */
 	/* Packets that were held, and are the proxy's now: oldest first. Its poller takes them. */
 	struct hauli_node *back;
 	/* By bucket: its carrier. Changed under haul_io.moving, read by any thread. */

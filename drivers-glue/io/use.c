@@ -19,6 +19,10 @@
 #include "io/idle.h"
 #include "io/on_carrier.h"
 
+/* Buckets that move together. More make fewer moves, and hold more packets in each, until the queue
+ * is not polled. */
+#define HAULI_MOVE_TOGETHER 32u
+
 struct use {
 	struct haul_io *io;
 	uint64_t timeout_ns;
@@ -29,11 +33,12 @@ struct use {
 		unsigned here; /* queues of the port, or buckets of the queue */
 		unsigned all; /* queues */
 	} * shares; /* of each carrier */
+	unsigned *carriers; /* of each of the things that are dealt: who gets it */
 };
 
-/* What moves one by one: the queues of a port, or the buckets of a queue. */
+/* What moves: the queues of a port one by one, or the buckets of a queue. */
 struct things {
-	unsigned port, first, n;
+	unsigned port, queue, n;
 	const struct hauli_tx_proxy *proxy; /* NULL: queues */
 };
 
@@ -64,44 +69,72 @@ static unsigned least(const struct use *u, const struct things *t)
 	return found;
 }
 
-static int give(struct use *u, const struct things *t, unsigned i, unsigned to)
+static void give(struct use *u, const struct things *t, unsigned i, unsigned to)
 {
-	unsigned from = carrier_of(u, t, i);
-	hauli_move_fn *move = t->proxy ? hauli_move_bucket : hauli_move_queue;
-	char why[160];
-	int err = move(u->io, t->port, t->first + i, to, u->timeout_ns, why, sizeof(why));
+	struct share *from = &u->shares[u->carriers[i]];
 
-	if (err) {
-		snprintf(u->errbuf, u->errlen, "haul_io_use: %s", why);
-		return err;
-	}
-	u->shares[from].here--;
+	from->here--;
 	u->shares[to].here++;
 	if (!t->proxy) {
-		u->shares[from].all--;
+		from->all--;
 		u->shares[to].all++;
 	}
-	return 0;
+	u->carriers[i] = to;
 }
 
-/* Moves what is with others, and then from those that have more than another by two. */
-static int deal(struct use *u, const struct things *t)
+/* Gives away what is with others, and then of those that have more than another by two. */
+static void deal(struct use *u, const struct things *t)
 {
-	unsigned to;
-	int err = 0;
-
 	for (unsigned c = 0; c < u->io->nb_pollers; c++)
 		u->shares[c].here = 0;
-	for (unsigned i = 0; i < t->n; i++)
-		u->shares[carrier_of(u, t, i)].here++;
-	for (unsigned i = 0; i < t->n && !err; i++)
-		if (!u->shares[carrier_of(u, t, i)].wanted)
-			err = give(u, t, i, least(u, t));
-	for (unsigned i = t->n; i-- > 0 && !err;) {
-		to = least(u, t);
-		if (u->shares[carrier_of(u, t, i)].here >= u->shares[to].here + 2)
-			err = give(u, t, i, to);
+	for (unsigned i = 0; i < t->n; i++) {
+		u->carriers[i] = carrier_of(u, t, i);
+		u->shares[u->carriers[i]].here++;
 	}
+	for (unsigned i = 0; i < t->n; i++)
+		if (!u->shares[u->carriers[i]].wanted)
+			give(u, t, i, least(u, t));
+	for (unsigned i = t->n; i-- > 0;) {
+		unsigned to = least(u, t);
+
+		if (u->shares[u->carriers[i]].here >= u->shares[to].here + 2)
+			give(u, t, i, to);
+	}
+}
+
+/* Moves a bucket, and others that have the same way. */
+static int move_buckets(
+	const struct use *u, const struct things *t, unsigned first, char *why, size_t len)
+{
+	bool together[HAUL_IO_BUCKETS] = {false};
+	unsigned from = carrier_of(u, t, first), to = u->carriers[first], n = 0;
+
+	for (unsigned i = first; i < t->n && n < HAULI_MOVE_TOGETHER; i++) {
+		together[i] = carrier_of(u, t, i) == from && u->carriers[i] == to;
+		n += together[i];
+	}
+	return hauli_move_buckets(
+		u->io, t->port, t->queue, together, from, to, u->timeout_ns, why, len);
+}
+
+static int move(const struct use *u, const struct things *t, unsigned i, char *why, size_t len)
+{
+	return t->proxy
+		? move_buckets(u, t, i, why, len)
+		: hauli_move_queue(u->io, t->port, i, u->carriers[i], u->timeout_ns, why, len);
+}
+
+static int deal_and_move(struct use *u, const struct things *t)
+{
+	char why[160];
+	int err = 0;
+
+	deal(u, t);
+	for (unsigned i = 0; i < t->n && !err; i++)
+		if (u->carriers[i] != carrier_of(u, t, i))
+			err = move(u, t, i, why, sizeof(why));
+	if (err)
+		snprintf(u->errbuf, u->errlen, "haul_io_use: %s", why);
 	return err;
 }
 
@@ -115,15 +148,15 @@ static int deal_all(struct use *u)
 		struct things t = {.port = port, .n = queues};
 
 		if (io->owners[port]) {
-			err = deal(u, &t);
+			err = deal_and_move(u, &t);
 			continue;
 		}
 		t.n = HAUL_IO_BUCKETS;
 		for (unsigned q = 0; q < queues && !err; q++) {
-			t.first = q * HAUL_IO_BUCKETS;
+			t.queue = q;
 			t.proxy = hauli_proxy_of(io, port, q);
 			if (t.proxy)
-				err = deal(u, &t);
+				err = deal_and_move(u, &t);
 		}
 	}
 	return err;
@@ -221,6 +254,17 @@ static int use(struct use *u)
 	return err;
 }
 
+/* Of a port, or of a queue that is spread. */
+static unsigned most_things(const struct haul_io *io)
+{
+	unsigned most = HAUL_IO_BUCKETS;
+
+	for (unsigned port = 0; port < io->opts.nb_ports; port++)
+		if (haul_port_queues(io->ports[port]) > most)
+			most = haul_port_queues(io->ports[port]);
+	return most;
+}
+
 int haul_io_use(struct haul_io *io, const unsigned *carriers, unsigned nb_carriers,
 	uint64_t timeout_ns, char *errbuf, size_t errlen)
 {
@@ -238,13 +282,16 @@ int haul_io_use(struct haul_io *io, const unsigned *carriers, unsigned nb_carrie
 		return -EINVAL;
 	}
 	u.shares = calloc(io->nb_pollers, sizeof(u.shares[0]));
-	if (!u.shares) {
+	u.carriers = calloc(most_things(io), sizeof(u.carriers[0]));
+	if (u.shares && u.carriers) {
+		err = want(&u, carriers, nb_carriers);
+		if (!err)
+			err = use(&u);
+	} else {
 		snprintf(errbuf, errlen, "haul_io_use: no memory");
-		return -ENOMEM;
+		err = -ENOMEM;
 	}
-	err = want(&u, carriers, nb_carriers);
-	if (!err)
-		err = use(&u);
+	free(u.carriers);
 	free(u.shares);
 	return err;
 }
